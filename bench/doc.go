@@ -100,6 +100,17 @@ attention recognised, 62.6 ms with the formula, 1.08 and 1.16 of the plan's 53.8
 3.57 ms at 512 as a call, 0.72 ms and 7.89 ms as a formula; the plan's call takes 0.17 ms and 2.05 ms. ` + "`GOFX_SPEED=1 go test ./lowering/gpu -run TestSpeed -v`" + ` measures them.
 No GPU has been timed.
 
+The same on a smaller processor (AMD EPYC Zen 3 with AVX2, 2 vCPU, 2 threads, 2026-11-25), which other programs kept busy all the time (17 wanted to run where two can): least times on the clock, and least processor
+time of both threads, in turns within 45 seconds, two such runs after one another. On the clock everything is disturbed, the plan more, whose threads wait for each other after every step; read the ratios of processor time.
+
+| network, batch 1 | on the clock, ` + "`" + `gpu` + "`" + ` by cpu, ms | ratio | processor time, ` + "`" + `gpu` + "`" + ` by cpu, ms | ratio |
+|---|---|---|---|---|
+| resnet18 | 95.6 by 53.0, 66.5 by 29.6 | 1.80, 2.25 | 59.4 by 30.0, 61.3 by 27.6 | 1.98, 2.22 |
+| mobilenet_v3_large | 27.2 by 8.4, 22.4 by 8.3 | 3.21, 2.68 | 17.6 by 9.4, 20.8 by 6.4 | 1.87, 3.25 |
+| resnet50 | 187 by 232, 144 by 206 | 0.81, 0.70 | 144 by 106, 137 by 99.3 | 1.36, 1.38 |
+| bert_base, 128 tokens, attention recognised | 641 by 769, 351 by 432 | 0.83, 0.81 | 279 by 284, 270 by 276 | 0.98, 0.98 |
+| resnet18 in 8 bits | | | 85.2 by 45.8 (least of three) | 1.86 |
+
 To see what a smaller machine sees: ` + "`GOFX_CACHE=32K,1M,0`" + ` makes ours choose the blocks of a processor with those caches (L1 of data, L2, L3; docs/kernels.md), and ` + "`-beside N`" + `
 copies 256 MiB to and fro on N other processors meanwhile, which takes bandwidth and a shared last level from us and from the peers alike. The caches of the
 processor stay as large as they are: compare orders and sizes, not times. Rows say so in ` + "`cpu`" + `.

@@ -47,8 +47,12 @@ func (n *Node) onlyRuns() bool {
 }
 
 // reads reports whether a node, or what it runs, reads tensors of the state that are
-// among those written; nil stands for all of them.
+// among those written; nil stands for all of them. A getitem node reads nothing, whatever the
+// values in its tuple lie in: it stays with the call that it takes apart.
 func (n *Node) reads(written map[string]bool) bool {
+	if n.Op() == op.GetItem {
+		return false
+	}
 	if n.readsItself(written) {
 		return true
 	}

@@ -153,6 +153,30 @@ func ExampleRefuse() {
 	//     hint: give the operator a Kernel, an Expr or a Decompose, or let another target run it
 }
 
+// At starts an error about the user's call that a node comes from.
+func ExampleAt() {
+	ready, err := lowering.Prepare(example(), lowering.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	softmax := func(n *graph.Node) (bool, string) { return !n.Op().Composite(), "" }
+	if err := lowering.Legalize(ready.Graph, "toy", softmax); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(lowering.At(ready.Graph.Find("softmax"), lowering.UnknownSize, "how long is a row?"))
+	// Output: node %a: softmin: how long is a row? [FX5004]
+}
+
+// Judge says what Target.Supports is to say of a call that a target may expand.
+func ExampleJudge() {
+	direct := func(n *graph.Node) (bool, string) { return n.Op() == std.Neg, "there is no rule" }
+	try := func(m *graph.Module) error { return lowering.Legalize(m.Graph, "toy", direct) }
+	fmt.Println(lowering.Judge(example().Graph.Find("a"), try))
+	// Output: false it is made of softmax; there is no rule
+}
+
 // Trial makes a module of one call, on which a target can try its rules.
 func ExampleTrial() {
 	fmt.Print(lowering.Trial(example().Graph.Find("b")).Graph)

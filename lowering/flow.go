@@ -26,6 +26,7 @@ type flow struct {
 	sizes  map[string]int
 	turns  [2]sync.Mutex // of the targets
 	jobs   []*job
+	acted  *job                    // the last one that acts on the world
 	from   map[*array.Array]result // headers without elements
 }
 
@@ -33,6 +34,7 @@ type flow struct {
 type job struct {
 	p      *piece
 	in     []operand
+	after  *job           // acts on the world before it does
 	want   []*array.Array // headers of the results, nil where they are not known
 	done   chan struct{}  // closed when err or the results are set
 	err    error
@@ -73,6 +75,9 @@ func (f *flow) begin(p *piece, in []interp.Value) (interp.Value, error) {
 		}
 	}
 	f.jobs = append(f.jobs, j)
+	if p.acts {
+		j.after, f.acted = f.acted, j
+	}
 	headers, ok := f.headers(p)
 	j.want = headers
 	go f.run(j)
@@ -144,7 +149,7 @@ func (f *flow) run(j *job) {
 		if r := recover(); r != nil {
 			e, ok := r.(*diag.Error)
 			if !ok {
-				e = diag.Bug(fmt.Sprint("target ", j.p.target, " panics: ", r))
+				e = diag.Bug(fmt.Sprint("target ", j.p.target, " panics: ", r)).WithHint("look into the target, and into the functions of yours that it calls")
 			}
 			j.err = inPart(j.p.name, j.p.target, e)
 		}
@@ -158,6 +163,12 @@ func (f *flow) run(j *job) {
 		}
 		if <-o.job.done; o.job.err != nil {
 			j.err = o.job.err
+			return
+		}
+	}
+	if j.after != nil {
+		if <-j.after.done; j.after.err != nil {
+			j.err = j.after.err
 			return
 		}
 	}
@@ -313,25 +324,16 @@ func (f *flow) fill(header *array.Array) error {
 	return nil
 }
 
-// settle waits for the parts that have begun: they may read, as operands or views of such, the
-// state that a call is going to write.
-func (f *flow) settle() {
+// settle waits for the parts that have begun, and returns the error of the first that failed:
+// they may read, as operands or views of such, the state that a call is going to write, or act
+// on the world before it does.
+func (f *flow) settle() (err error) {
 	for _, j := range f.jobs {
-		<-j.done
-	}
-}
-
-// writes reports whether a call writes state, itself or in its regions.
-func writes(n *graph.Node) bool {
-	if o := n.Op(); o != nil && len(o.Mutates) > 0 {
-		return true
-	}
-	for m := range n.Inner() {
-		if o := m.Op(); o != nil && len(o.Mutates) > 0 {
-			return true
+		if <-j.done; err == nil {
+			err = j.err
 		}
 	}
-	return false
+	return err
 }
 
 // end waits for all parts, and gives back what they left on the device.

@@ -286,3 +286,26 @@ func ExampleLift() {
 	// param:0 0.25
 	// step_down takes 2
 }
+
+// TestLiftLeavesTensorsOfTheUser: one may be called as what is lifted is.
+func TestLiftLeavesTensorsOfTheUser(t *testing.T) {
+	g := graph.New("net")
+	m := graph.NewModule(g)
+	for i := range 3 {
+		m.SetParam(graph.Param{Path: fmt.Sprint("param:", i), Value: array.FromSlice([]float32{float32(i), 7})})
+	}
+	c := g.At()
+	var args []*graph.Node
+	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	for i := range 3 {
+		args = append(args, c.GetAttr(fmt.Sprint("param:", i)))
+	}
+	c.Output(nil, c.Function(op.Lookup("stack"), nil, c.Function(stepDown, rateAttrs{0.25}, x), args[0], c.Function(stepDown, rateAttrs{0.5}, args[1]), args[2]))
+	in := []*array.Array{array.FromSlice([]float32{1, 2})}
+	want := interpret(t, m, in)
+	ready, err := lowering.Prepare(m, lowering.Options{})
+	require.NoError(t, err)
+	lowering.Lift(ready)
+	require.Len(t, ready.Params(), 5)
+	fxtest.Same(t, "lifted", want, interpret(t, ready, in))
+}

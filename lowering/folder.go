@@ -54,8 +54,8 @@ func (f Folder) Load(key string) []byte {
 	if f == "" {
 		return nil
 	}
-	if s, err := os.Stat(f.file(key)); err != nil || !s.Mode().IsRegular() {
-		return nil // reading a pipe would wait
+	if s, err := os.Stat(f.file(key)); err != nil || !s.Mode().IsRegular() || s.Size() > MaxFolder {
+		return nil // reading a pipe would wait, and Save keeps nothing that large
 	}
 	data, err := os.ReadFile(f.file(key))
 	if err != nil || len(data) < sha256.Size {
@@ -73,7 +73,7 @@ func (f Folder) Load(key string) []byte {
 // Save keeps data for a key, as a whole or not at all.
 func (f Folder) Save(key string, data []byte) {
 	const folderMode = 0o755
-	if f == "" || len(data) == 0 || os.MkdirAll(string(f), folderMode) != nil {
+	if f == "" || len(data) == 0 || len(data) > MaxFolder-sha256.Size || os.MkdirAll(string(f), folderMode) != nil {
 		return
 	}
 	tmp, err := os.CreateTemp(string(f), "new-*")

@@ -3,7 +3,10 @@
 package lowering_test
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -30,4 +33,56 @@ func TestPipesInFoldersAreNotRead(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("the load waits")
 	}
+}
+
+// TestFilesThatAreTooLargeAreNotRead: a file that somebody made large, with gaps, would take all
+// memory.
+func TestFilesThatAreTooLargeAreNotRead(t *testing.T) {
+	dir := t.TempDir()
+	f := lowering.Folder(dir)
+	path := filepath.Join(dir, "key.bin")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	if err := os.Truncate(path, 1<<40); err != nil {
+		t.Skip("the file system takes no file of that size: ", err)
+	}
+	require.Nil(t, f.Load("key"))
+	f.Save("key", []byte("data")) // in its place
+	require.Equal(t, []byte("data"), f.Load("key"))
+}
+
+// TestLinksInARing: neither a file nor a folder that leads to itself is waited for.
+func TestLinksInARing(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "key.bin")
+	require.NoError(t, os.Symlink(path, path))
+	f := lowering.Folder(dir)
+	require.Nil(t, f.Load("key"))
+	f.Save("key", []byte("data")) // in the place of the link
+	require.Equal(t, []byte("data"), f.Load("key"))
+
+	ring := filepath.Join(dir, "ring")
+	require.NoError(t, os.Symlink(ring, ring))
+	f = lowering.Folder(ring)
+	f.Save("key", []byte("data"))
+	require.Nil(t, f.Load("key"))
+}
+
+// TestManyWriteAtOnce: what is loaded is one of the things saved, as a whole.
+func TestManyWriteAtOnce(t *testing.T) {
+	f := lowering.Folder(t.TempDir())
+	var writers sync.WaitGroup
+	for k := range 4 {
+		writers.Go(func() {
+			for i := range 20 {
+				f.Save("key", bytes.Repeat([]byte{byte(k)}, 1+(i*k*7919)%20000))
+				if data := f.Load("key"); len(data) == 0 || !bytes.Equal(data, bytes.Repeat(data[:1], len(data))) {
+					t.Error("something else was loaded: ", len(data))
+				}
+			}
+		})
+	}
+	writers.Wait()
+	left, err := filepath.Glob(filepath.Join(string(f), "new-*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
 }

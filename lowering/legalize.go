@@ -2,6 +2,7 @@ package lowering
 
 import (
 	"context"
+	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
@@ -86,7 +87,7 @@ func Legalize(g *graph.Graph, target string, direct func(n *graph.Node) (bool, s
 		case n.Op() != nil && n.Op().Composite():
 			errs = append(errs, unknown(n))
 		case left[n] != "":
-			errs = append(errs, Refuse(n, target, joined(why, left[n])))
+			errs = append(errs, Refuse(n, target, joined(why, "it is not expanded: "+left[n])))
 		default:
 			errs = append(errs, Refuse(n, target, why))
 		}
@@ -99,12 +100,12 @@ func Legalize(g *graph.Graph, target string, direct func(n *graph.Node) (bool, s
 	return err
 }
 
-// joined is the reason of a target, and why a table does not help.
-func joined(why, left string) string {
-	if why != "" {
+// joined says two things of which either may be missing.
+func joined(why, more string) string {
+	if why != "" && more != "" {
 		why += "; "
 	}
-	return why + "it is not expanded: " + left
+	return why + more
 }
 
 // unknown reports a call that cannot be expanded because an operand's rank is
@@ -112,11 +113,65 @@ func joined(why, left string) string {
 func unknown(n *graph.Node) *diag.Error {
 	for a := range n.Inputs() {
 		if !a.Type().Ranked() {
-			return n.Error(UnknownSize, "operand "+a.String()+" is "+a.Type().String()+", expected a known rank").
+			return At(n, UnknownSize, "operand "+a.String()+" is "+a.Type().String()+", expected a known rank").
 				WithHint("capture the graph with input types, or pin the symbols that decide the rank")
 		}
 	}
-	return n.Error(UnknownSize, "the operand types are not known")
+	return At(n, UnknownSize, "the operand types are not known")
+}
+
+// Judge says whether a target takes a call, for Target.Supports: try gets the call alone
+// (Trial), to be legalized as the target does it. Where that fails and sizes are symbols, the
+// call is tried with numbers, which a target has that lowers when they come.
+func Judge(n *graph.Node, try func(m *graph.Module) error) (ok bool, reason string) {
+	m := Trial(n)
+	if m == nil {
+		return false, "an operand is a tuple"
+	}
+	sized := atSizes(m)
+	err := try(m)
+	if err != nil && sized != nil {
+		err = try(sized)
+	}
+	if err == nil {
+		return true, ""
+	}
+	var l diag.List
+	l.Add(err)
+	msg := l[0].Msg
+	if _, why, found := strings.Cut(msg, " cannot run "+n.Op().Key()+": "); found {
+		msg = why
+	}
+	return false, msg
+}
+
+// someSize stands for the sizes of symbols where a call is judged.
+const someSize = 4
+
+// atSizes returns a trial whose symbols have a size, nil where it has none.
+func atSizes(m *graph.Module) *graph.Module {
+	sizes := map[string]int{}
+	size := func(symbol string) shape.Dim {
+		sizes[symbol] = someSize
+		return shape.Const(someSize)
+	}
+	var types []shape.Type
+	for n := range m.Graph.Nodes() {
+		switch {
+		case n.Opcode() == graph.Placeholder:
+			types = append(types, n.Type().Bind(size))
+		case n.Op() != nil:
+			n.Op().Codec().Symbols(n.Attrs(), func(d shape.Dim) { d.Bind(size) })
+		}
+	}
+	if len(sizes) == 0 {
+		return nil
+	}
+	sized, err := prepare(m, m.Graph, types, Options{Shapes: sizes})
+	if err != nil {
+		return nil // the sizes do not fit together
+	}
+	return sized
 }
 
 // Trial returns a module of one call, like node, on inputs of the types of node's

@@ -27,8 +27,10 @@ func Lift(ready *graph.Module) {
 		copy(args, n.Args())
 		c := n.Graph().Before(n).From(n)
 		for _, a := range l.Values {
-			path := "param:" + strconv.Itoa(made) // a path of the user's has no colon
-			made++
+			path := "param:" + strconv.Itoa(made)
+			for made++; ready.Param(path) != nil; made++ { // a tensor of the user's
+				path = "param:" + strconv.Itoa(made)
+			}
 			ready.SetParam(graph.Param{Path: path, Value: a})
 			args = append(args, c.GetAttr(path))
 		}

@@ -24,6 +24,14 @@ type Target interface {
 	Compile(m *graph.Module, o Options) (Executable, error)
 }
 
+// Divided is a target with settings that are about a whole graph, such as bounds of its symbols.
+type Divided interface {
+	Target
+	// Divide returns the target that a part of the graph gets, which Split makes: symbols of a
+	// part are some of the graph's. The error is of settings that do not fit the graph.
+	Divide(whole *graph.Module) (of func(part *graph.Module) Target, err error)
+}
+
 // Executable is a compiled graph. Run may be called from many goroutines.
 type Executable interface {
 	// Run computes the outputs for inputs in the order of the placeholders (nil
@@ -146,15 +154,26 @@ func Query(t Target, g *graph.Graph) diag.List {
 	return l
 }
 
-// Refuse returns the error of a node that the target cannot run.
+// Refuse returns the error of a node that the target cannot run, at the call that the node
+// comes from.
 func Refuse(n *graph.Node, target, why string) *diag.Error {
 	name := "module " + n.Target()
 	if o := n.Op(); o != nil {
 		name = o.Key()
+		if s := SourceOf(n); s.Op != "" && s.Op != o.Name {
+			name, why = s.Op, joined("it is made of "+name, why)
+		}
 	}
 	if why != "" {
 		why = ": " + why
 	}
-	return n.Error(Unsupported, "target "+target+" cannot run "+name+why).
+	return At(n, Unsupported, "target "+target+" cannot run "+name+why).
 		WithHint("give the operator a Kernel, an Expr or a Decompose, or let another target run it")
+}
+
+// At starts a diagnostic about the call that a node comes from (SourceOf).
+func At(n *graph.Node, code diag.Code, msg string) *diag.Error {
+	e, s := n.Error(code, msg), SourceOf(n)
+	e.Node, e.Op = s.Node, s.Op
+	return e
 }

@@ -156,7 +156,7 @@ graph g(%x: f32[2,3], %y: f32[2,3]) {
 	require.ErrorAs(t, err, &l)
 	require.Len(t, l, 2, "all at once")
 	require.ErrorIs(t, err, lowering.Unsupported)
-	require.ErrorContains(t, err, "m.go:3: cat: target test cannot run cat: banned")
+	require.ErrorContains(t, err, "m.go:3: stack: target test cannot run stack: it is made of cat; banned")
 
 	u := parse(t, "graph g(%x: f32[*]) {\n %s = call_function[stack](%x, %x)\n return %s\n}\n")
 	require.ErrorIs(t, lowering.Legalize(u.Graph, "test", name("stack")), lowering.UnknownSize)

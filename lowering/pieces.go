@@ -66,6 +66,7 @@ type piece struct {
 	results      int
 	tuple        bool // has a tuple of results
 	moves        bool // runs on the first target
+	acts         bool // on the world: not before those in front of it have done so
 	runs         atomic.Int64
 
 	uses []int  // by parts, of each result
@@ -84,13 +85,16 @@ type Pieces struct {
 	state        *interp.State
 
 	serial                                       sync.Mutex
-	closed                                       atomic.Bool
+	alive                                        sync.RWMutex // held by runs; Close waits for them
+	closed                                       bool
 	runs, valuesIn, bytesIn, valuesOut, bytesOut atomic.Int64
 }
 
 // Run implements Executable, with the errors of package interp for inputs that do not fit.
 func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
-	if e.closed.Load() {
+	e.alive.RLock()
+	defer e.alive.RUnlock()
+	if e.closed {
 		return nil, diag.New(Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
 	}
 	if len(e.written) > 0 {
@@ -113,8 +117,10 @@ func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, er
 				return interp.Value{}, err
 			}
 		}
-		if writes(n) {
-			f.settle()
+		if passes.Effect(n) == op.Effectful {
+			if err := f.settle(); err != nil {
+				return interp.Value{}, err
+			}
 		}
 		return next(in)
 	}
@@ -123,6 +129,9 @@ func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, er
 		if out[i] != nil {
 			err = f.fill(out[i])
 		}
+	}
+	if err == nil {
+		err = f.settle() // parts whose results nobody reads act on the world
 	}
 	if err != nil {
 		return nil, f.failed(err)
@@ -181,12 +190,16 @@ func (e *Pieces) State(path string) *array.Array {
 	return nil
 }
 
-// Close implements Executable: it closes those of all parts.
+// Close implements Executable: it closes those of all parts, when the runs that have begun are
+// done.
 func (e *Pieces) Close() error {
 	var errs diag.List
-	if e.closed.Swap(true) {
+	e.alive.Lock()
+	defer e.alive.Unlock()
+	if e.closed {
 		return nil
 	}
+	e.closed = true
 	for _, p := range e.pieces {
 		if err := p.exe.Close(); err != nil {
 			errs.Add(err)

@@ -41,6 +41,16 @@ func naming(t Target) partition.Supports {
 	}
 }
 
+// Divide implements Divided.
+func (s Split) Divide(whole *graph.Module) (func(part *graph.Module) Target, error) {
+	first, err := divide(s.First, whole)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := divide(s.Rest, whole)
+	return func(part *graph.Module) Target { return Split{First: first(part), Rest: rest(part), Min: s.Min} }, err
+}
+
 // Compile implements Target; the result is a *Pieces. Options.Donate is not used.
 func (s Split) Compile(m *graph.Module, o Options) (Executable, error) {
 	e, err := s.Pieces(m, o)
@@ -61,10 +71,17 @@ func (s Split) Pieces(m *graph.Module, o Options) (*Pieces, error) {
 	if err != nil {
 		return nil, err
 	}
+	of := [2]func(*graph.Module) Target{}
+	for i, t := range []Target{s.First, s.Rest} {
+		if of[i], err = divide(t, m); err != nil {
+			return nil, err
+		}
+	}
 	e := &Pieces{first: s.First.Name(), module: ready, user: m, written: passes.Written(ready.Graph), byCall: map[*graph.Node]*piece{}}
 	if err := e.takeState(); err != nil {
 		return nil, err
 	}
+	e.liftLive()
 	opts := Options{Threads: o.Threads, Exact: o.Exact, Weights: o.Weights}
 	first, left, err := e.parts(s.First, s.Min)
 	if err != nil {
@@ -79,9 +96,9 @@ func (s Split) Pieces(m *graph.Module, o Options) (*Pieces, error) {
 	}
 	errs := e.keep(left, s)
 	for i, c := range slices.Concat(first, rest) {
-		t := s.Rest
+		t := of[1]
 		if i < len(first) {
-			t = s.First
+			t = of[0]
 		}
 		p, err := e.compile(c, t, opts)
 		if err != nil {
@@ -98,6 +115,14 @@ func (s Split) Pieces(m *graph.Module, o Options) (*Pieces, error) {
 	e.reside()
 	e.state = interp.NewState(e.module)
 	return e, nil
+}
+
+// divide returns what a target is for parts of a graph.
+func divide(t Target, whole *graph.Module) (of func(part *graph.Module) Target, err error) {
+	if d, ok := t.(Divided); ok {
+		return d.Divide(whole)
+	}
+	return func(*graph.Module) Target { return t }, nil
 }
 
 // takeState gives the pieces their own copy of what is written.
@@ -121,6 +146,29 @@ func (e *Pieces) takeState() error {
 		}
 	}
 	return errs.Err()
+}
+
+// liftLive has bodies of control flow take tensors that may be replaced as operands: executables
+// of parts know the tensors that there were when they were compiled.
+func (e *Pieces) liftLive() {
+	g := e.module.Graph
+	for _, n := range slices.Collect(g.Nodes()) {
+		for _, m := range slices.Collect(n.Inner()) {
+			if !e.replaceable(m) || len(m.Graph().SymbolsOf(m)) > 0 {
+				continue
+			}
+			read := g.Before(n).From(m).GetAttr(m.Target())
+			read.SetLive(true)
+			read.SetType(m.Type())
+			m.ReplaceUses(m.Graph().Capture(read), nil)
+			_ = m.Graph().Erase(m) // nothing uses it
+		}
+	}
+}
+
+// replaceable reports whether a node reads what the caller may replace between runs.
+func (e *Pieces) replaceable(n *graph.Node) bool {
+	return n.Opcode() == graph.GetAttr && n.Live() && !e.written[n.Target()]
 }
 
 // parts makes sub-graphs of what a target supports, and returns the calls of them by name,
@@ -157,6 +205,9 @@ func (e *Pieces) movable(n *graph.Node) (bool, string) {
 		return false, "it is a view of state that is written"
 	}
 	for m := range n.Inner() {
+		if e.replaceable(m) {
+			return false, m.String() + " inside of it may be replaced"
+		}
 		if e.reads(m) || m.Op() != nil && len(m.Op().Mutates) > 0 {
 			return false, m.String() + " inside of it needs state that is written"
 		}
@@ -214,7 +265,7 @@ func (e *Pieces) keep(left []partition.Left, s Split) (errs diag.List) {
 }
 
 // compile compiles the sub-graph of a call.
-func (e *Pieces) compile(name string, t Target, o Options) (*piece, error) {
+func (e *Pieces) compile(name string, of func(*graph.Module) Target, o Options) (*piece, error) {
 	call := e.module.Graph.Find(name)
 	sub := call.Callee()
 	alone := graph.NewModule(sub.Clone())
@@ -223,11 +274,13 @@ func (e *Pieces) compile(name string, t Target, o Options) (*piece, error) {
 			alone.SetParam(*e.module.Param(n.Target()))
 		}
 	}
+	t := of(alone)
 	x, err := compilePart(t, alone, o)
 	if err != nil {
 		return nil, inPart(name, t.Name(), err)
 	}
-	p := &piece{name: name, target: t.Name(), call: call, exe: x, results: sub.Output().NumArgs(), tuple: sub.Output().Structure() != nil}
+	p := &piece{name: name, target: t.Name(), call: call, exe: x, results: sub.Output().NumArgs(), tuple: sub.Output().Structure() != nil,
+		acts: passes.Effect(call) == op.Effectful}
 	for n := range sub.Nodes() {
 		if n.Opcode().IsCall() && n.Op() != op.GetItem {
 			p.calls++

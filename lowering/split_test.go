@@ -287,6 +287,27 @@ func TestSplitRandom(t *testing.T) {
 	require.Greater(t, moved, int64(graphs/2))
 }
 
+// Graphs over all operators have the bits of the interpreter, on values that stay, too.
+func TestSplitWide(t *testing.T) {
+	graphs := 300
+	if testing.Short() {
+		graphs = 50
+	}
+	random := rapid.Custom(fxtest.WideGraph(nil))
+	for seed := range graphs {
+		m := random.Example(seed)
+		r := rand.New(rand.NewPCG(uint64(seed), 3))
+		in, err := passes.Inputs(m.Graph, map[string]int{"N": 1 + seed%fxtest.MaxN}, uint64(seed))
+		require.NoError(t, err)
+		first := newFar()
+		first.picky = share(r.Uint64(), 10+r.IntN(90))
+		got, err := pieces(t, m, first, lowering.Options{Exact: true, Threads: 1}).Run(ctx, in)
+		require.NoError(t, err, "%d: %s", seed, m)
+		require.Empty(t, fxtest.SameArrays(interpret(t, m, in), got), "%d: %s", seed, m)
+		require.Zero(t, first.live.Load())
+	}
+}
+
 // The models of package cases, with control flow, state, opaque functions and sizes from
 // data, over two targets.
 func TestSplitCases(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/lowering/gpu"
 )
 
 const stubborn = `package net
@@ -95,14 +97,22 @@ func TestSignals(t *testing.T) {
 		{"model, SIGTERM", []string{"print", "-o", "out", "./net#Net"}, syscall.SIGTERM, true},
 		{"load", []string{"gen", "-o", "out", "./net#Net"}, syscall.SIGTERM, false},
 		{"this process", []string{"bench", "-min-time", "1h", "mlp"}, syscall.SIGINT, false},
+		{"device", []string{"bench", "-min-time", "1h", "-engine", "gpu", "resnet18"}, syscall.SIGINT, false},
 		{"generated program", []string{"bench", "-min-time", "1h", "-engine", "gen", "mlp"}, syscall.SIGTERM, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			device := c.name == "device"
+			if _, err := gpu.Open(""); device && err != nil {
+				t.Skip(err)
+			}
 			tmp := t.TempDir()
 			pids := filepath.Join(t.TempDir(), "pids")
 			cmd := exec.Command(bin, c.args...)
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "GOTMPDIR=", "PIDS="+pids, "GOFLAGS=", "GOPROXY=off")
+			if device { // whose driver compiles for longer than that
+				cmd.Env = append(cmd.Env, "XDG_CACHE_HOME="+t.TempDir())
+			}
 			var errs bytes.Buffer
 			cmd.Stderr = &errs
 			require.NoError(t, cmd.Start())
@@ -119,6 +129,7 @@ func TestSignals(t *testing.T) {
 			require.NoError(t, cmd.Process.Signal(c.sig))
 			err := cmd.Wait()
 			require.Equal(t, fmt.Sprintf("exit status %d", 128+int(c.sig)), fmt.Sprint(err), "%s", errs.String())
+			require.Equal(t, "fxgen: ended by a signal\n", errs.String())
 			if text, err := os.ReadFile(pids); err == nil {
 				for _, pid := range strings.Fields(string(text)) {
 					n, err := strconv.Atoi(pid)

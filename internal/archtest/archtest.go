@@ -22,7 +22,7 @@ var Rows = [][]string{
 	{"codegen/module", "codegen/kernelstyle"},
 	{"lowering/shard"},
 	{"codegen/gosrc", "codegen/certificate", "codegen/kernelstyle/outline", "lowering/cost"},
-	{"lowering", "lowering/plan", "lowering/gpu/internal/device"},
+	{"lowering", "lowering/plan", "lowering/internal/join", "lowering/gpu/internal/device"},
 	{"passes/fusion", "passes/quant", "passes/partition", "passes/schedule", "passes/arrange"},
 	{"passes/debug"},
 	{"passes/expand"},
@@ -56,7 +56,7 @@ var Exceptions = map[string]string{
 }
 
 // NoStd lists the rooms that must not know operators by name.
-var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "codegen/module", "codegen/kernelstyle", "codegen/kernelstyle/outline", "codegen/gosrc", "passes", "passes/shapeprop", "passes/simplify", "passes/partition", "passes/debug", "graph/repeat", "lowering", "lowering/plan", "lowering/cost", "lowering/shard"}
+var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "codegen/module", "codegen/kernelstyle", "codegen/kernelstyle/outline", "codegen/gosrc", "passes", "passes/shapeprop", "passes/simplify", "passes/partition", "passes/debug", "graph/repeat", "lowering", "lowering/plan", "lowering/internal/join", "lowering/cost", "lowering/shard"}
 
 // Only restricts rooms to a few of the rooms below them.
 var Only = map[string][]string{

@@ -19,6 +19,11 @@ import (
 // and method calls, dead nodes, one to three results. Every call was accepted by
 // its type rule without an assumption about sizes.
 func RandomGraph(t *rapid.T) *graph.Module {
+	return randomModule(t, (*randomGraph).call)
+}
+
+// randomModule draws a graph whose calls are made by call.
+func randomModule(t *rapid.T, call func(b *randomGraph)) *graph.Module {
 	g := graph.New("random")
 	m := graph.NewModule(g)
 	b := &randomGraph{t: t, m: m, c: g.At()}
@@ -29,7 +34,7 @@ func RandomGraph(t *rapid.T) *graph.Module {
 		b.param(i)
 	}
 	for range rapid.IntRange(1, 24).Draw(t, "calls") {
-		b.call()
+		call(b)
 	}
 	out := make([]*graph.Node, rapid.IntRange(1, 3).Draw(t, "results"))
 	s := &graph.Structure{Kind: graph.Results}

@@ -190,7 +190,7 @@ func (f *grouping) tail(g *group) {
 // follows reports whether a call is elementwise, in no group, of the sizes of v, and may
 // be computed where v is.
 func (f *grouping) follows(u, v *graph.Node) bool {
-	return f.of[u] == nil && f.member(u) && f.era[u] == f.era[v] && u.Type().Dims().Same(v.Type().Dims())
+	return f.of[u] == nil && f.Member(u) && f.Era[u] == f.Era[v] && u.Type().Dims().Same(v.Type().Dims())
 }
 
 // within reports whether a call reads values of a set alone.
@@ -233,8 +233,12 @@ func (f *grouping) continues(n *graph.Node) bool {
 // scalar returns the program of elementwise calls that make one f32 of one f32, wherever
 // that lies; nil when they do not.
 func (b *builder) scalar(nodes []*graph.Node) *kernel.Program {
-	p, _, err := b.expression(nodes)
-	if err != nil || !slices.Equal(p.Inputs, []array.DType{array.F32}) || !slices.Equal(p.Outputs, []array.DType{array.F32}) {
+	e, err := b.rules().Expression(nodes)
+	if err != nil {
+		return nil
+	}
+	p := e.Program()
+	if !slices.Equal(p.Inputs, []array.DType{array.F32}) || !slices.Equal(p.Outputs, []array.DType{array.F32}) {
 		return nil
 	}
 	for _, in := range p.Code {

@@ -4,13 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/internal/join"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -49,23 +48,15 @@ const (
 // grouping finds the groups of a graph. It decides by classes and expressions: an
 // operator of a user's is treated as the built-in ones are.
 type grouping struct {
-	b  *builder
-	of map[*graph.Node]*group
-	// era counts the calls before a node that write, or may write, something: a step
-	// must not read later what is written in between.
-	era map[*graph.Node]int
+	b          *builder
+	of         map[*graph.Node]*group
+	join.Rules // of elementwise calls
 }
 
 // group finds the calls that are computed together.
 func (b *builder) group(g *graph.Graph) map[*graph.Node]*group {
-	f := &grouping{b: b, of: map[*graph.Node]*group{}, era: map[*graph.Node]int{}}
-	era := 0
-	for n := range g.Nodes() {
-		f.era[n] = era
-		if o := n.Op(); o != nil && o.Effect != op.Pure {
-			era++
-		}
-	}
+	f := &grouping{b: b, of: map[*graph.Node]*group{}, Rules: b.rules()}
+	f.Era, f.Taken = join.Eras(g), func(n *graph.Node) bool { return f.of[n] != nil }
 	if !b.opts.Exact {
 		for n := range g.Nodes() {
 			f.contraction(n)
@@ -111,7 +102,7 @@ func (f *grouping) contraction(n *graph.Node) {
 	g.end.begin(n, c)
 	for v := n; v.NumUses() == 1; v = g.last() {
 		u := first(v.Users())
-		if f.of[u] != nil || !f.member(u) || f.era[u] != f.era[n] || !f.b.identity(u) && !g.end.take(u, v) {
+		if f.of[u] != nil || !f.Member(u) || f.Era[u] != f.Era[n] || !f.b.identity(u) && !g.end.take(u, v) {
 			break
 		}
 		g.nodes = append(g.nodes, u)
@@ -174,7 +165,7 @@ func (b *builder) turned(n *graph.Node) *graph.Node {
 	if n == nil || n.NumArgs() != 1 || n.Arg(0) == nil || n.Arg(0).Opcode() != graph.GetAttr {
 		return nil
 	}
-	if o := n.Op(); o == nil || o.Structural() || !plain(n.Arg(0)) || n.Arg(0).Type().Rank() != 2 {
+	if o := n.Op(); o == nil || o.Structural() || !join.Plain(n.Arg(0)) || n.Arg(0).Type().Rank() != 2 {
 		return nil
 	}
 	k, _, err := b.step(n, n.OperandTypes())
@@ -184,24 +175,22 @@ func (b *builder) turned(n *graph.Node) *graph.Node {
 	return nil
 }
 
-// elementwise joins elementwise calls with the one group that uses them, from the
-// last call to the first, so that all users of a call are known when it is looked at.
+// rules are what calls are elementwise for this target, and how many one step may compute.
+func (b *builder) rules() join.Rules {
+	return join.Rules{Same: b.identity, Operands: maxOperands, Calls: maxCalls}
+}
+
+// elementwise joins elementwise calls with each other, and with reductions, softmaxes and
+// norms.
 func (f *grouping) elementwise(g *graph.Graph) {
-	var made []*group
-	for _, n := range slices.Backward(slices.Collect(g.Nodes())) {
-		if f.of[n] != nil || !f.member(n) {
+	for n, e := range join.Find(g, f.Rules) {
+		if n != e.Last() {
 			continue
 		}
-		own := f.user(n)
-		if own == nil || !f.fits(n, own) {
-			own = &group{}
-			made = append(made, own)
+		own := &group{nodes: e.Nodes}
+		for _, m := range e.Nodes {
+			f.of[m] = own
 		}
-		own.nodes = append(own.nodes, n)
-		f.of[n] = own
-	}
-	for _, own := range made {
-		slices.Reverse(own.nodes)
 	}
 	for n := range g.Nodes() {
 		f.reduction(n)
@@ -209,9 +198,9 @@ func (f *grouping) elementwise(g *graph.Graph) {
 	for n := range g.Nodes() {
 		f.rows(n)
 	}
-	for _, own := range made {
-		if len(own.nodes) == 1 && f.of[own.nodes[0]] == own {
-			delete(f.of, own.nodes[0])
+	for n, own := range f.of {
+		if own.plain() && len(own.nodes) == 1 {
+			delete(f.of, n)
 		}
 	}
 }
@@ -223,7 +212,7 @@ func (f *grouping) reduction(n *graph.Node) {
 		return
 	}
 	own := f.of[n.Arg(0)]
-	if own == nil || !own.plain() || n.Arg(0) != own.last() || n.Arg(0).NumUses() != 1 || f.era[n] != f.era[own.last()] {
+	if own == nil || !own.plain() || n.Arg(0) != own.last() || n.Arg(0).NumUses() != 1 || f.Era[n] != f.Era[own.last()] {
 		return
 	}
 	own.nodes, own.reduce = append(own.nodes, n), r
@@ -233,7 +222,7 @@ func (f *grouping) reduction(n *graph.Node) {
 // reduced returns the kernel of a reduction that elementwise calls may precede, nil for
 // other calls.
 func (f *grouping) reduced(n *graph.Node) *kernel.Reduce {
-	if o := n.Op(); o == nil || o.Class != op.Reduction || o.Effect != op.Pure || n.NumArgs() != 1 || n.Arg(0) == nil || !plain(n) || !plain(n.Arg(0)) {
+	if o := n.Op(); o == nil || o.Class != op.Reduction || o.Effect != op.Pure || n.NumArgs() != 1 || n.Arg(0) == nil || !join.Plain(n) || !join.Plain(n.Arg(0)) {
 		return nil
 	}
 	k, _, err := f.b.step(n, n.OperandTypes())
@@ -244,62 +233,15 @@ func (f *grouping) reduced(n *graph.Node) *kernel.Reduce {
 	return r
 }
 
-// member reports whether a call can be computed element by element with others.
-func (f *grouping) member(n *graph.Node) bool {
-	o := n.Op()
-	if o == nil || o.Effect != op.Pure || !plain(n) || len(n.Regions()) > 0 {
-		return false
-	}
-	for a := range n.Inputs() {
-		if !plain(a) {
-			return false
-		}
-	}
-	if f.b.identity(n) {
-		return true
-	}
-	symbolic := false
-	o.Codec().Symbols(n.Attrs(), func(shape.Dim) { symbolic = true })
-	return o.Scalar() && !symbolic
-}
-
-// plain reports whether a value is a tensor of known element type and rank.
-func plain(n *graph.Node) bool {
-	t := n.Type()
-	return t.Kind() == shape.Tensor && t.Ranked() && t.DType() != array.Invalid
-}
-
 // user returns the elementwise group that all users of n are in, nil when there is
 // no such group.
-func (f *grouping) user(n *graph.Node) (own *group) {
-	for u := range n.Users() {
-		g := f.of[u]
-		if g == nil || !g.plain() || own != nil && own != g {
-			return nil
+func (f *grouping) user(n *graph.Node) *group {
+	return join.Only(n, func(u *graph.Node) *group {
+		if g := f.of[u]; g != nil && g.plain() {
+			return g
 		}
-		own = g
-	}
-	return own
-}
-
-// fits reports whether n can join a group whose nodes are in backward order: its
-// elements are those of the group, and the step does not get too long.
-func (f *grouping) fits(n *graph.Node, own *group) bool {
-	last := own.nodes[0]
-	if !n.Type().Dims().Same(last.Type().Dims()) || f.era[n] != f.era[last] || len(own.nodes) >= maxCalls {
-		return false
-	}
-	operands := map[*graph.Node]bool{}
-	for _, m := range append(own.nodes, n) {
-		for a := range m.Inputs() {
-			operands[a] = true
-		}
-	}
-	for _, m := range own.nodes {
-		delete(operands, m)
-	}
-	delete(operands, n)
-	return len(operands) <= maxOperands
+		return nil
+	})
 }
 
 // identity reports whether a call gives what its first operand is.
@@ -427,11 +369,11 @@ func (b *builder) program(g *group) (kernel.Step, []int, error) {
 	if g.reduce != nil {
 		calls = calls[:len(calls)-1]
 	}
-	p, operands, err := b.expression(calls)
+	e, err := b.rules().Expression(calls)
 	if err != nil {
 		return nil, nil, err
 	}
-	in := b.operands(operands)
+	p, in := e.Program(), b.operands(e.Operands)
 	if g.reduce == nil {
 		return &kernel.Elementwise{Program: p}, in, nil
 	}
@@ -442,41 +384,4 @@ func (b *builder) program(g *group) (kernel.Step, []int, error) {
 		sizes = append(sizes, op.Size(&s.Shape[i], d))
 	}
 	return op.WithSizes(s, sizes...), in, nil
-}
-
-// expression is the program of elementwise calls, of which the last is its result,
-// and what they read: first what is given, if anything is.
-func (b *builder) expression(nodes []*graph.Node, given ...*graph.Node) (p kernel.Program, operands []*graph.Node, err error) {
-	e := expr.NewBuilder()
-	values := map[*graph.Node]expr.Value{}
-	read := func(n *graph.Node) expr.Value {
-		v, ok := values[n]
-		if !ok {
-			v = e.Input(len(operands), n.Type().DType())
-			operands = append(operands, n)
-			values[n] = v
-		}
-		return v
-	}
-	for _, n := range given {
-		read(n)
-	}
-	for _, n := range nodes {
-		x := make([]expr.Value, n.NumArgs())
-		for i, a := range n.Args() {
-			if a != nil {
-				x[i] = read(a)
-			}
-		}
-		if b.identity(n) {
-			values[n] = x[0]
-			continue
-		}
-		own, err := n.Op().Expression(n.Attrs(), n.OperandTypes())
-		if err != nil {
-			return p, nil, err
-		}
-		values[n] = e.Inline(own, x)[0]
-	}
-	return e.Compile(values[nodes[len(nodes)-1]]), operands, nil
 }

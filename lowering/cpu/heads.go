@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/internal/join"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -50,7 +51,7 @@ func (f *grouping) only(n *graph.Node) *graph.Node {
 	if n == nil || n.NumUses() != 1 {
 		return nil
 	}
-	if u := first(n.Users()); u.Op() != nil && !u.Op().Structural() && f.of[u] == nil && plain(u) && u.Arg(0) == n && f.era[u] == f.era[n] {
+	if u := first(n.Users()); u.Op() != nil && !u.Op().Structural() && f.of[u] == nil && join.Plain(u) && u.Arg(0) == n && f.Era[u] == f.Era[n] {
 		return u
 	}
 	return nil

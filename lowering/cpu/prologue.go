@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering/internal/join"
 )
 
 // prologue is what precedes a contraction in the same step: a factor and a term for each
@@ -29,7 +30,7 @@ func (f *grouping) precede(g *group) {
 	}
 	var run []*graph.Node
 	of := []*graph.Node{n.Arg(0)}
-	for v := n.Arg(0); len(run) < longestPrologue && f.alone(v) && f.era[v] == f.era[n]; {
+	for v := n.Arg(0); len(run) < longestPrologue && f.alone(v) && f.Era[v] == f.Era[n]; {
 		x := whole(v)
 		if x == nil {
 			break
@@ -51,14 +52,14 @@ func (f *grouping) precede(g *group) {
 
 // alone reports whether a call is elementwise, in no group, and read once.
 func (f *grouping) alone(n *graph.Node) bool {
-	return n.NumUses() == 1 && f.of[n] == nil && f.member(n)
+	return n.NumUses() == 1 && f.of[n] == nil && f.Member(n)
 }
 
 // whole returns the operand of a call that has an element for each of its own, nil for
 // none.
 func whole(n *graph.Node) *graph.Node {
 	for a := range n.Inputs() {
-		if plain(a) && a.Type().DType() == array.F32 && a.Type().Dims().Same(n.Type().Dims()) {
+		if join.Plain(a) && a.Type().DType() == array.F32 && a.Type().Dims().Same(n.Type().Dims()) {
 			return a
 		}
 	}

@@ -8,10 +8,12 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -111,4 +113,24 @@ func TestRandomGraphsEqualTheInterpreter(t *testing.T) {
 			again(t, e, in, want)
 		}
 	})
+}
+
+// TestRandomControl runs graphs with branches and loops, for two sizes each.
+func TestRandomControl(t *testing.T) {
+	count := 100
+	if fxtest.IsNightly() {
+		count = 3000
+	}
+	graphs := rapid.Custom(fxtest.RandomControl)
+	for k := range count {
+		m := graphs.Example(k)
+		e := compile(t, m, lowering.Options{})
+		for _, n := range []int{1, 3} {
+			in, err := passes.Inputs(m.Graph, map[string]int{"N": n}, uint64(k))
+			require.NoError(t, err)
+			got, err := e.Run(ctx, in)
+			require.NoError(t, err, "%s", m.Graph)
+			require.Empty(t, fxtest.CloseArrays(interpret(t, m, in...), got), "%s", m.Graph)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/internal/join"
 	"github.com/gofx-dev/gofx/op"
 )
 
@@ -22,11 +23,11 @@ func (f *grouping) rows(n *graph.Node) {
 	}
 	own := &group{rows: k, norm: n}
 	x := n.Arg(0)
-	if g := f.of[x]; g != nil && g.plain() && x == g.last() && x.NumUses() == 1 && f.era[x] == f.era[n] && f.computes(g) {
+	if g := f.of[x]; g != nil && g.plain() && x == g.last() && x.NumUses() == 1 && f.Era[x] == f.Era[n] && f.computes(g) {
 		own.nodes = append(own.nodes, g.nodes...)
 	}
 	own.nodes = append(own.nodes, n)
-	if g := f.user(n); g != nil && g.plain() && f.computes(g) && f.era[g.last()] == f.era[n] && n.Type().Dims().Same(g.last().Type().Dims()) {
+	if g := f.user(n); g != nil && g.plain() && f.computes(g) && f.Era[g.last()] == f.Era[n] && n.Type().Dims().Same(g.last().Type().Dims()) {
 		own.nodes = append(own.nodes, g.nodes...)
 	}
 	for _, m := range own.nodes {
@@ -50,11 +51,11 @@ func (f *grouping) computes(g *group) bool {
 // others.
 func (f *grouping) rowsOf(n *graph.Node) *kernel.ElementwiseRows {
 	o := n.Op()
-	if o == nil || o.Structural() || o.Effect != op.Pure || f.of[n] != nil || n.NumArgs() == 0 || !plain(n) || n.Type().DType() != array.F32 {
+	if o == nil || o.Structural() || o.Effect != op.Pure || f.of[n] != nil || n.NumArgs() == 0 || !join.Plain(n) || n.Type().DType() != array.F32 {
 		return nil
 	}
 	for a := range n.Inputs() {
-		if !plain(a) || a.Type().DType() != array.F32 {
+		if !join.Plain(a) || a.Type().DType() != array.F32 {
 			return nil
 		}
 	}
@@ -98,11 +99,12 @@ func (b *builder) between(g *group) (kernel.Step, []int, error) {
 	before, after := g.nodes[:at], g.nodes[at+1:]
 	in := []int{b.operand(g.norm.Arg(0))}
 	if len(before) > 0 {
-		p, operands, err := b.expression(before)
+		e, err := b.rules().Expression(before)
 		if err != nil {
 			return nil, nil, err
 		}
-		k.Before, in = &p, b.operands(operands[:len(p.Inputs)])
+		p := e.Program()
+		k.Before, in = &p, b.operands(e.Operands[:len(p.Inputs)])
 	}
 	for i := 1; i <= 2; i++ {
 		var weight *graph.Node
@@ -112,10 +114,11 @@ func (b *builder) between(g *group) (kernel.Step, []int, error) {
 		in = append(in, b.operand(weight))
 	}
 	if len(after) > 0 {
-		p, operands, err := b.expression(after, g.norm)
+		e, err := b.rules().Expression(after, g.norm)
 		if err != nil {
 			return nil, nil, err
 		}
+		p := e.Program()
 		// Operands behind the last one that is read are none of the program's; the rows
 		// are one, even if they are not read.
 		if len(p.Inputs) == 0 {
@@ -123,7 +126,7 @@ func (b *builder) between(g *group) (kernel.Step, []int, error) {
 		}
 		p.Inputs[0] = array.F32
 		k.After = &p
-		return k, append(in, b.operands(operands[1:len(p.Inputs)])...), nil
+		return k, append(in, b.operands(e.Operands[1:len(p.Inputs)])...), nil
 	}
 	for len(in) > 0 && in[len(in)-1] < 0 {
 		in = in[:len(in)-1]

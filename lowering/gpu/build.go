@@ -14,33 +14,70 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+	"github.com/gofx-dev/gofx/lowering/internal/join"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
 // builder turns a legal graph of known sizes into steps: a fold over values.
 type builder struct {
-	m       *graph.Module
-	info    device.Info
-	library bool // of the vendor, see device.Library
-	tf32    bool // products of f32 may round their operands to tf32
-	buffers []buffer
-	steps   []step
-	inputs  int
-	outputs []*value
-	weights map[string]*value
-	packs   map[string]*value // what pack has made
-	errs    diag.List
+	m        *graph.Module
+	info     device.Info
+	library  bool // of the vendor, see device.Library
+	tf32     bool // products of f32 may round their operands to tf32
+	buffers  []buffer
+	steps    []step
+	args     map[*graph.Node]*value // what the placeholders of the graph that is lowered stand for
+	outputs  []*value
+	weights  map[weightKey]*value
+	packs    map[string]*value // what pack has made, and holds where the builder is
+	expanded int               // calls, see Stats
+	groups   map[*graph.Graph]map[*graph.Node]*join.Group
+	read     map[*graph.Node]*value // by elementwise calls
+	errs     diag.List
+}
+
+// weightKey tells a weight that is read at each run from the same as it was.
+type weightKey struct {
+	path string
+	live bool
 }
 
 // build makes the steps of a legal graph.
 func build(m *graph.Module, info device.Info, library, tf32 bool) (*builder, error) {
-	b := &builder{m: m, info: info, library: library, tf32: tf32, weights: map[string]*value{}, packs: map[string]*value{}}
-	_, err := graph.Fold(context.Background(), m.Graph, b.node)
-	if err == nil {
-		err = b.errs.Err()
+	b := &builder{m: m, info: info, library: library, tf32: tf32, weights: map[weightKey]*value{}, packs: map[string]*value{},
+		groups: map[*graph.Graph]map[*graph.Node]*join.Group{}, read: map[*graph.Node]*value{}}
+	b.expanded = expanded(m.Graph)
+	args := make([]*value, len(m.Graph.Inputs()))
+	for i, n := range m.Graph.Inputs() {
+		dims, err := concrete(n, n.Type())
+		if err != nil {
+			b.errs.Add(err)
+			continue
+		}
+		d := n.Type().DType()
+		args[i] = placed(d, dims, b.add(buffer{kind: input, bytes: bytesOf(d, dims), input: i}))
 	}
-	return b, err
+	out, err := b.fold(m.Graph, args)
+	if err != nil {
+		return b, err
+	}
+	if err := b.errs.Err(); err != nil {
+		return b, err
+	}
+	b.output(out)
+	return b, nil
+}
+
+// fold lowers a graph over values, and returns its results; nil for those that were reported.
+func (b *builder) fold(g *graph.Graph, args []*value) ([]*value, error) {
+	outer := b.args
+	defer func() { b.args = outer }()
+	b.args = map[*graph.Node]*value{}
+	for i, n := range g.Inputs() {
+		b.args[n] = args[i]
+	}
+	return graph.Fold(context.Background(), g, b.node)
 }
 
 // node makes of one node what the builder has of it: nil when that failed and was reported.
@@ -63,11 +100,23 @@ func (b *builder) node(n *graph.Node, in [][]*value) ([]*value, error) {
 func (b *builder) make(n *graph.Node, in [][]*value) ([]*value, error) {
 	switch n.Opcode() {
 	case graph.Placeholder:
-		return b.placeholder(n)
+		if v := b.args[n]; v != nil {
+			return []*value{v}, nil
+		}
+		return nil, nil // reported
 	case graph.GetAttr:
 		return b.attr(n)
 	case graph.Output:
-		return nil, b.output(in)
+		out := make([]*value, len(in))
+		for i, v := range in {
+			if n.Arg(i) == nil {
+				return nil, n.Error(interp.Undefined, "result "+strconv.Itoa(i)+" is absent").WithHint("choose the outputs to compute (Options.Outputs)")
+			}
+			if v != nil {
+				out[i] = v[0]
+			}
+		}
+		return out, nil
 	}
 	args := make([]*value, len(in))
 	for i, v := range in {
@@ -88,8 +137,18 @@ func (b *builder) make(n *graph.Node, in [][]*value) ([]*value, error) {
 		return in[0][k : k+1], nil
 	case op.Dim:
 		return b.size(n, args[0])
+	case op.Cond, op.While, op.Scan:
+		return b.control(n, args)
 	}
 	return b.call(n, args)
+}
+
+// find finds the groups of elementwise calls of a graph, once.
+func (b *builder) find(g *graph.Graph) {
+	if b.groups[g] == nil {
+		ruled := func(n *graph.Node) bool { _, ok := rules.Find(n); return ok }
+		b.groups[g] = join.Find(g, join.Rules{Era: join.Eras(g), Taken: ruled, Operands: mostInputs, Nodes: mostNodes})
+	}
 }
 
 // call lowers a call of an operator on arrays.
@@ -99,6 +158,7 @@ func (b *builder) call(n *graph.Node, args []*value) ([]*value, error) {
 			return nil, err
 		}
 	}
+	b.find(n.Graph())
 	if r, ok := rules.Find(n); ok {
 		c := &call{b: b, n: n, in: args}
 		return r.lower(c)
@@ -119,7 +179,8 @@ func concrete(n *graph.Node, t shape.Type) ([]int, error) {
 			WithHint("devices compute with sizes that follow from those of the inputs")
 	}
 	if count, ok := array.NumElems(dims); !ok || count > source.MaxElements {
-		return nil, n.Error(lowering.Unsupported, n.String()+" is "+t.String()+", kernels count to "+strconv.Itoa(source.MaxElements)+" elements")
+		return nil, n.Error(lowering.Unsupported, n.String()+" is "+t.String()+", kernels count to "+strconv.Itoa(source.MaxElements)+" elements").
+			WithHint("choose smaller sizes, or let another target run it")
 	}
 	return dims, nil
 }
@@ -136,19 +197,10 @@ func placed(d array.DType, dims []int, buf int) *value {
 
 func bytesOf(d array.DType, dims []int) int { return max(source.Dense(d, dims).Len()*d.Size(), 1) }
 
-func (b *builder) placeholder(n *graph.Node) ([]*value, error) {
-	dims, err := concrete(n, n.Type())
-	if err != nil {
-		return nil, err
-	}
-	d := n.Type().DType()
-	b.inputs++
-	return []*value{placed(d, dims, b.add(buffer{kind: input, bytes: bytesOf(d, dims), input: b.inputs - 1}))}, nil
-}
-
 func (b *builder) attr(n *graph.Node) ([]*value, error) {
 	path := n.Target()
-	if v := b.weights[path]; v != nil {
+	key := weightKey{path, n.Live()}
+	if v := b.weights[key]; v != nil {
 		return []*value{v}, nil
 	}
 	p := b.m.Param(path)
@@ -161,7 +213,7 @@ func (b *builder) attr(n *graph.Node) ([]*value, error) {
 		f.kind, f.setup = live, false
 	}
 	v := placed(a.DType(), a.Shape(), b.add(f))
-	b.weights[path] = v
+	b.weights[key] = v
 	return []*value{v}, nil
 }
 
@@ -178,20 +230,16 @@ func (b *builder) size(n *graph.Node, x *value) ([]*value, error) {
 }
 
 // output takes the results: each in a buffer of its own, in order, written by a step.
-func (b *builder) output(in [][]*value) error {
+func (b *builder) output(out []*value) {
 	taken := map[int]bool{}
-	for _, v := range in {
-		if v == nil {
-			return nil
-		}
-		x := b.dense(v[0])
+	for _, v := range out {
+		x := b.dense(v)
 		if f := b.buffers[x.buf]; f.kind != temporary || f.setup || taken[x.buf] {
 			x = b.copy(x)
 		}
 		taken[x.buf] = true
 		b.outputs = append(b.outputs, x)
 	}
-	return nil
 }
 
 // temp returns a new value of that type for a step to write.
@@ -210,12 +258,15 @@ func (b *builder) result(n *graph.Node, i int) *value {
 // there before any run is done once.
 func (b *builder) emit(n *graph.Node, k *source.Kernel, out, in []*value) {
 	s := step{kernel: k, outs: len(out), node: n, setup: !k.Status}
+	if !b.indexed(n, k, out, in) {
+		return
+	}
 	for _, v := range out {
 		if v.header.Len() == 0 {
 			return
 		}
 		s.args = append(s.args, v.buf)
-		s.setup = s.setup && !b.buffers[v.buf].split
+		s.setup = s.setup && !b.buffers[v.buf].anew
 	}
 	for _, v := range in {
 		s.args = append(s.args, v.buf)
@@ -300,3 +351,27 @@ func (b *builder) lay(n *graph.Node, args []*value) ([]*value, bool, error) {
 // attrsStep returns the operator's step for the call, which has what its attributes mean
 // for operands of these ranks.
 func attrsStep(n *graph.Node) (kernel.Step, error) { return n.Op().Step(n.Attrs(), n.OperandTypes()) }
+
+// indexed reports whether 32 bits count the elements of a step's operands and results, those of weights and of what a rule lays
+// out among them, and its work-items, with those of the last group that have nothing to do; else that is an error of the call.
+func (b *builder) indexed(n *graph.Node, k *source.Kernel, values ...[]*value) bool {
+	most := 0
+	if items := k.Items(); items > source.MaxItems {
+		most = items
+	}
+	for _, l := range values {
+		for _, v := range l {
+			most = max(most, b.buffers[v.buf].bytes/max(v.dtype().Size(), 1), v.header.Len())
+		}
+	}
+	if most <= source.MaxElements {
+		return true
+	}
+	msg := "a kernel counts to " + strconv.Itoa(most) + " elements, expected no more than " + strconv.Itoa(source.MaxElements)
+	err := diag.New(lowering.Unsupported, msg)
+	if n != nil {
+		err = n.Error(lowering.Unsupported, msg)
+	}
+	b.errs = append(b.errs, err.WithHint("windows and what is laid out around them count, too; split the call, or let the cpu target run it (lowering.Split)"))
+	return false
+}

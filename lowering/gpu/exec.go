@@ -45,7 +45,8 @@ type Executable struct {
 // Stats describes an executable.
 type Stats struct {
 	Sizes    lowering.CacheStats // of the graph, lowered for sizes
-	Launches int                 // kernels of a run of what was used last
+	Launches int                 // kernels of a run of what was used last: each once, those in bodies of control flow too, however often they run
+	Control  int                 // branches and loops, where the host decides what is launched
 	Tensor   int                 // of them, of kernels that use tensor cores
 	Library  int                 // products that the library of the device's vendor computes
 	Kernels  int                 // different ones
@@ -125,15 +126,21 @@ func (e *Executable) Device() *Device { return e.device }
 func (e *Executable) Stats() Stats {
 	s := Stats{Sizes: e.sized.Stats()}
 	if p, ok := e.sized.Newest(); ok && p != nil {
+		p.fresh.RLock() // weights may be made anew
+		defer p.fresh.RUnlock()
 		p.count(&s)
 	}
 	return s
 }
 
 func (p *program) count(s *Stats) {
-	s.Launches, s.Library, s.Tensor, s.Setup, s.Arena, s.Fixed = 0, 0, 0, 0, p.arena, 0
+	s.Launches, s.Control, s.Library, s.Tensor, s.Setup, s.Arena, s.Fixed = 0, 0, 0, 0, 0, p.arena, 0
 	names := map[string]bool{}
-	for _, st := range p.build.steps {
+	for st := range each(p.build.steps) {
+		if st.flow != nil {
+			s.Control++
+			continue
+		}
 		if st.routine != nil {
 			s.Library++
 			continue
@@ -147,7 +154,7 @@ func (p *program) count(s *Stats) {
 			}
 		}
 	}
-	s.Kernels, s.Compiled, s.Cached, s.Expanded = len(names), 0, len(names), p.expanded
+	s.Kernels, s.Compiled, s.Cached, s.Expanded = len(names), 0, len(names), p.build.expanded
 	if p.built {
 		s.Compiled, s.Cached = len(names), 0
 	}
@@ -258,13 +265,17 @@ func (e *Executable) enter(ctx context.Context, sizes []int) (*lowering.Held[*pr
 	}
 	e.mu.Unlock()
 	if closed {
-		return nil, diag.New(lowering.Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
+		return nil, isClosed()
 	}
 	h, err := e.sized.Hold(ctx, fmt.Sprint(sizes), func() (*program, error) { return e.lower(sizes) })
 	if err != nil {
 		e.runs.Done()
 	}
 	return h, err
+}
+
+func isClosed() error {
+	return diag.New(lowering.Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
 }
 
 // lower makes the program for the sizes.
@@ -311,6 +322,7 @@ func (e *Executable) Close() error {
 func (s Stats) String() string {
 	return strings.Join([]string{
 		strconv.Itoa(s.Launches) + " launches of " + strconv.Itoa(s.Kernels) + " kernels (" + strconv.Itoa(s.Compiled) + " compiled, " + strconv.Itoa(s.Cached) + " cached)",
+		strconv.Itoa(s.Control) + " branches and loops",
 		strconv.Itoa(s.Tensor) + " launches on tensor cores",
 		strconv.Itoa(s.Library) + " products by a library",
 		strconv.Itoa(s.Expanded) + " calls expanded",

@@ -20,7 +20,7 @@ func Direct(n *graph.Node) bool { ok, _ := direct(true)(n); return ok || n.Op().
 func Steps(e *Executable) []string {
 	p, _ := e.sized.Newest()
 	var l []string
-	for _, s := range p.build.steps {
+	for s := range each(p.build.steps) {
 		if !s.setup && s.node != nil {
 			l = append(l, s.node.Op().Name)
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+	"github.com/gofx-dev/gofx/lowering/internal/join"
 	"github.com/gofx-dev/gofx/op/expr"
 )
 
@@ -15,14 +16,33 @@ const (
 	mostNodes  = 200
 )
 
-// scalar makes of an elementwise call an expression that waits for what follows: operands that
-// nothing else reads and that have the result's shape become part of it.
+// group returns the group of elementwise calls that a call is in, nil for none.
+func (b *builder) group(n *graph.Node) *join.Group { return b.groups[n.Graph()][n] }
+
+// scalar makes of elementwise calls that are computed together, when it sees the last, an
+// expression that waits for what follows: the others have no value. Operands that nothing else
+// reads and that have the result's shape become part of it.
 func (b *builder) scalar(n *graph.Node, args []*value) ([]*value, error) {
-	g, err := n.Op().Expression(n.Attrs(), n.OperandTypes())
+	for i, a := range n.Args() {
+		b.read[a] = args[i]
+	}
+	nodes, own := []*graph.Node{n}, b.group(n)
+	if own != nil {
+		nodes = own.Nodes
+	}
+	if n != nodes[len(nodes)-1] {
+		return []*value{nil}, nil
+	}
+	e, err := join.Rules{}.Expression(nodes)
 	if err != nil {
 		return nil, err
 	}
-	return b.elementwise(n, g, args, solitary(n))
+	operands, alone := make([]*value, len(e.Operands)), make([]bool, len(e.Operands))
+	for i, a := range e.Operands {
+		operands[i] = b.read[a]
+		alone[i] = join.Only(a, func(u *graph.Node) bool { return u == n || own != nil && b.group(u) == own })
+	}
+	return b.elementwise(n, e.Graph(), operands, alone)
 }
 
 // solitary reports which operands of a call nothing else reads.
@@ -39,7 +59,7 @@ func solitary(n *graph.Node) []bool {
 func (b *builder) elementwise(n *graph.Node, g expr.Graph, args []*value, alone []bool) ([]*value, error) {
 	types := members(n.Type())
 	_, dims, _ := types[0].Concrete()
-	p := b.join(n, g, dims, args, alone)
+	p := b.inline(n, g, dims, args, alone)
 	if len(types) == 1 {
 		v := &value{header: header(types[0].DType(), dims), todo: p}
 		return []*value{v}, nil
@@ -52,20 +72,21 @@ func (b *builder) elementwise(n *graph.Node, g expr.Graph, args []*value, alone 
 	return out, nil
 }
 
-// join inlines the expressions of operands.
-func (b *builder) join(n *graph.Node, g expr.Graph, dims []int, args []*value, alone []bool) *pending {
+// inline inlines the expressions of operands, where the kernel does not get too large.
+func (b *builder) inline(n *graph.Node, g expr.Graph, dims []int, args []*value, alone []bool) *pending {
 	p := &pending{node: n, acc: -1}
 	eb := expr.NewBuilder()
 	in := make([]expr.Value, len(args))
-	size := len(g.Nodes)
 	read := inputsOf(g)
+	size, left := len(g.Nodes), len(read)
 	for i, v := range args {
-		if v == nil || !slices.Contains(read, i) {
+		if !slices.Contains(read, i) {
 			continue
 		}
 		t := v.todo
-		joins := t != nil && size+len(t.g.Nodes) <= mostNodes && len(p.in)+len(t.in) <= mostInputs &&
-			(alone[i] && slices.Equal(v.shape(), dims) || isConstant(t.g)) && (t.from == nil || p.from == nil)
+		left--
+		joins := t != nil && size+len(t.g.Nodes) <= mostNodes && len(p.in)+len(t.in)+left <= mostInputs &&
+			(alone[i] && slices.Equal(v.shape(), dims) || isConstant(t.g)) && (t.from == nil || p.from == nil && len(g.Outs) == 1)
 		if !joins {
 			b.place(v)
 			in[i] = eb.Input(p.index(v), v.dtype())

@@ -35,7 +35,7 @@ func parsed(t testing.TB, text string) *graph.Module {
 	t.Helper()
 	m, err := graph.Parse([]byte(text), "test.fx")
 	require.NoError(t, err)
-	for n := range m.Graph.Nodes() {
+	for n := range m.All() {
 		if n.Opcode() == graph.GetAttr {
 			_, dims, _ := n.Type().Concrete()
 			p := *m.Param(n.Target())
@@ -151,6 +151,22 @@ func TestInputsAreChecked(t *testing.T) {
 	require.ErrorIs(t, err, lowering.BadOption)
 	_, err = g.Compile(parsed(t, mlp), lowering.Options{Weights: array.BF16})
 	require.ErrorIs(t, err, lowering.BadOption)
+}
+
+// TestAbsentResults: as on the processor, they are refused, and left out by an option.
+func TestAbsentResults(t *testing.T) {
+	g, _ := onCUDA(t)
+	m := parsed(t, "gofx 1\ngraph g(%x: f32[2]) {\n  %y = call_function[neg](%x)\n  return (%y, _, %x)\n}\n")
+	_, err := g.Compile(m, lowering.Options{})
+	require.ErrorIs(t, err, interp.Undefined)
+	require.ErrorContains(t, err, "result 1 is absent")
+	e, err := g.Compile(m, lowering.Options{Outputs: []int{2, 0}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	got, err := e.Run(ctx, []*array.Array{ramp(2)})
+	require.NoError(t, err)
+	require.Equal(t, array.Data[float32](ramp(2)), array.Data[float32](got[0]))
+	require.Equal(t, []float32{0.75, 0.625}, array.Data[float32](got[1]))
 }
 
 func TestIndexOutOfRangeIsAnError(t *testing.T) {

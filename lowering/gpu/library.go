@@ -194,15 +194,36 @@ func (p *program) choose(folder lowering.Folder) error {
 	if !ok {
 		return nil
 	}
-	chosen := map[string]bool{}
-	var steps []step
-	for _, s := range p.build.steps {
+	c := &choice{p: p, lib: lib, folder: folder, known: map[string]bool{}}
+	var err error
+	p.build.steps, err = c.among(p.build.steps)
+	return err
+}
+
+// choice is what was chosen so far, by key.
+type choice struct {
+	p      *program
+	lib    device.Library
+	folder lowering.Folder
+	known  map[string]bool
+}
+
+// among returns steps, those of bodies too, done the way that is faster.
+func (c *choice) among(list []step) (steps []step, err error) {
+	for _, s := range list {
+		if s.flow != nil {
+			for i, body := range s.flow.bodies {
+				if s.flow.bodies[i], err = c.among(body); err != nil {
+					return nil, err
+				}
+			}
+		}
 		if s.other == nil {
 			steps = append(steps, s)
 			continue
 		}
 		o := s.other
-		r, name, err := o.routine.of(lib)
+		r, name, err := o.routine.of(c.lib)
 		if err != nil { // the kernel does it
 			s.other = nil
 			steps = append(steps, s)
@@ -212,13 +233,13 @@ func (p *program) choose(folder lowering.Folder) error {
 		if o.then != nil {
 			key += " " + o.then.kernel.Name
 		}
-		use, known := chosen[key]
+		use, known := c.known[key]
 		if !known {
-			if use, err = p.faster(s, r, key, folder); err != nil {
+			if use, err = c.p.faster(&s, r, key, c.folder); err != nil {
 				r.Free()
-				return err
+				return nil, err
 			}
-			chosen[key] = use
+			c.known[key] = use
 		}
 		if !use {
 			r.Free()
@@ -226,19 +247,18 @@ func (p *program) choose(folder lowering.Folder) error {
 			steps = append(steps, s)
 			continue
 		}
-		p.routines = append(p.routines, r)
+		c.p.routines = append(c.p.routines, r)
 		steps = append(steps, step{routine: r, library: name, args: []int{o.out, o.a, o.b}, outs: 1, node: s.node})
 		if o.then != nil {
 			steps = append(steps, *o.then)
 		}
 	}
-	p.build.steps = steps
-	return nil
+	return steps, nil
 }
 
 // faster reports whether a library's routine, with what follows it, takes less time than the
 // kernel.
-func (p *program) faster(s step, r device.Routine, key string, folder lowering.Folder) (bool, error) {
+func (p *program) faster(s *step, r device.Routine, key string, folder lowering.Folder) (bool, error) {
 	i := p.dev.Info()
 	file := lowering.Key("choice 1", i.Kind, i.Name, i.Driver, i.Arch, key)
 	if known := folder.Load(file); len(known) == 1 {
@@ -280,7 +300,7 @@ func (p *program) faster(s step, r device.Routine, key string, folder lowering.F
 		if err := r.Run(q, buffers[o.out], buffers[o.a], buffers[o.b]); err != nil || o.then == nil {
 			return err
 		}
-		l := p.launch(*o.then, buffers, nil)
+		l := p.launch(o.then, buffers, nil)
 		return q.Launch(&l)
 	})
 	if err != nil {

@@ -121,3 +121,55 @@ func TestConvolutionsByALibrary(t *testing.T) {
 	require.Equal(t, 3*20+3, drv.Convolutions(), "measured, and recorded once")
 	require.NoError(t, e.Close())
 }
+
+// TestLibrariesInBodies: products of a loop are those of a library, with what follows them, and
+// belong to recordings.
+func TestLibrariesInBodies(t *testing.T) {
+	drv := cudatest.New(t)
+	drv.UseLibraries()
+	m := parsed(t, `gofx 1
+graph products(%x: f32[130,130], %n: i64[]) {
+  %l = call_function[while](%n, %x) {carry=2} {
+    region more(%k: i64[], %a: f32[130,130]) {
+      %zero = call_function[full]() {size=[], value=0, dtype=i64}
+      %y = call_function[gt](%k, %zero)
+      return %y
+    }
+    region body(%k: i64[], %a: f32[130,130]) {
+      %w = get_attr[w] : f32[130,130]
+      %one = call_function[full]() {size=[], value=1, dtype=i64}
+      %odd = call_function[eq](%k, %one)
+      %next = call_function[sub](%k, %one)
+      %c = call_function[cond](%odd, %a, %w) : f32[130,130] {
+        region yes(%a: f32[130,130], %w: f32[130,130]) {
+          %b = call_function[matmul](%w, %a)
+          %r = call_function[tanh](%b)
+          return %r
+        }
+        region no(%a: f32[130,130], %w: f32[130,130]) {
+          %b = call_function[matmul](%a, %w)
+          return %b
+        }
+      }
+      return (%next, %c)
+    }
+  }
+  %l1 = call_function[getitem](%l) {index=1}
+  return %l1
+}
+param w : f32[130,130]
+`)
+	d := gpu.Using(drv.Device())
+	gpu.Prefer(d, true)
+	e := compile(t, gpu.Target{Device: d, Cache: "-"}, m)
+	require.Equal(t, 2, e.Stats().Library, "%s", e.Stats())
+	in := []*array.Array{ramp(130, 130), array.Scalar(int64(2))}
+	want := interpreted(t, m, in...)
+	for _, calls := range []int{2, 1} { // the one with a launch behind it is recorded by the first run
+		before := drv.Products()
+		got, err := e.Run(ctx, in)
+		require.NoError(t, err)
+		fxtest.Close(t, "products", want, got)
+		require.Equal(t, calls, drv.Products()-before)
+	}
+}

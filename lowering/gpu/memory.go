@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -30,7 +31,7 @@ func (b *builder) arena(align int) int {
 }
 
 // spans returns the spans of the buffers that are used. Inputs are there from the start,
-// results to the end.
+// results to the end, and what is there when a loop begins until it ends, if its rounds need it.
 func (b *builder) spans() []span {
 	at := make([]int, len(b.buffers))
 	for i := range at {
@@ -52,13 +53,35 @@ func (b *builder) spans() []span {
 		}
 		spans[at[k]].to = max(spans[at[k]].to, time)
 	}
-	for time, s := range b.steps {
-		for _, k := range s.args {
-			touch(k, time+1)
+	time := 0
+	var walk func(list []step)
+	walk = func(list []step) {
+		for _, s := range list {
+			time++
+			begin := time
+			for _, k := range s.args {
+				touch(k, time)
+			}
+			if s.flow == nil {
+				continue
+			}
+			for _, body := range s.flow.bodies {
+				walk(body)
+			}
+			time++
+			for _, k := range s.args {
+				touch(k, time)
+			}
+			for i := range spans {
+				if x := &spans[i]; s.flow.op != op.Cond && x.from < begin && x.to >= begin {
+					x.to = time
+				}
+			}
 		}
 	}
+	walk(b.steps)
 	for _, v := range b.outputs {
-		touch(v.buf, len(b.steps)+1)
+		touch(v.buf, time+1)
 	}
 	return spans
 }

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"context"
+	"encoding/binary"
 	"sync"
 
 	"github.com/gofx-dev/gofx/array"
@@ -21,11 +22,12 @@ type program struct {
 	inputs   []*graph.Node
 	source   *lowering.Held[device.Program]
 	kernels  map[string]device.Kernel // by name, of source
-	expanded int                      // calls, see Stats
 	built    bool                     // the driver compiled the kernels
 	arena    int
 	fixed    []device.Buffer // by buffer: weights and what is made of them once
-	checked  []*graph.Node   // of the calls that may refuse an operand, by status
+	launches []*step         // of a run, in the order of the steps, those of bodies too
+	passages []passage       // of them
+	checked  []*graph.Node   // of the calls that may refuse an operand, by step.call
 	routines []device.Routine
 
 	fresh sync.RWMutex // held by runs, which read what setUp writes
@@ -34,19 +36,6 @@ type program struct {
 	mu   sync.Mutex
 	free []*instance
 }
-
-// instance is the memory and the queue of one run at a time.
-type instance struct {
-	queue    device.Queue
-	arena    device.Buffer
-	status   device.Buffer
-	views    []device.Buffer // by buffer
-	launches []device.Launch
-	replay   device.Recording // of the launches; nil where the queue records nothing
-}
-
-// MaxInstances is how many runs at once keep their memory on the device for later runs.
-const MaxInstances = 4
 
 // newProgram lowers a module of known sizes, which was prepared from the user's.
 func (t Target) newProgram(ready, user *graph.Module, d *Device, options string) (*program, error) {
@@ -64,7 +53,7 @@ func (t Target) newProgram(ready, user *graph.Module, d *Device, options string)
 	if err != nil {
 		return nil, err
 	}
-	p := &program{dev: d, expanded: expanded(ready.Graph), user: user, build: b, inputs: inputs, fixed: make([]device.Buffer, len(b.buffers))}
+	p := &program{dev: d, user: user, build: b, inputs: inputs, fixed: make([]device.Buffer, len(b.buffers))}
 	if err := p.link(t, options); err != nil {
 		p.close()
 		return nil, err
@@ -74,11 +63,7 @@ func (t Target) newProgram(ready, user *graph.Module, d *Device, options string)
 		return nil, err
 	}
 	p.arena = b.arena(max(d.Info().Align, 64))
-	for _, s := range b.steps {
-		if s.routine == nil && s.kernel.Status {
-			p.checked = append(p.checked, s.node)
-		}
-	}
+	p.passages = p.schedule(b.steps)
 	if err := p.setUp(); err != nil {
 		p.close()
 		return nil, err
@@ -100,8 +85,10 @@ func expanded(g *graph.Graph) int {
 // link builds the kernels.
 func (p *program) link(t Target, options string) error {
 	var all []*source.Kernel
-	for _, s := range p.build.steps {
-		all = append(all, s.kernel)
+	for s := range each(p.build.steps) {
+		if s.kernel != nil {
+			all = append(all, s.kernel)
+		}
 		if s.other != nil && s.other.then != nil {
 			all = append(all, s.other.then.kernel)
 		}
@@ -148,7 +135,7 @@ func (p *program) setUp() error {
 			}
 		}
 	}
-	for _, s := range p.build.steps {
+	for s := range each(p.build.steps) {
 		if !s.setup {
 			continue
 		}
@@ -168,7 +155,7 @@ func (p *program) setUp() error {
 // used tells which buffers any step or result needs.
 func (p *program) used() []bool {
 	used := make([]bool, len(p.build.buffers))
-	for _, s := range p.build.steps {
+	for s := range each(p.build.steps) {
 		for _, k := range s.args {
 			used[k] = true
 		}
@@ -182,7 +169,7 @@ func (p *program) used() []bool {
 // dropSpent frees what only steps that are done needed.
 func (p *program) dropSpent(used []bool) {
 	needed := make([]bool, len(used))
-	for _, s := range p.build.steps {
+	for s := range each(p.build.steps) {
 		if s.setup {
 			continue
 		}
@@ -210,7 +197,7 @@ func write(q device.Queue, to device.Buffer, a *array.Array) error {
 }
 
 // launch fills in the arguments of a step.
-func (p *program) launch(s step, buffers []device.Buffer, status device.Buffer) device.Launch {
+func (p *program) launch(s *step, buffers []device.Buffer, status device.Buffer) device.Launch {
 	l := device.Launch{Kernel: p.kernels[s.kernel.Name], Grid: s.kernel.Groups, Group: s.kernel.Group}
 	for _, k := range s.args {
 		l.Args = append(l.Args, device.Arg{Buffer: buffers[k]})
@@ -219,162 +206,17 @@ func (p *program) launch(s step, buffers []device.Buffer, status device.Buffer) 
 		l.Args = append(l.Args, device.Arg{Bits: uint64(uint32(n)), Size: 4}) // below MaxElements
 	}
 	if s.kernel.Status {
-		l.Args = append(l.Args, device.Arg{Buffer: status})
+		l.Args = append(l.Args, device.Arg{Bits: uint64(s.call), Size: 4}, device.Arg{Buffer: status})
 	}
 	return l
 }
 
 // at gives an error the place of a step's call.
-func at(s step, err error) error {
+func at(s *step, err error) error {
 	if e, ok := err.(*diag.Error); ok && s.node != nil && e.Node == "" {
 		e.Node, e.Pos = s.node.Name(), s.node.Pos()
 	}
 	return err
-}
-
-// newInstance takes memory for a run.
-func (p *program) newInstance() (_ *instance, err error) {
-	x := &instance{views: make([]device.Buffer, len(p.build.buffers))}
-	defer func() {
-		if err != nil {
-			x.close()
-		}
-	}()
-	dev := p.dev.dev
-	if x.queue, err = dev.NewQueue(); err != nil {
-		return nil, err
-	}
-	if x.arena, err = dev.Alloc(max(p.arena, 1)); err != nil {
-		return nil, err
-	}
-	if x.status, err = dev.Alloc(max(len(p.checked), 1) * max(dev.Info().Align, statusBytes)); err != nil {
-		return nil, err
-	}
-	used := p.used()
-	for k, f := range p.build.buffers {
-		if x.views[k] = p.fixed[k]; x.views[k] != nil || !used[k] || f.setup {
-			continue
-		}
-		if x.views[k], err = x.arena.View(f.off, f.bytes); err != nil {
-			return nil, err
-		}
-	}
-	if err = p.arguments(x); err != nil {
-		return nil, err
-	}
-	for _, r := range p.routines {
-		if err = r.Reserve(x.queue); err != nil {
-			return nil, err
-		}
-	}
-	return x, p.record(x)
-}
-
-// record keeps the launches of an instance as one command, where the queue can: drivers
-// take microseconds for each launch, which is longer than many kernels run.
-func (p *program) record(x *instance) (err error) {
-	q, ok := x.queue.(device.Recorder)
-	if !ok || len(x.launches) < 2 {
-		return nil
-	}
-	x.replay, err = q.Record(func() error { return p.start(context.Background(), x) })
-	return err
-}
-
-// start enqueues the launches of a run.
-func (p *program) start(ctx context.Context, x *instance) error {
-	if x.replay != nil {
-		return x.replay.Replay(x.queue)
-	}
-	i := 0
-	for _, s := range p.build.steps {
-		if s.setup {
-			continue
-		}
-		if ctx != nil && ctx.Err() != nil {
-			_ = x.queue.Finish()
-			return diag.Stop(ctx.Err())
-		}
-		if err := p.issue(x, s, i); err != nil {
-			return at(s, err)
-		}
-		i++
-	}
-	return nil
-}
-
-// issue enqueues the i-th step of a run.
-func (p *program) issue(x *instance, s step, i int) error {
-	if s.routine != nil {
-		return s.routine.Run(x.queue, x.views[s.args[0]], x.views[s.args[1]], x.views[s.args[2]])
-	}
-	return x.queue.Launch(&x.launches[i])
-}
-
-// statusBytes is the size of a status word; each step that has one has its own.
-const statusBytes = 4
-
-func (p *program) arguments(x *instance) error {
-	word, n := device.Buffer(nil), 0
-	align := max(p.dev.Info().Align, statusBytes)
-	for _, s := range p.build.steps {
-		if s.setup {
-			continue
-		}
-		if s.routine != nil {
-			x.launches = append(x.launches, device.Launch{}) // none
-			continue
-		}
-		if s.kernel.Status {
-			var err error
-			if word, err = x.status.View(n*align, statusBytes); err != nil {
-				return err
-			}
-			n++
-		}
-		x.launches = append(x.launches, p.launch(s, x.views, word))
-	}
-	return nil
-}
-
-func (x *instance) close() {
-	if x.replay != nil {
-		x.replay.Free()
-	}
-	if x.queue != nil {
-		x.queue.Free()
-	}
-	for _, b := range []device.Buffer{x.arena, x.status} {
-		if b != nil {
-			b.Free()
-		}
-	}
-}
-
-// acquire returns a free instance or a new one.
-func (p *program) acquire() (*instance, error) {
-	p.mu.Lock()
-	if n := len(p.free); n > 0 {
-		x := p.free[n-1]
-		p.free = p.free[:n-1]
-		p.mu.Unlock()
-		return x, nil
-	}
-	p.mu.Unlock()
-	return p.newInstance()
-}
-
-// release keeps an instance for later runs; failed ones are given up.
-func (p *program) release(x *instance, failed bool) {
-	p.mu.Lock()
-	keep := !failed && len(p.free) < MaxInstances
-	if keep {
-		p.free = append(p.free, x)
-	}
-	p.mu.Unlock()
-	if !keep {
-		x.close()
-	}
 }
 
 // run computes for checked inputs, and has results taken from the instance.
@@ -399,11 +241,7 @@ func (p *program) compute(ctx context.Context, x *instance, in []lowering.Value)
 	if err := p.enter(ctx, x, in); err != nil {
 		return err
 	}
-	if ctx != nil && ctx.Err() != nil {
-		_ = x.queue.Finish()
-		return diag.Stop(ctx.Err())
-	}
-	return p.start(ctx, x)
+	return p.play(ctx, x, p.passages, 0)
 }
 
 // fetch copies the results to the host.
@@ -441,10 +279,10 @@ func (p *program) enter(ctx context.Context, x *instance, in []lowering.Value) e
 			return err
 		}
 	}
-	if n := len(p.checked); n > 0 {
-		return x.queue.Write(x.status, make([]byte, n*max(p.dev.Info().Align, statusBytes)))
+	if len(p.checked) == 0 {
+		return nil
 	}
-	return nil
+	return x.queue.Write(x.status, make([]byte, statusBytes))
 }
 
 // refused returns the error of the first call that refused an operand.
@@ -452,15 +290,12 @@ func (p *program) refused(x *instance) error {
 	if len(p.checked) == 0 {
 		return x.queue.Finish()
 	}
-	align := max(p.dev.Info().Align, statusBytes)
-	words := make([]byte, len(p.checked)*align)
-	if err := x.queue.Read(words, x.status); err != nil {
+	var word [statusBytes]byte
+	if err := x.queue.Read(word[:], x.status); err != nil {
 		return err
 	}
-	for i, n := range p.checked {
-		if words[i*align] != 0 {
-			return n.Error(OutOfRange, "an index is out of range")
-		}
+	if call := int(binary.LittleEndian.Uint32(word[:])); call > 0 {
+		return p.checked[call-1].Error(OutOfRange, "an index is out of range")
 	}
 	return nil
 }

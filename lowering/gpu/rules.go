@@ -103,6 +103,12 @@ var rules = lowering.Rules[rule]{
 	std.QLinear: {computes, quantLinear}, std.QMatmul: {computes, quantMatmul},
 	std.QConv1d: {computes, quantConv}, std.QConv2d: {computes, quantConv}, std.QConv3d: {computes, quantConv},
 
+	std.Quantize: {computes, quantize}, std.Dequantize: {computes, dequantize}, std.DynamicQuantize: {computes, dynamicQuantize},
+	std.QAdd: {computes, quantAdd}, std.QMul: {computes, quantMul}, std.QConcat: {computes, quantConcat}, std.QTable: {computes, quantLookup},
+	std.QMaxPool: {computes, quantMaxPool}, std.QAvgPool: {computes, quantAvgPool},
+	std.Int8Linear: {computes, int8Linear}, std.Int4Linear: {computes, int4Linear},
+	std.QEmbedding: {computes, quantEmbedding}, std.Int4Embedding: {computes, int4Embedding},
+
 	std.MaxPool1d: {computes, maxPool}, std.MaxPool2d: {computes, maxPool}, std.MaxPool3d: {computes, maxPool},
 	std.MaxPool1dWithIndices: {computes, maxPool}, std.MaxPool2dWithIndices: {computes, maxPool}, std.MaxPool3dWithIndices: {computes, maxPool},
 	std.AvgPool1d: {computes, avgPool}, std.AvgPool2d: {computes, avgPool}, std.AvgPool3d: {computes, avgPool},

@@ -16,7 +16,7 @@ func clone(c *call) ([]*value, error) {
 
 // part returns a part of a value in order, which a step of its own writes.
 func (c *call) part(whole *value, h *array.Array) *value {
-	c.b.buffers[whole.buf].split = true
+	c.b.buffers[whole.buf].anew = true
 	return &value{header: h, buf: whole.buf}
 }
 
@@ -111,7 +111,8 @@ func roll(c *call) ([]*value, error) {
 		from := slices.Clone(at)
 		for i, s := range shifts {
 			if back := ((-s)%dims[i] + dims[i]) % dims[i]; back != 0 {
-				from[i] = "((" + at[i] + " + " + strconv.Itoa(back) + ") % " + strconv.Itoa(dims[i]) + ")"
+				ahead := strconv.Itoa(dims[i] - back) // sums of two indices may be too large for one
+				from[i] = "(" + at[i] + " < " + ahead + " ? " + at[i] + " + " + strconv.Itoa(back) + " : " + at[i] + " - " + ahead + ")"
 			}
 		}
 		return from

@@ -1,15 +1,18 @@
 package gpu
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
 	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/op/std"
 )
 
 // contract returns the result of a contraction, which waits for its epilogue, with a bias of the
@@ -244,7 +247,7 @@ func conv(c *call) ([]*value, error) {
 		d.kernel = func(o source.View, e source.Epilogue) *source.Kernel {
 			s := shape
 			s.Out, e = e.Batched(o, single)
-			return s.Tiled(t, e)
+			return s.Tiled(t, source.Narrow{DType: array.F32}, e)
 		}
 	default:
 		d.kernel = func(o source.View, e source.Epilogue) *source.Kernel {
@@ -276,8 +279,19 @@ func (c *call) empty(out, bias *value, spatial int) ([]*value, error) {
 
 // frame returns the image with zeros around it, as far as windows reach.
 func (c *call) frame(x *value, win source.Window, out []int) *value {
-	dims, lo := slices.Clone(x.shape()), make([]int, len(x.shape()))
-	changed := false
+	dims, lo, changed := reached(x.shape(), win, out)
+	if !changed {
+		return x
+	}
+	framed := c.b.temp(x.dtype(), dims)
+	c.emit(source.Pad(dims, x.view(), lo, "constant", 0), []*value{framed}, []*value{x})
+	return framed
+}
+
+// reached are the sizes of an image with what windows reach around it, and where the image begins there; changed says that
+// there is something around it.
+func reached(image []int, win source.Window, out []int) (dims, lo []int, changed bool) {
+	dims, lo = slices.Clone(image), make([]int, len(image))
 	for i := range win.Kernel {
 		n := dims[2+i] + win.Pad[i]
 		reach := win.Reach(i, out[2+i])
@@ -286,12 +300,7 @@ func (c *call) frame(x *value, win source.Window, out []int) *value {
 			dims[2+i], changed = max(n, reach), true
 		}
 	}
-	if !changed {
-		return x
-	}
-	framed := c.b.temp(x.dtype(), dims)
-	c.emit(source.Pad(dims, x.view(), lo, "constant", 0), []*value{framed}, []*value{x})
-	return framed
+	return dims, lo, changed
 }
 
 func convTranspose(c *call) ([]*value, error) {
@@ -317,4 +326,58 @@ func convTranspose(c *call) ([]*value, error) {
 	}
 	c.emit(source.Transposed(win, max(k.Groups, 1), source.Dense(out.dtype(), dims), x.view(), w.view(), bias != nil), []*value{out}, in)
 	return []*value{out}, nil
+}
+
+// attends takes the attention that a kernel computes without storing scores; what it refuses is
+// expanded into products and a softmax: floats of 64 bits, which add up to more than registers hold,
+// queries or values of no or of more than source.MostFeatures numbers, and operands of
+// unknown rank, whose layout a kernel needs.
+func attends(n *graph.Node, doubles bool) (bool, string) {
+	if ok, why := floats(n, doubles); !ok {
+		return false, why
+	}
+	in := n.OperandTypes()
+	for _, t := range in {
+		if t.DType() == array.F64 {
+			return false, "there is no kernel for f64"
+		}
+	}
+	for _, t := range in[:3] {
+		if !t.Ranked() {
+			return false, "the rank of an operand is not known"
+		}
+		if k, known := t.Dim(-1).Int(); known && (k == 0 || k > source.MostFeatures) {
+			return false, "the kernel takes rows of other sizes"
+		}
+	}
+	return true, ""
+}
+
+func attention(c *call) ([]*value, error) {
+	attrs := c.n.Attrs().(std.AttentionAttrs)
+	q, k, v, mask := c.placed(0), c.placed(1), c.placed(2), c.placed(3)
+	out := c.result(0)
+	if out.header.Len() == 0 {
+		return []*value{out}, nil
+	}
+	if k.header.Len() == 0 { // no position: sums of nothing
+		return c.one(source.Fill(out.view(), 0))
+	}
+	a := source.Attention{Out: out.view(), Q: q.view(), K: k.view(), V: v.view(), Causal: attrs.IsCausal}
+	in := []*value{q, k, v}
+	if mask != nil {
+		m := mask.view()
+		a.Mask = &m
+		in = append(in, mask)
+	}
+	a.Scale = 1 / math.Sqrt(float64(q.header.Dim(-1)))
+	if attrs.Scale.Present() {
+		a.Scale = attrs.Scale.Float64()
+	}
+	if !c.b.info.Host {
+		return c.one(a.InGroup(c.b.info.Local), in...)
+	}
+	t := source.AttentionTile(c.b.info.Vector, v.header.Dim(-1))
+	in[1], in[2] = c.pack(t, k, a.Keys()), c.pack(t, v, a.V)
+	return c.one(a.InTile(t), in...)
 }

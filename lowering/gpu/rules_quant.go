@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
@@ -75,15 +76,42 @@ func signed(d array.DType) int64 {
 // less returns operand i less its zero point, as numbers of type d.
 func (q *quant) less(i int, dims []int, d array.DType) *value {
 	v, zero := q.placed(i), q.given(i+2, dims)
-	return q.formula(d, v.shape(), []*value{v, zero}, func(eb *expr.Builder, x []expr.Value) expr.Value {
-		return eb.Sub(eb.Cast(x[0], array.I32), zeroOf(eb, zero, x[1], 0))
+	return q.shared(fmt.Sprint("less ", d), []*value{v, zero}, func() *value {
+		return q.formula(d, v.shape(), []*value{v, zero}, func(eb *expr.Builder, x []expr.Value) expr.Value {
+			return eb.Sub(eb.Cast(x[0], array.I32), zeroOf(eb, zero, x[1], 0))
+		})
 	})
 }
 
+// shared is what several products of one graph make of the same values, as those of the same states do.
+func (c *call) shared(what string, in []*value, make func() *value) *value {
+	key := fmt.Sprintf("%p %s", c.n.Graph(), what)
+	for _, v := range in {
+		if v != nil {
+			key += fmt.Sprint(" ", v.buf, v.view())
+		}
+	}
+	if c.b.packs[key] == nil {
+		c.b.packs[key] = make()
+	}
+	return c.b.packs[key]
+}
+
+// known reports whether values are there before any run.
+func (c *call) known(in ...*value) bool {
+	for _, v := range in {
+		if v != nil && !c.b.buffers[v.buf].setup {
+			return false
+		}
+	}
+	return true
+}
+
 // ratio is the product of scales a and b over that of the result, rounded after each operation; a scale that is
-// not given is 1.
-func (q *quant) ratio(dims []int, a, b, y *value) *value {
-	return q.formula(array.F32, dims, []*value{a, b, y}, func(eb *expr.Builder, x []expr.Value) expr.Value {
+// not given is 1. It is made once where that can be, else for each number.
+func (q *quant) ratio(eb *expr.Builder, read func(*value) expr.Value, a, b, y *value) expr.Value {
+	in, dims := []*value{a, b, y}, []int{1}
+	of := func(eb *expr.Builder, x []expr.Value) expr.Value {
 		s := eb.Const(array.F32, 1)
 		if a != nil {
 			s = x[0]
@@ -95,7 +123,20 @@ func (q *quant) ratio(dims []int, a, b, y *value) *value {
 			s = eb.Div(s, x[2])
 		}
 		return s
-	})
+	}
+	if b != nil {
+		dims = b.shape()
+	}
+	if q.known(in...) {
+		return read(q.formula(array.F32, dims, in, of))
+	}
+	x := make([]expr.Value, len(in))
+	for i, v := range in {
+		if v != nil {
+			x[i] = read(v)
+		}
+	}
+	return of(eb, x)
 }
 
 // finish is the result of sums, to which offset is added; of weights whose zero point is not 0 it is
@@ -119,7 +160,7 @@ func (q *quant) finish(k *contraction, offset, rows, zero *value) ([]*value, err
 	case array.I32:
 		y = sum
 	case array.F32:
-		y = eb.Mul(eb.Cast(sum, array.F32), read(q.scales(nil)))
+		y = eb.Mul(eb.Cast(sum, array.F32), q.scales(eb, read, nil))
 		if bias := q.given(quantBias, q.channel); bias != nil && bias.dtype() == array.F32 {
 			y = eb.Add(y, read(bias))
 		}
@@ -130,26 +171,21 @@ func (q *quant) finish(k *contraction, offset, rows, zero *value) ([]*value, err
 	v := &value{header: h, todo: p}
 	if table := q.dense(quantTable); table != nil {
 		q.b.place(v)
-		q.emit(source.Lookup(h.DType(), h.Len()), []*value{out}, []*value{v, table})
+		q.emit(source.Lookup(h.Len()), []*value{out}, []*value{v, table})
 		v = out
 	}
 	return []*value{v}, nil
 }
 
 // scales are the factors of the channels' sums.
-func (q *quant) scales(y *value) *value {
-	w := q.given(quantWeight+1, q.channel)
-	dims := []int{1}
-	if w != nil {
-		dims = w.shape()
-	}
-	return q.ratio(dims, q.given(quantX+1, nil), w, y)
+func (q *quant) scales(eb *expr.Builder, read func(*value) expr.Value, y *value) expr.Value {
+	return q.ratio(eb, read, q.given(quantX+1, nil), q.given(quantWeight+1, q.channel), y)
 }
 
 // bytes scales sums to a result of 8 bits, as kernel.QLinear does.
 func (q *quant) bytes(eb *expr.Builder, read func(*value) expr.Value, sum expr.Value, d array.DType) expr.Value {
 	scale, zero := q.given(quantScale, nil), q.given(quantZero, nil)
-	y := eb.Mul(eb.Cast(sum, array.F32), read(q.scales(scale)))
+	y := eb.Mul(eb.Cast(sum, array.F32), q.scales(eb, read, scale))
 	if r := q.placed(quantResidual); r != nil {
 		unit, none := q.given(quantResidual+1, nil), q.given(quantResidual+2, nil)
 		var z expr.Value
@@ -157,7 +193,7 @@ func (q *quant) bytes(eb *expr.Builder, read func(*value) expr.Value, sum expr.V
 			z = read(none)
 		}
 		less := eb.Sub(eb.Cast(read(r), array.I32), zeroOf(eb, none, z, 0))
-		y = eb.Add(y, eb.Mul(eb.Cast(less, array.F32), read(q.ratio([]int{1}, unit, nil, scale))))
+		y = eb.Add(y, eb.Mul(eb.Cast(less, array.F32), q.ratio(eb, read, unit, nil, scale)))
 	}
 	var z expr.Value
 	if zero != nil {
@@ -311,14 +347,19 @@ func (q *quant) matrix(depth, n int, turned bool) ([]*value, error) {
 	switch host := q.b.info.Host; {
 	case depth > 0 && !host:
 		return q.inWords(flat, turned, depth)
+	case depth > 0 && n > 1 && turned:
+		x, w := q.less(quantX, nil, array.F32), q.bytesOf(depth)
+		t := source.TileFor(q.b.info.Vector, n)
+		t.Whole = true
+		k := &contraction{in: append([]*value{x}, w.packed(t)...)}
+		k.kernel = flattened(flat(x), x, true, func(o, x source.View, e source.Epilogue) *source.Kernel { return t.Narrow(o, x, w.Narrow, e) })
+		return q.finish(k, q.bias(), nil, nil)
 	case depth > 0 && n > 1:
-		x, w := q.less(quantX, nil, array.F32), right(q.less(quantWeight, q.across, array.F32))
+		x, w := q.less(quantX, nil, array.F32), q.less(quantWeight, q.across, array.F32)
 		t := source.TileFor(q.b.info.Vector, n)
 		t.Whole = true
 		k := &contraction{in: []*value{x, q.pack(t, w, w.view())}}
-		k.kernel = flattened(flat(x), x, turned, func(o, x source.View, e source.Epilogue) *source.Kernel {
-			return t.Product(o, x, w.shape(), e)
-		})
+		k.kernel = func(o source.View, e source.Epilogue) *source.Kernel { return t.Product(o, x.view(), w.shape(), e) }
 		return q.finish(k, q.bias(), nil, nil)
 	}
 	x, w := q.less(quantX, nil, array.I16), right(q.less(quantWeight, q.across, array.I16))
@@ -327,6 +368,14 @@ func (q *quant) matrix(depth, n int, turned bool) ([]*value, error) {
 		return source.Dot(o, x, w.view(), e)
 	})
 	return q.finish(k, q.bias(), nil, nil)
+}
+
+// bytesOf is the weight of a linear layer, which its kernel reads as it is.
+func (q *quant) bytesOf(depth int) *narrow {
+	w := q.dense(quantWeight)
+	n := &narrow{call: q.call, Narrow: source.Narrow{DType: w.dtype(), Depth: depth, Group: depth}, rows: w.shape()[0], in: []*value{w}}
+	n.Zero = n.param(quantWeight + 2)
+	return n
 }
 
 func len2(v *value) int { return v.shape()[len(v.shape())-1] }
@@ -350,7 +399,8 @@ func (q *quant) inWords(flat func(*value) *value, turned bool, depth int) ([]*va
 	if !turned {
 		w = swapped(w)
 	}
-	xw, ww := q.words(x), q.words(w)
+	xw := q.shared("words", []*value{x}, func() *value { return q.words(x) })
+	ww := q.words(w)
 	sums := q.rowSums(ww)
 	if dims := sums.shape(); !turned {
 		sums = reshaped(sums, slices.Insert(slices.Clone(dims), len(dims)-1, 1)...)

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
@@ -32,22 +33,52 @@ func quantConv(c *call) ([]*value, error) {
 	case !c.b.info.Host && m >= fewest && channels > 1 && (shape.Groups == 1 || q.wordZero() == nil):
 		return q.convWords(shape)
 	case c.b.info.Host && m >= fewest && t.Takes(count(win.Kernel)):
-		x := c.frame(q.less(quantX, nil, array.F32), win, out.shape())
-		wide := q.less(quantWeight, q.across, array.F32)
-		packed := c.b.temp(array.F32, []int{shape.Groups * t.Panels(m) * count(w.shape()[1:]) * t.Lanes})
-		c.emit(shape.Pack(t, wide.view()), []*value{packed}, []*value{wide})
-		return q.finish(&contraction{in: []*value{x, packed}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
+		x := q.frame(win, out.shape(), array.F32)
+		w := q.tiles(shape, t)
+		return q.finish(&contraction{in: append([]*value{x}, w.in...), kernel: func(o source.View, e source.Epilogue) *source.Kernel {
 			s := shape
 			s.X, s.Out = x.view(), o
-			return s.Tiled(t, e)
+			return s.Tiled(t, w.Narrow, e)
 		}}, q.bias(), nil, nil)
 	}
-	x, narrow := c.frame(q.less(quantX, nil, array.I16), win, out.shape()), q.less(quantWeight, q.across, array.I16)
+	x, narrow := q.frame(win, out.shape(), array.I16), q.less(quantWeight, q.across, array.I16)
 	return q.finish(&contraction{in: []*value{x, narrow}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
 		s := shape
 		s.X, s.Out = x.view(), o
 		return s.Direct(narrow.view(), e)
 	}}, q.bias(), nil, nil)
+}
+
+// tiles is the weight, laid out for tiles of the convolution in bytes.
+func (q *quant) tiles(shape source.Conv, t source.Tile) *narrow {
+	w := q.placed(quantWeight)
+	m, window := w.shape()[0], count(w.shape()[1:])
+	n := &narrow{call: q.call, Narrow: source.Narrow{DType: w.dtype()}, rows: m}
+	panels := shape.Groups * t.Panels(m/shape.Groups) * t.Lanes
+	n.in = []*value{q.b.packed(q.n, shape.PackBytes(t, w.view()), source.Dense(w.dtype(), []int{panels * window}), w)}
+	if zero := q.given(quantWeight+2, q.across); zero != nil {
+		n.Zero = zero.view().Expand(append([]int{m}, slices.Repeat([]int{1}, len(w.shape())-1)...))
+		n.in = append(n.in, q.b.packed(q.n, shape.PackBytes(t, n.Zero), source.Dense(w.dtype(), []int{panels}), zero))
+	}
+	return n
+}
+
+// frame is the image less its zero point, as numbers of type d, with zeros around it, as far as windows reach.
+func (q *quant) frame(win source.Window, out []int, d array.DType) *value {
+	x, zero := q.placed(quantX), q.given(quantX+2, nil)
+	dims, lo, changed := reached(x.shape(), win, out)
+	if !changed {
+		return q.less(quantX, nil, d)
+	}
+	in := []*value{x}
+	if zero != nil {
+		in = append(in, zero)
+	}
+	return q.shared(fmt.Sprint("frame ", d, dims, lo), in, func() *value {
+		framed := q.b.temp(d, dims)
+		q.emit(source.Frame(dims, x.view(), lo, zero != nil, d), []*value{framed}, in)
+		return framed
+	})
 }
 
 // convWords is a convolution of words of four channels, by tensor cores or in blocks of local memory.
@@ -91,12 +122,8 @@ func (q *quant) convWords(shape source.Conv) ([]*value, error) {
 // reach.
 func (q *quant) wordFrame(shape source.Conv, out []int) *value {
 	x := q.placed(quantX)
-	dims, lo := slices.Clone(x.shape()), make([]int, len(x.shape()))
+	dims, lo, _ := reached(x.shape(), shape.Window, out)
 	dims[1] = shape.Groups * source.WordsOf(dims[1]/shape.Groups)
-	for i := range shape.Kernel {
-		lo[2+i] = shape.Pad[i]
-		dims[2+i] = max(dims[2+i]+shape.Pad[i], shape.Reach(i, out[2+i]))
-	}
 	in := []*value{x}
 	if zero := q.given(quantX+2, nil); zero != nil {
 		in = append(in, zero)

@@ -62,10 +62,12 @@ func TestSpeed(t *testing.T) {
 		t.Skip("times are taken where GOFX_SPEED is set")
 	}
 	g := target(t)
-	t.Run("resnet18", func(t *testing.T) {
-		m, in := traced(t, models.Lookup("resnet18"))
-		inTurns(t, 101, in, []string{"cpu", "gpu"}, onCPU(t, m), compile(t, g, m))
-	})
+	for _, name := range []string{"resnet18", "mobilenet_v3_large", "resnet50"} {
+		t.Run(name, func(t *testing.T) {
+			m, in := traced(t, models.Lookup(name))
+			inTurns(t, 101, in, []string{"cpu", "gpu"}, onCPU(t, m), compile(t, g, m))
+		})
+	}
 	for _, size := range []int{128, 512} {
 		t.Run(fmt.Sprint("attention ", size), func(t *testing.T) {
 			formula, call := attentionText(size)

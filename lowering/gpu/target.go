@@ -1,9 +1,6 @@
 package gpu
 
 import (
-	"strings"
-
-	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
@@ -17,7 +14,7 @@ type Target struct {
 	// Device runs what is compiled; nil means Open("").
 	Device *Device
 	// Cache is the folder of built programs; "" means gofx/gpu in the user's cache folder,
-	// "-" none.
+	// "-" none. Drivers trust what lies in it.
 	Cache string
 	// NoLibraries leaves products and convolutions to kernels of this package, whose results do
 	// not depend on what was measured, where NVIDIA's cuBLASLt and cuDNN are installed, too.
@@ -64,49 +61,7 @@ func supports(n *graph.Node, doubles bool) (ok bool, reason string) {
 	if ok || n.Op() == nil || n.Op().Structural() || n.Op().AdHoc {
 		return ok, reason
 	}
-	m := lowering.Trial(n)
-	if m == nil {
-		return false, "an operand is a tuple"
-	}
-	sized := atSizes(m)
-	err := legalize(m.Graph, doubles)
-	if err != nil && sized != nil { // which a run has: what follows from sizes can be expanded then
-		err = legalize(sized.Graph, doubles)
-	}
-	if err != nil {
-		var l diag.List
-		l.Add(err)
-		msg := l[0].Msg
-		if _, why, found := strings.Cut(msg, "cannot run "+n.Op().Key()+": "); found {
-			msg = why
-		}
-		return false, msg
-	}
-	return true, ""
-}
-
-// someSize stands for the sizes of symbols where a call is judged that is lowered when they
-// come.
-const someSize = 4
-
-// atSizes returns a trial whose symbols have a size, nil where it has none.
-func atSizes(m *graph.Module) *graph.Module {
-	var types []shape.Type
-	open := false
-	for _, n := range m.Graph.Inputs() {
-		types = append(types, n.Type().Bind(func(string) shape.Dim {
-			open = true
-			return shape.Const(someSize)
-		}))
-	}
-	if !open {
-		return nil
-	}
-	sized, err := lowering.PrepareRegion(m, m.Graph, types)
-	if err != nil {
-		return nil // the sizes do not fit together
-	}
-	return sized
+	return lowering.Judge(n, func(m *graph.Module) error { return legalize(m.Graph, doubles) })
 }
 
 // legalize expands what has no kernels: composite operators by their definitions, others by
@@ -134,10 +89,12 @@ func direct(doubles bool) func(n *graph.Node) (bool, string) {
 			return r.supports(n, doubles)
 		}
 		switch {
+		case o == op.Cond || o == op.While || o == op.Scan:
+			return controls(n, doubles)
 		case o.AdHoc:
 			return false, "a Go function runs on the host"
 		case o.Structural():
-			return false, "control flow and writes to state stay on the host"
+			return false, "writes to state stay on the host"
 		case o.Composite():
 			return false, "it is defined by other operators"
 		case o.Scalar():

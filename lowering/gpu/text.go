@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+	"github.com/gofx-dev/gofx/op"
 )
 
 // The libraries that devices are driven by, as Text takes them.
@@ -57,8 +58,10 @@ func (t Target) Text(m *graph.Module, o lowering.Options, library string) (strin
 		return "", err
 	}
 	var all []*source.Kernel
-	for _, s := range b.steps {
-		all = append(all, s.kernel)
+	for s := range each(b.steps) {
+		if s.kernel != nil {
+			all = append(all, s.kernel)
+		}
 	}
 	return b.listing(library) + "\n" + source.Program(all), nil
 }
@@ -73,44 +76,74 @@ func reference(info device.Info) device.Info {
 	return info
 }
 
-// listing says what is launched, in comments.
+// listing says what is launched, in comments: bodies of control flow are indented below it.
 func (b *builder) listing(library string) string {
-	var out strings.Builder
-	arena := b.arena(256)
-	fmt.Fprintf(&out, "// Kernels of %s for %s: %d launches, %d of them once; %d bytes of values.\n", b.m.Graph.Name, library, len(b.steps), b.setups(), arena)
-	names := b.names()
-	for _, s := range b.steps {
-		when := ""
-		if s.setup {
-			when = "once: "
-		}
+	l := &listing{arena: b.arena(256), names: b.names()}
+	l.list(b.steps, "")
+	return fmt.Sprintf("// Kernels of %s for %s: %d launches, %d of them once; %d bytes of values.\n", b.m.Graph.Name, library, l.launches, l.once, l.arena) + l.out.String()
+}
+
+type listing struct {
+	out            strings.Builder
+	names          []string // of buffers
+	arena          int
+	launches, once int
+}
+
+func (l *listing) list(steps []step, indent string) {
+	for _, s := range steps {
 		of := ""
 		if s.node != nil {
 			of = " # " + lowering.SourceOf(s.node).Node
 		}
+		if s.flow != nil {
+			l.flow(s.flow, indent, of)
+			continue
+		}
+		l.launches++
+		when := ""
+		if s.setup {
+			l.once++
+			when = "once: "
+		}
 		var to, from []string
 		for i, k := range s.args {
 			if i < s.outs {
-				to = append(to, names[k])
+				to = append(to, l.names[k])
 			} else {
-				from = append(from, names[k])
+				from = append(from, l.names[k])
 			}
 		}
-		for _, n := range s.kernel.Numbers {
-			from = append(from, fmt.Sprint(n))
+		for i, n := range s.kernel.Numbers {
+			if i == 0 && s.shift != nil {
+				from = append(from, fmt.Sprintf("%d + %d * round", s.shift.start, s.shift.stride))
+			} else {
+				from = append(from, fmt.Sprint(n))
+			}
 		}
-		fmt.Fprintf(&out, "//   %s%s = %s<%v groups of %v>(%s)%s\n", when, strings.Join(to, ", "), s.kernel.Name, s.kernel.Groups, s.kernel.Group, strings.Join(from, ", "), of)
+		fmt.Fprintf(&l.out, "//   %s%s%s = %s<%v groups of %v>(%s)%s\n", indent, when, strings.Join(to, ", "), s.kernel.Name, s.kernel.Groups, s.kernel.Group, strings.Join(from, ", "), of)
 	}
-	return out.String()
 }
 
-func (b *builder) setups() (n int) {
-	for _, s := range b.steps {
-		if s.setup {
-			n++
-		}
+// flow lists control flow: what the host looks at, and bodies.
+func (l *listing) flow(f *flow, indent, of string) {
+	line := func(text string) { l.out.WriteString("//   " + indent + text + "\n") }
+	inner := indent + "  "
+	switch f.op {
+	case op.Cond:
+		line("if " + l.names[f.test] + of)
+		l.list(f.bodies[0], inner)
+		line("else")
+		l.list(f.bodies[1], inner)
+	case op.While:
+		line("while" + of)
+		l.list(f.bodies[0], inner)
+		line("is " + l.names[f.test])
+		l.list(f.bodies[1], inner)
+	default:
+		line(fmt.Sprintf("%d rounds", f.rounds) + of)
+		l.list(f.bodies[0], inner)
 	}
-	return n
 }
 
 // names calls buffers by what they are: inputs, weights, results, places in the arena.

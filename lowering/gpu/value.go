@@ -1,10 +1,13 @@
 package gpu
 
 import (
+	"iter"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/expr"
 )
 
@@ -45,7 +48,7 @@ type buffer struct {
 	input int          // of an input
 	path  string       // of a live weight
 	setup bool         // is there before any run: a weight, or made of weights
-	split bool         // several steps write parts of it: each run does
+	anew  bool         // written more than once, in parts or in rounds: each run does
 	off   int          // in the arena
 }
 
@@ -58,17 +61,62 @@ const (
 	live // a weight that is read at each run
 )
 
-// step is a launch of a kernel over buffers.
+// step is a launch of a kernel over buffers, or control flow, whose args are what it has between
+// its bodies.
 type step struct {
 	kernel *source.Kernel
 	args   []int // results first
 	outs   int
 	node   *graph.Node
 	setup  bool
+	call   int    // the number by which the kernel refuses an operand
+	shift  *shift // nil for a kernel that reads and writes the same places in each round
+	flow   *flow  // instead of a kernel
 
 	other   *other         // another way to do it, until one is chosen
 	routine device.Routine // instead of the kernel
 	library string         // that the routine is of
+}
+
+// flow is control flow: the host reads a bool of the device, or counts, and launches the steps of
+// bodies.
+type flow struct {
+	op     *op.Op
+	test   int // the buffer of the bool of a cond or while
+	rounds int // of a scan
+	// A cond has what it does and what it does else, a while its test and what it repeats, a scan
+	// what it repeats.
+	bodies [][]step
+	wrong  []error // by body: what its sizes make of it, nil for one that can run
+}
+
+// shift is where the part of a buffer begins that a step of a scan reads or writes: the first of
+// its kernel's numbers.
+type shift struct{ start, stride int }
+
+func (m *shift) at(round int) int { return m.start + round*m.stride }
+
+// each ranges over steps and, behind one with bodies, those of its bodies, at any depth.
+func each(steps []step) iter.Seq[*step] {
+	return func(yield func(*step) bool) { every(steps, yield) }
+}
+
+func every(steps []step, yield func(*step) bool) bool {
+	for i := range steps {
+		s := &steps[i]
+		if !yield(s) {
+			return false
+		}
+		if s.flow == nil {
+			continue
+		}
+		for _, body := range s.flow.bodies {
+			if !every(body, yield) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // view is where the elements of a value lie; it must be in a buffer.

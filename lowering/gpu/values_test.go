@@ -133,6 +133,9 @@ func TestOperandsFromElsewhereAreCopied(t *testing.T) {
 	require.ErrorIs(t, err, interp.MissingInput)
 	_, err = e.Put(ctx, nil)
 	require.ErrorIs(t, err, interp.MissingInput)
+	require.NoError(t, e.Close())
+	_, err = e.Put(ctx, x)
+	require.ErrorIs(t, err, lowering.Closed)
 }
 
 // TestPartsShareTheDevice: of two parts with one on the host between them, only what the host

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -88,15 +87,6 @@ func (c *call) array(a *array.Array) *value {
 	return c.Dense(stablehlo.Dense{Type: stablehlo.Of(a.DType(), a.Shape()...), Bits: elements(a)})
 }
 
-// ints returns a constant of integers.
-func (c *call) ints(d array.DType, dims []int, list []int) *value {
-	dense := stablehlo.Dense{Type: stablehlo.Of(d, dims...), Bits: make([]uint64, len(list))}
-	for i, n := range list {
-		dense.Bits[i] = uint64(n)
-	}
-	return c.Dense(dense)
-}
-
 // lowest and highest are the ends of a type's range: infinities for floats.
 func lowest(d array.DType) uint64 {
 	switch {
@@ -136,11 +126,6 @@ func (c *call) widen(x *value) *value {
 	return c.Convert(x, wide(x.Type.Elem))
 }
 
-// spread broadcasts the result of a reduction of dims back.
-func (c *call) spread(x *value, to []int, dims ...int) *value {
-	return c.Broadcast(x, to, others(len(to), dims)...)
-}
-
 // others returns the dimensions of a rank that are not in dims.
 func others(rank int, dims []int) []int {
 	var list []int
@@ -166,6 +151,10 @@ func repeated(n, times int) []int { return slices.Repeat([]int{n}, times) }
 // take reads positions of one dimension, which integers name; their dimensions take its place.
 func (c *call) take(x, idx *value, axis int) *value {
 	sizes := slices.Clone(x.Type.Dims)
+	out := slices.Concat(sizes[:axis], idx.Type.Dims, sizes[axis+1:])
+	if none := c.nothing(x, x.Type.With(out...)); none != nil {
+		return none
+	}
 	sizes[axis] = 1
 	var places []int
 	for i := range idx.Type.Rank() {
@@ -177,19 +166,14 @@ func (c *call) take(x, idx *value, axis int) *value {
 		"slice_sizes", stablehlo.Ints(sizes)))[0]
 }
 
-// at reads the elements of x whose coordinates lie in the last dimension of idx.
-func (c *call) at(x, idx *value) *value {
-	r := x.Type.Rank()
-	return c.Add(c.With("gather", []*value{x, idx},
-		"dimension_numbers", stablehlo.Gather{CollapsedSliceDims: upto(r), StartIndexMap: upto(r), IndexVectorDim: idx.Type.Rank() - 1},
-		"slice_sizes", stablehlo.Ints(repeated(1, r))))[0]
-}
-
-// eval runs the call's operator on arrays while emitting: how rules ask movements where elements go.
-func (c *call) eval(in []*array.Array) []*array.Array {
-	out, err := c.node.Op().Eval(&kernel.Workspace{}, c.node.Attrs(), in)
-	if err != nil {
-		refuse(err.Error())
+// nothing returns what is read out of x where that is nothing. The dialect has no gather from
+// a tensor without elements.
+func (c *call) nothing(x *value, t hlo) *value {
+	switch {
+	case t.Len() == 0:
+		return c.Const(t, 0)
+	case x.Type.Len() == 0:
+		refuse("it reads from " + x.Type.String() + ", which has no elements")
 	}
-	return out
+	return nil
 }

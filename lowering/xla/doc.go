@@ -3,15 +3,17 @@
 // call can be part of one.
 //
 // It stands beside lowering/cpu and begins where that does, with lowering.Prepare and
-// Legalize. A table (rules.go) has a rule for each operator that is not elementwise;
-// elementwise ones follow from their scalar expressions, and cond, while and scan become
-// the dialect's own. Sizes are numbers: symbols are pinned by Options.Shapes first.
+// Legalize, to which it gives the table of package expand. rules.go has a rule for each
+// operator that the dialect says itself; elementwise ones follow from their scalar
+// expressions, cond, while and scan become the dialect's own, and all others are expanded.
+// Sizes are numbers: symbols are pinned by Options.Shapes first, or have a bound
+// (bounded.go). A graph may be laid out over many partitions (shard.go).
 // internal/stablehlo holds programs as data and verifies them, internal/eval is the
 // reference that tests run them with.
 //
 // Target compiles and runs programs through a PJRT plugin (package pjrt below this one),
 // where one is installed; the compilers are none of this repository.
-// Read emit.go first, then rules.go; target.go and runtime.go for running.
+// Read emit.go first, then rules.go; target.go, variant.go and place.go for running.
 //
 // Ref: OpenXLA, StableHLO Specification (v1).
 package xla

@@ -52,44 +52,30 @@ func emitted(e *emitter) (*Program, error) {
 	return p, nil
 }
 
-// Supports reports whether a call can be part of a program, by a rule or through the
-// decomposition of its operator; if not, why. Of a call whose sizes are symbols it says
-// whether there is a rule.
+// Supports reports whether a call can be part of a program, by a rule or by what is written
+// for it with other operators; if not, why. Of a call whose sizes are symbols it says whether
+// there are rules.
 func Supports(n *graph.Node) (ok bool, reason string) {
-	if ok, why := direct(n); !ok && (n.Op() == nil || !expandable(n.Op())) {
+	if ok, why := direct(n); n.Op() == nil || n.Op().Structural() {
 		return ok, why
 	}
-	if n.Op().Structural() {
-		return true, ""
-	}
-	m := lowering.Trial(n)
-	if m == nil {
-		return false, "an operand is a tuple"
-	}
-	if !sized(n, m.Graph) {
-		if err := legalize(m.Graph); err != nil {
-			return false, firstOf(err).Msg
+	return lowering.Judge(n, func(m *graph.Module) error {
+		if !sized(n) {
+			return legalize(m.Graph)
 		}
-		return true, ""
-	}
-	if _, err := Emit(m, lowering.Options{}); err != nil {
-		msg := firstOf(err).Msg
-		if _, why, found := strings.Cut(msg, "cannot run "+n.Op().Key()+": "); found {
-			msg = why
-		}
-		return false, msg
-	}
-	return true, ""
+		_, err := Emit(m, lowering.Options{})
+		return err
+	})
 }
 
 // sized reports whether all sizes of a call are numbers.
-func sized(n *graph.Node, trial *graph.Graph) bool {
-	for _, in := range trial.Inputs() {
-		if _, _, ok := in.Type().Concrete(); !ok {
-			return false
+func sized(n *graph.Node) bool {
+	known := true
+	for _, t := range n.OperandTypes() {
+		if _, _, ok := t.Concrete(); t.Kind() == shape.Tensor && !ok {
+			known = false
 		}
 	}
-	known := true
 	n.Op().Codec().Symbols(n.Attrs(), func(d shape.Dim) {
 		if _, ok := d.Int(); !ok {
 			known = false
@@ -98,20 +84,13 @@ func sized(n *graph.Node, trial *graph.Graph) bool {
 	return known
 }
 
-// firstOf returns the first of an error's diagnostics.
-func firstOf(err error) *diag.Error {
-	var l diag.List
-	l.Add(err)
-	return l[0]
-}
-
 // direct reports whether the emitter takes a call as it is.
 func direct(n *graph.Node) (ok bool, reason string) {
 	o := n.Op()
 	switch {
 	case o == nil:
 		return false, "nothing is known of the module"
-	case rules[o] != nil:
+	case rules[o] != nil && (only[o] == nil || only[o](n)):
 		return true, ""
 	case o == op.Cond || o == op.While || o == op.Scan:
 		return len(n.Regions()) > 0, "it has no regions"
@@ -119,21 +98,18 @@ func direct(n *graph.Node) (ok bool, reason string) {
 		return true, ""
 	case o == op.Assign:
 		return false, "it writes to the state, which programs are given as arguments"
-	case excluded[o] != "":
-		return false, excluded[o]
+	case unexpanded[o] != "":
+		return false, unexpanded[o]
 	case o.ByValue:
 		return false, "the sizes of its results follow from values"
 	case o.Scalar():
 		return true, ""
-	case o.Composite() || o.HasReference():
+	case o.Composite():
 		return false, "it is defined by other operators"
+	case expansions[o] != nil:
+		return false, ""
 	}
 	return false, "there is no rule for it"
-}
-
-// expandable reports whether other operators stand for calls of the operator.
-func expandable(o *op.Op) bool {
-	return rules[o] == nil && excluded[o] == "" && (o.Composite() || o.HasReference())
 }
 
 // emitter makes the operations of one graph. Regions have emitters of their own, which
@@ -183,12 +159,24 @@ func (e *emitter) program() (*Program, error) {
 		return nil, e.failed()
 	}
 	e.build.Return(out...)
+	e.prune()
 	for _, v := range out {
 		p.Outputs = append(p.Outputs, shape.TensorType(v.Type.Elem, shape.Ints(v.Type.Dims...)))
 	}
 	p.code = &stablehlo.Program{Name: moduleName(e.module.Graph.Name), Main: e.build.Region}
 	e.shard(p)
 	return p, nil
+}
+
+// prune drops operations that nothing uses, such as reshapes that broadcasts look through.
+func (e *emitter) prune() {
+	var made []*graph.Node
+	for i, stays := range e.build.Region.Prune() {
+		if stays && i < len(e.made) { // the return is no node's
+			made = append(made, e.made[i])
+		}
+	}
+	e.made = made
 }
 
 func (e *emitter) failed() error {
@@ -212,7 +200,7 @@ func (e *emitter) argument(n *graph.Node, name string, t shape.Type) Argument {
 func narrow(t shape.Type) string { return "values of type " + t.DType().String() + " have no rules" }
 
 func unknown(n *graph.Node, t shape.Type) *diag.Error {
-	e := n.Error(lowering.UnknownSize, n.Name()+" is "+t.String()+", a program needs its sizes")
+	e := lowering.At(n, lowering.UnknownSize, n.Name()+" is "+t.String()+", a program needs its sizes")
 	var free []string
 	for _, d := range t.Dims().Slice() {
 		free = append(free, d.Symbols()...)

@@ -54,5 +54,5 @@ func ExampleSupports() {
 			fmt.Println(xla.Supports(n))
 		}
 	}
-	// Output: false the sizes of its results follow from values
+	// Output: false sizes of its results follow from the values of its operands
 }

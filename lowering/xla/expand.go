@@ -1,44 +1,79 @@
 package xla
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/expand"
+	"github.com/gofx-dev/gofx/shape"
 )
 
-// legalize expands calls until the emitter takes all: operators on quantised values by
-// what they stand for on floats, composite ones by their decompositions.
-func legalize(g *graph.Graph) (err error) {
-	defer diag.Catch(&err)
-	for n := g.First(); n != nil; {
-		next := n.Next()
-		if o := n.Op(); o != nil && !o.Composite() && expandable(o) {
-			lowering.Origin.Set(n, lowering.SourceOf(n))
-			c := g.Before(n).From(n)
-			out := o.Reference(c, n.Attrs(), values(n)).(*graph.Node)
-			passes.KeepType(out, n.Type())
-			graph.CopyMeta(out, n)
-			n.ReplaceUses(out, nil)
-			if err := g.Erase(n); err != nil {
-				return err
-			}
-		}
-		n = next
+// expansions say what is written for operators without a rule.
+var expansions = expand.Table()
+
+// legalize expands calls until the emitter takes all: composite ones by their
+// decompositions, others by the table of package expand.
+func legalize(g *graph.Graph) error {
+	if err := apart(g); err != nil {
+		return err
 	}
-	return lowering.Legalize(g, Name, func(n *graph.Node) (bool, string) { return direct(n) })
+	return lowering.Legalize(g, Name, direct, expansions)
 }
 
-// values returns a call's operands for a builder; absent ones are nil.
-func values(n *graph.Node) []op.Value {
-	var list []op.Value
-	for _, a := range n.Args() {
-		if a == nil {
-			list = append(list, nil)
-		} else {
+// apart makes a graph return the members of tuples one by one: the calls that have given
+// these may be expanded.
+func apart(g *graph.Graph) error {
+	out := g.Output()
+	if out == nil || !slices.ContainsFunc(out.Args(), isTuple) {
+		return nil
+	}
+	var list []*graph.Node
+	c := g.Before(out)
+	for _, a := range out.Args() {
+		if !isTuple(a) {
 			list = append(list, a)
+			continue
+		}
+		for i := range a.Type().Len() {
+			list = append(list, c.ItemNode(a, i))
 		}
 	}
-	return list
+	s := &graph.Structure{Kind: graph.Results}
+	for i := range list {
+		s.Fields = append(s.Fields, graph.Leaf(i))
+	}
+	if err := g.Erase(out); err != nil {
+		return err
+	}
+	g.At().Output(s, list...)
+	return nil
+}
+
+func isTuple(n *graph.Node) bool { return n.Type().Kind() == shape.Tuple }
+
+// with emits what a function writes with operators on args, for rules of which a part is what
+// these say.
+func (c *call) with(write func(b op.Builder, in []op.Value) op.Value, args ...*value) *value {
+	g := graph.New("part")
+	m, b := graph.NewModule(g), g.At()
+	in := make([]op.Value, len(args))
+	for i, t := range (&call{in: args}).types() {
+		in[i] = b.Placeholder("x", t, nil)
+	}
+	b.Output(nil, write(b, in).(*graph.Node))
+	e := &emitter{module: m, build: c.Builder, errs: &diag.List{}}
+	if err := legalize(g); err != nil {
+		e.errs.Add(err)
+	}
+	var out []*value
+	if len(*e.errs) == 0 {
+		out = e.graph(g, args)
+	}
+	if len(*e.errs) > 0 {
+		refuse((*e.errs)[0].Msg)
+	}
+	return out[0]
 }

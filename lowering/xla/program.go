@@ -22,11 +22,25 @@ type Argument struct {
 	Local []int
 }
 
+// takes reports whether a tensor of a type can be the argument.
+func (a Argument) takes(t shape.Type) bool {
+	d, dims, ok := t.Concrete()
+	if !ok || d != a.DType || len(dims) != len(a.Dims) {
+		return false
+	}
+	for i, n := range dims {
+		if n != a.Dims[i] && (a.Bounded == nil || !a.Bounded[i] || n > a.Dims[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // Type returns the argument's type.
 func (a Argument) Type() shape.Type { return shape.TensorType(a.DType, shape.Ints(a.Dims...)) }
 
 // Program is a StableHLO module with one function, main. Its arguments are first the
-// inputs, then the weights, both in the order of their lists; its results are the
+// inputs, then the weights, then sizes, all in the order of their lists; its results are the
 // outputs of the graph in order.
 type Program struct {
 	// Inputs are the placeholders of the graph, in order; main has an argument for
@@ -35,7 +49,9 @@ type Program struct {
 	// Weights are the tensors of the module's state that the program reads, in the
 	// order of their first use: data of the caller, never constants of the text.
 	Weights []Argument
-	// Outputs are the types of the results.
+	// Sizes are the symbols whose size in a run main takes as a scalar of i32 (EmitBounded).
+	Sizes []string
+	// Outputs are the types of the results. Those of Sizes are as large as the bounds.
 	Outputs []shape.Type
 
 	code *stablehlo.Program

@@ -8,30 +8,60 @@ import (
 	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
 )
 
-// coordinates returns, for every element of idx, its own coordinates in a last dimension, but
-// along dim what idx says.
-func (c *call) coordinates(idx *value, dim int) *value {
-	var parts []*value
-	one := append(slices.Clone(idx.Type.Dims), 1)
-	for i := range idx.Type.Dims {
-		v := idx
-		if i != dim {
-			v = c.Iota(idx.Type, i)
-		}
-		parts = append(parts, c.Reshape(v, one...))
+// places is where an index of one dimension reads or writes: at has the coordinates of slices
+// along the dimensions dims, in its last dimension. Along the others the index is everywhere
+// the same, and slices are as long as it is.
+type places struct {
+	at   *value
+	dims []int
+}
+
+// places returns those of idx, which says where along dim.
+func (c *call) places(idx *value, dim int) places {
+	sizes := idx.Type.Dims
+	from, along := idx.Broadcasted()
+	if from == nil || !slices.IsSorted(along) {
+		from, along = idx, upto(len(sizes))
 	}
-	return c.Concat(len(one)-1, parts...)
+	var p places
+	var left []int
+	for d, n := range sizes {
+		i := slices.Index(along, d)
+		if d == dim || i >= 0 && from.Type.Dims[i] > 1 {
+			p.dims, left = append(p.dims, d), append(left, n)
+		}
+	}
+	if from.Type.Len() != idx.Type.With(left...).Len() { // the same all along dim
+		from, p.dims, left = idx, upto(len(sizes)), sizes
+	}
+	from = c.Reshape(from, left...)
+	var parts []*value
+	for i, d := range p.dims {
+		v := from
+		if d != dim {
+			v = c.Iota(from.Type, i)
+		}
+		parts = append(parts, c.Reshape(v, append(slices.Clone(left), 1)...))
+	}
+	p.at = c.Concat(len(left), parts...)
+	return p
 }
 
 func gather(c *call) *value {
 	dim, x, idx := step[*kernel.Gather](c).Dim, c.in[0], c.in[1]
-	switch {
-	case c.out[0].Len() == 0:
-		return c.Const(c.out[0], 0)
-	case x.Type.Rank() == 0:
+	if x.Type.Rank() == 0 {
 		return c.Reshape(x, c.out[0].Dims...)
 	}
-	return c.at(x, c.coordinates(idx, dim))
+	if none := c.nothing(x, c.out[0]); none != nil {
+		return none
+	}
+	p, sizes := c.places(idx, dim), slices.Clone(idx.Type.Dims)
+	for _, d := range p.dims {
+		sizes[d] = 1
+	}
+	return c.Add(c.With("gather", []*value{x, p.at},
+		"dimension_numbers", stablehlo.Gather{OffsetDims: others(len(sizes), p.dims), CollapsedSliceDims: p.dims, StartIndexMap: p.dims, IndexVectorDim: len(p.dims)},
+		"slice_sizes", stablehlo.Ints(sizes)))[0]
 }
 
 func indexSelect(c *call) *value {
@@ -65,8 +95,9 @@ func scatter(c *call) *value {
 	if s.Reduce == "" {
 		d = x.Type.Elem
 	}
-	o := c.With("scatter", []*value{c.Convert(x, d), c.coordinates(idx, s.Dim), c.Convert(src, d)}, "scatter_dimension_numbers",
-		stablehlo.Scatter{InsertedWindowDims: upto(x.Type.Rank()), ScatterDimsToOperandDims: upto(x.Type.Rank()), IndexVectorDim: idx.Type.Rank()})
+	p := c.places(idx, s.Dim)
+	o := c.With("scatter", []*value{c.Convert(x, d), p.at, c.Convert(src, d)}, "scatter_dimension_numbers",
+		stablehlo.Scatter{UpdateWindowDims: others(x.Type.Rank(), p.dims), InsertedWindowDims: p.dims, ScatterDimsToOperandDims: p.dims, IndexVectorDim: len(p.dims)})
 	o.Regions = []*stablehlo.Region{combine(s.Reduce, d)}
 	return c.Convert(c.Reshape(c.Add(o)[0], c.out[0].Dims...), c.out[0].Elem)
 }
@@ -107,85 +138,4 @@ func sort(c *call) []*value {
 		return []*value{x, c.Const(c.out[1], 0)}
 	}
 	return c.ordered(x, s.Dim, s.Descending)
-}
-
-func topK(c *call) []*value {
-	s, x := step[*kernel.TopK](c), c.in[0]
-	if x.Type.Rank() == 0 {
-		return []*value{c.Reshape(x, c.out[0].Dims...), c.Const(c.out[1], 0)}
-	}
-	out := c.ordered(x, s.Dim, s.Largest)
-	for i, v := range out {
-		out[i] = c.part(v, s.Dim, 0, s.K, 1)
-	}
-	return out
-}
-
-// searchsorted counts what comes before a value: less, or with Right not greater; NaN is
-// behind all numbers.
-func searchsorted(c *call) *value {
-	s, seq, x := step[*kernel.SearchSorted](c), c.in[0], c.in[1]
-	r := x.Type.Rank()
-	dims := append(slices.Clone(x.Type.Dims), seq.Type.Dims[seq.Type.Rank()-1])
-	place := []int{r}
-	if seq.Type.Rank() > 1 {
-		place = append(upto(r-1), r)
-	}
-	a, b := c.Broadcast(seq, dims, place...), c.Broadcast(x, dims, upto(r)...)
-	var before *value
-	switch {
-	case s.Right:
-		before = c.Compare("LE", a, b)
-		if a.Type.Elem.IsFloat() {
-			before = c.Op("or", before, c.isNaN(b))
-		}
-	default:
-		before = c.Compare("LT", a, b)
-		if a.Type.Elem.IsFloat() {
-			before = c.Op("or", before, c.Op("and", c.isNaN(b), c.Op("not", c.isNaN(a))))
-		}
-	}
-	return c.total(c.Convert(before, array.I64), r)
-}
-
-// embeddingBag reduces rows by bag. Positions of a vector belong to the last bag that starts
-// at or before them.
-func embeddingBag(c *call) *value {
-	s, idx, w := step[*kernel.EmbeddingBag](c), c.in[0], c.in[1]
-	n, bags, width := idx.Type.Len(), c.out[0].Dims[0], w.Type.Dims[1]
-	rows := c.widen(c.take(w, c.Reshape(idx, n), 0)) // [n, E]
-	if scale := c.operand(3); scale != nil {
-		rows = c.Op("multiply", rows, c.Broadcast(c.Convert(c.Reshape(scale, n), rows.Type.Elem), rows.Type.Dims, 0))
-	}
-	var bag *value // [n]
-	i64 := stablehlo.Of(array.I64, n)
-	if starts := c.operand(2); starts != nil {
-		k := starts.Type.Dims[0]
-		dims := []int{n, k}
-		begun := c.Compare("LE", c.Broadcast(c.Convert(starts, array.I64), dims, 1), c.Broadcast(c.Iota(i64, 0), dims, 0))
-		bag = c.Op("subtract", c.total(c.Convert(begun, array.I64), 1), c.Const(i64, 1))
-	} else {
-		bag = c.Op("divide", c.Iota(i64, 0), c.Const(i64, uint64(max(idx.Type.Dims[1], 1))))
-	}
-	mine := c.Compare("EQ", c.Broadcast(bag, []int{bags, n}, 1), c.Iota(stablehlo.Of(array.I64, bags, n), 0))
-	all := []int{bags, n, width}
-	fill := c.Const(rows.Type.With(all...), 0)
-	if s.Mode == "max" {
-		fill = c.Const(rows.Type.With(all...), lowest(rows.Type.Elem))
-	}
-	x := c.Op("select", c.Broadcast(mine, all, 0, 1), c.Broadcast(rows, all, 1, 2), fill)
-	members := c.total(c.Convert(mine, rows.Type.Elem), 1) // [bags]
-	var y *value
-	switch s.Mode {
-	case "max":
-		y = c.extremes("max", x, []int{1})
-		empty := c.Compare("EQ", members, c.Const(members.Type, 0))
-		y = c.Op("select", c.Broadcast(empty, y.Type.Dims, 0), c.Const(y.Type, 0), y)
-	case "mean":
-		y = c.total(x, 1)
-		y = c.Op("divide", y, c.Broadcast(c.Op("maximum", members, c.number(members.Type, 1)), y.Type.Dims, 0))
-	default:
-		y = c.total(x, 1)
-	}
-	return c.Convert(y, c.out[0].Elem)
 }

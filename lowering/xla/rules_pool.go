@@ -2,7 +2,6 @@ package xla
 
 import (
 	"math"
-	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
@@ -125,80 +124,4 @@ func divisors(s *kernel.AvgPool, in, out []int) *array.Array {
 		}
 	}
 	return a
-}
-
-// pieces cuts each of the last dimensions of x into windows of one size, out of them, which
-// become a dimension behind it; what a window lacks is fill. It returns the window dimensions
-// and how many elements each place has.
-func (c *call) pieces(x *value, out []int, fill uint64) (cut *value, dims []int, counts *array.Array) {
-	k := len(out)
-	lead := x.Type.Rank() - k
-	sizes := slices.Clone(x.Type.Dims[:lead])
-	counts = array.New(array.F64, out...)
-	for i := range counts.Len() {
-		array.Data[float64](counts)[i] = 1
-	}
-	stride := counts.Len()
-	for d, n := range x.Type.Dims[lead:] {
-		o := out[d]
-		stride /= max(o, 1)
-		most := 0
-		from, to := make([]int, o), make([]int, o)
-		for i := range o {
-			from[i], to[i] = i*n/o, ((i+1)*n+o-1)/o
-			most = max(most, to[i]-from[i])
-		}
-		idx := make([]int, 0, o*most)
-		for i := range o {
-			for j := range most {
-				at := from[i] + j
-				if at >= to[i] {
-					at = n
-				}
-				idx = append(idx, at)
-			}
-		}
-		for i := range counts.Len() {
-			at := i / stride % o
-			array.Data[float64](counts)[i] *= float64(to[at] - from[at])
-		}
-		if n != o*most { // windows overlap or differ
-			edge := slices.Clone(x.Type.Dims)
-			edge[lead+d] = 1
-			x = c.take(c.Concat(lead+d, x, c.Const(x.Type.With(edge...), fill)), c.ints(array.I32, []int{len(idx)}, idx), lead+d)
-		}
-		dims = append(dims, len(sizes)+1)
-		sizes = append(sizes, o, most)
-	}
-	return c.Reshape(x, sizes...), dims, counts
-}
-
-func adaptiveAvgPool(c *call) *value {
-	k, x := step[*kernel.AdaptiveAvgPool](c).Spatial, c.widen(c.in[0])
-	out := c.out[0].Dims
-	if c.out[0].Len() == 0 {
-		return c.Const(c.out[0], 0)
-	}
-	cut, dims, n := c.pieces(x, out[len(out)-k:], 0)
-	sum := c.total(cut, dims...)
-	return c.Convert(c.Op("divide", sum, c.Trailing(c.array(array.Cast(n, x.Type.Elem)), sum.Type.Dims)), c.out[0].Elem)
-}
-
-func adaptiveMaxPool(c *call) []*value {
-	k, x := step[*kernel.AdaptiveMaxPool](c).Spatial, c.in[0]
-	out := c.out[0].Dims
-	if c.out[0].Len() == 0 {
-		var none []*value
-		for _, t := range c.out {
-			none = append(none, c.Const(t, 0))
-		}
-		return none
-	}
-	idx := c.plane(x, k)
-	cut, dims, _ := c.pieces(x, out[len(out)-k:], lowest(x.Type.Elem))
-	if len(c.out) == 1 {
-		return []*value{c.extremes("max", cut, dims)}
-	}
-	where, _, _ := c.pieces(idx, out[len(out)-k:], math.MaxInt64)
-	return c.best("max", cut, where, dims, true)
 }

@@ -3,6 +3,7 @@ package xla
 import (
 	"slices"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
 )
@@ -91,4 +92,44 @@ func convTranspose(c *call) *value {
 	f = c.Add(c.With("reverse", []*value{f}, "dimensions", stablehlo.Ints(upto(r)[2:])))[0]
 	return c.convolved(c.batched(c.in[0], r), f, g, "lhs_dilation", stablehlo.Ints(s.Stride),
 		"padding", stablehlo.Pairs(lo, hi), "rhs_dilation", stablehlo.Ints(s.Dilation))
+}
+
+// determinant eliminates column by column, in f64: the row with the greatest element of
+// the column is exchanged with the diagonal's, and its multiples are subtracted below.
+func determinant(c *call) *value {
+	x := c.Convert(c.in[0], array.F64)
+	r := x.Type.Rank()
+	n, batch := x.Type.Dims[r-1], 1
+	for _, d := range x.Type.Dims[:r-2] {
+		batch *= d
+	}
+	if n > 32 {
+		refuse("matrices of more than 32 rows would be unrolled")
+	}
+	m := c.Reshape(x, batch, n, n)
+	line := stablehlo.Of(array.F64, batch)
+	det := c.number(line, 1)
+	for k := range n {
+		size := n - k
+		col := c.Reshape(c.part(m, 2, 0, 1, 1), batch, size)
+		idx := c.best("max", c.Op("abs", col), c.Iota(col.Type.As(array.I64), 1), []int{1}, false)[1]
+		hit := c.Compare("EQ", c.Iota(col.Type.As(array.I64), 1), c.Broadcast(idx, col.Type.Dims, 0)) // [B, size]
+		mask := c.Broadcast(hit, m.Type.Dims, 0, 1)
+		pivot := c.total(c.Op("select", mask, m, c.Const(m.Type, 0)), 1) // the row, [B, size]
+		top := c.Reshape(c.part(m, 1, 0, 1, 1), batch, size)
+		rest := c.Op("select", mask, c.Broadcast(top, m.Type.Dims, 0, 2), m) // the first row goes where the pivot was
+		p := c.Reshape(c.part(pivot, 1, 0, 1, 1), batch)
+		stays := c.Compare("EQ", idx, c.Const(idx.Type, 0))
+		det = c.Op("multiply", det, c.Op("select", stays, p, c.Op("negate", p)))
+		if size == 1 {
+			break
+		}
+		rest = c.part(c.part(rest, 1, 1, size, 1), 2, 0, size, 1)
+		zero := c.Compare("EQ", p, c.Const(line, 0))
+		factor := c.Op("divide", c.Reshape(c.part(rest, 2, 0, 1, 1), batch, size-1),
+			c.Broadcast(c.Op("select", zero, c.number(line, 1), p), []int{batch, size - 1}, 0))
+		sub := c.Op("multiply", c.Broadcast(factor, rest.Type.Dims, 0, 1), c.Broadcast(pivot, rest.Type.Dims, 0, 2))
+		m = c.part(c.Op("subtract", rest, sub), 2, 1, size, 1)
+	}
+	return c.Convert(c.Reshape(det, c.out[0].Dims...), c.out[0].Elem)
 }

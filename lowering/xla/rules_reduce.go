@@ -31,22 +31,9 @@ func reduce(c *call) *value {
 		x = c.Convert(x, wide(d))
 		r = c.Reduce("multiply", x, c.number(stablehlo.Of(x.Type.Elem), 1), dims...)
 	default:
-		x = c.Convert(x, wide(d))
-		r = c.total(x, dims...)
-		if s.Kind == "mean" {
-			r = c.Op("divide", r, c.number(r.Type, count(x, dims)))
-		}
+		r = c.total(c.Convert(x, wide(d)), dims...)
 	}
 	return c.Reshape(c.Convert(r, d), c.out[0].Dims...)
-}
-
-// count returns how many elements a reduction of dims takes.
-func count(x *value, dims []int) float64 {
-	n := 1
-	for _, d := range dims {
-		n *= x.Type.Dims[d]
-	}
-	return float64(n)
 }
 
 // extremes is the greatest or least element over dims.
@@ -116,35 +103,6 @@ func minMaxDim(c *call) []*value {
 	return []*value{c.Reshape(out[0], c.out[0].Dims...), c.Reshape(out[1], c.out[1].Dims...)}
 }
 
-// moments returns mean and deviations over dims.
-func (c *call) moments(x *value, dims []int) (mean, dev *value) {
-	mean = c.total(x, dims...)
-	mean = c.Op("divide", mean, c.number(mean.Type, count(x, dims)))
-	return mean, c.Op("subtract", x, c.spread(mean, x.Type.Dims, dims...))
-}
-
-// squares returns the sum of squares over dims divided by n.
-func (c *call) squares(x *value, n float64, dims []int) *value {
-	s := c.total(c.Op("multiply", x, x), dims...)
-	return c.Op("divide", s, c.number(s.Type, n))
-}
-
-// variance is computed in f64 where a root follows, whose square may leave the range of f32.
-func variance(c *call) *value {
-	s := step[*kernel.Var](c)
-	x := c.widen(c.in[0])
-	if s.Root {
-		x = c.Convert(x, array.F64)
-	}
-	dims := whole(s.Dims, x.Type.Rank())
-	_, dev := c.moments(x, dims)
-	v := c.squares(dev, math.Max(count(x, dims)-s.Correction, 0), dims)
-	if s.Root {
-		v = c.Op("sqrt", v)
-	}
-	return c.Reshape(c.Convert(v, c.out[0].Elem), c.out[0].Dims...)
-}
-
 // cumulate is a window that reaches back to the beginning.
 func cumulate(c *call) *value {
 	s := step[*kernel.Scan](c)
@@ -163,33 +121,4 @@ func cumulate(c *call) *value {
 		"padding", stablehlo.Pairs(lo, repeated(0, r)))
 	o.Regions = []*stablehlo.Region{stablehlo.Binary(name, x.Type.Elem)}
 	return c.Convert(c.Add(o)[0], c.out[0].Elem)
-}
-
-// shifted returns x less its greatest element along dim, which exp cannot overflow for.
-func (c *call) shifted(x *value, dim int) *value {
-	most := c.extremes("max", x, []int{dim})
-	return c.Op("subtract", x, c.spread(most, x.Type.Dims, dim))
-}
-
-func softmax(c *call) *value {
-	dim := step[*kernel.Softmax](c).Dim
-	x := c.widen(c.in[0])
-	if x.Type.Rank() == 0 {
-		x = c.Reshape(x, 1)
-	}
-	e := c.Op("exponential", c.shifted(x, dim))
-	y := c.Op("divide", e, c.spread(c.total(e, dim), x.Type.Dims, dim))
-	return c.Reshape(c.Convert(y, c.out[0].Elem), c.out[0].Dims...)
-}
-
-func logSoftmax(c *call) *value {
-	dim := step[*kernel.LogSoftmax](c).Dim
-	x := c.widen(c.in[0])
-	if x.Type.Rank() == 0 {
-		x = c.Reshape(x, 1)
-	}
-	z := c.shifted(x, dim)
-	l := c.Op("log", c.total(c.Op("exponential", z), dim))
-	y := c.Op("subtract", z, c.spread(l, x.Type.Dims, dim))
-	return c.Reshape(c.Convert(y, c.out[0].Elem), c.out[0].Dims...)
 }

@@ -4,18 +4,21 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/shard"
 	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
 )
 
 // MaxCompiled is the most compiled programs that a Runtime keeps beyond those in use.
 const MaxCompiled = 64
 
-// Runtime is a client of a plugin and the programs that were compiled for its first
-// device. It may be shared by targets and goroutines.
+// Runtime is a client of a plugin and the programs that were compiled for its
+// devices. It may be shared by targets and goroutines.
 type Runtime struct {
 	client   *pjrt.Client
 	versions string // of plugin and platform
@@ -88,20 +91,34 @@ func (r *Runtime) Close() error {
 // compile returns the program of a text, compiled at most once, for one more user. The
 // text holds all that matters: sizes, chosen results and donated inputs stand in it, and
 // weights are arguments, so that modules which differ in them alone share a program. The
-// options, which belong to every key, are those of the compilation.
-func (r *Runtime) compile(ctx context.Context, text, options string, folder lowering.Folder) (*lowering.Held[*pjrt.Executable], error) {
-	key := lowering.Key("1", r.versions, options, text)
+// options, which belong to every key, are those of the compilation. on are the devices of the
+// partitions, nil where the program is for one device.
+func (r *Runtime) compile(ctx context.Context, text, options string, folder lowering.Folder, on []*pjrt.Device) (*lowering.Held[*pjrt.Executable], error) {
+	var o pjrt.CompileOptions
+	devices := ""
+	for _, d := range on {
+		o.Partitions, o.Devices = len(on), append(o.Devices, d.ID())
+		devices += fmt.Sprintf("%d %q ", d.ID(), d.Kind())
+	}
+	key := lowering.Key("1", r.versions, options, text, devices)
 	return r.programs.Hold(ctx, key, func() (*pjrt.Executable, error) {
 		if data := folder.Load(key); data != nil {
 			if e, err := r.client.Load(data); err == nil { // else it is made again
-				r.loaded.Add(1)
-				return e, nil
+				if runsOn(e, on) {
+					r.loaded.Add(1)
+					return e, nil
+				}
+				_ = e.Close() // it is made again, for these devices
 			}
 		}
 		r.compiles.Add(1)
-		e, err := r.client.Compile(text, pjrt.CompileOptions{})
+		e, err := r.client.Compile(text, o)
 		if err != nil {
 			return nil, err
+		}
+		if !runsOn(e, on) {
+			_ = e.Close() // the error says more
+			return nil, diag.New(pjrt.PluginFailed, "the plugin compiled for other devices than it was asked to").WithHint("leave the layout out: a program for one device runs where the plugin puts it")
 		}
 		if folder != "" {
 			if data, err := e.Serialize(); err == nil { // not all plugins can
@@ -110,6 +127,40 @@ func (r *Runtime) compile(ctx context.Context, text, options string, folder lowe
 		}
 		return e, nil
 	})
+}
+
+// runsOn reports whether a program runs on these devices, in any order, where they were asked for.
+func runsOn(e *pjrt.Executable, on []*pjrt.Device) bool {
+	have := e.Devices()
+	return on == nil || len(have) == len(on) && !slices.ContainsFunc(on, func(d *pjrt.Device) bool { return !slices.Contains(have, d) })
+}
+
+// partitions returns the devices that a layout's partitions run on, in their order: the first ones
+// of this process. Without a layout it is the first one.
+func (r *Runtime) partitions(l *shard.Layout) ([]*pjrt.Device, error) {
+	n := 1
+	if l != nil {
+		n = l.Mesh.Partitions()
+	}
+	var list []*pjrt.Device
+	all := r.client.Devices()
+	for _, d := range all {
+		if d.Addressable() {
+			list = append(list, d)
+		}
+	}
+	if l == nil && len(list) == 0 {
+		return nil, diag.New(pjrt.BadArgument, "the client has no device that this process can use").WithHint("compile for another target")
+	}
+	if n < 1 || n > len(list) {
+		others := ""
+		if len(all) > len(list) {
+			others = fmt.Sprintf(", and %d of other processes", len(all)-len(list))
+		}
+		return nil, diag.New(lowering.BadOption, fmt.Sprintf("the mesh has %d partitions (%s), devices of the client that this process can use: %d%s", n, l.Mesh, len(list), others)).
+			WithHint("give axes sizes whose product is at most the number of devices")
+	}
+	return list[:n], nil
 }
 
 // shared holds the runtimes that targets without one of their own use, by plugin: a client

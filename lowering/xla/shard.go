@@ -4,16 +4,40 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering/shard"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // EmitSharded returns the program of a plan for the partitions of its mesh: the layouts of
 // inputs, weights and results are attributes of main's arguments and results (mhlo.sharding),
 // those of values within are custom calls to @Sharding. XLA's partitioner makes of it the
 // program of one partition, with the exchanges; the results are those of the module.
-func EmitSharded(plan *shard.Plan) (p *Program, err error) {
+func EmitSharded(plan *shard.Plan) (*Program, error) { return emitSharded(plan, nil) }
+
+// emitSharded returns the program of a plan with inputs that are given up.
+func emitSharded(plan *shard.Plan, donate []int) (p *Program, err error) {
 	defer diag.Catch(&err)
-	m := plan.Module
-	return emitted(&emitter{module: m.WithGraph(m.Graph.Clone()), plan: plan})
+	m := plan.Module.WithGraph(plan.Module.Graph.Clone())
+	if err := apart(m.Graph); err != nil {
+		return nil, err
+	}
+	members(m.Graph)
+	return emitted(&emitter{module: m, plan: plan, donate: donate})
+}
+
+// members lays out the members of the tuples of calls that are expanded: these are left then.
+func members(g *graph.Graph) {
+	for n := range g.Nodes() {
+		splits, ok := shard.Laid.Get(n)
+		if kept, _ := direct(n); !ok || kept || n.Type().Kind() != shape.Tuple {
+			continue
+		}
+		for u := range n.Users() {
+			if i, ok := u.Attrs().(op.GetItemAttrs); ok {
+				shard.Laid.Set(u, splits[i.Index:i.Index+1])
+			}
+		}
+	}
 }
 
 // laid returns the results of a node as the plan has them laid out.

@@ -118,7 +118,7 @@ func TestShardedSamples(t *testing.T) {
 	var texts []string
 	programs, constraints := 0, 0
 	for _, o := range op.All() {
-		if o.Structural() || o.AdHoc || o.ByValue || o.HasReference() {
+		if o.Structural() || o.AdHoc || o.ByValue {
 			continue
 		}
 		list := o.Samples()

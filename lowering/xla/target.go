@@ -2,7 +2,6 @@ package xla
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,13 +13,14 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/shard"
 	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Target compiles graphs by a PJRT plugin and runs them on its first device. Where sizes
-// are symbols, a program is made for each of their values when they come, MaxSizes of
-// them at a time.
+// Target compiles graphs by a PJRT plugin and runs them on its first device, or on many. Where
+// sizes are symbols, a program is made for all of them up to Bounds, or for each of their values when
+// they come, MaxSizes programs at a time.
 //
 // Executables without a Runtime share one for the plugin, which ends with the last of
 // them: keep a Runtime to keep compiled programs for longer.
@@ -33,6 +33,15 @@ type Target struct {
 	// Cache is the folder of compiled programs; "" means gofx/xla in the user's cache folder,
 	// "-" none. Plugins trust what lies in it.
 	Cache string
+	// Bounds are the most that sizes of symbols can be, for one program for all of them
+	// (EmitBounded). Where the graph or the plugin does not take such a program, for larger sizes and
+	// for 0, runs get programs for their sizes, too; Executable.Stats says how many did, and why.
+	Bounds map[string]int
+	// Layout says how the graph runs on many devices of this process, those of the client in
+	// their order, one for each partition of the mesh (shard.Propagate, EmitSharded). Every input is
+	// cut into its parts, of every weight a device has its own, and results are put together.
+	// It goes without Bounds.
+	Layout *shard.Layout
 }
 
 // MaxSizes is the most values of a graph's symbols that an executable keeps programs for.
@@ -60,13 +69,14 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 	if err := lowering.Query(t, ready.Graph).Err(); err != nil {
 		return nil, err
 	}
-	lowering.Lift(ready)
-	run, done, err := t.acquire()
-	if err != nil {
-		return nil, err
-	}
-	e := &Executable{module: ready, opts: o, runtime: run, done: done, folder: lowering.UserFolder(Name, t.Cache),
+	e := &Executable{module: ready, opts: o, bounds: t.Bounds, folder: lowering.UserFolder(Name, t.Cache),
 		inputs: ready.Graph.Inputs(), weights: map[string]*weight{}, sized: lowering.NewCache(MaxSizes, (*variant).drop)}
+	if t.Layout != nil {
+		// Its names are those of the caller's graph.
+		e.layout, e.module = copied(t.Layout), m.WithGraph(m.Graph.Clone())
+	} else {
+		lowering.Lift(ready)
+	}
 	for n := range ready.Graph.All() {
 		if n.Opcode() != graph.GetAttr || e.weights[n.Target()] != nil {
 			continue
@@ -78,10 +88,17 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 		}
 		e.weights[n.Target()] = w
 	}
+	e.guards, e.symbols = ready.Graph.Guards(), openIn(ready.Graph)
 	for _, s := range ready.Graph.Symbols() {
-		if d := s.Node.Type().Dim(s.Axis); s.Node.Opcode() == graph.Placeholder && d.Equal(shape.Sym(s.Name)) {
-			e.symbols = append(e.symbols, s)
+		if s.Node.Opcode() == graph.Placeholder {
+			e.named = append(e.named, s)
 		}
+	}
+	if err := e.bounded(m.Graph); err != nil {
+		return nil, err
+	}
+	if e.runtime, e.done, err = t.acquire(); err != nil {
+		return nil, err
 	}
 	if err := e.begin(); err != nil {
 		e.Close()
@@ -90,52 +107,63 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 	return e, nil
 }
 
-// Executable is a graph on a device.
+// Executable is a graph on a device, or on many.
 type Executable struct {
-	module  *graph.Module // prepared
+	module  *graph.Module // prepared, but for a layout
 	opts    lowering.Options
+	bounds  map[string]int
+	layout  *shard.Layout
 	runtime *Runtime
 	done    func() error
 	folder  lowering.Folder
+	devices []*pjrt.Device // of the partitions
 	inputs  []*graph.Node
-	symbols []graph.Symbol // without a size yet
+	named   []graph.Symbol // of inputs
+	symbols []graph.Symbol // those without a size yet
+	guards  []graph.Guard
 	weights map[string]*weight
 	sized   *lowering.Cache[*variant]
+	counts  counts
 
 	alive  sync.RWMutex // held by runs; Close waits for them
 	closed bool
 }
 
-// variant is the program for some values of the symbols.
-type variant struct {
-	program *Program
-	code    *lowering.Held[*pjrt.Executable]
-}
-
-func (v *variant) drop() { v.code.Release() }
-
 func closed(what string) error {
 	return diag.New(lowering.Closed, "the "+what+" is closed").WithHint("close it after its last run")
 }
 
-// begin compiles what has no symbols, and uploads its weights, so that Compile tells what
-// is wrong with them.
+// begin compiles what has no symbols that are left open, and uploads its weights, so that Compile
+// tells what is wrong with them.
 func (e *Executable) begin() error {
-	if len(e.symbols) > 0 {
-		return nil
+	var err error
+	if e.devices, err = e.runtime.partitions(e.layout); err != nil {
+		return err
 	}
 	ctx := context.Background()
-	h, err := e.forSizes(ctx, nil)
+	var h *lowering.Held[*variant]
+	switch len(e.symbols) {
+	case 0:
+		h, err = e.forSizes(ctx, nil)
+	case len(e.bounds):
+		h, err = e.upTo(ctx, make([]int, len(e.symbols)))
+	default:
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	defer h.Release()
-	for _, a := range h.Value.program.Weights {
+	v := h.Value
+	if v.refused != nil {
+		return nil
+	}
+	for i, a := range v.program.Weights {
 		w := e.weights[a.Name]
 		if w.live {
 			continue // it may get its data later
 		}
-		u, err := w.use(ctx, e.runtime.client)
+		u, err := w.use(ctx, e.runtime.client, v.args[len(v.program.Inputs)+i])
 		if err != nil {
 			return err
 		}
@@ -143,30 +171,6 @@ func (e *Executable) begin() error {
 	}
 	return nil
 }
-
-// forSizes returns the program for values of the symbols, for one more user.
-func (e *Executable) forSizes(ctx context.Context, sizes []int) (*lowering.Held[*variant], error) {
-	return e.sized.Hold(ctx, fmt.Sprint(sizes), func() (*variant, error) {
-		o := lowering.Options{Shapes: map[string]int{}, Donate: e.opts.Donate}
-		for i, s := range e.symbols {
-			o.Shapes[s.Name] = sizes[i]
-		}
-		program, err := Emit(e.module, o)
-		if err != nil {
-			return nil, err
-		}
-		all := e.opts
-		all.Shapes = o.Shapes
-		code, err := e.runtime.compile(ctx, program.String(), all.Key(), e.folder)
-		if err != nil {
-			return nil, err
-		}
-		return &variant{program, code}, nil
-	})
-}
-
-// Stats counts the programs for values of the symbols; Runtime.Stats counts what was compiled.
-func (e *Executable) Stats() lowering.CacheStats { return e.sized.Stats() }
 
 // Run computes the outputs. Errors of the device have the code pjrt.PluginFailed. Where
 // ctx ends, the device may go on; its results are dropped.
@@ -179,62 +183,111 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 	if err != nil {
 		return nil, err
 	}
+	for _, r := range results {
+		defer r.close()
+	}
 	out := make([]*array.Array, len(results))
-	for i, b := range results {
-		defer b.Close()
-		if out[i], err = b.Download(ctx); err != nil {
+	for i, r := range results {
+		if out[i], err = r.Array(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// run returns the results on the device.
-func (e *Executable) run(ctx context.Context, in []lowering.Value) ([]*pjrt.Buffer, error) {
+// run returns the results on the devices.
+func (e *Executable) run(ctx context.Context, in []lowering.Value) ([]*resident, error) {
 	e.alive.RLock()
 	defer e.alive.RUnlock()
 	if e.closed {
 		return nil, closed("executable")
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, diag.Stop(err)
 	}
 	values, sizes, err := e.check(in)
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.forSizes(ctx, sizes)
+	h, err := e.forRun(ctx, sizes)
 	if err != nil {
 		return nil, e.told(err, values)
 	}
 	defer h.Release()
-	p := h.Value
-	for i, a := range p.program.Inputs {
-		if !a.Type().Same(values[i].Type()) {
+	v := h.Value
+	for i, a := range v.program.Inputs {
+		if want := e.inputs[i].Type().Bind(e.binding(sizes)); !a.takes(values[i].Type()) || len(v.program.Sizes) > 0 && !want.Same(values[i].Type()) {
 			return nil, e.misfit(values, nil)
 		}
 	}
-	args := make([]*pjrt.Buffer, 0, len(values)+len(p.program.Weights))
-	for _, v := range values {
-		b, ours, err := e.onDevice(ctx, v)
+	args, end, err := e.arguments(ctx, v, values, sizes)
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	results, err := v.execute(ctx, e.runtime.client, args, e.donated(args))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*resident, len(results))
+	for i, r := range results {
+		out[i] = &resident{r, v.program.Outputs[i].Bind(e.binding(sizes))}
+	}
+	return out, nil
+}
+
+// arguments returns what main takes, on the devices; end gives back what is there for this run alone.
+func (e *Executable) arguments(ctx context.Context, v *variant, values []lowering.Value, sizes []int) (args []*placed, end func(), err error) {
+	var ends []func()
+	end = func() {
+		for _, f := range ends {
+			f()
+		}
+	}
+	of := func(value lowering.Value) error {
+		p, ours, err := e.onDevice(ctx, value, v.args[len(args)])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if ours {
-			defer b.Close()
+			ends = append(ends, func() { _ = p.close() }) // what that reports has no one to be told to
 		}
-		args = append(args, b)
+		args = append(args, p)
+		return nil
 	}
-	for _, a := range p.program.Weights {
+	for _, value := range values {
+		if err := of(value); err != nil {
+			return nil, end, err
+		}
+	}
+	for _, a := range v.program.Weights {
 		w := e.weights[a.Name]
-		u, err := w.use(ctx, e.runtime.client)
+		u, err := w.use(ctx, e.runtime.client, v.args[len(args)])
 		if err != nil {
-			return nil, err
+			return nil, end, err
 		}
-		defer w.leave(u)
-		args = append(args, u.buffer)
+		ends = append(ends, func() { w.leave(u) })
+		args = append(args, u.placed)
 	}
-	return p.code.Value.Execute(ctx, args, e.donated(args)...)
+	for _, name := range v.program.Sizes {
+		n, _ := e.binding(sizes)(name).Int()
+		if err := of(lowering.Host(array.Scalar(int32(n)))); err != nil {
+			return nil, end, err
+		}
+	}
+	return args, end, nil
+}
+
+// binding gives symbols the sizes of a run.
+func (e *Executable) binding(sizes []int) func(name string) shape.Dim {
+	return func(name string) shape.Dim {
+		for i, s := range e.symbols {
+			if s.Name == name {
+				return shape.Const(sizes[i])
+			}
+		}
+		return shape.Sym(name)
+	}
 }
 
 // check returns the inputs, or their defaults, and the sizes that the symbols have in them.
@@ -257,9 +310,25 @@ func (e *Executable) check(in []lowering.Value) (values []lowering.Value, sizes 
 		}
 		values, of[n] = append(values, v), v
 	}
+	size := func(s graph.Symbol) int {
+		n, _ := of[s.Node].Type().Dim(s.Axis).Int()
+		return n
+	}
 	for _, s := range e.symbols {
-		size, _ := of[s.Node].Type().Dim(s.Axis).Int()
-		sizes = append(sizes, size)
+		sizes = append(sizes, size(s))
+	}
+	for _, g := range e.guards {
+		c, err := g.Check(func(name string) (diag.SizeOf, bool) {
+			i := slices.IndexFunc(e.named, func(s graph.Symbol) bool { return s.Name == name })
+			if i < 0 {
+				return diag.SizeOf{}, false
+			}
+			s := e.named[i]
+			return diag.SizeOf{Symbol: name, Input: s.Node.Target(), Axis: s.Axis, Value: size(s)}, true
+		})
+		if err == nil && c != nil { // sizes within the graph are not known here: emission asks for them
+			return nil, nil, interp.Refusal(c, g.Node, "")
+		}
 	}
 	return values, sizes, nil
 }

@@ -5,7 +5,6 @@ package xla_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ebitengine/purego"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
@@ -27,62 +26,6 @@ import (
 	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/shape"
 )
-
-// fakes is the plugin of package pjrt's tests, which adds, subtracts and returns what it
-// was given: built once.
-var fakes struct {
-	sync.Once
-	dir string
-	err error
-}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if fakes.dir != "" {
-		os.RemoveAll(fakes.dir)
-	}
-	os.Exit(code)
-}
-
-type fake struct {
-	path string
-	live func(*[6]int64)
-	hold func(int64)
-	fail func(string, int64, string)
-}
-
-// plugin builds the plugin. When the test ends, nothing of it may be alive.
-func plugin(t testing.TB) *fake {
-	t.Helper()
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		t.Skip("no C compiler")
-	}
-	fakes.Do(func() {
-		if fakes.dir, fakes.err = os.MkdirTemp("", "xla"); fakes.err == nil {
-			out, err := exec.Command(cc, "-shared", "-fPIC", "-pthread", "-o", filepath.Join(fakes.dir, "fake.so"), "pjrt/testdata/fake.c").CombinedOutput()
-			require.NoError(t, err, "%s", out)
-		}
-	})
-	require.NoError(t, fakes.err)
-	f := &fake{path: filepath.Join(fakes.dir, "fake.so")}
-	lib, err := purego.Dlopen(f.path, purego.RTLD_NOW)
-	require.NoError(t, err)
-	purego.RegisterLibFunc(&f.live, lib, "FakeLive")
-	purego.RegisterLibFunc(&f.hold, lib, "FakeHold")
-	purego.RegisterLibFunc(&f.fail, lib, "FakeFail")
-	t.Cleanup(func() {
-		f.hold(0)
-		require.Eventually(t, func() bool { return f.alive() == [6]int64{} }, 10*time.Second, time.Millisecond, "alive")
-	})
-	return f
-}
-
-// alive counts errors, events, clients, buffers, loaded executables and executables.
-func (f *fake) alive() (n [6]int64) {
-	f.live(&n)
-	return n
-}
 
 // parse reads a module; its weights are 1, 2, 3, ...
 func parse(t testing.TB, text string) *graph.Module {
@@ -322,6 +265,16 @@ func TestValuesStayOnTheDevice(t *testing.T) {
 	_, err = e.Put(ctx, nil)
 	require.ErrorIs(t, err, interp.MissingInput)
 	require.Equal(t, 1, r.Client().Stats().Live, "the program alone")
+}
+
+// A run whose context has ended is stopped, as on other targets.
+func TestStoppedRuns(t *testing.T) {
+	e := compileFor(t, xla.Target{Plugin: plugin(t).path, Cache: "-"}, parse(t, symbolic), lowering.Options{})
+	ended, end := context.WithCancel(ctx)
+	end()
+	_, err := e.Run(ended, []*array.Array{floats(1), floats(2)})
+	require.ErrorIs(t, err, diag.Stopped)
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 // A program is made for each value of the symbols, when it comes; the last ones are kept.

@@ -14,24 +14,27 @@ import (
 
 var _ lowering.Resident = (*Executable)(nil)
 
-// resident is a tensor on the first device of a client.
+// resident is a tensor on devices of a client.
 type resident struct {
-	client *pjrt.Client
-	buffer *pjrt.Buffer
+	*placed
+	typ shape.Type
 }
 
 // Type implements lowering.Value.
-func (v *resident) Type() shape.Type {
-	return shape.TensorType(v.buffer.DType(), shape.Ints(v.buffer.Shape()...))
-}
+func (v *resident) Type() shape.Type { return v.typ }
 
 // Array implements lowering.Value.
-func (v *resident) Array(ctx context.Context) (*array.Array, error) { return v.buffer.Download(ctx) }
+func (v *resident) Array(ctx context.Context) (*array.Array, error) {
+	_, dims, _ := v.typ.Concrete() // a value has sizes
+	return v.get(ctx, dims)
+}
 
 // Close implements lowering.Value.
-func (v *resident) Close() error { return v.buffer.Close() }
+func (v *resident) Close() error { return v.close() }
 
-// Put implements lowering.Resident.
+// Put implements lowering.Resident. The value lies as the first input of the newest program does that
+// takes such arrays: in parts where there is a layout, with room where there are bounds. What lies in
+// another way than a run needs it crosses twice.
 func (e *Executable) Put(ctx context.Context, a *array.Array) (lowering.Value, error) {
 	if a == nil {
 		return nil, diag.New(interp.MissingInput, "there is no array to copy to the device")
@@ -41,11 +44,28 @@ func (e *Executable) Put(ctx context.Context, a *array.Array) (lowering.Value, e
 	if e.closed {
 		return nil, closed("executable")
 	}
-	b, err := e.runtime.client.Upload(ctx, a, nil)
+	to, err := e.placeOf(shape.TypeOf(a))
 	if err != nil {
 		return nil, err
 	}
-	return &resident{e.runtime.client, b}, nil
+	p, err := to.put(ctx, e.runtime.client, a)
+	if err != nil {
+		return nil, err
+	}
+	return &resident{p, shape.TypeOf(a)}, nil
+}
+
+// placeOf returns where a tensor is put of which no more is known than its type.
+func (e *Executable) placeOf(t shape.Type) (place, error) {
+	if v, ok := e.sized.Newest(); ok && v != nil && v.program != nil { // it may have failed just now
+		for i, a := range v.program.Inputs {
+			if a.takes(t) {
+				return v.args[i], nil
+			}
+		}
+	}
+	_, dims, _ := t.Concrete()
+	return newPlace(e.devices[:1], dims, "")
 }
 
 // RunValues implements lowering.Resident. Values end with the client that they are on, which
@@ -61,37 +81,41 @@ func (e *Executable) RunValues(ctx context.Context, in []lowering.Value) ([]lowe
 		}
 	}
 	if err != nil {
-		for _, b := range results {
-			_ = b.Close() // the first error says more
+		for _, r := range results {
+			_ = r.close() // the first error says more
 		}
 		return nil, err
 	}
 	out := make([]lowering.Value, len(results))
-	for i, b := range results {
-		out[i] = &resident{e.runtime.client, b}
+	for i, r := range results {
+		out[i] = r
 	}
 	return out, nil
 }
 
-// onDevice returns an operand on the device, and whether the run is to close it.
-func (e *Executable) onDevice(ctx context.Context, v lowering.Value) (b *pjrt.Buffer, ours bool, err error) {
-	if r, ok := v.(*resident); ok && r.client == e.runtime.client {
-		return r.buffer, false, nil
+// onDevice returns an operand at a place, and whether the run is to close it.
+func (e *Executable) onDevice(ctx context.Context, v lowering.Value, at place) (p *placed, ours bool, err error) {
+	if r, ok := v.(*resident); ok && r.client == e.runtime.client && r.key == at.key {
+		return r.placed, false, nil
 	}
 	a, err := v.Array(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	b, err = e.runtime.client.Upload(ctx, a, nil)
-	return b, true, err
+	p, err = at.put(ctx, e.runtime.client, a)
+	return p, true, err
 }
 
 // donated lists the arguments that may be taken: those that options name, but for what is
 // another argument, too.
-func (e *Executable) donated(args []*pjrt.Buffer) (list []int) {
+func (e *Executable) donated(args []*placed) (list []int) {
+	has := func(p *placed) func(*placed) bool {
+		return func(q *placed) bool {
+			return slices.ContainsFunc(p.buffers, func(b *pjrt.Buffer) bool { return slices.Contains(q.buffers, b) })
+		}
+	}
 	for _, i := range e.opts.Donate {
-		again := func(b *pjrt.Buffer) bool { return b == args[i] }
-		if !slices.ContainsFunc(args[:i], again) && !slices.ContainsFunc(args[i+1:], again) {
+		if again := has(args[i]); !slices.ContainsFunc(args[:i], again) && !slices.ContainsFunc(args[i+1:], again) {
 			list = append(list, i)
 		}
 	}

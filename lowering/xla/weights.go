@@ -13,24 +13,25 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// weight is a tensor of the module's state and its copy on the device, which is made once,
-// and again when the tensor was written or, where it is live, replaced.
+// weight is a tensor of the module's state and its copies on devices, each of which is made once,
+// and again when the tensor was written or, where it is live, replaced. There is one for each place that
+// programs have it at: for most modules one.
 type weight struct {
 	param *graph.Param // the caller's where live, else a copy that keeps the array
 	live  bool
 
 	typ shape.Type
 
-	mu    sync.Mutex
-	from  *array.Array
-	since uint64 // when it was uploaded, on array.Now's clock
-	copy  *uploaded
+	mu     sync.Mutex
+	from   *array.Array
+	since  uint64               // when the first of the copies was uploaded, on array.Now's clock
+	copies map[string]*uploaded // by the key of the place
 }
 
-// uploaded is a buffer that runs use; the last one that leaves an old one closes it.
+// uploaded is a copy that runs use; the last one that leaves an old one closes it.
 type uploaded struct {
-	buffer *pjrt.Buffer
-	users  int // 1 for being the present one; guarded by weight.mu
+	*placed
+	users int // 1 for being a present one; guarded by weight.mu
 }
 
 func (w *weight) array() (*array.Array, error) {
@@ -44,25 +45,31 @@ func (w *weight) array() (*array.Array, error) {
 	return a, nil
 }
 
-// use returns the weight on the device, for one run, which leaves it.
-func (w *weight) use(ctx context.Context, c *pjrt.Client) (*uploaded, error) {
+// use returns the weight at a place, for one run, which leaves it.
+func (w *weight) use(ctx context.Context, c *pjrt.Client, at place) (*uploaded, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a, err := w.array()
 	if err != nil {
 		return nil, err
 	}
-	if w.copy == nil || w.from != a || a.Storage().Version() > w.since {
+	old := w.from != a || a.Storage().Version() > w.since
+	u := w.copies[at.key]
+	if u == nil || old {
 		since := array.Now()
-		b, err := c.Upload(ctx, a, nil)
+		p, err := at.put(ctx, c, a)
 		if err != nil {
 			return nil, err
 		}
-		w.drop(w.copy)
-		w.copy, w.from, w.since = &uploaded{buffer: b, users: 1}, a, since
+		if old {
+			w.clear()
+			w.from, w.since = a, since
+		}
+		u = &uploaded{placed: p, users: 1}
+		w.copies[at.key] = u
 	}
-	w.copy.users++
-	return w.copy, nil
+	u.users++
+	return u, nil
 }
 
 func (w *weight) leave(u *uploaded) {
@@ -73,18 +80,22 @@ func (w *weight) leave(u *uploaded) {
 
 // drop ends a use, with mu. What a buffer's end reports has no one to be told to.
 func (w *weight) drop(u *uploaded) {
-	if u == nil {
-		return
-	}
 	if u.users--; u.users == 0 {
-		_ = u.buffer.Close()
+		_ = u.close()
 	}
 }
 
-// close ends the use of the present copy.
+// clear ends the use of the present copies, with mu.
+func (w *weight) clear() {
+	for _, u := range w.copies {
+		w.drop(u)
+	}
+	w.copies = map[string]*uploaded{}
+}
+
+// close ends the use of the present copies.
 func (w *weight) close() {
 	w.mu.Lock()
-	w.drop(w.copy)
-	w.copy = nil
+	w.clear()
 	w.mu.Unlock()
 }

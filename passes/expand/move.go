@@ -102,25 +102,25 @@ func chunk(c *maker, a std.ChunkAttrs, in []op.Value) []op.Value {
 	return out
 }
 
-// repeat repeats x along its and new leading axes, one axis after the other.
+// repeat repeats x along its and new leading axes: each gets one in front of it.
 func (c *maker) repeat(x op.Value, times shape.Dims) op.Value {
 	d := c.dims(x)
 	for len(d) < times.Len() {
 		d = put(d, 0, shape.Const(1))
 	}
-	x = c.reshape(x, d...)
-	for i := range times.Len() {
-		k := times.FromEnd(i + 1)
-		if k.Is(1) {
-			continue
+	var before, behind, all []shape.Dim
+	for i, n := range d {
+		k := shape.Const(1)
+		if at := len(d) - i; at <= times.Len() {
+			k = times.FromEnd(at)
 		}
-		at := len(d) - 1 - i
-		before, behind := prod(d[:at]...), prod(d[at:]...)
-		x = c.expand(c.reshape(x, before, shape.Const(1), behind), before, k, behind)
-		d = set(d, at, d[at].Mul(k))
-		x = c.reshape(x, d...)
+		all = append(all, n.Mul(k))
+		if !k.Is(1) {
+			before, behind = append(before, shape.Const(1)), append(behind, k)
+		}
+		before, behind = append(before, n), append(behind, n)
 	}
-	return x
+	return c.reshape(c.expand(c.reshape(x, before...), behind...), all...)
 }
 
 func roll(c *maker, a std.RollAttrs, in []op.Value) op.Value {

@@ -20,13 +20,12 @@ var norms = merge(
 	one(std.GroupNorm, groupNorm),
 	one(std.BatchNormInference, func(c *maker, a std.EpsAttrs, in []op.Value) op.Value {
 		n := in[0].Type().Rank()
-		of := func(i int) op.Value { return c.channels(in[i], n) }
-		x := c.sub(c.widened(in[0]), of(1))
-		factor := c.apply(std.Rsqrt, c.addF(of(2), a.Eps))
-		if w := of(3); w != nil {
-			factor = c.mul(factor, w)
+		factor := c.apply(std.Rsqrt, c.addF(c.widened(in[2]), a.Eps))
+		if in[3] != nil {
+			factor = c.mul(factor, c.widened(in[3]))
 		}
-		return c.affine(x, factor, of(4))
+		x := c.sub(c.widened(in[0]), c.channels(in[1], n))
+		return c.affine(x, c.channels(factor, n), c.channels(in[4], n))
 	}),
 	entry(std.BatchNormStats, func(c *maker, _ op.None, in []op.Value) []op.Value {
 		dims := []int{0}

@@ -5,6 +5,7 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes/simplify"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // pools are the pools that also say where, and those whose windows follow from sizes.
@@ -61,18 +62,17 @@ func maxPool(c *maker, n int, a std.MaxPoolAttrs, x op.Value) []op.Value {
 	return []op.Value{values, at}
 }
 
-// adaptiveAvg averages one axis after the other: the windows are boxes.
+// adaptiveAvg averages the axes that divide at once and the others one after the other: the
+// windows are boxes.
 func adaptiveAvg(c *maker, n int, in op.Value) op.Value {
-	x := c.widened(in)
+	x, within, size := c.boxes(c.widened(in), n)
+	if within.Len() > 0 {
+		x = c.over(c.sum(x, within, false), size, 0)
+	}
 	out := c.outDims(0)
 	for i := len(out) - n; i < len(out); i++ {
 		d := c.dims(x)
 		if d[i].Equal(out[i]) {
-			continue
-		}
-		if q, ok := d[i].DivExact(out[i]); ok {
-			x = c.reshape(x, put(set(d, i, out[i]), i+1, q)...)
-			x = c.over(c.sum(x, op.IntList(i+1), false), q, 0)
 			continue
 		}
 		s := c.adaptive(d[i], out[i])
@@ -83,20 +83,41 @@ func adaptiveAvg(c *maker, n int, in op.Value) op.Value {
 	return c.back(x, 0)
 }
 
-// adaptiveMax takes the greatest element along one axis after the other.
-func adaptiveMax(c *maker, n int, x op.Value) op.Value {
+// adaptiveMax takes the greatest element likewise.
+func adaptiveMax(c *maker, n int, in op.Value) op.Value {
+	x, within, _ := c.boxes(in, n)
+	if within.Len() > 0 {
+		x = c.extreme(std.Amax, x, within, false)
+	}
 	out := c.outDims(0)
 	for i := len(out) - n; i < len(out); i++ {
 		d := c.dims(x)
 		if d[i].Equal(out[i]) {
 			continue
 		}
-		if q, ok := d[i].DivExact(out[i]); ok {
-			x = c.reshape(x, put(set(d, i, out[i]), i+1, q)...)
-		} else {
-			x = c.axisTaps(x, i, c.adaptive(d[i], out[i]), lowest(x.Type().DType()))
-		}
+		x = c.axisTaps(x, i, c.adaptive(d[i], out[i]), lowest(x.Type().DType()))
 		x = c.extreme(std.Amax, x, op.IntList(i+1), false)
 	}
 	return x
+}
+
+// boxes gives each of the last n axes that is a whole number of windows of one size two: the
+// windows, and behind it the elements within one. It returns which these are, and how many
+// elements a window has.
+func (c *maker) boxes(x op.Value, n int) (cut op.Value, within op.Ints, size shape.Dim) {
+	d, out := c.dims(x), c.outDims(0)
+	var sizes []shape.Dim
+	var inner []int
+	size = shape.Const(1)
+	for i := range d {
+		q, ok := d[i].DivExact(out[i])
+		if i < len(d)-n || !ok || d[i].Equal(out[i]) {
+			sizes = append(sizes, d[i])
+			continue
+		}
+		sizes = append(sizes, out[i], q)
+		inner = append(inner, len(sizes)-1)
+		size = size.Mul(q)
+	}
+	return c.reshape(x, sizes...), op.IntList(inner...), size
 }

@@ -215,3 +215,30 @@ func TestObserve(t *testing.T) {
 	require.Equal(t, "f32[?,4]", got.String(), "widened")
 	require.Error(t, shapeprop.Observe(context.Background(), m, bias))
 }
+
+// TestRegionsThatSizesRuleOut: the pass reports them; who binds a graph to lower it prepares
+// regions by themselves.
+func TestRegionsThatSizesRuleOut(t *testing.T) {
+	m := passtest.Parse(t, `
+graph g(%x: f32[N], %y: f32[M], %p: bool[]) {
+  symbol N = dim(%x, 0)
+  symbol M = dim(%y, 0)
+  %c = call_function[cond](%p, %x, %y) : f32[N] {
+    region yes(%a: f32[N], %b: f32[M]) {
+      %s = call_function[add](%a, %b) : f32[N]
+      guard N == M from %s
+      return %s
+    }
+    region no(%a: f32[N], %b: f32[M]) {
+      return %a
+    }
+  }
+  return %c
+}
+`)
+	sizes := map[string]int{"N": 3, "M": 5}
+	require.ErrorIs(t, run(graph.Clone(m), shapeprop.Specialize(sizes)), op.ShapeMismatch)
+	_, err := shapeprop.Bind(passes.NewCtx(context.Background(), m), m.Graph, nil, func(symbol string) shape.Dim { return shape.Const(sizes[symbol]) })
+	require.NoError(t, err)
+	require.Equal(t, "f32[3]", m.Graph.Find("c").Type().String())
+}

@@ -43,28 +43,34 @@ func specialize(ctx *passes.Ctx, g *graph.Graph, sizes map[string]int) (bool, er
 	if err != nil {
 		return false, err
 	}
-	return Bind(ctx, g, nil, func(name string) shape.Dim { return s.Resolve(shape.Sym(name)) })
+	return bind(&binder{c: ctx, strict: true, env: func(name string) shape.Dim { return s.Resolve(shape.Sym(name)) }}, g, nil)
 }
 
 // Bind replaces symbols by what env says of them, in types, attributes and
 // regions, and infers again the types of what is computed from values that are
 // known otherwise than before. inputs, unless nil, are new types of g's inputs.
-// Symbols and guards of the graph stay as they are.
+// Symbols and guards of the graph stay as they are. Sizes that a region of it cannot run with are
+// no error: it may be one that does not run, and who binds it by itself is told.
 func Bind(c *passes.Ctx, g *graph.Graph, inputs []shape.Type, env func(symbol string) shape.Dim) (changed bool, err error) {
-	b := &binder{c: c, env: env, retyped: map[*graph.Node]bool{}}
+	return bind(&binder{c: c, env: env}, g, inputs)
+}
+
+func bind(b *binder, g *graph.Graph, inputs []shape.Type) (changed bool, err error) {
+	b.retyped = map[*graph.Node]bool{}
 	for i, n := range g.Inputs() {
 		if inputs != nil {
 			b.setType(n, inputs[i])
 		}
 	}
-	before := c.Matches()
+	before := b.c.Matches()
 	b.graph(g)
-	return len(b.retyped) > 0 || c.Matches() > before, b.errs.Err()
+	return len(b.retyped) > 0 || b.c.Matches() > before, b.errs.Err()
 }
 
 type binder struct {
 	c       *passes.Ctx
 	env     func(symbol string) shape.Dim
+	strict  bool                 // what is wrong in regions counts
 	retyped map[*graph.Node]bool // nodes whose type is another one now
 	errs    diag.List
 }
@@ -72,8 +78,12 @@ type binder struct {
 func (b *binder) graph(g *graph.Graph) {
 	for n := range g.Nodes() {
 		for _, r := range n.Regions() {
+			before := len(b.errs)
 			b.graph(r)
 			b.guards(r)
+			if !b.strict {
+				b.errs = b.errs[:before]
+			}
 		}
 		b.node(n)
 	}

@@ -62,9 +62,9 @@ func alone(t *testing.T, folder string, s *suite) (said string, rows []row, err 
 // tests' own and nothing that compiles.
 func TestSuiteRunsWithTheDriverAlone(t *testing.T) {
 	compile, folder := onDriver(t)
-	names := "^mlp/|^operators/abs-"
+	names := "^mlp/|^operators/abs-|^control/"
 	if fxtest.IsNightly() {
-		names = "^mlp/|^operators/"
+		names = "^mlp/|^operators/|^control/"
 	}
 	list, err := matching(names)
 	require.NoError(t, err)

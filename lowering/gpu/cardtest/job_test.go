@@ -170,9 +170,9 @@ var networks = []struct {
 // batches are the batch sizes of the table.
 var batches = []int{1, 32}
 
-// jobs returns all there are: operators first, then networks, those with the same weights in a row.
+// jobs returns all there are: operators first, then control flow, then networks, those with the same weights in a row.
 func jobs() []*job {
-	list := operators()
+	list := append(operators(), control())
 	for _, n := range networks {
 		list = append(list, jobsOf(models.Lookup(n.name), n.dims, batches)...)
 	}

@@ -106,7 +106,7 @@ func TestEveryKernelIsComplete(t *testing.T) {
 	list := jobs()
 	if !fxtest.IsNightly() {
 		var err error
-		list, err = matching("^mlp/|^operators/abs-")
+		list, err = matching("^mlp/|^operators/abs-|^control/")
 		require.NoError(t, err)
 	}
 	for _, j := range list {

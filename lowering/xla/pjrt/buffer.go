@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 )
 
 // Buffer is an array on a device. Its elements may still be on their way; reading them
@@ -48,7 +49,7 @@ func pointer(b []byte) unsafe.Pointer {
 // wait, a may still be read: do not change it then.
 func (c *Client) Upload(ctx context.Context, a *array.Array, d *Device) (*Buffer, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, diag.Stop(err)
 	}
 	if !c.enter() {
 		return nil, closed("client")
@@ -110,7 +111,7 @@ func (c *Client) received(handle uintptr, d *Device) (*Buffer, error) {
 // it. An error of the work that makes the elements is reported here.
 func (b *Buffer) Download(ctx context.Context) (*array.Array, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, diag.Stop(err)
 	}
 	if !b.enter() {
 		return nil, closed("buffer")

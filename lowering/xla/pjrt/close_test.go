@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
 )
 
@@ -65,12 +66,15 @@ func TestContextsEndWaits(t *testing.T) {
 			ended, end := context.WithCancel(ctx)
 			end()
 			require.ErrorIs(t, wait(ended), context.Canceled)
+			require.ErrorIs(t, wait(ended), diag.Stopped)
 			require.Equal(t, before, f.alive())
 
 			f.hold(1)
 			short, end := context.WithTimeout(ctx, 10*time.Millisecond)
 			defer end()
-			require.ErrorIs(t, wait(short), context.DeadlineExceeded)
+			err := wait(short)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.ErrorIs(t, err, diag.Stopped)
 			require.Equal(t, before[3], f.alive()[3], "what was made for it is freed")
 			for range 3 { // what the device still reads and writes is kept
 				runtime.GC()

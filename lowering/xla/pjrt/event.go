@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"runtime"
+
+	"github.com/gofx-dev/gofx/diag"
 )
 
 // finish waits for an event, frees it and returns its error.
@@ -46,6 +48,6 @@ func (c *Client) await(ctx context.Context, event uintptr, keep any, after func(
 	case err := <-done: // both at once
 		return err
 	default:
-		return ctx.Err()
+		return diag.Stop(ctx.Err())
 	}
 }

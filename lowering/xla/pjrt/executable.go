@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 )
 
 // Executable is a compiled program on its devices.
@@ -161,14 +162,14 @@ func (e *Executable) Execute(ctx context.Context, args []*Buffer, donate ...int)
 }
 
 // ExecuteAll runs a program on all devices of this process: lists of arguments and of
-// results are in the order of Devices. No argument is donated.
-func (e *Executable) ExecuteAll(ctx context.Context, args [][]*Buffer) ([][]*Buffer, error) {
-	return e.execute(ctx, args, nil)
+// results are in the order of Devices. donate is as for Execute, on every device.
+func (e *Executable) ExecuteAll(ctx context.Context, args [][]*Buffer, donate ...int) ([][]*Buffer, error) {
+	return e.execute(ctx, args, donate)
 }
 
 func (e *Executable) execute(ctx context.Context, args [][]*Buffer, donate []int) ([][]*Buffer, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, diag.Stop(err)
 	}
 	if !e.enter() {
 		return nil, closed("executable")

@@ -370,14 +370,6 @@ irdl.dialect @stablehlo {
     irdl.results(result: %r)
     irdl.attributes { "dimension_numbers" = %attr0, "feature_group_count" = %attr1, "batch_group_count" = %attr2 }
   }
-  irdl.operation @get_dimension_size {
-    %x = irdl.any
-    %r = irdl.any
-    %attr0 = irdl.any
-    irdl.operands(operand: %x)
-    irdl.results(result: %r)
-    irdl.attributes { "dimension" = %attr0 }
-  }
   irdl.operation @set_dimension_size {
     %x = irdl.any
     %n = irdl.any

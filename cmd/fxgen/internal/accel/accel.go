@@ -80,12 +80,18 @@ func Endings() map[string]string {
 }
 
 // Text returns the program that a target would compile; comments in front of it say what the
-// arguments are, or what is launched.
-func Text(target, name string, m *graph.Module, o lowering.Options) (string, error) {
+// arguments are, or what is launched. Programs of xla may be for all sizes of symbols up to bounds.
+func Text(target, name string, m *graph.Module, o lowering.Options, bounds map[string]int) (string, error) {
 	if target != XLA {
 		return gpu.Text(m, o, target)
 	}
-	p, err := xla.Emit(m, o)
+	var p *xla.Program
+	var err error
+	if len(bounds) > 0 {
+		p, err = xla.EmitBounded(m, o, bounds)
+	} else {
+		p, err = xla.Emit(m, o)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -98,6 +104,9 @@ func Text(target, name string, m *graph.Module, o lowering.Options) (string, err
 		for _, a := range list.args {
 			fmt.Fprintf(&text, "//   %s %q %s\n", list.kind, a.Name, a.Type())
 		}
+	}
+	for _, symbol := range p.Sizes {
+		fmt.Fprintf(&text, "//   size %q up to %d i32[]\n", symbol, bounds[symbol])
 	}
 	return text.String() + p.String(), nil
 }

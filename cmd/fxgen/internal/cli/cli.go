@@ -39,7 +39,7 @@ type app struct {
 
 // Main runs the command line without the program's name and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) (code int) {
-	ctx, caught := heed()
+	ctx, caught := heed(stderr)
 	defer func() {
 		if s := caught(); s != nil {
 			code = proc.ExitCode(s)
@@ -70,7 +70,7 @@ func Main(args []string, stdout, stderr io.Writer) (code int) {
 // heed ends the context at a signal, so that the program takes back what it has
 // begun; what does not heed the context within half a second is cut off. The
 // returned function ends the watch and tells the signal, if there was one.
-func heed() (ctx context.Context, caught func() os.Signal) {
+func heed(stderr io.Writer) (ctx context.Context, caught func() os.Signal) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, done := make(chan os.Signal, 2), make(chan struct{})
 	got := make(chan os.Signal, 1)
@@ -85,11 +85,12 @@ func heed() (ctx context.Context, caught func() os.Signal) {
 			cancel()
 			select {
 			case <-done:
+				return
 			case <-signals: // once more: at once
-				proc.Exit(s)
 			case <-time.After(patience):
-				proc.Exit(s)
 			}
+			fmt.Fprintln(stderr, ended)
+			proc.Exit(s)
 		}
 	}()
 	return ctx, func() os.Signal {
@@ -99,6 +100,9 @@ func heed() (ctx context.Context, caught func() os.Signal) {
 		return <-got
 	}
 }
+
+// ended is what is said of a signal.
+const ended = "fxgen: ended by a signal"
 
 // patience is how long a cancelled command may take to end by itself.
 const patience = 600 * time.Millisecond
@@ -204,7 +208,7 @@ func (a *app) fail(err error) int {
 	case err == nil:
 		return exitOK
 	case a.ctx.Err() != nil:
-		fmt.Fprintln(a.stderr, "fxgen: ended by a signal")
+		fmt.Fprintln(a.stderr, ended)
 		return exitInput
 	case errors.Is(err, errDiffers):
 		return exitInput

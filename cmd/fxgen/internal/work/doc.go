@@ -93,12 +93,13 @@ type Job struct {
 	JSON      bool
 	Positions bool
 	Drawing   draw.Options
-	Depth     int    // levels of modules of a profile, 0 for all
-	By        string // what a profile or the plan's costs sum up: ByStep, ByScope or ByOp; "" for no costs
-	Top       int    // rows of a profile, 0 for all
-	Samples   bool   // take a profile of the processor, too
-	Target    string // of what is lowered
-	Format    string // of a drawing: dot or html
+	Depth     int            // levels of modules of a profile, 0 for all
+	By        string         // what a profile or the plan's costs sum up: ByStep, ByScope or ByOp; "" for no costs
+	Top       int            // rows of a profile, 0 for all
+	Samples   bool           // take a profile of the processor, too
+	Target    string         // of what is lowered
+	Bounds    map[string]int // the most that sizes of symbols can be in it
+	Format    string         // of a drawing: dot or html
 
 	Package     string
 	Type        string // name of the generated type

@@ -95,13 +95,17 @@ func noEngine(name string) error {
 		WithHint("the engines are eager, interp, plan, int8, gpu, xla, module, gen")
 }
 
-// lower prints the program of a target for the job's sizes; comments in front of it say
-// what the arguments are.
+// lower prints the program of a target for the job's sizes, those of symbols that have no bound; comments
+// in front of it say what the arguments are.
 func (c *captured) lower(j *Job, res *Result) error {
 	sizes, err := c.sizes(j)
 	if err != nil {
 		return err
 	}
-	res.Text, err = accel.Text(j.Target, c.src.Name, c.gm, lowering.Options{Shapes: pinned(c.gm.Graph, sizes)})
+	pins := pinned(c.gm.Graph, sizes)
+	for name := range j.Bounds {
+		delete(pins, name)
+	}
+	res.Text, err = accel.Text(j.Target, c.src.Name, c.gm, lowering.Options{Shapes: pins}, j.Bounds)
 	return err
 }

@@ -17,6 +17,7 @@ type Device struct {
 	id      uintptr
 	context uintptr
 	info    device.Info
+	options string // of its compiler
 	once    sync.Once
 }
 
@@ -145,11 +146,8 @@ func (d *Device) fromBinary(binary []byte) *program {
 	return p
 }
 
-// options of the compiler: contraction is off in the source.
-const options = "-cl-std=CL1.2 -w\x00"
-
 func (p *program) build() status {
-	o := []byte(options)
+	o := []byte(p.d.options + "\x00")
 	ids := [1]uintptr{p.d.id}
 	return call(p.d.l.buildProgram, p.id, 1, uintptr(unsafe.Pointer(&ids[0])), uintptr(unsafe.Pointer(&o[0])), 0, 0)
 }

@@ -1,6 +1,7 @@
 package opencl
 
 import (
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -27,6 +28,7 @@ const (
 	deviceVersion    = 0x102F
 	deviceExtensions = 0x1030
 	deviceVector     = 0x103A // native width in floats
+	deviceLanguages  = 0x1066 // versions of OpenCL C
 
 	typeCPU = 1 << 1
 )
@@ -106,6 +108,25 @@ func number(b []byte) uint64 {
 	return n
 }
 
+// languages reads versions of OpenCL C, each a number with the major one in its upper 10 bits and a name of 64 bytes.
+func languages(b []byte) (major []int) {
+	const size = 4 + 64
+	for ; len(b) >= size; b = b[size:] {
+		major = append(major, int(number(b[:4])>>22))
+	}
+	return major
+}
+
+// options of the compiler: contraction is off in the source. Version 1.2 is what every device has; products of four bytes are
+// functions of 3.0, where the device has them.
+func options(extensions string, versions []byte) string {
+	standard := "1.2"
+	if slices.Contains(strings.Fields(extensions), "cl_khr_integer_dot_product") && slices.Contains(languages(versions), 3) {
+		standard = "3.0"
+	}
+	return "-cl-std=CL" + standard + " -w"
+}
+
 // open makes the context of a device.
 func (l *library) open(platform, id uintptr) (*Device, error) {
 	ask := func(what int) []byte { return info(l.getDeviceInfo, id, what) }
@@ -119,6 +140,7 @@ func (l *library) open(platform, id uintptr) (*Device, error) {
 		Local: int(number(ask(deviceLocal))), Vector: 1, Align: max(int(number(ask(deviceAlign)))/8, 64), Host: cpu,
 		Doubles: strings.Contains(text(ask(deviceExtensions)), "cl_khr_fp64"),
 	}
+	d.options = options(text(ask(deviceExtensions)), ask(deviceLanguages))
 	if cpu {
 		d.info.Vector = min(max(int(number(ask(deviceVector))), 4), 16)
 	}

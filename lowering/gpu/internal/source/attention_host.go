@@ -84,11 +84,10 @@ func (a Attention) scoresInTile(b *strings.Builder, t Tile, depth int) {
 	lanes := num(t.Lanes)
 	b.WriteString("\t\tfor (int p = 0; p < n; p += " + lanes + ") {\n")
 	b.WriteString("\t\t\tGLOBAL const float *w = keys + (first + p) * " + num(depth) + ";\n")
-	t.accumulate(b, "\t\t\t", func(body func(tab string)) {
-		b.WriteString("\t\t\tfor (int e = 0; e < " + num(depth) + "; e++) {\n")
-		body("\t\t\t\t")
-		b.WriteString("\t\t\t}\n")
-	}, func(r int) string { return "q[" + num(r*depth) + " + e]" })
+	t.sums(b, "\t\t\t")
+	b.WriteString("\t\t\tfor (int e = 0; e < " + num(depth) + "; e++) {\n")
+	t.step(b, "\t\t\t\t", t.floats, func(r int) string { return "q[" + num(r*depth) + " + e]" })
+	b.WriteString("\t\t\t}\n")
 	for r := range t.Rows {
 		b.WriteString("\t\t\tVSTORE" + lanes + "(s + " + num(r*keysAtOnce) + " + p, s" + num(r) + ");\n")
 	}
@@ -148,7 +147,7 @@ func (a Attention) mixInTile(b *strings.Builder, t Tile, keys, wide int) {
 		b.WriteString("\t\t\tvec" + lanes + " s" + num(r) + " = VLOAD" + lanes + "(o + " + num(r*wide) + " + f);\n")
 	}
 	b.WriteString("\t\t\tfor (int k = 0; k < n; k++) {\n")
-	t.step(b, "\t\t\t\t", func(r int) string { return "s[" + num(r*keysAtOnce) + " + k]" })
+	t.step(b, "\t\t\t\t", t.floats, func(r int) string { return "s[" + num(r*keysAtOnce) + " + k]" })
 	b.WriteString("\t\t\t}\n")
 	for r := range t.Rows {
 		b.WriteString("\t\t\tVSTORE" + lanes + "(o + " + num(r*wide) + " + f, s" + num(r) + ");\n")

@@ -68,13 +68,23 @@ type side struct {
 // layout, then the epilogue. Floats of up to 32 bits; sums are f32.
 func (k Block) Product(out, a, bb View, e Epilogue) *Kernel {
 	rank := len(out.Shape)
+	bb = bb.Expand(append(append([]int{}, out.Shape[:rank-2]...), a.Shape[len(a.Shape)-1], out.Shape[rank-1]))
+	deep := bb.Strides[rank-1] != 1 && bb.Strides[rank-2] == 1
+	return k.product(out, a, []array.DType{bb.DType}, deep, e, func(lead []string, i, d string) string {
+		return load(bb.DType, "x1", bb.at(bare(append(append([]string{}, lead...), d, i), bb)))
+	})
+}
+
+// product prints the kernel of the matrix product of a and a right operand of the types right, whose number of column i and
+// depth d column prints, at the coordinates lead of the batch; deep says that numbers of a column lie side by side.
+func (k Block) product(out, a View, right []array.DType, deep bool, e Epilogue, column func(lead []string, i, d string) string) *Kernel {
+	rank := len(out.Shape)
 	m, n, depth := out.Shape[rank-2], out.Shape[rank-1], a.Shape[len(a.Shape)-1]
 	batch := out.Shape[:rank-2]
 	a = a.Expand(append(append([]int{}, batch...), m, depth))
-	bb = bb.Expand(append(append([]int{}, batch...), depth, n))
 	dims := append(append([]int{}, batch...), (m+k.Rows-1)/k.Rows, (n+k.Columns-1)/k.Columns)
-	params := parameters([]array.DType{out.DType}, append([]array.DType{a.DType, bb.DType}, dtypes(e.operands())...))
-	return k.kernel(product(dims), params, func(b *strings.Builder) {
+	types := append(append([]array.DType{a.DType}, right...), dtypes(e.operands())...)
+	return k.kernel(product(dims), parameters([]array.DType{out.DType}, types), func(b *strings.Builder) {
 		c := unravel(b, "GROUP0", "c", "\t", dims)
 		lead := c[:rank-2]
 		b.WriteString("\tint m = " + sum(term(c[rank-2], k.Rows)) + ", n = " + sum(term(c[rank-1], k.Columns)) + ";\n")
@@ -82,12 +92,12 @@ func (k Block) Product(out, a, bb View, e Epilogue) *Kernel {
 		rows.at = func(i, d string) string {
 			return load(a.DType, "x0", a.at(bare(append(append([]string{}, lead...), i, d), a)))
 		}
-		columns := side{name: "bs", first: "n", n: k.Columns, all: n, deep: bb.Strides[rank-1] != 1 && bb.Strides[rank-2] == 1}
-		columns.at = func(i, d string) string {
-			return load(bb.DType, "x1", bb.at(bare(append(append([]string{}, lead...), d, i), bb)))
-		}
+		columns := side{name: "bs", first: "n", n: k.Columns, all: n, deep: deep}
+		columns.at = func(i, d string) string { return column(lead, i, d) }
 		k.multiply(b, rows, columns, depth, false)
-		k.results(b, m, n, func() { e.write(b, "\t\t", "s[i][j]", 2, out, append(append([]string{}, lead...), "row", "col")) })
+		k.results(b, m, n, func() {
+			e.write(b, "\t\t", "s[i][j]", 1+len(right), out, append(append([]string{}, lead...), "row", "col"))
+		})
 	})
 }
 

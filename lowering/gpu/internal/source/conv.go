@@ -91,22 +91,28 @@ func (c Conv) origin(n, g string, at []string) string {
 
 // Pack prints the kernel that lays weights out for Tiled: for each group panels of the tile's
 // lanes of channels, each with a row for each element of a window, in f32.
-func (c Conv) Pack(t Tile, w View) *Kernel {
+func (c Conv) Pack(t Tile, w View) *Kernel { return c.pack(t, w, array.F32) }
+
+// PackBytes is Pack for bytes, which stay what they are.
+func (c Conv) PackBytes(t Tile, w View) *Kernel { return c.pack(t, w, w.DType) }
+
+func (c Conv) pack(t Tile, w View, to array.DType) *Kernel {
 	m, k := w.Shape[0]/c.Groups, product(w.Shape[1:])
 	panels := t.Panels(m)
 	dims := append([]int{c.Groups, panels}, append(append([]int{}, w.Shape[1:]...), t.Lanes)...)
-	return each(c.Groups*panels*k*t.Lanes, parameters([]array.DType{array.F32}, []array.DType{w.DType}), false, func(b *strings.Builder) {
+	return each(c.Groups*panels*k*t.Lanes, parameters([]array.DType{to}, []array.DType{w.DType}), false, func(b *strings.Builder) {
 		at := unravel(b, "i", "c", "\t", dims)
 		last := len(dims) - 1
 		b.WriteString("\tint n = " + sum(term(at[1], t.Lanes), at[last]) + ";\n")
 		coords := append([]string{"(" + sum(term(at[0], m), "n") + ")"}, at[2:last]...)
-		b.WriteString("\ty0[i] = n < " + num(m) + " ? " + load(w.DType, "x0", w.at(coords)) + " : 0.0f;\n")
+		b.WriteString("\ty0[i] = n < " + num(m) + " ? (" + storage(to) + ")" + load(w.DType, "x0", w.at(coords)) + " : (" + storage(to) + ")0;\n")
 	})
 }
 
 // Tiled prints the convolution as a product: a tile's rows are places of the image, its lanes
-// channels. Operands are x, the packed weights, and those of the epilogue.
-func (c Conv) Tiled(t Tile, e Epilogue) *Kernel {
+// channels. Operands are x, the packed weights, and those of the epilogue. Weights are floats, or bytes with a zero point or one for
+// each channel, packed, too, and no scale.
+func (c Conv) Tiled(t Tile, w Narrow, e Epilogue) *Kernel {
 	m := c.Out.Shape[1] / c.Groups
 	k := c.X.Shape[1] / c.Groups * product(c.Kernel)
 	panels := t.Panels(m)
@@ -115,29 +121,33 @@ func (c Conv) Tiled(t Tile, e Epilogue) *Kernel {
 	t.Rows = min(t.Rows, count)
 	tiles := (count + t.Rows - 1) / t.Rows
 	dims := []int{c.Groups, panels, tiles}
-	params := parameters([]array.DType{c.Out.DType}, append([]array.DType{c.X.DType, array.F32}, dtypes(e.operands())...))
-	return t.kernel(product(dims), params, func(b *strings.Builder) {
+	types := append(append([]array.DType{c.X.DType}, w.types()...), dtypes(e.operands())...)
+	return t.kernel(product(dims), parameters([]array.DType{c.Out.DType}, types), func(b *strings.Builder) {
 		at := unravel(b, "i", "c", "\t", dims)
 		b.WriteString("\tint p = " + sum(term(at[2], t.Rows)) + ";\n")
-		b.WriteString("\tGLOBAL const float *w = x1 + " + sum(term(at[0], panels*k*t.Lanes), term(at[1], k*t.Lanes)) + ";\n")
+		w.begin(b, "w", "x1", w.DType, sum(term(at[0], panels*k*t.Lanes), term(at[1], k*t.Lanes)))
+		if w.Zero.DType != array.Invalid {
+			w.begin(b, "z", "x2", w.DType, sum(term(at[0], panels*t.Lanes), term(at[1], t.Lanes)))
+			t.zeros(b, "\t", w)
+		}
 		for r := range t.Rows {
 			p := "p" + num(r)
 			b.WriteString("\tint " + p + " = p + " + num(r) + lessThan(count%t.Rows != 0, "p + "+num(r), count) + ";\n")
 			coords := unravel(b, p, p+"_", "\t", places)
 			b.WriteString("\tint a" + num(r) + " = " + c.origin(coords[0], at[0], coords[1:]) + ";\n")
 		}
-		offset := ""
 		t.parts(b, c.X.Shape[1]/c.Groups, product(c.Kernel), func(from, to string) {
-			t.accumulate(b, "\t", func(body func(tab string)) {
-				c.taps(b, "\t", from, to, func(tab, o string) { offset = o; body(tab) })
-			}, func(r int) string { return load(c.X.DType, "x0", sum("a"+num(r), offset)) })
+			t.sums(b, "\t")
+			c.taps(b, "\t", from, to, func(tab, offset string) {
+				t.step(b, tab, t.widened(w, "VWIDEN"), func(r int) string { return load(c.X.DType, "x0", sum("a"+num(r), offset)) })
+			})
 		})
 		var head strings.Builder
 		head.WriteString("\tint pr = p + r;\n" + t.stop("pr", count))
 		place := unravel(&head, "pr", "pr_", "\t", places)
 		t.finish(b, head.String(), m%t.Lanes != 0, sum(term(at[1], t.Lanes), "l"), m, func() {
 			channel := "(" + sum(term(at[0], m), "col") + ")"
-			e.write(b, "\t\t", t.sumAt(), 2, c.Out, append([]string{place[0], channel}, place[1:]...))
+			e.write(b, "\t\t", t.sumAt(), 1+len(w.types()), c.Out, append([]string{place[0], channel}, place[1:]...))
 		})
 	})
 }

@@ -29,17 +29,20 @@ func Elementwise(g expr.Graph, dims []int, out, in []View) *Kernel {
 				return load(d, "x"+num(k), n.at(len(out)+k, coords))
 			},
 			index: func() string { return "(i64)(" + n.at(flatIndex, coords) + ")" },
-			coord: func(axis int) string {
-				if axis < 0 {
-					axis += len(dims)
-				}
-				return "(i64)((" + n.at(flatIndex, coords) + ") / " + num(product(dims[axis+1:])) + " % " + num(dims[axis]) + ")"
-			},
+			coord: func(axis int) string { return coordinate(n.at(flatIndex, coords), dims, axis) },
 		}
 		for k, r := range body(b, g, "v", "\t", s) {
 			b.WriteString("\t" + store(out[k].DType, "y"+num(k), n.at(k, coords), r) + "\n")
 		}
 	})
+}
+
+// coordinate prints the coordinate along an axis of the element at a row-major index.
+func coordinate(index string, dims []int, axis int) string {
+	if axis < 0 {
+		axis += len(dims)
+	}
+	return "(i64)((" + index + ") / " + num(product(dims[axis+1:])) + " % " + num(dims[axis]) + ")"
 }
 
 // overNest prints a kernel with a work-item for each element of a nest. Groups go along the
@@ -79,18 +82,17 @@ func overNest(n nest, params []param, write func(b *strings.Builder, coords []st
 	return k.finish()
 }
 
-// groupOf chooses how many work-items go along a dimension: the largest that divides it, else
-// what leaves few of them idle.
+// groupOf chooses how many work-items go along a dimension: the largest that divides it, else equal parts of at most
+// most, of which the last is whole where that can be. A test for the end keeps stores of bytes from becoming those of vectors.
 func groupOf(inner int) int {
 	for _, g := range []int{256, 192, 128, 64} {
 		if inner%g == 0 {
 			return g
 		}
 	}
-	if inner > 512 {
-		return 256
-	}
-	return (inner + 7) / 8 * 8
+	const most = 256
+	per := (inner + most - 1) / most
+	return (inner + per - 1) / per
 }
 
 // Copy prints the kernel that writes the operand to the result, both of one shape and type;

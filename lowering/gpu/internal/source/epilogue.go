@@ -14,6 +14,17 @@ type Epilogue struct {
 	G   expr.Graph
 	In  []View
 	Acc int
+
+	dims []int // of the result as G has it, where the kernel has it otherwise
+}
+
+// shaped is an epilogue without operands for a result whose sizes are changed.
+func (e Epilogue) shaped(out View) Epilogue {
+	if e.dims == nil {
+		e.dims = out.Shape
+	}
+	e.In = nil
+	return e
 }
 
 // operands are the views that are read.
@@ -46,6 +57,9 @@ func (e Epilogue) write(b *strings.Builder, tab, acc string, first int, out View
 	index := Dense(array.U8, out.Shape)
 	s.index = func() string { return "(i64)(" + index.at(coords) + ")" }
 	s.coord = func(axis int) string {
+		if e.dims != nil {
+			return coordinate(index.at(coords), e.dims, axis)
+		}
 		if axis < 0 {
 			axis += len(out.Shape)
 		}
@@ -68,7 +82,7 @@ func (e Epilogue) Flatten(out View) (View, Epilogue, bool) {
 		return View{v.DType, []int{rows, v.Shape[last]}, []int{n.strides[0][0], v.Strides[last]}, v.Offset}, len(n.dims) == 1
 	}
 	o, ok := flat(out)
-	f := Epilogue{G: e.G, Acc: e.Acc}
+	f := e.shaped(out)
 	for _, v := range e.In {
 		x, fits := flat(v.Expand(out.Shape))
 		f.In, ok = append(f.In, x), ok && fits
@@ -84,7 +98,7 @@ func (e Epilogue) Batched(out View, single bool) (View, Epilogue) {
 	lead := func(v View) View {
 		return View{v.DType, append([]int{1}, v.Shape...), append([]int{0}, v.Strides...), v.Offset}
 	}
-	f := Epilogue{G: e.G, Acc: e.Acc}
+	f := e.shaped(out)
 	for _, v := range e.In {
 		f.In = append(f.In, lead(v.Expand(out.Shape)))
 	}

@@ -230,6 +230,8 @@ func floatToInt(to, from array.DType, v string) string {
 	kind := "f"
 	if from == array.F64 {
 		kind = "d"
+	} else if to == array.I32 || to.Size() < 4 {
+		return floatToWord(to, v)
 	}
 	if to == array.U64 {
 		return "(i64)fx_" + kind + "2u(" + v + ")"
@@ -244,6 +246,19 @@ func floatToInt(to, from array.DType, v string) string {
 		lo, hi = -1<<(n-1), int64(1)<<(n-1)-1
 	}
 	return "fx_clamp(" + v + ", " + intLiteral(lo) + ", " + intLiteral(hi) + ")"
+}
+
+// floatToWord prints a conversion of a float to an integer that 32 bits hold, for which processors have vectors.
+func floatToWord(to array.DType, v string) string {
+	v = "fx_f2w(" + v + ")"
+	switch to {
+	case array.I32:
+		return "(i64)" + v
+	case array.I16, array.I8:
+		least := leastOf(to)
+		return "(i64)fx_clampw(" + v + ", " + strconv.FormatInt(least, 10) + ", " + strconv.FormatInt(-least-1, 10) + ")"
+	}
+	return "(i64)fx_clampw(" + v + ", 0, " + strconv.FormatInt(1<<to.Bits()-1, 10) + ")"
 }
 
 func intToFloat(to, from array.DType, v string) string {

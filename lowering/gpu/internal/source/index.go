@@ -25,29 +25,7 @@ func Pad(out []int, in View, lo []int, mode string, value uint64) *Kernel {
 	in.DType = d
 	types := []array.DType{d}
 	return overNest(spread(out), parameters(types, types), func(b *strings.Builder, at []string) {
-		coords, tests := make([]string, len(out)), []string{}
-		for i, n := range in.Shape {
-			if lo[i] == 0 && out[i] == n {
-				coords[i] = at[i]
-				continue
-			}
-			c := "s" + num(i)
-			coords[i] = c
-			b.WriteString("\tint " + c + " = " + at[i] + " - " + signed(lo[i]) + ";\n")
-			last, size := num(n-1), num(n)
-			switch mode {
-			case "reflect":
-				b.WriteString("\t" + c + " = " + c + " < 0 ? -" + c + " : " + c + "; " + c + " = " + c + " > " + last + " ? 2 * " + last + " - " + c + " : " + c + ";\n")
-			case "replicate":
-				b.WriteString("\t" + c + " = " + c + " < 0 ? 0 : " + c + " > " + last + " ? " + last + " : " + c + ";\n")
-			case "circular":
-				b.WriteString("\t" + c + " = (" + c + " % " + size + " + " + size + ") % " + size + ";\n")
-			default:
-				in := "in" + num(i)
-				b.WriteString("\tint " + in + " = " + c + " >= 0 & " + c + " < " + size + ";\n\t" + c + " = " + in + " ? " + c + " : 0;\n")
-				tests = append(tests, in)
-			}
-		}
+		coords, tests := inner(b, out, in, lo, mode, at)
 		x := "x0[" + in.at(bare(coords, in)) + "]"
 		if len(tests) > 0 {
 			// Read in any case: without a branch work-items become lanes.
@@ -55,6 +33,53 @@ func Pad(out []int, in View, lo []int, mode string, value uint64) *Kernel {
 			x = strings.Join(tests, " & ") + " ? x : (" + storage(d) + ")" + "U64(" + unsignedText(value) + ")"
 		}
 		b.WriteString("\ty0[" + Dense(d, out).at(at) + "] = " + x + ";\n")
+	})
+}
+
+// inner declares the coordinates in an operand of an element of a result that has elements around it; they are always in the
+// operand, and those of constants where a test fails.
+func inner(b *strings.Builder, out []int, in View, lo []int, mode string, at []string) (coords, tests []string) {
+	coords = make([]string, len(out))
+	for i, n := range in.Shape {
+		if lo[i] == 0 && out[i] == n {
+			coords[i] = at[i]
+			continue
+		}
+		c := "s" + num(i)
+		coords[i] = c
+		b.WriteString("\tint " + c + " = " + at[i] + " - " + signed(lo[i]) + ";\n")
+		last, size := num(n-1), num(n)
+		switch mode {
+		case "reflect":
+			b.WriteString("\t" + c + " = " + c + " < 0 ? -" + c + " : " + c + "; " + c + " = " + c + " > " + last + " ? " + last + " - (" + c + " - " + last + ") : " + c + ";\n")
+		case "replicate":
+			b.WriteString("\t" + c + " = " + c + " < 0 ? 0 : " + c + " > " + last + " ? " + last + " : " + c + ";\n")
+		case "circular":
+			b.WriteString("\t" + c + " = " + c + " % " + size + "; " + c + " = " + c + " < 0 ? " + c + " + " + size + " : " + c + ";\n")
+		default:
+			in := "in" + num(i)
+			b.WriteString("\tint " + in + " = " + c + " >= 0 & " + c + " < " + size + ";\n\t" + c + " = " + in + " ? " + c + " : 0;\n")
+			tests = append(tests, in)
+		}
+	}
+	return coords, tests
+}
+
+// Frame prints the kernel that makes numbers of type d of bytes less their zero point, the second operand where zero says so,
+// with zeros around them.
+func Frame(out []int, in View, lo []int, zero bool, d array.DType) *Kernel {
+	types := []array.DType{in.DType}
+	if zero {
+		types = append(types, in.DType)
+	}
+	return overNest(spread(out), parameters([]array.DType{d}, types), func(b *strings.Builder, at []string) {
+		coords, tests := inner(b, out, in, lo, "constant", at)
+		b.WriteString("\tint x = (int)x0[" + in.at(bare(coords, in)) + "];\n")
+		x := "x"
+		if zero {
+			x += " - (int)x1[0]"
+		}
+		b.WriteString("\ty0[" + Dense(d, out).at(at) + "] = " + strings.Join(tests, " & ") + " ? (" + storage(d) + ")(" + x + ") : (" + storage(d) + ")0;\n")
 	})
 }
 
@@ -80,7 +105,7 @@ func Bits(d array.DType, x float64) uint64 {
 
 // Taken prints the kernel that takes elements of in, whose coordinate in dimension dim an index
 // says: the index at the coordinates of the result that index prints; an index out of range
-// sets the status word. rest prints the other coordinates.
+// is refused. rest prints the other coordinates.
 func Taken(out []int, in, indices View, dim int, index, rest func(at []string) []string) *Kernel {
 	d := carrier(in.DType)
 	in.DType = d
@@ -94,10 +119,11 @@ func Taken(out []int, in, indices View, dim int, index, rest func(at []string) [
 	})
 }
 
-// checked declares the index k, and refuses one that is not below n.
+// checked declares the index k, and refuses one that is not below n. Launches follow one another:
+// the word keeps the first call that refused.
 func checked(b *strings.Builder, index string, n int) {
 	b.WriteString("\ti64 wanted = " + index + ";\n")
-	b.WriteString("\tif (wanted < 0 || wanted >= " + num(n) + ") { *status = 1; return; }\n\tint k = (int)wanted;\n")
+	b.WriteString("\tif (wanted < 0 || wanted >= " + num(n) + ") { if (*status == 0) *status = call; return; }\n\tint k = (int)wanted;\n")
 }
 
 // Bag prints the kernel of kernel.EmbeddingBag for bags that are rows of a matrix of indices;

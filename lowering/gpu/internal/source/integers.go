@@ -6,10 +6,13 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
-// preludeWords has the product of four signed bytes by four others, added to c modulo 2^32: an
-// instruction of NVIDIA's since sm_61.
+// preludeWords has the product of four signed bytes by four others, added to c modulo 2^32: an instruction of NVIDIA's since
+// sm_61, and a function of OpenCL devices with cl_khr_integer_dot_product. That function with a sum saturates it, so the
+// one without is taken.
 const preludeWords = `
-#if defined(__OPENCL_VERSION__) || defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 610
+#if defined(cl_khr_integer_dot_product) && defined(__opencl_c_integer_dot_product_input_4x8bit_packed)
+#define DP4A(a, b, c) ((int)((uint)dot_4x8packed_ss_int((uint)(a), (uint)(b)) + (uint)(c)))
+#elif defined(__OPENCL_VERSION__) || defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 610
 DEVICE int DP4A(int a, int b, int c) {
 	uint s = (uint)c;
 	for (int i = 0; i < 32; i += 8) s += (uint)((int)(schar)(a >> i) * (int)(schar)(b >> i));
@@ -126,9 +129,9 @@ func (c Conv) WindowSums(places []int) *Kernel {
 	})
 }
 
-// Lookup prints the kernel that replaces bytes by entries of a table of 256.
-func Lookup(d array.DType, count int) *Kernel {
-	return each(count, parameters([]array.DType{d}, []array.DType{d, d}), false, func(b *strings.Builder) {
-		b.WriteString("\ty0[i] = x1[(uchar)x0[i]];\n")
+// Lookup prints the kernel that replaces bytes by entries of a table of 256, bytes too, which their bits name.
+func Lookup(count int) *Kernel {
+	return each(count, parameters([]array.DType{array.U8}, []array.DType{array.U8, array.U8}), false, func(b *strings.Builder) {
+		b.WriteString("\ty0[i] = x1[x0[i]];\n")
 	})
 }

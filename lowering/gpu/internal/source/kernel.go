@@ -76,16 +76,20 @@ func product(dims []int) int {
 }
 
 // Kernel is a printed function and how it is launched. Its arguments are buffers, results
-// first, then operands; then Numbers; then, where Status is set, the status word.
+// first, then operands; then Numbers; then, where Status is set, the number of the call, which is
+// not 0, and the status word.
 type Kernel struct {
 	Name    string
 	Text    string
 	Numbers []int  // ints that launches of one text differ in
 	Groups  [3]int // of work-items in the grid
 	Group   [3]int // work-items of a group
-	Status  bool   // writes the status word when an operand is refused
+	Status  bool   // writes its number to the status word when it is the first to refuse an operand
 	Tensor  bool   // uses tensor cores
 }
+
+// Items is how many work-items a launch has.
+func (k *Kernel) Items() int { return product(k.Groups[:]) * product(k.Group[:]) }
 
 // placeholder stands in a text for the kernel's name.
 const placeholder = "@NAME@"
@@ -147,7 +151,7 @@ func begin(b *strings.Builder, group [3]int, params []param, status bool) {
 		b.WriteString("GLOBAL " + c + storage(p.dtype) + " *RESTRICT " + p.name)
 	}
 	if status {
-		b.WriteString(", GLOBAL int *status")
+		b.WriteString(", int call, GLOBAL int *status")
 	}
 	b.WriteString(") {\n")
 }
@@ -192,6 +196,10 @@ func (v View) at(coords []string) string {
 	return sum(terms...)
 }
 
-// MaxElements bounds a buffer: kernels index with 32 bits, and the work-items of the last group
-// that have nothing to do count on, 1024 at most.
-const MaxElements = 1<<31 - 1<<10
+// MaxElements bounds a buffer: kernels index with 32 bits, and work-items of the last group that have nothing to do, and loops
+// whose steps are as long as a group, count on behind the last element, by 1024 at most. MaxItems bounds the work-items
+// of a launch, whose numbers begin with 0.
+const (
+	MaxElements = 1<<31 - 1<<10
+	MaxItems    = 1 << 31
+)

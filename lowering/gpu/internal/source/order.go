@@ -65,15 +65,15 @@ func Merge(in View, dim int, descending bool, width int) *Kernel {
 		c := register(d)
 		b.WriteString("\tint j = x1[" + order.at(at) + "];\n" +
 			"\t" + c + " v = " + load(d, "x0", in.at(with(at, dim, "j"))) + ";\n" +
-			"\tint start = p / (2 * w) * (2 * w), mid = " + num(n) + " - start > w ? start + w : " + num(n) + ";\n" +
+			"\tint start = p / w / 2 * 2 * w, mid = " + num(n) + " - start > w ? start + w : " + num(n) + ";\n" +
 			"\tint stop = " + num(n) + " - mid > w ? mid + w : " + num(n) + ", left = p < mid;\n" +
 			"\tint lo = left ? mid : start, hi = left ? stop : mid, from = lo;\n" +
 			"\twhile (lo < hi) {\n" +
-			"\t\tint m = (lo + hi) / 2, k = x1[" + order.at(with(at, dim, "m")) + "];\n" +
+			"\t\tint m = lo + (hi - lo) / 2, k = x1[" + order.at(with(at, dim, "m")) + "];\n" +
 			"\t\t" + c + " u = " + load(d, "x0", in.at(with(at, dim, "k"))) + ";\n" +
 			"\t\tint first = left ? " + before(d, descending, "u", "v") + " : !" + before(d, descending, "v", "u") + ";\n" +
 			"\t\tif (first) lo = m + 1; else hi = m;\n\t}\n" +
-			"\tint to = (left ? p : start + p - mid) + lo - from;\n" +
+			"\tint to = (left ? p : start + (p - mid)) + (lo - from);\n" +
 			"\ty0[" + order.at(with(at, dim, "to")) + "] = j;\n")
 	})
 	k.Numbers = []int{width}

@@ -153,6 +153,48 @@ func (p Pool) Mean(padding bool, padHi []int, divisor int) *Kernel {
 	})
 }
 
+// Counts is how many elements windows have, i32 over the spatial dimensions of the result: those in the input with so many
+// around it, before and behind.
+func (p Pool) Counts(lo, hi []int) *array.Array {
+	rank := len(p.Kernel)
+	sizes := p.Out.Shape[len(p.Out.Shape)-rank:]
+	out := array.New(array.I32, sizes...)
+	data, inner := array.Data[int32](out), out.Len()
+	for k := range data {
+		data[k] = 1
+	}
+	for i, n := range sizes {
+		inner /= max(n, 1)
+		first, last := 0, p.X.Shape[len(p.X.Shape)-rank+i]
+		if lo != nil {
+			first, last = -lo[i], last+hi[i]
+		}
+		for k := range data {
+			begin := k/inner%n*p.Stride[i] - p.Pad[i]
+			data[k] *= int32(max(min(begin+p.Kernel[i], last)-max(begin, first), 0))
+		}
+	}
+	return out
+}
+
+// Sum prints the kernel of sums of integers of up to 16 bits, which the epilogue gets exactly.
+func (p Pool) Sum(e Epilogue) *Kernel {
+	d := p.X.DType
+	c := "i64"
+	const most = 1 << 15 // elements whose sum has 31 bits
+	if product(p.Kernel) <= most {
+		c = "int"
+	}
+	params := parameters([]array.DType{p.Out.DType}, append([]array.DType{d}, dtypes(e.operands())...))
+	return each(product(p.Out.Shape), params, false, func(b *strings.Builder) {
+		at := unravel(b, "i", "c", "\t", p.Out.Shape)
+		lead := p.begin(b, at)
+		b.WriteString("\t" + c + " acc = 0;\n")
+		p.inside(b, lead, func(index string) { b.WriteString("\tacc += (" + c + ")x0[base + " + index + "];\n") })
+		e.write(b, "\t", "(i64)acc", 1, p.Out, at)
+	})
+}
+
 // Adaptive prints the kernels of adaptive pooling: windows of result o of n reach from
 // o·size/n, rounded down, to (o+1)·size/n, rounded up. kind is "mean" or "max", the latter with
 // indices as in Max.
@@ -173,7 +215,8 @@ func Adaptive(kind string, out, x View, spatial int, indices bool) *Kernel {
 		for i := range spatial {
 			n, size, s := num(out.Shape[lead+i]), num(x.Shape[lead+i]), "s"+num(i)
 			o := at[lead+i]
-			b.WriteString("\tfor (int " + s + " = " + o + " * " + size + " / " + n + "; " + s + " < ((" + o + " + 1) * " + size + " + " + n + " - 1) / " + n + "; " + s + "++)\n")
+			at := "(int)(((i64)" + o + " * " + size // which the 32 bits of an index may not hold
+			b.WriteString("\tfor (int " + s + " = " + at + ") / " + n + "), l" + num(i) + " = " + at + " + " + num(x.Shape[lead+i]+out.Shape[lead+i]-1) + ") / " + n + "); " + s + " < l" + num(i) + "; " + s + "++)\n")
 			coords[i] = s
 		}
 		b.WriteString("\t{\n\tint q = " + Dense(array.U8, x.Shape[lead:]).at(coords) + ";\n\t" + register(w) + " x = " + load(d, "x0", "base + q") + ";\n")

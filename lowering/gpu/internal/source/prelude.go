@@ -10,7 +10,8 @@ package source
 //	AS_*            the same bits as another type
 //	NONE            what no score is below, -Inf
 //	DP4A            c and the products of the four signed bytes of two words
-//	vec, VW         floats that one instruction computes with, and how many
+//	vec4 .. vec16   floats that one instruction computes with
+//	VWIDEN          such a vector of bytes; VLOW, VHIGH of the lower or upper halves of their bits
 //
 // and has the conversions whose results array.Cast defines. Nothing is contracted. tanh is one
 // where it rounds to one: some libraries miss it by a last bit, which 1 - tanh(x) makes much of.
@@ -60,6 +61,15 @@ typedef float16 vec16;
 #define VSPLAT4(x) ((float4)(x))
 #define VSPLAT8(x) ((float8)(x))
 #define VSPLAT16(x) ((float16)(x))
+#define VWIDEN4(p) convert_float4(vload4(0, p))
+#define VWIDEN8(p) convert_float8(vload8(0, p))
+#define VWIDEN16(p) convert_float16(vload16(0, p))
+#define VLOW4(p) convert_float4(vload4(0, p) & (uchar)15)
+#define VLOW8(p) convert_float8(vload8(0, p) & (uchar)15)
+#define VLOW16(p) convert_float16(vload16(0, p) & (uchar)15)
+#define VHIGH4(p) convert_float4(vload4(0, p) >> (uchar)4)
+#define VHIGH8(p) convert_float8(vload8(0, p) >> (uchar)4)
+#define VHIGH16(p) convert_float16(vload16(0, p) >> (uchar)4)
 #define VFMA(a, b, c) fma(a, b, c)
 #define VMAX(a, b) fmax(a, b)
 #define VEXP(a) exp(a)
@@ -98,6 +108,11 @@ DEVICE vec##n VSPLAT##n(float x) { vec##n v; for (int i = 0; i < n; i++) v.s[i] 
 DEVICE vec##n VFMA(vec##n a, vec##n b, vec##n c) { for (int i = 0; i < n; i++) c.s[i] = fmaf(a.s[i], b.s[i], c.s[i]); return c; } \
 DEVICE vec##n VMAX(vec##n a, vec##n b) { for (int i = 0; i < n; i++) a.s[i] = fmax(a.s[i], b.s[i]); return a; } \
 DEVICE vec##n VEXP(vec##n a) { for (int i = 0; i < n; i++) a.s[i] = exp(a.s[i]); return a; } \
+DEVICE vec##n VWIDEN##n(const schar *p) { vec##n v; for (int i = 0; i < n; i++) v.s[i] = p[i]; return v; } \
+DEVICE vec##n VWIDEN##n(const uchar *p) { vec##n v; for (int i = 0; i < n; i++) v.s[i] = p[i]; return v; } \
+DEVICE vec##n VLOW##n(const uchar *p) { vec##n v; for (int i = 0; i < n; i++) v.s[i] = p[i] & 15; return v; } \
+DEVICE vec##n VHIGH##n(const uchar *p) { vec##n v; for (int i = 0; i < n; i++) v.s[i] = p[i] >> 4; return v; } \
+DEVICE vec##n operator-(vec##n a, vec##n b) { for (int i = 0; i < n; i++) a.s[i] -= b.s[i]; return a; } \
 DEVICE vec##n operator+(vec##n a, vec##n b) { for (int i = 0; i < n; i++) a.s[i] += b.s[i]; return a; } \
 DEVICE vec##n operator*(vec##n a, vec##n b) { for (int i = 0; i < n; i++) a.s[i] *= b.s[i]; return a; }
 FX_VEC(4)
@@ -159,6 +174,8 @@ DEVICE i64 fx_ipow(i64 a, i64 b, int is_unsigned) {
 	return (i64)r;
 }
 DEVICE i64 fx_f2i(float x) { return x >= 9223372036854775808.0f ? I64(9223372036854775807) : x > -9223372036854775808.0f ? (i64)x : x < 0 ? -I64(9223372036854775807) - 1 : 0; }
+DEVICE int fx_f2w(float x) { return x >= 2147483648.0f ? 2147483647 : x > -2147483648.0f ? (int)x : x < 0 ? -2147483647 - 1 : 0; }
+DEVICE int fx_clampw(int x, int lo, int hi) { return x < lo ? lo : x > hi ? hi : x; }
 DEVICE u64 fx_f2u(float x) { return x >= 18446744073709551616.0f ? ~U64(0) : x > 0 ? (u64)x : 0; }
 DEVICE i64 fx_clamp(i64 x, i64 lo, i64 hi) { return x < lo ? lo : x > hi ? hi : x; }
 DEVICE float fx_tanh(float x) { return fabs(x) > 9.02f ? copysign(1.0f, x) : tanh(x); }

@@ -56,18 +56,23 @@ func (t Tile) Panels(columns int) int { return (columns + t.Lanes - 1) / t.Lanes
 
 // Pack prints the kernel that lays batch matrices [.., K, N] out for Product: panels of the
 // tile's lanes, each with a row for each k, zeros behind the last column, in f32.
-func (t Tile) Pack(in View) *Kernel {
+func (t Tile) Pack(in View) *Kernel { return t.pack(in, array.F32) }
+
+// PackBytes is Pack for bytes, which stay what they are.
+func (t Tile) PackBytes(in View) *Kernel { return t.pack(in, in.DType) }
+
+func (t Tile) pack(in View, to array.DType) *Kernel {
 	rank := len(in.Shape)
 	k, n := in.Shape[rank-2], in.Shape[rank-1]
 	batch := in.Shape[:rank-2]
 	panels := t.Panels(n)
 	dims := append(append([]int{}, batch...), panels, k, t.Lanes)
-	return each(product(dims), parameters([]array.DType{array.F32}, []array.DType{in.DType}), false, func(b *strings.Builder) {
+	return each(product(dims), parameters([]array.DType{to}, []array.DType{in.DType}), false, func(b *strings.Builder) {
 		c := unravel(b, "i", "c", "\t", dims)
 		column := sum(term(c[rank-2], t.Lanes), c[rank])
 		b.WriteString("\tint n = " + column + ";\n")
 		coords := append(append([]string{}, c[:rank-2]...), c[rank-1], "n")
-		b.WriteString("\ty0[i] = n < " + num(n) + " ? " + load(in.DType, "x0", in.at(coords)) + " : 0.0f;\n")
+		b.WriteString("\ty0[i] = n < " + num(n) + " ? (" + storage(to) + ")" + load(in.DType, "x0", in.at(coords)) + " : (" + storage(to) + ")0;\n")
 	})
 }
 
@@ -76,37 +81,51 @@ func (t Tile) Pack(in View) *Kernel {
 // are a, the packed b and those of the epilogue. Floats of up to 32 bits; sums are f32.
 func (t Tile) Product(out, a View, bShape []int, e Epilogue) *Kernel {
 	rank := len(out.Shape)
+	k, panels := a.Shape[len(a.Shape)-1], t.Panels(out.Shape[rank-1])
+	packed := Dense(array.F32, append(append([]int{}, bShape[:len(bShape)-2]...), panels*k*t.Lanes))
+	packed = packed.Expand(append(append([]int{}, out.Shape[:rank-2]...), panels*k*t.Lanes))
+	return t.product(out, a, []array.DType{array.F32}, e, func(t Tile, b *strings.Builder, at []string, panel string, row func(k string) func(r int) string) {
+		b.WriteString("\tGLOBAL const float *w = x1 + " + packed.at(append(append([]string{}, at...), sum(term(panel, k*t.Lanes)))) + ";\n")
+		t.parts(b, k, 1, func(from, to string) {
+			t.sums(b, "\t")
+			t.along(b, from, to, t.floats, row("k"))
+		})
+	})
+}
+
+// along prints the loop over rows of w, a number of each row of the left operand with each.
+func (t Tile) along(b *strings.Builder, from, to string, weights func(v int) string, row func(r int) string) {
+	b.WriteString("\t" + unroll + " 4\n\tfor (int k = " + from + "; k < " + to + "; k++) {\n")
+	t.step(b, "\t\t", weights, row)
+	b.WriteString("\t}\n")
+}
+
+// product prints a kernel of products of the rows of a and a packed operand of the types right, then the epilogue. multiply
+// prints the sums of a panel by the tile, which has no more rows than there are, at the coordinates of the batch; row prints element k of a row.
+func (t Tile) product(out, a View, right []array.DType, e Epilogue,
+	multiply func(t Tile, b *strings.Builder, at []string, panel string, row func(k string) func(r int) string)) *Kernel {
+	rank := len(out.Shape)
 	m, n, k := out.Shape[rank-2], out.Shape[rank-1], a.Shape[len(a.Shape)-1]
 	batch := out.Shape[:rank-2]
 	t.Rows = min(t.Rows, m)
-	tiles, panels := (m+t.Rows-1)/t.Rows, t.Panels(n)
 	a = a.Expand(append(append([]int{}, batch...), m, k))
-	packed := Dense(array.F32, append(append([]int{}, bShape[:len(bShape)-2]...), panels*k*t.Lanes))
-	packed = packed.Expand(append(append([]int{}, batch...), panels*k*t.Lanes))
-	dims := append(append([]int{}, batch...), panels, tiles)
-	params := parameters([]array.DType{out.DType}, append([]array.DType{a.DType, array.F32}, dtypes(e.operands())...))
-	return t.kernel(product(dims), params, func(b *strings.Builder) {
+	dims := append(append([]int{}, batch...), t.Panels(n), (m+t.Rows-1)/t.Rows)
+	types := append(append([]array.DType{a.DType}, right...), dtypes(e.operands())...)
+	return t.kernel(product(dims), parameters([]array.DType{out.DType}, types), func(b *strings.Builder) {
 		c := unravel(b, "i", "c", "\t", dims)
 		at := c[:rank-2]
 		b.WriteString("\tint m = " + sum(term(c[rank-1], t.Rows)) + ";\n")
-		b.WriteString("\tGLOBAL const float *w = x1 + " + packed.at(append(append([]string{}, at...), sum(term(c[rank-2], k*t.Lanes)))) + ";\n")
 		row := func(r int) string { return "m" + num(r) }
 		for r := range t.Rows {
 			b.WriteString("\tint " + row(r) + " = m + " + num(r) + lessThan(m%t.Rows != 0, "m + "+num(r), m) + ";\n")
 			b.WriteString("\tint a" + num(r) + " = " + a.at(append(append([]string{}, at...), row(r), "0")) + ";\n")
 		}
 		_, step := a.Axis(rank - 1)
-		t.parts(b, k, 1, func(from, to string) {
-			t.accumulate(b, "\t", func(body func(tab string)) {
-				b.WriteString("\t" + unroll + " 4\n\tfor (int k = " + from + "; k < " + to + "; k++) {\n")
-				body("\t\t")
-				b.WriteString("\t}\n")
-			}, func(r int) string {
-				return load(a.DType, "x0", sum("a"+num(r), term("k", step)))
-			})
+		multiply(t, b, at, c[rank-2], func(k string) func(r int) string {
+			return func(r int) string { return load(a.DType, "x0", sum("a"+num(r), term(k, step))) }
 		})
 		t.finish(b, "\tint mr = m + r;\n"+t.stop("mr", m), n%t.Lanes != 0, sum(term(c[rank-2], t.Lanes), "l"), n, func() {
-			e.write(b, "\t\t", t.sumAt(), 2, out, append(append([]string{}, at...), "mr", "col"))
+			e.write(b, "\t\t", t.sumAt(), 1+len(right), out, append(append([]string{}, at...), "mr", "col"))
 		})
 	})
 }
@@ -134,25 +153,33 @@ func (t Tile) kernel(count int, params []param, write func(b *strings.Builder)) 
 	return k.finish()
 }
 
-// accumulate prints the sums s0, s1 ... of the rows: loop prints the loops around what is done
-// with one row of w, which goes on behind it; row is the element of a row.
-func (t Tile) accumulate(b *strings.Builder, tab string, loop func(body func(tab string)), row func(r int) string) {
+// sums declares the sums s0, s1 ... of the rows.
+func (t Tile) sums(b *strings.Builder, tab string) {
 	w := num(t.width())
 	for r := range t.Rows {
 		for v := range t.vectors() {
 			b.WriteString(tab + "vec" + w + " " + total(r, v) + " = VSPLAT" + w + "(0.0f);\n")
 		}
 	}
-	loop(func(tab string) { t.step(b, tab, row) })
 }
 
-// step prints what is done with one row of w.
-func (t Tile) step(b *strings.Builder, tab string, row func(r int) string) {
+// floats is vector v of a row of w.
+func (t Tile) floats(v int) string {
+	return "VLOAD" + num(t.width()) + "(w + " + num(v*t.width()) + ")"
+}
+
+// step prints what is done with one row of w, which goes on behind it: weights prints a vector of it, row the element of a row.
+func (t Tile) step(b *strings.Builder, tab string, weights func(v int) string, row func(r int) string) {
+	t.add(b, tab, weights, row)
+	b.WriteString(tab + "w += " + num(t.Lanes) + ";\n")
+}
+
+// add prints the products of vectors by an element of each row.
+func (t Tile) add(b *strings.Builder, tab string, weights func(v int) string, row func(r int) string) {
 	w := num(t.width())
 	for v := range t.vectors() {
-		b.WriteString(tab + "vec" + w + " v" + num(v) + " = VLOAD" + w + "(w + " + num(v*t.width()) + ");\n")
+		b.WriteString(tab + "vec" + w + " v" + num(v) + " = " + weights(v) + ";\n")
 	}
-	b.WriteString(tab + "w += " + num(t.Lanes) + ";\n")
 	for r := range t.Rows {
 		if t.vectors() == 1 {
 			b.WriteString(tab + total(r, 0) + " = VFMA(VSPLAT" + w + "(" + row(r) + "), v0, " + total(r, 0) + ");\n")

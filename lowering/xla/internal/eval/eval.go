@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -28,13 +27,8 @@ func Run(ctx context.Context, p *stablehlo.Program, in []*array.Array) (out []*a
 	if len(in) != len(p.Main.Args) {
 		return nil, fmt.Errorf("%d inputs, main takes %d", len(in), len(p.Main.Args))
 	}
-	if slices.ContainsFunc(p.Main.Args, func(v *stablehlo.Value) bool { return v.Type.IsBounded() }) {
-		var sizes [][]int
-		for _, a := range in {
-			sizes = append(sizes, a.Shape())
-		}
-		var err error
-		if p, err = p.Bind(sizes); err != nil {
+	if p.Sized() {
+		if p, err = p.Bind(scalars(in)); err != nil {
 			return nil, err
 		}
 	}
@@ -51,6 +45,17 @@ func Run(ctx context.Context, p *stablehlo.Program, in []*array.Array) (out []*a
 		out = append(out, store(t))
 	}
 	return out, err
+}
+
+// scalars are the inputs of i32 that may be sizes, by their place.
+func scalars(in []*array.Array) map[int]int {
+	list := map[int]int{}
+	for i, a := range in {
+		if a.DType() == array.I32 && a.Rank() == 0 {
+			list[i] = int(array.Int64At(a, 0))
+		}
+	}
+	return list
 }
 
 type machine struct {

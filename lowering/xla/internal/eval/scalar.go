@@ -20,19 +20,6 @@ func toFloat(d array.DType, bits uint64) float64 {
 	return float64(array.BFloat(bits).Float32())
 }
 
-// fromFloat rounds to a float type once.
-func fromFloat(d array.DType, x float64) uint64 {
-	switch d {
-	case array.F64:
-		return math.Float64bits(x)
-	case array.F32:
-		return uint64(math.Float32bits(float32(x)))
-	case array.F16:
-		return uint64(array.HalfFromFloat64(x))
-	}
-	return uint64(array.BFloatFromFloat64(x))
-}
-
 // wrap keeps the bits of an integer that its type has.
 func wrap(d array.DType, x uint64) uint64 { return stablehlo.Extend(d, x) }
 
@@ -47,7 +34,7 @@ type scalar1 = func(d array.DType, x uint64) uint64
 type scalar2 = func(d array.DType, x, y uint64) uint64
 
 func float1(f func(float64) float64) scalar1 {
-	return func(d array.DType, x uint64) uint64 { return fromFloat(d, f(toFloat(d, x))) }
+	return func(d array.DType, x uint64) uint64 { return stablehlo.FloatBits(d, f(toFloat(d, x))) }
 }
 
 var unary = map[string]scalar1{
@@ -78,7 +65,7 @@ var unary = map[string]scalar1{
 			if f == 0 || math.IsNaN(f) {
 				return x
 			}
-			return fromFloat(d, math.Copysign(1, f))
+			return stablehlo.FloatBits(d, math.Copysign(1, f))
 		}
 		return uint64(min(max(int64(x), -1), 1))
 	},
@@ -89,7 +76,7 @@ func arith(f func(x, y float64) float64, s func(x, y int64) int64, u func(x, y u
 	return func(d array.DType, x, y uint64) uint64 {
 		switch {
 		case d.IsFloat():
-			return fromFloat(d, f(toFloat(d, x), toFloat(d, y)))
+			return stablehlo.FloatBits(d, f(toFloat(d, x), toFloat(d, y)))
 		case d.IsSigned():
 			return wrap(d, uint64(s(int64(x), int64(y))))
 		}
@@ -181,7 +168,7 @@ func cast(from, to array.DType, x uint64) uint64 {
 		}
 		return truth(x != 0)
 	case from.IsFloat() && to.IsFloat():
-		return fromFloat(to, toFloat(from, x))
+		return stablehlo.FloatBits(to, toFloat(from, x))
 	case from.IsFloat():
 		return floatToInt(to, toFloat(from, x))
 	case to.IsFloat():

@@ -110,7 +110,7 @@ func (s *sum) add(x, y uint64) {
 
 func (s *sum) value(d array.DType) uint64 {
 	if d.IsFloat() {
-		return fromFloat(d, s.f)
+		return stablehlo.FloatBits(d, s.f)
 	}
 	return wrap(d, s.n)
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/gofx-dev/gofx/array"
 )
 
 // Symbol is a size that a program is to have a bound for: what the program is for other sizes.
@@ -25,25 +27,36 @@ type Misfit struct {
 func (m *Misfit) Error() string { return m.Err.Error() }
 
 // Bounded returns the program of which the sizes of some symbols are only bounded: p, which is for
-// the bounds, with these sizes left open. Which sizes these are is what changes in programs for other
-// sizes; nothing else may. Constants and whatever else has a size of its own get the run's.
+// the bounds, with these sizes left open within. Which sizes these are is what changes in programs for
+// other sizes; nothing else may. Constants and whatever else has a size of its own get the run's.
+//
+// Arguments and results are as large as the bounds: what lies behind a run's sizes is not read,
+// and is anything in the results. Behind its arguments main takes the sizes, a scalar of i32 for each
+// symbol.
 func Bounded(p *Program, symbols []Symbol) (*Program, error) {
-	b := &bounding{symbols: symbols, values: map[*Value]*Value{}, sizes: map[int]*Value{}, out: NewBuilder()}
+	b := &bounding{symbols: symbols, values: map[*Value]*Value{}, full: map[*Value]*Value{}, numbers: map[int]*Value{}, out: NewBuilder()}
 	for _, s := range symbols {
 		for _, q := range s.Others {
 			if len(q.Main.Ops) != len(p.Main.Ops) || len(q.Main.Args) != len(p.Main.Args) {
-				return nil, &Misfit{-1, errors.New("the program has other operations for other sizes")}
+				return nil, &Misfit{parting(p.Main, q.Main), errors.New("the program has other operations for other sizes")}
 			}
 		}
 	}
+	opens := make([][]int, len(p.Main.Args))
 	for i, a := range p.Main.Args {
-		open, err := b.open(a, func(q *Program) *Value { return q.Main.Args[i] })
-		if err != nil {
+		var err error
+		if opens[i], err = b.open(a, func(q *Program) *Value { return q.Main.Args[i] }); err != nil {
 			return nil, &Misfit{-1, err}
 		}
-		v := &Value{limited(a.Type, open)}
-		b.values[a] = v
-		b.out.Region.Args = append(b.out.Region.Args, v)
+		b.out.Region.Args = append(b.out.Region.Args, &Value{Type: a.Type})
+	}
+	for range symbols {
+		size := &Value{Type: Of(array.I32)}
+		b.sizes = append(b.sizes, size)
+		b.out.Region.Args = append(b.out.Region.Args, size)
+	}
+	for i, a := range p.Main.Args {
+		b.values[a] = b.opened(b.out.Arg(i), opens[i])
 	}
 	for i, o := range p.Main.Ops {
 		if err := b.op(i, o); err != nil {
@@ -52,24 +65,19 @@ func Bounded(p *Program, symbols []Symbol) (*Program, error) {
 	}
 	q := *p
 	q.Main = b.out.Region
+	if p.Donated != nil {
+		q.Donated = append(slices.Clone(p.Donated), make([]bool, len(symbols))...)
+	}
 	return &q, nil
 }
 
 type bounding struct {
 	symbols []Symbol
 	values  map[*Value]*Value
-	sizes   map[int]*Value // of symbols, as the run has them
+	sizes   []*Value          // of symbols, as the run has them
+	full    map[*Value]*Value // values with all their bounds as numbers
+	numbers map[int]*Value    // bounds as scalars
 	out     *Builder
-}
-
-// limited returns the type with bounds where a symbol is open.
-func limited(t Type, open []int) Type {
-	for d, s := range open {
-		if s >= 0 {
-			t = t.Limited(d)
-		}
-	}
-	return t
 }
 
 // open returns for each dimension of a value the symbol that its size is, -1 for none.
@@ -112,6 +120,9 @@ func (b *bounding) op(i int, o *Op) error {
 		}
 	}
 	if o.Name == "return" {
+		for k, v := range c.Operands {
+			c.Operands[k] = b.filled(v)
+		}
 		b.out.Return(c.Operands...)
 		return nil
 	}
@@ -123,11 +134,19 @@ func (b *bounding) op(i int, o *Op) error {
 			return err
 		}
 		some = some || slices.Max(append([]int{-1}, opens[r]...)) >= 0
-		c.Results = append(c.Results, &Value{v.Type})
+		c.Results = append(c.Results, &Value{Type: v.Type})
 	}
 	if some {
 		if err := b.follow(c, opens); err != nil {
 			return err
+		}
+	}
+	if whole(c) {
+		for k, v := range c.Operands {
+			c.Operands[k] = b.filled(v)
+		}
+		for r, v := range o.Results {
+			c.Results[r] = &Value{Type: v.Type}
 		}
 	}
 	if err := check(c); err != nil {
@@ -154,7 +173,7 @@ func (b *bounding) follow(c *Op, opens [][]int) error {
 			if opens[r][d] < 0 {
 				return fmt.Errorf("dimension %d of %s follows a bound and has one size", d, v.Type)
 			}
-			v.Type = v.Type.Limited(d)
+			v.Type = v.Type.Limited(d, true)
 		}
 	}
 	return nil
@@ -165,31 +184,43 @@ func (b *bounding) follow(c *Op, opens [][]int) error {
 func (b *bounding) opened(v *Value, open []int) *Value {
 	for d, s := range open {
 		if s >= 0 && !v.Type.Bound(d) {
-			v = b.out.Add(b.out.With("set_dimension_size", []*Value{v, b.size(s)}, "dimension", Int(d)))[0]
+			v = b.sized(v, b.sizes[s], d, true)
 		}
 	}
 	return v
 }
 
-// size returns the run's size of a symbol, read from the first argument that has it.
-func (b *bounding) size(s int) *Value {
-	if b.sizes[s] == nil {
-		for _, a := range b.out.Region.Args {
-			for d := range a.Type.Dims {
-				if a.Type.Bound(d) && a.Type.Dims[d] == b.symbols[s].Bound && b.sizes[s] == nil && b.is(a, d, s) {
-					b.sizes[s] = b.out.Add(b.out.With("get_dimension_size", []*Value{a}, "dimension", Int(d)))[0]
-				}
-			}
+// parting is the first operation of p that q does not have at its place.
+func parting(p, q *Region) int {
+	for i, o := range p.Ops {
+		if i == len(q.Ops) || q.Ops[i].Name != o.Name {
+			return i
 		}
 	}
-	return b.sizes[s]
+	return len(p.Ops) - 1
 }
 
-// is reports whether a dimension of an argument is of that symbol.
-func (b *bounding) is(arg *Value, dim, symbol int) bool {
-	at := slices.Index(b.out.Region.Args, arg)
-	s := b.symbols[symbol]
-	return s.Others[0].Main.Args[at].Type.Dims[dim] == s.Sizes[0]
+// filled returns a value with its bounds as sizes.
+func (b *bounding) filled(v *Value) *Value {
+	if b.full[v] == nil {
+		full := v
+		for d, n := range v.Type.Dims {
+			if !v.Type.Bound(d) {
+				continue
+			}
+			if b.numbers[n] == nil {
+				b.numbers[n] = b.out.Const(Of(array.I32), uint64(n))
+			}
+			full = b.sized(full, b.numbers[n], d, false)
+		}
+		b.full[v] = full
+	}
+	return b.full[v]
+}
+
+// sized gives a dimension a size, which makes it a bound, or the bound as a number, which ends that.
+func (b *bounding) sized(v, size *Value, dim int, bound bool) *Value {
+	return b.out.Add(b.out.With("set_dimension_size", []*Value{v, size}, "dimension", Int(dim)), v.Type.Limited(dim, bound))[0]
 }
 
 // alike requires an operation to be the same for another size, but for what follows from the
@@ -199,7 +230,7 @@ func (b *bounding) alike(o, u *Op) error {
 		return errors.New("the program has other operations for other sizes")
 	}
 	for k, a := range o.Attrs {
-		if x, y := a.Value, u.Attrs[k].Value; attrString(x) != attrString(y) && !b.sized(o, u, x, y) {
+		if x, y := a.Value, u.Attrs[k].Value; attrString(x) != attrString(y) && !follows(o, u, x, y) {
 			return fmt.Errorf("its %s follows from a size", a.Name)
 		}
 	}
@@ -211,9 +242,9 @@ func (b *bounding) alike(o, u *Op) error {
 	return nil
 }
 
-// sized reports whether attributes differ only as operands do: constants of one number, slices to
+// follows reports whether attributes differ only as operands do: constants of one number, slices to
 // the end.
-func (b *bounding) sized(o, u *Op, x, y Attribute) bool {
+func follows(o, u *Op, x, y Attribute) bool {
 	switch x := x.(type) {
 	case Dense:
 		y, ok := y.(Dense)

@@ -29,8 +29,8 @@ func sourcesOf(o *Op) ([][]source, error) {
 // bounded are the operations that take such sizes, beside those of which operands and result
 // have one type.
 var bounded = map[string]func(o *Op) ([][]source, error){
-	"compare": alike, "is_finite": alike, "convert": alike, "bitcast_convert": alike, "custom_call": alike, "set_dimension_size": alike,
-	"constant": own, "iota": own, "get_dimension_size": own,
+	"compare": alike, "is_finite": alike, "convert": alike, "bitcast_convert": alike, "custom_call": alike,
+	"constant": own, "iota": own,
 	"select": ofSelect, "transpose": ofTranspose, "broadcast_in_dim": ofBroadcast, "reshape": ofReshape, "reduce": ofReduce, "dot_general": ofDot,
 	"concatenate": ofConcat, "slice": ofSlice, "pad": ofPad, "reverse": ofReverse, "gather": ofGather, "sort": ofSort,
 	"convolution": ofConvolution, "reduce_window": ofReduceWindow,
@@ -235,28 +235,23 @@ func ofGather(o *Op) ([][]source, error) {
 	return list, err
 }
 
-func inferGetSize(o *Op) ([]Type, error) {
+// inferSetSize is the rule of set_dimension_size, but for whether the size is a bound: that
+// follows from the size.
+func inferSetSize(o *Op) ([]Type, error) {
 	if d := o.Int("dimension"); d < 0 || d >= o.Operands[0].Type.Rank() {
 		return nil, fmt.Errorf("dimension is %d of %s", d, o.Operands[0].Type)
-	}
-	return []Type{Of(array.I32)}, nil
-}
-
-func inferSetSize(o *Op) ([]Type, error) {
-	if _, err := inferGetSize(o); err != nil {
-		return nil, err
 	}
 	if t := o.Operands[1].Type; !t.Equal(Of(array.I32)) {
 		return nil, fmt.Errorf("the size is %s, expected a scalar of i32", t)
 	}
-	return []Type{o.Operands[0].Type.Limited(o.Int("dimension"))}, nil
+	return []Type{o.Operands[0].Type.Limited(o.Int("dimension"), true)}, nil
 }
 
-// Limited returns the type with the size of one more dimension as a bound.
-func (t Type) Limited(dim int) Type {
+// Limited returns the type with the size of a dimension as a bound, or not as one.
+func (t Type) Limited(dim int, bound bool) Type {
 	flags := make([]bool, t.Rank())
 	copy(flags, t.Bounded)
-	flags[dim] = true
+	flags[dim] = bound
 	t.Bounded = flags
 	return t
 }
@@ -267,11 +262,14 @@ func checkBounds(o *Op) error {
 		return nil
 	}
 	if o.Name == "set_dimension_size" {
-		want, err := inferSetSize(o)
-		if err == nil && !want[0].Equal(o.Results[0].Type) {
-			err = fmt.Errorf("result is %s, expected %s", o.Results[0].Type, want[0])
+		d := o.Int("dimension")
+		if want := o.Operands[0].Type.Limited(d, o.Results[0].Type.Bound(d)); !want.Equal(o.Results[0].Type) {
+			return fmt.Errorf("result is %s, expected %s", o.Results[0].Type, want)
 		}
-		return err
+		return nil
+	}
+	if whole(o) {
+		return errors.New("it takes no more sizes that are bounds than the dialect lets it have")
 	}
 	sources, err := sourcesOf(o)
 	if err != nil {
@@ -285,4 +283,21 @@ func checkBounds(o *Op) error {
 		}
 	}
 	return nil
+}
+
+// whole reports whether an operation is to be computed for the bounds, as numbers: slices have
+// results of such sizes only, and one dimension of what is reshaped or broadcast may be a bound.
+func whole(o *Op) bool {
+	for _, v := range slices.Concat(o.Operands, o.Results) {
+		n := 0
+		for d := range v.Type.Dims {
+			if v.Type.Bound(d) {
+				n++
+			}
+		}
+		if o.Name == "slice" && n > 0 || (o.Name == "reshape" || o.Name == "broadcast_in_dim") && n > 1 {
+			return true
+		}
+	}
+	return false
 }

@@ -16,7 +16,7 @@ type Builder struct{ Region *Region }
 func NewBuilder(args ...Type) *Builder {
 	b := &Builder{&Region{}}
 	for _, t := range args {
-		b.Region.Args = append(b.Region.Args, &Value{t})
+		b.Region.Args = append(b.Region.Args, &Value{Type: t})
 	}
 	return b
 }
@@ -47,7 +47,7 @@ func (b *Builder) Add(o *Op, out ...Type) []*Value {
 		}
 	}
 	for _, t := range out {
-		o.Results = append(o.Results, &Value{t})
+		o.Results = append(o.Results, &Value{t, o})
 	}
 	if err := check(o); err != nil {
 		panic(diag.Bug(err.Error()))
@@ -104,6 +104,9 @@ func (b *Builder) Reshape(x *Value, dims ...int) *Value {
 	if slices.Equal(x.Type.Dims, dims) {
 		return x
 	}
+	if y := reshaped(x); y != nil {
+		return b.Reshape(y, dims...)
+	}
 	return b.Add(&Op{Name: "reshape", Operands: []*Value{x}}, x.Type.With(dims...))[0]
 }
 
@@ -112,7 +115,50 @@ func (b *Builder) Broadcast(x *Value, to []int, dims ...int) *Value {
 	if slices.Equal(x.Type.Dims, to) {
 		return x
 	}
+	if y := reshaped(x); y != nil {
+		if at := widened(y.Type.Dims, x.Type.Dims); at != nil {
+			for i, d := range at {
+				at[i] = dims[d]
+			}
+			return b.Broadcast(y, to, at...)
+		}
+	}
 	return b.Add(b.With("broadcast_in_dim", []*Value{x}, "broadcast_dimensions", Ints(dims)), x.Type.With(to...))[0]
+}
+
+// Broadcasted returns what a Builder has made v of by broadcast_in_dim, and where its
+// dimensions lie; nil where it is made in another way.
+func (v *Value) Broadcasted() (x *Value, dims []int) {
+	if v.from == nil || v.from.Name != "broadcast_in_dim" {
+		return nil, nil
+	}
+	return v.from.Operands[0], v.from.Ints("broadcast_dimensions")
+}
+
+// reshaped is what x has other sizes of, nil where it is no reshape.
+func reshaped(x *Value) *Value {
+	if x.from == nil || x.from.Name != "reshape" {
+		return nil
+	}
+	return x.from.Operands[0]
+}
+
+// widened says where the dimensions of sizes lie in others that have ones beside them, nil
+// where these have more.
+func widened(dims, in []int) []int {
+	at := []int{}
+	for d, n := range in {
+		switch {
+		case len(at) < len(dims) && n == dims[len(at)]:
+			at = append(at, d)
+		case n != 1:
+			return nil
+		}
+	}
+	if len(at) < len(dims) {
+		return nil
+	}
+	return at
 }
 
 // Trailing broadcasts x to sizes by the rule that aligns dimensions at the end.

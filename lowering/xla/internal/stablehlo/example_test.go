@@ -118,15 +118,23 @@ func ExampleBounded() {
 		fmt.Println(err)
 		return
 	}
-	for _, o := range p.Main.Ops[:4] {
+	ops := p.Main.Ops[:len(p.Main.Ops)-1]
+	for _, o := range ops {
 		fmt.Println(o.Name, o.Results[0].Type)
 	}
-	q, err := p.Bind([][]int{{3, 2}})
-	fmt.Println(q.Results(), err)
+	q, err := p.Bind(map[int]int{1: 3})
+	fmt.Println(q.Main.Ops[3].Name, q.Main.Ops[3].Results[0].Type, err)
 	// Output:
+	// set_dimension_size tensor<?x2xf32, #stablehlo.bounds<8, ?>>
 	// constant tensor<8x2xf32>
-	// get_dimension_size tensor<i32>
 	// set_dimension_size tensor<?x2xf32, #stablehlo.bounds<8, ?>>
 	// add tensor<?x2xf32, #stablehlo.bounds<8, ?>>
-	// [tensor<3x2xf32>] <nil>
+	// constant tensor<i32>
+	// set_dimension_size tensor<8x2xf32>
+	// add tensor<3x2xf32> <nil>
+}
+
+func ExampleFloatBits() {
+	fmt.Printf("%#x\n", stablehlo.FloatBits(array.F16, 1.5))
+	// Output: 0x3e00
 }

@@ -109,7 +109,7 @@ func (r *parser) arguments(end string, p *Program) (list []*Value) {
 		}
 		name := r.sigil("%")
 		r.expect(":")
-		v := &Value{r.typ()}
+		v := &Value{Type: r.typ()}
 		r.define(name, v)
 		list = append(list, v)
 		if p != nil {
@@ -274,7 +274,7 @@ func (r *parser) op() *Op {
 // named reads the result types and gives the results their names.
 func (r *parser) named(o *Op, name string, count int) {
 	for _, t := range r.results() {
-		o.Results = append(o.Results, &Value{t})
+		o.Results = append(o.Results, &Value{Type: t})
 	}
 	if len(o.Results) != count {
 		r.fail("%d results are named, the type has %d", count, len(o.Results))

@@ -237,7 +237,7 @@ func (r *parser) element(s string, d array.DType) uint64 {
 			size = 32
 		}
 		f, err = strconv.ParseFloat(s, size)
-		bits = floatBits(d, f)
+		bits = FloatBits(d, f)
 	case d.IsSigned():
 		var n int64
 		n, err = strconv.ParseInt(s, 10, 8*d.Size())
@@ -251,7 +251,8 @@ func (r *parser) element(s string, d array.DType) uint64 {
 	return bits
 }
 
-func floatBits(d array.DType, f float64) uint64 {
+// FloatBits rounds to a float type once.
+func FloatBits(d array.DType, f float64) uint64 {
 	switch d {
 	case array.F64:
 		return math.Float64bits(f)

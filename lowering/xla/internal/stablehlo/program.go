@@ -91,7 +91,10 @@ func parseElem(name string) (array.DType, bool) {
 }
 
 // Value is what an operation gives, or a region takes. Identity is the pointer.
-type Value struct{ Type Type }
+type Value struct {
+	Type Type
+	from *Op // of a Builder; nil for arguments and for values that were read
+}
 
 // Op is one operation.
 type Op struct {
@@ -144,6 +147,34 @@ func (r *Region) Returned() []*Value {
 	return r.Ops[len(r.Ops)-1].Operands
 }
 
+// Prune drops operations of which nothing uses a result: none has an effect. It tells of each
+// that there was whether it stays.
+func (r *Region) Prune() []bool { return r.prune(map[*Value]bool{}) }
+
+func (r *Region) prune(used map[*Value]bool) []bool {
+	stays := make([]bool, len(r.Ops))
+	for i, o := range slices.Backward(r.Ops) {
+		stays[i] = o.Name == "return" || slices.ContainsFunc(o.Results, func(v *Value) bool { return used[v] })
+		if !stays[i] {
+			continue
+		}
+		for _, v := range o.Operands {
+			used[v] = true
+		}
+		for _, inner := range o.Regions {
+			inner.prune(used)
+		}
+	}
+	var list []*Op
+	for i, o := range r.Ops {
+		if stays[i] {
+			list = append(list, o)
+		}
+	}
+	r.Ops = list
+	return stays
+}
+
 // Program is a module of one function, main.
 type Program struct {
 	Name string
@@ -157,6 +188,14 @@ type Program struct {
 	// ResultShardings are those of main's results, or nil.
 	ResultShardings []string
 }
+
+// Sized reports whether sizes within the program are only bounded.
+func (p *Program) Sized() bool {
+	return slices.ContainsFunc(p.Main.Ops, func(o *Op) bool { return o.Name == "set_dimension_size" })
+}
+
+// Arguments returns the types that main takes.
+func (p *Program) Arguments() []Type { return types(p.Main.Args) }
 
 // Results returns the types that main returns.
 func (p *Program) Results() []Type { return types(p.Main.Returned()) }

@@ -69,7 +69,6 @@ var specs = map[string]spec{
 		"rhs_dilation:ints?", "window_reversal:bools?", "feature_group_count:int", "batch_group_count:int"}, infer: inferConv, fits: fitsProduct},
 	"sort":               {in: -1, regions: 1, attrs: []string{"dimension:int?", "is_stable:bool?"}, infer: inferSort},
 	"custom_call":        {in: 1, attrs: []string{"call_target_name:str", shardingAttr + ":str"}, infer: inferCustom},
-	"get_dimension_size": {in: 1, attrs: []string{"dimension:int"}, infer: inferGetSize},
 	"set_dimension_size": {in: 2, attrs: []string{"dimension:int"}, infer: inferSetSize},
 	"while":              {in: -1, regions: 2, infer: inferWhile},
 	"if":                 {in: 1, regions: 2, infer: inferIf},

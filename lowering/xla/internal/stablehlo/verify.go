@@ -3,6 +3,8 @@ package stablehlo
 import (
 	"errors"
 	"fmt"
+
+	"github.com/gofx-dev/gofx/array"
 )
 
 // Verify holds a program to the constraints of the specification: every operation is
@@ -10,16 +12,17 @@ import (
 // right types, values are used where they are defined, and regions end in returns.
 // The error names every operation that does not fit, with the constraint.
 func Verify(p *Program) error {
-	v := &verifier{seen: map[*Value]bool{}}
+	v := &verifier{seen: map[*Value]bool{}, scalars: map[*Value]int{}}
 	v.region(p.Main, "main")
 	v.shardings(p)
 	return errors.Join(v.errs...)
 }
 
 type verifier struct {
-	seen map[*Value]bool
-	errs []error
-	at   int
+	seen    map[*Value]bool
+	scalars map[*Value]int // constants that may be sizes
+	errs    []error
+	at      int
 }
 
 func (v *verifier) fail(err error) {
@@ -61,6 +64,8 @@ func (v *verifier) region(r *Region, of string) {
 			}
 		} else if err := check(o); err != nil {
 			v.fail(err)
+		} else {
+			v.size(o)
 		}
 		define(o.Results)
 		v.at = last
@@ -68,4 +73,29 @@ func (v *verifier) region(r *Region, of string) {
 	for _, x := range mine {
 		delete(v.seen, x)
 	}
+}
+
+// size holds set_dimension_size to what its size says: the bound as a constant makes the
+// dimension static, and nothing else does.
+func (v *verifier) size(o *Op) {
+	if n, ok := scalar(o); ok {
+		v.scalars[o.Results[0]] = n
+	}
+	if o.Name != "set_dimension_size" {
+		return
+	}
+	d, t := o.Int("dimension"), o.Results[0].Type
+	n, known := v.scalars[o.Operands[1]]
+	if full := known && n == t.Dims[d]; full == t.Bound(d) {
+		v.fail(fmt.Errorf("stablehlo.set_dimension_size: dimension %d of %s is a bound, or is none, against its size", d, t))
+	}
+}
+
+// scalar returns the number that an operation gives as a constant of i32.
+func scalar(o *Op) (n int, ok bool) {
+	d, ok := o.Get("value").(Dense)
+	if o.Name != "constant" || !ok || !d.Type.Equal(Of(array.I32)) {
+		return 0, false
+	}
+	return int(int32(d.At(0))), true
 }

@@ -1,5 +1,6 @@
-// A PJRT plugin for tests: two devices in host memory, a "compiler" that looks for a few
-// words in the text of a program, and controls that tests call. Its structs are written
+// A PJRT plugin for tests: devices in host memory, two or FAKE_DEVICES, a "compiler" that looks for a few
+// words in the text of a program, and controls that tests call. A program of many partitions computes with
+// the part of each, nothing is exchanged. Its structs are written
 // down here again, apart from those of package pjrt, so that a slip in one of the two is
 // noticed. Build with -shared -fPIC -pthread; FAKE_MINOR and so on make broken variants.
 #include <pthread.h>
@@ -15,6 +16,9 @@
 #endif
 #ifndef FAKE_MINOR
 #define FAKE_MINOR 104
+#endif
+#ifndef FAKE_DEVICES
+#define FAKE_DEVICES 2
 #endif
 
 #define HEAD size_t size; void *ext
@@ -78,6 +82,19 @@ void FakeFailEvent(const char *text) { snprintf(event_text, sizeof event_text, "
 const char *FakeProgram(void) { return seen_program; }
 const char *FakeOptions(int64_t *size) { *size = seen_options_size; return seen_options; }
 const char *FakeKept(void) { return seen_keep; }
+
+// What the last run was given: of each device, in their order, each argument.
+enum { GIVEN = 16 };
+static struct { size_t rank, bytes; int64_t dims[8]; char data[1024]; } given[FAKE_DEVICES][GIVEN];
+
+// FakeGiven copies the elements of an argument of the last run and its dimensions, and returns how many
+// of the latter there are, -1 where there was no such argument.
+int64_t FakeGiven(int64_t device, int64_t arg, int64_t *dims, char *data) {
+  if (given[device][arg].bytes == 0) return -1;
+  memcpy(dims, given[device][arg].dims, sizeof given[device][arg].dims);
+  memcpy(data, given[device][arg].data, given[device][arg].bytes);
+  return given[device][arg].rank;
+}
 
 static Error *begin(const char *func, size_t got, size_t want) {
   if (got < want) {
@@ -191,10 +208,20 @@ static Error *event_await(EventArgs *a) {
 // ---- client and devices ----
 
 typedef struct { int id; } Memory;
-typedef struct { int id; Memory *memories[2]; } Device; // its own description
-static Memory memories[2] = {{0}, {1}};
-static Device devices[2] = {{10, {&memories[0], &memories[1]}}, {11, {&memories[1], &memories[0]}}};
-static Device *device_list[2] = {&devices[0], &devices[1]};
+typedef struct { int id; Memory *memories[2]; char text[32]; } Device; // its own description
+static Memory memories[FAKE_DEVICES];
+static Device devices[FAKE_DEVICES];
+static Device *device_list[FAKE_DEVICES];
+
+static void devices_make(void) {
+  for (int i = 0; i < FAKE_DEVICES; i++) {
+    memories[i].id = i;
+    device_list[i] = &devices[i];
+    devices[i].id = 10 + i;
+    devices[i].memories[0] = &memories[i]; devices[i].memories[1] = &memories[(i + 1) % FAKE_DEVICES];
+    snprintf(devices[i].text, sizeof devices[i].text, "FakeDevice(id=%d)", 10 + i);
+  }
+}
 typedef struct { char platform[64]; } Client;
 
 typedef struct { HEAD; const Named *options; size_t n; void *get, *get_arg, *put, *put_arg; Client *client; void *try_get, *try_arg; } CreateArgs;
@@ -245,9 +272,17 @@ static Error *client_version(TextArgs *a) {
   BEGIN("PJRT_Client_PlatformVersion", TextArgs, n)
   a->text = "fake 1.0, not terminated"; a->n = 8; return NULL;
 }
-static Error *client_devices(ListArgs *a) { BEGIN("PJRT_Client_Devices", ListArgs, n) a->list = device_list; a->n = 2; return NULL; }
+static Error *client_devices(ListArgs *a) { BEGIN("PJRT_Client_Devices", ListArgs, n) a->list = device_list; a->n = FAKE_DEVICES; return NULL; }
 static Error *device_description(OutArgs *a) { BEGIN("PJRT_Device_GetDescription", OutArgs, out) a->out = a->object; return NULL; }
-static Error *device_addressable(BoolArgs *a) { BEGIN("PJRT_Device_IsAddressable", BoolArgs, is) a->is = true; return NULL; }
+static Error *device_addressable(BoolArgs *a) {
+  BEGIN("PJRT_Device_IsAddressable", BoolArgs, is)
+#ifdef FAKE_FOREIGN // the last devices are of another process
+  a->is = ((Device *)a->object)->id < 10 + FAKE_DEVICES - FAKE_FOREIGN;
+#else
+  a->is = true;
+#endif
+  return NULL;
+}
 static Error *device_memories(ListArgs *a) {
   BEGIN("PJRT_Device_AddressableMemories", ListArgs, n)
   a->list = ((Device *)a->object)->memories; a->n = 2; return NULL;
@@ -261,7 +296,7 @@ static Error *description_attributes(DescriptionArgs *a) {
 static Error *description_kind(TextArgs *a) { BEGIN("PJRT_DeviceDescription_Kind", TextArgs, n) a->text = "Fake T1"; a->n = 7; return NULL; }
 static Error *description_string(TextArgs *a) {
   BEGIN("PJRT_DeviceDescription_ToString", TextArgs, n)
-  a->text = a->object == &devices[0] ? "FakeDevice(id=10)" : "FakeDevice(id=11)"; a->n = 17;
+  a->text = ((Device *)a->object)->text; a->n = strlen(a->text);
   return NULL;
 }
 static Error *memory_id(IntArgs *a) { BEGIN("PJRT_Memory_Id", IntArgs, n) a->n = ((Memory *)a->object)->id; return NULL; }
@@ -332,7 +367,7 @@ static Error *to_host(ToHostArgs *a) {
 
 // ---- programs ----
 
-typedef struct { int refs; size_t outputs; int types[16]; size_t ranks[16]; int64_t dims[64]; char kind[16]; bool donor; size_t devices; Device *on[2]; } Program;
+typedef struct { int refs; size_t outputs; int types[16]; size_t ranks[16]; int64_t dims[64]; char kind[16]; bool donor; size_t params, devices; Device *on[FAKE_DEVICES]; } Program;
 typedef struct { HEAD; char *code; size_t n; const char *format; size_t format_size; } Source;
 typedef struct { HEAD; Client *client; const Source *source; const char *options; size_t options_size; Program *out; } CompileArgs;
 typedef struct { HEAD; Program *program; } ProgramArgs;
@@ -343,22 +378,33 @@ static int type_of(const char *s) {
   return 0;
 }
 
-// results reads the types behind the first "->" of the text.
+// results reads the types behind the first "->" of the text. Those of a program of many partitions
+// are what one has: behind each is its sharding, with a number of parts for each dimension.
 static bool results(Program *p, const char *text) {
   const char *s = strstr(text, "->");
   size_t at = 0;
   if (!s) return false;
-  const char *end = strchr(s, '{');
-  while ((s = strstr(s, "tensor<")) && (!end || s < end) && p->outputs < 16) {
+  for (const char *m = strstr(text, "%arg"); m && m < s; m = strstr(m + 1, "%arg")) p->params++;
+  for (s += 2 + strspn(s + 2, " ("); !strncmp(s, "tensor<", 7) && p->outputs < 16;) {
+    size_t rank = 0;
     s += 7;
-    for (;;) {
+    for (;; rank++) {
       char *x;
       int64_t d = strtoll(s, &x, 10);
       if (x == s || *x != 'x') break;
-      p->dims[at++] = d; p->ranks[p->outputs]++; s = x + 1;
+      p->dims[at + rank] = d; s = x + 1;
     }
     if (!(p->types[p->outputs] = type_of(s))) return false;
-    p->outputs++;
+    s = strchr(s, '>') + 1;
+    while (*s == '>') s++; // complex<f32>>
+    if (!strncmp(s, " {mhlo.sharding", 15)) {
+      const char *end = strstr(s, "\"}"), *grid = strstr(s, "devices=[");
+      if (grid && grid < end) for (size_t i = 0; i < rank; i++) p->dims[at + i] /= strtoll(i ? grid + 1 : grid + 9, (char **)&grid, 10);
+      s = end + 2;
+    }
+    p->ranks[p->outputs++] = rank;
+    at += rank;
+    s += strspn(s, ", ");
   }
   return true;
 }
@@ -387,14 +433,25 @@ static Error *compile(CompileArgs *a) {
   if (!p->kind[0] || !results(p, seen_program)) { free(p); return fail(INVALID, "syntax error: \xff expected a module"); }
   const unsigned char *build = NULL, *assign = NULL, *computation = NULL, *ids = NULL;
   size_t build_size = number((const unsigned char *)a->options, a->options_size, 3, &build);
-  p->devices = number(build, build_size, 4, NULL) * number(build, build_size, 5, NULL);
-  if (p->devices < 1 || p->devices > 2) { free(p); return fail(INVALID, "number of devices"); }
+  size_t partitions = number(build, build_size, 5, NULL);
+  p->devices = number(build, build_size, 4, NULL) * partitions;
+  const char *told = strstr(seen_program, "mhlo.num_partitions = ");
+  if (told && strtoull(told + 22, NULL, 10) != partitions) { free(p); return fail(INVALID, "other partitions than the program has"); }
+  if (partitions > 1 && number(build, build_size, 6, NULL) != 1) { free(p); return fail(INVALID, "partitions without use_spmd_partitioning"); }
+  if (p->devices < 1 || p->devices > FAKE_DEVICES) { free(p); return fail(INVALID, "number of devices"); }
   size_t assign_size = number(build, build_size, 9, &assign);
   for (size_t i = 0; i < p->devices; i++) p->on[i] = &devices[i];
-  if (assign_size) { // the first computation's devices
-    size_t size = number(assign, assign_size, 3, &computation), n = number(computation, size, 1, &ids);
-    for (size_t i = 0; i < n && i < p->devices; i++) p->on[i] = &devices[ids[i] - 10];
+  if (assign_size) { // each computation is a partition, with the devices of its replicas
+    const unsigned char *end = assign + assign_size;
+    for (size_t k = 0; k < p->devices && assign < end;) {
+      size_t size = number(assign, end - assign, 3, &computation), n = number(computation, size, 1, &ids);
+      for (size_t i = 0; i < n && k < p->devices; i++) p->on[k++] = &devices[ids[i] - 10];
+      assign = computation + size;
+    }
   }
+#ifdef FAKE_REVERSED // devices are listed in another order than that of the partitions
+  for (size_t i = 0; i < p->devices / 2; i++) { Device *d = p->on[i]; p->on[i] = p->on[p->devices - 1 - i]; p->on[p->devices - 1 - i] = d; }
+#endif
   p->refs = 1;
   p->donor = strstr(seen_program, "jax.buffer_donor") != NULL;
   a->out = p;
@@ -472,11 +529,26 @@ static Error *execute(ExecuteArgs *a) {
   size_t need = add || subtract ? 2 : p->outputs;
   if (!strcmp(p->kind, "wide")) need = 0;
   char text[128];
+  if (p->params) need = p->params;
   snprintf(text, sizeof text, "Execution supplied %zu buffers but compiled program expected %zu buffers", a->n, need);
   if (a->n != need) return fail(INVALID, text);
   seen_keep[0] = 0;
   for (size_t i = 0; i < a->options->num_keep; i++) snprintf(seen_keep + strlen(seen_keep), sizeof seen_keep - strlen(seen_keep), "%lld ", (long long)a->options->keep[i]);
+  pthread_mutex_lock(&mu);
+  memset(given, 0, sizeof given);
+  pthread_mutex_unlock(&mu);
   for (size_t d = 0; d < a->devices; d++) {
+    for (size_t i = 0; i < a->n; i++) {
+      Buffer *b = a->args[d][i];
+      if (b->device != p->on[d]) return fail(INVALID, "a buffer is on another device than the run");
+      if (i >= GIVEN || b->bytes > sizeof given[d][i].data) continue;
+      size_t place = p->on[d] - devices;
+      pthread_mutex_lock(&mu);
+      given[place][i].rank = b->rank; given[place][i].bytes = b->bytes;
+      memcpy(given[place][i].dims, b->dims, sizeof b->dims);
+      memcpy(given[place][i].data, b->data, b->bytes);
+      pthread_mutex_unlock(&mu);
+    }
     const int64_t *dims = p->dims;
     for (size_t o = 0; o < p->outputs; o++) {
       Buffer *b = buffer_new(p->on[d], p->types[o], dims, p->ranks[o]);
@@ -485,7 +557,8 @@ static Error *execute(ExecuteArgs *a) {
       if (need == 0) memset(b->data, 1, b->bytes);
       else if (!add && !subtract) memcpy(b->data, in[o]->data, b->bytes);
       else for (size_t i = 0; i < b->bytes / 4; i++) {
-        float x = ((float *)in[0]->data)[i], y = ((float *)in[1]->data)[i % (in[1]->bytes / 4)];
+        Buffer *second = in[need > 1 && in[1]->type == in[0]->type]; // of one argument, or of one and a size, it is the same
+        float x = ((float *)in[0]->data)[i], y = ((float *)second->data)[i % (second->bytes / 4)];
         ((float *)b->data)[i] = add ? x + y : x - y;
       }
       a->out[d][o] = b;
@@ -509,6 +582,7 @@ const Api *GetPjrtApi(void) {
   return NULL;
 #endif
   static Api api;
+  devices_make();
   api.size = offsetof(Api, f) + 100 * sizeof(void *);
 #ifdef FAKE_SHORT // a table that ends before the types of outputs
   api.size = offsetof(Api, f) + 80 * sizeof(void *);

@@ -1,0 +1,356 @@
+package gpu
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// controls judges a call of cond, while or scan: whether devices run all that its bodies call.
+func controls(n *graph.Node, doubles bool) (bool, string) {
+	if err := n.CheckControl(); err != nil {
+		return false, err.Msg
+	}
+	if n.FindsSizes() {
+		return false, "sizes of its results follow from values"
+	}
+	m := n.Graph().Module()
+	if m == nil {
+		return false, "its graph belongs to no module"
+	}
+	types := n.OperandTypes()
+	if n.Op() == op.Cond {
+		types = types[1:]
+	}
+	if a, ok := n.Attrs().(op.LoopAttrs); ok {
+		for i := a.Carry; i < a.Carry+a.Seqs; i++ {
+			if !types[i].Ranked() {
+				return false, "the rank of sequence " + strconv.Itoa(i-a.Carry) + " is not known"
+			}
+			types[i] = types[i].WithDims(types[i].Dims().Sub(1, types[i].Rank()))
+		}
+	}
+	for _, r := range n.Regions() {
+		body, err := lowering.PrepareRegion(m, r, types)
+		if err != nil && known(types) {
+			continue // refused when it runs, see body
+		}
+		if err != nil {
+			return false, "its region " + r.Name + " cannot be lowered: " + err.Error()
+		}
+		for c := range body.Graph.Nodes() {
+			if !c.Opcode().IsCall() {
+				continue
+			}
+			if ok, why := supports(c, doubles); !ok {
+				return false, c.String() + " inside of it: " + why
+			}
+		}
+	}
+	return true, ""
+}
+
+// known reports whether all sizes are numbers.
+func known(types []shape.Type) bool {
+	return !slices.ContainsFunc(types, func(t shape.Type) bool { _, _, ok := t.Concrete(); return !ok })
+}
+
+// control lowers a call of cond, while or scan to a step with bodies.
+func (b *builder) control(n *graph.Node, args []*value) ([]*value, error) {
+	if err := n.CheckControl(); err != nil {
+		return nil, err
+	}
+	for _, t := range members(n.Type()) {
+		if _, err := concrete(n, t); err != nil {
+			return nil, err
+		}
+	}
+	c := &call{b: b, n: n, in: args}
+	switch n.Op() {
+	case op.Cond:
+		return c.cond()
+	case op.While:
+		return c.while()
+	}
+	return c.scan()
+}
+
+// body lowers a region over values that lie in buffers, and adds it to the bodies of f. end is given
+// the results, and adds what becomes of them; it is not called when the region has errors, which are
+// reported, or the body cannot run with the sizes that it is given, which is an error when it runs.
+func (c *call) body(f *flow, region int, args []*value, end func(out []*value) error) error {
+	b := c.b
+	f.bodies, f.wrong = append(f.bodies, nil), append(f.wrong, nil)
+	types := make([]shape.Type, len(args))
+	for i, v := range args {
+		types[i] = shape.TypeOf(v.header)
+	}
+	m, err := lowering.PrepareRegion(b.m, c.n.Regions()[region], types)
+	if err != nil {
+		f.wrong[region] = c.unfit(region, err)
+		return nil
+	}
+	if err := legalize(m.Graph, b.info.Doubles); err != nil {
+		return err
+	}
+	b.expanded += expanded(m.Graph)
+	outer, packs := b.steps, maps.Clone(b.packs)
+	b.steps = nil
+	out, err := b.fold(m.Graph, args)
+	if err == nil && !slices.Contains(out, nil) {
+		err = end(out)
+	}
+	f.bodies[region], b.steps = b.steps, outer
+	// What was packed in the body may not be there when others run, or be of another round.
+	maps.DeleteFunc(b.packs, func(key string, v *value) bool { return packs[key] == nil && !b.buffers[v.buf].setup })
+	return err
+}
+
+// unfit is the error of a body that cannot run with its sizes, at the call in it that cannot.
+func (c *call) unfit(region int, err error) error {
+	var l diag.List
+	l.Add(err)
+	msg := "region " + c.n.Regions()[region].Name + " cannot run with these sizes: " + l[0].Msg
+	e := *l[0]
+	e.Code, e.Msg, e.Hint = interp.GuardFailed, msg, "give other sizes, or another condition"
+	if e.Node == "" { // what the region relies on, which may have a place
+		e.Node, e.Op = c.n.Name(), c.n.Op().Key()
+		e.At(c.n.Pos())
+	}
+	return &e
+}
+
+// add adds the step of control flow; between are the buffers that it has between its bodies.
+func (c *call) add(f *flow, between ...int) {
+	c.b.steps = append(c.b.steps, step{flow: f, args: between, node: c.n})
+}
+
+// anew returns a new value that steps write more than once.
+func (b *builder) anew(d array.DType, dims []int) *value {
+	v := b.temp(d, dims)
+	b.buffers[v.buf].anew = true
+	return v
+}
+
+// fits reports results of a body that are not of the types of those that they become.
+func (c *call) fits(got, want []*value) error {
+	same := func(x, y *value) bool { return x.dtype() == y.dtype() && slices.Equal(x.shape(), y.shape()) }
+	if !slices.EqualFunc(got, want, same) {
+		return c.refuse("the results of its region have other types than its own")
+	}
+	return nil
+}
+
+// store has x written to another place: by what computes x, where nothing else wants that.
+func (c *call) store(to, x *value, alone bool, m *shift) {
+	b := c.b
+	at := len(b.steps)
+	if p := x.todo; p != nil && alone && (p.from == nil || m == nil) {
+		b.store(p, x.shape(), []*value{to})
+	} else {
+		b.place(x)
+		c.copyTo(to, x)
+	}
+	if m != nil && len(b.steps) > at {
+		b.steps[len(b.steps)-1].shift = m
+	}
+}
+
+// sole reports which results of a region nothing else uses.
+func sole(r *graph.Graph) []bool { return solitary(r.Output()) }
+
+// answer returns the buffer of a bool that the host reads.
+func (c *call) answer(v *value) (int, error) {
+	if v.dtype() != array.Bool || v.header.Len() != 1 {
+		return 0, c.refuse("its condition is " + shape.TypeOf(v.header).String() + ", expected bool[]")
+	}
+	return c.b.dense(v).buf, nil
+}
+
+func (c *call) cond() ([]*value, error) {
+	test, err := c.answer(c.in[0])
+	if err != nil {
+		return nil, err
+	}
+	for i := range c.in {
+		c.placed(i)
+	}
+	var out []*value
+	for _, t := range members(c.n.Type()) {
+		_, dims, _ := t.Concrete()
+		out = append(out, c.b.anew(t.DType(), dims))
+	}
+	f := &flow{op: op.Cond, test: test}
+	for r, region := range c.n.Regions() {
+		alone := sole(region)
+		err := c.body(f, r, c.in[1:], func(got []*value) error {
+			if err := c.fits(got, out); err != nil {
+				return err
+			}
+			for i, x := range got {
+				c.store(out[i], x, alone[i], nil)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	c.add(f, test)
+	return out, nil
+}
+
+// begin returns the values that a loop carries, which hold the operands when it begins, and its
+// operands that stay as they are, in order: rounds would copy views with gaps.
+func (c *call) begin(carry, constant int) (carried, constants []*value) {
+	alone := solitary(c.n)
+	for i, x := range c.in[:carry] {
+		v := c.b.anew(x.dtype(), x.shape())
+		c.store(v, x, alone[i], nil)
+		carried = append(carried, v)
+	}
+	for i := constant; i < len(c.in); i++ {
+		constants = append(constants, c.dense(i))
+	}
+	return carried, constants
+}
+
+// next has the carried values become what a round made of them. Those that are one of them, or
+// views of it, are copied before any is overwritten.
+func (c *call) next(carried, got []*value) {
+	for i, x := range got {
+		c.b.place(x)
+		switch {
+		case x.buf == carried[i].buf && x.view().IsDense():
+			got[i] = nil // stays what it is
+		case slices.ContainsFunc(carried, func(v *value) bool { return v.buf == x.buf }):
+			got[i] = c.b.copy(x)
+		}
+	}
+	for i, x := range got {
+		if x != nil {
+			c.copyTo(carried[i], x)
+		}
+	}
+}
+
+func (c *call) while() ([]*value, error) {
+	n := c.n.Attrs().(op.LoopAttrs).Carry
+	carried, constants := c.begin(n, n)
+	args := slices.Concat(carried, constants)
+	f := &flow{op: op.While, test: carried[0].buf} // until the test is known
+	err := c.body(f, 0, args, func(got []*value) (err error) {
+		f.test, err = c.answer(got[0])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = c.body(f, 1, args, func(got []*value) error {
+		if err := c.fits(got, carried); err != nil {
+			return err
+		}
+		c.next(carried, slices.Clone(got))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.add(f, f.test)
+	return carried, nil
+}
+
+// inRounds is an offset of views whose place depends on the round: any but 0, which kernels have
+// no number for.
+const inRounds = 1
+
+func (c *call) scan() ([]*value, error) {
+	a := c.n.Attrs().(op.LoopAttrs)
+	f := &flow{op: op.Scan}
+	for i := a.Carry; i < a.Carry+a.Seqs; i++ {
+		rounds := c.in[i].shape()[0]
+		if i > a.Carry && rounds != f.rounds {
+			return nil, c.n.Error(op.SizeMismatch, "sequence "+strconv.Itoa(i-a.Carry)+" has "+strconv.Itoa(rounds)+
+				" slices, expected as many as the first, "+strconv.Itoa(f.rounds))
+		}
+		f.rounds = rounds
+	}
+	var stacked []*value
+	for i, t := range members(c.n.Type()) {
+		if i >= a.Carry {
+			_, dims, _ := t.Concrete()
+			stacked = append(stacked, c.b.anew(t.DType(), dims))
+		}
+	}
+	if f.rounds == 0 {
+		for i := range a.Carry {
+			c.placed(i)
+		}
+		return slices.Concat(c.in[:a.Carry], stacked), nil
+	}
+	carried, constants := c.begin(a.Carry, a.Carry+a.Seqs)
+	parts, cut := c.slices(a)
+	alone := sole(c.n.Regions()[0])
+	err := c.body(f, 0, slices.Concat(carried, parts, constants), func(got []*value) error {
+		return c.round(carried, stacked, got, alone)
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.bodies[0] = append(cut, f.bodies[0]...)
+	var between []int
+	for _, v := range stacked {
+		between = append(between, v.buf)
+	}
+	c.add(f, between...)
+	return slices.Concat(carried, stacked), nil
+}
+
+// slices returns a round's slices of sequences, and the steps that copy them.
+func (c *call) slices(a op.LoopAttrs) (values []*value, cut []step) {
+	b, inputs := c.b, c.n.Regions()[0].Inputs()
+	for i := a.Carry; i < a.Carry+a.Seqs; i++ {
+		x := c.placed(i)
+		h := x.header
+		v := b.anew(x.dtype(), x.shape()[1:])
+		values = append(values, v)
+		if inputs[i].NumUses() == 0 {
+			continue
+		}
+		part := &value{header: over(x.dtype(), x.shape()[1:], h.Strides()[1:], inRounds), buf: x.buf}
+		outer := b.steps
+		b.steps = nil
+		c.store(v, part, false, &shift{start: h.Offset(), stride: h.Strides()[0]})
+		cut = append(cut, b.steps...)
+		b.steps = outer
+	}
+	return values, cut
+}
+
+// round has what a round of a scan made written to its places in the stacked results, and the
+// carried values become the new ones.
+func (c *call) round(carried, stacked, got []*value, alone []bool) error {
+	var rows []*value
+	for _, v := range stacked {
+		row := source.Dense(v.dtype(), v.shape()[1:])
+		rows = append(rows, &value{header: over(v.dtype(), row.Shape, row.Strides, inRounds), buf: v.buf})
+	}
+	if err := c.fits(got, slices.Concat(carried, rows)); err != nil {
+		return err
+	}
+	for i, row := range rows {
+		k := len(carried) + i
+		c.store(row, got[k], alone[k], &shift{stride: row.header.Len()})
+	}
+	c.next(carried, slices.Clone(got[:len(carried)]))
+	return nil
+}

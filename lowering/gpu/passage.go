@@ -1,0 +1,177 @@
+package gpu
+
+import (
+	"context"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+)
+
+// passage is what a run does between two decisions of the host: launches that follow one
+// another, or control flow, whose bodies are passages again.
+type passage struct {
+	from, to int  // of the program's launches
+	shifts   bool // where these read or write depends on the round: they are not recorded
+	control  *step
+	bodies   [][]passage
+}
+
+// schedule makes passages of steps, and numbers what a run launches and what may refuse an
+// operand.
+func (p *program) schedule(steps []step) (list []passage) {
+	for i := range steps {
+		s := &steps[i]
+		if s.setup {
+			continue
+		}
+		if s.flow != nil {
+			a := passage{control: s}
+			for _, body := range s.flow.bodies {
+				a.bodies = append(a.bodies, p.schedule(body))
+			}
+			list = append(list, a)
+			continue
+		}
+		if s.routine == nil && s.kernel.Status {
+			p.checked = append(p.checked, s.node)
+			s.call = len(p.checked)
+		}
+		at, shifts := len(p.launches), s.shift != nil
+		p.launches = append(p.launches, s)
+		if n := len(list); n > 0 && list[n-1].control == nil && list[n-1].shifts == shifts {
+			list[n-1].to++
+			continue
+		}
+		list = append(list, passage{from: at, to: at + 1, shifts: shifts})
+	}
+	return list
+}
+
+// play enqueues passages; round is that of the loop whose body they are.
+func (p *program) play(ctx context.Context, x *instance, list []passage, round int) error {
+	for i := range list {
+		a := &list[i]
+		if err := stopped(ctx, x); err != nil {
+			return err
+		}
+		var err error
+		if a.control != nil {
+			err = p.decide(ctx, x, a)
+		} else if r := x.replays[a.from]; r != nil {
+			err = r.Replay(x.queue)
+		} else {
+			err = p.issue(ctx, x, *a, round)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stopped returns the error of a run whose caller has given up, when what runs has ended.
+func stopped(ctx context.Context, x *instance) error {
+	if ctx == nil || ctx.Err() == nil {
+		return nil
+	}
+	_ = x.queue.Finish()
+	return diag.Stop(ctx.Err())
+}
+
+// issue enqueues the launches of a passage one by one.
+func (p *program) issue(ctx context.Context, x *instance, a passage, round int) (err error) {
+	for i := a.from; i < a.to; i++ {
+		if err := stopped(ctx, x); err != nil {
+			return err
+		}
+		s := p.launches[i]
+		if s.routine != nil {
+			err = s.routine.Run(x.queue, x.views[s.args[0]], x.views[s.args[1]], x.views[s.args[2]])
+		} else {
+			l := &x.launches[i]
+			if s.shift != nil {
+				l.Args[len(s.args)].Bits = uint64(uint32(s.shift.at(round)))
+			}
+			err = x.queue.Launch(l)
+		}
+		if err != nil {
+			return at(s, err)
+		}
+	}
+	return nil
+}
+
+// breath is after how many rounds of a scan the host, which enqueues faster than a device
+// computes, waits: so that queues stay short, and a run that is given up ends soon.
+const breath = 256
+
+// decide runs the bodies of control flow.
+func (p *program) decide(ctx context.Context, x *instance, a *passage) error {
+	switch a.control.flow.op {
+	case op.Cond:
+		yes, err := p.truth(x, a.control)
+		if err != nil {
+			return err
+		}
+		if yes {
+			return p.enterBody(ctx, x, a, 0, 0)
+		}
+		return p.enterBody(ctx, x, a, 1, 0)
+	case op.While:
+		for {
+			if err := stopped(ctx, x); err != nil {
+				return err
+			}
+			if err := p.enterBody(ctx, x, a, 0, 0); err != nil {
+				return err
+			}
+			if more, err := p.truth(x, a.control); err != nil || !more {
+				return err
+			}
+			if err := p.enterBody(ctx, x, a, 1, 0); err != nil {
+				return err
+			}
+		}
+	}
+	for round := range a.control.flow.rounds {
+		if err := stopped(ctx, x); err != nil {
+			return err
+		}
+		if round%breath == breath-1 {
+			if err := x.queue.Finish(); err != nil {
+				return err
+			}
+		}
+		if err := p.enterBody(ctx, x, a, 0, round); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enterBody runs a body, or says why it cannot run.
+func (p *program) enterBody(ctx context.Context, x *instance, a *passage, body, round int) error {
+	wrong := a.control.flow.wrong[body]
+	if wrong == nil {
+		return p.play(ctx, x, a.bodies[body], round)
+	}
+	if err := p.refused(x); err != nil { // which came first
+		return err
+	}
+	return wrong
+}
+
+// truth reads the bool that a cond or while asks for. What follows from an operand that was
+// refused is no answer: a loop might never end.
+func (p *program) truth(x *instance, s *step) (bool, error) {
+	var word [1]byte
+	if err := x.queue.Read(word[:], x.views[s.flow.test]); err != nil {
+		return false, at(s, err)
+	}
+	if len(p.checked) > 0 {
+		if err := p.refused(x); err != nil {
+			return false, err
+		}
+	}
+	return word[0] != 0, nil
+}

@@ -1,0 +1,158 @@
+package join
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Group is elementwise calls that one step computes, in the order of the graph. Nothing but
+// the value of the last is used outside, so the step stands where the last call does.
+type Group struct {
+	Nodes []*graph.Node
+
+	operands map[*graph.Node]bool // what the calls read that is none of them
+	size     int                  // of their expressions, without operands
+}
+
+// Last returns the call whose value the group computes.
+func (g *Group) Last() *graph.Node { return g.Nodes[len(g.Nodes)-1] }
+
+// Rules are what targets differ in.
+type Rules struct {
+	// Era is what Eras counts for the graph.
+	Era map[*graph.Node]int
+	// Taken reports whether a call is computed by a step of another kind, Same whether it
+	// gives what its first operand is; nil for none.
+	Taken, Same func(n *graph.Node) bool
+	// Operands and Calls are the most of a group, Nodes the most that its expression may
+	// have, operands counted; 0 for no limit. One call may be beyond them.
+	Operands, Calls, Nodes int
+}
+
+// Eras counts, for each node of a graph, the calls before it that write, or may write,
+// something: a step must not read later what is written in between.
+func Eras(g *graph.Graph) map[*graph.Node]int {
+	eras, era := map[*graph.Node]int{}, 0
+	for n := range g.Nodes() {
+		eras[n] = era
+		if o := n.Op(); o != nil && o.Effect != op.Pure {
+			era++
+		}
+	}
+	return eras
+}
+
+// Find joins each elementwise call with the one group that uses it, from the last call of a
+// graph to the first, so that all users of a call are known when it is looked at. Every such
+// call is in a group, some alone.
+func Find(g *graph.Graph, r Rules) map[*graph.Node]*Group {
+	of := map[*graph.Node]*Group{}
+	var made []*Group
+	for n := range g.Backward() {
+		if r.Taken != nil && r.Taken(n) || !r.Member(n) {
+			continue
+		}
+		size := r.size(n)
+		own := Only(n, func(u *graph.Node) *Group { return of[u] })
+		if own == nil || !r.fits(n, size, own) {
+			own = &Group{operands: map[*graph.Node]bool{}}
+			made = append(made, own)
+		}
+		own.add(n, size)
+		of[n] = own
+	}
+	for _, own := range made {
+		slices.Reverse(own.Nodes)
+	}
+	return of
+}
+
+// Only returns what all users of n are in, by of; the zero C where that is none, or not one.
+func Only[C comparable](n *graph.Node, of func(u *graph.Node) C) (own C) {
+	var none C
+	for u := range n.Users() {
+		c := of(u)
+		if c == none || own != none && own != c {
+			return none
+		}
+		own = c
+	}
+	return own
+}
+
+// Member reports whether a call can be computed element by element with others.
+func (r Rules) Member(n *graph.Node) bool {
+	o := n.Op()
+	if o == nil || o.Effect != op.Pure || !Plain(n) || len(n.Regions()) > 0 {
+		return false
+	}
+	for a := range n.Inputs() {
+		if !Plain(a) {
+			return false
+		}
+	}
+	if r.same(n) {
+		return true
+	}
+	symbolic := false
+	o.Codec().Symbols(n.Attrs(), func(shape.Dim) { symbolic = true })
+	return o.Scalar() && !symbolic
+}
+
+func (r Rules) same(n *graph.Node) bool { return r.Same != nil && r.Same(n) }
+
+// Plain reports whether a value is a tensor of known element type and rank.
+func Plain(n *graph.Node) bool {
+	t := n.Type()
+	return t.Kind() == shape.Tensor && t.Ranked() && t.DType() != array.Invalid
+}
+
+// size is how many operations and constants a call adds to an expression, if these are
+// limited.
+func (r Rules) size(n *graph.Node) (count int) {
+	if r.Nodes == 0 || r.same(n) {
+		return 0
+	}
+	g, err := n.Op().Expression(n.Attrs(), n.OperandTypes())
+	if err != nil {
+		return r.Nodes // alone: reported when its step is made
+	}
+	for _, e := range g.Nodes {
+		if e.Code != kernel.OpInput {
+			count++
+		}
+	}
+	return count
+}
+
+// fits reports whether n, of that size, can join a group whose nodes are in backward order:
+// its elements are those of the group, and the step does not get too long.
+func (r Rules) fits(n *graph.Node, size int, own *Group) bool {
+	last := own.Nodes[0]
+	if !n.Type().Dims().Same(last.Type().Dims()) || r.Era[n] != r.Era[last] {
+		return false
+	}
+	operands := len(own.operands) - 1 // n is one of them
+	for a := range n.Inputs() {
+		if !own.operands[a] {
+			operands++
+		}
+	}
+	return within(len(own.Nodes)+1, r.Calls) && within(operands, r.Operands) && within(own.size+size+operands, r.Nodes)
+}
+
+func within(count, limit int) bool { return limit == 0 || count <= limit }
+
+func (g *Group) add(n *graph.Node, size int) {
+	g.Nodes = append(g.Nodes, n)
+	g.size += size
+	delete(g.operands, n)
+	for a := range n.Inputs() {
+		g.operands[a] = true
+	}
+}
