@@ -10,6 +10,9 @@ import philox
 
 NOTES = []
 
+# Whether functions are asked how large the terms of their sums are, of magnitudes.
+TERMS = False
+
 
 class Skip(Exception):
     """PyTorch's result is undefined or depends on the machine, and why."""
@@ -147,10 +150,24 @@ def spread(f, x, dim, correction, keep_dim):
     c = given(correction, 1)
     if c != c or abs(c) > 1 << 62 or c != int(c):
         raise Lacks("PyTorch takes a whole correction until 2.0")
-    return f(x, axes(dim, x), correction=int(c), keepdim=keep_dim)
+    y = f(x, axes(dim, x), correction=int(c), keepdim=keep_dim)
+    if TERMS and x.numel():  # equal numbers differ from a mean that is rounded
+        most = x.amax(axes(dim, x), keepdim=keep_dim) * math.sqrt(torch.finfo(x.dtype).eps)
+        y = y + (most if f is torch.std else most ** 2)
+    return y
 
 
 # Normalisation.
+
+
+def layer_norm(x, shape, weight, bias, eps):
+    y = F.layer_norm(x, shape, weight, bias, eps)
+    if math.prod(shape) != 1:
+        return y
+    # PyTorch's moments round, so that a number differs from the mean that it is.
+    y = (x - x) / torch.tensor(eps, dtype=x.dtype).sqrt()
+    y = y if weight is None else y * weight
+    return y if bias is None else y + bias
 
 
 def batch_norm(x, mean, var, weight, bias, training, eps):
@@ -225,6 +242,8 @@ def attention(q, k, v, mask, is_causal, scale, enable_gqa):
     if is_int(q) or k.dtype != q.dtype or v.dtype != q.dtype:
         raise ValueError("floats of one type")
     if enable_gqa:
+        if q.size(-3) % k.size(-3) or q.size(-3) % v.size(-3):
+            raise ValueError("heads")
         k = k.repeat_interleave(q.size(-3) // k.size(-3), -3)
         v = v.repeat_interleave(q.size(-3) // v.size(-3), -3)
     scores = q @ k.transpose(-2, -1) * (1 / math.sqrt(q.size(-1)) if scale is None else scale)
@@ -426,7 +445,7 @@ def resized_weights(mode, rounding, p, had, s, a, exclude, antialias):
         taps = {k: f for k, f in taps.items() if 0 <= k < had}
     total = sum(taps.values()) if antialias or exclude else 1
     for k, f in taps.items():
-        row[min(max(k, 0), had - 1)] += f / total
+        row[min(max(k, 0), had - 1)] += f / total if total else math.nan
     return row
 
 
@@ -757,6 +776,7 @@ def q_embedding(x, weight, scale, zero):
         raise ValueError("rank of the weight")
     if x.dtype not in (torch.int32, torch.int64):
         raise TypeError("indices")
+    factor(scale)
     return F.embedding(x, dequantize(weight, scale, zero, 0))
 
 

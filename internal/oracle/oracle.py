@@ -227,7 +227,11 @@ def scale(f, attrs, ins):
     """The results of the operands' finite magnitudes: how large the terms of sums are."""
     if not any(floats(x, FLOATS) for x in ins):
         return []
-    return attempt(f, widest(attrs), [torch.nan_to_num(x.double(), 0, 0, 0).abs() if floats(x, FLOATS) else x for x in ins])
+    helpers.TERMS = True
+    try:
+        return attempt(f, widest(attrs), [torch.nan_to_num(x.double(), 0, 0, 0).abs() if floats(x, FLOATS) else x for x in ins])
+    finally:
+        helpers.TERMS = False
 
 
 def widest(attrs):

@@ -146,7 +146,7 @@ var BatchNormStats = op.Define("batch_norm_stats", op.Spec[op.None]{
 
 // LayerNorm is torch.nn.functional.layer_norm.
 //
-//gofx:torch F.layer_norm(x, normalized_shape, weight, bias, eps)
+//gofx:torch layer_norm(x, normalized_shape, weight, bias, eps)
 var LayerNorm = op.Define("layer_norm", op.Spec[LayerNormAttrs]{
 	Differs: []op.Difference[LayerNormAttrs]{
 		refusesMixed[LayerNormAttrs](),
