@@ -34,12 +34,13 @@ func (m *Misfit) Error() string { return m.Err.Error() }
 // and is anything in the results. Behind its arguments main takes the sizes, a scalar of i32 for each
 // symbol.
 func Bounded(p *Program, symbols []Symbol) (*Program, error) {
-	b := &bounding{symbols: symbols, values: map[*Value]*Value{}, full: map[*Value]*Value{}, numbers: map[int]*Value{}, out: NewBuilder()}
+	b := &bounding{symbols: symbols, values: map[*Value]*Value{}, full: map[*Value]*Value{}, numbers: map[int]*Value{}, others: map[*Program]map[*Value]*Value{}, out: NewBuilder()}
 	for _, s := range symbols {
 		for _, q := range s.Others {
 			if len(q.Main.Ops) != len(p.Main.Ops) || len(q.Main.Args) != len(p.Main.Args) {
 				return nil, &Misfit{parting(p.Main, q.Main), errors.New("the program has other operations for other sizes")}
 			}
+			b.pair(q, p.Main.Args, q.Main.Args)
 		}
 	}
 	opens := make([][]int, len(p.Main.Args))
@@ -74,10 +75,21 @@ func Bounded(p *Program, symbols []Symbol) (*Program, error) {
 type bounding struct {
 	symbols []Symbol
 	values  map[*Value]*Value
-	sizes   []*Value          // of symbols, as the run has them
-	full    map[*Value]*Value // values with all their bounds as numbers
-	numbers map[int]*Value    // bounds as scalars
+	sizes   []*Value                       // of symbols, as the run has them
+	full    map[*Value]*Value              // values with all their bounds as numbers
+	numbers map[int]*Value                 // bounds as scalars
+	others  map[*Program]map[*Value]*Value // of each value the one at its place
 	out     *Builder
+}
+
+// pair notes the values of a program for another size that stand where these do.
+func (b *bounding) pair(q *Program, values, others []*Value) {
+	if b.others[q] == nil {
+		b.others[q] = map[*Value]*Value{}
+	}
+	for i, v := range values {
+		b.others[q][v] = others[i]
+	}
 }
 
 // open returns for each dimension of a value the symbol that its size is, -1 for none.
@@ -114,9 +126,10 @@ func (b *bounding) op(i int, o *Op) error {
 	}
 	for _, s := range b.symbols {
 		for _, q := range s.Others {
-			if err := b.alike(o, q.Main.Ops[i]); err != nil {
+			if err := b.alike(q, o, q.Main.Ops[i]); err != nil {
 				return err
 			}
+			b.pair(q, o.Results, q.Main.Ops[i].Results)
 		}
 	}
 	if o.Name == "return" {
@@ -223,11 +236,16 @@ func (b *bounding) sized(v, size *Value, dim int, bound bool) *Value {
 	return b.out.Add(b.out.With("set_dimension_size", []*Value{v, size}, "dimension", Int(dim)), v.Type.Limited(dim, bound))[0]
 }
 
-// alike requires an operation to be the same for another size, but for what follows from the
-// sizes of its operands and results.
-func (b *bounding) alike(o, u *Op) error {
-	if o.Name != u.Name || len(o.Attrs) != len(u.Attrs) || len(o.Regions) != len(u.Regions) || len(o.Results) != len(u.Results) {
+// alike requires an operation to be the same for another size, of the same values, but for what follows from
+// the sizes of its operands and results.
+func (b *bounding) alike(q *Program, o, u *Op) error {
+	if o.Name != u.Name || len(o.Attrs) != len(u.Attrs) || len(o.Regions) != len(u.Regions) || len(o.Results) != len(u.Results) || len(o.Operands) != len(u.Operands) {
 		return errors.New("the program has other operations for other sizes")
+	}
+	for k, v := range o.Operands {
+		if b.others[q][v] != u.Operands[k] {
+			return fmt.Errorf("operand %d is another value for other sizes", k)
+		}
 	}
 	for k, a := range o.Attrs {
 		if x, y := a.Value, u.Attrs[k].Value; attrString(x) != attrString(y) && !follows(o, u, x, y) {
@@ -243,7 +261,7 @@ func (b *bounding) alike(o, u *Op) error {
 }
 
 // follows reports whether attributes differ only as operands do: constants of one number, slices to
-// the end.
+// the end, slices of all that a gather reads from.
 func follows(o, u *Op, x, y Attribute) bool {
 	switch x := x.(type) {
 	case Dense:
@@ -251,7 +269,7 @@ func follows(o, u *Op, x, y Attribute) bool {
 		return ok && o.Name == "constant" && len(x.Bits) == 1 && len(y.Bits) == 1 && x.Bits[0] == y.Bits[0] && x.Type.Elem == y.Type.Elem && x.Type.Rank() == y.Type.Rank()
 	case Ints:
 		y, ok := y.(Ints)
-		if !ok || o.Name != "slice" || len(x) != len(y) {
+		if !ok || o.Name != "slice" && o.Name != "gather" || len(x) != len(y) {
 			return false
 		}
 		for d := range x {

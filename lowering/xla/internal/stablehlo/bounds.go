@@ -214,11 +214,17 @@ func ofConvolution(o *Op) ([][]source, error) {
 	return list, err
 }
 
-// ofGather has the sizes of the indices; what is gathered from has none that are bounds.
+// ofGather has the sizes of the indices, and those of slices, which are its own. It takes all of a bounded
+// dimension: a position in one may lie behind the run's size.
 func ofGather(o *Op) ([][]source, error) {
 	g := o.Get("dimension_numbers").(Gather)
-	if o.Operands[0].Type.IsBounded() || o.Operands[1].Type.Bound(g.IndexVectorDim) {
-		return nil, errors.New("it reads from a tensor whose size is a bound, or positions of such a length")
+	if o.Operands[1].Type.Bound(g.IndexVectorDim) {
+		return nil, errors.New("it reads positions whose length is a bound")
+	}
+	for d, n := range o.Operands[0].Type.Dims {
+		if o.Operands[0].Type.Bound(d) && (slices.Contains(g.StartIndexMap, d) || o.Ints("slice_sizes")[d] != n) {
+			return nil, fmt.Errorf("it reads positions of dimension %d, which is a bound", d)
+		}
 	}
 	list, err := own(o)
 	at := 0
@@ -286,8 +292,12 @@ func checkBounds(o *Op) error {
 }
 
 // whole reports whether an operation is to be computed for the bounds, as numbers: slices have
-// results of such sizes only, and one dimension of what is reshaped or broadcast may be a bound.
+// results of such sizes only, gathers read slices of such sizes, and one dimension of what is reshaped or
+// broadcast may be a bound.
 func whole(o *Op) bool {
+	if o.Name == "gather" {
+		return o.Operands[0].Type.IsBounded()
+	}
 	for _, v := range slices.Concat(o.Operands, o.Results) {
 		n := 0
 		for d := range v.Type.Dims {
