@@ -203,9 +203,13 @@ func dequantize(c *maker, a std.DequantizeAttrs, in []op.Value) op.Value {
 // rangeOf is the scale, f32, and the zero point, i32, of u8 that cover 0 and what x holds;
 // NaN is passed over.
 func (c *maker) rangeOf(x op.Value) (scale, zero op.Value) {
-	flat := c.padAxis(c.reshape(x, prod(c.dims(x)...)), 0, 0, 1, 0)
-	flat = c.where(c.apply(std.Isnan, flat), c.full(array.F32, op.Float(0)), flat)
-	lo, hi := c.extreme(std.Amin, flat, op.Ints{}, false), c.extreme(std.Amax, flat, op.Ints{}, false)
+	for i, n := range c.dims(x) { // nothing has an extreme
+		if _, ok := n.Int(); !ok || n.Is(0) {
+			x = c.padAxis(x, i, 0, 1, 0)
+		}
+	}
+	x = c.where(c.apply(std.Isnan, x), c.full(array.F32, op.Float(0)), x)
+	lo, hi := c.minN(c.extreme(std.Amin, x, op.Ints{}, false), 0), c.maxN(c.extreme(std.Amax, x, op.Ints{}, false), 0)
 	part := c.full(array.F32, op.Float(255))
 	scale = c.div(c.sub(hi, lo), part)
 	scale = c.where(c.compareN(std.Eq, scale, 0), c.full(array.F32, op.Float(1.0/255)), scale)
