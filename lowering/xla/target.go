@@ -175,6 +175,11 @@ func (e *Executable) begin() error {
 // Run computes the outputs. Errors of the device have the code pjrt.PluginFailed. Where
 // ctx ends, the device may go on; its results are dropped.
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
+	leave, err := e.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	values := make([]lowering.Value, len(in))
 	for i, a := range in {
 		values[i] = lowering.Host(a)
@@ -195,13 +200,18 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 	return out, nil
 }
 
-// run returns the results on the devices.
-func (e *Executable) run(ctx context.Context, in []lowering.Value) ([]*resident, error) {
+// enter begins what Close waits for, and leave ends it.
+func (e *Executable) enter() (leave func(), err error) {
 	e.alive.RLock()
-	defer e.alive.RUnlock()
 	if e.closed {
+		e.alive.RUnlock()
 		return nil, closed("executable")
 	}
+	return e.alive.RUnlock, nil
+}
+
+// run returns the results on the devices; it has been entered.
+func (e *Executable) run(ctx context.Context, in []lowering.Value) ([]*resident, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, diag.Stop(err)
 	}

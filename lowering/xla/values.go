@@ -39,11 +39,11 @@ func (e *Executable) Put(ctx context.Context, a *array.Array) (lowering.Value, e
 	if a == nil {
 		return nil, diag.New(interp.MissingInput, "there is no array to copy to the device")
 	}
-	e.alive.RLock()
-	defer e.alive.RUnlock()
-	if e.closed {
-		return nil, closed("executable")
+	leave, err := e.enter()
+	if err != nil {
+		return nil, err
 	}
+	defer leave()
 	to, err := e.placeOf(shape.TypeOf(a))
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (e *Executable) placeOf(t shape.Type) (place, error) {
 // is that of the Runtime: where targets share one by the plugin's name, it ends with the last
 // executable.
 func (e *Executable) RunValues(ctx context.Context, in []lowering.Value) ([]lowering.Value, error) {
-	results, err := e.run(ctx, in)
+	results, err := e.entered(ctx, in)
 	for _, i := range e.opts.Donate {
 		if i < len(in) && in[i] != nil {
 			if e := in[i].Close(); err == nil {
@@ -91,6 +91,16 @@ func (e *Executable) RunValues(ctx context.Context, in []lowering.Value) ([]lowe
 		out[i] = r
 	}
 	return out, nil
+}
+
+// entered is run, which Close waits for.
+func (e *Executable) entered(ctx context.Context, in []lowering.Value) ([]*resident, error) {
+	leave, err := e.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return e.run(ctx, in)
 }
 
 // onDevice returns an operand at a place, and whether the run is to close it.
