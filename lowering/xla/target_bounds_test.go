@@ -201,9 +201,9 @@ func TestBoundsAreInTheKeys(t *testing.T) {
 // Bounds for which arrays are too large for the host are no error: runs have programs for their sizes.
 func TestBoundsMayBeTooLarge(t *testing.T) {
 	f := plugin(t)
-	for _, most := range []int{math.MaxInt32, 1 << 20} {
+	for limit, most := range map[int64]int{1 << 16: 1 << 20, 1 << 17: math.MaxInt32, math.MaxInt64: math.MaxInt32} {
 		func() {
-			defer array.SetMaxBytes(array.SetMaxBytes(1 << 16))
+			defer array.SetMaxBytes(array.SetMaxBytes(limit))
 			e := compileFor(t, xla.Target{Plugin: f.path, Cache: "-", Bounds: map[string]int{"N": most, "M": most}}, parse(t, two), lowering.Options{})
 			require.Equal(t, []float32{0, 2, 4}, run1(t, e, numbers(1, 3), numbers(1, 3)))
 			s := bounds(e)

@@ -193,7 +193,7 @@ func (e *Executable) upToBounds(ctx context.Context, o lowering.Options, key str
 	}
 	for _, t := range append(program.code.Arguments(), program.code.Results()...) { // arrays of the host are as large
 		if n, ok := array.NumElems(t.Dims); !ok || n > math.MaxInt/8 {
-			return nil, array.TooLarge(t.String(), math.MaxInt)
+			return nil, diag.New(array.CodeTooLarge, t.String()+" has more bytes than any memory").WithHint("leave the symbol without a bound, or give it a smaller one")
 		} else if err := array.TooLarge(t.String(), int64(n*t.Elem.Size())); err != nil {
 			return nil, err
 		}
