@@ -45,6 +45,15 @@ var expanded = []struct {
   return (%y, %z)
 }
 `, 5, "", func(g *op.Gen, n int) []*array.Array { return []*array.Array{g.Normal(n, 2, 6, 6)} }},
+	{"open positions between open sizes", `graph g(%x: f32[N,5,N], %i: i64[N]) {
+  symbol N = dim(%x, 0)
+  %a = call_function[index_select](%x, %i) {dim=1} : f32[N,N,N]
+  %s = call_function[sum](%a) {dim=[1]} : f32[N,N]
+  %u = call_function[unsqueeze](%s) {dim=1} : f32[N,1,N]
+  %y = call_function[mul](%x, %u) : f32[N,5,N]
+  return (%a, %y)
+}
+`, 5, "", func(g *op.Gen, n int) []*array.Array { return []*array.Array{g.Normal(n, 5, n), g.Int(5, n)} }},
 	{"a pool over an open axis", `graph g(%x: f32[2,3,N]) {
   symbol N = dim(%x, 2)
   %y = call_function[adaptive_avg_pool1d](%x) {output_size=[4]} : f32[2,3,4]
