@@ -71,7 +71,7 @@ func joinedGraphs() []joined {
 		{"behind a layer", "%x: f32[3,4,5], %w: f32[6,5], %b: f32[6]", "%y = linear(%x, %w, %b)\n" + silu("y", "z") + "%l = tril(%z)\n%p = join_place(%l)\n%q = sub(%p, %y)\nreturn %q\n", 1},
 		{"behind a product of halves", "%x: f16[2,17,20], %w: f16[2,20,24]", "%y = matmul(%x, %w)\n" + silu("y", "z") + "%q = cast(%z) {dtype=f32}\nreturn %q\n", 1},
 		{"behind a product of bytes", "%x: u8[7,16], %w: i8[8,16], %a: f32[], %b: f32[8]",
-			"%y = q_linear(%x, %a, _, %w, %b) {dtype=f32}\n" + silu("y", "z") + "return %z\n", 6}, // of words, their sums, what these add, and factors
+			"%y = q_linear(%x, %a, _, %w, %b) {dtype=f32}\n" + silu("y", "z") + "return %z\n", 5}, // of words, their sums, and what these add
 		{"behind two products", "%x: f32[9,8], %u: f32[8,12], %v: f32[8,12]", "%a = matmul(%x, %u)\n%b = matmul(%x, %v)\n" + silu("a", "c") + "%d = mul(%c, %b)\n%e = sub(%d, %b)\nreturn %e\n", 2},
 		{"behind a norm of a convolution", "%x: f32[2,3,6,6], %w: f32[4,3,1,1], %m: f32[4], %v: f32[4]", "%k = abs(%v)\n%y = conv2d(%x, %w)\n%n = batch_norm_inference(%y, %m, %k)\n" + silu("n", "z") + "return %z\n", 3}, // of the variances, of the channels' factors
 		{"of which a view is taken, too", "%x: f32[9,8], %u: f32[8,12]", "%y = matmul(%x, %u)\n" + silu("y", "z") + "%t = transpose(%y) {dim0=0, dim1=1}\n%c = clone(%t)\nreturn %z, %c\n", 3},
