@@ -47,7 +47,7 @@ type Stats struct {
 	Sizes    lowering.CacheStats // of the graph, lowered for sizes
 	Launches int                 // kernels of a run of what was used last: each once, those in bodies of control flow too, however often they run
 	Control  int                 // branches and loops, where the host decides what is launched
-	Tensor   int                 // of them, of kernels that use tensor cores
+	Tensor   int                 // launches of kernels that use tensor cores
 	Library  int                 // products that the library of the device's vendor computes
 	Kernels  int                 // different ones
 	Compiled int                 // of them, by the driver

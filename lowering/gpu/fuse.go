@@ -110,7 +110,7 @@ func (b *builder) inline(n *graph.Node, g expr.Graph, dims []int, args []*value,
 
 // index returns the input that a value in a buffer is, a new one where it is none yet.
 func (p *pending) index(v *value) int {
-	if k := slices.Index(p.in, v); k >= 0 {
+	if k := slices.IndexFunc(p.in, v.same); k >= 0 {
 		return k
 	}
 	p.in = append(p.in, v)

@@ -130,7 +130,7 @@ func matrix(v source.View, batch []int) (m device.Matrix, ok bool) {
 // offer gives the newest step another way: the product by a library, then the epilogue.
 func (b *builder) offer(p *pending, out *value) {
 	c := p.from
-	if c.library == nil {
+	if c.library == nil || len(b.steps) == 0 { // none where the step was refused
 		return
 	}
 	s := &b.steps[len(b.steps)-1]

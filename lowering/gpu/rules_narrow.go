@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"fmt"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
@@ -144,12 +146,14 @@ func (n *narrow) halves(x *value, rows int) (*contraction, bool) {
 	for _, v := range n.in[1:] {
 		in = append(in, reshaped(v, v.header.Len(), 1))
 	}
-	w := n.formula(d, n.in[0].shape(), in, func(eb *expr.Builder, v []expr.Value) expr.Value {
-		q := eb.Cast(v[0], array.I32)
-		if len(v) > 1 {
-			q = eb.Sub(q, eb.Cast(v[1], array.I32))
-		}
-		return q
+	w := n.shared(fmt.Sprint("halves ", d), in, func() *value {
+		return n.formula(d, n.in[0].shape(), in, func(eb *expr.Builder, v []expr.Value) expr.Value {
+			q := eb.Cast(v[0], array.I32)
+			if len(v) > 1 {
+				q = eb.Sub(q, eb.Cast(v[1], array.I32))
+			}
+			return q
+		})
 	})
 	right, flat := swapped(w), reshaped(x, rows, n.Depth)
 	return &contraction{in: []*value{x, w}, kernel: flattened(flat, x, true, func(o, x source.View, e source.Epilogue) *source.Kernel {

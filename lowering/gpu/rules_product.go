@@ -143,8 +143,7 @@ func linear(c *call) ([]*value, error) {
 	if c.result(0).header.Len() == 0 {
 		return []*value{c.result(0)}, nil
 	}
-	wv := w.view()
-	turned := source.View{DType: wv.DType, Shape: []int{depth, features}, Strides: []int{wv.Strides[1], wv.Strides[0]}, Offset: wv.Offset}
+	columns := turned(w.view())
 	biasShape := []int{features}
 	rows := x.header.Len() / max(depth, 1)
 	if depth == 0 {
@@ -154,39 +153,39 @@ func linear(c *call) ([]*value, error) {
 	k := &contraction{in: []*value{x, w}}
 	switch {
 	case c.b.tensorCores(x.dtype(), rows, features, depth):
-		k.library = c.b.productOf(x.dtype(), nil, flat, turned)
+		k.library = c.b.productOf(x.dtype(), nil, flat, columns)
 		k.kernel = func(out source.View, e source.Epilogue) *source.Kernel {
 			if o, e, ok := e.Flatten(out); ok {
-				return c.warps(o.Shape).Product(o, flat, turned, e)
+				return c.warps(o.Shape).Product(o, flat, columns, e)
 			}
-			return c.warps(out.Shape).Product(out, x.view(), turned, e)
+			return c.warps(out.Shape).Product(out, x.view(), columns, e)
 		}
 	case !c.b.info.Host && tiles(x.dtype(), features, depth):
-		k = c.blocked(flat, turned, x, w)
-		k.library = c.b.productOf(x.dtype(), nil, flat, turned)
+		k = c.blocked(flat, columns, x, w)
+		k.library = c.b.productOf(x.dtype(), nil, flat, columns)
 		rows := k.kernel
 		k.kernel = func(out source.View, e source.Epilogue) *source.Kernel {
 			if o, e, ok := e.Flatten(out); ok {
 				return rows(o, e)
 			}
-			return c.block(out.Shape).Product(out, x.view(), turned, e)
+			return c.block(out.Shape).Product(out, x.view(), columns, e)
 		}
 	case tiles(x.dtype(), features, depth):
 		t := source.TileFor(c.b.info.Vector, features)
-		packed := c.pack(t, w, turned)
+		packed := c.pack(t, w, columns)
 		k.in[1] = packed
 		k.kernel = func(out source.View, e source.Epilogue) *source.Kernel {
 			if o, e, ok := e.Flatten(out); ok {
-				return t.Product(o, flat, turned.Shape, e)
+				return t.Product(o, flat, columns.Shape, e)
 			}
-			return t.Product(out, x.view(), turned.Shape, e)
+			return t.Product(out, x.view(), columns.Shape, e)
 		}
 	default:
 		k.kernel = func(out source.View, e source.Epilogue) *source.Kernel {
 			if o, e, ok := e.Flatten(out); ok {
-				return source.Dot(o, flat, turned, e)
+				return source.Dot(o, flat, columns, e)
 			}
-			return source.Dot(out, x.view(), turned, e)
+			return source.Dot(out, x.view(), columns, e)
 		}
 	}
 	return c.contract(k, bias, biasShape), nil

@@ -83,9 +83,9 @@ func (q *quant) less(i int, dims []int, d array.DType) *value {
 	})
 }
 
-// shared is what several products of one graph make of the same values, as those of the same states do.
+// shared is what several products make of the same values, as those of the same states or weights do.
 func (c *call) shared(what string, in []*value, make func() *value) *value {
-	key := fmt.Sprintf("%p %s", c.n.Graph(), what)
+	key := what
 	for _, v := range in {
 		if v != nil {
 			key += fmt.Sprint(" ", v.buf, v.view())
@@ -280,18 +280,22 @@ func (c *call) words(v *value) *value {
 	} else {
 		dims[last] = source.WordsOf(depth)
 	}
-	out := c.b.temp(array.I32, dims)
-	c.emit(source.Words(v.view(), last, 1, dims, make([]int, len(dims)), false), []*value{out}, []*value{v})
-	return out
+	return c.shared("words", []*value{v}, func() *value {
+		out := c.b.temp(array.I32, dims)
+		c.emit(source.Words(v.view(), last, 1, dims, make([]int, len(dims)), false), []*value{out}, []*value{v})
+		return out
+	})
 }
 
 // rowSums adds the bytes of rows of words.
 func (c *call) rowSums(words *value) *value {
 	dims := words.shape()
 	last := len(dims) - 1
-	out := c.b.temp(array.I32, dims[:last])
-	c.emit(source.RowSums(count(dims[:last]), dims[last]), []*value{out}, []*value{words})
-	return out
+	return c.shared("row sums", []*value{words}, func() *value {
+		out := c.b.temp(array.I32, dims[:last])
+		c.emit(source.RowSums(count(dims[:last]), dims[last]), []*value{out}, []*value{words})
+		return out
+	})
 }
 
 // reshaped is a dense value with other sizes.
@@ -399,8 +403,7 @@ func (q *quant) inWords(flat func(*value) *value, turned bool, depth int) ([]*va
 	if !turned {
 		w = swapped(w)
 	}
-	xw := q.shared("words", []*value{x}, func() *value { return q.words(x) })
-	ww := q.words(w)
+	xw, ww := q.words(x), q.words(w)
 	sums := q.rowSums(ww)
 	if dims := sums.shape(); !turned {
 		sums = reshaped(sums, slices.Insert(slices.Clone(dims), len(dims)-1, 1)...)

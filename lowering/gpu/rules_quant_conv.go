@@ -88,8 +88,11 @@ func (q *quant) convWords(shape source.Conv) ([]*value, error) {
 	shape.X = x.view()
 	dims := slices.Clone(w.shape())
 	dims[1] = source.WordsOf(dims[1])
-	ww := q.b.temp(array.I32, dims)
-	q.emit(source.Words(w.view(), 1, 1, dims, make([]int, len(dims)), false), []*value{ww}, []*value{w})
+	ww := q.shared("channels", []*value{w}, func() *value {
+		out := q.b.temp(array.I32, dims)
+		q.emit(source.Words(w.view(), 1, 1, dims, make([]int, len(dims)), false), []*value{out}, []*value{w})
+		return out
+	})
 	sums := reshaped(q.rowSums(reshaped(ww, dims[0], count(dims[1:]))), q.channel...)
 	m, places := dims[0]/shape.Groups, count(out)/dims[0]
 	k := &contraction{in: []*value{x, ww}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
@@ -128,7 +131,9 @@ func (q *quant) wordFrame(shape source.Conv, out []int) *value {
 	if zero := q.given(quantX+2, nil); zero != nil {
 		in = append(in, zero)
 	}
-	words := q.b.temp(array.I32, dims)
-	q.emit(source.Words(x.view(), 1, shape.Groups, dims, lo, len(in) > 1), []*value{words}, in)
-	return words
+	return q.shared(fmt.Sprint("framed words ", shape.Groups, dims, lo), in, func() *value {
+		words := q.b.temp(array.I32, dims)
+		q.emit(source.Words(x.view(), 1, shape.Groups, dims, lo, len(in) > 1), []*value{words}, in)
+		return words
+	})
 }

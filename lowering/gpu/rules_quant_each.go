@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
@@ -25,9 +26,14 @@ func (f *formed) read(i int) expr.Value {
 	return f.add(f.call.in[i], solitary(f.n)[i])
 }
 
+// add is a value as an input of the expression, the one that it was added as before.
 func (f *formed) add(v *value, alone bool) expr.Value {
-	f.in, f.alone = append(f.in, v), append(f.alone, alone)
-	return f.Input(len(f.in)-1, v.dtype())
+	k := slices.IndexFunc(f.in, v.same)
+	if k < 0 {
+		k = len(f.in)
+		f.in, f.alone = append(f.in, v), append(f.alone, alone)
+	}
+	return f.Input(k, v.dtype())
 }
 
 // param is operand i as one number, or one for each index of an axis beside rank dimensions; ok is false for an absent one.

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
@@ -123,6 +124,13 @@ func every(steps []step, yield func(*step) bool) bool {
 func (v *value) view() source.View { return source.Of(v.header) }
 
 func (v *value) shape() []int { return v.header.Shape() }
+
+// same reports whether two values are one, or are the same elements of a buffer, laid out alike.
+func (v *value) same(x *value) bool {
+	h, g := v.header, x.header
+	return v == x || v.todo == nil && x.todo == nil && v.buf == x.buf && h.DType() == g.DType() && h.Offset() == g.Offset() &&
+		slices.Equal(h.Shape(), g.Shape()) && slices.Equal(h.Strides(), g.Strides())
+}
 
 func (v *value) dtype() array.DType { return v.header.DType() }
 
