@@ -88,7 +88,23 @@ func (p *Program) sampled(m *graph.Module, o lowering.Options, bounds map[string
 	if len(s.Others) < 2 {
 		return s, refused
 	}
-	return s, nil
+	return s, smallest(m, o, bounds, name)
+}
+
+// smallest reports a call that does not take a symbol of size 1 though no guard of the graph says so: a program
+// for all sizes would compute something where each size by itself is an error.
+func smallest(m *graph.Module, o lowering.Options, bounds map[string]int, name string) error {
+	other := maps.Clone(bounds)
+	other[name] = 1
+	_, _, err := pinned(m, o, other)
+	if err == nil || errors.Is(err, lowering.BadOption) {
+		return nil
+	}
+	var l diag.List
+	l.Add(err)
+	e := *l[0]
+	e.Code, e.Msg, e.Hint = lowering.Unsupported, "target "+Name+" cannot leave a size open: of size 1 for "+name+", "+e.Msg, pinIt
+	return &e
 }
 
 // uniform reports calls whose results have sizes, or a rank, that are not known before those of symbols
