@@ -178,7 +178,7 @@ func (t *team) wait(s *workers) {
 	}
 	done := func() bool { return t.left.Load() == 0 }
 	for !await(done) {
-		t.parked.Store(true)
+		t.parked.Swap(true) // not Store: see take
 		// A worker that left in between has seen the caller parked, or has not.
 		if !done() || !t.parked.Swap(false) {
 			<-t.wake
@@ -308,7 +308,9 @@ func (k *worker) take() *team {
 			}
 			continue
 		}
-		k.parked.Store(true)
+		// Swap and not Store, whose write may come after the read below where an emulator
+		// (qemu 7.2, arm64 on amd64) puts no barrier between STLR and LDAR.
+		k.parked.Swap(true)
 		// A lender that came in between has seen the worker parked, or has not.
 		if !lent() || !k.parked.Swap(false) {
 			<-k.wake
