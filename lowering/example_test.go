@@ -169,6 +169,14 @@ func ExampleAt() {
 	// Output: node %a: softmin: how long is a row? [FX5004]
 }
 
+// NoSymbol is the error of a target whose setting names a symbol.
+func ExampleNoSymbol() {
+	fmt.Println(lowering.NoSymbol(example().Graph, "K", "is cut along an axis"))
+	// Output:
+	// symbol "K" is cut along an axis, the graph has no such symbol [FX5005]
+	//     hint: symbols of the graph: N
+}
+
 // Judge says what Target.Supports is to say of a call that a target may expand.
 func ExampleJudge() {
 	direct := func(n *graph.Node) (bool, string) { return n.Op() == std.Neg, "there is no rule" }

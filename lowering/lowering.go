@@ -107,11 +107,7 @@ func (o Options) Check(module *graph.Module) error {
 	bad := func(msg, hint string) { errs = append(errs, diag.New(BadOption, msg).WithHint(hint)) }
 	for _, s := range o.symbols() {
 		if _, ok := module.Graph.Symbol(s); !ok {
-			var known []string
-			for _, d := range module.Graph.Symbols() {
-				known = append(known, d.Name)
-			}
-			bad("symbol "+strconv.Quote(s)+" is pinned, the graph has no such symbol", "symbols of the graph: "+strings.Join(known, ", "))
+			errs = append(errs, NoSymbol(module.Graph, s, "is pinned"))
 		} else if n := o.Shapes[s]; n < 0 {
 			bad("symbol "+s+" is pinned to "+strconv.Itoa(n)+", expected a size", "sizes are not negative")
 		}
@@ -136,6 +132,20 @@ func (o Options) Check(module *graph.Module) error {
 		bad(strconv.Itoa(o.Threads)+" threads, expected 0 to "+strconv.Itoa(MaxThreads), "0 leaves the number to the target")
 	}
 	return errs.Err()
+}
+
+// NoSymbol is the diagnostic of a setting for a symbol that a graph does not have: what says
+// how the setting names it ("is pinned").
+func NoSymbol(g *graph.Graph, name, what string) *diag.Error {
+	hint := "all sizes of the graph are numbers: leave the setting out"
+	if list := g.Symbols(); len(list) > 0 {
+		known := make([]string, len(list))
+		for i, s := range list {
+			known[i] = s.Name
+		}
+		hint = "symbols of the graph: " + strings.Join(known, ", ")
+	}
+	return diag.New(BadOption, "symbol "+strconv.Quote(name)+" "+what+", the graph has no such symbol").WithHint(hint)
 }
 
 // Query lists every node of the graph and its regions that the target cannot run,

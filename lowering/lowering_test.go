@@ -102,6 +102,9 @@ func TestOptionsThatDoNotFit(t *testing.T) {
 	_, err = lowering.Prepare(parse(t, net), lowering.Options{Shapes: map[string]int{"N": 2, "M": 3}})
 	require.ErrorIs(t, err, lowering.BadOption, "the guard does not allow it")
 
+	_, err = lowering.Prepare(parse(t, "graph g(%x: f32[2]) {\n return %x\n}\n"), lowering.Options{Shapes: map[string]int{"N": 2}})
+	require.ErrorContains(t, err, "all sizes of the graph are numbers: leave the setting out")
+
 	g := graph.New("empty")
 	_, err = lowering.Prepare(graph.NewModule(g), lowering.Options{})
 	require.ErrorIs(t, err, graph.NoOutput)

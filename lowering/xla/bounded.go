@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
@@ -152,15 +151,11 @@ const pinIt = "pin the symbol by Options.Shapes; a program is made for each size
 func checkBounds(g *graph.Graph, bounds map[string]int) error {
 	var errs diag.List
 	for _, name := range slices.Sorted(maps.Keys(bounds)) {
-		var known []string
-		for _, s := range g.Symbols() {
-			known = append(known, s.Name)
-		}
 		n := strconv.Itoa(bounds[name])
+		_, known := g.Symbol(name)
 		switch {
-		case !slices.Contains(known, name):
-			errs = append(errs, diag.New(lowering.BadOption, "symbol "+strconv.Quote(name)+" has the bound "+n+", the graph has no such symbol").
-				WithHint("symbols of the graph: "+strings.Join(known, ", ")))
+		case !known:
+			errs = append(errs, lowering.NoSymbol(g, name, "has the bound "+n))
 		case bounds[name] < 2:
 			errs = append(errs, diag.New(lowering.BadOption, "symbol "+name+" has the bound "+n+", expected 2 or more").
 				WithHint("pin a symbol of one size by Options.Shapes"))
