@@ -25,16 +25,16 @@ docs:
 	$(GO) generate ./internal/conform
 
 fuzz:
-	$(GO) test ./graph -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./array/safetensors -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./onnx -run xxx -fuzz 'FuzzImport$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./onnx -run xxx -fuzz 'FuzzMutate$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./array/npy -run xxx -fuzz 'FuzzParseArchive$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./array/gguf -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./array/torchpt -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./array/weights -run xxx -fuzz 'FuzzIndex$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./internal/ziparc -run xxx -fuzz 'FuzzOpen$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./shape -run xxx -fuzz 'FuzzParseType$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./graph -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
+	$(GO) test ./array/safetensors -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
+	$(GO) test ./onnx -run xxx -fuzz 'FuzzImport$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
+	$(GO) test ./onnx -run xxx -fuzz 'FuzzMutate$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
+	$(GO) test ./array/npy -run xxx -fuzz 'FuzzParseArchive$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
+	$(GO) test ./array/gguf -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
+	$(GO) test ./array/torchpt -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
+	$(GO) test ./array/weights -run xxx -fuzz 'FuzzIndex$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
+	$(GO) test ./internal/ziparc -run xxx -fuzz 'FuzzOpen$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
+	$(GO) test ./shape -run xxx -fuzz 'FuzzParseType$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
 
 cover:
 	$(GO) test -cover ./...
