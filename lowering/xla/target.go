@@ -78,15 +78,18 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 		lowering.Lift(ready)
 	}
 	for n := range ready.Graph.All() {
-		if n.Opcode() != graph.GetAttr || e.weights[n.Target()] != nil {
+		if n.Opcode() != graph.GetAttr {
 			continue
 		}
-		w := &weight{param: ready.Param(n.Target())}
-		w.typ = w.param.TypeOf()
-		if n.Live() {
+		w := e.weights[n.Target()]
+		if w == nil {
+			w = &weight{param: ready.Param(n.Target())}
+			w.typ = w.param.TypeOf()
+			e.weights[n.Target()] = w
+		}
+		if n.Live() { // so that it is for all that read it: main has one argument for it
 			w.live, w.param = true, m.Param(n.Target())
 		}
-		e.weights[n.Target()] = w
 	}
 	e.guards, e.symbols = ready.Graph.Guards(), openIn(ready.Graph)
 	for _, s := range ready.Graph.Symbols() {

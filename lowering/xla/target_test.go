@@ -89,6 +89,26 @@ graph sum(%x: f32[N], %z: f32[N]) {
 }
 `
 
+// A tensor that one node reads at each run is live for all of them, whichever is first.
+func TestWeightsThatAreReadTwice(t *testing.T) {
+	f := plugin(t)
+	for _, attrs := range []string{"%v = get_attr[w] : f32[3]\n %w = get_attr[w] live : f32[3]", "%w = get_attr[w] live : f32[3]\n %v = get_attr[w] : f32[3]"} {
+		m := parse(t, "graph two(%x: f32[3]) {\n"+attrs+`
+  %y = call_function[add](%x, %w) : f32[3]
+  %z = call_function[mul](%y, %v) : f32[3]
+  return %z
+}
+param w : f32[3]
+`)
+		e := compileFor(t, xla.Target{Plugin: f.path, Cache: "-"}, m, lowering.Options{})
+		run1(t, e, floats(0, 0, 0))
+		m.Param("w").Value = floats(8, 8, 8)
+		run1(t, e, floats(0, 0, 0))
+		_, data := f.argument(t, 0, 1)
+		require.Equal(t, []float32{8, 8, 8}, data, attrs)
+	}
+}
+
 // Weights go to the device once, inputs and results with each run.
 func TestTargetRunsOnAPlugin(t *testing.T) {
 	f := plugin(t)
