@@ -89,6 +89,9 @@ func (w *flow) region(r int, extra []*tensor.Tensor) func([]*tensor.Tensor) []*t
 		if err != nil {
 			var l diag.List
 			l.Add(err)
+			if l[0].Node != "" {
+				w.inside = l[0]
+			}
 			panic(l[0])
 		}
 		for i, take := range w.copies.Out[r] {

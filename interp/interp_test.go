@@ -3,6 +3,7 @@ package interp_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,6 +73,31 @@ func TestErrorsNameTheNodeAndTheModelsLine(t *testing.T) {
 	require.Equal(t, "matmul", e.Op)
 	require.Equal(t, "matmul", e.Node)
 	require.Contains(t, e.Pos.File, "interp_test.go")
+}
+
+// TestErrorsInBodiesNameTheCall: what goes wrong in a body is at the line of the call in it, at any
+// depth, and not at that of the loop.
+func TestErrorsInBodiesNameTheCall(t *testing.T) {
+	line := 0
+	m := trace(t, func(x, i *tensor.Tensor) *tensor.Tensor {
+		last, _ := tensor.Scan(func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor) {
+			return tensor.Cond(slices[0].GtScalar(0).Any(), func(in []*tensor.Tensor) []*tensor.Tensor {
+				_, _, line, _ = runtime.Caller(0)
+				return []*tensor.Tensor{in[0].Gather(i, 0)}
+			}, func(in []*tensor.Tensor) []*tensor.Tensor { return in }, carry...), nil
+		}, []*tensor.Tensor{x}, []*tensor.Tensor{x})
+		return last[0]
+	}, fx.Input("x", "f32[2]"), fx.Input("i", "i64[2]"))
+	gm := fx.NewGraphModule(m)
+	x := tensor.FromSlice([]float32{0, 1})
+	_, err := gm.Run(ctx, x, tensor.FromSlice([]int64{1, 0}))
+	require.NoError(t, err)
+	_, err = gm.Run(ctx, x, tensor.FromSlice([]int64{1, 2}))
+	var e *diag.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, "gather", e.Op)
+	require.Equal(t, "gather", e.Node)
+	require.Equal(t, line+1, e.Pos.Line, "%v", e)
 }
 
 func TestCancellationEndsARun(t *testing.T) {
