@@ -140,3 +140,32 @@ param w : f32[8,8]
 		}
 	}
 }
+
+// TestRefusedByWhatACallIsExpandedInto: the error is that of the call, which the user knows, also in a body.
+func TestRefusedByWhatACallIsExpandedInto(t *testing.T) {
+	g, _ := onCUDA(t)
+	m := parsed(t, `gofx 1
+graph bags(%i: i64[2,3], %o: i64[2]) {
+  %w = get_attr[w] : f32[4,3]
+  %z = call_function[full]() {size=[2,3], value=0, dtype=f32} : f32[2,3]
+  %l = call_function[scan](%z, %i, %o, %w) {carry=1, seqs=1} : f32[2,3] {
+    region round(%a: f32[2,3], %k: i64[3], %o: i64[2], %w: f32[4,3]) {
+      %y = call_function[embedding_bag](%k, %w, %o) {mode="sum"} : f32[2,3]
+      %s = call_function[add](%a, %y) : f32[2,3]
+      return %s
+    }
+  }
+  return %l
+}
+param w : f32[4,3]
+`)
+	e := compile(t, g, m)
+	in := []*array.Array{array.FromSlice([]int64{1, 0, 3, 2, 2, 1}, 2, 3), array.FromSlice([]int64{0, 2})}
+	got, err := e.Run(ctx, in)
+	require.NoError(t, err)
+	fxtest.Close(t, "bags", interpreted(t, m, in...), got)
+	in[0] = array.FromSlice([]int64{1, 0, 3, 2, 4, 1}, 2, 3)
+	_, err = e.Run(ctx, in)
+	require.ErrorIs(t, err, gpu.OutOfRange)
+	require.ErrorContains(t, err, "node %y: embedding_bag: an index is out of range")
+}
