@@ -1,9 +1,11 @@
 package interp
 
 import (
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -53,7 +55,10 @@ func (w *flow) run() []*tensor.Tensor {
 	}
 	a := w.node.Attrs().(op.LoopAttrs)
 	body := w.region(0, args[a.Carry+a.Seqs:])
-	if rows := args[a.Carry]; rows.Engine() == nil && rows.Rank() > 0 && rows.Dim(0) == 0 {
+	if w.noRounds(a) {
+		if stacked, ok := w.empty(a); ok {
+			return append(append([]*tensor.Tensor(nil), args[:a.Carry]...), stacked...)
+		}
 		defer w.keepState()()
 	}
 	last, stacked := tensor.Scan(func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor) {
@@ -63,9 +68,49 @@ func (w *flow) run() []*tensor.Tensor {
 	return append(append([]*tensor.Tensor(nil), last...), stacked...)
 }
 
+// noRounds reports whether a scan is over sequences without slices.
+func (w *flow) noRounds(a op.LoopAttrs) bool {
+	for i, x := range w.args {
+		if x.Engine() != nil {
+			return false
+		}
+		if seq := i >= a.Carry && i < a.Carry+a.Seqs; seq && (x.Rank() == 0 || x.Dim(0) != 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// empty returns what a scan of no rounds stacks, where the node's type says it: its body, which
+// may act on the world, refuse zeros or not end, is not to run.
+func (w *flow) empty(a op.LoopAttrs) (stacked []*tensor.Tensor, ok bool) {
+	types := []shape.Type{w.node.Type()}
+	if types[0].Kind() == shape.Tuple {
+		tuple := types[0]
+		types = make([]shape.Type, tuple.Len())
+		for i := range types {
+			types[i] = tuple.Member(i)
+		}
+	}
+	if len(types) != w.node.Regions()[0].Output().NumArgs() {
+		return nil, false
+	}
+	for _, t := range types[a.Carry:] {
+		if t.Rank() < 1 {
+			return nil, false
+		}
+		d, dims, ok := t.WithDims(t.Dims().With(0, shape.Const(0))).Bind(w.symbol).Concrete()
+		if !ok {
+			return nil, false
+		}
+		stacked = append(stacked, tensor.New(array.New(d, dims...)))
+	}
+	return stacked, true
+}
+
 // keepState returns a function that gives the state back what it is now. A scan of no
-// rounds runs its body all the same, for the types of its results: what that writes is
-// not the program's.
+// rounds runs its body for the types of its results where nothing else says them: what that
+// writes is not the program's.
 func (w *flow) keepState() (restore func()) {
 	was := map[*tensor.Tensor]*tensor.Tensor{}
 	for path := range w.node.Writes() {
@@ -89,6 +134,9 @@ func (w *flow) region(r int, extra []*tensor.Tensor) func([]*tensor.Tensor) []*t
 		if err != nil {
 			var l diag.List
 			l.Add(err)
+			if l[0].Node != "" {
+				w.inside = l[0]
+			}
 			panic(l[0])
 		}
 		for i, take := range w.copies.Out[r] {

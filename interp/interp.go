@@ -77,6 +77,7 @@ type frame struct {
 	guards  []graph.Guard
 	types   map[string]shape.Type // of what defines symbols, by name
 	copies  map[*graph.Node]graph.Copies
+	inside  *diag.Error // of a call in a region of this graph, which has its place
 }
 
 func (p *Interpreter) run(ctx context.Context, g *graph.Graph, inputs []*tensor.Tensor, outer *frame) ([]*tensor.Tensor, error) {
@@ -120,6 +121,10 @@ func (f *frame) visit(node *graph.Node, in []Value) (value Value, err error) {
 			e, ok := r.(*diag.Error)
 			if !ok {
 				panic(r)
+			}
+			if e == f.inside {
+				err = e
+				return
 			}
 			// The place that matters is where the user wrote the call.
 			c := *e

@@ -3,7 +3,10 @@ package interp_test
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -72,6 +75,31 @@ func TestErrorsNameTheNodeAndTheModelsLine(t *testing.T) {
 	require.Equal(t, "matmul", e.Op)
 	require.Equal(t, "matmul", e.Node)
 	require.Contains(t, e.Pos.File, "interp_test.go")
+}
+
+// TestErrorsInBodiesNameTheCall: what goes wrong in a body is at the line of the call in it, at any
+// depth, and not at that of the loop.
+func TestErrorsInBodiesNameTheCall(t *testing.T) {
+	line := 0
+	m := trace(t, func(x, i *tensor.Tensor) *tensor.Tensor {
+		last, _ := tensor.Scan(func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor) {
+			return tensor.Cond(slices[0].GtScalar(0).Any(), func(in []*tensor.Tensor) []*tensor.Tensor {
+				_, _, line, _ = runtime.Caller(0)
+				return []*tensor.Tensor{in[0].Gather(i, 0)}
+			}, func(in []*tensor.Tensor) []*tensor.Tensor { return in }, carry...), nil
+		}, []*tensor.Tensor{x}, []*tensor.Tensor{x})
+		return last[0]
+	}, fx.Input("x", "f32[2]"), fx.Input("i", "i64[2]"))
+	gm := fx.NewGraphModule(m)
+	x := tensor.FromSlice([]float32{0, 1})
+	_, err := gm.Run(ctx, x, tensor.FromSlice([]int64{1, 0}))
+	require.NoError(t, err)
+	_, err = gm.Run(ctx, x, tensor.FromSlice([]int64{1, 2}))
+	var e *diag.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, "gather", e.Op)
+	require.Equal(t, "gather", e.Node)
+	require.Equal(t, line+1, e.Pos.Line, "%v", e)
 }
 
 func TestCancellationEndsARun(t *testing.T) {
@@ -170,40 +198,84 @@ func ExampleTransformer() {
 	// <nil>
 }
 
-// A scan of no rounds learns the types of its results from its body, whose writes do not
-// happen.
-func TestScanOfNoRoundsWritesNothing(t *testing.T) {
-	m, err := graph.Parse([]byte(`gofx 1
+// noRounds has a scan whose body writes.
+const noRounds = `gofx 1
 graph g(%x: f32[N,2]) {
   symbol N = dim(%x, 0)
   %s = get_attr[s] : f32[2]
-  %scan = call_function[scan](%s, %x) {carry=1, seqs=1} : (f32[2], f32[N,2]) {
+  %scan = call_function[scan](%s, %x) {carry=1, seqs=1} {
     region(%c: f32[2], %row: f32[2]) {
       %s = get_attr[s] : f32[2]
-      %sum = call_function[add](%s, %row) {alpha=2} : f32[2]
-      %w = call_function[assign](%s, %sum) : f32[2]
-      %one = call_function[add](%w) {other=1} : f32[2]
-      %again = call_function[assign](%s, %one) : f32[2]
+      %sum = call_function[add](%s, %row) {alpha=2}
+      %w = call_function[assign](%s, %sum)
+      %one = call_function[add](%w) {other=1}
+      %again = call_function[assign](%s, %one)
       return (%again, %row)
     }
   }
-  %last = call_function[getitem](%scan) {index=0} : f32[2]
-  %rows = call_function[getitem](%scan) {index=1} : f32[N,2]
+  %last = call_function[getitem](%scan) {index=0}
+  %rows = call_function[getitem](%scan) {index=1}
   return (%last, %rows)
 }
 param s : f32[2] buffer
-`), "scan.fx")
-	require.NoError(t, err)
-	m.SetParam(graph.Param{Path: "s", Buffer: true, Value: array.FromSlice([]float32{1, 2}, 2)})
-	p := interp.Interpreter{State: interp.NewState(m)}
-	for _, c := range []struct {
-		rows int
-		want []float32
-	}{{0, []float32{1, 2}}, {2, []float32{3, 4}}, {0, []float32{3, 4}}} {
-		out, err := p.RunArrays(ctx, []*array.Array{array.New(array.F32, c.rows, 2)})
+`
+
+// A scan of no rounds learns the types of its results from its body where the graph does not say
+// them; the body's writes do not happen.
+func TestScanOfNoRoundsWritesNothing(t *testing.T) {
+	for _, text := range []string{noRounds,
+		strings.NewReplacer("f32[N,2]", "f32[*]", "  symbol N = dim(%x, 0)\n", "", "row: f32[2]", "row: f32[*]").Replace(noRounds)} {
+		m, err := graph.Parse([]byte(text), "scan.fx")
 		require.NoError(t, err)
-		require.Equal(t, c.want, array.Data[float32](out[0]))
-		require.Equal(t, []int{c.rows, 2}, out[1].Shape())
-		require.Equal(t, c.want, array.Data[float32](p.State.Tensor("s").Array()))
+		m.SetParam(graph.Param{Path: "s", Buffer: true, Value: array.FromSlice([]float32{1, 2}, 2)})
+		p := interp.Interpreter{State: interp.NewState(m)}
+		for _, c := range []struct {
+			rows int
+			want []float32
+		}{{0, []float32{1, 2}}, {2, []float32{3, 4}}, {0, []float32{3, 4}}} {
+			out, err := p.RunArrays(ctx, []*array.Array{array.New(array.F32, c.rows, 2)})
+			require.NoError(t, err)
+			require.Equal(t, c.want, array.Data[float32](out[0]))
+			require.Equal(t, []int{c.rows, 2}, out[1].Shape())
+			require.Equal(t, c.want, array.Data[float32](p.State.Tensor("s").Array()))
+		}
 	}
+}
+
+var called int
+
+// counting is a Go function that acts on the world.
+func counting(x *tensor.Tensor) *tensor.Tensor {
+	called++
+	return x.Clone()
+}
+
+var count = tensor.Wrap(counting, tensor.Signature("f32[N] -> f32[N]"))
+
+// TestScanOfNoRoundsRunsNothing: as in the targets, a body does not act on the world, refuse what it
+// is not given, or go on for ever with it.
+func TestScanOfNoRoundsRunsNothing(t *testing.T) {
+	m := trace(t, func(x, table *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor, *tensor.Tensor) {
+		last, stacked := tensor.Scan(func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor) {
+			row := slices[0]
+			found := table.Gather(row.Cast(array.I64), 0)
+			halved := tensor.While(func(in []*tensor.Tensor) *tensor.Tensor { return in[0].LeScalar(8).All() },
+				func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Add(in[0])} }, row)
+			return []*tensor.Tensor{carry[0].Add(count(row))}, []*tensor.Tensor{found.Cast(array.F16), halved[0].Unsqueeze(0)}
+		}, []*tensor.Tensor{table.Narrow(0, 0, 2)}, []*tensor.Tensor{x})
+		return last[0], stacked[0], stacked[1]
+	}, fx.Input("x", "f32[N,2]"), fx.Input("table", "f32[M]"))
+	gm := fx.NewGraphModule(m)
+	called = 0
+	soon, cancel := context.WithTimeout(ctx, time.Minute) // zeros stay zeros for ever
+	defer cancel()
+	out, err := gm.Run(soon, tensor.New(array.New(array.F32, 0, 2)), tensor.FromSlice([]float32{1, 2}))
+	require.NoError(t, err)
+	require.Zero(t, called)
+	require.Equal(t, []float32{1, 2}, tensor.Data[float32](out[0]))
+	require.Equal(t, "f16[0,2]", out[1].Type().String())
+	require.Equal(t, "f32[0,1,2]", out[2].Type().String())
+	_, err = gm.Run(soon, tensor.FromSlice([]float32{1, 1}, 1, 2), tensor.FromSlice([]float32{1, 2}))
+	require.NoError(t, err)
+	require.Equal(t, 1, called)
 }

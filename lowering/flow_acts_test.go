@@ -2,6 +2,7 @@ package lowering_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -151,6 +152,51 @@ func TestCloseWaitsForRuns(t *testing.T) {
 	run.Wait()
 	_, err := e.Run(ctx, []*array.Array{x})
 	require.ErrorIs(t, err, lowering.Closed)
+}
+
+// TestNoRunBeginsWhileCloseWaits: it is told so at once, however long the runs take that Close waits for.
+func TestNoRunBeginsWhileCloseWaits(t *testing.T) {
+	m := parse(t, zigzag)
+	begun := make(chan struct{}) // parts
+	e := pieces(t, m, telling{idle{only("sin", "cos", "add")}, begun}, lowering.Options{})
+	in := []*array.Array{array.FromSlice([]float32{1, 2, 3, 4}, 1, 4)}
+	var all sync.WaitGroup
+	all.Go(func() {
+		if _, err := e.Run(ctx, in); err != nil {
+			t.Error("a run that had begun fails:", err)
+		}
+	})
+	<-begun // the first of its parts that tell, the second of which waits
+	all.Go(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		for { // until Close has begun, the context is what ends a run
+			if _, err := e.Run(ended, in); errors.Is(err, lowering.Closed) {
+				return
+			}
+		}
+	}()
+	late := false
+	select {
+	case <-told:
+	case <-time.After(10 * time.Second):
+		late = true
+	}
+	go func() {
+		for range begun {
+		}
+	}()
+	all.Wait()
+	<-told
+	close(begun)
+	require.False(t, late, "a run waits for another")
 }
 
 // TestItemsStayWithTheirCall: the members of a tuple stand on two sides of a write, and may lie, as far as

@@ -85,18 +85,18 @@ type Pieces struct {
 	state        *interp.State
 
 	serial                                       sync.Mutex
-	alive                                        sync.RWMutex // held by runs; Close waits for them
+	mu                                           sync.Mutex // of closed
 	closed                                       bool
+	active                                       sync.WaitGroup // runs, which Close waits for
 	runs, valuesIn, bytesIn, valuesOut, bytesOut atomic.Int64
 }
 
 // Run implements Executable, with the errors of package interp for inputs that do not fit.
 func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
-	e.alive.RLock()
-	defer e.alive.RUnlock()
-	if e.closed {
+	if !e.enter() {
 		return nil, diag.New(Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
 	}
+	defer e.active.Done()
 	if len(e.written) > 0 {
 		e.serial.Lock()
 		defer e.serial.Unlock()
@@ -138,6 +138,16 @@ func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, er
 	}
 	e.runs.Add(1)
 	return e.own(out), nil
+}
+
+// enter begins a run, unless the executable is closed: also while Close waits for others.
+func (e *Pieces) enter() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.closed {
+		e.active.Add(1)
+	}
+	return !e.closed
 }
 
 // live reads what may have been replaced since the module was compiled.
@@ -193,13 +203,15 @@ func (e *Pieces) State(path string) *array.Array {
 // Close implements Executable: it closes those of all parts, when the runs that have begun are
 // done.
 func (e *Pieces) Close() error {
-	var errs diag.List
-	e.alive.Lock()
-	defer e.alive.Unlock()
-	if e.closed {
+	e.mu.Lock()
+	was := e.closed
+	e.closed = true
+	e.mu.Unlock()
+	if was {
 		return nil
 	}
-	e.closed = true
+	e.active.Wait()
+	var errs diag.List
 	for _, p := range e.pieces {
 		if err := p.exe.Close(); err != nil {
 			errs.Add(err)

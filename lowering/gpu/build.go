@@ -179,7 +179,7 @@ func concrete(n *graph.Node, t shape.Type) ([]int, error) {
 			WithHint("devices compute with sizes that follow from those of the inputs")
 	}
 	if count, ok := array.NumElems(dims); !ok || count > source.MaxElements {
-		return nil, n.Error(lowering.Unsupported, n.String()+" is "+t.String()+", kernels count to "+strconv.Itoa(source.MaxElements)+" elements").
+		return nil, lowering.At(n, lowering.Unsupported, n.String()+" is "+t.String()+", kernels count to "+strconv.Itoa(source.MaxElements)+" elements").
 			WithHint("choose smaller sizes, or let another target run it")
 	}
 	return dims, nil
@@ -370,7 +370,7 @@ func (b *builder) indexed(n *graph.Node, k *source.Kernel, values ...[]*value) b
 	msg := "a kernel counts to " + strconv.Itoa(most) + " elements, expected no more than " + strconv.Itoa(source.MaxElements)
 	err := diag.New(lowering.Unsupported, msg)
 	if n != nil {
-		err = n.Error(lowering.Unsupported, msg)
+		err = lowering.At(n, lowering.Unsupported, msg)
 	}
 	b.errs = append(b.errs, err.WithHint("windows and what is laid out around them count, too; split the call, or let the cpu target run it (lowering.Split)"))
 	return false

@@ -85,34 +85,55 @@ func (b *builder) control(n *graph.Node, args []*value) ([]*value, error) {
 }
 
 // body lowers a region over values that lie in buffers, and adds it to the bodies of f. end is given
-// the results, and adds what becomes of them; it is not called when the region has errors, which are
-// reported, or the body cannot run with the sizes that it is given, which is an error when it runs.
+// the results, and adds what becomes of them; it is not called when the region has errors. A body that
+// cannot run with the sizes that it is given is an error when it runs; others are reported.
 func (c *call) body(f *flow, region int, args []*value, end func(out []*value) error) error {
 	b := c.b
+	outer, packs, before := b.steps, maps.Clone(b.packs), len(b.errs)
+	b.steps = nil
+	err := c.lowered(region, args, end)
+	steps, errs := b.steps, slices.Clone(b.errs[before:])
+	b.steps, b.errs = outer, b.errs[:before]
+	errs.Add(err)
 	f.bodies, f.wrong = append(f.bodies, nil), append(f.wrong, nil)
+	switch {
+	case len(errs) == 0:
+		f.bodies[region] = steps
+		// What was packed in the body may not be there when others run, or be of another round.
+		maps.DeleteFunc(b.packs, func(key string, v *value) bool { return packs[key] == nil && !b.buffers[v.buf].setup })
+	case bySizes(errs):
+		f.wrong[region], b.packs = errs[0], packs // its steps are not done
+	default:
+		return errs
+	}
+	return nil
+}
+
+// lowered makes the steps of a region.
+func (c *call) lowered(region int, args []*value, end func(out []*value) error) error {
+	b := c.b
 	types := make([]shape.Type, len(args))
 	for i, v := range args {
 		types[i] = shape.TypeOf(v.header)
 	}
 	m, err := lowering.PrepareRegion(b.m, c.n.Regions()[region], types)
 	if err != nil {
-		f.wrong[region] = c.unfit(region, err)
-		return nil
+		return c.unfit(region, err)
 	}
 	if err := legalize(m.Graph, b.info.Doubles); err != nil {
 		return err
 	}
 	b.expanded += expanded(m.Graph)
-	outer, packs := b.steps, maps.Clone(b.packs)
-	b.steps = nil
 	out, err := b.fold(m.Graph, args)
-	if err == nil && !slices.Contains(out, nil) {
-		err = end(out)
+	if err != nil || slices.Contains(out, nil) {
+		return err
 	}
-	f.bodies[region], b.steps = b.steps, outer
-	// What was packed in the body may not be there when others run, or be of another round.
-	maps.DeleteFunc(b.packs, func(key string, v *value) bool { return packs[key] == nil && !b.buffers[v.buf].setup })
-	return err
+	return end(out)
+}
+
+// bySizes reports whether errors of a body follow from its sizes: others hold whatever these are.
+func bySizes(errs diag.List) bool {
+	return !slices.ContainsFunc(errs, func(e *diag.Error) bool { return e.Code == lowering.UnknownSize || e.Code == interp.NoParam })
 }
 
 // unfit is the error of a body that cannot run with its sizes, at the call in it that cannot.

@@ -14,6 +14,7 @@ type instance struct {
 	views    []device.Buffer    // by buffer
 	launches []device.Launch    // as those of the program; empty ones for routines
 	replays  []device.Recording // of passages, by their first launch; nil where nothing is recorded
+	ahead    int                // rounds of scans since the host last waited for the device
 }
 
 // MaxInstances is how many runs at once keep their memory on the device for later runs.

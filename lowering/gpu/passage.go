@@ -101,9 +101,19 @@ func (p *program) issue(ctx context.Context, x *instance, a passage, round int) 
 	return nil
 }
 
-// breath is after how many rounds of a scan the host, which enqueues faster than a device
-// computes, waits: so that queues stay short, and a run that is given up ends soon.
+// breath is after how many rounds of scans, those of scans in them too, the host, which enqueues
+// faster than a device computes, waits: so that queues stay short, and a run that is given up
+// ends soon.
 const breath = 256
+
+// breathe waits for the device where that is due.
+func (x *instance) breathe() error {
+	if x.ahead++; x.ahead < breath {
+		return nil
+	}
+	x.ahead = 0
+	return x.queue.Finish()
+}
 
 // decide runs the bodies of control flow.
 func (p *program) decide(ctx context.Context, x *instance, a *passage) error {
@@ -137,10 +147,8 @@ func (p *program) decide(ctx context.Context, x *instance, a *passage) error {
 		if err := stopped(ctx, x); err != nil {
 			return err
 		}
-		if round%breath == breath-1 {
-			if err := x.queue.Finish(); err != nil {
-				return err
-			}
+		if err := x.breathe(); err != nil {
+			return err
 		}
 		if err := p.enterBody(ctx, x, a, 0, round); err != nil {
 			return err
@@ -168,6 +176,7 @@ func (p *program) truth(x *instance, s *step) (bool, error) {
 	if err := x.queue.Read(word[:], x.views[s.flow.test]); err != nil {
 		return false, at(s, err)
 	}
+	x.ahead = 0
 	if len(p.checked) > 0 {
 		if err := p.refused(x); err != nil {
 			return false, err

@@ -214,7 +214,7 @@ func (p *program) launch(s *step, buffers []device.Buffer, status device.Buffer)
 // at gives an error the place of a step's call.
 func at(s *step, err error) error {
 	if e, ok := err.(*diag.Error); ok && s.node != nil && e.Node == "" {
-		e.Node, e.Pos = s.node.Name(), s.node.Pos()
+		e.Node, e.Pos = lowering.SourceOf(s.node).Node, s.node.Pos()
 	}
 	return err
 }
@@ -295,7 +295,8 @@ func (p *program) refused(x *instance) error {
 		return err
 	}
 	if call := int(binary.LittleEndian.Uint32(word[:])); call > 0 {
-		return p.checked[call-1].Error(OutOfRange, "an index is out of range")
+		return lowering.At(p.checked[call-1], OutOfRange, "an index is out of range").
+			WithHint("the cpu target and the interpreter say which, and of what")
 	}
 	return nil
 }
