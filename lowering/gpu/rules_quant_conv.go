@@ -102,7 +102,7 @@ func (q *quant) convWords(shape source.Conv) ([]*value, error) {
 		b.Words = true
 		return s.Blocked(b, ww.view(), e)
 	}}
-	if q.b.tensorCores(array.I32, places, m, count(w.shape()[1:])) {
+	if q.b.byteCores(places, m, count(w.shape()[1:])) {
 		k.in[1] = q.packWords(ww)
 		k.kernel = func(o source.View, e source.Epilogue) *source.Kernel {
 			s := shape
