@@ -15,7 +15,7 @@ const MostPrograms = 256
 // that of the pack, or a new one, which the driver has built. The options are those of the compilation, which belong to the key.
 func (d *Device) program(text, options string, folder lowering.Folder, ahead *Pack) (held *lowering.Held[device.Program], built bool, err error) {
 	i := d.Info()
-	key := lowering.Key("2", i.Kind, i.Name, i.Vendor, i.Driver, i.Arch, options, text) // Driver has the versions
+	key := lowering.Key("3", i.Kind, i.Name, i.Vendor, i.Driver, i.Arch, options, text) // Driver has the versions
 	held, err = d.programs.Hold(context.Background(), key, func() (device.Program, error) {
 		p, compiled, err := d.build(text, folder.Load(key), ahead)
 		if err != nil {

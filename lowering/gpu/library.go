@@ -141,7 +141,7 @@ func (b *builder) offer(p *pending, out *value) {
 	if c.right != nil {
 		o.b = c.right.buf
 	}
-	if !plain(p.g) || !out.view().IsDense() || len(p.in) != 1 {
+	if !plain(p.g, c.in[0].dtype()) || !out.view().IsDense() || len(p.in) != 1 {
 		r, d := c.library.sums()
 		sums := b.temp(d, p.in[p.acc].shape())
 		o.routine, o.out = r, sums.buf
@@ -177,14 +177,17 @@ func widened(g expr.Graph, in []*value, acc int, narrow array.DType) expr.Graph 
 	return eb.Graph(eb.Inline(g, x)...)
 }
 
-// plain reports whether an epilogue only stores the sums, rounded.
-func plain(g expr.Graph) bool {
+// plain reports whether an epilogue only stores the sums, rounded to the type of the operands, which a library gives.
+func plain(g expr.Graph, d array.DType) bool {
+	casts := 0
 	for _, n := range g.Nodes {
-		if n.Code != kernel.OpInput && n.Code != kernel.OpCast {
+		if n.Code == kernel.OpCast {
+			casts++
+		} else if n.Code != kernel.OpInput {
 			return false
 		}
 	}
-	return len(g.Outs) == 1
+	return len(g.Outs) == 1 && casts <= 1 && g.Nodes[g.Outs[0]].DType == d
 }
 
 // choose takes for each step that has another way the one that is faster on the device, which

@@ -173,3 +173,34 @@ param w : f32[130,130]
 		require.Equal(t, calls, drv.Products()-before)
 	}
 }
+
+// TestLibrariesGiveTheirOwnType: a cast behind a product is computed, not taken for the rounding of its sums.
+func TestLibrariesGiveTheirOwnType(t *testing.T) {
+	drv := cudatest.New(t)
+	drv.UseLibraries()
+	m := parsed(t, `gofx 1
+graph casts(%x: f32[130,128], %y: f32[128,130], %i: f32[1,16,33,33], %w: f32[16,16,3,3]) {
+  %a = call_function[matmul](%x, %y)
+  %ai = call_function[cast](%a) {dtype=i32}
+  %b = call_function[matmul](%x, %y)
+  %bh = call_function[cast](%b) {dtype=bf16}
+  %bf = call_function[cast](%bh) {dtype=f32}
+  %xh = call_function[cast](%x) {dtype=f16}
+  %yh = call_function[cast](%y) {dtype=f16}
+  %c = call_function[matmul](%xh, %yh)
+  %cf = call_function[cast](%c) {dtype=f32}
+  %d = call_function[matmul](%xh, %yh)
+  %k = call_function[conv2d](%i, %w)
+  %ki = call_function[cast](%k) {dtype=i32}
+  return %ai, %bf, %cf, %d, %ki
+}
+`)
+	in := []*array.Array{ramp(130, 128), ramp(128, 130), ramp(1, 16, 33, 33), ramp(16, 16, 3, 3)}
+	d := gpu.Using(drv.Device())
+	gpu.Prefer(d, true)
+	e := compile(t, gpu.Target{Device: d, Cache: "-"}, m)
+	require.Equal(t, 5, e.Stats().Library, "%s", e.Stats())
+	got, err := e.Run(ctx, in)
+	require.NoError(t, err)
+	fxtest.Close(t, "casts", interpreted(t, m, in...), got)
+}

@@ -51,11 +51,16 @@ func (b *builder) hasTensorCores() bool {
 	return err == nil && b.info.Kind == device.CUDA && arch >= tensorArch
 }
 
-// tensorCores reports whether products of type d are computed by tensor cores; I32 stands for words
-// of bytes. Floats of 32 bits only where the target allows their operands to be rounded to tf32.
+// tensorCores reports whether products of type d are computed by tensor cores: floats, those of 32 bits
+// only where the target allows their operands to be rounded to tf32.
 func (b *builder) tensorCores(d array.DType, rows, columns, depth int) bool {
-	takes := isHalf(d) || d == array.I32 || d == array.F32 && b.tf32
-	return takes && min(rows, columns, depth) >= source.TensorLeast && b.hasTensorCores()
+	return (isHalf(d) || d == array.F32 && b.tf32) && b.byteCores(rows, columns, depth)
+}
+
+// byteCores reports whether products of bytes, which lie in words, are computed by tensor cores. No integers
+// but these are.
+func (b *builder) byteCores(rows, columns, depth int) bool {
+	return min(rows, columns, depth) >= source.TensorLeast && b.hasTensorCores()
 }
 
 func matmul(c *call) ([]*value, error) {

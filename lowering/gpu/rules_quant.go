@@ -275,7 +275,7 @@ func (q *quant) wordZero() *value {
 func (c *call) words(v *value) *value {
 	dims := slices.Clone(v.shape())
 	last := len(dims) - 1
-	if depth := dims[last]; c.b.tensorCores(array.I32, source.TensorLeast, source.TensorLeast, depth) {
+	if depth := dims[last]; c.b.byteCores(source.TensorLeast, source.TensorLeast, depth) {
 		dims[last] = source.QuadsOf(depth)
 	} else {
 		dims[last] = source.WordsOf(depth)
@@ -410,7 +410,7 @@ func (q *quant) inWords(flat func(*value) *value, turned bool, depth int) ([]*va
 	}
 	k := &contraction{in: []*value{xw, ww}}
 	k.kernel = flattened(flat(xw), xw, turned, func(o, x source.View, e source.Epilogue) *source.Kernel {
-		if q.b.tensorCores(array.I32, o.Shape[len(o.Shape)-2], o.Shape[len(o.Shape)-1], depth) {
+		if q.b.byteCores(o.Shape[len(o.Shape)-2], o.Shape[len(o.Shape)-1], depth) {
 			return q.warps(o.Shape).Product(o, x, swapped(ww).view(), e)
 		}
 		b := q.block(o.Shape)

@@ -28,11 +28,9 @@ func quantConv(c *call) ([]*value, error) {
 	t := source.TileFor(c.b.info.Vector, m)
 	t.Whole = true
 	switch {
-	case channels == 0 || count(win.Kernel) == 0:
-		return nil, c.refuse("its windows are empty")
 	case !c.b.info.Host && m >= fewest && channels > 1 && (shape.Groups == 1 || q.wordZero() == nil):
 		return q.convWords(shape)
-	case c.b.info.Host && m >= fewest && t.Takes(count(win.Kernel)):
+	case c.b.info.Host && m >= fewest && channels > 0 && t.Takes(count(win.Kernel)):
 		x := q.frame(win, out.shape(), array.F32)
 		w := q.tiles(shape, t)
 		return q.finish(&contraction{in: append([]*value{x}, w.in...), kernel: func(o source.View, e source.Epilogue) *source.Kernel {
@@ -102,7 +100,7 @@ func (q *quant) convWords(shape source.Conv) ([]*value, error) {
 		b.Words = true
 		return s.Blocked(b, ww.view(), e)
 	}}
-	if q.b.tensorCores(array.I32, places, m, count(w.shape()[1:])) {
+	if q.b.byteCores(places, m, count(w.shape()[1:])) {
 		k.in[1] = q.packWords(ww)
 		k.kernel = func(o source.View, e source.Epilogue) *source.Kernel {
 			s := shape

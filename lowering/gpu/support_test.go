@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes/expand"
 )
 
@@ -41,6 +42,44 @@ func TestOperatorsWithoutKernels(t *testing.T) {
 	}
 	slices.Sort(none)
 	require.Equal(t, strings.Fields(hostOnly), none)
+}
+
+// single is a device without floats of 64 bits.
+type single struct{ device.Device }
+
+func (d single) Info() device.Info {
+	i := d.Device.Info()
+	i.Doubles = false
+	return i
+}
+
+func (d single) Build(source string, binary []byte) (device.Program, bool, error) {
+	return d.Device.Build(strings.ReplaceAll(source, "#define FX_F64\n", ""), binary)
+}
+
+// TestIntegersWithoutDoubles: integers become floats of 16 bits, rounded once, where a device has no f64.
+func TestIntegersWithoutDoubles(t *testing.T) {
+	fake, _ := onCUDA(t)
+	g := gpu.Target{Device: gpu.Using(single{gpu.Driver(fake.Device)}), Cache: "-"}
+	b := newTogether(t)
+	for _, d := range []array.DType{array.I64, array.U64, array.I32, array.U32, array.I16} {
+		a := array.New(d, 64*10)
+		for i := range a.Len() { // powers of 2, the middles between numbers of 16 bits, and what is beside them
+			n := i / 10
+			x := int64(1)<<n + []int64{0, 1 << n >> 8, 1 << n >> 11, 3 << n >> 8, 3 << n >> 11}[i%5]
+			array.SetInt64At(a, i, []int64{x + 1, 1 - x, x - 1, -1 - x, x, -x}[i%6])
+		}
+		b.operands([]*array.Array{a})
+	}
+	for i, n := range b.m.Graph.Inputs() {
+		for _, to := range []array.DType{array.F16, array.BF16} {
+			b.result(b.c.Function(std.Cast, std.CastAttrs{DType: to}, n), i)
+		}
+	}
+	m := b.module()
+	got, err := compile(t, g, m).Run(ctx, b.in)
+	require.NoError(t, err)
+	fxtest.Same(t, "casts", interpreted(t, m, b.in...), got)
 }
 
 // wide is a device whose work-items are the lanes, as those of GPUs are: groups reduce

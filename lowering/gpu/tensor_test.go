@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
@@ -187,6 +188,28 @@ func TestTF32IsAnOption(t *testing.T) {
 			want = 1
 		}
 		require.Equal(t, want, array.Float64At(out[0], 0))
+	}
+}
+
+// TestIntegersAreNoBytes: products of integers, of whose words tensor cores would see the bytes, are not theirs.
+func TestIntegersAreNoBytes(t *testing.T) {
+	g, _ := onCUDA(t)
+	for _, d := range []string{"i32", "i64"} {
+		m := parsed(t, "gofx 1\ngraph g(%x: "+d+"[20,40], %y: "+d+"[40,24]) {\n  %z = call_function[matmul](%x, %y)\n  return %z\n}\n")
+		var in []*array.Array
+		for _, n := range m.Graph.Inputs() {
+			_, dims, _ := n.Type().Concrete()
+			a := array.New(n.Type().DType(), dims...)
+			for i := range a.Len() {
+				array.SetInt64At(a, i, int64(i*7919%100003)-50000)
+			}
+			in = append(in, a)
+		}
+		e := compile(t, g, m)
+		require.Zero(t, e.Stats().Tensor)
+		got, err := e.Run(ctx, in)
+		require.NoError(t, err)
+		fxtest.Same(t, d, interpreted(t, m, in...), got)
 	}
 }
 

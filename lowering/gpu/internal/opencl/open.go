@@ -20,6 +20,7 @@ const (
 	deviceUnits      = 0x1002
 	deviceGroup      = 0x1004
 	deviceAlign      = 0x1019
+	deviceFloats     = 0x101B // what floats of 32 bits can
 	deviceMemory     = 0x101F
 	deviceLocal      = 0x1023
 	deviceName       = 0x102B
@@ -31,6 +32,8 @@ const (
 	deviceLanguages  = 0x1066 // versions of OpenCL C
 
 	typeCPU = 1 << 1
+
+	roundedQuotients = 1 << 7 // of deviceFloats
 )
 
 // Devices opens every device of every platform, each with a context of its own. The error,
@@ -118,13 +121,18 @@ func languages(b []byte) (major []int) {
 }
 
 // options of the compiler: contraction is off in the source. Version 1.2 is what every device has; products of four bytes are
-// functions of 3.0, where the device has them.
-func options(extensions string, versions []byte) string {
+// functions of 3.0, where the device has them. Quotients and roots of f32 may be off by some units in the last place
+// unless the compiler is told otherwise, which it takes where the device can: a quantised value lies between two of them often.
+func options(extensions string, versions []byte, floats uint64) string {
 	standard := "1.2"
 	if slices.Contains(strings.Fields(extensions), "cl_khr_integer_dot_product") && slices.Contains(languages(versions), 3) {
 		standard = "3.0"
 	}
-	return "-cl-std=CL" + standard + " -w"
+	options := "-cl-std=CL" + standard + " -w"
+	if floats&roundedQuotients != 0 {
+		options += " -cl-fp32-correctly-rounded-divide-sqrt"
+	}
+	return options
 }
 
 // open makes the context of a device.
@@ -140,7 +148,7 @@ func (l *library) open(platform, id uintptr) (*Device, error) {
 		Local: int(number(ask(deviceLocal))), Vector: 1, Align: max(int(number(ask(deviceAlign)))/8, 64), Host: cpu,
 		Doubles: strings.Contains(text(ask(deviceExtensions)), "cl_khr_fp64"),
 	}
-	d.options = options(text(ask(deviceExtensions)), ask(deviceLanguages))
+	d.options = options(text(ask(deviceExtensions)), ask(deviceLanguages), number(ask(deviceFloats)))
 	if cpu {
 		d.info.Vector = min(max(int(number(ask(deviceVector))), 4), 16)
 	}

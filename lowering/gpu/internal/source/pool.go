@@ -110,13 +110,13 @@ func (p Pool) Max(indices bool) *Kernel {
 // first sets place, where it is none, to that of the first element not before the input.
 func (p Pool) first(b *strings.Builder, lead int) {
 	b.WriteString("\tif (place < 0) {\n")
-	coords := make([]string, len(p.Kernel))
+	terms, plane := make([]string, len(p.Kernel)), Dense(array.U8, p.X.Shape[lead:])
 	for i := range p.Kernel {
 		s, dil := "z"+num(i), num(p.Dilation[i])
 		b.WriteString("\tint " + s + " = a" + num(i) + "; if (" + s + " < 0) " + s + " += (-" + s + " + " + dil + " - 1) / " + dil + " * " + dil + ";\n")
-		coords[i] = s
+		terms[i] = term(s, plane.Strides[i]) // behind the input, too, where that has one element
 	}
-	b.WriteString("\tplace = " + Dense(array.U8, p.X.Shape[lead:]).at(coords) + ";\n\t}\n")
+	b.WriteString("\tplace = " + sum(terms...) + ";\n\t}\n")
 }
 
 func leastOf(d array.DType) int64 {

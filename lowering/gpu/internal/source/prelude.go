@@ -174,6 +174,12 @@ DEVICE i64 fx_ipow(i64 a, i64 b, int is_unsigned) {
 	return (i64)r;
 }
 DEVICE i64 fx_f2i(float x) { return x >= 9223372036854775808.0f ? I64(9223372036854775807) : x > -9223372036854775808.0f ? (i64)x : x < 0 ? -I64(9223372036854775807) - 1 : 0; }
+DEVICE float fx_i2odd(u64 m, int negative) {
+	int e = 127;
+	for (int s = 32; s > 0; s >>= 1) if (m >> (23 + s)) { m = m >> s | (u64)(m << (64 - s) != 0); e += s; }
+	float f = (float)(uint)m * AS_F32((uint)e << 23);
+	return negative ? -f : f;
+}
 DEVICE int fx_f2w(float x) { return x >= 2147483648.0f ? 2147483647 : x > -2147483648.0f ? (int)x : x < 0 ? -2147483647 - 1 : 0; }
 DEVICE int fx_clampw(int x, int lo, int hi) { return x < lo ? lo : x > hi ? hi : x; }
 DEVICE u64 fx_f2u(float x) { return x >= 18446744073709551616.0f ? ~U64(0) : x > 0 ? (u64)x : 0; }
@@ -207,11 +213,6 @@ DEVICE u64 fx_d2u(double x) { return x >= 18446744073709551616.0 ? ~U64(0) : x >
 DEVICE float fx_odd(double x) {
 	float f = D2F_RZ(x);
 	return (double)f == x || x != x ? f : AS_F32(AS_U32(f) | 1);
-}
-DEVICE float fx_i2odd(u64 m, int negative) {
-	if (m >> 53) m = (m & ~U64(2047)) | (u64)((m & 2047) != 0) << 11;
-	double d = (double)m;
-	return fx_odd(negative ? -d : d);
 }
 DEVICE double fx_dtanh(double x) { return fabs(x) > 19.07 ? copysign(1.0, x) : tanh(x); }
 DEVICE double fx_dsigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
