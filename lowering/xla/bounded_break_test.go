@@ -121,3 +121,20 @@ func TestBoundedSmallPrograms(t *testing.T) {
 		})
 	}
 }
+
+// TestSizesOfOneBoundAreApart: where two symbols have one bound, a reshape that gives a dimension the size of
+// the other one moves elements, though it moves none of arrays of the bounds.
+func TestSizesOfOneBoundAreApart(t *testing.T) {
+	m := parsedModule(t, `graph g(%x: f32[N,1,M]) {
+  symbol N = dim(%x, 0)
+  symbol M = dim(%x, 2)
+  %y = call_function[reshape](%x) {shape=[M,N,1]} : f32[M,N,1]
+  return %y
+}
+`)
+	for _, m2 := range []int{4, 5} {
+		_, err := xla.EmitBounded(m, lowering.Options{}, map[string]int{"N": 4, "M": m2})
+		require.ErrorIs(t, err, lowering.Unsupported)
+		require.ErrorContains(t, err, "node %y: reshape: target xla cannot leave a size open")
+	}
+}
