@@ -176,3 +176,19 @@ func TestRepeatedIndices(t *testing.T) {
 }
 
 func list(d []int) string { return strings.ReplaceAll(fmt.Sprint(d), " ", ",") }
+
+// TestSizesOfNothing: images without elements make results that have some, or are normalised in no group.
+func TestSizesOfNothing(t *testing.T) {
+	g := &op.Gen{}
+	m := parsedModule(t, `graph g(%x: f32[2,4,N], %y: f32[4,N,5], %w: f32[4,3,3], %v: f32[4,3,3,2], %b: f32[6], %z: f32[2,N,5]) {
+  symbol N = dim(%x, 2)
+  %p = call_function[conv_transpose1d](%x, %w, %b) {stride=[2], groups=2} : f32[2,6,2*N+1]
+  %q = call_function[conv_transpose2d](%y, %v) {stride=[2,1]} : f32[3,2*N+1,6]
+  %r = call_function[instance_norm](%z) : f32[2,N,5]
+  return (%p, %q, %r)
+}
+`)
+	for _, n := range []int{0, 1, 2} {
+		same(t, m, map[string]int{"N": n}, g.Normal(2, 4, n), g.Normal(4, n, 5), g.Normal(4, 3, 3), g.Normal(4, 3, 3, 2), g.Normal(6), g.Normal(2, n, 5))
+	}
+}
