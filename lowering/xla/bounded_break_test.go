@@ -1,6 +1,7 @@
 package xla_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -136,5 +137,19 @@ func TestSizesOfOneBoundAreApart(t *testing.T) {
 		_, err := xla.EmitBounded(m, lowering.Options{}, map[string]int{"N": 4, "M": m2})
 		require.ErrorIs(t, err, lowering.Unsupported)
 		require.ErrorContains(t, err, "node %y: reshape: target xla cannot leave a size open")
+	}
+}
+
+// TestComputedSizesAreNotOpen: a size that is computed may be the same in all programs that are compared, and
+// another one for 1, or between them.
+func TestComputedSizesAreNotOpen(t *testing.T) {
+	for size, most := range map[string]int{"(N+6)//8": 8, "(N-2)//7+1": 7, "N//3+2": 3} {
+		for _, call := range []string{"arange]() {end=SIZE} : i64[SIZE]", "expand](%x) {shape=[SIZE,N]} : f32[SIZE,N]", "slice](%w) {start=SIZE, stop=SIZE+1, step=1} : f32[1]"} {
+			m := parsedModule(t, strings.ReplaceAll("graph g(%x: f32[N], %w: f32[9]) {\n  symbol N = dim(%x, 0)\n  %y = call_function["+call+"\n  return %y\n}\n", "SIZE", size))
+			_, err := xla.EmitBounded(m, lowering.Options{}, map[string]int{"N": most})
+			require.ErrorIs(t, err, lowering.Unsupported, call)
+			require.ErrorContains(t, err, "node %y: ")
+			require.ErrorContains(t, err, "cannot leave a size open: one is computed, ")
+		}
 	}
 }
