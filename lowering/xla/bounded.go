@@ -29,6 +29,12 @@ func EmitBounded(m *graph.Module, o lowering.Options, bounds map[string]int) (p 
 	if err := checkBounds(m.Graph, bounds); err != nil {
 		return nil, err
 	}
+	for _, name := range slices.Sorted(maps.Keys(bounds)) {
+		if n, pinned := o.Shapes[name]; pinned {
+			return nil, diag.New(lowering.BadOption, "symbol "+name+" has the bound "+strconv.Itoa(bounds[name])+", and is pinned to "+strconv.Itoa(n)).
+				WithHint("leave one of the two out")
+		}
+	}
 	free, err := uniform(m, o)
 	if err != nil {
 		return nil, err
