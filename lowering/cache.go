@@ -2,6 +2,7 @@ package lowering
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -52,31 +53,41 @@ type Held[V any] struct {
 
 // Hold returns the value of a key, made where it is not there: once, others that ask for it
 // wait until it is made or their context ends. What could not be made is made anew for the
-// next who asks. Whoever holds a value releases it.
+// next who asks, and for those who wait where only the context of who made it has ended. Whoever holds a
+// value releases it.
 func (c *Cache[V]) Hold(ctx context.Context, key string, make func() (V, error)) (*Held[V], error) {
+	for {
+		h, made, err := c.hold(ctx, key, make)
+		stopped := err != nil && !made && errors.Is(err, diag.Stopped)
+		if !stopped || ctx != nil && ctx.Err() != nil {
+			return h, err
+		}
+	}
+}
+
+// hold is Hold, and tells whether it has made the value, or tried to.
+func (c *Cache[V]) hold(ctx context.Context, key string, make func() (V, error)) (h *Held[V], made bool, err error) {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
-		return nil, diag.New(Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
+		return nil, true, diag.New(Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
 	}
-	h := c.byKey[key]
-	if h != nil {
+	if h = c.byKey[key]; h != nil {
 		c.stats.Hits++
 		h.users++
 		c.touch(h)
 		c.mu.Unlock()
-		return h.wait(ctx)
+		h, err = h.wait(ctx)
+		return h, false, err
 	}
 	c.stats.Misses++
 	h = c.enter(key)
 	c.mu.Unlock()
-	h.make(make)
-	if h.err != nil {
-		h.forget()
-		return nil, h.err
+	if h.make(make); h.err != nil {
+		return nil, true, h.err
 	}
 	c.trim()
-	return h, nil
+	return h, true, nil
 }
 
 // enter makes an entry, in use, with mu.
@@ -94,15 +105,15 @@ func (c *Cache[V]) touch(h *Held[V]) {
 	}
 }
 
-// make makes the value. Those who wait for it are told even where that panics.
+// make makes the value. Those who wait for it are told even where that panics, and find what could not
+// be made gone.
 func (h *Held[V]) make(make func() (V, error)) {
 	h.err = diag.Bug("what was to be kept was not made")
 	defer func() {
-		close(h.ready)
-		if r := recover(); r != nil {
+		if h.err != nil {
 			h.forget()
-			panic(r)
 		}
+		close(h.ready)
 	}()
 	h.Value, h.err = make()
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -105,4 +106,37 @@ func TestCacheTriesAgainWhatFailed(t *testing.T) {
 	h.Release()
 	require.Zero(t, dropped)
 	require.Equal(t, lowering.CacheStats{Misses: 3, Kept: 1}, c.Stats())
+}
+
+// TestCacheWaitsForNoOthersContext: where the context of who makes a value ends, those who wait make it themselves.
+func TestCacheWaitsForNoOthersContext(t *testing.T) {
+	c := lowering.NewCache[int](2, nil)
+	begun, others := make(chan struct{}), make(chan struct{})
+	short, end := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, err := c.Hold(short, "1", func() (int, error) {
+			close(begun)
+			<-short.Done()
+			<-others
+			return 0, diag.Stop(short.Err())
+		})
+		require.ErrorIs(t, err, context.Canceled)
+	})
+	<-begun
+	var made atomic.Int32
+	for range 3 {
+		wg.Go(func() {
+			h, err := c.Hold(context.Background(), "1", func() (int, error) { made.Add(1); return 7, nil })
+			require.NoError(t, err)
+			require.Equal(t, 7, h.Value)
+			h.Release()
+		})
+	}
+	end()
+	require.Eventually(t, func() bool { return c.Stats().Hits == 3 }, 10*time.Second, time.Millisecond, "all wait")
+	close(others)
+	wg.Wait()
+	require.Equal(t, int32(1), made.Load())
+	require.Equal(t, 1, c.Stats().Kept)
 }

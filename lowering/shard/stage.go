@@ -129,14 +129,11 @@ func bytesOf(t shape.Type) int64 {
 
 // cut returns the nodes of n stages.
 func (b *blocks) cut(n int) (stages [][]*graph.Node) {
-	longest, _ := b.best(n, func(from, to int) float64 { return float64(b.work[to] - b.work[from]) }, math.Max)
+	work := func(from, to int) float64 { return float64(b.work[to] - b.work[from]) }
+	longest, _ := b.best(n, work, math.Max, func(from, to int, least float64) bool { return work(from, to) >= least })
 	bound := longest * slack
-	_, starts := b.best(n, func(from, to int) float64 {
-		if float64(b.work[to]-b.work[from]) > bound {
-			return math.Inf(1)
-		}
-		return float64(b.cross[from])
-	}, func(x, y float64) float64 { return x + y })
+	_, starts := b.best(n, func(from, _ int) float64 { return float64(b.cross[from]) }, func(x, y float64) float64 { return x + y },
+		func(from, to int, _ float64) bool { return work(from, to) > bound })
 	for i, from := range starts {
 		to := len(b.nodes)
 		if i+1 < len(starts) {
@@ -148,8 +145,9 @@ func (b *blocks) cut(n int) (stages [][]*graph.Node) {
 }
 
 // best cuts the blocks into n stages of which the costs, folded, are least, and returns where
-// they begin.
-func (b *blocks) best(n int, cost func(from, to int) float64, fold func(x, y float64) float64) (least float64, starts []int) {
+// they begin. beyond tells that a stage up to a block begins too early, where the least so far is known, and that
+// all that begin earlier do.
+func (b *blocks) best(n int, cost func(from, to int) float64, fold func(x, y float64) float64, beyond func(from, to int, least float64) bool) (least float64, starts []int) {
 	size := len(b.nodes)
 	table, from := make([][]float64, n+1), make([][]int, n+1)
 	for k := range table {
@@ -161,11 +159,11 @@ func (b *blocks) best(n int, cost func(from, to int) float64, fold func(x, y flo
 	table[0][0] = 0
 	for k := 1; k <= n; k++ {
 		for end := k; end <= size; end++ {
-			for begin := k - 1; begin < end; begin++ {
+			for begin := end - 1; begin >= k-1 && !beyond(begin, end, table[k][end]); begin-- {
 				if math.IsInf(table[k-1][begin], 1) {
 					continue
 				}
-				if c := fold(table[k-1][begin], cost(begin, end)); c < table[k][end] {
+				if c := fold(table[k-1][begin], cost(begin, end)); c <= table[k][end] {
 					table[k][end], from[k][end] = c, begin
 				}
 			}

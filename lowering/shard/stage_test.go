@@ -16,6 +16,8 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cost"
 	"github.com/gofx-dev/gofx/lowering/shard"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // chained runs the stages one behind the other, each by run.
@@ -107,6 +109,23 @@ func TestCutsWhereLittleIsHandedOn(t *testing.T) {
 	p := mustStages(t, m, 2)
 	require.Equal(t, int64(64*4), p.Stages[1].Received)
 	require.Nil(t, p.Stages[1].Module.Graph.Find("a"))
+}
+
+// TestManyStages: a long chain in many stages, of which none is longer than it has to be.
+func TestManyStages(t *testing.T) {
+	g := graph.New("chain")
+	c := g.At()
+	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(4)), nil)
+	for range 1500 {
+		x = c.Function(std.Neg, nil, x)
+	}
+	c.Output(nil, x)
+	calls := 0
+	for _, s := range mustStages(t, graph.NewModule(g), 700).Stages {
+		require.LessOrEqual(t, s.Calls, 3)
+		calls += s.Calls
+	}
+	require.Equal(t, 1500, calls)
 }
 
 func TestStagesRefuse(t *testing.T) {

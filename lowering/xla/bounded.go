@@ -29,7 +29,14 @@ func EmitBounded(m *graph.Module, o lowering.Options, bounds map[string]int) (p 
 	if err := checkBounds(m.Graph, bounds); err != nil {
 		return nil, err
 	}
-	if err := uniform(m, o); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(bounds)) {
+		if n, pinned := o.Shapes[name]; pinned {
+			return nil, diag.New(lowering.BadOption, "symbol "+name+" has the bound "+strconv.Itoa(bounds[name])+", and is pinned to "+strconv.Itoa(n)).
+				WithHint("leave one of the two out")
+		}
+	}
+	free, err := uniform(m, o)
+	if err != nil {
 		return nil, err
 	}
 	e, p, err := pinned(m, o, bounds)
@@ -54,6 +61,9 @@ func EmitBounded(m *graph.Module, o lowering.Options, bounds map[string]int) (p 
 	case err != nil:
 		return nil, diag.New(lowering.Unsupported, "target "+Name+" cannot leave a size open: "+err.Error()).
 			WithHint(pinIt)
+	}
+	if err := computed(free.Graph); err != nil {
+		return nil, err
 	}
 	if err := stablehlo.Verify(code); err != nil {
 		return nil, diag.Bug("the program of bounded sizes does not verify: " + err.Error())
@@ -106,12 +116,12 @@ func smallest(m *graph.Module, o lowering.Options, bounds map[string]int, name s
 	return &e
 }
 
-// uniform reports calls whose results have sizes, or a rank, that are not known before those of symbols
-// are: of squeeze a dimension of size 1 is gone.
-func uniform(m *graph.Module, o lowering.Options) error {
+// uniform returns the graph with its symbols, and reports calls whose results have sizes, or a rank, that
+// are not known before those of symbols are: of squeeze a dimension of size 1 is gone.
+func uniform(m *graph.Module, o lowering.Options) (*graph.Module, error) {
 	free, err := lowering.Prepare(m, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var errs diag.List
 	for n := range free.Graph.Nodes() {
@@ -128,7 +138,45 @@ func uniform(m *graph.Module, o lowering.Options) error {
 			}
 		}
 	}
+	return free, errs.Err()
+}
+
+// computed reports calls with a size that is computed from symbols, though it did not differ among the
+// programs that were compared, or was a symbol in each: (N+6)//8 is 1 for most small sizes, and 0 for 1.
+func computed(g *graph.Graph) error {
+	var errs diag.List
+	for n := range g.Nodes() {
+		if !n.Opcode().IsCall() {
+			continue
+		}
+		var bad shape.Dim
+		look := func(d shape.Dim) {
+			_, number := d.Int()
+			if _, symbol := d.IsSymbol(); !number && !symbol {
+				bad = d
+			}
+		}
+		eachSize(n.Type(), look)
+		if n.Op() != nil {
+			n.Op().Codec().Symbols(n.Attrs(), look)
+		}
+		if !bad.Is(0) {
+			errs = append(errs, n.Error(lowering.Unsupported, "target "+Name+" cannot leave a size open: one is computed, "+bad.String()).WithHint(pinIt))
+		}
+	}
 	return errs.Err()
+}
+
+// eachSize calls f for the sizes of a type.
+func eachSize(t shape.Type, f func(d shape.Dim)) {
+	for i := range t.Len() {
+		eachSize(t.Member(i), f)
+	}
+	if t.Ranked() {
+		for _, d := range t.Dims().Slice() {
+			f(d)
+		}
+	}
 }
 
 // sizesKnown reports whether a type has sizes, each a number or an expression of symbols.

@@ -1,6 +1,7 @@
 package xla_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -119,5 +120,36 @@ func TestBoundedSmallPrograms(t *testing.T) {
 				fxtest.Close(t, name, want, within(t, p, in, sizes))
 			}
 		})
+	}
+}
+
+// TestSizesOfOneBoundAreApart: where two symbols have one bound, a reshape that gives a dimension the size of
+// the other one moves elements, though it moves none of arrays of the bounds.
+func TestSizesOfOneBoundAreApart(t *testing.T) {
+	m := parsedModule(t, `graph g(%x: f32[N,1,M]) {
+  symbol N = dim(%x, 0)
+  symbol M = dim(%x, 2)
+  %y = call_function[reshape](%x) {shape=[M,N,1]} : f32[M,N,1]
+  return %y
+}
+`)
+	for _, m2 := range []int{4, 5} {
+		_, err := xla.EmitBounded(m, lowering.Options{}, map[string]int{"N": 4, "M": m2})
+		require.ErrorIs(t, err, lowering.Unsupported)
+		require.ErrorContains(t, err, "node %y: reshape: target xla cannot leave a size open")
+	}
+}
+
+// TestComputedSizesAreNotOpen: a size that is computed may be the same in all programs that are compared, and
+// another one for 1, or between them.
+func TestComputedSizesAreNotOpen(t *testing.T) {
+	for size, most := range map[string]int{"(N+6)//8": 8, "(N-2)//7+1": 7, "N//3+2": 3} {
+		for _, call := range []string{"arange]() {end=SIZE} : i64[SIZE]", "expand](%x) {shape=[SIZE,N]} : f32[SIZE,N]", "slice](%w) {start=SIZE, stop=SIZE+1, step=1} : f32[1]"} {
+			m := parsedModule(t, strings.ReplaceAll("graph g(%x: f32[N], %w: f32[9]) {\n  symbol N = dim(%x, 0)\n  %y = call_function["+call+"\n  return %y\n}\n", "SIZE", size))
+			_, err := xla.EmitBounded(m, lowering.Options{}, map[string]int{"N": most})
+			require.ErrorIs(t, err, lowering.Unsupported, call)
+			require.ErrorContains(t, err, "node %y: ")
+			require.ErrorContains(t, err, "cannot leave a size open: one is computed, ")
+		}
 	}
 }

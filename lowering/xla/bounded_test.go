@@ -143,6 +143,9 @@ func TestBoundedRefuses(t *testing.T) {
 	require.ErrorIs(t, err, lowering.BadOption)
 	_, err = xla.EmitBounded(parsedModule(t, open), lowering.Options{}, map[string]int{"M": 8})
 	require.ErrorIs(t, err, lowering.BadOption)
+	_, err = xla.EmitBounded(parsedModule(t, open), lowering.Options{Shapes: map[string]int{"N": 3}}, map[string]int{"N": 8})
+	require.ErrorIs(t, err, lowering.BadOption)
+	require.ErrorContains(t, err, "symbol N has the bound 8, and is pinned to 3")
 	_, err = xla.EmitBounded(parsedModule(t, open), lowering.Options{}, nil)
 	require.ErrorIs(t, err, lowering.UnknownSize)
 }

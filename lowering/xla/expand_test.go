@@ -176,3 +176,37 @@ func TestRepeatedIndices(t *testing.T) {
 }
 
 func list(d []int) string { return strings.ReplaceAll(fmt.Sprint(d), " ", ",") }
+
+// TestSizesOfNothing: images without elements make results that have some, or are normalised in no group.
+func TestSizesOfNothing(t *testing.T) {
+	g := &op.Gen{}
+	m := parsedModule(t, `graph g(%x: f32[2,4,N], %y: f32[4,N,5], %w: f32[4,3,3], %v: f32[4,3,3,2], %b: f32[6], %z: f32[2,N,5]) {
+  symbol N = dim(%x, 2)
+  %p = call_function[conv_transpose1d](%x, %w, %b) {stride=[2], groups=2} : f32[2,6,2*N+1]
+  %q = call_function[conv_transpose2d](%y, %v) {stride=[2,1]} : f32[3,2*N+1,6]
+  %r = call_function[instance_norm](%z) : f32[2,N,5]
+  return (%p, %q, %r)
+}
+`)
+	for _, n := range []int{0, 1, 2} {
+		same(t, m, map[string]int{"N": n}, g.Normal(2, 4, n), g.Normal(4, n, 5), g.Normal(4, 3, 3), g.Normal(4, 3, 3, 2), g.Normal(6), g.Normal(2, n, 5))
+	}
+}
+
+// TestPoolsOfLargeImages: no constant of a pool is as large as the plane, and where no window sees padding alone
+// none is needed.
+func TestPoolsOfLargeImages(t *testing.T) {
+	for _, text := range []string{
+		"%y = call_function[avg_pool1d](%x) {kernel_size=[3], stride=[2]} : f32[1,1,(N-3)//2+1]",
+		"%p = call_function[max_pool1d_with_indices](%x) {kernel_size=[3], padding=[1], stride=[1]} : (f32[1,1,N], i64[1,1,N])\n  %y = call_function[getitem](%p) {index=1} : i64[1,1,N]",
+	} {
+		m := parsedModule(t, "graph g(%x: f32[1,1,N]) {\n  symbol N = dim(%x, 2)\n  "+text+"\n  return %y\n}\n")
+		p, err := xla.Emit(m, lowering.Options{Shapes: map[string]int{"N": 1 << 20}})
+		require.NoError(t, err)
+		require.Less(t, len(p.String()), 10_000, text)
+	}
+	m := parsedModule(t, "graph g(%x: f32[1,1,256,128]) {\n  %y = call_function[avg_pool2d](%x) {kernel_size=[3], padding=[1], stride=[1], count_exclude_pad=true} : f32[1,1,256,128]\n  return %y\n}\n")
+	p, err := xla.Emit(m, lowering.Options{})
+	require.NoError(t, err)
+	require.Less(t, len(p.String()), 10_000, "a vector for each dimension")
+}

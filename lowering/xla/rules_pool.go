@@ -46,6 +46,9 @@ func maxPool(c *call) []*value {
 	o := c.With("reduce_window", c.pair("max", x, c.plane(x, len(s.Kernel))), where...)
 	o.Regions = []*stablehlo.Region{first("max", x.Type.Elem, true)}
 	out := c.Add(o)
+	if !padded(s, x.Type.Dims, out[0].Type.Dims) {
+		return out
+	}
 	none := c.Compare("EQ", out[1], c.Const(out[1].Type, math.MaxInt64)) // windows in the padding alone
 	return []*value{out[0], c.Op("select", none, c.array(emptyWindows(s, x.Type.Dims, out[0].Type.Dims)), out[1])}
 }
@@ -55,6 +58,25 @@ func (c *call) plane(x *value, k int) *value {
 	dims := x.Type.Dims[x.Type.Rank()-k:]
 	n := stablehlo.Of(array.I64, dims...)
 	return c.Trailing(c.Reshape(c.Iota(stablehlo.Of(array.I64, n.Len()), 0), dims...), x.Type.Dims)
+}
+
+// padded reports whether a window sees padding alone: along one dimension none of its taps is in the input.
+// One that begins within the input sees that element.
+func padded(s *kernel.MaxPool, in, out []int) bool {
+	k := len(s.Kernel)
+	for d, size := range in[len(in)-k:] {
+		n := out[len(out)-k+d]
+		if n > 0 && (n-1)*s.Stride[d]-s.PadLo[d] >= size {
+			return true
+		}
+		for from := -s.PadLo[d]; from < 0 && from < n*s.Stride[d]-s.PadLo[d]; from += s.Stride[d] {
+			tap := (s.Dilation[d] - 1 - from) / s.Dilation[d] // the first that is not before the input
+			if tap >= s.Kernel[d] || from+tap*s.Dilation[d] >= size {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // emptyWindows returns the index that windows have which see padding alone: that of their
@@ -83,7 +105,7 @@ func emptyWindows(s *kernel.MaxPool, in, out []int) *array.Array {
 	return a
 }
 
-// avgPool divides sums by the windows' sizes, which are a constant.
+// avgPool divides sums by the windows' sizes.
 func avgPool(c *call) *value {
 	s, x := step[*kernel.AvgPool](c), c.widen(c.in[0])
 	p := pool{size: s.Kernel, stride: s.Stride, lo: s.PadLo, hi: s.PadHi}
@@ -93,35 +115,40 @@ func avgPool(c *call) *value {
 	o := c.With("reduce_window", []*value{x, c.Const(stablehlo.Of(x.Type.Elem), 0)}, p.over(x.Type.Dims, c.out[0].Dims)...)
 	o.Regions = []*stablehlo.Region{stablehlo.Binary("add", x.Type.Elem)}
 	sum := c.Add(o)[0]
-	n := c.array(array.Cast(divisors(s, x.Type.Dims, c.out[0].Dims), x.Type.Elem))
-	return c.Convert(c.Op("divide", sum, c.Trailing(n, sum.Type.Dims)), c.out[0].Elem)
+	return c.Convert(c.Op("divide", sum, c.divisors(s, x.Type.Dims, sum.Type)), c.out[0].Elem)
 }
 
-// divisors returns what each place of the plane is divided by.
-func divisors(s *kernel.AvgPool, in, out []int) *array.Array {
-	k := len(s.Kernel)
-	in, out = in[len(in)-k:], out[len(out)-k:]
-	a := array.New(array.F64, out...)
-	for i := range a.Len() {
-		rest, padded, own := i, 1, 1
-		for d := k - 1; d >= 0; d-- {
-			from := rest%out[d]*s.Stride[d] - s.PadLo[d]
-			rest /= out[d]
-			to := min(from+s.Kernel[d], in[d]+s.PadHi[d])
-			padded *= to - from
-			own *= max(min(to, in[d])-max(from, 0), 0)
-		}
-		n := own
-		switch {
-		case s.DivisorOverride != 0:
-			n = s.DivisorOverride
-		case s.CountIncludePad:
-			n = padded
-		}
-		array.Data[float64](a)[i] = float64(max(n, 1))
-		if s.DivisorOverride < 0 {
-			array.Data[float64](a)[i] = float64(n)
-		}
+// divisors is what each place is divided by: a number where all windows are as large, else a product of what
+// they have along each dimension, so that no constant is as large as the plane.
+func (c *call) divisors(s *kernel.AvgPool, in []int, t hlo) *value {
+	if s.DivisorOverride != 0 {
+		return c.number(t, float64(s.DivisorOverride))
 	}
-	return a
+	number, lead := 1.0, t.Rank()-len(s.Kernel)
+	var edges []*value
+	for d, size := range s.Kernel {
+		places, limit := t.Dims[lead+d], in[lead+d]
+		has := func(i int) float64 {
+			from := i*s.Stride[d] - s.PadLo[d]
+			to := min(from+size, limit+s.PadHi[d])
+			if !s.CountIncludePad {
+				from, to = max(from, 0), min(to, limit)
+			}
+			return float64(max(to-from, 1)) // the sum of nothing is 0, whatever divides it
+		}
+		if first := has(0); places == 1 || first == float64(size) && has(places-1) == first {
+			number *= first // those between begin later and end earlier
+			continue
+		}
+		along := array.New(array.F64, places)
+		for i := range places {
+			array.Data[float64](along)[i] = has(i)
+		}
+		edges = append(edges, c.Broadcast(c.array(array.Cast(along, t.Elem)), t.Dims, lead+d))
+	}
+	n := c.number(t, number)
+	for _, e := range edges {
+		n = c.Op("multiply", n, e)
+	}
+	return n
 }

@@ -61,7 +61,11 @@ func (c *call) convolved(x, w *value, groups int, more ...any) *value {
 	order := upto(w.Type.Rank())
 	all := append([]any{"dimension_numbers", stablehlo.Conv{Input: order, Kernel: order, Output: order},
 		"feature_group_count", stablehlo.Int(groups), "batch_group_count", stablehlo.Int(1)}, more...)
-	y := c.Add(c.With("convolution", []*value{x, w}, all...))[0]
+	return c.shifted(c.Add(c.With("convolution", []*value{x, w}, all...))[0])
+}
+
+// shifted adds the bias to images, which may have a batch that the result lacks.
+func (c *call) shifted(y *value) *value {
 	if b := c.operand(2); b != nil {
 		y = c.Op("add", y, c.Broadcast(b, y.Type.Dims, 1))
 	}
@@ -79,6 +83,10 @@ func convTranspose(c *call) *value {
 	s, w := step[*kernel.ConvTranspose](c), c.in[1]
 	g, k := max(s.Groups, 1), w.Type.Dims[2:]
 	r := w.Type.Rank()
+	x := c.batched(c.in[0], r)
+	if out := c.out[0].Dims; x.Type.Len() == 0 { // the dialect counts no gaps around no elements
+		return c.shifted(c.Const(c.out[0].With(append(repeated(1, r-len(out)), out...)...), 0))
+	}
 	var lo, hi []int
 	for i := range k {
 		reach := s.Dilation[i] * (k[i] - 1)
@@ -90,7 +98,7 @@ func convTranspose(c *call) *value {
 	f = c.Transpose(f, append([]int{0, 2, 1}, upto(r + 1)[3:]...)...)
 	f = c.Reshape(f, append([]int{g * out, in}, k...)...)
 	f = c.Add(c.With("reverse", []*value{f}, "dimensions", stablehlo.Ints(upto(r)[2:])))[0]
-	return c.convolved(c.batched(c.in[0], r), f, g, "lhs_dilation", stablehlo.Ints(s.Stride),
+	return c.convolved(x, f, g, "lhs_dilation", stablehlo.Ints(s.Stride),
 		"padding", stablehlo.Pairs(lo, hi), "rhs_dilation", stablehlo.Ints(s.Dilation))
 }
 

@@ -44,6 +44,10 @@ func NewRuntime(plugin string) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
+	return runtimeOf(p)
+}
+
+func runtimeOf(p *pjrt.Plugin) (*Runtime, error) {
 	client, err := p.NewClient()
 	if err != nil {
 		return nil, err
@@ -164,10 +168,11 @@ func (r *Runtime) partitions(l *shard.Layout) ([]*pjrt.Device, error) {
 }
 
 // shared holds the runtimes that targets without one of their own use, by plugin: a client
-// may take most of a device's memory, so that a process has one.
+// may take most of a device's memory, so that a process has one, whatever the plugin is called. It is
+// locked while clients begin and end.
 var shared struct {
 	sync.Mutex
-	byPlugin map[string]*Runtime
+	byPlugin map[*pjrt.Plugin]*Runtime
 }
 
 // acquire returns the runtime of a target, and what ends the use of it.
@@ -180,32 +185,31 @@ func (t Target) acquire() (*Runtime, func() error, error) {
 		}
 		return t.Runtime, func() error { return nil }, nil
 	}
+	p, err := pjrt.Open(t.Plugin)
+	if err != nil {
+		return nil, nil, err
+	}
 	shared.Lock()
 	defer shared.Unlock()
-	r := shared.byPlugin[t.Plugin]
+	r := shared.byPlugin[p]
 	if r == nil {
-		var err error
-		if r, err = NewRuntime(t.Plugin); err != nil {
+		if r, err = runtimeOf(p); err != nil {
 			return nil, nil, err
 		}
 		if shared.byPlugin == nil {
-			shared.byPlugin = map[string]*Runtime{}
+			shared.byPlugin = map[*pjrt.Plugin]*Runtime{}
 		}
-		shared.byPlugin[t.Plugin] = r
+		shared.byPlugin[p] = r
 	}
 	r.users++
 	return r, func() error {
 		shared.Lock()
-		r.users--
-		last := r.users == 0
-		if last {
-			delete(shared.byPlugin, t.Plugin)
+		defer shared.Unlock()
+		if r.users--; r.users > 0 {
+			return nil
 		}
-		shared.Unlock()
-		if last {
-			return r.Close()
-		}
-		return nil
+		delete(shared.byPlugin, p)
+		return r.Close()
 	}, nil
 }
 

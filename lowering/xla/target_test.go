@@ -393,6 +393,22 @@ func TestTargetsOfAPluginShareAClient(t *testing.T) {
 	require.NoError(t, b.Close())
 	require.Equal(t, [6]int64{}, f.alive())
 
+	// whatever the plugin is called, and no client begins before the last one has ended
+	t.Setenv("GOFX_PJRT_PLUGIN", f.path)
+	var wg sync.WaitGroup
+	for i := range 6 {
+		wg.Go(func() {
+			for range 50 {
+				e, err := xla.Target{Plugin: []string{f.path, ""}[i%2], Cache: "-"}.Compile(parse(t, bias), lowering.Options{})
+				require.NoError(t, err)
+				require.Equal(t, int64(1), f.alive()[2])
+				require.NoError(t, e.Close())
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, [6]int64{}, f.alive())
+
 	r, err := xla.NewRuntime(f.path)
 	require.NoError(t, err)
 	require.NoError(t, r.Close())

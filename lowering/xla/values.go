@@ -69,7 +69,7 @@ func (e *Executable) placeOf(t shape.Type) (place, error) {
 }
 
 // RunValues implements lowering.Resident. Values end with the client that they are on, which
-// is that of the Runtime: where targets share one by the plugin's name, it ends with the last
+// is that of the Runtime: where targets share that of their plugin, it ends with the last
 // executable.
 func (e *Executable) RunValues(ctx context.Context, in []lowering.Value) ([]lowering.Value, error) {
 	results, err := e.entered(ctx, in)

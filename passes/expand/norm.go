@@ -70,13 +70,13 @@ func (c *maker) affine(x, weight, bias op.Value) op.Value {
 
 func groupNorm(c *maker, a std.GroupNormAttrs, in []op.Value) op.Value {
 	x, d := c.widened(in[0]), c.dims(in[0])
-	groups := shape.Const(a.NumGroups)
-	if a.NumGroups == -1 {
-		groups = d[1]
-	}
-	size, ok := d[1].DivExact(groups)
-	if !ok {
-		size = d[1].FloorDiv(groups)
+	groups, size := d[1], shape.Const(1) // of one channel each, of which there may be none
+	if a.NumGroups != -1 {
+		groups = shape.Const(a.NumGroups)
+		var ok bool
+		if size, ok = d[1].DivExact(groups); !ok {
+			size = d[1].FloorDiv(groups)
+		}
 	}
 	x = c.reshape(x, d[0], groups, size.Mul(prod(d[2:]...)))
 	two := op.IntList(2)

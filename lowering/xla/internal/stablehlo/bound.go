@@ -34,7 +34,7 @@ func (m *Misfit) Error() string { return m.Err.Error() }
 // and is anything in the results. Behind its arguments main takes the sizes, a scalar of i32 for each
 // symbol.
 func Bounded(p *Program, symbols []Symbol) (*Program, error) {
-	b := &bounding{symbols: symbols, values: map[*Value]*Value{}, full: map[*Value]*Value{}, numbers: map[int]*Value{}, others: map[*Program]map[*Value]*Value{}, out: NewBuilder()}
+	b := &bounding{symbols: symbols, values: map[*Value]*Value{}, opens: map[*Value][]int{}, full: map[*Value]*Value{}, numbers: map[int]*Value{}, others: map[*Program]map[*Value]*Value{}, out: NewBuilder()}
 	for _, s := range symbols {
 		for _, q := range s.Others {
 			if len(q.Main.Ops) != len(p.Main.Ops) || len(q.Main.Args) != len(p.Main.Args) {
@@ -43,10 +43,9 @@ func Bounded(p *Program, symbols []Symbol) (*Program, error) {
 			b.pair(q, p.Main.Args, q.Main.Args)
 		}
 	}
-	opens := make([][]int, len(p.Main.Args))
 	for i, a := range p.Main.Args {
 		var err error
-		if opens[i], err = b.open(a, func(q *Program) *Value { return q.Main.Args[i] }); err != nil {
+		if b.opens[a], err = b.open(a, func(q *Program) *Value { return q.Main.Args[i] }); err != nil {
 			return nil, &Misfit{-1, err}
 		}
 		b.out.Region.Args = append(b.out.Region.Args, &Value{Type: a.Type})
@@ -57,7 +56,7 @@ func Bounded(p *Program, symbols []Symbol) (*Program, error) {
 		b.out.Region.Args = append(b.out.Region.Args, size)
 	}
 	for i, a := range p.Main.Args {
-		b.values[a] = b.opened(b.out.Arg(i), opens[i])
+		b.values[a] = b.opened(b.out.Arg(i), b.opens[a])
 	}
 	for i, o := range p.Main.Ops {
 		if err := b.op(i, o); err != nil {
@@ -75,6 +74,7 @@ func Bounded(p *Program, symbols []Symbol) (*Program, error) {
 type bounding struct {
 	symbols []Symbol
 	values  map[*Value]*Value
+	opens   map[*Value][]int               // of each value the symbols that its dimensions are, -1 for none
 	sizes   []*Value                       // of symbols, as the run has them
 	full    map[*Value]*Value              // values with all their bounds as numbers
 	numbers map[int]*Value                 // bounds as scalars
@@ -139,18 +139,17 @@ func (b *bounding) op(i int, o *Op) error {
 		b.out.Return(c.Operands...)
 		return nil
 	}
-	opens := make([][]int, len(o.Results))
 	some := slices.ContainsFunc(c.Operands, func(v *Value) bool { return v.Type.IsBounded() })
 	for r, v := range o.Results {
 		var err error
-		if opens[r], err = b.open(v, func(q *Program) *Value { return q.Main.Ops[i].Results[r] }); err != nil {
+		if b.opens[v], err = b.open(v, func(q *Program) *Value { return q.Main.Ops[i].Results[r] }); err != nil {
 			return err
 		}
-		some = some || slices.Max(append([]int{-1}, opens[r]...)) >= 0
+		some = some || slices.Max(append([]int{-1}, b.opens[v]...)) >= 0
 		c.Results = append(c.Results, &Value{Type: v.Type})
 	}
 	if some {
-		if err := b.follow(c, opens); err != nil {
+		if err := b.follow(o, c); err != nil {
 			return err
 		}
 	}
@@ -167,13 +166,14 @@ func (b *bounding) op(i int, o *Op) error {
 	}
 	b.out.Region.Ops = append(b.out.Region.Ops, c)
 	for r, v := range o.Results {
-		b.values[v] = b.opened(c.Results[r], opens[r])
+		b.values[v] = b.opened(c.Results[r], b.opens[v])
 	}
 	return nil
 }
 
-// follow gives the results the bounds that they have from the operands, which must be open.
-func (b *bounding) follow(c *Op, opens [][]int) error {
+// follow gives the results of a copy the bounds that they have from the operands, which must be open, and
+// sizes of the same symbols: two may have one bound.
+func (b *bounding) follow(o, c *Op) error {
 	sources, err := sourcesOf(c)
 	if err != nil {
 		return err
@@ -183,8 +183,11 @@ func (b *bounding) follow(c *Op, opens [][]int) error {
 			if s.Operand < 0 || !c.Operands[s.Operand].Type.Bound(s.Dim) {
 				continue
 			}
-			if opens[r][d] < 0 {
+			switch is := b.opens[o.Results[r]][d]; {
+			case is < 0:
 				return fmt.Errorf("dimension %d of %s follows a bound and has one size", d, v.Type)
+			case is != b.opens[o.Operands[s.Operand]][s.Dim]:
+				return fmt.Errorf("dimension %d of %s follows the bound of another size", d, v.Type)
 			}
 			v.Type = v.Type.Limited(d, true)
 		}
