@@ -44,10 +44,11 @@ func (c *captured) verify(ctx context.Context, j *Job, res *Result) error {
 	if err != nil {
 		return err
 	}
-	r, _, err := c.runner(j)
+	r, note, err := c.runner(j)
 	if err != nil {
 		return err
 	}
+	res.StandIn = note
 	defer r.close()
 	out, err := r.run(ctx, in)
 	for _, a := range out {
