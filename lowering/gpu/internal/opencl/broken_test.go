@@ -35,26 +35,42 @@ long clCreateContext(void *props, uint n, long *ids, void *f, void *data, int *s
 }
 `
 
-// built compiles the driver, or skips the test.
+// built compiles and opens the driver, or skips the test.
 func built(t *testing.T, flags ...string) *library {
-	cc, err := exec.LookPath("cc")
-	if err != nil || runtime.GOOS == "windows" {
-		t.Skip("no C compiler here to build a library with")
-	}
 	text := driver
 	for name := range (&library{}).functions() {
 		if !strings.Contains(text, name+"(") {
 			text += "int " + name + "() { return 0; }\n"
 		}
 	}
+	l, err := open([]string{compiled(t, text, flags...)})
+	require.NoError(t, err)
+	return l
+}
+
+// compiled makes a library, or skips the test.
+func compiled(t *testing.T, text string, flags ...string) string {
+	cc, err := exec.LookPath("cc")
+	if err != nil || runtime.GOOS == "windows" {
+		t.Skip("no C compiler here to build a library with")
+	}
 	dir := t.TempDir()
 	source, file := filepath.Join(dir, "cl.c"), filepath.Join(dir, "libOpenCL.so")
 	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
 	out, err := exec.Command(cc, append([]string{"-shared", "-fPIC", "-w", "-o", file, source}, flags...)...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	l, err := open([]string{file})
-	require.NoError(t, err)
-	return l
+	return file
+}
+
+// TestLibrariesThatLackFunctions: the next of the names is tried, and all are said, in one order.
+func TestLibrariesThatLackFunctions(t *testing.T) {
+	one := compiled(t, "int clFinish() { return 0; }")
+	for range 10 {
+		_, err := open([]string{"/no/such/first.so", one, "/no/such/last.so"})
+		require.ErrorIs(t, err, device.NoDevice)
+		require.ErrorContains(t, err, "no OpenCL library is installed: "+one+" has no function clBuildProgram; /no/such/last.so: ")
+		require.ErrorContains(t, err, "loader (Debian: pocl-opencl-icd)")
+	}
 }
 
 // TestBrokenDevicesAreLeftOut: what cannot be opened is no reason to have none.
