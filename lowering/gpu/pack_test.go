@@ -1,12 +1,14 @@
 package gpu_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/lowering"
@@ -129,4 +131,33 @@ func ExampleTarget_Text() {
 	t.Pack, err = gpu.ReadPack(file)
 	fmt.Println(t.Pack.Has(text), err)
 	// Output: true <nil>
+}
+
+// TestTextOfWeightsThatAreNotLoaded: kernels are those of the types, and the module stays without data.
+func TestTextOfWeightsThatAreNotLoaded(t *testing.T) {
+	m := parsed(t, mlp)
+	o := lowering.Options{Shapes: map[string]int{"N": 3}}
+	want, err := gpu.Text(m, o, gpu.CUDA)
+	require.NoError(t, err)
+	for _, p := range m.Params() {
+		bare := graph.Param{Path: p.Path, Type: p.TypeOf(), Buffer: p.Buffer}
+		m.SetParam(bare)
+	}
+	text, err := gpu.Text(m, o, gpu.CUDA)
+	require.NoError(t, err)
+	require.Equal(t, want, text)
+	for _, p := range m.Params() {
+		require.Nil(t, p.Value)
+	}
+}
+
+// TestAbsentKindsSayWhy: a device of a kind that this machine has none of is refused with the reason.
+func TestAbsentKindsSayWhy(t *testing.T) {
+	for kind, why := range gpu.Absent() {
+		_, err := gpu.Open(kind + ":card")
+		require.ErrorIs(t, err, gpu.NoDevice)
+		e, ok := errors.AsType[*diag.Error](why)
+		require.True(t, ok)
+		require.ErrorContains(t, err, e.Msg)
+	}
 }

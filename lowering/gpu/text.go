@@ -20,7 +20,7 @@ const (
 )
 
 // Text returns what the target would have a driver compile for a module, OpenCL C or CUDA C++,
-// with comments that say what is launched over which buffers. It needs no device: kernels are
+// with comments that say what is launched over which buffers. It needs no device, and of weights their types alone: kernels are
 // those for a GPU with groups of 1024 work-items and floats of 64 bits, CUDA's from sm_80 on. Options.Shapes pins all symbols;
 // the error lists everything in the way.
 func Text(m *graph.Module, o lowering.Options, library string) (string, error) {
@@ -48,6 +48,13 @@ func (t Target) Text(m *graph.Module, o lowering.Options, library string) (strin
 	}
 	if len(open) > 0 {
 		return "", open
+	}
+	for _, p := range ready.Params() { // of weights that are not loaded, types say enough
+		if d, dims, ok := p.TypeOf().Concrete(); ok && p.Value == nil {
+			own := *p
+			own.Value = header(d, dims)
+			ready.SetParam(own)
+		}
 	}
 	info := reference(device.Info{Kind: library, Align: 256})
 	if err := legalize(ready.Graph, info.Doubles); err != nil {
