@@ -3,6 +3,7 @@ package gpu_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,8 @@ import (
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda/cudatest"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // TestOnlyTheDriver: what was compiled elsewhere runs on a machine that has no compiler.
@@ -159,5 +162,22 @@ func TestAbsentKindsSayWhy(t *testing.T) {
 		e, ok := errors.AsType[*diag.Error](why)
 		require.True(t, ok)
 		require.ErrorContains(t, err, e.Msg)
+	}
+}
+
+// TestNamesInComments: no name of a graph, an input or a call leaves the comments of a text.
+func TestNamesInComments(t *testing.T) {
+	g := graph.New("a\nint evil;")
+	m := graph.NewModule(g)
+	c := g.At()
+	x := c.Placeholder("x\n} evil \\", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	c.Output(nil, c.Function(std.Relu, nil, x))
+	text, err := gpu.Text(m, lowering.Options{}, gpu.OpenCL)
+	require.NoError(t, err)
+	comments, _, _ := strings.Cut(text, "\n\n")
+	require.Contains(t, comments, "evil")
+	for _, line := range strings.Split(comments, "\n") {
+		require.True(t, strings.HasPrefix(line, "//"), line)
+		require.False(t, strings.HasSuffix(line, `\`), line)
 	}
 }

@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -87,7 +88,15 @@ func reference(info device.Info) device.Info {
 func (b *builder) listing(library string) string {
 	l := &listing{arena: b.arena(256), names: b.names()}
 	l.list(b.steps, "")
-	return fmt.Sprintf("// Kernels of %s for %s: %d launches, %d of them once; %d bytes of values.\n", b.m.Graph.Name, library, l.launches, l.once, l.arena) + l.out.String()
+	return fmt.Sprintf("// Kernels of %s for %s: %d launches, %d of them once; %d bytes of values.\n", onLine(b.m.Graph.Name), library, l.launches, l.once, l.arena) + l.out.String()
+}
+
+// onLine is a name as a comment can have it: what would end one, or join the line behind it, is escaped.
+func onLine(name string) string {
+	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
 }
 
 type listing struct {
@@ -101,7 +110,7 @@ func (l *listing) list(steps []step, indent string) {
 	for _, s := range steps {
 		of := ""
 		if s.node != nil {
-			of = " # " + lowering.SourceOf(s.node).Node
+			of = " # " + onLine(lowering.SourceOf(s.node).Node)
 		}
 		if s.flow != nil {
 			l.flow(s.flow, indent, of)
@@ -161,7 +170,7 @@ func (b *builder) names() []string {
 		result := slices.IndexFunc(b.outputs, func(v *value) bool { return v.buf == k })
 		switch {
 		case f.kind == input:
-			names[k] = inputs[f.input].Target()
+			names[k] = onLine(inputs[f.input].Target())
 		case f.path != "":
 			names[k] = fmt.Sprintf("%q", f.path)
 		case f.kind == weight:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -101,6 +102,9 @@ func Text(target, name string, m *graph.Module, o lowering.Options, bounds map[s
 		return "", err
 	}
 	var text strings.Builder
+	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
+		name = quoted // of a file, which may be called anything
+	}
 	fmt.Fprintf(&text, "// StableHLO of %s. Arguments of main, in order:\n", name)
 	for _, list := range []struct {
 		kind string
