@@ -30,7 +30,7 @@ func OpenCase(dir string) ([]CaseSet, error) {
 	for _, s := range samples {
 		m, bound, err := f.ImportFor(s.Inputs, onnx.Options{Lengths: s.Lengths})
 		if err != nil {
-			return nil, (&Source{path: path, onnx: f}).explained(err, s.Inputs)
+			return nil, (&Source{path: path, onnx: f}).explained(err, s.Inputs, false)
 		}
 		src := &Source{Name: filepath.Base(dir), Graph: m, Outputs: f.Outputs(), values: f.Args(s, bound)}
 		sets = append(sets, CaseSet{src, s})
