@@ -1,9 +1,11 @@
 package lowering
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/gofx-dev/gofx/array"
@@ -210,6 +212,9 @@ func (f *flow) compute(j *job) error {
 		if err != nil {
 			return err
 		}
+		if i := slices.Index(out, nil); i >= 0 {
+			return absent(i)
+		}
 		if p.moves {
 			count(&f.e.valuesOut, &f.e.bytesOut, out...)
 		}
@@ -227,11 +232,15 @@ func (f *flow) compute(j *job) error {
 			f.counted(p, o)
 		}
 		out, err := p.resident.RunValues(f.ctx, args)
+		for i, v := range out {
+			if v == nil {
+				err = cmp.Or(err, absent(i))
+				continue
+			}
+			j.values = append(j.values, &kept{value: v, left: p.usesOf(i)})
+		}
 		if err != nil {
 			return err
-		}
-		for i, v := range out {
-			j.values = append(j.values, &kept{value: v, left: p.usesOf(i)})
 		}
 	}
 	if len(j.values) != p.results {
@@ -243,6 +252,11 @@ func (f *flow) compute(j *job) error {
 		}
 	}
 	return nil
+}
+
+// absent is the error of a target, which may be a user's, that leaves a result out.
+func absent(i int) error {
+	return diag.New(BadOutput, fmt.Sprintf("result %d of the target is missing", i)).WithHint("Run gives an array, RunValues a value, for each result, or an error")
 }
 
 // counted counts an operand that goes to the first target.

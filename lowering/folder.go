@@ -9,13 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
 // Folder keeps what drivers and compilers made, by key, for later processes; "" keeps
 // nothing. A file that is damaged, or cannot be read or written, is as if it were not there:
 // it costs the time of making it again. It holds MaxFolder bytes, the files that were used
-// longest ago go first.
+// longest ago go first; other files that lie there are neither counted nor touched.
 type Folder string
 
 // MaxFolder is how many bytes a Folder holds.
@@ -47,7 +48,26 @@ func Key(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func (f Folder) file(key string) string { return filepath.Join(string(f), key+".bin") }
+// The names of files: a key as Key makes them, and one of these endings.
+const (
+	whole = ".bin"
+	begun = ".new"
+)
+
+// stem is how the names of a key's files begin; of what Key has not made, it makes one.
+func stem(key string) string {
+	if !isKey(key) {
+		return Key(key)
+	}
+	return key
+}
+
+func isKey(s string) bool {
+	const digits = "0123456789abcdef"
+	return len(s) == hex.EncodedLen(sha256.Size) && strings.Trim(s, digits) == ""
+}
+
+func (f Folder) file(key string) string { return filepath.Join(string(f), stem(key)+whole) }
 
 // Load returns what is kept for a key, nil where there is nothing.
 func (f Folder) Load(key string) []byte {
@@ -76,7 +96,7 @@ func (f Folder) Save(key string, data []byte) {
 	if f == "" || len(data) == 0 || len(data) > MaxFolder-sha256.Size || os.MkdirAll(string(f), folderMode) != nil {
 		return
 	}
-	tmp, err := os.CreateTemp(string(f), "new-*")
+	tmp, err := os.CreateTemp(string(f), stem(key)+"-*"+begun)
 	if err != nil {
 		return
 	}
@@ -97,7 +117,8 @@ func (f Folder) Save(key string, data []byte) {
 }
 
 // trim removes files beyond most bytes, those that were used longest ago first. What a
-// process that ended left half-written goes after a day.
+// process that ended left half-written goes after a day. A folder that the user names may
+// hold files of theirs: what has not the name of a key stays.
 func (f Folder) trim(most int64) {
 	entries, err := os.ReadDir(string(f))
 	if err != nil {
@@ -110,9 +131,12 @@ func (f Folder) trim(most int64) {
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if filepath.Ext(e.Name()) == ".bin" {
+		name := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
+		switch key, _, part := strings.Cut(name, "-"); {
+		case !isKey(key):
+		case filepath.Ext(e.Name()) == whole && !part:
 			files, sum = append(files, info), sum+info.Size()
-		} else if ok, _ := filepath.Match("new-*", e.Name()); ok && time.Since(info.ModTime()) > 24*time.Hour {
+		case filepath.Ext(e.Name()) == begun && time.Since(info.ModTime()) > 24*time.Hour:
 			_ = os.Remove(filepath.Join(string(f), e.Name()))
 		}
 	}

@@ -32,32 +32,43 @@ func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	f := lowering.UserFolder("npu", dir)
 	require.NotEqual(t, lowering.Key("a", "bc"), lowering.Key("ab", "c"))
+	file := func(key string) string { return filepath.Join(dir, lowering.Key(key)+".bin") }
 	for i, key := range []string{"a", "b", "c"} {
-		f.Save(key, make([]byte, 100))
+		f.Save(lowering.Key(key), make([]byte, 100))
 		at := time.Now().Add(time.Duration(i-10) * time.Hour)
-		require.NoError(t, os.Chtimes(filepath.Join(dir, key+".bin"), at, at))
+		require.NoError(t, os.Chtimes(file(key), at, at))
 	}
-	require.Len(t, f.Load("a"), 100, "which makes it the one that was used last")
-	left := filepath.Join(dir, "new-left")
-	require.NoError(t, os.WriteFile(left, nil, 0o600))
+	require.Len(t, f.Load(lowering.Key("a")), 100, "which makes it the one that was used last")
+	require.Equal(t, f.Load(lowering.Key("a")), f.Load("a"), "a key is made of what is none")
 	old := time.Now().Add(-48 * time.Hour)
-	require.NoError(t, os.Chtimes(left, old, old))
+	left := filepath.Join(dir, lowering.Key("d")+"-123.new")
+	mine := []string{"model.bin", "new-ideas.txt", "new-left", lowering.Key("d") + ".txt", lowering.Key("d")[1:] + ".bin"}
+	for _, name := range append(mine, filepath.Base(left)) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), make([]byte, 1000), 0o600))
+		require.NoError(t, os.Chtimes(filepath.Join(dir, name), old, old))
+	}
 	f.Trim(300)
 	require.NoFileExists(t, left)
+	for _, name := range mine {
+		require.FileExists(t, filepath.Join(dir, name), "the folder's files are not all of them the cache's")
+	}
 	require.Nil(t, f.Load("b"), "of three with their sums, two fit")
 	require.NotNil(t, f.Load("c"))
 	require.NotNil(t, f.Load("a"))
+	f.Save("../b", []byte("x"))
+	require.Equal(t, []byte("x"), f.Load("../b"))
+	require.NoFileExists(t, filepath.Join(filepath.Dir(dir), "b.bin"))
 
-	data, err := os.ReadFile(filepath.Join(dir, "a.bin"))
+	data, err := os.ReadFile(file("a"))
 	require.NoError(t, err)
 	for _, damaged := range [][]byte{nil, data[:len(data)-1], append(data[:50:50], 1), data[:10]} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "a.bin"), damaged, 0o600))
+		require.NoError(t, os.WriteFile(file("a"), damaged, 0o600))
 		require.Nil(t, f.Load("a"))
 	}
 	none := lowering.UserFolder("npu", "-")
 	none.Save("a", []byte("x"))
 	require.Nil(t, none.Load("a"))
-	file := lowering.UserFolder("npu", filepath.Join(dir, "a.bin"))
-	file.Save("a", []byte("x")) // no folder can be there
-	require.Nil(t, file.Load("a"))
+	blocked := lowering.UserFolder("npu", file("a"))
+	blocked.Save("a", []byte("x")) // no folder can be there
+	require.Nil(t, blocked.Load("a"))
 }

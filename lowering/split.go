@@ -276,6 +276,9 @@ func (e *Pieces) compile(name string, of func(*graph.Module) Target, o Options) 
 	}
 	t := of(alone)
 	x, err := compilePart(t, alone, o)
+	if err == nil && x == nil {
+		err = diag.Bug("the target compiles to nil, without an error").WithHint("look into its Compile")
+	}
 	if err != nil {
 		return nil, inPart(name, t.Name(), err)
 	}

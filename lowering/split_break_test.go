@@ -1,6 +1,7 @@
 package lowering_test
 
 import (
+	"context"
 	"sync"
 	"testing"
 
@@ -146,4 +147,63 @@ func TestSplitOfParts(t *testing.T) {
 	got, err := e.Run(ctx, in)
 	require.NoError(t, err)
 	fxtest.Same(t, "split of a split", want, got)
+}
+
+// empty is a target of which a result, or the executable, is nil.
+type empty struct {
+	picky
+	nothing, resident bool
+}
+
+func (e empty) Compile(m *graph.Module, o lowering.Options) (lowering.Executable, error) {
+	x, err := e.picky.Compile(m, o)
+	switch {
+	case e.nothing:
+		return nil, err
+	case e.resident:
+		return hollowResident{hollow{x}}, err
+	}
+	return hollow{x}, err
+}
+
+type hollow struct{ lowering.Executable }
+
+func (hollow) Run(context.Context, []*array.Array) ([]*array.Array, error) {
+	return make([]*array.Array, 1), nil
+}
+
+type hollowResident struct{ hollow }
+
+func (hollowResident) Put(context.Context, *array.Array) (lowering.Value, error) { return nil, nil }
+
+func (hollowResident) RunValues(context.Context, []lowering.Value) ([]lowering.Value, error) {
+	return make([]lowering.Value, 1), nil
+}
+
+// TestTargetsThatGiveNothing: what a user's target leaves out is an error that names it, on either side of a split.
+func TestTargetsThatGiveNothing(t *testing.T) {
+	m := parse(t, `
+graph g(%x: f32[2]) {
+  %a = call_function[relu](%x) : f32[2]
+  %b = call_function[exp](%a) : f32[2]
+  %c = call_function[relu](%b) : f32[2]
+  return (%c, %b)
+}
+`)
+	relu, others := only("relu"), picky{name: "npu", supports: func(n *graph.Node) (bool, string) { return true, "" }}
+	for _, split := range []lowering.Split{
+		{First: empty{picky: relu}, Rest: cpu.Target{}},
+		{First: empty{picky: relu, resident: true}, Rest: cpu.Target{}},
+		{First: only("exp"), Rest: empty{picky: others}},
+		{First: only("exp"), Rest: empty{picky: others, resident: true}},
+	} {
+		e, err := split.Pieces(m, lowering.Options{})
+		require.NoError(t, err)
+		_, err = e.Run(ctx, []*array.Array{array.New(array.F32, 2)})
+		require.ErrorIs(t, err, lowering.BadOutput)
+		require.ErrorContains(t, err, "on npu: result 0 of the target is missing")
+		require.NoError(t, e.Close())
+	}
+	_, err := lowering.Split{First: empty{picky: relu, nothing: true}, Rest: cpu.Target{}}.Pieces(m, lowering.Options{})
+	require.ErrorContains(t, err, "on npu: internal error: the target compiles to nil")
 }

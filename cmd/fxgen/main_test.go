@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,7 +26,10 @@ import (
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/models"
 )
 
 func TestMain(m *testing.M) {
@@ -275,6 +279,23 @@ func TestFxgenLinksNoNetwork(t *testing.T) {
 	}
 }
 
+// A file that lower writes is the source by which a pack of kernels knows its image, as docs/devices.md has it.
+func TestLoweredFilesAreSourcesOfPacks(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mlp.cu")
+	code, _, stderr := call("lower", "mlp", "-target", "cuda", "-shape", "x=2,784", "-o", file)
+	require.Zero(t, code, stderr)
+	source, err := os.ReadFile(file)
+	require.NoError(t, err)
+	m := models.Lookup("mlp")
+	gm, err := fx.Trace(t.Context(), m.New(), fx.Input(m.Inputs[0].Name, m.Inputs[0].Type))
+	require.NoError(t, err)
+	text, err := gpu.Text(gm.Module, lowering.Options{Shapes: map[string]int{"N": 2}}, gpu.CUDA)
+	require.NoError(t, err)
+	var p gpu.Pack
+	p.Add(string(source), []byte("its image"))
+	require.True(t, p.Has(text))
+}
+
 // docs/cli.md has a row for each command that the help lists.
 func TestDocumentedCommands(t *testing.T) {
 	code, help, _ := call("-h")
@@ -289,6 +310,38 @@ func TestDocumentedCommands(t *testing.T) {
 	for _, line := range commands {
 		if name := strings.Fields(line)[0]; name != "help" { // cobra's own
 			require.Regexp(t, "(?m)^\\|[^|]*`"+name+"[` ]", string(page), "docs/cli.md does not say what fxgen %s does", name)
+		}
+	}
+}
+
+// docs/cli.md names, for each flag that some commands take, all of these; check and diff take those of gen.
+func TestDocumentedFlags(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(repo(t), "docs", "cli.md"))
+	require.NoError(t, err)
+	_, help, _ := call("-h")
+	_, list, _ := strings.Cut(help, "Available Commands:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	takes := map[string]string{}
+	for _, line := range strings.Split(list, "\n") {
+		name := strings.Fields(line)[0]
+		_, takes[name], _ = call(name, "-h")
+	}
+	delete(takes, "check")
+	delete(takes, "diff")
+	_, table, _ := strings.Cut(string(page), "| flag | of | meaning |")
+	said, flags := map[string]string{}, map[string][][]string{}
+	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]*) \| ([^|]+) \|`).FindAllStringSubmatch(table, -1) {
+		list := regexp.MustCompile("`-([a-z-]+)").FindAllStringSubmatch(row[1], -1)
+		if first := list[0][1]; first != "input" && first != "o" { // which all take, for files of their own
+			said[first] += " " + row[2]
+			flags[first] = list
+		}
+	}
+	require.Greater(t, len(said), 8)
+	for first, of := range said {
+		for name, text := range takes {
+			has := slices.ContainsFunc(flags[first], func(f []string) bool { return regexp.MustCompile(`(?m)^ +--` + f[1] + `\b`).MatchString(text) })
+			require.Equal(t, has, slices.Contains(regexp.MustCompile(`[a-z]+`).FindAllString(of, -1), name), "-%s of %s, which docs/cli.md says of%s", first, name, of)
 		}
 	}
 }

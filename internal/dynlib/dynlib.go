@@ -11,7 +11,9 @@
 package dynlib
 
 import (
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +28,16 @@ func (l *Library) Name() string { return l.name }
 
 // Lookup returns the address of a function, 0 for one that the library lacks.
 func (l *Library) Lookup(function string) uintptr { return lookup(l.handle, function) }
+
+// Find sets the addresses of functions, and returns the first by name that the library lacks, "" for none.
+func (l *Library) Find(functions map[string]*uintptr) (missing string) {
+	for _, f := range slices.Sorted(maps.Keys(functions)) {
+		if *functions[f] = l.Lookup(f); *functions[f] == 0 {
+			return f
+		}
+	}
+	return ""
+}
 
 // Open loads the first library of names that is there; a name without a path is
 // looked for where the system's loader looks. The error tells in one line what the

@@ -5,6 +5,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -41,6 +44,37 @@ func TestCallsFunctionsOfALibrary(t *testing.T) {
 	bytes := make([]byte, 200)
 	Call(l.Lookup("fill"), uintptr(unsafe.Pointer(&bytes[0])), uintptr(len(bytes)))
 	require.Equal(t, byte(199), bytes[199])
+}
+
+func TestFindsFunctions(t *testing.T) {
+	l, err := Open(build(t, "int one() { return 1; }\nint two() { return 2; }"))
+	require.NoError(t, err)
+	var one, two, three, four uintptr
+	require.Empty(t, l.Find(map[string]*uintptr{"two": &two, "one": &one}))
+	require.Equal(t, int32(2), int32(Call(two)))
+	for range 10 {
+		require.Equal(t, "four", l.Find(map[string]*uintptr{"two": &two, "one": &one, "three": &three, "four": &four}))
+	}
+}
+
+// The loader keeps what went wrong by the thread, and goroutines change theirs.
+func TestReasonsAreOfTheirOwnThread(t *testing.T) {
+	if !loads || runtime.GOOS == "windows" {
+		t.Skip("no such loader here")
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			name := filepath.Join("/no/such", strconv.Itoa(i)+".so")
+			for range 2000 {
+				if _, err := Open(name); !strings.Contains(err.Error(), name+": ") || strings.HasSuffix(err.Error(), ": ") {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestAbsentLibrariesAreNamedInOneLine(t *testing.T) {

@@ -2,11 +2,17 @@
 
 package dynlib
 
-import "github.com/ebitengine/purego"
+import (
+	"runtime"
+
+	"github.com/ebitengine/purego"
+)
 
 const loads = true
 
 func open(name string) (uintptr, error) {
+	runtime.LockOSThread() // of which the loader keeps what went wrong, and is asked for it by a second call
+	defer runtime.UnlockOSThread()
 	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 

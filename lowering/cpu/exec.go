@@ -130,6 +130,9 @@ func (e *Executable) forSizes(in []*array.Array) *Executable {
 
 // finish runs the steps of a prepared instance and gives it back.
 func (e *Executable) finish(ctx context.Context, x *instance, out []*array.Array, late []bool) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if e.plan.Stateful {
 		e.state.Lock()
 		defer e.state.Unlock()

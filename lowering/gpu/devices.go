@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"strings"
@@ -119,5 +120,11 @@ func Open(name string) (*Device, error) {
 		}
 		known = append(known, d.Name())
 	}
-	return nil, diag.New(NoDevice, "there is no device "+diag.Quote(name)).WithHint("devices of this machine: " + strings.Join(known, ", "))
+	msg := "there is no device " + diag.Quote(name)
+	for kind, why := range opened().absent {
+		if e, ok := errors.AsType[*diag.Error](why); ok && strings.HasPrefix(name, kind) {
+			msg += ": " + e.Msg
+		}
+	}
+	return nil, diag.New(NoDevice, msg).WithHint("devices of this machine: " + strings.Join(known, ", "))
 }

@@ -250,7 +250,11 @@ func (e *Executable) bind(in []lowering.Value) ([]int, error) {
 		if c, err := g.Check(at); err != nil {
 			return nil, err
 		} else if c != nil {
-			return nil, interp.Refusal(c, g.Node, "")
+			i := slices.IndexFunc(e.inputs, func(n *graph.Node) bool { return n.Target() == c.Input })
+			if i < 0 { // it speaks of no input
+				return nil, interp.Refusal(c, g.Node, "")
+			}
+			return nil, interp.Refusal(c, g.Node, in[i].Type().String())
 		}
 	}
 	return sizes, nil

@@ -136,10 +136,18 @@ func TestManyGoroutinesShareAnExecutable(t *testing.T) {
 	require.NoError(t, e.Close())
 }
 
+// sum takes inputs of which it relies on equal sizes.
+const sum = "gofx 1\n\ngraph f(%x: f32[N], %y: f32[M]) {\n  symbol N = dim(%x, 0)\n  symbol M = dim(%y, 0)\n  %s = call_function[add](%x, %y) : f32[N]\n  guard N == M from %s\n  return %s\n}\n"
+
 func TestInputsAreChecked(t *testing.T) {
 	g := target(t)
+	s := compile(t, g, parsed(t, sum))
+	_, err := s.Run(ctx, []*array.Array{ramp(2), ramp(3)})
+	require.ErrorIs(t, err, interp.GuardFailed)
+	require.ErrorContains(t, err, `input "x" is f32[2]: `)
+	require.NoError(t, s.Close())
 	e := compile(t, g, parsed(t, mlp))
-	_, err := e.Run(ctx, nil)
+	_, err = e.Run(ctx, nil)
 	require.ErrorIs(t, err, interp.MissingInput)
 	_, err = e.Run(ctx, []*array.Array{ramp(3, 9)})
 	require.ErrorIs(t, err, interp.GuardFailed)

@@ -1,18 +1,23 @@
 package gpu_test
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda/cudatest"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // TestOnlyTheDriver: what was compiled elsewhere runs on a machine that has no compiler.
@@ -129,4 +134,50 @@ func ExampleTarget_Text() {
 	t.Pack, err = gpu.ReadPack(file)
 	fmt.Println(t.Pack.Has(text), err)
 	// Output: true <nil>
+}
+
+// TestTextOfWeightsThatAreNotLoaded: kernels are those of the types, and the module stays without data.
+func TestTextOfWeightsThatAreNotLoaded(t *testing.T) {
+	m := parsed(t, mlp)
+	o := lowering.Options{Shapes: map[string]int{"N": 3}}
+	want, err := gpu.Text(m, o, gpu.CUDA)
+	require.NoError(t, err)
+	for _, p := range m.Params() {
+		bare := graph.Param{Path: p.Path, Type: p.TypeOf(), Buffer: p.Buffer}
+		m.SetParam(bare)
+	}
+	text, err := gpu.Text(m, o, gpu.CUDA)
+	require.NoError(t, err)
+	require.Equal(t, want, text)
+	for _, p := range m.Params() {
+		require.Nil(t, p.Value)
+	}
+}
+
+// TestAbsentKindsSayWhy: a device of a kind that this machine has none of is refused with the reason.
+func TestAbsentKindsSayWhy(t *testing.T) {
+	for kind, why := range gpu.Absent() {
+		_, err := gpu.Open(kind + ":card")
+		require.ErrorIs(t, err, gpu.NoDevice)
+		e, ok := errors.AsType[*diag.Error](why)
+		require.True(t, ok)
+		require.ErrorContains(t, err, e.Msg)
+	}
+}
+
+// TestNamesInComments: no name of a graph, an input or a call leaves the comments of a text.
+func TestNamesInComments(t *testing.T) {
+	g := graph.New("a\nint evil;")
+	m := graph.NewModule(g)
+	c := g.At()
+	x := c.Placeholder("x\n} evil \\", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	c.Output(nil, c.Function(std.Relu, nil, x))
+	text, err := gpu.Text(m, lowering.Options{}, gpu.OpenCL)
+	require.NoError(t, err)
+	comments, _, _ := strings.Cut(text, "\n\n")
+	require.Contains(t, comments, "evil")
+	for _, line := range strings.Split(comments, "\n") {
+		require.True(t, strings.HasPrefix(line, "//"), line)
+		require.False(t, strings.HasSuffix(line, `\`), line)
+	}
 }

@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -20,7 +21,7 @@ const (
 )
 
 // Text returns what the target would have a driver compile for a module, OpenCL C or CUDA C++,
-// with comments that say what is launched over which buffers. It needs no device: kernels are
+// with comments that say what is launched over which buffers. It needs no device, and of weights their types alone: kernels are
 // those for a GPU with groups of 1024 work-items and floats of 64 bits, CUDA's from sm_80 on. Options.Shapes pins all symbols;
 // the error lists everything in the way.
 func Text(m *graph.Module, o lowering.Options, library string) (string, error) {
@@ -48,6 +49,13 @@ func (t Target) Text(m *graph.Module, o lowering.Options, library string) (strin
 	}
 	if len(open) > 0 {
 		return "", open
+	}
+	for _, p := range ready.Params() { // of weights that are not loaded, types say enough
+		if d, dims, ok := p.TypeOf().Concrete(); ok && p.Value == nil {
+			own := *p
+			own.Value = header(d, dims)
+			ready.SetParam(own)
+		}
 	}
 	info := reference(device.Info{Kind: library, Align: 256})
 	if err := legalize(ready.Graph, info.Doubles); err != nil {
@@ -80,7 +88,15 @@ func reference(info device.Info) device.Info {
 func (b *builder) listing(library string) string {
 	l := &listing{arena: b.arena(256), names: b.names()}
 	l.list(b.steps, "")
-	return fmt.Sprintf("// Kernels of %s for %s: %d launches, %d of them once; %d bytes of values.\n", b.m.Graph.Name, library, l.launches, l.once, l.arena) + l.out.String()
+	return fmt.Sprintf("// Kernels of %s for %s: %d launches, %d of them once; %d bytes of values.\n", onLine(b.m.Graph.Name), library, l.launches, l.once, l.arena) + l.out.String()
+}
+
+// onLine is a name as a comment can have it: what would end one, or join the line behind it, is escaped.
+func onLine(name string) string {
+	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
 }
 
 type listing struct {
@@ -94,7 +110,7 @@ func (l *listing) list(steps []step, indent string) {
 	for _, s := range steps {
 		of := ""
 		if s.node != nil {
-			of = " # " + lowering.SourceOf(s.node).Node
+			of = " # " + onLine(lowering.SourceOf(s.node).Node)
 		}
 		if s.flow != nil {
 			l.flow(s.flow, indent, of)
@@ -154,7 +170,7 @@ func (b *builder) names() []string {
 		result := slices.IndexFunc(b.outputs, func(v *value) bool { return v.buf == k })
 		switch {
 		case f.kind == input:
-			names[k] = inputs[f.input].Target()
+			names[k] = onLine(inputs[f.input].Target())
 		case f.path != "":
 			names[k] = fmt.Sprintf("%q", f.path)
 		case f.kind == weight:

@@ -193,7 +193,7 @@ func sizesKnown(t shape.Type) bool {
 }
 
 // pinIt is the cure of what needs its sizes as numbers.
-const pinIt = "pin the symbol by Options.Shapes; a program is made for each size then"
+const pinIt = "pin the symbol by Options.Shapes (fxgen lower: leave its -bound out); a program is made for each size then"
 
 // checkBounds reports bounds that are none.
 func checkBounds(g *graph.Graph, bounds map[string]int) error {

@@ -178,6 +178,9 @@ func (e *Executable) begin() error {
 // Run computes the outputs. Errors of the device have the code pjrt.PluginFailed. Where
 // ctx ends, the device may go on; its results are dropped.
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	leave, err := e.enter()
 	if err != nil {
 		return nil, err
@@ -340,7 +343,11 @@ func (e *Executable) check(in []lowering.Value) (values []lowering.Value, sizes 
 			return diag.SizeOf{Symbol: name, Input: s.Node.Target(), Axis: s.Axis, Value: size(s)}, true
 		})
 		if err == nil && c != nil { // sizes within the graph are not known here: emission asks for them
-			return nil, nil, interp.Refusal(c, g.Node, "")
+			i := slices.IndexFunc(e.inputs, func(n *graph.Node) bool { return n.Target() == c.Input })
+			if i < 0 { // it speaks of no input
+				return nil, nil, interp.Refusal(c, g.Node, "")
+			}
+			return nil, nil, interp.Refusal(c, g.Node, values[i].Type().String())
 		}
 	}
 	return values, sizes, nil

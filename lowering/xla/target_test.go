@@ -127,6 +127,22 @@ func TestTargetRunsOnAPlugin(t *testing.T) {
 	require.Equal(t, 2, stats.Live, "the weight and the program")
 }
 
+// What the graph relies on names the input with its type; without a context a run goes on to its end.
+func TestWhatTheGraphReliesOn(t *testing.T) {
+	f := plugin(t)
+	m := parse(t, "graph f(%x: f32[N], %y: f32[M]) {\n  symbol N = dim(%x, 0)\n  symbol M = dim(%y, 0)\n  %s = call_function[add](%x, %y) : f32[N]\n  guard N == M from %s\n  return %s\n}\n")
+	e := compileFor(t, xla.Target{Plugin: f.path, Cache: "-"}, m, lowering.Options{})
+	_, err := e.Run(ctx, []*array.Array{floats(1, 2), floats(1, 2, 3)})
+	require.ErrorIs(t, err, interp.GuardFailed)
+	require.ErrorContains(t, err, `input "x" is f32[2]: `)
+	var none context.Context
+	for _, x := range []lowering.Executable{e, compileFor(t, cpu.Target{}, m, lowering.Options{})} {
+		out, err := x.Run(none, []*array.Array{floats(1, 2), floats(1, 2)})
+		require.NoError(t, err)
+		require.Equal(t, []float32{2, 4}, array.Data[float32](out[0]))
+	}
+}
+
 // A frozen weight that is written, and a live one that is replaced, go there again.
 func TestWeightsFollowTheModel(t *testing.T) {
 	f := plugin(t)

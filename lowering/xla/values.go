@@ -95,6 +95,9 @@ func (e *Executable) RunValues(ctx context.Context, in []lowering.Value) ([]lowe
 
 // entered is run, which Close waits for.
 func (e *Executable) entered(ctx context.Context, in []lowering.Value) ([]*resident, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	leave, err := e.enter()
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package toy_test
 
 import (
 	"context"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -115,6 +116,19 @@ graph f(%x: f32[N,2], %y: f32[M,2]) {
 }
 param w : f32[2,2]
 `
+
+// A composite operator runs where all that it is composed of has a unit; the reason why not is one line.
+func TestComposites(t *testing.T) {
+	for nonlinearity, want := range map[string]string{"relu": "",
+		"tanh": "what it is composed of: target toy cannot run rnn_cell: it is made of tanh; the machine has no unit for it"} {
+		m, err := graph.Parse([]byte("gofx 1\n\ngraph f(%x: f32[2,3], %h: f32[2,4], %a: f32[4,3], %b: f32[4,4]) {\n"+
+			"  %y = call_function[rnn_cell](%x, %h, %a, %b) {nonlinearity="+strconv.Quote(nonlinearity)+"}\n  return %y\n}\n"), "f.fx")
+		require.NoError(t, err)
+		ok, why := toy.Target{}.Supports(m.Graph.Find("y"))
+		require.Equal(t, want == "", ok)
+		require.Equal(t, want, why)
+	}
+}
 
 // What does not fit is refused by name, never computed.
 func TestRefusals(t *testing.T) {

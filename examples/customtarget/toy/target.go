@@ -32,7 +32,9 @@ func (Target) Supports(n *graph.Node) (bool, string) {
 		return false, "an operand is a tuple"
 	}
 	if err := lowering.Legalize(trial.Graph, "toy", direct); err != nil {
-		return false, "what it is composed of: " + err.Error()
+		var l diag.List
+		l.Add(err)
+		return false, "what it is composed of: " + l[0].Msg // reasons are one line, without cures
 	}
 	return true, ""
 }

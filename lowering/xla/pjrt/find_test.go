@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -86,6 +87,13 @@ func TestBrokenPlugins(t *testing.T) {
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
 	_, err := pjrt.Load(empty)
 	require.ErrorIs(t, err, pjrt.NoPlugin)
+	pipe := filepath.Join(t.TempDir(), "pipe.so")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for _, path := range []string{pipe, t.TempDir()} { // neither is waited for
+		_, err = pjrt.Load(path)
+		require.ErrorIs(t, err, pjrt.NoPlugin)
+		require.ErrorContains(t, err, "it is no file")
+	}
 	for _, c := range []struct {
 		flag, says string
 		code       error

@@ -1,6 +1,7 @@
 package pjrt
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -36,6 +37,9 @@ func Load(path string) (*Plugin, error) {
 	defer plugins.Unlock()
 	if p := plugins.loaded[full]; p != nil {
 		return p, nil
+	}
+	if info, err := os.Stat(full); err == nil && !info.Mode().IsRegular() {
+		return nil, noPlugin("the PJRT plugin "+strconv.Quote(full)+" cannot be loaded: it is no file", "", nil) // a loader waits for what a pipe gives
 	}
 	table, err := open(full)
 	if err != nil {

@@ -3,8 +3,10 @@
 package accel
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -13,6 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/xla"
+	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
 )
 
 // The engines of this package, which are names of targets.
@@ -44,6 +47,9 @@ func Compile(engine, device string, m *graph.Module, o lowering.Options) (e *low
 	}
 	return e, fallback(engine, e.Stats()), nil
 }
+
+// Absent reports whether an error says that this machine has no device, or no plugin, for an engine.
+func Absent(err error) bool { return errors.Is(err, gpu.NoDevice) || errors.Is(err, pjrt.NoPlugin) }
 
 // fallback says which calls run on the processor, and why, each reason once.
 func fallback(engine string, s lowering.Stats) string {
@@ -96,6 +102,9 @@ func Text(target, name string, m *graph.Module, o lowering.Options, bounds map[s
 		return "", err
 	}
 	var text strings.Builder
+	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
+		name = quoted // of a file, which may be called anything
+	}
 	fmt.Fprintf(&text, "// StableHLO of %s. Arguments of main, in order:\n", name)
 	for _, list := range []struct {
 		kind string

@@ -64,11 +64,7 @@ func accelerators() []item {
 	}
 	absent := gpu.Absent()
 	for _, kind := range slices.Sorted(maps.Keys(absent)) {
-		why := absent[kind].Error()
-		if e, ok := errors.AsType[*diag.Error](absent[kind]); ok {
-			why = e.Msg
-		}
-		items = append(items, item{kind, "No device: " + why + "."})
+		items = append(items, item{kind, "No device: " + reason(absent[kind]) + "."})
 	}
 	return append(items, plugin())
 }
@@ -77,14 +73,22 @@ func accelerators() []item {
 func plugin() item {
 	p, err := pjrt.Open("")
 	if err != nil {
-		why := err.Error()
-		if e, ok := errors.AsType[*diag.Error](err); ok {
-			why = e.Msg
-		}
-		return item{accel.XLA, "No plugin: " + why + "."}
+		return item{accel.XLA, "No plugin: " + reason(err) + "."}
 	}
 	major, minor := p.Version()
 	return item{accel.XLA, fmt.Sprintf("Target xla: plugin %s, PJRT %d.%d.", p.Path(), major, minor)}
+}
+
+// reason is an error in one line, without code and cure.
+func reason(err error) string {
+	e, ok := errors.AsType[*diag.Error](err)
+	switch {
+	case !ok:
+		return err.Error()
+	case e.Err != nil:
+		return e.Msg + ": " + reason(e.Err)
+	}
+	return e.Msg
 }
 
 // calibrate describes this machine by its peaks, and by what networks take.

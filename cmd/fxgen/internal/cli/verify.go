@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/accel"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
@@ -34,6 +35,7 @@ type verdict struct {
 	Max     float64 `json:"max_difference"` // of two elements
 	Rel     float64 `json:"rtol_reached"`   // the least -rtol that allows it
 	Why     string  `json:"why,omitempty"`
+	Note    string  `json:"note,omitempty"` // what does not run on the engine's device
 
 	sets []work.CaseSet
 	got  [][]*array.Array // by sample
@@ -60,9 +62,9 @@ func (a *app) verify() *cobra.Command {
 		if !(tol.Rel >= 0) || !(tol.Abs >= 0) {
 			return usagef("-rtol %g -atol %g: expected numbers of 0 or more", tol.Rel, tol.Abs)
 		}
-		engines := []string{work.Interp, work.Plan, "module", "gen"}
+		engines := []string{work.Interp, work.Plan, accel.GPU, accel.XLA, "module", "gen"}
 		if !slices.Contains(engines, f.engine) {
-			return usagef("-engine %s: verify compares the engines interp, plan, module and gen", f.engine)
+			return usagef("-engine %s: verify compares the engines interp, plan, gpu, xla, module and gen", f.engine)
 		}
 		j, err := f.fill(c, work.Verify, f.pipeline())
 		if err != nil {
@@ -99,12 +101,15 @@ func (a *app) verdicts(j *work.Job, dirs []string) ([]*verdict, error) {
 			v.try(func() error {
 				res, err := a.silently(a.ctx, s, j)
 				if err == nil {
-					v.got = append(v.got, res.Outputs)
+					v.got, v.Note = append(v.got, res.Outputs), res.StandIn
 				}
 				return err
 			})
 			if err := a.ctx.Err(); err != nil {
 				return nil, err
+			}
+			if accel.Absent(v.err) {
+				return nil, v.err // which is no fault of a case
 			}
 		}
 	}
@@ -233,6 +238,9 @@ func (a *app) verdictReport(j *work.Job, list []*verdict) error {
 			line := fmt.Sprintf("%s %s: %s", v.State, v.Case, v.Why)
 			if v.State == agrees {
 				line = fmt.Sprintf("%s %s: %s, largest difference %.3g", v.State, v.Case, counted(v.Samples, "sample"), v.Max)
+			}
+			if v.Note != "" {
+				line += "; " + v.Note
 			}
 			fmt.Fprintln(a.stdout, line)
 		}

@@ -27,7 +27,7 @@ func (c *captured) bench(ctx context.Context, j *Job, res *Result) error {
 	if err != nil {
 		return err
 	}
-	r, _, err := c.runner(j)
+	r, err := c.noted(j, res)
 	if err != nil {
 		return err
 	}

@@ -106,14 +106,11 @@ func (c *captured) run(ctx context.Context, j *Job, res *Result) error {
 	if err != nil {
 		return err
 	}
-	r, note, err := c.runner(j)
+	r, err := c.noted(j, res)
 	if err != nil {
 		return err
 	}
 	defer r.close()
-	if note != "" {
-		res.Notes.Add(&diag.Error{Note: true, Msg: note})
-	}
 	out, err := r.run(ctx, in)
 	if err != nil {
 		return err

@@ -134,6 +134,7 @@ type Result struct {
 	// Culprit is the rewrite that bisect has found.
 	Culprit Culprit
 	Outputs []*array.Array `json:"-"` // of the verb Verify
+	StandIn string         `json:"-"` // of it: what runs elsewhere than on the engine's device, and why
 	// InputTypes and Shapes describe the inputs of the verb Feed.
 	InputTypes []string
 	Shapes     [][]int

@@ -71,6 +71,15 @@ func (c *captured) runner(j *Job) (r runner, note string, err error) {
 	return r, "", noEngine(j.Engine)
 }
 
+// noted prepares the job's engine, with the note in the result.
+func (c *captured) noted(j *Job, res *Result) (runner, error) {
+	r, note, err := c.runner(j)
+	if err == nil && note != "" {
+		res.Notes.Add(&diag.Error{Note: true, Msg: note})
+	}
+	return r, err
+}
+
 // accelerated prepares an engine on a device, for the sizes of the job: devices compute with
 // sizes that are known. The note says what the processor runs.
 func (c *captured) accelerated(j *Job, r runner) (runner, string, error) {

@@ -34,7 +34,7 @@ func (s *Source) imported(j *Job) (*Source, error) {
 	}
 	m, bound, err := s.onnx.ImportFor(values, onnx.Options{})
 	if err != nil {
-		return nil, s.explained(err, values)
+		return nil, s.explained(err, values, takesValues(j.Verb))
 	}
 	c := *s
 	c.Graph, c.bound, c.fixed = m, bound, values
@@ -153,9 +153,14 @@ func unbound(l diag.List) (names []string) {
 	return names
 }
 
-// explained says, of what an importer refuses, how the command line cures it, and sums up
-// what many nodes have in common.
-func (s *Source) explained(err error, given map[string]*array.Array) error {
+// takesValues reports whether the command of a verb has -in.
+func takesValues(verb string) bool {
+	return slices.Contains([]string{Gen, Run, Bench, Profile, Values, Bisect, Shrink, Measure, Feed}, verb)
+}
+
+// explained says, of what an importer refuses, how the command line cures it, by a command that takes values
+// where this one does not, and sums up what many nodes have in common.
+func (s *Source) explained(err error, given map[string]*array.Array, takes bool) error {
 	var l diag.List
 	if !errors.As(err, &l) {
 		return err
@@ -163,7 +168,9 @@ func (s *Source) explained(err error, given map[string]*array.Array) error {
 	var out, notes diag.List
 	hint := ""
 	if names := unbound(l); len(names) > 0 {
-		hint = s.cure(given, names)
+		if hint = s.cure(given, names); !takes {
+			hint += "; gen, run, bench, profile and compare take values, this command does not"
+		}
 	}
 	count := map[string]int{}
 	for _, e := range l {

@@ -30,7 +30,7 @@ func OpenCase(dir string) ([]CaseSet, error) {
 	for _, s := range samples {
 		m, bound, err := f.ImportFor(s.Inputs, onnx.Options{Lengths: s.Lengths})
 		if err != nil {
-			return nil, (&Source{path: path, onnx: f}).explained(err, s.Inputs)
+			return nil, (&Source{path: path, onnx: f}).explained(err, s.Inputs, false)
 		}
 		src := &Source{Name: filepath.Base(dir), Graph: m, Outputs: f.Outputs(), values: f.Args(s, bound)}
 		sets = append(sets, CaseSet{src, s})
@@ -44,10 +44,11 @@ func (c *captured) verify(ctx context.Context, j *Job, res *Result) error {
 	if err != nil {
 		return err
 	}
-	r, _, err := c.runner(j)
+	r, note, err := c.runner(j)
 	if err != nil {
 		return err
 	}
+	res.StandIn = note
 	defer r.close()
 	out, err := r.run(ctx, in)
 	for _, a := range out {

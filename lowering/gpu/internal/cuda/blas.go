@@ -54,10 +54,8 @@ func openLibrary(what string, names []string, functions map[string]*uintptr, cur
 	if err != nil {
 		return none("no "+what+" library is installed", cure)
 	}
-	for f, at := range functions {
-		if *at = lib.Lookup(f); *at == 0 {
-			return none("the "+what+" library "+lib.Name()+" has no function "+f, cure)
-		}
+	if f := lib.Find(functions); f != "" {
+		return none("the "+what+" library "+lib.Name()+" has no function "+f, cure)
 	}
 	return nil
 }

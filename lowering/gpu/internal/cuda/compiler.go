@@ -71,10 +71,8 @@ func openCompiler(names []string) (*compiler, error) {
 			strings.Join(names[:min(most, len(names))], ", ")+" can be loaded", cure)
 	}
 	c := &compiler{name: lib.Name()}
-	for f, at := range c.functions() {
-		if *at = lib.Lookup(f); *at == 0 {
-			return nil, none("the NVRTC library "+lib.Name()+" has no function "+f, cure)
-		}
+	if f := lib.Find(c.functions()); f != "" {
+		return nil, none("the NVRTC library "+lib.Name()+" has no function "+f, cure)
 	}
 	var major, minor, count int32
 	c.call(c.getVersion, uintptr(unsafe.Pointer(&major)), uintptr(unsafe.Pointer(&minor)))

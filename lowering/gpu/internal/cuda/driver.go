@@ -74,10 +74,8 @@ func open(names []string) (*driver, error) {
 		return nil, none("no CUDA driver is installed: "+err.Error(), "install NVIDIA's driver, or run the model on another device or the cpu target")
 	}
 	d := &driver{name: lib.Name()}
-	for f, at := range d.functions() {
-		if *at = lib.Lookup(f); *at == 0 {
-			return nil, none("the CUDA driver "+lib.Name()+" has no function "+f, "drivers since CUDA 11.4 (470) have all: update the driver")
-		}
+	if f := lib.Find(d.functions()); f != "" {
+		return nil, none("the CUDA driver "+lib.Name()+" has no function "+f, "drivers since CUDA 11.4 (470) have all: update the driver")
 	}
 	d.funcGetParamInfo = lib.Lookup("cuFuncGetParamInfo")
 	if s := d.call(d.init, 0); s != success {

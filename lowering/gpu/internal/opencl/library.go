@@ -2,7 +2,9 @@ package opencl
 
 import (
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -53,20 +55,26 @@ func candidates() []string {
 // load opens the library once in a process.
 var load = sync.OnceValues(func() (*library, error) { return open(candidates()) })
 
+// open loads the first library of names that has all functions: Debian's libpocl, a driver for the loader, has none
+// of them by its name.
 func open(names []string) (*library, error) {
-	lib, err := dynlib.Open(names...)
-	if err != nil {
-		return nil, diag.New(device.NoDevice, "no OpenCL library is installed: "+err.Error()).
-			WithHint("install a driver and its loader (Debian: pocl-opencl-icd), or run the model on the cpu target")
-	}
-	l := &library{}
-	for f, at := range l.functions() {
-		if *at = lib.Lookup(f); *at == 0 {
-			return nil, diag.New(device.NoDevice, "the OpenCL library "+lib.Name()+" has no function "+f).
-				WithHint("OpenCL 1.2 is needed: update the driver")
+	var why []string
+	for len(names) > 0 {
+		lib, err := dynlib.Open(names...)
+		if err != nil {
+			why = append(why, err.Error())
+			break
 		}
+		l := &library{}
+		f := lib.Find(l.functions())
+		if f == "" {
+			return l, nil
+		}
+		why = append(why, lib.Name()+" has no function "+f)
+		names = names[slices.Index(names, lib.Name())+1:]
 	}
-	return l, nil
+	return nil, diag.New(device.NoDevice, "no OpenCL library is installed: "+strings.Join(why, "; ")).
+		WithHint("install a driver of OpenCL 1.2 or later and its loader (Debian: pocl-opencl-icd), or run the model on the cpu target")
 }
 
 // status is a result of the library; 0 is success.

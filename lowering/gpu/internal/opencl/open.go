@@ -1,6 +1,8 @@
 package opencl
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"unsafe"
@@ -43,13 +45,19 @@ func Devices() ([]device.Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	return l.devices()
+}
+
+// devices opens those that can be opened: a card that is broken, or has no memory left, does not take the others away.
+func (l *library) devices() ([]device.Device, error) {
 	platforms, err := l.list("platforms", func(n int, out *uintptr, count *uint32) status {
 		return call(l.getPlatformIDs, uintptr(n), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(count)))
 	})
 	if err != nil {
-		return nil, err
+		return nil, unusable(err)
 	}
 	var found []device.Device
+	var broken error // the first
 	for _, p := range platforms {
 		ids, err := l.list("devices", func(n int, out *uintptr, count *uint32) status {
 			return call(l.getDeviceIDs, p, deviceAll, uintptr(n), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(count)))
@@ -60,16 +68,32 @@ func Devices() ([]device.Device, error) {
 		for _, id := range ids {
 			d, err := l.open(p, id)
 			if err != nil {
-				return nil, err
+				broken = cmp.Or(broken, err)
+				continue
 			}
 			found = append(found, d)
 		}
 	}
-	if len(found) == 0 {
-		return nil, diag.New(device.NoDevice, "OpenCL has no device: no driver is installed, or none finds its hardware").
-			WithHint("install a driver (Debian: pocl-opencl-icd computes on the processor)")
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case broken != nil:
+		return nil, unusable(broken)
 	}
-	return found, nil
+	return nil, diag.New(device.NoDevice, "OpenCL has no device: no driver is installed, or none finds its hardware").
+		WithHint("install a driver (Debian: pocl-opencl-icd computes on the processor)")
+}
+
+// unusable says that there is no device because of what a driver reports.
+func unusable(err error) error {
+	if errors.Is(err, device.NoDevice) {
+		return err
+	}
+	why := err.Error()
+	if e, ok := errors.AsType[*diag.Error](err); ok {
+		why = e.Msg
+	}
+	return diag.New(device.NoDevice, "OpenCL has no device that can be used: "+why).WithHint("see whether clinfo lists it, and update its driver")
 }
 
 // list asks for how many there are, and for these.
