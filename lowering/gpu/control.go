@@ -20,7 +20,7 @@ func controls(n *graph.Node, doubles bool) (bool, string) {
 	if err := n.CheckControl(); err != nil {
 		return false, err.Msg
 	}
-	if n.FindsSizes() {
+	if n.FindsSizes() || grows(n) {
 		return false, "sizes of its results follow from values"
 	}
 	m := n.Graph().Module()
@@ -57,6 +57,21 @@ func controls(n *graph.Node, doubles bool) (bool, string) {
 		}
 	}
 	return true, ""
+}
+
+// grows reports whether a loop gives a value that it carries a size that is not that of its operand.
+func grows(n *graph.Node) bool {
+	a, ok := n.Attrs().(op.LoopAttrs)
+	results := members(n.Type())
+	for i := 0; ok && i < min(a.Carry, len(results)); i++ {
+		is, was := results[i], n.OperandTypes()[i]
+		for d := range is.Rank() {
+			if is.Dim(d).IsUnknown() && was.Rank() == is.Rank() && !was.Dim(d).IsUnknown() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // known reports whether all sizes are numbers.

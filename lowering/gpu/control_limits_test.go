@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 )
@@ -168,4 +169,28 @@ param w : f32[4,3]
 	_, err = e.Run(ctx, in)
 	require.ErrorIs(t, err, gpu.OutOfRange)
 	require.ErrorContains(t, err, "node %y: embedding_bag: an index is out of range")
+}
+
+// A loop whose value grows is refused when the graph is compiled, not by each run.
+func TestLoopsThatGrow(t *testing.T) {
+	for _, x := range []string{"f32[2]) {", "f32[N]) {\n  symbol N = dim(%x, 0)"} {
+		m := parsed(t, "gofx 1\ngraph g(%x: "+x+`
+  %w = call_function[while](%x) {carry=1} : f32[?] {
+    region(%c: f32[?]) {
+      %s = call_function[sum](%c) {dim=[0]} : f32[]
+      %t = call_function[lt](%s) {other=10} : bool[]
+      return %t
+    }
+    region(%c: f32[?]) {
+      %d = call_function[cat](%c, %c) {dim=0} : f32[?]
+      return %d
+    }
+  }
+  return %w
+}
+`)
+		_, err := gpu.Target{Device: gpu.Using(&failing{})}.Compile(m, lowering.Options{})
+		require.ErrorIs(t, err, lowering.Unsupported)
+		require.ErrorContains(t, err, "sizes of its results follow from values")
+	}
 }
