@@ -70,7 +70,7 @@ func (c *Cache[V]) hold(ctx context.Context, key string, make func() (V, error))
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
-		return nil, true, diag.New(Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
+		return nil, true, isClosed()
 	}
 	if h = c.byKey[key]; h != nil {
 		c.stats.Hits++

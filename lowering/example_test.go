@@ -169,6 +169,28 @@ func ExampleAt() {
 	// Output: node %a: softmin: how long is a row? [FX5004]
 }
 
+// Runs are what Close of a target's executable waits for.
+func ExampleRuns() {
+	var runs lowering.Runs
+	run := func() error {
+		if err := runs.Begin(); err != nil {
+			return err
+		}
+		defer runs.End()
+		return nil // what the device does
+	}
+	fmt.Println(run())
+	if runs.Close() {
+		fmt.Println("the device's memory is given back, once")
+	}
+	fmt.Println(run())
+	// Output:
+	// <nil>
+	// the device's memory is given back, once
+	// the executable is closed, expected an open one [FX5006]
+	//     hint: compile the module again
+}
+
 // NoSymbol is the error of a target whose setting names a symbol.
 func ExampleNoSymbol() {
 	fmt.Println(lowering.NoSymbol(example().Graph, "K", "is cut along an axis"))

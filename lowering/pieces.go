@@ -85,18 +85,16 @@ type Pieces struct {
 	state        *interp.State
 
 	serial                                       sync.Mutex
-	mu                                           sync.Mutex // of closed
-	closed                                       bool
-	active                                       sync.WaitGroup // runs, which Close waits for
+	active                                       Runs
 	runs, valuesIn, bytesIn, valuesOut, bytesOut atomic.Int64
 }
 
 // Run implements Executable, with the errors of package interp for inputs that do not fit.
 func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
-	if !e.enter() {
-		return nil, diag.New(Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
+	if err := e.active.Begin(); err != nil {
+		return nil, err
 	}
-	defer e.active.Done()
+	defer e.active.End()
 	if len(e.written) > 0 {
 		e.serial.Lock()
 		defer e.serial.Unlock()
@@ -138,16 +136,6 @@ func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, er
 	}
 	e.runs.Add(1)
 	return e.own(out), nil
-}
-
-// enter begins a run, unless the executable is closed: also while Close waits for others.
-func (e *Pieces) enter() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.closed {
-		e.active.Add(1)
-	}
-	return !e.closed
 }
 
 // live reads what may have been replaced since the module was compiled.
@@ -203,14 +191,9 @@ func (e *Pieces) State(path string) *array.Array {
 // Close implements Executable: it closes those of all parts, when the runs that have begun are
 // done.
 func (e *Pieces) Close() error {
-	e.mu.Lock()
-	was := e.closed
-	e.closed = true
-	e.mu.Unlock()
-	if was {
+	if !e.active.Close() {
 		return nil
 	}
-	e.active.Wait()
 	var errs diag.List
 	for _, p := range e.pieces {
 		if err := p.exe.Close(); err != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -37,9 +36,7 @@ type Executable struct {
 	donated []bool // by input
 	sized   *lowering.Cache[*program]
 
-	mu     sync.Mutex
-	closed bool
-	runs   sync.WaitGroup
+	runs lowering.Runs
 }
 
 // Stats describes an executable.
@@ -262,24 +259,14 @@ func (e *Executable) bind(in []lowering.Value) ([]int, error) {
 
 // enter returns what runs for the sizes, lowered when it is new; leave follows.
 func (e *Executable) enter(ctx context.Context, sizes []int) (*lowering.Held[*program], error) {
-	e.mu.Lock()
-	closed := e.closed
-	if !closed {
-		e.runs.Add(1)
-	}
-	e.mu.Unlock()
-	if closed {
-		return nil, isClosed()
+	if err := e.runs.Begin(); err != nil {
+		return nil, err
 	}
 	h, err := e.sized.Hold(ctx, fmt.Sprint(sizes), func() (*program, error) { return e.lower(sizes) })
 	if err != nil {
-		e.runs.Done()
+		e.runs.End()
 	}
 	return h, err
-}
-
-func isClosed() error {
-	return diag.New(lowering.Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
 }
 
 // lower makes the program for the sizes.
@@ -304,21 +291,15 @@ func (e *Executable) lower(sizes []int) (*program, error) {
 
 func (e *Executable) leave(h *lowering.Held[*program]) {
 	h.Release()
-	e.runs.Done()
+	e.runs.End()
 }
 
 // Close waits for runs in progress and gives the memory of the device back; the device stays
 // open. Closing again does nothing.
 func (e *Executable) Close() error {
-	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
-		return nil
+	if e.runs.Close() {
+		e.sized.Close()
 	}
-	e.closed = true
-	e.mu.Unlock()
-	e.runs.Wait()
-	e.sized.Close()
 	return nil
 }
 

@@ -110,12 +110,10 @@ func (e *Executable) Put(ctx context.Context, a *array.Array) (lowering.Value, e
 	if a == nil {
 		return nil, diag.New(interp.MissingInput, "there is no array to copy to the device")
 	}
-	e.mu.Lock()
-	closed := e.closed
-	e.mu.Unlock()
-	if closed {
-		return nil, isClosed()
+	if err := e.runs.Begin(); err != nil {
+		return nil, err
 	}
+	defer e.runs.End()
 	d := e.device
 	v := &resident{dev: d, dtype: a.DType(), dims: a.Shape()}
 	var err error

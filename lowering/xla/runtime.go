@@ -181,7 +181,7 @@ func (t Target) acquire() (*Runtime, func() error, error) {
 		t.Runtime.mu.Lock()
 		defer t.Runtime.mu.Unlock()
 		if t.Runtime.closed {
-			return nil, nil, closed("runtime")
+			return nil, nil, diag.New(lowering.Closed, "the runtime is closed").WithHint("close it after its last run")
 		}
 		return t.Runtime, func() error { return nil }, nil
 	}

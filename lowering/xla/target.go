@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -128,12 +127,7 @@ type Executable struct {
 	sized   *lowering.Cache[*variant]
 	counts  counts
 
-	alive  sync.RWMutex // held by runs; Close waits for them
-	closed bool
-}
-
-func closed(what string) error {
-	return diag.New(lowering.Closed, "the "+what+" is closed").WithHint("close it after its last run")
+	runs lowering.Runs
 }
 
 // begin compiles what has no symbols that are left open, and uploads its weights, so that Compile
@@ -181,11 +175,10 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	leave, err := e.enter()
-	if err != nil {
+	if err := e.runs.Begin(); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer e.runs.End()
 	values := make([]lowering.Value, len(in))
 	for i, a := range in {
 		values[i] = lowering.Host(a)
@@ -204,16 +197,6 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 		}
 	}
 	return out, nil
-}
-
-// enter begins what Close waits for, and leave ends it.
-func (e *Executable) enter() (leave func(), err error) {
-	e.alive.RLock()
-	if e.closed {
-		e.alive.RUnlock()
-		return nil, closed("executable")
-	}
-	return e.alive.RUnlock, nil
 }
 
 // run returns the results on the devices; it has been entered.
@@ -379,12 +362,9 @@ func (e *Executable) misfit(values []lowering.Value, why error) error {
 
 // Close frees the weights and programs on the device. It waits for runs that have begun.
 func (e *Executable) Close() error {
-	e.alive.Lock()
-	defer e.alive.Unlock()
-	if e.closed {
+	if !e.runs.Close() {
 		return nil
 	}
-	e.closed = true
 	for _, path := range slices.Sorted(maps.Keys(e.weights)) {
 		e.weights[path].close()
 	}

@@ -39,11 +39,10 @@ func (e *Executable) Put(ctx context.Context, a *array.Array) (lowering.Value, e
 	if a == nil {
 		return nil, diag.New(interp.MissingInput, "there is no array to copy to the device")
 	}
-	leave, err := e.enter()
-	if err != nil {
+	if err := e.runs.Begin(); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer e.runs.End()
 	to, err := e.placeOf(shape.TypeOf(a))
 	if err != nil {
 		return nil, err
@@ -98,11 +97,10 @@ func (e *Executable) entered(ctx context.Context, in []lowering.Value) ([]*resid
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	leave, err := e.enter()
-	if err != nil {
+	if err := e.runs.Begin(); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer e.runs.End()
 	return e.run(ctx, in)
 }
 
