@@ -2,6 +2,7 @@ package gpu_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -102,7 +103,7 @@ func narrowCalls(t *testing.T, g gpu.Target, calls []contraction) gpu.Stats {
 		for i, c := range calls {
 			rows := c.op == std.QEmbedding || c.op == std.Int4Embedding
 			d := fxtest.SameArray(want[i], got[i])
-			if d == "" || !rows && distance(want[i], got[i]) < 1e-5 || !rows && want[i].DType() != array.F32 && differs(c.op, want[i], got[i]) == "" {
+			if d == "" || !rows && distance(want[i], got[i], c.term()) < 1e-5 || !rows && want[i].DType() != array.F32 && differs(c.op, want[i], got[i]) == "" {
 				continue
 			}
 			shapes := ""
@@ -117,9 +118,20 @@ func narrowCalls(t *testing.T, g gpu.Target, calls []contraction) gpu.Stats {
 	return e.(*gpu.Executable).Stats()
 }
 
-// distance is the largest difference, as a part of the largest element.
-func distance(want, got *array.Array) float64 {
-	far, most := 0.0, 0.0
+// term is about as large as what a result sums up, all of which may cancel.
+func (c contraction) term() float64 {
+	largest := func(a *array.Array) (most float64) {
+		for i := range a.Len() {
+			most = max(most, math.Abs(array.Float64At(a, i)))
+		}
+		return most
+	}
+	return largest(c.in[0]) * largest(c.in[2])
+}
+
+// distance is the largest difference, as a part of the largest element or of a term.
+func distance(want, got *array.Array, term float64) float64 {
+	far, most := 0.0, term
 	for i := range want.Len() {
 		x, y := array.Float64At(want, i), array.Float64At(got, i)
 		far, most = max(far, x-y, y-x), max(most, x, -x)
