@@ -174,8 +174,10 @@ static Event *event_new(Buffer *b, void *dst, const void *src, size_t n) {
   e->refs = 2;
   e->buffer = b; e->dst = dst; e->src = src; e->n = n;
   if (b) { pthread_mutex_lock(&mu); b->refs++; pthread_mutex_unlock(&mu); }
+  pthread_mutex_lock(&mu);
   memcpy(e->text, event_text, sizeof e->text);
   event_text[0] = 0;
+  pthread_mutex_unlock(&mu);
   count(EVENTS, 1);
   pthread_t t;
   pthread_create(&t, NULL, event_thread, e);
@@ -421,21 +423,17 @@ static uint64_t number(const unsigned char *m, size_t n, unsigned field, const u
   return 0;
 }
 
-static Error *compile(CompileArgs *a) {
-  BEGIN("PJRT_Client_Compile", CompileArgs, out)
-  if (a->source->size < UPTO(Source, format_size) || a->source->format_size != 4 || memcmp(a->source->format, "mlir", 4)) return fail(INVALID, "unknown format");
-  snprintf(seen_program, sizeof seen_program, "%.*s", (int)a->source->n, a->source->code);
-  seen_options_size = a->options_size < sizeof seen_options ? a->options_size : sizeof seen_options;
-  memcpy(seen_options, a->options, seen_options_size);
+// compile_text makes a program of its text, which ends with a 0.
+static Error *compile_text(CompileArgs *a, const char *code) {
   Program *p = calloc(1, sizeof *p);
   static const char *kinds[] = {"identity", "subtract", "add", "wide"};
-  for (int i = 0; i < 4; i++) if (!p->kind[0] && strstr(seen_program, kinds[i])) strcpy(p->kind, kinds[i]);
-  if (!p->kind[0] || !results(p, seen_program)) { free(p); return fail(INVALID, "syntax error: \xff expected a module"); }
+  for (int i = 0; i < 4; i++) if (!p->kind[0] && strstr(code, kinds[i])) strcpy(p->kind, kinds[i]);
+  if (!p->kind[0] || !results(p, code)) { free(p); return fail(INVALID, "syntax error: \xff expected a module"); }
   const unsigned char *build = NULL, *assign = NULL, *computation = NULL, *ids = NULL;
   size_t build_size = number((const unsigned char *)a->options, a->options_size, 3, &build);
   size_t partitions = number(build, build_size, 5, NULL);
   p->devices = number(build, build_size, 4, NULL) * partitions;
-  const char *told = strstr(seen_program, "mhlo.num_partitions = ");
+  const char *told = strstr(code, "mhlo.num_partitions = ");
   if (told && strtoull(told + 22, NULL, 10) != partitions) { free(p); return fail(INVALID, "other partitions than the program has"); }
   if (partitions > 1 && number(build, build_size, 6, NULL) != 1) { free(p); return fail(INVALID, "partitions without use_spmd_partitioning"); }
   if (p->devices < 1 || p->devices > FAKE_DEVICES) { free(p); return fail(INVALID, "number of devices"); }
@@ -453,10 +451,24 @@ static Error *compile(CompileArgs *a) {
   for (size_t i = 0; i < p->devices / 2; i++) { Device *d = p->on[i]; p->on[i] = p->on[p->devices - 1 - i]; p->on[p->devices - 1 - i] = d; }
 #endif
   p->refs = 1;
-  p->donor = strstr(seen_program, "jax.buffer_donor") != NULL;
+  p->donor = strstr(code, "jax.buffer_donor") != NULL;
   a->out = p;
   count(LOADED, 1);
   return NULL;
+}
+
+static Error *compile(CompileArgs *a) {
+  BEGIN("PJRT_Client_Compile", CompileArgs, out)
+  if (a->source->size < UPTO(Source, format_size) || a->source->format_size != 4 || memcmp(a->source->format, "mlir", 4)) return fail(INVALID, "unknown format");
+  pthread_mutex_lock(&mu);
+  snprintf(seen_program, sizeof seen_program, "%.*s", (int)a->source->n, a->source->code);
+  seen_options_size = a->options_size < sizeof seen_options ? a->options_size : sizeof seen_options;
+  memcpy(seen_options, a->options, seen_options_size);
+  pthread_mutex_unlock(&mu);
+  char *code = strndup(a->source->code, a->source->n); // others may compile meanwhile: what was seen last can be theirs
+  Error *e = compile_text(a, code);
+  free(code);
+  return e;
 }
 
 // A serialized program is the struct itself behind a word that tells it apart.
@@ -532,9 +544,9 @@ static Error *execute(ExecuteArgs *a) {
   if (p->params) need = p->params;
   snprintf(text, sizeof text, "Execution supplied %zu buffers but compiled program expected %zu buffers", a->n, need);
   if (a->n != need) return fail(INVALID, text);
+  pthread_mutex_lock(&mu);
   seen_keep[0] = 0;
   for (size_t i = 0; i < a->options->num_keep; i++) snprintf(seen_keep + strlen(seen_keep), sizeof seen_keep - strlen(seen_keep), "%lld ", (long long)a->options->keep[i]);
-  pthread_mutex_lock(&mu);
   memset(given, 0, sizeof given);
   pthread_mutex_unlock(&mu);
   for (size_t d = 0; d < a->devices; d++) {
