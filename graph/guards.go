@@ -294,6 +294,9 @@ type Symbol struct {
 	Axis int
 }
 
+// Open reports whether the type of the node has the symbol for its size still, not a size that it was given.
+func (s Symbol) Open() bool { return s.Node.Type().Dim(s.Axis).Equal(shape.Sym(s.Name)) }
+
 // Guard is a relation of sizes that the graph relies on and that is checked when
 // the graph is entered. Node is where it was assumed.
 type Guard struct {

@@ -90,15 +90,22 @@ func ExampleCheckInput() {
 	//     hint: capture it again for these sizes, or with symbolic ones
 }
 
-// Engines that check guards themselves refuse in the interpreter's words.
-func ExampleRefusal() {
-	r, _ := shape.ParseRelation("C % 4 == 0")
+// Engines that check inputs themselves refuse them in the interpreter's words.
+func ExampleInputs() {
+	inputs := interp.Inputs(module().Graph.Inputs())
+	fmt.Println(inputs.Count(2))
+	fmt.Println(inputs.Missing(0))
+
+	given, _ := shape.ParseType("f32[6,2]")
+	r, _ := shape.ParseRelation("N % 4 == 0")
 	claim, _ := r.Check(func(symbol string) (diag.SizeOf, bool) {
-		return diag.SizeOf{Symbol: symbol, Input: "x", Axis: 1, Value: 6}, true
+		return diag.SizeOf{Symbol: symbol, Input: "x", Axis: 0, Value: 6}, true
 	})
-	fmt.Println(interp.Refusal(claim, nil, "f32[2,6]"))
+	fmt.Println(inputs.Refusal(claim, nil, func(int) shape.Type { return given }))
 	// Output:
-	// input "x" is f32[2,6]: the graph needs C (axis 1, here 6) divisible by 4 [FX1022]
+	// 2 inputs, the graph takes 1 [FX1021]
+	// node %x: input "x" is missing [FX1020]
+	// input "x" is f32[6,2]: the graph needs N (axis 0, here 6) divisible by 4 [FX1022]
 	//     hint: give other sizes, or capture the graph again for these
 }
 

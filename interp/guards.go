@@ -42,7 +42,7 @@ func (f *frame) check(node *graph.Node, x *tensor.Tensor) error {
 		if c == nil {
 			continue
 		}
-		e := Refusal(c, g.Node, f.typeOf(c.Input))
+		e := refusal(c, g.Node, f.typeOf(c.Input))
 		if node != nil {
 			e.Node = node.Name()
 		}
@@ -80,9 +80,9 @@ func (f *frame) binds(name string) bool {
 	return false
 }
 
-// Refusal is the error of sizes that break a guard, which came from a node if
+// refusal is the error of sizes that break a guard, which came from a node if
 // that is known; typ is the type of the input that the claim speaks of.
-func Refusal(c *diag.Claim, from *graph.Node, typ string) *diag.Error {
+func refusal(c *diag.Claim, from *graph.Node, typ string) *diag.Error {
 	c.Type = typ
 	var related []diag.Related
 	if from != nil {

@@ -201,12 +201,12 @@ func (f *frame) input(node *graph.Node) (Value, error) {
 	if value == nil {
 		d, ok := node.Default().(*array.Array)
 		if !ok {
-			return Value{}, node.Error(MissingInput, "input "+strconv.Quote(node.Target())+" is missing")
+			return Value{}, missing(node)
 		}
 		value = tensor.New(d)
 	}
 	if f.next == len(f.g.Inputs()) && len(f.inputs) > f.next {
-		return Value{}, node.Error(ExtraInput, strconv.Itoa(len(f.inputs))+" inputs, the graph takes "+strconv.Itoa(f.next))
+		return Value{}, node.Error(ExtraInput, extra(len(f.inputs), f.next))
 	}
 	if err := CheckInput(node, value.Type()); err != nil {
 		return Value{}, err
@@ -230,30 +230,6 @@ func demand(n *graph.Node, t *tensor.Tensor) {
 			e.Guard(t, shape.Equality(got, want))
 		}
 	}
-}
-
-// CheckInput reports an input whose type does not fit the placeholder's: the
-// guard that every engine applies at entry.
-func CheckInput(node *graph.Node, got shape.Type) error {
-	want := node.Type()
-	hint := "capture it again for these sizes, or with symbolic ones"
-	bad := want.DType() != array.Invalid && got.DType() != array.Invalid && want.DType() != got.DType()
-	if bad {
-		hint = "cast the input to " + want.DType().String()
-	}
-	if want.Ranked() && got.Ranked() {
-		bad = bad || want.Rank() != got.Rank()
-		for i := 0; !bad && i < want.Rank(); i++ {
-			w, wk := want.Dim(i).Int()
-			g, gk := got.Dim(i).Int()
-			bad = wk && gk && w != g
-		}
-	}
-	if !bad {
-		return nil
-	}
-	return &diag.Error{Code: GuardFailed, Node: node.Name(), Msg: "input " + strconv.Quote(node.Target()) + " is " + got.String() + ", the graph was captured for " + want.String(),
-		Hint: hint}
 }
 
 // call runs a call_function or call_method node.

@@ -44,6 +44,28 @@ func ExampleQuery() {
 	// FX5001 lookup
 }
 
+// A target of your own lets an Entry check what a run is given: it has the interpreter's errors.
+func ExampleNewEntry() {
+	m := example()
+	m.Graph.Require(shape.Multiple(shape.Sym("N"), shape.Const(2)), nil)
+	entry := lowering.NewEntry(m.Graph)
+	for _, rows := range []int{6, 7} {
+		values, err := entry.Check(lowering.Hosts([]*array.Array{array.New(array.F32, rows, 4)}))
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		for _, s := range entry.Open() {
+			n, _ := entry.Size(s.Name, values)
+			fmt.Println(s.Name, "is", n)
+		}
+	}
+	// Output:
+	// N is 6
+	// input "x" is f32[7,4]: the graph needs N (axis 0, here 7) divisible by 2 [FX1022]
+	//     hint: give other sizes, or capture the graph again for these
+}
+
 // vector is a target for additions and maxima. It stands for an accelerator; here
 // it lets the cpu target compute.
 type vector struct{}

@@ -40,6 +40,15 @@ func Host(a *array.Array) Value {
 	return hostValue{a}
 }
 
+// Hosts returns the values of arrays in the host's memory.
+func Hosts(list []*array.Array) []Value {
+	values := make([]Value, len(list))
+	for i, a := range list {
+		values[i] = Host(a)
+	}
+	return values
+}
+
 type hostValue struct{ a *array.Array }
 
 func (v hostValue) Type() shape.Type { return shape.TypeOf(v.a) }

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"context"
-	"strconv"
 	"sync"
 
 	"github.com/gofx-dev/gofx/array"
@@ -18,7 +17,7 @@ import (
 // state (Plan().Stateful) follow one another.
 type Executable struct {
 	plan    *plan.Plan
-	inputs  []*graph.Node // placeholders, for messages
+	inputs  interp.Inputs // for messages
 	outputs []int         // buffers, each once
 	weights []weightRef
 	densify []bool                // inputs that view steps lie over, which want no gaps
@@ -147,8 +146,8 @@ func (e *Executable) finish(ctx context.Context, x *instance, out []*array.Array
 
 // acquire takes an idle instance, or makes one, and binds the inputs to it.
 func (e *Executable) acquire(in []*array.Array) (*instance, error) {
-	if len(in) > len(e.inputs) {
-		return nil, diag.New(interp.ExtraInput, strconv.Itoa(len(in))+" inputs, the graph takes "+strconv.Itoa(len(e.inputs)))
+	if err := e.inputs.Count(len(in)); err != nil {
+		return nil, err
 	}
 	e.mu.Lock()
 	if e.closed {

@@ -20,7 +20,7 @@ func (x *instance) bind(in []*array.Array) error {
 	for i := range p.Inputs {
 		a := e.input(in, i)
 		if a == nil {
-			return e.inputs[i].Error(interp.MissingInput, "input "+strconv.Quote(e.inputs[i].Target())+" is missing")
+			return e.inputs.Missing(i)
 		}
 		t := &p.Buffers[p.Inputs[i]].Type
 		if a.DType() != t.DType() || a.Rank() != t.Rank() {
@@ -116,13 +116,10 @@ func (x *instance) checkGuards(in []*array.Array) error {
 
 // broken is the error of a guard that does not hold for the inputs.
 func (e *Executable) broken(g *plan.Guard, in []*array.Array) error {
-	types := map[string]string{}
 	c, err := g.Check(func(symbol string) (diag.SizeOf, bool) {
 		for _, s := range slices.Concat(e.plan.Symbols, e.plan.Same) {
 			if s.Name == symbol {
-				name, a := e.inputs[s.Input].Target(), e.input(in, s.Input)
-				types[name] = describe(a)
-				return diag.SizeOf{Symbol: symbol, Input: name, Axis: s.Axis, Value: a.Dim(s.Axis)}, true
+				return diag.SizeOf{Symbol: symbol, Input: e.inputs[s.Input].Target(), Axis: s.Axis, Value: e.input(in, s.Input).Dim(s.Axis)}, true
 			}
 		}
 		return diag.SizeOf{}, false
@@ -131,7 +128,7 @@ func (e *Executable) broken(g *plan.Guard, in []*array.Array) error {
 		return err
 	}
 	c.Op = g.Op
-	d := interp.Refusal(c, nil, types[c.Input])
+	d := e.inputs.Refusal(c, nil, func(i int) shape.Type { return shape.TypeOf(e.input(in, i)) })
 	if g.Text != "" {
 		d.Related = []diag.Related{{Msg: "required at " + g.Text}}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
-	"github.com/gofx-dev/gofx/shape"
 )
 
 // MaxSizes is how many programs an executable keeps for the sizes that it has been run with; the
@@ -24,14 +22,13 @@ const MaxSizes = 8
 // and a queue of its own. Kernels know their sizes: a graph with symbols is lowered once for
 // each sizes that it is run with.
 type Executable struct {
-	target  Target
-	device  *Device
-	ready   *graph.Module // prepared
-	user    *graph.Module // as it was given
-	opts    lowering.Options
-	inputs  []*graph.Node
-	symbols []graph.Symbol // of the inputs
-	open    []graph.Symbol // of them, those that no option pins
+	target Target
+	device *Device
+	ready  *graph.Module // prepared
+	user   *graph.Module // as it was given
+	opts   lowering.Options
+	entry  *lowering.Entry
+	open   []graph.Symbol // of the inputs, those that no option pins
 
 	donated []bool // by input
 	sized   *lowering.Cache[*program]
@@ -73,20 +70,15 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 		return nil, err
 	}
 	lowering.Lift(ready)
-	e := &Executable{target: t, device: d, ready: ready, user: m, opts: o, inputs: ready.Graph.Inputs()}
+	e := &Executable{target: t, device: d, ready: ready, user: m, opts: o, entry: lowering.NewEntry(ready.Graph)}
 	e.sized = lowering.NewCache(MaxSizes, (*program).close)
-	e.donated = make([]bool, len(e.inputs))
+	e.donated = make([]bool, len(e.entry.Inputs))
 	for _, i := range o.Donate {
 		e.donated[i] = true
 	}
 	var late diag.List
 	for _, s := range ready.Graph.Symbols() {
-		if s.Node.Opcode() == graph.Placeholder {
-			e.symbols = append(e.symbols, s)
-			if isOpen(s) {
-				e.open = append(e.open, s)
-			}
-		} else {
+		if s.Node.Opcode() != graph.Placeholder {
 			late = append(late, s.Node.Error(lowering.UnknownSize, "size "+s.Name+" is found when "+s.Node.String()+" runs, the target needs it before").
 				WithHint("let another target run the call (lowering.Split)"))
 		}
@@ -94,7 +86,7 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 	if len(late) > 0 {
 		return nil, late
 	}
-	if len(e.open) > 0 {
+	if e.open = e.entry.Open(); len(e.open) > 0 {
 		return e, e.supported()
 	}
 	p, err := e.enter(context.Background(), nil)
@@ -103,12 +95,6 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 	}
 	e.leave(p)
 	return e, nil
-}
-
-// isOpen reports whether a symbol has no size: Prepare has put those that are pinned into
-// the types.
-func isOpen(s graph.Symbol) bool {
-	return s.Node.Type().Dim(s.Axis).Equal(shape.Sym(s.Name))
 }
 
 // supported reports every call that cannot be lowered whatever the sizes are.
@@ -166,12 +152,8 @@ func (p *program) count(s *Stats) {
 // element types, ranks or sizes, and broken guards are errors with the codes of package interp
 // (FX1020 to FX1022). An error of code Lost ends the use of the device.
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
-	values := make([]lowering.Value, len(in))
-	for i, a := range in {
-		values[i] = lowering.Host(a)
-	}
 	var out []*array.Array
-	err := e.run(ctx, values, func(p *program, x *instance) (err error) {
+	err := e.run(ctx, lowering.Hosts(in), func(p *program, x *instance) (err error) {
 		out, err = p.fetch(x)
 		return err
 	})
@@ -183,13 +165,13 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 
 // run computes for inputs, and has results taken from the memory of the run.
 func (e *Executable) run(ctx context.Context, in []lowering.Value, take func(p *program, x *instance) error) error {
-	given, err := e.given(in)
+	given, err := e.entry.Check(in)
 	if err != nil {
 		return err
 	}
-	sizes, err := e.bind(given)
-	if err != nil {
-		return err
+	sizes := make([]int, len(e.open))
+	for i, s := range e.open {
+		sizes[i], _ = e.entry.Size(s.Name, given)
 	}
 	h, err := e.enter(ctx, sizes)
 	if err != nil {
@@ -203,58 +185,6 @@ func (e *Executable) run(ctx context.Context, in []lowering.Value, take func(p *
 		}
 	}
 	return p.run(ctx, given, take)
-}
-
-// given returns the inputs with defaults in place of those that are missing.
-func (e *Executable) given(in []lowering.Value) ([]lowering.Value, error) {
-	if len(in) > len(e.inputs) {
-		return nil, diag.New(interp.ExtraInput, strconv.Itoa(len(in))+" inputs, the graph takes "+strconv.Itoa(len(e.inputs)))
-	}
-	out := make([]lowering.Value, len(e.inputs))
-	copy(out, in)
-	for i, n := range e.inputs {
-		if out[i] == nil {
-			a, _ := n.Default().(*array.Array)
-			out[i] = lowering.Host(a)
-		}
-		if out[i] == nil {
-			return nil, n.Error(interp.MissingInput, "input "+strconv.Quote(n.Target())+" is missing")
-		}
-		if err := interp.CheckInput(n, out[i].Type()); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// bind returns the sizes of the symbols, and checks the guards for them.
-func (e *Executable) bind(in []lowering.Value) ([]int, error) {
-	at := func(name string) (diag.SizeOf, bool) {
-		for _, s := range e.symbols {
-			if i := slices.Index(e.inputs, s.Node); s.Name == name {
-				n, _ := in[i].Type().Dim(s.Axis).Int()
-				return diag.SizeOf{Symbol: name, Input: s.Node.Target(), Axis: s.Axis, Value: n}, true
-			}
-		}
-		return diag.SizeOf{}, false
-	}
-	sizes := make([]int, len(e.open))
-	for i, s := range e.open {
-		size, _ := at(s.Name)
-		sizes[i] = size.Value
-	}
-	for _, g := range e.ready.Graph.Guards() {
-		if c, err := g.Check(at); err != nil {
-			return nil, err
-		} else if c != nil {
-			i := slices.IndexFunc(e.inputs, func(n *graph.Node) bool { return n.Target() == c.Input })
-			if i < 0 { // it speaks of no input
-				return nil, interp.Refusal(c, g.Node, "")
-			}
-			return nil, interp.Refusal(c, g.Node, in[i].Type().String())
-		}
-	}
-	return sizes, nil
 }
 
 // enter returns what runs for the sizes, lowered when it is new; leave follows.

@@ -41,7 +41,7 @@ func (t Target) Text(m *graph.Module, o lowering.Options, library string) (strin
 	lowering.Lift(ready)
 	var open diag.List
 	for _, s := range ready.Graph.Symbols() {
-		if !isOpen(s) {
+		if !s.Open() {
 			continue
 		}
 		open = append(open, s.Node.Error(lowering.UnknownSize, "size "+s.Name+" is a symbol, kernels know their sizes").

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -69,7 +68,7 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 		return nil, err
 	}
 	e := &Executable{module: ready, opts: o, bounds: t.Bounds, folder: lowering.UserFolder(Name, t.Cache),
-		inputs: ready.Graph.Inputs(), weights: map[string]*weight{}, sized: lowering.NewCache(MaxSizes, (*variant).drop)}
+		entry: lowering.NewEntry(ready.Graph), weights: map[string]*weight{}, sized: lowering.NewCache(MaxSizes, (*variant).drop)}
 	if t.Layout != nil {
 		// Its names are those of the caller's graph.
 		e.layout, e.module = copied(t.Layout), m.WithGraph(m.Graph.Clone())
@@ -90,12 +89,7 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 			w.live, w.param = true, m.Param(n.Target())
 		}
 	}
-	e.guards, e.symbols = ready.Graph.Guards(), openIn(ready.Graph)
-	for _, s := range ready.Graph.Symbols() {
-		if s.Node.Opcode() == graph.Placeholder {
-			e.named = append(e.named, s)
-		}
-	}
+	e.symbols = e.entry.Open()
 	if err := e.bounded(m.Graph); err != nil {
 		return nil, err
 	}
@@ -119,10 +113,8 @@ type Executable struct {
 	done    func() error
 	folder  lowering.Folder
 	devices []*pjrt.Device // of the partitions
-	inputs  []*graph.Node
-	named   []graph.Symbol // of inputs
-	symbols []graph.Symbol // those without a size yet
-	guards  []graph.Guard
+	entry   *lowering.Entry
+	symbols []graph.Symbol // of inputs, those without a size yet
 	weights map[string]*weight
 	sized   *lowering.Cache[*variant]
 	counts  counts
@@ -179,11 +171,7 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 		return nil, err
 	}
 	defer e.runs.End()
-	values := make([]lowering.Value, len(in))
-	for i, a := range in {
-		values[i] = lowering.Host(a)
-	}
-	results, err := e.run(ctx, values)
+	results, err := e.run(ctx, lowering.Hosts(in))
 	if err != nil {
 		return nil, err
 	}
@@ -204,9 +192,13 @@ func (e *Executable) run(ctx context.Context, in []lowering.Value) ([]*resident,
 	if err := ctx.Err(); err != nil {
 		return nil, diag.Stop(err)
 	}
-	values, sizes, err := e.check(in)
+	values, err := e.entry.Check(in)
 	if err != nil {
 		return nil, err
+	}
+	sizes := make([]int, len(e.symbols))
+	for i, s := range e.symbols {
+		sizes[i], _ = e.entry.Size(s.Name, values)
 	}
 	h, err := e.forRun(ctx, sizes)
 	if err != nil {
@@ -215,7 +207,7 @@ func (e *Executable) run(ctx context.Context, in []lowering.Value) ([]*resident,
 	defer h.Release()
 	v := h.Value
 	for i, a := range v.program.Inputs {
-		if want := e.inputs[i].Type().Bind(e.binding(sizes)); !a.takes(values[i].Type()) || len(v.program.Sizes) > 0 && !want.Same(values[i].Type()) {
+		if want := e.entry.Inputs[i].Type().Bind(e.binding(sizes)); !a.takes(values[i].Type()) || len(v.program.Sizes) > 0 && !want.Same(values[i].Type()) {
 			return nil, e.misfit(values, nil)
 		}
 	}
@@ -289,53 +281,6 @@ func (e *Executable) binding(sizes []int) func(name string) shape.Dim {
 	}
 }
 
-// check returns the inputs, or their defaults, and the sizes that the symbols have in them.
-func (e *Executable) check(in []lowering.Value) (values []lowering.Value, sizes []int, err error) {
-	if len(in) > len(e.inputs) {
-		return nil, nil, diag.New(interp.ExtraInput, strconv.Itoa(len(in))+" inputs, the graph takes "+strconv.Itoa(len(e.inputs)))
-	}
-	of := map[*graph.Node]lowering.Value{}
-	for i, n := range e.inputs {
-		a, _ := n.Default().(*array.Array)
-		v := lowering.Host(a)
-		if i < len(in) && in[i] != nil {
-			v = in[i]
-		}
-		if v == nil {
-			return nil, nil, n.Error(interp.MissingInput, "input "+strconv.Quote(n.Target())+" is missing")
-		}
-		if err := interp.CheckInput(n, v.Type()); err != nil {
-			return nil, nil, err
-		}
-		values, of[n] = append(values, v), v
-	}
-	size := func(s graph.Symbol) int {
-		n, _ := of[s.Node].Type().Dim(s.Axis).Int()
-		return n
-	}
-	for _, s := range e.symbols {
-		sizes = append(sizes, size(s))
-	}
-	for _, g := range e.guards {
-		c, err := g.Check(func(name string) (diag.SizeOf, bool) {
-			i := slices.IndexFunc(e.named, func(s graph.Symbol) bool { return s.Name == name })
-			if i < 0 {
-				return diag.SizeOf{}, false
-			}
-			s := e.named[i]
-			return diag.SizeOf{Symbol: name, Input: s.Node.Target(), Axis: s.Axis, Value: size(s)}, true
-		})
-		if err == nil && c != nil { // sizes within the graph are not known here: emission asks for them
-			i := slices.IndexFunc(e.inputs, func(n *graph.Node) bool { return n.Target() == c.Input })
-			if i < 0 { // it speaks of no input
-				return nil, nil, interp.Refusal(c, g.Node, "")
-			}
-			return nil, nil, interp.Refusal(c, g.Node, values[i].Type().String())
-		}
-	}
-	return values, sizes, nil
-}
-
 // told makes an error about inputs of one about pinned symbols, which a caller of Run
 // never pinned.
 func (e *Executable) told(err error, values []lowering.Value) error {
@@ -351,10 +296,10 @@ func (e *Executable) told(err error, values []lowering.Value) error {
 func (e *Executable) misfit(values []lowering.Value, why error) error {
 	var is []string
 	for i, v := range values {
-		is = append(is, e.inputs[i].Target()+" "+v.Type().String())
+		is = append(is, e.entry.Inputs[i].Target()+" "+v.Type().String())
 	}
 	var wants []string
-	for _, n := range e.inputs {
+	for _, n := range e.entry.Inputs {
 		wants = append(wants, n.Target()+" "+n.Type().String())
 	}
 	return &diag.Error{Code: interp.GuardFailed, Msg: "the inputs do not fit together: " + strings.Join(is, ", ") + ", expected " + strings.Join(wants, ", "), Err: why}

@@ -16,7 +16,6 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/shard"
 	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
-	"github.com/gofx-dev/gofx/shape"
 )
 
 var _ lowering.Divided = Target{}
@@ -106,23 +105,13 @@ func (t Target) Divide(whole *graph.Module) (func(part *graph.Module) lowering.T
 	return func(part *graph.Module) lowering.Target {
 		p := t
 		p.Bounds = map[string]int{}
-		for _, s := range openIn(part.Graph) {
+		for _, s := range lowering.NewEntry(part.Graph).Open() {
 			if most, ok := t.Bounds[s.Name]; ok {
 				p.Bounds[s.Name] = most
 			}
 		}
 		return p
 	}, nil
-}
-
-// openIn returns the symbols of a graph that are sizes of its inputs and have none yet.
-func openIn(g *graph.Graph) (list []graph.Symbol) {
-	for _, s := range g.Symbols() {
-		if s.Node.Opcode() == graph.Placeholder && s.Node.Type().Dim(s.Axis).Equal(shape.Sym(s.Name)) {
-			list = append(list, s)
-		}
-	}
-	return list
 }
 
 // forRun returns the program that a run takes, and counts it.

@@ -151,6 +151,8 @@ func TestRefusals(t *testing.T) {
 	require.ErrorIs(t, err, interp.MissingInput)
 	_, err = exe.Run(ctx, []*array.Array{one, array.New(array.F32, 1, 3)})
 	require.ErrorIs(t, err, interp.GuardFailed)
+	_, err = exe.Run(ctx, []*array.Array{one, one, one})
+	require.ErrorIs(t, err, interp.ExtraInput)
 	stopped, cancel := context.WithCancel(ctx)
 	cancel()
 	_, err = exe.Run(stopped, []*array.Array{one, one})

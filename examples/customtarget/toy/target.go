@@ -2,7 +2,6 @@ package toy
 
 import (
 	"context"
-	"strconv"
 	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/array"
@@ -10,7 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
-	"github.com/gofx-dev/gofx/shape"
 )
 
 // Target lowers graphs to a machine. Use it as the first target of a lowering.Split, with
@@ -49,7 +47,7 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 	if err := lowering.Legalize(ready.Graph, t.Name(), direct); err != nil {
 		return nil, err
 	}
-	e := &executable{machine: t.Machine, inputs: ready.Graph.Inputs(), program: program{weights: map[int]register{}}}
+	e := &executable{machine: t.Machine, entry: lowering.NewEntry(ready.Graph), program: program{weights: map[int]register{}}}
 	_, err = graph.Fold(context.Background(), ready.Graph, func(n *graph.Node, in []int) (int, error) { return e.assemble(ready, n, in) })
 	if err != nil {
 		return nil, err
@@ -60,7 +58,7 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 // executable is a program with its machine.
 type executable struct {
 	machine *Machine
-	inputs  []*graph.Node
+	entry   *lowering.Entry
 	program program
 	closed  atomic.Bool
 }
@@ -109,19 +107,14 @@ func (e *executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 	if err := ctx.Err(); err != nil {
 		return nil, diag.Stop(err)
 	}
-	if len(in) != len(e.inputs) {
-		return nil, diag.New(interp.MissingInput, strconv.Itoa(len(in))+" inputs, the program takes "+strconv.Itoa(len(e.inputs)))
+	values, err := e.entry.Check(lowering.Hosts(in))
+	if err != nil {
+		return nil, err
 	}
-	operands := make([]register, len(in))
-	for i, n := range e.inputs {
-		a := in[i]
-		if a == nil {
-			a, _ = n.Default().(*array.Array)
-		}
-		if a == nil {
-			return nil, n.Error(interp.MissingInput, "input "+strconv.Quote(n.Target())+" is missing")
-		}
-		if err := interp.CheckInput(n, shape.TypeOf(a)); err != nil {
+	operands := make([]register, len(values))
+	for i, v := range values {
+		a, err := v.Array(ctx)
+		if err != nil {
 			return nil, err
 		}
 		operands[i] = registerOf(a)

@@ -1,0 +1,68 @@
+package interp
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Inputs are the placeholders of a graph. Engines that check at entry what they are given refuse it by
+// these methods, and CheckInput, in the interpreter's words.
+type Inputs []*graph.Node
+
+// Count reports more values than there are inputs.
+func (p Inputs) Count(given int) error {
+	if given <= len(p) {
+		return nil
+	}
+	return diag.New(ExtraInput, extra(given, len(p)))
+}
+
+// Missing is the error of input i, which has no default, where it is not given.
+func (p Inputs) Missing(i int) *diag.Error { return missing(p[i]) }
+
+// Refusal is the error of sizes that break a guard, which came from a node if that is known; typ
+// returns the type of what input i is given.
+func (p Inputs) Refusal(c *diag.Claim, from *graph.Node, typ func(i int) shape.Type) *diag.Error {
+	about := "" // no input
+	if i := slices.IndexFunc(p, func(n *graph.Node) bool { return n.Target() == c.Input }); i >= 0 {
+		about = typ(i).String()
+	}
+	return refusal(c, from, about)
+}
+
+func extra(given, takes int) string {
+	return strconv.Itoa(given) + " inputs, the graph takes " + strconv.Itoa(takes)
+}
+
+func missing(n *graph.Node) *diag.Error {
+	return n.Error(MissingInput, "input "+strconv.Quote(n.Target())+" is missing")
+}
+
+// CheckInput reports an input whose type does not fit the placeholder's: the
+// guard that every engine applies at entry.
+func CheckInput(node *graph.Node, got shape.Type) error {
+	want := node.Type()
+	hint := "capture it again for these sizes, or with symbolic ones"
+	bad := want.DType() != array.Invalid && got.DType() != array.Invalid && want.DType() != got.DType()
+	if bad {
+		hint = "cast the input to " + want.DType().String()
+	}
+	if want.Ranked() && got.Ranked() {
+		bad = bad || want.Rank() != got.Rank()
+		for i := 0; !bad && i < want.Rank(); i++ {
+			w, wk := want.Dim(i).Int()
+			g, gk := got.Dim(i).Int()
+			bad = wk && gk && w != g
+		}
+	}
+	if !bad {
+		return nil
+	}
+	return &diag.Error{Code: GuardFailed, Node: node.Name(), Msg: "input " + strconv.Quote(node.Target()) + " is " + got.String() + ", the graph was captured for " + want.String(),
+		Hint: hint}
+}
