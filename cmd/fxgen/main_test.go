@@ -27,6 +27,7 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/internal/clib"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/models"
@@ -79,13 +80,15 @@ func TestScripts(t *testing.T) {
 				_, err := gpu.Open("")
 				return err == nil, nil
 			case "cc":
-				_, err := exec.LookPath("cc")
-				return err == nil, nil
+				return clib.C.Missing() == "", nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits, "close": closeArrays, "keys": keys, "trained": trained, "wrong": wrong, "onnxmodel": onnxModel, "onnxsample": onnxSample,
+			"library": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(clib.C.Library(ts.MkAbs(args[0]), args[1:]...))
+			},
 			"module": func(ts *testscript.TestScript, _ bool, args []string) {
 				mod := "module " + args[0] + "\n\ngo 1.26.0\n\nrequire github.com/gofx-dev/gofx v0.0.0\n\nreplace github.com/gofx-dev/gofx => " +
 					ts.Getenv("REPO") + "\n\ntool github.com/gofx-dev/gofx/cmd/fxgen\n" + requires

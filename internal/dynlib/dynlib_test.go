@@ -1,8 +1,6 @@
 package dynlib
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -12,25 +10,12 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/internal/clib"
 )
 
-// build compiles C source to a shared library, or skips the test.
-func build(t *testing.T, source string) string {
-	t.Helper()
-	cc, err := exec.LookPath("cc")
-	if err != nil || runtime.GOOS == "windows" {
-		t.Skip("no C compiler here to build a library with")
-	}
-	dir := t.TempDir()
-	c, so := filepath.Join(dir, "lib.c"), filepath.Join(dir, "lib.so")
-	require.NoError(t, os.WriteFile(c, []byte(source), 0o644))
-	out, err := exec.Command(cc, "-shared", "-fPIC", "-o", so, c).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return so
-}
-
 func TestCallsFunctionsOfALibrary(t *testing.T) {
-	so := build(t, `
+	so := clib.Text(t, `
 		int sum(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j, int k) {
 			return a + 2*b + 3*c + 4*d + 5*e + 6*f + 7*g + 8*h + 9*i + 10*j + 11*k;
 		}
@@ -47,7 +32,7 @@ func TestCallsFunctionsOfALibrary(t *testing.T) {
 }
 
 func TestFindsFunctions(t *testing.T) {
-	l, err := Open(build(t, "int one() { return 1; }\nint two() { return 2; }"))
+	l, err := Open(clib.Text(t, "int one() { return 1; }\nint two() { return 2; }"))
 	require.NoError(t, err)
 	var one, two, three, four uintptr
 	require.Empty(t, l.Find(map[string]*uintptr{"two": &two, "one": &one}))

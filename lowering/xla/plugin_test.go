@@ -6,31 +6,21 @@ import (
 	"encoding/binary"
 	"math"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/ebitengine/purego"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/internal/clib"
 )
 
 // fakes are variants of the plugin of package pjrt's tests, which adds, subtracts and returns what it
 // was given: each is built once.
-var fakes struct {
-	sync.Mutex
-	dir string
-}
+var fakes clib.Shared
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if fakes.dir != "" {
-		os.RemoveAll(fakes.dir)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(fakes.Main(m)) }
 
 type fake struct {
 	path  string
@@ -45,23 +35,7 @@ type fake struct {
 // built returns the path of a variant of the plugin.
 func built(t testing.TB, flags []string) string {
 	t.Helper()
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		t.Skip("no C compiler")
-	}
-	fakes.Lock()
-	defer fakes.Unlock()
-	if fakes.dir == "" {
-		fakes.dir, err = os.MkdirTemp("", "xla")
-		require.NoError(t, err)
-	}
-	path := filepath.Join(fakes.dir, "fake"+strings.Join(flags, "")+".so")
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	out, err := exec.Command(cc, append(flags, "-shared", "-fPIC", "-pthread", "-o", path, "pjrt/testdata/fake.c")...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return path
+	return fakes.Build(t, "fake"+strings.Join(flags, "")+".so", "pjrt/testdata/fake.c", append(flags, "-pthread")...)
 }
 
 // plugin builds the plugin. When the test ends, nothing of it may be alive.

@@ -4,16 +4,14 @@ package pjrt_test
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/ebitengine/purego"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gofx-dev/gofx/internal/clib"
 	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
 )
 
@@ -29,41 +27,14 @@ type fake struct {
 	kept      func() string
 }
 
-var built struct {
-	sync.Mutex
-	dir string
-}
+var built clib.Shared
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if built.dir != "" {
-		os.RemoveAll(built.dir)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(built.Main(m)) }
 
 // build compiles a variant of the plugin and returns its path.
 func build(t testing.TB, name string, flags ...string) string {
 	t.Helper()
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		t.Skip("no C compiler")
-	}
-	built.Lock()
-	defer built.Unlock()
-	if built.dir == "" {
-		built.dir, err = os.MkdirTemp("", "pjrt")
-		require.NoError(t, err)
-	}
-	path := filepath.Join(built.dir, name)
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	source, err := filepath.Abs("testdata/fake.c")
-	require.NoError(t, err)
-	out, err := exec.Command(cc, append(flags, "-shared", "-fPIC", "-pthread", "-o", path, source)...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return path
+	return built.Build(t, name, "testdata/fake.c", append(flags, "-pthread")...)
 }
 
 // load builds and loads the plugin. When the test ends, nothing of it may be alive.

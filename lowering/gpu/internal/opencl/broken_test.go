@@ -1,15 +1,12 @@
 package opencl
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gofx-dev/gofx/internal/clib"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 )
 
@@ -43,28 +40,14 @@ func built(t *testing.T, flags ...string) *library {
 			text += "int " + name + "() { return 0; }\n"
 		}
 	}
-	l, err := open([]string{compiled(t, text, flags...)})
+	l, err := open([]string{clib.Text(t, text, append(flags, "-w")...)})
 	require.NoError(t, err)
 	return l
 }
 
-// compiled makes a library, or skips the test.
-func compiled(t *testing.T, text string, flags ...string) string {
-	cc, err := exec.LookPath("cc")
-	if err != nil || runtime.GOOS == "windows" {
-		t.Skip("no C compiler here to build a library with")
-	}
-	dir := t.TempDir()
-	source, file := filepath.Join(dir, "cl.c"), filepath.Join(dir, "libOpenCL.so")
-	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
-	out, err := exec.Command(cc, append([]string{"-shared", "-fPIC", "-w", "-o", file, source}, flags...)...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return file
-}
-
 // TestLibrariesThatLackFunctions: the next of the names is tried, and all are said, in one order.
 func TestLibrariesThatLackFunctions(t *testing.T) {
-	one := compiled(t, "int clFinish() { return 0; }")
+	one := clib.Text(t, "int clFinish() { return 0; }")
 	for range 10 {
 		_, err := open([]string{"/no/such/first.so", one, "/no/such/last.so"})
 		require.ErrorIs(t, err, device.NoDevice)

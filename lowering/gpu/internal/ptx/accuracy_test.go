@@ -5,7 +5,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -15,19 +14,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gofx-dev/gofx/internal/clib"
 	"github.com/gofx-dev/gofx/internal/dynlib"
 )
 
 // host compiles the functions of the headers for the processor.
 func host(t *testing.T) *dynlib.Library {
 	t.Helper()
-	cxx, err := exec.LookPath("c++")
-	if err != nil || runtime.GOOS != "linux" {
-		t.Skip("no C++ compiler on linux that compiles the headers for the processor")
+	if runtime.GOOS != "linux" {
+		t.Skip("the headers are compiled for the processor on linux")
 	}
 	out := filepath.Join(t.TempDir(), "host.so")
-	said, err := exec.Command(cxx, "-std=c++17", "-O2", "-ffp-contract=off", "-fno-math-errno", "-shared", "-fPIC", "-I.", "-o", out, filepath.Join("testdata", "host.cc")).CombinedOutput()
-	require.NoError(t, err, "%s", said)
+	clib.CXX.Build(t, out, "-std=c++17", "-O2", "-ffp-contract=off", "-fno-math-errno", "-I.", filepath.Join("testdata", "host.cc"))
 	lib, err := dynlib.Open(out)
 	require.NoError(t, err)
 	return lib

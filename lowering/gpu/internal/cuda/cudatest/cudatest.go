@@ -11,6 +11,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/gofx-dev/gofx/internal/clib"
 	"github.com/gofx-dev/gofx/internal/dynlib"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda"
 )
@@ -30,11 +31,13 @@ type built struct {
 
 var build = sync.OnceValue(func() *built {
 	b := &built{}
-	cc, err := exec.LookPath("cc")
-	if err != nil || runtime.GOOS != "linux" {
-		b.skip = "no C compiler on linux to build a CUDA driver for tests with"
+	if b.skip = clib.C.Missing(); runtime.GOOS != "linux" {
+		b.skip = "the CUDA driver for tests is for linux"
+	}
+	if b.skip != "" {
 		return b
 	}
+	var err error
 	if b.cxx, err = exec.LookPath("c++"); err != nil {
 		b.skip = "no C++ compiler to build kernels for tests with"
 		return b
@@ -49,10 +52,10 @@ var build = sync.OnceValue(func() *built {
 		return b
 	}
 	dir = filepath.Join(dir, "testdata")
-	b.driver = b.compile(cc, dir, "cuda.c", "state.c", "streams.c")
-	b.nvrtc = b.compile(cc, dir, "nvrtc.c")
-	b.blas = b.compile(cc, dir, "blas.c")
-	b.dnn = b.compile(cc, dir, "dnn.c")
+	b.driver = b.compile(dir, "cuda.c", "state.c", "streams.c")
+	b.nvrtc = b.compile(dir, "nvrtc.c")
+	b.blas = b.compile(dir, "blas.c")
+	b.dnn = b.compile(dir, "dnn.c")
 	b.header, err = os.ReadFile(filepath.Join(dir, "host.h"))
 	if b.err == nil {
 		b.err = err
@@ -61,15 +64,15 @@ var build = sync.OnceValue(func() *built {
 })
 
 // compile returns the shared library of C files.
-func (b *built) compile(cc, dir string, files ...string) []byte {
+func (b *built) compile(dir string, files ...string) []byte {
 	out := filepath.Join(dir, files[0]+".so")
-	args := []string{"-O1", "-Wall", "-shared", "-fPIC", "-o", out}
+	args := []string{"-O1", "-Wall"}
 	for _, f := range files {
 		args = append(args, filepath.Join(dir, f))
 	}
-	said, err := exec.Command(cc, append(args, "-ldl", "-lpthread")...).CombinedOutput()
+	err := clib.C.Library(out, append(args, "-ldl", "-lpthread")...)
 	if err != nil {
-		b.err = &buildError{err, string(said)}
+		b.err = err
 		return nil
 	}
 	lib, err := os.ReadFile(out)
@@ -78,13 +81,6 @@ func (b *built) compile(cc, dir string, files ...string) []byte {
 	}
 	return lib
 }
-
-type buildError struct {
-	err  error
-	said string
-}
-
-func (e *buildError) Error() string { return e.err.Error() + "\n" + e.said }
 
 // Kinds of things that the driver counts.
 const (
