@@ -27,6 +27,23 @@ param down.weight : f32[64,256]
 	return m
 }
 
+// What is wrong for all sizes is told while a symbol is open.
+func ExampleCheck() {
+	m, err := graph.Parse([]byte("gofx 1\ngraph g(%x: f32[N,6] at \"net.go:7:2\") {\n  symbol N = dim(%x, 0)\n  %y = call_function[neg](%x) : f32[N,6]\n  return %y\n}\n"), "g.fx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	mesh := shard.Mesh{{Name: "data", Size: 2}, {Name: "tensor", Size: 4}}
+	for _, split := range []shard.Split{{"data", ""}, {"data", "tensor"}} {
+		fmt.Println(shard.Check(m, lowering.Options{}, shard.Layout{Mesh: mesh, Inputs: map[string]shard.Split{"x": split}}))
+	}
+	// Output:
+	// <nil>
+	// net.go:7:2: input x is f32[N,6]: dimension 1 has no 4 equal parts along tensor [FX5190]
+	//     hint: cut another dimension, or choose an axis whose size divides it
+}
+
 // Two layouts are said, and all others follow.
 func ExamplePropagate() {
 	plan, err := shard.Propagate(layers(), lowering.Options{}, shard.Layout{

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -88,13 +89,15 @@ func (t *tensor) bytes(m Mesh, split []int) int64 {
 }
 
 // mark enters what the author says of values into a copy of the graph, so that it is found
-// again behind preparation, and reports names that the graph does not have.
-func (l Layout) mark(m *graph.Module, bad func(msg, hint string)) *graph.Module {
+// again behind preparation, and reports names that the graph does not have, which it takes out.
+func (l *Layout) mark(m *graph.Module, bad func(msg, hint string)) *graph.Module {
 	out := m.WithGraph(m.Graph.Clone())
+	l.Values = maps.Clone(l.Values)
 	for _, name := range names(l.Values) {
 		n := out.Graph.Find(name)
 		if n == nil || !n.Opcode().IsCall() {
 			bad("the graph has no call "+strconv.Quote(name), "print the graph: it has the names")
+			delete(l.Values, name)
 			continue
 		}
 		told.Set(n, mark{name, l.Values[name]})

@@ -67,24 +67,25 @@ func (m Mesh) axis(name string) int {
 	return slices.IndexFunc(m, func(a Axis) bool { return a.Name == name })
 }
 
-// fits says why a tensor of these sizes cannot be cut so, and the cure.
-func (m Mesh) fits(dims []int, s Split) (msg, hint string) {
-	if s != nil && len(s) != len(dims) {
-		return "the split has " + strconv.Itoa(len(s)) + " dimensions", `write one axis for each dimension, "" where it is not cut`
+// fits reports why a tensor of these sizes cannot be cut so, with the cure; a size of -1 is not known, and of
+// nil no rank is.
+func (m Mesh) fits(dims []int, s Split, bad func(msg, hint string)) {
+	if dims != nil && s != nil && len(s) != len(dims) {
+		bad("the split has "+strconv.Itoa(len(s))+" dimensions", `write one axis for each dimension, "" where it is not cut`)
+		dims = nil // the axes may be wrong, too
 	}
 	for i, name := range s {
 		k := m.axis(name)
 		switch {
 		case name == "":
 		case k < 0:
-			return "the mesh has no axis " + strconv.Quote(name), "name an axis of the mesh"
+			bad("the mesh has no axis "+strconv.Quote(name), "name an axis of the mesh")
 		case slices.Contains(s[:i], name):
-			return "axis " + name + " cuts two dimensions", "a partition has one place along an axis; cut one dimension by it"
-		case dims[i]%m[k].Size != 0:
-			return "dimension " + strconv.Itoa(i) + " has no " + strconv.Itoa(m[k].Size) + " equal parts along " + name, "cut another dimension, or choose an axis whose size divides it"
+			bad("axis "+name+" cuts two dimensions", "a partition has one place along an axis; cut one dimension by it")
+		case dims != nil && dims[i] >= 0 && m[k].Size > 0 && dims[i]%m[k].Size != 0:
+			bad("dimension "+strconv.Itoa(i)+" has no "+strconv.Itoa(m[k].Size)+" equal parts along "+name, "cut another dimension, or choose an axis whose size divides it")
 		}
 	}
-	return "", ""
 }
 
 // Local returns the sizes of a partition's part of a tensor of these sizes.

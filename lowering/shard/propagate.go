@@ -25,35 +25,44 @@ import (
 // have differently (Conflict). A dimension that is cut where a call needs it whole is none:
 // the plan lists what has to be exchanged for it.
 func Propagate(m *graph.Module, o lowering.Options, l Layout) (*Plan, error) {
-	var errs diag.List
-	bad := func(msg, hint string) { errs = append(errs, diag.New(BadLayout, msg).WithHint(hint)) }
-	l.Mesh.check(bad)
-	marked := l.mark(m, bad)
-	if len(errs) > 0 {
+	p, errs := l.enter(m, o)
+	if p == nil {
 		return nil, errs
 	}
-	ready, err := lowering.Prepare(marked, o)
-	if err != nil {
-		return nil, err
+	if err := simple(p.module); err != nil {
+		errs.Add(err)
+		return nil, errs
 	}
-	p := &propagation{layout: l, module: ready, values: map[*graph.Node][]*tensor{}, weights: map[string]*tensor{}, stored: map[string]*tensor{}, said: map[string]bool{}}
-	for n := range ready.Graph.Nodes() {
-		if _, given := told.Get(n); given {
-			p.said[n.Name()] = true
-		}
+	if errs = append(errs, p.read()...); len(errs) > 0 {
+		errs.Sort()
+		return nil, errs
 	}
-	if err := simple(ready); err != nil {
-		return nil, err
-	}
-	if err := p.read(); err != nil {
-		return nil, err
-	}
+	p.compute()
 	for p.sweep(slices.All(p.calls)) || p.sweep(slices.Backward(p.calls)) {
 	}
 	if err := p.conflicts(); err != nil {
 		return nil, err
 	}
 	return p.plan(), nil
+}
+
+// enter prepares the module with what the author says of its values. It reports a mesh that is none and names
+// that the graph does not have; there is nothing more to look at where it returns nil.
+func (l Layout) enter(m *graph.Module, o lowering.Options) (p *propagation, errs diag.List) {
+	bad := func(msg, hint string) { errs = append(errs, diag.New(BadLayout, msg).WithHint(hint)) }
+	l.Mesh.check(bad)
+	ready, err := lowering.Prepare(l.mark(m, bad), o)
+	if err != nil {
+		errs.Add(err)
+		return nil, errs
+	}
+	p = &propagation{layout: l, module: ready, values: map[*graph.Node][]*tensor{}, weights: map[string]*tensor{}, stored: map[string]*tensor{}, said: map[string]bool{}}
+	for n := range ready.Graph.Nodes() {
+		if _, given := told.Get(n); given {
+			p.said[n.Name()] = true
+		}
+	}
+	return p, errs
 }
 
 // simple expands calls of which no step says how they are computed in parts, as far as they
@@ -104,13 +113,13 @@ type propagation struct {
 	paths   []string           // of weights, in the order of their first use
 	values  map[*graph.Node][]*tensor
 	calls   []*call
+	open    bool // sizes may be unknown
 	// said has the calls of which the author lays out the result, before they are expanded.
 	said map[string]bool
 }
 
 // read enters the values of the graph, and what the author says of them.
-func (p *propagation) read() error {
-	var errs diag.List
+func (p *propagation) read() (errs diag.List) {
 	seen := map[string]bool{}
 	for n := range p.module.Graph.Nodes() {
 		switch n.Opcode() {
@@ -124,13 +133,13 @@ func (p *propagation) read() error {
 		}
 		if n.Op() == op.GetItem {
 			k := n.Attrs().(op.GetItemAttrs).Index
-			if list := p.values[n.Arg(0)]; list != nil {
+			if list := p.values[n.Arg(0)]; k < len(list) {
 				p.values[n] = list[k:][:1]
 				errs = append(errs, p.tell(n, list[k], seen)...)
 			}
 			continue
 		}
-		list, err := tensors(n)
+		list, err := p.tensors(n)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -138,17 +147,16 @@ func (p *propagation) read() error {
 		p.values[n] = list
 		errs = append(errs, p.tell(n, list[0], seen)...)
 	}
-	errs = append(errs, p.unknown(seen)...)
-	if len(errs) > 0 {
-		errs.Sort()
-		return errs
-	}
+	return append(errs, p.unknown(seen)...)
+}
+
+// compute enters the calls of the graph.
+func (p *propagation) compute() {
 	for n := range p.module.Graph.Nodes() {
 		if n.Opcode().IsCall() && n.Op() != op.GetItem {
 			p.calls = append(p.calls, p.call(n))
 		}
 	}
-	return nil
 }
 
 // tell enters the author's layout of a node, if there is one, and notes its name as seen.
@@ -176,25 +184,28 @@ func (p *propagation) tell(n *graph.Node, t *tensor, seen map[string]bool) (errs
 		}
 	}
 	seen[t.name] = true
-	if at, given := p.layout.Stored[n.Target()]; given && kind == "weight" {
-		if msg, hint := p.layout.Mesh.fits(t.dims, at); msg != "" {
-			return diag.List{n.Error(BadLayout, t.name+" is "+n.Type().String()+", and stored: "+msg).WithHint(hint)}
+	fix := func(t *tensor, s Split, how string) {
+		found := len(errs)
+		p.layout.Mesh.fits(t.dims, s, func(msg, hint string) {
+			errs = append(errs, n.Error(BadLayout, t.name+" is "+n.Type().String()+how+": "+msg).WithHint(hint))
+		})
+		if len(errs) == found && !p.open {
+			t.fix(p.layout.Mesh, s)
 		}
+	}
+	if at, given := p.layout.Stored[n.Target()]; given && kind == "weight" {
 		stored := newTensor(t.name, t.dtype, t.dims)
-		stored.fix(p.layout.Mesh, at)
+		fix(stored, at, ", and stored")
 		p.stored[n.Target()] = stored
 	}
 	if !given {
-		return nil
+		return errs
 	}
 	if n.Type().Kind() == shape.Tuple {
-		return diag.List{n.Error(BadLayout, kind+" "+n.Name()+" is a tuple, which has no layout").WithHint("name the calls that take it apart")}
+		return append(errs, n.Error(BadLayout, kind+" "+n.Name()+" is a tuple, which has no layout").WithHint("name the calls that take it apart"))
 	}
-	if msg, hint := p.layout.Mesh.fits(t.dims, s); msg != "" {
-		return diag.List{n.Error(BadLayout, t.name+" is "+n.Type().String()+": "+msg).WithHint(hint)}
-	}
-	t.fix(p.layout.Mesh, s)
-	return nil
+	fix(t, s, "")
+	return errs
 }
 
 // unknown reports what the author lays out and the graph does not have.
@@ -219,7 +230,7 @@ func (p *propagation) unknown(seen map[string]bool) (errs diag.List) {
 }
 
 // tensors returns the results of a node.
-func tensors(n *graph.Node) ([]*tensor, *diag.Error) {
+func (p *propagation) tensors(n *graph.Node) ([]*tensor, *diag.Error) {
 	members := []shape.Type{n.Type()}
 	if n.Type().Kind() == shape.Tuple {
 		members = nil
@@ -229,11 +240,10 @@ func tensors(n *graph.Node) ([]*tensor, *diag.Error) {
 	}
 	var list []*tensor
 	for _, t := range members {
-		d, dims, ok := t.Concrete()
-		if !ok {
+		if _, _, ok := t.Concrete(); !ok && !p.open {
 			return nil, unknownSize(n, t)
 		}
-		list = append(list, newTensor("value "+lowering.SourceOf(n).Node, d, dims))
+		list = append(list, newTensor("value "+lowering.SourceOf(n).Node, t.DType(), sizesOf(t)))
 	}
 	return list, nil
 }

@@ -38,7 +38,8 @@ type Target struct {
 	// Layout says how the graph runs on many devices of this process, those of the client in
 	// their order, one for each partition of the mesh (shard.Propagate, EmitSharded). Every input is
 	// cut into its parts, of every weight a device has its own, and results are put together.
-	// It goes without Bounds.
+	// It goes without Bounds. What is wrong with it for all sizes Compile tells (shard.Check), what is for
+	// the sizes of symbols a run of these.
 	Layout *shard.Layout
 }
 
@@ -92,6 +93,11 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 	e.symbols = e.entry.Open()
 	if err := e.bounded(m.Graph); err != nil {
 		return nil, err
+	}
+	if e.layout != nil && len(e.symbols) > 0 { // else begin has the layout of all values found
+		if err := shard.Check(e.module, o, *e.layout); err != nil {
+			return nil, err
+		}
 	}
 	if e.runtime, e.done, err = t.acquire(); err != nil {
 		return nil, err

@@ -254,6 +254,23 @@ func TestLayoutsOfSymbols(t *testing.T) {
 	require.Equal(t, 2, r.Stats().Compiles)
 }
 
+// What is wrong with a layout for all sizes is told when it is compiled, at once and at its lines; a size is
+// told by the run that has it.
+func TestLayoutsOfSymbolsAreChecked(t *testing.T) {
+	f := plugin(t)
+	l := &shard.Layout{Mesh: shard.Mesh{{Name: "data", Size: 2}}, Inputs: map[string]shard.Split{"x": {"row"}, "z": {"data", ""}},
+		Values: map[string]shard.Split{"sum": {"data"}}}
+	_, err := xla.Target{Plugin: f.path, Cache: "-", Layout: l}.Compile(parse(t, symbolic), lowering.Options{})
+	require.ErrorIs(t, err, shard.BadLayout)
+	for _, want := range []string{`the graph has no call "sum"`, `input x is f32[N]: the mesh has no axis "row"`, "input z is f32[N]: the split has 2 dimensions"} {
+		require.ErrorContains(t, err, want)
+	}
+	l = &shard.Layout{Mesh: shard.Mesh{{Name: "data", Size: 2}, {Name: "row", Size: 1}}, Inputs: map[string]shard.Split{"x": {"row"}, "z": {"data"}}}
+	_, err = xla.Target{Plugin: f.path, Cache: "-", Layout: l}.Compile(parse(t, symbolic), lowering.Options{})
+	require.ErrorIs(t, err, shard.Conflict)
+	require.Equal(t, [6]int64{}, f.alive())
+}
+
 // Programs of many devices are kept on disk, by the devices they are for.
 func TestProgramsOfLayoutsAreKeptOnDisk(t *testing.T) {
 	f := plugin(t)
