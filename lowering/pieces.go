@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/turn"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"
@@ -84,7 +84,7 @@ type Pieces struct {
 	fallback     []Fallback
 	state        *interp.State
 
-	serial                                       sync.Mutex
+	serial                                       turn.Lock
 	active                                       Runs
 	runs, valuesIn, bytesIn, valuesOut, bytesOut atomic.Int64
 }
@@ -96,7 +96,9 @@ func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, er
 	}
 	defer e.active.End()
 	if len(e.written) > 0 {
-		e.serial.Lock()
+		if err := e.serial.Lock(ctx); err != nil {
+			return nil, err
+		}
 		defer e.serial.Unlock()
 	}
 	if ctx == nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/turn"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/plan"
@@ -29,8 +30,9 @@ type Executable struct {
 	mu       sync.Mutex
 	free     []*instance
 	closed   bool
-	packings int // how often weights were packed since the first time
-	state    sync.Mutex
+	packings int       // how often weights were packed since the first time
+	packing  turn.Lock // of who packs weights anew
+	state    turn.Lock // of who runs a plan that writes state
 }
 
 // newExecutable makes a plan ready to run. state has the arrays of the buffers that
@@ -81,7 +83,7 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 	if own := e.forSizes(in); own != nil {
 		return own.Run(ctx, in)
 	}
-	x, err := e.acquire(in)
+	x, err := e.acquire(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +109,7 @@ func (e *Executable) RunInto(ctx context.Context, out, in []*array.Array) error 
 // runInto is RunInto for a plan that may be a body; late are the results of which the
 // plan around does not know the sizes, nil for the plan of the whole graph.
 func (e *Executable) runInto(ctx context.Context, out, in []*array.Array, late []bool) error {
-	x, err := e.acquire(in)
+	x, err := e.acquire(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -133,7 +135,10 @@ func (e *Executable) finish(ctx context.Context, x *instance, out []*array.Array
 		ctx = context.Background()
 	}
 	if e.plan.Stateful {
-		e.state.Lock()
+		if err := e.state.Lock(ctx); err != nil {
+			e.release(x)
+			return err
+		}
 		defer e.state.Unlock()
 	}
 	err := x.execute(ctx)
@@ -144,19 +149,23 @@ func (e *Executable) finish(ctx context.Context, x *instance, out []*array.Array
 	return err
 }
 
-// acquire takes an idle instance, or makes one, and binds the inputs to it.
-func (e *Executable) acquire(in []*array.Array) (*instance, error) {
+// acquire takes an idle instance, or makes one, and binds the inputs to it. Weights that were written or
+// replaced are packed first.
+func (e *Executable) acquire(ctx context.Context, in []*array.Array) (*instance, error) {
 	if err := e.inputs.Count(len(in)); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()
+	if e.stale() && !e.closed {
+		e.mu.Unlock()
+		if err := e.repack(ctx); err != nil {
+			return nil, err
+		}
+		e.mu.Lock()
+	}
 	if e.closed {
 		e.mu.Unlock()
 		return nil, diag.New(lowering.Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
-	}
-	if err := e.repack(); err != nil {
-		e.mu.Unlock()
-		return nil, err
 	}
 	packings := e.packings
 	var x *instance

@@ -28,14 +28,17 @@ func (e *Executable) Profile(ctx context.Context, in []*array.Array, runs int) (
 	if own := e.forSizes(in); own != nil {
 		return own.Profile(ctx, in, runs)
 	}
-	x, err := e.acquire(in)
+	x, err := e.acquire(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	x.newOutputs()
 	times := make([][]time.Duration, len(x.steps))
 	if e.plan.Stateful {
-		e.state.Lock()
+		if err := e.state.Lock(ctx); err != nil {
+			e.release(x)
+			return nil, err
+		}
 		defer e.state.Unlock()
 	}
 	defer func() {

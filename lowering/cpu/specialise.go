@@ -29,6 +29,7 @@ type specialist struct {
 	next   int
 	sizes  [][]int // of the symbols, for each plan
 	plans  []*Executable
+	busy   bool // a plan is being made
 	closed bool
 }
 
@@ -59,24 +60,41 @@ func imagesOf(p *plan.Plan) map[string][]int {
 }
 
 // of returns the executable for the sizes of these inputs: one of their own, made
-// when they come for the second time, or nil.
+// when they come for the second time, or nil. While it is made other runs go on with the plan for all sizes.
 func (s *specialist) of(e *Executable, in []*array.Array) *Executable {
+	own, sizes := s.find(e, in)
+	if sizes == nil {
+		return own
+	}
+	own = s.specialise(e, sizes)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy = false; s.closed {
+		return nil
+	}
+	s.sizes, s.plans = append(s.sizes, sizes), append(s.plans, own)
+	return own
+}
+
+// find returns the executable for the sizes of these inputs, or the sizes if the caller is to make one.
+func (s *specialist) find(e *Executable, in []*array.Array) (own *Executable, anew []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil
+		return nil, nil
 	}
 	for i, sizes := range s.sizes {
 		if e.hasSizes(in, sizes) {
-			return s.plans[i]
+			return s.plans[i], nil
 		}
 	}
-	if len(s.plans) == MaxSpecialised {
-		return nil
+	if s.busy || len(s.plans) == MaxSpecialised {
+		return nil, nil
 	}
 	for _, sizes := range s.seen {
 		if sizes != nil && e.hasSizes(in, sizes) {
-			return s.specialise(e, slices.Clone(sizes))
+			s.busy = true
+			return nil, slices.Clone(sizes)
 		}
 	}
 	sizes := s.seen[s.next]
@@ -87,7 +105,7 @@ func (s *specialist) of(e *Executable, in []*array.Array) *Executable {
 		s.seen[s.next] = sizes
 		s.next = (s.next + 1) % MaxSpecialised
 	}
-	return nil
+	return nil, nil
 }
 
 // specialise makes the plan for sizes, nil when there is none; that is tried once.
@@ -96,7 +114,6 @@ func (s *specialist) specialise(e *Executable, sizes []int) *Executable {
 	for i, sym := range e.plan.Symbols {
 		o.Shapes[sym.Name] = sizes[i]
 	}
-	s.sizes, s.plans = append(s.sizes, sizes), append(s.plans, nil)
 	ready, err := lowering.Prepare(s.ready, o)
 	if err != nil {
 		return nil
@@ -109,7 +126,6 @@ func (s *specialist) specialise(e *Executable, sizes []int) *Executable {
 	if err != nil {
 		return nil
 	}
-	s.plans[len(s.plans)-1] = own
 	return own
 }
 

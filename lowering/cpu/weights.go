@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"weak"
@@ -28,33 +29,61 @@ type weightRef struct {
 	since uint64 // the moment before it was packed
 }
 
-// stale reports whether the weight was replaced or written since it was packed.
-func (w *weightRef) stale() bool {
+// changed returns what the weight is to be packed of, if it was replaced or written since it was packed.
+func (w *weightRef) changed() (a *array.Array, yes bool) {
 	if w.pack == nil {
-		return false
+		return nil, false
 	}
-	a := w.from.Value()
-	return w.live != nil && w.live.Value != a || a != nil && a.Storage().Version() > w.since
+	a = w.from.Value()
+	yes = a != nil && a.Storage().Version() > w.since
+	if w.live != nil && w.live.Value != a {
+		return w.live.Value, true
+	}
+	return a, yes
 }
 
-// repack lays out anew what has changed, for all runs that begin from now on; e.mu
-// is held. Packed arrays never change: runs in progress go on with theirs.
-func (e *Executable) repack() error {
+// stale reports whether a weight was replaced or written since it was packed, with mu.
+func (e *Executable) stale() bool {
 	for i := range e.weights {
-		w := &e.weights[i]
-		if !w.stale() {
-			continue
+		if _, yes := e.weights[i].changed(); yes {
+			return true
 		}
-		a := w.from.Value()
+	}
+	return false
+}
+
+// repack lays out anew what has changed, for all runs that begin from now on: they wait for it, those that
+// have begun do not. Packed arrays never change: runs in progress go on with theirs.
+func (e *Executable) repack(ctx context.Context) error {
+	if err := e.packing.Lock(ctx); err != nil {
+		return err
+	}
+	defer e.packing.Unlock()
+	e.mu.Lock()
+	weights := slices.Clone(e.weights)
+	e.mu.Unlock()
+	var packed []int
+	for i := range weights {
+		w := &weights[i]
+		a, yes := w.changed()
+		if !yes {
+			continue // or who had the lock before has packed it
+		}
 		if w.live != nil {
-			a = w.live.Value
 			if err := w.fits(a); err != nil {
 				return err
 			}
 		}
 		e.lay(w, a)
-		e.packings++
+		packed = append(packed, i)
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, i := range packed { // all at once, and what runs read without mu stays
+		w := &e.weights[i]
+		w.value, w.from, w.since = weights[i].value, weights[i].from, weights[i].since
+	}
+	e.packings += len(packed)
 	return nil
 }
 
@@ -163,9 +192,11 @@ func (e *Executable) layFirst(w *weightRef, a *array.Array, s *source) {
 	key := e.plan.Buffers[w.buffer].Path + " " + plan.KernelName(w.pack)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p, ok := s.packed[key]; ok && p.from.Value() == a && !p.stale() {
-		w.from, w.since, w.value = p.from, p.since, p.value
-		return
+	if p, ok := s.packed[key]; ok && p.from.Value() == a {
+		if _, old := p.changed(); !old {
+			w.from, w.since, w.value = p.from, p.since, p.value
+			return
+		}
 	}
 	e.lay(w, a)
 	s.packed[key] = *w

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/turn"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
@@ -27,7 +28,7 @@ type Device struct {
 	built, loaded atomic.Int64
 	prefers       func(kernel, library time.Duration) bool // which of two ways is taken
 
-	mu       sync.Mutex // of what copies to and from the device outside of runs
+	copies   turn.Lock // of what copies to and from the device outside of runs
 	transfer device.Queue
 }
 

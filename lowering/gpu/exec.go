@@ -109,9 +109,10 @@ func (e *Executable) Device() *Device { return e.device }
 func (e *Executable) Stats() Stats {
 	s := Stats{Sizes: e.sized.Stats()}
 	if p, ok := e.sized.Newest(); ok && p != nil {
-		p.fresh.RLock() // weights may be made anew
-		defer p.fresh.RUnlock()
-		p.count(&s)
+		if p.fresh.RLock(context.Background()) == nil { // weights may be made anew
+			p.count(&s)
+			p.fresh.RUnlock()
+		}
 	}
 	return s
 }
@@ -192,7 +193,7 @@ func (e *Executable) enter(ctx context.Context, sizes []int) (*lowering.Held[*pr
 	if err := e.runs.Begin(); err != nil {
 		return nil, err
 	}
-	h, err := e.sized.Hold(ctx, fmt.Sprint(sizes), func() (*program, error) { return e.lower(sizes) })
+	h, err := e.sized.Hold(ctx, fmt.Sprint(sizes), func() (*program, error) { return e.lower(ctx, sizes) })
 	if err != nil {
 		e.runs.End()
 	}
@@ -200,7 +201,7 @@ func (e *Executable) enter(ctx context.Context, sizes []int) (*lowering.Held[*pr
 }
 
 // lower makes the program for the sizes.
-func (e *Executable) lower(sizes []int) (*program, error) {
+func (e *Executable) lower(ctx context.Context, sizes []int) (*program, error) {
 	ready, o := e.ready.WithGraph(e.ready.Graph.Clone()), e.opts
 	if len(sizes) > 0 {
 		o.Shapes = maps.Clone(o.Shapes)
@@ -216,7 +217,7 @@ func (e *Executable) lower(sizes []int) (*program, error) {
 			return nil, err
 		}
 	}
-	return e.target.newProgram(ready, e.user, e.device, o.Key()+e.target.settings())
+	return e.target.newProgram(ctx, ready, e.user, e.device, o.Key()+e.target.settings())
 }
 
 func (e *Executable) leave(h *lowering.Held[*program]) {

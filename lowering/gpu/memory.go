@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"context"
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
@@ -122,14 +123,18 @@ func (p *program) live(f buffer) (*array.Array, error) {
 
 // refresh has weights that were written since they were copied, and what is made of them, made
 // anew when no run reads them; a run that begins holds them until it ends.
-func (p *program) refresh() error {
+func (p *program) refresh(ctx context.Context) error {
 	for {
-		p.fresh.RLock()
+		if err := p.fresh.RLock(ctx); err != nil {
+			return err
+		}
 		if !p.stale() {
 			return nil
 		}
 		p.fresh.RUnlock()
-		p.fresh.Lock()
+		if err := p.fresh.Lock(ctx); err != nil {
+			return err
+		}
 		var err error
 		if p.stale() {
 			err = p.setUp()

@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/turn"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
@@ -30,15 +31,15 @@ type program struct {
 	checked  []*graph.Node   // of the calls that may refuse an operand, by step.call
 	routines []device.Routine
 
-	fresh sync.RWMutex // held by runs, which read what setUp writes
-	since uint64       // when weights were copied, on array.Now's clock
+	fresh turn.Lock // held by runs, which read what setUp writes
+	since uint64    // when weights were copied, on array.Now's clock
 
 	mu   sync.Mutex
 	free []*instance
 }
 
 // newProgram lowers a module of known sizes, which was prepared from the user's.
-func (t Target) newProgram(ready, user *graph.Module, d *Device, options string) (*program, error) {
+func (t Target) newProgram(ctx context.Context, ready, user *graph.Module, d *Device, options string) (*program, error) {
 	inputs := ready.Graph.Inputs()
 	if err := legalize(ready.Graph, d.Info().Doubles); err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (t Target) newProgram(ready, user *graph.Module, d *Device, options string)
 		return nil, err
 	}
 	p := &program{dev: d, user: user, build: b, inputs: inputs, fixed: make([]device.Buffer, len(b.buffers))}
-	if err := p.link(t, options); err != nil {
+	if err := p.link(ctx, t, options); err != nil {
 		p.close()
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func expanded(g *graph.Graph) int {
 }
 
 // link builds the kernels.
-func (p *program) link(t Target, options string) error {
+func (p *program) link(ctx context.Context, t Target, options string) error {
 	var all []*source.Kernel
 	for s := range each(p.build.steps) {
 		if s.kernel != nil {
@@ -98,7 +99,7 @@ func (p *program) link(t Target, options string) error {
 		return nil
 	}
 	var err error
-	if p.source, p.built, err = p.dev.program(source.Program(all), options, lowering.UserFolder(name, t.Cache), t.Pack); err != nil {
+	if p.source, p.built, err = p.dev.program(ctx, source.Program(all), options, lowering.UserFolder(name, t.Cache), t.Pack); err != nil {
 		return err
 	}
 	for _, k := range all {
@@ -221,7 +222,7 @@ func at(s *step, err error) error {
 
 // run computes for checked inputs, and has results taken from the instance.
 func (p *program) run(ctx context.Context, in []lowering.Value, take func(p *program, x *instance) error) error {
-	if err := p.refresh(); err != nil {
+	if err := p.refresh(ctx); err != nil {
 		return err
 	}
 	defer p.fresh.RUnlock()

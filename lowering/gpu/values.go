@@ -2,10 +2,10 @@ package gpu
 
 import (
 	"context"
-	"sync"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/turn"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
@@ -20,7 +20,7 @@ type resident struct {
 	dtype array.DType
 	dims  []int
 
-	mu  sync.RWMutex // held while commands that read the memory are enqueued
+	use turn.Lock // held while commands that read the memory are enqueued
 	buf device.Buffer
 }
 
@@ -30,7 +30,7 @@ func (v *resident) Type() shape.Type { return shape.TypeOf(header(v.dtype, v.dim
 // Array implements lowering.Value.
 func (v *resident) Array(ctx context.Context) (*array.Array, error) {
 	a := array.New(v.dtype, v.dims...)
-	err := v.read(func(from device.Buffer) error {
+	err := v.read(ctx, func(from device.Buffer) error {
 		if a.Len() == 0 {
 			return nil
 		}
@@ -43,9 +43,11 @@ func (v *resident) Array(ctx context.Context) (*array.Array, error) {
 }
 
 // read has the memory read, which is not given back meanwhile.
-func (v *resident) read(by func(from device.Buffer) error) error {
-	v.mu.RLock()
-	defer v.mu.RUnlock()
+func (v *resident) read(ctx context.Context, by func(from device.Buffer) error) error {
+	if err := v.use.RLock(ctx); err != nil {
+		return err
+	}
+	defer v.use.RUnlock()
 	if v.buf == nil {
 		return diag.New(lowering.Closed, "the value "+v.Type().String()+" is closed, expected an open one").
 			WithHint("close values after their last use; a donated value is closed by the run that it is given to")
@@ -63,8 +65,8 @@ func (v *resident) Close() error {
 
 // give closes the value and hands its memory over; nil when it was closed.
 func (v *resident) give() device.Buffer {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	_ = v.use.Lock(context.Background()) // what never ends gives no error
+	defer v.use.Unlock()
 	b := v.buf
 	v.buf = nil
 	return b
@@ -75,8 +77,10 @@ func (d *Device) copying(ctx context.Context, by func(q device.Queue) error) (er
 	if ctx != nil && ctx.Err() != nil {
 		return diag.Stop(ctx.Err())
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	if err := d.copies.Lock(ctx); err != nil {
+		return err
+	}
+	defer d.copies.Unlock()
 	if d.transfer == nil {
 		if d.transfer, err = d.dev.NewQueue(); err != nil {
 			return err
@@ -91,7 +95,7 @@ func (d *Device) copying(ctx context.Context, by func(q device.Queue) error) (er
 // move copies an operand to the start of memory of the device.
 func (d *Device) move(ctx context.Context, q device.Queue, to device.Buffer, v lowering.Value) error {
 	if r, ok := v.(*resident); ok && r.dev == d {
-		return r.read(func(from device.Buffer) error {
+		return r.read(ctx, func(from device.Buffer) error {
 			if n := header(r.dtype, r.dims).Len() * r.dtype.Size(); n > 0 {
 				return q.Copy(to, from, n)
 			}

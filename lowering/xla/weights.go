@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/turn"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
 	"github.com/gofx-dev/gofx/shape"
@@ -21,6 +22,8 @@ type weight struct {
 	live  bool
 
 	typ shape.Type
+
+	upload turn.Lock // of the run that uploads it
 
 	mu     sync.Mutex
 	from   *array.Array
@@ -45,31 +48,49 @@ func (w *weight) array() (*array.Array, error) {
 	return a, nil
 }
 
-// use returns the weight at a place, for one run, which leaves it.
+// use returns the weight at a place, for one run, which leaves it. Runs wait for the one that uploads it.
 func (w *weight) use(ctx context.Context, c *pjrt.Client, at place) (*uploaded, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	a, err := w.array()
+	if u, _, _, err := w.present(at); u != nil || err != nil {
+		return u, err
+	}
+	if err := w.upload.Lock(ctx); err != nil {
+		return nil, err
+	}
+	defer w.upload.Unlock()
+	u, a, old, err := w.present(at)
+	if u != nil || err != nil {
+		return u, err
+	}
+	since := array.Now()
+	p, err := at.put(ctx, c, a)
 	if err != nil {
 		return nil, err
 	}
-	old := w.from != a || a.Storage().Version() > w.since
-	u := w.copies[at.key]
-	if u == nil || old {
-		since := array.Now()
-		p, err := at.put(ctx, c, a)
-		if err != nil {
-			return nil, err
-		}
-		if old {
-			w.clear()
-			w.from, w.since = a, since
-		}
-		u = &uploaded{placed: p, users: 1}
-		w.copies[at.key] = u
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if old {
+		w.clear()
+		w.from, w.since = a, since
+	}
+	u = &uploaded{placed: p, users: 2}
+	w.copies[at.key] = u
+	return u, nil
+}
+
+// present returns the copy at a place, for one more run; where there is none, the array to upload, and whether
+// the copies at other places are old, too.
+func (w *weight) present(at place) (u *uploaded, a *array.Array, old bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a, err = w.array(); err != nil {
+		return nil, nil, false, err
+	}
+	old = w.from != a || a.Storage().Version() > w.since
+	if u = w.copies[at.key]; u == nil || old {
+		return nil, a, old, nil
 	}
 	u.users++
-	return u, nil
+	return u, a, old, nil
 }
 
 func (w *weight) leave(u *uploaded) {
