@@ -52,6 +52,13 @@ func (l *Lock) RUnlock() {
 	l.admit()
 }
 
+// Waiting returns how many wait, for tests.
+func (l *Lock) Waiting() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiting)
+}
+
 func (l *Lock) take(ctx context.Context, writes bool) error {
 	l.mu.Lock()
 	if len(l.waiting) == 0 && l.enter(writes) {

@@ -1,6 +1,10 @@
 package cpu
 
-import "github.com/gofx-dev/gofx/kernel"
+import (
+	"context"
+
+	"github.com/gofx-dev/gofx/kernel"
+)
 
 // Soil fills the memory that idle instances of the executable keep between runs,
 // arena and scratch, and those of the bodies of its control flow.
@@ -37,4 +41,29 @@ func (e *Executable) Packings() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.packings
+}
+
+// Waiting returns how many runs wait for one that writes state, or packs weights.
+func (e *Executable) Waiting() int { return e.state.Waiting() + e.packing.Waiting() }
+
+// Packing calls f as if weights were being packed meanwhile.
+func (e *Executable) Packing(f func()) error {
+	if err := e.packing.Lock(context.Background()); err != nil {
+		return err
+	}
+	defer e.packing.Unlock()
+	f()
+	return nil
+}
+
+// Specialising calls f as if a plan for sizes was being made meanwhile.
+func (e *Executable) Specialising(f func()) {
+	set := func(busy bool) {
+		e.special.mu.Lock()
+		e.special.busy = busy
+		e.special.mu.Unlock()
+	}
+	set(true)
+	f()
+	set(false)
 }
