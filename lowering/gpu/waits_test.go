@@ -36,6 +36,14 @@ func (d *stopping) rest() {
 	d.read, d.write, d.build = none, none, none
 }
 
+// once has f called at the next of what a run does, and never again.
+func (d *stopping) once(what *func(), f func()) {
+	*what = func() {
+		d.rest()
+		f()
+	}
+}
+
 func (d *stopping) NewQueue() (device.Queue, error) {
 	q, err := d.Device.NewQueue()
 	return stoppingQueue{q, d}, err
@@ -73,18 +81,14 @@ func TestRunsThatWaitForWeightsEndWithTheirContext(t *testing.T) {
 	require.NoError(t, run(ctx))
 	waits := func() bool { runs, _ := gpu.Waiting(e); return runs == 1 }
 	fxtest.StopsWaiting(t, waits, func(hold func()) error {
-		d.read = func() { // of the results: the run has begun
-			d.rest()
+		d.once(&d.read, func() { // of the results: the run has begun
 			written(m.Param("fc.bias").Value, 0.5)
 			hold()
-		}
+		})
 		return run(ctx)
 	}, run)
 	fxtest.StopsWaiting(t, waits, func(hold func()) error {
-		d.write = func() { // of the weight: the run makes it anew
-			d.rest()
-			hold()
-		}
+		d.once(&d.write, hold) // of the weight: the run makes it anew
 		return run(ctx)
 	}, run)
 	got, err := e.Run(ctx, []*array.Array{ramp(2, 8)})
@@ -98,10 +102,7 @@ func TestRunsThatWaitForProgramsEndWithTheirContext(t *testing.T) {
 	d, g := stopper(t)
 	a, b := compile(t, g, parsed(t, mlp)), compile(t, g, parsed(t, mlp))
 	fxtest.StopsWaiting(t, func() bool { return g.Device.Builds().Shared == 1 }, func(hold func()) error {
-		d.build = func() {
-			d.rest()
-			hold()
-		}
+		d.once(&d.build, hold)
 		return running(a, 3)(ctx)
 	}, running(b, 3))
 	require.NoError(t, running(b, 3)(ctx))
@@ -126,20 +127,15 @@ func TestCopiesThatWaitEndWithTheirContext(t *testing.T) {
 		_, err := x.Array(ctx)
 		return err
 	}
-	fxtest.StopsWaiting(t, waits, func(hold func()) error {
-		d.read = func() {
-			d.rest()
-			hold()
-		}
-		return fetch(ctx)
-	}, put)
-	fxtest.StopsWaiting(t, waits, func(hold func()) error {
-		d.write = func() {
-			d.rest()
-			hold()
-		}
-		return put(ctx)
-	}, fetch)
+	for _, c := range []struct {
+		at            *func()
+		first, second func(ctx context.Context) error
+	}{{&d.read, fetch, put}, {&d.write, put, fetch}} {
+		fxtest.StopsWaiting(t, waits, func(hold func()) error {
+			d.once(c.at, hold)
+			return c.first(ctx)
+		}, c.second)
+	}
 	require.NoError(t, fetch(ctx))
 	require.NoError(t, x.Close())
 	_, err = x.Array(ctx)
