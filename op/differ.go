@@ -95,7 +95,11 @@ func beyond32(attrs any) bool {
 func Everywhere() []NamedDifference { return named(everywhere) }
 
 // Departs returns the texts of the differences of a kind that a call falls under.
+// Absent operands at the end may be left out.
 func (o *Op) Departs(kind Departure, attrs any, in []*array.Array) (texts []string) {
+	if !o.Variadic() {
+		in = append(slices.Clone(in), make([]*array.Array, max(len(o.In)-len(in), 0))...)
+	}
 	for _, d := range slices.Concat(o.differs, everywhere) {
 		if d.Kind == kind && (d.When == nil || d.When(attrs, in)) {
 			texts = append(texts, d.Text)

@@ -1,6 +1,7 @@
 package op_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,6 +38,25 @@ func TestDepartures(t *testing.T) {
 		require.Equal(t, []string{op.Everywhere()[1].Text}, std.Unfold.Departs(op.Refuses, std.UnfoldAttrs{Stride: op.IntList(1, size)}, floats))
 	}
 	require.Empty(t, std.Unfold.Departs(op.Refuses, std.UnfoldAttrs{Stride: op.IntList(1, 1<<31-1)}, floats))
+}
+
+// Operands that are absent at the end may be left out, of every operator.
+func TestDeparturesOfAbsentOperands(t *testing.T) {
+	for _, o := range op.All() {
+		for _, s := range o.Samples() {
+			short := s.In
+			for len(short) > 0 && short[len(short)-1] == nil {
+				short = short[:len(short)-1]
+			}
+			for _, kind := range []op.Departure{op.Extends, op.Refuses, op.Alters} {
+				require.Equal(t, o.Departs(kind, s.Attrs, s.In), o.Departs(kind, s.Attrs, short), "%s: %s", o.Name, s.Name)
+			}
+		}
+	}
+	x, w, scale := array.New(array.F32, 2, 3), array.New(array.I8, 4, 3), array.New(array.F32, 4)
+	require.Empty(t, std.Int8Linear.Departs(op.Alters, op.None{}, []*array.Array{x, w, scale}))
+	array.SetFloat64At(x, 0, math.Inf(1))
+	require.NotEmpty(t, std.Int8Linear.Departs(op.Alters, op.None{}, []*array.Array{x, w, scale}))
 }
 
 // What is composed of others names what that does to narrow floats.

@@ -134,7 +134,7 @@ func attends(t *testing.T, g gpu.Target, calls []attentionCall) int {
 	got, err := e.Run(ctx, b.in)
 	require.NoError(t, err)
 	for i, c := range calls {
-		if d := differs(std.ScaledDotProductAttention, want[i], got[i]); d != "" {
+		if d := fxtest.Beyond(std.ScaledDotProductAttention, c.attrs, c.in, want[i], got[i]); d != "" {
 			t.Errorf("%s: %s", c.name, d)
 		}
 	}

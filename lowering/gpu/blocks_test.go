@@ -75,7 +75,7 @@ func contracts(t *testing.T, g gpu.Target, seed uint64, n int) {
 	got, err := e.Run(ctx, b.in)
 	require.NoError(t, err)
 	for i, c := range calls {
-		if d := differs(c.op, want[i], got[i]); d != "" {
+		if d := fxtest.Beyond(c.op, c.attrs, c.in, want[i], got[i]); d != "" {
 			shapes := ""
 			for _, a := range c.in {
 				shapes += fmt.Sprint(" ", a.DType(), a.Shape())

@@ -126,7 +126,7 @@ func samplesTogether(t *testing.T, g gpu.Target, ops []*op.Op) (ran int) {
 	require.Len(t, got, len(want))
 	for i := range got {
 		c := calls[b.of[i]]
-		if d := differs(c.o, want[i], got[i]); d != "" && !cancels(want[i], got[i]) {
+		if d := fxtest.Beyond(c.o, c.s.Attrs, c.s.In, want[i], got[i]); d != "" && !cancels(want[i], got[i]) {
 			t.Errorf("%s %s: %s", c.o.Key(), c.s.Name, d)
 		}
 	}

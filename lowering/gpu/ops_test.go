@@ -1,6 +1,8 @@
 package gpu_test
 
 import (
+	"math/rand/v2"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -43,7 +45,7 @@ func TestEverySampleOnTheDevice(t *testing.T) {
 
 // expandedEveryTime are operators without kernels of their own, one or two of a family, that run
 // on every change; nightly all do. Package expand holds all expansions to the operators.
-var expandedEveryTime = map[string]bool{"topk": true, "rnn": true, "q_add": true, "fold": true, "quantize": true}
+var expandedEveryTime = map[string]bool{"topk": true, "rnn": true, "q_gru": true, "q_add": true, "fold": true, "quantize": true}
 
 // everyRun reports whether a call runs on every change.
 func everyRun(n *graph.Node) bool {
@@ -55,6 +57,7 @@ func runSamples(t *testing.T, g gpu.Target, o *op.Op) (ran int, refused string) 
 	b := newTogether(t)
 	samples := chosen(o.Samples())
 	var want []*array.Array
+	var calls []op.Sample // of each result
 	args := make([][]*graph.Node, len(samples))
 	for i, s := range samples {
 		args[i] = b.operands(s.In)
@@ -74,7 +77,7 @@ func runSamples(t *testing.T, g gpu.Target, o *op.Op) (ran int, refused string) 
 		w, err := o.Eval(&kernel.Workspace{}, s.Attrs, s.In)
 		require.NoError(t, err, s.Name)
 		b.result(n, i)
-		want = append(want, w...)
+		want, calls = append(want, w...), append(calls, slices.Repeat([]op.Sample{s}, len(w))...)
 		ran++
 	}
 	if ran == 0 {
@@ -88,12 +91,49 @@ func runSamples(t *testing.T, g gpu.Target, o *op.Op) (ran int, refused string) 
 		require.NoError(t, err)
 		require.Len(t, got, len(want))
 		for i := range got {
-			if d := differs(o, want[i], got[i]); d != "" {
-				t.Errorf("%s %s: %s", o.Key(), samples[b.of[i]].Name, d)
+			if d := fxtest.Beyond(o, calls[i].Attrs, calls[i].In, want[i], got[i]); d != "" {
+				t.Errorf("%s %s: %s", o.Key(), calls[i].Name, d)
 			}
 		}
 	}
+	specials(t, e, o, samples, args, calls)
 	return ran, refused
+}
+
+// specials runs samples with NaN or infinity somewhere, or with one number everywhere, in the program of
+// the calls: NaN, infinities and numbers are where the interpreter has them.
+func specials(t *testing.T, e lowering.Executable, o *op.Op, samples []op.Sample, args [][]*graph.Node, calls []op.Sample) {
+	r := rand.New(rand.NewPCG(2, 754))
+	for range 8 {
+		var in []*array.Array
+		special := map[string]op.Sample{}
+		for i, s := range samples {
+			if x := fxtest.Special(r, s.In); x != nil {
+				if _, err := o.Eval(&kernel.Workspace{}, s.Attrs, x); err == nil {
+					s.In = x
+				}
+			}
+			special[s.Name] = s
+			for k := range args[i] {
+				if s.In[k] != nil {
+					in = append(in, s.In[k])
+				}
+			}
+		}
+		got, err := e.Run(ctx, in)
+		require.NoError(t, err)
+		for i := 0; i < len(got); {
+			s := special[calls[i].Name]
+			want, err := o.Eval(&kernel.Workspace{}, s.Attrs, s.In)
+			require.NoError(t, err)
+			for k, w := range want {
+				if d := fxtest.Beyond(o, s.Attrs, s.In, w, got[i+k]); d != "" && !fxtest.Excused(o, s.Attrs, s.In) {
+					t.Errorf("%s %s, special: %s", o.Key(), s.Name, d)
+				}
+			}
+			i += len(want)
+		}
+	}
 }
 
 // chosen are some of an operator's samples, from all along the list; nightly all.
@@ -109,18 +149,27 @@ func chosen(all []op.Sample) []op.Sample {
 	return some
 }
 
-// differs says how results differ beyond the operator's tolerance, "" when they do not:
-// integers and what is only moved are equal.
-func differs(o *op.Op, want, got *array.Array) string {
-	d := fxtest.SameArray(want, got)
-	if d == "" || got.DType() != want.DType() || len(got.Shape()) != len(want.Shape()) || got.Len() != want.Len() {
-		return d
+// TestFarFromZero: elements that have more in common than they differ by keep the digits of their differences,
+// on processors and where groups of work-items reduce together.
+func TestFarFromZero(t *testing.T) {
+	for name, of := range map[string]func(t testing.TB) gpu.Target{"processor": target, "groups": grouped} {
+		t.Run(name, func(t *testing.T) {
+			b := newTogether(t)
+			calls := fxtest.FarFromZero()
+			var args [][]*graph.Node
+			for _, c := range calls {
+				args = append(args, b.operands(c.In))
+			}
+			for i, c := range calls {
+				b.result(b.c.Function(c.Op, c.Attrs, args[i]...), i)
+			}
+			got, err := compile(t, of(t), b.module()).Run(ctx, b.in)
+			require.NoError(t, err)
+			for i, c := range calls {
+				want, err := c.Op.Eval(&kernel.Workspace{}, c.Attrs, c.In)
+				require.NoError(t, err)
+				require.Empty(t, fxtest.CloseArray(want[0], got[i]), c.Op.Name)
+			}
+		})
 	}
-	rel, abs := fxtest.ToleranceOf(o, want)
-	for k := range want.Len() {
-		if !fxtest.Near(array.Float64At(want, k), array.Float64At(got, k), rel, abs) {
-			return d
-		}
-	}
-	return ""
 }

@@ -126,7 +126,7 @@ func (c *call) narrowLinear(n *narrow) ([]*value, error) {
 		return eb.Cast(eb.Input(p.index(v), v.dtype()), array.F32)
 	}
 	y := eb.Input(0, array.F32)
-	if n.Scale.DType == array.Invalid {
+	if n.Scale.DType == array.Invalid && n.Depth > 0 { // sums of nothing are 0, whatever the scale is
 		y = eb.Mul(y, read(c.dense(narrowScale)))
 	}
 	if bias := c.dense(narrowBias); bias != nil {

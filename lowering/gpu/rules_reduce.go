@@ -1,8 +1,6 @@
 package gpu
 
 import (
-	"slices"
-
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
@@ -207,44 +205,50 @@ func batchStats(c *call) ([]*value, error) {
 	return out, nil
 }
 
-// batchNorm makes a factor and a term for each channel, once where statistics are weights, and
-// applies them as an expression, which is joined with what is around it.
+// batchNorm makes a factor for each channel, once where statistics are weights, and applies it
+// as an expression, which is joined with what is around it. The mean is subtracted first: a term
+// of mean times factor cancels with x times factor, and is infinity less infinity where the
+// factor is infinite.
 func batchNorm(c *call) ([]*value, error) {
 	k, err := stepOf[*kernel.BatchNorm](c)
 	if err != nil {
 		return nil, err
 	}
 	x := c.in[0]
-	channels := x.shape()[1]
 	w := array.F32
 	if x.dtype() == array.F64 {
 		w = array.F64
 	}
+	const mean, variance, weight, bias = 1, 2, 3, 4
+	channels := x.shape()[1]
 	b := expr.NewBuilder()
-	var in []*value
-	read := func(i int, other float64) expr.Value {
-		v := c.placed(i)
-		if v == nil {
-			return b.Const(w, other)
-		}
+	in := []*value{c.placed(variance)}
+	scale := b.Reciprocal(b.Sqrt(b.Add(b.Cast(b.Input(0, in[0].dtype()), w), b.Const(w, k.Eps))))
+	if v := c.placed(weight); v != nil {
 		in = append(in, v)
-		return b.Cast(b.Input(len(in)-1, v.dtype()), w)
+		scale = b.Mul(b.Cast(b.Input(1, v.dtype()), w), scale)
 	}
-	mean, variance := read(1, 0), read(2, 1)
-	weight, bias := read(3, 1), read(4, 0)
-	scale := b.Mul(weight, b.Reciprocal(b.Sqrt(b.Add(variance, b.Const(w, k.Eps)))))
-	g := b.Graph(scale, b.Sub(bias, b.Mul(mean, scale)))
-	out := []*value{c.b.temp(w, []int{channels}), c.b.temp(w, []int{channels})}
-	c.b.store(&pending{g: g, in: in, node: c.n, acc: -1}, []int{channels}, out)
+	factor := c.b.temp(w, []int{channels})
+	c.b.store(&pending{g: b.Graph(scale), in: in, node: c.n, acc: -1}, []int{channels}, []*value{factor})
+
 	dims := make([]int, len(x.shape())-1)
 	dims[0] = channels
 	for i := 1; i < len(dims); i++ {
 		dims[i] = 1
 	}
 	b = expr.NewBuilder()
-	apply := b.Graph(b.Cast(b.Add(b.Mul(b.Cast(b.Input(0, x.dtype()), w), b.Input(1, w)), b.Input(2, w)), x.dtype()))
-	args := []*value{x, placed(w, dims, out[0].buf), placed(w, dims, out[1].buf)}
-	return c.b.elementwise(c.n, apply, args, slices.Concat(solitary(c.n)[:1], []bool{false, false}))
+	args := []*value{x}
+	read := func(v *value) expr.Value { // one of each channel
+		args = append(args, reshaped(v, dims...))
+		return b.Cast(b.Input(len(args)-1, v.dtype()), w)
+	}
+	y := b.Mul(b.Sub(b.Cast(b.Input(0, x.dtype()), w), read(c.dense(mean))), read(factor))
+	if v := c.dense(bias); v != nil {
+		y = b.Add(y, read(v))
+	}
+	alone := make([]bool, len(args))
+	alone[0] = solitary(c.n)[0]
+	return c.b.elementwise(c.n, b.Graph(b.Cast(y, x.dtype())), args, alone)
 }
 
 // results returns new values for all results of the call.

@@ -60,7 +60,7 @@ func altersFactors[A any](variance bool) op.Difference[A] {
 
 // altersPadding is of convolutions.
 func altersPadding[A any]() op.Difference[A] {
-	return departs[A](op.Alters, "weights that are not finite do not meet the zeros of the padding, where PyTorch multiplies them in some element types", func(in []*array.Array) bool {
+	return departs[A](op.Alters, "whether weights that are not finite meet the zeros of the padding, which makes NaN, follows from the algorithm, as in PyTorch", func(in []*array.Array) bool {
 		return huge(in[1])
 	})
 }

@@ -28,7 +28,7 @@ func TestEverySampleEndsInPrimitives(t *testing.T) {
 				require.NoError(t, err)
 				got, err := run(m, s.In)
 				require.NoError(t, err, "%s\n%s", s.Name, m)
-				require.Empty(t, differ(o, want, got), "%s\n%s", s.Name, m)
+				require.Empty(t, differ(o, s.Attrs, s.In, want, got), "%s\n%s", s.Name, m)
 			}
 		})
 	}

@@ -33,8 +33,10 @@ var norms = merge(
 			dims = append(dims, i)
 		}
 		all, x := op.IntList(dims...), c.widened(in[0])
-		mean := c.over(c.sum(x, all, true), c.reduced(x, all), 0)
-		variance := c.variance(c.sub(x, mean), std.VarAttrs{Dim: all, Correction: op.Int(0)})
+		left, first := c.shifted(x, all)
+		shift := c.mean(left, all)
+		variance := c.variance(c.sub(left, shift), std.VarAttrs{Dim: all, Correction: op.Int(0)})
+		mean := c.add(shift, first)
 		return []op.Value{c.back(c.reshape(mean, c.outDims(0)...), 0), c.back(variance, 1)}
 	}),
 )

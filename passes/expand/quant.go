@@ -49,12 +49,26 @@ var quantised = merge(
 		}
 		return c.mul(c.float(x), rows(in[2]))
 	}),
-	each(referred[std.Int4LinearAttrs], std.Int4Linear, std.Int4Embedding), each(referred[op.None], std.Int8Linear),
+	each(referred[std.Int4LinearAttrs], std.Int4Linear, std.Int4Embedding), one(std.Int8Linear, int8Linear),
 )
 
 // referred is an operator on floats whose weight is quantised: its reference.
 func referred[A any](c *maker, a A, in []op.Value) op.Value {
 	return c.o.Reference(c.b, a, in)
+}
+
+// int8Linear scales the sums, as the kernel does, not the weight.
+func int8Linear(c *maker, _ op.None, in []op.Value) op.Value {
+	x, w := c.float(in[0]), c.float(in[1])
+	if zero := c.along1(in[3], 0, 2); zero != nil {
+		w = c.sub(w, c.float(zero))
+	}
+	d := c.outDims(0)
+	y := c.reshape(c.product(x, c.swap(w, 0, 1)), d...)
+	if !c.dims(w)[1].Is(0) { // sums of nothing are 0, whatever the scale is
+		y = c.mul(y, c.along1(in[2], len(d)-1, len(d)))
+	}
+	return c.affine(y, nil, c.widened(in[4]))
 }
 
 // quant is a quantised operand: less its zero point as i32, and its scale as one f32.

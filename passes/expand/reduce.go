@@ -90,9 +90,33 @@ func (c *maker) over(x op.Value, n shape.Dim, less float64) op.Value {
 	return c.div(x, count)
 }
 
+// mean is the mean over dims, which are kept.
+func (c *maker) mean(x op.Value, dims op.Ints) op.Value {
+	return c.over(c.sum(x, dims, true), c.reduced(x, dims), 0)
+}
+
 // deviation is x less its mean over dims.
 func (c *maker) deviation(x op.Value, dims op.Ints) op.Value {
-	return c.sub(x, c.over(c.sum(x, dims, true), c.reduced(x, dims), 0))
+	left, _ := c.shifted(x, dims)
+	return c.sub(left, c.mean(left, dims))
+}
+
+// shifted is x less its first element over dims, and that element: sums of what is left
+// round by what elements differ, not by what they have in common, and elements that are
+// equal leave nothing. It is 0 in place of a first element that is not finite or not there.
+func (c *maker) shifted(x op.Value, dims op.Ints) (left, first op.Value) {
+	first = x
+	for i, n := range c.dims(x) {
+		if !reduces(dims, i, x.Type().Rank()) {
+			continue
+		}
+		if size, ok := n.Int(); !ok || size == 0 {
+			first = c.padAxis(first, i, 0, 1, 0)
+		}
+		first = c.slice(first, i, shape.Const(0), shape.Const(1))
+	}
+	first = c.where(c.apply(std.Isfinite, first), first, c.zeros(x.Type().DType()))
+	return c.sub(x, first), first
 }
 
 // variance is the mean square of deviations.

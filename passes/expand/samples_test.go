@@ -15,6 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/expand"
 	"github.com/gofx-dev/gofx/passes/simplify"
@@ -104,38 +105,26 @@ func run(m *graph.Module, in []*array.Array) ([]*array.Array, error) {
 	return p.RunArrays(context.Background(), present(in))
 }
 
-// differ says how results differ: not at all for movement and what is no float,
-// within op.Tol else.
-func differ(o *op.Op, want, got []*array.Array) string {
+// differ says how results of a call differ: not at all for movement and what is no float, else
+// beyond roundings.
+func differ(o *op.Op, attrs any, in, want, got []*array.Array) string {
 	if len(want) != len(got) {
 		return fmt.Sprintf("%d results, expected %d", len(got), len(want))
 	}
 	for i := range want {
 		d := fxtest.SameArray(want[i], got[i])
-		if d != "" && o.Class != op.Movement {
+		switch {
+		case d == "" || o.Class == op.Movement:
+		case o.Tol != (op.Tolerance{}):
+			d = fxtest.Beyond(o, attrs, in, want[i], got[i])
+		default:
 			d = fxtest.CloseArray(want[i], got[i])
-		}
-		if d != "" && o.Tol != (op.Tolerance{}) && within(o.Tol, want[i], got[i]) {
-			d = ""
 		}
 		if d != "" {
 			return fmt.Sprintf("result %d: %s", i, d)
 		}
 	}
 	return ""
-}
-
-func within(tol op.Tolerance, want, got *array.Array) bool {
-	if want.DType() != got.DType() || want.Len() != got.Len() || !want.DType().IsFloat() {
-		return false
-	}
-	for i := range want.Len() {
-		w, g := array.Float64At(want, i), array.Float64At(got, i)
-		if w != g && !(w != w && g != g) && !(math.Abs(w-g) <= tol.Abs+tol.Rel*math.Abs(w)) {
-			return false
-		}
-	}
-	return true
 }
 
 // eachEntry runs f for every operator with an entry.
@@ -169,11 +158,43 @@ func TestSamples(t *testing.T) {
 				t.Errorf("%s: %v\n%s", s.Name, err, m)
 				continue
 			}
-			if d := differ(o, want, got); d != "" {
+			if d := differ(o, s.Attrs, s.In, want, got); d != "" {
 				t.Errorf("%s %+v %v: %s\n%s", s.Name, s.Attrs, typesOf(s.In), d, m)
 			}
 		}
 	})
+}
+
+// TestFarFromZero: elements that have more in common than they differ by keep the digits of their differences.
+func TestFarFromZero(t *testing.T) {
+	for _, c := range fxtest.FarFromZero() {
+		m, err := single(c.Op, c.Attrs, c.In, typesOf(c.In))
+		require.NoError(t, err)
+		require.Empty(t, expanded(t, m))
+		want, err := c.Op.Eval(&kernel.Workspace{}, c.Attrs, c.In)
+		require.NoError(t, err)
+		got, err := run(m, c.In)
+		require.NoError(t, err)
+		require.Empty(t, differ(c.Op, c.Attrs, c.In, want, got), c.Op.Name)
+	}
+}
+
+// TestScalesOfSums: int8_linear scales sums, by infinity too, and has none where there is nothing to sum.
+func TestScalesOfSums(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, in := range [][]*array.Array{
+		{array.FromSlice([]float32{1, 2, -1, 3}, 2, 2), array.FromSlice([]int8{1, 0, -2, 5, 7, 0}, 3, 2), array.FromSlice([]float32{inf, -inf, nan}), array.FromSlice([]int8{3, 1, 0}), nil},
+		{array.New(array.F32, 2, 0), array.New(array.I8, 3, 0), array.FromSlice([]float32{inf, 1, nan}), nil, array.FromSlice([]float32{1, 2, 3})},
+	} {
+		m, err := single(std.Int8Linear, op.None{}, in, typesOf(in))
+		require.NoError(t, err)
+		require.Empty(t, expanded(t, m))
+		want, err := std.Int8Linear.Eval(&kernel.Workspace{}, op.None{}, in)
+		require.NoError(t, err)
+		got, err := run(m, in)
+		require.NoError(t, err)
+		require.Empty(t, fxtest.SameArrays(want, got))
+	}
 }
 
 // refusals are the samples that are not expanded, by operator and name, with a part of

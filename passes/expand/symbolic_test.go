@@ -156,7 +156,7 @@ func TestSymbolicSizes(t *testing.T) {
 						continue
 					}
 					require.NoError(t, refusal, "%s %v of %v: the kernel refuses this\n%s", sample.Name, sizes, s.types, m)
-					if d := differ(o, want, got); d != "" {
+					if d := differ(o, s.attrs, in, want, got); d != "" {
 						t.Fatalf("%s %v of %v: %s\n%s", sample.Name, sizes, s.types, d, m)
 					}
 					ran++

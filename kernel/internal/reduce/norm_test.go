@@ -199,14 +199,35 @@ func TestSoftmaxSpecialValues(t *testing.T) {
 		{[]float64{nan, 1}, []float64{nan, nan}, []float64{nan, nan}},
 		{[]float64{1, nan}, []float64{nan, nan}, []float64{nan, nan}},
 		{[]float64{-2000, 0}, []float64{0, 1}, []float64{-2000, 0}},
+		{[]float64{1e30, 1e30}, []float64{0.5, 0.5}, []float64{-math.Ln2, -math.Ln2}}, // the logarithm is less than a digit of it
 	}
 	for _, c := range cases {
-		out := array.New(array.F64, 2)
-		kerneltest.RunStep(t, Softmax{}, []*array.Array{out}, []*array.Array{array.FromSlice(c.x)})
-		kerneltest.RequireClose(t, kerneltest.RefArray{Shape: []int{2}, V: c.soft}, out)
-		kerneltest.RunStep(t, LogSoftmax{}, []*array.Array{out}, []*array.Array{array.FromSlice(c.x)})
-		kerneltest.RequireClose(t, kerneltest.RefArray{Shape: []int{2}, V: c.logs}, out)
+		for _, d := range []array.DType{array.F64, array.F32} {
+			for dim, sh := range [][]int{{2, 1}, {1, 2}, {2, 3}} { // a column, a row, and columns side by side
+				x, out := array.New(d, sh...), array.New(d, sh...)
+				soft, logs := kerneltest.RefArray{Shape: sh}, kerneltest.RefArray{Shape: sh}
+				dim %= 2
+				for i := range x.Len() {
+					k := i * 2 / x.Len()
+					array.SetFloat64At(x, i, c.x[k])
+					soft.V, logs.V = append(soft.V, c.soft[k]), append(logs.V, c.logs[k])
+				}
+				kerneltest.RunStep(t, Softmax{Dim: dim}, []*array.Array{out}, []*array.Array{x})
+				kerneltest.RequireClose(t, soft, out)
+				kerneltest.RunStep(t, LogSoftmax{Dim: dim}, []*array.Array{out}, []*array.Array{x})
+				kerneltest.RequireClose(t, logs, out)
+			}
+		}
 	}
+}
+
+// A mean that f32 does not hold is subtracted all the same where the factor is infinite: what is left has a sign.
+func TestNormsByInfiniteFactors(t *testing.T) {
+	inf := float32(math.Inf(1))
+	x := array.FromSlice([]float32{-3, 1, 1.5, 2.2, 1, -3, 2, 2.1}, 1, 2, 4)
+	out := array.New(array.F32, 1, 2, 4)
+	kerneltest.RunStep(t, GroupNorm{Groups: 2, Eps: 1e-5}, []*array.Array{out}, []*array.Array{x, array.FromSlice([]float32{inf, -inf}), array.FromSlice([]float32{1, 2})})
+	require.Equal(t, []float32{-inf, inf, inf, inf, -inf, inf, -inf, -inf}, array.Data[float32](out))
 }
 
 func TestNormsDoNotAllocate(t *testing.T) {

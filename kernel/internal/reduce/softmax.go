@@ -112,9 +112,9 @@ func (j *softmaxJob[T]) Do(lo, hi int) {
 			dst[p] = T(e)
 		}
 		if j.logs {
-			m += math.Log(sum)
+			less := math.Log(sum)
 			for p := 0; p < end; p += j.inner {
-				dst[p] = T(float64(src[p]) - m)
+				dst[p] = T(float64(src[p]) - m - less)
 			}
 			continue
 		}

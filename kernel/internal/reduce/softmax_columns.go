@@ -65,8 +65,7 @@ func (j *softmaxColumns) strip(level cpu.Level, dst, src []float32, columns int)
 	if j.logs {
 		from = src
 		for i, s := range sum[:columns] {
-			h, l := rowcol.InTwo(float64(high[i]) + math.Log(s))
-			high[i], low[i] = h, float32(-l)
+			low[i] = float32(-math.Log(s))
 		}
 	} else {
 		for i, s := range sum[:columns] {

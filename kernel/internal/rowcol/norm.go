@@ -99,8 +99,12 @@ func RowsNormed(level cpu.Level, dst, x, weight, bias []float32, eps float64, st
 	return true
 }
 
-// RowAffine sets dst to (x-mean)*scale + add.
+// RowAffine sets dst to (x-mean)*scale + add. What a factor that is infinite makes of the
+// low part of the mean is left out: infinity less infinity would be NaN everywhere.
 func RowAffine(level cpu.Level, dst, x []float32, mean, scale, add float64, stream bool) {
 	high, low := InTwo(mean)
-	AffineEach(level, dst, x, high, float32(scale), float32(add-low*scale), stream)
+	if !math.IsInf(float64(float32(scale)), 0) {
+		add -= low * scale
+	}
+	AffineEach(level, dst, x, high, float32(scale), float32(add), stream)
 }

@@ -26,7 +26,7 @@ func softmaxRow(level cpu.Level, dst, src []float32, logs, stream bool) {
 	high := RowExtreme(level, false, src)
 	sum := RowExp(level, dst, src, float64(high))
 	if logs {
-		RowAffine(level, dst, src, float64(high)+math.Log(sum), 1, 0, stream)
+		RowAffine(level, dst, src, float64(high), 1, -math.Log(sum), stream)
 		return
 	}
 	AffineEach(level, dst, dst, 0, float32(1/sum), 0, false)

@@ -135,7 +135,7 @@ func (s *samples) expect() (list []result, err error) {
 		}
 		for _, w := range want {
 			r := whole(c.o.Name+" "+c.s.Name, w)
-			r.Rel, r.Abs = fxtest.ToleranceOf(c.o, w)
+			r.Rel, r.Abs = fxtest.ToleranceOf(c.o, c.s.Attrs, c.s.In, w)
 			if u, float := fxtest.Rounding[w.DType()]; float && r.Rel > 0 { // functions of mathematics are others than ours
 				r.Rel, r.Abs = r.Rel+2*u, r.Abs+2*u
 			}

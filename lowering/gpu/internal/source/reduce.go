@@ -144,27 +144,40 @@ func Var(out array.DType, in View, red []int, correction float64, root bool, gro
 	}
 	r.mean(w, in.DType)
 	most := func(a, x string) string { return "fmax(" + a + ", " + x + ")" }
-	r.reduce("far", register(w), realOr(w, 0), most, func(index, _ string) string { return "fabs(" + load(in.DType, "x0", index) + " - mean)" })
+	r.reduce("far", register(w), realOr(w, 0), most, func(index, _ string) string { return "fabs" + deviation(in.DType, index) })
 	r.line(register(w) + " unit = far > 0 && far - far == 0 ? far : " + realOr(w, 1) + ";")
 	r.reduce("square", register(w), realOr(w, 0), plus, func(index, _ string) string {
-		x := "((" + load(in.DType, "x0", index) + " - mean) / unit)"
+		x := "(" + deviation(in.DType, index) + " / unit)"
 		return x + " * " + x
 	})
 	r.once(store(out, "y0", "o", "unit * sqrt(square / "+count+")"))
 	return r.finish()
 }
 
-// mean declares the mean of the elements.
+// mean declares first, the first element, and mean, the mean of what others are beyond it: sums
+// of that round by what elements differ, not by what they have in common, and elements that are
+// equal leave nothing. first is 0 in place of an element that is not finite or not there.
 func (r *rows) mean(w, d array.DType) {
-	r.reduce("total", register(w), realOr(w, 0), plus, func(index, _ string) string { return load(d, "x0", index) })
+	first := realOr(w, 0)
+	if r.n > 0 {
+		first = load(d, "x0", "base")
+	}
+	r.line(register(w) + " first = " + first + ";")
+	r.line("first = first - first == 0 ? first : " + realOr(w, 0) + ";")
+	r.reduce("total", register(w), realOr(w, 0), plus, func(index, _ string) string { return load(d, "x0", index) + " - first" })
 	r.line(register(w) + " mean = total / " + realLiteral(w, float64(r.n)) + ";")
 }
 
-// moments declares mean, and square, the sum of squares of differences from it.
+// deviation prints what an element is beyond the mean.
+func deviation(d array.DType, index string) string {
+	return "(" + load(d, "x0", index) + " - first - mean)"
+}
+
+// moments declares first and mean, and square, the sum of squares of deviations.
 func (r *rows) moments(w, d array.DType) {
 	r.mean(w, d)
 	r.reduce("square", register(w), realOr(w, 0), plus, func(index, _ string) string {
-		x := "(" + load(d, "x0", index) + " - mean)"
+		x := deviation(d, index)
 		return x + " * " + x
 	})
 }
@@ -175,7 +188,7 @@ func BatchStats(in View, out array.DType, group int) *Kernel {
 	r := newRows(parameters([]array.DType{out, out}, []array.DType{in.DType}), in, others(len(in.Shape), 1), group)
 	w := wide(in.DType)
 	r.moments(w, in.DType)
-	r.once(store(out, "y0", "o", "mean") + " " + store(out, "y1", "o", "square / "+realLiteral(w, float64(r.n))))
+	r.once(store(out, "y0", "o", "first + mean") + " " + store(out, "y1", "o", "square / "+realLiteral(w, float64(r.n))))
 	return r.finish()
 }
 
@@ -248,13 +261,16 @@ func Normalise(n Norm, types []array.DType, group int) *Kernel {
 	count, eps := realLiteral(w, float64(n.N)), realLiteral(w, n.Eps)
 	if n.Root {
 		r.reduce("square", c, realOr(w, 0), plus, func(index, _ string) string { return x(index) + " * " + x(index) })
-		r.line(c + " mean = 0;")
 	} else {
 		r.moments(w, d)
 	}
 	r.line(c + " scale = " + realLiteral(w, 1) + " / sqrt(square / " + count + " + " + eps + ");")
 	r.each(func(index, k string) {
-		v := "(" + x(index) + " - mean) * scale"
+		v := x(index)
+		if !n.Root {
+			v = deviation(d, index)
+		}
+		v += " * scale"
 		at := "(" + k + ")"
 		if n.PerChannel > 1 {
 			at = "(" + at + " / " + num(n.PerChannel) + ")"
