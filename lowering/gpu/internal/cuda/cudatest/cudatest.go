@@ -247,7 +247,8 @@ func (d *Driver) Get(name string) int {
 
 // Set sets a number: "memory", "devices", "init" (what cuInit returns), "refuse ptx" (1
 // for a driver that is older than NVRTC), "lose in" (after so many calls the device is
-// lost), "lose code" (and they return this status).
+// lost), "lose code" (and they return this status), "slow" (microseconds that pass between
+// the call for a stream's end and the driver).
 func (d *Driver) Set(name string, v int) {
 	dynlib.Call(d.lib.Lookup("fake_set"), text(name), uintptr(v))
 }

@@ -1,7 +1,7 @@
 // state.c: what is alive in the tests' CUDA driver, and what tests ask of it.
 #include "cuda.h"
 
-long fake_device_memory = 1 << 30, fake_used, fake_lose_in = -1, fake_lost, fake_lose_code = 719, fake_status_of_init, fake_refuse_ptx, fake_devices = 1, fake_faults;
+long fake_device_memory = 1 << 30, fake_used, fake_lose_in = -1, fake_lost, fake_lose_code = 719, fake_status_of_init, fake_refuse_ptx, fake_devices = 1, fake_faults, fake_slow;
 pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static thing *all;
@@ -24,6 +24,7 @@ EXPORT long *fake_number(const char *name) {
 	static const struct { const char *name; long *at; } names[] = {
 		{"memory", &fake_device_memory}, {"used", &fake_used}, {"lose in", &fake_lose_in}, {"lose code", &fake_lose_code}, {"lost", &fake_lost},
 		{"init", &fake_status_of_init}, {"refuse ptx", &fake_refuse_ptx}, {"devices", &fake_devices}, {"faults", &fake_faults},
+		{"slow", &fake_slow},
 	};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(names[i].name, name) == 0) return names[i].at;
