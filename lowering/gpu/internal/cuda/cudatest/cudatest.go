@@ -147,7 +147,7 @@ func (d *Driver) UseLibraries() {
 		}
 		lib := d.load(l.path)
 		*l.at = lib
-		dynlib.Call(lib.Lookup("fake_"+l.name+"_configure"), d.lib.Lookup("fake_add"))
+		dynlib.Call(lib.Lookup("fake_"+l.name+"_configure"), d.lib.Lookup("fake_add"), d.lib.Lookup("fake_lock"))
 		d.t.Cleanup(func() {
 			if n := int(int32(dynlib.Call(lib.Lookup("fake_" + l.name + "_live")))); n != 0 {
 				d.t.Errorf("%d things of library %s are alive", n, l.name)
