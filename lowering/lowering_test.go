@@ -125,7 +125,14 @@ func TestOptionsKey(t *testing.T) {
 	require.Equal(t, lowering.Options{Donate: []int{1, 0, 1}}.Key(), lowering.Options{Donate: []int{0, 1}}.Key())
 }
 
+// endless is made of itself, which its variable cannot say.
 var endless *op.Op
+
+func init() {
+	endless = op.Define("endless", op.Spec[op.None]{Doc: "endless is itself.", In: op.Args("x"),
+		Infer:     func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
+		Decompose: func(b op.Builder, _ op.None, in []op.Value) op.Value { return b.Call(endless, op.None{}, in[0]) }})
+}
 
 func TestLegalize(t *testing.T) {
 	m := parse(t, `
@@ -164,9 +171,6 @@ graph g(%x: f32[2,3], %y: f32[2,3]) {
 	u := parse(t, "graph g(%x: f32[*]) {\n %s = call_function[stack](%x, %x)\n return %s\n}\n")
 	require.ErrorIs(t, lowering.Legalize(u.Graph, "test", name("stack")), lowering.UnknownSize)
 
-	endless = op.Define("endless", op.Spec[op.None]{Doc: "endless is itself.", In: op.Args("x"),
-		Infer:     func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
-		Decompose: func(b op.Builder, _ op.None, in []op.Value) op.Value { return b.Call(endless, op.None{}, in[0]) }})
 	g := graph.New("e")
 	c := g.At()
 	c.Output(nil, c.Function(endless, nil, c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"weak"
 
@@ -340,9 +341,11 @@ func TestPackingWhileOthersRun(t *testing.T) {
 	e := compile(t, m, lowering.Options{})
 	w := m.Param("w").Value
 	var wg sync.WaitGroup
+	var written atomic.Bool
 	for range 4 {
 		wg.Go(func() {
-			for range 50 {
+			for i, last := 0, false; i < 50 || !last; i++ { // one run at least begins after all writes
+				last = written.Load()
 				if _, err := e.Run(ctx, []*array.Array{x}); err != nil {
 					t.Error(err)
 				}
@@ -352,6 +355,7 @@ func TestPackingWhileOthersRun(t *testing.T) {
 	for range 20 {
 		w.Storage().Bump()
 	}
+	written.Store(true)
 	wg.Wait()
 	require.Positive(t, e.Packings())
 }

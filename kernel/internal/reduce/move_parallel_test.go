@@ -42,7 +42,7 @@ func TestMoveAndReduceThreads(t *testing.T) {
 			out, args := []*array.Array{array.New(d, c.shape...)}, []*array.Array{in}
 			w := par.Workspace{Threads: 3}
 			warmWorkspaces(3)
-			require.Zero(t, testing.AllocsPerRun(3, func() { c.s.Run(&w, out, args) }))
+			require.Zero(t, testing.AllocsPerRun(20, func() { c.s.Run(&w, out, args) }))
 			require.Zero(t, w.Mark())
 			require.Equal(t, kerneltest.Unpack64(one), kerneltest.Unpack64(out[0]), c.s)
 		}

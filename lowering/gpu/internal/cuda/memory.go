@@ -101,7 +101,7 @@ func (p *pool) release(d *Device) status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, b := range p.waiting {
-		if s := b.uses.wait(d); s != success {
+		if s := b.uses.wait(); s != success {
 			return s
 		}
 		p.put(b)

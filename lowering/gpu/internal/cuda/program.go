@@ -110,7 +110,7 @@ func (p *program) Free() { p.d.free(p) }
 
 // release unloads the module once no command uses it.
 func (p *program) release() {
-	p.uses.wait(p.d)
+	p.uses.wait()
 	p.d.drv.call(p.d.drv.moduleUnload, p.module)
 }
 

@@ -3,6 +3,7 @@ package cuda
 import (
 	"math"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -16,6 +17,7 @@ type queue struct {
 	stream   uintptr
 	issued   uint64        // commands so far
 	finished atomic.Uint64 // of these known to be done
+	ends     sync.Mutex    // held by who waits for the stream beside its user: it is not destroyed meanwhile
 	stage    staging
 	record   *recording // being made
 
@@ -48,12 +50,24 @@ func (q *queue) Free() { q.d.free(q) }
 // release waits for the stream and destroys it.
 func (q *queue) release() {
 	q.d.drv.call(q.d.drv.streamSynchronize, q.stream)
+	q.ends.Lock()
 	q.finished.Store(math.MaxUint64)
+	q.ends.Unlock()
 	q.stage.release(q.d)
 	if q.workspace != 0 {
 		q.d.drv.call(q.d.drv.memFree, q.workspace)
 	}
 	q.d.drv.call(q.d.drv.streamDestroy, q.stream)
+}
+
+// wait waits until n commands are done. Any goroutine may call it, while another frees the queue.
+func (q *queue) wait(n uint64) status {
+	q.ends.Lock()
+	defer q.ends.Unlock()
+	if q.finished.Load() >= n {
+		return success
+	}
+	return q.d.drv.call(q.d.drv.streamSynchronize, q.stream)
 }
 
 // enter begins a command that cannot be recorded.

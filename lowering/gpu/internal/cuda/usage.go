@@ -43,14 +43,11 @@ func (u *usage) idle() bool {
 }
 
 // wait waits for the commands; the caller has entered the device.
-func (u *usage) wait(d *Device) status {
+func (u *usage) wait() status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, t := range u.last {
-		if t.q.finished.Load() >= t.n {
-			continue
-		}
-		if s := d.drv.call(d.drv.streamSynchronize, t.q.stream); s != success {
+		if s := t.q.wait(t.n); s != success {
 			return s
 		}
 	}

@@ -71,14 +71,21 @@ void FakeHold(int64_t on) {
 
 // The next call of a function fails.
 void FakeFail(const char *func, int64_t code, const char *text) {
+  pthread_mutex_lock(&mu);
   snprintf(next_func, sizeof next_func, "%s", func);
   snprintf(next_text, sizeof next_text, "%s", text);
   next_code = (int)code;
+  pthread_mutex_unlock(&mu);
 }
 
 // The next event ends with an error.
-void FakeFailEvent(const char *text) { snprintf(event_text, sizeof event_text, "%s", text); }
+void FakeFailEvent(const char *text) {
+  pthread_mutex_lock(&mu);
+  snprintf(event_text, sizeof event_text, "%s", text);
+  pthread_mutex_unlock(&mu);
+}
 
+// What was seen last, which is to be asked for when nothing else runs.
 const char *FakeProgram(void) { return seen_program; }
 const char *FakeOptions(int64_t *size) { *size = seen_options_size; return seen_options; }
 const char *FakeKept(void) { return seen_keep; }
@@ -90,10 +97,15 @@ static struct { size_t rank, bytes; int64_t dims[8]; char data[1024]; } given[FA
 // FakeGiven copies the elements of an argument of the last run and its dimensions, and returns how many
 // of the latter there are, -1 where there was no such argument.
 int64_t FakeGiven(int64_t device, int64_t arg, int64_t *dims, char *data) {
-  if (given[device][arg].bytes == 0) return -1;
-  memcpy(dims, given[device][arg].dims, sizeof given[device][arg].dims);
-  memcpy(data, given[device][arg].data, given[device][arg].bytes);
-  return given[device][arg].rank;
+  int64_t rank = -1;
+  pthread_mutex_lock(&mu);
+  if (given[device][arg].bytes) {
+    memcpy(dims, given[device][arg].dims, sizeof given[device][arg].dims);
+    memcpy(data, given[device][arg].data, given[device][arg].bytes);
+    rank = given[device][arg].rank;
+  }
+  pthread_mutex_unlock(&mu);
+  return rank;
 }
 
 static Error *begin(const char *func, size_t got, size_t want) {
@@ -102,11 +114,14 @@ static Error *begin(const char *func, size_t got, size_t want) {
     snprintf(text, sizeof text, "Unexpected size of the arguments of %s: expected %zu, got %zu", func, want, got);
     return fail(INVALID, text);
   }
-  if (next_func[0] && !strcmp(next_func, func)) {
-    next_func[0] = 0;
-    return fail(next_code, next_text);
-  }
-  return NULL;
+  char text[sizeof next_text];
+  pthread_mutex_lock(&mu);
+  bool fails = next_func[0] && !strcmp(next_func, func);
+  int code = next_code;
+  memcpy(text, next_text, sizeof text);
+  if (fails) next_func[0] = 0;
+  pthread_mutex_unlock(&mu);
+  return fails ? fail(code, text) : NULL;
 }
 #define BEGIN(func, type, last) { Error *e = begin(func, a->size, UPTO(type, last)); if (e) return e; }
 
@@ -173,14 +188,17 @@ static Event *event_new(Buffer *b, void *dst, const void *src, size_t n) {
   Event *e = calloc(1, sizeof *e);
   e->refs = 2;
   e->buffer = b; e->dst = dst; e->src = src; e->n = n;
-  if (b) { pthread_mutex_lock(&mu); b->refs++; pthread_mutex_unlock(&mu); }
   pthread_mutex_lock(&mu);
+  if (b) b->refs++;
   memcpy(e->text, event_text, sizeof e->text);
   event_text[0] = 0;
   pthread_mutex_unlock(&mu);
   count(EVENTS, 1);
   pthread_t t;
-  pthread_create(&t, NULL, event_thread, e);
+  if (pthread_create(&t, NULL, event_thread, e)) { // else the event would never be ready
+    perror("pthread_create");
+    abort();
+  }
   pthread_detach(t);
   return e;
 }
@@ -258,9 +276,9 @@ static Error *client_create(CreateArgs *a) {
 static Error *client_destroy(ClientArgs *a) {
   BEGIN("PJRT_Client_Destroy", ClientArgs, client)
   pthread_mutex_lock(&mu);
-  bool early = alive[BUFFERS] || alive[LOADED] || alive[EXECUTABLES];
+  bool early = alive[CLIENTS] == 1 && (alive[BUFFERS] || alive[LOADED] || alive[EXECUTABLES]);
   pthread_mutex_unlock(&mu);
-  if (early && alive[CLIENTS] == 1) return fail(9, "client is destroyed before what it made");
+  if (early) return fail(9, "client is destroyed before what it made");
   free(a->client);
   count(CLIENTS, -1);
   return NULL;

@@ -143,7 +143,7 @@ func (d *Driver) UseLibraries() {
 		}
 		lib := d.load(l.path)
 		*l.at = lib
-		dynlib.Call(lib.Lookup("fake_"+l.name+"_configure"), d.lib.Lookup("fake_add"))
+		dynlib.Call(lib.Lookup("fake_"+l.name+"_configure"), d.lib.Lookup("fake_add"), d.lib.Lookup("fake_lock"))
 		d.t.Cleanup(func() {
 			if n := int(int32(dynlib.Call(lib.Lookup("fake_" + l.name + "_live")))); n != 0 {
 				d.t.Errorf("%d things of library %s are alive", n, l.name)
@@ -243,7 +243,8 @@ func (d *Driver) Get(name string) int {
 
 // Set sets a number: "memory", "devices", "init" (what cuInit returns), "refuse ptx" (1
 // for a driver that is older than NVRTC), "lose in" (after so many calls the device is
-// lost), "lose code" (and they return this status).
+// lost), "lose code" (and they return this status), "slow" (microseconds that pass between
+// the call for a stream's end and the driver).
 func (d *Driver) Set(name string, v int) {
 	dynlib.Call(d.lib.Lookup("fake_set"), text(name), uintptr(v))
 }

@@ -2,6 +2,8 @@
 // stream runs, as kernels are. It counts what is alive, and refuses products on request.
 #include "cuda.h"
 
+#include <stdatomic.h>
+
 enum { F32 = 0, F16 = 2, BF16 = 14 };
 
 typedef struct { int type; int64_t rows, cols, ld; int count; int64_t stride; } layout;
@@ -13,9 +15,10 @@ typedef struct {
 } product;
 
 static command *(*add)(stream *);
-static int live, calls, refuse;
+static pthread_mutex_t *lock; // of the driver
+static atomic_int live, calls, refuse;
 
-EXPORT void fake_blas_configure(void *f) { add = (command *(*)(stream *))f; }
+EXPORT void fake_blas_configure(void *f, void *l) { add = (command *(*)(stream *))f, lock = l; }
 EXPORT int fake_blas_live(void) { return live; }
 EXPORT int fake_blas_calls(void) { return calls; }
 EXPORT void fake_blas_refuse(int v) { refuse = v; }
@@ -121,6 +124,7 @@ EXPORT int cublasLtMatmul(void *h, desc *d, const float *alpha, address a, layou
 	calls++;
 	product *p = malloc(sizeof *p); // for the life of the process: recordings may hold it
 	*p = (product){*d, *la, *lb, *lc};
+	pthread_mutex_lock(lock);
 	command *o = add(s);
 	o->what = LAUNCH;
 	o->f.run = run;
@@ -129,5 +133,6 @@ EXPORT int cublasLtMatmul(void *h, desc *d, const float *alpha, address a, layou
 	o->args[0] = out;
 	o->args[1] = a;
 	o->args[2] = b;
+	pthread_mutex_unlock(lock);
 	return 0;
 }

@@ -70,7 +70,7 @@ typedef struct {
 	long after; // commands of the stream that come before it
 } event;
 
-extern long fake_device_memory, fake_used, fake_lose_in, fake_lost, fake_lose_code, fake_status_of_init, fake_refuse_ptx, fake_devices, fake_faults;
+extern long fake_device_memory, fake_used, fake_lose_in, fake_lost, fake_lose_code, fake_status_of_init, fake_refuse_ptx, fake_devices, fake_faults, fake_slow;
 extern pthread_mutex_t fake_lock;
 
 void *fake_make(int kind, size_t bytes);

@@ -2,6 +2,8 @@
 // when the stream runs, as kernels are.
 #include "cuda.h"
 
+#include <stdatomic.h>
+
 enum { F32 = 0, F16 = 2, BF16 = 9 };
 
 typedef struct { int type, n, c, h, w; } tensor;
@@ -11,9 +13,10 @@ typedef struct { stream *s; } handle;
 typedef struct { tensor x, y; filter w; conv c; } convolution;
 
 static command *(*add)(stream *);
-static int live, calls, refuse;
+static pthread_mutex_t *lock; // of the driver
+static atomic_int live, calls, refuse;
 
-EXPORT void fake_dnn_configure(void *f) { add = (command *(*)(stream *))f; }
+EXPORT void fake_dnn_configure(void *f, void *l) { add = (command *(*)(stream *))f, lock = l; }
 EXPORT int fake_dnn_live(void) { return live; }
 EXPORT int fake_dnn_calls(void) { return calls; }
 EXPORT void fake_dnn_refuse(int v) { refuse = v; }
@@ -115,6 +118,7 @@ EXPORT int cudnnConvolutionForward(handle *h, const float *alpha, tensor *x, add
 	calls++;
 	convolution *p = malloc(sizeof *p); // for the life of the process: recordings may hold it
 	*p = (convolution){*x, *y, *w, *c};
+	pthread_mutex_lock(lock);
 	command *o = add(h->s);
 	o->what = LAUNCH;
 	o->f.run = run;
@@ -123,5 +127,6 @@ EXPORT int cudnnConvolutionForward(handle *h, const float *alpha, tensor *x, add
 	o->args[0] = ya;
 	o->args[1] = xa;
 	o->args[2] = wa;
+	pthread_mutex_unlock(lock);
 	return 0;
 }

@@ -1,7 +1,8 @@
 // nvrtc.c is an NVRTC for tests: it compiles CUDA C for the processor with the
 // system's C++ compiler and host.h, and gives "PTX" that names the library and its
-// kernels, which the driver of cuda.c runs.
+// kernels, which the driver of cuda.c runs. Any number of threads may compile at once.
 #include <ctype.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ typedef struct {
 	int arch, machine;
 } program;
 
-static int compiled, live, calls;
+static atomic_int compiled, live, calls;
 static char cxx[256], dir[768];
 
 // fake_configure names the compiler, and the folder of host.h and of what is built.

@@ -1,7 +1,7 @@
 // state.c: what is alive in the tests' CUDA driver, and what tests ask of it.
 #include "cuda.h"
 
-long fake_device_memory = 1 << 30, fake_used, fake_lose_in = -1, fake_lost, fake_lose_code = 719, fake_status_of_init, fake_refuse_ptx, fake_devices = 1, fake_faults;
+long fake_device_memory = 1 << 30, fake_used, fake_lose_in = -1, fake_lost, fake_lose_code = 719, fake_status_of_init, fake_refuse_ptx, fake_devices = 1, fake_faults, fake_slow;
 pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static thing *all;
@@ -10,13 +10,21 @@ static char what[200];
 static struct { const char *name; long n; } calls[64];
 static __thread int depth; // contexts on this thread's stack
 
-EXPORT long fake_count(int kind) { return counts[kind]; }
+EXPORT long fake_count(int kind) {
+	pthread_mutex_lock(&fake_lock);
+	long n = counts[kind];
+	pthread_mutex_unlock(&fake_lock);
+	return n;
+}
 EXPORT const char *fake_fault_text(char *to) { return strcpy(to, what); }
 
 EXPORT long fake_calls(const char *name) {
+	long n = 0;
+	pthread_mutex_lock(&fake_lock);
 	for (int i = 0; i < 64 && calls[i].name; i++)
-		if (strcmp(calls[i].name, name) == 0) return calls[i].n;
-	return 0;
+		if (strcmp(calls[i].name, name) == 0) n = calls[i].n;
+	pthread_mutex_unlock(&fake_lock);
+	return n;
 }
 
 // fake_number returns the variable that tests read and write by name.
@@ -24,13 +32,23 @@ EXPORT long *fake_number(const char *name) {
 	static const struct { const char *name; long *at; } names[] = {
 		{"memory", &fake_device_memory}, {"used", &fake_used}, {"lose in", &fake_lose_in}, {"lose code", &fake_lose_code}, {"lost", &fake_lost},
 		{"init", &fake_status_of_init}, {"refuse ptx", &fake_refuse_ptx}, {"devices", &fake_devices}, {"faults", &fake_faults},
+		{"slow", &fake_slow},
 	};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(names[i].name, name) == 0) return names[i].at;
 	return NULL;
 }
-EXPORT void fake_set(const char *name, long v) { *fake_number(name) = v; }
-EXPORT long fake_get(const char *name) { return *fake_number(name); }
+EXPORT void fake_set(const char *name, long v) {
+	pthread_mutex_lock(&fake_lock);
+	*fake_number(name) = v;
+	pthread_mutex_unlock(&fake_lock);
+}
+EXPORT long fake_get(const char *name) {
+	pthread_mutex_lock(&fake_lock);
+	long v = *fake_number(name);
+	pthread_mutex_unlock(&fake_lock);
+	return v;
+}
 
 void fake_fault(const char *text) {
 	if (fake_faults++ == 0) snprintf(what, sizeof what, "%s", text);

@@ -2,6 +2,7 @@
 #include "cuda.h"
 
 #include <limits.h>
+#include <unistd.h>
 
 EXPORT int cuStreamCreate(stream **out, unsigned flags) {
 	CALL(1);
@@ -11,6 +12,7 @@ EXPORT int cuStreamCreate(stream **out, unsigned flags) {
 }
 
 EXPORT int cuStreamSynchronize(stream *s) {
+	if (fake_slow) usleep(fake_slow); // as where the system lets the thread wait before it gets here
 	CALL(1);
 	if (!fake_is(s, STREAM)) result = 400;
 	else if (s->capture) result = 900;
