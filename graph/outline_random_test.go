@@ -85,12 +85,7 @@ func TestOutlineRandom(t *testing.T) {
 		m.DropUnused()
 		require.Empty(t, m.Subs())
 	}
-	for range 20 { // 2,000 graphs
-		rapid.Check(t, property)
-		if testing.Short() {
-			break
-		}
-	}
+	fxtest.CheckTimes(t, 20, property) // 2,000 graphs
 	require.Positive(t, outlined)
 }
 

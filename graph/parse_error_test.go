@@ -176,7 +176,8 @@ func TestParseBoundsTimeAndMemory(t *testing.T) {
 				require.Less(t, len(err.Error()), 1<<16)
 			}
 			require.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, uint64(len(src))*64+1<<20)
-			require.Less(t, took, 5*time.Second)
+			// Linear time is a tenth of a second, the square of the length more than this.
+			require.Less(t, took, time.Minute)
 		})
 	}
 }

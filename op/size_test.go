@@ -1,7 +1,6 @@
 package op_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,16 +31,28 @@ type hiding struct {
 	Next  *middle
 }
 
+var (
+	hidden, elsewhere = &hiding{Next: &middle{}}, 0
+
+	// hides are operators that declare what is no field of their step.
+	hides = map[string]*op.Op{
+		"another variable": hide("another_variable", &elsewhere),
+		"unexported":       hide("unexported", &hidden.own),
+		"another struct":   hide("another_struct", &hidden.Next.Start),
+	}
+)
+
+func hide(name string, field *int) *op.Op {
+	return op.Define("example_hiding_"+name, op.Spec[op.None]{
+		Doc: "example_hiding declares what is no field of its step.", In: op.Args("x"),
+		Infer:  func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
+		Kernel: func(op.None, []shape.Type) kernel.Step { return op.WithSizes(hidden, op.Size(field, shape.Sym("N"))) },
+	})
+}
+
 func TestSizesOfOtherFieldsAreMistakes(t *testing.T) {
-	n, elsewhere := shape.Sym("N"), 0
-	s := &hiding{Next: &middle{}}
-	for name, field := range map[string]*int{"another variable": &elsewhere, "unexported": &s.own, "another struct": &s.Next.Start} {
-		o := op.Define("example_hiding_"+strings.ReplaceAll(name, " ", "_"), op.Spec[op.None]{
-			Doc: "example_hiding declares what is no field of its step.", In: op.Args("x"),
-			Infer:  func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
-			Kernel: func(op.None, []shape.Type) kernel.Step { return op.WithSizes(s, op.Size(field, n)) },
-		})
-		_, err := o.Step(op.None{}, []shape.Type{shape.TensorType(array.F32, shape.Of(n))})
+	for name, o := range hides {
+		_, err := o.Step(op.None{}, []shape.Type{shape.TensorType(array.F32, shape.Of(shape.Sym("N")))})
 		require.ErrorIs(t, err, diag.Internal, name)
 		require.ErrorContains(t, err, "op_test.hiding has no such field", name)
 	}

@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -264,8 +265,8 @@ func (p *pattern) closed() error {
 		if slices.ContainsFunc(p.roots, func(x *part) bool { return x != r && inside[x] }) {
 			return r.node.Error(BadRule, "a result of the pattern is within a repetition")
 		}
-		for name, x := range p.named {
-			if x != r && inside[x] {
+		for _, name := range slices.Sorted(maps.Keys(p.named)) {
+			if x := p.named[name]; x != r && inside[x] {
 				return x.node.Error(BadRule, "the name "+strconv.Quote(name)+" is within a repetition, where it would stand for several nodes")
 			}
 		}

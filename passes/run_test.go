@@ -299,12 +299,14 @@ func TestOrderHasReasons(t *testing.T) {
 	}
 }
 
+type fitAttrs struct{ Fit bool }
+
+var fit = op.Define("fit", op.Spec[fitAttrs]{Doc: "fit is x.", In: op.Args("x"), Training: func(a fitAttrs) bool { return a.Fit },
+	Infer:     func(_ *op.Infer, _ fitAttrs, in []shape.Type) (shape.Type, error) { return in[0], nil },
+	Decompose: func(_ op.Builder, _ fitAttrs, in []op.Value) op.Value { return in[0] }})
+
 // What is training is a fact of the record, whatever the attribute is called.
 func TestEvalModeIsAFactOfTheRecord(t *testing.T) {
-	type fitAttrs struct{ Fit bool }
-	fit := op.Define("fit", op.Spec[fitAttrs]{Doc: "fit is x.", In: op.Args("x"), Training: func(a fitAttrs) bool { return a.Fit },
-		Infer:     func(_ *op.Infer, _ fitAttrs, in []shape.Type) (shape.Type, error) { return in[0], nil },
-		Decompose: func(_ op.Builder, _ fitAttrs, in []op.Value) op.Value { return in[0] }})
 	g := graph.New("g")
 	c := g.At()
 	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)

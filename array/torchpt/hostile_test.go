@@ -314,7 +314,8 @@ func TestHostilePicklesAreBounded(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		require.ErrorIs(t, err, CodeSyntax, name)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(512<<20), name)
-		require.Less(t, time.Since(start), 20*time.Second, name)
+		// Linear time is half a second, the square of the length hours.
+		require.Less(t, time.Since(start), time.Minute, name)
 	}
 }
 

@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -116,7 +118,11 @@ func (p *process) predict(client *http.Client, rows [][]float32) (status int, ou
 	if err != nil {
 		return 0, nil, err
 	}
-	r, err := client.Post(p.addr+"/v1/predict", "application/json", bytes.NewReader(body))
+	return p.post(client, bytes.NewReader(body))
+}
+
+func (p *process) post(client *http.Client, body io.Reader) (status int, outputs [][]float32, err error) {
+	r, err := client.Post(p.addr+"/v1/predict", "application/json", body)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -274,11 +280,12 @@ func TestWrongWeights(t *testing.T) {
 }
 
 // Requests that are being answered when the signal comes are answered; then nobody listens.
+// They wait for the last of a full batch, which is read while the signal comes.
 func TestShutDownInFlight(t *testing.T) {
-	p := start(t, "-max-wait", "3s", "-max-batch", "32")
-	all := newImages(t, 8)
+	p := start(t, "-max-wait", "1h", "-max-batch", "9")
+	all := newImages(t, 9)
 	var wait sync.WaitGroup
-	for i := range all.rows {
+	for i := range 8 {
 		wait.Go(func() {
 			status, y, err := p.predict(&http.Client{Transport: &http.Transport{}}, all.rows[i:i+1])
 			if assert.NoError(t, err) && assert.Equal(t, 200, status) {
@@ -286,12 +293,31 @@ func TestShutDownInFlight(t *testing.T) {
 			}
 		})
 	}
+	body, slow := io.Pipe()
+	wait.Go(func() {
+		status, y, err := p.post(&http.Client{Transport: &http.Transport{}}, body)
+		if assert.NoError(t, err) && assert.Equal(t, 200, status) {
+			assert.True(t, near(y, all.plus[8:]))
+		}
+	})
+	last, err := json.Marshal(map[string]any{"inputs": all.rows[8:]})
+	require.NoError(t, err)
+	_, err = slow.Write(last[:9])
+	require.NoError(t, err)
 	p.wait(t, "gofx_inputs_total", 8)
-	require.Equal(t, 8.0, p.metric(t, "gofx_requests_in_flight"), "the requests did not wait for each other")
-	p.stop(t)
+	p.wait(t, "gofx_requests_in_flight", 9)
+	p.signals <- syscall.SIGTERM
+	for !errors.Is(err, syscall.ECONNREFUSED) {
+		var c net.Conn
+		if c, err = net.Dial("tcp", strings.TrimPrefix(p.addr, "http://")); err == nil {
+			require.NoError(t, c.Close())
+		}
+	}
+	_, err = slow.Write(last[9:])
+	require.NoError(t, err)
+	require.NoError(t, slow.Close())
+	require.NoError(t, <-p.ended)
 	wait.Wait()
-	_, _, err := p.predict(http.DefaultClient, all.rows[:1])
-	require.ErrorIs(t, err, syscall.ECONNREFUSED)
 }
 
 // While it drains, the server is not ready and still answers.

@@ -1,16 +1,18 @@
 package browser
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
-	"strconv"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,16 +43,16 @@ func Open(t testing.TB, file string, width, height int) *Page {
 	if err != nil {
 		t.Skip("no chromium, which Debian's package of that name has")
 	}
-	port := freePort(t)
-	cmd := exec.Command(driver, "--port="+strconv.Itoa(port))
+	cmd := exec.Command(driver, "--port=0") // a free one, which it tells
 	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	said, err := cmd.StdoutPipe()
+	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	p := &Page{t: t, base: "http://127.0.0.1:" + strconv.Itoa(port)}
-	require.Eventually(t, func() bool { return p.try("GET", "/status", nil, nil) == nil }, patience, 20*time.Millisecond)
+	p := &Page{t: t, base: "http://127.0.0.1:" + port(t, said)}
 	var session struct {
 		SessionID string `json:"sessionId"`
 	}
@@ -64,11 +66,22 @@ func Open(t testing.TB, file string, width, height int) *Page {
 	return p
 }
 
-func freePort(t testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, l.Close()) }()
-	return l.Addr().(*net.TCPAddr).Port
+var started = regexp.MustCompile(`started successfully on port (\d+)`)
+
+// port reads what chromedriver says once it listens, and lets it say more.
+func port(t testing.TB, said io.Reader) string {
+	t.Helper()
+	var all strings.Builder
+	lines := bufio.NewScanner(said)
+	for lines.Scan() {
+		if m := started.FindStringSubmatch(lines.Text()); m != nil {
+			go func() { _, _ = io.Copy(io.Discard, said) }()
+			return m[1]
+		}
+		all.WriteString(lines.Text() + "\n")
+	}
+	require.Fail(t, "chromedriver did not start", "%s", all.String())
+	return ""
 }
 
 // do sends a command and reads its value, if that is wanted.
@@ -121,11 +134,13 @@ func (p *Page) Eval(value any, script string, args ...any) {
 // Wait waits until an expression is true.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
-	require.Eventually(p.t, func() bool {
+	for start := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		var ok bool
-		p.Eval(&ok, "return !!("+expression+")")
-		return ok
-	}, patience, 20*time.Millisecond, "%s", expression)
+		if p.Eval(&ok, "return !!("+expression+")"); ok {
+			return
+		}
+		require.Less(p.t, time.Since(start), patience, "%s", expression)
+	}
 }
 
 // Click presses the mouse at a place of the window.

@@ -1,8 +1,12 @@
 package fxtest
 
 import (
+	"flag"
 	"fmt"
+	"strconv"
+	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/gofx-dev/gofx/array"
@@ -328,4 +332,20 @@ func upTo(n int) []int {
 		out[i] = i
 	}
 	return out
+}
+
+// CheckTimes is rapid.Check for so many times as many values, or as many with -short.
+// Calls one after the other would be of the same values where RAPID_SEED is set.
+func CheckTimes(t *testing.T, times int, property func(*rapid.T)) {
+	t.Helper()
+	if testing.Short() {
+		times = 1
+	}
+	checks := flag.Lookup("rapid.checks").Value
+	was := checks.String()
+	n, err := strconv.Atoi(was)
+	require.NoError(t, err)
+	require.NoError(t, checks.Set(strconv.Itoa(n*times)))
+	defer func() { require.NoError(t, checks.Set(was)) }()
+	rapid.Check(t, property)
 }

@@ -103,15 +103,8 @@ func TestRerolledBert(t *testing.T) {
 	require.LessOrEqual(t, float64(source[12]), 1.3*float64(source[2]))
 }
 
-// check is rapid.Check for 2,000 graphs, 100 of them with -short.
-func check(t *testing.T, property func(t *rapid.T)) {
-	for range 20 {
-		rapid.Check(t, property)
-		if testing.Short() {
-			return
-		}
-	}
-}
+// check is rapid.Check for 2,000 graphs, 20 of them with -short.
+func check(t *testing.T, property func(t *rapid.T)) { fxtest.CheckTimes(t, 20, property) }
 
 // Split by any function keeps what a graph computes, or says why it cannot.
 func TestSplitRandom(t *testing.T) {

@@ -3,6 +3,7 @@ package quant_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,10 +130,8 @@ func unquantised(m, plain *graph.Module) *interp.Interpreter {
 			if a := n.Arg(0); a.Opcode() == graph.GetAttr {
 				path, _, _ := strings.Cut(a.Target(), "_quantised")
 				w := tensor.New(plain.Param(path).Value)
-				for u := range n.Users() {
-					if u.Op() == std.T { // of a right operand
-						w = w.T()
-					}
+				if slices.ContainsFunc(slices.Collect(n.Users()), func(u *graph.Node) bool { return turned(u, plain) }) {
+					w = w.T()
 				}
 				return interp.Value{T: w}, nil
 			}
@@ -141,4 +140,18 @@ func unquantised(m, plain *graph.Module) *interp.Interpreter {
 		return next(in)
 	}
 	return &interp.Interpreter{State: interp.NewState(graph.Clone(m)), Node: hook}
+}
+
+// turned reports whether n turns back a weight whose codes are those of its transpose: it
+// was a right operand. Where the operand was a view that turned it, the codes are its own.
+func turned(n *graph.Node, plain *graph.Module) bool {
+	if n.Op() != std.T {
+		return false
+	}
+	for call := range n.Users() {
+		if was := plain.Graph.Find(call.Name()); was != nil && was.Arg(1).Opcode() == graph.GetAttr {
+			return true
+		}
+	}
+	return false
 }

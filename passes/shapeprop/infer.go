@@ -1,6 +1,7 @@
 package shapeprop
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +47,7 @@ func checkInputs(g *graph.Graph, inputs map[string]shape.Type) error {
 	for _, n := range g.Inputs() {
 		have = append(have, n.Target())
 	}
-	for name := range inputs {
+	for _, name := range slices.Sorted(maps.Keys(inputs)) {
 		if !slices.Contains(have, name) {
 			return diag.New(NoSuchInput, "no input "+strconv.Quote(name)).WithHint("the inputs are " + strings.Join(have, ", "))
 		}

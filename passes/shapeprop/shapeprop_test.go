@@ -197,6 +197,9 @@ graph g(%x: f32[N,M,4]) {
 	}
 	require.ErrorIs(t, run(m, shapeprop.Specialize(map[string]int{"N": 4})), graph.Contradiction)
 	require.ErrorIs(t, run(m, shapeprop.Infer(types(t, "q", "f32[1]"))), shapeprop.NoSuchInput)
+	for range 20 { // of several, always the same
+		require.ErrorContains(t, run(m, shapeprop.Infer(types(t, "q", "f32[1]", "p", "f32[1]", "r", "f32[1]"))), `no input "p"`)
+	}
 }
 
 func TestObserve(t *testing.T) {

@@ -40,7 +40,9 @@ func TestNoBitChanges(t *testing.T) {
 			require.NoError(t, err)
 			require.Zero(t, r.Matches(p.Name), "a second run of %s changes\n%s", p.Name, done)
 		}))
-		require.True(t, matches > 0 || graphs == 0, p.Name)
+		if !testing.Short() { // with few graphs, whether one of them suits is chance
+			require.True(t, matches > 0 || graphs == 0, p.Name)
+		}
 	}
 }
 

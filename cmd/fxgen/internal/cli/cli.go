@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,18 +36,20 @@ var errDiffers = errors.New("the files differ")
 type app struct {
 	ctx            context.Context
 	stdout, stderr io.Writer
+	sayEnded       func() // says once that a signal came
 }
 
 // Main runs the command line without the program's name and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) (code int) {
-	ctx, caught := heed(stderr)
+	sayEnded := sync.OnceFunc(func() { fmt.Fprintln(stderr, ended) })
+	ctx, caught := heed(sayEnded)
 	defer func() {
 		if s := caught(); s != nil {
 			code = proc.ExitCode(s)
 		}
 	}()
 	out := &checked{w: stdout}
-	a := &app{ctx: ctx, stdout: out, stderr: stderr}
+	a := &app{ctx: ctx, stdout: out, stderr: stderr, sayEnded: sayEnded}
 	defer func() {
 		if r := recover(); r != nil {
 			code = a.fail(diag.Bug(fmt.Sprint(r)))
@@ -68,9 +71,10 @@ func Main(args []string, stdout, stderr io.Writer) (code int) {
 }
 
 // heed ends the context at a signal, so that the program takes back what it has
-// begun; what does not heed the context within half a second is cut off. The
-// returned function ends the watch and tells the signal, if there was one.
-func heed(stderr io.Writer) (ctx context.Context, caught func() os.Signal) {
+// begun; what does not heed the context within half a second is cut off, and sayEnded
+// called, which the program may be about to call itself. The returned function ends
+// the watch and tells the signal, if there was one.
+func heed(sayEnded func()) (ctx context.Context, caught func() os.Signal) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, done := make(chan os.Signal, 2), make(chan struct{})
 	got := make(chan os.Signal, 1)
@@ -89,7 +93,7 @@ func heed(stderr io.Writer) (ctx context.Context, caught func() os.Signal) {
 			case <-signals: // once more: at once
 			case <-time.After(patience):
 			}
-			fmt.Fprintln(stderr, ended)
+			sayEnded()
 			proc.Exit(s)
 		}
 	}()
@@ -208,7 +212,7 @@ func (a *app) fail(err error) int {
 	case err == nil:
 		return exitOK
 	case a.ctx.Err() != nil:
-		fmt.Fprintln(a.stderr, ended)
+		a.sayEnded()
 		return exitInput
 	case errors.Is(err, errDiffers):
 		return exitInput

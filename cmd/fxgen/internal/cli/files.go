@@ -92,9 +92,10 @@ func (w *writer) write(list []target) (err error) {
 		folders, err := makeFolders(filepath.Dir(p.path))
 		made = append(made, folders...)
 		if err == nil {
-			p.tmp = filepath.Join(filepath.Dir(p.path), ".fxgen-"+rand.Text())
-			temporary = append(temporary, proc.Temporary(p.tmp))
-			err = p.save()
+			var remove func()
+			if remove, err = p.save(); remove != nil {
+				temporary = append(temporary, remove)
+			}
 		}
 		if err != nil {
 			return unwritable(p.path, err)
@@ -103,28 +104,35 @@ func (w *writer) write(list []target) (err error) {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	return proc.Commit(func() error {
+	commit := func(direct bool) error {
 		for i := range puts {
-			if err := puts[i].commit(); err != nil {
-				return unwritable(puts[i].path, err)
+			if p := &puts[i]; p.direct == direct {
+				if err := p.commit(); err != nil {
+					return unwritable(p.path, err)
+				}
 			}
 		}
 		return nil
-	})
+	}
+	if err := commit(true); err != nil { // a pipe that nobody reads: a signal has to end that
+		return err
+	}
+	return proc.Commit(func() error { return commit(false) })
 }
 
-// save writes the temporary file. A new file has the permissions that the umask
-// leaves of 0644, one in place of another has the other's.
-func (p *put) save() error {
-	f, err := os.OpenFile(p.tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+// save writes the temporary file, which remove removes. A new file has the permissions
+// that the umask leaves of 0644, one in place of another has the other's.
+func (p *put) save() (remove func(), err error) {
+	p.tmp = filepath.Join(filepath.Dir(p.path), ".fxgen-"+rand.Text())
+	f, remove, err := proc.Create(p.tmp)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, err = f.Write(p.data)
 	if p.mode != 0 && err == nil {
 		err = f.Chmod(p.mode)
 	}
-	return errors.Join(err, f.Close())
+	return remove, errors.Join(err, f.Close())
 }
 
 func (p *put) commit() error {

@@ -41,14 +41,11 @@ func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 // Run runs a command made by Command. When its context ends it returns the
 // context's error, and nothing that the command started runs any more.
 func Run(ctx context.Context, cmd *exec.Cmd) error {
-	if err := cmd.Start(); err != nil {
+	id, err := start(cmd)
+	if err != nil {
 		return errors.Join(ctx.Err(), err)
 	}
-	id := cmd.Process.Pid
-	table.Lock()
-	table.groups[id] = true
-	table.Unlock()
-	err := cmd.Wait()
+	err = cmd.Wait()
 	if ctx.Err() != nil {
 		kill(id)
 		err = ctx.Err()
@@ -57,6 +54,17 @@ func Run(ctx context.Context, cmd *exec.Cmd) error {
 	delete(table.groups, id)
 	table.Unlock()
 	return err
+}
+
+// start starts a command and enters its group at once: Exit ends it, or it does not start.
+func start(cmd *exec.Cmd) (id int, err error) {
+	table.Lock()
+	defer table.Unlock()
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	table.groups[cmd.Process.Pid] = true
+	return cmd.Process.Pid, nil
 }
 
 // Output runs a command made by Command and returns what it printed, to stdout and
@@ -71,24 +79,48 @@ func Output(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
 // TempDir makes a folder for what the go command builds and runs; remove removes
 // it.
 func TempDir() (dir string, remove func(), err error) {
-	dir, err = os.MkdirTemp(os.Getenv("GOTMPDIR"), "fxgen-")
-	if err != nil {
-		return "", nil, err
-	}
-	return dir, Temporary(dir), nil
+	remove, err = temporary(func() (string, error) {
+		dir, err = os.MkdirTemp(os.Getenv("GOTMPDIR"), "fxgen-")
+		return dir, err
+	})
+	return dir, remove, err
 }
 
-// Temporary enters a file or folder that does not outlive this process; remove
-// removes it.
-func Temporary(path string) (remove func()) {
+// Create makes a file that does not outlive this process; remove removes it.
+func Create(path string) (f *os.File, remove func(), err error) {
+	remove, err = temporary(func() (string, error) {
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		return path, err
+	})
+	return f, remove, err
+}
+
+// temporary makes a file or folder and enters it at once: Exit removes it, or it is
+// not made.
+func temporary(create func() (path string, err error)) (remove func(), err error) {
 	table.Lock()
+	defer table.Unlock()
+	path, err := create()
+	if err != nil {
+		return nil, err
+	}
 	table.paths[path] = true
-	table.Unlock()
 	return func() {
-		os.RemoveAll(path)
+		discard(path)
 		table.Lock()
 		delete(table.paths, path)
 		table.Unlock()
+	}, nil
+}
+
+// discard removes a file or folder. A program that was killed a moment ago may still
+// finish the system call in which it puts a file there; it makes no other.
+func discard(path string) {
+	for range 50 {
+		if os.RemoveAll(path) == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 
@@ -107,13 +139,13 @@ func Exit(s os.Signal) {
 	os.Exit(ExitCode(s))
 }
 
+// abandon keeps the table locked: nothing is started or made after it.
 func abandon() {
 	table.Lock()
-	defer table.Unlock()
 	for id := range table.groups {
 		kill(id)
 	}
 	for path := range table.paths {
-		os.RemoveAll(path)
+		discard(path)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 )
@@ -38,7 +39,12 @@ const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFil
 
 // read loads the package with the files of an overlay in place of those on disk.
 func read(ctx context.Context, pattern string, overlay map[string][]byte) (*packages.Package, error) {
-	c := packages.Config{Context: ctx, Mode: mode, Overlay: overlay, Env: HostEnv(), ParseFile: nil}
+	dir, remove, err := proc.TempDir()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	c := packages.Config{Context: ctx, Mode: mode, Overlay: overlay, Env: GoEnv(dir), ParseFile: nil}
 	list, err := packages.Load(&c, pattern)
 	if err != nil {
 		return nil, bad("cannot load package "+pattern+": "+firstLine(err.Error()), "run fxgen in the folder of your module")
@@ -60,9 +66,9 @@ func firstLine(s string) string {
 	return s
 }
 
-// HostEnv is the environment without a foreign target: the package's code is to
+// hostEnv is the environment without a foreign target: the package's code is to
 // run here, whatever it is generated for.
-func HostEnv() []string {
+func hostEnv() []string {
 	var env []string
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "GOOS=") && !strings.HasPrefix(v, "GOARCH=") {
@@ -72,10 +78,10 @@ func HostEnv() []string {
 	return env
 }
 
-// GoEnv is HostEnv for a go command whose temporary files, those of the linker included, are in
+// GoEnv is hostEnv for a go command whose temporary files, those of the linker included, are in
 // a folder: they go with it where the command is ended.
 func GoEnv(folder string) []string {
-	return append(work.TemporaryIn(HostEnv(), folder), "GOTMPDIR="+folder)
+	return append(work.TemporaryIn(hostEnv(), folder), "GOTMPDIR="+folder)
 }
 
 // load reads the package and checks the target's declaration.

@@ -1,0 +1,50 @@
+//go:build unix
+
+package proc
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestNothingOutlivesAbandon: what is there ends, and what is begun afterwards does not
+// come to be while the process exits.
+func TestNothingOutlivesAbandon(t *testing.T) {
+	t.Setenv("GOTMPDIR", t.TempDir())
+	dir, remove, err := TempDir()
+	require.NoError(t, err)
+	defer remove()
+	file, removeFile, err := Create(dir + "/file")
+	require.NoError(t, err)
+	defer removeFile()
+	require.NoError(t, file.Close())
+
+	cmd := Command(t.Context(), "sleep", "1000")
+	id, err := start(cmd)
+	require.NoError(t, err)
+	require.Contains(t, table.groups, id)
+	abandon()
+	require.ErrorContains(t, cmd.Wait(), "killed")
+	require.NoDirExists(t, dir)
+
+	delete(table.groups, id)
+	later := make(chan error)
+	go func() {
+		dir, remove, err := TempDir()
+		if err == nil {
+			remove()
+		}
+		later <- err
+		_, err = start(Command(t.Context(), dir+"/nothing"))
+		later <- err
+	}()
+	list, err := os.ReadDir(os.Getenv("GOTMPDIR"))
+	require.NoError(t, err)
+	require.Empty(t, list)
+	require.False(t, table.TryLock())
+	table.Unlock() // as no exiting process does
+	require.NoError(t, <-later)
+	require.ErrorIs(t, <-later, os.ErrNotExist)
+}
