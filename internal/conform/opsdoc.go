@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/api"
 )
@@ -27,7 +28,7 @@ var sections = []struct {
 		func(o *op.Op) bool { return o.Structural() }},
 }
 
-// opsDoc returns the documentation of every operator of op and op/std in
+// opsDoc returns the documentation of every operator of op, op/std and op/ml in
 // Markdown, by class: what it computes, its operands, attributes and results,
 // its Go functions, and a matrix of what matrix says of it on each engine.
 func opsDoc(engines []string, matrix func(o *op.Op, engine string) string) string {
@@ -39,15 +40,9 @@ func opsDoc(engines []string, matrix func(o *op.Op, engine string) string) strin
 	for _, d := range op.Everywhere() {
 		fmt.Fprintf(&b, "- %s: %s\n", d.Kind, d.Text)
 	}
-	var all []*op.Op
-	for _, o := range op.All() {
-		if o.Path == "" && !o.AdHoc {
-			all = append(all, o)
-		}
-	}
 	for _, s := range sections {
 		var ops []*op.Op
-		for _, o := range all {
+		for _, o := range Ops() {
 			if s.has(o) {
 				ops = append(ops, o)
 			}
@@ -143,6 +138,12 @@ func mark(in op.Operand) string {
 // functionsDoc lists the Go functions of an operator; methods have the same
 // parameters after the receiver.
 func functionsDoc(b *strings.Builder, o *op.Op) {
+	if o.Path != "" {
+		name := goname.Upper(o.Name)
+		pkg := o.Path[strings.LastIndexByte(o.Path, '/')+1:]
+		fmt.Fprintf(b, "\nIt is `%s.%s` of package %s, with `%s.%s`; `tensor.CallOp` calls it.\n", pkg, name, o.Path, pkg, o.Codec().GoType().Name())
+		return
+	}
 	b.WriteString("\n```go\n")
 	var inPlace []string
 	method := false

@@ -1,0 +1,560 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/ml"
+	"github.com/gofx-dev/gofx/op/std"
+)
+
+// Trees in either of ONNX's forms become a forest, and that the tables of ml.TreeEnsemble.
+// A file may say anything: what is no tree is refused, with the node.
+
+// treeSplit is a node with two branches. A branch is the place of a node, or -1-l for leaf l.
+type treeSplit struct {
+	feature   int
+	how       int32
+	threshold float64
+	yes, no   int
+	name      string // of the node in the file
+}
+
+// entry is what a leaf adds to a column.
+type entry struct {
+	column int
+	weight float64
+}
+
+// forest is an ensemble as files have it.
+type forest struct {
+	splits []treeSplit
+	roots  []int
+	leaves [][]entry
+}
+
+// compared gives a node its comparison: those that are not in the tables are their
+// opposites with branches exchanged, and NaN goes on as it did.
+func (s *treeSplit) compared(mode string, missing bool) bool {
+	exchange := true
+	switch mode {
+	case "BRANCH_LEQ":
+		s.how, exchange = kernel.TreeAtMost, false
+	case "BRANCH_LT":
+		s.how, exchange = kernel.TreeLess, false
+	case "BRANCH_EQ":
+		s.how, exchange = kernel.TreeEqual, false
+	case "BRANCH_GT":
+		s.how = kernel.TreeAtMost
+	case "BRANCH_GTE":
+		s.how = kernel.TreeLess
+	case "BRANCH_NEQ":
+		s.how, missing = kernel.TreeEqual, true // NaN is not equal to anything
+	default:
+		return false
+	}
+	if exchange {
+		s.yes, s.no, missing = s.no, s.yes, !missing
+	}
+	if missing {
+		s.how |= kernel.TreeMissing
+	}
+	return true
+}
+
+// tables lays the nodes out so that children lie behind their parents, and refuses cycles.
+// Nodes that no tree leads to are left out.
+func (f *forest) tables() *ml.Tables {
+	t := &ml.Tables{Starts: []int32{0}}
+	state := make([]int8, len(f.splits)) // 1: on the way from a root, 2: done
+	var order, way []int
+	for _, root := range f.roots {
+		if root < 0 || state[root] == 2 {
+			continue
+		}
+		way = append(way, root)
+		for len(way) > 0 {
+			n := way[len(way)-1]
+			if state[n] != 0 {
+				if state[n] == 1 {
+					state[n] = 2
+					order = append(order, n)
+				}
+				way = way[:len(way)-1]
+				continue
+			}
+			state[n] = 1
+			for _, child := range []int{f.splits[n].no, f.splits[n].yes} {
+				if child < 0 {
+					continue
+				}
+				if state[child] == 1 {
+					panic(refuse(CodeModel, f.splits[child].name+" is below itself, expected trees"))
+				}
+				if state[child] == 0 {
+					way = append(way, child)
+				}
+			}
+		}
+	}
+	slices.Reverse(order)
+	place := make([]int32, len(f.splits))
+	for i, n := range order {
+		place[n] = int32(i)
+	}
+	ref := func(n int) int32 {
+		if n < 0 {
+			return int32(n)
+		}
+		return place[n]
+	}
+	for _, n := range order {
+		s := f.splits[n]
+		t.Nodes = append(t.Nodes, int32(s.feature), s.how, ref(s.yes), ref(s.no))
+		t.Thresholds = append(t.Thresholds, s.threshold)
+	}
+	for _, root := range f.roots {
+		t.Roots = append(t.Roots, ref(root))
+	}
+	for _, l := range f.leaves {
+		for _, e := range l {
+			t.Columns, t.Weights = append(t.Columns, int32(e.column)), append(t.Weights, e.weight)
+		}
+		t.Starts = append(t.Starts, int32(len(t.Weights)))
+	}
+	return t
+}
+
+// mostNodes is what references of 32 bits can name.
+const mostNodes = math.MaxInt32 / 4
+
+// ensemble calls the operator on the features, in the type y.
+func (c *call) ensemble(f *forest, x op.Value, a ml.TreeEnsembleAttrs, y array.DType) op.Value {
+	t := f.tables()
+	if len(t.Thresholds) > mostNodes || len(t.Weights) > mostNodes || a.Targets < 1 || a.Targets > mostNodes {
+		panic(refuse(CodeModel, "the trees have "+strconv.Itoa(len(t.Thresholds))+" nodes and "+strconv.Itoa(a.Targets)+" results, expected at most "+strconv.Itoa(mostNodes)))
+	}
+	if n, known := x.Type().Dim(1).Int(); known {
+		for _, s := range f.splits {
+			if s.feature >= n {
+				panic(refuse(CodeModel, s.name+" reads feature "+strconv.Itoa(s.feature)+", the input has "+strconv.Itoa(n)))
+			}
+		}
+	}
+	in := []op.Value{x}
+	for i, table := range t.Arrays(x.Type().DType(), y) {
+		in = append(in, c.table(ml.TreeEnsemble.In[i+1].Name, table))
+	}
+	return c.do(ml.TreeEnsemble, a, in...)
+}
+
+// compareType is what features and thresholds are compared in: integers as f32.
+func (c *call) compareType() (x op.Value, d array.DType) {
+	x = c.features()
+	c.numeric(x)
+	if d = array.F32; x.Type().DType() == array.F64 {
+		d = array.F64
+	}
+	return c.to(d, x), d
+}
+
+// A tree in the form of the first sets: nodes with numbers within their trees, leaves
+// among them, and what the leaves hold in lists of its own.
+
+type nodeKey struct{ tree, node int }
+
+func (k nodeKey) String() string {
+	return "node " + strconv.Itoa(k.node) + " of tree " + strconv.Itoa(k.tree)
+}
+
+// nodeLists reads the nodes: those with branches by their place, leaves by theirs.
+type nodeLists struct {
+	*call
+	keys    []nodeKey
+	modes   []string
+	byKey   map[nodeKey]int
+	leafOf  map[nodeKey]int
+	splitOf map[nodeKey]int
+}
+
+// nodes reads the lists of nodes. results is the prefix of those of leaves.
+func (c *call) nodeForest(results string, columns int) *forest {
+	trees := c.list("nodes_treeids")
+	l := nodeLists{call: c, modes: c.texts("nodes_modes"), byKey: map[nodeKey]int{}, leafOf: map[nodeKey]int{}, splitOf: map[nodeKey]int{}}
+	ids, features := c.list("nodes_nodeids"), c.list("nodes_featureids")
+	yes, no := c.list("nodes_truenodeids"), c.list("nodes_falsenodeids")
+	values, missing := c.floatsOr("nodes_values"), c.list("nodes_missing_value_tracks_true")
+	c.ignore("nodes_hitrates", "nodes_hitrates_as_tensor")
+	n := len(trees)
+	counts := map[string]int{"nodes_nodeids": len(ids), "nodes_featureids": len(features), "nodes_modes": len(l.modes), "nodes_truenodeids": len(yes), "nodes_falsenodeids": len(no), "nodes_values": len(values)}
+	if missing != nil {
+		counts["nodes_missing_value_tracks_true"] = len(missing)
+	}
+	c.lengths(n, "nodes_treeids", counts)
+	if n == 0 || n > mostNodes {
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(n)+" nodes, expected 1 to "+strconv.Itoa(mostNodes)))
+	}
+	f := &forest{}
+	for i := range n {
+		k := nodeKey{trees[i], ids[i]}
+		if _, twice := l.byKey[k]; twice {
+			panic(refuse(CodeModel, k.String()+" is there twice"))
+		}
+		l.byKey[k] = i
+		l.keys = append(l.keys, k)
+		if l.modes[i] == "LEAF" {
+			l.leafOf[k] = len(f.leaves)
+			f.leaves = append(f.leaves, nil)
+			continue
+		}
+		l.splitOf[k] = len(f.splits)
+		f.splits = append(f.splits, treeSplit{feature: features[i], threshold: values[i], name: k.String()})
+	}
+	child := map[nodeKey]bool{}
+	for i, k := range l.keys {
+		at, isSplit := l.splitOf[k]
+		if !isSplit {
+			continue
+		}
+		s := &f.splits[at]
+		s.yes, s.no = l.branch(k, yes[i], child), l.branch(k, no[i], child)
+		l.check(s, l.modes[i], i < len(missing) && missing[i] != 0)
+	}
+	seen := map[int]bool{}
+	for _, k := range l.keys { // the first node of a tree is its root
+		if seen[k.tree] {
+			continue
+		}
+		seen[k.tree] = true
+		if child[k] {
+			panic(refuse(CodeModel, k.String()+" comes first in its tree and is below another node, expected the root").
+				WithHint("write the nodes of each tree from the root on"))
+		}
+		f.roots = append(f.roots, l.ref(k))
+	}
+	l.entries(f, results, columns)
+	return f
+}
+
+// ref is how branches name a node.
+func (l nodeLists) ref(k nodeKey) int {
+	if leaf, ok := l.leafOf[k]; ok {
+		return -1 - leaf
+	}
+	return l.splitOf[k]
+}
+
+// branch is the node that another one leads to.
+func (l nodeLists) branch(from nodeKey, id int, child map[nodeKey]bool) int {
+	k := nodeKey{from.tree, id}
+	if _, ok := l.byKey[k]; !ok {
+		panic(refuse(CodeModel, from.String()+" leads to node "+strconv.Itoa(id)+", which is not there"))
+	}
+	child[k] = true
+	return l.ref(k)
+}
+
+// check gives a node its comparison and refuses what no file of an exporter has.
+func (c *call) check(s *treeSplit, mode string, missing bool) {
+	switch {
+	case s.feature < 0 || s.feature > mostNodes:
+		panic(refuse(CodeModel, s.name+" reads feature "+strconv.Itoa(s.feature)+", expected 0 or more"))
+	case math.IsNaN(s.threshold):
+		panic(refuse(CodeModel, s.name+" has NaN for a threshold, expected a number"))
+	case !s.compared(mode, missing):
+		panic(refuse(CodeModel, s.name+" has the mode "+strconv.Quote(short(mode))+", which is none of ONNX's"))
+	}
+}
+
+// entries reads what leaves hold. What is said of other nodes has no meaning, and exporters write it.
+func (l nodeLists) entries(f *forest, results string, columns int) {
+	c := l.call
+	trees, ids, at, w := c.list(results+"_treeids"), c.list(results+"_nodeids"), c.list(results+"_ids"), c.floatsOr(results+"_weights")
+	c.lengths(len(trees), results+"_treeids", map[string]int{results + "_nodeids": len(ids), results + "_ids": len(at), results + "_weights": len(w)})
+	for i := range trees {
+		k := nodeKey{trees[i], ids[i]}
+		if _, ok := l.byKey[k]; !ok {
+			panic(refuse(CodeModel, results+"_nodeids names "+k.String()+", which is not there"))
+		}
+		leaf, ok := l.leafOf[k]
+		if !ok {
+			continue
+		}
+		f.leaves[leaf] = append(f.leaves[leaf], l.entry(at[i], w[i], columns, k.String()))
+	}
+}
+
+func (c *call) entry(column int, weight float64, columns int, at string) entry {
+	if column < 0 || column >= columns {
+		panic(refuse(CodeModel, at+" adds to result "+strconv.Itoa(column)+" of "+strconv.Itoa(columns)))
+	}
+	if math.IsNaN(weight) {
+		panic(refuse(CodeModel, at+" adds NaN, expected a number"))
+	}
+	return entry{column, weight}
+}
+
+// aggregates are the names in tables of those in files.
+var aggregates = map[string]string{"SUM": "", "AVERAGE": "average", "MIN": "min", "MAX": "max"}
+
+// plusBase adds base_values, one for all columns or one for each.
+func (c *call) plusBase(s op.Value, base []float64, columns int) op.Value {
+	if len(base) == 0 {
+		return s
+	}
+	if len(base) != columns {
+		panic(refuse(CodeModel, "base_values has "+strconv.Itoa(len(base))+" elements, expected "+strconv.Itoa(columns)))
+	}
+	return c.do(std.Add, nil, s, c.vector("base_values", s.Type().DType(), base))
+}
+
+func treeRegressor(c *call) []op.Value {
+	transform, aggregate := c.transformOf(), c.oneOf("aggregate_function", "SUM", "AVERAGE", "MIN", "MAX")
+	columns := c.int("n_targets", 1)
+	if columns < 1 || columns > mostNodes {
+		panic(refuse(CodeModel, "n_targets is "+strconv.Itoa(columns)+", expected 1 to "+strconv.Itoa(mostNodes)))
+	}
+	x, d := c.compareType()
+	s := c.ensemble(c.nodeForest("target", columns), x, ml.TreeEnsembleAttrs{Targets: columns, Aggregate: aggregates[aggregate]}, d)
+	s = c.plusBase(s, c.floatsOr("base_values"), columns)
+	return []op.Value{c.transformed(c.to(array.F32, s), transform)}
+}
+
+// treeClassifier has a column for each class, or one for two classes.
+func treeClassifier(c *call) []op.Value {
+	transform, l, base := c.transformOf(), c.classLabels("classlabels_int64s"), c.floatsOr("base_values")
+	if l.count < 2 || l.count > mostNodes {
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(l.count)+" class labels, expected 2 or more"))
+	}
+	x, d := c.compareType()
+	f := c.nodeForest("class", l.count)
+	used := make([]bool, l.count)
+	count, positive := 0, true
+	for _, leaf := range f.leaves {
+		for _, e := range leaf {
+			if !used[e.column] {
+				used[e.column] = true
+				count++
+			}
+			positive = positive && e.weight >= 0
+		}
+	}
+	if l.count == 2 && count == 1 {
+		return c.oneColumn(f, x, d, l, transform, base, positive, used[1])
+	}
+	if l.count == 2 && len(base) > 0 {
+		panic(refuse(CodeAttribute, "base_values of two classes with a column each are not supported: runtimes differ in what they mean").
+			WithHint("add them to the leaves of a tree"))
+	}
+	s := c.plusBase(c.ensemble(f, x, ml.TreeEnsembleAttrs{Targets: l.count}, d), base, l.count)
+	voted := s
+	if l.count > 2 && len(base) == 0 && !f.everyRow(l.count) { // a class that no leaf of a row names is not chosen
+		had := c.ensemble(f.marks(), x, ml.TreeEnsembleAttrs{Targets: l.count, Aggregate: "max"}, array.F32)
+		none := c.vector("none", d, []float64{math.Inf(-1)})
+		voted = c.do(std.Where, nil, c.do(std.Gt, std.BinaryAttrs{Other: op.Float(0)}, had), s, none)
+	}
+	return []op.Value{c.labelled(c.top(voted), l), c.transformed(c.to(array.F32, s), transform)}
+}
+
+// oneColumn is a classifier of two classes that says of one of them how much: of the
+// second one, whichever of the two the file names. Numbers that are all positive are probabilities.
+func (c *call) oneColumn(f *forest, x op.Value, d array.DType, l classLabels, transform string, base []float64, positive, second bool) []op.Value {
+	for _, leaf := range f.leaves {
+		for i := range leaf {
+			leaf[i].column = 0
+		}
+	}
+	s := c.ensemble(f, x, ml.TreeEnsembleAttrs{Targets: 1}, d)
+	limit := 0.0
+	if positive {
+		limit = 0.5
+	}
+	if !second {
+		s = c.plusBase(s, base, 1)
+		return []op.Value{c.labelled(c.second(s, limit), l), c.paired(c.to(array.F32, s), transform, positive)}
+	}
+	if len(base) > 0 {
+		panic(refuse(CodeAttribute, "base_values beside a column of the second class alone are not supported: runtimes differ in what they mean").
+			WithHint("add them to the leaves of a tree"))
+	}
+	y := c.labelled(c.second(s, limit), l)
+	s = c.to(array.F32, s)
+	both := c.do(std.Pad, std.PadAttrs{Pad: op.IntList(1, 0)}, s)
+	return []op.Value{y, c.transformed(both, transform)}
+}
+
+// everyRow reports that no row can miss a column, or gain by missing it: each is named by
+// all leaves of some tree, or all that leaves add is positive.
+func (f *forest) everyRow(columns int) bool {
+	positive := true
+	for _, l := range f.leaves {
+		for _, e := range l {
+			positive = positive && e.weight > 0
+		}
+	}
+	if positive {
+		return true
+	}
+	always := make([]bool, columns)
+	for _, root := range f.roots {
+		for k := range f.always(root) {
+			always[k] = true
+		}
+	}
+	return !slices.Contains(always, false)
+}
+
+// always are the columns that every leaf below a node names.
+func (f *forest) always(root int) map[int]bool {
+	var common map[int]bool
+	seen := map[int]bool{}
+	for way := []int{root}; len(way) > 0; {
+		n := way[len(way)-1]
+		way = way[:len(way)-1]
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
+		if n >= 0 {
+			way = append(way, f.splits[n].yes, f.splits[n].no)
+			continue
+		}
+		here := map[int]bool{}
+		for _, e := range f.leaves[-1-n] {
+			if common == nil || common[e.column] {
+				here[e.column] = true
+			}
+		}
+		common = here
+	}
+	return common
+}
+
+// marks is the forest with 1 for all that leaves add.
+func (f *forest) marks() *forest {
+	g := &forest{splits: f.splits, roots: f.roots, leaves: make([][]entry, len(f.leaves))}
+	for i, l := range f.leaves {
+		for _, e := range l {
+			g.leaves[i] = append(g.leaves[i], entry{e.column, 1})
+		}
+	}
+	return g
+}
+
+// The form of set 5: nodes with branches by their places, leaves by theirs.
+
+// modes5 are the modes by their numbers; the last one, of members of a set, is not among them.
+var modes5 = []string{"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"}
+
+func treeEnsemble(c *call) []op.Value {
+	names, transforms := []string{"AVERAGE", "SUM", "MIN", "MAX"}, []string{"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"}
+	aggregate, transform, columns := c.int("aggregate_function", 1), c.int("post_transform", 0), c.int("n_targets", 1)
+	if aggregate < 0 || aggregate >= len(names) || transform < 0 || transform >= len(transforms) || columns < 1 || columns > mostNodes {
+		panic(refuse(CodeModel, "aggregate_function is "+strconv.Itoa(aggregate)+", post_transform "+strconv.Itoa(transform)+" and n_targets "+strconv.Itoa(columns)+", expected numbers of ONNX's"))
+	}
+	x := c.features()
+	d := x.Type().DType()
+	if !d.IsFloat() {
+		panic(refuse(CodeType, "the input is "+c.typ(0).String()+", expected floats"))
+	}
+	wide := array.F32
+	if d == array.F64 {
+		wide = array.F64
+	}
+	s := c.ensemble(c.placedForest(columns), c.to(wide, x), ml.TreeEnsembleAttrs{Targets: columns, Aggregate: aggregates[names[aggregate]]}, wide)
+	return []op.Value{c.to(d, c.transformed(s, transforms[transform]))}
+}
+
+// placedForest reads the lists of set 5.
+func (c *call) placedForest(columns int) *forest {
+	features, roots := c.list("nodes_featureids"), c.list("tree_roots")
+	yes, no, yesLeaf, noLeaf := c.list("nodes_truenodeids"), c.list("nodes_falsenodeids"), c.list("nodes_trueleafs"), c.list("nodes_falseleafs")
+	splits, missing := c.tensorFloats("nodes_splits"), c.list("nodes_missing_value_tracks_true")
+	targets, weights := c.list("leaf_targetids"), c.tensorFloats("leaf_weights")
+	modes, members := c.tensorAttr("nodes_modes"), c.tensorFloats("membership_values")
+	c.ignore("nodes_hitrates")
+	n := len(features)
+	if modes == nil || modes.DType() != array.U8 || modes.Len() != n || n == 0 || n > mostNodes || len(roots) == 0 {
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(n)+" nodes and "+strconv.Itoa(len(roots))+" roots, and nodes_modes has other elements than one u8 for each node"))
+	}
+	counts := map[string]int{"nodes_truenodeids": len(yes), "nodes_falsenodeids": len(no), "nodes_trueleafs": len(yesLeaf), "nodes_falseleafs": len(noLeaf), "nodes_splits": len(splits)}
+	if missing != nil {
+		counts["nodes_missing_value_tracks_true"] = len(missing)
+	}
+	c.lengths(n, "nodes_featureids", counts)
+	c.lengths(len(targets), "leaf_targetids", map[string]int{"leaf_weights": len(weights)})
+	f := &forest{splits: make([]treeSplit, n)}
+	for i := range targets {
+		f.leaves = append(f.leaves, []entry{c.entry(targets[i], weights[i], columns, "leaf "+strconv.Itoa(i))})
+	}
+	branch := func(from, to, leaf int) int {
+		limit := n
+		if leaf != 0 {
+			limit = len(targets)
+		}
+		if to < 0 || to >= limit {
+			panic(refuse(CodeModel, "node "+strconv.Itoa(from)+" leads to "+strconv.Itoa(to)+" of "+strconv.Itoa(limit)+" nodes or leaves"))
+		}
+		if leaf != 0 {
+			return -1 - to
+		}
+		return to
+	}
+	for i := range n {
+		s := &f.splits[i]
+		*s = treeSplit{feature: features[i], threshold: splits[i], name: "node " + strconv.Itoa(i), yes: branch(i, yes[i], yesLeaf[i]), no: branch(i, no[i], noLeaf[i])}
+		tracks := i < len(missing) && missing[i] != 0
+		if m := int(array.Int64At(modes, i)); m != len(modes5) {
+			mode := strconv.Itoa(m)
+			if m >= 0 && m < len(modes5) {
+				mode = modes5[m]
+			}
+			c.check(s, mode, tracks)
+			continue
+		}
+		if members = f.member(c, i, members, tracks); len(f.splits) > mostNodes {
+			panic(refuse(CodeModel, "sets of members make more than "+strconv.Itoa(mostNodes)+" nodes"))
+		}
+	}
+	if len(members) > 0 {
+		panic(refuse(CodeModel, "membership_values has more sets than nodes ask for"))
+	}
+	for _, r := range roots {
+		if r < 0 || r >= n {
+			panic(refuse(CodeModel, "tree_roots names node "+strconv.Itoa(r)+" of "+strconv.Itoa(n)))
+		}
+		f.roots = append(f.roots, r)
+	}
+	return f
+}
+
+// member makes comparisons with each of a set of one: the first set of the list, which
+// ends with NaN. It returns the rest of the list.
+func (f *forest) member(c *call, i int, list []float64, missing bool) []float64 {
+	end := slices.IndexFunc(list, math.IsNaN)
+	set, rest := list, []float64(nil)
+	if end >= 0 {
+		set, rest = list[:end], list[end+1:]
+	}
+	if len(set) == 0 {
+		panic(refuse(CodeModel, f.splits[i].name+" asks for members of a set that membership_values does not have"))
+	}
+	s := f.splits[i]
+	no := s.no
+	for k := len(set) - 1; k >= 0; k-- {
+		t := s
+		t.threshold, t.no = set[k], no
+		c.check(&t, "BRANCH_EQ", missing && k == 0)
+		if k == 0 {
+			f.splits[i] = t
+			break
+		}
+		no = len(f.splits)
+		f.splits = append(f.splits, t)
+	}
+	return rest
+}
