@@ -86,8 +86,11 @@ func (x *exporter) model() (*pb.Model, error) {
 	w.outputs(g.Output().Args(), outs)
 	w.g.Initializers = x.initial
 	w.dropUnused()
-	return &pb.Model{IRVersion: irVersion(x.need), ProducerName: "gofx", Graph: w.g,
-		Opsets: []*pb.Opset{{Version: int64(x.need)}}}, nil
+	sets := []*pb.Opset{{Version: int64(x.need)}}
+	if v := mlVersion(w.g); v > 0 {
+		sets = append(sets, &pb.Opset{Domain: mlDomain, Version: v})
+	}
+	return &pb.Model{IRVersion: irVersion(x.need), ProducerName: "gofx", Graph: w.g, Opsets: sets}, nil
 }
 
 // irVersion is the version of the format that came with an operator set.

@@ -27,7 +27,7 @@ var mlRules = map[string][]rule{
 	"ArrayFeatureExtractor":  from(1, featureExtractor),
 	"FeatureVectorizer":      from(1, featureVectorizer),
 	"OneHotEncoder":          from(1, oneHotEncoder),
-	"LabelEncoder":           {{since: 1, build: oldLabelEncoder}, {since: 2, build: labelEncoder}},
+	"LabelEncoder":           {{since: 1, build: oldLabelEncoder}, {since: 2, build: func(c *call) []op.Value { return labelEncoder(c, false) }}, {since: 4, build: func(c *call) []op.Value { return labelEncoder(c, true) }}},
 	"LinearRegressor":        from(1, linearRegressor),
 	"LinearClassifier":       from(1, linearClassifier),
 	"SVMRegressor":           from(1, svmRegressor),
@@ -336,7 +336,7 @@ func oneHotEncoder(c *call) []op.Value {
 	}
 	any := c.do(std.Amax, std.ReduceAttrs{Dim: op.IntList(-1)}, c.to(array.I64, same))
 	place := c.do(std.Argmax, std.ArgAttrs{Dim: op.IntList(-1)}, c.to(array.I64, same))
-	beyond := c.table("none", array.FromSlice([]int64{int64(n)}, 1))
+	beyond := c.table("none", array.Scalar(int64(n)))
 	place = c.do(std.Where, nil, c.to(array.Bool, any), place, beyond)
 	return c.one(std.Embedding, nil, place, c.table("units", unit))
 }
@@ -357,8 +357,9 @@ func stringsRefused(what string) *diag.Error {
 
 func oldLabelEncoder(*call) []op.Value { panic(stringsRefused("the classes")) }
 
-// labelEncoder replaces keys by values, which are numbers of their own.
-func labelEncoder(c *call) []op.Value {
+// labelEncoder replaces keys by values, which are numbers of their own. From set 4 on NaN
+// is a key like others; before nothing is equal to it.
+func labelEncoder(c *call, nan bool) []op.Value {
 	for _, name := range []string{"keys_strings", "values_strings"} {
 		if c.texts(name) != nil {
 			panic(stringsRefused(name))
@@ -385,7 +386,7 @@ func labelEncoder(c *call) []op.Value {
 	if d := x.Type().DType(); d != keys.DType() && d != array.Invalid {
 		panic(refuse(CodeType, "the input is "+x.Type().String()+" and the keys are "+keys.DType().String()+", expected one element type"))
 	}
-	return []op.Value{c.lookUp(x, keys, values, other)}
+	return []op.Value{c.lookUp(x, keys, values, other, nan)}
 }
 
 // labelTable reads keys or values.
@@ -413,13 +414,13 @@ func (c *call) labelTable(name string) *array.Array {
 	return nil
 }
 
-// lookUp finds keys by halving; the first of equal keys holds, and NaN is a key like others.
-func (c *call) lookUp(x op.Value, keys, values, other *array.Array) op.Value {
+// lookUp finds keys by halving; the first of equal keys holds.
+func (c *call) lookUp(x op.Value, keys, values, other *array.Array, nanIsKey bool) op.Value {
 	order := make([]int, 0, keys.Len())
 	nan := -1
 	for i := range keys.Len() {
 		if keys.DType().IsFloat() && math.IsNaN(array.Float64At(keys, i)) {
-			if nan < 0 {
+			if nan < 0 && nanIsKey {
 				nan = i
 			}
 			continue
@@ -434,20 +435,17 @@ func (c *call) lookUp(x op.Value, keys, values, other *array.Array) op.Value {
 	}
 	slices.SortStableFunc(order, compare)
 	order = slices.CompactFunc(order, func(a, b int) bool { return compare(a, b) == 0 })
-	at := array.New(array.I64, len(order))
-	for i, k := range order {
-		array.Data[int64](at)[i] = int64(k)
-	}
-	v := c.table("other", other)
+	v := c.table("other", array.Reshape(other))
 	if n := len(order); n > 0 {
 		sorted := c.table("keys", taken(keys, order))
 		place := c.do(std.Clamp, std.ClampAttrs{Max: op.Int(int64(n - 1))}, c.do(std.Searchsorted, nil, sorted, x))
-		hit := c.do(std.Eq, nil, c.do(std.Embedding, nil, place, c.table("keys", asColumn(taken(keys, order)))), c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, x))
-		found := c.do(std.Embedding, nil, place, c.table("values", asColumn(taken(values, order))))
-		v = c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(-1)}, c.do(std.Where, nil, hit, found, v))
+		pick := func(name string, from *array.Array) op.Value {
+			return c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(-1)}, c.do(std.Embedding, nil, place, c.table(name, asColumn(taken(from, order)))))
+		}
+		v = c.do(std.Where, nil, c.do(std.Eq, nil, pick("found", keys), x), pick("values", values), v)
 	}
 	if nan >= 0 {
-		v = c.do(std.Where, nil, c.do(std.Isnan, nil, x), c.table("nan", taken(values, []int{nan})), v)
+		v = c.do(std.Where, nil, c.do(std.Isnan, nil, x), c.table("nan", array.Reshape(taken(values, []int{nan}))), v)
 	}
 	return v
 }

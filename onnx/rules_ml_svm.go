@@ -162,8 +162,8 @@ func (m svm) pairs(x op.Value, starts []int, vectors []float64) []op.Value {
 			p++
 		}
 	}
-	k := c.kernelOf(x, vectors, total)
-	s := c.do(std.Linear, nil, k, c.vector("pairs", array.F32, w, pairs, total), c.vector("rho", array.F32, c.rhoOf(pairs)))
+	k := c.to(array.F64, c.kernelOf(x, vectors, total)) // large coefficients of both signs are added up
+	s := c.to(array.F32, c.do(std.Linear, nil, k, c.vector("pairs", array.F64, w, pairs, total), c.vector("rho", array.F64, c.rhoOf(pairs))))
 	won := c.to(array.F32, c.do(std.Gt, std.BinaryAttrs{Other: op.Float(0)}, s))
 	bias := make([]float64, n) // a class wins what the first of a pair does not
 	for j := range bias {
