@@ -49,7 +49,7 @@ func IsFile(path string) bool {
 
 // Open opens a file by its contents: safetensors, an index of shards
 // (model.safetensors.index.json, whose shards must lie beside it), .npy, .npz, GGUF, and
-// archives of torch.save and torch.export. FILE#NAME stands for the tensors of FILE whose
+// files of torch.save and archives of torch.export. FILE#NAME stands for the tensors of FILE whose
 // names begin with NAME and a dot, without it: the model in a checkpoint of several
 // things. The file is mapped where the system can: the memory is never given back, and
 // the file must be replaced, not written over, while the program runs. The error is a
@@ -133,7 +133,7 @@ func parse(b []byte, path string) (File, error) {
 		}
 		return tensors{f}, nil
 	}
-	return nil, diag.New(CodeFormat, "weights: file begins with "+diag.Quote(string(b[:min(8, len(b))]))+", expected safetensors, an index of shards, npy, npz, GGUF or an archive of torch.save").
+	return nil, diag.New(CodeFormat, "weights: file begins with "+diag.Quote(string(b[:min(8, len(b))]))+", expected safetensors, an index of shards, npy, npz, GGUF or a file of torch.save").
 		WithHint("convert it to safetensors; onnx.OpenWeights reads the initializers of a .onnx file")
 }
 
@@ -147,7 +147,7 @@ func kindOf(b []byte, ext string) string {
 		return ".npy"
 	case isZip(b) && (ext == ".npz" || holdsNPY(b)):
 		return ".npz"
-	case isZip(b) || bytes.HasPrefix(b, []byte("\x80\x02\x8a\x0a")):
+	case isZip(b) || torchpt.IsLegacy(b):
 		return ".pt"
 	case isSafetensors(b):
 		return ".safetensors"
