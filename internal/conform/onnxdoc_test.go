@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/onnx"
-	"github.com/gofx-dev/gofx/op"
 )
 
 const onnxDocFile = "../../docs/onnx.md"
@@ -70,6 +69,7 @@ func onnxDoc(outcomes []onnxOutcome, nets []network) string {
 	tierTable(&b, outcomes)
 	operatorTable(&b, outcomes)
 	contribTable(&b)
+	mlTable(&b)
 	modelTable(&b, outcomes)
 	networkTable(&b, nets)
 	exports(&b)
@@ -105,10 +105,7 @@ network in ONNX Runtime at two batch sizes, and import every network and every s
 // exports counts the operators by how they are written.
 func exports(b *strings.Builder) {
 	count, refused := map[string]int{}, []string{}
-	for _, o := range op.All() {
-		if o.Path != "" {
-			continue
-		}
+	for _, o := range Ops() {
 		how := onnx.ExportedBy(o)
 		if count[how]++; how == "" {
 			refused = append(refused, o.Name)
@@ -232,6 +229,33 @@ operators that ONNX Runtime has for other processors only, or not at all; they a
 // contribTable counts the cases of com.microsoft's operators.
 func contribTable(b *strings.Builder) {
 	b.WriteString(contribIntro)
+	storedTable(b, "com.microsoft", contribName)
+}
+
+const mlIntro = `
+## Operators of classical machine learning
+
+Trees, linear models, support vectors and what prepares their features, of the domain ai.onnx.ml, are imported on tensors of numbers: what the
+converters of scikit-learn, LightGBM and XGBoost write with ` + "`zipmap=False`" + ` and integers for classes. Trees are ` + "`op/ml.TreeEnsemble`" + ` with tables that are
+parameters, and are exported as trees again; SVMClassifier with probabilities is ` + "`op/ml.PairwiseCoupling`" + `, which ONNX lacks by itself; all else is written with
+the operators of tensors. Results are ONNX Runtime's, also where one column of scores stands for two classes, except for three cases:
+of two classes with a column each the greater one is chosen, as the standard's evaluator does (ONNX Runtime says 1 wherever the second score is positive); post_transform of TreeEnsemble is
+numbered as the standard says; and base_values count for results that no leaf of a row names. Where runtimes contradict each other the model is refused (FX8103).
+Maps (ZipMap, CastMap, DictVectorizer) and strings are refused: without a reader of the labels, scores of classes with names are there.
+*cases* are those of ` + "`onnx/testdata/ort`" + `; models of the converters lie in ` + "`onnx/testdata/ml`" + `.
+
+| operator | cases |
+|---|---|
+`
+
+// mlTable counts the cases of ai.onnx.ml's operators.
+func mlTable(b *strings.Builder) {
+	b.WriteString(mlIntro)
+	storedTable(b, "ai.onnx.ml", mlName)
+}
+
+// storedTable counts the cases with ONNX Runtime's results of the operators of a domain.
+func storedTable(b *strings.Builder, domain string, call *regexp.Regexp) {
 	files, err := filepath.Glob("../../onnx/testdata/ort/*.txt")
 	if err != nil || len(files) == 0 {
 		panic("there are no cases in onnx/testdata/ort")
@@ -244,7 +268,7 @@ func contribTable(b *strings.Builder) {
 		}
 		for _, c := range strings.Split(string(text), "\n=== ") {
 			names := map[string]bool{}
-			for _, m := range contribName.FindAllStringSubmatch(c, -1) {
+			for _, m := range call.FindAllStringSubmatch(c, -1) {
 				names[m[1]] = true
 			}
 			for name := range names {
@@ -253,7 +277,7 @@ func contribTable(b *strings.Builder) {
 		}
 	}
 	for _, o := range onnx.Operators() {
-		if o.Domain != "com.microsoft" {
+		if o.Domain != domain {
 			continue
 		}
 		cases := "–"
@@ -264,7 +288,10 @@ func contribTable(b *strings.Builder) {
 	}
 }
 
-var contribName = regexp.MustCompile(`com\.microsoft\.(\w+)`)
+var (
+	contribName = regexp.MustCompile(`com\.microsoft\.(\w+)`)
+	mlName      = regexp.MustCompile(`ai\.onnx\.ml\.(\w+)`)
+)
 
 // level is how far a model comes: it is imported, computed by the interpreter, gives
 // the right results in a plan, is printed as Go of kernels.

@@ -3,6 +3,7 @@ package ml
 import (
 	"math"
 	"strconv"
+	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel/internal/move"
@@ -62,7 +63,7 @@ func (s Trees) Run(w *par.Workspace, out, in []*array.Array) {
 		}
 	}
 	f := forest{
-		nodes: move.RawDense[int32](w, in[1]), roots: move.RawDense[int32](w, in[3]),
+		nodes: fours(move.RawDense[int32](w, in[1])), roots: move.RawDense[int32](w, in[3]),
 		starts: move.RawDense[int32](w, in[4]), columns: move.RawDense[int32](w, in[5]), width: o.Dim(1), aggregate: aggregate(s.Aggregate),
 	}
 	switch {
@@ -79,13 +80,22 @@ func (s Trees) Run(w *par.Workspace, out, in []*array.Array) {
 	}
 }
 
+// fours is a table of rows of four.
+func fours(x []int32) [][4]int32 {
+	if len(x) < 4 {
+		return nil
+	}
+	return unsafe.Slice((*[4]int32)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/4)
+}
+
 func bad(msg string) { operand.BadOperand("tree_ensemble", msg) }
 
 // forest are the tables that do not depend on types of floats.
 type forest struct {
-	nodes, roots, starts, columns []int32
-	width                         int
-	aggregate                     int
+	nodes                  [][4]int32
+	roots, starts, columns []int32
+	width                  int
+	aggregate              int
 }
 
 const (
@@ -153,8 +163,12 @@ func (j *treeJob[T, R]) block(acc []float64, row, rows, from, n int) {
 	for _, root := range j.roots {
 		for r := range rows {
 			at := (row + r) * j.features
-			leaf := j.leaf(j.x[at:at+j.features], root)
-			j.add(acc[r*n:(r+1)*n], leaf, from)
+			row := j.x[at : at+j.features]
+			l := leaf(j.nodes, j.thresholds, row, root)
+			if l < 0 {
+				j.explain(row, root)
+			}
+			j.add(acc[r*n:(r+1)*n], l, from)
 		}
 	}
 	for r := range rows {
@@ -171,45 +185,71 @@ func (j *treeJob[T, R]) block(acc []float64, row, rows, from, n int) {
 	}
 }
 
-// leaf follows a row from a reference to a leaf.
-func (j *treeJob[T, R]) leaf(row []T, ref int32) int {
+// lost is what leaf returns where the tables are no trees.
+const lost = -1
+
+// leaf follows a row from a reference to a leaf. Which side it takes is computed and not
+// branched on: nobody can foresee it, and the next rows begin while this one is on its way.
+func leaf[T operand.Real](nodes [][4]int32, thresholds, row []T, ref int32) int {
+	thresholds = thresholds[:len(nodes)]
 	for ref >= 0 {
-		if int(ref) >= len(j.thresholds) {
-			bad("node " + strconv.Itoa(int(ref)) + " does not exist, there are " + strconv.Itoa(len(j.thresholds)))
+		if int(ref) >= len(nodes) {
+			return lost
 		}
-		n := (*[4]int32)(j.nodes[4*int(ref):])
-		if uint(n[0]) >= uint(len(row)) {
-			bad("node " + strconv.Itoa(int(ref)) + " reads feature " + strconv.Itoa(int(n[0])) + " of " + strconv.Itoa(len(row)))
+		n := &nodes[ref]
+		f := int(n[0])
+		if uint(f) >= uint(len(row)) {
+			return lost
 		}
-		v, t := row[n[0]], j.thresholds[ref]
-		holds := v <= t
-		if n[1] != TreeAtMost {
-			holds = compared(v, t, n[1])
+		v, t := row[f], thresholds[ref]
+		side := 1
+		if v <= t {
+			side = 0
 		}
-		next := n[3]
-		if holds {
-			next = n[2]
+		if v != v || n[1]&^TreeMissing != TreeAtMost {
+			side = compared(v, t, n[1])
 		}
-		if next >= 0 && next <= ref {
-			bad("node " + strconv.Itoa(int(ref)) + " leads to node " + strconv.Itoa(int(next)) + ", expected one behind it")
+		next := n[(2+side)&3]
+		if uint32(next) <= uint32(ref) { // references to leaves are greater, without their sign
+			return lost
 		}
 		ref = next
 	}
 	return -1 - int(ref)
 }
 
-// compared is how nodes other than plain ones are compared.
-func compared[T operand.Real](v, t T, how int32) bool {
-	if v != v && how&TreeMissing != 0 {
-		return true
+// explain says why a row has lost its way: it goes it once more.
+func (j *treeJob[T, R]) explain(row []T, ref int32) {
+	for ref >= 0 {
+		at := strconv.Itoa(int(ref))
+		if int(ref) >= len(j.nodes) {
+			bad("node " + at + " does not exist, there are " + strconv.Itoa(len(j.nodes)))
+		}
+		n := j.nodes[ref]
+		if uint(n[0]) >= uint(len(row)) {
+			bad("node " + at + " reads feature " + strconv.Itoa(int(n[0])) + " of " + strconv.Itoa(len(row)))
+		}
+		next := n[2+compared(row[n[0]], j.thresholds[ref], n[1])]
+		if next >= 0 && next <= ref {
+			bad("node " + at + " leads to node " + strconv.Itoa(int(next)) + ", expected one behind it")
+		}
+		ref = next
 	}
+}
+
+// compared is the side of NaN, and of nodes with other comparisons.
+func compared[T operand.Real](v, t T, how int32) int {
+	holds := v <= t
 	switch how &^ TreeMissing {
 	case TreeLess:
-		return v < t
+		holds = v < t
 	case TreeEqual:
-		return v == t
+		holds = v == t
 	}
-	return v <= t
+	if holds || v != v && how&TreeMissing != 0 {
+		return 0
+	}
+	return 1
 }
 
 // add puts what a leaf holds for columns from on into sums.
