@@ -295,7 +295,7 @@ func featureVectorizer(c *call) []op.Value {
 		one.in = c.in[i : i+1]
 		x := one.features32()
 		n, known := x.Type().Dim(1).Int()
-		if !known || w < 1 || w > 1<<24 {
+		if !known || w < 1 || w > mostColumns {
 			panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", and inputdimensions says "+strconv.Itoa(w)+" columns, expected a known number of them"))
 		}
 		switch {

@@ -182,4 +182,4 @@ func (m svm) pairs(x op.Value, starts []int, vectors []float64) []op.Value {
 }
 
 // mostSupports bounds the matrices that pairs of classes are written out as.
-const mostSupports = 1 << 26
+const mostSupports = 1 << 24

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -21,7 +22,16 @@ type treeSplit struct {
 	how       int32
 	threshold float64
 	yes, no   int
-	name      string // of the node in the file
+	tree      int // in the file, -1 where nodes have places for names
+	node      int
+}
+
+// String names the node as the file does.
+func (s *treeSplit) String() string {
+	if s.tree < 0 {
+		return "node " + strconv.Itoa(s.node)
+	}
+	return nodeKey{s.tree, s.node}.String()
 }
 
 // entry is what a leaf adds to a column.
@@ -93,7 +103,7 @@ func (f *forest) tables() *ml.Tables {
 					continue
 				}
 				if state[child] == 1 {
-					panic(refuse(CodeModel, f.splits[child].name+" is below itself, expected trees"))
+					panic(refuse(CodeModel, f.splits[child].String()+" is below itself, expected trees"))
 				}
 				if state[child] == 0 {
 					way = append(way, child)
@@ -129,8 +139,12 @@ func (f *forest) tables() *ml.Tables {
 	return t
 }
 
-// mostNodes is what references of 32 bits can name.
-const mostNodes = math.MaxInt32 / 4
+const (
+	// mostNodes is what references of 32 bits can name.
+	mostNodes = math.MaxInt32 / 4
+	// mostColumns is how wide a row of results may be that a number in a file asks for.
+	mostColumns = 1 << 20
+)
 
 // ensemble calls the operator on the features, in the type y.
 func (c *call) ensemble(f *forest, x op.Value, a ml.TreeEnsembleAttrs, y array.DType) op.Value {
@@ -141,7 +155,7 @@ func (c *call) ensemble(f *forest, x op.Value, a ml.TreeEnsembleAttrs, y array.D
 	if n, known := x.Type().Dim(1).Int(); known {
 		for _, s := range f.splits {
 			if s.feature >= n {
-				panic(refuse(CodeModel, s.name+" reads feature "+strconv.Itoa(s.feature)+", the input has "+strconv.Itoa(n)))
+				panic(refuse(CodeModel, s.String()+" reads feature "+strconv.Itoa(s.feature)+", the input has "+strconv.Itoa(n)))
 			}
 		}
 	}
@@ -171,26 +185,23 @@ func (k nodeKey) String() string {
 	return "node " + strconv.Itoa(k.node) + " of tree " + strconv.Itoa(k.tree)
 }
 
-// nodeLists reads the nodes: those with branches by their place, leaves by theirs.
+// nodeLists reads the nodes.
 type nodeLists struct {
 	*call
-	keys    []nodeKey
-	modes   []string
-	byKey   map[nodeKey]int
-	leafOf  map[nodeKey]int
-	splitOf map[nodeKey]int
+	places map[nodeKey]int // in the lists
+	refs   []int           // by place: how branches name the node
+	below  []bool          // by place: whether one does
 }
 
-// nodes reads the lists of nodes. results is the prefix of those of leaves.
+// nodeForest reads the lists of nodes. results is the prefix of those of leaves.
 func (c *call) nodeForest(results string, columns int) *forest {
-	trees := c.list("nodes_treeids")
-	l := nodeLists{call: c, modes: c.texts("nodes_modes"), byKey: map[nodeKey]int{}, leafOf: map[nodeKey]int{}, splitOf: map[nodeKey]int{}}
+	trees, modes := c.list("nodes_treeids"), c.texts("nodes_modes")
 	ids, features := c.list("nodes_nodeids"), c.list("nodes_featureids")
 	yes, no := c.list("nodes_truenodeids"), c.list("nodes_falsenodeids")
 	values, missing := c.floatsOr("nodes_values"), c.list("nodes_missing_value_tracks_true")
 	c.ignore("nodes_hitrates", "nodes_hitrates_as_tensor")
 	n := len(trees)
-	counts := map[string]int{"nodes_nodeids": len(ids), "nodes_featureids": len(features), "nodes_modes": len(l.modes), "nodes_truenodeids": len(yes), "nodes_falsenodeids": len(no), "nodes_values": len(values)}
+	counts := map[string]int{"nodes_nodeids": len(ids), "nodes_featureids": len(features), "nodes_modes": len(modes), "nodes_truenodeids": len(yes), "nodes_falsenodeids": len(no), "nodes_values": len(values)}
 	if missing != nil {
 		counts["nodes_missing_value_tracks_true"] = len(missing)
 	}
@@ -199,74 +210,64 @@ func (c *call) nodeForest(results string, columns int) *forest {
 		panic(refuse(CodeModel, "there are "+strconv.Itoa(n)+" nodes, expected 1 to "+strconv.Itoa(mostNodes)))
 	}
 	f := &forest{}
+	l := nodeLists{call: c, places: make(map[nodeKey]int, n), refs: make([]int, n), below: make([]bool, n)}
 	for i := range n {
 		k := nodeKey{trees[i], ids[i]}
-		if _, twice := l.byKey[k]; twice {
+		if _, twice := l.places[k]; twice {
 			panic(refuse(CodeModel, k.String()+" is there twice"))
 		}
-		l.byKey[k] = i
-		l.keys = append(l.keys, k)
-		if l.modes[i] == "LEAF" {
-			l.leafOf[k] = len(f.leaves)
+		l.places[k] = i
+		if modes[i] == "LEAF" {
 			f.leaves = append(f.leaves, nil)
+			l.refs[i] = -len(f.leaves)
 			continue
 		}
-		l.splitOf[k] = len(f.splits)
-		f.splits = append(f.splits, treeSplit{feature: features[i], threshold: values[i], name: k.String()})
+		l.refs[i] = len(f.splits)
+		f.splits = append(f.splits, treeSplit{feature: features[i], threshold: values[i], tree: trees[i], node: ids[i]})
 	}
-	child := map[nodeKey]bool{}
-	for i, k := range l.keys {
-		at, isSplit := l.splitOf[k]
-		if !isSplit {
+	for i, ref := range l.refs {
+		if ref < 0 {
 			continue
 		}
-		s := &f.splits[at]
-		s.yes, s.no = l.branch(k, yes[i], child), l.branch(k, no[i], child)
-		l.check(s, l.modes[i], i < len(missing) && missing[i] != 0)
+		s := &f.splits[ref]
+		s.yes, s.no = l.branch(s, yes[i]), l.branch(s, no[i])
+		c.check(s, modes[i], i < len(missing) && missing[i] != 0)
 	}
 	seen := map[int]bool{}
-	for _, k := range l.keys { // the first node of a tree is its root
-		if seen[k.tree] {
+	for i, tree := range trees { // the first node of a tree is its root
+		if seen[tree] {
 			continue
 		}
-		seen[k.tree] = true
-		if child[k] {
-			panic(refuse(CodeModel, k.String()+" comes first in its tree and is below another node, expected the root").
+		seen[tree] = true
+		if l.below[i] {
+			panic(refuse(CodeModel, nodeKey{tree, ids[i]}.String()+" comes first in its tree and is below another node, expected the root").
 				WithHint("write the nodes of each tree from the root on"))
 		}
-		f.roots = append(f.roots, l.ref(k))
+		f.roots = append(f.roots, l.refs[i])
 	}
 	l.entries(f, results, columns)
 	return f
 }
 
-// ref is how branches name a node.
-func (l nodeLists) ref(k nodeKey) int {
-	if leaf, ok := l.leafOf[k]; ok {
-		return -1 - leaf
-	}
-	return l.splitOf[k]
-}
-
 // branch is the node that another one leads to.
-func (l nodeLists) branch(from nodeKey, id int, child map[nodeKey]bool) int {
-	k := nodeKey{from.tree, id}
-	if _, ok := l.byKey[k]; !ok {
+func (l nodeLists) branch(from *treeSplit, id int) int {
+	at, ok := l.places[nodeKey{from.tree, id}]
+	if !ok {
 		panic(refuse(CodeModel, from.String()+" leads to node "+strconv.Itoa(id)+", which is not there"))
 	}
-	child[k] = true
-	return l.ref(k)
+	l.below[at] = true
+	return l.refs[at]
 }
 
 // check gives a node its comparison and refuses what no file of an exporter has.
 func (c *call) check(s *treeSplit, mode string, missing bool) {
 	switch {
 	case s.feature < 0 || s.feature > mostNodes:
-		panic(refuse(CodeModel, s.name+" reads feature "+strconv.Itoa(s.feature)+", expected 0 or more"))
+		panic(refuse(CodeModel, s.String()+" reads feature "+strconv.Itoa(s.feature)+", expected 0 or more"))
 	case math.IsNaN(s.threshold):
-		panic(refuse(CodeModel, s.name+" has NaN for a threshold, expected a number"))
+		panic(refuse(CodeModel, s.String()+" has NaN for a threshold, expected a number"))
 	case !s.compared(mode, missing):
-		panic(refuse(CodeModel, s.name+" has the mode "+strconv.Quote(short(mode))+", which is none of ONNX's"))
+		panic(refuse(CodeModel, s.String()+" has the mode "+strconv.Quote(short(mode))+", which is none of ONNX's"))
 	}
 }
 
@@ -277,23 +278,22 @@ func (l nodeLists) entries(f *forest, results string, columns int) {
 	c.lengths(len(trees), results+"_treeids", map[string]int{results + "_nodeids": len(ids), results + "_ids": len(at), results + "_weights": len(w)})
 	for i := range trees {
 		k := nodeKey{trees[i], ids[i]}
-		if _, ok := l.byKey[k]; !ok {
+		place, ok := l.places[k]
+		if !ok {
 			panic(refuse(CodeModel, results+"_nodeids names "+k.String()+", which is not there"))
 		}
-		leaf, ok := l.leafOf[k]
-		if !ok {
-			continue
+		if ref := l.refs[place]; ref < 0 {
+			f.leaves[-1-ref] = append(f.leaves[-1-ref], l.entry(at[i], w[i], columns, k))
 		}
-		f.leaves[leaf] = append(f.leaves[leaf], l.entry(at[i], w[i], columns, k.String()))
 	}
 }
 
-func (c *call) entry(column int, weight float64, columns int, at string) entry {
+func (c *call) entry(column int, weight float64, columns int, at fmt.Stringer) entry {
 	if column < 0 || column >= columns {
-		panic(refuse(CodeModel, at+" adds to result "+strconv.Itoa(column)+" of "+strconv.Itoa(columns)))
+		panic(refuse(CodeModel, at.String()+" adds to result "+strconv.Itoa(column)+" of "+strconv.Itoa(columns)))
 	}
 	if math.IsNaN(weight) {
-		panic(refuse(CodeModel, at+" adds NaN, expected a number"))
+		panic(refuse(CodeModel, at.String()+" adds NaN, expected a number"))
 	}
 	return entry{column, weight}
 }
@@ -315,8 +315,8 @@ func (c *call) plusBase(s op.Value, base []float64, columns int) op.Value {
 func treeRegressor(c *call) []op.Value {
 	transform, aggregate := c.transformOf(), c.oneOf("aggregate_function", "SUM", "AVERAGE", "MIN", "MAX")
 	columns := c.int("n_targets", 1)
-	if columns < 1 || columns > mostNodes {
-		panic(refuse(CodeModel, "n_targets is "+strconv.Itoa(columns)+", expected 1 to "+strconv.Itoa(mostNodes)))
+	if columns < 1 || columns > mostColumns {
+		panic(refuse(CodeModel, "n_targets is "+strconv.Itoa(columns)+", expected 1 to "+strconv.Itoa(mostColumns)))
 	}
 	x, d := c.compareType()
 	s := c.ensemble(c.nodeForest("target", columns), x, ml.TreeEnsembleAttrs{Targets: columns, Aggregate: aggregates[aggregate]}, d)
@@ -404,8 +404,11 @@ func (f *forest) everyRow(columns int) bool {
 		for k := range f.always(root) {
 			always[k] = true
 		}
+		if !slices.Contains(always, false) {
+			return true
+		}
 	}
-	return !slices.Contains(always, false)
+	return false
 }
 
 // always are the columns that every leaf below a node names.

@@ -18,7 +18,7 @@ var modes5 = []string{"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRA
 func treeEnsemble(c *call) []op.Value {
 	names, transforms := []string{"AVERAGE", "SUM", "MIN", "MAX"}, []string{"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"}
 	aggregate, transform, columns := c.int("aggregate_function", 1), c.int("post_transform", 0), c.int("n_targets", 1)
-	if aggregate < 0 || aggregate >= len(names) || transform < 0 || transform >= len(transforms) || columns < 1 || columns > mostNodes {
+	if aggregate < 0 || aggregate >= len(names) || transform < 0 || transform >= len(transforms) || columns < 1 || columns > mostColumns {
 		panic(refuse(CodeModel, "aggregate_function is "+strconv.Itoa(aggregate)+", post_transform "+strconv.Itoa(transform)+" and n_targets "+strconv.Itoa(columns)+", expected numbers of ONNX's"))
 	}
 	x := c.features()
@@ -33,6 +33,11 @@ func treeEnsemble(c *call) []op.Value {
 	s := c.ensemble(c.placedForest(columns), c.to(wide, x), ml.TreeEnsembleAttrs{Targets: columns, Aggregate: aggregates[names[aggregate]]}, wide)
 	return []op.Value{c.to(d, c.transformed(s, transforms[transform]))}
 }
+
+// leafKey names a leaf by its place.
+type leafKey int
+
+func (k leafKey) String() string { return "leaf " + strconv.Itoa(int(k)) }
 
 // placedForest reads the lists of set 5.
 func (c *call) placedForest(columns int) *forest {
@@ -54,7 +59,7 @@ func (c *call) placedForest(columns int) *forest {
 	c.lengths(len(targets), "leaf_targetids", map[string]int{"leaf_weights": len(weights)})
 	f := &forest{splits: make([]treeSplit, n)}
 	for i := range targets {
-		f.leaves = append(f.leaves, []entry{c.entry(targets[i], weights[i], columns, "leaf "+strconv.Itoa(i))})
+		f.leaves = append(f.leaves, []entry{c.entry(targets[i], weights[i], columns, leafKey(i))})
 	}
 	branch := func(from, to, leaf int) int {
 		limit := n
@@ -71,7 +76,7 @@ func (c *call) placedForest(columns int) *forest {
 	}
 	for i := range n {
 		s := &f.splits[i]
-		*s = treeSplit{feature: features[i], threshold: splits[i], name: "node " + strconv.Itoa(i), yes: branch(i, yes[i], yesLeaf[i]), no: branch(i, no[i], noLeaf[i])}
+		*s = treeSplit{feature: features[i], threshold: splits[i], tree: -1, node: i, yes: branch(i, yes[i], yesLeaf[i]), no: branch(i, no[i], noLeaf[i])}
 		tracks := i < len(missing) && missing[i] != 0
 		if m := int(array.Int64At(modes, i)); m != len(modes5) {
 			mode := strconv.Itoa(m)
@@ -106,7 +111,7 @@ func (f *forest) member(c *call, i int, list []float64, missing bool) []float64 
 		set, rest = list[:end], list[end+1:]
 	}
 	if len(set) == 0 {
-		panic(refuse(CodeModel, f.splits[i].name+" asks for members of a set that membership_values does not have"))
+		panic(refuse(CodeModel, f.splits[i].String()+" asks for members of a set that membership_values does not have"))
 	}
 	s := f.splits[i]
 	no := s.no
