@@ -125,7 +125,8 @@ func grow[T, R operand.Real](w *par.Workspace, f forest, out, in []*array.Array)
 	j.forest = f
 	j.thresholds, j.weights = move.RawDense[T](w, in[2]), move.RawDense[R](w, in[6])
 	j.x, j.out, j.features = move.RawDense[T](w, in[0]), move.RawOut[R](out[0]), in[0].Dim(1)
-	w.Parallel(in[0].Dim(0), max(1, visits/max(len(f.roots), 1)), j)
+	rows := in[0].Dim(0)
+	w.Parallel(rows, max(1, visits/max(len(f.roots), 1), rows/(parts*max(w.Threads, 1))), j)
 	par.PutJob(w, j)
 }
 
