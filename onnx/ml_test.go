@@ -11,6 +11,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
@@ -219,4 +220,43 @@ func TestDoublesGoBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int64{3, 1}, array.Data[int64](want[0]))
 	(&ortCase{tol: ortTolerance}).again(t, m, []*array.Array{x}, Sample{Outputs: want, Inputs: map[string]*array.Array{"x": x}})
+}
+
+// TestTreesInPlaces: trees in bodies and functions, on rows of other shapes and types.
+func TestTreesInPlaces(t *testing.T) {
+	tree := `ai.onnx.ml.TreeEnsembleRegressor<` + stump + `>`
+	x := array.FromSlice([]float32{0, 0, 0, 1, 0, float32(math.NaN())}, 3, 2)
+	run := func(graph string, in ...*array.Array) []float64 {
+		t.Helper()
+		got := runText(t, graph, in...)
+		out := make([]float64, got[0].Len())
+		for i := range out {
+			out[i] = array.Float64At(got[0], i)
+		}
+		return out
+	}
+	require.Equal(t, []float64{1, 2, 2}, run(mlHead+`g (float[N,2] x) => (float y) { y = `+tree+`(x) }`, x))
+	require.Empty(t, run(mlHead+`g (float[N,2] x) => (float y) { y = `+tree+`(x) }`, array.New(array.F32, 0, 2)))
+	require.Equal(t, []float64{2}, run(mlHead+`g (float[2] x) => (float y) { y = `+tree+`(x) }`, array.FromSlice([]float32{0, 1})))
+	require.Equal(t, []float64{2, 1}, run(mlHead+`g (int64[2,2] x) => (float y) { y = `+tree+`(x) }`, array.FromSlice([]int64{0, 1, 0, 0}, 2, 2)))
+	require.Equal(t, []float64{1, 2, 2}, run(mlHead+`g (float[N,2] x, bool c) => (float y) { y = If<then_branch = a () => (float v) { v = `+tree+`(x) }, else_branch = b () => (float w) { w = `+tree+`(x) }>(c) }`, x, array.Scalar(true)))
+	require.Equal(t, []float64{2, 4, 4}, run(mlHead+`g (float[N,2] x) => (float y) { v = `+tree+`(x) w = `+tree+`(x) y = Add(v, w) }`, x))
+	require.Equal(t, []float64{1, 2, 2}, run(mlHead+`g (float[N,2] x) => (float y) { y = my.f(x) } <domain: "my", opset_import: ["" : 17, "ai.onnx.ml" : 3]> f (a) => (b) { b = `+tree+`(a) }`, x))
+	require.Equal(t, []float64{1}, run(mlHead+`g () => (float y) { x = Constant<value_floats=[0.0, 0.0]>() y = `+tree+`(x) }`))
+	half := array.Cast(x, array.F16)
+	require.Len(t, run(`<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 5]> g (float16[N,2] x) => (float16 y) { y = ai.onnx.ml.TreeEnsemble<`+five+`>(x) }`, half), 3)
+
+	// How many features there are may be known when the model runs only.
+	f := fromText(mlHead + `g (float[N,F] x) => (float y) { y = ` + tree + `(x) }`)
+	m, err := f.Import(Options{})
+	require.NoError(t, err)
+	exe, err := cpu.Compile(m, lowering.Options{})
+	require.NoError(t, err)
+	defer exe.Close()
+	out, err := exe.Run(context.Background(), []*array.Array{x})
+	require.NoError(t, err)
+	require.Equal(t, []float32{1, 2, 2}, array.Data[float32](out[0]))
+	_, err = exe.Run(context.Background(), []*array.Array{array.New(array.F32, 3, 1)})
+	require.ErrorContains(t, err, "node 0 reads feature 1 of 1 [FX2032]")
+	require.NotErrorIs(t, err, diag.Internal)
 }
