@@ -173,16 +173,20 @@ func exportModel(m *graph.Module, o ExportOptions) (*pb.Model, tensorData, error
 	if err != nil {
 		return nil, nil, err
 	}
+	newTrees := false
 	for target := max(o.Opset, oldestOpset); ; {
-		x := &exporter{mod: prepared, options: o, target: target, need: target, arrays: map[string]*array.Array{}, scalars: map[scalarKey]*exported{}, workspace: &kernel.Workspace{}}
+		x := &exporter{mod: prepared, options: o, target: target, need: target, newTrees: newTrees, arrays: map[string]*array.Array{}, scalars: map[scalarKey]*exported{}, workspace: &kernel.Workspace{}}
 		model, err := x.model()
-		if err != nil && x.need <= target {
+		switch {
+		case x.need > target:
+			target = x.need
+		case err != nil:
 			return nil, nil, err
-		}
-		if x.need <= target {
+		case x.mixed:
+			newTrees = true
+		default:
 			return model, x.data, nil
 		}
-		target = x.need
 	}
 }
 

@@ -34,6 +34,24 @@ func mlVersion(g *pb.Graph) (version int64) {
 	return version
 }
 
+// mixedTrees reports whether a graph has trees of both forms. The older one is not allowed
+// beside the newer: a model has one set of the domain.
+func mixedTrees(g *pb.Graph) bool { return mlVersion(g) == 5 && hasOldTrees(g) }
+
+func hasOldTrees(g *pb.Graph) bool {
+	for _, n := range g.Nodes {
+		if n.Domain == mlDomain && n.Op != "TreeEnsemble" {
+			return true
+		}
+		for _, a := range n.Attrs {
+			if a.G != nil && hasOldTrees(a.G) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // grove is a call of tree_ensemble whose tables are known.
 type grove struct {
 	*exportCall
@@ -72,7 +90,7 @@ func exportTrees(c *exportCall, a ml.TreeEnsembleAttrs) op.Value {
 		decline("there are no trees")
 	}
 	g.check()
-	if c.typ.DType() == array.F64 {
+	if c.typ.DType() == array.F64 || c.w.x.newTrees {
 		return g.placed()
 	}
 	return g.listed()
@@ -119,8 +137,9 @@ func (g *grove) howTo(node int) (mode int, name string, missing int) {
 	return 0, "BRANCH_LEQ", missing
 }
 
-// mostWritten bounds what nodes that several trees share are written out as.
-const mostWritten = 1 << 24
+// mostWritten bounds what nodes that several branches lead to are written out as, beside
+// eight times as many nodes as there are.
+const mostWritten = 1 << 20
 
 // treeLists are the attributes of TreeEnsembleRegressor, one tree after the other.
 type treeLists struct {
@@ -143,7 +162,7 @@ func (g *grove) listed() op.Value {
 			way = way[:len(way)-1]
 			id := next
 			next++
-			if len(l.trees) >= mostWritten {
+			if len(l.trees) >= mostWritten+8*(len(g.thresholds)+len(g.starts)) {
 				decline("the trees share more nodes than are written out")
 			}
 			if p.parent >= 0 {
@@ -187,12 +206,16 @@ func (g *grove) listed() op.Value {
 // placed writes TreeEnsemble, whose operand and results are of one type. Its leaves have
 // one number each: where ours have several, the trees come several times.
 func (g *grove) placed() op.Value {
+	d := array.F32
+	if g.typ.DType() == array.F64 || g.dtype(0) == array.F64 {
+		d = array.F64
+	}
 	times := 0
 	for l := range len(g.starts) - 1 {
 		n := g.starts[l+1] - g.starts[l]
 		times = max(times, n)
 		if n != 1 && g.attrs.Aggregate != "" {
-			decline("leaves of several numbers, or none, have sums only in f64")
+			decline("leaves of several numbers, or none, have sums only in the form of set 5")
 		}
 	}
 	var features, yes, no, yesLeaf, noLeaf, missing, roots, targets []int
@@ -206,7 +229,7 @@ func (g *grove) placed() op.Value {
 	}
 	for k := range max(times, 1) {
 		node0, leaf0 := len(features), len(targets)
-		if node0+len(g.thresholds)+len(g.roots) > mostWritten || leaf0+len(g.starts) > mostWritten {
+		if most := mostWritten + 8*(len(g.thresholds)+len(g.starts)); node0 > most || leaf0 > most {
 			decline("leaves have more numbers than trees are written for")
 		}
 		for i := range g.thresholds {
@@ -235,13 +258,13 @@ func (g *grove) placed() op.Value {
 	}
 	how := array.New(array.U8, len(modes))
 	copy(array.Data[uint8](how), modes)
-	v := g.w.emit("TreeEnsemble", g.typ, []op.Value{g.cast(g.in[0], array.F64)}, attrInt("n_targets", g.attrs.Targets),
+	v := g.w.emit("TreeEnsemble", g.typ.WithDType(d), []op.Value{g.cast(g.in[0], d)}, attrInt("n_targets", g.attrs.Targets),
 		attrInt("aggregate_function", map[string]int{"average": 0, "": 1, "min": 2, "max": 3}[g.attrs.Aggregate]), attrInts("tree_roots", roots...), attrInts("nodes_featureids", features...),
-		attrTensor("nodes_modes", how), attrTensor("nodes_splits", vectorOf(array.F64, splits)), attrInts("nodes_missing_value_tracks_true", missing...),
+		attrTensor("nodes_modes", how), attrTensor("nodes_splits", vectorOf(d, splits)), attrInts("nodes_missing_value_tracks_true", missing...),
 		attrInts("nodes_truenodeids", yes...), attrInts("nodes_trueleafs", yesLeaf...), attrInts("nodes_falsenodeids", no...), attrInts("nodes_falseleafs", noLeaf...),
-		attrInts("leaf_targetids", targets...), attrTensor("leaf_weights", vectorOf(array.F64, weights)))
+		attrInts("leaf_targetids", targets...), attrTensor("leaf_weights", vectorOf(d, weights)))
 	v.made.Domain = mlDomain
-	return v
+	return g.cast(v, g.typ.DType())
 }
 
 func upperAggregate(name string) string {

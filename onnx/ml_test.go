@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"path/filepath"
@@ -220,6 +221,25 @@ func TestDoublesGoBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int64{3, 1}, array.Data[int64](want[0]))
 	(&ortCase{tol: ortTolerance}).again(t, m, []*array.Array{x}, Sample{Outputs: want, Inputs: map[string]*array.Array{"x": x}})
+
+	// Beside such trees others are written in the same form: a model has one set of the domain.
+	f = fromText(mlHead + `g (double[N,2] x, float[N,2] w) => (int64 y, float z, float v, float u) { y, z = ai.onnx.ml.TreeEnsembleClassifier<` + text + `>(x)
+		v = ai.onnx.ml.TreeEnsembleRegressor<` + stump + `>(w) u = ai.onnx.ml.TreeEnsembleRegressor<` + stump + `>(x) }`)
+	m, err = f.Import(Options{})
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, Export(&b, m, ExportOptions{}))
+	back, err := Parse(b.Bytes(), "again.onnx")
+	require.NoError(t, err)
+	require.Equal(t, int64(5), back.model.Opsets[1].Version)
+	for _, n := range back.model.Graph.Nodes {
+		require.NotEqual(t, "TreeEnsembleRegressor", n.Op)
+	}
+	w := array.Cast(x, array.F32)
+	p = interp.Interpreter{State: interp.NewState(m)}
+	want, err = p.RunArrays(context.Background(), []*array.Array{x, w})
+	require.NoError(t, err)
+	(&ortCase{tol: ortTolerance}).again(t, m, []*array.Array{x, w}, Sample{Outputs: want, Inputs: map[string]*array.Array{"x": x, "w": w}})
 }
 
 // TestTreesInPlaces: trees in bodies and functions, on rows of other shapes and types.

@@ -229,8 +229,12 @@ func normalizer(c *call) []op.Value {
 func binarizer(c *call) []op.Value {
 	x := c.x(0)
 	c.numeric(x)
+	d := x.Type().DType()
+	if !d.IsFloat() {
+		x = c.to(array.F32, x)
+	}
 	over := c.do(std.Gt, std.BinaryAttrs{Other: op.Float(c.float("threshold", 0))}, x)
-	return []op.Value{c.to(x.Type().DType(), over)}
+	return []op.Value{c.to(d, over)}
 }
 
 // imputer puts numbers in the places of one number, or of NaN.
@@ -239,6 +243,7 @@ func imputer(c *call) []op.Value {
 	c.numeric(x)
 	d := x.Type().DType()
 	var with []float64
+	var ints []int
 	var hit op.Value
 	if d.IsFloat() {
 		with = c.floats("imputed_value_floats")
@@ -250,9 +255,8 @@ func imputer(c *call) []op.Value {
 			hit = c.do(std.Eq, std.BinaryAttrs{Other: op.Float(old)}, x)
 		}
 	} else {
-		for _, v := range c.list("imputed_value_int64s") {
-			with = append(with, float64(v))
-		}
+		ints = c.list("imputed_value_int64s")
+		with = make([]float64, len(ints))
 		c.ignore("imputed_value_floats", "replaced_value_float")
 		hit = c.do(std.Eq, std.BinaryAttrs{Other: op.Int(int64(c.int("replaced_value_int64", 0)))}, x)
 	}
@@ -263,17 +267,20 @@ func imputer(c *call) []op.Value {
 		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected features"))
 	}
 	c.ofFeatures("imputed_value", with, x)
-	return c.one(std.Where, nil, hit, c.vector("imputed", d, with), x)
+	fill := c.vector("imputed", d, with)
+	if ints != nil {
+		fill = c.to(d, c.labels("imputed", ints))
+	}
+	return c.one(std.Where, nil, hit, fill, x)
 }
 
 // featureExtractor takes columns.
 func featureExtractor(c *call) []op.Value {
-	x := c.x(0)
-	at := c.do(std.Cast, std.CastAttrs{DType: array.I64}, c.x(1))
+	x, at := c.x(0), c.x(1)
 	if t := c.typ(1).DType(); t != array.I64 && t != array.I32 {
 		panic(refuse(CodeType, "the indices are "+c.typ(1).String()+", expected integers"))
 	}
-	at = c.do(std.Flatten, std.FlattenAttrs{EndDim: -1}, at)
+	at = c.do(std.Flatten, std.FlattenAttrs{EndDim: -1}, c.to(array.I64, at))
 	switch c.rank(0) {
 	case 0:
 		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected features"))

@@ -94,7 +94,7 @@ type classLabels struct {
 func (c *call) classLabels(ints string) classLabels {
 	names, list := c.texts("classlabels_strings"), c.list(ints)
 	if len(names) > 0 {
-		if c.n.Outputs[0] != "" && c.isRead(c.n.Outputs[0]) {
+		if len(c.n.Outputs) > 0 && c.n.Outputs[0] != "" && c.isRead(c.n.Outputs[0]) {
 			e := stringsRefused("the classes")
 			e.Hint += "; scores alone can be read: drop output " + diag.Quote(c.n.Outputs[0])
 			panic(e)

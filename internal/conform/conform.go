@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/gofx-dev/gofx/op"
-	_ "github.com/gofx-dev/gofx/op/ml"  // the operators
+	_ "github.com/gofx-dev/gofx/op/ml" // the operators
 	_ "github.com/gofx-dev/gofx/op/std"
 )
 
