@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/ml"
+	"github.com/gofx-dev/gofx/op/std"
 )
 
 // exportML are the operators of classical machine learning. Coupled probabilities have no
@@ -204,7 +205,9 @@ func (g *grove) listed() op.Value {
 }
 
 // placed writes TreeEnsemble, whose operand and results are of one type. Its leaves have
-// one number each: where ours have several, the trees come several times.
+// one number each: where ours have several, the trees come several times, with 0 or, for the
+// least and the greatest, once more the first number for leaves that have fewer. An average
+// is a sum then, divided by the trees there are.
 func (g *grove) placed() op.Value {
 	d := array.F32
 	if g.typ.DType() == array.F64 || g.dtype(0) == array.F64 {
@@ -214,8 +217,8 @@ func (g *grove) placed() op.Value {
 	for l := range len(g.starts) - 1 {
 		n := g.starts[l+1] - g.starts[l]
 		times = max(times, n)
-		if n != 1 && g.attrs.Aggregate != "" {
-			decline("leaves of several numbers, or none, have sums only in the form of set 5")
+		if n == 0 && (g.attrs.Aggregate == "min" || g.attrs.Aggregate == "max") {
+			decline("leaves without numbers have no least and greatest in the form of set 5")
 		}
 	}
 	var features, yes, no, yesLeaf, noLeaf, missing, roots, targets []int
@@ -241,8 +244,11 @@ func (g *grove) placed() op.Value {
 		}
 		for l := range len(g.starts) - 1 {
 			column, weight := 0, 0.0
-			if e := g.starts[l] + k; e < g.starts[l+1] {
+			switch e := g.starts[l] + k; {
+			case e < g.starts[l+1]:
 				column, weight = g.columns[e], g.weights[e]
+			case g.attrs.Aggregate == "min" || g.attrs.Aggregate == "max":
+				column, weight = g.columns[g.starts[l]], g.weights[g.starts[l]]
 			}
 			targets, weights = append(targets, column), append(weights, weight)
 		}
@@ -256,15 +262,20 @@ func (g *grove) placed() op.Value {
 			roots = append(roots, at)
 		}
 	}
+	aggregate := map[string]int{"": 1, "average": 1, "min": 2, "max": 3}[g.attrs.Aggregate]
 	how := array.New(array.U8, len(modes))
 	copy(array.Data[uint8](how), modes)
 	v := g.w.emit("TreeEnsemble", g.typ.WithDType(d), []op.Value{g.cast(g.in[0], d)}, attrInt("n_targets", g.attrs.Targets),
-		attrInt("aggregate_function", map[string]int{"average": 0, "": 1, "min": 2, "max": 3}[g.attrs.Aggregate]), attrInts("tree_roots", roots...), attrInts("nodes_featureids", features...),
+		attrInt("aggregate_function", aggregate), attrInts("tree_roots", roots...), attrInts("nodes_featureids", features...),
 		attrTensor("nodes_modes", how), attrTensor("nodes_splits", vectorOf(d, splits)), attrInts("nodes_missing_value_tracks_true", missing...),
 		attrInts("nodes_truenodeids", yes...), attrInts("nodes_trueleafs", yesLeaf...), attrInts("nodes_falsenodeids", no...), attrInts("nodes_falseleafs", noLeaf...),
 		attrInts("leaf_targetids", targets...), attrTensor("leaf_weights", vectorOf(d, weights)))
 	v.made.Domain = mlDomain
-	return g.cast(v, g.typ.DType())
+	var y op.Value = v
+	if g.attrs.Aggregate == "average" {
+		y = g.do(std.Div, std.DivAttrs{Other: op.Float(float64(len(g.roots)))}, y)
+	}
+	return g.cast(y, g.typ.DType())
 }
 
 func upperAggregate(name string) string {

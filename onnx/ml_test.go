@@ -242,6 +242,28 @@ func TestDoublesGoBack(t *testing.T) {
 	(&ortCase{tol: ortTolerance}).again(t, m, []*array.Array{x, w}, Sample{Outputs: want, Inputs: map[string]*array.Array{"x": x, "w": w}})
 }
 
+// TestAggregatesGoBack: averages, least and greatest of 64 bits over leaves of several numbers.
+func TestAggregatesGoBack(t *testing.T) {
+	text := strings.NewReplacer("target_treeids=[0,0], target_nodeids=[1,2], target_ids=[0,0], target_weights=[1.0,2.0], n_targets=1",
+		"target_treeids=[0,0,0,1,1], target_nodeids=[1,1,2,1,2], target_ids=[0,1,1,0,1], target_weights=[0.5,-2.0,0.25,3.0,-1.0], n_targets=2",
+		"nodes_treeids=[0,0,0]", "nodes_treeids=[0,0,0,1,1,1]", "nodes_nodeids=[0,1,2]", "nodes_nodeids=[0,1,2,0,1,2]", "nodes_featureids=[1,0,0]", "nodes_featureids=[1,0,0,0,0,0]",
+		"[0.5,0.0,0.0]", "[0.5,0.0,0.0,0.0,0.0,0.0]", `"BRANCH_LEQ","LEAF","LEAF"`, `"BRANCH_LEQ","LEAF","LEAF","BRANCH_GT","LEAF","LEAF"`, "nodes_truenodeids=[1,0,0]", "nodes_truenodeids=[1,0,0,1,0,0]",
+		"nodes_falsenodeids=[2,0,0]", "nodes_falsenodeids=[2,0,0,2,0,0]").Replace(stump)
+	for _, how := range []string{"SUM", "AVERAGE", "MIN", "MAX"} {
+		f := fromText(mlHead + `g (double[N,2] x) => (float y) { y = ai.onnx.ml.TreeEnsembleRegressor<` + text + `, aggregate_function="` + how + `">(x) }`)
+		m, err := f.Import(Options{})
+		require.NoError(t, err)
+		x := array.FromSlice([]float64{1, 0, -1, 0, 1, 1, -1, 1}, 4, 2)
+		p := interp.Interpreter{State: interp.NewState(m)}
+		want, err := p.RunArrays(context.Background(), []*array.Array{x})
+		require.NoError(t, err)
+		if how == "AVERAGE" {
+			require.Equal(t, []float32{1.75, -1, 0.25, -1.5, 1.5, 0.125, 0, -0.375}, array.Data[float32](want[0]))
+		}
+		(&ortCase{tol: ortTolerance}).again(t, m, []*array.Array{x}, Sample{Outputs: want, Inputs: map[string]*array.Array{"x": x}})
+	}
+}
+
 // TestTreesInPlaces: trees in bodies and functions, on rows of other shapes and types.
 func TestTreesInPlaces(t *testing.T) {
 	tree := `ai.onnx.ml.TreeEnsembleRegressor<` + stump + `>`
