@@ -48,9 +48,10 @@ func (p *Program) Build(ctx context.Context, file string) ([]byte, error) {
 }
 
 // command is the go command that builds the program. Nobody debugs it: it is linked
-// without symbols, in less time, where the user's flags do not say how to link.
+// without symbols, in less time, where the user's flags do not say how to link. It
+// does not say which commit it comes from, and is the same after the next one.
 func (p *Program) command(ctx context.Context, file string) *exec.Cmd {
-	args := append(p.Args[:len(p.Args):len(p.Args)], "-o", file)
+	args := append(p.Args[:len(p.Args):len(p.Args)], "-buildvcs=false", "-o", file)
 	flags := proc.Command(ctx, "go", "env", "GOFLAGS")
 	flags.Dir, flags.Env = p.Dir, p.Env
 	if said, err := proc.Output(ctx, flags); err == nil && !strings.Contains(string(said), "-ldflags") {

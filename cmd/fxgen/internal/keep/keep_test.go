@@ -79,6 +79,8 @@ func TestProgramsAreLinkedOnce(t *testing.T) {
 
 	t.Setenv(Variable, "-")
 	b.says("two", true, "nothing is to be kept")
+	t.Setenv(Variable, path)
+	b.says("two", true, "a file is where the folder should be")
 }
 
 func TestFailedBuildsKeepNothing(t *testing.T) {

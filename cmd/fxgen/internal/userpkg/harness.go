@@ -268,7 +268,7 @@ func (l *loaded) functions() (names []string) {
 	scope := l.pkg.Types.Scope()
 	for _, name := range scope.Names() {
 		f, ok := scope.Lookup(name).(*types.Func)
-		if !ok || strings.HasPrefix(name, "_C") { // cgo's own
+		if !ok {
 			continue
 		}
 		sig := f.Type().(*types.Signature)
