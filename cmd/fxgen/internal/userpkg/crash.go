@@ -40,9 +40,12 @@ func (l *loaded) died(a answer, again string) *diag.Error {
 	return e
 }
 
-// lastWords is the last line that the model printed.
+// lastWords is the last line that the model printed before package testing did.
 func lastWords(out string) (last string) {
 	for line := range strings.Lines(out) {
+		if line == "FAIL\n" {
+			break
+		}
 		if text := strings.TrimSpace(line); text != "" {
 			last = text
 		}
