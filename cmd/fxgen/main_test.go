@@ -59,6 +59,14 @@ func (s sharing) Run() int {
 	return code
 }
 
+// fxgenBinary is the command as a program, which is this test itself: signals and
+// settings of the processor need a process of their own.
+func fxgenBinary(t *testing.T) string {
+	bin, err := exec.LookPath("fxgen")
+	require.NoError(t, err)
+	return bin
+}
+
 func repo(t *testing.T) string {
 	dir, err := filepath.Abs("../..")
 	require.NoError(t, err)

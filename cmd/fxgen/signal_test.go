@@ -50,14 +50,6 @@ func Net(x *tensor.Tensor) *tensor.Tensor {
 }
 `
 
-// fxgenBinary is the command as a program, which is this test itself: signals need a
-// process of its own.
-func fxgenBinary(t *testing.T) string {
-	bin, err := exec.LookPath("fxgen")
-	require.NoError(t, err)
-	return bin
-}
-
 // userModule writes a module with package net.
 func userModule(t *testing.T, source string) (dir string) {
 	dir = t.TempDir()
