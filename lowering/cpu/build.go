@@ -281,7 +281,7 @@ func (b *builder) compute(n *graph.Node, k kernel.Step, in []int) value {
 				WithHint("interpret the graph, or pin symbols (Options.Shapes)"))
 		}
 	}
-	if len(in) > 0 && in[0] >= 0 && b.mayAlias(n, in[0]) && b.probe.view(&st) {
+	if len(in) > 0 && in[0] >= 0 && b.mayAlias(n, in[0]) && b.probe.view(&st, b.typeOf) {
 		st.View = true
 		for _, o := range out {
 			b.p.Buffers[o].Kind, b.p.Buffers[o].Of = plan.View, b.root(in[0])
@@ -290,6 +290,8 @@ func (b *builder) compute(n *graph.Node, k kernel.Step, in []int) value {
 	b.p.Steps = append(b.p.Steps, st)
 	return out
 }
+
+func (b *builder) typeOf(buffer int) shape.Type { return b.p.Buffers[buffer].Type }
 
 // mayAlias reports whether a result may lie in its operand's memory: always when
 // that is the operator's meaning, else only where nothing overwrites it.
