@@ -48,6 +48,9 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 			return nil, err
 		}
 	}
+	if j.Verb == Gen && keepsResults(j.Passes) {
+		c.origin = graph.Clone(c.gm)
+	}
 	if _, err := j.transform(ctx, c.gm, s.Passes, o); err != nil {
 		return nil, err
 	}

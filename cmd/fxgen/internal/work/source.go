@@ -112,8 +112,9 @@ func Unreadable(path string, err error) error {
 type captured struct {
 	src    *Source
 	gm     *graph.Module
-	module any          // nil for functions and files
-	page   *draw.Report // of a drawing that is a page
+	origin *graph.Module // the graph before passes that keep its results; nil where one may not
+	module any           // nil for functions and files
+	page   *draw.Report  // of a drawing that is a page
 }
 
 // capture makes the graph of a source. values tells that the weights are needed.
