@@ -19,6 +19,8 @@ type Cover struct {
 	sizes   []shape.Dim    // that follow from symbols
 	seen    []map[int]bool // the values of each
 	choices []sizing       // sizes that the guards and the bounds allow, the largest first
+	next    float64        // the elements of what Next has returned
+	large   bool           // such sizes have been added
 }
 
 type sizing struct {
@@ -118,6 +120,7 @@ func eachSize(t shape.Type, f func(d shape.Dim)) {
 
 // Add notes that the graph has been run with these sizes.
 func (c *Cover) Add(sizes map[string]int) {
+	c.large = c.large || c.next > 0
 	for i, d := range c.sizes {
 		if n, err := d.Eval(lookIn(sizes)); err == nil {
 			c.seen[i][n] = true
@@ -135,19 +138,20 @@ func (c *Cover) Missing() (list []shape.Dim) {
 	return list
 }
 
-// Next returns sizes with which most of what is missing takes a new value, and of such
-// the largest, each once; ok is false where there are none.
+// Next returns sizes with which most of what is missing takes a new value, each once; ok is
+// false where there are none. Of several they are the largest until some have been added,
+// then the smallest.
 func (c *Cover) Next() (sizes map[string]int, ok bool) {
 	best, most := -1, 0
 	for i := range c.choices {
-		if gain := c.gain(c.choices[i].sizes); gain > most {
+		if gain := c.gain(c.choices[i].sizes); gain > most || gain == most && gain > 0 && c.large {
 			best, most = i, gain
 		}
 	}
 	if best < 0 {
 		return nil, false
 	}
-	sizes = c.choices[best].sizes
+	sizes, c.next = c.choices[best].sizes, c.choices[best].elements
 	c.choices = slices.Delete(c.choices, best, best+1)
 	return sizes, true
 }
