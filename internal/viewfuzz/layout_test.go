@@ -23,12 +23,12 @@ func TestLayouts(t *testing.T) {
 	eachChain(t, 1_000_000, 3000, func(seed uint64) string {
 		m := viewfuzz.Build(seed)
 		sets := viewfuzz.Sets(m, seed, viewfuzz.SetsPerChain)
-		l := layouts{at: map[*graph.Node]op.Layout{}, views: &views, copies: &copies, open: &open}
+		l := layouts{at: map[*graph.Node][]op.Layout{}, views: &views, copies: &copies, open: &open}
 		for _, env := range sets {
 			if !allowed(m.Graph, env) {
 				continue
 			}
-			l.laid = append(l.laid, laid{env, map[*graph.Node]*array.Array{}})
+			l.laid = append(l.laid, laid{env, map[*graph.Node][]*array.Array{}})
 		}
 		for n := range m.Graph.Nodes() {
 			if why := l.node(n); why != "" {
@@ -51,62 +51,49 @@ func allowed(g *graph.Graph, env map[string]int) bool {
 	})
 }
 
-// laid are the arrays of a chain, without memory, for one set of sizes.
+// laid are the arrays of a chain, without memory, for one set of sizes: as many of each
+// node as it has results.
 type laid struct {
 	env map[string]int
-	of  map[*graph.Node]*array.Array
+	of  map[*graph.Node][]*array.Array
 }
 
 type layouts struct {
-	at                  map[*graph.Node]op.Layout
+	at                  map[*graph.Node][]op.Layout
 	laid                []laid
 	views, copies, open *atomic.Int64
 }
 
 func (l *layouts) node(n *graph.Node) string {
 	o := n.Op()
-	if n.Type().Kind() != shape.Tensor || n.Opcode() == graph.Output {
+	if o == op.GetItem {
+		l.item(n, n.Arg(0), n.Attrs().(op.GetItemAttrs).Index)
+		return ""
+	}
+	if n.Type().Kind() == shape.None || n.Opcode() == graph.Output {
 		return ""
 	}
 	var base *graph.Node
-	if o != nil && o.ViewOf > 0 && !o.Structural() && n.NumArgs() > 0 {
+	if o != nil && o.ViewOf > 0 && n.NumArgs() > 0 {
 		base = n.Arg(o.ViewOf - 1)
 	}
-	at, known := l.at[base]
-	if base == nil || !known {
+	if base == nil || l.at[base] == nil {
 		l.start(n)
 		return ""
 	}
-	out, truth := o.Layout(n.Attrs(), n.OperandTypes(), []shape.Dims{n.Type().Dims()}, at)
+	out, truth := o.Layout(n.Attrs(), n.OperandTypes(), dimsOf(n.Type()), l.at[base][0])
 	switch truth {
 	case shape.True:
 		l.views.Add(1)
-		l.at[n] = out[0]
+		l.at[n] = out
 	case shape.False:
 		l.copies.Add(1)
 	default:
 		l.open.Add(1)
 	}
 	for i := range l.laid {
-		s := &l.laid[i]
-		a := s.of[base]
-		if a == nil {
-			continue
-		}
-		bind := func(name string) shape.Dim { return shape.Const(s.env[name]) }
-		got, view, err := o.View(o.Codec().Bind(n.Attrs(), bind), []*array.Array{a})
-		switch {
-		case err != nil: // the sizes are refused
-			continue
-		case view && truth == shape.False && got[0].Len() > 0:
-			return fmt.Sprintf("a copy for all sizes, but a view at %v", s.env)
-		case !view && truth == shape.True:
-			return fmt.Sprintf("a view for all sizes, but a copy at %v", s.env)
-		case view && truth == shape.True:
-			if why := agrees(out[0], got[0], bind); why != "" {
-				return fmt.Sprintf("at %v %s", s.env, why)
-			}
-			s.of[n] = got[0]
+		if why := l.laid[i].node(n, base, out, truth); why != "" {
+			return why
 		}
 	}
 	if truth != shape.True {
@@ -115,18 +102,68 @@ func (l *layouts) node(n *graph.Node) string {
 	return ""
 }
 
+// node holds what is said of a node against what its kernel does.
+func (s *laid) node(n, base *graph.Node, out []op.Layout, truth shape.Truth) string {
+	if s.of[base] == nil {
+		return ""
+	}
+	bind := func(name string) shape.Dim { return shape.Const(s.env[name]) }
+	got, view, err := n.Op().View(n.Op().Codec().Bind(n.Attrs(), bind), s.of[base][:1])
+	switch {
+	case err != nil: // the sizes are refused
+		return ""
+	case view && truth == shape.False && got[0].Len() > 0:
+		return fmt.Sprintf("a copy for all sizes, but a view at %v", s.env)
+	case !view && truth == shape.True:
+		return fmt.Sprintf("a view for all sizes, but a copy at %v", s.env)
+	case view && truth == shape.True:
+		for k := range got {
+			if why := agrees(out[k], got[k], bind); why != "" {
+				return fmt.Sprintf("at %v %s", s.env, why)
+			}
+		}
+		s.of[n] = got
+	}
+	return ""
+}
+
+// item takes a member of a tuple.
+func (l *layouts) item(n, tuple *graph.Node, k int) {
+	if at := l.at[tuple]; at != nil {
+		l.at[n] = at[k : k+1]
+	}
+	for i := range l.laid {
+		if a := l.laid[i].of[tuple]; a != nil {
+			l.laid[i].of[n] = a[k : k+1]
+		}
+	}
+}
+
 // start makes n a value of its own, whose elements lie in order.
 func (l *layouts) start(n *graph.Node) {
-	l.at[n] = op.InOrder(n.Type().Dims())
+	if n.Type().Kind() != shape.Tensor {
+		return
+	}
+	l.at[n] = []op.Layout{op.InOrder(n.Type().Dims())}
 	for i := range l.laid {
 		s := &l.laid[i]
 		d, dims, ok := n.Type().Bind(func(name string) shape.Dim { return shape.Const(s.env[name]) }).Concrete()
 		if _, fits := array.NumElems(dims); ok && fits {
 			a := &array.Array{}
 			a.Reset(d, dims)
-			s.of[n] = a
+			s.of[n] = []*array.Array{a}
 		}
 	}
+}
+
+func dimsOf(t shape.Type) (list []shape.Dims) {
+	if t.Kind() == shape.Tensor {
+		return []shape.Dims{t.Dims()}
+	}
+	for i := range t.Len() {
+		list = append(list, t.Member(i).Dims())
+	}
+	return list
 }
 
 // agrees says how a layout differs from that of an array.
