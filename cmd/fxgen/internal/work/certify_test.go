@@ -103,3 +103,23 @@ func TestKeepsResults(t *testing.T) {
 	require.False(t, keepsResults([]string{"moves", "half"}))
 	require.False(t, keepsResults([]string{"./own#Pass"}))
 }
+
+// TestMadeUpSamplesObeyGuards: a batch of one is refused here.
+func TestMadeUpSamplesObeyGuards(t *testing.T) {
+	c := &captured{src: &Source{}, gm: parsed(t, `gofx 1
+
+graph f(%x: f32[N,6]) {
+  symbol N = dim(%x, 0)
+  %a = call_function[reshape](%x) {shape=[N//2,2,6]}
+  %b = call_function[permute](%a) {dims=[1,0,2]}
+  return %b
+}
+`)}
+	list, open, err := c.madeUp(context.Background(), &Job{})
+	require.NoError(t, err)
+	require.Empty(t, open)
+	require.GreaterOrEqual(t, len(list), 3)
+	for _, s := range list {
+		require.Zero(t, s.Inputs[0].Value.Dim(0)%2)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -209,18 +210,40 @@ func (t *trial) smallest(ctx context.Context) error {
 			return size
 		})
 		s, err := t.sample(ctx, f)
-		if err == nil {
-			t.base, t.list = f.dims, append(t.list, *s)
+		if t.base = f.dims; err == nil {
+			t.list = append(t.list, *s)
 			return nil
 		}
 		if failed == nil {
 			failed = err
 		}
 		if len(t.c.gm.Graph.Symbols()) == 0 || ctx.Err() != nil {
-			break
+			return failed
 		}
 	}
-	return failed
+	return t.guarded(ctx, failed)
+}
+
+// guarded makes a sample of sizes that the guards allow, such as even ones.
+func (t *trial) guarded(ctx context.Context, failed error) error {
+	given := maps.Clone(t.base)
+	maps.DeleteFunc(given, func(symbol string, _ int) bool { return t.free[symbol] })
+	in, err := passes.Inputs(t.c.gm.Graph, given, 1)
+	if err != nil {
+		return failed
+	}
+	sizes := map[string]int{}
+	for _, s := range t.c.gm.Graph.Symbols() {
+		if i := slices.Index(t.c.gm.Graph.Inputs(), s.Node); i >= 0 && in[i] != nil {
+			sizes[s.Name] = in[i].Dim(s.Axis)
+		}
+	}
+	s, err := t.at(ctx, sizes)
+	if err != nil {
+		return failed
+	}
+	t.base, t.list = sizes, append(t.list, *s)
+	return nil
 }
 
 // at makes a sample of the sizes of all symbols.
