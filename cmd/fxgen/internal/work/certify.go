@@ -38,8 +38,11 @@ const (
 // none. What it computes with is the plan that kernel style prints, or the interpreter,
 // whose calls are those of module style.
 func (c *captured) certify(ctx context.Context, j *Job, res *Result) (*codegen.Tests, error) {
-	if j.Verb != Gen || j.Tested == TestedNo || j.Tested == TestedAuto && c.src.onnx == nil {
+	switch {
+	case j.Verb != Gen || j.Tested == TestedNo:
 		return nil, nil
+	case j.Tested == TestedAuto && c.src.onnx == nil:
+		return nil, c.atShapes(ctx, j)
 	}
 	if c.ofModule(j) {
 		return nil, diag.New(BadValue, "-test: the code is a function of "+c.src.Name+", which only the package that has it can make").
@@ -186,8 +189,8 @@ func untried(sizes []shape.Dim) *diag.Error {
 
 const mostNamed = 4 // sizes in a note
 
-// atShapes compares the plan with the interpreter at the sizes of -shape, where samples are
-// given that may have others.
+// atShapes compares the plan with the interpreter at the sizes of -shape, where there are no
+// samples, or such as are given and may have other sizes.
 func (c *captured) atShapes(ctx context.Context, j *Job) error {
 	if len(j.Shapes) == 0 {
 		return nil
