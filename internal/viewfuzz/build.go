@@ -131,6 +131,9 @@ func (v *chain) view(x *graph.Node, u call, o *op.Op, attrs any) *graph.Node {
 	return n
 }
 
+// mostCost bounds the expressions of a value's number of elements.
+const mostCost = 120
+
 // try makes a call, nil where that is refused or its result has no sizes.
 func (v *chain) try(o *op.Op, attrs any, in ...*graph.Node) *graph.Node {
 	v.bad = false
@@ -139,6 +142,10 @@ func (v *chain) try(o *op.Op, attrs any, in ...*graph.Node) *graph.Node {
 	known := t.Kind() == shape.Tuple || t.Kind() == shape.Tensor && t.Ranked()
 	for i := 0; known && i < t.Rank(); i++ {
 		known = !t.Dim(i).IsUnknown()
+	}
+	if known && t.Kind() == shape.Tensor { // plans refuse arithmetic with sizes beyond the limits of package shape
+		count := t.Dims().Prod()
+		known = !count.IsUnknown() && count.Cost() <= mostCost
 	}
 	if v.bad || !known {
 		_ = n.Graph().Erase(n)

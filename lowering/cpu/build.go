@@ -71,7 +71,22 @@ func build(m *graph.Module, o lowering.Options, assigned map[string]bool, images
 	b.p.Share()
 	b.p.Live()
 	b.p.Place()
+	if err := placed(b.p); err != nil {
+		return nil, err
+	}
 	return b.p, b.p.Check()
+}
+
+// placed refuses a plan whose memory is an expression beyond the limits of package shape: no
+// run could be laid out.
+func placed(p *plan.Plan) error {
+	for i := range p.Buffers {
+		if k := &p.Buffers[i]; k.Kind == plan.Temp && (k.Offset.IsUnknown() || p.Arena.IsUnknown()) {
+			return diag.New(lowering.UnknownSize, "the memory of "+k.Name+", "+k.Type.String()+", lies behind values whose sizes are too long together for an expression").
+				WithHint("pin symbols (Options.Shapes), or declare inputs with symbols of their own in the place of long expressions")
+		}
+	}
+	return nil
 }
 
 // node makes of one node what the plan has of it. What goes wrong is collected,
