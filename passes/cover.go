@@ -49,7 +49,9 @@ func NewCover(g *graph.Graph, base map[string]int, fixed func(symbol string) boo
 		_, sized := base[symbol]
 		return defined && sized && s.Node.Opcode() == graph.Placeholder
 	}
+	solver, _ := solveSizes(g, nil)
 	add := func(d shape.Dim) {
+		d = solver.Resolve(d) // a guard may say that it is a number
 		names := d.Symbols()
 		if len(names) == 0 || d.IsUnknown() || known[d.String()] || slices.ContainsFunc(names, func(s string) bool { return !given(s) }) {
 			return
