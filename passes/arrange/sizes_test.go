@@ -16,6 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/onnx"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/arrange"
 )
 
 // TestSizesThatAreOneForSmallSymbols: where all sizes that one would try make a dimension
@@ -64,6 +65,31 @@ func TestSizesThatAreOneForSmallSymbols(t *testing.T) {
 			require.NoError(t, err)
 			require.Empty(t, fxtest.SameArrays(want, got), "%s, S = %d", c.name, size)
 		}
+	}
+}
+
+// TestReshapesThatOnlyMoveOnes: such a reshape is a permutation, too, but names sizes that
+// an operand which broadcasts has not.
+func TestReshapesThatOnlyMoveOnes(t *testing.T) {
+	m, err := graph.Parse([]byte(`gofx 1
+
+graph g(%x: f32[5,1,N]) {
+  symbol N = dim(%x, 2)
+  %a = call_function[reshape](%x) {shape=[1,5,N]}
+  %s = call_function[slice](%a) {dim=1, stop=1}
+  %b = call_function[maximum](%a, %s)
+  %y = call_function[reshape](%b) {shape=[5,1,N]}
+  return %y
+}
+`), "ones.fx")
+	require.NoError(t, err)
+	done := graph.Clone(m)
+	report, err := passes.Run(context.Background(), done, []passes.Pass{arrange.Moves}, passes.Options{})
+	require.NoError(t, err)
+	require.Positive(t, report.Matches("moves"))
+	for _, size := range []int{1, 5, 7} {
+		in := inputs(t, m, map[string]int{"N": size}, 1)
+		require.Empty(t, fxtest.SameArrays(results(t, m, in), results(t, done, in)), "N = %d\n%s", size, done)
 	}
 }
 
