@@ -49,8 +49,10 @@ func SetMaxBytes(n int64) (was int64) { return maxBytes.Swap(n) }
 
 // TooLarge returns the error of asking for n bytes for what, nil when they are
 // within MaxBytes.
-func TooLarge(what string, n int64) *diag.Error {
-	most := MaxBytes()
+func TooLarge(what string, n int64) *diag.Error { return TooLargeFor(what, n, MaxBytes()) }
+
+// TooLargeFor is TooLarge for a limit of its own.
+func TooLargeFor(what string, n, most int64) *diag.Error {
 	if n <= most {
 		return nil
 	}

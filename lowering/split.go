@@ -82,7 +82,7 @@ func (s Split) Pieces(m *graph.Module, o Options) (*Pieces, error) {
 		return nil, err
 	}
 	e.liftLive()
-	opts := Options{Threads: o.Threads, Exact: o.Exact, Weights: o.Weights}
+	opts := Options{Threads: o.Threads, Exact: o.Exact, Weights: o.Weights, MaxBytes: o.MaxBytes}
 	first, left, err := e.parts(s.First, s.Min)
 	if err != nil {
 		return nil, err

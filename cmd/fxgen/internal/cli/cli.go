@@ -37,6 +37,8 @@ type app struct {
 	ctx            context.Context
 	stdout, stderr io.Writer
 	sayEnded       func() // says once that a signal came
+	maxBytes       string // -max-bytes
+	most           int64  // what it says, 0 where it is not given
 }
 
 // Main runs the command line without the program's name and returns the exit code.
@@ -161,6 +163,8 @@ func (a *app) root() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.PersistentFlags().StringVar(&a.maxBytes, "max-bytes", "", "the most memory that a value of a model, or all of its intermediate values, may take, such as 512MiB (half of the machine's, or GOFX_MAX_BYTES)")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.limit() }
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(help(root))

@@ -211,6 +211,7 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 	if err != nil {
 		return nil, err
 	}
+	j.MaxBytes = a.most
 	if err := f.testing(c, j); err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func (a *app) stats() *cobra.Command {
 func plainFlags(c *cobra.Command, allowed ...string) error {
 	e := &usageError{}
 	c.Flags().Visit(func(g *pflag.Flag) {
-		if !slices.Contains(allowed, g.Name) {
+		if !slices.Contains(allowed, g.Name) && g.Name != "max-bytes" {
 			e.wrong = append(e.wrong, "-"+g.Name+" is for sources that are captured; files of tensors are listed as they are")
 		}
 	})

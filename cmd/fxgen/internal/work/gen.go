@@ -40,11 +40,12 @@ func (c *captured) gen(ctx context.Context, j *Job, res *Result) error {
 }
 
 func (c *captured) genKernel(j *Job, tests *codegen.Tests) (*codegen.Files, error) {
-	ready, err := lowering.Prepare(c.gm, lowering.Options{})
+	o := lowering.Options{MaxBytes: j.MaxBytes}
+	ready, err := lowering.Prepare(c.gm, o)
 	if err != nil {
 		return nil, err
 	}
-	p, err := cpu.Plan(ready, lowering.Options{})
+	p, err := cpu.Plan(ready, o)
 	if err != nil {
 		return nil, err
 	}
