@@ -254,13 +254,19 @@ func copyWeights(entries []Entry, from []string, src Weights) error {
 
 // LoadFile is LoadStateDict from a file of weights of any format that weights.Open
 // reads: safetensors, an index of its shards, .npz, GGUF, and state dicts of torch.save,
-// of which FILE#NAME is a part. The names must be those of the module.
+// of which FILE#NAME is a part. The names must be those of the module. The file stays
+// mapped, unless it is refused: a trace that is under way may have recorded it. Who loads
+// again and again uses weights.Open, LoadStateDict, and the file's Close.
 func LoadFile(m any, path string, opts ...LoadOption) error {
 	f, err := weights.Open(path)
 	if err != nil {
 		return err
 	}
-	return LoadStateDict(m, f, opts...)
+	if err := LoadStateDict(m, f, opts...); err != nil {
+		_ = f.Close() // nothing was taken from it
+		return err
+	}
+	return nil
 }
 
 // SaveStateDict writes the state dict of a module as safetensors; a tied tensor

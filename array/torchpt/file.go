@@ -18,19 +18,23 @@ const maxRank = 64
 type File struct {
 	tensors []*tensor
 	names   map[string]*tensor
+	mem     *mapfile.Memory // that Open made
 }
 
-// Open opens a file, mapped where the system can: the memory is never given back, and
-// the file must be replaced, not written over, while the program runs. The error is a
-// *diag.Error with one of this package's codes, or a diag.List of them: everything that
-// is refused is listed.
+// Open opens a file, mapped where the system can: the memory is given back by Close, and
+// the file must be replaced, not written over, until then. The error is a *diag.Error with
+// one of this package's codes, or a diag.List of them: everything that is refused is
+// listed. Nothing of a refused file stays mapped.
 func Open(path string) (*File, error) {
-	b, err := mapfile.ReadPath(path)
+	mem, err := mapfile.ReadPath(path)
 	if err != nil {
 		return nil, &diag.Error{Code: CodeRead, Msg: "torch", Err: err}
 	}
-	f, err := Parse(b)
+	f, err := Parse(mem.Bytes())
 	switch e := err.(type) {
+	case nil:
+		f.mem = mem
+		return f, nil
 	case *diag.Error:
 		e.Pos.File = path
 	case diag.List:
@@ -38,8 +42,12 @@ func Open(path string) (*File, error) {
 			e.Pos.File = path
 		}
 	}
-	return f, err
+	return nil, mem.Refuse(err)
 }
+
+// Close gives back the memory of a file that Open mapped. The File and arrays that share
+// its memory must not be used any more, nor be in use.
+func (f *File) Close() error { return f.mem.Close() }
 
 // Parse reads a file in memory, which must not change as long as the File or an array
 // from it is in use.
@@ -172,6 +180,9 @@ func (f *File) Format(name string) string {
 // The storage's checksum is compared. The error is a *diag.Error: CodeName, CodeTensor,
 // CodeFormat, or array.CodeTooLarge beyond array.MaxBytes.
 func (f *File) Get(name string) (*array.Array, error) {
+	if f.mem.Closed() {
+		return nil, diag.New(CodeRead, "torch: the file was closed, expected an open one")
+	}
 	t := f.names[name]
 	if t == nil {
 		return nil, diag.New(CodeName, "torch: no tensor "+quote(name)+" among "+strconv.Itoa(len(f.tensors))+", expected one of that name")

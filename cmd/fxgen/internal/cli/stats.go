@@ -117,6 +117,7 @@ func tensorsOf(path string) ([]tensorJSON, error) {
 	if err != nil {
 		return nil, in(path, err)
 	}
+	defer f.Close()
 	var list []tensorJSON
 	var errs diag.List
 	for _, name := range f.Names() {
