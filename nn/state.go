@@ -124,7 +124,7 @@ func (w Arrays) Get(name string) (*array.Array, error) {
 	if a, ok := w[name]; ok {
 		return a, nil
 	}
-	return nil, diag.New(MissingWeight, "there is no tensor "+name)
+	return nil, diag.New(MissingWeight, "there is no tensor "+diag.Name(name))
 }
 
 // LoadOption changes what LoadStateDict accepts.
@@ -193,9 +193,9 @@ func LoadStateDict(m any, src Weights, opts ...LoadOption) error {
 func noMatch(entries []Entry, names []string) error {
 	what := "the module has no tensors"
 	if len(entries) > 0 {
-		what = "the module has " + entries[0].Name + " and so on"
+		what = "the module has " + diag.Name(entries[0].Name) + " and so on"
 	}
-	return diag.New(NoWeightFits, "none of the weights is the module's: there is "+names[0]+" and so on, "+what).
+	return diag.New(NoWeightFits, "none of the weights is the module's: there is "+diag.Name(names[0])+" and so on, "+what).
 		WithHint("give weights of this module; fields that hold tensors only in plain interfaces of other packages are not found")
 }
 

@@ -35,7 +35,8 @@ var errDiffers = errors.New("the files differ")
 // app is one call of the program.
 type app struct {
 	ctx            context.Context
-	stdout, stderr io.Writer
+	stdout, stderr io.Writer // what is written there does nothing on a terminal; see plain
+	terminal       io.Writer // stderr itself
 	sayEnded       func() // says once that a signal came
 	maxBytes       string // -max-bytes
 	most           int64  // what it says, 0 where it is not given
@@ -51,7 +52,7 @@ func Main(args []string, stdout, stderr io.Writer) (code int) {
 		}
 	}()
 	out := &checked{w: stdout}
-	a := &app{ctx: ctx, stdout: out, stderr: stderr, sayEnded: sayEnded}
+	a := &app{ctx: ctx, stdout: &plain{w: out}, stderr: &plain{w: stderr}, terminal: stderr, sayEnded: sayEnded}
 	defer func() {
 		if r := recover(); r != nil {
 			code = a.fail(diag.Bug(fmt.Sprint(r)))
@@ -59,8 +60,8 @@ func Main(args []string, stdout, stderr io.Writer) (code int) {
 	}()
 	root := a.root()
 	root.SetArgs(longFlags(args))
-	root.SetOut(out)
-	root.SetErr(stderr)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	c, err := root.ExecuteContextC(ctx)
 	var usage *usageError
 	if errors.As(err, &usage) && c != root && c.Name() != "help" {

@@ -92,7 +92,7 @@ func (a *app) tensorStats(path string, asJSON bool) error {
 	}
 	elems, bytes := 0, 0
 	for _, t := range list {
-		text := strings.TrimSpace(t.Name + " " + t.Type)
+		text := strings.TrimSpace(diag.Name(t.Name) + " " + t.Type)
 		if t.Format != "" {
 			text += " from " + t.Format
 		}

@@ -135,7 +135,7 @@ func Report(j *Job, res *Result, out []*array.Array) error {
 	for _, name := range wanted {
 		i := slices.Index(res.OutputNames, name)
 		if i < 0 || i >= len(out) {
-			errs.Add(diag.New(BadValue, "there is no output "+name).WithHint("the outputs are " + strings.Join(res.OutputNames, ", ")))
+			errs.Add(diag.New(BadValue, "there is no output "+diag.Name(name)).WithHint("the outputs are " + namesText(res.OutputNames)))
 			continue
 		}
 		encode := encodeNPY
@@ -157,7 +157,7 @@ func Report(j *Job, res *Result, out []*array.Array) error {
 	}
 	var b strings.Builder
 	for i, a := range out {
-		fmt.Fprintf(&b, "%s %s\n%s\n", res.OutputNames[i], typeText(a), array.Format(a, 64))
+		fmt.Fprintf(&b, "%s %s\n%s\n", diag.Name(res.OutputNames[i]), typeText(a), array.Format(a, 64))
 	}
 	res.Text = b.String()
 	return nil

@@ -33,6 +33,9 @@ func (c *captured) gen(ctx context.Context, j *Job, res *Result) error {
 	if err != nil {
 		return err
 	}
+	if !c.ofModule(j) {
+		c.warnOfWeights(j, res)
+	}
 	for _, f := range files.List {
 		res.Files = append(res.Files, File{f.Name, f.Data})
 	}
@@ -51,12 +54,12 @@ func (c *captured) genKernel(j *Job, tests *codegen.Tests) (*codegen.Files, erro
 	}
 	return codegen.Kernel(p, ready.Values(), codegen.KernelOptions{Package: j.Package, Type: j.Type, File: j.File,
 		Weights: codegen.WeightsMode(j.WeightsMode), Eject: j.Eject, Outputs: c.src.Outputs,
-		About: c.src.about(), Tests: tests})
+		About: c.about(j), Tests: tests})
 }
 
 func (c *captured) genModule(j *Job, tests *codegen.Tests) (*codegen.Files, error) {
 	o := codegen.ModuleOptions{Package: j.Package, Path: j.PackagePath, Func: j.Func, Type: j.Type, Eject: j.Eject, Weights: true,
-		About: c.src.about(), Tests: tests}
+		About: c.about(j), Tests: tests}
 	if j.File != "" {
 		o.File = j.File + ".go"
 	}

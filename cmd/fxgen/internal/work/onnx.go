@@ -72,13 +72,14 @@ func (c *captured) export(j *Job, res *Result) (err error) {
 		}
 		res.Files = append(res.Files, File{f.Name(), data})
 	}
+	c.warnOfWeights(j, res)
 	return nil
 }
 
 // about is what the file says about its model, for the comments of generated code.
 func (s *Source) about() *codegen.About {
 	if s.onnx == nil {
-		return nil
+		return &codegen.About{}
 	}
 	d := s.onnx.Describe()
 	about := &codegen.About{Origin: "Generated from " + s.Name, Doc: d.Doc}

@@ -300,7 +300,16 @@ func unknownInput(name string, all []Named) error {
 	for i, in := range all {
 		names[i] = in.Name
 	}
-	return diag.New(BadValue, "there is no input "+name).WithHint("the inputs are " + strings.Join(names, ", "))
+	return diag.New(BadValue, "there is no input "+diag.Name(name)).WithHint("the inputs are " + namesText(names))
+}
+
+// namesText lists names that come from a file.
+func namesText(names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = diag.Name(name)
+	}
+	return strings.Join(list, ", ")
 }
 
 func badValue(what string, err error) error {
