@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/array/weights"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/swap"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -286,7 +287,9 @@ func SaveStateDict(w io.Writer, m any, meta map[string]string) error {
 // SaveFile is SaveStateDict into a file, which is replaced only when everything
 // has been written.
 func SaveFile(path string, m any, meta map[string]string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".state-*")
+	const unfinished = ".state-"
+	swap.Clean(filepath.Dir(path), unfinished)
+	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
 	if err != nil {
 		return err
 	}
@@ -299,8 +302,8 @@ func SaveFile(path string, m any, meta map[string]string) (err error) {
 	if err = SaveStateDict(f, m, meta); err != nil {
 		return err
 	}
-	if err = f.Close(); err != nil {
+	if err = errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return swap.Into([]swap.File{{Temp: f.Name(), Path: path}}, -1)
 }

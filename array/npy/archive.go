@@ -208,6 +208,9 @@ func writeFile(path string, write func(f *os.File) error) (err error) {
 	if err = write(f); err == nil {
 		err = f.Chmod(0o644)
 	}
+	if err == nil {
+		err = f.Sync() // the name must not come to the disk before the contents
+	}
 	if closed := f.Close(); err == nil {
 		err = closed
 	}

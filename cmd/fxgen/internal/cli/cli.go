@@ -37,9 +37,9 @@ type app struct {
 	ctx            context.Context
 	stdout, stderr io.Writer // what is written there does nothing on a terminal; see plain
 	terminal       io.Writer // stderr itself
-	sayEnded       func() // says once that a signal came
-	maxBytes       string // -max-bytes
-	most           int64  // what it says, 0 where it is not given
+	sayEnded       func()    // says once that a signal came
+	maxBytes       string    // -max-bytes
+	most           int64     // what it says, 0 where it is not given
 }
 
 // Main runs the command line without the program's name and returns the exit code.
