@@ -99,4 +99,13 @@ var valueCodes = []Info{
 	(&kernel.Concat{Dim: 0}).Run(&w, []*array.Array{array.New(array.F32, 3)}, []*array.Array{array.New(array.F32, 5)})
 }`,
 	},
+	{
+		//gofx:code kernel.CodeStep
+		Code: "FX2033", Title: "a kernel of a user's operator panicked",
+		Cause: "The Run method of a step outside of gofx panicked: most often it takes operands for contiguous that are strided, or reads another element type than the operator's rule lets through.",
+		Cure:  "Read array.Contiguous(x), refuse other element types in Infer, and expect operands without elements.",
+		Example: `func stepFails() {
+	tensor.CallOp(reverse(), nil, weight(2, 3).T()) // whose kernel reads array.Data of its operand
+}`,
+	},
 }

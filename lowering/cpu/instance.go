@@ -332,9 +332,13 @@ func (x *instance) catch(err *error) {
 		return
 	}
 	d, ok := r.(*diag.Error)
-	if fault, is := r.(runtime.Error); is && !x.foreign() {
-		d, ok = diag.Bug("a kernel failed"), true
-		d.Err = fault
+	if !ok {
+		if d = kernel.Foreign(r); d != nil {
+			ok = true
+		} else if fault, is := r.(runtime.Error); is && !x.foreign() {
+			d, ok = diag.Bug("a kernel failed"), true
+			d.Err = fault
+		}
 	}
 	if !ok {
 		panic(r)
