@@ -57,5 +57,5 @@ func TooLargeFor(what string, n, most int64) *diag.Error {
 		return nil
 	}
 	return diag.New(CodeTooLarge, what+" takes "+strconv.Itoa(int(n))+" bytes, expected at most "+strconv.Itoa(int(most))).
-		WithHint("check the sizes; GOFX_MAX_BYTES and array.SetMaxBytes change the limit")
+		WithHint("check the sizes; GOFX_MAX_BYTES, array.SetMaxBytes and -max-bytes of fxgen change the limit")
 }
