@@ -344,19 +344,21 @@ func (f *constFolder) excessive(node *graph.Node) string {
 		return 0
 	}
 	size := bytes(node.Type())
-	if most := max(maxSpent, 4*f.parameters()); size > most-f.spent {
-		return fmt.Sprintf("%s and what was computed before take more than %d bytes", node, most)
-	}
-	f.spent += size
+	large := size > maxWork
 	for a := range node.Inputs() {
-		if 2*bytes(a.Type()) >= size {
-			return ""
-		}
+		large = large && 2*bytes(a.Type()) < size
 	}
-	if size <= maxWork {
+	if large {
+		return fmt.Sprintf("%s on the way takes %d bytes, the limit is %d", node, size, maxWork)
+	}
+	if o := node.Op(); o != nil && o.ViewOf > 0 { // it takes no memory
 		return ""
 	}
-	return fmt.Sprintf("%s on the way takes %d bytes, the limit is %d", node, size, maxWork)
+	if most := max(maxSpent, 4*f.parameters()); size > most-f.spent {
+		return fmt.Sprintf("%s on the way takes %d bytes, more than %d with what was computed before", node, size, most)
+	}
+	f.spent += size
+	return ""
 }
 
 // parameters returns the bytes of all parameters.
