@@ -47,22 +47,39 @@ func missing(n *graph.Node) *diag.Error {
 // guard that every engine applies at entry.
 func CheckInput(node *graph.Node, got shape.Type) error {
 	want := node.Type()
-	hint := "capture it again for these sizes, or with symbolic ones"
-	bad := want.DType() != array.Invalid && got.DType() != array.Invalid && want.DType() != got.DType()
-	if bad {
-		hint = "cast the input to " + want.DType().String()
-	}
-	if want.Ranked() && got.Ranked() {
-		bad = bad || want.Rank() != got.Rank()
-		for i := 0; !bad && i < want.Rank(); i++ {
-			w, wk := want.Dim(i).Int()
-			g, gk := got.Dim(i).Int()
-			bad = wk && gk && w != g
-		}
-	}
-	if !bad {
+	otherType, otherShape := differ(want, got)
+	if !otherType && !otherShape {
 		return nil
+	}
+	hint := "capture it again for these sizes, or with symbolic ones"
+	if otherType {
+		hint = "cast the input to " + want.DType().String()
 	}
 	return &diag.Error{Code: GuardFailed, Node: node.Name(), Msg: "input " + strconv.Quote(node.Target()) + " is " + got.String() + ", the graph was captured for " + want.String(),
 		Hint: hint}
+}
+
+// checkParam reports a parameter whose type does not fit that of the get_attr node which reads it.
+func checkParam(node *graph.Node, got shape.Type) error {
+	want := node.Type()
+	if otherType, otherShape := differ(want, got); !otherType && !otherShape {
+		return nil
+	}
+	return &diag.Error{Code: GuardFailed, Node: node.Name(), Pos: node.Pos(), Msg: "parameter " + strconv.Quote(node.Target()) + " is " + got.String() + ", the graph reads " + want.String(),
+		Hint: "give the parameter a tensor of that type (Module.SetParam)"}
+}
+
+// differ compares what is known of both.
+func differ(want, got shape.Type) (dtype, dims bool) {
+	dtype = want.DType() != array.Invalid && got.DType() != array.Invalid && want.DType() != got.DType()
+	if !want.Ranked() || !got.Ranked() {
+		return dtype, false
+	}
+	dims = want.Rank() != got.Rank()
+	for i := 0; !dims && i < want.Rank(); i++ {
+		w, wk := want.Dim(i).Int()
+		g, gk := got.Dim(i).Int()
+		dims = wk && gk && w != g
+	}
+	return dtype, dims
 }

@@ -170,6 +170,9 @@ func (f *frame) node(n *graph.Node, in []Value) (Value, error) {
 		if t == nil {
 			return Value{}, n.Error(NoParam, "the module has no tensor "+strconv.Quote(n.Target()))
 		}
+		if err := checkParam(n, t.Type()); err != nil {
+			return Value{}, err
+		}
 		return Value{T: t}, nil
 	case graph.Output:
 		out := make([]*tensor.Tensor, len(in))

@@ -180,6 +180,20 @@ func TupleType(members ...Type) Type {
 // TypeOf returns the type of an array.
 func TypeOf(a *array.Array) Type { return TensorType(a.DType(), Ints(a.Shape()...)) }
 
+// Describes reports whether t is the type of an array, all of it known: TypeOf(a), without
+// making that. No type describes nil.
+func (t Type) Describes(a *array.Array) bool {
+	if a == nil || t.kind != Tensor || !t.ranked || t.dtype != a.DType() || t.dims.Len() != a.Rank() {
+		return false
+	}
+	for i, size := range a.Shape() {
+		if d, ok := t.dims.At(i).Int(); !ok || d != size {
+			return false
+		}
+	}
+	return true
+}
+
 // Kind returns what the type describes.
 func (t Type) Kind() Kind { return t.kind }
 
