@@ -36,6 +36,7 @@ func (p *prober) start(symbols []plan.Symbol, guards []plan.Guard) {
 			n := factor[k] * samplePrimes[(i+5*k)%len(samplePrimes)]
 			p.env[k][s.Name] = fit(s.Name, n, guards)
 		}
+		plan.Admit(p.env[k], guards) // as for guards of one symbol, kernels refuse what is left
 	}
 }
 
