@@ -282,7 +282,11 @@ func (e *emitter) call(n *graph.Node) (out []*value) {
 		}
 		v := e.values[a]
 		if n.Op() == op.GetItem {
-			return v[n.Attrs().(op.GetItemAttrs).Index:][:1]
+			k := n.Attrs().(op.GetItemAttrs).Index
+			if k >= len(v) && len(*e.errs) > 0 {
+				return nil // of a call that is reported
+			}
+			return v[k:][:1]
 		}
 		if len(v) != 1 {
 			if len(*e.errs) == 0 {
@@ -328,6 +332,12 @@ func resultTypes(n *graph.Node) ([]hlo, *diag.Error) {
 		d, dims, ok := t.Concrete()
 		if !ok {
 			return nil, unknown(n, t)
+		}
+		for _, size := range dims {
+			if size < 0 { // only bodies that run are asked for their guards
+				return nil, lowering.At(n, lowering.BadOption, n.Name()+" is "+t.String()+" for these sizes, expected no size below 0").
+					WithHint("pin larger sizes (Options.Shapes)")
+			}
 		}
 		out = append(out, stablehlo.Of(d, dims...))
 	}

@@ -144,3 +144,22 @@ type target struct{}
 func (target) Name() string                                                         { return xla.Name }
 func (target) Supports(n *graph.Node) (bool, string)                                { return xla.Supports(n) }
 func (target) Compile(*graph.Module, lowering.Options) (lowering.Executable, error) { panic("unused") }
+
+// TestScalars emits calls of tensors of rank 0.
+func TestScalars(t *testing.T) {
+	ran := 0
+	for _, o := range op.All() {
+		if o.Structural() || o.AdHoc || strings.Contains(o.Key(), "unsaid") || o.Name == "sized" {
+			continue
+		}
+		t.Run(o.Key(), func(t *testing.T) {
+			list := fxtest.Scalars(o)
+			for _, s := range list[:min(len(list), 3)] {
+				if sample(t, o, s) == "" {
+					ran++
+				}
+			}
+		})
+	}
+	require.Greater(t, ran, 150)
+}
