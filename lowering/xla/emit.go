@@ -333,12 +333,6 @@ func resultTypes(n *graph.Node) ([]hlo, *diag.Error) {
 		if !ok {
 			return nil, unknown(n, t)
 		}
-		for _, size := range dims {
-			if size < 0 { // only bodies that run are asked for their guards
-				return nil, lowering.At(n, lowering.BadOption, n.Name()+" is "+t.String()+" for these sizes, expected no size below 0").
-					WithHint("pin larger sizes (Options.Shapes)")
-			}
-		}
 		out = append(out, stablehlo.Of(d, dims...))
 	}
 	return out, nil

@@ -83,6 +83,9 @@ graph g(%p: bool[], %x: i64[N]) {
 			require.NoError(t, err)
 			for n := range 7 {
 				p, err := xla.Emit(m, lowering.Options{Shapes: map[string]int{"N": n}})
+				if n == 0 && name == "scan" {
+					continue // no round, whose body does not run
+				}
 				if n < 4 {
 					require.ErrorIs(t, err, lowering.BadOption)
 					require.ErrorContains(t, err, "node %s")
