@@ -89,6 +89,13 @@ func (o Options) Key() string {
 	return out.String()
 }
 
+// ForPart returns what a part of a graph that Prepare has seen is compiled with: all options but
+// those that name symbols, results and inputs of the whole.
+func (o Options) ForPart() Options {
+	o.Shapes, o.Outputs, o.Donate = nil, nil, nil
+	return o
+}
+
 func (o Options) symbols() []string {
 	names := make([]string, 0, len(o.Shapes))
 	for s := range o.Shapes {
