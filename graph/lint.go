@@ -406,6 +406,9 @@ func (l *linter) control(node *Node) bool {
 // typeSymbols checks that the symbols in a node's type and attributes are
 // defined where the node stands.
 func (l *linter) typeSymbols(n *Node) {
+	if is, found := n.typ.Uncountable(); found {
+		l.add(n, op.TooLarge, "type is "+is.String()+", whose elements cannot be counted").WithHint("check the sizes")
+	}
 	var missing string
 	check := func(d shape.Dim) {
 		if s, one := d.IsSymbol(); one { // as most are

@@ -176,6 +176,9 @@ func (o *Op) Type(infer *Infer, attrs any, in []shape.Type) (shape.Type, error) 
 	if err == nil {
 		err = o.checkNarrow(t, "the result")
 	}
+	if is, found := t.Uncountable(); err == nil && found {
+		err = diag.New(TooLarge, "the result is "+is.String()+", whose elements cannot be counted").WithHint("check the sizes")
+	}
 	if err != nil {
 		return shape.Type{}, err // whatever a rule returned beside its mistake
 	}

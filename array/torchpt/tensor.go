@@ -169,12 +169,13 @@ func place(s *strided, have int64) (*tensor, string) {
 			last += (n - 1) * s.stride[i]
 		}
 	}
-	if empty {
-		t.n = 0
-		return t, ""
-	}
 	n, ok := array.NumElems(t.shape)
 	switch {
+	case empty && !ok:
+		return nil, "has no elements, and sizes whose product is out of range"
+	case empty:
+		t.n = 0
+		return t, ""
 	case s.offset < 0 || s.offset >= have || last >= have-s.offset:
 		return nil, "lies outside of its storage of " + digits(have) + " elements"
 	case !ok || int64(n) > max(have, maxRepeat):
