@@ -226,6 +226,9 @@ func (w *graphWriter) emitAll(name string, types []shape.Type, in []op.Value, at
 		}
 		w.needs(since)
 	}
+	if d, as := w.takenAs(name, in); d != as {
+		return w.around(name, types, in, attrs, d, as)
+	}
 	n := &pb.Node{Op: name}
 	for _, v := range in {
 		s := ""

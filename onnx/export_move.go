@@ -61,6 +61,9 @@ func (c *exportCall) concat(axis int, parts []op.Value) op.Value {
 	d := c.typ.DType()
 	cast := make([]op.Value, 0, len(parts))
 	for _, v := range parts {
+		if v.Type().Ranked() && c.typ.Ranked() && v.Type().Rank() != c.typ.Rank() {
+			continue // an empty vector, which goes with everything
+		}
 		cast = append(cast, c.cast(v, d))
 	}
 	return c.node("Concat", cast, attrInt("axis", axisOf(axis, c.typ.Rank())))
@@ -141,6 +144,9 @@ func roll(c *exportCall, a std.RollAttrs) op.Value {
 // exportPad: ONNX has the counts in front of all axes, then behind them.
 func exportPad(c *exportCall, a std.PadAttrs) op.Value {
 	n := c.rank(0)
+	if n == 0 {
+		return c.node("Identity", c.in) // a number has no sides, and ONNX no Pad of one
+	}
 	list := a.Pad.Slice()
 	counts := make([]int, 2*n)
 	for i := 0; i+1 < len(list); i += 2 {
