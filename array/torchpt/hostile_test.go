@@ -165,14 +165,13 @@ func faults() map[string]struct {
 		"offset wraps":        {f32(2, 1<<62, one, one), CodeTensor, "outside"},
 		"negative stride":     {f32(2, 1, []int64{2}, []int64{-1}), CodeTensor, "out of range"},
 		"negative size":       {f32(2, 0, []int64{-1}, one), CodeTensor, "out of range"},
-		"size wraps":          {f32(2, 0, []int64{1 << 40, 1 << 40}, []int64{0, 0}), CodeTensor, "too often"},
-		"stride wraps":        {f32(2, 0, []int64{1 << 40, 2}, []int64{1 << 40, 1}), CodeTensor, "outside"},
-		"empty size wraps":    {f32(2, 0, []int64{0, 1 << 40, 1 << 40}, []int64{0, 0, 0}), CodeTensor, "out of range"},
-		"expanded":            {f32(2, 0, []int64{1 << 30}, []int64{0}), CodeTensor, "too often"},
-		"strides missing":     {f32(2, 0, []int64{1, 1}, one), CodeTensor, "different length"},
-		"name twice":          {state(str("a.b"), rebuildOf(s, 0, one, one), str("a"), "}("+str("b")+rebuildOf(s, 0, one, one)+"u"), CodeTensor, `"a.b" occurs twice`},
-		"key is None":         {state("N", rebuildOf(s, 0, one, one)), CodeTensor, "neither text nor integer"},
-		"long name":           {state(str(strings.Repeat("x", 5000)), rebuildOf(s, 0, one, one)), CodeSyntax, "longer names"},
+		"size wraps":          {f32(2, 0, []int64{1 << 40, 1 << 40}, []int64{0, 0}), CodeTensor, "too often"}, "empty size wraps": {f32(2, 0, []int64{0, 1 << 40, 1 << 40}, []int64{0, 0, 0}), CodeTensor, "out of range"},
+		"stride wraps":    {f32(2, 0, []int64{1 << 40, 2}, []int64{1 << 40, 1}), CodeTensor, "outside"},
+		"expanded":        {f32(2, 0, []int64{1 << 30}, []int64{0}), CodeTensor, "too often"},
+		"strides missing": {f32(2, 0, []int64{1, 1}, one), CodeTensor, "different length"},
+		"name twice":      {state(str("a.b"), rebuildOf(s, 0, one, one), str("a"), "}("+str("b")+rebuildOf(s, 0, one, one)+"u"), CodeTensor, `"a.b" occurs twice`},
+		"key is None":     {state("N", rebuildOf(s, 0, one, one)), CodeTensor, "neither text nor integer"},
+		"long name":       {state(str(strings.Repeat("x", 5000)), rebuildOf(s, 0, one, one)), CodeSyntax, "longer names"},
 	}
 }
 

@@ -27,9 +27,8 @@ func (c Tie) Module() (*graph.Module, error) {
 
 // Ties returns graphs that passes may take apart in one place only: what they change for one operand
 // must not change for another.
-func Ties() []Tie {
-	return []Tie{
-		{"weight and bias of a norm", `graph g(%x: f32[3,4]) {
+var Ties = []Tie{
+	{"weight and bias of a norm", `graph g(%x: f32[3,4]) {
   %g = get_attr[g]
   %w = get_attr[w]
   %n = call_function[layer_norm](%x, %g, %g) {normalized_shape=[4]}
@@ -38,7 +37,7 @@ func Ties() []Tie {
 }
 param g : f32[4]
 param w : f32[5,4]`},
-		{"weight and bias of a norm, read twice", `graph g(%x: f32[3,4]) {
+	{"weight and bias of a norm, read twice", `graph g(%x: f32[3,4]) {
   %g = get_attr[g]
   %h = get_attr[g]
   %w = get_attr[w]
@@ -48,7 +47,7 @@ param w : f32[5,4]`},
 }
 param g : f32[4]
 param w : f32[4,4]`},
-		{"a norm of its own weight", `graph g(%x: f32[3,4]) {
+	{"a norm of its own weight", `graph g(%x: f32[3,4]) {
   %g = get_attr[g]
   %w = get_attr[w]
   %n = call_function[layer_norm](%g, %g, %g) {normalized_shape=[4]}
@@ -58,7 +57,7 @@ param w : f32[4,4]`},
 }
 param g : f32[4]
 param w : f32[4,4]`},
-		{"a norm shared by two layers of one weight", `graph g(%x: f32[3,4]) {
+	{"a norm shared by two layers of one weight", `graph g(%x: f32[3,4]) {
   %g = get_attr[g]
   %w = get_attr[w]
   %n = call_function[layer_norm](%x, %g) {normalized_shape=[4]}
@@ -69,7 +68,7 @@ param w : f32[4,4]`},
 }
 param g : f32[4]
 param w : f32[5,4]`},
-		{"two norms of one weight", `graph g(%x: f32[3,4]) {
+	{"two norms of one weight", `graph g(%x: f32[3,4]) {
   %g = get_attr[g]
   %w = get_attr[w]
   %v = get_attr[v]
@@ -82,7 +81,7 @@ param w : f32[5,4]`},
 param g : f32[4]
 param w : f32[4,4]
 param v : f32[4,4]`},
-		{"one weight for two layers in a row", `graph g(%x: f32[3,4]) {
+	{"one weight for two layers in a row", `graph g(%x: f32[3,4]) {
   %w = get_attr[w]
   %b = get_attr[b]
   %y = call_function[linear](%x, %w, %b)
@@ -92,7 +91,7 @@ param v : f32[4,4]`},
 }
 param w : f32[4,4]
 param b : f32[4]`},
-		{"a layer of its own weight", `graph g(%x: f32[4,4]) {
+	{"a layer of its own weight", `graph g(%x: f32[4,4]) {
   %w = get_attr[w]
   %v = get_attr[v]
   %y = call_function[linear](%w, %w)
@@ -103,13 +102,13 @@ param b : f32[4]`},
 }
 param w : f32[4,4]
 param v : f32[4,4]`},
-		{"a layer whose input is its weight", `graph g(%x: f32[4,4]) {
+	{"a layer whose input is its weight", `graph g(%x: f32[4,4]) {
   %a = call_function[relu](%x)
   %y = call_function[linear](%a, %a)
   %z = call_function[matmul](%y, %y)
   return %z
 }`},
-		{"a batch norm of one vector", `graph g(%x: f32[2,3,5,5]) {
+	{"a batch norm of one vector", `graph g(%x: f32[2,3,5,5]) {
   %w = get_attr[w]
   %v = get_attr[v]
   %c = call_function[conv2d](%x, %w, %v)
@@ -119,7 +118,7 @@ param v : f32[4,4]`},
 }
 param w : f32[4,3,3,3]
 param v : f32[4]`},
-		{"one convolution and one batch norm, called twice", `graph g(%x: f32[2,3,4,4]) {
+	{"one convolution and one batch norm, called twice", `graph g(%x: f32[2,3,4,4]) {
   %w = get_attr[w]
   %v = get_attr[v]
   %m = get_attr[m]
@@ -133,7 +132,7 @@ param v : f32[4]`},
 param w : f32[3,3,1,1]
 param v : f32[3]
 param m : f32[3]`},
-		{"a layer and a norm of one vector", `graph g(%x: f32[5,4]) {
+	{"a layer and a norm of one vector", `graph g(%x: f32[5,4]) {
   %w = get_attr[w]
   %v = get_attr[v]
   %y = call_function[linear](%x, %w, %v)
@@ -142,7 +141,7 @@ param m : f32[3]`},
 }
 param w : f32[4,4]
 param v : f32[4]`},
-		{"residuals of themselves", `graph g(%x: f32[5,4]) {
+	{"residuals of themselves", `graph g(%x: f32[5,4]) {
   %w = get_attr[w]
   %y = call_function[linear](%x, %w)
   %s = call_function[add](%y, %y)
@@ -155,7 +154,7 @@ param v : f32[4]`},
   return %z, %c
 }
 param w : f32[4,4]`},
-		{"a residual that is the layer's input", `graph g(%x: f32[1,4,5,5]) {
+	{"a residual that is the layer's input", `graph g(%x: f32[1,4,5,5]) {
   %w = get_attr[w]
   %a = call_function[relu](%x)
   %c = call_function[conv2d](%a, %w) {padding=[1,1]}
@@ -166,7 +165,7 @@ param w : f32[4,4]`},
   return %u
 }
 param w : f32[4,4,3,3]`},
-		{"a bias that is added twice", `graph g(%x: f32[5,4]) {
+	{"a bias that is added twice", `graph g(%x: f32[5,4]) {
   %w = get_attr[w]
   %b = get_attr[b]
   %y = call_function[linear](%x, %w, %b)
@@ -177,12 +176,12 @@ param w : f32[4,4,3,3]`},
 }
 param w : f32[4,4]
 param b : f32[4]`},
-		{"attention of one value", `graph g(%x: f32[1,2,6,8]) {
+	{"attention of one value", `graph g(%x: f32[1,2,6,8]) {
   %a = call_function[scaled_dot_product_attention](%x, %x, %x)
   %b = call_function[scaled_dot_product_attention](%a, %x, %a) {is_causal=true}
   return %b
 }`},
-		{"products of one value by one weight", `graph g(%x: f32[8,8]) {
+	{"products of one value by one weight", `graph g(%x: f32[8,8]) {
   %w = get_attr[w]
   %q = call_function[linear](%x, %w)
   %k = call_function[linear](%x, %w)
@@ -194,7 +193,7 @@ param b : f32[4]`},
   return %t, %r
 }
 param w : f32[8,8]`},
-		{"a table that is also a weight", `graph g(%i: i64[3]) {
+	{"a table that is also a weight", `graph g(%i: i64[3]) {
   %w = get_attr[w]
   %e = call_function[embedding](%i, %w)
   %y = call_function[linear](%e, %w)
@@ -204,7 +203,7 @@ param w : f32[8,8]`},
   return %s, %y
 }
 param w : f32[7,4]`},
-		{"a network of which all weights are one", `graph g(%x: f32[2,3,4]) {
+	{"a network of which all weights are one", `graph g(%x: f32[2,3,4]) {
   %h = get_attr[h]
   %w = get_attr[w]
   %b = get_attr[b]
@@ -215,7 +214,7 @@ param w : f32[7,4]`},
 param h : f32[1,3,4]
 param w : f32[12,4]
 param b : f32[12]`},
-		{"norms of themselves", `graph g(%x: f32[3,4]) {
+	{"norms of themselves", `graph g(%x: f32[3,4]) {
   %g = get_attr[g]
   %k = get_attr[k]
   %m = call_function[mean](%x) {dim=[1], keep_dim=true}
@@ -231,5 +230,4 @@ param b : f32[12]`},
 }
 param g : f32[4]
 param k : f32[1]`},
-	}
 }

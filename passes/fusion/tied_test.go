@@ -28,7 +28,7 @@ func TestTiedOperands(t *testing.T) {
 		"all": append(fusion.Recognisers(), fusion.ConvBN, fusion.LinearBN, fusion.BNAffine, fusion.MergeLinear, fusion.MergeMatmul,
 			arrange.Moves, simplify.Algebra, simplify.ConstFold, simplify.CSE, simplify.DropUnused),
 	}
-	for _, c := range cases.Ties() {
+	for _, c := range cases.Ties {
 		t.Run(c.Name, func(t *testing.T) {
 			m, err := c.Module()
 			require.NoError(t, err)

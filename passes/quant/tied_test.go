@@ -17,7 +17,7 @@ import (
 
 // TestTiedOperands scales and quantises graphs in which one parameter or value is several operands.
 func TestTiedOperands(t *testing.T) {
-	for _, c := range cases.Ties() {
+	for _, c := range cases.Ties {
 		t.Run(c.Name, func(t *testing.T) {
 			m, err := c.Module()
 			require.NoError(t, err)
