@@ -35,6 +35,67 @@ func (p Inputs) Refusal(c *diag.Claim, from *graph.Node, typ func(i int) shape.T
 	return refusal(c, from, about)
 }
 
+// Sizes reports the first size that is not what its input's type says: both sizes of f32[N,N] are N.
+// Engines ask it after CheckInput, and after the guards, which tell what needs a size.
+func (p Inputs) Sizes(given Given) error {
+	for i, n := range p {
+		for axis := range n.Type().Dims().Len() {
+			want := n.Type().Dim(axis)
+			if want.IsUnknown() {
+				continue
+			}
+			want, err := evaluated(want, given.Symbol)
+			if err != nil {
+				return err
+			}
+			got := given.Size(i, axis)
+			if got.IsUnknown() || want.IsUnknown() || got.Equal(want) {
+				continue
+			}
+			k, known := want.Int()
+			if _, number := got.Int(); known && number {
+				return p.Differs(i, axis, k, given.Type(i))
+			}
+			if given.Demand != nil {
+				given.Demand(i, got, want)
+			}
+		}
+	}
+	return nil
+}
+
+// Given says what inputs are given.
+type Given struct {
+	Type   func(i int) shape.Type
+	Size   func(i, axis int) shape.Dim
+	Symbol func(name string) shape.Dim // Unknown for one without a value
+	// Demand is told which sizes have to be equal, where one is an expression of a trace.
+	Demand func(i int, got, want shape.Dim)
+}
+
+// evaluated replaces the symbols of d. It is an error when all are known and d has no value.
+func evaluated(d shape.Dim, size func(symbol string) shape.Dim) (shape.Dim, error) {
+	bound := d.Bind(size)
+	if !bound.IsUnknown() || d.IsUnknown() {
+		return bound, nil
+	}
+	for _, name := range d.Symbols() {
+		if _, known := size(name).Int(); !known {
+			return shape.Unknown, nil
+		}
+	}
+	n, err := d.Eval(func(name string) (int, bool) { return size(name).Int() })
+	return shape.Const(n), err
+}
+
+// Differs is the error of input i, of type got, whose size at axis should be want by what its type and the
+// other sizes say.
+func (p Inputs) Differs(i, axis, want int, got shape.Type) *diag.Error {
+	n := p[i]
+	return n.Error(GuardFailed, "input "+strconv.Quote(n.Target())+" is "+got.String()+", dimension "+strconv.Itoa(axis)+" is expected to be "+
+		n.Type().Dim(axis).String()+", which is "+strconv.Itoa(want)+" here").WithHint("give inputs whose sizes agree, or capture the graph with other symbols")
+}
+
 func extra(given, takes int) string {
 	return strconv.Itoa(given) + " inputs, the graph takes " + strconv.Itoa(takes)
 }
