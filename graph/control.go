@@ -159,7 +159,7 @@ func (c *control) results() string {
 
 func (c *control) branches(a, b *Node) string {
 	t, u := outputType(a), outputType(b)
-	if !t.Compatible(u) || len(a.args) != len(b.args) || (a.Structure() == nil) != (b.Structure() == nil) {
+	if !shape.Joinable(t, u) || len(a.args) != len(b.args) || (a.Structure() == nil) != (b.Structure() == nil) {
 		return "regions return " + t.String() + " and " + u.String() + ", expected the same type"
 	}
 	return ""

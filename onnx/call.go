@@ -83,6 +83,7 @@ func (c *call) run(r *rule) (outs []*value, err *diag.Error) {
 			r.after(c, outs)
 		}
 	}
+	c.claims(outs)
 	c.unknownAttrs()
 	return outs, nil
 }
@@ -201,7 +202,11 @@ func (c *call) rank(i int) int {
 	c.value(i)
 	r := c.typ(i).Rank()
 	if r < 0 {
-		panic(refuse(CodeValue, "the rank of input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known"))
+		e := refuse(CodeValue, "the rank of input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known")
+		if c.im.undecided {
+			e = e.WithHint(sizesHint)
+		}
+		panic(e)
 	}
 	return r
 }

@@ -163,10 +163,15 @@ func (c *exportCall) dtype(i int) array.DType { return c.in[i].Type().DType() }
 func (c *exportCall) rank(i int) int { return rankOf(c.in[i]) }
 
 func rankOf(v op.Value) int {
-	if !v.Type().Ranked() {
+	needRank(v.Type())
+	return v.Type().Rank()
+}
+
+// needRank declines what has no rank before a run.
+func needRank(t shape.Type) {
+	if !t.Ranked() {
 		decline("the rank of an operand is not known")
 	}
-	return v.Type().Rank()
 }
 
 // axis counts from the front.

@@ -27,6 +27,11 @@ type Options struct {
 	Lengths map[string]int
 	// Ranks are the ranks of inputs of which the file does not say it.
 	Ranks map[string]int
+	// Sizes are those that inputs have in a run. Where it depends on sizes what a node does (Squeeze without
+	// axes drops those that are 1, an If may ask for some), the graph is the one for these sizes, and has
+	// guards that refuse others for which it would be another one. Sizes that decide nothing stay open.
+	// Where nothing is given, the graph decides in its run, with results of which the rank is not known.
+	Sizes map[string][]int
 }
 
 const mostRank = 64 // of an input that is said from outside
@@ -40,7 +45,13 @@ const Absent = -1
 // The error is a diag.List of everything that is not supported, or of what graph.Lint
 // refuses.
 func (f *File) Import(o Options) (*graph.Module, error) {
-	im := &importer{File: f, values: o.Values, lengths: o.Lengths, ranks: o.Ranks, mod: graph.NewModule(graph.New(graphName(f.model.Graph.Name))),
+	m, _, err := f.importForm(o)
+	return m, err
+}
+
+// importForm is Import that tells what the sizes given have decided.
+func (f *File) importForm(o Options) (*graph.Module, *form, error) {
+	im := &importer{File: f, values: o.Values, lengths: o.Lengths, ranks: o.Ranks, sizes: o.Sizes, mod: graph.NewModule(graph.New(graphName(f.model.Graph.Name))),
 		late: map[string]bool{}, symbolValues: map[string]*value{}, opsets: map[string]int{}, functions: map[string]*pb.Function{},
 		placed: map[placed]*graph.Node{}, inputs: map[*graph.Node]string{}, bodies: map[*graph.Graph]*body{}, paths: map[*value]string{}, workspace: &kernel.Workspace{}}
 	im.declare()
@@ -58,15 +69,15 @@ func (f *File) Import(o Options) (*graph.Module, error) {
 		im.errs.Add(graph.Lint(im.mod.Graph).Err())
 	}
 	if err := im.errs.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if im.counting {
 		if _, err := simplify.DCE.Run(passes.NewCtx(context.Background(), im.mod), im.mod.Graph); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	im.mod.DropUnused()
-	return im.mod, nil
+	return im.mod, im.formed(), nil
 }
 
 // importer is one call of Import.
@@ -93,7 +104,10 @@ type importer struct {
 	labels       labels          // of placeholders
 	pathLabel    labels          // of parameters
 	inlined      int             // nodes of functions
-	counting     bool            // a while is there only to count rounds
+	counting     bool            // nodes are left that nothing uses: a while that counts rounds, what a branch began
+	sizes        map[string][]int
+	form         form
+	undecided    bool // something depends on sizes that are not known
 }
 
 // scope is a graph of the model, or the body of a function, while it is imported.

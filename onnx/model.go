@@ -29,7 +29,8 @@ type ModelOptions struct {
 }
 
 // Model runs a file on a target. Inputs that sizes follow from are bound by their values:
-// there is an executable for each set of these values that has come, of which the least
+// there is an executable for each set of these values that has come, and for each form of the
+// graph that sizes of inputs lead to (Options.Sizes), of which the least
 // recently used one goes when there are too many. Files without such inputs have one.
 // A Model may be used by many goroutines at once.
 type Model struct {
@@ -55,6 +56,7 @@ type ModelStats struct {
 type boundModel struct {
 	shape string                  // which inputs there are, and their ranks
 	bound map[string]*array.Array // own copies
+	form  *form
 	exe   lowering.Executable
 	users int
 	gone  bool // to be closed by its last user
@@ -114,7 +116,7 @@ func (m *Model) take(inputs map[string]*array.Array) (*boundModel, error) {
 	}
 	m.stats.Runs++
 	shape := describeInputs(inputs)
-	at := slices.IndexFunc(m.made, func(b *boundModel) bool { return b.shape == shape && b.holds(inputs) })
+	at := slices.IndexFunc(m.made, func(b *boundModel) bool { return b.shape == shape && b.holds(inputs) && b.form.fits(inputs) })
 	if at < 0 {
 		b, err := m.compile(inputs, shape)
 		if err != nil {
@@ -149,11 +151,11 @@ func (m *Model) give(b *boundModel) {
 
 // compile binds what sizes follow from and compiles the rest.
 func (m *Model) compile(inputs map[string]*array.Array, shape string) (*boundModel, error) {
-	mod, names, err := m.file.ImportFor(inputs, m.opts.Import)
+	mod, of, names, err := m.file.importFor(inputs, m.opts.Import)
 	if err != nil {
 		return nil, err
 	}
-	b := &boundModel{shape: shape, bound: map[string]*array.Array{}}
+	b := &boundModel{shape: shape, form: of, bound: map[string]*array.Array{}}
 	total := 0
 	for _, name := range names {
 		b.bound[name] = array.Clone(inputs[name])

@@ -211,24 +211,65 @@ func (c *call) axes(i int) []int {
 
 func squeeze(c *call) []op.Value {
 	axes := c.axes(1)
-	rank := c.rank(0)
 	if axes == nil {
-		for i := range rank {
-			if c.typ(0).Dim(i).Is(1) {
-				axes = append(axes, i)
-			}
-		}
+		return c.squeezeAll()
 	}
 	if len(axes) == 0 {
 		return []op.Value{c.x(0)}
 	}
-	for _, a := range axes {
-		a = c.axis(a, rank)
-		if n, ok := c.typ(0).Dim(a).Int(); ok && n != 1 {
-			panic(refuse(CodeModel, "dimension "+strconv.Itoa(a)+" has size "+strconv.Itoa(n)+", expected 1"))
+	rank, t := c.rank(0), c.typ(0)
+	var rely []shape.Relation
+	for i, a := range axes {
+		axes[i] = c.axis(a, rank)
+		d := t.Dim(axes[i])
+		if n, ok := d.Int(); ok && n != 1 {
+			panic(refuse(CodeModel, "dimension "+strconv.Itoa(axes[i])+" has size "+strconv.Itoa(n)+", expected 1"))
+		}
+		if !d.IsUnknown() && !d.Is(1) && !c.im.isLate(d) {
+			rely = append(rely, shape.Equality(d, shape.Const(1)))
 		}
 	}
-	return c.one(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axes...)}, c.x(0))
+	v := c.squeezed(axes)
+	for _, r := range rely { // of what a branch relies on the branch is asked
+		if err := c.scope.cur.Graph().Assume(r, v.(*graph.Node)); err != nil {
+			panic(firstOf(err))
+		}
+	}
+	return []op.Value{v}
+}
+
+// squeezeAll drops the dimensions that are 1 when the model runs.
+func (c *call) squeezeAll() []op.Value {
+	t := c.typ(0)
+	axes, rely, known := c.im.ones(t)
+	if !t.Ranked() || !known {
+		return c.one(std.Squeeze, nil, c.x(0))
+	}
+	v := c.x(0)
+	if len(axes) > 0 {
+		v = c.squeezed(axes)
+	}
+	for _, r := range rely {
+		c.im.rely(r, v.(*graph.Node))
+	}
+	return []op.Value{v}
+}
+
+// squeezed drops dimensions that are known to be 1: by their types, or by guards, which type rules do not
+// ask.
+func (c *call) squeezed(axes []int) op.Value {
+	v := c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axes...)}, c.x(0))
+	n, ok := v.(*graph.Node)
+	if t := c.typ(0); ok && t.Ranked() && !n.Type().Ranked() {
+		var dims []shape.Dim
+		for i, d := range t.Dims().Slice() {
+			if !slices.Contains(axes, i) {
+				dims = append(dims, d)
+			}
+		}
+		n.SetType(t.WithDims(shape.Of(dims...)))
+	}
+	return v
 }
 
 func squeezeSizes(c *call, in []*sizes) *sizes {
@@ -241,6 +282,9 @@ func squeezeSizes(c *call, in []*sizes) *sizes {
 
 func unsqueeze(c *call) []op.Value {
 	axes := c.axes(1)
+	if !c.typ(0).Ranked() && len(axes) == 1 { // of one axis both count alike
+		return c.one(std.Unsqueeze, std.DimAttrs{Dim: axes[0]}, c.x(0))
+	}
 	rank := c.rank(0) + len(axes)
 	if err := checkRank("the result", rank); err != nil {
 		panic(err)

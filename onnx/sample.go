@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -151,8 +152,13 @@ func (f *File) inputs() (list []*pb.Value) {
 
 // ImportFor imports a model to be run on the given values: inputs that sizes follow from
 // are bound to theirs, and are no inputs of the graph then. It returns their names.
-// Lengths and ranks that the options do not give are those of the values.
+// Lengths, ranks and sizes that the options do not give are those of the values.
 func (f *File) ImportFor(values map[string]*array.Array, o Options) (m *graph.Module, bound []string, err error) {
+	m, _, bound, err = f.importFor(values, o)
+	return m, bound, err
+}
+
+func (f *File) importFor(values map[string]*array.Array, o Options) (m *graph.Module, of *form, bound []string, err error) {
 	given := map[string]*array.Array{}
 	for name, a := range o.Values {
 		given[name] = a
@@ -164,10 +170,20 @@ func (f *File) ImportFor(values map[string]*array.Array, o Options) (m *graph.Mo
 			o.Ranks[name] = a.Rank()
 		}
 	}
+	sizes := maps.Clone(o.Sizes)
+	for name, a := range values {
+		if sizes == nil {
+			sizes = map[string][]int{}
+		}
+		if sizes[name] == nil {
+			sizes[name] = a.Shape()
+		}
+	}
+	o.Sizes = sizes
 	for {
-		if m, err = f.Import(o); err == nil {
+		if m, of, err = f.importForm(o); err == nil {
 			slices.Sort(bound)
-			return m, bound, nil
+			return m, of, bound, nil
 		}
 		more := false
 		for _, name := range unbound(err) {
@@ -177,7 +193,7 @@ func (f *File) ImportFor(values map[string]*array.Array, o Options) (m *graph.Mo
 			}
 		}
 		if !more {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
 }

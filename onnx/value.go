@@ -32,6 +32,8 @@ type value struct {
 	isSeq bool
 	// none is an optional that holds nothing; one that holds a value is that value.
 	none bool
+	// claim is what it states of sizes, where it is the outcome of their comparison.
+	claim *claim
 	// bad is a value whose maker was refused.
 	bad bool
 }

@@ -14,6 +14,7 @@ const (
 	EQ  = diag.EQ  // A == B
 	GE  = diag.GE  // A >= B
 	MOD = diag.MOD // A % B == 0: A is a multiple of B
+	NE  = diag.NE  // A != B
 )
 
 // Relation is a statement about two sizes, such as N >= 5. The zero value says
@@ -29,6 +30,22 @@ func Equality(a, b Dim) Relation { return Relation{EQ, a, b} }
 // AtLeast is n >= least.
 func AtLeast(n, least Dim) Relation { return Relation{GE, n, least}.Normal() }
 
+// Inequality is a != b.
+func Inequality(a, b Dim) Relation { return Relation{NE, a, b} }
+
+// Not returns the relation that holds where r does not, ok false for a multiple, whose opposite is none.
+func (r Relation) Not() (_ Relation, ok bool) {
+	switch r.Rel {
+	case EQ:
+		return Inequality(r.A, r.B), true
+	case NE:
+		return Equality(r.A, r.B), true
+	case GE:
+		return AtLeast(r.B, r.A.AddInt(1)), true
+	}
+	return r, false
+}
+
 // Multiple is n % of == 0.
 func Multiple(n, of Dim) Relation { return Relation{MOD, n, of}.Normal() }
 
@@ -43,6 +60,8 @@ func (r Relation) String() string {
 		return r.A.String() + " >= " + r.B.String()
 	case MOD:
 		return operand(r.A) + " % " + operand(r.B) + " == 0"
+	case NE:
+		return r.A.String() + " != " + r.B.String()
 	}
 	return r.A.String() + " == " + r.B.String()
 }
@@ -70,6 +89,10 @@ func ParseRelation(s string) (Relation, error) {
 		if c == '<' {
 			r.A, r.B = r.B, r.A
 		}
+	case c == '!':
+		p.I++
+		p.Need('=')
+		r.Rel, r.B = NE, p.dim()
 	case p.Accept('%'):
 		r.Rel, r.B = MOD, p.factor()
 		p.Need('=')
@@ -78,7 +101,7 @@ func ParseRelation(s string) (Relation, error) {
 			p.Fail(at, "a remainder is compared, expected 0")
 		}
 	default:
-		p.Expected("'==', '>=', '<=' or '%'")
+		p.Expected("'==', '!=', '>=', '<=' or '%'")
 	}
 	return r, p.finish()
 }
@@ -145,6 +168,8 @@ func (r Relation) Truth() Truth {
 		}
 	case MOD:
 		return r.divides()
+	case NE:
+		return -Equality(r.A, r.B).Truth()
 	default:
 		switch {
 		case d.Is(0):
@@ -197,6 +222,9 @@ func (r Relation) Implies(o Relation) bool {
 	switch {
 	case r.Rel == GE && o.Rel == GE:
 		return atLeast(o.A.Sub(o.B).Sub(r.A.Sub(r.B)), 0, maxProof)
+	case r.Rel == GE && o.Rel == NE: // what is at least 1 is not 0
+		d, e := o.A.Sub(o.B), r.A.Sub(r.B).AddInt(1)
+		return atLeast(d.Sub(e), 0, maxProof) || atLeast(Dim{}.Sub(d).Sub(e), 0, maxProof)
 	case r.Rel == MOD && o.Rel == MOD && r.A.Equal(o.A):
 		_, ok := r.B.DivExact(o.B)
 		return ok
@@ -242,6 +270,8 @@ func (r Relation) Normal() Relation {
 		n = normalBound(d)
 	case MOD:
 		n = normalMultiple(r.A, r.B)
+	case NE:
+		return r
 	default:
 		if d, ok := vanishing(r.A.Sub(r.B)); ok {
 			n = normalBound(d)

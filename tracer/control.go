@@ -49,7 +49,7 @@ func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*te
 		return t.poisoned(len(first.nodes))
 	}
 	for i := range first.nodes {
-		if x, y := first.nodes[i].Type(), second.nodes[i].Type(); !x.Compatible(y) {
+		if x, y := first.nodes[i].Type(), second.nodes[i].Type(); !shape.Joinable(x, y) {
 			t.mismatch("cond", "result "+strconv.Itoa(i)+" is "+x.String()+" in one branch and "+y.String()+" in the other")
 		}
 	}

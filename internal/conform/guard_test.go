@@ -125,6 +125,19 @@ var lettered = []struct {
   guard N % 4 == 0
   return %x
 }`, [][]int{{3}, {2}}, `input "x" is f32[3]: the graph needs N (axis 0, here 3) divisible by 4`},
+	{"other", `graph g(%x: f32[N], %y: f32[M]) {
+  symbol N = dim(%x, 0)
+  symbol M = dim(%y, 0)
+  guard N != 1
+  guard M//2 != N
+  return %x
+}`, [][]int{{1}, {5}}, `input "x" is f32[1]: the graph needs N (axis 0, here 1) other than 1`},
+	{"others", `graph g(%x: f32[N], %y: f32[M]) {
+  symbol N = dim(%x, 0)
+  symbol M = dim(%y, 0)
+  guard M//2 != N
+  return %x
+}`, [][]int{{2}, {5}}, `input "y" is f32[5]: the graph needs M//2 (here 2) other than N (axis 0 of "x", here 2), where M is axis 0, here 5`},
 	{"no number", `graph g(%x: f32[M//N], %y: f32[M,N]) {
   symbol M = dim(%y, 0)
   symbol N = dim(%y, 1)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
@@ -32,7 +34,7 @@ func (s *Source) imported(j *Job) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, bound, err := s.onnx.ImportFor(values, onnx.Options{})
+	m, bound, err := s.onnx.ImportFor(values, onnx.Options{Sizes: j.sizes()})
 	if err != nil {
 		return nil, s.explained(err, values, takesValues(j.Verb))
 	}
@@ -48,6 +50,23 @@ func (s *Source) imported(j *Job) (*Source, error) {
 		}
 	}
 	return &c, nil
+}
+
+// sizes are those that the job says of inputs; what is none is reported where they are used.
+func (j *Job) sizes() map[string][]int {
+	all := map[string][]int{}
+	for _, in := range j.Shapes {
+		var dims []int
+		for _, text := range strings.Split(in.Value, ",") {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 0 {
+				break
+			}
+			dims = append(dims, n)
+		}
+		all[in.Name] = dims
+	}
+	return all
 }
 
 // export returns the files of an ONNX model.
