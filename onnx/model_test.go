@@ -122,10 +122,10 @@ func TestRangesOfInputs(t *testing.T) {
 }
 
 // What only the whole graph shows is the importer's to report: here branches whose results
-// have other ranks.
+// have other element types.
 func TestImportLints(t *testing.T) {
-	f := fromText(`<ir_version: 8, opset_import: ["" : 17]> g (bool c, float[2,3] x) => (float y) <int64[1] m = {-1}> {
-		y = If <then_branch = a () => (float[6] p) { p = Reshape(x, m) }, else_branch = b () => (float[2,3] q) { q = Neg(x) }> (c) }`)
+	f := fromText(`<ir_version: 8, opset_import: ["" : 17]> g (bool c, float[2,3] x) => (float y) {
+		y = If <then_branch = a () => (int64[2,3] p) { p = Cast<to = 7>(x) }, else_branch = b () => (float[2,3] q) { q = Neg(x) }> (c) }`)
 	_, err := f.Import(Options{})
 	require.ErrorIs(t, err, graph.BadRegions)
 	require.ErrorContains(t, err, "model.onnx")
