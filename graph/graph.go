@@ -302,6 +302,7 @@ func (g *Graph) infer(n *Node) error {
 	if t == nil {
 		t = &typing{}
 		t.Assume = func(r shape.Relation) error { return t.node.g.symbols.assume(r, t.node) }
+		t.Compare = func(a, b shape.Dim) (equal, known bool) { return t.node.g.CompareDims(a, b) }
 		t.inside = func(r shape.Relation, n *Node) error { return n.g.symbols.assume(r, n) }
 	}
 	g.typing = nil // a rule may itself make nodes

@@ -124,7 +124,7 @@ func (b *builder) known(n *graph.Node, t shape.Type) bool {
 		case n.Opcode() == graph.Placeholder:
 			hint = "say what the input is, as in fx.Input(\"x\", \"f32[N,8]\") or, for fxgen, -input x=f32[N,8]"
 		case t.Kind() == shape.Tensor && !t.Ranked() && !slices.ContainsFunc(n.OperandTypes(), func(t shape.Type) bool { return !t.Ranked() }):
-			hint = "which axes it has depends on sizes that are letters here: name the axis in the call, give the inputs fixed sizes, or say of an .onnx file which sizes it is for (fxgen: -shape NAME=2,3)"
+			hint = "which axes it has depends on sizes that are letters here: name the axis in the call, state what they are (x.Size(1).MustDiffer(1)), give the inputs fixed sizes, or say of an .onnx file which sizes it is for (fxgen: -shape NAME=2,3)"
 			if o == op.Cond {
 				hint = "its branches give results of other ranks: where sizes decide which one runs, say which sizes an .onnx file is for (fxgen: -shape NAME=2,3) or give the inputs fixed ones, else interpret the graph"
 			}
