@@ -215,3 +215,65 @@ func reported(t *testing.T, path string) {
 		}
 	}
 }
+
+// TestLoopsThatChangeSizes: what a round makes larger, or of another rank, has sizes of its own in the body;
+// where the sizes of a run say that rounds change nothing, the plan is for those.
+func TestLoopsThatChangeSizes(t *testing.T) {
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		src    string
+		in     map[string]*array.Array
+		want   []int
+		values []float32
+		plans  bool
+	}{
+		"grows": {`(int64 n, float[N] x, float[M] z) => (float y) { y = Loop<body = b (int64 i, bool c, float v) => (bool d, float w) {
+			d = Identity(c) r = Concat<axis=0>(v, z) s = Shape(r) w = Reshape(r, s) }>(n, _, x) }`,
+			map[string]*array.Array{"n": array.Scalar(int64(3)), "x": numbers(9, 2), "z": numbers(5, 1)}, []int{5}, []float32{0, 7, 0, 0, 0}, false},
+		"halves": {`(int64 n, float[N] x) => (float y) <int64[2] s = {-1, 2}, int64 one = {1}> { y = Loop<body = b (int64 i, bool c, float v) => (bool d, float w) {
+			d = Identity(c) r = Reshape(v, s) w = Gather<axis=1>(r, one) }>(n, _, x) }`,
+			map[string]*array.Array{"n": array.Scalar(int64(2)), "x": numbers(100, 8)}, []int{2}, []float32{21, 49}, false},
+		"turns": {`(int64 n, float[A,B] x) => (float y) { y = Loop<body = b (int64 i, bool c, float v) => (bool d, float w) {
+			d = Identity(c) w = Transpose(v) }>(n, _, x) }`,
+			map[string]*array.Array{"n": array.Scalar(int64(3)), "x": numbers(100, 1, 2)}, []int{2, 1}, []float32{0, 7}, false},
+		"turns a square": {`(int64 n, float[A,B] x) => (float y) { y = Loop<body = b (int64 i, bool c, float v) => (bool d, float w) {
+			d = Identity(c) w = Transpose(v) }>(n, _, x) }`,
+			map[string]*array.Array{"n": array.Scalar(int64(3)), "x": numbers(100, 2, 2)}, []int{2, 2}, []float32{0, 14, 7, 21}, true},
+		"gets a rank": {`(int64 n, float[A] x) => (float y) <int64[1] a = {0}> { y = Loop<body = b (int64 i, bool c, float v) => (bool d, float w) {
+			d = Identity(c) w = Unsqueeze(v, a) }>(n, _, x) }`,
+			map[string]*array.Array{"n": array.Scalar(int64(2)), "x": numbers(100, 2)}, []int{1, 1, 2}, []float32{0, 7}, false},
+		"spreads": {`(int64 n, float[1] x, float[B] z) => (float y) { y = Loop<body = b (int64 i, bool c, float v) => (bool d, float w) {
+			d = Identity(c) w = Add(v, z) }>(n, _, x) }`,
+			map[string]*array.Array{"n": array.Scalar(int64(2)), "x": numbers(100, 1), "z": numbers(5, 3)}, []int{3}, []float32{0, 4, 8}, false},
+		"spreads over one": {`(int64 n, float[1] x, float[B] z) => (float y) { y = Loop<body = b (int64 i, bool c, float v) => (bool d, float w) {
+			d = Identity(c) w = Add(v, z) }>(n, _, x) }`,
+			map[string]*array.Array{"n": array.Scalar(int64(2)), "x": numbers(100, 1), "z": numbers(5, 1)}, []int{1}, []float32{0}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := fromText(head + c.src)
+			for _, o := range []Options{{}, {Sizes: map[string][]int{"x": c.in["x"].Shape()}}} {
+				if c.in["z"] != nil && o.Sizes != nil {
+					o.Sizes["z"] = c.in["z"].Shape()
+				}
+				m, err := f.Import(o)
+				require.NoError(t, err)
+				require.Empty(t, graph.Lint(m.Graph))
+				args := f.Args(Sample{Inputs: c.in}, nil)
+				out, err := (&interp.Interpreter{State: interp.NewState(m)}).RunArrays(ctx, args)
+				require.NoError(t, err)
+				require.Equal(t, c.want, out[0].Shape())
+				require.Equal(t, c.values, array.Data[float32](array.Contiguous(out[0])))
+				e, err := cpu.Compile(m, lowering.Options{})
+				if o.Sizes == nil || !c.plans {
+					require.ErrorIs(t, err, lowering.UnknownSize)
+					continue
+				}
+				require.NoError(t, err)
+				out, err = e.Run(ctx, args)
+				require.NoError(t, err)
+				require.Equal(t, c.want, out[0].Shape())
+				require.Equal(t, c.values, array.Data[float32](out[0]))
+			}
+		})
+	}
+}
