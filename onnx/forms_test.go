@@ -199,9 +199,13 @@ func reported(t *testing.T, path string) {
 		args := f.Args(s, nil)
 		refused := filepath.Base(filepath.Dir(filepath.Dir(path))) == "same_letter"
 		for name, run := range map[string]func() ([]*array.Array, error){
-			"plan":     func() ([]*array.Array, error) { return model.Run(ctx, s.Inputs) },
-			"interp":   func() ([]*array.Array, error) { return (&interp.Interpreter{State: interp.NewState(open)}).RunArrays(ctx, args) },
-			"exported": func() ([]*array.Array, error) { return (&interp.Interpreter{State: interp.NewState(reread)}).RunArrays(ctx, args) },
+			"plan": func() ([]*array.Array, error) { return model.Run(ctx, s.Inputs) },
+			"interp": func() ([]*array.Array, error) {
+				return (&interp.Interpreter{State: interp.NewState(open)}).RunArrays(ctx, args)
+			},
+			"exported": func() ([]*array.Array, error) {
+				return (&interp.Interpreter{State: interp.NewState(reread)}).RunArrays(ctx, args)
+			},
 		} {
 			out, err := run()
 			if refused {

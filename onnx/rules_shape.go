@@ -238,40 +238,6 @@ func squeeze(c *call) []op.Value {
 	return []op.Value{v}
 }
 
-// squeezeAll drops the dimensions that are 1 when the model runs.
-func (c *call) squeezeAll() []op.Value {
-	t := c.typ(0)
-	axes, rely, known := c.im.ones(t)
-	if !t.Ranked() || !known {
-		return c.one(std.Squeeze, nil, c.x(0))
-	}
-	v := c.x(0)
-	if len(axes) > 0 {
-		v = c.squeezed(axes)
-	}
-	for _, r := range rely {
-		c.im.rely(r, v.(*graph.Node))
-	}
-	return []op.Value{v}
-}
-
-// squeezed drops dimensions that are known to be 1: by their types, or by guards, which type rules do not
-// ask.
-func (c *call) squeezed(axes []int) op.Value {
-	v := c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axes...)}, c.x(0))
-	n, ok := v.(*graph.Node)
-	if t := c.typ(0); ok && t.Ranked() && !n.Type().Ranked() {
-		var dims []shape.Dim
-		for i, d := range t.Dims().Slice() {
-			if !slices.Contains(axes, i) {
-				dims = append(dims, d)
-			}
-		}
-		n.SetType(t.WithDims(shape.Of(dims...)))
-	}
-	return v
-}
-
 func squeezeSizes(c *call, in []*sizes) *sizes {
 	c.list("axes")
 	if len(in[0].dims) != 1 || in[0].scalar {
