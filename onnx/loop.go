@@ -47,7 +47,7 @@ func (l *loopBody) settled(c *call) (types []shape.Type, changed bool) {
 	g := l.s.cur.Graph()
 	for i, v := range l.carried {
 		before, after := v.node.Type(), l.outs[1+i].typ()
-		if after.Kind() != shape.Tensor || !before.Ranked() {
+		if after.Kind() != shape.Tensor || !before.Ranked() || l.rowsOf(i) != nil { // rows become results of the rounds
 			types = append(types, before)
 			continue
 		}

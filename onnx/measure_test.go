@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op"
 )
 
@@ -93,13 +94,18 @@ func TestLoopThatAppends(t *testing.T) {
 	require.Equal(t, []float32{1, 10}, array.Data[float32](out[1]))
 }
 
-// A round that looks at what it has appended is no scan; that it grows is said.
+// A round that looks at what it has appended is no scan: what it carries has another size in each round.
 func TestLoopThatReadsWhatItAppends(t *testing.T) {
 	src := `(int64 n, float[1,2] x) => (float["m",2] all) <int64[1] zero = {0}, bool yes = {1}> {
 		all = Loop<body = b (int64 i, bool c, float["k",2] rows) => (bool c, float["l",2] more) {
 			w = ReduceSum<keepdims=1>(rows, zero) more = Concat<axis=0>(rows, w) }>(n, yes, x) }`
-	_, err := fromText(head + src).Import(Options{})
-	require.ErrorIs(t, err, graph.BadRegions)
+	out := interpreted(t, src, single(2), floats([]int{1, 2}, 1, 2))
+	require.Equal(t, []int{3, 2}, out[0].Shape())
+	require.Equal(t, []float32{1, 2, 1, 2, 2, 4}, array.Data[float32](out[0]))
+	m, err := fromText(head + src).Import(Options{})
+	require.NoError(t, err)
+	_, err = cpu.Compile(m, lowering.Options{})
+	require.ErrorIs(t, err, lowering.UnknownSize)
 }
 
 // Sizes that a body finds are used in the body.
