@@ -196,6 +196,7 @@ func (w sizeWriter) Neg(x op.Value) op.Value    { return w.cur.Call(std.Neg, nil
 func (w sizeWriter) Add(x, y op.Value) op.Value { return w.cur.Call(std.Add, nil, x, y) }
 func (w sizeWriter) Sub(x, y op.Value) op.Value { return w.cur.Call(std.Sub, nil, x, y) }
 func (w sizeWriter) Mul(x, y op.Value) op.Value { return w.cur.Call(std.Mul, nil, x, y) }
+func (w sizeWriter) Min(x, y op.Value) op.Value { return w.cur.Call(std.Minimum, nil, x, y) }
 func (w sizeWriter) FloorDiv(x, y op.Value) op.Value {
 	return w.cur.Call(std.FloorDivide, nil, x, y)
 }

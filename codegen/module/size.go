@@ -187,6 +187,13 @@ func (sizeArith) Mul(x, y sizeCode) sizeCode {
 	return x.call("Mul", y.code)
 }
 
+func (sizeArith) Min(x, y sizeCode) sizeCode {
+	if !x.size {
+		x, y = y, x
+	}
+	return x.call("Min", y.code)
+}
+
 func (sizeArith) FloorDiv(x, y sizeCode) sizeCode {
 	if !x.size { // the number as a size is zero sizes and itself
 		x = sizeCode{y.code.Clone(), true}.call("Mul", jen.Lit(0)).call("Add", x.code)
