@@ -191,7 +191,7 @@ func (c *call) size(d shape.Dim, dtype array.DType) op.Value {
 	if d.IsUnknown() {
 		panic(refuse(CodeValue, "a size of "+diag.Quote(c.n.Inputs[0])+" is not known, and indices count from it"))
 	}
-	return c.on(sized(&sizes{dims: []shape.Dim{d}, scalar: true, dtype: dtype}))
+	return c.on(sized(sizeNumber(d, dtype)))
 }
 
 // depth is the length of an index tuple: the last size of operand i.

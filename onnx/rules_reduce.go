@@ -124,7 +124,7 @@ func arg(c *call, o *op.Op) []op.Value {
 	}
 	n := c.typ(0).Dim(axis)
 	v := c.do(o, a, c.do(std.Flip, std.FlipAttrs{Dims: op.IntList(axis)}, c.x(0)))
-	last := c.on(sized(&sizes{dims: []shape.Dim{n.AddInt(-1)}, scalar: true, dtype: array.I64}))
+	last := c.on(sized(sizeNumber(n.AddInt(-1), array.I64)))
 	return c.one(std.Sub, nil, last, v)
 }
 

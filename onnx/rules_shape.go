@@ -22,27 +22,18 @@ var shapeRules = map[string][]rule{
 	"Size":            {{since: 1, run: sizeOf}},
 	"Reshape": {{since: 1, build: func(c *call) []op.Value {
 		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, shape.Ints(c.list("shape")...).Slice())}, c.x(0))
-	}}, {since: 5, sizes: func(c *call, in []*sizes) *sizes {
-		c.ignore("allowzero") // no size here is 0 for another one
-		if len(in) < 2 {
-			return nil
-		}
-		if n, ok := shape.Of(in[1].dims...).Known(); ok && (len(n) == 0 && len(in[0].dims) == 1 || len(n) == 1 && (n[0] == -1 || n[0] == len(in[0].dims))) {
-			return &sizes{dims: in[0].dims, scalar: len(n) == 0, dtype: in[0].dtype}
-		}
-		return nil
-	}, build: func(c *call) []op.Value {
+	}}, {since: 5, build: func(c *call) []op.Value {
 		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, c.dims(1))}, c.x(0))
 	}}},
 	"Flatten":   from(1, flatten),
 	"Transpose": from(1, transpose),
-	"Squeeze":   {{since: 1, build: squeeze, sizes: squeezeSizes}, {since: 13, build: squeeze, sizes: squeezeSizes}},
-	"Unsqueeze": {{since: 1, build: unsqueeze, sizes: unsqueezeSizes}},
+	"Squeeze":   from(1, squeeze),
+	"Unsqueeze": from(1, unsqueeze),
 	"Expand":    from(8, expand),
-	"Concat":    {{since: 1, build: concat, sizes: concatSizes, after: concatParts}},
-	"Slice":     {{since: 1, build: slice, sizes: sliceSizes}},
+	"Concat":    {{since: 1, build: concat, after: concatParts}},
+	"Slice":     from(1, slice),
 	"Split":     from(1, split),
-	"Gather":    {{since: 1, build: gather, sizes: gatherSizes}},
+	"Gather":    from(1, gather),
 	"Range":     from(11, rangeOf),
 	"Tile": from(6, func(c *call) []op.Value {
 		return c.one(std.Repeat, std.RepeatAttrs{Repeats: shape.Of(c.dims(1)...)}, c.x(0))
@@ -127,7 +118,7 @@ func shapeOf(c *call) []*value {
 	start, end := clampAxis(c.int("start", 0), rank), clampAxis(c.int("end", rank), rank)
 	dims, ok := dimsOf(c.typ(0))
 	if ok {
-		return []*value{sized(&sizes{dims: dims[start:max(start, end)], dtype: array.I64})}
+		return []*value{sized(sizeList(dims[start:max(start, end)]...))}
 	}
 	c.b = builder{c.scope.cur, c.im}
 	var parts []op.Value
@@ -154,7 +145,7 @@ func sizeOf(c *call) []*value {
 	if !ok || n.IsUnknown() {
 		panic(refuse(CodeValue, "the sizes of "+diag.Quote(c.n.Inputs[0])+" are not known"))
 	}
-	return []*value{sized(&sizes{dims: []shape.Dim{n}, scalar: true, dtype: array.I64})}
+	return []*value{sized(sizeNumber(n, array.I64))}
 }
 
 // reshaped are the sizes that reshape is given: 0 keeps a size, unless allowzero is set.
@@ -231,14 +222,6 @@ func squeeze(c *call) []op.Value {
 	return c.one(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axes...)}, c.x(0))
 }
 
-func squeezeSizes(c *call, in []*sizes) *sizes {
-	c.list("axes")
-	if len(in[0].dims) != 1 || in[0].scalar {
-		return nil
-	}
-	return &sizes{dims: in[0].dims, scalar: true, dtype: in[0].dtype}
-}
-
 func unsqueeze(c *call) []op.Value {
 	axes := c.axes(1)
 	rank := c.rank(0) + len(axes)
@@ -258,17 +241,6 @@ func unsqueeze(c *call) []op.Value {
 		v = c.do(std.Unsqueeze, std.DimAttrs{Dim: a}, v)
 	}
 	return []op.Value{v}
-}
-
-func unsqueezeSizes(c *call, in []*sizes) *sizes {
-	axes := c.list("axes")
-	if len(in) > 1 {
-		axes, _ = shape.Of(in[1].dims...).Known()
-	}
-	if !in[0].scalar || len(axes) != 1 {
-		return nil
-	}
-	return &sizes{dims: in[0].dims, dtype: in[0].dtype}
 }
 
 // expand broadcasts both ways: sizes of 1 in the shape keep those of the operand.
@@ -296,18 +268,6 @@ func concatParts(c *call, outs []*value) {
 	if outs[0].node != nil && outs[0].typ().DType().IsInt() && outs[0].typ().Rank() == 1 {
 		outs[0].parts = c.in
 	}
-}
-
-func concatSizes(c *call, in []*sizes) *sizes {
-	c.int("axis", 0)
-	out := &sizes{dtype: array.I64}
-	for _, s := range in {
-		if s == nil || s.scalar {
-			return nil
-		}
-		out.dims, out.dtype = append(out.dims, s.dims...), s.dtype
-	}
-	return out
 }
 
 func split(c *call) []op.Value {
@@ -396,28 +356,6 @@ func anyNegative(a *array.Array) bool {
 		}
 	}
 	return false
-}
-
-func gatherSizes(c *call, in []*sizes) *sizes {
-	c.int("axis", 0)
-	if len(in) < 2 || in[0].scalar {
-		return nil
-	}
-	at, ok := shape.Of(in[1].dims...).Known()
-	if !ok {
-		return nil
-	}
-	out := &sizes{scalar: in[1].scalar, dtype: in[0].dtype}
-	for _, i := range at {
-		if i < 0 {
-			i += len(in[0].dims)
-		}
-		if i < 0 || i >= len(in[0].dims) {
-			panic(refuse(CodeModel, "index "+strconv.Itoa(i)+" is out of range for "+strconv.Itoa(len(in[0].dims))+" elements"))
-		}
-		out.dims = append(out.dims, in[0].dims[i])
-	}
-	return out
 }
 
 // knownRange reports whether the numbers of a range are known, or its end a size.

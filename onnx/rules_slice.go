@@ -152,37 +152,3 @@ func reversed(c *call, v op.Value, axis int, size, start, stop shape.Dim) (op.Va
 	v = c.do(std.Flip, std.FlipAttrs{Dims: op.IntList(axis)}, v)
 	return v, flip(start, true), flip(stop, false)
 }
-
-func sliceSizes(c *call, in []*sizes) *sizes {
-	starts, ends, axes, steps := bounds(c)
-	if len(axes) != 1 || in[0].scalar || starts == nil {
-		return nil
-	}
-	from, ok1 := starts[0].Int()
-	to, ok2 := ends[0].Int()
-	step := 1
-	if steps != nil {
-		step = steps[0]
-	}
-	if !ok1 || !ok2 || step == 0 {
-		return nil
-	}
-	n := len(in[0].dims)
-	out := &sizes{dtype: in[0].dtype}
-	if step > 0 {
-		for i := clampAxis(from, n); i < clampAxis(to, n); i += step {
-			out.dims = append(out.dims, in[0].dims[i])
-		}
-		return out
-	}
-	if from < 0 {
-		from = max(from+n, 0)
-	}
-	if to < 0 {
-		to = max(to+n, -1)
-	}
-	for i := min(from, n-1); i > to; i += step {
-		out.dims = append(out.dims, in[0].dims[i])
-	}
-	return out
-}
