@@ -231,10 +231,11 @@ func (c *call) ints(i int) []int {
 	return n
 }
 
-// dims returns the elements of operand i as sizes.
-func (c *call) dims(i int) []shape.Dim {
-	return c.measured(i, c.value(i))
-}
+// dims returns the elements of operand i as sizes: numbers, expressions, or what a run finds.
+func (c *call) dims(i int) []shape.Dim { return c.measured(i, c.value(i), false) }
+
+// integers is dims for what may be negative.
+func (c *call) integers(i int) []shape.Dim { return c.measured(i, c.value(i), true) }
 
 // dim returns the one element of operand i as a size.
 func (c *call) dim(i int) shape.Dim {

@@ -272,25 +272,38 @@ func concatParts(c *call, outs []*value) {
 
 func split(c *call) []op.Value {
 	axis := c.axis(c.int("axis", 0), c.rank(0))
-	parts := c.list("split")
-	if c.has(1) {
-		parts = c.ints(1)
+	var parts []shape.Dim
+	switch {
+	case c.has(1):
+		parts = c.dims(1)
+	case c.given("split"):
+		parts = shape.Ints(c.list("split")...).Slice()
 	}
 	count := c.int("num_outputs", len(c.n.Outputs))
 	if count != len(c.n.Outputs) || count == 0 {
 		panic(refuse(CodeModel, "num_outputs is "+strconv.Itoa(count)+", the node has "+strconv.Itoa(len(c.n.Outputs))+" outputs"))
 	}
 	if parts == nil {
-		n, ok := c.typ(0).Dim(axis).Int()
-		if !ok {
-			panic(refuse(CodeValue, "the size that is split is "+c.typ(0).Dim(axis).String()+", expected a number"))
-		}
-		each := (n + count - 1) / count
-		for i := range count {
-			parts = append(parts, max(min(each, n-i*each), 0))
-		}
+		parts = equalParts(c.typ(0).Dim(axis), count)
 	}
-	return c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.Ints(parts...), Dim: axis}, c.x(0)), len(parts))
+	return c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.Of(parts...), Dim: axis}, c.x(0)), len(parts))
+}
+
+// equalParts divides a size into parts of one size, rounded up, as long as there is enough.
+func equalParts(n shape.Dim, count int) []shape.Dim {
+	if n.IsUnknown() {
+		panic(refuse(CodeValue, "the size that is split is not known"))
+	}
+	each := n.AddInt(count - 1).FloorDivInt(count)
+	parts, at := make([]shape.Dim, count), zero
+	for i := range parts {
+		to := n // which all parts together are
+		if i < count-1 {
+			to = each.MulInt(i + 1).Min(n)
+		}
+		parts[i], at = to.Sub(at), to
+	}
+	return parts
 }
 
 // gather takes entries along an axis; negative indices count from the end.

@@ -99,7 +99,7 @@ func (f *sizeFolder) Call(o *op.Op, attrs any, in ...op.Value) op.Value {
 		return f.scalar(o, given, in)
 	case sizeSums[o] != nil:
 		if a, ok := given.(std.ReduceAttrs); ok {
-			return f.reduce(sizeSums[o], a, in[0].(symbols).s[0])
+			return f.reduce(o, a, in[0].(symbols).s[0])
 		}
 	case o.Composite():
 		return o.Expand(f, given, in)
@@ -335,7 +335,7 @@ var sizeSums = map[*op.Op]func(a, b shape.Dim) shape.Dim{
 }
 
 // reduce joins the elements along axes, of which there must be some.
-func (f *sizeFolder) reduce(join func(a, b shape.Dim) shape.Dim, a std.ReduceAttrs, s *sizes) op.Value {
+func (f *sizeFolder) reduce(o *op.Op, a std.ReduceAttrs, s *sizes) op.Value {
 	gone := make([]bool, len(s.shape))
 	for _, i := range a.Dim.Slice() {
 		if i < 0 {
@@ -347,6 +347,12 @@ func (f *sizeFolder) reduce(join func(a, b shape.Dim) shape.Dim, a std.ReduceAtt
 		gone[i] = true
 	}
 	out, each := &sizes{dtype: s.dtype, shape: []int{}}, 1
+	switch {
+	case a.DType != array.Invalid:
+		out.dtype = a.DType
+	case o == std.Sum || o == std.Prod:
+		out.dtype = array.I64
+	}
 	var front, back []int // the axes that stay and those that go
 	for i, n := range s.shape {
 		if gone[i] || a.Dim.Len() == 0 {
@@ -358,14 +364,14 @@ func (f *sizeFolder) reduce(join func(a, b shape.Dim) shape.Dim, a std.ReduceAtt
 		}
 		front, out.shape = append(front, i), append(out.shape, n)
 	}
-	if len(s.dims) == 0 || len(s.shape) == 0 {
+	if len(s.dims) == 0 || len(s.shape) == 0 || out.dtype != array.I64 && out.dtype != s.dtype {
 		panic(tooLarge{})
 	}
 	turned := elements(f.move(std.Permute, std.PermuteAttrs{Dims: op.IntList(append(front, back...)...)}, []op.Value{symbols{[]*sizes{s}}}))
 	for i := 0; i < len(turned.dims); i += each {
 		d := turned.dims[i]
 		for _, x := range turned.dims[i+1 : i+each] {
-			d = join(d, x)
+			d = sizeSums[o](d, x)
 		}
 		out.dims = append(out.dims, d)
 	}

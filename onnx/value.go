@@ -25,8 +25,8 @@ type value struct {
 	node *graph.Node
 	// parts are what a list of integers was put together from, where it is a node.
 	parts []*value
-	// measure are the sizes that a run makes of the node.
-	measure []shape.Dim
+	// measure are the sizes that a run makes of the node; true: they may be negative.
+	measure map[bool][]shape.Dim
 	// seq are the members of a sequence.
 	seq   []*value
 	isSeq bool
