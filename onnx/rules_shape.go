@@ -23,7 +23,7 @@ var shapeRules = map[string][]rule{
 	"Reshape": {{since: 1, build: func(c *call) []op.Value {
 		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, shape.Ints(c.list("shape")...).Slice())}, c.x(0))
 	}}, {since: 5, build: func(c *call) []op.Value {
-		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, c.dims(1))}, c.x(0))
+		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, c.newSizes(1))}, c.x(0))
 	}}},
 	"Flatten":   from(1, flatten),
 	"Transpose": from(1, transpose),
@@ -152,6 +152,7 @@ func sizeOf(c *call) []*value {
 func reshaped(c *call, to []shape.Dim) shape.Dims {
 	zero := c.flag("allowzero", false)
 	c.ignore("consumed_inputs")
+	to = slices.Clone(to)
 	for i, d := range to {
 		if d.Is(0) && !zero {
 			if i >= c.rank(0) {
@@ -161,6 +162,42 @@ func reshaped(c *call, to []shape.Dim) shape.Dims {
 		}
 	}
 	return shape.Of(to...)
+}
+
+// newSizes are the sizes that operand i gives a tensor; where the model computes them, what is
+// -1 or 0 then is replaced first by what it stands for.
+func (c *call) newSizes(i int) []shape.Dim {
+	v := c.value(i)
+	count, known := v.typ().Dim(0).Int()
+	if _, ok := v.asSizes(); ok || v.parts != nil || v.node == nil || v.typ().Rank() != 1 || !known || count > mostRank {
+		return c.dims(i)
+	}
+	to := c.x(i)
+	if v.typ().DType() != array.I64 {
+		to = c.do(std.Cast, std.CastAttrs{DType: array.I64}, to)
+	}
+	is := func(n int64) op.Value { return c.do(std.Eq, std.BinaryAttrs{Other: op.Int(n)}, to) }
+	rank := c.rank(0)
+	own := make([]op.Value, max(count, 0))
+	total := c.number64(1)
+	for k := range max(rank, count) {
+		n := c.number64(0) // which has no size to keep
+		if k < rank {
+			n = c.do(op.Dim, op.AxisAttrs{Axis: k}, c.x(0))
+			total = c.do(std.Mul, nil, total, n)
+		}
+		if k < count {
+			own[k] = n
+		}
+	}
+	if !c.flag("allowzero", false) && count > 0 {
+		to = c.do(std.Where, nil, is(0), c.do(std.Stack, std.DimAttrs{}, own...), to)
+	}
+	open := is(-1)
+	others := c.do(std.Prod, std.ReduceAttrs{}, c.do(std.Where, nil, open, c.number64(1), to))
+	rest := c.do(std.FloorDivide, nil, total, c.do(std.Maximum, std.BinaryAttrs{Other: op.Int(1)}, others))
+	to = c.do(std.Where, nil, open, rest, to)
+	return c.measured(i, &value{name: v.name, node: to.(*graph.Node)}, false)
 }
 
 func flatten(c *call) []op.Value {

@@ -93,7 +93,7 @@ func (f *sizeFolder) Call(o *op.Op, attrs any, in ...op.Value) op.Value {
 	case !symbolic:
 		return f.folder.Call(o, attrs, in...)
 	case err != nil:
-	case o.Class == op.Movement:
+	case o.Class == op.Movement, o == std.Scatter && given == any(std.ScatterAttrs{Dim: scatterDim(given)}):
 		return f.move(o, given, in)
 	case o.Scalar():
 		return f.scalar(o, given, in)
@@ -105,6 +105,12 @@ func (f *sizeFolder) Call(o *op.Op, attrs any, in ...op.Value) op.Value {
 		return o.Expand(f, given, in)
 	}
 	panic(tooLarge{})
+}
+
+// scatterDim is the dimension of a scatter.
+func scatterDim(attrs any) int {
+	a, _ := attrs.(std.ScatterAttrs)
+	return a.Dim
 }
 
 // elements are the elements of an operand as sizes.
