@@ -280,20 +280,43 @@ func unsqueeze(c *call) []op.Value {
 	return []op.Value{v}
 }
 
-// expand broadcasts both ways: sizes of 1 in the shape keep those of the operand.
+// expand broadcasts both ways: sizes of 1 in the shape keep those of the operand. Where
+// the model computes a size, the run finds out which of the two is 1.
 func expand(c *call) []op.Value {
-	to, have := c.dims(1), c.typ(0).Dims()
+	to, have, x := c.dims(1), c.typ(0).Dims(), c.x(0)
 	rank := max(len(to), c.rank(0))
 	out := make([]shape.Dim, rank)
 	want := shape.Of(to...)
 	for i := 1; i <= rank; i++ {
-		d := want.FromEnd(i)
-		if d.Is(1) {
-			d = have.FromEnd(i)
+		d, n := want.FromEnd(i), have.FromEnd(i)
+		_, number := n.Int()
+		switch {
+		case d.Is(1):
+			d = n
+		case !c.im.isLate(d) || n.Is(1) || n.IsUnknown():
+		case number:
+			if e := choose(equal(d, one), n, d); !e.IsUnknown() {
+				d = e
+			}
+		default:
+			x, d = c.widened(x, c.rank(0)-i, n, d)
 		}
 		out[rank-i] = d
 	}
-	return c.one(std.Expand, std.ExpandAttrs{Shape: shape.Of(out...)}, c.x(0))
+	return c.one(std.Expand, std.ExpandAttrs{Shape: shape.Of(out...)}, x)
+}
+
+// widened repeats an axis of size n to size d, or leaves it as it is, as the run finds: one
+// of them is 1, or they are equal.
+func (c *call) widened(x op.Value, axis int, n, d shape.Dim) (op.Value, shape.Dim) {
+	wide := choose(equal(d, one), n, d)
+	wrong := one.Sub(equal(n, one)).Mul(one.Sub(equal(wide, n)))
+	if wide.IsUnknown() || wrong.IsUnknown() { // too long: then they must be equal
+		return x, d
+	}
+	index := c.do(std.Mul, nil, c.do(std.Arange, std.ArangeAttrs{End: wide}), c.size(one.Sub(equal(n, one)), array.I64))
+	index = c.do(std.Add, nil, index, c.size(wrong.Mul(n), array.I64)) // outside, which is an error
+	return c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, index), wide
 }
 
 func concat(c *call) []op.Value {
@@ -422,8 +445,14 @@ func (c *call) knownRange() bool {
 func rangeOf(c *call) []op.Value {
 	d := c.typ(0).DType()
 	if !c.knownRange() {
-		one := func(i int) op.Value { return c.condition(c.x(i)) }
-		return c.one(std.Range, nil, one(0), one(1), one(2))
+		alone := func(i int) op.Value {
+			v := c.x(i)
+			if v.Type().Rank() > 0 {
+				v = c.do(std.Reshape, std.ReshapeAttrs{}, v)
+			}
+			return v
+		}
+		return c.one(std.Range, nil, alone(0), alone(1), alone(2))
 	}
 	if d.IsFloat() {
 		start, end, step := c.number(0).Float64(), c.number(1).Float64(), c.number(2).Float64()
@@ -441,8 +470,11 @@ func rangeOf(c *call) []op.Value {
 		panic(refuse(CodeModel, "a range in steps of 0 has no length"))
 	}
 	end := c.dim(1)
-	if n, known := end.Int(); known && (n > start) != (step > 0) {
-		end = shape.Const(start) // a step away from the end makes no elements
+	// A step away from the end makes no elements.
+	if step > 0 {
+		end = end.Max(shape.Const(start))
+	} else {
+		end = end.Min(shape.Const(start))
 	}
 	return c.one(std.Arange, std.ArangeAttrs{Start: start, End: end, Step: step, DType: d})
 }
