@@ -20,12 +20,15 @@ var End = shape.Const(math.MaxInt64)
 // Symbolic bounds must lie within the dimension, not be negative, and the start
 // not be behind the stop. Of a dimension of symbolic size, a single element that
 // is taken must be there, so that it has size 1, and one that loses one element must not be
-// empty. All that is guarded. Step 0 means 1.
+// empty. All that is guarded. With Inside constant bounds of such a dimension must lie
+// within it, too. Step 0 means 1.
 type SliceAttrs struct {
 	Dim   int       `fx:",arg"`
 	Start shape.Dim `fx:",arg"`
 	Stop  shape.Dim `fx:",arg"`
 	Step  int
+	// Inside says that nothing is to be cut at the ends.
+	Inside bool
 }
 
 // NarrowAttrs are the attributes of narrow: Length elements from Start on, all
@@ -48,7 +51,14 @@ func (a NarrowAttrs) slice(t shape.Type) SliceAttrs {
 			stop = End // the slice's bounds count from the end too
 		}
 	}
-	return SliceAttrs{Dim: a.Dim, Start: start, Stop: stop}
+	s := SliceAttrs{Dim: a.Dim, Start: start, Stop: stop}
+	if t.Ranked() {
+		_, known := t.Dim(a.Dim).Int()
+		_, from := start.Int()
+		_, to := stop.Int()
+		s.Inside = !known && (from || to)
+	}
+	return s
 }
 
 // SelectAttrs are the attributes of select; a negative index counts from the end.
@@ -296,14 +306,14 @@ func sliceDims(c *op.Infer, a SliceAttrs, d shape.Dims) (shape.Dims, error) {
 			WithHint("flip reverses a dimension")
 	}
 	size, step := d.At(axis), max(a.Step, 1)
-	if one, err := oneElement(c, a, size, step); one || err != nil {
+	if one, err := oneElement(c, a, size, step); !a.Inside && (one || err != nil) {
 		return d.With(axis, shape.Const(1)), err
 	}
-	lo, err := sliceBound(c, a.Start, size, false)
+	lo, err := sliceBound(c, a.Start, size, false, a.Inside)
 	if err != nil {
 		return d, err
 	}
-	hi, err := sliceBound(c, a.Stop, size, true)
+	hi, err := sliceBound(c, a.Stop, size, true, a.Inside)
 	if err != nil {
 		return d, err
 	}
@@ -317,6 +327,7 @@ func sliceDims(c *op.Infer, a SliceAttrs, d shape.Dims) (shape.Dims, error) {
 	count := length.AddInt(step - 1).FloorDivInt(step)
 	_, from := a.Start.Int()
 	_, to := a.Stop.Int()
+	from = from && !a.Inside
 	some, all := shape.AtLeast(size, shape.Const(1)), shape.AtLeast(count, shape.Const(0))
 	switch {
 	case !from || !to:
@@ -356,7 +367,7 @@ func oneElement(c *op.Infer, a SliceAttrs, size shape.Dim, step int) (bool, erro
 // sliceBound resolves a bound of a dimension of the given size. What lies beyond an end is
 // cut there, where a start beyond the last end, and a stop before the first one, may stay: they
 // leave nothing. Where a bound is symbolic, it is taken to lie inside.
-func sliceBound(c *op.Infer, b, size shape.Dim, stop bool) (shape.Dim, error) {
+func sliceBound(c *op.Infer, b, size shape.Dim, stop, within bool) (shape.Dim, error) {
 	v, isInt := b.Int()
 	n, sized := size.Int()
 	switch {
@@ -370,6 +381,10 @@ func sliceBound(c *op.Infer, b, size shape.Dim, stop bool) (shape.Dim, error) {
 		return b, nil
 	case b.IsUnknown() || size.IsUnknown():
 		return shape.Unknown, nil
+	case isInt && v < 0 && within:
+		return size.Add(b), inside(c, shape.Const(-v), size)
+	case isInt && within:
+		return b, inside(c, b, size)
 	case isInt && v < 0 && stop:
 		return size.Add(b), nil
 	case isInt && v < 0:
@@ -465,7 +480,7 @@ func diagonalDims(_ *op.Infer, a DiagonalAttrs, d shape.Dims) (shape.Dims, error
 
 func sliceSamples(g *op.Gen) []op.Sample {
 	at := func(dim, start, stop, step int) SliceAttrs {
-		return SliceAttrs{dim, shape.Const(start), shape.Const(stop), step}
+		return SliceAttrs{Dim: dim, Start: shape.Const(start), Stop: shape.Const(stop), Step: step}
 	}
 	return append(moveCalls(g, at(1, 1, 3, 0), 2, 4, 3),
 		okCall("negative axis and bounds", at(-1, -3, -1, 1), g.Normal(2, 4)),

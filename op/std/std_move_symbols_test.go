@@ -53,6 +53,7 @@ func TestSymbolicMovement(t *testing.T) {
 		{Slice, SliceAttrs{Dim: 1, Start: dim("-9"), Stop: dim("3")}, []string{"i64[N,S]"}, "i64[N,min(S,3)-min(min(S,3),S-min(S,9))]", nil},
 		{Slice, SliceAttrs{Dim: 1, Start: dim("3"), Stop: dim("4")}, []string{"i64[N,S]"}, "i64[N,1]", []string{"S >= 4"}},
 		{Slice, SliceAttrs{Dim: 1, Start: dim("-3"), Stop: dim("-2")}, []string{"i64[N,S]"}, "i64[N,1]", []string{"S >= 3"}},
+		{Slice, SliceAttrs{Dim: 1, Start: dim("2"), Stop: dim("-1"), Inside: true}, []string{"i64[N,S]"}, "i64[N,S-3]", []string{"S >= 2", "S >= 1", "S >= 3"}},
 		{Slice, SliceAttrs{Dim: 1, Start: dim("4"), Stop: dim("3")}, []string{"i64[N,S]"}, "i64[N,0]", nil},
 		{Slice, SliceAttrs{Dim: 0, Stop: dim("S+9")}, []string{"f32[S]"}, "f32[S]", nil},
 		{Slice, SliceAttrs{Dim: 0, Stop: dim("4")}, []string{"f32[?]"}, "f32[?]", nil},
