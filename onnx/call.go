@@ -206,6 +206,19 @@ func (c *call) rank(i int) int {
 	return r
 }
 
+// needDims refuses an operand of which the sizes are known to be others than those given.
+// Rules that reshape need that: as many elements in other places would be taken.
+func (c *call) needDims(i int, want ...shape.Dim) {
+	t := c.typ(i)
+	bad := c.rank(i) != len(want)
+	for k := 0; !bad && k < len(want); k++ {
+		bad = shape.Equality(t.Dim(k), want[k]).Truth() == shape.False
+	}
+	if bad {
+		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", expected the sizes "+shape.Of(want...).String()))
+	}
+}
+
 // axis normalises an axis of a tensor of the given rank.
 func (c *call) axis(axis, rank int) int {
 	if axis < -rank || axis >= rank {
@@ -251,6 +264,9 @@ func (c *call) ints(i int) []int {
 	}
 	if a.Len() > mostSizes {
 		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" has "+strconv.Itoa(a.Len())+" elements"))
+	}
+	if a.Rank() > 1 && a.Dim(a.Rank()-1) != a.Len() { // [1,n] is a list as well
+		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+array.Describe(a.DType(), a.Shape())+", expected a list"))
 	}
 	n := make([]int, a.Len())
 	for k := range n {
@@ -334,12 +350,16 @@ func (c *call) group() int {
 	return n
 }
 
+// flag is an attribute of 0 or 1; what other numbers mean readers do not agree on.
 func (c *call) flag(name string, def bool) bool {
 	n := 0
 	if def {
 		n = 1
 	}
-	return c.int(name, n) != 0
+	if n = c.int(name, n); n != 0 && n != 1 {
+		panic(refuse(CodeModel, "attribute "+diag.Quote(name)+" is "+strconv.Itoa(n)+", expected 0 or 1"))
+	}
+	return n == 1
 }
 
 // float returns an attribute: the shortest number that is the f32 of the file, which is what was

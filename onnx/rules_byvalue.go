@@ -18,6 +18,9 @@ var byValueRules = map[string][]rule{
 // compress takes what a condition says: its indices, which may be fewer than there are.
 func compress(c *call) []op.Value {
 	x, axis := c.x(0), 0
+	if c.rank(1) != 1 {
+		panic(refuse(CodeModel, "the condition is "+c.typ(1).String()+", expected one dimension"))
+	}
 	if c.given("axis") {
 		axis = c.axis(c.int("axis", 0), c.rank(0))
 	} else {

@@ -93,7 +93,7 @@ func quantAveragePool(c *call) []op.Value {
 		x = c.channels(x, true)
 	}
 	in := c.moved(x)
-	k := c.list("kernel_shape")
+	k := in.kernelShape()
 	w := in.window(k)
 	include, ceil := c.flag("count_include_pad", false), c.flag("ceil_mode", false)
 	fits := w.symmetric() && !w.dilated()
@@ -317,8 +317,8 @@ func (r *recurrent) rowScales(i, d int) op.Value {
 }
 
 func nhwcMaxPool(c *call) []op.Value {
-	k := c.list("kernel_shape")
 	in := c.moved(c.channels(c.x(0), true))
+	k := in.kernelShape()
 	w := in.window(k)
 	ceil := c.flag("ceil_mode", false)
 	if !w.symmetric() {

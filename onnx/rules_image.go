@@ -73,6 +73,7 @@ func affineGrid(c *call) []op.Value {
 	if k != 2 && k != 3 || c.rank(0) != 3 {
 		panic(refuse(CodeModel, "AffineGrid of "+c.typ(0).String()+" is not supported"))
 	}
+	c.needDims(0, size[0], shape.Const(k), shape.Const(k+1))
 	d := c.typ(0).DType()
 	parts := make([]op.Value, k+1) // x first, as the columns of theta
 	spatial := shape.Of(size[2:]...)
@@ -132,13 +133,9 @@ func col2im(c *call) []op.Value {
 		panic(refuse(CodeModel, "Col2Im of "+c.typ(0).String()+" to "+strconv.Itoa(n)+" dimensions by blocks of "+strconv.Itoa(len(block))))
 	}
 	w := window{kernel: block, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]int, n), end: make([]int, n)}
-	if pads := c.list("pads"); pads != nil {
-		if len(pads) != 2*n {
-			panic(refuse(CodeModel, "pads has "+strconv.Itoa(len(pads))+" entries, expected "+strconv.Itoa(2*n)))
-		}
-		copy(w.begin, pads[:n])
-		copy(w.end, pads[n:])
-	}
+	pads := c.pads(n)
+	copy(w.begin, pads[:n])
+	copy(w.end, pads[n:])
 	taps, places := 1, 1
 	counts := make([]int, n)
 	for i := range n {
@@ -212,7 +209,7 @@ func deformConv(c *call) []op.Value {
 		panic(refuse(CodeOperator, "DeformConv of "+c.typ(0).String()+" is not supported, only over two spatial dimensions"))
 	}
 	w := c.window(k)
-	groups, own := c.int("group", 1), c.int("offset_group", 1)
+	groups, own := c.group(), c.int("offset_group", 1)
 	t, weight := c.typ(0), c.typ(1)
 	channels, ok := t.Dim(1).Int()
 	made, known := weight.Dim(0).Int()
@@ -222,6 +219,11 @@ func deformConv(c *call) []op.Value {
 	d, taps := t.DType(), k[0]*k[1]
 	num := shape.Const
 	batch, high, wide := t.Dim(0), c.typ(2).Dim(2), c.typ(2).Dim(3)
+	c.needDims(1, num(made), num(channels/groups), num(k[0]), num(k[1]))
+	c.needDims(2, batch, num(own*taps*2), w.count(0, t.Dim(2)), w.count(1, t.Dim(3)))
+	if c.has(4) {
+		c.needDims(4, batch, num(own*taps), high, wide)
+	}
 	// Offsets are [batch*own, taps, y and x, high, wide].
 	offset := c.reshape(c.x(2), batch.Mul(num(own)), num(taps), num(2), high, wide)
 	var at [2]op.Value // [batch*own, 1, places]

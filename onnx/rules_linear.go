@@ -31,6 +31,7 @@ func gemm(c *call) []op.Value {
 	ta, tb := c.flag("transA", false), c.flag("transB", false)
 	c.ignore("broadcast")
 	a, b := c.x(0), c.x(1)
+	c.matrices(0, 1)
 	if ta {
 		a = c.do(std.Transpose, std.TransposeAttrs{Dim0: 0, Dim1: 1}, a)
 	}
@@ -53,10 +54,33 @@ func gemm(c *call) []op.Value {
 		return []op.Value{v}
 	}
 	s := c.x(2)
+	c.fits(2, v.Type())
 	if beta != 1 {
 		s = c.do(std.Mul, std.BinaryAttrs{Other: factor(beta, c.typ(0).DType())}, s)
 	}
 	return c.one(std.Add, nil, v, s)
+}
+
+// matrices refuses operands that are none: operators take batches of them, too.
+func (c *call) matrices(operands ...int) {
+	for _, i := range operands {
+		if c.rank(i) != 2 {
+			panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected a matrix"))
+		}
+	}
+}
+
+// fits refuses an operand that does not broadcast to a type: a sum broadcasts both ways.
+func (c *call) fits(i int, to shape.Type) {
+	t := c.typ(i)
+	bad := c.rank(i) > to.Rank()
+	for k := 1; !bad && k <= t.Rank(); k++ {
+		d := t.Dim(-k)
+		bad = !d.Is(1) && shape.Equality(d, to.Dim(-k)).Truth() == shape.False
+	}
+	if bad {
+		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", which does not broadcast to "+to.String()))
+	}
 }
 
 func column(transposed bool) int {
@@ -102,6 +126,7 @@ func (c *call) spatial(i int) []int {
 
 func conv(c *call) []op.Value {
 	k := c.spatial(1)
+	c.needSpatial("the weight", len(k))
 	w := c.window(k)
 	x := c.padded(c.x(0), &w, false, 0)
 	a := std.ConvAttrs{Stride: op.IntList(w.strides...), Padding: op.IntList(w.begin...), Dilation: op.IntList(w.dilations...), Groups: c.group()}
@@ -113,17 +138,17 @@ func conv(c *call) []op.Value {
 func convTranspose(c *call) []op.Value {
 	k := c.spatial(1)
 	n := len(k)
-	extra := c.list("output_padding")
-	if extra == nil {
-		extra = make([]int, n)
-	}
+	c.needSpatial("the weight", n)
+	extra := c.listOf("output_padding", n, 0, 0)
 	sizes := c.list("output_shape")
+	if len(sizes) == n+2 { // with the batch and the channels, which say nothing new
+		sizes = sizes[2:]
+	} else if sizes != nil {
+		sizes = c.perDim("output_shape", n)
+	}
 	auto := c.oneOf("auto_pad", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 	w := window{kernel: k, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]int, n), end: make([]int, n)}
-	if pads := c.list("pads"); pads != nil && auto == "NOTSET" && sizes == nil {
-		if len(pads) != 2*n {
-			panic(refuse(CodeModel, "pads has "+strconv.Itoa(len(pads))+" entries, expected "+strconv.Itoa(2*n)))
-		}
+	if pads := c.pads(n); auto == "NOTSET" && sizes == nil {
 		copy(w.begin, pads[:n])
 		copy(w.end, pads[n:])
 	}
@@ -135,7 +160,7 @@ func convTranspose(c *call) []op.Value {
 			if !ok {
 				panic(refuse(CodeValue, "output_shape needs sizes that are known"))
 			}
-			total += w.strides[i]*in - sizes[len(sizes)-n+i]
+			total += w.strides[i]*in - sizes[i]
 		case auto == "NOTSET" || auto == "VALID":
 			continue
 		}
@@ -263,6 +288,8 @@ func dft(c *call, axis int) []op.Value {
 	}
 	b.rows, b.columns = min(n, b.length), b.length
 	switch half := b.length/2 + 1; {
+	case b.symmetric && parts == 1:
+		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected real and imaginary parts, of which an inverse one-sided DFT is"))
 	case b.symmetric:
 		b.rows = min(n, half)
 	case one && parts == 2:

@@ -113,10 +113,10 @@ func (c *call) blocksize() int {
 
 func depthToSpace(c *call) []op.Value {
 	b := c.blocksize()
+	n, ch, h, w := c.image()
 	if c.oneOf("mode", "DCR", "CRD") == "CRD" {
 		return c.one(std.PixelShuffle, std.PixelShuffleAttrs{UpscaleFactor: b}, c.x(0))
 	}
-	n, ch, h, w := c.image()
 	each := c.exact(ch, shape.Const(b*b))
 	v := c.reshape(c.x(0), n, shape.Const(b), shape.Const(b), each, h, w)
 	v = c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(0, 3, 4, 1, 5, 2)}, v)
@@ -159,6 +159,8 @@ var scatterReductions = map[string]string{"add": "sum", "mul": "prod", "max": "a
 
 func scatterElements(c *call) []op.Value {
 	axis := c.axis(c.int("axis", 0), c.rank(0))
+	c.rank(1)
+	c.needDims(2, c.typ(1).Dims().Slice()...)
 	index := c.fromEnd(c.x(1), c.in[1], c.typ(0).Dim(axis))
 	return []op.Value{c.scatter(c.x(0), index, c.x(2), axis)}
 }
@@ -216,6 +218,11 @@ func gatherND(c *call) []op.Value {
 	rest := dims.Sub(b+k, dims.Len())
 	index := c.flatIndex(1, dims.Sub(b, b+k).Slice())
 	rows := dims.Sub(b, b+k).Prod()
+	for i := range b {
+		if shape.Equality(dims.At(i), at.At(i)).Truth() == shape.False {
+			panic(refuse(CodeModel, "the data are "+c.typ(0).String()+", the indices "+c.typ(1).String()+", expected the same first "+strconv.Itoa(b)+" dimensions as batch_dims says"))
+		}
+	}
 	if b > 0 { // the index of the batch counts as well
 		batch := dims.Sub(0, b).Prod()
 		first := c.do(std.Arange, std.ArangeAttrs{End: batch, DType: c.typ(1).DType()})
@@ -233,6 +240,7 @@ func scatterND(c *call) []op.Value {
 	k := c.depth(1, 0)
 	dims, at := c.typ(0).Dims(), c.typ(1).Dims()
 	rest := dims.Sub(k, dims.Len()).Prod()
+	c.needDims(2, at.Sub(0, at.Len()-1).Concat(dims.Sub(k, dims.Len())).Slice()...)
 	count := at.Sub(0, at.Len()-1).Prod()
 	index := c.reshape(c.flatIndex(1, dims.Sub(0, k).Slice()), count, shape.Const(1))
 	index = c.do(std.Expand, std.ExpandAttrs{Shape: shape.Of(count, rest)}, index)
@@ -276,7 +284,11 @@ func eyeLike(c *call) []op.Value {
 // reverseSequence turns the first elements of each sequence round, as many as its
 // length says.
 func reverseSequence(c *call) []op.Value {
-	time, batch := c.axis(c.int("time_axis", 0), c.rank(0)), c.axis(c.int("batch_axis", 1), c.rank(0))
+	time, batch := c.int("time_axis", 0), c.int("batch_axis", 1)
+	if c.rank(0) < 2 || time+batch != 1 || time*batch != 0 {
+		panic(refuse(CodeModel, "time_axis is "+strconv.Itoa(time)+", batch_axis "+strconv.Itoa(batch)+" of "+c.typ(0).String()+", expected 0 and 1"))
+	}
+	c.needDims(1, c.typ(0).Dim(batch))
 	return []op.Value{c.reversedWithin(c.x(0), c.x(1), time, batch)}
 }
 
@@ -340,6 +352,10 @@ func tensorScatter(c *call) []op.Value {
 	}
 	circular := c.oneOf("mode", "linear", "circular") == "circular"
 	dims := c.typ(1).Dims()
+	c.needDims(1, c.typ(0).Dims().With(axis, dims.At(axis)).Slice()...)
+	if c.has(2) {
+		c.needDims(2, c.typ(0).Dim(0))
+	}
 	t := c.do(std.Arange, std.ArangeAttrs{End: dims.At(axis)})
 	for range rank - 1 - axis {
 		t = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, t)

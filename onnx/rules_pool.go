@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -31,8 +32,19 @@ func globalLp(c *call, p float64) []op.Value {
 	return c.one(std.Norm, std.NormAttrs{P: op.Float(p), Dim: op.IntList(dims...), KeepDim: true}, c.x(0))
 }
 
+// kernelShape is the attribute of pools, which must have an entry for each spatial
+// dimension of operand 0: one for fewer would be a pool over the channels to operators,
+// which take tensors without a batch as well.
+func (c *call) kernelShape() []int {
+	if c.list("kernel_shape") == nil {
+		panic(refuse(CodeModel, "attribute kernel_shape is missing"))
+	}
+	c.needSpatial("kernel_shape", len(c.list("kernel_shape")))
+	return c.perDim("kernel_shape", c.rank(0)-2)
+}
+
 func maxPool(c *call) []op.Value {
-	k := c.list("kernel_shape")
+	k := c.kernelShape()
 	w := c.window(k)
 	columns := c.flag("storage_order", false)
 	x := c.x(0)
@@ -112,13 +124,18 @@ func (c *call) poolIndices(at op.Value, padded shape.Type, crop, dilations []int
 
 // maxUnpool puts elements where indices say, over the whole result, and zeros elsewhere.
 func maxUnpool(c *call) []op.Value {
-	w := c.window(c.list("kernel_shape"))
+	w := c.window(c.kernelShape())
 	n := len(w.kernel)
-	c.needSpatial(n)
+	c.needDims(1, c.typ(0).Dims().Slice()...)
 	dims := c.typ(0).Dims().Slice()
 	if c.has(2) {
 		if dims = c.dims(2); len(dims) != n+2 {
 			panic(refuse(CodeModel, "output_shape has "+strconv.Itoa(len(dims))+" elements, expected "+strconv.Itoa(n+2)))
+		}
+		for i := range 2 {
+			if shape.Equality(dims[i], c.typ(0).Dim(i)).Truth() == shape.False {
+				panic(refuse(CodeModel, "output_shape is "+shape.Of(dims...).String()+" for an input "+c.typ(0).String()+", expected its batch and channels"))
+			}
 		}
 	} else {
 		for i := range n {
@@ -135,7 +152,7 @@ func maxUnpool(c *call) []op.Value {
 // averagePool counts the padding where it is told to; where the ends differ, sums and
 // counts are pooled apart.
 func averagePool(c *call) []op.Value {
-	k := c.list("kernel_shape")
+	k := c.kernelShape()
 	w := c.window(k)
 	include, ceil := c.flag("count_include_pad", false), c.flag("ceil_mode", false)
 	fits := w.symmetric()
@@ -157,7 +174,7 @@ func averagePool(c *call) []op.Value {
 		return c.one(o, a, c.padded(c.x(0), &w, true, 0))
 	}
 	ones := w
-	ones.begin, ones.end = append([]int(nil), w.begin...), append([]int(nil), w.end...)
+	ones.begin, ones.end = slices.Clone(w.begin), slices.Clone(w.end)
 	if !ceil {
 		a.DivisorOverride = 1
 	}
@@ -170,10 +187,11 @@ func averagePool(c *call) []op.Value {
 	return c.one(std.Div, nil, sum, count)
 }
 
-// needSpatial refuses an operand that does not have n spatial dimensions.
-func (c *call) needSpatial(n int) {
+// needSpatial refuses an operand 0 that does not have n spatial dimensions, as what has.
+func (c *call) needSpatial(what string, n int) {
 	if c.rank(0) != n+2 {
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected "+strconv.Itoa(n)+" spatial dimensions as kernel_shape has"))
+		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected "+strconv.Itoa(n)+" spatial dimensions as "+what+" has").
+			WithHint("an input has a batch and channels before its spatial dimensions; export the model again, or correct it"))
 	}
 }
 
@@ -192,7 +210,6 @@ func (w *window) dilated() bool {
 func (c *call) dilatedSums(w *window, ceil bool, x op.Value, include bool) (sum, count op.Value) {
 	n := len(w.kernel)
 	t := x.Type()
-	c.needSpatial(n)
 	behind := make([]int, 2*n)
 	if ceil {
 		for i, k := range c.ceilEnds(w) {
@@ -207,7 +224,7 @@ func (c *call) dilatedSums(w *window, ceil bool, x op.Value, include bool) (sum,
 	a := std.ConvAttrs{Stride: op.IntList(w.strides...), Dilation: op.IntList(w.dilations...), Groups: 1}
 	add := func(v op.Value, pad float64) op.Value {
 		own := *w
-		own.begin, own.end = append([]int(nil), w.begin...), append([]int(nil), w.end...)
+		own.begin, own.end = slices.Clone(w.begin), slices.Clone(w.end)
 		v = c.do(std.Pad, std.PadAttrs{Pad: op.IntList(behind...)}, c.padded(v, &own, true, pad))
 		return c.do(c.byRank(n, std.Conv1d, std.Conv2d, std.Conv3d), a, v, weight, nil)
 	}
@@ -234,7 +251,6 @@ func (c *call) ceilEnds(w *window) []int {
 	if !some {
 		return nil
 	}
-	c.needSpatial(len(ends))
 	for i := range ends {
 		d := c.typ(0).Dim(2 + i)
 		size, ok := d.Int()
@@ -257,9 +273,12 @@ func (c *call) ceilEnds(w *window) []int {
 
 // lpPool's padding is zeros, which add nothing to a sum of powers.
 func lpPool(c *call) []op.Value {
-	k := c.list("kernel_shape")
+	k := c.kernelShape()
 	w := c.window(k)
 	p := float64(c.int("p", 2))
+	if p < 1 {
+		panic(refuse(CodeModel, "p is "+strconv.Itoa(int(p))+", expected 1 or more"))
+	}
 	ceil := c.flag("ceil_mode", false)
 	x := c.do(std.Abs, nil, c.x(0))
 	power := func(v op.Value, p float64) op.Value { return c.do(std.Pow, std.ReversibleAttrs{Other: op.Float(p)}, v) }
@@ -308,19 +327,16 @@ type window struct {
 	begin, end                 []int
 }
 
-// window reads the attributes; kernel is known from a weight or from kernel_shape.
+// window reads the attributes; kernel is known from a weight or from kernel_shape, and
+// goes with the spatial dimensions of operand 0.
 func (c *call) window(kernel []int) window {
 	n := len(kernel)
 	w := window{kernel: kernel, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]int, n), end: make([]int, n)}
-	pads := c.list("pads")
+	pads := c.pads(n)
 	switch c.oneOf("auto_pad", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER") {
 	case "NOTSET":
-		if pads != nil && len(pads) != 2*n {
-			panic(refuse(CodeModel, "pads has "+strconv.Itoa(len(pads))+" entries, expected "+strconv.Itoa(2*n)))
-		}
-		for i := 0; pads != nil && i < n; i++ {
-			w.begin[i], w.end[i] = pads[i], pads[n+i]
-		}
+		copy(w.begin, pads[:n])
+		copy(w.end, pads[n:])
 	case "SAME_UPPER":
 		c.samePads(&w, false)
 	case "SAME_LOWER":
@@ -329,24 +345,33 @@ func (c *call) window(kernel []int) window {
 	return w
 }
 
-func (c *call) perDim(name string, n int) []int {
+// mostEntry bounds the entries of lists that say how windows lie, so that no sum or
+// product of a few wraps.
+const mostEntry = 1<<31 - 1
+
+// listOf is a list attribute of n entries from least on; each is def where the list is
+// absent.
+func (c *call) listOf(name string, n, def, least int) []int {
 	v := c.list(name)
 	if v == nil {
-		v = make([]int, n)
-		for i := range v {
-			v[i] = 1
-		}
+		v = slices.Repeat([]int{def}, n)
 	}
 	if len(v) != n {
 		panic(refuse(CodeModel, name+" has "+strconv.Itoa(len(v))+" entries, expected "+strconv.Itoa(n)))
 	}
 	for _, x := range v {
-		if x < 1 {
-			panic(refuse(CodeModel, name+" has the entry "+strconv.Itoa(x)))
+		if x < least || x > mostEntry {
+			panic(refuse(CodeModel, name+" has the entry "+strconv.Itoa(x)+", expected "+strconv.Itoa(least)+" to "+strconv.Itoa(mostEntry)))
 		}
 	}
 	return v
 }
+
+// perDim is a list attribute with an entry for each of n spatial dimensions.
+func (c *call) perDim(name string, n int) []int { return c.listOf(name, n, 1, 1) }
+
+// pads are those before n spatial dimensions, then those behind them; negative ones crop.
+func (c *call) pads(n int) []int { return c.listOf("pads", 2*n, 0, -mostEntry) }
 
 // samePads pads so that the result has as many elements as there are strides in the
 // operand; where one more is needed at one end, low says at which.
@@ -367,6 +392,12 @@ func (c *call) samePads(w *window, low bool) {
 			w.begin[i], w.end[i] = w.end[i], w.begin[i]
 		}
 	}
+}
+
+// count is how many windows there are along spatial dimension i of size n.
+func (w *window) count(i int, n shape.Dim) shape.Dim {
+	extent := (w.kernel[i]-1)*w.dilations[i] + 1
+	return n.AddInt(w.begin[i] + w.end[i] - extent).FloorDivInt(w.strides[i]).AddInt(1)
 }
 
 // symmetric reports whether both ends have the same padding.

@@ -45,6 +45,9 @@ var shapeRules = map[string][]rule{
 	"Gather":    {{since: 1, build: gather, sizes: gatherSizes}},
 	"Range":     from(11, rangeOf),
 	"Tile": from(6, func(c *call) []op.Value {
+		if n := len(c.dims(1)); n != c.rank(0) {
+			panic(refuse(CodeModel, "there are "+strconv.Itoa(n)+" repeats for "+strconv.Itoa(c.rank(0))+" dimensions"))
+		}
 		return c.one(std.Repeat, std.RepeatAttrs{Repeats: shape.Of(c.dims(1)...)}, c.x(0))
 	}),
 }
@@ -265,7 +268,7 @@ func unsqueezeSizes(c *call, in []*sizes) *sizes {
 	if len(in) > 1 {
 		axes, _ = shape.Of(in[1].dims...).Known()
 	}
-	if !in[0].scalar || len(axes) != 1 {
+	if !in[0].scalar || len(axes) != 1 || axes[0] != 0 && axes[0] != -1 {
 		return nil
 	}
 	return &sizes{dims: in[0].dims, dtype: in[0].dtype}
@@ -299,7 +302,9 @@ func concatParts(c *call, outs []*value) {
 }
 
 func concatSizes(c *call, in []*sizes) *sizes {
-	c.int("axis", 0)
+	if axis := c.int("axis", 0); axis != 0 && axis != -1 {
+		return nil // build refuses it
+	}
 	out := &sizes{dtype: array.I64}
 	for _, s := range in {
 		if s == nil || s.scalar {
@@ -319,6 +324,9 @@ func split(c *call) []op.Value {
 	count := c.int("num_outputs", len(c.n.Outputs))
 	if count != len(c.n.Outputs) || count == 0 {
 		panic(refuse(CodeModel, "num_outputs is "+strconv.Itoa(count)+", the node has "+strconv.Itoa(len(c.n.Outputs))+" outputs"))
+	}
+	if parts != nil && len(parts) != len(c.n.Outputs) {
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(parts))+" sizes for "+strconv.Itoa(len(c.n.Outputs))+" outputs"))
 	}
 	if parts == nil {
 		n, ok := c.typ(0).Dim(axis).Int()
@@ -399,8 +407,7 @@ func anyNegative(a *array.Array) bool {
 }
 
 func gatherSizes(c *call, in []*sizes) *sizes {
-	c.int("axis", 0)
-	if len(in) < 2 || in[0].scalar {
+	if axis := c.int("axis", 0); len(in) < 2 || in[0].scalar || axis != 0 && axis != -1 {
 		return nil
 	}
 	at, ok := shape.Of(in[1].dims...).Known()
