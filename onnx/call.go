@@ -65,7 +65,9 @@ func (c *call) run(r *rule) (outs []*value, err *diag.Error) {
 				panic(x)
 			}
 			copied := *e // rules may share errors
-			outs, err = nil, &copied
+			if outs, err = nil, &copied; err.Code == CodeValue && err.Hint == "" && err.Err == nil {
+				err = c.im.sized(err)
+			}
 		}
 	}()
 	switch {
@@ -239,15 +241,13 @@ func (c *call) constant(i int) *array.Array {
 	return v.arr
 }
 
-// notConstant says that an operand would have to be known, and on which inputs it
-// depends.
+// notConstant says that an operand would have to be known, and which inputs decide it.
 func (c *call) notConstant(i int) *diag.Error {
 	e := refuse(CodeValue, "input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known before the model runs, and sizes follow from it")
-	if names := c.im.origins(c.in[i]); len(names) > 0 {
-		e.Err = &Unbound{names}
-		return e.WithHint("give values for these inputs when importing (Options.Values)")
+	if c.in[i] == nil || c.in[i].node == nil {
+		return e
 	}
-	return e
+	return c.im.curable(e, c.in[i].node)
 }
 
 // Unbound is the cause of an error that values of inputs would cure: a size follows

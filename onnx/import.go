@@ -27,6 +27,13 @@ type Options struct {
 	Lengths map[string]int
 	// Ranks are the ranks of inputs of which the file does not say it.
 	Ranks map[string]int
+	// Inputs are types of inputs in place of the file's: sizes that the file leaves open, or
+	// names wrongly. The element type, and the number of dimensions where the file says it,
+	// must be the file's; a type of no element type has the file's. A letter is one size in all types that are given and in the file's.
+	// What a letter of the file became in the types given, it becomes in the other inputs
+	// that have it, unless it became several things: two inputs that the file says to be
+	// [N,3] can be [1,3] and [4,3].
+	Inputs map[string]shape.Type
 }
 
 const mostRank = 64 // of an input that is said from outside
@@ -45,6 +52,7 @@ func (f *File) Import(o Options) (*graph.Module, error) {
 		placed: map[placed]*graph.Node{}, inputs: map[*graph.Node]string{}, bodies: map[*graph.Graph]*body{}, paths: map[*value]string{}, workspace: &kernel.Workspace{}}
 	im.declare()
 	im.initial = initializerNames(f.model.Graph)
+	im.readGiven(o.Inputs)
 	im.reserveSymbols()
 	cur := im.mod.Graph.At()
 	s := &scope{values: map[string]*value{}, cur: cur, opsets: im.opsets}
@@ -90,6 +98,7 @@ type importer struct {
 	symbolLabels labels
 	late         map[string]bool // sizes that runs discover
 	initial      map[string]bool // names of initializers
+	given        given           // types of inputs
 	labels       labels          // of placeholders
 	pathLabel    labels          // of parameters
 	inlined      int             // nodes of functions
@@ -294,6 +303,10 @@ func (im *importer) inputType(name string, typ *pb.Type, member bool) (t shape.T
 	d, err := dtypeOf(tt.Elem)
 	if err != nil {
 		return t, nil, err
+	}
+	if own, ok := im.given.types[name]; ok {
+		dims, defines, err := im.givenSizes(name, own)
+		return shape.TensorType(d, shape.Of(dims...)), defines, err
 	}
 	sizes := tt.Shape
 	if sizes == nil {

@@ -56,6 +56,7 @@ type boundModel struct {
 	shape string                  // which inputs there are, and their ranks
 	bound map[string]*array.Array // own copies
 	exe   lowering.Executable
+	sizes *equalities
 	users int
 	gone  bool // to be closed by its last user
 }
@@ -114,7 +115,7 @@ func (m *Model) take(inputs map[string]*array.Array) (*boundModel, error) {
 	}
 	m.stats.Runs++
 	shape := describeInputs(inputs)
-	at := slices.IndexFunc(m.made, func(b *boundModel) bool { return b.shape == shape && b.holds(inputs) })
+	at := slices.IndexFunc(m.made, func(b *boundModel) bool { return b.shape == shape && b.holds(inputs) && b.sizes.fits(inputs) })
 	if at < 0 {
 		b, err := m.compile(inputs, shape)
 		if err != nil {
@@ -149,11 +150,11 @@ func (m *Model) give(b *boundModel) {
 
 // compile binds what sizes follow from and compiles the rest.
 func (m *Model) compile(inputs map[string]*array.Array, shape string) (*boundModel, error) {
-	mod, names, err := m.file.ImportFor(inputs, m.opts.Import)
+	mod, names, sizes, err := m.file.importFor(inputs, m.opts.Import)
 	if err != nil {
 		return nil, err
 	}
-	b := &boundModel{shape: shape, bound: map[string]*array.Array{}}
+	b := &boundModel{shape: shape, sizes: sizes, bound: map[string]*array.Array{}}
 	total := 0
 	for _, name := range names {
 		b.bound[name] = array.Clone(inputs[name])

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
@@ -213,18 +212,6 @@ func (w sizeWriter) join(parts []op.Value, scalar bool, d array.DType) *graph.No
 		n = w.cur.Call(std.Cast, std.CastAttrs{DType: d}, n)
 	}
 	return n.(*graph.Node)
-}
-
-// origins returns the inputs of the model that a value is computed from, for messages.
-func (im *importer) origins(v *value) []string {
-	if v == nil || v.node == nil {
-		return nil
-	}
-	names := map[string]bool{}
-	for n := range im.sources(v.node) {
-		names[im.inputs[n]] = true
-	}
-	return slices.Sorted(maps.Keys(names))
 }
 
 // sources are the placeholders that a node is computed from.

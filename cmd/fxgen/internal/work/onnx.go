@@ -6,12 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/onnx"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // openONNX opens a model. Its graph is imported when the source is captured: sizes may
@@ -32,11 +35,15 @@ func (s *Source) imported(j *Job) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, bound, err := s.onnx.ImportFor(values, onnx.Options{})
+	c := *s
+	s = &c
+	if s.types, err = typesOf(s.onnx, j); err != nil {
+		return nil, err
+	}
+	m, bound, err := s.onnx.ImportFor(values, onnx.Options{Inputs: s.types})
 	if err != nil {
 		return nil, s.explained(err, values, takesValues(j.Verb))
 	}
-	c := *s
 	c.Graph, c.bound, c.fixed = m, bound, values
 	names := slices.DeleteFunc(s.onnx.Inputs(), func(name string) bool { return slices.Contains(bound, name) })
 	j.In = slices.DeleteFunc(j.In, func(in Named) bool { return slices.Contains(bound, in.Name) })
@@ -48,6 +55,77 @@ func (s *Source) imported(j *Job) (*Source, error) {
 		}
 	}
 	return &c, nil
+}
+
+// typesOf are the types that a job gives to inputs before a model is imported: those of
+// -input, and sizes of -shape for inputs whose type is not given.
+func typesOf(f *onnx.File, j *Job) (map[string]shape.Type, error) {
+	types := map[string]shape.Type{}
+	inputs, targets := f.Describe().Inputs, f.Targets()
+	var errs diag.List
+	find := func(name string) *onnx.Described {
+		at := slices.IndexFunc(inputs, func(in onnx.Described) bool { return in.Name == name })
+		if at < 0 {
+			at = slices.Index(targets, name)
+		}
+		if at >= 0 {
+			return &inputs[at]
+		}
+		var list []Named
+		for _, in := range inputs {
+			list = append(list, Named{Name: in.Name})
+		}
+		errs.Add(unknownInput(name, list))
+		return nil
+	}
+	for _, given := range j.Inputs {
+		in := find(given.Name)
+		if in == nil {
+			continue
+		}
+		t, err := shape.ParseType(given.Value)
+		if err != nil {
+			errs.Add(badValue("-input "+given.Name+"="+given.Value, err))
+			continue
+		}
+		types[in.Name] = t
+	}
+	for _, given := range j.Shapes {
+		in := find(given.Name)
+		if in == nil {
+			continue
+		}
+		if _, ok := types[in.Name]; ok {
+			continue // the type stays open, the sizes are those of a run
+		}
+		t, err := sizedAs(in.Type, given.Value)
+		if err != nil {
+			errs.Add(badValue("-shape "+given.Name+"="+given.Value, err))
+			continue
+		}
+		types[in.Name] = t
+	}
+	return types, errs.Err()
+}
+
+// sizedAs is the type of an input with sizes in place of its letters.
+func sizedAs(t shape.Type, text string) (shape.Type, error) {
+	dims, err := parseShape(text)
+	if err != nil {
+		return t, err
+	}
+	if t.Kind() == shape.Tensor && t.Ranked() {
+		if t.Rank() != len(dims) {
+			return t, diag.New(BadValue, strconv.Itoa(len(dims))+" sizes, the input is "+t.String())
+		}
+		for i, n := range dims {
+			if have, known := t.Dim(i).Int(); known && have != n {
+				return t, diag.New(BadValue, "size "+strconv.Itoa(n)+" on axis "+strconv.Itoa(i)+", the input is "+t.String()).
+					WithHint("-input NAME=TYPE replaces what the file says")
+			}
+		}
+	}
+	return shape.TensorType(t.DType(), shape.Ints(dims...)), nil
 }
 
 // export returns the files of an ONNX model.
@@ -153,6 +231,27 @@ func unbound(l diag.List) (names []string) {
 	return names
 }
 
+// sizesHint says by which flags sizes are given that errors say are not known.
+func sizesHint(l diag.List) string {
+	var flags []string
+	for _, e := range l {
+		var u *onnx.Unsized
+		if !errors.As(e, &u) {
+			continue
+		}
+		for i, name := range u.Inputs {
+			text := shellFlag("-shape", name+"=1,128")
+			if t := u.Types[i]; t.Ranked() {
+				text = shellFlag("-shape", name+"="+strings.ReplaceAll(strings.Trim(t.Dims().String(), "[]"), " ", ""))
+			}
+			if !slices.Contains(flags, text) {
+				flags = append(flags, text)
+			}
+		}
+	}
+	return "give sizes before the model is imported, as numbers in place of the letters: " + strings.Join(flags, " ") + "; or a type: -input NAME=TYPE"
+}
+
 // takesValues reports whether the command of a verb has -in.
 func takesValues(verb string) bool {
 	return slices.Contains([]string{Gen, Run, Bench, Profile, Values, Bisect, Shrink, Measure, Feed}, verb)
@@ -166,7 +265,7 @@ func (s *Source) explained(err error, given map[string]*array.Array, takes bool)
 		return err
 	}
 	var out, notes diag.List
-	hint := ""
+	hint, sizes := "", sizesHint(l)
 	if names := unbound(l); len(names) > 0 {
 		if hint = s.cure(given, names); !takes {
 			hint += "; gen, run, bench, profile and compare take values, this command does not"
@@ -178,6 +277,8 @@ func (s *Source) explained(err error, given map[string]*array.Array, takes bool)
 		var u *onnx.Unbound
 		if errors.As(e, &u) {
 			c.Hint = hint
+		} else if errors.As(e, new(*onnx.Unsized)) {
+			c.Hint = sizes
 		}
 		out = append(out, &c)
 		if e.Code == onnx.CodeOperator || e.Code == onnx.CodeAttribute {

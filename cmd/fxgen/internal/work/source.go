@@ -43,6 +43,7 @@ type Source struct {
 	onnx  *onnx.File              // of models, which are imported when the source is captured
 	bound []string                // inputs of a model that have a value for good
 	fixed map[string]*array.Array // the values
+	types map[string]shape.Type   // of inputs, in place of the file's
 
 	values []*array.Array // of the inputs, where the source has them
 
@@ -132,7 +133,7 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 	}
 	c := &captured{src: s}
 	if s.Graph != nil {
-		if len(j.Inputs) > 0 {
+		if len(j.Inputs) > 0 && s.onnx == nil {
 			return nil, diag.New(BadValue, "-input "+j.Inputs[0].Name+"="+j.Inputs[0].Value+": "+s.Name+" is a graph, its inputs have types of their own").
 				WithHint("edit the types in the graph's first line, or give sizes with -shape")
 		}
