@@ -66,7 +66,7 @@ func (c *call) groupedOf() *groupedQuery {
 			panic(refuse(CodeModel, "query is "+c.typ(0).String()+", which does not divide into "+strconv.Itoa(n)+" heads"))
 		}
 		e := width / (g.heads + 2*g.kv)
-		x = c.items(c.do(std.Split, std.SplitAttrs{Sizes: op.IntList(g.heads*e, g.kv*e, g.kv*e), Dim: 2}, x[0]), 3)
+		x = c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.Ints(g.heads*e, g.kv*e, g.kv*e), Dim: 2}, x[0]), 3)
 	}
 	g.q, g.k, g.v = c.heads(x[0], g.heads), c.heads(x[1], g.kv), c.heads(x[2], g.kv)
 	g.total = c.dim(6)

@@ -191,7 +191,7 @@ func convTranspose(c *call) []op.Value {
 	}
 	// Zeros that are added behind must have the bias as well.
 	v := c.do(o, a, c.x(0), c.x(1), nil)
-	v = c.do(std.Pad, std.PadAttrs{Pad: op.IntList(crop...)}, v)
+	v = c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(crop...)}, v)
 	if c.has(2) {
 		b := c.x(2)
 		for range n {

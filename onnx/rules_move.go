@@ -80,7 +80,7 @@ func pad(c *call, pads, axes []int, value float64) []op.Value {
 	if len(list) == 0 {
 		return []op.Value{c.x(0)}
 	}
-	return c.one(std.Pad, std.PadAttrs{Pad: op.IntList(list...), Mode: mode, Value: value}, c.x(0))
+	return c.one(std.Pad, std.PadAttrs{Pad: shape.Ints(list...), Mode: mode, Value: value}, c.x(0))
 }
 
 func trilu(c *call) []op.Value {
@@ -340,7 +340,7 @@ func centerCropPad(c *call) []op.Value {
 			list[k], list[k+1] = -(-d / 2), -(-d - -d/2)
 		}
 	}
-	return c.one(std.Pad, std.PadAttrs{Pad: op.IntList(list...)}, c.x(0))
+	return c.one(std.Pad, std.PadAttrs{Pad: shape.Ints(list...)}, c.x(0))
 }
 
 // tensorScatter writes an update into a cache, from the index of each batch on.

@@ -225,7 +225,7 @@ func (c *call) dilatedSums(w *window, ceil bool, x op.Value, include bool) (sum,
 	add := func(v op.Value, pad float64) op.Value {
 		own := *w
 		own.begin, own.end = slices.Clone(w.begin), slices.Clone(w.end)
-		v = c.do(std.Pad, std.PadAttrs{Pad: op.IntList(behind...)}, c.padded(v, &own, true, pad))
+		v = c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(behind...)}, c.padded(v, &own, true, pad))
 		return c.do(c.byRank(n, std.Conv1d, std.Conv2d, std.Conv3d), a, v, weight, nil)
 	}
 	plane := append([]shape.Dim{shape.Const(1), shape.Const(1)}, t.Dims().Sub(2, 2+n).Slice()...)
@@ -428,7 +428,7 @@ func (c *call) padded(x op.Value, w *window, all bool, value float64) op.Value {
 	if !some {
 		return x
 	}
-	return c.do(std.Pad, std.PadAttrs{Pad: op.IntList(pad...), Value: value}, x)
+	return c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(pad...), Value: value}, x)
 }
 
 // lowest is the value that no maximum takes.

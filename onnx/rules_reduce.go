@@ -161,7 +161,7 @@ func cumulative(c *call, o *op.Op, neutral float64) []op.Value {
 	if exclusive {
 		pad := make([]int, 2*(c.rank(0)-axis))
 		pad[len(pad)-2], pad[len(pad)-1] = 1, -1
-		v = c.do(std.Pad, std.PadAttrs{Pad: op.IntList(pad...), Value: neutral}, v)
+		v = c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(pad...), Value: neutral}, v)
 	}
 	return []op.Value{flip(v)}
 }

@@ -338,7 +338,7 @@ func split(c *call) []op.Value {
 			parts = append(parts, max(min(each, n-i*each), 0))
 		}
 	}
-	return c.items(c.do(std.Split, std.SplitAttrs{Sizes: op.IntList(parts...), Dim: axis}, c.x(0)), len(parts))
+	return c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.Ints(parts...), Dim: axis}, c.x(0)), len(parts))
 }
 
 // gather takes entries along an axis; negative indices count from the end.

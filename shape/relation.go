@@ -226,8 +226,8 @@ func (r Relation) Exact(m Relation) bool {
 
 // Normal returns the relation in the form that all ways to write it share as far
 // as that is known: bounds solved for what is bounded, common factors taken out.
-// An equality stays as it is written, unless it says that a quotient is 0: 5//(N+1) is
-// 0 where N >= 5.
+// An equality stays as it is written, unless it says that a quotient is 0, or that a minimum
+// is one of its sides: 5//(N+1) is 0 where N >= 5, and min(N,7) is N where N <= 7.
 func (r Relation) Normal() Relation {
 	if r.IsUnknown() {
 		return r
@@ -243,8 +243,11 @@ func (r Relation) Normal() Relation {
 	case MOD:
 		n = normalMultiple(r.A, r.B)
 	default:
-		if d, ok := vanishing(r.A.Sub(r.B)); ok {
-			n = normalBound(d)
+		d := r.A.Sub(r.B)
+		if v, ok := vanishing(d); ok {
+			n = normalBound(v)
+		} else if v, ok := uncut(d); ok {
+			n = normalBound(v)
 		}
 	}
 	if n.IsUnknown() {
@@ -334,6 +337,22 @@ func vanishing(d Dim) (Dim, bool) {
 		return Dim{}, false
 	}
 	return den.Sub(num).AddInt(-1), true
+}
+
+// uncut returns what is at least 0 where d, a multiple of a minimum less one of its sides, is 0.
+func uncut(d Dim) (Dim, bool) {
+	for _, t := range d.terms() {
+		if len(t.m) != 1 || !t.m[0].isMin() {
+			continue
+		}
+		m, rest := t.m[0], d.Sub(fromTerms([]term{t}))
+		for _, p := range [2][2]Dim{{m.num, m.den}, {m.den, m.num}} {
+			if rest.Add(p[0].Mul(Dim{n: t.c})).Is(0) {
+				return p[1].Sub(p[0]), true
+			}
+		}
+	}
+	return Dim{}, false
 }
 
 // normalMultiple drops from a what b divides anyway, and common factors.

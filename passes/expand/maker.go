@@ -309,7 +309,7 @@ func (c *maker) padAxis(x op.Value, axis, lo, hi int, value float64) op.Value {
 	}
 	pad := make([]int, 2*(x.Type().Rank()-axis))
 	pad[len(pad)-2], pad[len(pad)-1] = lo, hi
-	return c.call(std.Pad, std.PadAttrs{Pad: op.IntList(pad...), Value: value}, x)
+	return c.call(std.Pad, std.PadAttrs{Pad: shape.Ints(pad...), Value: value}, x)
 }
 
 // take is index_select with a vector of any shape of indices: the axis is replaced by
@@ -346,6 +346,15 @@ func (c *maker) number(n shape.Dim) op.Value {
 	}
 	probe := c.call(std.Full, std.FullAttrs{Size: shape.Of(n), Value: op.BoolScalar(false), DType: array.Bool})
 	return c.call(op.Dim, op.AxisAttrs{Axis: 0}, probe)
+}
+
+// integer is number for what may be negative.
+func (c *maker) integer(n shape.Dim) op.Value {
+	over := n.Max(shape.Const(0))
+	if over.Equal(n) {
+		return c.number(n)
+	}
+	return c.sub(c.number(over), c.number(over.Sub(n)))
 }
 
 func (c *maker) full(d array.DType, v op.Scalar, size ...shape.Dim) op.Value {

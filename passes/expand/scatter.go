@@ -78,8 +78,13 @@ func bound(b, n shape.Dim) shape.Dim {
 		b = n.AddInt(v)
 	}
 	size, sized := n.Int()
-	if at, ok := b.Int(); ok && sized {
+	switch at, known := b.Int(); {
+	case known && sized:
 		return shape.Const(min(max(at, 0), size))
+	case known:
+		return n.Min(b)
+	case ok:
+		return b.Max(shape.Const(0))
 	}
 	return b
 }
