@@ -132,15 +132,13 @@ func col2im(c *call) []op.Value {
 	if n < 1 || len(block) != n || c.rank(0) != 3 {
 		panic(refuse(CodeModel, "Col2Im of "+c.typ(0).String()+" to "+strconv.Itoa(n)+" dimensions by blocks of "+strconv.Itoa(len(block))))
 	}
-	w := window{kernel: block, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]int, n), end: make([]int, n)}
+	w := window{kernel: block, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n)}
 	pads := c.pads(n)
-	copy(w.begin, pads[:n])
-	copy(w.end, pads[n:])
 	taps, places := 1, 1
 	counts := make([]int, n)
 	for i := range n {
-		counts[i] = (image[i]+w.begin[i]+w.end[i]-(block[i]-1)*w.dilations[i]-1)/w.strides[i] + 1
-		if image[i] < 1 || block[i] < 1 || w.begin[i] < 0 || w.end[i] < 0 || image[i] > mostBasis || block[i] > mostBasis || counts[i] < 1 {
+		counts[i] = (image[i]+pads[i]+pads[n+i]-w.reach(i))/w.strides[i] + 1
+		if image[i] < 1 || block[i] < 1 || pads[i] < 0 || pads[n+i] < 0 || image[i] > mostBasis || block[i] > mostBasis || counts[i] < 1 {
 			panic(refuse(CodeModel, "Col2Im: blocks of "+strconv.Itoa(block[i])+" do not fit an image of "+strconv.Itoa(image[i])))
 		}
 		if taps *= block[i]; taps > mostBasis/max(counts[i], 1) {
@@ -160,7 +158,7 @@ func col2im(c *call) []op.Value {
 			panic(refuse(CodeModel, "Col2Im: the image is too large"))
 		}
 	}
-	at := w.places(image, counts, taps, places)
+	at := w.places(image, counts, pads[:n], taps, places)
 	channels := shape.Const(rows / taps)
 	batch := c.typ(0).Dim(0)
 	planes, elements := batch.Mul(channels), shape.Const(taps*places)
@@ -174,7 +172,7 @@ func col2im(c *call) []op.Value {
 
 // places lists, tap by tap, where the columns of each tap go in an image; the size of
 // the image stands for the padding.
-func (w *window) places(image, counts []int, taps, columns int) *array.Array {
+func (w *window) places(image, counts, begin []int, taps, columns int) *array.Array {
 	size := 1
 	for _, s := range image {
 		size *= s
@@ -184,7 +182,7 @@ func (w *window) places(image, counts []int, taps, columns int) *array.Array {
 		tap, column := i/columns, i%columns
 		to, stride := 0, 1
 		for d := len(image) - 1; d >= 0; d-- {
-			p := column%counts[d]*w.strides[d] + tap%w.kernel[d]*w.dilations[d] - w.begin[d]
+			p := column%counts[d]*w.strides[d] + tap%w.kernel[d]*w.dilations[d] - begin[d]
 			tap, column = tap/w.kernel[d], column/counts[d]
 			if p < 0 || p >= image[d] {
 				to = -1
@@ -288,9 +286,13 @@ func (c *call) between(planes op.Value, at [2]op.Value, size [2]shape.Dim) op.Va
 func (c *call) tapOffsets(w *window, i int, d array.DType) op.Value {
 	taps := w.kernel[0] * w.kernel[1]
 	a := array.New(d, taps, 1, 1)
+	begin, ok := w.begin[i].Int()
+	if !ok {
+		panic(refuse(CodeValue, "the padding of a DeformConv needs sizes that are known"))
+	}
 	for k := range taps {
 		at := [2]int{k / w.kernel[1], k % w.kernel[1]}
-		array.SetFloat64At(a, k, float64(at[i]*w.dilations[i]-w.begin[i]))
+		array.SetFloat64At(a, k, float64(at[i]*w.dilations[i]-begin))
 	}
 	return c.tensor(a)
 }

@@ -48,23 +48,17 @@ func maxPool(c *call) []op.Value {
 	w := c.window(k)
 	columns := c.flag("storage_order", false)
 	x := c.x(0)
-	fits := w.symmetric()
-	for i := range k {
-		fits = fits && 2*w.begin[i] <= (k[i]-1)*w.dilations[i]+1
-	}
-	crop := make([]int, len(k)) // what of the padding is elements
-	ceil := c.flag("ceil_mode", false)
-	if !fits {
+	ceil := c.ceil(&w)
+	crop := make([]shape.Dim, len(k)) // what of the padding is elements
+	if !w.fits(true) {
 		copy(crop, w.begin)
-		if ceil && c.ceilEnds(&w) != nil {
-			for i, n := range c.ceilEnds(&w) {
-				w.end[i] += n
-			}
+		if ends := c.ceilEnds(&w, ceil); ends != nil {
+			w.extend(ends)
 			ceil = false
 		}
 		x = c.padded(x, &w, true, lowest(c.typ(0).DType()))
 	}
-	a := std.MaxPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), Padding: op.IntList(w.begin...),
+	a := std.MaxPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), Padding: w.padding(),
 		Dilation: op.IntList(w.dilations...), CeilMode: ceil}
 	if c.outputs() < 2 {
 		return c.one(c.byRank(len(k), std.MaxPool1d, std.MaxPool2d, std.MaxPool3d), a, x)
@@ -77,13 +71,13 @@ func maxPool(c *call) []op.Value {
 // poolIndices turns positions within a plane of the padded x, of type padded, into
 // positions within the whole of operand 0. A position in the padding is that of a
 // window's first tap, which no element exceeds: the first tap inside is meant.
-func (c *call) poolIndices(at op.Value, padded shape.Type, crop, dilations []int, columns bool) op.Value {
+func (c *call) poolIndices(at op.Value, padded shape.Type, crop []shape.Dim, dilations []int, columns bool) op.Value {
 	t := c.typ(0)
 	n := len(crop)
 	size := func(d shape.Dim) op.Value { return c.size(d, array.I64) }
 	moved := columns
 	for _, k := range crop {
-		moved = moved || k != 0
+		moved = moved || !k.Is(0)
 	}
 	if moved || !padded.Dims().Equal(t.Dims()) {
 		var sum op.Value
@@ -95,8 +89,12 @@ func (c *call) poolIndices(at op.Value, padded shape.Type, crop, dilations []int
 				k = c.do(std.Remainder, nil, rest, size(padded.Dim(2+d)))
 				rest = c.do(std.FloorDivide, nil, rest, size(padded.Dim(2+d)))
 			}
-			if crop[d] != 0 {
-				k = c.do(std.Sub, std.SubAttrs{Other: op.Int(int64(crop[d]))}, k)
+			if !crop[d].Is(0) {
+				if n, ok := crop[d].Int(); ok {
+					k = c.do(std.Sub, std.SubAttrs{Other: op.Int(int64(n))}, k)
+				} else {
+					k = c.do(std.Sub, nil, k, size(crop[d]))
+				}
 				inside := c.do(std.Remainder, std.ReversibleAttrs{Other: op.Int(int64(dilations[d]))}, k)
 				k = c.do(std.Where, nil, c.do(std.Lt, std.BinaryAttrs{Other: op.Int(0)}, k), inside, k)
 			}
@@ -139,7 +137,7 @@ func maxUnpool(c *call) []op.Value {
 		}
 	} else {
 		for i := range n {
-			dims[2+i] = dims[2+i].AddInt(-1).MulInt(w.strides[i]).AddInt(w.kernel[i] - w.begin[i] - w.end[i])
+			dims[2+i] = dims[2+i].AddInt(-1).MulInt(w.strides[i]).AddInt(w.kernel[i]).Sub(w.begin[i]).Sub(w.end[i])
 		}
 	}
 	total := shape.Of(dims...).Prod()
@@ -154,19 +152,16 @@ func maxUnpool(c *call) []op.Value {
 func averagePool(c *call) []op.Value {
 	k := c.kernelShape()
 	w := c.window(k)
-	include, ceil := c.flag("count_include_pad", false), c.flag("ceil_mode", false)
-	fits := w.symmetric()
-	for i := range k {
-		fits = fits && 2*w.begin[i] <= k[i]
-	}
-	if w.dilated() || ceil && !fits && c.ceilEnds(&w) != nil {
+	include, ceil := c.flag("count_include_pad", false), c.ceil(&w)
+	fits := w.fits(false)
+	if w.dilated() || !fits && c.ceilEnds(&w, ceil) != nil {
 		sum, count := c.dilatedSums(&w, ceil, c.x(0), include)
 		return c.one(std.Div, nil, sum, count)
 	}
 	o := c.byRank(len(k), std.AvgPool1d, std.AvgPool2d, std.AvgPool3d)
 	a := std.AvgPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), CeilMode: ceil, CountExcludePad: !include}
 	if fits {
-		a.Padding = op.IntList(w.begin...)
+		a.Padding = w.padding()
 		return c.one(o, a, c.x(0))
 	}
 	a.CountExcludePad = false
@@ -210,11 +205,9 @@ func (w *window) dilated() bool {
 func (c *call) dilatedSums(w *window, ceil bool, x op.Value, include bool) (sum, count op.Value) {
 	n := len(w.kernel)
 	t := x.Type()
-	behind := make([]int, 2*n)
-	if ceil {
-		for i, k := range c.ceilEnds(w) {
-			behind[2*(n-1-i)+1] = k
-		}
+	behind := shape.Ints(make([]int, 2*n)...)
+	for i, k := range c.ceilEnds(w, ceil) {
+		behind = behind.With(2*(n-1-i)+1, k)
 	}
 	ones := []shape.Dim{shape.Const(1), shape.Const(1)}
 	for _, k := range w.kernel {
@@ -225,7 +218,7 @@ func (c *call) dilatedSums(w *window, ceil bool, x op.Value, include bool) (sum,
 	add := func(v op.Value, pad float64) op.Value {
 		own := *w
 		own.begin, own.end = slices.Clone(w.begin), slices.Clone(w.end)
-		v = c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(behind...)}, c.padded(v, &own, true, pad))
+		v = c.do(std.Pad, std.PadAttrs{Pad: behind}, c.padded(v, &own, true, pad))
 		return c.do(c.byRank(n, std.Conv1d, std.Conv2d, std.Conv3d), a, v, weight, nil)
 	}
 	plane := append([]shape.Dim{shape.Const(1), shape.Const(1)}, t.Dims().Sub(2, 2+n).Slice()...)
@@ -239,34 +232,39 @@ func (c *call) dilatedSums(w *window, ceil bool, x op.Value, include bool) (sum,
 	return c.reshape(sum, append(t.Dims().Sub(0, 2).Slice(), sum.Type().Dims().Sub(2, 2+n).Slice()...)...), count
 }
 
+// ceil is the attribute ceil_mode, which auto_pad leaves nothing to do: its windows are full ones.
+func (c *call) ceil(w *window) bool { return c.flag("ceil_mode", false) && !w.same }
+
 // ceilEnds is what must follow the padding behind, so that windows which need not be
-// full are full ones: as many as ceil_mode asks for, none of which starts in the padding. It is nil
+// full are full ones: as many as ceil_mode asks for, none of which starts in the padding; where
+// windows do not reach the end, it is less than nothing. It is nil without ceil_mode, and
 // where there is no padding behind that an operator's own rule would mistake for elements.
-func (c *call) ceilEnds(w *window) []int {
-	ends := make([]int, len(w.kernel))
+func (c *call) ceilEnds(w *window, ceil bool) []shape.Dim {
 	some := w.dilated()
-	for _, k := range w.end {
-		some = some || k != 0
+	for _, d := range w.end {
+		some = some || !d.Is(0)
 	}
-	if !some {
+	if !ceil || !some {
 		return nil
 	}
+	ends := make([]shape.Dim, len(w.kernel))
 	for i := range ends {
-		d := c.typ(0).Dim(2 + i)
-		size, ok := d.Int()
-		if !ok {
-			panic(refuse(CodeValue, "ceil_mode with dilations or with other padding at the two ends needs sizes that are known, "+d.String()+" is not"))
+		size, stride := c.spatialSize(i).Add(w.begin[i]), w.strides[i]
+		n := w.reach(i) // of a window, beyond the padding behind: a number without auto_pad
+		more := w.end[i].MulInt(-1).AddInt(n)
+		if full, ok := size.Sub(more).Int(); ok && full <= -stride {
+			panic(refuse(CodeModel, "the windows span "+strconv.Itoa(n)+" in spatial dimension "+strconv.Itoa(i)+", the input with its padding has "+strconv.Itoa(full+n)))
 		}
-		extent, stride := (w.kernel[i]-1)*w.dilations[i]+1, w.strides[i]
-		more := size + w.begin[i] + w.end[i] - extent
-		if more <= -stride {
-			panic(refuse(CodeModel, "the windows span "+strconv.Itoa(extent)+" in spatial dimension "+strconv.Itoa(i)+", the input with its padding has "+strconv.Itoa(more+extent)))
+		// The last window starts before its end would lie a stride behind the padding,
+		// and before the padding.
+		last := size.AddInt(-1).FloorDivInt(stride)
+		if k, ok := more.Int(); !ok || k > stride {
+			last = size.Sub(more).AddInt(stride - 1).FloorDivInt(stride)
 		}
-		last := (more + stride - 1) / stride * stride
-		if last >= size+w.begin[i] { // it would start in the padding
-			last -= stride
+		ends[i] = last.MulInt(stride).Sub(size).Add(more)
+		if n, ok := ends[i].Int(); ok {
+			ends[i] = shape.Const(max(n, 0))
 		}
-		ends[i] = max(0, last+extent-size-w.begin[i]-w.end[i])
 	}
 	return ends
 }
@@ -279,11 +277,11 @@ func lpPool(c *call) []op.Value {
 	if p < 1 {
 		panic(refuse(CodeModel, "p is "+strconv.Itoa(int(p))+", expected 1 or more"))
 	}
-	ceil := c.flag("ceil_mode", false)
+	ceil := c.ceil(&w)
 	x := c.do(std.Abs, nil, c.x(0))
 	power := func(v op.Value, p float64) op.Value { return c.do(std.Pow, std.ReversibleAttrs{Other: op.Float(p)}, v) }
 	switch {
-	case w.dilated() || ceil && c.ceilEnds(&w) != nil:
+	case w.dilated() || c.ceilEnds(&w, ceil) != nil:
 		sum, _ := c.dilatedSums(&w, ceil, power(x, p), false)
 		return []op.Value{power(sum, 1/p)}
 	case ceil: // PyTorch's lp_pool weighs the last window by what it lacks
@@ -321,18 +319,19 @@ func global(c *call, o *op.Op) []op.Value {
 }
 
 // window is what convolutions and pools share: kernel, strides, dilations and the
-// padding in front of and behind each spatial dimension.
+// padding in front of and behind each spatial dimension, which may follow from its size.
 type window struct {
 	kernel, strides, dilations []int
-	begin, end                 []int
+	begin, end                 []shape.Dim
+	same                       bool // the padding is that of SAME_UPPER or SAME_LOWER
 }
 
 // window reads the attributes; kernel is known from a weight or from kernel_shape, and
 // goes with the spatial dimensions of operand 0.
 func (c *call) window(kernel []int) window {
 	n := len(kernel)
-	w := window{kernel: kernel, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]int, n), end: make([]int, n)}
-	pads := c.pads(n)
+	w := window{kernel: kernel, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]shape.Dim, n), end: make([]shape.Dim, n)}
+	pads := shape.Ints(c.pads(n)...).Slice()
 	switch c.oneOf("auto_pad", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER") {
 	case "NOTSET":
 		copy(w.begin, pads[:n])
@@ -374,61 +373,113 @@ func (c *call) perDim(name string, n int) []int { return c.listOf(name, n, 1, 1)
 func (c *call) pads(n int) []int { return c.listOf("pads", 2*n, 0, -mostEntry) }
 
 // samePads pads so that the result has as many elements as there are strides in the
-// operand; where one more is needed at one end, low says at which.
+// operand; where one more is needed at one end, low says at which. Where windows leave gaps,
+// none may be needed: what lies behind the last window is cut off then.
 func (c *call) samePads(w *window, low bool) {
-	for i, k := range w.kernel {
-		total := (k - 1) * w.dilations[i]
-		if s := w.strides[i]; s > 1 {
-			d := c.typ(0).Dim(2 + i)
-			n, ok := d.Int()
-			if !ok {
-				panic(refuse(CodeValue, "auto_pad with strides needs sizes that are known, "+d.String()+" is not").
-					WithHint("export the model with pads, or with fixed sizes of the input"))
-			}
-			total = max(((n+s-1)/s-1)*s+total+1-n, 0) // as TensorFlow, which auto_pad is from
+	w.same = true
+	for i := range w.kernel {
+		reach, s, n := w.reach(i), w.strides[i], c.spatialSize(i)
+		total := shape.Const(reach - 1)
+		if s > 1 {
+			last := n.AddInt(-1).FloorDivInt(s).MulInt(s) // where the last window starts
+			total = last.AddInt(reach).Sub(n)             // as TensorFlow, which auto_pad is from
 		}
-		w.begin[i], w.end[i] = total/2, total-total/2
+		if reach == 1 {
+			continue // a window of one element needs no padding, wherever it is
+		}
+		some := total
+		if reach < s {
+			some = total.Max(shape.Const(0))
+		}
+		w.begin[i] = some.FloorDivInt(2)
 		if low {
-			w.begin[i], w.end[i] = w.end[i], w.begin[i]
+			w.begin[i] = some.Sub(w.begin[i])
+		}
+		w.end[i] = total.Sub(w.begin[i])
+		if n, ok := w.end[i].Int(); ok {
+			w.end[i] = shape.Const(max(n, 0))
 		}
 	}
 }
 
-// count is how many windows there are along spatial dimension i of size n.
-func (w *window) count(i int, n shape.Dim) shape.Dim {
-	extent := (w.kernel[i]-1)*w.dilations[i] + 1
-	return n.AddInt(w.begin[i] + w.end[i] - extent).FloorDivInt(w.strides[i]).AddInt(1)
+// spatialSize is the size of a spatial dimension of operand 0, a number or an expression.
+func (c *call) spatialSize(i int) shape.Dim {
+	d := c.typ(0).Dim(2 + i)
+	if d.IsUnknown() {
+		panic(refuse(CodeValue, "the input is "+c.typ(0).String()+", and padding follows from its sizes"))
+	}
+	return d
 }
 
-// symmetric reports whether both ends have the same padding.
+// reach is how many elements a window spans along a spatial dimension.
+func (w *window) reach(i int) int { return (w.kernel[i]-1)*w.dilations[i] + 1 }
+
+// count is how many windows there are along spatial dimension i of size n.
+func (w *window) count(i int, n shape.Dim) shape.Dim {
+	return n.Add(w.begin[i]).Add(w.end[i]).AddInt(-w.reach(i)).FloorDivInt(w.strides[i]).AddInt(1)
+}
+
+// symmetric reports whether both ends have the same padding, a number.
 func (w *window) symmetric() bool {
-	for i := range w.begin {
-		if w.begin[i] != w.end[i] || w.begin[i] < 0 {
+	for i, d := range w.begin {
+		if n, ok := d.Int(); !ok || n < 0 || !d.Equal(w.end[i]) {
 			return false
 		}
 	}
 	return true
 }
 
+// fits reports whether an operator takes the padding: the same number at both ends, and at
+// most half of the kernel, whose gaps count where dilated says so.
+func (w *window) fits(dilated bool) bool {
+	if !w.symmetric() {
+		return false
+	}
+	for i, d := range w.begin {
+		reach := w.kernel[i]
+		if dilated {
+			reach = w.reach(i)
+		}
+		if n, _ := d.Int(); 2*n > reach {
+			return false
+		}
+	}
+	return true
+}
+
+// extend adds to the padding behind.
+func (w *window) extend(ends []shape.Dim) {
+	for i, d := range ends {
+		w.end[i] = w.end[i].Add(d)
+	}
+}
+
+// padding is what both ends have in common, where padded has left nothing else.
+func (w *window) padding() op.Ints {
+	n, _ := shape.Of(w.begin...).Known()
+	return op.IntList(n...)
+}
+
 // padded pads x by what the two ends do not have in common, or by everything, and
 // leaves the rest in begin.
 func (c *call) padded(x op.Value, w *window, all bool, value float64) op.Value {
-	pad := make([]int, 2*len(w.begin))
-	some := false
-	for i := range w.begin {
-		common := min(w.begin[i], w.end[i])
-		if all || common < 0 {
-			common = 0
+	pad := shape.Ints(make([]int, 2*len(w.begin))...)
+	for i, begin := range w.begin {
+		end := w.end[i]
+		b, ok := begin.Int()
+		e, known := end.Int()
+		common := shape.Const(max(min(b, e), 0))
+		if all || !ok || !known {
+			common = shape.Const(0)
 		}
 		k := 2 * (len(w.begin) - 1 - i)
-		pad[k], pad[k+1] = w.begin[i]-common, w.end[i]-common
-		some = some || pad[k] != 0 || pad[k+1] != 0
+		pad = pad.With(k, begin.Sub(common)).With(k+1, end.Sub(common))
 		w.begin[i], w.end[i] = common, common
 	}
-	if !some {
+	if pad.Equal(shape.Ints(make([]int, pad.Len())...)) {
 		return x
 	}
-	return c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(pad...), Value: value}, x)
+	return c.do(std.Pad, std.PadAttrs{Pad: pad, Value: value}, x)
 }
 
 // lowest is the value that no maximum takes.

@@ -136,7 +136,7 @@ func qconv(c *call, w int, d array.DType, in ...op.Value) []op.Value {
 	if !win.symmetric() {
 		in[0] = c.padded(in[0], &win, false, c.zeroOf())
 	}
-	a := std.QConvAttrs{Stride: op.IntList(win.strides...), Padding: op.IntList(win.begin...),
+	a := std.QConvAttrs{Stride: op.IntList(win.strides...), Padding: win.padding(),
 		Dilation: op.IntList(win.dilations...), Groups: c.group(), DType: d}
 	if len(k) > 3 {
 		panic(refuse(CodeOperator, strconv.Itoa(len(k))+" spatial dimensions are not supported"))
