@@ -20,11 +20,9 @@ import (
 // one of build and run is set.
 type rule struct {
 	since int
-	// build writes the operator with those of op/std.
+	// build writes the operator with those of op/std: into the graph, or computing on
+	// sizes or constants.
 	build func(c *call) []op.Value
-	// sizes computes it on sizes (integer constants among them), nil where it cannot.
-	// It is asked first, when every operand is of that kind; see value.asSizes.
-	sizes func(c *call, in []*sizes) *sizes
 	// after is told the values that build led to.
 	after func(c *call, outs []*value)
 	// run makes values by itself.
@@ -40,7 +38,7 @@ type call struct {
 	in    []*value // nil for absent ones
 	used  map[string]bool
 	b     op.Builder
-	// folding: every operand is a constant, and b computes.
+	// folding: every operand is a constant, or sizes, and b computes.
 	folding bool
 }
 
@@ -89,37 +87,6 @@ func (c *call) run(r *rule) (outs []*value, err *diag.Error) {
 	return outs, nil
 }
 
-// bySizes computes the node on sizes, nil where that is not possible.
-func (c *call) bySizes(r *rule) []*value {
-	if r.sizes == nil || len(c.in) == 0 {
-		return nil
-	}
-	in := make([]*sizes, len(c.in))
-	symbolic := false
-	if c.in[0] == nil || len(c.in) > 1 && c.in[1] == nil {
-		return nil // build says what is missing
-	}
-	for i, v := range c.in {
-		if v == nil {
-			continue
-		}
-		s, ok := v.asSizes()
-		if !ok {
-			return nil
-		}
-		in[i], symbolic = s, symbolic || v.sizes != nil
-	}
-	if !symbolic {
-		return nil // constants have a way of their own
-	}
-	s := r.sizes(c, in)
-	if s == nil || len(s.dims) > mostSizes || slices.ContainsFunc(s.dims, shape.Dim.IsUnknown) {
-		clear(c.used)
-		return nil
-	}
-	return []*value{sized(s)}
-}
-
 // values makes values of what a rule built.
 func (c *call) values(built []op.Value) []*value {
 	outs := make([]*value, len(built))
@@ -135,6 +102,8 @@ func (c *call) values(built []op.Value) []*value {
 			}
 		case constants:
 			outs[i] = &value{arr: b.a[0]}
+		case symbols:
+			outs[i] = sized(b.s[0])
 		}
 	}
 	return outs
@@ -183,6 +152,9 @@ func (c *call) xs() []op.Value {
 func (c *call) on(v *value) op.Value {
 	if v.isSeq || v.none {
 		panic(refuse(CodeType, "the input is "+v.what()+", expected a tensor"))
+	}
+	if c.folding && v.sizes != nil {
+		return symbols{[]*sizes{v.sizes}}
 	}
 	if c.folding {
 		return constants{a: []*array.Array{v.arr}}
@@ -275,10 +247,11 @@ func (c *call) ints(i int) []int {
 	return n
 }
 
-// dims returns the elements of operand i as sizes.
-func (c *call) dims(i int) []shape.Dim {
-	return c.measured(i, c.value(i))
-}
+// dims returns the elements of operand i as sizes: numbers, expressions, or what a run finds.
+func (c *call) dims(i int) []shape.Dim { return c.measured(i, c.value(i), false) }
+
+// integers is dims for what may be negative.
+func (c *call) integers(i int) []shape.Dim { return c.measured(i, c.value(i), true) }
 
 // dim returns the one element of operand i as a size.
 func (c *call) dim(i int) shape.Dim {

@@ -74,7 +74,7 @@ func loop(c *call) []*value {
 	case l.known && !l.once && !c.has(0):
 		panic(refuse(CodeModel, "the Loop has no number of rounds, and its condition is always true"))
 	case l.known && !l.once && startsTrue && c.in[0].node == nil:
-		return c.append(c.rounds(l, c.do(std.Arange, std.ArangeAttrs{End: c.dim(0)})), rows)
+		return c.append(c.rounds(l, c.do(std.Arange, std.ArangeAttrs{End: c.dim(0).Max(zero)})), rows)
 	case len(l.outs) == 1+len(l.carried) && !l.once:
 		return c.while(l, startsTrue)[:carry]
 	}

@@ -72,10 +72,16 @@ func TestValuesThatAreNoSizes(t *testing.T) {
 }
 
 // Integers that come in for sizes are still to be bound: compilers know sizes then.
-func TestInputsThatAreSizesAreBound(t *testing.T) {
-	_, err := fromText(head + `(float[6] x, int64[2] s) => (float["a","b"] y) { y = Reshape(x, s) }`).Import(Options{})
+func TestInputsThatAreSizes(t *testing.T) {
+	_, err := fromText(head + `(float[6] x, int64["k"] s) => (float["a","b"] y) { y = Reshape(x, s) }`).Import(Options{})
 	require.ErrorIs(t, err, CodeValue)
 	require.ErrorContains(t, err, "it is computed from s")
+	x := floats([]int{2, 3}, 1, 2, 3, 4, 5, 6)
+	for _, c := range []struct{ to, want []int64 }{{[]int64{3, 2}, []int64{3, 2}}, {[]int64{-1, 2}, []int64{3, 2}}, {[]int64{0, -1}, []int64{2, 3}}, {[]int64{1, 6}, []int64{1, 6}}} {
+		out := interpreted(t, `(float["n",3] x, int64[2] s) => (float["a","b"] y) { y = Reshape(x, s) }`, x, array.FromSlice(c.to))
+		require.Equal(t, []int{int(c.want[0]), int(c.want[1])}, out[0].Shape(), c.to)
+		require.Equal(t, array.Data[float32](x), array.Data[float32](out[0]))
+	}
 }
 
 // A Loop that appends to what it carries is a scan, with rows of one round behind those of

@@ -14,13 +14,13 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 )
 
-const reshapedText = `<ir_version: 8, opset_import: ["" : 17]> g (float["N",6] x, int64[2] to) => (float["A","B"] y) { y = Reshape(x, to) }`
+const reshapedText = `<ir_version: 8, opset_import: ["" : 17]> g (float["N",6] x, int64["K"] to) => (float["A","B"] y) { y = Reshape(x, to) }`
 
 func inputsOf(n, a, b int) map[string]*array.Array {
 	return map[string]*array.Array{"x": array.New(array.F32, n, 6), "to": array.FromSlice([]int64{int64(a), int64(b)})}
 }
 
-// A model whose sizes follow from an input is compiled for each of its values once, and
+// A model whose ranks follow from an input is compiled for each of its values once, and
 // keeps a bounded number of these.
 func TestModelsAreBoundByValue(t *testing.T) {
 	f := fromText(reshapedText)

@@ -105,11 +105,8 @@ func (g *groupedQuery) cache() {
 	if !c.has(3) {
 		return
 	}
-	past, ok1 := c.typ(3).Dim(2).Int()
-	total, ok2 := g.total.Int()
-	if ok1 && ok2 {
-		total = max(past, total)
-		g.total = shape.Const(total)
+	if most := c.typ(3).Dim(2).Max(g.total); !most.IsUnknown() {
+		g.total = most
 	}
 	p := c.size(c.typ(3).Dim(2), array.I64)
 	at := c.reshape(c.do(std.Arange, std.ArangeAttrs{End: g.total}), shape.Const(1), g.total)

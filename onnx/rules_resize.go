@@ -164,7 +164,7 @@ func (c *call) multiplied(axis int, f float64) shape.Dim {
 	if !ok {
 		panic(c.notConstant(0))
 	}
-	return c.measure(n)[0]
+	return c.measure(n, false)[0]
 }
 
 // mostPart bounds the numbers of fractions, mostScaled the sizes for which it is tried out
