@@ -43,7 +43,6 @@ func TestInputsAreGivenTypes(t *testing.T) {
 		{pair, map[string]string{"x": "f32[M,3]", "y": "f32[M,3]"}, []string{"f32[M,3]", "f32[M,3]"}},
 		{pair, map[string]string{"x": "f32[M,1]", "y": "f32[M,5]"}, []string{"f32[M,1]", "f32[M,5]"}}, // in place of numbers, too
 		{three, map[string]string{"x": "f32[N,4]"}, []string{"f32[N,4]", "f32[N,4]", "f32[N,8]"}},
-		{`(float x) => (float y) { y = Softmax<axis=1>(x) }`, map[string]string{"x": "f32[N,4]"}, []string{"f32[N,4]"}},
 	} {
 		f := fromText(head + c.src)
 		m, err := f.Import(Options{Inputs: givenTypes(t, c.given)})
@@ -55,6 +54,17 @@ func TestInputsAreGivenTypes(t *testing.T) {
 		require.Equal(t, c.want, got, c.given)
 		require.NoError(t, graph.Lint(m.Graph).Err())
 	}
+}
+
+// TestRankIsGiven: a file may not even say how many dimensions an input has.
+func TestRankIsGiven(t *testing.T) {
+	f := fromText(head + `(float x) => (float y) { y = Softmax<axis=1>(x) }`)
+	f.model.Graph.Inputs[0].Type.Tensor.Shape = nil
+	_, err := f.Import(Options{})
+	require.ErrorIs(t, err, CodeValue)
+	m, err := f.Import(Options{Inputs: givenTypes(t, map[string]string{"x": "f32[N,4]"})})
+	require.NoError(t, err)
+	require.Equal(t, "f32[N,4]", m.Graph.Inputs()[0].Type().String())
 }
 
 func TestTypesThatDoNotFit(t *testing.T) {
