@@ -18,7 +18,8 @@ import (
 // Options say how a model is imported. The zero value is right for most.
 type Options struct {
 	// Values binds inputs by value: they are constants of the graph then. Models
-	// whose sizes follow from the value of an input need that.
+	// whose ranks or axes follow from the value of an input need that; where sizes do,
+	// it tells compilers more.
 	Values map[string]*array.Array
 	// Lengths are the numbers of members of inputs that are sequences, which must be
 	// given, and say of an optional whether it holds something: Absent, or any other

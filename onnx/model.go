@@ -28,7 +28,7 @@ type ModelOptions struct {
 	Most    int              // executables that are kept, 0 for MostBound
 }
 
-// Model runs a file on a target. Inputs that sizes follow from are bound by their values:
+// Model runs a file on a target. Inputs that ranks and axes follow from are bound by their values:
 // there is an executable for each set of these values that has come, of which the least
 // recently used one goes when there are too many. Files without such inputs have one.
 // A Model may be used by many goroutines at once.
@@ -215,7 +215,7 @@ func (m *Model) Close() error {
 	return errs.Err()
 }
 
-// SizedBy lists the inputs whose values sizes follow from, as far as importing comes
+// SizedBy lists the inputs whose values ranks, axes or sizes follow from that must be known, as far as importing comes
 // without them: binding them may bring up more. It is empty for a model that imports, and
 // where something else is in the way, of which Import tells.
 func (f *File) SizedBy(o Options) []string {

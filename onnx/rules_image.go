@@ -43,19 +43,25 @@ func imageScaler(c *call) []op.Value {
 
 // cosines is a window a + b·cos(2πn/N) + d·cos(4πn/N) of a size.
 func cosines(c *call, a, b, d float64) []op.Value {
-	n := int(c.number(0).Int64())
+	size := c.depthOf(0)
 	t := c.dtype("output_datatype", array.F32)
-	periodic := c.flag("periodic", true)
-	if n < 0 || n > 1<<24 {
+	last := size
+	if !c.flag("periodic", true) {
+		last = size.AddInt(-1).Max(one)
+	}
+	n, known := last.Int()
+	if k, ok := size.Int(); ok && (k < 0 || k > 1<<24) {
 		panic(refuse(CodeModel, "the size of a window is not a size"))
 	}
-	last := float64(n)
-	if !periodic {
-		last = max(float64(n-1), 1)
-	}
-	at := c.do(std.Arange, std.ArangeAttrs{End: shape.Const(n), DType: array.F64})
+	at := c.do(std.Arange, std.ArangeAttrs{End: size, DType: array.F64})
 	term := func(f, k float64) op.Value {
-		v := c.do(std.Mul, std.BinaryAttrs{Other: op.Float(2 * k * pi / last)}, at)
+		var v op.Value
+		if known {
+			v = c.do(std.Mul, std.BinaryAttrs{Other: op.Float(2 * k * pi / float64(n))}, at)
+		} else {
+			length := c.do(std.Cast, std.CastAttrs{DType: array.F64}, c.size(last, array.I64))
+			v = c.do(std.Mul, nil, at, c.do(std.Div, std.DivAttrs{Other: op.Float(2 * k * pi), Reverse: true}, length))
+		}
 		return c.do(std.Mul, std.BinaryAttrs{Other: op.Float(f)}, c.do(std.Cos, nil, v))
 	}
 	v := c.do(std.Add, std.AddAttrs{Other: op.Float(a)}, term(b, 1))

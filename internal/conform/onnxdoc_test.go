@@ -52,11 +52,12 @@ that is open in the file is open in the package.
 ` + "`verify`" + ` runs folders in the layout of ONNX's tests, model.onnx beside test_data_set_N/input_I.pb and
 output_I.pb, and tells which outputs differ.
 
-What is not supported is refused with a code, all of it at once, with the names of the nodes. Where sizes follow from the
-value of an input (a Reshape to a shape that is an input), the message names all such inputs with flags that do as they stand: ` + "`-in NAME=2,3`" + `
-or ` + "`-in NAME=FILE`" + ` binds one, in ` + "`gen`" + ` for good: it is no parameter of the code. In Go ` + "`onnx.NewModel`" + ` binds such inputs in each run, and keeps an executable for
-each of the last values. Results whose sizes follow from values (NonZero, Compress, Unique, NonMaxSuppression, Range, Loop
-with results of each round) need nothing of the kind, in no engine.
+What is not supported is refused with a code, all of it at once, with the names of the nodes. An integer operand may be a
+number, follow from sizes (amounts of Pad, sizes of Split, bounds of Slice), or be a value that a run finds, inputs of the model among them (k of TopK, the shape
+of Reshape, limits of NonMaxSuppression): such inputs stay inputs, in every engine, and so do results whose sizes follow from values (NonZero, Compress, Unique,
+Range, Loop with results of each round). Where a rank or an axis follows from the value of an input (the axes of a reduction), the message names all such inputs
+with flags that do as they stand: ` + "`-in NAME=2,3`" + ` or ` + "`-in NAME=FILE`" + ` binds one, in ` + "`gen`" + ` for good: it is no parameter of the code. In Go ` + "`onnx.NewModel`" + ` binds
+such inputs in each run, and keeps an executable for each of the last values. What is bound is known to the compiler: ` + "`Options.Values`" + ` may bind any input.
 
 This page is written from runs of ONNX's conformance cases. A result counts when it agrees with the case's within 1e-3 of
 each element and 1e-7.
