@@ -59,6 +59,11 @@ Range, Loop with results of each round). Where a rank or an axis follows from th
 with flags that do as they stand: ` + "`-in NAME=2,3`" + ` or ` + "`-in NAME=FILE`" + ` binds one, in ` + "`gen`" + ` for good: it is no parameter of the code. In Go ` + "`onnx.NewModel`" + ` binds
 such inputs in each run, and keeps an executable for each of the last values. What is bound is known to the compiler: ` + "`Options.Values`" + ` may bind any input.
 
+Sizes that a file leaves open, or names wrongly, are given before it is imported: ` + "`-input x=f32[N,3,H,W]`" + `, or ` + "`-shape x=1,3,224,224`" + ` for numbers, with every
+command; in Go ` + "`Options.Inputs`" + `. What a letter of the file becomes, it becomes in the other inputs that have it, unless the types given make several things of it: two inputs
+[N,3] can be [1,3] and [M,3]. Two letters that meet in an operator must be equal when the model runs; where one of them is 1, and is to broadcast, that is declared
+so (` + "`run`" + `, ` + "`verify`" + ` and ` + "`onnx.NewModel`" + ` do it for the inputs that they are given).
+
 This page is written from runs of ONNX's conformance cases. A result counts when it agrees with the case's within 1e-3 of
 each element and 1e-7.
 
