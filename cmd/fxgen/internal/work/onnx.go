@@ -3,6 +3,7 @@ package work
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,10 +41,17 @@ func (s *Source) imported(j *Job) (*Source, error) {
 	if s.types, err = typesOf(s.onnx, j); err != nil {
 		return nil, err
 	}
-	m, bound, err := s.onnx.ImportFor(values, onnx.Options{Inputs: s.types})
+	o := onnx.Options{Inputs: s.types, Values: map[string]*array.Array{}}
+	for name, a := range values {
+		if j.Verb == Gen && a.DType().IsInt() && a.Rank() <= 1 && a.Len() <= mostGuessed {
+			o.Values[name] = a // which code is generated for, whether it must be known or not
+		}
+	}
+	m, bound, err := s.onnx.ImportFor(values, o)
 	if err != nil {
 		return nil, s.explained(err, values, takesValues(j.Verb))
 	}
+	bound = slices.Sorted(slices.Values(slices.AppendSeq(bound, maps.Keys(o.Values))))
 	c.Graph, c.bound, c.fixed = m, bound, values
 	names := slices.DeleteFunc(s.onnx.Inputs(), func(name string) bool { return slices.Contains(bound, name) })
 	j.In = slices.DeleteFunc(j.In, func(in Named) bool { return slices.Contains(bound, in.Name) })
