@@ -17,6 +17,11 @@ import (
 // Do captures the source and does what the job asks. The error is a diag.List or
 // a *diag.Error where the source or the flags are at fault.
 func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
+	res, err := do(ctx, s, j)
+	return res, s.advised(err, j)
+}
+
+func do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 	values := j.Verb == Measure || j.Verb == Stats && j.costs() || j.Device.Name != "" || j.Verb == Run || j.Verb == Export || j.Verb == Verify || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Verb == Values || j.Verb == Bisect || j.Verb == Shrink || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || needsValues(j.Passes)
 	c, err := s.capture(ctx, j, values)
 	if err != nil {

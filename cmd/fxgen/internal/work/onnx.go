@@ -14,6 +14,8 @@ import (
 	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/onnx"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -258,6 +260,40 @@ func sizesHint(l diag.List) string {
 		}
 	}
 	return "give sizes before the model is imported, as numbers in place of the letters: " + strings.Join(flags, " ") + "; or a type: -input NAME=TYPE"
+}
+
+// advised says, of sizes that do not fit a graph and of types that are not known, by which
+// flags this kind of source is given others.
+func (s *Source) advised(err error, j *Job) error {
+	hint := ""
+	switch {
+	case s.onnx != nil || s.values != nil:
+		hint = "the sizes of a .onnx file's inputs are declared before it is imported: -input NAME=TYPE with other letters or numbers, or -shape NAME=1,128"
+	case s.Graph != nil && len(j.Shapes) > 0:
+		hint = "-shape says how large the inputs of a run are, not their types: write numbers into the graph's first line"
+	default:
+		return err
+	}
+	other := func(e *diag.Error) *diag.Error {
+		if e.Code != lowering.UnknownSize && (e.Code != interp.GuardFailed || s.Graph != nil && s.values == nil) {
+			return e
+		}
+		c := *e
+		return c.WithHint(hint)
+	}
+	var l diag.List
+	var e *diag.Error
+	switch {
+	case errors.As(err, &l):
+		out := slices.Clone(l)
+		for i := range out {
+			out[i] = other(out[i])
+		}
+		return out
+	case errors.As(err, &e):
+		return other(e)
+	}
+	return err
 }
 
 // takesValues reports whether the command of a verb has -in.
