@@ -27,7 +27,7 @@ func TestONNXDocIsWhatTheEnginesDo(t *testing.T) {
 	require.GreaterOrEqual(t, reached(nets, "generates", "classification", "segmentation"), 40, "networks of torchvision that reach Go code")
 	require.GreaterOrEqual(t, reached(nets, "generates", "transformer"), 10)
 	require.GreaterOrEqual(t, reached(nets, "runs", "detection"), 11)
-	doc := onnxDoc(onnxOutcomes(t), nets)
+	doc := onnxDoc(onnxOutcomes(t), nets, readReal(t))
 	if *update {
 		require.NoError(t, os.WriteFile(onnxDocFile, []byte(doc), 0o644))
 	}
@@ -64,7 +64,7 @@ each element and 1e-7.
 `
 
 // onnxDoc returns docs/onnx.md.
-func onnxDoc(outcomes []onnxOutcome, nets []network) string {
+func onnxDoc(outcomes []onnxOutcome, nets []network, real []*realModel) string {
 	var b strings.Builder
 	b.WriteString(onnxIntro)
 	tierTable(&b, outcomes)
@@ -72,6 +72,7 @@ func onnxDoc(outcomes []onnxOutcome, nets []network) string {
 	contribTable(&b)
 	modelTable(&b, outcomes)
 	networkTable(&b, nets)
+	realTable(&b, real)
 	exports(&b)
 	refusals(&b, outcomes)
 	return b.String()
