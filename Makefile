@@ -4,7 +4,7 @@ GO ?= go
 FUZZTIME ?= 20000x
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: test race lint gen fuzz cover bench check nightly docs systems card
+.PHONY: test race lint gen fuzz cover bench check nightly cold docs systems card
 
 test:
 	$(GO) test ./... && for m in examples/* bench; do $(GO) test -C $$m ./... || exit 1; done
@@ -62,6 +62,10 @@ systems:
 	for s in linux/amd64 linux/arm64 darwin/arm64 windows/amd64 js/wasm; do \
 	  GOOS=$${s%/*} GOARCH=$${s#*/} CGO_ENABLED=0 $(GO) build ./... || exit 1; done
 
+# The README's test command on a fresh machine: empty caches, one of two processors busy.
+cold:
+	.ci/cold
+
 # The tests that compare networks with their references, in all engines, with Winograd
 # and without.
 FIXTURES = TestFixturesInEveryEngine|TestModelsEqualTheInterpreter
@@ -70,7 +74,7 @@ FIXTURES = TestFixturesInEveryEngine|TestModelsEqualTheInterpreter
 # programs through capture and faults put into it, other machines' bytes, fresh calls
 # beside PyTorch, kernels on arm64 under qemu, long fuzzing. Debian's qemu-user is
 # needed with libc6-arm64-cross, python3-torch for the comparison, chromium-driver for pages.
-nightly: systems
+nightly: systems cold
 	GOFX_NIGHTLY=1 $(GO) test -count=1 -timeout 90m ./...
 	GOFX_CPU=generic $(GO) test -count=1 -timeout 30m ./kernel/... ./op/... ./lowering/...
 	GOFX_NIGHTLY=1 GOFX_CPU=avx2 $(GO) test -count=1 -timeout 90m -run '$(FIXTURES)' ./cmd/fxgen ./lowering/cpu

@@ -13,7 +13,9 @@ type Array struct {
 	store   *Storage
 }
 
-// New returns a contiguous array of zeros.
+// New returns a contiguous array of zeros. It panics with a *diag.Error of CodeTooLarge when
+// the array would have more bytes than MaxBytes, or than an int counts, also where a size
+// of 0 makes them none: see NumElems.
 func New(d DType, shape ...int) *Array {
 	a := &Array{}
 	n := a.Reset(d, shape)
@@ -50,12 +52,14 @@ func Scalar[T Elem](v T) *Array {
 }
 
 // Reset makes a a contiguous array of the given type and shape at offset 0 of
-// its storage and returns the element count. It reuses a's slices, so that
+// its storage and returns the element count. It panics as New does for a shape that
+// has more bytes than an int counts. It reuses a's slices, so that
 // executors can change shapes without allocating. Inlined, its two appends would be
 // much of a small program.
 //
 //go:noinline
 func (a *Array) Reset(d DType, shape []int) int {
+	countable(d, shape)
 	a.dtype, a.offset = d, 0
 	if rank := len(shape); rank > 0 && a.shape == nil && a.strides == nil { // in one piece
 		both := make([]int, 2*rank)

@@ -15,7 +15,7 @@ func LittleEndian() bool {
 // It panics when b has another length than the shape needs.
 func FromBytes(b []byte, d DType, shape ...int) (a *Array, shared bool) {
 	n, ok := NumElems(shape)
-	if !ok || n*d.Size() != len(b) {
+	if !ok || n > maxInt/d.Size() || n*d.Size() != len(b) {
 		panic("array: FromBytes: shape does not match the number of bytes")
 	}
 	odd := d == Bool && !AreTruths(b)

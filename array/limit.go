@@ -49,11 +49,13 @@ func SetMaxBytes(n int64) (was int64) { return maxBytes.Swap(n) }
 
 // TooLarge returns the error of asking for n bytes for what, nil when they are
 // within MaxBytes.
-func TooLarge(what string, n int64) *diag.Error {
-	most := MaxBytes()
+func TooLarge(what string, n int64) *diag.Error { return TooLargeFor(what, n, MaxBytes()) }
+
+// TooLargeFor is TooLarge for a limit of its own.
+func TooLargeFor(what string, n, most int64) *diag.Error {
 	if n <= most {
 		return nil
 	}
 	return diag.New(CodeTooLarge, what+" takes "+strconv.Itoa(int(n))+" bytes, expected at most "+strconv.Itoa(int(most))).
-		WithHint("check the sizes; GOFX_MAX_BYTES and array.SetMaxBytes change the limit")
+		WithHint("check the sizes; GOFX_MAX_BYTES, array.SetMaxBytes and -max-bytes of fxgen change the limit")
 }

@@ -3,29 +3,51 @@ package array
 import (
 	"math/bits"
 	"strconv"
+
+	"github.com/gofx-dev/gofx/diag"
 )
 
 // NumElems returns the number of elements of a shape; ok is false when a
-// dimension is negative or the product leaves the range of int.
+// dimension is negative or the product leaves the range of int. That is so for the
+// product of the dimensions that are not 0, too: kernels multiply some dimensions of a
+// shape, its strides are such products, and none of them may wrap.
 func NumElems(shape []int) (n int, ok bool) {
 	prod, zero := uint64(1), false
 	for _, d := range shape {
 		if d < 0 {
 			return 0, false
 		}
-		zero = zero || d == 0
-	}
-	if zero { // 0 elements, however large the rest
-		return 0, true
-	}
-	for _, d := range shape {
+		if d == 0 {
+			zero = true
+			continue
+		}
 		hi, lo := bits.Mul64(prod, uint64(d))
 		if hi != 0 || lo > uint64(maxInt) {
 			return 0, false
 		}
 		prod = lo
 	}
+	if zero {
+		return 0, true
+	}
 	return int(prod), true
+}
+
+// countable panics with a *diag.Error of CodeTooLarge when no contiguous array of the type and
+// shape can be: NumElems refuses the shape, or the number of bytes leaves the range of int.
+func countable(d DType, shape []int) {
+	if n, ok := NumElems(shape); ok && n <= maxInt/max(d.Size(), 1) {
+		return
+	}
+	text := d.String() + "["
+	for i, size := range shape {
+		if i > 0 {
+			text += ","
+		}
+		text += strconv.Itoa(size)
+	}
+	panic(diag.New(CodeTooLarge, text+"] takes more bytes than can be counted, expected sizes of 0 or more whose product can be").
+		WithHint("check the sizes"))
 }
 
 const maxInt = int(^uint(0) >> 1)
@@ -88,6 +110,7 @@ func Expand(a *Array, shape ...int) *Array {
 			panic("array: Expand: size " + strconv.Itoa(d) + " of dimension " + strconv.Itoa(i) + " does not expand to " + strconv.Itoa(shape[skip+i]))
 		}
 	}
+	countable(Invalid, shape) // it takes no bytes
 	return v
 }
 
@@ -146,7 +169,7 @@ func Select(a *Array, dim, index int) *Array {
 // first.
 func Reshape(a *Array, shape ...int) *Array {
 	n, ok := NumElems(shape)
-	if !ok || n != a.Len() {
+	if !ok || n != a.Len() || n > maxInt/max(a.dtype.Size(), 1) {
 		return nil
 	}
 	v := &Array{dtype: a.dtype, offset: a.offset, store: a.store}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/gofx-dev/gofx/diag"
 )
 
 func iota32(shape ...int) *Array {
@@ -216,13 +218,39 @@ func TestNumElemsAndBroadcast(t *testing.T) {
 		n     int
 		ok    bool
 	}{
-		{nil, 1, true}, {[]int{2, 3}, 6, true}, {[]int{0, math.MaxInt, math.MaxInt}, 0, true}, {[]int{-1}, 0, false}, {[]int{0, -1}, 0, false},
+		{nil, 1, true}, {[]int{2, 3}, 6, true}, {[]int{0, math.MaxInt, 1}, 0, true}, {[]int{0, math.MaxInt, 2}, 0, false}, {[]int{3, 4, 1 << 62}, 0, false}, {[]int{-1}, 0, false}, {[]int{0, -1}, 0, false},
 		{[]int{math.MaxInt}, math.MaxInt, true}, {[]int{math.MaxInt, 2}, 0, false}, {[]int{math.MaxInt/2 + 1, math.MaxInt/2 + 1}, 0, false}, {[]int{math.MaxInt/2 + 1, 2}, 0, false},
 	} {
 		n, ok := NumElems(c.shape)
 		require.Equal(t, c.ok, ok, c.shape)
 		require.Equal(t, c.n, n, c.shape)
 	}
+}
+
+// TestShapesThatCannotBeCounted: no array has sizes whose product wraps, or bytes.
+func TestShapesThatCannotBeCounted(t *testing.T) {
+	refused := func(what string, f func()) {
+		t.Helper()
+		defer func() {
+			e, ok := recover().(*diag.Error)
+			require.True(t, ok, what)
+			require.Equal(t, CodeTooLarge, e.Code, what)
+		}()
+		f()
+	}
+	for _, s := range [][]int{{3, 4, 1 << 62}, {0, 4, 1 << 62}, {1 << 62, 4}, {1 << 32, 1 << 32}, {1 << 32, 0, 1 << 32}, {-1}, {2, -1, 0}, {math.MaxInt, 1}} {
+		refused("New", func() { New(F32, s...) })
+		refused("NewDense", func() { NewDense[int64](s...) })
+		refused("Reset", func() { (&Array{}).Reset(F64, s) })
+		refused("FromSlice", func() { FromSlice([]float32{}, s...) })
+	}
+	refused("bytes", func() { New(F64, 1<<61) })
+	refused("Expand", func() { Expand(New(F32, 1), 1<<62, 4) })
+	require.Panics(t, func() { FromBytes(nil, F32, 3, 4, 1<<62) })
+	require.Panics(t, func() { FromBytes(nil, F64, 1<<61) })
+	require.Nil(t, Reshape(New(F32, 0), 0, 4, 1<<62))
+	require.Nil(t, Reshape(New(F32), 1<<32, 1<<32, 1))
+	require.Equal(t, []int{0, 1 << 40, 1 << 20}, New(F32, 0, 1<<40, 1<<20).Shape())
 }
 
 func TestFormat(t *testing.T) {

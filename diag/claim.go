@@ -14,6 +14,7 @@ const (
 	EQ  Rel = iota // A == B
 	GE             // A >= B
 	MOD            // A % B == 0: A is a multiple of B
+	NE             // A != B
 )
 
 // Holds reports whether the relation is true of two numbers. Nothing is a
@@ -24,6 +25,8 @@ func (r Rel) Holds(a, b int) bool {
 		return a >= b
 	case MOD:
 		return b > 0 && a%b == 0
+	case NE:
+		return a != b
 	}
 	return a == b
 }
@@ -55,9 +58,9 @@ type SizeOf struct {
 // String returns the message: what is found, and what is needed.
 func (c Claim) String() string {
 	if c.A.number() && !c.B.number() { // N <= 10 has the number on the left
-		return c.message(c.B, map[Rel]string{EQ: "equal to ", GE: "at most ", MOD: "that divides "}[c.Rel], c.A)
+		return c.message(c.B, map[Rel]string{EQ: "equal to ", GE: "at most ", MOD: "that divides ", NE: "other than "}[c.Rel], c.A)
 	}
-	return c.message(c.A, map[Rel]string{EQ: "equal to ", GE: "at least ", MOD: "divisible by "}[c.Rel], c.B)
+	return c.message(c.A, map[Rel]string{EQ: "equal to ", GE: "at least ", MOD: "divisible by ", NE: "other than "}[c.Rel], c.B)
 }
 
 func (c Claim) message(x Side, words string, y Side) string {

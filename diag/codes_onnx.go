@@ -35,8 +35,8 @@ var onnxCodes = []Info{
 		//gofx:code onnx.CodeValue
 		Code: "FX8105", Title: "size follows from a value that is not known",
 		Cause:   "a shape, an axis, a count or a bound is computed from the value of an input, not from its size",
-		Cure:    "give the value of the input that the message names when importing; it is a constant of the graph then",
-		Example: `<ir_version: 8, opset_import: ["" : 17]> g (float[6] x, int64[2] s) => (float[a,b] y) { y = Reshape(x, s) }`,
+		Cure:    "give the value of the input that the message names, which is a constant of the graph then, or the sizes of inputs when importing",
+		Example: `<ir_version: 8, opset_import: ["" : 17]> g (float[6] x, int64[n] s) => (float[a,b] y) { y = Reshape(x, s) }`,
 	},
 	{
 		//gofx:code onnx.CodeExternal

@@ -120,8 +120,8 @@ graph g(%x: f32[2,3]) {
 	{
 		//gofx:code graph.TypeDisagrees
 		Code: "FX3015", Title: "type disagrees with the operands",
-		Cause:   "a pass changed operands or attributes and not the type, or set a wrong type",
-		Cure:    "infer the type again (Node.Infer)",
+		Cause:   "a pass changed operands or attributes and not the type, or set a wrong type; or a parameter that a get_attr node reads was replaced by one of another type",
+		Cure:    "infer the type again (Node.Infer), or give the parameter a tensor of the type that is read (Module.SetParam)",
 		Example: "n.SetType(other)",
 	},
 	{

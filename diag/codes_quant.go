@@ -25,8 +25,8 @@ var quantCodes = []Info{
 	},
 	{
 		//gofx:code passes/quant.NonFinite
-		Code: "FX6004", Title: "value that is observed is NaN or infinite",
-		Cause:   "an input of the calibration is not finite, or the model overflows on it; the layers are listed in the order of the graph",
+		Code: "FX6004", Title: "value that is observed is NaN, or an input infinite",
+		Cause:   "an input of the calibration is not finite, or the model makes a NaN of it; the layers are listed in the order of the graph",
 		Cure:    "look at the first one: mend the input or the model, or exclude the layer",
 		Example: `quant.Calibrate(ctx, prepared, batchOf(math.NaN()), quant.CalibrateOptions{})`,
 	},

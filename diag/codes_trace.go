@@ -234,7 +234,7 @@ var traceCodes = []Info{
 	{
 		//gofx:code interp.GuardFailed kernel.CodeArgument
 		Code: "FX1022", Title: "an input does not fit the graph",
-		Cause: "The graph was captured for another element type, rank or size, or its sizes break a guard: some must be equal, at least or at most another, or a multiple of a number. The message says which size is needed, and where the operator that needs it is called.",
+		Cause: "The graph was captured for another element type, rank or size, sizes differ for which its types have one letter, or they break a guard: some must be equal or differ, at least or at most another, or a multiple of a number. The message says which size is needed, and where the operator that needs it is called.",
 		Cure:  "Give inputs of sizes that fit, or capture it again for these inputs or with symbolic sizes.",
 		Example: `func guardFailed() error {
 	gm, err := fx.Trace(ctx, negate, fx.Input("x", "f32[N,3]"))
@@ -277,7 +277,7 @@ var traceCodes = []Info{
 		Example: `func undefined() error {
 	g := graph.New("net")
 	x := g.At().Placeholder("x", shape.Unranked(array.F32), nil)
-	parts := g.At().Function(std.Split, std.SplitAttrs{Sizes: op.IntList(1, 1)}, x)
+	parts := g.At().Function(std.Split, std.SplitAttrs{Sizes: shape.Ints(1, 1)}, x)
 	g.At().Output(nil, parts) // a tuple is not a tensor
 	_, err := fx.NewGraphModule(graph.NewModule(g)).Run(ctx, weight(2))
 	return err

@@ -6,7 +6,7 @@ var valueCodes = []Info{
 	{
 		//gofx:code array.CodeTooLarge
 		Code: "FX2009", Title: "memory beyond the limit",
-		Cause:   "A result, the intermediate values of a plan together, or the scratch memory of a step takes more bytes than array.MaxBytes: the machine's memory (16 GiB where the system does not tell it), or what GOFX_MAX_BYTES or array.SetMaxBytes say.",
+		Cause:   "A result, the intermediate values of a plan together, or the scratch memory of a step takes more bytes than array.MaxBytes: the machine's memory (16 GiB where the system does not tell it), or what GOFX_MAX_BYTES or array.SetMaxBytes say, or the limit of one compilation (lowering.Options.MaxBytes, fxgen -max-bytes, without which fxgen takes half of the machine's memory). Sizes that are numbers, and whose product is beyond any machine, are refused before kernels are chosen.",
 		Cure:    "Check the sizes; a -1 or a swapped argument is the usual cause. Raise the limit where the sizes are meant.",
 		Example: `func tooLarge() { tensor.Ones([]int{1 << 30, 1 << 30}) }`,
 	},
@@ -97,6 +97,15 @@ var valueCodes = []Info{
 	// A step run by hand on operands that its operator's type rule would refuse.
 	var w kernel.Workspace
 	(&kernel.Concat{Dim: 0}).Run(&w, []*array.Array{array.New(array.F32, 3)}, []*array.Array{array.New(array.F32, 5)})
+}`,
+	},
+	{
+		//gofx:code kernel.CodeStep
+		Code: "FX2033", Title: "a kernel of a user's operator panicked",
+		Cause: "The Run method of a step outside of gofx panicked: most often it takes operands for contiguous that are strided, or reads another element type than the operator's rule lets through.",
+		Cure:  "Read array.Contiguous(x), refuse other element types in Infer, and expect operands without elements.",
+		Example: `func stepFails() {
+	tensor.CallOp(reverse(), nil, weight(2, 3).T()) // whose kernel reads array.Data of its operand
 }`,
 	},
 }

@@ -41,7 +41,7 @@ var weightCodes = []Info{
 	{
 		//gofx:code array/torchpt.CodeFormat
 		Code: "FX8067", Title: "file is not what torch.save writes",
-		Cause:   "the file is in the format before PyTorch 1.6, a TorchScript archive, cut off, damaged, or none of PyTorch's",
+		Cause:   "the file is a tar archive of the first versions of PyTorch, a TorchScript archive, cut off, damaged, or none of PyTorch's",
 		Cure:    "save the state dict of the model again with torch.save(model.state_dict(), f)",
 		Example: `an archive with a member m/code/a.py`,
 	},

@@ -66,12 +66,12 @@ func New(c Code, msg string) *Error { return &Error{Code: c, Msg: msg} }
 func (e *Error) Error() string {
 	var t text
 	if p := e.Pos.String(); p != "" {
-		t.add(p, ": ")
+		t.add(Name(p), ": ")
 	} else if e.Node != "" {
-		t.add("node %", e.Node, ": ")
+		t.add("node %", Name(e.Node), ": ")
 	}
 	if e.Op != "" {
-		t.add(e.Op, ": ")
+		t.add(Name(e.Op), ": ")
 	}
 	t.add(e.Msg)
 	if e.Err != nil {
@@ -89,14 +89,14 @@ func (e *Error) Error() string {
 	for _, r := range e.Related {
 		t.add("\n    ")
 		if p := r.Pos.String(); p != "" {
-			t.add(p, ": ")
+			t.add(Name(p), ": ")
 		}
 		t.add(r.Msg)
 	}
 	if e.Hint != "" {
 		t.add("\n    hint: ", e.Hint)
 	}
-	return strings.Join(t, "")
+	return Plain(strings.Join(t, "")) // names are from files, and readers at terminals
 }
 
 // text is the parts of a message.

@@ -159,7 +159,7 @@ func (c *control) results() string {
 
 func (c *control) branches(a, b *Node) string {
 	t, u := outputType(a), outputType(b)
-	if !t.Compatible(u) || len(a.args) != len(b.args) || (a.Structure() == nil) != (b.Structure() == nil) {
+	if !shape.Joinable(t, u) || len(a.args) != len(b.args) || (a.Structure() == nil) != (b.Structure() == nil) {
 		return "regions return " + t.String() + " and " + u.String() + ", expected the same type"
 	}
 	return ""
@@ -220,6 +220,9 @@ func regionType(node *Node, rs []*Graph) shape.Type {
 	}
 	typ = node.g.outside(typ, rs)
 	a, ok := node.attrs.(op.LoopAttrs)
+	if ok {
+		typ = node.carriedType(typ, a.Carry)
+	}
 	if node.op != op.Scan || !ok {
 		return typ
 	}
@@ -240,6 +243,25 @@ func regionType(node *Node, rs []*Graph) shape.Type {
 	m := make([]shape.Type, typ.Len())
 	for i := range m {
 		m[i] = stack(typ.Member(i), i)
+	}
+	return shape.TupleType(m...)
+}
+
+// carriedType is the type of a loop's results where no round may run: what is carried is then the operand.
+func (n *Node) carriedType(after shape.Type, carry int) shape.Type {
+	same := func(x, y shape.Dim) bool { equal, known := n.g.CompareDims(x, y); return equal && known }
+	join := func(t shape.Type, i int) shape.Type {
+		if i < carry && i < len(n.args) && n.args[i].def != nil {
+			return shape.Join(t, n.args[i].def.typ, same)
+		}
+		return t
+	}
+	if after.Kind() != shape.Tuple {
+		return join(after, 0)
+	}
+	m := make([]shape.Type, after.Len())
+	for i := range m {
+		m[i] = join(after.Member(i), i)
 	}
 	return shape.TupleType(m...)
 }
@@ -311,128 +333,6 @@ func outputType(out *Node) shape.Type {
 	return shape.TupleType(m...)
 }
 
-// Capture returns what stands in g, a region, for a value of a graph around it: n becomes
-// an operand of the node with the region, and an input of all regions of that, unless it
-// is one already; so it goes on through regions in regions. What it gives is n's value
-// when the node begins. Cursors and SetArg capture by themselves. A value of g, and one
-// of a graph that is not around it, is returned as it is.
-func (g *Graph) Capture(n *Node) *Node {
-	node := g.parent
-	if n == nil || n.g == g || node == nil || node.erased {
-		return n
-	}
-	if n = node.g.Capture(n); n.g != node.g {
-		return n
-	}
-	skip, first := 0, 0
-	if node.op == op.Cond {
-		skip, first = 1, 1
-	}
-	if a, ok := node.attrs.(op.LoopAttrs); ok {
-		first = a.Carry + a.Seqs
-	}
-	for i := first; i < len(node.args); i++ {
-		if node.args[i].def == n && i-skip < len(g.Inputs()) {
-			return g.Inputs()[i-skip]
-		}
-	}
-	node.setArgs(append(node.Args(), n))
-	var made *Node
-	for _, r := range node.Regions() {
-		c := &Cursor{g: r, before: r.first, pos: n.pos}
-		for c.before != nil && c.before.opcode == Placeholder {
-			c.before = c.before.next
-		}
-		if p := c.Placeholder(n.Name(), n.typ, nil); r == g {
-			made = p
-		}
-	}
-	return made
-}
-
-// CaptureSizes captures for a region values with the sizes of the graphs around that its
-// nodes and guards speak of, where none of its inputs has them: an engine that runs the
-// region by itself reads sizes off its inputs.
-func (g *Graph) CaptureSizes() {
-	done := map[string]bool{}
-	capture := func(names []string) {
-		for _, name := range names {
-			if _, own := g.Symbol(name); !own && !done[name] {
-				g.captureSize(name)
-			}
-			done[name] = true
-		}
-	}
-	for n := range g.Nodes() {
-		capture(n.symbolsUsed())
-	}
-	for _, d := range g.Guards() {
-		capture(d.Symbols())
-	}
-}
-
-// captureSize returns an input of g, a region, with a size of the graphs around; made
-// tells that it was captured now. nil when no value has that size.
-func (g *Graph) captureSize(name string) (v *Node, made bool) {
-	for _, p := range g.Inputs() {
-		if slices.ContainsFunc(p.typ.Dims().Slice(), func(d shape.Dim) bool { s, plain := d.IsSymbol(); return plain && s == name }) {
-			return p, false
-		}
-	}
-	for h := g; h.parent != nil; h = h.parent.g {
-		if s, ok := h.parent.g.Symbol(name); ok && s.Node != nil && s.Node.typ.Kind() == shape.Tensor {
-			if v = g.Capture(s.Node); v.g == g {
-				return v, true
-			}
-		}
-	}
-	return nil, false
-}
-
-// captured returns operands of user as values of g; it panics for those that cannot be.
-func (g *Graph) captured(user string, args []*Node) []*Node {
-	own := args
-	for i, a := range args {
-		if a == nil || a.g == g {
-			continue
-		}
-		if &own[0] == &args[0] {
-			own = slices.Clone(args)
-		}
-		if own[i] = g.Capture(a); own[i].g != g {
-			panic(diag.Bug("operand " + a.String() + " of " + user + " belongs to another graph"))
-		}
-	}
-	return own
-}
-
-// DropOperand takes operand i away from a node with regions, and what stands for it
-// from the regions. It is an error when one of these uses it.
-func (n *Node) DropOperand(i int) error {
-	at := i
-	if n.op == op.Cond {
-		at--
-	}
-	var inputs []*Node
-	for _, r := range n.Regions() {
-		in := r.Inputs()
-		if at < 0 || at >= len(in) || i >= len(n.args) {
-			return n.Error(BadRegions, "operand "+strconv.Itoa(i)+" is none that the regions take")
-		}
-		if p := in[at]; p.nuses > 0 || len(r.SymbolsOf(p)) > 0 {
-			return n.Error(EraseUsed, "operand "+strconv.Itoa(i)+" is used in region "+r.Name)
-		}
-		inputs = append(inputs, in[at])
-	}
-	for _, p := range inputs {
-		if err := p.g.Erase(p); err != nil {
-			return err
-		}
-	}
-	n.setArgs(slices.Delete(n.Args(), i, i+1))
-	return nil
-}
-
 // FindsSizes reports whether n finds sizes of its results when it runs: those that follow
 // from values (op.Op.ByValue), and those that only the branch of a cond knows which is
 // taken. A getitem node finds what it takes apart.
@@ -446,4 +346,147 @@ func (n *Node) FindsSizes() (yes bool) {
 	default:
 		return o != nil && o.ByValue
 	}
+}
+
+// What a call with regions demands of sizes. A region is recorded, and lowered, for values of one type:
+// its operands have the sizes of its inputs, and what a loop carries has in each round those of the first.
+// Sizes that only symbols tell apart become guards, as with every other call. An input whose size is a
+// symbol of the region's own takes any.
+
+// demands enters what a node with regions relies on.
+func (t *typing) demands(node *Node, rs []*Graph) error {
+	if node.CheckControl() != nil {
+		return nil // Lint says so
+	}
+	c := control{n: node}
+	if a, ok := node.attrs.(op.LoopAttrs); ok {
+		c.carry, c.seqs = a.Carry, a.Seqs
+	}
+	given := c.given()
+	for _, r := range rs {
+		if err := (&fitting{t, node, r, "value"}).fit(given, r.Inputs()); err != nil {
+			return err
+		}
+	}
+	if node.op == op.Cond {
+		return nil
+	}
+	body := rs[len(rs)-1]
+	next, values := make([]shape.Type, c.carry), body.Output().Args()[:c.carry]
+	for i, v := range values {
+		next[i] = v.typ
+	}
+	if err := (&fitting{t, node, body, "value after the body"}).fit(next, values); err != nil {
+		return err
+	}
+	if node.op == op.Scan {
+		return t.stacked(node, body, given[c.carry:], c.carry)
+	}
+	return nil
+}
+
+// given are the types of what regions are given first.
+func (c *control) given() []shape.Type {
+	skip := 0
+	if c.n.op == op.Cond {
+		skip = 1
+	}
+	list := make([]shape.Type, len(c.n.args)-skip)
+	for i := range list {
+		list[i] = c.n.args[i+skip].def.typ
+		if c.sequence(i) && list[i].Ranked() {
+			list[i] = list[i].WithDims(list[i].Dims().Sub(1, list[i].Rank()))
+		}
+	}
+	return list
+}
+
+// stacked demands for a scan what its body relies on: the results that it stacks have sizes even when
+// there are no rounds. given are what the inputs of the body behind the first few are given.
+func (t *typing) stacked(node *Node, body *Graph, given []shape.Type, first int) error {
+	if t.Assume == nil {
+		return nil
+	}
+	own := body.sizesGiven(given, body.Inputs()[first:], node.g)
+	for _, d := range body.symbols.guards {
+		r := d.Bind(own)
+		if node.g.inner(r.A, []*Graph{body}) || node.g.inner(r.B, []*Graph{body}) || !node.g.knowsAll(r.Symbols()) || r.Truth() == shape.True {
+			continue
+		}
+		if err := t.Assume(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sizesGiven returns what the symbols that inputs of a region define are for g, the graph around, when
+// the inputs are given these types.
+func (r *Graph) sizesGiven(given []shape.Type, inputs []*Node, g *Graph) func(symbol string) shape.Dim {
+	own := map[string]shape.Dim{}
+	for i, t := range given {
+		for _, s := range r.SymbolsOf(inputs[i]) {
+			if t.Ranked() && !g.knows(s.Name) {
+				own[s.Name] = t.Dim(s.Axis)
+			}
+		}
+	}
+	return func(name string) shape.Dim {
+		if d, ok := own[name]; ok {
+			return d
+		}
+		return shape.Sym(name)
+	}
+}
+
+// fitting requires inputs of a region to have the sizes of what they are given.
+type fitting struct {
+	*typing
+	node *Node
+	r    *Graph
+	what string
+}
+
+// fit compares the types given with those of the first inputs; at are nodes of the region to name where
+// sizes that it finds are concerned.
+func (f *fitting) fit(given []shape.Type, at []*Node) error {
+	inputs := f.r.Inputs()
+	own := f.r.sizesGiven(given, inputs, f.node.g)
+	for i, is := range given {
+		want := inputs[i].typ
+		if !want.Ranked() || want.Rank() != is.Rank() {
+			continue
+		}
+		differ := func() string {
+			return "input " + inputs[i].String() + " of region " + f.r.Name + " is " + want.String() + ", its " + f.what + " is " + is.String()
+		}
+		for axis := range want.Rank() {
+			must, got := want.Dim(axis).Bind(own), is.Dim(axis)
+			if shape.Differ(must, got) {
+				return diag.New(BadRegions, differ())
+			}
+			if _, err := f.infer(must, got, at[i]).Equal(must, got, BadRegions, differ); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// infer is where the equality of two sizes is demanded: in the graph around where that knows them, else in
+// the region.
+func (f *fitting) infer(a, b shape.Dim, at *Node) *op.Infer {
+	rs := []*Graph{f.r}
+	if g := f.node.g; !g.inner(a, rs) && !g.inner(b, rs) && g.knowsAll(a.Symbols()) && g.knowsAll(b.Symbols()) {
+		return &f.Infer
+	}
+	if f.inside == nil {
+		return &op.Infer{}
+	}
+	return &op.Infer{Assume: func(d shape.Relation) error { return f.inside(d, at) }}
+}
+
+// knowsAll reports whether the graph, or those around it, define the symbols.
+func (g *Graph) knowsAll(symbols []string) bool {
+	return !slices.ContainsFunc(symbols, func(s string) bool { return !g.knows(s) })
 }

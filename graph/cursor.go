@@ -2,6 +2,7 @@ package graph
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -256,4 +257,126 @@ func (g *Graph) Expand(node *Node) (out *Node, err error) {
 	out = v.(*Node)
 	node.ReplaceUses(out, nil)
 	return out, g.Erase(node)
+}
+
+// Capture returns what stands in g, a region, for a value of a graph around it: n becomes
+// an operand of the node with the region, and an input of all regions of that, unless it
+// is one already; so it goes on through regions in regions. What it gives is n's value
+// when the node begins. Cursors and SetArg capture by themselves. A value of g, and one
+// of a graph that is not around it, is returned as it is.
+func (g *Graph) Capture(n *Node) *Node {
+	node := g.parent
+	if n == nil || n.g == g || node == nil || node.erased {
+		return n
+	}
+	if n = node.g.Capture(n); n.g != node.g {
+		return n
+	}
+	skip, first := 0, 0
+	if node.op == op.Cond {
+		skip, first = 1, 1
+	}
+	if a, ok := node.attrs.(op.LoopAttrs); ok {
+		first = a.Carry + a.Seqs
+	}
+	for i := first; i < len(node.args); i++ {
+		if node.args[i].def == n && i-skip < len(g.Inputs()) {
+			return g.Inputs()[i-skip]
+		}
+	}
+	node.setArgs(append(node.Args(), n))
+	var made *Node
+	for _, r := range node.Regions() {
+		c := &Cursor{g: r, before: r.first, pos: n.pos}
+		for c.before != nil && c.before.opcode == Placeholder {
+			c.before = c.before.next
+		}
+		if p := c.Placeholder(n.Name(), n.typ, nil); r == g {
+			made = p
+		}
+	}
+	return made
+}
+
+// CaptureSizes captures for a region values with the sizes of the graphs around that its
+// nodes and guards speak of, where none of its inputs has them: an engine that runs the
+// region by itself reads sizes off its inputs.
+func (g *Graph) CaptureSizes() {
+	done := map[string]bool{}
+	capture := func(names []string) {
+		for _, name := range names {
+			if _, own := g.Symbol(name); !own && !done[name] {
+				g.captureSize(name)
+			}
+			done[name] = true
+		}
+	}
+	for n := range g.Nodes() {
+		capture(n.symbolsUsed())
+	}
+	for _, d := range g.Guards() {
+		capture(d.Symbols())
+	}
+}
+
+// captureSize returns an input of g, a region, with a size of the graphs around; made
+// tells that it was captured now. nil when no value has that size.
+func (g *Graph) captureSize(name string) (v *Node, made bool) {
+	for _, p := range g.Inputs() {
+		if slices.ContainsFunc(p.typ.Dims().Slice(), func(d shape.Dim) bool { s, plain := d.IsSymbol(); return plain && s == name }) {
+			return p, false
+		}
+	}
+	for h := g; h.parent != nil; h = h.parent.g {
+		if s, ok := h.parent.g.Symbol(name); ok && s.Node != nil && s.Node.typ.Kind() == shape.Tensor {
+			if v = g.Capture(s.Node); v.g == g {
+				return v, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// captured returns operands of user as values of g; it panics for those that cannot be.
+func (g *Graph) captured(user string, args []*Node) []*Node {
+	own := args
+	for i, a := range args {
+		if a == nil || a.g == g {
+			continue
+		}
+		if &own[0] == &args[0] {
+			own = slices.Clone(args)
+		}
+		if own[i] = g.Capture(a); own[i].g != g {
+			panic(diag.Bug("operand " + a.String() + " of " + user + " belongs to another graph"))
+		}
+	}
+	return own
+}
+
+// DropOperand takes operand i away from a node with regions, and what stands for it
+// from the regions. It is an error when one of these uses it.
+func (n *Node) DropOperand(i int) error {
+	at := i
+	if n.op == op.Cond {
+		at--
+	}
+	var inputs []*Node
+	for _, r := range n.Regions() {
+		in := r.Inputs()
+		if at < 0 || at >= len(in) || i >= len(n.args) {
+			return n.Error(BadRegions, "operand "+strconv.Itoa(i)+" is none that the regions take")
+		}
+		if p := in[at]; p.nuses > 0 || len(r.SymbolsOf(p)) > 0 {
+			return n.Error(EraseUsed, "operand "+strconv.Itoa(i)+" is used in region "+r.Name)
+		}
+		inputs = append(inputs, in[at])
+	}
+	for _, p := range inputs {
+		if err := p.g.Erase(p); err != nil {
+			return err
+		}
+	}
+	n.setArgs(slices.Delete(n.Args(), i, i+1))
+	return nil
 }

@@ -289,6 +289,8 @@ type typing struct {
 	op.Infer
 	node  *Node // whose rule runs
 	types []shape.Type
+	// inside is asked about sizes that a region of the node finds, nil takes them as given.
+	inside func(d shape.Relation, n *Node) error
 }
 
 // infer computes n's type from its operands' types.
@@ -300,6 +302,8 @@ func (g *Graph) infer(n *Node) error {
 	if t == nil {
 		t = &typing{}
 		t.Assume = func(r shape.Relation) error { return t.node.g.symbols.assume(r, t.node) }
+		t.Compare = func(a, b shape.Dim) (equal, known bool) { return t.node.g.CompareDims(a, b) }
+		t.inside = func(r shape.Relation, n *Node) error { return n.g.symbols.assume(r, n) }
 	}
 	g.typing = nil // a rule may itself make nodes
 	typ, err := t.of(n)
@@ -332,6 +336,9 @@ func (t *typing) of(node *Node) (shape.Type, error) {
 		return op.ItemType(types[0], node.Attrs().(op.GetItemAttrs).Index)
 	}
 	if rs := node.Regions(); len(rs) > 0 {
+		if err := t.demands(node, rs); err != nil {
+			return shape.Type{}, err
+		}
 		return regionType(node, rs), nil
 	}
 	if operator == op.Call {

@@ -74,7 +74,7 @@ func (t *guardTable) follows(r shape.Relation) bool {
 // alike reports whether two relations bound the same, or are multiples alike: one
 // may imply the other.
 func alike(d, r shape.Relation) bool {
-	if d.Rel != r.Rel || d.Rel == shape.EQ {
+	if d.Rel == shape.EQ || d.Rel != r.Rel && (d.Rel != shape.GE || r.Rel != shape.NE) {
 		return false
 	}
 	_, number := d.A.Int()
@@ -177,6 +177,9 @@ func (g *Graph) CompareDims(a, b shape.Dim) (equal, known bool) {
 	for h := g; ; h = h.Parent().Graph() {
 		h.symbols.solve()
 		a, b = h.symbols.solver.Resolve(a), h.symbols.solver.Resolve(b)
+		if !a.IsUnknown() && !b.IsUnknown() && !a.Equal(b) && h.symbols.follows(shape.Inequality(a, b)) {
+			return false, true
+		}
 		if h.Parent() == nil {
 			break
 		}

@@ -211,8 +211,8 @@ func (l *linter) kind(n *Node) {
 			l.add(n, BadOperator, n.opcode.String()+" with an operator or operands, expected none")
 		}
 	case GetAttr:
-		if mod != nil && mod.Param(n.target) == nil {
-			l.add(n, MissingParam, "parameter "+strconv.Quote(n.target)+" is not in the module").WithHint("add it (Module.SetParam)")
+		if mod != nil {
+			l.read(n, mod.Param(n.target))
 		}
 	case CallModule:
 		l.module(n)
@@ -233,6 +233,24 @@ func (l *linter) kind(n *Node) {
 		}
 		if l.count(n, o, extra) && l.control(n) {
 			l.infer(n)
+		}
+	}
+}
+
+// read checks a get_attr node against the parameter that it reads: kernels are chosen, and
+// memory is laid out, for the node's type.
+func (l *linter) read(n *Node, p *Param) {
+	if p == nil {
+		l.add(n, MissingParam, "parameter "+strconv.Quote(n.target)+" is not in the module").WithHint("add it (Module.SetParam)")
+		return
+	}
+	if n.typ.Describes(p.Value) { // as nearly all do
+		return
+	}
+	if t := p.TypeOf(); t.Kind() != shape.None {
+		if _, ok := l.g.agree(n.typ, t); !ok {
+			l.add(n, TypeDisagrees, "type is "+n.typ.String()+", parameter "+strconv.Quote(n.target)+" is "+t.String()).
+				WithHint("give the parameter a tensor of the type that is read (Module.SetParam), or infer the types of the reads and of what follows again (Node.Retype)")
 		}
 	}
 }
@@ -388,6 +406,9 @@ func (l *linter) control(node *Node) bool {
 // typeSymbols checks that the symbols in a node's type and attributes are
 // defined where the node stands.
 func (l *linter) typeSymbols(n *Node) {
+	if is, found := n.typ.Uncountable(); found {
+		l.add(n, op.TooLarge, "type is "+is.String()+", whose elements cannot be counted").WithHint("check the sizes")
+	}
 	var missing string
 	check := func(d shape.Dim) {
 		if s, one := d.IsSymbol(); one { // as most are

@@ -101,7 +101,9 @@ func (m *Module) Values() map[string]*array.Array {
 	return values
 }
 
-// SetParam adds or replaces a tensor of the state.
+// SetParam adds or replaces a tensor of the state. Lint refuses one whose type is not that
+// of the get_attr nodes which read it; for a tensor of another type they, and what follows
+// from them, are to be given theirs (Node.Retype).
 func (m *Module) SetParam(p Param) {
 	m.types.forget()
 	m.version++

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/swap"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -59,7 +60,8 @@ func Save(dir string, module *Module) (err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return folderError(dir, err)
 	}
-	tmp, err := os.MkdirTemp(dir, ".save-*")
+	swap.Clean(dir, unfinished)
+	tmp, err := os.MkdirTemp(dir, unfinished+"*")
 	if err != nil {
 		return folderError(dir, err)
 	}
@@ -79,13 +81,18 @@ func Save(dir string, module *Module) (err error) {
 	if err != nil {
 		return err
 	}
+	var files []swap.File
 	for _, f := range []string{WeightsFile, GraphFile} {
-		if err := os.Rename(filepath.Join(tmp, f), filepath.Join(dir, f)); err != nil {
-			return folderError(dir, err)
-		}
+		files = append(files, swap.File{Temp: filepath.Join(tmp, f), Path: filepath.Join(dir, f)})
+	}
+	if err := swap.Into(files, 1); err != nil { // without a graph the folder is none that Load reads
+		return folderError(dir, err)
 	}
 	return nil
 }
+
+// unfinished begins the name of the folder that files are written to.
+const unfinished = ".save-"
 
 // plain reports whether the text of a module that Lint accepts, in which no rule assumes
 // anything about sizes, is sure to be read back: it has nothing that the reader limits,

@@ -1,6 +1,8 @@
 package interp
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
@@ -56,6 +58,7 @@ func (w *flow) run() []*tensor.Tensor {
 	a := w.node.Attrs().(op.LoopAttrs)
 	body := w.region(0, args[a.Carry+a.Seqs:])
 	if w.noRounds(a) {
+		w.relies()
 		if stacked, ok := w.empty(a); ok {
 			return append(append([]*tensor.Tensor(nil), args[:a.Carry]...), stacked...)
 		}
@@ -79,6 +82,22 @@ func (w *flow) noRounds(a op.LoopAttrs) bool {
 		}
 	}
 	return true
+}
+
+// relies refuses sizes of the graphs around that break a guard of the body, which does not run: what it
+// would stack has no sizes then.
+func (w *flow) relies() {
+	body := w.node.Regions()[0]
+	own := func(name string) bool { _, ok := body.Symbol(name); return ok }
+	inner := &frame{g: body, outer: w.frame}
+	for _, d := range body.Guards() {
+		if !slices.ContainsFunc(d.Symbols(), own) {
+			inner.guards = append(inner.guards, d)
+		}
+	}
+	if err := inner.check(nil, nil); err != nil {
+		panic(err)
+	}
 }
 
 // empty returns what a scan of no rounds stacks, where the node's type says it: its body, which

@@ -12,16 +12,50 @@ import (
 // define binds the symbols that are sizes of n, and checks guards that have
 // become decidable.
 func (f *frame) define(n *graph.Node, v Value) error {
-	if !f.defines[n] {
-		return nil
-	}
-	if v.T != nil {
-		f.types[nameOf(n)] = v.T.Type()
-		for _, s := range f.g.SymbolsOf(n) {
-			f.symbols[s.Name] = v.T.Size(s.Axis).Dim()
+	if f.defines[n] {
+		if v.T != nil {
+			f.types[nameOf(n)] = v.T.Type()
+			for _, s := range f.g.SymbolsOf(n) {
+				f.symbols[s.Name] = v.T.Size(s.Axis).Dim()
+			}
+		}
+		if err := f.check(n, v.T); err != nil {
+			return err
 		}
 	}
-	return f.check(n, v.T)
+	if n.Opcode() != graph.Placeholder {
+		return nil
+	}
+	f.given = append(f.given, v.T)
+	if len(f.given) < len(f.all) {
+		return nil
+	}
+	return f.enter()
+}
+
+// enter compares the sizes of all inputs with what their types make of them. Where they are expressions
+// of a trace, since the graph is captured as part of another one, the trace is told what it relies on.
+func (f *frame) enter() error {
+	return f.all.Sizes(Given{
+		Type: func(i int) shape.Type { return f.given[i].Type() },
+		Size: func(i, axis int) shape.Dim {
+			if f.given[i] == nil { // a hook's
+				return shape.Unknown
+			}
+			return f.given[i].Size(axis).Dim()
+		},
+		Symbol: func(name string) shape.Dim {
+			if f.binds(name) {
+				return f.symbol(name)
+			}
+			return shape.Unknown
+		},
+		Demand: func(i int, got, want shape.Dim) {
+			if e, ok := f.given[i].Engine().(tensor.Guarder); ok {
+				e.Guard(f.given[i], shape.Equality(got, want))
+			}
+		},
+	})
 }
 
 // check refuses sizes that break a guard, as far as the sizes are known. node is

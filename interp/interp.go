@@ -69,6 +69,8 @@ type frame struct {
 	ctx     context.Context
 	g       *graph.Graph
 	inputs  []*tensor.Tensor
+	all     Inputs           // the placeholders
+	given   []*tensor.Tensor // what they are, those that have been entered
 	next    int
 	outer   *frame // of the graph that this one is a region of
 	from    *frame // of the graph that calls this one
@@ -91,6 +93,7 @@ func (p *Interpreter) run(ctx context.Context, g *graph.Graph, inputs []*tensor.
 }
 
 func (f *frame) run() ([]*tensor.Tensor, error) {
+	f.all = f.g.Inputs()
 	if n := f.g.First(); len(f.inputs) > 0 && n != nil && n.Opcode() != graph.Placeholder {
 		return nil, n.Error(ExtraInput, strconv.Itoa(len(f.inputs))+" inputs, the graph takes none")
 	}
@@ -170,6 +173,9 @@ func (f *frame) node(n *graph.Node, in []Value) (Value, error) {
 		if t == nil {
 			return Value{}, n.Error(NoParam, "the module has no tensor "+strconv.Quote(n.Target()))
 		}
+		if err := checkParam(n, t.Type()); err != nil {
+			return Value{}, err
+		}
 		return Value{T: t}, nil
 	case graph.Output:
 		out := make([]*tensor.Tensor, len(in))
@@ -205,31 +211,13 @@ func (f *frame) input(node *graph.Node) (Value, error) {
 		}
 		value = tensor.New(d)
 	}
-	if f.next == len(f.g.Inputs()) && len(f.inputs) > f.next {
+	if f.next == len(f.all) && len(f.inputs) > f.next {
 		return Value{}, node.Error(ExtraInput, extra(len(f.inputs), f.next))
 	}
 	if err := CheckInput(node, value.Type()); err != nil {
 		return Value{}, err
 	}
-	demand(node, value)
 	return Value{T: value}, nil
-}
-
-// demand hands the sizes that the graph was captured for on to the engine of an
-// input whose own are expressions: the graph is captured as part of another one.
-func demand(n *graph.Node, t *tensor.Tensor) {
-	e, ok := t.Engine().(tensor.Guarder)
-	if !ok || !n.Type().Ranked() {
-		return
-	}
-	for i, want := range n.Type().Dims().Slice() {
-		if _, fixed := want.Int(); !fixed {
-			continue
-		}
-		if got := t.Size(i).Dim(); !got.Equal(want) && !got.IsUnknown() {
-			e.Guard(t, shape.Equality(got, want))
-		}
-	}
 }
 
 // call runs a call_function or call_method node.

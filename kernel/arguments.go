@@ -64,6 +64,7 @@ const (
 	Equal    = diag.EQ
 	AtLeast  = diag.GE
 	Multiple = diag.MOD
+	Other    = diag.NE
 )
 
 // Guard refuses sizes for which a claim of the model does not hold. x is the

@@ -8,5 +8,6 @@ import "github.com/gofx-dev/gofx/diag"
 const (
 	CodeArgument diag.Code = "FX1022" // an input does not fit the graph
 	CodeLengths  diag.Code = "FX2003" // size does not fit
+	CodeStep     diag.Code = "FX2033" // a kernel of a user's operator panicked
 	CodeSizes    diag.Code = "FX2080" // size cannot be computed
 )

@@ -19,6 +19,7 @@
 //	move       copies, views, transposes          cpu, operand, par
 //	rowcol     loops over rows and columns        move, vmath and below
 //	resize     images of other sizes              move and below
+//	ml         trees, coupled probabilities       move and below
 //	gemm       products                           geom and below
 //	pool       pools                              geom and below
 //	quant      8-bit steps                        geom and below

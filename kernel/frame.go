@@ -196,7 +196,8 @@ func (f *Frame) Held() int64 {
 
 // Failure returns the error that r, recovered from a panic during the call,
 // stands for. A *diag.Error gets the name of the current step unless it names a
-// node; whatever else kernels panic with is a fault of theirs, and says so.
+// node; whatever else kernels panic with is a fault of theirs, and says so: of gofx, or of
+// a user's operator (CodeStep).
 func (f *Frame) Failure(r any) error {
 	for f.inner != nil {
 		f = f.inner
@@ -223,17 +224,24 @@ func failure(r any, step string) error {
 	case *diag.Error:
 		c := *r
 		e = &c
-	case error:
-		e = diag.Bug("a kernel failed")
-		e.Err = r
-	case string:
-		e = diag.Bug(r)
 	default:
-		e = diag.Bug("a kernel failed")
+		if e = Foreign(r); e == nil {
+			e = fault(r)
+		}
 	}
 	if e.Node == "" {
 		e.Node = step
 	}
+	return e
+}
+
+// fault is the error of a kernel of gofx that panicked.
+func fault(r any) *diag.Error {
+	if text, ok := r.(string); ok {
+		return diag.Bug(text)
+	}
+	e := diag.Bug("a kernel failed")
+	e.Err, _ = r.(error)
 	return e
 }
 

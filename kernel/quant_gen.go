@@ -12,7 +12,7 @@ import (
 // and last bin also take what lies beyond, and none NaN. The limit doubles until it is
 // no less than any finite element, and what was counted moves, so that a power of two
 // stays one and counts do not depend on how the elements came. With Averaging the ends
-// move towards those of in[0] by that part of the way. Ends of +Inf and -Inf have seen
+// move towards those of in[0] by that part of the way, and stay where one is infinite. Ends of +Inf and -Inf have seen
 // nothing; an operand without elements changes nothing.
 type Observe = quant.Observe
 

@@ -81,6 +81,19 @@ func (e *Entry) Check(in []Value) ([]Value, error) {
 			return nil, e.Inputs.Refusal(c, g.Node, func(i int) shape.Type { return out[i].Type() })
 		}
 	}
+	err := e.Inputs.Sizes(interp.Given{
+		Type: func(i int) shape.Type { return out[i].Type() },
+		Size: func(i, axis int) shape.Dim { return out[i].Type().Dim(axis) },
+		Symbol: func(name string) shape.Dim {
+			if s, ok := e.sizeOf(name, out); ok {
+				return shape.Const(s.Value)
+			}
+			return shape.Unknown
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
 	return out, nil
 }
 

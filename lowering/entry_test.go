@@ -41,6 +41,7 @@ func TestEntryRefusesAsTheInterpreter(t *testing.T) {
 		"rank":     {[]*array.Array{y, y, z}, interp.GuardFailed},
 		"size":     {[]*array.Array{array.New(array.F32, 3, 5), y, z}, interp.GuardFailed},
 		"guard":    {[]*array.Array{array.New(array.F32, 1, 4), nil, z}, interp.GuardFailed},
+		"letter":   {[]*array.Array{x, y, array.New(array.I32, 3)}, interp.GuardFailed},
 	} {
 		values, err := lowering.NewEntry(m.Graph).Check(lowering.Hosts(c.in))
 		if c.code == "" {

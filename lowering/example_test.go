@@ -295,3 +295,24 @@ func ExampleOptions_Key() {
 	fmt.Println(a.Key() == b.Key(), a.Check(example()))
 	// Output: false <nil>
 }
+
+// Bound refuses what no machine holds, and what the caller does not allow.
+func ExampleBound() {
+	m, err := graph.Parse([]byte(`gofx 1
+
+graph f(%x: f32[1,4]) {
+  %y = call_function[expand](%x) {shape=[1048576,4]} : f32[1048576,4]
+  %z = call_function[relu](%y) : f32[1048576,4]
+  return %z
+}
+`), "f.fx")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(lowering.Bound(m.Graph, lowering.Options{}))
+	fmt.Println(lowering.Bound(m.Graph, lowering.Options{MaxBytes: 1 << 20}))
+	// Output:
+	// <nil>
+	// node %z: relu: f32[1048576,4] takes 16777216 bytes, expected at most 1048576 [FX2009]
+	//     hint: check the sizes; Options.MaxBytes, and -max-bytes of fxgen, change the limit
+}

@@ -1,8 +1,8 @@
 package lowering
 
 import (
-	"bytes"
 	"cmp"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
@@ -16,7 +16,8 @@ import (
 // Folder keeps what drivers and compilers made, by key, for later processes; "" keeps
 // nothing. A file that is damaged, or cannot be read or written, is as if it were not there:
 // it costs the time of making it again. It holds MaxFolder bytes, the files that were used
-// longest ago go first; other files that lie there are neither counted nor touched.
+// longest ago go first; other files that lie there are neither counted nor touched. A folder
+// that is another user's, or that others can write to, keeps nothing: what is loaded runs.
 type Folder string
 
 // MaxFolder is how many bytes a Folder holds.
@@ -71,18 +72,18 @@ func (f Folder) file(key string) string { return filepath.Join(string(f), stem(k
 
 // Load returns what is kept for a key, nil where there is nothing.
 func (f Folder) Load(key string) []byte {
-	if f == "" {
+	if f == "" || !f.trusted() {
 		return nil
 	}
-	if s, err := os.Stat(f.file(key)); err != nil || !s.Mode().IsRegular() || s.Size() > MaxFolder {
+	secret := f.secret(false)
+	if s, err := os.Stat(f.file(key)); secret == nil || err != nil || !readable(s) {
 		return nil // reading a pipe would wait, and Save keeps nothing that large
 	}
 	data, err := os.ReadFile(f.file(key))
 	if err != nil || len(data) < sha256.Size {
 		return nil
 	}
-	sum := sha256.Sum256(data[sha256.Size:])
-	if !bytes.Equal(sum[:], data[:sha256.Size]) {
+	if !hmac.Equal(sumOf(secret, key, data[sha256.Size:]), data[:sha256.Size]) {
 		return nil
 	}
 	now := time.Now()
@@ -92,16 +93,19 @@ func (f Folder) Load(key string) []byte {
 
 // Save keeps data for a key, as a whole or not at all.
 func (f Folder) Save(key string, data []byte) {
-	const folderMode = 0o755
-	if f == "" || len(data) == 0 || len(data) > MaxFolder-sha256.Size || os.MkdirAll(string(f), folderMode) != nil {
+	const folderMode = 0o700
+	if f == "" || len(data) == 0 || len(data) > MaxFolder-sha256.Size || os.MkdirAll(string(f), folderMode) != nil || !f.trusted() {
+		return
+	}
+	secret := f.secret(true)
+	if secret == nil {
 		return
 	}
 	tmp, err := os.CreateTemp(string(f), stem(key)+"-*"+begun)
 	if err != nil {
 		return
 	}
-	sum := sha256.Sum256(data)
-	if _, err = tmp.Write(sum[:]); err == nil {
+	if _, err = tmp.Write(sumOf(secret, key, data)); err == nil {
 		_, err = tmp.Write(data)
 	}
 	if e := tmp.Close(); err == nil {

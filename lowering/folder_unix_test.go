@@ -20,7 +20,7 @@ import (
 func TestPipesInFoldersAreNotRead(t *testing.T) {
 	f := lowering.Folder(t.TempDir())
 	f.Save("key", []byte("data"))
-	files, err := filepath.Glob(filepath.Join(string(f), "*"))
+	files, err := filepath.Glob(filepath.Join(string(f), "*.bin"))
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 	require.NoError(t, syscall.Unlink(files[0]))
@@ -85,4 +85,46 @@ func TestManyWriteAtOnce(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(string(f), "*.new"))
 	require.NoError(t, err)
 	require.Empty(t, left)
+}
+
+// TestFoldersOfOthers: what somebody else may have put into a folder is not loaded, and nothing
+// is kept in one that others can write to.
+func TestFoldersOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	f := lowering.Folder(dir)
+	f.Save("key", []byte("data"))
+	entry := filepath.Join(dir, lowering.Key("key")+".bin")
+	require.Equal(t, []byte("data"), f.Load("key"))
+	for _, path := range []string{dir, entry} {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.NoError(t, os.Chmod(path, info.Mode().Perm()|0o020))
+		require.Nil(t, f.Load("key"), path)
+		if path == dir {
+			f.Save("other", []byte("data"))
+			require.NoFileExists(t, filepath.Join(dir, lowering.Key("other")+".bin"))
+		}
+		require.NoError(t, os.Chmod(path, info.Mode().Perm()))
+		require.Equal(t, []byte("data"), f.Load("key"), path)
+	}
+
+	whole, err := os.ReadFile(entry)
+	require.NoError(t, err)
+	other := t.TempDir()
+	g := lowering.Folder(other)
+	g.Save("first", []byte("x"))
+	copied := filepath.Join(other, filepath.Base(entry))
+	require.NoError(t, os.WriteFile(copied, whole, 0o600))
+	require.Nil(t, g.Load("key"), "it was made elsewhere")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, lowering.Key("first")+".bin"), whole, 0o600))
+	require.Nil(t, f.Load("first"), "it is another key's")
+
+	secret := filepath.Join(dir, ".key")
+	require.NoError(t, os.Chmod(secret, 0o644))
+	require.Nil(t, f.Load("key"), "everybody can make such sums")
+	f.Save("key", []byte("anew"))
+	require.Equal(t, []byte("anew"), f.Load("key"))
+	info, err := os.Stat(secret)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }

@@ -63,6 +63,21 @@ type Options struct {
 	// products are rounded to when they are loaded, for models whose time is that of
 	// reading them; the zero value leaves them as they are.
 	Weights array.DType
+	// MaxBytes is the most memory that a value of the graph, all intermediate values
+	// together, or the scratch memory of a step may take, at compilation where sizes are
+	// numbers, else in the run; the error has code array.CodeTooLarge. 0 stands for
+	// array.MaxBytes, which no run passes whatever is asked for here. Weights count only
+	// where they are computed: a file has as many as it has bytes. Who compiles models of
+	// other people sets it.
+	MaxBytes int64
+}
+
+// MostBytes is what MaxBytes stands for: at most array.MaxBytes.
+func (o Options) MostBytes() int64 {
+	if most := array.MaxBytes(); o.MaxBytes <= 0 || o.MaxBytes > most {
+		return most
+	}
+	return o.MaxBytes
 }
 
 // Key returns a text that two options have in common exactly when they ask for
@@ -85,8 +100,15 @@ func (o Options) Key() string {
 	donate := slices.Clone(o.Donate)
 	slices.Sort(donate)
 	list("donate", slices.Compact(donate))
-	out.WriteString("threads " + strconv.Itoa(o.Threads) + ";exact " + strconv.FormatBool(o.Exact) + ";weights " + o.Weights.String())
+	out.WriteString("threads " + strconv.Itoa(o.Threads) + ";exact " + strconv.FormatBool(o.Exact) + ";weights " + o.Weights.String() + ";bytes " + strconv.FormatInt(o.MaxBytes, 10))
 	return out.String()
+}
+
+// ForPart returns what a part of a graph that Prepare has seen is compiled with: all options but
+// those that name symbols, results and inputs of the whole.
+func (o Options) ForPart() Options {
+	o.Shapes, o.Outputs, o.Donate = nil, nil, nil
+	return o
 }
 
 func (o Options) symbols() []string {
@@ -126,6 +148,9 @@ func (o Options) Check(module *graph.Module) error {
 		bad("weights are to be "+w.String()+", expected f16 or bf16", "leave the option out for weights as they are")
 	} else if w != array.Invalid && o.Exact {
 		bad("exact results of weights that are rounded to "+w.String()+" are asked for, which there are not", "leave out one of the two")
+	}
+	if o.MaxBytes < 0 {
+		bad("at most "+strconv.FormatInt(o.MaxBytes, 10)+" bytes are allowed, expected a number that is not negative", "0 stands for array.MaxBytes")
 	}
 	within("donated input", o.Donate, len(module.Graph.Inputs()))
 	if o.Threads < 0 || o.Threads > MaxThreads {

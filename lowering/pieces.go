@@ -79,6 +79,7 @@ type Pieces struct {
 	first        string
 	module, user *graph.Module
 	written      map[string]bool
+	exact        bool
 	pieces       []*piece
 	byCall       map[*graph.Node]*piece
 	fallback     []Fallback

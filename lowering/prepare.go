@@ -16,8 +16,8 @@ import (
 // in the form that targets start from: only the wanted outputs are left and
 // nothing unused, calls of sub-graphs are inlined, every call is a call_function, pinned symbols and those that
 // guards determine are replaced, and types are inferred again. It is an error when
-// the options do not fit (BadOption), or when graph.Lint refuses the graph: rules
-// may then rely on what it has checked.
+// the options do not fit (BadOption), when graph.Lint refuses the graph, or when Bound
+// refuses a value: rules may then rely on what these have checked.
 func Prepare(m *graph.Module, o Options) (*graph.Module, error) {
 	if m.Graph.Output() == nil {
 		return nil, diag.New(graph.NoOutput, "graph "+m.Graph.Name+" has no output node")
@@ -69,6 +69,9 @@ func prepare(m *graph.Module, src *graph.Graph, inputs []shape.Type, o Options) 
 		return nil, err
 	}
 	if _, err := simplify.DCE.Run(c, g); err != nil {
+		return nil, err
+	}
+	if err := Bound(g, o); err != nil {
 		return nil, err
 	}
 	for n := range g.All() { // bodies are lowered by themselves

@@ -77,12 +77,12 @@ func (s Split) Pieces(m *graph.Module, o Options) (*Pieces, error) {
 			return nil, err
 		}
 	}
-	e := &Pieces{first: s.First.Name(), module: ready, user: m, written: passes.Written(ready.Graph), byCall: map[*graph.Node]*piece{}}
+	e := &Pieces{first: s.First.Name(), module: ready, user: m, written: passes.Written(ready.Graph), byCall: map[*graph.Node]*piece{}, exact: o.Exact}
 	if err := e.takeState(); err != nil {
 		return nil, err
 	}
 	e.liftLive()
-	opts := Options{Threads: o.Threads, Exact: o.Exact, Weights: o.Weights}
+	opts := o.ForPart()
 	first, left, err := e.parts(s.First, s.Min)
 	if err != nil {
 		return nil, err
@@ -203,6 +203,9 @@ func (e *Pieces) movable(n *graph.Node) (bool, string) {
 		return false, "it writes state"
 	case o != nil && o.ViewOf > 0 && e.reads(passes.Memory(n)):
 		return false, "it is a view of state that is written"
+	case o != nil && o.ViewOf > 0 && e.exact:
+		// What a target returns lies in order; kernels may sum in another one for a view.
+		return false, "it is a view, whose layout the exact bits of what reads it depend on"
 	}
 	for m := range n.Inner() {
 		if e.replaceable(m) {

@@ -188,7 +188,7 @@ func NewReplicationPad(padding ...int) *ReplicationPad { return &ReplicationPad{
 func NewCircularPad(padding ...int) *CircularPad { return &CircularPad{padBase(padding)} }
 
 func (p *PadBase) run(m any, mode string, value float64, x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Pad, std.PadAttrs{Pad: op.IntList(p.Padding...), Mode: mode, Value: value}, x)
+	return apply(m, std.Pad, std.PadAttrs{Pad: shape.Ints(p.Padding...), Mode: mode, Value: value}, x)
 }
 
 // Forward pads x.

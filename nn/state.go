@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/array/weights"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/swap"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -124,7 +125,7 @@ func (w Arrays) Get(name string) (*array.Array, error) {
 	if a, ok := w[name]; ok {
 		return a, nil
 	}
-	return nil, diag.New(MissingWeight, "there is no tensor "+name)
+	return nil, diag.New(MissingWeight, "there is no tensor "+diag.Name(name))
 }
 
 // LoadOption changes what LoadStateDict accepts.
@@ -193,9 +194,9 @@ func LoadStateDict(m any, src Weights, opts ...LoadOption) error {
 func noMatch(entries []Entry, names []string) error {
 	what := "the module has no tensors"
 	if len(entries) > 0 {
-		what = "the module has " + entries[0].Name + " and so on"
+		what = "the module has " + diag.Name(entries[0].Name) + " and so on"
 	}
-	return diag.New(NoWeightFits, "none of the weights is the module's: there is "+names[0]+" and so on, "+what).
+	return diag.New(NoWeightFits, "none of the weights is the module's: there is "+diag.Name(names[0])+" and so on, "+what).
 		WithHint("give weights of this module; fields that hold tensors only in plain interfaces of other packages are not found")
 }
 
@@ -254,13 +255,19 @@ func copyWeights(entries []Entry, from []string, src Weights) error {
 
 // LoadFile is LoadStateDict from a file of weights of any format that weights.Open
 // reads: safetensors, an index of its shards, .npz, GGUF, and state dicts of torch.save,
-// of which FILE#NAME is a part. The names must be those of the module.
+// of which FILE#NAME is a part. The names must be those of the module. The file stays
+// mapped, unless it is refused: a trace that is under way may have recorded it. Who loads
+// again and again uses weights.Open, LoadStateDict, and the file's Close.
 func LoadFile(m any, path string, opts ...LoadOption) error {
 	f, err := weights.Open(path)
 	if err != nil {
 		return err
 	}
-	return LoadStateDict(m, f, opts...)
+	if err := LoadStateDict(m, f, opts...); err != nil {
+		_ = f.Close() // nothing was taken from it
+		return err
+	}
+	return nil
 }
 
 // SaveStateDict writes the state dict of a module as safetensors; a tied tensor
@@ -280,7 +287,9 @@ func SaveStateDict(w io.Writer, m any, meta map[string]string) error {
 // SaveFile is SaveStateDict into a file, which is replaced only when everything
 // has been written.
 func SaveFile(path string, m any, meta map[string]string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".state-*")
+	const unfinished = ".state-"
+	swap.Clean(filepath.Dir(path), unfinished)
+	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
 	if err != nil {
 		return err
 	}
@@ -293,8 +302,8 @@ func SaveFile(path string, m any, meta map[string]string) (err error) {
 	if err = SaveStateDict(f, m, meta); err != nil {
 		return err
 	}
-	if err = f.Close(); err != nil {
+	if err = errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return swap.Into([]swap.File{{Temp: f.Name(), Path: path}}, -1)
 }

@@ -20,11 +20,9 @@ import (
 // one of build and run is set.
 type rule struct {
 	since int
-	// build writes the operator with those of op/std.
+	// build writes the operator with those of op/std: into the graph, or computing on
+	// sizes or constants.
 	build func(c *call) []op.Value
-	// sizes computes it on sizes (integer constants among them), nil where it cannot.
-	// It is asked first, when every operand is of that kind; see value.asSizes.
-	sizes func(c *call, in []*sizes) *sizes
 	// after is told the values that build led to.
 	after func(c *call, outs []*value)
 	// run makes values by itself.
@@ -40,7 +38,7 @@ type call struct {
 	in    []*value // nil for absent ones
 	used  map[string]bool
 	b     op.Builder
-	// folding: every operand is a constant, and b computes.
+	// folding: every operand is a constant, or sizes, and b computes.
 	folding bool
 }
 
@@ -65,7 +63,9 @@ func (c *call) run(r *rule) (outs []*value, err *diag.Error) {
 				panic(x)
 			}
 			copied := *e // rules may share errors
-			outs, err = nil, &copied
+			if outs, err = nil, &copied; err.Code == CodeValue && err.Hint == "" && err.Err == nil {
+				err = c.im.sized(err)
+			}
 		}
 	}()
 	switch {
@@ -83,39 +83,9 @@ func (c *call) run(r *rule) (outs []*value, err *diag.Error) {
 			r.after(c, outs)
 		}
 	}
+	c.claims(outs)
 	c.unknownAttrs()
 	return outs, nil
-}
-
-// bySizes computes the node on sizes, nil where that is not possible.
-func (c *call) bySizes(r *rule) []*value {
-	if r.sizes == nil || len(c.in) == 0 {
-		return nil
-	}
-	in := make([]*sizes, len(c.in))
-	symbolic := false
-	if c.in[0] == nil || len(c.in) > 1 && c.in[1] == nil {
-		return nil // build says what is missing
-	}
-	for i, v := range c.in {
-		if v == nil {
-			continue
-		}
-		s, ok := v.asSizes()
-		if !ok {
-			return nil
-		}
-		in[i], symbolic = s, symbolic || v.sizes != nil
-	}
-	if !symbolic {
-		return nil // constants have a way of their own
-	}
-	s := r.sizes(c, in)
-	if s == nil || len(s.dims) > mostSizes || slices.ContainsFunc(s.dims, shape.Dim.IsUnknown) {
-		clear(c.used)
-		return nil
-	}
-	return []*value{sized(s)}
 }
 
 // values makes values of what a rule built.
@@ -133,6 +103,8 @@ func (c *call) values(built []op.Value) []*value {
 			}
 		case constants:
 			outs[i] = &value{arr: b.a[0]}
+		case symbols:
+			outs[i] = sized(b.s[0])
 		}
 	}
 	return outs
@@ -182,6 +154,9 @@ func (c *call) on(v *value) op.Value {
 	if v.isSeq || v.none {
 		panic(refuse(CodeType, "the input is "+v.what()+", expected a tensor"))
 	}
+	if c.folding && v.sizes != nil {
+		return symbols{[]*sizes{v.sizes}}
+	}
 	if c.folding {
 		return constants{a: []*array.Array{v.arr}}
 	}
@@ -201,9 +176,26 @@ func (c *call) rank(i int) int {
 	c.value(i)
 	r := c.typ(i).Rank()
 	if r < 0 {
-		panic(refuse(CodeValue, "the rank of input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known"))
+		e := refuse(CodeValue, "the rank of input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known")
+		if c.im.undecided {
+			e = e.WithHint(sizesHint)
+		}
+		panic(e)
 	}
 	return r
+}
+
+// needDims refuses an operand of which the sizes are known to be others than those given.
+// Rules that reshape need that: as many elements in other places would be taken.
+func (c *call) needDims(i int, want ...shape.Dim) {
+	t := c.typ(i)
+	bad := c.rank(i) != len(want)
+	for k := 0; !bad && k < len(want); k++ {
+		bad = shape.Equality(t.Dim(k), want[k]).Truth() == shape.False
+	}
+	if bad {
+		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", expected the sizes "+shape.Of(want...).String()))
+	}
 }
 
 // axis normalises an axis of a tensor of the given rank.
@@ -226,15 +218,13 @@ func (c *call) constant(i int) *array.Array {
 	return v.arr
 }
 
-// notConstant says that an operand would have to be known, and on which inputs it
-// depends.
+// notConstant says that an operand would have to be known, and which inputs decide it.
 func (c *call) notConstant(i int) *diag.Error {
 	e := refuse(CodeValue, "input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known before the model runs, and sizes follow from it")
-	if names := c.im.origins(c.in[i]); len(names) > 0 {
-		e.Err = &Unbound{names}
-		return e.WithHint("give values for these inputs when importing (Options.Values)")
+	if c.in[i] == nil || c.in[i].node == nil {
+		return e
 	}
-	return e
+	return c.im.curable(e, c.in[i].node)
 }
 
 // Unbound is the cause of an error that values of inputs would cure: a size follows
@@ -252,6 +242,9 @@ func (c *call) ints(i int) []int {
 	if a.Len() > mostSizes {
 		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" has "+strconv.Itoa(a.Len())+" elements"))
 	}
+	if a.Rank() > 1 && a.Dim(a.Rank()-1) != a.Len() { // [1,n] is a list as well
+		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+array.Describe(a.DType(), a.Shape())+", expected a list"))
+	}
 	n := make([]int, a.Len())
 	for k := range n {
 		n[k] = int(array.Int64At(a, k))
@@ -259,10 +252,11 @@ func (c *call) ints(i int) []int {
 	return n
 }
 
-// dims returns the elements of operand i as sizes.
-func (c *call) dims(i int) []shape.Dim {
-	return c.measured(i, c.value(i))
-}
+// dims returns the elements of operand i as sizes: numbers, expressions, or what a run finds.
+func (c *call) dims(i int) []shape.Dim { return c.measured(i, c.value(i), false) }
+
+// integers is dims for what may be negative.
+func (c *call) integers(i int) []shape.Dim { return c.measured(i, c.value(i), true) }
 
 // dim returns the one element of operand i as a size.
 func (c *call) dim(i int) shape.Dim {
@@ -334,12 +328,16 @@ func (c *call) group() int {
 	return n
 }
 
+// flag is an attribute of 0 or 1; what other numbers mean readers do not agree on.
 func (c *call) flag(name string, def bool) bool {
 	n := 0
 	if def {
 		n = 1
 	}
-	return c.int(name, n) != 0
+	if n = c.int(name, n); n != 0 && n != 1 {
+		panic(refuse(CodeModel, "attribute "+diag.Quote(name)+" is "+strconv.Itoa(n)+", expected 0 or 1"))
+	}
+	return n == 1
 }
 
 // float returns an attribute: the shortest number that is the f32 of the file, which is what was

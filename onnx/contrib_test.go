@@ -83,7 +83,6 @@ func TestContribRefuses(t *testing.T) {
 		{`g (float[2,40] x, uint8[3,2,8] w, float[6] s) => (float y) { y = com.microsoft.MatMulNBits<K=40, N=3, bits=4, block_size=32>(x, w, s) }`, "expected 96 elements [FX8104]"},
 		{`g (float[2,40] x, uint8[3,2,16] w, float[6] s) => (float y) { y = com.microsoft.MatMulNBits<K=40, N=3, bits=3, block_size=32>(x, w, s) }`, "weights of 3 bits are not supported [FX8103]"},
 		{`g (float[2,40] x, uint8[3,2,16] w, float[6] s) => (float y) { y = com.microsoft.MatMulNBits<K=4611686018427387904, N=4611686018427387904, bits=4, block_size=32>(x, w, s) }`, "a weight of 4611686018427387904 rows"},
-		{`g (float[2,3,8] x, int32[2] l, int32 t) => (float y) { y = com.microsoft.GroupQueryAttention<num_heads=2, kv_num_heads=1>(x, _, _, _, _, l, t) }`, "input 6 (\"t\") is not known before the model runs"},
 		{`g (float[2,3,4] x, float[4,12] w, float[12] b) => (float y) { y = com.microsoft.Attention<num_heads=2, do_rotary=1>(x, w, b) }`, "do_rotary is not supported [FX8103]"},
 		{`g (float[2,3,4] x, float[4,12] w, float[12] b) => (float y) { y = com.microsoft.Attention<num_heads=5>(x, w, b) }`, "size 4 is no multiple of 5"},
 		{`g (float[2,3] x) => (float y) { y = com.microsoft.BeamSearch(x) }`, "write the loop in Go"},

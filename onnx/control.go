@@ -132,15 +132,22 @@ func branch(c *call) []*value {
 		}
 		return c.written(g, 0, nil)
 	}
-	regions, scopes, outs := make([]*graph.Graph, 2), make([]*scope, 2), make([][]*value, 2)
-	flat := make([][]*value, 2)
+	of := c.value(0).claim
+	if of != nil {
+		if taken, ok := c.decide(of, c.value(0).node); ok {
+			return c.written(map[bool]*pb.Graph{true: yes, false: no}[taken], 0, nil)
+		}
+	}
+	regions, outs, flat := make([]*graph.Graph, 2), make([][]*value, 2), make([][]*value, 2)
 	var captured []*value
 	for i, g := range []*pb.Graph{yes, no} {
-		scopes[i] = c.region([]string{"then", "else"}[i])
-		outs[i] = c.fill(scopes[i], g)
+		s := c.region([]string{"then", "else"}[i])
+		if why := c.tried(of, func() { outs[i] = c.fill(s, g) }); why != nil {
+			return c.other(of, i, []*pb.Graph{yes, no}, why)
+		}
 		flat[i] = members(outs[i])
-		c.im.finish(scopes[i], flat[i])
-		regions[i] = scopes[i].cur.Graph()
+		c.im.finish(s, flat[i])
+		regions[i] = s.cur.Graph()
 		for _, v := range c.im.bodies[regions[i]].captured {
 			if !slices.Contains(captured, v) {
 				captured = append(captured, v)
@@ -151,6 +158,9 @@ func branch(c *call) []*value {
 		panic(refuse(CodeModel, "the branches have "+strconv.Itoa(len(outs[0]))+" and "+strconv.Itoa(len(outs[1]))+" outputs"))
 	}
 	if !alike(outs[0], outs[1]) {
+		if of != nil {
+			panic(refuse(CodeValue, "how many members the results have depends on whether "+of.String()).WithHint(sizesHint))
+		}
 		panic(c.notConstant(0)) // how many members there are follows from it
 	}
 	if len(flat[0]) == 0 {
@@ -164,6 +174,42 @@ func branch(c *call) []*value {
 		c.align(r, captured)
 	}
 	return grouped(outs[0], c.results(c.scope.cur.Region(op.Cond, nil, regions, args...), len(flat[0])))
+}
+
+// tried fills a branch. Where sizes decide whether it is taken, it returns what is wrong with the branch
+// and takes that off the list.
+func (c *call) tried(of *claim, fill func()) (why diag.List) {
+	if of == nil {
+		fill()
+		return nil
+	}
+	before := len(c.im.errs)
+	defer func() {
+		x := recover()
+		switch e := x.(type) {
+		case nil:
+			return
+		case stopped:
+		case *diag.Error:
+			c.im.errs.Add(e.At(diag.Pos{File: c.im.name + ": " + c.scope.where(c.n)}))
+		default:
+			panic(x)
+		}
+		why = slices.Clone(c.im.errs[before:])
+		c.im.errs = c.im.errs[:before]
+	}()
+	fill()
+	return nil
+}
+
+// other takes the branch beside the one that is refused: the graph is for sizes with which that is not taken.
+func (c *call) other(of *claim, refused int, branches []*pb.Graph, why diag.List) []*value {
+	c.im.counting = true // what the branch has begun
+	if !c.force(of, refused == 1, c.value(0).node) {
+		c.im.errs = append(c.im.errs, why...)
+		panic(refuse(CodeValue, "which branch is taken depends on whether "+of.String()+", and one is refused").WithHint(sizesHint))
+	}
+	return c.written(branches[1-refused], 0, nil)
 }
 
 // condition has rank 0.

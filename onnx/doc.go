@@ -4,9 +4,11 @@
 // passes see a graph like one that was traced.
 //
 // What an ONNX file computes from constants is a constant here, and what it computes
-// from sizes (Shape, Gather, Concat, Reshape) becomes sizes of attributes, over the
-// symbols of the inputs. Where a size would depend on the value of an input, the
-// error says which; Options.Values binds such inputs.
+// from sizes (Shape, Gather, Concat, Mod, Where) becomes sizes of attributes, over the
+// symbols of the inputs: a rule is run with a builder that computes on them. An integer
+// operand may be a number, a size, or a value that a run finds (decision 0078). Where a
+// rank would depend on the value of an input, the error says which; Options.Values binds
+// such inputs.
 //
 // Sequences and optionals are lists of their members, or nothing; their lengths are known
 // at import (Options.Lengths), and loops over them are written out.

@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/internal/swap"
 	"github.com/gofx-dev/gofx/kernel"
 )
 
@@ -88,10 +89,13 @@ func ExportFile(path string, m *graph.Module, o ExportOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	var files []swap.File
 	for _, f := range append(done, f) {
-		if err := os.Rename(f.temp, f.path); err != nil {
-			return unwritable(f.path, err)
-		}
+		files = append(files, swap.File{Temp: f.temp, Path: f.path})
+	}
+	if err := swap.Into(files, len(files)-1); err != nil { // the model comes last
+		f.drop()
+		return unwritable(path, err)
 	}
 	return nil
 }
@@ -125,6 +129,9 @@ func outside(w io.Writer, m *pb.Model, data tensorData, name string) error {
 	return nil
 }
 
+// unfinished begins the names of files that are being written.
+const unfinished = ".onnx-"
+
 // replaced is a file that was written beside the one whose place it takes.
 type replaced struct{ temp, path string }
 
@@ -132,13 +139,14 @@ func (f *replaced) drop() { _ = os.Remove(f.temp) } // gone where it has its pla
 
 // replace writes a file beside path.
 func replace(path string, write func(io.Writer) error) (*replaced, error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".onnx-*")
+	swap.Clean(filepath.Dir(path), unfinished)
+	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
 	if err != nil {
 		return nil, unwritable(path, err)
 	}
 	r := &replaced{f.Name(), path}
 	b := bufio.NewWriterSize(f, 1<<20)
-	err = errors.Join(write(b), b.Flush(), f.Chmod(modeOf(path)), f.Close())
+	err = errors.Join(write(b), b.Flush(), f.Chmod(modeOf(path)), f.Sync(), f.Close())
 	if err != nil {
 		r.drop()
 		return nil, unwritable(path, err)
@@ -173,16 +181,20 @@ func exportModel(m *graph.Module, o ExportOptions) (*pb.Model, tensorData, error
 	if err != nil {
 		return nil, nil, err
 	}
+	newTrees := false
 	for target := max(o.Opset, oldestOpset); ; {
-		x := &exporter{mod: prepared, options: o, target: target, need: target, arrays: map[string]*array.Array{}, scalars: map[scalarKey]*exported{}, workspace: &kernel.Workspace{}}
+		x := &exporter{mod: prepared, options: o, target: target, need: target, newTrees: newTrees, arrays: map[string]*array.Array{}, scalars: map[scalarKey]*exported{}, workspace: &kernel.Workspace{}}
 		model, err := x.model()
-		if err != nil && x.need <= target {
+		switch {
+		case x.need > target:
+			target = x.need
+		case err != nil:
 			return nil, nil, err
-		}
-		if x.need <= target {
+		case x.mixed:
+			newTrees = true
+		default:
 			return model, x.data, nil
 		}
-		target = x.need
 	}
 }
 

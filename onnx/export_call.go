@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ var exportRules map[*op.Op][]exportRule
 
 func init() { // rules write with operators that have rules
 	exportRules = map[*op.Op][]exportRule{}
-	for _, t := range []map[*op.Op][]exportRule{exportActivations, exportShapes, exportMoves, exportIndices, exportLinear, exportPools, exportNorms, exportReductions, exportQuant, exportRecurrent, exportImages} {
+	for _, t := range []map[*op.Op][]exportRule{exportActivations, exportShapes, exportMoves, exportIndices, exportLinear, exportPools, exportNorms, exportReductions, exportQuant, exportRecurrent, exportImages, exportML} {
 		for o, r := range t {
 			exportRules[o] = r
 		}
@@ -163,10 +164,15 @@ func (c *exportCall) dtype(i int) array.DType { return c.in[i].Type().DType() }
 func (c *exportCall) rank(i int) int { return rankOf(c.in[i]) }
 
 func rankOf(v op.Value) int {
-	if !v.Type().Ranked() {
+	needRank(v.Type())
+	return v.Type().Rank()
+}
+
+// needRank declines what has no rank before a run.
+func needRank(t shape.Type) {
+	if !t.Ranked() {
 		decline("the rank of an operand is not known")
 	}
-	return v.Type().Rank()
 }
 
 // axis counts from the front.
@@ -225,6 +231,9 @@ func (w *graphWriter) emitAll(name string, types []shape.Type, in []op.Value, at
 			return w.carried(name, types, in, attrs)
 		}
 		w.needs(since)
+	}
+	if d, as := w.takenAs(name, in); d != as {
+		return w.around(name, types, in, attrs, d, as)
 	}
 	n := &pb.Node{Op: name}
 	for _, v := range in {
@@ -350,24 +359,48 @@ func attrInts(name string, v ...int) *pb.Attr {
 	return a
 }
 
+func attrTexts(name string, v []string) *pb.Attr {
+	a := &pb.Attr{Name: name, Type: pb.AttrStrings}
+	for _, s := range v {
+		a.Strings = append(a.Strings, []byte(s))
+	}
+	return a
+}
+
+func attrFloats(name string, v []float64) *pb.Attr {
+	a := &pb.Attr{Name: name, Type: pb.AttrFloats}
+	for _, f := range v {
+		a.Floats = binary.LittleEndian.AppendUint32(a.Floats, math.Float32bits(float32(f)))
+	}
+	return a
+}
+
+// attrTensor is a tensor in an attribute.
+func attrTensor(name string, v *array.Array) *pb.Attr {
+	t := &pb.Tensor{Type: elemOf(v.DType())}
+	for _, n := range v.Shape() {
+		t.Dims = append(t.Dims, int64(n))
+	}
+	t.Raw = append([]byte{}, array.Bytes(array.Contiguous(v))...)
+	if !littleEndian {
+		swapBytes(t.Raw, v.DType().Size())
+	}
+	return &pb.Attr{Name: name, Type: pb.AttrTensor, T: t}
+}
+
 func attrGraph(name string, g *pb.Graph) *pb.Attr {
 	return &pb.Attr{Name: name, Type: pb.AttrGraph, G: g}
 }
 
 // attrNumber is a tensor of one element.
 func attrNumber(name string, d array.DType, s op.Scalar) *pb.Attr {
-	t := &pb.Tensor{Type: elemOf(d), Dims: []int64{1}}
 	a := array.New(d, 1)
 	if s.IsFloat() {
 		array.SetFloat64At(a, 0, s.Float64())
 	} else {
 		array.SetInt64At(a, 0, s.Int64())
 	}
-	t.Raw = append([]byte(nil), array.Bytes(a)...)
-	if !littleEndian {
-		swapBytes(t.Raw, d.Size())
-	}
-	return &pb.Attr{Name: name, Type: pb.AttrTensor, T: t}
+	return attrTensor(name, a)
 }
 
 // exactly reports whether a float attribute holds the number: it is of 32 bits.

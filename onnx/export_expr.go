@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
@@ -25,7 +26,7 @@ func byExpression(c *exportCall) op.Value {
 	if err != nil {
 		panic(asError(err))
 	}
-	e := &scalarWriter{c: c, out: c.typ}
+	e := &scalarWriter{c: c, out: c.typ, reads: map[uint64]bool{}}
 	if c.typ.Kind() == shape.Tuple {
 		e.out = c.typ.Member(0)
 	}
@@ -36,6 +37,9 @@ func byExpression(c *exportCall) op.Value {
 			args[k] = vals[a]
 		}
 		vals[i] = e.scalar(n, args)
+		if n.Code == kernel.OpInput {
+			e.reads[n.Imm] = true
+		}
 	}
 	outs := make([]op.Value, len(g.Outs))
 	for i, o := range g.Outs {
@@ -49,12 +53,19 @@ func byExpression(c *exportCall) op.Value {
 
 // scalarWriter writes the operations of an expression.
 type scalarWriter struct {
-	c   *exportCall
-	out shape.Type
+	c     *exportCall
+	out   shape.Type
+	reads map[uint64]bool // the operands that the expression has
 }
 
 // full gives a value the sizes of the result, where broadcasting has not.
 func (e *scalarWriter) full(v op.Value) op.Value {
+	if !e.out.Ranked() { // all operands broadcast where the expression has all
+		if len(e.reads) < len(e.c.in) || v.Type().Ranked() {
+			needRank(e.out)
+		}
+		return v
+	}
 	have, want := v.Type().Dims(), e.out.Dims()
 	same := have.Len() == want.Len()
 	for i := 0; same && i < want.Len(); i++ {
@@ -77,6 +88,7 @@ func (e *scalarWriter) scalar(n expr.Node, in []op.Value) op.Value {
 	case kernel.OpCoord:
 		return e.coord(int(int64(n.Imm)))
 	case kernel.OpIndex:
+		needRank(e.out)
 		dims := e.out.Dims()
 		return c.reshape(e.count(dims.Prod()), dims.Slice()...)
 	}
@@ -109,6 +121,7 @@ func (e *scalarWriter) count(n shape.Dim) op.Value {
 
 // coord is the place of each element along an axis.
 func (e *scalarWriter) coord(axis int) op.Value {
+	needRank(e.out)
 	rank := e.out.Rank()
 	axis = axisOf(axis, rank)
 	v := e.count(e.out.Dim(axis))
@@ -125,6 +138,9 @@ func (e *scalarWriter) coord(axis int) op.Value {
 
 // put writes a node whose operands broadcast.
 func (e *scalarWriter) put(name string, d array.DType, in ...op.Value) op.Value {
+	if slices.ContainsFunc(in, func(v op.Value) bool { return !v.Type().Ranked() }) {
+		return e.c.w.emit(name, shape.Unranked(d), in)
+	}
 	return e.c.w.emit(name, shape.TensorType(d, broadcastDims(in...)), in)
 }
 

@@ -30,6 +30,9 @@ type exporter struct {
 	errs    diag.List
 	// workspace is what constants are computed in.
 	workspace *kernel.Workspace
+	// newTrees writes all trees in the form of set 5, since some need it; mixed is set where
+	// that turned out.
+	newTrees, mixed bool
 }
 
 // exported is a value of the file, or several of them. It is an op.Value.
@@ -86,8 +89,12 @@ func (x *exporter) model() (*pb.Model, error) {
 	w.outputs(g.Output().Args(), outs)
 	w.g.Initializers = x.initial
 	w.dropUnused()
-	return &pb.Model{IRVersion: irVersion(x.need), ProducerName: "gofx", Graph: w.g,
-		Opsets: []*pb.Opset{{Version: int64(x.need)}}}, nil
+	sets := []*pb.Opset{{Version: int64(x.need)}}
+	x.mixed = mixedTrees(w.g)
+	if v := mlVersion(w.g); v > 0 {
+		sets = append(sets, &pb.Opset{Domain: mlDomain, Version: v})
+	}
+	return &pb.Model{IRVersion: irVersion(x.need), ProducerName: "gofx", Graph: w.g, Opsets: sets}, nil
 }
 
 // irVersion is the version of the format that came with an operator set.

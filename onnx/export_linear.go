@@ -1,6 +1,8 @@
 package onnx
 
 import (
+	"strings"
+
 	"github.com/gofx-dev/gofx/array"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/op"
@@ -19,10 +21,29 @@ var exportLinear = map[*op.Op][]exportRule{
 				decline("the operands are of several types")
 			}
 		}
+		c.ellipses()
 		return c.node("Einsum", c.in, attrText("equation", a.Equation))
 	}),
 	std.Conv1d: by(convolution), std.Conv2d: by(convolution), std.Conv3d: by(convolution),
 	std.ConvTranspose1d: by(transposed), std.ConvTranspose2d: by(transposed), std.ConvTranspose3d: by(transposed),
+}
+
+// ellipses gives Einsum up where what its dots stand for broadcasts, which ONNX does not infer.
+func (c *exportCall) ellipses() {
+	left, _, _ := strings.Cut(strings.ReplaceAll(c.attrs.(std.EinsumAttrs).Equation, " ", ""), "->")
+	var dots shape.Dims
+	known := false
+	for i, term := range strings.Split(left, ",") {
+		begin, end, found := strings.Cut(term, "...")
+		if !found || i >= len(c.in) {
+			continue
+		}
+		own := c.in[i].Type().Dims().Sub(len(begin), c.rank(i)-len(end))
+		if known && !own.Same(dots) {
+			decline("what ... stands for broadcasts")
+		}
+		dots, known = own, true
+	}
 }
 
 // linear is Gemm for a matrix, which takes the weight as it lies; else a product with the
@@ -218,19 +239,43 @@ func adaptive(n int, average bool) func(c *exportCall, a std.AdaptivePoolAttrs) 
 	}
 }
 
-// adapted pools one dimension in windows of several sizes.
+// adapted pools one dimension in windows of several sizes: they become rows of one length, of which
+// the short ones end with elements that do not count. The number of nodes is the same for any number of
+// windows.
 func (c *exportCall) adapted(x op.Value, axis, from, to int, average bool) op.Value {
-	parts := make([]op.Value, to)
-	a := std.ReduceAttrs{Dim: op.IntList(axis), KeepDim: true}
-	for i := range parts {
-		w := c.do(std.Slice, std.SliceAttrs{Dim: axis, Start: shape.Const(i * from / to), Stop: shape.Const((i*from + from + to - 1) / to)}, x)
-		if average {
-			parts[i] = c.do(std.Mean, a, w)
-		} else {
-			parts[i] = c.do(std.Amax, a, w)
+	begin := func(i int) int { return i * from / to }
+	end := func(i int) int { return ((i+1)*from + to - 1) / to }
+	narrow := x.Type().DType()
+	if average {
+		x = c.wide(x) // sums are
+	}
+	length := 0
+	for i := range to {
+		length = max(length, end(i)-begin(i))
+	}
+	at, inside, sizes := array.New(array.I64, to, length), array.New(array.Bool, to, length), array.New(x.Type().DType(), to)
+	for i := range to {
+		size := end(i) - begin(i)
+		array.SetFloat64At(sizes, i, float64(size))
+		for k := range length {
+			array.SetInt64At(at, i*length+k, int64(begin(i)+min(k, size-1)))
+			array.Data[bool](inside)[i*length+k] = k < size
 		}
 	}
-	return c.do(std.Cat, std.DimAttrs{Dim: axis}, parts...)
+	d := x.Type()
+	rows := d.WithDims(d.Dims().Sub(0, axis).Append(shape.Const(to), shape.Const(length)).Concat(d.Dims().Sub(axis+1, d.Rank())))
+	w := op.Value(c.w.emit("Gather", rows, []op.Value{x, c.array("windows", at)}, attrInt("axis", axis)))
+	reduce := std.ReduceAttrs{Dim: op.IntList(axis + 1)}
+	if !average {
+		return c.do(std.Amax, reduce, w) // an element that comes twice is no larger
+	}
+	behind := make([]shape.Dim, d.Rank()-axis-1)
+	for i := range behind {
+		behind[i] = shape.Const(1)
+	}
+	across := func(a op.Value) op.Value { return c.reshape(a, append(a.Type().Dims().Slice(), behind...)...) }
+	w = c.do(std.Where, nil, across(c.array("inside", inside)), w, c.number(d.DType(), op.Float(0)))
+	return c.cast(c.do(std.Div, nil, c.do(std.Sum, reduce, w), across(c.array("sizes", sizes))), narrow)
 }
 
 // exportNorms are the normalisations.
@@ -258,14 +303,19 @@ var exportNorms = map[*op.Op][]exportRule{
 			mean, variance := c.moments(c.in[0], a.NormalizedShape.Len())
 			return c.normalised(mean, variance, a.Eps, c.opt(1), c.opt(2))
 		}
-		w := c.normFactor(1, a.NormalizedShape, 1)
-		return c.node("LayerNormalization", []op.Value{c.in[0], w, c.opt(2)}, attrInt("axis", -a.NormalizedShape.Len()), attrFloat("epsilon", a.Eps))
+		if c.in[0].Type().Dims().Prod().Is(0) {
+			return c.node("Identity", c.in[:1]) // which runtimes refuse or divide by
+		}
+		return c.layerNorm(a)
 	}),
 	std.RmsNorm: {writes(23, func(c *exportCall, a std.LayerNormAttrs) op.Value {
 		if !c.epsilon(a.Eps) {
 			decline("the epsilon has 32 bits")
 		}
 		w := c.normFactor(1, a.NormalizedShape, 1)
+		if w.Type().DType() != c.dtype(0) {
+			decline("the weight is of another type")
+		}
 		return c.node("RMSNormalization", []op.Value{c.in[0], w}, attrInt("axis", -a.NormalizedShape.Len()), attrFloat("epsilon", a.Eps))
 	}), writes(oldestOpset, func(c *exportCall, a std.LayerNormAttrs) op.Value {
 		x := c.wide(c.in[0])
@@ -276,7 +326,7 @@ var exportNorms = map[*op.Op][]exportRule{
 		m := c.do(std.Mean, std.ReduceAttrs{Dim: op.IntList(dims...), KeepDim: true}, c.do(std.Mul, nil, x, x))
 		v := c.cast(c.do(std.Mul, nil, x, c.do(std.Rsqrt, nil, c.do(std.Add, std.AddAttrs{Other: op.Float(a.Eps)}, m))), c.dtype(0))
 		if c.has(1) {
-			v = c.do(std.Mul, nil, v, c.in[1])
+			v = c.cast(c.do(std.Mul, nil, v, c.in[1]), c.typ.DType())
 		}
 		return v
 	})},
@@ -290,15 +340,47 @@ var exportNorms = map[*op.Op][]exportRule{
 		if a.NumGroups < 1 || !c.epsilon(a.Eps) {
 			decline("the number of groups follows from the operand")
 		}
+		if c.in[0].Type().Dims().Prod().Is(0) {
+			return c.node("Identity", c.in[:1])
+		}
 		return c.node("GroupNormalization", []op.Value{c.in[0], c.factor(1, c.channels(), 1), c.factor(2, c.channels(), 0)},
 			attrInt("num_groups", a.NumGroups), attrFloat("epsilon", a.Eps))
-	}), writes(oldestOpset, groupedNorm)},
+	}), writes(oldestOpset, func(c *exportCall, a std.GroupNormAttrs) op.Value {
+		return c.cast(groupedNorm(c, a), c.typ.DType())
+	})},
 	std.LocalResponseNorm: by(func(c *exportCall, a std.LocalResponseNormAttrs) op.Value {
 		if a.Size%2 == 0 {
 			decline("an even number of neighbours lies elsewhere")
 		}
-		return c.node("LRN", c.in, attrInt("size", a.Size), attrFloat("alpha", a.Alpha), attrFloat("beta", a.Beta), attrFloat("bias", a.K))
+		x, dims := c.in[0], c.in[0].Type().Dims()
+		pixels := dims.Sub(min(2, dims.Len()), dims.Len()).Prod()
+		image := dims.Len() == 4 || dims.Len() < 2 || pixels.IsUnknown()
+		if !image { // ONNX Runtime has it of images only
+			x = c.reshape(x, dims.At(0), dims.At(1), pixels, shape.Const(1))
+		}
+		v := c.w.emit("LRN", x.Type(), []op.Value{x}, attrInt("size", a.Size), attrFloat("alpha", a.Alpha), attrFloat("beta", a.Beta), attrFloat("bias", a.K))
+		if !image {
+			return c.reshape(v, dims.Slice()...)
+		}
+		return v
 	}),
+}
+
+// layerNorm is LayerNormalization, whose operands have one type: the wider one where they differ.
+func (c *exportCall) layerNorm(a std.LayerNormAttrs) op.Value {
+	x, w, b := c.in[0], c.normFactor(1, a.NormalizedShape, 1), c.opt(2)
+	d := x.Type().DType()
+	for _, v := range []op.Value{w, b} {
+		if v != nil && v.Type().DType().Size() > d.Size() {
+			d = v.Type().DType()
+		}
+	}
+	in := []op.Value{c.cast(x, d), c.cast(w, d), nil}
+	if b != nil {
+		in[2] = c.cast(b, d)
+	}
+	v := c.w.emit("LayerNormalization", c.typ.WithDType(d), in, attrInt("axis", -a.NormalizedShape.Len()), attrFloat("epsilon", a.Eps))
+	return c.cast(v, c.typ.DType())
 }
 
 func (c *exportCall) channels() shape.Dim {
@@ -383,7 +465,11 @@ func groupedNorm(c *exportCall, a std.GroupNormAttrs) op.Value {
 	if groups < 1 {
 		groups = knownSize(t.Dim(1), "the number of channels")
 	}
-	flat := c.reshape(c.in[0], t.Dim(0), shape.Const(groups), shape.Const(-1))
+	rest := t.Dims().Sub(1, n).Prod().FloorDivInt(groups)
+	if rest.IsUnknown() {
+		rest = shape.Const(-1)
+	}
+	flat := c.reshape(c.in[0], t.Dim(0), shape.Const(groups), rest)
 	var v op.Value
 	if !c.epsilon(a.Eps) {
 		mean, variance := c.moments(flat, 1)

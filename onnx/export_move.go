@@ -61,26 +61,29 @@ func (c *exportCall) concat(axis int, parts []op.Value) op.Value {
 	d := c.typ.DType()
 	cast := make([]op.Value, 0, len(parts))
 	for _, v := range parts {
+		if v.Type().Ranked() && c.typ.Ranked() && v.Type().Rank() != c.typ.Rank() {
+			continue // an empty vector, which goes with everything
+		}
 		cast = append(cast, c.cast(v, d))
 	}
 	return c.node("Concat", cast, attrInt("axis", axisOf(axis, c.typ.Rank())))
 }
 
 // pieces are the sizes of the results along an axis.
-func (c *exportCall) pieces(axis int) []int {
-	sizes := make([]int, c.typ.Len())
+func (c *exportCall) pieces(axis int) []shape.Dim {
+	sizes := make([]shape.Dim, c.typ.Len())
 	for i := range sizes {
-		sizes[i] = knownSize(c.typ.Member(i).Dim(axisOf(axis, c.rank(0))), "the size of a piece")
+		sizes[i] = c.typ.Member(i).Dim(axisOf(axis, c.rank(0)))
 	}
 	return sizes
 }
 
-func (c *exportCall) split(axis int, sizes []int) op.Value {
+func (c *exportCall) split(axis int, sizes []shape.Dim) op.Value {
 	types := make([]shape.Type, len(sizes))
 	for i := range types {
 		types[i] = c.typ.Member(i)
 	}
-	outs := c.w.emitAll("Split", types, []op.Value{c.in[0], c.list(sizes...)}, attrInt("axis", axisOf(axis, c.rank(0))))
+	outs := c.w.emitAll("Split", types, []op.Value{c.in[0], c.sizes(sizes...)}, attrInt("axis", axisOf(axis, c.rank(0))))
 	items := make([]op.Value, len(outs))
 	for i, v := range outs {
 		items[i] = v
@@ -141,8 +144,11 @@ func roll(c *exportCall, a std.RollAttrs) op.Value {
 // exportPad: ONNX has the counts in front of all axes, then behind them.
 func exportPad(c *exportCall, a std.PadAttrs) op.Value {
 	n := c.rank(0)
+	if n == 0 {
+		return c.node("Identity", c.in) // a number has no sides, and ONNX no Pad of one
+	}
 	list := a.Pad.Slice()
-	counts := make([]int, 2*n)
+	counts := make([]shape.Dim, 2*n)
 	for i := 0; i+1 < len(list); i += 2 {
 		axis := n - 1 - i/2
 		counts[axis], counts[n+axis] = list[i], list[i+1]
@@ -152,7 +158,7 @@ func exportPad(c *exportCall, a std.PadAttrs) op.Value {
 		since = 19
 	}
 	c.needs(since)
-	in := []op.Value{c.in[0], c.list(counts...)}
+	in := []op.Value{c.in[0], c.sizes(counts...)}
 	var attrs []*pb.Attr
 	if mode != "constant" {
 		attrs = append(attrs, attrText("mode", mode))
@@ -213,7 +219,7 @@ func diagonalScatter(c *exportCall, a std.DiagonalAttrs) op.Value {
 	rows, columns := knownSize(x.Type().Dim(n-2), "a size"), knownSize(x.Type().Dim(n-1), "a size")
 	size := knownSize(c.in[1].Type().Dim(-1), "the length of the diagonal")
 	before := max(0, -a.Offset)
-	src := c.do(std.Pad, std.PadAttrs{Pad: op.IntList(before, rows-size-before)}, c.cast(c.in[1], c.dtype(0)))
+	src := c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(before, rows-size-before)}, c.cast(c.in[1], c.dtype(0)))
 	src = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, src)
 	v := c.do(std.Where, nil, c.diagonalMask(shape.Const(rows), shape.Const(columns), a.Offset), src, x)
 	return c.do(std.Movedim, std.MovedimAttrs{Source: op.IntList(n-2, n-1), Destination: op.IntList(i, j)}, v)

@@ -26,11 +26,13 @@ var exportQuant = map[*op.Op][]exportRule{
 		case zero == nil && d != array.U8:
 			zero = c.do(std.Zeros, std.SizeAttrs{Size: c.in[1].Type().Dims(), DType: d})
 		}
-		return c.node("QuantizeLinear", []op.Value{c.in[0], c.in[1], zero}, attrs...)
+		scale, zero := c.alike(c.in[1], zero)
+		return c.node("QuantizeLinear", []op.Value{c.in[0], scale, zero}, attrs...)
 	}),
 	std.Dequantize: by(func(c *exportCall, a std.DequantizeAttrs) op.Value {
 		c.quantNeeds(c.dtype(0), c.dtype(1))
-		return c.node("DequantizeLinear", c.in, attrInt("axis", axisOf(a.Axis, max(c.rank(0), 1))))
+		scale, zero := c.alike(c.in[1], c.opt(2))
+		return c.node("DequantizeLinear", []op.Value{c.in[0], scale, zero}, attrInt("axis", axisOf(a.Axis, max(c.rank(0), 1))))
 	}),
 	std.DynamicQuantize: by(func(c *exportCall, _ op.None) op.Value {
 		types := []shape.Type{c.typ.Member(0), c.typ.Member(1), c.typ.Member(2)}
@@ -44,6 +46,20 @@ var exportQuant = map[*op.Op][]exportRule{
 		return c.node("MatMulInteger", []op.Value{c.in[0], c.in[3], c.opt(2), c.opt(5)})
 	}),
 	std.QConv1d: by(integerConv), std.QConv2d: by(integerConv), std.QConv3d: by(integerConv),
+}
+
+// alike gives a scale and a zero point, of which one may be for all channels, one shape, as ONNX has them.
+func (c *exportCall) alike(scale, zero op.Value) (s, z op.Value) {
+	if zero == nil || rankOf(scale) == rankOf(zero) {
+		return scale, zero
+	}
+	expand := func(v op.Value, as op.Value) op.Value {
+		return c.do(std.Expand, std.ExpandAttrs{Shape: as.Type().Dims()}, v)
+	}
+	if rankOf(scale) < rankOf(zero) {
+		return expand(scale, zero), zero
+	}
+	return scale, expand(zero, scale)
 }
 
 // quantNeeds asks for the set that has the types: the first ones had 8 bits and f32.

@@ -60,6 +60,16 @@ var exportReductions = map[*op.Op][]exportRule{
 		}
 		return c.node("NonMaxSuppression", in, attrFlag("center_point_box", a.Center))
 	}),
+	std.NonMaxSuppressionLimits: by(func(c *exportCall, a std.NonMaxSuppressionLimitsAttrs) op.Value {
+		one := func(i int, d array.DType) op.Value {
+			if i >= len(c.in) || c.in[i] == nil {
+				return nil
+			}
+			return c.cast(c.reshape(c.in[i], shape.Const(1)), d)
+		}
+		in := []op.Value{c.in[0], c.in[1], one(2, array.I64), one(3, array.F32), one(4, array.F32)}
+		return c.node("NonMaxSuppression", in, attrFlag("center_point_box", a.Center))
+	}),
 	std.Range: by(func(c *exportCall, _ op.None) op.Value { return c.node("Range", c.in) }),
 	std.Sized: by(func(c *exportCall, _ op.None) op.Value {
 		t := shape.TensorType(array.I64, shape.Ints(c.typ.Rank()))

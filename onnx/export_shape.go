@@ -28,6 +28,9 @@ var exportShapes = map[*op.Op][]exportRule{
 	std.Flatten:   by(exportFlatten),
 	std.Squeeze:   by(exportSqueeze),
 	std.Unsqueeze: by(func(c *exportCall, a std.DimAttrs) op.Value {
+		if !c.in[0].Type().Ranked() { // of one axis both count alike
+			return c.node("Unsqueeze", []op.Value{c.in[0], c.list(a.Dim)})
+		}
 		return c.node("Unsqueeze", []op.Value{c.in[0], c.list(axisOf(a.Dim, c.rank(0)+1))})
 	}),
 	std.Expand:           by(exportExpand),
@@ -144,17 +147,21 @@ func exportFlatten(c *exportCall, a std.FlattenAttrs) op.Value {
 
 // exportSqueeze drops the dimensions that it names, of size 1.
 func exportSqueeze(c *exportCall, a std.SqueezeAttrs) op.Value {
+	t := c.in[0].Type()
+	if _, fixed := t.Dims().Known(); a.Dim.Len() == 0 && (!t.Ranked() || !fixed) { // what is 1 when the model runs
+		return c.node("Squeeze", []op.Value{c.in[0]})
+	}
 	n := c.rank(0)
 	if n == 0 {
 		return c.in[0]
 	}
 	var axes []int
 	for _, axis := range axesOf(a.Dim, n) {
-		d := c.in[0].Type().Dim(axis)
-		if _, ok := d.Int(); !ok {
-			decline("whether " + d.String() + " is 1 is not known")
+		one, known := c.w.src.CompareDims(t.Dim(axis), shape.Const(1))
+		if !known {
+			decline("whether " + t.Dim(axis).String() + " is 1 is not known")
 		}
-		if d.Is(1) {
+		if one {
 			axes = append(axes, axis)
 		}
 	}

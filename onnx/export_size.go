@@ -63,6 +63,8 @@ func (s sizeMaker) Add(x, y sizeValue) sizeValue { return s.pair("Add", x, y, x.
 func (s sizeMaker) Sub(x, y sizeValue) sizeValue { return s.pair("Sub", x, y, x.d.Sub(y.d)) }
 func (s sizeMaker) Mul(x, y sizeValue) sizeValue { return s.pair("Mul", x, y, x.d.Mul(y.d)) }
 
+func (s sizeMaker) Min(x, y sizeValue) sizeValue { return s.pair("Min", x, y, x.d.Min(y.d)) }
+
 // FloorDiv: Div rounds towards zero, which is the same for what is not negative. What may
 // be is made a multiple first.
 func (s sizeMaker) FloorDiv(x, y sizeValue) sizeValue {

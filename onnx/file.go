@@ -16,19 +16,26 @@ import (
 
 // Read reads a model file and the files of its folder that hold its data. Where the
 // system has it the files are mapped into memory, so that weights are read when they are
-// used: they must not be changed in place as long as the graph lives, only replaced.
+// used: they must not be changed in place as long as the graph lives, only replaced. Close
+// gives the memory back; nothing of a refused file stays mapped.
 func Read(path string) (*File, error) {
-	h, err := os.Open(path)
+	mem, err := mapfile.ReadPath(path)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
-	defer h.Close()
-	data, err := mapfile.Read(h)
+	f, err := newFile(mem.Bytes(), path, filepath.Dir(path))
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, mem.Refuse(err)
 	}
-	return newFile(data, path, filepath.Dir(path))
+	f.mem = append(f.mem, mem)
+	return f, nil
 }
+
+// Close gives back the memory of the file, and of those beside it that were read: a process
+// cannot have more than some 65,000 files mapped. Nothing may use the File any more, nor its
+// graphs or executables of them, whose weights lie there, except generated code, which has
+// weights of its own. A file that is never closed is mapped as long as the program runs.
+func (f *File) Close() error { return mapfile.CloseAll(f.mem) }
 
 // Parse reads a model from memory, which it shares. Data in other files are refused.
 func Parse(data []byte, name string) (*File, error) { return newFile(data, name, "") }
@@ -39,6 +46,7 @@ type File struct {
 	dir      string // of external data, "" for none
 	model    *pb.Model
 	external map[string][]byte
+	mem      []*mapfile.Memory
 }
 
 // Outputs are the names of the model's outputs.
@@ -119,7 +127,7 @@ func (f *File) open(location string) ([]byte, *diag.Error) {
 		return nil, diag.New(CodeExternal, what+", which is not in the model's folder").
 			WithHint("external data lie beside the model; export it again")
 	}
-	b, err := readExternal(f.dir, filepath.FromSlash(location))
+	mem, err := readExternal(f.dir, filepath.FromSlash(location))
 	if err != nil {
 		e := diag.New(CodeExternal, what+", which cannot be read")
 		var p *fs.PathError // whose path is in the message, quoted
@@ -129,15 +137,16 @@ func (f *File) open(location string) ([]byte, *diag.Error) {
 		e.Err = err
 		return nil, e.WithHint("external data lie beside the model; copy all of its files")
 	}
-	f.external[location] = b
-	return b, nil
+	f.mem = append(f.mem, mem)
+	f.external[location] = mem.Bytes()
+	return mem.Bytes(), nil
 }
 
 var errNoFile = errors.New("it is no file")
 
 // readExternal reads a file below a folder. Links that lead out of it are refused, and
 // what is no regular file, before it is opened: who opens a pipe waits.
-func readExternal(dir, path string) ([]byte, error) {
+func readExternal(dir, path string) (*mapfile.Memory, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,8 @@ import (
 // Options say how a model is imported. The zero value is right for most.
 type Options struct {
 	// Values binds inputs by value: they are constants of the graph then. Models
-	// whose sizes follow from the value of an input need that.
+	// whose ranks or axes follow from the value of an input need that; where sizes do,
+	// it tells compilers more.
 	Values map[string]*array.Array
 	// Lengths are the numbers of members of inputs that are sequences, which must be
 	// given, and say of an optional whether it holds something: Absent, or any other
@@ -27,6 +28,18 @@ type Options struct {
 	Lengths map[string]int
 	// Ranks are the ranks of inputs of which the file does not say it.
 	Ranks map[string]int
+	// Inputs are types of inputs in place of the file's: sizes that the file leaves open, or
+	// names wrongly. The element type, and the number of dimensions where the file says it,
+	// must be the file's; a type of no element type has the file's. A letter is one size in all types that are given and in the file's.
+	// What a letter of the file became in the types given, it becomes in the other inputs
+	// that have it, unless it became several things: two inputs that the file says to be
+	// [N,3] can be [1,3] and [4,3].
+	Inputs map[string]shape.Type
+	// Sizes are those that inputs have in a run. Where it depends on sizes what a node does (Squeeze without
+	// axes drops those that are 1, an If may ask for some), the graph is the one for these sizes, and has
+	// guards that refuse others for which it would be another one. Sizes that decide nothing stay open.
+	// Where nothing is given, the graph decides in its run, with results of which the rank is not known.
+	Sizes map[string][]int
 }
 
 const mostRank = 64 // of an input that is said from outside
@@ -40,11 +53,18 @@ const Absent = -1
 // The error is a diag.List of everything that is not supported, or of what graph.Lint
 // refuses.
 func (f *File) Import(o Options) (*graph.Module, error) {
-	im := &importer{File: f, values: o.Values, lengths: o.Lengths, ranks: o.Ranks, mod: graph.NewModule(graph.New(graphName(f.model.Graph.Name))),
+	m, _, err := f.importForm(o)
+	return m, err
+}
+
+// importForm is Import that tells what the sizes given have decided.
+func (f *File) importForm(o Options) (*graph.Module, *form, error) {
+	im := &importer{File: f, values: o.Values, lengths: o.Lengths, ranks: o.Ranks, sizes: o.Sizes, mod: graph.NewModule(graph.New(graphName(f.model.Graph.Name))),
 		late: map[string]bool{}, symbolValues: map[string]*value{}, opsets: map[string]int{}, functions: map[string]*pb.Function{},
 		placed: map[placed]*graph.Node{}, inputs: map[*graph.Node]string{}, bodies: map[*graph.Graph]*body{}, paths: map[*value]string{}, workspace: &kernel.Workspace{}}
 	im.declare()
 	im.initial = initializerNames(f.model.Graph)
+	im.readGiven(o.Inputs)
 	im.reserveSymbols()
 	cur := im.mod.Graph.At()
 	s := &scope{values: map[string]*value{}, cur: cur, opsets: im.opsets}
@@ -58,15 +78,15 @@ func (f *File) Import(o Options) (*graph.Module, error) {
 		im.errs.Add(graph.Lint(im.mod.Graph).Err())
 	}
 	if err := im.errs.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if im.counting {
 		if _, err := simplify.DCE.Run(passes.NewCtx(context.Background(), im.mod), im.mod.Graph); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	im.mod.DropUnused()
-	return im.mod, nil
+	return im.mod, im.formed(), nil
 }
 
 // importer is one call of Import.
@@ -90,10 +110,14 @@ type importer struct {
 	symbolLabels labels
 	late         map[string]bool // sizes that runs discover
 	initial      map[string]bool // names of initializers
+	given        given           // types of inputs
 	labels       labels          // of placeholders
 	pathLabel    labels          // of parameters
 	inlined      int             // nodes of functions
-	counting     bool            // a while is there only to count rounds
+	counting     bool            // nodes are left that nothing uses: a while that counts rounds, what a branch began
+	sizes        map[string][]int
+	form         form
+	undecided    bool // something depends on sizes that are not known
 }
 
 // scope is a graph of the model, or the body of a function, while it is imported.
@@ -295,6 +319,10 @@ func (im *importer) inputType(name string, typ *pb.Type, member bool) (t shape.T
 	if err != nil {
 		return t, nil, err
 	}
+	if own, ok := im.given.types[name]; ok {
+		dims, defines, err := im.givenSizes(name, own)
+		return shape.TensorType(d, shape.Of(dims...)), defines, err
+	}
 	sizes := tt.Shape
 	if sizes == nil {
 		rank, known := im.ranks[name]
@@ -326,22 +354,6 @@ func (im *importer) inputType(name string, typ *pb.Type, member bool) (t shape.T
 		}
 	}
 	return shape.TensorType(d, shape.Of(dims...)), defines, nil
-}
-
-func kindOf(t *pb.Type) string {
-	switch {
-	case t == nil:
-		return "of no type"
-	case t.Sequence != nil:
-		return "a sequence"
-	case t.Map != nil:
-		return "a map"
-	case t.Sparse != nil:
-		return "a sparse tensor"
-	case t.Optional != nil:
-		return "an optional"
-	}
-	return "of no type"
 }
 
 // outputs returns the model's results.

@@ -170,10 +170,10 @@ func (c *call) unroll(g *pb.Graph, carry int) []*value {
 		}
 		if goOn = outs[0]; goOn.arr == nil || goOn.arr.Len() != 1 {
 			e := refuse(CodeValue, "the condition of a Loop over sequences is not known before the model runs")
-			if names := c.im.origins(goOn); len(names) > 0 {
-				e.Err = &Unbound{names}
+			if goOn.node != nil {
+				e = c.im.curable(e, goOn.node)
 			}
-			panic(e.WithHint("give values for the inputs that it follows from (Options.Values)"))
+			panic(e)
 		}
 		if array.Int64At(goOn.arr, 0) == 0 {
 			break

@@ -23,9 +23,66 @@ type loopBody struct {
 	once    bool          // and false: there is one at most
 }
 
-// loopBody fills a region. Its first inputs are the carried values and the round; it
-// runs only where its condition is true, which it is a constant in it for that.
+// mostSettled is how often a body is filled until the types of what it carries hold.
+const mostSettled = 4
+
+// loopBody fills a region whose carried values have types that hold in every round: a size that a round
+// changes is not known.
 func (c *call) loopBody(g *pb.Graph) *loopBody {
+	l := c.filledBody(g, nil)
+	for range mostSettled {
+		types, changed := l.settled(c)
+		if !changed {
+			break
+		}
+		c.im.counting = true // what was filled before
+		l = c.filledBody(g, types)
+	}
+	return l
+}
+
+// settled are the types of the carried values, without the sizes that a round changes. Where the sizes of
+// the run are known and say that it does not, the graph relies on that.
+func (l *loopBody) settled(c *call) (types []shape.Type, changed bool) {
+	g := l.s.cur.Graph()
+	for i, v := range l.carried {
+		before, after := v.node.Type(), l.outs[1+i].typ()
+		if after.Kind() != shape.Tensor || !before.Ranked() || l.rowsOf(i) != nil { // rows become results of the rounds
+			types = append(types, before)
+			continue
+		}
+		if after.Rank() != before.Rank() {
+			types, changed = append(types, shape.Unranked(before.DType())), true
+			continue
+		}
+		dims := before.Dims()
+		for axis, d := range dims.Slice() {
+			if d.IsUnknown() || c.keeps(g, d, after.Dim(axis)) {
+				continue
+			}
+			dims, changed = dims.With(axis, shape.Unknown), true
+		}
+		types = append(types, before.WithDims(dims))
+	}
+	return types, changed
+}
+
+// keeps reports whether a size is the same after a round, or the sizes of the run decide that it is.
+func (c *call) keeps(g *graph.Graph, before, after shape.Dim) bool {
+	if after.IsUnknown() {
+		return false
+	}
+	if equal, known := g.CompareDims(before, after); known {
+		return equal
+	}
+	same, known := c.decide(&claim{rel: shape.Equality(before, after)}, nil)
+	return same && known
+}
+
+// filledBody fills a region. Its first inputs are the carried values and the round; it
+// runs only where its condition is true, which it is a constant in it for that. types, unless nil, are
+// those of the carried values.
+func (c *call) filledBody(g *pb.Graph, types []shape.Type) *loopBody {
 	l := &loopBody{s: c.region("body"), iter: &value{name: g.Inputs[0].Name}}
 	b := l.s.cur.Graph()
 	own := c.im.bodies[b]
@@ -33,7 +90,11 @@ func (c *call) loopBody(g *pb.Graph) *loopBody {
 	l.s.values[cond.name] = cond
 	for i, in := range g.Inputs[2:] {
 		x := c.x(2 + i).(*graph.Node)
-		v := &value{name: in.Name, node: own.input(b, legalName(in.Name, "x"), x.Type())}
+		t := x.Type()
+		if types != nil {
+			t = types[i]
+		}
+		v := &value{name: in.Name, node: own.input(b, legalName(in.Name, "x"), t)}
 		l.args, l.carried = append(l.args, x), append(l.carried, v)
 		l.s.values[v.name] = v
 	}
@@ -74,7 +135,7 @@ func loop(c *call) []*value {
 	case l.known && !l.once && !c.has(0):
 		panic(refuse(CodeModel, "the Loop has no number of rounds, and its condition is always true"))
 	case l.known && !l.once && startsTrue && c.in[0].node == nil:
-		return c.append(c.rounds(l, c.do(std.Arange, std.ArangeAttrs{End: c.dim(0)})), rows)
+		return c.append(c.rounds(l, c.do(std.Arange, std.ArangeAttrs{End: c.dim(0).Max(zero)})), rows)
 	case len(l.outs) == 1+len(l.carried) && !l.once:
 		return c.while(l, startsTrue)[:carry]
 	}
@@ -173,6 +234,9 @@ func (c *call) while(l *loopBody, startsTrue bool) []*value {
 	var flag *graph.Node
 	for i, a := range args {
 		n := tc.Placeholder(a.Name(), a.Type(), nil)
+		if i < len(carried) {
+			n.SetType(carried[i].node.Type()) // which holds in every round
+		}
 		if i == len(carried)+1 {
 			flag = n
 		}

@@ -40,46 +40,61 @@ func (im *importer) isLate(d shape.Dim) bool {
 	return slices.ContainsFunc(d.Symbols(), func(s string) bool { return im.late[s] })
 }
 
-// measured returns the elements of operand i, which the model computes, as sizes. The
-// operands that files give for sizes are integers in a list, or alone: those are to be
-// bound (Options.Values), as compilers know them then.
-func (c *call) measured(i int, v *value) []shape.Dim {
+// measured returns the elements of operand i, which the model computes, as sizes; signed
+// ones may be negative.
+func (c *call) measured(i int, v *value, signed bool) []shape.Dim {
 	if s, ok := v.asSizes(); ok {
 		return s.dims
 	}
 	if v.parts != nil {
 		var dims []shape.Dim
 		for _, p := range v.parts {
-			dims = append(dims, c.measured(i, p)...)
+			dims = append(dims, c.measured(i, p, signed)...)
 		}
 		return dims
 	}
-	if v.measure == nil && v.node != nil && !c.im.bindable(v) {
-		v.measure = c.measure(v.node)
+	if v.measure == nil && v.node != nil {
+		v.measure = map[bool][]shape.Dim{}
 	}
-	if v.measure == nil {
+	if v.measure[signed] == nil && v.node != nil {
+		v.measure[signed] = c.measure(v.node, signed)
+	}
+	if v.measure[signed] == nil {
 		panic(c.notConstant(i))
 	}
-	return v.measure
+	return v.measure[signed]
 }
 
 // measure makes symbols of the elements of a vector or scalar of integers, in the graph
-// that has it; nil where it is something else.
-func (c *call) measure(n *graph.Node) []shape.Dim {
+// that has it; nil where it is something else. Sizes are not negative: what may be is the
+// difference of two, of which one is 0.
+func (c *call) measure(n *graph.Node, signed bool) []shape.Dim {
 	t := n.Type()
 	if d := t.DType(); d != array.I64 && d != array.I32 || t.Rank() != 0 && t.Rank() != 1 {
 		return nil
 	}
 	cur := c.cursorOf(n)
+	count := 1
 	if t.Rank() == 0 {
 		n = cur.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(1)}, n)
-	} else if _, known := t.Dim(0).Int(); !known {
+	} else if k, known := t.Dim(0).Int(); known {
+		count = k
+	} else {
 		return nil
+	}
+	if signed {
+		over := cur.Function(std.Maximum, std.BinaryAttrs{Other: op.Int(0)}, n)
+		n = cur.Function(std.Cat, std.DimAttrs{}, over, cur.Function(std.Sub, nil, over, n))
 	}
 	n = cur.Function(std.Sized, nil, n)
 	c.im.discovered(n)
-	dims := n.Type().Dims()
-	return dims.Sub(0, dims.Len()-1).Slice()
+	dims := n.Type().Dims().Slice()
+	for i := range count {
+		if signed {
+			dims[i] = dims[i].Sub(dims[count+i])
+		}
+	}
+	return dims[:count]
 }
 
 // cursorOf writes behind what there is of the graph that has a node.
@@ -92,42 +107,23 @@ func (c *call) cursorOf(n *graph.Node) *graph.Cursor {
 	return c.scope.cur
 }
 
-// bindable reports whether a value is computed from nothing but inputs that are lists
-// of integers.
-func (im *importer) bindable(v *value) bool {
-	if v.node == nil {
-		return false
-	}
-	n := 0
-	for in := range im.sources(v.node) {
-		if t := in.Type(); im.inputs[in] == "" || !t.DType().IsInt() || t.Rank() > 1 {
-			return false
-		}
-		n++
-	}
-	return n > 0
+// stretch takes the elements of an axis from start to stop, by step, as ONNX counts: these
+// are numbers, sizes or values, and the run looks where they lie.
+func (c *call) stretch(x op.Value, axis int, start, stop, step op.Value) op.Value {
+	size := c.do(op.Dim, op.AxisAttrs{Axis: axis}, x)
+	// Backwards, a start lies between 0 and size-1, a stop between -1 and that.
+	back := c.do(std.Cast, std.CastAttrs{DType: array.I64}, c.do(std.Lt, std.BinaryAttrs{Other: op.Int(0)}, step))
+	last := c.do(std.Sub, nil, size, back)
+	from := c.do(std.Maximum, std.BinaryAttrs{Other: op.Int(0)}, c.fromEndOf(start, size))
+	from = c.do(std.Minimum, nil, from, last)
+	to := c.do(std.Maximum, nil, c.fromEndOf(stop, size), c.do(std.Neg, nil, back))
+	to = c.do(std.Minimum, nil, to, last)
+	return c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, c.do(std.Range, nil, from, to, step))
 }
 
-// stretch takes the elements of an axis from start to stop, by step, as ONNX counts: the
-// bounds are numbers, sizes or values, and the run looks where they lie.
-func (c *call) stretch(x op.Value, axis int, start, stop op.Value, step int) op.Value {
-	size := c.do(op.Dim, op.AxisAttrs{Axis: axis}, x)
-	low, high := 0, 0 // beside 0 and the size
-	if step < 0 {
-		low, high = -1, -1
-	}
-	bound := func(v op.Value, low, high int) op.Value {
-		v = c.fromEndOf(v, size)
-		v = c.do(std.Maximum, std.BinaryAttrs{Other: op.Int(int64(low))}, v)
-		last := size
-		if high != 0 {
-			last = c.do(std.Add, std.AddAttrs{Other: op.Int(int64(high))}, size)
-		}
-		return c.do(std.Minimum, nil, v, last)
-	}
-	from, to := bound(start, 0, high), bound(stop, low, high)
-	by := c.do(std.Full, std.FullAttrs{Value: op.Int(int64(step)), DType: array.I64})
-	return c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, c.do(std.Range, nil, from, to, by))
+// number64 is a number without dimensions.
+func (c *call) number64(n int64) op.Value {
+	return c.do(std.Full, std.FullAttrs{Value: op.Int(n), DType: array.I64})
 }
 
 // fromEndOf adds a size to what counts from the end.
@@ -138,8 +134,7 @@ func (c *call) fromEndOf(v, size op.Value) op.Value {
 
 // first takes as many elements from the start of an axis as a value says.
 func (c *call) first(x op.Value, axis int, n op.Value) op.Value {
-	number := func(n int64) op.Value { return c.do(std.Full, std.FullAttrs{Value: op.Int(n), DType: array.I64}) }
-	return c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, c.do(std.Range, nil, number(0), n, number(1)))
+	return c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, c.do(std.Range, nil, c.number64(0), n, c.number64(1)))
 }
 
 // element returns element k of operand i, integers, as a value of rank 0 and of type i64.

@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op"
 )
 
@@ -72,10 +73,16 @@ func TestValuesThatAreNoSizes(t *testing.T) {
 }
 
 // Integers that come in for sizes are still to be bound: compilers know sizes then.
-func TestInputsThatAreSizesAreBound(t *testing.T) {
-	_, err := fromText(head + `(float[6] x, int64[2] s) => (float["a","b"] y) { y = Reshape(x, s) }`).Import(Options{})
+func TestInputsThatAreSizes(t *testing.T) {
+	_, err := fromText(head + `(float[6] x, int64["k"] s) => (float["a","b"] y) { y = Reshape(x, s) }`).Import(Options{})
 	require.ErrorIs(t, err, CodeValue)
 	require.ErrorContains(t, err, "it is computed from s")
+	x := floats([]int{2, 3}, 1, 2, 3, 4, 5, 6)
+	for _, c := range []struct{ to, want []int64 }{{[]int64{3, 2}, []int64{3, 2}}, {[]int64{-1, 2}, []int64{3, 2}}, {[]int64{0, -1}, []int64{2, 3}}, {[]int64{1, 6}, []int64{1, 6}}} {
+		out := interpreted(t, `(float["n",3] x, int64[2] s) => (float["a","b"] y) { y = Reshape(x, s) }`, x, array.FromSlice(c.to))
+		require.Equal(t, []int{int(c.want[0]), int(c.want[1])}, out[0].Shape(), c.to)
+		require.Equal(t, array.Data[float32](x), array.Data[float32](out[0]))
+	}
 }
 
 // A Loop that appends to what it carries is a scan, with rows of one round behind those of
@@ -93,13 +100,18 @@ func TestLoopThatAppends(t *testing.T) {
 	require.Equal(t, []float32{1, 10}, array.Data[float32](out[1]))
 }
 
-// A round that looks at what it has appended is no scan; that it grows is said.
+// A round that looks at what it has appended is no scan: what it carries has another size in each round.
 func TestLoopThatReadsWhatItAppends(t *testing.T) {
 	src := `(int64 n, float[1,2] x) => (float["m",2] all) <int64[1] zero = {0}, bool yes = {1}> {
 		all = Loop<body = b (int64 i, bool c, float["k",2] rows) => (bool c, float["l",2] more) {
 			w = ReduceSum<keepdims=1>(rows, zero) more = Concat<axis=0>(rows, w) }>(n, yes, x) }`
-	_, err := fromText(head + src).Import(Options{})
-	require.ErrorIs(t, err, graph.BadRegions)
+	out := interpreted(t, src, single(2), floats([]int{1, 2}, 1, 2))
+	require.Equal(t, []int{3, 2}, out[0].Shape())
+	require.Equal(t, []float32{1, 2, 1, 2, 2, 4}, array.Data[float32](out[0]))
+	m, err := fromText(head + src).Import(Options{})
+	require.NoError(t, err)
+	_, err = cpu.Compile(m, lowering.Options{})
+	require.ErrorIs(t, err, lowering.UnknownSize)
 }
 
 // Sizes that a body finds are used in the body.

@@ -28,8 +28,9 @@ type ModelOptions struct {
 	Most    int              // executables that are kept, 0 for MostBound
 }
 
-// Model runs a file on a target. Inputs that sizes follow from are bound by their values:
-// there is an executable for each set of these values that has come, of which the least
+// Model runs a file on a target. Inputs that ranks and axes follow from are bound by their values:
+// there is an executable for each set of these values that has come, and for each form of the
+// graph that sizes of inputs lead to (Options.Sizes), of which the least
 // recently used one goes when there are too many. Files without such inputs have one.
 // A Model may be used by many goroutines at once.
 type Model struct {
@@ -55,7 +56,9 @@ type ModelStats struct {
 type boundModel struct {
 	shape string                  // which inputs there are, and their ranks
 	bound map[string]*array.Array // own copies
+	form  *form
 	exe   lowering.Executable
+	sizes *equalities
 	users int
 	gone  bool // to be closed by its last user
 }
@@ -114,7 +117,9 @@ func (m *Model) take(inputs map[string]*array.Array) (*boundModel, error) {
 	}
 	m.stats.Runs++
 	shape := describeInputs(inputs)
-	at := slices.IndexFunc(m.made, func(b *boundModel) bool { return b.shape == shape && b.holds(inputs) })
+	at := slices.IndexFunc(m.made, func(b *boundModel) bool {
+		return b.shape == shape && b.holds(inputs) && b.sizes.fits(inputs) && b.form.fits(inputs)
+	})
 	if at < 0 {
 		b, err := m.compile(inputs, shape)
 		if err != nil {
@@ -149,11 +154,11 @@ func (m *Model) give(b *boundModel) {
 
 // compile binds what sizes follow from and compiles the rest.
 func (m *Model) compile(inputs map[string]*array.Array, shape string) (*boundModel, error) {
-	mod, names, err := m.file.ImportFor(inputs, m.opts.Import)
+	mod, of, names, sizes, err := m.file.importFor(inputs, m.opts.Import)
 	if err != nil {
 		return nil, err
 	}
-	b := &boundModel{shape: shape, bound: map[string]*array.Array{}}
+	b := &boundModel{shape: shape, form: of, sizes: sizes, bound: map[string]*array.Array{}}
 	total := 0
 	for _, name := range names {
 		b.bound[name] = array.Clone(inputs[name])
@@ -214,7 +219,7 @@ func (m *Model) Close() error {
 	return errs.Err()
 }
 
-// SizedBy lists the inputs whose values sizes follow from, as far as importing comes
+// SizedBy lists the inputs whose values ranks, axes or sizes follow from that must be known, as far as importing comes
 // without them: binding them may bring up more. It is empty for a model that imports, and
 // where something else is in the way, of which Import tells.
 func (f *File) SizedBy(o Options) []string {

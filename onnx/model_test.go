@@ -14,13 +14,13 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 )
 
-const reshapedText = `<ir_version: 8, opset_import: ["" : 17]> g (float["N",6] x, int64[2] to) => (float["A","B"] y) { y = Reshape(x, to) }`
+const reshapedText = `<ir_version: 8, opset_import: ["" : 17]> g (float["N",6] x, int64["K"] to) => (float["A","B"] y) { y = Reshape(x, to) }`
 
 func inputsOf(n, a, b int) map[string]*array.Array {
 	return map[string]*array.Array{"x": array.New(array.F32, n, 6), "to": array.FromSlice([]int64{int64(a), int64(b)})}
 }
 
-// A model whose sizes follow from an input is compiled for each of its values once, and
+// A model whose ranks follow from an input is compiled for each of its values once, and
 // keeps a bounded number of these.
 func TestModelsAreBoundByValue(t *testing.T) {
 	f := fromText(reshapedText)
@@ -122,10 +122,10 @@ func TestRangesOfInputs(t *testing.T) {
 }
 
 // What only the whole graph shows is the importer's to report: here branches whose results
-// have other ranks.
+// have other element types.
 func TestImportLints(t *testing.T) {
-	f := fromText(`<ir_version: 8, opset_import: ["" : 17]> g (bool c, float[2,3] x) => (float y) <int64[1] m = {-1}> {
-		y = If <then_branch = a () => (float[6] p) { p = Reshape(x, m) }, else_branch = b () => (float[2,3] q) { q = Neg(x) }> (c) }`)
+	f := fromText(`<ir_version: 8, opset_import: ["" : 17]> g (bool c, float[2,3] x) => (float y) {
+		y = If <then_branch = a () => (int64[2,3] p) { p = Cast<to = 7>(x) }, else_branch = b () => (float[2,3] q) { q = Neg(x) }> (c) }`)
 	_, err := f.Import(Options{})
 	require.ErrorIs(t, err, graph.BadRegions)
 	require.ErrorContains(t, err, "model.onnx")

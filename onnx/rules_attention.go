@@ -56,6 +56,12 @@ func attention(c *call) []op.Value {
 	}
 	q, k, v := c.x(0), c.x(1), c.x(2)
 	flat := c.rank(0) == 3
+	if rank := c.rank(0); rank != 3 && rank != 4 || c.rank(1) != rank || c.rank(2) != rank {
+		panic(refuse(CodeModel, "query, key and value are "+c.typ(0).String()+", "+c.typ(1).String()+" and "+c.typ(2).String()+", expected three dimensions, or four, each"))
+	}
+	if c.has(3) && (c.rank(3) < 2 || c.rank(3) > 4) {
+		panic(refuse(CodeModel, "the mask is "+c.typ(3).String()+", expected two to four dimensions"))
+	}
 	if flat {
 		q, k, v = c.heads(q, qHeads), c.heads(k, kvHeads), c.heads(v, kvHeads)
 	}
@@ -93,7 +99,7 @@ func (c *call) widen(mask op.Value, keys shape.Dim) op.Value {
 	if !ok1 || !ok2 || n == 1 || n >= total {
 		return mask
 	}
-	a := std.PadAttrs{Pad: op.IntList(0, total-n)}
+	a := std.PadAttrs{Pad: shape.Ints(0, total-n)}
 	if mask.Type().DType() != array.Bool {
 		a.Value = math.Inf(-1)
 	}
@@ -199,6 +205,8 @@ func rotary(c *call) []op.Value {
 	if flat {
 		x = c.heads(x, heads)
 	}
+	c.rank(1)
+	c.needDims(2, c.typ(1).Dims().Slice()...)
 	t.cos, t.sin = c.angles(1, c.opt(3)), c.angles(2, c.opt(3))
 	y := c.rotated(x, t)
 	if flat {
@@ -249,7 +257,7 @@ func (c *call) rotated(x op.Value, t turn) op.Value {
 		a = c.do(std.Slice, std.SliceAttrs{Dim: 3, Stop: std.End, Step: 2}, turned)
 		b = c.do(std.Slice, std.SliceAttrs{Dim: 3, Start: shape.Const(1), Stop: std.End, Step: 2}, turned)
 	} else {
-		h := c.do(std.Split, std.SplitAttrs{Sizes: op.IntList(part/2, part/2), Dim: 3}, turned)
+		h := c.do(std.Split, std.SplitAttrs{Sizes: shape.Ints(part/2, part/2), Dim: 3}, turned)
 		a, b = c.b.Item(h, 0), c.b.Item(h, 1)
 	}
 	mul := func(p, q op.Value) op.Value { return c.do(std.Mul, nil, p, q) }
@@ -277,10 +285,14 @@ func causalConv(c *call) []op.Value {
 	if !ok || !known || k < 1 {
 		panic(refuse(CodeValue, "channels and kernel must be known"))
 	}
+	c.needDims(1, shape.Const(ch), shape.Const(1), shape.Const(k))
+	if c.has(3) {
+		c.needDims(3, c.typ(0).Dim(0), shape.Const(ch), shape.Const(k-1))
+	}
 	if c.has(3) {
 		x = c.do(std.Cat, std.DimAttrs{Dim: 2}, c.x(3), x)
 	} else {
-		x = c.do(std.Pad, std.PadAttrs{Pad: op.IntList(k-1, 0)}, x)
+		x = c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(k-1, 0)}, x)
 	}
 	y := c.do(std.Conv1d, std.ConvAttrs{Groups: ch}, x, w, c.opt(2))
 	if act != "none" {

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 )
@@ -18,6 +19,9 @@ var byValueRules = map[string][]rule{
 // compress takes what a condition says: its indices, which may be fewer than there are.
 func compress(c *call) []op.Value {
 	x, axis := c.x(0), 0
+	if c.rank(1) != 1 {
+		panic(refuse(CodeModel, "the condition is "+c.typ(1).String()+", expected one dimension"))
+	}
 	if c.given("axis") {
 		axis = c.axis(c.int("axis", 0), c.rank(0))
 	} else {
@@ -35,8 +39,15 @@ func unique(c *call) []op.Value {
 	return c.items(c.do(std.Unique, a, c.x(0)), 4)
 }
 
+// suppress has its limits as attributes where they are known.
 func suppress(c *call) []op.Value {
-	a := std.NonMaxSuppressionAttrs{Center: c.flag("center_point_box", false)}
+	center := c.flag("center_point_box", false)
+	for i := 2; i < 5; i++ {
+		if c.has(i) && c.in[i].arr == nil {
+			return suppressWithin(c, center)
+		}
+	}
+	a := std.NonMaxSuppressionAttrs{Center: center}
 	if c.has(2) {
 		a.Most = int(max(c.number(2).Int64(), 0))
 	}
@@ -47,4 +58,16 @@ func suppress(c *call) []op.Value {
 		a.Score = c.number(4)
 	}
 	return c.one(std.NonMaxSuppression, a, c.x(0), c.x(1))
+}
+
+// suppressWithin has limits that the model computes, or that are its inputs.
+func suppressWithin(c *call, center bool) []op.Value {
+	limit := func(i int, d array.DType) op.Value {
+		if !c.has(i) {
+			return c.do(std.Full, std.FullAttrs{Value: op.Int(0), DType: d})
+		}
+		return c.x(i)
+	}
+	return c.one(std.NonMaxSuppressionLimits, std.NonMaxSuppressionLimitsAttrs{Center: center},
+		c.x(0), c.x(1), limit(2, array.I64), limit(3, array.F32), c.opt(4))
 }

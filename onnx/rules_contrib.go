@@ -181,7 +181,14 @@ func contribPad(c *call) []op.Value {
 	}
 	inner := *c
 	inner.in = append([]*value(nil), c.in...)
-	inner.in[1] = &value{arr: array.Reshape(c.constant(1), c.constant(1).Len())}
+	switch v := c.value(1); {
+	case v.arr != nil:
+		inner.in[1] = &value{arr: array.Reshape(v.arr, v.arr.Len())}
+	case v.sizes != nil:
+		inner.in[1] = &value{sizes: &sizes{dims: v.sizes.dims, shape: []int{len(v.sizes.dims)}, dtype: v.sizes.dtype}}
+	default:
+		inner.in[1] = &value{name: v.name, node: c.reshape(c.x(1), shape.Const(-1)).(*graph.Node)}
+	}
 	return padInputs(&inner)
 }
 

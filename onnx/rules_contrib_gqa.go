@@ -66,7 +66,7 @@ func (c *call) groupedOf() *groupedQuery {
 			panic(refuse(CodeModel, "query is "+c.typ(0).String()+", which does not divide into "+strconv.Itoa(n)+" heads"))
 		}
 		e := width / (g.heads + 2*g.kv)
-		x = c.items(c.do(std.Split, std.SplitAttrs{Sizes: op.IntList(g.heads*e, g.kv*e, g.kv*e), Dim: 2}, x[0]), 3)
+		x = c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.Ints(g.heads*e, g.kv*e, g.kv*e), Dim: 2}, x[0]), 3)
 	}
 	g.q, g.k, g.v = c.heads(x[0], g.heads), c.heads(x[1], g.kv), c.heads(x[2], g.kv)
 	g.total = c.dim(6)
@@ -105,11 +105,8 @@ func (g *groupedQuery) cache() {
 	if !c.has(3) {
 		return
 	}
-	past, ok1 := c.typ(3).Dim(2).Int()
-	total, ok2 := g.total.Int()
-	if ok1 && ok2 {
-		total = max(past, total)
-		g.total = shape.Const(total)
+	if most := c.typ(3).Dim(2).Max(g.total); !most.IsUnknown() {
+		g.total = most
 	}
 	p := c.size(c.typ(3).Dim(2), array.I64)
 	at := c.reshape(c.do(std.Arange, std.ArangeAttrs{End: g.total}), shape.Const(1), g.total)

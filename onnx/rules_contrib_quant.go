@@ -93,16 +93,12 @@ func quantAveragePool(c *call) []op.Value {
 		x = c.channels(x, true)
 	}
 	in := c.moved(x)
-	k := c.list("kernel_shape")
+	k := in.kernelShape()
 	w := in.window(k)
-	include, ceil := c.flag("count_include_pad", false), c.flag("ceil_mode", false)
-	fits := w.symmetric() && !w.dilated()
-	for i := range k {
-		fits = fits && 2*w.begin[i] <= k[i]
-	}
+	include, ceil := c.flag("count_include_pad", false), c.ceil(&w)
 	var y op.Value
-	if fits {
-		a := std.QAvgPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), Padding: op.IntList(w.begin...), CeilMode: ceil, CountExcludePad: !include}
+	if w.fits(false) && !w.dilated() {
+		a := std.QAvgPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), Padding: w.padding(), CeilMode: ceil, CountExcludePad: !include}
 		y = c.do(std.QAvgPool, a, x, c.scalar(1), c.scalarOpt(2), c.scalar(3), c.scalarOpt(4))
 	} else {
 		floats := c.do(std.Dequantize, nil, x, c.scalar(1), c.scalarOpt(2))
@@ -317,14 +313,14 @@ func (r *recurrent) rowScales(i, d int) op.Value {
 }
 
 func nhwcMaxPool(c *call) []op.Value {
-	k := c.list("kernel_shape")
 	in := c.moved(c.channels(c.x(0), true))
+	k := in.kernelShape()
 	w := in.window(k)
-	ceil := c.flag("ceil_mode", false)
-	if !w.symmetric() {
+	ceil := c.ceil(&w)
+	if !w.fits(true) {
 		return []op.Value{c.channels(maxPool(in)[0], false)}
 	}
-	a := std.MaxPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), Padding: op.IntList(w.begin...),
+	a := std.MaxPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), Padding: w.padding(),
 		Dilation: op.IntList(w.dilations...), CeilMode: ceil}
 	return []op.Value{c.channels(c.do(std.QMaxPool, a, in.x(0)), false)}
 }

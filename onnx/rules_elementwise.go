@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"math"
-	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
@@ -23,27 +22,20 @@ var elementwiseRules = map[string][]rule{
 	"IsNaN": plain(std.Isnan), "Not": plain(std.LogicalNot), "BitwiseNot": plain(std.BitwiseNot),
 	"HardSwish": plain(std.Hardswish),
 
-	"Add": pair(std.Add, func(a, b shape.Dim) shape.Dim { return a.Add(b) }),
-	"Sub": pair(std.Sub, func(a, b shape.Dim) shape.Dim { return a.Sub(b) }),
-	"Mul": pair(std.Mul, func(a, b shape.Dim) shape.Dim { return a.Mul(b) }),
-	"Div": {{since: 1, build: divide, sizes: divideSizes}},
+	"Add": broadcast(std.Add),
+	"Sub": broadcast(std.Sub),
+	"Mul": broadcast(std.Mul),
+	"Div": from(1, divide),
 	"Pow": from(1, power), "Mod": from(10, modulo),
 	"And": broadcast(std.LogicalAnd), "Or": broadcast(std.LogicalOr), "Xor": broadcast(std.LogicalXor),
-	"Equal": sizesToo(broadcast(std.Eq), equalSizes), "Greater": broadcast(std.Gt), "Less": broadcast(std.Lt),
+	"Equal": broadcast(std.Eq), "Greater": broadcast(std.Gt), "Less": broadcast(std.Lt),
 	"GreaterOrEqual": broadcast(std.Ge), "LessOrEqual": broadcast(std.Le),
 	"BitwiseAnd": plain(std.BitwiseAnd), "BitwiseOr": plain(std.BitwiseOr), "BitwiseXor": plain(std.BitwiseXor),
 	"Max": variadic(std.Maximum), "Min": variadic(std.Minimum), "Sum": variadic(std.Add), "Mean": from(1, meanOf),
-	"Where": sizesToo(from(9, func(c *call) []op.Value { return c.one(std.Where, nil, c.xs()...) }), whereSizes),
+	"Where": from(9, func(c *call) []op.Value { return c.one(std.Where, nil, c.xs()...) }),
 	"PRelu": from(1, prelu),
 
-	"Cast": {{since: 1, build: cast, after: castParts, sizes: func(c *call, in []*sizes) *sizes {
-		d := c.dtype("to", array.Invalid)
-		c.ignore("saturate", "round_mode")
-		if d != array.I64 && d != array.I32 {
-			return nil
-		}
-		return &sizes{dims: in[0].dims, scalar: in[0].scalar, dtype: d}
-	}}},
+	"Cast": {{since: 1, build: cast, after: castParts}},
 	"CastLike": from(15, func(c *call) []op.Value {
 		return []op.Value{c.cast(c.typ(1).DType(), c.x(0))}
 	}),
@@ -114,81 +106,6 @@ func broadcast(o *op.Op) []rule {
 	})
 }
 
-// sizesToo is a rule that computes on sizes, too.
-func sizesToo(r []rule, f func(c *call, in []*sizes) *sizes) []rule {
-	r[0].sizes = f
-	return r
-}
-
-// equalSizes compares sizes where the outcome is the same for all: exporters ask whether a
-// size is -1, which keeps the one that there is.
-func equalSizes(_ *call, in []*sizes) *sizes {
-	out := pairwise(in, func(a, b shape.Dim) shape.Dim {
-		switch shape.Equality(a, b).Truth() {
-		case shape.True:
-			return shape.Const(1)
-		case shape.False:
-			return shape.Const(0)
-		}
-		return shape.Unknown
-	})
-	if out != nil {
-		out.dtype = array.Bool
-	}
-	return out
-}
-
-// whereSizes chooses between sizes by outcomes that are known.
-func whereSizes(_ *call, in []*sizes) *sizes {
-	if len(in) != 3 || slices.Contains(in, nil) {
-		return nil
-	}
-	n := max(len(in[0].dims), len(in[1].dims), len(in[2].dims))
-	for _, s := range in {
-		if len(s.dims) != n && len(s.dims) != 1 {
-			return nil
-		}
-	}
-	out := &sizes{scalar: in[0].scalar && in[1].scalar && in[2].scalar, dtype: in[1].dtype}
-	for i := range n {
-		yes, ok := in[0].dims[i%len(in[0].dims)].Int()
-		if !ok {
-			return nil
-		}
-		s := in[2]
-		if yes != 0 {
-			s = in[1]
-		}
-		out.dims = append(out.dims, s.dims[i%len(s.dims)])
-	}
-	return out
-}
-
-func pair(o *op.Op, f func(a, b shape.Dim) shape.Dim) []rule {
-	r := broadcast(o)
-	r[0].sizes = func(_ *call, in []*sizes) *sizes { return pairwise(in, f) }
-	return r
-}
-
-// pairwise applies f to the elements of two lists, of which one may have one element.
-func pairwise(in []*sizes, f func(a, b shape.Dim) shape.Dim) *sizes {
-	if len(in) != 2 {
-		return nil
-	}
-	a, b := in[0], in[1]
-	if a == nil || b == nil || (len(a.dims) != len(b.dims) && len(a.dims) != 1 && len(b.dims) != 1) {
-		return nil
-	}
-	if len(a.dims) == 0 || len(b.dims) == 0 {
-		return nil
-	}
-	out := &sizes{scalar: a.scalar && b.scalar, dtype: a.dtype}
-	for i := range max(len(a.dims), len(b.dims)) {
-		out.dims = append(out.dims, f(a.dims[i%len(a.dims)], b.dims[i%len(b.dims)]))
-	}
-	return out
-}
-
 func divide(c *call) []op.Value {
 	x, y := legacy(c)
 	a := std.DivAttrs{}
@@ -196,16 +113,6 @@ func divide(c *call) []op.Value {
 		a.RoundingMode = "trunc"
 	}
 	return c.one(std.Div, a, x, y)
-}
-
-// divideSizes divides sizes, which are not negative, so that the ways of rounding agree.
-func divideSizes(_ *call, in []*sizes) *sizes {
-	return pairwise(in, func(a, b shape.Dim) shape.Dim {
-		if n, ok := b.Int(); !ok || n <= 0 || shape.AtLeast(a, shape.Const(0)).Truth() != shape.True {
-			return shape.Unknown
-		}
-		return a.FloorDiv(b)
-	})
 }
 
 // power has the type of its base.

@@ -43,19 +43,25 @@ func imageScaler(c *call) []op.Value {
 
 // cosines is a window a + b·cos(2πn/N) + d·cos(4πn/N) of a size.
 func cosines(c *call, a, b, d float64) []op.Value {
-	n := int(c.number(0).Int64())
+	size := c.depthOf(0)
 	t := c.dtype("output_datatype", array.F32)
-	periodic := c.flag("periodic", true)
-	if n < 0 || n > 1<<24 {
+	last := size
+	if !c.flag("periodic", true) {
+		last = size.AddInt(-1).Max(one)
+	}
+	n, known := last.Int()
+	if k, ok := size.Int(); ok && (k < 0 || k > 1<<24) {
 		panic(refuse(CodeModel, "the size of a window is not a size"))
 	}
-	last := float64(n)
-	if !periodic {
-		last = max(float64(n-1), 1)
-	}
-	at := c.do(std.Arange, std.ArangeAttrs{End: shape.Const(n), DType: array.F64})
+	at := c.do(std.Arange, std.ArangeAttrs{End: size, DType: array.F64})
 	term := func(f, k float64) op.Value {
-		v := c.do(std.Mul, std.BinaryAttrs{Other: op.Float(2 * k * pi / last)}, at)
+		var v op.Value
+		if known {
+			v = c.do(std.Mul, std.BinaryAttrs{Other: op.Float(2 * k * pi / float64(n))}, at)
+		} else {
+			length := c.do(std.Cast, std.CastAttrs{DType: array.F64}, c.size(last, array.I64))
+			v = c.do(std.Mul, nil, at, c.do(std.Div, std.DivAttrs{Other: op.Float(2 * k * pi), Reverse: true}, length))
+		}
 		return c.do(std.Mul, std.BinaryAttrs{Other: op.Float(f)}, c.do(std.Cos, nil, v))
 	}
 	v := c.do(std.Add, std.AddAttrs{Other: op.Float(a)}, term(b, 1))
@@ -73,6 +79,7 @@ func affineGrid(c *call) []op.Value {
 	if k != 2 && k != 3 || c.rank(0) != 3 {
 		panic(refuse(CodeModel, "AffineGrid of "+c.typ(0).String()+" is not supported"))
 	}
+	c.needDims(0, size[0], shape.Const(k), shape.Const(k+1))
 	d := c.typ(0).DType()
 	parts := make([]op.Value, k+1) // x first, as the columns of theta
 	spatial := shape.Of(size[2:]...)
@@ -131,19 +138,13 @@ func col2im(c *call) []op.Value {
 	if n < 1 || len(block) != n || c.rank(0) != 3 {
 		panic(refuse(CodeModel, "Col2Im of "+c.typ(0).String()+" to "+strconv.Itoa(n)+" dimensions by blocks of "+strconv.Itoa(len(block))))
 	}
-	w := window{kernel: block, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]int, n), end: make([]int, n)}
-	if pads := c.list("pads"); pads != nil {
-		if len(pads) != 2*n {
-			panic(refuse(CodeModel, "pads has "+strconv.Itoa(len(pads))+" entries, expected "+strconv.Itoa(2*n)))
-		}
-		copy(w.begin, pads[:n])
-		copy(w.end, pads[n:])
-	}
+	w := window{kernel: block, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n)}
+	pads := c.pads(n)
 	taps, places := 1, 1
 	counts := make([]int, n)
 	for i := range n {
-		counts[i] = (image[i]+w.begin[i]+w.end[i]-(block[i]-1)*w.dilations[i]-1)/w.strides[i] + 1
-		if image[i] < 1 || block[i] < 1 || w.begin[i] < 0 || w.end[i] < 0 || image[i] > mostBasis || block[i] > mostBasis || counts[i] < 1 {
+		counts[i] = (image[i]+pads[i]+pads[n+i]-w.reach(i))/w.strides[i] + 1
+		if image[i] < 1 || block[i] < 1 || pads[i] < 0 || pads[n+i] < 0 || image[i] > mostBasis || block[i] > mostBasis || counts[i] < 1 {
 			panic(refuse(CodeModel, "Col2Im: blocks of "+strconv.Itoa(block[i])+" do not fit an image of "+strconv.Itoa(image[i])))
 		}
 		if taps *= block[i]; taps > mostBasis/max(counts[i], 1) {
@@ -163,7 +164,7 @@ func col2im(c *call) []op.Value {
 			panic(refuse(CodeModel, "Col2Im: the image is too large"))
 		}
 	}
-	at := w.places(image, counts, taps, places)
+	at := w.places(image, counts, pads[:n], taps, places)
 	channels := shape.Const(rows / taps)
 	batch := c.typ(0).Dim(0)
 	planes, elements := batch.Mul(channels), shape.Const(taps*places)
@@ -177,7 +178,7 @@ func col2im(c *call) []op.Value {
 
 // places lists, tap by tap, where the columns of each tap go in an image; the size of
 // the image stands for the padding.
-func (w *window) places(image, counts []int, taps, columns int) *array.Array {
+func (w *window) places(image, counts, begin []int, taps, columns int) *array.Array {
 	size := 1
 	for _, s := range image {
 		size *= s
@@ -187,7 +188,7 @@ func (w *window) places(image, counts []int, taps, columns int) *array.Array {
 		tap, column := i/columns, i%columns
 		to, stride := 0, 1
 		for d := len(image) - 1; d >= 0; d-- {
-			p := column%counts[d]*w.strides[d] + tap%w.kernel[d]*w.dilations[d] - w.begin[d]
+			p := column%counts[d]*w.strides[d] + tap%w.kernel[d]*w.dilations[d] - begin[d]
 			tap, column = tap/w.kernel[d], column/counts[d]
 			if p < 0 || p >= image[d] {
 				to = -1
@@ -212,7 +213,7 @@ func deformConv(c *call) []op.Value {
 		panic(refuse(CodeOperator, "DeformConv of "+c.typ(0).String()+" is not supported, only over two spatial dimensions"))
 	}
 	w := c.window(k)
-	groups, own := c.int("group", 1), c.int("offset_group", 1)
+	groups, own := c.group(), c.int("offset_group", 1)
 	t, weight := c.typ(0), c.typ(1)
 	channels, ok := t.Dim(1).Int()
 	made, known := weight.Dim(0).Int()
@@ -222,6 +223,11 @@ func deformConv(c *call) []op.Value {
 	d, taps := t.DType(), k[0]*k[1]
 	num := shape.Const
 	batch, high, wide := t.Dim(0), c.typ(2).Dim(2), c.typ(2).Dim(3)
+	c.needDims(1, num(made), num(channels/groups), num(k[0]), num(k[1]))
+	c.needDims(2, batch, num(own*taps*2), w.count(0, t.Dim(2)), w.count(1, t.Dim(3)))
+	if c.has(4) {
+		c.needDims(4, batch, num(own*taps), high, wide)
+	}
 	// Offsets are [batch*own, taps, y and x, high, wide].
 	offset := c.reshape(c.x(2), batch.Mul(num(own)), num(taps), num(2), high, wide)
 	var at [2]op.Value // [batch*own, 1, places]
@@ -286,9 +292,13 @@ func (c *call) between(planes op.Value, at [2]op.Value, size [2]shape.Dim) op.Va
 func (c *call) tapOffsets(w *window, i int, d array.DType) op.Value {
 	taps := w.kernel[0] * w.kernel[1]
 	a := array.New(d, taps, 1, 1)
+	begin, ok := w.begin[i].Int()
+	if !ok {
+		panic(refuse(CodeValue, "the padding of a DeformConv needs sizes that are known"))
+	}
 	for k := range taps {
 		at := [2]int{k / w.kernel[1], k % w.kernel[1]}
-		array.SetFloat64At(a, k, float64(at[i]*w.dilations[i]-w.begin[i]))
+		array.SetFloat64At(a, k, float64(at[i]*w.dilations[i]-begin))
 	}
 	return c.tensor(a)
 }

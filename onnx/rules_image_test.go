@@ -2,6 +2,9 @@ package onnx
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -82,8 +85,23 @@ func TestResizeSymbols(t *testing.T) {
 			`a = Transpose<perm=[0,2,3,1]>(x) e = Unsqueeze(a, k) b = Resize<`+mode+`>(e, _, r) c = Squeeze(b, k) y = Transpose<perm=[0,3,1,2]>(c) }`, x)
 		require.NoError(t, compare(last[0], free[0]), mode)
 	}
-	_, err := fromText(`<ir_version: 8, opset_import: ["" : 19]> g (float[N,3,H,W] x) => (float y) <int64[4] n = {1,1,7,1}, int64[4] d = {1,1,10,1}> { ` + scales + `y = Resize(x, _, r) }`).Import(Options{})
-	require.ErrorContains(t, err, "which is no expression [FX8105]")
+}
+
+// TestScaledSizes: a size that is open is the one that the product in f32 has, as an
+// expression where there is one, else found by the run.
+func TestScaledSizes(t *testing.T) {
+	for _, f := range []float32{0.1, 0.3, 1 / 3.0, 0.5, 0.6, 2 / 3.0, 0.7, 0.75, 0.9, 1.1, 1.25, 4 / 3.0, 1.5, 1.7, 2.5, 3, 0.123456, 1.3141592} {
+		src := func(dim string) string {
+			return `<ir_version: 8, opset_import: ["" : 19]> g (float[1,1,` + dim + `] x) => (float y) <float[3] s = {1,1,` + fmt.Sprint(f) + `}> { y = Resize<mode="linear">(x, _, s) }`
+		}
+		for _, n := range []int{10, 13, 20, 30, 37, 90, 100, 128, 1000} {
+			x := numbers(97, 1, 1, n)
+			open := runText(t, src("H"), x)
+			require.Equal(t, int(math.Floor(float64(float32(n)*f))), open[0].Dim(2), "%d times %g", n, f)
+			_, err := Sample{Outputs: runText(t, src(strconv.Itoa(n)), x)}.Check(open, Tolerance{Rel: 1e-3, Abs: 1e-2})
+			require.NoError(t, err)
+		}
+	}
 }
 
 // TestResizeIntegers: integers are interpolated as numbers and cut, as ONNX's are.

@@ -31,6 +31,7 @@ func gemm(c *call) []op.Value {
 	ta, tb := c.flag("transA", false), c.flag("transB", false)
 	c.ignore("broadcast")
 	a, b := c.x(0), c.x(1)
+	c.matrices(0, 1)
 	if ta {
 		a = c.do(std.Transpose, std.TransposeAttrs{Dim0: 0, Dim1: 1}, a)
 	}
@@ -53,10 +54,33 @@ func gemm(c *call) []op.Value {
 		return []op.Value{v}
 	}
 	s := c.x(2)
+	c.fits(2, v.Type())
 	if beta != 1 {
 		s = c.do(std.Mul, std.BinaryAttrs{Other: factor(beta, c.typ(0).DType())}, s)
 	}
 	return c.one(std.Add, nil, v, s)
+}
+
+// matrices refuses operands that are none: operators take batches of them, too.
+func (c *call) matrices(operands ...int) {
+	for _, i := range operands {
+		if c.rank(i) != 2 {
+			panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected a matrix"))
+		}
+	}
+}
+
+// fits refuses an operand that does not broadcast to a type: a sum broadcasts both ways.
+func (c *call) fits(i int, to shape.Type) {
+	t := c.typ(i)
+	bad := c.rank(i) > to.Rank()
+	for k := 1; !bad && k <= t.Rank(); k++ {
+		d := t.Dim(-k)
+		bad = !d.Is(1) && shape.Equality(d, to.Dim(-k)).Truth() == shape.False
+	}
+	if bad {
+		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", which does not broadcast to "+to.String()))
+	}
 }
 
 func column(transposed bool) int {
@@ -102,61 +126,34 @@ func (c *call) spatial(i int) []int {
 
 func conv(c *call) []op.Value {
 	k := c.spatial(1)
+	c.needSpatial("the weight", len(k))
 	w := c.window(k)
 	x := c.padded(c.x(0), &w, false, 0)
-	a := std.ConvAttrs{Stride: op.IntList(w.strides...), Padding: op.IntList(w.begin...), Dilation: op.IntList(w.dilations...), Groups: c.group()}
+	a := std.ConvAttrs{Stride: op.IntList(w.strides...), Padding: w.padding(), Dilation: op.IntList(w.dilations...), Groups: c.group()}
 	return c.one(c.byRank(len(k), std.Conv1d, std.Conv2d, std.Conv3d), a, x, c.x(1), c.opt(2))
 }
 
-// convTranspose's padding crops the result; what its two ends do not share is cropped
-// behind the operator.
+// convTranspose's padding crops the result; what its two ends do not share, and what follows
+// from sizes, is cropped behind the operator.
 func convTranspose(c *call) []op.Value {
 	k := c.spatial(1)
 	n := len(k)
-	extra := c.list("output_padding")
-	if extra == nil {
-		extra = make([]int, n)
-	}
-	sizes := c.list("output_shape")
-	auto := c.oneOf("auto_pad", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
-	w := window{kernel: k, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]int, n), end: make([]int, n)}
-	if pads := c.list("pads"); pads != nil && auto == "NOTSET" && sizes == nil {
-		if len(pads) != 2*n {
-			panic(refuse(CodeModel, "pads has "+strconv.Itoa(len(pads))+" entries, expected "+strconv.Itoa(2*n)))
-		}
-		copy(w.begin, pads[:n])
-		copy(w.end, pads[n:])
-	}
+	c.needSpatial("the weight", n)
+	extra := c.listOf("output_padding", n, 0, 0)
+	w := c.cropped(k, extra)
+	common, crop, some := make([]int, n), shape.Ints(make([]int, 2*n)...), false
 	for i := range n {
-		total := (k[i]-1)*w.dilations[i] + 1 + extra[i] - w.strides[i]
-		switch {
-		case sizes != nil:
-			in, ok := c.typ(0).Dim(2 + i).Int()
-			if !ok {
-				panic(refuse(CodeValue, "output_shape needs sizes that are known"))
-			}
-			total += w.strides[i]*in - sizes[len(sizes)-n+i]
-		case auto == "NOTSET" || auto == "VALID":
-			continue
+		b, ok := w.begin[i].Int()
+		e, known := w.end[i].Int()
+		if ok && known {
+			common[i] = max(min(b, e), 0)
 		}
-		// The later end has the odd one for SAME_UPPER, as the specification says.
-		w.begin[i], w.end[i] = total/2, total-total/2
-		if auto != "SAME_UPPER" {
-			w.begin[i], w.end[i] = total-total/2, total/2
-		}
-		if total < 0 { // what is missing is added behind, as TensorFlow and ONNX Runtime do
-			w.begin[i], w.end[i] = 0, total
-		}
-	}
-	common, crop, some := make([]int, n), make([]int, 2*n), false
-	for i := range n {
-		common[i] = max(min(w.begin[i], w.end[i]), 0)
 		if extra[i] >= max(w.strides[i], w.dilations[i]) {
 			panic(refuse(CodeAttribute, "an output_padding of "+strconv.Itoa(extra[i])+" is not less than stride or dilation"))
 		}
-		at := 2 * (n - 1 - i)
-		crop[at], crop[at+1] = common[i]-w.begin[i], common[i]-w.end[i]
-		some = some || crop[at] != 0 || crop[at+1] != 0
+		at, shared := 2*(n-1-i), shape.Const(common[i])
+		crop = crop.With(at, shared.Sub(w.begin[i])).With(at+1, shared.Sub(w.end[i]))
+		some = some || !crop.At(at).Is(0) || !crop.At(at+1).Is(0)
 	}
 	a := std.ConvTransposeAttrs{Stride: op.IntList(w.strides...), Padding: op.IntList(common...), OutputPadding: op.IntList(extra...),
 		Dilation: op.IntList(w.dilations...), Groups: c.group()}
@@ -166,7 +163,7 @@ func convTranspose(c *call) []op.Value {
 	}
 	// Zeros that are added behind must have the bias as well.
 	v := c.do(o, a, c.x(0), c.x(1), nil)
-	v = c.do(std.Pad, std.PadAttrs{Pad: op.IntList(crop...)}, v)
+	v = c.do(std.Pad, std.PadAttrs{Pad: crop}, v)
 	if c.has(2) {
 		b := c.x(2)
 		for range n {
@@ -175,6 +172,42 @@ func convTranspose(c *call) []op.Value {
 		v = c.do(std.Add, nil, v, b)
 	}
 	return []op.Value{v}
+}
+
+// cropped is the window of a transposed convolution: its padding, or what output_shape and
+// auto_pad make of it.
+func (c *call) cropped(k, extra []int) window {
+	n := len(k)
+	sizes := c.list("output_shape")
+	if len(sizes) == n+2 { // with the batch and the channels, which say nothing new
+		sizes = sizes[2:]
+	} else if sizes != nil {
+		sizes = c.perDim("output_shape", n)
+	}
+	auto := c.oneOf("auto_pad", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
+	w := window{kernel: k, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]shape.Dim, n), end: make([]shape.Dim, n)}
+	if pads := shape.Ints(c.pads(n)...).Slice(); auto == "NOTSET" && sizes == nil {
+		copy(w.begin, pads[:n])
+		copy(w.end, pads[n:])
+	}
+	for i := range n {
+		total := shape.Const(w.reach(i) + extra[i] - w.strides[i])
+		switch {
+		case sizes != nil:
+			total = total.Add(c.spatialSize(i).MulInt(w.strides[i])).AddInt(-sizes[i])
+		case auto == "NOTSET" || auto == "VALID":
+			continue
+		}
+		// The later end has the odd one for SAME_UPPER, as the specification says. What is
+		// missing is added behind, as TensorFlow and ONNX Runtime do.
+		some := total.Max(shape.Const(0))
+		w.begin[i] = some.FloorDivInt(2)
+		if auto != "SAME_UPPER" {
+			w.begin[i] = some.Sub(w.begin[i])
+		}
+		w.end[i] = total.Sub(w.begin[i])
+	}
+	return w
 }
 
 // signalRules are transforms of signals, as products with constants.
@@ -263,6 +296,8 @@ func dft(c *call, axis int) []op.Value {
 	}
 	b.rows, b.columns = min(n, b.length), b.length
 	switch half := b.length/2 + 1; {
+	case b.symmetric && parts == 1:
+		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected real and imaginary parts, of which an inverse one-sided DFT is"))
 	case b.symmetric:
 		b.rows = min(n, half)
 	case one && parts == 2:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -33,28 +34,35 @@ func padAttrs(c *call) []op.Value {
 	if pads == nil {
 		pads = c.list("paddings")
 	}
-	return pad(c, pads, nil, c.float("value", 0))
+	return []op.Value{pad(c, c.x(0), shape.Ints(pads...).Slice(), nil, c.float("value", 0))}
 }
 
 func padInputs(c *call) []op.Value {
-	pads := c.ints(1)
-	value := 0.0
-	if c.has(2) {
-		n := c.number(2)
-		if value = n.Float64(); n.IsInt() && int64(value) != n.Int64() {
-			panic(refuse(CodeAttribute, "the value "+n.String()+" of padding is not supported, only integers up to 2^53"))
-		}
-	}
+	pads := c.integers(1)
 	var axes []int
 	if c.has(3) {
 		axes = c.ints(3)
 	}
-	return pad(c, pads, axes, value)
+	value, known := 0.0, true
+	if c.has(2) {
+		if known = c.in[2].arr != nil; known {
+			n := c.number(2)
+			value = n.Float64()
+			known = !n.IsInt() || int64(value) == n.Int64()
+		}
+	}
+	if known || c.text("mode", "constant") != "constant" {
+		return []op.Value{pad(c, c.x(0), pads, axes, value)}
+	}
+	// The value is another one in each run, or none that attributes hold: where something was
+	// added, there is 0 in a tensor that is 1 everywhere.
+	inside := pad(c, c.do(std.OnesLike, std.LikeAttrs{DType: array.Bool}, c.x(0)), pads, axes, 0)
+	return c.one(std.Where, nil, inside, pad(c, c.x(0), pads, axes, 0), c.condition(c.x(2)))
 }
 
 // pad takes counts in front of all axes, then behind them; PyTorch has them from the
 // last axis backwards.
-func pad(c *call, pads, axes []int, value float64) []op.Value {
+func pad(c *call, x op.Value, pads []shape.Dim, axes []int, value float64) op.Value {
 	rank := c.rank(0)
 	if axes == nil {
 		for i := range rank {
@@ -64,7 +72,7 @@ func pad(c *call, pads, axes []int, value float64) []op.Value {
 	if len(pads) != 2*len(axes) {
 		panic(refuse(CodeModel, "pads has "+strconv.Itoa(len(pads))+" entries, expected "+strconv.Itoa(2*len(axes))))
 	}
-	list := make([]int, 2*rank)
+	list := make([]shape.Dim, 2*rank)
 	for i, a := range axes {
 		k := 2 * (rank - 1 - c.axis(a, rank))
 		list[k], list[k+1] = pads[i], pads[len(axes)+i]
@@ -74,24 +82,38 @@ func pad(c *call, pads, axes []int, value float64) []op.Value {
 	if mode != "" {
 		value = 0
 	}
-	for len(list) > 0 && list[len(list)-1] == 0 && list[len(list)-2] == 0 {
+	for len(list) > 0 && list[len(list)-1].Is(0) && list[len(list)-2].Is(0) {
 		list = list[:len(list)-2]
 	}
 	if len(list) == 0 {
-		return []op.Value{c.x(0)}
+		return x
 	}
-	return c.one(std.Pad, std.PadAttrs{Pad: op.IntList(list...), Mode: mode, Value: value}, c.x(0))
+	return c.do(std.Pad, std.PadAttrs{Pad: shape.Of(list...), Mode: mode, Value: value}, x)
 }
 
 func trilu(c *call) []op.Value {
-	k := 0
-	if c.has(1) {
-		k = int(c.number(1).Int64())
+	upper := c.flag("upper", true)
+	if !c.has(1) || c.in[1].arr != nil {
+		k := 0
+		if c.has(1) {
+			k = int(c.number(1).Int64())
+		}
+		if upper {
+			return c.one(std.Triu, std.TriAttrs{Diagonal: k}, c.x(0))
+		}
+		return c.one(std.Tril, std.TriAttrs{Diagonal: k}, c.x(0))
 	}
-	if c.flag("upper", true) {
-		return c.one(std.Triu, std.TriAttrs{Diagonal: k}, c.x(0))
+	if c.rank(0) < 2 {
+		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected matrices"))
 	}
-	return c.one(std.Tril, std.TriAttrs{Diagonal: k}, c.x(0))
+	row := c.do(std.Add, nil, c.do(std.Arange, std.ArangeAttrs{End: c.typ(0).Dim(-2)}), c.element(1, 0))
+	row = c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, row)
+	stays := std.Le
+	if upper {
+		stays = std.Ge
+	}
+	mask := c.do(stays, nil, c.do(std.Arange, std.ArangeAttrs{End: c.typ(0).Dim(-1)}), row)
+	return c.one(std.Where, nil, mask, c.x(0), c.do(std.ZerosLike, nil, c.x(0)))
 }
 
 // image are the sizes of a tensor [N,C,H,W].
@@ -113,10 +135,10 @@ func (c *call) blocksize() int {
 
 func depthToSpace(c *call) []op.Value {
 	b := c.blocksize()
+	n, ch, h, w := c.image()
 	if c.oneOf("mode", "DCR", "CRD") == "CRD" {
 		return c.one(std.PixelShuffle, std.PixelShuffleAttrs{UpscaleFactor: b}, c.x(0))
 	}
-	n, ch, h, w := c.image()
 	each := c.exact(ch, shape.Const(b*b))
 	v := c.reshape(c.x(0), n, shape.Const(b), shape.Const(b), each, h, w)
 	v = c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(0, 3, 4, 1, 5, 2)}, v)
@@ -159,6 +181,8 @@ var scatterReductions = map[string]string{"add": "sum", "mul": "prod", "max": "a
 
 func scatterElements(c *call) []op.Value {
 	axis := c.axis(c.int("axis", 0), c.rank(0))
+	c.rank(1)
+	c.needDims(2, c.typ(1).Dims().Slice()...)
 	index := c.fromEnd(c.x(1), c.in[1], c.typ(0).Dim(axis))
 	return []op.Value{c.scatter(c.x(0), index, c.x(2), axis)}
 }
@@ -191,7 +215,7 @@ func (c *call) size(d shape.Dim, dtype array.DType) op.Value {
 	if d.IsUnknown() {
 		panic(refuse(CodeValue, "a size of "+diag.Quote(c.n.Inputs[0])+" is not known, and indices count from it"))
 	}
-	return c.on(sized(&sizes{dims: []shape.Dim{d}, scalar: true, dtype: dtype}))
+	return c.on(sized(sizeNumber(d, dtype)))
 }
 
 // depth is the length of an index tuple: the last size of operand i.
@@ -216,6 +240,11 @@ func gatherND(c *call) []op.Value {
 	rest := dims.Sub(b+k, dims.Len())
 	index := c.flatIndex(1, dims.Sub(b, b+k).Slice())
 	rows := dims.Sub(b, b+k).Prod()
+	for i := range b {
+		if shape.Equality(dims.At(i), at.At(i)).Truth() == shape.False {
+			panic(refuse(CodeModel, "the data are "+c.typ(0).String()+", the indices "+c.typ(1).String()+", expected the same first "+strconv.Itoa(b)+" dimensions as batch_dims says"))
+		}
+	}
 	if b > 0 { // the index of the batch counts as well
 		batch := dims.Sub(0, b).Prod()
 		first := c.do(std.Arange, std.ArangeAttrs{End: batch, DType: c.typ(1).DType()})
@@ -233,6 +262,7 @@ func scatterND(c *call) []op.Value {
 	k := c.depth(1, 0)
 	dims, at := c.typ(0).Dims(), c.typ(1).Dims()
 	rest := dims.Sub(k, dims.Len()).Prod()
+	c.needDims(2, at.Sub(0, at.Len()-1).Concat(dims.Sub(k, dims.Len())).Slice()...)
 	count := at.Sub(0, at.Len()-1).Prod()
 	index := c.reshape(c.flatIndex(1, dims.Sub(0, k).Slice()), count, shape.Const(1))
 	index = c.do(std.Expand, std.ExpandAttrs{Shape: shape.Of(count, rest)}, index)
@@ -242,8 +272,7 @@ func scatterND(c *call) []op.Value {
 }
 
 func oneHot(c *call) []op.Value {
-	depth := c.number(1)
-	n := int(depth.Float64())
+	depth := c.depthOf(1)
 	rank := c.rank(0) + 1
 	axis := c.axis(c.int("axis", -1), rank)
 	index := c.x(0)
@@ -252,14 +281,38 @@ func oneHot(c *call) []op.Value {
 	}
 	d := index.Type().DType()
 	below := c.do(std.Lt, std.BinaryAttrs{Other: op.Int(0)}, index)
-	index = c.do(std.Where, nil, below, c.do(std.Add, std.AddAttrs{Other: op.Int(int64(n))}, index), index)
-	classes := c.do(std.Arange, std.ArangeAttrs{End: shape.Const(n), DType: d})
+	index = c.do(std.Where, nil, below, c.plusSize(index, depth, d), index)
+	classes := c.do(std.Arange, std.ArangeAttrs{End: depth, DType: d})
 	for range rank - 1 - axis {
 		classes = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, classes)
 	}
 	hot := c.do(std.Eq, nil, c.do(std.Unsqueeze, std.DimAttrs{Dim: axis}, index), classes)
 	pick := func(i int) op.Value { return c.do(std.Select, std.SelectAttrs{Index: i}, c.x(2)) }
 	return c.one(std.Where, nil, hot, pick(1), pick(0))
+}
+
+// depthOf is a size that a number of any type says.
+func (c *call) depthOf(i int) shape.Dim {
+	v := c.value(i)
+	if v.arr != nil {
+		return shape.Const(int(c.number(i).Float64()))
+	}
+	if v.node != nil && v.typ().DType() != array.I64 && v.typ().DType() != array.I32 {
+		v = &value{name: v.name, node: c.do(std.Cast, std.CastAttrs{DType: array.I64}, c.x(i)).(*graph.Node)}
+	}
+	d := c.measured(i, v, false)
+	if len(d) != 1 {
+		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected one element"))
+	}
+	return d[0]
+}
+
+// plusSize adds a size to integers of a type.
+func (c *call) plusSize(x op.Value, n shape.Dim, d array.DType) op.Value {
+	if k, ok := n.Int(); ok {
+		return c.do(std.Add, std.AddAttrs{Other: op.Int(int64(k))}, x)
+	}
+	return c.do(std.Add, nil, x, c.size(n, d))
 }
 
 func eyeLike(c *call) []op.Value {
@@ -276,7 +329,11 @@ func eyeLike(c *call) []op.Value {
 // reverseSequence turns the first elements of each sequence round, as many as its
 // length says.
 func reverseSequence(c *call) []op.Value {
-	time, batch := c.axis(c.int("time_axis", 0), c.rank(0)), c.axis(c.int("batch_axis", 1), c.rank(0))
+	time, batch := c.int("time_axis", 0), c.int("batch_axis", 1)
+	if c.rank(0) < 2 || time+batch != 1 || time*batch != 0 {
+		panic(refuse(CodeModel, "time_axis is "+strconv.Itoa(time)+", batch_axis "+strconv.Itoa(batch)+" of "+c.typ(0).String()+", expected 0 and 1"))
+	}
+	c.needDims(1, c.typ(0).Dim(batch))
 	return []op.Value{c.reversedWithin(c.x(0), c.x(1), time, batch)}
 }
 
@@ -304,7 +361,7 @@ func (c *call) reversedWithin(x, lengths op.Value, time, batch int) op.Value {
 
 // centerCropPad crops or pads axes to sizes, evenly; what is odd goes to the end.
 func centerCropPad(c *call) []op.Value {
-	to := c.ints(1)
+	to := c.dims(1)
 	axes, rank := c.list("axes"), c.rank(0)
 	if axes == nil {
 		for i := range rank {
@@ -314,21 +371,19 @@ func centerCropPad(c *call) []op.Value {
 	if len(axes) != len(to) {
 		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(to))+" sizes for "+strconv.Itoa(len(axes))+" axes"))
 	}
-	list := make([]int, 2*rank)
+	list := make([]shape.Dim, 2*rank)
 	for i, a := range axes {
 		a = c.axis(a, rank)
-		n, ok := c.typ(0).Dim(a).Int()
-		if !ok {
-			panic(refuse(CodeValue, "size "+c.typ(0).Dim(a).String()+" is not known"))
+		n := c.typ(0).Dim(a)
+		if n.IsUnknown() {
+			panic(refuse(CodeValue, "size "+n.String()+" is not known"))
 		}
 		k := 2 * (rank - 1 - a)
-		if d := to[i] - n; d >= 0 {
-			list[k], list[k+1] = d/2, d-d/2
-		} else {
-			list[k], list[k+1] = -(-d / 2), -(-d - -d/2)
-		}
+		more := to[i].Sub(n)
+		list[k] = quotient(more, shape.Const(2))
+		list[k+1] = more.Sub(list[k])
 	}
-	return c.one(std.Pad, std.PadAttrs{Pad: op.IntList(list...)}, c.x(0))
+	return c.one(std.Pad, std.PadAttrs{Pad: shape.Of(list...)}, c.x(0))
 }
 
 // tensorScatter writes an update into a cache, from the index of each batch on.
@@ -340,6 +395,10 @@ func tensorScatter(c *call) []op.Value {
 	}
 	circular := c.oneOf("mode", "linear", "circular") == "circular"
 	dims := c.typ(1).Dims()
+	c.needDims(1, c.typ(0).Dims().With(axis, dims.At(axis)).Slice()...)
+	if c.has(2) {
+		c.needDims(2, c.typ(0).Dim(0))
+	}
 	t := c.do(std.Arange, std.ArangeAttrs{End: dims.At(axis)})
 	for range rank - 1 - axis {
 		t = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, t)

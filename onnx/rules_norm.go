@@ -85,13 +85,16 @@ func rmsNorm(c *call) []op.Value {
 // groupNorm has a factor for each group at first, for each channel since set 21.
 func groupNorm(c *call, perGroup bool) []op.Value {
 	groups := c.int("num_groups", 0)
+	if groups < 1 {
+		panic(refuse(CodeModel, "num_groups is "+strconv.Itoa(groups)+", expected 1 or more"))
+	}
 	c.ignore("stash_type")
 	a := std.GroupNormAttrs{NumGroups: groups, Eps: c.float("epsilon", 1e-5)}
 	if !perGroup {
 		return c.one(std.GroupNorm, a, c.x(0), c.x(1), c.x(2))
 	}
 	n, ok := c.typ(0).Dim(1).Int()
-	if !ok || groups < 1 || n%groups != 0 {
+	if !ok || n%groups != 0 {
 		panic(refuse(CodeModel, strconv.Itoa(groups)+" groups of "+c.typ(0).Dim(1).String()+" channels"))
 	}
 	each := func(i int) op.Value {

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -31,28 +32,33 @@ func globalLp(c *call, p float64) []op.Value {
 	return c.one(std.Norm, std.NormAttrs{P: op.Float(p), Dim: op.IntList(dims...), KeepDim: true}, c.x(0))
 }
 
+// kernelShape is the attribute of pools, which must have an entry for each spatial
+// dimension of operand 0: one for fewer would be a pool over the channels to operators,
+// which take tensors without a batch as well.
+func (c *call) kernelShape() []int {
+	if c.list("kernel_shape") == nil {
+		panic(refuse(CodeModel, "attribute kernel_shape is missing"))
+	}
+	c.needSpatial("kernel_shape", len(c.list("kernel_shape")))
+	return c.perDim("kernel_shape", c.rank(0)-2)
+}
+
 func maxPool(c *call) []op.Value {
-	k := c.list("kernel_shape")
+	k := c.kernelShape()
 	w := c.window(k)
 	columns := c.flag("storage_order", false)
 	x := c.x(0)
-	fits := w.symmetric()
-	for i := range k {
-		fits = fits && 2*w.begin[i] <= (k[i]-1)*w.dilations[i]+1
-	}
-	crop := make([]int, len(k)) // what of the padding is elements
-	ceil := c.flag("ceil_mode", false)
-	if !fits {
+	ceil := c.ceil(&w)
+	crop := make([]shape.Dim, len(k)) // what of the padding is elements
+	if !w.fits(true) {
 		copy(crop, w.begin)
-		if ceil && c.ceilEnds(&w) != nil {
-			for i, n := range c.ceilEnds(&w) {
-				w.end[i] += n
-			}
+		if ends := c.ceilEnds(&w, ceil); ends != nil {
+			w.extend(ends)
 			ceil = false
 		}
 		x = c.padded(x, &w, true, lowest(c.typ(0).DType()))
 	}
-	a := std.MaxPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), Padding: op.IntList(w.begin...),
+	a := std.MaxPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), Padding: w.padding(),
 		Dilation: op.IntList(w.dilations...), CeilMode: ceil}
 	if c.outputs() < 2 {
 		return c.one(c.byRank(len(k), std.MaxPool1d, std.MaxPool2d, std.MaxPool3d), a, x)
@@ -65,13 +71,13 @@ func maxPool(c *call) []op.Value {
 // poolIndices turns positions within a plane of the padded x, of type padded, into
 // positions within the whole of operand 0. A position in the padding is that of a
 // window's first tap, which no element exceeds: the first tap inside is meant.
-func (c *call) poolIndices(at op.Value, padded shape.Type, crop, dilations []int, columns bool) op.Value {
+func (c *call) poolIndices(at op.Value, padded shape.Type, crop []shape.Dim, dilations []int, columns bool) op.Value {
 	t := c.typ(0)
 	n := len(crop)
 	size := func(d shape.Dim) op.Value { return c.size(d, array.I64) }
 	moved := columns
 	for _, k := range crop {
-		moved = moved || k != 0
+		moved = moved || !k.Is(0)
 	}
 	if moved || !padded.Dims().Equal(t.Dims()) {
 		var sum op.Value
@@ -83,8 +89,12 @@ func (c *call) poolIndices(at op.Value, padded shape.Type, crop, dilations []int
 				k = c.do(std.Remainder, nil, rest, size(padded.Dim(2+d)))
 				rest = c.do(std.FloorDivide, nil, rest, size(padded.Dim(2+d)))
 			}
-			if crop[d] != 0 {
-				k = c.do(std.Sub, std.SubAttrs{Other: op.Int(int64(crop[d]))}, k)
+			if !crop[d].Is(0) {
+				if n, ok := crop[d].Int(); ok {
+					k = c.do(std.Sub, std.SubAttrs{Other: op.Int(int64(n))}, k)
+				} else {
+					k = c.do(std.Sub, nil, k, size(crop[d]))
+				}
 				inside := c.do(std.Remainder, std.ReversibleAttrs{Other: op.Int(int64(dilations[d]))}, k)
 				k = c.do(std.Where, nil, c.do(std.Lt, std.BinaryAttrs{Other: op.Int(0)}, k), inside, k)
 			}
@@ -112,17 +122,22 @@ func (c *call) poolIndices(at op.Value, padded shape.Type, crop, dilations []int
 
 // maxUnpool puts elements where indices say, over the whole result, and zeros elsewhere.
 func maxUnpool(c *call) []op.Value {
-	w := c.window(c.list("kernel_shape"))
+	w := c.window(c.kernelShape())
 	n := len(w.kernel)
-	c.needSpatial(n)
+	c.needDims(1, c.typ(0).Dims().Slice()...)
 	dims := c.typ(0).Dims().Slice()
 	if c.has(2) {
 		if dims = c.dims(2); len(dims) != n+2 {
 			panic(refuse(CodeModel, "output_shape has "+strconv.Itoa(len(dims))+" elements, expected "+strconv.Itoa(n+2)))
 		}
+		for i := range 2 {
+			if shape.Equality(dims[i], c.typ(0).Dim(i)).Truth() == shape.False {
+				panic(refuse(CodeModel, "output_shape is "+shape.Of(dims...).String()+" for an input "+c.typ(0).String()+", expected its batch and channels"))
+			}
+		}
 	} else {
 		for i := range n {
-			dims[2+i] = dims[2+i].AddInt(-1).MulInt(w.strides[i]).AddInt(w.kernel[i] - w.begin[i] - w.end[i])
+			dims[2+i] = dims[2+i].AddInt(-1).MulInt(w.strides[i]).AddInt(w.kernel[i]).Sub(w.begin[i]).Sub(w.end[i])
 		}
 	}
 	total := shape.Of(dims...).Prod()
@@ -135,21 +150,18 @@ func maxUnpool(c *call) []op.Value {
 // averagePool counts the padding where it is told to; where the ends differ, sums and
 // counts are pooled apart.
 func averagePool(c *call) []op.Value {
-	k := c.list("kernel_shape")
+	k := c.kernelShape()
 	w := c.window(k)
-	include, ceil := c.flag("count_include_pad", false), c.flag("ceil_mode", false)
-	fits := w.symmetric()
-	for i := range k {
-		fits = fits && 2*w.begin[i] <= k[i]
-	}
-	if w.dilated() || ceil && !fits && c.ceilEnds(&w) != nil {
+	include, ceil := c.flag("count_include_pad", false), c.ceil(&w)
+	fits := w.fits(false)
+	if w.dilated() || !fits && c.ceilEnds(&w, ceil) != nil {
 		sum, count := c.dilatedSums(&w, ceil, c.x(0), include)
 		return c.one(std.Div, nil, sum, count)
 	}
 	o := c.byRank(len(k), std.AvgPool1d, std.AvgPool2d, std.AvgPool3d)
 	a := std.AvgPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), CeilMode: ceil, CountExcludePad: !include}
 	if fits {
-		a.Padding = op.IntList(w.begin...)
+		a.Padding = w.padding()
 		return c.one(o, a, c.x(0))
 	}
 	a.CountExcludePad = false
@@ -157,7 +169,7 @@ func averagePool(c *call) []op.Value {
 		return c.one(o, a, c.padded(c.x(0), &w, true, 0))
 	}
 	ones := w
-	ones.begin, ones.end = append([]int(nil), w.begin...), append([]int(nil), w.end...)
+	ones.begin, ones.end = slices.Clone(w.begin), slices.Clone(w.end)
 	if !ceil {
 		a.DivisorOverride = 1
 	}
@@ -170,10 +182,11 @@ func averagePool(c *call) []op.Value {
 	return c.one(std.Div, nil, sum, count)
 }
 
-// needSpatial refuses an operand that does not have n spatial dimensions.
-func (c *call) needSpatial(n int) {
+// needSpatial refuses an operand 0 that does not have n spatial dimensions, as what has.
+func (c *call) needSpatial(what string, n int) {
 	if c.rank(0) != n+2 {
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected "+strconv.Itoa(n)+" spatial dimensions as kernel_shape has"))
+		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected "+strconv.Itoa(n)+" spatial dimensions as "+what+" has").
+			WithHint("an input has a batch and channels before its spatial dimensions; export the model again, or correct it"))
 	}
 }
 
@@ -192,12 +205,9 @@ func (w *window) dilated() bool {
 func (c *call) dilatedSums(w *window, ceil bool, x op.Value, include bool) (sum, count op.Value) {
 	n := len(w.kernel)
 	t := x.Type()
-	c.needSpatial(n)
-	behind := make([]int, 2*n)
-	if ceil {
-		for i, k := range c.ceilEnds(w) {
-			behind[2*(n-1-i)+1] = k
-		}
+	behind := shape.Ints(make([]int, 2*n)...)
+	for i, k := range c.ceilEnds(w, ceil) {
+		behind = behind.With(2*(n-1-i)+1, k)
 	}
 	ones := []shape.Dim{shape.Const(1), shape.Const(1)}
 	for _, k := range w.kernel {
@@ -207,8 +217,8 @@ func (c *call) dilatedSums(w *window, ceil bool, x op.Value, include bool) (sum,
 	a := std.ConvAttrs{Stride: op.IntList(w.strides...), Dilation: op.IntList(w.dilations...), Groups: 1}
 	add := func(v op.Value, pad float64) op.Value {
 		own := *w
-		own.begin, own.end = append([]int(nil), w.begin...), append([]int(nil), w.end...)
-		v = c.do(std.Pad, std.PadAttrs{Pad: op.IntList(behind...)}, c.padded(v, &own, true, pad))
+		own.begin, own.end = slices.Clone(w.begin), slices.Clone(w.end)
+		v = c.do(std.Pad, std.PadAttrs{Pad: behind}, c.padded(v, &own, true, pad))
 		return c.do(c.byRank(n, std.Conv1d, std.Conv2d, std.Conv3d), a, v, weight, nil)
 	}
 	plane := append([]shape.Dim{shape.Const(1), shape.Const(1)}, t.Dims().Sub(2, 2+n).Slice()...)
@@ -222,49 +232,56 @@ func (c *call) dilatedSums(w *window, ceil bool, x op.Value, include bool) (sum,
 	return c.reshape(sum, append(t.Dims().Sub(0, 2).Slice(), sum.Type().Dims().Sub(2, 2+n).Slice()...)...), count
 }
 
+// ceil is the attribute ceil_mode, which auto_pad leaves nothing to do: its windows are full ones.
+func (c *call) ceil(w *window) bool { return c.flag("ceil_mode", false) && !w.same }
+
 // ceilEnds is what must follow the padding behind, so that windows which need not be
-// full are full ones: as many as ceil_mode asks for, none of which starts in the padding. It is nil
+// full are full ones: as many as ceil_mode asks for, none of which starts in the padding; where
+// windows do not reach the end, it is less than nothing. It is nil without ceil_mode, and
 // where there is no padding behind that an operator's own rule would mistake for elements.
-func (c *call) ceilEnds(w *window) []int {
-	ends := make([]int, len(w.kernel))
+func (c *call) ceilEnds(w *window, ceil bool) []shape.Dim {
 	some := w.dilated()
-	for _, k := range w.end {
-		some = some || k != 0
+	for _, d := range w.end {
+		some = some || !d.Is(0)
 	}
-	if !some {
+	if !ceil || !some {
 		return nil
 	}
-	c.needSpatial(len(ends))
+	ends := make([]shape.Dim, len(w.kernel))
 	for i := range ends {
-		d := c.typ(0).Dim(2 + i)
-		size, ok := d.Int()
-		if !ok {
-			panic(refuse(CodeValue, "ceil_mode with dilations or with other padding at the two ends needs sizes that are known, "+d.String()+" is not"))
+		size, stride := c.spatialSize(i).Add(w.begin[i]), w.strides[i]
+		n := w.reach(i) // of a window, beyond the padding behind: a number without auto_pad
+		more := w.end[i].MulInt(-1).AddInt(n)
+		if full, ok := size.Sub(more).Int(); ok && full <= -stride {
+			panic(refuse(CodeModel, "the windows span "+strconv.Itoa(n)+" in spatial dimension "+strconv.Itoa(i)+", the input with its padding has "+strconv.Itoa(full+n)))
 		}
-		extent, stride := (w.kernel[i]-1)*w.dilations[i]+1, w.strides[i]
-		more := size + w.begin[i] + w.end[i] - extent
-		if more <= -stride {
-			panic(refuse(CodeModel, "the windows span "+strconv.Itoa(extent)+" in spatial dimension "+strconv.Itoa(i)+", the input with its padding has "+strconv.Itoa(more+extent)))
+		// The last window starts before its end would lie a stride behind the padding,
+		// and before the padding.
+		last := size.AddInt(-1).FloorDivInt(stride)
+		if k, ok := more.Int(); !ok || k > stride {
+			last = size.Sub(more).AddInt(stride - 1).FloorDivInt(stride)
 		}
-		last := (more + stride - 1) / stride * stride
-		if last >= size+w.begin[i] { // it would start in the padding
-			last -= stride
+		ends[i] = last.MulInt(stride).Sub(size).Add(more)
+		if n, ok := ends[i].Int(); ok {
+			ends[i] = shape.Const(max(n, 0))
 		}
-		ends[i] = max(0, last+extent-size-w.begin[i]-w.end[i])
 	}
 	return ends
 }
 
 // lpPool's padding is zeros, which add nothing to a sum of powers.
 func lpPool(c *call) []op.Value {
-	k := c.list("kernel_shape")
+	k := c.kernelShape()
 	w := c.window(k)
 	p := float64(c.int("p", 2))
-	ceil := c.flag("ceil_mode", false)
+	if p < 1 {
+		panic(refuse(CodeModel, "p is "+strconv.Itoa(int(p))+", expected 1 or more"))
+	}
+	ceil := c.ceil(&w)
 	x := c.do(std.Abs, nil, c.x(0))
 	power := func(v op.Value, p float64) op.Value { return c.do(std.Pow, std.ReversibleAttrs{Other: op.Float(p)}, v) }
 	switch {
-	case w.dilated() || ceil && c.ceilEnds(&w) != nil:
+	case w.dilated() || c.ceilEnds(&w, ceil) != nil:
 		sum, _ := c.dilatedSums(&w, ceil, power(x, p), false)
 		return []op.Value{power(sum, 1/p)}
 	case ceil: // PyTorch's lp_pool weighs the last window by what it lacks
@@ -302,25 +319,23 @@ func global(c *call, o *op.Op) []op.Value {
 }
 
 // window is what convolutions and pools share: kernel, strides, dilations and the
-// padding in front of and behind each spatial dimension.
+// padding in front of and behind each spatial dimension, which may follow from its size.
 type window struct {
 	kernel, strides, dilations []int
-	begin, end                 []int
+	begin, end                 []shape.Dim
+	same                       bool // the padding is that of SAME_UPPER or SAME_LOWER
 }
 
-// window reads the attributes; kernel is known from a weight or from kernel_shape.
+// window reads the attributes; kernel is known from a weight or from kernel_shape, and
+// goes with the spatial dimensions of operand 0.
 func (c *call) window(kernel []int) window {
 	n := len(kernel)
-	w := window{kernel: kernel, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]int, n), end: make([]int, n)}
-	pads := c.list("pads")
+	w := window{kernel: kernel, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]shape.Dim, n), end: make([]shape.Dim, n)}
+	pads := shape.Ints(c.pads(n)...).Slice()
 	switch c.oneOf("auto_pad", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER") {
 	case "NOTSET":
-		if pads != nil && len(pads) != 2*n {
-			panic(refuse(CodeModel, "pads has "+strconv.Itoa(len(pads))+" entries, expected "+strconv.Itoa(2*n)))
-		}
-		for i := 0; pads != nil && i < n; i++ {
-			w.begin[i], w.end[i] = pads[i], pads[n+i]
-		}
+		copy(w.begin, pads[:n])
+		copy(w.end, pads[n:])
 	case "SAME_UPPER":
 		c.samePads(&w, false)
 	case "SAME_LOWER":
@@ -329,75 +344,142 @@ func (c *call) window(kernel []int) window {
 	return w
 }
 
-func (c *call) perDim(name string, n int) []int {
+// mostEntry bounds the entries of lists that say how windows lie, so that no sum or
+// product of a few wraps.
+const mostEntry = 1<<31 - 1
+
+// listOf is a list attribute of n entries from least on; each is def where the list is
+// absent.
+func (c *call) listOf(name string, n, def, least int) []int {
 	v := c.list(name)
 	if v == nil {
-		v = make([]int, n)
-		for i := range v {
-			v[i] = 1
-		}
+		v = slices.Repeat([]int{def}, n)
 	}
 	if len(v) != n {
 		panic(refuse(CodeModel, name+" has "+strconv.Itoa(len(v))+" entries, expected "+strconv.Itoa(n)))
 	}
 	for _, x := range v {
-		if x < 1 {
-			panic(refuse(CodeModel, name+" has the entry "+strconv.Itoa(x)))
+		if x < least || x > mostEntry {
+			panic(refuse(CodeModel, name+" has the entry "+strconv.Itoa(x)+", expected "+strconv.Itoa(least)+" to "+strconv.Itoa(mostEntry)))
 		}
 	}
 	return v
 }
 
+// perDim is a list attribute with an entry for each of n spatial dimensions.
+func (c *call) perDim(name string, n int) []int { return c.listOf(name, n, 1, 1) }
+
+// pads are those before n spatial dimensions, then those behind them; negative ones crop.
+func (c *call) pads(n int) []int { return c.listOf("pads", 2*n, 0, -mostEntry) }
+
 // samePads pads so that the result has as many elements as there are strides in the
-// operand; where one more is needed at one end, low says at which.
+// operand; where one more is needed at one end, low says at which. Where windows leave gaps,
+// none may be needed: what lies behind the last window is cut off then.
 func (c *call) samePads(w *window, low bool) {
-	for i, k := range w.kernel {
-		total := (k - 1) * w.dilations[i]
-		if s := w.strides[i]; s > 1 {
-			d := c.typ(0).Dim(2 + i)
-			n, ok := d.Int()
-			if !ok {
-				panic(refuse(CodeValue, "auto_pad with strides needs sizes that are known, "+d.String()+" is not").
-					WithHint("export the model with pads, or with fixed sizes of the input"))
-			}
-			total = max(((n+s-1)/s-1)*s+total+1-n, 0) // as TensorFlow, which auto_pad is from
+	w.same = true
+	for i := range w.kernel {
+		reach, s, n := w.reach(i), w.strides[i], c.spatialSize(i)
+		total := shape.Const(reach - 1)
+		if s > 1 {
+			last := n.AddInt(-1).FloorDivInt(s).MulInt(s) // where the last window starts
+			total = last.AddInt(reach).Sub(n)             // as TensorFlow, which auto_pad is from
 		}
-		w.begin[i], w.end[i] = total/2, total-total/2
+		if reach == 1 {
+			continue // a window of one element needs no padding, wherever it is
+		}
+		some := total
+		if reach < s {
+			some = total.Max(shape.Const(0))
+		}
+		w.begin[i] = some.FloorDivInt(2)
 		if low {
-			w.begin[i], w.end[i] = w.end[i], w.begin[i]
+			w.begin[i] = some.Sub(w.begin[i])
+		}
+		w.end[i] = total.Sub(w.begin[i])
+		if n, ok := w.end[i].Int(); ok {
+			w.end[i] = shape.Const(max(n, 0))
 		}
 	}
 }
 
-// symmetric reports whether both ends have the same padding.
+// spatialSize is the size of a spatial dimension of operand 0, a number or an expression.
+func (c *call) spatialSize(i int) shape.Dim {
+	d := c.typ(0).Dim(2 + i)
+	if d.IsUnknown() {
+		panic(refuse(CodeValue, "the input is "+c.typ(0).String()+", and padding follows from its sizes"))
+	}
+	return d
+}
+
+// reach is how many elements a window spans along a spatial dimension.
+func (w *window) reach(i int) int { return (w.kernel[i]-1)*w.dilations[i] + 1 }
+
+// count is how many windows there are along spatial dimension i of size n.
+func (w *window) count(i int, n shape.Dim) shape.Dim {
+	return n.Add(w.begin[i]).Add(w.end[i]).AddInt(-w.reach(i)).FloorDivInt(w.strides[i]).AddInt(1)
+}
+
+// symmetric reports whether both ends have the same padding, a number.
 func (w *window) symmetric() bool {
-	for i := range w.begin {
-		if w.begin[i] != w.end[i] || w.begin[i] < 0 {
+	for i, d := range w.begin {
+		if n, ok := d.Int(); !ok || n < 0 || !d.Equal(w.end[i]) {
 			return false
 		}
 	}
 	return true
 }
 
+// fits reports whether an operator takes the padding: the same number at both ends, and at
+// most half of the kernel, whose gaps count where dilated says so.
+func (w *window) fits(dilated bool) bool {
+	if !w.symmetric() {
+		return false
+	}
+	for i, d := range w.begin {
+		reach := w.kernel[i]
+		if dilated {
+			reach = w.reach(i)
+		}
+		if n, _ := d.Int(); 2*n > reach {
+			return false
+		}
+	}
+	return true
+}
+
+// extend adds to the padding behind.
+func (w *window) extend(ends []shape.Dim) {
+	for i, d := range ends {
+		w.end[i] = w.end[i].Add(d)
+	}
+}
+
+// padding is what both ends have in common, where padded has left nothing else.
+func (w *window) padding() op.Ints {
+	n, _ := shape.Of(w.begin...).Known()
+	return op.IntList(n...)
+}
+
 // padded pads x by what the two ends do not have in common, or by everything, and
 // leaves the rest in begin.
 func (c *call) padded(x op.Value, w *window, all bool, value float64) op.Value {
-	pad := make([]int, 2*len(w.begin))
-	some := false
-	for i := range w.begin {
-		common := min(w.begin[i], w.end[i])
-		if all || common < 0 {
-			common = 0
+	pad := shape.Ints(make([]int, 2*len(w.begin))...)
+	for i, begin := range w.begin {
+		end := w.end[i]
+		b, ok := begin.Int()
+		e, known := end.Int()
+		common := shape.Const(max(min(b, e), 0))
+		if all || !ok || !known {
+			common = shape.Const(0)
 		}
 		k := 2 * (len(w.begin) - 1 - i)
-		pad[k], pad[k+1] = w.begin[i]-common, w.end[i]-common
-		some = some || pad[k] != 0 || pad[k+1] != 0
+		pad = pad.With(k, begin.Sub(common)).With(k+1, end.Sub(common))
 		w.begin[i], w.end[i] = common, common
 	}
-	if !some {
+	if pad.Equal(shape.Ints(make([]int, pad.Len())...)) {
 		return x
 	}
-	return c.do(std.Pad, std.PadAttrs{Pad: op.IntList(pad...), Value: value}, x)
+	return c.do(std.Pad, std.PadAttrs{Pad: pad, Value: value}, x)
 }
 
 // lowest is the value that no maximum takes.

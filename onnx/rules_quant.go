@@ -34,7 +34,15 @@ func (c *call) scaleAxis() int {
 
 // blocks spreads scales or zero points that stand for blocks along an axis over their
 // elements.
-func (c *call) blocks(v op.Value, axis, size int) op.Value {
+func (c *call) blocks(i, axis, size int) op.Value {
+	t := c.typ(0)
+	if size < 1 || size > mostEntry {
+		panic(refuse(CodeModel, "block_size is "+strconv.Itoa(size)+", expected 0 for none, or more"))
+	}
+	want := t.Dims().Slice()
+	want[axis] = t.Dim(axis).AddInt(size - 1).FloorDivInt(size)
+	c.needDims(i, want...)
+	v := c.x(i)
 	v = c.do(std.RepeatInterleave, std.RepeatInterleaveAttrs{Repeats: size, Dim: axis}, v)
 	return c.do(std.Slice, std.SliceAttrs{Dim: axis, Stop: c.typ(0).Dim(axis)}, v)
 }
@@ -60,12 +68,12 @@ func quantizeLinear(c *call) []op.Value {
 	if block == 0 {
 		return c.one(std.Quantize, std.QuantizeAttrs{Axis: axis, DType: d, Unsaturated: unsaturated}, x, scale, c.opt(2))
 	}
-	v := c.do(std.Div, nil, x, c.blocks(scale, axis, block))
+	v := c.do(std.Div, nil, x, c.as(c.typ(0).DType(), c.blocks(1, axis, block)))
 	if !d.IsNarrowFloat() {
 		v = c.do(std.Round, nil, v)
 	}
 	if c.has(2) {
-		v = c.do(std.Add, nil, v, c.as(c.typ(0).DType(), c.blocks(c.x(2), axis, block)))
+		v = c.do(std.Add, nil, v, c.as(c.typ(0).DType(), c.blocks(2, axis, block)))
 	}
 	return c.one(std.Cast, std.CastAttrs{DType: d, Unsaturated: unsaturated}, v)
 }
@@ -88,9 +96,9 @@ func dequantizeLinear(c *call) []op.Value {
 	wide := func(v op.Value) op.Value { return c.as(array.F32, v) }
 	v := wide(c.x(0))
 	if c.has(2) {
-		v = c.do(std.Sub, nil, v, wide(c.blocks(c.x(2), axis, block)))
+		v = c.do(std.Sub, nil, v, wide(c.blocks(2, axis, block)))
 	}
-	return []op.Value{c.as(d, c.do(std.Mul, nil, v, wide(c.blocks(scale, axis, block))))}
+	return []op.Value{c.as(d, c.do(std.Mul, nil, v, wide(c.blocks(1, axis, block))))}
 }
 
 // as casts to an element type.
@@ -123,11 +131,12 @@ func qlinearConv(c *call) []op.Value {
 // qconv calls a convolution with the weight at operand w.
 func qconv(c *call, w int, d array.DType, in ...op.Value) []op.Value {
 	k := c.spatial(w)
+	c.needSpatial("the weight", len(k))
 	win := c.window(k)
 	if !win.symmetric() {
 		in[0] = c.padded(in[0], &win, false, c.zeroOf())
 	}
-	a := std.QConvAttrs{Stride: op.IntList(win.strides...), Padding: op.IntList(win.begin...),
+	a := std.QConvAttrs{Stride: op.IntList(win.strides...), Padding: win.padding(),
 		Dilation: op.IntList(win.dilations...), Groups: c.group(), DType: d}
 	if len(k) > 3 {
 		panic(refuse(CodeOperator, strconv.Itoa(len(k))+" spatial dimensions are not supported"))

@@ -124,7 +124,7 @@ func arg(c *call, o *op.Op) []op.Value {
 	}
 	n := c.typ(0).Dim(axis)
 	v := c.do(o, a, c.do(std.Flip, std.FlipAttrs{Dims: op.IntList(axis)}, c.x(0)))
-	last := c.on(sized(&sizes{dims: []shape.Dim{n.AddInt(-1)}, scalar: true, dtype: array.I64}))
+	last := c.on(sized(sizeNumber(n.AddInt(-1), array.I64)))
 	return c.one(std.Sub, nil, last, v)
 }
 
@@ -148,7 +148,27 @@ func softmax(o *op.Op) []rule {
 
 // cumulative is a sum or product of what comes before; neutral is that of nothing.
 func cumulative(c *call, o *op.Op, neutral float64) []op.Value {
-	axis := c.axis(c.index(1), c.rank(0))
+	if c.value(1).arr == nil { // one of a few
+		var v op.Value
+		for axis := range c.rank(0) {
+			w := cumulativeAlong(c, o, neutral, axis)
+			if v == nil {
+				v = w
+				continue
+			}
+			is := c.do(std.LogicalOr, nil, c.do(std.Eq, std.BinaryAttrs{Other: op.Int(int64(axis))}, c.element(1, 0)),
+				c.do(std.Eq, std.BinaryAttrs{Other: op.Int(int64(axis - c.rank(0)))}, c.element(1, 0)))
+			v = c.do(std.Where, nil, is, w, v)
+		}
+		if v == nil {
+			panic(refuse(CodeModel, "the input has no axes"))
+		}
+		return []op.Value{v}
+	}
+	return []op.Value{cumulativeAlong(c, o, neutral, c.axis(c.index(1), c.rank(0)))}
+}
+
+func cumulativeAlong(c *call, o *op.Op, neutral float64, axis int) op.Value {
 	exclusive, reverse := c.flag("exclusive", false), c.flag("reverse", false)
 	x, d := c.x(0), c.typ(0).DType()
 	flip := func(v op.Value) op.Value {
@@ -161,9 +181,9 @@ func cumulative(c *call, o *op.Op, neutral float64) []op.Value {
 	if exclusive {
 		pad := make([]int, 2*(c.rank(0)-axis))
 		pad[len(pad)-2], pad[len(pad)-1] = 1, -1
-		v = c.do(std.Pad, std.PadAttrs{Pad: op.IntList(pad...), Value: neutral}, v)
+		v = c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(pad...), Value: neutral}, v)
 	}
-	return []op.Value{flip(v)}
+	return flip(v)
 }
 
 func topk(c *call) []op.Value {
@@ -171,8 +191,14 @@ func topk(c *call) []op.Value {
 	switch {
 	case c.given("k"):
 		a.K = c.int("k", 0)
-	case c.value(1).arr != nil || c.im.bindable(c.in[1]):
+	case c.value(1).arr != nil:
 		a.K = c.index(1)
+	case c.in[1].sizes != nil:
+		out := c.items(c.do(std.Sort, std.SortAttrs{Dim: a.Dim, Descending: !a.Smallest}, c.x(0)), 2)
+		for i := range out {
+			out[i] = c.do(std.Narrow, std.NarrowAttrs{Dim: a.Dim, Length: c.dim(1)}, out[i])
+		}
+		return out
 	default: // how many is known when the model runs
 		k := c.element(1, 0)
 		out := c.items(c.do(std.Sort, std.SortAttrs{Dim: a.Dim, Descending: !a.Smallest}, c.x(0)), 2)

@@ -25,13 +25,16 @@ var refusedOps = map[string]map[string]string{
 		"BiasDropout": isTraining, "BitmaskDropout": isTraining, "BitmaskBiasDropout": isTraining,
 	},
 	"com.microsoft.nchwc": {"*": "its operators are for one processor; save the optimised model at a lower level of optimisation"},
-	"ai.onnx.ml":          {"*": "classical machine learning is not supported; export the network alone"},
+	mlDomain: {
+		"ZipMap": isMaps, "CastMap": isMaps, "DictVectorizer": isMaps, "CategoryMapper": isStrings,
+	},
 }
 
 // Reasons, each with what to do instead.
 const (
 	isRandom   = "it draws from a generator whose numbers ONNX does not define; make the numbers outside and give them to the model as an input"
 	isStrings  = "there are no tensors of strings; do this part outside of the model"
+	isMaps     = "there are no maps; export the model without it (zipmap=False in onnxmltools, options={'zipmap': False} in skl2onnx): what goes into it is the tensor"
 	isTraining = "it is one of training; export the model for inference"
 	isSearch   = "it runs a model in a loop of its own; export the decoder, and write the loop in Go"
 	isExperts  = "mixtures of experts are not supported; export the model without fusing them"

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -34,6 +35,7 @@ type resizing struct {
 type resizedAxis struct {
 	from, to   shape.Dim
 	kept       bool    // it is not listed
+	limited    bool    // its expression is right for sizes up to mostScaled
 	scale      float64 // 0 where the ratio of the sizes is meant
 	start, end float64
 }
@@ -54,7 +56,7 @@ func (c *call) numbers(i int) []float64 {
 // scaled is the operator of the first sets, which had one way.
 func (c *call) scaled(scales []float64) []op.Value {
 	r := c.resizing(c.oneOf("mode", "nearest", "linear"), "asymmetric", "floor")
-	r.scaleBy(c.every(), scales)
+	c.scaleBy(&r, c.every(), scales)
 	return []op.Value{c.resized(&r)}
 }
 
@@ -115,15 +117,16 @@ func resize(c *call) []op.Value {
 	case given(2) == given(3):
 		panic(refuse(CodeModel, "expected one of scales and sizes"))
 	case given(2):
-		r.scaleBy(axes, c.numbers(2))
+		c.scaleBy(&r, axes, c.numbers(2))
 	default:
 		r.sizes(axes, c.dims(3), policy)
 	}
 	return []op.Value{c.resized(&r)}
 }
 
-// scaleBy sets sizes from factors, which are f32 and multiplied as such.
-func (r *resizing) scaleBy(axes []int, scales []float64) {
+// scaleBy sets sizes from factors, which are f32 and multiplied as such: sizes that are open
+// as expressions of the same value, else as numbers that the run computes.
+func (c *call) scaleBy(r *resizing, axes []int, scales []float64) {
 	if len(scales) != len(axes) {
 		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(scales))+" scales, expected "+strconv.Itoa(len(axes))))
 	}
@@ -141,14 +144,50 @@ func (r *resizing) scaleBy(axes []int, scales []float64) {
 		if f == 1 {
 			continue
 		}
-		line := shape.TensorType(array.F32, shape.Of(shape.Const(1), shape.Const(1), a.from))
-		t, err := std.Interpolate.Type(nil, std.InterpolateAttrs{ScaleFactor: op.FloatList(f)}, []shape.Type{line})
-		if err != nil || t.Dim(2).IsUnknown() {
-			panic(refuse(CodeValue, "the size of axis "+strconv.Itoa(x)+" is "+a.from.String()+" times "+op.Float(f).String()+", which is no expression").
-				WithHint("export the model with fixed sizes of the input, or with sizes"))
+		if a.from.IsUnknown() {
+			panic(refuse(CodeValue, "the input is "+c.typ(0).String()+", and the size of axis "+strconv.Itoa(x)+" is multiplied"))
 		}
-		a.to = t.Dim(2)
+		num, den, ok := fraction(f)
+		if a.to = a.from.MulInt(num).FloorDivInt(max(den, 1)); !ok || a.to.IsUnknown() {
+			a.to = c.multiplied(x, f)
+		} else {
+			a.limited = den&(den-1) != 0
+		}
 	}
+}
+
+// multiplied is the size of an axis of operand 0 times a factor, as the run computes it in f32.
+func (c *call) multiplied(axis int, f float64) shape.Dim {
+	v := c.do(std.Cast, std.CastAttrs{DType: array.F32}, c.do(op.Dim, op.AxisAttrs{Axis: axis}, c.x(0)))
+	v = c.do(std.Floor, nil, c.do(std.Mul, std.BinaryAttrs{Other: op.Float(f)}, v))
+	n, ok := c.do(std.Cast, std.CastAttrs{DType: array.I64}, v).(*graph.Node)
+	if !ok {
+		panic(c.notConstant(0))
+	}
+	return c.measure(n, false)[0]
+}
+
+// mostPart bounds the numbers of fractions, mostScaled the sizes for which it is tried out
+// that they are the same times a fraction and times its f32.
+const mostPart, mostScaled = 1 << 10, 1 << 18
+
+// fraction returns num/den with floor(n·num/den) = floor(n·f in f32) for sizes n up to
+// mostScaled.
+func fraction(f float64) (num, den int, ok bool) {
+	for den = 1; den <= mostPart; den++ {
+		if num = int(math.Round(f * float64(den))); float32(float64(num)/float64(den)) == float32(f) {
+			break
+		}
+	}
+	if den > mostPart || num < 1 || num > mostPart*mostPart {
+		return 0, 0, false
+	}
+	for n := range mostScaled + 1 {
+		if int(math.Floor(float64(float32(n)*float32(f)))) != n*num/den {
+			return 0, 0, false
+		}
+	}
+	return num, den, true
 }
 
 // sizes sets the sizes, which a policy may replace by those of one factor.
@@ -197,8 +236,19 @@ func (r *resizing) same(a resizedAxis) bool {
 	return r.a.CoordinateTransformationMode != "tf_half_pixel_for_nn" || r.a.Mode == "nearest" && (r.a.NearestMode == "floor" || r.a.NearestMode == "round_prefer_floor")
 }
 
-// resized applies the call to operand 0. Integers are interpolated as floats, and cut.
+// resized applies the call to operand 0.
 func (c *call) resized(r *resizing) op.Value {
+	v := c.resizedAs(r)
+	for _, a := range r.axes {
+		if n, ok := v.(*graph.Node); ok && a.limited {
+			n.Graph().Require(shape.AtLeast(shape.Const(mostScaled), a.from), n)
+		}
+	}
+	return v
+}
+
+// resizedAs interpolates integers as floats, and cuts them.
+func (c *call) resizedAs(r *resizing) op.Value {
 	x, d := c.x(0), c.typ(0).DType()
 	if r.a.Mode != "nearest" && !d.IsFloat() {
 		wide := array.F32
@@ -322,7 +372,7 @@ func (r *resizing) interpolate() (a std.InterpolateAttrs, ok bool) {
 			scales[i] = 1
 		}
 		if r.scaled && !align {
-			if from, ok := x.from.Int(); ok && float64(n) != math.Floor(float64(from)*scales[i]) {
+			if !scaledAlike(x, scales[i]) {
 				return a, false // rounded in f32
 			}
 		} else if x.scale != 0 && !align {
@@ -336,6 +386,13 @@ func (r *resizing) interpolate() (a std.InterpolateAttrs, ok bool) {
 		a.Size = shape.Of(sizes...)
 	}
 	return a, true
+}
+
+// scaledAlike reports whether interpolate makes the same size of an axis by a factor.
+func scaledAlike(x resizedAxis, f float64) bool {
+	line := shape.TensorType(array.F32, shape.Of(shape.Const(1), shape.Const(1), x.from))
+	t, err := std.Interpolate.Type(nil, std.InterpolateAttrs{ScaleFactor: op.FloatList(f)}, []shape.Type{line})
+	return err == nil && t.Dim(2).Equal(x.to)
 }
 
 // repeats is nearest by factors that are powers of two, where no position is halfway

@@ -90,14 +90,7 @@ func (r *recurrent) check() {
 		if !c.has(i) || w.Len() == 0 {
 			continue
 		}
-		t := c.typ(i)
-		bad := t.Rank() != w.Len()
-		for k := 0; !bad && k < w.Len(); k++ {
-			bad = shape.Equality(t.Dim(k), w.At(k)).Truth() == shape.False
-		}
-		if bad {
-			panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", expected "+w.String()))
-		}
+		c.needDims(i, w.Slice()...)
 	}
 }
 

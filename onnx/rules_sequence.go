@@ -7,6 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // sequenceRules are the operators on sequences and optionals. Nothing of them is left in
@@ -152,7 +153,7 @@ func splitToSequence(c *call) []*value {
 		if len(sizes) == 0 {
 			return nil
 		}
-		pieces := c.items(c.do(std.Split, std.SplitAttrs{Sizes: op.IntList(sizes...), Dim: axis}, c.x(0)), len(sizes))
+		pieces := c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.Ints(sizes...), Dim: axis}, c.x(0)), len(sizes))
 		for i := range pieces {
 			if !keep {
 				pieces[i] = c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axis)}, pieces[i])

@@ -22,29 +22,23 @@ var shapeRules = map[string][]rule{
 	"Size":            {{since: 1, run: sizeOf}},
 	"Reshape": {{since: 1, build: func(c *call) []op.Value {
 		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, shape.Ints(c.list("shape")...).Slice())}, c.x(0))
-	}}, {since: 5, sizes: func(c *call, in []*sizes) *sizes {
-		c.ignore("allowzero") // no size here is 0 for another one
-		if len(in) < 2 {
-			return nil
-		}
-		if n, ok := shape.Of(in[1].dims...).Known(); ok && (len(n) == 0 && len(in[0].dims) == 1 || len(n) == 1 && (n[0] == -1 || n[0] == len(in[0].dims))) {
-			return &sizes{dims: in[0].dims, scalar: len(n) == 0, dtype: in[0].dtype}
-		}
-		return nil
-	}, build: func(c *call) []op.Value {
-		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, c.dims(1))}, c.x(0))
+	}}, {since: 5, build: func(c *call) []op.Value {
+		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, c.newSizes(1))}, c.x(0))
 	}}},
 	"Flatten":   from(1, flatten),
 	"Transpose": from(1, transpose),
-	"Squeeze":   {{since: 1, build: squeeze, sizes: squeezeSizes}, {since: 13, build: squeeze, sizes: squeezeSizes}},
-	"Unsqueeze": {{since: 1, build: unsqueeze, sizes: unsqueezeSizes}},
+	"Squeeze":   from(1, squeeze),
+	"Unsqueeze": from(1, unsqueeze),
 	"Expand":    from(8, expand),
-	"Concat":    {{since: 1, build: concat, sizes: concatSizes, after: concatParts}},
-	"Slice":     {{since: 1, build: slice, sizes: sliceSizes}},
+	"Concat":    {{since: 1, build: concat, after: concatParts}},
+	"Slice":     from(1, slice),
 	"Split":     from(1, split),
-	"Gather":    {{since: 1, build: gather, sizes: gatherSizes}},
+	"Gather":    from(1, gather),
 	"Range":     from(11, rangeOf),
 	"Tile": from(6, func(c *call) []op.Value {
+		if n := len(c.dims(1)); n != c.rank(0) {
+			panic(refuse(CodeModel, "there are "+strconv.Itoa(n)+" repeats for "+strconv.Itoa(c.rank(0))+" dimensions"))
+		}
 		return c.one(std.Repeat, std.RepeatAttrs{Repeats: shape.Of(c.dims(1)...)}, c.x(0))
 	}),
 }
@@ -127,7 +121,7 @@ func shapeOf(c *call) []*value {
 	start, end := clampAxis(c.int("start", 0), rank), clampAxis(c.int("end", rank), rank)
 	dims, ok := dimsOf(c.typ(0))
 	if ok {
-		return []*value{sized(&sizes{dims: dims[start:max(start, end)], dtype: array.I64})}
+		return []*value{sized(sizeList(dims[start:max(start, end)]...))}
 	}
 	c.b = builder{c.scope.cur, c.im}
 	var parts []op.Value
@@ -154,13 +148,14 @@ func sizeOf(c *call) []*value {
 	if !ok || n.IsUnknown() {
 		panic(refuse(CodeValue, "the sizes of "+diag.Quote(c.n.Inputs[0])+" are not known"))
 	}
-	return []*value{sized(&sizes{dims: []shape.Dim{n}, scalar: true, dtype: array.I64})}
+	return []*value{sized(sizeNumber(n, array.I64))}
 }
 
 // reshaped are the sizes that reshape is given: 0 keeps a size, unless allowzero is set.
 func reshaped(c *call, to []shape.Dim) shape.Dims {
 	zero := c.flag("allowzero", false)
 	c.ignore("consumed_inputs")
+	to = slices.Clone(to)
 	for i, d := range to {
 		if d.Is(0) && !zero {
 			if i >= c.rank(0) {
@@ -170,6 +165,42 @@ func reshaped(c *call, to []shape.Dim) shape.Dims {
 		}
 	}
 	return shape.Of(to...)
+}
+
+// newSizes are the sizes that operand i gives a tensor; where the model computes them, what is
+// -1 or 0 then is replaced first by what it stands for.
+func (c *call) newSizes(i int) []shape.Dim {
+	v := c.value(i)
+	count, known := v.typ().Dim(0).Int()
+	if _, ok := v.asSizes(); ok || v.parts != nil || v.node == nil || v.typ().Rank() != 1 || !known || count > mostRank {
+		return c.dims(i)
+	}
+	to := c.x(i)
+	if v.typ().DType() != array.I64 {
+		to = c.do(std.Cast, std.CastAttrs{DType: array.I64}, to)
+	}
+	is := func(n int64) op.Value { return c.do(std.Eq, std.BinaryAttrs{Other: op.Int(n)}, to) }
+	rank := c.rank(0)
+	own := make([]op.Value, max(count, 0))
+	total := c.number64(1)
+	for k := range max(rank, count) {
+		n := c.number64(0) // which has no size to keep
+		if k < rank {
+			n = c.do(op.Dim, op.AxisAttrs{Axis: k}, c.x(0))
+			total = c.do(std.Mul, nil, total, n)
+		}
+		if k < count {
+			own[k] = n
+		}
+	}
+	if !c.flag("allowzero", false) && count > 0 {
+		to = c.do(std.Where, nil, is(0), c.do(std.Stack, std.DimAttrs{}, own...), to)
+	}
+	open := is(-1)
+	others := c.do(std.Prod, std.ReduceAttrs{}, c.do(std.Where, nil, open, c.number64(1), to))
+	rest := c.do(std.FloorDivide, nil, total, c.do(std.Maximum, std.BinaryAttrs{Other: op.Int(1)}, others))
+	to = c.do(std.Where, nil, open, rest, to)
+	return c.measured(i, &value{name: v.name, node: to.(*graph.Node)}, false)
 }
 
 func flatten(c *call) []op.Value {
@@ -211,36 +242,38 @@ func (c *call) axes(i int) []int {
 
 func squeeze(c *call) []op.Value {
 	axes := c.axes(1)
-	rank := c.rank(0)
 	if axes == nil {
-		for i := range rank {
-			if c.typ(0).Dim(i).Is(1) {
-				axes = append(axes, i)
-			}
-		}
+		return c.squeezeAll()
 	}
 	if len(axes) == 0 {
 		return []op.Value{c.x(0)}
 	}
-	for _, a := range axes {
-		a = c.axis(a, rank)
-		if n, ok := c.typ(0).Dim(a).Int(); ok && n != 1 {
-			panic(refuse(CodeModel, "dimension "+strconv.Itoa(a)+" has size "+strconv.Itoa(n)+", expected 1"))
+	rank, t := c.rank(0), c.typ(0)
+	var rely []shape.Relation
+	for i, a := range axes {
+		axes[i] = c.axis(a, rank)
+		d := t.Dim(axes[i])
+		if n, ok := d.Int(); ok && n != 1 {
+			panic(refuse(CodeModel, "dimension "+strconv.Itoa(axes[i])+" has size "+strconv.Itoa(n)+", expected 1"))
+		}
+		if !d.IsUnknown() && !d.Is(1) && !c.im.isLate(d) {
+			rely = append(rely, shape.Equality(d, shape.Const(1)))
 		}
 	}
-	return c.one(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axes...)}, c.x(0))
-}
-
-func squeezeSizes(c *call, in []*sizes) *sizes {
-	c.list("axes")
-	if len(in[0].dims) != 1 || in[0].scalar {
-		return nil
+	v := c.squeezed(axes)
+	for _, r := range rely { // of what a branch relies on the branch is asked
+		if err := c.scope.cur.Graph().Assume(r, v.(*graph.Node)); err != nil {
+			panic(firstOf(err))
+		}
 	}
-	return &sizes{dims: in[0].dims, scalar: true, dtype: in[0].dtype}
+	return []op.Value{v}
 }
 
 func unsqueeze(c *call) []op.Value {
 	axes := c.axes(1)
+	if !c.typ(0).Ranked() && len(axes) == 1 { // of one axis both count alike
+		return c.one(std.Unsqueeze, std.DimAttrs{Dim: axes[0]}, c.x(0))
+	}
 	rank := c.rank(0) + len(axes)
 	if err := checkRank("the result", rank); err != nil {
 		panic(err)
@@ -260,31 +293,43 @@ func unsqueeze(c *call) []op.Value {
 	return []op.Value{v}
 }
 
-func unsqueezeSizes(c *call, in []*sizes) *sizes {
-	axes := c.list("axes")
-	if len(in) > 1 {
-		axes, _ = shape.Of(in[1].dims...).Known()
-	}
-	if !in[0].scalar || len(axes) != 1 {
-		return nil
-	}
-	return &sizes{dims: in[0].dims, dtype: in[0].dtype}
-}
-
-// expand broadcasts both ways: sizes of 1 in the shape keep those of the operand.
+// expand broadcasts both ways: sizes of 1 in the shape keep those of the operand. Where
+// the model computes a size, the run finds out which of the two is 1.
 func expand(c *call) []op.Value {
-	to, have := c.dims(1), c.typ(0).Dims()
+	to, have, x := c.dims(1), c.typ(0).Dims(), c.x(0)
 	rank := max(len(to), c.rank(0))
 	out := make([]shape.Dim, rank)
 	want := shape.Of(to...)
 	for i := 1; i <= rank; i++ {
-		d := want.FromEnd(i)
-		if d.Is(1) {
-			d = have.FromEnd(i)
+		d, n := want.FromEnd(i), have.FromEnd(i)
+		_, number := n.Int()
+		switch {
+		case d.Is(1):
+			d = n
+		case !c.im.isLate(d) || n.Is(1) || n.IsUnknown():
+		case number:
+			if e := choose(equal(d, one), n, d); !e.IsUnknown() {
+				d = e
+			}
+		default:
+			x, d = c.widened(x, c.rank(0)-i, n, d)
 		}
 		out[rank-i] = d
 	}
-	return c.one(std.Expand, std.ExpandAttrs{Shape: shape.Of(out...)}, c.x(0))
+	return c.one(std.Expand, std.ExpandAttrs{Shape: shape.Of(out...)}, x)
+}
+
+// widened repeats an axis of size n to size d, or leaves it as it is, as the run finds: one
+// of them is 1, or they are equal.
+func (c *call) widened(x op.Value, axis int, n, d shape.Dim) (op.Value, shape.Dim) {
+	wide := choose(equal(d, one), n, d)
+	wrong := one.Sub(equal(n, one)).Mul(one.Sub(equal(wide, n)))
+	if wide.IsUnknown() || wrong.IsUnknown() { // too long: then they must be equal
+		return x, d
+	}
+	index := c.do(std.Mul, nil, c.do(std.Arange, std.ArangeAttrs{End: wide}), c.size(one.Sub(equal(n, one)), array.I64))
+	index = c.do(std.Add, nil, index, c.size(wrong.Mul(n), array.I64)) // outside, which is an error
+	return c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, index), wide
 }
 
 func concat(c *call) []op.Value {
@@ -298,39 +343,43 @@ func concatParts(c *call, outs []*value) {
 	}
 }
 
-func concatSizes(c *call, in []*sizes) *sizes {
-	c.int("axis", 0)
-	out := &sizes{dtype: array.I64}
-	for _, s := range in {
-		if s == nil || s.scalar {
-			return nil
-		}
-		out.dims, out.dtype = append(out.dims, s.dims...), s.dtype
-	}
-	return out
-}
-
 func split(c *call) []op.Value {
 	axis := c.axis(c.int("axis", 0), c.rank(0))
-	parts := c.list("split")
-	if c.has(1) {
-		parts = c.ints(1)
+	var parts []shape.Dim
+	switch {
+	case c.has(1):
+		parts = c.dims(1)
+	case c.given("split"):
+		parts = shape.Ints(c.list("split")...).Slice()
 	}
 	count := c.int("num_outputs", len(c.n.Outputs))
 	if count != len(c.n.Outputs) || count == 0 {
 		panic(refuse(CodeModel, "num_outputs is "+strconv.Itoa(count)+", the node has "+strconv.Itoa(len(c.n.Outputs))+" outputs"))
 	}
-	if parts == nil {
-		n, ok := c.typ(0).Dim(axis).Int()
-		if !ok {
-			panic(refuse(CodeValue, "the size that is split is "+c.typ(0).Dim(axis).String()+", expected a number"))
-		}
-		each := (n + count - 1) / count
-		for i := range count {
-			parts = append(parts, max(min(each, n-i*each), 0))
-		}
+	if parts != nil && len(parts) != len(c.n.Outputs) {
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(parts))+" sizes for "+strconv.Itoa(len(c.n.Outputs))+" outputs"))
 	}
-	return c.items(c.do(std.Split, std.SplitAttrs{Sizes: op.IntList(parts...), Dim: axis}, c.x(0)), len(parts))
+	if parts == nil {
+		parts = equalParts(c.typ(0).Dim(axis), count)
+	}
+	return c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.Of(parts...), Dim: axis}, c.x(0)), len(parts))
+}
+
+// equalParts divides a size into parts of one size, rounded up, as long as there is enough.
+func equalParts(n shape.Dim, count int) []shape.Dim {
+	if n.IsUnknown() {
+		panic(refuse(CodeValue, "the size that is split is not known"))
+	}
+	each := n.AddInt(count - 1).FloorDivInt(count)
+	parts, at := make([]shape.Dim, count), zero
+	for i := range parts {
+		to := n // which all parts together are
+		if i < count-1 {
+			to = each.MulInt(i + 1).Min(n)
+		}
+		parts[i], at = to.Sub(at), to
+	}
+	return parts
 }
 
 // gather takes entries along an axis; negative indices count from the end.
@@ -398,28 +447,6 @@ func anyNegative(a *array.Array) bool {
 	return false
 }
 
-func gatherSizes(c *call, in []*sizes) *sizes {
-	c.int("axis", 0)
-	if len(in) < 2 || in[0].scalar {
-		return nil
-	}
-	at, ok := shape.Of(in[1].dims...).Known()
-	if !ok {
-		return nil
-	}
-	out := &sizes{scalar: in[1].scalar, dtype: in[0].dtype}
-	for _, i := range at {
-		if i < 0 {
-			i += len(in[0].dims)
-		}
-		if i < 0 || i >= len(in[0].dims) {
-			panic(refuse(CodeModel, "index "+strconv.Itoa(i)+" is out of range for "+strconv.Itoa(len(in[0].dims))+" elements"))
-		}
-		out.dims = append(out.dims, in[0].dims[i])
-	}
-	return out
-}
-
 // knownRange reports whether the numbers of a range are known, or its end a size.
 func (c *call) knownRange() bool {
 	for i := range 3 {
@@ -434,8 +461,14 @@ func (c *call) knownRange() bool {
 func rangeOf(c *call) []op.Value {
 	d := c.typ(0).DType()
 	if !c.knownRange() {
-		one := func(i int) op.Value { return c.condition(c.x(i)) }
-		return c.one(std.Range, nil, one(0), one(1), one(2))
+		alone := func(i int) op.Value {
+			v := c.x(i)
+			if v.Type().Rank() > 0 {
+				v = c.do(std.Reshape, std.ReshapeAttrs{}, v)
+			}
+			return v
+		}
+		return c.one(std.Range, nil, alone(0), alone(1), alone(2))
 	}
 	if d.IsFloat() {
 		start, end, step := c.number(0).Float64(), c.number(1).Float64(), c.number(2).Float64()
@@ -453,8 +486,11 @@ func rangeOf(c *call) []op.Value {
 		panic(refuse(CodeModel, "a range in steps of 0 has no length"))
 	}
 	end := c.dim(1)
-	if n, known := end.Int(); known && (n > start) != (step > 0) {
-		end = shape.Const(start) // a step away from the end makes no elements
+	// A step away from the end makes no elements.
+	if step > 0 {
+		end = end.Max(shape.Const(start))
+	} else {
+		end = end.Min(shape.Const(start))
 	}
 	return c.one(std.Arange, std.ArangeAttrs{Start: start, End: end, Step: step, DType: d})
 }

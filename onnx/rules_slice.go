@@ -1,98 +1,115 @@
 package onnx
 
 import (
+	"math"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// bounds are what Slice takes: attributes in the first sets, operands since. starts and
-// ends are nil where the model computes them.
-func bounds(c *call) (starts, ends []shape.Dim, axes, steps []int) {
+// bounds are what Slice takes: attributes in the first sets, operands since. Lists are nil
+// where the model computes them.
+type bounds struct {
+	starts, ends, steps []shape.Dim
+	axes                []int
+}
+
+func boundsOf(c *call) bounds {
+	var b bounds
 	count := 0
 	if c.given("starts") {
-		starts, ends = shape.Ints(c.list("starts")...).Slice(), shape.Ints(c.list("ends")...).Slice()
-		axes, count = c.list("axes"), len(starts)
-		if len(ends) != count {
+		b.starts, b.ends = shape.Ints(c.list("starts")...).Slice(), shape.Ints(c.list("ends")...).Slice()
+		b.axes, count = c.list("axes"), len(b.starts)
+		if len(b.ends) != count {
 			count = -1
 		}
 	} else {
-		starts, ends, count = c.boundsOf(1, 2)
+		var counts [3]int
+		b.starts, counts[0] = c.bounds(1)
+		b.ends, counts[1] = c.bounds(2)
+		if count = counts[0]; count != counts[1] {
+			count = -1
+		}
 		if c.has(3) {
-			axes = c.ints(3)
+			b.axes = c.ints(3)
 		}
 		if c.has(4) {
-			steps = c.ints(4)
+			if b.steps, counts[2] = c.bounds(4); counts[2] != count {
+				count = -1
+			}
+		} else {
+			b.steps = make([]shape.Dim, max(count, 0))
+			for i := range b.steps {
+				b.steps[i] = one
+			}
 		}
 	}
-	if axes == nil {
+	if b.axes == nil {
 		for i := range count {
-			axes = append(axes, i)
+			b.axes = append(b.axes, i)
 		}
 	}
-	if count < 0 || len(axes) != count || steps != nil && len(steps) != count {
+	if count < 0 || len(b.axes) != count {
 		panic(refuse(CodeModel, "Slice has lists of different lengths"))
 	}
-	return starts, ends, axes, steps
+	return b
 }
 
-// boundsOf returns two operands as sizes, both nil where one is a value, and their
-// length, -1 where they have different ones.
-func (c *call) boundsOf(starts, ends int) (from, to []shape.Dim, count int) {
-	lengths := [2]int{}
-	values := false
-	for k, i := range []int{starts, ends} {
-		v := c.value(i)
-		if s, ok := v.asSizes(); ok {
-			lengths[k] = len(s.dims)
-			continue
+// bounds returns an operand as sizes and their number; nil where it is a value.
+func (c *call) bounds(i int) ([]shape.Dim, int) {
+	v := c.value(i)
+	if v.arr != nil && v.arr.Rank() == 1 {
+		n := c.ints(i)
+		for k := range n {
+			n[k] = max(n[k], -math.MaxInt) // which is as far
 		}
-		n, known := v.typ().Dim(0).Int()
-		if v.typ().Rank() != 1 || !known || n > mostRank || v.arr != nil || c.im.bindable(v) {
-			panic(c.notConstant(i))
-		}
-		lengths[k], values = n, true
+		return shape.Ints(n...).Slice(), len(n)
 	}
-	switch {
-	case lengths[0] != lengths[1]:
-		return nil, nil, -1
-	case values:
-		return nil, nil, lengths[0]
+	if s, ok := v.asSizes(); ok && len(s.shape) == 1 {
+		return s.dims, len(s.dims)
 	}
-	return c.dims(starts), c.dims(ends), lengths[0]
+	n, known := v.typ().Dim(0).Int()
+	if v.typ().Rank() != 1 || !known || n > mostRank || v.arr != nil {
+		panic(c.notConstant(i))
+	}
+	return nil, n
 }
 
 func slice(c *call) []op.Value {
-	starts, ends, axes, steps := bounds(c)
+	b := boundsOf(c)
 	rank := c.rank(0)
 	v := c.x(0)
-	for i, axis := range axes {
+	for i, axis := range b.axes {
 		axis = c.axis(axis, rank)
-		step := 1
-		if steps != nil {
-			step = steps[i]
+		size := c.typ(0).Dim(axis)
+		if b.starts == nil || b.ends == nil || b.steps == nil && c.has(4) {
+			v = c.stretch(v, axis, c.element(1, i), c.element(2, i), c.stepOf(b, i))
+			continue
+		}
+		start, stop, step := b.starts[i], b.ends[i], 1
+		if b.steps != nil {
+			known := false
+			if step, known = b.steps[i].Int(); !known {
+				v = c.stretch(v, axis, c.size(start, array.I64), c.size(stop, array.I64), c.stepOf(b, i))
+				continue
+			}
 		}
 		if step == 0 {
 			panic(refuse(CodeModel, "the step of Slice is 0"))
 		}
-		size := c.typ(0).Dim(axis)
-		if starts == nil {
-			v = c.stretch(v, axis, c.element(1, i), c.element(2, i), step)
-			continue
-		}
-		start, stop := starts[i], ends[i]
 		late := (c.im.isLate(size) || size.IsUnknown()) && !wholly(start, stop, size, step) || c.im.isLate(start) || c.im.isLate(stop)
 		if late && !start.IsUnknown() && !stop.IsUnknown() {
-			v = c.stretch(v, axis, c.size(start, array.I64), c.size(stop, array.I64), step)
+			v = c.stretch(v, axis, c.size(start, array.I64), c.size(stop, array.I64), c.number64(int64(step)))
 			continue
 		}
 		if step < 0 {
-			v, start, stop = reversed(c, v, axis, size, start, stop)
-			step = -step
-		}
-		if n, ok := stop.Int(); ok && n >= 1<<30 {
-			stop = std.End
+			v = c.do(std.Flip, std.FlipAttrs{Dims: op.IntList(axis)}, v)
+			start, stop = reversed(size, start, stop)
+			step = -min(max(step, -math.MaxInt), -1)
+		} else {
+			start, stop = between(size, start, stop)
 		}
 		if start.Is(0) && (stop.Equal(std.End) || stop.Equal(size)) && step == 1 {
 			continue
@@ -102,87 +119,96 @@ func slice(c *call) []op.Value {
 	return []op.Value{v}
 }
 
+// stepOf is step i as a value.
+func (c *call) stepOf(b bounds, i int) op.Value {
+	switch {
+	case !c.has(4):
+		return c.number64(1)
+	case b.steps == nil:
+		return c.element(4, i)
+	}
+	return c.size(b.steps[i], array.I64)
+}
+
+// isFar reports whether a bound is one that exporters write for the end (or with a minus the
+// start): the greatest i32, or what no dimension reaches.
+func isFar(d shape.Dim, least bool) bool {
+	n, ok := d.Int()
+	if least {
+		return ok && (n <= -math.MaxInt32 && n >= math.MinInt32 || n <= -1<<62)
+	}
+	return ok && (n == math.MaxInt32 || n >= 1<<62)
+}
+
 // wholly reports whether all of an axis is taken, or backwards.
 func wholly(start, stop, size shape.Dim, step int) bool {
-	far := func(d shape.Dim, least bool) bool {
-		n, ok := d.Int()
-		return ok && (least && n <= -1<<30 || !least && n >= 1<<30)
-	}
 	if step < 0 {
-		return (start.Is(-1) || far(start, false)) && far(stop, true)
+		return (start.Is(-1) || isFar(start, false)) && isFar(stop, true)
 	}
-	return start.Is(0) && (far(stop, false) || stop.Equal(size))
+	return start.Is(0) && (isFar(stop, false) || stop.Equal(size))
 }
+
+// between are the bounds for slice, which takes numbers as ONNX does, and sizes that are not
+// negative. A size that may be is resolved here.
+func between(size, start, stop shape.Dim) (from, to shape.Dim) {
+	open := false
+	resolve := func(d shape.Dim) shape.Dim {
+		switch _, number := d.Int(); {
+		case isFar(d, false):
+			return std.End
+		case isFar(d, true):
+			return zero
+		case number || d.IsUnknown() || size.IsUnknown() || shape.AtLeast(d, zero).Truth() == shape.True:
+			return d
+		}
+		open = true
+		return fromEnd(d, size).Max(zero).Min(size)
+	}
+	from, to = resolve(start), resolve(stop)
+	if open { // slice takes a stop that is not before the start
+		if n, ok := from.Int(); ok && n < 0 || from.Equal(std.End) {
+			from = fromEnd(from, size).Max(zero).Min(size)
+		}
+		if n, ok := to.Int(); ok && n < 0 {
+			to = size.Add(to).Max(zero)
+		}
+		if !to.Equal(std.End) {
+			to = to.Min(size).Max(from.Min(size))
+		}
+	}
+	return from, to
+}
+
+// fromEnd adds the size to what counts from the end.
+func fromEnd(d, size shape.Dim) shape.Dim { return choose(less(d, zero), size.Add(d), d) }
 
 // reversed turns bounds of a negative step into those of the flipped tensor: element
-// i of the one is element size-1-i of the other.
-func reversed(c *call, v op.Value, axis int, size, start, stop shape.Dim) (op.Value, shape.Dim, shape.Dim) {
-	flip := func(d shape.Dim, first bool) shape.Dim {
-		n, ok := d.Int()
-		if !ok {
-			panic(refuse(CodeValue, "a bound of Slice with a negative step is "+d.String()+", expected a number"))
-		}
-		if n < 0 { // from the end: -1 is the last, the first of the flipped one
-			total, known := size.Int()
-			if !known {
-				if n == -1 {
-					return shape.Const(0)
-				}
-				if first {
-					panic(refuse(CodeValue, "Slice from "+d.String()+" on with a negative step needs a size that is known, "+size.String()+" is not"))
-				}
-				if n <= -1<<30 {
-					return std.End
-				}
-				return shape.Const(-n - 1)
-			}
-			if n += total; n < 0 && !first {
-				return std.End
-			}
-			n = max(n, 0) // the specification moves a start inside
-		}
-		if total, known := size.Int(); known {
-			return shape.Const(max(total-1-n, 0))
-		}
-		if n >= 1<<30 {
-			return shape.Const(0)
-		}
-		return size.AddInt(-1 - n)
+// i of the one is element size-1-i of the other. The specification moves a start inside.
+func reversed(size, start, stop shape.Dim) (from, to shape.Dim) {
+	last := size.AddInt(-1)
+	switch n, number := start.Int(); {
+	case start.Is(-1) || isFar(start, false):
+		from = zero
+	case isFar(start, true):
+		from = last.Max(zero)
+	case number && n < 0:
+		from = shape.Const(-1 - n).Min(last).Max(zero)
+	default:
+		from = last.Sub(fromEnd(start, size).Max(zero).Min(last)).Max(zero)
 	}
-	v = c.do(std.Flip, std.FlipAttrs{Dims: op.IntList(axis)}, v)
-	return v, flip(start, true), flip(stop, false)
-}
-
-func sliceSizes(c *call, in []*sizes) *sizes {
-	starts, ends, axes, steps := bounds(c)
-	if len(axes) != 1 || in[0].scalar || starts == nil {
-		return nil
+	switch n, number := stop.Int(); {
+	case isFar(stop, true):
+		return from, std.End
+	case isFar(stop, false):
+		to = zero
+	case number && n < 0:
+		to = shape.Const(-1 - n)
+	default:
+		to = last.Sub(fromEnd(stop, size).Max(shape.Const(-1)).Min(last))
 	}
-	from, ok1 := starts[0].Int()
-	to, ok2 := ends[0].Int()
-	step := 1
-	if steps != nil {
-		step = steps[0]
+	_, first := from.Int()
+	if _, second := to.Int(); !first || !second {
+		to = to.Min(size).Max(from)
 	}
-	if !ok1 || !ok2 || step == 0 {
-		return nil
-	}
-	n := len(in[0].dims)
-	out := &sizes{dtype: in[0].dtype}
-	if step > 0 {
-		for i := clampAxis(from, n); i < clampAxis(to, n); i += step {
-			out.dims = append(out.dims, in[0].dims[i])
-		}
-		return out
-	}
-	if from < 0 {
-		from = max(from+n, 0)
-	}
-	if to < 0 {
-		to = max(to+n, -1)
-	}
-	for i := min(from, n-1); i > to; i += step {
-		out.dims = append(out.dims, in[0].dims[i])
-	}
-	return out
+	return from, to
 }

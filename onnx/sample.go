@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -64,14 +65,22 @@ func (f *File) Samples(dir string) ([]Sample, error) {
 // Args are the values of a sample in the order of the inputs that the graph has when
 // those that bound names are bound.
 func (f *File) Args(s Sample, bound []string) (args []*array.Array) {
+	for _, name := range f.argNames(s, bound) {
+		args = append(args, s.Inputs[name])
+	}
+	return args
+}
+
+// argNames are the names of the graph's inputs when those that bound names are bound.
+func (f *File) argNames(s Sample, bound []string) (names []string) {
 	for _, in := range f.inputs() {
 		for _, name := range f.parts(in.Name, in.Type, s.Lengths) {
 			if !slices.Contains(bound, name) {
-				args = append(args, s.Inputs[name])
+				names = append(names, name)
 			}
 		}
 	}
-	return args
+	return names
 }
 
 // Tolerance says how far results may be from those of a sample: for each element
@@ -139,6 +148,17 @@ func (f *File) Inputs() []string {
 	return names
 }
 
+// Targets are the names that the graph's inputs have, in the order of Inputs, where none is
+// bound by value: names that are no identifiers are made legal.
+func (f *File) Targets() []string {
+	var l labels
+	names := f.Inputs()
+	for i, name := range names {
+		names[i] = l.fresh(legalName(name, "input"))
+	}
+	return names
+}
+
 func (f *File) inputs() (list []*pb.Value) {
 	initial := initializerNames(f.model.Graph)
 	for _, v := range f.model.Graph.Inputs {
@@ -150,9 +170,16 @@ func (f *File) inputs() (list []*pb.Value) {
 }
 
 // ImportFor imports a model to be run on the given values: inputs that sizes follow from
-// are bound to theirs, and are no inputs of the graph then. It returns their names.
-// Lengths and ranks that the options do not give are those of the values.
+// are bound to theirs, and are no inputs of the graph then. It returns their names. Data are
+// never bound, only short lists of numbers and single ones. Lengths, ranks and sizes that the
+// options do not give are those of the values. Where two sizes that the file leaves open
+// must be equal for the graph, and one of them is 1 in the values, it is 1 in the graph.
 func (f *File) ImportFor(values map[string]*array.Array, o Options) (m *graph.Module, bound []string, err error) {
+	m, _, bound, _, err = f.importFor(values, o)
+	return m, bound, err
+}
+
+func (f *File) importFor(values map[string]*array.Array, o Options) (m *graph.Module, of *form, bound []string, e *equalities, err error) {
 	given := map[string]*array.Array{}
 	for name, a := range o.Values {
 		given[name] = a
@@ -164,10 +191,25 @@ func (f *File) ImportFor(values map[string]*array.Array, o Options) (m *graph.Mo
 			o.Ranks[name] = a.Rank()
 		}
 	}
+	sizes := maps.Clone(o.Sizes)
+	for name, a := range values {
+		if sizes == nil {
+			sizes = map[string][]int{}
+		}
+		if sizes[name] == nil {
+			sizes[name] = a.Shape()
+		}
+	}
+	o.Sizes = sizes
 	for {
-		if m, err = f.Import(o); err == nil {
+		if m, of, err = f.importForm(o); err == nil {
+			e = f.equalitiesOf(m, Sample{Lengths: o.Lengths}, slices.AppendSeq(slices.Clone(bound), maps.Keys(o.Values)))
+			if ones := e.ones(values); len(ones) > 0 {
+				o.Inputs = e.declare(o.Inputs, ones)
+				continue // each time there are fewer letters
+			}
 			slices.Sort(bound)
-			return m, bound, nil
+			return m, of, bound, e, nil
 		}
 		more := false
 		for _, name := range unbound(err) {
@@ -177,7 +219,7 @@ func (f *File) ImportFor(values map[string]*array.Array, o Options) (m *graph.Mo
 			}
 		}
 		if !more {
-			return nil, nil, err
+			return nil, nil, nil, nil, err
 		}
 	}
 }

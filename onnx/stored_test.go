@@ -66,7 +66,7 @@ var ortTolerance = Tolerance{Rel: 1e-4, Abs: 2e-6}
 
 // readORT reads a file of cases:
 //
-//	=== name opset=17 tol=1e-4 interp
+//	=== name opset=17 ml=3 tol=1e-4 interp
 //	g (float[N,4] x, float[4] w) => (float[N,4] y) { y = Add(x, w) }
 //	x [2,4] -1 1
 //	const w
@@ -81,13 +81,15 @@ func readORT(t *testing.T, file string) (list []ortCase) {
 	for _, part := range parts[1:] {
 		head, rest, _ := strings.Cut(part, "\n")
 		c := ortCase{tol: ortTolerance, plan: true, back: true, given: map[string]*array.Array{}}
-		opset := "17"
+		opset, ml := "17", "3"
 		for i, word := range strings.Fields(head) {
 			switch key, value, _ := strings.Cut(word, "="); {
 			case i == 0:
 				c.name = word
 			case key == "opset":
 				opset = value
+			case key == "ml":
+				ml = value
 			case key == "interp":
 				c.plan = false
 			case key == "oneway": // what ONNX has no operator for
@@ -101,7 +103,7 @@ func readORT(t *testing.T, file string) (list []ortCase) {
 			}
 		}
 		end := strings.LastIndex(rest, "}") + 1 // of the model, which may have functions
-		c.model = parseText(`<ir_version: 8, opset_import: ["" : ` + opset + `, "com.microsoft" : 1, "my" : 1]> ` + rest[:end])
+		c.model = parseText(`<ir_version: 8, opset_import: ["" : ` + opset + `, "ai.onnx.ml" : ` + ml + `, "com.microsoft" : 1, "my" : 1]> ` + rest[:end])
 		c.values(t, rest[end:])
 		list = append(list, c)
 	}

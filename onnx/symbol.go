@@ -10,13 +10,21 @@ import (
 // symbol returns the size that a dim_param stands for: a name, made legal, or an
 // expression that exporters write, such as past+seq.
 func (im *importer) symbol(param string) shape.Dim {
+	if d, ok := im.given.letters[param]; ok {
+		return d
+	}
 	if shape.ValidSymbol(param) {
 		return shape.Sym(param)
 	}
 	if d, err := shape.ParseDim(param); err == nil && !d.IsUnknown() {
-		undefined := func(s string) bool { return !im.defined[s] }
+		undefined := func(s string) bool { _, given := im.given.letters[s]; return !given && !im.defined[s] }
 		if _, number := d.Int(); !number && !slices.ContainsFunc(d.Symbols(), undefined) {
-			return d
+			return d.Bind(func(s string) shape.Dim {
+				if to, ok := im.given.letters[s]; ok {
+					return to
+				}
+				return shape.Sym(s)
+			})
 		}
 	}
 	if im.symbols[param] == "" {
@@ -29,12 +37,22 @@ func (im *importer) symbol(param string) shape.Dim {
 // names are different sizes.
 func (im *importer) reserveSymbols() {
 	im.symbols, im.defined = map[string]string{}, map[string]bool{}
+	for _, t := range im.given.types {
+		for _, d := range t.Dims().Slice() {
+			if name, ok := d.IsSymbol(); ok && !im.defined[name] {
+				im.defined[im.symbolLabels.fresh(name)] = true
+			}
+		}
+	}
 	for _, in := range im.model.Graph.Inputs {
+		if _, ok := im.given.types[in.Name]; ok {
+			continue
+		}
 		if in.Type == nil || in.Type.Tensor == nil || in.Type.Tensor.Shape == nil {
 			continue
 		}
 		for _, d := range in.Type.Tensor.Shape.Dims {
-			if shape.ValidSymbol(d.Param) && !im.defined[d.Param] {
+			if _, ok := im.given.letters[d.Param]; !ok && shape.ValidSymbol(d.Param) && !im.defined[d.Param] {
 				im.defined[im.symbolLabels.fresh(d.Param)] = true
 			}
 		}

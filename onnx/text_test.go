@@ -210,12 +210,16 @@ func (p *textParser) tensor() *pb.Tensor {
 	default:
 		p.want("{")
 		for !p.skip("}") {
-			if t.Type == pb.Float {
-				f, err := strconv.ParseFloat(p.take(), 32)
+			if t.Type == pb.Float || t.Type == pb.Double {
+				f, err := strconv.ParseFloat(p.number(), 64)
 				if err != nil {
 					panic(err)
 				}
-				t.Floats = binary.LittleEndian.AppendUint32(t.Floats, math.Float32bits(float32(f)))
+				if t.Type == pb.Float {
+					t.Floats = binary.LittleEndian.AppendUint32(t.Floats, math.Float32bits(float32(f)))
+				} else {
+					t.Doubles = binary.LittleEndian.AppendUint64(t.Doubles, math.Float64bits(f))
+				}
 			} else {
 				t.Int64s = append(t.Int64s, p.int())
 			}
@@ -318,8 +322,8 @@ func (p *textParser) attrOf(name string) *pb.Attr {
 	case strings.HasPrefix(p.tok, `"`):
 		a.Type = pb.AttrString
 		a.S = []byte(p.text())
-	case p.tok == "-" || p.tok[0] <= '9':
-		if n := p.number(); strings.ContainsAny(n, ".e") {
+	case p.tok == "-" || p.tok[0] <= '9' || p.tok == "nan":
+		if n := p.number(); isFloat(n) {
 			f, _ := strconv.ParseFloat(n, 32)
 			a.Type, a.F = pb.AttrFloat, float32(f)
 		} else {
@@ -340,6 +344,9 @@ func (p *textParser) number() string {
 	return p.take()
 }
 
+// isFloat tells a number with a point from an integer.
+func isFloat(n string) bool { return n == "nan" || strings.ContainsAny(n, ".e") }
+
 // attrList reads the rest of a list of integers, of numbers with points, or of strings.
 func (p *textParser) attrList(a *pb.Attr) {
 	a.Type = pb.AttrInts
@@ -350,7 +357,7 @@ func (p *textParser) attrList(a *pb.Attr) {
 			a.Strings = append(a.Strings, []byte(p.text()))
 		default:
 			n := p.number()
-			if f, err := strconv.ParseFloat(n, 32); strings.ContainsAny(n, ".e") && err == nil {
+			if f, err := strconv.ParseFloat(n, 32); isFloat(n) && err == nil {
 				a.Type = pb.AttrFloats
 				a.Floats = binary.LittleEndian.AppendUint32(a.Floats, math.Float32bits(float32(f)))
 			} else {

@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
@@ -18,37 +17,44 @@ type value struct {
 	name string
 	// arr is the value of a constant.
 	arr *array.Array
-	// sizes are the elements of an i64 or i32 tensor of rank 0 or 1 that counts
-	// things; those that are all numbers are a constant instead.
+	// sizes are the elements of an i64, i32 or bool tensor that follow from sizes; those
+	// that are all numbers are a constant instead.
 	sizes *sizes
 	// node computes it; for constants and sizes it is made where a graph needs them.
 	node *graph.Node
 	// parts are what a list of integers was put together from, where it is a node.
 	parts []*value
-	// measure are the sizes that a run makes of the node.
-	measure []shape.Dim
+	// measure are the sizes that a run makes of the node; true: they may be negative.
+	measure map[bool][]shape.Dim
 	// seq are the members of a sequence.
 	seq   []*value
 	isSeq bool
 	// none is an optional that holds nothing; one that holds a value is that value.
 	none bool
+	// claim is what it states of sizes, where it is the outcome of their comparison.
+	claim *claim
 	// bad is a value whose maker was refused.
 	bad bool
 }
 
-// sizes is a tensor of integers over the symbols of the graph.
+// sizes is a tensor of integers over the symbols of the graph: of expressions that may be
+// negative, or of the outcomes of comparisons, 0 and 1.
 type sizes struct {
-	dims   []shape.Dim
-	scalar bool // rank 0, one element
-	dtype  array.DType
+	dims  []shape.Dim // row by row
+	shape []int
+	dtype array.DType
 }
 
-func (s *sizes) typ() shape.Type {
-	if s.scalar {
-		return shape.TensorType(s.dtype, shape.Dims{})
-	}
-	return shape.TensorType(s.dtype, shape.Ints(len(s.dims)))
+// sizeList is a vector of i64, sizeNumber one element without dimensions.
+func sizeList(dims ...shape.Dim) *sizes {
+	return &sizes{dims: dims, shape: []int{len(dims)}, dtype: array.I64}
 }
+
+func sizeNumber(d shape.Dim, dtype array.DType) *sizes {
+	return &sizes{dims: []shape.Dim{d}, dtype: dtype}
+}
+
+func (s *sizes) typ() shape.Type { return shape.TensorType(s.dtype, shape.Ints(s.shape...)) }
 
 // sized returns the value of sizes: a constant where all are numbers.
 func sized(s *sizes) *value {
@@ -56,7 +62,11 @@ func sized(s *sizes) *value {
 	if !ok {
 		return &value{sizes: s}
 	}
-	return &value{arr: intArray(n, s.scalar, s.dtype)}
+	a := array.New(s.dtype, s.shape...)
+	for i, v := range n {
+		array.SetInt64At(a, i, int64(v))
+	}
+	return &value{arr: a}
 }
 
 func intArray(n []int, scalar bool, d array.DType) *array.Array {
@@ -81,16 +91,17 @@ func (v *value) asSizes() (*sizes, bool) {
 	switch {
 	case v.sizes != nil:
 		return v.sizes, true
-	case v.arr == nil || v.arr.Rank() > 1 || v.arr.Len() > mostSizes:
+	case v.arr == nil || v.arr.Len() > mostSizes:
 		return nil, false
 	}
 	d := v.arr.DType()
 	if d != array.I64 && d != array.I32 && d != array.Bool {
 		return nil, false
 	}
-	s := &sizes{scalar: v.arr.Rank() == 0, dtype: d}
-	for i := range v.arr.Len() {
-		s.dims = append(s.dims, shape.Const(int(array.Int64At(v.arr, i))))
+	s := &sizes{shape: slices.Clone(v.arr.Shape()), dtype: d}
+	flat := array.Contiguous(v.arr)
+	for i := range flat.Len() {
+		s.dims = append(s.dims, shape.Const(int(array.Int64At(flat, i))))
 	}
 	return s, true
 }
@@ -164,7 +175,7 @@ func (im *importer) sizeNode(cur *graph.Cursor, s *sizes) *graph.Node {
 	for i, d := range s.dims {
 		parts[i], _ = shape.Fold[op.Value](d, w)
 	}
-	return w.join(parts, s.scalar, s.dtype)
+	return w.join(parts, s.shape, s.dtype)
 }
 
 // sizeWriter writes size expressions as nodes: 0-dimensional i64 tensors.
@@ -186,7 +197,7 @@ func (w sizeWriter) Symbol(name string) op.Value {
 	}
 	v := w.im.symbolValues[name]
 	if v == nil {
-		v = &value{name: name, sizes: &sizes{dims: []shape.Dim{shape.Sym(name)}, scalar: true, dtype: array.I64}}
+		v = &value{name: name, sizes: sizeNumber(shape.Sym(name), array.I64)}
 		w.im.symbolValues[name] = v
 	}
 	return w.im.capture(w.cur, v)
@@ -196,55 +207,26 @@ func (w sizeWriter) Neg(x op.Value) op.Value    { return w.cur.Call(std.Neg, nil
 func (w sizeWriter) Add(x, y op.Value) op.Value { return w.cur.Call(std.Add, nil, x, y) }
 func (w sizeWriter) Sub(x, y op.Value) op.Value { return w.cur.Call(std.Sub, nil, x, y) }
 func (w sizeWriter) Mul(x, y op.Value) op.Value { return w.cur.Call(std.Mul, nil, x, y) }
+func (w sizeWriter) Min(x, y op.Value) op.Value { return w.cur.Call(std.Minimum, nil, x, y) }
 func (w sizeWriter) FloorDiv(x, y op.Value) op.Value {
 	return w.cur.Call(std.FloorDivide, nil, x, y)
 }
 
-// join makes a tensor of rank 0 or 1 of 0-dimensional ones.
-func (w sizeWriter) join(parts []op.Value, scalar bool, d array.DType) *graph.Node {
+// join makes a tensor of 0-dimensional ones.
+func (w sizeWriter) join(parts []op.Value, dims []int, d array.DType) *graph.Node {
 	var n op.Value
-	if scalar {
+	if len(dims) == 0 {
 		n = parts[0]
 	} else {
 		n = w.cur.Call(std.Stack, std.DimAttrs{}, parts...)
+	}
+	if len(dims) > 1 {
+		n = w.cur.Call(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(dims...)}, n)
 	}
 	if d != array.I64 {
 		n = w.cur.Call(std.Cast, std.CastAttrs{DType: d}, n)
 	}
 	return n.(*graph.Node)
-}
-
-// origins returns the inputs of the model that a value is computed from, for messages.
-func (im *importer) origins(v *value) []string {
-	if v == nil || v.node == nil {
-		return nil
-	}
-	names := map[string]bool{}
-	for n := range im.sources(v.node) {
-		names[im.inputs[n]] = true
-	}
-	return slices.Sorted(maps.Keys(names))
-}
-
-// sources are the placeholders that a node is computed from.
-func (im *importer) sources(n *graph.Node) map[*graph.Node]bool {
-	seen, found := map[*graph.Node]bool{}, map[*graph.Node]bool{}
-	todo := []*graph.Node{n}
-	for len(todo) > 0 {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if seen[n] {
-			continue
-		}
-		seen[n] = true
-		if n.Opcode() == graph.Placeholder {
-			found[n] = true
-		}
-		for a := range n.Inputs() {
-			todo = append(todo, a)
-		}
-	}
-	return found
 }
 
 // dimsOf are the sizes of a type, false when one is unknown.

@@ -24,14 +24,28 @@ func OpenWeights(path string) (weights.File, error) {
 	w := &initial{f: f, tensors: map[string]*pb.Tensor{}}
 	for _, t := range f.model.Graph.Initializers {
 		if w.tensors[t.Name] != nil {
+			_ = f.Close() // the file is at fault
 			return nil, diag.New(CodeModel, "two initializers have the name "+diag.Quote(t.Name)).At(diag.Pos{File: path})
 		}
 		w.tensors[t.Name] = t
 	}
-	if part != "" {
-		return weights.Sub(w, part)
+	if part == "" {
+		return w, nil
 	}
-	return w, nil
+	s, err := weights.Sub(w, part)
+	if err != nil {
+		_ = f.Close() // the name is at fault
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close implements weights.File.
+func (w *initial) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	return w.f.Close()
 }
 
 // initial are the initializers of a model's graph.
@@ -39,6 +53,7 @@ type initial struct {
 	f       *File
 	tensors map[string]*pb.Tensor
 	mu      sync.Mutex // of f, which keeps the files beside it
+	closed  bool
 }
 
 func (w *initial) Names() (names []string) {
@@ -77,6 +92,9 @@ func (w *initial) Get(name string) (*array.Array, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.closed {
+		return nil, diag.New(CodeRead, "the file was closed, expected an open one").At(diag.Pos{File: w.f.name})
+	}
 	a, err := arrayOf(t, w.f.data)
 	if err != nil {
 		return nil, err.At(diag.Pos{File: w.f.name})

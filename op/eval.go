@@ -36,12 +36,13 @@ func (o *Op) Expand(b Builder, attrs any, in []Value) Value { return o.decompose
 // engine is compared with. attrs is the operator's struct, nil for its zero
 // value; in has nil for absent operands. Several results come from operators
 // with a tuple type. A result may share storage with an operand when the operator
-// is a view. Mistakes are returned as *diag.Error.
+// is a view. Mistakes are returned as *diag.Error, and so is a panic of a kernel of the
+// user's.
 func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*array.Array, err error) {
 	if o.AdHoc {
 		return o.call(in)
 	}
-	defer diag.Catch(&err)
+	defer kernel.Catch(&err)
 	return o.eval(w, attrs, in)
 }
 
@@ -155,7 +156,7 @@ func runElements(w *kernel.Workspace, e *kernel.Elementwise, shape []int, in []*
 // TypeFor returns the type that the results have for these operands, sizes that follow
 // from what they hold included. Mistakes are returned as *diag.Error.
 func (o *Op) TypeFor(attrs any, in []*array.Array) (t shape.Type, err error) {
-	defer diag.Catch(&err)
+	defer kernel.Catch(&err)
 	if attrs, err = o.codec.Given(attrs); err != nil {
 		return t, err
 	}

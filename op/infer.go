@@ -18,6 +18,20 @@ type Infer struct {
 	// Assume is asked about a relation of sizes that symbols decide. nil takes it
 	// as given, without a record.
 	Assume func(r shape.Relation) error
+	// Compare tells what is relied on about the equality of two sizes: that they are equal, that they differ,
+	// or neither (known is false). nil knows what their expressions say.
+	Compare func(a, b shape.Dim) (equal, known bool)
+}
+
+// Is tells whether a size is n, where that is known or relied on.
+func (c *Infer) Is(d shape.Dim, n int) (yes, known bool) {
+	if k, ok := d.Int(); ok {
+		return k == n, true
+	}
+	if c == nil || c.Compare == nil || d.IsUnknown() {
+		return false, false
+	}
+	return c.Compare(d, shape.Const(n))
 }
 
 // Equal returns the better known of first and second after requiring them to be equal.
@@ -175,6 +189,9 @@ func (o *Op) Type(infer *Infer, attrs any, in []shape.Type) (shape.Type, error) 
 	}
 	if err == nil {
 		err = o.checkNarrow(t, "the result")
+	}
+	if is, found := t.Uncountable(); err == nil && found {
+		err = diag.New(TooLarge, "the result is "+is.String()+", whose elements cannot be counted").WithHint("check the sizes")
 	}
 	if err != nil {
 		return shape.Type{}, err // whatever a rule returned beside its mistake

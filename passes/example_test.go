@@ -95,3 +95,33 @@ func ExampleRule() {
 	// Output:
 	// 1 match; matched 2 of 3: at %w: is placeholder, the pattern has transpose
 }
+
+// Sizes at which a graph is tried show what small ones do not: here that there may be more
+// than one window.
+func ExampleNewCover() {
+	m, err := graph.Parse([]byte(`gofx 1
+
+graph f(%x: f32[N]) {
+  symbol N = dim(%x, 0)
+  %w = call_function[slice](%x) {stop=9223372036854775807, step=64}
+  return %w
+}
+`), "f.fx")
+	if err != nil {
+		panic(err)
+	}
+	c := passes.NewCover(m.Graph, map[string]int{"N": 7}, func(string) bool { return false })
+	fmt.Println(c.Missing())
+	for len(c.Missing()) > 0 {
+		sizes, ok := c.Next()
+		if !ok {
+			break
+		}
+		fmt.Println(sizes)
+		c.Add(sizes) // when the graph takes them
+	}
+	// Output:
+	// [N (N-1)//64+1]
+	// map[N:65537]
+	// map[N:65]
+}

@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"strconv"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 )
@@ -77,6 +79,29 @@ func (p *Params) Reader(path string, n *graph.Node) *graph.Node {
 		}
 	}
 	return nil
+}
+
+// Shared says what else reads the parameter that is operand i of a call, so that it cannot
+// be changed for this operand alone: another call, or another operand of the same one. It is
+// "" where nothing does, and for an operand that is no parameter.
+func (p *Params) Shared(n *graph.Node, i int) string {
+	path := p.Path(n, i)
+	if path == "" {
+		return ""
+	}
+	if r := p.Reader(path, n); r != nil {
+		return "parameter " + path + " is also read by " + Where(r)
+	}
+	operands := n.NumArgs()
+	if b := n.Bound(); b != nil {
+		operands += len(b.Params)
+	}
+	for j := range operands {
+		if j != i && p.Path(n, j) == path {
+			return "parameter " + path + " is operand " + strconv.Itoa(min(i, j)) + " and operand " + strconv.Itoa(max(i, j)) + " of " + n.String()
+		}
+	}
+	return ""
 }
 
 // Where names a node and, when it is known, its place: for reasons in refusals.

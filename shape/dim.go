@@ -12,7 +12,7 @@ import (
 // Unknown. The zero value is the number 0. Dims are immutable; compare with Equal.
 //
 // An expression is kept as a polynomial with integer coefficients whose
-// variables are symbols and floor divisions of such polynomials, so that sums,
+// variables are symbols, floor divisions and minima of such polynomials, so that sums,
 // products and exact quotients that are equal have one form. Symbols stand for
 // sizes: integers that are never negative; what is divided by is taken to be
 // different from zero.
@@ -42,7 +42,7 @@ func Sym(name string) Dim {
 }
 
 // Cost returns what arithmetic with the expression costs: the number of its factors
-// and terms, written out as a sum of products, those inside of divisions included.
+// and terms, written out as a sum of products, those inside of divisions and minima included.
 // It is 0 for numbers.
 func (d Dim) Cost() int {
 	if d.e == nil {
@@ -52,7 +52,7 @@ func (d Dim) Cost() int {
 	for _, t := range d.e.terms {
 		n += 2 + len(t.m)
 		for _, a := range t.m {
-			if a.isDiv {
+			if !a.isSym() {
 				n += a.num.Cost() + a.den.Cost()
 			}
 		}
@@ -92,7 +92,7 @@ func (d Dim) IsSymbol() (name string, ok bool) {
 		return "", false
 	}
 	t := d.e.terms[0]
-	if t.c != 1 || len(t.m) != 1 || t.m[0].isDiv {
+	if t.c != 1 || len(t.m) != 1 || !t.m[0].isSym() {
 		return "", false
 	}
 	return t.m[0].key, true
@@ -110,7 +110,7 @@ func (d Dim) Same(o Dim) bool {
 }
 
 // String returns the canonical text, which ParseDim reads back: "3", "N",
-// "2*N+1", "(H-1)//2", "?".
+// "2*N+1", "(H-1)//2", "min(N,100)", "?".
 func (d Dim) String() string {
 	if d.e == nil {
 		return strconv.FormatInt(d.n, 10)
@@ -196,9 +196,12 @@ func (d Dim) Bind(env func(symbol string) Dim) Dim {
 		p := Dim{n: t.c}
 		for _, a := range t.m {
 			var v Dim
-			if a.isDiv {
+			switch {
+			case a.isDiv():
 				v = a.num.Bind(env).FloorDiv(a.den.Bind(env))
-			} else {
+			case a.isMin():
+				v = a.num.Bind(env).Min(a.den.Bind(env))
+			default:
 				v = env(a.key)
 			}
 			p = p.Mul(v)
@@ -222,7 +225,7 @@ func (d Dim) eachSymbol(f func(string)) {
 	}
 	for _, t := range d.e.terms {
 		for _, a := range t.m {
-			if a.isDiv {
+			if !a.isSym() {
 				a.num.eachSymbol(f)
 				a.den.eachSymbol(f)
 			} else {
@@ -288,7 +291,7 @@ func (d Dim) eval(env func(string) (int, bool)) (int64, string) {
 }
 
 func (a *atom) eval(env func(string) (int, bool)) (int64, string) {
-	if !a.isDiv {
+	if a.isSym() {
 		v, ok := env(a.key)
 		if !ok {
 			return 0, "needs symbol " + a.key + ", which has no value"
@@ -302,6 +305,9 @@ func (a *atom) eval(env func(string) (int, bool)) (int64, string) {
 	den, why := a.den.eval(env)
 	if why != "" {
 		return 0, why
+	}
+	if a.isMin() {
+		return min(num, den), ""
 	}
 	if den == 0 {
 		return 0, "divides by " + a.den.String() + ", which is zero"

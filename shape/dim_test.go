@@ -188,7 +188,7 @@ func drawTree(t *rapid.T, depth int) tree {
 		return tree{Const(n), []int64{int64(n), int64(n), int64(n), int64(n)}, true}
 	}
 	a, b := drawTree(t, depth-1), drawTree(t, depth-1)
-	op := rapid.SampledFrom([]string{"+", "-", "*", "//"}).Draw(t, "op")
+	op := rapid.SampledFrom([]string{"+", "-", "*", "//", "min", "max"}).Draw(t, "op")
 	x := tree{ok: a.ok && b.ok, val: make([]int64, len(bindings))}
 	for i := range x.val {
 		switch p, q := a.val[i], b.val[i]; op {
@@ -198,6 +198,10 @@ func drawTree(t *rapid.T, depth int) tree {
 			x.val[i] = p - q
 		case "*":
 			x.val[i] = p * q
+		case "min":
+			x.val[i] = min(p, q)
+		case "max":
+			x.val[i] = max(p, q)
 		default:
 			v, ok := floorDivOv(p, q)
 			x.val[i], x.ok = v, x.ok && ok
@@ -210,6 +214,10 @@ func drawTree(t *rapid.T, depth int) tree {
 		x.d = a.d.Sub(b.d)
 	case "*":
 		x.d = a.d.Mul(b.d)
+	case "min":
+		x.d = a.d.Min(b.d)
+	case "max":
+		x.d = a.d.Max(b.d)
 	default:
 		x.d = a.d.FloorDiv(b.d)
 	}

@@ -48,6 +48,7 @@ func (infix) Add(x, y string) string      { return "(" + x + " + " + y + ")" }
 func (infix) Sub(x, y string) string      { return "(" + x + " - " + y + ")" }
 func (infix) Mul(x, y string) string      { return x + " * " + y }
 func (infix) FloorDiv(x, y string) string { return "floordiv(" + x + ", " + y + ")" }
+func (infix) Min(x, y string) string      { return "min(" + x + ", " + y + ")" }
 
 // Fold is how other languages read sizes.
 func ExampleFold() {

@@ -142,7 +142,7 @@ func gcdNonConst(a Dim, k int64) (num, den Dim, ok bool) {
 // numerator is one quotient and a constant.
 func mergeNested(a, b Dim) (num, den Dim, ok bool) {
 	t := a.terms()
-	if len(t) > 2 || len(t[0].m) != 1 || t[0].c != 1 || !t[0].m[0].isDiv || !positive(b) {
+	if len(t) > 2 || len(t[0].m) != 1 || t[0].c != 1 || !t[0].m[0].isDiv() || !positive(b) {
 		return Dim{}, Dim{}, false
 	}
 	var c Dim
@@ -168,7 +168,7 @@ func positive(d Dim) bool {
 		return false
 	}
 	for _, a := range t[0].m {
-		if a.isDiv {
+		if !a.isSym() {
 			return false
 		}
 	}

@@ -12,6 +12,8 @@ type Arith[T any] interface {
 	// FloorDiv is x/y rounded towards minus infinity. A language whose division
 	// rounds towards zero, as Go's does, needs more than its operator.
 	FloorDiv(x, y T) T
+	// Min is the smaller one. There is no Max: the greater one is x+y-min(x,y).
+	Min(x, y T) T
 }
 
 // Fold goes over an expression from its leaves up and returns what a makes of it.
@@ -63,8 +65,11 @@ func foldProduct[T any](p T, m []*atom, a Arith[T]) T {
 }
 
 func foldAtom[T any](x *atom, a Arith[T]) T {
-	if x.isDiv {
+	switch {
+	case x.isDiv():
 		return a.FloorDiv(foldDim(x.num, a), foldDim(x.den, a))
+	case x.isMin():
+		return a.Min(foldDim(x.num, a), foldDim(x.den, a))
 	}
 	return a.Symbol(x.key)
 }

@@ -17,6 +17,7 @@ func (rebuild) Add(x, y Dim) Dim       { return x.Add(y) }
 func (rebuild) Sub(x, y Dim) Dim       { return x.Sub(y) }
 func (rebuild) Mul(x, y Dim) Dim       { return x.Mul(y) }
 func (rebuild) FloorDiv(x, y Dim) Dim  { return x.FloorDiv(y) }
+func (rebuild) Min(x, y Dim) Dim       { return x.Min(y) }
 
 // compute makes a number of a size.
 type compute map[string]int
@@ -28,6 +29,7 @@ func (compute) Add(x, y int64) int64       { return x + y }
 func (compute) Sub(x, y int64) int64       { return x - y }
 func (compute) Mul(x, y int64) int64       { return x * y }
 func (compute) FloorDiv(x, y int64) int64  { q, _ := floorDivOv(x, y); return q }
+func (compute) Min(x, y int64) int64       { return min(x, y) }
 
 // parts writes down the calls that Fold makes.
 type parts struct{}
@@ -39,6 +41,7 @@ func (parts) Add(x, y string) string      { return "add(" + x + "," + y + ")" }
 func (parts) Sub(x, y string) string      { return "sub(" + x + "," + y + ")" }
 func (parts) Mul(x, y string) string      { return "mul(" + x + "," + y + ")" }
 func (parts) FloorDiv(x, y string) string { return "div(" + x + "," + y + ")" }
+func (parts) Min(x, y string) string      { return "least(" + x + "," + y + ")" }
 
 func TestFoldKeepsTheExpression(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -69,6 +72,7 @@ func TestFoldGoesFromTheLeft(t *testing.T) {
 		"3-N*M":        "add(neg(mul(M,N)),3)",
 		"2*N-M-4":      "sub(add(neg(M),mul(2,N)),4)",   // canonical: -M+2*N-4
 		"(N-5)//2*3":   "sub(mul(3,div(sub(N,1),2)),6)", // 3*((N-1)//2)-6
+		"5-min(2*N,6)": "add(mul(-2,least(N,3)),5)",
 		"7//(N+1)-H*H": "add(neg(mul(H,H)),div(7,add(N,1)))",
 	} {
 		got, ok := Fold(mustDim(t, text), parts{})

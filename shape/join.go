@@ -33,3 +33,21 @@ func Join(a, b Type, same func(a, b Dim) bool) Type {
 	}
 	return TensorType(d, dims)
 }
+
+// Joinable reports whether a value may be of one type or of the other: element types, where both are known,
+// and the numbers of members are the same. Ranks and sizes are what a run finds.
+func Joinable(a, b Type) bool {
+	switch {
+	case a.Kind() == None || b.Kind() == None:
+		return true
+	case a.Kind() != b.Kind():
+		return false
+	case a.Kind() == Tuple:
+		ok := a.Len() == b.Len()
+		for i := 0; ok && i < a.Len(); i++ {
+			ok = Joinable(a.Member(i), b.Member(i))
+		}
+		return ok
+	}
+	return a.DType() == b.DType() || a.DType() == array.Invalid || b.DType() == array.Invalid
+}

@@ -15,8 +15,8 @@ const (
 	maxDepth = 64      // nested parentheses
 )
 
-// ParseDim reads what Dim.String writes: numbers, symbols, + - * // and
-// parentheses, or "?" alone. Spaces are allowed. The error is a *diag.Error with
+// ParseDim reads what Dim.String writes: numbers, symbols, + - * //, parentheses,
+// min(a,b) and max(a,b), or "?" alone. Spaces are allowed. The error is a *diag.Error with
 // CodeText whose message names the column.
 func ParseDim(s string) (Dim, error) {
 	p, err := newParser(s)
@@ -265,10 +265,33 @@ func (p *parser) factor() Dim {
 			p.Fail(start, "symbol has "+strconv.Itoa(len(name))+" bytes, expected at most "+strconv.Itoa(maxName))
 			return Dim{}
 		}
+		if (name == "min" || name == "max") && p.Peek() == '(' {
+			return p.extreme(start, name == "min")
+		}
 		return Sym(name)
 	}
 	p.Expected("a number, a symbol or '('")
 	return Dim{}
+}
+
+// extreme reads the two sides of a minimum or maximum.
+func (p *parser) extreme(start int, least bool) Dim {
+	p.I++
+	if !p.enter() {
+		return Dim{}
+	}
+	defer func() { p.depth-- }()
+	a := p.sum()
+	p.Need(',')
+	b := p.sum()
+	p.Need(')')
+	if p.Err != nil {
+		return Dim{}
+	}
+	if least {
+		return p.known(start, a.Min(b))
+	}
+	return p.known(start, a.Max(b))
 }
 
 func (p *parser) number() Dim {

@@ -32,13 +32,25 @@ type term struct {
 	m []*atom
 }
 
-// atom is a variable of a polynomial: a symbol, or the floor division num//den
-// of two canonical expressions that does not simplify.
+// atom is a variable of a polynomial: a symbol, the floor division num//den of two
+// canonical expressions that does not simplify, or the smaller one of two, num and den.
 type atom struct {
 	key      string
-	isDiv    bool
+	kind     atomKind
 	num, den Dim
 }
+
+type atomKind uint8
+
+const (
+	symbolAtom atomKind = iota
+	divAtomKind
+	minAtomKind
+)
+
+func (a *atom) isSym() bool { return a.kind == symbolAtom }
+func (a *atom) isDiv() bool { return a.kind == divAtomKind }
+func (a *atom) isMin() bool { return a.kind == minAtomKind }
 
 // monoCmp is the graded lexicographic order, highest monomial first. Sorted
 // lists of equal length compare like their exponent vectors, so it is
@@ -109,7 +121,7 @@ func writeTerm(b *strings.Builder, t term, first bool) {
 		}
 		// -a//b would read as (-a)//b, so a bare quotient stands alone only
 		// when nothing multiplies or negates it.
-		bare := !a.isDiv || (t.c == 1 && len(t.m) == 1)
+		bare := !a.isDiv() || (t.c == 1 && len(t.m) == 1)
 		if !bare {
 			b.WriteByte('(')
 		}
@@ -122,7 +134,7 @@ func writeTerm(b *strings.Builder, t term, first bool) {
 
 // divAtom returns the dimension num//den as one variable.
 func divAtom(num, den Dim) Dim {
-	a := &atom{key: operand(num) + "//" + operand(den), isDiv: true, num: num, den: den}
+	a := &atom{key: operand(num) + "//" + operand(den), kind: divAtomKind, num: num, den: den}
 	return fromTerms([]term{{c: 1, m: []*atom{a}}})
 }
 

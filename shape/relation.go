@@ -14,6 +14,7 @@ const (
 	EQ  = diag.EQ  // A == B
 	GE  = diag.GE  // A >= B
 	MOD = diag.MOD // A % B == 0: A is a multiple of B
+	NE  = diag.NE  // A != B
 )
 
 // Relation is a statement about two sizes, such as N >= 5. The zero value says
@@ -43,6 +44,8 @@ func (r Relation) String() string {
 		return r.A.String() + " >= " + r.B.String()
 	case MOD:
 		return operand(r.A) + " % " + operand(r.B) + " == 0"
+	case NE:
+		return r.A.String() + " != " + r.B.String()
 	}
 	return r.A.String() + " == " + r.B.String()
 }
@@ -70,6 +73,10 @@ func ParseRelation(s string) (Relation, error) {
 		if c == '<' {
 			r.A, r.B = r.B, r.A
 		}
+	case c == '!':
+		p.I++
+		p.Need('=')
+		r.Rel, r.B = NE, p.dim()
 	case p.Accept('%'):
 		r.Rel, r.B = MOD, p.factor()
 		p.Need('=')
@@ -78,7 +85,7 @@ func ParseRelation(s string) (Relation, error) {
 			p.Fail(at, "a remainder is compared, expected 0")
 		}
 	default:
-		p.Expected("'==', '>=', '<=' or '%'")
+		p.Expected("'==', '!=', '>=', '<=' or '%'")
 	}
 	return r, p.finish()
 }
@@ -138,20 +145,22 @@ func (r Relation) Truth() Truth {
 	switch r.Rel {
 	case GE:
 		switch {
-		case atLeast(d, 0, maxProof):
+		case provenAtLeast(d, 0):
 			return True
-		case atLeast(Dim{}.Sub(d).AddInt(-1), 0, maxProof):
+		case provenAtLeast(Dim{}.Sub(d).AddInt(-1), 0):
 			return False
 		}
 	case MOD:
 		return r.divides()
+	case NE:
+		return -Equality(r.A, r.B).Truth()
 	default:
 		switch {
 		case d.Is(0):
 			return True
 		case d.e == nil || !d.IsUnknown() && refuted(d.terms()):
 			return False
-		case atLeast(d.AddInt(-1), 0, maxProof), atLeast(Dim{}.Sub(d).AddInt(-1), 0, maxProof):
+		case provenAtLeast(d.AddInt(-1), 0), provenAtLeast(Dim{}.Sub(d).AddInt(-1), 0):
 			return False
 		}
 	}
@@ -196,7 +205,10 @@ func (r Relation) Implies(o Relation) bool {
 	}
 	switch {
 	case r.Rel == GE && o.Rel == GE:
-		return atLeast(o.A.Sub(o.B).Sub(r.A.Sub(r.B)), 0, maxProof)
+		return provenAtLeast(o.A.Sub(o.B).Sub(r.A.Sub(r.B)), 0)
+	case r.Rel == GE && o.Rel == NE: // what is at least 1 is not 0
+		d, e := o.A.Sub(o.B), r.A.Sub(r.B).AddInt(1)
+		return provenAtLeast(d.Sub(e), 0) || provenAtLeast(Dim{}.Sub(d).Sub(e), 0)
 	case r.Rel == MOD && o.Rel == MOD && r.A.Equal(o.A):
 		_, ok := r.B.DivExact(o.B)
 		return ok
@@ -213,7 +225,7 @@ func (r Relation) Exact(m Relation) bool {
 	d := r.A.Sub(r.B)
 	for _, t := range d.terms() {
 		for _, a := range t.m {
-			if !a.isDiv || !a.den.Equal(m.B) || !a.num.Equal(m.A) {
+			if !a.isDiv() || !a.den.Equal(m.B) || !a.num.Equal(m.A) {
 				continue
 			}
 			if scaled, ok := replaced(d, a, func(int64) Dim { return a.num }); ok && scaled.Is(0) {
@@ -226,8 +238,8 @@ func (r Relation) Exact(m Relation) bool {
 
 // Normal returns the relation in the form that all ways to write it share as far
 // as that is known: bounds solved for what is bounded, common factors taken out.
-// An equality stays as it is written, unless it says that a quotient is 0: 5//(N+1) is
-// 0 where N >= 5.
+// An equality stays as it is written, unless it says that a quotient is 0, or that a minimum
+// is one of its sides: 5//(N+1) is 0 where N >= 5, and min(N,7) is N where N <= 7.
 func (r Relation) Normal() Relation {
 	if r.IsUnknown() {
 		return r
@@ -242,9 +254,14 @@ func (r Relation) Normal() Relation {
 		n = normalBound(d)
 	case MOD:
 		n = normalMultiple(r.A, r.B)
+	case NE:
+		return r
 	default:
-		if d, ok := vanishing(r.A.Sub(r.B)); ok {
-			n = normalBound(d)
+		d := r.A.Sub(r.B)
+		if v, ok := vanishing(d); ok {
+			n = normalBound(v)
+		} else if v, ok := uncut(d); ok {
+			n = normalBound(v)
 		}
 	}
 	if n.IsUnknown() {
@@ -309,7 +326,7 @@ func boundStep(d Dim) Dim {
 		}
 		return fromTerms(out).Add(fold(rest, true))
 	}
-	if count != 1 || len(alone.m) != 1 || !alone.m[0].isDiv {
+	if count != 1 || len(alone.m) != 1 || !alone.m[0].isDiv() {
 		return d
 	}
 	num, den := alone.m[0].num, alone.m[0].den
@@ -326,14 +343,30 @@ func boundStep(d Dim) Dim {
 // where a < b, if a is no negative number, and b none where a may be 0.
 func vanishing(d Dim) (Dim, bool) {
 	t := d.terms()
-	if len(t) != 1 || len(t[0].m) != 1 || !t[0].m[0].isDiv {
+	if len(t) != 1 || len(t[0].m) != 1 || !t[0].m[0].isDiv() {
 		return Dim{}, false
 	}
 	num, den := t[0].m[0].num, t[0].m[0].den
-	if lo, ok := least(num); !ok || lo < 0 || lo == 0 && !positive(den) && !atLeast(den, 1, maxProof) {
+	if lo, ok := least(num); !ok || lo < 0 || lo == 0 && !positive(den) && !provenAtLeast(den, 1) {
 		return Dim{}, false
 	}
 	return den.Sub(num).AddInt(-1), true
+}
+
+// uncut returns what is at least 0 where d, a multiple of a minimum less one of its sides, is 0.
+func uncut(d Dim) (Dim, bool) {
+	for _, t := range d.terms() {
+		if len(t.m) != 1 || !t.m[0].isMin() {
+			continue
+		}
+		m, rest := t.m[0], d.Sub(fromTerms([]term{t}))
+		for _, p := range [2][2]Dim{{m.num, m.den}, {m.den, m.num}} {
+			if rest.Add(p[0].Mul(Dim{n: t.c})).Is(0) {
+				return p[1].Sub(p[0]), true
+			}
+		}
+	}
+	return Dim{}, false
 }
 
 // normalMultiple drops from a what b divides anyway, and common factors.
@@ -375,34 +408,6 @@ func normalMultiple(a, b Dim) Relation {
 	return Relation{MOD, fromTerms(left), Dim{n: k}}
 }
 
-// maxProof bounds the steps of a proof.
-const maxProof = 4
-
-// atLeast tries to show that d is at least low for all sizes.
-func atLeast(d Dim, low int64, steps int) bool {
-	if d.IsUnknown() {
-		return false
-	}
-	if lo, ok := least(d); ok && lo >= low {
-		return true
-	}
-	if steps == 0 {
-		return false
-	}
-	for _, t := range d.terms() {
-		for _, a := range t.m {
-			if !a.isDiv || a.den.e != nil || a.den.n < 2 {
-				continue
-			}
-			// d >= low follows from den*d >= low*den-(den-1), d being an integer.
-			if r, ok := relaxed(d, a); ok && atLeast(r.Sub(fold(mulOv(low, a.den.n))).Add(fold(a.den.n-1, true)), 0, steps-1) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // relaxed returns a lower bound of den*d, in which the quotient a = num//den is
 // replaced by what it is at least and at most: (num-den+1)/den and num/den.
 func relaxed(d Dim, a *atom) (Dim, bool) {
@@ -432,50 +437,10 @@ func replaced(d Dim, a *atom, by func(c int64) Dim) (_ Dim, ok bool) {
 		case n == 0:
 			out = out.Add(fromTerms([]term{t}).Mul(a.den))
 			continue
-		case n > 1 || slices.ContainsFunc(rest, func(x *atom) bool { return x.isDiv }):
+		case n > 1 || slices.ContainsFunc(rest, func(x *atom) bool { return !x.isSym() }):
 			return Dim{}, false
 		}
 		out = out.Add(fromTerms([]term{{c: t.c, m: rest}}).Mul(by(t.c)))
 	}
 	return out, !out.IsUnknown()
-}
-
-// least returns a number that d is never below.
-func least(d Dim) (int64, bool) {
-	var sum int64
-	for _, t := range d.terms() {
-		if len(t.m) > 0 && t.c < 0 {
-			return 0, false // sizes have no greatest value
-		}
-		lo, ok := t.c, true
-		for _, a := range t.m {
-			v, known := leastAtom(a)
-			if !known || v < 0 && len(t.m) > 1 {
-				return 0, false
-			}
-			if lo, ok = mulOv(lo, v); !ok {
-				return 0, false
-			}
-		}
-		if sum, ok = addOv(sum, lo); !ok {
-			return 0, false
-		}
-	}
-	return sum, true
-}
-
-func leastAtom(a *atom) (int64, bool) {
-	if !a.isDiv {
-		return 0, true
-	}
-	num, ok := least(a.num)
-	switch {
-	case !ok:
-		return 0, false
-	case a.den.e == nil && a.den.n > 0:
-		return floorDivOv(num, a.den.n)
-	case num >= 0 && positive(a.den):
-		return 0, true
-	}
-	return 0, false
 }

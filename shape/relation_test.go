@@ -39,6 +39,11 @@ func TestRelationNormal(t *testing.T) {
 		{Multiple(d("6"), d("N")), "6 % N == 0", Open},
 		{Multiple(d("7"), d("2")), "1 % 2 == 0", False},
 		{Multiple(d("N"), d("0")), "N % 0 == 0", False},
+		{Inequality(d("N"), d("1")), "N != 1", Open},
+		{Inequality(d("N"), d("N+1")), "N != N+1", True},
+		{Inequality(d("N+2"), d("1")), "N+2 != 1", True},
+		{Inequality(d("N"), d("N")), "N != N", False},
+		{Inequality(d("N//2"), d("M")).Normal(), "N//2 != M", Open},
 		{Equality(d("N"), d("N+1")), "N == N+1", False},
 		{Equality(d("N"), d("N")), "N == N", True},
 		{Equality(d("5//(N+1)"), d("0")).Normal(), "N >= 5", Open},
@@ -68,6 +73,10 @@ func TestRelationImplies(t *testing.T) {
 		{"N >= 5", "N >= 3", true},
 		{"N >= 3", "N >= 5", false},
 		{"N <= 3", "N <= 5", true},
+		{"N >= 2", "N != 1", true},
+		{"N <= 4", "5 != N", true},
+		{"N >= 2", "N != 2", false},
+		{"N != 1", "N != 1", true},
 		{"C % 8 == 0", "C % 4 == 0", true},
 		{"C % 4 == 0", "C % 8 == 0", false},
 		{"N >= M+2", "N >= M", true},
@@ -102,18 +111,19 @@ func TestVanishingQuotientsSayTheSame(t *testing.T) {
 }
 
 func TestParseRelation(t *testing.T) {
-	for _, text := range []string{"N == 2*M", "N >= 5", "N <= 10", "N % 2 == 0", "(N+1) % (M+1) == 0", "6 % N == 0"} {
+	for _, text := range []string{"N == 2*M", "N >= 5", "N <= 10", "N != 1", "N//2+1 != M", "N % 2 == 0", "(N+1) % (M+1) == 0", "6 % N == 0"} {
 		r, err := ParseRelation(text)
 		require.NoError(t, err)
 		require.Equal(t, text, r.String())
 	}
 	for text, want := range map[string]string{
-		"N":           "column 2: found the end of the text, expected '==', '>=', '<=' or '%'",
+		"N":           "column 2: found the end of the text, expected '==', '!=', '>=', '<=' or '%'",
 		"N > 2":       "expected '='",
 		"N % 2 == 1":  "a remainder is compared, expected 0",
 		"N % 2":       "expected '='",
 		"N >= 2 more": "expected nothing more",
 		"N = 2":       "expected '='",
+		"N ! 2":       "expected '='",
 	} {
 		_, err := ParseRelation(text)
 		require.ErrorContains(t, err, want, text)

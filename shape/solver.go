@@ -142,7 +142,7 @@ func oneSign(t []term) bool {
 		return false
 	}
 	for _, x := range t[:len(t)-1] {
-		if (x.c > 0) != (last.c > 0) || slices.ContainsFunc(x.m, func(a *atom) bool { return a.isDiv }) {
+		if (x.c > 0) != (last.c > 0) || slices.ContainsFunc(x.m, func(a *atom) bool { return !a.isSym() }) {
 			return false
 		}
 	}
@@ -169,7 +169,7 @@ func refuted(t []term) bool {
 func (s *Solver) solve(t []term) (name string, value Dim, ok bool) {
 	best := -1
 	for i, x := range t {
-		if len(x.m) != 1 || x.m[0].isDiv || !dividesAll(x.c, t) || usedElsewhere(x.m[0].key, t, i) {
+		if len(x.m) != 1 || !x.m[0].isSym() || !dividesAll(x.c, t) || usedElsewhere(x.m[0].key, t, i) {
 			continue
 		}
 		if best < 0 || s.seen[x.m[0].key] > s.seen[t[best].m[0].key] {

@@ -1,6 +1,8 @@
 package shape
 
 import (
+	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -143,6 +145,24 @@ func (s Dims) Prod() Dim {
 	return p
 }
 
+// Countable reports whether the product of the dimensions that are known and not 0 is in the
+// range of int, as array.NumElems asks of shapes. No array has sizes of a list that is not.
+func (s Dims) Countable() bool {
+	prod := 1
+	for _, d := range s.d {
+		n, known := d.Int()
+		if !known || n <= 0 {
+			continue
+		}
+		hi, lo := bits.Mul64(uint64(prod), uint64(n))
+		if hi != 0 || lo > math.MaxInt {
+			return false
+		}
+		prod = int(lo)
+	}
+	return true
+}
+
 // Kind tells what a Type describes.
 type Kind uint8
 
@@ -179,6 +199,34 @@ func TupleType(members ...Type) Type {
 
 // TypeOf returns the type of an array.
 func TypeOf(a *array.Array) Type { return TensorType(a.DType(), Ints(a.Shape()...)) }
+
+// Uncountable returns a member of t, or t itself, that no array is of because its sizes cannot be
+// multiplied (Dims.Countable).
+func (t Type) Uncountable() (is Type, found bool) {
+	if t.kind == Tensor && !t.dims.Countable() {
+		return t, true
+	}
+	for _, m := range t.tuple {
+		if is, found = m.Uncountable(); found {
+			return is, true
+		}
+	}
+	return Type{}, false
+}
+
+// Describes reports whether t is the type of an array, all of it known: TypeOf(a), without
+// making that. No type describes nil.
+func (t Type) Describes(a *array.Array) bool {
+	if a == nil || t.kind != Tensor || !t.ranked || t.dtype != a.DType() || t.dims.Len() != a.Rank() {
+		return false
+	}
+	for i, size := range a.Shape() {
+		if d, ok := t.dims.At(i).Int(); !ok || d != size {
+			return false
+		}
+	}
+	return true
+}
 
 // Kind returns what the type describes.
 func (t Type) Kind() Kind { return t.kind }

@@ -10,6 +10,10 @@ import (
 // NonMaxSuppressionAttrs holds the optional attributes of non_max_suppression.
 type NonMaxSuppressionAttrs = std.NonMaxSuppressionAttrs
 
+// NonMaxSuppressionLimitsAttrs holds the optional attributes of
+// non_max_suppression_limits.
+type NonMaxSuppressionLimitsAttrs = std.NonMaxSuppressionLimitsAttrs
+
 // UniqueAttrs holds the optional attributes of unique.
 type UniqueAttrs = std.UniqueAttrs
 
@@ -39,6 +43,30 @@ func (boxes *Tensor) NonMaxSuppression(scores *Tensor, most int, opts ...std.Non
 	attrs := options(std.NonMaxSuppression, opts)
 	attrs.Most = most
 	return call(std.NonMaxSuppression, attrs, true, sizeArgs{}, boxes, scores)[0]
+}
+
+// NonMaxSuppressionLimits is non_max_suppression with limits that are tensors
+// of one element: how many boxes of a class, the overlap and the least score.
+//
+// score may be nil. The optional [std.NonMaxSuppressionLimitsAttrs], at most
+// one, sets Center.
+//
+// Reference: ONNX NonMaxSuppression
+func NonMaxSuppressionLimits(boxes, scores, most, overlap, score *Tensor, opts ...std.NonMaxSuppressionLimitsAttrs) *Tensor {
+	attrs := options(std.NonMaxSuppressionLimits, opts)
+	return call(std.NonMaxSuppressionLimits, attrs, false, sizeArgs{}, boxes, scores, most, overlap, score)[0]
+}
+
+// NonMaxSuppressionLimits is non_max_suppression with limits that are tensors
+// of one element: how many boxes of a class, the overlap and the least score.
+//
+// score may be nil. The optional [std.NonMaxSuppressionLimitsAttrs], at most
+// one, sets Center.
+//
+// Reference: ONNX NonMaxSuppression
+func (boxes *Tensor) NonMaxSuppressionLimits(scores, most, overlap, score *Tensor, opts ...std.NonMaxSuppressionLimitsAttrs) *Tensor {
+	attrs := options(std.NonMaxSuppressionLimits, opts)
+	return call(std.NonMaxSuppressionLimits, attrs, true, sizeArgs{}, boxes, scores, most, overlap, score)[0]
 }
 
 // Nonzero gives the i64 indices of the elements that are not zero, a row for

@@ -60,6 +60,7 @@ func TestMistakesAreReportedAtTheCaller(t *testing.T) {
 		{"item", func() { x.Item() }, tensor.NotScalar, "item"},
 		{"elements", func() { tensor.Data[int32](x) }, tensor.WrongElem, "Data"},
 		{"division", func() { x.Size(0).Div(0) }, op.BadAttr, "Size.Div"},
+		{"remainder", func() { x.Size(0).Mod(0) }, op.BadAttr, "Size.Mod"},
 		{"attributes of another operator", func() { tensor.CallOp(std.Relu, std.SplitAttrs{}, x) }, op.BadAttr, "relu"},
 		{"too many operands", func() { tensor.CallOp(std.Relu, nil, x, x) }, op.OperandCount, "relu"},
 		{"operator without meaning", func() { tensor.CallOp(op.Cond, nil, x) }, op.NoMeaning, "cond"},

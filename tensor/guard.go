@@ -10,6 +10,10 @@ import (
 // Size, only. Others are refused: at once, or by what a trace records.
 func (s Size) MustEqual(o any) { s.must(shape.EQ, o) }
 
+// MustDiffer states that the program is right for sizes other than o only; see
+// MustEqual.
+func (s Size) MustDiffer(o any) { s.must(shape.NE, o) }
+
 // MustBeAtLeast states that the program is right for sizes of o or more only; see
 // MustEqual.
 func (s Size) MustBeAtLeast(o any) { s.must(shape.GE, o) }

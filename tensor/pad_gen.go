@@ -55,22 +55,26 @@ func (x *Tensor) Fold(outputSize any, kernelSize []int, opts ...std.FoldAttrs) *
 
 // Pad adds elements before and after dimensions, or crops them.
 //
-// The optional [std.PadAttrs], at most one, sets Mode and Value. Mode may be
-// "constant", "reflect", "replicate" or "circular".
-func Pad(x *Tensor, pad []int, opts ...std.PadAttrs) *Tensor {
+// pad is a list of ints or [Size] values, or a single one. The optional
+// [std.PadAttrs], at most one, sets Mode and Value. Mode may be "constant",
+// "reflect", "replicate" or "circular".
+func Pad(x *Tensor, pad any, opts ...std.PadAttrs) *Tensor {
+	var sized sizeArgs
 	attrs := options(std.Pad, opts)
-	attrs.Pad = intsOf(pad)
-	return call(std.Pad, attrs, false, sizeArgs{}, x)[0]
+	attrs.Pad = sized.list(pad)
+	return call(std.Pad, attrs, false, sized, x)[0]
 }
 
 // Pad adds elements before and after dimensions, or crops them.
 //
-// The optional [std.PadAttrs], at most one, sets Mode and Value. Mode may be
-// "constant", "reflect", "replicate" or "circular".
-func (x *Tensor) Pad(pad []int, opts ...std.PadAttrs) *Tensor {
+// pad is a list of ints or [Size] values, or a single one. The optional
+// [std.PadAttrs], at most one, sets Mode and Value. Mode may be "constant",
+// "reflect", "replicate" or "circular".
+func (x *Tensor) Pad(pad any, opts ...std.PadAttrs) *Tensor {
+	var sized sizeArgs
 	attrs := options(std.Pad, opts)
-	attrs.Pad = intsOf(pad)
-	return call(std.Pad, attrs, true, sizeArgs{}, x)[0]
+	attrs.Pad = sized.list(pad)
+	return call(std.Pad, attrs, true, sized, x)[0]
 }
 
 // PixelShuffle turns [..., C*r*r, H, W] into [..., C, H*r, W*r].

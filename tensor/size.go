@@ -144,6 +144,23 @@ func (s Size) Div(o any) Size {
 	return s.with(o, shape.Dim.FloorDiv)
 }
 
+// Min returns the smaller one of s and o, which is an int or a Size.
+func (s Size) Min(o any) Size { return s.with(o, shape.Dim.Min) }
+
+// Max returns the greater one of s and o, which is an int or a Size.
+func (s Size) Max(o any) Size { return s.with(o, shape.Dim.Max) }
+
+// Mod returns what is left of s after division by o, an int or a Size, rounded down: it
+// is not negative where o is positive. A size is padded to a multiple of k by
+// s.Mul(-1).Mod(k).
+func (s Size) Mod(o any) Size {
+	d, _ := sizeOf(o)
+	if d.Is(0) {
+		panic((&diag.Error{Code: op.BadAttr, Op: "Size.Mod", Msg: "division by zero"}).At(diag.Here()))
+	}
+	return s.with(o, func(a, b shape.Dim) shape.Dim { return a.Sub(a.FloorDiv(b).Mul(b)) })
+}
+
 func (s Size) with(o any, f func(a, b shape.Dim) shape.Dim) Size {
 	d, e := sizeOf(o)
 	r := Size{d: f(s.d, d), e: sizeEngine(s.e, e)}

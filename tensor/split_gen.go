@@ -17,13 +17,21 @@ func (x *Tensor) Chunk(chunks, dim int) []*Tensor {
 }
 
 // Split cuts a dimension into pieces of the given sizes.
-func Split(x *Tensor, sizes []int, dim int) []*Tensor {
-	return call(std.Split, std.SplitAttrs{Sizes: intsOf(sizes), Dim: dim}, false, sizeArgs{}, x)
+//
+// sizes is a list of ints or [Size] values, or a single one.
+func Split(x *Tensor, sizes any, dim int) []*Tensor {
+	var sized sizeArgs
+	attrs := std.SplitAttrs{Sizes: sized.list(sizes), Dim: dim}
+	return call(std.Split, attrs, false, sized, x)
 }
 
 // Split cuts a dimension into pieces of the given sizes.
-func (x *Tensor) Split(sizes []int, dim int) []*Tensor {
-	return call(std.Split, std.SplitAttrs{Sizes: intsOf(sizes), Dim: dim}, true, sizeArgs{}, x)
+//
+// sizes is a list of ints or [Size] values, or a single one.
+func (x *Tensor) Split(sizes any, dim int) []*Tensor {
+	var sized sizeArgs
+	attrs := std.SplitAttrs{Sizes: sized.list(sizes), Dim: dim}
+	return call(std.Split, attrs, true, sized, x)
 }
 
 // Unbind takes every index of a dimension, which vanishes; count is its size.

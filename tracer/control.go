@@ -7,6 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
@@ -48,7 +49,7 @@ func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*te
 		return t.poisoned(len(first.nodes))
 	}
 	for i := range first.nodes {
-		if x, y := first.nodes[i].Type(), second.nodes[i].Type(); !x.Compatible(y) {
+		if x, y := first.nodes[i].Type(), second.nodes[i].Type(); !shape.Joinable(x, y) {
 			t.mismatch("cond", "result "+strconv.Itoa(i)+" is "+x.String()+" in one branch and "+y.String()+" in the other")
 		}
 	}
@@ -272,12 +273,40 @@ func (l *loop) returnsCarried(args []*graph.Node) bool {
 		return false
 	}
 	for i := range l.carry {
-		if x, y := args[i].Type(), nodes[i].Type(); !x.Compatible(y) {
-			l.t.mismatch(l.o.Name, "carried value "+strconv.Itoa(i)+" is "+x.String()+" before and "+y.String()+" after the body")
+		if x, y := args[i].Type(), nodes[i].Type(); !x.Compatible(y) || sizesDiffer(x, y) {
+			l.t.report(&diag.Error{Code: RegionMismatch, Op: l.o.Name,
+				Msg:  "carried value " + strconv.Itoa(i) + " is " + x.String() + " before and " + y.String() + " after the body",
+				Hint: "a loop is captured for values that keep their type: carry one of the final size, such as zeros that rounds fill"})
 			return false
 		}
+		l.keeps(args[i], nodes[i])
 	}
 	return true
+}
+
+// sizesDiffer reports whether types of one rank have sizes that are never equal.
+func sizesDiffer(x, y shape.Type) bool {
+	for i := range min(x.Rank(), y.Rank()) {
+		if shape.Differ(x.Dim(i), y.Dim(i)) {
+			return true
+		}
+	}
+	return false
+}
+
+// keeps demands of sizes that the body finds while it runs that they are those of the carried value; of
+// other sizes the node's type rule does.
+func (l *loop) keeps(before, after *graph.Node) {
+	x, y := before.Type(), after.Type()
+	for i := range min(x.Rank(), y.Rank()) {
+		if x.Dim(i).IsUnknown() || !y.Dim(i).IsUnknown() {
+			continue
+		}
+		r := shape.Equality(l.body.g.NewSymbol(after, i), x.Dim(i))
+		if err := l.body.g.Assume(r, after); err != nil {
+			l.t.report(&diag.Error{Code: graph.Contradiction, Op: l.o.Name, Msg: "the loop relies on " + r.String() + ", which no sizes here satisfy", Err: err})
+		}
+	}
 }
 
 // aliases reports what is reached in two ways when one of them writes.

@@ -300,7 +300,7 @@ func (t *trace) views(node *graph.Node, call *tensor.Call, args []*graph.Node) [
 		count = plausible(count)
 	}
 	out := make([]*tensor.Tensor, count)
-	switch base.KindOf(call.Op, call.Attrs, typesOf(args)) {
+	switch base.KindOf(call.Op, call.Attrs, typesOf(args), node.Type()) {
 	case alias.Fresh:
 		return nil
 	case alias.View:

@@ -28,6 +28,7 @@ type File struct {
 	data    []byte         // of the tensors
 	start   int64          // place of data in the file
 	all     []byte
+	mem     *mapfile.Memory // that Open made
 }
 
 // info is a tensor as the file describes it.
@@ -39,20 +40,26 @@ type info struct {
 	size   int64 // in bytes, -1 for types of unknown size
 }
 
-// Open opens a file, mapped where the system can: the memory is never given back, and
-// the file must be replaced, not written over, while the program runs. The error is a
-// *diag.Error with one of this package's codes.
+// Open opens a file, mapped where the system can: the memory is given back by Close, and
+// the file must be replaced, not written over, until then. The error is a *diag.Error with
+// one of this package's codes; nothing of a refused file stays mapped.
 func Open(path string) (*File, error) {
-	b, err := mapfile.ReadPath(path)
+	mem, err := mapfile.ReadPath(path)
 	if err != nil {
 		return nil, &diag.Error{Code: CodeRead, Msg: "gguf", Err: err}
 	}
-	f, err := Parse(b)
+	f, err := Parse(mem.Bytes())
 	if err != nil {
 		err.(*diag.Error).Pos.File = path
+		return nil, mem.Refuse(err)
 	}
-	return f, err
+	f.mem = mem
+	return f, nil
 }
+
+// Close gives back the memory of a file that Open mapped. The File and arrays that share
+// its memory must not be used any more, nor be in use.
+func (f *File) Close() error { return f.mem.Close() }
 
 // Parse reads a file in memory, which must not change as long as the File or an array
 // from it is in use.
@@ -243,6 +250,9 @@ func kindName(kind uint32) string {
 
 // find returns a tensor and its data.
 func (f *File) find(name string) (*info, *kind, []byte, *diag.Error) {
+	if f.mem.Closed() {
+		return nil, nil, nil, diag.New(CodeRead, "gguf: the file was closed, expected an open one")
+	}
 	i, ok := f.names[name]
 	if !ok {
 		return nil, nil, nil, diag.New(CodeName, "gguf: no tensor "+quote(name)+" among "+strconv.Itoa(len(f.tensors))+", expected one of that name")

@@ -23,6 +23,7 @@ const suffix = ".npy"
 type Archive struct {
 	arrays []*member
 	byName map[string]*member
+	mem    *mapfile.Memory // that OpenArchive made
 }
 
 // member is an array of an archive.
@@ -34,19 +35,28 @@ type member struct {
 }
 
 // OpenArchive opens a .npz file as numpy.savez and numpy.savez_compressed write it, and
-// reads the headers of its arrays. The file is mapped where the system can. The error is
-// a *diag.Error with CodeRead or CodeArchive, or a diag.List of them.
+// reads the headers of its arrays. The file is mapped where the system can, until it is
+// closed; nothing of a refused one stays mapped. The error is a *diag.Error with CodeRead
+// or CodeArchive, or a diag.List of them.
 func OpenArchive(path string) (*Archive, error) {
-	b, err := mapfile.ReadPath(path)
+	mem, err := mapfile.ReadPath(path)
 	if err != nil {
 		return nil, &diag.Error{Code: CodeRead, Msg: "npz", Err: err}
 	}
-	a, err := ParseArchive(b)
-	if e, ok := err.(*diag.Error); ok {
-		e.Pos.File = path
+	a, err := ParseArchive(mem.Bytes())
+	if err != nil {
+		if e, ok := err.(*diag.Error); ok {
+			e.Pos.File = path
+		}
+		return nil, mem.Refuse(err)
 	}
-	return a, err
+	a.mem = mem
+	return a, nil
 }
+
+// Close gives back the memory of a file that OpenArchive mapped. The Archive must not be
+// used any more, nor be in use; arrays that Get returned stay.
+func (a *Archive) Close() error { return a.mem.Close() }
 
 // ParseArchive is OpenArchive for an archive in memory, which must not change while the
 // archive is in use.
@@ -117,6 +127,9 @@ func (a *Archive) Type(name string) (d array.DType, shape []int, ok bool) {
 
 // Get reads an array. The error is a *diag.Error with one of this package's codes.
 func (a *Archive) Get(name string) (*array.Array, error) {
+	if a.mem.Closed() {
+		return nil, diag.New(CodeRead, "npz: the file was closed, expected an open one")
+	}
 	m := a.byName[name]
 	if m == nil {
 		return nil, diag.New(CodeName, "npz: no array "+quote(name)+" among "+strconv.Itoa(len(a.arrays))+", expected one of that name")
@@ -194,6 +207,9 @@ func writeFile(path string, write func(f *os.File) error) (err error) {
 	// Temporary files are private; the array is as readable as os.Create makes it.
 	if err = write(f); err == nil {
 		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync() // the name must not come to the disk before the contents
 	}
 	if closed := f.Close(); err == nil {
 		err = closed

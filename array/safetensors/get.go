@@ -76,6 +76,9 @@ func (f *File) Copied() int64 { return f.copied.Load() }
 // error is a *diag.Error: CodeName, CodeDType, CodeRead, CodeChecksum, or
 // array.CodeTooLarge beyond array.MaxBytes.
 func (f *File) Get(name string) (*array.Array, error) {
+	if f.closed.Load() {
+		return nil, diag.New(CodeRead, "safetensors: the file was closed, expected an open one")
+	}
 	e, ok := f.find(name)
 	if !ok {
 		return nil, diag.New(CodeName, "safetensors: no tensor "+quote(name)+" among "+digits(int64(f.entries.len()))+", expected one of that name")

@@ -31,19 +31,25 @@ func ReadFile(path string) (*File, error) {
 
 // Map is ReadFile with the file mapped into memory where the system can (Linux, macOS):
 // it takes as long as the header needs, and data is read when it is used. The memory
-// is never given back, and the file must be replaced, not written over, while the
-// program runs. A program that loads again and again uses ReadFile.
+// is given back by Close, and the file must be replaced, not written over, until then.
+// Nothing of a refused file stays mapped.
 func Map(path string) (*File, error) {
 	h, _, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer h.Close()
-	b, err := mapfile.Read(h)
+	mem, err := mapfile.Read(h)
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	return parseFile(path, b)
+	f, err := parse(mem.Bytes(), true)
+	if err != nil {
+		err.(*diag.Error).Pos.File = path
+		return nil, mem.Refuse(err)
+	}
+	f.close = mem.Close
+	return f, nil
 }
 
 func unreadable(err error) error {

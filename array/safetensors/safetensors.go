@@ -30,6 +30,8 @@ type File struct {
 	start   int64 // offset in the file of the data section
 	summed  bool  // the metadata has checksums
 	copied  atomic.Int64
+	close   func() error // of memory that Map made
+	closed  atomic.Bool
 }
 
 // entry is a tensor as the header describes it. It is small, and the shape stays
@@ -125,7 +127,20 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 // Parse reads a file in memory, which must not change as long as the File or an
 // array from it is in use: arrays share b where the alignment allows, and are
 // copies where it does not.
-func Parse(b []byte) (*File, error) {
+func Parse(b []byte) (*File, error) { return parse(b, false) }
+
+// Close gives back the memory of a file that Map mapped; of others it does nothing. Get
+// fails after it, and arrays that share the file's memory must not be used any more, nor be
+// in use. Names stay.
+func (f *File) Close() error {
+	if f.close == nil || f.closed.Swap(true) {
+		return nil
+	}
+	return f.close()
+}
+
+// parse is Parse, with a header of its own when it is to be kept for longer than b.
+func parse(b []byte, keep bool) (*File, error) {
 	if len(b) < prefixLen {
 		return nil, fault(CodeSize, 0, "file has "+digits(int64(len(b)))+" bytes, expected at least 8")
 	}
@@ -134,6 +149,9 @@ func Parse(b []byte) (*File, error) {
 		return nil, err
 	}
 	f := &File{start: prefixLen + n, data: b[prefixLen+n:]}
+	if keep {
+		return f.parse(string(b[prefixLen:prefixLen+n]), int64(len(b)))
+	}
 	return f.parse(unsafe.String(unsafe.SliceData(b[prefixLen:]), int(n)), int64(len(b)))
 }
 

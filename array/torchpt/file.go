@@ -18,19 +18,23 @@ const maxRank = 64
 type File struct {
 	tensors []*tensor
 	names   map[string]*tensor
+	mem     *mapfile.Memory // that Open made
 }
 
-// Open opens a file, mapped where the system can: the memory is never given back, and
-// the file must be replaced, not written over, while the program runs. The error is a
-// *diag.Error with one of this package's codes, or a diag.List of them: everything that
-// is refused is listed.
+// Open opens a file, mapped where the system can: the memory is given back by Close, and
+// the file must be replaced, not written over, until then. The error is a *diag.Error with
+// one of this package's codes, or a diag.List of them: everything that is refused is
+// listed. Nothing of a refused file stays mapped.
 func Open(path string) (*File, error) {
-	b, err := mapfile.ReadPath(path)
+	mem, err := mapfile.ReadPath(path)
 	if err != nil {
 		return nil, &diag.Error{Code: CodeRead, Msg: "torch", Err: err}
 	}
-	f, err := Parse(b)
+	f, err := Parse(mem.Bytes())
 	switch e := err.(type) {
+	case nil:
+		f.mem = mem
+		return f, nil
 	case *diag.Error:
 		e.Pos.File = path
 	case diag.List:
@@ -38,14 +42,25 @@ func Open(path string) (*File, error) {
 			e.Pos.File = path
 		}
 	}
-	return f, err
+	return nil, mem.Refuse(err)
 }
+
+// Close gives back the memory of a file that Open mapped. The File and arrays that share
+// its memory must not be used any more, nor be in use.
+func (f *File) Close() error { return f.mem.Close() }
 
 // Parse reads a file in memory, which must not change as long as the File or an array
 // from it is in use.
 func Parse(b []byte) (*File, error) {
 	if !array.LittleEndian() {
 		return nil, diag.New(CodeRead, "torch: machine is big-endian, expected a little-endian one")
+	}
+	f := &File{names: map[string]*tensor{}}
+	if IsLegacy(b) {
+		if err := f.readLegacy(b); err != nil {
+			return nil, err
+		}
+		return f, nil
 	}
 	if !bytes.HasPrefix(b, []byte("PK\x03\x04")) {
 		return nil, notZip(b)
@@ -54,7 +69,6 @@ func Parse(b []byte) (*File, error) {
 	if err != nil {
 		return nil, &diag.Error{Code: CodeFormat, Msg: "torch: archive cannot be read", Err: err}
 	}
-	f := &File{names: map[string]*tensor{}}
 	if err := f.read(z); err != nil {
 		return nil, err
 	}
@@ -63,12 +77,11 @@ func Parse(b []byte) (*File, error) {
 
 // notZip says what a file that is no archive may be.
 func notZip(b []byte) *diag.Error {
-	const legacy = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19" // a number that the old format begins with
-	if bytes.HasPrefix(b, []byte(legacy)) || len(b) > 262 && string(b[257:262]) == "ustar" {
-		return diag.New(CodeFormat, "torch: file is in the format before PyTorch 1.6, expected an archive").
+	if len(b) > 262 && string(b[257:262]) == "ustar" {
+		return diag.New(CodeFormat, "torch: file is a tar archive as the first versions of PyTorch wrote them, expected a newer file of torch.save").
 			WithHint("load and save it once more: torch.save(torch.load(f, weights_only=True), f)")
 	}
-	return diag.New(CodeFormat, "torch: file begins with "+quote(string(b[:min(4, len(b))]))+", expected an archive that torch.save writes")
+	return diag.New(CodeFormat, "torch: file begins with "+quote(string(b[:min(4, len(b))]))+", expected a file that torch.save writes")
 }
 
 // read finds out which kind of archive it is and reads its tensors.
@@ -99,7 +112,7 @@ func (f *File) read(z *ziparc.Archive) error {
 	if err != nil {
 		return &diag.Error{Code: CodeFormat, Msg: "torch: data.pkl cannot be read", Err: err}
 	}
-	return f.readPickle(b, func(key string) *ziparc.Member { return z.Find(root + "data/" + key) })
+	return f.readPickle(b, members(z, root+"data/"))
 }
 
 // rootOf returns the folder in which an archive has everything, with its slash.
@@ -120,23 +133,38 @@ func rootOf(z *ziparc.Archive) (string, bool) {
 }
 
 // readPickle runs a pickle and lists the tensors of what it stands for.
-func (f *File) readPickle(b []byte, data func(key string) *ziparc.Member) error {
+func (f *File) readPickle(b []byte, data func(key string) *region) error {
 	m := &machine{}
 	v := m.run(b)
 	if m.err != nil {
 		return m.err
 	}
-	var errs diag.List
-	for _, name := range m.refused {
-		errs.Add(diag.New(CodeObject, "torch: file has "+quote(name)+": "+reason(name)).
-			WithHint("save tensors alone: torch.save(model.state_dict(), f)"))
-	}
-	if len(errs) > 0 {
-		return errs
+	if len(m.refused) > 0 {
+		return refusals(m.refused)
 	}
 	w := &walk{file: f, data: data}
 	w.value(v, 0)
 	return w.errs.Err()
+}
+
+// refusals says of everything that a pickle names and nobody reads why.
+func refusals(names []string) (errs diag.List) {
+	for _, name := range names {
+		errs.Add(diag.New(CodeObject, "torch: file has "+quote(name)+": "+reason(name)).
+			WithHint("save tensors alone: torch.save(model.state_dict(), f)"))
+	}
+	return errs
+}
+
+// members are the storages that lie in a folder of an archive.
+func members(z *ziparc.Archive, dir string) func(key string) *region {
+	return func(key string) *region {
+		m := z.Find(dir + key)
+		if m == nil {
+			return nil
+		}
+		return &region{size: m.Size, bytes: func() ([]byte, error) { return m.Bytes(array.MaxBytes()) }}
+	}
 }
 
 // Names returns the names of the tensors in the order of the file.
@@ -172,6 +200,9 @@ func (f *File) Format(name string) string {
 // The storage's checksum is compared. The error is a *diag.Error: CodeName, CodeTensor,
 // CodeFormat, or array.CodeTooLarge beyond array.MaxBytes.
 func (f *File) Get(name string) (*array.Array, error) {
+	if f.mem.Closed() {
+		return nil, diag.New(CodeRead, "torch: the file was closed, expected an open one")
+	}
 	t := f.names[name]
 	if t == nil {
 		return nil, diag.New(CodeName, "torch: no tensor "+quote(name)+" among "+strconv.Itoa(len(f.tensors))+", expected one of that name")

@@ -197,9 +197,14 @@ func rebuildFrom(m *machine, args []any) (any, bool) {
 }
 
 // persistent returns the storage that torch.save writes beside the pickle:
-// ("storage", class, key, location, number of elements).
+// ("storage", class, key, location, number of elements), and before PyTorch 1.6 also
+// (key, first element, number of elements) where it is a part of that storage, or None. A module, which
+// PyTorch has had beside the pickle with its source, is refused with its class.
 func (m *machine) persistent(id any) any {
 	l, ok := id.(*seq)
+	if ok && len(l.items) > 0 && l.items[0] == "module" {
+		return m.refuse("a module with its source")
+	}
 	if !ok || len(l.items) < 5 || l.items[0] != "storage" {
 		m.fail("a value outside of the pickle is no storage")
 		return nil
@@ -208,14 +213,50 @@ func (m *machine) persistent(id any) any {
 	if _, refused := l.items[1].(opaque); refused {
 		return opaque{}
 	}
-	key, ok2 := l.items[2].(string)
+	key, ok2 := keyOf(l.items[2])
 	n, ok3 := l.items[4].(int64)
 	if !ok || !ok2 || !ok3 || n < 0 {
 		m.fail("a storage is not described by class, key and number of elements")
 		return nil
 	}
+	s := &storage{class.dtype, key, n, nil}
+	if m.storages == nil {
+		m.storages = map[string]*storage{}
+	}
+	if old := m.storages[key]; old == nil {
+		m.storages[key] = &storage{class.dtype, key, n, nil}
+	} else if old.dtype != s.dtype || old.n != n {
+		m.unlike = key
+	}
+	if len(l.items) > 5 && l.items[5] != nil {
+		part, ok := l.items[5].(*seq)
+		if !ok || len(part.items) != 3 {
+			m.fail("a part of a storage is not described by key, first element and number of elements")
+			return nil
+		}
+		first, ok := part.items[1].(int64)
+		count, ok2 := part.items[2].(int64)
+		if !ok || !ok2 {
+			m.fail("a part of a storage is not described by key, first element and number of elements")
+			return nil
+		}
+		s.view = &view{first, count}
+	}
 	m.count()
-	return &storage{class.dtype, key, n}
+	return s
+}
+
+// keyOf is the key of a storage: a text, or a number in the oldest files.
+func keyOf(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case []byte:
+		return string(v), true
+	case int64:
+		return digits(v), true
+	}
+	return "", false
 }
 
 // reason says what something refused is, for the message.

@@ -68,7 +68,7 @@ func (f *File) readPackage(z *ziparc.Archive, root string) error {
 	if err != nil {
 		return &diag.Error{Code: CodeFormat, Msg: "torch: member " + quote(m.Name) + " is malformed", Err: err}
 	}
-	w := &walk{file: f, data: func(key string) *ziparc.Member { return z.Find(dir + key) }}
+	w := &walk{file: f, data: members(z, dir)}
 	for _, p := range list {
 		if !w.off {
 			w.payload(p)

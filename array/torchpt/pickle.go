@@ -36,7 +36,10 @@ type (
 		dtype *dtype // nil for bytes of any type
 		key   string
 		n     int64 // elements
+		view  *view
 	}
+	// view is a part of a storage that stands for one, as files before PyTorch 1.6 have it.
+	view struct{ first, n int64 }
 	// strided is a tensor.
 	strided struct {
 		dtype         *dtype
@@ -74,8 +77,11 @@ type machine struct {
 	made    int
 	done    bool
 	refused []string // names, in order
-	seen    map[string]bool
-	err     *diag.Error
+	// storages are those that values outside of the pickle stand for.
+	storages map[string]*storage
+	unlike   string // a key of storages of several types or sizes
+	seen     map[string]bool
+	err      *diag.Error
 }
 
 // run runs a pickle to its end and returns what it stands for.

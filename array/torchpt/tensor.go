@@ -6,7 +6,6 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/internal/ziparc"
 )
 
 // What a value may have: depth of dictionaries and lists in each other, and how many
@@ -28,13 +27,13 @@ type tensor struct {
 	shape, stride []int
 	offset, n     int // in elements; n is their number
 	span          int // elements from the first to the last that is used
-	member        *ziparc.Member
+	memory        *region
 }
 
 // walk lists the tensors of a value.
 type walk struct {
 	file   *File
-	data   func(key string) *ziparc.Member
+	data   func(key string) *region
 	path   []byte // names of what is looked at, with dots
 	visits int
 	looks  int
@@ -131,17 +130,29 @@ func (w *walk) tensor(name string, s *strided) {
 		bad("has its storage in data/" + diag.Quote(s.storage.key) + ", which the archive lacks")
 		return
 	}
-	have := m.Size / int64(s.dtype.size)
-	if d := s.storage.dtype; d != nil && m.Size/int64(d.size) < s.storage.n || d == nil && m.Size < s.storage.n {
-		bad("has a storage of " + digits(s.storage.n) + " elements, the archive has " + digits(m.Size) + " bytes of it")
+	have := m.size / int64(s.dtype.size)
+	if d := s.storage.dtype; d != nil && m.size/int64(d.size) < s.storage.n || d == nil && m.size < s.storage.n {
+		bad("has a storage of " + digits(s.storage.n) + " elements, the archive has " + digits(m.size) + " bytes of it")
 		return
+	}
+	if v := s.storage.view; v != nil {
+		if v.first < 0 || v.n < 0 || v.first > have || v.n > have-v.first {
+			bad("is of a view from " + digits(v.first) + " of " + digits(v.n) + " elements, outside of its storage of " + digits(have))
+			return
+		}
+		if s.offset > v.n {
+			s.offset = v.n // outside, which is said below
+		}
+		moved := *s
+		moved.offset += v.first
+		s, have = &moved, v.first+v.n
 	}
 	t, msg := place(s, have)
 	if msg != "" {
 		bad(msg)
 		return
 	}
-	t.name, t.dtype, t.member = name, s.dtype, m
+	t.name, t.dtype, t.memory = name, s.dtype, m
 	w.file.add(t)
 }
 
@@ -169,12 +180,13 @@ func place(s *strided, have int64) (*tensor, string) {
 			last += (n - 1) * s.stride[i]
 		}
 	}
-	if empty {
-		t.n = 0
-		return t, ""
-	}
 	n, ok := array.NumElems(t.shape)
 	switch {
+	case empty && !ok:
+		return nil, "has no elements, and sizes whose product is out of range"
+	case empty:
+		t.n = 0
+		return t, ""
 	case s.offset < 0 || s.offset >= have || last >= have-s.offset:
 		return nil, "lies outside of its storage of " + digits(have) + " elements"
 	case !ok || int64(n) > max(have, maxRepeat):
@@ -202,7 +214,7 @@ func (t *tensor) array() (*array.Array, error) {
 	if t.n == 0 {
 		return array.New(d, t.shape...), nil
 	}
-	b, err := t.member.Bytes(array.MaxBytes())
+	b, err := t.memory.bytes()
 	if err != nil {
 		return nil, &diag.Error{Code: CodeFormat, Msg: "torch: storage of tensor " + quote(t.name) + " cannot be read", Err: err}
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,14 +59,17 @@ func open(t *testing.T, path string) *File {
 func TestFilesOfPyTorch(t *testing.T) {
 	for what, dir := range folders(t) {
 		t.Run(what, func(t *testing.T) {
-			for _, name := range []string{"types.pt", "protocol3.pt", "protocol4.pt", "protocol5.pt"} {
+			for _, name := range []string{"types.pt", "protocol3.pt", "protocol4.pt", "protocol5.pt", "legacy_types.pt", "legacy_types4.pt"} {
 				checkTypes(t, open(t, filepath.Join(dir, name)))
 			}
 			checkState(t, open(t, filepath.Join(dir, "state.pth")), "")
-			f := open(t, filepath.Join(dir, "checkpoint.pt"))
-			checkState(t, f, "model.")
-			require.Contains(t, f.Names(), "optimizer.state.0.exp_avg")
-			f = open(t, filepath.Join(dir, "list.pt"))
+			checkState(t, open(t, filepath.Join(dir, "legacy.pt")), "trained:")
+			for _, name := range []string{"checkpoint.pt", "legacy_checkpoint.pt"} {
+				f := open(t, filepath.Join(dir, name))
+				checkState(t, f, "model.")
+				require.Contains(t, f.Names(), "optimizer.state.0.exp_avg")
+			}
+			f := open(t, filepath.Join(dir, "list.pt"))
 			require.Equal(t, []string{"0", "1.a"}, f.Names())
 			f = open(t, filepath.Join(dir, "tensor.pt"))
 			require.Equal(t, []string{""}, f.Names())
@@ -114,10 +118,11 @@ func checkTypes(t *testing.T, f *File) {
 
 func checkState(t *testing.T, f *File, prefix string) {
 	names := []string{"0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean", "1.running_var", "1.num_batches_tracked"}
+	prefix, trained := strings.CutPrefix(prefix, "trained:")
 	for i, name := range f.Names()[:len(names)] {
 		require.Equal(t, prefix+names[i], name)
 	}
-	if prefix != "" {
+	if trained || prefix != "" {
 		return // trained
 	}
 	require.Equal(t, []float64{0, 1, 2, 3, 4, 5}, floats(get(t, f, "0.weight")))
@@ -133,12 +138,13 @@ func checkRefused(t *testing.T, dir string) {
 		code diag.Code
 		msgs []string
 	}{
-		"hostile.pt":   {CodeObject, []string{`"posix.system"`, "nothing is executed"}},
-		"module.pt":    {CodeObject, []string{`"torch.nn.modules.container.Sequential"`, `"torch.nn.modules.linear.Linear"`, `"torch.nn.modules.batchnorm.BatchNorm1d"`}},
-		"sparse.pt":    {CodeObject, []string{"_rebuild_sparse_tensor", "sparse tensors are not read"}},
-		"quantised.pt": {CodeObject, []string{"_rebuild_qtensor", "quantised tensors are not read", "torch.QInt8Storage"}},
-		"legacy.pt":    {CodeFormat, []string{"before PyTorch 1.6", "hint: load and save it once more"}},
-		"script.pt":    {CodeFormat, []string{"TorchScript"}},
+		"hostile.pt":        {CodeObject, []string{`"posix.system"`, "nothing is executed"}},
+		"module.pt":         {CodeObject, []string{`"torch.nn.modules.container.Sequential"`, `"torch.nn.modules.linear.Linear"`, `"torch.nn.modules.batchnorm.BatchNorm1d"`}},
+		"sparse.pt":         {CodeObject, []string{"_rebuild_sparse_tensor", "sparse tensors are not read"}},
+		"quantised.pt":      {CodeObject, []string{"_rebuild_qtensor", "quantised tensors are not read", "torch.QInt8Storage"}},
+		"legacy_hostile.pt": {CodeObject, []string{`"posix.system"`, "nothing is executed"}},
+		"legacy_module.pt":  {CodeObject, []string{`"torch.nn.modules.container.Sequential"`, "save tensors alone"}},
+		"script.pt":         {CodeFormat, []string{"TorchScript"}},
 	} {
 		_, err := Open(filepath.Join(dir, name))
 		require.ErrorIs(t, err, c.code, name)

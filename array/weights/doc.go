@@ -4,7 +4,8 @@
 // place that knows all of them. nn.LoadFile, fxgen -weights and fxgen stats read through
 // it; generated code reads safetensors alone and does not import it.
 //
-// Files are mapped where the system can. It does not write, and does not know models:
+// Files are mapped where the system can, until they are closed; what is refused is given
+// back at once. It does not write, and does not know models:
 // names are those of the file. Weights in ONNX models are read by package onnx
 // (OpenWeights), which stands above this one.
 //

@@ -51,13 +51,30 @@ func openIndex(b []byte, path string) (File, error) {
 	var errs diag.List
 	for _, name := range shards {
 		f, err := openShard(root, name)
-		errs.Add(err)
+		if err != nil {
+			errs.Add(err)
+			continue
+		}
 		x.files = append(x.files, f)
 	}
-	if err := errs.Err(); err != nil {
+	err = errs.Err()
+	if err == nil {
+		err = x.check(shards)
+	}
+	if err != nil {
+		_ = x.Close() // the files are at fault
 		return nil, err
 	}
-	return x, x.check(shards)
+	return x, nil
+}
+
+// Close closes the shards.
+func (x *index) Close() error {
+	var errs []error
+	for _, f := range x.files {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
 }
 
 func indexFault(msg string) *diag.Error { return diag.New(CodeIndex, "weights: index "+msg) }
@@ -141,7 +158,7 @@ func openShard(root *os.Root, name string) (File, error) {
 	if name != filepath.Base(name) || !filepath.IsLocal(name) || strings.Contains(name, `\`) {
 		return nil, indexFault("names the file " + quote(name) + ", expected one of its folder")
 	}
-	b, err := readShard(root, name)
+	mem, err := readShard(root, name)
 	if err != nil {
 		var p *fs.PathError // whose path is in the message, quoted
 		if errors.As(err, &p) {
@@ -151,7 +168,7 @@ func openShard(root *os.Root, name string) (File, error) {
 		e.Err = err
 		return nil, e.WithHint("shards lie beside the index; copy all of them, and what links lead to: cp -rL")
 	}
-	f, err := parse(b, name)
+	f, err := open(mem, name)
 	if err != nil {
 		return nil, inFile(err, name)
 	}
@@ -160,7 +177,7 @@ func openShard(root *os.Root, name string) (File, error) {
 
 var errNoFile = errors.New("it is no file")
 
-func readShard(root *os.Root, name string) ([]byte, error) {
+func readShard(root *os.Root, name string) (*mapfile.Memory, error) {
 	info, err := root.Stat(name)
 	if err != nil {
 		return nil, err

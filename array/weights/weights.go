@@ -32,6 +32,11 @@ type File interface {
 	Format(name string) string
 	// Get reads a tensor, contiguous. It may share the file's memory.
 	Get(name string) (*array.Array, error)
+	// Close gives the file's memory back, once: a process cannot have more than some 65,000
+	// files mapped. Nothing may use the File any more, and no array that Get returned may be
+	// in use or be used: copy what is to stay (array.Clone). A file that is never closed is
+	// mapped as long as the program runs.
+	Close() error
 }
 
 // extensions are the endings of names of files that Open reads.
@@ -49,34 +54,101 @@ func IsFile(path string) bool {
 
 // Open opens a file by its contents: safetensors, an index of shards
 // (model.safetensors.index.json, whose shards must lie beside it), .npy, .npz, GGUF, and
-// archives of torch.save and torch.export. FILE#NAME stands for the tensors of FILE whose
+// files of torch.save and archives of torch.export. FILE#NAME stands for the tensors of FILE whose
 // names begin with NAME and a dot, without it: the model in a checkpoint of several
-// things. The file is mapped where the system can: the memory is never given back, and
-// the file must be replaced, not written over, while the program runs. The error is a
-// *diag.Error or a diag.List with codes of this package or of the format's.
+// things. The file is mapped where the system can: Close gives the memory back, and the
+// file must be replaced, not written over, until then. Nothing of a refused file stays
+// mapped. The error is a *diag.Error or a diag.List with codes of this package or of the
+// format's.
 func Open(path string) (File, error) {
 	if file, part := Split(path); part != "" {
 		f, err := Open(file)
 		if err != nil {
 			return nil, err
 		}
-		return Sub(f, part)
+		s, err := Sub(f, part)
+		if err != nil {
+			_ = f.Close() // the name is at fault
+			return nil, err
+		}
+		return s, nil
 	}
-	b, err := mapfile.ReadPath(path)
+	mem, err := mapfile.ReadPath(path)
 	if err != nil {
 		return nil, &diag.Error{Code: CodeRead, Msg: "weights", Err: err}
 	}
 	var f File
-	if isIndex(b, path) {
-		f, err = openIndex(b, path)
+	if isIndex(mem.Bytes(), path) {
+		f, err = openIndex(mem.Bytes(), path)
+		_ = mem.Close() // the shards have all that is wanted
 	} else {
-		f, err = parse(b, path)
+		f, err = open(mem, path)
 	}
 	if err != nil {
 		return nil, inFile(err, path)
 	}
 	return f, nil
 }
+
+// open reads a file of any format but an index, and closes the memory of one that it
+// refuses.
+func open(mem *mapfile.Memory, name string) (File, error) {
+	f, err := parse(mem.Bytes(), name)
+	if err != nil {
+		return nil, mem.Refuse(err)
+	}
+	return &opened{content: f, mem: mem}, nil
+}
+
+// content is a File without its memory.
+type content interface {
+	Names() []string
+	Type(name string) (array.DType, []int, bool)
+	Format(name string) string
+	Get(name string) (*array.Array, error)
+}
+
+// opened is a file with its memory, which nothing touches once it is closed.
+type opened struct {
+	content
+	mem *mapfile.Memory
+}
+
+// Names implements File. The names of some formats lie in the memory.
+func (f *opened) Names() []string {
+	if f.mem.Closed() {
+		return nil
+	}
+	names := f.content.Names()
+	for i, name := range names {
+		names[i] = strings.Clone(name)
+	}
+	return names
+}
+
+func (f *opened) Type(name string) (array.DType, []int, bool) {
+	if f.mem.Closed() {
+		return array.Invalid, nil, false
+	}
+	return f.content.Type(name)
+}
+
+func (f *opened) Format(name string) string {
+	if f.mem.Closed() {
+		return ""
+	}
+	return strings.Clone(f.content.Format(name))
+}
+
+func (f *opened) Get(name string) (*array.Array, error) {
+	if f.mem.Closed() {
+		return nil, diag.New(CodeRead, "weights: the file was closed, expected an open one").
+			WithHint("close it after the last Get, and copy what is to stay: array.Clone")
+	}
+	return f.content.Get(name)
+}
+
+func (f *opened) Close() error { return f.mem.Close() }
 
 // Split takes FILE#NAME apart, as Open reads it: part is "" where path is a file as it
 // is, or has no #.
@@ -108,7 +180,7 @@ func inFile(err error, path string) error {
 
 // parse reads a file of any format but an index. Where the contents do not tell, the
 // ending of the name decides which format says what is wrong.
-func parse(b []byte, path string) (File, error) {
+func parse(b []byte, path string) (content, error) {
 	switch kindOf(b, filepath.Ext(path)) {
 	case ".gguf":
 		return parseGGUF(b)
@@ -133,7 +205,7 @@ func parse(b []byte, path string) (File, error) {
 		}
 		return tensors{f}, nil
 	}
-	return nil, diag.New(CodeFormat, "weights: file begins with "+diag.Quote(string(b[:min(8, len(b))]))+", expected safetensors, an index of shards, npy, npz, GGUF or an archive of torch.save").
+	return nil, diag.New(CodeFormat, "weights: file begins with "+diag.Quote(string(b[:min(8, len(b))]))+", expected safetensors, an index of shards, npy, npz, GGUF or a file of torch.save").
 		WithHint("convert it to safetensors; onnx.OpenWeights reads the initializers of a .onnx file")
 }
 
@@ -147,7 +219,7 @@ func kindOf(b []byte, ext string) string {
 		return ".npy"
 	case isZip(b) && (ext == ".npz" || holdsNPY(b)):
 		return ".npz"
-	case isZip(b) || bytes.HasPrefix(b, []byte("\x80\x02\x8a\x0a")):
+	case isZip(b) || torchpt.IsLegacy(b):
 		return ".pt"
 	case isSafetensors(b):
 		return ".safetensors"
@@ -176,7 +248,7 @@ func isSafetensors(b []byte) bool {
 	return len(b) > 8 && b[8] == '{' && binary.LittleEndian.Uint64(b) <= safetensors.MaxHeader
 }
 
-func parseGGUF(b []byte) (File, error) {
+func parseGGUF(b []byte) (content, error) {
 	f, err := gguf.Parse(b)
 	if err != nil {
 		return nil, err
@@ -188,7 +260,7 @@ func parseGGUF(b []byte) (File, error) {
 	return f, nil
 }
 
-func parseNPY(b []byte) (File, error) {
+func parseNPY(b []byte) (content, error) {
 	r := bytes.NewReader(b)
 	a, err := npy.Read(r, int64(len(b)))
 	if err == nil && r.Len() > 0 {
@@ -214,7 +286,7 @@ type archive struct{ *npy.Archive }
 func (f archive) Format(name string) string { return formatOf(f, name) }
 
 // formatOf is the name that arrays have for the element type.
-func formatOf(f File, name string) string {
+func formatOf(f content, name string) string {
 	d, _, ok := f.Type(name)
 	if !ok {
 		return ""

@@ -24,6 +24,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/keep"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
@@ -34,7 +35,36 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"fxgen": main})
+	testscript.Main(sharing{m}, map[string]func(){"fxgen": main})
+}
+
+// sharing runs tests with a folder for all the programs that they link: nearly all of
+// the time is linking. Where scripts name a folder of their own, they link anew.
+type sharing struct{ m *testing.M }
+
+func (s sharing) Run() int {
+	dir, err := os.MkdirTemp("", "fxgen-programs-")
+	if err == nil {
+		err = os.Setenv(keep.Variable, dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	code := s.m.Run()
+	if err := os.RemoveAll(dir); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	return code
+}
+
+// fxgenBinary is the command as a program, which is this test itself: signals and
+// settings of the processor need a process of their own.
+func fxgenBinary(t *testing.T) string {
+	bin, err := exec.LookPath("fxgen")
+	require.NoError(t, err)
+	return bin
 }
 
 func repo(t *testing.T) string {
@@ -50,7 +80,8 @@ func goEnv(t *testing.T) []string {
 	require.NoError(t, err)
 	var m map[string]string
 	require.NoError(t, json.Unmarshal(out, &m))
-	env := []string{"REPO=" + repo(t), "GOFLAGS=", "GOPROXY=off", "GOTOOLCHAIN=local", "NO_COLOR=1"}
+	env := []string{"REPO=" + repo(t), "GOFLAGS=", "GOPROXY=off", "GOTOOLCHAIN=local", "NO_COLOR=1",
+		keep.Variable + "=" + os.Getenv(keep.Variable)}
 	for k, v := range m {
 		env = append(env, k+"="+v)
 	}

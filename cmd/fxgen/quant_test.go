@@ -13,7 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/internal/fxtest"
 )
 
-// fxgenFor builds fxgen for linux on another processor, or on this one.
+// fxgenFor builds fxgen for linux and a processor.
 func fxgenFor(t *testing.T, arch string) string {
 	bin := filepath.Join(t.TempDir(), "fxgen-"+arch)
 	cmd := exec.Command("go", "build", "-o", bin, ".")
@@ -34,7 +34,7 @@ func TestQuantisedModelsAreTheSameEverywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: builds generated code")
 	}
-	native := fxgenFor(t, "amd64")
+	native := fxgenBinary(t)
 	arm, qemu := "", ""
 	if fxtest.IsNightly() {
 		if path, why := fxtest.EmulatorOfArm64(t); path != "" {

@@ -50,14 +50,6 @@ func Net(x *tensor.Tensor) *tensor.Tensor {
 }
 `
 
-// fxgenBinary builds the command: signals need a process of its own.
-func fxgenBinary(t *testing.T) string {
-	bin := filepath.Join(t.TempDir(), "fxgen")
-	out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return bin
-}
-
 // userModule writes a module with package net.
 func userModule(t *testing.T, source string) (dir string) {
 	dir = t.TempDir()

@@ -5,7 +5,8 @@ import "strings"
 // About is what a model's author says about it. It is text from outside: printers put it
 // into comments with Paragraph and CommentLine, and nowhere else.
 type About struct {
-	Origin string // where the model is from, in a line
+	Origin  string // where the model is from, in a line
+	Weights string // where its weights are from, in a line
 	Doc    string
 	// Inputs and Outputs say what the values mean, in their order; "" or none where
 	// nothing is said.
@@ -28,6 +29,10 @@ func meaning(list []string, i int) string {
 	}
 	return ""
 }
+
+// From is where the weights are from, as text for comments and constants; "" where
+// nothing is said.
+func (a *About) From() string { return CommentLine(a.Weights) }
 
 // Lines are what the author says as lines of a comment that gofmt leaves alone: they
 // stand behind "//\t".

@@ -74,11 +74,11 @@ func Literal(value reflect.Value, h Holes) jen.Code {
 	case reflect.Float64:
 		return Float(value.Float())
 	case reflect.Float32:
-		return Float(value.Float())
+		return Float32(float32(value.Float()))
 	case reflect.String:
 		return jen.Lit(value.String())
 	case reflect.Interface:
-		return Literal(value.Elem(), h)
+		return held(value.Elem(), h)
 	case reflect.Pointer:
 		return jen.Op("&").Add(structLit(value.Elem(), h, true))
 	case reflect.Struct:
@@ -87,6 +87,20 @@ func Literal(value reflect.Value, h Holes) jen.Code {
 		return listLit(value, h)
 	}
 	panic("codegen: no literal for " + value.Type().String())
+}
+
+// held prints what an interface holds. A bare number would get a type of its own there.
+func held(value reflect.Value, h Holes) jen.Code {
+	literal := Literal(value, h)
+	switch value.Kind() {
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uint, reflect.Float32:
+		return typeCode(value.Type()).Call(literal)
+	case reflect.Int, reflect.Float64, reflect.Bool, reflect.String:
+		if value.Type().PkgPath() != "" {
+			return typeCode(value.Type()).Call(literal)
+		}
+	}
+	return literal
 }
 
 func uintText(n uint64) string {
@@ -157,12 +171,27 @@ func isZero(value reflect.Value) bool {
 	case reflect.Float32, reflect.Float64:
 		return math.Float64bits(value.Float()) == 0
 	case reflect.Struct:
-		if d, ok := value.Interface().(shape.Dims); ok {
-			return d.Len() == 0
+		if value.CanInterface() {
+			switch d := value.Interface().(type) {
+			case shape.Dims:
+				return d.Len() == 0
+			case shape.Dim:
+				return d.Is(0)
+			}
 		}
-		if d, ok := value.Interface().(shape.Dim); ok {
-			return d.Is(0)
+		for i := range value.NumField() { // IsZero takes -0 for 0
+			if !isZero(value.Field(i)) {
+				return false
+			}
 		}
+		return true
+	case reflect.Array:
+		for i := range value.Len() {
+			if !isZero(value.Index(i)) {
+				return false
+			}
+		}
+		return true
 	}
 	return value.IsZero()
 }
@@ -255,6 +284,19 @@ func scalarLit(s op.Scalar) jen.Code {
 		return From("op", "Int").Call(jen.Lit(int(s.Int64())))
 	}
 	return From("op", "BoolScalar").Call(jen.Lit(s.Int64() != 0))
+}
+
+// Float32 prints a float32 so that it reads back with the same bits: package math has
+// float64s only.
+func Float32(number float32) jen.Code {
+	wide := float64(number)
+	switch {
+	case math.IsInf(wide, 0):
+		return jen.Float32().Call(Float(wide))
+	case wide != wide || wide == 0 && math.Signbit(wide):
+		return jen.Qual("math", "Float32frombits").Call(jen.Op(uintText(uint64(math.Float32bits(number)))))
+	}
+	return jen.Lit(wide)
 }
 
 // Float prints a float so that it reads back with the same bits.

@@ -104,7 +104,7 @@ func (c *checks) sizeLines() []jen.Code {
 func (c *checks) guards() []jen.Code {
 	var lines []jen.Code
 	for _, guard := range c.Guards {
-		rel := fromKernel(map[shape.Rel]string{shape.EQ: "Equal", shape.GE: "AtLeast", shape.MOD: "Multiple"}[guard.Rel])
+		rel := fromKernel(map[shape.Rel]string{shape.EQ: "Equal", shape.GE: "AtLeast", shape.MOD: "Multiple", shape.NE: "Other"}[guard.Rel])
 		head := []jen.Code{jen.Id("Rel").Op(":").Add(rel.Clone())}
 		if guard.Op != "" {
 			head = append(head, jen.Id("Op").Op(":").Add(gosrc.Quoted(guard.Op)))

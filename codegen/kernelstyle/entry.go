@@ -18,6 +18,7 @@ func (g *pkg) entryFile() *goFile {
 	head := entry{pkg: g, file: newFile(&g.opts, g.opts.File+".go")}
 	head.packageDoc()
 	head.file.template(modelText, head.with(nil))
+	head.printOrigin()
 	head.printMakers()
 	g.printKept(head.file)
 	r := results{pkg: g, file: head.file}
@@ -92,6 +93,9 @@ func (e *entry) packageDoc() {
 	elements, bytes := e.size()
 	line("It has ", strconv.Itoa(len(e.weights)), " tensors of weights with ", strconv.Itoa(elements), " elements, ", strconv.Itoa(bytes), " bytes, and ",
 		stepsOf(e.Plan), " steps.")
+	if from := e.opts.About.From(); from != "" {
+		line("The weights are from ", from, ".")
+	}
 	if n := e.packs(); n > 0 {
 		line("When they are loaded, ", strconv.Itoa(n), " of the tensors are laid out for the processor; the originals are garbage then.")
 	}
@@ -139,6 +143,21 @@ type Model struct {
 	free    kernel.FreeList[modelState]
 }
 `
+
+// printOrigin prints a constant that says where the weights are from, where that is known.
+func (e *entry) printOrigin() {
+	from := e.opts.About.From()
+	if from == "" {
+		return
+	}
+	name := e.owned(originName)
+	e.file.Line()
+	e.file.Comment("// " + name + " says where the weights are from that the package was generated with.")
+	e.file.Const().Id(name).Op("=").Add(gosrc.Quoted(from))
+}
+
+// originName is what users call the constant of a model called Model.
+const originName = "WeightsOrigin"
 
 // printMakers prints the functions that make models, and what gives them weights.
 func (e *entry) printMakers() {

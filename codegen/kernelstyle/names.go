@@ -44,6 +44,7 @@ func newNames(model *model) *names {
 	for _, what := range []string{"", "PeakBytes", "Result"} {
 		made.top.Reserve(made.typ + what)
 	}
+	made.top.Reserve(made.owned(originName))
 	// Functions that are too long go on in others with numbers.
 	for i := range mostParts(model) {
 		made.top.Reserve(made.prefix+numbered("Run", i), made.prefix+numbered("Scratch", i))

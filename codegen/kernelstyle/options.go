@@ -34,7 +34,7 @@ const literalLimit = 4096
 type Options struct {
 	Package string // package name; "" is "model"
 	// Type names the model's type; "" is "Model". Other exported names follow from
-	// it: New, Load, PeakBytes and Result for Model, NewNet, LoadNet and so on for Net.
+	// it: New, Load, PeakBytes, WeightsOrigin and Result for Model, NewNet, LoadNet and so on for Net.
 	Type string
 	// File is the beginning of the files' names; "" is the type's name in lower case.
 	File    string

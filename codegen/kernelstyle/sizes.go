@@ -91,6 +91,8 @@ func (intArith) Mul(x, y intCode) intCode {
 	return intCode{code: jen.Add(x.factor()).Op("*").Add(y.factor())}
 }
 
+func (intArith) Min(x, y intCode) intCode { return intCode{code: jen.Id("min").Call(x.code, y.code)} }
+
 func (intArith) FloorDiv(x, y intCode) intCode {
 	return intCode{code: fromKernel("FloorDiv").Call(x.code, y.code)}
 }

@@ -1,7 +1,6 @@
 package module
 
 import (
-	"math"
 
 	"github.com/dave/jennifer/jen"
 
@@ -30,9 +29,9 @@ func defaultLit(n *graph.Node) *elems {
 	values = array.Contiguous(values)
 	switch values.DType() {
 	case array.F32:
-		return elements(array.Data[float32](values), jen.Float32(), func(v float32) jen.Code { return rounded(float64(v), jen.Float32()) })
+		return elements(array.Data[float32](values), jen.Float32(), gosrc.Float32)
 	case array.F64:
-		return elements(array.Data[float64](values), jen.Float64(), func(v float64) jen.Code { return gosrc.Float(v) })
+		return elements(array.Data[float64](values), jen.Float64(), gosrc.Float)
 	case array.I32:
 		return elements(array.Data[int32](values), jen.Int32(), func(v int32) jen.Code { return jen.Lit(int(v)) })
 	case array.I64:
@@ -51,13 +50,4 @@ func elements[T array.Elem](data []T, elem *jen.Statement, lit func(T) jen.Code)
 		e.items = append(e.items, lit(v))
 	}
 	return e
-}
-
-// rounded prints a number of a narrower type; those that are no constants are
-// converted.
-func rounded(f float64, to *jen.Statement) jen.Code {
-	if math.IsNaN(f) || math.IsInf(f, 0) || f == 0 && math.Signbit(f) {
-		return to.Clone().Call(gosrc.Float(f))
-	}
-	return gosrc.Float(f)
 }

@@ -72,7 +72,7 @@ func (o *Options) check() diag.List {
 	for _, name := range goname.Predeclared {
 		taken[name] = taken[name] || name != "main"
 	}
-	for _, x := range [][2]string{{"the function's name", o.Func}, {"the type's name", o.Type}, {"the constructor's name", "New" + o.Type}, {"the loader's name", "Load" + o.Type}} {
+	for _, x := range [][2]string{{"the function's name", o.Func}, {"the type's name", o.Type}, {"the constructor's name", "New" + o.Type}, {"the loader's name", "Load" + o.Type}, {"the constant's name", o.Type + originName}} {
 		if !token.IsIdentifier(x[1]) || taken[x[1]] {
 			bad(x[0], x[1])
 		}

@@ -25,7 +25,7 @@ type packages struct {
 
 func newPackages(m *graph.Module, o *Options) *packages {
 	p := &packages{own: o.Path, file: jen.NewFilePathName(o.Path, o.Package), imports: map[string]string{},
-		decls: goname.NewSet(o.Func, o.Type, "New"+o.Type, "Load"+o.Type), names: goname.NewSet("m")}
+		decls: goname.NewSet(o.Func, o.Type, "New"+o.Type, "Load"+o.Type, o.Type+originName), names: goname.NewSet("m")}
 	p.enterAll(m, o)
 	p.names.Include(p.decls)
 	return p

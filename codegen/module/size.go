@@ -60,7 +60,7 @@ func (p *sizes) guards() {
 		if !ok {
 			continue // a guard of the graph around says the same
 		}
-		left, right, method := guard.A, guard.B, map[shape.Rel]string{shape.EQ: "MustEqual", shape.GE: "MustBeAtLeast", shape.MOD: "MustBeMultiple"}[guard.Rel]
+		left, right, method := guard.A, guard.B, map[shape.Rel]string{shape.EQ: "MustEqual", shape.GE: "MustBeAtLeast", shape.MOD: "MustBeMultiple", shape.NE: "MustDiffer"}[guard.Rel]
 		if _, number := left.Int(); number {
 			if guard.Rel == shape.MOD {
 				p.fail(symbol.Node, LostSize, "the guard "+guard.String()+" has no Go form", "write it the other way round")
@@ -185,6 +185,13 @@ func (sizeArith) Mul(x, y sizeCode) sizeCode {
 		x, y = y, x
 	}
 	return x.call("Mul", y.code)
+}
+
+func (sizeArith) Min(x, y sizeCode) sizeCode {
+	if !x.size {
+		x, y = y, x
+	}
+	return x.call("Min", y.code)
 }
 
 func (sizeArith) FloorDiv(x, y sizeCode) sizeCode {

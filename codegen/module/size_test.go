@@ -25,6 +25,7 @@ func TestSizesPrintAsMethods(t *testing.T) {
 		{"2*(N//2)", "N.Div(2).Mul(2)"},
 		// Go's own division would give 0 for N=0, where the size is -1.
 		{"(N-1)//2", "N.Sub(1).Div(2)"},
+		{"min(100,N+1)", "N.Min(99).Add(1)"},
 	} {
 		d, err := shape.ParseDim(c[0])
 		require.NoError(t, err)

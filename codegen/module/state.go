@@ -166,6 +166,15 @@ func (p *printer) printState() {
 		"Model": p.Type, "NewModel": "New" + p.Type, "LoadModel": "Load" + p.Type, "GRAPH": commentName(p.m.Graph.Name),
 		"FIELDS": fields, "VALUES": jen.Custom(gosrc.Multiline(), values...),
 	}))
+	if from := p.About.From(); from != "" {
+		name := p.Type + originName
+		p.file.Line()
+		p.file.Comment("// " + name + " says where the weights are from that were written beside this file.")
+		p.file.Const().Id(name).Op("=").Add(gosrc.Quoted(from))
+	}
 }
+
+// originName ends the name of the constant that says where the weights are from.
+const originName = "WeightsOrigin"
 
 func tensorType() *jen.Statement { return jen.Op("*").Qual(gosrc.Root+"tensor", "Tensor") }

@@ -55,7 +55,7 @@ func parse(args []string, usage io.Writer) (s settings, err error) {
 	flags.IntVar(&o.MaxRequests, "max-requests", 256, "the most requests that are read, waiting or computed; more are refused")
 	flags.Int64Var(&o.MaxBody, "max-body", 256<<10, "the most `bytes` of a request")
 	flags.DurationVar(&o.Timeout, "timeout", 5*time.Second, "the longest that a request waits for its answer")
-	flags.DurationVar(&s.drain, "drain", 0, "how long to be not ready, and still answer, before shutting down")
+	flags.DurationVar(&s.drain, "drain", 5*time.Second, "how long to be not ready, and still answer, before shutting down: longer than clients and load balancers take to notice")
 	flags.DurationVar(&s.grace, "grace", 20*time.Second, "the longest that shutting down waits for answers")
 	if err := flags.Parse(args); err != nil {
 		return s, err
@@ -82,13 +82,19 @@ func read(path string) (*digitsnet.Model, error) {
 	if path == "" {
 		return digitsnet.New()
 	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // who opens a pipe waits, here for good
+		return nil, fmt.Errorf("%s is no regular file, expected safetensors", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
+	if info, err = f.Stat(); err != nil {
 		return nil, err
 	}
 	return digitsnet.Load(f, info.Size())
@@ -122,7 +128,7 @@ func run(args []string, signals <-chan os.Signal, log *slog.Logger, started func
 	}
 	public, admin := limited(server.Handler(), s.options.Timeout), limited(server.Admin(), time.Minute)
 	ended := make(chan error, 2)
-	go func() { ended <- public.Serve(front) }()
+	go func() { ended <- public.Serve(serve.Listener(front)) }()
 	go func() { ended <- admin.Serve(back) }()
 	log.Info("serving", "addr", front.Addr(), "admin", back.Addr())
 	for {
@@ -143,15 +149,16 @@ func run(args []string, signals <-chan os.Signal, log *slog.Logger, started func
 // limited returns an HTTP server that no slow client holds on to: wait is the longest that
 // its handler takes.
 func limited(h http.Handler, wait time.Duration) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
+	return &http.Server{Handler: h, ConnContext: serve.Context, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
 		WriteTimeout: wait + 15*time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 }
 
-// shutDown tells load balancers to go elsewhere, lets requests that have begun end, and
-// closes. A second signal, or the end of the grace, cuts them off.
+// shutDown tells load balancers, and clients with each answer, to go elsewhere, still answers
+// for a while, lets requests that have begun end, and closes. Connections that were idle all
+// the while are closed then: nobody can tell whether their clients are about to send. A
+// second signal, or the end of the grace, cuts requests off.
 func shutDown(server *serve.Server, public, admin *http.Server, s settings, signals <-chan os.Signal) error {
 	server.Drain()
-	public.SetKeepAlivesEnabled(false)
 	ctx, cancel := context.WithTimeout(context.Background(), s.drain+s.grace)
 	defer cancel()
 	stop := make(chan struct{})

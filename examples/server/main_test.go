@@ -40,7 +40,7 @@ type process struct {
 func start(t *testing.T, args ...string) *process {
 	p := &process{signals: make(chan os.Signal, 4), ended: make(chan error, 1)}
 	listening := make(chan struct{})
-	args = append([]string{"-addr", "127.0.0.1:0", "-admin", "127.0.0.1:0", "-timeout", "1m"}, args...)
+	args = append([]string{"-addr", "127.0.0.1:0", "-admin", "127.0.0.1:0", "-timeout", "1m", "-drain", "0"}, args...)
 	go func() {
 		p.ended <- run(args, p.signals, slog.New(slog.DiscardHandler), func(addr, admin string) {
 			p.addr, p.admin = "http://"+addr, "http://"+admin
@@ -271,7 +271,15 @@ func TestWrongWeights(t *testing.T) {
 		require.True(t, near(y, all.neg), name)
 	}
 	require.NoError(t, os.Remove(weights))
+	require.NoError(t, syscall.Mkfifo(weights, 0o600))
 	r, err := http.Post(p.admin+"/reload", "", nil)
+	require.NoError(t, err)
+	text, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+	require.Contains(t, string(text), "no regular file")
+	require.NoError(t, os.Remove(weights))
+	r, err = http.Post(p.admin+"/reload", "", nil)
 	require.NoError(t, err)
 	require.NoError(t, r.Body.Close())
 	require.Equal(t, 422, r.StatusCode)
@@ -333,7 +341,7 @@ func TestDrain(t *testing.T) {
 	require.Equal(t, 200, ready())
 	p.signals <- syscall.SIGTERM
 	require.Eventually(t, func() bool { return ready() == 503 }, 10*time.Second, time.Millisecond)
-	status, y, err := p.predict(&http.Client{Transport: &http.Transport{}}, all.rows) // idle connections are being closed
+	status, y, err := p.predict(http.DefaultClient, all.rows)
 	require.NoError(t, err)
 	require.Equal(t, 200, status)
 	require.True(t, near(y, all.plus))

@@ -31,13 +31,13 @@ var Rows = [][]string{
 	{"interp", "tracer", "nn", "graph/repeat"},
 	{"tracer/alias"},
 	{"tensor", "graph"},
-	{"op/std", "op/api"},
+	{"op/std", "op/api", "op/ml"},
 	{"op"},
 	{"op/expr", "kernel"},
 	// The families below kernel; docs/kernels.md says what each is.
 	{"kernel/internal/conv", "kernel/internal/program", "kernel/internal/attention", "kernel/internal/index"},
 	{"kernel/internal/reduce", "kernel/internal/winograd", "kernel/internal/rnn", "kernel/internal/narrow"},
-	{"kernel/internal/gemm", "kernel/internal/rowcol", "kernel/internal/pool", "kernel/internal/quant", "kernel/internal/resize"},
+	{"kernel/internal/gemm", "kernel/internal/rowcol", "kernel/internal/pool", "kernel/internal/quant", "kernel/internal/resize", "kernel/internal/ml"},
 	{"kernel/internal/geom", "kernel/internal/move", "kernel/internal/kerneltest"},
 	{"kernel/internal/operand", "kernel/internal/random"},
 	{"kernel/internal/par", "kernel/internal/half", "kernel/internal/vmath"},
@@ -114,8 +114,8 @@ func Judge(from, to string) string {
 		return from + " imports " + to + ", which is not in a lower row"
 	}
 	for _, r := range NoStd {
-		if r == from && to == "op/std" {
-			return from + " imports op/std: an engine that can name operators grows a switch over them"
+		if r == from && (to == "op/std" || to == "op/ml") {
+			return from + " imports " + to + ": an engine that can name operators grows a switch over them"
 		}
 	}
 	if allowed, ok := Only[from]; ok {

@@ -67,6 +67,7 @@ func TestJudgeRefusesUpwardImports(t *testing.T) {
 	require.NotEmpty(t, Judge("graph", "tracer"))
 	require.NotEmpty(t, Judge("tensor", "graph"))
 	require.NotEmpty(t, Judge("interp", "op/std"))
+	require.NotEmpty(t, Judge("lowering", "op/ml"))
 	require.NotEmpty(t, Judge("codegen", "lowering/cpu"))
 	require.NotEmpty(t, Judge("kernel", "mystery"))
 	require.Empty(t, Judge("tracer", "graph"))

@@ -35,7 +35,7 @@ func TestKernelsSayWhatPlansRun(t *testing.T) {
 			continue
 		}
 		switch path.Dir(s.path) {
-		case "op", "op/expr", "op/std", "lowering/cpu":
+		case "op", "op/expr", "op/std", "op/ml", "lowering/cpu":
 			ast.Inspect(s.file, func(n ast.Node) bool {
 				if sel, ok := n.(*ast.SelectorExpr); ok {
 					if x, ok := sel.X.(*ast.Ident); ok && x.Name == "kernel" {

@@ -30,7 +30,7 @@ var Mutations = []Mutation{
 	{Name: "writes are not counted", File: "tracer/alias/alias.go",
 		Old: "\ts.Version++\n\tfor _, o := range s.others() {", New: "\tfor _, o := range s.others() {"},
 	{Name: "memory that may be shared is not lost by a write", File: "tracer/alias/alias.go", Old: "o.lost = &pos", New: "_ = o"},
-	{Name: "a view that may be a copy is one", File: "tracer/alias/layout.go", Old: "\tcase view:\n\t\treturn View, true", New: "\tcase view:\n\t\treturn Fresh, true"},
+	{Name: "a view that may be a copy is one", File: "tracer/alias/layout.go", Old: "\tcase shape.True:\n\t\treturn View", New: "\tcase shape.True:\n\t\treturn Fresh"},
 	{Name: "tensors over one Go slice have nothing to do with each other", File: "array/storage.go",
 		Old: "return a < b+uintptr(len(o.bytes)) && b < a+uintptr(len(s.bytes))", New: "return a == 0 && b == 0"},
 	// Inverses of views.

@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"github.com/gofx-dev/gofx/op"
-	_ "github.com/gofx-dev/gofx/op/std" // the operators
+	_ "github.com/gofx-dev/gofx/op/ml" // the operators
+	_ "github.com/gofx-dev/gofx/op/std"
 )
 
 //go:generate go test . -run ^TestDocIsWhatTheEnginesDo$ -count=1 -timeout 30m -update
@@ -32,9 +33,12 @@ const (
 // Targets are all of them.
 var Targets = []string{GPU, StableHLO}
 
-// Ops returns the operators of op and op/std, sorted by name.
+// machineLearning is the catalogue beside op/std.
+const machineLearning = "github.com/gofx-dev/gofx/op/ml"
+
+// Ops returns the operators of op, op/std and op/ml, sorted by name.
 func Ops() []*op.Op {
-	all := slices.DeleteFunc(op.All(), func(o *op.Op) bool { return o.Path != "" || o.AdHoc })
+	all := slices.DeleteFunc(op.All(), func(o *op.Op) bool { return o.Path != "" && o.Path != machineLearning || o.AdHoc })
 	slices.SortFunc(all, func(a, b *op.Op) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }

@@ -196,6 +196,7 @@ func buildAll(t *testing.T) *built {
 		enter = append(enter, addStructural(p, a, style.engine, style.generate)...)
 		a.checks = append(a.checks, addCases(t, p, style.engine, style.generate)...)
 		a.checks = append(a.checks, addExtras(t, p, style.engine, style.generate)...)
+		a.checks = append(a.checks, addViews(t, p, style.engine, style.generate)...)
 	}
 	a.got = p.run()
 	for _, f := range enter {

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,4 +85,123 @@ func splitStatements(body string) string {
 		}
 	}
 	return body
+}
+
+// lettered are graphs of which one letter stands for several sizes, inputs that do not fit, and what
+// every engine says.
+var lettered = []struct {
+	name, text string
+	in         [][]int
+	want       string
+}{
+	{"two inputs", `graph g(%x: f32[N,3], %y: f32[N,3]) {
+  symbol N = dim(%x, 0)
+  %z = call_function[slice](%y) {dim=0, start=0, stop=N, step=1}
+  return %z
+}`, [][]int{{2, 3}, {4, 3}}, `input "y" is f32[4,3], dimension 0 is expected to be N, which is 2 here`},
+	{"square", `graph g(%x: f32[N,N]) {
+  symbol N = dim(%x, 0)
+  %y = call_function[sum](%x) {dim=[1]}
+  return %y
+}`, [][]int{{2, 3}}, `input "x" is f32[2,3], dimension 1 is expected to be N, which is 2 here`},
+	{"expression", `graph g(%x: f32[N//2+1], %y: f32[N]) {
+  symbol N = dim(%y, 0)
+  return %x
+}`, [][]int{{4}, {8}}, `input "x" is f32[4], dimension 0 is expected to be N//2+1, which is 5 here`},
+	{"defined later", `graph g(%x: f32[N], %y: f32[N]) {
+  symbol N = dim(%y, 0)
+  return %x
+}`, [][]int{{3}, {2}}, `input "x" is f32[3], dimension 0 is expected to be N, which is 2 here`},
+	{"not used", `graph g(%x: f32[N], %y: i64[N]) {
+  symbol N = dim(%x, 0)
+  return %x
+}`, [][]int{{3}, {2}}, `input "y" is i64[2], dimension 0 is expected to be N, which is 3 here`},
+	{"default", `graph g(%x: f32[N], %y: f32[N] = array f32[2] "AADgQAAAAEE=") {
+  symbol N = dim(%x, 0)
+  return %x
+}`, [][]int{{3}, nil}, `input "y" is f32[2], dimension 0 is expected to be N, which is 3 here`},
+	{"guard first", `graph g(%x: f32[N], %y: f32[N]) {
+  symbol N = dim(%x, 0)
+  guard N % 4 == 0
+  return %x
+}`, [][]int{{3}, {2}}, `input "x" is f32[3]: the graph needs N (axis 0, here 3) divisible by 4`},
+	{"other", `graph g(%x: f32[N], %y: f32[M]) {
+  symbol N = dim(%x, 0)
+  symbol M = dim(%y, 0)
+  guard N != 1
+  guard M//2 != N
+  return %x
+}`, [][]int{{1}, {5}}, `input "x" is f32[1]: the graph needs N (axis 0, here 1) other than 1`},
+	{"others", `graph g(%x: f32[N], %y: f32[M]) {
+  symbol N = dim(%x, 0)
+  symbol M = dim(%y, 0)
+  guard M//2 != N
+  return %x
+}`, [][]int{{2}, {5}}, `input "y" is f32[5]: the graph needs M//2 (here 2) other than N (axis 0 of "x", here 2), where M is axis 0, here 5`},
+	{"no number", `graph g(%x: f32[M//N], %y: f32[M,N]) {
+  symbol M = dim(%y, 0)
+  symbol N = dim(%y, 1)
+  return %x
+}`, [][]int{{3}, {2, 0}}, `size M//N divides by N, which is zero`},
+}
+
+// TestLettersSpeakAlike requires that one letter is one size in every engine.
+func TestLettersSpeakAlike(t *testing.T) {
+	for _, c := range lettered {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := graph.Parse([]byte("gofx 1\n"+c.text), "in.fx")
+			require.NoError(t, err)
+			in := make([]*array.Array, len(c.in))
+			for i, dims := range c.in {
+				if dims != nil {
+					in[i] = array.New(m.Graph.Inputs()[i].Type().DType(), dims...)
+				}
+			}
+			refused := func(err error) {
+				t.Helper()
+				require.ErrorContains(t, err, c.want+" [")
+			}
+			_, err = fx.NewGraphModule(m).RunArrays(ctx, in)
+			refused(err)
+			e, err := cpu.Compile(m, lowering.Options{})
+			require.NoError(t, err)
+			defer func() { require.NoError(t, e.Close()) }()
+			_, err = e.Run(ctx, in)
+			refused(err)
+			ready, err := lowering.Prepare(m, lowering.Options{}) // of all other targets
+			require.NoError(t, err)
+			_, err = lowering.NewEntry(ready.Graph).Check(lowering.Hosts(in))
+			refused(err)
+		})
+	}
+}
+
+// TestLettersOfPartsAreDemanded: who captures a graph as part of another one has its letters as guards.
+func TestLettersOfPartsAreDemanded(t *testing.T) {
+	m, err := graph.Parse([]byte("gofx 1\n"+lettered[0].text), "in.fx")
+	require.NoError(t, err)
+	inner := fx.NewGraphModule(m)
+	whole := func(x, y *tensor.Tensor) *tensor.Tensor {
+		out, err := inner.Run(ctx, x, y)
+		if err != nil {
+			panic(err)
+		}
+		return out[0].Neg()
+	}
+	for _, c := range []struct{ x, y, want string }{
+		{"f32[A,3]", "f32[B,3]", "guard B == A"},
+		{"f32[2,3]", "f32[B,3]", "guard B == 2"},
+		{"f32[A,3]", "f32[4,3]", "guard 4 == A"},
+		{"f32[A,3]", "f32[A,3]", "guard s0 == A"}, // of the capture itself
+	} {
+		gm, err := fx.Trace(ctx, whole, fx.Input("x", c.x), fx.Input("y", c.y))
+		require.NoError(t, err)
+		var list []string
+		for _, d := range gm.Module.Graph.Guards() {
+			list = append(list, "guard "+d.String())
+		}
+		require.Equal(t, c.want, strings.Join(list, "\n"), "%s %s", c.x, c.y)
+	}
+	_, err = fx.Trace(ctx, whole, fx.Input("x", "f32[2,3]"), fx.Input("y", "f32[4,3]"))
+	require.ErrorIs(t, err, interp.GuardFailed)
 }

@@ -50,3 +50,33 @@ func TestMemoryLimit(t *testing.T) {
 		require.NoError(t, run(array.New(array.F32, 200)), "%s after a refusal", name)
 	}
 }
+
+// TestMemoryLimitOfOne: Options.MaxBytes holds for one compilation: at once where sizes are
+// numbers, in runs elsewhere.
+func TestMemoryLimitOfOne(t *testing.T) {
+	double := func(x *tensor.Tensor) *tensor.Tensor {
+		for range 26 {
+			x = tensor.Cat([]*tensor.Tensor{x, x}, 0)
+		}
+		return x
+	}
+	var d *diag.Error
+	fixed, err := fx.Trace(ctx, double, fx.Input("x", "f32[16]"))
+	require.NoError(t, err)
+	_, err = cpu.Compile(fixed.Module, lowering.Options{MaxBytes: 1 << 20})
+	var l diag.List
+	require.ErrorAs(t, err, &l)
+	require.Equal(t, op.TooLarge, l[0].Code)
+
+	open, err := fx.Trace(ctx, double, fx.Input("x", "f32[N]"))
+	require.NoError(t, err)
+	e, err := cpu.Compile(open.Module, lowering.Options{MaxBytes: 1 << 20})
+	require.NoError(t, err)
+	_, err = e.Run(ctx, []*array.Array{array.New(array.F32, 16)})
+	require.ErrorAs(t, err, &d)
+	require.Equal(t, op.TooLarge, d.Code)
+	out, err := e.Run(ctx, []*array.Array{array.New(array.F32, 0)})
+	require.NoError(t, err)
+	require.Equal(t, 0, out[0].Len())
+	require.NoError(t, e.Close())
+}

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/onnx"
-	"github.com/gofx-dev/gofx/op"
 )
 
 const onnxDocFile = "../../docs/onnx.md"
@@ -27,7 +26,7 @@ func TestONNXDocIsWhatTheEnginesDo(t *testing.T) {
 	require.GreaterOrEqual(t, reached(nets, "generates", "classification", "segmentation"), 40, "networks of torchvision that reach Go code")
 	require.GreaterOrEqual(t, reached(nets, "generates", "transformer"), 10)
 	require.GreaterOrEqual(t, reached(nets, "runs", "detection"), 11)
-	doc := onnxDoc(onnxOutcomes(t), nets)
+	doc := onnxDoc(onnxOutcomes(t), nets, readReal(t))
 	if *update {
 		require.NoError(t, os.WriteFile(onnxDocFile, []byte(doc), 0o644))
 	}
@@ -52,11 +51,17 @@ that is open in the file is open in the package.
 ` + "`verify`" + ` runs folders in the layout of ONNX's tests, model.onnx beside test_data_set_N/input_I.pb and
 output_I.pb, and tells which outputs differ.
 
-What is not supported is refused with a code, all of it at once, with the names of the nodes. Where sizes follow from the
-value of an input (a Reshape to a shape that is an input), the message names all such inputs with flags that do as they stand: ` + "`-in NAME=2,3`" + `
-or ` + "`-in NAME=FILE`" + ` binds one, in ` + "`gen`" + ` for good: it is no parameter of the code. In Go ` + "`onnx.NewModel`" + ` binds such inputs in each run, and keeps an executable for
-each of the last values. Results whose sizes follow from values (NonZero, Compress, Unique, NonMaxSuppression, Range, Loop
-with results of each round) need nothing of the kind, in no engine.
+What is not supported is refused with a code, all of it at once, with the names of the nodes. An integer operand may be a
+number, follow from sizes (amounts of Pad, sizes of Split, bounds of Slice), or be a value that a run finds, inputs of the model among them (k of TopK, the shape
+of Reshape, limits of NonMaxSuppression): such inputs stay inputs, in every engine, and so do results whose sizes follow from values (NonZero, Compress, Unique,
+Range, Loop with results of each round). Where a rank or an axis follows from the value of an input (the axes of a reduction), the message names all such inputs
+with flags that do as they stand: ` + "`-in NAME=2,3`" + ` or ` + "`-in NAME=FILE`" + ` binds one, in ` + "`gen`" + ` for good: it is no parameter of the code. In Go ` + "`onnx.NewModel`" + ` binds
+such inputs in each run, and keeps an executable for each of the last values. What is bound is known to the compiler: ` + "`Options.Values`" + ` may bind any input.
+
+Sizes that a file leaves open, or names wrongly, are given before it is imported: ` + "`-input x=f32[N,3,H,W]`" + `, or ` + "`-shape x=1,3,224,224`" + ` for numbers, with every
+command; in Go ` + "`Options.Inputs`" + `. What a letter of the file becomes, it becomes in the other inputs that have it, unless the types given make several things of it: two inputs
+[N,3] can be [1,3] and [M,3]. Two letters that meet in an operator must be equal when the model runs; where one of them is 1, and is to broadcast, that is declared
+so (` + "`run`" + `, ` + "`verify`" + ` and ` + "`onnx.NewModel`" + ` do it for the inputs that they are given).
 
 This page is written from runs of ONNX's conformance cases. A result counts when it agrees with the case's within 1e-3 of
 each element and 1e-7.
@@ -64,14 +69,16 @@ each element and 1e-7.
 `
 
 // onnxDoc returns docs/onnx.md.
-func onnxDoc(outcomes []onnxOutcome, nets []network) string {
+func onnxDoc(outcomes []onnxOutcome, nets []network, real []*realModel) string {
 	var b strings.Builder
 	b.WriteString(onnxIntro)
 	tierTable(&b, outcomes)
 	operatorTable(&b, outcomes)
 	contribTable(&b)
+	mlTable(&b)
 	modelTable(&b, outcomes)
 	networkTable(&b, nets)
+	realTable(&b, real)
 	exports(&b)
 	refusals(&b, outcomes)
 	return b.String()
@@ -105,10 +112,7 @@ network in ONNX Runtime at two batch sizes, and import every network and every s
 // exports counts the operators by how they are written.
 func exports(b *strings.Builder) {
 	count, refused := map[string]int{}, []string{}
-	for _, o := range op.All() {
-		if o.Path != "" {
-			continue
-		}
+	for _, o := range Ops() {
 		how := onnx.ExportedBy(o)
 		if count[how]++; how == "" {
 			refused = append(refused, o.Name)
@@ -232,6 +236,33 @@ operators that ONNX Runtime has for other processors only, or not at all; they a
 // contribTable counts the cases of com.microsoft's operators.
 func contribTable(b *strings.Builder) {
 	b.WriteString(contribIntro)
+	storedTable(b, "com.microsoft", contribName)
+}
+
+const mlIntro = `
+## Operators of classical machine learning
+
+Trees, linear models, support vectors and what prepares their features, of the domain ai.onnx.ml, are imported on tensors of numbers: what the
+converters of scikit-learn, LightGBM and XGBoost write with ` + "`zipmap=False`" + ` and integers for classes. Trees are ` + "`op/ml.TreeEnsemble`" + ` with tables that are
+parameters, and are exported as trees again; SVMClassifier with probabilities is ` + "`op/ml.PairwiseCoupling`" + `, which ONNX lacks by itself; all else is written with
+the operators of tensors. Results are ONNX Runtime's, also where one column of scores stands for two classes, except for three cases:
+of two classes with a column each the greater one is chosen, as the standard's evaluator does (ONNX Runtime says 1 wherever the second score is positive); post_transform of TreeEnsemble is
+numbered as the standard says; and base_values count for results that no leaf of a row names. Where runtimes contradict each other the model is refused (FX8103).
+Maps (ZipMap, CastMap, DictVectorizer) and strings are refused: without a reader of the labels, scores of classes with names are there.
+*cases* are those of ` + "`onnx/testdata/ort`" + `; models of the converters lie in ` + "`onnx/testdata/ml`" + `.
+
+| operator | cases |
+|---|---|
+`
+
+// mlTable counts the cases of ai.onnx.ml's operators.
+func mlTable(b *strings.Builder) {
+	b.WriteString(mlIntro)
+	storedTable(b, "ai.onnx.ml", mlName)
+}
+
+// storedTable counts the cases with ONNX Runtime's results of the operators of a domain.
+func storedTable(b *strings.Builder, domain string, call *regexp.Regexp) {
 	files, err := filepath.Glob("../../onnx/testdata/ort/*.txt")
 	if err != nil || len(files) == 0 {
 		panic("there are no cases in onnx/testdata/ort")
@@ -244,7 +275,7 @@ func contribTable(b *strings.Builder) {
 		}
 		for _, c := range strings.Split(string(text), "\n=== ") {
 			names := map[string]bool{}
-			for _, m := range contribName.FindAllStringSubmatch(c, -1) {
+			for _, m := range call.FindAllStringSubmatch(c, -1) {
 				names[m[1]] = true
 			}
 			for name := range names {
@@ -253,7 +284,7 @@ func contribTable(b *strings.Builder) {
 		}
 	}
 	for _, o := range onnx.Operators() {
-		if o.Domain != "com.microsoft" {
+		if o.Domain != domain {
 			continue
 		}
 		cases := "–"
@@ -264,7 +295,10 @@ func contribTable(b *strings.Builder) {
 	}
 }
 
-var contribName = regexp.MustCompile(`com\.microsoft\.(\w+)`)
+var (
+	contribName = regexp.MustCompile(`com\.microsoft\.(\w+)`)
+	mlName      = regexp.MustCompile(`ai\.onnx\.ml\.(\w+)`)
+)
 
 // level is how far a model comes: it is imported, computed by the interpreter, gives
 // the right results in a plan, is printed as Go of kernels.

@@ -123,7 +123,8 @@ func userEnv(t *testing.T) []string {
 	var m map[string]string
 	require.NoError(t, json.Unmarshal(out, &m))
 	proxy := filepath.ToSlash(filepath.Join(m["GOMODCACHE"], "cache", "download"))
-	return append(os.Environ(), "GOCACHE="+m["GOCACHE"], "GOMODCACHE="+m["GOMODCACHE"], "GOPROXY=file://"+proxy+","+m["GOPROXY"], "GOSUMDB=off", "GONOSUMDB=*", "GOFLAGS=", "GOTOOLCHAIN=local", "NO_COLOR=1")
+	return append(os.Environ(), "GOCACHE="+m["GOCACHE"], "GOMODCACHE="+m["GOMODCACHE"], "GOPROXY=file://"+proxy+","+m["GOPROXY"], "GOSUMDB=off", "GONOSUMDB=*", "GOFLAGS=", "GOTOOLCHAIN=local", "NO_COLOR=1",
+		"FXGEN_CACHE="+t.TempDir())
 }
 
 // TestCommandsOfTheGeneratedPage runs what docs/generated.md tells to run where the

@@ -1,16 +1,20 @@
 package faults
 
 import (
+	"slices"
+	"sync"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
 // ValueErrors are eager programs that panic with a diagnostic, by its code.
 var ValueErrors = map[string]func(){
 	"FX2009": tooLarge, "FX2020": noMeaning, "FX2021": nilTensor, "FX2022": notScalar, "FX2023": wrongElem, "FX2024": inPlaceType,
-	"FX2025": badSize, "FX2026": noSequence, "FX2028": sharedElement, "FX2030": badIndex, "FX2031": emptyMax, "FX2032": badOperand,
+	"FX2025": badSize, "FX2026": noSequence, "FX2028": sharedElement, "FX2030": badIndex, "FX2031": emptyMax, "FX2032": badOperand, "FX2033": stepFails,
 }
 
 func tooLarge() { tensor.Ones([]int{1 << 30, 1 << 30}) }
@@ -47,4 +51,25 @@ func badOperand() {
 	// A step run by hand on operands that its operator's type rule would refuse.
 	var w kernel.Workspace
 	(&kernel.Concat{Dim: 0}).Run(&w, []*array.Array{array.New(array.F32, 3)}, []*array.Array{array.New(array.F32, 5)})
+}
+
+func stepFails() {
+	tensor.CallOp(reverse(), nil, weight(2, 3).T()) // whose kernel reads array.Data of its operand
+}
+
+// reverse is an operator whose kernel takes its operand for contiguous.
+var reverse = sync.OnceValue(func() *op.Op {
+	return op.Define("reverse_all", op.Spec[op.None]{
+		Doc: "reverse_all returns the elements in reverse order.", In: op.Args("x"),
+		Infer:  func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
+		Kernel: func(op.None, []shape.Type) kernel.Step { return reverseStep{} },
+	})
+})
+
+type reverseStep struct{}
+
+func (reverseStep) Run(_ *kernel.Workspace, out, in []*array.Array) {
+	y := array.Data[float32](out[0])
+	copy(y, array.Data[float32](in[0]))
+	slices.Reverse(y)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Read returns the contents of a regular file, mapped, and those of any other file read.
-func Read(f *os.File) ([]byte, error) {
+func Read(f *os.File) (*Memory, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -21,5 +21,7 @@ func Read(f *os.File) ([]byte, error) {
 	if err != nil {
 		return readAll(f) // file systems without it
 	}
-	return b, nil
+	return &Memory{b: b, mapped: true}, nil
 }
+
+func unmap(b []byte) error { return syscall.Munmap(b) }

@@ -26,14 +26,19 @@ func TestRead(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	require.NoError(t, os.Remove(path))
-	require.True(t, bytes.Equal(want, got))
+	require.True(t, bytes.Equal(want, got.Bytes()))
 	require.NoError(t, os.WriteFile(path, want, 0o644))
 	again, err := Read(open(t, path))
 	require.NoError(t, err)
-	again[0] = 'W'
+	again.Bytes()[0] = 'W'
 	onDisk, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(want, onDisk), "a write reached the file")
+	for range 2 {
+		require.NoError(t, again.Close())
+		require.NoError(t, (*Memory)(nil).Close())
+	}
+	require.NoError(t, CloseAll([]*Memory{got, again, nil}))
 }
 
 func TestReadOthers(t *testing.T) {
@@ -42,7 +47,8 @@ func TestReadOthers(t *testing.T) {
 	require.NoError(t, os.WriteFile(empty, nil, 0o644))
 	b, err := Read(open(t, empty))
 	require.NoError(t, err)
-	require.Empty(t, b)
+	require.Empty(t, b.Bytes())
+	require.NoError(t, b.Close())
 	_, err = Read(open(t, dir))
 	require.ErrorContains(t, err, "is a directory")
 }

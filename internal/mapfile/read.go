@@ -9,20 +9,20 @@ import (
 
 // readAll reads a file to its end; one that says it has more than memory holds is refused
 // by the system's error.
-func readAll(f *os.File) ([]byte, error) {
+func readAll(f *os.File) (*Memory, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, &os.PathError{Op: "read", Path: f.Name(), Err: syscall.EISDIR}
 	}
 	b, err := io.ReadAll(f)
-	if errors.Is(err, io.EOF) {
-		err = nil
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
 	}
-	return b, err
+	return &Memory{b: b}, nil
 }
 
 // ReadPath is Read for the regular file at a path. Others are refused before they are
 // opened: who opens a pipe waits.
-func ReadPath(path string) ([]byte, error) {
+func ReadPath(path string) (*Memory, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err

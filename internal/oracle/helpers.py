@@ -555,7 +555,8 @@ def observe(x, seen, averaging):
         if averaging == 0:
             ends.append(choose(old, new))
         else:
-            ends.append(new if old == none else old + averaging * (new - old))
+            jumps, stays = old == none or torch.isinf(new), torch.isinf(old) and not torch.isnan(new)
+            ends.append(new if jumps else old if stays else old + averaging * (new - old))
     ends = torch.stack(ends)
     if len(seen) == 2:
         return ends

@@ -71,7 +71,22 @@ func build(m *graph.Module, o lowering.Options, assigned map[string]bool, images
 	b.p.Share()
 	b.p.Live()
 	b.p.Place()
+	if err := placed(b.p); err != nil {
+		return nil, err
+	}
 	return b.p, b.p.Check()
+}
+
+// placed refuses a plan whose memory is an expression beyond the limits of package shape: no
+// run could be laid out.
+func placed(p *plan.Plan) error {
+	for i := range p.Buffers {
+		if k := &p.Buffers[i]; k.Kind == plan.Temp && (k.Offset.IsUnknown() || p.Arena.IsUnknown()) {
+			return diag.New(lowering.UnknownSize, "the memory of "+k.Name+", "+k.Type.String()+", lies behind values whose sizes are too long together for an expression").
+				WithHint("pin symbols (Options.Shapes), or declare inputs with symbols of their own in the place of long expressions")
+		}
+	}
+	return nil
 }
 
 // node makes of one node what the plan has of it. What goes wrong is collected,
@@ -124,7 +139,10 @@ func (b *builder) known(n *graph.Node, t shape.Type) bool {
 		case n.Opcode() == graph.Placeholder:
 			hint = "say what the input is, as in fx.Input(\"x\", \"f32[N,8]\") or, for fxgen, -input x=f32[N,8]"
 		case t.Kind() == shape.Tensor && !t.Ranked() && !slices.ContainsFunc(n.OperandTypes(), func(t shape.Type) bool { return !t.Ranked() }):
-			hint = "which axes it has depends on sizes that are letters here: name the axis in the call, or give the inputs fixed sizes"
+			hint = "which axes it has depends on sizes that are letters here: name the axis in the call, state what they are (x.Size(1).MustDiffer(1)), give the inputs fixed sizes, or say of an .onnx file which sizes it is for (fxgen: -shape NAME=2,3)"
+			if o == op.Cond {
+				hint = "its branches give results of other ranks: where sizes decide which one runs, say which sizes an .onnx file is for (fxgen: -shape NAME=2,3) or give the inputs fixed ones, else interpret the graph"
+			}
 		case o != nil && o.AdHoc:
 			hint = `declare what the Go function returns: tensor.Wrap(f, tensor.Signature("f32[N,K] -> f32[N]")), or a TypeRule method of the module`
 		}
@@ -281,7 +299,7 @@ func (b *builder) compute(n *graph.Node, k kernel.Step, in []int) value {
 				WithHint("interpret the graph, or pin symbols (Options.Shapes)"))
 		}
 	}
-	if len(in) > 0 && in[0] >= 0 && b.mayAlias(n, in[0]) && b.probe.view(&st) {
+	if len(in) > 0 && in[0] >= 0 && b.mayAlias(n, in[0]) && b.probe.view(&st, b.typeOf) {
 		st.View = true
 		for _, o := range out {
 			b.p.Buffers[o].Kind, b.p.Buffers[o].Of = plan.View, b.root(in[0])
@@ -290,6 +308,8 @@ func (b *builder) compute(n *graph.Node, k kernel.Step, in []int) value {
 	b.p.Steps = append(b.p.Steps, st)
 	return out
 }
+
+func (b *builder) typeOf(buffer int) shape.Type { return b.p.Buffers[buffer].Type }
 
 // mayAlias reports whether a result may lie in its operand's memory: always when
 // that is the operator's meaning, else only where nothing overwrites it.

@@ -123,7 +123,7 @@ func (e *Executable) compileRegions(from *source, state map[string]*array.Array)
 			e.regions = map[int][]*Executable{}
 		}
 		for r, p := range e.plan.Steps[i].Regions {
-			body, err := newExecutable(p, from, c.inputs[r], e.threads, state)
+			body, err := newExecutable(p, from, c.inputs[r], e.threads, e.limit, state)
 			if err != nil {
 				return err
 			}

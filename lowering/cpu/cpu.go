@@ -97,7 +97,7 @@ func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 	}
 	dropValues(ready)
 	from, inputs := newSource(m), ready.Graph.Inputs()
-	e, err := newExecutable(p, from, inputs, threads, nil)
+	e, err := newExecutable(p, from, inputs, threads, o.MaxBytes, nil)
 	if err == nil && gainsFromSizes(p) {
 		e.special = &specialist{ready: unplanned, source: from, opts: o, inputs: inputs}
 	}
@@ -117,6 +117,9 @@ func planWithin(ready *graph.Module, o lowering.Options, assigned map[string]boo
 		return nil, err
 	}
 	if err := lowering.Legalize(ready.Graph, name, direct(o.Exact)); err != nil {
+		return nil, err
+	}
+	if err := lowering.Bound(ready.Graph, o); err != nil { // of what operators were expanded to
 		return nil, err
 	}
 	return build(ready, o, assigned, images)

@@ -25,6 +25,7 @@ type Executable struct {
 	taken   []int                 // values that lie in donated inputs
 	regions map[int][]*Executable // bodies of control-flow steps
 	threads int
+	limit   int64 // Options.MaxBytes
 	special *specialist // nil where nothing is gained by knowing sizes
 
 	mu       sync.Mutex
@@ -37,8 +38,8 @@ type Executable struct {
 
 // newExecutable makes a plan ready to run. state has the arrays of the buffers that
 // the plans around this one write.
-func newExecutable(p *plan.Plan, from *source, inputs []*graph.Node, threads int, state map[string]*array.Array) (*Executable, error) {
-	e := &Executable{plan: p, inputs: inputs, threads: threads, outputs: p.Outputs,
+func newExecutable(p *plan.Plan, from *source, inputs []*graph.Node, threads int, limit int64, state map[string]*array.Array) (*Executable, error) {
+	e := &Executable{plan: p, inputs: inputs, threads: threads, limit: limit, outputs: p.Outputs,
 		densify: make([]bool, len(inputs))}
 	for k := range p.Buffers {
 		if e.inDonated(k) {
@@ -57,6 +58,9 @@ func newExecutable(p *plan.Plan, from *source, inputs []*graph.Node, threads int
 
 // Plan returns the plan, which must not be changed.
 func (e *Executable) Plan() *plan.Plan { return e.plan }
+
+// most is the most bytes of a value, of all of them together, and of scratch memory.
+func (e *Executable) most() int64 { return lowering.Options{MaxBytes: e.limit}.MostBytes() }
 
 // Threads returns the most threads that a run uses.
 func (e *Executable) Threads() int { return e.threads }

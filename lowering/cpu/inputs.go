@@ -92,10 +92,7 @@ func (x *instance) checkSizes(i int, a *array.Array) error {
 		if _, fixed := dims.At(k).Int(); fixed {
 			return e.refuse(i, a)
 		}
-		n := e.inputs[i]
-		d := n.Error(interp.GuardFailed, "input "+strconv.Quote(n.Target())+" is "+describe(a)+", dimension "+strconv.Itoa(k)+" is expected to be "+
-			dims.At(k).String()+", which is "+strconv.Itoa(want)+" here").WithHint("give inputs whose sizes agree, or capture the graph with other symbols")
-		return d
+		return e.inputs.Differs(i, k, want, shape.TypeOf(a))
 	}
 	return nil
 }

@@ -198,14 +198,14 @@ func (x *instance) resize() error {
 	if err := x.size(); err != nil {
 		return err
 	}
-	if err := x.e.plan.Fits(&x.sizes); err != nil {
+	if err := x.e.plan.Fits(&x.sizes, x.e.most()); err != nil {
 		return err
 	}
 	scratch, err := x.layOut()
 	if err != nil {
 		return err
 	}
-	if err := array.TooLarge("the scratch memory of a step", int64(scratch)); err != nil {
+	if err := array.TooLargeFor("the scratch memory of a step", int64(scratch), x.e.most()); err != nil {
 		return err
 	}
 	x.ws.Reserve(scratch)
@@ -241,7 +241,7 @@ func (x *instance) acceptOutputs(out []*array.Array, late []bool) error {
 		a := out[i]
 		what := "the array for result " + strconv.Itoa(i)
 		if own := e.plan.Buffers[k].Late; a != nil && !own && late != nil && late[i] {
-			if err := enlarge(a, e.plan.Buffers[k].Type.DType(), x.sizes.Shapes[k]); err != nil {
+			if err := enlarge(a, e.plan.Buffers[k].Type.DType(), x.sizes.Shapes[k], e.most()); err != nil {
 				return err
 			}
 		}
@@ -332,9 +332,13 @@ func (x *instance) catch(err *error) {
 		return
 	}
 	d, ok := r.(*diag.Error)
-	if fault, is := r.(runtime.Error); is && !x.foreign() {
-		d, ok = diag.Bug("a kernel failed"), true
-		d.Err = fault
+	if !ok {
+		if d = kernel.Foreign(r); d != nil {
+			ok = true
+		} else if fault, is := r.(runtime.Error); is && !x.foreign() {
+			d, ok = diag.Bug("a kernel failed"), true
+			d.Err = fault
+		}
 	}
 	if !ok {
 		panic(r)

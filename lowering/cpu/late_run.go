@@ -19,33 +19,37 @@ func (x *instance) find(i int) error {
 	c.sizer.Sizes(c.shapes, c.in)
 	for r, dims := range c.shapes {
 		d := x.e.plan.Buffers[s.Out[r]].Type.DType()
-		if err := holds(d, dims); err != nil {
+		if err := holds(d, dims, x.e.most()); err != nil {
 			return err
 		}
 		x.own(s.Out[r], d, dims)
 	}
 	if k, ok := c.kernel.(kernel.Scratcher); ok {
-		x.ws.Reserve(k.ScratchBytes(c.out, c.in))
+		scratch := k.ScratchBytes(c.out, c.in)
+		if err := array.TooLargeFor("the scratch memory", int64(scratch), x.e.most()); err != nil {
+			return err
+		}
+		x.ws.Reserve(scratch)
 	}
 	return nil
 }
 
-// holds refuses sizes that are beyond array.MaxBytes.
-func holds(d array.DType, dims []int) error {
+// holds refuses sizes that are beyond most bytes.
+func holds(d array.DType, dims []int, most int64) error {
 	n, ok := array.NumElems(dims)
 	switch {
 	case !ok || n > math.MaxInt/d.Size():
 		return diag.New(op.TooLarge, "the result "+array.Describe(d, dims)+" takes more bytes than there are addresses")
-	case int64(n)*int64(d.Size()) > array.MaxBytes():
-		return array.TooLarge("the result "+array.Describe(d, dims), int64(n)*int64(d.Size()))
+	case int64(n)*int64(d.Size()) > most:
+		return array.TooLargeFor("the result "+array.Describe(d, dims), int64(n)*int64(d.Size()), most)
 	}
 	return nil
 }
 
 // enlarge makes an array one of a type and of sizes: in the memory that it has, if that is
 // large enough and in order.
-func enlarge(a *array.Array, d array.DType, dims []int) error {
-	if err := holds(d, dims); err != nil {
+func enlarge(a *array.Array, d array.DType, dims []int, most int64) error {
+	if err := holds(d, dims, most); err != nil {
 		return err
 	}
 	s, at := a.Storage(), a.Offset()

@@ -8,17 +8,18 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// prober lays buffers out for sample values of the symbols, to see which view
-// steps have a view. Strides are what matters, so the headers have no memory.
-// What holds for samples without common divisors, and for one that divides well,
-// is an identity of sizes or nearly so; a step that still has no view for some
-// sizes copies then.
+// prober finds out which view steps have a view. What follows from identities of sizes is
+// asked of layouts; where sizes decide, sample values of the symbols say whether a view is
+// worth planning. That is a choice of cost alone: a step planned as a view that has none
+// for the sizes of a run copies then, and one planned as a copy is right for all.
 type prober struct {
 	env [samples]map[string]int
-	hdr [samples][]*array.Array // nil where the sizes are excluded
+	hdr [samples][]*array.Array // without memory; nil where the sizes are excluded
+	at  []*op.Layout            // of each buffer for all sizes, nil where they decide
 }
 
 const samples = 4
@@ -36,6 +37,7 @@ func (p *prober) start(symbols []plan.Symbol, guards []plan.Guard) {
 			n := factor[k] * samplePrimes[(i+5*k)%len(samplePrimes)]
 			p.env[k][s.Name] = fit(s.Name, n, guards)
 		}
+		plan.Admit(p.env[k], guards) // as for guards of one symbol, kernels refuse what is left
 	}
 }
 
@@ -81,6 +83,8 @@ func lcm(a, b int) int {
 
 // dense adds a contiguous buffer.
 func (p *prober) dense(t shape.Type) {
+	at := op.InOrder(t.Dims())
+	p.at = append(p.at, &at)
 	for k := range p.hdr {
 		p.hdr[k] = append(p.hdr[k], p.sized(k, t))
 	}
@@ -104,22 +108,46 @@ func (p *prober) sized(k int, t shape.Type) *array.Array {
 	return a
 }
 
-// gaps reports whether a buffer is not contiguous for some sample.
-func (p *prober) gaps(buffer int) bool {
-	for k := range p.hdr {
-		if a := p.hdr[k][buffer]; a != nil && !a.IsContiguous() {
-			return true
-		}
-	}
-	return false
-}
+// gaps reports whether a buffer may have gaps for some sizes.
+func (p *prober) gaps(buffer int) bool { return p.at[buffer] == nil || !p.at[buffer].IsInOrder() }
 
-// view reports whether the step's results are views for all samples that have
-// sizes, of which there must be one, and lays them out as such.
-func (p *prober) view(st *plan.Step) bool {
+// view reports whether the step's results are views, for all sizes or for all samples that
+// have sizes, of which there must be one, and lays them out as such. result has the types of
+// the buffers.
+func (p *prober) view(st *plan.Step, result func(buffer int) shape.Type) bool {
 	if _, ok := st.Kernel.(kernel.Viewer); !ok {
 		return false
 	}
+	out, truth := p.layout(st, result)
+	if truth == shape.False || !p.sampled(st) {
+		return false
+	}
+	for i, o := range st.Out {
+		p.at[o] = nil
+		if truth == shape.True {
+			p.at[o] = &out[i]
+		}
+	}
+	return true
+}
+
+// layout is that of the results over the memory of the first operand.
+func (p *prober) layout(st *plan.Step, result func(buffer int) shape.Type) ([]op.Layout, shape.Truth) {
+	from := p.at[st.In[0]]
+	if from == nil {
+		return nil, shape.Open
+	}
+	dims := make([]shape.Dims, len(st.Out))
+	for i, o := range st.Out {
+		dims[i] = result(o).Dims()
+	}
+	out, truth, _ := op.StepLayout(st.Kernel, dims, *from)
+	return out, truth
+}
+
+// sampled reports whether the step has views for all samples that have sizes, of which
+// there must be one.
+func (p *prober) sampled(st *plan.Step) bool {
 	var laid [samples][]*array.Array
 	tried := false
 	for k := range p.hdr {

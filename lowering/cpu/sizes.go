@@ -63,16 +63,16 @@ func symbolsOf(n *graph.Node, types []shape.Type) (names []string) {
 }
 
 // undeclared holds a step against the ones that the operator makes when it is
-// told numbers, small and large: k, with the sizes that it declares, must be each
+// told numbers, 1, small and large ones: k, with the sizes that it declares, must be each
 // of them. It returns what differs: a Kernel that reads a size without declaring
 // it would else compute garbage for symbols.
 func (b *builder) undeclared(n *graph.Node, types []shape.Type, symbols []string, k kernel.Step) string {
 	var st plan.Step
 	st.Kernel, st.Sizes = sizedStep(k)
-	for _, first := range []int{3, 9816} {
+	for _, first := range []int{1, 3, 137, 9816} {
 		env := map[string]int{}
 		for i, s := range symbols {
-			env[s] = first + 31*i
+			env[s] = first + min(first-1, 31)*i // which differ, but for 1
 		}
 		mine, fields, err := st.Instance()
 		for i, f := range st.Sizes {

@@ -110,7 +110,8 @@ func (s *specialist) find(e *Executable, in []*array.Array) (own *Executable, an
 
 // specialise makes the plan for sizes, nil when there is none; that is tried once.
 func (s *specialist) specialise(e *Executable, sizes []int) *Executable {
-	o := lowering.Options{Shapes: map[string]int{}, Threads: e.threads, Exact: s.opts.Exact, Weights: s.opts.Weights, Donate: s.opts.Donate}
+	o := s.opts // of which results are chosen already
+	o.Shapes, o.Outputs, o.Threads = map[string]int{}, nil, e.threads
 	for i, sym := range e.plan.Symbols {
 		o.Shapes[sym.Name] = sizes[i]
 	}
@@ -122,7 +123,7 @@ func (s *specialist) specialise(e *Executable, sizes []int) *Executable {
 	if err != nil {
 		return nil
 	}
-	own, err := newExecutable(p, s.source, s.inputs, e.threads, nil)
+	own, err := newExecutable(p, s.source, s.inputs, e.threads, e.limit, nil)
 	if err != nil {
 		return nil
 	}

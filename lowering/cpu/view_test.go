@@ -104,3 +104,24 @@ func TestViewsForAllSizes(t *testing.T) {
 		})
 	}
 }
+
+// Sizes whose product is too long for an expression are refused when the graph is compiled,
+// and not by each run.
+func TestSizesTooLongForAnExpression(t *testing.T) {
+	m, err := graph.Parse([]byte(`gofx 1
+graph g(%a: f32[A], %b: f32[B], %x: f32[((B-1)//100)*A+(B-1)//100+A+1,(A*B)//16+1,(A+B)//4+1,(A+B)//7+1,A//3+B//5+1,A//7+2*B+1]) {
+  symbol A = dim(%a, 0)
+  symbol B = dim(%b, 0)
+  %p = call_function[relu](%x)
+  %q = call_function[softmax](%p) {dim=0}
+  %r = call_function[softmax](%q) {dim=1}
+  return %r
+}`), "in.fx")
+	require.NoError(t, err)
+	_, err = cpu.Compile(m, lowering.Options{})
+	require.ErrorIs(t, err, lowering.UnknownSize)
+	require.ErrorContains(t, err, "too long together for an expression")
+	exe, err := cpu.Compile(m, lowering.Options{Shapes: map[string]int{"A": 2, "B": 3}})
+	require.NoError(t, err)
+	require.NotNil(t, exe)
+}

@@ -54,7 +54,7 @@ func (p *Plan) Place() {
 	}
 	for i := range p.Buffers {
 		if b := &p.Buffers[i]; b.Within {
-			b.Offset, b.Bytes = p.Buffers[b.Of].Offset.Add(b.At), bytesOf(b)
+			b.Offset, b.Bytes = p.Buffers[b.Of].Offset.Add(b.At), bytesOf(b.Type)
 		}
 	}
 	p.Arena = base

@@ -39,6 +39,9 @@ func (p *Plan) Check() error {
 		for i, sym := range p.Symbols {
 			env[sym.Name] = n + i*k
 		}
+		if !Admit(env, p.Guards) {
+			continue // no size near these that is allowed
+		}
 		var sizes Sizes
 		if p.Size(&sizes, Values(env)) != nil {
 			continue // sizes that the guards exclude

@@ -76,3 +76,10 @@ func ExampleValues() {
 	fmt.Println(shape.Sym("N").MulInt(4).Eval(env))
 	// Output: 12 <nil>
 }
+
+func ExampleAdmit() {
+	half := shape.Equality(shape.Sym("M").FloorDivInt(2), shape.Const(4))
+	sizes := map[string]int{"M": 1000, "N": 3}
+	fmt.Println(plan.Admit(sizes, []plan.Guard{{Relation: half}}), sizes)
+	// Output: true map[M:9 N:3]
+}

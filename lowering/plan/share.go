@@ -39,7 +39,8 @@ func (p *Plan) join() {
 }
 
 // slices returns where the operands of a concatenation lie in its result, in bytes;
-// not ok when they are not contiguous there.
+// not ok when they are not contiguous there, or when their sizes are not known to be its own:
+// by what they say, or by a guard.
 func (p *Plan) slices(s *Step, dim int) (at []shape.Dim, ok bool) {
 	out := &p.Buffers[s.Out[0]]
 	rank := out.Type.Rank()
@@ -55,10 +56,25 @@ func (p *Plan) slices(s *Step, dim int) (at []shape.Dim, ok bool) {
 		if b.Type.Rank() != rank || b.Type.DType() != out.Type.DType() {
 			return nil, false
 		}
+		for axis := range rank {
+			if axis != dim && !shape.Implied(b.Type.Dim(axis), out.Type.Dim(axis), p.relations) {
+				return nil, false
+			}
+		}
 		at = append(at, end)
-		end = end.Add(bytesOf(b))
+		// Over the sizes of the result, so that what is equal is written in one way.
+		end = end.Add(bytesOf(out.Type.WithDims(out.Type.Dims().With(dim, b.Type.Dim(dim)))))
 	}
-	return at, true
+	return at, shape.Implied(end, bytesOf(out.Type), p.relations)
+}
+
+// relations yields what is checked before the first step.
+func (p *Plan) relations(yield func(shape.Relation) bool) {
+	for _, g := range p.Guards {
+		if !yield(g.Relation) {
+			return
+		}
+	}
 }
 
 // together reports whether the operands of a concatenation lie in one buffer already,
@@ -87,9 +103,9 @@ func (p *Plan) gains(s *Step, at []shape.Dim) bool {
 	return false
 }
 
-// bytesOf is the size of a buffer without padding.
-func bytesOf(b *Buffer) shape.Dim {
-	unit, per := footprint(b.Type)
+// bytesOf is the size of a value without padding.
+func bytesOf(t shape.Type) shape.Dim {
+	unit, per := footprint(t)
 	return unit.MulInt(per)
 }
 

@@ -111,16 +111,15 @@ func (p *Plan) context(err error, b *Buffer) error {
 	return &c
 }
 
-// Fits refuses sizes whose memory, the arena or a result, is beyond array.MaxBytes.
-func (p *Plan) Fits(s *Sizes) error {
-	most := array.MaxBytes()
+// Fits refuses sizes whose memory, the arena or a result, is beyond most bytes.
+func (p *Plan) Fits(s *Sizes, most int64) error {
 	for i := range p.Buffers {
 		b := &p.Buffers[i]
 		if (b.Kind == Temp || b.Kind == Output) && int64(s.Bytes[i]) > most {
-			return p.context(array.TooLarge(b.Type.String(), int64(s.Bytes[i])), b)
+			return p.context(array.TooLargeFor(b.Type.String(), int64(s.Bytes[i]), most), b)
 		}
 	}
-	if err := array.TooLarge("all intermediate values together", int64(s.Arena)); err != nil {
+	if err := array.TooLargeFor("all intermediate values together", int64(s.Arena), most); err != nil {
 		return err
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
@@ -22,7 +23,7 @@ type From struct{ Stage, Index int }
 type Stage struct {
 	Module *graph.Module
 	Inputs []From // of the module's graph, in order
-	Flops  int64
+	Flops  int64  // with one turn of each while
 	// Weights are the bytes of what the stage reads of the state, Received those that come
 	// from the stages before it.
 	Weights, Received int64
@@ -93,13 +94,13 @@ func newBlocks(g *graph.Graph) (*blocks, error) {
 			place[n] = place[n.Arg(0)]
 			b.nodes[place[n]] = append(b.nodes[place[n]], n)
 		} else {
-			flops, ok := n.Flops().Int()
+			flops, ok := flopsOf(n)
 			if !ok {
-				errs = append(errs, unknownSize(n, n.Type()))
+				errs = append(errs, unknownWork(n))
 			}
 			place[n] = len(b.nodes)
 			b.nodes = append(b.nodes, []*graph.Node{n})
-			b.work = append(b.work, b.work[len(b.work)-1]+int64(flops))
+			b.work = append(b.work, b.work[len(b.work)-1]+flops)
 		}
 		order = append(order, n)
 		for a := range n.Inputs() {
@@ -116,6 +117,45 @@ func newBlocks(g *graph.Graph) (*blocks, error) {
 		}
 	}
 	return b, nil
+}
+
+// flopsOf is the work of a call, with one turn of each while in it, whose turns its condition
+// decides.
+func flopsOf(n *graph.Node) (flops int64, ok bool) {
+	size, ok := n.Flops().Bind(func(name string) shape.Dim {
+		if strings.HasPrefix(name, graph.Turns("")) {
+			return shape.Const(1)
+		}
+		return shape.Sym(name)
+	}).Int()
+	return int64(size), ok
+}
+
+// unknownWork says why the work of a call has no number: sizes of its own are not known, or of
+// what it computes from, or of what runs in it.
+func unknownWork(n *graph.Node) *diag.Error {
+	for _, t := range append(n.OperandTypes(), n.Type()) {
+		if known(t) {
+			continue
+		}
+		return unknownSize(n, t)
+	}
+	return n.Error(lowering.UnknownSize, "the work of "+n.Name()+" is "+n.Flops().String()+", stages need a number").
+		WithHint("pin symbols by Options.Shapes; sizes that only its bodies have must follow from its operands")
+}
+
+// known reports whether all sizes of a type are numbers.
+func known(t shape.Type) bool {
+	if t.Kind() == shape.Tuple {
+		for i := range t.Len() {
+			if !known(t.Member(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	_, _, ok := t.Concrete()
+	return ok || t.Kind() == shape.None
 }
 
 // bytesOf are those of a tensor; tuples are counted by what takes them apart.
@@ -213,9 +253,11 @@ func piped(m *graph.Module, calls []*graph.Node) (*Pipeline, error) {
 	}
 	for _, c := range calls {
 		s := &Stage{Module: graph.NewModule(c.Callee().Clone())}
+		for n := range s.Module.Graph.Nodes() { // which count what runs in them
+			flops, _ := flopsOf(n)
+			s.Flops += flops
+		}
 		for n := range s.Module.Graph.All() {
-			flops, _ := n.Flops().Int()
-			s.Flops += int64(flops)
 			if n.Opcode() == graph.GetAttr && s.Module.Param(n.Target()) == nil {
 				param := *m.Param(n.Target())
 				s.Module.SetParam(param)

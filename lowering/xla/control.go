@@ -21,6 +21,16 @@ func (e *emitter) body(c *call, r *graph.Graph, b *stablehlo.Builder, weights ma
 	if err != nil {
 		var l diag.List
 		l.Add(err)
+		for i, one := range l {
+			if one.Node == "" { // of the region as a whole
+				own := *one
+				own.Node = c.node.Name()
+				if own.Pos.String() == "" {
+					own.Pos = c.node.Pos()
+				}
+				l[i] = &own
+			}
+		}
 		*e.errs = append(*e.errs, l...)
 		return nil
 	}

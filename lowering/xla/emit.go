@@ -282,7 +282,11 @@ func (e *emitter) call(n *graph.Node) (out []*value) {
 		}
 		v := e.values[a]
 		if n.Op() == op.GetItem {
-			return v[n.Attrs().(op.GetItemAttrs).Index:][:1]
+			k := n.Attrs().(op.GetItemAttrs).Index
+			if k >= len(v) && len(*e.errs) > 0 {
+				return nil // of a call that is reported
+			}
+			return v[k:][:1]
 		}
 		if len(v) != 1 {
 			if len(*e.errs) == 0 {

@@ -74,7 +74,7 @@ func evaluate(t *testing.T, p *xla.Program, in []*array.Array) []*array.Array {
 }
 
 // without are the operators of which no sample can be emitted; see docs/lowering.md.
-var without = []string{"non_max_suppression", "nonzero", "observe", "range", "unique"}
+var without = []string{"non_max_suppression", "non_max_suppression_limits", "nonzero", "observe", "range", "unique"}
 
 // narrowOnly matches the reasons of single samples: element types, and regions whose number of
 // points or whose order decides.
@@ -144,3 +144,22 @@ type target struct{}
 func (target) Name() string                                                         { return xla.Name }
 func (target) Supports(n *graph.Node) (bool, string)                                { return xla.Supports(n) }
 func (target) Compile(*graph.Module, lowering.Options) (lowering.Executable, error) { panic("unused") }
+
+// TestScalars emits calls of tensors of rank 0.
+func TestScalars(t *testing.T) {
+	ran := 0
+	for _, o := range op.All() {
+		if o.Structural() || o.AdHoc || strings.Contains(o.Key(), "unsaid") || o.Name == "sized" {
+			continue
+		}
+		t.Run(o.Key(), func(t *testing.T) {
+			list := fxtest.Scalars(o)
+			for _, s := range list[:min(len(list), 3)] {
+				if sample(t, o, s) == "" {
+					ran++
+				}
+			}
+		})
+	}
+	require.Greater(t, ran, 150)
+}

@@ -146,29 +146,10 @@ var NonMaxSuppression = op.Define("non_max_suppression", op.Spec[NonMaxSuppressi
 		{Kind: op.Alters, Text: "boxes that are NaN, infinite or beyond 2^16: whether they overlap is not defined", When: func(_ NonMaxSuppressionAttrs, in []*array.Array) bool { return far(in[0]) }},
 	},
 	Infer: func(c *op.Infer, a NonMaxSuppressionAttrs, in []shape.Type) (shape.Type, error) {
-		none := shape.Type{}
 		if a.Most < 0 {
-			return none, diag.New(op.BadAttr, "most "+strconv.Itoa(a.Most)+", expected a count that is not negative")
+			return shape.Type{}, diag.New(op.BadAttr, "most "+strconv.Itoa(a.Most)+", expected a count that is not negative")
 		}
-		for i, name := range []string{"boxes", "scores"} {
-			if err := wantRank(name, in[i], 3, 3); err != nil {
-				return none, err
-			}
-			if d := in[i].DType(); d != array.Invalid && !d.IsFloat() {
-				return none, diag.New(op.DTypeMismatch, name+" are "+in[i].String()+", expected floats")
-			}
-		}
-		if in[0].Ranked() && in[1].Ranked() {
-			what := func() string {
-				return "boxes are " + in[0].String() + ", scores " + in[1].String() + ", expected [batch, box, 4] and [batch, class, box]"
-			}
-			for _, d := range [][2]shape.Dim{{in[0].Dim(0), in[1].Dim(0)}, {in[0].Dim(1), in[1].Dim(2)}, {in[0].Dim(2), shape.Const(4)}} {
-				if _, err := c.Equal(d[0], d[1], op.ShapeMismatch, what); err != nil {
-					return none, err
-				}
-			}
-		}
-		return shape.TensorType(array.I64, shape.Of(shape.Unknown, shape.Const(3))), nil
+		return suppressed(c, in)
 	},
 	AtMost: func(a NonMaxSuppressionAttrs, in []shape.Type) []shape.Dims {
 		if !in[1].Ranked() {
@@ -209,6 +190,100 @@ var NonMaxSuppression = op.Define("non_max_suppression", op.Spec[NonMaxSuppressi
 			badCall(op.RankMismatch, "rank", a, g.Normal(9, 4), g.Normal(1, 1, 9)), badCall(op.ShapeMismatch, "corners", a, g.Normal(1, 9, 3), g.Normal(1, 1, 9)),
 			badCall(op.ShapeMismatch, "boxes", a, g.Normal(1, 9, 4), g.Normal(1, 1, 8)), badCall(op.DTypeMismatch, "integers", a, g.Int(3, 1, 9, 4), g.Normal(1, 1, 9)),
 			badCall(op.BadAttr, "most", NonMaxSuppressionAttrs{Most: -1}, g.Normal(1, 9, 4), g.Normal(1, 1, 9)),
+		}
+	},
+})
+
+// suppressed is the type rule of boxes that do not overlap.
+func suppressed(c *op.Infer, in []shape.Type) (shape.Type, error) {
+	none := shape.Type{}
+	for i, name := range []string{"boxes", "scores"} {
+		if err := wantRank(name, in[i], 3, 3); err != nil {
+			return none, err
+		}
+		if d := in[i].DType(); d != array.Invalid && !d.IsFloat() {
+			return none, diag.New(op.DTypeMismatch, name+" are "+in[i].String()+", expected floats")
+		}
+	}
+	if in[0].Ranked() && in[1].Ranked() {
+		what := func() string {
+			return "boxes are " + in[0].String() + ", scores " + in[1].String() + ", expected [batch, box, 4] and [batch, class, box]"
+		}
+		for _, d := range [][2]shape.Dim{{in[0].Dim(0), in[1].Dim(0)}, {in[0].Dim(1), in[1].Dim(2)}, {in[0].Dim(2), shape.Const(4)}} {
+			if _, err := c.Equal(d[0], d[1], op.ShapeMismatch, what); err != nil {
+				return none, err
+			}
+		}
+	}
+	return shape.TensorType(array.I64, shape.Of(shape.Unknown, shape.Const(3))), nil
+}
+
+// NonMaxSuppressionLimitsAttrs are the attributes of non_max_suppression_limits.
+type NonMaxSuppressionLimitsAttrs struct {
+	Center bool // boxes are middles and sizes
+}
+
+// NonMaxSuppressionLimits is NonMaxSuppression for limits that a run computes, of one element
+// each; a count below 0 is 0, and without a score none is too low.
+//
+//gofx:torch suppress(boxes, scores, max(int(most), 0), float(overlap), None if score is None else float(score), center)
+var NonMaxSuppressionLimits = op.Define("non_max_suppression_limits", op.Spec[NonMaxSuppressionLimitsAttrs]{
+	Doc: "non_max_suppression_limits is non_max_suppression with limits that are tensors of one element: how many boxes of a class, the overlap and the least score.",
+	In:  op.Args("boxes", "scores", "most", "overlap", "score?"), ByValue: true, Ref: "ONNX NonMaxSuppression",
+	Differs: []op.Difference[NonMaxSuppressionLimitsAttrs]{
+		{Kind: op.Alters, Text: "boxes that are NaN, infinite or beyond 2^16: whether they overlap is not defined", When: func(_ NonMaxSuppressionLimitsAttrs, in []*array.Array) bool { return far(in[0]) }},
+	},
+	Infer: func(c *op.Infer, _ NonMaxSuppressionLimitsAttrs, in []shape.Type) (shape.Type, error) {
+		for i, name := range []string{"most", "overlap", "score"} {
+			if i+2 == len(in) {
+				break
+			}
+			t := in[i+2]
+			if err := wantRank(name, t, 0, 1); err != nil {
+				return shape.Type{}, err
+			}
+			if t.Rank() == 1 {
+				if _, err := c.Equal(t.Dim(0), shape.Const(1), op.ShapeMismatch, func() string { return name + " is " + t.String() + ", expected one element" }); err != nil {
+					return shape.Type{}, err
+				}
+			}
+			if d := t.DType(); d != array.Invalid && d.IsFloat() != (i > 0) {
+				return shape.Type{}, diag.New(op.DTypeMismatch, name+" is "+t.String()+", expected "+[]string{"an integer", "a float"}[min(i, 1)])
+			}
+		}
+		return suppressed(c, in)
+	},
+	AtMost: func(_ NonMaxSuppressionLimitsAttrs, in []shape.Type) []shape.Dims {
+		if !in[1].Ranked() {
+			return []shape.Dims{shape.Of(shape.Unknown, shape.Const(3))}
+		}
+		return []shape.Dims{shape.Of(in[1].Dims().Prod(), shape.Const(3))}
+	},
+	Kernel: func(a NonMaxSuppressionLimitsAttrs, _ []shape.Type) kernel.Step {
+		return &kernel.Suppress{Center: a.Center}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		boxes, scores := g.Uniform(0, 1, 2, 9, 4), g.Uniform(0, 1, 2, 3, 9)
+		i64 := func(n int64) *array.Array { return array.FromSlice([]int64{n}, 1) }
+		f32 := func(f float32) *array.Array { return array.FromSlice([]float32{f}, 1) }
+		a, middles := NonMaxSuppressionLimitsAttrs{}, NonMaxSuppressionLimitsAttrs{Center: true}
+		return []op.Sample{
+			okCall("few", a, boxes, scores, i64(2), f32(0.1)), okCall("all", a, boxes, scores, i64(9), f32(1)),
+			okCall("scores", a, boxes, scores, i64(9), f32(0.2), f32(0.4)), okCall("middles", middles, boxes, scores, i64(9), f32(0.2), f32(0.4)),
+			okCall("none", a, boxes, scores, i64(0), f32(0.5)), okCall("below none", a, boxes, scores, i64(-3), f32(0.5), f32(0)),
+			okCall("scalars", a, boxes, scores, array.Scalar(int32(3)), array.Scalar(float32(0.3)), array.Scalar(float32(0.1))),
+			okCall("strided", a, g.Strided(boxes), g.Strided(scores), i64(3), f32(0.3)),
+			okCall("no boxes", a, array.New(array.F32, 2, 0, 4), array.New(array.F32, 2, 3, 0), i64(3), f32(0.3), f32(0)),
+			okCall("f16", a, array.Cast(boxes, array.F16), array.Cast(scores, array.F16), i64(3), f32(0.3)),
+			okCall("no number", a, boxes, withNaN(scores), i64(9), f32(1), f32(0)),
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		a, boxes, scores, n, f := NonMaxSuppressionLimitsAttrs{}, g.Normal(1, 9, 4), g.Normal(1, 1, 9), g.Int(3, 1), g.Normal(1)
+		return []op.BadSample{
+			badCall(op.RankMismatch, "rank", a, g.Normal(9, 4), scores, n, f), badCall(op.ShapeMismatch, "boxes", a, boxes, g.Normal(1, 1, 8), n, f),
+			badCall(op.DTypeMismatch, "most", a, boxes, scores, f, f), badCall(op.DTypeMismatch, "overlap", a, boxes, scores, n, n), badCall(op.DTypeMismatch, "score", a, boxes, scores, n, f, n),
+			badCall(op.ShapeMismatch, "two overlaps", a, boxes, scores, n, g.Normal(2)), badCall(op.RankMismatch, "matrix", a, boxes, scores, g.Int(3, 1, 1), f),
 		}
 	},
 })

@@ -17,14 +17,18 @@ var End = shape.Const(math.MaxInt64)
 
 // SliceAttrs are the attributes of slice. Bounds are those of Python: negative
 // ones count from the end, those beyond an end are cut there, End is the end.
-// Where the size or a bound is symbolic, bounds must lie within the dimension,
-// the start not behind the stop, and symbolic bounds must not be negative: that
-// is guarded. Step 0 means 1.
+// Symbolic bounds must lie within the dimension, not be negative, and the start
+// not be behind the stop. Of a dimension of symbolic size, a single element that
+// is taken must be there, so that it has size 1, and one that loses one element must not be
+// empty. All that is guarded. With Inside constant bounds of such a dimension must lie
+// within it, too. Step 0 means 1.
 type SliceAttrs struct {
 	Dim   int       `fx:",arg"`
 	Start shape.Dim `fx:",arg"`
 	Stop  shape.Dim `fx:",arg"`
 	Step  int
+	// Inside says that nothing is to be cut at the ends.
+	Inside bool
 }
 
 // NarrowAttrs are the attributes of narrow: Length elements from Start on, all
@@ -47,7 +51,14 @@ func (a NarrowAttrs) slice(t shape.Type) SliceAttrs {
 			stop = End // the slice's bounds count from the end too
 		}
 	}
-	return SliceAttrs{Dim: a.Dim, Start: start, Stop: stop}
+	s := SliceAttrs{Dim: a.Dim, Start: start, Stop: stop}
+	if t.Ranked() {
+		_, known := t.Dim(a.Dim).Int()
+		_, from := start.Int()
+		_, to := stop.Int()
+		s.Inside = !known && (from || to)
+	}
+	return s
 }
 
 // SelectAttrs are the attributes of select; a negative index counts from the end.
@@ -294,29 +305,69 @@ func sliceDims(c *op.Infer, a SliceAttrs, d shape.Dims) (shape.Dims, error) {
 		return d, diag.New(op.BadAttr, "step "+strconv.Itoa(a.Step)+", expected a positive one").
 			WithHint("flip reverses a dimension")
 	}
-	size := d.At(axis)
-	lo, err := sliceBound(c, a.Start, size)
+	size, step := d.At(axis), max(a.Step, 1)
+	if one, err := oneElement(c, a, size, step); !a.Inside && (one || err != nil) {
+		return d.With(axis, shape.Const(1)), err
+	}
+	lo, err := sliceBound(c, a.Start, size, false, a.Inside)
 	if err != nil {
 		return d, err
 	}
-	hi, err := sliceBound(c, a.Stop, size)
+	hi, err := sliceBound(c, a.Stop, size, true, a.Inside)
 	if err != nil {
 		return d, err
 	}
-	length, step := hi.Sub(lo), max(a.Step, 1)
+	length := hi.Sub(lo)
 	if n, ok := length.Int(); ok {
 		if n > 0 {
 			n = (n-1)/step + 1
 		}
 		return d.With(axis, shape.Const(max(n, 0))), nil
 	}
-	err = inside(c, lo, hi)
-	return d.With(axis, length.AddInt(step-1).FloorDivInt(step)), err
+	count := length.AddInt(step - 1).FloorDivInt(step)
+	_, from := a.Start.Int()
+	_, to := a.Stop.Int()
+	from = from && !a.Inside
+	some, all := shape.AtLeast(size, shape.Const(1)), shape.AtLeast(count, shape.Const(0))
+	switch {
+	case !from || !to:
+		return d.With(axis, count), inside(c, lo, hi)
+	case all.Truth() != shape.True && some.Implies(all):
+		return d.With(axis, count), c.AtLeast(size, shape.Const(1), op.SizeMismatch, func() string {
+			return "dimension " + strconv.Itoa(axis) + " of size " + size.String() + ", expected at least one element"
+		})
+	}
+	return d.With(axis, count.Max(shape.Const(0))), nil // bounds that lie beyond an end are cut there
 }
 
-// sliceBound resolves a bound of a dimension of the given size. Where a symbol
-// decides whether it lies inside, it is taken to.
-func sliceBound(c *op.Infer, b, size shape.Dim) (shape.Dim, error) {
+// oneElement requires the element to be there that a slice takes of a dimension of any
+// size, where it takes one at most: a size of 1 broadcasts.
+func oneElement(c *op.Infer, a SliceAttrs, size shape.Dim, step int) (bool, error) {
+	start, ok := a.Start.Int()
+	stop, known := a.Stop.Int()
+	if _, sized := size.Int(); sized || size.IsUnknown() || !ok || !known {
+		return false, nil
+	}
+	if a.Stop.Equal(End) {
+		if stop = 0; start >= 0 {
+			return false, nil
+		}
+	} else if (start < 0) != (stop < 0) {
+		return false, nil
+	}
+	if stop <= start || stop-start > step || stop-start < 0 {
+		return false, nil
+	}
+	least := shape.Const(max(start, -1-start)).AddInt(1)
+	return true, c.AtLeast(size, least, op.SizeMismatch, func() string {
+		return "element " + strconv.Itoa(start) + " of a dimension of size " + size.String() + ", expected one inside"
+	})
+}
+
+// sliceBound resolves a bound of a dimension of the given size. What lies beyond an end is
+// cut there, where a start beyond the last end, and a stop before the first one, may stay: they
+// leave nothing. Where a bound is symbolic, it is taken to lie inside.
+func sliceBound(c *op.Infer, b, size shape.Dim, stop, within bool) (shape.Dim, error) {
 	v, isInt := b.Int()
 	n, sized := size.Int()
 	switch {
@@ -330,10 +381,20 @@ func sliceBound(c *op.Infer, b, size shape.Dim) (shape.Dim, error) {
 		return b, nil
 	case b.IsUnknown() || size.IsUnknown():
 		return shape.Unknown, nil
-	case isInt && v < 0:
+	case isInt && v < 0 && within:
 		return size.Add(b), inside(c, shape.Const(-v), size)
+	case isInt && within:
+		return b, inside(c, b, size)
+	case isInt && v < 0 && stop:
+		return size.Add(b), nil
+	case isInt && v < 0:
+		return size.Add(b).Max(shape.Const(0)), nil
+	case isInt && stop:
+		return size.Min(b), nil
+	case isInt:
+		return b, nil
 	}
-	if over, ok := b.Sub(size).Int(); ok && over >= 0 {
+	if shape.AtLeast(b, size).Truth() == shape.True {
 		return size, nil
 	}
 	return b, inside(c, b, size)
@@ -419,7 +480,7 @@ func diagonalDims(_ *op.Infer, a DiagonalAttrs, d shape.Dims) (shape.Dims, error
 
 func sliceSamples(g *op.Gen) []op.Sample {
 	at := func(dim, start, stop, step int) SliceAttrs {
-		return SliceAttrs{dim, shape.Const(start), shape.Const(stop), step}
+		return SliceAttrs{Dim: dim, Start: shape.Const(start), Stop: shape.Const(stop), Step: step}
 	}
 	return append(moveCalls(g, at(1, 1, 3, 0), 2, 4, 3),
 		okCall("negative axis and bounds", at(-1, -3, -1, 1), g.Normal(2, 4)),

@@ -13,21 +13,29 @@ import (
 )
 
 // PadAttrs are the attributes of pad: two counts for each dimension, from the
-// last one backwards, as PyTorch has them; negative ones crop. Mode "" is
-// constant, which fills with Value.
+// last one backwards, as PyTorch has them, numbers or sizes; negative ones crop. Mode
+// "" is constant, which fills with Value.
 type PadAttrs struct {
-	Pad   op.Ints `fx:",arg"`
-	Mode  string  `fx:",enum=constant|reflect|replicate|circular"`
+	Pad   shape.Dims `fx:",arg"`
+	Mode  string     `fx:",enum=constant|reflect|replicate|circular"`
 	Value float64
 }
 
 // counts returns the padding before and after each of rank dimensions.
-func (a PadAttrs) counts(rank int) (lo, hi []int) {
-	lo, hi = make([]int, rank), make([]int, rank)
+func (a PadAttrs) counts(rank int) (lo, hi []shape.Dim) {
+	lo, hi = make([]shape.Dim, rank), make([]shape.Dim, rank)
 	for i := range a.Pad.Len() / 2 {
 		lo[rank-1-i], hi[rank-1-i] = a.Pad.At(2*i), a.Pad.At(2*i+1)
 	}
 	return lo, hi
+}
+
+// crops reports whether a count is negative.
+func (a PadAttrs) crops() bool {
+	return slices.ContainsFunc(a.Pad.Slice(), func(d shape.Dim) bool {
+		n, ok := d.Int()
+		return ok && n < 0
+	})
 }
 
 func (a PadAttrs) mode() string {
@@ -75,10 +83,10 @@ var Pad = fillOp("pad", "pad adds elements before and after dimensions, or crops
 			return !fits(in[0].DType(), op.Float(a.Value))
 		}},
 		{Kind: op.Extends, Text: "a crop of more than there is beside a padding at the other end", When: func(a PadAttrs, _ []*array.Array) bool {
-			return slices.ContainsFunc(a.Pad.Slice(), func(n int) bool { return n < 0 })
+			return a.crops()
 		}},
 		{Kind: op.Alters, Text: "circular repeats all of x where the other end of the dimension is cropped, PyTorch what is left of it", When: func(a PadAttrs, _ []*array.Array) bool {
-			return a.Mode == "circular" && slices.ContainsFunc(a.Pad.Slice(), func(n int) bool { return n < 0 })
+			return a.Mode == "circular" && a.crops()
 		}},
 		{Kind: op.Extends, Text: "the modes but constant for every rank and element type, as many dimensions, and none", When: func(a PadAttrs, _ []*array.Array) bool { return a.Mode != "" && a.Mode != "constant" }},
 	},
@@ -92,18 +100,23 @@ var Pad = fillOp("pad", "pad adds elements before and after dimensions, or crops
 	},
 	Kernel: func(a PadAttrs, in []shape.Type) kernel.Step {
 		lo, hi := a.counts(in[0].Rank())
-		return &kernel.Pad{Lo: lo, Hi: hi, Mode: a.mode(), Value: a.Value}
+		s := &kernel.Pad{Lo: make([]int, len(lo)), Hi: make([]int, len(hi)), Mode: a.mode(), Value: a.Value}
+		var sizes []op.FieldSize
+		for i := range lo {
+			sizes = append(sizes, op.Size(&s.Lo[i], lo[i]), op.Size(&s.Hi[i], hi[i]))
+		}
+		return op.WithSizes(s, sizes...)
 	},
 	Samples: padSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
-		pad := func(mode string, n ...int) PadAttrs { return PadAttrs{Pad: op.IntList(n...), Mode: mode} }
+		pad := func(mode string, n ...int) PadAttrs { return PadAttrs{Pad: shape.Ints(n...), Mode: mode} }
 		x := g.Normal(3, 4)
 		return []op.BadSample{
 			badCall(op.BadAttr, "odd", pad("", 1, 1, 1), x),
 			badCall(op.BadAttr, "too many", pad("", 1, 1, 1, 1, 1, 1), x),
 			badCall(op.BadAttr, "mode", pad("mirror", 1, 1), x),
-			badCall(op.BadAttr, "value beyond i8", PadAttrs{Pad: op.IntList(1, 1), Value: 300}, array.New(array.I8, 3)),
-			badCall(op.BadAttr, "value beyond f32", PadAttrs{Pad: op.IntList(1, 1), Value: 1e300}, x),
+			badCall(op.BadAttr, "value beyond i8", PadAttrs{Pad: shape.Ints(1, 1), Value: 300}, array.New(array.I8, 3)),
+			badCall(op.BadAttr, "value beyond f32", PadAttrs{Pad: shape.Ints(1, 1), Value: 1e300}, x),
 			badCall(op.BadAttr, "count out of range", pad("", math.MaxInt64, 1), x),
 			badCall(op.SizeMismatch, "cropped below nothing", pad("", -3, -2), x),
 			badCall(op.SizeMismatch, "reflect beyond the other edge", pad("reflect", 4, 0), x),
@@ -324,7 +337,7 @@ func padDims(c *op.Infer, a PadAttrs, d shape.Dims) (shape.Dims, error) {
 		return d, badAttr("pad", a.Pad.String(), "two counts for each of at most "+strconv.Itoa(d.Len())+" dimensions")
 	}
 	for _, p := range a.Pad.Slice() {
-		if p < -maxListAttr || p > maxListAttr {
+		if n, ok := p.Int(); p.IsUnknown() || ok && (n < -maxListAttr || n > maxListAttr) {
 			return d, badAttr("pad", a.Pad.String(), "counts of at most "+strconv.Itoa(maxListAttr))
 		}
 	}
@@ -333,30 +346,38 @@ func padDims(c *op.Infer, a PadAttrs, d shape.Dims) (shape.Dims, error) {
 		if err := checkPad(c, a.mode(), i, d.At(i), lo[i], hi[i]); err != nil {
 			return d, err
 		}
-		d = d.With(i, d.At(i).AddInt(lo[i]+hi[i]))
+		d = d.With(i, d.At(i).Add(lo[i]).Add(hi[i]))
 	}
 	return d, nil
 }
 
 // checkPad requires dimension i to have what padding takes away or repeats.
-func checkPad(c *op.Infer, mode string, i int, n shape.Dim, lo, hi int) error {
-	needs := func(least int, what string) error {
-		return c.AtLeast(n, shape.Const(least), op.SizeMismatch, func() string {
-			return "dimension " + strconv.Itoa(i) + " has size " + n.String() + " and paddings " + strconv.Itoa(lo) + " and " + strconv.Itoa(hi) + ", expected " + what
+func checkPad(c *op.Infer, mode string, i int, n, lo, hi shape.Dim) error {
+	needs := func(least shape.Dim, what string) error {
+		return c.AtLeast(n, least, op.SizeMismatch, func() string {
+			return "dimension " + strconv.Itoa(i) + " has size " + n.String() + " and paddings " + lo.String() + " and " + hi.String() + ", expected " + what
 		})
 	}
-	if err := needs(-(lo + hi), "a result that is not negative"); err != nil {
+	zero, one := shape.Const(0), shape.Const(1)
+	if err := needs(zero.Sub(lo).Sub(hi), "a result that is not negative"); err != nil {
 		return err
 	}
-	p := max(lo, hi)
-	switch {
-	case p <= 0 || mode == "constant":
-	case mode == "reflect":
-		return needs(p+1, "paddings below the size to reflect")
-	case mode == "circular":
-		return needs(p, "paddings of at most the size to wrap around")
-	default:
-		return needs(1, "elements to repeat")
+	for _, p := range []shape.Dim{lo, hi} {
+		p = p.Max(zero)
+		least, what := zero, ""
+		switch { // nothing is needed where nothing is added
+		case p.Is(0) || mode == "constant":
+			continue
+		case mode == "reflect":
+			least, what = p.Add(p.Min(one)), "paddings below the size to reflect"
+		case mode == "circular":
+			least, what = p, "paddings of at most the size to wrap around"
+		default:
+			least, what = p.Min(one), "elements to repeat"
+		}
+		if err := needs(least, what); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -466,11 +487,11 @@ func foldRule(c *op.Infer, a FoldAttrs, in []shape.Type) (shape.Type, error) {
 }
 
 func padSamples(g *op.Gen) []op.Sample {
-	pad := func(mode string, n ...int) PadAttrs { return PadAttrs{Pad: op.IntList(n...), Mode: mode} }
+	pad := func(mode string, n ...int) PadAttrs { return PadAttrs{Pad: shape.Ints(n...), Mode: mode} }
 	s := append(moveCalls(g, pad("", 1, 2, 0, 1), 2, 3, 4),
-		okCall("value", PadAttrs{Pad: op.IntList(1, 1), Value: -2.5}, g.Normal(2, 3)),
-		okCall("value in i64", PadAttrs{Pad: op.IntList(1, 1), Value: 7}, g.Int(9, 3)),
-		okCall("infinite value", PadAttrs{Pad: op.IntList(0, 1), Value: math.Inf(-1)}, g.Normal(3)),
+		okCall("value", PadAttrs{Pad: shape.Ints(1, 1), Value: -2.5}, g.Normal(2, 3)),
+		okCall("value in i64", PadAttrs{Pad: shape.Ints(1, 1), Value: 7}, g.Int(9, 3)),
+		okCall("infinite value", PadAttrs{Pad: shape.Ints(0, 1), Value: math.Inf(-1)}, g.Normal(3)),
 		okCall("crop", pad("", -1, 2, 1, -2), g.Normal(4, 5)),
 		okCall("nothing", pad(""), g.Normal(3)),
 		okCall("zero size", pad("", 1, 1), g.Normal(2, 0)))

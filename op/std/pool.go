@@ -273,20 +273,12 @@ func ceilCount(c *op.Infer, i int, n shape.Dim, w window) (shape.Dim, error) {
 	if err != nil {
 		return out, err
 	}
-	size, known := n.Int()
-	count, counted := out.Int()
-	extent, _ := w.extent.Int()
-	switch {
-	case known && counted:
-		if (count-1)*w.stride >= size+w.lo {
-			count--
-		}
-		return shape.Const(count), nil
-	case w.hi+w.stride <= extent:
-		// The last window starts before (n+lo+hi-extent+stride-1)+1 <= n+lo.
-		return out, nil
+	if extent, _ := w.extent.Int(); w.hi+w.stride <= extent {
+		return out, nil // the last window starts before (n+lo+hi-extent+stride-1)+1 <= n+lo
 	}
-	return shape.Unknown, nil
+	// Windows start at the multiples of the stride below n+lo: the last of these would
+	// reach over the end with less than a stride.
+	return n.AddInt(w.lo + w.stride - 1).FloorDivInt(w.stride), nil
 }
 
 func inferAdaptive(c *op.Infer, n int, a AdaptivePoolAttrs, in []shape.Type) (shape.Type, error) {

@@ -155,7 +155,7 @@ func neverEmpty(b op.Builder, x op.Value, axes []int) op.Value {
 	if !slices.Contains(pad, 1) {
 		return x
 	}
-	return b.Call(Pad, PadAttrs{Pad: op.IntList(pad...), Value: math.Inf(-1)}, x)
+	return b.Call(Pad, PadAttrs{Pad: shape.Ints(pad...), Value: math.Inf(-1)}, x)
 }
 
 func norm(b op.Builder, a NormAttrs, in []op.Value) op.Value {

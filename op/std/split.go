@@ -11,8 +11,8 @@ import (
 
 // SplitAttrs are the attributes of split: the size of every piece.
 type SplitAttrs struct {
-	Sizes op.Ints `fx:",arg"`
-	Dim   int     `fx:",arg"`
+	Sizes shape.Dims `fx:",arg"`
+	Dim   int        `fx:",arg"`
 }
 
 // ChunkAttrs are the attributes of chunk. All pieces have the size rounded up
@@ -36,13 +36,14 @@ type UnbindAttrs struct {
 var Split = splitOp("split", "split cuts a dimension into pieces of the given sizes.", op.Spec[SplitAttrs]{
 	Count: func(a SplitAttrs) int { return a.Sizes.Len() },
 	Infer: piecesRule(func(c *op.Infer, a SplitAttrs, n shape.Dim) ([]shape.Dim, error) {
-		total, sizes := shape.Const(0), make([]shape.Dim, a.Sizes.Len())
-		for i, s := range a.Sizes.Slice() {
-			if s < 0 {
-				return nil, diag.New(op.BadAttr, "size "+strconv.Itoa(s)+" in "+a.Sizes.String()+", expected sizes that are not negative")
+		total, sizes := shape.Const(0), a.Sizes.Slice()
+		for _, s := range sizes {
+			if err := c.AtLeast(s, shape.Const(0), op.BadAttr, func() string {
+				return "size " + s.String() + " in " + a.Sizes.String() + ", expected sizes that are not negative"
+			}); err != nil {
+				return nil, err
 			}
-			sizes[i] = shape.Const(s)
-			total = total.AddInt(s)
+			total = total.Add(s)
 		}
 		_, err := c.Equal(n, total, op.SizeMismatch, func() string {
 			return "the dimension has size " + n.String() + ", expected the sum of sizes " + a.Sizes.String() + ", " + total.String()
@@ -54,21 +55,21 @@ var Split = splitOp("split", "split cuts a dimension into pieces of the given si
 		return &kernel.Split{Dim: axis}
 	},
 	Scatter: func(b op.Builder, a SplitAttrs, item int, base, v op.Value) op.Value {
-		at := 0
+		at := shape.Const(0)
 		for _, n := range a.Sizes.Slice()[:item] {
-			at += n
+			at = at.Add(n)
 		}
-		return writePiece(b, a.Dim, at, a.Sizes.At(item), base, v)
+		return b.Call(SliceScatter, SliceAttrs{Dim: a.Dim, Start: at, Stop: at.Add(a.Sizes.At(item))}, base, v)
 	},
 	Samples: func(g *op.Gen) []op.Sample {
-		l := op.IntList
+		l := shape.Ints
 		return append(moveCalls(g, SplitAttrs{l(1, 2), 1}, 2, 3, 4),
 			okCall("negative axis", SplitAttrs{l(2, 0, 2), -1}, g.Normal(2, 3, 4)),
 			okCall("one piece", SplitAttrs{l(3), 0}, g.Normal(3)),
 			okCall("zero size", SplitAttrs{l(1, 1), 1}, g.Normal(0, 2)))
 	},
 	Bad: func(g *op.Gen) []op.BadSample {
-		l, x := op.IntList, g.Normal(2, 3)
+		l, x := shape.Ints, g.Normal(2, 3)
 		return []op.BadSample{
 			badCall(op.SizeMismatch, "sum", SplitAttrs{l(1, 1), 1}, x),
 			badCall(op.BadAttr, "negative", SplitAttrs{l(4, -1), 1}, x),

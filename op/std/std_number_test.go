@@ -56,7 +56,7 @@ func TestNumbersRefused(t *testing.T) {
 		{FullLike, FullLikeAttrs{n, array.I8}, []shape.Type{f16}, "value is 300, which i8 cannot hold"},
 		{MaskedFill, MaskedFillAttrs{op.Float(-1e9)}, []shape.Type{f16, mask}, "value is -1e+09, which f16 cannot hold"},
 		{Where, WhereAttrs{n}, []shape.Type{mask, i8}, "other is 300, which i8 cannot hold"},
-		{Pad, PadAttrs{Pad: op.IntList(1, 1), Value: -1}, []shape.Type{u8}, "value is -1.0, which u8 cannot hold"},
+		{Pad, PadAttrs{Pad: shape.Ints(1, 1), Value: -1}, []shape.Type{u8}, "value is -1.0, which u8 cannot hold"},
 		{Add, AddAttrs{Alpha: n}, []shape.Type{i8, i8}, "alpha is 300, which i8 cannot hold"},
 		{Sub, SubAttrs{Alpha: op.Float(1e6)}, []shape.Type{f16, f16}, "alpha is 1e+06, which f16 cannot hold"},
 		{Addcmul, AddcAttrs{n}, []shape.Type{i8, i8, i8}, "value is 300, which i8 cannot hold"},

@@ -122,8 +122,8 @@ func unflattenDims(c *op.Infer, a UnflattenAttrs, d shape.Dims) (shape.Dims, err
 }
 
 // squeezeRule gives an unknown rank when a size that decides it is not known:
-// a symbolic batch may be 1.
-func squeezeRule(_ *op.Infer, a SqueezeAttrs, in []shape.Type) (shape.Type, error) {
+// a symbolic batch may be 1, unless the graph relies on its being another size.
+func squeezeRule(c *op.Infer, a SqueezeAttrs, in []shape.Type) (shape.Type, error) {
 	t := in[0]
 	if !t.Ranked() {
 		return shape.Unranked(t.DType()), nil
@@ -138,10 +138,11 @@ func squeezeRule(_ *op.Infer, a SqueezeAttrs, in []shape.Type) (shape.Type, erro
 	}
 	var left []shape.Dim
 	for i, s := range t.Dims().Slice() {
-		if _, ok := s.Int(); !ok && drop[i] {
+		one, known := c.Is(s, 1)
+		if !known && drop[i] {
 			return shape.Unranked(t.DType()), nil
 		}
-		if !drop[i] || !s.Is(1) {
+		if !drop[i] || !one {
 			left = append(left, s)
 		}
 	}

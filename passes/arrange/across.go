@@ -7,6 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/shape"
@@ -25,7 +26,7 @@ func (m *mover) across(n *graph.Node) error {
 	if n.NumArgs() != 1 || !elementwise(x) {
 		return nil
 	}
-	t := taker{c: n.Graph().Before(n), view: n, pure: permutes(n)}
+	t := taker{c: n.Graph().Before(n), view: n, perm: permutation(x, n)}
 	by, why := t.take(x, 0)
 	if by != nil && t.undone > 0 && by.Type().Same(n.Type()) {
 		if why = m.sharing.Written(t.sources...); why == "" {
@@ -40,9 +41,6 @@ func (m *mover) across(n *graph.Node) error {
 	return nil
 }
 
-// permutes reports whether n exchanges dimensions and does nothing else.
-func permutes(n *graph.Node) bool { return permutation(operand(n), n) != nil }
-
 // elementwise reports whether x is an elementwise call of one result.
 func elementwise(x *graph.Node) bool {
 	o := x.Op()
@@ -53,8 +51,8 @@ func elementwise(x *graph.Node) bool {
 type taker struct {
 	c      *graph.Cursor
 	view   *graph.Node
-	pure   bool // the view exchanges dimensions
-	undone int  // views that it undoes
+	perm   []int // how the view exchanges dimensions, nil where it does anything else
+	undone int   // views that it undoes
 	calls  int
 	// sources are what these are views of, and parameters that are viewed.
 	sources []*graph.Node
@@ -70,6 +68,18 @@ func (t *taker) forget() {
 
 func (t *taker) call(like *graph.Node, args ...*graph.Node) *graph.Node {
 	n := t.c.From(like).Function(like.Op(), like.Attrs(), args...)
+	t.made = append(t.made, n)
+	return n
+}
+
+// exchange exchanges the dimensions of a as the view does those of what it is a view of. A
+// reshape that only moves dimensions of size 1 names sizes, which are not those of a.
+func (t *taker) exchange(a *graph.Node) *graph.Node {
+	step, err := t.view.Op().Step(t.view.Attrs(), t.view.OperandTypes())
+	if _, same := step.(*kernel.Permute); same && err == nil {
+		return t.call(t.view, a)
+	}
+	n := t.c.From(t.view).Function(std.Permute, std.PermuteAttrs{Dims: op.IntList(t.perm...)}, a)
 	t.made = append(t.made, n)
 	return n
 }
@@ -115,9 +125,9 @@ func (t *taker) operand(x, a *graph.Node, depth int) (by *graph.Node, why string
 	switch {
 	case elementwise(a):
 		return t.take(a, depth+1)
-	case a.Opcode() == graph.GetAttr && t.pure:
+	case a.Opcode() == graph.GetAttr && t.perm != nil:
 		t.sources = append(t.sources, a)
-		return t.call(t.view, a), ""
+		return t.exchange(a), ""
 	}
 	return nil, a.String() + " is not a view that is undone"
 }
@@ -148,9 +158,9 @@ func (t *taker) broadcast(x, a *graph.Node) (by *graph.Node, why string) {
 	switch {
 	case ones && a.Type().Rank() <= t.view.Type().Rank():
 		return a, ""
-	case t.pure && a.Type().Rank() == x.Type().Rank():
-		return t.call(t.view, a), ""
-	case t.pure:
+	case t.perm != nil && a.Type().Rank() == x.Type().Rank():
+		return t.exchange(a), ""
+	case t.perm != nil:
 		return nil, a.String() + " has fewer dimensions than " + x.String() + ": give it all of them"
 	}
 	return nil, a.String() + " broadcasts, and a reshape would not do the same to it"

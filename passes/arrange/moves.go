@@ -3,7 +3,6 @@ package arrange
 import (
 	"slices"
 
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
@@ -21,8 +20,9 @@ import (
 //     so that both are gone: x.permute(p).relu().permute(p⁻¹) is x.relu(). Operands that
 //     broadcast are permuted alike.
 //
-// What views show is asked of their layouts, for sizes of the symbols that tell them
-// apart. The same elements are computed in the same way; results are the same to the
+// What views show is asked of their layouts (op.Layout), which hold for all sizes; a view
+// of which nothing can be shown stays. The same elements are computed in the same way;
+// results are the same to the
 // bit but for products whose operands now lie in another order, which sum in another
 // order. Views of memory that is written stay.
 var Moves = passes.Pass{
@@ -133,85 +133,34 @@ func (m *mover) join(n *graph.Node, above []*graph.Node) (done bool, err error) 
 	return false, nil
 }
 
-// permutation returns how n exchanges the dimensions of x, nil where it does anything else.
+// permutation returns how n exchanges the dimensions of x, nil where it does anything else
+// or that cannot be shown.
 func permutation(x, n *graph.Node) []int {
 	rank := x.Type().Rank()
-	layouts := simplify.Views(x, n)
-	if rank < 1 || n.Type().Rank() != rank || len(layouts) == 0 {
+	at, ok := simplify.View(x, n)
+	if !ok || at.Moved || rank < 1 || n.Type().Rank() != rank {
 		return nil
 	}
-	var perm []int
-	for _, a := range layouts {
-		p := exchanged(x.Type(), n.Type(), a)
-		if p == nil || perm != nil && !slices.Equal(p, perm) {
-			return nil
-		}
-		perm = p
-	}
-	return perm
-}
-
-// exchanged returns the permutation by which a layout of type t shows one of type x
-// whose elements lie in order. Dimensions of size 1 have no stride that tells them
-// apart: they are taken in their order.
-func exchanged(x, t shape.Type, a *array.Array) []int {
-	if a.Offset() != 0 {
-		return nil
-	}
-	from := strides(x, a, t)
-	if from == nil {
-		return nil
-	}
-	perm, used := make([]int, len(from)), make([]bool, len(from))
+	from := op.InOrder(x.Type().Dims())
+	perm, used := make([]int, rank), make([]bool, rank)
 	for i := range perm {
-		perm[i] = -1
-		for k := range from {
-			if used[k] || !x.Dim(k).Equal(t.Dim(i)) {
-				continue
-			}
-			if a.Dim(i) == 1 && from[k].size == 1 || a.Dim(i) != 1 && from[k].size == a.Dim(i) && from[k].stride == a.Strides()[i] {
+		size, found := n.Type().Dim(i), false
+		for k := 0; k < rank && !found; k++ {
+			if found = !used[k] && from.Sizes[k].Equal(size) && (size.Is(1) || from.Strides[k].Equal(at.Strides[i])); found {
 				perm[i], used[k] = k, true
-				break
 			}
 		}
-		if perm[i] < 0 {
+		if !found {
 			return nil
 		}
 	}
 	return perm
-}
-
-// axis is a dimension of a value whose elements lie in order.
-type axis struct{ size, stride int }
-
-// strides returns the dimensions of x where they are those of t, whose sizes a has, in
-// another order.
-func strides(x shape.Type, a *array.Array, t shape.Type) []axis {
-	list := make([]axis, x.Rank())
-	stride := 1
-	for k := x.Rank() - 1; k >= 0; k-- {
-		i := slices.IndexFunc(t.Dims().Slice(), x.Dim(k).Equal)
-		if i < 0 {
-			return nil
-		}
-		list[k] = axis{a.Dim(i), stride}
-		stride *= a.Dim(i)
-	}
-	return list
 }
 
 // regrouped reports whether n has all elements of x in their order.
 func regrouped(x, n *graph.Node) bool {
-	layouts := simplify.Views(x, n)
-	if len(layouts) == 0 || !count(x.Type()).Equal(count(n.Type())) {
-		return false
-	}
-	for _, a := range layouts {
-		if a.Offset() != 0 || !a.IsContiguous() {
-			return false
-		}
-	}
-	return true
+	at, ok := simplify.View(x, n)
+	return ok && at.IsInOrder() && count(x.Type()).Equal(count(n.Type()))
 }
 
 // count returns the number of elements, unknown where a size is.

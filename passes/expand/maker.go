@@ -261,12 +261,13 @@ func (c *maker) swap(x op.Value, i, j int) op.Value {
 	return c.permute(x, perm...)
 }
 
-// slice takes the elements from start up to stop of an axis.
+// slice takes the elements from start up to stop of an axis, which has them.
 func (c *maker) slice(x op.Value, axis int, start, stop shape.Dim) op.Value {
 	if start.Is(0) && (stop.Equal(std.End) || stop.Equal(x.Type().Dim(axis))) {
 		return x
 	}
-	return c.call(std.Slice, std.SliceAttrs{Dim: axis, Start: start, Stop: stop}, x)
+	_, known := x.Type().Dim(axis).Int()
+	return c.call(std.Slice, std.SliceAttrs{Dim: axis, Start: start, Stop: stop, Inside: !known}, x)
 }
 
 // pick takes one index of an axis, which vanishes.
@@ -309,7 +310,7 @@ func (c *maker) padAxis(x op.Value, axis, lo, hi int, value float64) op.Value {
 	}
 	pad := make([]int, 2*(x.Type().Rank()-axis))
 	pad[len(pad)-2], pad[len(pad)-1] = lo, hi
-	return c.call(std.Pad, std.PadAttrs{Pad: op.IntList(pad...), Value: value}, x)
+	return c.call(std.Pad, std.PadAttrs{Pad: shape.Ints(pad...), Value: value}, x)
 }
 
 // take is index_select with a vector of any shape of indices: the axis is replaced by
@@ -346,6 +347,15 @@ func (c *maker) number(n shape.Dim) op.Value {
 	}
 	probe := c.call(std.Full, std.FullAttrs{Size: shape.Of(n), Value: op.BoolScalar(false), DType: array.Bool})
 	return c.call(op.Dim, op.AxisAttrs{Axis: 0}, probe)
+}
+
+// integer is number for what may be negative.
+func (c *maker) integer(n shape.Dim) op.Value {
+	over := n.Max(shape.Const(0))
+	if over.Equal(n) {
+		return c.number(n)
+	}
+	return c.sub(c.number(over), c.number(over.Sub(n)))
 }
 
 func (c *maker) full(d array.DType, v op.Scalar, size ...shape.Dim) op.Value {

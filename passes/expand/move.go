@@ -29,10 +29,10 @@ var movement = merge(
 	}),
 	entry(std.Split, func(c *maker, a std.SplitAttrs, in []op.Value) []op.Value {
 		var out []op.Value
-		at, dim := 0, axis(a.Dim, in[0].Type().Rank())
+		at, dim := shape.Const(0), axis(a.Dim, in[0].Type().Rank())
 		for _, n := range a.Sizes.Slice() {
-			out = append(out, c.slice(in[0], dim, shape.Const(at), shape.Const(at+n)))
-			at += n
+			out = append(out, c.slice(in[0], dim, at, at.Add(n)))
+			at = at.Add(n)
 		}
 		return out
 	}),
@@ -159,11 +159,16 @@ func bordered(c *maker, a std.PadAttrs, in []op.Value) op.Value {
 	x, d := in[0], c.dims(in[0])
 	for i := range a.Pad.Len() / 2 {
 		lo, hi, dim := a.Pad.At(2*i), a.Pad.At(2*i+1), len(d)-1-i
-		if lo == 0 && hi == 0 {
+		if lo.Is(0) && hi.Is(0) {
 			continue
 		}
 		n := c.number(d[dim])
-		at := c.addN(c.iota(d[dim].AddInt(lo+hi)), -lo)
+		at := c.iota(d[dim].Add(lo).Add(hi))
+		if k, ok := lo.Int(); ok {
+			at = c.addN(at, -k)
+		} else {
+			at = c.sub(at, c.integer(lo))
+		}
 		switch a.Mode {
 		case "circular":
 			at = c.modulo(at, n)

@@ -19,9 +19,13 @@ func resize(c *maker, a std.ResizeAttrs, in []op.Value) op.Value {
 		x = c.image(x)
 	}
 	var outside op.Value
+	positions := array.F64
+	if nearest {
+		positions = array.F32 // which decide what is taken, as kernel.Resample says
+	}
 	for i := range n {
 		axis := len(out) - n + i
-		t := sampled{reals: reals{c, array.F64}, a: a, size: c.dims(in[0])[axis], count: out[axis], end: 1}
+		t := sampled{reals: reals{c, positions}, a: a, size: c.dims(in[0])[axis], count: out[axis], end: 1}
 		if a.ScaleFactor.Len() > 0 {
 			t.given = a.ScaleFactor.At(i)
 		}
@@ -110,16 +114,16 @@ func (t sampled) position() op.Value {
 		along := t.div(t.mul(t.mulF(x, t.end-t.start), last), less)
 		return t.alone(middle, t.add(t.mulF(last, t.start), along))
 	}
-	half := t.addF(t.div(t.addF(x, 0.5), t.scale()), -0.5)
+	half := t.div(t.addF(x, 0.5), t.scale())
 	switch t.a.CoordinateTransformationMode {
 	case "pytorch_half_pixel":
-		return t.alone(zero, half)
+		return t.alone(zero, t.addF(half, -0.5))
 	case "half_pixel_symmetric":
 		size := t.reals.count(t.size)
 		part := t.div(t.reals.count(t.count), t.mul(t.scale(), size))
-		return t.add(half, t.mulF(t.mul(size, t.sub(t.lit(1), part)), 0.5))
+		half = t.add(half, t.mul(t.mulF(size, 0.5), t.sub(t.lit(1), part)))
 	}
-	return half
+	return t.addF(half, -0.5)
 }
 
 // base is the left neighbour of each position, at a distance of more than 0.

@@ -35,7 +35,7 @@ type CalibrateOptions struct {
 // placeholders, and returns how many its observers have seen. Batches that they have
 // seen in an earlier call, which was interrupted, are passed over, so that a saved
 // module goes on where it stopped and ends with the same bytes. When a batch fails,
-// ctx ends, or a value is NaN or infinite, which is an error that names the layers,
+// ctx ends, or a value is NaN or an input infinite, which is an error that names the layers,
 // the observers are left as they were before that batch.
 func Calibrate(ctx context.Context, m *graph.Module, batches iter.Seq2[[]*array.Array, error], o CalibrateOptions) (done int, err error) {
 	counter := m.Param(batchesPath)

@@ -9,7 +9,7 @@ const (
 	BadConfig     diag.Code = "FX6001" // quantisation is configured wrongly
 	Refused       diag.Code = "FX6002" // something that a strict configuration asks for is not granted
 	NotPrepared   diag.Code = "FX6003" // graph is not prepared as its quantisation needs
-	NonFinite     diag.Code = "FX6004" // value that is observed is NaN or infinite
+	NonFinite     diag.Code = "FX6004" // value that is observed is NaN, or an input infinite
 	NoBatches     diag.Code = "FX6005" // calibration has no data
 	Uncalibrated  diag.Code = "FX6006" // graph that is to be converted is not calibrated
 	NotComparable diag.Code = "FX6007" // graphs whose values are to be compared do not correspond

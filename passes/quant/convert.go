@@ -30,7 +30,10 @@ func Convert(c *Config, b *Backend) passes.Pass {
 			if err != nil {
 				return false, err
 			}
-			r, err := resolve(ctx.Module, c, b)
+			if errs := nonFinite(seen, ""); len(errs) > 0 {
+				return false, errs
+			}
+			r, err := resolve(ctx.Module, c, b, seen)
 			if err != nil {
 				return false, err
 			}
@@ -67,9 +70,6 @@ type parameter struct {
 
 // solve gives every group of values its parameters.
 func (k *converter) solve(seen []*observation) error {
-	if errs := nonFinite(seen, ""); len(errs) > 0 {
-		return errs
-	}
 	at := map[*graph.Node]*observation{}
 	for _, o := range seen {
 		at[o.node] = o

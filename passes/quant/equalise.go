@@ -134,8 +134,8 @@ func (e *scaler) refusal(a, b *graph.Node) string {
 		case value.DType() != array.F32:
 			return "parameter " + path + " is " + value.DType().String() + ", expected f32"
 		}
-		if r := e.params.Reader(path, o.n); r != nil {
-			return "parameter " + path + " is also read by " + passes.Where(r)
+		if why := e.params.Shared(o.n, o.arg); why != "" {
+			return why
 		}
 	}
 	rows := e.value(a, 1).Dim(0)

@@ -130,10 +130,11 @@ func (t *Trials) without(ctx context.Context, names []string) (Decibels, error) 
 // twice for each quantised operator. cost may be nil.
 func (t *Trials) Sensitivities(ctx context.Context, cost Cost) ([]Sensitivity, error) {
 	m := graph.Clone(t.prepared)
-	if _, err := strip(m); err != nil {
+	seen, err := strip(m)
+	if err != nil {
 		return nil, err
 	}
-	r, err := resolve(m, t.excluding(nil), t.backend)
+	r, err := resolve(m, t.excluding(nil), t.backend, seen)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package quant
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -124,22 +125,46 @@ func observations(g *graph.Graph, state func(path string) *array.Array) []*obser
 // empty reports whether the observer has seen nothing.
 func (o *observation) empty() bool { return math.IsInf(o.lo, 1) && math.IsInf(o.hi, -1) }
 
+// What bad says.
+const (
+	notANumber = "NaN"
+	infinity   = "an infinity"
+)
+
 // bad says what the observer has seen that has no range, "" for nothing.
 func (o *observation) bad() string {
 	switch {
 	case o.empty():
 		return ""
 	case math.IsNaN(o.lo) || math.IsNaN(o.hi):
-		return "NaN"
+		return notANumber
 	case math.IsInf(o.lo, 0) || math.IsInf(o.hi, 0):
-		return "an infinity"
+		return infinity
 	}
 	return ""
 }
 
+// infinite returns the values that have been seen infinite.
+func infinite(seen []*observation) map[*graph.Node]bool {
+	set := map[*graph.Node]bool{}
+	for _, o := range seen {
+		if o.bad() == infinity {
+			set[o.node] = true
+		}
+	}
+	return set
+}
+
 // nonFinite returns an error for each value that has been seen NaN or infinite, in
-// the graph's order: the first one is where to look.
+// the graph's order: the first one is where to look. A model makes infinities on purpose,
+// for masks and around what it takes the maximum of: without a NaN, and with inputs that are finite, they
+// are no error. Such values stay in floats.
 func nonFinite(seen []*observation, when string) diag.List {
+	if !slices.ContainsFunc(seen, func(o *observation) bool {
+		return o.bad() == notANumber || o.bad() == infinity && o.node.Opcode() == graph.Placeholder
+	}) {
+		return nil
+	}
 	var errs diag.List
 	for _, o := range seen {
 		if what := o.bad(); what != "" {

@@ -169,6 +169,7 @@ const (
 	InTraining     // the operator is in training mode
 	WrittenMemory  // the value's memory is written in place
 	FasterInFloat  // the backend computes the operator faster in floats
+	InfiniteValue  // the value, or an operand, has infinities in calibration
 )
 
 var reasonInfo = []struct{ code, name string }{
@@ -179,7 +180,7 @@ var reasonInfo = []struct{ code, name string }{
 	OtherFloats: {"Q17", "other floats"}, UnknownType: {"Q18", "unknown type"}, TupleResult: {"Q19", "several results"},
 	ComputedWeight: {"Q20", "computed weight"}, UnfitWeight: {"Q21", "unfit weight"}, InRegion: {"Q22", "in a region"},
 	InTraining: {"Q23", "training"}, WrittenMemory: {"Q24", "written memory"},
-	FasterInFloat: {"Q25", "faster in float"},
+	FasterInFloat: {"Q25", "faster in float"}, InfiniteValue: {"Q26", "infinite value"},
 }
 
 // Reasons returns all reasons.

@@ -158,8 +158,8 @@ func TestReasons(t *testing.T) {
 		}
 		all[c.reason] = true
 	}
-	for _, r := range []quant.Reason{quant.OpaqueCode, quant.UnfitWeight} {
-		all[r] = true // the two tests below
+	for _, r := range []quant.Reason{quant.OpaqueCode, quant.UnfitWeight, quant.InfiniteValue} {
+		all[r] = true // the two tests below, and TestInfinitiesOnPurposeStayInFloats
 	}
 	for _, r := range quant.Reasons() {
 		require.True(t, all[r], r)

@@ -24,7 +24,7 @@ func Prepare(c *Config, b *Backend) passes.Pass {
 			if err := unprepared(ctx.Module); err != nil {
 				return false, err
 			}
-			r, err := resolve(ctx.Module, c, b)
+			r, err := resolve(ctx.Module, c, b, nil)
 			if err != nil {
 				return false, err
 			}

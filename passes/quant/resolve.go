@@ -17,7 +17,7 @@ import (
 // configuration that is not granted as a whole is an error that lists all refusals;
 // the plan is returned as well. Observers of a prepared graph are passed over.
 func Resolve(m *graph.Module, c *Config, b *Backend) (*Plan, error) {
-	r, err := resolve(m, c, b)
+	r, err := resolve(m, c, b, nil)
 	if r == nil {
 		return nil, err
 	}
@@ -43,7 +43,8 @@ type resolver struct {
 	written  map[*graph.Node]bool
 	verdicts map[*graph.Node]*verdict
 	values   map[*graph.Node]*ranged
-	order    []*ranged // in the order in which they were asked for
+	order    []*ranged            // in the order in which they were asked for
+	infinite map[*graph.Node]bool // values that were seen infinite, which have no range
 }
 
 // verdict is what is decided about the operator of a node.
@@ -80,7 +81,7 @@ type use struct {
 
 func (u use) value() *graph.Node { return u.user.Arg(u.arg) }
 
-func resolve(m *graph.Module, c *Config, b *Backend) (*resolution, error) {
+func resolve(m *graph.Module, c *Config, b *Backend, seen []*observation) (*resolution, error) {
 	errs := append(c.check(), b.check()...)
 	if n := passes.Functional.Violation(m.Graph); n != nil {
 		errs = append(errs, n.Error(passes.MissingFact, "the graph is not functional: "+n.Text()).WithHint(passes.Functional.Cure))
@@ -89,7 +90,7 @@ func resolve(m *graph.Module, c *Config, b *Backend) (*resolution, error) {
 		return nil, err
 	}
 	r := &resolver{module: m, g: m.Graph, config: c, backend: b, known: map[*op.Op]*Operator{}, rules: newRules(c), params: passes.NewParams(m, m.Graph),
-		written: passes.WrittenMemory(m.Graph), verdicts: make(map[*graph.Node]*verdict, m.Graph.Len()), values: make(map[*graph.Node]*ranged, m.Graph.Len())}
+		written: passes.WrittenMemory(m.Graph), verdicts: make(map[*graph.Node]*verdict, m.Graph.Len()), values: make(map[*graph.Node]*ranged, m.Graph.Len()), infinite: infinite(seen)}
 	for i := range b.Operators {
 		r.known[b.Operators[i].Op] = &b.Operators[i]
 	}
@@ -196,8 +197,26 @@ func (r *resolver) unfit(n *graph.Node) (Reason, string, bool) {
 		return NeverDeclared, o.Key() + " has effects, or gives other values in each run", true
 	case r.written[passes.Memory(n)]:
 		return WrittenMemory, "", true
+	case r.isInfinite(n):
+		return InfiniteValue, "", true
+	}
+	for i := range n.NumArgs() {
+		if a := n.Arg(i); a != nil && r.isInfinite(a) {
+			return InfiniteValue, "operand %" + a.Name(), true
+		}
 	}
 	return 0, "", false
+}
+
+// isInfinite reports whether a value, or what it shows elements of, was seen infinite.
+func (r *resolver) isInfinite(n *graph.Node) bool {
+	for !r.infinite[n] {
+		if n.Op() == nil || n.Op().ViewOf == 0 {
+			return false
+		}
+		n = n.Arg(n.Op().ViewOf - 1)
+	}
+	return true
 }
 
 // entry returns what the backend can do with an operator. What only moves elements

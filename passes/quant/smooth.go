@@ -82,17 +82,15 @@ func (e *scaler) unsmooth(n *graph.Node) string {
 	}
 	check := func(n *graph.Node, arg int) string {
 		path, value, why := e.params.Constant(n, arg)
-		switch r := e.params.Reader(path, n); {
+		switch {
 		case path == "" && why == "":
 			return ""
 		case why != "":
 			return why
 		case value.DType() != array.F32 || arg == 1 && n.Op() == std.LayerNorm && value.Rank() != 1:
 			return "parameter " + path + " is no vector of f32"
-		case r != nil:
-			return "parameter " + path + " is also read by " + passes.Where(r)
 		}
-		return ""
+		return e.params.Shared(n, arg)
 	}
 	for arg := 1; arg <= 2; arg++ {
 		if why := check(n, arg); why != "" {

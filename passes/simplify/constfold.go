@@ -51,6 +51,7 @@ type constFolder struct {
 	memory  map[*graph.Node]bool // nodes whose memory is written
 	reads   map[string]int       // how many nodes read each parameter
 	w       kernel.Workspace
+	spent   int                            // bytes of all that was computed
 	value   map[*graph.Node][]*array.Array // computed values; nil entries are yet to be computed
 }
 
@@ -326,9 +327,14 @@ func (f *constFolder) sweep(nodes []*graph.Node) {
 }
 
 // maxWork is the number of bytes that a value on the way to a folded one may
-// take, unless an operand is as large.
-const maxWork = 1 << 28
+// take, unless an operand is as large and all of them together take no more than
+// maxSpent, or four times the parameters: doubling for long enough fills any memory.
+const (
+	maxWork  = 1 << 28
+	maxSpent = 1 << 30
+)
 
+// excessive says why a value on the way is not computed, "" where it is.
 func (f *constFolder) excessive(node *graph.Node) string {
 	bytes := func(t shape.Type) int {
 		d, dims, ok := t.Concrete()
@@ -338,15 +344,32 @@ func (f *constFolder) excessive(node *graph.Node) string {
 		return 0
 	}
 	size := bytes(node.Type())
+	large := size > maxWork
 	for a := range node.Inputs() {
-		if 2*bytes(a.Type()) >= size {
-			return ""
-		}
+		large = large && 2*bytes(a.Type()) < size
 	}
-	if size <= maxWork {
+	if large {
+		return fmt.Sprintf("%s on the way takes %d bytes, the limit is %d", node, size, maxWork)
+	}
+	if o := node.Op(); o != nil && o.ViewOf > 0 { // it takes no memory
 		return ""
 	}
-	return fmt.Sprintf("%s on the way takes %d bytes, the limit is %d", node, size, maxWork)
+	if most := max(maxSpent, 4*f.parameters()); size > most-f.spent {
+		return fmt.Sprintf("%s on the way takes %d bytes, more than %d with what was computed before", node, size, most)
+	}
+	f.spent += size
+	return ""
+}
+
+// parameters returns the bytes of all parameters.
+func (f *constFolder) parameters() int {
+	total := 0
+	for _, p := range f.c.Module.Params() {
+		if p.Value != nil {
+			total += p.Value.Len() * p.Value.DType().Size()
+		}
+	}
+	return total
 }
 
 // compute returns the value of a constant node.

@@ -181,17 +181,16 @@ func ExampleRestores() {
 	// Output: false true
 }
 
-// Views are layouts for some sizes of the symbols.
-func ExampleViews() {
+// View is the layout of views, whatever the sizes.
+func ExampleView() {
 	g := views()
-	for _, a := range simplify.Views(g.Find("x"), g.Find("a")) {
-		fmt.Println(a.Shape(), a.Strides())
-	}
-	fmt.Println(simplify.Views(g.Find("x"), g.Find("c")))
+	at, ok := simplify.View(g.Find("x"), g.Find("a"))
+	fmt.Println(at.Sizes, at.Strides, ok)
+	_, ok = simplify.View(g.Find("x"), g.Find("c"))
+	fmt.Println(ok)
 	// Output:
-	// [3 7 2] [1 6 3]
-	// [3 240 2] [1 6 3]
-	// []
+	// [3 N 2] [1 6 3] true
+	// false
 }
 
 // A pass that puts one value in the place of an equal one asks whether it may.

@@ -12,7 +12,6 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/simplify"
-	"github.com/gofx-dev/gofx/shape"
 )
 
 // halves writes a split in two as slices, and leaves others.
@@ -21,7 +20,7 @@ func halves(b op.Builder, attrs any, in []op.Value) ([]op.Value, string) {
 	if a.Sizes.Len() != 2 {
 		return nil, "it has not two pieces"
 	}
-	at := shape.Const(a.Sizes.At(0))
+	at := a.Sizes.At(0)
 	return []op.Value{
 		b.Call(std.Slice, std.SliceAttrs{Dim: a.Dim, Stop: at}, in[0]),
 		b.Call(std.Slice, std.SliceAttrs{Dim: a.Dim, Start: at, Stop: std.End}, in[0]),

@@ -1,80 +1,40 @@
 package simplify
 
 import (
-	"github.com/gofx-dev/gofx/array"
+	"slices"
+
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// samples are sizes that symbols are given to see where views show elements: primes,
-// so that sizes which differ as expressions differ, and multiples of what is often asked for.
-var samples = [][]int{{7, 11, 13, 17, 19, 23, 29, 31}, {5 * 48, 7 * 48, 11 * 48, 13 * 48, 17 * 48, 19 * 48, 23 * 48, 29 * 48}}
-
-// Views returns the layouts, for some sizes of the symbols, in which n shows the
-// elements of x when those lie in order. It is empty where n is not made of x by views
-// alone, or shows none of these sizes.
-func Views(x, n *graph.Node) (layouts []*array.Array) {
-	for _, sizes := range samples {
-		symbols := map[string]int{}
-		env := func(name string) shape.Dim {
-			if _, known := symbols[name]; !known {
-				symbols[name] = sizes[len(symbols)%len(sizes)]
-			}
-			return shape.Const(symbols[name])
-		}
-		start := header(x.Type().Bind(env))
-		if start == nil {
-			return nil
-		}
-		if a := view(x, n, start, env); a != nil {
-			layouts = append(layouts, a)
-		}
-	}
-	return layouts
-}
-
-// header returns an array in order without memory, nil for a type whose sizes are not known.
-func header(t shape.Type) *array.Array {
-	d, dims, ok := t.Concrete()
-	if _, fits := array.NumElems(dims); !ok || !fits {
-		return nil
-	}
-	a := &array.Array{}
-	a.Reset(d, dims)
-	return a
-}
-
 // maxViews bounds the views between two values.
 const maxViews = 16
 
-// view returns the layout of n over x, whose layout is start.
-func view(x, n *graph.Node, start *array.Array, env func(string) shape.Dim) *array.Array {
+// View returns the layout in which n shows the elements of x when those lie in order, for
+// all values of the symbols. ok is false where n is not made of x by views alone, and
+// where sizes decide whether it is, or it cannot be shown.
+func View(x, n *graph.Node) (at op.Layout, ok bool) {
 	var chain []*graph.Node
 	for ; n != x; n = viewed(n) {
-		if viewed(n) == nil || len(chain) == maxViews {
-			return nil
+		if viewed(n) == nil || !n.Type().Ranked() || len(chain) == maxViews {
+			return at, false
 		}
 		chain = append(chain, n)
 	}
-	at := start
-	for i := len(chain) - 1; i >= 0; i-- {
-		n := chain[i]
-		in := make([]*array.Array, n.NumArgs())
-		for k, a := range n.Args() {
-			if a != nil {
-				in[k] = header(a.Type().Bind(env))
-			}
-		}
-		in[n.Op().ViewOf-1] = at
-		out, ok, err := n.Op().View(n.Op().Codec().Bind(n.Attrs(), env), in)
-		if err != nil || !ok || len(out) != 1 {
-			return nil
+	if x.Type().Kind() != shape.Tensor || !x.Type().Ranked() {
+		return at, false
+	}
+	at = op.InOrder(x.Type().Dims())
+	for _, n := range slices.Backward(chain) {
+		out, truth := n.Op().Layout(n.Attrs(), n.OperandTypes(), []shape.Dims{n.Type().Dims()}, at)
+		if truth != shape.True || len(out) != 1 {
+			return at, false
 		}
 		at = out[0]
 	}
-	return at
+	return at, true
 }
 
 // viewed returns what a call of one result is a view of, nil where it is none.
@@ -97,20 +57,8 @@ func Restores(x, n *graph.Node) bool {
 			return false // two sizes that are not known may differ
 		}
 	}
-	layouts := Views(x, n)
-	for _, a := range layouts {
-		dense := &array.Array{}
-		dense.Reset(a.DType(), a.Shape())
-		if a.Offset() != 0 {
-			return false
-		}
-		for i, s := range a.Strides() {
-			if a.Dim(i) > 1 && s != dense.Strides()[i] {
-				return false
-			}
-		}
-	}
-	return len(layouts) > 0
+	at, ok := View(x, n)
+	return ok && at.IsInOrder()
 }
 
 // Sharing answers whether one value may take the place of another that has the same

@@ -3,8 +3,8 @@
 // view calls from the base. A write to a view goes back to the base by the inverses
 // of the path, which the operators' records give; a view that is read after a write
 // replays its path from the base. Whether a call that may copy gives a view is asked
-// of the operator on headers; where sizes leave that open, a later write makes the
-// other side unreadable instead of guessing.
+// of the operator (op.Layout), for all sizes at once; where sizes leave that open, a
+// later write makes the other side unreadable instead of guessing.
 //
 // It stands below tracer, which tells it of tensors, parameters and regions. It
 // records through a Recorder, and does not know graphs, engines or operators by name.

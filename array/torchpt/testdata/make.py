@@ -42,8 +42,12 @@ for protocol in (3, 4, 5):
 torch.save([torch.ones(2), {"a": torch.zeros(1)}], "list.pt")
 torch.save(torch.ones(2, 2), "tensor.pt")
 
+# The format before PyTorch 1.6.
+for name, value, protocol in (("legacy.pt", net.state_dict(), 2), ("legacy_types.pt", types, 2), ("legacy_types4.pt", types, 4), ("legacy_checkpoint.pt", checkpoint, 2)):
+    torch.save(value, name, _use_new_zipfile_serialization=False, pickle_protocol=protocol)
+torch.save(net, "legacy_module.pt", _use_new_zipfile_serialization=False)
+
 # What is refused.
-torch.save(net.state_dict(), "legacy.pt", _use_new_zipfile_serialization=False)
 torch.save(net, "module.pt")
 torch.save({"s": torch.eye(2).to_sparse()}, "sparse.pt")
 torch.save({"q": torch.quantize_per_tensor(torch.ones(2), 0.5, 1, torch.qint8)}, "quantised.pt")
@@ -56,3 +60,4 @@ class Hostile:
 
 
 torch.save({"w": torch.ones(1), "x": Hostile()}, "hostile.pt")
+torch.save({"w": torch.ones(1), "x": Hostile()}, "legacy_hostile.pt", _use_new_zipfile_serialization=False)

@@ -5,6 +5,7 @@
 package harness
 
 import (
+	"os"
 	"testing"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
@@ -12,39 +13,45 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 )
 
-// Source says what to capture: a function, or a module made by New.
-type Source struct {
-	Name string
-	// Func is a function of tensors.
-	Func any
-	// New makes a module; Method is the method to capture, Forward when empty.
-	New    func() (any, error)
-	Method string
-	// Params and Results are the names in the signature.
-	Params, Results []string
-
-	// File is a graph's file or folder, Model the name of a built-in network: sources
-	// that need what the test links.
-	File, Model string
-	// Passes are those of the user, by the names that -passes gave them.
-	Passes Passes
-	// Places says where Passes are declared: import path, dot, name of the variable.
-	Places map[string]string
-}
-
-// Passes are passes by name.
-type Passes map[string]passes.Pass
-
-// Run does the job described in the folder and leaves the result there.
-func Run(t *testing.T, s Source, folder string) {
-	if err := work.OwnTemporary(); err != nil {
+// Run does the job in the folder that the environment names, and leaves the result
+// there. captured has the functions of the package, and constructors of its modules,
+// by name; own and other have the passes of this package and of others, by import
+// path, dot and name. The choice in the folder says which of them are meant: a test
+// binary serves all jobs of its package.
+func Run(t *testing.T, captured, own, other map[string]any) {
+	folder := os.Getenv(work.FolderVariable)
+	if err := os.Unsetenv(work.FolderVariable); err != nil {
 		t.Fatal(err)
 	}
-	src := work.Source{Name: s.Name, Func: s.Func, New: s.New, Method: s.Method, Params: s.Params, Outputs: s.Results}
-	if m := models.Lookup(s.Model); m != nil {
+	c, err := work.Chosen(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := work.Source{Name: c.Name, Method: c.Method, Params: c.Params, Outputs: c.Outputs}
+	if m := models.Lookup(c.Model); m != nil {
 		src = *work.Model(m)
 	}
-	src.File, src.Passes, src.Places = s.File, s.Passes, s.Places
+	src.File, src.Passes, src.Places = c.File, map[string]passes.Pass{}, c.Passes
+	if c.Captured != "" {
+		what := captured[c.Captured]
+		if what == nil {
+			t.Fatal("there is no ", c.Captured)
+		}
+		if make, ok := what.(func() (any, error)); ok {
+			src.New = make
+		} else {
+			src.Func = what
+		}
+	}
+	for entry, place := range c.Passes {
+		p, ok := own[place]
+		if !ok {
+			p = other[place]
+		}
+		if src.Passes[entry], ok = p.(passes.Pass); !ok {
+			t.Fatal("there is no ", place)
+		}
+	}
 	if err := work.Serve(&src, folder); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func Draw(t *rapid.T, depth int) shape.Dim {
 		return shape.Const(rapid.IntRange(-9, 9).Draw(t, "number"))
 	}
 	a, b := Draw(t, depth-1), Draw(t, depth-1)
-	join := rapid.SampledFrom([]func(a, b shape.Dim) shape.Dim{shape.Dim.Add, shape.Dim.Sub, shape.Dim.Mul, shape.Dim.FloorDiv}).Draw(t, "join")
+	join := rapid.SampledFrom([]func(a, b shape.Dim) shape.Dim{shape.Dim.Add, shape.Dim.Sub, shape.Dim.Mul, shape.Dim.FloorDiv, shape.Dim.Min, shape.Dim.Max}).Draw(t, "join")
 	return join(a, b)
 }
 
@@ -79,6 +79,10 @@ func (g *goEval) value(e ast.Expr) int {
 	case *ast.BinaryExpr:
 		return g.arith(e.Op.String(), g.value(e.X), g.value(e.Y))
 	case *ast.CallExpr:
+		if f, ok := e.Fun.(*ast.Ident); ok {
+			require.Equal(g.t, "min", f.Name)
+			return min(g.value(e.Args[0]), g.value(e.Args[1]))
+		}
 		f := e.Fun.(*ast.SelectorExpr)
 		if f.Sel.Name == "FloorDiv" {
 			return g.arith("Div", g.value(e.Args[0]), g.value(e.Args[1]))
@@ -99,6 +103,8 @@ func (g *goEval) arith(op string, a, b int) int {
 		return a - b
 	case "*", "Mul":
 		return a * b
+	case "Min":
+		return min(a, b)
 	case "Div":
 		return kernel.FloorDiv(a, b)
 	}

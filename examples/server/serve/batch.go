@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -184,8 +185,14 @@ func (b *batcher) whileWanted(batch []*job) (context.Context, context.CancelFunc
 	}
 }
 
-// forward calls the model and returns the rows of its result.
-func forward(ctx context.Context, m Model, x array.Dense[float32]) ([]row, error) {
+// forward calls the model and returns the rows of its result. A panic of the model is an
+// error of this call: the process, which has other requests, goes on.
+func forward(ctx context.Context, m Model, x array.Dense[float32]) (rows []row, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			rows, err = nil, fmt.Errorf("the model panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
 	y, err := m.Forward(ctx, x)
 	if err != nil {
 		return nil, err
@@ -195,7 +202,7 @@ func forward(ctx context.Context, m Model, x array.Dense[float32]) ([]row, error
 	}
 	data := y.Data()
 	width := len(data) / y.Dim(0)
-	rows := make([]row, y.Dim(0))
+	rows = make([]row, y.Dim(0))
 	for i := range rows {
 		rows[i] = data[i*width : (i+1)*width : (i+1)*width]
 	}

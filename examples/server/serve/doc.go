@@ -3,5 +3,6 @@
 //
 // A request passes these stations: server.go admits it or refuses it, and reads
 // its rows; batch.go computes them together with those of others; metrics.go counts.
-// reload.go replaces the network while requests are being answered.
+// reload.go replaces the network while requests are being answered; conn.go tells clients
+// that have gone from those that only wait.
 package serve

@@ -24,6 +24,24 @@ type (
 	}
 )
 
+// UnmarshalJSON takes an object whose only name is inputs, spelt so: the decoder of structs
+// would take INPUTS too, which another program may read as another field.
+func (q *question) UnmarshalJSON(text []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return err
+	}
+	for name := range fields {
+		if name != "inputs" {
+			return fmt.Errorf("unknown field %q, expected inputs", name)
+		}
+	}
+	if fields["inputs"] == nil {
+		return nil
+	}
+	return json.Unmarshal(fields["inputs"], &q.Inputs)
+}
+
 // row is the numbers of one input or result.
 type row []float32
 
@@ -72,7 +90,6 @@ func (s *Server) rows(body io.Reader, contentType string) ([]row, error) {
 		}
 	}
 	d := json.NewDecoder(body)
-	d.DisallowUnknownFields()
 	var q question
 	err := d.Decode(&q)
 	if err == nil {

@@ -239,6 +239,8 @@ func TestRefusals(t *testing.T) {
 		{`{"inputs": [[1, 2]]} x`, "invalid character", 400},
 		{`[[1, 2]]`, "cannot unmarshal", 400},
 		{`{"input": [[1, 2]]}`, "unknown field", 400},
+		{`{"INPUTS": [[1, 2]]}`, "unknown field", 400},
+		{`{"Inputs": [[7, 8]], "inputs": [[1, 2]]}`, "unknown field", 400},
 		{`{}`, "0 inputs, expected 1 to 8", 400},
 		{`null`, "0 inputs, expected 1 to 8", 400},
 		{`{"inputs": null}`, "0 inputs", 400},
@@ -361,4 +363,43 @@ func TestOptionsAreChecked(t *testing.T) {
 	_, err := New(func() (Model, error) { return nil, errors.New("no file") }, options)
 	require.ErrorContains(t, err, "no file")
 	require.Positive(t, Threads(1000))
+}
+
+// explosive is a model that panics at 13.
+type explosive struct{ double }
+
+func (m *explosive) Forward(ctx context.Context, x array.Dense[float32]) (y array.Dense[float32], err error) {
+	y, err = m.double.Forward(ctx, x)
+	if err != nil {
+		panic("secret: " + err.Error())
+	}
+	return y, nil
+}
+
+// A panic of the model is the fault of the input at which it panics, in whatever batch that
+// came; the process goes on.
+func TestPanicsStayApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, &explosive{}, options)
+		defer s.Close()
+		var wait sync.WaitGroup
+		wait.Go(func() {
+			w := post(s.Handler(), "/v1/predict", `{"inputs": [[0, 13]]}`)
+			assert.Equal(t, 500, w.Code)
+			assert.NotContains(t, w.Body.String(), "secret")
+		})
+		for i := range 3 {
+			wait.Go(func() { ask(t, s, 100*(i+1), 2) })
+		}
+		wait.Wait()
+		ask(t, s, 500, 1)
+	})
+	_, err := New(func() (Model, error) { return panics{}, nil }, options)
+	require.ErrorContains(t, err, "the model panicked: always")
+}
+
+type panics struct{}
+
+func (panics) Forward(context.Context, array.Dense[float32]) (array.Dense[float32], error) {
+	panic("always")
 }

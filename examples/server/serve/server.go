@@ -73,8 +73,20 @@ func New(load func() (Model, error), o Options) (*Server, error) {
 }
 
 // Drain makes the server not ready, so that nobody sends it new requests; it goes on to
-// answer those that come all the same.
+// answer those that come all the same, and announces with each answer that the connection
+// is closed after it. Connections that are idle stay open: to close one while its client
+// sends the next request would lose that.
 func (s *Server) Drain() { s.draining.Store(true) }
+
+// announcing tells clients of a server that drains to connect anew, elsewhere.
+func (s *Server) announcing(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.draining.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		h.ServeHTTP(w, r)
+	})
+}
 
 // Close ends what computes. Requests that still wait get an error.
 func (s *Server) Close() { s.batches.close() }
@@ -84,7 +96,7 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/predict", s.predict)
 	s.health(mux)
-	return mux
+	return s.announcing(mux)
 }
 
 // Admin answers GET /metrics, POST /reload and health. It is not for everyone.
@@ -164,7 +176,9 @@ func (s *Server) answerTo(w http.ResponseWriter, r *http.Request) ([]row, error)
 	default:
 		return nil, refuse(http.StatusServiceUnavailable, "%d requests are waiting, try again later", s.options.MaxRequests)
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), s.options.Timeout)
+	there, stop := whileThere(r.Context())
+	defer stop()
+	ctx, cancel := context.WithTimeout(there, s.options.Timeout)
 	defer cancel()
 	rows, err := s.rows(http.MaxBytesReader(w, r.Body, s.options.MaxBody), r.Header.Get("Content-Type"))
 	if err != nil {

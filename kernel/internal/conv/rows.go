@@ -65,14 +65,12 @@ func lanesCycles(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
 	bl := gemm.BlockingOf(l)
 	rows, cols, k := bl.Panels(m), (g.OutPlane+bl.Nr-1)/bl.Nr, perGroup*g.Taps
 	step := 0
-	for i := range rows {
-		lo, hi := bl.Rows(m, i)
-		step += (cols - 1) * tileCycles(hi-lo, 2)
-		if (g.OutPlane-1)%bl.Nr >= bl.Nr/2 {
-			step += tileCycles(hi-lo, 2)
-		} else {
-			step += tileCycles(hi-lo, 1)
-		}
+	last := 1 // vectors of the last columns
+	if (g.OutPlane-1)%bl.Nr >= bl.Nr/2 {
+		last = 2
+	}
+	for _, cut := range bl.Cut(m) {
+		step += cut.Panels * ((cols-1)*tileCycles(cut.Rows, 2) + tileCycles(cut.Rows, last))
 	}
 	if !g.Pointwise() || rows > gemm.DirectPanels {
 		step += cols * lanesPacking
@@ -103,9 +101,8 @@ func rowsCycles(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
 		add(lines/2, 2*rowsRun)
 		add(lines%2, rowsRun)
 	default:
-		for i := range v.perRow {
-			lo, hi := v.bl.Rows(g.Out[2], i)
-			add(lines, hi-lo)
+		for _, cut := range v.bl.Cut(g.Out[2]) {
+			add(lines*cut.Panels, cut.Rows)
 		}
 	}
 	return step*perGroup*g.Taps + panels*v.tiles*rowsStoring

@@ -79,13 +79,12 @@ func spanCycles(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
 	bl := gemm.BlockingOf(l)
 	n := spanLen(g)
 	step, tiles := 0, 0
-	for i := range bl.Panels(m) {
-		lo, hi := bl.Rows(m, i)
-		step += n / bl.Nr * tileCycles(hi-lo, 2)
-		tiles += n / bl.Nr
+	for _, cut := range bl.Cut(m) {
+		step += cut.Panels * (n / bl.Nr * tileCycles(cut.Rows, 2))
+		tiles += cut.Panels * (n / bl.Nr)
 		if left := n % bl.Nr; left > 0 {
-			step += tileCycles(hi-lo, (left-1)/(bl.Nr/2)+1)
-			tiles++
+			step += cut.Panels * tileCycles(cut.Rows, (left-1)/(bl.Nr/2)+1)
+			tiles += cut.Panels
 		}
 	}
 	return (step*perGroup*g.Taps + tiles*spanStoring) * (g.OutPlane / n)

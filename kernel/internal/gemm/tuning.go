@@ -155,6 +155,22 @@ func (b *Blocking) Rows(m, i int) (lo, hi int) {
 	return lo, hi
 }
 
+// Cut returns into how many panels of how many rows m rows are cut: Rows has at most two
+// different lengths. It takes no longer for more rows.
+func (b *Blocking) Cut(m int) [2]PanelsOf {
+	n := b.Panels(m)
+	switch {
+	case n == 0:
+		return [2]PanelsOf{}
+	case !b.even:
+		return [2]PanelsOf{{n - 1, b.Mr}, {1, m - (n-1)*b.Mr}}
+	}
+	return [2]PanelsOf{{m % n, m/n + 1}, {n - m%n, m / n}}
+}
+
+// PanelsOf is a number of panels with the same number of rows.
+type PanelsOf struct{ Panels, Rows int }
+
 // sizes returns the elements of a block of each operand when packed.
 func (b *Blocking) sizes(m, n, k int) (sizeA, sizeB int) {
 	kc := b.Depth(k)

@@ -38,6 +38,7 @@ type box struct{ y0, x0, y1, x1, area float32 }
 
 func (s Suppress) take(in []*array.Array) (rows []int64) {
 	boxes, scores := in[0], in[1]
+	s = s.limited(in)
 	if boxes.Rank() != 3 || scores.Rank() != 3 || boxes.Dim(2) != 4 || boxes.Dim(1) != scores.Dim(2) || boxes.Dim(0) != scores.Dim(0) {
 		operand.BadOperand("non_max_suppression", "boxes are not [batch, box, 4], or scores not [batch, class, box]")
 	}
@@ -71,6 +72,29 @@ func (s Suppress) take(in []*array.Array) (rows []int64) {
 		}
 	}
 	return rows
+}
+
+// limited takes what operands say in place of the fields.
+func (s Suppress) limited(in []*array.Array) Suppress {
+	given := func(i int) bool {
+		if len(in) <= i || in[i] == nil {
+			return false
+		}
+		if in[i].Len() != 1 {
+			operand.BadOperand("non_max_suppression", "a limit has not one element")
+		}
+		return true
+	}
+	if given(2) {
+		s.Most = int(max(array.Int64At(in[2], 0), 0))
+	}
+	if given(3) {
+		s.IoU = float32(array.Float64At(in[3], 0))
+	}
+	if given(4) {
+		s.Score, s.Scored = float32(array.Float64At(in[4], 0)), true
+	}
+	return s
 }
 
 // apart returns the boxes that overlap none of those before them.

@@ -73,12 +73,13 @@ func linearSizes(step string, out, x, weight *array.Array, fits bool, kinds stri
 	return m, n, k
 }
 
-// linearBias returns the elements of a bias of n, nil without one.
+// linearBias returns the elements of a bias of n, which may have axes of 1 before them, nil without
+// one.
 func linearBias(w *par.Workspace, step string, bias *array.Array, n int) []float32 {
 	if bias == nil {
 		return nil
 	}
-	if bias.Rank() != 1 || bias.Dim(0) != n || bias.DType() != array.F32 && !operand.IsHalf(bias.DType()) {
+	if bias.Rank() < 1 || bias.Dim(-1) != n || bias.Len() != n || bias.DType() != array.F32 && !operand.IsHalf(bias.DType()) {
 		operand.BadOperand(step, "the bias does not have one float for each column")
 	}
 	return operand.Load[float32](w, bias)

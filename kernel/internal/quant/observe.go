@@ -14,7 +14,7 @@ import (
 // and last bin also take what lies beyond, and none NaN. The limit doubles until it is
 // no less than any finite element, and what was counted moves, so that a power of two
 // stays one and counts do not depend on how the elements came. With Averaging the ends
-// move towards those of in[0] by that part of the way. Ends of +Inf and -Inf have seen
+// move towards those of in[0] by that part of the way, and stay where one is infinite. Ends of +Inf and -Inf have seen
 // nothing; an operand without elements changes nothing.
 //
 //gofx:kernel
@@ -58,8 +58,11 @@ func (s Observe) ends(seen []float64, lo, hi float64) {
 		return
 	}
 	for i, v := range [2]float64{lo, hi} {
-		if seen[i] == math.Inf(1-2*i) {
+		switch {
+		case seen[i] == math.Inf(1-2*i) || math.IsInf(v, 0):
 			seen[i] = v
+			continue
+		case math.IsInf(seen[i], 0) && v == v: // an infinity stays, as there is no way from it
 			continue
 		}
 		seen[i] += float64(s.Averaging * float64(v-seen[i]))

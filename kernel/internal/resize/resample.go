@@ -52,35 +52,45 @@ func (r *Resample) along(o, a *array.Array, d int) sampling {
 	return s
 }
 
-// position returns the source position of output position i.
+// position returns the source position of output position i. That of nearest is computed in
+// f32, as ONNX's reference and ONNX Runtime do: where a position is a whole number but for
+// rounding, it decides which element is taken.
 func (s *sampling) position(i int) float64 {
-	x, last := float64(i), float64(s.size-1)
+	if s.Mode == "nearest" {
+		return float64(positionOf(s, float32(i)))
+	}
+	return positionOf(s, float64(i))
+}
+
+func positionOf[T float32 | float64](s *sampling, x T) T {
+	last, scale := T(s.size-1), T(s.scale)
 	switch s.Coordinates {
 	case "align_corners":
 		if s.n == 1 {
 			return 0
 		}
-		return float64(x*last) / float64(s.n-1)
+		return T(x*last) / T(s.n-1)
 	case "asymmetric":
-		return x / s.scale
+		return x / scale
 	case "tf_half_pixel_for_nn":
-		return (x + 0.5) / s.scale
+		return (x + 0.5) / scale
 	case "tf_crop_and_resize":
+		start, end := T(s.start), T(s.end)
 		if s.n == 1 {
-			return float64((s.start+s.end)*last) / 2
+			return T((start+end)*last) / 2
 		}
-		return float64(s.start*last) + float64(float64(x*(s.end-s.start))*last)/float64(s.n-1)
+		return T(start*last) + T(T(x*(end-start))*last)/T(s.n-1)
 	}
-	half := (x+0.5)/s.scale - 0.5
+	half := (x + 0.5) / scale
 	switch {
 	case s.Coordinates == "pytorch_half_pixel" && s.n == 1:
 		return 0
 	case s.Coordinates == "half_pixel_symmetric":
 		// What scaling made and the size rounded away is left out at both ends.
-		size := float64(s.size)
-		return half + float64(size*(1-float64(s.n)/float64(s.scale*size)))/2
+		size := T(s.size)
+		half += T(size / 2 * (1 - T(s.n)/T(scale*size)))
 	}
-	return half
+	return half - 0.5
 }
 
 // outside reports whether output position i has the value of Extrapolation.

@@ -60,19 +60,26 @@ func resampleMatrix(r Resample, size int, pos, scale float64) []float64 {
 	return m
 }
 
-func TestResample(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 5))
-	position := map[string]func(i, size, n int, scale float64) float64{
-		"half_pixel":           func(i, _, _ int, s float64) float64 { return (float64(i)+0.5)/s - 0.5 },
-		"asymmetric":           func(i, _, _ int, s float64) float64 { return float64(i) / s },
-		"tf_half_pixel_for_nn": func(i, _, _ int, s float64) float64 { return (float64(i) + 0.5) / s },
+// positionsIn are the formulas of the operator's documentation, computed in T.
+func positionsIn[T float32 | float64]() map[string]func(i, size, n int, scale float64) float64 {
+	half := func(i int, s T) T { return (T(i) + 0.5) / s }
+	return map[string]func(i, size, n int, scale float64) float64{
+		"half_pixel":           func(i, _, _ int, s float64) float64 { return float64(half(i, T(s)) - 0.5) },
+		"asymmetric":           func(i, _, _ int, s float64) float64 { return float64(T(i) / T(s)) },
+		"tf_half_pixel_for_nn": func(i, _, _ int, s float64) float64 { return float64(half(i, T(s))) },
 		"align_corners": func(i, size, n int, _ float64) float64 {
-			return float64(i*(size-1)) / float64(max(n-1, 1))
+			return float64(T(i*(size-1)) / T(max(n-1, 1)))
 		},
 		"half_pixel_symmetric": func(i, size, n int, s float64) float64 {
-			return float64(size)/2*(1-float64(n)/(s*float64(size))) + (float64(i)+0.5)/s - 0.5
+			offset := T(T(size) / 2 * (1 - T(n)/T(T(s)*T(size))))
+			return float64(offset + half(i, T(s)) - 0.5)
 		},
 	}
+}
+
+func TestResample(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 5))
+	position, rounded := positionsIn[float64](), positionsIn[float32]()
 	for _, c := range []struct {
 		size, n int
 		scale   float64
@@ -83,6 +90,9 @@ func TestResample(t *testing.T) {
 				{Mode: "nearest", Rounding: "round_prefer_floor"}, {Mode: "linear"}, {Mode: "cubic", CubicCoeff: -0.6}, {Mode: "linear", Antialias: true},
 				{Mode: "cubic", CubicCoeff: -0.5, Antialias: true}, {Mode: "cubic", CubicCoeff: -0.5, ExcludeOutside: true}, {Mode: "linear", Antialias: true, ExcludeOutside: true}} {
 				s.Coordinates, s.Spatial, s.Scales = at, 2, []float64{c.scale, 1}
+				if pos = position[at]; s.Mode == "nearest" {
+					pos = rounded[at]
+				}
 				want := kerneltest.Fill64([]int{2, c.n, 3}, func(ix []int) float64 {
 					sum := 0.0
 					for k, f := range resampleMatrix(s, c.size, pos(ix[1], c.size, c.n, c.scale), c.scale) {

@@ -10,11 +10,13 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/keep"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/codegen/gosrc"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/lowering"
 )
 
 // built runs a job with the engine module or gen: it generates code into a
@@ -140,7 +142,7 @@ func (p *program) add(name string, made *work.Result) *part {
 const programFolder = "zz_fxgen_program"
 
 func (p *program) build(ctx context.Context) error {
-	o := overlay{dir: p.dir, replace: map[string]string{}}
+	o := overlay{dir: p.dir, replace: map[string]string{}, parts: []string{"program", p.home.dir}}
 	at := filepath.Join(p.home.dir, programFolder)
 	for _, m := range p.parts {
 		for _, f := range m.made.Files {
@@ -162,10 +164,9 @@ func (p *program) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cmd := proc.Command(ctx, "go", "build", "-overlay", file, "-o", p.binary(), p.home.path+"/"+programFolder)
-	cmd.Dir = p.home.dir
-	cmd.Env = userpkg.GoEnv(p.dir)
-	out, err := proc.Output(ctx, cmd)
+	out, err := (&keep.Program{
+		Key: lowering.Key(o.parts...), Args: []string{"build", "-overlay", file}, Of: p.home.path + "/" + programFolder, Dir: p.home.dir, Env: userpkg.GoEnv(p.dir),
+	}).Build(ctx, p.binary())
 	if ctx.Err() != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 // a terminal and NO_COLOR is not set. The returned function ends it and may be
 // called once.
 func (a *app) busy(what string) (done func()) {
-	f, ok := a.stderr.(*os.File)
+	f, ok := a.terminal.(*os.File)
 	if !ok || os.Getenv("NO_COLOR") != "" {
 		return func() {}
 	}

@@ -35,8 +35,11 @@ var errDiffers = errors.New("the files differ")
 // app is one call of the program.
 type app struct {
 	ctx            context.Context
-	stdout, stderr io.Writer
-	sayEnded       func() // says once that a signal came
+	stdout, stderr io.Writer // what is written there does nothing on a terminal; see plain
+	terminal       io.Writer // stderr itself
+	sayEnded       func()    // says once that a signal came
+	maxBytes       string    // -max-bytes
+	most           int64     // what it says, 0 where it is not given
 }
 
 // Main runs the command line without the program's name and returns the exit code.
@@ -49,7 +52,7 @@ func Main(args []string, stdout, stderr io.Writer) (code int) {
 		}
 	}()
 	out := &checked{w: stdout}
-	a := &app{ctx: ctx, stdout: out, stderr: stderr, sayEnded: sayEnded}
+	a := &app{ctx: ctx, stdout: &plain{w: out}, stderr: &plain{w: stderr}, terminal: stderr, sayEnded: sayEnded}
 	defer func() {
 		if r := recover(); r != nil {
 			code = a.fail(diag.Bug(fmt.Sprint(r)))
@@ -57,8 +60,8 @@ func Main(args []string, stdout, stderr io.Writer) (code int) {
 	}()
 	root := a.root()
 	root.SetArgs(longFlags(args))
-	root.SetOut(out)
-	root.SetErr(stderr)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	c, err := root.ExecuteContextC(ctx)
 	var usage *usageError
 	if errors.As(err, &usage) && c != root && c.Name() != "help" {
@@ -161,6 +164,8 @@ func (a *app) root() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.PersistentFlags().StringVar(&a.maxBytes, "max-bytes", "", "the most memory that a value of a model, or all of its intermediate values, may take, such as 512MiB (half of the machine's, or GOFX_MAX_BYTES)")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.limit() }
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(help(root))

@@ -32,7 +32,6 @@ func (a *app) draw() *cobra.Command {
 	f.configFlag(c, " with -overlay sqnr")
 	f.stopFlag(c)
 	f.weightFlags(c)
-	f.shapeFlag(c)
 	c.Flags().StringVar(&f.seed, "seed", work.DefaultSeed, "seed of synthetic inputs and weights that have none of their own")
 	f.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

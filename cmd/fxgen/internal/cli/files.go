@@ -9,12 +9,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/stamp"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/swap"
 )
 
 // target is a file to be written.
@@ -68,10 +70,17 @@ type put struct {
 }
 
 // write writes those files that differ from what is on disk: all beside their
-// place first, then renamed, so that an error or a signal leaves the old ones.
+// place first, then renamed, so that an error or a signal leaves the old ones. Where
+// several of a model change, the first one that is its source or its graph goes before the
+// others and comes after them: a process that is killed in between leaves nothing that
+// builds or loads.
 func (w *writer) write(list []target) (err error) {
 	puts, err := w.inspect(list)
 	if err != nil {
+		return err
+	}
+	main := mainOf(list)
+	if puts, err = w.withMain(puts, main); err != nil {
 		return err
 	}
 	var temporary []func()
@@ -104,26 +113,80 @@ func (w *writer) write(list []target) (err error) {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	commit := func(direct bool) error {
-		for i := range puts {
-			if p := &puts[i]; p.direct == direct {
-				if err := p.commit(); err != nil {
-					return unwritable(p.path, err)
-				}
+	for i := range puts { // a pipe that nobody reads: a signal has to end that
+		if p := &puts[i]; p.direct {
+			if err := p.pour(); err != nil {
+				return unwritable(p.path, err)
 			}
 		}
+	}
+	return proc.Commit(func() error { return commit(puts, main) })
+}
+
+// sources are endings of files that say what the files beside them are for.
+var sources = []string{".go", ".onnx", ".fx"}
+
+// mainOf is the path of the file without which the others are of no use, "" for none.
+func mainOf(list []target) string {
+	for _, t := range list {
+		if slices.Contains(sources, filepath.Ext(t.path)) {
+			return t.path
+		}
+	}
+	return ""
+}
+
+// withMain adds the main file to several others that are written, even where it stays as it
+// is.
+func (w *writer) withMain(puts []put, main string) ([]put, error) {
+	beside := 0
+	for _, p := range puts {
+		if p.path == main {
+			return puts, nil
+		}
+		if !p.direct {
+			beside++
+		}
+	}
+	data, ok := contents(main)
+	if beside < 2 || !ok {
+		return puts, nil
+	}
+	p, err := w.fit(target{main, data})
+	return append(puts, p), err
+}
+
+// commit puts the files in place that were saved beside it.
+func commit(puts []put, main string) error {
+	var files []swap.File
+	at := -1
+	for _, p := range puts {
+		if p.direct {
+			continue
+		}
+		if p.path == main {
+			at = len(files)
+		}
+		files = append(files, swap.File{Temp: p.tmp, Path: p.path})
+	}
+	if len(files) == 0 {
 		return nil
 	}
-	if err := commit(true); err != nil { // a pipe that nobody reads: a signal has to end that
-		return err
+	if err := swap.Into(files, at); err != nil {
+		path := files[0].Path
+		if l := (*os.LinkError)(nil); errors.As(err, &l) {
+			path = l.New
+		}
+		return unwritable(path, err)
 	}
-	return proc.Commit(func() error { return commit(false) })
+	return nil
 }
 
 // save writes the temporary file, which remove removes. A new file has the permissions
 // that the umask leaves of 0644, one in place of another has the other's.
 func (p *put) save() (remove func(), err error) {
-	p.tmp = filepath.Join(filepath.Dir(p.path), ".fxgen-"+rand.Text())
+	swap.Clean(filepath.Dir(p.path), unfinished)
+	p.tmp = filepath.Join(filepath.Dir(p.path), unfinished+rand.Text())
 	f, remove, err := proc.Create(p.tmp)
 	if err != nil {
 		return nil, err
@@ -132,13 +195,18 @@ func (p *put) save() (remove func(), err error) {
 	if p.mode != 0 && err == nil {
 		err = f.Chmod(p.mode)
 	}
+	if err == nil {
+		err = f.Sync() // a name must not come to the disk before its contents
+	}
 	return remove, errors.Join(err, f.Close())
 }
 
-func (p *put) commit() error {
-	if !p.direct {
-		return os.Rename(p.tmp, p.path)
-	}
+// unfinished begins the names of files that are being written; what a process that was
+// killed has left goes with a later one.
+const unfinished = ".fxgen-"
+
+// pour writes to a device or pipe.
+func (p *put) pour() error {
 	f, err := os.OpenFile(p.path, os.O_WRONLY, 0)
 	if err != nil {
 		return err

@@ -40,10 +40,16 @@ type flags struct {
 // sourceFlags are those of all commands that capture.
 func (f *flags) sourceFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.construct, "new", "", "function, or expression, that makes the module of ./pkg#Type")
-	c.Flags().StringArrayVar(&f.inputs, "input", nil, "NAME=TYPE of an input, such as x=f32[N,3,224,224] (repeat)")
+	f.typeFlags(c)
 	c.Flags().StringArrayVar(&f.imports, "import", nil, "package with operators of your own to link, such as ./ops (repeat)")
 	c.Flags().DurationVar(&f.timeout, "timeout", 2*time.Minute, "the longest that the model's Go code may take to be captured, 0 for any")
 	c.Flags().StringVar(&f.passes, "passes", "", "passes with commas between them, ./pkg#Var for one of your own, or none")
+}
+
+// typeFlags say what inputs are.
+func (f *flags) typeFlags(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.inputs, "input", nil, "NAME=TYPE of an input, such as x=f32[N,3,224,224] (repeat)")
+	c.Flags().StringArrayVar(&f.shapes, "shape", nil, "NAME=1,128: sizes of an input; a .onnx file is imported with these (repeat)")
 }
 
 // valueFlags are those of commands that compute with any engine.
@@ -141,17 +147,12 @@ func (f *flags) calibration(j *work.Job) error {
 func (f *flags) computeFlags(c *cobra.Command) {
 	f.weightFlags(c)
 	c.Flags().StringArrayVar(&f.in, "in", nil, "NAME=VALUE of an input: FILE.npy, FILE.npz, FILE.pb, numbers (2,3), ramp or synthetic:SEED (repeat)")
-	f.shapeFlag(c)
 	c.Flags().IntVar(&f.threads, "threads", 0, "the most threads of a run, 0 for all processors")
 	c.Flags().StringVar(&f.seed, "seed", work.DefaultSeed, "seed of synthetic inputs and weights that have none of their own")
 }
 
 func (f *flags) weightFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.weights, "weights", "", "FILE (safetensors or its index, npz, GGUF, torch.save's), FILE#NAME for a part of one, or synthetic:SEED")
-}
-
-func (f *flags) shapeFlag(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.shapes, "shape", nil, "NAME=1,128: sizes of an input (repeat)")
 }
 
 // forceFlag is of commands that write files.

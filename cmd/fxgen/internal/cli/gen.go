@@ -42,15 +42,14 @@ func (f *genFlags) register(c *cobra.Command) {
 	c.Flags().BoolVar(&f.job.Eject, "eject", false, "leave out the header that forbids editing")
 	c.Flags().BoolVar(&f.tested, "test", false, "write an example, and a test against samples, beside the code; what .onnx files have without it, unless it is -test=false")
 	c.Flags().StringVar(&f.samples, "samples", "", "folder with test_data_set_N of a .onnx file, for the test; without it samples are made up")
-	f.shapeFlag(c)
 	f.forceFlag(c)
 }
 
 // testing enters into the job what is to be tested.
-func (f *genFlags) testing(c *cobra.Command, j *work.Job) error {
+func (f *genFlags) testing(c *cobra.Command, j *work.Job, arg string) error {
 	given := c.Flags().Changed("test")
 	switch {
-	case given && !f.tested && (f.samples != "" || len(j.Shapes) > 0):
+	case given && !f.tested && (f.samples != "" || len(j.Shapes) > 0 && filepath.Ext(arg) != ".onnx"): // which is imported with them
 		return usagef("-samples and -shape are for tests, which -test=false leaves out")
 	case given && !f.tested:
 		j.Tested = work.TestedNo
@@ -211,7 +210,8 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 	if err != nil {
 		return nil, err
 	}
-	if err := f.testing(c, j); err != nil {
+	j.MaxBytes = a.most
+	if err := f.testing(c, j, arg); err != nil {
 		return nil, err
 	}
 	s, err := a.open(arg, &f.flags, j)

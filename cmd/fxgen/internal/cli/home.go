@@ -77,6 +77,7 @@ func mainModule(ctx context.Context, dir string) (home, bool) {
 type overlay struct {
 	dir     string // where the files are
 	replace map[string]string
+	parts   []string // of a key: what was added
 }
 
 // add writes a file and enters it at a path of the module.
@@ -86,6 +87,7 @@ func (o *overlay) add(at, name string, data []byte) error {
 		return err
 	}
 	o.replace[at] = file
+	o.parts = append(o.parts, at, string(data))
 	return os.WriteFile(file, data, 0o666)
 }
 

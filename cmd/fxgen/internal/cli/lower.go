@@ -22,7 +22,6 @@ func (a *app) lower() *cobra.Command {
 	c.Flags().StringVar(&to, "target", "", "what the program is for: "+strings.Join(loweringTargets(), ", "))
 	c.Flags().StringVar(&out, "o", "", "file to write, with the ending .mlir for xla, .cu for cuda and .cl for opencl")
 	c.Flags().StringArrayVar(&most, "bound", nil, "SYMBOL=8 with -target xla: one program for all sizes of the symbol up to it (repeat)")
-	f.shapeFlag(c)
 	f.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ending, ok := accel.Endings()[to]

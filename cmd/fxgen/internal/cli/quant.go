@@ -14,7 +14,6 @@ func (a *app) quant() *cobra.Command {
 	c := onSource("quant", "Quantise a network: print the plan and the quality, write the quantised graph", "one SOURCE")
 	f.sourceFlags(c)
 	f.weightFlags(c)
-	f.shapeFlag(c)
 	f.calibFlag(c, "")
 	f.configFlag(c, "")
 	c.Flags().BoolVar(&f.job.Report, "report", false, "print what it costs each value: signal over noise, largest error")

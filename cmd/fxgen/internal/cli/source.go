@@ -115,7 +115,7 @@ func (a *app) do(ctx context.Context, s *source, j *work.Job) (*work.Result, err
 		done := a.busy("capturing " + s.name)
 		res, err = s.pkg.Do(ctx, j)
 		done()
-		fmt.Fprint(a.stderr, s.pkg.Output)
+		fmt.Fprint(a.terminal, s.pkg.Output) // as the user's own program writes it
 	} else {
 		res, err = work.Do(ctx, s.here, j)
 	}

@@ -22,7 +22,6 @@ func (a *app) stats() *cobra.Command {
 	var f flags
 	c := onSource("stats", "Count nodes, parameters, operations and memory; list the tensors of a file", "one SOURCE, or a file of tensors")
 	f.sourceFlags(c)
-	f.shapeFlag(c)
 	c.Flags().StringVar(&f.job.By, "by", "", "count what the steps of the plan take, summed up by step, scope (modules) or op")
 	c.Flags().IntVar(&f.job.Depth, "depth", 0, "levels of modules of a scope, 0 for all")
 	c.Flags().IntVar(&f.job.Top, "top", 20, "the most rows with -by or -device, 0 for all")
@@ -57,7 +56,7 @@ func (a *app) stats() *cobra.Command {
 func plainFlags(c *cobra.Command, allowed ...string) error {
 	e := &usageError{}
 	c.Flags().Visit(func(g *pflag.Flag) {
-		if !slices.Contains(allowed, g.Name) {
+		if !slices.Contains(allowed, g.Name) && g.Name != "max-bytes" {
 			e.wrong = append(e.wrong, "-"+g.Name+" is for sources that are captured; files of tensors are listed as they are")
 		}
 	})
@@ -92,7 +91,7 @@ func (a *app) tensorStats(path string, asJSON bool) error {
 	}
 	elems, bytes := 0, 0
 	for _, t := range list {
-		text := strings.TrimSpace(t.Name + " " + t.Type)
+		text := strings.TrimSpace(diag.Name(t.Name) + " " + t.Type)
 		if t.Format != "" {
 			text += " from " + t.Format
 		}
@@ -117,6 +116,7 @@ func tensorsOf(path string) ([]tensorJSON, error) {
 	if err != nil {
 		return nil, in(path, err)
 	}
+	defer f.Close()
 	var list []tensorJSON
 	var errs diag.List
 	for _, name := range f.Names() {

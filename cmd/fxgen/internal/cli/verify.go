@@ -35,7 +35,9 @@ type verdict struct {
 	Max     float64 `json:"max_difference"` // of two elements
 	Rel     float64 `json:"rtol_reached"`   // the least -rtol that allows it
 	Why     string  `json:"why,omitempty"`
-	Note    string  `json:"note,omitempty"` // what does not run on the engine's device
+	// Bound are inputs that are fixed to the values of a sample, as sizes follow from them.
+	Bound []string `json:"bound,omitempty"`
+	Note  string   `json:"note,omitempty"` // what does not run on the engine's device
 
 	sets []work.CaseSet
 	got  [][]*array.Array // by sample
@@ -54,6 +56,7 @@ func (a *app) verify() *cobra.Command {
 		}}
 	c.Flags().Float64Var(&tol.Rel, "rtol", onnx.StandardTolerance.Rel, "how far an element may be from the expected one, of that one")
 	c.Flags().Float64Var(&tol.Abs, "atol", onnx.StandardTolerance.Abs, "how far it may be besides")
+	f.typeFlags(c)
 	f.engineFlags(c, work.Plan, "interp, plan, gpu, xla, module or gen")
 	c.Flags().StringVar(&f.passes, "passes", "", "passes with commas between them, or none")
 	c.Flags().IntVar(&f.threads, "threads", 0, "the most threads of a run, 0 for all processors")
@@ -88,7 +91,10 @@ func (a *app) verdicts(j *work.Job, dirs []string) ([]*verdict, error) {
 	for i, dir := range dirs {
 		v := &verdict{Case: filepath.ToSlash(filepath.Clean(dir))}
 		v.try(func() (err error) {
-			v.sets, err = work.OpenCase(dir)
+			v.sets, err = work.OpenCase(dir, j)
+			for _, s := range v.sets {
+				v.Bound = slices.Compact(slices.Sorted(slices.Values(append(v.Bound, s.Bound...))))
+			}
 			return err
 		})
 		list[i] = v
@@ -119,6 +125,7 @@ func (a *app) verdicts(j *work.Job, dirs []string) ([]*verdict, error) {
 // silently does the job on a set. Its notes are the same for every sample and no news.
 func (a *app) silently(ctx context.Context, s work.CaseSet, j *work.Job) (*work.Result, error) {
 	job := *j
+	job.Inputs, job.Shapes = nil, nil // the models are imported with them
 	return work.Do(ctx, s.Source, &job)
 }
 
@@ -238,6 +245,9 @@ func (a *app) verdictReport(j *work.Job, list []*verdict) error {
 			line := fmt.Sprintf("%s %s: %s", v.State, v.Case, v.Why)
 			if v.State == agrees {
 				line = fmt.Sprintf("%s %s: %s, largest difference %.3g", v.State, v.Case, counted(v.Samples, "sample"), v.Max)
+			}
+			if len(v.Bound) > 0 {
+				line += "; fixed to the sample: " + strings.Join(v.Bound, ", ")
 			}
 			if v.Note != "" {
 				line += "; " + v.Note

@@ -7,7 +7,6 @@ import (
 	"go/types"
 	"maps"
 	"os"
-	"regexp"
 	"sort"
 	"strings"
 
@@ -22,10 +21,10 @@ import (
 // none, so that the job is done again with calls of it replaced by panics.
 
 // died is the diagnostic of a test binary without a result.
-func (l *loaded) died(out, again string) *diag.Error {
+func (l *loaded) died(a answer, again string) *diag.Error {
 	hint := "return an error, or panic in the function itself; run it in a test of its own to see more"
 	at := diag.Pos{File: l.pos.Filename, Line: l.pos.Line, Col: l.pos.Column}
-	if c := dump.Find(out, work.HarnessFile, work.NamesFile); c != nil {
+	if c := dump.Find(a.out, work.HarnessFile, work.NamesFile); c != nil {
 		if c.Pos.File != "" {
 			at = c.Pos
 		}
@@ -34,17 +33,17 @@ func (l *loaded) died(out, again string) *diag.Error {
 	if c := dump.Find(again, work.HarnessFile, work.NamesFile); c != nil && c.Pos.File != "" {
 		at = c.Pos
 	}
-	e := diag.New(work.Died, "the model's code ended the program: "+exitStatus(out)).At(at).WithHint(hint)
-	if text := lastWords(out); text != "" {
+	e := diag.New(work.Died, "the model's code ended the program: "+a.ended).At(at).WithHint(hint)
+	if text := lastWords(a.out); text != "" {
 		e.Related = []diag.Related{{Msg: "it printed: " + text}}
 	}
 	return e
 }
 
-// lastWords is the last line that the model printed before the go command did.
+// lastWords is the last line that the model printed before package testing did.
 func lastWords(out string) (last string) {
 	for line := range strings.Lines(out) {
-		if status.MatchString(line) || ran.MatchString(line) || line == "FAIL\n" {
+		if line == "FAIL\n" {
 			break
 		}
 		if text := strings.TrimSpace(line); text != "" {
@@ -52,23 +51,6 @@ func lastWords(out string) (last string) {
 		}
 	}
 	return last
-}
-
-// ran matches what the go command prints of a test binary that it built and ran.
-var ran = regexp.MustCompile(`(?m)^(FAIL|ok  )\t\S+\t[\d.]+s`)
-
-var status = regexp.MustCompile(`(?m)^(exit status \d+|signal: .*)$`)
-
-// exitStatus is what the go command says of how a test binary ended: nothing where
-// the exit code is 0 or 1.
-func exitStatus(out string) string {
-	if all := status.FindAllString(out, -1); len(all) > 0 {
-		return all[len(all)-1]
-	}
-	if m := ran.FindStringSubmatch(out); m != nil && m[1] == "FAIL" {
-		return "exit status 1"
-	}
-	return "exit status 0"
 }
 
 // exits are the functions that end a program without a trace, and their types.
@@ -135,7 +117,7 @@ func (l *loaded) replaceExits(f *ast.File, src []byte) []byte {
 }
 
 // whereItExits does a job again to find the line that ended it; it returns what
-// the go command printed.
+// the test binary printed.
 func (t *Target) whereItExits(ctx context.Context, l *loaded, j *work.Job) string {
 	again := *l
 	if again.overlay = l.withoutExits(); again.overlay == nil {

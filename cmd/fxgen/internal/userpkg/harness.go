@@ -1,21 +1,25 @@
 package userpkg
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"go/types"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/dump"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/keep"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/lowering"
 )
 
 const testName = "TestFxgenHarness"
@@ -34,10 +38,7 @@ func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
 	if err != nil || !a.missing {
 		return a.res, err
 	}
-	if err := Unready(a.out, l.dir); err != nil {
-		return nil, err
-	}
-	if ran.MatchString(a.out) {
+	if a.ended != "" {
 		again := ""
 		if dump.Find(a.out) == nil {
 			again = t.whereItExits(ctx, l, j)
@@ -45,7 +46,10 @@ func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		return nil, l.died(a.out, again)
+		return nil, l.died(a, again)
+	}
+	if err := Unready(a.out, l.dir); err != nil {
+		return nil, err
 	}
 	if list := compileErrors(a.out, l.dir); len(list) > 0 {
 		return nil, list
@@ -59,8 +63,9 @@ func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
 type answer struct {
 	res     *work.Result
 	missing bool   // there is no result
-	out     string // what the go command printed
-	err     error  // what it ended with
+	out     string // what the go command printed, or the binary that it built
+	ended   string // how the binary ended, "" where there is none
+	err     error  // what the go command or the binary ended with
 }
 
 // run runs the test that does the job. The error is that of the job.
@@ -73,24 +78,71 @@ func (l *loaded) run(ctx context.Context, t *Target, j *work.Job) (a answer, err
 	if err := work.Request(dir, j); err != nil {
 		return a, err
 	}
-	overlay, err := l.writeOverlay(t, dir)
+	if err := work.Choose(dir, l.choice(t)); err != nil {
+		return a, err
+	}
+	binary := filepath.Join(dir, "harness.exe") // Windows wants the ending
+	out, buildErr, err := l.build(ctx, dir, binary)
 	if err != nil {
 		return a, err
 	}
-	cmd := proc.Command(ctx, "go", "test", "-overlay", overlay, "-count=1", "-vet=off", "-timeout=0", "-run", "^"+testName+"$") // without a pattern, so that output is shown of tests that pass too
-	cmd.Env = append(GoEnv(dir), "GOTRACEBACK=all")
-	cmd.Dir = l.dir
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	a.err = proc.Run(ctx, cmd)
+	a.out, a.err = string(out), buildErr
+	if a.err == nil {
+		// As `go test` runs it: without -test.v, so that all that is printed before the
+		// last line is the model's.
+		cmd := proc.Command(ctx, binary, "-test.run=^"+testName+"$", "-test.timeout=0", "-test.paniconexit0")
+		cmd.Dir, cmd.Env = l.dir, append(hostEnv(), "PWD="+l.dir, "GOTRACEBACK=all", work.FolderVariable+"="+dir)
+		out, a.err = proc.Output(ctx, cmd)
+		a.out, a.ended = string(out), ended(a.err)
+	}
 	if err := ctx.Err(); err != nil {
 		return a, err
 	}
-	a.out = out.String()
 	if a.res, a.missing, err = work.Receive(dir); a.missing {
 		a.err, err = errOr(a.err, err), nil
 	}
 	return a, err
+}
+
+// ended says how a program ended that could be started.
+func ended(err error) string {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return "exit status 0"
+	case errors.As(err, &exit):
+		return exit.Error()
+	}
+	return ""
+}
+
+// build builds the test binary as a file. Its source says nothing of the job: the
+// same one serves all that the package has to capture.
+func (l *loaded) build(ctx context.Context, dir, file string) (out []byte, buildErr, err error) {
+	overlay, key, err := l.writeOverlay(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := keep.Program{Key: key, Args: []string{"test", "-c", "-overlay", overlay, "-vet=off"}, Of: ".", Dir: l.dir, Env: GoEnv(dir)}
+	out, buildErr = p.Build(ctx, file)
+	return out, buildErr, ctx.Err()
+}
+
+// choice says which of the things that the package has are meant.
+func (l *loaded) choice(t *Target) *work.Choice {
+	c := &work.Choice{Name: t.Name, Method: t.Method, File: t.File, Model: t.Model, Passes: l.linked.passes}
+	if l.sig != nil {
+		c.Captured, c.Params, c.Outputs = l.key(t), paramNames(l.sig.Params()), paramNames(l.sig.Results())
+	}
+	return c
+}
+
+// key is the name of what is captured in the table of the package.
+func (l *loaded) key(t *Target) string {
+	if l.isFunc {
+		return t.Name
+	}
+	return l.newExpr
 }
 
 // modelOutput is what the model printed, to either stream, of what a test that left
@@ -145,94 +197,126 @@ func errOr(a, b error) error {
 	return b
 }
 
-// writeOverlay writes the files that the go command is to see instead of others
-// and returns the overlay's file name.
-func (l *loaded) writeOverlay(t *Target, dir string) (string, error) {
+// writeOverlay writes the files that the go command is to see instead of others. It
+// returns the overlay's file name, and a key of what the files say.
+func (l *loaded) writeOverlay(dir string) (file, key string, err error) {
 	replace := map[string]string{}
 	tests, err := filepath.Glob(filepath.Join(l.dir, "*_test.go"))
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	for _, f := range tests {
 		replace[f] = "" // as if it did not exist
 	}
-	n := 0
-	put := func(path string, data []byte) error {
-		file := filepath.Join(dir, "overlay"+strconv.Itoa(n)+".go")
-		n++
-		replace[path] = file
-		return os.WriteFile(file, data, 0o666)
+	files := maps.Clone(l.overlay)
+	if files == nil {
+		files = map[string][]byte{}
 	}
-	if err := put(filepath.Join(l.dir, work.HarnessFile), l.test(t, dir)); err != nil {
-		return "", err
-	}
+	files[filepath.Join(l.dir, work.HarnessFile)] = l.test()
 	if l.sig != nil {
-		if err := put(filepath.Join(l.dir, work.NamesFile), l.names(t)); err != nil {
-			return "", err
-		}
+		files[filepath.Join(l.dir, work.NamesFile)] = l.names()
 	}
-	for path, data := range l.overlay {
-		if err := put(path, data); err != nil {
-			return "", err
+	parts := []string{"harness", l.dir}
+	for n, path := range slices.Sorted(maps.Keys(files)) {
+		parts = append(parts, path, string(files[path]))
+		replace[path] = filepath.Join(dir, "overlay"+strconv.Itoa(n)+".go")
+		if err := os.WriteFile(replace[path], files[path], 0o666); err != nil {
+			return "", "", err
 		}
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	file := filepath.Join(dir, "overlay.json")
-	return file, os.WriteFile(file, text, 0o666)
+	file = filepath.Join(dir, "overlay.json")
+	return file, lowering.Key(parts...), os.WriteFile(file, text, 0o666)
 }
 
-// names returns what the captured package shows of itself to the test, by variables of
-// a test file of its own: what is captured and its passes, unexported or not. The test
-// stands outside, so that it may import what imports the package. Neither uses a name
-// that a package declares at top level.
-func (l *loaded) names(t *Target) []byte {
+// names returns what the captured package shows of itself to the test, by functions in
+// a test file of its own: all that could be captured, and its passes, unexported or
+// not. The test stands outside, so that it may import what imports the package.
+// Neither uses a name that a package declares at top level.
+func (l *loaded) names() []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "package %s\n\nvar ", l.pkg.Name)
-	if l.isFunc {
-		fmt.Fprintf(&b, "%s = %s\n", capturedName, t.Name)
-	} else {
-		call := "return " + l.newExpr
-		if !l.newErr {
-			call += ", nil"
-		} else {
-			call = "m, err := " + l.newExpr + "; return m, err"
+	fmt.Fprintf(&b, "package %s\n\nfunc %s() map[string]any {\n\treturn map[string]any{\n", l.pkg.Name, capturedName)
+	for _, name := range l.functions() {
+		fmt.Fprintf(&b, "\t\t%q: %s,\n", name, name)
+	}
+	constructors := l.makers()
+	if l.newExpr != "" {
+		constructors[l.newExpr] = l.newErr
+	}
+	for _, call := range slices.Sorted(maps.Keys(constructors)) {
+		body := "return " + call + ", nil"
+		if constructors[call] {
+			body = "m, err := " + call + "; return m, err"
 		}
-		fmt.Fprintf(&b, "%s = func() (any, error) { %s }\n", capturedName, call)
+		fmt.Fprintf(&b, "\t\t%q: func() (any, error) { %s },\n", call, body)
 	}
-	for i, name := range l.linked.own {
-		fmt.Fprintf(&b, "\nvar %s%d = %s\n", ownName, i, name)
+	fmt.Fprintf(&b, "\t}\n}\n\nfunc %s() map[string]any {\n\treturn map[string]any{\n", ownName)
+	for _, name := range passesOf(l.pkg, false) {
+		fmt.Fprintf(&b, "\t\t%q: %s,\n", l.pkg.PkgPath+"."+name, name)
 	}
+	b.WriteString("\t}\n}\n")
 	return []byte(b.String())
 }
 
-const capturedName, ownName = "Fxgen_captured", "Fxgen_pass"
+const capturedName, ownName = "Fxgen_captured", "Fxgen_passes"
+
+// functions lists the functions of the package that could be captured.
+func (l *loaded) functions() (names []string) {
+	scope := l.pkg.Types.Scope()
+	for _, name := range scope.Names() {
+		f, ok := scope.Lookup(name).(*types.Func)
+		if !ok {
+			continue
+		}
+		sig := f.Type().(*types.Signature)
+		if sig.TypeParams().Len() == 0 && holdsTensors(sig.Params(), 0) && holdsTensors(sig.Results(), 0) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// makers lists the calls without arguments that make a value of a type of the
+// package, and tells whether they return an error too.
+func (l *loaded) makers() map[string]bool {
+	all := map[string]bool{}
+	scope := l.pkg.Types.Scope()
+	for _, name := range scope.Names() {
+		f, ok := scope.Lookup(name).(*types.Func)
+		if !ok {
+			continue
+		}
+		sig := f.Type().(*types.Signature)
+		r := sig.Results()
+		if sig.Params().Len() > 0 || sig.TypeParams().Len() > 0 || r.Len() == 0 || r.Len() > 2 || r.Len() == 2 && r.At(1).Type().String() != "error" {
+			continue
+		}
+		p, ok := types.Unalias(r.At(0).Type()).(*types.Pointer)
+		if !ok {
+			continue
+		}
+		if n, ok := types.Unalias(p.Elem()).(*types.Named); ok && n.Obj().Pkg() == l.pkg.Types {
+			all[name+"()"] = r.Len() == 2
+		}
+	}
+	return all
+}
 
 // test is the test that does the job.
-func (l *loaded) test(t *Target, dir string) []byte {
+func (l *loaded) test() []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "package %s_test\n\nimport (\n\tfxgen_testing \"testing\"\n\n\tfxgen_harness %q\n%s)\n\n", l.pkg.Name, modulePath+"/cmd/fxgen/harness", l.importText())
-	fmt.Fprintf(&b, "func %s(t *fxgen_testing.T) {\n\tfxgen_harness.Run(t, fxgen_harness.Source{\n", testName)
-	switch {
-	case t.File != "":
-		fmt.Fprintf(&b, "\t\tFile: %q,\n", t.File)
-	case t.Model != "":
-		fmt.Fprintf(&b, "\t\tModel: %q,\n", t.Model)
-	default:
-		field := "New"
-		if l.isFunc {
-			field = "Func"
-		}
-		fmt.Fprintf(&b, "\t\tName: %q,\n\t\t%s: fxgen_package.%s,\n\t\tMethod: %q,\n", t.Name, field, capturedName, t.Method)
-		fmt.Fprintf(&b, "\t\tParams: %#v,\n\t\tResults: %#v,\n", paramNames(l.sig.Params()), paramNames(l.sig.Results()))
+	imports, passes := l.linkText()
+	fmt.Fprintf(&b, "package %s_test\n\nimport (\n\tfxgen_testing \"testing\"\n\n\tfxgen_harness %q\n%s)\n\n", l.pkg.Name, modulePath+"/cmd/fxgen/harness", imports)
+	fmt.Fprintf(&b, "func %s(t *fxgen_testing.T) {\n\tfxgen_harness.Run(t", testName)
+	if l.sig != nil {
+		fmt.Fprintf(&b, ", fxgen_package.%s(), fxgen_package.%s()", capturedName, ownName)
+	} else {
+		b.WriteString(", nil, nil")
 	}
-	b.WriteString("\t\tPasses: fxgen_harness.Passes{\n")
-	for _, entry := range slices.Sorted(maps.Keys(l.linked.passes)) {
-		fmt.Fprintf(&b, "\t\t\t%q: %s,\n", entry, l.linked.passes[entry])
-	}
-	fmt.Fprintf(&b, "\t\t},\n\t\tPlaces: %#v,\n\t}, %q)\n}\n", l.linked.places, dir)
+	fmt.Fprintf(&b, ", map[string]any{\n%s\t})\n}\n", passes)
 	return []byte(b.String())
 }
 

@@ -56,15 +56,14 @@ func Host(l Link, file, model string) *Target {
 
 // linked is what the harness imports beside the package itself.
 type linked struct {
-	imports []string          // import paths
-	passes  map[string]string // the expression for each entry
-	places  map[string]string // where each is declared
-	own     []string          // variables of the captured package that are passes
+	imports  []string            // import paths
+	packages []*packages.Package // of imports
+	passes   map[string]string   // where the pass of each entry is declared: import path, dot, name
 }
 
 // link loads the packages that the job needs and looks the passes up.
 func (l *loaded) link(ctx context.Context, t *Target) error {
-	l.linked.passes, l.linked.places = map[string]string{}, map[string]string{}
+	l.linked.passes = map[string]string{}
 	known := map[string]*packages.Package{t.Pattern: l.pkg}
 	find := func(pattern string) (*packages.Package, error) {
 		if p := known[pattern]; p != nil {
@@ -88,7 +87,7 @@ func (l *loaded) link(ctx context.Context, t *Target) error {
 	for _, pattern := range t.Imports {
 		p, err := find(pattern)
 		if err == nil {
-			_, err = l.add(p)
+			err = l.add(p)
 		}
 		if err != nil {
 			return err
@@ -110,16 +109,16 @@ func (l *loaded) link(ctx context.Context, t *Target) error {
 // self reports whether a package is the captured one.
 func (l *loaded) self(p *packages.Package) bool { return p == l.pkg && l.sig != nil }
 
-// add makes the harness import a package, and returns the number of the import.
-func (l *loaded) add(p *packages.Package) (int, error) {
-	switch i := slices.Index(l.linked.imports, p.PkgPath); {
-	case i >= 0 || l.self(p):
-		return i, nil
+// add makes the harness import a package.
+func (l *loaded) add(p *packages.Package) error {
+	switch {
+	case l.self(p) || slices.Contains(l.linked.imports, p.PkgPath):
+		return nil
 	case p.Name == "main":
-		return 0, bad("package "+p.PkgPath+" is a main package, which no other one can import", "move operators and passes to a package of their own")
+		return bad("package "+p.PkgPath+" is a main package, which no other one can import", "move operators and passes to a package of their own")
 	}
-	l.linked.imports = append(l.linked.imports, p.PkgPath)
-	return len(l.linked.imports) - 1, nil
+	l.linked.imports, l.linked.packages = append(l.linked.imports, p.PkgPath), append(l.linked.packages, p)
+	return nil
 }
 
 // pass checks that a variable is a pass that the harness can name.
@@ -129,45 +128,53 @@ func (l *loaded) pass(entry string, p *packages.Package, name string) error {
 	switch {
 	case obj == nil:
 		return bad("-passes "+entry+": package "+p.PkgPath+" has no variable "+name, nearest(p.Types.Scope(), name, "the part behind # is the name of a variable of type passes.Pass"))
-	case !ok || types.TypeString(types.Unalias(v.Type()), nil) != modulePath+"/passes.Pass":
+	case !ok || !isPass(v):
 		return bad("-passes "+entry+": "+name+" is "+obj.String()+", expected a variable of type passes.Pass",
 			"declare it as var "+name+" = passes.Rule(...), passes.EachNode(...) or passes.Pass{...}").At(position(p.Fset.Position(obj.Pos()).String()))
 	}
-	l.linked.places[entry] = p.PkgPath + "." + name
+	l.linked.passes[entry] = p.PkgPath + "." + name
 	if l.self(p) {
-		l.linked.passes[entry] = fmt.Sprintf("fxgen_package.%s%d", ownName, len(l.linked.own))
-		l.linked.own = append(l.linked.own, name)
 		return nil
 	}
 	if !v.Exported() {
 		return bad("-passes "+entry+": "+name+" is not exported", "write it with a capital letter; only passes in the captured package itself may be without").
 			At(position(p.Fset.Position(obj.Pos()).String()))
 	}
-	i, err := l.add(p)
-	if err != nil {
-		return err
-	}
-	l.linked.passes[entry] = fmt.Sprintf("fxgen_link%d.%s", i, name)
-	return nil
+	return l.add(p)
 }
 
-// importText is the imports of the captured package and of the linked ones in the
-// harness; those without a pass are linked for their operators alone.
-func (l *loaded) importText() string {
-	var b strings.Builder
+func isPass(v *types.Var) bool {
+	return types.TypeString(types.Unalias(v.Type()), nil) == modulePath+"/passes.Pass"
+}
+
+// passesOf lists the variables of a package that are passes.
+func passesOf(p *packages.Package, exported bool) (names []string) {
+	for _, name := range p.Types.Scope().Names() {
+		if v, ok := p.Types.Scope().Lookup(name).(*types.Var); ok && isPass(v) && (v.Exported() || !exported) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// linkText is the imports of the harness, of the captured package and of the linked
+// ones, and the passes of the latter; those without a pass are linked for their
+// operators alone.
+func (l *loaded) linkText() (imports, passes string) {
+	var in, out strings.Builder
 	if l.sig != nil {
-		fmt.Fprintf(&b, "\tfxgen_package %q\n", l.pkg.PkgPath)
+		fmt.Fprintf(&in, "\tfxgen_package %q\n", l.pkg.PkgPath)
 	}
 	for i, path := range l.linked.imports {
-		name := fmt.Sprintf("fxgen_link%d", i)
-		used := false
-		for _, e := range l.linked.passes {
-			used = used || strings.HasPrefix(e, name+".")
+		as := fmt.Sprintf("fxgen_link%d", i)
+		names := passesOf(l.linked.packages[i], true)
+		for _, name := range names {
+			fmt.Fprintf(&out, "\t\t%q: %s.%s,\n", path+"."+name, as, name)
 		}
-		if !used {
-			name = "_"
+		if len(names) == 0 {
+			as = "_"
 		}
-		fmt.Fprintf(&b, "\t%s %q\n", name, path)
+		fmt.Fprintf(&in, "\t%s %q\n", as, path)
 	}
-	return b.String()
+	return in.String(), out.String()
 }

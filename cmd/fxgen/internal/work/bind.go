@@ -193,7 +193,7 @@ func (s *Source) guess(given map[string]*array.Array, open []onnx.Described, fir
 
 // flags are those of the inputs that importing binds to values, "" where it fails.
 func (s *Source) flags(given, values map[string]*array.Array, texts map[string]string) string {
-	_, bound, err := s.onnx.ImportFor(values, onnx.Options{})
+	_, bound, err := s.onnx.ImportFor(values, onnx.Options{Inputs: s.types})
 	if err != nil {
 		return ""
 	}
@@ -207,18 +207,20 @@ func (s *Source) flags(given, values map[string]*array.Array, texts map[string]s
 }
 
 // flag is -in NAME=VALUE for a shell.
-func flag(name, value string) string {
-	text := name + "=" + value
+func flag(name, value string) string { return shellFlag("-in", name+"="+value) }
+
+// shellFlag is a flag with its value for a shell.
+func shellFlag(flag, text string) string {
 	plain := func(r rune) bool {
 		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("_-+=.,/:@", r)
 	}
 	if strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
-		return "-in " + text
+		return flag + " " + text
 	}
 	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
-		return "-in " + diag.Quote(text) // a terminal must not get the bytes of a file's names
+		return flag + " " + diag.Quote(text) // a terminal must not get the bytes of a file's names
 	}
-	return "-in '" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	return flag + " '" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // relative is a path from the working folder on, where that is shorter.

@@ -23,6 +23,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/onnx"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -37,16 +38,19 @@ const (
 // none. What it computes with is the plan that kernel style prints, or the interpreter,
 // whose calls are those of module style.
 func (c *captured) certify(ctx context.Context, j *Job, res *Result) (*codegen.Tests, error) {
-	if j.Verb != Gen || j.Tested == TestedNo || j.Tested == TestedAuto && c.src.onnx == nil {
+	switch {
+	case j.Verb != Gen || j.Tested == TestedNo:
 		return nil, nil
+	case j.Tested == TestedAuto && c.src.onnx == nil:
+		return nil, c.atShapes(ctx, j)
 	}
 	if c.ofModule(j) {
 		return nil, diag.New(BadValue, "-test: the code is a function of "+c.src.Name+", which only the package that has it can make").
 			WithHint("choose -style kernel, or test the function beside its module")
 	}
-	cert, err := c.certificate(ctx, j)
+	cert, err := c.certificate(ctx, j, res)
 	if err != nil {
-		if j.Tested == TestedYes || j.SamplesDir != "" || ctx.Err() != nil {
+		if j.Tested == TestedYes || j.SamplesDir != "" || ctx.Err() != nil || len(j.Shapes) > 0 && errors.Is(err, certificate.Differs) {
 			return nil, err
 		}
 		res.Notes.Add(&diag.Error{Note: true, Msg: "no test is generated: " + first(err), Hint: "give samples with -samples, or sizes that the model runs with, such as -shape x=1,3,224,224"})
@@ -93,10 +97,19 @@ func (c *captured) certified(cert *certificate.Certificate) []string {
 	return lines
 }
 
-// reference computes outputs with the interpreter.
+// reference computes outputs with the interpreter: of the graph before the passes, so that
+// what a pass gets wrong is seen.
 func (c *captured) reference(ctx context.Context, in []*array.Array) (out []*array.Array, err error) {
+	m := c.gm
+	if c.origin != nil {
+		m = c.origin
+	}
+	return interpret(ctx, fresh(m), in)
+}
+
+func interpret(ctx context.Context, m *graph.Module, in []*array.Array) (out []*array.Array, err error) {
 	err = Recover(func() error {
-		out, err = fx.NewGraphModule(c.fresh()).RunArrays(ctx, in)
+		out, err = fx.NewGraphModule(m).RunArrays(ctx, in)
 		return err
 	})
 	for i, a := range out {
@@ -107,10 +120,10 @@ func (c *captured) reference(ctx context.Context, in []*array.Array) (out []*arr
 	return out, err
 }
 
-// fresh is a copy of the graph with a state of its own: runs change it.
-func (c *captured) fresh() *graph.Module {
-	m := graph.Clone(c.gm)
-	if !c.remembers() {
+// fresh is a copy of a graph with a state of its own: runs change it.
+func fresh(m *graph.Module) *graph.Module {
+	m = graph.Clone(m)
+	if !remembers(m) {
 		return m
 	}
 	for _, p := range m.Params() {
@@ -122,8 +135,8 @@ func (c *captured) fresh() *graph.Module {
 }
 
 // remembers reports whether a run changes what the next one computes.
-func (c *captured) remembers() bool {
-	for n := range c.gm.All() {
+func remembers(m *graph.Module) bool {
+	for n := range m.All() {
 		if n.Op() == op.Assign {
 			return true
 		}
@@ -134,7 +147,7 @@ func (c *captured) remembers() bool {
 // certificate returns what the package is tested against. One that is beside the code
 // already, for the same graph, weights and samples, stays: other processors compute
 // other bits, and what is generated must not depend on them.
-func (c *captured) certificate(ctx context.Context, j *Job) (*certificate.Certificate, error) {
+func (c *captured) certificate(ctx context.Context, j *Job, res *Result) (*certificate.Certificate, error) {
 	given, err := c.given(j)
 	if err != nil {
 		return nil, err
@@ -146,11 +159,48 @@ func (c *captured) certificate(ctx context.Context, j *Job) (*certificate.Certif
 	cert := &certificate.Certificate{Digest: digest, Origin: "the author of the samples", Samples: given}
 	if given == nil {
 		cert.Origin = "the interpreter"
-		if cert.Samples, err = c.madeUp(ctx, j); err != nil {
+		var open []shape.Dim
+		if cert.Samples, open, err = c.madeUp(ctx, j); err != nil {
 			return nil, err
 		}
+		if len(open) > 0 {
+			res.Notes.Add(untried(open))
+		}
+	} else if err := c.atShapes(ctx, j); err != nil {
+		return nil, err
 	}
-	return cert, c.reach(ctx, j, cert)
+	cert.Samples, err = c.reach(ctx, j, cert.Samples, given == nil, res)
+	return cert, err
+}
+
+// untried says which sizes the samples show too little of.
+func untried(sizes []shape.Dim) *diag.Error {
+	text := make([]string, 0, mostNamed+1)
+	for i, d := range sizes {
+		if i == mostNamed {
+			text = append(text, "…")
+			break
+		}
+		text = append(text, d.String())
+	}
+	return &diag.Error{Note: true, Msg: fmt.Sprintf("the generated test has fewer than %d values of: %s", passes.EnoughValues, strings.Join(text, ", ")),
+		Hint: "compare larger sizes that the model takes with -shape, or give samples with -samples"}
+}
+
+const mostNamed = 4 // sizes in a note
+
+// atShapes compares the plan with the interpreter at the sizes of -shape, where there are no
+// samples, or such as are given and may have other sizes.
+func (c *captured) atShapes(ctx context.Context, j *Job) error {
+	if len(j.Shapes) == 0 {
+		return nil
+	}
+	t := trial{c: c, j: j, free: map[string]bool{}}
+	if err := t.smallest(ctx); err != nil {
+		return err
+	}
+	_, err := c.reach(ctx, j, t.list, false, nil)
+	return err
 }
 
 // earlier is the certificate in the folder that is written to, nil for none.
@@ -170,36 +220,76 @@ func earlier(j *Job) *certificate.Certificate {
 	return cert
 }
 
-// reach computes the samples once more with what is printed, and notes how far it is
-// from them.
-func (c *captured) reach(ctx context.Context, j *Job, cert *certificate.Certificate) error {
-	var exe *cpu.Executable
-	run := c.reference
-	if j.Style == Kernel {
-		run = func(ctx context.Context, in []*array.Array) (out []*array.Array, err error) {
-			if exe == nil || c.remembers() {
-				if exe, err = cpu.Compile(c.fresh(), lowering.Options{}); err != nil {
-					return nil, err
-				}
-			}
-			return exe.Run(ctx, in)
+// reach computes the samples with the plan, and notes how far what is printed is from
+// them: the plan, or the calls of module style, which the interpreter makes. Where some of
+// several that were made up are refused, the others are returned.
+func (c *captured) reach(ctx context.Context, j *Job, samples []certificate.Sample, made bool, res *Result) (good []certificate.Sample, err error) {
+	p := planned{module: c.gm}
+	defer func() {
+		if failed := p.close(); err == nil {
+			err = failed
 		}
-	}
+	}()
 	var errs diag.List
-	for i := range cert.Samples {
-		s := &cert.Samples[i]
-		got, err := run(ctx, s.Arrays())
-		if err == nil {
+	for _, s := range samples {
+		got, err := p.run(ctx, s.Arrays())
+		switch {
+		case j.Style == Module:
+			err = c.reachModule(ctx, &s, got, err)
+		case err == nil:
 			err = s.Reach(got)
+		case made && len(good) > 0 && ctx.Err() == nil:
+			res.Notes.Add(&diag.Error{Note: true, Msg: "the generated test has no sample " + s.Name + ": " + first(err)})
+			continue
 		}
 		for _, e := range all(err) {
 			errs.Add(e.At(diag.Pos{File: s.Name}))
 		}
-		if exe != nil && (c.remembers() || i == len(cert.Samples)-1) {
-			errs.Add(exe.Close())
+		good = append(good, s)
+	}
+	return good, errs.Err()
+}
+
+// reachModule is reach for module style, whose code may have functions that plans refuse.
+func (c *captured) reachModule(ctx context.Context, s *certificate.Sample, planned []*array.Array, refused error) error {
+	other := certificate.Sample{Name: s.Name, Outputs: slices.Clone(s.Outputs)}
+	if refused == nil {
+		if err := other.Reach(planned); err != nil {
+			return err
 		}
 	}
-	return errs.Err()
+	got, err := interpret(ctx, fresh(c.gm), s.Arrays())
+	if err != nil {
+		return err
+	}
+	return s.Reach(got)
+}
+
+// planned runs a plan, a new one for each call of a module that remembers.
+type planned struct {
+	module *graph.Module
+	exe    *cpu.Executable
+}
+
+func (p *planned) run(ctx context.Context, in []*array.Array) (out []*array.Array, err error) {
+	if p.exe == nil || remembers(p.module) {
+		if err := p.close(); err != nil {
+			return nil, err
+		}
+		if p.exe, err = cpu.Compile(fresh(p.module), lowering.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	return p.exe.Run(ctx, in)
+}
+
+func (p *planned) close() error {
+	exe := p.exe
+	p.exe = nil
+	if exe == nil {
+		return nil
+	}
+	return exe.Close()
 }
 
 // all lists the diagnostics of an error.
@@ -292,78 +382,4 @@ func (c *captured) sameBound(set onnx.Sample) error {
 		}
 	}
 	return nil
-}
-
-// madeUp makes two samples where sizes are open, of two batches, else one.
-func (c *captured) madeUp(ctx context.Context, j *Job) ([]certificate.Sample, error) {
-	var failed error
-	for _, size := range trialSizes {
-		s, err := c.tryAt(ctx, j, 1, size)
-		if err == nil {
-			list := []certificate.Sample{*s}
-			if more, err := c.tryAt(ctx, j, 3, size); err == nil && more.Name != s.Name {
-				list = append(list, *more)
-			}
-			return list, nil
-		}
-		if failed == nil {
-			failed = err
-		}
-		if len(c.gm.Graph.Symbols()) == 0 || ctx.Err() != nil {
-			break
-		}
-	}
-	return nil, failed
-}
-
-// trialSizes are what sizes behind the first may be, tried in turn: lengths of sequences,
-// then those of pictures. Not all models work with all.
-var trialSizes = []int{7, 16, 32, 64, 224, 1}
-
-// tryAt makes a sample of a batch, with the other sizes that are open and that neither
-// -shape nor the model's entry gives, and runs it.
-func (c *captured) tryAt(ctx context.Context, j *Job, batch, other int) (*certificate.Sample, error) {
-	first := map[string]bool{} // sizes of a first axis
-	for _, n := range c.gm.Graph.Inputs() {
-		if t := n.Type(); t.Kind() == shape.Tensor && t.Ranked() && t.Rank() > 0 {
-			if s, ok := t.Dim(0).IsSymbol(); ok {
-				first[s] = true
-			}
-		}
-	}
-	f := &feed{job: &Job{Shapes: j.Shapes}, graph: c.gm.Graph, model: c.src.Model, files: map[string]*array.Array{}, dims: map[string]int{}}
-	f.open = func(symbol string, usual int) int {
-		switch {
-		case first[symbol]:
-			return batch
-		case usual > 1:
-			return usual
-		}
-		return other
-	}
-	if err := f.known(); err != nil {
-		return nil, err
-	}
-	if err := f.sizes(); err != nil {
-		return nil, err
-	}
-	s := &certificate.Sample{}
-	var sizes []string
-	for i, n := range c.gm.Graph.Inputs() {
-		d, dims, err := f.shapeOf(n)
-		if err != nil {
-			return nil, err
-		}
-		if n, ok := array.NumElems(dims); !ok || n > certificate.MaxMade/8 {
-			return nil, diag.New(BadValue, "an input would have "+strconv.Itoa(n)+" elements")
-		}
-		s.Inputs = append(s.Inputs, certificate.Made(d, dims, uint64(i+1)))
-		sizes = append(sizes, fmt.Sprint(dims))
-	}
-	s.Name = strings.Join(sizes, " ")
-	out, err := c.reference(ctx, s.Arrays())
-	for _, a := range out {
-		s.Outputs = append(s.Outputs, certificate.Expect(a))
-	}
-	return s, err
 }

@@ -198,7 +198,7 @@ func (s *costJSON) table(b *strings.Builder, top int) {
 			}
 			fmt.Fprintf(w, "%.4f\t%.1f%%\t%.4f\t%s\t", r.MS, 100*r.Share, r.Roof, bound)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.3g\t%s\t%d\t%s\n", draw.Amount(r.Flops), draw.Amount(r.Weights+r.Values), r.Each, draw.Amount(r.Live), r.Steps, r.Name)
+		fmt.Fprintf(w, "%s\t%s\t%.3g\t%s\t%d\t%s\n", draw.Amount(r.Flops), draw.Amount(r.Weights+r.Values), r.Each, draw.Amount(r.Live), r.Steps, diag.Name(r.Name))
 	}
 	w.Flush()
 	if top > 0 && len(s.Rows) > top {

@@ -17,6 +17,11 @@ import (
 // Do captures the source and does what the job asks. The error is a diag.List or
 // a *diag.Error where the source or the flags are at fault.
 func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
+	res, err := do(ctx, s, j)
+	return res, s.advised(err, j)
+}
+
+func do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 	values := j.Verb == Measure || j.Verb == Stats && j.costs() || j.Device.Name != "" || j.Verb == Run || j.Verb == Export || j.Verb == Verify || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Verb == Values || j.Verb == Bisect || j.Verb == Shrink || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || needsValues(j.Passes)
 	c, err := s.capture(ctx, j, values)
 	if err != nil {
@@ -47,6 +52,9 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 		if err := c.report(j, &o); err != nil {
 			return nil, err
 		}
+	}
+	if j.Verb == Gen && keepsResults(j.Passes) {
+		c.origin = graph.Clone(c.gm)
 	}
 	if _, err := j.transform(ctx, c.gm, s.Passes, o); err != nil {
 		return nil, err
@@ -135,7 +143,7 @@ func Report(j *Job, res *Result, out []*array.Array) error {
 	for _, name := range wanted {
 		i := slices.Index(res.OutputNames, name)
 		if i < 0 || i >= len(out) {
-			errs.Add(diag.New(BadValue, "there is no output "+name).WithHint("the outputs are " + strings.Join(res.OutputNames, ", ")))
+			errs.Add(diag.New(BadValue, "there is no output "+diag.Name(name)).WithHint("the outputs are " + namesText(res.OutputNames)))
 			continue
 		}
 		encode := encodeNPY
@@ -157,7 +165,7 @@ func Report(j *Job, res *Result, out []*array.Array) error {
 	}
 	var b strings.Builder
 	for i, a := range out {
-		fmt.Fprintf(&b, "%s %s\n%s\n", res.OutputNames[i], typeText(a), array.Format(a, 64))
+		fmt.Fprintf(&b, "%s %s\n%s\n", diag.Name(res.OutputNames[i]), typeText(a), array.Format(a, 64))
 	}
 	res.Text = b.String()
 	return nil

@@ -90,6 +90,8 @@ type Job struct {
 	Turns   map[string]int // how often while loops run their bodies
 	Overlay string         // what a drawing is coloured by: OverlaySQNR, OverlayCost, OverlayTime, or ""
 
+	MaxBytes int64 // of a value of generated code whose sizes are numbers, 0 for what any machine has
+
 	JSON      bool
 	Positions bool
 	Drawing   draw.Options

@@ -2,14 +2,22 @@ package work
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen"
+	"github.com/gofx-dev/gofx/codegen/certificate"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // Styles of generated code.
@@ -33,6 +41,9 @@ func (c *captured) gen(ctx context.Context, j *Job, res *Result) error {
 	if err != nil {
 		return err
 	}
+	if !c.ofModule(j) {
+		c.warnOfWeights(j, res)
+	}
 	for _, f := range files.List {
 		res.Files = append(res.Files, File{f.Name, f.Data})
 	}
@@ -40,22 +51,23 @@ func (c *captured) gen(ctx context.Context, j *Job, res *Result) error {
 }
 
 func (c *captured) genKernel(j *Job, tests *codegen.Tests) (*codegen.Files, error) {
-	ready, err := lowering.Prepare(c.gm, lowering.Options{})
+	o := lowering.Options{MaxBytes: j.MaxBytes}
+	ready, err := lowering.Prepare(c.gm, o)
 	if err != nil {
 		return nil, err
 	}
-	p, err := cpu.Plan(ready, lowering.Options{})
+	p, err := cpu.Plan(ready, o)
 	if err != nil {
 		return nil, err
 	}
 	return codegen.Kernel(p, ready.Values(), codegen.KernelOptions{Package: j.Package, Type: j.Type, File: j.File,
 		Weights: codegen.WeightsMode(j.WeightsMode), Eject: j.Eject, Outputs: c.src.Outputs,
-		About: c.src.about(), Tests: tests})
+		About: c.about(j), Tests: tests})
 }
 
 func (c *captured) genModule(j *Job, tests *codegen.Tests) (*codegen.Files, error) {
 	o := codegen.ModuleOptions{Package: j.Package, Path: j.PackagePath, Func: j.Func, Type: j.Type, Eject: j.Eject, Weights: true,
-		About: c.src.about(), Tests: tests}
+		About: c.about(j), Tests: tests}
 	if j.File != "" {
 		o.File = j.File + ".go"
 	}
@@ -125,4 +137,213 @@ func OutputFile(i int) string { return "out" + strconv.Itoa(i) + ".value" }
 // IsSource reports whether a file of the verb Feed is part of the package.
 func IsSource(name string) bool {
 	return !(strings.HasPrefix(name, "in") && strings.HasSuffix(name, ".value"))
+}
+
+// madeUp makes samples: one where all sizes are known or given. Where some are open, there
+// are two of small sizes and more until every size that follows from them has had three
+// values, the largest that passes.Cover allows among them; open lists those that have not.
+func (c *captured) madeUp(ctx context.Context, j *Job) (list []certificate.Sample, open []shape.Dim, err error) {
+	t := trial{c: c, j: j, free: map[string]bool{}}
+	if err := t.smallest(ctx); err != nil {
+		return nil, nil, err
+	}
+	if len(t.free) == 0 {
+		return t.list, nil, nil
+	}
+	cover := passes.NewCover(c.gm.Graph, t.base, func(symbol string) bool { return !t.free[symbol] })
+	three := maps.Clone(t.base)
+	for symbol := range t.first {
+		if t.free[symbol] {
+			three[symbol] = 3
+		}
+	}
+	if s, err := t.at(ctx, three); err == nil && s.Name != t.list[0].Name {
+		t.list = append(t.list, *s)
+		cover.Add(three)
+	}
+	for tries := 0; tries < mostTries && len(t.list) < mostMade && ctx.Err() == nil; tries++ {
+		sizes, ok := cover.Next()
+		if !ok {
+			break
+		}
+		if s, err := t.at(ctx, sizes); err == nil {
+			t.list = append(t.list, *s)
+			cover.Add(sizes)
+		}
+	}
+	return t.list, cover.Missing(), ctx.Err()
+}
+
+const (
+	mostTries = 24 // of sizes that a model may not take: it may have a table of positions
+	mostMade  = 6  // samples
+)
+
+// trialSizes are what sizes behind the first may be, tried in turn: lengths of sequences,
+// then those of pictures. Not all models work with all.
+var trialSizes = []int{7, 16, 32, 64, 224, 1}
+
+// trial makes samples of a graph by sizes.
+type trial struct {
+	c     *captured
+	j     *Job
+	list  []certificate.Sample
+	base  map[string]int  // of the first sample
+	first map[string]bool // symbols of a first axis
+	free  map[string]bool // symbols that neither -shape nor the model's entry gives
+}
+
+// smallest makes a sample of a batch of one, with other sizes that the model takes.
+func (t *trial) smallest(ctx context.Context) error {
+	t.first = map[string]bool{}
+	for _, n := range t.c.gm.Graph.Inputs() {
+		if typ := n.Type(); typ.Kind() == shape.Tensor && typ.Ranked() && typ.Rank() > 0 {
+			if s, ok := typ.Dim(0).IsSymbol(); ok {
+				t.first[s] = true
+			}
+		}
+	}
+	var failed error
+	for _, size := range trialSizes {
+		f := t.feed(func(symbol string, usual int) int {
+			switch {
+			case t.first[symbol]:
+				return 1
+			case usual > 1:
+				return usual
+			}
+			return size
+		})
+		s, err := t.sample(ctx, f)
+		if t.base = f.dims; err == nil {
+			t.list = append(t.list, *s)
+			return nil
+		}
+		if failed == nil {
+			failed = err
+		}
+		if len(t.c.gm.Graph.Symbols()) == 0 || ctx.Err() != nil {
+			return failed
+		}
+	}
+	return t.guarded(ctx, failed)
+}
+
+// guarded makes a sample of sizes that the guards allow, such as even ones.
+func (t *trial) guarded(ctx context.Context, failed error) error {
+	given := maps.Clone(t.base)
+	maps.DeleteFunc(given, func(symbol string, _ int) bool { return t.free[symbol] })
+	in, err := passes.Inputs(t.c.gm.Graph, given, 1)
+	if err != nil {
+		return failed
+	}
+	sizes := map[string]int{}
+	for _, s := range t.c.gm.Graph.Symbols() {
+		if i := slices.Index(t.c.gm.Graph.Inputs(), s.Node); i >= 0 && in[i] != nil {
+			sizes[s.Name] = in[i].Dim(s.Axis)
+		}
+	}
+	s, err := t.at(ctx, sizes)
+	if err != nil {
+		return failed
+	}
+	t.base, t.list = sizes, append(t.list, *s)
+	return nil
+}
+
+// at makes a sample of the sizes of all symbols.
+func (t *trial) at(ctx context.Context, sizes map[string]int) (*certificate.Sample, error) {
+	return t.sample(ctx, t.feed(func(symbol string, _ int) int { return sizes[symbol] }))
+}
+
+// feed gives symbols the sizes of -shape, and else those that open chooses.
+func (t *trial) feed(open func(symbol string, usual int) int) *feed {
+	return &feed{job: &Job{Shapes: t.j.Shapes}, graph: t.c.gm.Graph, model: t.c.src.Model, files: map[string]*array.Array{}, dims: map[string]int{},
+		open: func(symbol string, usual int) int {
+			if s, ok := t.c.gm.Graph.Symbol(symbol); ok && s.Node.Opcode() == graph.Placeholder {
+				t.free[symbol] = true
+			}
+			return open(symbol, usual)
+		}}
+}
+
+// sample makes inputs and runs them.
+func (t *trial) sample(ctx context.Context, f *feed) (*certificate.Sample, error) {
+	if err := f.known(); err != nil {
+		return nil, err
+	}
+	if err := f.sizes(); err != nil {
+		return nil, err
+	}
+	s := &certificate.Sample{}
+	var sizes []string
+	for i, n := range t.c.gm.Graph.Inputs() {
+		d, dims, err := f.shapeOf(n)
+		if err != nil {
+			return nil, err
+		}
+		if n, ok := array.NumElems(dims); !ok || n > certificate.MaxMade/8 {
+			return nil, diag.New(BadValue, "an input would have "+strconv.Itoa(n)+" elements")
+		}
+		s.Inputs = append(s.Inputs, certificate.Made(d, dims, uint64(i+1)))
+		sizes = append(sizes, fmt.Sprint(dims))
+	}
+	s.Name = strings.Join(sizes, " ")
+	out, err := t.c.reference(ctx, s.Arrays())
+	for _, a := range out {
+		s.Outputs = append(s.Outputs, certificate.Expect(a))
+	}
+	return s, err
+}
+
+// weightsOrigin says where the values of the parameters come from, in words that do not depend on
+// the machine, and whether nobody has chosen them. "" where there are none.
+func (c *captured) weightsOrigin(j *Job) (text string, unchosen bool) {
+	some := false
+	for _, p := range c.gm.Params() {
+		some = some || !p.Buffer
+	}
+	seed, synthetic := strings.CutPrefix(j.Weights, "synthetic:")
+	if j.Weights == "synthetic" {
+		seed, synthetic = j.seed(), true
+	}
+	const random = ", values that mean nothing"
+	switch {
+	case len(c.gm.Params()) == 0:
+		return "", false
+	case synthetic:
+		return "synthetic:" + seed + random, false
+	case j.Weights != "":
+		return filepath.Base(j.Weights), false
+	case c.src.Model != nil:
+		return "synthetic:" + j.seed() + random, some
+	case c.src.New != nil:
+		return "the constructor of " + c.src.Name, some
+	case c.src.onnx != nil:
+		return c.src.Name, false
+	case c.src.Graph != nil:
+		return "the graph " + c.src.Name, false
+	}
+	return "the function " + c.src.Name, false
+}
+
+// about is what is known of the model for the comments of its package.
+func (c *captured) about(j *Job) *codegen.About {
+	about := c.src.about()
+	about.Weights, _ = c.weightsOrigin(j)
+	return about
+}
+
+// warnOfWeights notes that what is written has weights that nobody has chosen: the usual
+// cause is a forgotten flag.
+func (c *captured) warnOfWeights(j *Job, res *Result) {
+	text, unchosen := c.weightsOrigin(j)
+	if !unchosen {
+		return
+	}
+	if c.src.Model == nil {
+		text += ", random initial values unless it loads others"
+	}
+	res.Notes.Add(&diag.Error{Note: true, Msg: "no -weights is given, what is written has weights from " + text,
+		Hint: "give -weights FILE, or -weights synthetic:SEED for values that mean nothing"})
 }

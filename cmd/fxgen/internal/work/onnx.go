@@ -3,15 +3,21 @@ package work
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/onnx"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // openONNX opens a model. Its graph is imported when the source is captured: sizes may
@@ -32,11 +38,22 @@ func (s *Source) imported(j *Job) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, bound, err := s.onnx.ImportFor(values, onnx.Options{})
+	c := *s
+	s = &c
+	if s.types, err = typesOf(s.onnx, j); err != nil {
+		return nil, err
+	}
+	o := onnx.Options{Inputs: s.types, Values: map[string]*array.Array{}, Sizes: j.sizes()}
+	for name, a := range values {
+		if j.Verb == Gen && a.DType().IsInt() && a.Rank() <= 1 && a.Len() <= mostGuessed {
+			o.Values[name] = a // which code is generated for, whether it must be known or not
+		}
+	}
+	m, bound, err := s.onnx.ImportFor(values, o)
 	if err != nil {
 		return nil, s.explained(err, values, takesValues(j.Verb))
 	}
-	c := *s
+	bound = slices.Sorted(slices.Values(slices.AppendSeq(bound, maps.Keys(o.Values))))
 	c.Graph, c.bound, c.fixed = m, bound, values
 	names := slices.DeleteFunc(s.onnx.Inputs(), func(name string) bool { return slices.Contains(bound, name) })
 	j.In = slices.DeleteFunc(j.In, func(in Named) bool { return slices.Contains(bound, in.Name) })
@@ -48,6 +65,88 @@ func (s *Source) imported(j *Job) (*Source, error) {
 		}
 	}
 	return &c, nil
+}
+
+// typesOf are the types that a job gives to inputs before a model is imported: those of
+// -input, and sizes of -shape for inputs whose type is not given.
+func typesOf(f *onnx.File, j *Job) (map[string]shape.Type, error) {
+	types := map[string]shape.Type{}
+	inputs, targets := f.Describe().Inputs, f.Targets()
+	var errs diag.List
+	find := func(name string) *onnx.Described {
+		at := slices.IndexFunc(inputs, func(in onnx.Described) bool { return in.Name == name })
+		if at < 0 {
+			at = slices.Index(targets, name)
+		}
+		if at >= 0 {
+			return &inputs[at]
+		}
+		var list []Named
+		for _, in := range inputs {
+			list = append(list, Named{Name: in.Name})
+		}
+		errs.Add(unknownInput(name, list))
+		return nil
+	}
+	for _, given := range j.Inputs {
+		in := find(given.Name)
+		if in == nil {
+			continue
+		}
+		t, err := shape.ParseType(given.Value)
+		if err != nil {
+			errs.Add(badValue("-input "+given.Name+"="+given.Value, err))
+			continue
+		}
+		types[in.Name] = t
+	}
+	for _, given := range j.Shapes {
+		in := find(given.Name)
+		if in == nil {
+			continue
+		}
+		if _, ok := types[in.Name]; ok {
+			continue // the type stays open, the sizes are those of a run
+		}
+		t, err := sizedAs(in.Type, given.Value)
+		if err != nil {
+			errs.Add(badValue("-shape "+given.Name+"="+given.Value, err))
+			continue
+		}
+		types[in.Name] = t
+	}
+	return types, errs.Err()
+}
+
+// sizedAs is the type of an input with sizes in place of its letters.
+func sizedAs(t shape.Type, text string) (shape.Type, error) {
+	dims, err := parseShape(text)
+	if err != nil {
+		return t, err
+	}
+	if t.Kind() == shape.Tensor && t.Ranked() {
+		if t.Rank() != len(dims) {
+			return t, diag.New(BadValue, strconv.Itoa(len(dims))+" sizes, the input is "+t.String())
+		}
+		for i, n := range dims {
+			if have, known := t.Dim(i).Int(); known && have != n {
+				return t, diag.New(BadValue, "size "+strconv.Itoa(n)+" on axis "+strconv.Itoa(i)+", the input is "+t.String()).
+					WithHint("-input NAME=TYPE replaces what the file says")
+			}
+		}
+	}
+	return shape.TensorType(t.DType(), shape.Ints(dims...)), nil
+}
+
+// sizes are those that the job says of inputs; what is none is reported where they are used.
+func (j *Job) sizes() map[string][]int {
+	all := map[string][]int{}
+	for _, in := range j.Shapes {
+		if dims, err := parseShape(in.Value); err == nil {
+			all[in.Name] = dims
+		}
+	}
+	return all
 }
 
 // export returns the files of an ONNX model.
@@ -72,13 +171,14 @@ func (c *captured) export(j *Job, res *Result) (err error) {
 		}
 		res.Files = append(res.Files, File{f.Name(), data})
 	}
+	c.warnOfWeights(j, res)
 	return nil
 }
 
 // about is what the file says about its model, for the comments of generated code.
 func (s *Source) about() *codegen.About {
 	if s.onnx == nil {
-		return nil
+		return &codegen.About{}
 	}
 	d := s.onnx.Describe()
 	about := &codegen.About{Origin: "Generated from " + s.Name, Doc: d.Doc}
@@ -153,6 +253,61 @@ func unbound(l diag.List) (names []string) {
 	return names
 }
 
+// sizesHint says by which flags sizes are given that errors say are not known.
+func sizesHint(l diag.List) string {
+	var flags []string
+	for _, e := range l {
+		var u *onnx.Unsized
+		if !errors.As(e, &u) {
+			continue
+		}
+		for i, name := range u.Inputs {
+			text := shellFlag("-shape", name+"=1,128")
+			if t := u.Types[i]; t.Ranked() {
+				text = shellFlag("-shape", name+"="+strings.ReplaceAll(strings.Trim(t.Dims().String(), "[]"), " ", ""))
+			}
+			if !slices.Contains(flags, text) {
+				flags = append(flags, text)
+			}
+		}
+	}
+	return "give sizes before the model is imported, as numbers in place of the letters: " + strings.Join(flags, " ") + "; or a type: -input NAME=TYPE"
+}
+
+// advised says, of sizes that do not fit a graph and of types that are not known, by which
+// flags this kind of source is given others.
+func (s *Source) advised(err error, j *Job) error {
+	hint := ""
+	switch {
+	case s.onnx != nil || s.values != nil:
+		hint = "the sizes of a .onnx file's inputs are declared before it is imported: -input NAME=TYPE with other letters or numbers, or -shape NAME=1,128"
+	case s.Graph != nil && len(j.Shapes) > 0:
+		hint = "-shape says how large the inputs of a run are, not their types: write numbers into the graph's first line"
+	default:
+		return err
+	}
+	other := func(e *diag.Error) *diag.Error {
+		if e.Code != lowering.UnknownSize && (e.Code != interp.GuardFailed || s.Graph != nil && s.values == nil) {
+			return e
+		}
+		c := *e
+		return c.WithHint(hint)
+	}
+	var l diag.List
+	var e *diag.Error
+	switch {
+	case errors.As(err, &l):
+		out := slices.Clone(l)
+		for i := range out {
+			out[i] = other(out[i])
+		}
+		return out
+	case errors.As(err, &e):
+		return other(e)
+	}
+	return err
+}
+
 // takesValues reports whether the command of a verb has -in.
 func takesValues(verb string) bool {
 	return slices.Contains([]string{Gen, Run, Bench, Profile, Values, Bisect, Shrink, Measure, Feed}, verb)
@@ -166,7 +321,7 @@ func (s *Source) explained(err error, given map[string]*array.Array, takes bool)
 		return err
 	}
 	var out, notes diag.List
-	hint := ""
+	hint, sizes := "", sizesHint(l)
 	if names := unbound(l); len(names) > 0 {
 		if hint = s.cure(given, names); !takes {
 			hint += "; gen, run, bench, profile and compare take values, this command does not"
@@ -178,6 +333,8 @@ func (s *Source) explained(err error, given map[string]*array.Array, takes bool)
 		var u *onnx.Unbound
 		if errors.As(e, &u) {
 			c.Hint = hint
+		} else if errors.As(e, new(*onnx.Unsized)) {
+			c.Hint = sizes
 		}
 		out = append(out, &c)
 		if e.Code == onnx.CodeOperator || e.Code == onnx.CodeAttribute {

@@ -41,6 +41,15 @@ func Pipeline(names []string, own map[string]passes.Pass) (list []passes.Pass, e
 	return list, passes.CheckOrder(list)
 }
 
+// keepsResults reports whether no pass of a pipeline changes results by more than the
+// order of sums.
+func keepsResults(names []string) bool {
+	kept := fx.Passes()
+	return !slices.ContainsFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(kept, func(p passes.Pass) bool { return p.Name == name })
+	})
+}
+
 // Known checks the passes of a pipeline that are built in.
 func Known(names []string) error {
 	names = slices.DeleteFunc(slices.Clone(names), OwnPass)

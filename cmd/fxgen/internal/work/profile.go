@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
@@ -187,7 +188,7 @@ func (p *profileJSON) text(top int) string {
 		if r.GFlops > 0 {
 			flops, peak = fmt.Sprintf("%.1f", r.GFlops), fmt.Sprintf("%.0f%%", 100*r.OfPeak)
 		}
-		line := fmt.Sprintf("%.4f\t%.1f%%\t%s\t%s\t%.1f\t%d\t%s\t%s\t%s", r.MS, 100*r.Share, flops, peak, r.GBs, r.Steps, r.Name, r.Kernel, r.Scope)
+		line := fmt.Sprintf("%.4f\t%.1f%%\t%s\t%s\t%.1f\t%d\t%s\t%s\t%s", r.MS, 100*r.Share, flops, peak, r.GBs, r.Steps, diag.Name(r.Name), r.Kernel, diag.Name(r.Scope))
 		fmt.Fprintln(w, strings.TrimRight(line, "\t"))
 	}
 	w.Flush()

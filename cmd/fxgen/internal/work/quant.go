@@ -72,6 +72,7 @@ func (c *captured) quantise(ctx context.Context, j *Job, res *Result) error {
 	if _, err := c.integers(ctx, j, res, config, backend); err != nil {
 		return err
 	}
+	c.warnOfWeights(j, res)
 	return saved(c.gm, res)
 }
 

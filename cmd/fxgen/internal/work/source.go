@@ -43,6 +43,7 @@ type Source struct {
 	onnx  *onnx.File              // of models, which are imported when the source is captured
 	bound []string                // inputs of a model that have a value for good
 	fixed map[string]*array.Array // the values
+	types map[string]shape.Type   // of inputs, in place of the file's
 
 	values []*array.Array // of the inputs, where the source has them
 
@@ -112,8 +113,9 @@ func Unreadable(path string, err error) error {
 type captured struct {
 	src    *Source
 	gm     *graph.Module
-	module any          // nil for functions and files
-	page   *draw.Report // of a drawing that is a page
+	origin *graph.Module // the graph before passes that keep its results; nil where one may not
+	module any           // nil for functions and files
+	page   *draw.Report  // of a drawing that is a page
 }
 
 // capture makes the graph of a source. values tells that the weights are needed.
@@ -132,7 +134,7 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 	}
 	c := &captured{src: s}
 	if s.Graph != nil {
-		if len(j.Inputs) > 0 {
+		if len(j.Inputs) > 0 && s.onnx == nil {
 			return nil, diag.New(BadValue, "-input "+j.Inputs[0].Name+"="+j.Inputs[0].Value+": "+s.Name+" is a graph, its inputs have types of their own").
 				WithHint("edit the types in the graph's first line, or give sizes with -shape")
 		}
@@ -300,7 +302,16 @@ func unknownInput(name string, all []Named) error {
 	for i, in := range all {
 		names[i] = in.Name
 	}
-	return diag.New(BadValue, "there is no input "+name).WithHint("the inputs are " + strings.Join(names, ", "))
+	return diag.New(BadValue, "there is no input "+diag.Name(name)).WithHint("the inputs are " + namesText(names))
+}
+
+// namesText lists names that come from a file.
+func namesText(names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = diag.Name(name)
+	}
+	return strings.Join(list, ", ")
 }
 
 func badValue(what string, err error) error {

@@ -13,10 +13,13 @@ import (
 type CaseSet struct {
 	Source *Source
 	Sample onnx.Sample
+	Bound  []string // inputs that have the sample's values for good, since sizes follow from them
 }
 
-// OpenCase reads the folder of a case and imports its model for each sample.
-func OpenCase(dir string) ([]CaseSet, error) {
+// OpenCase reads the folder of a case and imports its model for each sample, with the types
+// and sizes of the job. Inputs are bound to the sample only where nothing else would do, as
+// other commands need their values as well.
+func OpenCase(dir string, j *Job) ([]CaseSet, error) {
 	path := filepath.Join(dir, "model.onnx")
 	f, err := onnx.Read(path)
 	if err != nil {
@@ -26,14 +29,18 @@ func OpenCase(dir string) ([]CaseSet, error) {
 	if err != nil {
 		return nil, err
 	}
+	types, err := typesOf(f, j)
+	if err != nil {
+		return nil, err
+	}
 	var sets []CaseSet
 	for _, s := range samples {
-		m, bound, err := f.ImportFor(s.Inputs, onnx.Options{Lengths: s.Lengths})
+		m, bound, err := f.ImportFor(s.Inputs, onnx.Options{Lengths: s.Lengths, Inputs: types})
 		if err != nil {
-			return nil, (&Source{path: path, onnx: f}).explained(err, s.Inputs, false)
+			return nil, (&Source{path: path, onnx: f, types: types}).explained(err, s.Inputs, false)
 		}
 		src := &Source{Name: filepath.Base(dir), Graph: m, Outputs: f.Outputs(), values: f.Args(s, bound)}
-		sets = append(sets, CaseSet{src, s})
+		sets = append(sets, CaseSet{src, s, bound})
 	}
 	return sets, nil
 }

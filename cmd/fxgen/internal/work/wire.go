@@ -144,6 +144,42 @@ func Request(dir string, j *Job) error {
 	return os.WriteFile(filepath.Join(dir, "job.json"), text, 0o666)
 }
 
+// Choice says which of the things in a test binary the job of an exchange is about.
+type Choice struct {
+	Name     string
+	Captured string            // the key of the function or of the constructor, "" for File and Model
+	Method   string            // of modules, Forward when empty
+	Params   []string          // names in the signature
+	Outputs  []string          // the same of the results
+	File     string            // a graph's file or folder
+	Model    string            // a built-in network
+	Passes   map[string]string // where the passes of -passes are declared, by the names given there
+}
+
+// FolderVariable is the environment variable that names the folder of the exchange.
+const FolderVariable = "FXGEN_JOB"
+
+const choiceFile = "choice.json"
+
+// Choose writes the choice of an exchange.
+func Choose(dir string, c *Choice) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, choiceFile), text, 0o666)
+}
+
+// Chosen reads it.
+func Chosen(dir string) (*Choice, error) {
+	text, err := os.ReadFile(filepath.Join(dir, choiceFile))
+	if err != nil {
+		return nil, err
+	}
+	var c Choice
+	return &c, json.Unmarshal(text, &c)
+}
+
 // Receive reads the result of an exchange. An error of the job itself is a
 // diag.List; missing tells that there is no result.
 func Receive(dir string) (res *Result, missing bool, err error) {
@@ -169,33 +205,13 @@ func Receive(dir string) (res *Result, missing bool, err error) {
 	return m.Result, false, nil
 }
 
-// temporary are the variables that say where temporary files go, on some system; kept is put before
-// the names of those that the user has.
+// temporary are the variables that say where temporary files go, on some system.
 var temporary = []string{"TMPDIR", "TMP", "TEMP"}
 
-const kept = "FXGEN_USER_"
-
-// TemporaryIn has programs with an environment put temporary files into a folder, until they call
-// OwnTemporary.
+// TemporaryIn has programs with an environment put temporary files into a folder.
 func TemporaryIn(env []string, folder string) []string {
 	for _, name := range temporary {
-		if v, ok := os.LookupEnv(name); ok {
-			env = append(env, kept+name+"="+v)
-		}
 		env = append(env, name+"="+folder)
 	}
 	return env
-}
-
-// OwnTemporary gives this process the user's variables back: a model may keep files where they say.
-func OwnTemporary() error {
-	var errs []error
-	for _, name := range temporary {
-		if v, ok := os.LookupEnv(kept + name); ok {
-			errs = append(errs, os.Setenv(name, v), os.Unsetenv(kept+name))
-		} else {
-			errs = append(errs, os.Unsetenv(name))
-		}
-	}
-	return errors.Join(errs...)
 }

@@ -51,8 +51,10 @@ func coordinate(index string, dims []int, axis int) string {
 func overNest(n nest, params []param, write func(b *strings.Builder, coords []string)) *Kernel {
 	numbers, starts := n.starts()
 	params = append(params, starts...)
-	last := len(n.dims) - 1
-	inner := n.dims[last]
+	last, inner := len(n.dims)-1, 1
+	if last >= 0 { // else it is one element, without coordinates
+		inner = n.dims[last]
+	}
 	if inner < rowwise || last == 0 && inner < flat {
 		k := each(product(n.dims), params, false, func(b *strings.Builder) {
 			write(b, unravel(b, "i", "c", "\t", n.dims))

@@ -1,0 +1,63 @@
+// Package keep builds the programs that fxgen runs, and keeps them: linking takes
+// longer than all the rest of most commands. The go command decides whether a program
+// that was kept is what it would build. It does so by the identifiers of everything
+// that goes into it, without linking.
+package keep
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
+	"github.com/gofx-dev/gofx/lowering"
+)
+
+// Variable is the environment variable that names the folder of programs; "-" keeps none.
+const Variable = "FXGEN_CACHE"
+
+// Program is a program to be built: by `go build`, or by `go test -c` where it is a test.
+type Program struct {
+	Key  string   // of what should be looked at first, as [lowering.Key] makes it
+	Args []string // of the go command, up to the package
+	Of   string   // the package
+	Dir  string   // where the go command runs
+	Env  []string
+}
+
+// Build builds the program as a file, and returns what the go command printed. The
+// error is that of the command.
+func (p *Program) Build(ctx context.Context, file string) ([]byte, error) {
+	folder := lowering.UserFolder("fxgen", os.Getenv(Variable))
+	kept := folder.Load(p.Key)
+	if kept != nil {
+		if err := os.WriteFile(file, kept, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	out, err := proc.Output(ctx, p.command(ctx, file))
+	if err != nil {
+		return out, err
+	}
+	if made, err := os.ReadFile(file); err == nil && !bytes.Equal(made, kept) {
+		folder.Save(p.Key, made)
+	}
+	return out, nil
+}
+
+// command is the go command that builds the program. Nobody debugs it: it is linked
+// without symbols, in less time, where the user's flags do not say how to link. It
+// does not say which commit it comes from, and is the same after the next one.
+func (p *Program) command(ctx context.Context, file string) *exec.Cmd {
+	args := append(p.Args[:len(p.Args):len(p.Args)], "-buildvcs=false", "-o", file)
+	flags := proc.Command(ctx, "go", "env", "GOFLAGS")
+	flags.Dir, flags.Env = p.Dir, p.Env
+	if said, err := proc.Output(ctx, flags); err == nil && !strings.Contains(string(said), "-ldflags") {
+		args = append(args, "-ldflags=-s -w")
+	}
+	cmd := proc.Command(ctx, "go", append(args, p.Of)...)
+	cmd.Dir, cmd.Env = p.Dir, p.Env
+	return cmd
+}

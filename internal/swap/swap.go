@@ -1,0 +1,107 @@
+// Package swap puts finished files in the place of others, so that nobody takes files of two
+// makings for one: neither after a power cut nor when the process is killed between them. It
+// writes no contents; who has written them asks for their places here.
+package swap
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// File is a finished file that lies beside its place.
+type File struct{ Temp, Path string }
+
+// Into puts files in their places. Of several that belong together main is the index of the
+// one without which the others are of no use, -1 for none: the one that is there goes first
+// and the new one comes last, so that whoever looks meanwhile, or after a kill, finds that
+// something is missing, and no mixture. On an error before any other file was replaced, the
+// old main is back.
+func Into(files []File, main int) (err error) {
+	if len(files) == 1 {
+		main = -1 // one rename is whole by itself
+	}
+	aside := ""
+	if main >= 0 {
+		aside = files[main].Temp + asideEnd
+		switch err := os.Rename(files[main].Path, aside); {
+		case os.IsNotExist(err):
+			aside = ""
+		case err != nil:
+			return err
+		}
+	}
+	done := 0
+	defer func() {
+		switch {
+		case aside == "":
+		case err != nil && done == 0:
+			_ = os.Rename(aside, files[main].Path) // the first error tells more
+		default:
+			_ = os.Remove(aside)
+		}
+	}()
+	for i, f := range files {
+		if i == main {
+			continue
+		}
+		if err := os.Rename(f.Temp, f.Path); err != nil {
+			return err
+		}
+		done++
+	}
+	sync(files) // before the one that says that all is there
+	if main < 0 {
+		return nil
+	}
+	if err := os.Rename(files[main].Temp, files[main].Path); err != nil {
+		return err
+	}
+	done++
+	sync(files[main : main+1])
+	return nil
+}
+
+const asideEnd = ".old"
+
+// sync writes the folders of files to the disk, as far as the system does that: renames are
+// in order on file systems that do not.
+func sync(files []File) {
+	seen := map[string]bool{}
+	for _, f := range files {
+		dir := filepath.Dir(f.Path)
+		if seen[dir] {
+			continue
+		}
+		seen[dir] = true
+		if d, err := os.Open(dir); err == nil {
+			_ = d.Sync()
+			_ = d.Close()
+		}
+	}
+}
+
+// LeftFor is how long an unfinished file lies before Clean takes it for one that its process
+// has left, and not for one that is being written.
+const LeftFor = time.Hour
+
+// Clean removes what processes that were killed have left in a folder: files and folders
+// whose names are prefix and letters and digits that os.MkdirTemp, os.CreateTemp or
+// rand.Text chose, and that nobody has written to for LeftFor.
+func Clean(dir, prefix string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), prefix)
+		rest = strings.TrimSuffix(rest, asideEnd)
+		if !ok || rest == "" || strings.Trim(rest, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+			continue
+		}
+		if info, err := e.Info(); err == nil && (info.Mode().IsRegular() || info.IsDir()) && time.Since(info.ModTime()) > LeftFor {
+			_ = os.RemoveAll(filepath.Join(dir, e.Name())) // it is in nobody's way
+		}
+	}
+}

@@ -1,0 +1,470 @@
+package onnx
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// mlDomain is the domain of classical machine learning.
+const mlDomain = "ai.onnx.ml"
+
+// mlRules are its operators on tensors of numbers. All but trees and the coupling of
+// probabilities are written with op/std.
+var mlRules = map[string][]rule{
+	"Scaler":                 from(1, scaler),
+	"Normalizer":             from(1, normalizer),
+	"Binarizer":              from(1, binarizer),
+	"Imputer":                from(1, imputer),
+	"ArrayFeatureExtractor":  from(1, featureExtractor),
+	"FeatureVectorizer":      from(1, featureVectorizer),
+	"OneHotEncoder":          from(1, oneHotEncoder),
+	"LabelEncoder":           {{since: 1, build: oldLabelEncoder}, {since: 2, build: func(c *call) []op.Value { return labelEncoder(c, false) }}, {since: 4, build: func(c *call) []op.Value { return labelEncoder(c, true) }}},
+	"LinearRegressor":        from(1, linearRegressor),
+	"LinearClassifier":       from(1, linearClassifier),
+	"SVMRegressor":           from(1, svmRegressor),
+	"SVMClassifier":          from(1, svmClassifier),
+	"TreeEnsembleRegressor":  from(1, treeRegressor),
+	"TreeEnsembleClassifier": from(1, treeClassifier),
+	"TreeEnsemble":           from(5, treeEnsemble),
+}
+
+// Reading attributes.
+
+// texts returns an attribute of strings.
+func (c *call) texts(name string) []string {
+	a := c.attr(name, pb.AttrStrings)
+	if a == nil {
+		return nil
+	}
+	s := make([]string, len(a.Strings))
+	for i, b := range a.Strings {
+		s[i] = string(b)
+	}
+	return s
+}
+
+// tensorAttr returns an attribute that is a tensor, nil when it is absent.
+func (c *call) tensorAttr(name string) *array.Array {
+	a := c.attr(name, pb.AttrTensor)
+	if a == nil || a.T == nil {
+		return nil
+	}
+	v, err := arrayOf(a.T, c.im.data)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// tensorFloats returns the elements of a tensor of floats.
+func (c *call) tensorFloats(name string) []float64 {
+	a := c.tensorAttr(name)
+	if a == nil {
+		return nil
+	}
+	if !a.DType().IsFloat() {
+		panic(refuse(CodeType, "attribute "+name+" is "+array.Describe(a.DType(), a.Shape())+", expected floats"))
+	}
+	f := make([]float64, a.Len())
+	for i := range f {
+		f[i] = array.Float64At(a, i)
+	}
+	return f
+}
+
+// floatsOr returns a list of floats, or the tensor of doubles that stands for it.
+func (c *call) floatsOr(name string) []float64 {
+	f := c.floats(name)
+	if g := c.tensorFloats(name + "_as_tensor"); g != nil {
+		if f != nil {
+			panic(refuse(CodeModel, "attributes "+name+" and "+name+"_as_tensor are both there, expected one"))
+		}
+		return g
+	}
+	return f
+}
+
+// lengths requires lists to have as many elements as the first.
+func (c *call) lengths(n int, first string, lists map[string]int) {
+	for _, name := range slices.Sorted(func(yield func(string) bool) {
+		for name := range lists {
+			if !yield(name) {
+				return
+			}
+		}
+	}) {
+		if lists[name] != n {
+			panic(refuse(CodeModel, "attribute "+name+" has "+strconv.Itoa(lists[name])+" elements and "+first+" "+strconv.Itoa(n)+", expected as many"))
+		}
+	}
+}
+
+// Building.
+
+// table is a constant of the node.
+func (c *call) table(name string, a *array.Array) op.Value {
+	if c.folding {
+		return constants{a: []*array.Array{a}}
+	}
+	of := c.n.Name
+	if of == "" && len(c.n.Outputs) > 0 {
+		of = c.n.Outputs[len(c.n.Outputs)-1]
+	}
+	return c.im.in(c.scope.cur, &value{name: of + "." + name, arr: a})
+}
+
+// vector is a constant of floats.
+func (c *call) vector(name string, d array.DType, f []float64, dims ...int) op.Value {
+	if len(dims) == 0 {
+		dims = []int{len(f)}
+	}
+	a := array.New(d, dims...)
+	for i, v := range f {
+		array.SetFloat64At(a, i, v)
+	}
+	return c.table(name, a)
+}
+
+// to converts where it has to.
+func (c *call) to(d array.DType, x op.Value) op.Value {
+	if x.Type().DType() == d {
+		return x
+	}
+	return c.do(std.Cast, std.CastAttrs{DType: d}, x)
+}
+
+// features returns input 0 as a matrix: a vector is one row.
+func (c *call) features() op.Value {
+	x := c.x(0)
+	switch r := c.rank(0); {
+	case r == 1:
+		return c.do(std.Unsqueeze, std.DimAttrs{Dim: 0}, x)
+	case r != 2:
+		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected a row of features for each case"))
+	}
+	return x
+}
+
+// floats32 is features in f32, as these operators compute.
+func (c *call) features32() op.Value {
+	x := c.features()
+	c.numeric(x)
+	return c.to(array.F32, x)
+}
+
+func (c *call) numeric(x op.Value) {
+	if d := x.Type().DType(); d != array.Invalid && !d.IsFloat() && !d.IsInt() {
+		panic(refuse(CodeType, "the input is "+x.Type().String()+", expected numbers"))
+	}
+}
+
+// ofFeatures is an attribute with one number, or with one for each feature.
+func (c *call) ofFeatures(name string, f []float64, x op.Value) {
+	n := x.Type().Dim(-1)
+	if k, known := n.Int(); known && len(f) != 1 && len(f) != k {
+		panic(refuse(CodeModel, "attribute "+name+" has "+strconv.Itoa(len(f))+" elements, expected 1 or "+strconv.Itoa(k)+", the number of features"))
+	}
+}
+
+// scaler shifts and scales features.
+func scaler(c *call) []op.Value {
+	x := c.x(0)
+	c.numeric(x)
+	c.rank(0)
+	if c.rank(0) == 0 {
+		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected features"))
+	}
+	offset, scale := c.floats("offset"), c.floats("scale")
+	if x.Type().DType() != array.F64 {
+		x = c.to(array.F32, x)
+	}
+	d := x.Type().DType()
+	for _, step := range []struct {
+		name string
+		f    []float64
+		o    *op.Op
+	}{{"offset", offset, std.Sub}, {"scale", scale, std.Mul}} {
+		if len(step.f) == 0 {
+			continue
+		}
+		c.ofFeatures(step.name, step.f, x)
+		x = c.do(step.o, nil, x, c.vector(step.name, d, step.f))
+	}
+	return []op.Value{c.to(array.F32, x)}
+}
+
+// normalizer divides rows by their greatest element, or by their length.
+func normalizer(c *call) []op.Value {
+	norm := c.oneOf("norm", "MAX", "L1", "L2")
+	x := c.x(0)
+	c.numeric(x)
+	if r := c.rank(0); r != 1 && r != 2 {
+		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected one or two dimensions"))
+	}
+	x = c.to(array.F32, x)
+	a := std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}
+	var by op.Value
+	switch norm {
+	case "MAX":
+		by = c.do(std.Amax, a, x)
+	case "L1":
+		by = c.do(std.Sum, a, c.do(std.Abs, nil, x))
+	default:
+		by = c.do(std.Sqrt, nil, c.do(std.Sum, a, c.do(std.Mul, nil, x, x)))
+	}
+	zero := c.do(std.Eq, std.BinaryAttrs{Other: op.Float(0)}, by)
+	one := c.vector("one", array.F32, []float64{1}, 1)
+	return c.one(std.Div, nil, x, c.do(std.Where, nil, zero, one, by))
+}
+
+func binarizer(c *call) []op.Value {
+	x := c.x(0)
+	c.numeric(x)
+	d := x.Type().DType()
+	if !d.IsFloat() {
+		x = c.to(array.F32, x)
+	}
+	over := c.do(std.Gt, std.BinaryAttrs{Other: op.Float(c.float("threshold", 0))}, x)
+	return []op.Value{c.to(d, over)}
+}
+
+// imputer puts numbers in the places of one number, or of NaN.
+func imputer(c *call) []op.Value {
+	x := c.x(0)
+	c.numeric(x)
+	d := x.Type().DType()
+	var with []float64
+	var ints []int
+	var hit op.Value
+	if d.IsFloat() {
+		with = c.floats("imputed_value_floats")
+		c.ignore("imputed_value_int64s", "replaced_value_int64")
+		old := float64(float32(c.float("replaced_value_float", 0)))
+		if math.IsNaN(old) {
+			hit = c.do(std.Isnan, nil, x)
+		} else {
+			hit = c.do(std.Eq, std.BinaryAttrs{Other: op.Float(old)}, x)
+		}
+	} else {
+		ints = c.list("imputed_value_int64s")
+		with = make([]float64, len(ints))
+		c.ignore("imputed_value_floats", "replaced_value_float")
+		hit = c.do(std.Eq, std.BinaryAttrs{Other: op.Int(int64(c.int("replaced_value_int64", 0)))}, x)
+	}
+	if len(with) == 0 {
+		panic(refuse(CodeModel, "there is no number to put in the place of missing ones, expected an attribute with such"))
+	}
+	if c.rank(0) == 0 {
+		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected features"))
+	}
+	c.ofFeatures("imputed_value", with, x)
+	fill := c.vector("imputed", d, with)
+	if ints != nil {
+		fill = c.to(d, c.labels("imputed", ints))
+	}
+	return c.one(std.Where, nil, hit, fill, x)
+}
+
+// featureExtractor takes columns.
+func featureExtractor(c *call) []op.Value {
+	x, at := c.x(0), c.x(1)
+	if t := c.typ(1).DType(); t != array.I64 && t != array.I32 {
+		panic(refuse(CodeType, "the indices are "+c.typ(1).String()+", expected integers"))
+	}
+	at = c.do(std.Flatten, std.FlattenAttrs{EndDim: -1}, c.to(array.I64, at))
+	switch c.rank(0) {
+	case 0:
+		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected features"))
+	case 1:
+		x = c.do(std.Unsqueeze, std.DimAttrs{Dim: 0}, x)
+	}
+	return c.one(std.IndexSelect, std.DimAttrs{Dim: -1}, x, at)
+}
+
+// featureVectorizer puts inputs side by side, each in as many columns as it is said to have.
+func featureVectorizer(c *call) []op.Value {
+	widths := c.list("inputdimensions")
+	if len(c.in) == 0 || len(widths) != len(c.in) {
+		panic(refuse(CodeModel, "inputdimensions has "+strconv.Itoa(len(widths))+" elements for "+strconv.Itoa(len(c.in))+" inputs, expected one for each"))
+	}
+	parts := make([]op.Value, len(c.in))
+	for i, w := range widths {
+		one := *c
+		one.in = c.in[i : i+1]
+		x := one.features32()
+		n, known := x.Type().Dim(1).Int()
+		if !known || w < 1 || w > mostColumns {
+			panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", and inputdimensions says "+strconv.Itoa(w)+" columns, expected a known number of them"))
+		}
+		switch {
+		case n > w:
+			x = c.do(std.Slice, std.SliceAttrs{Dim: 1, Stop: shape.Const(w)}, x)
+		case n < w:
+			x = c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(0, w-n)}, x)
+		}
+		parts[i] = x
+	}
+	return c.one(std.Cat, std.DimAttrs{Dim: 1}, parts...)
+}
+
+// oneHotEncoder marks the category that an element is. Without zeros, elements of no
+// category are errors when the model runs: rows of a table that has none for them.
+func oneHotEncoder(c *call) []op.Value {
+	if s := c.texts("cats_strings"); len(s) > 0 {
+		panic(stringsRefused("the categories"))
+	}
+	cats := c.list("cats_int64s")
+	if len(cats) == 0 {
+		panic(refuse(CodeModel, "there are no categories, expected cats_int64s"))
+	}
+	zeros := c.flag("zeros", true)
+	x := c.x(0)
+	c.numeric(x)
+	same := c.do(std.Eq, nil, c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, c.to(array.I64, x)), c.labels("categories", cats))
+	if zeros {
+		return []op.Value{c.to(array.F32, same)}
+	}
+	n := len(cats)
+	if n > foldBytes/64 {
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(n)+" categories and no zeros for others, expected fewer"))
+	}
+	unit := array.New(array.F32, n, n)
+	for i := range n {
+		array.SetFloat64At(unit, i*n+i, 1)
+	}
+	any := c.do(std.Amax, std.ReduceAttrs{Dim: op.IntList(-1)}, c.to(array.I64, same))
+	place := c.do(std.Argmax, std.ArgAttrs{Dim: op.IntList(-1)}, c.to(array.I64, same))
+	beyond := c.table("none", array.Scalar(int64(n)))
+	place = c.do(std.Where, nil, c.to(array.Bool, any), place, beyond)
+	return c.one(std.Embedding, nil, place, c.table("units", unit))
+}
+
+// labels is a constant of integers.
+func (c *call) labels(name string, list []int) op.Value {
+	a := array.New(array.I64, len(list))
+	for i, v := range list {
+		array.Data[int64](a)[i] = int64(v)
+	}
+	return c.table(name, a)
+}
+
+func stringsRefused(what string) *diag.Error {
+	return refuse(CodeType, what+" are strings, expected integers").
+		WithHint("there are no tensors of strings; train or export the model with integers for them, and keep the names beside it")
+}
+
+func oldLabelEncoder(*call) []op.Value { panic(stringsRefused("the classes")) }
+
+// labelEncoder replaces keys by values, which are numbers of their own. From set 4 on NaN
+// is a key like others; before nothing is equal to it.
+func labelEncoder(c *call, nan bool) []op.Value {
+	for _, name := range []string{"keys_strings", "values_strings"} {
+		if c.texts(name) != nil {
+			panic(stringsRefused(name))
+		}
+	}
+	c.ignore("default_string")
+	keys, values := c.labelTable("keys"), c.labelTable("values")
+	if keys == nil || values == nil || keys.Len() != values.Len() || keys.Len() == 0 {
+		panic(refuse(CodeModel, "keys and values are not as many, or there are none"))
+	}
+	other := array.New(values.DType(), 1)
+	switch d := c.tensorAttr("default_tensor"); {
+	case d != nil && d.Len() == 1 && d.DType() == values.DType():
+		array.Copy(other, array.Reshape(d, 1))
+	case d != nil:
+		panic(refuse(CodeModel, "default_tensor is "+array.Describe(d.DType(), d.Shape())+", expected one "+values.DType().String()))
+	case values.DType().IsFloat():
+		array.SetFloat64At(other, 0, float64(float32(c.float("default_float", math.Copysign(0, -1)))))
+	default:
+		array.SetInt64At(other, 0, int64(c.int("default_int64", -1)))
+	}
+	c.ignore("default_float", "default_int64")
+	x := c.x(0)
+	if d := x.Type().DType(); d != keys.DType() && d != array.Invalid {
+		panic(refuse(CodeType, "the input is "+x.Type().String()+" and the keys are "+keys.DType().String()+", expected one element type"))
+	}
+	return []op.Value{c.lookUp(x, keys, values, other, nan)}
+}
+
+// labelTable reads keys or values.
+func (c *call) labelTable(name string) *array.Array {
+	if a := c.tensorAttr(name + "_tensor"); a != nil {
+		if !a.DType().IsFloat() && !a.DType().IsInt() {
+			panic(refuse(CodeType, name+"_tensor is "+array.Describe(a.DType(), a.Shape())+", expected numbers"))
+		}
+		return array.Reshape(array.Contiguous(a), a.Len())
+	}
+	if f := c.floats(name + "_floats"); f != nil {
+		a := array.New(array.F32, len(f))
+		for i, v := range f {
+			array.SetFloat64At(a, i, v)
+		}
+		return a
+	}
+	if n := c.list(name + "_int64s"); n != nil {
+		a := array.New(array.I64, len(n))
+		for i, v := range n {
+			array.Data[int64](a)[i] = int64(v)
+		}
+		return a
+	}
+	return nil
+}
+
+// lookUp finds keys by halving; the first of equal keys holds.
+func (c *call) lookUp(x op.Value, keys, values, other *array.Array, nanIsKey bool) op.Value {
+	order := make([]int, 0, keys.Len())
+	nan := -1
+	for i := range keys.Len() {
+		if keys.DType().IsFloat() && math.IsNaN(array.Float64At(keys, i)) {
+			if nan < 0 && nanIsKey {
+				nan = i
+			}
+			continue
+		}
+		order = append(order, i)
+	}
+	compare := func(a, b int) int {
+		if keys.DType().IsFloat() {
+			return cmp.Compare(array.Float64At(keys, a), array.Float64At(keys, b))
+		}
+		return cmp.Compare(array.Int64At(keys, a), array.Int64At(keys, b))
+	}
+	slices.SortStableFunc(order, compare)
+	order = slices.CompactFunc(order, func(a, b int) bool { return compare(a, b) == 0 })
+	v := c.table("other", array.Reshape(other))
+	if n := len(order); n > 0 {
+		sorted := c.table("keys", taken(keys, order))
+		place := c.do(std.Clamp, std.ClampAttrs{Max: op.Int(int64(n - 1))}, c.do(std.Searchsorted, nil, sorted, x))
+		pick := func(name string, from *array.Array) op.Value {
+			return c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(-1)}, c.do(std.Embedding, nil, place, c.table(name, asColumn(taken(from, order)))))
+		}
+		v = c.do(std.Where, nil, c.do(std.Eq, nil, pick("found", keys), x), pick("values", values), v)
+	}
+	if nan >= 0 {
+		v = c.do(std.Where, nil, c.do(std.Isnan, nil, x), c.table("nan", array.Reshape(taken(values, []int{nan}))), v)
+	}
+	return v
+}
+
+// taken are the elements of a vector at some places.
+func taken(a *array.Array, at []int) *array.Array {
+	out := array.New(a.DType(), len(at))
+	for i, k := range at {
+		array.Copy(array.Slice(out, 0, i, i+1, 1), array.Slice(a, 0, k, k+1, 1))
+	}
+	return out
+}
+
+// asColumn is a vector as a matrix.
+func asColumn(a *array.Array) *array.Array { return array.Reshape(a, a.Len(), 1) }

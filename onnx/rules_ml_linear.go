@@ -1,0 +1,201 @@
+package onnx
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+)
+
+// Transforms of scores, as ONNX Runtime has them: a column that stands for two classes is
+// treated apart, and a column that stands for itself has PROBIT alone.
+
+// transformOf is the attribute post_transform.
+func (c *call) transformOf() string {
+	return c.oneOf("post_transform", "NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
+}
+
+// transformed applies a transform to rows of scores.
+func (c *call) transformed(s op.Value, transform string) op.Value {
+	columns, known := s.Type().Dim(-1).Int()
+	if known && columns == 1 && transform != "PROBIT" {
+		return s
+	}
+	switch transform {
+	case "SOFTMAX":
+		return c.do(std.Softmax, std.DimAttrs{Dim: -1}, s)
+	case "LOGISTIC":
+		return c.do(std.Sigmoid, nil, s)
+	case "SOFTMAX_ZERO":
+		return c.softmaxZero(s)
+	case "PROBIT":
+		return c.probit(s)
+	}
+	return s
+}
+
+// softmaxZero leaves scores of (nearly) zero out of the softmax of the others.
+func (c *call) softmaxZero(s op.Value) op.Value {
+	a := std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}
+	top := c.do(std.Amax, a, s)
+	counts := c.do(std.Gt, std.BinaryAttrs{Other: op.Float(float64(float32(0.0000001)))}, c.do(std.Abs, nil, s))
+	e := c.do(std.Exp, nil, c.do(std.Sub, nil, s, top))
+	zero := c.table("zero", array.New(s.Type().DType(), 1))
+	e = c.do(std.Where, nil, counts, e, zero)
+	rest := c.do(std.Where, nil, counts, zero, c.do(std.Mul, nil, s, c.do(std.Exp, nil, c.do(std.Neg, nil, top))))
+	return c.do(std.Div, nil, c.do(std.Add, nil, e, rest), c.do(std.Sum, a, e))
+}
+
+// probit is the inverse of the normal distribution, by Winitzki's approximation of the
+// inverse error function, with the digits that ONNX Runtime takes.
+func (c *call) probit(s op.Value) op.Value {
+	const a = 0.147
+	times := func(x op.Value, f float64) op.Value { return c.do(std.Mul, std.BinaryAttrs{Other: op.Float(f)}, x) }
+	plus := func(x op.Value, f float64) op.Value { return c.do(std.Add, std.AddAttrs{Other: op.Float(f)}, x) }
+	x := plus(times(s, 2), -1)
+	log := c.do(std.Log, nil, c.do(std.Mul, nil, plus(c.do(std.Neg, nil, x), 1), plus(x, 1)))
+	v := plus(times(log, 0.5), 2/(3.14159*a))
+	root := c.do(std.Sqrt, nil, c.do(std.Sub, nil, c.do(std.Mul, nil, v, v), times(log, 1/a)))
+	r := c.do(std.Sqrt, nil, c.do(std.Sub, nil, root, v))
+	one := c.vector("signs", s.Type().DType(), []float64{-1, 1})
+	sign := c.do(std.Where, nil, c.do(std.Lt, std.BinaryAttrs{Other: op.Float(0)}, x), c.item(one, 0), c.item(one, 1))
+	return times(c.do(std.Mul, nil, sign, r), 1.41421356)
+}
+
+// item is an element of a vector, as a vector.
+func (c *call) item(v op.Value, i int) op.Value { return c.columns(v, 0, i, i+1) }
+
+// paired makes two columns of one that says how much for the second class: of
+// probabilities one less than 1, else the opposite.
+func (c *call) paired(s op.Value, transform string, probability bool) op.Value {
+	var other op.Value
+	switch {
+	case transform == "PROBIT":
+		panic(refuse(CodeAttribute, "post_transform PROBIT of one score for two classes is not supported: runtimes differ"))
+	case transform == "LOGISTIC":
+		other, s = c.do(std.Sigmoid, nil, c.do(std.Neg, nil, s)), c.do(std.Sigmoid, nil, s)
+	case probability:
+		other = c.do(std.Add, std.AddAttrs{Other: op.Float(1)}, c.do(std.Neg, nil, s))
+	default:
+		other = c.do(std.Neg, nil, s)
+	}
+	return c.do(std.Cat, std.DimAttrs{Dim: 1}, other, s)
+}
+
+// classLabels are the classes; their number is known where they are strings, too.
+type classLabels struct {
+	ints  []int
+	count int
+	names bool
+}
+
+func (c *call) classLabels(ints string) classLabels {
+	names, list := c.texts("classlabels_strings"), c.list(ints)
+	if len(names) > 0 {
+		if len(c.n.Outputs) > 0 && c.n.Outputs[0] != "" && c.isRead(c.n.Outputs[0]) {
+			e := stringsRefused("the classes")
+			e.Hint += "; scores alone can be read: drop output " + diag.Quote(c.n.Outputs[0])
+			panic(e)
+		}
+		return classLabels{count: len(names), names: true}
+	}
+	return classLabels{ints: list, count: len(list)}
+}
+
+// isRead reports whether a value of the main graph is an output of the model, or an operand.
+func (c *call) isRead(name string) bool {
+	if c.scope.outer != nil || c.scope.depth > 0 {
+		return true
+	}
+	for _, o := range c.im.model.Graph.Outputs {
+		if o.Name == name {
+			return true
+		}
+	}
+	for _, n := range c.im.model.Graph.Nodes {
+		for _, a := range n.Attrs {
+			if a.G != nil || len(a.Graphs) > 0 {
+				return true // a body may read it
+			}
+		}
+		for _, in := range n.Inputs {
+			if in == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// labelled are the classes at some places among them; where their names are strings nobody
+// reads them, and the places stand for them.
+func (c *call) labelled(place op.Value, l classLabels) op.Value {
+	for i, v := range l.ints {
+		if v != i {
+			return c.do(std.IndexSelect, std.DimAttrs{}, c.labels("classes", l.ints), place)
+		}
+	}
+	return place
+}
+
+// top is the first of the greatest columns.
+func (c *call) top(s op.Value) op.Value {
+	return c.do(std.Argmax, std.ArgAttrs{Dim: op.IntList(1)}, s)
+}
+
+// second is 1 where the only column is greater than a limit.
+func (c *call) second(s op.Value, limit float64) op.Value {
+	over := c.do(std.Gt, std.BinaryAttrs{Other: op.Float(limit)}, s)
+	return c.do(std.Flatten, std.FlattenAttrs{EndDim: -1}, c.to(array.I64, over))
+}
+
+// linearScores are products with coefficients, a row for each result.
+func (c *call) linearScores(targets int, intercepts []float64) op.Value {
+	x := c.features32()
+	coef := c.floats("coefficients")
+	if targets < 1 || len(coef) == 0 || len(coef)%targets != 0 {
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(coef))+" coefficients for "+strconv.Itoa(targets)+" results, expected as many for each"))
+	}
+	var bias op.Value
+	switch len(intercepts) {
+	case 0:
+	case targets:
+		bias = c.vector("intercepts", array.F32, intercepts)
+	default:
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(intercepts))+" intercepts, expected "+strconv.Itoa(targets)))
+	}
+	return c.do(std.Linear, nil, x, c.vector("coefficients", array.F32, coef, targets, len(coef)/targets), bias)
+}
+
+func linearRegressor(c *call) []op.Value {
+	transform := c.transformOf()
+	return []op.Value{c.transformed(c.linearScores(c.int("targets", 1), c.floats("intercepts")), transform)}
+}
+
+// linearClassifier has one row of coefficients for each class, or for two of them.
+func linearClassifier(c *call) []op.Value {
+	c.ignore("multi_class") // how the model was trained
+	transform, l := c.transformOf(), c.classLabels("classlabels_ints")
+	b := c.floats("intercepts")
+	s := c.linearScores(len(b), b)
+	if len(b) == 1 {
+		switch l.count {
+		case 0:
+			l.ints = []int{0, 1}
+		case 2:
+		default:
+			panic(refuse(CodeModel, "there is one score for "+strconv.Itoa(l.count)+" classes, expected 2"))
+		}
+		y := c.labelled(c.second(s, 0), l)
+		if l.count == 0 {
+			return []op.Value{y, c.transformed(s, transform)}
+		}
+		return []op.Value{y, c.paired(s, transform, true)}
+	}
+	if l.count != len(b) {
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(b))+" scores for "+strconv.Itoa(l.count)+" classes, expected as many"))
+	}
+	return []op.Value{c.labelled(c.top(s), l), c.transformed(s, transform)}
+}

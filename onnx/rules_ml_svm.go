@@ -1,0 +1,185 @@
+package onnx
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/ml"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Machines with support vectors: products of the operand with vectors, and sums of these
+// products with coefficients. What there is for pairs of classes is a matrix, made here.
+
+// columns are some of a value, in dimension dim.
+func (c *call) columns(x op.Value, dim, from, to int) op.Value {
+	return c.do(std.Slice, std.SliceAttrs{Dim: dim, Start: shape.Const(from), Stop: shape.Const(to)}, x)
+}
+
+// kernelOf returns the kernel of an operand [N,F] with n vectors: [N,n].
+func (c *call) kernelOf(x op.Value, vectors []float64, n int) op.Value {
+	kind := c.oneOf("kernel_type", "LINEAR", "POLY", "RBF", "SIGMOID")
+	params := c.floats("kernel_params")
+	if len(params) != 3 && (kind != "LINEAR" || len(params) != 0) {
+		panic(refuse(CodeModel, "kernel_params has "+strconv.Itoa(len(params))+" elements, expected gamma, coef0 and degree"))
+	}
+	if n < 1 || len(vectors) == 0 || len(vectors)%n != 0 {
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(vectors))+" numbers of "+strconv.Itoa(n)+" vectors, expected as many for each"))
+	}
+	v := c.vector("vectors", array.F32, vectors, n, len(vectors)/n)
+	if kind == "RBF" { // by differences: of products of numbers that are not scaled little would be left
+		d := c.do(std.Sub, nil, c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, x), v)
+		sum := c.do(std.Sum, std.ReduceAttrs{Dim: op.IntList(2)}, c.do(std.Mul, nil, d, d))
+		return c.do(std.Exp, nil, c.do(std.Mul, std.BinaryAttrs{Other: op.Float(-params[0])}, sum))
+	}
+	k := c.do(std.Linear, nil, x, v)
+	if kind == "LINEAR" {
+		return k
+	}
+	k = c.do(std.Add, std.AddAttrs{Other: op.Float(params[1])}, c.do(std.Mul, std.BinaryAttrs{Other: op.Float(params[0])}, k))
+	if kind == "SIGMOID" {
+		return c.do(std.Tanh, nil, k)
+	}
+	return c.do(std.Pow, std.ReversibleAttrs{Other: op.Float(params[2])}, k)
+}
+
+// rhoOf has at least n elements.
+func (c *call) rhoOf(n int) []float64 {
+	rho := c.floats("rho")
+	if len(rho) < n || n < 1 {
+		panic(refuse(CodeModel, "rho has "+strconv.Itoa(len(rho))+" elements, expected "+strconv.Itoa(n)))
+	}
+	return rho[:n]
+}
+
+// svmRegressor has one number for each row, or with one_class its sign.
+func svmRegressor(c *call) []op.Value {
+	c.transformOf() // which ONNX Runtime does not apply, and exporters leave at NONE
+	x := c.features32()
+	vectors, coef, rho := c.floats("support_vectors"), c.floats("coefficients"), c.rhoOf(1)
+	supports, sign := c.int("n_supports", 0), c.flag("one_class", false)
+	var s op.Value
+	if supports > 0 {
+		if len(coef) != supports {
+			panic(refuse(CodeModel, "there are "+strconv.Itoa(len(coef))+" coefficients, expected "+strconv.Itoa(supports)))
+		}
+		s = c.do(std.Linear, nil, c.kernelOf(x, vectors, supports), c.vector("coefficients", array.F32, coef, 1, len(coef)), c.vector("rho", array.F32, rho))
+	} else {
+		c.ignore("kernel_type", "kernel_params")
+		if len(coef) == 0 {
+			panic(refuse(CodeModel, "there are no coefficients, expected one for each feature"))
+		}
+		s = c.do(std.Linear, nil, x, c.vector("coefficients", array.F32, coef, 1, len(coef)), c.vector("rho", array.F32, rho))
+	}
+	if sign {
+		over := c.to(array.F32, c.do(std.Gt, std.BinaryAttrs{Other: op.Float(0)}, s))
+		s = c.do(std.Add, std.AddAttrs{Other: op.Float(-1)}, c.do(std.Mul, std.BinaryAttrs{Other: op.Float(2)}, over))
+	}
+	return []op.Value{s}
+}
+
+// svm is a classifier that is read.
+type svm struct {
+	*call
+	transform string
+	labels    classLabels
+	coef      []float64
+	a, b      []float64 // of probabilities
+}
+
+func svmClassifier(c *call) []op.Value {
+	m := svm{call: c, transform: c.transformOf(), labels: c.classLabels("classlabels_ints"), coef: c.floats("coefficients"), a: c.floats("prob_a"), b: c.floats("prob_b")}
+	x := c.features32()
+	supports, vectors := c.list("vectors_per_class"), c.floats("support_vectors")
+	if m.labels.count < 1 || m.labels.count > mostClasses || len(m.coef) == 0 || len(m.a) != len(m.b) {
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(m.labels.count)+" classes, "+strconv.Itoa(len(m.coef))+" coefficients and "+strconv.Itoa(len(m.a))+" and "+strconv.Itoa(len(m.b))+
+			" numbers for probabilities, expected at most "+strconv.Itoa(mostClasses)+" classes, and as many of the last two"))
+	}
+	starts := []int{0}
+	for _, n := range supports {
+		if n < 0 || n > len(vectors) {
+			panic(refuse(CodeModel, "a class has "+strconv.Itoa(n)+" vectors, expected 0 to "+strconv.Itoa(len(vectors))))
+		}
+		starts = append(starts, starts[len(starts)-1]+n)
+	}
+	if starts[len(starts)-1] == 0 {
+		return m.linear(x)
+	}
+	return m.pairs(x, starts, vectors)
+}
+
+// mostClasses keeps matrices of pairs of classes small.
+const mostClasses = 1 << 10
+
+// linear has one row of coefficients for each class, and one rho for all.
+func (m svm) linear(x op.Value) []op.Value {
+	c, n := m.call, m.labels.count
+	c.ignore("kernel_type", "kernel_params")
+	if len(m.coef)%n != 0 {
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(m.coef))+" coefficients for "+strconv.Itoa(n)+" classes, expected as many for each"))
+	}
+	s := c.do(std.Linear, nil, x, c.vector("coefficients", array.F32, m.coef, n, len(m.coef)/n))
+	s = c.do(std.Add, nil, s, c.vector("rho", array.F32, c.rhoOf(1)))
+	y := c.top(s)
+	if n == 2 && len(m.a) == 0 {
+		greatest := c.do(std.Amax, std.ReduceAttrs{Dim: op.IntList(1)}, s)
+		o, limit := std.Gt, 0.0
+		if !slices.ContainsFunc(m.coef, func(v float64) bool { return v < 0 }) {
+			o, limit = std.Ge, 0.5
+		}
+		y = c.do(std.Where, nil, c.do(o, std.BinaryAttrs{Other: op.Float(limit)}, greatest), c.vector("second", array.I64, []float64{1}), y)
+	}
+	return []op.Value{c.labelled(y, m.labels), c.transformed(s, m.transform)}
+}
+
+// pairs has a decision for each pair of classes, which vote.
+func (m svm) pairs(x op.Value, starts []int, vectors []float64) []op.Value {
+	c, n := m.call, m.labels.count
+	total := starts[len(starts)-1]
+	pairs := n * (n - 1) / 2
+	switch {
+	case n < 2 || len(starts) != n+1:
+		panic(refuse(CodeModel, "vectors_per_class has "+strconv.Itoa(len(starts)-1)+" elements for "+strconv.Itoa(n)+" classes, expected one for each of at least 2"))
+	case len(m.coef) != (n-1)*total:
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(m.coef))+" coefficients, expected "+strconv.Itoa((n-1)*total)+", one less than classes for each vector"))
+	case len(m.a) != 0 && len(m.a) != pairs:
+		panic(refuse(CodeModel, "prob_a has "+strconv.Itoa(len(m.a))+" elements, expected "+strconv.Itoa(pairs)))
+	case pairs*max(total, n) > mostSupports:
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(pairs)+" pairs of classes with "+strconv.Itoa(total)+" vectors, expected at most "+strconv.Itoa(mostSupports)+" products"))
+	}
+	// Decision p of classes i < j: row j-1 of the coefficients at the vectors of i, and row i at those of j.
+	w, votes := make([]float64, pairs*total), make([]float64, n*pairs)
+	p := 0
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			row := w[p*total : (p+1)*total]
+			copy(row[starts[i]:starts[i+1]], m.coef[(j-1)*total+starts[i]:])
+			copy(row[starts[j]:starts[j+1]], m.coef[i*total+starts[j]:i*total+starts[j+1]])
+			votes[i*pairs+p], votes[j*pairs+p] = 1, -1
+			p++
+		}
+	}
+	k := c.to(array.F64, c.kernelOf(x, vectors, total)) // large coefficients of both signs are added up
+	s := c.to(array.F32, c.do(std.Linear, nil, k, c.vector("pairs", array.F64, w, pairs, total), c.vector("rho", array.F64, c.rhoOf(pairs))))
+	won := c.to(array.F32, c.do(std.Gt, std.BinaryAttrs{Other: op.Float(0)}, s))
+	bias := make([]float64, n) // a class wins what the first of a pair does not
+	for j := range bias {
+		bias[j] = float64(j)
+	}
+	y := c.labelled(c.top(c.do(std.Linear, nil, won, c.vector("votes", array.F32, votes, n, pairs), c.vector("second", array.F32, bias))), m.labels)
+	switch {
+	case len(m.a) > 0:
+		v := c.do(std.Add, nil, c.do(std.Mul, nil, s, c.vector("prob_a", array.F32, m.a)), c.vector("prob_b", array.F32, m.b))
+		v = c.do(std.Clamp, std.ClampAttrs{Min: op.Float(float64(float32(1e-7))), Max: op.Float(float64(1 - float32(1e-7)))}, c.do(std.Sigmoid, nil, c.do(std.Neg, nil, v)))
+		return []op.Value{y, c.transformed(c.do(ml.PairwiseCoupling, ml.PairwiseCouplingAttrs{Classes: n}, v), m.transform)}
+	case n == 2:
+		return []op.Value{y, c.paired(s, m.transform, m.transform != "NONE")}
+	}
+	return []op.Value{y, c.transformed(s, m.transform)}
+}
+
+// mostSupports bounds the matrices that pairs of classes are written out as.
+const mostSupports = 1 << 24
