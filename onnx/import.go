@@ -342,22 +342,6 @@ func (im *importer) inputType(name string, typ *pb.Type, member bool) (t shape.T
 	return shape.TensorType(d, shape.Of(dims...)), defines, nil
 }
 
-func kindOf(t *pb.Type) string {
-	switch {
-	case t == nil:
-		return "of no type"
-	case t.Sequence != nil:
-		return "a sequence"
-	case t.Map != nil:
-		return "a map"
-	case t.Sparse != nil:
-		return "a sparse tensor"
-	case t.Optional != nil:
-		return "an optional"
-	}
-	return "of no type"
-}
-
 // outputs returns the model's results.
 func (im *importer) outputs(s *scope) {
 	var args []*graph.Node

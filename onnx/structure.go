@@ -163,3 +163,20 @@ func readParts(path string, t *pb.Type) (list []*array.Array, length int, err er
 	}
 	return list, len(list), nil
 }
+
+// kindOf names what a type is that is no tensor, for messages.
+func kindOf(t *pb.Type) string {
+	switch {
+	case t == nil:
+		return "of no type"
+	case t.Sequence != nil:
+		return "a sequence"
+	case t.Map != nil:
+		return "a map"
+	case t.Sparse != nil:
+		return "a sparse tensor"
+	case t.Optional != nil:
+		return "an optional"
+	}
+	return "of no type"
+}
