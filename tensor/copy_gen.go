@@ -58,7 +58,7 @@ func (x *Tensor) SelectScatter(src *Tensor, dim, index int) *Tensor {
 // SliceScatter is x with the elements that slice shows replaced by src.
 //
 // start and stop may be ints or [Size] values. The optional [std.SliceAttrs],
-// at most one, sets Step.
+// at most one, sets Step and Inside.
 func SliceScatter(x, src *Tensor, dim int, start, stop any, opts ...std.SliceAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.SliceScatter, opts)
@@ -71,7 +71,7 @@ func SliceScatter(x, src *Tensor, dim int, start, stop any, opts ...std.SliceAtt
 // SliceScatter is x with the elements that slice shows replaced by src.
 //
 // start and stop may be ints or [Size] values. The optional [std.SliceAttrs],
-// at most one, sets Step.
+// at most one, sets Step and Inside.
 func (x *Tensor) SliceScatter(src *Tensor, dim int, start, stop any, opts ...std.SliceAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.SliceScatter, opts)

@@ -88,7 +88,7 @@ func (x *Tensor) Select(dim, index int) *Tensor {
 // Slice takes the elements from start to stop, by step, of one dimension.
 //
 // start and stop may be ints or [Size] values. The optional [std.SliceAttrs],
-// at most one, sets Step.
+// at most one, sets Step and Inside.
 func Slice(x *Tensor, dim int, start, stop any, opts ...std.SliceAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.Slice, opts)
@@ -101,7 +101,7 @@ func Slice(x *Tensor, dim int, start, stop any, opts ...std.SliceAttrs) *Tensor 
 // Slice takes the elements from start to stop, by step, of one dimension.
 //
 // start and stop may be ints or [Size] values. The optional [std.SliceAttrs],
-// at most one, sets Step.
+// at most one, sets Step and Inside.
 func (x *Tensor) Slice(dim int, start, stop any, opts ...std.SliceAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.Slice, opts)

@@ -74,7 +74,7 @@ func evaluate(t *testing.T, p *xla.Program, in []*array.Array) []*array.Array {
 }
 
 // without are the operators of which no sample can be emitted; see docs/lowering.md.
-var without = []string{"non_max_suppression", "nonzero", "observe", "range", "unique"}
+var without = []string{"non_max_suppression", "non_max_suppression_limits", "nonzero", "observe", "range", "unique"}
 
 // narrowOnly matches the reasons of single samples: element types, and regions whose number of
 // points or whose order decides.

@@ -20,12 +20,15 @@ var End = shape.Const(math.MaxInt64)
 // Symbolic bounds must lie within the dimension, not be negative, and the start
 // not be behind the stop. Of a dimension of symbolic size, a single element that
 // is taken must be there, so that it has size 1, and one that loses one element must not be
-// empty. All that is guarded. Step 0 means 1.
+// empty. All that is guarded. With Inside constant bounds of such a dimension must lie
+// within it, too. Step 0 means 1.
 type SliceAttrs struct {
 	Dim   int       `fx:",arg"`
 	Start shape.Dim `fx:",arg"`
 	Stop  shape.Dim `fx:",arg"`
 	Step  int
+	// Inside says that nothing is to be cut at the ends.
+	Inside bool
 }
 
 // NarrowAttrs are the attributes of narrow: Length elements from Start on, all
@@ -48,7 +51,14 @@ func (a NarrowAttrs) slice(t shape.Type) SliceAttrs {
 			stop = End // the slice's bounds count from the end too
 		}
 	}
-	return SliceAttrs{Dim: a.Dim, Start: start, Stop: stop}
+	s := SliceAttrs{Dim: a.Dim, Start: start, Stop: stop}
+	if t.Ranked() {
+		_, known := t.Dim(a.Dim).Int()
+		_, from := start.Int()
+		_, to := stop.Int()
+		s.Inside = !known && (from || to)
+	}
+	return s
 }
 
 // SelectAttrs are the attributes of select; a negative index counts from the end.
@@ -286,116 +296,6 @@ func someAxes(dims op.Ints, rank int) ([]int, error) {
 	return axisList(dims, rank)
 }
 
-func sliceDims(c *op.Infer, a SliceAttrs, d shape.Dims) (shape.Dims, error) {
-	axis, err := realAxis(a.Dim, d.Len())
-	if err != nil {
-		return d, err
-	}
-	if a.Step < 0 {
-		return d, diag.New(op.BadAttr, "step "+strconv.Itoa(a.Step)+", expected a positive one").
-			WithHint("flip reverses a dimension")
-	}
-	size, step := d.At(axis), max(a.Step, 1)
-	if one, err := oneElement(c, a, size, step); one || err != nil {
-		return d.With(axis, shape.Const(1)), err
-	}
-	lo, err := sliceBound(c, a.Start, size, false)
-	if err != nil {
-		return d, err
-	}
-	hi, err := sliceBound(c, a.Stop, size, true)
-	if err != nil {
-		return d, err
-	}
-	length := hi.Sub(lo)
-	if n, ok := length.Int(); ok {
-		if n > 0 {
-			n = (n-1)/step + 1
-		}
-		return d.With(axis, shape.Const(max(n, 0))), nil
-	}
-	count := length.AddInt(step - 1).FloorDivInt(step)
-	_, from := a.Start.Int()
-	_, to := a.Stop.Int()
-	some, all := shape.AtLeast(size, shape.Const(1)), shape.AtLeast(count, shape.Const(0))
-	switch {
-	case !from || !to:
-		return d.With(axis, count), inside(c, lo, hi)
-	case all.Truth() != shape.True && some.Implies(all):
-		return d.With(axis, count), c.AtLeast(size, shape.Const(1), op.SizeMismatch, func() string {
-			return "dimension " + strconv.Itoa(axis) + " of size " + size.String() + ", expected at least one element"
-		})
-	}
-	return d.With(axis, count.Max(shape.Const(0))), nil // bounds that lie beyond an end are cut there
-}
-
-// oneElement requires the element to be there that a slice takes of a dimension of any
-// size, where it takes one at most: a size of 1 broadcasts.
-func oneElement(c *op.Infer, a SliceAttrs, size shape.Dim, step int) (bool, error) {
-	start, ok := a.Start.Int()
-	stop, known := a.Stop.Int()
-	if _, sized := size.Int(); sized || size.IsUnknown() || !ok || !known {
-		return false, nil
-	}
-	if a.Stop.Equal(End) {
-		if stop = 0; start >= 0 {
-			return false, nil
-		}
-	} else if (start < 0) != (stop < 0) {
-		return false, nil
-	}
-	if stop <= start || stop-start > step || stop-start < 0 {
-		return false, nil
-	}
-	least := shape.Const(max(start, -1-start)).AddInt(1)
-	return true, c.AtLeast(size, least, op.SizeMismatch, func() string {
-		return "element " + strconv.Itoa(start) + " of a dimension of size " + size.String() + ", expected one inside"
-	})
-}
-
-// sliceBound resolves a bound of a dimension of the given size. What lies beyond an end is
-// cut there, where a start beyond the last end, and a stop before the first one, may stay: they
-// leave nothing. Where a bound is symbolic, it is taken to lie inside.
-func sliceBound(c *op.Infer, b, size shape.Dim, stop bool) (shape.Dim, error) {
-	v, isInt := b.Int()
-	n, sized := size.Int()
-	switch {
-	case b.Equal(End):
-		return size, nil
-	case isInt && sized && v < 0:
-		return shape.Const(max(n+v, 0)), nil
-	case isInt && sized:
-		return shape.Const(min(v, n)), nil
-	case b.Is(0):
-		return b, nil
-	case b.IsUnknown() || size.IsUnknown():
-		return shape.Unknown, nil
-	case isInt && v < 0 && stop:
-		return size.Add(b), nil
-	case isInt && v < 0:
-		return size.Add(b).Max(shape.Const(0)), nil
-	case isInt && stop:
-		return size.Min(b), nil
-	case isInt:
-		return b, nil
-	}
-	if shape.AtLeast(b, size).Truth() == shape.True {
-		return size, nil
-	}
-	return b, inside(c, b, size)
-}
-
-// inside requires b to be neither negative nor more than n.
-func inside(c *op.Infer, b, n shape.Dim) error {
-	what := func() string {
-		return b.String() + " lies outside a dimension of size " + n.String() + ", expected 0 to that size"
-	}
-	if err := c.AtLeast(b, shape.Const(0), op.SizeMismatch, what); err != nil {
-		return err
-	}
-	return c.AtLeast(n, b, op.SizeMismatch, what)
-}
-
 func narrowDims(c *op.Infer, a NarrowAttrs, d shape.Dims) (shape.Dims, error) {
 	axis, err := realAxis(a.Dim, d.Len())
 	if err != nil {
@@ -451,21 +351,13 @@ func diagonalDims(_ *op.Infer, a DiagonalAttrs, d shape.Dims) (shape.Dims, error
 		return d, err
 	}
 	rows, cols := d.At(d1), d.At(d2)
-	length := shape.Unknown
-	r, rok := rows.Int()
-	c, cok := cols.Int()
-	switch {
-	case rok && cok:
-		length = shape.Const(max(min(r-max(-a.Offset, 0), c-max(a.Offset, 0)), 0))
-	case a.Offset == 0 && rows.Equal(cols):
-		length = rows
-	}
+	length := rows.AddInt(-max(-a.Offset, 0)).Min(cols.AddInt(-max(a.Offset, 0))).Max(shape.Const(0))
 	return without(without(d, max(d1, d2)), min(d1, d2)).Append(length), nil
 }
 
 func sliceSamples(g *op.Gen) []op.Sample {
 	at := func(dim, start, stop, step int) SliceAttrs {
-		return SliceAttrs{dim, shape.Const(start), shape.Const(stop), step}
+		return SliceAttrs{Dim: dim, Start: shape.Const(start), Stop: shape.Const(stop), Step: step}
 	}
 	return append(moveCalls(g, at(1, 1, 3, 0), 2, 4, 3),
 		okCall("negative axis and bounds", at(-1, -3, -1, 1), g.Normal(2, 4)),

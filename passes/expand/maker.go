@@ -261,12 +261,13 @@ func (c *maker) swap(x op.Value, i, j int) op.Value {
 	return c.permute(x, perm...)
 }
 
-// slice takes the elements from start up to stop of an axis.
+// slice takes the elements from start up to stop of an axis, which has them.
 func (c *maker) slice(x op.Value, axis int, start, stop shape.Dim) op.Value {
 	if start.Is(0) && (stop.Equal(std.End) || stop.Equal(x.Type().Dim(axis))) {
 		return x
 	}
-	return c.call(std.Slice, std.SliceAttrs{Dim: axis, Start: start, Stop: stop}, x)
+	_, known := x.Type().Dim(axis).Int()
+	return c.call(std.Slice, std.SliceAttrs{Dim: axis, Start: start, Stop: stop, Inside: !known}, x)
 }
 
 // pick takes one index of an axis, which vanishes.

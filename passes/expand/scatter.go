@@ -50,6 +50,7 @@ func sliceScatter(c *maker, a std.SliceAttrs, in []op.Value) op.Value {
 	x, src, d := in[0], in[1], c.dims(in[0])
 	i := axis(a.Dim, len(d))
 	start, stop := bound(a.Start, d[i]), bound(a.Stop, d[i])
+	stop = stop.Max(start) // no elements otherwise
 	if n, ok := stop.Sub(start).Int(); ok && n <= 0 {
 		return x
 	}
