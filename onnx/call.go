@@ -175,7 +175,11 @@ func (c *call) rank(i int) int {
 	c.value(i)
 	r := c.typ(i).Rank()
 	if r < 0 {
-		panic(refuse(CodeValue, "the rank of input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known"))
+		e := refuse(CodeValue, "the rank of input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known")
+		if n := c.in[i].node; n != nil && n.Opcode() != graph.Placeholder {
+			e = c.im.curable(e, n)
+		}
+		panic(e)
 	}
 	return r
 }
