@@ -179,6 +179,8 @@ func (c *call) rank(i int) int {
 		e := refuse(CodeValue, "the rank of input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known")
 		if c.im.undecided {
 			e = e.WithHint(sizesHint)
+		} else if n := c.in[i].node; n != nil && n.Opcode() != graph.Placeholder {
+			e = c.im.curable(e, n)
 		}
 		panic(e)
 	}

@@ -163,7 +163,7 @@ const mostBound = 64
 // numbers that say how the model is to compute: nothing may be bound to the former.
 func isData(t shape.Type) bool {
 	if !t.Ranked() {
-		return false
+		return true
 	}
 	n, known := t.Dims().Prod().Int()
 	return t.Rank() > 1 || known && n > mostBound || !known && t.DType().IsFloat()

@@ -119,7 +119,11 @@ func resize(c *call) []op.Value {
 	case given(2):
 		c.scaleBy(&r, axes, c.numbers(2))
 	default:
-		r.sizes(axes, c.dims(3), policy)
+		sizes := c.dims
+		if policy != "stretch" { // a factor follows from them, which must be a number
+			sizes = func(i int) []shape.Dim { return shape.Ints(c.ints(i)...).Slice() }
+		}
+		r.sizes(axes, sizes(3), policy)
 	}
 	return []op.Value{c.resized(&r)}
 }

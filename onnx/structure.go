@@ -164,6 +164,7 @@ func readParts(path string, t *pb.Type) (list []*array.Array, length int, err er
 	return list, len(list), nil
 }
 
+// kindOf names what a type is that is no tensor, for messages.
 func kindOf(t *pb.Type) string {
 	switch {
 	case t == nil:
