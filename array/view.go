@@ -33,10 +33,17 @@ func NumElems(shape []int) (n int, ok bool) {
 	return int(prod), true
 }
 
+// Countable reports whether there can be a contiguous array of the type and shape: NumElems takes
+// the shape, and the number of bytes is an int.
+func Countable(d DType, shape []int) bool {
+	n, ok := NumElems(shape)
+	return ok && n <= maxInt/max(d.Size(), 1)
+}
+
 // countable panics with a *diag.Error of CodeTooLarge when no contiguous array of the type and
-// shape can be: NumElems refuses the shape, or the number of bytes leaves the range of int.
+// shape can be.
 func countable(d DType, shape []int) {
-	if n, ok := NumElems(shape); ok && n <= maxInt/max(d.Size(), 1) {
+	if Countable(d, shape) {
 		return
 	}
 	text := d.String() + "["

@@ -92,6 +92,8 @@ func TestPartsKeepOptions(t *testing.T) {
 			f.SetBool(true)
 		case reflect.Int:
 			f.SetInt(2)
+		case reflect.Int64:
+			f.SetInt(1 << 30)
 		default:
 			require.Equal(t, "Weights", v.Type().Field(i).Name, "give the new field a value here")
 			o.Weights = array.F16

@@ -1,7 +1,6 @@
 package op
 
 import (
-	"math"
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
@@ -259,7 +258,7 @@ func newOutputs(t shape.Type) ([]*array.Array, error) {
 }
 
 func newOutput(d array.DType, dims []int) (*array.Array, error) {
-	if n, ok := array.NumElems(dims); !ok || n > math.MaxInt/max(d.Size(), 1) {
+	if !array.Countable(d, dims) {
 		return nil, diag.New(TooLarge, "the result "+shape.TensorType(d, shape.Ints(dims...)).String()+" takes more bytes than there are addresses")
 	}
 	a := &array.Array{}

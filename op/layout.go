@@ -220,7 +220,7 @@ func (o *Op) tried(attrs any, in []shape.Type, at Layout) ([]Layout, shape.Truth
 			continue
 		}
 		d, dims, ok := t.Concrete()
-		if _, fits := array.NumElems(dims); !ok || !fits {
+		if !ok || !array.Countable(d, dims) {
 			return nil, shape.Open
 		}
 		headers[i] = &array.Array{}

@@ -60,7 +60,7 @@ var Mutations = []Mutation{
 	// Guards.
 	{Name: "a size fixed on request is not guarded", File: "tracer/sizes.go", Old: "g.AddGuard(d, shape.Const(v), n)", New: "_ = shape.Const(v)"},
 	{Name: "the interpreter does not check guards", File: "interp/guards.go", Old: "if c == nil {", New: "if c == nil || node != nil {"},
-	{Name: "inputs of other sizes are let in", File: "interp/inputs.go", Old: "bad = wk && gk && w != g", New: "bad = wk && gk && w != g && w < 0"},
+	{Name: "inputs of other sizes are let in", File: "interp/inputs.go", Old: "dims = wk && gk && w != g", New: "dims = wk && gk && w != g && w < 0"},
 	{Name: "the plan does not check sizes", File: "lowering/cpu/inputs.go", Old: "if want == a.Dim(k) {", New: "if want == a.Dim(k) || want > 0 {"},
 }
 

@@ -25,7 +25,7 @@ type Executable struct {
 	taken   []int                 // values that lie in donated inputs
 	regions map[int][]*Executable // bodies of control-flow steps
 	threads int
-	limit   int64 // Options.MaxBytes
+	limit   int64       // Options.MaxBytes
 	special *specialist // nil where nothing is gained by knowing sizes
 
 	mu       sync.Mutex

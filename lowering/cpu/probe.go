@@ -100,7 +100,7 @@ func (p *prober) sized(k int, t shape.Type) *array.Array {
 		}
 		dims[i] = n
 	}
-	if _, ok := array.NumElems(dims); !ok {
+	if !array.Countable(t.DType(), dims) {
 		return nil
 	}
 	a := &array.Array{}

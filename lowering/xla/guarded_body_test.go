@@ -19,7 +19,7 @@ graph g(%x: i64[N]) {
   symbol N = dim(%x, 0)
   %s = call_function[scan](%x, %x) {carry=1, seqs=1} : (i64[N], i64[N,N-4]) {
     region body(%c: i64[N], %r: i64[]) {
-      %y = call_function[slice](%c) {start=2, stop=-2} : i64[N-4]
+      %y = call_function[slice](%c) {start=2, stop=-2, inside=true} : i64[N-4]
       guard N >= 4 from %y
       return (%c, %y)
     }
@@ -44,7 +44,7 @@ graph g(%i: i64[], %x: i64[N]) {
       return %p
     }
     region body(%k: i64[], %c: i64[N]) {
-      %y = call_function[slice](%c) {start=2, stop=-2} : i64[N-4]
+      %y = call_function[slice](%c) {start=2, stop=-2, inside=true} : i64[N-4]
       guard N >= 4 from %y
       %z = call_function[sum](%y)
       %d = call_function[add](%c, %z) : i64[N]
@@ -62,7 +62,7 @@ graph g(%p: bool[], %x: i64[N]) {
   symbol N = dim(%x, 0)
   %s = call_function[cond](%p, %x) : (i64[], i64[N]) {
     region yes(%c: i64[N]) {
-      %y = call_function[slice](%c) {start=2, stop=-2} : i64[N-4]
+      %y = call_function[slice](%c) {start=2, stop=-2, inside=true} : i64[N-4]
       guard N >= 4 from %y
       %z = call_function[sum](%y)
       return (%z, %c)
@@ -88,6 +88,10 @@ graph g(%p: bool[], %x: i64[N]) {
 				}
 				if n < 4 {
 					require.ErrorIs(t, err, lowering.BadOption)
+					if name == "scan" { // all graphs of such a scan rely on it
+						require.ErrorContains(t, err, "relies on N >= 4")
+						continue
+					}
 					require.ErrorContains(t, err, "node %s")
 					continue
 				}

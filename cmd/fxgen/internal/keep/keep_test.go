@@ -60,7 +60,7 @@ func TestProgramsAreLinkedOnce(t *testing.T) {
 	b.source("two")
 	b.says("two", true, "the source has changed")
 	b.says("two", false, "the new one is kept")
-	files, err := os.ReadDir(b.kept)
+	files, err := filepath.Glob(filepath.Join(b.kept, "*.bin"))
 	require.NoError(t, err)
 	require.Len(t, files, 1, "in place of the old one")
 
@@ -70,7 +70,7 @@ func TestProgramsAreLinkedOnce(t *testing.T) {
 
 	t.Setenv("GOFLAGS", "")
 	b.says("two", true, "other flags")
-	path := filepath.Join(b.kept, files[0].Name())
+	path := files[0]
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	data[len(data)/2] ^= 1
