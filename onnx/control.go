@@ -3,6 +3,7 @@ package onnx
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -132,7 +133,8 @@ func branch(c *call) []*value {
 		}
 		return c.written(g, 0, nil)
 	}
-	of := c.value(0).claim
+	cond := c.value(0)
+	of := cond.claim
 	if of != nil {
 		if taken, ok := c.decide(of, c.value(0).node); ok {
 			return c.written(map[bool]*pb.Graph{true: yes, false: no}[taken], 0, nil)
@@ -142,7 +144,11 @@ func branch(c *call) []*value {
 	var captured []*value
 	for i, g := range []*pb.Graph{yes, no} {
 		s := c.region([]string{"then", "else"}[i])
-		if why := c.tried(of, func() { outs[i] = c.fill(s, g) }); why != nil {
+		if why := c.tried(func() { outs[i] = c.fill(s, g) }); why != nil {
+			if of == nil {
+				c.im.errs = append(c.im.errs, why...)
+				panic(c.untaken(cond))
+			}
 			return c.other(of, i, []*pb.Graph{yes, no}, why)
 		}
 		flat[i] = members(outs[i])
@@ -176,13 +182,9 @@ func branch(c *call) []*value {
 	return grouped(outs[0], c.results(c.scope.cur.Region(op.Cond, nil, regions, args...), len(flat[0])))
 }
 
-// tried fills a branch. Where sizes decide whether it is taken, it returns what is wrong with the branch
-// and takes that off the list.
-func (c *call) tried(of *claim, fill func()) (why diag.List) {
-	if of == nil {
-		fill()
-		return nil
-	}
+// tried fills a branch. It returns what is wrong with the branch and takes that off the list, since
+// the branch may never be taken.
+func (c *call) tried(fill func()) (why diag.List) {
 	before := len(c.im.errs)
 	defer func() {
 		x := recover()
@@ -210,6 +212,20 @@ func (c *call) other(of *claim, refused int, branches []*pb.Graph, why diag.List
 		panic(refuse(CodeValue, "which branch is taken depends on whether "+of.String()+", and one is refused").WithHint(sizesHint))
 	}
 	return c.written(branches[1-refused], 0, nil)
+}
+
+// untaken is the error of an If that has a branch that is refused: where values of inputs decide which
+// one is taken, giving them cures it.
+func (c *call) untaken(cond *value) any {
+	if cond.node == nil {
+		return stopped{}
+	}
+	values, data, _ := c.im.followsFrom(cond.node)
+	if len(values) == 0 || len(data) > 0 {
+		return stopped{}
+	}
+	e := refuse(CodeValue, "which branch is taken follows from "+strings.Join(quoted(values), ", ")+", and one is refused")
+	return c.im.curable(e, cond.node)
 }
 
 // condition has rank 0.

@@ -62,7 +62,7 @@ func (im *importer) readGiven(types map[string]shape.Type) {
 func (g *given) note(t shape.Type, s *pb.Shape, split map[string]bool) {
 	for i, d := range s.Dims {
 		to := t.Dim(i)
-		if d.Known || d.Param == "" || to.IsUnknown() {
+		if d.Known || letterOf(d) == "" || to.IsUnknown() {
 			continue
 		}
 		if have, ok := g.letters[d.Param]; ok && !have.Equal(to) {

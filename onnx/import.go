@@ -344,7 +344,7 @@ func (im *importer) inputType(name string, typ *pb.Type, member bool) (t shape.T
 		case sd.Known && sd.Size >= 0:
 			dims[i] = shape.Const(int(sd.Size))
 			continue
-		case sd.Param == "", member: // or -1, which some exporters write
+		case letterOf(sd) == "", member: // or -1, which some exporters write
 			dims[i] = shape.Sym(im.freshSymbol(name, i))
 		default:
 			dims[i] = im.symbol(sd.Param)

@@ -3,7 +3,10 @@ package onnx
 import (
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -31,6 +34,15 @@ func (im *importer) symbol(param string) shape.Dim {
 		im.symbols[param] = im.symbolLabels.fresh(legalName(param, "n"))
 	}
 	return shape.Sym(im.symbols[param])
+}
+
+// letterOf is the name of a size that the file leaves open, "" for one without. Some exporters write
+// "?" for each size that they do not know: these are not equal.
+func letterOf(d *pb.Dim) string {
+	if strings.ContainsFunc(d.Param, func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+		return d.Param
+	}
+	return ""
 }
 
 // reserveSymbols keeps the legal names of sizes from being given to others: different
