@@ -179,7 +179,13 @@ func branch(c *call) []*value {
 	for _, r := range regions {
 		c.align(r, captured)
 	}
-	return grouped(outs[0], c.results(c.scope.cur.Region(op.Cond, nil, regions, args...), len(flat[0])))
+	results := c.results(c.scope.cur.Region(op.Cond, nil, regions, args...), len(flat[0]))
+	if slices.ContainsFunc(results, func(v *value) bool { return !v.typ().Ranked() }) {
+		if values, data, _ := c.im.followsFrom(args[0]); len(data) == 0 {
+			c.im.form.decide = append(c.im.form.decide, values...)
+		}
+	}
+	return grouped(outs[0], results)
 }
 
 // tried fills a branch. It returns what is wrong with the branch and takes that off the list, since

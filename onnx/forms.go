@@ -149,6 +149,9 @@ func (im *importer) ones(t shape.Type) (axes []int, rely []shape.Relation, ok bo
 type form struct {
 	rels  []shape.Relation
 	sizes map[string]sizeAt // what symbols stand for
+	// decide are the inputs whose values say which branch an If takes, where the branches have results of
+	// other ranks: with them it is known.
+	decide []string
 }
 
 // sizeAt is a size of an input of the model.
@@ -177,7 +180,7 @@ func (f *form) fits(inputs map[string]*array.Array) bool {
 
 // formed is the form of the graph that has been imported.
 func (im *importer) formed() *form {
-	f := &form{rels: im.form.rels, sizes: map[string]sizeAt{}}
+	f := &form{rels: im.form.rels, sizes: map[string]sizeAt{}, decide: im.form.decide}
 	for _, s := range im.mod.Graph.Symbols() {
 		if name, ok := im.inputs[s.Node]; ok {
 			f.sizes[s.Name] = sizeAt{name, s.Axis}

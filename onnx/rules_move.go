@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -43,6 +44,7 @@ func padInputs(c *call) []op.Value {
 	if c.has(3) {
 		axes = c.ints(3)
 	}
+	pads = c.lateEnds(pads, axes)
 	value, known := 0.0, true
 	if c.has(2) {
 		if known = c.in[2].arr != nil; known {
@@ -60,14 +62,50 @@ func padInputs(c *call) []op.Value {
 	return c.one(std.Where, nil, inside, pad(c, c.x(0), pads, axes, 0), c.condition(c.x(2)))
 }
 
+// lateEnds makes symbols of the sizes that pads found at run time lead to, and says the counts at the end by
+// these. Each pad is a difference of two symbols: as a product of sums of them, the number of elements
+// of a result of four axes would have hundreds of terms.
+func (c *call) lateEnds(pads []shape.Dim, axes []int) []shape.Dim {
+	t := c.typ(0)
+	if axes == nil {
+		axes = allAxes(t.Rank())
+	}
+	if !t.Ranked() || len(pads) != 2*len(axes) {
+		return pads // refused where it is used
+	}
+	var ends []int
+	var totals []shape.Dim
+	for i, a := range axes {
+		lo, hi := pads[i], pads[len(axes)+i]
+		if c.im.isLate(lo) || c.im.isLate(hi) {
+			ends = append(ends, i)
+			totals = append(totals, t.Dim(c.axis(a, t.Rank())).Add(lo).Add(hi))
+		}
+	}
+	if len(ends) < 2 {
+		return pads
+	}
+	pads = slices.Clone(pads)
+	found := c.measured(1, &value{node: c.im.sizeNode(c.scope.cur, sizeList(totals...))}, false)
+	for k, i := range ends {
+		pads[len(axes)+i] = found[k].Sub(totals[k].Sub(pads[len(axes)+i]))
+	}
+	return pads
+}
+
+func allAxes(rank int) (axes []int) {
+	for i := range rank {
+		axes = append(axes, i)
+	}
+	return axes
+}
+
 // pad takes counts in front of all axes, then behind them; PyTorch has them from the
 // last axis backwards.
 func pad(c *call, x op.Value, pads []shape.Dim, axes []int, value float64) op.Value {
 	rank := c.rank(0)
 	if axes == nil {
-		for i := range rank {
-			axes = append(axes, i)
-		}
+		axes = allAxes(rank)
 	}
 	if len(pads) != 2*len(axes) {
 		panic(refuse(CodeModel, "pads has "+strconv.Itoa(len(pads))+" entries, expected "+strconv.Itoa(2*len(axes))))

@@ -201,8 +201,20 @@ func (f *File) importFor(values map[string]*array.Array, o Options) (m *graph.Mo
 		}
 	}
 	o.Sizes = sizes
+	bind := func(names []string) (more bool) {
+		for _, name := range names {
+			if a := values[name]; a != nil && given[name] == nil {
+				given[name], more = a, true
+				bound = append(bound, name)
+			}
+		}
+		return more
+	}
 	for {
 		if m, of, err = f.importForm(o); err == nil {
+			if bind(of.decide) {
+				continue
+			}
 			e = f.equalitiesOf(m, Sample{Lengths: o.Lengths}, slices.AppendSeq(slices.Clone(bound), maps.Keys(o.Values)))
 			if ones := e.ones(values); len(ones) > 0 {
 				o.Inputs = e.declare(o.Inputs, ones)
@@ -211,14 +223,7 @@ func (f *File) importFor(values map[string]*array.Array, o Options) (m *graph.Mo
 			slices.Sort(bound)
 			return m, of, bound, e, nil
 		}
-		more := false
-		for _, name := range unbound(err) {
-			if a := values[name]; a != nil && given[name] == nil {
-				given[name], more = a, true
-				bound = append(bound, name)
-			}
-		}
-		if !more {
+		if !bind(unbound(err)) {
 			return nil, nil, nil, nil, err
 		}
 	}
