@@ -336,7 +336,7 @@ func main() {
 		require.NoError(t, err)
 		t.Logf("%s/%s: %d bytes", x[0], x[1], st.Size())
 		if x[1] == "wasm" {
-			require.Less(t, st.Size(), int64(2_650_000))
+			require.Less(t, st.Size(), int64(2_700_000))
 		}
 	}
 }
