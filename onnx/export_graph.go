@@ -71,14 +71,15 @@ func (x *exporter) model() (*pb.Model, error) {
 		return nil, err
 	}
 	outs := x.outputNames(g.Output())
-	for _, n := range g.Inputs() {
-		x.names.fresh(n.Target())
+	ins := x.inputNames(g.Inputs())
+	for i, name := range ins {
+		ins[i] = x.names.fresh(name)
 	}
 	for i, name := range outs {
 		outs[i] = x.names.fresh(name)
 	}
-	for _, n := range g.Inputs() {
-		v := &exported{name: n.Target(), typ: n.Type()}
+	for i, n := range g.Inputs() {
+		v := &exported{name: ins[i], typ: n.Type()}
 		w.values[n] = v
 		w.g.Inputs = append(w.g.Inputs, &pb.Value{Name: v.name, Type: x.typeOf(n.Type())})
 	}
@@ -106,6 +107,18 @@ func irVersion(opset int) int64 {
 		}
 	}
 	return v
+}
+
+// inputNames are the names that the options give, else the graph's.
+func (x *exporter) inputNames(ins []*graph.Node) []string {
+	names := make([]string, len(ins))
+	for i, n := range ins {
+		names[i] = n.Target()
+		if given := x.options.Inputs; len(given) == len(ins) && given[i] != "" {
+			names[i] = given[i]
+		}
+	}
+	return names
 }
 
 // outputNames are the names that the options give, else the keys of the results, else "".
