@@ -88,6 +88,9 @@ func (x *exporter) model() (*pb.Model, error) {
 		return nil, err
 	}
 	w.outputs(g.Output().Args(), outs)
+	if err := x.errs.Err(); err != nil {
+		return nil, err
+	}
 	w.g.Initializers = x.initial
 	w.dropUnused()
 	sets := []*pb.Opset{{Version: int64(x.need)}}
@@ -369,6 +372,11 @@ func (w *graphWriter) outputs(args []*graph.Node, names []string) {
 			continue
 		}
 		v := w.find(a)
+		if v.items != nil || v.typ.Kind() != shape.Tensor {
+			w.x.errs.Add(a.Error(CodeExport, "result "+diag.Quote(names[i])+" is "+v.typ.String()+", and ONNX has outputs that are tensors").
+				WithHint("return its members, by getitem"))
+			continue
+		}
 		if v.made == nil || taken[v] || !slices.Contains(w.g.Nodes, v.made) {
 			n := &pb.Node{Op: "Identity", Name: names[i], Inputs: []string{v.name}, Outputs: []string{names[i]}}
 			w.g.Nodes = append(w.g.Nodes, n)

@@ -159,7 +159,6 @@ graph net(%i: i64[64], %w: f32[1,4]) {
 	require.ErrorContains(t, err, "the inputs were synthetic: give real ones with -calib")
 }
 
-
 // Synthetic weights of every float type are those of f32, rounded.
 func TestSyntheticWeightsOfOtherFloats(t *testing.T) {
 	weights := func(dtype string) *array.Array {
