@@ -147,9 +147,10 @@ func (c *captured) madeUp(ctx context.Context, j *Job) (list []certificate.Sampl
 	if err := t.smallest(ctx); err != nil {
 		return nil, nil, err
 	}
-	if len(t.free) == 0 {
-		return t.list, nil, nil
+	if t.list, err = c.steps(ctx, t.list[0]); err != nil || len(t.free) == 0 {
+		return t.list, nil, err
 	}
+	steps := len(t.list)
 	cover := passes.NewCover(c.gm.Graph, t.base, func(symbol string) bool { return !t.free[symbol] })
 	three := maps.Clone(t.base)
 	for symbol := range t.first {
@@ -161,7 +162,8 @@ func (c *captured) madeUp(ctx context.Context, j *Job) (list []certificate.Sampl
 		t.list = append(t.list, *s)
 		cover.Add(three)
 	}
-	for tries := 0; tries < mostTries && len(t.list) < mostMade && ctx.Err() == nil; tries++ {
+	most := mostMade + steps - 1
+	for tries := 0; tries < mostTries && len(t.list) < most && ctx.Err() == nil; tries++ {
 		sizes, ok := cover.Next()
 		if !ok {
 			break
