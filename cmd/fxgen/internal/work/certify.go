@@ -1,6 +1,7 @@
 package work
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -303,6 +304,34 @@ func (p *planned) close() error {
 	return exe.Close()
 }
 
+// interpreted runs the interpreter, on a state of its own for each sample, except where a
+// sample continues another.
+type interpreted struct {
+	module *graph.Module
+	state  *graph.Module
+	before []*array.Array
+}
+
+func (r *interpreted) run(ctx context.Context, s *certificate.Sample) (out []*array.Array, err error) {
+	if r.state == nil || !s.Continues {
+		r.state = fresh(r.module)
+	}
+	out, err = interpret(ctx, r.state, s.Arrays(r.before...))
+	r.before = copies(out)
+	return out, err
+}
+
+// copies are arrays whose memory no later run takes.
+func copies(list []*array.Array) []*array.Array {
+	out := make([]*array.Array, len(list))
+	for i, a := range list {
+		if a != nil {
+			out[i] = array.Clone(a)
+		}
+	}
+	return out
+}
+
 // all lists the diagnostics of an error.
 func all(err error) diag.List {
 	var l diag.List
@@ -375,6 +404,19 @@ func (c *captured) given(j *Job, res *Result) ([]certificate.Sample, error) {
 		list = append(list, s)
 	}
 	list = chained(list, sets)
+	n := fitting(list, mostSamples)
+	switch {
+	case n == 0 && len(list) > 0:
+		return nil, diag.New(BadValue, fmt.Sprintf("-samples %s: the inputs of %s have more than %d bytes, which become a file beside the code", j.SamplesDir, list[0].Name, mostSamples)).
+			WithHint("give fewer or smaller samples")
+	case n < len(list):
+		res.Notes.Add(&diag.Error{Note: true, Msg: fmt.Sprintf("the generated test has %d of the %d samples: the inputs of more have over %d bytes", n, len(list), mostSamples)})
+	}
+	return list[:n], nil
+}
+
+// fitting is how many of the first samples have inputs of at most so many bytes together.
+func fitting(list []certificate.Sample, most int) int {
 	size := 0
 	for k, s := range list {
 		for _, in := range s.Inputs {
@@ -382,17 +424,11 @@ func (c *captured) given(j *Job, res *Result) ([]certificate.Sample, error) {
 				size += in.Value.Len() * in.Value.DType().Size()
 			}
 		}
-		if size <= mostSamples {
-			continue
+		if size > most {
+			return k
 		}
-		if k == 0 {
-			return nil, diag.New(BadValue, fmt.Sprintf("-samples %s: the inputs of %s have %d bytes, expected at most %d, which become a file beside the code", j.SamplesDir, s.Name, size, mostSamples)).
-				WithHint("give fewer or smaller samples")
-		}
-		res.Notes.Add(&diag.Error{Note: true, Msg: fmt.Sprintf("the generated test has %d of the %d samples: the inputs of more have over %d bytes", k, len(list), mostSamples)})
-		return list[:k], nil
 	}
-	return list, nil
+	return len(list)
 }
 
 // mostSamples bounds the bytes of all inputs. They are read when the test runs, and no part
@@ -408,4 +444,35 @@ func (c *captured) sameBound(set onnx.Sample) error {
 		}
 	}
 	return nil
+}
+
+// chained makes steps of samples that are: those with an input that is, to the bit, a result
+// of the sample before. Results that say nothing, such as zeros, make no steps.
+func chained(list []certificate.Sample, sets []onnx.Sample) []certificate.Sample {
+	for k := 1; k < len(list); k++ {
+		s := &list[k]
+		for i := range s.Inputs {
+			in := &s.Inputs[i]
+			at := slices.IndexFunc(sets[k-1].Outputs, func(a *array.Array) bool { return telling(a) && identical(in.Value, a) })
+			if at >= 0 {
+				*in, s.Continues = certificate.Input{From: at + 1}, true
+			}
+		}
+	}
+	return list
+}
+
+// telling reports whether an array has different elements.
+func telling(a *array.Array) bool {
+	for i := 1; i < a.Len(); i++ {
+		if array.Float64At(a, i) != array.Float64At(a, 0) {
+			return true
+		}
+	}
+	return false
+}
+
+func identical(a, b *array.Array) bool {
+	return a.DType() == b.DType() && slices.Equal(a.Shape(), b.Shape()) &&
+		bytes.Equal(array.Bytes(array.Contiguous(a)), array.Bytes(array.Contiguous(b)))
 }
