@@ -57,10 +57,12 @@ func (s *Source) imported(j *Job) (*Source, error) {
 	c.Graph, c.bound, c.fixed = m, bound, values
 	names := slices.DeleteFunc(s.onnx.Inputs(), func(name string) bool { return slices.Contains(bound, name) })
 	c.Inputs = names
-	j.In = slices.DeleteFunc(j.In, func(in Named) bool { return slices.Contains(bound, in.Name) })
+	isBound := func(in Named) bool { return slices.Contains(bound, in.Name) }
+	j.In, j.Calib = slices.DeleteFunc(j.In, isBound), slices.DeleteFunc(j.Calib, isBound)
 	for _, list := range [][]Named{j.In, j.Shapes, j.Calib} {
 		for k, in := range list {
-			if at := slices.Index(names, in.Name); at >= 0 {
+			// A sequence is several inputs of the graph, and the places are not those of the file.
+			if at := slices.Index(names, in.Name); at >= 0 && len(names) == len(m.Graph.Inputs()) {
 				list[k].Name = m.Graph.Inputs()[at].Target()
 			}
 		}
