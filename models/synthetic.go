@@ -131,7 +131,8 @@ const fillBlock = 1 << 18
 
 // Synthetic fills the tensors of a module made by m.New with the formula of the
 // reference outputs: each value depends on the seed, the tensor's name, its rule
-// and its place alone. Tied tensors are filled once, under their first name.
+// and its place alone. Tied tensors are filled once, under their first name. The values are
+// of f32, rounded where the tensor has another float type; other tensors become 0.
 func Synthetic(m *Model, module any, seed string) {
 	owners := map[string]any{}
 	tensor.Walk(module, func(it tensor.Item) bool {
@@ -141,11 +142,12 @@ func Synthetic(m *Model, module any, seed string) {
 		return it.Module != nil
 	})
 	var jobs []fillJob
+	var others []narrowed
 	for _, e := range nn.StateDict(module) {
 		x := e.Tensor
 		dot := strings.LastIndexByte(e.Name, '.')
 		rule := RuleOf(owners[e.Name[:max(dot, 0)]], e.Name[dot+1:], x.Rank())
-		if rule == RuleZero || x.DType() != array.F32 {
+		if rule == RuleZero || !x.DType().IsFloat() {
 			nn.Constant(x, 0)
 			continue
 		}
@@ -155,14 +157,27 @@ func Synthetic(m *Model, module any, seed string) {
 				factors = append(factors, f.Factor)
 			}
 		}
-		data := tensor.Data[float32](x)
 		x.Array().Storage().Bump()
+		of := x.Array()
+		if x.DType() != array.F32 {
+			of = array.New(array.F32, x.Shape()...)
+			others = append(others, narrowed{of, x.Array()})
+		}
+		data := array.Data[float32](of)
 		for at := 0; at < len(data); at += fillBlock {
 			jobs = append(jobs, fillJob{data[at:min(at+fillBlock, len(data))], at, NewStream(seed, e.Name), rule, rule.bound(x.Shape()), factors})
 		}
 	}
 	inParallel(len(jobs), func(i int) { jobs[i].run() })
+	for _, o := range others {
+		for i := range o.to.Len() {
+			array.SetFloat64At(o.to, i, array.Float64At(o.from, i))
+		}
+	}
 }
+
+// narrowed are values of f32 and where they go in another type.
+type narrowed struct{ from, to *array.Array }
 
 // inParallel calls f for 0..n-1 on all processors.
 func inParallel(n int, f func(i int)) {

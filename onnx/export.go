@@ -21,6 +21,9 @@ type ExportOptions struct {
 	// Opset is the operator set of the file, from 17 on; 0 is the lowest that
 	// has what the graph needs. An older one makes of one operator several.
 	Opset int
+	// Inputs are the names of the inputs, those of the graph where they are empty or not as
+	// many: a name of the graph is an identifier, one of a file can be any text.
+	Inputs []string
 	// Outputs are the names of the outputs; without them they are the keys of the graph's
 	// results, or the names of the nodes that compute them.
 	Outputs []string
@@ -33,7 +36,7 @@ type ExportOptions struct {
 const oldestOpset = 17
 
 // Export writes a module as an ONNX model with its constants. Inputs and outputs keep their
-// names, parameters their paths; a node is named by the scope and the name of the node that
+// names unless the options give others, parameters their paths; a node is named by the scope and the name of the node that
 // it computes. Sizes that are symbols become named dimensions, and sizes of attributes that
 // follow from them are computed by the model, so that the file runs with other sizes.
 // Every input must have a type. Sub-graphs that are called are written out; the graph itself is not changed.

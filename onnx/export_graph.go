@@ -71,14 +71,15 @@ func (x *exporter) model() (*pb.Model, error) {
 		return nil, err
 	}
 	outs := x.outputNames(g.Output())
-	for _, n := range g.Inputs() {
-		x.names.fresh(n.Target())
+	ins := x.inputNames(g.Inputs())
+	for i, name := range ins {
+		ins[i] = x.names.fresh(name)
 	}
 	for i, name := range outs {
 		outs[i] = x.names.fresh(name)
 	}
-	for _, n := range g.Inputs() {
-		v := &exported{name: n.Target(), typ: n.Type()}
+	for i, n := range g.Inputs() {
+		v := &exported{name: ins[i], typ: n.Type()}
 		w.values[n] = v
 		w.g.Inputs = append(w.g.Inputs, &pb.Value{Name: v.name, Type: x.typeOf(n.Type())})
 	}
@@ -87,6 +88,9 @@ func (x *exporter) model() (*pb.Model, error) {
 		return nil, err
 	}
 	w.outputs(g.Output().Args(), outs)
+	if err := x.errs.Err(); err != nil {
+		return nil, err
+	}
 	w.g.Initializers = x.initial
 	w.dropUnused()
 	sets := []*pb.Opset{{Version: int64(x.need)}}
@@ -106,6 +110,18 @@ func irVersion(opset int) int64 {
 		}
 	}
 	return v
+}
+
+// inputNames are the names that the options give, else the graph's.
+func (x *exporter) inputNames(ins []*graph.Node) []string {
+	names := make([]string, len(ins))
+	for i, n := range ins {
+		names[i] = n.Target()
+		if given := x.options.Inputs; len(given) == len(ins) && given[i] != "" {
+			names[i] = given[i]
+		}
+	}
+	return names
 }
 
 // outputNames are the names that the options give, else the keys of the results, else "".
@@ -356,6 +372,11 @@ func (w *graphWriter) outputs(args []*graph.Node, names []string) {
 			continue
 		}
 		v := w.find(a)
+		if v.items != nil || v.typ.Kind() != shape.Tensor {
+			w.x.errs.Add(a.Error(CodeExport, "result "+diag.Quote(names[i])+" is "+v.typ.String()+", and ONNX has outputs that are tensors").
+				WithHint("return its members, by getitem"))
+			continue
+		}
 		if v.made == nil || taken[v] || !slices.Contains(w.g.Nodes, v.made) {
 			n := &pb.Node{Op: "Identity", Name: names[i], Inputs: []string{v.name}, Outputs: []string{names[i]}}
 			w.g.Nodes = append(w.g.Nodes, n)

@@ -104,7 +104,8 @@ func (c *exportCall) sliced(x op.Value, t shape.Type, axis int, start, stop shap
 	return c.w.emit("Slice", t, []op.Value{x, c.sizes(start), c.sizes(stop), c.list(axis), c.list(step)})
 }
 
-// roll joins the end with the start, axis by axis.
+// roll joins the end with the start, axis by axis. Where a size is open, the model computes
+// where the end begins.
 func roll(c *exportCall, a std.RollAttrs) op.Value {
 	shifts, axes := a.Shifts.Slice(), a.Dims.Slice()
 	x := c.in[0]
@@ -114,23 +115,16 @@ func roll(c *exportCall, a std.RollAttrs) op.Value {
 	}
 	for i, axis := range axes {
 		axis = axisOf(axis, rankOf(x))
-		shift := shifts[i]
-		if n, ok := x.Type().Dim(axis).Int(); ok {
-			if n == 0 {
-				continue
-			}
-			shift = (shift%n + n) % n
-		} else {
-			decline("the size that is rolled is " + x.Type().Dim(axis).String() + ", which must be a number")
-		}
-		if shift == 0 {
+		n, known := x.Type().Dim(axis).Int()
+		if shifts[i] == 0 || known && (n == 0 || shifts[i]%n == 0) {
 			continue
 		}
-		part := func(from, to shape.Dim) op.Value {
-			return c.do(std.Slice, std.SliceAttrs{Dim: axis, Start: from, Stop: to}, x)
-		}
-		n := x.Type().Dim(axis)
-		x = c.do(std.Cat, std.DimAttrs{Dim: axis}, part(n.AddInt(-shift), n), part(shape.Const(0), n.AddInt(-shift)))
+		cut := c.cutOf(x.(*exported), axis, shifts[i])
+		open := x.Type().WithDims(x.Type().Dims().With(axis, shape.Unknown))
+		at := c.list(axis)
+		end := c.w.emit("Slice", open, []op.Value{x, cut, c.list(math.MaxInt64), at})
+		start := c.w.emit("Slice", open, []op.Value{x, c.list(0), cut, at})
+		x = c.w.emit("Concat", x.Type(), []op.Value{end, start}, attrInt("axis", axis))
 	}
 	if a.Dims.Len() == 0 {
 		return c.reshape(x, c.typ.Dims().Slice()...)
@@ -139,6 +133,15 @@ func roll(c *exportCall, a std.RollAttrs) op.Value {
 		return c.node("Identity", c.in)
 	}
 	return x
+}
+
+// cutOf is where the part of an axis begins that a shift moves to its start.
+func (c *exportCall) cutOf(x *exported, axis, shift int) op.Value {
+	if n, ok := x.typ.Dim(axis).Int(); ok {
+		return c.list(n - (shift%n+n)%n)
+	}
+	size := c.w.emit("Max", oneSize, []op.Value{c.w.sizeOf(x, axis), c.list(1)}) // division by 0 ends a run
+	return c.w.emit("Mod", oneSize, []op.Value{c.list(-shift), size})
 }
 
 // exportPad: ONNX has the counts in front of all axes, then behind them.
@@ -193,23 +196,39 @@ func (c *exportCall) diagonalLast(a std.DiagonalAttrs) (x op.Value, i, j int) {
 // exportDiagonal takes the diagonal out of the rows and columns that have it, by a
 // sum over what a mask leaves.
 func exportDiagonal(c *exportCall, a std.DiagonalAttrs) op.Value {
-	x, _, _ := c.diagonalLast(a)
+	v, _, _ := c.diagonalLast(a)
 	d := c.dtype(0)
 	if d == array.Bool {
-		x = c.cast(x, array.I32)
+		v = c.cast(v, array.I32)
+	}
+	x := v.(*exported)
+	n := rankOf(x)
+	skip := []int{max(0, -a.Offset), max(0, a.Offset)} // rows and columns
+	size := c.diagonalSize(x, skip)
+	number := c.w.emit("Squeeze", shape.TensorType(array.I64, shape.Dims{}), []op.Value{size, c.list(0)})
+	at := c.w.emit("Range", shape.TensorType(array.I64, shape.Of(c.typ.Dim(-1))), []op.Value{c.int(0), number, c.int(1)})
+	square := x.typ.WithDims(x.typ.Dims().With(n-2, c.typ.Dim(-1)).With(n-1, c.typ.Dim(-1)))
+	ends := c.w.emit("Add", shape.TensorType(array.I64, shape.Ints(2)), []op.Value{size, c.list(skip...)})
+	cut := c.w.emit("Slice", square, []op.Value{x, c.list(skip...), ends, c.list(n-2, n-1)})
+	axis := func(i int) op.Value {
+		return c.w.emit("Unsqueeze", shape.TensorType(array.I64, shape.Of(shape.Unknown, shape.Unknown)), []op.Value{at, c.list(i)})
+	}
+	mask := c.w.emit("Equal", shape.TensorType(array.Bool, shape.Of(c.typ.Dim(-1), c.typ.Dim(-1))), []op.Value{axis(1), axis(0)})
+	kept := c.w.emit("Where", square, []op.Value{mask, cut, c.number(x.typ.DType(), op.Int(0))})
+	sum := c.w.emit("ReduceSum", square.WithDims(square.Dims().Sub(0, n-1)), []op.Value{kept, c.list(n - 1)}, attrInt("keepdims", 0))
+	return c.cast(sum, d)
+}
+
+// diagonalSize is the length of the diagonal of what is left of the last two axes without
+// the first rows and columns.
+func (c *exportCall) diagonalSize(x *exported, skip []int) op.Value {
+	if n, ok := c.typ.Dim(-1).Int(); ok {
+		return c.list(n)
 	}
 	n := rankOf(x)
-	rows, columns := max(0, -a.Offset), max(0, a.Offset)
-	size := knownSize(c.typ.Dim(-1), "the length of the diagonal")
-	cut := func(axis, from int) {
-		x = c.do(std.Slice, std.SliceAttrs{Dim: axis, Start: shape.Const(from), Stop: shape.Const(from + size)}, x)
-	}
-	cut(n-2, rows)
-	cut(n-1, columns)
-	mask := c.diagonalMask(shape.Const(size), shape.Const(size), 0)
-	kept := c.do(std.Where, nil, mask, x, c.number(x.Type().DType(), op.Int(0)))
-	sum := c.w.emit("ReduceSum", kept.Type().WithDims(kept.Type().Dims().Sub(0, n-1)), []op.Value{kept, c.list(n - 1)}, attrInt("keepdims", 0))
-	return c.cast(sum, d)
+	rows := c.w.emit("Sub", oneSize, []op.Value{c.w.sizeOf(x, n-2), c.list(skip[0])})
+	columns := c.w.emit("Sub", oneSize, []op.Value{c.w.sizeOf(x, n-1), c.list(skip[1])})
+	return c.w.emit("Max", oneSize, []op.Value{c.w.emit("Min", oneSize, []op.Value{rows, columns}), c.list(0)})
 }
 
 // diagonalScatter puts src where the mask is.
@@ -228,12 +247,15 @@ func diagonalScatter(c *exportCall, a std.DiagonalAttrs) op.Value {
 // replaceSelected puts src in the place of one index: what is before it, src, what is behind.
 func (c *exportCall) replaceSelected(a std.SelectAttrs) op.Value {
 	axis := axisOf(a.Dim, c.rank(0))
-	index := a.Index
-	if index < 0 {
-		index += knownSize(c.in[0].Type().Dim(axis), "the size")
+	index := shape.Const(a.Index)
+	if a.Index < 0 {
+		index = c.in[0].Type().Dim(axis).AddInt(a.Index)
+	}
+	if index.IsUnknown() {
+		decline("the size is not known")
 	}
 	src := c.do(std.Unsqueeze, std.DimAttrs{Dim: axis}, c.cast(c.in[1], c.dtype(0)))
-	return c.between(axis, shape.Const(index), shape.Const(index+1), src)
+	return c.between(axis, index, index.AddInt(1), src)
 }
 
 func (c *exportCall) replaceSliced(a std.SliceAttrs) op.Value {

@@ -19,22 +19,31 @@ type Certificate struct {
 
 // Sample is one call.
 type Sample struct {
-	Name    string
-	Inputs  []Input
-	Outputs []Output
+	Name string
+	// Continues is set where the call comes next to that of the sample before, on the same
+	// model, whose state it finds.
+	Continues bool
+	Inputs    []Input
+	Outputs   []Output
 }
 
-// Input is an argument. One with a seed is made of it, and not stored.
+// Input is an argument. One with a seed is made of it, and not stored. From, where it is not
+// 0, says that the argument is result From-1 of the sample before, which has no value then.
 type Input struct {
 	Value *array.Array
 	Seed  uint64
+	From  int
 }
 
-// Arrays are the arguments of a sample.
-func (s *Sample) Arrays() []*array.Array {
+// Arrays are the arguments of a sample. before are the results of the sample before, for a
+// sample that continues it.
+func (s *Sample) Arrays(before ...*array.Array) []*array.Array {
 	list := make([]*array.Array, len(s.Inputs))
 	for i, in := range s.Inputs {
 		list[i] = in.Value
+		if k := in.From - 1; k >= 0 && k < len(before) {
+			list[i] = before[k]
+		}
 	}
 	return list
 }
@@ -54,7 +63,10 @@ type fileHeader struct {
 }
 
 type sampleHeader struct {
-	Name    string         `json:"name"`
+	Name string `json:"name"`
+	// Continues is as in Sample.
+	Continues bool `json:"continues,omitempty"`
+
 	Inputs  []inputHeader  `json:"inputs"`
 	Outputs []outputHeader `json:"outputs"`
 }
@@ -63,6 +75,9 @@ type inputHeader struct {
 	DType string `json:"dtype"`
 	Shape []int  `json:"shape"`
 	Seed  uint64 `json:"seed,omitempty"` // of the formula, 0 for stored ones
+	From  int    `json:"from,omitempty"` // 1 + the result of the sample before, 0 for none
+	// Packed is set where the tensor is the bytes of the value, compressed.
+	Packed bool `json:"packed,omitempty"`
 }
 
 type outputHeader struct {
@@ -82,12 +97,21 @@ func (c *Certificate) Bytes() ([]byte, error) {
 		}
 	}
 	for i, s := range c.Samples {
-		sh := sampleHeader{Name: s.Name}
+		sh := sampleHeader{Name: s.Name, Continues: s.Continues}
 		for k, in := range s.Inputs {
-			sh.Inputs = append(sh.Inputs, inputHeader{in.Value.DType().String(), sizes(in.Value.Shape()), in.Seed})
-			if in.Seed == 0 {
-				add(inputName(i, k), in.Value)
+			if in.From > 0 {
+				sh.Inputs = append(sh.Inputs, inputHeader{From: in.From})
+				continue
 			}
+			ih := inputHeader{DType: in.Value.DType().String(), Shape: sizes(in.Value.Shape()), Seed: in.Seed}
+			if in.Seed == 0 {
+				a := in.Value
+				if small := packed(a); small != nil {
+					a, ih.Packed = small, true
+				}
+				add(inputName(i, k), a)
+			}
+			sh.Inputs = append(sh.Inputs, ih)
 		}
 		for k, out := range s.Outputs {
 			sh.Outputs = append(sh.Outputs, outputHeader{out.DType.String(), sizes(out.Shape), out.Allowed, out.Reached})
@@ -126,8 +150,11 @@ func Read(data []byte) (*Certificate, error) {
 		return nil, err
 	}
 	for i, sh := range h.Samples {
-		s := Sample{Name: sh.Name}
+		s := Sample{Name: sh.Name, Continues: sh.Continues}
 		for k, in := range sh.Inputs {
+			if in.From < 0 || in.From > 0 && (!s.Continues || i == 0 || in.From > len(h.Samples[i-1].Outputs)) {
+				return nil, damaged("sample " + strconv.Quote(sh.Name) + " takes a result that the one before has not")
+			}
 			x, err := readInput(f, in, inputName(i, k))
 			if err != nil {
 				return nil, err
@@ -151,7 +178,7 @@ func (h *fileHeader) bounded() error {
 	left := 2 * MaxMade
 	for _, s := range h.Samples {
 		for _, in := range s.Inputs {
-			if in.Seed == 0 {
+			if in.Seed == 0 && !in.Packed {
 				continue
 			}
 			n, ok := array.NumElems(in.Shape)
@@ -168,12 +195,19 @@ func damaged(msg string) *diag.Error {
 }
 
 func readInput(f *safetensors.File, h inputHeader, name string) (Input, error) {
+	if h.From > 0 {
+		return Input{From: h.From}, nil
+	}
 	d, err := describe(h.DType, h.Shape)
 	if err != nil {
 		return Input{}, err
 	}
 	if h.Seed != 0 {
 		return Made(d, h.Shape, h.Seed), nil
+	}
+	if h.Packed {
+		a, err := unpacked(f, name, d, h.Shape)
+		return Input{Value: a}, err
 	}
 	a, err := stored(f, name, d, h.Shape)
 	return Input{Value: a}, err

@@ -186,6 +186,13 @@ func TestDamagedFiles(t *testing.T) {
 		file(`{"version":1,"samples":[{"inputs":[{"dtype":"f32","shape":[4294967296,4294967296],"seed":1}]}]}`, x),
 		file(`{"version":1,"samples":[{"inputs":[` + strings.Repeat(`{"dtype":"f64","shape":[67108864],"seed":1},`, 9) + `{"dtype":"f32","shape":[1],"seed":1}]}]}`),
 		file(`{"version":1,"samples":[{"outputs":[{"dtype":"f32","shape":[2]}]}]}`, x),
+		file(`{"version":1,"samples":[{"inputs":[{"from":1}]}]}`, x),
+		file(`{"version":1,"samples":[{"continues":true,"inputs":[{"from":1}]}]}`, x),
+		file(`{"version":1,"samples":[{"name":"a"},{"continues":true,"inputs":[{"from":1}]}]}`, x),
+		file(`{"version":1,"samples":[{"name":"a"},{"continues":true,"inputs":[{"from":-1}]}]}`, x),
+		file(`{"version":1,"samples":[{"inputs":[{"dtype":"f32","shape":[2],"packed":true}]}]}`, x),
+		file(`{"version":1,"samples":[{"inputs":[{"dtype":"f32","shape":[2],"packed":true}]}]}`, safetensors.Named{Name: "0/in/0", Array: array.New(array.U8, 9)}),
+		file(`{"version":1,"samples":[{"inputs":[{"dtype":"f32","shape":[1000000000000],"packed":true}]}]}`, safetensors.Named{Name: "0/in/0", Array: array.New(array.U8, 9)}),
 		file(`{"version":1,"samples":[{"outputs":[{"dtype":"f32","shape":[1000000]}]}]}`, safetensors.Named{Name: "0/out/0", Array: array.New(array.F32, 4096)}),
 	} {
 		_, err := certificate.Read(data)
@@ -193,4 +200,103 @@ func TestDamagedFiles(t *testing.T) {
 	}
 	_, err := certificate.Read([]byte("nothing"))
 	require.Error(t, err)
+}
+
+// Where nothing is found, all results are noise about 0, and other processors make other noise.
+func TestNoiseAboutZero(t *testing.T) {
+	blank := certificate.Expect(array.New(array.F32, 3))
+	_, err := blank.Compare(array.FromSlice([]float32{1.4e-8, 0, -9e-8}))
+	require.NoError(t, err)
+	_, err = blank.Compare(array.FromSlice([]float32{0, 1e-5, 0}))
+	require.ErrorIs(t, err, certificate.Differs)
+
+	tiny := func() *certificate.Sample {
+		return &certificate.Sample{Outputs: []certificate.Output{certificate.Expect(array.FromSlice([]float32{3e-10, 0, -2e-9}))}}
+	}
+	s := tiny()
+	require.NoError(t, s.Reach([]*array.Array{array.FromSlice([]float32{1.4e-8, 0, -2e-9})}))
+	require.EqualValues(t, 1e-6, s.Outputs[0].Allowed.Abs)
+	_, err = s.Compare([]*array.Array{array.FromSlice([]float32{-5e-8, 3e-8, 0})})
+	require.NoError(t, err)
+	s = tiny()
+	require.NoError(t, s.Reach([]*array.Array{array.FromSlice([]float32{3e-10, 0, -2e-9})}))
+	require.Less(t, s.Outputs[0].Allowed.Abs, 1e-12, "small numbers that are computed well stay numbers")
+	require.ErrorIs(t, tiny().Reach([]*array.Array{array.FromSlice([]float32{1e-5, 0, 0})}), certificate.Differs)
+	for _, d := range []array.DType{array.F64, array.F16, array.BF16} {
+		o := certificate.Expect(array.New(d, 2))
+		require.Positive(t, o.Allowed.Abs, d)
+	}
+	whole := certificate.Expect(array.New(array.I32, 2))
+	require.Zero(t, whole.Allowed.Abs)
+}
+
+// Pictures are compressed, and what does not get smaller is not.
+func TestLargeInputs(t *testing.T) {
+	picture := array.New(array.F32, 3, 200, 200)
+	for i := range picture.Len() {
+		array.SetFloat64At(picture, i, float64(i*i%256)/255)
+	}
+	noise := certificate.Made(array.F32, []int{3, 100, 100}, 7).Value
+	strided := array.Permute(picture, 2, 1, 0)
+	c := &certificate.Certificate{Samples: []certificate.Sample{{Name: "a", Inputs: []certificate.Input{{Value: picture}, {Value: noise}, {Value: strided}, {Value: array.New(array.F64, 0, 4)}},
+		Outputs: []certificate.Output{certificate.Expect(waves(3))}}}}
+	data, err := c.Bytes()
+	require.NoError(t, err)
+	require.Less(t, len(data), (picture.Len()+noise.Len())*4, "each picture takes less than half of its bytes")
+	again, err := certificate.Read(data)
+	require.NoError(t, err)
+	for i, in := range c.Samples[0].Inputs {
+		require.True(t, array.Equal(in.Value, again.Samples[0].Inputs[i].Value), i)
+	}
+	second, err := again.Bytes()
+	require.NoError(t, err)
+	require.Equal(t, data, second)
+}
+
+// Steps are calls of one model, and results of one call are inputs of the next.
+func TestSteps(t *testing.T) {
+	x := func(v float32) certificate.Input { return certificate.Input{Value: array.FromSlice([]float32{v})} }
+	want := func(v float32) certificate.Output { return certificate.Expect(array.FromSlice([]float32{v})) }
+	// y = x + h + n, where n counts the calls; y and 2y are returned, and 2y is the next h.
+	path := write(t, &certificate.Certificate{Samples: []certificate.Sample{
+		{Name: "one", Inputs: []certificate.Input{x(1), x(0)}, Outputs: []certificate.Output{want(2), want(4)}},
+		{Name: "two", Continues: true, Inputs: []certificate.Input{x(1), {From: 2}}, Outputs: []certificate.Output{want(7), want(14)}},
+		{Name: "three", Continues: true, Inputs: []certificate.Input{x(0), {From: 1}}, Outputs: []certificate.Output{want(10), want(20)}},
+		{Name: "again", Inputs: []certificate.Input{x(1), x(0)}, Outputs: []certificate.Output{want(2), want(4)}},
+	}})
+	starts := 0
+	model := func(broken bool) func() (certificate.Call, error) {
+		return func() (certificate.Call, error) {
+			starts++
+			n := 0
+			out := []*array.Array{array.New(array.F32, 1), array.New(array.F32, 1)} // used again by each call
+			return func(in []*array.Array) (any, error) {
+				if n++; broken && n == 2 {
+					return nil, errors.New("no second call")
+				}
+				y := array.Float64At(in[0], 0) + array.Float64At(in[1], 0) + float64(n)
+				array.SetFloat64At(out[0], 0, y)
+				array.SetFloat64At(out[1], 0, 2*y)
+				return out, nil
+			}, nil
+		}
+	}
+	var r recorder
+	certificate.CheckSteps(&r, path, model(false))
+	require.Empty(t, r.errors)
+	require.Len(t, r.logs, 8)
+	require.Equal(t, 2, starts)
+
+	r = recorder{}
+	certificate.CheckSteps(&r, path, model(true))
+	require.Equal(t, []string{"two: no second call"}, r.errors, "what continues a call that failed is not called")
+	r = recorder{}
+	certificate.CheckSteps(&r, path, func() (certificate.Call, error) { return nil, errors.New("no model") })
+	require.Equal(t, []string{"one: no model", "again: no model"}, r.errors)
+	r = recorder{}
+	call, err := model(false)()
+	require.NoError(t, err)
+	certificate.Check(&r, path, call) // which is never made anew
+	require.Len(t, r.errors, 1)
+	require.Contains(t, r.errors[0], "again: ")
 }

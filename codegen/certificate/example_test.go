@@ -55,6 +55,40 @@ func ExampleCheck() {
 	//     hint: check that the samples belong to the model and its weights; else report it
 }
 
+// A model that counts its calls: the second sample is the second call.
+func ExampleCheckSteps() {
+	count := func(n float32) []certificate.Output {
+		return []certificate.Output{certificate.Expect(array.FromSlice([]float32{n}))}
+	}
+	c := &certificate.Certificate{Samples: []certificate.Sample{
+		{Name: "first", Outputs: count(1)},
+		{Name: "second", Continues: true, Outputs: count(2)},
+	}}
+	data, err := c.Bytes()
+	if err != nil {
+		panic(err)
+	}
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "samples.safetensors")
+	if err := os.WriteFile(file, data, 0o666); err != nil {
+		panic(err)
+	}
+	certificate.CheckSteps(logger{}, file, func() (certificate.Call, error) {
+		n := float32(0)
+		return func([]*array.Array) (any, error) {
+			n++
+			return array.FromSlice([]float32{n}), nil
+		}, nil
+	})
+	// Output:
+	// first: output 0 is within 0, relative 0
+	// second: output 0 is within 0, relative 0
+}
+
 func ExampleRead() {
 	c := &certificate.Certificate{Digest: "5a", Samples: []certificate.Sample{double()}}
 	data, err := c.Bytes()

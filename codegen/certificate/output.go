@@ -39,7 +39,7 @@ const (
 )
 
 // Expect makes an output of what must be computed. Its tolerance is that of its type and
-// its largest element.
+// its largest element, and a least one where all elements are 0.
 func Expect(a *array.Array) Output {
 	out := Output{DType: a.DType(), Shape: sizes(a.Shape()), picked: array.Contiguous(a), Allowed: allowance(a)}
 	if n := a.Len(); n > mostStored {
@@ -65,7 +65,9 @@ func allowance(a *array.Array) Tolerance {
 			largest = v
 		}
 	}
-	t.Abs *= largest
+	if t.Abs *= largest; largest == 0 {
+		t.Abs = floors[a.DType()]
+	}
 	return t
 }
 

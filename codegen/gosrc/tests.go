@@ -151,7 +151,8 @@ func Test{{upper .Name}}Certificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	{{- end}}
-	certificate.Check(t, {{quote .Samples}}, func(in []*array.Array) (any, error) {
+	{{- if or .Again .State}}
+	certificate.CheckSteps(t, {{quote .Samples}}, func() (certificate.Call, error) {
 		{{- if and .Make .Again}}
 		m, err := {{template "made" .}}
 		if err != nil {
@@ -164,12 +165,22 @@ func Test{{upper .Name}}Certificate(t *testing.T) {
 			return nil, err
 		}
 		{{- end}}
-		{{if .Result}}r{{else}}{{join .Results ", "}}{{end}}{{if .Context}}, err{{end}} := {{.Call}}({{if .Context}}t.Context(){{end}}{{if .State}}, state{{end -}}
-		{{range $i, $a := .Inputs}}{{if or $i $.Context}}, {{end}}{{given $a $i}}{{end}})
-		return []any{ {{- if .Parts}}{{join .Parts ", "}}{{else}}{{join .Results ", "}}{{end -}} }, {{if .Context}}err{{else}}nil{{end}}
+		return func(in []*array.Array) (any, error) {
+			{{template "call" .}}
+		}, nil
 	})
+	{{- else}}
+	certificate.Check(t, {{quote .Samples}}, func(in []*array.Array) (any, error) {
+		{{template "call" .}}
+	})
+	{{- end}}
 }
 {{end}}
+
+{{- define "call"}}{{if .Result}}r{{else}}{{join .Results ", "}}{{end}}{{if .Context}}, err{{end}} := {{.Call}}({{if .Context}}t.Context(){{end}}{{if .State}}, state{{end -}}
+		{{range $i, $a := .Inputs}}{{if or $i $.Context}}, {{end}}{{given $a $i}}{{end}})
+		return []any{ {{- if .Parts}}{{join .Parts ", "}}{{else}}{{join .Results ", "}}{{end -}} }, {{if .Context}}err{{else}}nil{{end}}
+{{- end}}
 
 {{- define "made"}}{{if .Weights}}certificate.Load({{quote .Weights}}, {{.Make}}){{else}}{{.Make}}(){{end}}{{end}}
 

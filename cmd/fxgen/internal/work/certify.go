@@ -1,6 +1,7 @@
 package work
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -148,7 +149,7 @@ func remembers(m *graph.Module) bool {
 // already, for the same graph, weights and samples, stays: other processors compute
 // other bits, and what is generated must not depend on them.
 func (c *captured) certificate(ctx context.Context, j *Job, res *Result) (*certificate.Certificate, error) {
-	given, err := c.given(j)
+	given, err := c.given(j, res)
 	if err != nil {
 		return nil, err
 	}
@@ -230,49 +231,58 @@ func (c *captured) reach(ctx context.Context, j *Job, samples []certificate.Samp
 			err = failed
 		}
 	}()
+	calls := interpreted{module: c.gm}
 	var errs diag.List
+	left := false // a sample is left out, and those that continue it
 	for _, s := range samples {
-		got, err := p.run(ctx, s.Arrays())
+		if left = left && s.Continues; left {
+			continue
+		}
+		got, err := p.run(ctx, &s)
 		switch {
 		case j.Style == Module:
-			err = c.reachModule(ctx, &s, got, err)
+			err = c.reachModule(ctx, &s, &calls, got, err)
 		case err == nil:
 			err = s.Reach(got)
 		case made && len(good) > 0 && ctx.Err() == nil:
 			res.Notes.Add(&diag.Error{Note: true, Msg: "the generated test has no sample " + s.Name + ": " + first(err)})
+			left = true
 			continue
 		}
 		for _, e := range all(err) {
 			errs.Add(e.At(diag.Pos{File: s.Name}))
 		}
+		left = err != nil
 		good = append(good, s)
 	}
 	return good, errs.Err()
 }
 
 // reachModule is reach for module style, whose code may have functions that plans refuse.
-func (c *captured) reachModule(ctx context.Context, s *certificate.Sample, planned []*array.Array, refused error) error {
+func (c *captured) reachModule(ctx context.Context, s *certificate.Sample, calls *interpreted, planned []*array.Array, refused error) error {
 	other := certificate.Sample{Name: s.Name, Outputs: slices.Clone(s.Outputs)}
 	if refused == nil {
 		if err := other.Reach(planned); err != nil {
 			return err
 		}
 	}
-	got, err := interpret(ctx, fresh(c.gm), s.Arrays())
+	got, err := calls.run(ctx, s)
 	if err != nil {
 		return err
 	}
 	return s.Reach(got)
 }
 
-// planned runs a plan, a new one for each call of a module that remembers.
+// planned runs a plan, a new one for each sample of a module that remembers, except where a
+// sample continues another.
 type planned struct {
 	module *graph.Module
 	exe    *cpu.Executable
+	before []*array.Array
 }
 
-func (p *planned) run(ctx context.Context, in []*array.Array) (out []*array.Array, err error) {
-	if p.exe == nil || remembers(p.module) {
+func (p *planned) run(ctx context.Context, s *certificate.Sample) (out []*array.Array, err error) {
+	if p.exe == nil || !s.Continues && remembers(p.module) {
 		if err := p.close(); err != nil {
 			return nil, err
 		}
@@ -280,7 +290,9 @@ func (p *planned) run(ctx context.Context, in []*array.Array) (out []*array.Arra
 			return nil, err
 		}
 	}
-	return p.exe.Run(ctx, in)
+	out, err = p.exe.Run(ctx, s.Arrays(p.before...))
+	p.before = copies(out)
+	return out, err
 }
 
 func (p *planned) close() error {
@@ -290,6 +302,34 @@ func (p *planned) close() error {
 		return nil
 	}
 	return exe.Close()
+}
+
+// interpreted runs the interpreter, on a state of its own for each sample, except where a
+// sample continues another.
+type interpreted struct {
+	module *graph.Module
+	state  *graph.Module
+	before []*array.Array
+}
+
+func (r *interpreted) run(ctx context.Context, s *certificate.Sample) (out []*array.Array, err error) {
+	if r.state == nil || !s.Continues {
+		r.state = fresh(r.module)
+	}
+	out, err = interpret(ctx, r.state, s.Arrays(r.before...))
+	r.before = copies(out)
+	return out, err
+}
+
+// copies are arrays whose memory no later run takes.
+func copies(list []*array.Array) []*array.Array {
+	out := make([]*array.Array, len(list))
+	for i, a := range list {
+		if a != nil {
+			out[i] = array.Clone(a)
+		}
+	}
+	return out
 }
 
 // all lists the diagnostics of an error.
@@ -317,8 +357,9 @@ func (c *captured) digest(j *Job, given []certificate.Sample) string {
 	}
 	for _, s := range given {
 		fmt.Fprintf(h, "%q", s.Name)
-		for _, a := range s.Arrays() {
-			hashArray(h, "in", a)
+		for _, in := range s.Inputs {
+			fmt.Fprintf(h, "%d", in.From)
+			hashArray(h, "in", in.Value)
 		}
 		for _, o := range s.Outputs {
 			hashArray(h, "out", o.Stored())
@@ -336,7 +377,7 @@ func hashArray(h hash.Hash, name string, a *array.Array) {
 }
 
 // given are the samples of the folder of -samples, nil without one.
-func (c *captured) given(j *Job) ([]certificate.Sample, error) {
+func (c *captured) given(j *Job, res *Result) ([]certificate.Sample, error) {
 	if j.SamplesDir == "" {
 		return nil, nil
 	}
@@ -349,14 +390,12 @@ func (c *captured) given(j *Job) ([]certificate.Sample, error) {
 		return nil, err
 	}
 	var list []certificate.Sample
-	size := 0
 	for _, set := range sets {
 		if err := c.sameBound(set); err != nil {
 			return nil, err
 		}
 		s := certificate.Sample{Name: set.Name}
 		for _, a := range c.src.onnx.Args(set, c.src.bound) {
-			size += a.Len() * a.DType().Size()
 			s.Inputs = append(s.Inputs, certificate.Input{Value: a})
 		}
 		for _, a := range set.Outputs {
@@ -364,14 +403,37 @@ func (c *captured) given(j *Job) ([]certificate.Sample, error) {
 		}
 		list = append(list, s)
 	}
-	if size > mostSamples {
-		return nil, diag.New(BadValue, fmt.Sprintf("-samples %s: the inputs have %d bytes, expected at most %d, which become a file beside the code", j.SamplesDir, size, mostSamples)).
+	list = chained(list, sets)
+	n := fitting(list, mostSamples)
+	switch {
+	case n == 0 && len(list) > 0:
+		return nil, diag.New(BadValue, fmt.Sprintf("-samples %s: the inputs of %s have more than %d bytes, which become a file beside the code", j.SamplesDir, list[0].Name, mostSamples)).
 			WithHint("give fewer or smaller samples")
+	case n < len(list):
+		res.Notes.Add(&diag.Error{Note: true, Msg: fmt.Sprintf("the generated test has %d of the %d samples: the inputs of more have over %d bytes", n, len(list), mostSamples)})
 	}
-	return list, nil
+	return list[:n], nil
 }
 
-const mostSamples = 16 << 20 // bytes of all inputs
+// fitting is how many of the first samples have inputs of at most so many bytes together.
+func fitting(list []certificate.Sample, most int) int {
+	size := 0
+	for k, s := range list {
+		for _, in := range s.Inputs {
+			if in.Value != nil {
+				size += in.Value.Len() * in.Value.DType().Size()
+			}
+		}
+		if size > most {
+			return k
+		}
+	}
+	return len(list)
+}
+
+// mostSamples bounds the bytes of all inputs. They are read when the test runs, and no part
+// of the program.
+const mostSamples = 256 << 20
 
 // sameBound refuses a sample that gives an input which is fixed another value.
 func (c *captured) sameBound(set onnx.Sample) error {
@@ -382,4 +444,35 @@ func (c *captured) sameBound(set onnx.Sample) error {
 		}
 	}
 	return nil
+}
+
+// chained makes steps of samples that are: those with an input that is, to the bit, a result
+// of the sample before. Results that say nothing, such as zeros, make no steps.
+func chained(list []certificate.Sample, sets []onnx.Sample) []certificate.Sample {
+	for k := 1; k < len(list); k++ {
+		s := &list[k]
+		for i := range s.Inputs {
+			in := &s.Inputs[i]
+			at := slices.IndexFunc(sets[k-1].Outputs, func(a *array.Array) bool { return telling(a) && identical(in.Value, a) })
+			if at >= 0 {
+				*in, s.Continues = certificate.Input{From: at + 1}, true
+			}
+		}
+	}
+	return list
+}
+
+// telling reports whether an array has different elements.
+func telling(a *array.Array) bool {
+	for i := 1; i < a.Len(); i++ {
+		if array.Float64At(a, i) != array.Float64At(a, 0) {
+			return true
+		}
+	}
+	return false
+}
+
+func identical(a, b *array.Array) bool {
+	return a.DType() == b.DType() && slices.Equal(a.Shape(), b.Shape()) &&
+		bytes.Equal(array.Bytes(array.Contiguous(a)), array.Bytes(array.Contiguous(b)))
 }

@@ -147,9 +147,10 @@ func (c *captured) madeUp(ctx context.Context, j *Job) (list []certificate.Sampl
 	if err := t.smallest(ctx); err != nil {
 		return nil, nil, err
 	}
-	if len(t.free) == 0 {
-		return t.list, nil, nil
+	if t.list, err = c.steps(ctx, t.list[0]); err != nil || len(t.free) == 0 {
+		return t.list, nil, err
 	}
+	steps := len(t.list)
 	cover := passes.NewCover(c.gm.Graph, t.base, func(symbol string) bool { return !t.free[symbol] })
 	three := maps.Clone(t.base)
 	for symbol := range t.first {
@@ -161,7 +162,8 @@ func (c *captured) madeUp(ctx context.Context, j *Job) (list []certificate.Sampl
 		t.list = append(t.list, *s)
 		cover.Add(three)
 	}
-	for tries := 0; tries < mostTries && len(t.list) < mostMade && ctx.Err() == nil; tries++ {
+	most := mostMade + steps - 1
+	for tries := 0; tries < mostTries && len(t.list) < most && ctx.Err() == nil; tries++ {
 		sizes, ok := cover.Next()
 		if !ok {
 			break
@@ -294,6 +296,82 @@ func (t *trial) sample(ctx context.Context, f *feed) (*certificate.Sample, error
 		s.Outputs = append(s.Outputs, certificate.Expect(a))
 	}
 	return s, err
+}
+
+// mostSteps is how many calls of a model with state are made up, one next to the other.
+const mostSteps = 4
+
+// carried says for each input which result the next call takes for it, 1 for the first, and 0
+// for data. Inputs and results of a type are taken for a state where there are as many of both
+// in one order, and there are other inputs, which are data.
+func (c *captured) carried() []int {
+	g := c.gm.Graph
+	of := make([]int, len(g.Inputs()))
+	data := false
+	for i, n := range g.Inputs() {
+		place, inputs := 0, 0
+		for k, other := range g.Inputs() {
+			if other.Type().Same(n.Type()) {
+				inputs++
+				if k < i {
+					place++
+				}
+			}
+		}
+		var results []int
+		for k, a := range output(g).Args() {
+			if a != nil && a.Type().Same(n.Type()) {
+				results = append(results, k+1)
+			}
+		}
+		if n.Default() == nil && len(results) == inputs {
+			of[i] = results[place]
+			continue
+		}
+		data = true
+	}
+	if !data {
+		clear(of)
+	}
+	return of
+}
+
+// steps adds calls next to that of a made-up sample, with data of their own, where the model has
+// state: parameters that calls write, or results that are inputs of the next call.
+func (c *captured) steps(ctx context.Context, s certificate.Sample) ([]certificate.Sample, error) {
+	list := []certificate.Sample{s}
+	from := c.carried()
+	writes := remembers(c.gm)
+	if !writes && !slices.ContainsFunc(from, func(k int) bool { return k > 0 }) {
+		return list, nil
+	}
+	m := c.gm
+	if c.origin != nil {
+		m = c.origin
+	}
+	r := interpreted{module: m}
+	if _, err := r.run(ctx, &s); err != nil {
+		return nil, err
+	}
+	for k := 1; k < mostSteps; k++ {
+		next := certificate.Sample{Name: s.Name + ", call " + strconv.Itoa(k+1), Continues: true}
+		for i, in := range s.Inputs {
+			if from[i] > 0 {
+				next.Inputs = append(next.Inputs, certificate.Input{From: from[i]})
+				continue
+			}
+			next.Inputs = append(next.Inputs, certificate.Made(in.Value.DType(), in.Value.Shape(), in.Seed+uint64(k*len(s.Inputs))))
+		}
+		out, err := r.run(ctx, &next)
+		if err != nil {
+			break // a state may count, and end
+		}
+		for _, a := range out {
+			next.Outputs = append(next.Outputs, certificate.Expect(a))
+		}
+		list = append(list, next)
+	}
+	return list, nil
 }
 
 // weightsOrigin says where the values of the parameters come from, in words that do not depend on

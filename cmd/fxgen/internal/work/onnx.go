@@ -56,10 +56,13 @@ func (s *Source) imported(j *Job) (*Source, error) {
 	bound = slices.Sorted(slices.Values(slices.AppendSeq(bound, maps.Keys(o.Values))))
 	c.Graph, c.bound, c.fixed = m, bound, values
 	names := slices.DeleteFunc(s.onnx.Inputs(), func(name string) bool { return slices.Contains(bound, name) })
-	j.In = slices.DeleteFunc(j.In, func(in Named) bool { return slices.Contains(bound, in.Name) })
-	for _, list := range [][]Named{j.In, j.Shapes} {
+	c.Inputs = names
+	isBound := func(in Named) bool { return slices.Contains(bound, in.Name) }
+	j.In, j.Calib = slices.DeleteFunc(j.In, isBound), slices.DeleteFunc(j.Calib, isBound)
+	for _, list := range [][]Named{j.In, j.Shapes, j.Calib} {
 		for k, in := range list {
-			if at := slices.Index(names, in.Name); at >= 0 {
+			// A sequence is several inputs of the graph, and the places are not those of the file.
+			if at := slices.Index(names, in.Name); at >= 0 && len(names) == len(m.Graph.Inputs()) {
 				list[k].Name = m.Graph.Inputs()[at].Target()
 			}
 		}
@@ -156,7 +159,7 @@ func (c *captured) export(j *Job, res *Result) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	o := onnx.ExportOptions{Opset: j.ONNX.Opset, Outputs: c.outputNames(), External: j.ONNX.External}
+	o := onnx.ExportOptions{Opset: j.ONNX.Opset, Inputs: c.src.Inputs, Outputs: c.outputNames(), External: j.ONNX.External}
 	if err := onnx.ExportFile(filepath.Join(dir, j.ONNX.Name), c.gm, o); err != nil {
 		return err
 	}

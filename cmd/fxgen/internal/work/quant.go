@@ -1,10 +1,12 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -128,9 +130,14 @@ func (c *captured) calibrate(ctx context.Context, j *Job, res *Result) error {
 		return err
 	}
 	if len(j.Calib) == 0 {
-		res.Notes.Add(&diag.Error{Note: true, Msg: "calibrated with " + strconv.Itoa(len(batches)) + " synthetic inputs, whose ranges are not those of real ones; give -calib"})
+		return c.calibrateSynthetic(ctx, batches, res)
 	}
-	_, err = quant.Calibrate(ctx, c.gm, func(yield func([]*array.Array, error) bool) {
+	return observe(ctx, c.gm, batches)
+}
+
+// observe shows batches that the observers have not seen to them.
+func observe(ctx context.Context, m *graph.Module, batches [][]*array.Array) error {
+	_, err := quant.Calibrate(ctx, m, func(yield func([]*array.Array, error) bool) {
 		for _, in := range batches {
 			if !yield(in, nil) {
 				return
@@ -138,6 +145,47 @@ func (c *captured) calibrate(ctx context.Context, j *Job, res *Result) error {
 		}
 	}, quant.CalibrateOptions{})
 	return err
+}
+
+// calibrateSynthetic calibrates with inputs that nobody has chosen. The model need not take
+// them all: a mask of zeros alone makes NaN, and an index may be beyond its table. Those that
+// it takes count, and if there are none, the error says what to give.
+func (c *captured) calibrateSynthetic(ctx context.Context, batches [][]*array.Array, res *Result) error {
+	var taken [][]*array.Array
+	var refused error
+	for _, in := range batches {
+		err := observe(ctx, c.gm, append(slices.Clip(taken), in))
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			refused = cmp.Or(refused, err)
+			continue
+		}
+		taken = append(taken, in)
+	}
+	if len(taken) == 0 {
+		return syntheticRefused(refused)
+	}
+	msg := "calibrated with " + strconv.Itoa(len(taken)) + " synthetic inputs"
+	if n := len(batches) - len(taken); n > 0 {
+		msg += ", without " + strconv.Itoa(n) + " that the model does not take"
+	}
+	res.Notes.Add(&diag.Error{Note: true, Msg: msg + ", whose ranges are not those of real ones; give -calib"})
+	return nil
+}
+
+// syntheticRefused says of what a model does not take that it was made up.
+func syntheticRefused(err error) error {
+	var out diag.List
+	for i, e := range all(err) {
+		c := *e
+		if i == 0 {
+			c.Hint = "the inputs were synthetic: give real ones with -calib NAME=FILE.npy"
+		}
+		out = append(out, &c)
+	}
+	return out
 }
 
 // calibration returns the batches of -calib: the files of each input in their order,

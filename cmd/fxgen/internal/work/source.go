@@ -53,8 +53,10 @@ type Source struct {
 	Passes map[string]passes.Pass
 	Places map[string]string // of Passes: import path, dot, name of the variable
 
-	// Params and Outputs are the names of parameters and results, where known.
+	// Params, Inputs and Outputs are the names of parameters, of a file's inputs that are
+	// the graph's, and of results, where known.
 	Params  []string
+	Inputs  []string
 	Outputs []string
 	// Model is the entry of built-in networks: types and rules of inputs, and
 	// multipliers of synthetic weights.

@@ -2,6 +2,7 @@ package work
 
 import (
 	"bytes"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -76,7 +78,7 @@ func lookup(list []Named, name string) (string, bool) {
 }
 
 // sizes binds the symbols: by -shape, then by the shapes of files, then by the
-// sizes of the entry's reference, else 1.
+// sizes of the entry's reference, else 1, or what is near it and fits the guards.
 func (f *feed) sizes() error {
 	ramp := false
 	for _, n := range f.graph.Inputs() {
@@ -102,6 +104,7 @@ func (f *feed) sizes() error {
 			}
 		}
 	}
+	given := maps.Clone(f.dims)
 	for _, s := range f.graph.Symbols() {
 		if _, ok := f.dims[s.Name]; ok {
 			continue
@@ -114,7 +117,34 @@ func (f *feed) sizes() error {
 			f.dims[s.Name] = f.open(s.Name, f.dims[s.Name])
 		}
 	}
+	if f.open == nil {
+		f.admit(given)
+	}
 	return nil
+}
+
+// admit changes the sizes of inputs that nothing gives where the guards need others: a
+// network that halves its pictures five times takes none of one pixel. Where no sizes are
+// found, they stay, and the engine says what they break.
+func (f *feed) admit(given map[string]int) {
+	sizes := map[string]int{}
+	for _, s := range f.graph.Symbols() {
+		if _, fixed := given[s.Name]; !fixed && s.Node.Opcode() == graph.Placeholder {
+			sizes[s.Name] = f.dims[s.Name]
+		}
+	}
+	var guards []plan.Guard
+	for _, r := range f.graph.Guards() {
+		guards = append(guards, plan.Guard{Relation: r.Bind(func(name string) shape.Dim {
+			if n, fixed := given[name]; fixed {
+				return shape.Const(n)
+			}
+			return shape.Sym(name)
+		})})
+	}
+	if plan.Admit(sizes, guards) {
+		maps.Copy(f.dims, sizes)
+	}
 }
 
 // read is the value of an input from a file, or of the numbers that are given.
