@@ -15,10 +15,6 @@ type ArgReduce = reduce.ArgReduce
 // as out[0] and their i64 indices, as of ArgReduce, as out[1].
 type MinMaxDim = reduce.MinMaxDim
 
-// Det computes the determinants of the square matrices in the last two dimensions of
-// in[0], by elimination with pivots, in f64. Float element types.
-type Det = reduce.Det
-
 // BatchNorm normalises each channel (dimension 1) of in[0] with given
 // statistics: (x-mean)/sqrt(var+Eps)·weight + bias. Operands: x, mean, var,
 // weight or nil, bias or nil, the last four [C]. Float element types.

@@ -41,6 +41,7 @@ const oldestOpset = 17
 // follow from them are computed by the model, so that the file runs with other sizes.
 // Every input must have a type. Sub-graphs that are called are written out; the graph itself is not changed.
 // Quantised operators become their operators on floats between QuantizeLinear and DequantizeLinear.
+// ONNX has no inverse: it is ONNX Runtime's com.microsoft.Inverse.
 //
 // The same module gives the same bytes. The error is a diag.List of everything that
 // ONNX cannot say (CodeExport), among it writes to the state of the model; nothing is written then.

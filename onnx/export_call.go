@@ -235,7 +235,7 @@ func (w *graphWriter) emitAll(name string, types []shape.Type, in []op.Value, at
 	if d, as := w.takenAs(name, in); d != as {
 		return w.around(name, types, in, attrs, d, as)
 	}
-	n := &pb.Node{Op: name}
+	n := &pb.Node{Op: name, Domain: contributed[name]}
 	for _, v := range in {
 		s := ""
 		if v != nil {

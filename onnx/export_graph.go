@@ -98,6 +98,9 @@ func (x *exporter) model() (*pb.Model, error) {
 	if v := mlVersion(w.g); v > 0 {
 		sets = append(sets, &pb.Opset{Domain: mlDomain, Version: v})
 	}
+	if contributes(w.g) {
+		sets = append(sets, &pb.Opset{Domain: microsoft, Version: 1})
+	}
 	return &pb.Model{IRVersion: irVersion(x.need), ProducerName: "gofx", Graph: w.g, Opsets: sets}, nil
 }
 

@@ -45,6 +45,7 @@ var exportReductions = map[*op.Op][]exportRule{
 	}),
 	std.Searchsorted: by(searchsorted),
 	std.Det:          by(func(c *exportCall, _ op.None) op.Value { return c.node("Det", c.in) }),
+	std.Inverse:      by(func(c *exportCall, _ op.None) op.Value { return c.node("Inverse", c.in) }),
 	std.Unique:       by(exportUnique),
 	std.Nonzero: by(func(c *exportCall, _ op.None) op.Value {
 		if c.rank(0) == 0 {

@@ -59,6 +59,7 @@ var elementTypes = map[string]elementRule{
 	"ReduceMax": reducesBool, "ReduceMin": reducesBool,
 	"NonMaxSuppression": takes(0, array.F32),
 	"Unique":            takes(0, append(slices.Clip(numberTypes), array.Bool)...), "RoiAlign": takes(0, floatTypes...).later(22, withBF16(floatTypes)...),
+	"Inverse":    takes(0, floatTypes...),
 	"GridSample": takes(0, append(slices.Clip(numberTypes), array.Bool)...),
 	"Where":      takes(1, append(withBF16(floatTypes), array.U8, array.I32, array.I64)...),
 	"Max":        takes(0, withBF16(wideTypes)...), "Min": takes(0, withBF16(wideTypes)...),

@@ -11,7 +11,7 @@ import (
 var rules map[string]map[string][]rule
 
 func init() { // bodies of control flow need the table that they are in
-	rules = map[string]map[string][]rule{"": {}, "com.microsoft": {}, mlDomain: mlRules}
+	rules = map[string]map[string][]rule{"": {}, microsoft: {}, mlDomain: mlRules}
 	for _, t := range []map[string][]rule{contribRules, contribAttentionRules, contribQuantRules, inverseRules} {
 		maps.Copy(rules["com.microsoft"], t)
 	}

@@ -31,3 +31,15 @@ func Det(x *Tensor) *Tensor {
 func (x *Tensor) Det() *Tensor {
 	return call(std.Det, op.None{}, true, sizeArgs{}, x)[0]
 }
+
+// Inverse is the inverse of the square matrices in the last two dimensions; a
+// singular one gives NaN everywhere.
+func Inverse(x *Tensor) *Tensor {
+	return call(std.Inverse, op.None{}, false, sizeArgs{}, x)[0]
+}
+
+// Inverse is the inverse of the square matrices in the last two dimensions; a
+// singular one gives NaN everywhere.
+func (x *Tensor) Inverse() *Tensor {
+	return call(std.Inverse, op.None{}, true, sizeArgs{}, x)[0]
+}

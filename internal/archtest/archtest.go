@@ -36,7 +36,7 @@ var Rows = [][]string{
 	{"op/expr", "kernel"},
 	// The families below kernel; docs/kernels.md says what each is.
 	{"kernel/internal/conv", "kernel/internal/program", "kernel/internal/attention", "kernel/internal/index"},
-	{"kernel/internal/reduce", "kernel/internal/winograd", "kernel/internal/rnn", "kernel/internal/narrow"},
+	{"kernel/internal/reduce", "kernel/internal/winograd", "kernel/internal/rnn", "kernel/internal/narrow", "kernel/internal/linalg"},
 	{"kernel/internal/gemm", "kernel/internal/rowcol", "kernel/internal/pool", "kernel/internal/quant", "kernel/internal/resize", "kernel/internal/ml"},
 	{"kernel/internal/geom", "kernel/internal/move", "kernel/internal/kerneltest"},
 	{"kernel/internal/operand", "kernel/internal/random"},

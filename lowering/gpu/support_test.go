@@ -18,7 +18,7 @@ import (
 
 // hostOnly are the operators that no device runs: each call of them falls back, for the reason
 // that package expand has.
-const hostOnly = `det non_max_suppression nonzero observe range sized unique`
+const hostOnly = `det non_max_suppression non_max_suppression_limits nonzero observe range sized unique`
 
 // TestOperatorsWithoutKernels holds the list of operators that devices do not run at all.
 func TestOperatorsWithoutKernels(t *testing.T) {

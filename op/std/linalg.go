@@ -1,6 +1,8 @@
 package std
 
 import (
+	"math"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
@@ -18,17 +20,8 @@ var Det = op.Define("det", op.Spec[op.None]{
 	},
 	Doc: "det is the determinant of the square matrices in the last two dimensions, computed in f64.", In: op.Args("x"), Class: op.Contraction,
 	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
-		t := in[0]
-		d, err := sameFloat([]string{"x"}, in)
-		if err != nil {
-			return t, err
-		}
-		if err := wantRank("x", t, 2, 1<<30); err != nil || !t.Ranked() {
-			return shape.Unranked(d), err
-		}
-		if _, err := c.Equal(t.Dim(-2), t.Dim(-1), op.ShapeMismatch, func() string {
-			return "x has matrices of " + t.Dim(-2).String() + " rows and " + t.Dim(-1).String() + " columns, expected square ones"
-		}); err != nil {
+		t, err := squareMatrices(c, in)
+		if err != nil || !t.Ranked() {
 			return t, err
 		}
 		return t.WithDims(t.Dims().Sub(0, t.Rank()-2)), nil
@@ -60,6 +53,95 @@ var Det = op.Define("det", op.Spec[op.None]{
 		}
 	},
 })
+
+// squareMatrices is the type of x, a float tensor whose last two dimensions are square matrices.
+func squareMatrices(c *op.Infer, in []shape.Type) (shape.Type, error) {
+	t := in[0]
+	d, err := sameFloat([]string{"x"}, in)
+	if err != nil {
+		return t, err
+	}
+	if err := wantRank("x", t, 2, 1<<30); err != nil || !t.Ranked() {
+		return shape.Unranked(d), err
+	}
+	_, err = c.Equal(t.Dim(-2), t.Dim(-1), op.ShapeMismatch, func() string {
+		return "x has matrices of " + t.Dim(-2).String() + " rows and " + t.Dim(-1).String() + " columns, expected square ones"
+	})
+	return t, err
+}
+
+// Inverse is the inverse of square matrices.
+//
+//gofx:torch torch.linalg.inv(x)
+var Inverse = op.Define("inverse", op.Spec[op.None]{
+	Differs: []op.Difference[op.None]{
+		departs[op.None](op.Extends, "singular matrices: NaN everywhere, where PyTorch raises an error", func(in []*array.Array) bool { return condition(in[0]) > 1e6 }),
+		departs[op.None](op.Alters, "matrices so close to singular ones that rounding decides about the result", func(in []*array.Array) bool { return condition(in[0]) > 1e3 }),
+		departs[op.None](op.Extends, "f16 and bf16, which PyTorch has no code for", func(in []*array.Array) bool { return in[0].DType().Size() == 2 }),
+	},
+	Doc: "inverse is the inverse of the square matrices in the last two dimensions; a singular one gives NaN everywhere.", In: op.Args("x"), Class: op.Contraction,
+	Infer:  func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return squareMatrices(c, in) },
+	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.Inverse{} },
+	Flops: func(_ op.None, in []shape.Type, _ shape.Type) shape.Dim {
+		return elementCount(in[0]).Mul(in[0].Dim(-1)).MulInt(2)
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		x := regular(g.Normal(2, 3, 4, 4))
+		return []op.Sample{
+			okCall("batch", op.None{}, x),
+			okCall("one matrix", op.None{}, regular(g.Normal(5, 5))),
+			okCall("one element", op.None{}, regular(g.Normal(3, 1, 1))),
+			okCall("no element", op.None{}, g.Normal(3, 0, 0)),
+			okCall("no matrix", op.None{}, g.Normal(0, 3, 3)),
+			okCall("strided", op.None{}, g.Strided(x)),
+			okCall("f64", op.None{}, array.Cast(x, array.F64)),
+			okCall("f16", op.None{}, array.Cast(regular(g.Normal(2, 2, 2)), array.F16)),
+			okCall("pivots", op.None{}, array.FromSlice([]float32{0, 2, 1, 3, 0, 1, 1, 1, 0}, 3, 3)),
+			okCall("blocks", op.None{}, regular(g.Normal(40, 40))),
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.RankMismatch, "rank", op.None{}, g.Normal(4)),
+			badCall(op.ShapeMismatch, "not square", op.None{}, g.Normal(2, 3, 4)),
+			badCall(op.DTypeMismatch, "integers", op.None{}, g.Int(5, 3, 3)),
+		}
+	},
+})
+
+// regular adds a number to the diagonals of matrices that keeps them from being nearly singular.
+func regular(x *array.Array) *array.Array {
+	n := x.Dim(-1)
+	data := array.Data[float32](x)
+	for i := range x.Len() / max(1, n*n) {
+		for k := range n {
+			data[i*n*n+k*n+k] += float32(2 + n)
+		}
+	}
+	return x
+}
+
+// condition is the greatest condition, by Frobenius norms and relative to their size, of
+// square matrices; infinite where one is singular or has what is not finite.
+func condition(x *array.Array) float64 {
+	x = array.Contiguous(array.Cast(x, array.F64))
+	y := array.New(array.F64, x.Shape()...)
+	kernel.Inverse{}.Run(&kernel.Workspace{}, []*array.Array{y}, []*array.Array{x})
+	n := x.Dim(-1)
+	a, b, worst := array.Data[float64](x), array.Data[float64](y), 0.0
+	for i := range x.Len() / max(1, n*n) {
+		p, q := 0.0, 0.0
+		for k := i * n * n; k < (i+1)*n*n; k++ {
+			p, q = p+a[k]*a[k], q+b[k]*b[k]
+		}
+		if c := math.Sqrt(p) * math.Sqrt(q) / float64(n); c > worst {
+			worst = c
+		} else if c != c {
+			return math.Inf(1)
+		}
+	}
+	return worst
+}
 
 // BitcastAttrs are the attributes of bitcast.
 type BitcastAttrs struct {

@@ -53,7 +53,7 @@ var reasons = map[*op.Op]string{
 }
 
 // table is all families; each is in the file that is called after it.
-var table = merge(movement, scattering, reductions, norms, products, pools, patches, orders, recurrent, resizing, quantised, quantProducts, sampling)
+var table = merge(movement, scattering, reductions, norms, products, pools, patches, orders, recurrent, resizing, quantised, quantProducts, sampling, algebra)
 
 // merge adds the entries of a family.
 func merge(families ...simplify.Expansions) simplify.Expansions {

@@ -16,6 +16,7 @@ type Workspace struct {
 	Threads int
 
 	buf  *array.Storage
+	lent []byte // scratch of another workspace, instead of buf; see Lanes
 	top  int
 	high int
 	Jobs []any // idle job structures, kept between calls; see TakeJob
@@ -33,10 +34,14 @@ func (w *Workspace) HighWater() int { return w.high }
 // Reserved returns the bytes of scratch memory that the workspace holds. More
 // than was asked for with Reserve tells that a kernel took more than it said.
 func (w *Workspace) Reserved() int {
-	if w.buf == nil {
-		return 0
+	return len(w.memory())
+}
+
+func (w *Workspace) memory() []byte {
+	if w.lent != nil || w.buf == nil {
+		return w.lent
 	}
-	return len(w.buf.Bytes())
+	return w.buf.Bytes()
 }
 
 // Reserve makes sure n bytes of scratch are there, so that later calls do not allocate.
@@ -62,13 +67,15 @@ func Scratch[T array.Elem](w *Workspace, n int) []T {
 // scratch is the part of Scratch that is the same for all types: programs, and the
 // packages that take scratch of many, have it once. size is a multiple of array.Align.
 func (w *Workspace) scratch(size int) []byte {
-	if w.buf == nil || w.top+size > len(w.buf.Bytes()) {
+	have := w.memory()
+	if w.top+size > len(have) {
 		// Slices handed out earlier keep the old storage alive; the top restarts
 		// in the new one at the same position so that Release still works.
 		need := max(w.top+size, 4096)
-		w.buf = array.NewStorage(max(need, min(2*need, int(array.MaxBytes()))))
+		w.buf, w.lent = array.NewStorage(max(need, min(2*need, int(array.MaxBytes())))), nil
+		have = w.buf.Bytes()
 	}
-	b := w.buf.Bytes()[w.top:]
+	b := have[w.top:]
 	w.top += size
 	w.high = max(w.high, w.top)
 	return b

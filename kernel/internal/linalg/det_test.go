@@ -1,4 +1,4 @@
-package reduce
+package linalg
 
 import (
 	"math/rand/v2"
