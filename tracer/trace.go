@@ -161,6 +161,9 @@ func (t *trace) report(err error) {
 				fault = fault.At(diag.Here())
 			}
 		}
+		if fault.Code == op.OperandCount {
+			fault = t.withNil(fault)
+		}
 		k := place{fault.Pos, fault.Code}
 		k.pos.Func = ""
 		if said := (mistake{k, fault.Op}); !t.said[said] {
