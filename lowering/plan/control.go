@@ -42,6 +42,14 @@ func (s *Step) Control() *Control {
 	return nil
 }
 
+// Opaque returns the operator of the Go function that the step calls, nil for a kernel.
+func (s *Step) Opaque() *op.Op {
+	if k, ok := s.Kernel.(interface{ Opaque() *op.Op }); ok {
+		return k.Opaque()
+	}
+	return nil
+}
+
 // Operands are the buffers that region r of a control-flow step is given. A scan
 // gives slices of its sequences, which sliced reports.
 func (s *Step) Operands() (buffers []int, sliced func(i int) bool) {
