@@ -280,6 +280,9 @@ func (l *loaded) findMethod(t *Target, o *types.TypeName) error {
 	if !ok {
 		return l.bad("type "+t.Name+" has no method "+name, "give it a Forward method, or name another one: ./pkg#"+t.Name+".Method")
 	}
+	if _, ok := l.module.Underlying().(*types.Struct); !ok {
+		return l.bad(t.Name+" is a "+l.typeName(l.module.Underlying())+", expected a struct", "declare a struct with a field of it, or capture a function of tensors that calls it: ./pkg#Func")
+	}
 	if !fn.Exported() {
 		return l.bad("method "+name+" is not exported, reflection cannot call it", "export it, or capture a function that calls it")
 	}

@@ -71,7 +71,7 @@ func (l *loaded) constructor(t *Target, o *types.TypeName) error {
 	l.newExpr = t.New
 	if l.newExpr == "" {
 		f, ok := l.pkg.Types.Scope().Lookup("New" + t.Name).(*types.Func)
-		if !ok || f.Type().(*types.Signature).Params().Len() > 0 {
+		if !ok || !callable(f.Type().(*types.Signature)) {
 			return l.bad("no constructor is known for "+t.Name, l.constructors(o))
 		}
 		l.newExpr = f.Name() + "()"
@@ -117,6 +117,12 @@ func (l *loaded) typeName(t types.Type) string {
 	return types.TypeString(t, types.RelativeTo(l.pkg.Types))
 }
 
+// callable reports whether a function can be called without arguments: options, which
+// are variadic, may be left out.
+func callable(sig *types.Signature) bool {
+	return sig.Params().Len() == 0 || sig.Params().Len() == 1 && sig.Variadic()
+}
+
 func isError(t types.Type) bool { return t.String() == "error" }
 
 // constructors says what could make a module of a type: the functions of the
@@ -137,7 +143,7 @@ func (l *loaded) constructors(o *types.TypeName) string {
 		if sig.TypeParams().Len() > 0 {
 			name += "[...]"
 		}
-		if sig.Params().Len() > 0 {
+		if !callable(sig) {
 			name += "(...)"
 		} else if sig.TypeParams().Len() > 0 {
 			name += "()"
@@ -181,7 +187,7 @@ func (l *loaded) makers() map[string]making {
 		}
 		sig := f.Type().(*types.Signature)
 		r := sig.Results()
-		if sig.Params().Len() > 0 || sig.TypeParams().Len() > 0 || r.Len() == 0 || r.Len() > 2 || r.Len() == 2 && !isError(r.At(1).Type()) {
+		if !callable(sig) || sig.TypeParams().Len() > 0 || r.Len() == 0 || r.Len() > 2 || r.Len() == 2 && !isError(r.At(1).Type()) {
 			continue
 		}
 		t, how := types.Unalias(r.At(0).Type()), making{err: r.Len() == 2, value: true}

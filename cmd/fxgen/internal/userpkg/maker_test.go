@@ -45,6 +45,20 @@ func MakeLayer() Layer             { return Plain{} }
 func TryLayer() (Layer, error)     { return Plain{}, nil }
 func Three() (*Plain, int, error)  { return nil, 0, nil }
 func Number() int                  { return 1 }
+
+type (
+	List    []int
+	Func    func(x *tensor.Tensor) *tensor.Tensor
+	Options struct{ n int }
+)
+
+func (List) Forward(x *tensor.Tensor) *tensor.Tensor     { return x }
+func (f Func) Forward(x *tensor.Tensor) *tensor.Tensor   { return f(x) }
+func (*Options) Forward(x *tensor.Tensor) *tensor.Tensor { return x }
+
+func NewList() List                                   { return nil }
+func NewOptions(with ...func(*Options)) *Options      { return &Options{} }
+func OptionsOf(n int, with ...func(*Options)) Options { return Options{n} }
 `
 
 // universe imports nothing but a package of tensors.
@@ -97,6 +111,11 @@ func TestConstructors(t *testing.T) {
 		{"Plain", "MakeLayer()", `m := MakeLayer(); if _, ok := m.(*Plain); m != nil && !ok { return nil, fxgen_fmt.Errorf("it gives a %T, expected *Plain", m) }; return m, nil`, ""},
 		{"FloatsPointer", "TryLayer()", `m, err := TryLayer(); if _, ok := m.(FloatsPointer); m != nil && !ok { return nil, fxgen_fmt.Errorf("it gives a %T, expected FloatsPointer", m) }; return m, err`, ""},
 		{"Other", "", "m := NewOther(); return m, nil", ""},
+		{"List", "", "", "List is a []int, expected a struct"},
+		{"Func", "Func(nil)", "", "expected a struct"},
+		{"Options", "", "m := NewOptions(); return m, nil", ""},
+		{"Options", "OptionsOf(2)", "m := OptionsOf(2); return &m, nil", ""},
+		{"Options", "OptionsOf()", "", "not enough arguments"},
 		{"Layer", "MakeLayer()", "", "Layer is an interface"},
 	} {
 		l := &loaded{pkg: &packages.Package{Name: "a", PkgPath: "example.com/a", Types: pkg, Fset: fset}}
