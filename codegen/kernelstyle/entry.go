@@ -156,7 +156,7 @@ const hookText = `
 func (g *pkg) told() (functions []string) {
 	for q := range g.All() {
 		for i := range q.Steps {
-			if f := toldOf(&q.Steps[i]); f != "" && !slices.Contains(functions, f) {
+			if f := q.Steps[i].Told(); f != "" && !slices.Contains(functions, f) {
 				functions = append(functions, f)
 			}
 		}

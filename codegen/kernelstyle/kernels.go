@@ -60,7 +60,7 @@ func newKernels(m *model, n *names) *kernels {
 			code.key = "flow " + strconv.Itoa(i) // like no other
 			continue
 		}
-		if f := toldOf(s); f != "" {
+		if f := s.Told(); f != "" {
 			code.key = "hook " + f
 			continue
 		}
@@ -100,7 +100,7 @@ func (g *kernels) name(whole *pkg) {
 	first := map[string]int{} // step, by key
 	users := map[string][]string{}
 	for i := range g.Steps {
-		if g.Steps[i].Control() != nil || toldOf(&g.Steps[i]) != "" {
+		if g.Steps[i].Control() != nil || g.Steps[i].Told() != "" {
 			continue
 		}
 		key, user := g.steps[i].key, whole.user(i)
@@ -113,7 +113,7 @@ func (g *kernels) name(whole *pkg) {
 	}
 	for i := range g.Steps {
 		code := &g.steps[i]
-		if g.Steps[i].Control() != nil || toldOf(&g.Steps[i]) != "" {
+		if g.Steps[i].Control() != nil || g.Steps[i].Told() != "" {
 			continue
 		}
 		switch at, known := first[code.key], whole.kernelVars[code.key]; {

@@ -13,7 +13,6 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -60,9 +59,9 @@ func refuse(printed *plan.Plan) diag.List {
 				fault(CodeSize, "a result has sizes that only a body of it finds, expected sizes that are known outside", "say in the graph which sizes the result has")
 			}
 			continue // its bodies are plans of their own
-		case toldOf(step) != "":
+		case step.Told() != "":
 			continue
-		case step.Opaque() != nil && step.Opaque().Effect == op.Effectful:
+		case step.Effects():
 			fault(CodeHost, "the step is a Go function that has effects and gives a value, expected one or the other",
 				"let the function return nothing: it is then a call of the caller's Hook, which stays where it is in the model (y := f(x) becomes f(x)). Else express it with operators, call it pure (tensor.WrapPure) and give it a Kernel, or generate module style")
 			continue
@@ -108,16 +107,6 @@ func refuse(printed *plan.Plan) diag.List {
 		}
 	}
 	return errs
-}
-
-// toldOf is the Go function that the step calls for its effects alone, "" for another
-// step. Generated code tells the caller's hook of it.
-func toldOf(s *plan.Step) string {
-	o := s.Opaque()
-	if o == nil || o.Effect != op.Effectful || slices.ContainsFunc(s.Out, func(k int) bool { return k >= 0 }) {
-		return ""
-	}
-	return o.Key()
 }
 
 // lateInside reports whether a body of a step finds sizes of results that the plan around
