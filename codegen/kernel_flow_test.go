@@ -164,12 +164,14 @@ func TestKernelControlFlow(t *testing.T) {
 		inputs: [][]*array.Array{{g.Normal(2, 6, 16)}, {g.Normal(1, 3, 16)}}, sizes: [][]int{{2, 6}, {1, 3}}}
 	fixed := &kernelCase{name: "fixed", module: traced(t, &looped{newEncoder(2, 2)}, encoderSpec("f32[2,7,16]")), flat: true, flow: true,
 		opts: codegen.KernelOptions{Type: "Net", Package: "fixed", Weights: codegen.WeightsEmbed}, inputs: [][]*array.Array{{g.Normal(2, 7, 16)}}}
-	cases := []*kernelCase{branches, guarded, lookup, layers, fixed}
+	talks := talking(t, &g)
+	cases := []*kernelCase{branches, guarded, lookup, layers, fixed, talks}
 	dir, failures := runCases(t, cases)
 	want := []string{
 		`^node %cond: input "a" is f32\[5\]: .*N \(axis 0, here 5\) divisible by 2 .*FX1022`,
 		`^node %row: .*FX`,
 		`^node %scan: stopped: context canceled \[FX1026\]`,
+		`^node %Say: the hook panicked: no \[FX2033\]`,
 	}
 	require.Len(t, failures, len(want), strings.Join(failures, "\n"))
 	for i, w := range want {
@@ -180,7 +182,8 @@ func TestKernelControlFlow(t *testing.T) {
 		checkFunctions(t, c.files)
 	}
 	require.Equal(t, 1, strings.Count(text(layers.files), "Layers(s *"), "layers of a body are one function")
-	goTool(t, dir, nil, "vet", "./branches", "./guarded", "./lookup", "./layers", "./fixed")
+	require.Equal(t, 1, strings.Count(text(talks.files), "s.Tell(\"Say\", \"github.com/gofx-dev/gofx/codegen_test.Say\", s.Ins(&b.up, x))"), "equal calls are one function")
+	goTool(t, dir, nil, "vet", "./branches", "./guarded", "./lookup", "./layers", "./fixed", "./talking")
 }
 
 func text(f *codegen.Files) string {

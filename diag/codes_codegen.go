@@ -87,8 +87,8 @@ return err`,
 	{
 		//gofx:code codegen/kernelstyle.CodeHost codegen.CodeHost
 		Code: "FX4020", Title: "opaque function in kernel style",
-		Cause: "a step calls a wrapped Go function, or a kernel that generated code cannot write down: of an unexported type, with hidden fields, or whose Run has a pointer receiver",
-		Cure:  "express the function with operators, give its operator a Kernel of an exported plain struct or a Decompose, or generate module style",
+		Cause: "a step calls a wrapped Go function that gives values, or a kernel that generated code cannot write down: of an unexported type, with hidden fields, or whose Run has a pointer receiver",
+		Cure:  "express the function with operators, give its operator a Kernel of an exported plain struct or a Decompose, let one that logs return nothing, or generate module style",
 		Example: `p.Steps[0].Kernel = &opaque{}
 _, err := codegen.Kernel(p, w, codegen.KernelOptions{})
 return err`,

@@ -81,8 +81,8 @@ var traceCodes = []Info{
 	{
 		//gofx:code tracer.UserPanic
 		Code: "FX1007", Title: "the model panicked or returned an error",
-		Cause: "Ordinary Go code of the model failed while it ran on proxies.",
-		Cure:  "Run the model eagerly first; the position is the innermost line of the model.",
+		Cause: "Ordinary Go code of the model failed while it ran on proxies. Fields of the module that are nil are named.",
+		Cure:  "Run the model eagerly first; the position is the innermost line of the model. Assign fields that are nil in the constructor.",
 		Example: `func panics(x *tensor.Tensor) *tensor.Tensor {
 	var layers []*tensor.Tensor
 	return x.Add(layers[0])

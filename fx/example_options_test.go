@@ -243,7 +243,7 @@ func ExampleGraphModule_Forward() {
 	})
 	fmt.Println(inner.State().Tensor("bias").Type())
 	// Output:
-	// call_module[] f32[N,2]
+	// call_module[linear] f32[N,2]
 	// call_method[relu] f32[N,2]
 	// weight f32[2,3]
 	// bias f32[2]

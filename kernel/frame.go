@@ -23,6 +23,7 @@ type Frame struct {
 	in, out     []*array.Array
 	apart       map[*array.Array]*array.Storage // of views that became copies, and sized results
 	shapes      [][]int                         // that a step has found
+	hook        Hook                            // of the whole call
 
 	outer, inner *Frame   // of a body: what it is a part of; the body in progress
 	bodies       []*Frame // that have been laid out
@@ -37,7 +38,7 @@ func (f *Frame) Begin(ctx interface{ Err() error }, threads int) {
 // End finishes a call and forgets its context and operands. The memory is kept
 // for the next call.
 func (f *Frame) End() {
-	f.ctx, f.scope, f.step = nil, "", ""
+	f.ctx, f.scope, f.step, f.hook = nil, "", "", nil
 	clear(f.in)
 	clear(f.out)
 }

@@ -24,7 +24,7 @@ func Run(m any, in ...*tensor.Tensor) *tensor.Tensor {
 // RunAll is Run for modules with any number of results; tensors in slices and
 // structs are flattened in order.
 func RunAll(m any, in ...*tensor.Tensor) []*tensor.Tensor {
-	if library(m) {
+	if v := reflect.ValueOf(m); library(m) || v.Kind() == reflect.Pointer && v.IsNil() { // which is no scope
 		return forward(m, in)
 	}
 	return tensor.RunScope(m, in, func() []*tensor.Tensor { return forward(m, in) })

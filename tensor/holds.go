@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/gofx-dev/gofx/array"
@@ -144,6 +145,23 @@ func keyText(k reflect.Value) string {
 	}
 	return strconv.FormatUint(k.Uint(), 10)
 }
+
+// Absent visits the fields of a module, and of the modules of the user's in it, that are
+// nil where they could hold something: pointers, interfaces and functions.
+func Absent(root any, visit func(at Item, t reflect.Type)) {
+	w := walker{open: map[Key]bool{}, none: visit}
+	w.visit = func(it Item) bool {
+		if it.Module == nil {
+			return false
+		}
+		t := reflect.TypeOf(it.Module)
+		return t.Kind() != reflect.Pointer || !strings.HasPrefix(t.Elem().PkgPath(), library) // whose fields may be nil
+	}
+	w.value(reflect.ValueOf(root), Item{}, way{root: true})
+}
+
+// library is where the modules of gofx are.
+const library = "github.com/gofx-dev/gofx/nn"
 
 // StateErrors reports what Walk cannot name: tensors and modules in maps whose
 // keys are neither strings nor integers, and different tensors with one name.

@@ -180,6 +180,9 @@ func DeclareResults(fn reflect.Type, rule TypeRule) op.Declared {
 		for i := range d.Results {
 			d.Results[i] = "r" + strconv.Itoa(i)
 		}
+		if n == 0 && rule == nil {
+			d.Infer = func(*op.Infer, []shape.Type) ([]shape.Type, error) { return nil, nil }
+		}
 	}
 	return d
 }

@@ -60,6 +60,7 @@ type walker struct {
 	visit func(Item) bool
 	open  map[Key]bool                   // modules being visited, to end cycles
 	odd   func(at Item, v reflect.Value) // told of maps without names; may be nil
+	none  func(at Item, t reflect.Type)  // told of nil pointers, interfaces and functions; may be nil
 }
 
 // way is how a value was reached.
@@ -77,6 +78,7 @@ func (w *walker) value(v reflect.Value, at Item, by way) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
+			w.absent(v, at)
 			return
 		}
 		if v.Type() == tensorType {
@@ -95,7 +97,9 @@ func (w *walker) value(v reflect.Value, at Item, by way) {
 		}
 		w.pointer(v.Addr(), at, by)
 	case reflect.Interface:
-		if !v.IsNil() && (!by.hidden || mayHide(v.Elem().Type())) {
+		if v.IsNil() {
+			w.absent(v, at)
+		} else if !by.hidden || mayHide(v.Elem().Type()) {
 			w.value(v.Elem(), at, by)
 		}
 	case reflect.Slice, reflect.Array:
@@ -109,6 +113,13 @@ func (w *walker) value(v reflect.Value, at Item, by way) {
 		}
 	case reflect.Map:
 		w.mapping(v, at, by)
+	}
+}
+
+// absent tells of a value that is nil.
+func (w *walker) absent(v reflect.Value, at Item) {
+	if w.none != nil {
+		w.none(at, v.Type())
 	}
 }
 
@@ -206,6 +217,14 @@ func (w *walker) fields(s reflect.Value, at Item, root bool) {
 			path = join(path, f.name)
 		}
 		w.value(peek.Field(s, f.index), Item{Path: path, Selector: at.Selector + f.selector, Buffer: at.Buffer || f.buffer}, way{hidden: f.unexported, part: f.part})
+	}
+	if w.none == nil {
+		return
+	}
+	for i := range s.NumField() {
+		if f := s.Type().Field(i); f.Type.Kind() == reflect.Func && s.Field(i).IsNil() {
+			w.absent(s.Field(i), Item{Path: join(at.Path, FieldName(f.Name)), Selector: at.Selector + "." + f.Name})
+		}
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 )
 
 // userLeaf records a call of a user's module as one node of an ad-hoc operator.
-func (t *trace) userLeaf(m any, info modInfo, in []*tensor.Tensor) []*tensor.Tensor {
+func (t *trace) userLeaf(m any, in []*tensor.Tensor) []*tensor.Tensor {
+	info := t.leafInfo(m)
 	args := make([]*graph.Node, len(in))
 	operands := make([]op.Operand, len(in))
 	for i, x := range in {

@@ -2,6 +2,7 @@ package tracer
 
 import (
 	"context"
+	"go/token"
 	"reflect"
 	"strconv"
 	"strings"
@@ -73,6 +74,7 @@ type mistake struct {
 
 type modInfo struct {
 	path, selector string
+	embedded       bool // the path is that of the module around it, or of the root
 }
 
 type liftKey struct {
@@ -112,6 +114,7 @@ func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 // walk enters every tensor and sub-module of the root under its first path.
 func (t *trace) walk(root any) {
 	t.root, t.before = root, tensorsOf(root)
+	taken := map[string]bool{"": true}
 	tensor.Walk(root, func(it tensor.Item) bool {
 		if it.Tensor != nil {
 			if _, known := t.params[it.Tensor.ID()]; known || t.isTraced(it.Tensor) {
@@ -125,7 +128,9 @@ func (t *trace) walk(root any) {
 		}
 		k := tensor.ModuleKey(it.Module)
 		if _, known := t.modules[k]; !known {
-			t.modules[k] = modInfo{t.p.path(it), t.p.selector(it)}
+			path := t.p.path(it)
+			t.modules[k] = modInfo{path, t.p.selector(it), taken[path]}
+			taken[path] = true
 		}
 		return true
 	})
@@ -160,6 +165,9 @@ func (t *trace) report(err error) {
 			} else {
 				fault = fault.At(diag.Here())
 			}
+		}
+		if fault.Code == op.OperandCount {
+			fault = t.withNil(fault)
 		}
 		k := place{fault.Pos, fault.Code}
 		k.pos.Func = ""
@@ -350,7 +358,7 @@ func (t *trace) Leaf(m any, bound *tensor.Bound, in []*tensor.Tensor) ([]*tensor
 		return t.poison(call), true
 	}
 	defer t.leave()
-	info := t.moduleInfo(m)
+	info := t.leafInfo(m)
 	if t.p.IsLeaf != nil && !t.p.IsLeaf(m, info.path, true) {
 		return nil, false
 	}
@@ -422,7 +430,40 @@ func (t *trace) moduleInfo(m any) modInfo {
 	if info, ok := t.modules[k]; ok {
 		return info
 	}
-	base := tensor.FieldName(reflect.Indirect(reflect.ValueOf(m)).Type().Name())
+	info := modInfo{path: t.freshModule(typeName(m))}
+	t.modules[k] = info
+	return info
+}
+
+// leafInfo is moduleInfo for a module that becomes a node: one that is embedded, whose
+// tensors have the names of those of the struct around it, is named after its field; one
+// that is the root, after its type.
+func (t *trace) leafInfo(m any) modInfo {
+	info := t.moduleInfo(m)
+	if !info.embedded {
+		return info
+	}
+	name := info.selector[strings.LastIndexByte(info.selector, '.')+1:]
+	if name == info.selector || !token.IsIdentifier(name) {
+		name = typeName(m)
+	} else {
+		name = tensor.FieldName(name)
+	}
+	if info.path != "" {
+		name = info.path + "." + name
+	}
+	info.path, info.embedded = t.freshModule(name), false
+	t.modules[tensor.ModuleKey(m)] = info
+	return info
+}
+
+func typeName(m any) string {
+	name, _, _ := strings.Cut(reflect.Indirect(reflect.ValueOf(m)).Type().Name(), "[")
+	return tensor.FieldName(name)
+}
+
+// freshModule is a path that no module has: base, or base with a number.
+func (t *trace) freshModule(base string) string {
 	used := map[string]bool{}
 	for _, i := range t.modules {
 		used[i.path] = true
@@ -431,9 +472,7 @@ func (t *trace) moduleInfo(m any) modInfo {
 	for i := 1; used[path]; i++ {
 		path = base + "_" + strconv.Itoa(i)
 	}
-	info := modInfo{path: path}
-	t.modules[k] = info
-	return info
+	return path
 }
 
 // Enter implements tensor.Scoper.
@@ -444,7 +483,7 @@ func (t *trace) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), boo
 	defer t.leave()
 	info := t.moduleInfo(m)
 	if t.p.IsLeaf != nil && t.p.IsLeaf(m, info.path, false) {
-		return t.userLeaf(m, info, in), nil, true
+		return t.userLeaf(m, in), nil, true
 	}
 	outer := t.scope
 	ty := reflect.Indirect(reflect.ValueOf(m)).Type()

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"runtime"
 	"strconv"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -34,6 +35,9 @@ type Tracer struct {
 	// Below is put in front of the paths of the root: where it stands in a larger
 	// model (Record).
 	Below string
+	// Maker is the Go expression that made the module, where that is known: it is named
+	// where a field of the module turns out to be nil.
+	Maker string
 	// Method is the method of a module that is traced; empty means Forward.
 	Method string
 
@@ -258,7 +262,11 @@ func (t *trace) panicked(r any) {
 			return
 		}
 	}
-	t.report((&diag.Error{Code: UserPanic, Msg: msg, Phase: "trace"}).At(panicPos()))
+	e := &diag.Error{Code: UserPanic, Msg: msg, Phase: "trace", Pos: panicPos()}
+	if err, ok := r.(runtime.Error); ok && strings.HasSuffix(err.Error(), "nil pointer dereference") {
+		t.nameNil(e)
+	}
+	t.report(e)
 }
 
 // finish records the output node.

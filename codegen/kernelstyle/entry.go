@@ -17,7 +17,7 @@ import (
 func (g *pkg) entryFile() *goFile {
 	head := entry{pkg: g, file: newFile(&g.opts, g.opts.File+".go")}
 	head.packageDoc()
-	head.file.template(modelText, head.with(nil))
+	head.file.template(head.modelText(), head.with(nil))
 	head.printOrigin()
 	head.printMakers()
 	g.printKept(head.file)
@@ -143,6 +143,35 @@ type Model struct {
 	free    kernel.FreeList[modelState]
 }
 `
+
+const hookText = `
+	// Hook, unless it is nil, is called for the calls of Go functions that only have effects:
+	// CALLS. Set it before the first call;
+	// calls of the model at once call it at once.
+	Hook kernel.Hook
+
+	weights `
+
+// told lists the Go functions that the model calls for their effects, those of bodies too.
+func (g *pkg) told() (functions []string) {
+	for q := range g.All() {
+		for i := range q.Steps {
+			if f := q.Steps[i].Told(); f != "" && !slices.Contains(functions, f) {
+				functions = append(functions, f)
+			}
+		}
+	}
+	return functions
+}
+
+func (e *entry) modelText() string {
+	told := e.told()
+	if len(told) == 0 {
+		return modelText
+	}
+	text := strings.Replace(hookText, "CALLS", gosrc.Comment(strings.Join(told, ", ")), 1)
+	return strings.Replace(modelText, "\n\tweights ", text, 1)
+}
 
 // printOrigin prints a constant that says where the weights are from, where that is known.
 func (e *entry) printOrigin() {

@@ -203,6 +203,7 @@ func (m *Model) run(PARAMS) (err error) {
 	BUSY
 	s := m.free.Take()
 	s.Begin(ctx, m.Threads)
+	LISTEN
 	defer m.done(s, &err)
 	TAKE
 	if CHANGED {
@@ -248,7 +249,11 @@ func (f *forward) printRun() {
 		give = append(give, jen.Add(field).Op("=").Nil())
 	}
 	changed, prepare := f.laying()
+	var listen []jen.Code
+	if len(f.told()) > 0 {
+		listen = append(listen, jen.Id("s").Dot("Listen").Call(jen.Id("m").Dot("Hook")))
+	}
 	f.file.template(runText, f.with(map[string]any{
-		"PARAMS": jen.List(params...), "TAKE": take, "GIVE": give, "CHANGED": changed, "PREPARE": prepare, "BUSY": f.inUse(),
+		"PARAMS": jen.List(params...), "TAKE": take, "GIVE": give, "CHANGED": changed, "PREPARE": prepare, "BUSY": f.inUse(), "LISTEN": listen,
 	}))
 }

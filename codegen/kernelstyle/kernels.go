@@ -60,6 +60,10 @@ func newKernels(m *model, n *names) *kernels {
 			code.key = "flow " + strconv.Itoa(i) // like no other
 			continue
 		}
+		if f := s.Told(); f != "" {
+			code.key = "hook " + f
+			continue
+		}
 		holes := gosrc.Holes{
 			Dim:     func(d shape.Dim) jen.Code { return jen.Lit(d.String()) },
 			Program: func(p *kernel.Program) *jen.Statement { return jen.Op("&").Id(made.program(p, s, n)) },
@@ -96,7 +100,7 @@ func (g *kernels) name(whole *pkg) {
 	first := map[string]int{} // step, by key
 	users := map[string][]string{}
 	for i := range g.Steps {
-		if g.Steps[i].Control() != nil {
+		if g.Steps[i].Control() != nil || g.Steps[i].Told() != "" {
 			continue
 		}
 		key, user := g.steps[i].key, whole.user(i)
@@ -109,7 +113,7 @@ func (g *kernels) name(whole *pkg) {
 	}
 	for i := range g.Steps {
 		code := &g.steps[i]
-		if g.Steps[i].Control() != nil {
+		if g.Steps[i].Control() != nil || g.Steps[i].Told() != "" {
 			continue
 		}
 		switch at, known := first[code.key], whole.kernelVars[code.key]; {

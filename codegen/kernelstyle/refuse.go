@@ -59,6 +59,12 @@ func refuse(printed *plan.Plan) diag.List {
 				fault(CodeSize, "a result has sizes that only a body of it finds, expected sizes that are known outside", "say in the graph which sizes the result has")
 			}
 			continue // its bodies are plans of their own
+		case step.Told() != "":
+			continue
+		case step.Effects():
+			fault(CodeHost, "the step is a Go function that has effects and gives a value, expected one or the other",
+				"let the function return nothing: it is then a call of the caller's Hook, which stays where it is in the model (y := f(x) becomes f(x)). Else express it with operators, call it pure (tensor.WrapPure) and give it a Kernel, or generate module style")
+			continue
 		case v.Kind() != reflect.Struct || ours(v.Type()) && gosrc.Home(v.Type()) != gosrc.Root+"kernel":
 			fault(CodeHost, "the step is a Go function that is not known, expected a kernel",
 				"express it with operators, give the operator a Kernel or a Decompose, or generate module style")

@@ -119,6 +119,9 @@ func operands(s *plan.Step, refs refs) (out, in *jen.Statement) {
 func (g *pkg) statement(i int, name string, refs refs) *jen.Statement {
 	s, expr := &g.Steps[i], g.kernels.steps[i].expr
 	out, in := operands(s, refs)
+	if f := s.Told(); f != "" {
+		return jen.Id("s").Dot("Tell").Call(gosrc.Quoted(name), gosrc.Quoted(f), in)
+	}
 	if g.findsSizes(s) {
 		return jen.Id("s").Dot("Sized").Call(gosrc.Quoted(name), expr, out, in)
 	}

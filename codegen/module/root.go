@@ -44,7 +44,7 @@ func (p *printer) useRoot() string {
 	if !p.usable(elem.PkgPath(), elem.Name()) {
 		return "type " + elem.String() + " cannot be named from this package"
 	}
-	r := rootWalk{p: p, tensors: map[string]tensor.Item{}, modules: map[string]tensor.Item{}, asserted: map[string]*assertion{}}
+	r := rootWalk{p: p, tensors: map[string]tensor.Item{}, modules: map[string]tensor.Item{}, embedded: map[string]tensor.Item{}, asserted: map[string]*assertion{}}
 	tensor.Walk(p.Root, r.visit)
 	for n := range p.m.All() {
 		if why := r.node(n); why != "" {
@@ -60,6 +60,7 @@ func (p *printer) useRoot() string {
 type rootWalk struct {
 	p                *printer
 	tensors, modules map[string]tensor.Item // by path
+	embedded         map[string]tensor.Item // modules by selector, which have the paths of others
 	asserted         map[string]*assertion  // by selector
 	selector         string                 // that is being resolved
 }
@@ -71,6 +72,8 @@ func (r *rootWalk) visit(it tensor.Item) bool {
 	}
 	if _, known := list[it.Path]; !known {
 		list[it.Path] = it
+	} else if it.Module != nil {
+		r.embedded["m"+it.Selector] = it
 	}
 	return true
 }
@@ -136,6 +139,9 @@ func sameBits(a, b *array.Array) bool {
 func (r *rootWalk) leaf(node *graph.Node) string {
 	path, bound := node.Target(), node.Bound()
 	it, ok := r.modules[path]
+	if !ok && bound != nil {
+		it, ok = r.embedded[bound.Selector]
+	}
 	if !ok || bound == nil {
 		return "module " + path + " is not part of " + r.name()
 	}

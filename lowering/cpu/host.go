@@ -15,6 +15,9 @@ import (
 // printed plans call the function by its name.
 type host struct{ op *op.Op }
 
+// Opaque tells plan.Step of the function.
+func (h *host) Opaque() *op.Op { return h.op }
+
 // Run implements kernel.Step. The function gets copies, because it may keep or
 // return what it is given, and the plan's memory is used again.
 func (h *host) Run(w *kernel.Workspace, out, in []*array.Array) {

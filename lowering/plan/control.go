@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
@@ -40,6 +42,29 @@ func (s *Step) Control() *Control {
 		return k.Flow()
 	}
 	return nil
+}
+
+// opaque returns the operator of the Go function that the step calls, nil for a kernel.
+func (s *Step) opaque() *op.Op {
+	if k, ok := s.Kernel.(interface{ Opaque() *op.Op }); ok {
+		return k.Opaque()
+	}
+	return nil
+}
+
+// Effects reports whether the step calls a Go function that has effects.
+func (s *Step) Effects() bool {
+	o := s.opaque()
+	return o != nil && o.Effect == op.Effectful
+}
+
+// Told is the Go function that the step calls for its effects alone, "" for another step.
+// Generated code tells the caller's hook of it.
+func (s *Step) Told() string {
+	if !s.Effects() || slices.ContainsFunc(s.Out, func(k int) bool { return k >= 0 }) {
+		return ""
+	}
+	return s.opaque().Key()
 }
 
 // Operands are the buffers that region r of a control-flow step is given. A scan

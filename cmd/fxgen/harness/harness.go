@@ -38,7 +38,7 @@ func Run(t *testing.T, captured, own, other map[string]any) {
 			t.Fatal("there is no ", c.Captured)
 		}
 		if make, ok := what.(func() (any, error)); ok {
-			src.New = make
+			src.New, src.Maker = make, c.Captured
 		} else {
 			src.Func = what
 		}

@@ -238,20 +238,20 @@ func (l *loaded) writeOverlay(dir string) (file, key string, err error) {
 // Neither uses a name that a package declares at top level.
 func (l *loaded) names() []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "package %s\n\nfunc %s() map[string]any {\n\treturn map[string]any{\n", l.pkg.Name, capturedName)
+	fmt.Fprintf(&b, "package %s\n\n", l.pkg.Name)
+	if l.how.of != "" {
+		b.WriteString("import fxgen_fmt \"fmt\"\n\n")
+	}
+	fmt.Fprintf(&b, "func %s() map[string]any {\n\treturn map[string]any{\n", capturedName)
 	for _, name := range l.functions() {
 		fmt.Fprintf(&b, "\t\t%q: %s,\n", name, name)
 	}
 	constructors := l.makers()
 	if l.newExpr != "" {
-		constructors[l.newExpr] = l.newErr
+		constructors[l.newExpr] = l.how
 	}
 	for _, call := range slices.Sorted(maps.Keys(constructors)) {
-		body := "return " + call + ", nil"
-		if constructors[call] {
-			body = "m, err := " + call + "; return m, err"
-		}
-		fmt.Fprintf(&b, "\t\t%q: func() (any, error) { %s },\n", call, body)
+		fmt.Fprintf(&b, "\t\t%q: func() (any, error) { %s },\n", call, constructors[call].body(call))
 	}
 	fmt.Fprintf(&b, "\t}\n}\n\nfunc %s() map[string]any {\n\treturn map[string]any{\n", ownName)
 	for _, name := range passesOf(l.pkg, false) {
@@ -277,32 +277,6 @@ func (l *loaded) functions() (names []string) {
 		}
 	}
 	return names
-}
-
-// makers lists the calls without arguments that make a value of a type of the
-// package, and tells whether they return an error too.
-func (l *loaded) makers() map[string]bool {
-	all := map[string]bool{}
-	scope := l.pkg.Types.Scope()
-	for _, name := range scope.Names() {
-		f, ok := scope.Lookup(name).(*types.Func)
-		if !ok {
-			continue
-		}
-		sig := f.Type().(*types.Signature)
-		r := sig.Results()
-		if sig.Params().Len() > 0 || sig.TypeParams().Len() > 0 || r.Len() == 0 || r.Len() > 2 || r.Len() == 2 && r.At(1).Type().String() != "error" {
-			continue
-		}
-		p, ok := types.Unalias(r.At(0).Type()).(*types.Pointer)
-		if !ok {
-			continue
-		}
-		if n, ok := types.Unalias(p.Elem()).(*types.Named); ok && n.Obj().Pkg() == l.pkg.Types {
-			all[name+"()"] = r.Len() == 2
-		}
-	}
-	return all
 }
 
 // test is the test that does the job.

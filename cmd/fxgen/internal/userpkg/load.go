@@ -2,7 +2,6 @@ package userpkg
 
 import (
 	"context"
-	"errors"
 	"go/token"
 	"go/types"
 	"os"
@@ -29,7 +28,8 @@ type loaded struct {
 	isFunc  bool
 	pos     token.Position
 	newExpr string
-	newErr  bool // the constructor returns an error too
+	how     making
+	module  types.Type // that the method is of, where it is one
 	linked  linked
 }
 
@@ -255,21 +255,33 @@ func nearest(s *types.Scope, name, other string) string {
 	return other
 }
 
+// findMethod finds the method that is captured, and the type that has it: that of the
+// name, the one that an alias stands for, or the instance of a generic type that -new
+// makes.
 func (l *loaded) findMethod(t *Target, o *types.TypeName) error {
 	name := t.Method
 	if name == "" {
 		name = "Forward"
 	}
-	if n, ok := types.Unalias(o.Type()).(*types.Named); ok && n.TypeParams().Len() > 0 {
-		return l.bad(t.Name+" is a generic type", "name a type without type parameters")
+	l.module = o.Type()
+	if p, ok := types.Unalias(l.module).(*types.Pointer); ok {
+		l.module = p.Elem() // type Net = *net
 	}
-	if types.IsInterface(o.Type()) {
-		return l.bad(t.Name+" is an interface", "name a type that implements it")
+	if open(o) {
+		if err := l.instance(t, o); err != nil {
+			return err
+		}
 	}
-	m, _, _ := types.LookupFieldOrMethod(types.NewPointer(o.Type()), true, o.Pkg(), name)
+	if types.IsInterface(l.module) {
+		return l.bad(t.Name+" is an interface", "name a type that implements it; what -new calls may return the interface")
+	}
+	m, _, _ := types.LookupFieldOrMethod(types.NewPointer(l.module), true, o.Pkg(), name)
 	fn, ok := m.(*types.Func)
 	if !ok {
 		return l.bad("type "+t.Name+" has no method "+name, "give it a Forward method, or name another one: ./pkg#"+t.Name+".Method")
+	}
+	if _, ok := l.module.Underlying().(*types.Struct); !ok {
+		return l.bad(t.Name+" is a "+l.typeName(l.module.Underlying())+", expected a struct", "declare a struct with a field of it, or capture a function of tensors that calls it: ./pkg#Func")
 	}
 	if !fn.Exported() {
 		return l.bad("method "+name+" is not exported, reflection cannot call it", "export it, or capture a function that calls it")
@@ -277,69 +289,6 @@ func (l *loaded) findMethod(t *Target, o *types.TypeName) error {
 	l.sig = fn.Type().(*types.Signature)
 	l.pos = l.pkg.Fset.Position(fn.Pos())
 	return nil
-}
-
-// constructor decides how the module is made: by -new, else by New and the type's
-// name if that needs no arguments, else as a zero value.
-func (l *loaded) constructor(t *Target, o *types.TypeName) error {
-	l.newExpr = t.New
-	if l.newExpr == "" {
-		f, ok := l.pkg.Types.Scope().Lookup("New" + t.Name).(*types.Func)
-		if !ok || f.Type().(*types.Signature).Params().Len() > 0 {
-			return l.bad("no constructor is known for "+t.Name, l.constructors(o))
-		}
-		l.newExpr = f.Name() + "()"
-	}
-	tv, err := types.Eval(l.pkg.Fset, l.pkg.Types, token.NoPos, l.newExpr)
-	if err != nil {
-		return l.bad("-new "+l.newExpr+": "+strings.Join(strings.Fields(evalMessage(err)), " "),
-			l.constructors(o)+"; it is evaluated in package "+l.pkg.PkgPath+", without its files' imports")
-	}
-	result := tv.Type
-	if tuple, ok := result.(*types.Tuple); ok {
-		if tuple.Len() != 2 || tuple.At(1).Type().String() != "error" {
-			return l.bad("-new "+l.newExpr+" returns "+types.TypeString(tuple, types.RelativeTo(o.Pkg()))+", expected *"+t.Name+" or (*"+t.Name+", error)", l.constructors(o))
-		}
-		result, l.newErr = tuple.At(0).Type(), true
-	}
-	if !types.Identical(result, types.NewPointer(o.Type())) {
-		return l.bad("-new "+l.newExpr+" gives "+types.TypeString(result, types.RelativeTo(o.Pkg()))+", expected *"+t.Name, l.constructors(o))
-	}
-	return nil
-}
-
-// constructors says what could make a module of a type: the functions of the
-// package that return one.
-func (l *loaded) constructors(o *types.TypeName) string {
-	var names []string
-	scope := l.pkg.Types.Scope()
-	for _, name := range scope.Names() {
-		f, ok := scope.Lookup(name).(*types.Func)
-		if !ok {
-			continue
-		}
-		sig := f.Type().(*types.Signature)
-		r := sig.Results()
-		fits := r.Len() == 1 || r.Len() == 2 && r.At(1).Type().String() == "error"
-		if fits && types.Identical(r.At(0).Type(), types.NewPointer(o.Type())) {
-			if sig.Params().Len() > 0 {
-				name += "(...)"
-			}
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return "give it a function New" + o.Name() + "() *" + o.Name() + ", or an expression: -new '&" + o.Name() + "{}'"
-	}
-	return "-new takes a function or an expression that gives a *" + o.Name() + ", such as " + strings.Join(names, ", ")
-}
-
-func evalMessage(err error) string {
-	var e types.Error
-	if errors.As(err, &e) {
-		return e.Msg
-	}
-	return err.Error()
 }
 
 const tensorPath = "github.com/gofx-dev/gofx/tensor"

@@ -33,6 +33,7 @@ type Source struct {
 	// New makes the module, for sources that are one; Method is the method that is
 	// captured, Forward when empty.
 	New    func() (any, error)
+	Maker  string // the Go expression that New is, where there is one
 	Method string
 	// Func is the function, for sources that are one.
 	Func any
@@ -147,7 +148,7 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 		return c, loadGraph(c.gm, j, values)
 	}
 	defer s.watch(j)()
-	opts := []fx.Option{fx.Name(graphName(s.Name)), fx.With(func(p *tracer.Tracer) { p.MaxNodes = maxNodes })}
+	opts := []fx.Option{fx.Name(graphName(s.Name)), fx.With(func(p *tracer.Tracer) { p.MaxNodes, p.Maker = maxNodes, s.Maker })}
 	ins, err := s.inputs(j)
 	if err != nil {
 		return nil, err
