@@ -19,11 +19,13 @@ import (
 func TestOpenSizes(t *testing.T) {
 	ctx := context.Background()
 	for name, f := range map[string]func(x *tensor.Tensor) *tensor.Tensor{
-		"first":    func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(0, 0, 100) },
-		"last":     func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(0, -4, tensor.End) },
-		"from":     func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(0, 4, 1_000_000_000) },
-		"middle":   func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(0, 2, -2, tensor.SliceAttrs{Step: 3}) },
-		"multiple": func(x *tensor.Tensor) *tensor.Tensor { return x.T().Pad([]tensor.Size{x.Size(0).Sub(x.Size(0)), x.Size(0).Mul(-1).Mod(4)}) },
+		"first":  func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(0, 0, 100) },
+		"last":   func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(0, -4, tensor.End) },
+		"from":   func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(0, 4, 1_000_000_000) },
+		"middle": func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(0, 2, -2, tensor.SliceAttrs{Step: 3}) },
+		"multiple": func(x *tensor.Tensor) *tensor.Tensor {
+			return x.T().Pad([]tensor.Size{x.Size(0).Sub(x.Size(0)), x.Size(0).Mul(-1).Mod(4)})
+		},
 		"halves": func(x *tensor.Tensor) *tensor.Tensor {
 			h := x.Size(0).Div(2)
 			return x.Split([]tensor.Size{h, x.Size(0).Sub(h)}, 0)[1].MulScalar(2)

@@ -7,7 +7,7 @@ import "strings"
 type About struct {
 	Origin  string // where the model is from, in a line
 	Weights string // where its weights are from, in a line
-	Doc    string
+	Doc     string
 	// Inputs and Outputs say what the values mean, in their order; "" or none where
 	// nothing is said.
 	Inputs, Outputs []string

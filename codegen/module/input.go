@@ -1,7 +1,6 @@
 package module
 
 import (
-
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/array"
