@@ -156,9 +156,9 @@ func (a *app) root() *cobra.Command {
 		Long:          rootHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("there is no command %q", args[0])
+				return noCommand(c, args[0])
 			}
 			return nil
 		},
@@ -184,7 +184,7 @@ func help(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
-				return usagef("there is no command %q", strings.Join(args, " "))
+				return noCommand(root, strings.Join(args, " "))
 			}
 			c.InitDefaultHelpFlag()
 			return c.Help()

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/gofx-dev/gofx/internal/near"
 )
 
 // Operators and passes of the user's own exist only in a program that links them:
@@ -127,7 +129,7 @@ func (l *loaded) pass(entry string, p *packages.Package, name string) error {
 	v, ok := obj.(*types.Var)
 	switch {
 	case obj == nil:
-		return bad("-passes "+entry+": package "+p.PkgPath+" has no variable "+name, nearest(p.Types.Scope(), name, "the part behind # is the name of a variable of type passes.Pass"))
+		return bad("-passes "+entry+": package "+p.PkgPath+" has no variable "+name, near.Hint(name, append(passesOf(p, false), p.Types.Scope().Names()...), "the part after # is the name of a variable of type passes.Pass"))
 	case !ok || !isPass(v):
 		return bad("-passes "+entry+": "+name+" is "+obj.String()+", expected a variable of type passes.Pass",
 			"declare it as var "+name+" = passes.Rule(...), passes.EachNode(...) or passes.Pass{...}").At(position(p.Fset.Position(obj.Pos()).String()))

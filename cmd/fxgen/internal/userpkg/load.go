@@ -17,6 +17,7 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/near"
 )
 
 // loaded is the user's package and what was found in it.
@@ -240,20 +241,11 @@ func (l *loaded) near(name string) string {
 	if len(names) > 0 {
 		other += ", such as " + strings.Join(names, ", ")
 	}
-	return nearest(scope, name, other)
+	return near.Hint(name, append(slices.Clone(names), scope.Names()...), other)
 }
 
 // maxNames bounds the names that a hint lists.
 const maxNames = 8
-
-func nearest(s *types.Scope, name, other string) string {
-	for _, n := range s.Names() {
-		if strings.EqualFold(n, name) {
-			return "did you mean " + n + "?"
-		}
-	}
-	return other
-}
 
 func (l *loaded) findMethod(t *Target, o *types.TypeName) error {
 	name := t.Method

@@ -18,6 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/draw"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/onnx"
@@ -302,7 +303,7 @@ func unknownInput(name string, all []Named) error {
 	for i, in := range all {
 		names[i] = in.Name
 	}
-	return diag.New(BadValue, "there is no input "+diag.Name(name)).WithHint("the inputs are " + namesText(names))
+	return diag.New(BadValue, "there is no input "+diag.Name(name)).WithHint(near.Hint(name, names, "the inputs are "+namesText(names)))
 }
 
 // namesText lists names that come from a file.
