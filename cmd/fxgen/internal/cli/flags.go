@@ -180,6 +180,7 @@ func (a *app) writer(f *flags, s *source, j *work.Job) *writer {
 			w.reads = append(w.reads, absolute(read.Name))
 		}
 	}
+	a.writers = append(a.writers, w)
 	return w
 }
 
