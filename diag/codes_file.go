@@ -207,9 +207,9 @@ var fileCodes = []Info{
 	},
 	{
 		//gofx:code cmd/fxgen/internal/work.BadSource
-		Code: "FX8050", Title: "source cannot be captured",
-		Cause:   "the argument names no built-in network, file, function or type, or one that takes and returns no tensors",
-		Cure:    "give a built-in network, a .fx file, a saved folder, or ./pkg#Name with the spelling in the package",
+		Code: "FX8050", Title: "source does not exist",
+		Cause:   "the argument names no built-in network, and no file or folder of a kind that fxgen reads",
+		Cure:    "give a built-in network, a .fx or .onnx file, a saved folder, or ./pkg#Name",
 		Example: `fxgen print no_such_network`,
 	},
 	{

@@ -153,6 +153,7 @@ func (f *flags) computeFlags(c *cobra.Command) {
 
 func (f *flags) weightFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.weights, "weights", "", "FILE (safetensors or its index, npz, GGUF, torch.save's), FILE#NAME for a part of one, or synthetic:SEED")
+	c.Flags().StringArrayVar(&f.job.Rename, "rename", nil, "'FROM=TO' for names of -weights, such as 'norm*=bn*': * stands for any text (repeat; of several the first that fits a name)")
 }
 
 // forceFlag is of commands that write files.
@@ -218,6 +219,9 @@ func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Jo
 		}
 	}
 	j.Weights = weightsPath(f.weights)
+	if len(j.Rename) > 0 && !filepath.IsAbs(j.Weights) {
+		return nil, usagef("-rename is for the names in a file, give it with -weights FILE")
+	}
 	if verb != work.Values {
 		if err := onDevice(&j); err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/internal/near"
 )
 
@@ -30,7 +31,7 @@ func (l Link) Empty() bool { return len(l.Imports) == 0 && len(l.Passes) == 0 }
 func (l Link) Check() error {
 	for _, entry := range l.Passes {
 		if _, name := passEntry(entry); !token.IsIdentifier(name) {
-			return bad("-passes "+entry+": #"+name+" is no name of a variable", "write ./pkg#Var")
+			return coded(work.BadPass, bad("-passes "+entry+": #"+name+" is no name of a variable", "write ./pkg#Var"))
 		}
 	}
 	return nil
@@ -72,12 +73,12 @@ func (l *loaded) link(ctx context.Context, t *Target) error {
 			return p, nil
 		}
 		if err := folder(pattern); err != nil {
-			return nil, err
+			return nil, coded(work.NoPackage, err)
 		}
 		p, err := read(ctx, pattern, nil)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, coded(work.NoPackage, err)
 		case len(p.Errors) > 0:
 			return nil, problems(p.Errors)
 		case p.PkgPath == l.pkg.PkgPath:
@@ -99,7 +100,7 @@ func (l *loaded) link(ctx context.Context, t *Target) error {
 		pattern, name := passEntry(entry)
 		p, err := find(pattern)
 		if err == nil {
-			err = l.pass(entry, p, name)
+			err = coded(work.BadPass, l.pass(entry, p, name))
 		}
 		if err != nil {
 			return err
