@@ -146,7 +146,7 @@ var fileCodes = []Info{
 		//gofx:code nn.MissingWeight
 		Code: "FX8030", Title: "weight is missing",
 		Cause:   "a module has a tensor that the weights lack: they belong to another network, or use other names",
-		Cure:    "rename the weights, change the module, or pass nn.NotStrict() to keep what the module has",
+		Cure:    "rename the weights with weights.Rename, which weights.Renames has rules for, change the module, or pass nn.NotStrict() to keep what the module has",
 		Example: `nn.LoadStateDict(nn.NewLinear(4, 2), nn.Arrays{"weight": array.New(array.F32, 2, 4)})`,
 	},
 	{
