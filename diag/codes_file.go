@@ -146,7 +146,7 @@ var fileCodes = []Info{
 		//gofx:code nn.MissingWeight
 		Code: "FX8030", Title: "weight is missing",
 		Cause:   "a module has a tensor that the weights lack: they belong to another network, or use other names",
-		Cure:    "rename the weights, change the module, or pass nn.NotStrict() to keep what the module has",
+		Cure:    "rename the weights with weights.Rename, which weights.Renames has rules for, change the module, or pass nn.NotStrict() to keep what the module has",
 		Example: `nn.LoadStateDict(nn.NewLinear(4, 2), nn.Arrays{"weight": array.New(array.F32, 2, 4)})`,
 	},
 	{
@@ -207,9 +207,9 @@ var fileCodes = []Info{
 	},
 	{
 		//gofx:code cmd/fxgen/internal/work.BadSource
-		Code: "FX8050", Title: "source cannot be captured",
-		Cause:   "the argument names no built-in network, file, function or type, or one that takes and returns no tensors",
-		Cure:    "give a built-in network, a .fx file, a saved folder, or ./pkg#Name with the spelling in the package",
+		Code: "FX8050", Title: "source does not exist",
+		Cause:   "the argument names no built-in network, and no file or folder of a kind that fxgen reads",
+		Cure:    "give a built-in network, a .fx or .onnx file, a saved folder, or ./pkg#Name",
 		Example: `fxgen print no_such_network`,
 	},
 	{

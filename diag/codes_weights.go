@@ -94,4 +94,46 @@ var weightCodes = []Info{
 		Cure:    "ask for a name that fxgen stats FILE lists",
 		Example: `weights.Open("state.pth#model") for a file of fc.weight`,
 	},
+	{
+		//gofx:code cmd/fxgen/internal/work.NoPackage
+		Code: "FX8076", Title: "package cannot be found",
+		Cause:   "what stands before # is no folder of a package, belongs to no module, or has no Go files for this system and these build tags",
+		Cure:    "name the folder of a package of your module, as in ./net#Net, and give its build tags in GOFLAGS",
+		Example: `fxgen print ./no_such_folder#Net`,
+	},
+	{
+		//gofx:code cmd/fxgen/internal/work.NoSymbol
+		Code: "FX8077", Title: "package has no such function or type",
+		Cause:   "what stands after # is no function or type of the package, or no method of the type",
+		Cure:    "write the name as the package has it; only Go code itself is captured, not what variables hold",
+		Example: `fxgen print ./kinds#Nothing`,
+	},
+	{
+		//gofx:code cmd/fxgen/internal/work.BadSignature
+		Code: "FX8078", Title: "function cannot be captured",
+		Cause:   "the function takes or returns no tensors, has type parameters, or is a method that is not exported or belongs to an interface",
+		Cure:    "name a function that takes and returns *tensor.Tensor, or write one that calls this one",
+		Example: `fxgen print ./kinds#Number`,
+	},
+	{
+		//gofx:code cmd/fxgen/internal/work.BadConstructor
+		Code: "FX8079", Title: "module cannot be made",
+		Cause:   "no constructor is known for the type, or the one of -new is no expression of that type, fails, or returns nil",
+		Cure:    "give a function without arguments that returns the module, or an expression, with -new",
+		Example: `fxgen print -new f( ./kinds#Net`,
+	},
+	{
+		//gofx:code cmd/fxgen/internal/work.BadPass
+		Code: "FX8080", Title: "pass of the user's own cannot be linked",
+		Cause:   "an entry ./pkg#Var of -passes names no exported variable of type passes.Pass",
+		Cure:    "declare it as var Var = passes.Rule(...), and name it as the package has it",
+		Example: `fxgen print -passes ./kinds#Nothing ./kinds#Net`,
+	},
+	{
+		//gofx:code array/weights.CodeRule
+		Code: "FX8081", Title: "rule renames nothing",
+		Cause:   "a rule FROM=TO for names of weights is malformed, fits no name, or gives two tensors one name",
+		Cure:    "write FROM=TO with as many * on both sides, for names that fxgen stats FILE lists",
+		Example: `weights.Rename(file, "norm*=bn")`,
+	},
 }

@@ -200,10 +200,24 @@ func (l List) Err() error {
 	return nil
 }
 
-// Error prints one diagnostic after the other.
+// OneHint returns a list to print: of diagnostics with the same hint the last one alone
+// has it.
+func (l List) OneHint() List {
+	out := slices.Clone(l)
+	for i, e := range l {
+		if e.Hint != "" && slices.ContainsFunc(l[i+1:], func(later *Error) bool { return later.Hint == e.Hint }) {
+			c := *e
+			c.Hint = ""
+			out[i] = &c
+		}
+	}
+	return out
+}
+
+// Error prints one diagnostic after the other, a hint of several once.
 func (l List) Error() string {
 	parts := make([]string, len(l))
-	for i, e := range l {
+	for i, e := range l.OneHint() {
 		parts[i] = e.Error()
 	}
 	return strings.Join(parts, "\n")

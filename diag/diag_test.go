@@ -59,6 +59,13 @@ func TestList(t *testing.T) {
 }
 
 // Catch returns what is coded and lets other panics go on.
+func TestEqualHintsAreSaidOnce(t *testing.T) {
+	l := List{New("FX1", "a").WithHint("load weights"), New("FX1", "b").WithHint("another"), New("FX1", "c").WithHint("load weights"), New("FX1", "d")}
+	require.Equal(t, "a [FX1]\nb [FX1]\n    hint: another\nc [FX1]\n    hint: load weights\nd [FX1]", l.Error())
+	require.Equal(t, "load weights", l[0].Hint, "the list itself keeps its hints")
+	require.Empty(t, List(nil).OneHint())
+}
+
 func TestCatch(t *testing.T) {
 	run := func(v any) (err error) {
 		defer Catch(&err)

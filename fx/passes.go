@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/arrange"
 	"github.com/gofx-dev/gofx/passes/fusion"
@@ -86,7 +87,7 @@ func Pipeline(names string) ([]Pass, error) {
 		}
 		p, ok := byName[name]
 		if !ok {
-			return nil, diag.New(passes.BadPipeline, "unknown pass "+strconv.Quote(name)).WithHint("passes are " + strings.Join(known, ", "))
+			return nil, diag.New(passes.BadPipeline, "unknown pass "+strconv.Quote(name)).WithHint(near.Hint(name, known, "passes are "+strings.Join(known, ", ")))
 		}
 		list = append(list, p)
 	}

@@ -13,8 +13,8 @@ func TestReadmeShowsTheExample(t *testing.T) {
 	require.NoError(t, err)
 	src, err := os.ReadFile("example_test.go")
 	require.NoError(t, err)
-	_, code, _ := strings.Cut(string(src), ")\n\n")
-	code, output, found := strings.Cut(code, "\t// Output:\n")
+	code, output, found := strings.Cut(string(src), "\t// Output:\n")
+	code = strings.NewReplacer("package fx_test\n", "package main\n", "func Example() {", "func main() {").Replace(code)
 	require.True(t, found)
 	require.Contains(t, string(readme), "```go\n"+strings.TrimRight(code, "\n")+"\n}\n```")
 	var lines []string

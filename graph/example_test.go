@@ -114,7 +114,7 @@ graph f(%x: f32[N,4]) {
 	// Output:
 	// [-1] <nil>
 	// f.fx:3:22: operator "rely" is unknown [FX7006]
-	//     hint: import the package that defines it, so that it is linked
+	//     hint: did you mean relu?
 	// f.fx:4:10: %z is not defined, expected a value of a line before in the same graph or region [FX7004]
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -303,6 +304,11 @@ func (c *scan) op(at int, key string) *op.Op {
 		if i := strings.LastIndexByte(key, '.'); i > 0 {
 			hint = "import " + strconv.Quote(clip(key[:i])) + ", so that it is linked"
 		}
+		var known []string
+		for _, o := range op.All() {
+			known = append(known, o.Key())
+		}
+		hint = near.Hint(key, known, hint)
 		c.fail(at, UnknownOp, "operator "+strconv.Quote(clip(key))+" is unknown").WithHint(hint)
 	}
 	return o

@@ -127,6 +127,9 @@ func refusal(c *diag.Claim, from *graph.Node, typ string) *diag.Error {
 	}
 	e := diag.New(GuardFailed, c.String()).WithHint("give other sizes, or capture the graph again for these")
 	e.Related = related
+	if from != nil {
+		e.Pos = from.Pos()
+	}
 	return e
 }
 

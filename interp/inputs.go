@@ -116,7 +116,7 @@ func CheckInput(node *graph.Node, got shape.Type) error {
 	if otherType {
 		hint = "cast the input to " + want.DType().String()
 	}
-	return &diag.Error{Code: GuardFailed, Node: node.Name(), Msg: "input " + strconv.Quote(node.Target()) + " is " + got.String() + ", the graph was captured for " + want.String(),
+	return &diag.Error{Code: GuardFailed, Node: node.Name(), Pos: node.Pos(), Msg: "input " + strconv.Quote(node.Target()) + " is " + got.String() + ", the graph was captured for " + want.String(),
 		Hint: hint}
 }
 

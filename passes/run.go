@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/near"
 )
 
 // Options changes what Run does around the passes. The zero value checks the
@@ -111,7 +112,7 @@ func (r *runner) plan(pipeline []Pass) error {
 	known := "the pipeline is " + strings.Join(names, ", ")
 	for _, n := range append(slices.Clone(r.Disable), r.StopAfter, r.StopAt.Pass) {
 		if n != "" && !slices.Contains(names, n) {
-			return diag.New(BadPipeline, "no pass "+strconv.Quote(n)+" in the pipeline").WithHint(known)
+			return diag.New(BadPipeline, "no pass "+strconv.Quote(n)+" in the pipeline").WithHint(near.Hint(n, names, known))
 		}
 	}
 	for _, e := range r.Expect {

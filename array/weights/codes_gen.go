@@ -10,4 +10,5 @@ const (
 	CodeFormat diag.Code = "FX8073" // weights are of an unknown format
 	CodeIndex  diag.Code = "FX8074" // index of shards is malformed
 	CodeName   diag.Code = "FX8075" // tensor is not in the file
+	CodeRule   diag.Code = "FX8081" // rule renames nothing
 )

@@ -25,7 +25,7 @@ import (
 var quickFaults = map[string]bool{"everything": true, "needsExample": true}
 
 // beforeTracing has the faults that fxgen finds by reading the source, with its codes.
-var beforeTracing = map[string]string{"returnsNothing": "FX8050", "tooManySpecs": "FX8051"}
+var beforeTracing = map[string]string{"returnsNothing": "FX8078", "tooManySpecs": "FX8051"}
 
 var diagnostic = regexp.MustCompile(`(?m)faults\.go:(\d+)(?::\d+)?: .*\[(FX\d{4})\]$`)
 

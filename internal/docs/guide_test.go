@@ -52,7 +52,7 @@ func blocks(page, language string) []string {
 // snippets are blocks of pages that no Go file has word for word, each with the
 // file that has the same statements.
 var snippets = map[string]string{
-	"net, err := digitsnet.New()\nlogits, err := net.Forward(ctx, array.DenseOf(pixels, n, 1, 8, 8))\n": "examples/digits/main.go",
+	"// It imports the package that was written, and \"github.com/gofx-dev/gofx/array\".\nnet, err := digitsnet.New()\nlogits, err := net.Forward(ctx, array.DenseOf(pixels, n, 1, 8, 8))\n": "examples/digits/main.go",
 }
 
 // TestGuidesShowCodeThatIsCompiled looks for every Go block of the pages in the Go
@@ -84,6 +84,12 @@ func TestGuidesShowCodeThatIsCompiled(t *testing.T) {
 			if slices.Contains(followed, filepath.Base(path)) && wholeFile(block) {
 				continue // TestGuidesAreFollowedWordByWord compiles it
 			}
+			if wholeFile(block) && filepath.Base(path) == "README.md" {
+				_, err := parser.ParseFile(token.NewFileSet(), "", block, parser.SkipObjectResolution)
+				require.NoError(t, err, "%s:\n%s", path, block)
+				require.True(t, contains(all, asExample.Replace(block)), "%s shows a program that no example is", path)
+				continue
+			}
 			_, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc _() {\n"+block+"\n}\n", parser.SkipObjectResolution)
 			if err != nil {
 				_, err = parser.ParseFile(token.NewFileSet(), "", "package p\n"+block, parser.SkipObjectResolution)
@@ -98,6 +104,9 @@ func TestGuidesShowCodeThatIsCompiled(t *testing.T) {
 	}
 	require.Greater(t, found, 5)
 }
+
+// asExample makes the README's program of the example that is one in a test.
+var asExample = strings.NewReplacer("package main\n", "package fx_test\n", "func main() {", "func Example() {")
 
 // wholeFile reports whether a block is a file with its package clause.
 func wholeFile(block string) bool {

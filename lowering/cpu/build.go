@@ -137,7 +137,7 @@ func (b *builder) known(n *graph.Node, t shape.Type) bool {
 		hint := "capture the graph with types of the inputs, or pin symbols (Options.Shapes)"
 		switch o := n.Op(); {
 		case n.Opcode() == graph.Placeholder:
-			hint = "say what the input is, as in fx.Input(\"x\", \"f32[N,8]\") or, for fxgen, -input x=f32[N,8]"
+			hint = "say what the input is, as in fx.Input(\"x\", \"f32[N,8]\") or, for fxgen, -input 'x=f32[N,8]'"
 		case t.Kind() == shape.Tensor && !t.Ranked() && !slices.ContainsFunc(n.OperandTypes(), func(t shape.Type) bool { return !t.Ranked() }):
 			hint = "which axes it has depends on sizes that are letters here: name the axis in the call, state what they are (x.Size(1).MustDiffer(1)), give the inputs fixed sizes, or say of an .onnx file which sizes it is for (fxgen: -shape NAME=2,3)"
 			if o == op.Cond {

@@ -74,7 +74,8 @@ func (b *builder) guards(g *graph.Graph, same []sameSize) {
 			return shape.Sym(name)
 		})}
 		if d.Node != nil {
-			guard.Text = d.Node.Pos().String()
+			guard.Pos = d.Node.Pos()
+			guard.Text = guard.Pos.String()
 			if d.Node.Op() != nil {
 				guard.Op = lowering.SourceOf(d.Node).Op
 			}

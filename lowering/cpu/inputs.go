@@ -126,7 +126,7 @@ func (e *Executable) broken(g *plan.Guard, in []*array.Array) error {
 	}
 	c.Op = g.Op
 	d := e.inputs.Refusal(c, nil, func(i int) shape.Type { return shape.TypeOf(e.input(in, i)) })
-	if g.Text != "" {
+	if d.Pos = g.Pos; g.Text != "" {
 		d.Related = []diag.Related{{Msg: "required at " + g.Text}}
 	}
 	return d

@@ -107,6 +107,7 @@ type Guard struct {
 	shape.Relation
 	Op   string // what the user calls that requires it, "" for the graph itself
 	Text string // where it was required
+	Pos  diag.Pos
 }
 
 // Plan is a graph as steps over buffers.

@@ -22,6 +22,8 @@ type Row struct {
 	Result      int // 0 for a value within the graph, else the number of the result from 1
 	Distance
 	Differs string // how they differ beyond the bounds, "" where they do not
+	// Unlike tells of values of different types, between which there is no distance.
+	Unlike bool
 	// Alone tells of a difference that is there only while no other value is observed:
 	// of what the engine computes in one with others.
 	Alone bool
@@ -155,9 +157,14 @@ func (v *Value) call() string {
 func (o CompareOptions) row(v, w Value) Row {
 	r := Row{Node: v.Name, Other: w.Name, Op: v.Op, Scope: v.Scope, Pos: v.Pos, Result: v.Result}
 	r.Differs = passes.Numeric{Rel: o.Rel, Abs: o.Abs}.Differ(w.Array, v.Array)
-	if v.Array != nil && w.Array != nil && shape.TypeOf(v.Array).Same(shape.TypeOf(w.Array)) {
-		r.Add(v.Array, w.Array)
+	if v.Array == nil || w.Array == nil {
+		return r
 	}
+	if a, b := shape.TypeOf(v.Array), shape.TypeOf(w.Array); !a.Same(b) {
+		r.Unlike, r.Differs = true, "the first form gives "+a.String()+", the second form "+b.String()
+		return r
+	}
+	r.Add(v.Array, w.Array)
 	return r
 }
 
@@ -331,8 +338,11 @@ func (c *Comparison) String() string {
 		if r.Alone {
 			mark = "differs while alone"
 		}
-		_, _ = w.Write([]byte(r.name() + "\t" + r.Op + "\tlargest " + strconv.FormatFloat(r.Largest, 'g', 4, 64) + // a Builder does not fail
-			"\tulp " + strconv.FormatFloat(r.ULPs, 'g', 4, 64) + "\t" + r.SQNR().String() + "\t" + mark + "\t" + r.Scope + "\n"))
+		far := "\tlargest " + strconv.FormatFloat(r.Largest, 'g', 4, 64) + "\tulp " + strconv.FormatFloat(r.ULPs, 'g', 4, 64) + "\t" + r.SQNR().String()
+		if r.Unlike {
+			far, mark = "\tanother type\t\t", "differs"
+		}
+		_, _ = w.Write([]byte(r.name() + "\t" + r.Op + far + "\t" + mark + "\t" + r.Scope + "\n")) // a Builder does not fail
 	}
 	_ = w.Flush()
 	for line := range strings.Lines(table.String()) {

@@ -100,8 +100,25 @@ func (l *lowerer) node(n *graph.Node) error {
 		l.c.Refuse(n, "its weights alone are quantised: each run dequantises them")
 		return nil
 	}
-	l.c.Refuse(n, o.Name+" has no form on quantised values")
+	l.c.Refuse(n, floatsOnly(n))
 	return nil
+}
+
+// floatsOnly says why a call has no form on quantised values, "" where it may have one: it
+// is computed in f32 between dequantize and quantize.
+func floatsOnly(n *graph.Node) string {
+	o := n.Op()
+	switch {
+	case o == nil || o.Quant == op.QuantNever && o != std.Quantize:
+	case o == std.ConvTranspose2d && n.Opcode() != graph.CallModule:
+		_, why := phases(n, n.Arg(0).Type())
+		return why
+	case values[o] == nil && pairs[o] == nil && states[o] == nil && o.ViewOf != 1 && !elementwise(o):
+		if _, ok := products[o]; !ok {
+			return o.Name + " has no form on quantised values"
+		}
+	}
+	return ""
 }
 
 // overwritten returns an operand of a dequantize that the graph writes, nil for none:

@@ -40,7 +40,7 @@ type Entry struct {
 	Param   string // of a weight: its path
 	Asked   string // "static"; of weights and values the scheme
 	By      string // who asked: "global", "op linear"
-	Granted string // "static", "u8 affine tensor, histogram"; "float"
+	Granted string // "static", "static, computed in f32 between", "u8 affine tensor, histogram"; "float"
 	Group   int    // 1 + the index in Plan.Groups, 0 for none
 	Why     []Why
 
@@ -144,7 +144,7 @@ func opName(n *graph.Node) string {
 // asked. Its String is the code by which plans and docs/quant.md name it.
 type Reason uint8
 
-// The reasons. Those up to Within are no refusals: nothing that was asked for is
+// The reasons. Those up to Between are no refusals: nothing that was asked for is
 // missing from the result.
 const (
 	NotAsked    Reason = iota // the configuration leaves the operator in float
@@ -153,6 +153,7 @@ const (
 	Unused                    // nothing behind, or in front, is quantised: conversions would cost and gain nothing
 	FloatResult               // nothing takes the result quantised, and the operator can give floats
 	Within                    // computed together with another operator, in its precision
+	Between                   // no integer form: computed in f32 between quantised values
 
 	NoForm         // the backend has no quantised form of the operator
 	NoMode         // the backend has the operator, but not in this mode
@@ -174,7 +175,7 @@ const (
 
 var reasonInfo = []struct{ code, name string }{
 	NotAsked: {"Q01", "not asked"}, NoFloats: {"Q02", "no floats"}, Structure: {"Q03", "structure"},
-	Unused: {"Q04", "no gain"}, FloatResult: {"Q05", "float result"}, Within: {"Q06", "fused"},
+	Unused: {"Q04", "no gain"}, FloatResult: {"Q05", "float result"}, Within: {"Q06", "fused"}, Between: {"Q07", "in floats"},
 	NoForm: {"Q11", "no form"}, NoMode: {"Q12", "no such mode"}, NoScheme: {"Q13", "no such scheme"},
 	OtherScheme: {"Q14", "other scheme"}, NeverDeclared: {"Q15", "declared never"}, OpaqueCode: {"Q16", "opaque"},
 	OtherFloats: {"Q17", "other floats"}, UnknownType: {"Q18", "unknown type"}, TupleResult: {"Q19", "several results"},
@@ -197,7 +198,7 @@ func (r Reason) String() string { return reasonInfo[r].code + " " + reasonInfo[r
 
 // Refusal reports whether something that was asked for is missing; strict
 // configurations make that an error.
-func (r Reason) Refusal() bool { return r > Within }
+func (r Reason) Refusal() bool { return r > Between }
 
 // Why is a reason with what it is about.
 type Why struct {

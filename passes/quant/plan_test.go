@@ -128,6 +128,7 @@ func TestReasons(t *testing.T) {
 		{quant.Unused, linear(x, "%y = call_function[relu](%x)\nreturn %y\n", ""), nil},
 		{quant.FloatResult, linear(x, w+"%y = call_function[linear](%x, %w, _)\nreturn %y\n", ""), nil},
 		{quant.Within, linear(x, w+"%y = call_function[linear](%x, %w, _)\n%z = call_function[relu](%y)\nreturn %z\n", ""), nil},
+		{quant.Between, linear("%x: f32[2,4,3,3]", "%t = get_attr[t] : f32[4,3,2,2]\n%y = call_function[conv_transpose2d](%x, %t, _) {stride=[2],groups=2}\nreturn %y\n", "param t : f32[4,3,2,2]\n"), nil},
 		{quant.NoForm, linear(x, "%y = call_function[cumsum](%x) {dim=1}\nreturn %y\n", ""), nil},
 		{quant.NoMode, linear("%x: i64[2]", w+"%y = call_function[embedding](%x, %w)\nreturn %y\n", ""), nil},
 		{quant.NoScheme, linear(x, w+"%y = call_function[linear](%x, %w, _)\nreturn %y\n", ""), func(c *quant.Config) { c.Global.Activation.Granularity = quant.PerChannel }},
@@ -153,6 +154,7 @@ func TestReasons(t *testing.T) {
 		}
 		p, err := quant.Resolve(m, config, cpu.QuantBackend())
 		require.NoError(t, err)
+		require.Equal(t, c.reason == quant.Between, strings.Contains(p.String(), "  static, computed in f32 between  "), p)
 		if !has(p, c.reason) {
 			t.Errorf("no %s in\n%s", c.reason, p)
 		}

@@ -327,7 +327,12 @@ func (r *resolution) write() {
 					v.why[0].Reason = NotAsked
 				}
 			}
-			r.add(n, Entry{Part: OperatorPart, Asked: v.asked.Mode.String(), By: v.by, Granted: v.mode.String(), Why: v.why})
+			granted, why := v.mode.String(), v.why
+			if text := floatsOnly(n); v.mode == Static && text != "" {
+				granted += ", computed in f32 between"
+				why = append(slices.Clone(why), Why{Between, text})
+			}
+			r.add(n, Entry{Part: OperatorPart, Asked: v.asked.Mode.String(), By: v.by, Granted: granted, Why: why})
 		}
 		if u := weights[n]; u != nil {
 			for _, w := range u.weights {

@@ -40,6 +40,10 @@ type app struct {
 	sayEnded       func()    // says once that a signal came
 	maxBytes       string    // -max-bytes
 	most           int64     // what it says, 0 where it is not given
+
+	out     *checked         // what stdout writes to
+	said    []diagnosticJSON // diagnostics so far
+	writers []*writer        // of results
 }
 
 // Main runs the command line without the program's name and returns the exit code.
@@ -52,7 +56,7 @@ func Main(args []string, stdout, stderr io.Writer) (code int) {
 		}
 	}()
 	out := &checked{w: stdout}
-	a := &app{ctx: ctx, stdout: &plain{w: out}, stderr: &plain{w: stderr}, terminal: stderr, sayEnded: sayEnded}
+	a := &app{ctx: ctx, out: out, stdout: &plain{w: out}, stderr: &plain{w: stderr}, terminal: stderr, sayEnded: sayEnded}
 	defer func() {
 		if r := recover(); r != nil {
 			code = a.fail(diag.Bug(fmt.Sprint(r)))
@@ -70,7 +74,11 @@ func Main(args []string, stdout, stderr io.Writer) (code int) {
 	if out.err != nil && (err == nil || errors.Is(err, errDiffers)) {
 		err = out.err
 	}
-	return a.fail(err)
+	code = a.fail(err)
+	if code != exitOK {
+		a.failed(c)
+	}
+	return code
 }
 
 // heed ends the context at a signal, so that the program takes back what it has
@@ -117,11 +125,13 @@ const patience = 600 * time.Millisecond
 // checked remembers that results could not be written: to a full disk for instance.
 type checked struct {
 	w   io.Writer
+	n   int // bytes written
 	err error
 }
 
 func (c *checked) Write(b []byte) (int, error) {
 	n, err := c.w.Write(b)
+	c.n += n
 	if c.err == nil && err != nil {
 		c.err = unwritable("the results", err)
 	}
@@ -156,9 +166,9 @@ func (a *app) root() *cobra.Command {
 		Long:          rootHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("there is no command %q", args[0])
+				return noCommand(c, args[0])
 			}
 			return nil
 		},
@@ -171,6 +181,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommand(help(root))
 	root.AddCommand(a.gen(), a.check(), a.diff(), a.run(), a.bench(), a.profile(), a.quant(), a.export(), a.print(), a.draw(), a.stats(), a.why(), a.compare(), a.bisect(), a.minimise(), a.verify(),
 		a.lower(), a.models(), a.ops(), a.passes(), a.devices(), a.explain(), a.version())
+	a.documents(root.Commands())
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false
 		c.DisableFlagsInUseLine = true
@@ -184,7 +195,7 @@ func help(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
-				return usagef("there is no command %q", strings.Join(args, " "))
+				return noCommand(root, strings.Join(args, " "))
 			}
 			c.InitDefaultHelpFlag()
 			return c.Help()
@@ -224,6 +235,7 @@ func (a *app) fail(err error) int {
 	case errors.As(err, &usage):
 		for _, text := range usage.wrong {
 			fmt.Fprintln(a.stderr, "fxgen: "+text)
+			a.said = append(a.said, diagnosticJSON{Msg: text, Hint: usage.hint()})
 		}
 		fmt.Fprintln(a.stderr, "    hint: "+usage.hint())
 		return exitUsage
@@ -235,7 +247,9 @@ func (a *app) fail(err error) int {
 	case errors.As(err, &e):
 		l = diag.List{e}
 	default:
-		fmt.Fprintln(a.stderr, "fxgen: "+strings.TrimSpace(err.Error()))
+		text := strings.TrimSpace(err.Error())
+		fmt.Fprintln(a.stderr, "fxgen: "+text)
+		a.said = append(a.said, diagnosticJSON{Msg: text})
 		return exitInput
 	}
 	a.diagnostics(l)

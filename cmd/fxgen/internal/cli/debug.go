@@ -15,6 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/passes/debug"
 )
 
@@ -231,7 +232,9 @@ func (a *app) sayComparison(d *debug.Comparison, asJSON bool) error {
 				k := r.Result - 1
 				j.Result = &k
 			}
-			j.Largest, j.ULPs = finite(r.Largest), finite(r.ULPs)
+			if j.Largest, j.ULPs = finite(r.Largest), finite(r.ULPs); r.Unlike {
+				j.Largest, j.ULPs = nil, nil
+			}
 			out = append(out, j)
 		}
 		return out
@@ -324,7 +327,7 @@ func (a *app) minimise() *cobra.Command {
 	f.boundFlags(c)
 	c.Flags().StringVar(&out, "o", "", "file to write, ending in _test.go, instead of the standard output")
 	c.Flags().StringVar(&f.job.Package, "package", "", "name of the test's package; without it that of the folder with _test")
-	c.Flags().StringVar(&f.job.Test, "name", "TestMinimised", "name of the test")
+	c.Flags().StringVar(&f.job.Test, "name", "TestMinimised", "name of the test; with -o that of the file")
 	f.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
@@ -332,6 +335,9 @@ func (a *app) minimise() *cobra.Command {
 			return usagef("-engine %s: expected interp or plan", f.engine)
 		case out != "" && !strings.HasSuffix(out, "_test.go"):
 			return usagef("-o %s: expected a name that ends in _test.go", out)
+		}
+		if out != "" && !c.Flags().Changed("name") { // so that a folder can hold several
+			f.job.Test = "Test" + goname.Upper(strings.TrimSuffix(filepath.Base(out), "_test.go"))
 		}
 		if f.job.Package == "" {
 			f.job.Package = "minimised_test"

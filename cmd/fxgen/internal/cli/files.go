@@ -59,6 +59,7 @@ type writer struct {
 	force bool
 	reads []string               // files that the command reads
 	owns  func(path string) bool // whether a file is part of the captured package
+	wrote []string               // files that hold results now
 }
 
 // put is a file whose place was found to be fit.
@@ -120,7 +121,13 @@ func (w *writer) write(list []target) (err error) {
 			}
 		}
 	}
-	return proc.Commit(func() error { return commit(puts, main) })
+	if err := proc.Commit(func() error { return commit(puts, main) }); err != nil {
+		return err
+	}
+	for _, t := range list {
+		w.wrote = append(w.wrote, t.path)
+	}
+	return nil
 }
 
 // sources are endings of files that say what the files beside them are for.

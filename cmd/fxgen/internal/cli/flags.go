@@ -48,7 +48,7 @@ func (f *flags) sourceFlags(c *cobra.Command) {
 
 // typeFlags say what inputs are.
 func (f *flags) typeFlags(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.inputs, "input", nil, "NAME=TYPE of an input, such as x=f32[N,3,224,224] (repeat)")
+	c.Flags().StringArrayVar(&f.inputs, "input", nil, "NAME=TYPE of an input, such as 'x=f32[N,3,224,224]' (repeat)")
 	c.Flags().StringArrayVar(&f.shapes, "shape", nil, "NAME=1,128: sizes of an input; a .onnx file is imported with these (repeat)")
 }
 
@@ -153,6 +153,7 @@ func (f *flags) computeFlags(c *cobra.Command) {
 
 func (f *flags) weightFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.weights, "weights", "", "FILE (safetensors or its index, npz, GGUF, torch.save's), FILE#NAME for a part of one, or synthetic:SEED")
+	c.Flags().StringArrayVar(&f.job.Rename, "rename", nil, "'FROM=TO' for names of -weights, such as 'norm*=bn*': * stands for any text (repeat; of several the first that fits a name)")
 }
 
 // forceFlag is of commands that write files.
@@ -180,6 +181,7 @@ func (a *app) writer(f *flags, s *source, j *work.Job) *writer {
 			w.reads = append(w.reads, absolute(read.Name))
 		}
 	}
+	a.writers = append(a.writers, w)
 	return w
 }
 
@@ -217,6 +219,9 @@ func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Jo
 		}
 	}
 	j.Weights = weightsPath(f.weights)
+	if len(j.Rename) > 0 && !filepath.IsAbs(j.Weights) {
+		return nil, usagef("-rename is for the names in a file, give it with -weights FILE")
+	}
 	if verb != work.Values {
 		if err := onDevice(&j); err != nil {
 			return nil, err

@@ -68,7 +68,7 @@ func (a *app) gen() *cobra.Command {
 			return err
 		}
 		for _, path := range g.strays {
-			fmt.Fprintf(a.stderr, "fxgen: %s was generated earlier and is not any more; delete it\n", path)
+			a.diagnostics(diag.List{{Note: true, Msg: path + " was generated earlier and is not any more; delete it"}})
 		}
 		return nil
 	})

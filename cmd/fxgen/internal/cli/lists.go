@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 )
@@ -96,7 +97,11 @@ func (a *app) explain() *cobra.Command {
 			code := diag.Code(strings.ToUpper(args[0]))
 			i, ok := diag.Lookup(code)
 			if !ok {
-				return bad("there is no diagnostic "+args[0], "fxgen explain lists them")
+				var known []string
+				for _, c := range diag.Codes() {
+					known = append(known, string(c.Code))
+				}
+				return bad("there is no diagnostic "+args[0], near.Hint(string(code), known, "fxgen explain lists them"))
 			}
 			fmt.Fprintf(a.stdout, "%s: %s\n\nCause: %s\n\nCure: %s\n", i.Code, i.Title, i.Cause, i.Cure)
 			if i.Example != "" {

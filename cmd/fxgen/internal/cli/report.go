@@ -31,6 +31,9 @@ func (a *app) diagnostics(l diag.List) {
 	}
 	shown.Sort()
 	for _, e := range shown {
+		a.said = append(a.said, asJSON(e))
+	}
+	for _, e := range shown.OneHint() {
 		text := e.Error()
 		if e.Pos.String() == "" {
 			text = "fxgen: " + text

@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/models"
 )
 
@@ -72,9 +73,9 @@ func graphFiles(arg string) ([]string, error) {
 		for _, m := range models.All() {
 			names = append(names, m.Name)
 		}
-		return nil, bad("there is no built-in network, file or folder "+arg, "the built-in networks are "+strings.Join(names, ", "))
+		return nil, bad("there is no built-in network, file or folder "+arg, near.Hint(arg, names, "the built-in networks are "+strings.Join(names, ", ")))
 	case errors.Is(err, os.ErrNotExist):
-		return nil, bad("there is no file or folder "+arg, "check the path; Go code is named with its package: ./pkg#Name")
+		return nil, bad("there is no file or folder "+arg, neighbour(arg, "check the path; Go code is named with its package: ./pkg#Name"))
 	case err != nil:
 		return nil, work.Unreadable(arg, err)
 	case info.IsDir():
@@ -88,6 +89,19 @@ func graphFiles(arg string) ([]string, error) {
 	return []string{arg}, nil
 }
 
+// neighbour is the hint of a path that leads nowhere: the file of its folder that was meant, else what there is to say otherwise.
+func neighbour(path, otherwise string) string {
+	list, _ := os.ReadDir(filepath.Dir(path))
+	names := make([]string, len(list))
+	for i, e := range list {
+		names[i] = e.Name()
+	}
+	if name := near.Of(filepath.Base(path), names); name != "" {
+		return "did you mean " + filepath.Join(filepath.Dir(path), name) + "?"
+	}
+	return otherwise
+}
+
 // unlinked tells, of operators that are not known here, how to link theirs.
 func unlinked(err error) error {
 	var l diag.List
@@ -97,7 +111,7 @@ func unlinked(err error) error {
 	out := make(diag.List, len(l))
 	for i, e := range l {
 		c := *e
-		if c.Code == graph.UnknownOp {
+		if c.Code == graph.UnknownOp && !near.IsHint(c.Hint) {
 			c.Hint = "name the package that defines it: -import ./ops"
 		}
 		out[i] = &c

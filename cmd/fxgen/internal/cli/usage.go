@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/lowering"
 )
 
@@ -17,6 +18,7 @@ import (
 type usageError struct {
 	wrong   []string
 	command string
+	cure    string // "" for where the command line is explained
 }
 
 func (e *usageError) Error() string { return strings.Join(e.wrong, "\n") }
@@ -25,8 +27,35 @@ func usagef(format string, args ...any) error {
 	return &usageError{wrong: []string{fmt.Sprintf(format, args...)}}
 }
 
-// hint says where the command line is explained.
+// meant is the error of a name that the command line does not know.
+func meant(wrong, dash, name string, known []string) error {
+	e := &usageError{wrong: []string{wrong}}
+	if n := near.Of(name, known); n != "" {
+		e.cure = "did you mean " + dash + n + "?"
+	}
+	return e
+}
+
+// flagNames lists the flags of a command.
+func flagNames(c *cobra.Command) (names []string) {
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
+// noCommand refuses what is no verb.
+func noCommand(root *cobra.Command, name string) error {
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	return meant(fmt.Sprintf("there is no command %q", name), "fxgen ", name, names)
+}
+
+// hint is the cure, else says where the command line is explained.
 func (e *usageError) hint() string {
+	if e.cure != "" {
+		return e.cure
+	}
 	if e.command == "" {
 		return "fxgen -h lists the commands"
 	}
@@ -61,7 +90,7 @@ func flagError(c *cobra.Command, err error) error {
 		if letters := unknown.GetSpecifiedShortnames(); letters != "" {
 			name = letters
 		}
-		return usagef("%s has no flag -%s", c.Name(), name)
+		return meant(c.Name()+" has no flag -"+name, "-", name, flagNames(c))
 	case errors.As(err, &bare):
 		return usagef("-%s needs a value, %s", bare.GetFlag().Name, bare.GetFlag().Usage)
 	case errors.As(err, &invalid):

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/internal/near"
 )
 
 // Operators and passes of the user's own exist only in a program that links them:
@@ -28,7 +31,7 @@ func (l Link) Empty() bool { return len(l.Imports) == 0 && len(l.Passes) == 0 }
 func (l Link) Check() error {
 	for _, entry := range l.Passes {
 		if _, name := passEntry(entry); !token.IsIdentifier(name) {
-			return bad("-passes "+entry+": #"+name+" is no name of a variable", "write ./pkg#Var")
+			return coded(work.BadPass, bad("-passes "+entry+": #"+name+" is no name of a variable", "write ./pkg#Var"))
 		}
 	}
 	return nil
@@ -70,12 +73,12 @@ func (l *loaded) link(ctx context.Context, t *Target) error {
 			return p, nil
 		}
 		if err := folder(pattern); err != nil {
-			return nil, err
+			return nil, coded(work.NoPackage, err)
 		}
 		p, err := read(ctx, pattern, nil)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, coded(work.NoPackage, err)
 		case len(p.Errors) > 0:
 			return nil, problems(p.Errors)
 		case p.PkgPath == l.pkg.PkgPath:
@@ -97,7 +100,7 @@ func (l *loaded) link(ctx context.Context, t *Target) error {
 		pattern, name := passEntry(entry)
 		p, err := find(pattern)
 		if err == nil {
-			err = l.pass(entry, p, name)
+			err = coded(work.BadPass, l.pass(entry, p, name))
 		}
 		if err != nil {
 			return err
@@ -127,7 +130,7 @@ func (l *loaded) pass(entry string, p *packages.Package, name string) error {
 	v, ok := obj.(*types.Var)
 	switch {
 	case obj == nil:
-		return bad("-passes "+entry+": package "+p.PkgPath+" has no variable "+name, nearest(p.Types.Scope(), name, "the part behind # is the name of a variable of type passes.Pass"))
+		return bad("-passes "+entry+": package "+p.PkgPath+" has no variable "+name, near.Hint(name, append(passesOf(p, false), p.Types.Scope().Names()...), "the part after # is the name of a variable of type passes.Pass"))
 	case !ok || !isPass(v):
 		return bad("-passes "+entry+": "+name+" is "+obj.String()+", expected a variable of type passes.Pass",
 			"declare it as var "+name+" = passes.Rule(...), passes.EachNode(...) or passes.Pass{...}").At(position(p.Fset.Position(obj.Pos()).String()))

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/near"
 )
 
 // loaded is the user's package and what was found in it.
@@ -55,6 +57,11 @@ func read(ctx context.Context, pattern string, overlay map[string][]byte) (*pack
 	p := list[0]
 	for _, e := range p.Errors {
 		if e.Kind == packages.ListError && len(p.GoFiles) == 0 && position(e.Pos).Line == 0 {
+			if info, err := os.Stat(pattern); err == nil && info.IsDir() {
+				if out := leftOut(pattern); out != "" {
+					return nil, bad("package "+pattern+" has no Go files for "+runtime.GOOS+"/"+runtime.GOARCH+", left out are "+out, tagged)
+				}
+			}
 			return nil, bad("there is no package "+pattern+" here: "+strings.Join(strings.Fields(e.Msg), " "), "name the folder of the package, ./net for instance, and run fxgen in its module")
 		}
 	}
@@ -87,11 +94,11 @@ func GoEnv(folder string) []string {
 // load reads the package and checks the target's declaration.
 func (t *Target) load(ctx context.Context) (*loaded, error) {
 	if err := folder(t.Pattern); err != nil {
-		return nil, err
+		return nil, coded(work.NoPackage, err)
 	}
 	pkg, err := read(ctx, t.Pattern, nil)
 	if err != nil {
-		return nil, err
+		return nil, coded(work.NoPackage, err)
 	}
 	l := &loaded{pkg: pkg}
 	if len(pkg.Errors) > 0 || pkg.IllTyped {
@@ -100,11 +107,11 @@ func (t *Target) load(ctx context.Context) (*loaded, error) {
 		}
 	}
 	if len(l.pkg.GoFiles) == 0 {
-		return nil, bad("package "+t.Pattern+" has no Go files", "")
+		return nil, coded(work.NoPackage, bad("package "+t.Pattern+" has no Go files", ""))
 	}
 	if m := l.pkg.Module; m == nil || m.Version != "" && m.Replace == nil {
-		return nil, bad("package "+t.Pattern+" belongs to the standard library or to a module that was downloaded, in which nothing can be captured",
-			"write a function in a package of your own that calls what you want, and name that")
+		return nil, coded(work.NoPackage, bad("package "+t.Pattern+" belongs to the standard library or to a module that was downloaded, in which nothing can be captured",
+			"write a function in a package of your own that calls what you want, and name that"))
 	}
 	l.dir = filepath.Dir(l.pkg.GoFiles[0])
 	t.parts = slices.Concat(goFiles(l.dir), l.pkg.OtherFiles, l.pkg.EmbedFiles)
@@ -187,7 +194,7 @@ func position(s string) diag.Pos {
 func (l *loaded) find(t *Target) error {
 	obj := l.pkg.Types.Scope().Lookup(t.Name)
 	if obj == nil {
-		return bad("package "+l.pkg.PkgPath+" has no function or type "+t.Name, l.near(t.Name))
+		return coded(work.NoSymbol, bad("package "+l.pkg.PkgPath+" has no function or type "+t.Name, l.near(t.Name)))
 	}
 	l.pos = l.pkg.Fset.Position(obj.Pos())
 	switch o := obj.(type) {
@@ -195,22 +202,22 @@ func (l *loaded) find(t *Target) error {
 		l.isFunc = true
 		l.sig = o.Type().(*types.Signature)
 		if t.Method != "" {
-			return l.bad(t.Name+" is a function, it has no method "+t.Method, "name the function alone: "+t.Pattern+"#"+t.Name)
+			return coded(work.NoSymbol, l.bad(t.Name+" is a function, it has no method "+t.Method, "name the function alone: "+t.Pattern+"#"+t.Name))
 		}
 		if t.New != "" {
-			return l.bad(t.Name+" is a function, -new is for types", "leave -new out")
+			return coded(work.BadConstructor, l.bad(t.Name+" is a function, -new is for types", "leave -new out"))
 		}
 	case *types.TypeName:
 		if err := l.findMethod(t, o); err != nil {
-			return err
+			return coded(work.BadSignature, err)
 		}
 		if err := l.constructor(t, o); err != nil {
-			return err
+			return coded(work.BadConstructor, err)
 		}
 	default:
-		return l.bad(t.Name+" is neither a function nor a type", "name a function, or a type with a method Forward; a function of one line can call what a variable holds")
+		return coded(work.NoSymbol, l.bad(t.Name+" is neither a function nor a type", "name a function, or a type with a method Forward; a function of one line can call what a variable holds"))
 	}
-	return l.checkSignature(t)
+	return coded(work.BadSignature, l.checkSignature(t))
 }
 
 func (l *loaded) bad(msg, hint string) *diag.Error {
@@ -240,19 +247,22 @@ func (l *loaded) near(name string) string {
 	if len(names) > 0 {
 		other += ", such as " + strings.Join(names, ", ")
 	}
-	return nearest(scope, name, other)
+	if out := leftOut(l.dir); out != "" {
+		other += "; left out here: " + out
+	}
+	return near.Hint(name, append(slices.Clone(names), scope.Names()...), other)
 }
 
 // maxNames bounds the names that a hint lists.
 const maxNames = 8
 
-func nearest(s *types.Scope, name, other string) string {
-	for _, n := range s.Names() {
-		if strings.EqualFold(n, name) {
-			return "did you mean " + n + "?"
-		}
+// methods lists the methods of a type.
+func methods(o *types.TypeName) (names []string) {
+	set := types.NewMethodSet(types.NewPointer(o.Type()))
+	for i := range set.Len() {
+		names = append(names, set.At(i).Obj().Name())
 	}
-	return other
+	return names
 }
 
 // findMethod finds the method that is captured, and the type that has it: that of the
@@ -278,7 +288,7 @@ func (l *loaded) findMethod(t *Target, o *types.TypeName) error {
 	m, _, _ := types.LookupFieldOrMethod(types.NewPointer(l.module), true, o.Pkg(), name)
 	fn, ok := m.(*types.Func)
 	if !ok {
-		return l.bad("type "+t.Name+" has no method "+name, "give it a Forward method, or name another one: ./pkg#"+t.Name+".Method")
+		return coded(work.NoSymbol, l.bad("type "+t.Name+" has no method "+name, near.Hint(name, methods(o), "give it a Forward method, or name another one: ./pkg#"+t.Name+".Method")))
 	}
 	if _, ok := l.module.Underlying().(*types.Struct); !ok {
 		return l.bad(t.Name+" is a "+l.typeName(l.module.Underlying())+", expected a struct", "declare a struct with a field of it, or capture a function of tensors that calls it: ./pkg#Func")

@@ -75,12 +75,12 @@ func Parse(pkg, symbol, constructor string) (*Target, error) {
 	}
 	t.Name, t.Method, _ = strings.Cut(symbol, ".")
 	if !token.IsIdentifier(t.Name) || t.Method != "" && !token.IsIdentifier(t.Method) {
-		return nil, bad("#"+symbol+" is no name of a function, type or method", "write ./pkg#Func, ./pkg#Type or ./pkg#Type.Method")
+		return nil, coded(work.NoSymbol, bad("#"+symbol+" is no name of a function, type or method", "write ./pkg#Func, ./pkg#Type or ./pkg#Type.Method"))
 	}
 	if constructor != "" {
 		e, err := parser.ParseExpr(constructor)
 		if err != nil {
-			return nil, bad("-new "+constructor+" is no Go expression", "name a function of the package, such as New"+t.Name)
+			return nil, coded(work.BadConstructor, bad("-new "+constructor+" is no Go expression", "name a function of the package, such as New"+t.Name))
 		}
 		t.New = constructor
 		switch e.(type) {
@@ -91,4 +91,7 @@ func Parse(pkg, symbol, constructor string) (*Target, error) {
 	return t, nil
 }
 
-func bad(msg, hint string) *diag.Error { return diag.New(work.BadSource, msg).WithHint(hint) }
+// badSource is the code of what no cause of its own is known of.
+const badSource = work.BadSource
+
+func bad(msg, hint string) *diag.Error { return diag.New(badSource, msg).WithHint(hint) }

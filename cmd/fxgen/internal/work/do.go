@@ -11,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/passes"
 )
 
@@ -143,7 +144,7 @@ func Report(j *Job, res *Result, out []*array.Array) error {
 	for _, name := range wanted {
 		i := slices.Index(res.OutputNames, name)
 		if i < 0 || i >= len(out) {
-			errs.Add(diag.New(BadValue, "there is no output "+diag.Name(name)).WithHint("the outputs are " + namesText(res.OutputNames)))
+			errs.Add(diag.New(BadValue, "there is no output "+diag.Name(name)).WithHint(near.Hint(name, res.OutputNames, "the outputs are "+namesText(res.OutputNames))))
 			continue
 		}
 		encode := encodeNPY

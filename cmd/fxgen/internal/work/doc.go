@@ -51,9 +51,10 @@ type Exported struct {
 type Job struct {
 	Verb string
 
-	Inputs  []Named // declared types, in the order of the parameters
-	Weights string  // a file of weights, synthetic:SEED, or "" for the source's default
-	Seed    string  // of what is synthetic and has no seed of its own
+	Inputs  []Named  // declared types, in the order of the parameters
+	Weights string   // a file of weights, synthetic:SEED, or "" for the source's default
+	Rename  []string // rules of weights.Rename for the names in the file
+	Seed    string   // of what is synthetic and has no seed of its own
 
 	Passes []string // names; nil means none
 	After  string   // the last pass to run

@@ -95,7 +95,7 @@ func (c *captured) function() (reflect.Value, error) {
 	}
 	fn := reflect.ValueOf(c.module).MethodByName(method)
 	if !fn.IsValid() {
-		return fn, diag.New(BadSource, c.src.Name+" has no method "+method)
+		return fn, diag.New(NoSymbol, c.src.Name+" has no method "+method)
 	}
 	return fn, nil
 }

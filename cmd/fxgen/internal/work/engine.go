@@ -3,11 +3,13 @@ package work
 import (
 	"context"
 	"runtime"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/accel"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 )
@@ -99,9 +101,11 @@ func (c *captured) accelerated(j *Job, r runner) (runner, string, error) {
 	return r, note, nil
 }
 
+var engines = []string{Eager, Interp, Plan, Int8, accel.GPU, accel.XLA, "module", "gen"}
+
 func noEngine(name string) error {
 	return diag.New(BadEngine, "engine "+name+" is not part of this program").
-		WithHint("the engines are eager, interp, plan, int8, gpu, xla, module, gen")
+		WithHint(near.Hint(name, engines, "the engines are "+strings.Join(engines, ", ")))
 }
 
 // lower prints the program of a target for the job's sizes, those of symbols that have no bound; comments

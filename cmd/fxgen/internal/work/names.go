@@ -1,9 +1,17 @@
 package work
 
 import (
+	"errors"
+	"path/filepath"
 	"strconv"
+	"strings"
 
+	"github.com/gofx-dev/gofx/array/weights"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/onnx"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // inputNames returns the names of the inputs.
@@ -72,3 +80,84 @@ func nameLeaves(s *graph.Structure, prefix string, names []string) {
 		nameLeaves(f, prefix+key, names)
 	}
 }
+
+// openWeights opens the job's file of weights, of which models in ONNX's format are one,
+// with the names that -rename gives.
+func openWeights(j *Job) (f weights.File, err error) {
+	if file, _ := weights.Split(j.Weights); filepath.Ext(file) == ".onnx" {
+		f, err = onnx.OpenWeights(j.Weights)
+	} else {
+		f, err = weights.Open(j.Weights)
+	}
+	if err != nil || len(j.Rename) == 0 {
+		return f, err
+	}
+	renamed, err := weights.Rename(f, j.Rename...)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return renamed, nil
+}
+
+func typesOfState(m any) map[string]shape.Type {
+	types := map[string]shape.Type{}
+	for _, e := range nn.StateDict(m) {
+		types[e.Name] = e.Tensor.Type()
+	}
+	return types
+}
+
+func typesOfParams(m *graph.Module) map[string]shape.Type {
+	types := map[string]shape.Type{}
+	for _, p := range m.Params() {
+		types[p.Path] = p.TypeOf()
+	}
+	return types
+}
+
+// unmatched puts into an error of weights whose names do not match what this program's user
+// can do: the cures of the codes are calls in Go.
+func (j *Job) unmatched(err error, f weights.File, types map[string]shape.Type) error {
+	var list diag.List
+	if err == nil {
+		return nil
+	}
+	list.Add(err)
+	var have, want []string
+	for _, e := range list {
+		switch e.Code {
+		case nn.UnexpectedWeight, graph.WeightUnexpected:
+			have = append(have, e.Op)
+		case nn.MissingWeight, graph.WeightMissing:
+			want = append(want, e.Op)
+		}
+	}
+	hint := renaming(f, have, want, types)
+	for _, e := range list {
+		switch e.Code {
+		case nn.UnexpectedWeight, graph.WeightUnexpected, nn.MissingWeight, graph.WeightMissing:
+			e.Hint = hint
+		case nn.WeightType, graph.WeightMismatch, nn.WeightShape:
+			e.Hint = "give weights of these types; fxgen stats FILE lists what a file has"
+		}
+	}
+	return list
+}
+
+// renaming is the hint for names that do not match: rules that make them, where there are any.
+func renaming(f weights.File, have, want []string, types map[string]shape.Type) string {
+	rules := weights.Renames(have, want, func(have, want string) bool {
+		d, dims, ok := f.Type(have)
+		return ok && shape.TensorType(d, shape.Ints(dims...)).Same(types[want])
+	})
+	if len(rules) == 0 {
+		return "give the weights of this model, or rename those of the file with -rename 'FROM=TO', as in 'norm*=bn*'"
+	}
+	for i, rule := range rules {
+		rules[i] = "-rename " + quoted(rule)
+	}
+	return "the names match with " + strings.Join(rules, " ")
+}
+
+// quoted quotes a word for a shell.
+func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

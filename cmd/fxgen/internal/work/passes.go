@@ -9,6 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/passes"
 )
 
@@ -61,7 +62,7 @@ func Known(names []string) error {
 func (j *Job) transform(ctx context.Context, m *graph.Module, own map[string]passes.Pass, o passes.Options) (*passes.Report, error) {
 	if j.After != "" && !slices.Contains(j.Passes, j.After) {
 		return nil, diag.New(BadValue, "-after "+j.After+": the pass is not in the pipeline").
-			WithHint("the pipeline is " + strings.Join(j.Passes, ","))
+			WithHint(near.Hint(j.After, j.Passes, "the pipeline is "+strings.Join(j.Passes, ",")))
 	}
 	pipeline, err := Pipeline(j.Passes, own)
 	if err != nil || len(pipeline) == 0 {

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/array/weights"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/dump"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/draw"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/onnx"
@@ -203,7 +203,7 @@ func (s *Source) steady(ctx context.Context, gm *graph.Module, opts []fx.Option,
 	for i := 0; i < tries && (i < fewTries || time.Since(start) < tryFor); i++ {
 		m, err := s.New()
 		if err != nil {
-			return diag.New(BadSource, "the constructor of "+s.Name+" failed when it was called again: "+err.Error())
+			return diag.New(BadConstructor, "the constructor of "+s.Name+" failed when it was called again: "+err.Error())
 		}
 		again, err := fx.Trace(ctx, m, opts...)
 		if err != nil {
@@ -224,10 +224,10 @@ const maxNodes = 1 << 20
 func (s *Source) make() (m any, err error) {
 	err = Recover(func() (err error) {
 		if m, err = s.New(); err != nil {
-			return diag.New(BadSource, "the constructor of "+s.Name+" failed: "+err.Error()).WithHint("call it in a test of its own; -new names another one")
+			return diag.New(BadConstructor, "the constructor of "+s.Name+" failed: "+err.Error()).WithHint("call it in a test of its own; -new names another one")
 		}
 		if v := reflect.ValueOf(m); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-			return diag.New(BadSource, "the constructor of "+s.Name+" returned nil").WithHint("make it return a module, or an error")
+			return diag.New(BadConstructor, "the constructor of "+s.Name+" returned nil").WithHint("make it return a module, or an error")
 		}
 		return nil
 	})
@@ -305,7 +305,7 @@ func unknownInput(name string, all []Named) error {
 	for i, in := range all {
 		names[i] = in.Name
 	}
-	return diag.New(BadValue, "there is no input "+diag.Name(name)).WithHint("the inputs are " + namesText(names))
+	return diag.New(BadValue, "there is no input "+diag.Name(name)).WithHint(near.Hint(name, names, "the inputs are "+namesText(names)))
 }
 
 // namesText lists names that come from a file.
@@ -350,11 +350,11 @@ func (s *Source) load(m any, j *Job, values bool) error {
 		seed, synthetic = j.seed(), true
 	}
 	if !synthetic {
-		f, err := openWeights(j.Weights)
+		f, err := openWeights(j)
 		if err != nil {
 			return err
 		}
-		return nn.LoadStateDict(m, f)
+		return j.unmatched(nn.LoadStateDict(m, f), f, typesOfState(m))
 	}
 	if !values {
 		return nil
@@ -406,21 +406,13 @@ func loadGraph(m *graph.Module, j *Job, values bool) error {
 		}
 		return nil
 	}
-	return loadGraphFile(m, j.Weights)
-}
-
-// openWeights opens a file of weights, of which models in ONNX's format are one.
-func openWeights(path string) (weights.File, error) {
-	if file, _ := weights.Split(path); filepath.Ext(file) == ".onnx" {
-		return onnx.OpenWeights(path)
-	}
-	return weights.Open(path)
+	return loadGraphFile(m, j)
 }
 
 // loadGraphFile sets the parameters from a file of weights; it reports all that
 // do not fit.
-func loadGraphFile(m *graph.Module, path string) error {
-	f, err := openWeights(path)
+func loadGraphFile(m *graph.Module, j *Job) error {
+	f, err := openWeights(j)
 	if err != nil {
 		return err
 	}
@@ -448,7 +440,7 @@ func loadGraphFile(m *graph.Module, path string) error {
 			errs.Add(&diag.Error{Code: graph.WeightUnexpected, Op: name, Msg: "is unexpected, the graph has no such parameter"})
 		}
 	}
-	return errs.Err()
+	return j.unmatched(errs.Err(), f, typesOfParams(m))
 }
 
 // fillGraph gives the parameters synthetic values by their paths.

@@ -88,11 +88,39 @@ func (c *captured) stats(j *Job, res *Result) error {
 		}
 	}
 	s.peak(c.gm)
+	s.Sizes = sizesOf(c.gm.Graph, flops, s.Sizes)
 	if j.JSON {
 		return document(res, s)
 	}
 	res.Text = s.text()
 	return nil
+}
+
+// sizesOf leaves out the sizes of symbols that stand in no type of a value and not in the
+// number of operations: a symbol may be declared and be used by nothing.
+func sizesOf(g *graph.Graph, flops shape.Dim, sizes map[string]int) map[string]int {
+	used := flops.Symbols()
+	var enter func(t shape.Type)
+	enter = func(t shape.Type) {
+		for i := range t.Len() {
+			enter(t.Member(i))
+		}
+		if t.Ranked() {
+			for i := range t.Rank() {
+				used = append(used, t.Dim(i).Symbols()...)
+			}
+		}
+	}
+	for n := range g.All() {
+		enter(n.Type())
+	}
+	kept := map[string]int{}
+	for name, n := range sizes {
+		if slices.Contains(used, name) {
+			kept[name] = n
+		}
+	}
+	return kept
 }
 
 // sizes are those of the graph's symbols in a run on the job's inputs, and the turns of

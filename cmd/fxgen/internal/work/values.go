@@ -261,7 +261,7 @@ func (f *feed) shapeOf(n *graph.Node) (array.DType, []int, error) {
 		}
 		if !given {
 			return 0, nil, diag.New(BadValue, "the type of input "+n.Target()+" is not known").
-				WithHint("declare it with -input " + n.Target() + "=f32[N,8], or give a file")
+				WithHint("declare it with -input '" + n.Target() + "=f32[N,8]', or give a file")
 		}
 		dims, err := parseShape(text)
 		return d, dims, err
