@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -73,8 +74,8 @@ const realIntro = `
 ## Real files
 
 Model files that packages of PyPI, npm and Maven ship, run beside ONNX Runtime (its CPU provider, without optimisations) at two sizes each, those
-with state over four steps. Elements may be 1e-3 of the expected one and 1e-4 apart, or as far as ONNX Runtime's own results are between
-its levels of optimisation and when inputs move by two roundings (the last column, where that is more): a tie in rounding to 8 bits is decided by chance.
+with state over four steps. Elements may be 1e-3 of the expected one and 1e-4 apart, or twice as far as ONNX Runtime's own results are between
+its levels of optimisation and when inputs and weights move by two roundings (the last column, where that is more): a tie in rounding to 8 bits is decided by chance.
 
 `
 
@@ -103,6 +104,8 @@ func agreeing(list []*realModel, engine string) (n int) {
 	}
 	return n
 }
+
+var oneReal = flag.String("real", "", "the one real model to try")
 
 // realAbs is how far elements near zero may be from ONNX Runtime's, where noise is not more.
 const realAbs = 1e-4
@@ -174,7 +177,7 @@ type realVerdict struct{ Case, State, Why string }
 // judged runs verify on the cases of models that are held to the same tolerance.
 func judged(t *testing.T, root, tool, cases, engine string, group []*realModel) []realVerdict {
 	t.Helper()
-	args := []string{"verify", "-json", "-engine", engine, "-rtol", "1e-3", "-atol", fmt.Sprint(max(realAbs, group[0].noise))}
+	args := []string{"verify", "-json", "-engine", engine, "-rtol", "1e-3", "-atol", fmt.Sprint(max(realAbs, 2*group[0].noise))}
 	for _, m := range group {
 		args = append(args, filepath.Join(cases, m.name))
 	}
@@ -223,7 +226,11 @@ func realCases(t *testing.T) (folder string, noise map[string]float64) {
 		}
 	}
 	folder = t.TempDir()
-	cmd := exec.Command(python, "testdata/real/cases.py", realFile, cache, folder)
+	args := []string{"testdata/real/cases.py", realFile, cache, folder}
+	if *oneReal != "" {
+		args = append(args, *oneReal)
+	}
+	cmd := exec.Command(python, args...)
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	require.NoError(t, err)
