@@ -46,10 +46,10 @@ func ExampleModule() {
 	// func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
 	// 	tensor.Expect("f32[N,2]", x)
 	//
-	// 	// (Linear)
-	// 	v := tensor.Linear(x, m.Weight, m.Bias) // f32[N,2]
+	// 	// linear (Linear)
+	// 	linear := tensor.Linear(x, m.Weight, m.Bias) // f32[N,2]
 	//
-	// 	relu := v.Relu() // f32[N,2]
+	// 	relu := linear.Relu() // f32[N,2]
 	// 	return relu
 	// }
 }
@@ -79,8 +79,8 @@ func ExampleKernel() {
 		}
 	}
 	// Output:
-	// func (m *Net) Forward(ctx context.Context, x array.Dense[float32]) (relu array.Dense[float32], err error) {
-	// func (m *Net) ForwardInto(ctx context.Context, x, relu array.Dense[float32]) (err error) {
+	// func (m *Net) Forward(ctx context.Context, x array.Dense[float32]) (linearRelu array.Dense[float32], err error) {
+	// func (m *Net) ForwardInto(ctx context.Context, x, linearRelu array.Dense[float32]) (err error) {
 }
 
 // Files keep their order.
