@@ -41,7 +41,7 @@ func (c *captured) gen(ctx context.Context, j *Job, res *Result) error {
 	if err != nil {
 		return err
 	}
-	if !c.ofModule(j) {
+	if j.Verb == Gen && !c.ofModule(j) {
 		c.warnOfWeights(j, res)
 	}
 	for _, f := range files.List {
