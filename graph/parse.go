@@ -429,6 +429,34 @@ func (g *Graph) agree(written, inferred shape.Type) (typ shape.Type, ok bool) {
 	return typ.WithDims(shape.Of(dims...)), true
 }
 
+// stated combines the written type of a node with its inferred one.
+func (g *Graph) stated(written shape.Type, node *Node) (shape.Type, bool) {
+	if t, ok := g.agree(written, node.typ); ok {
+		return t, true
+	}
+	g.demand(written, node.typ, node)
+	return g.agree(written, node.typ)
+}
+
+// demand makes guards of the bounds under which the inferred type of a node is the written one: N-4 is
+// written of what has N-min(N,4) elements where N is at least 4.
+func (g *Graph) demand(written, inferred shape.Type, node *Node) {
+	if written.Kind() == shape.Tuple && inferred.Kind() == shape.Tuple && written.Len() == inferred.Len() {
+		for i := range written.Len() {
+			g.demand(written.Member(i), inferred.Member(i), node)
+		}
+		return
+	}
+	if !written.Ranked() || !inferred.Ranked() || written.Rank() != inferred.Rank() {
+		return
+	}
+	for i := range written.Rank() {
+		if r := shape.Equality(written.Dim(i), inferred.Dim(i)).Normal(); r.Rel == shape.GE && r.Truth() == shape.Open {
+			g.Require(r, node)
+		}
+	}
+}
+
 func (g *Graph) agreeTuple(written, inferred shape.Type) (shape.Type, bool) {
 	if written.Len() != inferred.Len() {
 		return inferred, false

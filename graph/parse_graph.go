@@ -402,7 +402,7 @@ func (b *body) build(line *scan, cur *Cursor, statement *stmt, regions []*Graph)
 	if b.limit(line); !b.inferred(line, node) || !statement.typed || line.failed {
 		return node
 	}
-	t, ok := b.g.agree(statement.typ, node.typ)
+	t, ok := b.g.stated(statement.typ, node)
 	if !ok {
 		line.fail(statement.typeAt, WrittenType, "written type is "+clip(statement.typ.String())+", inferred is "+clip(node.typ.String())).
 			WithHint("leave the type out, or correct it")

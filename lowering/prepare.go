@@ -19,6 +19,9 @@ import (
 // the options do not fit (BadOption), when graph.Lint refuses the graph, or when Bound
 // refuses a value: rules may then rely on what these have checked.
 func Prepare(m *graph.Module, o Options) (*graph.Module, error) {
+	if m == nil {
+		return nil, diag.New(graph.NoOutput, "there is no graph").WithHint("look at the error of what should have made it")
+	}
 	if m.Graph.Output() == nil {
 		return nil, diag.New(graph.NoOutput, "graph "+m.Graph.Name+" has no output node")
 	}
