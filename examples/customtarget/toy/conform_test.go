@@ -3,6 +3,7 @@ package toy_test
 import (
 	"context"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -161,6 +162,8 @@ func TestRefusals(t *testing.T) {
 	_, err = exe.Run(ctx, []*array.Array{one, one})
 	require.ErrorIs(t, err, lowering.Closed)
 
+	m, err = graph.Parse([]byte(strings.ReplaceAll(net, "f32", "f16")), "net.fx")
+	require.NoError(t, err)
 	m.SetParam(graph.Param{Path: "w", Value: array.New(array.F16, 2, 2)})
 	_, err = target.Compile(m, lowering.Options{})
 	require.ErrorIs(t, err, lowering.Unsupported)
