@@ -402,7 +402,7 @@ func (c *control) given() []shape.Type {
 }
 
 // stacked demands for a scan what its body relies on: the results that it stacks have sizes even when
-// there are no rounds. given are what the inputs of the body behind the first few are given.
+// there are no rounds. given are the values for the inputs of the body after the first few.
 func (t *typing) stacked(node *Node, body *Graph, given []shape.Type, first int) error {
 	if t.Assume == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 // Hook is the caller's function for what a model does beside computing: it is called for
 // each call of a Go function that returns nothing (a log line, a measurement), in the
 // order of the model. function is its import path and name; node is the call's name in
-// the graph, in a repeated block behind the path of the module; args are its operands, nil
+// the graph, in a repeated block after the path of the module; args are its operands, nil
 // for absent ones. They may be strided, are of use until the hook returns, and are not to
 // be changed. A hook that panics ends the call with an error (CodeStep).
 type Hook func(function, node string, args []*array.Array)

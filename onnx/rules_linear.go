@@ -134,7 +134,7 @@ func conv(c *call) []op.Value {
 }
 
 // convTranspose's padding crops the result; what its two ends do not share, and what follows
-// from sizes, is cropped behind the operator.
+// from sizes, is cropped after the operator.
 func convTranspose(c *call) []op.Value {
 	k := c.spatial(1)
 	n := len(k)
@@ -199,7 +199,7 @@ func (c *call) cropped(k, extra []int) window {
 			continue
 		}
 		// The later end has the odd one for SAME_UPPER, as the specification says. What is
-		// missing is added behind, as TensorFlow and ONNX Runtime do.
+		// missing is added at the end, as TensorFlow and ONNX Runtime do.
 		some := total.Max(shape.Const(0))
 		w.begin[i] = some.FloorDivInt(2)
 		if auto != "SAME_UPPER" {

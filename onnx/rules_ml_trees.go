@@ -77,7 +77,7 @@ func (s *treeSplit) compared(mode string, missing bool) bool {
 	return true
 }
 
-// tables lays the nodes out so that children lie behind their parents, and refuses cycles.
+// tables lays the nodes out so that children follow their parents, and refuses cycles.
 // Nodes that no tree leads to are left out.
 func (f *forest) tables() *ml.Tables {
 	t := &ml.Tables{Starts: []int32{0}}

@@ -250,12 +250,12 @@ func (c *call) ceilEnds(w *window, ceil bool) []shape.Dim {
 	ends := make([]shape.Dim, len(w.kernel))
 	for i := range ends {
 		size, stride := c.spatialSize(i).Add(w.begin[i]), w.strides[i]
-		n := w.reach(i) // of a window, beyond the padding behind: a number without auto_pad
+		n := w.reach(i) // of a window, beyond the padding at the end: a number without auto_pad
 		more := w.end[i].MulInt(-1).AddInt(n)
 		if full, ok := size.Sub(more).Int(); ok && full <= -stride {
 			panic(refuse(CodeModel, "the windows span "+strconv.Itoa(n)+" in spatial dimension "+strconv.Itoa(i)+", the input with its padding has "+strconv.Itoa(full+n)))
 		}
-		// The last window starts before its end would lie a stride behind the padding,
+		// The last window starts before its end would lie a stride beyond the padding,
 		// and before the padding.
 		last := size.AddInt(-1).FloorDivInt(stride)
 		if k, ok := more.Int(); !ok || k > stride {
@@ -319,7 +319,7 @@ func global(c *call, o *op.Op) []op.Value {
 }
 
 // window is what convolutions and pools share: kernel, strides, dilations and the
-// padding in front of and behind each spatial dimension, which may follow from its size.
+// padding before and after each spatial dimension, which may follow from its size.
 type window struct {
 	kernel, strides, dilations []int
 	begin, end                 []shape.Dim
@@ -369,12 +369,12 @@ func (c *call) listOf(name string, n, def, least int) []int {
 // perDim is a list attribute with an entry for each of n spatial dimensions.
 func (c *call) perDim(name string, n int) []int { return c.listOf(name, n, 1, 1) }
 
-// pads are those before n spatial dimensions, then those behind them; negative ones crop.
+// pads are those before n spatial dimensions, then those after them; negative ones crop.
 func (c *call) pads(n int) []int { return c.listOf("pads", 2*n, 0, -mostEntry) }
 
 // samePads pads so that the result has as many elements as there are strides in the
 // operand; where one more is needed at one end, low says at which. Where windows leave gaps,
-// none may be needed: what lies behind the last window is cut off then.
+// none may be needed: what comes after the last window is cut off then.
 func (c *call) samePads(w *window, low bool) {
 	w.same = true
 	for i := range w.kernel {
@@ -447,7 +447,7 @@ func (w *window) fits(dilated bool) bool {
 	return true
 }
 
-// extend adds to the padding behind.
+// extend adds to the padding at the end.
 func (w *window) extend(ends []shape.Dim) {
 	for i, d := range ends {
 		w.end[i] = w.end[i].Add(d)

@@ -23,7 +23,7 @@ func dimsOf(text string) shape.Dims {
 
 func typeOf(text string) shape.Type { return shape.TensorType(array.F32, dimsOf(text)) }
 
-// A transposed matrix is no row of elements: to regroup it, it must be copied, but for
+// A transposed matrix is no row of elements: to regroup it, it must be copied, except for
 // sizes of 1. With a dimension between that stays, it is a view.
 func ExampleOp_Layout() {
 	x := typeOf("N,3,S//64+1")

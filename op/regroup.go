@@ -13,7 +13,7 @@ type run struct {
 //
 // Dimensions that are one evenly spaced row become any that have as many elements. Of
 // several rows, each must be used up by some of the new dimensions: that is an identity of
-// products, but for one row, which has what is left.
+// products, except one row, which has what is left.
 func reshaped(at Layout, d shape.Dims, _ int) (Layout, shape.Truth) {
 	l := Layout{Sizes: d.Slice(), Strides: make([]shape.Dim, d.Len()), Moved: at.Moved}
 	rows := at.runs()

@@ -1,5 +1,5 @@
 // Package torchpt reads the tensors of files that torch.save writes (.pt, .pth, .bin: zip
-// archives, and before PyTorch 1.6 pickles with the storages behind them), and the weights
+// archives, and before PyTorch 1.6 pickles followed by the storages), and the weights
 // of torch.export's programs (.pt2), without running what is in them. A pickle is a program; the machine here knows
 // numbers, texts, lists, tuples, dictionaries, storages and the functions that put
 // tensors together from these, and refuses everything else by its name. It runs no

@@ -56,7 +56,7 @@ func (f *File) readLegacy(b []byte) error {
 		return diag.New(CodeSyntax, "torch: storage "+quote(m.unlike)+" has several types or sizes, expected one")
 	}
 	if !isList {
-		return diag.New(CodeSyntax, "torch: keys of the storages are no list, expected one behind what was saved")
+		return diag.New(CodeSyntax, "torch: got no list of the storages' keys, expected one after the saved object")
 	}
 	regions, err := s.storages(m, keys.items)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *stream) next(what string) any {
 	return v
 }
 
-// storages finds the storages that a pickle names behind the pickles.
+// storages finds the storages that a pickle names, which follow the pickles.
 func (s *stream) storages(m *machine, keys []any) (map[string]*region, error) {
 	regions := make(map[string]*region, len(m.storages))
 	for _, k := range keys {

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 }
 
 // sharing runs tests with a folder for all the programs that they link: nearly all of
-// the time is linking. Where scripts name a folder of their own, they link anew.
+// the time is linking. Scripts that name a folder of their own link again.
 type sharing struct{ m *testing.M }
 
 func (s sharing) Run() int {

@@ -296,7 +296,7 @@ func TestSteps(t *testing.T) {
 	r = recorder{}
 	call, err := model(false)()
 	require.NoError(t, err)
-	certificate.Check(&r, path, call) // which is never made anew
+	certificate.Check(&r, path, call) // a result that is never reused
 	require.Len(t, r.errors, 1)
 	require.Contains(t, r.errors[0], "again: ")
 }

@@ -82,7 +82,7 @@ func build(m *graph.Module, o lowering.Options, assigned map[string]bool, images
 func placed(p *plan.Plan) error {
 	for i := range p.Buffers {
 		if k := &p.Buffers[i]; k.Kind == plan.Temp && (k.Offset.IsUnknown() || p.Arena.IsUnknown()) {
-			return diag.New(lowering.UnknownSize, "the memory of "+k.Name+", "+k.Type.String()+", lies behind values whose sizes are too long together for an expression").
+			return diag.New(lowering.UnknownSize, "the memory of "+k.Name+", "+k.Type.String()+", comes after values whose sizes together are too long for an expression").
 				WithHint("pin symbols (Options.Shapes), or declare inputs with symbols of their own in the place of long expressions")
 		}
 	}

@@ -72,7 +72,7 @@ func (b *builder) undeclared(n *graph.Node, types []shape.Type, symbols []string
 	for _, first := range []int{1, 3, 137, 9816} {
 		env := map[string]int{}
 		for i, s := range symbols {
-			env[s] = first + min(first-1, 31)*i // which differ, but for 1
+			env[s] = first + min(first-1, 31)*i // which differ, except for 1
 		}
 		mine, fields, err := st.Instance()
 		for i, f := range st.Sizes {

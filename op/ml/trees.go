@@ -25,7 +25,7 @@ const mostTargets = 1<<31 - 1
 var TreeEnsemble = op.Define("tree_ensemble", op.Spec[TreeEnsembleAttrs]{
 	Doc: "tree_ensemble evaluates decision trees on the rows of the matrix x, and gives for each row the sums (or averages over trees, least or greatest) of the numbers in the leaves that it reaches, " +
 		"by their columns. nodes has four i32 for a node: the feature, the comparison (0 is at most, 1 less, 2 equal; 4 more sends NaN where the comparison holds), and the references to follow where it holds and " +
-		"where not: the number of a node behind this one, or -1-l for leaf l. thresholds are of the type of x; roots are the references that trees begin with. Leaf l has the entries starts[l] to starts[l+1] " +
+		"where not: the number of a node after this one, or -1-l for leaf l. thresholds are of the type of x; roots are the references that trees begin with. Leaf l has the entries starts[l] to starts[l+1] " +
 		"of columns and weights, whose type the result has; sums are of 64 bits.",
 	In:  op.Args("x", "nodes", "thresholds", "roots", "starts", "columns", "weights"),
 	Ref: "ONNX, ai.onnx.ml.TreeEnsemble",
@@ -98,7 +98,7 @@ func sameLength(c *op.Infer, a string, first shape.Type, b string, second shape.
 }
 
 // Tables holds the tables of an ensemble as they are built: what the operands of
-// tree_ensemble behind x are.
+// tree_ensemble after x are.
 type Tables struct {
 	Nodes      []int32 // four for each
 	Thresholds []float64
@@ -108,7 +108,7 @@ type Tables struct {
 	Weights    []float64
 }
 
-// Arrays returns the operands behind x, for a matrix of type x (f32 or f64) and a result of
+// Arrays returns the operands after x, for a matrix of type x (f32 or f64) and a result of
 // type y.
 func (t *Tables) Arrays(x, y array.DType) []*array.Array {
 	floats := func(v []float64, d array.DType) *array.Array {

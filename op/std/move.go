@@ -18,7 +18,7 @@ var End = shape.Const(math.MaxInt64)
 // SliceAttrs are the attributes of slice. Bounds are those of Python: negative
 // ones count from the end, those beyond an end are cut there, End is the end.
 // Symbolic bounds must lie within the dimension, not be negative, and the start
-// not be behind the stop. Of a dimension of symbolic size, a single element that
+// not come after the stop. Of a dimension of symbolic size, a single element that
 // is taken must be there, so that it has size 1, and one that loses one element must not be
 // empty. All that is guarded. With Inside constant bounds of such a dimension must lie
 // within it, too. Step 0 means 1.

@@ -47,7 +47,7 @@ func TestTiedOperands(t *testing.T) {
 	}
 }
 
-// runs requires what the interpreter and plans compute to be what is wanted, but for rounding.
+// runs requires what the interpreter and plans compute to be what is wanted, except for rounding.
 func runs(t *testing.T, name string, m *graph.Module, in, want []*array.Array) {
 	t.Helper()
 	require.Empty(t, graph.Lint(m.Graph), name)

@@ -78,7 +78,7 @@ func New(load func() (Model, error), o Options) (*Server, error) {
 // sends the next request would lose that.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// announcing tells clients of a server that drains to connect anew, elsewhere.
+// announcing tells clients of a server that drains to connect again, elsewhere.
 func (s *Server) announcing(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.draining.Load() {

@@ -232,7 +232,7 @@ func (j *treeJob[T, R]) explain(row []T, ref int32) {
 		}
 		next := n[2+compared(row[n[0]], j.thresholds[ref], n[1])]
 		if next >= 0 && next <= ref {
-			bad("node " + at + " leads to node " + strconv.Itoa(int(next)) + ", expected one behind it")
+			bad("node " + at + " leads to node " + strconv.Itoa(int(next)) + ", expected one after it")
 		}
 		ref = next
 	}

@@ -53,7 +53,7 @@ func (r *Resample) along(o, a *array.Array, d int) sampling {
 }
 
 // position returns the source position of output position i. That of nearest is computed in
-// f32, as ONNX's reference and ONNX Runtime do: where a position is a whole number but for
+// f32, as ONNX's reference and ONNX Runtime do: where a position is a whole number except for
 // rounding, it decides which element is taken.
 func (s *sampling) position(i int) float64 {
 	if s.Mode == "nearest" {

@@ -181,7 +181,7 @@ const (
 	mostMade  = 6  // samples
 )
 
-// trialSizes are what sizes behind the first may be, tried in turn: lengths of sequences,
+// trialSizes are what sizes after the first may be, tried in turn: lengths of sequences,
 // then those of pictures. Not all models work with all.
 var trialSizes = []int{7, 16, 32, 64, 224, 1}
 
