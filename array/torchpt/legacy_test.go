@@ -85,7 +85,7 @@ func TestHostileOldFiles(t *testing.T) {
 		"big-endian":        {[]byte(magicPickle + versionPickle + machinePickle(false) + good), CodeFormat, "big-endian"},
 		"no machine":        {[]byte(magicPickle + versionPickle + "N." + good), CodeFormat, "big-endian"},
 		"no keys":           {[]byte(head + good), CodeSyntax, "the keys of the storages"},
-		"keys no list":      {[]byte(head + good + "N."), CodeSyntax, "keys of the storages are no list"},
+		"keys no list":      {[]byte(head + good + "N."), CodeSyntax, "no list of the storages"},
 		"key of nothing":    {oldOf(good, []string{"1"}, elements(2)), CodeSyntax, `there is a storage "1"`},
 		"key None":          {[]byte(head + good + "\x80\x02](Ne."), CodeSyntax, "there is a storage"},
 		"key twice":         {oldOf(good, []string{"0", "0"}, elements(2), elements(2)), CodeSyntax, "is there twice"},
