@@ -22,6 +22,7 @@ func TestOpenSizes(t *testing.T) {
 		"first":  func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(0, 0, 100) },
 		"last":   func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(0, -4, tensor.End) },
 		"from":   func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(0, 4, 1_000_000_000) },
+		"rest":   func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(0, 3, x.Size(0)).Exp() },
 		"middle": func(x *tensor.Tensor) *tensor.Tensor { return x.Slice(0, 2, -2, tensor.SliceAttrs{Step: 3}) },
 		"multiple": func(x *tensor.Tensor) *tensor.Tensor {
 			return x.T().Pad([]tensor.Size{x.Size(0).Sub(x.Size(0)), x.Size(0).Mul(-1).Mod(4)})

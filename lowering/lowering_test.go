@@ -41,6 +41,8 @@ module fc = linear (weight=fc.weight, bias=_)
 `
 
 func TestPrepare(t *testing.T) {
+	_, absent := lowering.Prepare(nil, lowering.Options{})
+	require.ErrorIs(t, absent, graph.NoOutput)
 	m := parse(t, net)
 	before := m.String()
 	p, err := lowering.Prepare(m, lowering.Options{})

@@ -41,6 +41,7 @@ func sliceDims(c *op.Infer, a SliceAttrs, d shape.Dims) (shape.Dims, error) {
 	_, from := a.Start.Int()
 	_, to := a.Stop.Int()
 	from = from && !a.Inside
+	to = to || hi.Equal(size) // x.Size(0), say, is the end as well
 	some, all := shape.AtLeast(size, shape.Const(1)), shape.AtLeast(count, shape.Const(0))
 	switch {
 	case !from || !to:
