@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"go/types"
 	"maps"
 	"os"
 	"os/exec"
@@ -265,13 +264,7 @@ const capturedName, ownName = "Fxgen_captured", "Fxgen_passes"
 
 // functions lists the functions of the package that could be captured.
 func (l *loaded) functions() (names []string) {
-	scope := l.pkg.Types.Scope()
-	for _, name := range scope.Names() {
-		f, ok := scope.Lookup(name).(*types.Func)
-		if !ok {
-			continue
-		}
-		sig := f.Type().(*types.Signature)
+	for name, sig := range l.funcs() {
 		if sig.TypeParams().Len() == 0 && holdsTensors(sig.Params(), 0) && holdsTensors(sig.Results(), 0) {
 			names = append(names, name)
 		}

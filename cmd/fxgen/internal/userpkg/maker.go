@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"iter"
 	"strings"
 )
 
@@ -125,17 +126,23 @@ func callable(sig *types.Signature) bool {
 
 func isError(t types.Type) bool { return t.String() == "error" }
 
+// funcs yields the functions of the package, by name in order, with their signatures.
+func (l *loaded) funcs() iter.Seq2[string, *types.Signature] {
+	return func(yield func(string, *types.Signature) bool) {
+		scope := l.pkg.Types.Scope()
+		for _, name := range scope.Names() {
+			if f, ok := scope.Lookup(name).(*types.Func); ok && !yield(name, f.Type().(*types.Signature)) {
+				return
+			}
+		}
+	}
+}
+
 // constructors says what could make a module of a type: the functions of the
 // package that return one.
 func (l *loaded) constructors(o *types.TypeName) string {
 	var names []string
-	scope := l.pkg.Types.Scope()
-	for _, name := range scope.Names() {
-		f, ok := scope.Lookup(name).(*types.Func)
-		if !ok {
-			continue
-		}
-		sig := f.Type().(*types.Signature)
+	for name, sig := range l.funcs() {
 		r := sig.Results()
 		if r.Len() != 1 && (r.Len() != 2 || !isError(r.At(1).Type())) || !l.makes(r.At(0).Type(), o) {
 			continue
@@ -179,13 +186,7 @@ func evalMessage(err error) string {
 // package, and tells how.
 func (l *loaded) makers() map[string]making {
 	all := map[string]making{}
-	scope := l.pkg.Types.Scope()
-	for _, name := range scope.Names() {
-		f, ok := scope.Lookup(name).(*types.Func)
-		if !ok {
-			continue
-		}
-		sig := f.Type().(*types.Signature)
+	for name, sig := range l.funcs() {
 		r := sig.Results()
 		if !callable(sig) || sig.TypeParams().Len() > 0 || r.Len() == 0 || r.Len() > 2 || r.Len() == 2 && !isError(r.At(1).Type()) {
 			continue
