@@ -31,7 +31,7 @@ var realEngines = []string{"interp", "plan", "gen"}
 type realModel struct {
 	name, kind, origin string
 	noise              float64
-	engines            map[string]string // agrees, differs or refused
+	engines            map[string]string // agrees, within noise, differs or refused
 	why                string
 }
 
@@ -74,8 +74,8 @@ const realIntro = `
 ## Real files
 
 Model files that packages of PyPI, npm and Maven ship, run beside ONNX Runtime (its CPU provider, without optimisations) at two sizes each, those
-with state over four steps. Elements may be 1e-3 of the expected one and 1e-4 apart, or twice as far as ONNX Runtime's own results are between
-its levels of optimisation and when inputs and weights move by two roundings (the last column, where that is more): a tie in rounding to 8 bits is decided by chance.
+with state over four steps. Elements that agree are within 1e-3 of the expected one and 1e-4. Of models that round to 8 bits while they run, the last column says how far ONNX Runtime's own results
+are apart between its levels of optimisation and when inputs and weights move by two roundings, since chance decides a tie: within noise is up to twice that.
 
 `
 
@@ -107,8 +107,10 @@ func agreeing(list []*realModel, engine string) (n int) {
 
 var oneReal = flag.String("real", "", "the one real model to try")
 
-// realAbs is how far elements near zero may be from ONNX Runtime's, where noise is not more.
-const realAbs = 1e-4
+const (
+	realAbs     = 1e-4           // how far elements near zero may be from ONNX Runtime's
+	withinNoise = "within noise" // further, but not by more than a model that rounds to 8 bits leaves to chance
+)
 
 // TestRealModelsAreListed holds the list to what issue and documentation promise of it.
 func TestRealModelsAreListed(t *testing.T) {
@@ -136,20 +138,21 @@ func TestRealModels(t *testing.T) {
 	for _, m := range list {
 		m.noise, m.why = noise[m.name], ""
 	}
+	v := verifier{t, root, tool, cases}
 	for _, e := range realEngines {
-		for _, group := range groups(list) {
-			for _, v := range judged(t, root, tool, cases, e, group) {
-				m := group[slices.IndexFunc(group, func(m *realModel) bool { return m.name == filepath.Base(v.Case) })]
-				if m.engines[e] = v.State; v.State != "agrees" && m.why == "" {
-					m.why = strings.Join(strings.Fields(v.Why), " ")
-				}
+		for part := range slices.Chunk(list, 10) { // a program of generated code has the weights of all its models
+			v.judge(e, realAbs, part, "agrees")
+		}
+		for _, m := range list {
+			if m.engines[e] != "agrees" && m.noise > realAbs/2 {
+				v.judge(e, 2*m.noise, []*realModel{m}, withinNoise)
 			}
 		}
 	}
 	for _, m := range list {
 		t.Run(m.name, func(t *testing.T) {
 			for _, e := range realEngines {
-				require.Equal(t, "agrees", m.engines[e], "%s: %s", e, m.why)
+				require.Contains(t, []string{"agrees", withinNoise}, m.engines[e], "%s: %s", e, m.why)
 			}
 		})
 	}
@@ -158,40 +161,44 @@ func TestRealModels(t *testing.T) {
 	}
 }
 
-// groups returns the models whose noise is more than realAbs each by itself, and the others in parts
-// of ten: a program of generated code has the weights of all its models.
-func groups(list []*realModel) (groups [][]*realModel) {
-	var quiet []*realModel
-	for _, m := range list {
-		if m.noise > realAbs {
-			groups = append(groups, []*realModel{m})
-			continue
-		}
-		quiet = append(quiet, m)
-	}
-	return slices.AppendSeq(groups, slices.Chunk(quiet, 10))
+// verifier runs fxgen verify on cases.
+type verifier struct {
+	t                 *testing.T
+	root, tool, cases string
 }
 
-type realVerdict struct{ Case, State, Why string }
-
-// judged runs verify on the cases of models that are held to the same tolerance.
-func judged(t *testing.T, root, tool, cases, engine string, group []*realModel) []realVerdict {
-	t.Helper()
-	args := []string{"verify", "-json", "-engine", engine, "-rtol", "1e-3", "-atol", fmt.Sprint(max(realAbs, 2*group[0].noise))}
-	for _, m := range group {
-		args = append(args, filepath.Join(cases, m.name))
+// judge enters what becomes of models in an engine, with state for those that are near enough.
+func (v verifier) judge(engine string, abs float64, models []*realModel, state string) {
+	v.t.Helper()
+	args := []string{"verify", "-json", "-engine", engine, "-rtol", "1e-3", "-atol", fmt.Sprint(abs)}
+	for _, m := range models {
+		args = append(args, filepath.Join(v.cases, m.name))
 	}
-	cmd := exec.Command(tool, args...)
-	cmd.Dir = root // generated code is built in the module
+	cmd := exec.Command(v.tool, args...)
+	cmd.Dir = v.root // generated code is built in the module
 	var out, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &log
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
-		require.NoError(t, err)
+		require.NoError(v.t, err)
 	}
-	var doc struct{ Cases []realVerdict }
-	require.NoError(t, json.Unmarshal(out.Bytes(), &doc), "%s", log.String())
-	return doc.Cases
+	var doc struct {
+		Cases []struct{ Case, State, Why string }
+	}
+	require.NoError(v.t, json.Unmarshal(out.Bytes(), &doc), "%s", log.String())
+	require.Len(v.t, doc.Cases, len(models), "%s", log.String())
+	for i, c := range doc.Cases {
+		m := models[i]
+		require.Equal(v.t, m.name, filepath.Base(c.Case))
+		if c.State == "agrees" {
+			m.engines[engine] = state
+			continue
+		}
+		m.engines[engine] = c.State
+		if m.why == "" {
+			m.why = strings.Join(strings.Fields(strings.ReplaceAll(c.Why, v.cases+string(filepath.Separator), "")), " ")
+		}
+	}
 }
 
 // writeOutcomes writes the outcomes and leaves those of models that were not fetched.
