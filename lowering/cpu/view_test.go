@@ -120,7 +120,7 @@ graph g(%a: f32[A], %b: f32[B], %x: f32[((B-1)//100)*A+(B-1)//100+A+1,(A*B)//16+
 	require.NoError(t, err)
 	_, err = cpu.Compile(m, lowering.Options{})
 	require.ErrorIs(t, err, lowering.UnknownSize)
-	require.ErrorContains(t, err, "too long together for an expression")
+	require.ErrorContains(t, err, "together are too long for an expression")
 	exe, err := cpu.Compile(m, lowering.Options{Shapes: map[string]int{"A": 2, "B": 3}})
 	require.NoError(t, err)
 	require.NotNil(t, exe)
