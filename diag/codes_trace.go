@@ -172,11 +172,9 @@ var traceCodes = []Info{
 		Cause: "A proxy was kept in a global, a field or a variable that outlives the trace.",
 		Cure:  "Do not keep traced tensors.",
 		Example: `func outlives(x *tensor.Tensor) *tensor.Tensor {
-	gm, err := fx.Trace(ctx, func(y *tensor.Tensor) *tensor.Tensor { leaked = y; return y.Neg() })
-	if err != nil {
+	if _, err := fx.Trace(ctx, func(y *tensor.Tensor) *tensor.Tensor { leaked = y; return y.Neg() }); err != nil {
 		return nil
 	}
-	gm.Refresh()
 	return leaked.Relu()
 }`,
 	},

@@ -10,14 +10,9 @@ import (
 	"github.com/gofx-dev/gofx/tracer"
 )
 
-// Edit changes the graph by hand, all or nothing, and makes its tensors anew; see
-// graph.Edit. It must not overlap a run.
+// Edit changes the graph by hand, all or nothing; see graph.Edit. It must not overlap a run.
 func (g *GraphModule) Edit(edit func(g *graph.Graph) error) error {
-	err := graph.Edit(g.Module, edit)
-	if err == nil {
-		g.Refresh()
-	}
-	return err
+	return graph.Edit(g.Module, edit)
 }
 
 // Record puts tensor code to the place of a cursor: fn runs on tensors that stand for
@@ -25,11 +20,7 @@ func (g *GraphModule) Edit(edit func(g *graph.Graph) error) error {
 // tensors (State) and others; see tracer.Tracer.Record.
 func (g *GraphModule) Record(ctx context.Context, c *graph.Cursor, fn any, args ...*graph.Node) ([]*graph.Node, error) {
 	t := tracer.Tracer{Root: g}
-	out, err := t.Record(ctx, c, fn, args...)
-	if err == nil {
-		g.Refresh()
-	}
-	return out, err
+	return t.Record(ctx, c, fn, args...)
 }
 
 // ReplaceModule puts a module of the user's in the place of the leaf at path, wherever
@@ -37,22 +28,14 @@ func (g *GraphModule) Record(ctx context.Context, c *graph.Cursor, fn any, args 
 // type than the leaf's. When something is wrong, the graph is as it was.
 func (g *GraphModule) ReplaceModule(ctx context.Context, path string, m any) error {
 	t := tracer.Tracer{Root: m}
-	err := t.ReplaceLeaf(ctx, g.Module, path, func(in ...*tensor.Tensor) []*tensor.Tensor { return nn.RunAll(m, in...) })
-	if err == nil {
-		g.Refresh()
-	}
-	return err
+	return t.ReplaceLeaf(ctx, g.Module, path, func(in ...*tensor.Tensor) []*tensor.Tensor { return nn.RunAll(m, in...) })
 }
 
 // Split makes a sub-graph of each part of the graph and returns the calls of them, in the
 // order of their first nodes: of the nodes for which part gives the same name; those with
 // "" stay where they are. See partition.Split; partition.ByTag is a function of marks.
 func Split(g *GraphModule, part func(n *graph.Node) string) ([]*graph.Node, error) {
-	calls, err := partition.Split(g.Module, part)
-	if err == nil {
-		g.Refresh()
-	}
-	return calls, err
+	return partition.Split(g.Module, part)
 }
 
 // Features returns what computes intermediate values, by the names of nodes or the paths

@@ -250,8 +250,8 @@ func ExampleGraphModule_Forward() {
 	// f32[2]
 }
 
-// Refresh makes changed parameters count.
-func ExampleGraphModule_Refresh() {
+// A parameter that is replaced counts from the next run on.
+func ExampleGraphModule_parameters() {
 	gm := capture(nn.NewLinear(2, 1, nn.NoInit()))
 	x := tensor.Ones([]int{1, 2})
 	fmt.Println(gm.Forward(x).Item())
@@ -259,7 +259,6 @@ func ExampleGraphModule_Refresh() {
 	p := *gm.Param("weight")
 	p.Value = array.FromSlice([]float32{3, 4}, 1, 2)
 	gm.SetParam(p)
-	gm.Refresh()
 	fmt.Println(gm.Forward(x).Item())
 	// Output:
 	// 0

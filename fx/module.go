@@ -20,8 +20,8 @@ type GraphModule struct {
 	state *interp.State
 }
 
-// NewGraphModule makes a module callable. Tensors that are added to the module
-// later are not seen; make a new GraphModule then.
+// NewGraphModule makes a module callable. What edits and passes do to the module later
+// counts from the next run on.
 func NewGraphModule(m *graph.Module) *GraphModule {
 	return &GraphModule{m, interp.NewState(m)}
 }
@@ -61,10 +61,6 @@ func (g *GraphModule) State() *interp.State { return g.state }
 
 // Walk lists the state under the module's own paths; see tensor.Walk.
 func (g *GraphModule) Walk(visit func(tensor.Item) bool) { g.state.Walk(visit) }
-
-// Refresh makes the state's tensors anew after parameters were added or replaced,
-// as passes that fold weights do; Apply calls it. It must not overlap a run.
-func (g *GraphModule) Refresh() { g.state = interp.NewState(g.Module) }
 
 // Option changes how Trace captures.
 type Option func(*settings)

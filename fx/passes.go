@@ -101,12 +101,7 @@ func Replace(name string, pattern, replacement any) Pass {
 	return passes.Rule(Rewrite{Name: name, Doc: "Replaces a pattern.", Pattern: pattern, Replacement: replacement})
 }
 
-// Apply runs passes on the module and makes its tensors anew. When one fails,
-// the module is as it was.
+// Apply runs passes on the module. When one fails, the module is as it was.
 func (g *GraphModule) Apply(ctx context.Context, pipeline []Pass, o PassOptions) (*PassReport, error) {
-	r, err := passes.Run(ctx, g.Module, pipeline, o)
-	if err == nil && r.Changed() {
-		g.Refresh()
-	}
-	return r, err
+	return passes.Run(ctx, g.Module, pipeline, o)
 }

@@ -92,6 +92,10 @@ func (m *Module) Param(path string) *Param { return m.byPath[path] }
 // Params returns the state in the order in which it was added.
 func (m *Module) Params() []*Param { return m.params }
 
+// Version is another number after each change of the state, of what leaf modules do
+// and of the sub-graphs. It says nothing of nodes.
+func (m *Module) Version() uint32 { return m.version }
+
 // Values returns the arrays of the state by path, nil for tensors without one.
 func (m *Module) Values() map[string]*array.Array {
 	values := make(map[string]*array.Array, len(m.params))

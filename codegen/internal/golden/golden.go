@@ -62,7 +62,6 @@ func (c Case) Capture(ctx context.Context) (*fx.GraphModule, error) {
 	gm, err := fx.Trace(ctx, c.Fn, c.Opts...)
 	if err == nil && c.Passes != nil {
 		_, err = passes.Run(ctx, gm.Module, c.Passes, passes.Options{})
-		gm.Refresh()
 	}
 	return gm, err
 }
