@@ -71,7 +71,9 @@ func (m *MultiheadAttention) SetTraining(on bool) {
 // Forward returns what the queries q [L, N, E] find in the keys k and values v
 // [S, N, E]. Both masks may be nil: keyPaddingMask [N, S] tells which keys are
 // padding, attnMask [L, S] or [N, heads, L, S] which pairs are not allowed. Masks
-// are bool, true meaning "ignore" as in torch.nn, or floats that are added.
+// are bool, true meaning "ignore" as in torch.nn, or floats that are added. A query
+// for which bool masks leave no key finds zeros, from Attend and in training too, where
+// torch.nn gives NaN; one to whose scores floats add -Inf everywhere finds NaN.
 func (m *MultiheadAttention) Forward(q, k, v, keyPaddingMask, attnMask *tensor.Tensor) *tensor.Tensor {
 	out, _ := m.attend(q, k, v, keyPaddingMask, attnMask, false)
 	return out
@@ -102,6 +104,9 @@ func (m *MultiheadAttention) attend(q, k, v, padding, pairs *tensor.Tensor, need
 			scores = scores.Add(additive(mask))
 		}
 		w := scores.Softmax(-1)
+		if mask != nil && mask.DType() == array.Bool { // as scaled_dot_product_attention: 0 for a query without keys
+			w = w.MaskedFill(mask.LogicalNot().All(std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}), 0)
+		}
 		if dropping {
 			w = m.AttnDropout.Forward(w)
 		}
