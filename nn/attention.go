@@ -88,10 +88,7 @@ func (m *MultiheadAttention) Attend(q, k, v, keyPaddingMask, attnMask *tensor.Te
 func (m *MultiheadAttention) attend(q, k, v, padding, pairs *tensor.Tensor, need bool) (output, weights *tensor.Tensor) {
 	p := m.project(q, k, v)
 	for i := range p {
-		if !m.BatchFirst {
-			p[i] = p[i].Transpose(0, 1)
-		}
-		p[i] = p[i].Unflatten(-1, m.NumHeads, m.EmbedDim/m.NumHeads).Transpose(1, 2) // [N, heads, L, E/heads]
+		p[i] = m.split(p[i])
 	}
 	mask := combine(padding, pairs)
 	var y *tensor.Tensor
@@ -113,11 +110,24 @@ func (m *MultiheadAttention) attend(q, k, v, padding, pairs *tensor.Tensor, need
 		y = w.Matmul(p[2])
 		weights = tensor.Mean(w, std.ReduceAttrs{Dim: op.IntList(1)})
 	}
+	return m.OutProj.Forward(m.merge(y)), weights
+}
+
+// split makes heads [N, heads, L, E/heads] of a projection.
+func (m *MultiheadAttention) split(x *tensor.Tensor) *tensor.Tensor {
+	if !m.BatchFirst {
+		x = x.Transpose(0, 1)
+	}
+	return x.Unflatten(-1, m.NumHeads, m.EmbedDim/m.NumHeads).Transpose(1, 2)
+}
+
+// merge takes split back.
+func (m *MultiheadAttention) merge(y *tensor.Tensor) *tensor.Tensor {
 	y = y.Transpose(1, 2).Flatten(2, 3)
 	if !m.BatchFirst {
 		y = y.Transpose(0, 1)
 	}
-	return m.OutProj.Forward(y), weights
+	return y
 }
 
 // project applies the three blocks of the input projection, in one product when
@@ -126,13 +136,18 @@ func (m *MultiheadAttention) project(q, k, v *tensor.Tensor) []*tensor.Tensor {
 	if q == k && k == v {
 		return tensor.Linear(q, m.InProjWeight, m.InProjBias).Chunk(3, -1)
 	}
+	return m.blocks(0, q, k, v)
+}
+
+// blocks applies one block of the input projection to each tensor, from the named one on.
+func (m *MultiheadAttention) blocks(first int, x ...*tensor.Tensor) []*tensor.Tensor {
 	w, b := m.InProjWeight.Chunk(3, 0), make([]*tensor.Tensor, 3)
 	if m.InProjBias != nil {
 		b = m.InProjBias.Chunk(3, 0)
 	}
-	out := make([]*tensor.Tensor, 3)
-	for i, x := range []*tensor.Tensor{q, k, v} {
-		out[i] = tensor.Linear(x, w[i], b[i])
+	out := make([]*tensor.Tensor, len(x))
+	for i, x := range x {
+		out[i] = tensor.Linear(x, w[first+i], b[first+i])
 	}
 	return out
 }

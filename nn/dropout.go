@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -119,3 +120,55 @@ func (m *Dropout2d) Forward(x *tensor.Tensor) *tensor.Tensor { return m.channels
 
 // Forward drops channels of x.
 func (m *Dropout3d) Forward(x *tensor.Tensor) *tensor.Tensor { return m.channels(m, x) }
+
+// AlphaDropout is torch.nn.AlphaDropout, for networks of SELU: in training it sets elements with
+// probability P to the value that SELU has at -Inf, and scales and shifts the result so that mean 0
+// and variance 1 stay; otherwise it is the identity. See Klambauer et al., arXiv:1706.02515.
+type AlphaDropout struct{ Dropout }
+
+// FeatureAlphaDropout is torch.nn.FeatureAlphaDropout: an AlphaDropout of whole channels of
+// x [N, C, ...].
+type FeatureAlphaDropout struct{ Dropout }
+
+// NewAlphaDropout returns a dropout with probability p.
+func NewAlphaDropout(p float64, opts ...DropoutOption) *AlphaDropout {
+	return &AlphaDropout{*NewDropout(p, opts...)}
+}
+
+// NewFeatureAlphaDropout returns a dropout of channels with probability p.
+func NewFeatureAlphaDropout(p float64, opts ...DropoutOption) *FeatureAlphaDropout {
+	return &FeatureAlphaDropout{*NewDropout(p, opts...)}
+}
+
+// Forward drops elements of x.
+func (m *AlphaDropout) Forward(x *tensor.Tensor) *tensor.Tensor { return m.alpha(m, x, x.Rank()) }
+
+// Forward drops channels of x.
+func (m *FeatureAlphaDropout) Forward(x *tensor.Tensor) *tensor.Tensor { return m.alpha(m, x, 2) }
+
+// seluLow is the value of SELU at -Inf.
+const seluLow = -1.7580993408473766
+
+// alpha drops what the first axes name.
+func (m *Dropout) alpha(leaf any, x *tensor.Tensor, axes int) *tensor.Tensor {
+	if !m.Training {
+		return apply(leaf, std.Dropout, std.DropoutAttrs{P: m.P}, x)
+	}
+	if m.P == 0 {
+		return x
+	}
+	size := make([]any, x.Rank())
+	for i := range size {
+		size[i] = 1
+		if i < axes {
+			size[i] = x.Size(i)
+		}
+	}
+	ones := tensor.Ones(size, std.SizeAttrs{DType: x.DType()})
+	kept := tensor.Dropout(ones, m.nextKey(x), m.P, std.DropoutAttrs{Training: true}).GtScalar(0)
+	var scale float64 // nothing is left to scale where all are dropped, as in PyTorch
+	if m.P < 1 {
+		scale = 1 / math.Sqrt((1-m.P)*(1+m.P*seluLow*seluLow))
+	}
+	return tensor.WhereScalar(kept, x, seluLow).MulScalar(scale).AddScalar(-scale * m.P * seluLow)
+}

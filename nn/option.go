@@ -20,6 +20,10 @@ type settings struct {
 	dropout                   float64
 	dropoutSeed               uint64
 
+	feedforward          int
+	normFirst, finalNorm bool
+	activation           Module
+
 	paddingIdx *int
 	mode       string
 }
@@ -41,43 +45,51 @@ type (
 	EmbeddingOption interface{ embedding(*settings) }
 	// AttentionOption is an option of MultiheadAttention.
 	AttentionOption interface{ attention(*settings) }
+	// TransformerOption is an option of the layers and stacks of transformers.
+	TransformerOption interface{ transformer(*settings) }
 )
 
 // set is the body of every option.
 type set func(*settings)
 
 type (
-	convOption     set
-	poolOption     set
-	normOption     set
-	rnnOption      set
-	bagOption      set
-	convPoolOption set
-	sequenceOption set
-	biasOption     set
-	initOption     set
+	convOption        set
+	poolOption        set
+	normOption        set
+	rnnOption         set
+	bagOption         set
+	convPoolOption    set
+	sequenceOption    set
+	biasOption        set
+	initOption        set
+	transformerOption set
 )
 
-func (f convOption) conv(s *settings)          { f(s) }
-func (f poolOption) pool(s *settings)          { f(s) }
-func (f normOption) norm(s *settings)          { f(s) }
-func (f rnnOption) rnn(s *settings)            { f(s) }
-func (f bagOption) embedding(s *settings)      { f(s) }
-func (f convPoolOption) conv(s *settings)      { f(s) }
-func (f convPoolOption) pool(s *settings)      { f(s) }
-func (f biasOption) conv(s *settings)          { f(s) }
-func (f biasOption) linear(s *settings)        { f(s) }
-func (f biasOption) norm(s *settings)          { f(s) }
-func (f biasOption) rnn(s *settings)           { f(s) }
-func (f biasOption) attention(s *settings)     { f(s) }
-func (f initOption) conv(s *settings)          { f(s) }
-func (f initOption) linear(s *settings)        { f(s) }
-func (f initOption) norm(s *settings)          { f(s) }
-func (f initOption) rnn(s *settings)           { f(s) }
-func (f initOption) embedding(s *settings)     { f(s) }
-func (f initOption) attention(s *settings)     { f(s) }
-func (f sequenceOption) rnn(s *settings)       { f(s) }
-func (f sequenceOption) attention(s *settings) { f(s) }
+func (f convOption) conv(s *settings)               { f(s) }
+func (f poolOption) pool(s *settings)               { f(s) }
+func (f normOption) norm(s *settings)               { f(s) }
+func (f rnnOption) rnn(s *settings)                 { f(s) }
+func (f bagOption) embedding(s *settings)           { f(s) }
+func (f convPoolOption) conv(s *settings)           { f(s) }
+func (f convPoolOption) pool(s *settings)           { f(s) }
+func (f biasOption) conv(s *settings)               { f(s) }
+func (f biasOption) linear(s *settings)             { f(s) }
+func (f biasOption) norm(s *settings)               { f(s) }
+func (f biasOption) rnn(s *settings)                { f(s) }
+func (f biasOption) attention(s *settings)          { f(s) }
+func (f biasOption) transformer(s *settings)        { f(s) }
+func (f initOption) conv(s *settings)               { f(s) }
+func (f initOption) linear(s *settings)             { f(s) }
+func (f initOption) norm(s *settings)               { f(s) }
+func (f initOption) rnn(s *settings)                { f(s) }
+func (f initOption) embedding(s *settings)          { f(s) }
+func (f initOption) attention(s *settings)          { f(s) }
+func (f initOption) transformer(s *settings)        { f(s) }
+func (f sequenceOption) rnn(s *settings)            { f(s) }
+func (f sequenceOption) attention(s *settings)      { f(s) }
+func (f sequenceOption) transformer(s *settings)    { f(s) }
+func (f normOption) transformer(s *settings)        { f(s) }
+func (f transformerOption) transformer(s *settings) { f(s) }
 
 // Kernel sets the size of the kernel for each axis, where it is not the same for
 // all of them.
@@ -150,12 +162,18 @@ func NoBias() interface {
 	NormOption
 	RNNOption
 	AttentionOption
+	TransformerOption
 } {
 	return biasOption(func(s *settings) { s.bias = false })
 }
 
-// Eps sets the number that a normalisation adds to the variance.
-func Eps(v float64) NormOption { return normOption(func(s *settings) { s.eps = v }) }
+// Eps sets the number that a normalisation, or each of a transformer, adds to the variance.
+func Eps(v float64) interface {
+	NormOption
+	TransformerOption
+} {
+	return normOption(func(s *settings) { s.eps = v })
+}
 
 // Momentum sets the weight of a new batch in the running statistics; the default
 // is 0.1.
@@ -182,6 +200,7 @@ func Seed(seed uint64) interface {
 	RNNOption
 	EmbeddingOption
 	AttentionOption
+	TransformerOption
 } {
 	return initOption(func(s *settings) { s.seed = seed })
 }
@@ -194,6 +213,7 @@ func NoInit() interface {
 	RNNOption
 	EmbeddingOption
 	AttentionOption
+	TransformerOption
 } {
 	return initOption(func(s *settings) { s.noInit = true })
 }

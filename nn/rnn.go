@@ -50,6 +50,7 @@ func Bidirectional() RNNOption { return rnnOption(func(s *settings) { s.bidirect
 func BatchFirst() interface {
 	RNNOption
 	AttentionOption
+	TransformerOption
 } {
 	return sequenceOption(func(s *settings) { s.batchFirst = true })
 }
@@ -59,12 +60,13 @@ func Nonlinearity(name string) RNNOption {
 	return rnnOption(func(s *settings) { s.nonlinearity = name })
 }
 
-// DropoutBetween drops outputs of all layers but the last (attention weights in
-// MultiheadAttention) with probability p in training. The seed makes it
-// repeatable.
+// DropoutBetween drops with probability p in training: outputs of all layers except
+// the last in recurrent networks, attention weights in MultiheadAttention, and what
+// PyTorch's dropout drops in transformers. The seed makes it repeatable.
 func DropoutBetween(p float64, seed uint64) interface {
 	RNNOption
 	AttentionOption
+	TransformerOption
 } {
 	return sequenceOption(func(s *settings) { s.dropout, s.dropoutSeed = p, seed })
 }
