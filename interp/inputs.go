@@ -44,6 +44,7 @@ func (p Inputs) Sizes(given Given) error {
 			if want.IsUnknown() {
 				continue
 			}
+			_, fixed := want.Int()
 			want, err := evaluated(want, given.Symbol)
 			if err != nil {
 				return err
@@ -54,6 +55,9 @@ func (p Inputs) Sizes(given Given) error {
 			}
 			k, known := want.Int()
 			if _, number := got.Int(); known && number {
+				if fixed {
+					continue // CheckInput has compared it
+				}
 				return p.Differs(i, axis, k, given.Type(i))
 			}
 			if given.Demand != nil {
