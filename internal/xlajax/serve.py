@@ -2,7 +2,8 @@
 
 Each line of standard input is a request: {"programs": [{"text", "runs": [[tensor, ...], ...]}, ...]},
 where a tensor is {"dtype", "dims"}. The elements of all tensors follow the line, in order, as bytes.
-The answer to a request has the same form: a line {"programs": [{"error"} or {"runs"}, ...]}, then bytes.
+The answer to a request has the same form: a line {"programs": [{"error"} or {"runs", "taken"}, ...]}, then
+bytes. "taken" says of each run which arguments it has taken the memory of.
 """
 
 import json
@@ -39,19 +40,20 @@ def compiled(text):
 
 
 def run(program, args):
-    results = program.execute_sharded([jax.device_put(a) for a in args])
-    return [np.asarray(parts[0]) for parts in results.disassemble_into_single_device_arrays()]
+    args = [jax.device_put(a) for a in args]
+    results = program.execute_sharded(args).disassemble_into_single_device_arrays()
+    return [np.asarray(parts[0]) for parts in results], [i for i, a in enumerate(args) if a.is_deleted()]
 
 
 def answer(text, runs):
     """Returns the answer about one program, and the results of all runs one after the other."""
     try:
         program = compiled(text)
-        results = [run(program, args) for args in runs]
+        done = [run(program, args) for args in runs]
     except Exception as e:  # whatever it is, the next program can be asked about
         return {"error": str(e) or type(e).__name__}, []
-    form = [[{"dtype": str(a.dtype), "dims": a.shape} for a in list_] for list_ in results]
-    return {"runs": form}, [a for list_ in results for a in list_]
+    form = [[{"dtype": str(a.dtype), "dims": a.shape} for a in results] for results, _ in done]
+    return {"runs": form, "taken": [taken for _, taken in done]}, [a for results, _ in done for a in results]
 
 
 def serve():

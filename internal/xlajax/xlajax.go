@@ -71,10 +71,12 @@ type Program struct {
 	Runs [][]*array.Array
 }
 
-// Outcome is the results of each run of a program, or XLA's error, a Refusal.
+// Outcome is the results of each run of a program, and which arguments it has taken the memory of, or XLA's
+// error, a Refusal.
 type Outcome struct {
-	Runs [][]*array.Array
-	Err  error
+	Runs  [][]*array.Array
+	Taken [][]int
+	Err   error
 }
 
 // Refusal is XLA's reason not to compile a program, or not to run it.
@@ -92,6 +94,7 @@ type tensor struct {
 type said struct {
 	Text  string     `json:"text,omitempty"`
 	Runs  [][]tensor `json:"runs"`
+	Taken [][]int    `json:"taken,omitempty"`
 	Error string     `json:"error,omitempty"`
 }
 
@@ -147,7 +150,7 @@ func (r *Runtime) answers(n int) ([]Outcome, error) {
 	}
 	var list []Outcome
 	for _, p := range m.Programs {
-		o := Outcome{}
+		o := Outcome{Taken: p.Taken}
 		if p.Error != "" {
 			o.Err = Refusal(strings.TrimSpace(p.Error))
 		}

@@ -78,6 +78,18 @@ func TestAnswers(t *testing.T) {
 	require.ErrorContains(t, err, "argument 0")
 }
 
+// An argument that the program gives up is taken, where a result fits into it.
+func TestTaken(t *testing.T) {
+	r := Start(t)
+	text := strings.ReplaceAll(identity, "T", "f32")
+	text = strings.Replace(text, "%arg0: tensor<2x3xf32>", "%arg0: tensor<2x3xf32> {jax.buffer_donor = true}", 1)
+	a := array.New(array.F32, 2, 3)
+	out, err := r.Run(Program{text, [][]*array.Array{{a}}})
+	require.NoError(t, err)
+	require.NoError(t, out[0].Err)
+	require.Equal(t, [][]int{{0}}, out[0].Taken)
+}
+
 func TestStartOfNothing(t *testing.T) {
 	_, _, err := start(exec.Command(os.DevNull))
 	require.Error(t, err)

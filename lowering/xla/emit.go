@@ -117,6 +117,7 @@ func direct(n *graph.Node) (ok bool, reason string) {
 type emitter struct {
 	module  *graph.Module
 	donate  []int       // inputs
+	open    bool        // sizes will be left open
 	plan    *shard.Plan // nil: for one device
 	build   *stablehlo.Builder
 	weights map[string]*value

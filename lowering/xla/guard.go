@@ -18,6 +18,7 @@ import (
 type guards struct {
 	from    map[*value]*stablehlo.Op // what gives a value
 	decides map[*value]bool          // values by whose exact bits something is decided
+	open    bool                     // whether sizes will be left open
 	grown   bool                     // whether a value was added to them
 	origins map[*value]string        // see origin
 	known   map[*value]bool          // see constant
@@ -25,7 +26,7 @@ type guards struct {
 
 // guard puts guards into main, and notes for which node each of them is.
 func (e *emitter) guard() {
-	g := &guards{from: map[*value]*stablehlo.Op{}, decides: map[*value]bool{}, grown: true, origins: map[*value]string{}, known: map[*value]bool{}}
+	g := &guards{from: map[*value]*stablehlo.Op{}, decides: map[*value]bool{}, open: e.open, grown: true, origins: map[*value]string{}, known: map[*value]bool{}}
 	main := e.build.Region
 	g.index(main)
 	for g.grown {
@@ -162,6 +163,8 @@ func (g *guards) guarded(c *call, o *stablehlo.Op) {
 		switch {
 		case exact && g.origin(v) == "multiply" && wide(v.Type.Elem) == v.Type.Elem:
 			o.Operands[i] = c.rounded(v)
+		case g.rewritten(o, i) && g.open: // XLA has no barrier of sizes that are bounds
+			o.Operands[i] = c.rounded(v)
 		case g.rewritten(o, i):
 			o.Operands[i] = c.Op("optimization_barrier", v)
 		}
@@ -240,15 +243,20 @@ func (g *guards) constant(v *value) bool {
 	return known
 }
 
-// rounded returns v, a product, so that no compiler adds to it before it is rounded: its bits are seen as an
-// integer to which 1 is added where they are those of one NaN, which then is another NaN.
+// rounded returns v so that no compiler sees what has made it, and adds to a product before that is rounded: its bits
+// are seen as an integer to which 1 is added where they are those of one NaN, which then is another NaN.
 func (c *call) rounded(v *value) *value {
-	d, nan := array.I32, uint64(0x7FA5A5A5)
-	if v.Type.Elem == array.F64 {
-		d, nan = array.I64, 0x7FF5A5A5A5A5A5A5
-	}
-	t := v.Type.As(d)
+	as := opaque[v.Type.Elem]
+	t := v.Type.As(as.bits)
 	seen := c.Add(&stablehlo.Op{Name: "bitcast_convert", Operands: []*value{v}}, t)[0]
-	one := c.Convert(c.Compare("EQ", seen, c.Const(t, nan)), d)
+	one := c.Convert(c.Compare("EQ", seen, c.Const(t, as.nan)), as.bits)
 	return c.Add(&stablehlo.Op{Name: "bitcast_convert", Operands: []*value{c.Op("add", seen, one)}}, v.Type)[0]
+}
+
+// opaque has of each type of floats the integers of its width, and the bits of a NaN.
+var opaque = map[array.DType]struct {
+	bits array.DType
+	nan  uint64
+}{
+	array.F16: {array.I16, 0x7DA5}, array.BF16: {array.I16, 0x7FA5}, array.F32: {array.I32, 0x7FA5A5A5}, array.F64: {array.I64, 0x7FF5A5A5A5A5A5A5},
 }

@@ -2,6 +2,7 @@ package xla_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -10,8 +11,10 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/internal/xlajax"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/xla"
+	"github.com/gofx-dev/gofx/op"
 )
 
 // real is a list of programs for XLA itself, each of which is compiled once.
@@ -42,12 +45,12 @@ func (r *real) add(p *xla.Program, run realRun) {
 // batch is how many programs a request has.
 const batch = 50
 
-// ask compiles and runs all of them, and calls done with what is wrong with each run, "" if nothing is.
-func (r *real) ask(x *xlajax.Runtime, done func(run realRun, text, wrong string)) {
+// check compiles and runs all of them and reports what is wrong.
+func (r *real) check(x *xlajax.Runtime) (passed int) {
 	r.t.Helper()
-	for from := 0; from < len(r.texts); from += batch {
+	for texts := range slices.Chunk(r.texts, batch) {
 		var programs []xlajax.Program
-		for _, text := range r.texts[from:min(from+batch, len(r.texts))] {
+		for _, text := range texts {
 			p := xlajax.Program{Text: text}
 			for _, run := range r.runs[text] {
 				p.Runs = append(p.Runs, run.in)
@@ -57,17 +60,20 @@ func (r *real) ask(x *xlajax.Runtime, done func(run realRun, text, wrong string)
 		out, err := x.Run(programs...)
 		require.NoError(r.t, err)
 		for i, o := range out {
-			for k, run := range r.runs[programs[i].Text] {
-				wrong := ""
-				if o.Err != nil {
-					wrong = o.Err.Error()
-				} else {
-					wrong = run.judge(o.Runs[k])
+			if o.Err != nil {
+				r.t.Errorf("%s: %v\n%s", r.runs[texts[i]][0].what, o.Err, texts[i])
+				continue
+			}
+			for k, run := range r.runs[texts[i]] {
+				if wrong := run.judge(o.Runs[k]); wrong != "" {
+					r.t.Errorf("%s: %s\n%s", run.what, wrong, texts[i])
+					continue
 				}
-				done(run, programs[i].Text, wrong)
+				passed++
 			}
 		}
 	}
+	return passed
 }
 
 // normal returns operands with zeros of their signs for numbers below the normal ones, which XLA's runs on a
@@ -89,31 +95,22 @@ func normal(in []*array.Array) []*array.Array {
 	return out
 }
 
-// TestXLAComputesSamples: every program of a sample is compiled by XLA, and computes what the operator does.
+// TestXLAComputesSamples: every program of a sample, and of scalars, is compiled by XLA and computes what the operator does,
+// of special operands, too.
 func TestXLAComputesSamples(t *testing.T) {
 	x := xlajax.Start(t)
+	random := rand.New(rand.NewPCG(2, 754))
 	runs, programs := 0, 0
 	for _, o := range triedOps() {
 		t.Run(o.Key(), func(t *testing.T) {
 			r := &real{t: t}
-			for i, s := range o.Samples() {
+			for i, s := range slices.Concat(o.Samples(), fxtest.Scalars(o)) {
 				if !fxtest.IsNightly() && i%share != 0 {
 					continue
 				}
-				p, err := xla.Emit(oneCall(o, s.Attrs, s.In), lowering.Options{})
-				if err != nil {
-					require.ErrorIs(t, err, lowering.Unsupported)
-					continue
-				}
-				s.In = normal(s.In)
-				want := evalCall(t, o, s)
-				r.add(p, realRun{s.Name, present(s.In), func(got []*array.Array) string { return differsFrom(o, s, want, got) }})
+				r.sample(o, s, random)
 			}
-			r.ask(x, func(run realRun, text, wrong string) {
-				if runs++; wrong != "" {
-					t.Errorf("%s: %s\n%s", run.what, wrong, text)
-				}
-			})
+			runs += r.check(x)
 			programs += len(r.texts)
 		})
 	}
@@ -121,4 +118,48 @@ func TestXLAComputesSamples(t *testing.T) {
 }
 
 // share is of how many programs one is given to XLA on every change: to compile them takes its time.
-const share = 6
+const share = 8
+
+// sample adds the program of a call, to be run with its operands and with some of special values.
+func (r *real) sample(o *op.Op, s op.Sample, random *rand.Rand) {
+	r.t.Helper()
+	p, err := xla.Emit(oneCall(o, s.Attrs, s.In), lowering.Options{})
+	if err != nil {
+		require.ErrorIs(r.t, err, lowering.Unsupported)
+		return
+	}
+	s.In = normal(s.In)
+	want := evalCall(r.t, o, s)
+	r.add(p, realRun{s.Name, present(s.In), func(got []*array.Array) string { return computedAs(o, s, want, got) }})
+	trials := 1
+	if fxtest.IsNightly() {
+		trials = 10
+	}
+	for range trials {
+		in := fxtest.Special(random, s.In)
+		if in == nil || fxtest.Excused(o, s.Attrs, in) {
+			continue
+		}
+		want, err := o.Eval(&kernel.Workspace{}, s.Attrs, in)
+		if err != nil {
+			continue // a program refuses no values
+		}
+		r.add(p, realRun{s.Name + ", special", present(in), func(got []*array.Array) string {
+			d := fxtest.CloseArrays(want, got)
+			for _, a := range present(in) {
+				if d != "" {
+					d += "\nof " + array.Format(a, 60)
+				}
+			}
+			return d
+		}})
+	}
+}
+
+// computedAs is differsFrom for XLA, which adds a bias to a product of quantised values in one rounding.
+func computedAs(o *op.Op, s op.Sample, want, got []*array.Array) string {
+	if d := differsFrom(o, s, want, got); d == "" || o.Tol != (op.Tolerance{}) {
+		return d
+	}
+	return fxtest.CloseArrays(want, got)
+}
