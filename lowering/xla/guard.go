@@ -162,9 +162,13 @@ func (g *guards) guarded(c *call, o *stablehlo.Op) {
 	for i, v := range o.Operands {
 		switch {
 		case exact && g.origin(v) == "multiply" && wide(v.Type.Elem) == v.Type.Elem:
-			o.Operands[i] = c.rounded(v)
+			o.Operands[i] = c.opaque(v, v)
 		case g.rewritten(o, i) && g.open: // XLA has no barrier of sizes that are bounds
-			o.Operands[i] = c.rounded(v)
+			by := v
+			if o.Name == "divide" && i == 1 { // of what is broadcast, and nothing else, the number would be computed ahead
+				by = o.Operands[0]
+			}
+			o.Operands[i] = c.opaque(v, by)
 		case g.rewritten(o, i):
 			o.Operands[i] = c.Op("optimization_barrier", v)
 		}
@@ -243,18 +247,26 @@ func (g *guards) constant(v *value) bool {
 	return known
 }
 
-// rounded returns v so that no compiler sees what has made it, and adds to a product before that is rounded: its bits
-// are seen as an integer to which 1 is added where they are those of one NaN, which then is another NaN.
-func (c *call) rounded(v *value) *value {
-	as := opaque[v.Type.Elem]
+// opaque returns v so that no compiler sees what has made it, or adds to a product before that is rounded: to its bits,
+// as an integer, 1 is added where the bits of another value are those of one NaN. That is v itself, then another
+// NaN, or what is divided by v.
+func (c *call) opaque(v, by *value) *value {
+	as := integers[v.Type.Elem]
 	t := v.Type.As(as.bits)
-	seen := c.Add(&stablehlo.Op{Name: "bitcast_convert", Operands: []*value{v}}, t)[0]
-	one := c.Convert(c.Compare("EQ", seen, c.Const(t, as.nan)), as.bits)
+	bits := func(v *value) *value {
+		return c.Add(&stablehlo.Op{Name: "bitcast_convert", Operands: []*value{v}}, t)[0]
+	}
+	seen := bits(v)
+	one := seen
+	if by != v {
+		one = bits(by)
+	}
+	one = c.Convert(c.Compare("EQ", one, c.Const(t, as.nan)), as.bits)
 	return c.Add(&stablehlo.Op{Name: "bitcast_convert", Operands: []*value{c.Op("add", seen, one)}}, v.Type)[0]
 }
 
-// opaque has of each type of floats the integers of its width, and the bits of a NaN.
-var opaque = map[array.DType]struct {
+// integers has of each type of floats the integers of its width, and the bits of a NaN.
+var integers = map[array.DType]struct {
 	bits array.DType
 	nan  uint64
 }{

@@ -100,7 +100,7 @@ func normal(in []*array.Array) []*array.Array {
 func TestXLAComputesSamples(t *testing.T) {
 	x := xlajax.Start(t)
 	random := rand.New(rand.NewPCG(2, 754))
-	runs, programs := 0, 0
+	runs, programs, rows := 0, 0, readRows(t)
 	for _, o := range triedOps() {
 		t.Run(o.Key(), func(t *testing.T) {
 			r := &real{t: t}
@@ -112,9 +112,16 @@ func TestXLAComputesSamples(t *testing.T) {
 			}
 			runs += r.check(x)
 			programs += len(r.texts)
+			if fxtest.IsNightly() && !t.Failed() {
+				rows[o.Key()] = rowOf(t, o)
+			}
 		})
 	}
 	t.Log(runs, "runs of", programs, "programs")
+	if *update {
+		require.True(t, fxtest.IsNightly(), "-update takes all samples: set GOFX_NIGHTLY=1")
+		writeRows(t, rows)
+	}
 }
 
 // share is of how many programs one is given to XLA on every change: to compile them takes its time.

@@ -135,14 +135,22 @@ func (s spec) shape(o *Op) error {
 		}
 	}
 	for _, a := range o.Attrs {
-		switch kind, ok := known[a.Name]; {
-		case !ok:
-			return fail("unknown attribute %s", a.Name)
-		case kindOf(a.Value) != kind:
+		if kind, ok := known[a.Name]; ok && kindOf(a.Value) != kind {
 			return fail("attribute %s is %s, expected %s", a.Name, kindOf(a.Value), kind)
 		}
 	}
 	return nil
+}
+
+// stranger returns the name of an attribute that the operation does not have, "" where there is none. MLIR
+// keeps such attributes and XLA does not read them: in programs that are written here they are a mistake.
+func (s spec) stranger(o *Op) string {
+	for _, a := range o.Attrs {
+		if !slices.ContainsFunc(s.attrs, func(known string) bool { return strings.HasPrefix(known, a.Name+":") }) {
+			return a.Name
+		}
+	}
+	return ""
 }
 
 // check holds one operation with its results to its spec.
@@ -209,17 +217,22 @@ func inferCompare(o *Op) ([]Type, error) {
 		return nil, errors.New("comparison_direction is " + dir.Word)
 	}
 	kind, given := o.Get("compare_type").(Enum)
-	want := "SIGNED"
-	switch {
-	case x.Elem.IsFloat():
-		want = "FLOAT"
-	case !x.Elem.IsSigned():
-		want = "UNSIGNED"
-	}
+	want := comparison(x.Elem)
 	if given && (kind.Kind != "comparison_type" || kind.Word != want && (kind.Word != "TOTALORDER" || !x.Elem.IsFloat())) {
 		return nil, fmt.Errorf("compare_type is %s, %s are %s", kind.Word, x.Elem, want)
 	}
 	return []Type{x.As(array.Bool)}, nil
+}
+
+// comparison is the type of comparisons that an element type has.
+func comparison(d array.DType) string {
+	switch {
+	case d.IsFloat():
+		return "FLOAT"
+	case d.IsSigned():
+		return "SIGNED"
+	}
+	return "UNSIGNED"
 }
 
 func inferSelect(o *Op) ([]Type, error) {
