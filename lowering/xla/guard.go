@@ -165,8 +165,8 @@ func (g *guards) guarded(c *call, o *stablehlo.Op) {
 			o.Operands[i] = c.opaque(v, v)
 		case g.rewritten(o, i) && g.open: // XLA has no barrier of sizes that are bounds
 			by := v
-			if o.Name == "divide" && i == 1 { // of what is broadcast, and nothing else, the number would be computed ahead
-				by = o.Operands[0]
+			if g.repeated(v) { // of what is broadcast, and nothing else, the number would be computed ahead
+				by = o.Operands[1-i]
 			}
 			o.Operands[i] = c.opaque(v, by)
 		case g.rewritten(o, i):
@@ -189,7 +189,7 @@ func (g *guards) rewritten(o *stablehlo.Op, i int) bool {
 	case "multiply":
 		return made == "truth" || (made == "multiply" || made == "divide") && g.constant(o.Operands[1-i])
 	case "add", "subtract":
-		return (made == "add" || made == "subtract") && g.constant(o.Operands[1-i])
+		return (made == "add" || made == "subtract") && g.constant(o.Operands[1-i]) || o.Name == "add" && g.zero(o.Operands[i])
 	}
 	return false
 }
@@ -245,6 +245,16 @@ func (g *guards) constant(v *value) bool {
 		g.known[v] = known
 	}
 	return known
+}
+
+// zero reports whether all elements of a value are constants that are zero: to add these is no more than a move to
+// XLA, which -0 would stay.
+func (g *guards) zero(v *value) bool {
+	o := g.from[v]
+	for o != nil && moving[o.Name] && len(o.Operands) == 1 {
+		o = g.from[o.Operands[0]]
+	}
+	return o != nil && o.Name == "constant" && !slices.ContainsFunc(o.Get("value").(stablehlo.Dense).Bits, func(b uint64) bool { return b != 0 })
 }
 
 // opaque returns v so that no compiler sees what has made it, or adds to a product before that is rounded: to its bits,

@@ -30,9 +30,10 @@ var rewritten = map[string]string{
 	"divided and multiplied":     "%a = call_function[div](%x) {other=1e-30} : T\n  %r = call_function[mul](%a) {other=1e-30} : T",
 	"nothing under a mask":       "%a = call_function[lt](%y) {other=0} : bool[N,4]\n  %b = call_function[cast](%a) {dtype=f32} : T\n  %r = call_function[mul](%x, %b) : T",
 	"by a large broadcast":       "%a = call_function[nan_to_num](%y) : T\n  %b = call_function[amax](%a) {dim=[0], keep_dim=true} : f32[1,4]\n  %r = call_function[div](%x, %b) : T",
+	"zero is added":              "%a = call_function[neg](%x) : T\n  %b = call_function[add](%a) {other=0} : T\n  %r = call_function[reciprocal](%b) : T",
 	"a sum that is rounded":      "%a = call_function[mul](%x, %y) : T\n  %b = call_function[add](%a, %y) : T\n  %r = call_function[floor](%b) : T",
 	"a moved product in a sum":   "%a = call_function[mul](%x, %y) : T\n  %b = call_function[neg](%a) : T\n  %c = call_function[sub](%y, %b) : T\n  %r = call_function[round](%c) : T",
-	"a quotient that is rounded": "%a = call_function[div](%x) {other=255} : T\n  %b = call_function[mul](%a) {other=255} : T\n  %r = call_function[floor](%b) : T",
+	"a quotient that is rounded": "%a = call_function[div](%x) {other=0.3} : T\n  %r = call_function[floor](%a) : T",
 }
 
 // pairsOfNumbers are operands of these: integers and halves of which products and sums end, or nearly, at integers, large and
