@@ -6,10 +6,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/internal/xlajax"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/xla"
+	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 )
 
@@ -37,6 +39,28 @@ func TestXLAComputesBoundedSizes(t *testing.T) {
 	require.Equal(t, 8, r.check(x))
 }
 
+// TestXLAComputesBoundedNetworks is TestBoundedNetworks by XLA, without bert_base: with two open sizes XLA compiles no
+// product whose rows have both and to which something is added.
+func TestXLAComputesBoundedNetworks(t *testing.T) {
+	x := xlajax.Start(t)
+	r, refused := &real{t: t}, ""
+	boundedNetworks(t, func(model *models.Model, m *graph.Module, p *xla.Program, below []int) {
+		if model.Name == "bert_base" {
+			refused = p.String()
+			return
+		}
+		q, err := xla.Emit(m, lowering.Options{Shapes: model.Dims})
+		require.NoError(t, err)
+		in, want := interpretedModel(t, model, m, q, below)
+		r.bounded(model.Name, p, arguments(p, m, in), model.Dims, want)
+	})
+	require.GreaterOrEqual(t, r.check(x), 2*3)
+	out, err := x.Run(xlajax.Program{Text: refused})
+	require.NoError(t, err)
+	require.ErrorContains(t, out[0].Err, "Dynamic input unexpectedly found for unsupported instruction", "XLA compiles it now: take it into the others")
+}
+
+// TestXLAComputesBoundedSamples: of every operator that can have a program for all sizes up to a bound.
 func TestXLAComputesBoundedSamples(t *testing.T) {
 	x := xlajax.Start(t)
 	for k, o := range triedOps() {

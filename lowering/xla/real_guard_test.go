@@ -3,6 +3,8 @@ package xla_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,8 +14,11 @@ import (
 	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/internal/xlajax"
 	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/xla"
+	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
+	"github.com/gofx-dev/gofx/op"
 )
 
 // rewritten are pieces of graphs that XLA rewrites so that other values come out of them; each fails without
@@ -87,4 +92,35 @@ func nearest(want []*array.Array, got *array.Array) string {
 		}
 	}
 	return ""
+}
+
+// TestXLAKeepsNaNInLargeReductions: reductions of more elements than samples have, of which XLA computes several at once.
+func TestXLAKeepsNaNInLargeReductions(t *testing.T) {
+	x := xlajax.Start(t)
+	r, g := &real{t: t}, &op.Gen{}
+	random := rand.New(rand.NewPCG(5, 754))
+	for _, o := range triedOps() {
+		if o.Class != op.Reduction && !strings.Contains(o.Name, "_pool") && !strings.Contains(o.Name, "softmax") ||
+			!fxtest.IsNightly() && !slices.Contains([]string{"amax", "amin", "max_pool2d", "softmax"}, o.Name) {
+			continue
+		}
+		added := 0
+		for _, s := range o.Samples() {
+			if s.In[0] == nil || s.In[0].DType() != array.F32 || s.In[0].Rank() < 2 || s.In[0].Len() == 0 || len(present(s.In)) > 1 || added == 3 {
+				continue
+			}
+			dims := slices.Clone(s.In[0].Shape())
+			for d := len(dims) - 1; d >= 0 && stablehlo.Of(array.F32, dims...).Len() < 20000; d-- {
+				dims[d] *= 8
+			}
+			s.In = slices.Clone(s.In)
+			s.In[0] = g.Normal(dims...)
+			if _, err := o.Eval(&kernel.Workspace{}, s.Attrs, s.In); err != nil {
+				continue
+			}
+			r.sample(o, s, random)
+			added++
+		}
+	}
+	require.Greater(t, r.check(x), 10)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -144,8 +145,8 @@ func (r *real) sample(o *op.Op, s op.Sample, random *rand.Rand) {
 	}
 	for range trials {
 		in := fxtest.Special(random, s.In)
-		if in == nil || fxtest.Excused(o, s.Attrs, in) {
-			continue
+		if in == nil || fxtest.Excused(o, s.Attrs, in) || strings.HasPrefix(o.Name, "conv_transpose") && !finite(in[1]) {
+			continue // XLA multiplies the zeros between elements with weights, too
 		}
 		want, err := o.Eval(&kernel.Workspace{}, s.Attrs, in)
 		if err != nil {
@@ -161,6 +162,15 @@ func (r *real) sample(o *op.Op, s op.Sample, random *rand.Rand) {
 			return d
 		}})
 	}
+}
+
+func finite(a *array.Array) bool {
+	for k := range a.Len() {
+		if x := array.Float64At(a, k); x-x != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // computedAs is differsFrom for XLA, which adds a bias to a product of quantised values in one rounding.
