@@ -1,6 +1,7 @@
 // Package xlajax compiles and runs StableHLO programs with XLA itself, for tests that hold
 // package lowering/xla to it: a process of Python with jaxlib, whose client for the CPU has XLA's
-// compiler. The process lives as long as the test; programs are sent to it many at a time.
+// compiler. One process serves all tests of a package and ends with them; programs are sent to it
+// many at a time.
 package xlajax
 
 import (
@@ -12,8 +13,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gofx-dev/gofx/array"
@@ -21,47 +22,62 @@ import (
 )
 
 //go:embed serve.py
-var serve []byte
+var serve string
 
-// Runtime is a process that compiles and runs programs. It is for one goroutine.
+// Runtime is a process that compiles and runs programs.
 type Runtime struct {
-	in  *bufio.Writer
-	out *bufio.Reader
+	mu   sync.Mutex
+	in   *bufio.Writer
+	out  *bufio.Reader
+	dead bool
 }
 
-// Start starts the process until the test ends, or skips the test where Python or jaxlib is missing.
+var shared struct {
+	sync.Mutex
+	*Runtime
+}
+
+// Start returns the process, and starts it where there is none. It skips the test where Python or jaxlib is missing.
 func Start(t testing.TB) *Runtime {
 	t.Helper()
-	python := pyenv.Need(t, "jax", "jaxlib", "ml_dtypes", "numpy")
-	script := filepath.Join(t.TempDir(), "serve.py")
-	if err := os.WriteFile(script, serve, 0o600); err != nil {
-		t.Fatal(err)
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.Runtime != nil && shared.Alive() {
+		return shared.Runtime
 	}
-	cmd := exec.Command(python, script)
+	python := pyenv.Need(t, "jax", "jaxlib", "ml_dtypes", "numpy")
+	cmd := exec.Command(python, "-c", serve)
 	cmd.Env = append(os.Environ(), "TF_CPP_MIN_LOG_LEVEL=2", "JAX_PLATFORMS=cpu")
-	r, stop, err := start(cmd)
+	r, err := start(cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(stop)
+	shared.Runtime = r
 	return r
 }
 
-func start(cmd *exec.Cmd) (*Runtime, func(), error) {
+// Alive reports whether the process has answered so far.
+func (r *Runtime) Alive() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.dead
+}
+
+// start starts the process, which ends when its input does: with this one.
+func start(cmd *exec.Cmd) (*Runtime, error) {
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	stop := func() { _, _ = in.Close(), cmd.Wait() }
-	return &Runtime{bufio.NewWriterSize(in, 1<<20), bufio.NewReaderSize(out, 1<<20)}, stop, nil
+	return &Runtime{in: bufio.NewWriterSize(in, 1<<20), out: bufio.NewReaderSize(out, 1<<20)}, nil
 }
 
 // Program is the text of a program, and what to run it with: of each run the arguments of main.
@@ -103,24 +119,14 @@ type message struct {
 }
 
 // Run compiles programs and runs them. An error is the process's; those of programs are in the outcomes.
-func (r *Runtime) Run(programs ...Program) ([]Outcome, error) {
-	var m message
-	var data []*array.Array
-	for k, p := range programs {
-		runs := [][]tensor{}
-		for _, args := range p.Runs {
-			list := []tensor{}
-			for i, a := range args {
-				name := typeNames[a.DType()]
-				if name == "" {
-					return nil, fmt.Errorf("xlajax: program %d: argument %d is of type %s, which programs do not have", k, i, a.DType())
-				}
-				list, data = append(list, tensor{name, append([]int{}, a.Shape()...)}), append(data, a)
-			}
-			runs = append(runs, list)
-		}
-		m.Programs = append(m.Programs, said{Text: p.Text, Runs: runs})
+func (r *Runtime) Run(programs ...Program) (out []Outcome, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m, data, err := asked(programs)
+	if err != nil {
+		return nil, err
 	}
+	defer func() { r.dead = err != nil }()
 	if err := json.NewEncoder(r.in).Encode(m); err != nil {
 		return nil, err
 	}
@@ -133,6 +139,26 @@ func (r *Runtime) Run(programs ...Program) ([]Outcome, error) {
 		return nil, err
 	}
 	return r.answers(len(programs))
+}
+
+// asked is the request about programs, and the arrays that follow it.
+func asked(programs []Program) (m message, data []*array.Array, err error) {
+	for k, p := range programs {
+		runs := [][]tensor{}
+		for _, args := range p.Runs {
+			list := []tensor{}
+			for i, a := range args {
+				name := typeNames[a.DType()]
+				if name == "" {
+					return m, nil, fmt.Errorf("xlajax: program %d: argument %d is of type %s, which programs do not have", k, i, a.DType())
+				}
+				list, data = append(list, tensor{name, append([]int{}, a.Shape()...)}), append(data, a)
+			}
+			runs = append(runs, list)
+		}
+		m.Programs = append(m.Programs, said{Text: p.Text, Runs: runs})
+	}
+	return m, data, nil
 }
 
 // answers reads the outcomes of n programs.

@@ -58,7 +58,7 @@ func TestRun(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	ask := func(answer string) ([]Outcome, string, error) {
 		var asked bytes.Buffer
-		r := &Runtime{bufio.NewWriter(&asked), bufio.NewReader(strings.NewReader(answer))}
+		r := &Runtime{in: bufio.NewWriter(&asked), out: bufio.NewReader(strings.NewReader(answer))}
 		out, err := r.Run(Program{"p", [][]*array.Array{{array.FromSlice([]int16{1, 2}, 2)}}})
 		return out, asked.String(), err
 	}
@@ -91,6 +91,18 @@ func TestTaken(t *testing.T) {
 }
 
 func TestStartOfNothing(t *testing.T) {
-	_, _, err := start(exec.Command(os.DevNull))
+	_, err := start(exec.Command(os.DevNull))
 	require.Error(t, err)
+}
+
+// TestOneProcess: tests share it, until it ends, which the one that asks it next is told.
+func TestOneProcess(t *testing.T) {
+	r := Start(t)
+	require.Same(t, r, Start(t))
+	ended, err := start(exec.Command("true"))
+	require.NoError(t, err)
+	_, err = ended.Run(Program{Text: "p"})
+	require.Error(t, err)
+	require.False(t, ended.Alive())
+	require.True(t, r.Alive())
 }

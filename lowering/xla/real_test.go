@@ -126,7 +126,7 @@ func TestXLAComputesSamples(t *testing.T) {
 }
 
 // share is of how many programs one is given to XLA on every change: to compile them takes its time.
-const share = 8
+const share = 12
 
 // sample adds the program of a call, to be run with its operands and with some of special values.
 func (r *real) sample(o *op.Op, s op.Sample, random *rand.Rand) {

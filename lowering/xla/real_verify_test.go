@@ -134,7 +134,7 @@ func comparisons() (texts []string) {
 func TestXLAJudgesAsTheVerifier(t *testing.T) {
 	x := xlajax.Start(t)
 	texts := corpus(t)
-	count := 150
+	count := 120
 	if fxtest.IsNightly() {
 		count = 6000
 	}
