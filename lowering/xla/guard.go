@@ -19,7 +19,7 @@ type guards struct {
 	from    map[*value]*stablehlo.Op // what gives a value
 	decides map[*value]bool          // values by whose exact bits something is decided
 	open    bool                     // whether sizes will be left open
-	grown   bool                     // whether a value was added to them
+	grown   bool                     // whether the last walk has found more of them
 	origins map[*value]string        // see origin
 	known   map[*value]bool          // see constant
 }
