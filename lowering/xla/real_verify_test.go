@@ -159,6 +159,9 @@ func TestXLAJudgesAsTheVerifier(t *testing.T) {
 			if ours == nil {
 				accepted++
 			}
+			if ours != nil && out[i].Err == nil && hole.MatchString(ours.Error()) {
+				continue
+			}
 			if (ours == nil) != (out[i].Err == nil) {
 				t.Errorf("the verifier: %v\nXLA: %v\n%s", ours, out[i].Err, text)
 			}
@@ -166,6 +169,10 @@ func TestXLAJudgesAsTheVerifier(t *testing.T) {
 	}
 	t.Log(fmt.Sprint(accepted, " of ", count, " programs are accepted"))
 }
+
+// hole matches errors of programs that XLA compiles though they are wrong: where the widths are equal it does not
+// compare the sizes, and returns a result of other sizes than the program says.
+var hole = regexp.MustCompile(`^operation \d+: stablehlo.bitcast_convert: operand is .*: sizes must be equal$`)
 
 // judged is the verifier's error of a program, or the parser's.
 func judged(text string) error {
