@@ -23,6 +23,7 @@ func TestDocIsWhatTheEnginesDo(t *testing.T) {
 	}
 	all := buildAll(t).matrix
 	ask(t, all)
+	all.Computed = computed(t)
 	doc := all.Doc()
 	if *update {
 		require.NoError(t, os.WriteFile(opsFile, []byte(doc), 0o644))
@@ -43,6 +44,10 @@ func TestMatrixShowsWhatFails(t *testing.T) {
 	require.Contains(t, doc, "| relu | plan | b\\|c | element 3 differs: got |\n")
 	require.Contains(t, doc, "| [neg](#neg) | expression | – | – | – | – | – | 0/2 | – | – |\n")
 	require.Contains(t, doc, "| neg | gen | all | no kernel |\n")
+	m.Add(std.Abs, StableHLO, "a", nil)
+	require.Contains(t, m.Doc(), "| – | 1/1 |\n")
+	m.Computed = map[string]int{"abs": 1}
+	require.Contains(t, m.Doc(), "| – | 1/1 XLA |\n")
 }
 
 // A generator that fails for one operator costs the samples of that one alone.

@@ -13,7 +13,12 @@ import (
 )
 
 // Matrix says what became of the samples of each operator in each engine.
-type Matrix struct{ cells map[[2]string]*Cell }
+type Matrix struct {
+	cells map[[2]string]*Cell
+	// Computed says of operators, by their keys, of how many of the samples that StableHLO takes XLA has computed
+	// the programs.
+	Computed map[string]int
+}
 
 // Cell says how many samples of an operator an engine ran, with the right result
 // or not, and what was wrong with the others.
@@ -59,13 +64,7 @@ func (m *Matrix) Add(o *op.Op, engine, sample string, err error) {
 func (m *Matrix) Doc() string {
 	var b strings.Builder
 	columns := append(slices.Clone(Engines), Targets...)
-	b.WriteString(opsDoc(columns, func(o *op.Op, engine string) string {
-		c := m.Cell(o, engine)
-		if c == nil {
-			return "–"
-		}
-		return strconv.Itoa(c.Passed) + "/" + strconv.Itoa(c.Total)
-	}))
+	b.WriteString(opsDoc(columns, m.text))
 	b.WriteString("\n## Engines\n\nThe tables tell how many sample calls each engine has run, and how many of them gave the same result as the\n" +
 		"operator's own evaluation, to the last bit. – stands for what is no call: structural operators are parts of graphs.\n")
 	var failed strings.Builder
@@ -85,10 +84,24 @@ func (m *Matrix) Doc() string {
 	return b.String()
 }
 
+// text is what a cell says.
+func (m *Matrix) text(o *op.Op, engine string) string {
+	c := m.Cell(o, engine)
+	if c == nil {
+		return "–"
+	}
+	s := strconv.Itoa(c.Passed) + "/" + strconv.Itoa(c.Total)
+	if engine == StableHLO && c.Passed > 0 && m.Computed[o.Key()] == c.Passed {
+		s += " XLA"
+	}
+	return s
+}
+
 // left writes which calls targets leave to others, by reason.
 func (m *Matrix) left(b *strings.Builder) {
 	b.WriteString("\n## Targets\n\nThe columns gpu and stablehlo tell how many of the sample calls the target takes, by rules for the operator or for those that\n" +
-		"it is expanded into. A device takes them with floats of 64 bits. What a target leaves, `lowering.Split` gives to another one:\n\n" +
+		"it is expanded into. XLA stands where XLA itself has compiled the programs of all of them, and computed what the operator does\n" +
+		"([how](lowering.md#stablehlo)). A device takes them with floats of 64 bits. What a target leaves, `lowering.Split` gives to another one:\n\n" +
 		"| operator | target | calls | why |\n|---|---|---|---|\n")
 	for _, o := range Ops() {
 		for _, target := range Targets {

@@ -3,6 +3,7 @@ package conform
 import (
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -39,6 +40,22 @@ func ask(t testing.TB, m *Matrix) {
 	}
 }
 
+// computed reads which samples XLA has computed, from the file that the tests of lowering/xla write and hold to
+// what is emitted.
+func computed(t testing.TB) map[string]int {
+	t.Helper()
+	data, err := os.ReadFile("../../lowering/xla/testdata/xla.tsv")
+	require.NoError(t, err)
+	counts := map[string]int{}
+	for line := range strings.Lines(string(data)) {
+		if f := strings.Split(line, "\t"); len(f) == 3 {
+			counts[f[0]], err = strconv.Atoi(f[1])
+			require.NoError(t, err, line)
+		}
+	}
+	return counts
+}
+
 // callOf returns a call as the sample has it, in a graph of its own.
 func callOf(t testing.TB, o *op.Op, s op.Sample) *graph.Node {
 	t.Helper()
@@ -63,4 +80,13 @@ func TestDocSaysWhatTargetsTake(t *testing.T) {
 	have, err := os.ReadFile(opsFile)
 	require.NoError(t, err)
 	require.Contains(t, string(have), b.String(), "docs/ops.md is stale: run go generate ./internal/conform")
+	m.Computed = computed(t)
+	for _, o := range Ops() {
+		if m.Cell(o, StableHLO) == nil {
+			continue
+		}
+		_, row, _ := strings.Cut(string(have), "\n| ["+o.Name+"](#"+o.Name+") | ")
+		row, _, _ = strings.Cut(row, "\n")
+		require.True(t, strings.HasSuffix(row, " | "+m.text(o, StableHLO)+" |"), "docs/ops.md has %q of %s, %s by XLA: run go generate ./internal/conform", row, o.Name, m.text(o, StableHLO))
+	}
 }

@@ -267,7 +267,7 @@ func pinned(m *graph.Module, o lowering.Options, sizes map[string]int) (*emitter
 	if err != nil {
 		return nil, nil, err
 	}
-	e := &emitter{module: ready, donate: o.Donate}
+	e := &emitter{module: ready, donate: o.Donate, open: true}
 	p, err := emitted(e)
 	return e, p, err
 }

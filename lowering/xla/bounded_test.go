@@ -73,10 +73,15 @@ func TestBoundedSizes(t *testing.T) {
 	}
 }
 
-// within evaluates a program of bounded sizes. Behind the sizes of a run inputs are NaN, or numbers that
-// are no index.
+// within evaluates a program of bounded sizes.
 func within(t *testing.T, p *xla.Program, in []*array.Array, sizes map[string]int) []*array.Array {
 	t.Helper()
+	return cutTo(t, p, evaluate(t, p, filled(p, in, sizes)), sizes)
+}
+
+// filled are inputs as large as the bounds. Behind the sizes of a run they are NaN, or numbers that
+// are no index.
+func filled(p *xla.Program, in []*array.Array, sizes map[string]int) []*array.Array {
 	in = slices.Clone(in)
 	for i, a := range p.Inputs {
 		full := array.New(a.DType, a.Dims...)
@@ -92,7 +97,13 @@ func within(t *testing.T, p *xla.Program, in []*array.Array, sizes map[string]in
 	for _, name := range p.Sizes {
 		in = append(in, array.Scalar(int32(sizes[name])))
 	}
-	out := evaluate(t, p, in)
+	return in
+}
+
+// cutTo are the results of a run with sizes.
+func cutTo(t testing.TB, p *xla.Program, out []*array.Array, sizes map[string]int) []*array.Array {
+	t.Helper()
+	out = slices.Clone(out)
 	for i, o := range p.Outputs {
 		dims := make([]int, o.Rank())
 		for d := range dims {
@@ -207,6 +218,22 @@ var smalls = map[string]struct {
 // compute in it what those of single sizes do, and what the interpreter does.
 func TestBoundedNetworks(t *testing.T) {
 	ran := 0
+	boundedNetworks(t, func(model *models.Model, m *graph.Module, p *xla.Program, below []int) {
+		ran++
+		q, err := xla.Emit(m, lowering.Options{Shapes: model.Dims})
+		require.NoError(t, err)
+		in, want := interpretedModel(t, model, m, q, below)
+		got := within(t, p, arguments(p, m, in), model.Dims)
+		fxtest.Close(t, model.Name, evaluate(t, q, arguments(q, m, in)), got)
+		fxtest.Close(t, model.Name, want, got)
+	})
+	t.Log(ran, "sizes of networks")
+	require.GreaterOrEqual(t, ran, 3*3, "bert_base, gpt2 and mlp")
+}
+
+// boundedNetworks calls f with networks that have one program for their symbols, and with sizes of these.
+func boundedNetworks(t *testing.T, f func(model *models.Model, m *graph.Module, p *xla.Program, below []int)) {
+	t.Helper()
 	for _, found := range models.All() {
 		model, small := *found, smalls[found.Name]
 		if small.new != nil {
@@ -226,24 +253,18 @@ func TestBoundedNetworks(t *testing.T) {
 			require.ErrorIs(t, err, lowering.Unsupported)
 			continue
 		}
-		ran++
 		models.Synthetic(&model, net, "gofx-1")
 		m = traceModel(t, &model, net)
 		for _, sizes := range []map[string]int{{"N": 4, "S": 8}, {"N": 1, "S": 8}, {"N": 3, "S": 1}, {"N": 2, "S": 5}, {"N": 1, "S": 1}} {
 			maps.DeleteFunc(sizes, func(s string, _ int) bool { return most[s] == 0 })
 			model.Dims = sizes
-			computesWithin(t, &model, m, p, small.below)
+			f(&model, m, p, small.below)
 		}
 	}
-	t.Log(ran, "networks")
-	require.GreaterOrEqual(t, ran, 3, "bert_base, gpt2 and mlp")
 }
 
-// computesWithin compares a program of bounded sizes with that of the model's sizes, and with the interpreter.
-func computesWithin(t *testing.T, model *models.Model, m *graph.Module, p *xla.Program, below []int) {
-	q, err := xla.Emit(m, lowering.Options{Shapes: model.Dims})
-	require.NoError(t, err)
-	var in []*array.Array
+// interpretedModel returns inputs of the model's sizes, which q is for, and what the interpreter makes of them.
+func interpretedModel(t *testing.T, model *models.Model, m *graph.Module, q *xla.Program, below []int) (in, want []*array.Array) {
 	g := &op.Gen{}
 	for i, n := range below {
 		in = append(in, array.Cast(g.Int(n, q.Inputs[i].Dims...), q.Inputs[i].DType))
@@ -255,12 +276,9 @@ func computesWithin(t *testing.T, model *models.Model, m *graph.Module, p *xla.P
 			in = append(in, x[i].Array())
 		}
 	}
-	run := interp.Interpreter{State: interp.NewState(m)}
-	want, err := run.RunArrays(ctx, in)
+	want, err := (&interp.Interpreter{State: interp.NewState(m)}).RunArrays(ctx, in)
 	require.NoError(t, err)
-	got := within(t, p, arguments(p, m, in), model.Dims)
-	fxtest.Close(t, model.Name, evaluate(t, q, arguments(q, m, in)), got)
-	fxtest.Close(t, model.Name, want, got)
+	return in, want
 }
 
 // singles are results with f64 as f32, which they may have been made of.

@@ -117,6 +117,7 @@ func direct(n *graph.Node) (ok bool, reason string) {
 type emitter struct {
 	module  *graph.Module
 	donate  []int       // inputs
+	open    bool        // sizes will be left open
 	plan    *shard.Plan // nil: for one device
 	build   *stablehlo.Builder
 	weights map[string]*value
@@ -160,6 +161,7 @@ func (e *emitter) program() (*Program, error) {
 	}
 	e.build.Return(out...)
 	e.prune()
+	e.guard()
 	for _, v := range out {
 		p.Outputs = append(p.Outputs, shape.TensorType(v.Type.Elem, shape.Ints(v.Type.Dims...)))
 	}

@@ -35,13 +35,17 @@ func maxPool(c *call) []*value {
 	p := pool{s.Kernel, s.Stride, s.PadLo, s.PadHi, s.Dilation}
 	where := p.over(x.Type.Dims, c.out[0].Dims)
 	if len(c.out) == 1 {
-		o := c.With("reduce_window", []*value{x, c.Const(stablehlo.Of(x.Type.Elem), lowest(x.Type.Elem))}, where...)
 		name := "maximum"
 		if x.Type.Elem == array.Bool {
 			name = "or"
 		}
-		o.Regions = []*stablehlo.Region{stablehlo.Binary(name, x.Type.Elem)}
-		return c.Add(o)
+		windows := func(name string, x, init *value) *value {
+			o := c.With("reduce_window", []*value{x, init}, where...)
+			o.Regions = []*stablehlo.Region{stablehlo.Binary(name, x.Type.Elem)}
+			return c.Add(o)[0]
+		}
+		r := windows(name, x, c.Const(stablehlo.Of(x.Type.Elem), lowest(x.Type.Elem)))
+		return []*value{c.keepNaN(x, r, func(nan, none *value) *value { return windows("or", nan, none) })}
 	}
 	o := c.With("reduce_window", c.pair("max", x, c.plane(x, len(s.Kernel))), where...)
 	o.Regions = []*stablehlo.Region{first("max", x.Type.Elem, true)}

@@ -45,7 +45,19 @@ func (c *call) extremes(kind string, x *value, dims []int) *value {
 	if x.Type.Elem == array.Bool {
 		name = map[string]string{"max": "or", "min": "and"}[kind]
 	}
-	return c.Reduce(name, x, c.Const(stablehlo.Of(x.Type.Elem), init), dims...)
+	r := c.Reduce(name, x, c.Const(stablehlo.Of(x.Type.Elem), init), dims...)
+	return c.keepNaN(x, r, func(nan, none *value) *value { return c.Reduce("or", nan, none, dims...) })
+}
+
+// keepNaN returns r, maxima or minima of elements of x, with NaN where any of these is: XLA loses it in reductions by
+// maximum and minimum that compute several elements at once, as it does on processors for all but small ones. The
+// function folds where there is NaN as r was folded.
+func (c *call) keepNaN(x, r *value, fold func(nan, none *value) *value) *value {
+	if !x.Type.Elem.IsFloat() {
+		return r
+	}
+	has := fold(c.isNaN(x), c.Const(stablehlo.Of(array.Bool), 0))
+	return c.Op("select", has, c.number(r.Type, math.NaN()), r)
 }
 
 // first is the region that keeps the greater (or lesser) of two values with their i64

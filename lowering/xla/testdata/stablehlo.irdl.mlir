@@ -125,6 +125,11 @@ irdl.dialect @stablehlo {
     irdl.operands(lhs: %t, rhs: %t)
     irdl.results(result: %t)
   }
+  irdl.operation @optimization_barrier {
+    %t = irdl.any
+    irdl.operands(operand: %t)
+    irdl.results(result: %t)
+  }
   irdl.operation @or {
     %t = irdl.any
     irdl.operands(lhs: %t, rhs: %t)

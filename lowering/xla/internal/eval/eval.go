@@ -106,8 +106,8 @@ func init() {
 		"slice": one(slice), "dynamic_slice": one(dynamicSlice), "dynamic_update_slice": one(updateSlice),
 		"concatenate": one(concatenate), "pad": one(pad), "gather": one(gather), "scatter": scatter,
 		"dot_general": one(dot), "convolution": one(convolution), "reduce": reduce, "reduce_window": reduceWindow,
-		"custom_call": one(func(_ *stablehlo.Op, in []tensor) tensor { return in[0] }), // a layout changes no value
-		"sort":        sort, "while": while, "if": branch,
+		"custom_call": one(same), "optimization_barrier": one(same), // a layout and a barrier change no value
+		"sort": sort, "while": while, "if": branch,
 	}
 	for name, f := range unary {
 		functions[name] = one(func(o *stablehlo.Op, in []tensor) tensor {
@@ -128,6 +128,8 @@ func init() {
 		})
 	}
 }
+
+func same(_ *stablehlo.Op, in []tensor) tensor { return in[0] }
 
 // one makes a function of what gives one tensor and cannot fail.
 func one(f func(o *stablehlo.Op, in []tensor) tensor) function {

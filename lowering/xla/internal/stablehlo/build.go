@@ -52,6 +52,9 @@ func (b *Builder) Add(o *Op, out ...Type) []*Value {
 	if err := check(o); err != nil {
 		panic(diag.Bug(err.Error()))
 	}
+	if name := specs[o.Name].stranger(o); name != "" {
+		panic(diag.Bug("stablehlo." + o.Name + ": unknown attribute " + name))
+	}
 	b.Region.Ops = append(b.Region.Ops, o)
 	return slices.Clone(o.Results)
 }
@@ -80,15 +83,8 @@ func (b *Builder) Dense(d Dense) *Value {
 
 // Compare returns the comparison of x and y: EQ, NE, LT, LE, GT or GE.
 func (b *Builder) Compare(word string, x, y *Value) *Value {
-	kind := "SIGNED"
-	switch d := x.Type.Elem; {
-	case d.IsFloat():
-		kind = "FLOAT"
-	case !d.IsSigned():
-		kind = "UNSIGNED"
-	}
 	return b.Add(b.With("compare", []*Value{x, y}, "comparison_direction", Enum{"comparison_direction", word},
-		"compare_type", Enum{"comparison_type", kind}))[0]
+		"compare_type", Enum{"comparison_type", comparison(x.Type.Elem)}))[0]
 }
 
 // Convert returns x with another element type; x itself where it has it.

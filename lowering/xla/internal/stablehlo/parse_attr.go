@@ -241,7 +241,9 @@ func (r *parser) element(s string, d array.DType) uint64 {
 	case d.IsSigned():
 		var n int64
 		n, err = strconv.ParseInt(s, 10, 8*d.Size())
-		bits = uint64(n)
+		if bits = uint64(n); n == 0 && strings.HasPrefix(s, "-") {
+			err = strconv.ErrSyntax // MLIR has no such integer
+		}
 	default:
 		bits, err = strconv.ParseUint(s, 10, 8*d.Size())
 	}

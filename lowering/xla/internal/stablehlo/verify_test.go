@@ -107,7 +107,7 @@ func TestConstraints(t *testing.T) {
 func TestSyntax(t *testing.T) {
 	for _, c := range [][2]string{
 		{`module @all`, `modul @all`}, {`tensor<2x3xf32>, %arg1`, `tensor<2x3xf99>, %arg1`}, {`%arg1: tensor<3x4xf32>`, `%arg0: tensor<3x4xf32>`},
-		{`dense<[0, 1]> : tensor<2xi32>`, `dense<[0, 1, 2]> : tensor<2xi32>`}, {`dense<[0, 1]>`, `dense<[0, x]>`}, {`dense<[0, 1]>`, `dense<[0, 1`},
+		{`dense<[0, 1]> : tensor<2xi32>`, `dense<[0, 1, 2]> : tensor<2xi32>`}, {`dense<[0, 1]>`, `dense<[0, x]>`}, {`dense<[0, 1]>`, `dense<[-0, 1]>`}, {`dense<[0, 1]>`, `dense<[0, 1`},
 		{`dense<[0, 1]>`, `dense<"0x00">`}, {`%15:2`, `%15:3`}, {`(%15#0)`, `(%15#2)`}, {`= array<i64: 0>`, `= array<i32: 0>`}, {`= array<i64: 0>`, `= nothing`},
 		{`"func.return"`, `"func.return`}, {`^bb0(`, `§bb0(`}, {`-> (tensor<2x4xf32>) {`, `-> (tensor<2x5xf32>) {`},
 	} {
@@ -161,6 +161,21 @@ func TestConstants(t *testing.T) {
 			require.Equal(t, v, q.Main.Ops[0].Get("value"), p.String())
 		}
 	}
+}
+
+// TestStrangeAttributes: MLIR keeps attributes that an operation does not have, and XLA does not read them; programs
+// that are built have none.
+func TestStrangeAttributes(t *testing.T) {
+	p, err := stablehlo.Parse(strings.Replace(program, `"stablehlo.add"(%0, %0)`, `"stablehlo.add"(%0, %0) {dimension = 3 : i64}`, 1))
+	require.NoError(t, err)
+	require.NoError(t, stablehlo.Verify(p))
+	f := func() (err error) {
+		defer diag.Catch(&err)
+		b := stablehlo.NewBuilder(stablehlo.Of(array.F32, 2))
+		b.Add(b.With("negate", []*stablehlo.Value{b.Arg(0)}, "dimension", stablehlo.Int(3)))
+		return nil
+	}
+	require.ErrorContains(t, f(), "stablehlo.negate: unknown attribute dimension")
 }
 
 // TestBuilderRefuses: what a rule gets wrong is a bug that names the operation.
