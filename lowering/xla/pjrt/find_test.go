@@ -123,3 +123,10 @@ func TestShortTable(t *testing.T) {
 	require.Equal(t, []pjrt.Output{{}}, e.Outputs())
 	require.NoError(t, c.Close())
 }
+
+// A plugin of a later version has structs with more fields, and refuses shorter ones.
+func TestLaterVersion(t *testing.T) {
+	p, err := pjrt.Load(build(t, "later.so", "-DFAKE_GROWN=24", "-DFAKE_MINOR=140"))
+	require.NoError(t, err)
+	require.NoError(t, everything(p))
+}
