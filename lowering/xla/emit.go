@@ -116,8 +116,9 @@ func direct(n *graph.Node) (ok bool, reason string) {
 // share the list of errors.
 type emitter struct {
 	module  *graph.Module
-	donate  []int       // inputs
-	plan    *shard.Plan // nil: for one device
+	donate  []int                  // inputs
+	plan    *shard.Plan            // nil: for one device
+	lies    map[*value]shard.Split // where that is known
 	build   *stablehlo.Builder
 	weights map[string]*value
 	values  map[*graph.Node][]*value
@@ -154,12 +155,14 @@ func (e *emitter) program() (*Program, error) {
 	for i, a := range p.Weights {
 		e.weights[a.Name] = e.build.Arg(len(p.Inputs) + i)
 	}
+	e.arrive(p)
 	out := e.graph(e.module.Graph, e.build.Region.Args[:len(p.Inputs)])
 	if len(*e.errs) > 0 {
 		return nil, e.failed()
 	}
 	e.build.Return(out...)
 	e.prune()
+	e.pin()
 	for _, v := range out {
 		p.Outputs = append(p.Outputs, shape.TensorType(v.Type.Elem, shape.Ints(v.Type.Dims...)))
 	}
@@ -294,7 +297,7 @@ func (e *emitter) call(n *graph.Node) (out []*value) {
 			}
 			return nil
 		}
-		c.in = append(c.in, v[0])
+		c.in = append(c.in, e.operand(n, i, v[0]))
 	}
 	switch n.Op() {
 	case op.Cond:

@@ -38,17 +38,18 @@ type Stats struct {
 	Kept                            int // programs at hand
 }
 
-// NewRuntime makes a client of a plugin, which is a name or a path as for pjrt.Open.
-func NewRuntime(plugin string) (*Runtime, error) {
+// NewRuntime makes a client of a plugin, which is a name or a path as for pjrt.Open, with the
+// plugin's own options, as for pjrt.Plugin.NewClient.
+func NewRuntime(plugin string, options ...pjrt.NamedValue) (*Runtime, error) {
 	p, err := pjrt.Open(plugin)
 	if err != nil {
 		return nil, err
 	}
-	return runtimeOf(p)
+	return runtimeOf(p, options...)
 }
 
-func runtimeOf(p *pjrt.Plugin) (*Runtime, error) {
-	client, err := p.NewClient()
+func runtimeOf(p *pjrt.Plugin, options ...pjrt.NamedValue) (*Runtime, error) {
+	client, err := p.NewClient(options...)
 	if err != nil {
 		return nil, err
 	}

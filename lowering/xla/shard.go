@@ -1,17 +1,21 @@
 package xla
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering/shard"
+	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
 // EmitSharded returns the program of a plan for the partitions of its mesh: the layouts of
 // inputs, weights and results are attributes of main's arguments and results (mhlo.sharding),
-// those of values within are custom calls to @Sharding. XLA's partitioner makes of it the
-// program of one partition, with the exchanges; the results are those of the module.
+// those of values within are custom calls to @Sharding: for operands as a call needs them where
+// they lie otherwise, and for results as they are computed and as they lie then. XLA's partitioner
+// makes of it the program of one partition, with the plan's exchanges; the results are those of the module.
 func EmitSharded(plan *shard.Plan) (*Program, error) { return emitSharded(plan, nil) }
 
 // emitSharded returns the program of a plan with inputs that are given up.
@@ -21,20 +25,35 @@ func emitSharded(plan *shard.Plan, donate []int) (p *Program, err error) {
 	if err := apart(m.Graph); err != nil {
 		return nil, err
 	}
-	members(m.Graph)
+	calls(m.Graph)
 	return emitted(&emitter{module: m, plan: plan, donate: donate})
 }
 
-// members lays out the members of the tuples of calls that are expanded: these are left then.
-func members(g *graph.Graph) {
+// calls fits layouts to calls that are expanded: operands are not what they were then, and of a
+// tuple the members are left. Calls of which nothing is cut are laid out as whole: the partitioner
+// cuts what is left open, and has to gather it then.
+func calls(g *graph.Graph) {
 	for n := range g.Nodes() {
-		splits, ok := shard.Laid.Get(n)
-		if kept, _ := direct(n); !ok || kept || n.Type().Kind() != shape.Tuple {
+		splits, cut := shard.Laid.Get(n)
+		kept, _ := direct(n)
+		switch {
+		case !cut && n.Opcode().IsCall() && n.Type().Kind() == shape.Tensor && n.Op() != op.GetItem:
+			shard.Laid.Set(n, []shard.Split{make(shard.Split, n.Type().Rank())})
+		case !cut || kept:
+			continue
+		}
+		made, _ := shard.Computed.Get(n)
+		if !kept {
+			made.In = nil
+		}
+		shard.Computed.Set(n, made)
+		if n.Type().Kind() != shape.Tuple {
 			continue
 		}
 		for u := range n.Users() {
 			if i, ok := u.Attrs().(op.GetItemAttrs); ok {
 				shard.Laid.Set(u, splits[i.Index:i.Index+1])
+				shard.Computed.Set(u, shard.Computation{Out: made.Out[i.Index : i.Index+1]})
 			}
 		}
 	}
@@ -46,11 +65,90 @@ func (e *emitter) laid(n *graph.Node, values []*value) []*value {
 	if e.plan == nil || !ok || len(splits) != len(values) || len(*e.errs) > 0 {
 		return values
 	}
+	made, _ := shard.Computed.Get(n)
 	out := make([]*value, len(values))
 	for i, v := range values {
-		out[i] = e.build.Sharded(v, e.plan.Mesh.Sharding(splits[i]))
+		if made.Out != nil && !slices.Equal(made.Out[i], splits[i]) { // else the partitioner computes it otherwise
+			v = e.sharded(v, made.Out[i])
+		}
+		out[i] = e.sharded(v, splits[i])
 	}
 	return out
+}
+
+// arrive enters how arguments lie.
+func (e *emitter) arrive(p *Program) {
+	e.lies = map[*value]shard.Split{}
+	if e.plan == nil {
+		return
+	}
+	known := func(at int, list []Argument, values []shard.Value) {
+		for i, a := range list {
+			k := slices.IndexFunc(values, func(v shard.Value) bool { return v.Name == a.Name })
+			if k >= 0 {
+				e.lies[e.build.Arg(at+i)] = values[k].Split
+			}
+		}
+	}
+	known(0, p.Inputs, e.plan.Inputs)
+	known(len(p.Inputs), p.Weights, e.plan.Weights)
+}
+
+// operand returns operand i of a call as it needs it, where it lies otherwise.
+func (e *emitter) operand(n *graph.Node, i int, v *value) *value {
+	needs, ok := shard.Computed.Get(n)
+	if e.plan == nil || !ok || i >= len(needs.In) || needs.In[i] == nil || len(*e.errs) > 0 {
+		return v
+	}
+	if lies, ok := e.lies[v]; ok && slices.Equal(lies, needs.In[i]) || !ok && !needs.In[i].Cuts() {
+		return v
+	}
+	return e.sharded(v, needs.In[i])
+}
+
+// sharded lays a value out; scalars are everywhere.
+func (e *emitter) sharded(v *value, s shard.Split) *value {
+	if v.Type.Rank() == 0 {
+		return v
+	}
+	out := e.build.Sharded(v, e.plan.Mesh.Sharding(s))
+	e.lies[out] = s
+	return out
+}
+
+// pin lays constants out as whole. Equal ones become one in XLA, and the layout that one reader gives
+// that would reach all others.
+func (e *emitter) pin() {
+	if e.plan == nil {
+		return
+	}
+	whole := map[*value]*value{}
+	all, made := &stablehlo.Builder{Region: &stablehlo.Region{}}, []*graph.Node{}
+	for i, o := range e.build.Region.Ops {
+		readers(o, whole)
+		all.Region.Ops = append(all.Region.Ops, o)
+		if (o.Name == "constant" || o.Name == "iota") && o.Results[0].Type.Rank() > 0 {
+			whole[o.Results[0]] = all.Sharded(o.Results[0], e.plan.Mesh.Sharding(nil))
+		}
+		for i < len(e.made) && len(made) < len(all.Region.Ops) {
+			made = append(made, e.made[i])
+		}
+	}
+	e.build.Region.Ops, e.made = all.Region.Ops, made
+}
+
+// readers has an operation, and those in it, read other values.
+func readers(o *stablehlo.Op, by map[*value]*value) {
+	for k, v := range o.Operands {
+		if w := by[v]; w != nil {
+			o.Operands[k] = w
+		}
+	}
+	for _, r := range o.Regions {
+		for _, inner := range r.Ops {
+			readers(inner, by)
+		}
+	}
 }
 
 // shard writes the layouts of arguments and results to the program.
