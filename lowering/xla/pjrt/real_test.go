@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -66,6 +67,20 @@ func TestXLATellsOfItself(t *testing.T) {
 		_, err := d.MemoryStats()
 		require.ErrorIs(t, err, pjrt.Unimplemented)
 	}
+}
+
+// The plugin is found where pip has put it.
+func TestXLAIsFound(t *testing.T) {
+	alone(t)
+	path := xlaCPU(t).Path()
+	t.Setenv("VIRTUAL_ENV", filepath.Join(filepath.Dir(path), "..", "..", "..", ".."))
+	p, err := pjrt.Open("cpu")
+	require.NoError(t, err)
+	have, err := os.Stat(p.Path())
+	require.NoError(t, err)
+	want, err := os.Stat(path)
+	require.NoError(t, err)
+	require.True(t, os.SameFile(want, have))
 }
 
 func TestXLAArraysGoThereAndBack(t *testing.T) {
