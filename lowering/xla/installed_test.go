@@ -187,6 +187,17 @@ func TestPluginKeepsPrograms(t *testing.T) {
 	require.Equal(t, []int{2, 0}, []int{s.Compiles, s.Loaded})
 }
 
+// TestPluginKeepsProgramsOfThisProcessor: another one may lack instructions that a program has.
+func TestPluginKeepsProgramsOfThisProcessor(t *testing.T) {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	require.NoError(t, err)
+	_, flags, ok := strings.Cut(string(info), "\nflags")
+	require.True(t, ok)
+	_, flags, _ = strings.Cut(flags, ": ")
+	flags, _, _ = strings.Cut(flags, "\n")
+	require.Contains(t, installedRuntime(t, 1).Versions(), strings.TrimSpace(flags))
+}
+
 // TestPluginDonation: what is given up on devices is gone, and its memory becomes a result's.
 func TestPluginDonation(t *testing.T) {
 	r := installedRuntime(t, 2)

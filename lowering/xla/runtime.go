@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -72,7 +73,28 @@ func versions(c *pjrt.Client) string {
 	if d := c.Devices(); len(d) > 0 {
 		device = d[0].Kind()
 	}
+	if c.Platform() == "cpu" {
+		device += processor()
+	}
 	return fmt.Sprintf("%d.%d %q %s %q %q %q %v", major, minor, p.Path(), file, c.Platform(), c.PlatformVersion(), device, p.Attributes())
+}
+
+// processor is what XLA compiles for where the device is this machine's processor, of which the plugin
+// tells nothing: machines may share the folder of programs, and one that lacks an instruction stops there.
+func processor() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(string(info), "\n\n")
+	var out string
+	for line := range strings.Lines(first) {
+		key, value, _ := strings.Cut(line, ":")
+		if slices.Contains([]string{"vendor_id", "cpu family", "model", "flags", "CPU implementer", "CPU part", "Features"}, strings.TrimSpace(key)) {
+			out += " " + strings.TrimSpace(value)
+		}
+	}
+	return out
 }
 
 // Client returns the client.
