@@ -83,8 +83,8 @@ func ints(list []field, number int) (out []int) {
 	return out
 }
 
-// number reads a field of one number.
-func number(list []field, number int) int {
+// numberOf reads a field of one number.
+func numberOf(list []field, number int) int {
 	for _, n := range ints(list, number) {
 		return n
 	}
@@ -124,7 +124,7 @@ func sizesOf(t testing.TB, shape []field) []int {
 		}
 		return out
 	}
-	n := widths[number(shape, 2)]
+	n := widths[numberOf(shape, 2)]
 	for _, d := range ints(shape, 3) {
 		n *= d
 	}
@@ -160,7 +160,7 @@ func collectives(t testing.TB, code []byte) (list []collective) {
 				c.groups = append(c.groups, alongAxes(t, g)...)
 			}
 			for _, pair := range all(t, i, 52) { // of collective-permute
-				c.groups = append(c.groups, []int{number(pair, 1), number(pair, 2)})
+				c.groups = append(c.groups, []int{numberOf(pair, 1), numberOf(pair, 2)})
 			}
 			list = append(list, c)
 		}
@@ -200,7 +200,7 @@ func iota(g []field) [][]int {
 		}
 		ids = append(ids, id)
 	}
-	return slices.Collect(slices.Chunk(ids, number(g, 2)))
+	return slices.Collect(slices.Chunk(ids, numberOf(g, 2)))
 }
 
 // alongAxes reads a MeshAxesReplicaGroupListProto: the partitions of a mesh that differ along some axes.
@@ -208,7 +208,7 @@ func alongAxes(t testing.TB, g []field) [][]int {
 	mesh := all(t, g, 1)[0]
 	var sizes []int
 	for _, a := range all(t, mesh, 1) {
-		sizes = append(sizes, max(number(a, 2), 1))
+		sizes = append(sizes, max(numberOf(a, 2), 1))
 	}
 	n := 1
 	for _, k := range sizes {
@@ -222,10 +222,10 @@ func alongAxes(t testing.TB, g []field) [][]int {
 	type part struct{ pre, size int } // an axis is pre parts of size parts
 	parts := map[int]part{}
 	for _, a := range all(t, g, 2) {
-		k := number(a, 1)
+		k := numberOf(a, 1)
 		parts[k] = part{1, sizes[k]}
 		for _, sub := range all(t, a, 2) {
-			parts[k] = part{number(sub, 1), number(sub, 2)}
+			parts[k] = part{numberOf(sub, 1), numberOf(sub, 2)}
 		}
 	}
 	at := map[string]int{}
