@@ -116,9 +116,8 @@ func direct(n *graph.Node) (ok bool, reason string) {
 // share the list of errors.
 type emitter struct {
 	module  *graph.Module
-	donate  []int                  // inputs
-	plan    *shard.Plan            // nil: for one device
-	lies    map[*value]shard.Split // where that is known
+	donate  []int       // inputs
+	plan    *shard.Plan // nil: for one device
 	build   *stablehlo.Builder
 	weights map[string]*value
 	values  map[*graph.Node][]*value
@@ -155,7 +154,6 @@ func (e *emitter) program() (*Program, error) {
 	for i, a := range p.Weights {
 		e.weights[a.Name] = e.build.Arg(len(p.Inputs) + i)
 	}
-	e.arrive(p)
 	out := e.graph(e.module.Graph, e.build.Region.Args[:len(p.Inputs)])
 	if len(*e.errs) > 0 {
 		return nil, e.failed()
@@ -297,7 +295,7 @@ func (e *emitter) call(n *graph.Node) (out []*value) {
 			}
 			return nil
 		}
-		c.in = append(c.in, e.operand(n, i, v[0]))
+		c.in = append(c.in, v[0])
 	}
 	switch n.Op() {
 	case op.Cond:

@@ -3,6 +3,7 @@
 package xla_test
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -82,6 +83,9 @@ type total struct {
 func predicted(p *shard.Plan) map[string]total {
 	out := map[string]total{}
 	for _, e := range p.Exchanges {
+		if e.Bytes == 0 {
+			continue // of a tensor without elements
+		}
 		kind, sent := e.Kind, e.Bytes
 		if kind == shard.ReduceScatter {
 			kind, sent = shard.AllReduce, 2*sent
@@ -323,6 +327,83 @@ func TestPluginStages(t *testing.T) {
 	require.NoError(t, err)
 	for k, from := range pipe.Outputs {
 		fxtest.Close(t, "stages", want[k:k+1], done[from.Stage][from.Index:from.Index+1])
+	}
+}
+
+// gathered are operators whose programs compute positions in all of a batch: XLA gathers the batch
+// where the plan keeps it in parts.
+var gathered = []string{"fold", "gather", "grid_sample", "inverse", "scatter"}
+
+// TestPluginPartitionsSamples: operators' samples cut in two exchange what their plans say.
+func TestPluginPartitionsSamples(t *testing.T) {
+	if !fxtest.IsNightly() {
+		t.Skip("nightly")
+	}
+	r := installedRuntime(t, 2)
+	ran := 0
+	for _, o := range triedOps() {
+		if o.ByValue || slices.Contains(gathered, o.Name) {
+			continue
+		}
+		list := o.Samples()
+		for _, s := range list[:min(len(list), 2)] {
+			p := halves(t, o, s)
+			if p == nil {
+				continue
+			}
+			if _, err := xla.EmitSharded(p); errors.Is(err, lowering.Unsupported) {
+				continue
+			}
+			ran++
+			t.Run(o.Key()+" "+s.Name, func(t *testing.T) { exchanges(t, r, p, false) })
+		}
+	}
+	t.Log(ran, "samples")
+	require.Greater(t, ran, 300)
+}
+
+// TestPluginOddPrograms: inputs that are results, the same result twice, nothing but scalars and tensors without
+// elements, scans and sorts of what is cut, branches and loops.
+func TestPluginOddPrograms(t *testing.T) {
+	r := installedRuntime(t, 8)
+	g := &op.Gen{}
+	loops := parse(t, strings.TrimPrefix(flow, "gofx 1\n"))
+	loops.Param("w").Value = g.Normal(4, 4)
+	xy := map[string]shard.Split{"x": {"data", "tensor"}}
+	for _, c := range []struct {
+		module *graph.Module
+		inputs map[string]shard.Split
+		donate []int
+		in     []*array.Array
+	}{
+		{parse(t, `graph same(%x: f32[8,4], %y: i64[8]) {
+  %z = call_function[add](%y, %y) : i64[8]
+  return (%x, %x, %z, %y, %z)
+}
+`), map[string]shard.Split{"x": {"data", "tensor"}, "y": {"tensor"}}, []int{0, 1}, []*array.Array{g.Normal(8, 4), g.Int(9, 8)}},
+		{parse(t, `graph little(%x: f32[0,4], %s: f64[], %b: bool[4]) {
+  %a = call_function[add](%x, %x) : f32[0,4]
+  %t = call_function[sum](%x) : f32[]
+  %m = call_function[mul](%s, %s) : f64[]
+  %n = call_function[logical_not](%b) : bool[4]
+  return (%a, %t, %m, %n)
+}
+`), map[string]shard.Split{"x": {"data", "tensor"}, "b": {"tensor"}}, nil, []*array.Array{array.New(array.F32, 0, 4), array.Scalar(2.5), array.FromSlice([]bool{true, false, true, true})}},
+		{parse(t, `graph whole(%x: f32[8,16]) {
+  %z = call_function[cumsum](%x) {dim=0} : f32[8,16]
+  %s = call_function[sort](%z) {dim=1} : (f32[8,16], i64[8,16])
+  %v = call_function[getitem](%s) {index=0} : f32[8,16]
+  %m = call_function[softmax](%v) {dim=1} : f32[8,16]
+  %a = call_function[argmax](%m) {dim=[1]} : i64[8]
+  return (%v, %m, %a)
+}
+`), xy, nil, []*array.Array{g.Normal(8, 16)}},
+		{loops, map[string]shard.Split{"x": {"data", ""}}, nil, []*array.Array{g.Uniform(0.1, 1, 4, 4), array.Scalar(float32(2))}},
+	} {
+		l := &shard.Layout{Mesh: mesh(2, 4), Inputs: c.inputs}
+		want, err := (&interp.Interpreter{State: interp.NewState(c.module)}).RunArrays(ctx, c.in)
+		require.NoError(t, err)
+		fxtest.Close(t, c.module.Graph.Name, want, runs(t, xla.Target{Runtime: r, Cache: "-", Layout: l}, c.module, lowering.Options{Donate: c.donate}, c.in))
 	}
 }
 

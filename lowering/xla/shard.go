@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/shard"
 	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -25,38 +26,61 @@ func emitSharded(plan *shard.Plan, donate []int) (p *Program, err error) {
 	if err := apart(m.Graph); err != nil {
 		return nil, err
 	}
-	calls(m.Graph)
-	return emitted(&emitter{module: m, plan: plan, donate: donate})
+	e := &emitter{module: m, plan: plan, donate: donate}
+	for n := range m.Graph.Nodes() {
+		if n.Opcode().IsCall() && n.Op() != op.GetItem {
+			e.spread(n)
+		}
+	}
+	return emitted(e)
 }
 
-// calls fits layouts to calls that are expanded: operands are not what they were then, and of a
-// tuple the members are left. Calls of which nothing is cut are laid out as whole: the partitioner
-// cuts what is left open, and has to gather it then.
-func calls(g *graph.Graph) {
-	for n := range g.Nodes() {
-		splits, cut := shard.Laid.Get(n)
-		kept, _ := direct(n)
-		switch {
-		case !cut && n.Opcode().IsCall() && n.Type().Kind() == shape.Tensor && n.Op() != op.GetItem:
-			shard.Laid.Set(n, []shard.Split{make(shard.Split, n.Type().Rank())})
-		case !cut || kept:
+// spread writes down how a call has its operands and makes its results, such that it is there once the
+// call is expanded. Calls of which nothing is cut are laid out as whole: the partitioner cuts what
+// is left open, and has to gather it then.
+func (e *emitter) spread(n *graph.Node) {
+	how, _ := shard.Computed.Get(n)
+	for i, a := range n.Args() {
+		if i >= len(how.In) || how.In[i] == nil || slices.Equal(e.lies(a), how.In[i]) {
 			continue
 		}
-		made, _ := shard.Computed.Get(n)
-		if !kept {
-			made.In = nil
-		}
-		shard.Computed.Set(n, made)
-		if n.Type().Kind() != shape.Tuple {
-			continue
-		}
+		brought := e.module.Graph.Before(n).From(n).Function(std.Clone, op.None{}, a)
+		shard.Laid.Set(brought, how.In[i:i+1])
+		n.SetArg(i, brought)
+	}
+	splits, cut := shard.Laid.Get(n)
+	switch {
+	case n.Type().Kind() == shape.Tensor && !cut:
+		shard.Laid.Set(n, []shard.Split{make(shard.Split, n.Type().Rank())})
+	case n.Type().Kind() == shape.Tuple && cut: // which is gone then
 		for u := range n.Users() {
 			if i, ok := u.Attrs().(op.GetItemAttrs); ok {
 				shard.Laid.Set(u, splits[i.Index:i.Index+1])
-				shard.Computed.Set(u, shard.Computation{Out: made.Out[i.Index : i.Index+1]})
+				shard.Computed.Set(u, shard.Computation{Out: how.Out[i.Index : i.Index+1]})
 			}
 		}
 	}
+}
+
+// lies returns how a value lies.
+func (e *emitter) lies(n *graph.Node) shard.Split {
+	if n.Op() == op.GetItem {
+		if splits, ok := shard.Laid.Get(n.Arg(0)); ok {
+			return splits[n.Attrs().(op.GetItemAttrs).Index]
+		}
+	}
+	values, name := e.plan.Inputs, n.Name()
+	if n.Opcode() == graph.GetAttr {
+		values, name = e.plan.Weights, n.Target()
+	}
+	if _, ok := shard.Laid.Get(n); !ok && !n.Opcode().IsCall() {
+		for _, v := range values {
+			if v.Name == name {
+				return v.Split
+			}
+		}
+	}
+	return e.plan.Split(n)
 }
 
 // laid returns the results of a node as the plan has them laid out.
@@ -65,45 +89,15 @@ func (e *emitter) laid(n *graph.Node, values []*value) []*value {
 	if e.plan == nil || !ok || len(splits) != len(values) || len(*e.errs) > 0 {
 		return values
 	}
-	made, _ := shard.Computed.Get(n)
+	how, _ := shard.Computed.Get(n)
 	out := make([]*value, len(values))
 	for i, v := range values {
-		if made.Out != nil && !slices.Equal(made.Out[i], splits[i]) { // else the partitioner computes it otherwise
-			v = e.sharded(v, made.Out[i])
+		if how.Out != nil && !slices.Equal(how.Out[i], splits[i]) { // else the partitioner computes it otherwise
+			v = e.sharded(v, how.Out[i])
 		}
 		out[i] = e.sharded(v, splits[i])
 	}
 	return out
-}
-
-// arrive enters how arguments lie.
-func (e *emitter) arrive(p *Program) {
-	e.lies = map[*value]shard.Split{}
-	if e.plan == nil {
-		return
-	}
-	known := func(at int, list []Argument, values []shard.Value) {
-		for i, a := range list {
-			k := slices.IndexFunc(values, func(v shard.Value) bool { return v.Name == a.Name })
-			if k >= 0 {
-				e.lies[e.build.Arg(at+i)] = values[k].Split
-			}
-		}
-	}
-	known(0, p.Inputs, e.plan.Inputs)
-	known(len(p.Inputs), p.Weights, e.plan.Weights)
-}
-
-// operand returns operand i of a call as it needs it, where it lies otherwise.
-func (e *emitter) operand(n *graph.Node, i int, v *value) *value {
-	needs, ok := shard.Computed.Get(n)
-	if e.plan == nil || !ok || i >= len(needs.In) || needs.In[i] == nil || len(*e.errs) > 0 {
-		return v
-	}
-	if lies, ok := e.lies[v]; ok && slices.Equal(lies, needs.In[i]) || !ok && !needs.In[i].Cuts() {
-		return v
-	}
-	return e.sharded(v, needs.In[i])
 }
 
 // sharded lays a value out; scalars are everywhere.
@@ -111,9 +105,7 @@ func (e *emitter) sharded(v *value, s shard.Split) *value {
 	if v.Type.Rank() == 0 {
 		return v
 	}
-	out := e.build.Sharded(v, e.plan.Mesh.Sharding(s))
-	e.lies[out] = s
-	return out
+	return e.build.Sharded(v, e.plan.Mesh.Sharding(s))
 }
 
 // pin lays constants out as whole. Equal ones become one in XLA, and the layout that one reader gives
