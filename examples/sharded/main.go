@@ -1,5 +1,5 @@
 // Command sharded lays Bert out over meshes of devices, and prints for each what one device
-// holds, computes and sends, and how long a run is predicted to take. Nothing is run.
+// holds, computes and sends, and how long a run is predicted to take. With a PJRT plugin it runs the last one.
 package main
 
 import (
@@ -37,6 +37,9 @@ type options struct {
 	stages     int
 	links      map[string]shard.Link
 	program    string // a file, for the last of the meshes
+	run        bool
+	plugin     string
+	devices    int
 }
 
 func main() {
@@ -47,6 +50,9 @@ func main() {
 	flag.StringVar(&o.meshes, "meshes", "1x1,8x1,4x2,2x4,1x4", "sizes of data and tensor of each mesh")
 	flag.IntVar(&o.stages, "stages", 3, "stages of a pipeline, each over the last of the meshes")
 	flag.StringVar(&o.program, "program", "", "a file for the StableHLO of the last mesh")
+	flag.BoolVar(&o.run, "run", false, "run the network over the last of the meshes")
+	flag.StringVar(&o.plugin, "plugin", "", "the PJRT plugin that runs it, a name or a file; GOFX_PJRT_PLUGIN, or the one that is found")
+	flag.IntVar(&o.devices, "devices", 0, "devices that XLA's plugin for processors makes; 0: as many as it likes")
 	data := flag.Float64("data-rate", 50e9, "bytes a second that a device sends along data")
 	tensor := flag.Float64("tensor-rate", 450e9, "bytes a second that a device sends along tensor")
 	flag.Parse()
@@ -93,6 +99,11 @@ func run(w io.Writer, o options) error {
 	if err := pipeline(w, m, o, d, last.Mesh); err != nil {
 		return err
 	}
+	if o.run {
+		if err := onDevices(w, m, o, last.Mesh); err != nil {
+			return err
+		}
+	}
 	if o.program == "" {
 		return nil
 	}
@@ -107,7 +118,13 @@ func run(w io.Writer, o options) error {
 func capture(o options) (*graph.Module, error) {
 	tokens := shape.TensorType(models.Lookup("bert_base").Inputs[0].DType(), shape.Ints(o.batch, o.seq))
 	t := tracer.Tracer{Inputs: []tracer.Input{{Name: "input_ids", Type: tokens}, {Name: "attention_mask", Type: tokens}}}
-	return t.Trace(context.Background(), models.NewBert(o.config))
+	net := models.NewBert(o.config)
+	if o.run {
+		made := *models.Lookup("bert_base")
+		made.New = func() any { return models.NewBert(o.config) }
+		models.Synthetic(&made, net, "sharded")
+	}
+	return t.Trace(context.Background(), net)
 }
 
 // pipeline prints stages, each over a mesh of its own.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/shard"
+	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
 	"github.com/gofx-dev/gofx/models"
 )
 
@@ -82,6 +84,25 @@ func TestProgram(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(text), "mhlo.num_partitions = 8 : i32")
 	require.Contains(t, string(text), `tensor<768x768xf32> {mhlo.sharding = "{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}"}`)
+}
+
+// TestRun: the network runs over eight devices of XLA's plugin for processors, where that is installed.
+func TestRun(t *testing.T) {
+	env, err := filepath.Abs("../../.venv")
+	require.NoError(t, err)
+	t.Setenv("VIRTUAL_ENV", env)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	o := usual()
+	o.config = models.BertConfig{VocabSize: 100, MaxPositions: 16, TypeVocabSize: 2, HiddenSize: 32, NumLayers: 1, NumHeads: 4, IntermediateSize: 64, LayerNormEps: 1e-12}
+	o.batch, o.seq, o.meshes, o.stages = 4, 8, "2x4", 1
+	o.run, o.plugin, o.devices = true, "cpu", 8
+	var out bytes.Buffer
+	err = run(&out, o)
+	if errors.Is(err, pjrt.NoPlugin) {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	require.Regexp(t, `8 devices of "cpu" ran data=2 tensor=4 in .*; results are within [0-9]e-0[5-9] of one device's`, out.String())
 }
 
 func TestMistakes(t *testing.T) {

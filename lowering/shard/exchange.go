@@ -150,16 +150,23 @@ func (p *propagation) exchanges(c *call, axes []int, done map[gathered]bool) (li
 		}
 	}
 	for i, t := range c.out {
-		l := &laying{p: p, c: c, t: t, what: "result", in: -1, out: i, split: wanted(c, axes, len(t.dims), func(cut *kernel.Cut) int { return cut.Out[i] })}
-		for j := range c.cuts {
-			if axes[j] >= 0 && c.cuts[j].Out[i] == kernel.Whole {
-				l.combine(axes[j], c.cuts[j].Combine, t.split)
-			}
-		}
+		l := p.made(c, i, axes)
 		l.to(t.split)
 		list = append(list, l.list...)
 	}
 	return list
+}
+
+// made is a result as it is once parts of sums are combined.
+func (p *propagation) made(c *call, i int, axes []int) *laying {
+	t := c.out[i]
+	l := &laying{p: p, c: c, t: t, what: "result", in: -1, out: i, split: wanted(c, axes, len(t.dims), func(cut *kernel.Cut) int { return cut.Out[i] })}
+	for j := range c.cuts {
+		if axes[j] >= 0 && c.cuts[j].Out[i] == kernel.Whole {
+			l.combine(axes[j], c.cuts[j].Combine, t.split)
+		}
+	}
+	return l
 }
 
 // what names an operand for people.

@@ -10,6 +10,14 @@ import (
 // tuple. Values of which nothing is cut have none.
 var Laid = graph.NewKey[[]Split]("laid")
 
+// Computation holds the layouts in which a call has its operands, and its results once parts of
+// sums are combined: exchanges bring operands into these, and results from these into those of Laid.
+// Operands that are absent have none.
+type Computation struct{ In, Out []Split }
+
+// Computed is the computation of nodes that have Laid, in the graph of a plan.
+var Computed = graph.NewKey[Computation]("computed")
+
 // Value is an input, a weight or an output of a plan.
 type Value struct {
 	Name  string // "" for outputs
@@ -86,14 +94,14 @@ func (p *propagation) plan() *Plan {
 		axes := p.settled(c)
 		out.Exchanges = append(out.Exchanges, p.exchanges(c, axes, done)...)
 		out.Work = append(out.Work, p.work(c, axes))
-		p.lay(c)
+		p.lay(c, axes)
 	}
 	return out
 }
 
 // lay writes layouts to the node of a call of which something is cut: there the partitioner is
 // to do as the plan says.
-func (p *propagation) lay(c *call) {
+func (p *propagation) lay(c *call, axes []int) {
 	cut := false
 	var list []Split
 	for _, t := range c.out {
@@ -103,9 +111,22 @@ func (p *propagation) lay(c *call) {
 	for _, t := range c.in {
 		cut = cut || t != nil && t.text(p.layout.Mesh).Cuts()
 	}
-	if cut {
-		Laid.Set(c.node, list)
+	if !cut {
+		return
 	}
+	Laid.Set(c.node, list)
+	var how Computation
+	for i, t := range c.in {
+		var s Split
+		if t != nil {
+			s = t.at(p.layout.Mesh, wanted(c, axes, len(t.dims), func(cut *kernel.Cut) int { return cut.In[i] }))
+		}
+		how.In = append(how.In, s)
+	}
+	for i, t := range c.out {
+		how.Out = append(how.Out, t.at(p.layout.Mesh, p.made(c, i, axes).split))
+	}
+	Computed.Set(c.node, how)
 }
 
 // work counts what a partition does for a call.

@@ -32,6 +32,9 @@ func matmul(c *call) *value {
 			}
 		}
 	}
+	if nr == 0 { // one matrix for all: a copy for each of the batch would be made else
+		return c.Reshape(c.dot(l, r, stablehlo.Dot{LhsContract: []int{nl + 1}, RhsContract: []int{0}}), c.out[0].Dims...)
+	}
 	b := upto(len(batch))
 	l = c.Trailing(l, append(slices.Clone(batch), l.Type.Dims[nl:]...))
 	r = c.Trailing(r, append(slices.Clone(batch), r.Type.Dims[nr:]...))

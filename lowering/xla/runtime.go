@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -38,17 +39,18 @@ type Stats struct {
 	Kept                            int // programs at hand
 }
 
-// NewRuntime makes a client of a plugin, which is a name or a path as for pjrt.Open.
-func NewRuntime(plugin string) (*Runtime, error) {
+// NewRuntime makes a client of a plugin, which is a name or a path as for pjrt.Open, with the
+// plugin's own options, as for pjrt.Plugin.NewClient.
+func NewRuntime(plugin string, options ...pjrt.NamedValue) (*Runtime, error) {
 	p, err := pjrt.Open(plugin)
 	if err != nil {
 		return nil, err
 	}
-	return runtimeOf(p)
+	return runtimeOf(p, options...)
 }
 
-func runtimeOf(p *pjrt.Plugin) (*Runtime, error) {
-	client, err := p.NewClient()
+func runtimeOf(p *pjrt.Plugin, options ...pjrt.NamedValue) (*Runtime, error) {
+	client, err := p.NewClient(options...)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +73,28 @@ func versions(c *pjrt.Client) string {
 	if d := c.Devices(); len(d) > 0 {
 		device = d[0].Kind()
 	}
+	if c.Platform() == "cpu" {
+		device += processor()
+	}
 	return fmt.Sprintf("%d.%d %q %s %q %q %q %v", major, minor, p.Path(), file, c.Platform(), c.PlatformVersion(), device, p.Attributes())
+}
+
+// processor is what XLA compiles for where the device is this machine's processor, of which the plugin
+// tells nothing: machines may share the folder of programs, and one that lacks an instruction stops there.
+func processor() string {
+	info, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(string(info), "\n\n")
+	var out string
+	for line := range strings.Lines(first) {
+		key, value, _ := strings.Cut(line, ":")
+		if slices.Contains([]string{"vendor_id", "cpu family", "model", "flags", "CPU implementer", "CPU part", "Features"}, strings.TrimSpace(key)) {
+			out += " " + strings.TrimSpace(value)
+		}
+	}
+	return out
 }
 
 // Client returns the client.

@@ -3,10 +3,13 @@ package pjrt
 import "unsafe"
 
 // The interface is a table of functions "error *f(args *)". Every struct begins with its
-// own size in bytes, up to and including the last field that its writer knows (without
-// padding behind it), and a pointer to extensions, which is nil here. Handles are opaque
+// own size in bytes and a pointer to extensions, which is nil here. Handles are opaque
 // and kept as numbers; what C writes and Go reads through is an unsafe.Pointer, so that no
 // number is ever made a pointer.
+//
+// A plugin takes structs that are longer than it knows and refuses those that are shorter. Later
+// versions append fields, of which 0 means none: every struct ends in room for them, so that
+// plugins which are newer than this layout take it, too.
 
 // The versions of the interface that are known to have the layout below: of major version
 // 0, from the first one with ExecuteOptions.non_donatable_input_indices and with the
@@ -21,6 +24,9 @@ type head struct {
 	size uintptr
 	_    unsafe.Pointer // extension_start
 }
+
+// room is what later versions may append to a struct.
+type room [6]uintptr
 
 // apiTable is the beginning of PJRT_Api; functions follow it.
 type apiTable struct {
@@ -64,6 +70,7 @@ const (
 	fnExecutableDestroy     fn = 40
 	fnExecutableName        fn = 41
 	fnExecutableNumOutputs  fn = 44
+	fnExecutableOptimized   fn = 48
 	fnExecutableSerialize   fn = 49
 	fnLoadedDestroy         fn = 50
 	fnLoadedGetExecutable   fn = 51
@@ -76,7 +83,8 @@ const (
 	fnBufferToHost          fn = 70
 	fnExecutableOutputTypes fn = 90
 	fnExecutableOutputDims  fn = 91
-	tableFunctions             = 92
+	fnExecutableMemory      fn = 96
+	tableFunctions             = 97
 	tableSize                  = unsafe.Sizeof(apiTable{}) + tableFunctions*unsafe.Sizeof(uintptr(0))
 	minTableSize               = unsafe.Sizeof(apiTable{}) + (uintptr(fnBufferToHost)+1)*unsafe.Sizeof(uintptr(0))
 )
@@ -95,6 +103,7 @@ var fnNames = map[fn]string{
 	fnDeviceIsAddressable: "PJRT_Device_IsAddressable", fnDeviceMemories: "PJRT_Device_AddressableMemories",
 	fnDeviceMemoryStats: "PJRT_Device_MemoryStats", fnMemoryID: "PJRT_Memory_Id", fnMemoryKind: "PJRT_Memory_Kind",
 	fnExecutableDestroy: "PJRT_Executable_Destroy", fnExecutableName: "PJRT_Executable_Name", fnExecutableNumOutputs: "PJRT_Executable_NumOutputs",
+	fnExecutableOptimized: "PJRT_Executable_OptimizedProgram", fnExecutableMemory: "PJRT_Executable_GetCompiledMemoryStats",
 	fnExecutableSerialize: "PJRT_Executable_Serialize", fnDeserializeAndLoad: "PJRT_Executable_DeserializeAndLoad",
 	fnLoadedDestroy: "PJRT_LoadedExecutable_Destroy", fnLoadedGetExecutable: "PJRT_LoadedExecutable_GetExecutable",
 	fnLoadedDevices: "PJRT_LoadedExecutable_AddressableDevices", fnLoadedExecute: "PJRT_LoadedExecutable_Execute",
@@ -109,24 +118,28 @@ type (
 	objectArgs struct {
 		head
 		object uintptr
+		_      room
 	}
 	// flagArgs: an object, and a truth out.
 	flagArgs struct {
 		head
 		object uintptr
 		flag   uint8
+		_      room
 	}
 	// intArgs: an object, and a C int or enum out.
 	intArgs struct {
 		head
 		object uintptr
 		n      int32
+		_      room
 	}
 	// wordArgs: an object, and a handle or size_t out.
 	wordArgs struct {
 		head
 		object uintptr
 		word   uintptr
+		_      room
 	}
 	// listArgs: an object, and a text or list out, whose memory is the object's.
 	listArgs struct {
@@ -134,6 +147,7 @@ type (
 		object uintptr
 		data   unsafe.Pointer
 		n      uintptr
+		_      room
 	}
 	// countedArgs is listArgs with the number first.
 	countedArgs struct {
@@ -141,13 +155,8 @@ type (
 		object uintptr
 		n      uintptr
 		data   unsafe.Pointer
+		_      room
 	}
-)
-
-const (
-	sizeObject = unsafe.Offsetof(objectArgs{}.object) + unsafe.Sizeof(uintptr(0))
-	sizeFlag   = unsafe.Offsetof(flagArgs{}.flag) + 1
-	sizeInt    = unsafe.Offsetof(intArgs{}.n) + 4
 )
 
 // attributesArgs is PJRT_Plugin_Attributes_Args: no object.
@@ -155,6 +164,7 @@ type attributesArgs struct {
 	head
 	data unsafe.Pointer
 	n    uintptr
+	_    room
 }
 
 // namedValue is PJRT_NamedValue; word is a union of a pointer, an int64, a float and a
@@ -175,6 +185,7 @@ type createArgs struct {
 	_, _, _, _    uintptr // key-value store of many processes: none
 	client        uintptr // out
 	tryGet, tryOf uintptr
+	_             room
 }
 
 type program struct {
@@ -183,6 +194,7 @@ type program struct {
 	codeSize   uintptr
 	format     unsafe.Pointer
 	formatSize uintptr
+	_          room
 }
 
 type compileArgs struct {
@@ -192,6 +204,7 @@ type compileArgs struct {
 	options     unsafe.Pointer
 	optionsSize uintptr
 	executable  uintptr // out
+	_           room
 }
 
 type fromHostArgs struct {
@@ -209,6 +222,7 @@ type fromHostArgs struct {
 	layout    unsafe.Pointer
 	done      uintptr // out: event, when data is read no more
 	buffer    uintptr // out
+	_         room
 }
 
 // untilTransferred is PJRT_HostBufferSemantics_kImmutableUntilTransferCompletes.
@@ -220,6 +234,7 @@ type layout struct {
 	head
 	tiled tiled
 	kind  int32 // 0: tiled
+	_     room
 }
 
 type tiled struct {
@@ -229,8 +244,6 @@ type tiled struct {
 	_, _, _      uintptr // tiles: none
 }
 
-const sizeLayout = unsafe.Offsetof(layout{}.kind) + 4
-
 type toHostArgs struct {
 	head
 	buffer uintptr
@@ -238,9 +251,10 @@ type toHostArgs struct {
 	data   unsafe.Pointer
 	n      uintptr
 	event  uintptr // out
+	_      room
 }
 
-// executeOptions is PJRT_ExecuteOptions as of 0.97. Older plugins read a part of it.
+// executeOptions is PJRT_ExecuteOptions as of 0.97.
 type executeOptions struct {
 	head
 	_, _, _, _       uintptr        // send and receive callbacks: none
@@ -248,6 +262,7 @@ type executeOptions struct {
 	keep             unsafe.Pointer // inputs that must not be donated
 	numKeep          uintptr
 	_, _, _, _, _, _ uintptr // context, call location, tasks, incarnations, slices: none
+	_                room
 }
 
 type executeArgs struct {
@@ -260,6 +275,7 @@ type executeArgs struct {
 	outputs    unsafe.Pointer // likewise; out
 	events     unsafe.Pointer // one a device; out
 	device     uintptr        // 0: those of the compilation
+	_          room
 }
 
 type serializeArgs struct {
@@ -269,6 +285,7 @@ type serializeArgs struct {
 	n          uintptr
 	serialized uintptr // what data lies in
 	free       uintptr // a function of it
+	_          room
 }
 
 type deserializeArgs struct {
@@ -277,6 +294,24 @@ type deserializeArgs struct {
 	data       unsafe.Pointer
 	n          uintptr
 	executable uintptr // out
+	_          room
+}
+
+type optimizedArgs struct {
+	head
+	executable uintptr
+	program    *program // out: sizes where it has no code, else the code
+	_          room
+}
+
+// compiledMemoryArgs is PJRT_Executable_GetCompiledMemoryStats_Args; the host's memory is left out.
+type compiledMemoryArgs struct {
+	head
+	executable                            uintptr
+	code, arguments, outputs, alias, temp int64 // out
+	_, _, _, _, _                         int64
+	peak                                  int64 // since 0.72
+	_                                     room
 }
 
 type outputDimsArgs struct {
@@ -285,6 +320,7 @@ type outputDimsArgs struct {
 	n          uintptr
 	dims       unsafe.Pointer // of all outputs, one after the other
 	ranks      unsafe.Pointer
+	_          room
 }
 
 type optional struct {
@@ -299,6 +335,5 @@ type memoryStatsArgs struct {
 	peak, allocations, largest, limit, reserved optional
 	peakReserved, reservable, free              optional
 	pool, peakPool                              optional
+	_                                           room
 }
-
-const sizeMemoryStats = unsafe.Offsetof(memoryStatsArgs{}.peakPool) + unsafe.Offsetof(optional{}.is) + 1

@@ -125,7 +125,7 @@ func (b *Buffer) Download(ctx context.Context) (*array.Array, error) {
 	for i := range order {
 		order[i] = int64(len(order) - 1 - i)
 	}
-	rows := &layout{head: head{size: sizeLayout}, tiled: tiled{head: head{size: unsafe.Sizeof(tiled{})}, n: uintptr(len(order))}}
+	rows := &layout{head: head{size: unsafe.Sizeof(layout{})}, tiled: tiled{head: head{size: unsafe.Sizeof(tiled{})}, n: uintptr(len(order))}}
 	rows.tiled.minorToMajor = unsafe.Pointer(unsafe.SliceData(order))
 	args := &toHostArgs{head: head{size: unsafe.Sizeof(toHostArgs{})}, buffer: b.handle, layout: rows, data: pointer(data), n: uintptr(len(data))}
 	if err := b.client.plugin.call(fnBufferToHost, unsafe.Pointer(args)); err != nil {

@@ -29,7 +29,9 @@ type Stats struct {
 }
 
 // NewClient makes a client of all devices that the plugin finds. Options are the plugin's
-// own. Making one may take long and reserve most of a device's memory.
+// own: XLA's for processors takes "cpu_device_count", an int64, and makes as many devices. Give
+// them the types that the plugin expects: XLA's ends the process where it gets another one.
+// Making a client may take long and reserve most of a device's memory.
 func (p *Plugin) NewClient(options ...NamedValue) (*Client, error) {
 	var named cNamed
 	defer named.free()

@@ -54,7 +54,7 @@ func (d *Device) MemoryStats() (MemoryStats, error) {
 		return MemoryStats{}, closed("client")
 	}
 	defer d.client.leave()
-	a := &memoryStatsArgs{head: head{size: sizeMemoryStats}, device: d.handle}
+	a := &memoryStatsArgs{head: head{size: unsafe.Sizeof(memoryStatsArgs{})}, device: d.handle}
 	if err := d.client.plugin.call(fnDeviceMemoryStats, unsafe.Pointer(a)); err != nil {
 		return MemoryStats{}, err
 	}

@@ -18,6 +18,6 @@
 // Read plugin.go first, then client.go, buffer.go and executable.go; abi.go has the layout
 // of the interface.
 //
-// Ref: OpenXLA, PJRT C API, versions 0.40 to 0.104 (xla/pjrt/c/pjrt_c_api.h and its
+// Ref: OpenXLA, PJRT C API, versions 0.40 to 0.106 (xla/pjrt/c/pjrt_c_api.h and its
 // change log); CompileOptionsProto (xla/pjrt/proto/compile_options.proto).
 package pjrt

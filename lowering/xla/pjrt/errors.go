@@ -75,7 +75,7 @@ func (p *Plugin) failure(f fn, handle uintptr) error {
 	text := &listArgs{head: head{size: unsafe.Sizeof(listArgs{})}, object: handle}
 	invoke(p.function(fnErrorMessage), unsafe.Pointer(text))
 	out.Text = strings.ToValidUTF8(clip(text.data, text.n), "\uFFFD")
-	code := &intArgs{head: head{size: sizeInt}, object: handle}
+	code := &intArgs{head: head{size: unsafe.Sizeof(intArgs{})}, object: handle}
 	if e := invoke(p.function(fnErrorGetCode), unsafe.Pointer(code)); e == 0 {
 		out.Status = Status(code.n)
 	} else {
@@ -94,7 +94,7 @@ func clip(data unsafe.Pointer, n uintptr) string {
 
 // release frees an error.
 func (p *Plugin) release(handle uintptr) {
-	invoke(p.function(fnErrorDestroy), unsafe.Pointer(&objectArgs{head: head{size: sizeObject}, object: handle}))
+	invoke(p.function(fnErrorDestroy), unsafe.Pointer(&objectArgs{head: head{size: unsafe.Sizeof(objectArgs{})}, object: handle}))
 }
 
 // text copies n bytes that C owns.

@@ -57,6 +57,37 @@ func Example() {
 	// Output: [2 4]
 }
 
+// What a compiled program needs on a device, where a plugin is installed.
+func ExampleExecutable_Memory() {
+	arguments := int64(8) // of a machine without one
+	if plugin, err := pjrt.Open(""); err == nil {
+		client, err := plugin.NewClient()
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		defer client.Close()
+		program, err := client.Compile(`module @twice {
+  func.func public @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+    %y = stablehlo.add %x, %x : tensor<2xf32>
+    return %y : tensor<2xf32>
+  }
+}`, pjrt.CompileOptions{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		memory, err := program.Memory()
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		arguments = memory.Arguments
+	}
+	fmt.Println(arguments, "bytes")
+	// Output: 8 bytes
+}
+
 // A program without a plugin goes on with another target.
 func ExampleOpen() {
 	os.Setenv("GOFX_PJRT_PLUGIN", "/no/such/plugin.so")

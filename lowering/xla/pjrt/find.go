@@ -64,9 +64,10 @@ func isLibrary(name string) bool {
 
 // Available lists the plugins that are found, one for a name, in the order of
 // PJRT_NAMES_AND_LIBRARY_PATHS ("name:path,name:path", as for JAX), the folders in
-// PJRT_PLUGIN_LIBRARY_PATH, those of the system's loader, and the usual ones. Files are
+// PJRT_PLUGIN_LIBRARY_PATH, those of the system's loader, the packages of the Python environment
+// that is active (VIRTUAL_ENV, CONDA_PREFIX) and of the user's Python, and the usual folders. Files are
 // known by their names: pjrt_c_api_NAME_plugin.so, pjrt-plugin-NAME.so, pjrt_plugin_NAME.so,
-// JAX's xla_NAME_plugin.so, and libtpu.so. It loads nothing.
+// libpjrt_NAME.so, JAX's xla_NAME_plugin.so, and libtpu.so. It loads nothing.
 func Available() []Found {
 	var out []Found
 	add := func(f Found) {
@@ -111,10 +112,40 @@ func folders() []string {
 			}
 		}
 	}
+	for _, env := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
+		if dir := os.Getenv(env); dir != "" {
+			out = append(out, packages(filepath.Join(dir, "lib"))...)
+		}
+	}
 	if home, err := os.UserHomeDir(); err == nil {
-		out = append(out, filepath.Join(home, ".local", "lib"))
+		lib := filepath.Join(home, ".local", "lib")
+		out = append(append(out, packages(lib)...), lib)
 	}
 	return append(out, usual...)
+}
+
+// packages lists the folders of Python's packages below a folder lib, JAX's plugins among them.
+func packages(lib string) (out []string) {
+	versions, err := os.ReadDir(lib)
+	if err != nil {
+		return nil
+	}
+	for _, v := range versions {
+		site := filepath.Join(lib, v.Name(), "site-packages")
+		if !strings.HasPrefix(v.Name(), "python") {
+			continue
+		}
+		for _, dir := range []string{site, filepath.Join(site, "jax_plugins")} {
+			entries, err := os.ReadDir(dir)
+			if err != nil {
+				continue
+			}
+			for _, e := range entries {
+				out = append(out, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return out
 }
 
 // pluginName returns the name that a file has as a plugin, "" for other files.
@@ -130,7 +161,7 @@ func pluginName(file string) string {
 	if stem == "libtpu" {
 		return "tpu"
 	}
-	for _, form := range [][2]string{{"pjrt_c_api_", "_plugin"}, {"pjrt-plugin-", ""}, {"pjrt_plugin_", ""}, {"xla_", "_plugin"}} {
+	for _, form := range [][2]string{{"pjrt_c_api_", "_plugin"}, {"pjrt-plugin-", ""}, {"pjrt_plugin_", ""}, {"libpjrt_", ""}, {"xla_", "_plugin"}} {
 		name, ok := strings.CutPrefix(stem, form[0])
 		if !ok {
 			continue

@@ -16,7 +16,7 @@ import (
 
 // alone hides the plugins of this machine.
 func alone(t *testing.T) {
-	for _, env := range []string{"GOFX_PJRT_PLUGIN", "PJRT_NAMES_AND_LIBRARY_PATHS", "PJRT_PLUGIN_LIBRARY_PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"} {
+	for _, env := range []string{"GOFX_PJRT_PLUGIN", "PJRT_NAMES_AND_LIBRARY_PATHS", "PJRT_PLUGIN_LIBRARY_PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV", "CONDA_PREFIX"} {
 		t.Setenv(env, "")
 	}
 	t.Setenv("HOME", t.TempDir())
@@ -52,6 +52,29 @@ func TestPluginsAreFoundByTheirNames(t *testing.T) {
 	require.ErrorContains(t, err, `no PJRT plugin called "metal" is found, there is mine, cpu, cuda, rocm, tpu`)
 	_, err = pjrt.Open("cpu") // an empty file
 	require.ErrorIs(t, err, pjrt.NoPlugin)
+}
+
+// Packages of Python bring plugins: JAX's below jax_plugins, others beside their modules.
+func TestPluginsOfPythonsPackages(t *testing.T) {
+	alone(t)
+	env := t.TempDir()
+	site := filepath.Join(env, "lib", "python3.11", "site-packages")
+	for _, path := range []string{filepath.Join("jax_plugins", "xla_cuda12", "xla_cuda_plugin.so"), filepath.Join("some_cpu", "libpjrt_cpu.so"), filepath.Join("numpy", "linalg", "pjrt_plugin_deep.so"), "module.py"} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(site, path)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(site, path), nil, 0o600))
+	}
+	require.Empty(t, pjrt.Available())
+	want := []pjrt.Found{{"cpu", filepath.Join(site, "some_cpu", "libpjrt_cpu.so")}, {"cuda", filepath.Join(site, "jax_plugins", "xla_cuda12", "xla_cuda_plugin.so")}}
+	for _, name := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
+		t.Setenv(name, env)
+		require.ElementsMatch(t, want, pjrt.Available())
+		t.Setenv(name, "")
+	}
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	require.NoError(t, os.MkdirAll(filepath.Join(home, ".local"), 0o700))
+	require.NoError(t, os.Rename(filepath.Join(env, "lib"), filepath.Join(home, ".local", "lib")))
+	require.Len(t, pjrt.Available(), 2)
 }
 
 func TestOpenTakesNamesPathsAndTheEnvironment(t *testing.T) {
@@ -122,4 +145,11 @@ func TestShortTable(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []pjrt.Output{{}}, e.Outputs())
 	require.NoError(t, c.Close())
+}
+
+// A plugin of a later version has structs with more fields, and refuses shorter ones.
+func TestLaterVersion(t *testing.T) {
+	p, err := pjrt.Load(build(t, "later.so", "-DFAKE_GROWN=24", "-DFAKE_MINOR=140"))
+	require.NoError(t, err)
+	require.NoError(t, everything(p))
 }

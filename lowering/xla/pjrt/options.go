@@ -1,5 +1,7 @@
 package pjrt
 
+import "strconv"
+
 // CompileOptions say for which devices a program is compiled. The zero value is one
 // device, the first one.
 type CompileOptions struct {
@@ -24,6 +26,9 @@ func (o CompileOptions) check(c *Client) error {
 	}
 	if o.Devices != nil && len(o.Devices) != replicas*partitions {
 		return bad(plural(len(o.Devices), "device")+" given, "+plural(replicas, "replica")+" of "+plural(partitions, "partition")+" need "+plural(replicas*partitions, "device"), "list one for each")
+	}
+	if n := replicas * partitions; n > len(c.devices) {
+		return bad(plural(replicas, "replica")+" of "+plural(partitions, "partition")+" need "+plural(n, "device")+", the client has "+strconv.Itoa(len(c.devices)), "ask for fewer, or make a client of more devices")
 	}
 	for _, id := range o.Devices {
 		if _, err := c.deviceByID(id); err != nil {

@@ -315,18 +315,18 @@ func TestEveryFunctionMayFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.fail(name, 13, "on demand")
-			err := everything(f)
+			err := everything(f.Plugin)
 			require.ErrorIs(t, err, pjrt.PluginFailed)
 			require.ErrorContains(t, err, name+" failed: internal: on demand")
 			f.settle(t)
-			require.NoError(t, everything(f))
+			require.NoError(t, everything(f.Plugin))
 		})
 	}
 }
 
 // everything makes a client, compiles, runs and reads.
-func everything(f *fake) (err error) {
-	c, err := f.NewClient()
+func everything(p *pjrt.Plugin) (err error) {
+	c, err := p.NewClient()
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (p *Plugin) start() error {
 		return diag.New(BadVersion, msg+", expected major version 0, minor version 40 or later, and "+strconv.Itoa(int(minTableSize))+" bytes").
 			WithHint("take a plugin that was built with a supported version of XLA")
 	}
-	if err := p.call(fnPluginInitialize, unsafe.Pointer(&head{size: unsafe.Sizeof(head{})})); err != nil {
+	if err := p.call(fnPluginInitialize, unsafe.Pointer(&objectArgs{head: head{size: unsafe.Sizeof(objectArgs{})}})); err != nil {
 		return err
 	}
 	if p.function(fnPluginAttributes) == 0 {
@@ -116,17 +116,17 @@ func (p *Plugin) call(f fn, args unsafe.Pointer) error {
 // The calls of the forms that many functions have.
 
 func (p *Plugin) onObject(f fn, object uintptr) error {
-	return p.call(f, unsafe.Pointer(&objectArgs{head: head{size: sizeObject}, object: object}))
+	return p.call(f, unsafe.Pointer(&objectArgs{head: head{size: unsafe.Sizeof(objectArgs{})}, object: object}))
 }
 
 func (p *Plugin) flagOf(f fn, object uintptr) (bool, error) {
-	a := &flagArgs{head: head{size: sizeFlag}, object: object}
+	a := &flagArgs{head: head{size: unsafe.Sizeof(flagArgs{})}, object: object}
 	err := p.call(f, unsafe.Pointer(a))
 	return a.flag != 0, err
 }
 
 func (p *Plugin) intOf(f fn, object uintptr) (int, error) {
-	a := &intArgs{head: head{size: sizeInt}, object: object}
+	a := &intArgs{head: head{size: unsafe.Sizeof(intArgs{})}, object: object}
 	err := p.call(f, unsafe.Pointer(a))
 	return int(a.n), err
 }

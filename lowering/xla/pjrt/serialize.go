@@ -1,7 +1,6 @@
 package pjrt
 
 import (
-	"cmp"
 	"slices"
 	"unsafe"
 
@@ -11,24 +10,18 @@ import (
 // Serialize returns the compiled program for Client.Load, in a form of the plugin's own. A
 // plugin that cannot fails with Unimplemented.
 func (e *Executable) Serialize() (data []byte, err error) {
-	if !e.enter() {
-		return nil, closed("executable")
-	}
-	defer e.leave()
-	p := e.client.plugin
-	inner, err := p.wordOf(fnLoadedGetExecutable, e.handle)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = cmp.Or(err, p.onObject(fnExecutableDestroy, inner)) }()
-	a := &serializeArgs{head: head{size: unsafe.Sizeof(serializeArgs{})}, executable: inner}
-	if err := p.call(fnExecutableSerialize, unsafe.Pointer(a)); err != nil {
-		return nil, err
-	}
-	if a.serialized != 0 && a.free != 0 {
-		defer dynlib.Call(a.free, a.serialized)
-	}
-	return slices.Clone(list[byte](a.data, a.n)), nil
+	err = e.inner(func(p *Plugin, inner uintptr) error {
+		a := &serializeArgs{head: head{size: unsafe.Sizeof(serializeArgs{})}, executable: inner}
+		if err := p.call(fnExecutableSerialize, unsafe.Pointer(a)); err != nil {
+			return err
+		}
+		if a.serialized != 0 && a.free != 0 {
+			defer dynlib.Call(a.free, a.serialized)
+		}
+		data = slices.Clone(list[byte](a.data, a.n))
+		return nil
+	})
+	return data, err
 }
 
 // Load makes an executable of what Serialize returned, with the same plugin and kind of
