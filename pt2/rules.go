@@ -1,0 +1,561 @@
+package pt2
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tracer/alias"
+)
+
+// rules are the operators that are imported, by their names in PyTorch without torch.ops.aten and the default
+// overload: add.Tensor, relu.
+var rules map[string]*rule
+
+func init() { // bodies of control flow need the table that they are in
+	rules = map[string]*rule{}
+	for _, t := range []map[string]rule{unaryRules, binaryRules, selectRules, castRules, reduceRules, linearRules, normRules, poolRules,
+		viewRules, moveRules, joinRules, indexRules, factoryRules, sizeRules, checkRules, controlRules, recurrentRules} {
+		for names, r := range t {
+			for _, name := range strings.Fields(names) {
+				if rules[name] != nil {
+					panic(diag.Bug("pt2: two rules for " + name))
+				}
+				rules[name] = &r
+			}
+		}
+	}
+}
+
+// Operators lists the operators that are imported: core ATen's and others that export leaves in a program, by
+// their names without torch.ops.aten and the default overload. An operator in place, relu_ for instance, is
+// imported where the one without the underscore is.
+func Operators() []string {
+	var names []string
+	for name := range rules {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ruleOf finds the rule of a target; write tells that its first result goes into its first argument.
+func ruleOf(target string) (r *rule, write bool, err *diag.Error) {
+	name, aten := strings.CutPrefix(target, "torch.ops.aten.")
+	if !aten {
+		name = strings.TrimPrefix(name, "torch.ops.")
+	}
+	name = strings.TrimSuffix(name, ".default")
+	if r := rules[name]; r != nil {
+		return r, false, nil
+	}
+	base, overload, _ := strings.Cut(name, ".")
+	if plain, ok := strings.CutSuffix(base, "_"); ok && aten && !strings.HasPrefix(base, "__") {
+		if overload != "" {
+			plain += "." + overload
+		}
+		if r := rules[plain]; r != nil && (r.build != nil || overwritten[plain]) {
+			return r, true, nil
+		}
+	}
+	if why := refusedOperators[base]; why != "" {
+		return nil, false, diag.New(CodeOperator, "operator "+quote(name)+" is not supported: "+why)
+	}
+	return nil, false, diag.New(CodeOperator, "operator "+quote(name)+" is not supported").
+		WithHint("export after run_decompositions(), which writes many operators as core ATen's, or export the model without it")
+}
+
+// refusedOperators are those that no rule will have, and why.
+var refusedOperators = map[string]string{
+	"rand": randomly, "randn": randomly, "randint": randomly, "randperm": randomly, "bernoulli": randomly, "multinomial": randomly,
+	"rand_like": randomly, "randn_like": randomly, "uniform": randomly, "normal_functional": randomly, "uniform_": randomly, "normal_": randomly,
+	"_fft_r2c": inComplex, "_fft_c2r": inComplex, "_fft_c2c": inComplex, "view_as_complex": inComplex, "view_as_real": inComplex, "stft": inComplex,
+}
+
+const (
+	randomly  = "its results are random; give random numbers as inputs"
+	inComplex = "it computes with complex numbers"
+)
+
+// overwritten are the operators with a rule of their own way whose result can go into their argument.
+var overwritten = map[string]bool{"copy": true, "detach": true, "dropout": true, "to": true}
+
+// write puts the first result into the memory of the first argument.
+func (c *call) write(outs []*value) []*value {
+	name := c.n.Inputs[0].Name
+	self := c.args[name]
+	if self == nil || self.ref == nil || len(outs) == 0 || outs[0].ref == nil {
+		panic(refuse(CodeProgram, "what it writes to is no tensor"))
+	}
+	if outs[0].ref == self.ref {
+		return []*value{{ref: self.ref}}
+	}
+	have := c.s.read(self).Type()
+	n := c.s.read(outs[0])
+	x := c.cast(have.DType(), n)
+	if t := x.Type(); t.Ranked() && have.Ranked() && !t.Dims().Equal(have.Dims()) {
+		x = c.do(std.Expand, std.ExpandAttrs{Shape: have.Dims()}, x)
+	}
+	pos := sourceOf(c.n.Meta.Stack)
+	if o, ok := self.ref.Storage.Of.(*origin); ok {
+		o.pos = pos
+	}
+	if err := self.ref.Write(recorder{c.s}, c.nodeOf(x), pos); err != nil {
+		e := err.(*diag.Error)
+		e.Code = CodeWrite
+		panic(e)
+	}
+	return append([]*value{{ref: self.ref}}, outs[1:]...)
+}
+
+// plain is an operator with the same arguments in order.
+func plain(args string, o *op.Op) rule {
+	return rule{args: args, build: func(c *call) []op.Value {
+		var in []op.Value
+		for _, word := range strings.Fields(args) {
+			name, _, _ := strings.Cut(word, "=")
+			in = append(in, c.opt(name))
+		}
+		return c.one(o, nil, in...)
+	}}
+}
+
+// unaryRules are operators of one tensor without settings.
+var unaryRules = map[string]rule{}
+
+func init() {
+	for name, o := range map[string]*op.Op{"abs absolute": std.Abs, "neg negative": std.Neg, "exp": std.Exp, "log": std.Log, "sqrt": std.Sqrt, "reciprocal": std.Reciprocal,
+		"floor": std.Floor, "ceil": std.Ceil, "round": std.Round, "trunc fix": std.Trunc, "sin": std.Sin, "cos": std.Cos, "tan": std.Tan,
+		"atan arctan": std.Atan, "asin arcsin": std.Asin, "acos arccos": std.Acos, "sinh": std.Sinh, "cosh": std.Cosh, "asinh": std.Asinh,
+		"acosh": std.Acosh, "atanh": std.Atanh, "tanh": std.Tanh, "sigmoid special_expit": std.Sigmoid, "relu": std.Relu, "erf special_erf": std.Erf,
+		"sign sgn": std.Sign, "isnan": std.Isnan, "isinf": std.Isinf, "isfinite": std.Isfinite, "logical_not": std.LogicalNot,
+		"bitwise_not": std.BitwiseNot, "expm1 special_expm1": std.Expm1, "log1p special_log1p": std.Log1p, "log2": std.Log2, "rsqrt": std.Rsqrt,
+		"square": std.Square, "silu": std.Silu, "mish": std.Mish, "relu6": std.Relu6, "hardswish": std.Hardswish, "hardsigmoid": std.Hardsigmoid,
+		"selu": std.Selu, "log_sigmoid": std.Logsigmoid, "linalg_inv inverse": std.Inverse, "det linalg_det": std.Det} {
+		unaryRules[name] = plain("self", o)
+	}
+	for name, r := range map[string]rule{
+		"log10": {args: "self", build: func(c *call) []op.Value {
+			return c.one(std.Mul, std.BinaryAttrs{Other: op.Float(0.43429448190325182765)}, c.do(std.Log, nil, c.x("self")))
+		}},
+		"exp2 special_exp2": {args: "self", build: func(c *call) []op.Value {
+			return c.one(std.Pow, std.ReversibleAttrs{Other: op.Float(2), Reverse: true}, c.x("self"))
+		}},
+		"frac": {args: "self", build: func(c *call) []op.Value {
+			return c.one(std.Sub, nil, c.x("self"), c.do(std.Trunc, nil, c.x("self")))
+		}},
+		"positive": {args: "self", build: func(c *call) []op.Value { return []op.Value{c.x("self")} }},
+	} {
+		unaryRules[name] = r
+	}
+}
+
+// attrsOf are the attributes of an operator of two operands with a number in place of the second.
+func attrsOf(o *op.Op, other op.Scalar) (any, bool) {
+	switch o {
+	case std.Add:
+		return std.AddAttrs{Other: other}, true
+	case std.Sub:
+		return std.SubAttrs{Other: other}, true
+	case std.Div:
+		return std.DivAttrs{Other: other}, true
+	case std.Pow, std.Fmod, std.Remainder, std.FloorDivide, std.BitwiseLeftShift, std.BitwiseRightShift:
+		return std.ReversibleAttrs{Other: other}, true
+	case std.LogicalAnd, std.LogicalOr, std.LogicalXor, std.Logaddexp:
+		return nil, false
+	}
+	return std.BinaryAttrs{Other: other}, true
+}
+
+// pair computes an operator of two operands, of which the second may be a number.
+func (c *call) pair(o *op.Op, x op.Value, second string) op.Value {
+	v := c.need(second)
+	if n, ok := v.known(); ok {
+		if attrs, has := attrsOf(o, n); has {
+			return c.do(o, attrs, x)
+		}
+	}
+	if v.ref != nil {
+		return c.do(o, nil, x, c.x(second))
+	}
+	return c.do(o, nil, x, c.weak(second, x.Type()))
+}
+
+func binary(o *op.Op) rule {
+	return rule{args: "self other", build: func(c *call) []op.Value { return []op.Value{c.pair(o, c.x("self"), "other")} }}
+}
+
+// binaryRules are operators of two operands that broadcast.
+var binaryRules = map[string]rule{
+	"mul.Tensor mul.Scalar multiply.Tensor multiply.Scalar":                                   binary(std.Mul),
+	"add.Tensor add.Scalar":                                                                   {args: "self other alpha=1", build: func(c *call) []op.Value { return c.scaled(std.Add) }},
+	"sub.Tensor sub.Scalar subtract.Tensor subtract.Scalar":                                   {args: "self other alpha=1", build: func(c *call) []op.Value { return c.scaled(std.Sub) }},
+	"rsub.Scalar rsub.Tensor":                                                                 {args: "self other alpha=1", build: reversedSub},
+	"div.Tensor div.Scalar true_divide.Tensor true_divide.Scalar divide.Tensor divide.Scalar": binary(std.Div),
+	"div.Tensor_mode div.Scalar_mode divide.Tensor_mode divide.Scalar_mode":                   {args: "self other rounding_mode=None", build: divideMode},
+	"floor_divide floor_divide.Scalar":                                                        binary(std.FloorDivide),
+	"remainder.Tensor remainder.Scalar":                                                       binary(std.Remainder),
+	"fmod.Tensor fmod.Scalar":                                                                 binary(std.Fmod),
+	"maximum max.other":                                                                       binary(std.Maximum),
+	"minimum min.other":                                                                       binary(std.Minimum),
+	"eq.Tensor eq.Scalar":                                                                     binary(std.Eq),
+	"ne.Tensor ne.Scalar not_equal.Tensor not_equal.Scalar":                                   binary(std.Ne),
+	"lt.Tensor lt.Scalar less.Tensor less.Scalar":                                             binary(std.Lt),
+	"le.Tensor le.Scalar less_equal.Tensor less_equal.Scalar":                                 binary(std.Le),
+	"gt.Tensor gt.Scalar greater.Tensor greater.Scalar":                                       binary(std.Gt),
+	"ge.Tensor ge.Scalar greater_equal.Tensor greater_equal.Scalar":                           binary(std.Ge),
+	"logical_and": binary(std.LogicalAnd), "logical_or": binary(std.LogicalOr), "logical_xor": binary(std.LogicalXor),
+	"bitwise_and.Tensor bitwise_and.Scalar __and__.Tensor __and__.Scalar":                              binary(std.BitwiseAnd),
+	"bitwise_or.Tensor bitwise_or.Scalar __or__.Tensor __or__.Scalar":                                  binary(std.BitwiseOr),
+	"bitwise_xor.Tensor bitwise_xor.Scalar __xor__.Tensor __xor__.Scalar":                              binary(std.BitwiseXor),
+	"bitwise_left_shift.Tensor bitwise_left_shift.Tensor_Scalar __lshift__.Tensor __lshift__.Scalar":   binary(std.BitwiseLeftShift),
+	"bitwise_right_shift.Tensor bitwise_right_shift.Tensor_Scalar __rshift__.Tensor __rshift__.Scalar": binary(std.BitwiseRightShift),
+	"logaddexp": binary(std.Logaddexp),
+	"pow.Tensor_Tensor pow.Tensor_Scalar": {args: "self exponent", build: func(c *call) []op.Value {
+		return []op.Value{c.pair(std.Pow, c.x("self"), "exponent")}
+	}},
+	"pow.Scalar": {args: "self exponent", build: func(c *call) []op.Value {
+		if n, ok := c.number("self"); ok {
+			return c.one(std.Pow, std.ReversibleAttrs{Other: n, Reverse: true}, c.x("exponent"))
+		}
+		return c.one(std.Pow, nil, c.weak("self", c.typ("exponent")), c.x("exponent"))
+	}},
+}
+
+// scaled is an operator whose second operand is multiplied by alpha first.
+func (c *call) scaled(o *op.Op) []op.Value {
+	alpha, known := c.number("alpha")
+	if !known {
+		panic(refuse(CodeValue, "argument alpha is not known"))
+	}
+	x := c.x("self")
+	if alpha.Float64() == 1 {
+		return []op.Value{c.pair(o, x, "other")}
+	}
+	if n, ok := c.need("other").known(); ok {
+		if o == std.Add {
+			return c.one(o, std.AddAttrs{Other: n, Alpha: alpha}, x)
+		}
+		return c.one(o, std.SubAttrs{Other: n, Alpha: alpha}, x)
+	}
+	if o == std.Add {
+		return c.one(o, std.AddAttrs{Alpha: alpha}, x, c.weak2("other", x.Type()))
+	}
+	return c.one(o, std.SubAttrs{Alpha: alpha}, x, c.weak2("other", x.Type()))
+}
+
+// weak2 is weak for what may be a tensor.
+func (c *call) weak2(name string, x shape.Type) op.Value {
+	if c.need(name).ref != nil {
+		return c.x(name)
+	}
+	return c.weak(name, x)
+}
+
+func reversedSub(c *call) []op.Value {
+	if a, ok := c.number("alpha"); !ok || a.Float64() != 1 {
+		panic(refuse(CodeArgument, "argument alpha is not supported"))
+	}
+	if n, ok := c.need("other").known(); ok {
+		return c.one(std.Sub, std.SubAttrs{Other: n, Reverse: true}, c.x("self"))
+	}
+	return c.one(std.Sub, nil, c.weak2("other", c.typ("self")), c.x("self"))
+}
+
+func divideMode(c *call) []op.Value {
+	a := std.DivAttrs{RoundingMode: c.text("rounding_mode", "")}
+	if n, ok := c.need("other").known(); ok {
+		a.Other = n
+		return c.one(std.Div, a, c.x("self"))
+	}
+	return c.one(std.Div, a, c.x("self"), c.weak2("other", c.typ("self")))
+}
+
+// selectRules are operators of each element that have settings or three operands.
+var selectRules = map[string]rule{
+	"clamp clip":                 {args: "self min=None max=None", build: clamp},
+	"clamp.Tensor clip.Tensor":   {args: "self min=None max=None", build: clamp},
+	"clamp_min clamp_min.Tensor": {args: "self min", build: func(c *call) []op.Value { return []op.Value{c.bounded("min", "")} }},
+	"clamp_max clamp_max.Tensor": {args: "self max", build: func(c *call) []op.Value { return []op.Value{c.bounded("", "max")} }},
+	"hardtanh":                   {args: "self min_val=-1 max_val=1", build: hardtanh},
+	"leaky_relu": {args: "self negative_slope=0.01", build: func(c *call) []op.Value {
+		return c.one(std.LeakyRelu, std.LeakyReluAttrs{NegativeSlope: c.float("negative_slope")}, c.x("self"))
+	}},
+	"elu":  {args: "self alpha=1 scale=1 input_scale=1", build: elu},
+	"celu": {args: "self alpha=1", build: func(c *call) []op.Value { return c.one(std.Celu, std.AlphaAttrs{Alpha: c.float("alpha")}, c.x("self")) }},
+	"gelu": {args: "self approximate=none", build: gelu},
+	"softplus": {args: "self beta=1 threshold=20", build: func(c *call) []op.Value {
+		return c.one(std.Softplus, std.SoftplusAttrs{Beta: c.float("beta"), Threshold: c.float("threshold")}, c.x("self"))
+	}},
+	"threshold": {args: "self threshold value", build: func(c *call) []op.Value {
+		return c.one(std.Threshold, std.ThresholdAttrs{Threshold: c.float("threshold"), Value: c.float("value")}, c.x("self"))
+	}},
+	"hardshrink": {args: "self lambd=0.5", build: shrink(false)},
+	"softshrink": {args: "self lambd=0.5", build: shrink(true)},
+	"glu":        {args: "self dim=-1", build: func(c *call) []op.Value { return c.one(std.Glu, std.DimAttrs{Dim: c.int("dim")}, c.x("self")) }},
+	"prelu":      plain("self weight", std.Prelu),
+	"_prelu_kernel": {args: "self weight", build: func(c *call) []op.Value {
+		x := c.x("self")
+		return c.one(std.Where, nil, c.do(std.Gt, std.BinaryAttrs{Other: op.Int(0)}, x), x, c.do(std.Mul, nil, c.x("weight"), x))
+	}},
+	"addcmul":                 {args: "self tensor1 tensor2 value=1", build: addc(std.Addcmul)},
+	"addcdiv":                 {args: "self tensor1 tensor2 value=1", build: addc(std.Addcdiv)},
+	"lerp.Scalar lerp.Tensor": {args: "self end weight", build: lerp},
+	"nan_to_num":              {args: "self nan=None posinf=None neginf=None", build: nanToNum},
+	"where.self where.ScalarOther where.ScalarSelf where.Scalar": {args: "condition self other", build: where},
+	"masked_fill.Scalar masked_fill.Tensor":                      {args: "self mask value", build: maskedFill},
+}
+
+func clamp(c *call) []op.Value {
+	switch {
+	case c.given("min") && c.given("max"):
+		return []op.Value{c.bounded("min", "max")}
+	case c.given("min"):
+		return []op.Value{c.bounded("min", "")}
+	case c.given("max"):
+		return []op.Value{c.bounded("", "max")}
+	}
+	panic(refuse(CodeProgram, "neither min nor max is there"))
+}
+
+// bounded clamps to arguments, of which one may have no name.
+func (c *call) bounded(low, high string) op.Value {
+	var a std.ClampAttrs
+	known := true
+	for name, to := range map[string]*op.Scalar{low: &a.Min, high: &a.Max} {
+		if name != "" {
+			n, ok := c.number(name)
+			*to, known = n, known && ok
+		}
+	}
+	x := c.x("self")
+	if known && !(low != "" && high != "" && a.Min.Float64() > a.Max.Float64()) && c.fitsKind(x, a.Min) && c.fitsKind(x, a.Max) {
+		return c.do(std.Clamp, a, x)
+	}
+	if low != "" {
+		x = c.pair(std.Maximum, x, low)
+	}
+	if high != "" {
+		x = c.pair(std.Minimum, x, high)
+	}
+	return x
+}
+
+// fitsKind reports whether a number leaves the element type of x as it is.
+func (c *call) fitsKind(x op.Value, n op.Scalar) bool {
+	return !n.Present() || n.Promote(x.Type().DType()) == x.Type().DType()
+}
+
+func hardtanh(c *call) []op.Value {
+	low, high := c.float("min_val"), c.float("max_val")
+	if low == 0 && high == 6 && c.typ("self").DType().IsFloat() {
+		return c.one(std.Relu6, nil, c.x("self"))
+	}
+	return c.one(std.Hardtanh, std.HardtanhAttrs{MinVal: low, MaxVal: high}, c.x("self"))
+}
+
+func elu(c *call) []op.Value {
+	alpha, scale := c.float("alpha"), c.float("scale")
+	if c.float("input_scale") != 1 {
+		panic(refuse(CodeArgument, "argument input_scale is not supported"))
+	}
+	v := c.do(std.Elu, std.AlphaAttrs{Alpha: alpha}, c.x("self"))
+	if scale != 1 {
+		v = c.do(std.Mul, std.BinaryAttrs{Other: op.Float(scale)}, v)
+	}
+	return []op.Value{v}
+}
+
+func gelu(c *call) []op.Value {
+	switch how := c.text("approximate", "none"); how {
+	case "none":
+		return c.one(std.Gelu, nil, c.x("self"))
+	case "tanh":
+		return c.one(std.Gelu, std.GeluAttrs{Approximate: "tanh"}, c.x("self"))
+	default:
+		panic(refuse(CodeArgument, "argument approximate is "+quote(how)+", expected none or tanh"))
+	}
+}
+
+// shrink makes what is no further from 0 than lambd 0, and moves the rest towards it where soft.
+func shrink(soft bool) func(c *call) []op.Value {
+	return func(c *call) []op.Value {
+		x, l := c.x("self"), c.float("lambd")
+		v := c.do(std.Mul, std.BinaryAttrs{Other: op.Int(0)}, x) // NaN stays
+		high, low := x, x
+		if soft {
+			high, low = c.do(std.Sub, std.SubAttrs{Other: op.Float(l)}, x), c.do(std.Add, std.AddAttrs{Other: op.Float(l)}, x)
+		}
+		v = c.do(std.Where, nil, c.do(std.Lt, std.BinaryAttrs{Other: op.Float(-l)}, x), low, v)
+		return c.one(std.Where, nil, c.do(std.Gt, std.BinaryAttrs{Other: op.Float(l)}, x), high, v)
+	}
+}
+
+func addc(o *op.Op) func(c *call) []op.Value {
+	return func(c *call) []op.Value {
+		n, ok := c.number("value")
+		if !ok {
+			panic(refuse(CodeValue, "argument value is not known"))
+		}
+		if n.Float64() == 1 {
+			n = op.Scalar{}
+		}
+		return c.one(o, std.AddcAttrs{Value: n}, c.x("self"), c.x("tensor1"), c.x("tensor2"))
+	}
+}
+
+func lerp(c *call) []op.Value {
+	if n, ok := c.number("weight"); ok {
+		return c.one(std.Lerp, std.LerpAttrs{Weight: n}, c.x("self"), c.x("end"))
+	}
+	return c.one(std.Lerp, nil, c.x("self"), c.x("end"), c.weak2("weight", c.typ("self")))
+}
+
+func nanToNum(c *call) []op.Value {
+	var a std.NanToNumAttrs
+	for name, to := range map[string]*op.Scalar{"nan": &a.Nan, "posinf": &a.Posinf, "neginf": &a.Neginf} {
+		if c.given(name) {
+			*to = op.Float(c.float(name))
+		}
+	}
+	return c.one(std.NanToNum, a, c.x("self"))
+}
+
+func where(c *call) []op.Value {
+	cond := c.x("condition")
+	if cond.Type().DType() != array.Bool {
+		cond = c.do(std.Ne, std.BinaryAttrs{Other: op.Int(0)}, cond)
+	}
+	x, y := c.need("self"), c.need("other")
+	if n, ok := y.known(); ok && x.ref != nil {
+		return c.one(std.Where, std.WhereAttrs{Other: n}, cond, c.x("self"))
+	}
+	if n, ok := x.known(); ok && y.ref != nil {
+		return c.one(std.Where, std.WhereAttrs{Other: n}, c.do(std.LogicalNot, nil, cond), c.x("other"))
+	}
+	if x.ref == nil && y.ref == nil {
+		return c.one(std.Where, nil, cond, c.x("self"), c.x("other"))
+	}
+	return c.one(std.Where, nil, cond, c.weak2("self", c.typ("other")), c.weak2("other", c.typ("self")))
+}
+
+func maskedFill(c *call) []op.Value {
+	mask, x := c.x("mask"), c.x("self")
+	if n, ok := c.need("value").known(); ok && mask.Type().DType() == array.Bool {
+		return c.one(std.MaskedFill, std.MaskedFillAttrs{Value: n}, x, mask)
+	}
+	v := c.cast(x.Type().DType(), c.x("value"))
+	return c.one(std.Where, nil, mask, v, x)
+}
+
+// castRules are operators that give elements another type, copy them, or leave them as they are.
+var castRules = map[string]rule{
+	"_to_copy":         {args: "self dtype=None | layout device pin_memory non_blocking memory_format", build: toCopy},
+	"to.dtype":         {args: "self dtype copy=False | non_blocking memory_format", run: to},
+	"to.device":        {args: "self dtype copy=False | device non_blocking memory_format", run: to},
+	"to.dtype_layout":  {args: "self dtype=None copy=False | layout device pin_memory non_blocking memory_format", run: to},
+	"to.other type_as": {args: "self other copy=False | non_blocking memory_format", run: to},
+	"alias detach lift lift_fresh resolve_conj resolve_neg": {args: "self", run: same},
+	"contiguous": {args: "self | memory_format", run: contiguous},
+	"clone lift_fresh_copy detach_copy alias_copy": {args: "self | memory_format", build: copied},
+	"copy":                                  {args: "self src | non_blocking", build: overwrite},
+	"fill.Scalar fill.Tensor":               {args: "self value", build: fill},
+	"zero":                                  {args: "self", build: func(c *call) []op.Value { return c.one(std.ZerosLike, nil, c.x("self")) }},
+	"dropout feature_dropout alpha_dropout": {args: "input p train", run: dropout},
+	"native_dropout":                        {args: "input p train", build: nativeDropout},
+	"view.dtype": {args: "self dtype", build: func(c *call) []op.Value {
+		return c.one(std.Bitcast, std.BitcastAttrs{DType: c.dtype("dtype", array.Invalid)}, c.x("self"))
+	}},
+}
+
+func toCopy(c *call) []op.Value {
+	x := c.x("self")
+	d := c.dtype("dtype", array.Invalid)
+	if d == array.Invalid || d == x.Type().DType() {
+		return c.one(std.Clone, nil, x)
+	}
+	return []op.Value{c.cast(d, x)}
+}
+
+// to gives the tensor itself where it has the type.
+func to(c *call) []*value {
+	self := c.need("self")
+	var d array.DType
+	if _, ok := c.def["other"]; ok {
+		d = c.typ("other").DType()
+	} else {
+		d = c.dtype("dtype", array.Invalid)
+	}
+	x := c.x("self")
+	if d == array.Invalid || d == x.Type().DType() {
+		if c.bool("copy") {
+			return []*value{fresh(c.nodeOf(c.do(std.Clone, nil, x)))}
+		}
+		return []*value{{ref: self.ref}}
+	}
+	return []*value{fresh(c.nodeOf(c.cast(d, x)))}
+}
+
+func same(c *call) []*value {
+	v := *c.need("self")
+	return []*value{&v}
+}
+
+// contiguous copies what does not lie in order, as far as that is known; the values are the same.
+func contiguous(c *call) []*value {
+	self := c.need("self")
+	if self.ref == nil {
+		return same(c)
+	}
+	if self.ref.IsWhole() && !self.ref.Storage.Loose {
+		return []*value{{ref: self.ref}}
+	}
+	n := c.nodeOf(c.do(std.Clone, nil, c.x("self")))
+	v := fresh(n)
+	alias.Maybe(self.ref.Storage, v.ref.Storage)
+	return []*value{v}
+}
+
+func copied(c *call) []op.Value { return c.one(std.Clone, nil, c.x("self")) }
+
+// overwrite is src in place of self, whose type and sizes it takes.
+func overwrite(c *call) []op.Value {
+	self := c.typ("self")
+	x := c.cast(self.DType(), c.x("src"))
+	if !x.Type().Dims().Equal(self.Dims()) {
+		x = c.do(std.Expand, std.ExpandAttrs{Shape: self.Dims()}, x)
+	}
+	if c.need("src").ref != nil && x == op.Value(c.tensor("src")) {
+		x = c.do(std.Clone, nil, x)
+	}
+	return []op.Value{x}
+}
+
+func fill(c *call) []op.Value {
+	x := c.x("self")
+	if n, ok := c.need("value").known(); ok {
+		return c.one(std.FullLike, std.FullLikeAttrs{Value: n}, x)
+	}
+	return c.one(std.Expand, std.ExpandAttrs{Shape: x.Type().Dims()}, c.cast(x.Type().DType(), c.x("value")))
+}
+
+// dropout is the identity where a model runs.
+func dropout(c *call) []*value {
+	if c.bool("train") && c.float("p") != 0 {
+		panic(training)
+	}
+	return []*value{{ref: c.need("input").ref}}
+}
+
+var training = refuse(CodeArgument, "the operator is that of training, which is random").WithHint("export model.eval()")
+
+func nativeDropout(c *call) []op.Value {
+	if c.given("train") && c.bool("train") && c.float("p") != 0 {
+		panic(training)
+	}
+	return []op.Value{c.x("input"), c.do(std.OnesLike, std.LikeAttrs{DType: array.Bool}, c.x("input"))}
+}
