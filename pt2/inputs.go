@@ -310,7 +310,11 @@ func (im *importer) guards() {
 	for _, text := range im.prog.Guards {
 		im.caughtFail("", func() {
 			p := &guardParser{text: text, size: func(path string, axis int) shape.Dim {
-				v := im.top.values[places[path]]
+				name, ok := places[path]
+				if !ok {
+					name = joined(path)
+				}
+				v := im.top.values[name]
 				if v == nil || v.ref == nil {
 					return shape.Unknown
 				}
@@ -326,4 +330,10 @@ func (im *importer) guards() {
 			im.require(r, "a size of the inputs")
 		})
 	}
+}
+
+// joined is the name that PyTorch gives the input at a path: L['args'][1]['a'] is args_1_a.
+func joined(path string) string {
+	words := strings.FieldsFunc(strings.TrimPrefix(path, "L"), func(r rune) bool { return strings.ContainsRune("[]'.", r) })
+	return strings.TrimPrefix(strings.Join(words, "_"), "kwargs_")
 }

@@ -125,9 +125,10 @@ func plain(args string, o *op.Op) rule {
 }
 
 // unaryRules are operators of one tensor without settings.
-var unaryRules = map[string]rule{}
+var unaryRules = unary()
 
-func init() {
+func unary() map[string]rule {
+	list := map[string]rule{}
 	for name, o := range map[string]*op.Op{"abs absolute": std.Abs, "neg negative": std.Neg, "exp": std.Exp, "log": std.Log, "sqrt": std.Sqrt, "reciprocal": std.Reciprocal,
 		"floor": std.Floor, "ceil": std.Ceil, "round": std.Round, "trunc fix": std.Trunc, "sin": std.Sin, "cos": std.Cos, "tan": std.Tan,
 		"atan arctan": std.Atan, "asin arcsin": std.Asin, "acos arccos": std.Acos, "sinh": std.Sinh, "cosh": std.Cosh, "asinh": std.Asinh,
@@ -136,7 +137,7 @@ func init() {
 		"bitwise_not": std.BitwiseNot, "expm1 special_expm1": std.Expm1, "log1p special_log1p": std.Log1p, "log2": std.Log2, "rsqrt": std.Rsqrt,
 		"square": std.Square, "silu": std.Silu, "mish": std.Mish, "relu6": std.Relu6, "hardswish": std.Hardswish, "hardsigmoid": std.Hardsigmoid,
 		"selu": std.Selu, "log_sigmoid": std.Logsigmoid, "linalg_inv inverse": std.Inverse, "det linalg_det": std.Det} {
-		unaryRules[name] = plain("self", o)
+		list[name] = plain("self", o)
 	}
 	for name, r := range map[string]rule{
 		"log10": {args: "self", build: func(c *call) []op.Value {
@@ -150,8 +151,9 @@ func init() {
 		}},
 		"positive": {args: "self", build: func(c *call) []op.Value { return []op.Value{c.x("self")} }},
 	} {
-		unaryRules[name] = r
+		list[name] = r
 	}
+	return list
 }
 
 // attrsOf are the attributes of an operator of two operands with a number in place of the second.

@@ -139,11 +139,11 @@ func (c *call) floatRange(start, end, step *value) []op.Value {
 // checkRules are operators that check and compute nothing. What they say of sizes is a guard of the graph; what
 // they say of values is not checked in a run.
 var checkRules = map[string]rule{
-	"_assert_tensor_metadata":                                      {args: " | a self size stride dtype device layout", run: nothing},
-	"_assert_async.msg _assert_async": {args: " | self assert_msg dep_token", run: nothing},
-	"_functional_assert_async.msg":                                 {args: " | self assert_msg dep_token", run: nothing},
-	"_assert_scalar":                                               {args: "self assert_msg", run: assertScalar},
-	"sym_constrain_range_for_size sym_constrain_range":             {args: " | size min max", run: nothing},
+	"_assert_tensor_metadata":                          {args: " | a self size stride dtype device layout", run: nothing},
+	"_assert_async.msg _assert_async":                  {args: " | self assert_msg dep_token", run: nothing},
+	"_functional_assert_async.msg":                     {args: " | self assert_msg dep_token", run: nothing},
+	"_assert_scalar":                                   {args: "self assert_msg", run: assertScalar},
+	"sym_constrain_range_for_size sym_constrain_range": {args: " | size min max", run: nothing},
 	"_check": {args: " | cond message", run: nothing},
 }
 

@@ -1,0 +1,133 @@
+package pt2_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/onnx"
+	"github.com/gofx-dev/gofx/pt2"
+)
+
+// programs are what testdata/nets.py exported: archives with the inputs of a few calls, one after the
+// other, and what PyTorch computed.
+const programs = "testdata"
+
+// sample is a call of a program.
+type sample struct{ in, out []*array.Array }
+
+// samplesOf reads the calls of a program.
+func samplesOf(path string) (list []sample, err error) {
+	name := strings.TrimSuffix(strings.TrimSuffix(path, ".pt2"), ".core")
+	for k := 0; ; k++ {
+		z, err := npy.OpenArchive(fmt.Sprintf("%s.%d.npz", name, k))
+		if errors.Is(err, os.ErrNotExist) && k > 0 {
+			return list, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		var s sample
+		for what, to := range map[string]*[]*array.Array{"in": &s.in, "out": &s.out} {
+			for i := 0; slices.Contains(z.Names(), fmt.Sprint(what, i)); i++ {
+				a, err := z.Get(fmt.Sprint(what, i))
+				if err != nil {
+					return nil, err
+				}
+				*to = append(*to, a)
+			}
+		}
+		list = append(list, s)
+	}
+}
+
+// agrees compares results with PyTorch's: within 1e-4 of the expected element, and of the largest one.
+func agrees(got, want []*array.Array) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%d results, expected %d", len(got), len(want))
+	}
+	for i, w := range want {
+		largest := 0.0
+		for e := range w.Len() {
+			if v := math.Abs(array.Float64At(w, e)); !math.IsInf(v, 0) {
+				largest = max(largest, v)
+			}
+		}
+		s := onnx.Sample{Outputs: want[i : i+1]}
+		if _, err := s.Check(got[i:i+1], onnx.Tolerance{Rel: 1e-4, Abs: 1e-4 * min(largest, 1)}); err != nil {
+			return fmt.Errorf("result %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// tryProgram imports an archive and compares the interpreter and the plan with PyTorch.
+func tryProgram(path string) error {
+	f, err := pt2.Read(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	samples, err := samplesOf(path)
+	if err != nil {
+		return err
+	}
+	m, err := f.Import(pt2.Options{})
+	if err != nil {
+		return err
+	}
+	gm := fx.NewGraphModule(graph.Clone(m))
+	for k, s := range samples {
+		got, err := gm.RunArrays(context.Background(), s.in)
+		if err == nil {
+			err = agrees(got, s.out)
+		}
+		if err != nil {
+			return fmt.Errorf("interp, call %d: %w", k, err)
+		}
+	}
+	exe, err := cpu.Compile(graph.Clone(m), lowering.Options{})
+	if err != nil {
+		return err
+	}
+	defer exe.Close()
+	for k, s := range samples {
+		got, err := exe.Run(context.Background(), s.in)
+		if err == nil {
+			err = agrees(got, s.out)
+		}
+		if err != nil {
+			return fmt.Errorf("plan, call %d: %w", k, err)
+		}
+	}
+	return nil
+}
+
+func TestPrograms(t *testing.T) {
+	dir := programs
+	if d := os.Getenv("GOFX_PT2"); d != "" {
+		dir = d
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.pt2"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, path := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".pt2"), func(t *testing.T) {
+			require.NoError(t, tryProgram(path))
+		})
+	}
+}
