@@ -3,7 +3,6 @@ package pt2
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -11,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/internal/mapfile"
 	"github.com/gofx-dev/gofx/internal/ziparc"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // File is an archive: a program with its weights.
@@ -43,9 +43,6 @@ func Read(path string) (*File, error) {
 // Close gives back the memory of a file that Read mapped. Nothing may use the File any more, nor its graphs,
 // whose weights lie there.
 func (f *File) Close() error { return f.mem.Close() }
-
-// Is reports whether a file begins as archives do and has the ending .pt2.
-func Is(path string) bool { return strings.HasSuffix(path, ".pt2") }
 
 // Parse reads an archive from memory, which graphs share. The error is a *diag.Error or a diag.List.
 func Parse(b []byte, name string) (*File, error) {
@@ -345,9 +342,37 @@ func (f *File) Outputs() []string {
 // get reads a weight or constant.
 func (f *File) get(in input) (*array.Array, error) {
 	for _, src := range []*torchpt.File{f.weights, f.constants} {
-		if slices.Contains(src.Names(), in.target) {
+		if _, _, ok := src.Type(in.target); ok {
 			return src.Get(in.target)
 		}
 	}
 	return nil, diag.New(CodeProgram, "the archive has no tensor "+quote(in.target)+", expected one in data/weights or data/constants")
+}
+
+// InputTypes are the types of Inputs as the file says them: sizes that it leaves open are letters or unknown.
+func (f *File) InputTypes() []shape.Type {
+	var types []shape.Type
+	symbol := func(name string) shape.Dim {
+		if shape.ValidSymbol(name) {
+			return shape.Sym(name)
+		}
+		return shape.Unknown
+	}
+	for _, in := range f.inputs {
+		if in.kind != userInput || in.name == "" {
+			continue
+		}
+		m, ok := f.prog.Module.Graph.Tensors[in.name]
+		if !ok {
+			types = append(types, shape.TensorType(array.I64, shape.Dims{}))
+			continue
+		}
+		dims := make([]shape.Dim, len(m.Sizes))
+		for i, s := range m.Sizes {
+			dims[i] = dimOf(s, symbol)
+		}
+		d, _ := torchpt.ScalarType(m.DType)
+		types = append(types, shape.TensorType(d, shape.Of(dims...)))
+	}
+	return types
 }

@@ -15,9 +15,13 @@ type guardParser struct {
 	text  string
 	at    int
 	depth int
+	mods  []remainder
 	// size is a size of what Python calls by a path from L; Unknown where there is none.
 	size func(path string, axis int) shape.Dim
 }
+
+// remainder is what a % b became: that it is 0 says that a is a multiple of b.
+type remainder struct{ value, a, b shape.Dim }
 
 // stuck ends a guard that cannot be read.
 type stuck struct{ what string }
@@ -39,6 +43,9 @@ func (p *guardParser) relation() (rel shape.Relation, err *diag.Error) {
 	b := p.sum()
 	if p.skip(); p.at != len(p.text) {
 		panic(stuck{quote(p.text[p.at:]) + " is left"})
+	}
+	if n := len(p.mods); word == "==" && b.Is(0) && n > 0 && a.Equal(p.mods[n-1].value) {
+		return shape.Multiple(p.mods[n-1].a, p.mods[n-1].b), nil
 	}
 	return compare(word, a, b), nil
 }
@@ -114,7 +121,11 @@ func (p *guardParser) product() shape.Dim {
 		case "//":
 			f = shape.Dim.FloorDiv
 		case "%":
-			f = func(a, b shape.Dim) shape.Dim { return a.Sub(a.FloorDiv(b).Mul(b)) }
+			f = func(a, b shape.Dim) shape.Dim {
+				v := a.Sub(a.FloorDiv(b).Mul(b))
+				p.mods = append(p.mods, remainder{v, a, b})
+				return v
+			}
 		default:
 			return v
 		}

@@ -176,7 +176,7 @@ func (im *importer) axes(name string, m tensorMeta, given []shape.Dim) (dims []s
 		if given != nil && !given[i].IsUnknown() {
 			dims[i] = given[i]
 			if want := dimOf(sz, im.symbol); !want.IsUnknown() {
-				im.require(shape.Equality(want, given[i]), "size "+strconv.Itoa(i)+" of the type given")
+				im.require(shape.Equality(want, given[i]), exprText(sz)+" == "+given[i].String())
 			} else {
 				im.solve(sz, given[i])
 			}
@@ -220,9 +220,9 @@ func (im *importer) solve(sz symbolic, axis shape.Dim) {
 		if ok && k > 0 && at(1000).Equal(c.Add(shape.Const(1000*k))) {
 			rest := axis.Sub(c)
 			im.env[unknown] = rest.FloorDivInt(k)
-			im.require(shape.AtLeast(rest, zero), "the size of an input")
+			im.require(shape.AtLeast(rest, zero), exprText(sz))
 			if k > 1 {
-				im.require(shape.Multiple(rest, shape.Const(k)), "the size of an input")
+				im.require(shape.Multiple(rest, shape.Const(k)), exprText(sz))
 			}
 			return
 		}
@@ -238,19 +238,17 @@ func exprText(s symbolic) string {
 	return s.Expr.Text
 }
 
-// require enters a relation that the graph relies on; it is an error where no sizes have it.
-func (im *importer) require(r shape.Relation, what string) {
-	switch r.Truth() {
-	case shape.True:
-	case shape.False:
-		panic(refuse(CodeInput, what+" does not fit the program, which needs "+r.String()).WithHint("give other sizes, or export the program for these"))
-	default:
-		if err := im.mod.Graph.Assume(r, nil); err != nil {
-			var l diag.List
-			l.Add(err)
-			panic(refuse(CodeInput, what+" does not fit the program: "+l[0].Msg))
-		}
+// require enters a relation that the graph relies on; it is an error where no sizes have it. want says the
+// relation as the file does.
+func (im *importer) require(r shape.Relation, want string) {
+	if r.Truth() == shape.True {
+		return
 	}
+	if r.Truth() != shape.False && im.mod.Graph.Assume(r, nil) == nil {
+		return
+	}
+	panic(refuse(CodeInput, "the program needs "+quote(want)+", which the sizes of its inputs do not have").
+		WithHint("give other sizes, or export the program for these"))
 }
 
 // fixed enters a value that no tensor is and that the program was exported for.
@@ -273,12 +271,11 @@ func (im *importer) ranges() {
 		}
 		r := im.prog.Ranges[name]
 		im.caughtFail("", func() {
-			what := "the size " + name
 			if n, ok := bound(r.Min); ok && n > 2 {
-				im.require(shape.AtLeast(d, shape.Const(n)), what)
+				im.require(shape.AtLeast(d, shape.Const(n)), name+" >= "+strconv.Itoa(n))
 			}
 			if n, ok := bound(r.Max); ok && n < wide {
-				im.require(shape.AtLeast(shape.Const(n), d), what)
+				im.require(shape.AtLeast(shape.Const(n), d), name+" <= "+strconv.Itoa(n))
 			}
 		})
 	}
@@ -327,7 +324,7 @@ func (im *importer) guards() {
 			if err != nil {
 				panic(err)
 			}
-			im.require(r, "a size of the inputs")
+			im.require(r, text)
 		})
 	}
 }

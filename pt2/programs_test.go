@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/pyenv"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/onnx"
@@ -118,11 +120,7 @@ func tryProgram(path string) error {
 }
 
 func TestPrograms(t *testing.T) {
-	dir := programs
-	if d := os.Getenv("GOFX_PT2"); d != "" {
-		dir = d
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.pt2"))
+	files, err := filepath.Glob(filepath.Join(programs, "*.pt2"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, path := range files {
@@ -130,4 +128,70 @@ func TestPrograms(t *testing.T) {
 			require.NoError(t, tryProgram(path))
 		})
 	}
+}
+
+// TestExported exports networks and compares them with PyTorch, and with their export to ONNX by PyTorch:
+// those of torchvision and transformers, too. GOFX_PT2 names some, with commas between.
+func TestExported(t *testing.T) {
+	names := strings.FieldsFunc(os.Getenv("GOFX_PT2"), func(r rune) bool { return r == ',' })
+	if len(names) == 0 && os.Getenv("GOFX_NIGHTLY") == "" {
+		t.Skip("exporting takes minutes; GOFX_NIGHTLY=1 does it")
+	}
+	python := pyenv.Need(t, "torch", "torchvision", "transformers", "onnxscript")
+	run := func(args ...string) ([]byte, error) {
+		return exec.Command(python, append([]string{"testdata/nets.py"}, args...)...).CombinedOutput()
+	}
+	list, err := run("--list")
+	require.NoError(t, err, "%s", list)
+	for line := range strings.Lines(string(list)) {
+		group, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if len(names) > 0 && !slices.Contains(names, name) && !slices.Contains(names, group) {
+			continue
+		}
+		t.Run(group+"/"+name, func(t *testing.T) {
+			dir := t.TempDir()
+			out, err := run(dir, name)
+			require.NoError(t, err, "%s", out)
+			t.Logf("%s", out)
+			path := filepath.Join(dir, name)
+			require.NoError(t, tryProgram(path+".pt2"))
+			if _, err := os.Stat(path + ".core.pt2"); err == nil {
+				require.NoError(t, tryProgram(path+".core.pt2"))
+			}
+			if group == "small" {
+				return // whose state and lists ONNX does not have
+			}
+			out, err = run("--onnx", dir, name)
+			require.NoError(t, err, "%s", out)
+			require.NoError(t, tryONNX(path))
+		})
+	}
+}
+
+// tryONNX compares the same network's model in ONNX's format with what PyTorch computed.
+func tryONNX(path string) error {
+	f, err := onnx.Read(path + ".onnx")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	samples, err := samplesOf(path)
+	if err != nil {
+		return err
+	}
+	m, err := f.Import(onnx.Options{})
+	if err != nil {
+		return err
+	}
+	gm := fx.NewGraphModule(m)
+	for k, s := range samples {
+		got, err := gm.RunArrays(context.Background(), s.in)
+		if err == nil {
+			err = agrees(got, s.out)
+		}
+		if err != nil {
+			return fmt.Errorf("onnx, call %d: %w", k, err)
+		}
+	}
+	return nil
 }

@@ -110,10 +110,18 @@ func arange(c *call) []op.Value {
 	}
 	from := c.s.sizeOf(start)
 	if n, ok := from.Int(); ok {
-		return c.one(std.Arange, std.ArangeAttrs{Start: n, End: c.s.sizeOf(end), Step: by, DType: d})
+		return c.one(std.Arange, std.ArangeAttrs{Start: n, End: c.s.sizeOf(end), Step: unlessOne(by), DType: d})
 	}
-	v := c.do(std.Arange, std.ArangeAttrs{End: c.s.sizeOf(end).Sub(from), Step: by})
+	v := c.do(std.Arange, std.ArangeAttrs{End: c.s.sizeOf(end).Sub(from), Step: unlessOne(by)})
 	return []op.Value{c.cast(d, c.do(std.Add, nil, v, c.s.scalar(start)))}
+}
+
+// unlessOne is a step as attributes have it, where 0 stands for 1.
+func unlessOne(step int) int {
+	if step == 1 {
+		return 0
+	}
+	return step
 }
 
 // floatRange is arange of floats, which PyTorch computes in f64.
@@ -162,7 +170,7 @@ func assertScalar(c *call) []*value {
 		if c.s.outer != nil || c.im.isLate(r.A) || c.im.isLate(r.B) {
 			continue
 		}
-		c.im.require(r, "a size of the inputs")
+		c.im.require(r, r.String())
 	}
 	return nil
 }
@@ -222,12 +230,50 @@ func arithmetic(f func(a, b shape.Dim) shape.Dim, o *op.Op) rule {
 				return []*value{sizeValue(d)}
 			}
 		}
-		x, y := c.x("a"), c.x("b")
-		if _, _, ok := c.numbers(); ok {
-			x, y = c.cast(array.F64, x), c.cast(array.F64, y)
+		if x, y, ok := c.numbers(); ok {
+			return []*value{{number: op.Float(onFloats(o, x, y))}}
 		}
-		return []*value{{node: c.nodeOf(c.do(o, nil, x, y))}}
+		return []*value{{node: c.nodeOf(c.computed(o))}}
 	}}
+}
+
+// computed is an operator on both arguments; floats are of 64 bits, as Python's are.
+func (c *call) computed(o *op.Op) op.Value {
+	x := c.x("a")
+	if n, ok := c.number("b"); ok {
+		if n.IsFloat() {
+			x = c.cast(array.F64, x)
+		}
+		if attrs, has := attrsOf(o, n); has {
+			return c.do(o, attrs, x)
+		}
+	}
+	y := c.x("b")
+	if x.Type().DType().IsFloat() || y.Type().DType().IsFloat() {
+		x, y = c.cast(array.F64, x), c.cast(array.F64, y)
+	}
+	return c.do(o, nil, x, y)
+}
+
+// onFloats computes an operator on two numbers.
+func onFloats(o *op.Op, x, y float64) float64 {
+	switch o {
+	case std.Add:
+		return x + y
+	case std.Sub:
+		return x - y
+	case std.Mul:
+		return x * y
+	case std.FloorDivide:
+		return math.Floor(x / y)
+	case std.Remainder:
+		return x - math.Floor(x/y)*y
+	case std.Pow:
+		return math.Pow(x, y)
+	case std.Maximum:
+		return max(x, y)
+	}
+	return min(x, y)
 }
 
 func trueDivide(c *call) []*value {
@@ -236,7 +282,11 @@ func trueDivide(c *call) []*value {
 	if known1 && known2 {
 		return []*value{{number: op.Float(a.Float64() / b.Float64())}}
 	}
-	return []*value{{node: c.nodeOf(c.do(std.Div, nil, c.cast(array.F64, c.x("a")), c.cast(array.F64, c.x("b"))))}}
+	x := c.cast(array.F64, c.x("a"))
+	if known2 {
+		return []*value{{node: c.nodeOf(c.do(std.Div, std.DivAttrs{Other: op.Float(b.Float64())}, x))}}
+	}
+	return []*value{{node: c.nodeOf(c.do(std.Div, nil, x, c.cast(array.F64, c.x("b"))))}}
 }
 
 // unary computes on a size, a number or a value.
@@ -301,8 +351,27 @@ func relation(word string, o *op.Op) rule {
 		if a.size != nil && b.size != nil {
 			return []*value{truth(compare(word, *a.size, *b.size))}
 		}
-		return []*value{{node: c.nodeOf(c.do(o, nil, c.x("a"), c.x("b")))}}
+		if x, y, ok := c.numbers(); ok {
+			return []*value{{number: op.BoolScalar(compareFloats(word, x, y))}}
+		}
+		return []*value{{node: c.nodeOf(c.computed(o))}}
 	}}
+}
+
+func compareFloats(word string, x, y float64) bool {
+	switch word {
+	case "==":
+		return x == y
+	case "!=":
+		return x != y
+	case "<":
+		return x < y
+	case "<=":
+		return x <= y
+	case ">":
+		return x > y
+	}
+	return x >= y
 }
 
 func symNot(c *call) []*value {

@@ -242,7 +242,7 @@ func sliced(c *call) []*value {
 	_, from := start.Int()
 	_, to := stop.Int()
 	if number && from && to {
-		return c.viewed(c.need("self"), true, std.Slice, std.SliceAttrs{Dim: axis, Start: start, Stop: stop, Step: step})
+		return c.viewed(c.need("self"), true, std.Slice, std.SliceAttrs{Dim: axis, Start: start, Stop: stop, Step: unlessOne(step)})
 	}
 	if !size.IsUnknown() && !c.im.isLate(size) && !c.im.isLate(start) && !c.im.isLate(stop) {
 		a, b := bound2(start, size), size
@@ -253,7 +253,7 @@ func sliced(c *call) []*value {
 			if shape.AtLeast(b, a).Truth() != shape.True {
 				b = b.Max(a)
 			}
-			return c.viewed(c.need("self"), true, std.Slice, std.SliceAttrs{Dim: axis, Start: a, Stop: b, Step: step})
+			return c.viewed(c.need("self"), true, std.Slice, std.SliceAttrs{Dim: axis, Start: a, Stop: b, Step: unlessOne(step)})
 		}
 	}
 	return []*value{c.maybe(c.stretch(x, axis, c.bound("start", zero), c.bound("end", std.End), step))}
@@ -480,7 +480,7 @@ func sliceScatter(c *call) []op.Value {
 			stop = c.dim("end")
 		}
 	}
-	a := std.SliceAttrs{Dim: axis, Start: bound2(start, size), Stop: bound2(stop, size), Step: c.int("step")}
+	a := std.SliceAttrs{Dim: axis, Start: bound2(start, size), Stop: bound2(stop, size), Step: unlessOne(c.int("step"))}
 	if a.Start.IsUnknown() || a.Stop.IsUnknown() || c.im.isLate(a.Start) || c.im.isLate(a.Stop) {
 		panic(refuse(CodeValue, "where it writes follows from values"))
 	}

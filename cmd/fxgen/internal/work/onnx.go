@@ -40,7 +40,7 @@ func (s *Source) imported(j *Job) (*Source, error) {
 	}
 	c := *s
 	s = &c
-	if s.types, err = typesOf(s.onnx, j); err != nil {
+	if s.types, err = typesOf(s.onnx.Describe().Inputs, s.onnx.Targets(), j); err != nil {
 		return nil, err
 	}
 	o := onnx.Options{Inputs: s.types, Values: map[string]*array.Array{}, Sizes: j.sizes()}
@@ -72,9 +72,8 @@ func (s *Source) imported(j *Job) (*Source, error) {
 
 // typesOf are the types that a job gives to inputs before a model is imported: those of
 // -input, and sizes of -shape for inputs whose type is not given.
-func typesOf(f *onnx.File, j *Job) (map[string]shape.Type, error) {
+func typesOf(inputs []onnx.Described, targets []string, j *Job) (map[string]shape.Type, error) {
 	types := map[string]shape.Type{}
-	inputs, targets := f.Describe().Inputs, f.Targets()
 	var errs diag.List
 	find := func(name string) *onnx.Described {
 		at := slices.IndexFunc(inputs, func(in onnx.Described) bool { return in.Name == name })
@@ -180,6 +179,9 @@ func (c *captured) export(j *Job, res *Result) (err error) {
 
 // about is what the file says about its model, for the comments of generated code.
 func (s *Source) about() *codegen.About {
+	if s.pt2 != nil {
+		return s.aboutPT2()
+	}
 	if s.onnx == nil {
 		return &codegen.About{}
 	}
@@ -282,8 +284,8 @@ func sizesHint(l diag.List) string {
 func (s *Source) advised(err error, j *Job) error {
 	hint := ""
 	switch {
-	case s.onnx != nil || s.values != nil:
-		hint = "the sizes of a .onnx file's inputs are declared before it is imported: -input NAME=TYPE with other letters or numbers, or -shape NAME=1,128"
+	case s.isModel() || s.values != nil:
+		hint = "the sizes of a file's inputs are declared before it is imported: -input NAME=TYPE with other letters or numbers, or -shape NAME=1,128"
 	case s.Graph != nil && len(j.Shapes) > 0:
 		hint = "-shape says how large the inputs of a run are, not their types: write numbers into the graph's first line"
 	default:

@@ -21,6 +21,9 @@ type CaseSet struct {
 // other commands need their values as well.
 func OpenCase(dir string, j *Job) ([]CaseSet, error) {
 	path := filepath.Join(dir, "model.onnx")
+	if other := filepath.Join(dir, "model.pt2"); !exists(path) && exists(other) {
+		return openProgram(other, j)
+	}
 	f, err := onnx.Read(path)
 	if err != nil {
 		return nil, err
@@ -29,7 +32,7 @@ func OpenCase(dir string, j *Job) ([]CaseSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	types, err := typesOf(f, j)
+	types, err := typesOf(f.Describe().Inputs, f.Targets(), j)
 	if err != nil {
 		return nil, err
 	}
