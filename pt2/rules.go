@@ -1,6 +1,7 @@
 package pt2
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -136,10 +137,11 @@ func unary() map[string]rule {
 		"sign sgn": std.Sign, "isnan": std.Isnan, "isinf": std.Isinf, "isfinite": std.Isfinite, "logical_not": std.LogicalNot,
 		"bitwise_not": std.BitwiseNot, "expm1 special_expm1": std.Expm1, "log1p special_log1p": std.Log1p, "log2": std.Log2, "rsqrt": std.Rsqrt,
 		"square": std.Square, "silu": std.Silu, "mish": std.Mish, "relu6": std.Relu6, "hardswish": std.Hardswish, "hardsigmoid": std.Hardsigmoid,
-		"selu": std.Selu, "log_sigmoid": std.Logsigmoid, "linalg_inv inverse": std.Inverse, "det linalg_det": std.Det} {
+		"selu": std.Selu, "log_sigmoid": std.Logsigmoid, "inverse": std.Inverse, "det": std.Det} {
 		list[name] = plain("self", o)
 	}
 	for name, r := range map[string]rule{
+		"linalg_inv": plain("A", std.Inverse), "linalg_det": plain("A", std.Det),
 		"log10": {args: "self", build: func(c *call) []op.Value {
 			return c.one(std.Mul, std.BinaryAttrs{Other: op.Float(0.43429448190325182765)}, c.do(std.Log, nil, c.x("self")))
 		}},
@@ -216,7 +218,8 @@ var binaryRules = map[string]rule{
 	"bitwise_xor.Tensor bitwise_xor.Scalar __xor__.Tensor __xor__.Scalar":                              binary(std.BitwiseXor),
 	"bitwise_left_shift.Tensor bitwise_left_shift.Tensor_Scalar __lshift__.Tensor __lshift__.Scalar":   binary(std.BitwiseLeftShift),
 	"bitwise_right_shift.Tensor bitwise_right_shift.Tensor_Scalar __rshift__.Tensor __rshift__.Scalar": binary(std.BitwiseRightShift),
-	"logaddexp": binary(std.Logaddexp),
+	"logaddexp":     binary(std.Logaddexp),
+	"atan2 arctan2": {args: "self other", build: atan2},
 	"pow.Tensor_Tensor pow.Tensor_Scalar": {args: "self exponent", build: func(c *call) []op.Value {
 		return []op.Value{c.pair(std.Pow, c.x("self"), "exponent")}
 	}},
@@ -266,6 +269,33 @@ func reversedSub(c *call) []op.Value {
 		return c.one(std.Sub, std.SubAttrs{Other: n, Reverse: true}, c.x("self"))
 	}
 	return c.one(std.Sub, nil, c.weak2("other", c.typ("self")), c.x("self"))
+}
+
+// atan2 is the angle of the point (other, self), in all four quadrants; zeros have signs.
+func atan2(c *call) []op.Value {
+	y, x := c.x("self"), c.x("other")
+	d := op.Promote([]shape.Type{y.Type(), x.Type()})
+	if !d.IsFloat() {
+		d = array.F32
+	}
+	y, x = c.cast(d, y), c.cast(d, x)
+	negative := func(v op.Value) op.Value {
+		isZero := c.do(std.Eq, std.BinaryAttrs{Other: op.Int(0)}, v)
+		below := c.do(std.Lt, std.BinaryAttrs{Other: op.Int(0)}, c.do(std.Reciprocal, nil, v))
+		return c.do(std.LogicalOr, nil, c.do(std.Lt, std.BinaryAttrs{Other: op.Int(0)}, v), c.do(std.LogicalAnd, nil, isZero, below))
+	}
+	ay, ax := c.do(std.Abs, nil, y), c.do(std.Abs, nil, x)
+	less, more := c.do(std.Minimum, nil, ay, ax), c.do(std.Maximum, nil, ay, ax)
+	q := c.do(std.Div, nil, less, more)
+	q = c.do(std.Where, std.WhereAttrs{Other: op.Float(1)}, c.do(std.Ne, nil, less, more), q)                         // of two infinities
+	q = c.do(std.Where, std.WhereAttrs{Other: op.Float(0)}, c.do(std.Ne, std.BinaryAttrs{Other: op.Int(0)}, more), q) // of two zeros
+	a := c.do(std.Atan, nil, q)
+	from := func(whole float64) op.Value {
+		return c.do(std.Sub, std.SubAttrs{Other: op.Float(whole), Reverse: true}, a)
+	}
+	a = c.do(std.Where, nil, c.do(std.Gt, nil, ay, ax), from(math.Pi/2), a)
+	a = c.do(std.Where, nil, negative(x), from(math.Pi), a)
+	return c.one(std.Where, nil, negative(y), c.do(std.Neg, nil, a), a)
 }
 
 func divideMode(c *call) []op.Value {

@@ -80,8 +80,11 @@ var reduceRules = map[string]rule{
 	"_softmax":                    {args: "self dim half_to_float", build: softmax(std.Softmax)},
 	"log_softmax.int":             {args: "self dim dtype=None", build: softmax(std.LogSoftmax)},
 	"_log_softmax":                {args: "self dim half_to_float", build: softmax(std.LogSoftmax)},
-	"searchsorted.Tensor": {args: "sorted_sequence self out_int32=False right=False", build: func(c *call) []op.Value {
-		v := c.do(std.Searchsorted, std.SearchsortedAttrs{Right: c.bool("right")}, c.x("sorted_sequence"), c.x("self"))
+	"searchsorted.Tensor": {args: "sorted_sequence self out_int32=False right=False side=None sorter=None", build: func(c *call) []op.Value {
+		if side := c.text("side", ""); side == "left" && c.bool("right") || side != "" && side != "left" && side != "right" || c.given("sorter") {
+			panic(refuse(CodeArgument, "side="+quote(side)+" or sorter is not supported"))
+		}
+		v := c.do(std.Searchsorted, std.SearchsortedAttrs{Right: c.bool("right") || c.text("side", "") == "right"}, c.x("sorted_sequence"), c.x("self"))
 		return []op.Value{c.asInt32(v)}
 	}},
 	"bucketize.Tensor": {args: "self boundaries out_int32=False right=False", build: func(c *call) []op.Value {

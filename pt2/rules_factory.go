@@ -152,7 +152,6 @@ var checkRules = map[string]rule{
 	"_functional_assert_async.msg":                     {args: " | self assert_msg dep_token", run: nothing},
 	"_assert_scalar":                                   {args: "self assert_msg", run: assertScalar},
 	"sym_constrain_range_for_size sym_constrain_range": {args: " | size min max", run: nothing},
-	"_check": {args: " | cond message", run: nothing},
 }
 
 func nothing(*call) []*value { return nil }

@@ -145,7 +145,8 @@ var indexRules = map[string]rule{
 		axis := c.axisOf(c.int("dim"), x.Type().Rank())
 		return c.one(std.Scatter, std.ScatterAttrs{Dim: axis}, x, c.along(c.x("index"), x.Type(), axis), c.x("source"))
 	}},
-	"nonzero": {args: "self", build: func(c *call) []op.Value { return c.one(std.Nonzero, nil, c.x("self")) }},
+	"nonzero":        {args: "self", build: func(c *call) []op.Value { return c.one(std.Nonzero, nil, c.x("self")) }},
+	"masked_scatter": {args: "self mask source", build: maskedScatter},
 	"masked_select": {args: "self mask", build: func(c *call) []op.Value {
 		x, mask := c.x("self"), c.x("mask")
 		if !x.Type().Dims().Equal(mask.Type().Dims()) {
@@ -156,6 +157,17 @@ var indexRules = map[string]rule{
 		flat := func(v op.Value) op.Value { return c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, v) }
 		return c.one(std.IndexSelect, std.DimAttrs{}, flat(x), flat(c.places(flat(mask))[0]))
 	}},
+}
+
+// maskedScatter puts the elements of source, in their order, where the mask is true.
+func maskedScatter(c *call) []op.Value {
+	x := c.x("self")
+	flat := func(v op.Value) op.Value { return c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, v) }
+	mask := c.do(std.Expand, std.ExpandAttrs{Shape: x.Type().Dims()}, c.x("mask"))
+	at := c.do(std.Sub, std.SubAttrs{Other: op.Int(1)}, c.do(std.Cumsum, std.ScanAttrs{}, flat(mask)))
+	at = c.do(std.Clamp, std.ClampAttrs{Min: op.Int(0)}, at)
+	v := c.do(std.IndexSelect, std.DimAttrs{}, flat(c.x("source")), at)
+	return c.one(std.Where, nil, mask, c.do(std.Reshape, std.ReshapeAttrs{Shape: x.Type().Dims()}, v), x)
 }
 
 // filled is the argument value in the sizes of the argument index.

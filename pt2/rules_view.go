@@ -63,17 +63,16 @@ var viewRules = map[string]rule{
 	"movedim.int movedim.intlist moveaxis.int moveaxis.intlist": view("self source destination", std.Movedim, func(c *call, _ *graph.Node) any {
 		return std.MovedimAttrs{Source: op.IntList(c.ints("source")...), Destination: op.IntList(c.ints("destination")...)}
 	}),
-	"expand":       view("self size | implicit", std.Expand, func(c *call, _ *graph.Node) any { return std.ExpandAttrs{Shape: shape.Of(c.dims("size")...)} }),
-	"broadcast_to": view("self size", std.Expand, func(c *call, _ *graph.Node) any { return std.ExpandAttrs{Shape: shape.Of(c.dims("size")...)} }),
-	"expand_as":    view("self other", std.Expand, func(c *call, _ *graph.Node) any { return std.ExpandAttrs{Shape: c.typ("other").Dims()} }),
-	"select.int":   {args: "self dim index", run: selected},
-	"slice.Tensor": {args: "self dim=0 start=None end=None step=1", run: sliced},
-	"narrow":       {args: "self dim start length", run: narrowed},
-	"split.Tensor": {args: "self split_size dim=0", run: splitEvery},
-	"split.sizes split_with_sizes": {args: "self split_sizes dim=0", run: func(c *call) []*value {
-		return listed(c.viewed(c.need("self"), true, std.Split, std.SplitAttrs{Sizes: shape.Of(c.dims("split_sizes")...), Dim: c.int("dim")}))
-	}},
-	"chunk": {args: "self chunks dim=0", run: chunked},
+	"expand":           view("self size | implicit", std.Expand, func(c *call, _ *graph.Node) any { return std.ExpandAttrs{Shape: shape.Of(c.dims("size")...)} }),
+	"broadcast_to":     view("self size", std.Expand, func(c *call, _ *graph.Node) any { return std.ExpandAttrs{Shape: shape.Of(c.dims("size")...)} }),
+	"expand_as":        view("self other", std.Expand, func(c *call, _ *graph.Node) any { return std.ExpandAttrs{Shape: c.typ("other").Dims()} }),
+	"select.int":       {args: "self dim index", run: selected},
+	"slice.Tensor":     {args: "self dim=0 start=None end=None step=1", run: sliced},
+	"narrow":           {args: "self dim start length", run: narrowed},
+	"split.Tensor":     {args: "self split_size dim=0", run: splitEvery},
+	"split_with_sizes": {args: "self split_sizes dim=0", run: func(c *call) []*value { return c.cut("split_sizes") }},
+	"split.sizes":      {args: "self split_size dim=0", run: func(c *call) []*value { return c.cut("split_size") }},
+	"chunk":            {args: "self chunks dim=0", run: chunked},
 	"unbind.int": {args: "self dim=0", run: func(c *call) []*value {
 		x := c.tensor("self")
 		axis := c.axis("dim", x)
@@ -88,6 +87,11 @@ var viewRules = map[string]rule{
 	}),
 	"unfold": {args: "self dimension size step", run: windows},
 	"real":   {args: "self", run: same},
+}
+
+// cut splits into pieces of sizes that an argument lists.
+func (c *call) cut(name string) []*value {
+	return listed(c.viewed(c.need("self"), true, std.Split, std.SplitAttrs{Sizes: shape.Of(c.dims(name)...), Dim: c.int("dim")}))
 }
 
 func listed(vs []*value) []*value { return []*value{{isList: true, list: vs}} }
