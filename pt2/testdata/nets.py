@@ -407,6 +407,26 @@ def scrub(path):
             z.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED if "/models/" in name else zipfile.ZIP_STORED)
 
 
+def old(out, name):
+    """An archive as PyTorch 2.1 to 2.7 wrote it: pickles in an archive without a folder."""
+    import io
+    import shutil
+    m, inputs, dynamic = build(name)
+    with torch.no_grad():
+        ep = program(m, inputs, dynamic)
+    with zipfile.ZipFile(f"{out}/{name}.pt2") as z:
+        text = next(z.read(n) for n in z.namelist() if "/models/" in n)
+    with zipfile.ZipFile(f"{out}/old_{name}.pt2", "w") as z:
+        for member, value in (("serialized_state_dict.pt", dict(ep.state_dict)), ("serialized_constants.pt", {k: v for k, v in ep.constants.items()})):
+            b = io.BytesIO()
+            torch.save(value, b)
+            z.writestr(zipfile.ZipInfo(member, (1980, 1, 1, 0, 0, 0)), b.getvalue())
+        z.writestr(zipfile.ZipInfo("serialized_exported_program.json", (1980, 1, 1, 0, 0, 0)), text)
+        z.writestr(zipfile.ZipInfo("version", (1980, 1, 1, 0, 0, 0)), b"8.8")
+    for k in range(len(inputs)):
+        shutil.copy(f"{out}/{name}.{k}.npz", f"{out}/old_{name}.{k}.npz")
+
+
 def main(args):
     if args[0] == "--list":
         for name, (group, _) in NETS.items():
@@ -421,6 +441,7 @@ def main(args):
                 for kind in (".pt2", ".core.pt2"):
                     if os.path.exists(f"{args[1]}/{name}{kind}"):
                         scrub(f"{args[1]}/{name}{kind}")
+        old(args[1], "mlp")
     else:
         failed = 0
         for name in args[1:] or NETS:
