@@ -83,7 +83,7 @@ func seeds(t testing.TB) map[string][]byte {
 // programOf is the name of the member with the program.
 func programOf(t testing.TB, files map[string][]byte) string {
 	for name := range files {
-		if strings.Contains(name, "models/") {
+		if strings.Contains(name, "models/") || name == "serialized_exported_program.json" {
 			return name
 		}
 	}
@@ -106,7 +106,7 @@ func FuzzMutate(f *testing.F) {
 }
 
 func TestMutated(t *testing.T) {
-	n := uint64(500)
+	n := uint64(200)
 	if os.Getenv("GOFX_NIGHTLY") != "" {
 		n = 5000
 	}

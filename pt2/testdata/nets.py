@@ -331,7 +331,7 @@ def pixels(n=32):
 text("vit", lambda T: Kw(T.ViTModel(T.ViTConfig(**IMAGE)), "pixel_values"), pixels(), ({0: AUTO},))
 text("siglip", lambda T: Kw(T.SiglipVisionModel(T.SiglipVisionConfig(**IMAGE)), "pixel_values"), pixels(), ({0: AUTO},))
 text("dinov2", lambda T: Kw(T.Dinov2Model(T.Dinov2Config(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, image_size=28, patch_size=14)), "pixel_values"), pixels(28), ({0: AUTO},))
-text("swin", lambda T: Kw(T.SwinModel(T.SwinConfig(image_size=32, patch_size=2, embed_dim=16, depths=[2, 2], num_heads=[2, 4], window_size=4)), "pixel_values"), pixels(), None)
+text("swin", lambda T: Kw(T.SwinModel(T.SwinConfig(image_size=32, patch_size=2, embed_dim=16, depths=[2, 2], num_heads=[2, 4], window_size=4)), "pixel_values"), lambda: [(rand(2, 3, 32, 32),)] * 2, None)
 text("clip", lambda T: Kw(T.CLIPModel(T.CLIPConfig(text_config=dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, vocab_size=99, max_position_embeddings=20, eos_token_id=2,
      bos_token_id=1), vision_config=IMAGE, projection_dim=16)), "input_ids", "pixel_values"), lambda: [(ids(2, 7), rand(2, 3, 32, 32)), (ids(3, 7), rand(3, 3, 32, 32))], ({0: AUTO}, {0: AUTO}))
 text("wav2vec2", lambda T: Kw(T.Wav2Vec2Model(T.Wav2Vec2Config(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, conv_dim=(16, 16), conv_stride=(5, 2), conv_kernel=(10, 3),

@@ -17,6 +17,7 @@ import (
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/onnx"
+	"github.com/gofx-dev/gofx/pt2"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -353,4 +354,52 @@ func (s *Source) explained(err error, given map[string]*array.Array, takes bool)
 		}
 	}
 	return append(out, notes...)
+}
+
+// openPT2 opens a program. Its graph is imported when the source is captured: the job may give types.
+func openPT2(path string) (*Source, error) {
+	f, err := pt2.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Source{Name: filepath.Base(path), Outputs: f.Outputs(), path: path, pt2: f}, nil
+}
+
+// importedPT2 returns the source with the graph of its program.
+func (s *Source) importedPT2(j *Job) (*Source, error) {
+	c := *s
+	var err error
+	if c.types, err = typesOf(described(s.pt2), s.pt2.Inputs(), j); err != nil {
+		return nil, err
+	}
+	if c.Graph, err = s.pt2.Import(pt2.Options{Inputs: c.types}); err != nil {
+		return nil, err
+	}
+	c.Inputs = s.pt2.Inputs()
+	for _, list := range [][]Named{j.In, j.Shapes, j.Calib} {
+		for k, in := range list {
+			if at := slices.Index(c.Inputs, in.Name); at >= 0 && at < len(c.Graph.Graph.Inputs()) {
+				list[k].Name = c.Graph.Graph.Inputs()[at].Target()
+			}
+		}
+	}
+	return &c, nil
+}
+
+// described are the inputs of a program with their types.
+func described(f *pt2.File) (list []onnx.Described) {
+	types := f.InputTypes()
+	for i, name := range f.Inputs() {
+		list = append(list, onnx.Described{Name: name, Type: types[i]})
+	}
+	return list
+}
+
+func (s *Source) aboutPT2() *codegen.About {
+	about := &codegen.About{Origin: "Generated from " + s.Name}
+	if v := s.pt2.Torch(); v != "" {
+		about.Origin += ", which PyTorch " + diag.Name(v) + " exported"
+	}
+	about.Inputs, about.Outputs = make([]string, len(s.pt2.Inputs())), make([]string, len(s.pt2.Outputs()))
+	return about
 }
