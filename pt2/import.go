@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/shape"
@@ -400,6 +401,9 @@ func (im *importer) results() {
 func (s *scope) tensorOf(v *value) *graph.Node {
 	if v.isList {
 		panic(refuse(CodeProgram, "the output is "+v.what()+", expected a tensor or a number"))
+	}
+	if v.number.IsFloat() { // a float of Python
+		return s.cur.Function(std.Full, std.FullAttrs{Value: v.number, DType: array.F64})
 	}
 	return s.scalar(v)
 }

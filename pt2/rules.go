@@ -82,7 +82,7 @@ const (
 )
 
 // overwritten are the operators with a rule of their own way whose result can go into their argument.
-var overwritten = map[string]bool{"copy": true, "detach": true, "dropout": true, "to": true}
+var overwritten = map[string]bool{"detach": true}
 
 // write puts the first result into the memory of the first argument.
 func (c *call) write(outs []*value) []*value {

@@ -4,6 +4,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
 
@@ -20,8 +21,9 @@ var castRules = map[string]rule{
 	"copy":                                  {args: "self src | non_blocking", build: overwrite},
 	"fill.Scalar fill.Tensor":               {args: "self value", build: fill},
 	"zero":                                  {args: "self", build: func(c *call) []op.Value { return c.one(std.ZerosLike, nil, c.x("self")) }},
-	"dropout feature_dropout alpha_dropout": {args: "input p train", run: dropout},
-	"native_dropout":                        {args: "input p train", build: nativeDropout},
+	"dropout feature_dropout alpha_dropout": {args: "input p train", run: func(c *call) []*value { return dropout(c, "input") }},
+	"dropout_ feature_dropout_ alpha_dropout_": {args: "self p train", run: func(c *call) []*value { return dropout(c, "self") }},
+	"native_dropout": {args: "input p train", build: nativeDropout},
 	"view.dtype": {args: "self dtype", build: func(c *call) []op.Value {
 		return c.one(std.Bitcast, std.BitcastAttrs{DType: c.dtype("dtype", array.Invalid)}, c.x("self"))
 	}},
@@ -66,13 +68,45 @@ func contiguous(c *call) []*value {
 	if self.ref == nil {
 		return same(c)
 	}
-	if self.ref.IsWhole() && !self.ref.Storage.Loose {
+	order := c.inOrder("self")
+	if order == shape.True || self.ref.IsWhole() && !self.ref.Storage.Loose {
 		return []*value{{ref: self.ref}}
 	}
-	n := c.nodeOf(c.do(std.Clone, nil, c.x("self")))
-	v := fresh(n)
-	alias.Maybe(self.ref.Storage, v.ref.Storage)
+	v := fresh(c.nodeOf(c.do(std.Clone, nil, c.x("self"))))
+	if order == shape.Open {
+		alias.Maybe(self.ref.Storage, v.ref.Storage)
+	}
 	return []*value{v}
+}
+
+// inOrder tells whether the elements of an argument lie in row-major order, by the strides that the file says:
+// those of the tensor when the program was exported.
+func (c *call) inOrder(name string) shape.Truth {
+	m, ok := tensorMeta{}, false
+	for _, in := range c.n.Inputs {
+		if in.Name == name {
+			m, ok = c.s.g.Tensors[in.Arg.name()]
+		}
+	}
+	if !ok || len(m.Sizes) != len(m.Strides) {
+		return shape.Open
+	}
+	want, truth := one, shape.True
+	for i := len(m.Sizes) - 1; i >= 0; i-- {
+		size, stride := dimOf(m.Sizes[i], c.im.symbol), dimOf(m.Strides[i], c.im.symbol)
+		n, number := size.Int()
+		switch {
+		case size.IsUnknown() || stride.IsUnknown():
+			return shape.Open
+		case size.Is(1) || stride.Equal(want):
+		case number && n > 1 && shape.Equality(stride, want).Truth() == shape.False:
+			return shape.False
+		default:
+			truth = shape.Open
+		}
+		want = want.Mul(size)
+	}
+	return truth
 }
 
 func copied(c *call) []op.Value { return c.one(std.Clone, nil, c.x("self")) }
@@ -99,11 +133,11 @@ func fill(c *call) []op.Value {
 }
 
 // dropout is the identity where a model runs.
-func dropout(c *call) []*value {
+func dropout(c *call, name string) []*value {
 	if c.bool("train") && c.float("p") != 0 {
 		panic(training)
 	}
-	return []*value{{ref: c.need("input").ref}}
+	return []*value{{ref: c.need(name).ref}}
 }
 
 var training = refuse(CodeArgument, "the operator is that of training, which is random").WithHint("export model.eval()")

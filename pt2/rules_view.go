@@ -85,8 +85,9 @@ var viewRules = map[string]rule{
 	"diagonal": view("self offset=0 dim1=0 dim2=1", std.Diagonal, func(c *call, _ *graph.Node) any {
 		return std.DiagonalAttrs{Offset: c.int("offset"), Dim1: c.int("dim1"), Dim2: c.int("dim2")}
 	}),
-	"unfold": {args: "self dimension size step", run: windows},
-	"real":   {args: "self", run: same},
+	"as_strided": {args: "self size stride storage_offset=None", run: asStrided},
+	"unfold":     {args: "self dimension size step", run: windows},
+	"real":       {args: "self", run: same},
 }
 
 // cut splits into pieces of sizes that an argument lists.
@@ -391,6 +392,32 @@ func windows(c *call) []*value {
 	v := c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, flat)
 	v = c.do(std.Unflatten, std.UnflattenAttrs{Dim: axis, Sizes: shape.Of(windows, shape.Const(size))}, v)
 	return []*value{c.maybe(c.do(std.Movedim, std.MovedimAttrs{Source: op.IntList(axis + 1), Destination: op.IntList(-1)}, v))}
+}
+
+// asStrided takes elements of memory by strides: of a tensor that is all of its memory, in order.
+func asStrided(c *call) []*value {
+	self := c.need("self")
+	if self.ref == nil || !self.ref.IsWhole() || self.ref.Storage.Loose || c.inOrder("self") != shape.True {
+		panic(refuse(CodeArgument, "strides of a tensor that is a view are not supported"))
+	}
+	sizes, strides := c.dims("size"), c.dims("stride")
+	if len(sizes) != len(strides) {
+		panic(refuse(CodeProgram, "there are "+count(len(sizes), "size")+" and "+count(len(strides), "stride")))
+	}
+	at := c.do(std.Full, std.FullAttrs{Value: op.Int(0), DType: array.I64})
+	if c.given("storage_offset") {
+		at = c.s.scalar(sizeValue(c.dim("storage_offset")))
+	}
+	for i, n := range sizes {
+		step := c.do(std.Mul, nil, c.do(std.Arange, std.ArangeAttrs{End: n}), c.s.scalar(sizeValue(strides[i])))
+		for range len(sizes) - 1 - i {
+			step = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, step)
+		}
+		at = c.do(std.Add, nil, at, step)
+	}
+	flat := func(x op.Value) op.Value { return c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, x) }
+	v := c.do(std.IndexSelect, std.DimAttrs{}, flat(c.x("self")), flat(at))
+	return []*value{c.maybe(c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Of(sizes...)}, v))}
 }
 
 // moveRules are operators that move elements into memory of their own.

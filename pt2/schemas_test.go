@@ -18,6 +18,13 @@ func TestSchemas(t *testing.T) {
 	for _, name := range Operators() {
 		if python := strings.HasPrefix(name, "_operator.") || strings.HasPrefix(name, "torch.") || strings.HasPrefix(name, "builtins.") || strings.HasPrefix(name, "math."); !python && rules[name].args != positional {
 			fmt.Fprintf(&in, "%s\t%s\n", name, rules[name].args)
+			base, overload, has := strings.Cut(name, ".")
+			if base += "_"; has {
+				base += "." + overload
+			}
+			if r, write, err := ruleOf("torch.ops.aten." + base); err == nil && write { // where PyTorch has one
+				fmt.Fprintf(&in, "?%s\t%s\n", base, r.args)
+			}
 		}
 	}
 	c := exec.Command(python, "testdata/schemas.py")
