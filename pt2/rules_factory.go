@@ -74,6 +74,8 @@ func (c *call) filledWith(name string, d array.DType) []op.Value {
 	n, ok := c.number(name)
 	if d = c.dtype("dtype", d); d == array.Invalid {
 		switch {
+		case !ok && c.typ(name).DType().IsFloat(): // a float of Python
+			d = array.F32
 		case !ok:
 			d = c.typ(name).DType()
 		case n.IsFloat():
