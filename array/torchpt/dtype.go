@@ -21,9 +21,9 @@ var dtypes = [...]dtype{
 	{"int16", "ShortStorage", 3, 2, array.I16},
 	{"uint16", "", 28, 2, array.U16},
 	{"int32", "IntStorage", 4, 4, array.I32},
-	{"uint32", "", 0, 4, array.U32},
+	{"uint32", "", 34, 4, array.U32},
 	{"int64", "LongStorage", 5, 8, array.I64},
-	{"uint64", "", 0, 8, array.U64},
+	{"uint64", "", 35, 8, array.U64},
 	{"bool", "BoolStorage", 12, 1, array.Bool},
 	{"complex32", "", 9, 4, array.Invalid},
 	{"complex64", "ComplexFloatStorage", 10, 8, array.Invalid},
@@ -32,7 +32,7 @@ var dtypes = [...]dtype{
 	{"float8_e5m2", "", 30, 1, array.F8E5M2},
 	{"float8_e4m3fnuz", "", 31, 1, array.F8E4M3FNUZ},
 	{"float8_e5m2fnuz", "", 32, 1, array.F8E5M2FNUZ},
-	{"float8_e8m0fnu", "", 0, 1, array.F8E8M0FNU},
+	{"float8_e8m0fnu", "", 33, 1, array.F8E8M0FNU},
 }
 
 // find returns the first type that is so, nil when none is.
@@ -43,4 +43,13 @@ func find(is func(d *dtype) bool) *dtype {
 		}
 	}
 	return nil
+}
+
+// ScalarType returns the element type that a number of torch.export's schema stands for, and PyTorch's name
+// of it. The element type is Invalid where arrays have none like it; the name is "" for no type at all.
+func ScalarType(number int) (d array.DType, name string) {
+	if t := find(func(t *dtype) bool { return t.scalar == number && number != 0 }); t != nil {
+		return t.dtype, t.name
+	}
+	return array.Invalid, ""
 }

@@ -62,6 +62,18 @@ func Parse(b []byte) (*File, error) {
 		}
 		return f, nil
 	}
+	z, err := open(b)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.read(z); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// open reads the directory of an archive.
+func open(b []byte) (*ziparc.Archive, error) {
 	if !bytes.HasPrefix(b, []byte("PK\x03\x04")) {
 		return nil, notZip(b)
 	}
@@ -69,10 +81,7 @@ func Parse(b []byte) (*File, error) {
 	if err != nil {
 		return nil, &diag.Error{Code: CodeFormat, Msg: "torch: archive cannot be read", Err: err}
 	}
-	if err := f.read(z); err != nil {
-		return nil, err
-	}
-	return f, nil
+	return z, nil
 }
 
 // notZip says what a file that is no archive may be.
@@ -91,9 +100,9 @@ func (f *File) read(z *ziparc.Archive) error {
 	case !ok:
 		return diag.New(CodeFormat, "torch: archive has files of several folders, or none, expected one that torch.save writes")
 	case z.Find("serialized_exported_program.json") != nil:
-		return f.readProgram(z)
+		return f.readProgram(z, state)
 	case z.Find(root+"archive_format") != nil:
-		return f.readPackage(z, root)
+		return f.readPackage(z, root, state)
 	case z.Find(root+"constants.pkl") != nil:
 		return diag.New(CodeFormat, "torch: archive is a TorchScript module, expected a state dict").
 			WithHint("save its tensors: torch.save(module.state_dict(), f)")

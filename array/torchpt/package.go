@@ -27,34 +27,71 @@ func (f *File) nested(m *ziparc.Member) error {
 	return nil
 }
 
-// readProgram reads the state dict of a program that torch.export.save wrote in
+// part is what is read of an archive of torch.export.
+type part struct {
+	what   string
+	folder string // of packages, under data
+	suffix string // of the description in it
+	old    string // the member of archives before packages, without its ending
+}
+
+var (
+	state     = part{"weights", "weights/", "_weights_config.json", "serialized_state_dict"}
+	constants = part{"constants", "constants/", "_constants_config.json", "serialized_constants"}
+)
+
+// ParseConstants reads the constants of a program of torch.export (.pt2) in memory: tensors that are
+// no state, such as those that the model's code makes of numbers, and buffers that are not persistent.
+// Parse reads the state. The memory must not change as long as the File or an array from it is in use.
+func ParseConstants(b []byte) (*File, error) {
+	z, err := open(b)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{names: map[string]*tensor{}}
+	root, ok := rootOf(z)
+	switch {
+	case z.Find("serialized_exported_program.json") != nil:
+		return f, f.readProgram(z, constants)
+	case ok && z.Find(root+"archive_format") != nil:
+		return f, f.readPackage(z, root, constants)
+	}
+	return nil, diag.New(CodeFormat, "torch: archive is no program, expected one that torch.export.save writes")
+}
+
+// readProgram reads the tensors of a program that torch.export.save wrote in
 // PyTorch 2.1 to 2.7: a member that torch.save made.
-func (f *File) readProgram(z *ziparc.Archive) error {
-	for _, name := range []string{"serialized_state_dict.pt", "serialized_state_dict.json"} {
-		if m := z.Find(name); m != nil {
+func (f *File) readProgram(z *ziparc.Archive, p part) error {
+	for _, ending := range []string{".pt", ".json"} {
+		if m := z.Find(p.old + ending); m != nil {
 			return f.nested(m)
 		}
 	}
-	return diag.New(CodeFormat, "torch: program of torch.export has no serialized_state_dict.pt, expected one")
+	if p == constants {
+		return nil // the first writers had none
+	}
+	return diag.New(CodeFormat, "torch: program of torch.export has no "+p.old+".pt, expected one")
 }
 
-// readPackage reads the state dict of a package as torch.export.save writes it since
+// readPackage reads the tensors of a package as torch.export.save writes it since
 // PyTorch 2.8: a file for each storage, and a description of the tensors in them.
-func (f *File) readPackage(z *ziparc.Archive, root string) error {
-	const suffix = "_weights_config.json"
-	dir := root + "data/weights/"
+func (f *File) readPackage(z *ziparc.Archive, root string, p part) error {
+	dir := root + "data/" + p.folder
 	if b, err := z.Find(root + "archive_format").Bytes(16); err != nil || string(b) != "pt2" {
 		return diag.New(CodeFormat, "torch: archive_format is "+quote(string(b))+", expected pt2")
 	}
 	var models []string
 	for _, m := range z.Members {
 		name, ok := strings.CutPrefix(m.Name, dir)
-		if ok && (strings.HasSuffix(name, suffix) || strings.HasSuffix(name, ".pt")) {
+		if ok && (strings.HasSuffix(name, p.suffix) || strings.HasSuffix(name, ".pt")) {
 			models = append(models, m.Name)
 		}
 	}
 	if len(models) != 1 {
-		return diag.New(CodeFormat, "torch: package has the weights of "+digits(int64(len(models)))+" models, expected one")
+		if p == constants && len(models) == 0 {
+			return nil
+		}
+		return diag.New(CodeFormat, "torch: package has the "+p.what+" of "+digits(int64(len(models)))+" models, expected one")
 	}
 	m := z.Find(models[0])
 	if strings.HasSuffix(m.Name, ".pt") { // the first packages
@@ -69,9 +106,9 @@ func (f *File) readPackage(z *ziparc.Archive, root string) error {
 		return &diag.Error{Code: CodeFormat, Msg: "torch: member " + quote(m.Name) + " is malformed", Err: err}
 	}
 	w := &walk{file: f, data: members(z, dir)}
-	for _, p := range list {
+	for _, t := range list {
 		if !w.off {
-			w.payload(p)
+			w.payload(t)
 		}
 	}
 	return w.errs.Err()

@@ -116,7 +116,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "close": closeArrays, "keys": keys, "trained": trained, "wrong": wrong, "onnxmodel": onnxModel, "onnxsample": onnxSample,
+			"exits": exits, "close": closeArrays, "keys": keys, "trained": trained, "wrong": wrong, "onnxmodel": onnxModel, "onnxsample": onnxSample, "program": program,
 			"library": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(clib.C.Library(ts.MkAbs(args[0]), args[1:]...))
 			},

@@ -14,7 +14,7 @@ var Rows = [][]string{
 	{"models"},
 	{"fx"},
 	{"draw/graphviz"},
-	{"codegen", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla", "onnx"},
+	{"codegen", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla", "onnx", "pt2"},
 	{"lowering/gpu/internal/cuda/cudatest"},
 	{"lowering/gpu/internal/opencl", "lowering/gpu/internal/cuda", "lowering/gpu/internal/source", "lowering/gpu/internal/pack", "lowering/gpu/internal/ptx"},
 	{"lowering/xla/internal/eval"},

@@ -208,6 +208,7 @@ A SOURCE is
   mlp                  a built-in network (fxgen models lists them)
   net.fx               a graph in the text form
   net.onnx             a model in ONNX's format
+  net.pt2              a program of PyTorch's torch.export
   ./folder             a saved graph with its weights
   ./pkg#Func           a function of tensors in a package
   ./pkg#Type           a module, made by the function that -new names

@@ -131,7 +131,7 @@ func (w *writer) write(list []target) (err error) {
 }
 
 // sources are endings of files that say what the files beside them are for.
-var sources = []string{".go", ".onnx", ".fx"}
+var sources = []string{".go", ".onnx", ".pt2", ".fx"}
 
 // mainOf is the path of the file without which the others are of no use, "" for none.
 func mainOf(list []target) string {

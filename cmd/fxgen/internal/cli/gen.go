@@ -40,8 +40,8 @@ func (f *genFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.job.Style, "style", work.Kernel, "kernel: a package of its own that calls kernels; module: readable Go over the tensor API")
 	c.Flags().StringVar(&f.job.WeightsMode, "weights-mode", "auto", "where weights are: embed, external, literal or auto")
 	c.Flags().BoolVar(&f.job.Eject, "eject", false, "leave out the header that forbids editing")
-	c.Flags().BoolVar(&f.tested, "test", false, "write an example, and a test against samples, beside the code; what .onnx files have without it, unless it is -test=false")
-	c.Flags().StringVar(&f.samples, "samples", "", "folder with test_data_set_N of a .onnx file, for the test; without it samples are made up")
+	c.Flags().BoolVar(&f.tested, "test", false, "write an example, and a test against samples, beside the code; what .onnx and .pt2 files have without it, unless it is -test=false")
+	c.Flags().StringVar(&f.samples, "samples", "", "folder with test_data_set_N of a .onnx or .pt2 file, for the test; without it samples are made up")
 	f.forceFlag(c)
 }
 
@@ -49,7 +49,7 @@ func (f *genFlags) register(c *cobra.Command) {
 func (f *genFlags) testing(c *cobra.Command, j *work.Job, arg string) error {
 	given := c.Flags().Changed("test")
 	switch {
-	case given && !f.tested && (f.samples != "" || len(j.Shapes) > 0 && filepath.Ext(arg) != ".onnx"): // which is imported with them
+	case given && !f.tested && (f.samples != "" || len(j.Shapes) > 0 && !slices.Contains([]string{".onnx", ".pt2"}, filepath.Ext(arg))): // which is imported with them
 		return usagef("-samples and -shape are for tests, which -test=false leaves out")
 	case given && !f.tested:
 		j.Tested = work.TestedNo
@@ -272,7 +272,7 @@ func place(j *work.Job, out string, s *source) (dir string) {
 
 // packageName makes a package name of the name of a model or file.
 func packageName(name string) string {
-	return goname.Package(strings.TrimSuffix(strings.TrimSuffix(filepath.Base(name), ".fx"), ".onnx"))
+	return goname.Package(work.Unended(filepath.Base(name)))
 }
 
 // strays lists the Go and weight files of a folder that fxgen wrote and that are

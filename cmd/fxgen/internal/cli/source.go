@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
@@ -83,8 +84,8 @@ func graphFiles(arg string) ([]string, error) {
 			return nil, bad(arg+" holds no "+graph.GraphFile, "to capture Go code, name a function or type: "+arg+"#Net")
 		}
 		return filepath.Glob(filepath.Join(arg, "*"))
-	case !strings.HasSuffix(arg, ".fx") && !strings.HasSuffix(arg, ".onnx"):
-		return nil, bad(arg+" is no source", "a source is a built-in network, a .fx or .onnx file, a saved folder or ./pkg#Name")
+	case !slices.Contains(work.Endings, filepath.Ext(arg)):
+		return nil, bad(arg+" is no source", "a source is a built-in network, a .fx, .onnx or .pt2 file, a saved folder or ./pkg#Name")
 	}
 	return []string{arg}, nil
 }

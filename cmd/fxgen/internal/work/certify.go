@@ -30,7 +30,7 @@ import (
 
 // Tested are the choices of tests beside generated code.
 const (
-	TestedAuto = ""    // models of ONNX are
+	TestedAuto = ""    // models in files are
 	TestedYes  = "yes" // or it is an error
 	TestedNo   = "no"
 )
@@ -42,7 +42,7 @@ func (c *captured) certify(ctx context.Context, j *Job, res *Result) (*codegen.T
 	switch {
 	case j.Verb != Gen || j.Tested == TestedNo:
 		return nil, nil
-	case j.Tested == TestedAuto && c.src.onnx == nil:
+	case j.Tested == TestedAuto && !c.src.isModel():
 		return nil, c.atShapes(ctx, j)
 	}
 	if c.ofModule(j) {
@@ -381,11 +381,11 @@ func (c *captured) given(j *Job, res *Result) ([]certificate.Sample, error) {
 	if j.SamplesDir == "" {
 		return nil, nil
 	}
-	if c.src.onnx == nil {
-		return nil, diag.New(BadValue, "-samples "+j.SamplesDir+": "+c.src.Name+" is no .onnx file").
+	if !c.src.isModel() {
+		return nil, diag.New(BadValue, "-samples "+j.SamplesDir+": "+c.src.Name+" is no .onnx or .pt2 file").
 			WithHint("leave it out: the samples are made up then")
 	}
-	sets, err := c.src.onnx.Samples(j.SamplesDir)
+	sets, err := c.src.samples(j.SamplesDir)
 	if err != nil {
 		return nil, err
 	}
@@ -395,7 +395,7 @@ func (c *captured) given(j *Job, res *Result) ([]certificate.Sample, error) {
 			return nil, err
 		}
 		s := certificate.Sample{Name: set.Name}
-		for _, a := range c.src.onnx.Args(set, c.src.bound) {
+		for _, a := range c.src.args(set) {
 			s.Inputs = append(s.Inputs, certificate.Input{Value: a})
 		}
 		for _, a := range set.Outputs {

@@ -397,7 +397,7 @@ func (c *captured) weightsOrigin(j *Job) (text string, unchosen bool) {
 		return "synthetic:" + j.seed() + random, some
 	case c.src.New != nil:
 		return "the constructor of " + c.src.Name, some
-	case c.src.onnx != nil:
+	case c.src.isModel():
 		return c.src.Name, false
 	case c.src.Graph != nil:
 		return "the graph " + c.src.Name, false

@@ -17,6 +17,7 @@ import (
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/onnx"
+	"github.com/gofx-dev/gofx/pt2"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -40,7 +41,7 @@ func (s *Source) imported(j *Job) (*Source, error) {
 	}
 	c := *s
 	s = &c
-	if s.types, err = typesOf(s.onnx, j); err != nil {
+	if s.types, err = typesOf(s.onnx.Describe().Inputs, s.onnx.Targets(), j); err != nil {
 		return nil, err
 	}
 	o := onnx.Options{Inputs: s.types, Values: map[string]*array.Array{}, Sizes: j.sizes()}
@@ -72,9 +73,8 @@ func (s *Source) imported(j *Job) (*Source, error) {
 
 // typesOf are the types that a job gives to inputs before a model is imported: those of
 // -input, and sizes of -shape for inputs whose type is not given.
-func typesOf(f *onnx.File, j *Job) (map[string]shape.Type, error) {
+func typesOf(inputs []onnx.Described, targets []string, j *Job) (map[string]shape.Type, error) {
 	types := map[string]shape.Type{}
-	inputs, targets := f.Describe().Inputs, f.Targets()
 	var errs diag.List
 	find := func(name string) *onnx.Described {
 		at := slices.IndexFunc(inputs, func(in onnx.Described) bool { return in.Name == name })
@@ -180,6 +180,9 @@ func (c *captured) export(j *Job, res *Result) (err error) {
 
 // about is what the file says about its model, for the comments of generated code.
 func (s *Source) about() *codegen.About {
+	if s.pt2 != nil {
+		return s.aboutPT2()
+	}
 	if s.onnx == nil {
 		return &codegen.About{}
 	}
@@ -282,8 +285,8 @@ func sizesHint(l diag.List) string {
 func (s *Source) advised(err error, j *Job) error {
 	hint := ""
 	switch {
-	case s.onnx != nil || s.values != nil:
-		hint = "the sizes of a .onnx file's inputs are declared before it is imported: -input NAME=TYPE with other letters or numbers, or -shape NAME=1,128"
+	case s.isModel() || s.values != nil:
+		hint = "the sizes of a file's inputs are declared before it is imported: -input NAME=TYPE with other letters or numbers, or -shape NAME=1,128"
 	case s.Graph != nil && len(j.Shapes) > 0:
 		hint = "-shape says how large the inputs of a run are, not their types: write numbers into the graph's first line"
 	default:
@@ -351,4 +354,52 @@ func (s *Source) explained(err error, given map[string]*array.Array, takes bool)
 		}
 	}
 	return append(out, notes...)
+}
+
+// openPT2 opens a program. Its graph is imported when the source is captured: the job may give types.
+func openPT2(path string) (*Source, error) {
+	f, err := pt2.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Source{Name: filepath.Base(path), Outputs: f.Outputs(), path: path, pt2: f}, nil
+}
+
+// importedPT2 returns the source with the graph of its program.
+func (s *Source) importedPT2(j *Job) (*Source, error) {
+	c := *s
+	var err error
+	if c.types, err = typesOf(described(s.pt2), s.pt2.Inputs(), j); err != nil {
+		return nil, err
+	}
+	if c.Graph, err = s.pt2.Import(pt2.Options{Inputs: c.types}); err != nil {
+		return nil, err
+	}
+	c.Inputs = s.pt2.Inputs()
+	for _, list := range [][]Named{j.In, j.Shapes, j.Calib} {
+		for k, in := range list {
+			if at := slices.Index(c.Inputs, in.Name); at >= 0 && at < len(c.Graph.Graph.Inputs()) {
+				list[k].Name = c.Graph.Graph.Inputs()[at].Target()
+			}
+		}
+	}
+	return &c, nil
+}
+
+// described are the inputs of a program with their types.
+func described(f *pt2.File) (list []onnx.Described) {
+	types := f.InputTypes()
+	for i, name := range f.Inputs() {
+		list = append(list, onnx.Described{Name: name, Type: types[i]})
+	}
+	return list
+}
+
+func (s *Source) aboutPT2() *codegen.About {
+	about := &codegen.About{Origin: "Generated from " + s.Name}
+	if v := s.pt2.Torch(); v != "" {
+		about.Origin += ", which PyTorch " + diag.Name(v) + " exported"
+	}
+	about.Inputs, about.Outputs = make([]string, len(s.pt2.Inputs())), make([]string, len(s.pt2.Outputs()))
+	return about
 }

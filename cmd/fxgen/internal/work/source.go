@@ -22,6 +22,7 @@ import (
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/onnx"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/pt2"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tracer"
 )
@@ -42,6 +43,7 @@ type Source struct {
 
 	path  string                  // of the file of a model
 	onnx  *onnx.File              // of models, which are imported when the source is captured
+	pt2   *pt2.File               // of programs of torch.export, which are, too
 	bound []string                // inputs of a model that have a value for good
 	fixed map[string]*array.Array // the values
 	types map[string]shape.Type   // of inputs, in place of the file's
@@ -77,10 +79,16 @@ func Model(m *models.Model) *Source {
 	return s
 }
 
-// Open reads a graph: a folder that was saved, or a file in the text form or ONNX's.
+// Endings are those of files that are sources.
+var Endings = []string{".fx", ".onnx", ".pt2"}
+
+// Open reads a graph: a folder that was saved, or a file in the text form, in ONNX's format or of torch.export.
 func Open(path string) (*Source, error) {
-	if strings.HasSuffix(path, ".onnx") {
+	switch filepath.Ext(path) {
+	case ".onnx":
 		return openONNX(path)
+	case ".pt2":
+		return openPT2(path)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -135,9 +143,15 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 			return nil, err
 		}
 	}
+	if s.pt2 != nil {
+		var err error
+		if s, err = s.importedPT2(j); err != nil {
+			return nil, err
+		}
+	}
 	c := &captured{src: s}
 	if s.Graph != nil {
-		if len(j.Inputs) > 0 && s.onnx == nil {
+		if len(j.Inputs) > 0 && !s.isModel() {
 			return nil, diag.New(BadValue, "-input "+j.Inputs[0].Name+"="+j.Inputs[0].Value+": "+s.Name+" is a graph, its inputs have types of their own").
 				WithHint("edit the types in the graph's first line, or give sizes with -shape")
 		}
@@ -258,9 +272,20 @@ const (
 	NamesFile   = "zz_fxgen_names_test.go"
 )
 
+// Unended is the name of a source without the ending of a file.
+func Unended(name string) string {
+	for _, e := range Endings {
+		name = strings.TrimSuffix(name, e)
+	}
+	return name
+}
+
+// isModel reports whether the source is a file that is imported, with types that the job may give.
+func (s *Source) isModel() bool { return s.onnx != nil || s.pt2 != nil }
+
 // graphName makes a name for a graph of what names a source.
 func graphName(s string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(s), ".fx"), ".onnx")
+	return Unended(filepath.Base(s))
 }
 
 // inputs lists the declared inputs in order: those of the entry, then those of

@@ -1,0 +1,198 @@
+package pt2
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Guards of a program, as PyTorch writes them in Python: "(L['x'].size()[0] % 8) == 0".
+
+// guardParser reads one guard.
+type guardParser struct {
+	text  string
+	at    int
+	depth int
+	mods  []remainder
+	// size is a size of what Python calls by a path from L; Unknown where there is none.
+	size func(path string, axis int) shape.Dim
+}
+
+// remainder is what a % b became: that it is 0 says that a is a multiple of b.
+type remainder struct{ value, a, b shape.Dim }
+
+// stuck ends a guard that cannot be read.
+type stuck struct{ what string }
+
+// relation reads a guard.
+func (p *guardParser) relation() (rel shape.Relation, err *diag.Error) {
+	defer func() {
+		if x := recover(); x != nil {
+			s, ok := x.(stuck)
+			if !ok {
+				panic(x)
+			}
+			err = diag.New(CodeGuard, "the guard "+quote(p.text)+" cannot be checked: "+s.what).
+				WithHint("export the program with sizes that are numbers, or with fewer relations between them")
+		}
+	}()
+	a := p.sum()
+	word := p.operator("==", "!=", ">=", "<=", ">", "<")
+	b := p.sum()
+	if p.skip(); p.at != len(p.text) {
+		panic(stuck{quote(p.text[p.at:]) + " is left"})
+	}
+	if n := len(p.mods); word == "==" && b.Is(0) && n > 0 && a.Equal(p.mods[n-1].value) {
+		return shape.Multiple(p.mods[n-1].a, p.mods[n-1].b), nil
+	}
+	return compare(word, a, b), nil
+}
+
+// compare is the relation that a comparison in Python states; the word is one of the six.
+func compare(word string, a, b shape.Dim) shape.Relation {
+	switch word {
+	case "==":
+		return shape.Equality(a, b)
+	case "!=":
+		return shape.Inequality(a, b)
+	case ">=":
+		return shape.AtLeast(a, b)
+	case "<=":
+		return shape.AtLeast(b, a)
+	case ">":
+		return shape.AtLeast(a, b.AddInt(1))
+	}
+	return shape.AtLeast(b, a.AddInt(1))
+}
+
+func (p *guardParser) skip() {
+	for p.at < len(p.text) && p.text[p.at] == ' ' {
+		p.at++
+	}
+}
+
+// operator reads one of several words, "" for none.
+func (p *guardParser) operator(words ...string) string {
+	p.skip()
+	for _, w := range words {
+		if strings.HasPrefix(p.text[p.at:], w) {
+			p.at += len(w)
+			return w
+		}
+	}
+	return ""
+}
+
+func (p *guardParser) want(word string) {
+	if p.operator(word) == "" {
+		panic(stuck{"expected " + quote(word) + " at byte " + strconv.Itoa(p.at)})
+	}
+}
+
+func (p *guardParser) sum() shape.Dim {
+	if p.depth++; p.depth > mostNested {
+		panic(stuck{"it is nested too deep"})
+	}
+	defer func() { p.depth-- }()
+	v := p.product()
+	for {
+		switch p.operator("+", "-") {
+		case "+":
+			v = v.Add(p.product())
+		case "-":
+			v = v.Sub(p.product())
+		default:
+			return v
+		}
+	}
+}
+
+func (p *guardParser) product() shape.Dim {
+	v := p.factor()
+	for {
+		var f func(a, b shape.Dim) shape.Dim
+		switch p.operator("**", "*", "//", "%") {
+		case "**":
+			f = power
+		case "*":
+			f = shape.Dim.Mul
+		case "//":
+			f = shape.Dim.FloorDiv
+		case "%":
+			f = func(a, b shape.Dim) shape.Dim {
+				v := a.Sub(a.FloorDiv(b).Mul(b))
+				p.mods = append(p.mods, remainder{v, a, b})
+				return v
+			}
+		default:
+			return v
+		}
+		b := p.factor()
+		if b.Is(0) {
+			panic(stuck{"it divides by 0"})
+		}
+		if v = f(v, b); v.IsUnknown() {
+			panic(stuck{"it has an expression that sizes do not have"})
+		}
+	}
+}
+
+func (p *guardParser) factor() shape.Dim {
+	switch p.operator("(", "-", "torch.sym_max(", "torch.sym_min(", "max(", "min(", "L[") {
+	case "(":
+		v := p.sum()
+		p.want(")")
+		return v
+	case "-":
+		return zero.Sub(p.factor())
+	case "torch.sym_max(", "max(":
+		return p.pair(shape.Dim.Max)
+	case "torch.sym_min(", "min(":
+		return p.pair(shape.Dim.Min)
+	case "L[":
+		return p.input()
+	}
+	return shape.Const(p.number())
+}
+
+func (p *guardParser) pair(f func(a, b shape.Dim) shape.Dim) shape.Dim {
+	a := p.sum()
+	p.want(",")
+	b := p.sum()
+	p.want(")")
+	return f(a, b)
+}
+
+func (p *guardParser) number() int {
+	p.skip()
+	from := p.at
+	for p.at < len(p.text) && p.text[p.at] >= '0' && p.text[p.at] <= '9' {
+		p.at++
+	}
+	n, err := strconv.Atoi(p.text[from:p.at])
+	if err != nil {
+		panic(stuck{"expected a number or a size of an input at byte " + strconv.Itoa(from)})
+	}
+	return n
+}
+
+// input reads what follows L[: the path to an input, and .size()[axis].
+func (p *guardParser) input() shape.Dim {
+	from := p.at - len("L[")
+	const size = ".size()["
+	end := strings.Index(p.text[from:], size)
+	if end < 0 {
+		panic(stuck{"it compares no sizes"})
+	}
+	path := p.text[from : from+end]
+	p.at = from + end + len(size)
+	axis := p.number()
+	p.want("]")
+	d := p.size(path, axis)
+	if d.IsUnknown() {
+		panic(stuck{quote(path) + " has no size " + strconv.Itoa(axis)})
+	}
+	return d
+}

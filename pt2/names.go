@@ -1,0 +1,126 @@
+package pt2
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// labels makes names different, in constant time each.
+type labels map[string]int
+
+// fresh returns the name, with a number where it was given out before.
+func (l *labels) fresh(name string) string {
+	if *l == nil {
+		*l = labels{}
+	}
+	for {
+		n := (*l)[name]
+		(*l)[name]++
+		if n == 0 {
+			return name
+		}
+		numbered := name + "_" + strconv.Itoa(n)
+		if (*l)[numbered] == 0 {
+			(*l)[numbered] = 1
+			return numbered
+		}
+	}
+}
+
+const mostName = 100 // letters of a name
+
+// legalName makes an identifier of a name of a file: letters, digits and underscores,
+// not starting with a digit; def where nothing is left.
+func legalName(s, def string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if b.Len() >= mostName {
+			break
+		}
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+	}
+	name := strings.Trim(b.String(), "_")
+	switch {
+	case name == "":
+		return def
+	case name[0] <= '9':
+		return def + "_" + name
+	}
+	return name
+}
+
+// legalPath makes the path of a parameter: legal names with dots between.
+func legalPath(s string) string {
+	parts := strings.Split(s, ".")
+	for i, p := range parts {
+		if !isNumber(p) {
+			parts[i] = legalName(p, "p")
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+func isNumber(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != "" && len(s) < 10
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return strconv.Itoa(n) + " " + what
+}
+
+// scopeOf is the path of the module that made a node: the last of nn_module_stack, whose entries are
+// name,path,class and stand one after the other with semicolons between.
+func scopeOf(stack string) string {
+	last := stack[strings.LastIndexByte(stack, ';')+1:]
+	parts := strings.Split(last, ",")
+	if len(parts) < 3 || parts[1] == "" || strings.HasPrefix(parts[1], "_empty_nn_module") {
+		return ""
+	}
+	path := strings.TrimPrefix(parts[1], "L['self'].")
+	return legalPath(strings.NewReplacer("[", ".", "]", "", "'", "").Replace(path))
+}
+
+// sourceOf is the line of the model that a node comes from: of the frames of its stack trace the last one
+// that is not of PyTorch.
+func sourceOf(trace string) diag.Pos {
+	var pos diag.Pos
+	for line := range strings.Lines(trace) {
+		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "File \"")
+		if !ok {
+			continue
+		}
+		file, rest, ok := strings.Cut(rest, "\", line ")
+		digits, _, _ := strings.Cut(rest, ",")
+		n, err := strconv.Atoi(strings.TrimSpace(digits))
+		if !ok || err != nil || len(file) > 1<<12 || strings.Contains(file, "/torch/") && pos.File != "" {
+			continue
+		}
+		pos = diag.Pos{File: printable(file), Line: n}
+	}
+	return pos
+}
+
+// printable leaves out of a file's name what would disturb a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "_"))
+}

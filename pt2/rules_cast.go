@@ -1,0 +1,150 @@
+package pt2
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tracer/alias"
+)
+
+// castRules are operators that give elements another type, copy them, or leave them as they are.
+var castRules = map[string]rule{
+	"_to_copy":         {args: "self dtype=None | layout device pin_memory non_blocking memory_format", build: toCopy},
+	"to.dtype":         {args: "self dtype copy=False | non_blocking memory_format", run: to},
+	"to.device":        {args: "self dtype copy=False | device non_blocking memory_format", run: to},
+	"to.dtype_layout":  {args: "self dtype=None copy=False | layout device pin_memory non_blocking memory_format", run: to},
+	"to.other type_as": {args: "self other copy=False | non_blocking memory_format", run: to},
+	"alias detach lift lift_fresh resolve_conj resolve_neg": {args: "self", run: same},
+	"contiguous": {args: "self | memory_format", run: contiguous},
+	"clone lift_fresh_copy detach_copy alias_copy": {args: "self | memory_format", build: copied},
+	"copy":                                  {args: "self src | non_blocking", build: overwrite},
+	"fill.Scalar fill.Tensor":               {args: "self value", build: fill},
+	"zero":                                  {args: "self", build: func(c *call) []op.Value { return c.one(std.ZerosLike, nil, c.x("self")) }},
+	"dropout feature_dropout alpha_dropout": {args: "input p train", run: func(c *call) []*value { return dropout(c, "input") }},
+	"dropout_ feature_dropout_ alpha_dropout_": {args: "self p train", run: func(c *call) []*value { return dropout(c, "self") }},
+	"native_dropout": {args: "input p train", build: nativeDropout},
+	"view.dtype": {args: "self dtype", build: func(c *call) []op.Value {
+		return c.one(std.Bitcast, std.BitcastAttrs{DType: c.dtype("dtype", array.Invalid)}, c.x("self"))
+	}},
+}
+
+func toCopy(c *call) []op.Value {
+	x := c.x("self")
+	d := c.dtype("dtype", array.Invalid)
+	if d == array.Invalid || d == x.Type().DType() {
+		return c.one(std.Clone, nil, x)
+	}
+	return []op.Value{c.cast(d, x)}
+}
+
+// to gives the tensor itself where it has the type.
+func to(c *call) []*value {
+	self := c.need("self")
+	var d array.DType
+	if _, ok := c.def["other"]; ok {
+		d = c.typ("other").DType()
+	} else {
+		d = c.dtype("dtype", array.Invalid)
+	}
+	x := c.x("self")
+	if d == array.Invalid || d == x.Type().DType() {
+		if c.bool("copy") {
+			return []*value{fresh(c.nodeOf(c.do(std.Clone, nil, x)))}
+		}
+		return []*value{{ref: self.ref}}
+	}
+	return []*value{fresh(c.nodeOf(c.cast(d, x)))}
+}
+
+func same(c *call) []*value {
+	v := *c.need("self")
+	return []*value{&v}
+}
+
+// contiguous copies what does not lie in order, as far as that is known; the values are the same.
+func contiguous(c *call) []*value {
+	self := c.need("self")
+	if self.ref == nil {
+		return same(c)
+	}
+	order := c.inOrder("self")
+	if order == shape.True || self.ref.IsWhole() && !self.ref.Storage.Loose {
+		return []*value{{ref: self.ref}}
+	}
+	v := fresh(c.nodeOf(c.do(std.Clone, nil, c.x("self"))))
+	if order == shape.Open {
+		alias.Maybe(self.ref.Storage, v.ref.Storage)
+	}
+	return []*value{v}
+}
+
+// inOrder tells whether the elements of an argument lie in row-major order, by the strides that the file says:
+// those of the tensor when the program was exported.
+func (c *call) inOrder(name string) shape.Truth {
+	m, ok := tensorMeta{}, false
+	for _, in := range c.n.Inputs {
+		if in.Name == name {
+			m, ok = c.s.g.Tensors[in.Arg.name()]
+		}
+	}
+	if !ok || len(m.Sizes) != len(m.Strides) {
+		return shape.Open
+	}
+	want, truth := one, shape.True
+	for i := len(m.Sizes) - 1; i >= 0; i-- {
+		size, stride := dimOf(m.Sizes[i], c.im.symbol), dimOf(m.Strides[i], c.im.symbol)
+		n, number := size.Int()
+		switch {
+		case size.IsUnknown() || stride.IsUnknown():
+			return shape.Open
+		case size.Is(1) || stride.Equal(want):
+		case number && n > 1 && shape.Equality(stride, want).Truth() == shape.False:
+			return shape.False
+		default:
+			truth = shape.Open
+		}
+		want = want.Mul(size)
+	}
+	return truth
+}
+
+func copied(c *call) []op.Value { return c.one(std.Clone, nil, c.x("self")) }
+
+// overwrite is src in place of self, whose type and sizes it takes.
+func overwrite(c *call) []op.Value {
+	self := c.typ("self")
+	x := c.cast(self.DType(), c.x("src"))
+	if !x.Type().Dims().Equal(self.Dims()) {
+		x = c.do(std.Expand, std.ExpandAttrs{Shape: self.Dims()}, x)
+	}
+	if c.need("src").ref != nil && x == op.Value(c.tensor("src")) {
+		x = c.do(std.Clone, nil, x)
+	}
+	return []op.Value{x}
+}
+
+func fill(c *call) []op.Value {
+	x := c.x("self")
+	if n, ok := c.need("value").known(); ok {
+		return c.one(std.FullLike, std.FullLikeAttrs{Value: n}, x)
+	}
+	return c.one(std.Expand, std.ExpandAttrs{Shape: x.Type().Dims()}, c.cast(x.Type().DType(), c.x("value")))
+}
+
+// dropout is the identity where a model runs.
+func dropout(c *call, name string) []*value {
+	if c.bool("train") && c.float("p") != 0 {
+		panic(training)
+	}
+	return []*value{{ref: c.need(name).ref}}
+}
+
+var training = refuse(CodeArgument, "the operator is that of training, which is random").WithHint("export model.eval()")
+
+func nativeDropout(c *call) []op.Value {
+	if c.given("train") && c.bool("train") && c.float("p") != 0 {
+		panic(training)
+	}
+	return []op.Value{c.x("input"), c.do(std.OnesLike, std.LikeAttrs{DType: array.Bool}, c.x("input"))}
+}
