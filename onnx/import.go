@@ -178,7 +178,7 @@ func (im *importer) declare() {
 
 // newestOpset is the newest operator set that the rules were written for. Operators
 // may mean something else in later ones.
-const newestOpset = 27
+const newestOpset = 28
 
 // versions are the operator sets of the model, or of a function, by domain.
 func (im *importer) versions(at string, list []*pb.Opset) map[string]int {
