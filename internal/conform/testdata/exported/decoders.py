@@ -37,10 +37,10 @@ def decoder(name, config, heads=2, width=8, opset=18, layers=2, value_width=None
                      {"N": 2, "S": 5, "P": 6}, {"N": 3, "S": 7, "P": 0}, opset, cached(layers), **kw))
 
 
-def whole(name, config, opset=18, sizes=None, other=None, **kw):
+def whole(name, config, opset=18, length="S", **kw):
     """A decoder without a cache."""
-    CASES.update(net(name, "decoder", lambda: build(config()), {"input_ids": ("ids:99", ["N", "S"])},
-                     sizes or {"N": 2, "S": 6}, other or {"N": 3, "S": 9}, opset, lambda m, f: m(**f, use_cache=False).logits, **kw))
+    CASES.update(net(name, "decoder", lambda: build(config()), {"input_ids": ("ids:99", ["N", length])}, {"N": 2, "S": 6}, {"N": 3, "S": 9}, opset,
+                     lambda m, f: m(**f, use_cache=False).logits, **kw))
 
 
 decoder("llama", lambda: T.LlamaConfig(**SMALL))
@@ -76,7 +76,7 @@ decoder("smollm3", lambda: T.SmolLM3Config(**SMALL, no_rope_layers=[1, 0]))
 decoder("deepseek_v3", lambda: T.DeepseekV3Config(**{**SMALL, "num_key_value_heads": 4}, moe_intermediate_size=16, n_routed_experts=4, num_experts_per_tok=2, n_group=2, topk_group=1,
         q_lora_rank=16, kv_lora_rank=16, qk_rope_head_dim=4, qk_nope_head_dim=8, v_head_dim=8, first_k_dense_replace=1), heads=1, width=16, value_width=4)
 decoder("gpt_oss", lambda: T.GptOssConfig(**SMALL, head_dim=8, num_local_experts=4, num_experts_per_tok=2, sliding_window=4), opset=23)
-whole("mamba", lambda: T.MambaConfig(vocab_size=99, hidden_size=32, num_hidden_layers=2, state_size=4, initializer_range=0.2))
+whole("mamba", lambda: T.MambaConfig(vocab_size=99, hidden_size=32, num_hidden_layers=2, state_size=4, initializer_range=0.2), length=6)  # its loop over tokens is written out
 whole("mamba2", lambda: T.Mamba2Config(vocab_size=99, hidden_size=32, num_hidden_layers=2, state_size=8, head_dim=16, num_heads=4, n_groups=2, chunk_size=4, initializer_range=0.2))
 whole("xglm", lambda: T.XGLMConfig(vocab_size=99, d_model=32, ffn_dim=48, num_layers=2, attention_heads=4, max_position_embeddings=64, init_std=0.2), opset=20)
 whole("mpt", lambda: T.MptConfig(vocab_size=99, d_model=32, n_layers=2, n_heads=4, max_seq_len=64))

@@ -58,11 +58,11 @@ encoder("xlm_roberta", lambda: T.XLMRobertaConfig(**{**SMALL, "max_position_embe
 encoder("camembert", lambda: T.CamembertConfig(**{**SMALL, "max_position_embeddings": 66}, pad_token_id=0), types=False, opset=20, cls=T.AutoModelForTokenClassification)
 encoder("mobilebert", lambda: T.MobileBertConfig(**SMALL, embedding_size=16, intra_bottleneck_size=16, num_feedforward_networks=2))
 encoder("squeezebert", lambda: T.SqueezeBertConfig(**SMALL, embedding_size=32), opset=21)
-encoder("funnel", lambda: T.FunnelConfig(vocab_size=99, block_sizes=[1, 1], num_decoder_layers=1, d_model=32, n_head=4, d_head=8, d_inner=48), opset=20)
+
 encoder("fnet", lambda: T.FNetConfig(vocab_size=99, hidden_size=32, intermediate_size=48, num_hidden_layers=2, max_position_embeddings=64), opset=23)
-encoder("nystromformer", lambda: T.NystromformerConfig(**{**SMALL, "max_position_embeddings": 66}, num_landmarks=4, segment_means_seq_len=8))
-encoder("xlnet", lambda: T.XLNetConfig(vocab_size=99, d_model=32, n_layer=2, n_head=4, d_inner=48, initializer_range=0.2), opset=21)
-encoder("longformer", lambda: T.LongformerConfig(**{**SMALL, "max_position_embeddings": 66}, attention_window=4, pad_token_id=0), types=False)
+
+
+
 encoder("roformer", lambda: T.RoFormerConfig(**SMALL, embedding_size=32), opset=20)
 encoder("nomic_bert", lambda: T.NomicBertConfig(**SMALL), opset=23)
 pair("t5", lambda: T.T5Config(**T5))
