@@ -11,7 +11,7 @@ PAIR = dict(vocab_size=99, d_model=32, encoder_layers=2, decoder_layers=2, encod
 
 
 def heard(name, build, inputs, opset=18, kind="audio", **kw):
-    CASES.update(net(name, kind, build, inputs, {"N": 2, "L": 800, "S": 4, "F": 40}, {"N": 3, "L": 1120, "S": 6, "F": 52}, opset, **kw))
+    CASES.update(net(name, kind, build, inputs, {"N": 2, "L": 960, "S": 4, "F": 40}, {"N": 3, "L": 1120, "S": 6, "F": 52}, opset, **kw))
 
 
 wave = {"input_values": ("f32", ["N", "L"])}
@@ -39,5 +39,3 @@ heard("dac", lambda: T.DacModel(T.DacConfig(encoder_hidden_size=8, downsampling_
 heard("moonshine", lambda: T.MoonshineForConditionalGeneration(T.MoonshineConfig(vocab_size=99, hidden_size=32, intermediate_size=48, encoder_num_hidden_layers=2, decoder_num_hidden_layers=2,
       encoder_num_attention_heads=4, decoder_num_attention_heads=4, pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1)),
       {"input_values": ("f32", ["N", "L"]), "decoder_input_ids": ("ids:99", ["N", "S"])}, call=lambda m, f: m(**f, use_cache=False).logits)
-heard("hifigan", lambda: T.SpeechT5HifiGan(T.SpeechT5HifiGanConfig(model_in_dim=8, upsample_initial_channel=16, upsample_rates=[4, 2], upsample_kernel_sizes=[8, 4],
-      resblock_kernel_sizes=[3], resblock_dilation_sizes=[[1, 3]], normalize_before=False)), {"spectrogram": ("f32", ["N", "F", 8])}, opset=23)

@@ -13,6 +13,10 @@ def image(name, model, size=64, opset=18, **kw):
                      {"N": 2}, {"N": 3}, opset, positional=True))
 
 
+def built(name, build, opset=18):
+    CASES.update(net("timm_" + name, "timm", build, {"x": ("f32", ["N", 3, 32, 32])}, {"N": 2}, {"N": 3}, opset, positional=True))
+
+
 VIT = dict(img_size=32, patch_size=8, embed_dim=32, depth=2, num_heads=4)
 image("vit", "vit_tiny_patch16_224", 32, **VIT)
 image("eva", "eva02_tiny_patch14_224", 32, 23, **VIT)
@@ -20,9 +24,9 @@ image("deit3", "deit3_small_patch16_224", 32, 20, **VIT)
 image("cait", "cait_xxs24_224", 32, **VIT)
 image("beitv2", "beitv2_base_patch16_224", 32, 21, **VIT)
 image("xcit", "xcit_nano_12_p16_224", 32, img_size=32, patch_size=16, embed_dim=32, depth=2, num_heads=4)
-image("mixer", "mixer_s32_224", 32, 23, img_size=32, patch_size=8, embed_dim=32, num_blocks=2)
-image("gmlp", "gmlp_s16_224", 32, img_size=32, patch_size=8, embed_dim=32, num_blocks=2)
-image("convmixer", "convmixer_768_32", 32, dim=16, depth=2, patch_size=4, kernel_size=5)
+built("mixer", lambda: timm.models.mlp_mixer.MlpMixer(10, 32, patch_size=8, num_blocks=2, embed_dim=32), 23)
+built("gmlp", lambda: timm.models.mlp_mixer.MlpMixer(10, 32, patch_size=8, num_blocks=2, embed_dim=32, block_layer=timm.models.mlp_mixer.SpatialGatingBlock, mlp_layer=timm.layers.GatedMlp))
+built("convmixer", lambda: timm.models.convmixer.ConvMixer(16, 2, kernel_size=5, patch_size=4, num_classes=10))
 image("resnetv2", "resnetv2_50", 32, 20, layers=[1, 1, 1, 1], channels=[16, 16, 32, 32], stem_chs=8)
 image("ghostnet", "ghostnet_050")
 image("mobilenetv4", "mobilenetv4_conv_small_050", opset=23)

@@ -60,7 +60,7 @@ if jax:
 
         def __call__(self, x):
             x = nnx.relu(self.norm(self.a(x)))
-            x = nnx.max_pool(nnx.swish(self.b(x)), (2, 2), strides=(2, 2))
+            x = nnx.swish(self.b(x))
             return nnx.softmax(self.out(x.mean((1, 2))))
 
     def scanned(x):
@@ -68,14 +68,14 @@ if jax:
         return carry, out
 
     def mathematics(x):
-        return (jax.nn.logsumexp(x, 1), jnp.sort(x, 1), jnp.cumsum(x, 1), jnp.einsum("ij,kj->ik", x, x), jnp.where(x > 0, jnp.log1p(jnp.abs(x)), jnp.expm1(x)),
+        return (jax.nn.logsumexp(x, 1), jnp.sort(x, 1), jax.lax.cumsum(x, axis=1), jnp.einsum("ij,kj->ik", x, x), jnp.where(x > 0, jnp.log1p(jnp.abs(x)), jnp.expm1(x)),
                 jnp.argmax(x, 1), jnp.linalg.norm(x, axis=1), jnp.clip(x, -1, 1) // 0.3, jax.lax.cond(True, jnp.sin, jnp.cos, x))
 
     from_jax("jax_transformer", lambda: Block(nnx.Rngs(0)), ["N", 6, 32], {"N": 2}, {"N": 3})
     from_jax("jax_transformer_open", lambda: Block(nnx.Rngs(0)), ["N", "S", 32], {"N": 2, "S": 6}, {"N": 3, "S": 9}, opset=23)
     from_jax("jax_pictures", lambda: Pictures(nnx.Rngs(0)), ["N", 32, 32, 3], {"N": 2}, {"N": 3})
     from_jax("jax_scan", lambda: scanned, [6, 4], {}, {})
-    from_jax("jax_mathematics", lambda: mathematics, ["N", 8], {"N": 2}, {"N": 3}, opset=23)
+    from_jax("jax_mathematics", lambda: mathematics, [4, 8], {}, {}, opset=23)
 
 
 def from_sklearn(name, build, kind="estimator", target_opset=21, features=6, proba=True):
@@ -112,7 +112,7 @@ if skl2onnx:
 
     from_sklearn("sk_logistic", lambda: linear_model.LogisticRegression())
     from_sklearn("sk_network", lambda: neural_network.MLPClassifier((8,), max_iter=50, random_state=0))
-    from_sklearn("sk_regression_network", lambda: neural_network.MLPRegressor((8,), max_iter=50, random_state=0))
+    from_sklearn("sk_regression_network", lambda: neural_network.MLPRegressor(hidden_layer_sizes=(8,), max_iter=50, random_state=0))
     from_sklearn("sk_forest", lambda: ensemble.RandomForestClassifier(5, random_state=0))
     from_sklearn("sk_boosted", lambda: ensemble.GradientBoostingRegressor(n_estimators=8, random_state=0))
     from_sklearn("sk_support", lambda: svm.SVC(probability=True, random_state=0))

@@ -21,9 +21,9 @@ def auto(config, cls=T.AutoModel, **kw):
 OPEN = ["N", 3, "H", "W"]
 picture("hf_vit", auto("ViTConfig", **VIT))
 picture("vit_open_size", auto("ViTConfig", **VIT), opset=20, shape=OPEN, call=lambda m, f: m(**f, interpolate_pos_encoding=True))
-picture("deit", auto("DeiTConfig", T.AutoModelForImageClassification, **VIT), opset=23)
+picture("deit", auto("DeiTConfig", **VIT), opset=23)
 picture("beit", auto("BeitConfig", **VIT, use_relative_position_bias=True, layer_scale_init_value=0.1))
-picture("dinov2", auto("Dinov2Config", **{k: v for k, v in VIT.items() if k != "intermediate_size"}), shape=["N", 3, "8*H", "8*W"], sizes={"H": 4, "W": 4}, other={"H": 6, "W": 5})
+picture("dinov2", auto("Dinov2Config", **{k: v for k, v in VIT.items() if k != "intermediate_size"}), shape=["N", 3, "8*H", "8*W"], sizes={"H": 4, "W": 5}, other={"H": 6, "W": 4})
 picture("dinov2_registers", auto("Dinov2WithRegistersConfig", **{k: v for k, v in VIT.items() if k != "intermediate_size"}), opset=21)
 picture("dinov3", auto("DINOv3ViTConfig", **VIT, num_register_tokens=2), opset=23)
 picture("hf_swin", auto("SwinConfig", **SWIN))

@@ -104,10 +104,12 @@ def calibrate(module, inputs, call):
     if norms:
         with torch.no_grad():
             call(module, inputs)
+    for m in norms:
+        m.running_var.clamp_(min=0.01)  # small ones would make the noise of rounding larger than what is compared
     module.eval()
 
 
-def net(name, kind, build, inputs, sizes, other, opset=18, call=None, seed=0, after=None, external=False, positional=False, most=1 << 16, **export):
+def net(name, kind, build, inputs, sizes, other, opset=18, call=None, seed=0, after=None, external=False, positional=False, most=1 << 16, dynamo=True):
     """Describes a network of PyTorch. Sizes are those of the export, other those of the second set."""
 
     def make():
@@ -119,18 +121,25 @@ def net(name, kind, build, inputs, sizes, other, opset=18, call=None, seed=0, af
             after(module)
         how = call or (lambda m, feeds: m(*feeds.values()) if positional else m(**feeds))
         sets = [{k: draw(v, s, rng) for k, v in inputs.items()} for s in (sizes, other)]
-        calibrate(module, sets[0], how)
-        wrapped = Flat(module, list(inputs), how)
+        many = {**sizes, "N": 8} if "N" in sizes else sizes
+        calibrate(module, {k: draw(v, many, np.random.default_rng(seed)) for k, v in inputs.items()}, how)
+        wrapped = Flat(module, list(inputs), how).eval()
 
         def write(path):
             with contextlib.redirect_stdout(io.StringIO()), torch.no_grad():
-                torch.onnx.export(wrapped, tuple(t.clone() for t in sets[0].values()), path, dynamo=True, opset_version=opset,
-                                  input_names=list(inputs), dynamic_shapes=(tuple(dynamic(inputs, most)),), external_data=external, verbose=False, **export)
+                how = dict(dynamo=True, dynamic_shapes=(tuple(dynamic(inputs, most)),), external_data=external) if dynamo else dict(dynamo=False)
+                torch.onnx.export(wrapped, tuple(t.clone() for t in sets[0].values()), path, opset_version=opset, input_names=list(inputs), verbose=False, **how)
 
         def run(feeds):
             with torch.no_grad():
                 return [t.numpy() for t in wrapped(*(torch.from_numpy(v.copy()) for v in feeds.values()))]
 
-        return Case(name, kind, "torch.onnx", opset, write, run, [{k: t.numpy() for k, t in s.items()} for s in sets])
+        def closed(dims):
+            letters = sorted({c for k, have in dims.items() for d, n in zip(inputs[k][1], have) if isinstance(d, str) and n for c in d if c.isalpha()})
+            if letters:
+                sets[1] = {k: draw(v, {**other, **{c: sizes[c] for c in letters}}, rng) for k, v in inputs.items()}
+            return letters, {k: t.numpy() for k, t in sets[1].items()}
+
+        return Case(name, kind, "torch.onnx" if dynamo else "torch.onnx, TorchScript", opset, write, run, [{k: t.numpy() for k, t in s.items()} for s in sets], closed)
 
     return {name: make}

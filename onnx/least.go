@@ -1,0 +1,56 @@
+package onnx
+
+import (
+	"strings"
+
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// What a graph needs of its sizes holds wherever the graph is run: a convolution has guards that
+// its input is as large as its kernel. Nodes that come before it and compute with sizes may rely on
+// it, and what they compute has a plainer form then. ONNX rounds quotients of integers towards zero,
+// for instance, which is to round down for dividends that are not negative, and exporters mean
+// these: (L//10 - 3)//2 is as many places as a convolution leaves.
+
+// leastSizes are the least that sizes of inputs are in every run of the graph, as its guards say.
+func (im *importer) leastSizes() map[string]int {
+	inputs, least := map[string]bool{}, map[string]int{}
+	for _, s := range im.mod.Graph.Symbols() {
+		inputs[s.Name] = s.Node.Opcode() == graph.Placeholder
+	}
+	for _, g := range im.mod.Graph.Guards() {
+		name, symbol := g.A.IsSymbol()
+		if n, number := g.B.Int(); g.Rel == shape.GE && symbol && number && inputs[name] && n > least[name] {
+			least[name] = n
+		}
+	}
+	return least
+}
+
+// needs reports whether the graph needs of sizes what was taken for granted.
+func (im *importer) needs(least map[string]int) bool {
+	have := im.leastSizes()
+	for name, n := range least {
+		if have[name] < n {
+			return false
+		}
+	}
+	return true
+}
+
+// above writes a size with letters for what sizes are more than their least.
+func (im *importer) above(d shape.Dim) shape.Dim { return im.shift(d, 1) }
+
+// back is the inverse of above; it notes sizes that more knowledge could make plainer.
+func (im *importer) back(d shape.Dim) shape.Dim {
+	im.unproved = im.unproved || strings.Contains(d.String(), "min(")
+	return im.shift(d, -1)
+}
+
+func (im *importer) shift(d shape.Dim, sign int) shape.Dim {
+	if len(im.least) == 0 {
+		return d
+	}
+	return d.Bind(func(name string) shape.Dim { return shape.Sym(name).AddInt(sign * im.least[name]) })
+}
