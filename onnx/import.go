@@ -57,20 +57,6 @@ func (f *File) Import(o Options) (*graph.Module, error) {
 	return m, err
 }
 
-// importForm is Import that tells what the sizes given have decided.
-func (f *File) importForm(o Options) (*graph.Module, *form, error) {
-	first := f.newImporter(o)
-	m, form, err := first.run(o)
-	if least := first.leastSizes(); first.unproved && len(least) > 0 { // what later nodes need of sizes may make them plainer
-		again := f.newImporter(o)
-		again.least = least
-		if m, form, err := again.run(o); err == nil && again.needs(least) {
-			return m, form, nil
-		}
-	}
-	return m, form, err
-}
-
 func (f *File) newImporter(o Options) *importer {
 	return &importer{File: f, values: o.Values, lengths: o.Lengths, ranks: o.Ranks, sizes: o.Sizes, mod: graph.NewModule(graph.New(graphName(f.model.Graph.Name))),
 		late: map[string]bool{}, symbolValues: map[string]*value{}, opsets: map[string]int{}, functions: map[string]*pb.Function{},

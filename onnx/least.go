@@ -13,6 +13,20 @@ import (
 // for instance, which is to round down for dividends that are not negative, and exporters mean
 // these: (L//10 - 3)//2 is as many places as a convolution leaves.
 
+// importForm is Import that tells what the sizes given have decided.
+func (f *File) importForm(o Options) (*graph.Module, *form, error) {
+	first := f.newImporter(o)
+	m, form, err := first.run(o)
+	if least := first.leastSizes(); first.unproved && len(least) > 0 { // what later nodes need of sizes may make them plainer
+		again := f.newImporter(o)
+		again.least = least
+		if m, form, err := again.run(o); err == nil && again.needs(least) {
+			return m, form, nil
+		}
+	}
+	return m, form, err
+}
+
 // leastSizes are the least that sizes of inputs are in every run of the graph, as its guards say.
 func (im *importer) leastSizes() map[string]int {
 	inputs, least := map[string]bool{}, map[string]int{}
@@ -53,4 +67,10 @@ func (im *importer) shift(d shape.Dim, sign int) shape.Dim {
 		return d
 	}
 	return d.Bind(func(name string) shape.Dim { return shape.Sym(name).AddInt(sign * im.least[name]) })
+}
+
+// bounds finds the bounds of a slice of size by what least sizes prove.
+func (im *importer) bounds(find func(size, start, stop shape.Dim) (from, to shape.Dim), size, start, stop shape.Dim) (from, to shape.Dim) {
+	from, to = find(im.above(size), im.above(start), im.above(stop))
+	return im.back(from), im.back(to)
 }
