@@ -57,12 +57,6 @@ func (f *File) Import(o Options) (*graph.Module, error) {
 	return m, err
 }
 
-func (f *File) newImporter(o Options) *importer {
-	return &importer{File: f, values: o.Values, lengths: o.Lengths, ranks: o.Ranks, sizes: o.Sizes, mod: graph.NewModule(graph.New(graphName(f.model.Graph.Name))),
-		late: map[string]bool{}, symbolValues: map[string]*value{}, opsets: map[string]int{}, functions: map[string]*pb.Function{},
-		placed: map[placed]*graph.Node{}, inputs: map[*graph.Node]string{}, bodies: map[*graph.Graph]*body{}, paths: map[*value]string{}, workspace: &kernel.Workspace{}}
-}
-
 func (im *importer) run(o Options) (*graph.Module, *form, error) {
 	im.declare()
 	im.initial = initializerNames(im.model.Graph)

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/graph"
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -25,6 +27,12 @@ func (f *File) importForm(o Options) (*graph.Module, *form, error) {
 		}
 	}
 	return m, form, err
+}
+
+func (f *File) newImporter(o Options) *importer {
+	return &importer{File: f, values: o.Values, lengths: o.Lengths, ranks: o.Ranks, sizes: o.Sizes, mod: graph.NewModule(graph.New(graphName(f.model.Graph.Name))),
+		late: map[string]bool{}, symbolValues: map[string]*value{}, opsets: map[string]int{}, functions: map[string]*pb.Function{},
+		placed: map[placed]*graph.Node{}, inputs: map[*graph.Node]string{}, bodies: map[*graph.Graph]*body{}, paths: map[*value]string{}, workspace: &kernel.Workspace{}}
 }
 
 // leastSizes are the least that sizes of inputs are in every run of the graph, as its guards say.

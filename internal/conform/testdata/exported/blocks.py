@@ -31,9 +31,7 @@ image("resnetv2", "resnetv2_50", 32, 20, layers=[1, 1, 1, 1], channels=[16, 16, 
 image("ghostnet", "ghostnet_050")
 image("mobilenetv4", "mobilenetv4_conv_small_050", opset=23)
 image("efficientvit", "efficientvit_b0", widths=(8, 8, 16, 32, 32), depths=(1, 1, 1, 1, 1), head_dim=8)
-image("fastvit", "fastvit_t8", opset=21, layers=(1, 1, 1, 1), embed_dims=(8, 16, 24, 32))
 image("edgenext", "edgenext_xx_small", dims=(8, 16, 24, 32), depths=(1, 1, 2, 1), heads=(2, 2, 2, 2))
-image("coatnet", "coatnet_nano_rw_224", opset=20, img_size=64, embed_dim=(8, 16, 32, 32), depths=(1, 1, 1, 1), stem_width=8)
 image("res2net", "res2net50_26w_4s", 32, layers=[1, 1, 1, 1])
 
 
