@@ -121,7 +121,7 @@ func TestDataAreNotBound(t *testing.T) {
 	require.ErrorIs(t, err, CodeValue)
 	require.ErrorContains(t, err, `it follows from what is in "x"`)
 
-	open := fromText(head + `(float[N,H,2] x) => (float y) { y = DFT<axis=0>(x) }`)
+	open := fromText(head + `(float[N,H,2] x) => (float y) { y = DFT<axis=0, inverse=1, onesided=1>(x) }`)
 	_, err = open.Import(Options{})
 	require.ErrorIs(t, err, CodeValue)
 	require.ErrorContains(t, err, `sizes are not known of "x" f32[N,H,2]`)

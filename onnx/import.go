@@ -57,20 +57,15 @@ func (f *File) Import(o Options) (*graph.Module, error) {
 	return m, err
 }
 
-// importForm is Import that tells what the sizes given have decided.
-func (f *File) importForm(o Options) (*graph.Module, *form, error) {
-	im := &importer{File: f, values: o.Values, lengths: o.Lengths, ranks: o.Ranks, sizes: o.Sizes, mod: graph.NewModule(graph.New(graphName(f.model.Graph.Name))),
-		late: map[string]bool{}, symbolValues: map[string]*value{}, opsets: map[string]int{}, functions: map[string]*pb.Function{},
-		placed: map[placed]*graph.Node{}, inputs: map[*graph.Node]string{}, bodies: map[*graph.Graph]*body{}, paths: map[*value]string{}, workspace: &kernel.Workspace{}}
+func (im *importer) run(o Options) (*graph.Module, *form, error) {
 	im.declare()
-	im.initial = initializerNames(f.model.Graph)
+	im.initial = initializerNames(im.model.Graph)
 	im.readGiven(o.Inputs)
 	im.reserveSymbols()
-	cur := im.mod.Graph.At()
-	s := &scope{values: map[string]*value{}, cur: cur, opsets: im.opsets}
-	im.initializers(s, f.model.Graph)
+	s := &scope{values: map[string]*value{}, cur: im.mod.Graph.At(), opsets: im.opsets}
+	im.initializers(s, im.model.Graph)
 	im.placeholders(s)
-	im.nodes(s, f.model.Graph.Nodes)
+	im.nodes(s, im.model.Graph.Nodes)
 	if im.errs.Err() == nil {
 		im.outputs(s)
 	}
@@ -117,7 +112,9 @@ type importer struct {
 	counting     bool            // nodes are left that nothing uses: a while that counts rounds, what a branch began
 	sizes        map[string][]int
 	form         form
-	undecided    bool // something depends on sizes that are not known
+	undecided    bool           // something depends on sizes that are not known
+	least        map[string]int // of symbols, because the graph needs it
+	unproved     bool           // sizes have other forms where others are larger
 }
 
 // scope is a graph of the model, or the body of a function, while it is imported.
@@ -178,7 +175,7 @@ func (im *importer) declare() {
 
 // newestOpset is the newest operator set that the rules were written for. Operators
 // may mean something else in later ones.
-const newestOpset = 27
+const newestOpset = 28
 
 // versions are the operator sets of the model, or of a function, by domain.
 func (im *importer) versions(at string, list []*pb.Opset) map[string]int {

@@ -102,6 +102,34 @@ var changes = map[string]struct {
 	"layer norm": {"(float[2,4] x) => (float[2,4] z)", []spelling{
 		{13, `<float[4] s = {1,2,3,4}, float e = {0.00001}> { m = ReduceMean<axes = [-1]>(x) d = Sub(x, m) q = Mul(d, d) v = ReduceMean<axes = [-1]>(q) w = Add(v, e) r = Sqrt(w) n = Div(d, r) z = Mul(n, s) }`},
 		{17, `<float[4] s = {1,2,3,4}> { z = LayerNormalization(x, s) }`}}},
+	"gated swish": {"(float[2,3] x, float[2,3] y) => (float[2,3] z)", []spelling{
+		{24, `{ a = Swish<alpha = 1.5>(x) z = Mul(a, y) }`}, {28, `{ z = SwiGLU<alpha = 1.5>(x, y) }`}}},
+	"blocks to depth": {"(float[1,2,2,4] x) => (float[1,8,1,2] z)", []spelling{
+		{13, `<int64[6] s = {1,2,1,2,2,2}, int64[4] d = {1,8,1,2}> { a = Reshape(x, s) b = Transpose<perm = [0,1,3,5,2,4]>(a) z = Reshape(b, d) }`}, {28, `{ z = SpaceToDepth<blocksize = 2, mode = "CRD">(x) }`}}},
+	"blocks to depth, columns last": {"(float[1,2,2,4] x) => (float[1,8,1,2] z)", []spelling{
+		{13, `{ z = SpaceToDepth<blocksize = 2>(x) }`}, {28, `{ z = SpaceToDepth<blocksize = 2, mode = "DCR">(x) }`}}},
+	"remainder of floats": {"(float[2,3] x, float[3] y) => (float[2,3] z)", []spelling{
+		{13, `{ q = Div(x, y) f = Floor(q) p = Mul(f, y) z = Sub(x, p) }`}, {28, `{ z = Mod(x, y) }`}, {28, `{ z = Mod<fmod = 0>(x, y) }`}}},
+	"bits of truth": {"(float[2,3] x) => (uint8[2,3] z)", []spelling{
+		{13, `<float k = {0.5}> { a = Greater(x, k) z = Cast<to = 2>(a) }`}, {28, `<float k = {0.5}> { a = Greater(x, k) z = BitCast<to = 2>(a) }`}}},
+	"shift of signed": {"(float[2,3] x) => (int32[2,3] z)", []spelling{
+		{13, `<float k = {-64.0}, float four = {4.0}> { a = Mul(x, k) b = Div(a, four) c = Floor(b) z = Cast<to = 6>(c) }`},
+		{28, `<float k = {-64.0}, int32 s = {2}> { a = Mul(x, k) b = Floor(a) c = Cast<to = 6>(b) z = BitShift<direction = "RIGHT">(c, s) }`}}},
+	"attention over filled places": {"(float[2,1,2,4] x, float[2,1,5,4] y) => (float[2,1,2,4] z)", []spelling{
+		{24, `<bool[2,1,2,5] m = {1,1,0,0,0, 1,1,1,0,0, 1,1,1,1,0, 1,1,1,1,1}> { z = Attention(x, y, y, m) }`},
+		{24, `<int64[2] n = {3,5}> { z = Attention<is_causal = 1>(x, y, y, _, _, _, n) }`}}},
+	"attention of more queries than filled places": {"(float[1,1,3,4] x, float[1,1,5,4] y) => (float[1,1,3,4] z)", []spelling{
+		{24, `<bool[3,5] m = {0,0,0,0,0, 1,0,0,0,0, 1,1,0,0,0}> { z = Attention(x, y, y, m) }`},
+		{24, `<int64[1] n = {2}> { z = Attention<is_causal = 1>(x, y, y, _, _, _, n) }`},
+		{24, `<int64[1] n = {2}> { z, k, v, w = Attention<is_causal = 1, qk_matmul_output_mode = 3>(x, y, y, _, _, _, n) }`},
+		{24, `<float[3,5] m = {-inf,-inf,-inf,-inf,-inf, 0,-inf,-inf,-inf,-inf, 0,0,-inf,-inf,-inf}> { z = Attention(x, y, y, m) }`}}},
+	"attention in a window": {"(float[1,2,4,4] x, float[1,2,6,4] y) => (float[1,2,4,4] z)", []spelling{
+		{23, `<bool[4,6] m = {1,1,0,0,0,0, 1,1,1,0,0,0, 1,1,1,1,0,0, 0,1,1,1,1,0}> { z = Attention(x, y, y, m) }`},
+		{25, `{ z = Attention<left_window_size = 2, right_window_size = 1>(x, y, y) }`},
+		{25, `<bool[6] m = {1,1,1,1,1,0}> { z = Attention<left_window_size = 2, right_window_size = 1>(x, y, y, m) }`}}},
+	"attention in a causal window": {"(float[1,2,4,4] x, float[1,1,6,4] y) => (float[1,2,4,4] z)", []spelling{
+		{23, `<bool[4,6] m = {1,0,0,0,0,0, 1,1,0,0,0,0, 0,1,1,0,0,0, 0,0,1,1,0,0}> { z = Attention(x, y, y, m) }`},
+		{25, `{ z = Attention<left_window_size = 1, right_window_size = 3, is_causal = 1>(x, y, y) }`}}},
 	"hard swish": {"(float[2,3] x) => (float[2,3] z)", []spelling{
 		{13, `{ a = HardSigmoid<alpha = 0.16666667, beta = 0.5>(x) z = Mul(x, a) }`}, {14, `{ z = HardSwish(x) }`}}},
 }
@@ -154,6 +182,23 @@ func resultType(t *testing.T, src string) shape.Type {
 		dims = append(dims, int(s.Size))
 	}
 	return shape.TensorType(d, shape.Ints(dims...))
+}
+
+// What the newest sets do not allow is refused.
+func TestNewMeaningsAreRefused(t *testing.T) {
+	for text, part := range map[string]string{
+		`(float[2,3] x, float[3] y) => (float[2,3] z) { z = SwiGLU(x, y) }`:                                            "expected the sizes",
+		`(float[1,1,2,4] x) => (float[1,1,2,4] z) { z = Attention<left_window_size = -2>(x, x, x) }`:                   "the window is -2 to the left",
+		`(float[1,1,2,4] x) => (float[1,1,2,4] z) { z = Attention<right_window_size = 9223372036854775807>(x, x, x) }`: "expected -1 or more",
+		`(float[1,1,2,2] x) => (float[1,4,1,1] z) { z = SpaceToDepth<blocksize = 2, mode = "CDR">(x) }`:                "mode",
+		`(bool[2] x) => (int16[2] z) { z = BitCast<to = 5>(x) }`:                                                       "bool",
+	} {
+		m, err := fromText(`<ir_version: 12, opset_import: ["" : 28]> g ` + text).Import(Options{})
+		if err == nil {
+			err = graph.Lint(m.Graph).Err()
+		}
+		require.ErrorContains(t, err, part, text)
+	}
 }
 
 // What an old set means and nothing here computes is refused.

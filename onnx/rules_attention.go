@@ -40,13 +40,28 @@ type attend struct {
 	softcap   float64
 	causal    bool
 	offset    shape.Dim // of the first query among the keys
-	mask      op.Value  // bool, or added; nil for none
-	mode      int       // which products are a result as well; -1 for none
+	offsets   op.Value  // the same where sequences have offsets of their own, [N,1,1,1]
+	band      band
+	mask      op.Value // bool, or added; nil for none
+	finite    bool     // the mask is known to leave every query a key
+	mode      int      // which products are a result as well; -1 for none
 	precision array.DType
 }
 
+// band is how many keys a query sees to both sides, its own place included; 0 is without end.
+type band struct{ left, right int }
+
+// band reads the attributes that operator set 25 has added.
+func (c *call) band() band {
+	left, right := c.int("left_window_size", -1), c.int("right_window_size", -1)
+	if min(left, right) < -1 || max(left, right) == math.MaxInt {
+		panic(refuse(CodeAttribute, "the window is "+strconv.Itoa(left)+" to the left and "+strconv.Itoa(right)+" to the right, expected -1 or more"))
+	}
+	return band{left + 1, right + 1}
+}
+
 func attention(c *call) []op.Value {
-	a := attend{causal: c.flag("is_causal", false), softcap: c.float("softcap", 0), mode: -1, precision: c.dtype("softmax_precision", array.Invalid)}
+	a := attend{causal: c.flag("is_causal", false), softcap: c.float("softcap", 0), mode: -1, precision: c.dtype("softmax_precision", array.Invalid), band: c.band()}
 	if c.given("scale") {
 		a.scale = op.Float(c.float("scale", 1))
 	}
@@ -59,8 +74,8 @@ func attention(c *call) []op.Value {
 	if rank := c.rank(0); rank != 3 && rank != 4 || c.rank(1) != rank || c.rank(2) != rank {
 		panic(refuse(CodeModel, "query, key and value are "+c.typ(0).String()+", "+c.typ(1).String()+" and "+c.typ(2).String()+", expected three dimensions, or four, each"))
 	}
-	if c.has(3) && (c.rank(3) < 2 || c.rank(3) > 4) {
-		panic(refuse(CodeModel, "the mask is "+c.typ(3).String()+", expected two to four dimensions"))
+	if c.has(3) && (c.rank(3) < 1 || c.rank(3) > 4) {
+		panic(refuse(CodeModel, "the mask is "+c.typ(3).String()+", expected one to four dimensions"))
 	}
 	if flat {
 		q, k, v = c.heads(q, qHeads), c.heads(k, kvHeads), c.heads(v, kvHeads)
@@ -77,11 +92,13 @@ func attention(c *call) []op.Value {
 	a.mask = c.opt(3)
 	if c.has(3) {
 		a.mask = c.widen(a.mask, k.Type().Dim(2))
+		a.finite = a.band == (band{}) && !c.has(6) && finite(c.in[3].arr)
 	}
 	if c.has(6) { // keys behind the length of each sequence do not count
 		at := c.do(std.Arange, std.ArangeAttrs{End: k.Type().Dim(2)})
 		n := c.reshape(c.x(6), shape.Const(-1), shape.Const(1), shape.Const(1), shape.Const(1))
 		a.mask = c.both(a.mask, c.do(std.Lt, nil, at, n), q.Type().DType())
+		a.offsets = c.do(std.Sub, nil, n, c.size(q.Type().Dim(2), array.I64)) // the last query sees the last key
 	}
 	y, qk := c.attend(q, k, v, a)
 	if flat {
@@ -89,6 +106,19 @@ func attention(c *call) []op.Value {
 	}
 	out := []op.Value{y, k, v, qk}
 	return out[:max(c.outputs(), 1)]
+}
+
+// finite reports whether a mask is known, and adds no infinity.
+func finite(mask *array.Array) bool {
+	if mask == nil || !mask.DType().IsFloat() || mask.Len() == 0 {
+		return false
+	}
+	for i := range mask.Len() {
+		if math.IsInf(array.Float64At(mask, i), 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // widen pads a mask of fewer keys than there are: those behind it do not count.
@@ -135,17 +165,15 @@ func (c *call) attend(q, k, v op.Value, a attend) (y, qk op.Value) {
 		group = qh / kh
 	}
 	one := a.softcap == 0 && a.mode < 0
-	if a.causal && (!one || a.mask != nil || !a.offset.Is(0)) {
-		l, s := q.Type().Dim(2), k.Type().Dim(2)
-		row := c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, c.do(std.Arange, std.ArangeAttrs{End: l}))
-		if !a.offset.Is(0) {
-			row = c.do(std.Add, nil, row, c.size(a.offset, array.I64))
-		}
-		a.mask = c.both(a.mask, c.do(std.Le, nil, c.do(std.Arange, std.ArangeAttrs{End: s}), row), q.Type().DType())
-		a.causal = false
+	if seen := c.seen(&a, q, k, one); seen != nil {
+		a.mask = c.both(a.mask, seen, q.Type().DType())
 	}
 	if one {
-		return c.do(std.ScaledDotProductAttention, std.AttentionAttrs{IsCausal: a.causal, Scale: a.scale, EnableGqa: group > 1}, q, k, v, a.mask), nil
+		y := c.do(std.ScaledDotProductAttention, std.AttentionAttrs{IsCausal: a.causal, Scale: a.scale, EnableGqa: group > 1}, q, k, v, a.mask)
+		if a.mask != nil && a.mask.Type().DType() != array.Bool && !a.finite {
+			y = c.seeing(y, a.mask) // the operator sees to bool masks itself
+		}
+		return y, nil
 	}
 	repeat := func(x op.Value) op.Value {
 		if group == 1 {
@@ -182,7 +210,11 @@ func (c *call) attend(q, k, v op.Value, a attend) (y, qk op.Value) {
 	if a.precision != array.Invalid && a.precision != d {
 		soft = c.do(std.Cast, std.CastAttrs{DType: a.precision}, soft)
 	}
+	last := soft
 	soft = c.do(std.Softmax, std.DimAttrs{Dim: -1}, soft)
+	if a.mask != nil {
+		soft = c.seeing(soft, last)
+	}
 	if soft.Type().DType() != d {
 		soft = c.do(std.Cast, std.CastAttrs{DType: d}, soft)
 	}
@@ -194,6 +226,48 @@ func (c *call) attend(q, k, v op.Value, a attend) (y, qk op.Value) {
 		qk = stages[a.mode]
 	}
 	return c.do(std.Matmul, nil, soft, v), qk
+}
+
+// seeing is y with zeros for queries that see no key: all their scores are -Inf.
+func (c *call) seeing(y, scores op.Value) op.Value {
+	most := c.do(std.Amax, std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}, scores)
+	none := c.do(std.Eq, std.BinaryAttrs{Other: op.Float(math.Inf(-1))}, most)
+	return c.do(std.MaskedFill, std.MaskedFillAttrs{Value: op.Float(0)}, y, none)
+}
+
+// seen is which keys queries see by their positions, nil where that is all, or where the one
+// operator sees to it.
+func (c *call) seen(a *attend, q, k op.Value, one bool) (seen op.Value) {
+	placed := a.offsets == nil && a.offset.Is(0)
+	if a.band == (band{}) && (!a.causal || one && a.mask == nil && placed) {
+		return nil
+	}
+	row := c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, c.do(std.Arange, std.ArangeAttrs{End: q.Type().Dim(2)}))
+	switch {
+	case a.offsets != nil:
+		row = c.do(std.Add, nil, row, a.offsets)
+	case !placed:
+		row = c.do(std.Add, nil, row, c.size(a.offset, array.I64))
+	}
+	at := c.do(std.Arange, std.ArangeAttrs{End: k.Type().Dim(2)})
+	bound := func(o *op.Op, by int) {
+		m := c.do(o, nil, at, c.do(std.Add, std.AddAttrs{Other: op.Int(int64(by))}, row))
+		if seen != nil {
+			m = c.do(std.LogicalAnd, nil, seen, m)
+		}
+		seen = m
+	}
+	if a.band.left > 0 {
+		bound(std.Ge, 1-a.band.left)
+	}
+	switch {
+	case a.causal:
+		bound(std.Le, 0)
+	case a.band.right > 0:
+		bound(std.Le, a.band.right-1)
+	}
+	a.causal = false
+	return seen
 }
 
 // rotary turns pairs of elements of each head by an angle that follows from the position.

@@ -26,7 +26,7 @@ var elementwiseRules = map[string][]rule{
 	"Sub": broadcast(std.Sub),
 	"Mul": broadcast(std.Mul),
 	"Div": from(1, divide),
-	"Pow": from(1, power), "Mod": from(10, modulo),
+	"Pow": from(1, power), "Mod": {{since: 10, build: modulo}, {since: 28, build: moduloOfFloats}},
 	"And": broadcast(std.LogicalAnd), "Or": broadcast(std.LogicalOr), "Xor": broadcast(std.LogicalXor),
 	"Equal": broadcast(std.Eq), "Greater": broadcast(std.Gt), "Less": broadcast(std.Lt),
 	"GreaterOrEqual": broadcast(std.Ge), "LessOrEqual": broadcast(std.Le),
@@ -65,6 +65,12 @@ var elementwiseRules = map[string][]rule{
 	"Swish": from(24, func(c *call) []op.Value {
 		v := c.do(std.Mul, std.BinaryAttrs{Other: op.Float(c.float("alpha", 1))}, c.x(0))
 		return c.one(std.Mul, nil, c.x(0), c.do(std.Sigmoid, nil, v))
+	}),
+	"SwiGLU": from(28, func(c *call) []op.Value {
+		c.rank(0) // the sizes are asked for below
+		c.needDims(1, c.typ(0).Dims().Slice()...)
+		v := c.do(std.Mul, std.BinaryAttrs{Other: op.Float(c.float("alpha", 1))}, c.x(0))
+		return c.one(std.Mul, nil, c.do(std.Mul, nil, c.x(0), c.do(std.Sigmoid, nil, v)), c.x(1))
 	}),
 	"Affine": from(1, func(c *call) []op.Value {
 		v := c.do(std.Mul, std.BinaryAttrs{Other: op.Float(c.float("alpha", 1))}, c.x(0))
@@ -132,6 +138,16 @@ func modulo(c *call) []op.Value {
 		return c.one(std.Fmod, nil, c.x(0), c.x(1))
 	}
 	return c.one(std.Remainder, nil, c.x(0), c.x(1))
+}
+
+// moduloOfFloats takes floats without fmod, too: then a zero has the sign of the divisor.
+func moduloOfFloats(c *call) []op.Value {
+	if c.flag("fmod", false) || !c.typ(0).DType().IsFloat() {
+		return modulo(c)
+	}
+	v := c.do(std.Remainder, nil, c.x(0), c.x(1))
+	zero := c.do(std.Mul, std.BinaryAttrs{Other: op.Float(0)}, c.do(std.Sign, nil, c.x(1)))
+	return c.one(std.Where, nil, c.do(std.Eq, std.BinaryAttrs{Other: op.Int(0)}, v), zero, v)
 }
 
 func variadic(o *op.Op) []rule {

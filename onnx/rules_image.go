@@ -117,7 +117,11 @@ var visionRules = map[string][]rule{
 	},
 	"Det": from(11, func(c *call) []op.Value { return c.one(std.Det, nil, c.x(0)) }),
 	"BitCast": from(26, func(c *call) []op.Value {
-		return c.one(std.Bitcast, std.BitcastAttrs{DType: c.dtype("to", array.Invalid)}, c.x(0))
+		d := c.dtype("to", array.Invalid)
+		if c.typ(0).DType() == array.Bool && (d == array.U8 || d == array.I8) {
+			return c.one(std.Cast, std.CastAttrs{DType: d}, c.x(0)) // 0 and 1 are their bits, too
+		}
+		return c.one(std.Bitcast, std.BitcastAttrs{DType: d}, c.x(0))
 	}),
 }
 

@@ -129,7 +129,8 @@ func TestUnpoolInverts(t *testing.T) {
 func TestTransformsRefuse(t *testing.T) {
 	for _, c := range []struct{ graph, want string }{
 		{`g (float[1,100000,1] x) => (float y) { y = DFT<axis=1>(x) }`, "a transform of 100000 elements"},
-		{`g (float[1,N,1] x) => (float y) { y = DFT<axis=1>(x) }`, "DFT needs a size that is known"},
+		{`g (float[1,N,2] x) => (float y) { y = DFT<axis=1, inverse=1, onesided=1>(x) }`, "DFT needs a size that is known"},
+		{`g (float[1,N,1] x) => (float y) <int64 l = {8}> { y = DFT<axis=1>(x, l) }`, "DFT needs a size that is known"},
 		{`g (float[1,8,2] x) => (float y) { y = DFT<axis=1, onesided=1>(x) }`, "a one-sided DFT is one of real signals"},
 		{`g (float[1,100,1] x) => (float y) <int64 s = {0}, int64 l = {8}> { y = STFT(x, s, _, l) }`, "STFT needs a positive frame_step"},
 		{`g (float[1,4,4] x) => (float y) <int64[2] i = {1099511627776, 4}, int64[2] b = {2,2}> { y = Col2Im(x, i, b) }`, "Col2Im"},

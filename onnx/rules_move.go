@@ -188,8 +188,12 @@ func spaceToDepth(c *call) []op.Value {
 	n, ch, h, w := c.image()
 	k := shape.Const(b)
 	h, w = c.exact(h, k), c.exact(w, k)
+	order := op.IntList(0, 3, 5, 1, 2, 4)
+	if c.oneOf("mode", "DCR", "CRD") == "CRD" {
+		order = op.IntList(0, 1, 3, 5, 2, 4)
+	}
 	v := c.reshape(c.x(0), n, ch, h, k, w, k)
-	v = c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(0, 3, 5, 1, 2, 4)}, v)
+	v = c.do(std.Permute, std.PermuteAttrs{Dims: order}, v)
 	return []op.Value{c.reshape(v, n, ch.Mul(shape.Const(b*b)), h, w)}
 }
 

@@ -72,7 +72,7 @@ var wrongLists = []struct{ src, message string }{
 	{`(float[3,4,2] x, float[4] s) => (float y) { y = GroupNormalization<num_groups = -1>(x, s, s) }`, "num_groups is -1"},
 	{`(float[2,4,8] q, float[2,4,6,8] k, float[2,4,6,8] v) => (float y) { y = Attention<q_num_heads = 2, kv_num_heads = 2>(q, k, v) }`, "expected three dimensions, or four, each"},
 	{`(float[2,3,4,8] q, float[1,2,3,4,8] v) => (float y) { y = Attention(q, q, v) }`, "expected three dimensions, or four, each"},
-	{`(float[2,3,4,8] q, bool[4] m) => (float y) { y = Attention(q, q, q, m) }`, "expected two to four dimensions"},
+	{`(float[2,3,4,8] q, bool m) => (float y) { y = Attention(q, q, q, m) }`, "expected one to four dimensions"},
 	{`(float[4,2,8] x, float[4,1,3] w) => (float y, float s) { y, s = CausalConvWithState(x, w) }`, "expected the sizes [2,1,3]"},
 	{`(float[2,3,4,8] x, float[8,4] c, float[8,3] s, int64[2,4] p) => (float y) { y = RotaryEmbedding(x, c, s, p) }`, "expected the sizes [8,4]"},
 	{`(float[2,1,4,5] x, float[2,1,1,4] u) => (float y) { y = TensorScatter(x, u) }`, "expected the sizes"},

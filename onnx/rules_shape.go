@@ -485,12 +485,12 @@ func rangeOf(c *call) []op.Value {
 	if step == 0 {
 		panic(refuse(CodeModel, "a range in steps of 0 has no length"))
 	}
-	end := c.dim(1)
+	end := c.im.above(c.dim(1))
 	// A step away from the end makes no elements.
 	if step > 0 {
 		end = end.Max(shape.Const(start))
 	} else {
 		end = end.Min(shape.Const(start))
 	}
-	return c.one(std.Arange, std.ArangeAttrs{Start: start, End: end, Step: step, DType: d})
+	return c.one(std.Arange, std.ArangeAttrs{Start: start, End: c.im.back(end), Step: step, DType: d})
 }

@@ -106,10 +106,10 @@ func slice(c *call) []op.Value {
 		}
 		if step < 0 {
 			v = c.do(std.Flip, std.FlipAttrs{Dims: op.IntList(axis)}, v)
-			start, stop = reversed(size, start, stop)
+			start, stop = c.im.bounds(reversed, size, start, stop)
 			step = -min(max(step, -math.MaxInt), -1)
 		} else {
-			start, stop = between(size, start, stop)
+			start, stop = c.im.bounds(between, size, start, stop)
 		}
 		if start.Is(0) && (stop.Equal(std.End) || stop.Equal(size)) && step == 1 {
 			continue

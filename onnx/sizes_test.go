@@ -17,7 +17,7 @@ import (
 // when a model is imported where they are the same for all sizes.
 func TestComparisonsOfSizes(t *testing.T) {
 	n, minus := shape.Sym("N"), shape.Const(-1)
-	f := &sizeFolder{folder{w: &kernel.Workspace{}}}
+	f := &sizeFolder{folder{w: &kernel.Workspace{}}, &importer{}}
 	list := func(d ...shape.Dim) op.Value { return known1(sizeList(d...)) }
 	have := f.Call(std.Eq, nil, list(n, minus, one), list(minus))
 	require.Equal(t, []bool{false, true, false}, array.Data[bool](have.(constants).a[0]))
@@ -95,7 +95,7 @@ func TestSizesComputeAsNumbers(t *testing.T) {
 				a, b = append(a, constants{a: []*array.Array{x}}), append(b, constants{a: []*array.Array{x}})
 			}
 			want := call(&folder{w: w}, c.o, c.attrs, b...)
-			got := call(&sizeFolder{folder{w: w}}, c.o, c.attrs, a...)
+			got := call(&sizeFolder{folder{w: w}, &importer{}}, c.o, c.attrs, a...)
 			if got == nil || want == nil {
 				continue
 			}

@@ -45,7 +45,7 @@ func (c *call) bySizes(r *rule) (outs []*value) {
 			panic(x)
 		}
 	}()
-	c.folding, c.b = true, &sizeFolder{folder{w: c.im.workspace}}
+	c.folding, c.b = true, &sizeFolder{folder{w: c.im.workspace}, c.im}
 	return c.values(r.build(c))
 }
 
@@ -64,7 +64,10 @@ func (v symbols) Type() shape.Type {
 }
 
 // sizeFolder computes on sizes and constants.
-type sizeFolder struct{ folder }
+type sizeFolder struct {
+	folder
+	im *importer
+}
 
 // Item returns a member of a tuple.
 func (f *sizeFolder) Item(tuple op.Value, i int) op.Value {
@@ -192,7 +195,7 @@ func (f *sizeFolder) scalar(o *op.Op, attrs any, in []op.Value) op.Value {
 	}
 	at := make([]int, len(out.shape))
 	for range n {
-		d := evalSize(g, at, args)
+		d := f.evalSize(g, at, args)
 		out.dims = append(out.dims, d)
 		for k := len(at) - 1; k >= 0; k-- {
 			if at[k]++; at[k] < out.shape[k] {
@@ -235,7 +238,7 @@ func (s *sizes) read(at []int) shape.Dim {
 }
 
 // evalSize computes an expression of sizes, Unknown where it is none.
-func evalSize(g expr.Graph, at []int, in []*sizes) shape.Dim {
+func (f *sizeFolder) evalSize(g expr.Graph, at []int, in []*sizes) shape.Dim {
 	v := make([]shape.Dim, len(g.Nodes))
 	for i, n := range g.Nodes {
 		if n.DType != array.I64 && n.DType != array.I32 && n.DType != array.Bool {
@@ -243,28 +246,28 @@ func evalSize(g expr.Graph, at []int, in []*sizes) shape.Dim {
 		}
 		switch n.Code {
 		case kernel.OpInput:
-			v[i] = in[n.Imm].read(at)
+			v[i] = f.im.above(in[n.Imm].read(at))
 		case kernel.OpConst:
 			v[i] = shape.Const(int(array.Int64At(constantOf(n.DType, n.Imm), 0)))
 		default:
-			f := sizeCodes[n.Code]
-			if b := booleanCodes[n.Code]; b != nil && n.DType == array.Bool {
-				f = b
-			}
-			if f == nil {
-				return shape.Unknown
-			}
 			var a [3]shape.Dim
 			for k, arg := range n.Args {
 				a[k] = v[arg]
 			}
-			v[i] = f(a[0], a[1], a[2])
+			compute := sizeCodes[n.Code]
+			if b := booleanCodes[n.Code]; b != nil && n.DType == array.Bool {
+				compute = b
+			}
+			if compute == nil {
+				return shape.Unknown
+			}
+			v[i] = compute(a[0], a[1], a[2])
 			if n.DType == array.Bool && n.Code == kernel.OpCast {
 				v[i] = truth(one.Sub(equal(a[0], zero)))
 			}
 		}
 	}
-	return v[g.Outs[0]]
+	return f.im.back(v[g.Outs[0]])
 }
 
 var zero, one = shape.Const(0), shape.Const(1)

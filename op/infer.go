@@ -112,7 +112,7 @@ func (c *Infer) Broadcast(first, second shape.Dims) (shape.Dims, error) {
 				out[n-i] = right
 			}
 		default:
-			d, err := c.Equal(left, right, ShapeMismatch, func() string {
+			d, err := c.meet(left, right, func() string {
 				return "shapes " + first.String() + " and " + second.String() + " do not broadcast: dimension " +
 					strconv.Itoa(-i) + " is " + left.String() + " and " + right.String()
 			})
@@ -123,6 +123,26 @@ func (c *Infer) Broadcast(first, second shape.Dims) (shape.Dims, error) {
 		}
 	}
 	return shape.Of(out...), nil
+}
+
+// meet is the size of two that follow from other sizes: one of them is 1 where it is never
+// more, and equals the other elsewhere.
+func (c *Infer) meet(left, right shape.Dim, what func() string) (shape.Dim, error) {
+	if atMostOne(left) != atMostOne(right) && !left.Equal(right) {
+		one, other := left, right
+		if atMostOne(right) {
+			one, other = right, left
+		}
+		if _, err := c.Equal(one, shape.Const(1), ShapeMismatch, what); err != nil {
+			return other, err
+		}
+		return other, nil
+	}
+	return c.Equal(left, right, ShapeMismatch, what)
+}
+
+func atMostOne(d shape.Dim) bool {
+	return shape.AtLeast(shape.Const(1), d).Truth() == shape.True
 }
 
 // BroadcastAll broadcasts the dimensions of all present tensor operands; ranked

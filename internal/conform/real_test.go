@@ -27,12 +27,18 @@ const (
 
 var realEngines = []string{"interp", "plan", "gen"}
 
-// realModel is a model file that a package ships, and what became of it.
+// outcome is what became of a model file.
+type outcome struct {
+	name    string
+	engines map[string]string // agrees, within noise, differs or refused
+	why     string
+}
+
+// realModel is a model file that a package ships.
 type realModel struct {
-	name, kind, origin string
-	noise              float64
-	engines            map[string]string // agrees, within noise, differs or refused
-	why                string
+	outcome
+	kind, origin string
+	noise        float64
 }
 
 // readReal reads the list of models with their outcomes.
@@ -41,7 +47,7 @@ func readReal(t testing.TB) []*realModel {
 	var list []*realModel
 	byName := map[string]*realModel{}
 	for _, cols := range table(t, realFile) {
-		m := &realModel{name: cols[0], kind: cols[1], origin: cols[2], engines: map[string]string{}}
+		m := &realModel{outcome: outcome{name: cols[0], engines: map[string]string{}}, kind: cols[1], origin: cols[2]}
 		list, byName[m.name] = append(list, m), m
 	}
 	for _, cols := range table(t, outcomesFile) {
@@ -128,24 +134,17 @@ func TestRealModels(t *testing.T) {
 	cases, noise := realCases(t)
 	list := readReal(t)
 	list = slices.DeleteFunc(list, func(m *realModel) bool { _, ok := noise[m.name]; return !ok })
-	tool := filepath.Join(t.TempDir(), "fxgen")
-	root, err := repo.Root()
-	require.NoError(t, err)
-	build := exec.Command("go", "build", "-o", tool, "./cmd/fxgen")
-	build.Dir = root
-	text, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", text)
+	var outcomes []*outcome
 	for _, m := range list {
 		m.noise, m.why = noise[m.name], ""
+		outcomes = append(outcomes, &m.outcome)
 	}
-	v := verifier{t, root, tool, cases}
+	v := newVerifier(t, cases)
 	for _, e := range realEngines {
-		for part := range slices.Chunk(list, 10) { // a program of generated code has the weights of all its models
-			v.judge(e, realAbs, part, "agrees")
-		}
+		v.judgeAll(e, outcomes)
 		for _, m := range list {
 			if m.engines[e] != "agrees" && m.noise > realAbs/2 {
-				v.judge(e, 2*m.noise, []*realModel{m}, withinNoise)
+				v.judge(e, 2*m.noise, []*outcome{&m.outcome}, withinNoise)
 			}
 		}
 	}
@@ -167,8 +166,30 @@ type verifier struct {
 	root, tool, cases string
 }
 
+// newVerifier builds the command.
+func newVerifier(t *testing.T, cases string) verifier {
+	t.Helper()
+	root, err := repo.Root()
+	require.NoError(t, err)
+	v := verifier{t, root, filepath.Join(t.TempDir(), "fxgen"), cases}
+	build := exec.Command("go", "build", "-o", v.tool, "./cmd/fxgen")
+	build.Dir = root
+	text, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", text)
+	return v
+}
+
+// judgeAll enters what becomes of models in an engine, a few at a time: a program of generated
+// code has the weights of all its models.
+func (v verifier) judgeAll(engine string, models []*outcome) {
+	v.t.Helper()
+	for part := range slices.Chunk(models, 10) {
+		v.judge(engine, realAbs, part, "agrees")
+	}
+}
+
 // judge enters what becomes of models in an engine, with state for those that are near enough.
-func (v verifier) judge(engine string, abs float64, models []*realModel, state string) {
+func (v verifier) judge(engine string, abs float64, models []*outcome, state string) {
 	v.t.Helper()
 	args := []string{"verify", "-json", "-engine", engine, "-rtol", "1e-3", "-atol", fmt.Sprint(abs)}
 	for _, m := range models {

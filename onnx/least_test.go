@@ -1,0 +1,51 @@
+package onnx
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/interp"
+)
+
+// cutByQuotient cuts a signal to as many places as the convolution after it leaves, which exporters
+// write as quotients of the length; ONNX rounds these towards zero.
+const cutByQuotient = `<ir_version: 8, opset_import: ["" : 18]> g (float[N,1,L] x) => (float y)
+	<float[1,1,10] w = {1,2,3,4,5,6,7,8,9,10}, float[1,1,3] v = {1,2,3}, int64 three = {3}, int64 ten = {10}, int64 two = {2}, int64 plus = {1}, int64[1] from = {0}, int64[1] axis = {2}, int64[1] list = {-1}> {
+		l = Shape<start=2>(x) s = Squeeze(l) q = Div(s, ten) d = Sub(q, three) h = Div(d, two) n = Add(h, plus) m = Reshape(n, list)
+		a = Conv<strides=[10]>(x, w) b = Conv<strides=[2]>(a, v) t = Slice(a, from, m, axis) y = Add(t, b) }`
+
+// What later nodes need of sizes makes sizes before them plain.
+func TestSizesBeforeWhatNeedsThem(t *testing.T) {
+	m, err := fromText(cutByQuotient).Import(Options{})
+	require.NoError(t, err)
+	require.NoError(t, graph.Lint(m.Graph).Err())
+	require.Equal(t, "f32[N,1,(L-10)//20]", m.Graph.Output().Arg(0).Type().String())
+	for _, n := range []int{30, 49, 50, 71} {
+		x := array.New(array.F32, 2, 1, n)
+		for i := range x.Len() {
+			array.SetFloat64At(x, i, math.Sin(float64(i)))
+		}
+		got, err := (&interp.Interpreter{State: interp.NewState(m)}).RunArrays(context.Background(), []*array.Array{x})
+		require.NoError(t, err)
+		require.Equal(t, []int{2, 1, (n/10-3)/2 + 1}, got[0].Shape())
+	}
+	_, err = (&interp.Interpreter{State: interp.NewState(m)}).RunArrays(context.Background(), []*array.Array{array.New(array.F32, 2, 1, 29)})
+	require.ErrorContains(t, err, "L")
+}
+
+// Quotients of what may be negative are rounded towards zero where nothing needs more of a size.
+func TestQuotientsOfNegativeSizes(t *testing.T) {
+	m, err := fromText(`<ir_version: 8, opset_import: ["" : 18]> g (float[L] x) => (int64 y) <int64[1] five = {5}, int64[1] two = {2}> {
+		l = Shape(x) d = Sub(l, five) y = Div(d, two) }`).Import(Options{})
+	require.NoError(t, err)
+	for n, want := range map[int]int64{0: -2, 2: -1, 4: 0, 6: 0, 8: 1} {
+		got, err := (&interp.Interpreter{State: interp.NewState(m)}).RunArrays(context.Background(), []*array.Array{array.New(array.F32, n)})
+		require.NoError(t, err)
+		require.Equal(t, want, array.Int64At(got[0], 0), n)
+	}
+}
