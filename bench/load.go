@@ -23,7 +23,7 @@ type load struct {
 
 // readLoad reads what all processes and what this one and its peers have used.
 // It is not ok where there is no /proc.
-func readLoad(list ...*peers.Peer) load {
+func readLoad(list map[string]*peers.Peer) load {
 	l := load{at: time.Now()}
 	b, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -39,9 +39,7 @@ func readLoad(list ...*peers.Peer) load {
 	}
 	l.ours = used("self")
 	for _, p := range list {
-		if p != nil {
-			l.ours += used(fmt.Sprint(p.PID()))
-		}
+		l.ours += used(fmt.Sprint(p.PID()))
 	}
 	l.ok = true
 	return l

@@ -68,37 +68,71 @@ func roofsOn(names []string, threads, runs int, out io.Writer) error {
 // batch for one input.
 func profiled(name string, threads, runs int, p *peak.Peaks) ([]*kind, error) {
 	for _, c := range slices.Concat(modelCases(), quantCases()) {
-		if c.Shape != name && c.Shape != name+"_b1" {
-			continue
+		if c.Shape == name || c.Shape == name+"_b1" {
+			return c.profile(threads, runs, p)
 		}
-		w, err := openNetwork(c.Network, c.Dims)
-		if err != nil {
-			return nil, err
-		}
-		g, err := w.measured(c)
-		if err != nil {
-			return nil, err
-		}
-		e, err := cpu.Compile(g, lowering.Options{Threads: threads, Shapes: w.dims})
-		if err != nil {
-			return nil, err
-		}
-		times, err := e.Profile(context.Background(), w.arrays(), runs)
-		if err != nil {
-			return nil, err
-		}
-		p.Refresh(threads)
-		work, err := e.Cost(w.dims)
-		if err != nil {
-			return nil, err
-		}
-		return kinds(work, times, deviceOf(p, threads)), nil
 	}
 	var known []string
 	for _, m := range models.All() {
 		known = append(known, m.Name)
 	}
 	return nil, fmt.Errorf("-roof: there is no network %s, expected one of %s, or one with its batch or mode as -list -run 'model|quant' prints it", name, strings.Join(known, ", "))
+}
+
+// profile returns the kinds of steps of the case's network.
+func (c *Case) profile(threads, runs int, p *peak.Peaks) ([]*kind, error) {
+	w, err := openNetwork(c.Network, c.Dims)
+	if err != nil {
+		return nil, err
+	}
+	g, err := w.measured(c)
+	if err != nil {
+		return nil, err
+	}
+	e, err := cpu.Compile(g, lowering.Options{Threads: threads, Shapes: w.dims})
+	if err != nil {
+		return nil, err
+	}
+	times, err := e.Profile(context.Background(), w.arrays(), runs)
+	if err != nil {
+		return nil, err
+	}
+	p.Refresh(threads)
+	work, err := e.Cost(w.dims)
+	if err != nil {
+		return nil, err
+	}
+	return kinds(work, times, deviceOf(p, threads)), nil
+}
+
+// kernelShare is a kind of steps of a plan.
+type kernelShare struct {
+	Name  string  `json:"name"`
+	MS    float64 `json:"ms"`
+	Share float64 `json:"share"` // of the plan's time
+	Roof  float64 `json:"roof"`  // the least possible time divided by its own
+}
+
+// slowest is how many kinds of steps of a network that is slower than a peer are shown.
+const slowest = 3
+
+// explain notes what takes the longest in a network in which a peer is faster.
+func (b *bench) explain(c *Case, row *Row) {
+	if c.Network == nil || c.Op == "" || row.Ratio <= 1 {
+		return
+	}
+	list, err := c.profile(b.threads, min(b.pairs, 5), &b.peaks)
+	if err != nil {
+		b.failed = append(b.failed, fmt.Errorf("%s/%s: profile: %w", c.Group, c.Shape, err))
+		return
+	}
+	total := 0.0
+	for _, k := range list {
+		total += k.seconds
+	}
+	for _, k := range list[:min(slowest, len(list))] {
+		row.Kernels = append(row.Kernels, kernelShare{Name: k.name, MS: k.seconds * 1e3, Share: k.seconds / total, Roof: k.bound / k.seconds})
+	}
 }
 
 // measured is the graph that a case compiles.

@@ -42,6 +42,10 @@ type Row struct {
 	Engines   map[string]float64 `json:"engines,omitempty"`    // medians in ms of other ways of gofx
 	Least     map[string]float64 `json:"least,omitempty"`      // least times in ms by peer, engine and, as "", of gofx
 	Bytes     map[string]float64 `json:"bytes,omitempty"`      // read by a call at least, by engine and, as "", of gofx
+	Once      map[string]float64 `json:"once,omitempty"`       // ms of one call of peers that are too slow for turns
+	Running   map[string]int     `json:"running,omitempty"`    // threads that ran at once, by peer
+	Errors    map[string]float64 `json:"errors,omitempty"`     // largest relative difference from exact results, by peer
+	Kernels   []kernelShare      `json:"kernels,omitempty"`    // where gofx is slower than a peer: what takes the longest
 	LeftOut   []string           `json:"left_out,omitempty"`   // competitors that could not take part, and why
 	Threads   int                `json:"threads"`              // of gofx and of each peer
 	Pairs     int                `json:"pairs,omitempty"`      // interleaved measurements behind each median
@@ -56,6 +60,9 @@ type Row struct {
 	Nodes int     `json:"nodes,omitempty"` // of the graph that is worked on
 	Goal  float64 `json:"goal,omitempty"`  // how many times faster than the peer it is to be
 	Most  float64 `json:"most,omitempty"`  // microseconds a node that it may take
+
+	Date     string            `json:"date,omitempty"`
+	Versions map[string]string `json:"versions,omitempty"` // of the peers that were there
 
 	CPU string `json:"cpu,omitempty"` // the processor and the instruction set of the peaks
 	// The machine, measured in the same run: GFLOP/s, 8-bit Gop/s, GB/s past the caches.
@@ -78,8 +85,14 @@ func (r *Row) reads(name string, o *Ours) {
 // setPeers chooses the fastest peer and computes the ratio.
 func (r *Row) setPeers(ms map[string]float64) {
 	r.Peers = ms
+	for name, t := range r.Once {
+		if r.Peers == nil {
+			r.Peers = map[string]float64{}
+		}
+		r.Peers[name] = t
+	}
 	r.Peer, r.PeerMS, r.Ratio = "", 0, 0
-	for name, t := range ms {
+	for name, t := range r.Peers {
 		if r.Peer == "" || t < r.PeerMS || t == r.PeerMS && name < r.Peer {
 			r.Peer, r.PeerMS = name, t
 		}
