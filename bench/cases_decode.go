@@ -72,7 +72,7 @@ func decodeCases() (list []*Case) {
 }
 
 // decodeTol is the difference that decoders in 4 bits are allowed, whose scales differ.
-const decodeTol = 0.3
+const decodeTol = 0.4
 
 // narrowDecodeCases are decoding with weights of 8 bits, and of 4 bits beside 8, bf16, f32, and
 // reading as many bytes as f32 takes.
