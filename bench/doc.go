@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gofx-dev/gofx/bench/plot"
 )
 
 // page is a file of docs/bench. The text is written by hand; the tables between marks are
@@ -48,6 +50,36 @@ func titleOf(group string) string {
 		}
 	}
 	return group
+}
+
+// colours of the groups of the roofline, told apart in print by their order in the legend, too.
+var colours = map[string]string{
+	"gemm": "#1f6fb4", "conv": "#d95f02", "qgemm": "#7570b3", "qconv": "#b2182b", "qvector": "#984ea3", "chain": "#1b9e77",
+	"vector": "#a6761d", "memory": "#666666", "rnn": "#e7298a", "attention": "#2f9fb5",
+}
+
+// roofline draws the rates of all rows with one thread, or the least number there is.
+func roofline(rows []*Row) string {
+	roof := plot.Roof{Threads: threadCounts(rows)[0]}
+	var points []plot.Point
+	used := map[string]bool{}
+	for _, r := range rows {
+		if r.Threads != roof.Threads {
+			continue
+		}
+		roof.Peak, roof.Peak8, roof.Bandwidth = max(roof.Peak, r.PeakGFlops), max(roof.Peak8, r.PeakGops8), max(roof.Bandwidth, r.PeakGBs)
+		if r.GFlops > 0 && r.Intensity > 0 && colours[r.Group] != "" {
+			used[r.Group] = true
+			points = append(points, plot.Point{Intensity: r.Intensity, Rate: r.GFlops, Colour: colours[r.Group], Title: fmt.Sprintf("%s/%s: %.1f GFLOP/s", r.Group, r.Shape, r.GFlops)})
+		}
+	}
+	var keys []plot.Key
+	for _, t := range titles {
+		if used[t.group] {
+			keys = append(keys, plot.Key{Colour: colours[t.group], Text: t.title})
+		}
+	}
+	return plot.Roofline(roof, points, keys)
 }
 
 // disturbed is the load of other programs, in processors, from which on a row is marked.

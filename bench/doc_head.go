@@ -2,11 +2,14 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/gofx-dev/gofx/bench/plot"
 )
 
 // precisions are the element types that the first tables compare, by the groups that have them.
@@ -136,4 +139,19 @@ func precisionTable(b *strings.Builder, rows []*Row) {
 	for _, n := range names {
 		fmt.Fprintf(b, "| %s | %.1e |\n", n, worst[n])
 	}
+}
+
+// bars draws gofx's time by that of the fastest peer, and of each other peer that has turns.
+func bars(rows []*Row, precision string, threads int) string {
+	var list []plot.Bar
+	for _, r := range rows {
+		v := plot.Bar{Name: r.Shape, Than: r.Peer, Ratio: r.Ratio}
+		for _, n := range slices.Sorted(maps.Keys(r.Peers)) {
+			if n != r.Peer && r.Once[n] == 0 {
+				v.Others = append(v.Others, plot.Dot{Than: n, Ratio: r.OursMS / r.Peers[n]})
+			}
+		}
+		list = append(list, v)
+	}
+	return plot.Bars(fmt.Sprintf("gofx's time by that of the fastest peer, %s, threads: %d; dots: other peers", precision, threads), list)
 }

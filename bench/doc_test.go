@@ -83,15 +83,6 @@ func TestRooflineIsWellFormed(t *testing.T) {
 	require.Contains(t, s, "200 GFLOP/s")
 }
 
-func TestPlotKeepsToTheAxes(t *testing.T) {
-	p := plot{top: 3, bottom: -1}
-	require.Equal(t, float64(plotLeft), p.x(1e-9))
-	require.Equal(t, float64(plotW-plotRight), p.x(1e9))
-	require.Equal(t, float64(plotTop), p.y(1e9))
-	require.Equal(t, float64(plotH-plotBottom), p.y(1e-9))
-	require.Less(t, p.y(100), p.y(10), "more is higher")
-}
-
 func TestDocumentOfNetworks(t *testing.T) {
 	rows := []*Row{
 		{Group: "precision", Shape: "f32", Threads: 1, Errors: map[string]float64{"openvino": 6e-8}},
@@ -154,10 +145,4 @@ func requireSVG(t *testing.T, s string, titles int) {
 		}
 	}
 	require.Equal(t, titles, found)
-}
-
-func TestBarsKeepToTheAxis(t *testing.T) {
-	require.Equal(t, float64(barLeft), barX(1e-9))
-	require.Equal(t, float64(barW-barRight), barX(1e9))
-	require.Less(t, barX(0.5), barX(1))
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/bench/gguf"
 	"github.com/gofx-dev/gofx/bench/peers"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
@@ -59,7 +61,7 @@ func (w *network) export(dir string, c *Case, g *graph.Module) (*exported, error
 	x.mlirErr = x.stableHLO(w, c, g)
 	if c.Decoder != nil {
 		x.gguf = filepath.Join(dir, "network.gguf")
-		if x.past, err = w.decoder(x.gguf, c); err != nil {
+		if x.past, err = w.writeGGUF(x.gguf, c); err != nil {
 			return nil, err
 		}
 	}
@@ -123,4 +125,70 @@ func (x *exported) torch(c *Case) (list []torchMode) {
 		list = append(list, torchMode{name: "torchao", process: "torch", variant: "ao", dir: x.float, newest: true})
 	}
 	return list
+}
+
+// writeGGUF writes a decoder as llama.cpp reads it, its matrices in the bits of the case, and
+// returns the tokens before.
+func (w *network) writeGGUF(file string, c *Case) (*peers.Tensor, error) {
+	list, err := w.ggufTensors(c)
+	if err != nil {
+		return nil, err
+	}
+	d := c.Decoder
+	keys := []gguf.Key{{Name: "general.architecture", Value: "gpt2"}, {Name: "tokenizer.ggml.model", Value: "no_vocab"},
+		{Name: "gpt2.vocab_size", Value: d.VocabSize}, {Name: "gpt2.context_length", Value: d.MaxPositions}, {Name: "gpt2.embedding_length", Value: d.Width},
+		{Name: "gpt2.feed_forward_length", Value: 4 * d.Width}, {Name: "gpt2.block_count", Value: d.NumLayers},
+		{Name: "gpt2.attention.head_count", Value: d.NumHeads}, {Name: "gpt2.attention.layer_norm_epsilon", Value: d.LayerNormEps}}
+	out, err := os.Create(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(gguf.Write(out, keys, list), out.Close()); err != nil {
+		return nil, err
+	}
+	before := file + ".before"
+	if err := os.WriteFile(before, oracle.Bytes(w.before), 0o600); err != nil {
+		return nil, err
+	}
+	return &peers.Tensor{Shape: w.before.Shape(), DType: "i64", File: before}, nil
+}
+
+// ggufTensors lists the tensors by llama.cpp's names. Its products take rows of outputs, as
+// tables have them; the weights of layers are transposed.
+func (w *network) ggufTensors(c *Case) (list []*gguf.Tensor, err error) {
+	wide := map[int]gguf.Kind{4: gguf.Q4, 8: gguf.Q8, 32: gguf.F32}[c.Bits]
+	add := func(name, path string, kind gguf.Kind, transposed bool) {
+		a := w.traced.Param(path).Value
+		if a == nil {
+			err = fmt.Errorf("the network has no %s", path)
+			return
+		}
+		v, t := array.Data[float32](array.Contiguous(a)), &gguf.Tensor{Name: name, Kind: kind, Vector: a.Rank() == 1, Rows: 1, Cols: a.Len()}
+		if !t.Vector {
+			t.Rows, t.Cols = a.Dim(0), a.Dim(1)
+		}
+		width := t.Cols
+		t.At = func(row, col int) float32 { return v[row*width+col] }
+		if transposed {
+			t.Rows, t.Cols = t.Cols, t.Rows
+			t.At = func(row, col int) float32 { return v[col*width+row] }
+		}
+		list = append(list, t)
+	}
+	both := func(theirs, ours string, kind gguf.Kind, transposed bool) {
+		add(theirs+".weight", ours+".weight", kind, transposed)
+		add(theirs+".bias", ours+".bias", gguf.F32, false)
+	}
+	add("token_embd.weight", "wte.weight", wide, false)
+	add("position_embd.weight", "wpe.weight", gguf.F32, false)
+	both("output_norm", "ln_f", gguf.F32, false)
+	for i := range c.Decoder.NumLayers {
+		ours, theirs := fmt.Sprintf("h.%d.", i), fmt.Sprintf("blk.%d.", i)
+		both(theirs+"attn_norm", ours+"ln_1", gguf.F32, false)
+		both(theirs+"ffn_norm", ours+"ln_2", gguf.F32, false)
+		for _, n := range [][2]string{{"attn_qkv", "attn.c_attn"}, {"attn_output", "attn.c_proj"}, {"ffn_up", "mlp.c_fc"}, {"ffn_down", "mlp.c_proj"}} {
+			both(theirs+n[0], ours+n[1], wide, true)
+		}
+	}
+	return list, err
 }

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofx-dev/gofx/bench/host"
 	"github.com/gofx-dev/gofx/bench/onednn"
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/bench/peers"
@@ -219,7 +220,7 @@ func measureThreads(o options, list []*Case, threads int, blas string, out io.Wr
 	}
 	defer os.RemoveAll(b.dir)
 	b.peaks = peak.Measure(threads)
-	b.cpu = processor() + ", " + b.peaks.Level + emulated(o.beside)
+	b.cpu = host.Processor() + ", " + b.peaks.Level + emulated(o.beside)
 	warn("%d threads, %s: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s from memory", threads, b.cpu,
 		b.peaks.FMA/1e9, b.peaks.Int8/1e9, b.peaks.Bandwidth[len(b.peaks.Bandwidth)-1].Rate/1e9)
 	used = b.start(o.peers, blas)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gofx-dev/gofx/bench/host"
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/bench/peers"
 )
@@ -79,11 +80,11 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	}
 	list := b.counted(c, row, f.list)
 	runtime.GC()
-	before := readLoad(b.procs)
+	before := host.ReadLoad(b.procs)
 	if err := b.interleave(list); err != nil {
 		return nil, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err)
 	}
-	row.Foreign = math.Round(100*before.foreign(readLoad(b.procs))) / 100
+	row.Foreign = math.Round(100*before.Foreign(host.ReadLoad(b.procs))) / 100
 	if c.Work.memoryBound(&b.peaks, b.threads) {
 		b.peaks.RefreshMemory(int(c.Work.Bytes), b.threads)
 	}
@@ -457,70 +458,6 @@ func (b *bench) describe(row *Row) {
 	row.PeakGFlops = b.peaks.FMA / 1e9
 	row.PeakGops8 = b.peaks.Int8 / 1e9
 	row.PeakGBs = b.peaks.Bandwidth[len(b.peaks.Bandwidth)-1].Rate / 1e9
-}
-
-// median returns the middle value, the mean of the two middle ones for an even number.
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(v))
-	n := len(s)
-	return (s[(n-1)/2] + s[n/2]) / 2
-}
-
-// sums adds up the convolutions of each network whose shapes all have rows.
-func sums(group string, rows []*Row, shapesOf map[string]int) []*Row {
-	var names []string
-	for n := range shapesOf {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	var out []*Row
-	for _, network := range names {
-		s := &Row{Group: group, Shape: network + "_sum", Networks: map[string]int{network: 1}}
-		total, counts, found := map[string]float64{}, map[string]int{}, 0
-		best, roof := 0.0, 0.0
-		for _, r := range rows {
-			n := r.Networks[network]
-			if r.Group != group || n == 0 {
-				continue
-			}
-			found++
-			s.Threads, s.Pairs = r.Threads, r.Pairs
-			s.CPU = r.CPU
-			s.PeakGFlops, s.PeakGops8, s.PeakGBs = r.PeakGFlops, r.PeakGops8, r.PeakGBs
-			s.OursMS += float64(n) * r.OursMS
-			s.AloneMS += float64(n) * r.AloneMS
-			roof += float64(n) * r.OursMS * r.RoofShare
-			best += float64(n) * r.PeerMS
-			for name, t := range r.Peers {
-				total[name] += float64(n) * t
-				counts[name]++
-			}
-		}
-		if found == 0 || found != shapesOf[network] {
-			continue
-		}
-		if s.OursMS > 0 {
-			s.RoofShare = roof / s.OursMS
-		}
-		for name := range total {
-			if counts[name] != found {
-				delete(total, name) // not comparable: some shapes are missing
-			}
-		}
-		s.setPeers(total)
-		// The strictest comparison: with the faster peer at every shape.
-		if len(total) > 0 {
-			s.Peer, s.PeerMS = "best at each shape", best
-			if best > 0 && s.OursMS > 0 {
-				s.Ratio = s.OursMS / best
-			}
-		}
-		out = append(out, s)
-	}
-	return out
 }
 
 // warn prints to standard error.

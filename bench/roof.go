@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gofx-dev/gofx/bench/host"
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
@@ -50,7 +51,7 @@ func roofs(o options, out io.Writer) error {
 func roofsOn(names []string, threads, runs int, out io.Writer) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 	p := peak.Measure(threads)
-	fmt.Fprintf(out, "%s, %s%s. Threads: %d. Peaks: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s from memory. Medians of %d runs.\n\n", processor(), p.Level, emulated(0), threads,
+	fmt.Fprintf(out, "%s, %s%s. Threads: %d. Peaks: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s from memory. Medians of %d runs.\n\n", host.Processor(), p.Level, emulated(0), threads,
 		p.FMA/1e9, p.Int8/1e9, p.Bandwidth[len(p.Bandwidth)-1].Rate/1e9, runs)
 	fmt.Fprint(out, "| network | step | steps | ms | of the time | GFLOP/s | GB/s | bound by | of the roof |\n|"+strings.Repeat("---|", 9)+"\n")
 	for _, n := range names {
@@ -145,7 +146,7 @@ func (w *network) measured(c *Case) (*graph.Module, error) {
 
 // deviceOf describes this machine by its peaks.
 func deviceOf(p *peak.Peaks, threads int) *cost.Device {
-	d := &cost.Device{Name: processor() + ", " + p.Level, Threads: threads, Cores: runtime.NumCPU(), Float: p.FMA, Int8: p.Int8}
+	d := &cost.Device{Name: host.Processor() + ", " + p.Level, Threads: threads, Cores: runtime.NumCPU(), Float: p.FMA, Int8: p.Int8}
 	for _, b := range p.Bandwidth {
 		d.Memory = append(d.Memory, cost.Level{Bytes: int64(b.Bytes * threads), Rate: b.Rate, Read: b.Read})
 	}

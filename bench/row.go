@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -178,4 +179,68 @@ func (r *Row) gain() string {
 		return fmt.Sprintf("%.2f", r.AloneMS/r.OursMS)
 	}
 	return fmt.Sprintf("%.2f (%.2f)", r.AloneMS/r.OursMS, r.ScalingShare)
+}
+
+// median returns the middle value, the mean of the two middle ones for an even number.
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
+	return (s[(n-1)/2] + s[n/2]) / 2
+}
+
+// sums adds up the convolutions of each network whose shapes all have rows.
+func sums(group string, rows []*Row, shapesOf map[string]int) []*Row {
+	var names []string
+	for n := range shapesOf {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	var out []*Row
+	for _, network := range names {
+		s := &Row{Group: group, Shape: network + "_sum", Networks: map[string]int{network: 1}}
+		total, counts, found := map[string]float64{}, map[string]int{}, 0
+		best, roof := 0.0, 0.0
+		for _, r := range rows {
+			n := r.Networks[network]
+			if r.Group != group || n == 0 {
+				continue
+			}
+			found++
+			s.Threads, s.Pairs = r.Threads, r.Pairs
+			s.CPU = r.CPU
+			s.PeakGFlops, s.PeakGops8, s.PeakGBs = r.PeakGFlops, r.PeakGops8, r.PeakGBs
+			s.OursMS += float64(n) * r.OursMS
+			s.AloneMS += float64(n) * r.AloneMS
+			roof += float64(n) * r.OursMS * r.RoofShare
+			best += float64(n) * r.PeerMS
+			for name, t := range r.Peers {
+				total[name] += float64(n) * t
+				counts[name]++
+			}
+		}
+		if found == 0 || found != shapesOf[network] {
+			continue
+		}
+		if s.OursMS > 0 {
+			s.RoofShare = roof / s.OursMS
+		}
+		for name := range total {
+			if counts[name] != found {
+				delete(total, name) // not comparable: some shapes are missing
+			}
+		}
+		s.setPeers(total)
+		// The strictest comparison: with the faster peer at every shape.
+		if len(total) > 0 {
+			s.Peer, s.PeerMS = "best at each shape", best
+			if best > 0 && s.OursMS > 0 {
+				s.Ratio = s.OursMS / best
+			}
+		}
+		out = append(out, s)
+	}
+	return out
 }
