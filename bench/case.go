@@ -91,10 +91,13 @@ type Case struct {
 	// empty then.
 	Network *models.Model
 	Dims    map[string]int
+	// Feed gives the network other inputs, and Decoder are the sizes of one that continues a
+	// text, which llama.cpp computes, too, in Bits.
+	Feed    func(w *network) error
+	Decoder *models.GPT2Config
+	Bits    int
 	// Quant makes the quantised network the one that all but rough engines compute.
 	Quant *quant.Config
-	// Torch adds PyTorch's quantised engine, which has operators for all of the network.
-	Torch bool
 	// Scale is what is done with a graph of so many Nodes, by gofx and by torch.fx.
 	Scale *scaling
 	Nodes int
@@ -248,4 +251,5 @@ type peerCase struct {
 	name, process string
 	load          peers.Request
 	instead       *peerCase // of the same process, where this one fails
+	results       int       // that it computes, 0 for all
 }

@@ -108,29 +108,28 @@ func TestDisagreement(t *testing.T) {
 	require.NoError(t, c.disagree("x", []float64{1}, []float64{7}))
 }
 
+// quickBench has the peers that are installed, and takes no time to measure.
+func quickBench(t *testing.T, names []string) *bench {
+	t.Helper()
+	b := &bench{threads: 1, pairs: 1, window: time.Microsecond, limit: time.Second, dir: t.TempDir(), engines: true,
+		coarse: map[string]string{}, slow: map[string]string{}, peaks: peak.Peaks{
+			FMA: 1e11, Int8: 1e12, Add: 1e11, Div: 1e10, Bandwidth: []peak.Bandwidth{{Bytes: 1 << 20, Rate: 1e10}}}}
+	t.Cleanup(b.stop)
+	b.start(strings.Join(names, ","), "")
+	return b
+}
+
 // TestSmallCasesAgreeWithThePeers runs one small case of every kind here and in
 // each peer that is installed. Models that gofx encodes are read by ONNX Runtime.
 func TestSmallCasesAgreeWithThePeers(t *testing.T) {
-	dir, err := peers.Dir()
-	require.NoError(t, err)
-	b := &bench{threads: 1, pairs: 1, window: time.Microsecond, limit: time.Second, dir: t.TempDir(), peaks: peak.Peaks{
-		FMA: 1e11, Int8: 1e12, Add: 1e11, Div: 1e10, Bandwidth: []peak.Bandwidth{{Bytes: 1 << 20, Rate: 1e10}}}}
-	defer b.stop()
-	if b.ort, err = peers.StartORT(dir, 1); err != nil {
-		b.ort = nil
-		t.Log(err)
-	}
-	if b.torch, err = peers.StartTorch(dir, 1, ""); err != nil {
-		b.torch = nil
-		t.Log(err)
-	}
-	if b.onednn, err = peers.StartOneDNN(1); err != nil {
-		b.onednn = nil
-		t.Log(err)
-	}
-	if b.ort == nil && b.torch == nil && b.onednn == nil {
+	b := quickBench(t, peers.Names)
+	if len(b.procs) == 0 {
 		t.Skip("nothing to compare with is installed; peers/install.sh does it")
 	}
+	row, err := b.precisely()
+	require.NoError(t, err)
+	require.Empty(t, b.coarse, row.Errors)
+	require.Contains(t, row.Errors, "gofx")
 	list, err := selected(`^(gemm/(packed_)?64x|gemm/bert_scores|gemm/mlp_1x|q?conv/c512_7x7_m512|conv/c960_7x7_m960_k5|` +
 		`qgemm/64x|chain/.*n100$|vector/.*_4096|memory/(heads|transpose_1024|softmax_12x128|layer_norm_128)|` +
 		`rnn/.*_b1$|attention/.*_128|model/mlp_b1)`)
@@ -141,18 +140,23 @@ func TestSmallCasesAgreeWithThePeers(t *testing.T) {
 		require.NoError(t, err)
 		require.Positive(t, r.OursMS, c.Shape)
 		require.Positive(t, r.RoofShare+c.Work.Flops, c.Shape)
-		if b.torch != nil {
+		if b.procs["torch"] != nil {
 			require.Contains(t, r.Peers, "torch", c.Shape)
+		}
+		if b.procs["ort"] != nil && (len(c.Graphs) > 0 || c.Network != nil) {
+			require.Contains(t, r.Peers, "ort", c.Shape)
+		}
+		if b.procs["onednn"] != nil && c.OneDNN {
+			require.Contains(t, r.Peers, "onednn", c.Shape)
 		}
 		if c.Network != nil {
 			require.Contains(t, r.Engines, "gen", c.Shape)
 			require.Contains(t, r.Engines, "eager", c.Shape)
-		}
-		if b.ort != nil && (len(c.Graphs) > 0 || b.torch != nil && c.Network != nil) {
-			require.Contains(t, r.Peers, "ort", c.Shape)
-		}
-		if b.onednn != nil && c.OneDNN {
-			require.Contains(t, r.Peers, "onednn", c.Shape)
+			for _, n := range []string{"openvino", "jax", "iree"} {
+				if b.procs[n] != nil {
+					require.Contains(t, r.Peers, n, c.Shape)
+				}
+			}
 		}
 		require.InDelta(t, r.OursMS/r.PeerMS, r.Ratio, 1e-9)
 		kinds[c.Group] = true

@@ -17,15 +17,14 @@ const networkTol = 5e-3
 // tokens is the length of the texts.
 const tokens = 128
 
-// modelCases are the networks of package models, with one input of each kind and
-// with more: 32 rows of features, 8 images, 4 texts or sequences.
+// modelCases are the networks of package models, with one input and with eight.
 func modelCases() []*Case {
 	var list []*Case
 	for _, m := range models.All() {
 		if again(m) {
 			continue
 		}
-		for _, n := range []int{1, largerBatch(m)} {
+		for _, n := range []int{1, 8} {
 			list = append(list, &Case{Group: "model", Shape: fmt.Sprintf("%s_b%d", m.Name, n), Tol: networkTol, Op: "network",
 				Network: m, Dims: dimsOf(m, n), Engines: []Engine{
 					{Name: "plan", Ours: func(w *network, threads int) (*Ours, error) { return w.plan(fx.Optimise(), threads) }},
@@ -34,7 +33,7 @@ func modelCases() []*Case {
 					{Name: "gen"}}})
 		}
 	}
-	return list
+	return append(list, decodeCases()...)
 }
 
 var batchSuffix = regexp.MustCompile(`_b\d+$`)
@@ -43,16 +42,6 @@ var batchSuffix = regexp.MustCompile(`_b\d+$`)
 func again(m *models.Model) bool {
 	base := batchSuffix.ReplaceAllString(m.Name, "")
 	return base != m.Name && models.Lookup(base) != nil
-}
-
-func largerBatch(m *models.Model) int {
-	switch t := m.Inputs[0].ShapeType(); {
-	case t.Rank() == 2 && t.DType().IsFloat():
-		return 32
-	case t.Rank() == 4:
-		return 8
-	}
-	return 4
 }
 
 // dimsOf are the sizes of the reference with another batch.

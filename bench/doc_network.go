@@ -3,21 +3,12 @@ package main
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
 // engineNames are the columns of the other ways of gofx to compute a network.
 var engineNames = []string{"gen", "interp", "eager"}
-
-// torchBest returns the least of the times of PyTorch's modes, 0 where there is none.
-func torchBest(times map[string]float64) (best float64) {
-	for _, n := range []string{"torch", "torch-jit", "torch-frozen"} {
-		if t := times[n]; t > 0 && (best == 0 || t < best) {
-			best = t
-		}
-	}
-	return best
-}
 
 // over divides two times, "-" where one is missing.
 func over(a, b float64) string {
@@ -35,23 +26,74 @@ func ratio(a, b, leastA, leastB float64) string {
 	return fmt.Sprintf("%s (%s)", over(a, b), over(leastA, leastB))
 }
 
-// networkSection is the table of whole networks: gofx against each of the peers, and
-// its other engines against its plan.
+// networkSection is the table of whole networks: gofx's plan, its other ways, each of the
+// peers, and the comparison with the fastest.
 func networkSection(b *strings.Builder, rows []*Row) {
-	b.WriteString("| network | plan ms | gen ms | interp ms | eager ms | ort ms | torch ms | torch-jit ms | plan/ort | plan/torch | gen/plan | roof | beside | gain | pairs |\n|" +
-		strings.Repeat("---|", 15) + "\n")
-	for _, r := range rows {
-		fmt.Fprintf(b, "| %s | %s |", r.Shape, ms(r.OursMS))
-		for _, n := range engineNames {
-			fmt.Fprintf(b, " %s |", ms(r.Engines[n]))
+	var engines []string
+	for _, n := range engineNames {
+		if slices.ContainsFunc(rows, func(r *Row) bool { return r.Engines[n] > 0 }) {
+			engines = append(engines, n)
 		}
-		for _, t := range []float64{r.Peers["ort"], r.Peers["torch"], max(r.Peers["torch-jit"], r.Peers["torch-frozen"])} {
-			fmt.Fprintf(b, " %s |", ms(t))
-		}
-		fmt.Fprintf(b, " %s | %s | %s | %s | %s | %s | %s |\n",
-			ratio(r.OursMS, r.Peers["ort"], r.Least[""], r.Least["ort"]), ratio(r.OursMS, torchBest(r.Peers), r.Least[""], torchBest(r.Least)),
-			ratio(r.Engines["gen"], r.OursMS, r.Least["gen"], r.Least[""]), r.cells()[6], over(r.BesideShare, 1), r.gain(), r.pairs())
 	}
+	peerTable(b, rows, "plan", engines, func(r *Row) string { return "" })
+}
+
+// peerTable is a table of networks. first names gofx, engines its other ways, and more is a
+// column of its own before the peers, with a title for no row.
+func peerTable(b *strings.Builder, rows []*Row, first string, engines []string, more func(r *Row) string) {
+	names := peerNames(rows)
+	columns := append([]string{"network", first + " ms"}, inMS(engines)...)
+	if extra := more(nil); extra != "" {
+		columns = append(columns, extra)
+	}
+	columns = append(append(columns, inMS(names)...), "ratio", "peer", "roof", "beside", "gain", "running", "pairs")
+	heading(b, columns)
+	for _, r := range rows {
+		cells := []string{r.Shape, ms(r.OursMS)}
+		for _, n := range engines {
+			cells = append(cells, ms(r.Engines[n]))
+		}
+		if extra := more(r); extra != "" {
+			cells = append(cells, extra)
+		}
+		for _, n := range names {
+			cells = append(cells, r.peerMS(n))
+		}
+		c := r.cells()
+		cells = append(cells, ratio(r.OursMS, r.PeerMS, r.Least[""], r.Least[r.Peer]), c[3], c[6], over(r.BesideShare, 1), r.gain(), r.running(), r.pairs())
+		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+	}
+}
+
+func inMS(names []string) (list []string) {
+	for _, n := range names {
+		list = append(list, n+" ms")
+	}
+	return list
+}
+
+func heading(b *strings.Builder, columns []string) {
+	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+}
+
+// peerMS is the time of a peer, with a mark where it is that of one call.
+func (r *Row) peerMS(name string) string {
+	if r.Once[name] > 0 {
+		return ms(r.Peers[name]) + "°"
+	}
+	return ms(r.Peers[name])
+}
+
+// running is the most threads on which a peer has run at once.
+func (r *Row) running() string {
+	most := 0
+	for _, n := range r.Running {
+		most = max(most, n)
+	}
+	if most == 0 {
+		return "-"
+	}
+	return fmt.Sprint(most)
 }
 
 // foldSection is the table of what folding gains.
@@ -66,26 +108,22 @@ func foldSection(b *strings.Builder, rows []*Row) {
 // quantSection is the table of quantised networks, and that of decoding, which is bound by
 // the bytes of its weights.
 func quantSection(b *strings.Builder, rows []*Row) {
-	b.WriteString("| network | int8 ms | f32 ms | f32/int8 | ort ms | torch ms | int8/ort | int8/torch | roof | beside | gain | pairs |\n|" + strings.Repeat("---|", 12) + "\n")
-	var decoding []*Row
-	for _, r := range rows {
-		if r.Bytes != nil {
-			decoding = append(decoding, r)
-			continue
+	peerTable(b, rows, "int8", []string{"float"}, func(r *Row) string {
+		if r == nil {
+			return "float/int8"
 		}
-		float, torch := r.Engines["float"], "torch-int8"
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.Shape, ms(r.OursMS), ms(float),
-			ratio(float, r.OursMS, r.Least["float"], r.Least[""]), ms(r.Peers["ort"]), ms(r.Peers[torch]), ratio(r.OursMS, r.Peers["ort"], r.Least[""], r.Least["ort"]),
-			ratio(r.OursMS, r.Peers[torch], r.Least[""], r.Least[torch]), r.cells()[6], over(r.BesideShare, 1), r.gain(), r.pairs())
-	}
-	for _, r := range decoding {
-		decodeTable(b, r)
+		return ratio(r.Engines["float"], r.OursMS, r.Least["float"], r.Least[""])
+	})
+	for _, r := range rows {
+		if r.Engines["reading"] > 0 {
+			decodeTable(b, r)
+		}
 	}
 }
 
 // decodeTable compares ways to store the weights of a network that reads them once a call.
 func decodeTable(b *strings.Builder, r *Row) {
-	fmt.Fprintf(b, "\n%s, the next token of one text behind %d others, with weights of products (int8, int4: of tables, too) stored in fewer bits. "+
+	fmt.Fprintf(b, "\n%s, the next token of one text after %d others, with weights of products (int8, int4: of tables, too) stored in fewer bits. "+
 		"The bandwidth is that of a loop which reads as many bytes as f32 takes, in turns with the others; %s pairs.\n\n", r.Shape, past, r.pairs())
 	b.WriteString("| weights | ms | f32/ms | MB read | GB/s | of the bandwidth |\n|" + strings.Repeat("---|", 6) + "\n")
 	times := map[string]float64{"": r.OursMS}
@@ -121,7 +159,7 @@ func graphSection(b *strings.Builder, rows []*Row) {
 	}
 }
 
-// missing lists who could not take part in the rows.
+// missing lists who could not take part in the rows, and why.
 func missing(b *strings.Builder, rows []*Row) {
 	first := true
 	for _, r := range rows {

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofx-dev/gofx/bench/host"
 	"github.com/gofx-dev/gofx/bench/onednn"
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/bench/peers"
@@ -37,6 +38,7 @@ type options struct {
 	limit   time.Duration
 	blas    string
 	peers   string
+	engines bool
 	beside  int
 	roof    string
 	cost    string
@@ -67,8 +69,9 @@ func main() {
 	flag.IntVar(&o.pairs, "pairs", 15, "interleaved measurements behind each median")
 	flag.DurationVar(&o.window, "window", 10*time.Millisecond, "least time of one measurement; short calls are repeated")
 	flag.DurationVar(&o.limit, "limit", 2*time.Minute, "most time for a row; slow rows get fewer pairs, 3 at least")
-	flag.StringVar(&o.blas, "blas", "auto", "OPENBLAS_CORETYPE for PyTorch; auto measures which is the fastest, empty leaves it to OpenBLAS")
-	flag.StringVar(&o.peers, "peers", "torch,ort,onednn", "processes to compare with")
+	flag.StringVar(&o.blas, "blas", "auto", "OPENBLAS_CORETYPE for PyTorch 1.13; auto measures which is the fastest, empty leaves it to OpenBLAS")
+	flag.StringVar(&o.peers, "peers", "torch,ort,openvino,jax,iree,llama,onednn", "processes to compare with; torch-1.13 is another")
+	flag.BoolVar(&o.engines, "engines", true, "measure gofx's other ways to compute a network, too")
 	flag.IntVar(&o.beside, "beside", 0, "copy memory on so many other `processors` meanwhile, as on a machine with less bandwidth and no shared cache")
 	flag.StringVar(&o.roof, "roof", "", "profile the plans of these `networks` (separated by commas) instead: kinds of steps and their shares of the roof")
 	flag.StringVar(&o.cost, "cost", "", "measure these `networks` (separated by commas, all for all of them) and predict each from the others; with -json the measurements, which -from reads")
@@ -211,13 +214,13 @@ func measureThreads(o options, list []*Case, threads int, blas string, out io.Wr
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads + max(0, o.beside)))
 	defer peak.Beside(max(0, o.beside))()
-	b := &bench{threads: threads, pairs: max(1, o.pairs), window: o.window, limit: o.limit}
+	b := &bench{threads: threads, pairs: max(1, o.pairs), window: o.window, limit: o.limit, engines: o.engines, coarse: map[string]string{}, slow: map[string]string{}}
 	if b.dir, err = os.MkdirTemp("", "gofx-bench"); err != nil {
 		return nil, false, blas, err
 	}
 	defer os.RemoveAll(b.dir)
 	b.peaks = peak.Measure(threads)
-	b.cpu = processor() + ", " + b.peaks.Level + emulated(o.beside)
+	b.cpu = host.Processor() + ", " + b.peaks.Level + emulated(o.beside)
 	warn("%d threads, %s: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s from memory", threads, b.cpu,
 		b.peaks.FMA/1e9, b.peaks.Int8/1e9, b.peaks.Bandwidth[len(b.peaks.Bandwidth)-1].Rate/1e9)
 	used = b.start(o.peers, blas)
@@ -228,6 +231,15 @@ func measureThreads(o options, list []*Case, threads int, blas string, out io.Wr
 			return nil
 		}
 		return writeJSON(out, r)
+	}
+	if slices.ContainsFunc(list, func(c *Case) bool { return c.Network != nil && c.Op != "" && c.Quant == nil }) && len(b.procs) > 0 {
+		row, err := b.precisely()
+		if err == nil {
+			err = emit(row)
+		}
+		if err != nil {
+			return rows, true, used, err
+		}
 	}
 	for i, c := range list {
 		b.peaks.Refresh(threads)
@@ -290,48 +302,46 @@ func (b *bench) start(names, blas string) string {
 		warn("no peers: %v", err)
 		return blas
 	}
+	b.procs = map[string]*peers.Peer{}
 	for _, n := range strings.Split(names, ",") {
-		var p *peers.Peer
-		switch n {
-		case "torch":
-			if blas == "auto" {
-				name, rates, ok := peers.ChooseBLAS(dir, b.peaks.Level == "AVX-512")
-				if ok {
-					warn("OpenBLAS: %s of %v", choice(name), gflops(rates))
-				}
-				blas = name
-			}
-			if p, err = peers.StartTorch(dir, b.threads, blas); err == nil {
-				b.torch = p
-			}
-		case "ort":
-			if p, err = peers.StartORT(dir, b.threads); err == nil {
-				b.ort = p
-			}
-		case "onednn":
-			if p, err = peers.StartOneDNN(b.threads); err == nil {
-				b.onednn = p
-			}
-		case "":
+		if n == "" {
 			continue
-		default:
-			err = fmt.Errorf("there is no peer %s", n)
 		}
+		p, err := b.startOne(n, dir, &blas)
 		if err != nil {
 			warn("%s is left out: %v", n, err)
-			err = nil
 			continue
 		}
-		warn("%s: %s", p.Name, p.Version)
+		b.procs[n] = p
+		warn("%s: %s", n, p.Version)
 	}
 	return blas
 }
 
+// startOne starts a peer. PyTorch 1.13 is started again with the kernels of OpenBLAS that suit
+// the machine, which blas then names.
+func (b *bench) startOne(name, dir string, blas *string) (*peers.Peer, error) {
+	choose := *blas == "auto"
+	kernels := *blas
+	if choose {
+		kernels = ""
+	}
+	p, err := peers.Start(name, dir, b.threads, kernels)
+	if err != nil || !choose || !strings.HasPrefix(p.Version, "torch 1.") {
+		return p, err
+	}
+	p.Close()
+	chosen, rates, ok := peers.ChooseBLAS(dir, b.peaks.Level == "AVX-512")
+	if ok {
+		warn("OpenBLAS: %s of %v", choice(chosen), gflops(rates))
+	}
+	*blas = chosen
+	return peers.Start(name, dir, b.threads, chosen)
+}
+
 func (b *bench) stop() {
-	for _, p := range []*peers.Peer{b.torch, b.ort, b.onednn} {
-		if p != nil {
-			p.Close()
-		}
+	for _, p := range b.procs {
+		p.Close()
 	}
 }
 

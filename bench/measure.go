@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gofx-dev/gofx/bench/host"
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/bench/peers"
 )
@@ -16,12 +18,13 @@ import (
 type bench struct {
 	threads int
 	pairs   int
-	window  time.Duration // least time of one measurement
-	limit   time.Duration // most time for a case; fewer pairs, at least 3, fit into it
-	dir     string        // for models
-	torch   *peers.Peer   // nil where missing
-	ort     *peers.Peer
-	onednn  *peers.Peer
+	window  time.Duration          // least time of one measurement
+	limit   time.Duration          // most time for a case; fewer pairs, at least 3, fit into it
+	dir     string                 // for models
+	procs   map[string]*peers.Peer // those that are there
+	engines bool                   // whether other ways of gofx are measured
+	coarse  map[string]string      // peers that round operands of f32, and how much
+	slow    map[string]string      // peers that took too long for one input of a network, by both
 	peaks   peak.Peaks
 	cpu     string // its name and instruction set
 	failed  []error
@@ -30,7 +33,9 @@ type bench struct {
 // runner measures one competitor: the time of so many calls, after warm more.
 type runner struct {
 	name        string
-	engine      bool // another way of gofx, no peer
+	process     *peers.Peer // nil where it is gofx
+	ns          float64     // of a call, at first sight
+	engine      bool        // another way of gofx, no peer
 	time        func(warm, calls int) (time.Duration, error)
 	warm, calls int
 	times       []float64 // ms of a call
@@ -59,6 +64,7 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 		}
 	}()
 	row = &Row{Group: c.Group, Shape: c.Shape, Threads: b.threads, Networks: c.Networks, WindowMS: b.window.Seconds() * 1e3}
+	b.stamp(row)
 	var f field
 	defer f.close()
 	switch {
@@ -72,13 +78,13 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err)
 	}
-	list := f.list
+	list := b.counted(c, row, f.list)
 	runtime.GC()
-	before := readLoad(b.torch, b.ort, b.onednn)
+	before := host.ReadLoad(b.procs)
 	if err := b.interleave(list); err != nil {
 		return nil, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err)
 	}
-	row.Foreign = math.Round(100*before.foreign(readLoad(b.torch, b.ort, b.onednn))) / 100
+	row.Foreign = math.Round(100*before.Foreign(host.ReadLoad(b.procs))) / 100
 	if c.Work.memoryBound(&b.peaks, b.threads) {
 		b.peaks.RefreshMemory(int(c.Work.Bytes), b.threads)
 	}
@@ -86,13 +92,56 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	if b.threads > 1 {
 		row.HandoverNS = float64(peak.Handover())
 	}
+	b.explain(c, row)
 	return row, nil
+}
+
+// stamp notes when and with what a row is measured.
+func (b *bench) stamp(row *Row) {
+	row.Date = time.Now().UTC().Format(time.DateOnly)
+	row.Versions = map[string]string{}
+	for name, p := range b.procs {
+		row.Versions[name] = p.Version
+	}
+}
+
+// counting is how long a peer computes while its threads are counted, spare what they may be busy
+// beyond those that they are given, which is the script's own work.
+const counting, spare = 30 * time.Millisecond, 0.25
+
+// counted looks on how many threads each peer runs, and leaves out those that are busy on more
+// than they are given.
+func (b *bench) counted(c *Case, row *Row, list []*runner) (kept []*runner) {
+	for _, r := range list {
+		if r.process == nil {
+			kept = append(kept, r)
+			continue
+		}
+		calls := 1 + int(float64(counting)/max(1, r.ns))
+		n, busy, err := r.process.Running(func() error { _, err := r.time(0, calls); return err })
+		if err == nil && busy > float64(b.threads)+spare {
+			err = fmt.Errorf("it keeps %.2f processors busy", busy)
+		}
+		if err != nil {
+			b.leaveOut(c, row, r.name, err)
+			continue
+		}
+		if row.Running == nil {
+			row.Running = map[string]int{}
+		}
+		row.Running[r.name] = n
+		kept = append(kept, r)
+	}
+	return kept
 }
 
 // field are the competitors of a case, and what they leave behind.
 type field struct {
-	list   []*runner
-	want   []float64 // of the results of ours
+	list []*runner
+	want []float64 // of the results of ours
+	ours float64   // nanoseconds of a call of ours
+	// seen is told the results of each peer; it may be nil.
+	seen   func(name string, probe []float64)
 	closes []func()
 }
 
@@ -128,6 +177,7 @@ func (b *bench) ours(row *Row, f *field, prepare func(threads int) (*Ours, error
 		return err
 	}
 	o.Run()
+	f.ours = float64(o.once())
 	row.Ours, f.want = o.Name, peers.ProbeAll(o.Out)
 	row.Allocs = o.allocations()
 	row.reads("", o)
@@ -224,12 +274,12 @@ func (o *Ours) allocations() float64 {
 // reported and left out.
 func (b *bench) load(c *Case, row *Row, f *field, requests []peerCase) {
 	for i, q := range requests {
-		p := b.peer(q.process)
+		p := b.procs[q.process]
 		if p == nil {
 			continue
 		}
 		q.load.ID = fmt.Sprint(i)
-		r, err := b.loaded(c, f, p, q)
+		r, err := b.loaded(c, row, f, p, q)
 		if err != nil {
 			b.leaveOut(c, row, q.name, err)
 			if q.instead == nil {
@@ -237,42 +287,65 @@ func (b *bench) load(c *Case, row *Row, f *field, requests []peerCase) {
 			}
 			q = *q.instead
 			q.load.ID = fmt.Sprint(i, " instead")
-			if r, err = b.loaded(c, f, p, q); err != nil {
+			if r, err = b.loaded(c, row, f, p, q); err != nil {
 				b.leaveOut(c, row, q.name, err)
 				continue
 			}
 		}
-		f.list = append(f.list, r)
+		if r != nil {
+			f.list = append(f.list, r)
+		}
 	}
 }
 
-// loaded prepares one peer.
-func (b *bench) loaded(c *Case, f *field, p *peers.Peer, q peerCase) (*runner, error) {
+// tooSlow is how many times as long as gofx a peer may take to have turns, hurry the time from
+// which on that counts.
+const tooSlow, hurry = 10, 20 * time.Millisecond
+
+// loaded prepares one peer. A peer that is much slower than gofx has no turns, for all would
+// wait for it: its one call is its time, and nil its runner.
+func (b *bench) loaded(c *Case, row *Row, f *field, p *peers.Peer, q peerCase) (*runner, error) {
 	q.load.Do = "load"
+	if why := b.slow[c.slowKey(q.name)]; why != "" && c.Dims["N"] > 1 {
+		return nil, errors.New(why)
+	}
 	a, err := p.Do(q.load)
 	id := q.load.ID
 	f.closes = append(f.closes, func() { _, _ = p.Do(peers.Request{Do: "drop", ID: id}) })
 	if err == nil {
-		err = c.disagree(q.name, f.want, a.Probe)
+		want := f.want
+		if q.results > 0 {
+			want = want[:q.results*peers.Places]
+		}
+		err = c.disagree(q.name, want, a.Probe)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &runner{name: q.name, time: func(warm, calls int) (time.Duration, error) {
+	if f.seen != nil {
+		f.seen(q.name, a.Probe)
+	}
+	r := &runner{name: q.name, process: p, ns: a.NS, time: func(warm, calls int) (time.Duration, error) {
 		a, err := p.Do(peers.Request{Do: "run", ID: id, Warm: warm, Calls: calls})
 		return time.Duration(a.NS), err
-	}}, nil
+	}}
+	if c.Network == nil || a.NS < float64(hurry) || a.NS < tooSlow*f.ours {
+		return r, nil
+	}
+	if row.Once == nil {
+		row.Once = map[string]float64{}
+	}
+	row.Once[q.name] = a.NS / 1e6
+	b.slow[c.slowKey(q.name)] = fmt.Sprintf("one input took %.0f times as long as gofx", a.NS/f.ours)
+	return nil, nil
 }
 
-// peer returns the process of that name, nil where it is missing.
-func (b *bench) peer(name string) *peers.Peer {
-	switch name {
-	case "torch":
-		return b.torch
-	case "ort":
-		return b.ort
+// slowKey names a peer and a network, whatever its batch.
+func (c *Case) slowKey(peer string) string {
+	if c.Network == nil {
+		return ""
 	}
-	return b.onednn
+	return fmt.Sprint(peer, " ", c.Group, " ", c.Network.Name, " ", c.Quant != nil)
 }
 
 // interleave takes turns: every round measures each competitor once, and each
@@ -385,70 +458,6 @@ func (b *bench) describe(row *Row) {
 	row.PeakGFlops = b.peaks.FMA / 1e9
 	row.PeakGops8 = b.peaks.Int8 / 1e9
 	row.PeakGBs = b.peaks.Bandwidth[len(b.peaks.Bandwidth)-1].Rate / 1e9
-}
-
-// median returns the middle value, the mean of the two middle ones for an even number.
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(v))
-	n := len(s)
-	return (s[(n-1)/2] + s[n/2]) / 2
-}
-
-// sums adds up the convolutions of each network whose shapes all have rows.
-func sums(group string, rows []*Row, shapesOf map[string]int) []*Row {
-	var names []string
-	for n := range shapesOf {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	var out []*Row
-	for _, network := range names {
-		s := &Row{Group: group, Shape: network + "_sum", Networks: map[string]int{network: 1}}
-		total, counts, found := map[string]float64{}, map[string]int{}, 0
-		best, roof := 0.0, 0.0
-		for _, r := range rows {
-			n := r.Networks[network]
-			if r.Group != group || n == 0 {
-				continue
-			}
-			found++
-			s.Threads, s.Pairs = r.Threads, r.Pairs
-			s.CPU = r.CPU
-			s.PeakGFlops, s.PeakGops8, s.PeakGBs = r.PeakGFlops, r.PeakGops8, r.PeakGBs
-			s.OursMS += float64(n) * r.OursMS
-			s.AloneMS += float64(n) * r.AloneMS
-			roof += float64(n) * r.OursMS * r.RoofShare
-			best += float64(n) * r.PeerMS
-			for name, t := range r.Peers {
-				total[name] += float64(n) * t
-				counts[name]++
-			}
-		}
-		if found == 0 || found != shapesOf[network] {
-			continue
-		}
-		if s.OursMS > 0 {
-			s.RoofShare = roof / s.OursMS
-		}
-		for name := range total {
-			if counts[name] != found {
-				delete(total, name) // not comparable: some shapes are missing
-			}
-		}
-		s.setPeers(total)
-		// The strictest comparison: with the faster peer at every shape.
-		if len(total) > 0 {
-			s.Peer, s.PeerMS = "best at each shape", best
-			if best > 0 && s.OursMS > 0 {
-				s.Ratio = s.OursMS / best
-			}
-		}
-		out = append(out, s)
-	}
-	return out
 }
 
 // warn prints to standard error.

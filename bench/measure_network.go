@@ -1,10 +1,9 @@
 package main
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
 	"runtime/debug"
+	"strings"
 
 	"github.com/gofx-dev/gofx/bench/peers"
 )
@@ -15,6 +14,11 @@ func (b *bench) network(c *Case, row *Row, f *field) error {
 	w, err := openNetwork(c.Network, c.Dims)
 	if err != nil {
 		return err
+	}
+	if c.Feed != nil {
+		if err := c.Feed(w); err != nil {
+			return err
+		}
 	}
 	theirs := w.ready
 	if c.Quant == nil {
@@ -32,18 +36,35 @@ func (b *bench) network(c *Case, row *Row, f *field) error {
 		os.RemoveAll(dir)
 		debug.FreeOSMemory()
 	})
-	var feeds []peers.Tensor
-	if c.Op != "" {
-		if feeds, err = w.dump(dir, theirs); err != nil {
-			return err
-		}
-	}
 	prepare := func(threads int) (*Ours, error) { return c.Engines[0].Ours(w, threads) }
 	if err := b.ours(row, f, prepare); err != nil {
 		return err
 	}
 	f.list = append(f.list, b.beside(c, row)...)
+	if err := b.otherWays(c, row, f, w, dir); err != nil {
+		return err
+	}
+	if c.Op != "" {
+		x, err := w.export(dir, c, theirs)
+		if err != nil {
+			return err
+		}
+		b.load(c, row, f, b.networkRequests(c, row, x))
+	}
+	return nil
+}
+
+// otherWays lines up gofx's other ways to compute the network.
+func (b *bench) otherWays(c *Case, row *Row, f *field, w *network, dir string) error {
 	for _, e := range c.Engines[1:] {
+		if !b.engines && e.Name != "float" {
+			continue
+		}
+		if e.Ours == nil && c.Op != "" {
+			if _, err := w.dump(dir, w.ready); err != nil { // the program reads its inputs there
+				return err
+			}
+		}
 		r, err := b.engine(c, row, f, w, e, dir)
 		if err != nil {
 			b.leaveOut(c, row, e.Name, err)
@@ -51,9 +72,6 @@ func (b *bench) network(c *Case, row *Row, f *field) error {
 		}
 		r.engine = true
 		f.list = append(f.list, r)
-	}
-	if c.Op != "" {
-		b.load(c, row, f, b.networkRequests(c, row, dir, feeds))
 	}
 	return nil
 }
@@ -76,38 +94,46 @@ func (b *bench) engine(c *Case, row *Row, f *field, w *network, e Engine, dir st
 		return nil, err
 	}
 	f.closes = append(f.closes, p.Close)
-	return b.loaded(c, f, p, peerCase{name: e.Name})
+	return b.loaded(c, row, f, p, peerCase{name: e.Name})
 }
 
-// networkRequests returns what to ask of PyTorch and of ONNX Runtime, for which
-// PyTorch writes the network.
-func (b *bench) networkRequests(c *Case, row *Row, dir string, feeds []peers.Tensor) []peerCase {
-	if b.torch == nil {
-		return nil
+// networkRequests returns what to ask of the peers that are there for a network.
+func (b *bench) networkRequests(c *Case, row *Row, x *exported) (list []peerCase) {
+	add := func(name, process string, load peers.Request, err error) {
+		switch {
+		case b.procs[process] == nil:
+		case err != nil:
+			b.leaveOut(c, row, name, err)
+		case c.Quant == nil && b.coarse[name] != "":
+			row.LeftOut = append(row.LeftOut, name+": "+b.coarse[name])
+		default:
+			list = append(list, peerCase{name: name, process: process, load: load})
+		}
 	}
-	var list []peerCase
-	switch {
-	case c.Quant == nil: // PyTorch would compute the reference form in floats, step by step
-		list = torchModes(peers.Request{Op: c.Op, File: dir})
-	case c.Torch:
-		list = []peerCase{{name: "torch-int8", process: "torch", load: peers.Request{Op: c.Op, File: dir, Variant: "quantised"}}}
+	for _, v := range x.torch(c) {
+		if b.newest(v.process) || !v.newest {
+			add(v.name, v.process, peers.Request{Op: c.Op, File: v.dir, Variant: v.variant}, nil)
+		}
 	}
-	if b.ort == nil {
-		return list
+	ort := peers.Request{File: x.onnx, Inputs: x.feeds, Threads: b.threads}
+	add("openvino", "openvino", ort, x.onnxErr)
+	if x.dynamic && b.newest("ort") {
+		ort.File, ort.Variant = x.floatONNX, "dynamic"
 	}
-	if _, err := b.torch.Do(peers.Request{Do: "export", File: dir}); err != nil {
-		b.leaveOut(c, row, "ort", fmt.Errorf("export: %w", err))
-		return list
+	add("ort", "ort", ort, x.onnxErr)
+	program := peers.Request{File: x.mlir, Inputs: x.feeds, Weights: x.weights}
+	add("jax", "jax", program, x.mlirErr)
+	add("iree", "iree", program, x.mlirErr)
+	if x.gguf != "" && b.procs["llama"] != nil { // which keeps the keys and values to itself
+		list = append(list, peerCase{name: "llama", process: "llama", results: 1,
+			load: peers.Request{File: x.gguf, Inputs: x.feeds[:1], Attrs: map[string]any{"past": x.past}}})
 	}
-	return append(list, peerCase{name: "ort", process: "ort",
-		load: peers.Request{File: filepath.Join(dir, "network.onnx"), Inputs: feeds, Threads: b.threads}})
+	return list
 }
 
-// torchModes asks PyTorch to compute a network as it is and optimised for inference.
-func torchModes(q peers.Request) []peerCase {
-	list := []peerCase{{name: "torch", process: "torch", load: q}}
-	q.Variant = "frozen"
-	frozen := peerCase{name: "torch-frozen", process: "torch", load: q}
-	q.Variant = "jit"
-	return append(list, peerCase{name: "torch-jit", process: "torch", load: q, instead: &frozen})
+// newest reports whether the peer is not one that stands in for a newer one: PyTorch of the
+// distribution, ONNX Runtime under Node.
+func (b *bench) newest(name string) bool {
+	p := b.procs[name]
+	return p != nil && !strings.HasPrefix(p.Version, "torch 1.") && !strings.HasPrefix(p.Version, "onnxruntime 1.30")
 }

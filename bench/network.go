@@ -30,6 +30,7 @@ type network struct {
 	dims    map[string]int
 	module  any
 	in      []*tensor.Tensor
+	before  *array.Array             // tokens before those of the inputs, of a decoder
 	traced  *graph.Module            // as captured
 	ready   *graph.Module            // prepared at the sizes, no pass but that has run
 	passed  map[string]*graph.Module // by the names of the passes that have run
@@ -39,7 +40,11 @@ type network struct {
 // openNetwork makes the module with its weights, captures it, and makes inputs.
 func openNetwork(m *models.Model, dims map[string]int) (*network, error) {
 	w := &network{dims: dims, module: m.New(), passed: map[string]*graph.Module{}, lowered: map[string]*graph.Module{}}
-	models.Synthetic(m, w.module, seed)
+	if p, ok := w.module.(*precise); ok {
+		p.fill()
+	} else {
+		models.Synthetic(m, w.module, seed)
+	}
 	var opts []fx.Option
 	for _, v := range m.Inputs {
 		opts = append(opts, fx.Input(v.Name, v.Type))

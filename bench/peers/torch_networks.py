@@ -1,18 +1,19 @@
 """Whole networks, as the graphs of package models: a folder has the calls and the
-weights. prepare returns a function that runs one inference: eager, traced and frozen
-(frozen), and optimised for inference besides (jit), which PyTorch 1.13 does wrongly
-to some networks; or traced and frozen calls of the quantised engine (quantised)."""
+weights. prepare returns a function that runs one inference: eager; compiled by inductor,
+which takes weights as constants (compile), and tries several kernels of products besides
+(autotune); traced, frozen and optimised for inference, which PyTorch 1.13 does wrongly to
+some networks (jit), or without the last (frozen); in the quantised engine (quantised); or
+with products of torchao's 8-bit weights, their operands quantised by the range of each run,
+compiled (ao). "+bf16" after it lets products of f32 round their operands."""
 
 import functools
 import os
 import sys
 
 import torch
-from torch.onnx import symbolic_helper
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "internal", "oracle"))
 import network  # noqa: E402
-import onnx_quant  # noqa: E402
 import torch_quant  # noqa: E402
 
 opened = functools.lru_cache(1)(network.Network)
@@ -22,16 +23,32 @@ quantised = functools.lru_cache(1)(torch_quant.Network)
 def forget():
     opened.cache_clear()
     quantised.cache_clear()
+    if hasattr(torch, "_dynamo"):
+        torch._dynamo.reset()
+
+
+def precision(kind):
+    """What products and convolutions of f32 may round to: ieee is f32, whatever the processor has."""
+    if hasattr(torch.backends, "fp32_precision"):
+        torch.backends.fp32_precision = kind
+        torch.backends.mkldnn.matmul.fp32_precision = kind
+        torch.backends.mkldnn.conv.fp32_precision = kind
 
 
 def prepare(folder, variant):
+    variant, _, rounded = variant.partition("+")
+    precision(rounded or "ieee")
     if variant == "quantised":
         m = quantised(folder)
         call, x = m.frozen(), tuple(m.inputs)
         return lambda: call(*x)
     m = opened(folder)
     x = tuple(m.inputs)
-    if variant:
+    if variant in ("compile", "autotune"):
+        m = compiled(m, x, variant == "autotune")
+    elif variant == "ao":
+        m = compiled(of_bytes(folder), x, False)
+    elif variant:
         with torch.no_grad():
             m = torch.jit.freeze(torch.jit.trace(m, x, check_trace=False))
             if variant == "jit":
@@ -41,17 +58,29 @@ def prepare(folder, variant):
     return lambda: m(*x)
 
 
-def unflatten(g, x, dim, sizes, *names):
-    """What this PyTorch does not export."""
-    dim, sizes = symbolic_helper._get_const(dim, "i", "dim"), symbolic_helper._get_const(sizes, "is", "sizes")
-    old = x.type().sizes()
-    dim %= len(old)
-    return g.op("Reshape", x, g.op("Constant", value_t=torch.tensor(old[:dim] + list(sizes) + old[dim + 1:])))
+def compiled(m, x, autotune):
+    import torch._inductor.config as inductor
+
+    inductor.freezing = True
+    m = torch.compile(m, dynamic=False, mode="max-autotune" if autotune else None)
+    m(*x)
+    return m
 
 
-def export(folder):
-    """Writes the network for ONNX Runtime."""
-    m = network.Network(folder, onnx_quant.INSTEAD)
-    torch.onnx.register_custom_op_symbolic("aten::unflatten", unflatten, 14)
-    with torch.no_grad():
-        torch.onnx.export(m, tuple(m.inputs), os.path.join(folder, "network.onnx"), opset_version=14)
+def of_bytes(folder):
+    """The network with the weights of linear layers in 8 bits."""
+    from torchao.quantization import Int8DynamicActivationInt8WeightConfig, quantize_
+
+    m = network.Network(folder)
+    holder, linear = torch.nn.Module(), m.weights_of("linear")
+    if not linear:
+        raise ValueError("the network has no linear layers")
+    for name in linear:
+        w = m.get_buffer(name)
+        layer = torch.nn.Linear(w.shape[1], w.shape[0], bias=False)
+        layer.weight = torch.nn.Parameter(w, requires_grad=False)
+        holder.add_module(name, layer)
+    quantize_(holder, Int8DynamicActivationInt8WeightConfig())
+    for name in linear:
+        setattr(m, name, getattr(holder, name).weight.data)
+    return m

@@ -166,7 +166,9 @@ RULES = {"linear": linear, "conv2d": conv2d, "relu": relu, "add": add, "flatten"
          "max_pool2d": kept(F.max_pool2d), "adaptive_avg_pool2d": kept(F.adaptive_avg_pool2d)}
 
 
-def quantize(x, scale, zero, axis, dtype):
+def quantize(x, scale, zero, axis, dtype, unsaturated=False):
+    if unsaturated:
+        raise ValueError("integers saturate")
     s, z = state.number(scale, float), state.number(zero, int)
     if isinstance(x, (Product, Sum)):
         return x.quantised(s, z)

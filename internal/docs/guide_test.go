@@ -22,7 +22,7 @@ func pages(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
 	require.NoError(t, err)
-	more, err := filepath.Glob(filepath.Join(top, "docs", "decisions", "*.md"))
+	more, err := filepath.Glob(filepath.Join(top, "docs", "*", "*.md"))
 	require.NoError(t, err)
 	text := map[string]string{}
 	for _, path := range append(append(paths, more...), filepath.Join(top, "README.md"), filepath.Join(top, "CHANGELOG.md")) {

@@ -81,6 +81,7 @@ class Network(torch.nn.Module):
         lines += ["    %s = %s" % (c["Key"], expression(c)) for c in net["Calls"]]
         lines += ["    return (%s,)" % ", ".join(net["Outputs"])]
         self.text = "\n".join(lines)
+        self.calls = net["Calls"]
         names = {}
         exec(self.text, {**vars(helpers), "torch": torch, "F": F, **instead}, names)
         self.run = names["forward"]
@@ -88,6 +89,12 @@ class Network(torch.nn.Module):
 
     def forward(self, *inputs):
         return self.run(self, *inputs)
+
+    def weights_of(self, op):
+        """The weights that calls of an operator have as second operand and nothing else uses."""
+        uses = [n for c in self.calls for n in c["In"]]
+        names = {c["In"][1] for c in self.calls if c["Op"] == op}
+        return sorted(n for n in names if n in self._buffers and uses.count(n) == 1)
 
 
 def main():

@@ -46,6 +46,7 @@ func page() string {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.id, cell(r.input), cell(r.outcome), names(r.on))
 		}
 	}
+	changesPage(&b)
 	complaintsPage(&b)
 	return b.String()
 }

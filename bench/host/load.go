@@ -1,4 +1,5 @@
-package main
+// Package host tells of the machine that measures: its processor, and what other programs do.
+package host
 
 import (
 	"bytes"
@@ -14,17 +15,17 @@ import (
 // ticks is the kernel's unit of processor time in /proc.
 const ticks = 100
 
-// load is the processor time used since the machine started, in seconds.
-type load struct {
+// Load is the processor time used since the machine started, in seconds.
+type Load struct {
 	all, ours float64
 	at        time.Time
 	ok        bool
 }
 
-// readLoad reads what all processes and what this one and its peers have used.
+// ReadLoad reads what all processes and what this one and its peers have used.
 // It is not ok where there is no /proc.
-func readLoad(list ...*peers.Peer) load {
-	l := load{at: time.Now()}
+func ReadLoad(list map[string]*peers.Peer) Load {
+	l := Load{at: time.Now()}
 	b, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return l
@@ -39,9 +40,7 @@ func readLoad(list ...*peers.Peer) load {
 	}
 	l.ours = used("self")
 	for _, p := range list {
-		if p != nil {
-			l.ours += used(fmt.Sprint(p.PID()))
-		}
+		l.ours += used(fmt.Sprint(p.PID()))
 	}
 	l.ok = true
 	return l
@@ -66,8 +65,8 @@ func number(b []byte) float64 {
 	return v / ticks
 }
 
-// processor returns the name of the first processor, where it is not known the architecture.
-func processor() string {
+// Processor returns the name of the first processor, where it is not known the architecture.
+func Processor() string {
 	b, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
 		return runtime.GOARCH
@@ -80,8 +79,8 @@ func processor() string {
 	return runtime.GOARCH
 }
 
-// foreign returns how many processors others have kept busy since l was read.
-func (l load) foreign(now load) float64 {
+// Foreign returns how many processors others have kept busy since l was read.
+func (l Load) Foreign(now Load) float64 {
 	d := now.at.Sub(l.at).Seconds()
 	if !l.ok || !now.ok || d <= 0 {
 		return 0

@@ -1,4 +1,4 @@
-package main
+package plot
 
 import (
 	"fmt"
@@ -15,40 +15,36 @@ const (
 	decadesBelowPeak       = 4.0
 )
 
-// colours of the groups, told apart in print by their markers' order in the legend too.
-var colours = map[string]string{
-	"gemm": "#1f6fb4", "conv": "#d95f02", "qgemm": "#7570b3", "qconv": "#b2182b", "qvector": "#984ea3", "chain": "#1b9e77",
-	"vector": "#a6761d", "memory": "#666666", "rnn": "#e7298a", "attention": "#2f9fb5",
+// Point is a rate in 10⁹ operations a second at a number of operations a byte.
+type Point struct {
+	Intensity, Rate float64
+	Title, Colour   string
 }
 
-// roofline draws the rates of all rows with one thread (the least number there
-// is) against the work a byte, under the roofs of memory and arithmetic
+// Key explains a colour.
+type Key struct{ Colour, Text string }
+
+// Roof are the peaks of a machine, in 10⁹ operations and bytes a second.
+type Roof struct {
+	Threads                int
+	Peak, Peak8, Bandwidth float64
+}
+
+// Roofline draws rates against the work a byte, under the roofs of memory and arithmetic
 // (Williams, Waterman and Patterson, "Roofline", CACM 52(4), 2009).
-func roofline(rows []*Row) string {
-	threads := threadCounts(rows)[0]
-	var points []*Row
-	peak, peak8, bandwidth := 0.0, 0.0, 0.0
-	for _, r := range rows {
-		if r.Threads != threads {
-			continue
-		}
-		peak, peak8, bandwidth = max(peak, r.PeakGFlops), max(peak8, r.PeakGops8), max(bandwidth, r.PeakGBs)
-		if r.GFlops > 0 && r.Intensity > 0 && colours[r.Group] != "" {
-			points = append(points, r)
-		}
-	}
-	top := math.Ceil(math.Log10(max(peak, peak8, 1)))
+func Roofline(r Roof, points []Point, keys []Key) string {
+	top := math.Ceil(math.Log10(max(r.Peak, r.Peak8, 1)))
 	p := plot{top: top, bottom: top - decadesBelowPeak}
 	p.axes()
-	p.roof(bandwidth, peak, "#333", fmt.Sprintf("%.0f GFLOP/s", peak))
-	if peak8 > 0 {
-		p.roof(bandwidth, peak8, "#999", fmt.Sprintf("%.0f Gop/s, 8 bits", peak8))
+	p.roof(r.Bandwidth, r.Peak, "#333", fmt.Sprintf("%.0f GFLOP/s", r.Peak))
+	if r.Peak8 > 0 {
+		p.roof(r.Bandwidth, r.Peak8, "#999", fmt.Sprintf("%.0f Gop/s, 8 bits", r.Peak8))
 	}
-	for _, r := range points {
-		fmt.Fprintf(&p.b, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s" fill-opacity="0.75"><title>%s/%s: %.1f GFLOP/s</title></circle>`+"\n",
-			p.x(r.Intensity), p.y(r.GFlops), colours[r.Group], r.Group, r.Shape, r.GFlops)
+	for _, v := range points {
+		fmt.Fprintf(&p.b, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s" fill-opacity="0.75"><title>%s</title></circle>`+"\n",
+			p.x(v.Intensity), p.y(v.Rate), v.Colour, v.Title)
 	}
-	p.legend(points, threads, bandwidth)
+	p.legend(r, keys)
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n", plotW, plotH) +
 		fmt.Sprintf(`<rect width="%d" height="%d" fill="#fff"/>`+"\n", plotW, plotH) + p.b.String() + "</svg>\n"
 }
@@ -101,20 +97,13 @@ func (p *plot) roof(bandwidth, peak float64, colour, label string) {
 	p.text(float64(plotW-plotRight)-4, p.y(peak)-6, "end", label)
 }
 
-func (p *plot) legend(points []*Row, threads int, bandwidth float64) {
+func (p *plot) legend(r Roof, keys []Key) {
 	x, y := float64(plotW-plotRight)+14, 150.0
-	p.text(x, y-40, "start", fmt.Sprintf("threads: %d", threads))
-	p.text(x, y-22, "start", fmt.Sprintf("memory: %.1f GB/s", bandwidth))
-	for _, t := range titles {
-		used := false
-		for _, r := range points {
-			used = used || r.Group == t.group
-		}
-		if !used {
-			continue
-		}
-		fmt.Fprintf(&p.b, `<circle cx="%.1f" cy="%.1f" r="4" fill="%s"/>`+"\n", x+4, y-4, colours[t.group])
-		p.text(x+14, y, "start", t.title)
+	p.text(x, y-40, "start", fmt.Sprintf("threads: %d", r.Threads))
+	p.text(x, y-22, "start", fmt.Sprintf("memory: %.1f GB/s", r.Bandwidth))
+	for _, k := range keys {
+		fmt.Fprintf(&p.b, `<circle cx="%.1f" cy="%.1f" r="4" fill="%s"/>`+"\n", x+4, y-4, k.Colour)
+		p.text(x+14, y, "start", k.Text)
 		y += 18
 	}
 }

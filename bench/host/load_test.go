@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"os"
@@ -10,19 +10,19 @@ import (
 
 func TestForeignLoad(t *testing.T) {
 	at := time.Unix(100, 0)
-	a := load{all: 10, ours: 4, at: at, ok: true}
-	require.InDelta(t, 1.5, a.foreign(load{all: 16, ours: 7, at: at.Add(2 * time.Second), ok: true}), 1e-12)
-	require.Zero(t, a.foreign(load{all: 11, ours: 6, at: at.Add(time.Second), ok: true}), "rounding never gives a negative load")
-	require.Zero(t, a.foreign(load{all: 11, at: at.Add(time.Second)}), "unknown")
+	a := Load{all: 10, ours: 4, at: at, ok: true}
+	require.InDelta(t, 1.5, a.Foreign(Load{all: 16, ours: 7, at: at.Add(2 * time.Second), ok: true}), 1e-12)
+	require.Zero(t, a.Foreign(Load{all: 11, ours: 6, at: at.Add(time.Second), ok: true}), "rounding never gives a negative load")
+	require.Zero(t, a.Foreign(Load{all: 11, at: at.Add(time.Second)}), "unknown")
 }
 
 func TestOwnWorkIsNotForeign(t *testing.T) {
 	if _, err := os.Stat("/proc/stat"); err != nil {
 		t.Skip("no /proc on this system")
 	}
-	a := readLoad()
+	a := ReadLoad(nil)
 	b := a
-	for start := time.Now(); b.ours-a.ours < 0.1; b = readLoad() {
+	for start := time.Now(); b.ours-a.ours < 0.1; b = ReadLoad(nil) {
 		require.Less(t, time.Since(start), time.Minute, "this process is busy, which does not show")
 	}
 	require.True(t, a.ok && b.ok)

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/bench/peers"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// odd is what all operands of the network of precision are: f32 has it exactly; bf16, f16 and
+// the 19 bits of tf32 round it to 1.
+const odd = 1 + 1.0/(1<<12)
+
+// coarsest is the relative difference from the exact results that f32 stays below by far, and
+// that rounding one operand exceeds by far (1/4096).
+const coarsest = 1.0 / (1 << 16)
+
+// precise are a convolution and a linear layer as large as networks have them.
+type precise struct {
+	Conv   *nn.Conv2d
+	Linear *nn.Linear
+}
+
+// precision is their network. Terms of sums are odd squared: the results are 576 and 512 of
+// them.
+var precision = &models.Model{Name: "precision", Outputs: []string{"conv", "linear"},
+	New: func() any {
+		return &precise{Conv: nn.NewConv2d(64, 64, 3, nn.NoBias(), nn.NoInit()), Linear: nn.NewLinear(512, 512, nn.NoBias(), nn.NoInit())}
+	},
+	Inputs: []models.InputSpec{{Name: "x", Type: "f32[N,64,16,16]", Rule: models.Fixed{Number: odd}}, {Name: "y", Type: "f32[32,512]", Rule: models.Fixed{Number: odd}}}}
+
+// Forward computes both.
+func (p *precise) Forward(x, y *tensor.Tensor) (conv, linear *tensor.Tensor) {
+	return p.Conv.Forward(x), p.Linear.Forward(y)
+}
+
+// precisionCase asks whether peers round operands of f32.
+func precisionCase() *Case {
+	return &Case{Group: "precision", Shape: "f32", Network: precision, Dims: map[string]int{"N": 1}, Op: "network", Tol: -1,
+		Engines: []Engine{{Name: "plan", Ours: func(w *network, threads int) (*Ours, error) { return w.plan(fx.Optimise(), threads) }}}}
+}
+
+// fill makes all weights odd: the module's own, which are captured.
+func (p *precise) fill() {
+	for _, t := range []*tensor.Tensor{p.Conv.Weight, p.Linear.Weight} {
+		v := array.Data[float32](t.Array())
+		for i := range v {
+			v[i] = odd
+		}
+	}
+}
+
+// precisely asks every peer for the network of precision, and notes who rounds operands. The
+// row has the differences from the exact results.
+func (b *bench) precisely() (*Row, error) {
+	c := precisionCase()
+	row := &Row{Group: c.Group, Shape: c.Shape, Threads: b.threads, Errors: map[string]float64{}}
+	b.stamp(row)
+	f := &field{seen: func(name string, probe []float64) {
+		row.Errors[name] = coarseness(probe)
+	}}
+	defer f.close()
+	if err := b.network(c, row, f); err != nil {
+		return nil, fmt.Errorf("precision: %w", err)
+	}
+	row.Errors["gofx"] = coarseness(f.want)
+	for name, e := range row.Errors {
+		if !(e < coarsest) {
+			b.coarse[name] = fmt.Sprintf("rounds operands of f32: a difference of %.2g of exact results, f32 stays below %.2g", e, coarsest)
+			warn("%s %s", name, b.coarse[name])
+		}
+	}
+	return row, nil
+}
+
+// coarseness is the largest relative difference of results from the exact ones.
+func coarseness(probe []float64) (worst float64) {
+	for i, terms := range []float64{576, 512} {
+		exact := terms * odd * odd
+		for _, v := range probe[i*peers.Places : (i+1)*peers.Places] {
+			worst = max(worst, math.Abs(v-exact)/exact)
+		}
+	}
+	return worst
+}
