@@ -112,9 +112,7 @@ func (c *call) read(r *rule) {
 			required = append(required, name)
 		}
 	}
-	for _, name := range strings.Fields(ignored) {
-		free = append(free, name)
-	}
+	free = append(free, strings.Fields(ignored)...)
 	for i := range c.n.Inputs {
 		in := &c.n.Inputs[i]
 		if slices.Contains(free, in.Name) {
@@ -243,11 +241,6 @@ func (c *call) cast(d array.DType, x op.Value) op.Value {
 		return x
 	}
 	return c.do(std.Cast, std.CastAttrs{DType: d}, x)
-}
-
-// result converts what a rule computed to the type that an argument dtype asks for.
-func (c *call) result(x op.Value) []op.Value {
-	return []op.Value{c.cast(c.dtype("dtype", array.Invalid), x)}
 }
 
 // weak returns a number as an operand beside x, where it is not known: PyTorch lets numbers

@@ -146,6 +146,8 @@ var indexRules = map[string]rule{
 		return c.one(std.Scatter, std.ScatterAttrs{Dim: axis}, x, c.along(c.x("index"), x.Type(), axis), c.x("source"))
 	}},
 	"nonzero":        {args: "self", build: func(c *call) []op.Value { return c.one(std.Nonzero, nil, c.x("self")) }},
+	"where":          {args: "condition", run: func(c *call) []*value { return c.wherever("condition") }},
+	"nonzero_numpy":  {args: "self", run: func(c *call) []*value { return c.wherever("self") }},
 	"masked_scatter": {args: "self mask source", build: maskedScatter},
 	"masked_select": {args: "self mask", build: func(c *call) []op.Value {
 		x, mask := c.x("self"), c.x("mask")
@@ -168,6 +170,15 @@ func maskedScatter(c *call) []op.Value {
 	at = c.do(std.Clamp, std.ClampAttrs{Min: op.Int(0)}, at)
 	v := c.do(std.IndexSelect, std.DimAttrs{}, flat(c.x("source")), at)
 	return c.one(std.Where, nil, mask, c.do(std.Reshape, std.ReshapeAttrs{Shape: x.Type().Dims()}, v), x)
+}
+
+// wherever are the coordinates of what is true in an argument.
+func (c *call) wherever(name string) []*value {
+	out := &value{isList: true}
+	for _, v := range c.places(c.x(name)) {
+		out.list = append(out.list, fresh(c.nodeOf(v)))
+	}
+	return []*value{out}
 }
 
 // filled is the argument value in the sizes of the argument index.
