@@ -2,7 +2,6 @@ package pt2
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -69,6 +68,8 @@ type importer struct {
 	env          map[string]shape.Dim // sizes that symbols of the file stand for
 	late         map[string]bool      // symbols of the graph that runs discover
 	origins      []*origin
+	buffers      []*origin        // of those
+	compared     int              // pairs of state
 	storages     []*alias.Storage // of origins, in their order
 	labels       labels           // of placeholders
 	symbolLabels labels
@@ -173,14 +174,37 @@ func (im *importer) state() {
 			im.mod.SetParam(graph.Param{Path: path, Value: a, Buffer: in.buffer || !a.DType().IsFloat()})
 			o := &origin{path: path}
 			s := &alias.Storage{Of: o}
+			o.storage = s
 			if !a.IsContiguous() {
 				s.Loose = true
+			}
+			im.caughtFail(at, func() { im.share(s, a, in.buffer) })
+			if in.buffer {
+				im.buffers = append(im.buffers, o)
 			}
 			im.origins, im.storages = append(im.origins, o), append(im.storages, s)
 			ref = alias.Whole(s)
 			seen[k] = ref
 		}
 		im.top.define(at, in.name, &value{ref: ref})
+	}
+}
+
+// share notes which state lies in the same memory without being the same: what is written to a buffer may be
+// written to that.
+func (im *importer) share(s *alias.Storage, a *array.Array, buffer bool) {
+	list := im.buffers
+	if buffer {
+		list = im.origins
+	}
+	const most = 1 << 25
+	if im.compared += len(list); im.compared > most {
+		panic(refuse(CodeProgram, "the program has too many buffers: "+strconv.Itoa(len(im.buffers))))
+	}
+	for _, o := range list {
+		if o.path != "" && im.mod.Param(o.path).Value.Storage().Overlaps(a.Storage()) {
+			alias.Maybe(o.storage, s)
+		}
 	}
 }
 
@@ -359,6 +383,7 @@ func (j json2) name() string {
 func (im *importer) results() {
 	s := im.top
 	var args, after []*graph.Node
+	var writes []func()
 	for _, o := range im.File.outputs {
 		at := "output " + quote(o.arg.name())
 		im.caughtFail(at, func() {
@@ -367,13 +392,17 @@ func (im *importer) results() {
 			case v == nil:
 				panic(refuse(CodeProgram, "the output is "+quote(o.arg.kind)+", expected a tensor or a number"))
 			case o.kind == writesState:
-				im.mutate(o, s.tensorOf(v))
+				n := s.tensorOf(v)
+				writes = append(writes, func() { im.mutate(o, n) }) // results are values from before
 			case o.kind == writesInput:
 				after = append(after, s.tensorOf(v))
 			case !v.none:
 				args = append(args, s.tensorOf(v))
 			}
 		})
+	}
+	for _, w := range writes {
+		im.caughtFail("", w)
 	}
 	im.storeState()
 	for i, st := range im.storages { // inputs that operators in place wrote to
@@ -435,18 +464,11 @@ func (im *importer) storeState() {
 			p.Value = array.Clone(p.Value) // the file's memory is not written
 		}
 		im.mod.SetParam(p)
-		read := slices.IndexFunc(slices.Collect(im.mod.Graph.Nodes()), func(n *graph.Node) bool { return n.Opcode() == graph.GetAttr && n.Target() == o.path })
-		var node *graph.Node
-		if read >= 0 {
-			node = slices.Collect(im.mod.Graph.Nodes())[read]
-		} else {
+		node := o.read
+		if node == nil {
 			node = im.top.cur.GetAttr(o.path)
 		}
-		for n := range im.mod.Graph.All() {
-			if n.Opcode() == graph.GetAttr && n.Target() == o.path {
-				n.SetLive(true)
-			}
-		}
+		node.SetLive(true)
 		im.top.cur.SetStaticPos(o.pos)
 		im.top.cur.Function(op.Assign, nil, node, st.Value)
 		im.top.cur.SetStaticPos(diag.Pos{})
