@@ -84,7 +84,7 @@ func (c *call) run(r *rule, write bool) (outs []*value, err *diag.Error) {
 // made is the value of a node that a rule built: an operand that it passes on is the same memory.
 func (c *call) made(n *graph.Node) *value {
 	for _, v := range c.args {
-		if v.ref != nil && v.ref.IsWhole() && v.ref.Storage.Value == n {
+		if v.ref != nil && c.s.read(v) == n {
 			return &value{ref: v.ref}
 		}
 	}

@@ -317,7 +317,7 @@ func (im *importer) bind(s *scope, n *nodeJSON, at string, outs []*value, failed
 	var names []string
 	for _, o := range n.Outputs {
 		if strings.HasSuffix(o.kind, "s") && o.kind != "as_sym_ints" { // as_tensors: one list
-			var list []json2
+			var list []member
 			s.decode(o.raw, &list)
 			for _, m := range list {
 				names = append(names, m.name())
@@ -363,13 +363,13 @@ func (s *scope) settle(at, name string, v *value) {
 	}
 }
 
-// json2 is a member of a list of results: a tensor, or one that may be None.
-type json2 struct {
+// member is a member of a list of results: a tensor, or one that may be None.
+type member struct {
 	named
 	Tensor *named `json:"as_tensor"`
 }
 
-func (j json2) name() string {
+func (j member) name() string {
 	if j.Tensor != nil {
 		return j.Tensor.Name
 	}

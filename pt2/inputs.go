@@ -26,13 +26,12 @@ func (im *importer) placeholders(o Options) {
 		im.caughtFail(at, func() { types[in.name] = im.sizesGiven(in, o.Inputs) })
 	}
 	for _, in := range users {
-		for i, sz := range im.top.g.Tensors[in.name].Sizes {
+		for _, sz := range im.top.g.Tensors[in.name].Sizes {
 			if name, ok := plainSymbol(sz); ok && types[in.name] == nil {
 				if _, known := im.env[name]; !known {
 					im.env[name] = shape.Sym(im.symbolLabels.fresh(legalName(name, "n")))
 				}
 			}
-			_ = i
 		}
 	}
 	for _, in := range users {

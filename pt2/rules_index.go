@@ -80,12 +80,12 @@ func meshgrid(c *call, indexing string) []*value {
 	}
 	out := &value{isList: true}
 	for i, n := range list {
-		one1 := make([]shape.Dim, len(list))
-		for k := range one1 {
-			one1[k] = one
+		each := make([]shape.Dim, len(list))
+		for k := range each {
+			each[k] = one
 		}
-		one1[order[i]] = dims[order[i]]
-		v := c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Of(one1...)}, n)
+		each[order[i]] = dims[order[i]]
+		v := c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Of(each...)}, n)
 		out.list = append(out.list, fresh(c.nodeOf(c.do(std.Expand, std.ExpandAttrs{Shape: shape.Of(dims...)}, v))))
 	}
 	return []*value{out}
@@ -334,11 +334,11 @@ func (c *call) indices(x shape.Type) *plan {
 			continue
 		}
 		n := op.Value(c.node("indices", v))
-		one1 := []op.Value{n}
+		each := []op.Value{n}
 		if d := n.Type().DType(); d == array.Bool || d == array.U8 {
-			one1 = c.places(n)
+			each = c.places(n)
 		}
-		for _, m := range one1 {
+		for _, m := range each {
 			p.axes, list = append(p.axes, axis), append(list, m)
 			axis++
 		}
