@@ -430,6 +430,52 @@ def strides():
     return (Run(f), [(rand(4, 4),)] * 2, None)
 
 
+@net()
+def mapped():
+    from torch._higher_order_ops.map import map as tmap
+
+    def f(s, x):
+        return tmap(lambda r: r * s.w + r.sum(), x)
+    return (Run(f, w=nn.Parameter(rand(4))), [(rand(3, 4),)] * 2, None)
+
+
+@net()
+def branches():
+
+    def f(s, x, n):
+        return (torch.cond(x.shape[0] > 3, lambda x: x.sum(0) * x.shape[0], lambda x: x.mean(0), (x,)), torch.cond(n > 2, lambda x: (x + n, x.shape[1] * x), lambda x: (x, x - n), (x,)))
+    return (Run(f), [(rand(5, 4), torch.tensor(3)), (rand(7, 4), torch.tensor(1))], ({0: AUTO}, None))
+
+
+@net()
+def cache():
+
+    class M(nn.Module):
+
+        def __init__(s):
+            super().__init__()
+            s.register_buffer('pos', torch.zeros(1, dtype=torch.long))
+            s.register_buffer('c', torch.zeros(2, 6, 3))
+            s.l = nn.Linear(3, 3)
+
+        def forward(s, x):
+            k = s.l(x)
+            s.c.index_copy_(1, s.pos, k.unsqueeze(1))
+            s.pos.add_(1)
+            m = torch.arange(6) < s.pos
+            return ((s.c * m[None, :, None]).sum(1), s.c[:, :2].clone(), s.pos * 1)
+    return (M(), [(rand(2, 3),)] * 4, None)
+
+
+@net()
+def scanned():
+    from torch._higher_order_ops.scan import scan
+
+    def f(s, x, h):
+        return scan(lambda h, v: (torch.tanh(h @ s.w + v), (h * 2).sum()), h, x, dim=0, reverse=True)
+    return (Run(f, w=nn.Parameter(rand(4, 4))), [(rand(5, 2, 4), rand(2, 4)), (rand(3, 2, 4), rand(2, 4))], ({0: AUTO}, None))
+
+
 def vision(name, size=64, batch=True, **kw):
     def make():
         import torchvision.models as V
