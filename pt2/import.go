@@ -351,6 +351,9 @@ func (s *scope) settle(at, name string, v *value) {
 	case v.ref != nil:
 		n := s.read(v)
 		s.im.caughtFail(at, func() { s.check(name, n.Type()) })
+		if m, ok := s.g.Tensors[name]; ok && v.ref.IsWhole() && v.ref.Storage.Of == nil && s.im.order(m) == shape.False {
+			v.ref.Storage.Loose = true // as clones of what is transposed
+		}
 		if n.Opcode().IsCall() && n.Graph() == s.cur.Graph() && v.ref.IsWhole() {
 			if legal := legalName(name, ""); legal != "" && n.Op() != op.GetItem {
 				n.Rename(legal)

@@ -147,25 +147,32 @@ func (im *importer) placeholder(in input, given []shape.Dim) {
 	}
 	user := in
 	o := &origin{input: &user}
-	s := &alias.Storage{Of: o, Value: n, Loose: !inOrder(m)}
+	s := &alias.Storage{Of: o, Value: n, Loose: im.order(m) != shape.True}
 	im.origins, im.storages = append(im.origins, o), append(im.storages, s)
 	im.top.define(at, in.name, &value{ref: alias.Whole(s)})
 }
 
-// inOrder reports whether the elements of a value lie in row-major order, as far as strides are numbers.
-func inOrder(m tensorMeta) bool {
-	want := int64(1)
-	for i := len(m.Sizes) - 1; i >= 0 && i < len(m.Strides); i-- {
-		n, st := m.Sizes[i].Int, m.Strides[i].Int
-		if st != nil && (n == nil || *n != 1) && *st != want {
-			return false
-		}
-		if n == nil || st == nil {
-			return true
-		}
-		want *= *n
+// order tells whether the elements of a value lie in row-major order, by the strides that the file says.
+func (im *importer) order(m tensorMeta) shape.Truth {
+	if len(m.Sizes) != len(m.Strides) {
+		return shape.Open
 	}
-	return true
+	want, truth := one, shape.True
+	for i := len(m.Sizes) - 1; i >= 0; i-- {
+		size, stride := dimOf(m.Sizes[i], im.symbol), dimOf(m.Strides[i], im.symbol)
+		n, number := size.Int()
+		switch {
+		case size.IsUnknown() || stride.IsUnknown():
+			return shape.Open
+		case size.Is(1) || stride.Equal(want):
+		case number && n > 1 && shape.Equality(stride, want).Truth() == shape.False:
+			return shape.False
+		default:
+			truth = shape.Open
+		}
+		want = want.Mul(size)
+	}
+	return truth
 }
 
 // axes are the sizes of an input, and the symbol that each defines.
