@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -149,11 +150,16 @@ func (c *call) argument(name string, a argument) {
 	c.raw[name] = a
 }
 
+// mostMembers bounds lists of arguments.
+const mostMembers = 1 << 14
+
 // value is what an argument stands for, nil for texts, types and graphs.
 func (s *scope) value(a argument) *value {
 	list := func(kind string, raw json.RawMessage) *value {
 		var parts []json.RawMessage
-		s.decode(raw, &parts)
+		if s.decode(raw, &parts); len(parts) > mostMembers {
+			panic(refuse(CodeProgram, "a list has "+strconv.Itoa(len(parts))+" members, more than "+strconv.Itoa(mostMembers)))
+		}
 		v := &value{isList: true}
 		for _, p := range parts {
 			v.list = append(v.list, s.value(argument{kind, p}))
