@@ -29,7 +29,7 @@ type Options struct {
 // program writes is state of the graph; what it writes to inputs is returned behind the results. The error is a
 // diag.List of everything that is not supported.
 func (f *File) Import(o Options) (*graph.Module, error) {
-	im := &importer{File: f, mod: graph.NewModule(graph.New(legalName(f.base(), "net"))), late: map[string]bool{}, env: map[string]shape.Dim{}}
+	im := &importer{File: f, mod: graph.NewModule(graph.New(legalName(f.base(), "net"))), late: map[string]bool{}, env: map[string]shape.Dim{}, named: map[*graph.Node]bool{}}
 	im.top = &scope{im: im, values: map[string]*value{}, cur: im.mod.Graph.At(), g: f.prog.Module.Graph}
 	im.placeholders(o)
 	if im.errs.Err() == nil {
@@ -67,6 +67,7 @@ type importer struct {
 	errs         diag.List
 	env          map[string]shape.Dim // sizes that symbols of the file stand for
 	late         map[string]bool      // symbols of the graph that runs discover
+	named        map[*graph.Node]bool // that have the name of the file's node
 	origins      []*origin
 	buffers      []*origin        // of those
 	compared     int              // pairs of state
@@ -354,7 +355,8 @@ func (s *scope) settle(at, name string, v *value) {
 		if m, ok := s.g.Tensors[name]; ok && v.ref.IsWhole() && v.ref.Storage.Of == nil && s.im.order(m) == shape.False {
 			v.ref.Storage.Loose = true // as clones of what is transposed
 		}
-		if n.Opcode().IsCall() && n.Graph() == s.cur.Graph() && v.ref.IsWhole() {
+		if n.Opcode().IsCall() && n.Graph() == s.cur.Graph() && v.ref.IsWhole() && !s.im.named[n] {
+			s.im.named[n] = true // what passes it on has another name for it
 			if legal := legalName(name, ""); legal != "" && n.Op() != op.GetItem {
 				n.Rename(legal)
 			}
