@@ -318,7 +318,12 @@ func (im *importer) guards() {
 					name = joined(path)
 				}
 				v := im.top.values[name]
-				if v == nil || v.ref == nil {
+				switch {
+				case v == nil || v.ref == nil && v.node == nil:
+					return shape.Unknown
+				case v.node != nil && axis < 0:
+					return im.top.sizeOf(v)
+				case v.ref == nil || axis < 0:
 					return shape.Unknown
 				}
 				if t := im.top.read(v).Type(); t.Ranked() && axis < t.Rank() {
@@ -326,11 +331,15 @@ func (im *importer) guards() {
 				}
 				return shape.Unknown
 			}}
-			r, err := p.relation()
+			list, err := p.relations()
 			if err != nil {
 				panic(err)
 			}
-			im.require(r, text)
+			for _, r := range list {
+				if !im.isLate(r.A) && !im.isLate(r.B) { // values are not known when a run begins
+					im.require(r, text)
+				}
+			}
 		})
 	}
 }
