@@ -151,6 +151,10 @@ func (p *guardParser) product() shape.Dim {
 }
 
 func (p *guardParser) factor() shape.Dim {
+	if p.depth++; p.depth > mostNested {
+		panic(stuck{"it is nested too deep"})
+	}
+	defer func() { p.depth-- }()
 	switch p.operator("(", "-", "torch.sym_max(", "torch.sym_min(", "max(", "min(", "L[") {
 	case "(":
 		v := p.sum()
