@@ -27,7 +27,7 @@ func TestGuards(t *testing.T) {
 		"L['x'].size()[0] != 1":                          "N != 1",
 		"3 < L['x'].size()[0]":                           "N >= 4",
 		"L['k'] >= 0 and L['k'] <= L['x'].size()[0]":     "k >= 0; N >= k",
-		"2*L['cache'].layers[0].keys.size()[2] >= -(3)":  "2*P >= -3",
+		"2*L['cache'].layers[0].keys.size()[2] >= -(3)":  "P >= -1",
 		"torch.sym_max(1, L['x'].size()[0] // 2) == 1":   "N//2-min(N//2,1)+1 == 1",
 		"L['x'].size()[0]**2 <= 16":                      "16 >= N*N",
 		"L['x'].size()[1] == 3":                          "no size that is known",
