@@ -29,7 +29,7 @@ func TestGuards(t *testing.T) {
 		"L['k'] >= 0 and L['k'] <= L['x'].size()[0]":     "k >= 0; N >= k",
 		"2*L['cache'].layers[0].keys.size()[2] >= -(3)":  "P >= -1",
 		"torch.sym_max(1, L['x'].size()[0] // 2) == 1":   "N//2-min(N//2,1)+1 == 1",
-		"L['x'].size()[0]**2 <= 16":                      "16 >= N*N",
+		"L['x'].size()[0]**2 <= 16":                      "N*N <= 16",
 		"L['x'].size()[1] == 3":                          "no size that is known",
 		"L['x'].size()[0]":                               "expected a comparison",
 		"L['x'] is None":                                 "no size that is known",
