@@ -412,6 +412,9 @@ func (im *importer) results() {
 	im.storeState()
 	for i, st := range im.storages { // inputs that operators in place wrote to
 		if in := im.origins[i].input; in != nil && st.Version > 0 {
+			if st.Value.Opcode().IsCall() {
+				st.Value.Rename(legalName(in.name, "input") + "_after")
+			}
 			after = append(after, st.Value)
 		}
 	}
