@@ -30,6 +30,8 @@ fuzz:
 	$(GO) test ./array/safetensors -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
 	$(GO) test ./onnx -run xxx -fuzz 'FuzzImport$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
 	$(GO) test ./onnx -run xxx -fuzz 'FuzzMutate$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
+	$(GO) test ./pt2 -run xxx -fuzz 'FuzzImport$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
+	$(GO) test ./pt2 -run xxx -fuzz 'FuzzMutate$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
 	$(GO) test ./array/npy -run xxx -fuzz 'FuzzParseArchive$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
 	$(GO) test ./array/gguf -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x
 	$(GO) test ./array/torchpt -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -84,7 +85,7 @@ func (c *call) run(r *rule, write bool) (outs []*value, err *diag.Error) {
 // made is the value of a node that a rule built: an operand that it passes on is the same memory.
 func (c *call) made(n *graph.Node) *value {
 	for _, v := range c.args {
-		if v.ref != nil && v.ref.IsWhole() && v.ref.Storage.Value == n {
+		if v.ref != nil && c.s.read(v) == n {
 			return &value{ref: v.ref}
 		}
 	}
@@ -112,9 +113,7 @@ func (c *call) read(r *rule) {
 			required = append(required, name)
 		}
 	}
-	for _, name := range strings.Fields(ignored) {
-		free = append(free, name)
-	}
+	free = append(free, strings.Fields(ignored)...)
 	for i := range c.n.Inputs {
 		in := &c.n.Inputs[i]
 		if slices.Contains(free, in.Name) {
@@ -151,11 +150,16 @@ func (c *call) argument(name string, a argument) {
 	c.raw[name] = a
 }
 
+// mostMembers bounds lists of arguments.
+const mostMembers = 1 << 14
+
 // value is what an argument stands for, nil for texts, types and graphs.
 func (s *scope) value(a argument) *value {
 	list := func(kind string, raw json.RawMessage) *value {
 		var parts []json.RawMessage
-		s.decode(raw, &parts)
+		if s.decode(raw, &parts); len(parts) > mostMembers {
+			panic(refuse(CodeProgram, "a list has "+strconv.Itoa(len(parts))+" members, more than "+strconv.Itoa(mostMembers)))
+		}
 		v := &value{isList: true}
 		for _, p := range parts {
 			v.list = append(v.list, s.value(argument{kind, p}))
@@ -243,11 +247,6 @@ func (c *call) cast(d array.DType, x op.Value) op.Value {
 		return x
 	}
 	return c.do(std.Cast, std.CastAttrs{DType: d}, x)
-}
-
-// result converts what a rule computed to the type that an argument dtype asks for.
-func (c *call) result(x op.Value) []op.Value {
-	return []op.Value{c.cast(c.dtype("dtype", array.Invalid), x)}
 }
 
 // weak returns a number as an operand beside x, where it is not known: PyTorch lets numbers

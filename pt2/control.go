@@ -99,13 +99,13 @@ func (s *scope) captured(of *scope, n *graph.Node) *graph.Node {
 	if have := s.inputs[outer]; have != nil {
 		return have
 	}
-	s.inputs[outer] = input2(s.cur.Graph(), outer)
+	s.inputs[outer] = addInput(s.cur.Graph(), outer)
 	s.caught = append(s.caught, outer)
 	return s.inputs[outer]
 }
 
-// input2 adds a placeholder after those there are.
-func input2(g *graph.Graph, outer *graph.Node) *graph.Node {
+// addInput adds a placeholder after those there are.
+func addInput(g *graph.Graph, outer *graph.Node) *graph.Node {
 	at := g.First()
 	for at != nil && at.Opcode() == graph.Placeholder {
 		at = at.Next()

@@ -325,7 +325,8 @@ func (f *File) Inputs() []string {
 }
 
 // Outputs are the names of the results: those that a dictionary or a class of the model has for them, else the
-// names of the values. What the program writes to an input comes last, named as the input with _after.
+// names of the values. What the program writes to an input comes last, named as the input with _after; where
+// operators in place do that, which Import finds out, it is not among these.
 func (f *File) Outputs() []string {
 	var names, after []string
 	for _, o := range f.outputs {

@@ -16,7 +16,7 @@ type guardParser struct {
 	at    int
 	depth int
 	mods  []remainder
-	// size is a size of what Python calls by a path from L; Unknown where there is none.
+	// size is a size of what Python calls by a path from L, or its value with the axis -1; Unknown where there is none.
 	size func(path string, axis int) shape.Dim
 }
 
@@ -26,8 +26,8 @@ type remainder struct{ value, a, b shape.Dim }
 // stuck ends a guard that cannot be read.
 type stuck struct{ what string }
 
-// relation reads a guard.
-func (p *guardParser) relation() (rel shape.Relation, err *diag.Error) {
+// relations reads a guard: comparisons with "and" between them.
+func (p *guardParser) relations() (list []shape.Relation, err *diag.Error) {
 	defer func() {
 		if x := recover(); x != nil {
 			s, ok := x.(stuck)
@@ -38,16 +38,27 @@ func (p *guardParser) relation() (rel shape.Relation, err *diag.Error) {
 				WithHint("export the program with sizes that are numbers, or with fewer relations between them")
 		}
 	}()
-	a := p.sum()
-	word := p.operator("==", "!=", ">=", "<=", ">", "<")
-	b := p.sum()
+	list = append(list, p.comparison())
+	for p.operator("and ") != "" {
+		list = append(list, p.comparison())
+	}
 	if p.skip(); p.at != len(p.text) {
 		panic(stuck{quote(p.text[p.at:]) + " is left"})
 	}
-	if n := len(p.mods); word == "==" && b.Is(0) && n > 0 && a.Equal(p.mods[n-1].value) {
-		return shape.Multiple(p.mods[n-1].a, p.mods[n-1].b), nil
+	return list, nil
+}
+
+func (p *guardParser) comparison() shape.Relation {
+	a := p.sum()
+	word := p.operator("==", "!=", ">=", "<=", ">", "<")
+	if word == "" {
+		panic(stuck{"expected a comparison at byte " + strconv.Itoa(p.at)})
 	}
-	return compare(word, a, b), nil
+	b := p.sum()
+	if n := len(p.mods); word == "==" && b.Is(0) && n > 0 && a.Equal(p.mods[n-1].value) {
+		return shape.Multiple(p.mods[n-1].a, p.mods[n-1].b)
+	}
+	return compare(word, a, b)
 }
 
 // compare is the relation that a comparison in Python states; the word is one of the six.
@@ -140,6 +151,10 @@ func (p *guardParser) product() shape.Dim {
 }
 
 func (p *guardParser) factor() shape.Dim {
+	if p.depth++; p.depth > mostNested {
+		panic(stuck{"it is nested too deep"})
+	}
+	defer func() { p.depth-- }()
 	switch p.operator("(", "-", "torch.sym_max(", "torch.sym_min(", "max(", "min(", "L[") {
 	case "(":
 		v := p.sum()
@@ -178,21 +193,31 @@ func (p *guardParser) number() int {
 	return n
 }
 
-// input reads what follows L[: the path to an input, and .size()[axis].
+// input reads what follows L[: the path to an input, and .size()[axis], or nothing for a number.
 func (p *guardParser) input() shape.Dim {
 	from := p.at - len("L[")
-	const size = ".size()["
-	end := strings.Index(p.text[from:], size)
-	if end < 0 {
-		panic(stuck{"it compares no sizes"})
+	p.at = from + 1
+	for p.at < len(p.text) && p.text[p.at] == '[' {
+		end := strings.IndexByte(p.text[p.at:], ']')
+		if end < 0 {
+			panic(stuck{"a bracket is open"})
+		}
+		p.at += end + 1
+		for p.at < len(p.text) && p.text[p.at] == '.' && !strings.HasPrefix(p.text[p.at:], ".size()") { // an attribute
+			p.at++
+			for p.at < len(p.text) && p.text[p.at] != '[' && p.text[p.at] != '.' && p.text[p.at] != ' ' && p.text[p.at] != ')' {
+				p.at++
+			}
+		}
 	}
-	path := p.text[from : from+end]
-	p.at = from + end + len(size)
-	axis := p.number()
-	p.want("]")
+	path, axis := p.text[from:p.at], -1
+	if p.operator(".size()[") != "" {
+		axis = p.number()
+		p.want("]")
+	}
 	d := p.size(path, axis)
 	if d.IsUnknown() {
-		panic(stuck{quote(path) + " has no size " + strconv.Itoa(axis)})
+		panic(stuck{quote(path) + " has no size that is known"})
 	}
 	return d
 }

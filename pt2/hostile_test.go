@@ -140,6 +140,7 @@ func TestHostileArchives(t *testing.T) {
 		"no JSON":        {with(name, []byte("graph")), CodeFormat},
 		"deep JSON":      {with(name, []byte(deep)), CodeFormat},
 		"many values":    {with(name, []byte("["+strings.Repeat("{},", mostTokens/2)+"{}]")), CodeFormat},
+		"many nodes":     {with(name, []byte(`{"graph_module":{"graph":{"nodes":[`+strings.Repeat("{},", mostTokens/2-8)+"{}]}}}")), CodeProgram},
 		"cut weight":     {with("mlp/data/weights/weight_0", make([]byte, 17)), ""},
 		"no weight":      {with("mlp/data/weights/weight_0", nil), ""},
 		"no weights":     {with(weights, nil), torchpt.CodeFormat},

@@ -2,7 +2,6 @@ package pt2
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +29,7 @@ type Options struct {
 // program writes is state of the graph; what it writes to inputs is returned behind the results. The error is a
 // diag.List of everything that is not supported.
 func (f *File) Import(o Options) (*graph.Module, error) {
-	im := &importer{File: f, mod: graph.NewModule(graph.New(legalName(f.base(), "net"))), late: map[string]bool{}, env: map[string]shape.Dim{}}
+	im := &importer{File: f, mod: graph.NewModule(graph.New(legalName(f.base(), "net"))), late: map[string]bool{}, env: map[string]shape.Dim{}, named: map[*graph.Node]bool{}}
 	im.top = &scope{im: im, values: map[string]*value{}, cur: im.mod.Graph.At(), g: f.prog.Module.Graph}
 	im.placeholders(o)
 	if im.errs.Err() == nil {
@@ -68,7 +67,10 @@ type importer struct {
 	errs         diag.List
 	env          map[string]shape.Dim // sizes that symbols of the file stand for
 	late         map[string]bool      // symbols of the graph that runs discover
+	named        map[*graph.Node]bool // that have the name of the file's node
 	origins      []*origin
+	buffers      []*origin        // of those
+	compared     int              // pairs of state
 	storages     []*alias.Storage // of origins, in their order
 	labels       labels           // of placeholders
 	symbolLabels labels
@@ -173,14 +175,37 @@ func (im *importer) state() {
 			im.mod.SetParam(graph.Param{Path: path, Value: a, Buffer: in.buffer || !a.DType().IsFloat()})
 			o := &origin{path: path}
 			s := &alias.Storage{Of: o}
+			o.storage = s
 			if !a.IsContiguous() {
 				s.Loose = true
+			}
+			im.caughtFail(at, func() { im.share(s, a, in.buffer) })
+			if in.buffer {
+				im.buffers = append(im.buffers, o)
 			}
 			im.origins, im.storages = append(im.origins, o), append(im.storages, s)
 			ref = alias.Whole(s)
 			seen[k] = ref
 		}
 		im.top.define(at, in.name, &value{ref: ref})
+	}
+}
+
+// share notes which state lies in the same memory without being the same: what is written to a buffer may be
+// written to that.
+func (im *importer) share(s *alias.Storage, a *array.Array, buffer bool) {
+	list := im.buffers
+	if buffer {
+		list = im.origins
+	}
+	const most = 1 << 25
+	if im.compared += len(list); im.compared > most {
+		panic(refuse(CodeProgram, "the program has too many buffers: "+strconv.Itoa(len(im.buffers))))
+	}
+	for _, o := range list {
+		if o.path != "" && im.mod.Param(o.path).Value.Storage().Overlaps(a.Storage()) {
+			alias.Maybe(o.storage, s)
+		}
 	}
 }
 
@@ -293,7 +318,7 @@ func (im *importer) bind(s *scope, n *nodeJSON, at string, outs []*value, failed
 	var names []string
 	for _, o := range n.Outputs {
 		if strings.HasSuffix(o.kind, "s") && o.kind != "as_sym_ints" { // as_tensors: one list
-			var list []json2
+			var list []member
 			s.decode(o.raw, &list)
 			for _, m := range list {
 				names = append(names, m.name())
@@ -327,7 +352,11 @@ func (s *scope) settle(at, name string, v *value) {
 	case v.ref != nil:
 		n := s.read(v)
 		s.im.caughtFail(at, func() { s.check(name, n.Type()) })
-		if n.Opcode().IsCall() && n.Graph() == s.cur.Graph() && v.ref.IsWhole() {
+		if m, ok := s.g.Tensors[name]; ok && v.ref.IsWhole() && v.ref.Storage.Of == nil && s.im.order(m) == shape.False {
+			v.ref.Storage.Loose = true // as clones of what is transposed
+		}
+		if n.Opcode().IsCall() && n.Graph() == s.cur.Graph() && v.ref.IsWhole() && !s.im.named[n] {
+			s.im.named[n] = true // what passes it on has another name for it
 			if legal := legalName(name, ""); legal != "" && n.Op() != op.GetItem {
 				n.Rename(legal)
 			}
@@ -339,13 +368,13 @@ func (s *scope) settle(at, name string, v *value) {
 	}
 }
 
-// json2 is a member of a list of results: a tensor, or one that may be None.
-type json2 struct {
+// member is a member of a list of results: a tensor, or one that may be None.
+type member struct {
 	named
 	Tensor *named `json:"as_tensor"`
 }
 
-func (j json2) name() string {
+func (j member) name() string {
 	if j.Tensor != nil {
 		return j.Tensor.Name
 	}
@@ -359,6 +388,7 @@ func (j json2) name() string {
 func (im *importer) results() {
 	s := im.top
 	var args, after []*graph.Node
+	var writes []func()
 	for _, o := range im.File.outputs {
 		at := "output " + quote(o.arg.name())
 		im.caughtFail(at, func() {
@@ -367,7 +397,8 @@ func (im *importer) results() {
 			case v == nil:
 				panic(refuse(CodeProgram, "the output is "+quote(o.arg.kind)+", expected a tensor or a number"))
 			case o.kind == writesState:
-				im.mutate(o, s.tensorOf(v))
+				n := s.tensorOf(v)
+				writes = append(writes, func() { im.mutate(o, n) }) // results are values from before
 			case o.kind == writesInput:
 				after = append(after, s.tensorOf(v))
 			case !v.none:
@@ -375,9 +406,15 @@ func (im *importer) results() {
 			}
 		})
 	}
+	for _, w := range writes {
+		im.caughtFail("", w)
+	}
 	im.storeState()
 	for i, st := range im.storages { // inputs that operators in place wrote to
 		if in := im.origins[i].input; in != nil && st.Version > 0 {
+			if st.Value.Opcode().IsCall() {
+				st.Value.Rename(legalName(in.name, "input") + "_after")
+			}
 			after = append(after, st.Value)
 		}
 	}
@@ -435,18 +472,11 @@ func (im *importer) storeState() {
 			p.Value = array.Clone(p.Value) // the file's memory is not written
 		}
 		im.mod.SetParam(p)
-		read := slices.IndexFunc(slices.Collect(im.mod.Graph.Nodes()), func(n *graph.Node) bool { return n.Opcode() == graph.GetAttr && n.Target() == o.path })
-		var node *graph.Node
-		if read >= 0 {
-			node = slices.Collect(im.mod.Graph.Nodes())[read]
-		} else {
+		node := o.read
+		if node == nil {
 			node = im.top.cur.GetAttr(o.path)
 		}
-		for n := range im.mod.Graph.All() {
-			if n.Opcode() == graph.GetAttr && n.Target() == o.path {
-				n.SetLive(true)
-			}
-		}
+		node.SetLive(true)
 		im.top.cur.SetStaticPos(o.pos)
 		im.top.cur.Function(op.Assign, nil, node, st.Value)
 		im.top.cur.SetStaticPos(diag.Pos{})

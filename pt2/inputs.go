@@ -26,13 +26,12 @@ func (im *importer) placeholders(o Options) {
 		im.caughtFail(at, func() { types[in.name] = im.sizesGiven(in, o.Inputs) })
 	}
 	for _, in := range users {
-		for i, sz := range im.top.g.Tensors[in.name].Sizes {
+		for _, sz := range im.top.g.Tensors[in.name].Sizes {
 			if name, ok := plainSymbol(sz); ok && types[in.name] == nil {
 				if _, known := im.env[name]; !known {
 					im.env[name] = shape.Sym(im.symbolLabels.fresh(legalName(name, "n")))
 				}
 			}
-			_ = i
 		}
 	}
 	for _, in := range users {
@@ -148,25 +147,32 @@ func (im *importer) placeholder(in input, given []shape.Dim) {
 	}
 	user := in
 	o := &origin{input: &user}
-	s := &alias.Storage{Of: o, Value: n, Loose: !inOrder(m)}
+	s := &alias.Storage{Of: o, Value: n, Loose: im.order(m) != shape.True}
 	im.origins, im.storages = append(im.origins, o), append(im.storages, s)
 	im.top.define(at, in.name, &value{ref: alias.Whole(s)})
 }
 
-// inOrder reports whether the elements of a value lie in row-major order, as far as strides are numbers.
-func inOrder(m tensorMeta) bool {
-	want := int64(1)
-	for i := len(m.Sizes) - 1; i >= 0 && i < len(m.Strides); i-- {
-		n, st := m.Sizes[i].Int, m.Strides[i].Int
-		if st != nil && (n == nil || *n != 1) && *st != want {
-			return false
-		}
-		if n == nil || st == nil {
-			return true
-		}
-		want *= *n
+// order tells whether the elements of a value lie in row-major order, by the strides that the file says.
+func (im *importer) order(m tensorMeta) shape.Truth {
+	if len(m.Sizes) != len(m.Strides) {
+		return shape.Open
 	}
-	return true
+	want, truth := one, shape.True
+	for i := len(m.Sizes) - 1; i >= 0; i-- {
+		size, stride := dimOf(m.Sizes[i], im.symbol), dimOf(m.Strides[i], im.symbol)
+		n, number := size.Int()
+		switch {
+		case size.IsUnknown() || stride.IsUnknown():
+			return shape.Open
+		case size.Is(1) || stride.Equal(want):
+		case number && n > 1 && shape.Equality(stride, want).Truth() == shape.False:
+			return shape.False
+		default:
+			truth = shape.Open
+		}
+		want = want.Mul(size)
+	}
+	return truth
 }
 
 // axes are the sizes of an input, and the symbol that each defines.
@@ -312,7 +318,12 @@ func (im *importer) guards() {
 					name = joined(path)
 				}
 				v := im.top.values[name]
-				if v == nil || v.ref == nil {
+				switch {
+				case v == nil || v.ref == nil && v.node == nil:
+					return shape.Unknown
+				case v.node != nil && axis < 0:
+					return im.top.sizeOf(v)
+				case v.ref == nil || axis < 0:
 					return shape.Unknown
 				}
 				if t := im.top.read(v).Type(); t.Ranked() && axis < t.Rank() {
@@ -320,11 +331,15 @@ func (im *importer) guards() {
 				}
 				return shape.Unknown
 			}}
-			r, err := p.relation()
+			list, err := p.relations()
 			if err != nil {
 				panic(err)
 			}
-			im.require(r, text)
+			for _, r := range list {
+				if !im.isLate(r.A) && !im.isLate(r.B) { // values are not known when a run begins
+					im.require(r, text)
+				}
+			}
 		})
 	}
 }

@@ -130,6 +130,9 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// generated are networks whose generated code is built and compared, too.
+var generated = []string{"llama", "bert", "whisper", "vit", "mobilenet_v3_small", "shufflenet_v2_x0_5"}
+
 // TestExported exports networks and compares them with PyTorch, and with their export to ONNX by PyTorch:
 // those of torchvision and transformers, too. GOFX_PT2 names some, with commas between.
 func TestExported(t *testing.T) {
@@ -158,7 +161,13 @@ func TestExported(t *testing.T) {
 			if _, err := os.Stat(path + ".core.pt2"); err == nil {
 				require.NoError(t, tryProgram(path+".core.pt2"))
 			}
-			if group == "small" {
+			if slices.Contains(generated, name) {
+				out, err := run("--case", dir, name)
+				require.NoError(t, err, "%s", out)
+				out, err = exec.Command("go", "run", "../cmd/fxgen", "verify", "-engine", "gen", "-rtol", "1e-4", "-atol", "1e-4", path).CombinedOutput()
+				require.NoError(t, err, "%s", out)
+			}
+			if group == "small" || name == "llama_cached" {
 				return // whose state and lists ONNX does not have
 			}
 			out, err = run("--onnx", dir, name)

@@ -69,7 +69,7 @@ func contiguous(c *call) []*value {
 		return same(c)
 	}
 	order := c.inOrder("self")
-	if order == shape.True || self.ref.IsWhole() && !self.ref.Storage.Loose {
+	if order == shape.True {
 		return []*value{{ref: self.ref}}
 	}
 	v := fresh(c.nodeOf(c.do(std.Clone, nil, c.x("self"))))
@@ -79,34 +79,14 @@ func contiguous(c *call) []*value {
 	return []*value{v}
 }
 
-// inOrder tells whether the elements of an argument lie in row-major order, by the strides that the file says:
-// those of the tensor when the program was exported.
+// inOrder tells whether the elements of an argument lie in row-major order when the program was exported.
 func (c *call) inOrder(name string) shape.Truth {
-	m, ok := tensorMeta{}, false
 	for _, in := range c.n.Inputs {
-		if in.Name == name {
-			m, ok = c.s.g.Tensors[in.Arg.name()]
+		if m, ok := c.s.g.Tensors[in.Arg.name()]; ok && in.Name == name {
+			return c.im.order(m)
 		}
 	}
-	if !ok || len(m.Sizes) != len(m.Strides) {
-		return shape.Open
-	}
-	want, truth := one, shape.True
-	for i := len(m.Sizes) - 1; i >= 0; i-- {
-		size, stride := dimOf(m.Sizes[i], c.im.symbol), dimOf(m.Strides[i], c.im.symbol)
-		n, number := size.Int()
-		switch {
-		case size.IsUnknown() || stride.IsUnknown():
-			return shape.Open
-		case size.Is(1) || stride.Equal(want):
-		case number && n > 1 && shape.Equality(stride, want).Truth() == shape.False:
-			return shape.False
-		default:
-			truth = shape.Open
-		}
-		want = want.Mul(size)
-	}
-	return truth
+	return shape.Open
 }
 
 func copied(c *call) []op.Value { return c.one(std.Clone, nil, c.x("self")) }

@@ -57,7 +57,7 @@ var reduceRules = map[string]rule{
 	"all": reduction(std.All, "self"), "all.dim all.dims": reduction(std.All, "self dim=None keepdim=False"),
 	"max": plain("self", std.Max), "min": plain("self", std.Min),
 	"max.dim": extreme(std.MaxDim), "min.dim": extreme(std.MinDim),
-	"argmax": argument1(std.Argmax), "argmin": argument1(std.Argmin),
+	"argmax": position(std.Argmax), "argmin": position(std.Argmin),
 	"var.correction": variance(std.Var, false), "std.correction": variance(std.Std, false),
 	"var.dim var": variance(std.Var, false), "std.dim std": variance(std.Std, false),
 	"var_mean.correction": variance(std.Var, true), "std_mean.correction": variance(std.Std, true),
@@ -107,7 +107,7 @@ func extreme(o *op.Op) rule {
 	}}
 }
 
-func argument1(o *op.Op) rule {
+func position(o *op.Op) rule {
 	return rule{args: "self dim=None keepdim=False", build: func(c *call) []op.Value {
 		x := c.x("self")
 		return c.one(o, std.ArgAttrs{Dim: c.axes("dim", x), KeepDim: c.bool("keepdim")}, x)
@@ -199,7 +199,7 @@ var linearRules = map[string]rule{
 		return c.transposed(c.spatial())
 	}},
 	"scaled_dot_product_attention":                {args: "query key value attn_mask=None dropout_p=0.0 is_causal=False scale=None enable_gqa=False", build: attention},
-	"_scaled_dot_product_flash_attention_for_cpu": {args: "query key value dropout_p=0.0 is_causal=False attn_mask=None scale=None", build: attention2},
+	"_scaled_dot_product_flash_attention_for_cpu": {args: "query key value dropout_p=0.0 is_causal=False attn_mask=None scale=None", build: flashAttention},
 	"_weight_norm": {args: "v g dim=0", build: weightNorm}, "_weight_norm_interface": {args: "v g dim=0", build: func(c *call) []op.Value { return append(weightNorm(c), nil) }},
 }
 
@@ -309,7 +309,7 @@ func attention(c *call) []op.Value {
 	return c.one(std.ScaledDotProductAttention, a, c.x("query"), c.x("key"), c.x("value"), c.opt("attn_mask"))
 }
 
-func attention2(c *call) []op.Value { return append(attention(c), nil) }
+func flashAttention(c *call) []op.Value { return append(attention(c), nil) }
 
 // weightNorm is v * g / |v|, with the norm over all dimensions except one.
 func weightNorm(c *call) []op.Value {
@@ -351,6 +351,9 @@ var normRules = map[string]rule{
 		return []op.Value{v, nil, nil}
 	}},
 	"instance_norm": {args: "input weight bias running_mean running_var use_input_stats momentum eps | cudnn_enabled", build: func(c *call) []op.Value {
+		if c.bool("use_input_stats") && c.given("running_mean") {
+			panic(refuse(CodeArgument, "the operator is that of training, which changes the running statistics").WithHint("export model.eval()"))
+		}
 		a := std.InstanceNormAttrs{Eps: c.float("eps"), UseRunningStats: !c.bool("use_input_stats")}
 		return c.one(std.InstanceNorm, a, c.x("input"), c.opt("running_mean"), c.opt("running_var"), c.opt("weight"), c.opt("bias"))
 	}},

@@ -10,105 +10,6 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// joinRules join tensors.
-var joinRules = map[string]rule{
-	"cat concat concatenate": {args: "tensors dim=0", build: cat},
-	"stack": {args: "tensors dim=0", build: func(c *call) []op.Value {
-		return c.one(std.Stack, std.DimAttrs{Dim: c.int("dim")}, c.together("tensors")...)
-	}},
-	"meshgrid":          {args: "tensors", run: func(c *call) []*value { return meshgrid(c, "ij") }},
-	"meshgrid.indexing": {args: "tensors indexing", run: func(c *call) []*value { return meshgrid(c, c.text("indexing", "ij")) }},
-	"broadcast_tensors": {args: "tensors", run: broadcastTensors},
-	"embedding": {args: "weight indices | padding_idx scale_grad_by_freq sparse", build: func(c *call) []op.Value {
-		return c.one(std.Embedding, nil, c.x("indices"), c.x("weight"))
-	}},
-	"one_hot": {args: "self num_classes=-1", build: func(c *call) []op.Value {
-		return c.one(std.OneHot, std.OneHotAttrs{NumClasses: c.dim("num_classes")}, c.x("self"))
-	}},
-}
-
-// together are the members of a list, in the type that they have together.
-func (c *call) together(name string) []op.Value {
-	list := c.tensors(name)
-	types := make([]shape.Type, len(list))
-	for i, n := range list {
-		types[i] = n.Type()
-	}
-	var out []op.Value
-	if len(list) == 0 {
-		panic(refuse(CodeProgram, "the list is empty"))
-	}
-	d := op.Promote(types)
-	for _, n := range list {
-		out = append(out, c.cast(d, n))
-	}
-	return out
-}
-
-// cat leaves out tensors of one dimension without elements, as PyTorch does beside others.
-func cat(c *call) []op.Value {
-	list := c.together("tensors")
-	rank := 0
-	for _, v := range list {
-		rank = max(rank, v.Type().Rank())
-	}
-	if rank > 1 {
-		list = slices.DeleteFunc(list, func(v op.Value) bool { return v.Type().Rank() == 1 && v.Type().Dim(0).Is(0) })
-	}
-	if len(list) == 1 {
-		return c.one(std.Clone, nil, list[0])
-	}
-	return c.one(std.Cat, std.DimAttrs{Dim: c.int("dim")}, list...)
-}
-
-func meshgrid(c *call, indexing string) []*value {
-	list := c.tensors("tensors")
-	if indexing != "ij" && indexing != "xy" {
-		panic(refuse(CodeArgument, "indexing is "+quote(indexing)+", expected ij or xy"))
-	}
-	swap := indexing == "xy" && len(list) > 1
-	order := make([]int, len(list))
-	for i := range order {
-		order[i] = i
-	}
-	if swap {
-		order[0], order[1] = 1, 0
-	}
-	dims := make([]shape.Dim, len(list))
-	for i, n := range list {
-		dims[order[i]] = n.Type().Dims().Prod()
-	}
-	out := &value{isList: true}
-	for i, n := range list {
-		one1 := make([]shape.Dim, len(list))
-		for k := range one1 {
-			one1[k] = one
-		}
-		one1[order[i]] = dims[order[i]]
-		v := c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Of(one1...)}, n)
-		out.list = append(out.list, fresh(c.nodeOf(c.do(std.Expand, std.ExpandAttrs{Shape: shape.Of(dims...)}, v))))
-	}
-	return []*value{out}
-}
-
-func broadcastTensors(c *call) []*value {
-	list := c.tensors("tensors")
-	var all op.Value
-	for _, n := range list {
-		x := c.do(std.ZerosLike, std.LikeAttrs{DType: array.F32}, n)
-		if all == nil {
-			all = x
-		} else {
-			all = c.do(std.Add, nil, all, x)
-		}
-	}
-	out := &value{isList: true}
-	for _, n := range list {
-		out.list = append(out.list, fresh(c.nodeOf(c.do(std.Expand, std.ExpandAttrs{Shape: all.Type().Dims()}, n))))
-	}
-	return []*value{out}
-}
-
 // indexRules are operators that take or put elements by indices.
 var indexRules = map[string]rule{
 	"index_select": {args: "self dim index", build: func(c *call) []op.Value {
@@ -146,6 +47,8 @@ var indexRules = map[string]rule{
 		return c.one(std.Scatter, std.ScatterAttrs{Dim: axis}, x, c.along(c.x("index"), x.Type(), axis), c.x("source"))
 	}},
 	"nonzero":        {args: "self", build: func(c *call) []op.Value { return c.one(std.Nonzero, nil, c.x("self")) }},
+	"where":          {args: "condition", run: func(c *call) []*value { return c.wherever("condition") }},
+	"nonzero_numpy":  {args: "self", run: func(c *call) []*value { return c.wherever("self") }},
 	"masked_scatter": {args: "self mask source", build: maskedScatter},
 	"masked_select": {args: "self mask", build: func(c *call) []op.Value {
 		x, mask := c.x("self"), c.x("mask")
@@ -168,6 +71,15 @@ func maskedScatter(c *call) []op.Value {
 	at = c.do(std.Clamp, std.ClampAttrs{Min: op.Int(0)}, at)
 	v := c.do(std.IndexSelect, std.DimAttrs{}, flat(c.x("source")), at)
 	return c.one(std.Where, nil, mask, c.do(std.Reshape, std.ReshapeAttrs{Shape: x.Type().Dims()}, v), x)
+}
+
+// wherever are the coordinates of what is true in an argument.
+func (c *call) wherever(name string) []*value {
+	out := &value{isList: true}
+	for _, v := range c.places(c.x(name)) {
+		out.list = append(out.list, fresh(c.nodeOf(v)))
+	}
+	return []*value{out}
 }
 
 // filled is the argument value in the sizes of the argument index.
@@ -285,6 +197,16 @@ func notNegative(n *graph.Node, depth int) bool {
 		if n.NumArgs() == 2 {
 			return notNegative(n.Arg(0), depth+1) && notNegative(n.Arg(1), depth+1)
 		}
+		other := op.Int(-1)
+		switch a := n.Attrs().(type) {
+		case std.AddAttrs:
+			if !a.Alpha.Present() {
+				other = a.Other
+			}
+		case std.BinaryAttrs:
+			other = a.Other
+		}
+		return other.Present() && other.Float64() >= 0 && notNegative(n.Arg(0), depth+1)
 	case std.Reshape, std.View, std.Unsqueeze, std.Expand, std.Squeeze, std.Select, std.Slice, std.Clone, std.Transpose, std.Permute, std.Flatten:
 		return notNegative(n.Arg(0), depth+1)
 	}
@@ -323,11 +245,11 @@ func (c *call) indices(x shape.Type) *plan {
 			continue
 		}
 		n := op.Value(c.node("indices", v))
-		one1 := []op.Value{n}
+		each := []op.Value{n}
 		if d := n.Type().DType(); d == array.Bool || d == array.U8 {
-			one1 = c.places(n)
+			each = c.places(n)
 		}
-		for _, m := range one1 {
+		for _, m := range each {
 			p.axes, list = append(p.axes, axis), append(list, m)
 			axis++
 		}

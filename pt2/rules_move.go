@@ -118,7 +118,7 @@ func sliceScatter(c *call) []op.Value {
 			stop = c.dim("end")
 		}
 	}
-	a := std.SliceAttrs{Dim: axis, Start: bound2(start, size), Stop: bound2(stop, size), Step: unlessOne(c.int("step"))}
+	a := std.SliceAttrs{Dim: axis, Start: within(start, size), Stop: within(stop, size), Step: unlessOne(c.int("step"))}
 	if a.Start.IsUnknown() || a.Stop.IsUnknown() || c.im.isLate(a.Start) || c.im.isLate(a.Stop) {
 		panic(refuse(CodeValue, "where it writes follows from values"))
 	}

@@ -206,8 +206,8 @@ func (c *call) maybe(x op.Value) *value {
 	return v
 }
 
-// bound2 is where a bound of a slice lies: from 0 to the size.
-func bound2(d, size shape.Dim) shape.Dim {
+// within is where a bound of a slice lies: from 0 to the size.
+func within(d, size shape.Dim) shape.Dim {
 	if n, ok := d.Int(); ok && n < 0 {
 		d = size.Add(d)
 	} else if !ok && shape.AtLeast(d, zero).Truth() != shape.True {
@@ -250,9 +250,9 @@ func sliced(c *call) []*value {
 		return c.viewed(c.need("self"), true, std.Slice, std.SliceAttrs{Dim: axis, Start: start, Stop: stop, Step: unlessOne(step)})
 	}
 	if !size.IsUnknown() && !c.im.isLate(size) && !c.im.isLate(start) && !c.im.isLate(stop) {
-		a, b := bound2(start, size), size
+		a, b := within(start, size), size
 		if !whole {
-			b = bound2(stop, size)
+			b = within(stop, size)
 		}
 		if !a.IsUnknown() && !b.IsUnknown() {
 			if shape.AtLeast(b, a).Truth() != shape.True {

@@ -158,7 +158,7 @@ func float(raw json.RawMessage) (float64, bool) {
 // Limits of what is read, far above what programs have.
 const (
 	mostJSON   = 256 << 20 // bytes of a program's text
-	mostTokens = 24 << 20  // objects, lists and members in it
+	mostTokens = 4 << 20   // objects, lists and members in it
 	mostDepth  = 12        // of graphs in graphs
 )
 

@@ -121,9 +121,7 @@ func (s *callSignature) paths() []string {
 	}
 	top := append([]treeJSON{}, t.Children[0].Children...)
 	keywords := t.Children[1].keys()
-	for i := range t.Children[1].Children {
-		top = append(top, t.Children[1].Children[i])
-	}
+	top = append(top, t.Children[1].Children...)
 	for i := range top {
 		name := ""
 		switch k := i - len(t.Children[0].Children); {

@@ -94,7 +94,8 @@ func (r recorder) Check(s *alias.Storage) bool {
 func (r recorder) Base(s *alias.Storage) *graph.Node {
 	if s.Value == nil {
 		o := s.Of.(*origin)
-		s.Value = r.s.cur.GetAttr(o.path)
+		o.read = r.s.cur.GetAttr(o.path)
+		s.Value = o.read
 	}
 	return s.Value
 }
@@ -132,10 +133,13 @@ func (r recorder) Writes(s *alias.Storage) {
 
 // origin is where a storage comes from that lasts longer than a call.
 type origin struct {
-	path  string // of state
-	input *input // that the caller gives
-	inner bool   // what a region is given
-	pos   diag.Pos
+	path string // of state
+	read *graph.Node
+	// storage is what holds its value.
+	storage *alias.Storage
+	input   *input // that the caller gives
+	inner   bool   // what a region is given
+	pos     diag.Pos
 }
 
 // fresh is a tensor in memory of its own.

@@ -62,7 +62,7 @@ func Parse(b []byte) (*File, error) {
 		}
 		return f, nil
 	}
-	z, err := open(b)
+	z, err := openArchive(b)
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +72,8 @@ func Parse(b []byte) (*File, error) {
 	return f, nil
 }
 
-// open reads the directory of an archive.
-func open(b []byte) (*ziparc.Archive, error) {
+// openArchive reads the directory of an archive.
+func openArchive(b []byte) (*ziparc.Archive, error) {
 	if !bytes.HasPrefix(b, []byte("PK\x03\x04")) {
 		return nil, notZip(b)
 	}
@@ -100,9 +100,9 @@ func (f *File) read(z *ziparc.Archive) error {
 	case !ok:
 		return diag.New(CodeFormat, "torch: archive has files of several folders, or none, expected one that torch.save writes")
 	case z.Find("serialized_exported_program.json") != nil:
-		return f.readProgram(z, state)
+		return f.readProgram(z, weightsPart)
 	case z.Find(root+"archive_format") != nil:
-		return f.readPackage(z, root, state)
+		return f.readPackage(z, root, weightsPart)
 	case z.Find(root+"constants.pkl") != nil:
 		return diag.New(CodeFormat, "torch: archive is a TorchScript module, expected a state dict").
 			WithHint("save its tensors: torch.save(module.state_dict(), f)")

@@ -36,15 +36,15 @@ type part struct {
 }
 
 var (
-	state     = part{"weights", "weights/", "_weights_config.json", "serialized_state_dict"}
-	constants = part{"constants", "constants/", "_constants_config.json", "serialized_constants"}
+	weightsPart   = part{"weights", "weights/", "_weights_config.json", "serialized_state_dict"}
+	constantsPart = part{"constants", "constants/", "_constants_config.json", "serialized_constants"}
 )
 
 // ParseConstants reads the constants of a program of torch.export (.pt2) in memory: tensors that are
 // no state, such as those that the model's code makes of numbers, and buffers that are not persistent.
 // Parse reads the state. The memory must not change as long as the File or an array from it is in use.
 func ParseConstants(b []byte) (*File, error) {
-	z, err := open(b)
+	z, err := openArchive(b)
 	if err != nil {
 		return nil, err
 	}
@@ -52,9 +52,9 @@ func ParseConstants(b []byte) (*File, error) {
 	root, ok := rootOf(z)
 	switch {
 	case z.Find("serialized_exported_program.json") != nil:
-		return f, f.readProgram(z, constants)
+		return f, f.readProgram(z, constantsPart)
 	case ok && z.Find(root+"archive_format") != nil:
-		return f, f.readPackage(z, root, constants)
+		return f, f.readPackage(z, root, constantsPart)
 	}
 	return nil, diag.New(CodeFormat, "torch: archive is no program, expected one that torch.export.save writes")
 }
@@ -67,7 +67,7 @@ func (f *File) readProgram(z *ziparc.Archive, p part) error {
 			return f.nested(m)
 		}
 	}
-	if p == constants {
+	if p == constantsPart {
 		return nil // the first writers had none
 	}
 	return diag.New(CodeFormat, "torch: program of torch.export has no "+p.old+".pt, expected one")
@@ -88,7 +88,7 @@ func (f *File) readPackage(z *ziparc.Archive, root string, p part) error {
 		}
 	}
 	if len(models) != 1 {
-		if p == constants && len(models) == 0 {
+		if p == constantsPart && len(models) == 0 {
 			return nil
 		}
 		return diag.New(CodeFormat, "torch: package has the "+p.what+" of "+digits(int64(len(models)))+" models, expected one")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func (a *app) stats() *cobra.Command {
 	c.Flags().StringArrayVar(&f.turns, "turns", nil, "NAME=N: how often a while runs its body, 1 if it is not said (repeat)")
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if file, _ := weights.Split(args[0]); weights.IsFile(file) {
+		if file, _ := weights.Split(args[0]); weights.IsFile(file) && filepath.Ext(args[0]) != ".pt2" {
 			if err := plainFlags(c, "json"); err != nil {
 				return err
 			}

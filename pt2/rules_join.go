@@ -1,0 +1,109 @@
+package pt2
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// joinRules join tensors.
+var joinRules = map[string]rule{
+	"cat concat concatenate": {args: "tensors dim=0", build: cat},
+	"stack": {args: "tensors dim=0", build: func(c *call) []op.Value {
+		return c.one(std.Stack, std.DimAttrs{Dim: c.int("dim")}, c.together("tensors")...)
+	}},
+	"meshgrid":          {args: "tensors", run: func(c *call) []*value { return meshgrid(c, "ij") }},
+	"meshgrid.indexing": {args: "tensors indexing", run: func(c *call) []*value { return meshgrid(c, c.text("indexing", "ij")) }},
+	"broadcast_tensors": {args: "tensors", run: broadcastTensors},
+	"embedding": {args: "weight indices | padding_idx scale_grad_by_freq sparse", build: func(c *call) []op.Value {
+		return c.one(std.Embedding, nil, c.x("indices"), c.x("weight"))
+	}},
+	"one_hot": {args: "self num_classes=-1", build: func(c *call) []op.Value {
+		return c.one(std.OneHot, std.OneHotAttrs{NumClasses: c.dim("num_classes")}, c.x("self"))
+	}},
+}
+
+// together are the members of a list, in the type that they have together.
+func (c *call) together(name string) []op.Value {
+	list := c.tensors(name)
+	types := make([]shape.Type, len(list))
+	for i, n := range list {
+		types[i] = n.Type()
+	}
+	var out []op.Value
+	if len(list) == 0 {
+		panic(refuse(CodeProgram, "the list is empty"))
+	}
+	d := op.Promote(types)
+	for _, n := range list {
+		out = append(out, c.cast(d, n))
+	}
+	return out
+}
+
+// cat leaves out tensors of one dimension without elements, as PyTorch does beside others.
+func cat(c *call) []op.Value {
+	list := c.together("tensors")
+	rank := 0
+	for _, v := range list {
+		rank = max(rank, v.Type().Rank())
+	}
+	if rank > 1 {
+		list = slices.DeleteFunc(list, func(v op.Value) bool { return v.Type().Rank() == 1 && v.Type().Dim(0).Is(0) })
+	}
+	if len(list) == 1 {
+		return c.one(std.Clone, nil, list[0])
+	}
+	return c.one(std.Cat, std.DimAttrs{Dim: c.int("dim")}, list...)
+}
+
+func meshgrid(c *call, indexing string) []*value {
+	list := c.tensors("tensors")
+	if indexing != "ij" && indexing != "xy" {
+		panic(refuse(CodeArgument, "indexing is "+quote(indexing)+", expected ij or xy"))
+	}
+	swap := indexing == "xy" && len(list) > 1
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	if swap {
+		order[0], order[1] = 1, 0
+	}
+	dims := make([]shape.Dim, len(list))
+	for i, n := range list {
+		dims[order[i]] = n.Type().Dims().Prod()
+	}
+	out := &value{isList: true}
+	for i, n := range list {
+		each := make([]shape.Dim, len(list))
+		for k := range each {
+			each[k] = one
+		}
+		each[order[i]] = dims[order[i]]
+		v := c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Of(each...)}, n)
+		out.list = append(out.list, fresh(c.nodeOf(c.do(std.Expand, std.ExpandAttrs{Shape: shape.Of(dims...)}, v))))
+	}
+	return []*value{out}
+}
+
+func broadcastTensors(c *call) []*value {
+	list := c.tensors("tensors")
+	var all op.Value
+	for _, n := range list {
+		x := c.do(std.ZerosLike, std.LikeAttrs{DType: array.F32}, n)
+		if all == nil {
+			all = x
+		} else {
+			all = c.do(std.Add, nil, all, x)
+		}
+	}
+	out := &value{isList: true}
+	for _, n := range list {
+		out.list = append(out.list, fresh(c.nodeOf(c.do(std.Expand, std.ExpandAttrs{Shape: all.Type().Dims()}, n))))
+	}
+	return []*value{out}
+}
