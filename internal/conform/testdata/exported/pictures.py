@@ -88,3 +88,4 @@ picture("sam", lambda: T.SamModel(T.SamConfig(vision_config=dict(hidden_size=32,
         global_attn_indexes=[1], output_channels=16), prompt_encoder_config=dict(hidden_size=16, image_size=64, patch_size=8, mask_input_channels=4),
         mask_decoder_config=dict(hidden_size=16, mlp_dim=24, num_attention_heads=2, iou_head_hidden_dim=16))), size=64, kind="segmentation",
         more={"input_points": ("f32:20", ["N", 1, "Q", 2])}, sizes={"N": 1, "Q": 2}, other={"N": 2, "Q": 3}, call=lambda m, f: [(o := m(**f)).pred_masks, o.iou_scores])
+picture("swin_newest", auto("SwinConfig", **SWIN), opset=25)
