@@ -60,7 +60,7 @@ picture("siglip", auto("SiglipConfig", vision_config=VIT, text_config=dict(TEXT,
 picture("blip", lambda: T.BlipForImageTextRetrieval(T.BlipConfig(vision_config=VIT, text_config=dict(TEXT, encoder_hidden_size=32, num_hidden_layers=2), image_text_hidden_size=16)),
         more={"input_ids": ("ids:98", ["N", "S"])}, kind="picture and text", opset=20, call=lambda m, f: m(**f).itm_score)
 picture("vilt", auto("ViltConfig", **{**VIT, **TEXT}), more={"input_ids": ("ids:98", ["N", "S"])}, kind="picture and text", call=lambda m, f: m(**f).last_hidden_state)
-picture("owlvit", lambda: T.OwlViTForObjectDetection(T.OwlViTConfig(vision_config=VIT, text_config=dict(TEXT, max_position_embeddings=9, eos_token_id=98), projection_dim=16)),
+picture("owlvit", lambda: T.OwlViTForObjectDetection(T.OwlViTConfig(vision_config=VIT, text_config=dict(TEXT, max_position_embeddings=9, eos_token_id=98), projection_dim=32)),
         more={"input_ids": ("ids:98", ["N*2", "S"])}, sizes={"N": 1}, other={"N": 2}, kind="detection", opset=21, call=lambda m, f: [(o := m(**f)).logits, o.pred_boxes])
 picture("layoutlmv3", auto("LayoutLMv3Config", **TEXT, input_size=32, patch_size=8, max_2d_position_embeddings=64, coordinate_size=6, shape_size=4, initializer_range=0.2), kind="picture and text",
         more={"input_ids": ("ids:98", ["N", "S"]), "bbox": ("box", ["N", "S", 4])}, call=lambda m, f: m(**f).last_hidden_state)
