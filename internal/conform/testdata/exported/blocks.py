@@ -102,7 +102,7 @@ class Indices(nn.Module):
         v, i = torch.topk(x, 3)
         s, order = torch.sort(x)
         z = torch.zeros_like(x).scatter_add(1, order, s).index_add(0, torch.tensor([0, 1]), x[:2])
-        return v, i, s, z, torch.bucketize(x, torch.tensor([-1.0, 0.0, 1.0])), x.roll(2, 1), torch.cummax(x, 1).values
+        return v, i, s, z, torch.bucketize(x, torch.tensor([-1.0, 0.0, 1.0])), x.roll(2, 1)
 
 
 class Pictures(nn.Module):
@@ -113,7 +113,7 @@ class Pictures(nn.Module):
         g = f.affine_grid(torch.tensor([[[0.8, 0.2, 0.1], [-0.1, 0.9, 0.0]]]).expand(x.shape[0], 2, 3), (x.shape[0], 3, 20, 24), align_corners=False)
         return (f.interpolate(x, scale_factor=1.7, mode="bilinear"), f.interpolate(x, size=(20, 24), mode="bicubic", align_corners=True), f.grid_sample(x, g, align_corners=False),
                 f.pad(x, (1, 2, 3, 1), mode="reflect"), f.unfold(x, 3, padding=1), f.pixel_shuffle(x.repeat(1, 4, 1, 1), 2),
-                f.max_pool2d(x, 3, 2, 1, ceil_mode=True), f.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False), f.interpolate(x, scale_factor=0.6, mode="bilinear", antialias=True))
+                f.max_pool2d(x, 3, 2, 1, ceil_mode=True), f.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False), f.interpolate(x, size=(8, 9), mode="bilinear", antialias=True))
 
 
 block("rows", Rows, ["N", "S"], **SEQ, spec="ids:32")
