@@ -49,3 +49,21 @@ func TestQuotientsOfNegativeSizes(t *testing.T) {
 		require.Equal(t, want, array.Int64At(got[0], 0), n)
 	}
 }
+
+// A table that is cut by the length of a text broadcasts: its only row is there for every text.
+func TestBroadcastOfCutTables(t *testing.T) {
+	f := fromText(`<ir_version: 8, opset_import: ["" : 18]> g (float[S,S] x) => (float y) <float[1,8] w = {1,2,3,4,5,6,7,8}, int64 one = {1}, int64 none = {0}, int64 eight = {8},
+		int64[1] list = {-1}, int64[1] rows = {0}, int64[1] columns = {1}, int64[1] far = {9223372036854775807}> {
+		l = Shape<end=1>(x) s = Squeeze(l) a = Sub(one, s) b = Max(a, none) c = Sub(eight, s) d = Max(c, none) from = Reshape(b, list) start = Reshape(d, list)
+		t = Slice(w, from, far, rows) u = Slice(t, start, far, columns) y = Add(x, u) }`)
+	m, err := f.Import(Options{})
+	require.NoError(t, err)
+	require.NoError(t, graph.Lint(m.Graph).Err())
+	for _, n := range []int{1, 3, 8} {
+		got, err := (&interp.Interpreter{State: interp.NewState(m)}).RunArrays(context.Background(), []*array.Array{array.New(array.F32, n, n)})
+		require.NoError(t, err)
+		require.Equal(t, []int{n, n}, got[0].Shape())
+		require.Equal(t, 8.0, array.Float64At(got[0], n*n-1))
+		require.Equal(t, float64(9-n), array.Float64At(got[0], 0))
+	}
+}

@@ -76,6 +76,9 @@ torchvision 0.29 and timm 1.0, jax2onnx for JAX, skl2onnx for scikit-learn. It i
 others wherever the file leaves sizes open; decoders have a cache of 6 tokens, then none. Elements that agree are within 1e-3 and 1e-4 of the framework's. *gen* is
 generated Go code, built and run. The column of ONNX Runtime (1.32) says how far its results are from the framework's, in those tolerances, or that it refuses the file.
 
+25 is the newest operator set that torch.onnx writes: asked for a newer one, it writes nodes of the newest and says 18, which ONNX Runtime and gofx refuse. Where it leaves a size open
+that only some lengths fit, or divides negative numbers, the file computes something else than the network, in ONNX Runtime, too; such sizes are not in the scripts.
+
 A nightly test exports the networks and writes this page; ` + "`internal/conform/testdata/exported`" + ` has the scripts.
 
 `

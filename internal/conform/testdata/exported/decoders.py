@@ -80,3 +80,5 @@ whole("mamba", lambda: T.MambaConfig(vocab_size=99, hidden_size=32, num_hidden_l
 whole("mamba2", lambda: T.Mamba2Config(vocab_size=99, hidden_size=32, num_hidden_layers=2, state_size=8, head_dim=16, num_heads=4, n_groups=2, chunk_size=4, initializer_range=0.2))
 whole("xglm", lambda: T.XGLMConfig(vocab_size=99, d_model=32, ffn_dim=48, num_layers=2, attention_heads=4, max_position_embeddings=64, init_std=0.2), opset=20)
 whole("mpt", lambda: T.MptConfig(vocab_size=99, d_model=32, n_layers=2, n_heads=4, max_seq_len=64))
+decoder("llama_newest", lambda: T.LlamaConfig(**SMALL), opset=25)
+decoder("gemma3_newest", lambda: T.Gemma3TextConfig(**SMALL, head_dim=8, query_pre_attn_scalar=8, sliding_window=4, layer_types=["sliding_attention", "full_attention"]), opset=25)

@@ -22,7 +22,7 @@ from onnx import numpy_helper
 
 warnings.filterwarnings("ignore")
 COLUMNS = ["network", "kind", "exporter", "opset", "operators", "apart", "state"]
-FAMILIES = ["decoders", "encoders", "audio", "vision", "pictures", "detection", "blocks", "others"]
+FAMILIES = ["decoders", "encoders", "audio", "vision", "pictures", "detection", "blocks", "breakers", "others"]
 
 
 @dataclasses.dataclass

@@ -60,7 +60,7 @@ picture("siglip", auto("SiglipConfig", vision_config=VIT, text_config=dict(TEXT,
 picture("blip", lambda: T.BlipForImageTextRetrieval(T.BlipConfig(vision_config=VIT, text_config=dict(TEXT, encoder_hidden_size=32, num_hidden_layers=2), image_text_hidden_size=16)),
         more={"input_ids": ("ids:98", ["N", "S"])}, kind="picture and text", opset=20, call=lambda m, f: m(**f).itm_score)
 picture("vilt", auto("ViltConfig", **{**VIT, **TEXT}), more={"input_ids": ("ids:98", ["N", "S"])}, kind="picture and text", call=lambda m, f: m(**f).last_hidden_state)
-picture("owlvit", lambda: T.OwlViTForObjectDetection(T.OwlViTConfig(vision_config=VIT, text_config=dict(TEXT, max_position_embeddings=9, eos_token_id=98), projection_dim=16)),
+picture("owlvit", lambda: T.OwlViTForObjectDetection(T.OwlViTConfig(vision_config=VIT, text_config=dict(TEXT, max_position_embeddings=9, eos_token_id=98), projection_dim=32)),
         more={"input_ids": ("ids:98", ["N*2", "S"])}, sizes={"N": 1}, other={"N": 2}, kind="detection", opset=21, call=lambda m, f: [(o := m(**f)).logits, o.pred_boxes])
 picture("layoutlmv3", auto("LayoutLMv3Config", **TEXT, input_size=32, patch_size=8, max_2d_position_embeddings=64, coordinate_size=6, shape_size=4, initializer_range=0.2), kind="picture and text",
         more={"input_ids": ("ids:98", ["N", "S"]), "bbox": ("box", ["N", "S", 4])}, call=lambda m, f: m(**f).last_hidden_state)
@@ -88,3 +88,4 @@ picture("sam", lambda: T.SamModel(T.SamConfig(vision_config=dict(hidden_size=32,
         global_attn_indexes=[1], output_channels=16), prompt_encoder_config=dict(hidden_size=16, image_size=64, patch_size=8, mask_input_channels=4),
         mask_decoder_config=dict(hidden_size=16, mlp_dim=24, num_attention_heads=2, iou_head_hidden_dim=16))), size=64, kind="segmentation",
         more={"input_points": ("f32:20", ["N", 1, "Q", 2])}, sizes={"N": 1, "Q": 2}, other={"N": 2, "Q": 3}, call=lambda m, f: [(o := m(**f)).pred_masks, o.iou_scores])
+picture("swin_newest", auto("SwinConfig", **SWIN), opset=25)

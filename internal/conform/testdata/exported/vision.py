@@ -65,7 +65,6 @@ CLIP = ["N", 3, 8, 32, 32]
 vision("r3d", lambda: video.VideoResNet(video.BasicBlock, [video.Conv3DSimple] * 4, [1, 1, 1, 1], video.BasicStem, 10), kind="video", shape=CLIP)
 vision("mc3", lambda: video.VideoResNet(video.BasicBlock, [video.Conv3DSimple] + [video.Conv3DNoTemporal] * 3, [1, 1, 1, 1], video.BasicStem, 10), kind="video", shape=CLIP, opset=21)
 vision("r2plus1d", lambda: video.VideoResNet(video.BasicBlock, [video.Conv2Plus1D] * 4, [1, 1, 1, 1], video.R2Plus1dStem, 10), kind="video", shape=CLIP)
-vision("s3d", lambda: M.video.s3d(weights=None, num_classes=10), kind="video", shape=["N", 3, 16, 64, 64], opset=23)
 vision("mvit", lambda: mvit.MViT((32, 32), 8, [mvit.MSBlockConfig(1, 16, 32, [3, 3, 3], [3, 3, 3], [1, 1, 1], [1, 2, 2]),
        mvit.MSBlockConfig(2, 32, 32, [3, 3, 3], [3, 3, 3], [1, 2, 2], [1, 1, 1])], True, False, True, True, num_classes=10), kind="video", shape=CLIP)
 vision("swin3d", lambda: swin3d.SwinTransformer3d([2, 4, 4], 16, [2, 2], [2, 4], [4, 4, 4], num_classes=10), kind="video", shape=CLIP, opset=20)
