@@ -40,6 +40,7 @@ func TestPeerErrorsAreReported(t *testing.T) {
 	require.ErrorContains(t, err, "peers: script: invalid character")
 	_, err = p.Do(Request{Do: "load"})
 	require.ErrorContains(t, err, "peers: script has ended")
+	require.ErrorIs(t, err, ErrEnded)
 	p.Close()
 	_, err = script(t, `echo "this is why" >&2; exit 3`)
 	require.ErrorContains(t, err, "this is why")
