@@ -106,7 +106,7 @@ func (b *bench) stamp(row *Row) {
 
 // counting is how long a peer computes while its threads are counted, spare what they may be busy
 // beyond those that they are given, which is the script's own work.
-const counting, spare = 30 * time.Millisecond, 0.25
+const counting, spare = 50 * time.Millisecond, 0.25
 
 // counted looks on how many threads each peer runs, and leaves out those that are busy on more
 // than they are given.
@@ -299,7 +299,7 @@ func (b *bench) load(c *Case, row *Row, f *field, requests []peerCase) {
 
 // tooSlow is how many times as long as gofx a peer may take to have turns, hurry the time from
 // which on that counts.
-const tooSlow, hurry = 10, 20 * time.Millisecond
+const tooSlow, hurry = 10, 100 * time.Millisecond
 
 // loaded prepares one peer. A peer that is much slower than gofx has no turns, for all would
 // wait for it: its one call is its time, and nil its runner.
