@@ -123,7 +123,9 @@ func (b *bench) networkRequests(c *Case, row *Row, x *exported) (list []peerCase
 	add("ort", "ort", ort, x.onnxErr)
 	program := peers.Request{File: x.mlir, Inputs: x.feeds, Weights: x.weights}
 	add("jax", "jax", program, x.mlirErr)
-	add("iree", "iree", program, x.mlirErr)
+	if c.Quant == nil { // one call of a quantised network takes minutes
+		add("iree", "iree", program, x.mlirErr)
+	}
 	if x.gguf != "" && b.procs["llama"] != nil { // which keeps the keys and values to itself
 		list = append(list, peerCase{name: "llama", process: "llama", results: 1,
 			load: peers.Request{File: x.gguf, Inputs: x.feeds[:1], Attrs: map[string]any{"past": x.past}}})
