@@ -115,12 +115,14 @@ func (b *bench) networkRequests(c *Case, row *Row, x *exported) (list []peerCase
 			add(v.name, v.process, peers.Request{Op: c.Op, File: v.dir, Variant: v.variant}, nil)
 		}
 	}
-	ort := peers.Request{File: x.onnx, Inputs: x.feeds, Threads: b.threads}
-	add("openvino", "openvino", ort, x.onnxErr)
-	if x.dynamic && b.newest("ort") {
-		ort.File, ort.Variant = x.floatONNX, "dynamic"
+	file := peers.Request{File: x.onnx, Inputs: x.feeds, Threads: b.threads}
+	add("openvino", "openvino", file, x.onnxErr)
+	if x.dynamic && b.newest("ort") { // it quantises the network in floats itself
+		file.File, file.Variant = x.floatONNX, "dynamic"
+		add("ort", "ort", file, nil)
+	} else {
+		add("ort", "ort", file, x.onnxErr)
 	}
-	add("ort", "ort", ort, x.onnxErr)
 	program := peers.Request{File: x.mlir, Inputs: x.feeds, Weights: x.weights}
 	add("jax", "jax", program, x.mlirErr)
 	if c.Quant == nil { // one call of a quantised network takes minutes
