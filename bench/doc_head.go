@@ -15,7 +15,7 @@ import (
 // precisions are the element types that the first tables compare, by the groups that have them.
 var precisions = []struct{ name, group string }{{"f32", "model"}, {"int8", "quant"}}
 
-// writeHead writes what bench.md opens with: networks beside every peer, and a plot of the
+// writeHead writes what bench.md opens with: networks next to every peer, and a plot of the
 // ratios for each type and number of threads. Rows of networks alone change it.
 func writeHead(dir string, rows []*Row) error {
 	rows = ofNetworks(rows)

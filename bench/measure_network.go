@@ -44,7 +44,7 @@ func (b *bench) network(c *Case, row *Row, f *field) error {
 	if err := b.otherWays(c, row, f, w, dir); err != nil {
 		return err
 	}
-	if c.Op != "" {
+	if c.Op != "" && len(b.procs) > 0 {
 		x, err := w.export(dir, c, theirs)
 		if err != nil {
 			return err
