@@ -28,7 +28,7 @@ var ofTexts = []string{"bert_base", "gpt2", "vit_b_16", "lstm_10x256"}
 // floatPlan is the network in floats, beside which its quantised form stands.
 var floatPlan = Engine{Name: "float", Rough: true, Ours: func(w *network, threads int) (*Ours, error) { return w.plan(fx.Optimise(), threads) }}
 
-// quantCases are networks in 8 bits beside the same networks in floats, and beside
+// quantCases are networks in 8 bits next to the same networks in floats, and to
 // the peers on the same scales and weights.
 func quantCases() (list []*Case) {
 	static := quant.Config{Global: quant.Setting{Mode: quant.Static, Activation: quant.Scheme{Observer: quant.Observer{Kind: quant.MinMax}}}}
@@ -110,7 +110,7 @@ func (w *network) precede(m *models.Model) error {
 	return nil
 }
 
-// decodeCases are decoding in floats, beside the peers.
+// decodeCases are decoding in floats, next to the peers.
 func decodeCases() (list []*Case) {
 	for _, n := range []int{1, 8} {
 		c := decodeCase("model", n, 32)

@@ -181,7 +181,7 @@ func table(rows []*Row) string {
 	var b strings.Builder
 	p := rows[len(rows)-1]
 	fmt.Fprintf(&b, "%s%s. Peaks of this run: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s past the caches.%s\n\n", p.CPU, dates(rows), p.PeakGFlops, p.PeakGops8, p.PeakGBs,
-		windowsOf(rows)+handovers(rows))
+		windowsOf(rows)+handovers(rows)+compared(rows))
 	if section := sections[p.Group]; section != nil {
 		section(&b, rows)
 	} else {
@@ -189,6 +189,25 @@ func table(rows []*Row) string {
 	}
 	missing(&b, rows)
 	return b.String()
+}
+
+// compared are the versions of the peers that the rows have.
+func compared(rows []*Row) string {
+	var list []string
+	for _, name := range peerNames(rows) {
+		for _, r := range rows {
+			for process, v := range r.Versions {
+				if strings.HasPrefix(name, process) && !slices.Contains(list, v) {
+					list = append(list, v)
+				}
+			}
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	slices.Sort(list)
+	return " Compared with " + strings.Join(list, "; ") + "."
 }
 
 // dates are the first and the last day of the rows, after a comma.

@@ -15,16 +15,16 @@ import (
 // precisions are the element types that the first tables compare, by the groups that have them.
 var precisions = []struct{ name, group string }{{"f32", "model"}, {"int8", "quant"}}
 
-// writeHead writes what bench.md opens with: networks beside every peer, and a plot of the
+// writeHead writes what bench.md opens with: networks next to every peer, and a plot of the
 // ratios for each type and number of threads. Rows of networks alone change it.
 func writeHead(dir string, rows []*Row) error {
-	rows = compared(rows)
+	rows = ofNetworks(rows)
 	if len(rows) == 0 {
 		return nil
 	}
 	var b strings.Builder
 	p := rows[len(rows)-1]
-	fmt.Fprintf(&b, "%s%s. %s\n", p.CPU, dates(rows), versions(rows))
+	fmt.Fprintf(&b, "%s%s.%s\n", p.CPU, dates(rows), compared(rows))
 	for _, threads := range threadCounts(rows) {
 		for _, t := range precisions {
 			some := slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { return r.Threads != threads || r.Group != t.group })
@@ -49,26 +49,12 @@ func writeHead(dir string, rows []*Row) error {
 	return os.WriteFile(path, []byte(between(text, "head", "## Networks", b.String())), 0o644)
 }
 
-// compared are the rows of networks that peers computed, too, and those of precision.
-func compared(rows []*Row) []*Row {
+// ofNetworks are the rows of networks that peers computed, too, and those of precision.
+func ofNetworks(rows []*Row) []*Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool {
 		network := slices.ContainsFunc(precisions, func(t struct{ name, group string }) bool { return t.group == r.Group })
 		return (!network || r.Ratio == 0) && r.Group != "precision"
 	})
-}
-
-// versions lists what was compared with.
-func versions(rows []*Row) string {
-	var list []string
-	for _, r := range rows {
-		for _, v := range r.Versions {
-			if !slices.Contains(list, v) {
-				list = append(list, v)
-			}
-		}
-	}
-	slices.Sort(list)
-	return strings.Join(list, "; ") + "."
 }
 
 // summary counts how often gofx is the fastest, and averages the ratios.

@@ -116,7 +116,7 @@ func TestDocumentOfNetworks(t *testing.T) {
 	require.Contains(t, q, "\n| f32 | 16.0 | 1.00 | 360 | 22.5 | 0.75 |\n| bf16 | 8.00 | 2.00 | 180 | 22.5 | 0.75 |\n| int8 | 5.00 | 3.20 | 90 | 18.0 | 0.60 |\n"+
 		"| int4, groups of 32 | 4.00 | 4.00 | 60 | 15.0 | 0.50 |\n")
 	h := read("bench.md")
-	require.Contains(t, h, "# Measurements\n\n## Networks\n\n<!-- rows: head -->\n\nA chip, 2026-11-26. onnxruntime 1.32.0; torch 2.15.0.\n\n### f32, threads: 1\n\n"+
+	require.Contains(t, h, "# Measurements\n\n## Networks\n\n<!-- rows: head -->\n\nA chip, 2026-11-26. Compared with onnxruntime 1.32.0; torch 2.15.0.\n\n### f32, threads: 1\n\n"+
 		"gofx is at least as fast as the fastest peer in 1 of 2 rows; the geometric mean of the ratios is 0.82. At least 5 pairs a row.\n\n![gofx's time by that of the fastest peer](bench/f32_1.svg)\n")
 	require.Contains(t, h, "| network | gofx ms | jax ms | ort ms | torch ms | torch-compile ms | fastest peer | ratio |\n|---|---|---|---|---|---|---|---|\n"+
 		"| net_b1 | 2.00 | 50.0° | 4.00 | 8.00 | 5.00 | ort | 0.50 |\n| net_b4 | 8.00 | - | - | 6.00 | - | torch | **1.33** |\n")

@@ -1,4 +1,4 @@
-// Command bench compares the kernels of gofx with PyTorch and ONNX Runtime and
+// Command bench compares kernels and networks of gofx with today's engines and
 // with what the machine can do at best:
 //
 //	go run . -run REGEXP -threads N -json
@@ -8,6 +8,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -64,7 +65,7 @@ func main() {
 	flag.StringVar(&o.threads, "threads", "1", "threads of gofx and of each peer, or a `list` such as 1,2")
 	flag.BoolVar(&o.json, "json", false, "print one JSON object a row instead of a table")
 	flag.BoolVar(&o.list, "list", false, "print the names only")
-	flag.BoolVar(&o.doc, "doc", false, "write ../docs/bench.md and its picture from the rows")
+	flag.BoolVar(&o.doc, "doc", false, "bring the tables and plots of ../docs/bench.md and ../docs/bench up to date from the rows")
 	flag.StringVar(&o.from, "from", "", "read rows from these `files` (of -json, separated by commas; later rows replace earlier ones) instead of measuring")
 	flag.IntVar(&o.pairs, "pairs", 15, "interleaved measurements behind each median")
 	flag.DurationVar(&o.window, "window", 10*time.Millisecond, "least time of one measurement; short calls are repeated")
@@ -316,6 +317,30 @@ func (b *bench) start(names, blas string) string {
 		warn("%s: %s", n, p.Version)
 	}
 	return blas
+}
+
+// restart starts a peer again where the error says that it has ended; where it cannot be, it
+// stays out.
+func (b *bench) restart(ended *peers.Peer, why error) {
+	for name, p := range b.procs {
+		if p != ended || !errors.Is(why, peers.ErrEnded) {
+			continue
+		}
+		p.Close()
+		delete(b.procs, name)
+		dir, err := peers.Dir()
+		var blas string
+		if err == nil {
+			p, err = b.startOne(name, dir, &blas)
+		}
+		if err != nil {
+			warn("%s stays out: %v", name, err)
+			return
+		}
+		b.procs[name] = p
+		warn("%s: started again", name)
+		return
+	}
 }
 
 // startOne starts a peer. PyTorch 1.13 is started again with the kernels of OpenBLAS that suit

@@ -34,7 +34,6 @@ type bench struct {
 type runner struct {
 	name        string
 	process     *peers.Peer // nil where it is gofx
-	ns          float64     // of a call, at first sight
 	engine      bool        // another way of gofx, no peer
 	time        func(warm, calls int) (time.Duration, error)
 	warm, calls int
@@ -81,7 +80,7 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	list := b.counted(c, row, f.list)
 	runtime.GC()
 	before := host.ReadLoad(b.procs)
-	if err := b.interleave(list); err != nil {
+	if list, err = b.interleave(c, row, list); err != nil {
 		return nil, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err)
 	}
 	row.Foreign = math.Round(100*before.Foreign(host.ReadLoad(b.procs))) / 100
@@ -107,7 +106,7 @@ func (b *bench) stamp(row *Row) {
 
 // counting is how long a peer computes while its threads are counted, spare what they may be busy
 // beyond those that they are given, which is the script's own work.
-const counting, spare = 30 * time.Millisecond, 0.25
+const counting, spare = 50 * time.Millisecond, 0.25
 
 // counted looks on how many threads each peer runs, and leaves out those that are busy on more
 // than they are given.
@@ -117,8 +116,13 @@ func (b *bench) counted(c *Case, row *Row, list []*runner) (kept []*runner) {
 			kept = append(kept, r)
 			continue
 		}
-		calls := 1 + int(float64(counting)/max(1, r.ns))
-		n, busy, err := r.process.Running(func() error { _, err := r.time(0, calls); return err })
+		var n int
+		var busy float64
+		once, err := r.time(0, 1)
+		if err == nil {
+			calls := 1 + int(counting/max(1, once))
+			n, busy, err = r.process.Running(func() error { _, err := r.time(0, calls); return err })
+		}
 		if err == nil && busy > float64(b.threads)+spare {
 			err = fmt.Errorf("it keeps %.2f processors busy", busy)
 		}
@@ -274,33 +278,28 @@ func (o *Ours) allocations() float64 {
 // reported and left out.
 func (b *bench) load(c *Case, row *Row, f *field, requests []peerCase) {
 	for i, q := range requests {
-		p := b.procs[q.process]
-		if p == nil {
-			continue
-		}
-		q.load.ID = fmt.Sprint(i)
-		r, err := b.loaded(c, row, f, p, q)
-		if err != nil {
-			b.leaveOut(c, row, q.name, err)
-			if q.instead == nil {
-				continue
+		for ask := &q; ask != nil; ask = ask.instead {
+			p := b.procs[ask.process]
+			if p == nil {
+				break
 			}
-			q = *q.instead
-			q.load.ID = fmt.Sprint(i, " instead")
-			if r, err = b.loaded(c, row, f, p, q); err != nil {
-				b.leaveOut(c, row, q.name, err)
-				continue
+			ask.load.ID = fmt.Sprint(i, " ", ask.name)
+			r, err := b.loaded(c, row, f, p, *ask)
+			if err == nil {
+				if r != nil {
+					f.list = append(f.list, r)
+				}
+				break
 			}
-		}
-		if r != nil {
-			f.list = append(f.list, r)
+			b.leaveOut(c, row, ask.name, err)
+			b.restart(p, err)
 		}
 	}
 }
 
 // tooSlow is how many times as long as gofx a peer may take to have turns, hurry the time from
 // which on that counts.
-const tooSlow, hurry = 10, 20 * time.Millisecond
+const tooSlow, hurry = 10, 100 * time.Millisecond
 
 // loaded prepares one peer. A peer that is much slower than gofx has no turns, for all would
 // wait for it: its one call is its time, and nil its runner.
@@ -325,7 +324,7 @@ func (b *bench) loaded(c *Case, row *Row, f *field, p *peers.Peer, q peerCase) (
 	if f.seen != nil {
 		f.seen(q.name, a.Probe)
 	}
-	r := &runner{name: q.name, process: p, ns: a.NS, time: func(warm, calls int) (time.Duration, error) {
+	r := &runner{name: q.name, process: p, time: func(warm, calls int) (time.Duration, error) {
 		a, err := p.Do(peers.Request{Do: "run", ID: id, Warm: warm, Calls: calls})
 		return time.Duration(a.NS), err
 	}}
@@ -349,50 +348,72 @@ func (c *Case) slowKey(peer string) string {
 }
 
 // interleave takes turns: every round measures each competitor once, and each
-// round begins with the next one.
-func (b *bench) interleave(list []*runner) error {
+// round begins with the next one. It returns those that have come to the end.
+func (b *bench) interleave(c *Case, row *Row, list []*runner) ([]*runner, error) {
 	var round time.Duration
-	for _, r := range list {
-		// The first call warms up, the second says how many fill the window.
-		var d time.Duration
-		for range 2 {
-			var err error
-			if d, err = r.time(0, 1); err != nil {
-				return err
-			}
-		}
-		for r.calls = 1; d < b.window/8 && r.calls < 1<<20; {
-			r.calls *= 4
-			var err error
-			if d, err = r.time(0, r.calls); err != nil {
-				return err
-			}
-		}
-		if per := d / time.Duration(r.calls); per < b.window {
-			r.calls = int(b.window/max(1, per)) + 1
-			r.warm = int(warming/max(1, per)) + 1
-			round += b.window + warming
-		} else {
-			r.calls = 1
-			r.warm = int(warming / per)
-			round += per * time.Duration(1+r.warm)
-		}
-	}
+	list, err := b.each(c, row, list, func(r *runner) error {
+		d, err := r.calibrate(b.window)
+		round += d
+		return err
+	})
 	pairs := b.pairs
 	if round > 0 && time.Duration(pairs)*round > b.limit {
 		pairs = min(b.pairs, max(3, int(b.limit/round)))
 	}
-	for i := range pairs {
-		for j := range list {
-			r := list[(i+j)%len(list)]
+	for i := 0; i < pairs && err == nil && len(list) > 0; i++ {
+		first := i % len(list)
+		turns := slices.Concat(list[first:], list[:first])
+		turns, err = b.each(c, row, turns, func(r *runner) error {
 			d, err := r.time(r.warm, r.calls)
-			if err != nil {
-				return err
-			}
 			r.times = append(r.times, d.Seconds()*1e3/float64(r.calls))
+			return err
+		})
+		list = slices.DeleteFunc(list, func(r *runner) bool { return !slices.Contains(turns, r) })
+	}
+	return list, err
+}
+
+// each does something with every competitor and returns those with which it could. A failure of
+// gofx is that of the row, one of a peer leaves it out.
+func (b *bench) each(c *Case, row *Row, list []*runner, do func(r *runner) error) (kept []*runner, err error) {
+	for _, r := range list {
+		switch err := do(r); {
+		case err == nil:
+			kept = append(kept, r)
+		case r.process == nil:
+			return nil, err
+		default:
+			b.leaveOut(c, row, r.name, err)
+			b.restart(r.process, err)
 		}
 	}
-	return nil
+	return kept, nil
+}
+
+// calibrate says how many calls fill a window, and how long a turn takes.
+func (r *runner) calibrate(window time.Duration) (turn time.Duration, err error) {
+	// The first call warms up, the second says how many fill the window.
+	var d time.Duration
+	for range 2 {
+		if d, err = r.time(0, 1); err != nil {
+			return 0, err
+		}
+	}
+	for r.calls = 1; d < window/8 && r.calls < 1<<20; {
+		r.calls *= 4
+		if d, err = r.time(0, r.calls); err != nil {
+			return 0, err
+		}
+	}
+	if per := d / time.Duration(r.calls); per < window {
+		r.calls = int(window/max(1, per)) + 1
+		r.warm = int(warming/max(1, per)) + 1
+		return window + warming, nil
+	} else {
+		r.calls = 1
+		r.warm = int(warming / per)
+		return per * time.Duration(1+r.warm), nil
+	}
 }
 
 // finish computes the row's numbers from the measurements.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/bench/peak"
+	"github.com/gofx-dev/gofx/bench/peers"
 )
 
 func TestMedian(t *testing.T) {
@@ -27,7 +28,9 @@ func TestCompetitorsTakeTurns(t *testing.T) {
 	var order []string
 	list := []*runner{fake("a", time.Second, &order), fake("b", time.Second, &order), fake("c", time.Second, &order)}
 	b := &bench{pairs: 4, window: time.Millisecond, limit: time.Hour}
-	require.NoError(t, b.interleave(list))
+	kept, err := b.interleave(&Case{}, &Row{}, list)
+	require.NoError(t, err)
+	require.Equal(t, list, kept)
 	require.Equal(t, []string{"a", "b", "c", "b", "c", "a", "c", "a", "b", "a", "b", "c"}, order[6:])
 	for _, r := range list {
 		require.Equal(t, []float64{1000, 1000, 1000, 1000}, r.times)
@@ -39,7 +42,8 @@ func TestShortCallsFillTheWindow(t *testing.T) {
 	var order []string
 	r := fake("a", 10*time.Microsecond, &order)
 	b := &bench{pairs: 3, window: 10 * time.Millisecond, limit: time.Hour}
-	require.NoError(t, b.interleave([]*runner{r}))
+	_, err := b.interleave(&Case{}, &Row{}, []*runner{r})
+	require.NoError(t, err)
 	require.InDelta(t, 1000, r.calls, 2)
 	require.InDelta(t, 1600, r.warm, 2)
 	require.InDelta(t, 0.01, median(r.times), 1e-9)
@@ -53,9 +57,34 @@ func TestSlowRowsGetFewerPairs(t *testing.T) {
 		var order []string
 		r := fake("a", 2*time.Second, &order)
 		b := &bench{pairs: 15, window: time.Millisecond, limit: c.limit}
-		require.NoError(t, b.interleave([]*runner{r}))
+		_, err := b.interleave(&Case{}, &Row{}, []*runner{r})
+		require.NoError(t, err)
 		require.Len(t, r.times, c.want)
 	}
+}
+
+// TestPeersMayEnd: a peer that fails half way is left out, gofx's failure is that of the row.
+func TestPeersMayEnd(t *testing.T) {
+	var order []string
+	b := &bench{pairs: 4, window: time.Millisecond, limit: time.Hour}
+	ours, theirs := fake("", time.Second, &order), fake("a", time.Second, &order)
+	works, turns := theirs.time, 0
+	theirs.process = &peers.Peer{}
+	theirs.time = func(warm, calls int) (time.Duration, error) {
+		if turns++; turns > 4 {
+			return 0, peers.ErrEnded
+		}
+		return works(warm, calls)
+	}
+	row := &Row{}
+	kept, err := b.interleave(&Case{}, row, []*runner{ours, theirs})
+	require.NoError(t, err)
+	require.Equal(t, []*runner{ours}, kept)
+	require.Len(t, ours.times, 4)
+	require.Equal(t, []string{"a: has ended"}, row.LeftOut)
+	theirs.process, turns = nil, 4
+	_, err = b.interleave(&Case{}, row, []*runner{ours, theirs})
+	require.ErrorIs(t, err, peers.ErrEnded)
 }
 
 func TestBound(t *testing.T) {

@@ -143,6 +143,12 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// ErrEnded is of a process that answers no more: it has crashed, or took longer than Patience.
+var ErrEnded = errors.New("has ended")
+
+// Patience is the most time of an answer. Compiling a network takes minutes.
+const Patience = 10 * time.Minute
+
 // Do sends a request and waits for its answer. The process runs only meanwhile.
 func (p *Peer) Do(q Request) (Answer, error) {
 	var a Answer
@@ -152,12 +158,13 @@ func (p *Peer) Do(q Request) (Answer, error) {
 	}
 	p.resume()
 	defer p.pause()
+	defer time.AfterFunc(Patience, func() { _ = p.cmd.Process.Kill() }).Stop()
 	if _, err := p.in.Write(append(b, '\n')); err != nil {
-		return a, fmt.Errorf("peers: %s has ended: %w", p.Name, err)
+		return a, fmt.Errorf("peers: %s %w: %w", p.Name, ErrEnded, err)
 	}
 	line, err := p.out.ReadBytes('\n')
 	if err != nil {
-		return a, fmt.Errorf("peers: %s has ended: %w", p.Name, err)
+		return a, fmt.Errorf("peers: %s %w: %w", p.Name, ErrEnded, err)
 	}
 	if err := json.Unmarshal(line, &a); err != nil {
 		return a, fmt.Errorf("peers: %s: %w", p.Name, err)

@@ -40,6 +40,7 @@ func TestPeerErrorsAreReported(t *testing.T) {
 	require.ErrorContains(t, err, "peers: script: invalid character")
 	_, err = p.Do(Request{Do: "load"})
 	require.ErrorContains(t, err, "peers: script has ended")
+	require.ErrorIs(t, err, ErrEnded)
 	p.Close()
 	_, err = script(t, `echo "this is why" >&2; exit 3`)
 	require.ErrorContains(t, err, "this is why")
@@ -68,7 +69,8 @@ func TestPeerIsStoppedBetweenRequests(t *testing.T) {
 func TestScriptsAreFound(t *testing.T) {
 	dir, err := Dir()
 	require.NoError(t, err)
-	for _, f := range []string{"torch_peer.py", "torch_ops.py", "torch_networks.py", "ort_peer.js", "install.sh", "package-lock.json"} {
+	for _, f := range []string{"torch_peer.py", "torch_ops.py", "torch_networks.py", "ort_peer.py", "ort_peer.js", "openvino_peer.py", "jax_peer.py", "iree_peer.py",
+		"llama_peer.py", "install.sh", "requirements.txt", "package-lock.json"} {
 		require.FileExists(t, filepath.Join(dir, f))
 	}
 }
@@ -78,4 +80,25 @@ func TestProbe(t *testing.T) {
 	at := func(i int) float64 { return float64(i - 4) }
 	require.Equal(t, []float64{-4, -3, -2, -1, 0, 1, 2, 3, 2}, Probe(8, at))
 	require.Equal(t, []float64{-4, -4, -4, -4, -4, -4, -4, -4, 4}, Probe(1, at))
+}
+
+func TestUnknownPeers(t *testing.T) {
+	_, err := Start("tensorflow", t.TempDir(), 1, "")
+	require.EqualError(t, err, "there is no peer tensorflow, expected one of torch, torch-1.13, ort, openvino, jax, iree, llama, onednn")
+	t.Setenv("GOFX_PYTHON", filepath.Join(t.TempDir(), "nothing"))
+	_, err = Start("openvino", t.TempDir(), 1, "")
+	require.ErrorContains(t, err, "there is no Python with packages")
+	t.Setenv("GOFX_CPU", "avx2")
+	_, err = Start("jax", t.TempDir(), 1, "")
+	require.ErrorContains(t, err, "jax cannot be held to AVX2")
+}
+
+func TestEnvironmentOfThreads(t *testing.T) {
+	t.Setenv("OMP_NUM_THREADS", "7")
+	t.Setenv("NPROC", "7")
+	env := strings.Join(pythonEnv(2), "\n")
+	require.NotContains(t, env, "=7")
+	for _, v := range []string{"OMP_NUM_THREADS=2", "MKL_NUM_THREADS=2", "NPROC=2"} {
+		require.Contains(t, env, v)
+	}
 }

@@ -4,7 +4,7 @@ which takes weights as constants (compile), and tries several kernels of product
 (autotune); traced, frozen and optimised for inference, which PyTorch 1.13 does wrongly to
 some networks (jit), or without the last (frozen); in the quantised engine (quantised); or
 with products of torchao's 8-bit weights, their operands quantised by the range of each run,
-compiled (ao). "+bf16" after it lets products of f32 round their operands."""
+compiled (ao)."""
 
 import functools
 import os
@@ -27,17 +27,15 @@ def forget():
         torch._dynamo.reset()
 
 
-def precision(kind):
-    """What products and convolutions of f32 may round to: ieee is f32, whatever the processor has."""
+def hold_to_f32():
+    """Products and convolutions of f32 do not round operands, whatever the processor has."""
     if hasattr(torch.backends, "fp32_precision"):
-        torch.backends.fp32_precision = kind
-        torch.backends.mkldnn.matmul.fp32_precision = kind
-        torch.backends.mkldnn.conv.fp32_precision = kind
+        torch.backends.fp32_precision = "ieee"
+        torch.backends.mkldnn.matmul.fp32_precision = "ieee"
+        torch.backends.mkldnn.conv.fp32_precision = "ieee"
 
 
 def prepare(folder, variant):
-    variant, _, rounded = variant.partition("+")
-    precision(rounded or "ieee")
     if variant == "quantised":
         m = quantised(folder)
         call, x = m.frozen(), tuple(m.inputs)

@@ -41,6 +41,7 @@ class PyTorch(peer.Peer):
         # x86 takes FBGEMM or oneDNN, whichever suits; Debian's PyTorch is built without FBGEMM.
         known = torch.backends.quantized.supported_engines
         torch.backends.quantized.engine = "x86" if "x86" in known else "onednn"
+        torch_networks.hold_to_f32()
         return "torch " + torch.__version__.split("+")[0]
 
     def load(self, q):
