@@ -161,8 +161,8 @@ func (e *emitter) program() (*Program, error) {
 	}
 	e.build.Return(out...)
 	e.prune()
-	e.guard()
 	e.pin()
+	e.guard()
 	for _, v := range out {
 		p.Outputs = append(p.Outputs, shape.TensorType(v.Type.Elem, shape.Ints(v.Type.Dims...)))
 	}
