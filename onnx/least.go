@@ -61,7 +61,7 @@ func (im *importer) needs(least map[string]int) bool {
 	return true
 }
 
-// above writes a size with letters for what sizes are more than their least.
+// above writes a size in letters that stand for what each size has above its least.
 func (im *importer) above(d shape.Dim) shape.Dim { return im.shift(d, 1) }
 
 // back is the inverse of above; it notes sizes that more knowledge could make plainer.

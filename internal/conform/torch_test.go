@@ -76,7 +76,7 @@ func readNetworks(t testing.TB) (list []network) {
 const networksIntro = `
 Networks that PyTorch exports, with random weights. Those of torchvision for classification and segmentation have a batch that
 is left open, is exported as 2 and run as 1 and 3, too; the detectors have one image of a fixed size, and as many results as
-they find (two in a hundred elements of masks and key points may be others, because places are rounded to pixels; Keypoint R-CNN with random weights finds more of them elsewhere than that, in ONNX Runtime too, which is no match). The transformers are those of the fixtures with fewer layers; the batch and the length of their texts are left open.
+they find (two in a hundred elements of masks and key points may be others, because places are rounded to pixels; Keypoint R-CNN with random weights finds more of them elsewhere than that, in ONNX Runtime too, which is no match). The transformers are those of the fixtures with fewer layers; the batch and the length of their texts are left open. What exporters of today write is on [a page of its own](models.md).
 
 | kind | network | operator set | level | why not further |
 |---|---|---|---|---|

@@ -37,14 +37,10 @@ picture("poolformer", auto("PoolFormerConfig", hidden_sizes=[8, 16, 24, 32], dep
 picture("pvt_v2", auto("PvtV2Config", hidden_sizes=[8, 16, 24, 32], depths=[1, 1, 1, 1], num_attention_heads=[1, 2, 3, 4]), size=64, opset=23)
 picture("hf_regnet", auto("RegNetConfig", embedding_size=8, hidden_sizes=[8, 16, 24, 32], depths=[1, 1, 2, 1], groups_width=8), size=64)
 picture("levit", auto("LevitConfig", image_size=64, hidden_sizes=[16, 24, 32], num_attention_heads=[2, 3, 4], depths=[1, 1, 1], key_dim=[8, 8, 8]), size=64, opset=20)
-picture("cvt", auto("CvtConfig", embed_dim=[8, 16, 32], num_heads=[1, 2, 4], depth=[1, 1, 1]), size=64)
 picture("hiera", auto("HieraConfig", embed_dim=8, image_size=[32, 32], depths=[1, 1, 1], num_heads=[1, 2, 4], masked_unit_size=[4, 4], num_query_pool=2, patch_stride=[2, 2],
         patch_size=[3, 3], patch_padding=[1, 1]), opset=23)
 picture("vit_mae", lambda: T.ViTMAEModel(T.ViTMAEConfig(**VIT, mask_ratio=0.5)), more={"noise": ("unit", ["N", 16])}, opset=20)
 picture("swin2sr", lambda: T.Swin2SRForImageSuperResolution(T.Swin2SRConfig(image_size=16, patch_size=1, embed_dim=16, depths=[2], num_heads=[2], window_size=4, upscale=2)), size=16)
-picture("depth_anything", lambda: T.DepthAnythingForDepthEstimation(T.DepthAnythingConfig(backbone_config=T.Dinov2Config(hidden_size=32, num_hidden_layers=4, num_attention_heads=4,
-        image_size=32, patch_size=8, out_indices=[1, 2, 3, 4], apply_layernorm=True, reshape_hidden_states=False), patch_size=8, reassemble_hidden_size=32,
-        neck_hidden_sizes=[8, 8, 16, 16], fusion_hidden_size=8, head_hidden_size=8)), opset=21, kind="depth")
 picture("dpt", lambda: T.DPTForDepthEstimation(T.DPTConfig(**{**VIT, "num_hidden_layers": 4}, backbone_out_indices=[0, 1, 2, 3], neck_hidden_sizes=[8, 8, 16, 16], fusion_hidden_size=8)), kind="depth")
 picture("videomae", auto("VideoMAEConfig", **VIT, num_frames=4), shape=["N", 4, 3, 32, 32], kind="video", opset=23)
 picture("timesformer", auto("TimesformerConfig", **VIT, num_frames=4), shape=["N", 4, 3, 32, 32], kind="video")
@@ -85,7 +81,7 @@ picture("mask2former", lambda: T.Mask2FormerForUniversalSegmentation(T.Mask2Form
         dim_feedforward=48, num_attention_heads=4, encoder_layers=2, decoder_layers=3, num_queries=6)), size=64, kind="segmentation",
         call=lambda m, f: [(o := m(**f)).class_queries_logits, o.masks_queries_logits])
 picture("sam", lambda: T.SamModel(T.SamConfig(vision_config=dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, image_size=64, patch_size=8, window_size=4, mlp_dim=48,
-        global_attn_indexes=[1], output_channels=16), prompt_encoder_config=dict(hidden_size=16, image_size=64, patch_size=8, mask_input_channels=4),
+        global_attn_indexes=[1], output_channels=16, num_pos_feats=8), prompt_encoder_config=dict(hidden_size=16, image_size=64, patch_size=8, mask_input_channels=4),
         mask_decoder_config=dict(hidden_size=16, mlp_dim=24, num_attention_heads=2, iou_head_hidden_dim=16))), size=64, kind="segmentation",
         more={"input_points": ("f32:20", ["N", 1, "Q", 2])}, sizes={"N": 1, "Q": 2}, other={"N": 2, "Q": 3}, call=lambda m, f: [(o := m(**f)).pred_masks, o.iou_scores])
 picture("swin_newest", auto("SwinConfig", **SWIN), opset=25)
