@@ -141,8 +141,11 @@ func (c *Infer) meet(left, right shape.Dim, what func() string) (shape.Dim, erro
 	return c.Equal(left, right, ShapeMismatch, what)
 }
 
+// atMostOne reports whether a size that a run tells is never more than 1. The number 0 meets
+// what equals it.
 func atMostOne(d shape.Dim) bool {
-	return shape.AtLeast(shape.Const(1), d).Truth() == shape.True
+	_, number := d.Int()
+	return !number && shape.AtLeast(shape.Const(1), d).Truth() == shape.True
 }
 
 // BroadcastAll broadcasts the dimensions of all present tensor operands; ranked

@@ -27,6 +27,7 @@ func TestBroadcastOfSizesThatFollow(t *testing.T) {
 		{shape.Const(4), least, shape.Const(4), []string{"N >= 1"}},
 		{least, least, least, nil},
 		{one, s, s, nil},
+		{n, shape.Const(0), shape.Const(0), []string{"N == 0"}},
 	} {
 		var guards []string
 		infer := &op.Infer{Assume: func(r shape.Relation) error { guards = append(guards, r.Normal().String()); return nil }}

@@ -131,7 +131,11 @@ func TestSignals(t *testing.T) {
 			require.NoError(t, cmd.Process.Signal(c.sig))
 			err := <-ended
 			require.Equal(t, fmt.Sprintf("exit status %d", 128+int(c.sig)), fmt.Sprint(err), "%s", errs.String())
-			require.Equal(t, "fxgen: ended by a signal\n", errs.String())
+			said := errs.String()
+			if device { // whose driver may say that its compiler did not come to an end
+				said = said[max(0, strings.LastIndex(said, "fxgen:")):]
+			}
+			require.Equal(t, "fxgen: ended by a signal\n", said)
 			if text, err := os.ReadFile(pids); err == nil {
 				for _, pid := range strings.Fields(string(text)) {
 					n, err := strconv.Atoi(pid)
