@@ -25,7 +25,7 @@ var noisy = []string{"mobilenet_v2", "mobilenet_v3_large", "efficientnet_b0", "e
 // recurrence.
 var ofTexts = []string{"bert_base", "gpt2", "vit_b_16", "lstm_10x256"}
 
-// floatPlan is the network in floats, beside which its quantised form stands.
+// floatPlan is the network in floats, next to which its quantised form stands.
 var floatPlan = Engine{Name: "float", Rough: true, Ours: func(w *network, threads int) (*Ours, error) { return w.plan(fx.Optimise(), threads) }}
 
 // quantCases are networks in 8 bits next to the same networks in floats, and to
@@ -124,7 +124,7 @@ func decodeCases() (list []*Case) {
 // decodeTol is the difference that decoders in 4 bits are allowed, whose scales differ.
 const decodeTol = 0.4
 
-// narrowDecodeCases are decoding with weights of 8 bits, and of 4 bits beside 8, bf16, f32, and
+// narrowDecodeCases are decoding with weights of 8 bits, and of 4 bits next to 8, bf16, f32, and
 // reading as many bytes as f32 takes.
 func narrowDecodeCases() (list []*Case) {
 	weights := func(bits int) *quant.Config {

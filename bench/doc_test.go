@@ -23,7 +23,7 @@ func docRows() []*Row {
 	}
 }
 
-// written returns a page that is written anew from rows.
+// written returns a page whose tables are made from rows.
 func written(t *testing.T, rows []*Row, name string) string {
 	t.Helper()
 	dir := t.TempDir()

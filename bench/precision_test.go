@@ -28,7 +28,7 @@ func TestCoarseness(t *testing.T) {
 func TestRoundingIsSeen(t *testing.T) {
 	b := quickBench(t, []string{"openvino"})
 	if b.procs["openvino"] == nil {
-		t.Skip("there is no OpenVINO")
+		t.Skip("OpenVINO is not installed; bench/peers/install.sh installs it")
 	}
 	if cpu, err := os.ReadFile("/proc/cpuinfo"); err != nil || !strings.Contains(string(cpu), "avx512_bf16") {
 		t.Skip("this processor does not multiply in bf16")

@@ -19,7 +19,7 @@ import (
 // rule is an operator of PyTorch. Exactly one of build and run is set.
 type rule struct {
 	// args are the arguments in order, with defaults as name=value; an argument before a
-	// bar changes what is computed, one behind it does not: device, layout, memory format.
+	// bar changes what is computed, one after it does not: device, layout, memory format.
 	args string
 	// build writes the operator with those of op/std; nil results are ones that it does not compute.
 	build func(c *call) []op.Value
@@ -249,7 +249,7 @@ func (c *call) cast(d array.DType, x op.Value) op.Value {
 	return c.do(std.Cast, std.CastAttrs{DType: d}, x)
 }
 
-// weak returns a number as an operand beside x, where it is not known: PyTorch lets numbers
+// weak returns a number as an operand next to x, where it is not known: PyTorch lets numbers
 // change the kind of an element type only.
 func (c *call) weak(name string, x shape.Type) op.Value {
 	n := c.tensor(name)

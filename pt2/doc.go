@@ -6,7 +6,7 @@
 // symbols and guards, cond, while_loop and scan regions, buffers that are written state.
 //
 // Archives are hostile until proved otherwise: text, depth and memory are bounded by the size of the file. The
-// package stands beside onnx, above the passes; it writes no archives and trains nothing.
+// package stands next to onnx, above the passes; it writes no archives and trains nothing.
 //
 // Read file.go first, then import.go; rules.go begins the table of operators.
 package pt2

@@ -26,7 +26,7 @@ type Options struct {
 
 // Import returns the program's graph with its weights, which may share the memory of the file. The graph has
 // the program's inputs that are tensors or sizes, under their names, made legal, and its results. State that the
-// program writes is state of the graph; what it writes to inputs is returned behind the results. The error is a
+// program writes is state of the graph; what it writes to inputs is returned after the results. The error is a
 // diag.List of everything that is not supported.
 func (f *File) Import(o Options) (*graph.Module, error) {
 	im := &importer{File: f, mod: graph.NewModule(graph.New(legalName(f.base(), "net"))), late: map[string]bool{}, env: map[string]shape.Dim{}, named: map[*graph.Node]bool{}}
@@ -86,7 +86,7 @@ type scope struct {
 	depth  int
 	prefix string // of the names of nodes in messages
 	inputs map[*graph.Node]*graph.Node
-	caught []*graph.Node // what inputs behind the region's own stand for in the graph around
+	caught []*graph.Node // what inputs after the region's own stand for in the graph around
 }
 
 // find returns the value of a name.

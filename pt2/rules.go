@@ -247,13 +247,13 @@ func (c *call) scaled(o *op.Op) []op.Value {
 		return c.one(o, std.SubAttrs{Other: n, Alpha: alpha}, x)
 	}
 	if o == std.Add {
-		return c.one(o, std.AddAttrs{Alpha: alpha}, x, c.beside("other", x.Type()))
+		return c.one(o, std.AddAttrs{Alpha: alpha}, x, c.nextTo("other", x.Type()))
 	}
-	return c.one(o, std.SubAttrs{Alpha: alpha}, x, c.beside("other", x.Type()))
+	return c.one(o, std.SubAttrs{Alpha: alpha}, x, c.nextTo("other", x.Type()))
 }
 
-// beside is weak for what may be a tensor.
-func (c *call) beside(name string, x shape.Type) op.Value {
+// nextTo is weak for what may be a tensor.
+func (c *call) nextTo(name string, x shape.Type) op.Value {
 	if c.need(name).ref != nil {
 		return c.x(name)
 	}
@@ -267,7 +267,7 @@ func reversedSub(c *call) []op.Value {
 	if n, ok := c.need("other").known(); ok {
 		return c.one(std.Sub, std.SubAttrs{Other: n, Reverse: true}, c.x("self"))
 	}
-	return c.one(std.Sub, nil, c.beside("other", c.typ("self")), c.x("self"))
+	return c.one(std.Sub, nil, c.nextTo("other", c.typ("self")), c.x("self"))
 }
 
 // atan2 is the angle of the point (other, self), in all four quadrants; zeros have signs.
@@ -303,5 +303,5 @@ func divideMode(c *call) []op.Value {
 		a.Other = n
 		return c.one(std.Div, a, c.x("self"))
 	}
-	return c.one(std.Div, a, c.x("self"), c.beside("other", c.typ("self")))
+	return c.one(std.Div, a, c.x("self"), c.nextTo("other", c.typ("self")))
 }

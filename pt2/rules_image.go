@@ -134,7 +134,7 @@ func upsampleList(modes ...string) func(c *call) []op.Value {
 	}
 }
 
-// upsample resizes to a size; factors that are given beside it decide where elements are read.
+// upsample resizes to a size; factors that are given with it decide where elements are read.
 func upsample(mode string, corners bool, scales ...string) rule {
 	args := "self output_size"
 	if corners {

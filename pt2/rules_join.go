@@ -44,7 +44,7 @@ func (c *call) together(name string) []op.Value {
 	return out
 }
 
-// cat leaves out tensors of one dimension without elements, as PyTorch does beside others.
+// cat leaves out tensors of one dimension without elements, as PyTorch does next to others.
 func cat(c *call) []op.Value {
 	list := c.together("tensors")
 	rank := 0

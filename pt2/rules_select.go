@@ -143,7 +143,7 @@ func lerp(c *call) []op.Value {
 	if n, ok := c.number("weight"); ok {
 		return c.one(std.Lerp, std.LerpAttrs{Weight: n}, c.x("self"), c.x("end"))
 	}
-	return c.one(std.Lerp, nil, c.x("self"), c.x("end"), c.beside("weight", c.typ("self")))
+	return c.one(std.Lerp, nil, c.x("self"), c.x("end"), c.nextTo("weight", c.typ("self")))
 }
 
 func nanToNum(c *call) []op.Value {
@@ -171,7 +171,7 @@ func where(c *call) []op.Value {
 	if x.ref == nil && y.ref == nil {
 		return c.one(std.Where, nil, cond, c.x("self"), c.x("other"))
 	}
-	return c.one(std.Where, nil, cond, c.beside("self", c.typ("other")), c.beside("other", c.typ("self")))
+	return c.one(std.Where, nil, cond, c.nextTo("self", c.typ("other")), c.nextTo("other", c.typ("self")))
 }
 
 func maskedFill(c *call) []op.Value {

@@ -45,7 +45,7 @@ func (t *treeJSON) keys() []string {
 	if json.Unmarshal(raw, &keys) == nil && len(keys) == len(t.Children) {
 		return keys
 	}
-	var several []json.RawMessage // a class has its keys beside its own name
+	var several []json.RawMessage // a class has its keys next to its own name
 	if json.Unmarshal(raw, &several) != nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ func ExampleOpen() {
 	//     hint: save tensors alone: torch.save(model.state_dict(), f)
 }
 
-// A program that torch.export.save wrote has constants beside its state.
+// A program that torch.export.save wrote has constants next to its state.
 func ExampleParseConstants() {
 	data, err := os.ReadFile("../../pt2/testdata/mlp.pt2")
 	if err != nil {

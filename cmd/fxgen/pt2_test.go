@@ -12,7 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/array/npy"
 )
 
-// program NAME... writes folders with programs of pt2/testdata and the calls of them beside, in ONNX's layout.
+// program NAME... writes folders with programs of pt2/testdata and calls of them, in ONNX's layout.
 func program(ts *testscript.TestScript, _ bool, args []string) {
 	for _, name := range args {
 		from := filepath.Join(ts.Getenv("REPO"), "pt2", "testdata", name)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs Python packages that tests run beside gofx into .venv at the root of the repository:
+# Installs Python packages that tests compare gofx with into .venv at the root of the repository:
 # those of requirements.txt, or of the file that is named.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)

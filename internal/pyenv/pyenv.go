@@ -1,4 +1,4 @@
-// Package pyenv finds the Python that tests run beside gofx: that of a virtual environment with
+// Package pyenv finds the Python that tests compare gofx with: that of a virtual environment with
 // pinned packages, which install.sh makes at .venv of the repository, or the one that the
 // environment's GOFX_PYTHON names.
 package pyenv

@@ -64,7 +64,7 @@ func synthetic(t *testing.T, m models.Model, sizes map[string]int, ends map[stri
 	return n
 }
 
-// The layers that Megatron cuts by their outputs; those behind them follow, by their inputs.
+// The layers that Megatron cuts by their outputs; those after them follow, by their inputs.
 var (
 	bertCut = map[string]shard.Split{"query.weight": {"tensor", ""}, "key.weight": {"tensor", ""}, "value.weight": {"tensor", ""}, "intermediate.dense.weight": {"tensor", ""}}
 	gptCut  = map[string]shard.Split{"attn.c_proj.weight": {"tensor", ""}, "mlp.c_fc.weight": {"", "tensor"}}
@@ -295,7 +295,7 @@ func TestPluginMoves(t *testing.T) {
 	}
 }
 
-// TestPluginStages: stages over a mesh each, one behind the other.
+// TestPluginStages: stages over a mesh each, one after the other.
 func TestPluginStages(t *testing.T) {
 	r := installedRuntime(t, 8)
 	n := smallBert(t, 2, 8)
@@ -341,7 +341,7 @@ var gathered = []string{"fold", "gather", "grid_sample", "inverse", "scatter"}
 // TestPluginPartitionsSamples: operators' samples cut in two exchange what their plans say.
 func TestPluginPartitionsSamples(t *testing.T) {
 	if !fxtest.IsNightly() {
-		t.Skip("nightly")
+		t.Skip("it takes minutes; GOFX_NIGHTLY=1 runs it")
 	}
 	r := installedRuntime(t, 2)
 	ran := 0
@@ -414,7 +414,7 @@ func TestPluginOddPrograms(t *testing.T) {
 // TestPluginPartitionsModels: the models in full.
 func TestPluginPartitionsModels(t *testing.T) {
 	if !fxtest.IsNightly() {
-		t.Skip("nightly")
+		t.Skip("it takes minutes; GOFX_NIGHTLY=1 runs it")
 	}
 	r := installedRuntime(t, 8)
 	g := &op.Gen{}

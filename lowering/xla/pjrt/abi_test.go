@@ -46,7 +46,7 @@ func TestLayoutIsThatOfC(t *testing.T) {
 	require.EqualValues(t, []uintptr{40, 40 + 97*8}, []uintptr{unsafe.Sizeof(apiTable{}), tableSize})
 }
 
-// known is the size of a struct without the room behind its fields.
+// known is the size of a struct without the room after its fields.
 func known(size uintptr) uintptr { return size - unsafe.Sizeof(room{}) }
 
 func TestEveryFunctionHasAName(t *testing.T) {

@@ -39,7 +39,7 @@ func (c *Client) Compile(text string, o CompileOptions) (*Executable, error) {
 	if err := o.check(c); err != nil {
 		return nil, err
 	}
-	code, format, options := append([]byte(text), 0), []byte("mlir"), o.proto() // MLIR's lexer looks for the 0 behind the text
+	code, format, options := append([]byte(text), 0), []byte("mlir"), o.proto() // MLIR's lexer looks for the 0 after the text
 	prog := &program{head: head{size: unsafe.Sizeof(program{})}, code: pointer(code), codeSize: uintptr(len(text)), format: pointer(format), formatSize: uintptr(len(format))}
 	a := &compileArgs{head: head{size: unsafe.Sizeof(compileArgs{})}, client: c.handle, program: prog, options: pointer(options), optionsSize: uintptr(len(options))}
 	if err := c.plugin.call(fnClientCompile, unsafe.Pointer(a)); err != nil {

@@ -54,7 +54,7 @@ func TestPluginsAreFoundByTheirNames(t *testing.T) {
 	require.ErrorIs(t, err, pjrt.NoPlugin)
 }
 
-// Packages of Python bring plugins: JAX's below jax_plugins, others beside their modules.
+// Packages of Python bring plugins: JAX's below jax_plugins, others next to their modules.
 func TestPluginsOfPythonsPackages(t *testing.T) {
 	alone(t)
 	env := t.TempDir()

@@ -156,7 +156,7 @@ func TestXLAReportsErrors(t *testing.T) {
 		text, says string
 		kind       pjrt.Status
 	}{
-		{"nonsense", "error: custom op 'nonsense' is unknown", pjrt.Unknown}, // and nothing behind the text is read
+		{"nonsense", "error: custom op 'nonsense' is unknown", pjrt.Unknown}, // and nothing after the text is read
 		{"module {}", "requires module with `main` function", pjrt.Unknown},
 		{"module { func.func @main() -> tensor<f32> { %0 = stablehlo.custom_call @nowhere() : () -> tensor<f32> return %0 : tensor<f32> } }", "custom call to nowhere", pjrt.NotFound},
 	} {

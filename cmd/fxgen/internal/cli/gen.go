@@ -40,7 +40,7 @@ func (f *genFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.job.Style, "style", work.Kernel, "kernel: a package of its own that calls kernels; module: readable Go over the tensor API")
 	c.Flags().StringVar(&f.job.WeightsMode, "weights-mode", "auto", "where weights are: embed, external, literal or auto")
 	c.Flags().BoolVar(&f.job.Eject, "eject", false, "leave out the header that forbids editing")
-	c.Flags().BoolVar(&f.tested, "test", false, "write an example, and a test against samples, beside the code; what .onnx and .pt2 files have without it, unless it is -test=false")
+	c.Flags().BoolVar(&f.tested, "test", false, "write an example, and a test against samples, next to the code; what .onnx and .pt2 files have without it, unless it is -test=false")
 	c.Flags().StringVar(&f.samples, "samples", "", "folder with test_data_set_N of a .onnx or .pt2 file, for the test; without it samples are made up")
 	f.forceFlag(c)
 }

@@ -90,7 +90,7 @@ func (s *Source) args(set onnx.Sample) (list []*array.Array) {
 	return list
 }
 
-// samplesOf reads the samples beside a program: test_data_set_N/input_I.pb and output_I.pb.
+// samplesOf reads the samples next to a program: test_data_set_N/input_I.pb and output_I.pb.
 func samplesOf(f *pt2.File, dir string) (list []onnx.Sample, err error) {
 	for n := 0; ; n++ {
 		folder := filepath.Join(dir, fmt.Sprint("test_data_set_", n))

@@ -26,7 +26,7 @@ def pair(name, config, opset=18, **kw):
 
 
 def step(name, config, heads, width, layers=2, opset=18, **kw):
-    """A decoder that goes on from a cache, beside what the encoder has made."""
+    """A decoder that goes on from a cache, next to the result of the encoder."""
     inputs = {"decoder_input_ids": ("ids:99", ["N", "T"]), "encoder": ("f32", ["N", "S", 32]), "attention_mask": ("mask", ["N", "S"])}
     for i in range(layers):
         inputs[f"past_key_{i}"] = ("f32", ["N", heads, "P", width])

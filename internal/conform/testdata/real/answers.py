@@ -3,7 +3,7 @@
     answers.py CACHE OUT
 
 OUT gets a folder for each subject in ONNX's test layout, with what PyTorch or ONNX Runtime computes,
-and beside it what the answer should be: see the functions.
+and next to it the answer that it should give: see the functions.
 """
 import ctypes
 import json
