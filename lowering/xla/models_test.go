@@ -80,18 +80,8 @@ func TestModelsEqualTheirFixtures(t *testing.T) {
 		}
 		ran++
 		t.Run(model.Name, func(t *testing.T) {
-			ref := fxtest.LoadFixture(t, model.Name)
-			models.Synthetic(model, module, "gofx-1")
-			m := traceModel(t, model, module)
-			x, err := model.SyntheticInputs("gofx-1")
-			require.NoError(t, err)
-			var in []*array.Array
-			for i := range x {
-				in = append(in, x[i].Array())
-			}
-			p, err := xla.Emit(m, lowering.Options{Shapes: model.Dims})
-			require.NoError(t, err)
-			ref.Check(t, evaluate(t, p, arguments(p, m, in)))
+			p, args, ref := fixtureProgram(t, model, module)
+			ref.Check(t, evaluate(t, p, args))
 		})
 	}
 	require.Positive(t, ran)
@@ -193,4 +183,21 @@ param b : f32[2] buffer
 	_, err = xla.Emit(m, lowering.Options{})
 	require.ErrorIs(t, err, lowering.UnknownSize)
 	require.Contains(t, err.Error(), "pin N")
+}
+
+// fixtureProgram returns the program of a network with its arguments, and the fixture that has the results.
+func fixtureProgram(t *testing.T, model *models.Model, module any) (*xla.Program, []*array.Array, *fxtest.Fixture) {
+	t.Helper()
+	ref := fxtest.LoadFixture(t, model.Name)
+	models.Synthetic(model, module, "gofx-1")
+	m := traceModel(t, model, module)
+	x, err := model.SyntheticInputs("gofx-1")
+	require.NoError(t, err)
+	var in []*array.Array
+	for i := range x {
+		in = append(in, x[i].Array())
+	}
+	p, err := xla.Emit(m, lowering.Options{Shapes: model.Dims})
+	require.NoError(t, err)
+	return p, arguments(p, m, in), ref
 }

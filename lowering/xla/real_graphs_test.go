@@ -28,18 +28,8 @@ func TestXLAComputesNetworks(t *testing.T) {
 			continue
 		}
 		t.Run(model.Name, func(t *testing.T) {
-			ref := fxtest.LoadFixture(t, model.Name)
-			models.Synthetic(model, module, "gofx-1")
-			m := traceModel(t, model, module)
-			inputs, err := model.SyntheticInputs("gofx-1")
-			require.NoError(t, err)
-			var in []*array.Array
-			for i := range inputs {
-				in = append(in, inputs[i].Array())
-			}
-			p, err := xla.Emit(m, lowering.Options{Shapes: model.Dims})
-			require.NoError(t, err)
-			out, err := x.Run(xlajax.Program{Text: p.String(), Runs: [][]*array.Array{arguments(p, m, in)}})
+			p, args, ref := fixtureProgram(t, model, module)
+			out, err := x.Run(xlajax.Program{Text: p.String(), Runs: [][]*array.Array{args}})
 			require.NoError(t, err)
 			require.NoError(t, out[0].Err)
 			ref.Check(t, out[0].Runs[0])

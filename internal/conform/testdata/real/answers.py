@@ -141,7 +141,8 @@ def spoken(cache):
 
 
 def speech(cache, out):
-    """Silence, speech, then noise, in frames.npy of 512 samples after the 64 before them; speech.npy says what each is."""
+    """Silence, speech, then noise, in frames.npy of 512 samples after the 64 before them; speech.npy says what each is,
+    probability.npy what ONNX Runtime makes of it."""
     path = os.path.join(fetch("pip:silero-vad==6.2.3", cache), "silero_vad", "data", "silero_vad.onnx")
     rng = np.random.default_rng(0)
     said = spoken(cache)
@@ -153,7 +154,13 @@ def speech(cache, out):
     s = session(path)
     feeds = {"input": frames[:1], "state": np.zeros((2, 1, 128), np.float32), "sr": np.array(16000)}
     case(out, path, feeds, s.run(None, feeds))
+    probability = []
+    for frame in frames:
+        p, state = s.run(None, feeds | {"input": frame[None]})
+        feeds = feeds | {"state": state}
+        probability.append(p[0, 0])
     np.save(os.path.join(out, "frames.npy"), frames)
+    np.save(os.path.join(out, "probability.npy"), np.array(probability, np.float32))
     np.save(os.path.join(out, "speech.npy"), kind.astype(np.int64))
 
 
