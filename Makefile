@@ -22,8 +22,8 @@ gen:
 	$(GO) generate -C examples/digits ./...
 
 docs:
-	$(GO) run ./internal/docs
-	$(GO) generate ./internal/conform
+	$(GO) run ./internal/generators/docs
+	$(GO) generate ./internal/testkit/conform
 
 fuzz:
 	$(GO) test ./graph -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 200x

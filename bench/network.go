@@ -12,7 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/bench/peers"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/internal/oracle"
+	"github.com/gofx-dev/gofx/internal/testkit/oracle"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"

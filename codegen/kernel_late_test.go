@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 )
 
 // TestKernelSizesThatFollowFromValues generates, runs and compares with the executor.

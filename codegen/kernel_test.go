@@ -18,7 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/internal/repo"
+	"github.com/gofx-dev/gofx/internal/testkit/repo"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/internal/repo"
+	"github.com/gofx-dev/gofx/internal/testkit/repo"
 	"github.com/gofx-dev/gofx/op"
 	_ "github.com/gofx-dev/gofx/op/std" // the operators
 	"github.com/gofx-dev/gofx/shape"

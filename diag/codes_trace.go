@@ -1,7 +1,7 @@
 package diag
 
 // traceCodes explains the codes FX1xxx: capture of Go functions and modules, and
-// running what was captured. The examples stand in internal/faults, whose tests
+// running what was captured. The examples stand in internal/testkit/faults, whose tests
 // run them.
 var traceCodes = []Info{
 	{

@@ -1,7 +1,7 @@
 package diag
 
 // valueCodes explains the codes FX2xxx that only values can cause. The examples
-// are Go functions of internal/faults, whose tests run them.
+// are Go functions of internal/testkit/faults, whose tests run them.
 var valueCodes = []Info{
 	{
 		//gofx:code array.CodeTooLarge

@@ -10,4 +10,4 @@
 // takes the list or its first error. Read diag.go first.
 package diag
 
-//go:generate go run ../internal/diagcodes
+//go:generate go run ../internal/generators/diagcodes

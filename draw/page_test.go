@@ -22,7 +22,7 @@ import (
 	"github.com/gofx-dev/gofx/draw"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/internal/browser"
+	"github.com/gofx-dev/gofx/internal/testkit/browser"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"

@@ -6,7 +6,7 @@
 // Steps are declared by families below kernel/internal, each with its Go, its
 // assembly and its tests. What has the comment //gofx:kernel there is named here, in
 // files that go generate writes; a family imports those above it in this table only
-// (internal/archtest holds that):
+// (internal/testkit/archtest holds that):
 //
 //	cpu        features of the processor          nothing
 //	opcode     operations of scalar programs      nothing
@@ -38,4 +38,4 @@
 // Read par_gen.go first (Step), then the doc.go of a family.
 package kernel
 
-//go:generate go run ../internal/kernelnames
+//go:generate go run ../internal/generators/kernelnames

@@ -11,7 +11,7 @@ import (
 // out of reach.
 func TestGeneratedAssembly(t *testing.T) {
 	tool := goCommand(t)
-	dir := filepath.Join("..", "internal", "asmgen")
+	dir := filepath.Join("..", "internal", "generators", "asmgen")
 	run := func(args ...string) ([]byte, error) {
 		c := exec.Command(tool, args...)
 		c.Dir = dir

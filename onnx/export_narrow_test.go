@@ -8,8 +8,8 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/internal/fxtest"
-	"github.com/gofx-dev/gofx/internal/ort"
+	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
+	"github.com/gofx-dev/gofx/internal/testkit/ort"
 	"github.com/gofx-dev/gofx/onnx"
 )
 

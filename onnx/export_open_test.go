@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/internal/fxtest"
-	"github.com/gofx-dev/gofx/internal/ort"
+	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
+	"github.com/gofx-dev/gofx/internal/testkit/ort"
 	"github.com/gofx-dev/gofx/onnx"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
-	"github.com/gofx-dev/gofx/internal/ort"
+	"github.com/gofx-dev/gofx/internal/testkit/ort"
 )
 
 // resizes are ways in which files say the sizes of pictures that are open.

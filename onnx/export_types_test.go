@@ -10,7 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/internal/ort"
+	"github.com/gofx-dev/gofx/internal/testkit/ort"
 	"github.com/gofx-dev/gofx/onnx"
 	"github.com/gofx-dev/gofx/passes"
 )

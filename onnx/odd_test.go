@@ -8,7 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
-	"github.com/gofx-dev/gofx/internal/ort"
+	"github.com/gofx-dev/gofx/internal/testkit/ort"
 )
 
 // Odd models that are refused; those that are not are in testdata/ort/odd.txt.

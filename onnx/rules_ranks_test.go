@@ -10,7 +10,7 @@ import (
 
 	"github.com/gofx-dev/gofx/diag"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
-	"github.com/gofx-dev/gofx/internal/repo"
+	"github.com/gofx-dev/gofx/internal/testkit/repo"
 )
 
 // wrongLists are nodes whose lists or operands have another length or rank than what they

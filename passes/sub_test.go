@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/internal/passtest"
+	"github.com/gofx-dev/gofx/internal/testkit/passtest"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/simplify"

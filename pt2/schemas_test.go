@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gofx-dev/gofx/internal/pyenv"
+	"github.com/gofx-dev/gofx/internal/testkit/pyenv"
 )
 
 // TestSchemas compares the arguments of all rules, and their defaults, with the schemas of PyTorch's operators.

@@ -14,4 +14,4 @@
 // an engine: the operands of a call bring theirs. Read tensor.go first, then engine.go.
 package tensor
 
-//go:generate go run ../internal/gen
+//go:generate go run ../internal/generators/gen

@@ -11,6 +11,6 @@ fi
 command -v c++ >/dev/null || apt-get install -y g++ || echo "install.sh: there is no C++ compiler for torch.compile" >&2
 # The packages' own install scripts only fetch CUDA libraries.
 npm ci --ignore-scripts || echo "install.sh: npm's packages are not available" >&2
-for list in ../../internal/pyenv/requirements.txt requirements.txt; do
-	../../internal/pyenv/install.sh "$list" || echo "install.sh: $list could not be installed" >&2
+for list in ../../internal/testkit/pyenv/requirements.txt requirements.txt; do
+	../../internal/testkit/pyenv/install.sh "$list" || echo "install.sh: $list could not be installed" >&2
 done

@@ -1,7 +1,7 @@
 // Package shapes lists the sizes that are measured.
 package shapes
 
-//go:generate go run ./gen ../../internal/fxtest/testdata
+//go:generate go run ./gen ../../internal/testkit/fxtest/testdata
 
 import (
 	"fmt"

@@ -9,7 +9,7 @@ import (
 )
 
 // manifests is the folder of the reference manifests.
-const manifests = "../../internal/fxtest/testdata"
+const manifests = "../../internal/testkit/fxtest/testdata"
 
 // TestTableHasThePublishedWork compares multiply-adds with numbers that do not
 // come from the manifests: those that torchvision's documentation gives, which

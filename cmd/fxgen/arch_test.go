@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 )
 
 // TestOtherMachinesGenerateTheSameBytes builds fxgen for linux/arm64, runs it under

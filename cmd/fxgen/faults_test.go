@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/cli"
-	"github.com/gofx-dev/gofx/internal/faults"
-	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/internal/testkit/faults"
+	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 )
 
 // quickFaults are the faulty models that go through fxgen on every change.
@@ -32,9 +32,9 @@ var diagnostic = regexp.MustCompile(`(?m)faults\.go:(\d+)(?::\d+)?: .*\[(FX\d{4}
 // TestFaultyModelsGiveTheirDiagnosticsAndWriteNothing generates code from models
 // that are wrong on purpose, as a user would.
 func TestFaultyModelsGiveTheirDiagnosticsAndWriteNothing(t *testing.T) {
-	want, err := faults.Wants("../../internal/faults")
+	want, err := faults.Wants("../../internal/testkit/faults")
 	require.NoError(t, err)
-	params := parameters(t, "../../internal/faults/faults.go")
+	params := parameters(t, "../../internal/testkit/faults/faults.go")
 	for _, f := range faults.All() {
 		t.Run(f.Name, func(t *testing.T) {
 			if !quickFaults[f.Name] {
@@ -53,7 +53,7 @@ func TestFaultyModelsGiveTheirDiagnosticsAndWriteNothing(t *testing.T) {
 				args = append(args, "-input", name+"="+typ)
 			}
 			var out, errs bytes.Buffer
-			require.Equal(t, 1, cli.Main(append(args, "../../internal/faults#"+f.Name), &out, &errs), "%s", errs.String())
+			require.Equal(t, 1, cli.Main(append(args, "../../internal/testkit/faults#"+f.Name), &out, &errs), "%s", errs.String())
 			var got []string
 			for _, m := range diagnostic.FindAllStringSubmatch(errs.String(), -1) {
 				got = append(got, fmt.Sprintf("%s %s", m[1], m[2]))

@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	module "github.com/gofx-dev/gofx/internal/repo"
+	module "github.com/gofx-dev/gofx/internal/testkit/repo"
 )
 
 // hostileNames are meant to break out of comments, strings and declarations, to be taken

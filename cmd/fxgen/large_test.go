@@ -19,7 +19,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
-	module "github.com/gofx-dev/gofx/internal/repo"
+	module "github.com/gofx-dev/gofx/internal/testkit/repo"
 	"github.com/gofx-dev/gofx/onnx"
 )
 

@@ -28,7 +28,7 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
-	"github.com/gofx-dev/gofx/internal/clib"
+	"github.com/gofx-dev/gofx/internal/testkit/clib"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/models"

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gofx-dev/gofx/internal/fxtest"
-	"github.com/gofx-dev/gofx/internal/pyenv"
+	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
+	"github.com/gofx-dev/gofx/internal/testkit/pyenv"
 )
 
 // TestPlugin: XLA's plugin for processors runs networks, measures them and agrees with results that

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gofx-dev/gofx/internal/clib"
+	"github.com/gofx-dev/gofx/internal/testkit/clib"
 )
 
 func TestCallsFunctionsOfALibrary(t *testing.T) {

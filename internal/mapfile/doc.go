@@ -9,4 +9,6 @@
 // Who changes a file in place changes the memory, and who cuts it off ends programs
 // that use what is missing: files in use are replaced (written beside, renamed), not
 // written over.
+//
+// Read read.go first, then map_unix.go.
 package mapfile

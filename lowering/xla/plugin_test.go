@@ -13,7 +13,7 @@ import (
 	"github.com/ebitengine/purego"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gofx-dev/gofx/internal/clib"
+	"github.com/gofx-dev/gofx/internal/testkit/clib"
 )
 
 // fakes are variants of the plugin of package pjrt's tests, which adds, subtracts and returns what it

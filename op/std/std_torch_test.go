@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gofx-dev/gofx/internal/oracle"
+	"github.com/gofx-dev/gofx/internal/testkit/oracle"
 )
 
 // TestPyTorch compares every sample with what PyTorch computes, kept in files, so
@@ -18,8 +18,8 @@ func TestPyTorch(t *testing.T) {
 	for _, c := range oracle.Samples() {
 		t.Run(c.Key, func(t *testing.T) {
 			g, ok := golden[c.Key]
-			require.True(t, ok, "%s (%s) has no result: run internal/oracle", c, c.Name)
-			require.Equal(t, oracle.Fingerprint(c.Op, c.Sample), g.Fingerprint, "%s (%s) has changed: run internal/oracle", c, c.Name)
+			require.True(t, ok, "%s (%s) has no result: run internal/testkit/oracle", c, c.Name)
+			require.Equal(t, oracle.Fingerprint(c.Op, c.Sample), g.Fingerprint, "%s (%s) has changed: run internal/testkit/oracle", c, c.Name)
 			of[c.Op.Name]++
 			r := oracle.Eval(c)
 			require.NoError(t, r.Err, "%s (%s)", c, c.Name)

@@ -3,7 +3,7 @@ package arrange_test
 import (
 	"testing"
 
-	"github.com/gofx-dev/gofx/internal/passtest"
+	"github.com/gofx-dev/gofx/internal/testkit/passtest"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/arrange"
 )

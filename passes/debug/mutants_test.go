@@ -14,8 +14,8 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/internal/mutants"
-	"github.com/gofx-dev/gofx/internal/repo"
+	"github.com/gofx-dev/gofx/internal/testkit/mutants"
+	"github.com/gofx-dev/gofx/internal/testkit/repo"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/debug"
 )
@@ -132,7 +132,7 @@ func minimised(t *testing.T, c debug.Case, mutant, victim string, seed uint64) w
 	t.Logf("%s at %q: %d nodes, %d tries, kept %v", mutant, victim, m.Module.Graph.Len(), m.Tries, m.Kept)
 	w := written{err: m.Err.Error()}
 	w.name = fmt.Sprintf("Test_%s_%d", strings.NewReplacer("/", "_", "-", "_").Replace(mutant), seed)
-	src, err := debug.Write(m, debug.TestFile{Package: "zz_minimised", Name: w.name, Imports: []string{"github.com/gofx-dev/gofx/internal/mutants"},
+	src, err := debug.Write(m, debug.TestFile{Package: "zz_minimised", Name: w.name, Imports: []string{"github.com/gofx-dev/gofx/internal/testkit/mutants"},
 		Fails: "mutants.Fails(" + strconv.Quote(mutant) + ", " + strconv.Quote(victim) + ")"})
 	require.NoError(t, err)
 	w.src = string(src)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/internal/passtest"
+	"github.com/gofx-dev/gofx/internal/testkit/passtest"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
 )

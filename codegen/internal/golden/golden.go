@@ -9,7 +9,7 @@ import (
 
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/fx"
-	"github.com/gofx-dev/gofx/internal/cases"
+	"github.com/gofx-dev/gofx/internal/testkit/cases"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/tensor"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/vmath"
 )
 
-//go:generate go run -C ../../../internal/asmgen ./attention
+//go:generate go run -C ../../../internal/generators/asmgen ./attention
 
 // The parts of attention on matrices whose rows have a lane for each query of a
 // block. Those of float32 have assembly; the functions ending in Go are its twins,

@@ -7,7 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 )
 
-//go:generate go run -C ../../../internal/asmgen ./conv
+//go:generate go run -C ../../../internal/generators/asmgen ./conv
 
 // hasConvTile reports whether the level has code for tiles of positions and channels.
 func hasConvTile(l cpu.Level) bool { return l.HasAVX2() }

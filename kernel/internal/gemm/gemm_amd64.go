@@ -7,7 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 )
 
-//go:generate go run -C ../../../internal/asmgen ./gemm
+//go:generate go run -C ../../../internal/generators/asmgen ./gemm
 
 // PanelLanes is the floats that packing moves at once.
 func PanelLanes(l cpu.Level) int {

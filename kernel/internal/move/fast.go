@@ -6,7 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 )
 
-//go:generate go run -C ../../../internal/asmgen ./move
+//go:generate go run -C ../../../internal/generators/asmgen ./move
 
 // Fast copies the innermost one or two dimensions of the nest, which stays
 // inside of its operands, by assembly: two where moveElems walks only the ones

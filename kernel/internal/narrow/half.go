@@ -1,6 +1,6 @@
 package narrow
 
-//go:generate go run -C ../../../internal/asmgen ./half
+//go:generate go run -C ../../../internal/generators/asmgen ./half
 
 import (
 	"github.com/gofx-dev/gofx/array"

@@ -10,7 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-//go:generate go run -C ../../../internal/asmgen ./pool
+//go:generate go run -C ../../../internal/generators/asmgen ./pool
 
 // poolable reports whether a pool has the form that there is assembly for,
 // whatever the processor: square windows of two or three over planes.

@@ -6,7 +6,7 @@ import (
 )
 
 // cast converts a block from In.From to In.DType, by the rules of array.Cast. Strips
-// have them again in internal/asmgen/vmath/convert.go.
+// have them again in internal/generators/asmgen/vmath/convert.go.
 func (m *machine) cast(in *Instr) {
 	switch opcode.RegClassOf(in.From) {
 	case opcode.RegF32:

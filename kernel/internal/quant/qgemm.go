@@ -7,7 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-//go:generate go run -C ../../../internal/asmgen ./quant
+//go:generate go run -C ../../../internal/generators/asmgen ./quant
 
 // QGemm computes c = a·b for a row-major m×k matrix of unsigned bytes and packed
 // signed ones; sums are int32 and wrap around. c, m×n with leading dimension

@@ -9,7 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/vmath"
 )
 
-//go:generate go run -C ../../../internal/asmgen ./rnn
+//go:generate go run -C ../../../internal/generators/asmgen ./rnn
 
 // cellJob advances the state of every batch entry by one step. fromX has what
 // comes of the input and, unless the cell needs it apart, of the state; it is

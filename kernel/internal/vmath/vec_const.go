@@ -1,8 +1,8 @@
 package vmath
 
-//go:generate go run -C ../../../internal/asmgen ./vmath
+//go:generate go run -C ../../../internal/generators/asmgen ./vmath
 
-// The steps of the strip machine, in the order of internal/asmgen/vec. "a" is the
+// The steps of the strip machine, in the order of internal/generators/asmgen/vec. "a" is the
 // accumulator, m and n are the operands in memory.
 const (
 	StepEnd = iota

@@ -3,7 +3,7 @@ package vmath
 import "math"
 
 // Numbers that the generated code of vector functions and steps reads, in the
-// order of internal/asmgen/vec/consts.go.
+// order of internal/generators/asmgen/vec/consts.go.
 var (
 	//lint:ignore U1000 assembly reads it
 	vecNums = [...]float64{

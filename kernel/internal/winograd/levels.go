@@ -7,7 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 )
 
-//go:generate go run -C ../../../internal/asmgen ./winograd
+//go:generate go run -C ../../../internal/generators/asmgen ./winograd
 
 // Split sorts rows of an image into planes by their place in a patch, as
 // winogradSplitGo does.

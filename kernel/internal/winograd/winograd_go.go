@@ -8,7 +8,7 @@ import (
 
 // The points, with 0 and infinity, at which F(4x4,3x3) evaluates its polynomials.
 // Their few bits and nearness to 1 keep rounding errors small: a third of those
-// of 1 and 2. internal/asmgen/winograd has them as well.
+// of 1 and 2. internal/generators/asmgen/winograd has them as well.
 const winogradA, winogradB = 0.625, 1.5
 
 // The products of the points that the transforms multiply with, all exact.

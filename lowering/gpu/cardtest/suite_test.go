@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 )
 
 // suite is what the binary brings: kernels, and what jobs give.

@@ -11,7 +11,7 @@ import (
 	"github.com/ebitengine/purego"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gofx-dev/gofx/internal/clib"
+	"github.com/gofx-dev/gofx/internal/testkit/clib"
 	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
 )
 

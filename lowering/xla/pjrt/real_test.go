@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/internal/pyenv"
+	"github.com/gofx-dev/gofx/internal/testkit/pyenv"
 	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
 )
 

@@ -4,7 +4,7 @@ package cellwithweightsinaloop
 
 import (
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/internal/cases"
+	"github.com/gofx-dev/gofx/internal/testkit/cases"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
 )

@@ -3,7 +3,7 @@
 package wrappedfunctionwithatyperule
 
 import (
-	"github.com/gofx-dev/gofx/internal/cases"
+	"github.com/gofx-dev/gofx/internal/testkit/cases"
 	"github.com/gofx-dev/gofx/tensor"
 )
 

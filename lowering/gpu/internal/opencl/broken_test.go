@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gofx-dev/gofx/internal/clib"
+	"github.com/gofx-dev/gofx/internal/testkit/clib"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 )
 

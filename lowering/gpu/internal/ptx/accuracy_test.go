@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gofx-dev/gofx/internal/clib"
 	"github.com/gofx-dev/gofx/internal/dynlib"
+	"github.com/gofx-dev/gofx/internal/testkit/clib"
 )
 
 // host compiles the functions of the headers for the processor.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/gofx-dev/gofx/internal/clib"
 	"github.com/gofx-dev/gofx/internal/dynlib"
+	"github.com/gofx-dev/gofx/internal/testkit/clib"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda"
 )
 

@@ -1,0 +1,14 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestErrorsPageIsCurrent(t *testing.T) {
+	have, err := os.ReadFile("../../../docs/errors.md")
+	require.NoError(t, err)
+	require.Equal(t, string(errorsPage()), string(have), "run go run ./internal/generators/docs")
+}

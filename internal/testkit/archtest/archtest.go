@@ -1,0 +1,157 @@
+// Package archtest holds the architecture as data: which room may import which,
+// and what the small rooms may depend on. Its tests fail on anything else.
+package archtest
+
+import "strings"
+
+// Module is the module's import path.
+const Module = "github.com/gofx-dev/gofx"
+
+// Rows lists the rooms, highest row first; a room imports rooms of lower rows only.
+var Rows = [][]string{
+	{"cmd"}, // and everything below it
+	{"lowering/gpu/cardtest"},
+	{"models"},
+	{"fx"},
+	{"draw/graphviz"},
+	{"codegen", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla", "onnx", "pt2"},
+	{"lowering/gpu/internal/cuda/cudatest"},
+	{"lowering/gpu/internal/opencl", "lowering/gpu/internal/cuda", "lowering/gpu/internal/source", "lowering/gpu/internal/pack", "lowering/gpu/internal/ptx"},
+	{"lowering/xla/internal/eval"},
+	{"lowering/xla/internal/stablehlo"},
+	{"codegen/module", "codegen/kernelstyle"},
+	{"lowering/shard"},
+	{"codegen/gosrc", "codegen/certificate", "codegen/kernelstyle/outline", "lowering/cost"},
+	{"lowering", "lowering/plan", "lowering/internal/join", "lowering/gpu/internal/device"},
+	{"passes/fusion", "passes/quant", "passes/partition", "passes/schedule", "passes/arrange"},
+	{"passes/debug"},
+	{"passes/expand"},
+	{"passes/simplify", "passes/shapeprop"},
+	{"passes"},
+	{"interp", "tracer", "nn", "graph/repeat"},
+	{"tracer/alias"},
+	{"tensor", "graph"},
+	{"op/std", "op/api", "op/ml"},
+	{"op"},
+	{"op/expr", "kernel"},
+	// The families below kernel; docs/kernels.md says what each is.
+	{"kernel/internal/conv", "kernel/internal/program", "kernel/internal/attention", "kernel/internal/index"},
+	{"kernel/internal/reduce", "kernel/internal/winograd", "kernel/internal/rnn", "kernel/internal/narrow", "kernel/internal/linalg"},
+	{"kernel/internal/gemm", "kernel/internal/rowcol", "kernel/internal/pool", "kernel/internal/quant", "kernel/internal/resize", "kernel/internal/ml"},
+	{"kernel/internal/geom", "kernel/internal/move", "kernel/internal/kerneltest"},
+	{"kernel/internal/operand", "kernel/internal/random"},
+	{"kernel/internal/par", "kernel/internal/half", "kernel/internal/vmath"},
+	{"kernel/internal/cpu", "kernel/internal/opcode"},
+	{"array/weights", "lowering/xla/pjrt"},
+	{"array/gguf", "array/npy", "array/safetensors", "array/torchpt"},
+	{"shape"},
+	{"array", "internal/onnxpb", "internal/scan", "internal/turn"},
+	{"diag"},
+	{"internal/dynlib", "internal/goname", "internal/mapfile", "internal/near", "internal/peek", "internal/swap", "internal/textdiff", "internal/ziparc"},
+}
+
+// Exceptions are imports within one row, or upwards, that are allowed, with reasons.
+var Exceptions = map[string]string{
+	"op/expr -> kernel": "opcodes of scalar programs exist once, in kernel (decision 0001)",
+}
+
+// Machinery holds the folders of generators and of what tests use. No package of the
+// product imports from them, so that nothing of them reaches a user's binary; they
+// import what they need.
+var Machinery = []string{"internal/testkit", "internal/generators", "codegen/internal", "kernel/internal/kerneltest", "lowering/gpu/cardtest", "lowering/gpu/internal/cuda/cudatest"}
+
+// NoStd lists the rooms that must not know operators by name.
+var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "codegen/module", "codegen/kernelstyle", "codegen/kernelstyle/outline", "codegen/gosrc", "passes", "passes/shapeprop", "passes/simplify", "passes/partition", "passes/debug", "graph/repeat", "lowering", "lowering/plan", "lowering/internal/join", "lowering/cost", "lowering/shard"}
+
+// Only restricts rooms to a few of the rooms below them.
+var Only = map[string][]string{
+	// Code generation sees the plan, never what another target makes of a graph.
+	"codegen":                     {"codegen/module", "codegen/kernelstyle", "codegen/gosrc", "lowering/plan", "graph", "array", "diag"},
+	"codegen/module":              {"internal/goname", "internal/peek", "codegen/gosrc", "tracer", "tensor", "graph", "op/api", "op", "array", "array/safetensors", "shape", "diag"},
+	"codegen/kernelstyle":         {"internal/goname", "codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "kernel", "array", "array/safetensors", "shape", "diag"},
+	"codegen/kernelstyle/outline": {"lowering/plan"},
+	"codegen/certificate":         {"tensor", "array", "array/safetensors", "shape", "diag"},
+	"codegen/gosrc":               {"internal/goname", "graph", "op", "kernel", "array", "shape", "diag"},
+	"fx": {"passes/arrange", "passes/fusion", "passes/quant", "passes/partition", "passes/simplify", "passes/shapeprop", "passes", "lowering", "lowering/plan",
+		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag", "internal/near"},
+}
+
+// Small lists the rooms that generated code links; Banned what they must not
+// depend on, directly or not.
+var (
+	Small  = []string{"array", "shape", "diag", "kernel", "array/safetensors"}
+	Banned = []string{"fmt", "encoding/json", "math/big", "text/template", "regexp", "net/http", "log"}
+)
+
+// row returns the row of a room (0 is the highest), -1 for unknown ones.
+func row(room string) int {
+	for i, rooms := range Rows {
+		for _, r := range rooms {
+			if r == room {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// isMachinery reports whether a package is below one of the Machinery folders.
+func isMachinery(room string) bool {
+	for _, folder := range Machinery {
+		if room == folder || strings.HasPrefix(room, folder+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// Judge returns what is wrong with one room importing another, "" when it is allowed.
+func Judge(from, to string) string {
+	switch {
+	case isMachinery(from):
+		return ""
+	case isMachinery(to):
+		return from + " imports " + to + ": the product imports neither generators nor what tests use"
+	case strings.HasPrefix(from, "cmd/"):
+		return "" // the top row imports the whole product
+	}
+	if strings.HasPrefix(to, "cmd/") {
+		return from + " imports " + to + ": nothing imports a command"
+	}
+	if _, ok := Exceptions[from+" -> "+to]; ok {
+		return ""
+	}
+	a, b := row(from), row(to)
+	switch {
+	case a < 0:
+		return "room " + from + " is not in the design's rows"
+	case b < 0:
+		return "room " + to + " is not in the design's rows"
+	case b <= a:
+		return from + " imports " + to + ", which is not in a lower row"
+	}
+	for _, r := range NoStd {
+		if r == from && (to == "op/std" || to == "op/ml") {
+			return from + " imports " + to + ": an engine that can name operators grows a switch over them"
+		}
+	}
+	if allowed, ok := Only[from]; ok {
+		for _, r := range allowed {
+			if r == to {
+				return ""
+			}
+		}
+		return from + " may not import " + to
+	}
+	return ""
+}
+
+// Picture returns the rows as text: the rooms, highest row first, as
+// docs/architecture.md draws them.
+func Picture() string {
+	var b strings.Builder
+	for _, row := range Rows {
+		b.WriteString(strings.Join(row, "   ") + "\n")
+	}
+	return b.String()
+}

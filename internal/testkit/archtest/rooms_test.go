@@ -1,0 +1,58 @@
+package archtest
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// outside are folders whose packages stand in no row: programs and tests, which
+// import what they like and which nothing of the product imports.
+var outside = []string{"cmd", "examples", "bench", "internal/testkit", "internal/generators", "codegen/internal"}
+
+// onDisk returns the folders with packages of the product.
+func onDisk(t *testing.T) []string {
+	t.Helper()
+	found := map[string]bool{}
+	for _, s := range handWritten(t) {
+		room := path.Dir(s.path)
+		if !strings.HasSuffix(s.path, "_test.go") && !slices.ContainsFunc(outside, func(o string) bool { return room == o || strings.HasPrefix(room, o+"/") }) {
+			found[room] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// Rows that speak of rooms to come, and rooms that nobody has placed, are both
+// mistakes.
+func TestRowsAreTheRoomsOnDisk(t *testing.T) {
+	var rows []string
+	for _, row := range Rows {
+		for _, room := range row {
+			if room != "cmd" {
+				rows = append(rows, room)
+			}
+		}
+	}
+	slices.Sort(rows)
+	require.Equal(t, onDisk(t), rows)
+	for _, list := range [][]string{NoStd, Small, slices.Sorted(maps.Keys(Only))} {
+		for _, room := range list {
+			require.Contains(t, rows, room)
+		}
+	}
+	for room, allowed := range Only {
+		for _, to := range allowed {
+			require.Contains(t, rows, to, "%s may import it", room)
+		}
+	}
+	for pair := range Exceptions {
+		from, to, _ := strings.Cut(pair, " -> ")
+		require.Contains(t, rows, from)
+		require.Contains(t, rows, to)
+	}
+}
