@@ -19,7 +19,7 @@ type appended struct {
 }
 
 // takeAppended makes results of the rounds of what they append to.
-func (c *call) takeAppended(l *loopBody) (list []appended) {
+func takeAppended(c *call, l *loopBody) (list []appended) {
 	for i := len(l.carried) - 1; i >= 0; i-- {
 		rows := l.rowsOf(i)
 		if rows == nil {
@@ -77,9 +77,9 @@ func (l *loopBody) rowsOf(i int) []*graph.Node {
 	return rows[1:]
 }
 
-// append puts the rows of all rounds behind what there was at first, and the results
+// appendLists puts the rows of all rounds behind what there was at first, and the results
 // into the order that the Loop has them in: carried values, those of the rounds.
-func (c *call) append(outs []*value, list []appended) []*value {
+func appendLists(c *call, outs []*value, list []appended) []*value {
 	n := len(outs) - len(list)
 	rows := outs[n:]
 	outs = slices.Clone(outs[:n])

@@ -255,10 +255,10 @@ func (c *call) ints(i int) []int {
 }
 
 // dims returns the elements of operand i as sizes: numbers, expressions, or what a run finds.
-func (c *call) dims(i int) []shape.Dim { return c.measured(i, c.value(i), false) }
+func (c *call) dims(i int) []shape.Dim { return measured(c, i, c.value(i), false) }
 
 // integers is dims for what may be negative.
-func (c *call) integers(i int) []shape.Dim { return c.measured(i, c.value(i), true) }
+func (c *call) integers(i int) []shape.Dim { return measured(c, i, c.value(i), true) }
 
 // dim returns the one element of operand i as a size.
 func (c *call) dim(i int) shape.Dim {

@@ -32,7 +32,7 @@ type body struct {
 const mostBodies = 16 // bodies inside of bodies
 
 // region starts a body.
-func (c *call) region(name string) *scope {
+func region(c *call, name string) *scope {
 	s := c.scope
 	if s.bodies >= mostBodies {
 		panic(refuse(CodeModel, "bodies are nested more than "+strconv.Itoa(mostBodies)+" deep"))
@@ -73,7 +73,7 @@ func (b *body) input(g *graph.Graph, name string, t shape.Type) *graph.Node {
 }
 
 // fill fills a body with the nodes of a graph and returns its results.
-func (c *call) fill(s *scope, g *pb.Graph) []*value {
+func fill(c *call, s *scope, g *pb.Graph) []*value {
 	before := len(c.im.errs)
 	c.im.initializers(s, g)
 	c.im.nodes(s, g.Nodes)
@@ -131,25 +131,25 @@ func branch(c *call) []*value {
 		if array.Int64At(v.arr, 0) != 0 {
 			g = yes
 		}
-		return c.written(g, 0, nil)
+		return written(c, g, 0, nil)
 	}
 	cond := c.value(0)
 	of := cond.claim
 	if of != nil {
 		if taken, ok := c.decide(of, c.value(0).node); ok {
-			return c.written(map[bool]*pb.Graph{true: yes, false: no}[taken], 0, nil)
+			return written(c, map[bool]*pb.Graph{true: yes, false: no}[taken], 0, nil)
 		}
 	}
 	regions, outs, flat := make([]*graph.Graph, 2), make([][]*value, 2), make([][]*value, 2)
 	var captured []*value
 	for i, g := range []*pb.Graph{yes, no} {
-		s := c.region([]string{"then", "else"}[i])
-		if why := c.tried(func() { outs[i] = c.fill(s, g) }); why != nil {
+		s := region(c, []string{"then", "else"}[i])
+		if why := tried(c, func() { outs[i] = fill(c, s, g) }); why != nil {
 			if of == nil {
 				c.im.errs = append(c.im.errs, why...)
-				panic(c.untaken(cond))
+				panic(untaken(c, cond))
 			}
-			return c.other(of, i, []*pb.Graph{yes, no}, why)
+			return other(c, of, i, []*pb.Graph{yes, no}, why)
 		}
 		flat[i] = members(outs[i])
 		c.im.finish(s, flat[i])
@@ -172,12 +172,12 @@ func branch(c *call) []*value {
 	if len(flat[0]) == 0 {
 		return grouped(outs[0], nil)
 	}
-	args := []*graph.Node{c.condition(c.x(0))}
+	args := []*graph.Node{condition(c, c.x(0))}
 	for _, v := range captured {
 		args = append(args, c.im.in(c.scope.cur, v))
 	}
 	for _, r := range regions {
-		c.align(r, captured)
+		align(c, r, captured)
 	}
 	results := c.results(c.scope.cur.Region(op.Cond, nil, regions, args...), len(flat[0]))
 	if slices.ContainsFunc(results, func(v *value) bool { return !v.typ().Ranked() }) {
@@ -190,7 +190,7 @@ func branch(c *call) []*value {
 
 // tried fills a branch. It returns what is wrong with the branch and takes that off the list, since
 // the branch may never be taken.
-func (c *call) tried(fill func()) (why diag.List) {
+func tried(c *call, fill func()) (why diag.List) {
 	before := len(c.im.errs)
 	defer func() {
 		x := recover()
@@ -211,18 +211,18 @@ func (c *call) tried(fill func()) (why diag.List) {
 }
 
 // other takes the branch beside the one that is refused: the graph is for sizes with which that is not taken.
-func (c *call) other(of *claim, refused int, branches []*pb.Graph, why diag.List) []*value {
+func other(c *call, of *claim, refused int, branches []*pb.Graph, why diag.List) []*value {
 	c.im.counting = true // what the branch has begun
 	if !c.force(of, refused == 1, c.value(0).node) {
 		c.im.errs = append(c.im.errs, why...)
 		panic(refuse(CodeValue, "which branch is taken depends on whether "+of.String()+", and one is refused").WithHint(sizesHint))
 	}
-	return c.written(branches[1-refused], 0, nil)
+	return written(c, branches[1-refused], 0, nil)
 }
 
 // untaken is the error of an If that has a branch that is refused: where values of inputs decide which
 // one is taken, giving them cures it.
-func (c *call) untaken(cond *value) any {
+func untaken(c *call, cond *value) any {
 	if cond.node == nil {
 		return stopped{}
 	}
@@ -235,7 +235,7 @@ func (c *call) untaken(cond *value) any {
 }
 
 // condition has rank 0.
-func (c *call) condition(v op.Value) *graph.Node {
+func condition(c *call, v op.Value) *graph.Node {
 	n := v.(*graph.Node)
 	if n.Type().Rank() > 0 {
 		n = c.scope.cur.Function(std.Reshape, std.ReshapeAttrs{}, n)
@@ -245,7 +245,7 @@ func (c *call) condition(v op.Value) *graph.Node {
 
 // align gives a region the inputs captured, in that order, behind the ones it has of
 // its own.
-func (c *call) align(g *graph.Graph, captured []*value) {
+func align(c *call, g *graph.Graph, captured []*value) {
 	b := c.im.bodies[g]
 	var at *graph.Node
 	for _, v := range slices.Backward(captured) {

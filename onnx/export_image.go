@@ -136,7 +136,7 @@ func exportResize(c *exportCall, a std.ResizeAttrs) op.Value {
 	n := c.rank(0)
 	lead := n - a.Size.Len()
 	if a.CoordinateTransformationMode == "tf_half_pixel_for_nn" { // which moves elements by a factor of 1, too
-		return c.resizedLast(a)
+		return resizedLast(c, a)
 	}
 	var scales, roi []float64
 	if a.ScaleFactor.Len() > 0 {
@@ -157,11 +157,11 @@ func exportResize(c *exportCall, a std.ResizeAttrs) op.Value {
 			}
 		}
 	}
-	return c.resized(scales, roi, c.resizeAttrs(a))
+	return c.resized(scales, roi, resizeAttrs(c, a))
 }
 
 // resizedLast names the axes, which set 18 lets a node do.
-func (c *exportCall) resizedLast(a std.ResizeAttrs) op.Value {
+func resizedLast(c *exportCall, a std.ResizeAttrs) op.Value {
 	c.needs(18)
 	k, n := a.Size.Len(), c.rank(0)
 	axes := c.every(n)[n-k:]
@@ -175,11 +175,11 @@ func (c *exportCall) resizedLast(a std.ResizeAttrs) op.Value {
 	} else {
 		in[3] = c.sizes(a.Size.Slice()...)
 	}
-	return c.node("Resize", in, append(c.resizeAttrs(a), attrInts("axes", axes...))...)
+	return c.node("Resize", in, append(resizeAttrs(c, a), attrInts("axes", axes...))...)
 }
 
 // resizeAttrs are the attributes but for sizes and factors.
-func (c *exportCall) resizeAttrs(a std.ResizeAttrs) []*pb.Attr {
+func resizeAttrs(c *exportCall, a std.ResizeAttrs) []*pb.Attr {
 	text := func(name, v, def string) *pb.Attr {
 		if v == "" {
 			v = def

@@ -21,7 +21,7 @@ var exportLinear = map[*op.Op][]exportRule{
 				decline("the operands are of several types")
 			}
 		}
-		c.ellipses()
+		ellipses(c)
 		return c.node("Einsum", c.in, attrText("equation", a.Equation))
 	}),
 	std.Conv1d: by(convolution), std.Conv2d: by(convolution), std.Conv3d: by(convolution),
@@ -29,7 +29,7 @@ var exportLinear = map[*op.Op][]exportRule{
 }
 
 // ellipses gives Einsum up where what its dots stand for broadcasts, which ONNX does not infer.
-func (c *exportCall) ellipses() {
+func ellipses(c *exportCall) {
 	left, _, _ := strings.Cut(strings.ReplaceAll(c.attrs.(std.EinsumAttrs).Equation, " ", ""), "->")
 	var dots shape.Dims
 	known := false
@@ -52,7 +52,7 @@ func linear(c *exportCall, _ op.None) op.Value {
 	if c.rank(0) == 2 {
 		return c.node("Gemm", c.in, attrInt("transB", 1))
 	}
-	w := c.permute(c.in[1], []int{1, 0})
+	w := permute(c, c.in[1], []int{1, 0})
 	if !c.has(2) {
 		return c.node("MatMul", []op.Value{c.in[0], w})
 	}
@@ -61,7 +61,7 @@ func linear(c *exportCall, _ op.None) op.Value {
 }
 
 // batched runs f on a batch of one where the operand has none.
-func (c *exportCall) batched(spatial int, f func(x op.Value, t shape.Type) op.Value) op.Value {
+func batched(c *exportCall, spatial int, f func(x op.Value, t shape.Type) op.Value) op.Value {
 	if c.rank(0) == spatial+2 {
 		return f(c.in[0], c.typ)
 	}
@@ -96,7 +96,7 @@ func convolution(c *exportCall, a std.ConvAttrs) op.Value {
 	if k, ok := c.in[1].Type().Dims().Sub(2, n+2).Known(); ok {
 		attrs = append(attrs, attrInts("kernel_shape", k...))
 	}
-	return c.batched(n, func(x op.Value, t shape.Type) op.Value {
+	return batched(c, n, func(x op.Value, t shape.Type) op.Value {
 		return c.w.emit("Conv", t, []op.Value{x, c.in[1], c.opt(2)}, attrs...)
 	})
 }
@@ -109,7 +109,7 @@ func transposed(c *exportCall, a std.ConvTransposeAttrs) op.Value {
 	if k, ok := c.in[1].Type().Dims().Sub(2, n+2).Known(); ok {
 		attrs = append(attrs, attrInts("kernel_shape", k...))
 	}
-	return c.batched(n, func(x op.Value, t shape.Type) op.Value {
+	return batched(c, n, func(x op.Value, t shape.Type) op.Value {
 		return c.w.emit("ConvTranspose", t, []op.Value{x, c.in[1], c.opt(2)}, attrs...)
 	})
 }
@@ -137,7 +137,7 @@ func poolOf(n int, indices bool) func(c *exportCall, a std.MaxPoolAttrs) op.Valu
 		attrs := []*pb.Attr{attrInts("kernel_shape", each(a.KernelSize, n, 1)...), attrInts("strides", strideOf(a.Stride, a.KernelSize, n)...),
 			attrInts("pads", append(append([]int(nil), pad...), pad...)...), attrInts("dilations", each(a.Dilation, n, 1)...), attrFlag("ceil_mode", a.CeilMode)}
 		if !indices {
-			return c.batched(n, func(x op.Value, t shape.Type) op.Value { return c.w.emit("MaxPool", t, []op.Value{x}, attrs...) })
+			return batched(c, n, func(x op.Value, t shape.Type) op.Value { return c.w.emit("MaxPool", t, []op.Value{x}, attrs...) })
 		}
 		x, lead := c.in[0], c.rank(0) == n+1
 		types := []shape.Type{c.typ.Member(0), c.typ.Member(1)}
@@ -181,7 +181,7 @@ func averageOf(n int) func(c *exportCall, a std.AvgPoolAttrs) op.Value {
 		c.needs(since)
 		attrs := []*pb.Attr{attrInts("kernel_shape", kernel...), attrInts("strides", strideOf(a.Stride, a.KernelSize, n)...),
 			attrInts("pads", append(append([]int(nil), pad...), pad...)...), attrFlag("ceil_mode", a.CeilMode), attrFlag("count_include_pad", !exclude)}
-		v := c.batched(n, func(x op.Value, t shape.Type) op.Value { return c.w.emit("AveragePool", t, []op.Value{x}, attrs...) })
+		v := batched(c, n, func(x op.Value, t shape.Type) op.Value { return c.w.emit("AveragePool", t, []op.Value{x}, attrs...) })
 		if a.DivisorOverride == 0 {
 			return v
 		}
@@ -224,16 +224,16 @@ func adaptive(n int, average bool) func(c *exportCall, a std.AdaptivePoolAttrs) 
 		}
 		switch {
 		case global:
-			return c.batched(n, func(x op.Value, t shape.Type) op.Value { return c.w.emit("Global"+name, t, []op.Value{x}) })
+			return batched(c, n, func(x op.Value, t shape.Type) op.Value { return c.w.emit("Global"+name, t, []op.Value{x}) })
 		case plain:
-			return c.batched(n, func(x op.Value, t shape.Type) op.Value {
+			return batched(c, n, func(x op.Value, t shape.Type) op.Value {
 				return c.w.emit(name, t, []op.Value{x}, attrInts("kernel_shape", kernel...), attrInts("strides", kernel...))
 			})
 		}
 		x := c.in[0]
 		for i := range n {
 			axis := c.rank(0) - n + i
-			x = c.adapted(x, axis, knownSize(x.Type().Dim(axis), "the size that is pooled"), knownSize(c.typ.Dim(axis), "the number of windows"), average)
+			x = adapted(c, x, axis, knownSize(x.Type().Dim(axis), "the size that is pooled"), knownSize(c.typ.Dim(axis), "the number of windows"), average)
 		}
 		return x
 	}
@@ -242,12 +242,12 @@ func adaptive(n int, average bool) func(c *exportCall, a std.AdaptivePoolAttrs) 
 // adapted pools one dimension in windows of several sizes: they become rows of one length, of which
 // the short ones end with elements that do not count. The number of nodes is the same for any number of
 // windows.
-func (c *exportCall) adapted(x op.Value, axis, from, to int, average bool) op.Value {
+func adapted(c *exportCall, x op.Value, axis, from, to int, average bool) op.Value {
 	begin := func(i int) int { return i * from / to }
 	end := func(i int) int { return ((i+1)*from + to - 1) / to }
 	narrow := x.Type().DType()
 	if average {
-		x = c.wide(x) // sums are
+		x = wide(c, x) // sums are
 	}
 	length := 0
 	for i := range to {
@@ -281,8 +281,8 @@ func (c *exportCall) adapted(x op.Value, axis, from, to int, average bool) op.Va
 // exportNorms are the normalisations.
 var exportNorms = map[*op.Op][]exportRule{
 	std.BatchNormInference: by(func(c *exportCall, a std.EpsAttrs) op.Value {
-		if !c.epsilon(a.Eps) {
-			return c.normalised(c.along(c.in[1]), c.along(c.in[2]), a.Eps, c.alongOpt(3), c.alongOpt(4))
+		if !epsilon(c, a.Eps) {
+			return normalised(c, along(c, c.in[1]), along(c, c.in[2]), a.Eps, alongOpt(c, 3), alongOpt(c, 4))
 		}
 		in := []op.Value{c.in[0], c.factor(3, c.channels(), 1), c.factor(4, c.channels(), 0), c.in[1], c.in[2]}
 		return c.node("BatchNormalization", in, attrFloat("epsilon", a.Eps))
@@ -299,9 +299,9 @@ var exportNorms = map[*op.Op][]exportRule{
 		return c.tuple(c.do(std.Mean, std.ReduceAttrs{Dim: op.IntList(dims...)}, x), c.do(std.Var, std.VarAttrs{Dim: op.IntList(dims...), Correction: op.Int(0)}, x))
 	}),
 	std.LayerNorm: by(func(c *exportCall, a std.LayerNormAttrs) op.Value {
-		if !c.epsilon(a.Eps) {
-			mean, variance := c.moments(c.in[0], a.NormalizedShape.Len())
-			return c.normalised(mean, variance, a.Eps, c.opt(1), c.opt(2))
+		if !epsilon(c, a.Eps) {
+			mean, variance := moments(c, c.in[0], a.NormalizedShape.Len())
+			return normalised(c, mean, variance, a.Eps, c.opt(1), c.opt(2))
 		}
 		if c.in[0].Type().Dims().Prod().Is(0) {
 			return c.node("Identity", c.in[:1]) // which runtimes refuse or divide by
@@ -309,16 +309,16 @@ var exportNorms = map[*op.Op][]exportRule{
 		return c.layerNorm(a)
 	}),
 	std.RmsNorm: {writes(23, func(c *exportCall, a std.LayerNormAttrs) op.Value {
-		if !c.epsilon(a.Eps) {
+		if !epsilon(c, a.Eps) {
 			decline("the epsilon has 32 bits")
 		}
-		w := c.normFactor(1, a.NormalizedShape, 1)
+		w := normFactor(c, 1, a.NormalizedShape, 1)
 		if w.Type().DType() != c.dtype(0) {
 			decline("the weight is of another type")
 		}
 		return c.node("RMSNormalization", []op.Value{c.in[0], w}, attrInt("axis", -a.NormalizedShape.Len()), attrFloat("epsilon", a.Eps))
 	}), writes(oldestOpset, func(c *exportCall, a std.LayerNormAttrs) op.Value {
-		x := c.wide(c.in[0])
+		x := wide(c, c.in[0])
 		var dims []int
 		for i := range a.NormalizedShape.Len() {
 			dims = append(dims, -1-i)
@@ -331,13 +331,13 @@ var exportNorms = map[*op.Op][]exportRule{
 		return v
 	})},
 	std.InstanceNorm: by(func(c *exportCall, a std.InstanceNormAttrs) op.Value {
-		if a.UseRunningStats || c.rank(0) < 3 || !c.epsilon(a.Eps) {
+		if a.UseRunningStats || c.rank(0) < 3 || !epsilon(c, a.Eps) {
 			decline("InstanceNormalization has statistics of its own")
 		}
 		return c.node("InstanceNormalization", []op.Value{c.in[0], c.factor(3, c.channels(), 1), c.factor(4, c.channels(), 0)}, attrFloat("epsilon", a.Eps))
 	}),
 	std.GroupNorm: {writes(21, func(c *exportCall, a std.GroupNormAttrs) op.Value {
-		if a.NumGroups < 1 || !c.epsilon(a.Eps) {
+		if a.NumGroups < 1 || !epsilon(c, a.Eps) {
 			decline("the number of groups follows from the operand")
 		}
 		if c.in[0].Type().Dims().Prod().Is(0) {
@@ -368,7 +368,7 @@ var exportNorms = map[*op.Op][]exportRule{
 
 // layerNorm is LayerNormalization, whose operands have one type: the wider one where they differ.
 func (c *exportCall) layerNorm(a std.LayerNormAttrs) op.Value {
-	x, w, b := c.in[0], c.normFactor(1, a.NormalizedShape, 1), c.opt(2)
+	x, w, b := c.in[0], normFactor(c, 1, a.NormalizedShape, 1), c.opt(2)
 	d := x.Type().DType()
 	for _, v := range []op.Value{w, b} {
 		if v != nil && v.Type().DType().Size() > d.Size() {
@@ -399,7 +399,7 @@ func (c *exportCall) factor(i int, n shape.Dim, value float64) op.Value {
 	return c.do(std.Full, std.FullAttrs{Size: shape.Of(n), Value: op.Float(value), DType: c.dtype(0)})
 }
 
-func (c *exportCall) normFactor(i int, s shape.Dims, value float64) op.Value {
+func normFactor(c *exportCall, i int, s shape.Dims, value float64) op.Value {
 	if c.has(i) {
 		return c.in[i]
 	}
@@ -407,25 +407,25 @@ func (c *exportCall) normFactor(i int, s shape.Dims, value float64) op.Value {
 }
 
 // epsilon reports whether an attribute holds it as exactly as is computed.
-func (c *exportCall) epsilon(eps float64) bool { return c.dtype(0) != array.F64 || exactly(eps) }
+func epsilon(c *exportCall, eps float64) bool { return c.dtype(0) != array.F64 || exactly(eps) }
 
 // along lays a vector out beside the channels.
-func (c *exportCall) along(v op.Value) op.Value {
+func along(c *exportCall, v op.Value) op.Value {
 	for range c.rank(0) - 2 {
 		v = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, v)
 	}
 	return v
 }
 
-func (c *exportCall) alongOpt(i int) op.Value {
+func alongOpt(c *exportCall, i int) op.Value {
 	if !c.has(i) {
 		return nil
 	}
-	return c.along(c.in[i])
+	return along(c, c.in[i])
 }
 
 // moments are the mean and the variance over the last dimensions.
-func (c *exportCall) moments(x op.Value, last int) (mean, variance op.Value) {
+func moments(c *exportCall, x op.Value, last int) (mean, variance op.Value) {
 	var dims []int
 	for i := range last {
 		dims = append(dims, -1-i)
@@ -435,7 +435,7 @@ func (c *exportCall) moments(x op.Value, last int) (mean, variance op.Value) {
 }
 
 // normalised is (x - mean)/sqrt(variance + eps)·weight + bias.
-func (c *exportCall) normalised(mean, variance op.Value, eps float64, weight, bias op.Value) op.Value {
+func normalised(c *exportCall, mean, variance op.Value, eps float64, weight, bias op.Value) op.Value {
 	v := c.do(std.Div, nil, c.do(std.Sub, nil, c.in[0], mean), c.do(std.Sqrt, nil, c.do(std.Add, std.AddAttrs{Other: op.Float(eps)}, variance)))
 	if weight != nil {
 		v = c.do(std.Mul, nil, v, weight)
@@ -447,7 +447,7 @@ func (c *exportCall) normalised(mean, variance op.Value, eps float64, weight, bi
 }
 
 // wide is a value of at least 32 bits.
-func (c *exportCall) wide(v op.Value) op.Value {
+func wide(c *exportCall, v op.Value) op.Value {
 	if d := v.Type().DType(); d.Size() >= 4 {
 		return v
 	}
@@ -458,7 +458,7 @@ func (c *exportCall) wide(v op.Value) op.Value {
 func groupedNorm(c *exportCall, a std.GroupNormAttrs) op.Value {
 	t := c.in[0].Type()
 	n := t.Rank()
-	if a.NumGroups < 1 && n > 2 && c.epsilon(a.Eps) {
+	if a.NumGroups < 1 && n > 2 && epsilon(c, a.Eps) {
 		return c.node("InstanceNormalization", []op.Value{c.in[0], c.factor(1, c.channels(), 1), c.factor(2, c.channels(), 0)}, attrFloat("epsilon", a.Eps))
 	}
 	groups := a.NumGroups
@@ -471,19 +471,19 @@ func groupedNorm(c *exportCall, a std.GroupNormAttrs) op.Value {
 	}
 	flat := c.reshape(c.in[0], t.Dim(0), shape.Const(groups), rest)
 	var v op.Value
-	if !c.epsilon(a.Eps) {
-		mean, variance := c.moments(flat, 1)
+	if !epsilon(c, a.Eps) {
+		mean, variance := moments(c, flat, 1)
 		inner := *c
 		inner.in, inner.typ = []op.Value{flat}, flat.Type()
-		v = c.reshape(inner.normalised(mean, variance, a.Eps, nil, nil), t.Dims().Slice()...)
-		return c.scaledChannels(v)
+		v = c.reshape(normalised(&inner, mean, variance, a.Eps, nil, nil), t.Dims().Slice()...)
+		return scaledChannels(c, v)
 	}
 	v = op.Value(c.w.emit("InstanceNormalization", flat.Type(), []op.Value{flat, c.filled(t.DType(), groups, 1), c.filled(t.DType(), groups, 0)}, attrFloat("epsilon", a.Eps)))
-	return c.scaledChannels(c.reshape(v, t.Dims().Slice()...))
+	return scaledChannels(c, c.reshape(v, t.Dims().Slice()...))
 }
 
 // scaledChannels multiplies by the weight and adds the bias of each channel, operands 1 and 2.
-func (c *exportCall) scaledChannels(v op.Value) op.Value {
+func scaledChannels(c *exportCall, v op.Value) op.Value {
 	n := c.rank(0)
 	for i, o := range []*op.Op{std.Mul, std.Add} {
 		if c.has(1 + i) {

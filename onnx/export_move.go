@@ -28,14 +28,14 @@ var exportMoves = map[*op.Op][]exportRule{
 		return c.node("Gather", []op.Value{c.in[0], c.int(a.Index)}, attrInt("axis", axisOf(a.Dim, c.rank(0))))
 	}),
 	std.Slice: by(func(c *exportCall, a std.SliceAttrs) op.Value {
-		return c.sliced(c.in[0], c.typ, axisOf(a.Dim, c.rank(0)), a.Start, a.Stop, max(a.Step, 1))
+		return sliced(c, c.in[0], c.typ, axisOf(a.Dim, c.rank(0)), a.Start, a.Stop, max(a.Step, 1))
 	}),
 	std.Narrow: by(func(c *exportCall, a std.NarrowAttrs) op.Value {
 		stop := a.Start.Add(a.Length)
 		if n, ok := a.Start.Int(); ok && n < 0 && stop.Is(0) {
 			stop = std.End
 		}
-		return c.sliced(c.in[0], c.typ, axisOf(a.Dim, c.rank(0)), a.Start, stop, 1)
+		return sliced(c, c.in[0], c.typ, axisOf(a.Dim, c.rank(0)), a.Start, stop, 1)
 	}),
 	std.Flip: by(func(c *exportCall, a std.FlipAttrs) op.Value {
 		axes := a.Dims.Slice()
@@ -52,8 +52,8 @@ var exportMoves = map[*op.Op][]exportRule{
 	std.Roll:            by(roll),
 	std.Pad:             by(exportPad),
 	std.Diagonal:        by(exportDiagonal),
-	std.SelectScatter:   by(func(c *exportCall, a std.SelectAttrs) op.Value { return c.replaceSelected(a) }),
-	std.SliceScatter:    by(func(c *exportCall, a std.SliceAttrs) op.Value { return c.replaceSliced(a) }),
+	std.SelectScatter:   by(func(c *exportCall, a std.SelectAttrs) op.Value { return replaceSelected(c, a) }),
+	std.SliceScatter:    by(func(c *exportCall, a std.SliceAttrs) op.Value { return replaceSliced(c, a) }),
 	std.DiagonalScatter: by(diagonalScatter),
 }
 
@@ -100,7 +100,7 @@ func exportUnbind(c *exportCall, a std.UnbindAttrs) op.Value {
 }
 
 // sliced takes a range of an axis.
-func (c *exportCall) sliced(x op.Value, t shape.Type, axis int, start, stop shape.Dim, step int) op.Value {
+func sliced(c *exportCall, x op.Value, t shape.Type, axis int, start, stop shape.Dim, step int) op.Value {
 	return c.w.emit("Slice", t, []op.Value{x, c.sizes(start), c.sizes(stop), c.list(axis), c.list(step)})
 }
 
@@ -119,7 +119,7 @@ func roll(c *exportCall, a std.RollAttrs) op.Value {
 		if shifts[i] == 0 || known && (n == 0 || shifts[i]%n == 0) {
 			continue
 		}
-		cut := c.cutOf(x.(*exported), axis, shifts[i])
+		cut := cutOf(c, x.(*exported), axis, shifts[i])
 		open := x.Type().WithDims(x.Type().Dims().With(axis, shape.Unknown))
 		at := c.list(axis)
 		end := c.w.emit("Slice", open, []op.Value{x, cut, c.list(math.MaxInt64), at})
@@ -136,7 +136,7 @@ func roll(c *exportCall, a std.RollAttrs) op.Value {
 }
 
 // cutOf is where the part of an axis begins that a shift moves to its start.
-func (c *exportCall) cutOf(x *exported, axis, shift int) op.Value {
+func cutOf(c *exportCall, x *exported, axis, shift int) op.Value {
 	if n, ok := x.typ.Dim(axis).Int(); ok {
 		return c.list(n - (shift%n+n)%n)
 	}
@@ -172,7 +172,7 @@ func exportPad(c *exportCall, a std.PadAttrs) op.Value {
 }
 
 // diagonalMask is true on the diagonal of a matrix of the sizes.
-func (c *exportCall) diagonalMask(rows, columns shape.Dim, offset int) op.Value {
+func diagonalMask(c *exportCall, rows, columns shape.Dim, offset int) op.Value {
 	at := func(n shape.Dim, dims ...shape.Dim) op.Value {
 		return c.reshape(c.do(std.Arange, std.ArangeAttrs{End: n}), dims...)
 	}
@@ -184,7 +184,7 @@ func (c *exportCall) diagonalMask(rows, columns shape.Dim, offset int) op.Value 
 }
 
 // diagonalLast has the two dimensions last; back undoes it.
-func (c *exportCall) diagonalLast(a std.DiagonalAttrs) (x op.Value, i, j int) {
+func diagonalLast(c *exportCall, a std.DiagonalAttrs) (x op.Value, i, j int) {
 	n := c.rank(0)
 	i, j = axisOf(a.Dim1, n), axisOf(a.Dim2, n)
 	if a.Dim1 == 0 && a.Dim2 == 0 {
@@ -196,7 +196,7 @@ func (c *exportCall) diagonalLast(a std.DiagonalAttrs) (x op.Value, i, j int) {
 // exportDiagonal takes the diagonal out of the rows and columns that have it, by a
 // sum over what a mask leaves.
 func exportDiagonal(c *exportCall, a std.DiagonalAttrs) op.Value {
-	v, _, _ := c.diagonalLast(a)
+	v, _, _ := diagonalLast(c, a)
 	d := c.dtype(0)
 	if d == array.Bool {
 		v = c.cast(v, array.I32)
@@ -204,7 +204,7 @@ func exportDiagonal(c *exportCall, a std.DiagonalAttrs) op.Value {
 	x := v.(*exported)
 	n := rankOf(x)
 	skip := []int{max(0, -a.Offset), max(0, a.Offset)} // rows and columns
-	size := c.diagonalSize(x, skip)
+	size := diagonalSize(c, x, skip)
 	number := c.w.emit("Squeeze", shape.TensorType(array.I64, shape.Dims{}), []op.Value{size, c.list(0)})
 	at := c.w.emit("Range", shape.TensorType(array.I64, shape.Of(c.typ.Dim(-1))), []op.Value{c.int(0), number, c.int(1)})
 	square := x.typ.WithDims(x.typ.Dims().With(n-2, c.typ.Dim(-1)).With(n-1, c.typ.Dim(-1)))
@@ -221,7 +221,7 @@ func exportDiagonal(c *exportCall, a std.DiagonalAttrs) op.Value {
 
 // diagonalSize is the length of the diagonal of what is left of the last two axes without
 // the first rows and columns.
-func (c *exportCall) diagonalSize(x *exported, skip []int) op.Value {
+func diagonalSize(c *exportCall, x *exported, skip []int) op.Value {
 	if n, ok := c.typ.Dim(-1).Int(); ok {
 		return c.list(n)
 	}
@@ -233,19 +233,19 @@ func (c *exportCall) diagonalSize(x *exported, skip []int) op.Value {
 
 // diagonalScatter puts src where the mask is.
 func diagonalScatter(c *exportCall, a std.DiagonalAttrs) op.Value {
-	x, i, j := c.diagonalLast(a)
+	x, i, j := diagonalLast(c, a)
 	n := rankOf(x)
 	rows, columns := knownSize(x.Type().Dim(n-2), "a size"), knownSize(x.Type().Dim(n-1), "a size")
 	size := knownSize(c.in[1].Type().Dim(-1), "the length of the diagonal")
 	before := max(0, -a.Offset)
 	src := c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(before, rows-size-before)}, c.cast(c.in[1], c.dtype(0)))
 	src = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, src)
-	v := c.do(std.Where, nil, c.diagonalMask(shape.Const(rows), shape.Const(columns), a.Offset), src, x)
+	v := c.do(std.Where, nil, diagonalMask(c, shape.Const(rows), shape.Const(columns), a.Offset), src, x)
 	return c.do(std.Movedim, std.MovedimAttrs{Source: op.IntList(n-2, n-1), Destination: op.IntList(i, j)}, v)
 }
 
 // replaceSelected puts src in the place of one index: what is before it, src, what is behind.
-func (c *exportCall) replaceSelected(a std.SelectAttrs) op.Value {
+func replaceSelected(c *exportCall, a std.SelectAttrs) op.Value {
 	axis := axisOf(a.Dim, c.rank(0))
 	index := shape.Const(a.Index)
 	if a.Index < 0 {
@@ -258,7 +258,7 @@ func (c *exportCall) replaceSelected(a std.SelectAttrs) op.Value {
 	return c.between(axis, index, index.AddInt(1), src)
 }
 
-func (c *exportCall) replaceSliced(a std.SliceAttrs) op.Value {
+func replaceSliced(c *exportCall, a std.SliceAttrs) op.Value {
 	axis := axisOf(a.Dim, c.rank(0))
 	if a.Step > 1 {
 		n := knownSize(c.in[0].Type().Dim(axis), "the size")
@@ -273,7 +273,7 @@ func (c *exportCall) replaceSliced(a std.SliceAttrs) op.Value {
 		for i := max(start, 0); i < min(stop, n); i += a.Step {
 			at = append(at, i)
 		}
-		return c.scatterAt(axis, at)
+		return scatterAt(c, axis, at)
 	}
 	n := c.in[0].Type().Dim(axis)
 	size := c.in[1].Type().Dim(axis)
@@ -290,7 +290,7 @@ func (c *exportCall) replaceSliced(a std.SliceAttrs) op.Value {
 }
 
 // scatterAt puts src at indices of an axis.
-func (c *exportCall) scatterAt(axis int, at []int) op.Value {
+func scatterAt(c *exportCall, axis int, at []int) op.Value {
 	src := c.cast(c.in[1], c.dtype(0))
 	dims := make([]shape.Dim, c.rank(0))
 	for i := range dims {

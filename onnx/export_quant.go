@@ -13,7 +13,7 @@ import (
 var exportQuant = map[*op.Op][]exportRule{
 	std.Quantize: by(func(c *exportCall, a std.QuantizeAttrs) op.Value {
 		d := c.typ.DType()
-		c.quantNeeds(d, c.dtype(1))
+		quantNeeds(c, d, c.dtype(1))
 		zero := c.opt(2)
 		attrs := []*pb.Attr{attrInt("axis", axisOf(a.Axis, max(c.rank(0), 1)))}
 		if a.Unsaturated {
@@ -30,7 +30,7 @@ var exportQuant = map[*op.Op][]exportRule{
 		return c.node("QuantizeLinear", []op.Value{c.in[0], scale, zero}, attrs...)
 	}),
 	std.Dequantize: by(func(c *exportCall, a std.DequantizeAttrs) op.Value {
-		c.quantNeeds(c.dtype(0), c.dtype(1))
+		quantNeeds(c, c.dtype(0), c.dtype(1))
 		scale, zero := c.alike(c.in[1], c.opt(2))
 		return c.node("DequantizeLinear", []op.Value{c.in[0], scale, zero}, attrInt("axis", axisOf(a.Axis, max(c.rank(0), 1))))
 	}),
@@ -40,7 +40,7 @@ var exportQuant = map[*op.Op][]exportRule{
 		return c.tuple(outs[0], outs[1], outs[2])
 	}),
 	std.QMatmul: by(func(c *exportCall, a std.QLinearAttrs) op.Value {
-		if !c.integers(a.DType) {
+		if !integers(c, a.DType) {
 			decline("it is no product of integers")
 		}
 		return c.node("MatMulInteger", []op.Value{c.in[0], c.in[3], c.opt(2), c.opt(5)})
@@ -63,7 +63,7 @@ func (c *exportCall) alike(scale, zero op.Value) (s, z op.Value) {
 }
 
 // quantNeeds asks for the set that has the types: the first ones had 8 bits and f32.
-func (c *exportCall) quantNeeds(q, scale array.DType) {
+func quantNeeds(c *exportCall, q, scale array.DType) {
 	switch {
 	case q.Size() == 2:
 		c.needs(21)
@@ -73,7 +73,7 @@ func (c *exportCall) quantNeeds(q, scale array.DType) {
 }
 
 // integers reports whether a product gives the sums of integers themselves.
-func (c *exportCall) integers(d array.DType) bool {
+func integers(c *exportCall, d array.DType) bool {
 	if d != array.I32 {
 		return false
 	}
@@ -86,7 +86,7 @@ func (c *exportCall) integers(d array.DType) bool {
 }
 
 func integerConv(c *exportCall, a std.QConvAttrs) op.Value {
-	if !c.integers(a.DType) || a.PadMode == "same" || c.rank(0) != c.rank(3) {
+	if !integers(c, a.DType) || a.PadMode == "same" || c.rank(0) != c.rank(3) {
 		decline("it is no convolution of integers")
 	}
 	n := c.rank(3) - 2
@@ -204,10 +204,10 @@ func (c *exportCall) layer(r recurrence, x op.Value, w []op.Value, per, dirs int
 			return b.Call(std.Stack, std.DimAttrs{}, rows...)
 		}
 	}
-	in := []op.Value{x, c.prepared("w", w, func(b op.Builder, v []op.Value) op.Value { return join(b, 0)(v) }),
-		c.prepared("r", w, func(b op.Builder, v []op.Value) op.Value { return join(b, 1)(v) }), nil, nil}
+	in := []op.Value{x, prepared(c, "w", w, func(b op.Builder, v []op.Value) op.Value { return join(b, 0)(v) }),
+		prepared(c, "r", w, func(b op.Builder, v []op.Value) op.Value { return join(b, 1)(v) }), nil, nil}
 	if !r.noBias {
-		in[3] = c.prepared("b", w, func(b op.Builder, v []op.Value) op.Value { return join(b, 2, 3)(v) })
+		in[3] = prepared(c, "b", w, func(b op.Builder, v []op.Value) op.Value { return join(b, 2, 3)(v) })
 	}
 	in = append(in, states...)
 	d := x.Type().DType()
@@ -219,7 +219,7 @@ func (c *exportCall) layer(r recurrence, x op.Value, w []op.Value, per, dirs int
 	}
 	attrs := r.attributes(hidden, dirs)
 	outs := c.w.emitAll(r.name, types, in, attrs...)
-	y := c.permute(outs[0], []int{0, 2, 1, 3})
+	y := permute(c, outs[0], []int{0, 2, 1, 3})
 	y = c.reshape(y, t, n, k.Mul(h))
 	list := []op.Value{y}
 	for _, o := range outs[1:] {
@@ -261,7 +261,7 @@ func (r recurrence) gates(b op.Builder, w op.Value, hidden int) []op.Value {
 }
 
 // prepared computes something from weights, now where all are constants.
-func (c *exportCall) prepared(name string, in []op.Value, f func(b op.Builder, in []op.Value) op.Value) op.Value {
+func prepared(c *exportCall, name string, in []op.Value, f func(b op.Builder, in []op.Value) op.Value) op.Value {
 	known := make([]op.Value, len(in))
 	for i, v := range in {
 		a := v.(*exported).arr

@@ -19,9 +19,9 @@ var exportReductions = map[*op.Op][]exportRule{
 	std.All: by(truths("ReduceMin")), std.Any: by(truths("ReduceMax")),
 	std.MaxDim: by(extremeOf("ReduceMax", "ArgMax")), std.MinDim: by(extremeOf("ReduceMin", "ArgMin")),
 	std.Argmax: by(argument("ArgMax")), std.Argmin: by(argument("ArgMin")),
-	std.Var: by(func(c *exportCall, a std.VarAttrs) op.Value { return c.cast(c.variance(a), c.typ.DType()) }),
+	std.Var: by(func(c *exportCall, a std.VarAttrs) op.Value { return c.cast(variance(c, a), c.typ.DType()) }),
 	std.Std: by(func(c *exportCall, a std.VarAttrs) op.Value {
-		return c.cast(c.do(std.Sqrt, nil, c.variance(a)), c.typ.DType())
+		return c.cast(c.do(std.Sqrt, nil, variance(c, a)), c.typ.DType())
 	}),
 	std.Logsumexp: by(func(c *exportCall, a std.LogsumexpAttrs) op.Value {
 		if !c.dtype(0).IsFloat() || c.typ.DType() != c.dtype(0) {
@@ -31,17 +31,17 @@ var exportReductions = map[*op.Op][]exportRule{
 	}),
 	std.Softmax:    by(func(c *exportCall, a std.DimAttrs) op.Value { return c.softmax("Softmax", a.Dim) }),
 	std.LogSoftmax: by(func(c *exportCall, a std.DimAttrs) op.Value { return c.softmax("LogSoftmax", a.Dim) }),
-	std.Cumsum:     by(func(c *exportCall, a std.ScanAttrs) op.Value { return c.running("CumSum", a) }),
-	std.Cumprod:    {writes(26, func(c *exportCall, a std.ScanAttrs) op.Value { return c.running("CumProd", a) })},
+	std.Cumsum:     by(func(c *exportCall, a std.ScanAttrs) op.Value { return running(c, "CumSum", a) }),
+	std.Cumprod:    {writes(26, func(c *exportCall, a std.ScanAttrs) op.Value { return running(c, "CumProd", a) })},
 	std.Sort: by(func(c *exportCall, a std.SortAttrs) op.Value {
 		if c.rank(0) == 0 {
-			return c.asVector()
+			return asVector(c)
 		}
 		axis := axisOf(a.Dim, c.rank(0))
-		return c.ranked(c.sizes(c.in[0].Type().Dim(axis)), axis, a.Descending)
+		return ranked(c, c.sizes(c.in[0].Type().Dim(axis)), axis, a.Descending)
 	}),
 	std.Topk: by(func(c *exportCall, a std.TopkAttrs) op.Value {
-		return c.ranked(c.list(a.K), axisOf(a.Dim, c.rank(0)), !a.Smallest)
+		return ranked(c, c.list(a.K), axisOf(a.Dim, c.rank(0)), !a.Smallest)
 	}),
 	std.Searchsorted: by(searchsorted),
 	std.Det:          by(func(c *exportCall, _ op.None) op.Value { return c.node("Det", c.in) }),
@@ -119,7 +119,7 @@ func truths(name string) func(c *exportCall, a std.ReduceAttrs) op.Value {
 	return func(c *exportCall, a std.ReduceAttrs) op.Value {
 		x := c.cast(c.cast(c.in[0], array.Bool), array.I32)
 		if c.emptied(a.Dim) {
-			return c.full(op.BoolScalar(name == "ReduceMin"))
+			return full(c, op.BoolScalar(name == "ReduceMin"))
 		}
 		return c.cast(c.reduce(name, x, a.Dim.Slice(), a.KeepDim, c.typ.WithDType(array.I32)), c.typ.DType())
 	}
@@ -138,7 +138,7 @@ func (c *exportCall) emptied(dims op.Ints) bool {
 func extremeOf(values, indices string) func(c *exportCall, a std.MinMaxAttrs) op.Value {
 	return func(c *exportCall, a std.MinMaxAttrs) op.Value {
 		if c.rank(0) == 0 {
-			return c.asVector()
+			return asVector(c)
 		}
 		axis := axisOf(a.Dim, c.rank(0))
 		v := c.reduce(values, c.in[0], []int{axis}, a.KeepDim, c.typ.Member(0))
@@ -167,7 +167,7 @@ func argument(name string) func(c *exportCall, a std.ArgAttrs) op.Value {
 }
 
 // variance is the mean of the squared deviations, over the number of elements less a correction.
-func (c *exportCall) variance(a std.VarAttrs) op.Value {
+func variance(c *exportCall, a std.VarAttrs) op.Value {
 	x := c.cast(c.in[0], array.F64) // squares have twice the range
 	n := c.rank(0)
 	axes := axesOf(a.Dim, n)
@@ -194,7 +194,7 @@ func (c *exportCall) variance(a std.VarAttrs) op.Value {
 
 func (c *exportCall) softmax(name string, axis int) op.Value {
 	if c.rank(0) == 0 {
-		return c.asVector()
+		return asVector(c)
 	}
 	if c.typ.DType() != c.dtype(0) {
 		decline("the type changes")
@@ -202,7 +202,7 @@ func (c *exportCall) softmax(name string, axis int) op.Value {
 	return c.node(name, c.in, attrInt("axis", axisOf(axis, c.rank(0))))
 }
 
-func (c *exportCall) running(name string, a std.ScanAttrs) op.Value {
+func running(c *exportCall, name string, a std.ScanAttrs) op.Value {
 	n := c.rank(0)
 	if n == 0 {
 		return c.cast(c.in[0], c.typ.DType())
@@ -211,9 +211,9 @@ func (c *exportCall) running(name string, a std.ScanAttrs) op.Value {
 }
 
 // ranked takes the first k elements in order.
-func (c *exportCall) ranked(k op.Value, axis int, largest bool) op.Value {
+func ranked(c *exportCall, k op.Value, axis int, largest bool) op.Value {
 	if c.rank(0) == 0 {
-		return c.asVector()
+		return asVector(c)
 	}
 	x, d := c.in[0], c.dtype(0)
 	types := []shape.Type{c.typ.Member(0), c.typ.Member(1)}
@@ -263,14 +263,14 @@ func exportUnique(c *exportCall, a std.UniqueAttrs) op.Value {
 // exportIndices are the operators that read or write places that tensors name.
 var exportIndices = map[*op.Op][]exportRule{
 	std.Embedding: by(func(c *exportCall, _ op.None) op.Value {
-		return c.node("Gather", []op.Value{c.in[1], c.index(c.in[0])}, attrInt("axis", 0))
+		return c.node("Gather", []op.Value{c.in[1], index(c, c.in[0])}, attrInt("axis", 0))
 	}),
 	std.EmbeddingBag: by(embeddingBag),
 	std.IndexSelect: by(func(c *exportCall, a std.DimAttrs) op.Value {
 		if c.rank(0) == 0 {
 			decline("a number has no dimension")
 		}
-		at := c.index(c.in[1])
+		at := index(c, c.in[1])
 		if rankOf(at) == 0 {
 			at = c.reshape(at, shape.Const(1))
 		}
@@ -278,22 +278,22 @@ var exportIndices = map[*op.Op][]exportRule{
 	}),
 	std.Gather: by(func(c *exportCall, a std.DimAttrs) op.Value {
 		if c.rank(0) == 0 || rankOf(c.in[1]) == 0 {
-			return c.asVector()
+			return asVector(c)
 		}
-		return c.node("GatherElements", []op.Value{c.in[0], c.index(c.in[1])}, attrInt("axis", axisOf(a.Dim, c.rank(0))))
+		return c.node("GatherElements", []op.Value{c.in[0], index(c, c.in[1])}, attrInt("axis", axisOf(a.Dim, c.rank(0))))
 	}),
 	std.Scatter: by(func(c *exportCall, a std.ScatterAttrs) op.Value {
-		return c.scattered(a.Dim, map[string]string{"": "none", "add": "add", "multiply": "mul"}[a.Reduce])
+		return scattered(c, a.Dim, map[string]string{"": "none", "add": "add", "multiply": "mul"}[a.Reduce])
 	}),
-	std.ScatterAdd: by(func(c *exportCall, a std.DimAttrs) op.Value { return c.scattered(a.Dim, "add") }),
+	std.ScatterAdd: by(func(c *exportCall, a std.DimAttrs) op.Value { return scattered(c, a.Dim, "add") }),
 	std.ScatterReduce: by(func(c *exportCall, a std.ScatterReduceAttrs) op.Value {
-		return c.scattered(a.Dim, map[string]string{"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}[a.Reduce])
+		return scattered(c, a.Dim, map[string]string{"sum": "add", "prod": "mul", "amax": "max", "amin": "min"}[a.Reduce])
 	}),
 }
 
 // asVector makes the call on vectors of one element in place of numbers without dimensions, which
 // ONNX has no axes for.
-func (c *exportCall) asVector() op.Value {
+func asVector(c *exportCall) op.Value {
 	in := make([]op.Value, len(c.in))
 	for i, v := range c.in {
 		if in[i] = v; v != nil && rankOf(v) == 0 {
@@ -312,7 +312,7 @@ func (c *exportCall) asVector() op.Value {
 }
 
 // index are indices in a type that ONNX takes.
-func (c *exportCall) index(v op.Value) op.Value {
+func index(c *exportCall, v op.Value) op.Value {
 	if d := v.Type().DType(); d != array.I64 && d != array.I32 {
 		return c.cast(v, array.I64)
 	}
@@ -320,10 +320,10 @@ func (c *exportCall) index(v op.Value) op.Value {
 }
 
 // scattered: what is written may be larger than the indices in ours, of which the rest is not written.
-func (c *exportCall) scattered(axis int, how string) op.Value {
+func scattered(c *exportCall, axis int, how string) op.Value {
 	n := c.rank(0)
 	if n == 0 || rankOf(c.in[1]) == 0 {
-		return c.asVector()
+		return asVector(c)
 	}
 	src := c.cast(c.in[2], c.dtype(0))
 	for i := range n {
@@ -339,7 +339,7 @@ func (c *exportCall) scattered(axis int, how string) op.Value {
 	if how == "max" || how == "min" {
 		c.needs(18)
 	}
-	return c.node("ScatterElements", []op.Value{c.in[0], c.index(c.in[1]), src}, attrs...)
+	return c.node("ScatterElements", []op.Value{c.in[0], index(c, c.in[1]), src}, attrs...)
 }
 
 // embeddingBag is of the rows of a matrix; bags of other sizes have no operator.

@@ -11,19 +11,19 @@ import (
 
 // exportShapes are the operators that make constants, and give elements another shape.
 var exportShapes = map[*op.Op][]exportRule{
-	std.Full:     by(func(c *exportCall, a std.FullAttrs) op.Value { return c.full(a.Value) }),
-	std.Zeros:    by(func(c *exportCall, _ std.SizeAttrs) op.Value { return c.full(op.Int(0)) }),
-	std.Ones:     by(func(c *exportCall, _ std.SizeAttrs) op.Value { return c.full(op.Int(1)) }),
-	std.FullLike: by(func(c *exportCall, a std.FullLikeAttrs) op.Value { return c.full(a.Value) }),
+	std.Full:     by(func(c *exportCall, a std.FullAttrs) op.Value { return full(c, a.Value) }),
+	std.Zeros:    by(func(c *exportCall, _ std.SizeAttrs) op.Value { return full(c, op.Int(0)) }),
+	std.Ones:     by(func(c *exportCall, _ std.SizeAttrs) op.Value { return full(c, op.Int(1)) }),
+	std.FullLike: by(func(c *exportCall, a std.FullLikeAttrs) op.Value { return full(c, a.Value) }),
 	std.ZerosLike: by(func(c *exportCall, _ std.LikeAttrs) op.Value {
-		return c.full(op.Int(0))
+		return full(c, op.Int(0))
 	}),
-	std.OnesLike: by(func(c *exportCall, _ std.LikeAttrs) op.Value { return c.full(op.Int(1)) }),
+	std.OnesLike: by(func(c *exportCall, _ std.LikeAttrs) op.Value { return full(c, op.Int(1)) }),
 	std.Arange:   by(arange),
 
-	std.Reshape:   by(func(c *exportCall, a std.ReshapeAttrs) op.Value { return c.shaped(a.Shape) }),
-	std.View:      by(func(c *exportCall, a std.ReshapeAttrs) op.Value { return c.shaped(a.Shape) }),
-	std.ViewAs:    by(func(c *exportCall, _ op.None) op.Value { return c.shaped(c.typ.Dims()) }),
+	std.Reshape:   by(func(c *exportCall, a std.ReshapeAttrs) op.Value { return shaped(c, a.Shape) }),
+	std.View:      by(func(c *exportCall, a std.ReshapeAttrs) op.Value { return shaped(c, a.Shape) }),
+	std.ViewAs:    by(func(c *exportCall, _ op.None) op.Value { return shaped(c, c.typ.Dims()) }),
 	std.Unflatten: by(unflatten),
 	std.Flatten:   by(exportFlatten),
 	std.Squeeze:   by(exportSqueeze),
@@ -34,8 +34,8 @@ var exportShapes = map[*op.Op][]exportRule{
 		return c.node("Unsqueeze", []op.Value{c.in[0], c.list(axisOf(a.Dim, c.rank(0)+1))})
 	}),
 	std.Expand:           by(exportExpand),
-	std.Repeat:           by(func(c *exportCall, a std.RepeatAttrs) op.Value { return c.tile(a.Repeats) }),
-	std.Tile:             by(func(c *exportCall, a std.TileAttrs) op.Value { return c.tile(a.Reps) }),
+	std.Repeat:           by(func(c *exportCall, a std.RepeatAttrs) op.Value { return tile(c, a.Repeats) }),
+	std.Tile:             by(func(c *exportCall, a std.TileAttrs) op.Value { return tile(c, a.Reps) }),
 	std.RepeatInterleave: by(interleave),
 	std.Clone:            by(func(c *exportCall, _ op.None) op.Value { return c.node("Identity", c.in) }),
 	std.Wait:             by(func(c *exportCall, _ op.None) op.Value { return c.node("Identity", c.in) }),
@@ -48,7 +48,7 @@ var exportShapes = map[*op.Op][]exportRule{
 		for i := range perm {
 			perm[i] = axisOf(perm[i], len(perm))
 		}
-		return c.permute(c.in[0], perm)
+		return permute(c, c.in[0], perm)
 	}),
 	std.Transpose: by(func(c *exportCall, a std.TransposeAttrs) op.Value {
 		n := c.rank(0)
@@ -58,13 +58,13 @@ var exportShapes = map[*op.Op][]exportRule{
 		perm := c.every(n)
 		i, j := axisOf(a.Dim0, n), axisOf(a.Dim1, n)
 		perm[i], perm[j] = perm[j], perm[i]
-		return c.permute(c.in[0], perm)
+		return permute(c, c.in[0], perm)
 	}),
 	std.T: by(func(c *exportCall, _ op.None) op.Value {
 		if c.rank(0) < 2 {
 			return c.in[0]
 		}
-		return c.permute(c.in[0], []int{1, 0})
+		return permute(c, c.in[0], []int{1, 0})
 	}),
 	std.Movedim: by(movedim),
 }
@@ -78,7 +78,7 @@ func (c *exportCall) every(n int) []int {
 }
 
 // full is one number, of the sizes of the result.
-func (c *exportCall) full(v op.Scalar) op.Value {
+func full(c *exportCall, v op.Scalar) op.Value {
 	d := c.typ.DType()
 	if c.typ.Rank() == 0 {
 		return c.number(d, v)
@@ -108,7 +108,7 @@ func arange(c *exportCall, a std.ArangeAttrs) op.Value {
 }
 
 // shaped is Reshape: sizes that stay where they are are 0 in ONNX, unless a size is 0 itself.
-func (c *exportCall) shaped(to shape.Dims) op.Value {
+func shaped(c *exportCall, to shape.Dims) op.Value {
 	from := c.in[0].Type()
 	dims := to.Slice()
 	if slices.ContainsFunc(dims, func(d shape.Dim) bool { return d.Is(0) }) {
@@ -131,7 +131,7 @@ func unflatten(c *exportCall, a std.UnflattenAttrs) op.Value {
 	n := c.rank(0)
 	axis := axisOf(a.Dim, n)
 	have := c.in[0].Type().Dims()
-	return c.shaped(have.Sub(0, axis).Concat(a.Sizes).Concat(have.Sub(axis+1, n)))
+	return shaped(c, have.Sub(0, axis).Concat(a.Sizes).Concat(have.Sub(axis+1, n)))
 }
 
 // exportFlatten is Flatten where that does it, else a Reshape in which the joined size
@@ -142,7 +142,7 @@ func exportFlatten(c *exportCall, a std.FlattenAttrs) op.Value {
 	if from == 1 && to == n-1 && n > 1 {
 		return c.node("Flatten", c.in, attrInt("axis", 1))
 	}
-	return c.shaped(c.typ.Dims())
+	return shaped(c, c.typ.Dims())
 }
 
 // exportSqueeze drops the dimensions that it names, of size 1.
@@ -183,10 +183,10 @@ func exportExpand(c *exportCall, a std.ExpandAttrs) op.Value {
 }
 
 // tile repeats; both may have fewer dimensions than the other.
-func (c *exportCall) tile(times shape.Dims) op.Value {
+func tile(c *exportCall, times shape.Dims) op.Value {
 	x := c.in[0]
 	rank := max(c.rank(0), times.Len())
-	x = c.leading(x, rank)
+	x = leading(c, x, rank)
 	dims := make([]shape.Dim, rank)
 	for i := range dims {
 		dims[i] = times.FromEnd(rank - i)
@@ -195,7 +195,7 @@ func (c *exportCall) tile(times shape.Dims) op.Value {
 }
 
 // leading gives a value dimensions of size 1 in front.
-func (c *exportCall) leading(x op.Value, rank int) op.Value {
+func leading(c *exportCall, x op.Value, rank int) op.Value {
 	if k := rank - rankOf(x); k > 0 {
 		dims := x.Type().Dims()
 		for range k {
@@ -219,7 +219,7 @@ func interleave(c *exportCall, a std.RepeatInterleaveAttrs) op.Value {
 	return c.reshape(c.do(std.Expand, std.ExpandAttrs{Shape: wide}, x), c.typ.Dims().Slice()...)
 }
 
-func (c *exportCall) permute(x op.Value, perm []int) op.Value {
+func permute(c *exportCall, x op.Value, perm []int) op.Value {
 	dims := make([]shape.Dim, len(perm))
 	for i, p := range perm {
 		dims[i] = x.Type().Dim(p)
@@ -250,5 +250,5 @@ func movedim(c *exportCall, a std.MovedimAttrs) op.Value {
 		perm[i] = next
 		next++
 	}
-	return c.permute(c.in[0], perm)
+	return permute(c, c.in[0], perm)
 }

@@ -19,7 +19,7 @@ const mostRounds = 1 << 12 // of a loop that is written out
 
 // written fills a body into the graph itself, on the given inputs; round tells the
 // names of its nodes from those of other rounds.
-func (c *call) written(g *pb.Graph, round int, in []*value) []*value {
+func written(c *call, g *pb.Graph, round int, in []*value) []*value {
 	if c.im.inlined += len(g.Nodes); c.im.inlined > mostInlined {
 		panic(refuse(CodeModel, "the bodies of the model have more than "+strconv.Itoa(mostInlined)+" nodes when written out"))
 	}
@@ -40,7 +40,7 @@ func (c *call) written(g *pb.Graph, round int, in []*value) []*value {
 			s.values[inner.name] = v // one constant has one path
 		}
 	}
-	outs := c.fill(&s, g)
+	outs := fill(c, &s, g)
 	for i := range outs {
 		v := *outs[i]
 		outs[i] = &v
@@ -86,14 +86,14 @@ func alike(a, b []*value) bool {
 }
 
 // never reports whether a Loop is known not to run.
-func (c *call) never() bool {
+func never(c *call) bool {
 	known := func(i int) bool { return c.has(i) && c.in[i].arr != nil && c.in[i].arr.Len() == 1 }
 	return known(0) && array.Int64At(c.in[0].arr, 0) <= 0 || known(1) && array.Int64At(c.in[1].arr, 0) == 0
 }
 
 // notRun are the results of a Loop that does not run: what it would carry, and no
 // results of rounds, whose types are those of a body that is not kept.
-func (c *call) notRun(g *pb.Graph, carry int) []*value {
+func notRun(c *call, g *pb.Graph, carry int) []*value {
 	outs := make([]*value, carry, len(g.Outputs)-1)
 	for i := range outs {
 		v := *c.value(2 + i)
@@ -102,13 +102,13 @@ func (c *call) notRun(g *pb.Graph, carry int) []*value {
 	if len(g.Outputs) == carry+1 {
 		return outs
 	}
-	s := c.region("body")
+	s := region(c, "body")
 	s.values[g.Inputs[0].Name] = &value{name: g.Inputs[0].Name, arr: array.Scalar(int64(0))}
 	s.values[g.Inputs[1].Name] = &value{name: g.Inputs[1].Name, arr: array.Scalar(true)}
 	for i, v := range c.in[2:] {
 		s.values[g.Inputs[2+i].Name] = v
 	}
-	for _, v := range c.fill(s, g)[1+carry:] {
+	for _, v := range fill(c, s, g)[1+carry:] {
 		t := v.typ()
 		dims, ok := dimsOf(t)
 		if !ok || t.DType() == array.Invalid {
@@ -125,7 +125,7 @@ func (c *call) notRun(g *pb.Graph, carry int) []*value {
 }
 
 // structured reports whether a Loop carries or reads sequences and optionals.
-func (c *call) structured(g *pb.Graph) bool {
+func structured(c *call, g *pb.Graph) bool {
 	is := func(v *value) bool { return v != nil && (v.isSeq || v.none) }
 	if slices.ContainsFunc(c.in, is) {
 		return true
@@ -143,7 +143,7 @@ func (c *call) structured(g *pb.Graph) bool {
 }
 
 // unroll writes the rounds of a Loop out.
-func (c *call) unroll(g *pb.Graph, carry int) []*value {
+func unroll(c *call, g *pb.Graph, carry int) []*value {
 	limit := mostRounds + 1
 	if c.has(0) {
 		list := c.ints(0)
@@ -163,7 +163,7 @@ func (c *call) unroll(g *pb.Graph, carry int) []*value {
 			panic(refuse(CodeOperator, "a Loop over sequences runs more than "+strconv.Itoa(mostRounds)+" rounds"))
 		}
 		in := append([]*value{{arr: array.Scalar(int64(i))}, goOn}, carried...)
-		outs := c.written(g, i, in)
+		outs := written(c, g, i, in)
 		carried = outs[1 : 1+carry]
 		for k, v := range outs[1+carry:] {
 			rounds[k] = append(rounds[k], member(v))
@@ -181,7 +181,7 @@ func (c *call) unroll(g *pb.Graph, carry int) []*value {
 	}
 	outs := slices.Clone(carried)
 	for _, list := range rounds {
-		outs = append(outs, c.derive(list, func(c *call) []op.Value {
+		outs = append(outs, derive(c, list, func(c *call) []op.Value {
 			return c.one(std.Stack, std.DimAttrs{}, c.xs()...)
 		})...)
 	}

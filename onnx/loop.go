@@ -26,17 +26,17 @@ type loopBody struct {
 // mostSettled is how often a body is filled until the types of what it carries hold.
 const mostSettled = 4
 
-// loopBody fills a region whose carried values have types that hold in every round: a size that a round
+// loopBodyOf fills a region whose carried values have types that hold in every round: a size that a round
 // changes is not known.
-func (c *call) loopBody(g *pb.Graph) *loopBody {
-	l := c.filledBody(g, nil)
+func loopBodyOf(c *call, g *pb.Graph) *loopBody {
+	l := filledBody(c, g, nil)
 	for range mostSettled {
 		types, changed := l.settled(c)
 		if !changed {
 			break
 		}
 		c.im.counting = true // what was filled before
-		l = c.filledBody(g, types)
+		l = filledBody(c, g, types)
 	}
 	return l
 }
@@ -57,7 +57,7 @@ func (l *loopBody) settled(c *call) (types []shape.Type, changed bool) {
 		}
 		dims := before.Dims()
 		for axis, d := range dims.Slice() {
-			if d.IsUnknown() || c.keeps(g, d, after.Dim(axis)) {
+			if d.IsUnknown() || keeps(c, g, d, after.Dim(axis)) {
 				continue
 			}
 			dims, changed = dims.With(axis, shape.Unknown), true
@@ -68,7 +68,7 @@ func (l *loopBody) settled(c *call) (types []shape.Type, changed bool) {
 }
 
 // keeps reports whether a size is the same after a round, or the sizes of the run decide that it is.
-func (c *call) keeps(g *graph.Graph, before, after shape.Dim) bool {
+func keeps(c *call, g *graph.Graph, before, after shape.Dim) bool {
 	if after.IsUnknown() {
 		return false
 	}
@@ -82,8 +82,8 @@ func (c *call) keeps(g *graph.Graph, before, after shape.Dim) bool {
 // filledBody fills a region. Its first inputs are the carried values and the round; it
 // runs only where its condition is true, which it is a constant in it for that. types, unless nil, are
 // those of the carried values.
-func (c *call) filledBody(g *pb.Graph, types []shape.Type) *loopBody {
-	l := &loopBody{s: c.region("body"), iter: &value{name: g.Inputs[0].Name}}
+func filledBody(c *call, g *pb.Graph, types []shape.Type) *loopBody {
+	l := &loopBody{s: region(c, "body"), iter: &value{name: g.Inputs[0].Name}}
 	b := l.s.cur.Graph()
 	own := c.im.bodies[b]
 	cond := &value{name: g.Inputs[1].Name, arr: array.Scalar(true)}
@@ -100,7 +100,7 @@ func (c *call) filledBody(g *pb.Graph, types []shape.Type) *loopBody {
 	}
 	l.iter.node = own.input(b, "i", shape.TensorType(array.I64, shape.Dims{}))
 	l.s.values[l.iter.name] = l.iter
-	l.outs = c.fill(l.s, g)
+	l.outs = fill(c, l.s, g)
 	known, yes := constantBool(l.outs[0], cond)
 	l.known, l.once = known, known && !yes
 	return l
@@ -121,63 +121,63 @@ func loop(c *call) []*value {
 		}
 	}
 	switch {
-	case c.never():
-		return c.notRun(g, carry)
-	case c.structured(g):
-		return c.unroll(g, carry)
+	case never(c):
+		return notRun(c, g, carry)
+	case structured(c, g):
+		return unroll(c, g, carry)
 	}
 	startsTrue := !c.has(1) || c.in[1].arr != nil
-	l := c.loopBody(g)
-	rows := c.takeAppended(l)
+	l := loopBodyOf(c, g)
+	rows := takeAppended(c, l)
 	switch {
 	case l.once && startsTrue && (!c.has(0) || c.in[0].arr != nil): // a Loop of no rounds is gone by now
-		return c.append(c.rounds(l, c.do(std.Arange, std.ArangeAttrs{End: shape.Const(1)})), rows)
+		return appendLists(c, runRounds(c, l, c.do(std.Arange, std.ArangeAttrs{End: shape.Const(1)})), rows)
 	case l.known && !l.once && !c.has(0):
 		panic(refuse(CodeModel, "the Loop has no number of rounds, and its condition is always true"))
 	case l.known && !l.once && startsTrue && c.in[0].node == nil:
-		return c.append(c.rounds(l, c.do(std.Arange, std.ArangeAttrs{End: c.dim(0).Max(zero)})), rows)
+		return appendLists(c, runRounds(c, l, c.do(std.Arange, std.ArangeAttrs{End: c.dim(0).Max(zero)})), rows)
 	case len(l.outs) == 1+len(l.carried) && !l.once:
-		return c.while(l, startsTrue)[:carry]
+		return while(c, l, startsTrue)[:carry]
 	}
 	if l.known {
-		return c.append(c.rounds(l, c.upTo(c.limit(startsTrue, l.once))), rows)
+		return appendLists(c, runRounds(c, l, upTo(c, limit(c, startsTrue, l.once))), rows)
 	}
 	// What a round computes follows from the values that come in alone: the rounds are
 	// counted first, by what of the body the condition follows from (dce leaves no more),
 	// and run again for their results.
 	c.im.counting = true
-	count := c.while(l, startsTrue)[len(l.carried)].node
-	l = c.loopBody(g)
-	rows = c.takeAppended(l)
-	return c.append(c.rounds(l, c.upTo(count)), rows)
+	count := while(c, l, startsTrue)[len(l.carried)].node
+	l = loopBodyOf(c, g)
+	rows = takeAppended(c, l)
+	return appendLists(c, runRounds(c, l, upTo(c, count)), rows)
 }
 
 // limit is the number of rounds that the operands allow, or one where they allow more.
-func (c *call) limit(startsTrue, once bool) op.Value {
+func limit(c *call, startsTrue, once bool) op.Value {
 	number := func(n int64) op.Value { return c.do(std.Full, std.FullAttrs{Value: op.Int(n), DType: array.I64}) }
 	var n op.Value
 	switch {
 	case !c.has(0):
 		n = number(1)
 	case once:
-		n = c.do(std.Minimum, nil, c.condition(c.x(0)), number(1))
+		n = c.do(std.Minimum, nil, condition(c, c.x(0)), number(1))
 	default:
-		n = c.condition(c.x(0))
+		n = condition(c, c.x(0))
 	}
 	if !startsTrue {
-		n = c.do(std.Mul, nil, n, c.do(std.Cast, std.CastAttrs{DType: array.I64}, c.condition(c.x(1))))
+		n = c.do(std.Mul, nil, n, c.do(std.Cast, std.CastAttrs{DType: array.I64}, condition(c, c.x(1))))
 	}
 	return n
 }
 
 // upTo counts from 0 to a number that is known when the model runs.
-func (c *call) upTo(n op.Value) op.Value {
+func upTo(c *call, n op.Value) op.Value {
 	number := func(n int) op.Value { return c.do(std.Full, std.FullAttrs{Value: op.Int(int64(n)), DType: array.I64}) }
 	return c.do(std.Range, nil, number(0), n, number(1))
 }
 
-// rounds runs a body for each number of a sequence.
-func (c *call) rounds(l *loopBody, seq op.Value) []*value {
+// runRounds runs a body for each number of a sequence.
+func runRounds(c *call, l *loopBody, seq op.Value) []*value {
 	b := l.s.cur.Graph()
 	c.im.finish(l.s, l.outs[1:])
 	args := append(slices.Clone(l.args), seq.(*graph.Node))
@@ -190,7 +190,7 @@ func (c *call) rounds(l *loopBody, seq op.Value) []*value {
 
 // while runs a body as long as its condition holds, and at most as often as a count says.
 // It returns what is carried, and the number of rounds behind it.
-func (c *call) while(l *loopBody, startsTrue bool) []*value {
+func while(c *call, l *loopBody, startsTrue bool) []*value {
 	s, iter, carried, args, outs := l.s, l.iter, l.carried, l.args, l.outs[:1+len(l.carried)]
 	// Carried are the values, the round and the condition, in this order.
 	b := s.cur.Graph()
@@ -212,11 +212,11 @@ func (c *call) while(l *loopBody, startsTrue bool) []*value {
 	}
 	c.im.finish(s, append(slices.Clone(outs[1:]), &value{node: next}, &value{node: goOn}))
 	// The captured inputs stand in front of what was added last: order them.
-	c.order(b)
+	order(c, b)
 	first := cur.Function(std.Full, std.FullAttrs{Value: op.Int(0), DType: array.I64})
 	start := cur.Function(std.Full, std.FullAttrs{Value: op.BoolScalar(true), DType: array.Bool})
 	if !startsTrue {
-		start = c.condition(c.x(1))
+		start = condition(c, c.x(1))
 	}
 	if c.has(0) {
 		limit := c.x(0).(*graph.Node)
@@ -247,7 +247,7 @@ func (c *call) while(l *loopBody, startsTrue bool) []*value {
 }
 
 // order puts the inputs of a loop's body into the order of the operands.
-func (c *call) order(b *graph.Graph) {
+func order(c *call, b *graph.Graph) {
 	own := c.im.bodies[b]
 	at := b.First()
 	for at.Opcode() == graph.Placeholder {

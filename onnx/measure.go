@@ -42,14 +42,14 @@ func (im *importer) isLate(d shape.Dim) bool {
 
 // measured returns the elements of operand i, which the model computes, as sizes; signed
 // ones may be negative.
-func (c *call) measured(i int, v *value, signed bool) []shape.Dim {
+func measured(c *call, i int, v *value, signed bool) []shape.Dim {
 	if s, ok := v.asSizes(); ok {
 		return s.dims
 	}
 	if v.parts != nil {
 		var dims []shape.Dim
 		for _, p := range v.parts {
-			dims = append(dims, c.measured(i, p, signed)...)
+			dims = append(dims, measured(c, i, p, signed)...)
 		}
 		return dims
 	}
@@ -57,7 +57,7 @@ func (c *call) measured(i int, v *value, signed bool) []shape.Dim {
 		v.measure = map[bool][]shape.Dim{}
 	}
 	if v.measure[signed] == nil && v.node != nil {
-		v.measure[signed] = c.measure(v.node, signed)
+		v.measure[signed] = measure(c, v.node, signed)
 	}
 	if v.measure[signed] == nil {
 		panic(c.notConstant(i))
@@ -68,12 +68,12 @@ func (c *call) measured(i int, v *value, signed bool) []shape.Dim {
 // measure makes symbols of the elements of a vector or scalar of integers, in the graph
 // that has it; nil where it is something else. Sizes are not negative: what may be is the
 // difference of two, of which one is 0.
-func (c *call) measure(n *graph.Node, signed bool) []shape.Dim {
+func measure(c *call, n *graph.Node, signed bool) []shape.Dim {
 	t := n.Type()
 	if d := t.DType(); d != array.I64 && d != array.I32 || t.Rank() != 0 && t.Rank() != 1 {
 		return nil
 	}
-	cur := c.cursorOf(n)
+	cur := cursorOf(c, n)
 	count := 1
 	if t.Rank() == 0 {
 		n = cur.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(1)}, n)
@@ -98,7 +98,7 @@ func (c *call) measure(n *graph.Node, signed bool) []shape.Dim {
 }
 
 // cursorOf writes behind what there is of the graph that has a node.
-func (c *call) cursorOf(n *graph.Node) *graph.Cursor {
+func cursorOf(c *call, n *graph.Node) *graph.Cursor {
 	for s := c.scope; s != nil; s = s.outer {
 		if s.cur.Graph() == n.Graph() {
 			return s.cur
@@ -109,36 +109,36 @@ func (c *call) cursorOf(n *graph.Node) *graph.Cursor {
 
 // stretch takes the elements of an axis from start to stop, by step, as ONNX counts: these
 // are numbers, sizes or values, and the run looks where they lie.
-func (c *call) stretch(x op.Value, axis int, start, stop, step op.Value) op.Value {
+func stretch(c *call, x op.Value, axis int, start, stop, step op.Value) op.Value {
 	size := c.do(op.Dim, op.AxisAttrs{Axis: axis}, x)
 	// Backwards, a start lies between 0 and size-1, a stop between -1 and that.
 	back := c.do(std.Cast, std.CastAttrs{DType: array.I64}, c.do(std.Lt, std.BinaryAttrs{Other: op.Int(0)}, step))
 	last := c.do(std.Sub, nil, size, back)
-	from := c.do(std.Maximum, std.BinaryAttrs{Other: op.Int(0)}, c.fromEndOf(start, size))
+	from := c.do(std.Maximum, std.BinaryAttrs{Other: op.Int(0)}, fromEndOf(c, start, size))
 	from = c.do(std.Minimum, nil, from, last)
-	to := c.do(std.Maximum, nil, c.fromEndOf(stop, size), c.do(std.Neg, nil, back))
+	to := c.do(std.Maximum, nil, fromEndOf(c, stop, size), c.do(std.Neg, nil, back))
 	to = c.do(std.Minimum, nil, to, last)
 	return c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, c.do(std.Range, nil, from, to, step))
 }
 
 // number64 is a number without dimensions.
-func (c *call) number64(n int64) op.Value {
+func number64(c *call, n int64) op.Value {
 	return c.do(std.Full, std.FullAttrs{Value: op.Int(n), DType: array.I64})
 }
 
 // fromEndOf adds a size to what counts from the end.
-func (c *call) fromEndOf(v, size op.Value) op.Value {
+func fromEndOf(c *call, v, size op.Value) op.Value {
 	below := c.do(std.Lt, std.BinaryAttrs{Other: op.Int(0)}, v)
 	return c.do(std.Where, nil, below, c.do(std.Add, nil, v, size), v)
 }
 
 // first takes as many elements from the start of an axis as a value says.
-func (c *call) first(x op.Value, axis int, n op.Value) op.Value {
-	return c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, c.do(std.Range, nil, c.number64(0), n, c.number64(1)))
+func first(c *call, x op.Value, axis int, n op.Value) op.Value {
+	return c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, c.do(std.Range, nil, number64(c, 0), n, number64(c, 1)))
 }
 
 // element returns element k of operand i, integers, as a value of rank 0 and of type i64.
-func (c *call) element(i, k int) op.Value {
+func element(c *call, i, k int) op.Value {
 	v := c.x(i)
 	if t := v.Type(); t.Rank() > 0 {
 		v = c.do(std.Select, std.SelectAttrs{Dim: 0, Index: k}, v)

@@ -17,21 +17,21 @@ var attentionRules = map[string][]rule{
 	"CausalConvWithState": from(27, causalConv),
 }
 
-// heads turns [N,L,H·E] into [N,H,L,E].
-func (c *call) heads(x op.Value, n int) op.Value {
+// splitHeads turns [N,L,H·E] into [N,H,L,E].
+func splitHeads(c *call, x op.Value, n int) op.Value {
 	t := x.Type()
 	if n < 1 || t.Rank() != 3 {
 		panic(refuse(CodeModel, "heads of "+t.String()+" need a count of them, found "+strconv.Itoa(n)))
 	}
-	x = c.reshape(x, t.Dim(0), t.Dim(1), shape.Const(n), c.exact(t.Dim(2), shape.Const(n)))
+	x = reshape(c, x, t.Dim(0), t.Dim(1), shape.Const(n), exact(c, t.Dim(2), shape.Const(n)))
 	return c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(0, 2, 1, 3)}, x)
 }
 
 // merge is the inverse of heads.
-func (c *call) merge(x op.Value) op.Value {
+func merge(c *call, x op.Value) op.Value {
 	t := x.Type()
 	x = c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(0, 2, 1, 3)}, x)
-	return c.reshape(x, t.Dim(0), t.Dim(2), t.Dim(1).Mul(t.Dim(3)))
+	return reshape(c, x, t.Dim(0), t.Dim(2), t.Dim(1).Mul(t.Dim(3)))
 }
 
 // attend is what an attention computes with besides its operands.
@@ -51,8 +51,8 @@ type attend struct {
 // band is how many keys a query sees to both sides, its own place included; 0 is without end.
 type band struct{ left, right int }
 
-// band reads the attributes that operator set 25 has added.
-func (c *call) band() band {
+// bandOf reads the attributes that operator set 25 has added.
+func bandOf(c *call) band {
 	left, right := c.int("left_window_size", -1), c.int("right_window_size", -1)
 	if min(left, right) < -1 || max(left, right) == math.MaxInt {
 		panic(refuse(CodeAttribute, "the window is "+strconv.Itoa(left)+" to the left and "+strconv.Itoa(right)+" to the right, expected -1 or more"))
@@ -61,7 +61,7 @@ func (c *call) band() band {
 }
 
 func attention(c *call) []op.Value {
-	a := attend{causal: c.flag("is_causal", false), softcap: c.float("softcap", 0), mode: -1, precision: c.dtype("softmax_precision", array.Invalid), band: c.band()}
+	a := attend{causal: c.flag("is_causal", false), softcap: c.float("softcap", 0), mode: -1, precision: c.dtype("softmax_precision", array.Invalid), band: bandOf(c)}
 	if c.given("scale") {
 		a.scale = op.Float(c.float("scale", 1))
 	}
@@ -78,7 +78,7 @@ func attention(c *call) []op.Value {
 		panic(refuse(CodeModel, "the mask is "+c.typ(3).String()+", expected one to four dimensions"))
 	}
 	if flat {
-		q, k, v = c.heads(q, qHeads), c.heads(k, kvHeads), c.heads(v, kvHeads)
+		q, k, v = splitHeads(c, q, qHeads), splitHeads(c, k, kvHeads), splitHeads(c, v, kvHeads)
 	}
 	a.offset = shape.Const(0)
 	if c.has(4) != c.has(5) {
@@ -91,18 +91,18 @@ func attention(c *call) []op.Value {
 	}
 	a.mask = c.opt(3)
 	if c.has(3) {
-		a.mask = c.widen(a.mask, k.Type().Dim(2))
+		a.mask = widen(c, a.mask, k.Type().Dim(2))
 		a.finite = a.band == (band{}) && !c.has(6) && finite(c.in[3].arr)
 	}
 	if c.has(6) { // keys behind the length of each sequence do not count
 		at := c.do(std.Arange, std.ArangeAttrs{End: k.Type().Dim(2)})
-		n := c.reshape(c.x(6), shape.Const(-1), shape.Const(1), shape.Const(1), shape.Const(1))
-		a.mask = c.both(a.mask, c.do(std.Lt, nil, at, n), q.Type().DType())
+		n := reshape(c, c.x(6), shape.Const(-1), shape.Const(1), shape.Const(1), shape.Const(1))
+		a.mask = both(c, a.mask, c.do(std.Lt, nil, at, n), q.Type().DType())
 		a.offsets = c.do(std.Sub, nil, n, c.size(q.Type().Dim(2), array.I64)) // the last query sees the last key
 	}
 	y, qk := c.attend(q, k, v, a)
 	if flat {
-		y = c.merge(y)
+		y = merge(c, y)
 	}
 	out := []op.Value{y, k, v, qk}
 	return out[:max(c.outputs(), 1)]
@@ -122,7 +122,7 @@ func finite(mask *array.Array) bool {
 }
 
 // widen pads a mask of fewer keys than there are: those behind it do not count.
-func (c *call) widen(mask op.Value, keys shape.Dim) op.Value {
+func widen(c *call, mask op.Value, keys shape.Dim) op.Value {
 	have := mask.Type().Dim(-1)
 	n, ok1 := have.Int()
 	total, ok2 := keys.Int()
@@ -137,18 +137,18 @@ func (c *call) widen(mask op.Value, keys shape.Dim) op.Value {
 }
 
 // both is the mask of two, of which the second is bool.
-func (c *call) both(a, b op.Value, d array.DType) op.Value {
+func both(c *call, a, b op.Value, d array.DType) op.Value {
 	switch {
 	case a == nil:
 		return b
 	case a.Type().DType() == array.Bool:
 		return c.do(std.LogicalAnd, nil, a, b)
 	}
-	return c.do(std.Add, nil, a, c.added(b, d))
+	return c.do(std.Add, nil, a, added(c, b, d))
 }
 
 // added is a bool mask as numbers to add.
-func (c *call) added(mask op.Value, d array.DType) op.Value {
+func added(c *call, mask op.Value, d array.DType) op.Value {
 	zero := c.do(std.ZerosLike, std.LikeAttrs{DType: d}, mask)
 	return c.do(std.Where, std.WhereAttrs{Other: op.Float(math.Inf(-1))}, mask, zero)
 }
@@ -165,13 +165,13 @@ func (c *call) attend(q, k, v op.Value, a attend) (y, qk op.Value) {
 		group = qh / kh
 	}
 	one := a.softcap == 0 && a.mode < 0
-	if seen := c.seen(&a, q, k, one); seen != nil {
-		a.mask = c.both(a.mask, seen, q.Type().DType())
+	if seen := seenMask(c, &a, q, k, one); seen != nil {
+		a.mask = both(c, a.mask, seen, q.Type().DType())
 	}
 	if one {
 		y := c.do(std.ScaledDotProductAttention, std.AttentionAttrs{IsCausal: a.causal, Scale: a.scale, EnableGqa: group > 1}, q, k, v, a.mask)
 		if a.mask != nil && a.mask.Type().DType() != array.Bool && !a.finite {
-			y = c.seeing(y, a.mask) // the operator sees to bool masks itself
+			y = seeing(c, y, a.mask) // the operator sees to bool masks itself
 		}
 		return y, nil
 	}
@@ -201,7 +201,7 @@ func (c *call) attend(q, k, v op.Value, a attend) (y, qk op.Value) {
 	if a.mask != nil {
 		mask := a.mask
 		if mask.Type().DType() == array.Bool {
-			mask = c.added(mask, q.Type().DType())
+			mask = added(c, mask, q.Type().DType())
 		}
 		w = c.do(std.Add, nil, w, mask)
 	}
@@ -213,7 +213,7 @@ func (c *call) attend(q, k, v op.Value, a attend) (y, qk op.Value) {
 	last := soft
 	soft = c.do(std.Softmax, std.DimAttrs{Dim: -1}, soft)
 	if a.mask != nil {
-		soft = c.seeing(soft, last)
+		soft = seeing(c, soft, last)
 	}
 	if soft.Type().DType() != d {
 		soft = c.do(std.Cast, std.CastAttrs{DType: d}, soft)
@@ -229,15 +229,15 @@ func (c *call) attend(q, k, v op.Value, a attend) (y, qk op.Value) {
 }
 
 // seeing is y with zeros for queries that see no key: all their scores are -Inf.
-func (c *call) seeing(y, scores op.Value) op.Value {
+func seeing(c *call, y, scores op.Value) op.Value {
 	most := c.do(std.Amax, std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}, scores)
 	none := c.do(std.Eq, std.BinaryAttrs{Other: op.Float(math.Inf(-1))}, most)
 	return c.do(std.MaskedFill, std.MaskedFillAttrs{Value: op.Float(0)}, y, none)
 }
 
-// seen is which keys queries see by their positions, nil where that is all, or where the one
+// seenMask is which keys queries see by their positions, nil where that is all, or where the one
 // operator sees to it.
-func (c *call) seen(a *attend, q, k op.Value, one bool) (seen op.Value) {
+func seenMask(c *call, a *attend, q, k op.Value, one bool) (seen op.Value) {
 	placed := a.offsets == nil && a.offset.Is(0)
 	if a.band == (band{}) && (!a.causal || one && a.mask == nil && placed) {
 		return nil
@@ -277,14 +277,14 @@ func rotary(c *call) []op.Value {
 	x := c.x(0)
 	flat := c.rank(0) == 3
 	if flat {
-		x = c.heads(x, heads)
+		x = splitHeads(c, x, heads)
 	}
 	c.rank(1)
 	c.needDims(2, c.typ(1).Dims().Slice()...)
-	t.cos, t.sin = c.angles(1, c.opt(3)), c.angles(2, c.opt(3))
-	y := c.rotated(x, t)
+	t.cos, t.sin = angles(c, 1, c.opt(3)), angles(c, 2, c.opt(3))
+	y := rotated(c, x, t)
 	if flat {
-		y = c.merge(y)
+		y = merge(c, y)
 	}
 	return []op.Value{y}
 }
@@ -297,7 +297,7 @@ type turn struct {
 }
 
 // angles are operand i, or those of the positions in it.
-func (c *call) angles(i int, positions op.Value) op.Value {
+func angles(c *call, i int, positions op.Value) op.Value {
 	if positions == nil {
 		return c.x(i)
 	}
@@ -305,7 +305,7 @@ func (c *call) angles(i int, positions op.Value) op.Value {
 }
 
 // rotated turns x [batch, head, position, element].
-func (c *call) rotated(x op.Value, t turn) op.Value {
+func rotated(c *call, x op.Value, t turn) op.Value {
 	e, ok := x.Type().Dim(3).Int()
 	if !ok {
 		panic(refuse(CodeValue, "the size of a head is "+x.Type().Dim(3).String()+", expected a number"))
@@ -339,7 +339,7 @@ func (c *call) rotated(x op.Value, t turn) op.Value {
 	im := c.do(std.Add, nil, mul(sin, a), mul(cos, b))
 	var y op.Value
 	if t.interleaved {
-		y = c.reshape(c.do(std.Stack, std.DimAttrs{Dim: -1}, re, im), turned.Type().Dims().Slice()...)
+		y = reshape(c, c.do(std.Stack, std.DimAttrs{Dim: -1}, re, im), turned.Type().Dims().Slice()...)
 	} else {
 		y = c.do(std.Cat, std.DimAttrs{Dim: 3}, re, im)
 	}

@@ -23,8 +23,8 @@ var contribRules = map[string][]rule{
 	"BiasSplitGelu":         from(1, biasSplitGelu),
 	"FusedMatMul":           from(1, fusedMatMul),
 	"TransposeMatMul":       from(1, fusedMatMul),
-	"FusedMatMulActivation": from(1, func(c *call) []op.Value { return c.activated(fusedMatMul(c)[0], c.fusedParams()) }),
-	"FusedGemm":             from(1, func(c *call) []op.Value { return c.activated(gemm(c)[0], c.fusedParams()) }),
+	"FusedMatMulActivation": from(1, func(c *call) []op.Value { return activated(c, fusedMatMul(c)[0], fusedParams(c)) }),
+	"FusedGemm":             from(1, func(c *call) []op.Value { return activated(c, gemm(c)[0], fusedParams(c)) }),
 	"FusedConv":             from(1, fusedConv),
 	"NhwcConv":              from(1, nhwcConv),
 	"Trilu":                 from(1, trilu),
@@ -87,7 +87,7 @@ func fusedMatMul(c *call) []op.Value {
 }
 
 // fusedParams are the numbers of a fused activation that are attributes of their own.
-func (c *call) fusedParams() (list []float64) {
+func fusedParams(c *call) (list []float64) {
 	for _, name := range []string{"activation_alpha", "activation_beta", "activation_gamma"} {
 		if c.given(name) {
 			list = append(list, c.float(name, 0))
@@ -97,7 +97,7 @@ func (c *call) fusedParams() (list []float64) {
 }
 
 // activated applies the activation that is fused to an operator, if any.
-func (c *call) activated(x op.Value, params []float64) []op.Value {
+func activated(c *call, x op.Value, params []float64) []op.Value {
 	name := c.text("activation", "")
 	p := func(i int, def float64) float64 {
 		if i < len(params) {
@@ -134,11 +134,11 @@ func fusedConv(c *call) []op.Value {
 	if c.has(3) {
 		v = c.do(std.Add, nil, v, c.x(3))
 	}
-	return c.activated(v, c.floats("activation_params"))
+	return activated(c, v, c.floats("activation_params"))
 }
 
 // channels moves the last dimension to the place of the channels, or back.
-func (c *call) channels(x op.Value, first bool) op.Value {
+func channels(c *call, x op.Value, first bool) op.Value {
 	a := std.MovedimAttrs{Source: op.IntList(-1), Destination: op.IntList(1)}
 	if !first {
 		a = std.MovedimAttrs{Source: op.IntList(1), Destination: op.IntList(-1)}
@@ -147,7 +147,7 @@ func (c *call) channels(x op.Value, first bool) op.Value {
 }
 
 // moved is the node on other operands.
-func (c *call) moved(in ...op.Value) *call {
+func moved(c *call, in ...op.Value) *call {
 	inner := *c
 	inner.in = make([]*value, len(in))
 	for i, v := range in {
@@ -169,9 +169,9 @@ func nhwcConv(c *call) []op.Value {
 	if c.rank(0) < 3 {
 		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected spatial dimensions"))
 	}
-	w := c.prepared(1, func(x op.Value) op.Value { return c.channels(x, true) })
-	y := conv(c.moved(c.channels(c.x(0), true), w, c.opt(2)))[0]
-	return []op.Value{c.channels(y, false)}
+	w := c.prepared(1, func(x op.Value) op.Value { return channels(c, x, true) })
+	y := conv(moved(c, channels(c, c.x(0), true), w, c.opt(2)))[0]
+	return []op.Value{channels(c, y, false)}
 }
 
 // contribPad has one more dimension around pads, sometimes.
@@ -187,7 +187,7 @@ func contribPad(c *call) []op.Value {
 	case v.sizes != nil:
 		inner.in[1] = &value{sizes: &sizes{dims: v.sizes.dims, shape: []int{len(v.sizes.dims)}, dtype: v.sizes.dtype}}
 	default:
-		inner.in[1] = &value{name: v.name, node: c.reshape(c.x(1), shape.Const(-1)).(*graph.Node)}
+		inner.in[1] = &value{name: v.name, node: reshape(c, c.x(1), shape.Const(-1)).(*graph.Node)}
 	}
 	return padInputs(&inner)
 }
@@ -224,7 +224,7 @@ func firstUnique(c *call) []op.Value {
 func cropAndResize(c *call) []op.Value {
 	mode := c.oneOf("mode", "bilinear", "nearest")
 	beyond := c.float("extrapolation_value", 0)
-	n, _, h, w := c.image()
+	n, _, h, w := image(c)
 	size := c.ints(3)
 	if len(size) != 2 || size[0] < 1 || size[1] < 1 {
 		panic(refuse(CodeModel, "crop_size is "+c.typ(3).String()+", expected two sizes"))
@@ -263,7 +263,7 @@ func cropAndResize(c *call) []op.Value {
 }
 
 // skipSum is the sum of input and skip, and of the bias at operand i. skip may lack the batch.
-func (c *call) skipSum(i int) op.Value {
+func skipSum(c *call, i int) op.Value {
 	v := c.do(std.Add, nil, c.x(0), c.x(1))
 	if c.has(i) {
 		v = c.do(std.Add, nil, v, c.x(i))
@@ -272,21 +272,21 @@ func (c *call) skipSum(i int) op.Value {
 }
 
 // summed are the results of a norm behind a sum: neither mean nor deviation.
-func (c *call) summed(y, sum op.Value) []op.Value {
+func summed(c *call, y, sum op.Value) []op.Value {
 	out := []op.Value{y, nil, nil, sum}
 	return out[:max(1, min(4, c.outputs()))]
 }
 
 func skipLayerNorm(c *call) []op.Value {
-	sum := c.skipSum(4)
+	sum := skipSum(c, 4)
 	a := std.LayerNormAttrs{NormalizedShape: shape.Of(sum.Type().Dim(-1)), Eps: c.float("epsilon", 1e-12)}
-	return c.summed(c.do(std.LayerNorm, a, sum, c.x(2), c.opt(3)), sum)
+	return summed(c, c.do(std.LayerNorm, a, sum, c.x(2), c.opt(3)), sum)
 }
 
 func skipSimplifiedNorm(c *call) []op.Value {
-	sum := c.skipSum(3)
+	sum := skipSum(c, 3)
 	a := std.LayerNormAttrs{NormalizedShape: shape.Of(sum.Type().Dim(-1)), Eps: c.float("epsilon", 1e-12)}
-	return c.summed(c.do(std.RmsNorm, a, sum, c.x(2)), sum)
+	return summed(c, c.do(std.RmsNorm, a, sum, c.x(2)), sum)
 }
 
 // simplifiedNorm is RMSNormalization under the name that it had before it was one.
@@ -344,9 +344,9 @@ func embedLayerNorm(c *call) []op.Value {
 }
 
 // contribGroupNorm has the channels last, unless it says otherwise.
-func contribGroupNorm(c *call) []op.Value { return []op.Value{c.groupNormOf(c.x(0))} }
+func contribGroupNorm(c *call) []op.Value { return []op.Value{groupNormOf(c, c.x(0))} }
 
-func (c *call) groupNormOf(x op.Value) op.Value {
+func groupNormOf(c *call, x op.Value) op.Value {
 	last := c.flag("channels_last", true)
 	groups, silu := c.int("groups", 0), c.flag("activation", false)
 	a := std.GroupNormAttrs{NumGroups: groups, Eps: c.float("epsilon", 1e-5)}
@@ -354,7 +354,7 @@ func (c *call) groupNormOf(x op.Value) op.Value {
 		panic(refuse(CodeModel, "groups is "+strconv.Itoa(groups)))
 	}
 	if last {
-		x = c.channels(x, true)
+		x = channels(c, x, true)
 	}
 	wide := func(i int) op.Value { return c.do(std.Cast, std.CastAttrs{DType: c.typ(0).DType()}, c.x(i)) }
 	y := c.do(std.GroupNorm, a, x, wide(1), wide(2))
@@ -362,7 +362,7 @@ func (c *call) groupNormOf(x op.Value) op.Value {
 		y = c.do(std.Silu, nil, y)
 	}
 	if last {
-		y = c.channels(y, false)
+		y = channels(c, y, false)
 	}
 	return y
 }
@@ -381,6 +381,6 @@ func skipGroupNorm(c *call) []op.Value {
 	if c.has(4) {
 		sum = c.do(std.Add, nil, sum, c.x(4))
 	}
-	out := []op.Value{c.groupNormOf(sum), sum}
+	out := []op.Value{groupNormOf(c, sum), sum}
 	return out[:max(1, min(2, c.outputs()))]
 }

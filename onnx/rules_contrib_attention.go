@@ -27,7 +27,7 @@ type fusedAttention struct {
 	filter float64 // what is added to products that a mask takes out
 }
 
-func (c *call) fusedAttention() fusedAttention {
+func fusedAttentionOf(c *call) fusedAttention {
 	f := fusedAttention{heads: c.int("num_heads", 0), filter: c.float("mask_filter_value", -10000)}
 	f.mode, f.offset, f.causal = -1, shape.Const(0), c.flag("unidirectional", false)
 	if s := c.float("scale", 0); s != 0 {
@@ -48,7 +48,7 @@ func contribAttention(c *call) []op.Value {
 	if c.has(2) {
 		v = c.do(std.Add, nil, v, c.x(2))
 	}
-	return c.projectedAttention(v, c.list("qkv_hidden_sizes"), 3, 4, 5)
+	return projectedAttention(c, v, c.list("qkv_hidden_sizes"), 3, 4, 5)
 }
 
 // quantAttention is contribAttention on 8-bit values.
@@ -56,13 +56,13 @@ func quantAttention(c *call) []op.Value {
 	x, w := c.x(0), c.x(1)
 	v := c.do(std.QMatmul, std.QLinearAttrs{DType: array.F32}, x, c.x(3), c.opt(6), w, c.x(4), c.opt(7))
 	v = c.do(std.Add, nil, v, c.x(2))
-	return c.projectedAttention(v, nil, 5, 8, 9)
+	return projectedAttention(c, v, nil, 5, 8, 9)
 }
 
 // projectedAttention computes attention on [queries | keys | values]; mask, past and bias
 // are the places of operands.
-func (c *call) projectedAttention(v op.Value, sizes []int, mask, past, bias int) []op.Value {
-	f := c.fusedAttention()
+func projectedAttention(c *call, v op.Value, sizes []int, mask, past, bias int) []op.Value {
+	f := fusedAttentionOf(c)
 	if c.flag("do_rotary", false) {
 		panic(refuse(CodeAttribute, "do_rotary is not supported"))
 	}
@@ -75,7 +75,7 @@ func (c *call) projectedAttention(v op.Value, sizes []int, mask, past, bias int)
 		panic(refuse(CodeModel, "the projection is "+v.Type().String()+", expected the sizes of queries, keys and values"))
 	}
 	parts := c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.Ints(sizes...), Dim: 2}, v), 3)
-	q, k, v := c.heads(parts[0], f.heads), c.heads(parts[1], f.heads), c.heads(parts[2], f.heads)
+	q, k, v := splitHeads(c, parts[0], f.heads), splitHeads(c, parts[1], f.heads), splitHeads(c, parts[2], f.heads)
 	if c.has(past) {
 		if c.rank(past) != 5 {
 			panic(refuse(CodeModel, "past is "+c.typ(past).String()+", expected five dimensions"))
@@ -86,12 +86,12 @@ func (c *call) projectedAttention(v op.Value, sizes []int, mask, past, bias int)
 		}
 		k, v = before(0, k), before(1, v)
 	}
-	f.mask = c.filterMask(f, mask, q.Type(), k.Type().Dim(2))
+	f.mask = filterMask(c, f, mask, q.Type(), k.Type().Dim(2))
 	if c.has(bias) {
-		f.mask = c.plus(f.mask, c.x(bias))
+		f.mask = plus(c, f.mask, c.x(bias))
 	}
 	y, _ := c.attend(q, k, v, f.attend)
-	out := []op.Value{c.merge(y)}
+	out := []op.Value{merge(c, y)}
 	if c.outputs() > 1 {
 		out = append(out, c.do(std.Stack, std.DimAttrs{}, k, v))
 	}
@@ -99,7 +99,7 @@ func (c *call) projectedAttention(v op.Value, sizes []int, mask, past, bias int)
 }
 
 // plus adds what may be absent.
-func (c *call) plus(x, y op.Value) op.Value {
+func plus(c *call, x, y op.Value) op.Value {
 	if x == nil {
 		return y
 	}
@@ -108,7 +108,7 @@ func (c *call) plus(x, y op.Value) op.Value {
 
 // filterMask is operand i as numbers to add to products [batch, head, query, key]: lengths
 // of the keys, their ends and starts, or what to keep.
-func (c *call) filterMask(f fusedAttention, i int, q shape.Type, keys shape.Dim) op.Value {
+func filterMask(c *call, f fusedAttention, i int, q shape.Type, keys shape.Dim) op.Value {
 	if !c.has(i) {
 		return nil
 	}
@@ -125,13 +125,13 @@ func (c *call) filterMask(f fusedAttention, i int, q shape.Type, keys shape.Dim)
 			}
 			ends = c.do(std.Slice, std.SliceAttrs{Stop: batch}, m)
 			starts := c.do(std.Slice, std.SliceAttrs{Start: batch, Stop: std.End}, m)
-			keep = c.do(std.Ge, nil, at, c.reshape(starts, batch, one, one, one))
+			keep = c.do(std.Ge, nil, at, reshape(c, starts, batch, one, one, one))
 		}
-		keep = c.conjunction(keep, c.do(std.Lt, nil, at, c.reshape(ends, batch, one, one, one)))
+		keep = conjunction(c, keep, c.do(std.Lt, nil, at, reshape(c, ends, batch, one, one, one)))
 	case 2:
-		keep = c.reshape(c.positive(m), t.Dim(0), one, one, t.Dim(1))
+		keep = reshape(c, positive(c, m), t.Dim(0), one, one, t.Dim(1))
 	case 3:
-		keep = c.reshape(c.positive(m), t.Dim(0), one, t.Dim(1), t.Dim(2))
+		keep = reshape(c, positive(c, m), t.Dim(0), one, t.Dim(1), t.Dim(2))
 	default:
 		panic(refuse(CodeAttribute, "a mask "+t.String()+" is not supported"))
 	}
@@ -140,12 +140,12 @@ func (c *call) filterMask(f fusedAttention, i int, q shape.Type, keys shape.Dim)
 	return c.do(std.Where, nil, keep, zero, filter)
 }
 
-func (c *call) positive(m op.Value) op.Value {
+func positive(c *call, m op.Value) op.Value {
 	return c.do(std.Gt, std.BinaryAttrs{Other: op.Int(0)}, m)
 }
 
 // conjunction is both of two, of which the first may be absent.
-func (c *call) conjunction(x, y op.Value) op.Value {
+func conjunction(c *call, x, y op.Value) op.Value {
 	if x == nil {
 		return y
 	}
@@ -154,33 +154,33 @@ func (c *call) conjunction(x, y op.Value) op.Value {
 
 // multiHead takes queries, keys and values apart, together, or with the heads in place.
 func multiHead(c *call) []op.Value {
-	f := c.fusedAttention()
+	f := fusedAttentionOf(c)
 	if c.has(8) || c.has(9) {
 		panic(refuse(CodeAttribute, "past_sequence_length and cache_indirection are not supported"))
 	}
 	if c.has(6) != c.has(7) {
 		panic(refuse(CodeModel, "past_key and past_value come together"))
 	}
-	q, k, v := c.headed(f.heads)
+	q, k, v := headed(c, f.heads)
 	if c.has(6) {
 		f.offset = c.typ(6).Dim(2)
 		k = c.do(std.Cat, std.DimAttrs{Dim: 2}, c.x(6), k)
 		v = c.do(std.Cat, std.DimAttrs{Dim: 2}, c.x(7), v)
 	}
-	f.mask = c.filterMask(f, 4, q.Type(), k.Type().Dim(2))
+	f.mask = filterMask(c, f, 4, q.Type(), k.Type().Dim(2))
 	if c.has(5) {
-		f.mask = c.plus(f.mask, c.x(5))
+		f.mask = plus(c, f.mask, c.x(5))
 	}
 	if c.outputs() > 3 {
 		f.mode = 3
 	}
 	y, qk := c.attend(q, k, v, f.attend)
-	out := []op.Value{c.merge(y), k, v, qk}
+	out := []op.Value{merge(c, y), k, v, qk}
 	return out[:max(1, min(4, c.outputs()))]
 }
 
 // headed are the operands of multiHead as [batch, head, position, element].
-func (c *call) headed(heads int) (q, k, v op.Value) {
+func headed(c *call, heads int) (q, k, v op.Value) {
 	split := func(i, parts int) []op.Value { // [batch, position, head, part, element]
 		out := make([]op.Value, parts)
 		for p := range out {
@@ -210,7 +210,7 @@ func (c *call) headed(heads int) (q, k, v op.Value) {
 			x[i] = c.do(std.Add, nil, x[i], c.do(std.Slice, std.SliceAttrs{Start: from, Stop: to}, c.x(3)))
 			from = to
 		}
-		x[i] = c.heads(x[i], heads)
+		x[i] = splitHeads(c, x[i], heads)
 	}
 	return x[0], x[1], x[2]
 }
@@ -229,17 +229,17 @@ func contribRotary(c *call) []op.Value {
 		if width, known := c.typ(0).Dim(2).Int(); heads == 0 && ok && known && half > 0 && t.part == 0 {
 			heads = width / (2 * half)
 		}
-		x = c.heads(x, heads)
+		x = splitHeads(c, x, heads)
 	}
 	positions := c.x(1)
 	if c.rank(1) < 2 { // of the first one
 		at := c.do(std.Arange, std.ArangeAttrs{End: x.Type().Dim(2)})
-		positions = c.reshape(c.do(std.Add, nil, at, positions), shape.Const(1), x.Type().Dim(2))
+		positions = reshape(c, c.do(std.Add, nil, at, positions), shape.Const(1), x.Type().Dim(2))
 	}
-	t.cos, t.sin = c.angles(2, positions), c.angles(3, positions)
-	y := c.rotated(x, t)
+	t.cos, t.sin = angles(c, 2, positions), angles(c, 3, positions)
+	y := rotated(c, x, t)
 	if flat {
-		y = c.merge(y)
+		y = merge(c, y)
 	}
 	return []op.Value{y}
 }

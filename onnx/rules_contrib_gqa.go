@@ -26,7 +26,7 @@ type groupedQuery struct {
 // groupQuery reads the operands query, key, value, past_key, past_value, seqlens_k,
 // total_sequence_length, cos_cache, sin_cache, position_ids and attention_bias.
 func groupQuery(c *call) []op.Value {
-	g := c.groupedOf()
+	g := groupedOf(c)
 	a := attend{mode: -1, softcap: c.float("softcap", 0), offset: shape.Const(0)}
 	if s := c.float("scale", 0); s != 0 {
 		a.scale = op.Float(s)
@@ -37,14 +37,14 @@ func groupQuery(c *call) []op.Value {
 	g.cache()
 	a.mask = g.mask()
 	if c.has(10) {
-		a.mask = c.do(std.Add, nil, c.added(a.mask, g.q.Type().DType()), c.x(10))
+		a.mask = c.do(std.Add, nil, added(c, a.mask, g.q.Type().DType()), c.x(10))
 	}
 	y, _ := c.attend(g.q, g.k, g.v, a)
-	out := []op.Value{c.merge(y), g.k, g.v}
+	out := []op.Value{merge(c, y), g.k, g.v}
 	return out[:max(1, min(3, c.outputs()))]
 }
 
-func (c *call) groupedOf() *groupedQuery {
+func groupedOf(c *call) *groupedQuery {
 	g := &groupedQuery{c: c, heads: c.int("num_heads", 0), kv: c.int("kv_num_heads", 0), window: c.int("local_window_size", -1),
 		interleaved: c.flag("rotary_interleaved", false)}
 	if g.heads < 1 || g.kv < 1 || g.heads%g.kv != 0 {
@@ -68,10 +68,10 @@ func (c *call) groupedOf() *groupedQuery {
 		e := width / (g.heads + 2*g.kv)
 		x = c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.Ints(g.heads*e, g.kv*e, g.kv*e), Dim: 2}, x[0]), 3)
 	}
-	g.q, g.k, g.v = c.heads(x[0], g.heads), c.heads(x[1], g.kv), c.heads(x[2], g.kv)
+	g.q, g.k, g.v = splitHeads(c, x[0], g.heads), splitHeads(c, x[1], g.kv), splitHeads(c, x[2], g.kv)
 	g.total = c.dim(6)
 	batch, l := c.typ(0).Dim(0), c.typ(0).Dim(1)
-	lengths := c.reshape(c.do(std.Cast, std.CastAttrs{DType: array.I64}, c.x(5)), batch, shape.Const(1))
+	lengths := reshape(c, c.do(std.Cast, std.CastAttrs{DType: array.I64}, c.x(5)), batch, shape.Const(1))
 	// The first tokens may be padded behind, further ones are not.
 	g.count = c.do(std.Add, std.AddAttrs{Other: op.Int(1)}, lengths)
 	before := c.do(std.Sub, nil, g.count, c.size(l, array.I64))
@@ -94,8 +94,8 @@ func (g *groupedQuery) rotate() {
 	if !ok {
 		panic(refuse(CodeValue, "cos_cache is "+c.typ(7).String()+", expected a number of columns"))
 	}
-	t := turn{interleaved: g.interleaved, part: 2 * half, cos: c.angles(7, positions), sin: c.angles(8, positions)}
-	g.q, g.k = c.rotated(g.q, t), c.rotated(g.k, t)
+	t := turn{interleaved: g.interleaved, part: 2 * half, cos: angles(c, 7, positions), sin: angles(c, 8, positions)}
+	g.q, g.k = rotated(c, g.q, t), rotated(c, g.k, t)
 }
 
 // cache puts the new keys and values behind those of the past, of each sequence by itself.
@@ -109,13 +109,13 @@ func (g *groupedQuery) cache() {
 		g.total = most
 	}
 	p := c.size(c.typ(3).Dim(2), array.I64)
-	at := c.reshape(c.do(std.Arange, std.ArangeAttrs{End: g.total}), shape.Const(1), g.total)
+	at := reshape(c, c.do(std.Arange, std.ArangeAttrs{End: g.total}), shape.Const(1), g.total)
 	moved := c.do(std.Add, nil, c.do(std.Sub, nil, at, g.past), p)
 	index := c.do(std.Where, nil, c.do(std.Lt, nil, at, g.past), at, moved)
 	last := c.size(c.typ(3).Dim(2).Add(g.k.Type().Dim(2)).AddInt(-1), array.I64)
 	index = c.do(std.Minimum, nil, index, last)
 	t := g.k.Type()
-	index = c.reshape(index, t.Dim(0), shape.Const(1), g.total, shape.Const(1))
+	index = reshape(c, index, t.Dim(0), shape.Const(1), g.total, shape.Const(1))
 	place := func(past int, x op.Value) op.Value {
 		t := x.Type()
 		x = c.do(std.Cat, std.DimAttrs{Dim: 2}, c.x(past), x)
@@ -131,8 +131,8 @@ func (g *groupedQuery) mask() op.Value {
 	c := g.c
 	at := c.do(std.Arange, std.ArangeAttrs{End: g.k.Type().Dim(2)})
 	t := g.rows.Type()
-	rows := c.reshape(g.rows, t.Dim(0), shape.Const(1), t.Dim(1), shape.Const(1))
-	count := c.reshape(g.count, t.Dim(0), shape.Const(1), shape.Const(1), shape.Const(1))
+	rows := reshape(c, g.rows, t.Dim(0), shape.Const(1), t.Dim(1), shape.Const(1))
+	count := reshape(c, g.count, t.Dim(0), shape.Const(1), shape.Const(1), shape.Const(1))
 	keep := c.do(std.LogicalAnd, nil, c.do(std.Le, nil, at, rows), c.do(std.Lt, nil, at, count))
 	if g.window >= 0 {
 		first := c.do(std.Sub, std.SubAttrs{Other: op.Int(int64(g.window))}, rows)

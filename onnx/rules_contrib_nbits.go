@@ -82,14 +82,14 @@ func (w nbits) packedZeros() bool {
 // bytes is the weight [rows, ceil(columns/2)].
 func (w nbits) bytes() op.Value {
 	return w.c.prepared(w.weight, func(x op.Value) op.Value {
-		x = w.c.reshape(x, shape.Const(w.rows), shape.Const(w.blocks()*w.block/2))
+		x = reshape(w.c, x, shape.Const(w.rows), shape.Const(w.blocks()*w.block/2))
 		return w.c.do(std.Slice, std.SliceAttrs{Dim: 1, Stop: shape.Const((w.columns + 1) / 2)}, x)
 	})
 }
 
 func (w nbits) scales() op.Value {
 	return w.c.prepared(w.scale, func(x op.Value) op.Value {
-		x = w.c.reshape(x, shape.Const(w.rows), shape.Const(w.blocks()))
+		x = reshape(w.c, x, shape.Const(w.rows), shape.Const(w.blocks()))
 		return w.c.do(std.Cast, std.CastAttrs{DType: array.F32}, x)
 	})
 }
@@ -100,7 +100,7 @@ func (w nbits) zeros() op.Value {
 		return nil
 	}
 	return w.c.prepared(w.zero, func(x op.Value) op.Value {
-		x = w.c.reshape(x, shape.Const(w.rows), shape.Const(w.zeroBytes()))
+		x = reshape(w.c, x, shape.Const(w.rows), shape.Const(w.zeroBytes()))
 		return w.c.do(std.Slice, std.SliceAttrs{Dim: 1, Stop: shape.Const(w.blocks())}, w.unpacked(x))
 	})
 }
@@ -141,12 +141,12 @@ func (w nbits) real(x op.Value, d array.DType) op.Value {
 	case w.packedZeros():
 		less = each(c.do(std.Cast, std.CastAttrs{DType: array.F32}, w.zeros()))
 	default:
-		less = each(c.do(std.Cast, std.CastAttrs{DType: array.F32}, c.reshape(c.x(w.zero), shape.Const(w.rows), shape.Const(w.blocks()))))
+		less = each(c.do(std.Cast, std.CastAttrs{DType: array.F32}, reshape(c, c.x(w.zero), shape.Const(w.rows), shape.Const(w.blocks()))))
 	}
 	scale := each(w.scales())
-	q := c.reshape(x, shape.Const(w.rows), shape.Const(w.blocks()*w.block*w.bits/8))
+	q := reshape(c, x, shape.Const(w.rows), shape.Const(w.blocks()*w.block*w.bits/8))
 	v := c.do(std.Cast, std.CastAttrs{DType: array.F32}, w.unpacked(q))
-	v = c.reshape(v, shape.Const(w.rows), shape.Const(w.blocks()), shape.Const(w.block))
+	v = reshape(c, v, shape.Const(w.rows), shape.Const(w.blocks()), shape.Const(w.block))
 	v = c.do(std.Mul, nil, c.do(std.Sub, nil, v, less), scale)
 	v = c.do(std.Flatten, std.FlattenAttrs{StartDim: 1, EndDim: 2}, v)
 	v = c.do(std.Slice, std.SliceAttrs{Dim: 1, Stop: shape.Const(w.columns)}, v)

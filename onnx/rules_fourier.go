@@ -67,7 +67,7 @@ func dft(c *call, axis int) []op.Value {
 	n, known := c.typ(0).Dim(axis).Int()
 	b := basis{length: n, parts: parts, outs: 2, inverse: inverse, symmetric: inverse && one}
 	if !known {
-		return c.openDFT(b, axis, one)
+		return openDFT(c, b, axis, one)
 	}
 	if b.symmetric {
 		b.length, b.outs = 2*(n-1), 1
@@ -92,7 +92,7 @@ func dft(c *call, axis int) []op.Value {
 	if b.rows < n {
 		x = c.do(std.Narrow, std.NarrowAttrs{Dim: axis, Start: shape.Const(0), Length: shape.Const(b.rows)}, x)
 	}
-	return c.transform(x, axis, c.tensor(b.array(wideFloat(d))), shape.Const(b.columns), b.outs)
+	return transform(c, x, axis, c.tensor(b.array(wideFloat(d))), shape.Const(b.columns), b.outs)
 }
 
 // wideFloat is the type in which a transform of a type is computed.
@@ -104,7 +104,7 @@ func wideFloat(d array.DType) array.DType {
 }
 
 // transform multiplies an axis of x with its parts by a basis, which yields columns.
-func (c *call) transform(x op.Value, axis int, by op.Value, columns shape.Dim, outs int) []op.Value {
+func transform(c *call, x op.Value, axis int, by op.Value, columns shape.Dim, outs int) []op.Value {
 	t := x.Type()
 	rank := t.Rank()
 	swap := func(v op.Value) op.Value {
@@ -115,13 +115,13 @@ func (c *call) transform(x op.Value, axis int, by op.Value, columns shape.Dim, o
 	}
 	x = swap(c.do(std.Cast, std.CastAttrs{DType: by.Type().DType()}, x))
 	lead := x.Type().Dims().Sub(0, rank-2).Slice()
-	x = c.do(std.Matmul, nil, c.reshape(x, append(lead, t.Dim(axis).Mul(t.Dim(-1)))...), by)
-	x = swap(c.reshape(x, append(lead, columns, shape.Const(outs))...))
+	x = c.do(std.Matmul, nil, reshape(c, x, append(lead, t.Dim(axis).Mul(t.Dim(-1)))...), by)
+	x = swap(reshape(c, x, append(lead, columns, shape.Const(outs))...))
 	return c.one(std.Cast, std.CastAttrs{DType: t.DType()}, x)
 }
 
 // openDFT is dft over all of an axis whose size a run tells: the basis is computed there.
-func (c *call) openDFT(b basis, axis int, one bool) []op.Value {
+func openDFT(c *call, b basis, axis int, one bool) []op.Value {
 	n := c.typ(0).Dim(axis)
 	switch {
 	case b.symmetric || c.has(1) && !c.dim(1).Equal(n):
@@ -149,7 +149,7 @@ func (c *call) openDFT(b basis, axis int, one bool) []op.Value {
 		m = c.do(std.Cat, std.DimAttrs{Dim: 1}, m, c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, c.do(std.Stack, std.DimAttrs{Dim: 2}, sin, cos)))
 	}
 	m = c.do(std.Cast, std.CastAttrs{DType: d}, m)
-	return c.transform(c.x(0), axis, c.reshape(m, n.MulInt(b.parts), columns.MulInt(2)), columns, 2)
+	return transform(c, c.x(0), axis, reshape(c, m, n.MulInt(b.parts), columns.MulInt(2)), columns, 2)
 }
 
 // stft transforms windows of [batch, length, real and imaginary part]: a convolution.
@@ -177,17 +177,17 @@ func stft(c *call) []op.Value {
 	}
 	d := c.typ(0).DType()
 	dims := c.typ(0).Dims()
-	x := c.do(std.Transpose, std.TransposeAttrs{Dim0: 1, Dim1: 2}, c.reshape(c.x(0), dims.At(0), dims.At(1), shape.Const(parts)))
-	w := c.reshape(c.tensor(b.array(d)), shape.Const(length), shape.Const(parts), shape.Const(2*b.columns))
+	x := c.do(std.Transpose, std.TransposeAttrs{Dim0: 1, Dim1: 2}, reshape(c, c.x(0), dims.At(0), dims.At(1), shape.Const(parts)))
+	w := reshape(c, c.tensor(b.array(d)), shape.Const(length), shape.Const(parts), shape.Const(2*b.columns))
 	if c.has(2) {
 		if c.rank(2) != 1 || !c.typ(2).Dim(0).Equal(shape.Const(length)) {
 			panic(refuse(CodeModel, "the window is "+c.typ(2).String()+", expected "+strconv.Itoa(length)+" elements"))
 		}
-		w = c.do(std.Mul, nil, w, c.reshape(c.x(2), shape.Const(length), shape.Const(1), shape.Const(1)))
+		w = c.do(std.Mul, nil, w, reshape(c, c.x(2), shape.Const(length), shape.Const(1), shape.Const(1)))
 	}
 	w = c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(2, 1, 0)}, w)
 	v := c.do(std.Conv1d, std.ConvAttrs{Stride: op.IntList(step), Groups: 1}, x, w, nil)
 	v = c.do(std.Transpose, std.TransposeAttrs{Dim0: 1, Dim1: 2}, v)
 	t := v.Type().Dims()
-	return []op.Value{c.reshape(v, t.At(0), t.At(1), shape.Const(b.columns), shape.Const(2))}
+	return []op.Value{reshape(c, v, t.At(0), t.At(1), shape.Const(b.columns), shape.Const(2))}
 }

@@ -43,7 +43,7 @@ func imageScaler(c *call) []op.Value {
 
 // cosines is a window a + b·cos(2πn/N) + d·cos(4πn/N) of a size.
 func cosines(c *call, a, b, d float64) []op.Value {
-	size := c.depthOf(0)
+	size := depthOf(c, 0)
 	t := c.dtype("output_datatype", array.F32)
 	last := size
 	if !c.flag("periodic", true) {
@@ -100,9 +100,9 @@ func affineGrid(c *call) []op.Value {
 		parts[i] = c.do(std.Expand, std.ExpandAttrs{Shape: spatial}, v)
 	}
 	parts[k] = c.do(std.OnesLike, nil, parts[0])
-	points := c.reshape(c.do(std.Stack, std.DimAttrs{Dim: -1}, parts...), spatial.Prod(), shape.Const(k+1))
+	points := reshape(c, c.do(std.Stack, std.DimAttrs{Dim: -1}, parts...), spatial.Prod(), shape.Const(k+1))
 	moved := c.do(std.Matmul, nil, points, c.do(std.Transpose, std.TransposeAttrs{Dim0: 1, Dim1: 2}, c.x(0)))
-	return []op.Value{c.reshape(moved, append(append([]shape.Dim{size[0]}, size[2:]...), shape.Const(k))...)}
+	return []op.Value{reshape(c, moved, append(append([]shape.Dim{size[0]}, size[2:]...), shape.Const(k))...)}
 }
 
 // visionRules read or write images at computed places.
@@ -142,7 +142,7 @@ func col2im(c *call) []op.Value {
 	if n < 1 || len(block) != n || c.rank(0) != 3 {
 		panic(refuse(CodeModel, "Col2Im of "+c.typ(0).String()+" to "+strconv.Itoa(n)+" dimensions by blocks of "+strconv.Itoa(len(block))))
 	}
-	w := window{kernel: block, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n)}
+	w := window{kernel: block, strides: perDim(c, "strides", n), dilations: perDim(c, "dilations", n)}
 	pads := c.pads(n)
 	taps, places := 1, 1
 	counts := make([]int, n)
@@ -172,12 +172,12 @@ func col2im(c *call) []op.Value {
 	channels := shape.Const(rows / taps)
 	batch := c.typ(0).Dim(0)
 	planes, elements := batch.Mul(channels), shape.Const(taps*places)
-	src := c.reshape(c.x(0), planes, elements)
+	src := reshape(c, c.x(0), planes, elements)
 	index := c.do(std.Expand, std.ExpandAttrs{Shape: shape.Of(planes, elements)}, c.tensor(at))
 	zeros := c.do(std.Zeros, std.SizeAttrs{Size: shape.Of(planes, shape.Const(size+1)), DType: c.typ(0).DType()})
 	v := c.do(std.ScatterAdd, std.DimAttrs{Dim: 1}, zeros, index, src)
 	v = c.do(std.Narrow, std.NarrowAttrs{Dim: 1, Start: shape.Const(0), Length: shape.Const(size)}, v)
-	return []op.Value{c.reshape(v, append([]shape.Dim{batch, channels}, shape.Ints(image...).Slice()...)...)}
+	return []op.Value{reshape(c, v, append([]shape.Dim{batch, channels}, shape.Ints(image...).Slice()...)...)}
 }
 
 // places lists, tap by tap, where the columns of each tap go in an image; the size of
@@ -212,11 +212,11 @@ func (w *window) places(image, counts, begin []int, taps, columns int) *array.Ar
 // deformConv reads the image where offsets move each tap, weighs what it reads by the
 // mask, and multiplies as a convolution does.
 func deformConv(c *call) []op.Value {
-	k := c.spatial(1)
+	k := spatial(c, 1)
 	if len(k) != 2 || c.rank(0) != 4 || c.rank(2) != 4 {
 		panic(refuse(CodeOperator, "DeformConv of "+c.typ(0).String()+" is not supported, only over two spatial dimensions"))
 	}
-	w := c.window(k)
+	w := windowOf(c, k)
 	groups, own := c.group(), c.int("offset_group", 1)
 	t, weight := c.typ(0), c.typ(1)
 	channels, ok := t.Dim(1).Int()
@@ -233,29 +233,29 @@ func deformConv(c *call) []op.Value {
 		c.needDims(4, batch, num(own*taps), high, wide)
 	}
 	// Offsets are [batch*own, taps, y and x, high, wide].
-	offset := c.reshape(c.x(2), batch.Mul(num(own)), num(taps), num(2), high, wide)
+	offset := reshape(c, c.x(2), batch.Mul(num(own)), num(taps), num(2), high, wide)
 	var at [2]op.Value // [batch*own, 1, places]
 	for i := range at {
 		moved := c.do(std.Select, std.SelectAttrs{Dim: 2, Index: i}, offset)
-		base := c.do(std.Add, nil, c.tapOffsets(&w, i, d), c.outputOffsets(&w, i, []shape.Dim{high, wide}[i], d))
-		at[i] = c.reshape(c.do(std.Add, nil, moved, base), batch.Mul(num(own)), num(1), high.Mul(wide).MulInt(taps))
+		base := c.do(std.Add, nil, tapOffsets(c, &w, i, d), outputOffsets(c, &w, i, []shape.Dim{high, wide}[i], d))
+		at[i] = reshape(c, c.do(std.Add, nil, moved, base), batch.Mul(num(own)), num(1), high.Mul(wide).MulInt(taps))
 	}
-	v := c.between(c.reshape(c.x(0), batch.Mul(num(own)), num(channels/own), t.Dim(2).Mul(t.Dim(3))), at, [2]shape.Dim{t.Dim(2), t.Dim(3)})
+	v := sampleBetween(c, reshape(c, c.x(0), batch.Mul(num(own)), num(channels/own), t.Dim(2).Mul(t.Dim(3))), at, [2]shape.Dim{t.Dim(2), t.Dim(3)})
 	if c.has(4) {
-		v = c.do(std.Mul, nil, v, c.reshape(c.x(4), batch.Mul(num(own)), num(1), high.Mul(wide).MulInt(taps)))
+		v = c.do(std.Mul, nil, v, reshape(c, c.x(4), batch.Mul(num(own)), num(1), high.Mul(wide).MulInt(taps)))
 	}
-	columns := c.reshape(v, batch, num(groups), num(channels/groups*taps), high.Mul(wide))
-	rows := c.reshape(c.x(1), num(groups), num(made/groups), num(channels/groups*taps))
-	y := c.reshape(c.do(std.Matmul, nil, rows, columns), batch, num(made), high, wide)
+	columns := reshape(c, v, batch, num(groups), num(channels/groups*taps), high.Mul(wide))
+	rows := reshape(c, c.x(1), num(groups), num(made/groups), num(channels/groups*taps))
+	y := reshape(c, c.do(std.Matmul, nil, rows, columns), batch, num(made), high, wide)
 	if c.has(3) {
-		y = c.do(std.Add, nil, y, c.reshape(c.x(3), num(made), num(1), num(1)))
+		y = c.do(std.Add, nil, y, reshape(c, c.x(3), num(made), num(1), num(1)))
 	}
 	return []op.Value{y}
 }
 
-// between reads planes, [batch, channels, places], at the points [batch, 1, points],
+// sampleBetween reads planes, [batch, channels, places], at the points [batch, 1, points],
 // linearly between the four places around each; what lies outside is zero.
-func (c *call) between(planes op.Value, at [2]op.Value, size [2]shape.Dim) op.Value {
+func sampleBetween(c *call, planes op.Value, at [2]op.Value, size [2]shape.Dim) op.Value {
 	d := planes.Type().DType()
 	points := planes.Type().Dims().Sub(0, 2).Concat(at[0].Type().Dims().Sub(2, 3))
 	var place, weight [2][2]op.Value // by dimension and end
@@ -293,7 +293,7 @@ func (c *call) between(planes op.Value, at [2]op.Value, size [2]shape.Dim) op.Va
 
 // tapOffsets are the distances of the taps along a dimension from where a window of
 // the padded image begins, [taps, 1, 1].
-func (c *call) tapOffsets(w *window, i int, d array.DType) op.Value {
+func tapOffsets(c *call, w *window, i int, d array.DType) op.Value {
 	taps := w.kernel[0] * w.kernel[1]
 	a := array.New(d, taps, 1, 1)
 	begin, ok := w.begin[i].Int()
@@ -308,7 +308,7 @@ func (c *call) tapOffsets(w *window, i int, d array.DType) op.Value {
 }
 
 // outputOffsets are where windows begin along a dimension, laid out beside [high, wide].
-func (c *call) outputOffsets(w *window, i int, n shape.Dim, d array.DType) op.Value {
+func outputOffsets(c *call, w *window, i int, n shape.Dim, d array.DType) op.Value {
 	v := c.do(std.Cast, std.CastAttrs{DType: d}, c.do(std.Arange, std.ArangeAttrs{End: n}))
 	v = c.do(std.Mul, std.BinaryAttrs{Other: op.Float(float64(w.strides[i]))}, v)
 	if i == 0 {

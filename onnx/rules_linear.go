@@ -31,7 +31,7 @@ func gemm(c *call) []op.Value {
 	ta, tb := c.flag("transA", false), c.flag("transB", false)
 	c.ignore("broadcast")
 	a, b := c.x(0), c.x(1)
-	c.matrices(0, 1)
+	matrices(c, 0, 1)
 	if ta {
 		a = c.do(std.Transpose, std.TransposeAttrs{Dim0: 0, Dim1: 1}, a)
 	}
@@ -54,7 +54,7 @@ func gemm(c *call) []op.Value {
 		return []op.Value{v}
 	}
 	s := c.x(2)
-	c.fits(2, v.Type())
+	fits(c, 2, v.Type())
 	if beta != 1 {
 		s = c.do(std.Mul, std.BinaryAttrs{Other: factor(beta, c.typ(0).DType())}, s)
 	}
@@ -62,7 +62,7 @@ func gemm(c *call) []op.Value {
 }
 
 // matrices refuses operands that are none: operators take batches of them, too.
-func (c *call) matrices(operands ...int) {
+func matrices(c *call, operands ...int) {
 	for _, i := range operands {
 		if c.rank(i) != 2 {
 			panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected a matrix"))
@@ -71,7 +71,7 @@ func (c *call) matrices(operands ...int) {
 }
 
 // fits refuses an operand that does not broadcast to a type: a sum broadcasts both ways.
-func (c *call) fits(i int, to shape.Type) {
+func fits(c *call, i int, to shape.Type) {
 	t := c.typ(i)
 	bad := c.rank(i) > to.Rank()
 	for k := 1; !bad && k <= t.Rank(); k++ {
@@ -102,7 +102,7 @@ func factor(f float64, d array.DType) op.Scalar {
 }
 
 // byRank picks the operator for a number of spatial dimensions.
-func (c *call) byRank(n int, ops ...*op.Op) *op.Op {
+func byRank(c *call, n int, ops ...*op.Op) *op.Op {
 	if n < 1 || n > len(ops) {
 		panic(refuse(CodeOperator, c.n.Op+" over "+strconv.Itoa(n)+" spatial dimensions is not supported"))
 	}
@@ -110,7 +110,7 @@ func (c *call) byRank(n int, ops ...*op.Op) *op.Op {
 }
 
 // spatial are the sizes of a weight's spatial dimensions, which must be known.
-func (c *call) spatial(i int) []int {
+func spatial(c *call, i int) []int {
 	if c.rank(i) < 3 {
 		panic(refuse(CodeModel, "the weight is "+c.typ(i).String()+", expected spatial dimensions"))
 	}
@@ -125,22 +125,22 @@ func (c *call) spatial(i int) []int {
 }
 
 func conv(c *call) []op.Value {
-	k := c.spatial(1)
-	c.needSpatial("the weight", len(k))
-	w := c.window(k)
-	x := c.padded(c.x(0), &w, false, 0)
+	k := spatial(c, 1)
+	needSpatial(c, "the weight", len(k))
+	w := windowOf(c, k)
+	x := padded(c, c.x(0), &w, false, 0)
 	a := std.ConvAttrs{Stride: op.IntList(w.strides...), Padding: w.padding(), Dilation: op.IntList(w.dilations...), Groups: c.group()}
-	return c.one(c.byRank(len(k), std.Conv1d, std.Conv2d, std.Conv3d), a, x, c.x(1), c.opt(2))
+	return c.one(byRank(c, len(k), std.Conv1d, std.Conv2d, std.Conv3d), a, x, c.x(1), c.opt(2))
 }
 
 // convTranspose's padding crops the result; what its two ends do not share, and what follows
 // from sizes, is cropped after the operator.
 func convTranspose(c *call) []op.Value {
-	k := c.spatial(1)
+	k := spatial(c, 1)
 	n := len(k)
-	c.needSpatial("the weight", n)
-	extra := c.listOf("output_padding", n, 0, 0)
-	w := c.cropped(k, extra)
+	needSpatial(c, "the weight", n)
+	extra := listOf(c, "output_padding", n, 0, 0)
+	w := cropped(c, k, extra)
 	common, crop, some := make([]int, n), shape.Ints(make([]int, 2*n)...), false
 	for i := range n {
 		b, ok := w.begin[i].Int()
@@ -157,7 +157,7 @@ func convTranspose(c *call) []op.Value {
 	}
 	a := std.ConvTransposeAttrs{Stride: op.IntList(w.strides...), Padding: op.IntList(common...), OutputPadding: op.IntList(extra...),
 		Dilation: op.IntList(w.dilations...), Groups: c.group()}
-	o := c.byRank(n, std.ConvTranspose1d, std.ConvTranspose2d, std.ConvTranspose3d)
+	o := byRank(c, n, std.ConvTranspose1d, std.ConvTranspose2d, std.ConvTranspose3d)
 	if !some {
 		return c.one(o, a, c.x(0), c.x(1), c.opt(2))
 	}
@@ -176,16 +176,16 @@ func convTranspose(c *call) []op.Value {
 
 // cropped is the window of a transposed convolution: its padding, or what output_shape and
 // auto_pad make of it.
-func (c *call) cropped(k, extra []int) window {
+func cropped(c *call, k, extra []int) window {
 	n := len(k)
 	sizes := c.list("output_shape")
 	if len(sizes) == n+2 { // with the batch and the channels, which say nothing new
 		sizes = sizes[2:]
 	} else if sizes != nil {
-		sizes = c.perDim("output_shape", n)
+		sizes = perDim(c, "output_shape", n)
 	}
 	auto := c.oneOf("auto_pad", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
-	w := window{kernel: k, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]shape.Dim, n), end: make([]shape.Dim, n)}
+	w := window{kernel: k, strides: perDim(c, "strides", n), dilations: perDim(c, "dilations", n), begin: make([]shape.Dim, n), end: make([]shape.Dim, n)}
 	if pads := shape.Ints(c.pads(n)...).Slice(); auto == "NOTSET" && sizes == nil {
 		copy(w.begin, pads[:n])
 		copy(w.end, pads[n:])
@@ -194,7 +194,7 @@ func (c *call) cropped(k, extra []int) window {
 		total := shape.Const(w.reach(i) + extra[i] - w.strides[i])
 		switch {
 		case sizes != nil:
-			total = total.Add(c.spatialSize(i).MulInt(w.strides[i])).AddInt(-sizes[i])
+			total = total.Add(spatialSize(c, i).MulInt(w.strides[i])).AddInt(-sizes[i])
 		case auto == "NOTSET" || auto == "VALID":
 			continue
 		}

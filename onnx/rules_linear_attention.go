@@ -44,7 +44,7 @@ func linearAttention(c *call) []*value {
 	}
 	state := la.state()
 	args := []*graph.Node{state.(*graph.Node)}
-	s := c.region("token")
+	s := region(c, "token")
 	own := c.im.bodies[s.cur.Graph()]
 	in := []op.Value{own.input(s.cur.Graph(), "state", state.Type())}
 	for i, x := range seqs {

@@ -11,19 +11,19 @@ import (
 
 // lossRules are the losses, which networks that were exported with them compute as well.
 var lossRules = map[string][]rule{
-	"NegativeLogLikelihoodLoss": from(12, func(c *call) []op.Value { return []op.Value{c.likelihoodLoss(c.x(0))} }),
+	"NegativeLogLikelihoodLoss": from(12, func(c *call) []op.Value { return []op.Value{likelihoodLoss(c, c.x(0))} }),
 	"SoftmaxCrossEntropyLoss":   from(12, crossEntropyLoss),
 }
 
 func crossEntropyLoss(c *call) []op.Value {
 	logs := c.do(std.LogSoftmax, std.DimAttrs{Dim: 1}, c.x(0))
-	out := []op.Value{c.likelihoodLoss(logs), logs}
+	out := []op.Value{likelihoodLoss(c, logs), logs}
 	return out[:max(1, min(2, c.outputs()))]
 }
 
 // likelihoodLoss is the mean, or the sum, of what the classes at operand 1 have in logs
 // [N, class, ...], with the weights of classes at operand 2.
-func (c *call) likelihoodLoss(logs op.Value) op.Value {
+func likelihoodLoss(c *call, logs op.Value) op.Value {
 	reduction := c.oneOf("reduction", "mean", "sum", "none")
 	t := logs.Type()
 	if t.Rank() < 2 || c.rank(1) != t.Rank()-1 {
@@ -39,8 +39,8 @@ func (c *call) likelihoodLoss(logs op.Value) op.Value {
 	loss := c.do(std.Neg, nil, c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(1)}, picked))
 	var weight op.Value
 	if c.has(2) {
-		flat := c.do(std.IndexSelect, std.DimAttrs{}, c.x(2), c.reshape(target, shape.Const(-1)))
-		weight = c.reshape(flat, target.Type().Dims().Slice()...)
+		flat := c.do(std.IndexSelect, std.DimAttrs{}, c.x(2), reshape(c, target, shape.Const(-1)))
+		weight = reshape(c, flat, target.Type().Dims().Slice()...)
 		loss = c.do(std.Mul, nil, loss, weight)
 	}
 	if skipped != nil {
@@ -70,25 +70,25 @@ const mostBins = 64
 // height. A part without elements is 0.
 func maxRoiPool(c *call) []op.Value {
 	bins, scale := c.list("pooled_shape"), c.float("spatial_scale", 1)
-	_, _, h, w := c.image()
+	_, _, h, w := image(c)
 	if len(bins) != 2 || min(bins[0], bins[1]) < 1 || max(bins[0], bins[1]) > mostBins {
 		panic(refuse(CodeModel, "pooled_shape has "+strconv.Itoa(len(bins))+" entries, expected two sizes up to "+strconv.Itoa(mostBins)))
 	}
 	column := func(k int) op.Value {
 		v := c.do(std.Select, std.SelectAttrs{Dim: 1, Index: k}, c.x(1))
-		return c.reshape(v, c.typ(1).Dim(0), shape.Const(1), shape.Const(1), shape.Const(1))
+		return reshape(c, v, c.typ(1).Dim(0), shape.Const(1), shape.Const(1), shape.Const(1))
 	}
-	batch := c.do(std.Cast, std.CastAttrs{DType: array.I64}, c.reshape(column(0), c.typ(1).Dim(0)))
+	batch := c.do(std.Cast, std.CastAttrs{DType: array.I64}, reshape(c, column(0), c.typ(1).Dim(0)))
 	x := c.do(std.IndexSelect, std.DimAttrs{}, c.x(0), batch)
-	x, besides := c.roiMaxima(x, column(1), column(3), scale, bins[1], 3, w)
-	x, above := c.roiMaxima(x, column(2), column(4), scale, bins[0], 2, h)
+	x, besides := roiMaxima(c, x, column(1), column(3), scale, bins[1], 3, w)
+	x, above := roiMaxima(c, x, column(2), column(4), scale, bins[0], 2, h)
 	empty := c.do(std.LogicalOr, nil, above, besides)
 	return c.one(std.Where, nil, empty, c.do(std.Full, std.FullAttrs{Value: op.Float(0), DType: c.typ(0).DType()}), x)
 }
 
 // roiMaxima takes the maxima of bins between two places along a dimension of the size d;
 // empty says which bins have no elements.
-func (c *call) roiMaxima(x, from, to op.Value, scale float64, bins, dim int, d shape.Dim) (y, empty op.Value) {
+func roiMaxima(c *call, x, from, to op.Value, scale float64, bins, dim int, d shape.Dim) (y, empty op.Value) {
 	round := func(v op.Value) op.Value {
 		v = c.do(std.Mul, std.BinaryAttrs{Other: op.Float(scale)}, v)
 		return c.do(std.Floor, nil, c.do(std.Add, std.AddAttrs{Other: op.Float(0.5)}, v))

@@ -40,7 +40,7 @@ var mlRules = map[string][]rule{
 // Reading attributes.
 
 // texts returns an attribute of strings.
-func (c *call) texts(name string) []string {
+func texts(c *call, name string) []string {
 	a := c.attr(name, pb.AttrStrings)
 	if a == nil {
 		return nil
@@ -53,7 +53,7 @@ func (c *call) texts(name string) []string {
 }
 
 // tensorAttr returns an attribute that is a tensor, nil when it is absent.
-func (c *call) tensorAttr(name string) *array.Array {
+func tensorAttr(c *call, name string) *array.Array {
 	a := c.attr(name, pb.AttrTensor)
 	if a == nil || a.T == nil {
 		return nil
@@ -66,8 +66,8 @@ func (c *call) tensorAttr(name string) *array.Array {
 }
 
 // tensorFloats returns the elements of a tensor of floats.
-func (c *call) tensorFloats(name string) []float64 {
-	a := c.tensorAttr(name)
+func tensorFloats(c *call, name string) []float64 {
+	a := tensorAttr(c, name)
 	if a == nil {
 		return nil
 	}
@@ -82,9 +82,9 @@ func (c *call) tensorFloats(name string) []float64 {
 }
 
 // floatsOr returns a list of floats, or the tensor of doubles that stands for it.
-func (c *call) floatsOr(name string) []float64 {
+func floatsOr(c *call, name string) []float64 {
 	f := c.floats(name)
-	if g := c.tensorFloats(name + "_as_tensor"); g != nil {
+	if g := tensorFloats(c, name+"_as_tensor"); g != nil {
 		if f != nil {
 			panic(refuse(CodeModel, "attributes "+name+" and "+name+"_as_tensor are both there, expected one"))
 		}
@@ -94,7 +94,7 @@ func (c *call) floatsOr(name string) []float64 {
 }
 
 // lengths requires lists to have as many elements as the first.
-func (c *call) lengths(n int, first string, lists map[string]int) {
+func lengths(c *call, n int, first string, lists map[string]int) {
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
 		for name := range lists {
 			if !yield(name) {
@@ -110,8 +110,8 @@ func (c *call) lengths(n int, first string, lists map[string]int) {
 
 // Building.
 
-// table is a constant of the node.
-func (c *call) table(name string, a *array.Array) op.Value {
+// tableOf is a constant of the node.
+func tableOf(c *call, name string, a *array.Array) op.Value {
 	if c.folding {
 		return constants{a: []*array.Array{a}}
 	}
@@ -123,7 +123,7 @@ func (c *call) table(name string, a *array.Array) op.Value {
 }
 
 // vector is a constant of floats.
-func (c *call) vector(name string, d array.DType, f []float64, dims ...int) op.Value {
+func vector(c *call, name string, d array.DType, f []float64, dims ...int) op.Value {
 	if len(dims) == 0 {
 		dims = []int{len(f)}
 	}
@@ -131,11 +131,11 @@ func (c *call) vector(name string, d array.DType, f []float64, dims ...int) op.V
 	for i, v := range f {
 		array.SetFloat64At(a, i, v)
 	}
-	return c.table(name, a)
+	return tableOf(c, name, a)
 }
 
 // to converts where it has to.
-func (c *call) to(d array.DType, x op.Value) op.Value {
+func to(c *call, d array.DType, x op.Value) op.Value {
 	if x.Type().DType() == d {
 		return x
 	}
@@ -143,7 +143,7 @@ func (c *call) to(d array.DType, x op.Value) op.Value {
 }
 
 // features returns input 0 as a matrix: a vector is one row.
-func (c *call) features() op.Value {
+func features(c *call) op.Value {
 	x := c.x(0)
 	switch r := c.rank(0); {
 	case r == 1:
@@ -155,20 +155,20 @@ func (c *call) features() op.Value {
 }
 
 // floats32 is features in f32, as these operators compute.
-func (c *call) features32() op.Value {
-	x := c.features()
-	c.numeric(x)
-	return c.to(array.F32, x)
+func features32(c *call) op.Value {
+	x := features(c)
+	numeric(c, x)
+	return to(c, array.F32, x)
 }
 
-func (c *call) numeric(x op.Value) {
+func numeric(c *call, x op.Value) {
 	if d := x.Type().DType(); d != array.Invalid && !d.IsFloat() && !d.IsInt() {
 		panic(refuse(CodeType, "the input is "+x.Type().String()+", expected numbers"))
 	}
 }
 
 // ofFeatures is an attribute with one number, or with one for each feature.
-func (c *call) ofFeatures(name string, f []float64, x op.Value) {
+func ofFeatures(c *call, name string, f []float64, x op.Value) {
 	n := x.Type().Dim(-1)
 	if k, known := n.Int(); known && len(f) != 1 && len(f) != k {
 		panic(refuse(CodeModel, "attribute "+name+" has "+strconv.Itoa(len(f))+" elements, expected 1 or "+strconv.Itoa(k)+", the number of features"))
@@ -178,14 +178,14 @@ func (c *call) ofFeatures(name string, f []float64, x op.Value) {
 // scaler shifts and scales features.
 func scaler(c *call) []op.Value {
 	x := c.x(0)
-	c.numeric(x)
+	numeric(c, x)
 	c.rank(0)
 	if c.rank(0) == 0 {
 		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected features"))
 	}
 	offset, scale := c.floats("offset"), c.floats("scale")
 	if x.Type().DType() != array.F64 {
-		x = c.to(array.F32, x)
+		x = to(c, array.F32, x)
 	}
 	d := x.Type().DType()
 	for _, step := range []struct {
@@ -196,21 +196,21 @@ func scaler(c *call) []op.Value {
 		if len(step.f) == 0 {
 			continue
 		}
-		c.ofFeatures(step.name, step.f, x)
-		x = c.do(step.o, nil, x, c.vector(step.name, d, step.f))
+		ofFeatures(c, step.name, step.f, x)
+		x = c.do(step.o, nil, x, vector(c, step.name, d, step.f))
 	}
-	return []op.Value{c.to(array.F32, x)}
+	return []op.Value{to(c, array.F32, x)}
 }
 
 // normalizer divides rows by their greatest element, or by their length.
 func normalizer(c *call) []op.Value {
 	norm := c.oneOf("norm", "MAX", "L1", "L2")
 	x := c.x(0)
-	c.numeric(x)
+	numeric(c, x)
 	if r := c.rank(0); r != 1 && r != 2 {
 		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected one or two dimensions"))
 	}
-	x = c.to(array.F32, x)
+	x = to(c, array.F32, x)
 	a := std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}
 	var by op.Value
 	switch norm {
@@ -222,25 +222,25 @@ func normalizer(c *call) []op.Value {
 		by = c.do(std.Sqrt, nil, c.do(std.Sum, a, c.do(std.Mul, nil, x, x)))
 	}
 	zero := c.do(std.Eq, std.BinaryAttrs{Other: op.Float(0)}, by)
-	one := c.vector("one", array.F32, []float64{1}, 1)
+	one := vector(c, "one", array.F32, []float64{1}, 1)
 	return c.one(std.Div, nil, x, c.do(std.Where, nil, zero, one, by))
 }
 
 func binarizer(c *call) []op.Value {
 	x := c.x(0)
-	c.numeric(x)
+	numeric(c, x)
 	d := x.Type().DType()
 	if !d.IsFloat() {
-		x = c.to(array.F32, x)
+		x = to(c, array.F32, x)
 	}
 	over := c.do(std.Gt, std.BinaryAttrs{Other: op.Float(c.float("threshold", 0))}, x)
-	return []op.Value{c.to(d, over)}
+	return []op.Value{to(c, d, over)}
 }
 
 // imputer puts numbers in the places of one number, or of NaN.
 func imputer(c *call) []op.Value {
 	x := c.x(0)
-	c.numeric(x)
+	numeric(c, x)
 	d := x.Type().DType()
 	var with []float64
 	var ints []int
@@ -266,10 +266,10 @@ func imputer(c *call) []op.Value {
 	if c.rank(0) == 0 {
 		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected features"))
 	}
-	c.ofFeatures("imputed_value", with, x)
-	fill := c.vector("imputed", d, with)
+	ofFeatures(c, "imputed_value", with, x)
+	fill := vector(c, "imputed", d, with)
 	if ints != nil {
-		fill = c.to(d, c.labels("imputed", ints))
+		fill = to(c, d, labelsOf(c, "imputed", ints))
 	}
 	return c.one(std.Where, nil, hit, fill, x)
 }
@@ -280,7 +280,7 @@ func featureExtractor(c *call) []op.Value {
 	if t := c.typ(1).DType(); t != array.I64 && t != array.I32 {
 		panic(refuse(CodeType, "the indices are "+c.typ(1).String()+", expected integers"))
 	}
-	at = c.do(std.Flatten, std.FlattenAttrs{EndDim: -1}, c.to(array.I64, at))
+	at = c.do(std.Flatten, std.FlattenAttrs{EndDim: -1}, to(c, array.I64, at))
 	switch c.rank(0) {
 	case 0:
 		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected features"))
@@ -300,7 +300,7 @@ func featureVectorizer(c *call) []op.Value {
 	for i, w := range widths {
 		one := *c
 		one.in = c.in[i : i+1]
-		x := one.features32()
+		x := features32(&one)
 		n, known := x.Type().Dim(1).Int()
 		if !known || w < 1 || w > mostColumns {
 			panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", and inputdimensions says "+strconv.Itoa(w)+" columns, expected a known number of them"))
@@ -319,7 +319,7 @@ func featureVectorizer(c *call) []op.Value {
 // oneHotEncoder marks the category that an element is. Without zeros, elements of no
 // category are errors when the model runs: rows of a table that has none for them.
 func oneHotEncoder(c *call) []op.Value {
-	if s := c.texts("cats_strings"); len(s) > 0 {
+	if s := texts(c, "cats_strings"); len(s) > 0 {
 		panic(stringsRefused("the categories"))
 	}
 	cats := c.list("cats_int64s")
@@ -328,10 +328,10 @@ func oneHotEncoder(c *call) []op.Value {
 	}
 	zeros := c.flag("zeros", true)
 	x := c.x(0)
-	c.numeric(x)
-	same := c.do(std.Eq, nil, c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, c.to(array.I64, x)), c.labels("categories", cats))
+	numeric(c, x)
+	same := c.do(std.Eq, nil, c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, to(c, array.I64, x)), labelsOf(c, "categories", cats))
 	if zeros {
-		return []op.Value{c.to(array.F32, same)}
+		return []op.Value{to(c, array.F32, same)}
 	}
 	n := len(cats)
 	if n > foldBytes/64 {
@@ -341,20 +341,20 @@ func oneHotEncoder(c *call) []op.Value {
 	for i := range n {
 		array.SetFloat64At(unit, i*n+i, 1)
 	}
-	any := c.do(std.Amax, std.ReduceAttrs{Dim: op.IntList(-1)}, c.to(array.I64, same))
-	place := c.do(std.Argmax, std.ArgAttrs{Dim: op.IntList(-1)}, c.to(array.I64, same))
-	beyond := c.table("none", array.Scalar(int64(n)))
-	place = c.do(std.Where, nil, c.to(array.Bool, any), place, beyond)
-	return c.one(std.Embedding, nil, place, c.table("units", unit))
+	any := c.do(std.Amax, std.ReduceAttrs{Dim: op.IntList(-1)}, to(c, array.I64, same))
+	place := c.do(std.Argmax, std.ArgAttrs{Dim: op.IntList(-1)}, to(c, array.I64, same))
+	beyond := tableOf(c, "none", array.Scalar(int64(n)))
+	place = c.do(std.Where, nil, to(c, array.Bool, any), place, beyond)
+	return c.one(std.Embedding, nil, place, tableOf(c, "units", unit))
 }
 
-// labels is a constant of integers.
-func (c *call) labels(name string, list []int) op.Value {
+// labelsOf is a constant of integers.
+func labelsOf(c *call, name string, list []int) op.Value {
 	a := array.New(array.I64, len(list))
 	for i, v := range list {
 		array.Data[int64](a)[i] = int64(v)
 	}
-	return c.table(name, a)
+	return tableOf(c, name, a)
 }
 
 func stringsRefused(what string) *diag.Error {
@@ -368,17 +368,17 @@ func oldLabelEncoder(*call) []op.Value { panic(stringsRefused("the classes")) }
 // is a key like others; before nothing is equal to it.
 func labelEncoder(c *call, nan bool) []op.Value {
 	for _, name := range []string{"keys_strings", "values_strings"} {
-		if c.texts(name) != nil {
+		if texts(c, name) != nil {
 			panic(stringsRefused(name))
 		}
 	}
 	c.ignore("default_string")
-	keys, values := c.labelTable("keys"), c.labelTable("values")
+	keys, values := labelTable(c, "keys"), labelTable(c, "values")
 	if keys == nil || values == nil || keys.Len() != values.Len() || keys.Len() == 0 {
 		panic(refuse(CodeModel, "keys and values are not as many, or there are none"))
 	}
 	other := array.New(values.DType(), 1)
-	switch d := c.tensorAttr("default_tensor"); {
+	switch d := tensorAttr(c, "default_tensor"); {
 	case d != nil && d.Len() == 1 && d.DType() == values.DType():
 		array.Copy(other, array.Reshape(d, 1))
 	case d != nil:
@@ -393,12 +393,12 @@ func labelEncoder(c *call, nan bool) []op.Value {
 	if d := x.Type().DType(); d != keys.DType() && d != array.Invalid {
 		panic(refuse(CodeType, "the input is "+x.Type().String()+" and the keys are "+keys.DType().String()+", expected one element type"))
 	}
-	return []op.Value{c.lookUp(x, keys, values, other, nan)}
+	return []op.Value{lookUp(c, x, keys, values, other, nan)}
 }
 
 // labelTable reads keys or values.
-func (c *call) labelTable(name string) *array.Array {
-	if a := c.tensorAttr(name + "_tensor"); a != nil {
+func labelTable(c *call, name string) *array.Array {
+	if a := tensorAttr(c, name+"_tensor"); a != nil {
 		if !a.DType().IsFloat() && !a.DType().IsInt() {
 			panic(refuse(CodeType, name+"_tensor is "+array.Describe(a.DType(), a.Shape())+", expected numbers"))
 		}
@@ -422,7 +422,7 @@ func (c *call) labelTable(name string) *array.Array {
 }
 
 // lookUp finds keys by halving; the first of equal keys holds.
-func (c *call) lookUp(x op.Value, keys, values, other *array.Array, nanIsKey bool) op.Value {
+func lookUp(c *call, x op.Value, keys, values, other *array.Array, nanIsKey bool) op.Value {
 	order := make([]int, 0, keys.Len())
 	nan := -1
 	for i := range keys.Len() {
@@ -442,17 +442,17 @@ func (c *call) lookUp(x op.Value, keys, values, other *array.Array, nanIsKey boo
 	}
 	slices.SortStableFunc(order, compare)
 	order = slices.CompactFunc(order, func(a, b int) bool { return compare(a, b) == 0 })
-	v := c.table("other", array.Reshape(other))
+	v := tableOf(c, "other", array.Reshape(other))
 	if n := len(order); n > 0 {
-		sorted := c.table("keys", taken(keys, order))
+		sorted := tableOf(c, "keys", taken(keys, order))
 		place := c.do(std.Clamp, std.ClampAttrs{Max: op.Int(int64(n - 1))}, c.do(std.Searchsorted, nil, sorted, x))
 		pick := func(name string, from *array.Array) op.Value {
-			return c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(-1)}, c.do(std.Embedding, nil, place, c.table(name, asColumn(taken(from, order)))))
+			return c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(-1)}, c.do(std.Embedding, nil, place, tableOf(c, name, asColumn(taken(from, order)))))
 		}
 		v = c.do(std.Where, nil, c.do(std.Eq, nil, pick("found", keys), x), pick("values", values), v)
 	}
 	if nan >= 0 {
-		v = c.do(std.Where, nil, c.do(std.Isnan, nil, x), c.table("nan", array.Reshape(taken(values, []int{nan}))), v)
+		v = c.do(std.Where, nil, c.do(std.Isnan, nil, x), tableOf(c, "nan", array.Reshape(taken(values, []int{nan}))), v)
 	}
 	return v
 }

@@ -13,12 +13,12 @@ import (
 // treated apart, and a column that stands for itself has PROBIT alone.
 
 // transformOf is the attribute post_transform.
-func (c *call) transformOf() string {
+func transformOf(c *call) string {
 	return c.oneOf("post_transform", "NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 }
 
 // transformed applies a transform to rows of scores.
-func (c *call) transformed(s op.Value, transform string) op.Value {
+func transformed(c *call, s op.Value, transform string) op.Value {
 	columns, known := s.Type().Dim(-1).Int()
 	if known && columns == 1 && transform != "PROBIT" {
 		return s
@@ -29,20 +29,20 @@ func (c *call) transformed(s op.Value, transform string) op.Value {
 	case "LOGISTIC":
 		return c.do(std.Sigmoid, nil, s)
 	case "SOFTMAX_ZERO":
-		return c.softmaxZero(s)
+		return softmaxZero(c, s)
 	case "PROBIT":
-		return c.probit(s)
+		return probit(c, s)
 	}
 	return s
 }
 
 // softmaxZero leaves scores of (nearly) zero out of the softmax of the others.
-func (c *call) softmaxZero(s op.Value) op.Value {
+func softmaxZero(c *call, s op.Value) op.Value {
 	a := std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}
 	top := c.do(std.Amax, a, s)
 	counts := c.do(std.Gt, std.BinaryAttrs{Other: op.Float(float64(float32(0.0000001)))}, c.do(std.Abs, nil, s))
 	e := c.do(std.Exp, nil, c.do(std.Sub, nil, s, top))
-	zero := c.table("zero", array.New(s.Type().DType(), 1))
+	zero := tableOf(c, "zero", array.New(s.Type().DType(), 1))
 	e = c.do(std.Where, nil, counts, e, zero)
 	rest := c.do(std.Where, nil, counts, zero, c.do(std.Mul, nil, s, c.do(std.Exp, nil, c.do(std.Neg, nil, top))))
 	return c.do(std.Div, nil, c.do(std.Add, nil, e, rest), c.do(std.Sum, a, e))
@@ -50,7 +50,7 @@ func (c *call) softmaxZero(s op.Value) op.Value {
 
 // probit is the inverse of the normal distribution, by Winitzki's approximation of the
 // inverse error function, with the digits that ONNX Runtime takes.
-func (c *call) probit(s op.Value) op.Value {
+func probit(c *call, s op.Value) op.Value {
 	const a = 0.147
 	times := func(x op.Value, f float64) op.Value { return c.do(std.Mul, std.BinaryAttrs{Other: op.Float(f)}, x) }
 	plus := func(x op.Value, f float64) op.Value { return c.do(std.Add, std.AddAttrs{Other: op.Float(f)}, x) }
@@ -59,17 +59,17 @@ func (c *call) probit(s op.Value) op.Value {
 	v := plus(times(log, 0.5), 2/(3.14159*a))
 	root := c.do(std.Sqrt, nil, c.do(std.Sub, nil, c.do(std.Mul, nil, v, v), times(log, 1/a)))
 	r := c.do(std.Sqrt, nil, c.do(std.Sub, nil, root, v))
-	one := c.vector("signs", s.Type().DType(), []float64{-1, 1})
-	sign := c.do(std.Where, nil, c.do(std.Lt, std.BinaryAttrs{Other: op.Float(0)}, x), c.item(one, 0), c.item(one, 1))
+	one := vector(c, "signs", s.Type().DType(), []float64{-1, 1})
+	sign := c.do(std.Where, nil, c.do(std.Lt, std.BinaryAttrs{Other: op.Float(0)}, x), item(c, one, 0), item(c, one, 1))
 	return times(c.do(std.Mul, nil, sign, r), 1.41421356)
 }
 
 // item is an element of a vector, as a vector.
-func (c *call) item(v op.Value, i int) op.Value { return c.columns(v, 0, i, i+1) }
+func item(c *call, v op.Value, i int) op.Value { return columns(c, v, 0, i, i+1) }
 
 // paired makes two columns of one that says how much for the second class: of
 // probabilities one less than 1, else the opposite.
-func (c *call) paired(s op.Value, transform string, probability bool) op.Value {
+func paired(c *call, s op.Value, transform string, probability bool) op.Value {
 	var other op.Value
 	switch {
 	case transform == "PROBIT":
@@ -91,10 +91,10 @@ type classLabels struct {
 	names bool
 }
 
-func (c *call) classLabels(ints string) classLabels {
-	names, list := c.texts("classlabels_strings"), c.list(ints)
+func classLabelsOf(c *call, ints string) classLabels {
+	names, list := texts(c, "classlabels_strings"), c.list(ints)
 	if len(names) > 0 {
-		if len(c.n.Outputs) > 0 && c.n.Outputs[0] != "" && c.isRead(c.n.Outputs[0]) {
+		if len(c.n.Outputs) > 0 && c.n.Outputs[0] != "" && isRead(c, c.n.Outputs[0]) {
 			e := stringsRefused("the classes")
 			e.Hint += "; scores alone can be read: drop output " + diag.Quote(c.n.Outputs[0])
 			panic(e)
@@ -105,7 +105,7 @@ func (c *call) classLabels(ints string) classLabels {
 }
 
 // isRead reports whether a value of the main graph is an output of the model, or an operand.
-func (c *call) isRead(name string) bool {
+func isRead(c *call, name string) bool {
 	if c.scope.outer != nil || c.scope.depth > 0 {
 		return true
 	}
@@ -131,29 +131,29 @@ func (c *call) isRead(name string) bool {
 
 // labelled are the classes at some places among them; where their names are strings nobody
 // reads them, and the places stand for them.
-func (c *call) labelled(place op.Value, l classLabels) op.Value {
+func labelled(c *call, place op.Value, l classLabels) op.Value {
 	for i, v := range l.ints {
 		if v != i {
-			return c.do(std.IndexSelect, std.DimAttrs{}, c.labels("classes", l.ints), place)
+			return c.do(std.IndexSelect, std.DimAttrs{}, labelsOf(c, "classes", l.ints), place)
 		}
 	}
 	return place
 }
 
 // top is the first of the greatest columns.
-func (c *call) top(s op.Value) op.Value {
+func top(c *call, s op.Value) op.Value {
 	return c.do(std.Argmax, std.ArgAttrs{Dim: op.IntList(1)}, s)
 }
 
-// second is 1 where the only column is greater than a limit.
-func (c *call) second(s op.Value, limit float64) op.Value {
+// secondOf is 1 where the only column is greater than a limit.
+func secondOf(c *call, s op.Value, limit float64) op.Value {
 	over := c.do(std.Gt, std.BinaryAttrs{Other: op.Float(limit)}, s)
-	return c.do(std.Flatten, std.FlattenAttrs{EndDim: -1}, c.to(array.I64, over))
+	return c.do(std.Flatten, std.FlattenAttrs{EndDim: -1}, to(c, array.I64, over))
 }
 
 // linearScores are products with coefficients, a row for each result.
-func (c *call) linearScores(targets int, intercepts []float64) op.Value {
-	x := c.features32()
+func linearScores(c *call, targets int, intercepts []float64) op.Value {
+	x := features32(c)
 	coef := c.floats("coefficients")
 	if targets < 1 || len(coef) == 0 || len(coef)%targets != 0 {
 		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(coef))+" coefficients for "+strconv.Itoa(targets)+" results, expected as many for each"))
@@ -162,24 +162,24 @@ func (c *call) linearScores(targets int, intercepts []float64) op.Value {
 	switch len(intercepts) {
 	case 0:
 	case targets:
-		bias = c.vector("intercepts", array.F32, intercepts)
+		bias = vector(c, "intercepts", array.F32, intercepts)
 	default:
 		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(intercepts))+" intercepts, expected "+strconv.Itoa(targets)))
 	}
-	return c.do(std.Linear, nil, x, c.vector("coefficients", array.F32, coef, targets, len(coef)/targets), bias)
+	return c.do(std.Linear, nil, x, vector(c, "coefficients", array.F32, coef, targets, len(coef)/targets), bias)
 }
 
 func linearRegressor(c *call) []op.Value {
-	transform := c.transformOf()
-	return []op.Value{c.transformed(c.linearScores(c.int("targets", 1), c.floats("intercepts")), transform)}
+	transform := transformOf(c)
+	return []op.Value{transformed(c, linearScores(c, c.int("targets", 1), c.floats("intercepts")), transform)}
 }
 
 // linearClassifier has one row of coefficients for each class, or for two of them.
 func linearClassifier(c *call) []op.Value {
 	c.ignore("multi_class") // how the model was trained
-	transform, l := c.transformOf(), c.classLabels("classlabels_ints")
+	transform, l := transformOf(c), classLabelsOf(c, "classlabels_ints")
 	b := c.floats("intercepts")
-	s := c.linearScores(len(b), b)
+	s := linearScores(c, len(b), b)
 	if len(b) == 1 {
 		switch l.count {
 		case 0:
@@ -188,14 +188,14 @@ func linearClassifier(c *call) []op.Value {
 		default:
 			panic(refuse(CodeModel, "there is one score for "+strconv.Itoa(l.count)+" classes, expected 2"))
 		}
-		y := c.labelled(c.second(s, 0), l)
+		y := labelled(c, secondOf(c, s, 0), l)
 		if l.count == 0 {
-			return []op.Value{y, c.transformed(s, transform)}
+			return []op.Value{y, transformed(c, s, transform)}
 		}
-		return []op.Value{y, c.paired(s, transform, true)}
+		return []op.Value{y, paired(c, s, transform, true)}
 	}
 	if l.count != len(b) {
 		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(b))+" scores for "+strconv.Itoa(l.count)+" classes, expected as many"))
 	}
-	return []op.Value{c.labelled(c.top(s), l), c.transformed(s, transform)}
+	return []op.Value{labelled(c, top(c, s), l), transformed(c, s, transform)}
 }

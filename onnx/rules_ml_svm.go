@@ -15,12 +15,12 @@ import (
 // products with coefficients. What there is for pairs of classes is a matrix, made here.
 
 // columns are some of a value, in dimension dim.
-func (c *call) columns(x op.Value, dim, from, to int) op.Value {
+func columns(c *call, x op.Value, dim, from, to int) op.Value {
 	return c.do(std.Slice, std.SliceAttrs{Dim: dim, Start: shape.Const(from), Stop: shape.Const(to)}, x)
 }
 
 // kernelOf returns the kernel of an operand [N,F] with n vectors: [N,n].
-func (c *call) kernelOf(x op.Value, vectors []float64, n int) op.Value {
+func kernelOf(c *call, x op.Value, vectors []float64, n int) op.Value {
 	kind := c.oneOf("kernel_type", "LINEAR", "POLY", "RBF", "SIGMOID")
 	params := c.floats("kernel_params")
 	if len(params) != 3 && (kind != "LINEAR" || len(params) != 0) {
@@ -29,7 +29,7 @@ func (c *call) kernelOf(x op.Value, vectors []float64, n int) op.Value {
 	if n < 1 || len(vectors) == 0 || len(vectors)%n != 0 {
 		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(vectors))+" numbers of "+strconv.Itoa(n)+" vectors, expected as many for each"))
 	}
-	v := c.vector("vectors", array.F32, vectors, n, len(vectors)/n)
+	v := vector(c, "vectors", array.F32, vectors, n, len(vectors)/n)
 	if kind == "RBF" { // by differences: of products of numbers that are not scaled little would be left
 		d := c.do(std.Sub, nil, c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, x), v)
 		sum := c.do(std.Sum, std.ReduceAttrs{Dim: op.IntList(2)}, c.do(std.Mul, nil, d, d))
@@ -47,7 +47,7 @@ func (c *call) kernelOf(x op.Value, vectors []float64, n int) op.Value {
 }
 
 // rhoOf has at least n elements.
-func (c *call) rhoOf(n int) []float64 {
+func rhoOf(c *call, n int) []float64 {
 	rho := c.floats("rho")
 	if len(rho) < n || n < 1 {
 		panic(refuse(CodeModel, "rho has "+strconv.Itoa(len(rho))+" elements, expected "+strconv.Itoa(n)))
@@ -57,25 +57,25 @@ func (c *call) rhoOf(n int) []float64 {
 
 // svmRegressor has one number for each row, or with one_class its sign.
 func svmRegressor(c *call) []op.Value {
-	c.transformOf() // which ONNX Runtime does not apply, and exporters leave at NONE
-	x := c.features32()
-	vectors, coef, rho := c.floats("support_vectors"), c.floats("coefficients"), c.rhoOf(1)
+	transformOf(c) // which ONNX Runtime does not apply, and exporters leave at NONE
+	x := features32(c)
+	vectors, coef, rho := c.floats("support_vectors"), c.floats("coefficients"), rhoOf(c, 1)
 	supports, sign := c.int("n_supports", 0), c.flag("one_class", false)
 	var s op.Value
 	if supports > 0 {
 		if len(coef) != supports {
 			panic(refuse(CodeModel, "there are "+strconv.Itoa(len(coef))+" coefficients, expected "+strconv.Itoa(supports)))
 		}
-		s = c.do(std.Linear, nil, c.kernelOf(x, vectors, supports), c.vector("coefficients", array.F32, coef, 1, len(coef)), c.vector("rho", array.F32, rho))
+		s = c.do(std.Linear, nil, kernelOf(c, x, vectors, supports), vector(c, "coefficients", array.F32, coef, 1, len(coef)), vector(c, "rho", array.F32, rho))
 	} else {
 		c.ignore("kernel_type", "kernel_params")
 		if len(coef) == 0 {
 			panic(refuse(CodeModel, "there are no coefficients, expected one for each feature"))
 		}
-		s = c.do(std.Linear, nil, x, c.vector("coefficients", array.F32, coef, 1, len(coef)), c.vector("rho", array.F32, rho))
+		s = c.do(std.Linear, nil, x, vector(c, "coefficients", array.F32, coef, 1, len(coef)), vector(c, "rho", array.F32, rho))
 	}
 	if sign {
-		over := c.to(array.F32, c.do(std.Gt, std.BinaryAttrs{Other: op.Float(0)}, s))
+		over := to(c, array.F32, c.do(std.Gt, std.BinaryAttrs{Other: op.Float(0)}, s))
 		s = c.do(std.Add, std.AddAttrs{Other: op.Float(-1)}, c.do(std.Mul, std.BinaryAttrs{Other: op.Float(2)}, over))
 	}
 	return []op.Value{s}
@@ -91,8 +91,8 @@ type svm struct {
 }
 
 func svmClassifier(c *call) []op.Value {
-	m := svm{call: c, transform: c.transformOf(), labels: c.classLabels("classlabels_ints"), coef: c.floats("coefficients"), a: c.floats("prob_a"), b: c.floats("prob_b")}
-	x := c.features32()
+	m := svm{call: c, transform: transformOf(c), labels: classLabelsOf(c, "classlabels_ints"), coef: c.floats("coefficients"), a: c.floats("prob_a"), b: c.floats("prob_b")}
+	x := features32(c)
 	supports, vectors := c.list("vectors_per_class"), c.floats("support_vectors")
 	if m.labels.count < 1 || m.labels.count > mostClasses || len(m.coef) == 0 || len(m.a) != len(m.b) {
 		panic(refuse(CodeModel, "there are "+strconv.Itoa(m.labels.count)+" classes, "+strconv.Itoa(len(m.coef))+" coefficients and "+strconv.Itoa(len(m.a))+" and "+strconv.Itoa(len(m.b))+
@@ -121,18 +121,18 @@ func (m svm) linear(x op.Value) []op.Value {
 	if len(m.coef)%n != 0 {
 		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(m.coef))+" coefficients for "+strconv.Itoa(n)+" classes, expected as many for each"))
 	}
-	s := c.do(std.Linear, nil, x, c.vector("coefficients", array.F32, m.coef, n, len(m.coef)/n))
-	s = c.do(std.Add, nil, s, c.vector("rho", array.F32, c.rhoOf(1)))
-	y := c.top(s)
+	s := c.do(std.Linear, nil, x, vector(c, "coefficients", array.F32, m.coef, n, len(m.coef)/n))
+	s = c.do(std.Add, nil, s, vector(c, "rho", array.F32, rhoOf(c, 1)))
+	y := top(c, s)
 	if n == 2 && len(m.a) == 0 {
 		greatest := c.do(std.Amax, std.ReduceAttrs{Dim: op.IntList(1)}, s)
 		o, limit := std.Gt, 0.0
 		if !slices.ContainsFunc(m.coef, func(v float64) bool { return v < 0 }) {
 			o, limit = std.Ge, 0.5
 		}
-		y = c.do(std.Where, nil, c.do(o, std.BinaryAttrs{Other: op.Float(limit)}, greatest), c.vector("second", array.I64, []float64{1}), y)
+		y = c.do(std.Where, nil, c.do(o, std.BinaryAttrs{Other: op.Float(limit)}, greatest), vector(c, "second", array.I64, []float64{1}), y)
 	}
-	return []op.Value{c.labelled(y, m.labels), c.transformed(s, m.transform)}
+	return []op.Value{labelled(c, y, m.labels), transformed(c, s, m.transform)}
 }
 
 // pairs has a decision for each pair of classes, which vote.
@@ -162,23 +162,23 @@ func (m svm) pairs(x op.Value, starts []int, vectors []float64) []op.Value {
 			p++
 		}
 	}
-	k := c.to(array.F64, c.kernelOf(x, vectors, total)) // large coefficients of both signs are added up
-	s := c.to(array.F32, c.do(std.Linear, nil, k, c.vector("pairs", array.F64, w, pairs, total), c.vector("rho", array.F64, c.rhoOf(pairs))))
-	won := c.to(array.F32, c.do(std.Gt, std.BinaryAttrs{Other: op.Float(0)}, s))
+	k := to(c, array.F64, kernelOf(c, x, vectors, total)) // large coefficients of both signs are added up
+	s := to(c, array.F32, c.do(std.Linear, nil, k, vector(c, "pairs", array.F64, w, pairs, total), vector(c, "rho", array.F64, rhoOf(c, pairs))))
+	won := to(c, array.F32, c.do(std.Gt, std.BinaryAttrs{Other: op.Float(0)}, s))
 	bias := make([]float64, n) // a class wins what the first of a pair does not
 	for j := range bias {
 		bias[j] = float64(j)
 	}
-	y := c.labelled(c.top(c.do(std.Linear, nil, won, c.vector("votes", array.F32, votes, n, pairs), c.vector("second", array.F32, bias))), m.labels)
+	y := labelled(c, top(c, c.do(std.Linear, nil, won, vector(c, "votes", array.F32, votes, n, pairs), vector(c, "second", array.F32, bias))), m.labels)
 	switch {
 	case len(m.a) > 0:
-		v := c.do(std.Add, nil, c.do(std.Mul, nil, s, c.vector("prob_a", array.F32, m.a)), c.vector("prob_b", array.F32, m.b))
+		v := c.do(std.Add, nil, c.do(std.Mul, nil, s, vector(c, "prob_a", array.F32, m.a)), vector(c, "prob_b", array.F32, m.b))
 		v = c.do(std.Clamp, std.ClampAttrs{Min: op.Float(float64(float32(1e-7))), Max: op.Float(float64(1 - float32(1e-7)))}, c.do(std.Sigmoid, nil, c.do(std.Neg, nil, v)))
-		return []op.Value{y, c.transformed(c.do(ml.PairwiseCoupling, ml.PairwiseCouplingAttrs{Classes: n}, v), m.transform)}
+		return []op.Value{y, transformed(c, c.do(ml.PairwiseCoupling, ml.PairwiseCouplingAttrs{Classes: n}, v), m.transform)}
 	case n == 2:
-		return []op.Value{y, c.paired(s, m.transform, m.transform != "NONE")}
+		return []op.Value{y, paired(c, s, m.transform, m.transform != "NONE")}
 	}
-	return []op.Value{y, c.transformed(s, m.transform)}
+	return []op.Value{y, transformed(c, s, m.transform)}
 }
 
 // mostSupports bounds the matrices that pairs of classes are written out as.

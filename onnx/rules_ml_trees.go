@@ -148,7 +148,7 @@ const (
 )
 
 // ensemble calls the operator on the features, in the type y.
-func (c *call) ensemble(f *forest, x op.Value, a ml.TreeEnsembleAttrs, y array.DType) op.Value {
+func ensemble(c *call, f *forest, x op.Value, a ml.TreeEnsembleAttrs, y array.DType) op.Value {
 	t := f.tables()
 	if len(t.Thresholds) > mostNodes || len(t.Weights) > mostNodes || a.Targets < 1 || a.Targets > mostNodes {
 		panic(refuse(CodeModel, "the trees have "+strconv.Itoa(len(t.Thresholds))+" nodes and "+strconv.Itoa(a.Targets)+" results, expected at most "+strconv.Itoa(mostNodes)))
@@ -162,19 +162,19 @@ func (c *call) ensemble(f *forest, x op.Value, a ml.TreeEnsembleAttrs, y array.D
 	}
 	in := []op.Value{x}
 	for i, table := range t.Arrays(x.Type().DType(), y) {
-		in = append(in, c.table(ml.TreeEnsemble.In[i+1].Name, table))
+		in = append(in, tableOf(c, ml.TreeEnsemble.In[i+1].Name, table))
 	}
 	return c.do(ml.TreeEnsemble, a, in...)
 }
 
 // compareType is what features and thresholds are compared in: integers as f32.
-func (c *call) compareType() (x op.Value, d array.DType) {
-	x = c.features()
-	c.numeric(x)
+func compareType(c *call) (x op.Value, d array.DType) {
+	x = features(c)
+	numeric(c, x)
 	if d = array.F32; x.Type().DType() == array.F64 {
 		d = array.F64
 	}
-	return c.to(d, x), d
+	return to(c, d, x), d
 }
 
 // A tree in the form of the first sets: nodes with numbers within their trees, leaves
@@ -195,18 +195,18 @@ type nodeLists struct {
 }
 
 // nodeForest reads the lists of nodes. results is the prefix of those of leaves.
-func (c *call) nodeForest(results string, columns int) *forest {
-	trees, modes := c.list("nodes_treeids"), c.texts("nodes_modes")
+func nodeForest(c *call, results string, columns int) *forest {
+	trees, modes := c.list("nodes_treeids"), texts(c, "nodes_modes")
 	ids, features := c.list("nodes_nodeids"), c.list("nodes_featureids")
 	yes, no := c.list("nodes_truenodeids"), c.list("nodes_falsenodeids")
-	values, missing := c.floatsOr("nodes_values"), c.list("nodes_missing_value_tracks_true")
+	values, missing := floatsOr(c, "nodes_values"), c.list("nodes_missing_value_tracks_true")
 	c.ignore("nodes_hitrates", "nodes_hitrates_as_tensor")
 	n := len(trees)
 	counts := map[string]int{"nodes_nodeids": len(ids), "nodes_featureids": len(features), "nodes_modes": len(modes), "nodes_truenodeids": len(yes), "nodes_falsenodeids": len(no), "nodes_values": len(values)}
 	if missing != nil {
 		counts["nodes_missing_value_tracks_true"] = len(missing)
 	}
-	c.lengths(n, "nodes_treeids", counts)
+	lengths(c, n, "nodes_treeids", counts)
 	if n == 0 || n > mostNodes {
 		panic(refuse(CodeModel, "there are "+strconv.Itoa(n)+" nodes, expected 1 to "+strconv.Itoa(mostNodes)))
 	}
@@ -232,7 +232,7 @@ func (c *call) nodeForest(results string, columns int) *forest {
 		}
 		s := &f.splits[ref]
 		s.yes, s.no = l.branch(s, yes[i]), l.branch(s, no[i])
-		c.check(s, modes[i], i < len(missing) && missing[i] != 0)
+		check(c, s, modes[i], i < len(missing) && missing[i] != 0)
 	}
 	seen := map[int]bool{}
 	for i, tree := range trees { // the first node of a tree is its root
@@ -261,7 +261,7 @@ func (l nodeLists) branch(from *treeSplit, id int) int {
 }
 
 // check gives a node its comparison and refuses what no file of an exporter has.
-func (c *call) check(s *treeSplit, mode string, missing bool) {
+func check(c *call, s *treeSplit, mode string, missing bool) {
 	switch {
 	case s.feature < 0 || s.feature > mostNodes:
 		panic(refuse(CodeModel, s.String()+" reads feature "+strconv.Itoa(s.feature)+", expected 0 or more"))
@@ -275,8 +275,8 @@ func (c *call) check(s *treeSplit, mode string, missing bool) {
 // entries reads what leaves hold. What is said of other nodes has no meaning, and exporters write it.
 func (l nodeLists) entries(f *forest, results string, columns int) {
 	c := l.call
-	trees, ids, at, w := c.list(results+"_treeids"), c.list(results+"_nodeids"), c.list(results+"_ids"), c.floatsOr(results+"_weights")
-	c.lengths(len(trees), results+"_treeids", map[string]int{results + "_nodeids": len(ids), results + "_ids": len(at), results + "_weights": len(w)})
+	trees, ids, at, w := c.list(results+"_treeids"), c.list(results+"_nodeids"), c.list(results+"_ids"), floatsOr(c, results+"_weights")
+	lengths(c, len(trees), results+"_treeids", map[string]int{results + "_nodeids": len(ids), results + "_ids": len(at), results + "_weights": len(w)})
 	for i := range trees {
 		k := nodeKey{trees[i], ids[i]}
 		place, ok := l.places[k]
@@ -284,12 +284,12 @@ func (l nodeLists) entries(f *forest, results string, columns int) {
 			panic(refuse(CodeModel, results+"_nodeids names "+k.String()+", which is not there"))
 		}
 		if ref := l.refs[place]; ref < 0 {
-			f.leaves[-1-ref] = append(f.leaves[-1-ref], l.entry(at[i], w[i], columns, k))
+			f.leaves[-1-ref] = append(f.leaves[-1-ref], trainedEntry(l.call, at[i], w[i], columns, k))
 		}
 	}
 }
 
-func (c *call) entry(column int, weight float64, columns int, at fmt.Stringer) entry {
+func trainedEntry(c *call, column int, weight float64, columns int, at fmt.Stringer) entry {
 	if column < 0 || column >= columns {
 		panic(refuse(CodeModel, at.String()+" adds to result "+strconv.Itoa(column)+" of "+strconv.Itoa(columns)))
 	}
@@ -303,36 +303,36 @@ func (c *call) entry(column int, weight float64, columns int, at fmt.Stringer) e
 var aggregates = map[string]string{"SUM": "", "AVERAGE": "average", "MIN": "min", "MAX": "max"}
 
 // plusBase adds base_values, one for all columns or one for each.
-func (c *call) plusBase(s op.Value, base []float64, columns int) op.Value {
+func plusBase(c *call, s op.Value, base []float64, columns int) op.Value {
 	if len(base) == 0 {
 		return s
 	}
 	if len(base) != columns {
 		panic(refuse(CodeModel, "base_values has "+strconv.Itoa(len(base))+" elements, expected "+strconv.Itoa(columns)))
 	}
-	return c.do(std.Add, nil, s, c.vector("base_values", s.Type().DType(), base))
+	return c.do(std.Add, nil, s, vector(c, "base_values", s.Type().DType(), base))
 }
 
 func treeRegressor(c *call) []op.Value {
-	transform, aggregate := c.transformOf(), c.oneOf("aggregate_function", "SUM", "AVERAGE", "MIN", "MAX")
+	transform, aggregate := transformOf(c), c.oneOf("aggregate_function", "SUM", "AVERAGE", "MIN", "MAX")
 	columns := c.int("n_targets", 1)
 	if columns < 1 || columns > mostColumns {
 		panic(refuse(CodeModel, "n_targets is "+strconv.Itoa(columns)+", expected 1 to "+strconv.Itoa(mostColumns)))
 	}
-	x, d := c.compareType()
-	s := c.ensemble(c.nodeForest("target", columns), x, ml.TreeEnsembleAttrs{Targets: columns, Aggregate: aggregates[aggregate]}, d)
-	s = c.plusBase(s, c.floatsOr("base_values"), columns)
-	return []op.Value{c.transformed(c.to(array.F32, s), transform)}
+	x, d := compareType(c)
+	s := ensemble(c, nodeForest(c, "target", columns), x, ml.TreeEnsembleAttrs{Targets: columns, Aggregate: aggregates[aggregate]}, d)
+	s = plusBase(c, s, floatsOr(c, "base_values"), columns)
+	return []op.Value{transformed(c, to(c, array.F32, s), transform)}
 }
 
 // treeClassifier has a column for each class, or one for two classes.
 func treeClassifier(c *call) []op.Value {
-	transform, l, base := c.transformOf(), c.classLabels("classlabels_int64s"), c.floatsOr("base_values")
+	transform, l, base := transformOf(c), classLabelsOf(c, "classlabels_int64s"), floatsOr(c, "base_values")
 	if l.count < 2 || l.count > mostNodes {
 		panic(refuse(CodeModel, "there are "+strconv.Itoa(l.count)+" class labels, expected 2 or more"))
 	}
-	x, d := c.compareType()
-	f := c.nodeForest("class", l.count)
+	x, d := compareType(c)
+	f := nodeForest(c, "class", l.count)
 	used := make([]bool, l.count)
 	count, positive := 0, true
 	for _, leaf := range f.leaves {
@@ -345,47 +345,47 @@ func treeClassifier(c *call) []op.Value {
 		}
 	}
 	if l.count == 2 && count == 1 {
-		return c.oneColumn(f, x, d, l, transform, base, positive, used[1])
+		return oneColumn(c, f, x, d, l, transform, base, positive, used[1])
 	}
 	if l.count == 2 && len(base) > 0 {
 		panic(refuse(CodeAttribute, "base_values of two classes with a column each are not supported: runtimes differ in what they mean").
 			WithHint("add them to the leaves of a tree"))
 	}
-	s := c.plusBase(c.ensemble(f, x, ml.TreeEnsembleAttrs{Targets: l.count}, d), base, l.count)
+	s := plusBase(c, ensemble(c, f, x, ml.TreeEnsembleAttrs{Targets: l.count}, d), base, l.count)
 	voted := s
 	if l.count > 2 && len(base) == 0 && !f.everyRow(l.count) { // a class that no leaf of a row names is not chosen
-		had := c.ensemble(f.marks(), x, ml.TreeEnsembleAttrs{Targets: l.count, Aggregate: "max"}, array.F32)
-		none := c.vector("none", d, []float64{math.Inf(-1)})
+		had := ensemble(c, f.marks(), x, ml.TreeEnsembleAttrs{Targets: l.count, Aggregate: "max"}, array.F32)
+		none := vector(c, "none", d, []float64{math.Inf(-1)})
 		voted = c.do(std.Where, nil, c.do(std.Gt, std.BinaryAttrs{Other: op.Float(0)}, had), s, none)
 	}
-	return []op.Value{c.labelled(c.top(voted), l), c.transformed(c.to(array.F32, s), transform)}
+	return []op.Value{labelled(c, top(c, voted), l), transformed(c, to(c, array.F32, s), transform)}
 }
 
 // oneColumn is a classifier of two classes that says of one of them how much: of the
 // second one, whichever of the two the file names. Numbers that are all positive are probabilities.
-func (c *call) oneColumn(f *forest, x op.Value, d array.DType, l classLabels, transform string, base []float64, positive, second bool) []op.Value {
+func oneColumn(c *call, f *forest, x op.Value, d array.DType, l classLabels, transform string, base []float64, positive, second bool) []op.Value {
 	for _, leaf := range f.leaves {
 		for i := range leaf {
 			leaf[i].column = 0
 		}
 	}
-	s := c.ensemble(f, x, ml.TreeEnsembleAttrs{Targets: 1}, d)
+	s := ensemble(c, f, x, ml.TreeEnsembleAttrs{Targets: 1}, d)
 	limit := 0.0
 	if positive {
 		limit = 0.5
 	}
 	if !second {
-		s = c.plusBase(s, base, 1)
-		return []op.Value{c.labelled(c.second(s, limit), l), c.paired(c.to(array.F32, s), transform, positive)}
+		s = plusBase(c, s, base, 1)
+		return []op.Value{labelled(c, secondOf(c, s, limit), l), paired(c, to(c, array.F32, s), transform, positive)}
 	}
 	if len(base) > 0 {
 		panic(refuse(CodeAttribute, "base_values beside a column of the second class alone are not supported: runtimes differ in what they mean").
 			WithHint("add them to the leaves of a tree"))
 	}
-	y := c.labelled(c.second(s, limit), l)
-	s = c.to(array.F32, s)
+	y := labelled(c, secondOf(c, s, limit), l)
+	s = to(c, array.F32, s)
 	both := c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(1, 0)}, s)
-	return []op.Value{y, c.transformed(both, transform)}
+	return []op.Value{y, transformed(c, both, transform)}
 }
 
 // everyRow reports that no row can miss a column, or gain by missing it: each is named by

@@ -21,7 +21,7 @@ func treeEnsemble(c *call) []op.Value {
 	if aggregate < 0 || aggregate >= len(names) || transform < 0 || transform >= len(transforms) || columns < 1 || columns > mostColumns {
 		panic(refuse(CodeModel, "aggregate_function is "+strconv.Itoa(aggregate)+", post_transform "+strconv.Itoa(transform)+" and n_targets "+strconv.Itoa(columns)+", expected numbers of ONNX's"))
 	}
-	x := c.features()
+	x := features(c)
 	d := x.Type().DType()
 	if !d.IsFloat() {
 		panic(refuse(CodeType, "the input is "+c.typ(0).String()+", expected floats"))
@@ -30,8 +30,8 @@ func treeEnsemble(c *call) []op.Value {
 	if d == array.F64 {
 		wide = array.F64
 	}
-	s := c.ensemble(c.placedForest(columns), c.to(wide, x), ml.TreeEnsembleAttrs{Targets: columns, Aggregate: aggregates[names[aggregate]]}, wide)
-	return []op.Value{c.to(d, c.transformed(s, transforms[transform]))}
+	s := ensemble(c, placedForest(c, columns), to(c, wide, x), ml.TreeEnsembleAttrs{Targets: columns, Aggregate: aggregates[names[aggregate]]}, wide)
+	return []op.Value{to(c, d, transformed(c, s, transforms[transform]))}
 }
 
 // leafKey names a leaf by its place.
@@ -40,12 +40,12 @@ type leafKey int
 func (k leafKey) String() string { return "leaf " + strconv.Itoa(int(k)) }
 
 // placedForest reads the lists of set 5.
-func (c *call) placedForest(columns int) *forest {
+func placedForest(c *call, columns int) *forest {
 	features, roots := c.list("nodes_featureids"), c.list("tree_roots")
 	yes, no, yesLeaf, noLeaf := c.list("nodes_truenodeids"), c.list("nodes_falsenodeids"), c.list("nodes_trueleafs"), c.list("nodes_falseleafs")
-	splits, missing := c.tensorFloats("nodes_splits"), c.list("nodes_missing_value_tracks_true")
-	targets, weights := c.list("leaf_targetids"), c.tensorFloats("leaf_weights")
-	modes, members := c.tensorAttr("nodes_modes"), c.tensorFloats("membership_values")
+	splits, missing := tensorFloats(c, "nodes_splits"), c.list("nodes_missing_value_tracks_true")
+	targets, weights := c.list("leaf_targetids"), tensorFloats(c, "leaf_weights")
+	modes, members := tensorAttr(c, "nodes_modes"), tensorFloats(c, "membership_values")
 	c.ignore("nodes_hitrates")
 	n := len(features)
 	if modes == nil || modes.DType() != array.U8 || modes.Len() != n || n == 0 || n > mostNodes || len(roots) == 0 {
@@ -55,11 +55,11 @@ func (c *call) placedForest(columns int) *forest {
 	if missing != nil {
 		counts["nodes_missing_value_tracks_true"] = len(missing)
 	}
-	c.lengths(n, "nodes_featureids", counts)
-	c.lengths(len(targets), "leaf_targetids", map[string]int{"leaf_weights": len(weights)})
+	lengths(c, n, "nodes_featureids", counts)
+	lengths(c, len(targets), "leaf_targetids", map[string]int{"leaf_weights": len(weights)})
 	f := &forest{splits: make([]treeSplit, n)}
 	for i := range targets {
-		f.leaves = append(f.leaves, []entry{c.entry(targets[i], weights[i], columns, leafKey(i))})
+		f.leaves = append(f.leaves, []entry{trainedEntry(c, targets[i], weights[i], columns, leafKey(i))})
 	}
 	branch := func(from, to, leaf int) int {
 		limit := n
@@ -83,7 +83,7 @@ func (c *call) placedForest(columns int) *forest {
 			if m >= 0 && m < len(modes5) {
 				mode = modes5[m]
 			}
-			c.check(s, mode, tracks)
+			check(c, s, mode, tracks)
 			continue
 		}
 		if members = f.member(c, i, members, tracks); len(f.splits) > mostNodes {
@@ -118,7 +118,7 @@ func (f *forest) member(c *call, i int, list []float64, missing bool) []float64 
 	for k := len(set) - 1; k >= 0; k-- {
 		t := s
 		t.threshold, t.no = set[k], no
-		c.check(&t, "BRANCH_EQ", missing && k == 0)
+		check(c, &t, "BRANCH_EQ", missing && k == 0)
 		if k == 0 {
 			f.splits[i] = t
 			break

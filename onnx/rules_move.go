@@ -44,7 +44,7 @@ func padInputs(c *call) []op.Value {
 	if c.has(3) {
 		axes = c.ints(3)
 	}
-	pads = c.lateEnds(pads, axes)
+	pads = lateEnds(c, pads, axes)
 	value, known := 0.0, true
 	if c.has(2) {
 		if known = c.in[2].arr != nil; known {
@@ -59,13 +59,13 @@ func padInputs(c *call) []op.Value {
 	// The value is another one in each run, or none that attributes hold: where something was
 	// added, there is 0 in a tensor that is 1 everywhere.
 	inside := pad(c, c.do(std.OnesLike, std.LikeAttrs{DType: array.Bool}, c.x(0)), pads, axes, 0)
-	return c.one(std.Where, nil, inside, pad(c, c.x(0), pads, axes, 0), c.condition(c.x(2)))
+	return c.one(std.Where, nil, inside, pad(c, c.x(0), pads, axes, 0), condition(c, c.x(2)))
 }
 
 // lateEnds makes symbols of the sizes that pads found at run time lead to, and says the counts at the end by
 // these. Each pad is a difference of two symbols: as a product of sums of them, the number of elements
 // of a result of four axes would have hundreds of terms.
-func (c *call) lateEnds(pads []shape.Dim, axes []int) []shape.Dim {
+func lateEnds(c *call, pads []shape.Dim, axes []int) []shape.Dim {
 	t := c.typ(0)
 	if axes == nil {
 		axes = allAxes(t.Rank())
@@ -86,7 +86,7 @@ func (c *call) lateEnds(pads []shape.Dim, axes []int) []shape.Dim {
 		return pads
 	}
 	pads = slices.Clone(pads)
-	found := c.measured(1, &value{node: c.im.sizeNode(c.scope.cur, sizeList(totals...))}, false)
+	found := measured(c, 1, &value{node: c.im.sizeNode(c.scope.cur, sizeList(totals...))}, false)
 	for k, i := range ends {
 		pads[len(axes)+i] = found[k].Sub(totals[k].Sub(pads[len(axes)+i]))
 	}
@@ -144,7 +144,7 @@ func trilu(c *call) []op.Value {
 	if c.rank(0) < 2 {
 		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected matrices"))
 	}
-	row := c.do(std.Add, nil, c.do(std.Arange, std.ArangeAttrs{End: c.typ(0).Dim(-2)}), c.element(1, 0))
+	row := c.do(std.Add, nil, c.do(std.Arange, std.ArangeAttrs{End: c.typ(0).Dim(-2)}), element(c, 1, 0))
 	row = c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, row)
 	stays := std.Le
 	if upper {
@@ -155,7 +155,7 @@ func trilu(c *call) []op.Value {
 }
 
 // image are the sizes of a tensor [N,C,H,W].
-func (c *call) image() (n, channels, h, w shape.Dim) {
+func image(c *call) (n, channels, h, w shape.Dim) {
 	if c.rank(0) != 4 {
 		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected four dimensions"))
 	}
@@ -163,7 +163,7 @@ func (c *call) image() (n, channels, h, w shape.Dim) {
 	return t.Dim(0), t.Dim(1), t.Dim(2), t.Dim(3)
 }
 
-func (c *call) blocksize() int {
+func blocksize(c *call) int {
 	b := c.int("blocksize", 0)
 	if b < 1 || b > 1<<15 {
 		panic(refuse(CodeModel, "blocksize is "+strconv.Itoa(b)))
@@ -172,33 +172,33 @@ func (c *call) blocksize() int {
 }
 
 func depthToSpace(c *call) []op.Value {
-	b := c.blocksize()
-	n, ch, h, w := c.image()
+	b := blocksize(c)
+	n, ch, h, w := image(c)
 	if c.oneOf("mode", "DCR", "CRD") == "CRD" {
 		return c.one(std.PixelShuffle, std.PixelShuffleAttrs{UpscaleFactor: b}, c.x(0))
 	}
-	each := c.exact(ch, shape.Const(b*b))
-	v := c.reshape(c.x(0), n, shape.Const(b), shape.Const(b), each, h, w)
+	each := exact(c, ch, shape.Const(b*b))
+	v := reshape(c, c.x(0), n, shape.Const(b), shape.Const(b), each, h, w)
 	v = c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(0, 3, 4, 1, 5, 2)}, v)
-	return []op.Value{c.reshape(v, n, each, h.Mul(shape.Const(b)), w.Mul(shape.Const(b)))}
+	return []op.Value{reshape(c, v, n, each, h.Mul(shape.Const(b)), w.Mul(shape.Const(b)))}
 }
 
 func spaceToDepth(c *call) []op.Value {
-	b := c.blocksize()
-	n, ch, h, w := c.image()
+	b := blocksize(c)
+	n, ch, h, w := image(c)
 	k := shape.Const(b)
-	h, w = c.exact(h, k), c.exact(w, k)
+	h, w = exact(c, h, k), exact(c, w, k)
 	order := op.IntList(0, 3, 5, 1, 2, 4)
 	if c.oneOf("mode", "DCR", "CRD") == "CRD" {
 		order = op.IntList(0, 1, 3, 5, 2, 4)
 	}
-	v := c.reshape(c.x(0), n, ch, h, k, w, k)
+	v := reshape(c, c.x(0), n, ch, h, k, w, k)
 	v = c.do(std.Permute, std.PermuteAttrs{Dims: order}, v)
-	return []op.Value{c.reshape(v, n, ch.Mul(shape.Const(b*b)), h, w)}
+	return []op.Value{reshape(c, v, n, ch.Mul(shape.Const(b*b)), h, w)}
 }
 
 // exact is a quotient without remainder, by floor where symbols hide that.
-func (c *call) exact(d, by shape.Dim) shape.Dim {
+func exact(c *call, d, by shape.Dim) shape.Dim {
 	if q, ok := d.DivExact(by); ok {
 		return q
 	}
@@ -208,13 +208,13 @@ func (c *call) exact(d, by shape.Dim) shape.Dim {
 	return d.FloorDiv(by)
 }
 
-func (c *call) reshape(x op.Value, dims ...shape.Dim) op.Value {
+func reshape(c *call, x op.Value, dims ...shape.Dim) op.Value {
 	return c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Of(dims...)}, x)
 }
 
 func gatherElements(c *call) []op.Value {
 	axis := c.axis(c.int("axis", 0), c.rank(0))
-	index := c.fromEnd(c.x(1), c.in[1], c.typ(0).Dim(axis))
+	index := indexFromEnd(c, c.x(1), c.in[1], c.typ(0).Dim(axis))
 	return c.one(std.Gather, std.DimAttrs{Dim: axis}, c.x(0), index)
 }
 
@@ -225,11 +225,11 @@ func scatterElements(c *call) []op.Value {
 	axis := c.axis(c.int("axis", 0), c.rank(0))
 	c.rank(1)
 	c.needDims(2, c.typ(1).Dims().Slice()...)
-	index := c.fromEnd(c.x(1), c.in[1], c.typ(0).Dim(axis))
-	return []op.Value{c.scatter(c.x(0), index, c.x(2), axis)}
+	index := indexFromEnd(c, c.x(1), c.in[1], c.typ(0).Dim(axis))
+	return []op.Value{scatter(c, c.x(0), index, c.x(2), axis)}
 }
 
-func (c *call) scatter(x, index, src op.Value, axis int) op.Value {
+func scatter(c *call, x, index, src op.Value, axis int) op.Value {
 	if r := c.oneOf("reduction", "none", "add", "mul", "max", "min"); r != "none" {
 		return c.do(std.ScatterReduce, std.ScatterReduceAttrs{Dim: axis, Reduce: scatterReductions[r]}, x, index, src)
 	}
@@ -238,11 +238,11 @@ func (c *call) scatter(x, index, src op.Value, axis int) op.Value {
 
 // flatIndex makes one index into the first k dimensions of sizes dims of the last
 // dimension of an index tensor, which it drops.
-func (c *call) flatIndex(i int, dims []shape.Dim) op.Value {
+func flatIndex(c *call, i int, dims []shape.Dim) op.Value {
 	var flat op.Value
 	for k, d := range dims {
 		part := c.do(std.Select, std.SelectAttrs{Dim: c.rank(i) - 1, Index: k}, c.x(i))
-		part = c.fromEnd(part, &value{node: nil, sizes: &sizes{dtype: c.typ(i).DType()}}, d)
+		part = indexFromEnd(c, part, &value{node: nil, sizes: &sizes{dtype: c.typ(i).DType()}}, d)
 		if flat == nil {
 			flat = part
 			continue
@@ -261,7 +261,7 @@ func (c *call) size(d shape.Dim, dtype array.DType) op.Value {
 }
 
 // depth is the length of an index tuple: the last size of operand i.
-func (c *call) depth(i, least int) int {
+func depth(c *call, i, least int) int {
 	if c.rank(i) < 1 {
 		panic(refuse(CodeModel, "the indices have no dimensions"))
 	}
@@ -277,10 +277,10 @@ func gatherND(c *call) []op.Value {
 	if b < 0 || b >= min(c.rank(0), c.rank(1)) {
 		panic(refuse(CodeModel, "batch_dims is "+strconv.Itoa(b)))
 	}
-	k := c.depth(1, b)
+	k := depth(c, 1, b)
 	dims, at := c.typ(0).Dims(), c.typ(1).Dims()
 	rest := dims.Sub(b+k, dims.Len())
-	index := c.flatIndex(1, dims.Sub(b, b+k).Slice())
+	index := flatIndex(c, 1, dims.Sub(b, b+k).Slice())
 	rows := dims.Sub(b, b+k).Prod()
 	for i := range b {
 		if shape.Equality(dims.At(i), at.At(i)).Truth() == shape.False {
@@ -292,29 +292,29 @@ func gatherND(c *call) []op.Value {
 		first := c.do(std.Arange, std.ArangeAttrs{End: batch, DType: c.typ(1).DType()})
 		first = c.do(std.Mul, nil, first, c.size(rows, c.typ(1).DType()))
 		first = c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, first)
-		index = c.do(std.Add, nil, c.reshape(index, batch, at.Sub(b, at.Len()-1).Prod()), first)
+		index = c.do(std.Add, nil, reshape(c, index, batch, at.Sub(b, at.Len()-1).Prod()), first)
 		rows = rows.Mul(batch)
 	}
-	flat := c.reshape(c.x(0), append([]shape.Dim{rows}, rest.Slice()...)...)
-	v := c.do(std.IndexSelect, std.DimAttrs{}, flat, c.reshape(index, shape.Const(-1)))
-	return []op.Value{c.reshape(v, at.Sub(0, at.Len()-1).Concat(rest).Slice()...)}
+	flat := reshape(c, c.x(0), append([]shape.Dim{rows}, rest.Slice()...)...)
+	v := c.do(std.IndexSelect, std.DimAttrs{}, flat, reshape(c, index, shape.Const(-1)))
+	return []op.Value{reshape(c, v, at.Sub(0, at.Len()-1).Concat(rest).Slice()...)}
 }
 
 func scatterND(c *call) []op.Value {
-	k := c.depth(1, 0)
+	k := depth(c, 1, 0)
 	dims, at := c.typ(0).Dims(), c.typ(1).Dims()
 	rest := dims.Sub(k, dims.Len()).Prod()
 	c.needDims(2, at.Sub(0, at.Len()-1).Concat(dims.Sub(k, dims.Len())).Slice()...)
 	count := at.Sub(0, at.Len()-1).Prod()
-	index := c.reshape(c.flatIndex(1, dims.Sub(0, k).Slice()), count, shape.Const(1))
+	index := reshape(c, flatIndex(c, 1, dims.Sub(0, k).Slice()), count, shape.Const(1))
 	index = c.do(std.Expand, std.ExpandAttrs{Shape: shape.Of(count, rest)}, index)
-	x := c.reshape(c.x(0), dims.Sub(0, k).Prod(), rest)
-	v := c.scatter(x, index, c.reshape(c.x(2), count, rest), 0)
-	return []op.Value{c.reshape(v, dims.Slice()...)}
+	x := reshape(c, c.x(0), dims.Sub(0, k).Prod(), rest)
+	v := scatter(c, x, index, reshape(c, c.x(2), count, rest), 0)
+	return []op.Value{reshape(c, v, dims.Slice()...)}
 }
 
 func oneHot(c *call) []op.Value {
-	depth := c.depthOf(1)
+	depth := depthOf(c, 1)
 	rank := c.rank(0) + 1
 	axis := c.axis(c.int("axis", -1), rank)
 	index := c.x(0)
@@ -323,7 +323,7 @@ func oneHot(c *call) []op.Value {
 	}
 	d := index.Type().DType()
 	below := c.do(std.Lt, std.BinaryAttrs{Other: op.Int(0)}, index)
-	index = c.do(std.Where, nil, below, c.plusSize(index, depth, d), index)
+	index = c.do(std.Where, nil, below, plusSize(c, index, depth, d), index)
 	classes := c.do(std.Arange, std.ArangeAttrs{End: depth, DType: d})
 	for range rank - 1 - axis {
 		classes = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, classes)
@@ -334,7 +334,7 @@ func oneHot(c *call) []op.Value {
 }
 
 // depthOf is a size that a number of any type says.
-func (c *call) depthOf(i int) shape.Dim {
+func depthOf(c *call, i int) shape.Dim {
 	v := c.value(i)
 	if v.arr != nil {
 		return shape.Const(int(c.number(i).Float64()))
@@ -342,7 +342,7 @@ func (c *call) depthOf(i int) shape.Dim {
 	if v.node != nil && v.typ().DType() != array.I64 && v.typ().DType() != array.I32 {
 		v = &value{name: v.name, node: c.do(std.Cast, std.CastAttrs{DType: array.I64}, c.x(i)).(*graph.Node)}
 	}
-	d := c.measured(i, v, false)
+	d := measured(c, i, v, false)
 	if len(d) != 1 {
 		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected one element"))
 	}
@@ -350,7 +350,7 @@ func (c *call) depthOf(i int) shape.Dim {
 }
 
 // plusSize adds a size to integers of a type.
-func (c *call) plusSize(x op.Value, n shape.Dim, d array.DType) op.Value {
+func plusSize(c *call, x op.Value, n shape.Dim, d array.DType) op.Value {
 	if k, ok := n.Int(); ok {
 		return c.do(std.Add, std.AddAttrs{Other: op.Int(int64(k))}, x)
 	}
@@ -376,12 +376,12 @@ func reverseSequence(c *call) []op.Value {
 		panic(refuse(CodeModel, "time_axis is "+strconv.Itoa(time)+", batch_axis "+strconv.Itoa(batch)+" of "+c.typ(0).String()+", expected 0 and 1"))
 	}
 	c.needDims(1, c.typ(0).Dim(batch))
-	return []op.Value{c.reversedWithin(c.x(0), c.x(1), time, batch)}
+	return []op.Value{reversedWithin(c, c.x(0), c.x(1), time, batch)}
 }
 
 // reversedWithin turns the axis time of x round up to the length of each sequence, which
 // are along the axis batch.
-func (c *call) reversedWithin(x, lengths op.Value, time, batch int) op.Value {
+func reversedWithin(c *call, x, lengths op.Value, time, batch int) op.Value {
 	dims := x.Type().Dims()
 	along := func(v op.Value, axis int) op.Value {
 		for i := range dims.Len() {

@@ -51,7 +51,7 @@ func layerNorm(c *call) []op.Value {
 	c.ignore("stash_type")
 	last := c.typ(0).Dims().Sub(axis, rank)
 	a := std.LayerNormAttrs{NormalizedShape: last, Eps: c.float("epsilon", 1e-5)}
-	out := c.one(std.LayerNorm, a, c.x(0), c.factor(1, last), c.factor(2, last))
+	out := c.one(std.LayerNorm, a, c.x(0), factorOperand(c, 1, last), factorOperand(c, 2, last))
 	if c.outputs() == 1 {
 		return out
 	}
@@ -66,8 +66,8 @@ func layerNorm(c *call) []op.Value {
 	return append(out, mean, c.do(std.Rsqrt, nil, c.do(std.Add, std.AddAttrs{Other: op.Float(a.Eps)}, variance)))
 }
 
-// factor is the weight or bias of a norm in the shape of what is normalised.
-func (c *call) factor(i int, last shape.Dims) op.Value {
+// factorOperand is the weight or bias of a norm in the shape of what is normalised.
+func factorOperand(c *call, i int, last shape.Dims) op.Value {
 	if !c.has(i) || c.typ(i).Dims().Equal(last) {
 		return c.opt(i)
 	}
@@ -79,7 +79,7 @@ func rmsNorm(c *call) []op.Value {
 	axis := c.axis(c.int("axis", -1), rank)
 	c.ignore("stash_type")
 	last := c.typ(0).Dims().Sub(axis, rank)
-	return c.one(std.RmsNorm, std.LayerNormAttrs{NormalizedShape: last, Eps: c.float("epsilon", 1e-5)}, c.x(0), c.factor(1, last))
+	return c.one(std.RmsNorm, std.LayerNormAttrs{NormalizedShape: last, Eps: c.float("epsilon", 1e-5)}, c.x(0), factorOperand(c, 1, last))
 }
 
 // groupNorm has a factor for each group at first, for each channel since set 21.
@@ -99,7 +99,7 @@ func groupNorm(c *call, perGroup bool) []op.Value {
 	}
 	each := func(i int) op.Value {
 		v := c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, c.x(i))
-		return c.reshape(c.do(std.Expand, std.ExpandAttrs{Shape: shape.Ints(groups, n/groups)}, v), shape.Const(n))
+		return reshape(c, c.do(std.Expand, std.ExpandAttrs{Shape: shape.Ints(groups, n/groups)}, v), shape.Const(n))
 	}
 	return c.one(std.GroupNorm, a, c.x(0), each(1), each(2))
 }

@@ -35,43 +35,43 @@ func globalLp(c *call, p float64) []op.Value {
 // kernelShape is the attribute of pools, which must have an entry for each spatial
 // dimension of operand 0: one for fewer would be a pool over the channels to operators,
 // which take tensors without a batch as well.
-func (c *call) kernelShape() []int {
+func kernelShape(c *call) []int {
 	if c.list("kernel_shape") == nil {
 		panic(refuse(CodeModel, "attribute kernel_shape is missing"))
 	}
-	c.needSpatial("kernel_shape", len(c.list("kernel_shape")))
-	return c.perDim("kernel_shape", c.rank(0)-2)
+	needSpatial(c, "kernel_shape", len(c.list("kernel_shape")))
+	return perDim(c, "kernel_shape", c.rank(0)-2)
 }
 
 func maxPool(c *call) []op.Value {
-	k := c.kernelShape()
-	w := c.window(k)
+	k := kernelShape(c)
+	w := windowOf(c, k)
 	columns := c.flag("storage_order", false)
 	x := c.x(0)
 	ceil := c.ceil(&w)
 	crop := make([]shape.Dim, len(k)) // what of the padding is elements
 	if !w.fits(true) {
 		copy(crop, w.begin)
-		if ends := c.ceilEnds(&w, ceil); ends != nil {
+		if ends := ceilEnds(c, &w, ceil); ends != nil {
 			w.extend(ends)
 			ceil = false
 		}
-		x = c.padded(x, &w, true, lowest(c.typ(0).DType()))
+		x = padded(c, x, &w, true, lowest(c.typ(0).DType()))
 	}
 	a := std.MaxPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), Padding: w.padding(),
 		Dilation: op.IntList(w.dilations...), CeilMode: ceil}
 	if c.outputs() < 2 {
-		return c.one(c.byRank(len(k), std.MaxPool1d, std.MaxPool2d, std.MaxPool3d), a, x)
+		return c.one(byRank(c, len(k), std.MaxPool1d, std.MaxPool2d, std.MaxPool3d), a, x)
 	}
-	pair := c.items(c.do(c.byRank(len(k), std.MaxPool1dWithIndices, std.MaxPool2dWithIndices, std.MaxPool3dWithIndices), a, x), 2)
-	pair[1] = c.poolIndices(pair[1], x.Type(), crop, w.dilations, columns)
+	pair := c.items(c.do(byRank(c, len(k), std.MaxPool1dWithIndices, std.MaxPool2dWithIndices, std.MaxPool3dWithIndices), a, x), 2)
+	pair[1] = poolIndices(c, pair[1], x.Type(), crop, w.dilations, columns)
 	return pair
 }
 
 // poolIndices turns positions within a plane of the padded x, of type padded, into
 // positions within the whole of operand 0. A position in the padding is that of a
 // window's first tap, which no element exceeds: the first tap inside is meant.
-func (c *call) poolIndices(at op.Value, padded shape.Type, crop []shape.Dim, dilations []int, columns bool) op.Value {
+func poolIndices(c *call, at op.Value, padded shape.Type, crop []shape.Dim, dilations []int, columns bool) op.Value {
 	t := c.typ(0)
 	n := len(crop)
 	size := func(d shape.Dim) op.Value { return c.size(d, array.I64) }
@@ -117,12 +117,12 @@ func (c *call) poolIndices(at op.Value, padded shape.Type, crop []shape.Dim, dil
 	for range n {
 		dims = append(dims, shape.Const(1))
 	}
-	return c.do(std.Add, nil, at, c.reshape(first, dims...))
+	return c.do(std.Add, nil, at, reshape(c, first, dims...))
 }
 
 // maxUnpool puts elements where indices say, over the whole result, and zeros elsewhere.
 func maxUnpool(c *call) []op.Value {
-	w := c.window(c.kernelShape())
+	w := windowOf(c, kernelShape(c))
 	n := len(w.kernel)
 	c.needDims(1, c.typ(0).Dims().Slice()...)
 	dims := c.typ(0).Dims().Slice()
@@ -143,22 +143,22 @@ func maxUnpool(c *call) []op.Value {
 	total := shape.Of(dims...).Prod()
 	zeros := c.do(std.Zeros, std.SizeAttrs{Size: shape.Of(total), DType: c.typ(0).DType()})
 	count := c.typ(0).Dims().Prod()
-	v := c.do(std.Scatter, std.ScatterAttrs{}, zeros, c.reshape(c.x(1), count), c.reshape(c.x(0), count))
-	return []op.Value{c.reshape(v, dims...)}
+	v := c.do(std.Scatter, std.ScatterAttrs{}, zeros, reshape(c, c.x(1), count), reshape(c, c.x(0), count))
+	return []op.Value{reshape(c, v, dims...)}
 }
 
 // averagePool counts the padding where it is told to; where the ends differ, sums and
 // counts are pooled apart.
 func averagePool(c *call) []op.Value {
-	k := c.kernelShape()
-	w := c.window(k)
+	k := kernelShape(c)
+	w := windowOf(c, k)
 	include, ceil := c.flag("count_include_pad", false), c.ceil(&w)
 	fits := w.fits(false)
-	if w.dilated() || !fits && c.ceilEnds(&w, ceil) != nil {
-		sum, count := c.dilatedSums(&w, ceil, c.x(0), include)
+	if w.dilated() || !fits && ceilEnds(c, &w, ceil) != nil {
+		sum, count := dilatedSums(c, &w, ceil, c.x(0), include)
 		return c.one(std.Div, nil, sum, count)
 	}
-	o := c.byRank(len(k), std.AvgPool1d, std.AvgPool2d, std.AvgPool3d)
+	o := byRank(c, len(k), std.AvgPool1d, std.AvgPool2d, std.AvgPool3d)
 	a := std.AvgPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), CeilMode: ceil, CountExcludePad: !include}
 	if fits {
 		a.Padding = w.padding()
@@ -166,7 +166,7 @@ func averagePool(c *call) []op.Value {
 	}
 	a.CountExcludePad = false
 	if include && !ceil {
-		return c.one(o, a, c.padded(c.x(0), &w, true, 0))
+		return c.one(o, a, padded(c, c.x(0), &w, true, 0))
 	}
 	ones := w
 	ones.begin, ones.end = slices.Clone(w.begin), slices.Clone(w.end)
@@ -177,13 +177,13 @@ func averagePool(c *call) []op.Value {
 	if include {
 		fill = 1
 	}
-	sum := c.do(o, a, c.padded(c.x(0), &w, true, 0))
-	count := c.do(o, a, c.padded(c.do(std.OnesLike, nil, c.x(0)), &ones, true, fill))
+	sum := c.do(o, a, padded(c, c.x(0), &w, true, 0))
+	count := c.do(o, a, padded(c, c.do(std.OnesLike, nil, c.x(0)), &ones, true, fill))
 	return c.one(std.Div, nil, sum, count)
 }
 
 // needSpatial refuses an operand 0 that does not have n spatial dimensions, as what has.
-func (c *call) needSpatial(what string, n int) {
+func needSpatial(c *call, what string, n int) {
 	if c.rank(0) != n+2 {
 		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected "+strconv.Itoa(n)+" spatial dimensions as "+what+" has").
 			WithHint("an input has a batch and channels before its spatial dimensions; export the model again, or correct it"))
@@ -202,11 +202,11 @@ func (w *window) dilated() bool {
 
 // dilatedSums adds the elements of windows with gaps, by a convolution with ones, and
 // counts them, the padding too where it is included. What ceil adds behind counts never.
-func (c *call) dilatedSums(w *window, ceil bool, x op.Value, include bool) (sum, count op.Value) {
+func dilatedSums(c *call, w *window, ceil bool, x op.Value, include bool) (sum, count op.Value) {
 	n := len(w.kernel)
 	t := x.Type()
 	behind := shape.Ints(make([]int, 2*n)...)
-	for i, k := range c.ceilEnds(w, ceil) {
+	for i, k := range ceilEnds(c, w, ceil) {
 		behind = behind.With(2*(n-1-i)+1, k)
 	}
 	ones := []shape.Dim{shape.Const(1), shape.Const(1)}
@@ -218,8 +218,8 @@ func (c *call) dilatedSums(w *window, ceil bool, x op.Value, include bool) (sum,
 	add := func(v op.Value, pad float64) op.Value {
 		own := *w
 		own.begin, own.end = slices.Clone(w.begin), slices.Clone(w.end)
-		v = c.do(std.Pad, std.PadAttrs{Pad: behind}, c.padded(v, &own, true, pad))
-		return c.do(c.byRank(n, std.Conv1d, std.Conv2d, std.Conv3d), a, v, weight, nil)
+		v = c.do(std.Pad, std.PadAttrs{Pad: behind}, padded(c, v, &own, true, pad))
+		return c.do(byRank(c, n, std.Conv1d, std.Conv2d, std.Conv3d), a, v, weight, nil)
 	}
 	plane := append([]shape.Dim{shape.Const(1), shape.Const(1)}, t.Dims().Sub(2, 2+n).Slice()...)
 	fill := 0.0
@@ -228,8 +228,8 @@ func (c *call) dilatedSums(w *window, ceil bool, x op.Value, include bool) (sum,
 	}
 	count = add(c.do(std.Ones, std.SizeAttrs{Size: shape.Of(plane...), DType: t.DType()}), fill)
 	plane[0] = t.Dims().Sub(0, 2).Prod()
-	sum = add(c.reshape(x, plane...), 0)
-	return c.reshape(sum, append(t.Dims().Sub(0, 2).Slice(), sum.Type().Dims().Sub(2, 2+n).Slice()...)...), count
+	sum = add(reshape(c, x, plane...), 0)
+	return reshape(c, sum, append(t.Dims().Sub(0, 2).Slice(), sum.Type().Dims().Sub(2, 2+n).Slice()...)...), count
 }
 
 // ceil is the attribute ceil_mode, which auto_pad leaves nothing to do: its windows are full ones.
@@ -239,7 +239,7 @@ func (c *call) ceil(w *window) bool { return c.flag("ceil_mode", false) && !w.sa
 // full are full ones: as many as ceil_mode asks for, none of which starts in the padding; where
 // windows do not reach the end, it is less than nothing. It is nil without ceil_mode, and
 // where there is no padding behind that an operator's own rule would mistake for elements.
-func (c *call) ceilEnds(w *window, ceil bool) []shape.Dim {
+func ceilEnds(c *call, w *window, ceil bool) []shape.Dim {
 	some := w.dilated()
 	for _, d := range w.end {
 		some = some || !d.Is(0)
@@ -249,7 +249,7 @@ func (c *call) ceilEnds(w *window, ceil bool) []shape.Dim {
 	}
 	ends := make([]shape.Dim, len(w.kernel))
 	for i := range ends {
-		size, stride := c.spatialSize(i).Add(w.begin[i]), w.strides[i]
+		size, stride := spatialSize(c, i).Add(w.begin[i]), w.strides[i]
 		n := w.reach(i) // of a window, beyond the padding at the end: a number without auto_pad
 		more := w.end[i].MulInt(-1).AddInt(n)
 		if full, ok := size.Sub(more).Int(); ok && full <= -stride {
@@ -271,8 +271,8 @@ func (c *call) ceilEnds(w *window, ceil bool) []shape.Dim {
 
 // lpPool's padding is zeros, which add nothing to a sum of powers.
 func lpPool(c *call) []op.Value {
-	k := c.kernelShape()
-	w := c.window(k)
+	k := kernelShape(c)
+	w := windowOf(c, k)
 	p := float64(c.int("p", 2))
 	if p < 1 {
 		panic(refuse(CodeModel, "p is "+strconv.Itoa(int(p))+", expected 1 or more"))
@@ -281,16 +281,16 @@ func lpPool(c *call) []op.Value {
 	x := c.do(std.Abs, nil, c.x(0))
 	power := func(v op.Value, p float64) op.Value { return c.do(std.Pow, std.ReversibleAttrs{Other: op.Float(p)}, v) }
 	switch {
-	case w.dilated() || c.ceilEnds(&w, ceil) != nil:
-		sum, _ := c.dilatedSums(&w, ceil, power(x, p), false)
+	case w.dilated() || ceilEnds(c, &w, ceil) != nil:
+		sum, _ := dilatedSums(c, &w, ceil, power(x, p), false)
 		return []op.Value{power(sum, 1/p)}
 	case ceil: // PyTorch's lp_pool weighs the last window by what it lacks
 		a := std.AvgPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), CeilMode: true, DivisorOverride: 1}
-		sum := c.do(c.byRank(len(k), std.AvgPool1d, std.AvgPool2d, std.AvgPool3d), a, c.padded(power(x, p), &w, true, 0))
+		sum := c.do(byRank(c, len(k), std.AvgPool1d, std.AvgPool2d, std.AvgPool3d), a, padded(c, power(x, p), &w, true, 0))
 		return []op.Value{power(sum, 1/p)}
 	}
 	a := std.LpPoolAttrs{NormType: p, KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...)}
-	return c.one(c.byRank(len(k), std.LpPool1d, std.LpPool2d, std.LpPool3d), a, c.padded(x, &w, true, 0))
+	return c.one(byRank(c, len(k), std.LpPool1d, std.LpPool2d, std.LpPool3d), a, padded(c, x, &w, true, 0))
 }
 
 // globalAverage is a pool to one element; over more dimensions than pools have it is a mean.
@@ -304,7 +304,7 @@ func globalAverage(c *call) []op.Value {
 			return global(c, std.Mean) // of nothing
 		}
 	}
-	return c.one(c.byRank(n, std.AdaptiveAvgPool1d, std.AdaptiveAvgPool2d, std.AdaptiveAvgPool3d), std.AdaptivePoolAttrs{OutputSize: op.IntList(1)}, c.x(0))
+	return c.one(byRank(c, n, std.AdaptiveAvgPool1d, std.AdaptiveAvgPool2d, std.AdaptiveAvgPool3d), std.AdaptivePoolAttrs{OutputSize: op.IntList(1)}, c.x(0))
 }
 
 func global(c *call, o *op.Op) []op.Value {
@@ -326,20 +326,20 @@ type window struct {
 	same                       bool // the padding is that of SAME_UPPER or SAME_LOWER
 }
 
-// window reads the attributes; kernel is known from a weight or from kernel_shape, and
+// windowOf reads the attributes; kernel is known from a weight or from kernel_shape, and
 // goes with the spatial dimensions of operand 0.
-func (c *call) window(kernel []int) window {
+func windowOf(c *call, kernel []int) window {
 	n := len(kernel)
-	w := window{kernel: kernel, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]shape.Dim, n), end: make([]shape.Dim, n)}
+	w := window{kernel: kernel, strides: perDim(c, "strides", n), dilations: perDim(c, "dilations", n), begin: make([]shape.Dim, n), end: make([]shape.Dim, n)}
 	pads := shape.Ints(c.pads(n)...).Slice()
 	switch c.oneOf("auto_pad", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER") {
 	case "NOTSET":
 		copy(w.begin, pads[:n])
 		copy(w.end, pads[n:])
 	case "SAME_UPPER":
-		c.samePads(&w, false)
+		samePads(c, &w, false)
 	case "SAME_LOWER":
-		c.samePads(&w, true)
+		samePads(c, &w, true)
 	}
 	return w
 }
@@ -350,7 +350,7 @@ const mostEntry = 1<<31 - 1
 
 // listOf is a list attribute of n entries from least on; each is def where the list is
 // absent.
-func (c *call) listOf(name string, n, def, least int) []int {
+func listOf(c *call, name string, n, def, least int) []int {
 	v := c.list(name)
 	if v == nil {
 		v = slices.Repeat([]int{def}, n)
@@ -367,18 +367,18 @@ func (c *call) listOf(name string, n, def, least int) []int {
 }
 
 // perDim is a list attribute with an entry for each of n spatial dimensions.
-func (c *call) perDim(name string, n int) []int { return c.listOf(name, n, 1, 1) }
+func perDim(c *call, name string, n int) []int { return listOf(c, name, n, 1, 1) }
 
 // pads are those before n spatial dimensions, then those after them; negative ones crop.
-func (c *call) pads(n int) []int { return c.listOf("pads", 2*n, 0, -mostEntry) }
+func (c *call) pads(n int) []int { return listOf(c, "pads", 2*n, 0, -mostEntry) }
 
 // samePads pads so that the result has as many elements as there are strides in the
 // operand; where one more is needed at one end, low says at which. Where windows leave gaps,
 // none may be needed: what comes after the last window is cut off then.
-func (c *call) samePads(w *window, low bool) {
+func samePads(c *call, w *window, low bool) {
 	w.same = true
 	for i := range w.kernel {
-		reach, s, n := w.reach(i), w.strides[i], c.spatialSize(i)
+		reach, s, n := w.reach(i), w.strides[i], spatialSize(c, i)
 		total := shape.Const(reach - 1)
 		if s > 1 {
 			last := n.AddInt(-1).FloorDivInt(s).MulInt(s) // where the last window starts
@@ -403,7 +403,7 @@ func (c *call) samePads(w *window, low bool) {
 }
 
 // spatialSize is the size of a spatial dimension of operand 0, a number or an expression.
-func (c *call) spatialSize(i int) shape.Dim {
+func spatialSize(c *call, i int) shape.Dim {
 	d := c.typ(0).Dim(2 + i)
 	if d.IsUnknown() {
 		panic(refuse(CodeValue, "the input is "+c.typ(0).String()+", and padding follows from its sizes"))
@@ -462,7 +462,7 @@ func (w *window) padding() op.Ints {
 
 // padded pads x by what the two ends do not have in common, or by everything, and
 // leaves the rest in begin.
-func (c *call) padded(x op.Value, w *window, all bool, value float64) op.Value {
+func padded(c *call, x op.Value, w *window, all bool, value float64) op.Value {
 	pad := shape.Ints(make([]int, 2*len(w.begin))...)
 	for i, begin := range w.begin {
 		end := w.end[i]

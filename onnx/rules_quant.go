@@ -24,7 +24,7 @@ var quantRules = map[string][]rule{
 }
 
 // scaleAxis is the axis that scales go along: none for one scale.
-func (c *call) scaleAxis() int {
+func scaleAxis(c *call) int {
 	axis := c.int("axis", 1)
 	if c.typ(1).Rank() == 0 || c.typ(1).Rank() == 1 && c.typ(1).Dim(0).Is(1) {
 		return 0
@@ -34,7 +34,7 @@ func (c *call) scaleAxis() int {
 
 // blocks spreads scales or zero points that stand for blocks along an axis over their
 // elements.
-func (c *call) blocks(i, axis, size int) op.Value {
+func blocks(c *call, i, axis, size int) op.Value {
 	t := c.typ(0)
 	if size < 1 || size > mostEntry {
 		panic(refuse(CodeModel, "block_size is "+strconv.Itoa(size)+", expected 0 for none, or more"))
@@ -48,7 +48,7 @@ func (c *call) blocks(i, axis, size int) op.Value {
 }
 
 func quantizeLinear(c *call) []op.Value {
-	axis, block := c.scaleAxis(), c.int("block_size", 0)
+	axis, block := scaleAxis(c), c.int("block_size", 0)
 	c.ignore("precision")
 	d := c.dtype("output_dtype", array.Invalid)
 	if c.has(2) {
@@ -60,7 +60,7 @@ func quantizeLinear(c *call) []op.Value {
 	unsaturated := c.int("saturate", 1) == 0 && d.IsNarrowFloat() && d.Bits() == 8
 	x, scale := c.x(0), c.x(1)
 	if c.typ(1).DType() == array.F8E8M0FNU {
-		scale = c.as(c.typ(0).DType(), scale)
+		scale = as(c, c.typ(0).DType(), scale)
 	}
 	if t, s := c.typ(0).DType(), scale.Type().DType(); t != s {
 		panic(refuse(CodeType, "the scale is "+s.String()+" for values of "+t.String()))
@@ -68,19 +68,19 @@ func quantizeLinear(c *call) []op.Value {
 	if block == 0 {
 		return c.one(std.Quantize, std.QuantizeAttrs{Axis: axis, DType: d, Unsaturated: unsaturated}, x, scale, c.opt(2))
 	}
-	v := c.do(std.Div, nil, x, c.as(c.typ(0).DType(), c.blocks(1, axis, block)))
+	v := c.do(std.Div, nil, x, as(c, c.typ(0).DType(), blocks(c, 1, axis, block)))
 	if !d.IsNarrowFloat() {
 		v = c.do(std.Round, nil, v)
 	}
 	if c.has(2) {
-		v = c.do(std.Add, nil, v, c.as(c.typ(0).DType(), c.blocks(2, axis, block)))
+		v = c.do(std.Add, nil, v, as(c, c.typ(0).DType(), blocks(c, 2, axis, block)))
 	}
 	return c.one(std.Cast, std.CastAttrs{DType: d, Unsaturated: unsaturated}, v)
 }
 
 // dequantizeLinear computes in f32 where the result is not of the scale's type.
 func dequantizeLinear(c *call) []op.Value {
-	axis, block := c.scaleAxis(), c.int("block_size", 0)
+	axis, block := scaleAxis(c), c.int("block_size", 0)
 	s := c.typ(1).DType()
 	d := c.dtype("output_dtype", s)
 	if d == array.F8E8M0FNU {
@@ -91,18 +91,18 @@ func dequantizeLinear(c *call) []op.Value {
 		if d == s {
 			return c.one(std.Dequantize, std.DequantizeAttrs{Axis: axis}, c.x(0), scale, c.opt(2))
 		}
-		return []op.Value{c.as(d, c.do(std.Dequantize, std.DequantizeAttrs{Axis: axis}, c.x(0), c.as(array.F32, scale), c.opt(2)))}
+		return []op.Value{as(c, d, c.do(std.Dequantize, std.DequantizeAttrs{Axis: axis}, c.x(0), as(c, array.F32, scale), c.opt(2)))}
 	}
-	wide := func(v op.Value) op.Value { return c.as(array.F32, v) }
+	wide := func(v op.Value) op.Value { return as(c, array.F32, v) }
 	v := wide(c.x(0))
 	if c.has(2) {
-		v = c.do(std.Sub, nil, v, wide(c.blocks(2, axis, block)))
+		v = c.do(std.Sub, nil, v, wide(blocks(c, 2, axis, block)))
 	}
-	return []op.Value{c.as(d, c.do(std.Mul, nil, v, wide(c.blocks(1, axis, block))))}
+	return []op.Value{as(c, d, c.do(std.Mul, nil, v, wide(blocks(c, 1, axis, block))))}
 }
 
 // as casts to an element type.
-func (c *call) as(d array.DType, v op.Value) op.Value {
+func as(c *call, d array.DType, v op.Value) op.Value {
 	if v.Type().DType() == d {
 		return v
 	}
@@ -110,7 +110,7 @@ func (c *call) as(d array.DType, v op.Value) op.Value {
 }
 
 // scales are f32 for the integer operators.
-func (c *call) scale(i int) op.Value {
+func scale(c *call, i int) op.Value {
 	if c.typ(i).DType() == array.F32 {
 		return c.x(i)
 	}
@@ -121,7 +121,7 @@ func qlinearMatMul(c *call) []op.Value {
 	if c.typ(0).DType() == array.Invalid {
 		panic(refuse(CodeType, "the element type of the input is not known"))
 	}
-	return c.one(std.QMatmul, std.QLinearAttrs{}, c.x(0), c.scale(1), c.x(2), c.x(3), c.scale(4), c.x(5), c.scale(6), c.x(7))
+	return c.one(std.QMatmul, std.QLinearAttrs{}, c.x(0), scale(c, 1), c.x(2), c.x(3), scale(c, 4), c.x(5), scale(c, 6), c.x(7))
 }
 
 func qlinearConv(c *call) []op.Value {
@@ -130,23 +130,23 @@ func qlinearConv(c *call) []op.Value {
 
 // qconv calls a convolution with the weight at operand w.
 func qconv(c *call, w int, d array.DType, in ...op.Value) []op.Value {
-	k := c.spatial(w)
-	c.needSpatial("the weight", len(k))
-	win := c.window(k)
+	k := spatial(c, w)
+	needSpatial(c, "the weight", len(k))
+	win := windowOf(c, k)
 	if !win.symmetric() {
-		in[0] = c.padded(in[0], &win, false, c.zeroOf())
+		in[0] = padded(c, in[0], &win, false, zeroOf(c))
 	}
 	a := std.QConvAttrs{Stride: op.IntList(win.strides...), Padding: win.padding(),
 		Dilation: op.IntList(win.dilations...), Groups: c.group(), DType: d}
 	if len(k) > 3 {
 		panic(refuse(CodeOperator, strconv.Itoa(len(k))+" spatial dimensions are not supported"))
 	}
-	return c.one(c.byRank(len(k), std.QConv1d, std.QConv2d, std.QConv3d), a, in...)
+	return c.one(byRank(c, len(k), std.QConv1d, std.QConv2d, std.QConv3d), a, in...)
 }
 
 // zeroOf is the zero point of the input of a convolution, operand 2, which is what padding
 // must be of.
-func (c *call) zeroOf() float64 {
+func zeroOf(c *call) float64 {
 	const i = 2
 	if !c.has(i) {
 		return 0

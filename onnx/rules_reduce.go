@@ -60,7 +60,7 @@ func reduce(c *call, o *op.Op, x op.Value, axes []int, keep bool) op.Value {
 		}
 		return c.do(o, std.LogsumexpAttrs{Dim: op.IntList(axes...), KeepDim: keep}, x)
 	case std.Amax, std.Amin:
-		if dims, ok := c.emptied(x, axes, keep); ok {
+		if dims, ok := emptied(c, x, axes, keep); ok {
 			return c.do(std.Full, std.FullAttrs{Size: shape.Of(dims...), Value: extreme(d, o == std.Amax), DType: d})
 		}
 		return c.do(o, std.ReduceAttrs{Dim: op.IntList(axes...), KeepDim: keep}, x)
@@ -73,7 +73,7 @@ func reduce(c *call, o *op.Op, x op.Value, axes []int, keep bool) op.Value {
 }
 
 // emptied returns the sizes of a reduction of nothing, false where there is something.
-func (c *call) emptied(x op.Value, axes []int, keep bool) (dims []shape.Dim, ok bool) {
+func emptied(c *call, x op.Value, axes []int, keep bool) (dims []shape.Dim, ok bool) {
 	rank := c.rank(0)
 	gone := make([]bool, rank)
 	for _, a := range axes {
@@ -156,8 +156,8 @@ func cumulative(c *call, o *op.Op, neutral float64) []op.Value {
 				v = w
 				continue
 			}
-			is := c.do(std.LogicalOr, nil, c.do(std.Eq, std.BinaryAttrs{Other: op.Int(int64(axis))}, c.element(1, 0)),
-				c.do(std.Eq, std.BinaryAttrs{Other: op.Int(int64(axis - c.rank(0)))}, c.element(1, 0)))
+			is := c.do(std.LogicalOr, nil, c.do(std.Eq, std.BinaryAttrs{Other: op.Int(int64(axis))}, element(c, 1, 0)),
+				c.do(std.Eq, std.BinaryAttrs{Other: op.Int(int64(axis - c.rank(0)))}, element(c, 1, 0)))
 			v = c.do(std.Where, nil, is, w, v)
 		}
 		if v == nil {
@@ -200,9 +200,9 @@ func topk(c *call) []op.Value {
 		}
 		return out
 	default: // how many is known when the model runs
-		k := c.element(1, 0)
+		k := element(c, 1, 0)
 		out := c.items(c.do(std.Sort, std.SortAttrs{Dim: a.Dim, Descending: !a.Smallest}, c.x(0)), 2)
-		return []op.Value{c.first(out[0], a.Dim, k), c.first(out[1], a.Dim, k)}
+		return []op.Value{first(c, out[0], a.Dim, k), first(c, out[1], a.Dim, k)}
 	}
 	return c.items(c.do(std.Topk, a, c.x(0)), 2)
 }
@@ -218,7 +218,7 @@ func hardmax(c *call, old bool) []op.Value {
 	dims := c.typ(0).Dims()
 	x := c.x(0)
 	if old {
-		x = c.reshape(x, dims.Sub(0, axis).Prod(), dims.Sub(axis, rank).Prod())
+		x = reshape(c, x, dims.Sub(0, axis).Prod(), dims.Sub(axis, rank).Prod())
 		axis = 1
 	}
 	t := x.Type()
@@ -229,7 +229,7 @@ func hardmax(c *call, old bool) []op.Value {
 	}
 	v := c.do(std.Cast, std.CastAttrs{DType: t.DType()}, c.do(std.Eq, nil, at, first))
 	if old {
-		v = c.reshape(v, dims.Slice()...)
+		v = reshape(c, v, dims.Slice()...)
 	}
 	return []op.Value{v}
 }

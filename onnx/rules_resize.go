@@ -15,12 +15,12 @@ import (
 // resizeRules resize images.
 var resizeRules = map[string][]rule{
 	"Resize": {
-		{since: 10, build: func(c *call) []op.Value { return c.scaled(c.numbers(1)) }},
+		{since: 10, build: func(c *call) []op.Value { return scaled(c, numberOperands(c, 1)) }},
 		{since: 11, build: resize},
 	},
 	"Upsample": {
-		{since: 7, build: func(c *call) []op.Value { return c.scaled(c.floats("scales")) }},
-		{since: 9, build: func(c *call) []op.Value { return c.scaled(c.numbers(1)) }},
+		{since: 7, build: func(c *call) []op.Value { return scaled(c, c.floats("scales")) }},
+		{since: 9, build: func(c *call) []op.Value { return scaled(c, numberOperands(c, 1)) }},
 	},
 }
 
@@ -40,8 +40,8 @@ type resizedAxis struct {
 	start, end float64
 }
 
-// numbers returns the elements of an operand that must be known.
-func (c *call) numbers(i int) []float64 {
+// numberOperands returns the elements of an operand that must be known.
+func numberOperands(c *call, i int) []float64 {
 	a := c.constant(i)
 	if a.Len() > mostSizes || !a.DType().IsFloat() {
 		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+array.Describe(a.DType(), a.Shape())+", expected a few floats"))
@@ -54,13 +54,13 @@ func (c *call) numbers(i int) []float64 {
 }
 
 // scaled is the operator of the first sets, which had one way.
-func (c *call) scaled(scales []float64) []op.Value {
-	r := c.resizing(c.oneOf("mode", "nearest", "linear"), "asymmetric", "floor")
-	c.scaleBy(&r, c.every(), scales)
-	return []op.Value{c.resized(&r)}
+func scaled(c *call, scales []float64) []op.Value {
+	r := resizingOf(c, c.oneOf("mode", "nearest", "linear"), "asymmetric", "floor")
+	scaleBy(c, &r, every(c), scales)
+	return []op.Value{resized(c, &r)}
 }
 
-func (c *call) resizing(mode, coordinates, nearest string) resizing {
+func resizingOf(c *call, mode, coordinates, nearest string) resizing {
 	r := resizing{axes: make([]resizedAxis, c.rank(0)), a: std.ResizeAttrs{Mode: mode, CoordinateTransformationMode: coordinates, NearestMode: nearest}}
 	for i := range r.axes {
 		d := c.typ(0).Dim(i)
@@ -70,7 +70,7 @@ func (c *call) resizing(mode, coordinates, nearest string) resizing {
 }
 
 // every lists all axes.
-func (c *call) every() []int {
+func every(c *call) []int {
 	axes := make([]int, c.rank(0))
 	for i := range axes {
 		axes[i] = i
@@ -79,7 +79,7 @@ func (c *call) every() []int {
 }
 
 func resize(c *call) []op.Value {
-	r := c.resizing(c.oneOf("mode", "nearest", "linear", "cubic"),
+	r := resizingOf(c, c.oneOf("mode", "nearest", "linear", "cubic"),
 		c.oneOf("coordinate_transformation_mode", "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"),
 		c.oneOf("nearest_mode", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"))
 	r.a.CubicCoeffA = op.Float(c.float("cubic_coeff_a", -0.75))
@@ -88,7 +88,7 @@ func resize(c *call) []op.Value {
 		panic(refuse(CodeAttribute, "antialias and exclude_outside are not defined for the mode nearest"))
 	}
 	outside := c.float("extrapolation_value", 0)
-	axes := c.every()
+	axes := every(c)
 	if list := c.list("axes"); list != nil {
 		axes = nil
 		for i := range r.axes {
@@ -101,7 +101,7 @@ func resize(c *call) []op.Value {
 	}
 	if r.a.CoordinateTransformationMode == "tf_crop_and_resize" {
 		r.a.ExtrapolationValue = outside
-		roi := c.numbers(1)
+		roi := numberOperands(c, 1)
 		if len(roi) != 2*len(axes) {
 			panic(refuse(CodeModel, "roi has "+strconv.Itoa(len(roi))+" elements, expected "+strconv.Itoa(2*len(axes))))
 		}
@@ -117,7 +117,7 @@ func resize(c *call) []op.Value {
 	case given(2) == given(3):
 		panic(refuse(CodeModel, "expected one of scales and sizes"))
 	case given(2):
-		c.scaleBy(&r, axes, c.numbers(2))
+		scaleBy(c, &r, axes, numberOperands(c, 2))
 	default:
 		sizes := c.dims
 		if policy != "stretch" { // a factor follows from them, which must be a number
@@ -125,12 +125,12 @@ func resize(c *call) []op.Value {
 		}
 		r.sizes(axes, sizes(3), policy)
 	}
-	return []op.Value{c.resized(&r)}
+	return []op.Value{resized(c, &r)}
 }
 
 // scaleBy sets sizes from factors, which are f32 and multiplied as such: sizes that are open
 // as expressions of the same value, else as numbers that the run computes.
-func (c *call) scaleBy(r *resizing, axes []int, scales []float64) {
+func scaleBy(c *call, r *resizing, axes []int, scales []float64) {
 	if len(scales) != len(axes) {
 		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(scales))+" scales, expected "+strconv.Itoa(len(axes))))
 	}
@@ -153,7 +153,7 @@ func (c *call) scaleBy(r *resizing, axes []int, scales []float64) {
 		}
 		num, den, ok := fraction(f)
 		if a.to = a.from.MulInt(num).FloorDivInt(max(den, 1)); !ok || a.to.IsUnknown() {
-			a.to = c.multiplied(x, f)
+			a.to = multiplied(c, x, f)
 		} else {
 			a.limited = den&(den-1) != 0
 		}
@@ -161,14 +161,14 @@ func (c *call) scaleBy(r *resizing, axes []int, scales []float64) {
 }
 
 // multiplied is the size of an axis of operand 0 times a factor, as the run computes it in f32.
-func (c *call) multiplied(axis int, f float64) shape.Dim {
+func multiplied(c *call, axis int, f float64) shape.Dim {
 	v := c.do(std.Cast, std.CastAttrs{DType: array.F32}, c.do(op.Dim, op.AxisAttrs{Axis: axis}, c.x(0)))
 	v = c.do(std.Floor, nil, c.do(std.Mul, std.BinaryAttrs{Other: op.Float(f)}, v))
 	n, ok := c.do(std.Cast, std.CastAttrs{DType: array.I64}, v).(*graph.Node)
 	if !ok {
 		panic(c.notConstant(0))
 	}
-	return c.measure(n, false)[0]
+	return measure(c, n, false)[0]
 }
 
 // mostPart bounds the numbers of fractions, mostScaled the sizes for which it is tried out
@@ -241,8 +241,8 @@ func (r *resizing) same(a resizedAxis) bool {
 }
 
 // resized applies the call to operand 0.
-func (c *call) resized(r *resizing) op.Value {
-	v := c.resizedAs(r)
+func resized(c *call, r *resizing) op.Value {
+	v := resizedAs(c, r)
 	for _, a := range r.axes {
 		if n, ok := v.(*graph.Node); ok && a.limited {
 			n.Graph().Require(shape.AtLeast(shape.Const(mostScaled), a.from), n)
@@ -252,21 +252,21 @@ func (c *call) resized(r *resizing) op.Value {
 }
 
 // resizedAs interpolates integers as floats, and cuts them.
-func (c *call) resizedAs(r *resizing) op.Value {
+func resizedAs(c *call, r *resizing) op.Value {
 	x, d := c.x(0), c.typ(0).DType()
 	if r.a.Mode != "nearest" && !d.IsFloat() {
 		wide := array.F32
 		if d.Size() > 2 {
 			wide = array.F64
 		}
-		return c.do(std.Cast, std.CastAttrs{DType: d}, c.resize(r, c.do(std.Cast, std.CastAttrs{DType: wide}, x)))
+		return c.do(std.Cast, std.CastAttrs{DType: d}, resizeBy(c, r, c.do(std.Cast, std.CastAttrs{DType: wide}, x)))
 	}
-	return c.resize(r, x)
+	return resizeBy(c, r, x)
 }
 
-// resize interpolates the axes that change: by interpolate where that is the same,
+// resizeBy interpolates the axes that change: by interpolate where that is the same,
 // else those that lie last, else a few at a time, brought there.
-func (c *call) resize(r *resizing, x op.Value) op.Value {
+func resizeBy(c *call, r *resizing, x op.Value) op.Value {
 	var changed []int
 	for i, a := range r.axes {
 		if !r.same(a) {

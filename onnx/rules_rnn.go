@@ -35,7 +35,7 @@ type recurrent struct {
 func recurrentRule(gates int, order []int, activations ...string) func(c *call) []*value {
 	return func(c *call) []*value {
 		c.b = builder{c.scope.cur, c.im}
-		r := c.recurrentOf(gates, activations)
+		r := recurrentOf(c, gates, activations)
 		r.order = order
 		if nonlinearity, ok := r.plain(activations); ok {
 			return c.values(r.call(nonlinearity))
@@ -44,12 +44,12 @@ func recurrentRule(gates int, order []int, activations ...string) func(c *call) 
 	}
 }
 
-func (c *call) recurrentOf(gates int, activations []string) *recurrent {
+func recurrentOf(c *call, gates int, activations []string) *recurrent {
 	if c.rank(0) != 3 || c.rank(1) != 3 || c.rank(2) != 3 {
 		panic(refuse(CodeModel, "X, W and R are "+c.typ(0).String()+", "+c.typ(1).String()+" and "+c.typ(2).String()+", expected three dimensions"))
 	}
 	r := &recurrent{c: c, gates: gates, dirs: 1, batchFirst: c.int("layout", 0) != 0, clip: c.float("clip", 0),
-		hidden: c.int("hidden_size", 0), lengths: c.shortened()}
+		hidden: c.int("hidden_size", 0), lengths: shortened(c)}
 	direction := c.oneOf("direction", "forward", "reverse", "bidirectional")
 	if direction == "bidirectional" {
 		r.dirs = 2
@@ -70,7 +70,7 @@ func (c *call) recurrentOf(gates int, activations []string) *recurrent {
 	case 3:
 		r.before = c.flag("linear_before_reset", false)
 	}
-	r.acts = c.activations(activations, r.dirs)
+	r.acts = activationsOf(c, activations, r.dirs)
 	c.ignore("output_sequence")
 	return r
 }
@@ -115,7 +115,7 @@ func (r *recurrent) plain(usual []string) (nonlinearity string, ok bool) {
 
 // shortened reports whether sequence_lens shortens a sequence: lengths that are all
 // known to be that of the input do not.
-func (c *call) shortened() bool {
+func shortened(c *call) bool {
 	if !c.has(4) {
 		return false
 	}
@@ -177,7 +177,7 @@ func (r *recurrent) call(nonlinearity string) []op.Value {
 	}
 	out := c.items(v, n)
 	t, b := x.Type().Dim(0), x.Type().Dim(1)
-	y := c.reshape(out[0], t, b, shape.Const(r.dirs), shape.Const(r.hidden))
+	y := reshape(c, out[0], t, b, shape.Const(r.dirs), shape.Const(r.hidden))
 	if r.reverse {
 		y = c.do(std.Flip, flip, y)
 	}

@@ -29,9 +29,9 @@ var activationDefaults = map[string][2]float64{
 // Marks of activationDefaults; no f32 has these values.
 const none, required = -1e300, -2e300
 
-// activations reads the functions of the gates, by direction; usual are those of a
+// activationsOf reads the functions of the gates, by direction; usual are those of a
 // network that names none.
-func (c *call) activations(usual []string, dirs int) [][]activation {
+func activationsOf(c *call, usual []string, dirs int) [][]activation {
 	var names []string
 	if a := c.attr("activations", pb.AttrStrings); a != nil {
 		for _, s := range a.Strings {
@@ -145,7 +145,7 @@ func (r *recurrent) direction(x op.Value, d int) (y op.Value, last []op.Value) {
 	if back {
 		x = r.reversed(x)
 	}
-	s := c.region("step")
+	s := region(c, "step")
 	own := c.im.bodies[s.cur.Graph()]
 	w := cellWriter{b: builder{s.cur, c.im}, capture: func(v op.Value) op.Value {
 		if v == nil {
@@ -200,7 +200,7 @@ func (r *recurrent) direction(x op.Value, d int) (y op.Value, last []op.Value) {
 // reversed turns the time of x round, of each sequence within its length.
 func (r *recurrent) reversed(x op.Value) op.Value {
 	if r.lengths {
-		return r.c.reversedWithin(x, r.c.x(4), 0, 1)
+		return reversedWithin(r.c, x, r.c.x(4), 0, 1)
 	}
 	return r.c.do(std.Flip, std.FlipAttrs{Dims: op.IntList(0)}, x)
 }
@@ -211,16 +211,16 @@ func (r *recurrent) ended(h op.Value, x shape.Type) op.Value {
 		return h
 	}
 	c := r.c
-	some := c.reshape(c.do(std.Gt, std.BinaryAttrs{Other: op.Int(0)}, c.x(4)), x.Dim(1), shape.Const(1))
+	some := reshape(c, c.do(std.Gt, std.BinaryAttrs{Other: op.Int(0)}, c.x(4)), x.Dim(1), shape.Const(1))
 	return c.do(std.Where, nil, some, h, c.do(std.ZerosLike, nil, h))
 }
 
 // alive says of each step whether it is within a sequence: [time, batch, 1].
 func (r *recurrent) alive(x shape.Type) op.Value {
 	c := r.c
-	t := c.reshape(c.do(std.Arange, std.ArangeAttrs{End: x.Dim(0)}), x.Dim(0), shape.Const(1), shape.Const(1))
+	t := reshape(c, c.do(std.Arange, std.ArangeAttrs{End: x.Dim(0)}), x.Dim(0), shape.Const(1), shape.Const(1))
 	n := c.do(std.Cast, std.CastAttrs{DType: array.I64}, c.x(4))
-	return c.do(std.Lt, nil, t, c.reshape(n, x.Dim(1), shape.Const(1)))
+	return c.do(std.Lt, nil, t, reshape(c, n, x.Dim(1), shape.Const(1)))
 }
 
 // projected is what x gives to the gates, with what of the biases can be added at once.

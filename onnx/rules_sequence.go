@@ -38,8 +38,8 @@ func sequence(members []*value) []*value {
 	return []*value{{seq: members, isSeq: true}}
 }
 
-// members returns those of operand i, which must be a sequence.
-func (c *call) members(i int) []*value {
+// membersOf returns those of operand i, which must be a sequence.
+func membersOf(c *call, i int) []*value {
 	v := c.value(i)
 	if !v.isSeq {
 		panic(refuse(CodeType, "input "+strconv.Itoa(i)+" is "+v.what()+", expected a sequence"))
@@ -68,7 +68,7 @@ func member(v *value) *value {
 
 // position returns operand i as a place in a sequence of n members, from the end where it
 // is negative; def where the operand is absent.
-func (c *call) position(i, n, def int) int {
+func position(c *call, i, n, def int) int {
 	if !c.has(i) {
 		return def
 	}
@@ -100,24 +100,24 @@ func sequenceEmpty(c *call) []*value {
 }
 
 func sequenceAt(c *call) []*value {
-	members := c.members(0)
-	v := *members[c.position(1, len(members), 0)]
+	members := membersOf(c, 0)
+	v := *members[position(c, 1, len(members), 0)]
 	return []*value{&v}
 }
 
 func sequenceInsert(c *call) []*value {
-	members := c.members(0)
-	p := c.position(2, len(members)+1, len(members))
+	members := membersOf(c, 0)
+	p := position(c, 2, len(members)+1, len(members))
 	if c.has(2) && c.ints(2)[0] < 0 { // counts from the end of the members there are
-		p = c.position(2, len(members), 0)
+		p = position(c, 2, len(members), 0)
 	}
 	out := append(make([]*value, 0, len(members)+1), members[:p]...)
 	return sequence(append(append(out, member(c.value(1))), members[p:]...))
 }
 
 func sequenceErase(c *call) []*value {
-	members := c.members(0)
-	p := c.position(1, len(members), len(members)-1)
+	members := membersOf(c, 0)
+	p := position(c, 1, len(members), len(members)-1)
 	if p < 0 {
 		panic(refuse(CodeModel, "the sequence is empty, expected a member to erase"))
 	}
@@ -125,11 +125,11 @@ func sequenceErase(c *call) []*value {
 }
 
 func sequenceLength(c *call) []*value {
-	return []*value{{arr: array.Scalar(int64(len(c.members(0))))}}
+	return []*value{{arr: array.Scalar(int64(len(membersOf(c, 0))))}}
 }
 
 // derive computes tensors of tensors: at once where those are constants.
-func (c *call) derive(in []*value, build func(c *call) []op.Value) []*value {
+func derive(c *call, in []*value, build func(c *call) []op.Value) []*value {
 	d := *c
 	d.in, d.used = in, maps.Clone(c.used)
 	outs := d.byConstants(&rule{build: build})
@@ -148,8 +148,8 @@ func splitToSequence(c *call) []*value {
 	if !known {
 		panic(refuse(CodeValue, "the size of axis "+strconv.Itoa(axis)+" is not known, and the number of members follows from it"))
 	}
-	sizes := c.pieces(length)
-	members := c.derive(c.in[:1], func(c *call) []op.Value {
+	sizes := pieces(c, length)
+	members := derive(c, c.in[:1], func(c *call) []op.Value {
 		if len(sizes) == 0 {
 			return nil
 		}
@@ -165,7 +165,7 @@ func splitToSequence(c *call) []*value {
 }
 
 // pieces are the sizes that operand 1 of SplitToSequence cuts a length into.
-func (c *call) pieces(length int) (sizes []int) {
+func pieces(c *call, length int) (sizes []int) {
 	step := 1
 	if c.has(1) {
 		list := c.ints(1)
@@ -186,7 +186,7 @@ func (c *call) pieces(length int) (sizes []int) {
 }
 
 func concatFromSequence(c *call) []*value {
-	members := c.members(0)
+	members := membersOf(c, 0)
 	if len(members) == 0 {
 		panic(refuse(CodeModel, "the sequence is empty, expected a member or more"))
 	}
@@ -194,7 +194,7 @@ func concatFromSequence(c *call) []*value {
 	if !c.given("axis") {
 		panic(refuse(CodeModel, "attribute axis is missing"))
 	}
-	return c.derive(members, func(c *call) []op.Value {
+	return derive(c, members, func(c *call) []op.Value {
 		if fresh {
 			return c.one(std.Stack, std.DimAttrs{Dim: axis}, c.xs()...)
 		}
@@ -205,7 +205,7 @@ func concatFromSequence(c *call) []*value {
 // sequenceMap writes the body out for each member.
 func sequenceMap(c *call) []*value {
 	g := c.graph("body")
-	count := len(c.members(0))
+	count := len(membersOf(c, 0))
 	if len(g.Inputs) != len(c.in) || len(g.Outputs) < len(c.n.Outputs) {
 		panic(refuse(CodeModel, "the body has "+strconv.Itoa(len(g.Inputs))+" inputs for "+strconv.Itoa(len(c.in))+" operands"))
 	}
@@ -220,7 +220,7 @@ func sequenceMap(c *call) []*value {
 				in[i] = in[i].seq[k]
 			}
 		}
-		for i, v := range c.written(g, k, in) {
+		for i, v := range written(c, g, k, in) {
 			outs[i] = append(outs[i], member(v))
 		}
 	}

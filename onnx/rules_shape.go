@@ -23,7 +23,7 @@ var shapeRules = map[string][]rule{
 	"Reshape": {{since: 1, build: func(c *call) []op.Value {
 		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, shape.Ints(c.list("shape")...).Slice())}, c.x(0))
 	}}, {since: 5, build: func(c *call) []op.Value {
-		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, c.newSizes(1))}, c.x(0))
+		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, newSizes(c, 1))}, c.x(0))
 	}}},
 	"Flatten":   from(1, flatten),
 	"Transpose": from(1, transpose),
@@ -169,7 +169,7 @@ func reshaped(c *call, to []shape.Dim) shape.Dims {
 
 // newSizes are the sizes that operand i gives a tensor; where the model computes them, what is
 // -1 or 0 then is replaced first by what it stands for.
-func (c *call) newSizes(i int) []shape.Dim {
+func newSizes(c *call, i int) []shape.Dim {
 	v := c.value(i)
 	count, known := v.typ().Dim(0).Int()
 	if _, ok := v.asSizes(); ok || v.parts != nil || v.node == nil || v.typ().Rank() != 1 || !known || count > mostRank {
@@ -182,9 +182,9 @@ func (c *call) newSizes(i int) []shape.Dim {
 	is := func(n int64) op.Value { return c.do(std.Eq, std.BinaryAttrs{Other: op.Int(n)}, to) }
 	rank := c.rank(0)
 	own := make([]op.Value, max(count, 0))
-	total := c.number64(1)
+	total := number64(c, 1)
 	for k := range max(rank, count) {
-		n := c.number64(0) // which has no size to keep
+		n := number64(c, 0) // which has no size to keep
 		if k < rank {
 			n = c.do(op.Dim, op.AxisAttrs{Axis: k}, c.x(0))
 			total = c.do(std.Mul, nil, total, n)
@@ -197,10 +197,10 @@ func (c *call) newSizes(i int) []shape.Dim {
 		to = c.do(std.Where, nil, is(0), c.do(std.Stack, std.DimAttrs{}, own...), to)
 	}
 	open := is(-1)
-	others := c.do(std.Prod, std.ReduceAttrs{}, c.do(std.Where, nil, open, c.number64(1), to))
+	others := c.do(std.Prod, std.ReduceAttrs{}, c.do(std.Where, nil, open, number64(c, 1), to))
 	rest := c.do(std.FloorDivide, nil, total, c.do(std.Maximum, std.BinaryAttrs{Other: op.Int(1)}, others))
 	to = c.do(std.Where, nil, open, rest, to)
-	return c.measured(i, &value{name: v.name, node: to.(*graph.Node)}, false)
+	return measured(c, i, &value{name: v.name, node: to.(*graph.Node)}, false)
 }
 
 func flatten(c *call) []op.Value {
@@ -312,7 +312,7 @@ func expand(c *call) []op.Value {
 				d = e
 			}
 		default:
-			x, d = c.widened(x, c.rank(0)-i, n, d)
+			x, d = widened(c, x, c.rank(0)-i, n, d)
 		}
 		out[rank-i] = d
 	}
@@ -321,7 +321,7 @@ func expand(c *call) []op.Value {
 
 // widened repeats an axis of size n to size d, or leaves it as it is, as the run finds: one
 // of them is 1, or they are equal.
-func (c *call) widened(x op.Value, axis int, n, d shape.Dim) (op.Value, shape.Dim) {
+func widened(c *call, x op.Value, axis int, n, d shape.Dim) (op.Value, shape.Dim) {
 	wide := choose(equal(d, one), n, d)
 	wrong := one.Sub(equal(n, one)).Mul(one.Sub(equal(wide, n)))
 	if wide.IsUnknown() || wrong.IsUnknown() { // too long: then they must be equal
@@ -395,7 +395,7 @@ func gather(c *call) []op.Value {
 	if k != 1 {
 		flat = c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, index)
 	}
-	flat = c.fromEnd(flat, c.in[1], c.typ(0).Dim(axis))
+	flat = indexFromEnd(c, flat, c.in[1], c.typ(0).Dim(axis))
 	v := c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, c.x(0), flat)
 	if k != 1 {
 		dims := c.typ(0).Dims()
@@ -404,9 +404,9 @@ func gather(c *call) []op.Value {
 	return []op.Value{v}
 }
 
-// fromEnd makes indices that count from the end count from the start; a constant
+// indexFromEnd makes indices that count from the end count from the start; a constant
 // without such stays as it is.
-func (c *call) fromEnd(index op.Value, v *value, size shape.Dim) op.Value {
+func indexFromEnd(c *call, index op.Value, v *value, size shape.Dim) op.Value {
 	if v.arr != nil {
 		if !anyNegative(v.arr) {
 			return index
@@ -415,7 +415,7 @@ func (c *call) fromEnd(index op.Value, v *value, size shape.Dim) op.Value {
 	if n, ok := index.(*graph.Node); ok && c.im.counts(n, mostFollowed) {
 		return index
 	}
-	return c.fromEndOf(index, c.size(size, v.typ().DType()))
+	return fromEndOf(c, index, c.size(size, v.typ().DType()))
 }
 
 // mostFollowed is through how many nodes counts looks.
@@ -448,7 +448,7 @@ func anyNegative(a *array.Array) bool {
 }
 
 // knownRange reports whether the numbers of a range are known, or its end a size.
-func (c *call) knownRange() bool {
+func knownRange(c *call) bool {
 	for i := range 3 {
 		v := c.value(i)
 		if _, size := v.asSizes(); v.arr == nil && (i != 1 || !size) {
@@ -460,7 +460,7 @@ func (c *call) knownRange() bool {
 
 func rangeOf(c *call) []op.Value {
 	d := c.typ(0).DType()
-	if !c.knownRange() {
+	if !knownRange(c) {
 		alone := func(i int) op.Value {
 			v := c.x(i)
 			if v.Type().Rank() > 0 {

@@ -85,14 +85,14 @@ func slice(c *call) []op.Value {
 		axis = c.axis(axis, rank)
 		size := c.typ(0).Dim(axis)
 		if b.starts == nil || b.ends == nil || b.steps == nil && c.has(4) {
-			v = c.stretch(v, axis, c.element(1, i), c.element(2, i), c.stepOf(b, i))
+			v = stretch(c, v, axis, element(c, 1, i), element(c, 2, i), stepOf(c, b, i))
 			continue
 		}
 		start, stop, step := b.starts[i], b.ends[i], 1
 		if b.steps != nil {
 			known := false
 			if step, known = b.steps[i].Int(); !known {
-				v = c.stretch(v, axis, c.size(start, array.I64), c.size(stop, array.I64), c.stepOf(b, i))
+				v = stretch(c, v, axis, c.size(start, array.I64), c.size(stop, array.I64), stepOf(c, b, i))
 				continue
 			}
 		}
@@ -101,7 +101,7 @@ func slice(c *call) []op.Value {
 		}
 		late := (c.im.isLate(size) || size.IsUnknown()) && !wholly(start, stop, size, step) || c.im.isLate(start) || c.im.isLate(stop)
 		if late && !start.IsUnknown() && !stop.IsUnknown() {
-			v = c.stretch(v, axis, c.size(start, array.I64), c.size(stop, array.I64), c.number64(int64(step)))
+			v = stretch(c, v, axis, c.size(start, array.I64), c.size(stop, array.I64), number64(c, int64(step)))
 			continue
 		}
 		if step < 0 {
@@ -120,12 +120,12 @@ func slice(c *call) []op.Value {
 }
 
 // stepOf is step i as a value.
-func (c *call) stepOf(b bounds, i int) op.Value {
+func stepOf(c *call, b bounds, i int) op.Value {
 	switch {
 	case !c.has(4):
-		return c.number64(1)
+		return number64(c, 1)
 	case b.steps == nil:
-		return c.element(4, i)
+		return element(c, 4, i)
 	}
 	return c.size(b.steps[i], array.I64)
 }

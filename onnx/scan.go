@@ -11,10 +11,10 @@ import (
 
 // scan runs over sequences along any axis, in either direction.
 func scan(c *call) []*value {
-	sc := c.scanOf()
-	sc.inAxes, sc.inBack = c.scanList("scan_input_axes", sc.seqs), c.scanList("scan_input_directions", sc.seqs)
-	sc.outAxes, sc.outBack = c.scanList("scan_output_axes", sc.results), c.scanList("scan_output_directions", sc.results)
-	return c.scan(sc)
+	sc := scanOf(c)
+	sc.inAxes, sc.inBack = scanList(c, "scan_input_axes", sc.seqs), scanList(c, "scan_input_directions", sc.seqs)
+	sc.outAxes, sc.outBack = scanList(c, "scan_output_axes", sc.results), scanList(c, "scan_output_directions", sc.results)
+	return scanOver(c, sc)
 }
 
 // scanned is what a Scan says of its operands and results.
@@ -24,7 +24,7 @@ type scanned struct {
 	inAxes, inBack, outAxes, outBack []int
 }
 
-func (c *call) scanOf() scanned {
+func scanOf(c *call) scanned {
 	g := c.graph("body")
 	sc := scanned{g: g, seqs: c.int("num_scan_inputs", 0)}
 	sc.carry = len(c.in) - sc.seqs
@@ -42,10 +42,10 @@ func scanBatch(c *call) []*value {
 		panic(refuse(CodeOperator, "Scan of operator set 8 with lengths of the sequences is not supported"))
 	}
 	c.in = c.in[1:]
-	sc := c.scanOf()
-	sc.inAxes, sc.inBack = make([]int, sc.seqs), c.scanList("directions", sc.seqs)
+	sc := scanOf(c)
+	sc.inAxes, sc.inBack = make([]int, sc.seqs), scanList(c, "directions", sc.seqs)
 	sc.outAxes, sc.outBack = make([]int, sc.results), make([]int, sc.results)
-	s := c.region("batch")
+	s := region(c, "batch")
 	b := s.cur.Graph()
 	own := c.im.bodies[b]
 	inner := *c
@@ -60,7 +60,7 @@ func scanBatch(c *call) []*value {
 		t := x.Type()
 		inner.in = append(inner.in, &value{name: sc.g.Inputs[i].Name, node: own.input(b, "x", t.WithDims(t.Dims().Sub(1, t.Rank())))})
 	}
-	outs := inner.scan(sc)
+	outs := scanOver(&inner, sc)
 	c.im.finish(s, outs)
 	for _, v := range own.captured {
 		args = append(args, c.im.in(c.scope.cur, v))
@@ -69,10 +69,10 @@ func scanBatch(c *call) []*value {
 	return c.results(n, len(outs))
 }
 
-func (c *call) scan(sc scanned) []*value {
+func scanOver(c *call, sc scanned) []*value {
 	g, carry, inAxes, inBack := sc.g, sc.carry, sc.inAxes, sc.inBack
 	c.b = builder{c.scope.cur, c.im}
-	s := c.region("body")
+	s := region(c, "body")
 	b := s.cur.Graph()
 	own := c.im.bodies[b]
 	var args []*graph.Node
@@ -93,7 +93,7 @@ func (c *call) scan(sc scanned) []*value {
 		v := &value{name: g.Inputs[i].Name, node: own.input(b, legalName(g.Inputs[i].Name, "x"), t)}
 		s.values[v.name] = v
 	}
-	outs := c.fill(s, g)
+	outs := fill(c, s, g)
 	c.im.finish(s, outs)
 	for _, v := range own.captured {
 		args = append(args, c.im.in(c.scope.cur, v))
@@ -114,7 +114,7 @@ func (c *call) scan(sc scanned) []*value {
 }
 
 // scanList is an attribute with an entry for each sequence.
-func (c *call) scanList(name string, n int) []int {
+func scanList(c *call, name string, n int) []int {
 	v := c.list(name)
 	if v == nil {
 		v = make([]int, n)

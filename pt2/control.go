@@ -18,12 +18,12 @@ var controlRules = map[string]rule{
 	"higher_order.while_loop":                 {args: positional, run: loop},
 	"higher_order.scan":                       {args: positional, run: scan},
 	"higher_order.map_impl":                   {args: positional, run: mapped},
-	"higher_order.wrap_with_set_grad_enabled": {args: positional, run: func(c *call) []*value { return c.inlined(1) }},
+	"higher_order.wrap_with_set_grad_enabled": {args: positional, run: func(c *call) []*value { return inlined(c, 1) }},
 	"higher_order.wrap_with_autocast":         {args: positional, run: autocast},
 }
 
 // arg is argument i of an operator without names.
-func (c *call) arg(i int) argument {
+func arg(c *call, i int) argument {
 	if i >= len(c.n.Inputs) {
 		panic(refuse(CodeProgram, "it has "+count(len(c.n.Inputs), "argument")+", expected more"))
 	}
@@ -32,7 +32,7 @@ func (c *call) arg(i int) argument {
 
 // graph is an argument that is a graph.
 func (c *call) graph(i int) *graphJSON {
-	a := c.arg(i)
+	a := arg(c, i)
 	var g struct {
 		Graph *graphJSON `json:"graph"`
 	}
@@ -53,7 +53,7 @@ func (c *call) operands(i int) []*value {
 	if i >= len(c.n.Inputs) {
 		return nil
 	}
-	v := c.s.value(c.arg(i))
+	v := c.s.value(arg(c, i))
 	if v == nil || !v.isList {
 		panic(refuse(CodeProgram, "argument "+strconv.Itoa(i)+" is no list of operands"))
 	}
@@ -62,7 +62,7 @@ func (c *call) operands(i int) []*value {
 
 // region begins a graph with inputs for operands: tensors, and numbers where carried says that rounds change
 // them; other numbers and sizes are what they are outside.
-func (c *call) region(name string, g *graphJSON, operands []*value, types []shape.Type, seed []*graph.Node) *scope {
+func region(c *call, name string, g *graphJSON, operands []*value, types []shape.Type, seed []*graph.Node) *scope {
 	if len(g.Inputs) != len(operands) {
 		panic(refuse(CodeProgram, "the graph has "+count(len(g.Inputs), "input")+" for "+count(len(operands), "operand")))
 	}
@@ -150,7 +150,7 @@ func (s *scope) finish(outs []*graph.Node) *graph.Graph {
 }
 
 // typesOf are the types of operands, none for numbers that are known or follow from sizes unless all are asked for.
-func (c *call) typesOf(operands []*value, all bool) (types []shape.Type, nodes []*graph.Node) {
+func typesOf(c *call, operands []*value, all bool) (types []shape.Type, nodes []*graph.Node) {
 	types = make([]shape.Type, len(operands))
 	for i, v := range operands {
 		if v.isList || v.none {
@@ -166,7 +166,7 @@ func (c *call) typesOf(operands []*value, all bool) (types []shape.Type, nodes [
 }
 
 // results takes a node's value apart: tensors, or numbers where the file says so.
-func (c *call) outcomes(n *graph.Node, count int) []*value {
+func outcomes(c *call, n *graph.Node, count int) []*value {
 	var kinds []string
 	for _, o := range c.n.Outputs {
 		if o.kind != "as_tensors" {
@@ -188,21 +188,21 @@ func (c *call) outcomes(n *graph.Node, count int) []*value {
 
 // branch is cond; where the condition is known, the branch itself.
 func branch(c *call) []*value {
-	pred := c.s.value(c.arg(0))
+	pred := c.s.value(arg(c, 0))
 	if pred == nil {
-		panic(refuse(CodeProgram, "the condition is "+quote(c.arg(0).kind)+", expected a truth"))
+		panic(refuse(CodeProgram, "the condition is "+quote(arg(c, 0).kind)+", expected a truth"))
 	}
 	if n, ok := pred.known(); ok {
 		if n.Float64() != 0 {
-			return c.inline(c.graph(1), c.operands(3))
+			return inline(c, c.graph(1), c.operands(3))
 		}
-		return c.inline(c.graph(2), c.operands(3))
+		return inline(c, c.graph(2), c.operands(3))
 	}
 	operands := c.operands(3)
-	types, args := c.typesOf(operands, false)
-	yes := c.region("then", c.graph(1), operands, types, nil)
+	types, args := typesOf(c, operands, false)
+	yes := region(c, "then", c.graph(1), operands, types, nil)
 	outs := [2][]*graph.Node{yes.fill()}
-	no := c.region("else", c.graph(2), operands, types, yes.caught)
+	no := region(c, "else", c.graph(2), operands, types, yes.caught)
 	outs[1] = no.fill()
 	for _, n := range no.caught[len(yes.caught):] {
 		yes.captured(c.s, n)
@@ -212,23 +212,23 @@ func branch(c *call) []*value {
 	}
 	cond := c.s.scalar(pred)
 	if cond.Type().Rank() > 0 {
-		cond = c.nodeOf(c.do(std.Reshape, std.ReshapeAttrs{}, cond))
+		cond = nodeOf(c, c.do(std.Reshape, std.ReshapeAttrs{}, cond))
 	}
 	args = append(append([]*graph.Node{cond}, args...), yes.caught...)
 	n := c.s.cur.Region(op.Cond, nil, []*graph.Graph{yes.finish(outs[0]), no.finish(outs[1])}, args...)
-	return c.outcomes(n, len(outs[0]))
+	return outcomes(c, n, len(outs[0]))
 }
 
 // loop is while_loop: a graph that tells whether to go on, one that computes what is carried, this, and constants.
 func loop(c *call) []*value {
 	carried, constants := c.operands(2), c.operands(3)
 	all := append(append([]*value{}, carried...), constants...)
-	types, args := c.typesOf(carried, true)
-	more, rest := c.typesOf(constants, false)
+	types, args := typesOf(c, carried, true)
+	more, rest := typesOf(c, constants, false)
 	types, args = append(types, more...), append(args, rest...)
-	test := c.region("test", c.graph(0), all, types, nil)
+	test := region(c, "test", c.graph(0), all, types, nil)
 	goOn := test.fill()
-	body := c.region("body", c.graph(1), all, types, test.caught)
+	body := region(c, "body", c.graph(1), all, types, test.caught)
 	outs := body.fill()
 	for _, n := range body.caught[len(test.caught):] {
 		test.captured(c.s, n)
@@ -240,55 +240,55 @@ func loop(c *call) []*value {
 		goOn[0] = test.cur.Function(std.Reshape, std.ReshapeAttrs{}, goOn[0])
 	}
 	n := c.s.cur.Region(op.While, op.LoopAttrs{Carry: len(carried)}, []*graph.Graph{test.finish(goOn), body.finish(outs)}, append(args, body.caught...)...)
-	return c.outcomes(n, len(carried))
+	return outcomes(c, n, len(carried))
 }
 
 // scan runs a graph for each index of the first dimension of sequences.
 func scan(c *call) []*value {
-	return c.rounds(c.graph(0), c.operands(1), c.operands(2), c.operands(3))
+	return rounds(c, c.graph(0), c.operands(1), c.operands(2), c.operands(3))
 }
 
 // mapped is scan that carries nothing.
 func mapped(c *call) []*value {
-	return c.rounds(c.graph(0), nil, c.operands(1), c.operands(2))
+	return rounds(c, c.graph(0), nil, c.operands(1), c.operands(2))
 }
 
-func (c *call) rounds(g *graphJSON, carried, seqs, constants []*value) []*value {
-	types, args := c.typesOf(carried, true)
-	rows, seqArgs := c.typesOf(seqs, true)
+func rounds(c *call, g *graphJSON, carried, seqs, constants []*value) []*value {
+	types, args := typesOf(c, carried, true)
+	rows, seqArgs := typesOf(c, seqs, true)
 	for i, t := range rows {
 		if t.Rank() < 1 {
 			panic(refuse(CodeProgram, "sequence "+strconv.Itoa(i)+" has no dimensions"))
 		}
 		rows[i] = t.WithDims(shape.Of(t.Dims().Slice()[1:]...))
 	}
-	more, rest := c.typesOf(constants, false)
+	more, rest := typesOf(c, constants, false)
 	types = append(append(types, rows...), more...)
 	args = append(append(args, seqArgs...), rest...)
-	s := c.region("body", g, append(append(append([]*value{}, carried...), seqs...), constants...), types, nil)
+	s := region(c, "body", g, append(append(append([]*value{}, carried...), seqs...), constants...), types, nil)
 	outs := s.fill()
 	if len(outs) < len(carried) {
 		panic(refuse(CodeProgram, "the graph has "+count(len(outs), "result")+", and "+strconv.Itoa(len(carried))+" are carried"))
 	}
 	n := c.s.cur.Region(op.Scan, op.LoopAttrs{Carry: len(carried), Seqs: len(seqs)}, []*graph.Graph{s.finish(outs)}, append(args, s.caught...)...)
-	return c.outcomes(n, len(outs))
+	return outcomes(c, n, len(outs))
 }
 
 // inlined writes the graph of argument i, whose operands are the arguments after it, into the graph around it.
-func (c *call) inlined(i int) []*value {
+func inlined(c *call, i int) []*value {
 	g := c.graph(i)
 	var operands []*value
 	for k := i + 1; k < len(c.n.Inputs); k++ {
-		v := c.s.value(c.arg(k))
+		v := c.s.value(arg(c, k))
 		if v == nil {
-			panic(refuse(CodeProgram, "argument "+strconv.Itoa(k)+" is "+quote(c.arg(k).kind)+", expected an operand"))
+			panic(refuse(CodeProgram, "argument "+strconv.Itoa(k)+" is "+quote(arg(c, k).kind)+", expected an operand"))
 		}
 		operands = append(operands, v)
 	}
-	return c.inline(g, operands)
+	return inline(c, g, operands)
 }
 
-func (c *call) inline(g *graphJSON, operands []*value) []*value {
+func inline(c *call, g *graphJSON, operands []*value) []*value {
 	if len(g.Inputs) != len(operands) {
 		panic(refuse(CodeProgram, "the graph has "+count(len(g.Inputs), "input")+" for "+count(len(operands), "operand")))
 	}
@@ -318,12 +318,12 @@ func (c *call) inline(g *graphJSON, operands []*value) []*value {
 
 // autocast is a graph in which element types are others; where that is switched off they are not.
 func autocast(c *call) []*value {
-	on := c.s.value(c.arg(2)) // device, type, whether, cache
+	on := c.s.value(arg(c, 2)) // device, type, whether, cache
 	if on == nil {
-		panic(refuse(CodeProgram, "the third argument is "+quote(c.arg(2).kind)+", expected True or False"))
+		panic(refuse(CodeProgram, "the third argument is "+quote(arg(c, 2).kind)+", expected True or False"))
 	}
 	if n, ok := on.known(); !ok || n.Float64() != 0 {
 		panic(refuse(CodeOperator, "autocast is not supported: its operators choose element types by themselves").WithHint("export the model outside of torch.autocast, with its weights in the element type"))
 	}
-	return c.inlined(4)
+	return inlined(c, 4)
 }

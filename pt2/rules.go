@@ -104,7 +104,7 @@ func (c *call) write(outs []*value) []*value {
 	if o, ok := self.ref.Storage.Of.(*origin); ok {
 		o.pos = pos
 	}
-	if err := self.ref.Write(recorder{c.s}, c.nodeOf(x), pos); err != nil {
+	if err := self.ref.Write(recorder{c.s}, nodeOf(c, x), pos); err != nil {
 		e := err.(*diag.Error)
 		e.Code = CodeWrite
 		panic(e)
@@ -175,7 +175,7 @@ func attrsOf(o *op.Op, other op.Scalar) (any, bool) {
 }
 
 // pair computes an operator of two operands, of which the second may be a number.
-func (c *call) pair(o *op.Op, x op.Value, second string) op.Value {
+func pair(c *call, o *op.Op, x op.Value, second string) op.Value {
 	v := c.need(second)
 	if n, ok := v.known(); ok {
 		if attrs, has := attrsOf(o, n); has {
@@ -189,14 +189,14 @@ func (c *call) pair(o *op.Op, x op.Value, second string) op.Value {
 }
 
 func binary(o *op.Op) rule {
-	return rule{args: "self other", build: func(c *call) []op.Value { return []op.Value{c.pair(o, c.x("self"), "other")} }}
+	return rule{args: "self other", build: func(c *call) []op.Value { return []op.Value{pair(c, o, c.x("self"), "other")} }}
 }
 
 // binaryRules are operators of two operands that broadcast.
 var binaryRules = map[string]rule{
 	"mul.Tensor mul.Scalar multiply.Tensor multiply.Scalar":                                   binary(std.Mul),
-	"add.Tensor add.Scalar":                                                                   {args: "self other alpha=1", build: func(c *call) []op.Value { return c.scaled(std.Add) }},
-	"sub.Tensor sub.Scalar subtract.Tensor subtract.Scalar":                                   {args: "self other alpha=1", build: func(c *call) []op.Value { return c.scaled(std.Sub) }},
+	"add.Tensor add.Scalar":                                                                   {args: "self other alpha=1", build: func(c *call) []op.Value { return scaled(c, std.Add) }},
+	"sub.Tensor sub.Scalar subtract.Tensor subtract.Scalar":                                   {args: "self other alpha=1", build: func(c *call) []op.Value { return scaled(c, std.Sub) }},
 	"rsub.Scalar rsub.Tensor":                                                                 {args: "self other alpha=1", build: reversedSub},
 	"div.Tensor div.Scalar true_divide.Tensor true_divide.Scalar divide.Tensor divide.Scalar": binary(std.Div),
 	"div.Tensor_mode div.Scalar_mode divide.Tensor_mode divide.Scalar_mode":                   {args: "self other rounding_mode=None", build: divideMode},
@@ -220,7 +220,7 @@ var binaryRules = map[string]rule{
 	"logaddexp":     binary(std.Logaddexp),
 	"atan2 arctan2": {args: "self other", build: atan2},
 	"pow.Tensor_Tensor pow.Tensor_Scalar": {args: "self exponent", build: func(c *call) []op.Value {
-		return []op.Value{c.pair(std.Pow, c.x("self"), "exponent")}
+		return []op.Value{pair(c, std.Pow, c.x("self"), "exponent")}
 	}},
 	"pow.Scalar": {args: "self exponent", build: func(c *call) []op.Value {
 		if n, ok := c.number("self"); ok {
@@ -231,14 +231,14 @@ var binaryRules = map[string]rule{
 }
 
 // scaled is an operator whose second operand is multiplied by alpha first.
-func (c *call) scaled(o *op.Op) []op.Value {
+func scaled(c *call, o *op.Op) []op.Value {
 	alpha, known := c.number("alpha")
 	if !known {
 		panic(refuse(CodeValue, "argument alpha is not known"))
 	}
 	x := c.x("self")
 	if alpha.Float64() == 1 {
-		return []op.Value{c.pair(o, x, "other")}
+		return []op.Value{pair(c, o, x, "other")}
 	}
 	if n, ok := c.need("other").known(); ok {
 		if o == std.Add {
@@ -247,13 +247,13 @@ func (c *call) scaled(o *op.Op) []op.Value {
 		return c.one(o, std.SubAttrs{Other: n, Alpha: alpha}, x)
 	}
 	if o == std.Add {
-		return c.one(o, std.AddAttrs{Alpha: alpha}, x, c.nextTo("other", x.Type()))
+		return c.one(o, std.AddAttrs{Alpha: alpha}, x, nextTo(c, "other", x.Type()))
 	}
-	return c.one(o, std.SubAttrs{Alpha: alpha}, x, c.nextTo("other", x.Type()))
+	return c.one(o, std.SubAttrs{Alpha: alpha}, x, nextTo(c, "other", x.Type()))
 }
 
 // nextTo is weak for what may be a tensor.
-func (c *call) nextTo(name string, x shape.Type) op.Value {
+func nextTo(c *call, name string, x shape.Type) op.Value {
 	if c.need(name).ref != nil {
 		return c.x(name)
 	}
@@ -267,7 +267,7 @@ func reversedSub(c *call) []op.Value {
 	if n, ok := c.need("other").known(); ok {
 		return c.one(std.Sub, std.SubAttrs{Other: n, Reverse: true}, c.x("self"))
 	}
-	return c.one(std.Sub, nil, c.nextTo("other", c.typ("self")), c.x("self"))
+	return c.one(std.Sub, nil, nextTo(c, "other", c.typ("self")), c.x("self"))
 }
 
 // atan2 is the angle of the point (other, self), in all four quadrants; zeros have signs.
@@ -303,5 +303,5 @@ func divideMode(c *call) []op.Value {
 		a.Other = n
 		return c.one(std.Div, a, c.x("self"))
 	}
-	return c.one(std.Div, a, c.x("self"), c.nextTo("other", c.typ("self")))
+	return c.one(std.Div, a, c.x("self"), nextTo(c, "other", c.typ("self")))
 }

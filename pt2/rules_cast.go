@@ -50,11 +50,11 @@ func to(c *call) []*value {
 	x := c.x("self")
 	if d == array.Invalid || d == x.Type().DType() {
 		if c.bool("copy") {
-			return []*value{fresh(c.nodeOf(c.do(std.Clone, nil, x)))}
+			return []*value{fresh(nodeOf(c, c.do(std.Clone, nil, x)))}
 		}
 		return []*value{{ref: self.ref}}
 	}
-	return []*value{fresh(c.nodeOf(c.cast(d, x)))}
+	return []*value{fresh(nodeOf(c, c.cast(d, x)))}
 }
 
 func same(c *call) []*value {
@@ -68,11 +68,11 @@ func contiguous(c *call) []*value {
 	if self.ref == nil {
 		return same(c)
 	}
-	order := c.inOrder("self")
+	order := inOrder(c, "self")
 	if order == shape.True {
 		return []*value{{ref: self.ref}}
 	}
-	v := fresh(c.nodeOf(c.do(std.Clone, nil, c.x("self"))))
+	v := fresh(nodeOf(c, c.do(std.Clone, nil, c.x("self"))))
 	if order == shape.Open {
 		alias.Maybe(self.ref.Storage, v.ref.Storage)
 	}
@@ -80,7 +80,7 @@ func contiguous(c *call) []*value {
 }
 
 // inOrder tells whether the elements of an argument lie in row-major order when the program was exported.
-func (c *call) inOrder(name string) shape.Truth {
+func inOrder(c *call, name string) shape.Truth {
 	for _, in := range c.n.Inputs {
 		if m, ok := c.s.g.Tensors[in.Arg.name()]; ok && in.Name == name {
 			return c.im.order(m)

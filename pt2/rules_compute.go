@@ -10,7 +10,7 @@ import (
 )
 
 // axes are those that a reduction names, none for all of them.
-func (c *call) axes(name string, x op.Value) op.Ints {
+func axes(c *call, name string, x op.Value) op.Ints {
 	list := c.ints(name)
 	if x.Type().Rank() == 0 {
 		return op.Ints{} // PyTorch takes 0 and -1
@@ -19,7 +19,7 @@ func (c *call) axes(name string, x op.Value) op.Ints {
 }
 
 // keepdim is an argument of most reductions.
-func (c *call) keepdim() bool {
+func keepdim(c *call) bool {
 	if _, ok := c.def["keepdim"]; !ok {
 		return false
 	}
@@ -33,9 +33,9 @@ func reduction(o *op.Op, args string) rule {
 		if _, ok := c.def["dtype"]; ok {
 			x = c.cast(c.dtype("dtype", array.Invalid), x)
 		}
-		a := std.ReduceAttrs{KeepDim: c.keepdim()}
+		a := std.ReduceAttrs{KeepDim: keepdim(c)}
 		if _, ok := c.def["dim"]; ok {
-			a.Dim = c.axes("dim", x)
+			a.Dim = axes(c, "dim", x)
 		}
 		return c.one(o, a, x)
 	}}
@@ -85,16 +85,16 @@ var reduceRules = map[string]rule{
 			panic(refuse(CodeArgument, "side="+quote(side)+" or sorter is not supported"))
 		}
 		v := c.do(std.Searchsorted, std.SearchsortedAttrs{Right: c.bool("right") || c.text("side", "") == "right"}, c.x("sorted_sequence"), c.x("self"))
-		return []op.Value{c.asInt32(v)}
+		return []op.Value{asInt32(c, v)}
 	}},
 	"bucketize.Tensor": {args: "self boundaries out_int32=False right=False", build: func(c *call) []op.Value {
 		v := c.do(std.Searchsorted, std.SearchsortedAttrs{Right: c.bool("right")}, c.x("boundaries"), c.x("self"))
-		return []op.Value{c.asInt32(v)}
+		return []op.Value{asInt32(c, v)}
 	}},
 }
 
 // asInt32 converts indices where the argument out_int32 asks for it.
-func (c *call) asInt32(v op.Value) op.Value {
+func asInt32(c *call, v op.Value) op.Value {
 	if c.bool("out_int32") {
 		return c.cast(array.I32, v)
 	}
@@ -110,7 +110,7 @@ func extreme(o *op.Op) rule {
 func position(o *op.Op) rule {
 	return rule{args: "self dim=None keepdim=False", build: func(c *call) []op.Value {
 		x := c.x("self")
-		return c.one(o, std.ArgAttrs{Dim: c.axes("dim", x), KeepDim: c.bool("keepdim")}, x)
+		return c.one(o, std.ArgAttrs{Dim: axes(c, "dim", x), KeepDim: c.bool("keepdim")}, x)
 	}}
 }
 
@@ -118,7 +118,7 @@ func position(o *op.Op) rule {
 func variance(o *op.Op, pair bool) rule {
 	return rule{args: "self dim=None correction=None unbiased=True keepdim=False", build: func(c *call) []op.Value {
 		x := c.x("self")
-		a := std.VarAttrs{Dim: c.axes("dim", x), KeepDim: c.bool("keepdim"), Correction: op.Float(1)}
+		a := std.VarAttrs{Dim: axes(c, "dim", x), KeepDim: c.bool("keepdim"), Correction: op.Float(1)}
 		if c.given("correction") {
 			a.Correction = op.Float(c.float("correction"))
 		} else if !c.bool("unbiased") {
@@ -135,7 +135,7 @@ func variance(o *op.Op, pair bool) rule {
 func norm(order string) func(c *call) []op.Value {
 	return func(c *call) []op.Value {
 		x := c.cast(c.dtype("dtype", array.Invalid), c.x("self"))
-		a := std.NormAttrs{Dim: c.axes("dim", x), KeepDim: c.bool("keepdim")}
+		a := std.NormAttrs{Dim: axes(c, "dim", x), KeepDim: c.bool("keepdim")}
 		if c.given(order) && c.float(order) != 2 {
 			a.P = op.Float(c.float(order))
 		}
@@ -156,7 +156,7 @@ func sorting(c *call) []op.Value {
 
 func nonzeros(c *call) []op.Value {
 	x := c.do(std.Ne, std.BinaryAttrs{Other: op.Int(0)}, c.x("self"))
-	return c.one(std.Sum, std.ReduceAttrs{Dim: c.axes("dim", x)}, x)
+	return c.one(std.Sum, std.ReduceAttrs{Dim: axes(c, "dim", x)}, x)
 }
 
 func softmax(o *op.Op) func(c *call) []op.Value {
@@ -177,7 +177,7 @@ var linearRules = map[string]rule{
 	"mm":     plain("self mat2", std.Matmul), "bmm": plain("self mat2", std.Bmm), "matmul": plain("self other", std.Matmul),
 	"mv": plain("self vec", std.Matmul), "dot": plain("self tensor", std.Matmul), "outer ger": plain("self vec2", std.Outer),
 	"addmm": {args: "self mat1 mat2 beta=1 alpha=1", build: func(c *call) []op.Value {
-		a := std.AddmmAttrs{Beta: c.factor("beta"), Alpha: c.factor("alpha")}
+		a := std.AddmmAttrs{Beta: factor(c, "beta"), Alpha: factor(c, "alpha")}
 		return c.one(std.Addmm, a, c.x("self"), c.x("mat1"), c.x("mat2"))
 	}},
 	"baddbmm": {args: "self batch1 batch2 beta=1 alpha=1", build: baddbmm},
@@ -190,13 +190,13 @@ var linearRules = map[string]rule{
 	}},
 	"convolution": {args: "input weight bias stride padding dilation transposed output_padding groups", build: convolution},
 	"conv1d conv2d conv3d": {args: "input weight bias=None stride=1 padding=0 dilation=1 groups=1", build: func(c *call) []op.Value {
-		return c.convolve("", c.spatial())
+		return convolve(c, "", spatial(c))
 	}},
 	"conv1d.padding conv2d.padding conv3d.padding": {args: "input weight bias=None stride=1 padding=valid dilation=1 groups=1", build: func(c *call) []op.Value {
-		return c.convolve(c.text("padding", "valid"), c.spatial())
+		return convolve(c, c.text("padding", "valid"), spatial(c))
 	}},
 	"conv_transpose1d conv_transpose2d.input conv_transpose3d.input": {args: "input weight bias=None stride=1 padding=0 output_padding=0 groups=1 dilation=1", build: func(c *call) []op.Value {
-		return c.transposed(c.spatial())
+		return transposed(c, spatial(c))
 	}},
 	"scaled_dot_product_attention":                {args: "query key value attn_mask=None dropout_p=0.0 is_causal=False scale=None enable_gqa=False", build: attention},
 	"_scaled_dot_product_flash_attention_for_cpu": {args: "query key value dropout_p=0.0 is_causal=False attn_mask=None scale=None", build: flashAttention},
@@ -204,7 +204,7 @@ var linearRules = map[string]rule{
 }
 
 // factor is a number that is absent where it is 1.
-func (c *call) factor(name string) op.Scalar {
+func factor(c *call, name string) op.Scalar {
 	n, ok := c.number(name)
 	if !ok {
 		panic(refuse(CodeValue, "argument "+name+" is not known"))
@@ -217,10 +217,10 @@ func (c *call) factor(name string) op.Scalar {
 
 func baddbmm(c *call) []op.Value {
 	v := c.do(std.Bmm, nil, c.x("batch1"), c.x("batch2"))
-	if a := c.factor("alpha"); a.Present() {
+	if a := factor(c, "alpha"); a.Present() {
 		v = c.do(std.Mul, std.BinaryAttrs{Other: a}, v)
 	}
-	b := c.factor("beta")
+	b := factor(c, "beta")
 	if b.Present() && b.Float64() == 0 {
 		return []op.Value{v} // self is not looked at
 	}
@@ -232,7 +232,7 @@ func baddbmm(c *call) []op.Value {
 }
 
 // spatial is the number of dimensions that a convolution runs along.
-func (c *call) spatial() int {
+func spatial(c *call) int {
 	n := c.rank("weight") - 2
 	if n < 1 || n > 3 {
 		panic(refuse(CodeProgram, "the weight is "+c.typ("weight").String()+", expected 3 to 5 dimensions"))
@@ -246,19 +246,19 @@ var (
 )
 
 func convolution(c *call) []op.Value {
-	if n := c.spatial(); c.bool("transposed") {
-		return c.transposed(n)
+	if n := spatial(c); c.bool("transposed") {
+		return transposed(c, n)
 	}
 	for _, p := range c.ints("output_padding") {
 		if p != 0 {
 			panic(refuse(CodeProgram, "output_padding of a convolution that is not transposed"))
 		}
 	}
-	return c.convolve("", c.spatial())
+	return convolve(c, "", spatial(c))
 }
 
 // groups must be positive: 0 would mean the default to operators.
-func (c *call) groups() int {
+func groups(c *call) int {
 	n := c.int("groups")
 	if n < 1 {
 		panic(refuse(CodeProgram, "groups is not positive"))
@@ -267,22 +267,22 @@ func (c *call) groups() int {
 }
 
 // convolve is a convolution along n dimensions; x without a batch gets one for it.
-func (c *call) convolve(mode string, n int) []op.Value {
-	a := std.ConvAttrs{Stride: c.spread("stride", n), Dilation: c.spread("dilation", n), Groups: c.groups(), PadMode: mode}
+func convolve(c *call, mode string, n int) []op.Value {
+	a := std.ConvAttrs{Stride: c.spread("stride", n), Dilation: c.spread("dilation", n), Groups: groups(c), PadMode: mode}
 	if mode == "" {
 		a.Padding = c.spread("padding", n)
 	}
-	return c.batched(n, convs[n-1], a)
+	return batched(c, n, convs[n-1], a)
 }
 
-func (c *call) transposed(n int) []op.Value {
+func transposed(c *call, n int) []op.Value {
 	a := std.ConvTransposeAttrs{Stride: c.spread("stride", n), Padding: c.spread("padding", n), OutputPadding: c.spread("output_padding", n),
-		Dilation: c.spread("dilation", n), Groups: c.groups()}
-	return c.batched(n, transposes[n-1], a)
+		Dilation: c.spread("dilation", n), Groups: groups(c)}
+	return batched(c, n, transposes[n-1], a)
 }
 
 // batched calls a convolution; one image without a batch becomes a batch of one.
-func (c *call) batched(n int, o *op.Op, attrs any) []op.Value {
+func batched(c *call, n int, o *op.Op, attrs any) []op.Value {
 	x := c.x("input")
 	single := x.Type().Rank() == n+1
 	if single {
@@ -412,7 +412,7 @@ func lstmAttrs(c *call) std.LstmAttrs {
 }
 
 // states are the operands of a recurrent layer: the sequence, the states it begins with, the weights.
-func (c *call) states(first ...op.Value) []op.Value {
+func states(c *call, first ...op.Value) []op.Value {
 	in := append([]op.Value{c.x("input")}, first...)
 	for _, n := range c.tensors("params") {
 		in = append(in, n)
@@ -425,17 +425,17 @@ func lstm(c *call) []op.Value {
 	if len(h) != 2 {
 		panic(refuse(CodeProgram, "hx has "+count(len(h), "tensor")+", expected 2"))
 	}
-	return c.items(c.do(std.Lstm, lstmAttrs(c), c.states(h[0], h[1])...), 3)
+	return c.items(c.do(std.Lstm, lstmAttrs(c), states(c, h[0], h[1])...), 3)
 }
 
 func gru(c *call) []op.Value {
-	return c.items(c.do(std.Gru, lstmAttrs(c), c.states(c.x("hx"))...), 2)
+	return c.items(c.do(std.Gru, lstmAttrs(c), states(c, c.x("hx"))...), 2)
 }
 
 func rnn(kind string) func(c *call) []op.Value {
 	return func(c *call) []op.Value {
 		l := lstmAttrs(c)
 		a := std.RnnAttrs{Nonlinearity: kind, NumLayers: l.NumLayers, Bidirectional: l.Bidirectional, BatchFirst: l.BatchFirst, NoBias: l.NoBias}
-		return c.items(c.do(std.Rnn, a, c.states(c.x("hx"))...), 2)
+		return c.items(c.do(std.Rnn, a, states(c, c.x("hx"))...), 2)
 	}
 }

@@ -13,12 +13,12 @@ const unlike = " | layout device pin_memory memory_format"
 
 // factoryRules are operators that make tensors of numbers. What PyTorch leaves as it finds it (empty) is 0.
 var factoryRules = map[string]rule{
-	"full":                      {args: "size fill_value dtype=None" + unlike, build: func(c *call) []op.Value { return c.filledWith("fill_value", array.Invalid) }},
+	"full":                      {args: "size fill_value dtype=None" + unlike, build: func(c *call) []op.Value { return filledWith(c, "fill_value", array.Invalid) }},
 	"zeros empty.memory_format": sized(0), "ones": sized(1),
 	"new_zeros new_empty": likeSelf(0), "new_ones": likeSelf(1),
-	"new_full":       {args: "self size fill_value dtype=None" + unlike, build: func(c *call) []op.Value { return c.filledWith("fill_value", c.typ("self").DType()) }},
-	"empty_strided":  {args: "size stride dtype=None" + unlike, build: func(c *call) []op.Value { return c.fullOf(op.Int(0), c.dtype("dtype", array.F32)) }},
-	"empty_permuted": {args: "size physical_layout dtype=None" + unlike, build: func(c *call) []op.Value { return c.fullOf(op.Int(0), c.dtype("dtype", array.F32)) }},
+	"new_full":       {args: "self size fill_value dtype=None" + unlike, build: func(c *call) []op.Value { return filledWith(c, "fill_value", c.typ("self").DType()) }},
+	"empty_strided":  {args: "size stride dtype=None" + unlike, build: func(c *call) []op.Value { return fullOf(c, op.Int(0), c.dtype("dtype", array.F32)) }},
+	"empty_permuted": {args: "size physical_layout dtype=None" + unlike, build: func(c *call) []op.Value { return fullOf(c, op.Int(0), c.dtype("dtype", array.F32)) }},
 	"zeros_like empty_like": {args: "self dtype=None" + unlike, build: func(c *call) []op.Value {
 		return c.one(std.ZerosLike, std.LikeAttrs{DType: c.dtype("dtype", array.Invalid)}, c.x("self"))
 	}},
@@ -57,20 +57,20 @@ var factoryRules = map[string]rule{
 }
 
 func sized(n int64) rule {
-	return rule{args: "size dtype=None" + unlike, build: func(c *call) []op.Value { return c.fullOf(op.Int(n), c.dtype("dtype", array.F32)) }}
+	return rule{args: "size dtype=None" + unlike, build: func(c *call) []op.Value { return fullOf(c, op.Int(n), c.dtype("dtype", array.F32)) }}
 }
 
 func likeSelf(n int64) rule {
-	return rule{args: "self size dtype=None" + unlike, build: func(c *call) []op.Value { return c.fullOf(op.Int(n), c.dtype("dtype", c.typ("self").DType())) }}
+	return rule{args: "self size dtype=None" + unlike, build: func(c *call) []op.Value { return fullOf(c, op.Int(n), c.dtype("dtype", c.typ("self").DType())) }}
 }
 
 // fullOf fills the sizes of the argument size.
-func (c *call) fullOf(n op.Scalar, d array.DType) []op.Value {
+func fullOf(c *call, n op.Scalar, d array.DType) []op.Value {
 	return c.one(std.Full, std.FullAttrs{Size: shape.Of(c.dims("size")...), Value: n, DType: d})
 }
 
 // filledWith fills sizes with an argument, whose type is the number's unless one is given.
-func (c *call) filledWith(name string, d array.DType) []op.Value {
+func filledWith(c *call, name string, d array.DType) []op.Value {
 	n, ok := c.number(name)
 	if d = c.dtype("dtype", d); d == array.Invalid {
 		switch {
@@ -87,7 +87,7 @@ func (c *call) filledWith(name string, d array.DType) []op.Value {
 		}
 	}
 	if ok {
-		return c.fullOf(n, d)
+		return fullOf(c, n, d)
 	}
 	return c.one(std.Expand, std.ExpandAttrs{Shape: shape.Of(c.dims("size")...)}, c.cast(d, c.x(name)))
 }
@@ -103,7 +103,7 @@ func arange(c *call) []op.Value {
 	}
 	end := c.need("end")
 	if start.number.IsFloat() || step.number.IsFloat() || end.number.IsFloat() {
-		return c.floatRange(start, end, step)
+		return floatRange(c, start, end, step)
 	}
 	d := c.dtype("dtype", array.I64)
 	by, ok := c.s.sizeOf(step).Int()
@@ -127,7 +127,7 @@ func unlessOne(step int) int {
 }
 
 // floatRange is arange of floats, which PyTorch computes in f64.
-func (c *call) floatRange(start, end, step *value) []op.Value {
+func floatRange(c *call, start, end, step *value) []op.Value {
 	var f [3]float64
 	for i, v := range []*value{start, end, step} {
 		n, ok := v.known()
@@ -212,11 +212,11 @@ func item(c *call) []*value {
 	if x.Type().Rank() != 0 {
 		x = c.do(std.Reshape, std.ReshapeAttrs{}, x)
 	}
-	return []*value{{node: c.nodeOf(x)}}
+	return []*value{{node: nodeOf(c, x)}}
 }
 
 // numbers reports whether both arguments are known and one of them is a float.
-func (c *call) numbers() (a, b float64, ok bool) {
+func numbers(c *call) (a, b float64, ok bool) {
 	x, known1 := c.number("a")
 	y, known2 := c.number("b")
 	return x.Float64(), y.Float64(), known1 && known2 && (x.IsFloat() || y.IsFloat())
@@ -231,15 +231,15 @@ func arithmetic(f func(a, b shape.Dim) shape.Dim, o *op.Op) rule {
 				return []*value{sizeValue(d)}
 			}
 		}
-		if x, y, ok := c.numbers(); ok {
+		if x, y, ok := numbers(c); ok {
 			return []*value{{number: op.Float(onFloats(o, x, y))}}
 		}
-		return []*value{{node: c.nodeOf(c.computed(o))}}
+		return []*value{{node: nodeOf(c, computed(c, o))}}
 	}}
 }
 
 // computed is an operator on both arguments; floats are of 64 bits, as Python's are.
-func (c *call) computed(o *op.Op) op.Value {
+func computed(c *call, o *op.Op) op.Value {
 	x := c.x("a")
 	if n, ok := c.number("b"); ok {
 		if n.IsFloat() {
@@ -285,9 +285,9 @@ func trueDivide(c *call) []*value {
 	}
 	x := c.cast(array.F64, c.x("a"))
 	if known2 {
-		return []*value{{node: c.nodeOf(c.do(std.Div, std.DivAttrs{Other: op.Float(b.Float64())}, x))}}
+		return []*value{{node: nodeOf(c, c.do(std.Div, std.DivAttrs{Other: op.Float(b.Float64())}, x))}}
 	}
-	return []*value{{node: c.nodeOf(c.do(std.Div, nil, x, c.cast(array.F64, c.x("b"))))}}
+	return []*value{{node: nodeOf(c, c.do(std.Div, nil, x, c.cast(array.F64, c.x("b"))))}}
 }
 
 // unary computes on a size, a number or a value.
@@ -299,14 +299,14 @@ func (c *call) unary(onSize func(shape.Dim) shape.Dim, onFloat func(float64) flo
 	case v.number.Present():
 		return []*value{{number: op.Float(onFloat(v.number.Float64()))}}
 	}
-	return []*value{{node: c.nodeOf(c.do(o, nil, c.x("a")))}}
+	return []*value{{node: nodeOf(c, c.do(o, nil, c.x("a")))}}
 }
 
 func symFloat(c *call) []*value {
 	if n, ok := c.number("a"); ok {
 		return []*value{{number: op.Float(n.Float64())}}
 	}
-	return []*value{{node: c.nodeOf(c.cast(array.F64, c.x("a")))}}
+	return []*value{{node: nodeOf(c, c.cast(array.F64, c.x("a")))}}
 }
 
 // whole makes an integer of a float, by the function that the target names.
@@ -334,7 +334,7 @@ func whole(c *call) []*value {
 	if x.Type().DType().IsFloat() {
 		x = c.do(o, nil, x)
 	}
-	return []*value{{node: c.nodeOf(c.cast(array.I64, x))}}
+	return []*value{{node: nodeOf(c, c.cast(array.I64, x))}}
 }
 
 func symSum(c *call) []*value {
@@ -352,10 +352,10 @@ func relation(word string, o *op.Op) rule {
 		if a.size != nil && b.size != nil {
 			return []*value{truth(compare(word, *a.size, *b.size))}
 		}
-		if x, y, ok := c.numbers(); ok {
+		if x, y, ok := numbers(c); ok {
 			return []*value{{number: op.BoolScalar(compareFloats(word, x, y))}}
 		}
-		return []*value{{node: c.nodeOf(c.computed(o))}}
+		return []*value{{node: nodeOf(c, computed(c, o))}}
 	}}
 }
 
@@ -385,7 +385,7 @@ func symNot(c *call) []*value {
 			return []*value{truth(r)}
 		}
 	}
-	return []*value{{node: c.nodeOf(c.do(std.LogicalNot, nil, c.x("a")))}}
+	return []*value{{node: nodeOf(c, c.do(std.LogicalNot, nil, c.x("a")))}}
 }
 
 func symAnd(c *call) []*value {
@@ -401,7 +401,7 @@ func symAnd(c *call) []*value {
 	if a.claims != nil && b.claims != nil {
 		return []*value{truth(append(append([]shape.Relation{}, a.claims...), b.claims...)...)}
 	}
-	return []*value{{node: c.nodeOf(c.do(std.LogicalAnd, nil, c.x("a"), c.x("b")))}}
+	return []*value{{node: nodeOf(c, c.do(std.LogicalAnd, nil, c.x("a"), c.x("b")))}}
 }
 
 func symOr(c *call) []*value {
@@ -414,5 +414,5 @@ func symOr(c *call) []*value {
 			return []*value{pair[1]}
 		}
 	}
-	return []*value{{node: c.nodeOf(c.do(std.LogicalOr, nil, c.x("a"), c.x("b")))}}
+	return []*value{{node: nodeOf(c, c.do(std.LogicalOr, nil, c.x("a"), c.x("b")))}}
 }

@@ -51,16 +51,16 @@ var poolRules = map[string]rule{
 		a := std.FoldAttrs{OutputSize: shape.Of(c.dims("output_size")...), KernelSize: op.IntList(c.ints("kernel_size")...), Dilation: op.IntList(c.ints("dilation")...), Padding: op.IntList(c.ints("padding")...), Stride: op.IntList(c.ints("stride")...)}
 		return c.one(std.Fold, a, c.x("self"))
 	}},
-	"pad":             {args: "self pad mode=constant value=None", build: func(c *call) []op.Value { return c.padded("pad", c.text("mode", "constant")) }},
-	"constant_pad_nd": {args: "self pad value=0", build: func(c *call) []op.Value { return c.padded("pad", "constant") }},
-	"reflection_pad1d reflection_pad2d reflection_pad3d":    {args: "self padding", build: func(c *call) []op.Value { return c.padded("padding", "reflect") }},
-	"replication_pad1d replication_pad2d replication_pad3d": {args: "self padding", build: func(c *call) []op.Value { return c.padded("padding", "replicate") }},
+	"pad":             {args: "self pad mode=constant value=None", build: func(c *call) []op.Value { return padded(c, "pad", c.text("mode", "constant")) }},
+	"constant_pad_nd": {args: "self pad value=0", build: func(c *call) []op.Value { return padded(c, "pad", "constant") }},
+	"reflection_pad1d reflection_pad2d reflection_pad3d":    {args: "self padding", build: func(c *call) []op.Value { return padded(c, "padding", "reflect") }},
+	"replication_pad1d replication_pad2d replication_pad3d": {args: "self padding", build: func(c *call) []op.Value { return padded(c, "padding", "replicate") }},
 	"torchvision.roi_align":                                 {args: "input rois spatial_scale pooled_height pooled_width sampling_ratio aligned", build: roiAlign},
 	"torchvision.nms":                                       {args: "dets scores iou_threshold", build: nms},
 }
 
 // pooled calls a pooling operator along n dimensions; x without a batch gets one for it.
-func (c *call) pooled(n int, o *op.Op, attrs any, pair bool) []op.Value {
+func pooled(c *call, n int, o *op.Op, attrs any, pair bool) []op.Value {
 	x := c.x("self")
 	single := x.Type().Rank() == n+1
 	if single {
@@ -83,7 +83,7 @@ func maxPool(n int, o *op.Op, pair bool) rule {
 	return rule{args: "self kernel_size stride=[] padding=0 dilation=1 ceil_mode=False", build: func(c *call) []op.Value {
 		a := std.MaxPoolAttrs{KernelSize: c.spread("kernel_size", n), Stride: c.spread("stride", n), Padding: c.spread("padding", n),
 			Dilation: c.spread("dilation", n), CeilMode: c.bool("ceil_mode")}
-		return c.pooled(n, o, a, pair)
+		return pooled(c, n, o, a, pair)
 	}}
 }
 
@@ -96,13 +96,13 @@ func avgPool(n int, o *op.Op) rule {
 				panic(refuse(CodeProgram, "divisor_override is 0"))
 			}
 		}
-		return c.pooled(n, o, a, false)
+		return pooled(c, n, o, a, false)
 	}}
 }
 
 func adaptive(n int, o *op.Op, pair bool) rule {
 	return rule{args: "self output_size", build: func(c *call) []op.Value {
-		return c.pooled(n, o, std.AdaptivePoolAttrs{OutputSize: c.spread("output_size", n)}, pair)
+		return pooled(c, n, o, std.AdaptivePoolAttrs{OutputSize: c.spread("output_size", n)}, pair)
 	}}
 }
 
@@ -179,7 +179,7 @@ func gridSampler(c *call) []op.Value {
 	return c.one(std.GridSample, a, c.x("input"), c.x("grid"))
 }
 
-func (c *call) padded(name, mode string) []op.Value {
+func padded(c *call, name, mode string) []op.Value {
 	a := std.PadAttrs{Pad: shape.Of(c.dims(name)...)}
 	if mode != "constant" {
 		a.Mode = mode

@@ -23,10 +23,10 @@ var indexRules = map[string]rule{
 		return c.one(std.Gather, std.DimAttrs{Dim: c.int("dim")}, c.x("self"), c.x("index"))
 	}},
 	"take_along_dim":       {args: "self indices dim=None", build: takeAlong},
-	"scatter.src":          {args: "self dim index src", build: func(c *call) []op.Value { return c.scattered("", c.x("src")) }},
-	"scatter.value":        {args: "self dim index value", build: func(c *call) []op.Value { return c.scattered("", c.filled()) }},
-	"scatter.reduce":       {args: "self dim index src reduce", build: func(c *call) []op.Value { return c.scattered(c.text("reduce", ""), c.x("src")) }},
-	"scatter.value_reduce": {args: "self dim index value reduce", build: func(c *call) []op.Value { return c.scattered(c.text("reduce", ""), c.filled()) }},
+	"scatter.src":          {args: "self dim index src", build: func(c *call) []op.Value { return scattered(c, "", c.x("src")) }},
+	"scatter.value":        {args: "self dim index value", build: func(c *call) []op.Value { return scattered(c, "", filled(c)) }},
+	"scatter.reduce":       {args: "self dim index src reduce", build: func(c *call) []op.Value { return scattered(c, c.text("reduce", ""), c.x("src")) }},
+	"scatter.value_reduce": {args: "self dim index value reduce", build: func(c *call) []op.Value { return scattered(c, c.text("reduce", ""), filled(c)) }},
 	"scatter_add": {args: "self dim index src", build: func(c *call) []op.Value {
 		return c.one(std.ScatterAdd, std.DimAttrs{Dim: c.int("dim")}, c.x("self"), c.x("index"), c.x("src"))
 	}},
@@ -37,18 +37,18 @@ var indexRules = map[string]rule{
 	"index_fill.int_Scalar": {args: "self dim index value", build: func(c *call) []op.Value {
 		x := c.x("self")
 		axis := c.axisOf(c.int("dim"), x.Type().Rank())
-		n := c.along(c.x("index"), x.Type(), axis)
+		n := along(c, c.x("index"), x.Type(), axis)
 		v := c.do(std.Expand, std.ExpandAttrs{Shape: n.Type().Dims()}, c.cast(x.Type().DType(), c.x("value")))
 		return c.one(std.Scatter, std.ScatterAttrs{Dim: axis}, x, n, v)
 	}},
 	"index_copy": {args: "self dim index source", build: func(c *call) []op.Value {
 		x := c.x("self")
 		axis := c.axisOf(c.int("dim"), x.Type().Rank())
-		return c.one(std.Scatter, std.ScatterAttrs{Dim: axis}, x, c.along(c.x("index"), x.Type(), axis), c.x("source"))
+		return c.one(std.Scatter, std.ScatterAttrs{Dim: axis}, x, along(c, c.x("index"), x.Type(), axis), c.x("source"))
 	}},
 	"nonzero":        {args: "self", build: func(c *call) []op.Value { return c.one(std.Nonzero, nil, c.x("self")) }},
-	"where":          {args: "condition", run: func(c *call) []*value { return c.wherever("condition") }},
-	"nonzero_numpy":  {args: "self", run: func(c *call) []*value { return c.wherever("self") }},
+	"where":          {args: "condition", run: func(c *call) []*value { return wherever(c, "condition") }},
+	"nonzero_numpy":  {args: "self", run: func(c *call) []*value { return wherever(c, "self") }},
 	"masked_scatter": {args: "self mask source", build: maskedScatter},
 	"masked_select": {args: "self mask", build: func(c *call) []op.Value {
 		x, mask := c.x("self"), c.x("mask")
@@ -58,7 +58,7 @@ var indexRules = map[string]rule{
 			mask = c.do(std.Expand, std.ExpandAttrs{Shape: both.Type().Dims()}, mask)
 		}
 		flat := func(v op.Value) op.Value { return c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, v) }
-		return c.one(std.IndexSelect, std.DimAttrs{}, flat(x), flat(c.places(flat(mask))[0]))
+		return c.one(std.IndexSelect, std.DimAttrs{}, flat(x), flat(places(c, flat(mask))[0]))
 	}},
 }
 
@@ -74,21 +74,21 @@ func maskedScatter(c *call) []op.Value {
 }
 
 // wherever are the coordinates of what is true in an argument.
-func (c *call) wherever(name string) []*value {
+func wherever(c *call, name string) []*value {
 	out := &value{isList: true}
-	for _, v := range c.places(c.x(name)) {
-		out.list = append(out.list, fresh(c.nodeOf(v)))
+	for _, v := range places(c, c.x(name)) {
+		out.list = append(out.list, fresh(nodeOf(c, v)))
 	}
 	return []*value{out}
 }
 
 // filled is the argument value in the sizes of the argument index.
-func (c *call) filled() op.Value {
+func filled(c *call) op.Value {
 	v := c.cast(c.typ("self").DType(), c.x("value"))
 	return c.do(std.Expand, std.ExpandAttrs{Shape: c.typ("index").Dims()}, v)
 }
 
-func (c *call) scattered(reduce string, src op.Value) []op.Value {
+func scattered(c *call, reduce string, src op.Value) []op.Value {
 	if reduce != "" && reduce != "add" && reduce != "multiply" {
 		panic(refuse(CodeArgument, "argument reduce is "+quote(reduce)+", expected add or multiply"))
 	}
@@ -128,8 +128,8 @@ func takeAlong(c *call) []op.Value {
 }
 
 // along gives indices of one dimension the sizes of x except along the axis.
-func (c *call) along(index op.Value, x shape.Type, axis int) op.Value {
-	index = c.wrapped(index, x.Dim(axis))
+func along(c *call, index op.Value, x shape.Type, axis int) op.Value {
+	index = wrapped(c, index, x.Dim(axis))
 	n := index.Type().Dims().Prod()
 	dims, flat := x.Dims().Slice(), make([]shape.Dim, x.Rank())
 	for i := range flat {
@@ -142,16 +142,16 @@ func (c *call) along(index op.Value, x shape.Type, axis int) op.Value {
 func indexAdd(c *call) []op.Value {
 	x, src := c.x("self"), c.x("source")
 	axis := c.axisOf(c.int("dim"), x.Type().Rank())
-	if a := c.factor("alpha"); a.Present() {
+	if a := factor(c, "alpha"); a.Present() {
 		src = c.do(std.Mul, std.BinaryAttrs{Other: a}, src)
 	}
-	return c.one(std.ScatterAdd, std.DimAttrs{Dim: axis}, x, c.along(c.x("index"), x.Type(), axis), src)
+	return c.one(std.ScatterAdd, std.DimAttrs{Dim: axis}, x, along(c, c.x("index"), x.Type(), axis), src)
 }
 
 // wrapped lets indices count from the end where they are negative.
-func (c *call) wrapped(index op.Value, size shape.Dim) op.Value {
+func wrapped(c *call, index op.Value, size shape.Dim) op.Value {
 	index = c.cast(array.I64, index)
-	if notNegative(c.nodeOf(index), 0) {
+	if notNegative(nodeOf(c, index), 0) {
 		return index
 	}
 	below := c.do(std.Lt, std.BinaryAttrs{Other: op.Int(0)}, index)
@@ -214,7 +214,7 @@ func notNegative(n *graph.Node, depth int) bool {
 }
 
 // places are the coordinates of what is true in a mask, one list for each of its dimensions.
-func (c *call) places(mask op.Value) []op.Value {
+func places(c *call, mask op.Value) []op.Value {
 	if mask.Type().DType() != array.Bool {
 		mask = c.do(std.Ne, std.BinaryAttrs{Other: op.Int(0)}, mask)
 	}
@@ -235,7 +235,7 @@ type plan struct {
 }
 
 // indices reads the argument indices: masks become coordinates.
-func (c *call) indices(x shape.Type) *plan {
+func indices(c *call, x shape.Type) *plan {
 	p := &plan{}
 	var list []op.Value
 	axis := 0
@@ -247,7 +247,7 @@ func (c *call) indices(x shape.Type) *plan {
 		n := op.Value(c.node("indices", v))
 		each := []op.Value{n}
 		if d := n.Type().DType(); d == array.Bool || d == array.U8 {
-			each = c.places(n)
+			each = places(c, n)
 		}
 		for _, m := range each {
 			p.axes, list = append(p.axes, axis), append(list, m)
@@ -268,7 +268,7 @@ func (c *call) indices(x shape.Type) *plan {
 	stride := one
 	for i := len(list) - 1; i >= 0; i-- {
 		size := x.Dim(p.axes[i])
-		at := c.wrapped(list[i], size)
+		at := wrapped(c, list[i], size)
 		if i < len(list)-1 {
 			if n, ok := stride.Int(); ok {
 				at = c.do(std.Mul, std.BinaryAttrs{Other: op.Int(int64(n))}, at)
@@ -284,7 +284,7 @@ func (c *call) indices(x shape.Type) *plan {
 }
 
 // turn brings the axes with indices of x to the front and joins them.
-func (c *call) turn(x op.Value, p *plan) (op.Value, []shape.Dim) {
+func turn(c *call, x op.Value, p *plan) (op.Value, []shape.Dim) {
 	t := x.Type()
 	order := append(slices.Clone(p.axes), p.rest...)
 	if !slices.IsSorted(order) {
@@ -303,12 +303,12 @@ func (c *call) turn(x op.Value, p *plan) (op.Value, []shape.Dim) {
 // index is x[i, j, ...] with tensors for indices.
 func index(c *call) []op.Value {
 	x := c.x("self")
-	p := c.indices(x.Type())
+	p := indices(c, x.Type())
 	at := p.index.Type().Dims().Slice()
 	if len(p.axes) == 1 && len(at) == 1 {
 		return c.one(std.IndexSelect, std.DimAttrs{Dim: p.axes[0]}, x, p.index)
 	}
-	x, rest := c.turn(x, p)
+	x, rest := turn(c, x, p)
 	flat := p.index
 	if len(at) != 1 {
 		flat = c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Of(p.index.Type().Dims().Prod())}, flat)
@@ -332,11 +332,11 @@ func indexPut(c *call) []op.Value {
 	x := c.x("self")
 	t := x.Type()
 	values := c.cast(t.DType(), c.x("values"))
-	if masked, ok := c.maskPut(x, values); ok {
+	if masked, ok := maskPut(c, x, values); ok {
 		return []op.Value{masked}
 	}
-	p := c.indices(t)
-	flat, rest := c.turn(x, p)
+	p := indices(c, t)
+	flat, rest := turn(c, x, p)
 	at := p.index.Type().Dims().Slice()
 	// Values have the sizes of the result of x[...]: those of the index where it stands.
 	var result []shape.Dim
@@ -364,11 +364,11 @@ func indexPut(c *call) []op.Value {
 	} else {
 		flat = c.do(std.Scatter, std.ScatterAttrs{}, flat, i, values)
 	}
-	return []op.Value{c.back(flat, p, t)}
+	return []op.Value{back(c, flat, p, t)}
 }
 
 // back undoes turn.
-func (c *call) back(x op.Value, p *plan, t shape.Type) op.Value {
+func back(c *call, x op.Value, p *plan, t shape.Type) op.Value {
 	order := append(slices.Clone(p.axes), p.rest...)
 	dims := make([]shape.Dim, len(order))
 	inverse := make([]int, len(order))
@@ -385,7 +385,7 @@ func (c *call) back(x op.Value, p *plan, t shape.Type) op.Value {
 }
 
 // maskPut is x[mask] = number.
-func (c *call) maskPut(x, values op.Value) (op.Value, bool) {
+func maskPut(c *call, x, values op.Value) (op.Value, bool) {
 	list := c.need("indices").list
 	if len(list) != 1 || list[0].none || c.bool("accumulate") || !values.Type().Dims().Prod().Is(1) {
 		return nil, false

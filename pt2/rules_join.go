@@ -13,7 +13,7 @@ import (
 var joinRules = map[string]rule{
 	"cat concat concatenate": {args: "tensors dim=0", build: cat},
 	"stack": {args: "tensors dim=0", build: func(c *call) []op.Value {
-		return c.one(std.Stack, std.DimAttrs{Dim: c.int("dim")}, c.together("tensors")...)
+		return c.one(std.Stack, std.DimAttrs{Dim: c.int("dim")}, together(c, "tensors")...)
 	}},
 	"meshgrid":          {args: "tensors", run: func(c *call) []*value { return meshgrid(c, "ij") }},
 	"meshgrid.indexing": {args: "tensors indexing", run: func(c *call) []*value { return meshgrid(c, c.text("indexing", "ij")) }},
@@ -27,7 +27,7 @@ var joinRules = map[string]rule{
 }
 
 // together are the members of a list, in the type that they have together.
-func (c *call) together(name string) []op.Value {
+func together(c *call, name string) []op.Value {
 	list := c.tensors(name)
 	types := make([]shape.Type, len(list))
 	for i, n := range list {
@@ -46,7 +46,7 @@ func (c *call) together(name string) []op.Value {
 
 // cat leaves out tensors of one dimension without elements, as PyTorch does next to others.
 func cat(c *call) []op.Value {
-	list := c.together("tensors")
+	list := together(c, "tensors")
 	rank := 0
 	for _, v := range list {
 		rank = max(rank, v.Type().Rank())
@@ -85,7 +85,7 @@ func meshgrid(c *call, indexing string) []*value {
 		}
 		each[order[i]] = dims[order[i]]
 		v := c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Of(each...)}, n)
-		out.list = append(out.list, fresh(c.nodeOf(c.do(std.Expand, std.ExpandAttrs{Shape: shape.Of(dims...)}, v))))
+		out.list = append(out.list, fresh(nodeOf(c, c.do(std.Expand, std.ExpandAttrs{Shape: shape.Of(dims...)}, v))))
 	}
 	return []*value{out}
 }
@@ -103,7 +103,7 @@ func broadcastTensors(c *call) []*value {
 	}
 	out := &value{isList: true}
 	for _, n := range list {
-		out.list = append(out.list, fresh(c.nodeOf(c.do(std.Expand, std.ExpandAttrs{Shape: all.Type().Dims()}, n))))
+		out.list = append(out.list, fresh(nodeOf(c, c.do(std.Expand, std.ExpandAttrs{Shape: all.Type().Dims()}, n))))
 	}
 	return []*value{out}
 }

@@ -10,8 +10,8 @@ import (
 var selectRules = map[string]rule{
 	"clamp clip":                 {args: "self min=None max=None", build: clamp},
 	"clamp.Tensor clip.Tensor":   {args: "self min=None max=None", build: clamp},
-	"clamp_min clamp_min.Tensor": {args: "self min", build: func(c *call) []op.Value { return []op.Value{c.bounded("min", "")} }},
-	"clamp_max clamp_max.Tensor": {args: "self max", build: func(c *call) []op.Value { return []op.Value{c.bounded("", "max")} }},
+	"clamp_min clamp_min.Tensor": {args: "self min", build: func(c *call) []op.Value { return []op.Value{bounded(c, "min", "")} }},
+	"clamp_max clamp_max.Tensor": {args: "self max", build: func(c *call) []op.Value { return []op.Value{bounded(c, "", "max")} }},
 	"hardtanh":                   {args: "self min_val=-1 max_val=1", build: hardtanh},
 	"leaky_relu": {args: "self negative_slope=0.01", build: func(c *call) []op.Value {
 		return c.one(std.LeakyRelu, std.LeakyReluAttrs{NegativeSlope: c.float("negative_slope")}, c.x("self"))
@@ -44,17 +44,17 @@ var selectRules = map[string]rule{
 func clamp(c *call) []op.Value {
 	switch {
 	case c.given("min") && c.given("max"):
-		return []op.Value{c.bounded("min", "max")}
+		return []op.Value{bounded(c, "min", "max")}
 	case c.given("min"):
-		return []op.Value{c.bounded("min", "")}
+		return []op.Value{bounded(c, "min", "")}
 	case c.given("max"):
-		return []op.Value{c.bounded("", "max")}
+		return []op.Value{bounded(c, "", "max")}
 	}
 	panic(refuse(CodeProgram, "neither min nor max is there"))
 }
 
 // bounded clamps to arguments, of which one may have no name.
-func (c *call) bounded(low, high string) op.Value {
+func bounded(c *call, low, high string) op.Value {
 	var a std.ClampAttrs
 	known := true
 	for name, to := range map[string]*op.Scalar{low: &a.Min, high: &a.Max} {
@@ -64,20 +64,20 @@ func (c *call) bounded(low, high string) op.Value {
 		}
 	}
 	x := c.x("self")
-	if known && !(low != "" && high != "" && a.Min.Float64() > a.Max.Float64()) && c.fitsKind(x, a.Min) && c.fitsKind(x, a.Max) {
+	if known && !(low != "" && high != "" && a.Min.Float64() > a.Max.Float64()) && fitsKind(c, x, a.Min) && fitsKind(c, x, a.Max) {
 		return c.do(std.Clamp, a, x)
 	}
 	if low != "" {
-		x = c.pair(std.Maximum, x, low)
+		x = pair(c, std.Maximum, x, low)
 	}
 	if high != "" {
-		x = c.pair(std.Minimum, x, high)
+		x = pair(c, std.Minimum, x, high)
 	}
 	return x
 }
 
 // fitsKind reports whether a number leaves the element type of x as it is.
-func (c *call) fitsKind(x op.Value, n op.Scalar) bool {
+func fitsKind(c *call, x op.Value, n op.Scalar) bool {
 	return !n.Present() || n.Promote(x.Type().DType()) == x.Type().DType()
 }
 
@@ -143,7 +143,7 @@ func lerp(c *call) []op.Value {
 	if n, ok := c.number("weight"); ok {
 		return c.one(std.Lerp, std.LerpAttrs{Weight: n}, c.x("self"), c.x("end"))
 	}
-	return c.one(std.Lerp, nil, c.x("self"), c.x("end"), c.nextTo("weight", c.typ("self")))
+	return c.one(std.Lerp, nil, c.x("self"), c.x("end"), nextTo(c, "weight", c.typ("self")))
 }
 
 func nanToNum(c *call) []op.Value {
@@ -171,7 +171,7 @@ func where(c *call) []op.Value {
 	if x.ref == nil && y.ref == nil {
 		return c.one(std.Where, nil, cond, c.x("self"), c.x("other"))
 	}
-	return c.one(std.Where, nil, cond, c.nextTo("self", c.typ("other")), c.nextTo("other", c.typ("self")))
+	return c.one(std.Where, nil, cond, nextTo(c, "self", c.typ("other")), nextTo(c, "other", c.typ("self")))
 }
 
 func maskedFill(c *call) []op.Value {

@@ -13,15 +13,15 @@ import (
 )
 
 // nodeOf is a value that a builder made, as a node.
-func (c *call) nodeOf(v op.Value) *graph.Node { return v.(*graph.Node) }
+func nodeOf(c *call, v op.Value) *graph.Node { return v.(*graph.Node) }
 
 // view is an operator whose results are places of self: attrs computes the attributes.
 func view(args string, o *op.Op, attrs func(c *call, x *graph.Node) any) rule {
-	return rule{args: args, run: func(c *call) []*value { return c.viewed(c.need("self"), true, o, attrs(c, c.tensor("self"))) }}
+	return rule{args: args, run: func(c *call) []*value { return viewed(c, c.need("self"), true, o, attrs(c, c.tensor("self"))) }}
 }
 
 // viewed are the results of an operator of views of a value, which may be a number.
-func (c *call) viewed(v *value, always bool, o *op.Op, attrs any) []*value {
+func viewed(c *call, v *value, always bool, o *op.Op, attrs any) []*value {
 	if v.ref == nil {
 		v = fresh(c.s.scalar(v))
 	}
@@ -29,22 +29,22 @@ func (c *call) viewed(v *value, always bool, o *op.Op, attrs any) []*value {
 }
 
 // then are the results of a further view.
-func (c *call) then(vs []*value, o *op.Op, attrs any) []*value {
-	return c.viewed(vs[0], true, o, attrs)
+func then(c *call, vs []*value, o *op.Op, attrs any) []*value {
+	return viewed(c, vs[0], true, o, attrs)
 }
 
 // viewRules are operators whose results are places of their operand.
 var viewRules = map[string]rule{
-	"view _unsafe_view": {args: "self size", run: func(c *call) []*value { return c.reshaped("size", true) }},
-	"reshape":           {args: "self shape", run: func(c *call) []*value { return c.reshaped("shape", false) }},
+	"view _unsafe_view": {args: "self size", run: func(c *call) []*value { return reshaped(c, "size", true) }},
+	"reshape":           {args: "self shape", run: func(c *call) []*value { return reshaped(c, "shape", false) }},
 	"view_as reshape_as": {args: "self other", run: func(c *call) []*value {
-		return c.viewed(c.need("self"), false, std.Reshape, std.ReshapeAttrs{Shape: c.typ("other").Dims()})
+		return viewed(c, c.need("self"), false, std.Reshape, std.ReshapeAttrs{Shape: c.typ("other").Dims()})
 	}},
 	"flatten.using_ints": {args: "self start_dim=0 end_dim=-1", run: func(c *call) []*value {
-		return c.viewed(c.need("self"), false, std.Flatten, std.FlattenAttrs{StartDim: c.int("start_dim"), EndDim: c.int("end_dim")})
+		return viewed(c, c.need("self"), false, std.Flatten, std.FlattenAttrs{StartDim: c.int("start_dim"), EndDim: c.int("end_dim")})
 	}},
 	"ravel": {args: "self", run: func(c *call) []*value {
-		return c.viewed(c.need("self"), false, std.Flatten, std.FlattenAttrs{EndDim: -1})
+		return viewed(c, c.need("self"), false, std.Flatten, std.FlattenAttrs{EndDim: -1})
 	}},
 	"unflatten.int": view("self dim sizes", std.Unflatten, func(c *call, _ *graph.Node) any {
 		return std.UnflattenAttrs{Dim: c.int("dim"), Sizes: shape.Of(c.dims("sizes")...)}
@@ -52,12 +52,12 @@ var viewRules = map[string]rule{
 	"squeeze":                  {args: "self", run: squeezeAll},
 	"squeeze.dim squeeze.dims": {args: "self dim", run: squeeze},
 	"unsqueeze":                view("self dim", std.Unsqueeze, func(c *call, _ *graph.Node) any { return std.DimAttrs{Dim: c.int("dim")} }),
-	"transpose.int":            {args: "self dim0 dim1", run: func(c *call) []*value { return c.swapped("dim0", "dim1") }},
-	"swapdims":                 {args: "self dim0 dim1", run: func(c *call) []*value { return c.swapped("dim0", "dim1") }},
-	"swapaxes":                 {args: "self axis0 axis1", run: func(c *call) []*value { return c.swapped("axis0", "axis1") }},
+	"transpose.int":            {args: "self dim0 dim1", run: func(c *call) []*value { return swapped(c, "dim0", "dim1") }},
+	"swapdims":                 {args: "self dim0 dim1", run: func(c *call) []*value { return swapped(c, "dim0", "dim1") }},
+	"swapaxes":                 {args: "self axis0 axis1", run: func(c *call) []*value { return swapped(c, "axis0", "axis1") }},
 	"t":                        {args: "self", run: turned}, "numpy_T": {args: "self", run: turned},
 	"mT adjoint": {args: "self", run: func(c *call) []*value {
-		return c.viewed(c.need("self"), true, std.Transpose, std.TransposeAttrs{Dim0: -2, Dim1: -1})
+		return viewed(c, c.need("self"), true, std.Transpose, std.TransposeAttrs{Dim0: -2, Dim1: -1})
 	}},
 	"permute": view("self dims", std.Permute, func(c *call, _ *graph.Node) any { return std.PermuteAttrs{Dims: op.IntList(c.ints("dims")...)} }),
 	"movedim.int movedim.intlist moveaxis.int moveaxis.intlist": view("self source destination", std.Movedim, func(c *call, _ *graph.Node) any {
@@ -70,8 +70,8 @@ var viewRules = map[string]rule{
 	"slice.Tensor":     {args: "self dim=0 start=None end=None step=1", run: sliced},
 	"narrow":           {args: "self dim start length", run: narrowed},
 	"split.Tensor":     {args: "self split_size dim=0", run: splitEvery},
-	"split_with_sizes": {args: "self split_sizes dim=0", run: func(c *call) []*value { return c.cut("split_sizes") }},
-	"split.sizes":      {args: "self split_size dim=0", run: func(c *call) []*value { return c.cut("split_size") }},
+	"split_with_sizes": {args: "self split_sizes dim=0", run: func(c *call) []*value { return cut(c, "split_sizes") }},
+	"split.sizes":      {args: "self split_size dim=0", run: func(c *call) []*value { return cut(c, "split_size") }},
 	"chunk":            {args: "self chunks dim=0", run: chunked},
 	"unbind.int": {args: "self dim=0", run: func(c *call) []*value {
 		x := c.tensor("self")
@@ -80,7 +80,7 @@ var viewRules = map[string]rule{
 		if !ok {
 			panic(refuse(CodeValue, "the number of results is the size "+x.Type().Dim(axis).String()+", expected one that is known"))
 		}
-		return listed(c.viewed(c.need("self"), true, std.Unbind, std.UnbindAttrs{Dim: axis, Count: n}))
+		return listed(viewed(c, c.need("self"), true, std.Unbind, std.UnbindAttrs{Dim: axis, Count: n}))
 	}},
 	"diagonal": view("self offset=0 dim1=0 dim2=1", std.Diagonal, func(c *call, _ *graph.Node) any {
 		return std.DiagonalAttrs{Offset: c.int("offset"), Dim1: c.int("dim1"), Dim2: c.int("dim2")}
@@ -91,21 +91,21 @@ var viewRules = map[string]rule{
 }
 
 // cut splits into pieces of sizes that an argument lists.
-func (c *call) cut(name string) []*value {
-	return listed(c.viewed(c.need("self"), true, std.Split, std.SplitAttrs{Sizes: shape.Of(c.dims(name)...), Dim: c.int("dim")}))
+func cut(c *call, name string) []*value {
+	return listed(viewed(c, c.need("self"), true, std.Split, std.SplitAttrs{Sizes: shape.Of(c.dims(name)...), Dim: c.int("dim")}))
 }
 
 func listed(vs []*value) []*value { return []*value{{isList: true, list: vs}} }
 
-func (c *call) reshaped(name string, always bool) []*value {
-	return c.viewed(c.need("self"), always, std.Reshape, std.ReshapeAttrs{Shape: shape.Of(c.dims(name)...)})
+func reshaped(c *call, name string, always bool) []*value {
+	return viewed(c, c.need("self"), always, std.Reshape, std.ReshapeAttrs{Shape: shape.Of(c.dims(name)...)})
 }
 
-func (c *call) swapped(a, b string) []*value {
+func swapped(c *call, a, b string) []*value {
 	if c.rank("self") == 0 {
 		return same(c)
 	}
-	return c.viewed(c.need("self"), true, std.Transpose, std.TransposeAttrs{Dim0: c.int(a), Dim1: c.int(b)})
+	return viewed(c, c.need("self"), true, std.Transpose, std.TransposeAttrs{Dim0: c.int(a), Dim1: c.int(b)})
 }
 
 // turned reverses the dimensions.
@@ -118,7 +118,7 @@ func turned(c *call) []*value {
 	if n < 2 {
 		return same(c)
 	}
-	return c.viewed(c.need("self"), true, std.Permute, std.PermuteAttrs{Dims: op.IntList(dims...)})
+	return viewed(c, c.need("self"), true, std.Permute, std.PermuteAttrs{Dims: op.IntList(dims...)})
 }
 
 // squeezeAll drops all dimensions of size 1: PyTorch decided which ones when it exported the program.
@@ -130,7 +130,7 @@ func squeezeAll(c *call) []*value {
 			drop = append(drop, i)
 		}
 	}
-	return c.dropped(x, drop)
+	return dropped(c, x, drop)
 }
 
 // squeeze drops dimensions that are named where they have size 1. One of a size that is not known stays: the
@@ -143,12 +143,12 @@ func squeeze(c *call) []*value {
 			drop = append(drop, k)
 		}
 	}
-	return c.dropped(x, drop)
+	return dropped(c, x, drop)
 }
 
-func (c *call) dropped(x *graph.Node, drop []int) []*value {
+func dropped(c *call, x *graph.Node, drop []int) []*value {
 	for i, d := range x.Type().Dims().Slice() {
-		if _, number := d.Int(); !number && !slices.Contains(drop, i) && c.mayDrop(i) {
+		if _, number := d.Int(); !number && !slices.Contains(drop, i) && mayDrop(c, i) {
 			// A size that is 1 in some run would be dropped there by PyTorch, too: it was not when it exported.
 			c.im.differs(c.s, d)
 		}
@@ -156,11 +156,11 @@ func (c *call) dropped(x *graph.Node, drop []int) []*value {
 	if len(drop) == 0 {
 		return same(c)
 	}
-	return c.viewed(c.need("self"), true, std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(drop...)})
+	return viewed(c, c.need("self"), true, std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(drop...)})
 }
 
 // mayDrop reports whether the node is to drop dimension i where it has size 1.
-func (c *call) mayDrop(i int) bool {
+func mayDrop(c *call, i int) bool {
 	if _, ok := c.def["dim"]; !ok {
 		return true
 	}
@@ -186,20 +186,20 @@ func selected(c *call) []*value {
 	axis := c.axis("dim", x)
 	index := c.dim("index")
 	if n, ok := index.Int(); ok {
-		return c.viewed(c.need("self"), true, std.Select, std.SelectAttrs{Dim: axis, Index: n})
+		return viewed(c, c.need("self"), true, std.Select, std.SelectAttrs{Dim: axis, Index: n})
 	}
 	if c.im.isLate(index) {
-		i := c.wrapped(c.x("index"), x.Type().Dim(axis))
+		i := wrapped(c, c.x("index"), x.Type().Dim(axis))
 		v := c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(1)}, i))
-		return []*value{c.maybe(c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axis)}, v))}
+		return []*value{maybe(c, c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axis)}, v))}
 	}
-	at := c.viewed(c.need("self"), true, std.Slice, std.SliceAttrs{Dim: axis, Start: index, Stop: index.AddInt(1)})
-	return c.then(at, std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axis)})
+	at := viewed(c, c.need("self"), true, std.Slice, std.SliceAttrs{Dim: axis, Start: index, Stop: index.AddInt(1)})
+	return then(c, at, std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axis)})
 }
 
 // maybe is a copy of what is a view in PyTorch: after a write to either the other is not known.
-func (c *call) maybe(x op.Value) *value {
-	v := fresh(c.nodeOf(x))
+func maybe(c *call, x op.Value) *value {
+	v := fresh(nodeOf(c, x))
 	if self := c.need("self"); self.ref != nil {
 		alias.Maybe(self.ref.Storage, v.ref.Storage)
 	}
@@ -247,7 +247,7 @@ func sliced(c *call) []*value {
 	_, from := start.Int()
 	_, to := stop.Int()
 	if number && from && to {
-		return c.viewed(c.need("self"), true, std.Slice, std.SliceAttrs{Dim: axis, Start: start, Stop: stop, Step: unlessOne(step)})
+		return viewed(c, c.need("self"), true, std.Slice, std.SliceAttrs{Dim: axis, Start: start, Stop: stop, Step: unlessOne(step)})
 	}
 	if !size.IsUnknown() && !c.im.isLate(size) && !c.im.isLate(start) && !c.im.isLate(stop) {
 		a, b := within(start, size), size
@@ -258,10 +258,10 @@ func sliced(c *call) []*value {
 			if shape.AtLeast(b, a).Truth() != shape.True {
 				b = b.Max(a)
 			}
-			return c.viewed(c.need("self"), true, std.Slice, std.SliceAttrs{Dim: axis, Start: a, Stop: b, Step: unlessOne(step)})
+			return viewed(c, c.need("self"), true, std.Slice, std.SliceAttrs{Dim: axis, Start: a, Stop: b, Step: unlessOne(step)})
 		}
 	}
-	return []*value{c.maybe(c.stretch(x, axis, c.bound("start", zero), c.bound("end", std.End), step))}
+	return []*value{maybe(c, stretch(c, x, axis, c.bound("start", zero), c.bound("end", std.End), step))}
 }
 
 // bound is a bound of a slice as a value.
@@ -273,7 +273,7 @@ func (c *call) bound(name string, def shape.Dim) op.Value {
 }
 
 // stretch takes the elements of an axis from start to stop, which are values: the run looks where they lie.
-func (c *call) stretch(x op.Value, axis int, start, stop op.Value, step int) op.Value {
+func stretch(c *call, x op.Value, axis int, start, stop op.Value, step int) op.Value {
 	size := c.do(op.Dim, op.AxisAttrs{Axis: axis}, x)
 	inside := func(v op.Value) op.Value {
 		below := c.do(std.Lt, std.BinaryAttrs{Other: op.Int(0)}, v)
@@ -291,15 +291,15 @@ func narrowed(c *call) []*value {
 	start, length := c.dim("start"), c.dim("length")
 	if c.im.isLate(start) || c.im.isLate(length) {
 		from := c.x("start")
-		return []*value{c.maybe(c.stretch(x, axis, from, c.do(std.Add, nil, from, c.x("length")), 1))}
+		return []*value{maybe(c, stretch(c, x, axis, from, c.do(std.Add, nil, from, c.x("length")), 1))}
 	}
-	return c.viewed(c.need("self"), true, std.Narrow, std.NarrowAttrs{Dim: axis, Start: start, Length: length})
+	return viewed(c, c.need("self"), true, std.Narrow, std.NarrowAttrs{Dim: axis, Start: start, Length: length})
 }
 
 // mostPieces bounds the results of a split.
 const mostPieces = 1 << 12
 
-func (c *call) pieces(n int) int {
+func pieces(c *call, n int) int {
 	if n < 1 || n > mostPieces {
 		panic(refuse(CodeProgram, "it has "+count(n, "result")+", expected 1 to "+strconv.Itoa(mostPieces)))
 	}
@@ -312,13 +312,13 @@ func splitEvery(c *call) []*value {
 	axis := c.axis("dim", x)
 	size := x.Type().Dim(axis)
 	each := c.dim("split_size")
-	n := c.results()
+	n := results(c)
 	if k, ok := size.Int(); ok {
 		if e, ok := each.Int(); ok && e > 0 {
 			n = max((k+e-1)/e, 1)
 		}
 	}
-	sizes := make([]shape.Dim, c.pieces(n))
+	sizes := make([]shape.Dim, pieces(c, n))
 	rest := size
 	for i := range sizes {
 		sizes[i] = each
@@ -327,7 +327,7 @@ func splitEvery(c *call) []*value {
 		}
 		rest = rest.Sub(each)
 	}
-	return listed(c.viewed(c.need("self"), true, std.Split, std.SplitAttrs{Sizes: shape.Of(sizes...), Dim: axis}))
+	return listed(viewed(c, c.need("self"), true, std.Split, std.SplitAttrs{Sizes: shape.Of(sizes...), Dim: axis}))
 }
 
 // chunked cuts into as many pieces as asked for, or fewer.
@@ -335,7 +335,7 @@ func chunked(c *call) []*value {
 	x := c.tensor("self")
 	axis := c.axis("dim", x)
 	size := x.Type().Dim(axis)
-	n := c.pieces(c.int("chunks"))
+	n := pieces(c, c.int("chunks"))
 	each := size.AddInt(n - 1).FloorDivInt(n)
 	if k, ok := size.Int(); ok {
 		e := (k + n - 1) / n
@@ -343,7 +343,7 @@ func chunked(c *call) []*value {
 			n = max((k+e-1)/e, 1)
 		}
 	} else {
-		n = c.pieces(c.results())
+		n = pieces(c, results(c))
 	}
 	sizes := make([]shape.Dim, n)
 	rest := size
@@ -354,11 +354,11 @@ func chunked(c *call) []*value {
 		}
 		rest = rest.Sub(each)
 	}
-	return listed(c.viewed(c.need("self"), true, std.Split, std.SplitAttrs{Sizes: shape.Of(sizes...), Dim: axis}))
+	return listed(viewed(c, c.need("self"), true, std.Split, std.SplitAttrs{Sizes: shape.Of(sizes...), Dim: axis}))
 }
 
 // results is the number of results that the file has.
-func (c *call) results() int {
+func results(c *call) int {
 	n := 0
 	for _, o := range c.n.Outputs {
 		if o.kind != "as_tensors" {
@@ -391,13 +391,13 @@ func windows(c *call) []*value {
 	flat := c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, index)
 	v := c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, flat)
 	v = c.do(std.Unflatten, std.UnflattenAttrs{Dim: axis, Sizes: shape.Of(windows, shape.Const(size))}, v)
-	return []*value{c.maybe(c.do(std.Movedim, std.MovedimAttrs{Source: op.IntList(axis + 1), Destination: op.IntList(-1)}, v))}
+	return []*value{maybe(c, c.do(std.Movedim, std.MovedimAttrs{Source: op.IntList(axis + 1), Destination: op.IntList(-1)}, v))}
 }
 
 // asStrided takes elements of memory by strides: of a tensor that is all of its memory, in order.
 func asStrided(c *call) []*value {
 	self := c.need("self")
-	if self.ref == nil || !self.ref.IsWhole() || self.ref.Storage.Loose || c.inOrder("self") != shape.True {
+	if self.ref == nil || !self.ref.IsWhole() || self.ref.Storage.Loose || inOrder(c, "self") != shape.True {
 		panic(refuse(CodeArgument, "strides of a tensor that is a view are not supported"))
 	}
 	sizes, strides := c.dims("size"), c.dims("stride")
@@ -417,5 +417,5 @@ func asStrided(c *call) []*value {
 	}
 	flat := func(x op.Value) op.Value { return c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, x) }
 	v := c.do(std.IndexSelect, std.DimAttrs{}, flat(c.x("self")), flat(at))
-	return []*value{c.maybe(c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Of(sizes...)}, v))}
+	return []*value{maybe(c, c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Of(sizes...)}, v))}
 }

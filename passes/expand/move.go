@@ -44,8 +44,8 @@ var movement = merge(
 		}
 		return out
 	}),
-	one(std.Tile, func(c *maker, a std.TileAttrs, in []op.Value) op.Value { return c.repeat(in[0], a.Reps) }),
-	one(std.Repeat, func(c *maker, a std.RepeatAttrs, in []op.Value) op.Value { return c.repeat(in[0], a.Repeats) }),
+	one(std.Tile, func(c *maker, a std.TileAttrs, in []op.Value) op.Value { return repeat(c, in[0], a.Reps) }),
+	one(std.Repeat, func(c *maker, a std.RepeatAttrs, in []op.Value) op.Value { return repeat(c, in[0], a.Repeats) }),
 	one(std.RepeatInterleave, func(c *maker, a std.RepeatInterleaveAttrs, in []op.Value) op.Value {
 		d := c.dims(in[0])
 		i := axis(a.Dim, len(d))
@@ -103,7 +103,7 @@ func chunk(c *maker, a std.ChunkAttrs, in []op.Value) []op.Value {
 }
 
 // repeat repeats x along its and new leading axes: each gets one in front of it.
-func (c *maker) repeat(x op.Value, times shape.Dims) op.Value {
+func repeat(c *maker, x op.Value, times shape.Dims) op.Value {
 	d := c.dims(x)
 	for len(d) < times.Len() {
 		d = put(d, 0, shape.Const(1))
@@ -129,16 +129,16 @@ func roll(c *maker, a std.RollAttrs, in []op.Value) op.Value {
 	case len(d) == 0:
 		return x
 	case a.Dims.Len() == 0:
-		return c.reshape(c.rolled(c.reshape(x, prod(d...)), 0, a.Shifts.At(0)), d...)
+		return c.reshape(rolled(c, c.reshape(x, prod(d...)), 0, a.Shifts.At(0)), d...)
 	}
 	for i, dim := range a.Dims.Slice() {
-		x = c.rolled(x, axis(dim, len(d)), a.Shifts.At(i))
+		x = rolled(c, x, axis(dim, len(d)), a.Shifts.At(i))
 	}
 	return x
 }
 
 // rolled shifts one axis around its end.
-func (c *maker) rolled(x op.Value, dim, by int) op.Value {
+func rolled(c *maker, x op.Value, dim, by int) op.Value {
 	n := c.dims(x)[dim]
 	size, ok := n.Int()
 	if !ok {

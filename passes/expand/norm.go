@@ -11,11 +11,11 @@ var norms = merge(
 	one(std.LayerNorm, func(c *maker, a std.LayerNormAttrs, in []op.Value) op.Value {
 		x := c.widened(in[0])
 		dims := lastAxes(x.Type().Rank(), a.NormalizedShape.Len())
-		return c.affine(c.normed(c.deviation(x, dims), dims, a.Eps), c.widened(in[1]), c.widened(in[2]))
+		return affine(c, normed(c, deviation(c, x, dims), dims, a.Eps), c.widened(in[1]), c.widened(in[2]))
 	}),
 	one(std.RmsNorm, func(c *maker, a std.LayerNormAttrs, in []op.Value) op.Value {
 		x := c.widened(in[0])
-		return c.affine(c.normed(x, lastAxes(x.Type().Rank(), a.NormalizedShape.Len()), a.Eps), c.widened(in[1]), nil)
+		return affine(c, normed(c, x, lastAxes(x.Type().Rank(), a.NormalizedShape.Len()), a.Eps), c.widened(in[1]), nil)
 	}),
 	one(std.GroupNorm, groupNorm),
 	one(std.BatchNormInference, func(c *maker, a std.EpsAttrs, in []op.Value) op.Value {
@@ -24,8 +24,8 @@ var norms = merge(
 		if in[3] != nil {
 			factor = c.mul(factor, c.widened(in[3]))
 		}
-		x := c.sub(c.widened(in[0]), c.channels(in[1], n))
-		return c.affine(x, c.channels(factor, n), c.channels(in[4], n))
+		x := c.sub(c.widened(in[0]), channels(c, in[1], n))
+		return affine(c, x, channels(c, factor, n), channels(c, in[4], n))
 	}),
 	entry(std.BatchNormStats, func(c *maker, _ op.None, in []op.Value) []op.Value {
 		dims := []int{0}
@@ -33,7 +33,7 @@ var norms = merge(
 			dims = append(dims, i)
 		}
 		all, x := op.IntList(dims...), c.widened(in[0])
-		left, first := c.shifted(x, all)
+		left, first := shifted(c, x, all)
 		shift := c.mean(left, all)
 		variance := c.variance(c.sub(left, shift), std.VarAttrs{Dim: all, Correction: op.Int(0)})
 		mean := c.add(shift, first)
@@ -46,7 +46,7 @@ func lastAxes(rank, n int) op.Ints { return op.IntList(sequence(rank)[rank-n:]..
 
 // channels lays a parameter of each channel along dimension 1, in the type that it is
 // computed in.
-func (c *maker) channels(p op.Value, rank int) op.Value {
+func channels(c *maker, p op.Value, rank int) op.Value {
 	if p == nil {
 		return nil
 	}
@@ -54,13 +54,13 @@ func (c *maker) channels(p op.Value, rank int) op.Value {
 }
 
 // normed divides x by its root mean square over dims.
-func (c *maker) normed(x op.Value, dims op.Ints, eps float64) op.Value {
-	square := c.over(c.sum(c.mul(x, x), dims, true), c.reduced(x, dims), 0)
+func normed(c *maker, x op.Value, dims op.Ints, eps float64) op.Value {
+	square := over(c, c.sum(c.mul(x, x), dims, true), reduced(c, x, dims), 0)
 	return c.div(x, c.apply(std.Sqrt, c.addF(square, eps)))
 }
 
 // affine scales and shifts what there are parameters for, and rounds to the result.
-func (c *maker) affine(x, weight, bias op.Value) op.Value {
+func affine(c *maker, x, weight, bias op.Value) op.Value {
 	if weight != nil {
 		x = c.mul(x, weight)
 	}
@@ -82,6 +82,6 @@ func groupNorm(c *maker, a std.GroupNormAttrs, in []op.Value) op.Value {
 	}
 	x = c.reshape(x, d[0], groups, size.Mul(prod(d[2:]...)))
 	two := op.IntList(2)
-	x = c.reshape(c.normed(c.deviation(x, two), two, a.Eps), d...)
-	return c.affine(x, c.channels(in[1], len(d)), c.channels(in[2], len(d)))
+	x = c.reshape(normed(c, deviation(c, x, two), two, a.Eps), d...)
+	return affine(c, x, channels(c, in[1], len(d)), channels(c, in[2], len(d)))
 }

@@ -28,9 +28,9 @@ var orders = merge(
 // searchsorted halves the range in which each value belongs, as the kernel does, so that
 // it finds the same in sequences that are out of order.
 func searchsorted(c *maker, a std.SearchsortedAttrs, in []op.Value) op.Value {
-	seq, d := c.plain(in[0]), c.dims(in[0])
+	seq, d := plain(c, in[0]), c.dims(in[0])
 	n := c.int(d[len(d)-1], "the size of the last dimension of sorted_sequence")
-	v, out := c.plain(in[1]), c.outDims(0)
+	v, out := plain(c, in[1]), c.outDims(0)
 	if len(d) == 1 { // one sequence for all
 		v = c.reshape(v, prod(out...))
 	}
@@ -59,7 +59,7 @@ func embeddingBag(c *maker, a std.EmbeddingBagAttrs, in []op.Value) op.Value {
 		rows = c.mul(rows, c.reshape(w, append(c.dims(w), shape.Const(1))...))
 	}
 	if in[2] != nil && in[0].Type().Rank() == 1 {
-		return c.back(c.bags(a, rows, c.cast(in[2], array.I64)), 0)
+		return c.back(bags(c, a, rows, c.cast(in[2], array.I64)), 0)
 	}
 	d := c.dims(rows)
 	one := op.IntList(1)
@@ -72,7 +72,7 @@ func embeddingBag(c *maker, a std.EmbeddingBagAttrs, in []op.Value) op.Value {
 		} else if !ok {
 			c.refuse("the size of a bag is " + d[1].String() + ", expected a number: the greatest of nothing is 0")
 		}
-		return c.back(c.extreme(std.Amax, rows, one, false), 0)
+		return c.back(extreme(c, std.Amax, rows, one, false), 0)
 	}
 	n := d[1]
 	if n.Is(0) {
@@ -81,11 +81,11 @@ func embeddingBag(c *maker, a std.EmbeddingBagAttrs, in []op.Value) op.Value {
 		count := c.cast(c.maxN(c.number(n), 1), rows.Type().DType())
 		return c.back(c.div(c.sum(rows, one, false), count), 0)
 	}
-	return c.back(c.over(c.sum(rows, one, false), n, 0), 0)
+	return c.back(over(c, c.sum(rows, one, false), n, 0), 0)
 }
 
 // bags reduces ranges of rows that begin at offsets.
-func (c *maker) bags(a std.EmbeddingBagAttrs, rows, offsets op.Value) op.Value {
+func bags(c *maker, a std.EmbeddingBagAttrs, rows, offsets op.Value) op.Value {
 	d := c.dims(rows)
 	starts := c.dims(offsets)[0]
 	place := c.along(c.iota(d[0]), 0, 2)
@@ -97,10 +97,10 @@ func (c *maker) bags(a std.EmbeddingBagAttrs, rows, offsets op.Value) op.Value {
 	if a.Mode == "max" {
 		reduce, start = "amax", op.Float(math.Inf(-1))
 	}
-	y := c.scattered(0, reduce, []op.Value{c.full(t, start, starts, d[1]), index, rows})
+	y := scattered(c, 0, reduce, []op.Value{c.full(t, start, starts, d[1]), index, rows})
 	if a.Mode != "sum" {
 		ones := c.full(t, op.Float(1), d[0])
-		count := c.scattered(0, "sum", []op.Value{c.zeros(t, starts), bag, ones})
+		count := scattered(c, 0, "sum", []op.Value{c.zeros(t, starts), bag, ones})
 		count = c.reshape(count, starts, shape.Const(1))
 		if a.Mode == "max" {
 			y = c.where(c.compareN(std.Eq, count, 0), c.zeros(t), y)
@@ -110,12 +110,12 @@ func (c *maker) bags(a std.EmbeddingBagAttrs, rows, offsets op.Value) op.Value {
 	}
 	// What lies behind the last offset is left out. Offsets that the kernel refuses ask for
 	// a bag that is not there.
-	bags := c.where(c.wrong(offsets, d[0]), c.full(array.I64, op.Int(-1)), c.iota(c.outDims(0)[0]))
+	bags := c.where(wrong(c, offsets, d[0]), c.full(array.I64, op.Int(-1)), c.iota(c.outDims(0)[0]))
 	return c.take(y, 0, bags)
 }
 
 // wrong tells whether offsets do not begin with 0, do not ascend, or go beyond n rows.
-func (c *maker) wrong(offsets op.Value, n shape.Dim) op.Value {
+func wrong(c *maker, offsets op.Value, n shape.Dim) op.Value {
 	count := func(cond op.Value) op.Value { return c.sum(cond, op.Ints{}, false) }
 	some := count(c.compare(std.Gt, offsets, c.number(n)))
 	starts := c.dims(offsets)[0]

@@ -39,12 +39,12 @@ func samePadded(c *maker, n int, a std.ConvAttrs, in []op.Value) op.Value {
 }
 
 // columns are the windows of fold and unfold over an image.
-func (c *maker) columns(size [2]shape.Dim, kernel, stride, padding, dilation op.Ints) []span {
+func columns(c *maker, size [2]shape.Dim, kernel, stride, padding, dilation op.Ints) []span {
 	k, s, p, d := list(kernel, 2, 0), list(stride, 2, 1), list(padding, 2, 0), list(dilation, 2, 1)
 	spans := make([]span, 2)
 	for i, n := range size {
 		count := n.AddInt(2*p[i] - d[i]*(k[i]-1) - 1).FloorDivInt(s[i]).AddInt(1)
-		spans[i] = c.sliding(n, count, k[i], s[i], p[i], d[i])
+		spans[i] = sliding(c, n, count, k[i], s[i], p[i], d[i])
 	}
 	return spans
 }
@@ -52,7 +52,7 @@ func (c *maker) columns(size [2]shape.Dim, kernel, stride, padding, dilation op.
 func unfold(c *maker, a std.UnfoldAttrs, in []op.Value) op.Value {
 	d := c.dims(in[0])
 	n := len(d)
-	taps, _, _ := c.windows(in[0], c.columns([2]shape.Dim{d[n-2], d[n-1]}, a.KernelSize, a.Stride, a.Padding, a.Dilation), op.Int(0))
+	taps, _, _ := windows(c, in[0], columns(c, [2]shape.Dim{d[n-2], d[n-1]}, a.KernelSize, a.Stride, a.Padding, a.Dilation), op.Int(0))
 	// [lead, C, H, W, taps] becomes [lead, C, taps, H, W].
 	order := append(sequence(n-2), n, n-2, n-1)
 	return c.reshape(c.permute(taps, order...), c.outDims(0)...)
@@ -61,13 +61,13 @@ func unfold(c *maker, a std.UnfoldAttrs, in []op.Value) op.Value {
 func fold(c *maker, a std.FoldAttrs, in []op.Value) op.Value {
 	x, out := c.widened(in[0]), c.outDims(0)
 	n := len(out)
-	spans := c.columns([2]shape.Dim{out[n-2], out[n-1]}, a.KernelSize, a.Stride, a.Padding, a.Dilation)
-	return c.back(c.folded(x, out[:n-2], spans), 0)
+	spans := columns(c, [2]shape.Dim{out[n-2], out[n-1]}, a.KernelSize, a.Stride, a.Padding, a.Dilation)
+	return c.back(folded(c, x, out[:n-2], spans), 0)
 }
 
 // folded adds elements [lead..., taps, counts...], in any grouping, where the windows have
 // them in a plane of the spans' sizes.
-func (c *maker) folded(x op.Value, lead []shape.Dim, spans []span) op.Value {
+func folded(c *maker, x op.Value, lead []shape.Dim, spans []span) op.Value {
 	var sizes, counts, taps []shape.Dim
 	var places, inside op.Value
 	n := len(spans)
@@ -75,9 +75,9 @@ func (c *maker) folded(x op.Value, lead []shape.Dim, spans []span) op.Value {
 		sizes, counts, taps = append(sizes, s.size), append(counts, s.count), append(taps, s.taps)
 	}
 	for i, s := range spans {
-		places = c.plus(places, c.spread(c.mul(s.at, c.number(prod(sizes[i+1:]...))), i, n), c.add)
+		places = plus(c, places, spread(c, c.mul(s.at, c.number(prod(sizes[i+1:]...))), i, n), c.add)
 		if s.inside != nil {
-			inside = c.plus(inside, c.spread(s.inside, i, n), c.and)
+			inside = plus(c, inside, spread(c, s.inside, i, n), c.and)
 		}
 	}
 	together := append(append([]shape.Dim{}, counts...), taps...)
@@ -92,7 +92,7 @@ func (c *maker) folded(x op.Value, lead []shape.Dim, spans []span) op.Value {
 	all, outer := prod(together...), prod(lead...)
 	places = c.reshape(c.permute(c.expand(places, together...), order...), shape.Const(1), all)
 	to := c.zeros(x.Type().DType(), outer, plane.AddInt(1))
-	y := c.scattered(1, "sum", []op.Value{to, c.expand(places, outer, all), c.reshape(x, outer, all)})
+	y := scattered(c, 1, "sum", []op.Value{to, c.expand(places, outer, all), c.reshape(x, outer, all)})
 	y = c.slice(y, 1, shape.Const(0), plane)
 	return c.reshape(y, append(append([]shape.Dim{}, lead...), sizes...)...)
 }
@@ -115,14 +115,14 @@ func convTranspose(c *maker, n int, a std.ConvTransposeAttrs, in []op.Value) op.
 	spans := make([]span, n)
 	stride, pad, dilation := list(a.Stride, n, 1), list(a.Padding, n, 0), list(a.Dilation, n, 1)
 	for i := range spans {
-		spans[i] = c.sliding(out[len(out)-n+i], dx[1+i], c.int(dw[2+i], "the size of the kernel"), stride[i], pad[i], dilation[i])
+		spans[i] = sliding(c, out[len(out)-n+i], dx[1+i], c.int(dw[2+i], "the size of the kernel"), stride[i], pad[i], dilation[i])
 	}
-	y = c.folded(y, []shape.Dim{batch, dw[1].Mul(groups)}, spans)
-	return c.affine(c.reshape(y, out...), nil, c.biasOf(in[2], n))
+	y = folded(c, y, []shape.Dim{batch, dw[1].Mul(groups)}, spans)
+	return affine(c, c.reshape(y, out...), nil, biasOf(c, in[2], n))
 }
 
 // biasOf lays a bias along the channels before n axes.
-func (c *maker) biasOf(bias op.Value, n int) op.Value {
+func biasOf(c *maker, bias op.Value, n int) op.Value {
 	if bias == nil {
 		return nil
 	}

@@ -25,10 +25,10 @@ var pools = func() simplify.Expansions {
 			d, out := c.dims(in[0]), c.outDims(0)
 			var spans []span
 			for i := len(d) - n - 1; i < len(d); i++ {
-				spans = append(spans, c.adaptive(d[i], out[i]))
+				spans = append(spans, adaptive(c, d[i], out[i]))
 			}
-			taps, places, inside := c.windows(in[0], spans, lowest(in[0].Type().DType()))
-			values, at := c.greatest(taps, places, inside, nil)
+			taps, places, inside := windows(c, in[0], spans, lowest(in[0].Type().DType()))
+			values, at := greatest(c, taps, places, inside, nil)
 			return []op.Value{values, at}
 		}))
 	}
@@ -46,28 +46,28 @@ func maxPool(c *maker, n int, a std.MaxPoolAttrs, x op.Value) []op.Value {
 	var spans []span
 	var none op.Value // the place of the first tap that is not before the input
 	for i := range n {
-		s := c.sliding(d[lead+i], out[lead+i], kernel[i], stride[i], pad[i], dilation[i])
+		s := sliding(c, d[lead+i], out[lead+i], kernel[i], stride[i], pad[i], dilation[i])
 		spans = append(spans, s)
 		begin := c.addN(c.mulN(c.iota(s.count), stride[i]), -pad[i])
 		step := c.full(array.I64, op.Int(int64(dilation[i])))
 		begin = c.where(c.compareN(std.Lt, begin, 0), c.modulo(begin, step), begin)
 		at := c.mul(begin, c.number(prod(d[lead+i+1:]...)))
-		none = c.plus(none, c.along(at, i, n), c.add)
+		none = plus(c, none, c.along(at, i, n), c.add)
 	}
-	taps, places, inside := c.windows(x, spans, lowest(x.Type().DType()))
+	taps, places, inside := windows(c, x, spans, lowest(x.Type().DType()))
 	if inside == nil {
 		none = nil
 	}
-	values, at := c.greatest(taps, places, inside, none)
+	values, at := greatest(c, taps, places, inside, none)
 	return []op.Value{values, at}
 }
 
 // adaptiveAvg averages the axes that divide at once and the others one after the other: the
 // windows are boxes.
 func adaptiveAvg(c *maker, n int, in op.Value) op.Value {
-	x, within, size := c.boxes(c.widened(in), n)
+	x, within, size := boxes(c, c.widened(in), n)
 	if within.Len() > 0 {
-		x = c.over(c.sum(x, within, false), size, 0)
+		x = over(c, c.sum(x, within, false), size, 0)
 	}
 	out := c.outDims(0)
 	for i := len(out) - n; i < len(out); i++ {
@@ -75,8 +75,8 @@ func adaptiveAvg(c *maker, n int, in op.Value) op.Value {
 		if d[i].Equal(out[i]) {
 			continue
 		}
-		s := c.adaptive(d[i], out[i])
-		x = c.axisTaps(x, i, s, op.Float(0))
+		s := adaptive(c, d[i], out[i])
+		x = axisTaps(c, x, i, s, op.Float(0))
 		count := c.cast(c.sum(s.inside, op.IntList(1), false), x.Type().DType())
 		x = c.div(c.sum(x, op.IntList(i+1), false), c.along(count, i, len(out)))
 	}
@@ -85,9 +85,9 @@ func adaptiveAvg(c *maker, n int, in op.Value) op.Value {
 
 // adaptiveMax takes the greatest element likewise.
 func adaptiveMax(c *maker, n int, in op.Value) op.Value {
-	x, within, _ := c.boxes(in, n)
+	x, within, _ := boxes(c, in, n)
 	if within.Len() > 0 {
-		x = c.extreme(std.Amax, x, within, false)
+		x = extreme(c, std.Amax, x, within, false)
 	}
 	out := c.outDims(0)
 	for i := len(out) - n; i < len(out); i++ {
@@ -95,8 +95,8 @@ func adaptiveMax(c *maker, n int, in op.Value) op.Value {
 		if d[i].Equal(out[i]) {
 			continue
 		}
-		x = c.axisTaps(x, i, c.adaptive(d[i], out[i]), lowest(x.Type().DType()))
-		x = c.extreme(std.Amax, x, op.IntList(i+1), false)
+		x = axisTaps(c, x, i, adaptive(c, d[i], out[i]), lowest(x.Type().DType()))
+		x = extreme(c, std.Amax, x, op.IntList(i+1), false)
 	}
 	return x
 }
@@ -104,7 +104,7 @@ func adaptiveMax(c *maker, n int, in op.Value) op.Value {
 // boxes gives each of the last n axes that is a whole number of windows of one size two: the
 // windows, and behind it the elements within one. It returns which these are, and how many
 // elements a window has.
-func (c *maker) boxes(x op.Value, n int) (cut op.Value, within op.Ints, size shape.Dim) {
+func boxes(c *maker, x op.Value, n int) (cut op.Value, within op.Ints, size shape.Dim) {
 	d, out := c.dims(x), c.outDims(0)
 	var sizes []shape.Dim
 	var inner []int

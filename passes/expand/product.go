@@ -9,20 +9,20 @@ import (
 // products are the operators that multiply matrices.
 var products = merge(
 	one(std.Matmul, func(c *maker, _ op.None, in []op.Value) op.Value {
-		return c.reshape(c.product(in[0], in[1]), c.outDims(0)...)
+		return c.reshape(product(c, in[0], in[1]), c.outDims(0)...)
 	}),
 	one(std.Linear, func(c *maker, _ op.None, in []op.Value) op.Value {
 		x, w := in[0], in[1]
 		if in[2] != nil { // one rounding, behind the sum
 			x, w = c.widened(x), c.widened(w)
 		}
-		y := c.reshape(c.product(x, c.swap(w, 0, 1)), c.outDims(0)...)
-		return c.affine(y, nil, c.widened(in[2]))
+		y := c.reshape(product(c, x, c.swap(w, 0, 1)), c.outDims(0)...)
+		return affine(c, y, nil, c.widened(in[2]))
 	}),
 )
 
 // product multiplies as matmul does; the result has all dimensions, in any grouping.
-func (c *maker) product(x, y op.Value) op.Value {
+func product(c *maker, x, y op.Value) op.Value {
 	dx, dy := c.dims(x), c.dims(y)
 	if len(dx) == 1 {
 		dx = put(dx, 0, shape.Const(1))
@@ -36,7 +36,7 @@ func (c *maker) product(x, y op.Value) op.Value {
 		rows := prod(dx[:len(dx)-1]...)
 		return c.call(std.Bmm, op.None{}, c.reshape(x, one, rows, k), c.reshape(y, one, k, n))
 	}
-	lead := c.leading(x, y)
+	lead := leading(c, x, y)
 	batch := prod(lead...)
 	bx := c.reshape(c.expand(c.reshape(x, dx...), append(append([]shape.Dim{}, lead...), m, k)...), batch, m, k)
 	by := c.reshape(c.expand(c.reshape(y, dy...), append(append([]shape.Dim{}, lead...), k, n)...), batch, k, n)
@@ -44,7 +44,7 @@ func (c *maker) product(x, y op.Value) op.Value {
 }
 
 // leading are the dimensions of the result of matmul before those of the matrices.
-func (c *maker) leading(x, y op.Value) []shape.Dim {
+func leading(c *maker, x, y op.Value) []shape.Dim {
 	d := c.outDims(0)
 	drop := 0
 	for _, v := range []op.Value{x, y} {

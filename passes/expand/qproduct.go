@@ -12,21 +12,21 @@ import (
 var quantProducts = func() simplify.Expansions {
 	all := merge(
 		one(std.QLinear, func(c *maker, a std.QLinearAttrs, in []op.Value) op.Value {
-			x, rank := c.quantAt(in, 0), in[0].Type().Rank()
-			w := c.weightLess(in, 0)
-			sum := c.reshape(c.product(x.whole, c.swap(w, 0, 1)), c.outDims(0)...)
-			return c.scaled(a, sum, x.scale, in, rank-1)
+			x, rank := quantAt(c, in, 0), in[0].Type().Rank()
+			w := weightLess(c, in, 0)
+			sum := c.reshape(product(c, x.whole, c.swap(w, 0, 1)), c.outDims(0)...)
+			return scaled(c, a, sum, x.scale, in, rank-1)
 		}),
 		one(std.QMatmul, func(c *maker, a std.QLinearAttrs, in []op.Value) op.Value {
-			x, rank := c.quantAt(in, 0), len(c.outDims(0))
-			sum := c.reshape(c.product(x.whole, c.weightLess(in, -1)), c.outDims(0)...)
-			return c.scaled(a, sum, x.scale, in, rank-1)
+			x, rank := quantAt(c, in, 0), len(c.outDims(0))
+			sum := c.reshape(product(c, x.whole, weightLess(c, in, -1)), c.outDims(0)...)
+			return scaled(c, a, sum, x.scale, in, rank-1)
 		}),
 		entry(std.QLstm, func(c *maker, a std.LstmAttrs, in []op.Value) []op.Value {
-			return c.lstm(sequential{layers: a.NumLayers, both: a.Bidirectional, batchFirst: a.BatchFirst, bias: !a.NoBias, bytes: true}, in)
+			return lstm(c, sequential{layers: a.NumLayers, both: a.Bidirectional, batchFirst: a.BatchFirst, bias: !a.NoBias, bytes: true}, in)
 		}),
 		entry(std.QGru, func(c *maker, a std.GruAttrs, in []op.Value) []op.Value {
-			return c.gru(sequential{layers: a.NumLayers, both: a.Bidirectional, batchFirst: a.BatchFirst, bias: !a.NoBias, bytes: true}, in)
+			return gru(c, sequential{layers: a.NumLayers, both: a.Bidirectional, batchFirst: a.BatchFirst, bias: !a.NoBias, bytes: true}, in)
 		}),
 	)
 	for n, o := range []*op.Op{std.QConv1d, std.QConv2d, std.QConv3d} {
@@ -45,16 +45,16 @@ const (
 )
 
 // weightLess is the weight less its zero points, which go along an axis, as i32.
-func (c *maker) weightLess(in []op.Value, dim int) op.Value {
+func weightLess(c *maker, in []op.Value, dim int) op.Value {
 	w := c.cast(in[weightAt], array.I32)
 	if zero := in[weightAt+2]; zero != nil {
-		w = c.sub(w, c.cast(c.along1(zero, dim, w.Type().Rank()), array.I32))
+		w = c.sub(w, c.cast(along1(c, zero, dim, w.Type().Rank()), array.I32))
 	}
 	return w
 }
 
 // scaled turns sums i32 into the result; channels lie along axis dim.
-func (c *maker) scaled(a std.QLinearAttrs, sum, xScale op.Value, in []op.Value, dim int) op.Value {
+func scaled(c *maker, a std.QLinearAttrs, sum, xScale op.Value, in []op.Value, dim int) op.Value {
 	rank, d := sum.Type().Rank(), c.result(0).DType()
 	bias := in[biasAt]
 	if bias != nil {
@@ -69,24 +69,24 @@ func (c *maker) scaled(a std.QLinearAttrs, sum, xScale op.Value, in []op.Value, 
 	}
 	scale := xScale
 	if in[weightAt+1] != nil {
-		scale = c.mul(xScale, c.along1(in[weightAt+1], dim, rank))
+		scale = c.mul(xScale, along1(c, in[weightAt+1], dim, rank))
 	}
 	if d == array.F32 {
-		y := c.mul(c.float(sum), scale)
+		y := c.mul(float(c, sum), scale)
 		if floats {
 			y = c.add(y, bias)
 		}
 		return y
 	}
-	out := c.quantAs(in, yAt, nil)
-	y := c.mul(c.float(sum), c.div(scale, out.scale))
+	out := quantAs(c, in, yAt, nil)
+	y := c.mul(float(c, sum), c.div(scale, out.scale))
 	if in[residualAt] != nil {
-		r := c.quantAt(in, residualAt)
-		y = c.add(y, c.mul(c.float(r.whole), c.div(r.scale, out.scale)))
+		r := quantAt(c, in, residualAt)
+		y = c.add(y, c.mul(float(c, r.whole), c.div(r.scale, out.scale)))
 	}
-	q := c.requantised(y, out, a.ReLU, a.Max)
+	q := requantised(c, y, out, a.ReLU, a.Max)
 	if in[tableAt] != nil {
-		q = c.looked(q, in[tableAt])
+		q = looked(c, q, in[tableAt])
 	}
 	return q
 }
@@ -94,7 +94,7 @@ func (c *maker) scaled(a std.QLinearAttrs, sum, xScale op.Value, in []op.Value, 
 // quantConv multiplies the filters with the windows; padding is the zero point of x, 0
 // when that is taken away.
 func quantConv(c *maker, n int, a std.QConvAttrs, in []op.Value) op.Value {
-	x, w := c.quantAt(in, 0), c.weightLess(in, 0)
+	x, w := quantAt(c, in, 0), weightLess(c, in, 0)
 	dx, dw, out := c.dims(x.whole), c.dims(w), c.outDims(0)
 	stride, pad, dilation := list(a.Stride, n, 1), list(a.Padding, n, 0), list(a.Dilation, n, 1)
 	spans := make([]span, n)
@@ -103,9 +103,9 @@ func quantConv(c *maker, n int, a std.QConvAttrs, in []op.Value) op.Value {
 		if a.PadMode == "same" {
 			pad[i] = dilation[i] * (k - 1) / 2
 		}
-		spans[i] = c.sliding(dx[2+i], out[2+i], k, stride[i], pad[i], dilation[i])
+		spans[i] = sliding(c, dx[2+i], out[2+i], k, stride[i], pad[i], dilation[i])
 	}
-	taps, _, _ := c.windows(x.whole, spans, op.Int(0)) // [N,C,counts...,taps]
+	taps, _, _ := windows(c, x.whole, spans, op.Int(0)) // [N,C,counts...,taps]
 	groups := shape.Const(max(a.Groups, 1))
 	plane, window := prod(out[2:]...), prod(dw[2:]...)
 	each, filters := dw[1], dw[0].FloorDiv(groups)
@@ -114,14 +114,14 @@ func quantConv(c *maker, n int, a std.QConvAttrs, in []op.Value) op.Value {
 	w = c.reshape(w, shape.Const(1), groups, filters, each.Mul(window))
 	w = c.reshape(c.expand(w, dx[0], groups, filters, each.Mul(window)), dx[0].Mul(groups), filters, each.Mul(window))
 	sum := c.reshape(c.call(std.Bmm, op.None{}, w, rows), out...)
-	return c.scaled(std.QLinearAttrs{DType: a.DType, ReLU: a.ReLU, Max: a.Max}, sum, x.scale, in, 1)
+	return scaled(c, std.QLinearAttrs{DType: a.DType, ReLU: a.ReLU, Max: a.Max}, sum, x.scale, in, 1)
 }
 
 // dynamic multiplies floats, quantised by the range that they have, with a weight of i8
 // [n,k]; sums of integers are exact and rescaled once.
-func (c *maker) dynamic(x, weight, scale op.Value) op.Value {
-	unit, zero := c.rangeOf(x)
-	whole := c.sub(c.rounded(c.div(x, unit), c.byte(array.U8, zero)), zero)
-	sum := c.times(whole, c.swap(c.cast(weight, array.I32), 0, 1))
-	return c.mul(c.float(sum), c.mul(unit, c.along1(scale, 1, 2)))
+func dynamic(c *maker, x, weight, scale op.Value) op.Value {
+	unit, zero := rangeOf(c, x)
+	whole := c.sub(rounded(c, c.div(x, unit), c.byte(array.U8, zero)), zero)
+	sum := times(c, whole, c.swap(c.cast(weight, array.I32), 0, 1))
+	return c.mul(float(c, sum), c.mul(unit, along1(c, scale, 1, 2)))
 }

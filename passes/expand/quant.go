@@ -15,21 +15,21 @@ var quantised = merge(
 	one(std.Quantize, quantize),
 	one(std.Dequantize, dequantize),
 	entry(std.DynamicQuantize, func(c *maker, _ op.None, in []op.Value) []op.Value {
-		scale, zero := c.rangeOf(in[0])
-		q := c.rounded(c.div(in[0], scale), c.byte(array.U8, zero))
+		scale, zero := rangeOf(c, in[0])
+		q := rounded(c, c.div(in[0], scale), c.byte(array.U8, zero))
 		return []op.Value{c.cast(q, array.U8), scale, c.cast(zero, array.U8)}
 	}),
 	one(std.QAdd, func(c *maker, a std.QPairAttrs, in []op.Value) op.Value {
-		x, y, out := c.quantAt(in, 0), c.quantAt(in, 3), c.quantAs(in, 6, in[0])
-		sum := c.add(c.mul(c.float(x.whole), c.div(x.scale, out.scale)), c.mul(c.float(y.whole), c.div(y.scale, out.scale)))
-		return c.requantised(sum, out, a.ReLU, 0)
+		x, y, out := quantAt(c, in, 0), quantAt(c, in, 3), quantAs(c, in, 6, in[0])
+		sum := c.add(c.mul(float(c, x.whole), c.div(x.scale, out.scale)), c.mul(float(c, y.whole), c.div(y.scale, out.scale)))
+		return requantised(c, sum, out, a.ReLU, 0)
 	}),
 	one(std.QMul, func(c *maker, a std.QPairAttrs, in []op.Value) op.Value {
-		x, y, out := c.quantAt(in, 0), c.quantAt(in, 3), c.quantAs(in, 6, in[0])
+		x, y, out := quantAt(c, in, 0), quantAt(c, in, 3), quantAs(c, in, 6, in[0])
 		scale := c.div(c.mul(x.scale, y.scale), out.scale)
-		return c.requantised(c.mul(c.float(c.mul(x.whole, y.whole)), scale), out, a.ReLU, 0)
+		return requantised(c, c.mul(float(c, c.mul(x.whole, y.whole)), scale), out, a.ReLU, 0)
 	}),
-	one(std.QTable, func(c *maker, _ op.None, in []op.Value) op.Value { return c.looked(in[0], in[1]) }),
+	one(std.QTable, func(c *maker, _ op.None, in []op.Value) op.Value { return looked(c, in[0], in[1]) }),
 	one(std.QConcat, concat),
 	one(std.QMaxPool, func(c *maker, a std.MaxPoolAttrs, in []op.Value) op.Value {
 		return c.call([...]*op.Op{std.MaxPool1d, std.MaxPool2d, std.MaxPool3d}[a.KernelSize.Len()-1], a, in[0])
@@ -37,8 +37,8 @@ var quantised = merge(
 	one(std.QAvgPool, quantAvgPool),
 	one(std.QEmbedding, func(c *maker, _ op.None, in []op.Value) op.Value {
 		rows := func(v op.Value) op.Value { // one for all, or those of the rows that are taken
-			if v == nil || c.single(v) {
-				return c.scalar(v)
+			if v == nil || single(c, v) {
+				return scalar(c, v)
 			}
 			v = c.take(v, 0, in[0])
 			return c.reshape(v, append(c.dims(v), shape.Const(1))...)
@@ -47,7 +47,7 @@ var quantised = merge(
 		if zero := rows(in[3]); zero != nil {
 			x = c.sub(x, c.cast(zero, array.I32))
 		}
-		return c.mul(c.float(x), rows(in[2]))
+		return c.mul(float(c, x), rows(in[2]))
 	}),
 	each(referred[std.Int4LinearAttrs], std.Int4Linear, std.Int4Embedding), one(std.Int8Linear, int8Linear),
 )
@@ -59,53 +59,53 @@ func referred[A any](c *maker, a A, in []op.Value) op.Value {
 
 // int8Linear scales the sums, as the kernel does, not the weight.
 func int8Linear(c *maker, _ op.None, in []op.Value) op.Value {
-	x, w := c.float(in[0]), c.float(in[1])
-	if zero := c.along1(in[3], 0, 2); zero != nil {
-		w = c.sub(w, c.float(zero))
+	x, w := float(c, in[0]), float(c, in[1])
+	if zero := along1(c, in[3], 0, 2); zero != nil {
+		w = c.sub(w, float(c, zero))
 	}
 	d := c.outDims(0)
-	y := c.reshape(c.product(x, c.swap(w, 0, 1)), d...)
+	y := c.reshape(product(c, x, c.swap(w, 0, 1)), d...)
 	if !c.dims(w)[1].Is(0) { // sums of nothing are 0, whatever the scale is
-		y = c.mul(y, c.along1(in[2], len(d)-1, len(d)))
+		y = c.mul(y, along1(c, in[2], len(d)-1, len(d)))
 	}
-	return c.affine(y, nil, c.widened(in[4]))
+	return affine(c, y, nil, c.widened(in[4]))
 }
 
 // quant is a quantised operand: less its zero point as i32, and its scale as one f32.
 type quant struct{ whole, scale op.Value }
 
 // quantAt is operand at, which its scale and its zero point follow.
-func (c *maker) quantAt(in []op.Value, at int) quant {
+func quantAt(c *maker, in []op.Value, at int) quant {
 	x := c.cast(in[at], array.I32)
 	if zero := in[at+2]; zero != nil {
-		x = c.sub(x, c.cast(c.scalar(zero), array.I32))
+		x = c.sub(x, c.cast(scalar(c, zero), array.I32))
 	}
-	return quant{x, c.unit(in[at+1])}
+	return quant{x, unit(c, in[at+1])}
 }
 
 // unit is a scale of one element, 1 where there is none.
-func (c *maker) unit(scale op.Value) op.Value {
+func unit(c *maker, scale op.Value) op.Value {
 	if scale == nil {
 		return c.full(array.F32, op.Float(1))
 	}
-	return c.scalar(scale)
+	return scalar(c, scale)
 }
 
 // single reports whether a value certainly has one element.
-func (c *maker) single(v op.Value) bool {
+func single(c *maker, v op.Value) bool {
 	d := v.Type().Dims()
 	return d.Len() == 0 || d.Len() == 1 && d.At(0).Is(1)
 }
 
 // scalar is a value of one element without dimensions; nil stays nil.
-func (c *maker) scalar(v op.Value) op.Value {
+func scalar(c *maker, v op.Value) op.Value {
 	if v == nil {
 		return nil
 	}
 	return c.reshape(v)
 }
 
-func (c *maker) float(x op.Value) op.Value { return c.cast(x, array.F32) }
+func float(c *maker, x op.Value) op.Value { return c.cast(x, array.F32) }
 
 // byteOut is what values are quantised to: the range of the type less the zero point, as
 // f32, and the zero point as i32.
@@ -118,7 +118,7 @@ func (c *maker) byte(d array.DType, zero op.Value) byteOut {
 	if zero == nil {
 		return byteOut{lo: limit(lo), hi: limit(hi), zero: c.full(array.I32, op.Int(0))}
 	}
-	less := c.float(zero)
+	less := float(c, zero)
 	return byteOut{lo: c.sub(limit(lo), less), hi: c.sub(limit(hi), less), zero: zero}
 }
 
@@ -136,19 +136,19 @@ func integers(d array.DType) (lo, hi int64) {
 
 // quantAs is the output whose scale and zero point are operands at and behind, of the
 // type of the call's result; its scale is 1 and its zero point 0 where there are none.
-func (c *maker) quantAs(in []op.Value, at int, _ op.Value) byteOut {
+func quantAs(c *maker, in []op.Value, at int, _ op.Value) byteOut {
 	var zero op.Value
 	if in[at+1] != nil {
-		zero = c.cast(c.scalar(in[at+1]), array.I32)
+		zero = c.cast(scalar(c, in[at+1]), array.I32)
 	}
 	out := c.byte(c.result(0).DType(), zero)
-	out.scale = c.unit(in[at])
+	out.scale = unit(c, in[at])
 	return out
 }
 
 // rounded clamps f32 values to the range of an output, NaN to the least, rounds halves to
 // even and adds the zero point, as i32.
-func (c *maker) rounded(x op.Value, out byteOut) op.Value {
+func rounded(c *maker, x op.Value, out byteOut) op.Value {
 	x = c.where(c.compare(std.Gt, x, out.lo), x, out.lo)
 	x = c.where(c.compare(std.Lt, x, out.hi), x, out.hi)
 	return c.add(c.cast(c.apply(std.Round, x), array.I32), out.zero)
@@ -156,7 +156,7 @@ func (c *maker) rounded(x op.Value, out byteOut) op.Value {
 
 // requantised is rounded in the type of the result, limited to real values from 0 and up
 // to most, where these are asked for.
-func (c *maker) requantised(x op.Value, out byteOut, relu bool, most float64) op.Value {
+func requantised(c *maker, x op.Value, out byteOut, relu bool, most float64) op.Value {
 	zero := c.full(array.F32, op.Float(0))
 	if relu {
 		out.lo = c.max(out.lo, zero)
@@ -164,27 +164,27 @@ func (c *maker) requantised(x op.Value, out byteOut, relu bool, most float64) op
 	if most > 0 {
 		wide := byteOut{lo: zero, hi: c.full(array.F32, op.Float(1<<20)), zero: c.full(array.I32, op.Int(0))}
 		bound := c.div(c.full(array.F32, op.Float(float64(float32(most)))), out.scale)
-		out.hi = c.min(out.hi, c.max(out.lo, c.float(c.rounded(bound, wide))))
+		out.hi = c.min(out.hi, c.max(out.lo, float(c, rounded(c, bound, wide))))
 	}
-	return c.back(c.rounded(x, out), 0)
+	return c.back(rounded(c, x, out), 0)
 }
 
 // along1 lays a parameter of one element, or of one for each index of an axis, along a
 // tensor of the given rank.
-func (c *maker) along1(v op.Value, dim, rank int) op.Value {
-	if v == nil || c.single(v) || rank == 0 {
-		return c.scalar(v)
+func along1(c *maker, v op.Value, dim, rank int) op.Value {
+	if v == nil || single(c, v) || rank == 0 {
+		return scalar(c, v)
 	}
 	return c.along(v, axis(dim, rank), rank)
 }
 
 func quantize(c *maker, a std.QuantizeAttrs, in []op.Value) op.Value {
 	rank, d := in[0].Type().Rank(), c.result(0).DType()
-	x := c.div(c.float(in[0]), c.float(c.along1(in[1], a.Axis, rank)))
-	zero := c.along1(in[2], a.Axis, rank)
+	x := c.div(float(c, in[0]), float(c, along1(c, in[1], a.Axis, rank)))
+	zero := along1(c, in[2], a.Axis, rank)
 	if d.IsNarrowFloat() {
 		if zero != nil { // one of 0 would make -0 another number
-			zero = c.float(zero)
+			zero = float(c, zero)
 			x = c.where(c.compareN(std.Eq, zero, 0), x, c.add(x, zero))
 		}
 		return c.call(std.Cast, std.CastAttrs{DType: d, Unsaturated: a.Unsaturated}, x)
@@ -192,48 +192,48 @@ func quantize(c *maker, a std.QuantizeAttrs, in []op.Value) op.Value {
 	if zero != nil {
 		zero = c.cast(zero, array.I32)
 	}
-	return c.cast(c.rounded(x, c.byte(d, zero)), d)
+	return c.cast(rounded(c, x, c.byte(d, zero)), d)
 }
 
 func dequantize(c *maker, a std.DequantizeAttrs, in []op.Value) op.Value {
 	rank, d := in[0].Type().Rank(), in[0].Type().DType()
-	zero, scale := c.along1(in[2], a.Axis, rank), c.float(c.along1(in[1], a.Axis, rank))
+	zero, scale := along1(c, in[2], a.Axis, rank), float(c, along1(c, in[1], a.Axis, rank))
 	var x op.Value
 	switch {
 	case d.IsNarrow():
-		if x = c.float(in[0]); zero != nil {
-			zero = c.float(zero)
+		if x = float(c, in[0]); zero != nil {
+			zero = float(c, zero)
 			x = c.where(c.compareN(std.Eq, zero, 0), x, c.sub(x, zero))
 		}
 	default:
 		if x = c.cast(in[0], array.I32); zero != nil {
 			x = c.sub(x, c.cast(zero, array.I32))
 		}
-		x = c.float(x)
+		x = float(c, x)
 	}
 	return c.back(c.mul(x, scale), 0)
 }
 
 // rangeOf is the scale, f32, and the zero point, i32, of u8 that cover 0 and what x holds;
 // NaN is passed over.
-func (c *maker) rangeOf(x op.Value) (scale, zero op.Value) {
+func rangeOf(c *maker, x op.Value) (scale, zero op.Value) {
 	for i, n := range c.dims(x) { // nothing has an extreme
 		if _, ok := n.Int(); !ok || n.Is(0) {
 			x = c.padAxis(x, i, 0, 1, 0)
 		}
 	}
 	x = c.where(c.apply(std.Isnan, x), c.full(array.F32, op.Float(0)), x)
-	lo, hi := c.minN(c.extreme(std.Amin, x, op.Ints{}, false), 0), c.maxN(c.extreme(std.Amax, x, op.Ints{}, false), 0)
+	lo, hi := c.minN(extreme(c, std.Amin, x, op.Ints{}, false), 0), c.maxN(extreme(c, std.Amax, x, op.Ints{}, false), 0)
 	part := c.full(array.F32, op.Float(255))
 	scale = c.div(c.sub(hi, lo), part)
 	scale = c.where(c.compareN(std.Eq, scale, 0), c.full(array.F32, op.Float(1.0/255)), scale)
 	beyond := c.call(std.Gt, std.BinaryAttrs{Other: op.Float(math.MaxFloat32)}, scale)
 	scale = c.where(beyond, c.sub(c.div(hi, part), c.div(lo, part)), scale)
-	return scale, c.rounded(c.div(c.apply(std.Neg, lo), scale), c.byte(array.U8, nil))
+	return scale, rounded(c, c.div(c.apply(std.Neg, lo), scale), c.byte(array.U8, nil))
 }
 
 // looked replaces bytes by entries of a table, which their bits name.
-func (c *maker) looked(q, table op.Value) op.Value {
+func looked(c *maker, q, table op.Value) op.Value {
 	bits := c.call(std.BitwiseAnd, std.BinaryAttrs{}, c.cast(q, array.I32), c.full(array.I32, op.Int(255)))
 	return c.take(table, 0, bits)
 }
@@ -241,12 +241,12 @@ func (c *maker) looked(q, table op.Value) op.Value {
 // concat quantises again what is quantised in another way than the result.
 func concat(c *maker, a std.DimAttrs, in []op.Value) op.Value {
 	var parts []op.Value
-	out := c.quantAs(in, 0, nil)
+	out := quantAs(c, in, 0, nil)
 	for i := 2; i < len(in); i += 3 {
-		x := c.quantAt(in, i)
-		real := c.mul(c.float(x.whole), x.scale)
-		again := c.back(c.rounded(c.div(real, out.scale), out), 0)
-		zero := c.cast(c.scalar(in[i+2]), array.I32)
+		x := quantAt(c, in, i)
+		real := c.mul(float(c, x.whole), x.scale)
+		again := c.back(rounded(c, c.div(real, out.scale), out), 0)
+		zero := c.cast(scalar(c, in[i+2]), array.I32)
 		same := c.and(c.compare(std.Eq, x.scale, out.scale), c.compare(std.Eq, zero, out.zero))
 		parts = append(parts, c.where(same, in[i], again))
 	}
@@ -257,10 +257,10 @@ func concat(c *maker, a std.DimAttrs, in []op.Value) op.Value {
 func quantAvgPool(c *maker, a std.QAvgPoolAttrs, in []op.Value) op.Value {
 	n := a.KernelSize.Len()
 	d, out := c.dims(in[0]), c.outDims(0)
-	x := c.quantAt(in, 0)
-	y := c.quantAs(in, 3, nil)
+	x := quantAt(c, in, 0)
+	y := quantAs(c, in, 3, nil)
 	if in[3] == nil { // the result is quantised as x is
-		y = c.quantAs(in, 1, nil)
+		y = quantAs(c, in, 1, nil)
 	}
 	pool := [...]*op.Op{std.AvgPool1d, std.AvgPool2d, std.AvgPool3d}[n-1]
 	sum := c.call(pool, std.AvgPoolAttrs{KernelSize: a.KernelSize, Stride: a.Stride, Padding: a.Padding, CeilMode: a.CeilMode, DivisorOverride: 1}, c.cast(x.whole, array.I64))
@@ -276,8 +276,8 @@ func quantAvgPool(c *maker, a std.QAvgPoolAttrs, in []op.Value) op.Value {
 		if a.CountExcludePad {
 			begin, end = c.maxN(begin, 0), c.min(end, size)
 		}
-		count = c.plus(count, c.along(c.maxN(c.sub(end, begin), 0), i, n), c.mul)
+		count = plus(c, count, c.along(c.maxN(c.sub(end, begin), 0), i, n), c.mul)
 	}
-	scale := c.div(c.div(x.scale, y.scale), c.float(c.maxN(count, 1)))
-	return c.requantised(c.mul(c.float(sum), scale), y, false, 0)
+	scale := c.div(c.div(x.scale, y.scale), float(c, c.maxN(count, 1)))
+	return requantised(c, c.mul(float(c, sum), scale), y, false, 0)
 }

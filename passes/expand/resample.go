@@ -39,17 +39,17 @@ func resize(c *maker, a std.ResizeAttrs, in []op.Value) op.Value {
 		if a.CoordinateTransformationMode == cropping {
 			inside := c.and(c.compareN(std.Ge, pos, 0), c.compare(std.Le, pos, t.last()))
 			pos = c.where(inside, pos, t.lit(0))
-			outside = c.plus(outside, c.along(c.apply(std.LogicalNot, inside), i, n), c.or)
+			outside = plus(c, outside, c.along(c.apply(std.LogicalNot, inside), i, n), c.or)
 		}
 		if nearest {
-			x = c.resampled(x, axis, t.nearest(pos), nil)
+			x = resampled(c, x, axis, t.nearest(pos), nil)
 			continue
 		}
 		index, weight := t.taps(pos)
-		x = c.resampled(x, axis, index, c.cast(weight, x.Type().DType()))
+		x = resampled(c, x, axis, index, c.cast(weight, x.Type().DType()))
 	}
 	if !nearest {
-		x = c.imageBack(x)
+		x = imageBack(c, x)
 	}
 	if outside != nil {
 		d := c.result(0).DType()
@@ -148,7 +148,7 @@ func (t sampled) nearest(pos op.Value) op.Value {
 	}
 	left := t.compare(compare, ratio, t.lit(bound))
 	k := t.index(t.where(left, base, t.addF(base, 1)))
-	return t.sideBySide(t.inRange(k))
+	return sideBySide(t.maker, t.inRange(k))
 }
 
 // taps are the places and weights of what is combined, [count,taps].

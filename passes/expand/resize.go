@@ -29,7 +29,7 @@ func (c reals) clamp(x, most op.Value) op.Value { return c.min(c.max(x, c.lit(0)
 
 // resampled combines taps of an axis: index and weight are [count,taps]. Without weights
 // there is one tap.
-func (c *maker) resampled(x op.Value, axis int, index, weight op.Value) op.Value {
+func resampled(c *maker, x op.Value, axis int, index, weight op.Value) op.Value {
 	x = c.take(x, axis, index)
 	if weight == nil {
 		d := c.dims(x)
@@ -44,7 +44,7 @@ func (c *maker) resampled(x op.Value, axis int, index, weight op.Value) op.Value
 }
 
 // sideBySide lays vectors side by side, as [count,taps].
-func (c *maker) sideBySide(list ...op.Value) op.Value {
+func sideBySide(c *maker, list ...op.Value) op.Value {
 	return c.stack(1, list)
 }
 
@@ -60,7 +60,7 @@ func imageType(d array.DType) array.DType {
 func (c *maker) image(x op.Value) op.Value { return c.cast(x, imageType(x.Type().DType())) }
 
 // imageBack rounds and saturates what an image of integers becomes.
-func (c *maker) imageBack(x op.Value) op.Value {
+func imageBack(c *maker, x op.Value) op.Value {
 	d := c.result(0).DType()
 	if d.IsFloat() {
 		return c.cast(x, d)
@@ -98,12 +98,12 @@ func interpolate(c *maker, a std.InterpolateAttrs, in []op.Value) op.Value {
 		default:
 			index, weight = t.linear()
 		}
-		x = c.resampled(x, i, index, weight)
+		x = resampled(c, x, i, index, weight)
 	}
 	if nearest || n == 0 {
 		return x
 	}
-	return c.imageBack(x)
+	return imageBack(c, x)
 }
 
 // scaling is how interpolate reads an axis of a size for count positions.
@@ -162,7 +162,7 @@ func (t scaling) nearest(exact bool) op.Value {
 		k = t.same(2, t.quotient(i, t.full(array.I64, op.Int(2))), k)
 		k = t.same(1, i, k)
 	}
-	return t.sideBySide(t.min(t.maxN(k, 0), t.addN(t.number(t.size), -1)))
+	return sideBySide(t.maker, t.min(t.maxN(k, 0), t.addN(t.number(t.size), -1)))
 }
 
 func (t scaling) linear() (index, weight op.Value) {
@@ -171,7 +171,7 @@ func (t scaling) linear() (index, weight op.Value) {
 	end := t.addN(t.number(t.size), -1)
 	k := t.min(t.index(pos), end)
 	f := t.sub(pos, t.of(k))
-	return t.sideBySide(k, t.min(t.addN(k, 1), end)), t.sideBySide(t.sub(t.lit(1), f), f)
+	return sideBySide(t.maker, k, t.min(t.addN(k, 1), end)), sideBySide(t.maker, t.sub(t.lit(1), f), f)
 }
 
 func (t scaling) cubic() (index, weight op.Value) {
@@ -183,7 +183,7 @@ func (t scaling) cubic() (index, weight op.Value) {
 	for j := range at {
 		at[j] = t.min(t.maxN(t.addN(t.index(low), j-1), 0), end)
 	}
-	return t.sideBySide(at...), t.sideBySide(t.cubicWeights(f)...)
+	return sideBySide(t.maker, at...), sideBySide(t.maker, t.cubicWeights(f)...)
 }
 
 // cubicWeights are those of the four places around a point f behind the second one.

@@ -12,10 +12,10 @@ import (
 // number of steps must be known.
 var recurrent = merge(
 	entry(std.Lstm, func(c *maker, a std.LstmAttrs, in []op.Value) []op.Value {
-		return c.lstm(sequential{layers: a.NumLayers, both: a.Bidirectional, batchFirst: a.BatchFirst, bias: !a.NoBias}, in)
+		return lstm(c, sequential{layers: a.NumLayers, both: a.Bidirectional, batchFirst: a.BatchFirst, bias: !a.NoBias}, in)
 	}),
 	entry(std.Gru, func(c *maker, a std.GruAttrs, in []op.Value) []op.Value {
-		return c.gru(sequential{layers: a.NumLayers, both: a.Bidirectional, batchFirst: a.BatchFirst, bias: !a.NoBias}, in)
+		return gru(c, sequential{layers: a.NumLayers, both: a.Bidirectional, batchFirst: a.BatchFirst, bias: !a.NoBias}, in)
 	}),
 	entry(std.Rnn, func(c *maker, a std.RnnAttrs, in []op.Value) []op.Value {
 		r := sequential{maker: c, layers: a.NumLayers, both: a.Bidirectional, batchFirst: a.BatchFirst, bias: !a.NoBias, gates: 1, states: 1}
@@ -29,7 +29,7 @@ var recurrent = merge(
 )
 
 // lstm writes a long short-term memory.
-func (c *maker) lstm(r sequential, in []op.Value) []op.Value {
+func lstm(c *maker, r sequential, in []op.Value) []op.Value {
 	r.maker, r.gates, r.states = c, 4, 2
 	r.cell = func(x, _, cell, _ op.Value) (op.Value, op.Value) {
 		in, forget, out := c.apply(std.Sigmoid, r.gate(x, 0)), c.apply(std.Sigmoid, r.gate(x, 1)), c.apply(std.Sigmoid, r.gate(x, 3))
@@ -40,7 +40,7 @@ func (c *maker) lstm(r sequential, in []op.Value) []op.Value {
 }
 
 // gru writes a gated recurrent unit.
-func (c *maker) gru(r sequential, in []op.Value) []op.Value {
+func gru(c *maker, r sequential, in []op.Value) []op.Value {
 	r.maker, r.gates, r.states, r.apart = c, 3, 1, true
 	r.cell = func(x, h, _, s op.Value) (op.Value, op.Value) {
 		reset := c.apply(std.Sigmoid, c.add(r.gate(x, 0), r.gate(s, 0)))
@@ -173,13 +173,13 @@ func (r *sequential) direction(x op.Value, states [2]op.Value, weights []op.Valu
 // linear is the product of x with weight i of a direction.
 func (r *sequential) linear(x op.Value, weights []op.Value, i int) op.Value {
 	if r.bytes {
-		return r.dynamic(x, weights[2*i], weights[2*i+1])
+		return dynamic(r.maker, x, weights[2*i], weights[2*i+1])
 	}
-	return r.times(x, r.swap(r.widened(weights[i]), 0, 1))
+	return times(r.maker, x, r.swap(r.widened(weights[i]), 0, 1))
 }
 
 // times multiplies two matrices.
-func (c *maker) times(x, y op.Value) op.Value {
+func times(c *maker, x, y op.Value) op.Value {
 	one, dx, dy := shape.Const(1), c.dims(x), c.dims(y)
 	z := c.call(std.Bmm, op.None{}, c.reshape(x, one, dx[0], dx[1]), c.reshape(y, one, dy[0], dy[1]))
 	return c.reshape(z, dx[0], dy[1])

@@ -24,7 +24,7 @@ func gridSample(c *maker, a std.GridSampleAttrs, in []op.Value) op.Value {
 	for i := range n { // the last coordinate is of the first axis
 		axes[i] = r.grid(a, c.pick(grid, 2, n-1-i), d[2+i])
 	}
-	at, weight, inside := c.crossed(axes, d[2:])
+	at, weight, inside := crossed(c, axes, d[2:])
 	taps := c.dims(at)[2]
 	// Every tap of every point, for all channels: [N,C,P*taps].
 	index := c.expand(c.reshape(at, d[0], shape.Const(1), places.Mul(taps)), d[0], d[1], places.Mul(taps))
@@ -37,7 +37,7 @@ func gridSample(c *maker, a std.GridSampleAttrs, in []op.Value) op.Value {
 
 // crossed combines the taps of all axes of a plane: places in it [...,taps], one behind
 // the plane for what is not there, and the products of the weights.
-func (c *maker) crossed(axes []points, sizes []shape.Dim) (at, weight, inside op.Value) {
+func crossed(c *maker, axes []points, sizes []shape.Dim) (at, weight, inside op.Value) {
 	for i, p := range axes {
 		place := c.mul(p.at, c.number(prod(sizes[i+1:]...)))
 		if at == nil {

@@ -12,20 +12,20 @@ var scattering = merge(
 	one(std.Scatter, func(c *maker, a std.ScatterAttrs, in []op.Value) op.Value {
 		switch a.Reduce {
 		case "add":
-			return c.scattered(a.Dim, "sum", in)
+			return scattered(c, a.Dim, "sum", in)
 		case "multiply":
-			return c.scattered(a.Dim, "prod", in)
+			return scattered(c, a.Dim, "prod", in)
 		}
 		return nil
 	}),
-	one(std.ScatterAdd, func(c *maker, a std.DimAttrs, in []op.Value) op.Value { return c.scattered(a.Dim, "sum", in) }),
+	one(std.ScatterAdd, func(c *maker, a std.DimAttrs, in []op.Value) op.Value { return scattered(c, a.Dim, "sum", in) }),
 	one(std.SelectScatter, selectScatter),
 	one(std.SliceScatter, sliceScatter),
 	one(std.DiagonalScatter, diagonalScatter),
 )
 
 // scattered combines the elements of src with those of x at index.
-func (c *maker) scattered(dim int, how string, in []op.Value) op.Value {
+func scattered(c *maker, dim int, how string, in []op.Value) op.Value {
 	return c.call(std.ScatterReduce, std.ScatterReduceAttrs{Dim: dim, Reduce: how}, in[:3]...)
 }
 

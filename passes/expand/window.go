@@ -18,7 +18,7 @@ type span struct {
 
 // sliding are windows of k elements, dilation apart, of which one begins every stride
 // elements, the first pad elements before the axis.
-func (c *maker) sliding(size, count shape.Dim, k, stride, pad, dilation int) span {
+func sliding(c *maker, size, count shape.Dim, k, stride, pad, dilation int) span {
 	s := span{size: size, count: count, taps: shape.Const(k)}
 	begin := c.along(c.addN(c.mulN(c.iota(count), stride), -pad), 0, 2)
 	s.at = c.add(begin, c.along(c.mulN(c.iota(s.taps), dilation), 1, 2))
@@ -33,7 +33,7 @@ func (c *maker) sliding(size, count shape.Dim, k, stride, pad, dilation int) spa
 
 // adaptive are the windows of an adaptive pool: window i begins at floor(i*size/count)
 // and ends before ceil((i+1)*size/count).
-func (c *maker) adaptive(size, count shape.Dim) span {
+func adaptive(c *maker, size, count shape.Dim) span {
 	s := span{size: size, count: count, taps: size.AddInt(-1).FloorDiv(count).AddInt(2)}
 	if q, ok := size.DivExact(count); ok {
 		s.taps = q
@@ -63,15 +63,15 @@ func widest(n int, count shape.Dim) int {
 // windows takes the windows over the last axes of x: a value [lead..., counts..., taps],
 // and in the shape [counts..., taps] the places of its elements in the plane and which of
 // them are there (nil: all). What is not there is fill.
-func (c *maker) windows(x op.Value, spans []span, fill op.Scalar) (taps, places, inside op.Value) {
+func windows(c *maker, x op.Value, spans []span, fill op.Scalar) (taps, places, inside op.Value) {
 	d := c.dims(x)
 	lead, n := len(d)-len(spans), len(spans)
 	for i, s := range spans {
-		x = c.axisTaps(x, lead+2*i, s, fill)
+		x = axisTaps(c, x, lead+2*i, s, fill)
 		stride := c.number(prod(d[lead+i+1:]...))
-		places = c.plus(places, c.spread(c.mul(s.at, stride), i, n), c.add)
+		places = plus(c, places, spread(c, c.mul(s.at, stride), i, n), c.add)
 		if s.inside != nil {
-			inside = c.plus(inside, c.spread(s.inside, i, n), c.and)
+			inside = plus(c, inside, spread(c, s.inside, i, n), c.and)
 		}
 	}
 	var counts, all []shape.Dim
@@ -96,7 +96,7 @@ func (c *maker) windows(x op.Value, spans []span, fill op.Scalar) (taps, places,
 
 // axisTaps replaces an axis by its windows and their elements, with fill in place of those
 // that are not there: one more element of the axis.
-func (c *maker) axisTaps(x op.Value, i int, s span, fill op.Scalar) op.Value {
+func axisTaps(c *maker, x op.Value, i int, s span, fill op.Scalar) op.Value {
 	at := s.at
 	if s.inside != nil {
 		x = c.padAxis(x, i, 0, 1, fill.Float64())
@@ -106,7 +106,7 @@ func (c *maker) axisTaps(x op.Value, i int, s span, fill op.Scalar) op.Value {
 }
 
 // spread lays a value [count,taps] of axis i of n along [counts..., taps...].
-func (c *maker) spread(v op.Value, i, n int) op.Value {
+func spread(c *maker, v op.Value, i, n int) op.Value {
 	d := make([]shape.Dim, 2*n)
 	for k := range d {
 		d[k] = shape.Const(1)
@@ -116,7 +116,7 @@ func (c *maker) spread(v op.Value, i, n int) op.Value {
 }
 
 // plus combines two values of which the first may be absent.
-func (c *maker) plus(x, y op.Value, combine func(x, y op.Value) op.Value) op.Value {
+func plus(c *maker, x, y op.Value, combine func(x, y op.Value) op.Value) op.Value {
 	if x == nil {
 		return y
 	}
@@ -137,18 +137,18 @@ func lowest(d array.DType) op.Scalar {
 // greatest takes the greatest element of every window and its place: of equal ones the
 // first, but of NaN the last. What is not inside is the lowest number. A window without elements has the lowest number, at the
 // place none.
-func (c *maker) greatest(taps, places, inside, none op.Value) (values, at op.Value) {
+func greatest(c *maker, taps, places, inside, none op.Value) (values, at op.Value) {
 	t := taps.Type()
 	last := op.IntList(-1)
-	most := c.extreme(std.Amax, taps, last, true)
+	most := extreme(c, std.Amax, taps, last, true)
 	hit := c.compare(std.Eq, taps, most)
 	if inside != nil {
 		hit = c.and(hit, inside)
 	}
 	beyond := c.full(array.I64, op.Int(math.MaxInt64))
-	first := c.extreme(std.Amin, c.where(hit, places, beyond), last, false)
+	first := extreme(c, std.Amin, c.where(hit, places, beyond), last, false)
 	if t.DType().IsFloat() {
-		nan := c.extreme(std.Amax, c.where(c.apply(std.Isnan, taps), places, c.full(array.I64, op.Int(-1))), last, false)
+		nan := extreme(c, std.Amax, c.where(c.apply(std.Isnan, taps), places, c.full(array.I64, op.Int(-1))), last, false)
 		first = c.where(c.compareN(std.Ge, nan, 0), nan, first)
 	}
 	if none != nil {
