@@ -38,8 +38,8 @@ type costJSON struct {
 // costs tells whether a job is about the steps of the plan.
 func (j *Job) costs() bool { return j.By != "" || j.Device.Name != "" }
 
-// work counts the steps of the plan for the job's sizes and a run's threads.
-func (c *captured) work(j *Job, threads int) (*cost.Work, error) {
+// workOf counts the steps of the plan for the job's sizes and a run's threads.
+func workOf(c *captured, j *Job, threads int) (*cost.Work, error) {
 	sizes, err := c.sizes(j)
 	if err != nil {
 		return nil, err
@@ -93,25 +93,25 @@ func pinned(g *graph.Graph, sizes map[string]int) map[string]int {
 	return pins
 }
 
-// estimate predicts the plan on the job's device.
-func (c *captured) estimate(j *Job) (*cost.Estimate, error) {
+// estimateOf predicts the plan on the job's device.
+func estimateOf(c *captured, j *Job) (*cost.Estimate, error) {
 	d, err := cost.ReadDevice(strings.NewReader(j.Device.Value), j.Device.Name)
 	if err != nil {
 		return nil, err
 	}
-	w, err := c.work(j, d.Threads)
+	w, err := workOf(c, j, d.Threads)
 	if err != nil {
 		return nil, err
 	}
 	return d.Estimate(w)
 }
 
-// cost is what the plan takes, on the job's device if there is one.
-func (c *captured) cost(j *Job) (*costJSON, error) {
+// costOf is what the plan takes, on the job's device if there is one.
+func costOf(c *captured, j *Job) (*costJSON, error) {
 	s := &costJSON{By: cmp.Or(j.By, ByScope)}
 	name := j.summedBy(s.By)
 	if j.Device.Name == "" {
-		w, err := c.work(j, 0)
+		w, err := workOf(c, j, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func (c *captured) cost(j *Job) (*costJSON, error) {
 		s.count(w)
 		return s, nil
 	}
-	e, err := c.estimate(j)
+	e, err := estimateOf(c, j)
 	if err != nil {
 		return nil, err
 	}
@@ -208,8 +208,8 @@ func (s *costJSON) table(b *strings.Builder, top int) {
 
 // predicted colours calls by the time that the job's device is predicted to take for the
 // step that computes them.
-func (c *captured) predicted(j *Job) (*draw.Overlay, error) {
-	e, err := c.estimate(j)
+func predicted(c *captured, j *Job) (*draw.Overlay, error) {
+	e, err := estimateOf(c, j)
 	if err != nil {
 		return nil, err
 	}

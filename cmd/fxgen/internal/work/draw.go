@@ -52,7 +52,7 @@ func (c *captured) overlay(ctx context.Context, j *Job, res *Result) (*draw.Over
 	switch j.Overlay {
 	case OverlayCost:
 		if j.Device.Name != "" {
-			return c.predicted(j)
+			return predicted(c, j)
 		}
 		sizes, err := c.sizes(j)
 		return draw.Cost(c.gm, sizes), err

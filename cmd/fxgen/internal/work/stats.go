@@ -72,7 +72,7 @@ func (c *captured) stats(j *Job, res *Result) error {
 		s.FLOPsAt = &n
 	}
 	if j.costs() {
-		if s.Cost, err = c.cost(j); err != nil {
+		if s.Cost, err = costOf(c, j); err != nil {
 			return err
 		}
 		if !j.JSON {
