@@ -60,7 +60,7 @@ var onnxCodes = []Info{
 		Example: `<ir_version: 8, opset_import: ["" : 17]> g (string[2] x) => (string[2] y) { y = Identity(x) }`,
 	},
 	{
-		//gofx:code onnx.CodeRead
+		//gofx:code onnx.CodeRead onnx/internal/exporter.CodeRead
 		Code: "FX8109", Title: "ONNX file cannot be read",
 		Cause:   "the file does not exist, or the operating system does not give it",
 		Cure:    "check the path and its permissions",
@@ -74,7 +74,7 @@ var onnxCodes = []Info{
 		Example: `a sample of float[2] and the result float[3]`,
 	},
 	{
-		//gofx:code onnx.CodeExport
+		//gofx:code onnx.CodeExport onnx/internal/exporter.CodeExport
 		Code: "FX8111", Title: "graph cannot be written as ONNX",
 		Cause:   "a node computes what ONNX has no operator for, has a type that is not known, or writes to state of the model; or the operator set that was asked for is too old",
 		Cure:    "export the part of the model without it, capture with types of the inputs, or ask for a newer operator set",

@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -101,8 +102,8 @@ func (c *call) values(built []op.Value) []*value {
 					b.Rename(name)
 				}
 			}
-		case constants:
-			outs[i] = &value{arr: b.a[0]}
+		case spec.Constants:
+			outs[i] = &value{arr: b.A[0]}
 		case symbols:
 			outs[i] = sized(b.s[0])
 		}
@@ -158,7 +159,7 @@ func (c *call) on(v *value) op.Value {
 		return symbols{[]*sizes{v.sizes}}
 	}
 	if c.folding {
-		return constants{a: []*array.Array{v.arr}}
+		return spec.Constants{A: []*array.Array{v.arr}}
 	}
 	return c.im.in(c.scope.cur, v)
 }
@@ -455,7 +456,7 @@ func (c *call) items(tuple op.Value, n int) []op.Value {
 // tensor is a constant operand.
 func (c *call) tensor(a *array.Array) op.Value {
 	if c.folding {
-		return constants{a: []*array.Array{a}}
+		return spec.Constants{A: []*array.Array{a}}
 	}
 	return c.im.in(c.scope.cur, &value{name: "const", arr: a})
 }

@@ -19,10 +19,9 @@
 // Everything that is not supported is reported at once, with the names of nodes.
 // Files may come from anywhere: what a file can make the importer do is bounded.
 //
-// Export goes the other way with a table of its own, from our operators to ONNX's; an
-// operator without a rule is written by its expression, its decomposition or what it
-// stands for.
+// Export goes the other way: onnx/internal/exporter has a table of its own, from our
+// operators to ONNX's.
 //
-// Read import.go first (Import), then value.go, call.go and the rules_*.go; for the way
-// out export.go (Export), export_graph.go, export_call.go and the other export_*.go.
+// Read import.go first (Import), then value.go, call.go and the rules_*.go; export.go is
+// the way to the exporter.
 package onnx

@@ -1,19 +1,11 @@
 package onnx
 
 import (
-	"bufio"
-	"errors"
 	"io"
-	"os"
-	"path/filepath"
-	"strconv"
 
-	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
-	pb "github.com/gofx-dev/gofx/internal/onnxpb"
-	"github.com/gofx-dev/gofx/internal/swap"
-	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/onnx/internal/exporter"
+	"github.com/gofx-dev/gofx/op"
 )
 
 // ExportOptions say how a graph is written. The zero value is right for most.
@@ -32,9 +24,6 @@ type ExportOptions struct {
 	External bool
 }
 
-// oldestOpset is the oldest operator set that is written.
-const oldestOpset = 17
-
 // Export writes a module as an ONNX model with its constants. Inputs and outputs keep their
 // names unless the options give others, parameters their paths; a node is named by the scope and the name of the node that
 // it computes. Sizes that are symbols become named dimensions, and sizes of attributes that
@@ -46,200 +35,17 @@ const oldestOpset = 17
 // The same module gives the same bytes. The error is a diag.List of everything that
 // ONNX cannot say (CodeExport), among it writes to the state of the model; nothing is written then.
 func Export(w io.Writer, m *graph.Module, o ExportOptions) error {
-	model, data, err := exportModel(m, o)
-	if err != nil {
-		return err
-	}
-	s := pb.NewStream(model, data)
-	if o.External {
-		return diag.New(CodeExport, "constants in a file of their own need a path").WithHint("use ExportFile")
-	}
-	if s.Len() > pb.MaxModel {
-		return diag.New(CodeExport, "the model takes "+strconv.Itoa(s.Len())+" bytes, a file holds "+strconv.Itoa(pb.MaxModel)).
-			WithHint("use ExportFile, which puts the constants beside it")
-	}
-	_, err = s.WriteTo(w)
-	return err
+	return exporter.Export(w, m, exporter.Options(o))
 }
 
 // ExportFile is Export into a file, and another one beside it for the constants where they
 // are too large or the options ask for it. Files that are there are replaced only
 // when everything has been written.
-func ExportFile(path string, m *graph.Module, o ExportOptions) (err error) {
-	model, data, err := exportModel(m, o)
-	if err != nil {
-		return err
-	}
-	s := pb.NewStream(model, data)
-	beside := ""
-	if o.External || s.Len() > pb.MaxModel {
-		beside = path + ".data"
-	}
-	var done []*replaced
-	defer func() {
-		for _, f := range done {
-			f.drop()
-		}
-	}()
-	if beside != "" {
-		f, err := replace(beside, func(w io.Writer) error { return outside(w, model, data, filepath.Base(beside)) })
-		if err != nil {
-			return err
-		}
-		done = append(done, f)
-		s = pb.NewStream(model, data)
-	}
-	f, err := replace(path, func(w io.Writer) error { _, err := s.WriteTo(w); return err })
-	if err != nil {
-		return err
-	}
-	var files []swap.File
-	for _, f := range append(done, f) {
-		files = append(files, swap.File{Temp: f.temp, Path: f.path})
-	}
-	if err := swap.Into(files, len(files)-1); err != nil { // the model comes last
-		f.drop()
-		return unwritable(path, err)
-	}
-	return nil
+func ExportFile(path string, m *graph.Module, o ExportOptions) error {
+	return exporter.ExportFile(path, m, exporter.Options(o))
 }
 
-// pageSize is what data outside of the file are aligned to, so that they can be mapped.
-const pageSize = 4096
-
-// leastOutside is the size in bytes from which on constants are put outside.
-const leastOutside = 1024
-
-// outside writes the constants and notes in the model where they are.
-func outside(w io.Writer, m *pb.Model, data tensorData, name string) error {
-	at := 0
-	for _, t := range m.Graph.Initializers {
-		size, write := data(t)
-		if size < leastOutside {
-			continue
-		}
-		pad := (pageSize - at%pageSize) % pageSize
-		if _, err := w.Write(make([]byte, pad)); err != nil {
-			return err
-		}
-		at += pad
-		if err := write(w); err != nil {
-			return err
-		}
-		t.Location = 1
-		t.External = []*pb.Entry{{Key: "location", Value: name}, {Key: "offset", Value: strconv.Itoa(at)}, {Key: "length", Value: strconv.Itoa(size)}}
-		at += size
-	}
-	return nil
-}
-
-// unfinished begins the names of files that are being written.
-const unfinished = ".onnx-"
-
-// replaced is a file that was written beside the one whose place it takes.
-type replaced struct{ temp, path string }
-
-func (f *replaced) drop() { _ = os.Remove(f.temp) } // gone where it has its place
-
-// replace writes a file beside path.
-func replace(path string, write func(io.Writer) error) (*replaced, error) {
-	swap.Clean(filepath.Dir(path), unfinished)
-	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
-	if err != nil {
-		return nil, unwritable(path, err)
-	}
-	r := &replaced{f.Name(), path}
-	b := bufio.NewWriterSize(f, 1<<20)
-	err = errors.Join(write(b), b.Flush(), f.Chmod(modeOf(path)), f.Sync(), f.Close())
-	if err != nil {
-		r.drop()
-		return nil, unwritable(path, err)
-	}
-	return r, nil
-}
-
-// modeOf is the mode of the file that is replaced, or what new files have.
-func modeOf(path string) os.FileMode {
-	if info, err := os.Stat(path); err == nil {
-		return info.Mode().Perm()
-	}
-	return 0o644
-}
-
-func unwritable(path string, err error) error {
-	e := diag.New(CodeRead, "cannot be written").At(diag.Pos{File: path})
-	e.Err = err
-	return e
-}
-
-// tensorData says how the data of a constant are written.
-type tensorData func(t *pb.Tensor) (size int, write func(io.Writer) error)
-
-// exportModel returns the model with constants that have no data, and the data. Which
-// operator set is needed is known when everything was written once.
-func exportModel(m *graph.Module, o ExportOptions) (*pb.Model, tensorData, error) {
-	if o.Opset != 0 && (o.Opset < oldestOpset || o.Opset > newestOpset) {
-		return nil, nil, diag.New(CodeExport, "operator set "+strconv.Itoa(o.Opset)+" is not written, expected "+strconv.Itoa(oldestOpset)+" to "+strconv.Itoa(newestOpset))
-	}
-	prepared, err := readied(m)
-	if err != nil {
-		return nil, nil, err
-	}
-	newTrees := false
-	for target := max(o.Opset, oldestOpset); ; {
-		x := &exporter{mod: prepared, options: o, target: target, need: target, newTrees: newTrees, arrays: map[string]*array.Array{}, scalars: map[scalarKey]*exported{}, workspace: &kernel.Workspace{}}
-		model, err := x.model()
-		switch {
-		case x.need > target:
-			target = x.need
-		case err != nil:
-			return nil, nil, err
-		case x.mixed:
-			newTrees = true
-		default:
-			return model, x.data, nil
-		}
-	}
-}
-
-// data writes an array as ONNX has it: little-endian, without gaps, elements of less than a
-// byte packed.
-func (x *exporter) data(t *pb.Tensor) (size int, write func(io.Writer) error) {
-	a := x.arrays[t.Name]
-	if d := a.DType(); d.Bits() < 8 {
-		packed := make([]byte, array.PackedLen(d, a.Len()))
-		return len(packed), func(w io.Writer) error {
-			array.Pack(d, packed, array.Bytes(array.Contiguous(a)))
-			_, err := w.Write(packed)
-			return err
-		}
-	}
-	return a.Len() * a.DType().Size(), func(w io.Writer) error {
-		const piece = 1 << 20
-		b := array.Bytes(array.Contiguous(a))
-		width := a.DType().Size()
-		if littleEndian || width == 1 {
-			_, err := w.Write(b)
-			return err
-		}
-		for len(b) > 0 {
-			n := min(len(b), piece)
-			part := append([]byte(nil), b[:n]...)
-			swapBytes(part, width)
-			if _, err := w.Write(part); err != nil {
-				return err
-			}
-			b = b[n:]
-		}
-		return nil
-	}
-}
-
-// swapBytes reverses the bytes of each element.
-func swapBytes(b []byte, width int) {
-	for i := 0; i < len(b); i += width {
-		for j, k := i, i+width-1; j < k; j, k = j+1, k-1 {
-			b[j], b[k] = b[k], b[j]
-		}
-	}
-}
+// ExportedBy says how calls of an operator are written: "rule" for operators of ONNX,
+// "expression" for a node for each operation on scalars, "decomposition" and "reference" for the operators
+// that it is made of or stands for, "" where Export refuses it.
+func ExportedBy(o *op.Op) string { return exporter.ExportedBy(o) }

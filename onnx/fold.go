@@ -2,11 +2,9 @@ package onnx
 
 import (
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/shape"
 )
 
 // builder writes into a graph.
@@ -31,11 +29,6 @@ func (b builder) Item(tuple op.Value, i int) op.Value {
 	return v
 }
 
-// foldBytes is how much memory an operator on constants may read and write to be
-// computed at import: sizes, tables, masks. What is larger (weights) stays in the graph, where
-// passes see it.
-const foldBytes = 1 << 20
-
 // byConstants computes a node on constants, nil where an operand is none, or something is
 // too large.
 func (c *call) byConstants(r *rule) (outs []*value) {
@@ -49,78 +42,21 @@ func (c *call) byConstants(r *rule) (outs []*value) {
 		}
 		total += v.arr.Len() * v.arr.DType().Size()
 	}
-	if total > foldBytes {
+	if total > spec.FoldBytes {
 		return nil
 	}
 	defer func() {
 		c.folding = false
 		if x := recover(); x != nil {
-			if _, ok := x.(tooLarge); !ok {
+			if _, ok := x.(spec.TooLarge); !ok {
 				panic(x)
 			}
 			clear(c.used)
 			outs = nil
 		}
 	}()
-	c.folding, c.b = true, &folder{w: c.im.workspace}
+	c.folding, c.b = true, &spec.Folder{Workspace: c.im.workspace}
 	return c.values(r.build(c))
-}
-
-// constants is a Value that is known, or a tuple of them.
-type constants struct {
-	a     []*array.Array
-	tuple bool
-}
-
-func (v constants) Type() shape.Type {
-	if !v.tuple {
-		return shape.TypeOf(v.a[0])
-	}
-	m := make([]shape.Type, len(v.a))
-	for i, a := range v.a {
-		m[i] = shape.TypeOf(a)
-	}
-	return shape.TupleType(m...)
-}
-
-// tooLarge ends a computation on constants.
-type tooLarge struct{}
-
-// folder computes.
-type folder struct {
-	w         *kernel.Workspace
-	unlimited bool // what is computed is no larger than what it is computed from
-}
-
-func (f *folder) Call(o *op.Op, attrs any, in ...op.Value) op.Value {
-	args := make([]*array.Array, len(in))
-	for i, v := range in {
-		if v != nil {
-			args[i] = v.(constants).a[0]
-		}
-	}
-	attrs, err := o.Codec().Given(attrs)
-	if err == nil {
-		var t shape.Type
-		if t, err = o.TypeFor(attrs, args); err == nil {
-			if n, ok := t.Bytes().Int(); (!ok && known(t) || n > foldBytes) && !f.unlimited {
-				panic(tooLarge{})
-			}
-			var out []*array.Array
-			if out, err = o.Eval(f.w, attrs, args); err == nil {
-				_, tuple := o.NumResults(attrs)
-				return constants{out, tuple}
-			}
-		}
-	}
-	if e, ok := err.(*diag.Error); ok {
-		panic(e)
-	}
-	panic(diag.Bug(err.Error()))
-}
-
-func (f *folder) Item(tuple op.Value, i int) op.Value {
-	return constants{a: []*array.Array{tuple.(constants).a[i]}}
 }
 
 // prepared computes something of the same size from operand i: at once where that is a
@@ -132,23 +68,8 @@ func (c *call) prepared(i int, f func(x op.Value) op.Value) op.Value {
 	}
 	outer := c.b
 	defer func() { c.b, c.folding = outer, false }()
-	c.b, c.folding = &folder{w: c.im.workspace, unlimited: true}, true
-	out := f(constants{a: []*array.Array{v.arr}}).(constants)
+	c.b, c.folding = &spec.Folder{Workspace: c.im.workspace, Unlimited: true}, true
+	out := f(spec.Constants{A: []*array.Array{v.arr}}).(spec.Constants)
 	c.b, c.folding = outer, false
-	return c.on(&value{name: v.name, arr: out.a[0]})
-}
-
-// known reports whether all sizes of a type, or of its members, are numbers: their product
-// may be none even then, when it is too large for one.
-func known(t shape.Type) bool {
-	for i := range t.Len() {
-		if !known(t.Member(i)) {
-			return false
-		}
-	}
-	if t.Kind() != shape.Tensor {
-		return true
-	}
-	_, ok := t.Dims().Known()
-	return t.Ranked() && ok
+	return c.on(&value{name: v.name, arr: out.A[0]})
 }

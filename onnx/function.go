@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 )
 
 // Bounds of the functions of a model.
@@ -123,7 +124,7 @@ func (im *importer) sparse(sp *pb.Sparse) (*value, *diag.Error) {
 	if !indices.DType().IsInt() {
 		return nil, diag.New(CodeTensor, "the indices of sparse tensor "+diag.Quote(sp.Values.Name)+" are "+array.Describe(indices.DType(), indices.Shape()))
 	}
-	if n > (foldBytes+64*count)/values.DType().Size() {
+	if n > (spec.FoldBytes+64*count)/values.DType().Size() {
 		return nil, diag.New(CodeTensor, "sparse tensor "+diag.Quote(sp.Values.Name)+" is too large to be written out: "+strconv.Itoa(n)+" elements")
 	}
 	dense := array.New(values.DType(), dims...)

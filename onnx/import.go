@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/shape"
@@ -102,12 +103,12 @@ type importer struct {
 	symbolValues map[string]*value // of sizes that bodies use
 	symbols      map[string]string // of sizes whose names are not legal
 	defined      map[string]bool   // sizes whose names are
-	symbolLabels labels
+	symbolLabels spec.Labels
 	late         map[string]bool // sizes that runs discover
 	initial      map[string]bool // names of initializers
 	given        given           // types of inputs
-	labels       labels          // of placeholders
-	pathLabel    labels          // of parameters
+	labels       spec.Labels     // of placeholders
+	pathLabel    spec.Labels     // of parameters
 	inlined      int             // nodes of functions
 	counting     bool            // nodes are left that nothing uses: a while that counts rounds, what a branch began
 	sizes        map[string][]int
@@ -173,10 +174,6 @@ func (im *importer) declare() {
 	}
 }
 
-// newestOpset is the newest operator set that the rules were written for. Operators
-// may mean something else in later ones.
-const newestOpset = 28
-
 // versions are the operator sets of the model, or of a function, by domain.
 func (im *importer) versions(at string, list []*pb.Opset) map[string]int {
 	m := map[string]int{}
@@ -185,8 +182,8 @@ func (im *importer) versions(at string, list []*pb.Opset) map[string]int {
 		if have, twice := m[d]; twice && have != int(o.Version) {
 			im.fail(at, diag.New(CodeModel, "the operator set of "+diag.Quote(o.Domain)+" is given twice, as "+strconv.Itoa(have)+" and "+strconv.FormatInt(o.Version, 10)))
 		}
-		if d == "" && o.Version > newestOpset {
-			im.fail(at, diag.New(CodeOperator, "operator set "+strconv.FormatInt(o.Version, 10)+" is newer than "+strconv.Itoa(newestOpset)+", the newest that is known").
+		if d == "" && o.Version > spec.NewestOpset {
+			im.fail(at, diag.New(CodeOperator, "operator set "+strconv.FormatInt(o.Version, 10)+" is newer than "+strconv.Itoa(spec.NewestOpset)+", the newest that is known").
 				WithHint("export the model with an older operator set"))
 		}
 		m[d] = int(o.Version)
@@ -295,7 +292,7 @@ func (im *importer) input(s *scope, name string, typ *pb.Type, member bool) (*va
 		}
 		return &value{arr: a}, nil
 	}
-	n := s.cur.Placeholder(im.labels.fresh(legalName(name, "input")), t, nil)
+	n := s.cur.Placeholder(im.labels.Fresh(legalName(name, "input")), t, nil)
 	im.inputs[n] = name
 	for i, d := range sizes {
 		if d != "" {

@@ -24,7 +24,7 @@ func (im *importer) discovered(n *graph.Node) {
 		if !d.IsUnknown() {
 			continue
 		}
-		name := im.symbolLabels.fresh("k")
+		name := im.symbolLabels.Fresh("k")
 		n.Graph().DefineSymbol(name, n, i)
 		im.late[name] = true
 		dims = dims.With(i, shape.Sym(name))

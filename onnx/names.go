@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -26,28 +25,6 @@ func plainName(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= 200
-}
-
-// labels makes names different, in constant time each.
-type labels map[string]int
-
-// fresh returns the name, with a number where it was given out before.
-func (l *labels) fresh(name string) string {
-	if *l == nil {
-		*l = labels{}
-	}
-	for {
-		n := (*l)[name]
-		(*l)[name]++
-		if n == 0 {
-			return name
-		}
-		numbered := name + "_" + strconv.Itoa(n)
-		if (*l)[numbered] == 0 {
-			(*l)[numbered] = 1
-			return numbered
-		}
-	}
 }
 
 // legalName makes an identifier of a name of a file: letters, digits and underscores,

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 )
 
@@ -11,7 +12,7 @@ import (
 var rules map[string]map[string][]rule
 
 func init() { // bodies of control flow need the table that they are in
-	rules = map[string]map[string][]rule{"": {}, microsoft: {}, mlDomain: mlRules}
+	rules = map[string]map[string][]rule{"": {}, spec.Microsoft: {}, spec.MLDomain: mlRules}
 	for _, t := range []map[string][]rule{contribRules, contribAttentionRules, contribQuantRules, inverseRules} {
 		maps.Copy(rules["com.microsoft"], t)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -157,8 +158,8 @@ func moved(c *call, in ...op.Value) *call {
 		switch v := v.(type) {
 		case *graph.Node:
 			inner.in[i] = &value{node: v}
-		case constants:
-			inner.in[i] = &value{arr: v.a[0]}
+		case spec.Constants:
+			inner.in[i] = &value{arr: v.A[0]}
 		}
 	}
 	return &inner

@@ -9,13 +9,11 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
 )
-
-// mlDomain is the domain of classical machine learning.
-const mlDomain = "ai.onnx.ml"
 
 // mlRules are its operators on tensors of numbers. All but trees and the coupling of
 // probabilities are written with op/std.
@@ -113,7 +111,7 @@ func lengths(c *call, n int, first string, lists map[string]int) {
 // tableOf is a constant of the node.
 func tableOf(c *call, name string, a *array.Array) op.Value {
 	if c.folding {
-		return constants{a: []*array.Array{a}}
+		return spec.Constants{A: []*array.Array{a}}
 	}
 	of := c.n.Name
 	if of == "" && len(c.n.Outputs) > 0 {
@@ -334,7 +332,7 @@ func oneHotEncoder(c *call) []op.Value {
 		return []op.Value{to(c, array.F32, same)}
 	}
 	n := len(cats)
-	if n > foldBytes/64 {
+	if n > spec.FoldBytes/64 {
 		panic(refuse(CodeModel, "there are "+strconv.Itoa(n)+" categories and no zeros for others, expected fewer"))
 	}
 	unit := array.New(array.F32, n, n)

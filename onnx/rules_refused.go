@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 )
 
 // refusedOps says why operators are refused for good, by domain and name; * stands for all
@@ -25,7 +26,7 @@ var refusedOps = map[string]map[string]string{
 		"BiasDropout": isTraining, "BitmaskDropout": isTraining, "BitmaskBiasDropout": isTraining,
 	},
 	"com.microsoft.nchwc": {"*": "its operators are for one processor; save the optimised model at a lower level of optimisation"},
-	mlDomain: {
+	spec.MLDomain: {
 		"ZipMap": isMaps, "CastMap": isMaps, "DictVectorizer": isMaps, "CategoryMapper": isStrings,
 	},
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -68,7 +69,7 @@ func constant(c *call) []*value {
 	case "value_float":
 		v.arr = array.Scalar(float32(c.float(a.Name, 0)))
 	case "value_ints":
-		v.arr = intArray(c.list(a.Name), false, array.I64)
+		v.arr = spec.IntArray(c.list(a.Name), false, array.I64)
 	case "value_floats":
 		f := c.floats(a.Name)
 		v.arr = array.New(array.F32, len(f))

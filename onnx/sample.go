@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -151,10 +152,10 @@ func (f *File) Inputs() []string {
 // Targets are the names that the graph's inputs have, in the order of Inputs, where none is
 // bound by value: names that are no identifiers are made legal.
 func (f *File) Targets() []string {
-	var l labels
+	var l spec.Labels
 	names := f.Inputs()
 	for i, name := range names {
-		names[i] = l.fresh(legalName(name, "input"))
+		names[i] = l.Fresh(legalName(name, "input"))
 	}
 	return names
 }

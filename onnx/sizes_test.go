@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -17,10 +18,10 @@ import (
 // when a model is imported where they are the same for all sizes.
 func TestComparisonsOfSizes(t *testing.T) {
 	n, minus := shape.Sym("N"), shape.Const(-1)
-	f := &sizeFolder{folder{w: &kernel.Workspace{}}, &importer{}}
+	f := &sizeFolder{spec.Folder{Workspace: &kernel.Workspace{}}, &importer{}}
 	list := func(d ...shape.Dim) op.Value { return known1(sizeList(d...)) }
 	have := f.Call(std.Eq, nil, list(n, minus, one), list(minus))
-	require.Equal(t, []bool{false, true, false}, array.Data[bool](have.(constants).a[0]))
+	require.Equal(t, []bool{false, true, false}, array.Data[bool](have.(spec.Constants).A[0]))
 	got := f.Call(std.Where, nil, have, list(one), list(n, minus, shape.Const(7)))
 	require.Equal(t, sizeList(n, one, shape.Const(7)), got.(symbols).s[0])
 	open := f.Call(std.Eq, nil, list(n), list(shape.Const(3)))
@@ -36,9 +37,9 @@ func TestComparisonsOfSizes(t *testing.T) {
 		func() { f.Call(std.Div, nil, list(n), list(n)) },
 		func() { f.Call(std.Sqrt, nil, list(n)) },
 		func() { f.Call(std.Sort, std.SortAttrs{}, list(n, one)) },
-		func() { f.Call(std.Add, nil, list(n), constants{a: []*array.Array{array.New(array.I64, 2000)}}) },
+		func() { f.Call(std.Add, nil, list(n), spec.Constants{A: []*array.Array{array.New(array.I64, 2000)}}) },
 	} {
-		require.PanicsWithValue(t, tooLarge{}, broken)
+		require.PanicsWithValue(t, spec.TooLarge{}, broken)
 	}
 }
 
@@ -82,8 +83,8 @@ func TestSizesComputeAsNumbers(t *testing.T) {
 		}
 		first := []shape.Dim{shape.Sym("N"), shape.Sym("M"), shape.Const(3)}
 		open := []op.Value{known1(sizeList(first...)), known1(sizeList(shape.Sym("M").AddInt(-4)))}
-		known := []op.Value{constants{a: []*array.Array{intArray([]int{env["N"], env["M"], 3}, false, array.I64)}},
-			constants{a: []*array.Array{intArray([]int{env["M"] - 4}, false, array.I64)}}}
+		known := []op.Value{spec.Constants{A: []*array.Array{spec.IntArray([]int{env["N"], env["M"], 3}, false, array.I64)}},
+			spec.Constants{A: []*array.Array{spec.IntArray([]int{env["M"] - 4}, false, array.I64)}}}
 		for range rapid.IntRange(1, 6).Draw(t, "calls") {
 			c := drawnSizes[rapid.IntRange(0, len(drawnSizes)-1).Draw(t, "operator")]
 			var a, b []op.Value
@@ -92,14 +93,14 @@ func TestSizesComputeAsNumbers(t *testing.T) {
 				a, b = append(a, open[k]), append(b, known[k])
 			}
 			for _, x := range c.fixed {
-				a, b = append(a, constants{a: []*array.Array{x}}), append(b, constants{a: []*array.Array{x}})
+				a, b = append(a, spec.Constants{A: []*array.Array{x}}), append(b, spec.Constants{A: []*array.Array{x}})
 			}
-			want := call(&folder{w: w}, c.o, c.attrs, b...)
-			got := call(&sizeFolder{folder{w: w}, &importer{}}, c.o, c.attrs, a...)
+			want := call(&spec.Folder{Workspace: w}, c.o, c.attrs, b...)
+			got := call(&sizeFolder{spec.Folder{Workspace: w}, &importer{}}, c.o, c.attrs, a...)
 			if got == nil || want == nil {
 				continue
 			}
-			s, ref := elements(got), want.(constants).a[0]
+			s, ref := elements(got), want.(spec.Constants).A[0]
 			require.Equal(t, ref.Shape(), append([]int{}, s.shape...), c.o)
 			require.Equal(t, ref.DType(), s.dtype, c.o)
 			for i, d := range s.dims {

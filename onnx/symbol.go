@@ -31,7 +31,7 @@ func (im *importer) symbol(param string) shape.Dim {
 		}
 	}
 	if im.symbols[param] == "" {
-		im.symbols[param] = im.symbolLabels.fresh(legalName(param, "n"))
+		im.symbols[param] = im.symbolLabels.Fresh(legalName(param, "n"))
 	}
 	return shape.Sym(im.symbols[param])
 }
@@ -52,7 +52,7 @@ func (im *importer) reserveSymbols() {
 	for _, t := range im.given.types {
 		for _, d := range t.Dims().Slice() {
 			if name, ok := d.IsSymbol(); ok && !im.defined[name] {
-				im.defined[im.symbolLabels.fresh(name)] = true
+				im.defined[im.symbolLabels.Fresh(name)] = true
 			}
 		}
 	}
@@ -65,12 +65,12 @@ func (im *importer) reserveSymbols() {
 		}
 		for _, d := range in.Type.Tensor.Shape.Dims {
 			if _, ok := im.given.letters[d.Param]; !ok && shape.ValidSymbol(d.Param) && !im.defined[d.Param] {
-				im.defined[im.symbolLabels.fresh(d.Param)] = true
+				im.defined[im.symbolLabels.Fresh(d.Param)] = true
 			}
 		}
 	}
 }
 
 func (im *importer) freshSymbol(input string, axis int) string {
-	return im.symbolLabels.fresh(legalName(input, "input") + "_" + strconv.Itoa(axis))
+	return im.symbolLabels.Fresh(legalName(input, "input") + "_" + strconv.Itoa(axis))
 }

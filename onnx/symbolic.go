@@ -7,6 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/op/std"
@@ -38,14 +39,14 @@ func (c *call) bySizes(r *rule) (outs []*value) {
 		switch x := recover().(type) {
 		case nil:
 			return
-		case tooLarge, *diag.Error: // the graph may know more, or say what is wrong
+		case spec.TooLarge, *diag.Error: // the graph may know more, or say what is wrong
 			clear(c.used)
 			outs = nil
 		default:
 			panic(x)
 		}
 	}()
-	c.folding, c.b = true, &sizeFolder{folder{w: c.im.workspace}, c.im}
+	c.folding, c.b = true, &sizeFolder{spec.Folder{Workspace: c.im.workspace}, c.im}
 	return c.values(r.build(c))
 }
 
@@ -65,7 +66,7 @@ func (v symbols) Type() shape.Type {
 
 // sizeFolder computes on sizes and constants.
 type sizeFolder struct {
-	folder
+	spec.Folder
 	im *importer
 }
 
@@ -74,16 +75,16 @@ func (f *sizeFolder) Item(tuple op.Value, i int) op.Value {
 	if v, ok := tuple.(symbols); ok {
 		return known1(v.s[i])
 	}
-	return f.folder.Item(tuple, i)
+	return f.Folder.Item(tuple, i)
 }
 
 // known1 is the Value of sizes: a constant where all are numbers.
 func known1(s *sizes) op.Value {
 	if len(s.dims) > mostSizes || slices.ContainsFunc(s.dims, shape.Dim.IsUnknown) {
-		panic(tooLarge{})
+		panic(spec.TooLarge{})
 	}
 	if v := sized(s); v.arr != nil {
-		return constants{a: []*array.Array{v.arr}}
+		return spec.Constants{A: []*array.Array{v.arr}}
 	}
 	return symbols{[]*sizes{s}}
 }
@@ -94,7 +95,7 @@ func (f *sizeFolder) Call(o *op.Op, attrs any, in ...op.Value) op.Value {
 	given, err := o.Codec().Given(attrs)
 	switch {
 	case !symbolic:
-		return f.folder.Call(o, attrs, in...)
+		return f.Folder.Call(o, attrs, in...)
 	case err != nil:
 	case o.Class == op.Movement, o == std.Scatter && given == any(std.ScatterAttrs{Dim: scatterDim(given)}):
 		return f.move(o, given, in)
@@ -107,7 +108,7 @@ func (f *sizeFolder) Call(o *op.Op, attrs any, in ...op.Value) op.Value {
 	case o.Composite():
 		return o.Expand(f, given, in)
 	}
-	panic(tooLarge{})
+	panic(spec.TooLarge{})
 }
 
 // scatterDim is the dimension of a scatter.
@@ -121,12 +122,12 @@ func elements(v op.Value) *sizes {
 	switch v := v.(type) {
 	case symbols:
 		return v.s[0]
-	case constants:
-		if s, ok := (&value{arr: v.a[0]}).asSizes(); ok {
+	case spec.Constants:
+		if s, ok := (&value{arr: v.A[0]}).asSizes(); ok {
 			return s
 		}
 	}
-	panic(tooLarge{})
+	panic(spec.TooLarge{})
 }
 
 // move lets an operator move numbers that stand for the elements; 0 stands for 0, which
@@ -148,14 +149,14 @@ func (f *sizeFolder) move(o *op.Op, attrs any, in []op.Value) op.Value {
 			array.SetInt64At(ids, k, int64(len(table)))
 			table = append(table, d)
 		}
-		moved[i] = constants{a: []*array.Array{ids}}
+		moved[i] = spec.Constants{A: []*array.Array{ids}}
 	}
 	if a, ok := attrs.(std.PadAttrs); ok && a.Value != 0 || slices.ContainsFunc(moved, func(v op.Value) bool { _, ok := v.(symbols); return ok }) {
-		panic(tooLarge{})
+		panic(spec.TooLarge{})
 	}
-	out := f.folder.Call(o, attrs, moved...).(constants)
-	tuple := make([]*sizes, len(out.a))
-	for i, a := range out.a {
+	out := f.Folder.Call(o, attrs, moved...).(spec.Constants)
+	tuple := make([]*sizes, len(out.A))
+	for i, a := range out.A {
 		s := &sizes{shape: slices.Clone(a.Shape()), dtype: dtype}
 		flat := array.Contiguous(a)
 		for k := range flat.Len() {
@@ -163,7 +164,7 @@ func (f *sizeFolder) move(o *op.Op, attrs any, in []op.Value) op.Value {
 		}
 		tuple[i] = s
 	}
-	if out.tuple {
+	if out.Tuple {
 		return symbols{tuple}
 	}
 	return known1(tuple[0])
@@ -180,18 +181,18 @@ func (f *sizeFolder) scalar(o *op.Op, attrs any, in []op.Value) op.Value {
 		types[i], args[i] = v.Type(), elements(v)
 		var ok bool
 		if dims, ok = broadcastKnown(dims, types[i].Dims()); !ok {
-			panic(tooLarge{})
+			panic(spec.TooLarge{})
 		}
 	}
 	g, err := o.Expression(attrs, types)
 	if err != nil || len(g.Outs) != 1 {
-		panic(tooLarge{})
+		panic(spec.TooLarge{})
 	}
 	out := &sizes{dtype: g.Nodes[g.Outs[0]].DType}
 	out.shape, _ = dims.Known()
 	n, _ := dims.Prod().Int()
 	if n > mostSizes || out.dtype != array.I64 && out.dtype != array.I32 && out.dtype != array.Bool {
-		panic(tooLarge{})
+		panic(spec.TooLarge{})
 	}
 	at := make([]int, len(out.shape))
 	for range n {
@@ -248,7 +249,7 @@ func (f *sizeFolder) evalSize(g expr.Graph, at []int, in []*sizes) shape.Dim {
 		case kernel.OpInput:
 			v[i] = f.im.above(in[n.Imm].read(at))
 		case kernel.OpConst:
-			v[i] = shape.Const(int(array.Int64At(constantOf(n.DType, n.Imm), 0)))
+			v[i] = shape.Const(int(array.Int64At(spec.ConstantOf(n.DType, n.Imm), 0)))
 		default:
 			var a [3]shape.Dim
 			for k, arg := range n.Args {
@@ -351,7 +352,7 @@ func (f *sizeFolder) reduce(o *op.Op, a std.ReduceAttrs, s *sizes) op.Value {
 			i += len(gone)
 		}
 		if i < 0 || i >= len(gone) {
-			panic(tooLarge{})
+			panic(spec.TooLarge{})
 		}
 		gone[i] = true
 	}
@@ -374,7 +375,7 @@ func (f *sizeFolder) reduce(o *op.Op, a std.ReduceAttrs, s *sizes) op.Value {
 		front, out.shape = append(front, i), append(out.shape, n)
 	}
 	if len(s.dims) == 0 || len(s.shape) == 0 || out.dtype != array.I64 && out.dtype != s.dtype {
-		panic(tooLarge{})
+		panic(spec.TooLarge{})
 	}
 	turned := elements(f.move(std.Permute, std.PermuteAttrs{Dims: op.IntList(append(front, back...)...)}, []op.Value{symbols{[]*sizes{s}}}))
 	for i := 0; i < len(turned.dims); i += each {

@@ -9,21 +9,12 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 )
-
-// dtypes maps ONNX's element types to those of arrays; what is missing is refused.
-var dtypes = map[pb.DataType]array.DType{
-	pb.Float: array.F32, pb.Double: array.F64, pb.Float16: array.F16, pb.BFloat16: array.BF16,
-	pb.Int8: array.I8, pb.Uint8: array.U8, pb.Int16: array.I16, pb.Uint16: array.U16,
-	pb.Int32: array.I32, pb.Uint32: array.U32, pb.Int64: array.I64, pb.Uint64: array.U64, pb.Bool: array.Bool,
-	pb.Float8E4M3FN: array.F8E4M3FN, pb.Float8E4M3FNUZ: array.F8E4M3FNUZ, pb.Float8E5M2: array.F8E5M2, pb.Float8E5M2FNUZ: array.F8E5M2FNUZ,
-	pb.Float8E8M0: array.F8E8M0FNU, pb.Float4E2M1: array.F4E2M1FN,
-	pb.Int4: array.I4, pb.Uint4: array.U4, pb.Int2: array.I2, pb.Uint2: array.U2,
-}
 
 // dtypeOf returns the element type of arrays, or an error with the types there are.
 func dtypeOf(t pb.DataType) (array.DType, *diag.Error) {
-	if d, ok := dtypes[t]; ok {
+	if d, ok := spec.DTypes[t]; ok {
 		return d, nil
 	}
 	return array.Invalid, diag.New(CodeType, "element type "+t.String()+" is not supported").
@@ -106,8 +97,6 @@ func wrongLength(t *pb.Tensor, n int, of, typ string) *diag.Error {
 	return diag.New(CodeTensor, "tensor "+diag.Quote(t.Name)+" has "+strconv.Itoa(n)+" "+of+" of data, which are no "+typ)
 }
 
-var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-
 // overBytes makes an array of little-endian bytes, of which there are as many as it
 // needs; it shares them where the machine can read them as they lie.
 func overBytes(raw []byte, d array.DType, dims []int) *array.Array {
@@ -117,10 +106,10 @@ func overBytes(raw []byte, d array.DType, dims []int) *array.Array {
 		array.Truths(raw)
 	}
 	aligned := len(raw) == 0 || uintptr(unsafe.Pointer(&raw[0]))%uintptr(size) == 0
-	if !littleEndian || !aligned {
+	if !spec.LittleEndian || !aligned {
 		raw = append(make([]byte, 0, len(raw)), raw...)
 	}
-	if !littleEndian {
+	if !spec.LittleEndian {
 		for i := 0; i < len(raw); i += size {
 			for j, k := i, i+size-1; j < k; j, k = j+1, k-1 {
 				raw[j], raw[k] = raw[k], raw[j]

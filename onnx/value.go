@@ -69,18 +69,6 @@ func sized(s *sizes) *value {
 	return &value{arr: a}
 }
 
-func intArray(n []int, scalar bool, d array.DType) *array.Array {
-	dims := []int{len(n)}
-	if scalar {
-		dims = nil
-	}
-	a := array.New(d, dims...)
-	for i, v := range n {
-		array.SetInt64At(a, i, int64(v))
-	}
-	return a
-}
-
 // mostSizes bounds the lists of integers that are followed as sizes.
 const mostSizes = 1 << 10
 
@@ -143,7 +131,7 @@ func (im *importer) constant(cur *graph.Cursor, v *value) *graph.Node {
 	}
 	path, ok := im.paths[v]
 	if !ok {
-		path = im.mod.FreshPath(im.pathLabel.fresh(legalPath(v.name)))
+		path = im.mod.FreshPath(im.pathLabel.Fresh(legalPath(v.name)))
 		im.mod.SetParam(graph.Param{Path: path, Value: v.arr, Buffer: !v.arr.DType().IsFloat()})
 		im.paths[v] = path
 	}

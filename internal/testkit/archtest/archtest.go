@@ -15,6 +15,8 @@ var Rows = [][]string{
 	{"fx"},
 	{"draw/graphviz"},
 	{"codegen", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla", "onnx", "pt2"},
+	{"onnx/internal/exporter"},
+	{"onnx/internal/spec"},
 	{"lowering/gpu/internal/cuda/cudatest"},
 	{"lowering/gpu/internal/opencl", "lowering/gpu/internal/cuda", "lowering/gpu/internal/source", "lowering/gpu/internal/pack", "lowering/gpu/internal/ptx"},
 	{"lowering/xla/internal/eval"},

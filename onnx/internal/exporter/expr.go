@@ -1,4 +1,4 @@
-package onnx
+package exporter
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/op/std"
@@ -84,7 +85,7 @@ func (e *scalarWriter) scalar(n expr.Node, in []op.Value) op.Value {
 	case kernel.OpInput:
 		return c.in[n.Imm]
 	case kernel.OpConst:
-		return c.w.x.small(constantOf(n.DType, n.Imm))
+		return c.w.x.small(spec.ConstantOf(n.DType, n.Imm))
 	case kernel.OpCoord:
 		return e.coord(int(int64(n.Imm)))
 	case kernel.OpIndex:
@@ -97,20 +98,6 @@ func (e *scalarWriter) scalar(n expr.Node, in []op.Value) op.Value {
 	}
 	decline("it computes " + n.Code.String() + ", which ONNX does not have")
 	return nil
-}
-
-// constantOf is a number by its bits.
-func constantOf(d array.DType, bits uint64) *array.Array {
-	a := array.New(d)
-	b := array.Bytes(a)
-	for i := range b {
-		k := i
-		if !littleEndian {
-			k = len(b) - 1 - i
-		}
-		b[k] = byte(bits >> (8 * i))
-	}
-	return a
 }
 
 // count is 0, 1, 2 and so on.

@@ -1,4 +1,4 @@
-package onnx
+package exporter
 
 import (
 	"github.com/gofx-dev/gofx/array"
@@ -20,7 +20,7 @@ func init() { // bodies of control flow need the table that they are in
 			if b, err := n.Assigned(); err == nil && b != nil {
 				at = " " + diag.Quote(b.Target())
 			}
-			panic(refuse(CodeExport, "assign writes to the buffer"+at+" of the model, which an ONNX model cannot").
+			panic(diag.New(CodeExport, "assign writes to the buffer"+at+" of the model, which an ONNX model cannot").
 				WithHint("make the state an input and an output of the model"))
 		},
 	}
@@ -40,7 +40,7 @@ func (w *graphWriter) bind(from int, in []op.Value) {
 
 // input makes an input of a body.
 func (w *graphWriter) input(p *graph.Node) {
-	v := &exported{name: w.x.names.fresh(p.Target()), typ: p.Type()}
+	v := &exported{name: w.x.names.Fresh(p.Target()), typ: p.Type()}
 	w.values[p] = v
 	w.g.Inputs = append(w.g.Inputs, &pb.Value{Name: v.name, Type: w.x.typeOf(v.typ)})
 }
@@ -58,7 +58,7 @@ func (w *graphWriter) finish() {
 	args := w.src.Output().Args()
 	names := make([]string, len(args))
 	for i, a := range args {
-		names[i] = w.x.names.fresh(a.Name() + "_out")
+		names[i] = w.x.names.Fresh(a.Name() + "_out")
 	}
 	w.outputs(args, names)
 }
@@ -119,7 +119,7 @@ func exportWhile(w *graphWriter, n *graph.Node, in []op.Value) *exported {
 	first := w.inlined(test, in)
 	b := w.body(body)
 	w.node = n
-	round, going := w.x.names.fresh("round"), w.x.names.fresh("going")
+	round, going := w.x.names.Fresh("round"), w.x.names.Fresh("going")
 	b.g.Inputs = []*pb.Value{{Name: round, Type: w.x.typeOf(shape.TensorType(array.I64, shape.Dims{}))}, {Name: going, Type: w.x.typeOf(shape.TensorType(array.Bool, shape.Dims{}))}}
 	for _, p := range body.Inputs()[:a.Carry] {
 		b.input(p)
@@ -135,7 +135,7 @@ func exportWhile(w *graphWriter, n *graph.Node, in []op.Value) *exported {
 		next[i] = b.find(o)
 	}
 	again := b.inlined(test, next)
-	end := &pb.Node{Op: "Identity", Name: going + "_next", Inputs: []string{again.name}, Outputs: []string{w.x.names.fresh("going_next")}}
+	end := &pb.Node{Op: "Identity", Name: going + "_next", Inputs: []string{again.name}, Outputs: []string{w.x.names.Fresh("going_next")}}
 	b.g.Nodes = append(b.g.Nodes, end)
 	b.g.Outputs = []*pb.Value{{Name: end.Outputs[0], Type: w.x.typeOf(again.typ)}}
 	b.finish()

@@ -1,4 +1,4 @@
-package onnx
+package exporter
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -20,10 +21,10 @@ import (
 // exporter is one try to write a module with the operators of one set.
 type exporter struct {
 	mod     *graph.Module
-	options ExportOptions
+	options Options
 	target  int // the operator set
 	need    int // the lowest that would do, which is known at the end
-	names   labels
+	names   spec.Labels
 	initial []*pb.Tensor
 	arrays  map[string]*array.Array // of initial, by name
 	scalars map[scalarKey]*exported
@@ -73,10 +74,10 @@ func (x *exporter) model() (*pb.Model, error) {
 	outs := x.outputNames(g.Output())
 	ins := x.inputNames(g.Inputs())
 	for i, name := range ins {
-		ins[i] = x.names.fresh(name)
+		ins[i] = x.names.Fresh(name)
 	}
 	for i, name := range outs {
-		outs[i] = x.names.fresh(name)
+		outs[i] = x.names.Fresh(name)
 	}
 	for i, n := range g.Inputs() {
 		v := &exported{name: ins[i], typ: n.Type()}
@@ -96,10 +97,10 @@ func (x *exporter) model() (*pb.Model, error) {
 	sets := []*pb.Opset{{Version: int64(x.need)}}
 	x.mixed = mixedTrees(w.g)
 	if v := mlVersion(w.g); v > 0 {
-		sets = append(sets, &pb.Opset{Domain: mlDomain, Version: v})
+		sets = append(sets, &pb.Opset{Domain: spec.MLDomain, Version: v})
 	}
 	if contributes(w.g) {
-		sets = append(sets, &pb.Opset{Domain: microsoft, Version: 1})
+		sets = append(sets, &pb.Opset{Domain: spec.Microsoft, Version: 1})
 	}
 	return &pb.Model{IRVersion: irVersion(x.need), ProducerName: "gofx", Graph: w.g, Opsets: sets}, nil
 }
@@ -189,12 +190,12 @@ func (x *exporter) typeOf(t shape.Type) *pb.Type {
 
 // elemOf is the inverse of dtypes.
 func elemOf(d array.DType) pb.DataType {
-	for e, o := range dtypes {
+	for e, o := range spec.DTypes {
 		if o == d {
 			return e
 		}
 	}
-	panic(refuse(CodeExport, "element type "+d.String()+" is none of ONNX's"))
+	panic(diag.New(CodeExport, "element type "+d.String()+" is none of ONNX's"))
 }
 
 // dropUnused leaves out constants that nothing reads, and nodes: a rule that was given up
@@ -295,7 +296,7 @@ func (w *graphWriter) one(n *graph.Node) (v *exported, err *diag.Error) {
 	}
 	o := n.Op()
 	if o == nil {
-		panic(refuse(CodeExport, n.Opcode().String()+" of "+n.Target()+" calls no operator"))
+		panic(diag.New(CodeExport, n.Opcode().String()+" of "+n.Target()+" calls no operator"))
 	}
 	w.node = n
 	args := make([]op.Value, n.NumArgs())
@@ -329,7 +330,7 @@ func (w *graphWriter) rename(v *exported, name string, start int) {
 	if start < 0 || v.name == name {
 		return
 	}
-	name = w.x.names.fresh(name)
+	name = w.x.names.Fresh(name)
 	for _, n := range w.g.Nodes[start:] {
 		renameIn(n, v.name, name)
 	}
@@ -403,7 +404,7 @@ func (x *exporter) parameter(n *graph.Node) *exported {
 	path := n.Target()
 	p := x.mod.Param(path)
 	if p == nil || p.Value == nil {
-		panic(refuse(CodeExport, "parameter "+diag.Quote(path)+" has no value").WithHint("load the weights before the model is written"))
+		panic(diag.New(CodeExport, "parameter "+diag.Quote(path)+" has no value").WithHint("load the weights before the model is written"))
 	}
 	key := scalarKey{path: path}
 	if v := x.scalars[key]; v != nil {
@@ -424,7 +425,7 @@ type scalarKey struct {
 
 // constant adds an initializer.
 func (x *exporter) constant(name string, a *array.Array) *exported {
-	t := &pb.Tensor{Name: x.names.fresh(name), Type: elemOf(a.DType()), Dims: make([]int64, a.Rank())}
+	t := &pb.Tensor{Name: x.names.Fresh(name), Type: elemOf(a.DType()), Dims: make([]int64, a.Rank())}
 	for i, d := range a.Shape() {
 		t.Dims[i] = int64(d)
 	}
@@ -451,4 +452,19 @@ func asError(err error) *diag.Error {
 		return e
 	}
 	return diag.Bug(err.Error())
+}
+
+// contributes reports whether a graph has one of them.
+func contributes(g *pb.Graph) bool {
+	for _, n := range g.Nodes {
+		if n.Domain == spec.Microsoft {
+			return true
+		}
+		for _, a := range n.Attrs {
+			if a.G != nil && contributes(a.G) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -1,4 +1,4 @@
-package onnx
+package exporter
 
 import (
 	"github.com/gofx-dev/gofx/array"

@@ -1,8 +1,9 @@
-package onnx
+package exporter
 
 import (
 	"github.com/gofx-dev/gofx/array"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -268,8 +269,8 @@ func prepared(c *exportCall, name string, in []op.Value, f func(b op.Builder, in
 		if a == nil {
 			return f(c.w, in)
 		}
-		known[i] = constants{a: []*array.Array{a}}
+		known[i] = spec.Constants{A: []*array.Array{a}}
 	}
-	out := f(&folder{w: c.w.x.workspace, unlimited: true}, known).(constants)
-	return c.array(name, out.a[0])
+	out := f(&spec.Folder{Workspace: c.w.x.workspace, Unlimited: true}, known).(spec.Constants)
+	return c.array(name, out.A[0])
 }

@@ -1,4 +1,4 @@
-package onnx
+package exporter
 
 import (
 	"encoding/binary"
@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -113,7 +115,7 @@ func (w *graphWriter) apply(o *op.Op, attrs any, in []op.Value, t shape.Type) *e
 	if reason != "" && (len(why) == 0 || o.Scalar()) {
 		why = append(why, reason)
 	}
-	panic(refuse(CodeExport, o.Name+" cannot be written: "+strings.Join(why, "; ")))
+	panic(diag.New(CodeExport, o.Name+" cannot be written: "+strings.Join(why, "; ")))
 }
 
 // try runs a rule; what it has written is taken back when it gives up.
@@ -235,7 +237,7 @@ func (w *graphWriter) emitAll(name string, types []shape.Type, in []op.Value, at
 	if d, as := w.takenAs(name, in); d != as {
 		return w.around(name, types, in, attrs, d, as)
 	}
-	n := &pb.Node{Op: name, Domain: contributed[name]}
+	n := &pb.Node{Op: name, Domain: spec.Contributed[name]}
 	for _, v := range in {
 		s := ""
 		if v != nil {
@@ -257,7 +259,7 @@ func (w *graphWriter) emitAll(name string, types []shape.Type, in []op.Value, at
 			n.Outputs = append(n.Outputs, "")
 			continue
 		}
-		outs[i] = &exported{name: w.x.names.fresh(w.temporary(name)), typ: t, made: n}
+		outs[i] = &exported{name: w.x.names.Fresh(w.temporary(name)), typ: t, made: n}
 		n.Outputs = append(n.Outputs, outs[i].name)
 	}
 	w.g.Nodes = append(w.g.Nodes, n)
@@ -300,10 +302,12 @@ func (c *exportCall) reshape(v op.Value, dims ...shape.Dim) op.Value {
 // Constants.
 
 // list is a vector of i64.
-func (c *exportCall) list(n ...int) op.Value { return c.w.x.small(intArray(n, false, array.I64)) }
+func (c *exportCall) list(n ...int) op.Value { return c.w.x.small(spec.IntArray(n, false, array.I64)) }
 
 // int is one i64 without dimensions.
-func (c *exportCall) int(n int) op.Value { return c.w.x.small(intArray([]int{n}, true, array.I64)) }
+func (c *exportCall) int(n int) op.Value {
+	return c.w.x.small(spec.IntArray([]int{n}, true, array.I64))
+}
 
 // number is a constant without dimensions.
 func (c *exportCall) number(d array.DType, s op.Scalar) op.Value {
@@ -382,7 +386,7 @@ func attrTensor(name string, v *array.Array) *pb.Attr {
 		t.Dims = append(t.Dims, int64(n))
 	}
 	t.Raw = append([]byte{}, array.Bytes(array.Contiguous(v))...)
-	if !littleEndian {
+	if !spec.LittleEndian {
 		swapBytes(t.Raw, v.DType().Size())
 	}
 	return &pb.Attr{Name: name, Type: pb.AttrTensor, T: t}
@@ -406,9 +410,7 @@ func attrNumber(name string, d array.DType, s op.Scalar) *pb.Attr {
 // exactly reports whether a float attribute holds the number: it is of 32 bits.
 func exactly(v float64) bool { return float64(float32(v)) == v || math.IsNaN(v) }
 
-// ExportedBy says how calls of an operator are written: "rule" for operators of ONNX,
-// "expression" for a node for each operation on scalars, "decomposition" and "reference" for the operators
-// that it is made of or stands for, "" where Export refuses it.
+// ExportedBy is onnx.ExportedBy.
 func ExportedBy(o *op.Op) string {
 	switch {
 	case len(exportRules[o]) > 0 && !o.HasReference() || structural[o] != nil && o != op.Assign || o == op.GetItem || o == op.Call:

@@ -1,4 +1,4 @@
-package onnx
+package exporter
 
 import (
 	"strconv"
@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/ml"
 	"github.com/gofx-dev/gofx/op/std"
@@ -20,7 +21,7 @@ var exportML = map[*op.Op][]exportRule{
 // mlVersion is the set of ai.onnx.ml that a graph needs, 0 where it has none of its operators.
 func mlVersion(g *pb.Graph) (version int64) {
 	for _, n := range g.Nodes {
-		if n.Domain == mlDomain {
+		if n.Domain == spec.MLDomain {
 			version = max(version, 3)
 			if n.Op == "TreeEnsemble" {
 				version = 5
@@ -41,7 +42,7 @@ func mixedTrees(g *pb.Graph) bool { return mlVersion(g) == 5 && hasOldTrees(g) }
 
 func hasOldTrees(g *pb.Graph) bool {
 	for _, n := range g.Nodes {
-		if n.Domain == mlDomain && n.Op != "TreeEnsemble" {
+		if n.Domain == spec.MLDomain && n.Op != "TreeEnsemble" {
 			return true
 		}
 		for _, a := range n.Attrs {
@@ -200,7 +201,7 @@ func (g *grove) listed() op.Value {
 		attrs = append(attrs, attrFloats("nodes_values", l.values), attrFloats("target_weights", l.leafWeights))
 	}
 	v := g.w.emit("TreeEnsembleRegressor", g.typ, []op.Value{x}, attrs...)
-	v.made.Domain = mlDomain
+	v.made.Domain = spec.MLDomain
 	return v
 }
 
@@ -270,7 +271,7 @@ func (g *grove) placed() op.Value {
 		attrTensor("nodes_modes", how), attrTensor("nodes_splits", vectorOf(d, splits)), attrInts("nodes_missing_value_tracks_true", missing...),
 		attrInts("nodes_truenodeids", yes...), attrInts("nodes_trueleafs", yesLeaf...), attrInts("nodes_falsenodeids", no...), attrInts("nodes_falseleafs", noLeaf...),
 		attrInts("leaf_targetids", targets...), attrTensor("leaf_weights", vectorOf(d, weights)))
-	v.made.Domain = mlDomain
+	v.made.Domain = spec.MLDomain
 	var y op.Value = v
 	if g.attrs.Aggregate == "average" {
 		y = g.do(std.Div, std.DivAttrs{Other: op.Float(float64(len(g.roots)))}, y)

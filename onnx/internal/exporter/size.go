@@ -1,4 +1,4 @@
-package onnx
+package exporter
 
 import (
 	"strconv"
@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -25,7 +26,7 @@ type sizeValue struct {
 var oneSize = shape.TensorType(array.I64, shape.Ints(1))
 
 func (s sizeMaker) Const(n int64) sizeValue {
-	return sizeValue{s.w.x.small(intArray([]int{int(n)}, false, array.I64)), shape.Const(int(n))}
+	return sizeValue{s.w.x.small(spec.IntArray([]int{int(n)}, false, array.I64)), shape.Const(int(n))}
 }
 
 func (s sizeMaker) Symbol(name string) sizeValue {
@@ -41,13 +42,13 @@ func (s sizeMaker) Symbol(name string) sizeValue {
 			}
 		}
 	}
-	panic(refuse(CodeExport, "the size "+diag.Quote(name)+" is used before the value that has it"))
+	panic(diag.New(CodeExport, "the size "+diag.Quote(name)+" is used before the value that has it"))
 }
 
 // sizeOf is one size of a value.
 func (w *graphWriter) sizeOf(x *exported, axis int) *exported {
 	if n, ok := x.typ.Dim(axis).Int(); ok {
-		return w.x.small(intArray([]int{n}, false, array.I64))
+		return w.x.small(spec.IntArray([]int{n}, false, array.I64))
 	}
 	return w.emit("Shape", oneSize, []op.Value{x}, attrInt("start", axis), attrInt("end", axis+1))
 }
@@ -79,7 +80,7 @@ func (s sizeMaker) FloorDiv(x, y sizeValue) sizeValue {
 func (w *graphWriter) size(d shape.Dim) *exported {
 	v, ok := shape.Fold(d, sizeMaker{w})
 	if !ok {
-		panic(refuse(CodeExport, "a size is not known"))
+		panic(diag.New(CodeExport, "a size is not known"))
 	}
 	return v.v
 }
@@ -90,7 +91,7 @@ func (w *graphWriter) sizeVector(dims ...shape.Dim) *exported {
 	var run []int
 	flush := func() {
 		if len(run) > 0 {
-			parts = append(parts, w.x.small(intArray(run, false, array.I64)))
+			parts = append(parts, w.x.small(spec.IntArray(run, false, array.I64)))
 			run = nil
 		}
 	}
@@ -117,9 +118,9 @@ func (c *exportCall) sizes(dims ...shape.Dim) op.Value { return c.w.sizeVector(d
 // sizeNumber is a size without dimensions.
 func (w *graphWriter) sizeNumber(d shape.Dim) *exported {
 	if n, ok := d.Int(); ok {
-		return w.x.small(intArray([]int{n}, true, array.I64))
+		return w.x.small(spec.IntArray([]int{n}, true, array.I64))
 	}
-	return w.emit("Squeeze", shape.TensorType(array.I64, shape.Dims{}), []op.Value{w.size(d), w.x.small(intArray([]int{0}, false, array.I64))})
+	return w.emit("Squeeze", shape.TensorType(array.I64, shape.Dims{}), []op.Value{w.size(d), w.x.small(spec.IntArray([]int{0}, false, array.I64))})
 }
 
 // dimNode is the size of an operand as a value.
@@ -127,5 +128,5 @@ func dimNode(w *graphWriter, n *graph.Node, in []op.Value) *exported {
 	x := in[0].(*exported)
 	axis := axisOf(n.Attrs().(op.AxisAttrs).Axis, rankOf(x))
 	v := w.emit("Shape", oneSize, []op.Value{x}, attrInt("start", axis), attrInt("end", axis+1))
-	return w.emit("Squeeze", n.Type(), []op.Value{v, w.x.small(intArray([]int{0}, false, array.I64))})
+	return w.emit("Squeeze", n.Type(), []op.Value{v, w.x.small(spec.IntArray([]int{0}, false, array.I64))})
 }
