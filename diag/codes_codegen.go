@@ -15,8 +15,8 @@ return err`,
 	{
 		//gofx:code codegen/module.ForeignOp codegen.ForeignOp
 		Code: "FX4002", Title: "operator cannot be named",
-		Cause: "the variable that holds the operator's record is in a package that the generated one cannot import, or the operator has regions and is no cond, while or scan",
-		Cure:  "define the operator in a package that can be imported, as a variable called as the operator is, or generate into its own package",
+		Cause: "the variable that holds the operator's record is in a package that the generated one cannot import, or the operator has regions but is not cond, while or scan",
+		Cure:  "define the operator in a package that can be imported, as a variable with the operator's name, or generate into its own package",
 		Example: `m.Graph.Before(m.Graph.Output()).Function(private, nil, m.Graph.First())
 _, err := codegen.Module(m, codegen.ModuleOptions{})
 return err`,
@@ -24,8 +24,8 @@ return err`,
 	{
 		//gofx:code codegen/module.OpaqueModule codegen.OpaqueModule
 		Code: "FX4003", Title: "opaque module without its Go value",
-		Cause: "the graph calls a module of which only the Go code is known, and the generated code has state of its own instead of the Go module",
-		Cure:  "give the Go module to the code generator, or capture without taking the module for a leaf",
+		Cause: "the graph calls a module that is known only as Go code, and the generated code has its own state instead of the Go module",
+		Cure:  "give the Go module to the code generator, or capture the module without making it a leaf",
 		Example: `f := op.NewAdHoc("example.com/net", "Gate.Forward", op.Args("x"), false, false, nil)
 m.SetBound("gate", graph.Bound{Op: f, Attrs: op.None{}})
 m.Graph.Before(m.Graph.Output()).Module("gate", m.Graph.First())
@@ -35,7 +35,7 @@ return err`,
 	{
 		//gofx:code codegen/module.WholeTuple codegen.WholeTuple
 		Code: "FX4004", Title: "several results used as one value",
-		Cause: "a value with several results is an operand or a result itself, which no Go expression is",
+		Cause: "a value with several results is itself an operand or a result, and Go has no expression for that",
 		Cure:  "take the results apart with getitem",
 		Example: `top := m.Graph.Before(m.Graph.Output()).Function(std.Topk, std.TopkAttrs{K: 1}, m.Graph.First())
 m.Graph.Output().SetArg(0, top)
@@ -44,8 +44,8 @@ return err`,
 	},
 	{
 		//gofx:code codegen/module.BadAssign codegen.BadAssign
-		Code: "FX4005", Title: "write to something that is no state",
-		Cause: "the first operand of an assign node is no tensor that a get_attr node reads",
+		Code: "FX4005", Title: "write to a tensor that is not state",
+		Cause: "the first operand of an assign node is not a tensor that a get_attr node reads",
 		Cure:  "assign to a buffer of the model",
 		Example: `x := m.Graph.First()
 m.Graph.Before(m.Graph.Output()).Function(op.Assign, nil, x, x)
@@ -54,7 +54,7 @@ return err`,
 	},
 	{
 		//gofx:code codegen/module.LostSize codegen.LostSize
-		Code: "FX4006", Title: "size that no Go expression gives",
+		Code: "FX4006", Title: "size without a Go expression",
 		Cause: "an attribute holds an unknown size, or a symbol that no value before it defines",
 		Cure:  "give the inputs types when capturing, so that the sizes have names",
 		Example: `attrs := std.ReshapeAttrs{Shape: shape.Of(shape.Sym("M"), shape.Const(4))}
@@ -75,7 +75,7 @@ return err`,
 	},
 	{
 		//gofx:code codegen/module.StatePath codegen.StatePath
-		Code: "FX4008", Title: "path that no struct tag holds",
+		Code: "FX4008", Title: "path does not fit into a struct tag",
 		Cause: "the path of a tensor has a comma, a quote, a backslash or a control character, or is empty, - or a dot",
 		Cure:  "rename the tensor",
 		Example: `m.SetParam(graph.Param{Path: "w,buffer", Value: array.New(array.F32, 4)})
@@ -104,7 +104,7 @@ return err`,
 	{
 		//gofx:code codegen/gosrc.CodeOptions codegen/kernelstyle.CodeOptions codegen.CodeOptions
 		Code: "FX4024", Title: "bad option of code generation",
-		Cause: "a package, type or file name is none that Go allows, or the weights mode is unknown",
+		Cause: "Go does not allow a package, type or file name, or the weights mode is unknown",
 		Cure:  "give a Go identifier (exported for the type), a file name without a folder, and auto, embed, external or literal",
 		Example: `_, err := codegen.Kernel(p, w, codegen.KernelOptions{Package: "a b"})
 return err`,
@@ -121,7 +121,7 @@ return err`,
 	{
 		//gofx:code codegen/kernelstyle.CodeResults codegen.CodeResults
 		Code: "FX4026", Title: "plan without results",
-		Cause: "the graph returns nothing, so that a package that calls kernels would compute nothing",
+		Cause: "the graph returns nothing, so a package that calls kernels would compute nothing",
 		Cure:  "return a value of the graph, or generate module style for a model that only writes its state",
 		Example: `p.Outputs = nil
 _, err := codegen.Kernel(p, w, codegen.KernelOptions{})

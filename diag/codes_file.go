@@ -6,20 +6,20 @@ var fileCodes = []Info{
 		//gofx:code array/safetensors.CodeSize
 		Code: "FX8001", Title: "safetensors file is too short",
 		Cause:   "the first eight bytes give the length of the header, and the file has fewer bytes, or the length is above 100000000",
-		Cure:    "copy or download the file again, it is cut off or no safetensors file",
+		Cure:    "copy or download the file again: it is cut off or not a safetensors file",
 		Example: `8-byte length 9, header {}, data of 0 bytes`,
 	},
 	{
 		//gofx:code array/safetensors.CodeSyntax
 		Code: "FX8002", Title: "safetensors header is malformed",
-		Cause:   "the header is no JSON object of tensors with dtype, shape and data_offsets",
+		Cause:   "the header is not a JSON object of tensors with dtype, shape and data_offsets",
 		Cure:    "write the file again with a program that keeps to the format",
 		Example: `8-byte length 7, header {"a":1}, data of 0 bytes`,
 	},
 	{
 		//gofx:code array/safetensors.CodeDType
 		Code: "FX8003", Title: "safetensors element type is unknown",
-		Cause:   "a tensor is read whose dtype is none that arrays have; the other tensors of the file can be read",
+		Cause:   "a tensor is read whose dtype arrays do not have; the other tensors of the file can be read",
 		Cure:    "convert the tensor to another type, F32 for instance, or leave it out",
 		Example: `8-byte length 58, header {"a":{"dtype":"F6_E2M3","shape":[4],"data_offsets":[0,3]}}, data of 3 bytes`,
 	},
@@ -33,7 +33,7 @@ var fileCodes = []Info{
 	{
 		//gofx:code array/safetensors.CodeRange
 		Code: "FX8005", Title: "safetensors data lies outside the file",
-		Cause:   "data_offsets are reversed or end behind the last byte",
+		Cause:   "data_offsets are reversed or end after the last byte",
 		Cure:    "copy or download the file again, it is cut off",
 		Example: `8-byte length 54, header {"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}, data of 3 bytes`,
 	},
@@ -47,7 +47,7 @@ var fileCodes = []Info{
 	{
 		//gofx:code array/safetensors.CodeName
 		Code: "FX8007", Title: "safetensors name occurs twice or is missing",
-		Cause:   "two tensors, or two keys of one object, have the same name; or a tensor was asked for that the file lacks",
+		Cause:   "two tensors, or two keys of one object, have the same name; or a requested tensor is not in the file",
 		Cure:    "rename one of them, or ask for a name that the file has",
 		Example: `8-byte length 37, header {"__metadata__":{},"__metadata__":{}}, data of 0 bytes`,
 	},
@@ -55,7 +55,7 @@ var fileCodes = []Info{
 		//gofx:code array/safetensors.CodeWrite
 		Code: "FX8008", Title: "tensors cannot be written as safetensors",
 		Cause:   "a name repeats, is reserved or is not UTF-8, or a tensor has no data or no element type",
-		Cure:    "give each tensor a name of its own and data",
+		Cure:    "give each tensor its own name, and data",
 		Example: `safetensors.Write(w, []safetensors.Named{{"a", x}, {"a", x}}, nil)`,
 	},
 	{
@@ -75,7 +75,7 @@ var fileCodes = []Info{
 	{
 		//gofx:code array/npy.CodeHeader
 		Code: "FX8011", Title: ".npy header is malformed",
-		Cause:   "the header is no dictionary of descr, fortran_order and shape, or is longer than 65536 bytes, or bytes follow the array",
+		Cause:   "the header is not a dictionary of descr, fortran_order and shape, or is longer than 65536 bytes, or bytes follow the array",
 		Cure:    "save the array again with numpy.save",
 		Example: `version 1, header {'descr': '|u1'}, data of 1 bytes`,
 	},
@@ -110,7 +110,7 @@ var fileCodes = []Info{
 	{
 		//gofx:code array/safetensors.CodeChecksum
 		Code: "FX8016", Title: "weights are damaged",
-		Cause:   "the bytes of a tensor are not those that were written: they have another checksum than the file's metadata says",
+		Cause:   "the bytes of a tensor have changed since they were written: their checksum differs from the one in the file's metadata",
 		Cure:    "copy or write the file again",
 		Example: `a file whose metadata has "crc32c.a":"00000000" for a tensor a with other data`,
 	},
@@ -146,7 +146,7 @@ var fileCodes = []Info{
 		//gofx:code nn.MissingWeight
 		Code: "FX8030", Title: "weight is missing",
 		Cause:   "a module has a tensor that the weights lack: they belong to another network, or use other names",
-		Cure:    "rename the weights with weights.Rename, which weights.Renames has rules for, change the module, or pass nn.NotStrict() to keep what the module has",
+		Cure:    "rename the weights with weights.Rename (weights.Renames proposes rules), change the module, or pass nn.NotStrict() to keep the module's tensors",
 		Example: `nn.LoadStateDict(nn.NewLinear(4, 2), nn.Arrays{"weight": array.New(array.F32, 2, 4)})`,
 	},
 	{
@@ -179,7 +179,7 @@ var fileCodes = []Info{
 	},
 	{
 		//gofx:code nn.NoWeightFits
-		Code: "FX8038", Title: "no weight is the module's",
+		Code: "FX8038", Title: "no weight belongs to the module",
 		Cause:   "weights are given and none of them has a tensor to go to: they are of another model, or the module has no state",
 		Cure:    "give the weights of this module; keep layers and parameters in its fields",
 		Example: `nn.LoadStateDict(nn.NewReLU(), nn.Arrays{"weight": array.New(array.F32, 1)}, nn.NotStrict())`,
@@ -187,7 +187,7 @@ var fileCodes = []Info{
 	{
 		//gofx:code draw/graphviz.TooLarge
 		Code: "FX8040", Title: "picture is too large",
-		Cause:   "a PNG has more nodes, or more pixels, than memory and eyes can take",
+		Cause:   "a PNG would have too many nodes or pixels",
 		Cure:    "draw SVG, or fewer levels of modules",
 		Example: `fxgen draw a graph of 401 nodes -o big.png`,
 	},
@@ -228,9 +228,9 @@ var fileCodes = []Info{
 	},
 	{
 		//gofx:code cmd/fxgen/internal/work.NoWeights
-		Code: "FX8053", Title: "code would have weights that mean nothing",
-		Cause:   "code is to be generated from a graph file that has no values for its parameters",
-		Cure:    "give the weights with -weights FILE, or ask for made-up ones with -weights synthetic:SEED",
+		Code: "FX8053", Title: "code would have meaningless weights",
+		Cause:   "the graph file, the source of the code, has no values for its parameters",
+		Cure:    "give the weights with -weights FILE, or use synthetic ones with -weights synthetic:SEED",
 		Example: `fxgen gen net.fx`,
 	},
 	{
@@ -243,8 +243,8 @@ var fileCodes = []Info{
 	{
 		//gofx:code cmd/fxgen/internal/cli.codeKept
 		Code: "FX8055", Title: "file would be lost",
-		Cause:   "a result is to go where a file is that fxgen did not write, that was changed since fxgen wrote it, that the command reads, or that is hand-written source of the captured package",
-		Cure:    "choose another place, move the file away, or replace it with -force, which spares what the command reads and the package's own source",
+		Cause:   "a result would replace a file that fxgen did not write, that was changed since fxgen wrote it, that the command reads, or that is hand-written source of the captured package",
+		Cure:    "choose another place, move the file away, or replace it with -force, which spares files that the command reads and the package's own source",
 		Example: `fxgen print mlp -o notes.fx`,
 	},
 	{
@@ -258,20 +258,20 @@ var fileCodes = []Info{
 		//gofx:code cmd/fxgen/internal/work.Died
 		Code: "FX8057", Title: "the model's code ended the program",
 		Cause:   "the model, its constructor or its package called os.Exit or log.Fatal, stopped its goroutine, panicked in another one, overflowed the stack, or was killed while it was captured",
-		Cure:    "return an error, or panic in the function itself; run it in a test of its own to see more",
+		Cure:    "return an error, or panic in the function itself; run it in a separate test to see more",
 		Example: `fxgen print ./exits#Net`,
 	},
 	{
 		//gofx:code codegen/certificate.Damaged
 		Code: "FX8058", Title: "samples of a generated package are damaged",
-		Cause:   "the file beside the package is not the one that fxgen wrote",
+		Cause:   "the file next to the package is not the one that fxgen wrote",
 		Cure:    "generate the package again",
 		Example: `certificate.Read(safetensorsWithoutHeader)`,
 	},
 	{
 		//gofx:code codegen/certificate.Differs
 		Code: "FX8059", Title: "results differ from the samples",
-		Cause:   "generated code computes something else than the samples say, or the samples given with -samples are of another model",
+		Cause:   "the results of generated code differ from the samples, or the samples given with -samples are of another model",
 		Cure:    "check that the samples belong to the model and its weights; else report it",
 		Example: `output.Compare(another)`,
 	},

@@ -5,7 +5,7 @@ var gpuCodes = []Info{
 	{
 		//gofx:code lowering/gpu.NoDevice lowering/gpu/internal/device.NoDevice
 		Code: "FX5101", Title: "no such device",
-		Cause: "the library that drives the device is not installed, finds no device, or has none of the name that is asked for",
+		Cause: "the library that drives the device is not installed, finds no device, or has none with the requested name",
 		Cure:  "install the driver (Debian: pocl-opencl-icd computes on the processor), take a device that gpu.Devices lists, or run the model on the cpu target",
 		Example: `_, err := gpu.Open("opencl:no such card")
 return err`,
@@ -14,14 +14,14 @@ return err`,
 		//gofx:code lowering/gpu.Lost lowering/gpu/internal/device.Lost
 		Code: "FX5102", Title: "device is lost",
 		Cause: "the driver reports that the device cannot be used any more: it was reset, unplugged, or a kernel crashed it",
-		Cure:  "close what was compiled for it and run the model on the cpu target; open the device again after the driver recovers",
+		Cure:  "close the executables compiled for it and run the model on the cpu target; open the device again after the driver recovers",
 		Example: `lost := gpu.Using(&failing{code: gpu.Lost})
 _, err := gpu.Target{Device: lost}.Compile(m, lowering.Options{})
 return err`,
 	},
 	{
 		//gofx:code lowering/gpu.BuildFailed lowering/gpu/internal/device.BuildFailed
-		Code: "FX5103", Title: "device's compiler refuses a program",
+		Code: "FX5103", Title: "the device's compiler refuses a program",
 		Cause: "the compiler of the driver does not take the source of the kernels; the message has its log",
 		Cure:  "update the driver, or run the model on the cpu target; please report the log and the versions that gpu.Devices prints",
 		Example: `broken := gpu.Using(&failing{code: gpu.BuildFailed})
@@ -40,7 +40,7 @@ return err`,
 	{
 		//gofx:code lowering/gpu.BadPack lowering/gpu/internal/pack.BadPack
 		Code: "FX5105", Title: "pack of kernels is damaged",
-		Cause: "what is read as a pack of compiled kernels was cut, changed, or written by another version",
+		Cause: "the pack of compiled kernels was cut off, changed, or written by another version",
 		Cure:  "write the pack again, by Pack.Bytes",
 		Example: `var p gpu.Pack
 data := p.Bytes()

@@ -23,8 +23,8 @@ return err`,
 	{
 		//gofx:code lowering.SymbolUse
 		Code: "FX5003", Title: "kernel depends on symbolic sizes in a hidden way",
-		Cause: "something inside the kernel follows from sizes that are not known yet and is not declared to be one",
-		Cure:  "pin the symbols in Options.Shapes, or capture the graph with fixed sizes; in an operator of your own declare fields that are sizes with op.WithSizes",
+		Cause: "a value inside the kernel follows from sizes that are not known yet, and is not declared as a size",
+		Cure:  "pin the symbols in Options.Shapes, or capture the graph with fixed sizes; in your own operator declare fields that are sizes with op.WithSizes",
 		Example: `spec := op.Spec[op.None]{Doc: "half_roll rolls by half of a size.", In: op.Args("x")}
 spec.Infer = func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil }
 spec.Kernel = func(_ op.None, in []shape.Type) kernel.Step {
@@ -40,7 +40,7 @@ return err`,
 		//gofx:code lowering.UnknownSize
 		Code: "FX5004", Title: "type or size is not known before the run",
 		Cause: "a value has an unknown rank, element type or size, or a size that depends on data, so that no memory can be planned for it",
-		Cure:  "capture the graph with the types of its inputs, declare what opaque functions return (a type rule of tensor.Wrap, a TypeRule method of a leaf module), or pin symbols",
+		Cure:  "capture the graph with the types of its inputs, declare the results of opaque functions (a type rule of tensor.Wrap, a TypeRule method of a leaf module), or pin symbols",
 		Example: `m, err := graph.Parse([]byte("gofx 1\ngraph g(%x: f32[*]) {\n return %x\n}\n"), "g.fx")
 if err != nil {
 	return err
@@ -51,7 +51,7 @@ return err`,
 	{
 		//gofx:code lowering.BadOption
 		Code: "FX5005", Title: "options do not fit the graph",
-		Cause: "a pinned symbol, output or donated input is none of the graph, or pinned sizes contradict what the graph relies on",
+		Cause: "a pinned symbol, output or donated input is not in the graph, or pinned sizes contradict a guard of the graph",
 		Cure:  "the message names the symbols and counts that the graph has",
 		Example: `_, err := cpu.Compile(m, lowering.Options{Shapes: map[string]int{"batch": 8}})
 return err`,
@@ -73,7 +73,7 @@ return err`,
 		//gofx:code lowering.BadOutput
 		Code: "FX5007", Title: "memory for a result does not fit it",
 		Cause: "an array given to RunInto has another type or shape than the result, has gaps, or shares memory with an input or another result; or a target of a split gave fewer, more or other results than its part has",
-		Cure:  "allocate the arrays with the shapes that the message gives, or take the results of Run; in a target of your own give each result with the type of the graph",
+		Cure:  "allocate the arrays with the shapes that the message gives, or take the results of Run; in your own target give each result the type of the graph",
 		Example: `e, err := cpu.Compile(m, lowering.Options{})
 if err != nil {
 	return err
@@ -101,8 +101,8 @@ return err`,
 	{
 		//gofx:code lowering.NotBuffer
 		Code: "FX5009", Title: "assign that cannot be lowered",
-		Cause: "an assign node writes to the result of another one instead of what a get_attr node reads, or a value of another type",
-		Cure:  "assign to what get_attr reads, with a value of its type",
+		Cause: "an assign node writes to the result of another one instead of a tensor that a get_attr node reads, or a value of another type",
+		Cure:  "assign to a tensor that get_attr reads, with a value of its type",
 		Example: `x := m.Graph.First()
 m.SetParam(graph.Param{Path: "b", Type: x.Type(), Buffer: true})
 at := m.Graph.Before(m.Graph.Output())
@@ -113,7 +113,7 @@ return err`,
 	},
 	{
 		//gofx:code lowering/cost.BadDevice
-		Code: "FX5030", Title: "description of a device does not hold together",
+		Code: "FX5030", Title: "description of a device is inconsistent",
 		Cause: "the JSON text has another form than that of a device, or a rate, a size or a level of memory is missing or contradicts another",
 		Cure:  "the message names the field; docs/cost.md has an example, and fxgen devices -calibrate writes one for this machine",
 		Example: `_, err := cost.ReadDevice(strings.NewReader("{\"name\": \"pocket calculator\", \"threads\": 0}"), "calculator.json")
@@ -122,7 +122,7 @@ return err`,
 	{
 		//gofx:code lowering/cost.BadLoad
 		Code: "FX5031", Title: "no fleet of such machines serves the load",
-		Cause: "one run takes longer than a request may, does not fit into the memory of a machine, or the load is no number of requests",
+		Cause: "one run takes longer than a request may, does not fit into the memory of a machine, or the load is not a number of requests",
 		Cure:  "describe a faster or larger machine, give a run more threads, run smaller batches, or allow more time",
 		Example: `d := &cost.Device{Name: "desk", Threads: 1, Cores: 4, Float: 1e9, Memory: []cost.Level{{Rate: 1e9}}}
 e, err := d.Estimate(&cost.Work{Steps: []cost.Step{{Kind: "ConvPacked", Times: 1, Flops: 2e9}}})

@@ -6,7 +6,7 @@ var onnxCodes = []Info{
 	{
 		//gofx:code internal/onnxpb.CodeMalformed
 		Code: "FX8101", Title: "ONNX file is malformed",
-		Cause:   "the file is no protocol buffer of ONNX, was cut off, nests messages too deep, or has a structure larger than any network's",
+		Cause:   "the file is not a protocol buffer of ONNX, was cut off, nests messages too deep, or has a structure larger than any network's",
 		Cure:    "copy, download or export the file again",
 		Example: `bytes 3a 05 0a`,
 	},
@@ -35,7 +35,7 @@ var onnxCodes = []Info{
 		//gofx:code onnx.CodeValue
 		Code: "FX8105", Title: "size follows from a value that is not known",
 		Cause:   "a shape, an axis, a count or a bound is computed from the value of an input, not from its size",
-		Cure:    "give the value of the input that the message names, which is a constant of the graph then, or the sizes of inputs when importing",
+		Cure:    "give the value of the input that the message names (it becomes a constant of the graph), or the sizes of inputs when importing",
 		Example: `<ir_version: 8, opset_import: ["" : 17]> g (float[6] x, int64[n] s) => (float[a,b] y) { y = Reshape(x, s) }`,
 	},
 	{
@@ -47,7 +47,7 @@ var onnxCodes = []Info{
 	},
 	{
 		//gofx:code onnx.CodeTensor
-		Code: "FX8107", Title: "constant of an ONNX model has other data than its type says",
+		Code: "FX8107", Title: "data of an ONNX constant do not fit its type",
 		Cause:   "the bytes or values of a tensor are more or fewer than its shape holds, a size is negative, or an index of a sparse tensor lies outside",
 		Cure:    "export the model again, the file is damaged",
 		Example: `a tensor float[2] with 4 bytes`,
@@ -62,21 +62,21 @@ var onnxCodes = []Info{
 	{
 		//gofx:code onnx.CodeRead onnx/internal/exporter.CodeRead
 		Code: "FX8109", Title: "ONNX file cannot be read",
-		Cause:   "the file does not exist, or the operating system does not give it",
+		Cause:   "the file does not exist, or the operating system refuses to read it",
 		Cure:    "check the path and its permissions",
 		Example: `onnx.Read("no/such/file.onnx")`,
 	},
 	{
 		//gofx:code onnx.CodeDiffers
 		Code: "FX8110", Title: "results of an ONNX model differ from its samples",
-		Cause:   "the outputs have other types or sizes than the files beside the model say, or elements are further from them than is allowed",
+		Cause:   "the outputs have other types or sizes than the sample files of the model, or elements differ by more than the tolerance",
 		Cure:    "allow more with -rtol and -atol where the difference is rounding; else compare engines, and report it",
 		Example: `a sample of float[2] and the result float[3]`,
 	},
 	{
 		//gofx:code onnx.CodeExport onnx/internal/exporter.CodeExport
 		Code: "FX8111", Title: "graph cannot be written as ONNX",
-		Cause:   "a node computes what ONNX has no operator for, has a type that is not known, or writes to state of the model; or the operator set that was asked for is too old",
+		Cause:   "ONNX has no operator for a node, a type is not known, or a node writes to state of the model; or the requested operator set is too old",
 		Cure:    "export the part of the model without it, capture with types of the inputs, or ask for a newer operator set",
 		Example: `onnx.Export of a graph that assigns to a buffer`,
 	},

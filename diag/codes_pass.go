@@ -42,7 +42,7 @@ graph g(%x: f32[2,3]) {
 	},
 	{
 		//gofx:code graph.LatePlaceholder
-		Code: "FX3006", Title: "placeholder behind other nodes",
+		Code: "FX3006", Title: "placeholder after other nodes",
 		Cause: "an input was added in the middle of the graph, so that the signature is not clear",
 		Cure:  "make placeholders before the first other node (g.Before)",
 		Example: `gofx 1
@@ -55,7 +55,7 @@ graph g(%x: f32[2,3]) {
 	{
 		//gofx:code graph.OutputPlace
 		Code: "FX3007", Title: "misplaced output",
-		Cause:   "the graph has a second output, or nodes behind the output",
+		Cause:   "the graph has a second output, or nodes after the output",
 		Cure:    "insert before the output (g.Before(g.Output()))",
 		Example: "g.At().Output(nil, x); g.At().Output(nil, x)",
 	},
@@ -87,8 +87,8 @@ graph g(%x: f32[2,3]) {
 	{
 		//gofx:code graph.MissingModule
 		Code: "FX3012", Title: "called module is unknown",
-		Cause: "a call_module node names a path of which the graph module does not know what it does",
-		Cure:  "say what it does (Module.SetBound)",
+		Cause: "a call_module node names a path that the graph module has no record for",
+		Cure:  "add the record (Module.SetBound)",
 		Example: `gofx 1
 graph g(%x: f32[2,3]) {
   %y = call_module[missing](%x) : f32[2,3]
@@ -98,7 +98,7 @@ graph g(%x: f32[2,3]) {
 	{
 		//gofx:code graph.UndefinedSymbol
 		Code: "FX3013", Title: "symbol is not defined",
-		Cause: "a type or attribute mentions a symbol that is no size of a value made before",
+		Cause: "a type or attribute mentions a symbol that is not a size of an earlier value",
 		Cure:  "define it (Graph.DefineSymbol)",
 		Example: `gofx 1
 graph g(%x: ?[*]) {
@@ -109,7 +109,7 @@ graph g(%x: ?[*]) {
 	{
 		//gofx:code graph.DeadFact
 		Code: "FX3014", Title: "symbol or guard without its node",
-		Cause: "the node that a symbol or guard speaks of is gone, or has no such axis, or a guard needs an unknown symbol",
+		Cause: "the node of a symbol or guard is gone, or has no such axis, or a guard needs an unknown symbol",
 		Cure:  "replace uses of the node (ReplaceUses) rather than cutting it off",
 		Example: `gofx 1
 graph g(%x: f32[2,3]) {
@@ -127,14 +127,14 @@ graph g(%x: f32[2,3]) {
 	{
 		//gofx:code graph.BadStructure
 		Code: "FX3016", Title: "results are packed wrongly",
-		Cause:   "the structure of an output names operands that it has not, or leaves some out",
+		Cause:   "the structure of an output names operands that the output does not have, or leaves some out",
 		Cure:    "give Cursor.Output a structure that fits its operands",
 		Example: "g.At().Output(graph.Leaf(1), x)",
 	},
 	{
 		//gofx:code graph.BadRegions
 		Code: "FX3017", Title: "regions do not fit their operator",
-		Cause: "cond and while need two regions, scan one, with one input for each operand, results that fit, and loop attributes that speak of operands which are there",
+		Cause: "cond and while need two regions, scan one, with one input for each operand, results that fit, and loop attributes that name existing operands",
 		Cure:  "give the call the regions, operands and attributes that its operator needs",
 		Example: `gofx 1
 graph g(%p: bool[], %x: f32[2]) {
@@ -148,7 +148,7 @@ graph g(%p: bool[], %x: f32[2]) {
 	},
 	{
 		//gofx:code graph.BadAssign
-		Code: "FX3040", Title: "assign to what is not state",
+		Code: "FX3040", Title: "assign to a tensor that is not state",
 		Cause: "an assign node writes something other than a tensor that a get_attr node reads: an input, which the caller would see change, or a value that others read",
 		Cure:  "assign to a buffer of the model",
 		Example: `gofx 1
@@ -160,7 +160,7 @@ graph g(%x: f32[2]) {
 	{
 		//gofx:code graph.BadCall
 		Code: "FX3042", Title: "call that does not fit its sub-graph",
-		Cause: "a call names a sub-graph that the module does not have, gives it another number of operands than it has inputs, operands that are no tensors, or of other types than its inputs",
+		Cause: "a call names a sub-graph that the module does not have, gives it another number of operands than it has inputs, or operands that are not tensors or have other types than its inputs",
 		Cure:  "give the call one tensor for each input of the sub-graph",
 		Example: `gofx 1
 graph g(%x: f32[2]) {
@@ -190,29 +190,29 @@ subgraph again(%x: f32[2]) {
 	{
 		//gofx:code graph.BadOutline
 		Code: "FX3044", Title: "nodes cannot become a sub-graph",
-		Cause:   "graph.Outline was given nodes of several graphs, inputs or the output; a value that is made outside of them lies on the way from one to another; or effects would change their order",
+		Cause:   "graph.Outline was given nodes of several graphs, inputs or the output; a value from outside lies on the way from one to another; or effects would change their order",
 		Cure:    "add the nodes that the message names, or leave them out",
 		Example: "graph.Outline(\"part\", []*graph.Node{m.Graph.Find(\"a\"), m.Graph.Find(\"c\")})",
 	},
 	{
 		//gofx:code graph.BadExtract
 		Code: "FX3041", Title: "part of a graph cannot stand on its own",
-		Cause:   "graph.Extract was given values of several graphs or tuples, sizes of the part come from outside alone, or a call outside writes state that the part reads",
+		Cause:   "graph.Extract was given values of several graphs or tuples, sizes of the part come only from outside, or a call outside writes state that the part reads",
 		Cure:    "give values of one graph; add the values whose sizes are used to the inputs, and calls that write to the outputs",
 		Example: "graph.Extract(nil, []*graph.Node{split})",
 	},
 	{
 		//gofx:code graph.CyclicGraph
 		Code: "FX3070", Title: "nodes need each other",
-		Cause:   "an edit made a value an operand of what it is computed from, or effects would have to come in another order than they have",
+		Cause:   "an edit made a value an operand of a node that it is computed from, or effects would have to come in another order than they have",
 		Cure:    "take one of the nodes that the message names out of the operands of the next",
 		Example: "a.SetArg(0, b); b.SetArg(0, a); g.Sort()",
 	},
 	{
 		//gofx:code graph.EditBroke
-		Code: "FX3071", Title: "graph broken by an edit",
-		Cause:   "behind a graph.Edit the graph does not satisfy the constraints of docs/ir.md; the module is as it was before",
-		Cure:    "repair in the edit what the message lists; Graph.Sort repairs the order",
+		Code: "FX3071", Title: "edit left an invalid graph",
+		Cause:   "after a graph.Edit the graph does not satisfy the constraints of docs/ir.md; the module is as it was before",
+		Cure:    "repair in the edit the mistakes that the message lists; Graph.Sort repairs the order",
 		Example: "graph.Edit(m, func(g *graph.Graph) error { return g.Erase(g.Output()) })",
 	},
 	{
@@ -266,21 +266,21 @@ subgraph again(%x: f32[2]) {
 	},
 	{
 		//gofx:code passes.LintFailed
-		Code: "FX3023", Title: "graph is broken before or behind a pass",
+		Code: "FX3023", Title: "graph is invalid before or after a pass",
 		Cause:   "the module was broken before, or the pass moved nodes or set operands so that Lint finds mistakes; they follow the message",
-		Cure:    "repair what the mistakes name; Run has left the module as it was",
+		Cure:    "repair the listed mistakes; Run has left the module unchanged",
 		Example: `passes.EachNode("p", "", func(c *passes.Ctx, n *graph.Node) error { g.MoveBefore(g.Output(), n); return nil })`,
 	},
 	{
 		//gofx:code passes.Panicked
 		Code: "FX3024", Title: "pass panicked",
-		Cause:   "the code of the pass has a bug; the position is where it panicked. Of a function that chooses parts of a graph (passes/partition) the message names the node that it was asked about",
-		Cure:    "mend the pass",
+		Cause:   "the code of the pass has a bug; the position is where it panicked. For a function that chooses parts of a graph (passes/partition) the message names the node of the call",
+		Cure:    "correct the pass",
 		Example: `passes.EachNode("p", "", func(c *passes.Ctx, n *graph.Node) error { panic("oh") })`,
 	},
 	{
 		//gofx:code passes.MatchCount
-		Code: "FX3025", Title: "pass matched another number of times than expected",
+		Code: "FX3025", Title: "pass did not match the expected number of times",
 		Cause:   "the model changed so that a pattern no longer fits, or fits in more places",
 		Cure:    "read the first candidate that did not match, change the model or the expectation",
 		Example: `passes.Options{Expect: []passes.Expectation{passes.Expect("conv-bn", 53)}}`,
@@ -289,7 +289,7 @@ subgraph again(%x: f32[2]) {
 		//gofx:code passes.NumericChange
 		Code: "FX3026", Title: "pass changed what the graph computes",
 		Cause:   "the results on the numeric check's inputs differ by more than its bounds, or the graph does not run any more",
-		Cure:    "mend the pass, or allow larger differences (Numeric.Rel, Numeric.Abs)",
+		Cure:    "correct the pass, or allow larger differences (Numeric.Rel, Numeric.Abs)",
 		Example: "relu replaced by neg, with passes.Options{Numeric: &passes.Numeric{}}",
 	},
 	{
@@ -302,7 +302,7 @@ subgraph again(%x: f32[2]) {
 	{
 		//gofx:code passes.NoFixpoint
 		Code: "FX3028", Title: "repeating a pass does not end",
-		Cause:   "a rule matches what it makes, or two rules undo each other",
+		Cause:   "a rule matches its own result, or two rules undo each other",
 		Cure:    "filter the rule (Rewrite.Where), or allow more rounds",
 		Example: `passes.Fixpoint(passes.Pass{Name: "p", Run: alwaysChanged}, 3)`,
 	},
@@ -344,7 +344,7 @@ subgraph again(%x: f32[2]) {
 	{
 		//gofx:code passes/schedule.NoWait
 		Code: "FX3060", Title: "value made elsewhere is read without a wait",
-		Cause:   "a node of the host reads what another resource computes, and nothing waits for it",
+		Cause:   "a node of the host reads a value of another resource, and nothing waits for it",
 		Cure:    "run the pass schedule.Overlap, which inserts waits, or put wait between them",
 		Example: `schedule.On.Set(g.Find("linear"), "gpu0"), and then schedule.Simulate(g, m)`,
 	},
@@ -364,8 +364,8 @@ subgraph again(%x: f32[2]) {
 	},
 	{
 		//gofx:code passes/debug.NothingFails
-		Code: "FX3080", Title: "nothing fails that could be searched for",
-		Cause:   "the check accepts the graph, or what the whole pipeline makes of it",
+		Code: "FX3080", Title: "no failure to search for",
+		Cause:   "the check accepts the graph, or the result of the whole pipeline",
 		Cure:    "give the inputs, sizes, engine and bounds with which it fails",
 		Example: "debug.Bisect(ctx, m, []passes.Pass{simplify.DCE}, passes.Options{}, nil)",
 	},
@@ -378,23 +378,23 @@ subgraph again(%x: f32[2]) {
 	},
 	{
 		//gofx:code passes/debug.NotRepeatable
-		Code: "FX3082", Title: "pass does not do the same again",
-		Cause:   "the pass depends on the order of a map, on chance, or on what it did before",
+		Code: "FX3082", Title: "pass does not repeat its result",
+		Cause:   "the pass depends on the order of a map, on chance, or on an earlier run",
 		Cure:    "make the pass depend on the graph alone",
 		Example: "a pass that rewrites every second time it runs",
 	},
 	{
 		//gofx:code passes/debug.EngineDiffers
-		Code: "FX3083", Title: "engine computes something else than the interpreter",
-		Cause:   "a kernel, or what the engine makes of the graph, is wrong; or the bounds are too tight for another order of sums",
+		Code: "FX3083", Title: "engine and interpreter differ",
+		Cause:   "a kernel or the engine's lowering of the graph is wrong; or the bounds are too tight for another order of sums",
 		Cure:    "let debug.Compare, or fxgen compare, name the value; widen Numeric.Rel where the difference is rounding",
 		Example: "debug.Fails(nil, passes.Options{}, engine) with an engine that returns zeros",
 	},
 	{
 		//gofx:code passes/debug.BadCase
 		Code: "FX3084", Title: "tensor of a case cannot be written or read",
-		Cause:   "values that matter are too many to stand in a test, or the text was edited",
-		Cure:    "make the tensor smaller where the case comes from; write the case anew",
+		Cause:   "too many values matter to write them into a test, or the text was edited",
+		Cure:    "make the tensor smaller in the source of the case, and write the case again",
 		Example: `debug.Read("gofx 1 ...", debug.Tensors{"%x": "f32[2] AAAA"})`,
 	},
 	{

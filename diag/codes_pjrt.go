@@ -4,8 +4,8 @@ package diag
 var pjrtCodes = []Info{
 	{
 		//gofx:code lowering/xla/pjrt.NoPlugin
-		Code: "FX5180", Title: "PJRT plugin cannot be had",
-		Cause: "no plugin is found, the file is no shared library or exports no GetPjrtApi, or libraries cannot be opened on this system",
+		Code: "FX5180", Title: "PJRT plugin cannot be loaded",
+		Cause: "no plugin is found, the file is not a shared library or exports no GetPjrtApi, or libraries cannot be opened on this system",
 		Cure:  "install a PJRT plugin and set GOFX_PJRT_PLUGIN to its path, or run on another target",
 		Example: `_, err := pjrt.Load("/no/such/plugin.so")
 return err`,
@@ -30,7 +30,7 @@ return err`,
 		//gofx:code lowering/xla/pjrt.Closed
 		Code: "FX5183", Title: "PJRT object is closed",
 		Cause: "a client, a buffer or an executable is used after its Close, or after that of its client",
-		Cure:  "close a client after the last use of all that it made",
+		Cure:  "close a client after the last use of all of its objects",
 		Example: `client.Close()
 _, err := client.Upload(context.Background(), array.New(array.F32, 2), nil)
 return err`,
@@ -38,15 +38,15 @@ return err`,
 	{
 		//gofx:code lowering/xla/pjrt.BadArgument
 		Code: "FX5184", Title: "argument that a PJRT call cannot take",
-		Cause: "the number of devices or arguments is another one, a buffer or device is of another client, or a value has a type that does not exist there",
-		Cure:  "see the message: it names the argument and what is expected",
+		Cause: "the number of devices or arguments is wrong, a buffer or device belongs to another client, or PJRT does not have the type of a value",
+		Cure:  "see the message: it names the argument, and what it must be",
 		Example: `_, err := client.Compile("module", pjrt.CompileOptions{Devices: []int{7}})
 return err`,
 	},
 	{
 		//gofx:code lowering/shard.BadLayout
-		Code: "FX5190", Title: "tensor cannot be cut so for a mesh",
-		Cause: "an axis of the mesh has no size or name of its own, or a layout names an axis or a tensor that there is not, cuts two dimensions along one axis, or a dimension into unequal parts",
+		Code: "FX5190", Title: "tensor cannot be cut in this way for a mesh",
+		Cause: "an axis of the mesh has no size or no unique name, or a layout names an unknown axis or tensor, cuts two dimensions along one axis, or a dimension into unequal parts",
 		Cure:  "the message names the tensor and the dimension; choose an axis whose size divides it",
 		Example: `_, err := shard.Propagate(m, lowering.Options{}, shard.Layout{Mesh: shard.Mesh{{Name: "data", Size: 3}}, Inputs: map[string]shard.Split{"x": {"data", ""}}})
 return err`,
@@ -55,7 +55,7 @@ return err`,
 		//gofx:code lowering/shard.Conflict
 		Code: "FX5191", Title: "two layouts contradict each other",
 		Cause: "by the layouts of two tensors, dimensions that a call computes together would be cut along two axes, or two that it computes apart along one",
-		Cure:  "say how the result of the call is laid out, so that what differs is exchanged, or change one of the layouts that the message names",
+		Cure:  "give the layout of the call's result, so that the devices exchange the difference, or change one of the layouts that the message names",
 		Example: `_, err := shard.Propagate(m, lowering.Options{}, shard.Layout{Mesh: mesh, Inputs: map[string]shard.Split{"x": {"data", ""}, "y": {"tensor", ""}}})
 return err`,
 	},

@@ -6,14 +6,14 @@ var pt2Codes = []Info{
 	{
 		//gofx:code pt2.CodeRead
 		Code: "FX8201", Title: "file of torch.export cannot be read",
-		Cause:   "the file does not exist, or the operating system does not give it",
+		Cause:   "the file does not exist, or the operating system refuses to read it",
 		Cure:    "check the path and its permissions",
 		Example: `pt2.Read("no/such/file.pt2")`,
 	},
 	{
 		//gofx:code pt2.CodeFormat
 		Code: "FX8202", Title: "file of torch.export is malformed",
-		Cause:   "the file is no archive of torch.export.save, was cut off, has several programs or none, or JSON that is not PyTorch's",
+		Cause:   "the file is not an archive of torch.export.save, was cut off, has several programs or none, or JSON that is not PyTorch's",
 		Cure:    "write it again: torch.export.save(torch.export.export(model, args), \"net.pt2\")",
 		Example: `a file that begins with 01 02 03`,
 	},
@@ -55,22 +55,22 @@ var pt2Codes = []Info{
 	{
 		//gofx:code pt2.CodeGuard
 		Code: "FX8208", Title: "relation of sizes of a program of torch.export cannot be checked",
-		Cause:   "the program asks for a relation that sizes of gofx cannot say, or that no sizes have",
+		Cause:   "the program requires a relation that gofx's sizes cannot express, or that no sizes satisfy",
 		Cure:    "export the program with sizes that are numbers, or with fewer relations between them",
 		Example: `a guard that compares the type of an input`,
 	},
 	{
 		//gofx:code pt2.CodeInput
-		Code: "FX8209", Title: "type that is given does not fit a program of torch.export",
+		Code: "FX8209", Title: "given type does not fit a program of torch.export",
 		Cause:   "a type is given for no input, with another element type or number of dimensions, or with sizes that the program was not exported for",
 		Cure:    "give sizes that the program leaves open, or export it for others",
 		Example: `f32[3,3] for an input of which the file says f32[s0,4]`,
 	},
 	{
 		//gofx:code pt2.CodeWrite
-		Code: "FX8210", Title: "program of torch.export writes where that cannot be followed",
-		Cause:   "an operator in place writes through a view that has no way back, or to memory that another tensor may share, or a branch writes to what it is given",
-		Cure:    "export after run_decompositions(), which writes in no place",
+		Code: "FX8210", Title: "program of torch.export has an untraceable write",
+		Cause:   "an operator in place writes through a view without an inverse, or to memory that another tensor may share, or a branch writes to its operand",
+		Cure:    "export after run_decompositions(), which removes in-place writes",
 		Example: `a node add_ on the result of expand`,
 	},
 }

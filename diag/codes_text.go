@@ -22,7 +22,7 @@ graph g(%x: f32[2]) {
 	{
 		//gofx:code graph.SyntaxError
 		Code: "FX7003", Title: "syntax error",
-		Cause: "the line has something other than the grammar of docs/ir.md expects there",
+		Cause: "the line does not follow the grammar of docs/ir.md there",
 		Cure:  "correct the line at the column that the message names",
 		Example: `gofx 1
 graph g(%x: f32[2,3]) {
@@ -66,7 +66,7 @@ graph g(%x: f32[2,3]) {
 	{
 		//gofx:code graph.WrittenType
 		Code: "FX7007", Title: "written type is not the inferred one",
-		Cause: "the type behind the colon contradicts what follows from the operands",
+		Cause: "the type after the colon contradicts the type that follows from the operands",
 		Cure:  "leave the type out, or correct it",
 		Example: `gofx 1
 graph g(%x: f32[2,3]) {
@@ -88,7 +88,7 @@ graph g(%x: f32[2,3]) {
 		//gofx:code graph.GraphCount
 		Code: "FX7009", Title: "not exactly one graph",
 		Cause: "the text has no graph, or more than one",
-		Cure:  "put each graph into a text of its own",
+		Cure:  "put each graph into a separate text",
 		Example: `gofx 1
 param w : f32[2]`,
 	},
@@ -106,7 +106,7 @@ graph g(%x: f32[2,3]) {
 	{
 		//gofx:code graph.BadDefault
 		Code: "FX7011", Title: "unreadable default value",
-		Cause: "the default of an input is no number, bool, string or array",
+		Cause: "the default of an input is not a number, bool, string or array",
 		Cure:  "write one of these; other Go values have no text form",
 		Example: `gofx 1
 graph g(%x: f32[2] = opaque) {
@@ -116,7 +116,7 @@ graph g(%x: f32[2] = opaque) {
 	{
 		//gofx:code graph.TooMany
 		Code: "FX7012", Title: "too many mistakes",
-		Cause: "reading stopped after 100 mistakes; the text may be none of a graph",
+		Cause: "reading stopped after 100 mistakes; the text may not be a graph",
 		Cure:  "correct the first mistakes and read again",
 		Example: `gofx 1
 ?

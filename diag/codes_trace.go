@@ -21,7 +21,7 @@ var traceCodes = []Info{
 	},
 	{
 		//gofx:code tensor.BadWrap
-		Code: "FX1002", Title: "a wrapped function that is not one of tensors",
+		Code: "FX1002", Title: "a wrapped function takes or returns other values than tensors",
 		Cause: "tensor.Wrap takes functions whose parameters and results are all *tensor.Tensor.",
 		Cure:  "Bind the other values in a function of tensors alone, and wrap that.",
 		Example: `func wrapsWrong(x *tensor.Tensor) *tensor.Tensor {
@@ -31,8 +31,8 @@ var traceCodes = []Info{
 	},
 	{
 		//gofx:code tracer.BadTarget
-		Code: "FX1003", Title: "nothing that can be traced",
-		Cause: "What was given to Trace is neither a function nor a pointer to a struct with a Forward method.",
+		Code: "FX1003", Title: "the argument of Trace cannot be traced",
+		Cause: "The argument of Trace is neither a function nor a pointer to a struct with a Forward method.",
 		Cure:  "Pass a function of tensors or a pointer to a module; name another method with fx.Method.",
 		Example: `func badTarget() error {
 	_, err := fx.Trace(ctx, struct{}{})
@@ -54,7 +54,7 @@ var traceCodes = []Info{
 	{
 		//gofx:code tracer.UnknownSize
 		Code: "FX1005", Title: "the model needs a size as a number",
-		Cause: "Dim, Shape, Size.Int, the text of a Size and Size.Equal need to know sizes; under a trace a size may be symbolic or unknown, and what depends on it would be fixed for all runs.",
+		Cause: "Dim, Shape, Size.Int, the text of a Size and Size.Equal need to know sizes; under a trace a size may be symbolic or unknown, and values that depend on it would be fixed for all runs.",
 		Cure:  "Use x.Size(i), which may stay an expression and is accepted wherever a size is; give the input a fixed size; or give equal sizes one name (f32[N,N]).",
 		Example: `func sizesAsNumbers(x *tensor.Tensor) *tensor.Tensor {
 	batch := x.Dim(0)
@@ -91,7 +91,7 @@ var traceCodes = []Info{
 	{
 		//gofx:code tracer.Brake
 		Code: "FX1008", Title: "the trace does not end",
-		Cause: "A loop depends on something that a proxy cannot give, or the graph grew past its limit.",
+		Cause: "A loop depends on a value that a proxy does not have, or the graph grew past its limit.",
 		Cure:  "Loop with tensor.While or tensor.Scan; raise Tracer.MaxNodes for very large models.",
 		Example: `func loopOnData(x *tensor.Tensor) *tensor.Tensor {
 	for x.Sum().Item() < 10 {
@@ -143,7 +143,7 @@ var traceCodes = []Info{
 	{
 		//gofx:code tracer.BadArgument
 		Code: "FX1012", Title: "an argument that cannot be traced",
-		Cause:   "A parameter is not made of tensors and has no concrete value, or how many tensors it holds is not known.",
+		Cause:   "A parameter is not made of tensors and has no concrete value, or its number of tensors is not known.",
 		Cure:    "Give a concrete value or an example made of fx.Meta tensors with fx.Args.",
 		Example: `func needsNumber(x *tensor.Tensor, n int) *tensor.Tensor { return x.MulScalar(n) }`,
 	},
@@ -181,7 +181,7 @@ var traceCodes = []Info{
 	{
 		//gofx:code tracer.UnseenWrite
 		Code: "FX1016", Title: "a write to a tensor that the trace cannot see",
-		Cause: "The model updated a tensor by a computation that no traced value takes part in, in a region or before the tensor's first traced use; it was done once, while tracing.",
+		Cause: "The model updated a tensor by a computation without any traced value, in a region or before the tensor's first traced use; it ran once, during the trace.",
 		Cure:  "Write tensor.On(x, t) for the tensor t, where x is an input.",
 		Example: `func unseen(x *tensor.Tensor) *tensor.Tensor {
 	calls := tensor.Zeros([]int{1})
@@ -256,7 +256,7 @@ var traceCodes = []Info{
 	},
 	{
 		//gofx:code interp.NoModule
-		Code: "FX1024", Title: "nothing is known of a called module",
+		Code: "FX1024", Title: "a called module is unknown",
 		Cause: "A call_module node names a leaf that the module has no record of.",
 		Cure:  "Add it with Module.SetBound.",
 		Example: `func noModule() error {
@@ -308,7 +308,7 @@ var traceCodes = []Info{
 	{
 		//gofx:code tracer.UnknownDType
 		Code: "FX1040", Title: "the model needs an element type that is not known",
-		Cause: "The input was traced without a type; what depends on its element type would be fixed for all runs.",
+		Cause: "The input was traced without a type; values that depend on its element type would be fixed for all runs.",
 		Cure:  "Give the input a type, such as fx.Input(\"mask\", \"bool[N,S]\").",
 		Example: `func dtypeUnknown(x *tensor.Tensor) *tensor.Tensor {
 	if x.DType() == array.Bool {

@@ -34,7 +34,7 @@ graph g(%x: f32[2,3], %w: f32[5,4]) {
 	{
 		//gofx:code op.BadAttr
 		Code: "FX2005", Title: "attribute out of its range",
-		Cause: "an attribute is unknown, malformed or outside what the operator allows",
+		Cause: "an attribute is unknown, malformed or outside of the operator's range",
 		Cure:  "correct the attribute; the hint lists the known ones",
 		Example: `gofx 1
 graph g(%x: f32[2,3]) {
@@ -100,7 +100,7 @@ graph g(%x: f32[2,3], %w: f32[4,3,3,3]) {
 	{
 		//gofx:code graph.Contradiction
 		Code: "FX2010", Title: "one symbol forced to two sizes",
-		Cause: "two places need different sizes for what must be one size, or one place needs what another rules out (N == 4 and N >= 6)",
+		Cause: "two places need different values of one size, or one place needs a value that another rules out (N == 4 and N >= 6)",
 		Cure:  "check which of the two places is meant",
 		Example: `gofx 1
 graph g(%x: f32[N], %y: f32[M]) {

@@ -14,7 +14,7 @@ var valueCodes = []Info{
 		//gofx:code op.NoMeaning
 		Code: "FX2020", Title: "an operator that cannot be computed here",
 		Cause:   "A structural operator was called as arithmetic, or a result's size is not known although everything it depends on should be.",
-		Cure:    "Use the language's own means: several results are returned as such, control flow is tensor.Cond, While and Scan.",
+		Cure:    "Use Go: return several results as such, control flow is tensor.Cond, While and Scan.",
 		Example: `func noMeaning() { tensor.CallOp(op.GetItem, nil, weight(2)) }`,
 	},
 	{
@@ -29,7 +29,7 @@ var valueCodes = []Info{
 	},
 	{
 		//gofx:code tensor.NotScalar
-		Code: "FX2022", Title: "one number wanted of several",
+		Code: "FX2022", Title: "one number wanted, got several elements",
 		Cause:   "Item and Bool need a tensor with exactly one element.",
 		Cure:    "Reduce it first, or use Data.",
 		Example: `func notScalar() { weight(2, 3).Item() }`,
@@ -37,8 +37,8 @@ var valueCodes = []Info{
 	{
 		//gofx:code tensor.WrongElem
 		Code: "FX2023", Title: "elements read as another type",
-		Cause:   "tensor.Data was asked for another Go type than the elements have.",
-		Cure:    "Ask for the element type, or Cast the tensor.",
+		Cause:   "The Go type given to tensor.Data is not that of the elements.",
+		Cure:    "Give the element type, or Cast the tensor.",
 		Example: `func wrongElem() { tensor.Data[int64](weight(2)) }`,
 	},
 	{
@@ -50,7 +50,7 @@ var valueCodes = []Info{
 	},
 	{
 		//gofx:code tensor.BadSize
-		Code: "FX2025", Title: "a size that is not a size",
+		Code: "FX2025", Title: "a size argument of another type",
 		Cause:   "A size argument is neither an int nor a tensor.Size.",
 		Cure:    "Pass ints, or x.Size(i) for sizes that are known at run time only.",
 		Example: `func badSize() { weight(6).Reshape("2", 3) }`,
@@ -102,7 +102,7 @@ var valueCodes = []Info{
 	{
 		//gofx:code kernel.CodeStep
 		Code: "FX2033", Title: "a kernel of a user's operator panicked",
-		Cause: "The Run method of a step outside of gofx panicked: most often it takes operands for contiguous that are strided, or reads another element type than the operator's rule lets through.",
+		Cause: "The Run method of a step outside of gofx panicked: most often it expects contiguous operands and gets strided ones, or reads another element type than the operator's rule allows.",
 		Cure:  "Read array.Contiguous(x), refuse other element types in Infer, and expect operands without elements.",
 		Example: `func stepFails() {
 	tensor.CallOp(reverse(), nil, weight(2, 3).T()) // whose kernel reads array.Data of its operand

@@ -6,21 +6,21 @@ var weightCodes = []Info{
 	{
 		//gofx:code array/npy.CodeArchive
 		Code: "FX8060", Title: ".npz archive cannot be read",
-		Cause:   "the file is no zip archive, is cut off or damaged, has a member that is no array, or unpacks to far more than it has",
+		Cause:   "the file is not a zip archive, is cut off or damaged, has a member that is not an array, or unpacks to far more than its size",
 		Cure:    "save the arrays again with numpy.savez, copy the file again, or save a very large array without compression",
 		Example: `an archive with a member notes.txt`,
 	},
 	{
 		//gofx:code array/npy.CodeName
 		Code: "FX8061", Title: "array is not in the archive",
-		Cause:   "an array was asked for that the .npz file lacks",
+		Cause:   "the .npz file does not have the requested array",
 		Cure:    "ask for a name that fxgen stats FILE.npz lists",
 		Example: `an archive with an array a, of which b is read`,
 	},
 	{
 		//gofx:code array/gguf.CodeSyntax
 		Code: "FX8063", Title: "GGUF file is malformed",
-		Cause:   "the file is cut off, of version 1, big-endian or no GGUF file, a name occurs twice, or shapes, types and places of tensors do not agree",
+		Cause:   "the file is cut off, of version 1, big-endian or not a GGUF file, a name occurs twice, or shapes, types and places of tensors do not agree",
 		Cure:    "download the file again, or convert the model again with a current program",
 		Example: `the bytes GGUF and version 1`,
 	},
@@ -40,8 +40,8 @@ var weightCodes = []Info{
 	},
 	{
 		//gofx:code array/torchpt.CodeFormat
-		Code: "FX8067", Title: "file is not what torch.save writes",
-		Cause:   "the file is a tar archive of the first versions of PyTorch, a TorchScript archive, cut off, damaged, or none of PyTorch's",
+		Code: "FX8067", Title: "file was not written by torch.save",
+		Cause:   "the file is a tar archive of the first versions of PyTorch, a TorchScript archive, cut off, damaged, or not a file of PyTorch",
 		Cure:    "save the state dict of the model again with torch.save(model.state_dict(), f)",
 		Example: `an archive with a member m/code/a.py`,
 	},
@@ -55,7 +55,7 @@ var weightCodes = []Info{
 	{
 		//gofx:code array/torchpt.CodeObject
 		Code: "FX8069", Title: "object of Python is not read",
-		Cause:   "the file holds more than tensors, numbers, texts, lists, tuples and dictionaries: a whole module, classes of the program that saved it, sparse or quantised tensors; to read these means to run code of the file's choice",
+		Cause:   "the file holds more than tensors, numbers, texts, lists, tuples and dictionaries: a whole module, classes of the program that saved it, sparse or quantised tensors; reading these would run code that the file chooses",
 		Cure:    "save the tensors alone, in Python that trusts the file: torch.save(model.state_dict(), f)",
 		Example: `a pickle that calls posix.system`,
 	},
@@ -76,36 +76,36 @@ var weightCodes = []Info{
 	{
 		//gofx:code array/weights.CodeFormat
 		Code: "FX8073", Title: "weights are of an unknown format",
-		Cause:   "the contents are none of safetensors, an index of shards, .npy, .npz, GGUF and what torch.save writes, or are one part of a GGUF model",
+		Cause:   "the contents are not safetensors, an index of shards, .npy, .npz, GGUF or a file of torch.save, or they are one part of a GGUF model",
 		Cure:    "convert the weights to safetensors, or merge the parts",
 		Example: `a file of the text hello, world`,
 	},
 	{
 		//gofx:code array/weights.CodeIndex
 		Code: "FX8074", Title: "index of shards is malformed",
-		Cause:   "the index is no JSON object with a weight_map, names a file outside of its folder or one that cannot be read, or does not agree with its files",
+		Cause:   "the index is not a JSON object with a weight_map, names a file outside of its folder or one that cannot be read, or does not agree with its files",
 		Cure:    "copy the index and all of its files into one folder, as files and not as links",
 		Example: `an index {"weight_map":{"w":"../x.safetensors"}}`,
 	},
 	{
 		//gofx:code array/weights.CodeName
 		Code: "FX8075", Title: "tensor is not in the file",
-		Cause:   "a tensor, or a part FILE#NAME of a checkpoint, was asked for that the file lacks",
+		Cause:   "the file does not have the requested tensor or part FILE#NAME of a checkpoint",
 		Cure:    "ask for a name that fxgen stats FILE lists",
 		Example: `weights.Open("state.pth#model") for a file of fc.weight`,
 	},
 	{
 		//gofx:code cmd/fxgen/internal/work.NoPackage
 		Code: "FX8076", Title: "package cannot be found",
-		Cause:   "what stands before # is no folder of a package, belongs to no module, or has no Go files for this system and these build tags",
+		Cause:   "the text before # is not the folder of a package, belongs to no module, or has no Go files for this system and these build tags",
 		Cure:    "name the folder of a package of your module, as in ./net#Net, and give its build tags in GOFLAGS",
 		Example: `fxgen print ./no_such_folder#Net`,
 	},
 	{
 		//gofx:code cmd/fxgen/internal/work.NoSymbol
 		Code: "FX8077", Title: "package has no such function or type",
-		Cause:   "what stands after # is no function or type of the package, or no method of the type",
-		Cure:    "write the name as the package has it; only Go code itself is captured, not what variables hold",
+		Cause:   "the text after # is not a function or type of the package, or not a method of the type",
+		Cure:    "write the name as the package has it; only functions and types are captured, not the values of variables",
 		Example: `fxgen print ./kinds#Nothing`,
 	},
 	{
@@ -118,14 +118,14 @@ var weightCodes = []Info{
 	{
 		//gofx:code cmd/fxgen/internal/work.BadConstructor
 		Code: "FX8079", Title: "module cannot be made",
-		Cause:   "no constructor is known for the type, or the one of -new is no expression of that type, fails, or returns nil",
+		Cause:   "no constructor is known for the type, or the one of -new is not an expression of that type, fails, or returns nil",
 		Cure:    "give a function without arguments that returns the module, or an expression, with -new",
 		Example: `fxgen print -new f( ./kinds#Net`,
 	},
 	{
 		//gofx:code cmd/fxgen/internal/work.BadPass
-		Code: "FX8080", Title: "pass of the user's own cannot be linked",
-		Cause:   "an entry ./pkg#Var of -passes names no exported variable of type passes.Pass",
+		Code: "FX8080", Title: "the user's pass cannot be linked",
+		Cause:   "an entry ./pkg#Var of -passes does not name an exported variable of type passes.Pass",
 		Cure:    "declare it as var Var = passes.Rule(...), and name it as the package has it",
 		Example: `fxgen print -passes ./kinds#Nothing ./kinds#Net`,
 	},

@@ -1,5 +1,5 @@
 // Package draw makes pictures of graphs that people can read: DOT text, tables, and a
-// standalone HTML page that shows the graph before and behind each pass. Modules become
+// standalone HTML page that shows the graph before and after each pass. Modules become
 // nested clusters, modules that repeat are drawn once, constants are left out unless
 // asked for. The same graph and options give the same bytes.
 //

@@ -12,7 +12,7 @@ const (
 	BrokenUses       diag.Code = "FX3003" // use lists and operands disagree
 	BrokenOrder      diag.Code = "FX3004" // value used before it is made
 	ForeignNode      diag.Code = "FX3005" // operand is not a value of the graph
-	LatePlaceholder  diag.Code = "FX3006" // placeholder behind other nodes
+	LatePlaceholder  diag.Code = "FX3006" // placeholder after other nodes
 	OutputPlace      diag.Code = "FX3007" // misplaced output
 	DuplicateName    diag.Code = "FX3008" // two nodes with one name
 	BadOperator      diag.Code = "FX3009" // call without a fitting operator
@@ -25,13 +25,13 @@ const (
 	BadRegions       diag.Code = "FX3017" // regions do not fit their operator
 	BrokenNodeList   diag.Code = "FX3018" // list of nodes is inconsistent
 	BadOperandCount  diag.Code = "FX3019" // operands do not fit the operator
-	BadAssign        diag.Code = "FX3040" // assign to what is not state
+	BadAssign        diag.Code = "FX3040" // assign to a tensor that is not state
 	BadExtract       diag.Code = "FX3041" // part of a graph cannot stand on its own
 	BadCall          diag.Code = "FX3042" // call that does not fit its sub-graph
 	Recursive        diag.Code = "FX3043" // sub-graphs that call each other
 	BadOutline       diag.Code = "FX3044" // nodes cannot become a sub-graph
 	CyclicGraph      diag.Code = "FX3070" // nodes need each other
-	EditBroke        diag.Code = "FX3071" // graph broken by an edit
+	EditBroke        diag.Code = "FX3071" // edit left an invalid graph
 	EditPanicked     diag.Code = "FX3072" // edit panicked
 	TextVersionError diag.Code = "FX7001" // unknown version of the text form
 	SyntaxError      diag.Code = "FX7003" // syntax error

@@ -5,7 +5,7 @@
 // through a Cursor; interpretation and lowering are folds over them, code generation
 // and drawing read them.
 //
-// It stands above op, beside tensor. It knows operators only by their records, and
+// It stands above op, next to tensor. It knows operators only by their records, and
 // neither runs nor optimises anything.
 // The graph is the program: there is nothing to recompile after an edit.
 //

@@ -10,7 +10,7 @@ const (
 	ExtraInput   diag.Code = "FX1021" // too many inputs
 	GuardFailed  diag.Code = "FX1022" // an input does not fit the graph
 	NoParam      diag.Code = "FX1023" // a parameter is not in the state
-	NoModule     diag.Code = "FX1024" // nothing is known of a called module
+	NoModule     diag.Code = "FX1024" // a called module is unknown
 	Undefined    diag.Code = "FX1025" // an operand has no value
 	Dropped      diag.Code = "FX3010" // value dropped by a transformer
 )

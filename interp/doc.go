@@ -4,7 +4,7 @@
 // trace is recorded again. Transformer is the same walk over nodes: it writes a
 // new graph.
 //
-// It stands above graph and tensor, beside tracer; the driver of passes compares with
-// it, observers are hooks of it. It treats operators only through their records, does
-// not optimise, and keeps no state between runs but the module's. Read interp.go first.
+// It stands above graph and tensor, next to tracer. The driver of passes compares
+// with it, and observers are its hooks. It treats operators only through their records,
+// does not optimise, and keeps only the module's state between runs. Read interp.go first.
 package interp

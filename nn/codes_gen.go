@@ -11,5 +11,5 @@ const (
 	UnexpectedWeight diag.Code = "FX8031" // weight is unexpected
 	WeightShape      diag.Code = "FX8032" // weight has another shape
 	WeightType       diag.Code = "FX8033" // weight has another element type
-	NoWeightFits     diag.Code = "FX8038" // no weight is the module's
+	NoWeightFits     diag.Code = "FX8038" // no weight belongs to the module
 )

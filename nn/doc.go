@@ -5,15 +5,15 @@
 //
 // Modules of this package with one operator are leaves: they call tensor.Leaf,
 // which runs the operator eagerly and becomes one call_module node in a trace.
-// Containers and modules of the user's own are called by Run, which tells a
+// Containers and the user's own modules are called by Run, which tells a
 // trace whose Forward is running; calling Forward directly is right as well and
 // only loses that scope.
 //
-// New modules are in evaluation mode, because capture and inference are what
-// gofx is for; call Train for the other one. This is the one place where the
+// New modules are in evaluation mode, because gofx is for capture and
+// inference; call Train for training mode. This is the one place where the
 // package departs from torch.nn.
 //
 // It owns modules, containers, initial values and state dicts. It stands above tensor
-// and op/std, beside tracer, and knows nothing of graphs and nothing of training loops.
+// and op/std, next to tracer, and knows nothing of graphs or training loops.
 // Read run.go first, then linear.go, the shortest leaf.
 package nn

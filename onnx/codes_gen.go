@@ -11,7 +11,7 @@ const (
 	CodeModel     diag.Code = "FX8104" // ONNX model contradicts itself
 	CodeValue     diag.Code = "FX8105" // size follows from a value that is not known
 	CodeExternal  diag.Code = "FX8106" // data outside of an ONNX file cannot be read
-	CodeTensor    diag.Code = "FX8107" // constant of an ONNX model has other data than its type says
+	CodeTensor    diag.Code = "FX8107" // data of an ONNX constant do not fit its type
 	CodeType      diag.Code = "FX8108" // element type of ONNX is not supported
 	CodeRead      diag.Code = "FX8109" // ONNX file cannot be read
 	CodeDiffers   diag.Code = "FX8110" // results of an ONNX model differ from its samples

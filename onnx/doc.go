@@ -1,4 +1,4 @@
-// Package onnx brings ONNX files in as graphs, and writes graphs as ONNX files. It owns the meaning of ONNX's
+// Package onnx imports ONNX files as graphs, and writes graphs as ONNX files. It owns the meaning of ONNX's
 // operators: a table of rules, one for each operator and the operator sets that it
 // changed in, written with the operators of op/std. It does not compute: engines and
 // passes see a graph like one that was traced.

@@ -9,9 +9,9 @@ const (
 	BadPipeline   diag.Code = "FX3020" // pipeline cannot run as it is listed
 	MissingFact   diag.Code = "FX3021" // fact that a pass requires does not hold
 	BrokenFact    diag.Code = "FX3022" // pass broke a fact that it does not list
-	LintFailed    diag.Code = "FX3023" // graph is broken before or behind a pass
+	LintFailed    diag.Code = "FX3023" // graph is invalid before or after a pass
 	Panicked      diag.Code = "FX3024" // pass panicked
-	MatchCount    diag.Code = "FX3025" // pass matched another number of times than expected
+	MatchCount    diag.Code = "FX3025" // pass did not match the expected number of times
 	NumericChange diag.Code = "FX3026" // pass changed what the graph computes
 	NoInputs      diag.Code = "FX3027" // numeric check cannot run the original graph
 	NoFixpoint    diag.Code = "FX3028" // repeating a pass does not end

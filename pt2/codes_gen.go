@@ -14,6 +14,6 @@ const (
 	CodeValue    diag.Code = "FX8206" // number that a program of torch.export needs is not known
 	CodeType     diag.Code = "FX8207" // element type of PyTorch is not supported
 	CodeGuard    diag.Code = "FX8208" // relation of sizes of a program of torch.export cannot be checked
-	CodeInput    diag.Code = "FX8209" // type that is given does not fit a program of torch.export
-	CodeWrite    diag.Code = "FX8210" // program of torch.export writes where that cannot be followed
+	CodeInput    diag.Code = "FX8209" // given type does not fit a program of torch.export
+	CodeWrite    diag.Code = "FX8210" // program of torch.export has an untraceable write
 )

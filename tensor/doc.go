@@ -10,7 +10,7 @@
 // the public boundaries (fx.Trace, GraphModule.Run) turn that into an error. A
 // panic in a goroutine that the user started is the user's to recover.
 //
-// It stands above op/std, beside graph, of which it knows nothing; it does not choose
+// It stands above op/std, next to graph, of which it knows nothing. It does not choose
 // an engine: the operands of a call bring theirs. Read tensor.go first, then engine.go.
 package tensor
 

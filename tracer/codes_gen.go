@@ -6,7 +6,7 @@ import "github.com/gofx-dev/gofx/diag"
 
 // The codes of this package; docs/errors.md explains them.
 const (
-	BadTarget      diag.Code = "FX1003" // nothing that can be traced
+	BadTarget      diag.Code = "FX1003" // the argument of Trace cannot be traced
 	DataRead       diag.Code = "FX1004" // the model reads data of a traced tensor
 	UnknownSize    diag.Code = "FX1005" // the model needs a size as a number
 	UnknownRank    diag.Code = "FX1006" // the model needs a rank that is not known

@@ -7,7 +7,7 @@ import "github.com/gofx-dev/gofx/diag"
 // The codes of this package; docs/errors.md explains them.
 const (
 	CodeRead   diag.Code = "FX8009" // weights cannot be read
-	CodeFormat diag.Code = "FX8067" // file is not what torch.save writes
+	CodeFormat diag.Code = "FX8067" // file was not written by torch.save
 	CodeSyntax diag.Code = "FX8068" // pickle is malformed
 	CodeObject diag.Code = "FX8069" // object of Python is not read
 	CodeTensor diag.Code = "FX8070" // PyTorch tensor cannot be read

@@ -1,6 +1,6 @@
-// Package peers runs the libraries that gofx is compared with, each in a process
-// of its own that stays for the whole run and is stopped while it is not asked,
-// so that its threads do not spin beside what is measured.
+// Package peers runs the libraries that gofx is compared with, each in its own
+// process. The process stays for the whole run and is stopped between requests,
+// so that its threads do not spin during other measurements.
 //
 // A request is one line of JSON, so is the answer:
 //

@@ -1,10 +1,10 @@
 // Package kernelstyle prints a plan as a package that calls kernels: the same
 // steps that lowering/cpu runs, with the same arena, as Go that needs no graph. It
-// stands behind lowering: sizes, kernels and places of values are in the plan, and
-// nothing here chooses one. It does not optimise, and it runs nothing but the
-// kernels' questions about scratch memory.
+// runs after lowering: the plan has sizes, kernels and places of values, and
+// this package chooses none of them. It does not optimise, and it runs only
+// the kernels' queries for scratch memory.
 //
-// Print decides first and prints then: newModel checks the plan, newPkg lets outline
+// Print decides first and then prints: newModel checks the plan, newPkg lets outline
 // find repeated blocks and gives everything a name, after the model's own modules
 // (hints.go), and a place; a printer for each part of the package writes it:
 //
@@ -21,8 +21,8 @@
 //	blocks.go    repeated blocks
 //	scratch.go   the scratch memory that the steps need
 //	weights.go   the struct of weights, and the file; literals.go their numbers
-//	tests.go     how tests of the package call it
+//	tests.go     the calls in tests of the package
 //
-// examples/digits holds what is printed: go generate -C examples/digits ./... after a
+// examples/digits holds printed packages: go generate -C examples/digits ./... after a
 // change. Read print.go first.
 package kernelstyle

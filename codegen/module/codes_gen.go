@@ -10,8 +10,8 @@ const (
 	ForeignOp    diag.Code = "FX4002" // operator cannot be named
 	OpaqueModule diag.Code = "FX4003" // opaque module without its Go value
 	WholeTuple   diag.Code = "FX4004" // several results used as one value
-	BadAssign    diag.Code = "FX4005" // write to something that is no state
-	LostSize     diag.Code = "FX4006" // size that no Go expression gives
+	BadAssign    diag.Code = "FX4005" // write to a tensor that is not state
+	LostSize     diag.Code = "FX4006" // size without a Go expression
 	StateType    diag.Code = "FX4007" // state without a known type
-	StatePath    diag.Code = "FX4008" // path that no struct tag holds
+	StatePath    diag.Code = "FX4008" // path does not fit into a struct tag
 )

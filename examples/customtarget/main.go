@@ -1,5 +1,5 @@
-// Command customtarget runs a network on an accelerator of one's own, as far as that
-// goes, and the rest on the processor, and tells what ran where and what went to and fro.
+// Command customtarget runs the supported part of a network on a custom accelerator
+// and the rest on the processor. It prints where each part ran and which values were transferred.
 package main
 
 import (

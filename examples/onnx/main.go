@@ -2,8 +2,8 @@
 //
 //	go run . -os linux -arch arm64 digits.onnx
 //
-// It generates a Go package of the model, writes a main package beside it, and
-// builds that without cgo: one file that runs where nothing is installed.
+// It generates a Go package of the model, writes a main package next to it, and
+// builds that without cgo: one file that runs on a machine with nothing installed.
 package main
 
 import (

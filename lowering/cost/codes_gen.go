@@ -6,6 +6,6 @@ import "github.com/gofx-dev/gofx/diag"
 
 // The codes of this package; docs/errors.md explains them.
 const (
-	BadDevice diag.Code = "FX5030" // description of a device does not hold together
+	BadDevice diag.Code = "FX5030" // description of a device is inconsistent
 	BadLoad   diag.Code = "FX5031" // no fleet of such machines serves the load
 )

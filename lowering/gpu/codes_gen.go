@@ -9,7 +9,7 @@ const (
 	OutOfRange   diag.Code = "FX2030" // an index out of range
 	NoDevice     diag.Code = "FX5101" // no such device
 	Lost         diag.Code = "FX5102" // device is lost
-	BuildFailed  diag.Code = "FX5103" // device's compiler refuses a program
+	BuildFailed  diag.Code = "FX5103" // the device's compiler refuses a program
 	DriverFailed diag.Code = "FX5104" // driver of the device refuses a command
 	BadPack      diag.Code = "FX5105" // pack of kernels is damaged
 )

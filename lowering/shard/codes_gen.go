@@ -6,6 +6,6 @@ import "github.com/gofx-dev/gofx/diag"
 
 // The codes of this package; docs/errors.md explains them.
 const (
-	BadLayout diag.Code = "FX5190" // tensor cannot be cut so for a mesh
+	BadLayout diag.Code = "FX5190" // tensor cannot be cut in this way for a mesh
 	Conflict  diag.Code = "FX5191" // two layouts contradict each other
 )

@@ -1,16 +1,16 @@
-// Package shard says how a graph runs on many devices: the author says of some tensors along
-// which axes of a mesh they are cut, Propagate finds the layout of every other value, and
-// what the devices have to exchange.
+// Package shard lays a graph out over many devices: the author gives the axes of a mesh
+// along which some tensors are cut, and Propagate finds the layout of every other value
+// and the exchanges between devices.
 //
-// It stands above lowering and names no operator and no target: how a call can be computed
-// in parts its kernel's step says (kernel.Cutter), and calls of which no step does are
-// expanded into others first (package passes/expand). lowering/xla writes the layouts into
-// a program; XLA's partitioner then makes that of one device, with the exchanges of the plan.
-// Nothing is run here.
+// It stands above lowering and names no operator and no target: the step of a kernel says
+// how a call can be computed in parts (kernel.Cutter), and calls without such a step are
+// first expanded into others (package passes/expand). lowering/xla writes the layouts into a
+// program; XLA's partitioner then makes the program of one device, with the exchanges of the plan.
+// This package runs nothing.
 //
-// Stages cuts a graph along a third direction, into programs that devices run one behind
-// the other (pipeline parallel), each of which may be propagated over a mesh of its own.
-// Plan.Estimate is what a described device and links are predicted to take.
+// Stages cuts a graph into programs that devices run one after the other
+// (pipeline parallel). Each may be propagated over its own mesh. Plan.Estimate
+// predicts the time of a plan on a described device and links.
 //
 // Read mesh.go first, then propagate.go, exchange.go, stage.go.
 //

@@ -3,6 +3,6 @@
 // package tensor (internal/generators/gen) writes what this package describes, docs/ops.md lists
 // it, and code generation asks it how a call is spelt.
 //
-// It stands beside op/std, above op. It knows no operator by name and does not write
+// It stands next to op/std, above op. It knows no operator by name and does not write
 // Go itself. Read api.go first.
 package api

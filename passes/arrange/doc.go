@@ -1,7 +1,7 @@
-// Package arrange holds the passes that bring calls into another order or form with the
-// same results: transposes and reshapes that are joined, cancelled and moved out of the
-// way (Moves), and parts of a graph that compute in another float type (Halve).
+// Package arrange holds the passes that bring calls into another
+// order or form: Moves joins, cancels and moves transposes and reshapes,
+// and Halve computes parts of a graph in another float type.
 //
-// It stands beside fusion, above simplify, whose layouts of views it asks. What changes
-// numbers says by how much, and is in no default pipeline. Read moves.go first.
+// It stands next to fusion, above simplify, and uses simplify's layouts of views. A pass that
+// changes numbers says by how much, and is in no default pipeline. Read moves.go first.
 package arrange

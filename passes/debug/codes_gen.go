@@ -6,10 +6,10 @@ import "github.com/gofx-dev/gofx/diag"
 
 // The codes of this package; docs/errors.md explains them.
 const (
-	NothingFails  diag.Code = "FX3080" // nothing fails that could be searched for
+	NothingFails  diag.Code = "FX3080" // no failure to search for
 	FailsBefore   diag.Code = "FX3081" // check refuses the graph before any pass
-	NotRepeatable diag.Code = "FX3082" // pass does not do the same again
-	EngineDiffers diag.Code = "FX3083" // engine computes something else than the interpreter
+	NotRepeatable diag.Code = "FX3082" // pass does not repeat its result
+	EngineDiffers diag.Code = "FX3083" // engine and interpreter differ
 	BadCase       diag.Code = "FX3084" // tensor of a case cannot be written or read
 	NotComparable diag.Code = "FX3085" // forms of a model have nothing in common
 )

@@ -1,12 +1,12 @@
 // Package fusion holds the passes that merge several operators into one: batch
-// norms into the convolution or linear layer before them, and recognisers, which
-// make one operator of the several that spell it out: attention, norms, activations,
-// softmax. Each says of every candidate that it leaves alone why it does, and how
-// far results may move; where they would change in earnest it refuses.
+// norms into the convolution or linear layer before them, and recognisers,
+// which replace a spelt-out attention, norm, activation or softmax by one operator.
+// Each reports why it leaves a candidate alone, and how far results may
+// move. It refuses a rewrite that would change results beyond that.
 //
-// They come behind functionalize and before decompose, which takes apart what they
-// match or make; the recognisers behind const-fold, cse and dce, too, by which
-// spellings become fewer. Unlike the other passes they name operators; they change
+// They run after functionalize and before decompose, which takes their operators
+// apart. The recognisers also run after const-fold, cse and dce, which reduce
+// the number of spellings. Unlike the other passes they name operators; they change
 // no types and know nothing of targets. Read batchnorm.go first, of the recognisers
 // activation.go.
 package fusion

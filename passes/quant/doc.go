@@ -1,15 +1,15 @@
-// Package quant makes models compute with 8 and 4 bits: a configuration (Config), what
-// people ask for, is resolved against what a target can do (Backend) into a Plan that
-// says of every operator, weight and value who asked, what is granted, and why not. The
+// Package quant makes models compute with 8 and 4 bits. It resolves a configuration (Config), the
+// user's request, against the abilities of a target (Backend) into a Plan. For every operator, weight
+// and value the Plan names the rule that asked, the form that is granted, or the reason why none is. The
 // pass Prepare adds observers, Calibrate runs them on data, and the pass Convert writes
 // the reference form: quantize and dequantize, whose scales and zero points are
 // operands, around operators on floats, which every engine runs. The pass Lower rewrites
 // it into operators on quantised values, where op/std has them (q_linear, q_conv2d, ...),
-// and says of every other candidate why it stays in float. Compare and Trials measure
-// what is lost, Equalise, Smooth and CorrectBias lose less.
+// and reports why each other candidate stays in float. Compare and Trials measure
+// the loss; Equalise, Smooth and CorrectBias reduce it.
 //
-// It comes behind the passes that fold batch norms and recognise activations, so that
-// observers see what will be computed, and before lowering. Plans treat operators by
+// It runs after the passes that fold batch norms and recognise activations, so
+// that observers see the final values, and before lowering. Plans treat operators by
 // their records (op.Quant) and the backend; Lower and Equalise name them. The package knows nothing
 // of targets, and does not run integers.
 //

@@ -2,7 +2,7 @@
 // types (Infer), for given sizes of symbols (Specialize, Bind), or as they are in one
 // run (Observe).
 //
-// It stands beside simplify; lowering fixes pinned symbols with it. It treats
-// operators by their records and names none, and does not decide sizes: what is not
-// known stays unknown. Read infer.go first.
+// It stands next to simplify; lowering fixes pinned symbols with it. It
+// treats operators by their records and names none. It does not guess sizes: an unknown
+// size stays unknown. Read infer.go first.
 package shapeprop

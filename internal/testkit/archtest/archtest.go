@@ -30,7 +30,7 @@ var Rows = [][]string{
 	{"passes/expand"},
 	{"passes/simplify", "passes/shapeprop"},
 	{"passes"},
-	{"interp", "tracer", "nn", "graph/repeat"},
+	{"interp", "tracer", "nn", "graph/repeat", "internal/opdoc"},
 	{"tracer/alias"},
 	{"tensor", "graph"},
 	{"op/std", "op/api", "op/ml"},

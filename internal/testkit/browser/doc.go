@@ -2,5 +2,5 @@
 // the W3C's WebDriver protocol to Debian's chromedriver. Tests skip where the two
 // programs are absent.
 //
-// It stands beside the rooms and only tests import it.
+// It stands outside of the rooms, and only tests import it.
 package browser

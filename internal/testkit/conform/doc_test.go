@@ -40,14 +40,14 @@ func TestMatrixShowsWhatFails(t *testing.T) {
 	m.Add(std.Neg, Gen, "a", errors.New("no kernel"))
 	m.Add(std.Neg, Gen, "b", errors.New("no kernel"))
 	doc := m.Doc()
-	require.Contains(t, doc, "| [relu](#relu) | expression | – | – | – | 1/2 | – | – | – | – |\n")
+	require.Contains(t, doc, " | plan 1 of 2 |\n")
 	require.Contains(t, doc, "| relu | plan | b\\|c | element 3 differs: got |\n")
-	require.Contains(t, doc, "| [neg](#neg) | expression | – | – | – | – | – | 0/2 | – | – |\n")
+	require.Contains(t, doc, " | gen 0 of 2 |\n")
 	require.Contains(t, doc, "| neg | gen | all | no kernel |\n")
 	m.Add(std.Abs, StableHLO, "a", nil)
-	require.Contains(t, m.Doc(), "| – | 1/1 |\n")
+	require.Contains(t, m.Doc(), " | XLA has run 0 of 1 |\n")
 	m.Computed = map[string]int{"abs": 1}
-	require.Contains(t, m.Doc(), "| – | 1/1 XLA |\n")
+	require.NotContains(t, m.Doc(), "XLA has run")
 }
 
 // A generator that fails for one operator costs the samples of that one alone.

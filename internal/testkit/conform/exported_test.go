@@ -100,7 +100,7 @@ func modelsDoc(list []*exportedNetwork) string {
 				n.engines["interp"], n.engines["plan"], n.engines["gen"], cell(n.runtime), cell(n.why))
 		}
 	}
-	b.WriteString("\n## What the exporters refuse\n\nThese networks are in the scripts, and their exporter does not write them.\n\n| network | its exporter's words |\n|---|---|\n")
+	b.WriteString("\n## Networks that exporters refuse\n\nThese networks are in the scripts, and their exporter does not write them.\n\n| network | its exporter's words |\n|---|---|\n")
 	for _, n := range list {
 		if !n.exported() {
 			fmt.Fprintf(&b, "| %s | %s |\n", n.name, cell(n.why))

@@ -3,20 +3,17 @@ package conform
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 )
 
-// Matrix says what became of the samples of each operator in each engine.
+// Matrix holds the outcome of the samples of each operator in each engine.
 type Matrix struct {
 	cells map[[2]string]*Cell
-	// Computed says of operators, by their keys, of how many of the samples that StableHLO takes XLA has computed
-	// the programs.
+	// Computed counts, by the operator's key, the samples whose programs XLA has compiled and run.
 	Computed map[string]int
 }
 
@@ -59,14 +56,12 @@ func (m *Matrix) Add(o *op.Op, engine, sample string, err error) {
 	c.Failed = append(c.Failed, Failure{sample, why})
 }
 
-// Doc returns docs/ops.md: in each cell how many samples the engine ran with the
-// right result, of how many, or the target takes; below the tables, why the others did not pass.
+// Doc returns docs/ops.md: for each operator how many samples it has, and which engine or target
+// does not take all of them; below the tables, why.
 func (m *Matrix) Doc() string {
 	var b strings.Builder
-	columns := append(slices.Clone(Engines), Targets...)
-	b.WriteString(opsDoc(columns, m.text))
-	b.WriteString("\n## Engines\n\nThe tables tell how many sample calls each engine has run, and how many of them gave the same result as the\n" +
-		"operator's own evaluation, to the last bit. – stands for what is no call: structural operators are parts of graphs.\n")
+	b.WriteString(opsDoc(Engines, Count, m.except))
+	b.WriteString("\n## Engines\n\n")
 	var failed strings.Builder
 	for _, o := range Ops() {
 		for _, engine := range Engines {
@@ -76,7 +71,7 @@ func (m *Matrix) Doc() string {
 		}
 	}
 	if failed.Len() == 0 {
-		b.WriteString("No engine refuses one, or gives another result.\n")
+		b.WriteString("Every engine takes every sample and gives the operator's own result, to the last bit.\n")
 	} else {
 		b.WriteString("Samples that did not pass:\n\n| operator | engine | sample | why |\n|---|---|---|---|\n" + failed.String())
 	}
@@ -84,24 +79,29 @@ func (m *Matrix) Doc() string {
 	return b.String()
 }
 
-// text is what a cell says.
-func (m *Matrix) text(o *op.Op, engine string) string {
-	c := m.Cell(o, engine)
-	if c == nil {
-		return "–"
+// except says which engines and targets pass over samples of an operator, and whether XLA has
+// not computed all that the target stablehlo takes.
+func (m *Matrix) except(o *op.Op) (list []string) {
+	for _, engine := range slices.Concat(Engines, Targets) {
+		c := m.Cell(o, engine)
+		if c == nil {
+			continue
+		}
+		if c.Passed < c.Total {
+			list = append(list, fmt.Sprintf("%s %d of %d", engine, c.Passed, c.Total))
+		}
+		if engine == StableHLO && c.Passed > 0 && m.Computed[o.Key()] != c.Passed {
+			list = append(list, fmt.Sprintf("XLA has run %d of %d", m.Computed[o.Key()], c.Passed))
+		}
 	}
-	s := strconv.Itoa(c.Passed) + "/" + strconv.Itoa(c.Total)
-	if engine == StableHLO && c.Passed > 0 && m.Computed[o.Key()] == c.Passed {
-		s += " XLA"
-	}
-	return s
+	return list
 }
 
 // left writes which calls targets leave to others, by reason.
 func (m *Matrix) left(b *strings.Builder) {
-	b.WriteString("\n## Targets\n\nThe columns gpu and stablehlo tell how many of the sample calls the target takes, by rules for the operator or for those that\n" +
-		"it is expanded into. XLA stands where XLA itself has compiled the programs of all of them, and computed what the operator does\n" +
-		"([how](lowering.md#stablehlo)). A device takes them with floats of 64 bits. What a target leaves, `lowering.Split` gives to another one:\n\n" +
+	b.WriteString("\n## Targets\n\nA target takes a sample call if it has rules for the operator, or for the operators that expand it. gpu is counted for a device that has\n" +
+		"floats of 64 bits. XLA itself has compiled and run the programs that stablehlo writes ([how](lowering.md#stablehlo)). `lowering.Split` gives\n" +
+		"the calls that a target leaves to another target:\n\n" +
 		"| operator | target | calls | why |\n|---|---|---|---|\n")
 	for _, o := range Ops() {
 		for _, target := range Targets {
@@ -109,12 +109,8 @@ func (m *Matrix) left(b *strings.Builder) {
 			if c == nil {
 				continue
 			}
-			count := map[string]int{}
-			for _, f := range c.Failed {
-				count[f.Why]++
-			}
-			for _, why := range slices.Sorted(maps.Keys(count)) {
-				fmt.Fprintf(b, "| %s | %s | %d of %d | %s |\n", o.Name, target, count[why], c.Total, cell(why))
+			for _, r := range causes(c.Failed) {
+				fmt.Fprintf(b, "| %s | %s | %d of %d | %s |\n", o.Name, target, r.calls, c.Total, cell(r.String()))
 			}
 		}
 	}

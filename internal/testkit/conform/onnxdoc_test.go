@@ -45,21 +45,21 @@ Package ` + "`onnx`" + ` imports models, and every verb of ` + "`fxgen`" + ` tak
     fxgen gen net.onnx -o ./net
     fxgen verify FOLDER...
 
-` + "`gen`" + ` writes the package with a test of its numerics and an example beside it ([the certificate](generated.md#the-certificate)); a batch
-that is open in the file is open in the package.
+` + "`gen`" + ` writes the package with a test of its numerics and an example next to it ([the certificate](generated.md#the-certificate)); a batch
+size that is open in the file is open in the package.
 
-` + "`verify`" + ` runs folders in the layout of ONNX's tests, model.onnx beside test_data_set_N/input_I.pb and
-output_I.pb, and tells which outputs differ.
+` + "`verify`" + ` runs folders in the layout of ONNX's tests, model.onnx next to test_data_set_N/input_I.pb and
+output_I.pb, and lists the outputs that differ.
 
-What is not supported is refused with a code, all of it at once, with the names of the nodes. An integer operand may be a
+Unsupported parts are refused with a code, all at once, with the names of the nodes. An integer operand may be a
 number, follow from sizes (amounts of Pad, sizes of Split, bounds of Slice), or be a value that a run finds, inputs of the model among them (k of TopK, the shape
 of Reshape, limits of NonMaxSuppression): such inputs stay inputs, in every engine, and so do results whose sizes follow from values (NonZero, Compress, Unique,
 Range, Loop with results of each round). Where a rank or an axis follows from the value of an input (the axes of a reduction), the message names all such inputs
-with flags that do as they stand: ` + "`-in NAME=2,3`" + ` or ` + "`-in NAME=FILE`" + ` binds one, in ` + "`gen`" + ` for good: it is no parameter of the code. In Go ` + "`onnx.NewModel`" + ` binds
-such inputs in each run, and keeps an executable for each of the last values. What is bound is known to the compiler: ` + "`Options.Values`" + ` may bind any input.
+with flags to copy: ` + "`-in NAME=2,3`" + ` or ` + "`-in NAME=FILE`" + ` binds one, in ` + "`gen`" + ` for good: it is no parameter of the code. In Go ` + "`onnx.NewModel`" + ` binds
+such inputs in each run, and keeps an executable for each of the last values. The compiler knows bound values: ` + "`Options.Values`" + ` may bind any input.
 
 Sizes that a file leaves open, or names wrongly, are given before it is imported: ` + "`-input x=f32[N,3,H,W]`" + `, or ` + "`-shape x=1,3,224,224`" + ` for numbers, with every
-command; in Go ` + "`Options.Inputs`" + `. What a letter of the file becomes, it becomes in the other inputs that have it, unless the types given make several things of it: two inputs
+command; in Go ` + "`Options.Inputs`" + `. A letter of the file becomes the same in all inputs that have it, unless the given types say otherwise: two inputs
 [N,3] can be [1,3] and [M,3]. Two letters that meet in an operator must be equal when the model runs; where one of them is 1, and is to broadcast, that is declared
 so (` + "`run`" + `, ` + "`verify`" + ` and ` + "`onnx.NewModel`" + ` do it for the inputs that they are given).
 
@@ -98,11 +98,11 @@ model: the file runs with other batches. Sub-graphs that are called are written 
 Quantised operators are written as QuantizeLinear, DequantizeLinear and the operator on floats; results of 8 bits may be one apart.
 Floats of 8 and 4 bits and integers of 4 and 2 are written in the sets that have them, from 19 on;
 operators that ONNX does not give these types to (Concat, Gather, Slice) work on f32 or 8 bits between two Cast, which are exact.
-Writes to state (assign) are refused: such state is to be an input and an output. Relations of sizes (guards) and
+Writes to state (assign) are refused: make such state an input and an output. Relations of sizes (guards) and
 default values of inputs are not in the file.
 
 The operator set is the lowest, from 17 on, that has the operators that say it best; with ` + "`-opset`" + ` an older one,
-in which some become several. Constants are in the file, or in one beside it (` + "`-external`" + `, and above 2 GB). The tests run every
+in which some become several. Constants are in the file, or in a file next to it (` + "`-external`" + `, and above 2 GB). The tests run every
 network in ONNX Runtime at two batch sizes, and import every network and every sample of every operator again.
 
 | operators written | how |
@@ -244,7 +244,7 @@ const mlIntro = `
 
 Trees, linear models, support vectors and what prepares their features, of the domain ai.onnx.ml, are imported on tensors of numbers: what the
 converters of scikit-learn, LightGBM and XGBoost write with ` + "`zipmap=False`" + ` and integers for classes. Trees are ` + "`op/ml.TreeEnsemble`" + ` with tables that are
-parameters, and are exported as trees again; SVMClassifier with probabilities is ` + "`op/ml.PairwiseCoupling`" + `, which ONNX lacks by itself; all else is written with
+parameters, and are exported as trees again; SVMClassifier with probabilities is ` + "`op/ml.PairwiseCoupling`" + `, which ONNX lacks by itself; everything else is written with
 the operators of tensors. Results are ONNX Runtime's, also where one column of scores stands for two classes, except for three cases:
 of two classes with a column each the greater one is chosen, as the standard's evaluator does (ONNX Runtime says 1 wherever the second score is positive); post_transform of TreeEnsemble is
 numbered as the standard says; and base_values count for results that no leaf of a row names. Where runtimes contradict each other the model is refused (FX8103).
@@ -337,7 +337,7 @@ func modelTable(b *strings.Builder, outcomes []onnxOutcome) {
 
 // refusals lists why cases do not pass, the commonest reason first.
 func refusals(b *strings.Builder, outcomes []onnxOutcome) {
-	b.WriteString("\n## What is refused\n\n| cases | why | one of them |\n|---|---|---|\n")
+	b.WriteString("\n## Refused cases\n\n| cases | why | one of them |\n|---|---|---|\n")
 	type group struct {
 		why, first string
 		n          int

@@ -79,7 +79,7 @@ func table(t testing.TB, file string) (rows [][]string) {
 const realIntro = `
 ## Real files
 
-Model files that packages of PyPI, npm and Maven ship, run beside ONNX Runtime (its CPU provider, without optimisations) at two sizes each, those
+Model files that packages of PyPI, npm and Maven ship, compared with ONNX Runtime (its CPU provider, without optimisations) at two sizes each, those
 with state over four steps. Elements that agree are within 1e-3 of the expected one and 1e-4. Of models that round to 8 bits while they run, the last column says how far ONNX Runtime's own results
 are apart between its levels of optimisation and when inputs and weights move by two roundings, since chance decides a tie: within noise is up to twice that.
 

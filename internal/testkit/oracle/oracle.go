@@ -1,12 +1,12 @@
-// Package oracle compares the operators with an implementation that is not ours.
+// Package oracle compares the operators with PyTorch.
 // Calls are written to files (Dump), a Python script computes them with PyTorch
-// (oracle.py, by the expression that stands beside each operator in op/std), and
-// the results are read back (Load) and judged (Judge): the same types, shapes and
-// values, or refused by both; what differs must be named by the operator's record,
-// from where docs/ops.md has it.
+// (oracle.py, by the expression next to each operator in op/std), and
+// the results are read back (Load) and judged (Judge): the same types, shapes
+// and values, or refused by both. The operator's record must name each
+// difference; docs/ops.md lists them.
 //
 // An expression is one line of Python in a comment at the operator's variable,
-// which no binary has in it:
+// which is in no binary:
 //
 //	//gofx:torch F.gelu(x, approximate=approximate or "none")
 //
@@ -16,7 +16,7 @@
 // attributes that PyTorch calls by the same name needs none.
 //
 // The samples of the records are compared on every change, with results that are
-// kept beside the operators, so that no Python is needed. When samples change:
+// stored next to the operators, so that no Python is needed. When samples change:
 //
 //	go run ./internal/testkit/oracle/dump /tmp/samples
 //	/usr/bin/python3 internal/testkit/oracle/oracle.py /tmp/samples op/std/testdata/torch
@@ -25,15 +25,15 @@
 // fingerprint of attributes and operands, so that a result which belongs to an
 // earlier version of the sample is recognised.
 //
-// TestFresh compares calls that nobody wrote (Fresh) where Debian's python3-torch
-// is installed: a few of each operator on every change, 30 with GOFX_NIGHTLY=1,
-// which draws them anew every day. A run is repeated by its seed:
+// TestFresh compares random calls (Fresh) where Debian's python3-torch is
+// installed: a few of each operator on every change, and 30 with GOFX_NIGHTLY=1,
+// which draws other calls every day. To repeat a run, give its seed:
 //
 //	GOFX_ORACLE_SEED=20240131 GOFX_ORACLE_SAMPLES=30 GOFX_ORACLE_OPS=conv go test ./internal/testkit/oracle -run TestFresh
 //
-// Of whole graphs DumpNetwork writes calls, weights and inputs, of which network.py
-// makes a PyTorch module: what bench compares with has the same weights, and no
-// network is written a second time.
+// DumpNetwork writes the calls, weights and inputs of a whole graph, and network.py
+// makes a PyTorch module of them: bench compares with the same weights, and
+// no network is written a second time.
 package oracle
 
 import (

@@ -168,7 +168,7 @@ var callRows = []row{
 		require.Equal(t, [][]float32{{2}, {1}, {4}}, results(t, gm, vector(1), vector(2), vector(3)))
 		require.Contains(t, gm.Graph.Output().Text(), "sum: %add")
 	}},
-	{id: "8", input: "a tracer that forbids an operator, called as method, as function, and with a traced operand behind", outcome: "refused at the call", on: in(fx.With, tensor.Neg, (*tensor.Tensor).Neg), test: func(t *testing.T) {
+	{id: "8", input: "a tracer that forbids an operator, called as method, as function, and with a traced operand last", outcome: "refused at the call", on: in(fx.With, tensor.Neg, (*tensor.Tensor).Neg), test: func(t *testing.T) {
 		forbid := fx.With(func(p *tracer.Tracer) {
 			p.OnCall = func(c *tensor.Call, record func(*tensor.Call) []*tensor.Tensor) []*tensor.Tensor {
 				if c.Op == std.Neg {
@@ -193,7 +193,7 @@ var callRows = []row{
 		require.Len(t, collect(gm.Graph.Calls(std.Linear)), 2)
 		require.Equal(t, floats(m.Forward(twoByTwo)), results(t, gm, twoByTwo))
 	}},
-	{id: "10", input: "a Go function wrapped, captured, captured again, and behind a capture that failed", outcome: "one node that names it; outside of a trace it is the function", on: in(tensor.WrapPure[func(*tensor.Tensor) *tensor.Tensor]), test: func(t *testing.T) {
+	{id: "10", input: "a Go function wrapped, captured, captured again, and after a failed capture", outcome: "one node that names it; outside of a trace it is the function", on: in(tensor.WrapPure[func(*tensor.Tensor) *tensor.Tensor]), test: func(t *testing.T) {
 		f := func(x *tensor.Tensor) *tensor.Tensor { return half(x).Neg() }
 		for range 2 {
 			gm := capture(t, f, fx.Input("x", "f32[N]"))

@@ -30,7 +30,7 @@ var complaints = []complaint{
 	{topic: "rewriter corrupts arguments", how: "matches are applied one by one on a copy that is checked; what fails leaves the module as it was", rows: []string{"44e", "91b", "92", "99", "113b"}},
 	{topic: "matcher is strict", how: "one operator a meaning; patterns have alternatives, options, any order, repetition, predicates", rows: []string{"23", "94a", "94b", "96", "97", "99", "100", "101"}},
 	{topic: "cost of matching", how: "rules are looked up by their root, matching is memoised, a search ends at a limit that the report tells", rows: []string{"97b"}},
-	{topic: "metadata lost", how: "types are part of nodes and inferred anew; line, scope and keys are inherited", rows: []string{"34", "45b", "62", "89d", "102", "108a", "165"}},
+	{topic: "metadata lost", how: "types are part of nodes and inferred again; line, scope and keys are inherited", rows: []string{"34", "45b", "62", "89d", "102", "108a", "165"}},
 	{topic: "bugs of splitting", how: "one outlining with a checked interface, and its inverse", rows: []string{"118a", "118c", "118d", "120", "121b", "122"}},
 	{topic: "order of the inputs of fused modules", how: "values by first use, then parameters", rows: []string{"118b"}},
 	{topic: "order that changes from run to run", how: "no output depends on the order of a map; hashes do not see names", rows: []string{"69b", "27"}},
@@ -83,7 +83,7 @@ func TestComplaints(t *testing.T) {
 }
 
 func complaintsPage(b *strings.Builder) {
-	b.WriteString("\n## What users complain of\n\n| | complaint | here | shown by |\n|---|---|---|---|\n")
+	b.WriteString("\n## Complaints of users\n\n| | complaint | here | shown by |\n|---|---|---|---|\n")
 	for i, c := range complaints {
 		rows := strings.Join(c.rows, ", ")
 		if c.none {

@@ -206,7 +206,7 @@ var driverRows = []row{
 		require.Equal(t, "abc", seen)
 		require.Error(t, passes.CheckOrder([]passes.Pass{list[1], list[0]}))
 	}},
-	{id: "113b", input: "a pass that breaks the graph, fails, or panics, behind one that has changed it", outcome: "the error names the pass; the module is as it was; the report has the passes before", on: in(passes.Run), test: func(t *testing.T) {
+	{id: "113b", input: "a pass that breaks the graph, fails, or panics, after one that has changed it", outcome: "the error names the pass; the module is as it was; the report has the passes before", on: in(passes.Run), test: func(t *testing.T) {
 		good := passes.Rule(passes.Rewrite{Name: "good", Doc: "d", Pattern: tensor.Exp, Replacement: func(x tt) tt { return x.Neg() }})
 		for want, bad := range map[diag.Code]func(*passes.Ctx, *graph.Graph) (bool, error){
 			graph.BrokenOrder: func(_ *passes.Ctx, g *graph.Graph) (bool, error) {
@@ -243,7 +243,7 @@ var driverRows = []row{
 		require.ErrorIs(t, err, passes.MatchCount)
 		require.NotEmpty(t, passes.Differ(array.FromSlice([]float32{1}), array.FromSlice([]float32{2}), 0, 0.5))
 	}},
-	{id: "114", input: "a pipeline with a folder and a function behind each pass", outcome: "the text before and behind each pass with the difference; what was replaced and erased; each new node knows the rewrite and the user's line", on: in(passes.Run, passes.Diff, (*passes.Origin).String), test: func(t *testing.T) {
+	{id: "114", input: "a pipeline with a folder and a function after each pass", outcome: "the text before and after each pass with the difference; what was replaced and erased; each new node knows the rewrite and the user's line", on: in(passes.Run, passes.Diff, (*passes.Origin).String), test: func(t *testing.T) {
 		m, dir := linear(t), filepath.Join(t.TempDir(), "dump")
 		var seen []passes.PassReport
 		o := passes.Options{DumpDir: dir, OnPass: func(r passes.PassReport, _ *graph.Module) { seen = append(seen, r) }}

@@ -178,12 +178,12 @@ var lintRows = []row{
 	{id: "55e", input: "a leaf that is not in the module", outcome: "FX3012", on: in(graph.Lint, (*graph.Linter).Check), test: fault(graph.MissingModule, func(m *graph.Module) {
 		m.Graph.Find("fc").SetModule("none")
 	})},
-	{id: "55f", input: "no output; a second one; a node behind it", outcome: "FX3002, FX3007", on: in(graph.Lint, (*graph.Linter).Check), test: func(t *testing.T) {
+	{id: "55f", input: "no output; a second one; a node after it", outcome: "FX3002, FX3007", on: in(graph.Lint, (*graph.Linter).Check), test: func(t *testing.T) {
 		fault(graph.NoOutput, func(m *graph.Module) { _ = m.Graph.Erase(m.Graph.Output()) })(t)
 		fault(graph.OutputPlace, func(m *graph.Module) { m.Graph.At().Output(nil, m.Graph.Find("x")) })(t)
 		fault(graph.OutputPlace, func(m *graph.Module) { m.Graph.At().Function(std.Neg, nil, m.Graph.Find("x")) })(t)
 	}},
-	{id: "55g", input: "an input behind a call", outcome: "FX3006", on: in(graph.Lint, (*graph.Linter).Check), test: fault(graph.LatePlaceholder, func(m *graph.Module) {
+	{id: "55g", input: "an input after a call", outcome: "FX3006", on: in(graph.Lint, (*graph.Linter).Check), test: fault(graph.LatePlaceholder, func(m *graph.Module) {
 		m.Graph.Before(m.Graph.Output()).Placeholder("late", pair, nil)
 	})},
 	{id: "55h", input: "a type that the operands do not give; a required operand taken away", outcome: "FX3015, FX3019", on: in(graph.Lint, (*graph.Linter).Check), test: func(t *testing.T) {

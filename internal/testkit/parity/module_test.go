@@ -73,7 +73,7 @@ var moduleRows = []row{
 		require.Equal(t, peak(10), peak(100))
 	}},
 	{id: "67", input: "a table of the lines of generated code and the nodes that they are of", none: "generated code is compiled: its lines are known to Go's tools, and a run of the graph names lines of the model"},
-	{id: "68", input: "a code generator of the user's for a graph", none: "the graph runs, not its text; a printer of one's own is a loop over Nodes"},
+	{id: "68", input: "a code generator of the user's for a graph", none: "the graph runs, not its text; your own printer is a loop over Nodes"},
 	{id: "69", input: "a module with leaf, parameter, sizes and a region, printed", outcome: "types, scopes and regions are shown, no line ends in a blank", on: in(graph.Print), test: func(t *testing.T) {
 		m := parse(t, "graph g(%p: bool[], %x: f32[N]) {\n  symbol N = dim(%x, 0)\n  %c = call_function[cond](%p, %x) : f32[N] in \"branch\" \"Branch\" {\n    region(%a: f32[N]) {\n      %n = call_function[neg](%a) : f32[N]\n      return %n\n    }\n    region(%a: f32[N]) {\n      return %a\n    }\n  }\n  return %c\n}\n")
 		text := graph.Print(m, graph.PrintOptions{})

@@ -68,7 +68,7 @@ var controlRows = []row{
 }
 
 var manyRows = []row{
-	{id: "38b", input: "eight goroutines that capture and transform at once, and run models that are not captured", outcome: "each has its own graph; nothing is left behind", on: in(fx.Trace), test: func(t *testing.T) {
+	{id: "38b", input: "eight goroutines that capture and transform at once, and run models that are not captured", outcome: "each has its own graph; no state is left over", on: in(fx.Trace), test: func(t *testing.T) {
 		want := capture(t, newResidual(), fx.Input("x", image)).Graph.Len()
 		var wg sync.WaitGroup
 		for range 8 {
@@ -109,7 +109,7 @@ var manyRows = []row{
 }
 
 var wholeRows = []row{
-	{id: "44f", input: "a graph edited behind a run, and run again, with nothing in between", outcome: "the result of the edited graph", on: in((*fx.GraphModule).Edit), test: func(t *testing.T) {
+	{id: "44f", input: "a graph edited after a run, and run again, with nothing in between", outcome: "the result of the edited graph", on: in((*fx.GraphModule).Edit), test: func(t *testing.T) {
 		gm := fx.NewGraphModule(parse(t, chain))
 		require.Equal(t, [][]float32{{1}}, [][]float32{results(t, gm, vector(0, 0))[0][:1]})
 		require.NoError(t, gm.Edit(func(g *graph.Graph) error {
@@ -229,7 +229,7 @@ var deepRows = []row{
 }
 
 var numberRows = []row{
-	{id: "135e", input: "numbers beside tensors of half and double precision; the graph inferred for another element type", outcome: "the element type of the tensors; numbers and factories follow", on: in((*tensor.Tensor).MulScalar, shapeprop.Infer), test: func(t *testing.T) {
+	{id: "135e", input: "numbers with tensors of half and double precision; the graph inferred for another element type", outcome: "the element type of the tensors; numbers and factories follow", on: in((*tensor.Tensor).MulScalar, shapeprop.Infer), test: func(t *testing.T) {
 		f := func(x tt) tt { return x.MulScalar(2).AddScalar(0.5).Add(x.OnesLike()) }
 		for _, d := range []string{"f16[N]", "f64[N]", "bf16[N]"} {
 			require.Equal(t, d, capture(t, f, fx.Input("x", d)).Graph.Output().Arg(0).Type().String())

@@ -16,7 +16,7 @@ import (
 func init() { area("2.2", nodeRows, userRows) }
 
 var nodeRows = []row{
-	{id: "42a", input: "`Rename(\"add_1\")` beside `add_1`, a copy into the same graph, `Rename(\"a b\")`, `Rename(\"7\")`",
+	{id: "42a", input: "`Rename(\"add_1\")` next to `add_1`, a copy into the same graph, `Rename(\"a b\")`, `Rename(\"7\")`",
 		outcome: "names are unique, and letters, digits and `_` alone", on: in((*graph.Node).Rename, (*graph.Cursor).Inline), test: func(t *testing.T) {
 			g := parse(t, chain).Graph
 			g.Find("a").Rename("add_1")
@@ -134,7 +134,7 @@ var nodeRows = []row{
 			require.False(t, list[i].Precedes(list[i-1]))
 		}
 	}},
-	{id: "64", input: "nodes erased, the current one and the one behind it, and others inserted, in a loop over `Nodes`", outcome: "the loop goes on with what is there",
+	{id: "64", input: "nodes erased, the current one and the one after it, and others inserted, in a loop over `Nodes`", outcome: "the loop goes on with the present nodes",
 		on: in((*graph.Graph).Nodes, (*graph.Graph).Erase), test: func(t *testing.T) {
 			g := parse(t, chain).Graph
 			for range 6 {

@@ -102,7 +102,7 @@ var observeRows = []row{
 		require.InDelta(t, 4./127, array.Float64At(m.Param("w_scale").Value, 0), 1e-7)
 		require.Equal(t, 1, m.Param("w_scale").Value.Len())
 	}},
-	{id: "169", input: "an observer before its first batch and behind, saved and loaded between two batches", outcome: "buffers of one shape; it goes on where it was", on: in(quant.Calibrate, graph.Save, graph.Load), test: func(t *testing.T) {
+	{id: "169", input: "an observer before its first batch and after it, saved and loaded between two batches", outcome: "buffers of one shape; it goes on where it was", on: in(quant.Calibrate, graph.Save, graph.Load), test: func(t *testing.T) {
 		first, _ := observed(t, minMax, []float32{1, 2, 3, 4})
 		dir := t.TempDir()
 		require.NoError(t, graph.Save(dir, first))

@@ -28,13 +28,13 @@ func TestPageIsCurrent(t *testing.T) {
 func page() string {
 	var b strings.Builder
 	b.WriteString("# torch.fx and gofx\n\nWritten by `go test ./internal/testkit/parity -run Page -update` from the tables of internal/testkit/parity.\n" +
-		"What torch.fx offers for editing graphs and where it is here comes first, then what its tests check, each with the\n" +
-		"outcome that a test here demands: `go test ./internal/testkit/parity -run 'TestBehaviours/44$'` runs one of them. A test\n" +
-		"empties the functions that the rows name, and the rows that rest on them must fail. The last table is of what users\n" +
-		"of torch.fx complain of.\n")
+		"First come torch.fx's functions for editing graphs, each with its place in gofx. Then come the behaviours that torch.fx's tests check, each with the\n" +
+		"outcome that a test of gofx requires: `go test ./internal/testkit/parity -run 'TestBehaviours/44$'` runs one of them. A test\n" +
+		"empties the functions that the rows name, and the rows that rest on them must fail. The last table has the complaints of\n" +
+		"torch.fx's users.\n")
 	surfacePage(&b)
 	tested, none, _ := count()
-	fmt.Fprintf(&b, "\n## Behaviours\n\nOf %d behaviours %d have a test, %d are nothing that Go has a use for.\n",
+	fmt.Fprintf(&b, "\n## Behaviours\n\nOf %d behaviours %d have a test, %d have no use in Go.\n",
 		behaviours[len(behaviours)-1].last, tested, none)
 	for i, s := range table() {
 		fmt.Fprintf(&b, "\n### %s\n\n| | input | outcome | rests on |\n|---|---|---|---|\n", behaviours[i].title)

@@ -58,7 +58,7 @@ func (d toy) Compile(m *graph.Module, o lowering.Options) (lowering.Executable, 
 }
 
 var partRows = []row{
-	{id: "121a", input: "graphs in which a call that is not supported stands before, between, beside and behind others, with two ways around it, with getitem, with small parts", outcome: "the sets of calls, to the node: convex, as few as can be, none smaller than asked for", on: in(partition.Propose), test: func(t *testing.T) {
+	{id: "121a", input: "graphs in which a call that is not supported stands before, between, next to and after others, with two ways around it, with getitem, with small parts", outcome: "the sets of calls, to the node: convex, as few as can be, none smaller than asked for", on: in(partition.Propose), test: func(t *testing.T) {
 		for _, c := range []struct {
 			lines, want string
 			least       int

@@ -103,7 +103,7 @@ var formRows = []row{
 			require.Equal(t, quant.OtherFloats, reason(t, resolve(t, m, mode(kind)), "matmul"))
 		}
 	}},
-	{id: "153", input: "indices, sizes and their arithmetic beside a linear layer", outcome: "no observer for them", on: in(quant.Prepare), test: func(t *testing.T) {
+	{id: "153", input: "indices, sizes and their arithmetic next to a linear layer", outcome: "no observer for them", on: in(quant.Prepare), test: func(t *testing.T) {
 		l := nn.NewLinear(4, 4)
 		m := folded(t, func(x tt) tt {
 			return l.Forward(x.Reshape(x.Size(0).Mul(2).Div(2), 4)).IndexSelect(tensor.Arange(x.Size(0)), 0)
@@ -115,7 +115,7 @@ var formRows = []row{
 			require.Equal(t, array.F32, n.Arg(0).Type().DType())
 		}
 	}},
-	{id: "154", input: "one layer that is called twice, once with a ReLU behind, dynamic", outcome: "one weight in 8 bits for both calls", on: in(quant.Convert), test: func(t *testing.T) {
+	{id: "154", input: "one layer that is called twice, once with a ReLU after it, dynamic", outcome: "one weight in 8 bits for both calls", on: in(quant.Convert), test: func(t *testing.T) {
 		l := nn.NewLinear(4, 4)
 		m := folded(t, func(x tt) tt { return l.Forward(l.Forward(x).Relu()).Add(l.Forward(x)) }, "f32[2,4]")
 		q := quantised(t, m, mode(quant.Dynamic))
@@ -182,7 +182,7 @@ var valueFormRows = []row{
 		require.Equal(t, "dynamic", decision(resolve(t, m, mode(quant.Dynamic)), sole(t, m, "lstm").Name(), quant.OperatorPart).Granted)
 		require.Equal(t, 1, opcounts(quantised(t, m, mode(quant.Dynamic)).Graph)["q_lstm"])
 	}},
-	{id: "158b", input: "pools, cat, views, sums with a ReLU, products of two values, all between quantised layers", outcome: "computed on bytes behind lowering", on: in(lowerPass), test: func(t *testing.T) {
+	{id: "158b", input: "pools, cat, views, sums with a ReLU, products of two values, all between quantised layers", outcome: "computed on bytes after lowering", on: in(lowerPass), test: func(t *testing.T) {
 		a, b, c := nn.NewConv2d(2, 4, 3, nn.Padding(1)), nn.NewConv2d(2, 4, 3, nn.Padding(1)), nn.NewConv2d(8, 2, 1)
 		m := folded(t, func(x tt) tt {
 			y, z := a.Forward(x), b.Forward(x)

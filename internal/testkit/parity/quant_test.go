@@ -131,7 +131,7 @@ var planRows = []row{
 			require.Equal(t, "weight_only", e.Asked, "%s", e.By)
 		}
 	}},
-	{id: "144", input: "a configuration in JSON; one with an unknown field, an unknown value, a rule that selects nothing", outcome: "read; all mistakes at line and column, with what is there", on: in(quant.ParseConfig), test: func(t *testing.T) {
+	{id: "144", input: "a configuration in JSON; one with an unknown field, an unknown value, a rule that selects nothing", outcome: "read; all mistakes at line and column, with the known names", on: in(quant.ParseConfig), test: func(t *testing.T) {
 		c, err := quant.ParseConfig([]byte(`{"global": {"mode": "static"}, "rules": [{"op": "linear", "mode": "dynamic"}], "exclude": [{"scope": "head"}]}`), "q.json")
 		require.NoError(t, err)
 		require.Equal(t, quant.Static, c.Global.Mode)

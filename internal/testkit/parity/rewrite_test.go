@@ -73,7 +73,7 @@ var counted = tensor.WrapPure(Counted, tensor.Signature("f32[N] -> f32[N]"))
 func Counted(x tt) tt { countedCalls++; return x }
 
 var matchRows = []row{
-	{id: "91a", input: "a pattern and its equal as replacement, on a chain of two", outcome: "one match; the same calls, made anew", on: in(passes.Rule, passes.Run), test: func(t *testing.T) {
+	{id: "91a", input: "a pattern and its equal as replacement, on a chain of two", outcome: "one match; the same calls, made again", on: in(passes.Rule, passes.Run), test: func(t *testing.T) {
 		m := body(t, "  %a = call_function[neg](%x)\n  %b = call_function[exp](%a)\n  return %b")
 		n, _ := rewrite(t, m, passes.Rewrite{Pattern: func(x tt) tt { return x.Neg().Exp() }, Replacement: func(x tt) tt { return x.Neg().Exp() }})
 		require.Equal(t, 1, n)
@@ -237,7 +237,7 @@ var replaceRows = []row{
 			require.Zero(t, n)
 		}
 	}},
-	{id: "102", input: "a replacement that knows more of its type, in front of a view and of a wrapped Go function; one of another size", outcome: "types behind it are inferred again, the function is not called; refused", on: in(passes.Conflict, (*graph.Node).Retype), test: func(t *testing.T) {
+	{id: "102", input: "a replacement that knows more of its type, in front of a view and of a wrapped Go function; one of another size", outcome: "types after it are inferred again, the function is not called; refused", on: in(passes.Conflict, (*graph.Node).Retype), test: func(t *testing.T) {
 		gm := capture(t, func(x tt) tt { return counted(x.Neg().Neg()).Unsqueeze(0) }, fx.Input("x", "f32[4]"))
 		for n := range gm.Graph.Nodes() {
 			if n.Opcode().IsCall() && n.Name() != "neg" {

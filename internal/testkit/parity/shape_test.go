@@ -160,7 +160,7 @@ var sizeRows = []row{
 		require.True(t, relation(t, "N % 8 == 0").Implies(relation(t, "N % 4 == 0")))
 		require.False(t, relation(t, "N % 4 == 0").Implies(relation(t, "N % 8 == 0")))
 	}},
-	{id: "134", input: "sizes printed and read; a graph whose symbols are fixed, beside the graph itself", outcome: "the same expressions; the guards of the one hold for the sizes of the other, and refuse all else", on: in(shape.ParseDim, shapeprop.Specialize), test: func(t *testing.T) {
+	{id: "134", input: "sizes printed and read; a graph whose symbols are fixed, and the graph itself", outcome: "the same expressions; the guards of the one hold for the sizes of the other, and refuse all others", on: in(shape.ParseDim, shapeprop.Specialize), test: func(t *testing.T) {
 		for _, text := range []string{"2*N+1", "N//2", "(H-1)//2", "M*N", "7", "?"} {
 			require.Equal(t, text, dim(t, dim(t, text).String()).String())
 		}

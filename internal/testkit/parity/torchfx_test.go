@@ -146,7 +146,7 @@ func changesPage(b *strings.Builder) {
 			changed = append(changed, s)
 		}
 	}
-	fmt.Fprintf(b, "\n## What torch.fx has changed\n\n`internal/testkit/parity/testdata/torchfx.py` puts torch.fx into %d situations of these behaviours. PyTorch %s does in %d of them what %s does.\n"+
+	fmt.Fprintf(b, "\n## Changes of torch.fx\n\n`internal/testkit/parity/testdata/torchfx.py` puts torch.fx into %d situations of these behaviours. PyTorch %s does in %d of them what %s does.\n"+
 		"These are the others; what gofx does stands above, at the number. An outcome is a value or the class of the error. %s runs on Python 3.11 here, whose bytecode it does not\n"+
 		"know. `GOFX_NIGHTLY=1 go test ./internal/testkit/parity -run TorchFX` runs the script again.\n\n| | input | %s | %s |\n|---|---|---|---|\n",
 		len(list), newer, len(list)-len(changed), older, older, older, newer)

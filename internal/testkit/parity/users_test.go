@@ -103,7 +103,7 @@ var userRows = []row{
 		require.True(t, values[from.Find("c")] == out[0])
 		require.True(t, out[0].Arg(1) == to.Find("a"))
 	}},
-	{id: "54", input: "an `Index`, then nodes erased, made, and another operator set", outcome: "it finds what is there, in the order of the graph", on: in(graph.NewIndex, (*graph.Index).Calls, (*graph.Index).Named, (*graph.Index).Targets), test: func(t *testing.T) {
+	{id: "54", input: "an `Index`, then nodes erased, made, and another operator set", outcome: "it finds the present nodes, in the order of the graph", on: in(graph.NewIndex, (*graph.Index).Calls, (*graph.Index).Named, (*graph.Index).Targets), test: func(t *testing.T) {
 		m := linear(t)
 		g := m.Graph
 		x := graph.NewIndex(g)
@@ -121,7 +121,7 @@ var userRows = []row{
 		require.Empty(t, x.Targets(graph.CallModule, "fc"))
 		require.Len(t, x.Calls(std.Linear), 1)
 	}},
-	{id: "61", input: "a listener, a node made, replaced and erased, the listener stopped", outcome: "it is told of each, and of nothing behind its end", on: in((*graph.Graph).Listen), test: func(t *testing.T) {
+	{id: "61", input: "a listener, a node made, replaced and erased, the listener stopped", outcome: "it is told of each, and of nothing after its end", on: in((*graph.Graph).Listen), test: func(t *testing.T) {
 		g := parse(t, chain).Graph
 		var told []string
 		stop := g.Listen(graph.Listener{

@@ -1,5 +1,5 @@
 // Package passtest runs the golden tests of passes: a txtar file holds a graph in
-// the text form before and behind the pass, and both are executed and compared.
+// the text form before and after the pass, and both are executed and compared.
 package passtest
 
 import (

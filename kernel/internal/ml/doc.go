@@ -1,6 +1,6 @@
-// Package ml computes what classical machine learning needs beside products and
-// elementwise functions: sums over the leaves of decision trees, and probabilities of
-// classes from those of pairs of classes.
+// Package ml computes the parts of classical machine learning that are neither
+// products nor elementwise functions: sums over the leaves of decision trees, and probabilities
+// of classes from those of pairs of classes.
 //
 // Trees are tables: a node is a row of integers and a threshold. A block of rows of the
 // operand passes through one tree after the other, so that the nodes near the root of a

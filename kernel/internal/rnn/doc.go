@@ -1,5 +1,5 @@
 // Package rnn computes recurrent layers: LSTM, GRU and plain ones, in one direction or
-// both (papers beside each step).
+// both (papers stand at each step).
 //
 // The inputs of all steps are multiplied at once; each step then adds the products of
 // the state to its gates and computes the cell in one pass over them, while a near

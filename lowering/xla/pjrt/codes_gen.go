@@ -6,7 +6,7 @@ import "github.com/gofx-dev/gofx/diag"
 
 // The codes of this package; docs/errors.md explains them.
 const (
-	NoPlugin     diag.Code = "FX5180" // PJRT plugin cannot be had
+	NoPlugin     diag.Code = "FX5180" // PJRT plugin cannot be loaded
 	BadVersion   diag.Code = "FX5181" // PJRT plugin has another version
 	PluginFailed diag.Code = "FX5182" // PJRT plugin reports an error
 	Closed       diag.Code = "FX5183" // PJRT object is closed

@@ -1,16 +1,16 @@
-// Package pjrt runs compiled programs through PJRT, the C interface behind which XLA's
-// compilers for CPUs, GPUs and TPUs come as shared libraries ("plugins"), without cgo: a
-// plugin is loaded while the program runs, so that a binary needs none to be built.
+// Package pjrt runs compiled programs through PJRT, without cgo. PJRT is the C
+// interface of XLA's compilers for CPUs, GPUs and TPUs, which come as shared libraries
+// ("plugins"). A plugin is loaded while the program runs, so that a build needs none.
 //
-// It stands below lowering/xla, which makes StableHLO text of graphs; what that text says
-// is of no concern here. A [Plugin] is a loaded library, a [Client] its devices, an
+// It stands below lowering/xla, which makes StableHLO text of graphs; this package
+// does not read that text. A [Plugin] is a loaded library, a [Client] its devices, an
 // [Executable] a compiled program, a [Buffer] an array on a device. All may be shared by
-// goroutines. What a Client made ends with it, at the latest; Close twice is fine, and use
-// after Close is an error. A wait that a context ends is given up by the caller only: what
-// it waits for goes on in the device, keeps the memory it reads or writes alive, and is
-// released when it is done.
+// goroutines. The objects of a Client end with it, at the latest; Close twice is fine,
+// and use after Close is an error. If a context ends a wait, only the caller gives up:
+// the work goes on in the device, keeps the memory alive that it reads or writes, and
+// releases it when it is done.
 //
-// It is no binding of all of the interface: one process, arrays of dense row-major data
+// It does not bind all of the interface: one process, arrays of dense row-major data
 // on the host, no callbacks into Go, no plugins that are linked in. Systems
 // that open no libraries (js/wasm, FreeBSD) get the error NoPlugin. Programs that
 // link this are dynamically linked on Linux, also with CGO_ENABLED=0.

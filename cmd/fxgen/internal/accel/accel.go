@@ -1,5 +1,5 @@
-// Package accel is what fxgen knows of targets beside the processor: it makes the engines gpu
-// and xla, and writes what these targets would compile. It captures nothing and reads no flags.
+// Package accel has the targets of fxgen other than the processor: it makes the engines gpu and
+// xla, and writes the code that these targets would compile. It captures nothing and reads no flags.
 package accel
 
 import (

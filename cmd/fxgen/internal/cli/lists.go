@@ -11,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/internal/near"
+	"github.com/gofx-dev/gofx/internal/opdoc"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 )
@@ -27,9 +28,7 @@ func (a *app) list(name, short string, items func() []item) *cobra.Command {
 	c := &cobra.Command{Use: name + " [flags]", Short: short, Args: exactly(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				e := json.NewEncoder(a.stdout)
-				e.SetIndent("", "  ")
-				return e.Encode(items())
+				return a.printJSON(items())
 			}
 			w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 			for _, it := range items() {
@@ -39,6 +38,12 @@ func (a *app) list(name, short string, items func() []item) *cobra.Command {
 		}}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return c
+}
+
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }
 
 // sentence returns the first sentence of a doc text, on one line.
@@ -60,12 +65,47 @@ func (a *app) models() *cobra.Command {
 }
 
 func (a *app) ops() *cobra.Command {
-	return a.list("ops", "List the operators", func() (l []item) {
+	c := a.list("ops", "List the operators, or print the reference of one", func() (l []item) {
 		for _, o := range op.All() {
 			l = append(l, item{o.Key(), sentence(o.Doc)})
 		}
 		return l
 	})
+	list := c.RunE
+	c.Use = "ops [NAME] [flags]"
+	c.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usagef("ops takes one NAME, got %d", len(args))
+		}
+		return nil
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return list(c, nil)
+		}
+		text, err := reference(args[0])
+		if err != nil {
+			return err
+		}
+		if asJSON, _ := c.Flags().GetBool("json"); asJSON {
+			return a.printJSON(item{args[0], text})
+		}
+		_, err = fmt.Fprint(a.stdout, text)
+		return err
+	}
+	return c
+}
+
+// reference returns the reference of an operator, which is named as the list names it.
+func reference(name string) (string, error) {
+	var names []string
+	for _, o := range op.All() {
+		if o.Key() == name {
+			return opdoc.Reference(o), nil
+		}
+		names = append(names, o.Key())
+	}
+	return "", bad("there is no operator "+name, near.Hint(name, names, "fxgen ops lists them"))
 }
 
 func (a *app) passes() *cobra.Command {

@@ -1,7 +1,7 @@
 // Package userpkg reaches the code of the user's package: it loads the package for
 // static checks, writes a test of it that exists only in an overlay, and runs the
-// go command. The test does the job in the package itself, where unexported names
-// can be used, and leaves nothing behind.
+// go command. The test does the job in the package itself, where it can use
+// unexported names, and leaves no files.
 package userpkg
 
 import (

@@ -8,6 +8,6 @@ import "github.com/gofx-dev/gofx/diag"
 const (
 	NoDevice     diag.Code = "FX5101" // no such device
 	Lost         diag.Code = "FX5102" // device is lost
-	BuildFailed  diag.Code = "FX5103" // device's compiler refuses a program
+	BuildFailed  diag.Code = "FX5103" // the device's compiler refuses a program
 	DriverFailed diag.Code = "FX5104" // driver of the device refuses a command
 )

@@ -3,7 +3,7 @@
 // verifies the constraints that the specification puts on shapes and attributes.
 //
 // It stands below package xla, whose emitter builds programs with a Builder, and
-// beside internal/eval, which runs them. It knows the operations that the emitter
+// next to internal/eval, which runs them. It knows the operations that the emitter
 // uses, which the table of specs.go lists, of static shapes; it knows nothing of
 // graphs and optimises nothing. Read program.go first, then specs.go.
 //
