@@ -62,12 +62,19 @@ func prose(page string) string {
 }
 
 func TestDocumentsAreInPlainEnglish(t *testing.T) {
-	for path, page := range pages(t) {
+	all := pages(t)
+	for _, generated := range []string{"ops.md", "errors.md"} { // written from op/std and diag
+		path := filepath.Join(top, "docs", generated)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		all[path] = string(text)
+	}
+	for path, page := range all {
 		name, err := filepath.Rel(top, path)
 		require.NoError(t, err)
 		name = filepath.ToSlash(name)
-		if unread[name] || strings.HasPrefix(name, "docs/decisions/0") {
-			continue
+		if strings.HasPrefix(name, "docs/decisions/0") {
+			continue // records stay as they were written; their titles are in the index
 		}
 		if strings.HasPrefix(name, "docs/bench") {
 			page = heads.ReplaceAllStringFunc(page, func(string) string { return "" }) // the column named so
@@ -77,9 +84,6 @@ func TestDocumentsAreInPlainEnglish(t *testing.T) {
 		}
 	}
 }
-
-// unread are documents that have not been cleaned.
-var unread = map[string]bool{}
 
 func TestPackageCommentsAreInPlainEnglish(t *testing.T) {
 	seen := 0
