@@ -27,6 +27,10 @@ var banned = []struct{ phrase, better string }{
 	{`(?:what|that) (?:is|are) there`, "present, existing, built-in, or the name of the thing"},
 	{`is none of`, "is not one of"},
 	{`as far as that goes`, "as far as possible"},
+	{`to and fro`, "in both directions"},
+	{`to be had`, "available"},
+	{`in earnest`, "name the limit"},
+	{`hostile until proved otherwise`, "treated as hostile"},
 	{`all else`, "everything else"},
 	{`one's own`, "your own"},
 }
@@ -63,8 +67,12 @@ func prose(page string) string {
 
 func TestDocumentsAreInPlainEnglish(t *testing.T) {
 	all := pages(t)
+	more, err := filepath.Glob(filepath.Join(top, "examples", "*", "README.md"))
+	require.NoError(t, err)
 	for _, generated := range []string{"ops.md", "errors.md"} { // written from op/std and diag
-		path := filepath.Join(top, "docs", generated)
+		more = append(more, filepath.Join(top, "docs", generated))
+	}
+	for _, path := range more {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		all[path] = string(text)
