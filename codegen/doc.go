@@ -5,9 +5,9 @@
 // alone. It knows no operator by name: calls are printed from the operators'
 // records, kernels from their step structs.
 //
-// The package is a front that names what its users need. The work is done by
-// module, which prints graphs as they were captured, and kernelstyle, which prints
-// what lowering/cpu has planned; both stand on gosrc, the Go that they have in
-// common. They do not lower, optimise or execute anything. Read codegen.go first,
+// The package is a front with the names that its users need.
+// Package module prints graphs as they were captured, and package kernelstyle
+// prints the plans of lowering/cpu; both stand on gosrc, their
+// common Go. They do not lower, optimise or execute anything. Read codegen.go first,
 // then module/printer.go or kernelstyle/print.go.
 package codegen

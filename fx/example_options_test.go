@@ -292,7 +292,7 @@ func ExamplePipeline() {
 	// 1 <nil>
 	// call_module[0_folded] f32[N,8,14,14]
 	// call_module[2] f32[N,8,14,14]
-	// pass conv-bn runs behind decompose, expected it before: batch_norm is composite, its decomposition is not recognised [FX3020]
+	// pass conv-bn runs after decompose, expected it before: batch_norm is composite, its decomposition is not recognised [FX3020]
 	//     hint: exchange them
 }
 

@@ -173,7 +173,7 @@ func (c *control) carried(out *Node, alone bool) string {
 	for i := range c.carry {
 		before, after := c.n.args[i].def.typ, out.args[i].def.typ
 		if !before.Compatible(after) {
-			return "carried value " + strconv.Itoa(i) + " is " + before.String() + " before and " + after.String() + " behind the body, expected the same type"
+			return "carried value " + strconv.Itoa(i) + " is " + before.String() + " before and " + after.String() + " after the body, expected the same type"
 		}
 	}
 	return ""

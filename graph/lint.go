@@ -104,7 +104,7 @@ func (l *linter) nodes(check func(n *Node)) {
 			l.add(n, DuplicateName, "two nodes have this name, expected names to be unique")
 		}
 		if n.opcode == Placeholder && started {
-			l.add(n, LatePlaceholder, "placeholder behind other nodes, expected placeholders first")
+			l.add(n, LatePlaceholder, "placeholder after other nodes, expected placeholders first")
 		}
 		started = started || n.opcode != Placeholder
 		check(n)
@@ -321,7 +321,7 @@ func (l *linter) output() {
 		case out != nil && n.opcode == Output:
 			l.add(n, OutputPlace, "second output, expected one")
 		case out != nil:
-			l.add(n, OutputPlace, "node behind the output, expected the output last")
+			l.add(n, OutputPlace, "node after the output, expected the output last")
 		case n.opcode == Output:
 			out = n
 			l.structure(n)

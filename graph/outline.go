@@ -235,8 +235,8 @@ func (o *outliner) effects(order []*Node) error {
 			at = at.next
 		}
 		if at != n {
-			return at.Error(BadOutline, at.String()+" has an effect, or reads what an effect writes, and would come to stand behind "+n.String()).
-				WithHint("add it to the nodes, or leave out those behind it")
+			return at.Error(BadOutline, at.String()+" has an effect, or reads what an effect writes, and would have to run after "+n.String()).
+				WithHint("add it to the nodes, or leave out those after it")
 		}
 		at = at.next
 	}

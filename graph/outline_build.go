@@ -307,7 +307,7 @@ func (o *outliner) replace(call *Node) {
 	}
 	for _, n := range o.behind {
 		if anchor == nil {
-			panic(diag.Bug("nothing stands behind the nodes of " + o.g.Name))
+			panic(diag.Bug("nothing stands after the nodes of " + o.g.Name))
 		}
 		o.g.MoveBefore(n, anchor)
 	}

@@ -172,7 +172,7 @@ func (b *body) statements(open diag.Pos) {
 			return
 		}
 		if b.returned {
-			c.fail(c.i, Misplaced, "statement behind return, expected '}'")
+			c.fail(c.i, Misplaced, "statement after return, expected '}'")
 			p.skipBlock(&c)
 			continue
 		}
@@ -198,7 +198,7 @@ func (b *body) statement(line *scan) {
 			b.g.NoteSpecialisation(s)
 		}
 	case text == "region":
-		line.fail(line.i, Misplaced, "region outside of a call, expected it in the block behind a call")
+		line.fail(line.i, Misplaced, "region outside of a call, expected it in the block after a call")
 		b.p.skipBlock(line)
 	default:
 		line.expected("%name =, return, symbol, guard, note or '}'")

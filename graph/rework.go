@@ -201,7 +201,7 @@ func Edit(m *Module, edit func(g *Graph) error) (err error) {
 	err = edit(m.Graph)
 	if err == nil {
 		if l := Lint(m.Graph); l.Err() != nil {
-			err = &diag.Error{Code: EditBroke, Msg: "the graph is broken behind the edit", Err: l}
+			err = &diag.Error{Code: EditBroke, Msg: "the edit left an invalid graph", Err: l}
 		}
 	}
 	finished = true

@@ -294,7 +294,7 @@ func (c *scan) literalText() string {
 			}
 		}
 	}
-	c.expected("',' or '}' behind the attribute")
+	c.expected("',' or '}' after the attribute")
 	return ""
 }
 

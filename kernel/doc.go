@@ -1,11 +1,11 @@
-// Package kernel is what plans, generated code and the eager engine run: the CPU
-// kernels as steps, plain structs with a Run method, the workspace that they take
+// Package kernel has the CPU kernels that plans, generated code and the eager
+// engine run, as steps: plain structs with a Run method, the workspace that they take
 // scratch memory and goroutines from, and the frame of a generated call. It knows
 // nothing of graphs and operators.
 //
 // Steps are declared by families below kernel/internal, each with its Go, its
-// assembly and its tests. What has the comment //gofx:kernel there is named here, in
-// files that go generate writes; a family imports those above it in this table only
+// assembly and its tests. Declarations with the comment //gofx:kernel there are named
+// here, in files that go generate writes; a family imports those above it in this table only
 // (internal/testkit/archtest holds that):
 //
 //	cpu        features of the processor          nothing
@@ -33,7 +33,7 @@
 //	conv       convolutions                       gemm, winograd and below
 //
 // Entries branch on CPU features themselves: no registry, no function variables, so
-// that the linker drops what a program does not use. No fmt, no reflection.
+// that the linker drops unused kernels. No fmt, no reflection.
 //
 // Read par_gen.go first (Step), then the doc.go of a family.
 package kernel

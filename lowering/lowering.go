@@ -147,7 +147,7 @@ func (o Options) Check(module *graph.Module) error {
 	if w := o.Weights; w != array.Invalid && w != array.F16 && w != array.BF16 {
 		bad("weights are to be "+w.String()+", expected f16 or bf16", "leave the option out for weights as they are")
 	} else if w != array.Invalid && o.Exact {
-		bad("exact results of weights that are rounded to "+w.String()+" are asked for, which there are not", "leave out one of the two")
+		bad("Exact cannot be combined with Weights: "+w.String(), "leave out one of the two")
 	}
 	if o.MaxBytes < 0 {
 		bad("at most "+strconv.FormatInt(o.MaxBytes, 10)+" bytes are allowed, expected a number that is not negative", "0 stands for array.MaxBytes")

@@ -5,7 +5,7 @@
 // a formula that any language can repeat.
 //
 // [All] lists them; [GPT2Decoder], which generates text, is no entry of its own.
-// The package stands above the whole library, which knows nothing of it: what a
-// model here needs is what any user's model gets, and no weights are part of it.
+// The package stands above the whole library, which knows nothing of it: a model
+// here uses only what every user's model can use, and no weights are part of the package.
 // Read models.go first, then mlp.go.
 package models

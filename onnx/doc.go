@@ -3,9 +3,9 @@
 // changed in, written with the operators of op/std. It does not compute: engines and
 // passes see a graph like one that was traced.
 //
-// What an ONNX file computes from constants is a constant here, and what it computes
-// from sizes (Shape, Gather, Concat, Mod, Where) becomes sizes of attributes, over the
-// symbols of the inputs: a rule is run with a builder that computes on them. An integer
+// A value that an ONNX file computes from constants is a constant here, and one that it
+// computes from sizes (Shape, Gather, Concat, Mod, Where) becomes sizes of attributes, over
+// the symbols of the inputs: a rule is run with a builder that computes on them. An integer
 // operand may be a number, a size, or a value that a run finds (decision 0078). Where a
 // rank would depend on the value of an input, the error says which; Options.Values binds
 // such inputs.
@@ -17,7 +17,7 @@
 // which sets the meaning of an operator changed, and the graph does not remember the set.
 //
 // Everything that is not supported is reported at once, with the names of nodes.
-// Files may come from anywhere: what a file can make the importer do is bounded.
+// Files may come from anywhere: the work that a file can cause is bounded.
 //
 // Export goes the other way: onnx/internal/exporter has a table of its own, from our
 // operators to ONNX's.

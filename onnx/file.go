@@ -109,7 +109,7 @@ func (f *File) data(t *pb.Tensor) ([]byte, *diag.Error) {
 		size = int64(len(all)) - offset
 	}
 	if offset > int64(len(all)) || size < 0 || size > int64(len(all))-offset {
-		return nil, diag.New(CodeExternal, "tensor "+diag.Quote(t.Name)+" ends behind the "+strconv.Itoa(len(all))+" bytes of "+diag.Quote(location))
+		return nil, diag.New(CodeExternal, "tensor "+diag.Quote(t.Name)+" ends after the "+strconv.Itoa(len(all))+" bytes of "+diag.Quote(location))
 	}
 	return all[offset : offset+size : offset+size], nil
 }
@@ -125,7 +125,7 @@ func (f *File) open(location string) ([]byte, *diag.Error) {
 		return nil, diag.New(CodeExternal, what+", and the model was not read from a folder")
 	case !filepath.IsLocal(filepath.FromSlash(location)) || strings.Contains(location, `\`):
 		return nil, diag.New(CodeExternal, what+", which is not in the model's folder").
-			WithHint("external data lie beside the model; export it again")
+			WithHint("external data lie next to the model; export it again")
 	}
 	mem, err := readExternal(f.dir, filepath.FromSlash(location))
 	if err != nil {
@@ -135,7 +135,7 @@ func (f *File) open(location string) ([]byte, *diag.Error) {
 			err = p.Err
 		}
 		e.Err = err
-		return nil, e.WithHint("external data lie beside the model; copy all of its files")
+		return nil, e.WithHint("external data lie next to the model; copy all of its files")
 	}
 	f.mem = append(f.mem, mem)
 	f.external[location] = mem.Bytes()

@@ -175,7 +175,7 @@ func (im *importer) curable(e *diag.Error, n *graph.Node) *diag.Error {
 	values, data, sizes := im.followsFrom(n)
 	switch {
 	case len(data) > 0:
-		return e.WithHint("it follows from what is in " + strings.Join(quoted(data), ", ") + ", which changes from run to run; export the model so that it follows from sizes")
+		return e.WithHint("it follows from the elements of " + strings.Join(quoted(data), ", ") + ", which changes from run to run; export the model so that it follows from sizes")
 	case len(values) > 0:
 		e.Err = &Unbound{values}
 		return e.WithHint("give values for these inputs when importing (Options.Values)")

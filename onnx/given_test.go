@@ -119,7 +119,7 @@ func TestDataAreNotBound(t *testing.T) {
 	x := numbers(7, 2, 4)
 	_, _, err := f.ImportFor(map[string]*array.Array{"x": x}, Options{})
 	require.ErrorIs(t, err, CodeValue)
-	require.ErrorContains(t, err, `it follows from what is in "x"`)
+	require.ErrorContains(t, err, `it follows from the elements of "x"`)
 
 	open := fromText(head + `(float[N,H,2] x) => (float y) { y = DFT<axis=0, inverse=1, onesided=1>(x) }`)
 	_, err = open.Import(Options{})

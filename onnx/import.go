@@ -462,7 +462,7 @@ const mostAttrs = 256 // of a node
 func (im *importer) ruleFor(s *scope, n *pb.Node) (*rule, *diag.Error) {
 	d := domain(n.Domain)
 	if !plainName(n.Op) || !plainName("x"+d) {
-		return nil, diag.New(CodeModel, "operator "+diag.Quote(short(n.Op))+" of domain "+diag.Quote(short(d))+" has no name of an operator")
+		return nil, diag.New(CodeModel, "operator "+diag.Quote(short(n.Op))+" of domain "+diag.Quote(short(d))+" is not a valid name")
 	}
 	if f := im.functions[functionKey(d, n.Op, n.Overload)]; f != nil {
 		return &rule{run: func(c *call) []*value { return c.inline(f) }}, nil

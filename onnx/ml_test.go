@@ -86,7 +86,7 @@ func TestTreesThatAreNone(t *testing.T) {
 		{`nodes_featureids=[1,0,0]`, `nodes_featureids=[2,0,0]`, "node 0 of tree 0 reads feature 2, the input has 2"},
 		{`nodes_featureids=[1,0,0]`, `nodes_featureids=[-1,0,0]`, "reads feature -1, expected 0 or more"},
 		{`nodes_values=[0.5,0.0,0.0]`, `nodes_values=[nan,0.0,0.0]`, "node 0 of tree 0 has NaN for a threshold"},
-		{`"BRANCH_LEQ","LEAF"`, `"BRANCH_XOR","LEAF"`, `has the mode "BRANCH_XOR", which is none of ONNX's`},
+		{`"BRANCH_LEQ","LEAF"`, `"BRANCH_XOR","LEAF"`, `has the mode "BRANCH_XOR", which is not one of ONNX's`},
 		{`"BRANCH_LEQ","LEAF","LEAF"`, `"BRANCH_LEQ","BRANCH_LEQ","BRANCH_LEQ"`, "node 0 of tree 0 comes first in its tree and is below another node"},
 		{`target_nodeids=[1,2]`, `target_nodeids=[1,9]`, "target_nodeids names node 9 of tree 0, which is not there"},
 		{`target_treeids=[0,0]`, `target_treeids=[0,5]`, "target_nodeids names node 2 of tree 5"},

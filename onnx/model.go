@@ -100,7 +100,7 @@ func (m *Model) known(inputs map[string]*array.Array) error {
 	for _, name := range slices.Sorted(maps.Keys(inputs)) {
 		switch {
 		case !slices.Contains(names, name):
-			errs.Add(diag.New(interp.ExtraInput, "input "+diag.Quote(name)+" is none of the model's").At(diag.Pos{File: m.file.name}))
+			errs.Add(diag.New(interp.ExtraInput, "input "+diag.Quote(name)+" is not one of the model's").At(diag.Pos{File: m.file.name}))
 		case inputs[name] == nil:
 			errs.Add(diag.New(interp.MissingInput, "input "+diag.Quote(name)+" is nil").At(diag.Pos{File: m.file.name}))
 		}

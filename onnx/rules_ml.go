@@ -357,7 +357,7 @@ func labelsOf(c *call, name string, list []int) op.Value {
 
 func stringsRefused(what string) *diag.Error {
 	return refuse(CodeType, what+" are strings, expected integers").
-		WithHint("there are no tensors of strings; train or export the model with integers for them, and keep the names beside it")
+		WithHint("there are no tensors of strings; train or export the model with integers for them, and keep the names next to it")
 }
 
 func oldLabelEncoder(*call) []op.Value { panic(stringsRefused("the classes")) }

@@ -268,7 +268,7 @@ func check(c *call, s *treeSplit, mode string, missing bool) {
 	case math.IsNaN(s.threshold):
 		panic(refuse(CodeModel, s.String()+" has NaN for a threshold, expected a number"))
 	case !s.compared(mode, missing):
-		panic(refuse(CodeModel, s.String()+" has the mode "+strconv.Quote(short(mode))+", which is none of ONNX's"))
+		panic(refuse(CodeModel, s.String()+" has the mode "+strconv.Quote(short(mode))+", which is not one of ONNX's"))
 	}
 }
 
@@ -379,7 +379,7 @@ func oneColumn(c *call, f *forest, x op.Value, d array.DType, l classLabels, tra
 		return []op.Value{labelled(c, secondOf(c, s, limit), l), paired(c, to(c, array.F32, s), transform, positive)}
 	}
 	if len(base) > 0 {
-		panic(refuse(CodeAttribute, "base_values beside a column of the second class alone are not supported: runtimes differ in what they mean").
+		panic(refuse(CodeAttribute, "base_values with a column of the second class alone are not supported: runtimes differ in what they mean").
 			WithHint("add them to the leaves of a tree"))
 	}
 	y := labelled(c, secondOf(c, s, limit), l)

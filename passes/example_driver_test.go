@@ -130,7 +130,7 @@ func ExampleCheckOrder() {
 	err := passes.CheckOrder([]passes.Pass{simplify.ConstFold, simplify.Functionalize})
 	fmt.Println(err)
 	// Output:
-	// pass functionalize runs behind const-fold, expected it before: what calls of modules compute from parameters alone is seen as operands only [FX3020]
+	// pass functionalize runs after const-fold, expected it before: what calls of modules compute from parameters alone is seen as operands only [FX3020]
 	//     hint: exchange them
 }
 
@@ -302,5 +302,5 @@ func ExampleOptions_lintEach() {
 	_, err := passes.Run(context.Background(), m, []passes.Pass{careless}, passes.Options{LintEach: true})
 	e := err.(*diag.Error)
 	fmt.Println(e.Code, e.Phase, e.Msg)
-	// Output: FX3023 pass careless the graph is broken behind rewrite 1, %a changed: an example
+	// Output: FX3023 pass careless invalid graph after rewrite 1, %a changed: an example
 }

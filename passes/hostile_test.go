@@ -274,7 +274,7 @@ func TestBuildThatIsWrong(t *testing.T) {
 		msg   string
 	}{
 		"nil":    {func(*graph.Cursor, *passes.Match) []*graph.Node { return []*graph.Node{nil} }, "Build returned no value of the graph for result 0"},
-		"behind": {func(c *graph.Cursor, m *passes.Match) []*graph.Node { return []*graph.Node{m.Roots[0].Next()} }, "which is computed behind the match"},
+		"behind": {func(c *graph.Cursor, m *passes.Match) []*graph.Node { return []*graph.Node{m.Roots[0].Next()} }, "which is computed after the match"},
 		"erased": {func(c *graph.Cursor, m *passes.Match) []*graph.Node {
 			n := c.Function(std.Neg, nil, m.Inputs[0])
 			_ = n.Graph().Erase(n)

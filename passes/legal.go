@@ -191,7 +191,7 @@ func (a *attempt) order() (at *graph.Node, why string) {
 	for _, n := range a.outside() {
 		reads = reads || a.reads(n)
 		if !n.Precedes(last) {
-			return n, "an input is computed behind the results"
+			return n, "an input is computed after the results"
 		}
 	}
 	for n := first; reads && n != last; n = n.Next() {

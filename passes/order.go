@@ -33,7 +33,7 @@ func (o Before) check(pipeline []Pass) error {
 	then := false
 	for _, p := range pipeline {
 		if p.Name == o.First && then {
-			return diag.New(BadPipeline, "pass "+o.First+" runs behind "+o.Then+", expected it before: "+o.Why).
+			return diag.New(BadPipeline, "pass "+o.First+" runs after "+o.Then+", expected it before: "+o.Why).
 				WithHint("exchange them")
 		}
 		then = then || p.Name == o.Then

@@ -106,7 +106,7 @@ func (r *ruleRun) fitting(out []*graph.Node, m *Match, last *graph.Node) error {
 		case out[i] == nil || out[i].Erased() || out[i].Graph() != n.Graph():
 			return n.Error(BadRule, "Build returned no value of the graph for result "+strconv.Itoa(i))
 		case out[i] != n && last.Precedes(out[i]):
-			return n.Error(BadRule, "Build returned "+out[i].String()+", which is computed behind the match")
+			return n.Error(BadRule, "Build returned "+out[i].String()+", which is computed after the match")
 		}
 		if msg := Conflict(out[i].Type(), n.Type()); msg != "" {
 			return n.Error(BadRule, "the replacement gives "+msg)

@@ -117,7 +117,7 @@ func (r *runner) plan(pipeline []Pass) error {
 	}
 	for _, e := range r.Expect {
 		if !slices.Contains(names, e.Pass) {
-			return diag.New(BadPipeline, "matches of "+strconv.Quote(e.Pass)+" are expected, which is not in the pipeline").WithHint(known)
+			return diag.New(BadPipeline, strconv.Quote(e.Pass)+" has an Expect count but is not in the pipeline").WithHint(known)
 		}
 	}
 	if r.left = r.StopAt.Match; r.left < 0 || r.left > 0 && r.StopAt.Pass == "" {
@@ -160,7 +160,7 @@ func (r *runner) lint(when string) error {
 		return nil
 	}
 	if l := graph.Lint(r.mod.Graph); l.Err() != nil {
-		return &diag.Error{Code: LintFailed, Msg: "the graph is broken " + when, Err: l}
+		return &diag.Error{Code: LintFailed, Msg: "invalid graph " + when, Err: l}
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func allocated() uint64 {
 
 // check finds what a pass has broken.
 func (r *runner) check(keeps []Fact) error {
-	if err := r.lint("behind the pass"); err != nil {
+	if err := r.lint("after the pass"); err != nil {
 		return err
 	}
 	for _, f := range keeps {

@@ -80,7 +80,7 @@ func TestRunLeavesTheModuleOnError(t *testing.T) {
 			b := g.Output().Arg(0)
 			g.MoveBefore(b, b.Arg(0))
 			return true, nil
-		}}, graph.BrokenOrder, "behind the pass", passes.Options{}},
+		}}, graph.BrokenOrder, "after the pass", passes.Options{}},
 		"fact":     {passes.EachNode("", "", func(c *passes.Ctx, n *graph.Node) error { n.SetType(shape.Unranked(array.F32)); return nil }), passes.BrokenFact, "typed", passes.Options{}},
 		"requires": {passes.Pass{Requires: []passes.Fact{passes.Functional}, Run: nop}, passes.MissingFact, "run functionalize", passes.Options{}},
 		"numeric":  {swap("", std.Neg), passes.NumericChange, "differs at element", passes.Options{Numeric: &passes.Numeric{}}},
@@ -123,10 +123,10 @@ func TestRunChecksThePipeline(t *testing.T) {
 	}{
 		"disable":               {[]passes.Pass{p}, passes.Options{Disable: []string{"q"}}, `no pass "q"`},
 		"stop":                  {[]passes.Pass{p}, passes.Options{StopAfter: "q"}, `no pass "q"`},
-		"expect":                {[]passes.Pass{p}, passes.Options{Expect: []passes.Expectation{passes.Expect("q", 1)}}, `"q" are expected`},
+		"expect":                {[]passes.Pass{p}, passes.Options{Expect: []passes.Expectation{passes.Expect("q", 1)}}, `"q" has an Expect count`},
 		"no run":                {[]passes.Pass{{Name: "p"}}, passes.Options{}, "no name or no Run"},
-		"order":                 {order, passes.Options{}, "conv-bn runs behind decompose, expected it before: it is composite"},
-		"order of the pipeline": {free, passes.Options{Order: before}, "conv-bn runs behind decompose, expected it before: it is composite"},
+		"order":                 {order, passes.Options{}, "conv-bn runs after decompose, expected it before: it is composite"},
+		"order of the pipeline": {free, passes.Options{Order: before}, "conv-bn runs after decompose, expected it before: it is composite"},
 		"stop at":               {[]passes.Pass{p}, passes.Options{StopAt: passes.StopAt{Pass: "q", Match: 1}}, `no pass "q"`},
 		"stop before":           {[]passes.Pass{p}, passes.Options{StopAt: passes.StopAt{Pass: "p", Match: -1}}, "StopAt is rewrite -1 of pass"},
 		"stop nowhere":          {[]passes.Pass{p}, passes.Options{StopAt: passes.StopAt{Match: 2}}, "StopAt is rewrite 2 of pass"},

@@ -26,7 +26,7 @@ func (w *watch) check(c *Ctx, e Event) error {
 			w.linters[g] = l
 		}
 		if err := l.Check().Err(); err != nil {
-			return &diag.Error{Code: LintFailed, Msg: "the graph is broken behind rewrite " + strconv.Itoa(c.matches) + ", " + e.String(), Err: err}
+			return &diag.Error{Code: LintFailed, Msg: "invalid graph after rewrite " + strconv.Itoa(c.matches) + ", " + e.String(), Err: err}
 		}
 	}
 	return nil

@@ -30,13 +30,13 @@ func breaks(whole bool) passes.Pass {
 // TestLintEach names the rewrite that breaks the graph, in sub-graphs and regions too.
 func TestLintEach(t *testing.T) {
 	_, err := run(chain(), passes.Options{}, breaks(false))
-	require.ErrorContains(t, err, "the graph is broken behind the pass")
+	require.ErrorContains(t, err, "invalid graph after the pass")
 	_, err = run(chain(), passes.Options{LintEach: true}, breaks(false))
-	require.ErrorContains(t, err, "the graph is broken behind rewrite 2, %b changed: an example")
+	require.ErrorContains(t, err, "invalid graph after rewrite 2, %b changed: an example")
 	require.ErrorContains(t, err, "while running pass breaks")
 	require.ErrorContains(t, err, string(passes.LintFailed))
 	_, err = run(chain(), passes.Options{LintEach: true}, breaks(true))
-	require.ErrorContains(t, err, "behind the pass", "rewrites that belong together")
+	require.ErrorContains(t, err, "after the pass", "rewrites that belong together")
 	m := chain()
 	_, err = run(m, passes.Options{LintEach: true}, noDoubleNeg, simplify.DCE)
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestLintEachFollowsTheGraph(t *testing.T) {
 		return true, nil
 	}}
 	_, err := run(chain(), passes.Options{LintEach: true}, swaps)
-	require.ErrorContains(t, err, "behind rewrite 2, %a changed: the new one")
+	require.ErrorContains(t, err, "after rewrite 2, %a changed: the new one")
 }
 
 // TestGives follows values through rewrites.

@@ -36,7 +36,7 @@ func (x *Tensor) GridSample(grid *Tensor, opts ...std.GridSampleAttrs) *Tensor {
 	return call(std.GridSample, attrs, true, sizeArgs{}, x, grid)[0]
 }
 
-// Interpolate resizes the spatial dimensions, those behind batch and channels.
+// Interpolate resizes the spatial dimensions, those after batch and channels.
 //
 // The optional [std.InterpolateAttrs], at most one, sets Size, ScaleFactor,
 // Mode and AlignCorners. Mode may be "nearest", "linear", "bilinear",
@@ -46,7 +46,7 @@ func Interpolate(x *Tensor, opts ...std.InterpolateAttrs) *Tensor {
 	return call(std.Interpolate, attrs, false, sizeArgs{}, x)[0]
 }
 
-// Interpolate resizes the spatial dimensions, those behind batch and channels.
+// Interpolate resizes the spatial dimensions, those after batch and channels.
 //
 // The optional [std.InterpolateAttrs], at most one, sets Size, ScaleFactor,
 // Mode and AlignCorners. Mode may be "nearest", "linear", "bilinear",

@@ -32,9 +32,9 @@ func (x *Tensor) Argsort(dim int, opts ...std.SortAttrs) *Tensor {
 }
 
 // Searchsorted gives the i64 indices at which values belong in the last
-// dimension of sortedSequence, before equal elements or with right behind them;
-// a sequence of one dimension is for all values, else each row of values has
-// its own.
+// dimension of sortedSequence, before equal elements, or after them if right is
+// set; a sequence of one dimension is for all values, else each row of values
+// has its own.
 //
 // The optional [std.SearchsortedAttrs], at most one, sets Right.
 func Searchsorted(sortedSequence, values *Tensor, opts ...std.SearchsortedAttrs) *Tensor {
@@ -43,9 +43,9 @@ func Searchsorted(sortedSequence, values *Tensor, opts ...std.SearchsortedAttrs)
 }
 
 // Searchsorted gives the i64 indices at which values belong in the last
-// dimension of sortedSequence, before equal elements or with right behind them;
-// a sequence of one dimension is for all values, else each row of values has
-// its own.
+// dimension of sortedSequence, before equal elements, or after them if right is
+// set; a sequence of one dimension is for all values, else each row of values
+// has its own.
 //
 // The optional [std.SearchsortedAttrs], at most one, sets Right.
 func (sortedSequence *Tensor) Searchsorted(values *Tensor, opts ...std.SearchsortedAttrs) *Tensor {

@@ -4,13 +4,13 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// Chunk cuts a dimension into pieces of the same size, but for a shorter last
+// Chunk cuts a dimension into pieces of the same size, except a shorter last
 // one.
 func Chunk(x *Tensor, chunks, dim int) []*Tensor {
 	return call(std.Chunk, std.ChunkAttrs{Chunks: chunks, Dim: dim}, false, sizeArgs{}, x)
 }
 
-// Chunk cuts a dimension into pieces of the same size, but for a shorter last
+// Chunk cuts a dimension into pieces of the same size, except a shorter last
 // one.
 func (x *Tensor) Chunk(chunks, dim int) []*Tensor {
 	return call(std.Chunk, std.ChunkAttrs{Chunks: chunks, Dim: dim}, true, sizeArgs{}, x)

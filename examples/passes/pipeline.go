@@ -43,7 +43,7 @@ func host(n *graph.Node) bool {
 	return on == schedule.Host
 }
 
-// hoist moves n, and what it is computed from, behind at. It goes past no wait and no write.
+// hoist moves n, and the nodes it is computed from, after at. It passes no wait and no write.
 func hoist(c *passes.Ctx, n, at *graph.Node) *graph.Node {
 	for _, a := range slices.Collect(n.Inputs()) {
 		if at.Precedes(a) && a.Op() != std.Wait {

@@ -19,7 +19,7 @@ type Profile struct {
 	last  time.Time
 }
 
-// Insert makes the pass: calls of Go code before the first call and behind each one. They
+// Insert makes the pass: calls of Go code before the first call and after each one. They
 // have effects, so that nothing moves or removes them.
 func (p *Profile) Insert() passes.Pass {
 	p.Spent = map[string]time.Duration{}

@@ -107,7 +107,7 @@ var Sub = op.Define("sub", op.Spec[SubAttrs]{
 		{Kind: op.Extends, Text: "a bool as alpha, which counts as 0 or 1", When: func(a SubAttrs, _ []*array.Array) bool {
 			return a.Alpha.Present() && !a.Alpha.IsFloat() && !a.Alpha.IsInt()
 		}},
-		{Kind: op.Extends, Text: "bool beside another type", When: func(a SubAttrs, in []*array.Array) bool {
+		{Kind: op.Extends, Text: "bool with another type", When: func(a SubAttrs, in []*array.Array) bool {
 			return a.Other.Present() && !a.Other.IsFloat() && !a.Other.IsInt() || slices.ContainsFunc(in, func(x *array.Array) bool { return x != nil && x.DType() == array.Bool })
 		}},
 	},

@@ -219,7 +219,7 @@ func refusesStretched[A any](gates, states int) op.Difference[A] {
 
 // altersClosed is of cells whose gates multiply what may be infinite.
 func altersClosed[A any]() op.Difference[A] {
-	return departs[A](op.Alters, "a gate that is all but closed is 0 here and may be the least number in PyTorch, which tells where infinite weights, or states that overflow, stand behind it", func(in []*array.Array) bool {
+	return departs[A](op.Alters, "a gate that is all but closed is 0 here and may be the least number in PyTorch, which shows if infinite weights, or states that overflow, are multiplied by it", func(in []*array.Array) bool {
 		return slices.ContainsFunc(in, func(a *array.Array) bool { return a != nil && huge(a) })
 	})
 }
@@ -256,7 +256,7 @@ func refusesScalars[A any]() op.Difference[A] {
 
 // altersZeroEps is of normalisations by the statistics of a batch.
 func altersZeroEps[A any](eps func(a A) float64) op.Difference[A] {
-	return op.Difference[A]{Kind: op.Alters, Text: "an eps of 0 beside a variance of 0 gives NaN, where PyTorch multiplies by 0", When: func(a A, _ []*array.Array) bool { return eps(a) == 0 }}
+	return op.Difference[A]{Kind: op.Alters, Text: "an eps of 0 with a variance of 0 gives NaN, where PyTorch multiplies by 0", When: func(a A, _ []*array.Array) bool { return eps(a) == 0 }}
 }
 
 // altersRemainder is of remainders of floats.

@@ -175,7 +175,7 @@ var RmsNorm = op.Define("rms_norm", op.Spec[LayerNormAttrs]{
 	Differs: []op.Difference[LayerNormAttrs]{
 		refusesMixed[LayerNormAttrs](),
 		refusesEps(func(a LayerNormAttrs) float64 { return a.Eps }),
-		departs[LayerNormAttrs](op.Alters, "the result is of the type of x beside a wider weight, too", mixed),
+		departs[LayerNormAttrs](op.Alters, "the result has the type of x, also with a wider weight", mixed),
 	},
 	Doc: "rms_norm divides x by the root mean square over its last dimensions, normalized_shape.",
 	Ref: "Zhang and Sennrich, Root Mean Square Layer Normalization, 2019, arXiv:1910.07467",

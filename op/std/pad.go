@@ -82,7 +82,7 @@ var Pad = fillOp("pad", "pad adds elements before and after dimensions, or crops
 		{Kind: op.Refuses, Text: "a value that the element type cannot hold, also where nothing is filled with it", When: func(a PadAttrs, in []*array.Array) bool {
 			return !fits(in[0].DType(), op.Float(a.Value))
 		}},
-		{Kind: op.Extends, Text: "a crop of more than there is beside a padding at the other end", When: func(a PadAttrs, _ []*array.Array) bool {
+		{Kind: op.Extends, Text: "a crop of more than the size, with a padding at the other end", When: func(a PadAttrs, _ []*array.Array) bool {
 			return a.crops()
 		}},
 		{Kind: op.Alters, Text: "circular repeats all of x where the other end of the dimension is cropped, PyTorch what is left of it", When: func(a PadAttrs, _ []*array.Array) bool {

@@ -65,7 +65,7 @@ var Interpolate = op.Define("interpolate", op.Spec[InterpolateAttrs]{
 		altersOverflow[InterpolateAttrs](),
 		departs[InterpolateAttrs](op.Extends, "integers in the nearest modes and u8 in all", func(in []*array.Array) bool { return !floats(in...) }),
 	},
-	Doc: "interpolate resizes the spatial dimensions, those behind batch and channels.", In: op.Args("x"),
+	Doc: "interpolate resizes the spatial dimensions, those after batch and channels.", In: op.Args("x"),
 	Infer: interpolateRule,
 	Kernel: func(a InterpolateAttrs, in []shape.Type) kernel.Step {
 		n := in[0].Rank() - 2

@@ -104,7 +104,7 @@ type SearchsortedAttrs struct {
 //
 //gofx:torch torch.searchsorted(sorted_sequence, values, right=right)
 var Searchsorted = op.Define("searchsorted", op.Spec[SearchsortedAttrs]{
-	Doc: "searchsorted gives the i64 indices at which values belong in the last dimension of sorted_sequence, before equal elements or with right behind them; " +
+	Doc: "searchsorted gives the i64 indices at which values belong in the last dimension of sorted_sequence, before equal elements, or after them if right is set; " +
 		"a sequence of one dimension is for all values, else each row of values has its own.",
 	In: op.Args("sorted_sequence", "values"), Differs: []op.Difference[SearchsortedAttrs]{refusesMixed[SearchsortedAttrs]()},
 	Infer: func(c *op.Infer, _ SearchsortedAttrs, in []shape.Type) (shape.Type, error) {

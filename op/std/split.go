@@ -82,7 +82,7 @@ var Split = splitOp("split", "split cuts a dimension into pieces of the given si
 // Chunk cuts a dimension into pieces of about one size.
 //
 //gofx:torch torch.chunk(x, chunks, dim)
-var Chunk = splitOp("chunk", "chunk cuts a dimension into pieces of the same size, but for a shorter last one.", op.Spec[ChunkAttrs]{
+var Chunk = splitOp("chunk", "chunk cuts a dimension into pieces of the same size, except a shorter last one.", op.Spec[ChunkAttrs]{
 	Differs: []op.Difference[ChunkAttrs]{
 		{Kind: op.Refuses, Text: "a size that makes fewer chunks than asked for, of which PyTorch returns as many as there are"},
 	},

@@ -81,7 +81,7 @@ func addc(name, doc string, on domain, f func(b *expr.Builder, x, y expr.Value) 
 	return op.Define(name, op.Spec[AddcAttrs]{
 		Differs: []op.Difference[AddcAttrs]{departs[AddcAttrs](op.Alters, "a product or quotient that overflows is infinite before it is added, where PyTorch's compiler may fuse the two", func(in []*array.Array) bool {
 			return slices.ContainsFunc(in, huge)
-		}), departs[AddcAttrs](op.Extends, "tensor1 and tensor2 of bool or integers beside an x of floats", func(in []*array.Array) bool {
+		}), departs[AddcAttrs](op.Extends, "tensor1 and tensor2 of bool or integers with an x of floats", func(in []*array.Array) bool {
 			return !floats(in[1:]...)
 		}), refusesFraction("value", func(a AddcAttrs) []op.Scalar { return []op.Scalar{a.Value} })},
 		Doc: doc, In: op.Args("x", "tensor1", "tensor2"), InPlace: true,

@@ -105,7 +105,7 @@ var Clamp = defineUnary("clamp", unary[ClampAttrs]{
 			return in[0].DType().IsFloat() && (a.Min.IsInt() || a.Max.IsInt())
 		}},
 		departs[ClampAttrs](op.Extends, "bool", func(in []*array.Array) bool { return in[0].DType() == array.Bool }),
-		{Kind: op.Refuses, Text: "a bound that the element type cannot hold beside one that is NaN", When: func(a ClampAttrs, _ []*array.Array) bool {
+		{Kind: op.Refuses, Text: "a bound that the element type cannot hold, together with one that is NaN", When: func(a ClampAttrs, _ []*array.Array) bool {
 			return math.IsNaN(a.Min.Float64()) || math.IsNaN(a.Max.Float64())
 		}},
 		{Kind: op.Alters, Text: "a bound that is NaN makes every element NaN, also the only one, which PyTorch ignores", When: func(a ClampAttrs, _ []*array.Array) bool {

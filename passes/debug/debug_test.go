@@ -115,12 +115,12 @@ func TestBisect(t *testing.T) {
 		err   string
 		bad   bool // there is a module behind it
 	}{
-		"a broken graph":    {list: []passes.Pass{good, lint, good}, pass: "lint", match: 3, err: "broken behind the pass", bad: true},
+		"a broken graph":    {list: []passes.Pass{good, lint, good}, pass: "lint", match: 3, err: "invalid graph after the pass", bad: true},
 		"a panic":           {list: []passes.Pass{good, fails}, pass: "fails", match: 0, err: "panicked"},
 		"all in one":        {list: []passes.Pass{good, whole, good}, pass: "whole", match: 0, err: "differs", bad: true},
 		"without a word":    {list: []passes.Pass{good, quiet, good}, pass: "quiet", match: 0, err: "differs", bad: true},
 		"the second of two": {list: []passes.Pass{simplify.DCE, doubleNeg, good, doubleNeg}, pass: "double-neg", match: 2, err: "differs", bad: true},
-		"one that is left":  {list: []passes.Pass{whole, lint}, o: passes.Options{Disable: []string{"whole"}}, pass: "lint", match: 3, err: "broken", bad: true},
+		"one that is left":  {list: []passes.Pass{whole, lint}, o: passes.Options{Disable: []string{"whole"}}, pass: "lint", match: 3, err: "invalid graph", bad: true},
 		"up to one":         {list: []passes.Pass{good, whole, lint}, o: passes.Options{StopAfter: "whole"}, pass: "whole", err: "differs", bad: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,15 +1,15 @@
-// Package expand holds the table that writes kernel operators with fewer ones: what a
-// target needs rules for that is to run every operator, and a gradient has to know.
+// Package expand holds the table that writes kernel operators with fewer ones. A target that
+// has rules for these few can run every operator, and a gradient only needs to know these.
 //
 // About 130 operators of op/std are kernels of the CPU target, because each is faster
-// there as one loop. A target that begins, or an engine that differentiates, wants
+// there as one loop. A new target, or an engine that differentiates, wants
 // fewer. They give Table to lowering.Legalize (or to simplify.ExpandExcept), which
-// expands whatever the target has no rule for; a target keeps its rule for softmax or
+// expands the calls that the target has no rule for; a target keeps its rule for softmax or
 // lstm by accepting the call. The CPU target passes no table.
 //
 // # The primitives
 //
-// What every call ends in, unless it is refused, is one of
+// Every call, unless it is refused, expands into these:
 //
 //   - every operator with an expression (elementwise, factories with an index, random
 //     words among them);

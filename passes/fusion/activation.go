@@ -103,7 +103,7 @@ var Silu = passes.Rule(passes.Rewrite{
 		if why := precise(m, m.Inputs...); why != "" {
 			return why
 		}
-		return numbers(wanted{"the number beside exp", m.Numbers[0], 1})
+		return numbers(wanted{"the number next to exp", m.Numbers[0], 1})
 	},
 	Build: calling(std.Silu, nil),
 })
@@ -123,7 +123,7 @@ var Hardswish = passes.Rule(passes.Rewrite{
 		if why := precise(m, m.Inputs...); why != "" {
 			return why
 		}
-		return numbers(wanted{"what is added", m.Numbers[0], 3}, wanted{"the lower limit", m.Numbers[1], 0},
+		return numbers(wanted{"the addend", m.Numbers[0], 3}, wanted{"the lower limit", m.Numbers[1], 0},
 			wanted{"the upper limit", m.Numbers[2], 6}, wanted{"the factor", factor(m, 3), 1.0 / 6})
 	},
 	Build: calling(std.Hardswish, nil),
@@ -154,13 +154,13 @@ var Gelu = passes.Rule(passes.Rewrite{
 		if why := precise(m, m.Inputs...); why != "" {
 			return why
 		}
-		all := []wanted{{"the number beside the function", m.Numbers[geluOne], 1}, {"the factor of the product", factor(m, geluHalf), 0.5}}
+		all := []wanted{{"the number next to the function", m.Numbers[geluOne], 1}, {"the factor of the product", factor(m, geluHalf), 0.5}}
 		if exactGelu(m) {
 			return numbers(append(all, wanted{"the factor within erf", factor(m, geluScale), math.Sqrt2 / 2})...)
 		}
 		return numbers(append(all, wanted{"the factor within tanh", factor(m, geluScale), math.Sqrt(2 / math.Pi)},
 			wanted{"the factor of the cube", factor(m, geluCubic), 0.044715}, wanted{"the power", m.Numbers[geluThree], 3},
-			wanted{"the power", m.Numbers[geluTwo], 2}, wanted{"what is added to the square", m.Numbers[geluInside], 1})...)
+			wanted{"the power", m.Numbers[geluTwo], 2}, wanted{"the addend of the square", m.Numbers[geluInside], 1})...)
 	},
 	Build: func(c *graph.Cursor, m *passes.Match) []*graph.Node {
 		a := std.GeluAttrs{Approximate: "tanh"}

@@ -41,7 +41,7 @@ func TestParseConfigPositionsMistakes(t *testing.T) {
 		`[]`:                               {"c.json:1:1: the configuration is no object"},
 		`{} {}`:                            {"c.json:1:4: not JSON: invalid character '{' after top-level value"},
 		"{\n  \"global\": {\"modes\": 1}}": {`c.json:2:14: global has no field "modes", expected one of activation, mode, weight`},
-		`{"global": {"mode": "fast"}}`:     {"c.json:1:21: mode is none of float, static, dynamic, weight_only"},
+		`{"global": {"mode": "fast"}}`:     {"c.json:1:21: mode is not one of float, static, dynamic, weight_only"},
 		`{"strict": 1}`:                    {"c.json:1:12: strict is neither true nor false"},
 		`{"strict": true, "strict": true}`: {`c.json:1:18: field "strict" is given twice`},
 		`{"rules": {}}`:                    {"c.json:1:11: rules is no list"},

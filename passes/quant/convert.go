@@ -88,7 +88,7 @@ func (k *converter) solve(seen []*observation) error {
 		case !k.observed(q):
 		case o == nil:
 			errs = append(errs, q.node.Error(NotPrepared, "the value has no observer").
-				WithHint("run quant-prepare with the same configuration and backend, behind all other passes, and calibrate"))
+				WithHint("run quant-prepare with the same configuration and backend, after all other passes, and calibrate"))
 		case o.empty():
 			errs = append(errs, q.node.Error(Uncalibrated, "observer "+strconv.Quote(statePath+"."+q.node.Name())+" has seen nothing").
 				WithHint("calibrate the prepared graph with inputs that reach the value"))

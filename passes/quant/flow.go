@@ -198,7 +198,7 @@ func (u *unit) leads() bool { return !u.Follows || u.explicit }
 func (r *resolver) drop(u *unit, comes bool) {
 	why := Why{Unused, "nothing in front of it is quantised"}
 	if comes {
-		why.Text = "nothing behind it is quantised"
+		why.Text = "nothing after it is quantised"
 	}
 	for _, n := range u.members {
 		v := r.verdicts[n]

@@ -66,7 +66,7 @@ func Smooth(batches iter.Seq2[[]*array.Array, error], o SmoothOptions) passes.Pa
 			}
 			for i, n := range norms {
 				e.smooth(n, most[i], o.Strength)
-				ctx.Rewrote(n, nil, "channels divided by what the linear layers behind are multiplied by")
+				ctx.Rewrote(n, nil, "channels divided by a factor, the linear layers after them multiplied by it")
 			}
 			e.store("_smoothed")
 			return true, nil

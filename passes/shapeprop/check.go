@@ -17,7 +17,7 @@ import (
 // as they are, the calls at which knowledge ends, whose values are checked by the kernels that read them.
 var Check = passes.Pass{
 	Name:   "shape-check",
-	Doc:    "Checks all types and reports what is left to be checked at entry and in a run.",
+	Doc:    "Checks all types and reports the checks left for entry and for a run.",
 	Module: true,
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 		m := graph.Clone(c.Module)
@@ -37,7 +37,7 @@ var Check = passes.Pass{
 				c.Refuse(n, why)
 			}
 		}
-		c.Note(strconv.Itoa(known) + " of " + strconv.Itoa(total) + " values have types that are known but for symbols")
+		c.Note(strconv.Itoa(known) + " of " + strconv.Itoa(total) + " values have types that are known except for symbols")
 		for _, d := range m.Graph.Guards() {
 			c.Note("checked at entry: " + d.String() + ", which " + passes.Where(d.Node) + " needs")
 		}

@@ -31,7 +31,7 @@ graph g(%x: f32[N,M], %y: f32[K]) {
 	require.False(t, r.Changed())
 	require.Equal(t, before, m.String(), "it changes nothing")
 	notes := strings.Join(r.Passes[0].Notes, "\n")
-	require.Contains(t, notes, "4 of 4 values have types that are known but for symbols")
+	require.Contains(t, notes, "4 of 4 values have types that are known except for symbols")
 	require.Contains(t, notes, "checked at entry: M == K, which %a needs")
 	require.Contains(t, notes, "which %b needs")
 }

@@ -111,7 +111,7 @@ func Example_check() {
 	fmt.Print(report.Explain())
 	// Output:
 	// shape-check: 0 matches, 1 left as they are
-	//   3 of 5 values have types that are known but for symbols
+	//   3 of 5 values have types that are known except for symbols
 	//   checked at entry: M == K, which %a needs
 	//   %z left as it is: nothing says more of the input than f32[*]
 }

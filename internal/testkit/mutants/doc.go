@@ -1,4 +1,4 @@
-// Package mutants holds what is wrong on purpose: a pipeline of twelve passes in which
-// one rewrite goes wrong, an engine in which one kernel does, and the programs that they
-// are tried on. Tests of package passes/debug demand that the mistake is found.
+// Package mutants holds deliberate mistakes: a pipeline of twelve passes with
+// one wrong rewrite, an engine with one wrong kernel, and the programs that they
+// run on. Tests of package passes/debug require that the mistake is found.
 package mutants

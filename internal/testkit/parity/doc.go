@@ -1,4 +1,4 @@
-// Package parity holds what torch.fx does against what gofx does: a table of
+// Package parity compares torch.fx with gofx: a table of
 // behaviours, each with its input, the expected outcome, the test that shows it and
 // the functions it rests on, or the reason why Go has no such thing. docs/torchfx.md
 // is written from the table, and a test empties each of the functions to see that

@@ -70,7 +70,7 @@ var nodeRows = []row{
 			require.ErrorIs(t, g.Find("c").Append(g.Find("a")), graph.BrokenOrder)
 			require.Equal(t, "x a b c output", order(g))
 		}},
-	{id: "49", input: "a node that is moved to and fro, its graph dropped", outcome: "its memory is free", on: in((*graph.Node).Append), test: func(t *testing.T) {
+	{id: "49", input: "a node that is moved there and back, its graph dropped", outcome: "its memory is free", on: in((*graph.Node).Append), test: func(t *testing.T) {
 		p := func() weak.Pointer[graph.Node] {
 			g := parse(t, chain).Graph
 			n := g.Before(g.Output()).Function(std.Neg, nil, g.Find("x"))

@@ -40,7 +40,7 @@ func Export(w io.Writer, m *graph.Module, o Options) error {
 	}
 	if s.Len() > pb.MaxModel {
 		return diag.New(CodeExport, "the model takes "+strconv.Itoa(s.Len())+" bytes, a file holds "+strconv.Itoa(pb.MaxModel)).
-			WithHint("use ExportFile, which puts the constants beside it")
+			WithHint("use ExportFile, which puts the constants next to it")
 	}
 	_, err = s.WriteTo(w)
 	return err

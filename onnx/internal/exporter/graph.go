@@ -195,7 +195,7 @@ func elemOf(d array.DType) pb.DataType {
 			return e
 		}
 	}
-	panic(diag.New(CodeExport, "element type "+d.String()+" is none of ONNX's"))
+	panic(diag.New(CodeExport, "element type "+d.String()+" is not one of ONNX's"))
 }
 
 // dropUnused leaves out constants that nothing reads, and nodes: a rule that was given up
@@ -286,7 +286,7 @@ func (w *graphWriter) one(n *graph.Node) (v *exported, err *diag.Error) {
 			}
 			at := n.Error(e.Code, e.Msg).WithHint(e.Hint)
 			if at.Hint == "" {
-				at.Hint = "docs/onnx.md says what is written"
+				at.Hint = "docs/onnx.md lists the operators that are written"
 			}
 			v, err = nil, at
 		}

@@ -75,7 +75,7 @@ func (a *app) ops() *cobra.Command {
 	c.Use = "ops [NAME] [flags]"
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return usagef("ops takes one NAME, got %d", len(args))
+			return usagef("ops takes at most one NAME, got %s", counted(len(args), "argument"))
 		}
 		return nil
 	}

@@ -1,5 +1,5 @@
-// Package work is what fxgen does with a model once it has one: capture, passes,
-// and then printing, counting, running or generating. A Job is data, and so is its
+// Package work does fxgen's jobs on a model: capture, passes, and
+// then printing, counting, running or generating. A Job is data, and so is its
 // Result, because models of a user's package exist only in a test binary of that
 // package: the command runs jobs on built-in models and graph files itself, and
 // sends those on user code to package harness in that binary.

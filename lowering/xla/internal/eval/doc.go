@@ -1,6 +1,6 @@
 // Package eval runs StableHLO programs, one element after the other, as their
-// specification describes them. It is the reference that package xla's tests hold
-// emitted programs to, and nothing to run a model with: it is slow.
+// specification describes them. It is the reference of package xla's tests
+// for emitted programs. It is slow: do not run models with it.
 //
 // It stands above internal/stablehlo, whose verified programs it takes, and knows
 // nothing of graphs or operators, so that a mistake of the emitter is not repeated
