@@ -79,7 +79,7 @@ func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*te
 	}
 	t.mayShare(first, out)
 	t.mayShare(second, out)
-	t.update(n, count, changed, func(s *alias.Storage) diag.Pos {
+	t.update(n, count, changed, func(s *alias.Storage[*graph.Node]) diag.Pos {
 		if c := first.changed[s]; c != nil {
 			return c.pos
 		}
@@ -89,7 +89,7 @@ func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*te
 }
 
 // after returns the value of a storage at the end of the region.
-func (r *region) after(t *trace, s *alias.Storage) (v *graph.Node) {
+func (r *region) after(t *trace, s *alias.Storage[*graph.Node]) (v *graph.Node) {
 	if c := r.changed[s]; c != nil {
 		return c.after
 	}
@@ -256,7 +256,7 @@ func (l *loop) finish(args []*graph.Node) (last, stacked []*tensor.Tensor) {
 	for i, at := range written {
 		l.update(at, tr.Item(n, k+extra+stack+i))
 	}
-	tr.update(n, k, changed, func(s *alias.Storage) diag.Pos { return inner.changed[s].pos })
+	tr.update(n, k, changed, func(s *alias.Storage[*graph.Node]) diag.Pos { return inner.changed[s].pos })
 	return last, stacked
 }
 
@@ -310,7 +310,7 @@ func (l *loop) keeps(before, after *graph.Node) {
 }
 
 // aliases reports what is reached in two ways when one of them writes.
-func (l *loop) aliases(changed []*alias.Storage) bool {
+func (l *loop) aliases(changed []*alias.Storage[*graph.Node]) bool {
 	tr, ok := l.t, true
 	for i, x := range l.in {
 		inner, outer := tr.ref(l.body.args[i]).Storage, tr.ref(x)
@@ -344,21 +344,21 @@ func (l *loop) aliases(changed []*alias.Storage) bool {
 	return ok
 }
 
-func same(a, b *alias.Storage) bool {
+func same(a, b *alias.Storage[*graph.Node]) bool {
 	found := a == b
-	a.Others(func(o *alias.Storage) { found = found || o == b })
+	a.Others(func(o *alias.Storage[*graph.Node]) { found = found || o == b })
 	return found
 }
 
 // reads reports whether the regions use the storage, or one that may be the same
 // memory, other than through their arguments.
-func (l *loop) reads(s *alias.Storage) bool {
+func (l *loop) reads(s *alias.Storage[*graph.Node]) bool {
 	found := l.readsOne(s)
-	s.Others(func(o *alias.Storage) { found = found || l.readsOne(o) })
+	s.Others(func(o *alias.Storage[*graph.Node]) { found = found || l.readsOne(o) })
 	return found
 }
 
-func (l *loop) readsOne(s *alias.Storage) bool {
+func (l *loop) readsOne(s *alias.Storage[*graph.Node]) bool {
 	for _, r := range l.regions() {
 		if r.bases[s] != nil || len(l.lifts(s, r)) > 0 {
 			return true
@@ -369,7 +369,7 @@ func (l *loop) readsOne(s *alias.Storage) bool {
 
 // lifts returns the graphs of the region, inner ones included, that read an eager
 // storage by themselves.
-func (l *loop) lifts(s *alias.Storage, r *region) []*graph.Graph {
+func (l *loop) lifts(s *alias.Storage[*graph.Node], r *region) []*graph.Graph {
 	var in []*graph.Graph
 	for g := range memoryOf(s).lifted {
 		for h := g; h != nil; {
@@ -387,7 +387,7 @@ func (l *loop) lifts(s *alias.Storage, r *region) []*graph.Graph {
 
 // carries makes a storage, which the body changes, carried value k+i of the
 // regions: what they read of it comes through the placeholder.
-func (l *loop) carries(storage *alias.Storage, i int) bool {
+func (l *loop) carries(storage *alias.Storage[*graph.Node], i int) bool {
 	mem := memoryOf(storage)
 	for _, inner := range l.regions() {
 		want := inner.bases[storage]

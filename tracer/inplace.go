@@ -30,7 +30,7 @@ func (t *trace) Assign(dst, src *tensor.Tensor, what string) {
 }
 
 // write makes v the value of a place, by a call at pos.
-func (t *trace) write(r *alias.Ref, v *graph.Node, what string, pos diag.Pos) {
+func (t *trace) write(r *alias.Ref[*graph.Node], v *graph.Node, what string, pos diag.Pos) {
 	s, m := r.Storage, memoryOf(r.Storage)
 	if t.what = what; !t.Check(s) {
 		return
@@ -51,9 +51,9 @@ func (t *trace) write(r *alias.Ref, v *graph.Node, what string, pos diag.Pos) {
 
 // outlives reports a write to memory of an input, or to what may be memory of an
 // input or of state: whether the caller, or the next call, would see it is not known.
-func (t *trace) outlives(s *alias.Storage, m *memory, what string, pos diag.Pos) bool {
+func (t *trace) outlives(s *alias.Storage[*graph.Node], m *memory, what string, pos diag.Pos) bool {
 	input, state := m.input, ""
-	s.Others(func(o *alias.Storage) {
+	s.Others(func(o *alias.Storage[*graph.Node]) {
 		other := memoryOf(o)
 		input = input || other.input
 		if other.root != nil && !other.local {
@@ -77,7 +77,7 @@ func (t *trace) outlives(s *alias.Storage, m *memory, what string, pos diag.Pos)
 }
 
 // writable makes an eager storage one that the trace can write.
-func (t *trace) writable(s *alias.Storage, m *memory, what string, pos diag.Pos) bool {
+func (t *trace) writable(s *alias.Storage[*graph.Node], m *memory, what string, pos diag.Pos) bool {
 	if m.dirty.Load() {
 		return true
 	}
@@ -90,7 +90,7 @@ func (t *trace) writable(s *alias.Storage, m *memory, what string, pos diag.Pos)
 
 // own turns an eager storage into a traced one. A tensor that was there before
 // the trace keeps what is written to it from run to run, as it does eagerly.
-func (t *trace) own(storage *alias.Storage, mem *memory) bool {
+func (t *trace) own(storage *alias.Storage[*graph.Node], mem *memory) bool {
 	t.at(mem.home, func() {
 		storage.Value = t.initial(mem)
 		if storage.Value == nil || mem.owner {
@@ -133,7 +133,7 @@ func (t *trace) at(g *graph.Graph, f func()) {
 }
 
 // isLost reports a use of memory whose value is not known.
-func (t *trace) isLost(s *alias.Storage, what string) bool {
+func (t *trace) isLost(s *alias.Storage[*graph.Node], what string) bool {
 	pos := s.Lost()
 	if pos == nil {
 		return false
@@ -166,7 +166,7 @@ func (t *trace) storeState() {
 	}
 }
 
-func (t *trace) storageOf(m *memory) *alias.Storage {
+func (t *trace) storageOf(m *memory) *alias.Storage[*graph.Node] {
 	for _, s := range t.storages[m.array().Storage()] {
 		if s.Of == m {
 			return s
@@ -188,7 +188,7 @@ func (t *trace) Lift(x *tensor.Tensor) *tensor.Tensor {
 
 // Check implements alias.Recorder. Memory that others can write to is compared at
 // every use with what was captured of it.
-func (t *trace) Check(s *alias.Storage) bool {
+func (t *trace) Check(s *alias.Storage[*graph.Node]) bool {
 	m := memoryOf(s)
 	switch {
 	case t.isLost(s, t.what):
@@ -205,7 +205,7 @@ func (t *trace) Check(s *alias.Storage) bool {
 }
 
 // renew captures memory again that others have written to.
-func (m *memory) renew(s *alias.Storage) {
+func (m *memory) renew(s *alias.Storage[*graph.Node]) {
 	m.snapshot, m.param = array.Clone(m.array()), nil
 	clear(m.lifted)
 	s.Version++
@@ -222,7 +222,7 @@ func (t *trace) renewAll() {
 }
 
 // Base implements alias.Recorder.
-func (t *trace) Base(s *alias.Storage) *graph.Node {
+func (t *trace) Base(s *alias.Storage[*graph.Node]) *graph.Node {
 	m := memoryOf(s)
 	if m.root != nil && !m.dirty.Load() {
 		if m.byPath() || !t.region.loopsTo(m.home) {

@@ -31,11 +31,11 @@ type memory struct {
 	dirty    atomic.Bool  // a write was recorded; others ask, see Dirty
 	snapshot *array.Array // what the memory held when it was captured, where others can write to it
 	lifted   map[*graph.Graph]*graph.Node
-	pos      graph.PosID    // of the last write
-	given    diag.Pos       // where the model\'s code took the memory
-	free     func()         // gives up a tensor.Claim
-	first    *alias.Storage // with the values from before all recorded writes
-	copied   bool           // the memory of such a first
+	pos      graph.PosID                 // of the last write
+	given    diag.Pos                    // where the model\'s code took the memory
+	free     func()                      // gives up a tensor.Claim
+	first    *alias.Storage[*graph.Node] // with the values from before all recorded writes
+	copied   bool                        // the memory of such a first
 }
 
 // Engine implements tensor.Holder.
@@ -76,19 +76,19 @@ func (m *memory) array() *array.Array { return m.root.Value().(*array.Array) }
 func (m *memory) changed() bool { return m.snapshot != nil && !array.Equal(m.snapshot, m.array()) }
 
 // memoryOf returns what is known of a storage.
-func memoryOf(s *alias.Storage) *memory { return s.Of.(*memory) }
+func memoryOf(s *alias.Storage[*graph.Node]) *memory { return s.Of.(*memory) }
 
 // ref returns the place of a tensor; nil when it is unusable, which has been
 // reported. Traced values get one only when they are viewed or written.
-func (t *trace) ref(value *tensor.Tensor) *alias.Ref {
+func (t *trace) ref(value *tensor.Tensor) *alias.Ref[*graph.Node] {
 	var node *graph.Node
 	switch v := value.Value().(type) {
-	case *alias.Ref:
+	case *alias.Ref[*graph.Node]:
 		return v
 	case *array.Array:
 		return t.eagerRef(value)
 	case *item:
-		r := alias.Whole(&alias.Storage{Value: v.node, Loose: loose(v.tuple), Of: &memory{t: t, home: v.tuple.Graph(), item: v}})
+		r := alias.Whole(&alias.Storage[*graph.Node]{Value: v.node, Loose: loose(v.tuple), Of: &memory{t: t, home: v.tuple.Graph(), item: v}})
 		value.SetValue(r)
 		return r
 	case *graph.Node:
@@ -97,13 +97,13 @@ func (t *trace) ref(value *tensor.Tensor) *alias.Ref {
 	if node == nil {
 		return nil
 	}
-	r := alias.Whole(&alias.Storage{Value: node, Loose: loose(node), Of: &memory{t: t, home: node.Graph(), input: node.Opcode() == graph.Placeholder && node.Graph() == t.mod.Graph}})
+	r := alias.Whole(&alias.Storage[*graph.Node]{Value: node, Loose: loose(node), Of: &memory{t: t, home: node.Graph(), input: node.Opcode() == graph.Placeholder && node.Graph() == t.mod.Graph}})
 	value.SetValue(r)
 	return r
 }
 
 // value returns what a storage holds, in the graph where that was computed.
-func (t *trace) value(s *alias.Storage) *graph.Node {
+func (t *trace) value(s *alias.Storage[*graph.Node]) *graph.Node {
 	if m := memoryOf(s); s.Value == nil && m.item != nil {
 		s.Value = t.itemOf(m.item)
 	}
@@ -126,7 +126,7 @@ func loose(n *graph.Node) bool {
 }
 
 // eagerRef returns the place of an eager tensor.
-func (t *trace) eagerRef(x *tensor.Tensor) *alias.Ref {
+func (t *trace) eagerRef(x *tensor.Tensor) *alias.Ref[*graph.Node] {
 	if r := t.refs[x.ID()]; r != nil {
 		return r
 	}
@@ -137,8 +137,8 @@ func (t *trace) eagerRef(x *tensor.Tensor) *alias.Ref {
 
 // operandOf returns the place that a recipe's operand had when the recipe's call
 // was made: before any recorded write. result is the call's.
-func (t *trace) operandOf(result *memory, a *tensor.Tensor) *alias.Ref {
-	return t.place(a, func(x *tensor.Tensor) *alias.Storage {
+func (t *trace) operandOf(result *memory, a *tensor.Tensor) *alias.Ref[*graph.Node] {
+	return t.place(a, func(x *tensor.Tensor) *alias.Storage[*graph.Node] {
 		s := t.storage(x)
 		m := memoryOf(s)
 		if r := t.madeIn(result); r != nil && r.loopsTo(m.home) {
@@ -173,7 +173,7 @@ func (r *region) loopsTo(g *graph.Graph) bool {
 
 // atStart returns a storage with the value that s has when the code of the region
 // begins, which in a loop is another one in each iteration.
-func (t *trace) atStart(r *region, s *alias.Storage) *alias.Storage {
+func (t *trace) atStart(r *region, s *alias.Storage[*graph.Node]) *alias.Storage[*graph.Node] {
 	if e := r.entries[s]; e != nil {
 		return e
 	}
@@ -181,13 +181,13 @@ func (t *trace) atStart(r *region, s *alias.Storage) *alias.Storage {
 	if !m.dirty.Load() {
 		t.at(m.home, func() { s.Value = t.initial(m) })
 	}
-	e := &alias.Storage{Header: s.Header, Value: t.placeholder(s, r), Of: &memory{t: t, home: r.g}}
+	e := &alias.Storage[*graph.Node]{Header: s.Header, Value: t.placeholder(s, r), Of: &memory{t: t, home: r.g}}
 	r.entries[s] = e
 	return e
 }
 
 // place follows an eager tensor's views back to a storage.
-func (t *trace) place(x *tensor.Tensor, storage func(*tensor.Tensor) *alias.Storage) *alias.Ref {
+func (t *trace) place(x *tensor.Tensor, storage func(*tensor.Tensor) *alias.Storage[*graph.Node]) *alias.Ref[*graph.Node] {
 	origin := x.Origin()
 	if origin == nil || t.params[x.ID()] != nil {
 		return alias.Whole(storage(x))
@@ -211,13 +211,13 @@ func (t *trace) place(x *tensor.Tensor, storage func(*tensor.Tensor) *alias.Stor
 
 type viewKey struct {
 	call *tensor.Call
-	base *alias.Storage
+	base *alias.Storage[*graph.Node]
 }
 
 // before returns a storage that keeps the value from before all recorded writes.
-func (m *memory) before(s *alias.Storage) *alias.Storage {
+func (m *memory) before(s *alias.Storage[*graph.Node]) *alias.Storage[*graph.Node] {
 	if m.first == nil {
-		m.first = &alias.Storage{Header: s.Header, Of: &memory{t: m.t, home: m.home, item: m.item, input: m.input,
+		m.first = &alias.Storage[*graph.Node]{Header: s.Header, Of: &memory{t: m.t, home: m.home, item: m.item, input: m.input,
 			root: m.root, param: m.param, owner: m.owner, local: m.local, snapshot: m.snapshot, pos: m.pos, given: m.given,
 			copied: true, lifted: map[*graph.Graph]*graph.Node{}}}
 	}
@@ -231,12 +231,12 @@ func (t *trace) isTraced(x *tensor.Tensor) bool {
 	if !eager {
 		return true
 	}
-	return slices.ContainsFunc(t.storages[a.Storage()], func(s *alias.Storage) bool { return memoryOf(s).dirty.Load() })
+	return slices.ContainsFunc(t.storages[a.Storage()], func(s *alias.Storage[*graph.Node]) bool { return memoryOf(s).dirty.Load() })
 }
 
 // storage returns the storage of an eager tensor that is no view of another one:
 // it enters the trace here.
-func (t *trace) storage(x *tensor.Tensor) *alias.Storage {
+func (t *trace) storage(x *tensor.Tensor) *alias.Storage[*graph.Node] {
 	a := x.Value().(*array.Array)
 	st := a.Storage()
 	param := t.params[x.ID()]
@@ -250,7 +250,7 @@ func (t *trace) storage(x *tensor.Tensor) *alias.Storage {
 	if st.Exposed() > 0 && param == nil {
 		m.snapshot = array.Clone(a)
 	}
-	s := &alias.Storage{Header: a, Of: m}
+	s := &alias.Storage[*graph.Node]{Header: a, Of: m}
 	t.link(s, st, m)
 	t.storages[st] = append(t.storages[st], s)
 	t.held = append(t.held, m)
@@ -264,8 +264,8 @@ func (t *trace) storage(x *tensor.Tensor) *alias.Storage {
 }
 
 // link finds the storages that may be the same memory.
-func (t *trace) link(s *alias.Storage, st *array.Storage, m *memory) {
-	maybe := func(o *alias.Storage) {
+func (t *trace) link(s *alias.Storage[*graph.Node], st *array.Storage, m *memory) {
+	maybe := func(o *alias.Storage[*graph.Node]) {
 		if alias.Maybe(s, o); memoryOf(o).dirty.Load() {
 			s.Lose(o.Written)
 		}

@@ -27,11 +27,11 @@ type region struct {
 
 	captured []*graph.Node
 	inner    map[*graph.Node]*graph.Node
-	bases    map[*alias.Storage]*graph.Node    // placeholders for what storages hold
-	read     []*alias.Storage                  // the keys of bases, in order
-	entries  map[*alias.Storage]*alias.Storage // with the values at the beginning
-	changed  map[*alias.Storage]*change
-	wrote    []*alias.Storage // the keys of changed, in order
+	bases    map[*alias.Storage[*graph.Node]]*graph.Node                 // placeholders for what storages hold
+	read     []*alias.Storage[*graph.Node]                               // the keys of bases, in order
+	entries  map[*alias.Storage[*graph.Node]]*alias.Storage[*graph.Node] // with the values at the beginning
+	changed  map[*alias.Storage[*graph.Node]]*change
+	wrote    []*alias.Storage[*graph.Node] // the keys of changed, in order
 
 	args    []*tensor.Tensor // what the code was given
 	results []*tensor.Tensor // what it returned
@@ -112,7 +112,7 @@ func (t *trace) inside(r *region, f func()) {
 
 // baseIn returns what a storage holds as the region sees it. Every storage has a
 // placeholder of its own, even if two hold one value: code may write to either.
-func (t *trace) baseIn(s *alias.Storage, r *region) *graph.Node {
+func (t *trace) baseIn(s *alias.Storage[*graph.Node], r *region) *graph.Node {
 	v := t.value(s)
 	switch {
 	case v == nil:
@@ -127,7 +127,7 @@ func (t *trace) baseIn(s *alias.Storage, r *region) *graph.Node {
 }
 
 // placeholder returns what a storage holds when the code of the region begins.
-func (t *trace) placeholder(storage *alias.Storage, inner *region) *graph.Node {
+func (t *trace) placeholder(storage *alias.Storage[*graph.Node], inner *region) *graph.Node {
 	if p := inner.bases[storage]; p != nil {
 		return p
 	}
@@ -147,7 +147,7 @@ func (t *trace) placeholder(storage *alias.Storage, inner *region) *graph.Node {
 }
 
 // Writes implements alias.Recorder: a region remembers what it changes.
-func (t *trace) Writes(s *alias.Storage) {
+func (t *trace) Writes(s *alias.Storage[*graph.Node]) {
 	r := t.region
 	if r == nil || memoryOf(s).home == r.g {
 		return
@@ -178,7 +178,7 @@ func (t *trace) open(name string, in []*graph.Node, slice func(i int) bool) *reg
 	t.renewAll()
 	g := t.cur.Graph().NewRegion(name)
 	r := &region{g: g, in: g.At(), outer: t.region, cur: t.cur, inner: map[*graph.Node]*graph.Node{},
-		bases: map[*alias.Storage]*graph.Node{}, entries: map[*alias.Storage]*alias.Storage{}, changed: map[*alias.Storage]*change{}}
+		bases: map[*alias.Storage[*graph.Node]]*graph.Node{}, entries: map[*alias.Storage[*graph.Node]]*alias.Storage[*graph.Node]{}, changed: map[*alias.Storage[*graph.Node]]*change{}}
 	r.in.OnError = t.cur.OnError
 	r.in.SetScope(t.scope)
 	for i, n := range in {
@@ -238,8 +238,8 @@ func (t *trace) body(inner *region, f func([]*tensor.Tensor) []*tensor.Tensor) b
 }
 
 // writes returns the storages that the regions change, in the order of the first writes.
-func writes(rs ...*region) []*alias.Storage {
-	var all []*alias.Storage
+func writes(rs ...*region) []*alias.Storage[*graph.Node] {
+	var all []*alias.Storage[*graph.Node]
 	for i, r := range rs {
 		for _, s := range r.wrote {
 			if i == 0 || rs[0].changed[s] == nil {
@@ -252,8 +252,8 @@ func writes(rs ...*region) []*alias.Storage {
 
 // settle makes ordinary captures of the placeholders for storages that the node
 // does not carry.
-func (r *region) settle(t *trace, carried []*alias.Storage) {
-	keep := map[*alias.Storage]bool{}
+func (r *region) settle(t *trace, carried []*alias.Storage[*graph.Node]) {
+	keep := map[*alias.Storage[*graph.Node]]bool{}
 	for _, s := range carried {
 		keep[s] = true
 	}
@@ -331,7 +331,7 @@ func (t *trace) member(n *graph.Node, i int) *tensor.Tensor {
 }
 
 // update gives storages that regions changed the values that the node returns.
-func (t *trace) update(n *graph.Node, first int, changed []*alias.Storage, pos func(s *alias.Storage) diag.Pos) {
+func (t *trace) update(n *graph.Node, first int, changed []*alias.Storage[*graph.Node], pos func(s *alias.Storage[*graph.Node]) diag.Pos) {
 	for k, s := range changed {
 		memoryOf(s).pos = t.pos
 		s.Set(t, t.Item(n, first+k), pos(s))

@@ -125,7 +125,7 @@ func (t *trace) origin(x *tensor.Tensor) *graph.Node {
 	switch v := x.Value().(type) {
 	case *graph.Node:
 		return v
-	case *alias.Ref:
+	case *alias.Ref[*graph.Node]:
 		if v.IsWhole() {
 			return t.value(v.Storage)
 		}

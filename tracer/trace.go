@@ -46,10 +46,10 @@ type trace struct {
 	pos    graph.PosID // of the call that is being recorded
 	what   string      // its name
 
-	start      uint64             // the moment at which the trace began
-	refs       map[any]*alias.Ref // of eager tensors, by tensor.ID
-	eagerViews map[viewKey][]*alias.Ref
-	storages   map[*array.Storage][]*alias.Storage
+	start      uint64                          // the moment at which the trace began
+	refs       map[any]*alias.Ref[*graph.Node] // of eager tensors, by tensor.ID
+	eagerViews map[viewKey][]*alias.Ref[*graph.Node]
+	storages   map[*array.Storage][]*alias.Storage[*graph.Node]
 	held       []*memory
 	owners     []owner
 	before     map[string]*tensor.Tensor // the root's tensors when the trace began, by path
@@ -58,7 +58,7 @@ type trace struct {
 
 // owner is a storage of the model's state and its version when it entered.
 type owner struct {
-	s       *alias.Storage
+	s       *alias.Storage[*graph.Node]
 	version uint64
 }
 
@@ -96,8 +96,8 @@ func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 	g := graph.New(name)
 	t := &trace{ctx: ctx, p: p, mod: graph.NewModule(g), cur: g.At(), frames: p.Frames, maxNodes: p.MaxNodes,
 		seen: map[place]int{}, said: map[mistake]bool{}, notes: map[string]bool{}, params: map[any]*graph.Param{}, modules: map[tensor.Key]modInfo{},
-		recipes: map[liftKey]*graph.Node{}, start: array.Now(), refs: map[any]*alias.Ref{},
-		eagerViews: map[viewKey][]*alias.Ref{}, storages: map[*array.Storage][]*alias.Storage{}}
+		recipes: map[liftKey]*graph.Node{}, start: array.Now(), refs: map[any]*alias.Ref[*graph.Node]{},
+		eagerViews: map[viewKey][]*alias.Ref[*graph.Node]{}, storages: map[*array.Storage][]*alias.Storage[*graph.Node]{}}
 	if t.frames == 0 {
 		t.frames = diag.MaxFrames
 	}
@@ -205,7 +205,7 @@ func (t *trace) node(value *tensor.Tensor, what string) *graph.Node {
 	t.what = what
 	var n *graph.Node
 	switch v := value.Value().(type) {
-	case *alias.Ref:
+	case *alias.Ref[*graph.Node]:
 		return v.Read(t)
 	case *array.Array:
 		return t.eagerRef(value).Read(t)
@@ -255,7 +255,7 @@ func (t *trace) typeOf(x *tensor.Tensor) shape.Type {
 	switch v := x.Value().(type) {
 	case *array.Array:
 		return shape.TypeOf(v)
-	case *alias.Ref:
+	case *alias.Ref[*graph.Node]:
 		if ty, ok := v.Type(); ok {
 			return ty
 		}
@@ -323,7 +323,7 @@ func (t *trace) isPoison(x *tensor.Tensor) bool {
 	switch v := x.Value().(type) {
 	case *graph.Node:
 		return v == nil || v.Type().Kind() == shape.None
-	case *alias.Ref:
+	case *alias.Ref[*graph.Node]:
 		return true
 	}
 	return false

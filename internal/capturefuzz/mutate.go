@@ -26,7 +26,7 @@ type Mutation struct {
 var Mutations = []Mutation{
 	// Storages and views.
 	{Name: "a view that was read stays as it is after a write", File: "tracer/alias/alias.go",
-		Old: "if e.node == nil || e.version != version || e.node.Erased() {", New: "if e.node == nil || e.node.Erased() {"},
+		Old: "if e.node == none || e.version != version || e.node.Erased() {", New: "if e.node == none || e.node.Erased() {"},
 	{Name: "writes are not counted", File: "tracer/alias/alias.go",
 		Old: "\ts.Version++\n\tfor _, o := range s.others() {", New: "\tfor _, o := range s.others() {"},
 	{Name: "memory that may be shared is not lost by a write", File: "tracer/alias/alias.go", Old: "o.lost = &pos", New: "_ = o"},
