@@ -40,8 +40,8 @@ func (t *trace) enter() bool {
 		return false
 	}
 	if t.frames > 0 {
-		t.pos = t.cur.Graph().Position(2, t.frames)
-		t.cur.SetPos(t.pos)
+		t.prog.pos = t.prog.cur.Graph().Position(2, t.frames)
+		t.prog.cur.SetPos(t.prog.pos)
 	}
 	return true
 }
@@ -226,5 +226,5 @@ func (t *trace) poisonForward(m any) []*tensor.Tensor {
 			}
 		}
 	}
-	return t.poisoned(n)
+	return t.rec.Poisoned(n)
 }

@@ -29,6 +29,7 @@ var Rows = [][]string{
 	{"passes/simplify", "passes/shapeprop"},
 	{"passes"},
 	{"interp", "tracer", "nn", "graph/repeat"},
+	{"tracer/record"},
 	{"tracer/alias"},
 	{"tensor", "graph"},
 	{"op/std", "op/api", "op/ml"},
@@ -56,7 +57,7 @@ var Exceptions = map[string]string{
 }
 
 // NoStd lists the rooms that must not know operators by name.
-var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "codegen/module", "codegen/kernelstyle", "codegen/kernelstyle/outline", "codegen/gosrc", "passes", "passes/shapeprop", "passes/simplify", "passes/partition", "passes/debug", "graph/repeat", "lowering", "lowering/plan", "lowering/internal/join", "lowering/cost", "lowering/shard"}
+var NoStd = []string{"graph", "interp", "tracer", "tracer/record", "tracer/alias", "codegen", "codegen/module", "codegen/kernelstyle", "codegen/kernelstyle/outline", "codegen/gosrc", "passes", "passes/shapeprop", "passes/simplify", "passes/partition", "passes/debug", "graph/repeat", "lowering", "lowering/plan", "lowering/internal/join", "lowering/cost", "lowering/shard"}
 
 // Only restricts rooms to a few of the rooms below them.
 var Only = map[string][]string{
@@ -67,6 +68,9 @@ var Only = map[string][]string{
 	"codegen/kernelstyle/outline": {"lowering/plan"},
 	"codegen/certificate":         {"tensor", "array", "array/safetensors", "shape", "diag"},
 	"codegen/gosrc":               {"graph", "op", "kernel", "array", "shape", "diag"},
+	// What a value is, is the engine's.
+	"tracer/record": {"tracer/alias", "tensor", "op", "array", "shape", "diag"},
+	"tracer/alias":  {"op", "array", "shape", "diag"},
 	"fx": {"passes/arrange", "passes/fusion", "passes/quant", "passes/partition", "passes/simplify", "passes/shapeprop", "passes", "lowering", "lowering/plan",
 		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag"},
 }
