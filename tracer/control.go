@@ -50,10 +50,3 @@ func (t *trace) Scan(body func(carry, slices []*tensor.Tensor) (next, out []*ten
 	defer t.leave()
 	return t.rec.Scan(body, carry, seqs)
 }
-
-// body lets the function of a region run, in the middle of a call that records it.
-func (t *trace) body(f func()) {
-	resume := t.free()
-	defer resume()
-	f()
-}

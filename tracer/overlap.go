@@ -84,17 +84,17 @@ func (t *trace) leave() {
 	}
 }
 
-// free lets a function of the model run in the middle of a call; resume goes on
-// with the call.
-func (t *trace) free() (resume func()) {
+// body lets a function of the model run in the middle of a call, which goes on after it.
+func (t *trace) body(f func()) {
 	u := &t.use
 	depth := u.depth
 	u.depth = 0
 	u.busy.Store(false)
-	return func() {
+	defer func() {
 		t.hold("while the function of a region ran")
 		u.depth = depth
-	}
+	}()
+	f()
 }
 
 // hold takes the trace and waits until it can: there is no call that could be

@@ -190,7 +190,7 @@ func (p *program) Replace(old, with *graph.Node) { old.ReplaceUses(with, nil) }
 func (p *program) Drop(param *graph.Node) { _ = param.Graph().Erase(param) }
 
 // Close implements record.Regions.
-func (p *program) Close(g *graph.Graph, results, outer, params []*graph.Node) {
+func (p *program) Close(g *graph.Graph, results, outer []*graph.Node, inner map[*graph.Node]*graph.Node) {
 	s := &graph.Structure{Kind: graph.Results}
 	for i := range results {
 		s.Fields = append(s.Fields, graph.Leaf(i))
@@ -200,11 +200,12 @@ func (p *program) Close(g *graph.Graph, results, outer, params []*graph.Node) {
 	for first.Opcode() == graph.Placeholder {
 		first = first.Next()
 	}
-	for i, n := range params {
-		if n == nil {
-			n = g.Before(first).Placeholder(outer[i].Name(), outer[i].Type(), nil)
+	for _, n := range outer {
+		param := inner[n]
+		if param == nil {
+			param = g.Before(first).Placeholder(n.Name(), n.Type(), nil)
 		}
-		g.MoveBefore(n, first)
+		g.MoveBefore(param, first)
 	}
 }
 

@@ -20,7 +20,7 @@ func (r *Recorder[V, B]) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tens
 	rs := []*Region[V, B]{r.open("then", args[1:], nil), r.open("else", args[1:], nil)}
 	for i, f := range []func([]*tensor.Tensor) []*tensor.Tensor{then, els} {
 		rs[i].takes(operands, args[1:])
-		if !rs[i].body("cond", plain(f)) {
+		if !rs[i].body("cond", f) {
 			return r.Poisoned(max(1, len(rs[i].results)))
 		}
 	}

@@ -103,6 +103,9 @@ func (e *Eager[V, B]) atStart(in *Region[V, B], s *alias.Storage[V]) *alias.Stor
 		e.rec.at(m.home, func() { s.Value = e.initial(m) })
 	}
 	first := &alias.Storage[V]{Header: s.Header, Value: in.placeholder(s), Of: &Memory[V, B]{rec: e.rec, home: in.block}}
+	if in.entries == nil {
+		in.entries = map[*alias.Storage[V]]*alias.Storage[V]{}
+	}
 	in.entries[s] = first
 	return first
 }

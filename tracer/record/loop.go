@@ -23,8 +23,8 @@ func (r *Recorder[V, B]) While(cond func([]*tensor.Tensor) *tensor.Tensor, body 
 	}
 	l := &loop[V, B]{r: r, o: op.While, in: in, carry: len(in), test: r.open("cond", args, nil), body: r.open("body", args, nil)}
 	l.test.loop, l.body.loop = true, true
-	test := plain(func(x []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{cond(x)} })
-	if !l.test.body("while", test) || !l.untouched() || !l.body.body("while", plain(body)) {
+	test := func(x []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{cond(x)} }
+	if !l.test.body("while", test) || !l.untouched() || !l.body.body("while", body) {
 		return r.Poisoned(len(in))
 	}
 	last, _ := l.finish(args)
@@ -41,13 +41,12 @@ func (r *Recorder[V, B]) Scan(body func(carry, slices []*tensor.Tensor) (next, o
 	}
 	l := &loop[V, B]{r: r, o: op.Scan, in: in, carry: k, seqs: len(seqs), body: r.open("body", args, func(i int) bool { return i >= k })}
 	l.body.loop = true
-	ok := l.body.body("scan", func(x []*tensor.Tensor) ([]*tensor.Tensor, string) {
+	ok := l.body.body("scan", func(x []*tensor.Tensor) []*tensor.Tensor {
 		next, out := body(x[:k:k], x[k:])
-		fault := ""
 		if len(next) != k {
-			fault = "the body returns " + itoa(len(next)) + " carried tensors, expected " + itoa(k)
+			l.body.fault = "the body returns " + itoa(len(next)) + " carried tensors, expected " + itoa(k)
 		}
-		return append(slices.Clone(next), out...), fault
+		return append(slices.Clone(next), out...)
 	})
 	if !ok {
 		return r.Poisoned(k), nil

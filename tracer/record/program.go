@@ -106,10 +106,10 @@ type Regions[V Value, B comparable] interface {
 	// that nothing uses.
 	Replace(old, with V)
 	Drop(param V)
-	// Close ends a block with its results. outer are values around it that the node
-	// passes in last, params the parameters for them; the block makes those that are
-	// missing.
-	Close(b B, results, outer, params []V)
+	// Close ends a block with its results. outer are the values around it that the node
+	// passes in last; their parameters become the block's last ones, in this order.
+	// inner has the parameters, and the block makes those that are missing.
+	Close(b B, results, outer []V, inner map[V]V)
 	// Node records a call with blocks.
 	Node(o *op.Op, attrs any, blocks []B, args []V) V
 	// Within reports whether a block is outer, or lies in it.

@@ -25,12 +25,13 @@ type Region[V Value, B comparable] struct {
 	inner    map[V]V
 	bases    map[*alias.Storage[V]]V                 // parameters for what storages hold
 	read     []*alias.Storage[V]                     // the keys of bases, in order
-	entries  map[*alias.Storage[V]]*alias.Storage[V] // with the values at the beginning
-	changed  map[*alias.Storage[V]]*change[V]
-	wrote    []*alias.Storage[V] // the keys of changed, in order
+	entries  map[*alias.Storage[V]]*alias.Storage[V] // with the values at the beginning; nil for none
+	changed  map[*alias.Storage[V]]*change[V]        // nil for none
+	wrote    []*alias.Storage[V]                     // the keys of changed, in order
 
 	args    []*tensor.Tensor // what the code was given
 	results []*tensor.Tensor // what it returned
+	fault   string           // what is wrong with what it returned, beside its values
 	values  []V              // their values
 }
 
@@ -43,15 +44,6 @@ type change[V Value] struct {
 	before V // the same in the block around the region
 	after  V // in the region
 	pos    diag.Pos
-}
-
-// code is the user's function of a region. fault says what is wrong with what it
-// returned, "" when nothing is.
-type code func(in []*tensor.Tensor) (out []*tensor.Tensor, fault string)
-
-// plain is the code of a function whose results are judged later.
-func plain(f func([]*tensor.Tensor) []*tensor.Tensor) code {
-	return func(in []*tensor.Tensor) ([]*tensor.Tensor, string) { return f(in), "" }
 }
 
 func itoa(i int) string { return strconv.Itoa(i) }
@@ -176,7 +168,7 @@ func (in *Region[V, B]) param(src V) V { return in.rec.regions.Param(in.block, s
 func (r *Recorder[V, B]) open(name string, operands []V, slice func(i int) bool) *Region[V, B] {
 	r.renewAll()
 	in := &Region[V, B]{rec: r, block: r.regions.Open(name), outer: r.region, inner: map[V]V{},
-		bases: map[*alias.Storage[V]]V{}, entries: map[*alias.Storage[V]]*alias.Storage[V]{}, changed: map[*alias.Storage[V]]*change[V]{}}
+		bases: map[*alias.Storage[V]]V{}}
 	for i, v := range operands {
 		ty := v.Type()
 		if slice != nil && slice(i) && ty.Ranked() && ty.Rank() > 0 {
@@ -190,7 +182,7 @@ func (r *Recorder[V, B]) open(name string, operands []V, slice func(i int) bool)
 
 // body runs the code of a region; false when a mistake was made. Outside of the
 // region, storages have the values that they had.
-func (in *Region[V, B]) body(what string, f code) bool {
+func (in *Region[V, B]) body(what string, f func([]*tensor.Tensor) []*tensor.Tensor) bool {
 	r := in.rec
 	in.from = array.Now()
 	r.spans = append(r.spans, &in.span)
@@ -202,10 +194,9 @@ func (in *Region[V, B]) body(what string, f code) bool {
 		r.enter(was)
 		in.to = array.Now() + 1
 	}()
-	var fault string
-	r.regions.Run(func() { in.results, fault = f(in.args) })
-	if fault != "" {
-		r.mismatch(what, fault)
+	r.regions.Run(func() { in.results = f(in.args) })
+	if in.fault != "" {
+		r.mismatch(what, in.fault)
 	}
 	if r.region != in {
 		// Another goroutine has begun or ended a region meanwhile: calls of both lie in
@@ -292,11 +283,7 @@ func (r *Recorder[V, B]) close(rs []*Region[V, B]) []V {
 		}
 	}
 	for _, in := range rs {
-		params := make([]V, len(all))
-		for i, v := range all {
-			params[i] = in.inner[v]
-		}
-		r.regions.Close(in.block, in.values, all, params)
+		r.regions.Close(in.block, in.values, all, in.inner)
 	}
 	return all
 }

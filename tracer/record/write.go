@@ -159,6 +159,9 @@ func (r *Recorder[V, B]) Writes(s *alias.Storage[V]) {
 	if in.changed[s] == nil {
 		var before V
 		in.around(func() { before = r.baseIn(s, r.region) })
+		if in.changed == nil {
+			in.changed = map[*alias.Storage[V]]*change[V]{}
+		}
 		in.changed[s] = &change[V]{old: r.value(s), before: before}
 		in.wrote = append(in.wrote, s)
 	}
