@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -69,6 +70,24 @@ func (r *recorder) Leaf(any, *tensor.Bound, []*tensor.Tensor) ([]*tensor.Tensor,
 func (r *recorder) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), bool) {
 	r.inScope = append(r.inScope, m)
 	return in, func() { r.inScope = append(r.inScope, nil) }, false
+}
+
+func (r *recorder) Guard(*tensor.Tensor, shape.Relation) {}
+
+func (r *recorder) Lift(t *tensor.Tensor) *tensor.Tensor { return r.proxy(t.Type()) }
+
+func (r *recorder) Mistake(*tensor.Call, *diag.Error) ([]*tensor.Tensor, bool) { return nil, false }
+
+func (r *recorder) Cond(_ *tensor.Tensor, then, _ func(ts) ts, in []*tensor.Tensor) []*tensor.Tensor {
+	return then(in)
+}
+
+func (r *recorder) While(_ func(ts) *tensor.Tensor, _ func(ts) ts, in []*tensor.Tensor) []*tensor.Tensor {
+	return in
+}
+
+func (r *recorder) Scan(body func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor), carry, seqs []*tensor.Tensor) (last, stacked []*tensor.Tensor) {
+	return body(carry, seqs)
 }
 
 var n = shape.Sym("N")

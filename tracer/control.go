@@ -15,7 +15,7 @@ func (t *trace) Assign(dst, src *tensor.Tensor, what string) {
 	t.rec.Assign(dst, src, what, diag.Here())
 }
 
-// Lift implements tensor.Lifter.
+// Lift implements tensor.Capturer.
 func (t *trace) Lift(x *tensor.Tensor) *tensor.Tensor {
 	if !t.enter() {
 		return t.rec.Poisoned(1)[0]
@@ -24,7 +24,7 @@ func (t *trace) Lift(x *tensor.Tensor) *tensor.Tensor {
 	return t.rec.Lift(x)
 }
 
-// Cond implements tensor.Regioner.
+// Cond implements tensor.Capturer.
 func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*tensor.Tensor, in []*tensor.Tensor) []*tensor.Tensor {
 	if !t.enter() {
 		return then(in)
@@ -33,7 +33,7 @@ func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*te
 	return t.rec.Cond(pred, then, els, in)
 }
 
-// While implements tensor.Regioner.
+// While implements tensor.Capturer.
 func (t *trace) While(cond func([]*tensor.Tensor) *tensor.Tensor, body func([]*tensor.Tensor) []*tensor.Tensor, in []*tensor.Tensor) []*tensor.Tensor {
 	if !t.enter() {
 		return t.rec.Poisoned(len(in))
@@ -42,7 +42,7 @@ func (t *trace) While(cond func([]*tensor.Tensor) *tensor.Tensor, body func([]*t
 	return t.rec.While(cond, body, in)
 }
 
-// Scan implements tensor.Regioner.
+// Scan implements tensor.Capturer.
 func (t *trace) Scan(body func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor), carry, seqs []*tensor.Tensor) (last, stacked []*tensor.Tensor) {
 	if !t.enter() {
 		return body(carry, seqs)

@@ -9,7 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// KnownSize implements tensor.Sizer.
+// KnownSize implements tensor.Symbolic.
 func (t *trace) KnownSize(x *tensor.Tensor, axis int) int {
 	if !t.take() {
 		return 0
@@ -50,7 +50,7 @@ func (t *trace) specialise(n *graph.Node, axis, v int) {
 	}
 }
 
-// KnownDim implements tensor.Sizer.
+// KnownDim implements tensor.Symbolic.
 func (t *trace) KnownDim(d shape.Dim, what string) int {
 	if !t.take() {
 		return 0
@@ -67,7 +67,7 @@ func (t *trace) KnownDim(d shape.Dim, what string) int {
 	return 0
 }
 
-// EqualDims implements tensor.Sizer. The guards so far, which every run checks at
+// EqualDims implements tensor.Symbolic. The guards so far, which every run checks at
 // entry, may decide what the sizes alone do not.
 func (t *trace) EqualDims(a, b shape.Dim) bool {
 	if !t.take() {
@@ -97,7 +97,7 @@ func (t *trace) compare(a, b shape.Dim) (equal, known bool) {
 	return false, false
 }
 
-// Guard implements tensor.Guarder.
+// Guard implements tensor.Symbolic.
 func (t *trace) Guard(x *tensor.Tensor, r shape.Relation) {
 	if !t.take() {
 		return

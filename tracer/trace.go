@@ -41,6 +41,11 @@ type trace struct {
 	grew    bool                      // the model filled fields of the root
 }
 
+var (
+	_ tensor.Symbolic = (*trace)(nil)
+	_ tensor.Capturer = (*trace)(nil)
+)
+
 type place struct {
 	pos  diag.Pos
 	code diag.Code
@@ -211,7 +216,7 @@ func (t *trace) Observe(x *tensor.Tensor, what string) *array.Array {
 	return zero
 }
 
-// Size implements tensor.Sizer.
+// Size implements tensor.Symbolic.
 func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
 	if !t.enter() {
 		return shape.Unknown
@@ -233,7 +238,7 @@ func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
 	return n.Graph().NewSymbol(n, axis)
 }
 
-// Leaf implements tensor.Leafer.
+// Leaf implements tensor.Capturer.
 func (t *trace) Leaf(m any, bound *tensor.Bound, in []*tensor.Tensor) ([]*tensor.Tensor, bool) {
 	call := &tensor.Call{Op: bound.Op, Attrs: bound.Attrs, Args: in}
 	if !t.enter() {
@@ -354,7 +359,7 @@ func (t *trace) freshModule(base string) string {
 	return path
 }
 
-// Enter implements tensor.Scoper.
+// Enter implements tensor.Capturer.
 func (t *trace) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), bool) {
 	if !t.enter() {
 		return t.poisonForward(m), nil, true

@@ -312,7 +312,7 @@ func (t *trace) record(call *tensor.Call) []*tensor.Tensor {
 	return t.rec.Results(n, call, args)
 }
 
-// Mistake implements tensor.Reporter.
+// Mistake implements tensor.Capturer.
 func (t *trace) Mistake(c *tensor.Call, e *diag.Error) ([]*tensor.Tensor, bool) {
 	if !ownGoroutine() || t.use.ended.Load() {
 		return nil, false // another goroutine uses the model meanwhile
