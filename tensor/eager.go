@@ -21,7 +21,7 @@ func eager(c *Call) []*Tensor {
 	in := make([]*array.Array, len(c.Args))
 	for i, a := range c.Args {
 		if a != nil {
-			in[i] = a.c.val.(*array.Array)
+			in[i] = a.c.array()
 		}
 	}
 	w := workspaces.Get().(*kernel.Workspace)
@@ -54,7 +54,7 @@ func linkViews(c *Call, outs []*Tensor) {
 	kept := *c
 	kept.Args = append([]*Tensor(nil), c.Args...)
 	for i, t := range outs {
-		if t.c.val.(*array.Array).Storage() == base.c.val.(*array.Array).Storage() {
+		if t.storage() == base.storage() {
 			t.c.origin = &Origin{base, &kept, i}
 		}
 	}
@@ -89,7 +89,7 @@ func remember(c *Call, outs []*Tensor) {
 		case a.hasRecipe():
 			depth = max(depth, a.c.recipe.depth)
 		default:
-			plain, baked = true, baked || a.c.baked
+			plain, baked = true, baked || a.c.state().baked
 		}
 	}
 	if plain || c.Op.Effect != op.Pure || depth >= maxRecipeDepth {
@@ -100,7 +100,7 @@ func remember(c *Call, outs []*Tensor) {
 			}
 		}
 		for _, t := range outs {
-			t.c.baked = baked
+			t.c.state().baked = baked
 		}
 		return
 	}
@@ -154,7 +154,7 @@ func (x *Tensor) hasRecipe() bool {
 // that no recipe tells: taken as a constant it would stay when they change. For
 // tracing engines.
 func (x *Tensor) Baked() bool {
-	if x.c.baked {
+	if x.c.state().baked {
 		return true
 	}
 	_, _, _, ok := x.Recipe()
@@ -184,7 +184,7 @@ func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
 	return &r.call, r.index, r.group, true
 }
 
-func (x *Tensor) storage() *array.Storage { return x.c.val.(*array.Array).Storage() }
+func (x *Tensor) storage() *array.Storage { return x.c.array().Storage() }
 
 func storageVersion(x *Tensor) uint64 { return x.storage().Version() }
 
@@ -200,7 +200,7 @@ func assign(dst, src *Tensor, what string) *Tensor {
 		e.Assign(dst, fitting(dst, src), what)
 		return dst
 	}
-	to, from := dst.c.val.(*array.Array), src.c.val.(*array.Array)
+	to, from := dst.c.array(), src.c.array()
 	if _, err := (*op.Infer)(nil).Written(shape.TypeOf(to), shape.TypeOf(from)); err != nil {
 		panic(misplaced(err, what))
 	}
@@ -220,7 +220,7 @@ func assign(dst, src *Tensor, what string) *Tensor {
 		pos := diag.Here()
 		dst.c.wrote.Store(&pos)
 	}
-	dst.c.baked = dst.Baked() || dst.c.recipe != nil && dst.c.recipe.state || src.c.baked || src.c.recipe != nil && src.c.recipe.state || src.c.param.Load()
+	dst.c.state().baked = dst.Baked() || dst.c.recipe != nil && dst.c.recipe.state || src.c.state().baked || src.c.recipe != nil && src.c.recipe.state || src.c.param.Load()
 	dst.c.recipe = nil
 	return dst
 }

@@ -84,7 +84,7 @@ type Capturer interface {
 //
 //	tensor.On(x, m.Calls).AddScalarInPlace(1)
 func On(x, t *Tensor) *Tensor {
-	if e, ok := x.Engine().(Capturer); ok && t.c.eng == nil {
+	if e, ok := x.Engine().(Capturer); ok && t.c.engine() == nil {
 		return e.Lift(t)
 	}
 	return t
@@ -163,7 +163,7 @@ func recorder(args []*Tensor, depth int) (e Engine, several bool) {
 		}
 	}
 	for _, a := range args {
-		if a == nil || a.c.eng != nil {
+		if a == nil || a.c.engine() != nil {
 			continue
 		}
 		for _, h := range a.holders() {

@@ -29,7 +29,7 @@ func (x *Tensor) Size(i int) Size {
 			return Size{d: shape.Const(n)}
 		}
 	}
-	if s, ok := x.c.eng.(Symbolic); ok { // sizes of eager tensors are numbers
+	if s, ok := x.c.engine().(Symbolic); ok { // sizes of eager tensors are numbers
 		return Size{d: s.Size(x, i), e: s}
 	}
 	return Size{d: shape.Const(x.observe("Size").Dim(i))}
@@ -45,7 +45,7 @@ func (x *Tensor) Dim(i int) int {
 			return n
 		}
 	}
-	if s, ok := x.c.eng.(Symbolic); ok {
+	if s, ok := x.c.engine().(Symbolic); ok {
 		return s.KnownSize(x, i)
 	}
 	return x.observe("Dim").Dim(i)
