@@ -90,6 +90,20 @@ func On(x, t *Tensor) *Tensor {
 	return t
 }
 
+// Maker makes tensors in an engine: calls without operands have nobody to bring one.
+type Maker struct{ e Engine }
+
+// In returns the maker of an engine's tensors, such as a session's. The engine of a
+// tensor makes others beside it: tensor.In(x.Engine()).Zeros(3) is recorded under a
+// trace of x and runs at once when x is eager. nil stands for running at once.
+func In(e Engine) Maker { return Maker{e} }
+
+// Apply calls an operator of the maker's, a user's own included, and returns all
+// results.
+func (m Maker) Apply(o *op.Op, attrs any, args ...*Tensor) []*Tensor {
+	return dispatch(&Call{Op: o, Attrs: attrs, Args: args}, m.e)
+}
+
 // Apply calls an operator as a function and returns all results. attrs nil
 // stands for the zero attributes. User-defined operators are called by it.
 func Apply(o *op.Op, attrs any, args ...*Tensor) []*Tensor {

@@ -144,6 +144,35 @@ func TestSymbolicSizes(t *testing.T) {
 	require.Equal(t, "f32[N,2]", x.Narrow(1, 0, 2).Type().String())
 }
 
+// Calls without operands belong to the engine that they are told: two engines may make tensors
+// at the same time, in any goroutine.
+func TestIn_factories(t *testing.T) {
+	for name, f := range map[string]func(m tensor.Maker) *tensor.Tensor{
+		"arange":   func(m tensor.Maker) *tensor.Tensor { return m.Arange(3) },
+		"eye":      func(m tensor.Maker) *tensor.Tensor { return m.Eye(3) },
+		"full":     func(m tensor.Maker) *tensor.Tensor { return m.Full([]int{3}, 2) },
+		"linspace": func(m tensor.Maker) *tensor.Tensor { return m.Linspace(0, 1, 3) },
+		"ones":     func(m tensor.Maker) *tensor.Tensor { return m.Ones(3) },
+		"zeros":    func(m tensor.Maker) *tensor.Tensor { return m.Zeros(3) },
+	} {
+		a, b := &recorder{}, &recorder{}
+		done := make(chan *tensor.Tensor)
+		go func() { done <- f(tensor.In(a)) }()
+		y := f(tensor.In(b))
+		x := <-done
+		require.Same(t, tensor.Engine(a), x.Engine(), name)
+		require.Same(t, tensor.Engine(b), y.Engine(), name)
+		require.Len(t, a.calls, 1, name)
+		require.Equal(t, name, a.calls[0].Op.Name)
+		require.Nil(t, f(tensor.In(nil)).Engine(), "without an engine it is made at once")
+		require.Equal(t, f(tensor.In(nil)).Type(), x.Type())
+	}
+	a, b := &recorder{}, &recorder{}
+	require.Same(t, tensor.Engine(a), tensor.In(a).Apply(std.Relu, nil, vec(1))[0].Engine(), "eager operands join")
+	require.Equal(t, tensor.MixedEngines, failure(t, func() { tensor.In(a).Zeros(input(b).Size(0)) }).Code)
+	require.Equal(t, tensor.MixedEngines, failure(t, func() { tensor.In(a).Apply(std.Relu, nil, input(b)) }).Code)
+}
+
 func TestEnginesDoNotMix(t *testing.T) {
 	a, b := &recorder{}, &recorder{}
 	x, y := input(a), input(b)
