@@ -55,7 +55,15 @@ func linkViews(c *Call, outs []*Tensor) {
 	kept.Args = append([]*Tensor(nil), c.Args...)
 	for i, t := range outs {
 		if t.storage() == base.storage() {
-			t.c.origin = &Origin{base, &kept, i}
+			if t.c.made == nil {
+				v := &struct {
+					made
+					origin Origin
+				}{origin: Origin{base, &kept, i}}
+				v.made.origin, t.c.made = &v.origin, &v.made
+				continue
+			}
+			t.c.made.origin = &Origin{base, &kept, i}
 		}
 	}
 }
@@ -87,26 +95,26 @@ func remember(c *Call, outs []*Tensor) {
 		switch {
 		case a == nil || a.c.param.Load():
 		case a.hasRecipe():
-			depth = max(depth, a.c.recipe.depth)
+			depth = max(depth, a.c.recipe().depth)
 		default:
-			plain, baked = true, baked || a.c.state().baked
+			plain, baked = true, baked || a.c.baked
 		}
 	}
 	if plain || c.Op.Effect != op.Pure || depth >= maxRecipeDepth {
 		for _, a := range c.Args {
 			if a != nil {
-				baked = baked || a.c.param.Load() || a.c.recipe != nil && a.c.recipe.state
+				baked = baked || a.c.param.Load() || a.c.recipe() != nil && a.c.recipe().state
 				a.markRead()
 			}
 		}
 		for _, t := range outs {
-			t.c.state().baked = baked
+			t.c.baked = baked
 		}
 		return
 	}
 	state := false
 	for _, a := range c.Args {
-		state = state || a != nil && (a.c.param.Load() || a.c.recipe != nil && a.c.recipe.state)
+		state = state || a != nil && (a.c.param.Load() || a.c.recipe() != nil && a.c.recipe().state)
 	}
 	group := &recipeGroup{len(outs)}
 	var versions []uint64
@@ -117,7 +125,11 @@ func remember(c *Call, outs []*Tensor) {
 	}
 	kept := Call{Op: c.Op, Attrs: c.Attrs, Args: append([]*Tensor(nil), c.Args...), Method: c.Method}
 	for i, t := range outs {
-		t.c.recipe = &recipe{kept, i, group, depth + 1, versions, storageVersion(t), t.storage().Exposed(), state, array.Now()}
+		v := &struct {
+			made
+			recipe recipe
+		}{recipe: recipe{kept, i, group, depth + 1, versions, storageVersion(t), t.storage().Exposed(), state, array.Now()}}
+		v.made.recipe, t.c.made = &v.recipe, &v.made
 	}
 }
 
@@ -126,10 +138,10 @@ func remember(c *Call, outs []*Tensor) {
 // the same memory, as those of a graph that runs meanwhile, are not concerned.
 func (x *Tensor) markRead() {
 	x.c.read.Store(array.Tick())
-	if o := x.c.origin; o != nil {
-		o.Base.markRead()
+	if m := x.c.made; m != nil && m.origin != nil {
+		m.origin.Base.markRead()
 	}
-	if r := x.c.recipe; r != nil && r.state {
+	if r := x.c.recipe(); r != nil && r.state {
 		for _, a := range r.call.Args {
 			if a != nil {
 				a.markRead()
@@ -143,7 +155,7 @@ func (x *Tensor) markRead() {
 func (x *Tensor) LastRead() uint64 { return x.c.read.Load() }
 
 func (x *Tensor) hasRecipe() bool {
-	if x.c.recipe == nil {
+	if x.c.recipe() == nil {
 		return false
 	}
 	_, _, _, ok := x.Recipe()
@@ -154,11 +166,11 @@ func (x *Tensor) hasRecipe() bool {
 // that no recipe tells: taken as a constant it would stay when they change. For
 // tracing engines.
 func (x *Tensor) Baked() bool {
-	if x.c.state().baked {
+	if x.c.baked {
 		return true
 	}
 	_, _, _, ok := x.Recipe()
-	return !ok && x.c.recipe != nil && x.c.recipe.state
+	return !ok && x.c.recipe() != nil && x.c.recipe().state
 }
 
 // Recipe returns the call that made an eager tensor from parameters alone, and
@@ -167,7 +179,7 @@ func (x *Tensor) Baked() bool {
 // tensor's memory was handed out. group is the same for all results of one call.
 // For tracing engines.
 func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
-	r := x.c.recipe
+	r := x.c.recipe()
 	if r == nil || storageVersion(x) != r.own || x.storage().Exposed() != r.exposed {
 		return nil, 0, nil, false
 	}
@@ -220,8 +232,10 @@ func assign(dst, src *Tensor, what string) *Tensor {
 		pos := diag.Here()
 		dst.c.wrote.Store(&pos)
 	}
-	dst.c.state().baked = dst.Baked() || dst.c.recipe != nil && dst.c.recipe.state || src.c.state().baked || src.c.recipe != nil && src.c.recipe.state || src.c.param.Load()
-	dst.c.recipe = nil
+	dst.c.baked = dst.Baked() || dst.c.recipe() != nil && dst.c.recipe().state || src.c.baked || src.c.recipe() != nil && src.c.recipe().state || src.c.param.Load()
+	if m := dst.c.made; m != nil {
+		m.recipe = nil
+	}
 	return dst
 }
 

@@ -183,7 +183,7 @@ func recorder(args []*Tensor, depth int) (e Engine, several bool) {
 		for _, h := range a.holders() {
 			join(h.(Holder).Engine())
 		}
-		if r := a.c.recipe; r != nil && depth > 0 {
+		if r := a.c.recipe(); r != nil && depth > 0 {
 			f, more := recorder(r.call.Args, depth-1)
 			several = several || more
 			join(f)

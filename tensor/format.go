@@ -12,8 +12,8 @@ func (x *Tensor) String() string {
 	if x == nil {
 		return "nil"
 	}
-	now := x.c.state()
-	if now.phase != recorded {
+	now, in := x.c.state()
+	if in != recorded {
 		return array.Format(now.val.(*array.Array), 1000)
 	}
 	if a := now.eng.Observe(x, "String"); a != nil {

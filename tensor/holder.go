@@ -163,4 +163,9 @@ type Origin struct {
 }
 
 // Origin returns how x came to be a view, nil when it is none. For engines only.
-func (x *Tensor) Origin() *Origin { return x.c.origin }
+func (x *Tensor) Origin() *Origin {
+	if x.c.made == nil {
+		return nil
+	}
+	return x.c.made.origin
+}

@@ -30,9 +30,6 @@ func handle(e Engine, v any) *Tensor {
 		cell
 	}{}
 	p.first.eng, p.first.val = e, v
-	if e != nil {
-		p.first.phase = recorded
-	}
 	p.c = &p.cell
 	return &p.Tensor
 }
@@ -91,11 +88,11 @@ func (x *Tensor) Engine() Engine {
 
 // Value returns the engine's value of a recorded tensor, or the *array.Array of one that
 // was computed, also when a write to its memory was recorded since. For engines only.
-func (x *Tensor) Value() any { return x.c.state().val }
+func (x *Tensor) Value() any { return x.c.value().val }
 
 // SetValue replaces the engine's value of a recorded tensor, or the array of another
 // one. It is for the goroutine that has the engine. For engines only.
-func (x *Tensor) SetValue(v any) { x.c.state().val = v }
+func (x *Tensor) SetValue(v any) { x.c.value().val = v }
 
 // ID identifies the tensor behind the handle; it is comparable. Two handles of
 // tied weights have the same ID.
@@ -108,11 +105,11 @@ func (x *Tensor) Array() *array.Array { return x.handOut("Array") }
 // observe returns the data for reading.
 func (x *Tensor) observe(what string) *array.Array {
 	x.check(what)
-	now := x.c.state()
-	if now.phase == recorded {
+	now, in := x.c.state()
+	if in == recorded {
 		return now.eng.Observe(x, what)
 	}
-	if x.c.recipe != nil && x.c.recipe.state && what != "String" {
+	if r := x.c.recipe(); r != nil && r.state && what != "String" {
 		x.markRead()
 	}
 	a := now.val.(*array.Array)
@@ -143,8 +140,8 @@ func (x *Tensor) check(what string) {
 // Type returns what is known of element type and shape, without computing anything.
 func (x *Tensor) Type() shape.Type {
 	x.check("Type")
-	now := x.c.state()
-	if now.phase != recorded { // writes in place keep the type
+	now, in := x.c.state()
+	if in != recorded { // writes in place keep the type
 		return shape.TypeOf(now.val.(*array.Array))
 	}
 	return now.eng.Type(x)
