@@ -51,7 +51,7 @@ func (f *frame) enter() error {
 			return shape.Unknown
 		},
 		Demand: func(i int, got, want shape.Dim) {
-			if e, ok := f.given[i].Engine().(tensor.Guarder); ok {
+			if e, ok := f.given[i].Engine().(tensor.Symbolic); ok {
 				e.Guard(f.given[i], shape.Equality(got, want))
 			}
 		},
@@ -97,7 +97,7 @@ func (f *frame) handOn(g graph.Guard, x *tensor.Tensor) bool {
 	if x == nil {
 		return false
 	}
-	e, ok := x.Engine().(tensor.Guarder)
+	e, ok := x.Engine().(tensor.Symbolic)
 	if ok {
 		e.Guard(x, g.Relation.Bind(f.symbol))
 	}

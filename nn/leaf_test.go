@@ -13,7 +13,10 @@ import (
 )
 
 // spy is an engine that writes down the leaf calls that it sees.
-type spy struct{ seen []string }
+type spy struct {
+	tensor.Capturer // what the tests do not ask for
+	seen            []string
+}
 
 func (s *spy) Call(c *tensor.Call) []*tensor.Tensor {
 	s.seen = append(s.seen, "call "+c.Op.Name+c.Op.Codec().Print(c.Attrs))
@@ -52,6 +55,10 @@ func (s *spy) Leaf(m any, b *tensor.Bound, in []*tensor.Tensor) ([]*tensor.Tenso
 	s.seen = append(s.seen, w.String())
 	n, _ := b.Op.NumResults(b.Attrs)
 	return s.proxies(n), true
+}
+
+func (s *spy) Enter(any, []*tensor.Tensor) ([]*tensor.Tensor, func(), bool) {
+	return nil, func() {}, false
 }
 
 // TestLeaves checks what every leaf module does: its operator, attributes and

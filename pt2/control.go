@@ -79,7 +79,7 @@ func region(c *call, name string, g *graphJSON, operands []*value, types []shape
 		}
 		n := s.cur.Placeholder(label.fresh(legalName(in.name(), "x")), types[i], nil)
 		if operands[i].ref != nil || in.kind == "as_tensor" {
-			s.define(at, in.name(), &value{ref: alias.Whole(&alias.Storage{Value: n, Of: &origin{inner: true}})})
+			s.define(at, in.name(), &value{ref: alias.Whole(&alias.Storage[*graph.Node]{Value: n, Of: &origin{inner: true}})})
 		} else {
 			s.define(at, in.name(), &value{node: n})
 		}

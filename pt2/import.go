@@ -69,10 +69,10 @@ type importer struct {
 	late         map[string]bool      // symbols of the graph that runs discover
 	named        map[*graph.Node]bool // that have the name of the file's node
 	origins      []*origin
-	buffers      []*origin        // of those
-	compared     int              // pairs of state
-	storages     []*alias.Storage // of origins, in their order
-	labels       labels           // of placeholders
+	buffers      []*origin                     // of those
+	compared     int                           // pairs of state
+	storages     []*alias.Storage[*graph.Node] // of origins, in their order
+	labels       labels                        // of placeholders
 	symbolLabels labels
 }
 
@@ -152,7 +152,7 @@ func (im *importer) state() {
 		offset int
 		typ    string
 	}
-	seen := map[place]*alias.Ref{}
+	seen := map[place]*alias.Ref[*graph.Node]{}
 	var paths labels
 	for _, in := range im.File.inputs {
 		if in.kind != weight && in.kind != constant {
@@ -174,7 +174,7 @@ func (im *importer) state() {
 			path := im.mod.FreshPath(paths.fresh(legalPath(in.target)))
 			im.mod.SetParam(graph.Param{Path: path, Value: a, Buffer: in.buffer || !a.DType().IsFloat()})
 			o := &origin{path: path}
-			s := &alias.Storage{Of: o}
+			s := &alias.Storage[*graph.Node]{Of: o}
 			o.storage = s
 			if !a.IsContiguous() {
 				s.Loose = true
@@ -193,7 +193,7 @@ func (im *importer) state() {
 
 // share notes which state lies in the same memory without being the same: what is written to a buffer may be
 // written to that.
-func (im *importer) share(s *alias.Storage, a *array.Array, buffer bool) {
+func (im *importer) share(s *alias.Storage[*graph.Node], a *array.Array, buffer bool) {
 	list := im.buffers
 	if buffer {
 		list = im.origins

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
@@ -147,7 +148,7 @@ func (im *importer) placeholder(in input, given []shape.Dim) {
 	}
 	user := in
 	o := &origin{input: &user}
-	s := &alias.Storage{Of: o, Value: n, Loose: im.order(m) != shape.True}
+	s := &alias.Storage[*graph.Node]{Of: o, Value: n, Loose: im.order(m) != shape.True}
 	im.origins, im.storages = append(im.origins, o), append(im.storages, s)
 	im.top.define(at, in.name, &value{ref: alias.Whole(s)})
 }

@@ -16,7 +16,7 @@ import (
 type value struct {
 	name string
 	// ref is the place of a tensor: PyTorch's operators write to memory that others look at.
-	ref *alias.Ref
+	ref *alias.Ref[*graph.Node]
 	// node computes a number or truth that follows from values: a tensor without dimensions.
 	node *graph.Node
 	// size is an integer that is known, or follows from sizes.
@@ -81,7 +81,7 @@ func (v *value) what() string {
 type recorder struct{ s *scope }
 
 // Check reports a use of memory whose value is not known.
-func (r recorder) Check(s *alias.Storage) bool {
+func (r recorder) Check(s *alias.Storage[*graph.Node]) bool {
 	pos := s.Lost()
 	if pos == nil {
 		return true
@@ -91,7 +91,7 @@ func (r recorder) Check(s *alias.Storage) bool {
 }
 
 // Base returns the value of a storage. State is read where it is used first.
-func (r recorder) Base(s *alias.Storage) *graph.Node {
+func (r recorder) Base(s *alias.Storage[*graph.Node]) *graph.Node {
 	if s.Value == nil {
 		o := s.Of.(*origin)
 		o.read = r.s.cur.GetAttr(o.path)
@@ -125,7 +125,7 @@ func (r recorder) In(n *graph.Node) *graph.Node { return n }
 func (r recorder) Reach(n *graph.Node) *graph.Node { return n }
 
 // Writes refuses writes to what a region is given: those around it would have to see them.
-func (r recorder) Writes(s *alias.Storage) {
+func (r recorder) Writes(s *alias.Storage[*graph.Node]) {
 	if o, ok := s.Of.(*origin); ok && o.inner {
 		panic(refuse(CodeWrite, "a branch or body writes to what it is given"))
 	}
@@ -136,14 +136,16 @@ type origin struct {
 	path string // of state
 	read *graph.Node
 	// storage is what holds its value.
-	storage *alias.Storage
+	storage *alias.Storage[*graph.Node]
 	input   *input // that the caller gives
 	inner   bool   // what a region is given
 	pos     diag.Pos
 }
 
 // fresh is a tensor in memory of its own.
-func fresh(n *graph.Node) *value { return &value{ref: alias.Whole(&alias.Storage{Value: n})} }
+func fresh(n *graph.Node) *value {
+	return &value{ref: alias.Whole(&alias.Storage[*graph.Node]{Value: n})}
+}
 
 // read returns the value of a tensor as a node.
 func (s *scope) read(v *value) *graph.Node { return v.ref.Read(recorder{s}) }

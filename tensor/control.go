@@ -13,7 +13,7 @@ import (
 // the same number of tensors of the same types. What they use besides their
 // arguments is captured.
 func Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in ...*Tensor) []*Tensor {
-	if r, ok := engineOf("cond", nil, append([]*Tensor{pred}, in...)).(Regioner); ok {
+	if r, ok := engineOf("cond", nil, append([]*Tensor{pred}, in...)).(Capturer); ok {
 		return r.Cond(pred, then, els, in)
 	}
 	if pred.Bool() {
@@ -27,12 +27,12 @@ func Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in ...*Tensor) [
 // it becomes a node when a carried tensor is traced, or as soon as what cond returns is;
 // rounds before are run. What the functions use besides their arguments is captured.
 func While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, in ...*Tensor) []*Tensor {
-	if r, ok := engineOf("while", nil, in).(Regioner); ok {
+	if r, ok := engineOf("while", nil, in).(Capturer); ok {
 		return r.While(cond, body, in)
 	}
 	for {
 		more := cond(in)
-		if r, ok := engineOf("while", nil, []*Tensor{more}).(Regioner); ok {
+		if r, ok := engineOf("while", nil, []*Tensor{more}).(Capturer); ok {
 			return r.While(cond, body, in)
 		}
 		if !more.Bool() {
@@ -51,7 +51,7 @@ func While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, i
 // other than its arguments does so in that run, too, unlike one that was captured.
 func Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) (last, stacked []*Tensor) {
 	all := append(append([]*Tensor(nil), carry...), seqs...)
-	if r, ok := engineOf("scan", nil, all).(Regioner); ok {
+	if r, ok := engineOf("scan", nil, all).(Capturer); ok {
 		return r.Scan(body, carry, seqs)
 	}
 	if len(seqs) == 0 {

@@ -11,7 +11,8 @@
 // panic in a goroutine that the user started is the user's to recover.
 //
 // It stands above op/std, next to graph, of which it knows nothing. It does not choose
-// an engine: the operands of a call bring theirs. Read tensor.go first, then engine.go.
+// an engine: the operands of a call bring theirs, and In names one for calls without
+// operands. Read tensor.go first, then cell.go (eager, recorded, computed) and engine.go.
 package tensor
 
 //go:generate go run ../internal/generators/gen

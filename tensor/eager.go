@@ -21,7 +21,7 @@ func eager(c *Call) []*Tensor {
 	in := make([]*array.Array, len(c.Args))
 	for i, a := range c.Args {
 		if a != nil {
-			in[i] = a.c.val.(*array.Array)
+			in[i] = a.c.array()
 		}
 	}
 	w := workspaces.Get().(*kernel.Workspace)
@@ -54,8 +54,16 @@ func linkViews(c *Call, outs []*Tensor) {
 	kept := *c
 	kept.Args = append([]*Tensor(nil), c.Args...)
 	for i, t := range outs {
-		if t.c.val.(*array.Array).Storage() == base.c.val.(*array.Array).Storage() {
-			t.c.origin = &Origin{base, &kept, i}
+		if t.storage() == base.storage() {
+			if t.c.made == nil {
+				v := &struct {
+					made
+					origin Origin
+				}{origin: Origin{base, &kept, i}}
+				v.made.origin, t.c.made = &v.origin, &v.made
+				continue
+			}
+			t.c.made.origin = &Origin{base, &kept, i}
 		}
 	}
 }
@@ -87,7 +95,7 @@ func remember(c *Call, outs []*Tensor) {
 		switch {
 		case a == nil || a.c.param.Load():
 		case a.hasRecipe():
-			depth = max(depth, a.c.recipe.depth)
+			depth = max(depth, a.c.recipe().depth)
 		default:
 			plain, baked = true, baked || a.c.baked
 		}
@@ -95,7 +103,7 @@ func remember(c *Call, outs []*Tensor) {
 	if plain || c.Op.Effect != op.Pure || depth >= maxRecipeDepth {
 		for _, a := range c.Args {
 			if a != nil {
-				baked = baked || a.c.param.Load() || a.c.recipe != nil && a.c.recipe.state
+				baked = baked || a.c.param.Load() || a.c.recipe() != nil && a.c.recipe().state
 				a.markRead()
 			}
 		}
@@ -106,7 +114,7 @@ func remember(c *Call, outs []*Tensor) {
 	}
 	state := false
 	for _, a := range c.Args {
-		state = state || a != nil && (a.c.param.Load() || a.c.recipe != nil && a.c.recipe.state)
+		state = state || a != nil && (a.c.param.Load() || a.c.recipe() != nil && a.c.recipe().state)
 	}
 	group := &recipeGroup{len(outs)}
 	var versions []uint64
@@ -117,7 +125,11 @@ func remember(c *Call, outs []*Tensor) {
 	}
 	kept := Call{Op: c.Op, Attrs: c.Attrs, Args: append([]*Tensor(nil), c.Args...), Method: c.Method}
 	for i, t := range outs {
-		t.c.recipe = &recipe{kept, i, group, depth + 1, versions, storageVersion(t), t.storage().Exposed(), state, array.Now()}
+		v := &struct {
+			made
+			recipe recipe
+		}{recipe: recipe{kept, i, group, depth + 1, versions, storageVersion(t), t.storage().Exposed(), state, array.Now()}}
+		v.made.recipe, t.c.made = &v.recipe, &v.made
 	}
 }
 
@@ -126,10 +138,10 @@ func remember(c *Call, outs []*Tensor) {
 // the same memory, as those of a graph that runs meanwhile, are not concerned.
 func (x *Tensor) markRead() {
 	x.c.read.Store(array.Tick())
-	if o := x.c.origin; o != nil {
-		o.Base.markRead()
+	if m := x.c.made; m != nil && m.origin != nil {
+		m.origin.Base.markRead()
 	}
-	if r := x.c.recipe; r != nil && r.state {
+	if r := x.c.recipe(); r != nil && r.state {
 		for _, a := range r.call.Args {
 			if a != nil {
 				a.markRead()
@@ -143,7 +155,7 @@ func (x *Tensor) markRead() {
 func (x *Tensor) LastRead() uint64 { return x.c.read.Load() }
 
 func (x *Tensor) hasRecipe() bool {
-	if x.c.recipe == nil {
+	if x.c.recipe() == nil {
 		return false
 	}
 	_, _, _, ok := x.Recipe()
@@ -158,7 +170,7 @@ func (x *Tensor) Baked() bool {
 		return true
 	}
 	_, _, _, ok := x.Recipe()
-	return !ok && x.c.recipe != nil && x.c.recipe.state
+	return !ok && x.c.recipe() != nil && x.c.recipe().state
 }
 
 // Recipe returns the call that made an eager tensor from parameters alone, and
@@ -167,7 +179,7 @@ func (x *Tensor) Baked() bool {
 // tensor's memory was handed out. group is the same for all results of one call.
 // For tracing engines.
 func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
-	r := x.c.recipe
+	r := x.c.recipe()
 	if r == nil || storageVersion(x) != r.own || x.storage().Exposed() != r.exposed {
 		return nil, 0, nil, false
 	}
@@ -184,7 +196,7 @@ func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
 	return &r.call, r.index, r.group, true
 }
 
-func (x *Tensor) storage() *array.Storage { return x.c.val.(*array.Array).Storage() }
+func (x *Tensor) storage() *array.Storage { return x.c.array().Storage() }
 
 func storageVersion(x *Tensor) uint64 { return x.storage().Version() }
 
@@ -200,7 +212,7 @@ func assign(dst, src *Tensor, what string) *Tensor {
 		e.Assign(dst, fitting(dst, src), what)
 		return dst
 	}
-	to, from := dst.c.val.(*array.Array), src.c.val.(*array.Array)
+	to, from := dst.c.array(), src.c.array()
 	if _, err := (*op.Infer)(nil).Written(shape.TypeOf(to), shape.TypeOf(from)); err != nil {
 		panic(misplaced(err, what))
 	}
@@ -220,8 +232,10 @@ func assign(dst, src *Tensor, what string) *Tensor {
 		pos := diag.Here()
 		dst.c.wrote.Store(&pos)
 	}
-	dst.c.baked = dst.Baked() || dst.c.recipe != nil && dst.c.recipe.state || src.c.baked || src.c.recipe != nil && src.c.recipe.state || src.c.param.Load()
-	dst.c.recipe = nil
+	dst.c.baked = dst.Baked() || dst.c.recipe() != nil && dst.c.recipe().state || src.c.baked || src.c.recipe() != nil && src.c.recipe().state || src.c.param.Load()
+	if m := dst.c.made; m != nil {
+		m.recipe = nil
+	}
 	return dst
 }
 

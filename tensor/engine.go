@@ -18,7 +18,8 @@ type Call struct {
 	Method bool
 }
 
-// Engine decides what calls on tensors do.
+// Engine decides what calls on tensors do. These four methods are what every engine
+// has: one that computes later (a session) needs no others.
 type Engine interface {
 	// Call performs an operator call. It returns as many tensors as
 	// Op.NumResults says.
@@ -33,8 +34,9 @@ type Engine interface {
 	Assign(dst, src *Tensor, what string)
 }
 
-// Sizer is an Engine that has sizes as expressions.
-type Sizer interface {
+// Symbolic is an Engine that may not know sizes as numbers. It stands apart because an
+// engine that has the data, now or later, knows every size.
+type Symbolic interface {
 	Engine
 	// Size returns the size of an axis as an expression; it never fails for a
 	// valid axis.
@@ -46,29 +48,34 @@ type Sizer interface {
 	// EqualDims reports whether two sizes, not both numbers, are equal, or reports
 	// that it is not known.
 	EqualDims(a, b shape.Dim) bool
-}
-
-// Guarder is a Sizer that takes what a run must satisfy: a graph that is captured
-// as part of another one hands its guards on, a program states what it relies on.
-type Guarder interface {
-	Sizer
-	// Guard is told of a relation of sizes that must hold. x gave rise to it; nil
-	// where the program states it of sizes alone.
+	// Guard is told of a relation of sizes that a run must satisfy: a graph that is
+	// captured as part of another one hands its guards on, a program states what it
+	// relies on. x gave rise to it; nil where the program states it of sizes alone.
 	Guard(x *Tensor, r shape.Relation)
 }
 
-// Leafer is an Engine that records leaf modules as one call.
-type Leafer interface {
+// Capturer is an Engine that keeps what a program is, not only what it computes: its
+// modules, its control flow, its state, and all of its mistakes. It stands apart because
+// any other engine runs modules, branches and loops as Go does, and ends a program at
+// its first mistake.
+type Capturer interface {
 	Engine
 	// Leaf records a call of a leaf module; ok is false when the module is to be
 	// run through its operator instead.
 	Leaf(m any, b *Bound, in []*Tensor) (out []*Tensor, ok bool)
-}
-
-// Lifter is an Engine that can bring an eager tensor of the model into itself.
-type Lifter interface {
-	Engine
+	// Enter is told that m's Forward starts with these inputs. A module that the
+	// engine records as a leaf is not run: out is then its result and ok true.
+	Enter(m any, in []*Tensor) (out []*Tensor, leave func(), ok bool)
+	// Lift brings an eager tensor of the model in.
 	Lift(t *Tensor) *Tensor
+	// Mistake is told what is wrong with a call on a value of this engine, or on eager
+	// tensors of a model that it records. It returns results of which nothing is known;
+	// ok is false when the call is none of its business.
+	Mistake(c *Call, e *diag.Error) (out []*Tensor, ok bool)
+	// Cond, While and Scan record control flow as nodes with regions.
+	Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor
+	While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor
+	Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) (last, stacked []*Tensor)
 }
 
 // On returns t as x's engine sees it: t itself when x is eager, a read of the
@@ -77,36 +84,24 @@ type Lifter interface {
 //
 //	tensor.On(x, m.Calls).AddScalarInPlace(1)
 func On(x, t *Tensor) *Tensor {
-	if l, ok := x.Engine().(Lifter); ok && t.c.eng == nil {
-		return l.Lift(t)
+	if e, ok := x.Engine().(Capturer); ok && t.c.engine() == nil {
+		return e.Lift(t)
 	}
 	return t
 }
 
-// Reporter is an Engine that lists the mistakes of calls instead of ending the
-// program at the first.
-type Reporter interface {
-	Engine
-	// Mistake is told what is wrong with a call on a value of this engine, or on eager
-	// tensors of a model that it records. It returns results of which nothing is known;
-	// ok is false when the call is none of its business.
-	Mistake(c *Call, e *diag.Error) (out []*Tensor, ok bool)
-}
+// Maker makes tensors in an engine: calls without operands have nobody to bring one.
+type Maker struct{ e Engine }
 
-// Scoper is an Engine that wants to know which module is running.
-type Scoper interface {
-	Engine
-	// Enter is told that m's Forward starts with these inputs. A module that the
-	// engine records as a leaf is not run: out is then its result and ok true.
-	Enter(m any, in []*Tensor) (out []*Tensor, leave func(), ok bool)
-}
+// In returns the maker of an engine's tensors, such as a session's. The engine of a
+// tensor makes others beside it: tensor.In(x.Engine()).Zeros(3) is recorded under a
+// trace of x and runs at once when x is eager. nil stands for running at once.
+func In(e Engine) Maker { return Maker{e} }
 
-// Regioner is an Engine that records control flow as nodes with regions.
-type Regioner interface {
-	Engine
-	Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor
-	While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor
-	Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) (last, stacked []*Tensor)
+// Apply calls an operator of the maker's, a user's own included, and returns all
+// results.
+func (m Maker) Apply(o *op.Op, attrs any, args ...*Tensor) []*Tensor {
+	return dispatch(&Call{Op: o, Attrs: attrs, Args: args}, m.e)
 }
 
 // Apply calls an operator as a function and returns all results. attrs nil
@@ -164,7 +159,7 @@ func mistaken(c *Call, e Engine, err *diag.Error) []*Tensor {
 	if e == nil {
 		e, several = recorder(c.Args, maxRecipeDepth)
 	}
-	if r, ok := e.(Reporter); ok && !several {
+	if r, ok := e.(Capturer); ok && !several {
 		if out, ok := r.Mistake(c, err); ok {
 			return out
 		}
@@ -182,13 +177,13 @@ func recorder(args []*Tensor, depth int) (e Engine, several bool) {
 		}
 	}
 	for _, a := range args {
-		if a == nil || a.c.eng != nil {
+		if a == nil || a.c.engine() != nil {
 			continue
 		}
 		for _, h := range a.holders() {
 			join(h.(Holder).Engine())
 		}
-		if r := a.c.recipe; r != nil && depth > 0 {
+		if r := a.c.recipe(); r != nil && depth > 0 {
 			f, more := recorder(r.call.Args, depth-1)
 			several = several || more
 			join(f)

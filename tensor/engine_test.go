@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -71,6 +72,24 @@ func (r *recorder) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), 
 	return in, func() { r.inScope = append(r.inScope, nil) }, false
 }
 
+func (r *recorder) Guard(*tensor.Tensor, shape.Relation) {}
+
+func (r *recorder) Lift(t *tensor.Tensor) *tensor.Tensor { return r.proxy(t.Type()) }
+
+func (r *recorder) Mistake(*tensor.Call, *diag.Error) ([]*tensor.Tensor, bool) { return nil, false }
+
+func (r *recorder) Cond(_ *tensor.Tensor, then, _ func(ts) ts, in []*tensor.Tensor) []*tensor.Tensor {
+	return then(in)
+}
+
+func (r *recorder) While(_ func(ts) *tensor.Tensor, _ func(ts) ts, in []*tensor.Tensor) []*tensor.Tensor {
+	return in
+}
+
+func (r *recorder) Scan(body func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor), carry, seqs []*tensor.Tensor) (last, stacked []*tensor.Tensor) {
+	return body(carry, seqs)
+}
+
 var n = shape.Sym("N")
 
 func input(r *recorder) *tensor.Tensor {
@@ -123,6 +142,35 @@ func TestSymbolicSizes(t *testing.T) {
 	require.Equal(t, tensor.Engine(r), z.Engine(), "a size brings its engine")
 	require.Equal(t, "i64[N]", tensor.Arange(s).Type().String())
 	require.Equal(t, "f32[N,2]", x.Narrow(1, 0, 2).Type().String())
+}
+
+// Calls without operands belong to the engine that they are told: two engines may make tensors
+// at the same time, in any goroutine.
+func TestIn_factories(t *testing.T) {
+	for name, f := range map[string]func(m tensor.Maker) *tensor.Tensor{
+		"arange":   func(m tensor.Maker) *tensor.Tensor { return m.Arange(3) },
+		"eye":      func(m tensor.Maker) *tensor.Tensor { return m.Eye(3) },
+		"full":     func(m tensor.Maker) *tensor.Tensor { return m.Full([]int{3}, 2) },
+		"linspace": func(m tensor.Maker) *tensor.Tensor { return m.Linspace(0, 1, 3) },
+		"ones":     func(m tensor.Maker) *tensor.Tensor { return m.Ones(3) },
+		"zeros":    func(m tensor.Maker) *tensor.Tensor { return m.Zeros(3) },
+	} {
+		a, b := &recorder{}, &recorder{}
+		done := make(chan *tensor.Tensor)
+		go func() { done <- f(tensor.In(a)) }()
+		y := f(tensor.In(b))
+		x := <-done
+		require.Same(t, tensor.Engine(a), x.Engine(), name)
+		require.Same(t, tensor.Engine(b), y.Engine(), name)
+		require.Len(t, a.calls, 1, name)
+		require.Equal(t, name, a.calls[0].Op.Name)
+		require.Nil(t, f(tensor.In(nil)).Engine(), "without an engine it is made at once")
+		require.Equal(t, f(tensor.In(nil)).Type(), x.Type())
+	}
+	a, b := &recorder{}, &recorder{}
+	require.Same(t, tensor.Engine(a), tensor.In(a).Apply(std.Relu, nil, vec(1))[0].Engine(), "eager operands join")
+	require.Equal(t, tensor.MixedEngines, failure(t, func() { tensor.In(a).Zeros(input(b).Size(0)) }).Code)
+	require.Equal(t, tensor.MixedEngines, failure(t, func() { tensor.In(a).Apply(std.Relu, nil, input(b)) }).Code)
 }
 
 func TestEnginesDoNotMix(t *testing.T) {

@@ -57,6 +57,29 @@ func ExampleOn() {
 	// Output: 3
 }
 
+// In makes a tensor where another one is: under a trace its making is recorded at its line.
+func ExampleIn() {
+	model := func(x *tensor.Tensor) *tensor.Tensor {
+		return x.Add(tensor.In(x.Engine()).Linspace(0, 1, 3))
+	}
+	gm, err := fx.Trace(context.Background(), model, fx.Input("x", "f32[3]"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(gm.Graph)
+	fmt.Println(tensor.Data[float32](model(tensor.Ones(3))))
+	// Output:
+	// gofx 1
+	//
+	// graph ExampleIn.func1(%x: f32[3]) {
+	//   %linspace = call_function[linspace]() {end=1.0, steps=3} : f32[3]
+	//   %add = call_method[add](%x, %linspace) : f32[3]
+	//   return %add
+	// }
+	// [1 1.5 2]
+}
+
 // Third is opaque and has no effects.
 func Third(x *tensor.Tensor) *tensor.Tensor { return x.DivScalar(3) }
 

@@ -40,12 +40,28 @@ func Arange(end any, opts ...std.ArangeAttrs) *Tensor {
 	return call(std.Arange, attrs, false, sized)[0]
 }
 
+// Arange is [Arange] in m's engine.
+func (m Maker) Arange(end any, opts ...std.ArangeAttrs) *Tensor {
+	sized := sizeArgs{m.e}
+	attrs := options(std.Arange, opts)
+	attrs.End = sized.dim(end)
+	return call(std.Arange, attrs, false, sized)[0]
+}
+
 // Eye is the n by m matrix with 1 on the diagonal and 0 elsewhere.
 //
 // n may be an int or a [Size]. The optional [std.EyeAttrs], at most one, sets M
 // and DType.
 func Eye(n any, opts ...std.EyeAttrs) *Tensor {
 	var sized sizeArgs
+	attrs := options(std.Eye, opts)
+	attrs.N = sized.dim(n)
+	return call(std.Eye, attrs, false, sized)[0]
+}
+
+// Eye is [Eye] in m's engine.
+func (m Maker) Eye(n any, opts ...std.EyeAttrs) *Tensor {
+	sized := sizeArgs{m.e}
 	attrs := options(std.Eye, opts)
 	attrs.N = sized.dim(n)
 	return call(std.Eye, attrs, false, sized)[0]
@@ -58,6 +74,15 @@ func Eye(n any, opts ...std.EyeAttrs) *Tensor {
 // sets DType.
 func Full(size, value any, opts ...std.FullAttrs) *Tensor {
 	var sized sizeArgs
+	attrs := options(std.Full, opts)
+	attrs.Size = sized.list(size)
+	attrs.Value = scalarOf(value, std.Full)
+	return call(std.Full, attrs, false, sized)[0]
+}
+
+// Full is [Full] in m's engine.
+func (m Maker) Full(size, value any, opts ...std.FullAttrs) *Tensor {
+	sized := sizeArgs{m.e}
 	attrs := options(std.Full, opts)
 	attrs.Size = sized.list(size)
 	attrs.Value = scalarOf(value, std.Full)
@@ -96,12 +121,29 @@ func Linspace(start, end float64, steps int, opts ...std.LinspaceAttrs) *Tensor 
 	return call(std.Linspace, attrs, false, sizeArgs{})[0]
 }
 
+// Linspace is [Linspace] in m's engine.
+func (m Maker) Linspace(start, end float64, steps int, opts ...std.LinspaceAttrs) *Tensor {
+	attrs := options(std.Linspace, opts)
+	attrs.Start = start
+	attrs.End = end
+	attrs.Steps = steps
+	return call(std.Linspace, attrs, false, sizeArgs{m.e})[0]
+}
+
 // Ones is a tensor of the given size filled with 1.
 //
 // size is a list of ints or [Size] values, or a single one. The optional
 // [std.SizeAttrs], at most one, sets DType.
 func Ones(size any, opts ...std.SizeAttrs) *Tensor {
 	var sized sizeArgs
+	attrs := options(std.Ones, opts)
+	attrs.Size = sized.list(size)
+	return call(std.Ones, attrs, false, sized)[0]
+}
+
+// Ones is [Ones] in m's engine.
+func (m Maker) Ones(size any, opts ...std.SizeAttrs) *Tensor {
+	sized := sizeArgs{m.e}
 	attrs := options(std.Ones, opts)
 	attrs.Size = sized.list(size)
 	return call(std.Ones, attrs, false, sized)[0]
@@ -173,6 +215,14 @@ func (x *Tensor) TriuInPlace(opts ...std.TriAttrs) *Tensor {
 // [std.SizeAttrs], at most one, sets DType.
 func Zeros(size any, opts ...std.SizeAttrs) *Tensor {
 	var sized sizeArgs
+	attrs := options(std.Zeros, opts)
+	attrs.Size = sized.list(size)
+	return call(std.Zeros, attrs, false, sized)[0]
+}
+
+// Zeros is [Zeros] in m's engine.
+func (m Maker) Zeros(size any, opts ...std.SizeAttrs) *Tensor {
+	sized := sizeArgs{m.e}
 	attrs := options(std.Zeros, opts)
 	attrs.Size = sized.list(size)
 	return call(std.Zeros, attrs, false, sized)[0]

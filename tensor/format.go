@@ -12,13 +12,14 @@ func (x *Tensor) String() string {
 	if x == nil {
 		return "nil"
 	}
-	if x.c.eng != nil {
-		if a := x.c.eng.Observe(x, "String"); a != nil {
-			return array.Format(a, 1000)
-		}
-		return x.Type().String()
+	now, in := x.c.state()
+	if in != recorded {
+		return array.Format(now.val.(*array.Array), 1000)
 	}
-	return array.Format(x.c.val.(*array.Array), 1000)
+	if a := now.eng.Observe(x, "String"); a != nil {
+		return array.Format(a, 1000)
+	}
+	return x.Type().String()
 }
 
 // Format prints String for every verb, and the type alone for %#v: what fmt would

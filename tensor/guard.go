@@ -38,7 +38,7 @@ func (s Size) must(rel shape.Rel, o any) {
 	if r.Truth() == shape.True {
 		return
 	}
-	if k, ok := e.(Guarder); ok {
+	if k, ok := e.(Symbolic); ok {
 		k.Guard(nil, r)
 		return
 	}

@@ -52,9 +52,10 @@ func Claim(s *array.Storage, h Holder) (release func()) {
 	}
 }
 
-// holders returns who follows the storage of an eager tensor.
-func (x *Tensor) holders() []any {
-	s := x.storage()
+// holders returns who follows the storage of a tensor that has data.
+func (x *Tensor) holders() []any { return holdersOf(x.storage()) }
+
+func holdersOf(s *array.Storage) []any {
 	all := s.Holders()
 	if claims.count.Load() == 0 || !s.Wrapped() {
 		return all
@@ -72,9 +73,11 @@ func (x *Tensor) holders() []any {
 // writer returns the engine that has recorded a write to the storage of an eager
 // tensor, nil when there is none. several reports that others follow it, too, so
 // that a call on the tensor alone could be any one's.
-func (x *Tensor) writer() (e Engine, several bool) {
+func (x *Tensor) writer() (e Engine, several bool) { return writerOf(x.holders()) }
+
+func writerOf(holders []any) (e Engine, several bool) {
 	var first Engine
-	for _, h := range x.holders() {
+	for _, h := range holders {
 		h := h.(Holder)
 		several = several || first != nil && h.Engine() != first
 		first = h.Engine()
@@ -111,14 +114,16 @@ func engineOf(o string, extra Engine, args []*Tensor) Engine {
 	const kept = "a traced value was kept from an earlier trace; pass it as an input instead"
 	e, held := extra, false
 	for _, a := range args {
-		switch {
-		case a == nil:
-		case a.c.eng == nil:
+		if a == nil {
+			continue
+		}
+		switch f := a.c.engine(); {
+		case f == nil:
 			held = held || a.holders() != nil
-		case e != nil && a.c.eng != e:
+		case e != nil && f != e:
 			panic(mixed(o, "operands belong to two different traces or sessions", kept))
 		default:
-			e = a.c.eng
+			e = f
 		}
 	}
 	if !held {
@@ -126,7 +131,7 @@ func engineOf(o string, extra Engine, args []*Tensor) Engine {
 	}
 	join := e == nil
 	for _, a := range args {
-		if a == nil || a.c.eng != nil {
+		if a == nil || a.c.engine() != nil {
 			continue
 		}
 		if f, several := a.writer(); join && f != nil {
@@ -158,4 +163,9 @@ type Origin struct {
 }
 
 // Origin returns how x came to be a view, nil when it is none. For engines only.
-func (x *Tensor) Origin() *Origin { return x.c.origin }
+func (x *Tensor) Origin() *Origin {
+	if x.c.made == nil {
+		return nil
+	}
+	return x.c.made.origin
+}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 )
 
@@ -102,17 +101,17 @@ func mayHide(t reflect.Type) bool { return holds(t) || inInterface(t) }
 // computed reports whether the tensor was made from parameters, and is still what
 // was made of them or a view of one.
 func (x *Tensor) computed() bool {
-	if x.c.eng != nil || x.c.param.Load() || x.c.recipe == nil || !fromParams(x) {
+	if x.c.engine() != nil || x.c.param.Load() || x.c.recipe() == nil || !fromParams(x) {
 		return false
 	}
-	return x.c.recipe.own == storageVersion(x) || slices.ContainsFunc(x.c.recipe.call.Args, func(a *Tensor) bool {
-		return a != nil && a.c.eng == nil && a.c.val.(*array.Array).Storage() == x.c.val.(*array.Array).Storage()
+	return x.c.recipe().own == storageVersion(x) || slices.ContainsFunc(x.c.recipe().call.Args, func(a *Tensor) bool {
+		return a != nil && a.c.engine() == nil && a.storage() == x.storage()
 	})
 }
 
 func fromParams(x *Tensor) bool {
-	return slices.ContainsFunc(x.c.recipe.call.Args, func(a *Tensor) bool {
-		return a != nil && (a.c.param.Load() || a.c.recipe != nil && fromParams(a))
+	return slices.ContainsFunc(x.c.recipe().call.Args, func(a *Tensor) bool {
+		return a != nil && (a.c.param.Load() || a.c.recipe() != nil && fromParams(a))
 	})
 }
 

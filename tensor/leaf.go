@@ -24,7 +24,7 @@ func Leaf(m any, b *Bound, in ...*Tensor) []*Tensor {
 	for len(in) < b.Inputs {
 		in = append(in, nil)
 	}
-	if l, ok := engineOf(b.Op.Name, nil, in).(Leafer); ok {
+	if l, ok := engineOf(b.Op.Name, nil, in).(Capturer); ok {
 		if out, ok := l.Leaf(m, b, in); ok {
 			return out
 		}
@@ -40,7 +40,7 @@ func Leaf(m any, b *Bound, in ...*Tensor) []*Tensor {
 // RunScope tells the inputs' engine that m's Forward runs with these inputs,
 // around forward. nn.Run is the way to use it.
 func RunScope(m any, in []*Tensor, forward func() []*Tensor) []*Tensor {
-	s, ok := engineOf("Run", nil, in).(Scoper)
+	s, ok := engineOf("Run", nil, in).(Capturer)
 	if !ok {
 		return forward()
 	}

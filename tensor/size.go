@@ -29,7 +29,7 @@ func (x *Tensor) Size(i int) Size {
 			return Size{d: shape.Const(n)}
 		}
 	}
-	if s, ok := x.c.eng.(Sizer); ok { // sizes of eager tensors are numbers
+	if s, ok := x.c.engine().(Symbolic); ok { // sizes of eager tensors are numbers
 		return Size{d: s.Size(x, i), e: s}
 	}
 	return Size{d: shape.Const(x.observe("Size").Dim(i))}
@@ -45,7 +45,7 @@ func (x *Tensor) Dim(i int) int {
 			return n
 		}
 	}
-	if s, ok := x.c.eng.(Sizer); ok {
+	if s, ok := x.c.engine().(Symbolic); ok {
 		return s.KnownSize(x, i)
 	}
 	return x.observe("Dim").Dim(i)
@@ -80,7 +80,7 @@ func (s Size) known(what string) int {
 	if n, ok := s.d.Int(); ok {
 		return n
 	}
-	return s.e.(Sizer).KnownDim(s.d, what)
+	return s.e.(Symbolic).KnownDim(s.d, what)
 }
 
 // Dim returns the size as the IR has it.
@@ -99,7 +99,7 @@ func (s Size) Equal(o any) bool {
 	if eng == nil { // a shape.Dim of some graph
 		badSize()
 	}
-	return eng.(Sizer).EqualDims(s.d, d)
+	return eng.(Symbolic).EqualDims(s.d, d)
 }
 
 // String returns the number; see Int for expressions, because the text of a run

@@ -1,8 +1,6 @@
 package tensor
 
 import (
-	"sync/atomic"
-
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/shape"
@@ -13,19 +11,6 @@ import (
 // which views of it see.
 type Tensor struct {
 	c *cell
-}
-
-// cell is what several handles of one tensor would share: who computes it and
-// what it is.
-type cell struct {
-	eng    Engine // nil: eager, val is *array.Array
-	val    any
-	recipe *recipe
-	origin *Origin
-	read   atomic.Uint64 // when a value without a recipe was last computed from it
-	baked  bool          // computed from parameters in a way that no recipe tells
-	param  atomic.Bool
-	wrote  atomic.Pointer[diag.Pos] // where a parameter was last written in place
 }
 
 // New returns a tensor over an array; the array is not copied. A trace captures
@@ -43,7 +28,8 @@ func handle(e Engine, v any) *Tensor {
 	p := &struct {
 		Tensor
 		cell
-	}{cell: cell{eng: e, val: v}}
+	}{}
+	p.first.eng, p.first.val = e, v
 	p.c = &p.cell
 	return &p.Tensor
 }
@@ -93,20 +79,20 @@ func NewProxy(e Engine, value any) *Tensor { return handle(e, value) }
 // Engine returns the engine the tensor belongs to, nil for eager ones. An eager
 // tensor belongs to an engine once that has recorded a write to its memory.
 func (x *Tensor) Engine() Engine {
-	if x.c.eng != nil {
-		return x.c.eng
+	if e := x.c.engine(); e != nil {
+		return e
 	}
 	e, _ := x.writer()
 	return e
 }
 
-// Value returns the engine's value, or the *array.Array of a tensor that was
-// computed at once, also when a write to its memory was recorded since. For
-// engines only.
-func (x *Tensor) Value() any { return x.c.val }
+// Value returns the engine's value of a recorded tensor, or the *array.Array of one that
+// was computed, also when a write to its memory was recorded since. For engines only.
+func (x *Tensor) Value() any { return x.c.value().val }
 
-// SetValue replaces the value behind the handle. For engines only.
-func (x *Tensor) SetValue(v any) { x.c.val = v }
+// SetValue replaces the engine's value of a recorded tensor, or the array of another
+// one. It is for the goroutine that has the engine. For engines only.
+func (x *Tensor) SetValue(v any) { x.c.value().val = v }
 
 // ID identifies the tensor behind the handle; it is comparable. Two handles of
 // tied weights have the same ID.
@@ -119,15 +105,16 @@ func (x *Tensor) Array() *array.Array { return x.handOut("Array") }
 // observe returns the data for reading.
 func (x *Tensor) observe(what string) *array.Array {
 	x.check(what)
-	if x.c.eng != nil {
-		return x.c.eng.Observe(x, what)
+	now, in := x.c.state()
+	if in == recorded {
+		return now.eng.Observe(x, what)
 	}
-	a := x.c.val.(*array.Array)
-	if x.c.recipe != nil && x.c.recipe.state && what != "String" {
+	if r := x.c.recipe(); r != nil && r.state && what != "String" {
 		x.markRead()
 	}
-	if holders := x.holders(); holders != nil {
-		if e, _ := x.writer(); e != nil {
+	a := now.val.(*array.Array)
+	if holders := holdersOf(a.Storage()); holders != nil {
+		if e, _ := writerOf(holders); e != nil {
 			return e.Observe(x, what)
 		}
 		for _, h := range holders {
@@ -153,19 +140,20 @@ func (x *Tensor) check(what string) {
 // Type returns what is known of element type and shape, without computing anything.
 func (x *Tensor) Type() shape.Type {
 	x.check("Type")
-	if x.c.eng == nil { // writes in place keep the type
-		return shape.TypeOf(x.c.val.(*array.Array))
+	now, in := x.c.state()
+	if in != recorded { // writes in place keep the type
+		return shape.TypeOf(now.val.(*array.Array))
 	}
-	return x.c.eng.Type(x)
+	return now.eng.Type(x)
 }
 
 // DType returns the element type. When a trace does not know it, that is reported
 // and some type returned; Type().DType() is array.Invalid then.
 func (x *Tensor) DType() array.DType {
-	if d := x.Type().DType(); d != array.Invalid || x.c.eng == nil {
+	if d := x.Type().DType(); d != array.Invalid {
 		return d
 	}
-	return x.c.eng.Observe(x, "DType").DType()
+	return x.c.engine().Observe(x, "DType").DType()
 }
 
 // Rank returns the number of dimensions. When a trace does not know it, that is
@@ -175,7 +163,7 @@ func (x *Tensor) Rank() int {
 	if t.Ranked() {
 		return t.Rank()
 	}
-	return x.c.eng.Observe(x, "Rank").Rank()
+	return x.c.engine().Observe(x, "Rank").Rank()
 }
 
 // Item returns the value of a tensor with one element, converted to float64 (i64

@@ -156,7 +156,7 @@ func (b *inputs) note(name string, v reflect.Value) {
 	if name == "" {
 		name = "arg0"
 	}
-	b.t.cur.Graph().NoteSpecialisation(graph.Specialisation{What: name + " = " + fmt.Sprint(v.Interface())})
+	b.t.prog.cur.Graph().NoteSpecialisation(graph.Specialisation{What: name + " = " + fmt.Sprint(v.Interface())})
 }
 
 func (b *inputs) value(pt reflect.Type, ex reflect.Value, name string, depth int) reflect.Value {
@@ -315,7 +315,7 @@ func (b *inputs) placeholder(ex reflect.Value, hint string) reflect.Value {
 	if in.Name == "" {
 		in.Name = "x"
 	}
-	g := b.t.cur.Graph()
+	g := b.t.prog.cur.Graph()
 	for _, p := range g.Inputs() {
 		if p.Target() == in.Name {
 			in.Name += "_" + strconv.Itoa(b.next)
@@ -325,7 +325,7 @@ func (b *inputs) placeholder(ex reflect.Value, hint string) reflect.Value {
 	if in.Default != nil {
 		def = in.Default
 	}
-	n := b.t.cur.Placeholder(in.Name, in.Type, def)
+	n := b.t.prog.cur.Placeholder(in.Name, in.Type, def)
 	for axis, d := range n.Type().Dims().Slice() {
 		b.symbol(n, axis, d)
 	}

@@ -5,7 +5,9 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer"
 )
@@ -64,4 +66,24 @@ func BenchmarkTraceColdStacks(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(1<<depth), "ns/node")
+}
+
+// BenchmarkTraceWrites is the cost of what is no plain call: views, writes through them, and
+// regions that use values from outside.
+func BenchmarkTraceWrites(b *testing.B) {
+	f := func(x *tensor.Tensor) *tensor.Tensor {
+		for range 100 {
+			y := x.Clone()
+			y.Select(0, 1).AddInPlace(x.Select(0, 0))
+			half := func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Add(y)} }
+			x = tensor.Cond(y.Sum().GtScalar(0), half, half, y)[0]
+		}
+		return x
+	}
+	p := &tracer.Tracer{Inputs: []tracer.Input{{Type: shape.TensorType(array.F32, shape.Ints(4, 3))}}}
+	for b.Loop() {
+		if _, err := p.Trace(context.Background(), f); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

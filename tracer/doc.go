@@ -1,8 +1,9 @@
 // Package tracer records a Go function or module into a graph by running it once
 // on proxy tensors: torch.fx's symbolic tracing. It owns capture: which calls
-// become nodes, what is a leaf, where a node comes from, what writes in place mean
-// (with tracer/alias). It is a tensor.Engine; it stands above graph and hands a
-// graph.Module to passes and engines.
+// become nodes, what is a leaf, where a node comes from, which eager tensors are
+// state, and what is said of a mistake. Views, writes in place and regions are those
+// of tracer/record, the recorder that engines share. It is a tensor.Engine; it stands
+// above graph and hands a graph.Module to passes and engines.
 //
 // Capture never specialises silently: what a proxy cannot give is a positioned
 // diagnostic with a cure, all of them at once, and what was fixed on request is
@@ -10,6 +11,7 @@
 // run at the same time. It knows no operator by name, and neither changes a graph
 // that it has returned nor runs one.
 //
-// Read tracer.go first (Tracer and its options), then trace.go, the engine; fx.Trace
-// is the usual way in.
+// Read tracer.go first (Tracer and its options), then trace.go, the engine, and what it
+// gives the recorder: program.go (nodes and regions) and policy.go (eager tensors);
+// fx.Trace is the usual way in.
 package tracer

@@ -22,7 +22,7 @@ func (t *trace) userLeaf(m any, in []*tensor.Tensor) []*tensor.Tensor {
 			args[i] = t.node(x, "leaf")
 		}
 	}
-	old := t.mod.Bound(info.path)
+	old := t.prog.mod.Bound(info.path)
 	if old == nil {
 		ty := reflect.Indirect(reflect.ValueOf(m)).Type()
 		forward := reflect.ValueOf(m).MethodByName("Forward")
@@ -36,15 +36,13 @@ func (t *trace) userLeaf(m any, in []*tensor.Tensor) []*tensor.Tensor {
 			}
 			return tensor.OnArrays(func(ts []*tensor.Tensor) []*tensor.Tensor { return callForward(forward, ts) }, a)
 		}, tensor.DeclareResults(forward.Type(), rule))
-		t.mod.SetBound(info.path, graph.Bound{Op: o, Attrs: op.None{}, Type: ty.PkgPath() + "." + ty.Name(), Selector: info.selector})
-		old = t.mod.Bound(info.path)
+		t.prog.mod.SetBound(info.path, graph.Bound{Op: o, Attrs: op.None{}, Type: ty.PkgPath() + "." + ty.Name(), Selector: info.selector})
+		old = t.prog.mod.Bound(info.path)
 	}
-	n := t.cur.Module(info.path, args...)
+	n := t.prog.cur.Module(info.path, args...)
 	c := &tensor.Call{Op: old.Op, Attrs: old.Attrs, Args: in}
-	t.recorded(n, c)
-	out := t.results(n, old.Op, old.Attrs)
-	t.opaque(out, c)
-	return out
+	t.prog.Recorded(n, c)
+	return t.rec.Opaque(n, c)
 }
 
 func callForward(forward reflect.Value, in []*tensor.Tensor) []*tensor.Tensor {

@@ -40,8 +40,8 @@ func (t *trace) enter() bool {
 		return false
 	}
 	if t.frames > 0 {
-		t.pos = t.cur.Graph().Position(2, t.frames)
-		t.cur.SetPos(t.pos)
+		t.prog.pos = t.prog.cur.Graph().Position(2, t.frames)
+		t.prog.cur.SetPos(t.prog.pos)
 	}
 	return true
 }
@@ -84,17 +84,17 @@ func (t *trace) leave() {
 	}
 }
 
-// free lets a function of the model run in the middle of a call; resume goes on
-// with the call.
-func (t *trace) free() (resume func()) {
+// body lets a function of the model run in the middle of a call, which goes on after it.
+func (t *trace) body(f func()) {
 	u := &t.use
 	depth := u.depth
 	u.depth = 0
 	u.busy.Store(false)
-	return func() {
+	defer func() {
 		t.hold("while the function of a region ran")
 		u.depth = depth
-	}
+	}()
+	f()
 }
 
 // hold takes the trace and waits until it can: there is no call that could be
@@ -226,5 +226,5 @@ func (t *trace) poisonForward(m any) []*tensor.Tensor {
 			}
 		}
 	}
-	return t.poisoned(n)
+	return t.rec.Poisoned(n)
 }

@@ -7,10 +7,9 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
-	"github.com/gofx-dev/gofx/tracer/alias"
 )
 
-// KnownSize implements tensor.Sizer.
+// KnownSize implements tensor.Symbolic.
 func (t *trace) KnownSize(x *tensor.Tensor, axis int) int {
 	if !t.take() {
 		return 0
@@ -51,7 +50,7 @@ func (t *trace) specialise(n *graph.Node, axis, v int) {
 	}
 }
 
-// KnownDim implements tensor.Sizer.
+// KnownDim implements tensor.Symbolic.
 func (t *trace) KnownDim(d shape.Dim, what string) int {
 	if !t.take() {
 		return 0
@@ -68,7 +67,7 @@ func (t *trace) KnownDim(d shape.Dim, what string) int {
 	return 0
 }
 
-// EqualDims implements tensor.Sizer. The guards so far, which every run checks at
+// EqualDims implements tensor.Symbolic. The guards so far, which every run checks at
 // entry, may decide what the sizes alone do not.
 func (t *trace) EqualDims(a, b shape.Dim) bool {
 	if !t.take() {
@@ -90,18 +89,15 @@ func (t *trace) EqualDims(a, b shape.Dim) bool {
 
 // compare is graph.CompareDims with the guards of all graphs that are being recorded.
 func (t *trace) compare(a, b shape.Dim) (equal, known bool) {
-	if equal, known = t.cur.Graph().CompareDims(a, b); known {
-		return equal, true
-	}
-	for r := t.region; r != nil; r = r.outer {
-		if equal, known = r.cur.Graph().CompareDims(a, b); known {
+	for g := range t.rec.Blocks {
+		if equal, known = g.CompareDims(a, b); known {
 			return equal, true
 		}
 	}
 	return false, false
 }
 
-// Guard implements tensor.Guarder.
+// Guard implements tensor.Symbolic.
 func (t *trace) Guard(x *tensor.Tensor, r shape.Relation) {
 	if !t.take() {
 		return
@@ -113,24 +109,10 @@ func (t *trace) Guard(x *tensor.Tensor, r shape.Relation) {
 			return
 		}
 	}
-	if err := t.cur.Graph().Assume(r, n); err != nil {
+	if err := t.prog.cur.Graph().Assume(r, n); err != nil {
 		t.report(&diag.Error{Code: graph.Contradiction, Op: "guard", Msg: "the captured graph relies on " + r.String() + ", which no sizes here satisfy", Err: err,
 			Hint: "capture it again for these sizes, or with symbolic ones"})
 	}
-}
-
-// origin returns the node of a traced value in the graph where it was computed,
-// nil for a view, whose size may need one.
-func (t *trace) origin(x *tensor.Tensor) *graph.Node {
-	switch v := x.Value().(type) {
-	case *graph.Node:
-		return v
-	case *alias.Ref:
-		if v.IsWhole() {
-			return t.value(v.Storage)
-		}
-	}
-	return nil
 }
 
 // unknownSize reports the use of a size as a number. A size that is not even an
@@ -180,11 +162,8 @@ func (t *trace) fixed(d shape.Dim) (int, bool) {
 
 // symbol looks a symbol up in the current graph and those around it.
 func (t *trace) symbol(name string) (graph.Symbol, bool) {
-	if s, ok := t.cur.Graph().Symbol(name); ok {
-		return s, true
-	}
-	for r := t.region; r != nil; r = r.outer {
-		if s, ok := r.cur.Graph().Symbol(name); ok {
+	for g := range t.rec.Blocks {
+		if s, ok := g.Symbol(name); ok {
 			return s, true
 		}
 	}

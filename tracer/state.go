@@ -63,7 +63,7 @@ func (t *trace) reportReplaced(msg string, x *tensor.Tensor) {
 	e := &diag.Error{Code: Replaced, Msg: msg + ", which a run of the graph does not do",
 		Hint: "return the tensor as a result and take it as an input, or write it to a buffer of the module with AssignInPlace"}
 	if x != nil {
-		if n := t.origin(x); n != nil {
+		if n := t.rec.Origin(x); n != nil {
 			t.report(e.At(n.Pos()))
 			return
 		}

@@ -44,7 +44,7 @@ func (p *Tracer) TraceSteady(ctx context.Context, fn any, s Steadiness) (*graph.
 		if err != nil {
 			return nil, err
 		}
-		return first.mod, nil
+		return first.prog.mod, nil
 	}
 	maps := first.root != nil && holdsMaps(first.root)
 	if s.Times == 0 {
@@ -68,8 +68,8 @@ func (p *Tracer) TraceSteady(ctx context.Context, fn any, s Steadiness) (*graph.
 			return nil, err
 		}
 		grew := last.grew && i < 2
-		if !sameText(last.mod, next.mod) || changed(last.mod, next.mod, false) != "" {
-			if e := differ(last.mod, next.mod, grew); e != nil {
+		if !sameText(last.prog.mod, next.prog.mod) || changed(last.prog.mod, next.prog.mod, false) != "" {
+			if e := differ(last.prog.mod, next.prog.mod, grew); e != nil {
 				if e.Pos.File == "" {
 					e = e.At(first.entry)
 				}
@@ -78,7 +78,7 @@ func (p *Tracer) TraceSteady(ctx context.Context, fn any, s Steadiness) (*graph.
 		}
 		last = next
 	}
-	return first.mod, nil
+	return first.prog.mod, nil
 }
 
 // Compare reports the first difference between what two traces of one function, or

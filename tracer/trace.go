@@ -13,19 +13,20 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
-	"github.com/gofx-dev/gofx/tracer/alias"
+	"github.com/gofx-dev/gofx/tracer/record"
 )
 
-// trace is the engine of one capture.
+// trace is the engine of one capture: a recorder of nodes, with the tensors and modules
+// that calls come from, the policy of a Tracer, and the mistakes found.
 type trace struct {
 	ctx      context.Context
 	p        *Tracer
 	root     any
-	mod      *graph.Module
-	cur      *graph.Cursor
+	prog     program
+	src      sources
+	rec      *recorder
 	frames   int
 	maxNodes int
-	nodes    int
 	returned bool // the model's code
 	entry    diag.Pos
 	use      usage
@@ -35,32 +36,15 @@ type trace struct {
 	said  map[mistake]bool
 	notes map[string]bool
 
-	params  map[any]*graph.Param    // by tensor.ID
-	modules map[tensor.Key]modInfo  // by identity
-	recipes map[liftKey]*graph.Node // by recipe group
-	consts  int
-
-	scope  graph.ScopeID
-	region *region
-	spans  []*span     // of all regions
-	pos    graph.PosID // of the call that is being recorded
-	what   string      // its name
-
-	start      uint64             // the moment at which the trace began
-	refs       map[any]*alias.Ref // of eager tensors, by tensor.ID
-	eagerViews map[viewKey][]*alias.Ref
-	storages   map[*array.Storage][]*alias.Storage
-	held       []*memory
-	owners     []owner
-	before     map[string]*tensor.Tensor // the root's tensors when the trace began, by path
-	grew       bool                      // the model filled fields of the root
+	modules map[tensor.Key]modInfo    // by identity
+	before  map[string]*tensor.Tensor // the root's tensors when the trace began, by path
+	grew    bool                      // the model filled fields of the root
 }
 
-// owner is a storage of the model's state and its version when it entered.
-type owner struct {
-	s       *alias.Storage
-	version uint64
-}
+var (
+	_ tensor.Symbolic = (*trace)(nil)
+	_ tensor.Capturer = (*trace)(nil)
+)
 
 type place struct {
 	pos  diag.Pos
@@ -77,34 +61,20 @@ type modInfo struct {
 	embedded       bool // the path is that of the module around it, or of the root
 }
 
-type liftKey struct {
-	g  *graph.Graph
-	id any
-}
-
-// item is the value of a proxy that stands for one member of a tuple; its
-// getitem node is made at the first use.
-type item struct {
-	tuple *graph.Node
-	index int
-	node  *graph.Node
-}
-
 const defaultMaxNodes = 4 << 20
 
 func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
+	t := &trace{ctx: ctx, p: p, frames: p.Frames, maxNodes: p.MaxNodes,
+		seen: map[place]int{}, said: map[mistake]bool{}, notes: map[string]bool{}, modules: map[tensor.Key]modInfo{}}
 	g := graph.New(name)
-	t := &trace{ctx: ctx, p: p, mod: graph.NewModule(g), cur: g.At(), frames: p.Frames, maxNodes: p.MaxNodes,
-		seen: map[place]int{}, said: map[mistake]bool{}, notes: map[string]bool{}, params: map[any]*graph.Param{}, modules: map[tensor.Key]modInfo{},
-		recipes: map[liftKey]*graph.Node{}, start: array.Now(), refs: map[any]*alias.Ref{},
-		eagerViews: map[viewKey][]*alias.Ref{}, storages: map[*array.Storage][]*alias.Storage{}}
+	t.prog, t.src = newProgram(t, g), sources{t: t, params: map[any]*graph.Param{}}
+	t.rec = record.New[*graph.Node, *graph.Graph](t, &t.prog, &t.src, &t.prog, g)
 	if t.frames == 0 {
 		t.frames = diag.MaxFrames
 	}
 	if t.maxNodes == 0 {
 		t.maxNodes = defaultMaxNodes
 	}
-	t.cur.OnError = func(err error) { t.report(err) }
 	if root != nil {
 		t.within(func() { t.walk(root) })
 	}
@@ -117,13 +87,13 @@ func (t *trace) walk(root any) {
 	taken := map[string]bool{"": true}
 	tensor.Walk(root, func(it tensor.Item) bool {
 		if it.Tensor != nil {
-			if _, known := t.params[it.Tensor.ID()]; known || t.isTraced(it.Tensor) {
+			if _, known := t.src.params[it.Tensor.ID()]; known || t.rec.Eager.Has(it.Tensor) {
 				return false
 			}
 			it.Tensor.MarkParam()
-			t.mod.SetParam(graph.Param{Path: t.p.path(it), Value: it.Tensor.Value().(*array.Array), Buffer: it.Buffer, Selector: t.p.selector(it)})
-			t.params[it.Tensor.ID()] = t.mod.Param(t.p.path(it))
-			t.storage(it.Tensor)
+			t.prog.mod.SetParam(graph.Param{Path: t.p.path(it), Value: it.Tensor.Value().(*array.Array), Buffer: it.Buffer, Selector: t.p.selector(it)})
+			t.src.params[it.Tensor.ID()] = t.prog.mod.Param(t.p.path(it))
+			t.rec.Eager.Enter(it.Tensor)
 			return false
 		}
 		k := tensor.ModuleKey(it.Module)
@@ -189,7 +159,7 @@ func (t *trace) reportEntry(e *diag.Error) { t.report(e.At(t.entry)) }
 // Call implements tensor.Engine.
 func (t *trace) Call(c *tensor.Call) []*tensor.Tensor {
 	if !t.enter() {
-		return t.poison(c)
+		return t.rec.Poison(c)
 	}
 	defer t.leave()
 	if t.p.OnCall != nil {
@@ -201,46 +171,7 @@ func (t *trace) Call(c *tensor.Call) []*tensor.Tensor {
 // node returns the node of a tensor in the current graph, bringing concrete ones
 // in; nil when its value is unusable, which has been reported. what names the
 // call that uses it.
-func (t *trace) node(value *tensor.Tensor, what string) *graph.Node {
-	t.what = what
-	var n *graph.Node
-	switch v := value.Value().(type) {
-	case *alias.Ref:
-		return v.Read(t)
-	case *array.Array:
-		return t.eagerRef(value).Read(t)
-	case *item:
-		n = t.itemOf(v)
-	case *graph.Node:
-		n = v
-	}
-	if n == nil {
-		return nil
-	}
-	if n.Graph() != t.cur.Graph() && t.inLoop() {
-		return t.ref(value).Read(t) // the body may write to it yet
-	}
-	return t.inRegion(n)
-}
-
-func (t *trace) itemOf(v *item) *graph.Node {
-	if v.node == nil {
-		v.node = t.itemNode(v.tuple, v.index)
-	}
-	return v.node
-}
-
-// itemNode makes a getitem node right behind the tuple's other members.
-func (t *trace) itemNode(tuple *graph.Node, index int) *graph.Node {
-	after := tuple
-	for after.Next() != nil && after.Next().Op() == op.GetItem && after.Next().Arg(0) == tuple {
-		after = after.Next()
-	}
-	c := tuple.Graph().After(after)
-	c.From(tuple)
-	c.OnError = t.cur.OnError
-	return c.ItemNode(tuple, index)
-}
+func (t *trace) node(x *tensor.Tensor, what string) *graph.Node { return t.rec.Value(x, what) }
 
 // Type implements tensor.Engine.
 func (t *trace) Type(x *tensor.Tensor) shape.Type {
@@ -248,41 +179,7 @@ func (t *trace) Type(x *tensor.Tensor) shape.Type {
 		return shape.Type{}
 	}
 	defer t.leave()
-	return t.typeOf(x)
-}
-
-func (t *trace) typeOf(x *tensor.Tensor) shape.Type {
-	switch v := x.Value().(type) {
-	case *array.Array:
-		return shape.TypeOf(v)
-	case *alias.Ref:
-		if ty, ok := v.Type(); ok {
-			return ty
-		}
-		if it := memoryOf(v.Storage).item; it != nil && v.IsWhole() {
-			return it.typ()
-		}
-		if n := t.node(x, "Type"); n != nil {
-			return n.Type()
-		}
-	case *graph.Node:
-		if v != nil {
-			return v.Type()
-		}
-	case *item:
-		return v.typ()
-	}
-	return shape.Type{}
-}
-
-func (v *item) typ() shape.Type {
-	if v.node != nil {
-		return v.node.Type()
-	}
-	if t := v.tuple.Type(); t.Kind() == shape.Tuple && v.index < t.Len() {
-		return t.Member(v.index)
-	}
-	return shape.Type{}
+	return t.rec.TypeOf(x)
 }
 
 // Observe implements tensor.Engine: data cannot be had while tracing.
@@ -295,8 +192,8 @@ func (t *trace) Observe(x *tensor.Tensor, what string) *array.Array {
 	if what == "String" {
 		return nil
 	}
-	ty := t.typeOf(x)
-	if ty.Kind() == shape.None && x.Value() != nil && t.isPoison(x) {
+	ty := t.rec.TypeOf(x)
+	if ty.Kind() == shape.None && x.Value() != nil && t.rec.Unusable(x) {
 		return zero // its own mistake was reported
 	}
 	if what == "Rank" {
@@ -319,23 +216,13 @@ func (t *trace) Observe(x *tensor.Tensor, what string) *array.Array {
 	return zero
 }
 
-func (t *trace) isPoison(x *tensor.Tensor) bool {
-	switch v := x.Value().(type) {
-	case *graph.Node:
-		return v == nil || v.Type().Kind() == shape.None
-	case *alias.Ref:
-		return true
-	}
-	return false
-}
-
-// Size implements tensor.Sizer.
+// Size implements tensor.Symbolic.
 func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
 	if !t.enter() {
 		return shape.Unknown
 	}
 	defer t.leave()
-	if n := t.origin(x); n != nil { // a symbol of its graph is known in regions too
+	if n := t.rec.Origin(x); n != nil { // a symbol of its graph is known in regions too
 		if d := n.Type().Dim(axis); !d.IsUnknown() {
 			return d
 		}
@@ -351,11 +238,11 @@ func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
 	return n.Graph().NewSymbol(n, axis)
 }
 
-// Leaf implements tensor.Leafer.
+// Leaf implements tensor.Capturer.
 func (t *trace) Leaf(m any, bound *tensor.Bound, in []*tensor.Tensor) ([]*tensor.Tensor, bool) {
 	call := &tensor.Call{Op: bound.Op, Attrs: bound.Attrs, Args: in}
 	if !t.enter() {
-		return t.poison(call), true
+		return t.rec.Poison(call), true
 	}
 	defer t.leave()
 	info := t.leafInfo(m)
@@ -368,18 +255,15 @@ func (t *trace) Leaf(m any, bound *tensor.Bound, in []*tensor.Tensor) ([]*tensor
 			continue
 		}
 		if args[i] = t.node(x, bound.Op.Name); args[i] == nil {
-			return t.poison(call), true
+			return t.rec.Poison(call), true
 		}
 	}
 	if !t.bind(info, m, bound) {
 		return nil, false
 	}
-	n := t.cur.Module(info.path, args...)
-	t.recorded(n, call)
-	if out := t.views(n, call, args); out != nil {
-		return out, true
-	}
-	return t.results(n, bound.Op, bound.Attrs), true
+	n := t.prog.cur.Module(info.path, args...)
+	t.prog.Recorded(n, call)
+	return t.rec.Results(n, call, args), true
 }
 
 // bind stores what the leaf does; false when its tensors are themselves traced,
@@ -394,30 +278,30 @@ func (t *trace) bind(info modInfo, m any, bound *tensor.Bound) bool {
 			gb.Params = append(gb.Params, "")
 			continue
 		}
-		if t.isTraced(value) {
+		if t.rec.Eager.Has(value) {
 			return false
 		}
-		param := t.params[value.ID()]
+		param := t.src.params[value.ID()]
 		if param == nil {
 			// The tensor was not found by the walk: a computed weight is recorded as
 			// the function call that it is; one of a module outside the root gets a path.
-			if _, _, _, computed := value.Recipe(); computed || value.Origin() != nil || t.refs[value.ID()] != nil {
+			if _, _, _, computed := value.Recipe(); computed || value.Origin() != nil || t.rec.Eager.Met(value) {
 				return false
 			}
 			name := "param" + strconv.Itoa(i)
 			if i < len(bound.Names) && bound.Names[i] != "" {
 				name = bound.Names[i]
 			}
-			path := t.mod.FreshPath(info.path + "." + name)
-			t.mod.SetParam(graph.Param{Path: path, Value: value.Value().(*array.Array)})
-			param = t.mod.Param(path)
-			t.params[value.ID()] = param
-			t.storage(value)
+			path := t.prog.mod.FreshPath(info.path + "." + name)
+			t.prog.mod.SetParam(graph.Param{Path: path, Value: value.Value().(*array.Array)})
+			param = t.prog.mod.Param(path)
+			t.src.params[value.ID()] = param
+			t.rec.Eager.Enter(value)
 		}
 		gb.Params = append(gb.Params, param.Path)
 	}
-	if old := t.mod.Bound(info.path); old == nil {
-		t.mod.SetBound(info.path, gb)
+	if old := t.prog.mod.Bound(info.path); old == nil {
+		t.prog.mod.SetBound(info.path, gb)
 	} else if !sameBound(old, &gb) {
 		return false // its settings changed during the trace
 	}
@@ -475,7 +359,7 @@ func (t *trace) freshModule(base string) string {
 	return path
 }
 
-// Enter implements tensor.Scoper.
+// Enter implements tensor.Capturer.
 func (t *trace) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), bool) {
 	if !t.enter() {
 		return t.poisonForward(m), nil, true
@@ -485,15 +369,12 @@ func (t *trace) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), boo
 	if t.p.IsLeaf != nil && t.p.IsLeaf(m, info.path, false) {
 		return t.userLeaf(m, in), nil, true
 	}
-	outer := t.scope
 	ty := reflect.Indirect(reflect.ValueOf(m)).Type()
-	t.scope = t.cur.Graph().Scope(graph.Scope{Path: info.path, Type: ty.PkgPath() + "." + ty.Name()})
-	t.cur.SetScope(t.scope)
+	leave := t.prog.enterScope(graph.Scope{Path: info.path, Type: ty.PkgPath() + "." + ty.Name()})
 	return nil, func() {
 		if t.take() {
 			defer t.leave()
-			t.scope = outer
-			t.cur.SetScope(outer)
+			leave()
 		}
 	}, false
 }

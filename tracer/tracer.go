@@ -4,13 +4,11 @@ import (
 	"context"
 	"reflect"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/alias"
@@ -90,7 +88,7 @@ func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.mod, nil
+	return t.prog.mod, nil
 }
 
 // once is Trace, with what is known beside the graph.
@@ -99,7 +97,7 @@ func (p *Tracer) once(ctx context.Context, fn any) (*trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer tr.letGo()
+	defer tr.rec.Eager.Release()
 	if tr.root != nil {
 		for _, e := range tensor.StateErrors(tr.root) {
 			tr.reportEntry(e)
@@ -109,7 +107,7 @@ func (p *Tracer) once(ctx context.Context, fn any) (*trace, error) {
 	tr.hold("after the model had returned")
 	tr.returned = true
 	tr.within(func() {
-		tr.unseenWrites()
+		tr.src.unseenWrites()
 		tr.replaced()
 		if returned {
 			tr.finish(results)
@@ -122,7 +120,7 @@ func (p *Tracer) once(ctx context.Context, fn any) (*trace, error) {
 		tr.errs.Sort()
 		return nil, tr.errs
 	}
-	tr.mod.DropUnused()
+	tr.prog.mod.DropUnused()
 	return tr, nil
 }
 
@@ -170,7 +168,7 @@ func (p *Tracer) start(ctx context.Context, fn any) (*trace, *target, error) {
 		return refuse("cannot trace a "+value.Type().String(), "pass a function of tensors or a pointer to a module")
 	}
 	t := newTrace(ctx, p, name, root)
-	t.mod.Type = goType
+	t.prog.mod.Type = goType
 	t.entry = entryPos(fn, p.Method)
 	params := make([]reflect.Type, value.Type().NumIn())
 	for i := range params {
@@ -280,8 +278,8 @@ func (t *trace) finish(results []reflect.Value) {
 		t.reportEntry(diag.New(BadResult, "the function returns no tensor").WithHint("return at least one tensor"))
 		return
 	}
-	t.storeState()
-	t.cur.Output(s, b.nodes...)
+	t.src.storeState()
+	t.prog.cur.Output(s, b.nodes...)
 }
 
 // record is the default of Tracer.OnCall.
@@ -289,90 +287,32 @@ func (t *trace) record(call *tensor.Call) []*tensor.Tensor {
 	if len(call.Op.Mutates) > 0 {
 		t.report(&diag.Error{Code: alias.NoInverse, Op: call.Op.Name, Msg: "the operator writes an operand, which a graph cannot turn into a value",
 			Hint: "let the operator return the new value, and write that with AssignInPlace"})
-		return t.poison(call)
+		return t.rec.Poison(call)
 	}
 	args := make([]*graph.Node, len(call.Args))
-	method := call.Method && len(call.Args) > 0 && call.Args[0] != nil && t.isTraced(call.Args[0])
+	method := call.Method && len(call.Args) > 0 && call.Args[0] != nil && t.rec.Eager.Has(call.Args[0])
 	for i, a := range call.Args {
 		if a == nil {
 			continue
 		}
 		if args[i] = t.node(a, call.Op.Name); args[i] == nil {
-			return t.poison(call)
+			return t.rec.Poison(call)
 		}
 	}
 	var n *graph.Node
 	if method && !call.Op.AdHoc {
-		n = t.cur.Method(call.Op, call.Attrs, args...)
+		n = t.prog.cur.Method(call.Op, call.Attrs, args...)
 	} else {
-		n = t.cur.Function(call.Op, call.Attrs, args...)
+		n = t.prog.cur.Function(call.Op, call.Attrs, args...)
 	}
-	t.recorded(n, call)
-	if out := t.views(n, call, args); out != nil {
-		return out
-	}
-	out := t.results(n, call.Op, call.Attrs)
+	t.prog.Recorded(n, call)
 	if call.Op.AdHoc {
-		t.opaque(out, call)
+		return t.rec.Opaque(n, call)
 	}
-	return out
+	return t.rec.Results(n, call, args)
 }
 
-// opaque records that what a Go function returns may be memory of its arguments.
-func (t *trace) opaque(out []*tensor.Tensor, c *tensor.Call) {
-	for _, x := range out {
-		r := t.ref(x)
-		for _, a := range c.Args {
-			if a != nil && r != nil {
-				if b := t.ref(a); b != nil {
-					alias.Maybe(r.Storage, b.Storage)
-				}
-			}
-		}
-	}
-}
-
-func (t *trace) recorded(n *graph.Node, c *tensor.Call) {
-	if t.p.OnNode != nil {
-		t.p.OnNode(n, c)
-	}
-	t.count(n)
-}
-
-// count ends a trace that grows without bound or was cancelled.
-func (t *trace) count(n *graph.Node) {
-	if t.nodes++; t.nodes > t.maxNodes {
-		t.report((&diag.Error{Code: Brake, Msg: "the trace has more than " + strconv.Itoa(t.maxNodes) + " nodes",
-			Hint: "a loop may depend on data; use tensor.While or tensor.Scan, or raise MaxNodes"}).At(n.Pos()))
-		t.halt()
-	}
-	if t.nodes&255 == 0 && t.ctx.Err() != nil {
-		t.report(diag.Stop(t.ctx.Err()))
-		t.halt()
-	}
-}
-
-// results wraps a call node into proxies, one for each result.
-func (t *trace) results(n *graph.Node, o *op.Op, attrs any) []*tensor.Tensor {
-	count, tuple := o.NumResults(attrs)
-	if !tuple {
-		return []*tensor.Tensor{tensor.NewProxy(t, n)}
-	}
-	if n.Type().Kind() != shape.Tuple {
-		count = plausible(count)
-	}
-	out := make([]*tensor.Tensor, count)
-	for i := range out {
-		out[i] = tensor.NewProxy(t, &item{tuple: n, index: i})
-	}
-	return out
-}
-
-// plausible bounds the number of results of a call that the type rule refused or
-// knows nothing about: attributes may ask for any number.
-func plausible(count int) int { return min(max(count, 0), 1<<12) }
-
-// Mistake implements tensor.Reporter.
+// Mistake implements tensor.Capturer.
 func (t *trace) Mistake(c *tensor.Call, e *diag.Error) ([]*tensor.Tensor, bool) {
 	if !ownGoroutine() || t.use.ended.Load() {
 		return nil, false // another goroutine uses the model meanwhile
@@ -381,15 +321,5 @@ func (t *trace) Mistake(c *tensor.Call, e *diag.Error) ([]*tensor.Tensor, bool) 
 		t.report(e)
 		t.leave()
 	}
-	return t.poison(c), true
-}
-
-// poison returns proxies of unknown type for a call whose operands are unusable.
-func (t *trace) poison(c *tensor.Call) []*tensor.Tensor {
-	count, _ := c.Op.NumResults(c.Attrs)
-	out := make([]*tensor.Tensor, plausible(count))
-	for i := range out {
-		out[i] = tensor.NewProxy(t, (*graph.Node)(nil))
-	}
-	return out
+	return t.rec.Poison(c), true
 }

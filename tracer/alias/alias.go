@@ -3,42 +3,48 @@ package alias
 import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
+// Value is what a record computes with: nodes of a graph, or places in an arena.
+type Value interface {
+	comparable
+	op.Value
+	Erased() bool
+}
+
 // Recorder is where reads and writes are recorded.
-type Recorder interface {
+type Recorder[V Value] interface {
 	// Check is called before a storage is read or written: the engine reports what
 	// makes its value unknown, and returns false, or brings it up to date.
-	Check(s *Storage) bool
+	Check(s *Storage[V]) bool
 	// Base returns the value of a storage as the graph that is being recorded sees
 	// it, nil when it is unusable, which has been reported.
-	Base(s *Storage) *graph.Node
+	Base(s *Storage[V]) V
 	// Make records a call of a view.
-	Make(o *op.Op, attrs any, args []*graph.Node) *graph.Node
+	Make(o *op.Op, attrs any, args []V) V
 	// Builder records what inverses of views are made of.
 	Builder() op.Builder
 	// Item returns a member of a tuple.
-	Item(tuple *graph.Node, i int) *graph.Node
+	Item(tuple V, i int) V
 	// In returns a value as the graph that is being recorded sees it, nil when it
 	// is out of reach, which has been reported.
-	In(n *graph.Node) *graph.Node
+	In(n V) V
 	// Reach is In for a call that was recorded on the way to a view: nil when it
 	// has to be recorded again from the storage's base.
-	Reach(n *graph.Node) *graph.Node
+	Reach(n V) V
 	// Writes is called before the value of a storage changes.
-	Writes(s *Storage)
+	Writes(s *Storage[V])
 }
 
 // Storage is one storage as a record sees it.
-type Storage struct {
+type Storage[V Value] struct {
 	// Of is what the engine knows about it.
 	Of any
 	// Value is the current value of the base; nil while the engine's Base has to
 	// bring it in.
-	Value *graph.Node
+	Value V
 	// Header is the layout of the base; nil means row-major order, unless Loose.
 	Header *array.Array
 	// Loose tells that the layout of the base is not known.
@@ -48,79 +54,83 @@ type Storage struct {
 	// Written is where the last write was.
 	Written diag.Pos
 
-	maybe []*Storage // which may be the same memory
-	lost  *diag.Pos  // written through one of those
+	maybe []*Storage[V] // which may be the same memory
+	lost  *diag.Pos     // written through one of those
 }
 
 // Ref is a tensor: a place in a storage.
-type Ref struct {
-	Storage *Storage
-	path    []*step
+type Ref[V Value] struct {
+	Storage *Storage[V]
+	path    []*step[V]
 }
 
 // step is one view call of a path. Refs of one path share its beginning.
-type step struct {
+type step[V Value] struct {
 	op    *op.Op
 	attrs any
-	args  []*graph.Node // the other operands; nil at base
+	args  []V // the other operands; nil at base
 	base  int
 	item  int
-	call  *memo // what the call gave, shared by its results
+	call  *memo[V] // what the call gave, shared by its results
 }
 
 // memo holds the calls of a step that are recorded: in the graph where the tensor
 // is at home, and in the region that was recorded last.
-type memo struct{ home, inner entry }
+type memo[V Value] struct{ home, inner entry[V] }
 
-type entry struct {
-	node    *graph.Node
+type entry[V Value] struct {
+	node    V
 	version uint64
 }
 
 // Whole returns the place of the whole storage.
-func Whole(s *Storage) *Ref { return &Ref{Storage: s} }
+func Whole[V Value](s *Storage[V]) *Ref[V] { return &Ref[V]{Storage: s} }
 
 // IsWhole reports whether the place is the whole storage.
-func (r *Ref) IsWhole() bool { return len(r.path) == 0 }
+func (r *Ref[V]) IsWhole() bool { return len(r.path) == 0 }
 
 // Views returns the places of the results of a view call; n is the node of the
 // call, nil when it is yet to be recorded.
-func (r *Ref) Views(o *op.Op, attrs any, args []*graph.Node, n *graph.Node, count int) []*Ref {
-	m := &memo{}
-	if n != nil {
-		m.home = entry{n, r.Storage.Version}
+func (r *Ref[V]) Views(o *op.Op, attrs any, args []V, n V, count int) []*Ref[V] {
+	m := &memo[V]{}
+	var none V
+	if n != none {
+		m.home = entry[V]{n, r.Storage.Version}
 	}
-	out := make([]*Ref, count)
+	out := make([]*Ref[V], count)
 	for i := range out {
-		s := &step{op: o, attrs: attrs, base: o.ViewOf - 1, item: i, call: m}
-		s.args = append([]*graph.Node(nil), args...)
-		s.args[s.base] = nil
-		out[i] = &Ref{Storage: r.Storage, path: append(r.path[:len(r.path):len(r.path)], s)}
+		s := &step[V]{op: o, attrs: attrs, base: o.ViewOf - 1, item: i, call: m}
+		s.args = append([]V(nil), args...)
+		s.args[s.base] = none
+		out[i] = &Ref[V]{Storage: r.Storage, path: append(r.path[:len(r.path):len(r.path)], s)}
 	}
 	return out
 }
 
 // Read returns the value of a place, recording what it takes; nil when that is
 // unusable, which has been reported.
-func (r *Ref) Read(rec Recorder) *graph.Node {
+func (r *Ref[V]) Read(rec Recorder[V]) V {
+	var none V
 	if !rec.Check(r.Storage) {
-		return nil
+		return none
 	}
 	return r.at(rec, len(r.path))
 }
 
 // Type returns the type of the place, which no write changes; ok is false when
 // nothing of it has been recorded yet.
-func (r *Ref) Type() (typ shape.Type, ok bool) {
+func (r *Ref[V]) Type() (typ shape.Type, ok bool) {
 	if r.IsWhole() {
-		if r.Storage.Value == nil {
+		var none V
+		if r.Storage.Value == none {
 			return shape.Type{}, false
 		}
 		return r.Storage.Value.Type(), true
 	}
 	s := r.path[len(r.path)-1]
 	n := s.call.home.node
-	if n == nil || n.Erased() {
+	var none V
+	if n == none || n.Erased() {
 		return shape.Type{}, false
 	}
 	if typ = n.Type(); typ.Kind() == shape.Tuple && s.item < typ.Len() {
@@ -130,19 +140,20 @@ func (r *Ref) Type() (typ shape.Type, ok bool) {
 }
 
 // at returns the value behind the first k steps.
-func (r *Ref) at(rec Recorder, k int) *graph.Node {
+func (r *Ref[V]) at(rec Recorder[V], k int) V {
 	if k == 0 {
 		return rec.Base(r.Storage)
 	}
 	s := r.path[k-1]
 	n := s.recorded(rec, r.Storage.Version)
-	if n == nil {
+	var none V
+	if n == none {
 		base := r.at(rec, k-1)
-		if base == nil {
-			return nil
+		if base == none {
+			return none
 		}
-		if n = s.replay(rec, base); n == nil {
-			return nil
+		if n = s.replay(rec, base); n == none {
+			return none
 		}
 		s.remember(rec, n, r.Storage.Version)
 	}
@@ -153,36 +164,39 @@ func (r *Ref) at(rec Recorder, k int) *graph.Node {
 }
 
 // recorded returns the call of the step as far as it is there already.
-func (s *step) recorded(rec Recorder, version uint64) *graph.Node {
-	for _, e := range []entry{s.call.home, s.call.inner} {
-		if e.node == nil || e.version != version || e.node.Erased() {
+func (s *step[V]) recorded(rec Recorder[V], version uint64) V {
+	var none V
+	for _, e := range []entry[V]{s.call.home, s.call.inner} {
+		if e.node == none || e.version != version || e.node.Erased() {
 			continue
 		}
-		if n := rec.Reach(e.node); n != nil {
+		if n := rec.Reach(e.node); n != none {
 			return n
 		}
 	}
-	return nil
+	return none
 }
 
 // remember keeps a call. The home is taken by the first one of a version.
-func (s *step) remember(rec Recorder, n *graph.Node, version uint64) {
-	e := entry{n, version}
-	if h := s.call.home; h.node == nil || h.version != version {
+func (s *step[V]) remember(rec Recorder[V], n V, version uint64) {
+	e := entry[V]{n, version}
+	var none V
+	if h := s.call.home; h.node == none || h.version != version {
 		s.call.home = e
 		return
 	}
 	s.call.inner = e
 }
 
-func (s *step) replay(rec Recorder, base *graph.Node) *graph.Node {
-	args := append([]*graph.Node(nil), s.args...)
+func (s *step[V]) replay(rec Recorder[V], base V) V {
+	args := append([]V(nil), s.args...)
+	var none V
 	for i, a := range args {
-		if a == nil {
+		if a == none {
 			continue
 		}
-		if args[i] = rec.In(a); args[i] == nil {
-			return nil
+		if args[i] = rec.In(a); args[i] == none {
+			return none
 		}
 	}
 	args[s.base] = base
@@ -191,7 +205,7 @@ func (s *step) replay(rec Recorder, base *graph.Node) *graph.Node {
 
 // Write makes value, of the place's type, its value: the base gets a new value by the
 // inverses of the path. An error says why that cannot be.
-func (r *Ref) Write(rec Recorder, value *graph.Node, pos diag.Pos) error {
+func (r *Ref[V]) Write(rec Recorder[V], value V, pos diag.Pos) error {
 	storage := r.Storage
 	for _, st := range r.path {
 		if !st.op.Scatters() {
@@ -202,9 +216,10 @@ func (r *Ref) Write(rec Recorder, value *graph.Node, pos diag.Pos) error {
 	if !rec.Check(storage) {
 		return nil
 	}
-	bases := make([]*graph.Node, len(r.path))
+	var none V
+	bases := make([]V, len(r.path))
 	for k := range r.path {
-		if bases[k] = r.at(rec, k); bases[k] == nil {
+		if bases[k] = r.at(rec, k); bases[k] == none {
 			return nil
 		}
 	}
@@ -212,7 +227,7 @@ func (r *Ref) Write(rec Recorder, value *graph.Node, pos diag.Pos) error {
 	for k := len(r.path) - 1; k >= 0; k-- {
 		st := r.path[k]
 		next := st.op.Scatter(rec.Builder(), st.attrs, st.item, bases[k], value)
-		if value, _ = next.(*graph.Node); value == nil {
+		if value, _ = next.(V); value == none {
 			return diag.Bug("the inverse of " + st.op.Name + " is no value of the graph")
 		}
 	}
@@ -226,7 +241,7 @@ func (r *Ref) Write(rec Recorder, value *graph.Node, pos diag.Pos) error {
 }
 
 // Set gives the base a new value.
-func (s *Storage) Set(rec Recorder, v *graph.Node, pos diag.Pos) {
+func (s *Storage[V]) Set(rec Recorder[V], v V, pos diag.Pos) {
 	rec.Writes(s)
 	s.Value, s.Written = v, pos
 	s.Version++
@@ -236,33 +251,33 @@ func (s *Storage) Set(rec Recorder, v *graph.Node, pos diag.Pos) {
 }
 
 // Lost returns where memory was written that the storage may share, nil when it was not.
-func (s *Storage) Lost() *diag.Pos { return s.lost }
+func (s *Storage[V]) Lost() *diag.Pos { return s.lost }
 
 // Lose makes the value of a storage unknown, because what may be the same memory was
 // written at pos.
-func (s *Storage) Lose(pos diag.Pos) { s.lost = &pos }
+func (s *Storage[V]) Lose(pos diag.Pos) { s.lost = &pos }
 
 // Maybe records that two storages may be the same memory: after a write to one,
 // the other one's value is not known.
-func Maybe(a, b *Storage) {
+func Maybe[V Value](a, b *Storage[V]) {
 	if a != b {
 		a.maybe, b.maybe = append(a.maybe, b), append(b.maybe, a)
 	}
 }
 
 // Others calls f for every storage that may be the same memory as s.
-func (s *Storage) Others(f func(*Storage)) {
+func (s *Storage[V]) Others(f func(*Storage[V])) {
 	for _, o := range s.others() {
 		f(o)
 	}
 }
 
-func (s *Storage) others() []*Storage {
+func (s *Storage[V]) others() []*Storage[V] {
 	if s.maybe == nil {
 		return nil
 	}
-	seen := map[*Storage]bool{s: true}
-	all := []*Storage{s}
+	seen := map[*Storage[V]]bool{s: true}
+	all := []*Storage[V]{s}
 	for i := 0; i < len(all); i++ {
 		for _, o := range all[i].maybe {
 			if !seen[o] {

@@ -7,7 +7,8 @@
 // later write makes the other side unreadable instead of guessing.
 //
 // It stands below tracer, which tells it of tensors, parameters and regions. It
-// records through a Recorder, and does not know graphs, engines or operators by name.
+// records through a Recorder, and does not know graphs, engines or operators by name:
+// a value is anything with a type, a node of a graph or a place in an arena.
 // Read alias.go first; layout.go decides what is a view.
 //
 // Ref: functionalisation as in functorch and LazyTensor (Suhan et al., 2021,

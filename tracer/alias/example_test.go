@@ -15,13 +15,13 @@ import (
 // recorder records into one graph.
 type recorder struct{ c *graph.Cursor }
 
-func (r recorder) Check(s *alias.Storage) bool               { return s.Lost() == nil }
-func (r recorder) Base(s *alias.Storage) *graph.Node         { return s.Value }
-func (r recorder) Builder() op.Builder                       { return r.c }
-func (r recorder) Item(tuple *graph.Node, i int) *graph.Node { return r.c.ItemNode(tuple, i) }
-func (r recorder) In(n *graph.Node) *graph.Node              { return n }
-func (r recorder) Reach(n *graph.Node) *graph.Node           { return n }
-func (r recorder) Writes(*alias.Storage)                     {}
+func (r recorder) Check(s *alias.Storage[*graph.Node]) bool       { return s.Lost() == nil }
+func (r recorder) Base(s *alias.Storage[*graph.Node]) *graph.Node { return s.Value }
+func (r recorder) Builder() op.Builder                            { return r.c }
+func (r recorder) Item(tuple *graph.Node, i int) *graph.Node      { return r.c.ItemNode(tuple, i) }
+func (r recorder) In(n *graph.Node) *graph.Node                   { return n }
+func (r recorder) Reach(n *graph.Node) *graph.Node                { return n }
+func (r recorder) Writes(*alias.Storage[*graph.Node])             {}
 func (r recorder) Make(o *op.Op, attrs any, args []*graph.Node) *graph.Node {
 	return r.c.Function(o, attrs, args...)
 }
@@ -33,7 +33,7 @@ func ExampleWhole() {
 	x := rec.c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2, 3)), nil)
 	v := rec.c.Placeholder("v", shape.TensorType(array.F32, shape.Ints(3)), nil)
 
-	base := alias.Whole(&alias.Storage{Value: x})
+	base := alias.Whole(&alias.Storage[*graph.Node]{Value: x})
 	row := base.Views(std.Select, std.SelectAttrs{Index: 1}, []*graph.Node{x}, nil, 1)[0]
 	turned := base.Views(std.T, op.None{}, []*graph.Node{x}, nil, 1)[0]
 	if err := row.Write(rec, v, diag.Pos{}); err != nil {
@@ -57,7 +57,7 @@ func ExampleMaybe() {
 	g := graph.New("f")
 	rec := recorder{g.At()}
 	x := rec.c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
-	a, b := &alias.Storage{Value: x}, &alias.Storage{Value: x}
+	a, b := &alias.Storage[*graph.Node]{Value: x}, &alias.Storage[*graph.Node]{Value: x}
 	alias.Maybe(a, b)
 	a.Set(rec, x, diag.Pos{File: "net.go", Line: 3})
 	fmt.Println(alias.Whole(a).Read(rec), alias.Whole(b).Read(rec) == nil, b.Lost())

@@ -20,7 +20,7 @@ const (
 // view; for others the layouts along the path are followed, as expressions of the sizes:
 // where it cannot be shown that all sizes give a view, or that all give a copy, the answer
 // is open.
-func (r *Ref) KindOf(operator *op.Op, attrs any, types []shape.Type, result shape.Type) Kind {
+func (r *Ref[V]) KindOf(operator *op.Op, attrs any, types []shape.Type, result shape.Type) Kind {
 	if !operator.MayCopy {
 		return View
 	}
@@ -46,7 +46,7 @@ func (r *Ref) KindOf(operator *op.Op, attrs any, types []shape.Type, result shap
 
 // layout returns where the elements of the place lie; ok is false where that is not known
 // for all sizes.
-func (r *Ref) layout() (at op.Layout, ok bool) {
+func (r *Ref[V]) layout() (at op.Layout, ok bool) {
 	root := r.Storage.rootType()
 	if !root.Ranked() {
 		return at, false
@@ -56,10 +56,11 @@ func (r *Ref) layout() (at op.Layout, ok bool) {
 		at = op.LayoutOf(r.Storage.Header)
 	}
 	t := root
+	var none V
 	for _, st := range r.path {
 		in := make([]shape.Type, len(st.args))
 		for i, a := range st.args {
-			if a != nil {
+			if a != none {
 				in[i] = a.Type()
 			}
 		}
@@ -99,11 +100,12 @@ func dimsOf(result shape.Type) (dims []shape.Dims, ranked bool) {
 	return dims, true
 }
 
-func (s *Storage) rootType() shape.Type {
+func (s *Storage[V]) rootType() shape.Type {
+	var none V
 	switch {
 	case s.Header != nil:
 		return shape.TypeOf(s.Header)
-	case s.Value != nil:
+	case s.Value != none:
 		return s.Value.Type()
 	}
 	return shape.Type{}

@@ -8,15 +8,16 @@ import (
 )
 
 // body returns the statements of a function, or of the method with the same
-// parameters: convert the attributes, make the call, hand out its results.
-func body(f *api.Func, method bool) []jen.Code {
+// parameters: convert the attributes, make the call, hand out its results. engine is an
+// expression of the engine that the call begins with, nil for that of its operands.
+func body(f *api.Func, method bool, engine *jen.Statement) []jen.Code {
 	var out []jen.Code
-	attrs, sized := attributes(f, &out)
-	engine := jen.Id("sizeArgs").Values()
-	if sized {
-		engine = jen.Id("sized")
+	attrs, sized := attributes(f, &out, engine)
+	start := jen.Id("sized")
+	if !sized {
+		start = jen.Id("sizeArgs").Values(code(engine)...)
 	}
-	args := []jen.Code{jen.Qual(pkgStd, goname.Upper(f.Op.Name)), attrs, jen.Lit(method), engine}
+	args := []jen.Code{jen.Qual(pkgStd, goname.Upper(f.Op.Name)), attrs, jen.Lit(method), start}
 	args = append(args, operands(f)...)
 	call := jen.Id("call").Call(args...)
 	switch {
@@ -30,6 +31,14 @@ func body(f *api.Func, method bool) []jen.Code {
 		each = append(each, jen.Id("res").Index(jen.Lit(i)))
 	}
 	return append(out, jen.Id("res").Op(":=").Add(call), jen.Return(each...))
+}
+
+// code is the list of an expression, empty for nil.
+func code(x *jen.Statement) []jen.Code {
+	if x == nil {
+		return nil
+	}
+	return []jen.Code{x}
 }
 
 // operands returns the arguments that are tensors.
@@ -52,7 +61,7 @@ func operands(f *api.Func) []jen.Code {
 
 // attributes returns the attributes value of a call. Statements that make it go
 // to out; sized tells that they declare a sizeArgs.
-func attributes(f *api.Func, out *[]jen.Code) (value *jen.Statement, sized bool) {
+func attributes(f *api.Func, out *[]jen.Code, engine *jen.Statement) (value *jen.Statement, sized bool) {
 	if f.AttrsType() == "" {
 		return jen.Qual(pkgOp, "None").Values(), false
 	}
@@ -70,8 +79,11 @@ func attributes(f *api.Func, out *[]jen.Code) (value *jen.Statement, sized bool)
 	if f.Form == api.Swapped {
 		fields = append(fields, set{"Reverse", jen.True()})
 	}
-	if sized {
+	switch {
+	case sized && engine == nil:
 		*out = append(*out, jen.Var().Id("sized").Id("sizeArgs"))
+	case sized:
+		*out = append(*out, jen.Id("sized").Op(":=").Id("sizeArgs").Values(code(engine)...))
 	}
 	if len(f.Options) == 0 {
 		values := make([]jen.Code, len(fields))

@@ -34,11 +34,21 @@ func (m *family) add(f *api.Func, users map[string][]string) {
 		doc := t + " holds the optional attributes of " + strings.Join(users[t], ", ") + "."
 		m.types = append(m.types, decl{wrap(doc), jen.Type().Id(t).Op("=").Qual(pkgStd, t)})
 	}
-	m.funcs = append(append(m.funcs, function(f)), methods(f)...)
+	m.funcs = append(append(append(m.funcs, function(f)), methods(f)...), maker(f)...)
+}
+
+// maker declares the method of Maker for a function without operands.
+func maker(f *api.Func) []decl {
+	if slices.ContainsFunc(f.Params, func(p api.Param) bool { return p.Operand != "" }) {
+		return nil
+	}
+	code := jen.Func().Params(jen.Id("m").Id("Maker")).Id(f.Name).Params(params(f, f.Params)...).Add(results(f))
+	doc := f.Name + " is [" + f.Name + "] in m's engine."
+	return []decl{{wrap(doc), code.Block(body(f, false, jen.Id("m").Dot("e"))...)}}
 }
 
 func function(f *api.Func) decl {
-	return decl{docOf(f, false), jen.Func().Id(f.Name).Params(params(f, f.Params)...).Add(results(f)).Block(body(f, false)...)}
+	return decl{docOf(f, false), jen.Func().Id(f.Name).Params(params(f, f.Params)...).Add(results(f)).Block(body(f, false, nil)...)}
 }
 
 func methods(f *api.Func) []decl {
@@ -49,7 +59,7 @@ func methods(f *api.Func) []decl {
 	method := func(name string) *jen.Statement {
 		return jen.Func().Params(jen.Id(x).Op("*").Id("Tensor")).Id(name).Params(params(f, f.Params[1:])...)
 	}
-	out := []decl{{docOf(f, true), method(f.Name).Add(results(f)).Block(body(f, true)...)}}
+	out := []decl{{docOf(f, true), method(f.Name).Add(results(f)).Block(body(f, true, nil)...)}}
 	if f.InPlace != "" {
 		out = append(out, decl{docInPlace(f), method(f.InPlace).Op("*").Id("Tensor").Block(
 			jen.Return(jen.Id("assign").Call(jen.Id(x), jen.Id(x).Dot(f.Name).Call(forward(f)...), jen.Lit(f.Op.Name+"_"))),

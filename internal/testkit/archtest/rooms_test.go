@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"go/ast"
 	"maps"
 	"path"
 	"slices"
@@ -55,4 +56,35 @@ func TestRowsAreTheRoomsOnDisk(t *testing.T) {
 		require.Contains(t, rows, from)
 		require.Contains(t, rows, to)
 	}
+}
+
+// An optional interface has to say which engines do without it: there are two.
+func TestEnginesAreThreeInterfaces(t *testing.T) {
+	var engines []string
+	for _, s := range handWritten(t) {
+		if path.Dir(s.path) != "tensor" || strings.HasSuffix(s.path, "_test.go") {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			decl, ok := n.(*ast.GenDecl)
+			if !ok || len(decl.Specs) != 1 {
+				return true
+			}
+			spec, ok := decl.Specs[0].(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			if i, ok := spec.Type.(*ast.InterfaceType); ok {
+				for _, f := range i.Methods.List {
+					if e, ok := f.Type.(*ast.Ident); ok && e.Name == "Engine" {
+						engines = append(engines, spec.Name.Name)
+						require.Contains(t, decl.Doc.Text(), "It stands apart because", spec.Name.Name)
+					}
+				}
+			}
+			return true
+		})
+	}
+	slices.Sort(engines)
+	require.Equal(t, []string{"Capturer", "Symbolic"}, engines)
 }

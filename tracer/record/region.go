@@ -1,0 +1,360 @@
+package record
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
+)
+
+// Region is a block being recorded. Values of blocks around it that its code uses
+// become extra operands of the node; storages of blocks around it that its code
+// writes become extra results, in loops carried ones.
+type Region[V Value, B comparable] struct {
+	span
+	rec   *Recorder[V, B]
+	block B
+	outer *Region[V, B] // nil in the whole
+	loop  bool          // the code runs any number of times
+
+	captured []V
+	inner    map[V]V
+	bases    map[*alias.Storage[V]]V                 // parameters for what storages hold
+	read     []*alias.Storage[V]                     // the keys of bases, in order
+	entries  map[*alias.Storage[V]]*alias.Storage[V] // with the values at the beginning; nil for none
+	changed  map[*alias.Storage[V]]*change[V]        // nil for none
+	wrote    []*alias.Storage[V]                     // the keys of changed, in order
+
+	args    []*tensor.Tensor // what the code was given
+	results []*tensor.Tensor // what it returned
+	fault   string           // what is wrong with what it returned, beside its values
+	values  []V              // their values
+}
+
+// span is the time in which a region was recorded; to is 0 while it is.
+type span struct{ from, to uint64 }
+
+// change is what the code of a region does to a storage from outside.
+type change[V Value] struct {
+	old    V // what the storage held, in the block that made it
+	before V // the same in the block around the region
+	after  V // in the region
+	pos    diag.Pos
+}
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+// inLoop reports whether code is being recorded that runs any number of times.
+func (r *Recorder[V, B]) inLoop() bool {
+	for in := r.region; in != nil; in = in.outer {
+		if in.loop {
+			return true
+		}
+	}
+	return false
+}
+
+// loopsTo reports whether the region is, or lies in, a loop inside the block b.
+func (in *Region[V, B]) loopsTo(b B) bool {
+	for ; in != nil && in.block != b; in = in.outer {
+		if in.loop {
+			return true
+		}
+	}
+	return false
+}
+
+// In implements alias.Recorder: it returns a value if it belongs to the current
+// block; one of a block around it is captured as a parameter of the region.
+func (r *Recorder[V, B]) In(v V) V {
+	if r.program.Block(v) == r.block() {
+		return v
+	}
+	var none V
+	in := r.region
+	if in == nil {
+		r.outOfReach(v)
+		return none
+	}
+	if p := in.inner[v]; p != none {
+		return p
+	}
+	// The block around it may itself be a region that has to capture v first.
+	var src V
+	in.around(func() { src = r.In(v) })
+	if src == none {
+		return none
+	}
+	p := in.inner[src]
+	if p == none {
+		p = in.param(src)
+		in.captured = append(in.captured, src)
+	}
+	in.inner[v], in.inner[src] = p, p // two values when it comes through a region around this one
+	return p
+}
+
+func (r *Recorder[V, B]) outOfReach(v V) {
+	r.source.Report(&diag.Error{Code: RegionMismatch, Op: r.what, Msg: v.String() + " was made inside a region and is used outside of it",
+		Hint: "return it from the region's function"})
+}
+
+// around records in the block around the region.
+func (in *Region[V, B]) around(f func()) {
+	r := in.rec
+	was := r.region
+	r.enter(in.outer)
+	r.program.Mark()
+	f()
+	r.enter(was)
+}
+
+// inside records in a region that was left.
+func (in *Region[V, B]) inside(f func()) {
+	r := in.rec
+	was := r.region
+	r.enter(in)
+	f()
+	r.enter(was)
+}
+
+// baseIn returns what a storage holds as the region sees it. Every storage has a
+// parameter of its own, even if two hold one value: code may write to either.
+func (r *Recorder[V, B]) baseIn(s *alias.Storage[V], in *Region[V, B]) V {
+	var none V
+	v := r.value(s)
+	if v == none {
+		return none
+	}
+	switch b := r.program.Block(v); {
+	case in == nil && b != r.top:
+		r.outOfReach(v)
+		return none
+	case in == nil || b == in.block:
+		return v
+	}
+	return in.placeholder(s)
+}
+
+// placeholder returns what a storage holds when the code of the region begins.
+func (in *Region[V, B]) placeholder(storage *alias.Storage[V]) V {
+	var src, none V
+	if p := in.bases[storage]; p != none {
+		return p
+	}
+	if c := in.changed[storage]; c != nil {
+		src = c.before
+	} else {
+		src = in.rec.baseIn(storage, in.outer)
+	}
+	if src == none {
+		return none
+	}
+	p := in.param(src)
+	in.bases[storage] = p
+	in.read = append(in.read, storage)
+	return p
+}
+
+// param adds a parameter for a value after the others of the region.
+func (in *Region[V, B]) param(src V) V { return in.rec.regions.Param(in.block, src, src.Type()) }
+
+// open starts a region with a parameter for each operand; slice tells which of
+// them lose their axis 0.
+func (r *Recorder[V, B]) open(name string, operands []V, slice func(i int) bool) *Region[V, B] {
+	r.renewAll()
+	in := &Region[V, B]{rec: r, block: r.regions.Open(name), outer: r.region, inner: map[V]V{},
+		bases: map[*alias.Storage[V]]V{}}
+	for i, v := range operands {
+		ty := v.Type()
+		if slice != nil && slice(i) && ty.Ranked() && ty.Rank() > 0 {
+			ty = ty.WithDims(shape.Of(ty.Dims().Slice()[1:]...))
+		}
+		p := r.regions.Param(in.block, v, ty)
+		in.args = append(in.args, tensor.NewProxy(r.engine, p))
+	}
+	return in
+}
+
+// body runs the code of a region; false when a mistake was made. Outside of the
+// region, storages have the values that they had.
+func (in *Region[V, B]) body(what string, f func([]*tensor.Tensor) []*tensor.Tensor) bool {
+	r := in.rec
+	in.from = array.Now()
+	r.spans = append(r.spans, &in.span)
+	was := r.region
+	r.enter(in)
+	unseen := tensor.InRegion()
+	defer func() {
+		unseen()
+		r.enter(was)
+		in.to = array.Now() + 1
+	}()
+	r.regions.Run(func() { in.results = f(in.args) })
+	if in.fault != "" {
+		r.mismatch(what, in.fault)
+	}
+	if r.region != in {
+		// Another goroutine has begun or ended a region meanwhile: calls of both lie in
+		// either.
+		r.regions.Clash()
+		return false
+	}
+	var none V
+	in.values = make([]V, len(in.results))
+	ok := true
+	for i, x := range in.results {
+		if x == nil {
+			r.mismatch("region", "result "+itoa(i)+" of the function is nil")
+			ok = false
+		} else if in.values[i] = r.Value(x, "region"); in.values[i] == none {
+			ok = false
+		}
+	}
+	for _, s := range in.wrote {
+		c := in.changed[s]
+		c.after, c.pos = r.baseIn(s, in), s.Written
+		s.Value = c.old
+		s.Version++
+		ok = ok && c.after != none && c.before != none
+	}
+	return ok
+}
+
+// writes returns the storages that the regions change, in the order of the first writes.
+func writes[V Value, B comparable](rs ...*Region[V, B]) []*alias.Storage[V] {
+	var all []*alias.Storage[V]
+	for i, in := range rs {
+		for _, s := range in.wrote {
+			if i == 0 || rs[0].changed[s] == nil {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// settle makes ordinary captures of the parameters for storages that the node
+// does not carry.
+func (in *Region[V, B]) settle(carried []*alias.Storage[V]) {
+	r := in.rec
+	var none V
+	keep := map[*alias.Storage[V]]bool{}
+	for _, s := range carried {
+		keep[s] = true
+	}
+	for _, s := range in.read {
+		if keep[s] {
+			continue
+		}
+		var src V
+		in.around(func() { src = r.baseIn(s, r.region) })
+		p := in.bases[s]
+		if other := in.inner[src]; other != none && other != p {
+			r.regions.Replace(p, other)
+			for i, v := range in.values {
+				if v == p {
+					in.values[i] = other
+				}
+			}
+			r.regions.Drop(p)
+			continue
+		}
+		in.inner[src] = p
+		in.captured = append(in.captured, src)
+	}
+}
+
+// close ends the regions: every one has parameters for all captured values, in
+// one order, and its results. It returns the captured values.
+func (r *Recorder[V, B]) close(rs []*Region[V, B]) []V {
+	var all []V
+	seen := map[V]bool{}
+	for _, in := range rs {
+		for _, v := range in.captured {
+			if !seen[v] {
+				seen[v] = true
+				all = append(all, v)
+			}
+		}
+	}
+	for _, in := range rs {
+		r.regions.Close(in.block, in.values, all, in.inner)
+	}
+	return all
+}
+
+// node adds the node with the regions; a tensor of it is made by member.
+func (r *Recorder[V, B]) node(o *op.Op, attrs any, rs []*Region[V, B], args []V) V {
+	args = append(args, r.close(rs)...)
+	blocks := make([]B, len(rs))
+	for i, in := range rs {
+		blocks[i] = in.block
+	}
+	r.program.Mark()
+	n := r.regions.Node(o, attrs, blocks, args)
+	r.program.Recorded(n, &tensor.Call{Op: o, Attrs: attrs})
+	return n
+}
+
+// update gives storages that regions changed the values that the node returns.
+func (r *Recorder[V, B]) update(n V, first int, changed []*alias.Storage[V], pos func(s *alias.Storage[V]) diag.Pos) {
+	for k, s := range changed {
+		r.source.Wrote(memoryOf[V, B](s))
+		s.Set(r, r.Item(n, first+k), pos(s))
+	}
+}
+
+// mayBe records that a result of a node with regions may be memory that x shows,
+// if x comes from outside of the regions.
+func (r *Recorder[V, B]) mayBe(out, x *tensor.Tensor, inside B) {
+	b := r.ref(x)
+	if b == nil || memoryOf[V, B](b.Storage).home == inside {
+		return
+	}
+	if p := r.ref(out); p != nil {
+		alias.Maybe(p.Storage, b.Storage)
+	}
+}
+
+// after returns the value of a storage at the end of the region.
+func (in *Region[V, B]) after(s *alias.Storage[V]) (v V) {
+	if c := in.changed[s]; c != nil {
+		return c.after
+	}
+	in.inside(func() { v = in.rec.baseIn(s, in) })
+	return v
+}
+
+// outside reports whether a tensor was made outside of the regions.
+func (r *Recorder[V, B]) outside(x *tensor.Tensor, rs ...*Region[V, B]) bool {
+	p := r.ref(x)
+	if p == nil {
+		return false
+	}
+	for _, in := range rs {
+		if memoryOf[V, B](p.Storage).home == in.block {
+			return false
+		}
+	}
+	return true
+}
+
+// mayShare records which results of a region may be one memory.
+func (r *Recorder[V, B]) mayShare(in *Region[V, B], out []*tensor.Tensor) {
+	for i := range out {
+		for k := range i {
+			p, q := r.ref(in.results[i]), r.ref(in.results[k])
+			if p == nil || q == nil || p.Storage != q.Storage {
+				continue
+			}
+			if a, b := r.ref(out[i]), r.ref(out[k]); a != nil && b != nil {
+				alias.Maybe(a.Storage, b.Storage)
+			}
+		}
+	}
+}
