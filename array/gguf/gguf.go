@@ -195,7 +195,7 @@ func (f *File) place(end int) *diag.Error {
 		case next >= 0 && t.offset != next, t.offset%align != 0:
 			return fault(end, "tensor "+quote(t.name)+" begins at "+strconv.FormatInt(t.offset, 10)+" of the data, expected "+strconv.FormatInt(max(next, 0), 10))
 		case t.offset > int64(len(f.data)) || t.size > int64(len(f.data))-t.offset:
-			return fault(end, "tensor "+quote(t.name)+" ends behind the "+strconv.Itoa(len(f.data))+" bytes of data, expected all of it").
+			return fault(end, "tensor "+quote(t.name)+" ends after the "+strconv.Itoa(len(f.data))+" bytes of data, expected all of it").
 				WithHint("copy or download the file again, it is cut off")
 		}
 		if next = -1; t.size >= 0 {

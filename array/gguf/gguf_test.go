@@ -252,7 +252,7 @@ func faulty() map[string]struct {
 		"bytes wrap":       {one(1, []uint64{1 << 61}, 0, 0, 64), "expected fewer"},
 		"rows":             {one(2, []uint64{16, 2}, q4_0, 0, 64), "no multiple of 32"},
 		"scalar of blocks": {one(0, nil, q4_0, 0, 64), "no multiple of 32"},
-		"cut data":         {one(1, []uint64{9}, 0, 0, 35), "ends behind the 35 bytes"},
+		"cut data":         {one(1, []uint64{9}, 0, 0, 35), "ends after the 35 bytes"},
 		"cut unknown":      {one(1, []uint64{9}, 1000, 64, 35), `begins at 64 of the data, expected 0`},
 		"offset":           {one(1, []uint64{1}, 0, 32, 64), "begins at 32 of the data, expected 0"},
 		"offset wraps":     {one(1, []uint64{1}, 0, math.MaxUint64, 64), "begins at"},

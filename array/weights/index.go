@@ -166,7 +166,7 @@ func openShard(root *os.Root, name string) (File, error) {
 		}
 		e := indexFault("names the file " + quote(name) + ", which cannot be read")
 		e.Err = err
-		return nil, e.WithHint("shards lie beside the index; copy all of them, and what links lead to: cp -rL")
+		return nil, e.WithHint("shards lie next to the index; copy all of them, and the targets of links: cp -rL")
 	}
 	f, err := open(mem, name)
 	if err != nil {

@@ -103,7 +103,9 @@ func Reference(o *op.Op) string {
 	row("made by", Made(o))
 	row("effects", strings.Join(Effects(o), ", "))
 	row("paper", o.Ref)
-	departures(&b, slices.Concat(o.Differences(), op.Everywhere()))
+	if o.Path == "" && !o.Structural() { // others are not PyTorch's
+		departures(&b, slices.Concat(o.Differences(), op.Everywhere()))
+	}
 	if !o.Structural() {
 		functions(&b, o)
 	}

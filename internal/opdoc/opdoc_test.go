@@ -30,5 +30,6 @@ func TestReference(t *testing.T) {
 	getitem := op.Lookup("getitem")
 	require.Equal(t, []string{"may share the data of tuple"}, Effects(getitem))
 	require.NotContains(t, Reference(getitem), "func ")
+	require.NotContains(t, Reference(getitem)+Reference(ml.TreeEnsemble), "PyTorch")
 	require.Empty(t, Functions(getitem))
 }

@@ -77,7 +77,7 @@ func member(f *zip.File, data []byte) (*Member, [2]int64, error) {
 	}
 	size, end := int64(f.UncompressedSize64), at+int64(f.CompressedSize64)
 	if size < 0 || end < at || end > int64(len(data)) {
-		return nil, none, errors.New("it ends behind the archive")
+		return nil, none, errors.New("it ends after the archive")
 	}
 	if f.Flags&1 != 0 {
 		return nil, none, errors.New("it is encrypted")

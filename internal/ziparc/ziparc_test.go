@@ -75,7 +75,7 @@ func TestFaults(t *testing.T) {
 		"encrypted":  {func(b []byte) []byte { b[directory(b, 0)+8] |= 1; return b }, "encrypted"},
 		"method":     {func(b []byte) []byte { b[directory(b, 1)+10] = 12; return b }, "method 12"},
 		"two sizes":  {func(b []byte) []byte { b[directory(b, 0)+24]++; return b }, "two sizes"},
-		"behind":     {func(b []byte) []byte { b[directory(b, 1)+22] = 1; return b }, "ends behind"},
+		"behind":     {func(b []byte) []byte { b[directory(b, 1)+22] = 1; return b }, "ends after"},
 		"bomb":       {func(b []byte) []byte { b[directory(b, 1)+27] = 0x7f; return b }, "more than 268435456"},
 		"twice":      {func([]byte) []byte { return packed(t, "a", "b", "a") }, `"a" occurs twice`},
 		"long name":  {func([]byte) []byte { n := strings.Repeat("\x01", 500); return packed(t, n, n) }, `..." occurs twice`},

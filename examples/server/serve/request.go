@@ -96,7 +96,7 @@ func (s *Server) rows(body io.Reader, contentType string) ([]row, error) {
 		if _, err = d.Token(); err == io.EOF {
 			err = nil
 		} else if err == nil {
-			err = errors.New("more behind the end")
+			err = errors.New("more after the end")
 		}
 	}
 	var large *http.MaxBytesError

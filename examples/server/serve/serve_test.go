@@ -235,7 +235,7 @@ func TestRefusals(t *testing.T) {
 		{`{"inputs": [[7, 8]], "inputs": [[1, 2]]}`, `{"outputs":[[2,4]]}`, 200}, // the last one, as always in JSON
 		{``, "EOF", 400},
 		{`{"inputs": [[1, 2]]`, "unexpected EOF", 400},
-		{`{"inputs": [[1, 2]]} {}`, "more behind the end", 400},
+		{`{"inputs": [[1, 2]]} {}`, "more after the end", 400},
 		{`{"inputs": [[1, 2]]} x`, "invalid character", 400},
 		{`[[1, 2]]`, "cannot unmarshal", 400},
 		{`{"input": [[1, 2]]}`, "unknown field", 400},

@@ -27,7 +27,7 @@ func (f *flags) boundFlags(c *cobra.Command) {
 
 // stopFlag is of commands that may end a pipeline at a rewrite.
 func (f *flags) stopFlag(c *cobra.Command) {
-	c.Flags().StringVar(&f.stopAt, "stop-at", "", "PASS:N, end the pipeline behind rewrite N of a pass")
+	c.Flags().StringVar(&f.stopAt, "stop-at", "", "PASS:N, end the pipeline after rewrite N of a pass")
 }
 
 // readStop reads PASS:N.
@@ -306,7 +306,7 @@ func repeat(c *cobra.Command, found work.Culprit, source string) string {
 		return word(strings.Join(append(names[:len(names):len(names)], "none")[:max(len(names), 1)], ","))
 	}
 	source = word(source)
-	return fmt.Sprintf("before and behind it:\n  fxgen compare -passes %s%s -passes2 %s%s%s %s %s\n", list(before), stop, list(behind), stop2, given, source, source)
+	return fmt.Sprintf("before and after it:\n  fxgen compare -passes %s%s -passes2 %s%s%s %s %s\n", list(before), stop, list(behind), stop2, given, source, source)
 }
 
 // word quotes what a shell would take apart.

@@ -16,7 +16,7 @@ func (a *app) export() *cobra.Command {
 	f.weightFlags(c)
 	c.Flags().StringVar(&out, "o", "", "file to write, with the ending .onnx")
 	c.Flags().IntVar(&f.job.ONNX.Opset, "opset", 0, "operator set of the file, 17 or more; 0 is the lowest that has what the network needs")
-	c.Flags().BoolVar(&f.job.ONNX.External, "external", false, "put the weights into a file beside it, called as it is with .data behind; weights over 2 GB always are")
+	c.Flags().BoolVar(&f.job.ONNX.External, "external", false, "put the weights into a file next to it, with .data added to its name; weights over 2 GB always are")
 	c.Flags().StringVar(&f.seed, "seed", work.DefaultSeed, "seed of synthetic weights that have none of their own")
 	f.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -96,11 +96,11 @@ func (a *app) ops() *cobra.Command {
 	return c
 }
 
-// reference returns the reference of an operator, which is named as the list names it.
+// reference returns the reference of an operator, under its name in the list or in docs/ops.md.
 func reference(name string) (string, error) {
 	var names []string
 	for _, o := range op.All() {
-		if o.Key() == name {
+		if o.Key() == name || o.Name == name {
 			return opdoc.Reference(o), nil
 		}
 		names = append(names, o.Key())

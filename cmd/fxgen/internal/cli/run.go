@@ -167,7 +167,7 @@ func (a *app) why() *cobra.Command {
 	f.sourceFlags(c)
 	f.weightFlags(c)
 	f.stopFlag(c)
-	c.Flags().StringVar(&f.job.Node, "node", "", "the node that is asked about, by its name before or behind any pass")
+	c.Flags().StringVar(&f.job.Node, "node", "", "the node to explain, by its name before or after any pass")
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		res, _, err := a.job(c, &f, work.Why, work.Optimise(), args[0])

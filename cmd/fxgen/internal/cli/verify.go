@@ -47,7 +47,7 @@ type verdict struct {
 func (a *app) verify() *cobra.Command {
 	var f flags
 	var tol onnx.Tolerance
-	c := &cobra.Command{Use: "verify [flags] CASE_DIR...", Short: "Compare models with the results stored beside them, in ONNX's test layout",
+	c := &cobra.Command{Use: "verify [flags] CASE_DIR...", Short: "Compare models with the results stored next to them, in ONNX's test layout",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("verify takes folders of cases, got none")

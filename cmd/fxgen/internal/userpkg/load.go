@@ -243,7 +243,7 @@ func (l *loaded) near(name string) string {
 			names = append(names, n)
 		}
 	}
-	other := "the part behind # is the name of a function or type in the package"
+	other := "the part after # is the name of a function or type in the package"
 	if len(names) > 0 {
 		other += ", such as " + strings.Join(names, ", ")
 	}

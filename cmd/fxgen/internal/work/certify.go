@@ -47,7 +47,7 @@ func (c *captured) certify(ctx context.Context, j *Job, res *Result) (*codegen.T
 	}
 	if c.ofModule(j) {
 		return nil, diag.New(BadValue, "-test: the code is a function of "+c.src.Name+", which only the package that has it can make").
-			WithHint("choose -style kernel, or test the function beside its module")
+			WithHint("choose -style kernel, or test the function next to its module")
 	}
 	cert, err := c.certificate(ctx, j, res)
 	if err != nil {
@@ -407,7 +407,7 @@ func (c *captured) given(j *Job, res *Result) ([]certificate.Sample, error) {
 	n := fitting(list, mostSamples)
 	switch {
 	case n == 0 && len(list) > 0:
-		return nil, diag.New(BadValue, fmt.Sprintf("-samples %s: the inputs of %s have more than %d bytes, which become a file beside the code", j.SamplesDir, list[0].Name, mostSamples)).
+		return nil, diag.New(BadValue, fmt.Sprintf("-samples %s: the inputs of %s have more than %d bytes, which become a file next to the code", j.SamplesDir, list[0].Name, mostSamples)).
 			WithHint("give fewer or smaller samples")
 	case n < len(list):
 		res.Notes.Add(&diag.Error{Note: true, Msg: fmt.Sprintf("the generated test has %d of the %d samples: the inputs of more have over %d bytes", n, len(list), mostSamples)})

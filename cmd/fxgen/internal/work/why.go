@@ -125,7 +125,7 @@ func (c *captured) why(ctx context.Context, j *Job, own map[string]passes.Pass, 
 		}
 	}
 	if name != "" && !seen {
-		return diag.New(BadValue, "-node "+j.Node+": there is no such node, before the passes or behind one").WithHint("fxgen print lists the nodes")
+		return diag.New(BadValue, "-node "+j.Node+": there is no such node, before the passes or after one").WithHint("fxgen print lists the nodes")
 	}
 	if j.JSON {
 		return document(res, w)

@@ -93,7 +93,7 @@ func (r *parser) program() *Program {
 	r.ops(p.Main)
 	r.expect("}")
 	if t := r.peek(); t.kind != 0 {
-		r.fail("found %q behind the module", t.text)
+		r.fail("found %q after the module", t.text)
 	}
 	if got := p.Results(); fmt.Sprint(got) != fmt.Sprint(results) {
 		r.fail("main returns %v, its type says %v", got, results)
