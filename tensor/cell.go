@@ -100,6 +100,9 @@ func (x *Tensor) move(to moved, from ...phase) {
 		if !legal {
 			panic(diag.Bug("a tensor that is " + in.String() + " cannot become " + to.phase.String() + " here"))
 		}
+		if to.phase == eagerly {
+			to.val = now.val
+		}
 		if x.c.moved.CompareAndSwap(old, &to) {
 			return
 		}
@@ -123,5 +126,5 @@ func (x *Tensor) SetComputed(e Engine, a *array.Array) {
 // SetEager takes a computed tensor out of its engine, as the end of a session does. For
 // engines only.
 func (x *Tensor) SetEager() {
-	x.move(moved{state{nil, x.Value()}, eagerly}, computed)
+	x.move(moved{phase: eagerly}, computed)
 }

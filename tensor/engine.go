@@ -94,7 +94,7 @@ func On(x, t *Tensor) *Tensor {
 type Maker struct{ e Engine }
 
 // In returns the maker of an engine's tensors, such as a session's. The engine of a
-// tensor makes others beside it: tensor.In(x.Engine()).Zeros(3) is recorded under a
+// tensor makes others next to it: tensor.In(x.Engine()).Zeros(3) is recorded under a
 // trace of x and runs at once when x is eager. nil stands for running at once.
 func In(e Engine) Maker { return Maker{e} }
 

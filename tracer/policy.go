@@ -149,7 +149,7 @@ func (s *sources) Changed(what string, _ *memory) {
 		Hint: "change the data before the tensor takes part in traced calls"})
 }
 
-// storeState records what the run leaves in the model's state, behind everything
+// storeState records what the run leaves in the model's state, after everything
 // that reads it.
 func (s *sources) storeState() {
 	top := s.t.prog.mod.Graph

@@ -114,10 +114,15 @@ func (s *session) Call(c *tensor.Call) []*tensor.Tensor {
 func (s *session) Type(x *tensor.Tensor) shape.Type { return s.rec.TypeOf(x) }
 
 func (s *session) Observe(x *tensor.Tensor, what string) *array.Array {
-	if p := s.rec.Value(x, what); p != nil {
-		return s.data(p)[0]
+	p := s.rec.Value(x, what)
+	if p == nil {
+		return array.New(array.F32)
 	}
-	return array.New(array.F32)
+	a := s.data(p)[0]
+	if _, whole := x.Value().(*place); whole { // not a place of a storage, which may have views
+		x.SetComputed(s, a)
+	}
+	return a
 }
 
 func (s *session) Assign(dst, src *tensor.Tensor, what string) {
@@ -232,6 +237,23 @@ func TestArena_oldAndNew(t *testing.T) {
 	b := a.AddScalar(2)
 	a.AddScalarInPlace(1)
 	require.Equal(t, "[3 4][2 3]", show(b)+show(a))
+}
+
+// A value that was computed is one that the session has: it is not computed again, calls on it
+// are recorded, and a write to it is a new value.
+func TestArena_computed(t *testing.T) {
+	s := newSession()
+	a := s.in(1, 2).AddScalar(0)
+	require.Equal(t, "[1 2]", show(a))
+	require.Equal(t, []string{"add"}, s.run)
+	b := a.AddScalar(2)
+	require.Same(t, tensor.Engine(s), b.Engine())
+	a.AddScalarInPlace(1)
+	require.Equal(t, "[2 3][2 3][3 4]", show(a)+show(a)+show(b))
+	require.Equal(t, []string{"add", "add", "add"}, s.run, "each call once")
+	require.Equal(t, "[3 4][2 3]", show(b)+show(a))
+	require.Empty(t, s.said)
+	s.rec.Eager.Release()
 }
 
 // Eager tensors enter at their first use, with what they hold then; a write that a recorded

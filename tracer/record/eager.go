@@ -145,7 +145,7 @@ func (e *Eager[V, B]) link(s *alias.Storage[V], st *array.Storage, m *Memory[V, 
 	for _, o := range e.storages[st] {
 		maybe(o)
 	}
-	if m.owner { // those lie beside each other in files that are read whole
+	if m.owner { // those lie next to each other in files that are read whole
 		return
 	}
 	for other, list := range e.storages {

@@ -63,7 +63,7 @@ type loop[V Value, B comparable] struct {
 	o     *op.Op
 	in    []*tensor.Tensor
 	carry int // of in
-	seqs  int // of in, behind the carried ones
+	seqs  int // of in, after the carried ones
 
 	test *Region[V, B] // nil for scan
 	body *Region[V, B]
@@ -107,7 +107,7 @@ func (l *loop[V, B]) finish(args []V) (last, stacked []*tensor.Tensor) {
 	if !l.aliases(changed) {
 		return r.Poisoned(k), nil
 	}
-	// What is written behind the operands' back is carried behind them.
+	// Storages that the body writes without being given them are carried after the operands.
 	extra, stack := len(changed), len(inner.values)-k
 	values := slices.Clone(inner.values[:k])
 	args = slices.Clone(args)

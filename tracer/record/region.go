@@ -31,7 +31,7 @@ type Region[V Value, B comparable] struct {
 
 	args    []*tensor.Tensor // what the code was given
 	results []*tensor.Tensor // what it returned
-	fault   string           // what is wrong with what it returned, beside its values
+	fault   string           // why its results are refused, "" if they are not
 	values  []V              // their values
 }
 
