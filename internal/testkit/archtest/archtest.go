@@ -73,7 +73,7 @@ var Only = map[string][]string{
 	"codegen/kernelstyle":         {"internal/goname", "codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "kernel", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle/outline": {"lowering/plan"},
 	"codegen/certificate":         {"tensor", "array", "array/safetensors", "shape", "diag"},
-	"codegen/gosrc":               {"internal/goname", "graph", "op", "kernel", "array", "shape", "diag"},
+	"codegen/gosrc":               {"internal/goname", "graph", "op", "op/expr", "kernel", "array", "shape", "diag"},
 	"fx": {"passes/arrange", "passes/fusion", "passes/quant", "passes/partition", "passes/simplify", "passes/shapeprop", "passes", "lowering", "lowering/plan",
 		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag", "internal/near"},
 }
