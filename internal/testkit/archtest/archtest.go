@@ -25,6 +25,7 @@ var Rows = [][]string{
 	{"lowering/shard"},
 	{"codegen/gosrc", "codegen/certificate", "codegen/kernelstyle/outline", "lowering/cost"},
 	{"lowering", "lowering/plan", "lowering/internal/join", "lowering/gpu/internal/device"},
+	{"lowering/internal/lifetimes"},
 	{"passes/fusion", "passes/quant", "passes/partition", "passes/schedule", "passes/arrange"},
 	{"passes/debug"},
 	{"passes/expand"},
