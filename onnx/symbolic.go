@@ -240,35 +240,41 @@ func (s *sizes) read(at []int) shape.Dim {
 
 // evalSize computes an expression of sizes, Unknown where it is none.
 func (f *sizeFolder) evalSize(g expr.Graph, at []int, in []*sizes) shape.Dim {
-	v := make([]shape.Dim, len(g.Nodes))
-	for i, n := range g.Nodes {
-		if n.DType != array.I64 && n.DType != array.I32 && n.DType != array.Bool {
-			return shape.Unknown
+	known := true
+	outs := expr.Fold(g, func(_ int, n expr.Node, args []shape.Dim) (d shape.Dim) {
+		known = known && (n.DType == array.I64 || n.DType == array.I32 || n.DType == array.Bool)
+		if known {
+			d, known = f.sizeOf(n, at, in, args)
 		}
-		switch n.Code {
-		case kernel.OpInput:
-			v[i] = f.im.above(in[n.Imm].read(at))
-		case kernel.OpConst:
-			v[i] = shape.Const(int(array.Int64At(spec.ConstantOf(n.DType, n.Imm), 0)))
-		default:
-			var a [3]shape.Dim
-			for k, arg := range n.Args {
-				a[k] = v[arg]
-			}
-			compute := sizeCodes[n.Code]
-			if b := booleanCodes[n.Code]; b != nil && n.DType == array.Bool {
-				compute = b
-			}
-			if compute == nil {
-				return shape.Unknown
-			}
-			v[i] = compute(a[0], a[1], a[2])
-			if n.DType == array.Bool && n.Code == kernel.OpCast {
-				v[i] = truth(one.Sub(equal(a[0], zero)))
-			}
-		}
+		return d
+	})
+	if !known {
+		return shape.Unknown
 	}
-	return f.im.back(v[g.Outs[0]])
+	return f.im.back(outs[0])
+}
+
+// sizeOf computes a node from what its operands are.
+func (f *sizeFolder) sizeOf(n expr.Node, at []int, in []*sizes, args []shape.Dim) (d shape.Dim, known bool) {
+	switch n.Code {
+	case kernel.OpInput:
+		return f.im.above(in[n.Imm].read(at)), true
+	case kernel.OpConst:
+		return shape.Const(int(array.Int64At(spec.ConstantOf(n.DType, n.Imm), 0))), true
+	}
+	compute := sizeCodes[n.Code]
+	if b := booleanCodes[n.Code]; b != nil && n.DType == array.Bool {
+		compute = b
+	}
+	if compute == nil {
+		return d, false
+	}
+	if n.DType == array.Bool && n.Code == kernel.OpCast {
+		return truth(one.Sub(equal(args[0], zero))), true
+	}
+	var a [3]shape.Dim
+	copy(a[:], args)
+	return compute(a[0], a[1], a[2]), true
 }
 
 var zero, one = shape.Const(0), shape.Const(1)
@@ -308,7 +314,7 @@ func floored(a, b shape.Dim) shape.Dim {
 }
 
 // sizeCodes are operations on numbers for sizes; outcomes of comparisons are 0 and 1.
-var sizeCodes = map[kernel.Code]func(a, b, c shape.Dim) shape.Dim{
+var sizeCodes = expr.Forms[func(a, b, c shape.Dim) shape.Dim]{
 	kernel.OpCast:     func(a, _, _ shape.Dim) shape.Dim { return a },
 	kernel.OpSelect:   choose,
 	kernel.OpAdd:      func(a, b, _ shape.Dim) shape.Dim { return a.Add(b) },
@@ -332,7 +338,7 @@ var sizeCodes = map[kernel.Code]func(a, b, c shape.Dim) shape.Dim{
 }
 
 // booleanCodes are those of outcomes, which are bits for integers.
-var booleanCodes = map[kernel.Code]func(a, b, c shape.Dim) shape.Dim{
+var booleanCodes = expr.Forms[func(a, b, c shape.Dim) shape.Dim]{
 	kernel.OpAnd: func(a, b, _ shape.Dim) shape.Dim { return a.Mul(b) },
 	kernel.OpOr:  func(a, b, _ shape.Dim) shape.Dim { return a.Max(b) },
 	kernel.OpXor: func(a, b, _ shape.Dim) shape.Dim { return one.Sub(equal(a, b)) },

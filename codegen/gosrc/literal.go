@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -258,17 +259,15 @@ func Elem(dtype array.DType) *jen.Statement {
 	return jen.Id(name)
 }
 
+// opcodeNames has the Go names of scalar operations that are not Op and their own name.
+var opcodeNames = expr.Forms[string]{
+	kernel.OpFMA: "OpFMA", kernel.OpIsNaN: "OpIsNaN", kernel.OpFloorDiv: "OpFloorDiv", kernel.OpMulHi: "OpMulHi",
+}
+
 // OpcodeName returns the Go name of a scalar operation.
 func OpcodeName(code kernel.Code) string {
-	switch code {
-	case kernel.OpFMA:
-		return "OpFMA"
-	case kernel.OpIsNaN:
-		return "OpIsNaN"
-	case kernel.OpFloorDiv:
-		return "OpFloorDiv"
-	case kernel.OpMulHi:
-		return "OpMulHi"
+	if name := opcodeNames[code]; name != "" {
+		return name
 	}
 	name := code.String()
 	return "Op" + strings.ToUpper(name[:1]) + name[1:]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op/expr"
 )
 
 // instrWidth is about how long lines of instructions are.
@@ -49,7 +50,7 @@ func instr(in *kernel.Instr) *jen.Statement {
 		}
 		switch {
 		case in.Op == kernel.OpConst && (in.DType.IsFloat() || in.DType.IsNarrowFloat()):
-			field("Imm", jen.Op(uintText(in.Imm)+" /* "+constant(in)+" */"))
+			field("Imm", jen.Op(uintText(in.Imm)+" /* "+constant(in.DType, in.Imm)+" */"))
 		case in.Imm != 0:
 			field("Imm", jen.Op(uintText(in.Imm)))
 		}
@@ -63,15 +64,19 @@ const longFormula = 200
 // a single input holds, a, b and so on what several do, i the number of the element.
 // What is used more than once is said first: "t = tanh(a + b); t - t*t".
 func Formula(p *kernel.Program) string {
-	f := formula{p: p, at: map[register]int{}, outs: make([]int, len(p.Outputs))}
-	for _, list := range [2][]kernel.Instr{p.Consts, p.Code} {
-		for i := range list {
-			f.take(&list[i])
+	g := expr.FromProgram(p)
+	f := formula{inputs: len(p.Inputs), uses: make([]int, len(g.Nodes))}
+	for _, n := range g.Nodes {
+		for _, a := range n.Args {
+			f.uses[a]++
 		}
 	}
+	for _, o := range g.Outs {
+		f.uses[o]++
+	}
 	var results []string
-	for _, out := range f.outs {
-		results = append(results, f.text(out, 0))
+	for _, out := range expr.Fold(g, f.term) {
+		results = append(results, out.text)
 	}
 	text := strings.Join(append(f.shared, strings.Join(results, ", ")), "; ")
 	if r := []rune(text); len(r) > longFormula {
@@ -80,121 +85,88 @@ func Formula(p *kernel.Program) string {
 	return text
 }
 
-// register is a place of the machine that runs programs.
-type register struct {
-	class kernel.RegClass
-	index uint16
-}
-
-// term is what an instruction computes; args are earlier terms.
-type term struct {
-	in   *kernel.Instr
-	args []int
-	uses int
-	name string // once it has been said
-}
-
 type formula struct {
-	p      *kernel.Program
-	terms  []term
-	at     map[register]int // the term that a register holds
-	outs   []int
-	shared []string
+	inputs int
+	uses   []int    // of each node
+	shared []string // what is said first
 }
 
-// take adds an instruction.
-func (f *formula) take(in *kernel.Instr) {
-	from := in.From
-	if from == array.Invalid {
-		from = in.DType
+// term is what a formula says of a node, and how tightly that binds.
+type term struct {
+	text  string
+	binds int
+}
+
+// within writes a term in a place that binds so tightly.
+func (t term) within(binds int) string {
+	if t.binds < binds {
+		return "(" + t.text + ")"
 	}
-	t := term{in: in}
-	operands := [3]uint16{in.A, in.B, in.C}
-	for i, r := range operands[:in.Op.Info().Arity] {
-		class := kernel.RegClassOf(from)
-		if in.Op == kernel.OpSelect && i == 0 {
-			class = kernel.RegI64
-		}
-		arg := f.at[register{class, r}]
-		f.terms[arg].uses++
-		t.args = append(t.args, arg)
-	}
-	if in.Op == kernel.OpOutput {
-		f.outs[in.Imm] = t.args[0]
-		return
-	}
-	f.terms = append(f.terms, t)
-	f.at[register{kernel.RegClassOf(in.DType), in.Dst}] = len(f.terms) - 1
+	return t.text
 }
 
 // tightest is how tightly a sign binds, bits operations on bits, of which languages
 // think differently: their operands stand in parentheses.
 const tightest, bits = 6, 1
 
-// infix are the operations that are written between their operands, and how tightly
-// they bind.
-var infix = map[kernel.Code]struct {
-	text  string
-	binds int
-}{
-	kernel.OpOr: {" | ", bits}, kernel.OpXor: {" ^ ", bits}, kernel.OpAnd: {" & ", bits}, kernel.OpShl: {" << ", bits}, kernel.OpShr: {" >> ", bits},
-	kernel.OpEq: {" == ", 3}, kernel.OpNe: {" != ", 3}, kernel.OpLt: {" < ", 3}, kernel.OpLe: {" <= ", 3}, kernel.OpGt: {" > ", 3}, kernel.OpGe: {" >= ", 3},
-	kernel.OpAdd: {" + ", 4}, kernel.OpSub: {" - ", 4}, kernel.OpMul: {"*", 5}, kernel.OpDiv: {"/", 5},
+// notation writes an operation.
+type notation func(f *formula, n expr.Node, args []term) term
+
+// notations has the operations that are not written as calls of functions of their names.
+var notations = expr.Forms[notation]{
+	kernel.OpInput: func(f *formula, n expr.Node, _ []term) term { return atom(f.input(n.Imm)) },
+	kernel.OpConst: func(_ *formula, n expr.Node, _ []term) term { return atom(constant(n.DType, n.Imm)) },
+	kernel.OpIndex: func(*formula, expr.Node, []term) term { return atom("i") },
+	kernel.OpCoord: func(_ *formula, n expr.Node, _ []term) term {
+		return atom("coord(" + strconv.FormatInt(int64(n.Imm), 10) + ")")
+	},
+	kernel.OpNeg: func(_ *formula, _ expr.Node, args []term) term { return atom("-" + args[0].within(tightest)) },
+	kernel.OpCast: func(_ *formula, n expr.Node, args []term) term {
+		return called(n.DType.String()+rounding(array.Rounding(n.Imm)), args)
+	},
+	kernel.OpOr: infix(" | ", bits), kernel.OpXor: infix(" ^ ", bits), kernel.OpAnd: infix(" & ", bits), kernel.OpShl: infix(" << ", bits), kernel.OpShr: infix(" >> ", bits),
+	kernel.OpEq: infix(" == ", 3), kernel.OpNe: infix(" != ", 3), kernel.OpLt: infix(" < ", 3), kernel.OpLe: infix(" <= ", 3), kernel.OpGt: infix(" > ", 3), kernel.OpGe: infix(" >= ", 3),
+	kernel.OpAdd: infix(" + ", 4), kernel.OpSub: infix(" - ", 4), kernel.OpMul: infix("*", 5), kernel.OpDiv: infix("/", 5),
 }
 
-// text writes a term for a place that binds so tightly.
-func (f *formula) text(at, binds int) string {
-	t := &f.terms[at]
-	switch t.in.Op {
-	case kernel.OpInput:
-		return f.input(t.in.Imm)
-	case kernel.OpConst:
-		return constant(t.in)
-	case kernel.OpIndex:
-		return "i"
-	case kernel.OpCoord:
-		return "coord(" + strconv.FormatInt(int64(t.in.Imm), 10) + ")"
+// term writes a node: by a name, where it is used more than once.
+func (f *formula) term(i int, n expr.Node, args []term) term {
+	write := notations[n.Code]
+	if write == nil {
+		write = func(_ *formula, n expr.Node, args []term) term { return called(n.Code.String(), args) }
 	}
-	if t.name != "" {
-		return t.name
+	t := write(f, n, args)
+	if len(args) == 0 || f.uses[i] < 2 {
+		return t
 	}
-	if t.uses > 1 {
-		text := f.whole(t, 0)
-		t.name = "t"
-		if n := len(f.shared); n > 0 {
-			t.name += strconv.Itoa(n + 1)
-		}
-		f.shared = append(f.shared, t.name+" = "+text)
-		return t.name
+	name := "t"
+	if n := len(f.shared); n > 0 {
+		name += strconv.Itoa(n + 1)
 	}
-	return f.whole(t, binds)
+	f.shared = append(f.shared, name+" = "+t.text)
+	return atom(name)
 }
 
-// whole writes a term without a name.
-func (f *formula) whole(t *term, binds int) string {
-	if op, ok := infix[t.in.Op]; ok {
-		left, right := op.binds, op.binds+1
-		if op.binds == bits {
-			left, right = tightest, tightest
-		}
-		text := f.text(t.args[0], left) + op.text + f.text(t.args[1], right)
-		if op.binds < binds {
-			text = "(" + text + ")"
-		}
-		return text
+// atom is a term that needs no parentheses.
+func atom(text string) term { return term{text, tightest} }
+
+func called(name string, args []term) term {
+	texts := make([]string, len(args))
+	for i, a := range args {
+		texts[i] = a.text
 	}
-	var args []string
-	for _, a := range t.args {
-		args = append(args, f.text(a, 0))
+	return atom(name + "(" + strings.Join(texts, ", ") + ")")
+}
+
+// infix is written between its operands.
+func infix(sign string, binds int) notation {
+	left, right := binds, binds+1
+	if binds == bits {
+		left, right = tightest, tightest
 	}
-	name := t.in.Op.String()
-	switch t.in.Op {
-	case kernel.OpNeg:
-		return "-" + f.text(t.args[0], tightest)
-	case kernel.OpCast:
-		name = t.in.DType.String() + rounding(array.Rounding(t.in.Imm))
+	return func(_ *formula, _ expr.Node, args []term) term {
+		return term{args[0].within(left) + sign + args[1].within(right), binds}
 	}
-	return name + "(" + strings.Join(args, ", ") + ")"
 }
 
 // rounding is what a formula says of a cast to a float of 8 bits.
@@ -213,35 +185,35 @@ func rounding(r array.Rounding) (s string) {
 
 func (f *formula) input(i uint64) string {
 	switch {
-	case len(f.p.Inputs) == 1:
+	case f.inputs == 1:
 		return "x"
-	case len(f.p.Inputs) <= 8:
+	case f.inputs <= 8:
 		return string(rune('a' + i))
 	}
 	return "x" + strconv.FormatUint(i, 10)
 }
 
 // constant is a constant in the shortest form that reads back the same.
-func constant(in *kernel.Instr) string {
+func constant(d array.DType, imm uint64) string {
 	value, size := 0.0, 32
-	switch in.DType {
+	switch d {
 	case array.F64:
-		value, size = math.Float64frombits(in.Imm), 64
+		value, size = math.Float64frombits(imm), 64
 	case array.F32:
-		value = float64(math.Float32frombits(uint32(in.Imm)))
+		value = float64(math.Float32frombits(uint32(imm)))
 	case array.F16:
-		value = float64(array.Half(in.Imm).Float32())
+		value = float64(array.Half(imm).Float32())
 	case array.BF16:
-		value = float64(array.BFloat(in.Imm).Float32())
+		value = float64(array.BFloat(imm).Float32())
 	case array.Bool:
-		return strconv.FormatBool(in.Imm != 0)
+		return strconv.FormatBool(imm != 0)
 	case array.U64:
-		return strconv.FormatUint(in.Imm, 10)
+		return strconv.FormatUint(imm, 10)
 	default:
-		if !in.DType.IsNarrowFloat() {
-			return strconv.FormatInt(int64(in.Imm), 10)
+		if !d.IsNarrowFloat() {
+			return strconv.FormatInt(int64(imm), 10)
 		}
-		value = float64(array.NarrowFloats(in.DType)[uint8(in.Imm)])
+		value = float64(array.NarrowFloats(d)[uint8(imm)])
 	}
 	return strconv.FormatFloat(value, 'g', -1, size)
 }

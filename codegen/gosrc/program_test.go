@@ -50,3 +50,33 @@ func TestImportsAreGrouped(t *testing.T) {
 		require.Equal(t, same, group(same))
 	}
 }
+
+// TestFormulasOfEveryOperation: a formula names what each operation reads, and tells the operations apart.
+func TestFormulasOfEveryOperation(t *testing.T) {
+	seen := map[string]kernel.Code{}
+	for _, code := range kernel.Codes() {
+		arity := code.Info().Arity
+		if arity == 0 || code == kernel.OpOutput || code == kernel.OpCast {
+			continue
+		}
+		d := array.F32
+		if !code.Accepts(d) {
+			d = array.U32
+		}
+		b := expr.NewBuilder()
+		var in []expr.Value
+		for k := range arity {
+			in = append(in, b.Input(k, d))
+			if code == kernel.OpSelect && k == 0 {
+				in[0] = b.Input(0, array.Bool)
+			}
+		}
+		p := b.Compile(b.Op(code, in...))
+		text := gosrc.Formula(&p)
+		for k := range arity {
+			require.Contains(t, text, map[bool]string{true: "x", false: string(rune('a' + k))}[arity == 1], code)
+		}
+		require.NotContains(t, seen, text, code)
+		seen[text] = code
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 )
 
@@ -40,4 +41,27 @@ func Waiting(e *Executable) (runs, copies int) {
 		runs = p.fresh.Waiting()
 	}
 	return runs, e.device.copies.Waiting()
+}
+
+// Arena returns how many bytes a run takes on a usual GPU, and how many buffers of one time take when each begins at a
+// multiple of 256.
+func Arena(m *graph.Module, o lowering.Options) (bytes, used int, err error) {
+	b, err := Target{}.withoutDevice(m, o, OpenCL)
+	if err != nil {
+		return 0, 0, err
+	}
+	spans := b.spans()
+	for _, at := range spans {
+		if !at.Used() {
+			continue
+		}
+		sum := 0
+		for k, s := range spans {
+			if s.First <= at.First && at.First <= s.Last {
+				sum += (b.buffers[k].bytes + 255) / 256 * 256
+			}
+		}
+		used = max(used, sum)
+	}
+	return b.arena(256), used, nil
 }

@@ -7,52 +7,44 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/lowering/internal/lifetimes"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// span is the time in which a buffer holds something, in steps of a run.
-type span struct{ buf, from, to, bytes int }
-
 // arena gives every buffer that is not there for the life of the program a place in one piece
-// of memory: the lowest that no buffer alive at the same time has, the largest first. Places
-// are multiples of align. It returns how many bytes that takes.
+// of memory, a multiple of align, and returns how many bytes that takes.
 func (b *builder) arena(align int) int {
-	spans := b.spans()
-	slices.SortStableFunc(spans, func(x, y span) int { return y.bytes - x.bytes })
-	size := 0
-	var placed []span
-	for _, s := range spans {
-		at := b.lowest(placed, s, align)
-		b.buffers[s.buf].off = at
-		placed = append(placed, s)
-		size = max(size, at+s.bytes)
+	var buffers []int
+	var blocks []lifetimes.Block
+	for k, s := range b.spans() {
+		if s.Used() {
+			buffers = append(buffers, k)
+			blocks = append(blocks, lifetimes.Block{Span: s, Size: b.buffers[k].bytes})
+		}
+	}
+	size := lifetimes.Place(blocks, align)
+	for i, k := range buffers {
+		b.buffers[k].off = blocks[i].Offset
 	}
 	return size
 }
 
-// spans returns the spans of the buffers that are used. Inputs are there from the start,
+// spans returns when the buffers are in use. Inputs are there from the start,
 // results to the end, and what is there when a loop begins until it ends, if its rounds need it.
-func (b *builder) spans() []span {
-	at := make([]int, len(b.buffers))
-	for i := range at {
-		at[i] = -1
-	}
-	var spans []span
-	touch := func(k, time int) {
-		f := b.buffers[k]
-		if f.setup {
-			return
-		}
-		if at[k] < 0 {
-			at[k] = len(spans)
-			from := time
-			if f.kind != temporary {
-				from = 0
+func (b *builder) spans() lifetimes.Spans {
+	spans := lifetimes.NewSpans(len(b.buffers))
+	use := func(time int, buffers ...int) {
+		for _, k := range buffers {
+			f := b.buffers[k]
+			if f.setup {
+				continue
 			}
-			spans = append(spans, span{k, from, time, f.bytes})
+			if f.kind != temporary {
+				spans.Use(k, 0)
+			}
+			spans.Use(k, time)
 		}
-		spans[at[k]].to = max(spans[at[k]].to, time)
 	}
 	time := 0
 	var walk func(list []step)
@@ -60,9 +52,7 @@ func (b *builder) spans() []span {
 		for _, s := range list {
 			time++
 			begin := time
-			for _, k := range s.args {
-				touch(k, time)
-			}
+			use(time, s.args...)
 			if s.flow == nil {
 				continue
 			}
@@ -70,41 +60,17 @@ func (b *builder) spans() []span {
 				walk(body)
 			}
 			time++
-			for _, k := range s.args {
-				touch(k, time)
-			}
-			for i := range spans {
-				if x := &spans[i]; s.flow.op != op.Cond && x.from < begin && x.to >= begin {
-					x.to = time
-				}
+			use(time, s.args...)
+			if s.flow.op != op.Cond {
+				spans.Repeat(begin, time)
 			}
 		}
 	}
 	walk(b.steps)
 	for _, v := range b.outputs {
-		touch(v.buf, time+1)
+		use(time+1, v.buf)
 	}
 	return spans
-}
-
-// lowest finds the place of s among those that have one.
-func (b *builder) lowest(placed []span, s span, align int) int {
-	var busy []span // as places: from and to are bytes
-	for _, p := range placed {
-		if p.from <= s.to && s.from <= p.to {
-			off := b.buffers[p.buf].off
-			busy = append(busy, span{from: off, to: off + p.bytes})
-		}
-	}
-	slices.SortFunc(busy, func(x, y span) int { return x.from - y.from })
-	at := 0
-	for _, p := range busy {
-		if at+s.bytes <= p.from {
-			break
-		}
-		at = max(at, (p.to+align-1)/align*align)
-	}
-	return at
 }
 
 // live returns the array of a weight that is read at each run.

@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/tracer"
 )
@@ -46,6 +47,21 @@ func TestModelsEqualTheInterpreter(t *testing.T) {
 	}
 }
 
+// TestArenasAreTheLeast: the values of a run take no more than those that are in use at one time, in
+// every network. Nothing is computed.
+func TestArenasAreTheLeast(t *testing.T) {
+	for _, model := range models.All() {
+		t.Run(model.Name, func(t *testing.T) {
+			m := untrained(t, model, model.New())
+			bytes, used, err := gpu.Arena(m, lowering.Options{Shapes: model.Dims})
+			require.NoError(t, err)
+			t.Logf("%d bytes, %d of them at once", bytes, used)
+			require.Positive(t, used)
+			require.LessOrEqual(t, bytes, used)
+		})
+	}
+}
+
 func onCPU(t *testing.T, m *graph.Module) lowering.Executable {
 	e, err := cpu.Target{}.Compile(m, lowering.Options{})
 	require.NoError(t, err)
@@ -64,16 +80,23 @@ func least3(t *testing.T, e lowering.Executable, in []*array.Array) time.Duratio
 	return best
 }
 
-func traced(t testing.TB, model *models.Model) (*graph.Module, []*array.Array) {
+// untrained is a network as it is given.
+func untrained(t testing.TB, model *models.Model, module any) *graph.Module {
 	t.Helper()
-	module := model.New()
-	models.Synthetic(model, module, "gofx-1")
 	p := tracer.Tracer{}
 	for _, in := range model.Inputs {
 		p.Inputs = append(p.Inputs, tracer.Input{Name: in.Name, Type: in.ShapeType()})
 	}
 	m, err := p.Trace(ctx, module)
 	require.NoError(t, err)
+	return m
+}
+
+func traced(t testing.TB, model *models.Model) (*graph.Module, []*array.Array) {
+	t.Helper()
+	module := model.New()
+	models.Synthetic(model, module, "gofx-1")
+	m := untrained(t, model, module)
 	x, err := model.SyntheticInputs("gofx-1")
 	require.NoError(t, err)
 	in := make([]*array.Array, len(x))

@@ -31,12 +31,27 @@ func Text(m *graph.Module, o lowering.Options, library string) (string, error) {
 // Text is the function Text for a target with settings: of a Pack's sources, those that a target with
 // the same TF32 runs.
 func (t Target) Text(m *graph.Module, o lowering.Options, library string) (string, error) {
+	b, err := t.withoutDevice(m, o, library)
+	if err != nil {
+		return "", err
+	}
+	var all []*source.Kernel
+	for s := range each(b.steps) {
+		if s.kernel != nil {
+			all = append(all, s.kernel)
+		}
+	}
+	return b.listing(library) + "\n" + source.Program(all), nil
+}
+
+// withoutDevice lowers a module for a usual GPU.
+func (t Target) withoutDevice(m *graph.Module, o lowering.Options, library string) (*builder, error) {
 	if library != OpenCL && library != CUDA {
-		return "", diag.New(lowering.BadOption, "there are no programs for "+diag.Quote(library)).WithHint("name " + CUDA + " or " + OpenCL)
+		return nil, diag.New(lowering.BadOption, "there are no programs for "+diag.Quote(library)).WithHint("name " + CUDA + " or " + OpenCL)
 	}
 	ready, err := lowering.Prepare(m, o)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	lowering.Lift(ready)
 	var open diag.List
@@ -48,7 +63,7 @@ func (t Target) Text(m *graph.Module, o lowering.Options, library string) (strin
 			WithHint("pin "+s.Name+" by Options.Shapes, or -shape of fxgen lower"))
 	}
 	if len(open) > 0 {
-		return "", open
+		return nil, open
 	}
 	for _, p := range ready.Params() { // of weights that are not loaded, types say enough
 		if d, dims, ok := p.TypeOf().Concrete(); ok && p.Value == nil {
@@ -59,19 +74,9 @@ func (t Target) Text(m *graph.Module, o lowering.Options, library string) (strin
 	}
 	info := reference(device.Info{Kind: library, Align: 256})
 	if err := legalize(ready.Graph, info.Doubles); err != nil {
-		return "", err
+		return nil, err
 	}
-	b, err := build(ready, info, false, t.TF32)
-	if err != nil {
-		return "", err
-	}
-	var all []*source.Kernel
-	for s := range each(b.steps) {
-		if s.kernel != nil {
-			all = append(all, s.kernel)
-		}
-	}
-	return b.listing(library) + "\n" + source.Program(all), nil
+	return build(ready, info, false, t.TF32)
 }
 
 // reference is a device with what kernels are chosen by set to that of a usual GPU, so that they

@@ -235,7 +235,7 @@ func (p *Plan) checkMemory(s *Sizes) error {
 		}
 		for j := range p.Buffers[:i] {
 			b := &p.Buffers[j]
-			if b.Kind == Temp && p.Buffers[p.root(j)].Kind == Temp && p.root(i) != p.root(j) && overlap(a, b) && s.Bytes[i] > 0 && s.Bytes[j] > 0 &&
+			if b.Kind == Temp && p.Buffers[p.root(j)].Kind == Temp && p.root(i) != p.root(j) && a.span().Overlaps(b.span()) && s.Bytes[i] > 0 && s.Bytes[j] > 0 &&
 				s.Offset[i] < s.Offset[j]+s.Bytes[j] && s.Offset[j] < s.Offset[i]+s.Bytes[i] {
 				return broken("buffers " + b.Name + " and " + a.Name + " overlap")
 			}

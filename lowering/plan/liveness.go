@@ -1,38 +1,37 @@
 package plan
 
+import "github.com/gofx-dev/gofx/lowering/internal/lifetimes"
+
 // Live sets First and Last of every buffer: between which steps its memory is in
 // use, both included. A view keeps the memory that it lies in alive. Memory that
 // the caller or the model holds is in use throughout.
 func (p *Plan) Live() {
 	last := max(len(p.Steps)-1, 0)
-	for i := range p.Buffers {
+	for i, s := range p.spans() {
 		b := &p.Buffers[i]
-		b.First, b.Last = -1, -1
 		if b.Kind == Input || b.Kind == Output || b.Kind == Weight {
-			b.First, b.Last = 0, last
+			s = lifetimes.Span{First: 0, Last: last}
 		}
+		b.First, b.Last = s.First, s.Last
 	}
-	touch := func(i, step int) {
-		b := &p.Buffers[i]
-		if b.First < 0 {
-			b.First = step
-		}
-		b.Last = max(b.Last, step)
-	}
+}
+
+// spans returns between which steps the buffers are mentioned, those too in whose memory
+// others lie.
+func (p *Plan) spans() lifetimes.Spans {
+	spans := lifetimes.NewSpans(len(p.Buffers))
 	for s := range p.Steps {
 		for _, list := range [3][]int{p.Steps[s].Out, p.Steps[s].In, p.Steps[s].Spare} {
 			for _, i := range list {
-				if i < 0 {
-					continue
-				}
-				touch(i, s)
-				if r := p.root(i); r != i {
-					touch(r, s)
+				if i >= 0 {
+					spans.Use(i, s)
+					spans.Use(p.root(i), s)
 				}
 			}
 		}
 	}
+	return spans
 }
 
-// overlap reports whether the memory of two buffers is in use at the same time.
-func overlap(a, b *Buffer) bool { return a.First <= b.Last && b.First <= a.Last }
+// span is First and Last.
+func (b *Buffer) span() lifetimes.Span { return lifetimes.Span{First: b.First, Last: b.Last} }

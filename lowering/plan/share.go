@@ -188,6 +188,7 @@ func (p *Plan) put(k, root int, at shape.Dim) {
 
 // overwrite puts results in the place of operands that are dead.
 func (p *Plan) overwrite() {
+	spans := p.spans()
 	for s := range p.Steps {
 		st := &p.Steps[s]
 		if _, ok := st.Kernel.(kernel.Overwriter); !ok || len(st.Out) != 1 || st.Out[0] < 0 {
@@ -201,30 +202,17 @@ func (p *Plan) overwrite() {
 			if k < 0 {
 				continue
 			}
-			if b := &p.Buffers[k]; (b.Kind == Temp || b.Donated) && b.Type.Same(out.Type) && p.dead(p.root(k), s) && p.alone(st, k) {
+			if b := &p.Buffers[k]; (b.Kind == Temp || b.Donated) && b.Type.Same(out.Type) && spans[p.root(k)].Last <= s && p.alone(st, k) {
 				at := shape.Const(0)
 				if b.Within {
 					at = b.At
 				}
+				spans.Join(p.root(k), st.Out[0])
 				p.put(st.Out[0], p.root(k), at)
 				break
 			}
 		}
 	}
-}
-
-// dead reports whether no step behind step s mentions the memory of a buffer.
-func (p *Plan) dead(root, s int) bool {
-	for i := s + 1; i < len(p.Steps); i++ {
-		for _, list := range [2][]int{p.Steps[i].Out, p.Steps[i].In} {
-			for _, k := range list {
-				if k >= 0 && p.root(k) == root {
-					return false
-				}
-			}
-		}
-	}
-	return true
 }
 
 // alone reports whether a step reads the memory of its operand k through nothing else.

@@ -19,92 +19,76 @@ func elementwise(c *call) []*value {
 
 // expression emits a scalar expression over the broadcast elements of in.
 func (c *call) expression(g expr.Graph, in []*value, dims []int) []*value {
-	vals := make([]*value, len(g.Nodes))
-	for i, n := range g.Nodes {
+	w := &scalarWriter{call: c, operands: in, dims: dims}
+	return expr.Fold(g, func(_ int, n expr.Node, x []*value) *value {
 		if stablehlo.ElemName(n.DType) == "" {
 			refuse("values of type " + n.DType.String() + " have no rules")
 		}
-		t := stablehlo.Of(n.DType, dims...)
-		x := make([]*value, len(n.Args))
-		for k, a := range n.Args {
-			x[k] = vals[a]
+		return scalars.Of(n.Code)(w, n, x)
+	})
+}
+
+// scalarWriter is what rules of scalar operations know: the operands that the expression
+// reads, and the sizes of what it computes.
+type scalarWriter struct {
+	*call
+	operands []*value
+	dims     []int
+}
+
+// scalarRule emits a scalar operation.
+type scalarRule func(w *scalarWriter, n expr.Node, x []*value) *value
+
+func named(name string) scalarRule {
+	return single(func(c *call, x []*value) *value { return c.Op(name, x...) })
+}
+
+func compared(word string) scalarRule {
+	return single(func(c *call, x []*value) *value { return c.Compare(word, x[0], x[1]) })
+}
+
+// single is one operation of the dialect, in the type of the operands.
+func single(f func(c *call, x []*value) *value) scalarRule {
+	return func(w *scalarWriter, _ expr.Node, x []*value) *value { return f(w.call, x) }
+}
+
+// composed is several operations, which compute halves in f32, to be rounded once.
+func composed(f func(c *call, x []*value) *value) scalarRule {
+	return func(w *scalarWriter, n expr.Node, x []*value) *value {
+		if wide(n.DType) == n.DType && wide(x[0].Type.Elem) == x[0].Type.Elem {
+			return f(w.call, x)
 		}
-		switch n.Code {
-		case kernel.OpInput:
-			vals[i] = c.Trailing(in[n.Imm], dims)
-		case kernel.OpConst:
-			vals[i] = c.Const(t, n.Imm)
-		case kernel.OpIndex:
-			vals[i] = c.Reshape(c.Iota(stablehlo.Of(array.I64, t.Len()), 0), dims...)
-		case kernel.OpCoord:
-			axis := int(int64(n.Imm))
-			if axis < 0 {
-				axis += len(dims)
-			}
-			vals[i] = c.Iota(stablehlo.Of(array.I64, dims...), axis)
-		case kernel.OpCast:
-			vals[i] = c.cast(x[0], n.DType)
-		default:
-			f := scalars[n.Code]
-			if f == nil {
-				refuse("its expression has " + n.Code.String() + ", which has no rule")
-			}
-			vals[i] = c.scalar(f, n.DType, x)
+		widened := make([]*value, len(x))
+		for i, v := range x {
+			widened[i] = w.widen(v)
 		}
+		out := f(w.call, widened)
+		if out.Type.Elem == array.Bool {
+			return out
+		}
+		return w.Convert(out, n.DType)
 	}
-	out := make([]*value, len(g.Outs))
-	for i, o := range g.Outs {
-		out[i] = vals[o]
-	}
-	return out
 }
-
-// scalar applies a rule; those of several operations compute halves in f32, to be
-// rounded once.
-func (c *call) scalar(f *scalarRule, d array.DType, x []*value) *value {
-	if !f.composed || wide(d) == d && (len(x) == 0 || wide(x[0].Type.Elem) == x[0].Type.Elem) {
-		return f.emit(c, x)
-	}
-	w := make([]*value, len(x))
-	for i, v := range x {
-		w[i] = c.widen(v)
-	}
-	out := f.emit(c, w)
-	if out.Type.Elem == array.Bool {
-		return out
-	}
-	return c.Convert(out, d)
-}
-
-// scalarRule is what a scalar operation becomes.
-type scalarRule struct {
-	emit     func(c *call, x []*value) *value
-	composed bool // of several operations
-}
-
-func named(name string) *scalarRule {
-	return &scalarRule{emit: func(c *call, x []*value) *value { return c.Op(name, x...) }}
-}
-
-func compared(word string) *scalarRule {
-	return &scalarRule{emit: func(c *call, x []*value) *value { return c.Compare(word, x[0], x[1]) }}
-}
-
-func composed(f func(c *call, x []*value) *value) *scalarRule { return &scalarRule{f, true} }
 
 // scalars has a rule for each operation of expressions. Those that the dialect defines
 // otherwise than package kernel, or not at all, are made of several.
-var scalars = map[kernel.Code]*scalarRule{
-	kernel.OpAdd: named("add"), kernel.OpSub: named("subtract"), kernel.OpMul: named("multiply"), kernel.OpSelect: named("select"),
+var scalars = expr.Forms[scalarRule]{
+	kernel.OpInput: func(w *scalarWriter, n expr.Node, _ []*value) *value { return w.Trailing(w.operands[n.Imm], w.dims) },
+	kernel.OpConst: func(w *scalarWriter, n expr.Node, _ []*value) *value {
+		return w.Const(stablehlo.Of(n.DType, w.dims...), n.Imm)
+	},
+	kernel.OpIndex: flatIndex, kernel.OpCoord: coordinate,
+	kernel.OpCast: func(w *scalarWriter, n expr.Node, x []*value) *value { return w.cast(x[0], n.DType) },
+	kernel.OpAdd:  named("add"), kernel.OpSub: named("subtract"), kernel.OpMul: named("multiply"), kernel.OpSelect: named("select"),
 	kernel.OpNeg: named("negate"), kernel.OpSqrt: named("sqrt"), kernel.OpRsqrt: named("rsqrt"), kernel.OpExp: named("exponential"),
 	kernel.OpExpm1: named("exponential_minus_one"), kernel.OpLog: named("log"), kernel.OpLog1p: named("log_plus_one"),
 	kernel.OpSin: named("sine"), kernel.OpCos: named("cosine"), kernel.OpTanh: named("tanh"), kernel.OpSigmoid: named("logistic"),
 	kernel.OpFloor: named("floor"), kernel.OpCeil: named("ceil"), kernel.OpRound: named("round_nearest_even"),
 	kernel.OpAnd: named("and"), kernel.OpOr: named("or"), kernel.OpXor: named("xor"), kernel.OpNot: named("not"),
 	kernel.OpEq: compared("EQ"), kernel.OpNe: compared("NE"), kernel.OpLt: compared("LT"), kernel.OpLe: compared("LE"),
-	kernel.OpGt: compared("GT"), kernel.OpGe: compared("GE"), kernel.OpIsNaN: {emit: func(c *call, x []*value) *value { return c.isNaN(x[0]) }},
-	kernel.OpMin: {emit: extreme("minimum", "and")}, kernel.OpMax: {emit: extreme("maximum", "or")},
-	kernel.OpAbs: {emit: absolute}, kernel.OpSign: composed(sign), kernel.OpReciprocal: composed(func(c *call, x []*value) *value {
+	kernel.OpGt: compared("GT"), kernel.OpGe: compared("GE"), kernel.OpIsNaN: single(func(c *call, x []*value) *value { return c.isNaN(x[0]) }),
+	kernel.OpMin: single(extreme("minimum", "and")), kernel.OpMax: single(extreme("maximum", "or")),
+	kernel.OpAbs: single(absolute), kernel.OpSign: composed(sign), kernel.OpReciprocal: composed(func(c *call, x []*value) *value {
 		return c.Op("divide", c.number(x[0].Type, 1), x[0])
 	}),
 	kernel.OpDiv: composed(divide), kernel.OpRem: composed(remainder), kernel.OpMod: composed(modulo), kernel.OpFloorDiv: composed(floorDivide),
@@ -116,6 +100,21 @@ var scalars = map[kernel.Code]*scalarRule{
 	}),
 	kernel.OpErf: composed(errorFunction),
 	kernel.OpShl: composed(shift), kernel.OpShr: composed(shiftRight), kernel.OpMulHi: composed(multiplyHigh),
+}
+
+// flatIndex is the row-major index of each element.
+func flatIndex(w *scalarWriter, _ expr.Node, _ []*value) *value {
+	count := stablehlo.Of(array.I64, w.dims...).Len()
+	return w.Reshape(w.Iota(stablehlo.Of(array.I64, count), 0), w.dims...)
+}
+
+// coordinate is the place of each element along an axis.
+func coordinate(w *scalarWriter, n expr.Node, _ []*value) *value {
+	axis := int(int64(n.Imm))
+	if axis < 0 {
+		axis += len(w.dims)
+	}
+	return w.Iota(stablehlo.Of(array.I64, w.dims...), axis)
 }
 
 func (c *call) isNaN(x *value) *value { return c.Compare("NE", x, x) }

@@ -120,3 +120,43 @@ func ExampleStored() {
 	fmt.Println(array.Float64At(expr.Stored(array.F32, bits), 0))
 	// Output: 0.5
 }
+
+// A target writes an expression with Fold and a table that has a form of each operation.
+func ExampleFold() {
+	forms := expr.Forms[string]{kernel.OpMul: "*", kernel.OpAdd: "+"}
+	b := expr.NewBuilder()
+	x, y := b.Input(0, array.F32), b.Input(1, array.F32)
+	g := b.Graph(b.Mul(x, b.Add(x, y)))
+
+	fmt.Println(expr.Fold(g, func(_ int, n expr.Node, args []string) string {
+		if n.Code == kernel.OpInput {
+			return fmt.Sprint("x", n.Imm)
+		}
+		return "(" + args[0] + " " + forms.Of(n.Code) + " " + args[1] + ")"
+	}))
+	// Output: [(x0 * (x0 + x1))]
+}
+
+// A test of a target's table asks what it lacks.
+func ExampleForms() {
+	forms := expr.Forms[string]{}
+	for _, code := range kernel.Codes() {
+		forms[code] = code.String()
+	}
+	delete(forms, kernel.OpTan)
+	fmt.Println(forms.Lacking())
+	// Output: [tan]
+}
+
+// FromProgram reads what Compile has made.
+func ExampleFromProgram() {
+	b := expr.NewBuilder()
+	x := b.Input(0, array.F32)
+	p := b.Compile(b.Sqrt(b.Mul(x, x)))
+	fmt.Print(expr.FromProgram(&p))
+	// Output:
+	// %0 f32 = input 0
+	// %1 f32 = mul %0 %0
+	// %2 f32 = sqrt %1
+	// return %2
+}

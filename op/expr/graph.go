@@ -63,33 +63,22 @@ func (b *Builder) written(n Node, args []Value) Value {
 
 // rebuild makes body in b, its operations by of.
 func (b *Builder) rebuild(body Graph, in []Value, of func(n Node, args []Value) Value) []Value {
-	vals := make([]Value, len(body.Nodes))
-	for i, n := range body.Nodes {
-		args := make([]Value, len(n.Args))
-		for k, a := range n.Args {
-			args[k] = vals[a]
-		}
+	return Fold(body, func(_ int, n Node, args []Value) Value {
 		switch n.Code {
 		case kernel.OpInput:
 			if n.Imm >= uint64(len(in)) || in[n.Imm].DType() != n.DType {
 				panic(bug("inline: input " + strconv.FormatUint(n.Imm, 10) + " is missing or not " + n.DType.String()))
 			}
-			vals[i] = in[n.Imm]
+			return in[n.Imm]
 		case kernel.OpConst:
-			vals[i] = b.ConstBits(n.DType, n.Imm)
+			return b.ConstBits(n.DType, n.Imm)
 		case kernel.OpIndex:
-			vals[i] = b.Index()
+			return b.Index()
 		case kernel.OpCoord:
-			vals[i] = b.Coord(int(int64(n.Imm)))
-		default:
-			vals[i] = of(n, args)
+			return b.Coord(int(int64(n.Imm)))
 		}
-	}
-	outs := make([]Value, len(body.Outs))
-	for i, o := range body.Outs {
-		outs[i] = vals[o]
-	}
-	return outs
+		return of(n, args)
+	})
 }
 
 // String prints one node a line, as "%2 f32 = add %0 %1", and the outputs.

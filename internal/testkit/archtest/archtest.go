@@ -25,6 +25,7 @@ var Rows = [][]string{
 	{"lowering/shard"},
 	{"codegen/gosrc", "codegen/certificate", "codegen/kernelstyle/outline", "lowering/cost"},
 	{"lowering", "lowering/plan", "lowering/internal/join", "lowering/gpu/internal/device"},
+	{"lowering/internal/lifetimes"},
 	{"passes/fusion", "passes/quant", "passes/partition", "passes/schedule", "passes/arrange"},
 	{"passes/debug"},
 	{"passes/expand"},
@@ -74,7 +75,7 @@ var Only = map[string][]string{
 	"codegen/kernelstyle":         {"internal/goname", "codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "kernel", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle/outline": {"lowering/plan"},
 	"codegen/certificate":         {"tensor", "array", "array/safetensors", "shape", "diag"},
-	"codegen/gosrc":               {"internal/goname", "graph", "op", "kernel", "array", "shape", "diag"},
+	"codegen/gosrc":               {"internal/goname", "graph", "op", "op/expr", "kernel", "array", "shape", "diag"},
 	// What a value is, is the engine's.
 	"tracer/record": {"tracer/alias", "tensor", "op", "array", "shape", "diag"},
 	"tracer/alias":  {"op", "array", "shape", "diag"},

@@ -31,20 +31,9 @@ func byExpression(c *exportCall) op.Value {
 	if c.typ.Kind() == shape.Tuple {
 		e.out = c.typ.Member(0)
 	}
-	vals := make([]op.Value, len(g.Nodes))
-	for i, n := range g.Nodes {
-		args := make([]op.Value, len(n.Args))
-		for k, a := range n.Args {
-			args[k] = vals[a]
-		}
-		vals[i] = e.scalar(n, args)
-		if n.Code == kernel.OpInput {
-			e.reads[n.Imm] = true
-		}
-	}
-	outs := make([]op.Value, len(g.Outs))
-	for i, o := range g.Outs {
-		outs[i] = e.full(vals[o])
+	outs := expr.Fold(g, func(_ int, n expr.Node, in []op.Value) op.Value { return scalarRules.Of(n.Code)(e, n, in) })
+	for i, v := range outs {
+		outs[i] = e.full(v)
 	}
 	if c.typ.Kind() != shape.Tuple {
 		return outs[0]
@@ -78,26 +67,17 @@ func (e *scalarWriter) full(v op.Value) op.Value {
 	return e.c.w.emit("Expand", like(v, v.Type().DType()).WithDims(want), []op.Value{v, e.c.sizes(want.Slice()...)})
 }
 
-// scalar writes one operation.
-func (e *scalarWriter) scalar(n expr.Node, in []op.Value) op.Value {
-	c := e.c
-	switch n.Code {
-	case kernel.OpInput:
-		return c.in[n.Imm]
-	case kernel.OpConst:
-		return c.w.x.small(spec.ConstantOf(n.DType, n.Imm))
-	case kernel.OpCoord:
-		return e.coord(int(int64(n.Imm)))
-	case kernel.OpIndex:
-		needRank(e.out)
-		dims := e.out.Dims()
-		return c.reshape(e.count(dims.Prod()), dims.Slice()...)
-	}
-	if w := scalarRules[n.Code]; w != nil {
-		return w(e, n.DType, in)
-	}
-	decline("it computes " + n.Code.String() + ", which ONNX does not have")
-	return nil
+// input is an operand.
+func (e *scalarWriter) input(n expr.Node) op.Value {
+	e.reads[n.Imm] = true
+	return e.c.in[n.Imm]
+}
+
+// index is the row-major index of each element.
+func (e *scalarWriter) index() op.Value {
+	needRank(e.out)
+	dims := e.out.Dims()
+	return e.c.reshape(e.count(dims.Prod()), dims.Slice()...)
 }
 
 // count is 0, 1, 2 and so on.
@@ -152,76 +132,86 @@ func broadcastDims(in ...op.Value) shape.Dims {
 // num is a constant of a type.
 func (e *scalarWriter) num(d array.DType, v float64) op.Value { return e.c.number(d, op.Float(v)) }
 
-// scalarRule writes an operation whose result is of type d.
-type scalarRule func(e *scalarWriter, d array.DType, in []op.Value) op.Value
+// scalarRule writes an operation on scalars.
+type scalarRule func(e *scalarWriter, n expr.Node, in []op.Value) op.Value
 
-// scalarRules are the operations on scalars. There is one for each operation that a
-// kernel has, and TestScalarRules holds that.
-var scalarRules map[kernel.Code]scalarRule
+// typed is a rule that asks for nothing but the type of the result.
+func typed(write func(e *scalarWriter, d array.DType, in []op.Value) op.Value) scalarRule {
+	return func(e *scalarWriter, n expr.Node, in []op.Value) op.Value { return write(e, n.DType, in) }
+}
+
+// scalarRules has one for each operation.
+var scalarRules expr.Forms[scalarRule]
 
 func init() { // operations are written with operators, which are written with operations
-	scalarRules = map[kernel.Code]scalarRule{
-		kernel.OpCast:   writeCast,
-		kernel.OpSelect: func(e *scalarWriter, d array.DType, in []op.Value) op.Value { return e.put("Where", d, in...) },
+	scalarRules = expr.Forms[scalarRule]{
+		kernel.OpInput: func(e *scalarWriter, n expr.Node, _ []op.Value) op.Value { return e.input(n) },
+		kernel.OpConst: func(e *scalarWriter, n expr.Node, _ []op.Value) op.Value {
+			return e.c.w.x.small(spec.ConstantOf(n.DType, n.Imm))
+		},
+		kernel.OpIndex:  func(e *scalarWriter, _ expr.Node, _ []op.Value) op.Value { return e.index() },
+		kernel.OpCoord:  func(e *scalarWriter, n expr.Node, _ []op.Value) op.Value { return e.coord(int(int64(n.Imm))) },
+		kernel.OpCast:   typed(writeCast),
+		kernel.OpSelect: named("Where"),
 		kernel.OpAdd:    arithmetic("Add"), kernel.OpSub: arithmetic("Sub"), kernel.OpMul: arithmetic("Mul"), kernel.OpDiv: arithmetic("Div"),
 		kernel.OpPow: arithmetic("Pow"), kernel.OpMin: arithmetic("Min"), kernel.OpMax: arithmetic("Max"),
-		kernel.OpFloorDiv: floorDivide, kernel.OpRem: remainder, kernel.OpMod: modulus,
-		kernel.OpNeg: func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
+		kernel.OpFloorDiv: typed(floorDivide), kernel.OpRem: typed(remainder), kernel.OpMod: typed(modulus),
+		kernel.OpNeg: typed(func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 			if d.IsInt() && !d.IsSigned() {
 				return e.put("Sub", d, e.num(d, 0), in[0])
 			}
 			return e.put("Neg", d, in...)
-		},
+		}),
 		kernel.OpAbs: named("Abs"), kernel.OpSign: named("Sign"), kernel.OpReciprocal: named("Reciprocal"), kernel.OpSqrt: named("Sqrt"),
 		kernel.OpExp: named("Exp"), kernel.OpLog: named("Log"), kernel.OpSin: named("Sin"), kernel.OpCos: named("Cos"), kernel.OpTan: named("Tan"),
 		kernel.OpAtan: named("Atan"), kernel.OpErf: named("Erf"), kernel.OpTanh: named("Tanh"), kernel.OpSigmoid: named("Sigmoid"),
 		kernel.OpFloor: named("Floor"), kernel.OpCeil: named("Ceil"), kernel.OpRound: named("Round"),
-		kernel.OpRsqrt: func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
+		kernel.OpRsqrt: typed(func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 			return e.put("Reciprocal", d, e.put("Sqrt", d, in...))
-		},
-		kernel.OpExpm1: expm1, kernel.OpLog1p: log1p,
-		kernel.OpLog2: func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
+		}),
+		kernel.OpExpm1: typed(expm1), kernel.OpLog1p: typed(log1p),
+		kernel.OpLog2: typed(func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 			return e.put("Div", d, e.put("Log", d, in...), e.num(d, math.Ln2))
-		},
-		kernel.OpTrunc: func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
+		}),
+		kernel.OpTrunc: typed(func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 			return e.put("Mul", d, e.put("Sign", d, in...), e.put("Floor", d, e.put("Abs", d, in...)))
-		},
-		kernel.OpFMA: func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
+		}),
+		kernel.OpFMA: typed(func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 			return e.put("Add", d, e.put("Mul", d, in[0], in[1]), in[2])
-		},
+		}),
 		kernel.OpIsNaN: named("IsNaN"),
 		kernel.OpEq:    named("Equal"), kernel.OpLt: comparison("Less"), kernel.OpLe: comparison("LessOrEqual"),
 		kernel.OpGt: comparison("Greater"), kernel.OpGe: comparison("GreaterOrEqual"),
-		kernel.OpNe: func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
+		kernel.OpNe: typed(func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 			return e.put("Not", d, e.put("Equal", d, in...))
-		},
+		}),
 		kernel.OpAnd: logic("And", "BitwiseAnd"), kernel.OpOr: logic("Or", "BitwiseOr"), kernel.OpXor: logic("Xor", "BitwiseXor"),
 		kernel.OpNot: logic("Not", "BitwiseNot"),
-		kernel.OpShl: shift("LEFT"), kernel.OpShr: shift("RIGHT"), kernel.OpMulHi: highProduct,
+		kernel.OpShl: shift("LEFT"), kernel.OpShr: shift("RIGHT"), kernel.OpMulHi: typed(highProduct),
 	}
 }
 
 func named(name string) scalarRule {
-	return func(e *scalarWriter, d array.DType, in []op.Value) op.Value { return e.put(name, d, in...) }
+	return typed(func(e *scalarWriter, d array.DType, in []op.Value) op.Value { return e.put(name, d, in...) })
 }
 
 // arithmetic is on numbers: truths count as 0 and 1.
 func arithmetic(name string) scalarRule {
-	return func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
+	return typed(func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 		if d != array.Bool {
 			return e.put(name, d, in...)
 		}
 		return e.c.cast(e.put(name, array.I32, e.counted(in)...), d)
-	}
+	})
 }
 
 func comparison(name string) scalarRule {
-	return func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
+	return typed(func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 		if in[0].Type().DType() == array.Bool {
 			in = e.counted(in)
 		}
 		return e.put(name, d, in...)
-	}
+	})
 }
 
 // counted are truths as numbers.
@@ -235,13 +225,13 @@ func (e *scalarWriter) counted(in []op.Value) []op.Value {
 
 // logic is on truths, or on the bits of integers, for which there are operators since set 18.
 func logic(truths, bits string) scalarRule {
-	return func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
+	return typed(func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 		if d == array.Bool {
 			return e.put(truths, d, in...)
 		}
 		e.c.needs(18)
 		return e.put(bits, d, in...)
-	}
+	})
 }
 
 // needs asks for an operator set; a rule that cannot have it is given up.
@@ -319,13 +309,13 @@ func log1p(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 
 // shift is of unsigned numbers in ONNX; by their width or more it leaves nothing.
 func shift(direction string) scalarRule {
-	return func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
+	return typed(func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 		if d.IsSigned() {
 			return e.signedShift(direction == "LEFT", d, in)
 		}
 		v := e.c.w.emit("BitShift", shape.TensorType(d, broadcastDims(in...)), in, attrText("direction", direction))
 		return e.put("Where", d, e.put("Less", array.Bool, in[1], e.num(d, float64(8*d.Size()))), v, e.num(d, 0))
-	}
+	})
 }
 
 // signedShift multiplies by a power of two out of a table, or divides by it and rounds down.

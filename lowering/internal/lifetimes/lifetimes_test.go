@@ -1,0 +1,107 @@
+package lifetimes
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPlacesDoNotOverlap places random blocks: those of one time lie apart, at multiples of the
+// alignment, the end is that of the highest, and no less than what one time needs.
+func TestPlacesDoNotOverlap(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := range 400 {
+		align := []int{1, 1, 64, 256}[n%4]
+		blocks := make([]Block, r.IntN(60))
+		for i := range blocks {
+			first := r.IntN(20)
+			blocks[i] = Block{Span: Span{first, first + r.IntN(1+r.IntN(12))}, Size: r.IntN(1000)}
+			if r.IntN(20) == 0 {
+				blocks[i].Span = Span{-1, -1}
+			}
+		}
+		asked := slices.Clone(blocks)
+		end := Place(blocks, align)
+		highest := 0
+		for i, b := range blocks {
+			require.Equal(t, asked[i].Span, b.Span, "blocks keep their order")
+			require.Equal(t, asked[i].Size, b.Size)
+			require.Zero(t, b.Offset%align)
+			require.GreaterOrEqual(t, b.Offset, 0)
+			highest = max(highest, b.Offset+b.Size)
+			used := 0
+			for _, o := range blocks {
+				if o.First <= b.First && b.First <= o.Last {
+					used += o.Size
+				}
+			}
+			require.LessOrEqual(t, used, end)
+			for _, o := range blocks[:i] {
+				if b.Overlaps(o.Span) && b.Size > 0 && o.Size > 0 {
+					require.True(t, b.Offset+b.Size <= o.Offset || o.Offset+o.Size <= b.Offset, "%v %v", b, o)
+				}
+			}
+			depth := 0
+			for _, o := range blocks {
+				if o.Size > 0 && b.Overlaps(o.Span) && o.Offset < b.Offset {
+					depth = max(depth, o.Depth+1)
+				}
+			}
+			require.GreaterOrEqual(t, b.Depth, depth)
+			require.Less(t, b.Depth, max(len(blocks), 1))
+		}
+		require.Equal(t, highest, end)
+	}
+}
+
+// TestOrdersAreTried: where the largest first is not the best order, another one is found.
+func TestOrdersAreTried(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	better := 0
+	for range 100 {
+		blocks := make([]Block, 30)
+		for i := range blocks {
+			first := r.IntN(30)
+			blocks[i] = Block{Span: Span{first, first + 1 + r.IntN(4)}, Size: 1 + r.IntN(100)}
+		}
+		p := placer{blocks: blocks, align: 1, offsets: make([]int, len(blocks))}
+		bySize := p.greedy(p.sorted(func(a, b *Block) int { return b.Size - a.Size }))
+		end := Place(blocks, 1)
+		require.LessOrEqual(t, end, bySize)
+		if end < bySize {
+			better++
+		}
+	}
+	require.Greater(t, better, 20)
+	require.Zero(t, Place(nil, 64))
+}
+
+// TestPaddingIsNotCounted: the highest block ends where it ends, so that the one with the most
+// padding is best there.
+func TestPaddingIsNotCounted(t *testing.T) {
+	blocks := []Block{{Span: Span{0, 1}, Size: 65}, {Span: Span{1, 2}, Size: 10}}
+	require.Equal(t, 64+65, Place(blocks, 64))
+	require.Equal(t, []int{64, 0}, []int{blocks[0].Offset, blocks[1].Offset})
+}
+
+func TestSpans(t *testing.T) {
+	s := NewSpans(6)
+	s.Use(0, 4) // in any order
+	s.Use(0, 2)
+	s.Use(1, 3)
+	s.Use(2, 6)
+	s.Use(4, 0)
+	s.Use(4, 5)
+	require.Equal(t, Spans{{2, 4}, {3, 3}, {6, 6}, {-1, -1}, {0, 5}, {-1, -1}}, s)
+	s.Join(1, 2) // buffer 2 lies in the memory of 1
+	s.Join(3, 0) // what was not in use
+	s.Join(1, 5) // by what is not
+	require.Equal(t, Spans{{2, 4}, {3, 6}, {6, 6}, {2, 4}, {0, 5}, {-1, -1}}, s)
+	s.Repeat(4, 7) // rounds of steps 4 to 7
+	require.Equal(t, Spans{{2, 7}, {3, 7}, {6, 6}, {2, 7}, {0, 7}, {-1, -1}}, s)
+	require.False(t, s[5].Used())
+	require.True(t, s[2].Overlaps(s[0]))
+	require.False(t, Span{0, 3}.Overlaps(Span{4, 5}))
+}
