@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -300,14 +301,78 @@ func crossed(low, high shape.Relation) bool {
 	return known && too && least > most
 }
 
-// Specialisation notes a value that was fixed while the graph was captured.
-type Specialisation struct {
-	What string // "x.Dim(0) = 8"
-	Pos  diag.Pos
+// Entry returns what the graph takes, and what it relies on over the sizes of its inputs: engines
+// check the inputs of a run with it. Guards over other sizes are asked where these are found.
+func (g *Graph) Entry() *guard.Entry {
+	e := &guard.Entry{}
+	inputs := g.Inputs()
+	for _, n := range inputs {
+		e.Inputs = append(e.Inputs, guard.Input{Type: guard.Type{Input: n.Target(), Type: n.Type()}, Node: n.Name(), Pos: n.Pos()})
+	}
+	own := map[string]bool{}
+	for _, s := range g.Symbols() {
+		if i := slices.Index(inputs, s.Node); i >= 0 {
+			e.Symbols = append(e.Symbols, guard.Symbol{Name: s.Name, Input: i, Axis: s.Axis})
+			own[s.Name] = true
+		}
+	}
+	for _, d := range g.Needed() {
+		if !slices.ContainsFunc(d.Symbols(), func(name string) bool { return !own[name] }) {
+			e.Needs = append(e.Needs, d.Need())
+		}
+	}
+	return e
 }
 
-// Specialisations returns the values fixed during capture.
-func (g *Graph) Specialisations() []Specialisation { return g.symbols.notes }
+// Needed returns the guards that say more than the types of the inputs; see TypeSays.
+func (g *Graph) Needed() []Guard {
+	if !slices.ContainsFunc(g.Guards(), g.TypeSays) {
+		return g.Guards()
+	}
+	return slices.DeleteFunc(slices.Clone(g.Guards()), g.TypeSays)
+}
 
-// NoteSpecialisation adds a value fixed during capture.
-func (g *Graph) NoteSpecialisation(s Specialisation) { g.symbols.notes = append(g.symbols.notes, s) }
+// RequireAll enters guards over sizes that env restates. What is not known then is left out.
+func (g *Graph) RequireAll(guards []Guard, env func(symbol string) shape.Dim) {
+	for _, d := range guards {
+		if r := d.Bind(env); !r.IsUnknown() {
+			g.Require(r, d.Node)
+		}
+	}
+}
+
+// Relations returns what the guards say.
+func (g *Graph) Relations() guard.Relations {
+	list := make(guard.Relations, len(g.symbols.guards))
+	for i, d := range g.symbols.guards {
+		list[i] = d.Relation
+	}
+	return list
+}
+
+// Need returns the guard as what an Entry checks.
+func (d Guard) Need() guard.Need {
+	n := guard.Need{Relation: d.Relation}
+	if from := d.Node; from != nil {
+		n.Text, n.Pos = "required by "+from.String(), from.Pos()
+		if o := from.Op(); o != nil {
+			n.Op = o.Name
+		}
+	}
+	return n
+}
+
+// TypeSays reports whether the type of an input says what a guard does, and no call needs it: that
+// one of its sizes is another size. It is compared as such.
+func (g *Graph) TypeSays(d Guard) bool {
+	if d.Rel != shape.EQ || d.Node != nil && d.Node.opcode != Placeholder {
+		return false
+	}
+	for _, sides := range [2][2]shape.Dim{{d.A, d.B}, {d.B, d.A}} {
+		name, plain := sides[0].IsSymbol()
+		if s, ok := g.Symbol(name); plain && ok && s.Node.opcode == Placeholder && s.Node.typ.Dim(s.Axis).Equal(sides[1]) {
+			return true
+		}
+	}
+	return false
+}

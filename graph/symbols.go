@@ -2,7 +2,10 @@ package graph
 
 import (
 	"slices"
+	"strconv"
 
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -127,4 +130,58 @@ func (n *Node) mentions(symbol string) (found bool) {
 		}
 	}
 	return found
+}
+
+// Specialisation notes a value that was fixed while the graph was captured.
+type Specialisation struct {
+	What string // "x.Dim(0) = 8"
+	// Guard holds for the inputs that the graph was captured for. nil where no input of the graph decides
+	// it: a Go argument is no input, and the values of a parameter are state.
+	Guard guard.Guard
+	Pos   diag.Pos
+}
+
+// Specialisations returns the values fixed during capture.
+func (g *Graph) Specialisations() []Specialisation { return g.symbols.notes }
+
+// NoteSpecialisation adds a value fixed during capture.
+func (g *Graph) NoteSpecialisation(s Specialisation) { g.symbols.notes = append(g.symbols.notes, s) }
+
+// BindSpecialisations restates the guards of specialisations over the symbols of the graph, for a pass that
+// has named these anew. A guard that speaks of others then is dropped; what it was is still noted.
+func (g *Graph) BindSpecialisations(env func(symbol string) shape.Dim) {
+	g.symbols.notes = boundNotes(g.symbols.notes, env, g.knows)
+}
+
+// boundNotes are notes whose guards speak of known symbols alone.
+func boundNotes(notes []Specialisation, env func(symbol string) shape.Dim, known func(symbol string) bool) []Specialisation {
+	notes = slices.Clone(notes)
+	for i, s := range notes {
+		if s.Guard == nil {
+			continue
+		}
+		notes[i].Guard = s.Guard.Bind(env)
+		if g, size := notes[i].Guard.(guard.Size); size && g.IsUnknown() || slices.ContainsFunc(notes[i].Guard.Symbols(), func(name string) bool { return !known(name) }) {
+			notes[i].Guard = nil
+		}
+	}
+	return notes
+}
+
+// notes checks that the guards of specialisations speak of symbols that are there.
+func (l *linter) notes() {
+	for _, s := range l.g.Specialisations() {
+		if s.Guard != nil {
+			l.unknown(nil, "note "+strconv.Quote(s.What), s.Guard.Symbols())
+		}
+	}
+}
+
+// unknown reports symbols that nothing defines.
+func (l *linter) unknown(n *Node, text string, symbols []string) {
+	for _, s := range symbols {
+		if !l.defined(s, nil) {
+			l.fact(n, text+" needs the symbol "+s+", which is not defined")
+		}
+	}
 }

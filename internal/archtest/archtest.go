@@ -31,6 +31,7 @@ var Rows = [][]string{
 	{"interp", "tracer", "nn", "graph/repeat"},
 	{"tracer/alias"},
 	{"tensor", "graph"},
+	{"graph/guard"},
 	{"op/std", "op/api", "op/ml"},
 	{"op"},
 	{"op/expr", "kernel"},
@@ -62,8 +63,8 @@ var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "co
 var Only = map[string][]string{
 	// Code generation sees the plan, never what another target makes of a graph.
 	"codegen":                     {"codegen/module", "codegen/kernelstyle", "codegen/gosrc", "lowering/plan", "graph", "array", "diag"},
-	"codegen/module":              {"codegen/gosrc", "tracer", "tensor", "graph", "op/api", "op", "array", "array/safetensors", "shape", "diag"},
-	"codegen/kernelstyle":         {"codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "kernel", "array", "array/safetensors", "shape", "diag"},
+	"codegen/module":              {"codegen/gosrc", "tracer", "tensor", "graph", "graph/guard", "op/api", "op", "array", "array/safetensors", "shape", "diag"},
+	"codegen/kernelstyle":         {"codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "graph/guard", "kernel", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle/outline": {"lowering/plan"},
 	"codegen/certificate":         {"tensor", "array", "array/safetensors", "shape", "diag"},
 	"codegen/gosrc":               {"graph", "op", "kernel", "array", "shape", "diag"},
