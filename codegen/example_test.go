@@ -44,7 +44,7 @@ func ExampleModule() {
 	// Output:
 	// model.go
 	// func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
-	// 	tensor.Expect("f32[N,2]", x)
+	// 	tensor.Expect("x: f32[N,2]", x)
 	//
 	// 	// linear (Linear)
 	// 	linear := tensor.Linear(x, m.Weight, m.Bias) // f32[N,2]

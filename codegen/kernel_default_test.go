@@ -72,7 +72,7 @@ func TestInputsHaveDefaultsAndWeightsAreChecked(t *testing.T) {
 		inputs: [][]*array.Array{{g.Normal(4, 3), g.Normal(3)}}, extra: strings.ReplaceAll(defaultText, "PACKAGE", "scaled")}
 	_, failures := runCases(t, []*kernelCase{c})
 	require.Len(t, failures, 2)
-	require.Regexp(t, `^input "x" is nil, expected f32\[N,3\]`, failures[0])
+	require.Regexp(t, `^input "x" is missing \[FX1020\]`, failures[0])
 	require.Regexp(t, `tensor "w" has checksum [0-9a-f]{8}, expected [0-9a-f]{8} \[FX8016\]`, failures[1])
 
 	want, err := c.exec.Run(background, []*array.Array{array.New(array.F32, 1, 3), nil})

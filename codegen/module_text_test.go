@@ -232,7 +232,7 @@ func TestTheModelsOwnPackageNamesWhatIsUnexported(t *testing.T) {
 	path := reflect.TypeFor[wrapper]().PkgPath()
 	files, err := codegen.Module(gm.Module, codegen.ModuleOptions{Root: m, Path: path, Package: "net"})
 	require.NoError(t, err)
-	require.Contains(t, string(files.List[0].Data), "func Forward(m *wrapper, x *tensor.Tensor) *tensor.Tensor {\n\ttensor.Expect(\"f32[N,3]\", x)\n\tfc := m.Fc.Forward(x)")
+	require.Contains(t, string(files.List[0].Data), "func Forward(m *wrapper, x *tensor.Tensor) *tensor.Tensor {\n\ttensor.Expect(\"x: f32[N,3]\", x)\n\tfc := m.Fc.Forward(x)")
 	require.NotContains(t, string(files.List[0].Data), path)
 
 	// A weight that is another one now is noticed: the code has a state of its own.

@@ -81,7 +81,7 @@ func (c Claim) message(x Side, words string, y Side) string {
 	if c.Input == "" {
 		return text
 	}
-	return "input " + strconv.Quote(c.Input) + " is " + c.Type + ": " + text
+	return "input " + literal(c.Input) + " is " + c.Type + ": " + text
 }
 
 func (s Side) number() bool { return len(s.Sizes) == 0 }
@@ -109,7 +109,22 @@ func (c Claim) side(s Side, where *[]string) string {
 func (c Claim) place(s SizeOf) string {
 	text := "axis " + strconv.Itoa(s.Axis)
 	if s.Input != c.Input {
-		text += " of " + strconv.Quote(s.Input)
+		text += " of " + literal(s.Input)
 	}
 	return text
+}
+
+// Misfit is the message of an input of another element type, rank or size than a program
+// takes.
+func Misfit(input, got, want string) string {
+	return "input " + literal(input) + " is " + got + ", expected " + want
+}
+
+// Missing is the message of an input that is not given.
+func Missing(input string) string { return "input " + literal(input) + " is missing" }
+
+// WrongSize is the message of a size that is not what an expression makes it: the other
+// sizes say what that is here.
+func WrongSize(input, got string, axis int, want string, here int) string {
+	return "input " + literal(input) + " is " + got + ", dimension " + strconv.Itoa(axis) + " is expected to be " + want + ", which is " + strconv.Itoa(here) + " here"
 }

@@ -204,7 +204,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
-		//gofx:code interp.MissingInput
+		//gofx:code interp.MissingInput graph/guard.Missing kernel.CodeMissing
 		Code: "FX1020", Title: "an input is missing",
 		Cause: "A placeholder without a default got no value.",
 		Cure:  "Give all inputs, in the order of the placeholders.",
@@ -217,7 +217,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
-		//gofx:code interp.ExtraInput
+		//gofx:code interp.ExtraInput graph/guard.Extra
 		Code: "FX1021", Title: "too many inputs",
 		Cause: "More inputs were given than the graph has placeholders.",
 		Cure:  "Concrete arguments are fixed in the graph and are not given again.",
@@ -230,7 +230,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
-		//gofx:code interp.GuardFailed kernel.CodeArgument
+		//gofx:code interp.GuardFailed graph/guard.Failed kernel.CodeArgument
 		Code: "FX1022", Title: "an input does not fit the graph",
 		Cause: "The graph was captured for another element type, rank or size, sizes differ for which its types have one letter, or they break a guard: some must be equal or differ, at least or at most another, or a multiple of a number. The message says which size is needed, and where the operator that needs it is called.",
 		Cure:  "Give inputs of sizes that fit, or capture it again for these inputs or with symbolic sizes.",

@@ -34,8 +34,12 @@ func Name(s string) string {
 	if !hostile(s, false) {
 		return s
 	}
-	return `"` + escape(s, false) + `"`
+	return literal(s)
 }
+
+// literal returns a name in quotes, for messages: only what does more on a terminal than stand
+// there is escaped.
+func literal(s string) string { return `"` + escape(s, false) + `"` }
 
 // Plain returns text with escapes of Go and JSON, \u001b, for what does more on a terminal than
 // stand there: control characters except breaks of lines and tabs, characters without width or

@@ -115,7 +115,7 @@ func (k *Copier) Finish() {
 	for _, g := range k.src.symbols.guards {
 		k.dst.Require(g.Relation, k.nodes[g.Node])
 	}
-	k.dst.symbols.notes = append(k.dst.symbols.notes, k.src.symbols.notes...)
+	k.dst.symbols.notes = append(k.dst.symbols.notes, boundNotes(k.src.symbols.notes, shape.Sym, k.dst.knows)...)
 }
 
 // Extract returns the part of a graph that computes outputs from inputs, values of one
@@ -375,7 +375,7 @@ func (x *extraction) guards() {
 			x.c.g.Require(d.Bind(x.bind), x.to[d.Node])
 		}
 	}
-	x.c.g.symbols.notes = slices.Clone(x.g.symbols.notes)
+	x.c.g.symbols.notes = boundNotes(x.g.symbols.notes, x.bind, x.c.g.knows)
 }
 
 // Features returns the part of a graph that computes some of its values, named in its

@@ -223,7 +223,7 @@ func (g *Graph) alikeFacts(h *Graph) bool {
 		p.to.symbols(&facts{symbols: t.list})
 		p.to.guards(&facts{guards: t.guards})
 		for _, s := range t.notes {
-			p.to.str(s.What, "\n")
+			p.to.note(s)
 		}
 	}
 	return bytes.Equal(x.b, y.b)

@@ -88,6 +88,7 @@ func (l *linter) graph(g *Graph, outer *linter) {
 	l.nodes(func(n *Node) { l.node(n, held(n)) })
 	l.output()
 	l.facts()
+	l.notes()
 }
 
 // nodes checks what is asked of all nodes together, and each by itself.
@@ -469,11 +470,7 @@ func (l *linter) facts() {
 				l.fact(d.Node, text+" comes from "+d.Node.String()+", which "+msg)
 			}
 		}
-		for _, s := range d.Symbols() {
-			if !l.defined(s, nil) {
-				l.fact(d.Node, text+" needs the symbol "+s+", which is not defined")
-			}
-		}
+		l.unknown(d.Node, text, d.Symbols())
 	}
 }
 

@@ -340,7 +340,7 @@ func (t *symbolTable) leave(names map[string]bool) {
 		return
 	}
 	old := *t
-	*t = symbolTable{notes: old.notes}
+	*t = symbolTable{notes: boundNotes(old.notes, shape.Sym, func(s string) bool { return !names[s] })}
 	for _, s := range old.list {
 		if !names[s.Name] {
 			if t.byName == nil {

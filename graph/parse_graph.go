@@ -193,6 +193,9 @@ func (b *body) statement(line *scan) {
 	case text == "note":
 		line.keyword("note")
 		s := Specialisation{What: line.quoted("a string")}
+		if line.keyword("guard") {
+			s.Guard = line.claim(" at ")
+		}
 		s.Pos = line.position()
 		if line.end(); !line.failed {
 			b.g.NoteSpecialisation(s)

@@ -222,7 +222,7 @@ func (p *printer) signatureAndBody(graph *Graph) {
 	p.symbols(facts[nil])
 	for _, s := range graph.symbols.notes {
 		p.line()
-		p.str("note ", strconv.Quote(s.What))
+		p.note(s)
 		p.at(s.Pos)
 		p.str("\n")
 	}
@@ -238,6 +238,14 @@ func (p *printer) signatureAndBody(graph *Graph) {
 	p.indent--
 	p.line()
 	p.str("}\n")
+}
+
+// note writes a specialisation without its position.
+func (p *printer) note(s Specialisation) {
+	p.str("note ", strconv.Quote(s.What))
+	if s.Guard != nil {
+		p.str(" guard ", s.Guard.String())
+	}
 }
 
 // facts are the lines that follow the node which they speak of.

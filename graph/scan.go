@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -222,20 +223,36 @@ func (c *scan) shapeError(at int, err error) {
 // relation reads a relation of sizes up to the given end or the end of the line.
 func (c *scan) relation(end string) shape.Relation {
 	c.peek()
+	start := c.i
+	s, ok := c.claim(end).(guard.Size)
+	if !ok && !c.failed {
+		c.fail(start, SyntaxError, "found the type of an input, expected a relation of sizes")
+	}
+	return s.Relation
+}
+
+// claim reads a guard up to the given end or the end of the line.
+func (c *scan) claim(end string) guard.Guard {
+	c.peek()
 	j := c.i
 	for j < len(c.s) && !c.comment(j) && !strings.HasPrefix(c.s[j:], end) {
+		if quoted, err := strconv.QuotedPrefix(c.s[j:]); err == nil {
+			j += len(quoted) - 1
+		}
 		j++
 	}
 	if c.failed {
-		return shape.Relation{}
+		return guard.Size{}
 	}
-	r, err := shape.ParseRelation(strings.TrimRight(c.s[c.i:j], " \t\r"))
+	g, err := guard.Parse(strings.TrimRight(c.s[c.i:j], " \t\r"))
 	if err != nil {
 		c.shapeError(c.i, err)
 	}
-	c.p.spend(c, costBytes*(expensive(r.A)+expensive(r.B)))
+	if s, ok := g.(guard.Size); ok {
+		c.p.spend(c, costBytes*(expensive(s.A)+expensive(s.B)))
+	}
 	c.i = j
-	return r
+	return g
 }
 
 // attrs reads {name=literal, ...} when it stands here and is no block: names and

@@ -5,11 +5,9 @@ import (
 	"fmt"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/op/std"
-	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -51,7 +49,7 @@ func ExampleInterpreter_hooks() {
 	// %mul [1 -2 3 -4]
 	// %relu [1 0 3 0]
 	// [1 0 3 0] <nil>
-	// node %x: input "x" is f32[2,3], the graph was captured for f32[N,2] [FX1022]
+	// node %x: input "x" is f32[2,3], expected f32[N,2] [FX1022]
 	//     hint: capture it again for these sizes, or with symbolic ones
 }
 
@@ -70,43 +68,6 @@ func ExampleNewState() {
 	s := interp.NewState(module())
 	fmt.Println(tensor.Data[float32](s.Tensor("w")), s.Tensor("bias") == nil)
 	// Output: [1 -1] true
-}
-
-// CheckInput is the guard of every engine.
-func ExampleCheckInput() {
-	x := module().Graph.First()
-	for _, text := range []string{"f32[7,2]", "f64[7,2]", "f32[7,3]", "f32[7]"} {
-		got, _ := shape.ParseType(text)
-		if err := interp.CheckInput(x, got); err != nil {
-			fmt.Println(err)
-		}
-	}
-	// Output:
-	// node %x: input "x" is f64[7,2], the graph was captured for f32[N,2] [FX1022]
-	//     hint: cast the input to f32
-	// node %x: input "x" is f32[7,3], the graph was captured for f32[N,2] [FX1022]
-	//     hint: capture it again for these sizes, or with symbolic ones
-	// node %x: input "x" is f32[7], the graph was captured for f32[N,2] [FX1022]
-	//     hint: capture it again for these sizes, or with symbolic ones
-}
-
-// Engines that check inputs themselves refuse them in the interpreter's words.
-func ExampleInputs() {
-	inputs := interp.Inputs(module().Graph.Inputs())
-	fmt.Println(inputs.Count(2))
-	fmt.Println(inputs.Missing(0))
-
-	given, _ := shape.ParseType("f32[6,2]")
-	r, _ := shape.ParseRelation("N % 4 == 0")
-	claim, _ := r.Check(func(symbol string) (diag.SizeOf, bool) {
-		return diag.SizeOf{Symbol: symbol, Input: "x", Axis: 0, Value: 6}, true
-	})
-	fmt.Println(inputs.Refusal(claim, nil, func(int) shape.Type { return given }))
-	// Output:
-	// 2 inputs, the graph takes 1 [FX1021]
-	// node %x: input "x" is missing [FX1020]
-	// input "x" is f32[6,2]: the graph needs N (axis 0, here 6) divisible by 4 [FX1022]
-	//     hint: give other sizes, or capture the graph again for these
 }
 
 // A Transformer writes a new graph, node by node.

@@ -2,11 +2,13 @@ package interp
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
@@ -69,7 +71,7 @@ type frame struct {
 	ctx     context.Context
 	g       *graph.Graph
 	inputs  []*tensor.Tensor
-	all     Inputs           // the placeholders
+	entry   *guard.Entry     // the checks of what is given
 	given   []*tensor.Tensor // what they are, those that have been entered
 	next    int
 	outer   *frame // of the graph that this one is a region of
@@ -83,7 +85,7 @@ type frame struct {
 }
 
 func (p *Interpreter) run(ctx context.Context, g *graph.Graph, inputs []*tensor.Tensor, outer *frame) ([]*tensor.Tensor, error) {
-	f := &frame{p: p, ctx: ctx, g: g, inputs: inputs, outer: outer, guards: g.Guards()}
+	f := &frame{p: p, ctx: ctx, g: g, inputs: inputs, outer: outer}
 	if outer != nil {
 		f.copies = outer.copies
 	} else {
@@ -93,9 +95,12 @@ func (p *Interpreter) run(ctx context.Context, g *graph.Graph, inputs []*tensor.
 }
 
 func (f *frame) run() ([]*tensor.Tensor, error) {
-	f.all = f.g.Inputs()
-	if n := f.g.First(); len(f.inputs) > 0 && n != nil && n.Opcode() != graph.Placeholder {
-		return nil, n.Error(ExtraInput, strconv.Itoa(len(f.inputs))+" inputs, the graph takes none")
+	f.entry = f.g.Entry()
+	f.guards = f.g.Needed()
+	if len(f.entry.Inputs) == 0 {
+		if err := f.entry.Count(len(f.inputs)); err != nil {
+			return nil, err
+		}
 	}
 	for _, s := range f.g.Symbols() {
 		if f.defines == nil {
@@ -103,8 +108,8 @@ func (f *frame) run() ([]*tensor.Tensor, error) {
 		}
 		f.defines[s.Node] = true
 	}
-	if f.outer != nil {
-		if err := f.check(nil, nil); err != nil {
+	if f.outer != nil || len(f.entry.Inputs) == 0 {
+		if err := f.check(nil, nil); err != nil { // over sizes of the graphs around
 			return nil, err
 		}
 	}
@@ -197,27 +202,40 @@ func (f *frame) node(n *graph.Node, in []Value) (Value, error) {
 	return f.call(n, in)
 }
 
-// input takes the next input and checks it against the placeholder's type.
+// input takes the next input and checks it against the placeholder's type. What is wrong with
+// those that follow is reported too, unless hooks may give them.
 func (f *frame) input(node *graph.Node) (Value, error) {
-	var value *tensor.Tensor
-	if f.next < len(f.inputs) {
-		value = f.inputs[f.next]
-	}
+	value := f.argument(f.next, node)
 	f.next++
-	if value == nil {
-		d, ok := node.Default().(*array.Array)
-		if !ok {
-			return Value{}, missing(node)
+	if f.next == len(f.entry.Inputs) {
+		if err := f.entry.Count(len(f.inputs)); err != nil {
+			return Value{}, err
 		}
-		value = tensor.New(d)
 	}
-	if f.next == len(f.all) && len(f.inputs) > f.next {
-		return Value{}, node.Error(ExtraInput, extra(len(f.inputs), f.next))
-	}
-	if err := CheckInput(node, value.Type()); err != nil {
+	i := slices.Index(f.g.Inputs(), node)
+	if err := f.entry.Inputs[i].Refuse(valueOf(value)); err == nil {
+		return Value{T: value}, nil
+	} else if i != f.next-1 || f.p.Node != nil || f.p.Placeholder != nil {
 		return Value{}, err
 	}
-	return Value{T: value}, nil
+	at := func(k int) guard.Value {
+		if k < i {
+			return f.at(k)
+		}
+		return valueOf(f.argument(k, f.g.Inputs()[k]))
+	}
+	return Value{}, f.entry.Types(&guard.Given{At: at})
+}
+
+// argument is what is given for a placeholder, or its default; nil for neither.
+func (f *frame) argument(i int, node *graph.Node) *tensor.Tensor {
+	if i < len(f.inputs) && f.inputs[i] != nil {
+		return f.inputs[i]
+	}
+	if d, ok := node.Default().(*array.Array); ok {
+		return tensor.New(d)
+	}
+	return nil
 }
 
 // call runs a call_function or call_method node.

@@ -31,7 +31,7 @@ func (f *frame) sub(node *graph.Node, in []Value) (Value, error) {
 			return Value{}, node.Error(Undefined, "operand "+strconv.Itoa(i)+" is not a tensor")
 		}
 	}
-	inner := &frame{p: f.p, ctx: f.ctx, g: callee, inputs: args, from: f, guards: callee.Guards(), copies: f.copies}
+	inner := &frame{p: f.p, ctx: f.ctx, g: callee, inputs: args, from: f, copies: f.copies}
 	out, err := inner.run()
 	if err != nil {
 		return Value{}, calledBy(node, err)

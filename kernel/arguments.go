@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -24,15 +23,21 @@ func (c *Checker) Hold() {
 }
 
 func (c *Checker) bad(what, name, got, want string) {
-	e := diag.New(CodeArgument, what+" "+diag.Quote(name)+" is "+got+", expected "+want)
-	c.errs = append(c.errs, e.WithHint("give arguments of the sizes that the comment of Forward lists"))
+	c.refuse(CodeArgument, what+" "+diag.Quote(name)+" is "+got+", expected "+want)
+}
+
+// refuse adds an error of what a call was given.
+func (c *Checker) refuse(code diag.Code, msg string) *diag.Error {
+	e := diag.New(code, msg).WithHint("give arguments of the sizes that the comment of Forward lists")
+	c.errs = append(c.errs, e)
+	return e
 }
 
 // Input checks an input's element type, rank and fixed sizes; -1 stands for a size
 // that is checked later. want is the type for messages.
 func (c *Checker) Input(name string, a *array.Array, d array.DType, want string, shape ...int) {
 	if a == nil {
-		c.bad("input", name, "nil", want)
+		c.refuse(CodeMissing, diag.Missing(name))
 		return
 	}
 	ok := a.DType() == d && a.Rank() == len(shape)
@@ -40,15 +45,15 @@ func (c *Checker) Input(name string, a *array.Array, d array.DType, want string,
 		ok = shape[i] < 0 || shape[i] == a.Dim(i)
 	}
 	if !ok {
-		c.bad("input", name, array.Describe(a.DType(), a.Shape()), want)
+		c.refuse(CodeArgument, diag.Misfit(name, array.Describe(a.DType(), a.Shape()), want))
 	}
 }
 
 // Size checks one size of an input, which must have that axis, against what other
-// inputs make of it.
+// inputs make of it. want is the expression for messages.
 func (c *Checker) Size(name string, a *array.Array, want string, axis, size int) {
 	if a.Dim(axis) != size {
-		c.bad("input", name, array.Describe(a.DType(), a.Shape()), want+" with size "+strconv.Itoa(size)+" at axis "+strconv.Itoa(axis))
+		c.refuse(CodeArgument, diag.WrongSize(name, array.Describe(a.DType(), a.Shape()), axis, want, size))
 	}
 }
 
@@ -73,11 +78,9 @@ func (c *Checker) Guard(x *array.Array, why string, claim Claim) {
 	if x != nil {
 		claim.Type = array.Describe(x.DType(), x.Shape())
 	}
-	e := diag.New(CodeArgument, claim.String()).WithHint("give arguments of the sizes that the comment of Forward lists")
-	if why != "" {
+	if e := c.refuse(CodeArgument, claim.String()); why != "" {
 		e.Related = []diag.Related{{Msg: why}}
 	}
-	c.errs = append(c.errs, e)
 }
 
 // Output checks the caller's memory for a result: element type, shape, no gaps.

@@ -6,6 +6,7 @@ import "github.com/gofx-dev/gofx/diag"
 
 // The codes of this package; docs/errors.md explains them.
 const (
+	CodeMissing  diag.Code = "FX1020" // an input is missing
 	CodeArgument diag.Code = "FX1022" // an input does not fit the graph
 	CodeLengths  diag.Code = "FX2003" // size does not fit
 	CodeStep     diag.Code = "FX2033" // a kernel of a user's operator panicked

@@ -2,10 +2,12 @@ package lowering
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/shapeprop"
 	"github.com/gofx-dev/gofx/passes/simplify"
@@ -125,33 +127,48 @@ func (p *pins) solve() error {
 			p.solver.Equal(shape.Sym(s.Name), shape.Sym(s.Name), shape.Fact{})
 		}
 	}
-	equal := func(a, b shape.Dim, why string, n *graph.Node) error {
-		c := p.solver.Equal(a, b, shape.Fact{Text: why})
-		if c == nil {
-			return nil
-		}
-		e := diag.New(BadOption, "size "+c.A.String()+" must be "+c.B.String()+" ("+c.Second.Text+")").
-			WithHint(c.First.Text + " does not agree with it")
-		if n != nil {
-			e = e.At(n.Pos())
-		}
-		return e
-	}
 	for _, s := range p.opts.symbols() {
 		size := shape.Const(p.opts.Shapes[s])
-		if err := equal(shape.Sym(s), size, "symbol "+s+" is pinned to "+size.String(), nil); err != nil {
-			return err
+		if c := p.solver.Equal(shape.Sym(s), size, shape.Fact{Text: "symbol " + s + " is pinned to " + size.String()}); c != nil {
+			return unequal(c, c.First.Text, c.Second.Text)
 		}
 	}
-	for _, d := range g.Guards() {
-		if d.Rel != shape.EQ || p.found(d.Relation) {
-			continue
+	return p.guards()
+}
+
+// guards solves what the graph relies on, and refuses pins that contradict it.
+func (p *pins) guards() error {
+	list := slices.DeleteFunc(slices.Clone(p.src.Guards()), func(d graph.Guard) bool { return d.Rel == shape.EQ && p.found(d.Relation) })
+	relations := make(guard.Relations, len(list))
+	for i, d := range list {
+		relations[i] = d.Relation
+	}
+	c := relations.Solve(&p.solver)
+	if c == nil {
+		return nil
+	}
+	at := list[c.At]
+	e := diag.New(BadOption, "the graph relies on "+at.String()+", which no size that is left has")
+	if x := c.Conflict; x != nil {
+		first := x.First.Text
+		if c.Earlier >= 0 {
+			first = "the graph relies on " + first
 		}
-		if err := equal(d.A, d.B, "the graph relies on "+d.A.String()+" = "+d.B.String(), d.Node); err != nil {
-			return err
+		e = unequal(x, first, "the graph relies on "+x.Second.Text)
+	} else {
+		for _, s := range p.opts.symbols() {
+			e = e.WithHint("symbol " + s + " is pinned to " + strconv.Itoa(p.opts.Shapes[s]))
 		}
 	}
-	return p.possible()
+	if at.Node != nil {
+		e = e.At(at.Node.Pos())
+	}
+	return e
+}
+
+// unequal is the error of two facts that contradict each other.
+func unequal(c *shape.Conflict, first, second string) *diag.Error {
+	return diag.New(BadOption, "size "+c.A.String()+" must be "+c.B.String()+" ("+second+")").WithHint(first + " does not agree with it")
 }
 
 // found reports whether an equality speaks of sizes that a node finds when it runs: it
@@ -171,24 +188,6 @@ func (p *pins) oneSize(r shape.Relation) bool {
 	x, xOk := p.src.Symbol(a)
 	y, yOk := p.src.Symbol(b)
 	return aOk && bOk && xOk && yOk && x.Node == y.Node && x.Axis == y.Axis
-}
-
-// possible refuses pins that contradict what the graph relies on.
-func (p *pins) possible() error {
-	for _, d := range p.src.Guards() {
-		if r := d.Bind(p.bind); d.Rel == shape.EQ || r.Truth() != shape.False {
-			continue
-		}
-		e := diag.New(BadOption, "the graph relies on "+d.String()+", which no size that is left has")
-		for _, s := range p.opts.symbols() {
-			e = e.WithHint("symbol " + s + " is pinned to " + strconv.Itoa(p.opts.Shapes[s]))
-		}
-		if d.Node != nil {
-			e = e.At(d.Node.Pos())
-		}
-		return e
-	}
-	return nil
 }
 
 func (p *pins) bind(symbol string) shape.Dim { return p.solver.Resolve(shape.Sym(symbol)) }

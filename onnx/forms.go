@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -100,8 +101,7 @@ func (im *importer) rely(r shape.Relation, at *graph.Node) {
 	if err := im.mod.Graph.Assume(r, at); err != nil {
 		panic(firstOf(err))
 	}
-	im.mod.Graph.NoteSpecialisation(graph.Specialisation{What: r.String()})
-	im.form.rels = append(im.form.rels, r)
+	im.mod.Graph.NoteSpecialisation(graph.Specialisation{What: r.String(), Guard: guard.Size{Relation: r}})
 }
 
 func firstOf(err error) *diag.Error {
@@ -147,8 +147,8 @@ func (im *importer) ones(t shape.Type) (axes []int, rely []shape.Relation, ok bo
 
 // form is what the sizes given have decided about a graph.
 type form struct {
-	rels  []shape.Relation
-	sizes map[string]sizeAt // what symbols stand for
+	guards []guard.Guard     // of what was fixed
+	sizes  map[string]sizeAt // what symbols stand for
 	// decide are the inputs whose values say which branch an If takes, where the branches have results of
 	// other ranks: with them it is known.
 	decide []string
@@ -162,25 +162,45 @@ type sizeAt struct {
 
 // fits reports whether inputs are such as the graph was imported for.
 func (f *form) fits(inputs map[string]*array.Array) bool {
-	for _, r := range f.rels {
-		_, _, holds, err := r.Eval(func(symbol string) (int, bool) {
-			at, ok := f.sizes[symbol]
-			a := inputs[at.input]
-			if !ok || a == nil || at.axis >= a.Rank() {
-				return 0, false
-			}
-			return a.Dim(at.axis), true
-		})
-		if err != nil || !holds {
-			return false
-		}
+	given := formInputs{f, inputs}
+	return !slices.ContainsFunc(f.guards, func(g guard.Guard) bool {
+		return g.Check(given) != nil || slices.ContainsFunc(g.Symbols(), func(s string) bool { _, ok := given.Size(s); return !ok })
+	})
+}
+
+// formInputs are inputs of the model as what the guards of a form look at.
+type formInputs struct {
+	*form
+	arrays map[string]*array.Array
+}
+
+// Input implements guard.Inputs.
+func (x formInputs) Input(name string) (shape.Type, bool) {
+	a := x.arrays[name]
+	if a == nil {
+		return shape.Type{}, false
 	}
-	return true
+	return shape.TypeOf(a), true
+}
+
+// Size implements guard.Inputs.
+func (x formInputs) Size(symbol string) (diag.SizeOf, bool) {
+	at, ok := x.sizes[symbol]
+	a := x.arrays[at.input]
+	if !ok || a == nil || at.axis >= a.Rank() {
+		return diag.SizeOf{}, false
+	}
+	return diag.SizeOf{Symbol: symbol, Input: at.input, Axis: at.axis, Value: a.Dim(at.axis)}, true
 }
 
 // formed is the form of the graph that has been imported.
 func (im *importer) formed() *form {
-	f := &form{rels: im.form.rels, sizes: map[string]sizeAt{}, decide: im.form.decide}
+	f := &form{sizes: map[string]sizeAt{}, decide: im.form.decide}
+	for _, s := range im.mod.Graph.Specialisations() {
+		if s.Guard != nil {
+			f.guards = append(f.guards, s.Guard)
+		}
+	}
 	for _, s := range im.mod.Graph.Symbols() {
 		if name, ok := im.inputs[s.Node]; ok {
 			f.sizes[s.Name] = sizeAt{name, s.Axis}

@@ -100,6 +100,7 @@ func TestFormsRefuseOthers(t *testing.T) {
 	}
 	for _, s := range m.Graph.Specialisations() {
 		notes = append(notes, s.What)
+		require.Equal(t, s.What, s.Guard.String())
 	}
 	require.Equal(t, []string{"B != 1", "C == 1", "T != 1"}, guards)
 	require.Equal(t, guards, notes)

@@ -37,14 +37,10 @@ func (f *File) newImporter(o Options) *importer {
 
 // leastSizes are the least that sizes of inputs are in every run of the graph, as its guards say.
 func (im *importer) leastSizes() map[string]int {
-	inputs, least := map[string]bool{}, map[string]int{}
+	least, relations := map[string]int{}, im.mod.Graph.Relations()
 	for _, s := range im.mod.Graph.Symbols() {
-		inputs[s.Name] = s.Node.Opcode() == graph.Placeholder
-	}
-	for _, g := range im.mod.Graph.Guards() {
-		name, symbol := g.A.IsSymbol()
-		if n, number := g.B.Int(); g.Rel == shape.GE && symbol && number && inputs[name] && n > least[name] {
-			least[name] = n
+		if n := relations.Of(s.Name).Least; n > 0 && s.Node.Opcode() == graph.Placeholder {
+			least[s.Name] = n
 		}
 	}
 	return least

@@ -22,11 +22,7 @@ type equalities struct {
 // equalitiesOf returns those of a graph that was imported with values bound.
 func (f *File) equalitiesOf(m *graph.Module, s Sample, bound []string) *equalities {
 	e := &equalities{}
-	for _, g := range m.Graph.Guards() {
-		if g.Rel == shape.EQ {
-			e.guards = append(e.guards, g.Relation)
-		}
-	}
+	e.guards = m.Graph.Relations().Equalities()
 	e.names = f.argNames(s, bound)
 	for _, n := range m.Graph.Inputs() {
 		e.types = append(e.types, n.Type())

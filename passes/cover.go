@@ -172,7 +172,7 @@ func candidates(g *graph.Graph, base map[string]int, fixed func(string) bool) (l
 	set := func(names []string, size func(i int) int) {
 		m := maps.Clone(base)
 		for i, name := range names {
-			step := stepOf(g, name)
+			step := g.Relations().Of(name).Step
 			m[name] = (size(i) + step - 1) / step * step
 		}
 		list = append(list, m)
@@ -194,10 +194,7 @@ func (c *Cover) allowed(g *graph.Graph, sizes map[string]int) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(g.Guards(), func(r graph.Guard) bool {
-		_, _, ok, err := r.Eval(lookIn(sizes))
-		return err == nil && !ok
-	})
+	return !g.Relations().Broken(sizes)
 }
 
 // gain counts the missing sizes that take a new value.

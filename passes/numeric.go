@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
@@ -186,14 +187,15 @@ func chooseSizes(g *graph.Graph, sizes map[string]int) (func(string) shape.Dim, 
 	}
 	solver, c := solveSizes(g, chosen)
 	if c != nil {
-		return nil, diag.New(NoInputs, "the sizes contradict the guards of the graph: "+c.First.Text+" and "+c.Second.Text)
+		first, second := c.Words(g.Relations())
+		return nil, diag.New(NoInputs, "the sizes contradict the guards of the graph: "+first+" and "+second)
 	}
 	next := 2
 	for _, sym := range g.Symbols() {
 		if _, known := solver.Resolve(shape.Sym(sym.Name)).Int(); known || sym.Node.Opcode() != graph.Placeholder {
 			continue
 		}
-		step := stepOf(g, sym.Name)
+		step := g.Relations().Of(sym.Name).Step
 		for tries := 0; ; tries++ {
 			size := (next + step - 1) / step * step
 			trial, c := solveSizes(g, append(chosen, symbolSize{sym.Name, size}))
@@ -210,50 +212,19 @@ func chooseSizes(g *graph.Graph, sizes map[string]int) (func(string) shape.Dim, 
 	return func(name string) shape.Dim { return solver.Resolve(shape.Sym(name)) }, nil
 }
 
-// stepOf returns what the guards want the size of a symbol to be a multiple of.
-func stepOf(g *graph.Graph, symbol string) int {
-	step := 1
-	for _, d := range g.Guards() {
-		k, known := d.B.Int()
-		if name, plain := d.A.IsSymbol(); d.Rel != shape.MOD || !plain || name != symbol || !known || k < 1 || k > 1<<20 {
-			continue
-		}
-		for n := step; step%k != 0 && step < 1<<20; {
-			step += n
-		}
-	}
-	return step
-}
-
 type symbolSize struct {
 	name string
 	n    int
 }
 
 // solveSizes collects what the guards and the sizes chosen so far say.
-func solveSizes(g *graph.Graph, chosen []symbolSize) (*shape.Solver, *shape.Conflict) {
+func solveSizes(g *graph.Graph, chosen []symbolSize) (*shape.Solver, *guard.Contradiction) {
 	var solver shape.Solver
-	for _, d := range g.Guards() {
-		if d.Rel != shape.EQ {
-			continue
-		}
-		if c := solver.Equal(d.A, d.B, shape.Fact{Text: d.A.String() + " = " + d.B.String()}); c != nil {
-			return &solver, c
-		}
-	}
+	list := g.Relations()
 	for _, x := range chosen {
-		if c := solver.Equal(shape.Sym(x.name), shape.Const(x.n), shape.Fact{Text: x.name + " = " + strconv.Itoa(x.n)}); c != nil {
-			return &solver, c
-		}
+		list = append(list, shape.Equality(shape.Sym(x.name), shape.Const(x.n)))
 	}
-	for _, d := range g.Guards() {
-		r := d.Bind(func(name string) shape.Dim { return solver.Resolve(shape.Sym(name)) })
-		if d.Rel != shape.EQ && r.Truth() == shape.False {
-			f := shape.Fact{Text: d.String()}
-			return &solver, &shape.Conflict{A: r.A, B: r.B, First: f, Second: f}
-		}
-	}
-	return &solver, nil
+	return &solver, list.Solve(&solver)
 }
 
 // Random makes pseudo-random arrays, the same for a seed on every machine.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -46,7 +47,7 @@ func (t *trace) specialise(n *graph.Node, axis, v int) {
 	what := n.String() + ".Dim(" + strconv.Itoa(axis) + ") = " + strconv.Itoa(v)
 	if !t.notes[what] {
 		t.notes[what] = true
-		g.NoteSpecialisation(graph.Specialisation{What: what, Pos: diag.Here()})
+		g.NoteSpecialisation(graph.Specialisation{What: what, Guard: guard.Size{Relation: shape.Equality(d, shape.Const(v))}, Pos: diag.Here()})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -176,6 +177,9 @@ func TestSpecialisedAnswersAreGuardedInEveryEngine(t *testing.T) {
 		require.NoError(t, err, name)
 		require.NotEmpty(t, gm.Graph.Guards(), name)
 		require.NotEmpty(t, gm.Graph.Specialisations(), name)
+		for _, s := range gm.Graph.Specialisations() { // each can be checked, as the guards of the graph are
+			require.True(t, slices.ContainsFunc(gm.Graph.Guards(), func(d graph.Guard) bool { return d.String() == s.Guard.String() }), "%s: %s", name, s.What)
+		}
 		exe, err := cpu.Compile(graph.Clone(gm.Module), lowering.Options{})
 		require.NoError(t, err, name)
 		want := f(ones(2, 2))

@@ -7,7 +7,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/codegen/gosrc"
-	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -55,8 +55,19 @@ func (c *checks) print() {
 	zeros := gosrc.Ints(make([]int, len(c.symbols)))
 	c.file.template(symbolicCheckText, c.with(map[string]any{
 		"INPUTS": params, "TYPES": c.types(), "SYMBOLS": jen.List(c.symbolParams()...), "ZEROS": jen.List(zeros...),
-		"SIZES": append(c.sizeLines(), c.guards()...), "NAMES": jen.List(ids(c.symbols)...),
+		"SIZES": c.inOrder(zeros), "NAMES": jen.List(ids(c.symbols)...),
 	}))
+}
+
+// inOrder prints what follows the types: symbols, then relations, which tell what needs a size,
+// then sizes, where no relation is broken.
+func (c *checks) inOrder(zeros []jen.Code) []jen.Code {
+	lines, guards, sizes := c.symbolLines(), c.guards(), c.sizeLines()
+	if lines = append(lines, guards...); len(guards) > 0 && len(sizes) > 0 {
+		failed := jen.Err().Op(":=").Id("c").Dot("Err").Call()
+		lines = append(lines, jen.If(failed, jen.Err().Op("!=").Nil()).Block(jen.Return(append(slices.Clone(zeros), jen.Err())...)))
+	}
+	return append(lines, sizes...)
 }
 
 // types prints the comparison with element types, ranks and fixed sizes.
@@ -64,7 +75,7 @@ func (c *checks) types() []jen.Code {
 	var lines []jen.Code
 	for i, k := range c.Inputs {
 		b := &c.Buffers[k]
-		args := []jen.Code{gosrc.Quoted(b.Name), jen.Id(c.inputs[i]), gosrc.DType(b.Type.DType()), gosrc.Quoted(b.Type.String())}
+		args := []jen.Code{gosrc.Quoted(c.InputName(i)), jen.Id(c.inputs[i]), gosrc.DType(b.Type.DType()), gosrc.Quoted(b.Type.String())}
 		for _, d := range b.Type.Dims().Slice() {
 			n, ok := d.Int()
 			if !ok {
@@ -77,23 +88,30 @@ func (c *checks) types() []jen.Code {
 	return lines
 }
 
-// sizeLines prints what binds the symbols and compares sizes with them.
-func (c *checks) sizeLines() []jen.Code {
+// symbolLines prints what reads the symbols off the inputs.
+func (c *checks) symbolLines() []jen.Code {
 	var lines []jen.Code
-	defines := map[[2]int]bool{}
 	for i, x := range c.Symbols {
 		lines = append(lines, jen.Id(c.symbols[i]).Op("=").Id(c.inputs[x.Input]).Dot("Dim").Call(jen.Lit(x.Axis)))
-		defines[[2]int{x.Input, x.Axis}] = true
 	}
 	for _, x := range c.Same {
 		lines = append(lines, jen.Id(c.vars[x.Name]).Op(":=").Id(c.inputs[x.Input]).Dot("Dim").Call(jen.Lit(x.Axis)))
-		defines[[2]int{x.Input, x.Axis}] = true // the guards compare it
+	}
+	return lines
+}
+
+// sizeLines prints what compares sizes with the symbols, where no relation is broken.
+func (c *checks) sizeLines() []jen.Code {
+	var lines []jen.Code
+	compared := map[[2]int]bool{}
+	for _, x := range slices.Concat(c.Symbols, c.Same) { // the relations compare those of Same
+		compared[[2]int{x.Input, x.Axis}] = true
 	}
 	for i, k := range c.Inputs {
 		b := &c.Buffers[k]
 		for axis, d := range b.Type.Dims().Slice() {
-			if _, fixed := d.Int(); !fixed && !defines[[2]int{i, axis}] {
-				lines = append(lines, jen.Id("c").Dot("Size").Call(gosrc.Quoted(b.Name), jen.Id(c.inputs[i]), gosrc.Quoted(b.Type.String()), jen.Lit(axis), c.dim(d)))
+			if _, fixed := d.Int(); !fixed && !compared[[2]int{i, axis}] {
+				lines = append(lines, jen.Id("c").Dot("Size").Call(gosrc.Quoted(c.InputName(i)), jen.Id(c.inputs[i]), gosrc.Quoted(d.String()), jen.Lit(axis), c.dim(d)))
 			}
 		}
 	}
@@ -103,21 +121,21 @@ func (c *checks) sizeLines() []jen.Code {
 // guards prints the checks of relations between sizes.
 func (c *checks) guards() []jen.Code {
 	var lines []jen.Code
-	for _, guard := range c.Guards {
-		rel := fromKernel(map[shape.Rel]string{shape.EQ: "Equal", shape.GE: "AtLeast", shape.MOD: "Multiple", shape.NE: "Other"}[guard.Rel])
+	for _, need := range c.Guards {
+		rel := fromKernel(map[shape.Rel]string{shape.EQ: "Equal", shape.GE: "AtLeast", shape.MOD: "Multiple", shape.NE: "Other"}[need.Rel])
 		head := []jen.Code{jen.Id("Rel").Op(":").Add(rel.Clone())}
-		if guard.Op != "" {
-			head = append(head, jen.Id("Op").Op(":").Add(gosrc.Quoted(guard.Op)))
+		if need.Op != "" {
+			head = append(head, jen.Id("Op").Op(":").Add(gosrc.Quoted(need.Op)))
 		}
 		input := jen.Nil()
-		if all := append(guard.A.Symbols(), guard.B.Symbols()...); len(all) > 0 {
+		if all := append(need.A.Symbols(), need.B.Symbols()...); len(all) > 0 {
 			s := c.symbolOf(all[0])
 			input = c.argument(s.Input)
-			head = append(head, jen.Id("Input").Op(":").Add(gosrc.Quoted(c.Buffers[c.Inputs[s.Input]].Name)))
+			head = append(head, jen.Id("Input").Op(":").Add(gosrc.Quoted(c.InputName(s.Input))))
 		}
-		claim := []jen.Code{jen.List(head...), jen.Id("A").Op(":").Add(c.side(guard.A)), jen.Id("B").Op(":").Add(c.side(guard.B))}
-		lines = append(lines, jen.If(jen.Op("!").Add(rel).Dot("Holds").Call(c.dim(guard.A), c.dim(guard.B))).Block(
-			jen.Id("c").Dot("Guard").Call(input, gosrc.Quoted(guardText(guard)), fromKernel("Claim").Custom(gosrc.Multiline(), claim...))))
+		claim := []jen.Code{jen.List(head...), jen.Id("A").Op(":").Add(c.side(need.A)), jen.Id("B").Op(":").Add(c.side(need.B))}
+		lines = append(lines, jen.If(jen.Op("!").Add(rel).Dot("Holds").Call(c.dim(need.A), c.dim(need.B))).Block(
+			jen.Id("c").Dot("Guard").Call(input, gosrc.Quoted(needText(need)), fromKernel("Claim").Custom(gosrc.Multiline(), claim...))))
 	}
 	return lines
 }
@@ -137,7 +155,7 @@ func (c *checks) side(d shape.Dim) *jen.Statement {
 	for _, name := range d.Symbols() {
 		s := c.symbolOf(name)
 		sizes = append(sizes, jen.Values(jen.Id("Symbol").Op(":").Add(gosrc.Quoted(name)), jen.Id("Value").Op(":").Id(c.vars[name]),
-			jen.Id("Input").Op(":").Add(gosrc.Quoted(c.Buffers[c.Inputs[s.Input]].Name)), jen.Id("Axis").Op(":").Lit(s.Axis)))
+			jen.Id("Input").Op(":").Add(gosrc.Quoted(c.InputName(s.Input))), jen.Id("Axis").Op(":").Lit(s.Axis)))
 	}
 	if sizes != nil {
 		fields = append(fields, jen.Id("Sizes").Op(":").Index().Add(fromKernel("SizeOf")).Values(sizes...))
@@ -145,20 +163,19 @@ func (c *checks) side(d shape.Dim) *jen.Statement {
 	return fromKernel("Side").Values(fields...)
 }
 
-func (c *checks) symbolOf(name string) plan.Symbol {
+func (c *checks) symbolOf(name string) guard.Symbol {
 	for _, s := range slices.Concat(c.Symbols, c.Same) {
 		if s.Name == name {
 			return s
 		}
 	}
-	return plan.Symbol{}
+	return guard.Symbol{}
 }
 
-// guardText tells where a guard comes from, without a line number, which would
+// needText tells where a guard comes from, without a line number, which would
 // change with every edit above it.
-func guardText(x plan.Guard) string {
-	name := x.Text[strings.LastIndexAny(x.Text, "/\\")+1:]
-	name, _, _ = strings.Cut(name, ":")
+func needText(x guard.Need) string {
+	name := x.Pos.File[strings.LastIndexAny(x.Pos.File, "/\\")+1:]
 	if name == "" {
 		return ""
 	}

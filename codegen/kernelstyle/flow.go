@@ -8,6 +8,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/codegen/gosrc"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/lowering/plan"
 )
@@ -284,7 +285,7 @@ func (b *body) print(files *goFiles) {
 	for i, k := range b.Outputs {
 		bind(b.refs[k], jen.Id("out").Index(jen.Lit(i)))
 	}
-	bindSize := func(name string, x plan.Symbol) {
+	bindSize := func(name string, x guard.Symbol) {
 		symbols = append(symbols, jen.Id(name).Op(":=").Add(b.refs[b.Inputs[x.Input]]).Dot("Dim").Call(jen.Lit(x.Axis)))
 	}
 	for i, x := range b.Symbols {

@@ -1,13 +1,12 @@
 package module
 
 import (
-	"strings"
-
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen/gosrc"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/op"
 )
 
@@ -22,7 +21,7 @@ func (p *printer) function(whole *graph.Graph) *unit {
 		p.params = append(p.params, v)
 		p.values[n] = value{v: v}
 	}
-	p.expect(whole.Inputs())
+	p.expect(whole, whole.Inputs())
 	p.nodes()
 	// What the return statement uses is the pending list of the body.
 	p.results.output(whole.Output())
@@ -30,12 +29,16 @@ func (p *printer) function(whole *graph.Graph) *unit {
 		defaults: functions{p}.defaults()}
 }
 
-// expect states the types of the inputs where they fix anything: code that was
-// captured for them computes something else for others.
-func (p *printer) expect(inputs []*graph.Node) {
-	var types []string
-	args := []jen.Code{nil}
-	fixed, symbols := false, map[string]bool{}
+// expect states the types of inputs, and of all of them the guards over their sizes, where that fixes
+// anything: code that was captured for them computes something else for others.
+func (p *printer) expect(g *graph.Graph, inputs []*graph.Node) {
+	entry := g.Entry()
+	whole := len(inputs) == len(entry.Inputs)
+	if !whole {
+		entry = entryOf(inputs)
+	}
+	args := []jen.Code{jen.Lit(entry.String())}
+	fixed, symbols := len(entry.Needs) > 0, map[string]bool{}
 	for _, n := range inputs {
 		t := n.Type()
 		fixed = fixed || t.DType() != array.Invalid
@@ -44,15 +47,23 @@ func (p *printer) expect(inputs []*graph.Node) {
 			fixed = fixed || !d.IsUnknown() && (!plain || symbols[name])
 			symbols[name] = plain
 		}
-		types = append(types, t.String())
 		args = append(args, p.ref(p.values[n].v))
 	}
 	if !fixed {
 		p.body.pending = nil
 		return
 	}
-	args[0] = jen.Lit(strings.Join(types, "; "))
+	p.body.expects = whole
 	p.emit(&stmt{rhs: gosrc.From("tensor", "Expect").Call(args...), alone: true})
+}
+
+// entryOf has the types of some inputs alone.
+func entryOf(inputs []*graph.Node) *guard.Entry {
+	e := &guard.Entry{}
+	for _, n := range inputs {
+		e.Inputs = append(e.Inputs, guard.Input{Type: guard.Type{Input: n.Target(), Type: n.Type()}})
+	}
+	return e
 }
 
 // nodes prints all nodes of the current graph but the output.

@@ -1,6 +1,8 @@
 package module
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/codegen/gosrc"
@@ -48,12 +50,9 @@ func (p *sizes) symbols() {
 // its inputs say.
 func (p *sizes) guards() {
 	g := p.body.g
-	for _, guard := range g.Guards() {
-		if guard.Node != nil && guard.Node.Opcode() != graph.Placeholder || saidByType(g, guard) {
-			continue
-		}
+	for _, guard := range g.Needed() {
 		names := guard.Symbols()
-		if len(names) == 0 {
+		if guard.Node != nil && guard.Node.Opcode() != graph.Placeholder || len(names) == 0 || p.body.expects && ofInputs(g, names) {
 			continue
 		}
 		symbol, ok := g.Symbol(names[0])
@@ -75,19 +74,12 @@ func (p *sizes) guards() {
 	}
 }
 
-// saidByType reports whether a guard is what an input's type says: that a size
-// is that of another input.
-func saidByType(g *graph.Graph, d graph.Guard) bool {
-	if d.Rel != shape.EQ {
-		return false
-	}
-	for _, sides := range [2][2]shape.Dim{{d.A, d.B}, {d.B, d.A}} {
-		name, plain := sides[0].IsSymbol()
-		if s, ok := g.Symbol(name); plain && ok && s.Node.Opcode() == graph.Placeholder && s.Node.Type().Dim(s.Axis).Equal(sides[1]) {
-			return true
-		}
-	}
-	return false
+// ofInputs reports whether symbols are sizes of inputs.
+func ofInputs(g *graph.Graph, symbols []string) bool {
+	return !slices.ContainsFunc(symbols, func(name string) bool {
+		s, ok := g.Symbol(name)
+		return !ok || s.Node.Opcode() != graph.Placeholder
+	})
 }
 
 // size prints a size as an argument: an int or a tensor.Size.

@@ -143,7 +143,7 @@ func (p *subs) function(g *graph.Graph) *unit {
 			expected = append(expected, n)
 		}
 	}
-	p.expect(expected)
+	p.expect(g, expected)
 	p.sizes.symbols()
 	p.nodes()
 	out := g.Output()

@@ -38,6 +38,7 @@ type body struct {
 	list    []*stmt
 	pending []*goVar // variables used since the last statement
 	guarded bool     // the guards have been printed
+	expects bool     // those over sizes of inputs, before all nodes
 	queue   []graph.Symbol
 	defined map[*graph.Node]bool
 	outer   *body

@@ -111,7 +111,7 @@ func TestSeveralInputsAndOutputs(t *testing.T) {
 	require.NoError(t, err, "%s", text)
 	text, err = exec.Command(program, "-in", "tokens=ramp:2,3").CombinedOutput()
 	require.Error(t, err)
-	require.Contains(t, string(text), `input "mask" is nil, expected f32[N,S]`)
+	require.Contains(t, string(text), `input "mask" is missing`)
 }
 
 func TestMistakes(t *testing.T) {

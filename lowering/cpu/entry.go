@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
@@ -13,8 +14,7 @@ import (
 // entry makes the inputs, the symbols that their sizes define, and the guards.
 func (b *builder) entry(g *graph.Graph) {
 	same := b.defined(g)
-	b.guards(g, same)
-	b.probe.start(b.p.Symbols, b.p.Guards)
+	b.probe.start(b.p.Symbols, b.guards(g, same))
 	for i, n := range g.Inputs() {
 		if !b.known(n, n.Type()) {
 			continue
@@ -24,12 +24,13 @@ func (b *builder) entry(g *graph.Graph) {
 		b.p.Inputs = append(b.p.Inputs, k)
 		value, _ := n.Default().(*array.Array)
 		b.p.Defaults = append(b.p.Defaults, value)
+		b.p.Names = append(b.p.Names, n.Target())
 	}
 }
 
 // sameSize is a symbol that guards make of the others, and what they make it.
 type sameSize struct {
-	plan.Symbol
+	guard.Symbol
 	size shape.Dim
 }
 
@@ -46,7 +47,7 @@ func (b *builder) defined(g *graph.Graph) (same []sameSize) {
 		if !ok {
 			continue
 		}
-		symbol := plan.Symbol{Name: s.Name, Input: i, Axis: s.Axis}
+		symbol := guard.Symbol{Name: s.Name, Input: i, Axis: s.Axis}
 		if size := s.Node.Type().Dim(s.Axis); !size.IsUnknown() && !size.Equal(shape.Sym(s.Name)) {
 			same = append(same, sameSize{symbol, size})
 			continue
@@ -57,52 +58,54 @@ func (b *builder) defined(g *graph.Graph) (same []sameSize) {
 	return same
 }
 
-// guards enters what is checked beside the types of the inputs, over the symbols of the
-// plan. An equality that determines another symbol stays as it is, because it tells
-// what needs it.
-func (b *builder) guards(g *graph.Graph, same []sameSize) {
+// guards enters what is checked besides the types of the inputs. A relation keeps symbols that
+// follow from others, because it tells what needs them; sizes that options fix are numbers. It
+// returns the relations over the symbols of the plan.
+func (b *builder) guards(g *graph.Graph, same []sameSize) (relations guard.Relations) {
 	size := map[string]shape.Dim{}
 	for _, s := range same {
 		size[s.Name] = s.size
 	}
 	defines := map[string]bool{}
-	for _, d := range g.Guards() {
-		guard := plan.Guard{Relation: d.Bind(func(name string) shape.Dim {
+	for _, d := range g.Needed() {
+		need := d.Need()
+		if need.Op != "" {
+			need.Op = lowering.SourceOf(d.Node).Op
+		}
+		need.Relation = d.Bind(func(name string) shape.Dim {
+			if known, ok := size[name]; ok && len(known.Symbols()) == 0 {
+				return known
+			}
+			return shape.Sym(name)
+		})
+		bound := d.Bind(func(name string) shape.Dim {
 			if known, ok := size[name]; ok {
 				return known
 			}
 			return shape.Sym(name)
-		})}
-		if d.Node != nil {
-			guard.Pos = d.Node.Pos()
-			guard.Text = guard.Pos.String()
-			if d.Node.Op() != nil {
-				guard.Op = lowering.SourceOf(d.Node).Op
-			}
-		}
+		})
 		switch {
-		case guard.Truth() == shape.True: // said by the types, or what determines a symbol
-			names := d.Symbols()
-			if d.Rel != shape.EQ || !slices.ContainsFunc(names, func(s string) bool { return len(size[s].Symbols()) > 0 }) {
-				continue
-			}
-			guard.Relation = d.Relation
-			for _, name := range names {
-				defines[name] = true
-			}
+		case bound.Truth() == shape.True && (d.Rel != shape.EQ || !slices.ContainsFunc(d.Symbols(), func(s string) bool { return len(size[s].Symbols()) > 0 })):
+			continue // said by the types
+		case bound.Truth() == shape.True: // determines a symbol
+			need.Relation = d.Relation
 		case b.waits(d):
 			continue
-		case !b.computable(guard.A) || !b.computable(guard.B):
+		case !b.computable(bound.A) || !b.computable(bound.B):
 			b.errs = append(b.errs, unchecked(d))
 			continue
 		}
-		b.p.Guards = append(b.p.Guards, guard)
+		for _, name := range need.Symbols() {
+			defines[name] = true
+		}
+		b.p.Guards, relations = append(b.p.Guards, need), append(relations, bound)
 	}
 	for _, s := range same {
 		if defines[s.Name] {
 			b.p.Same = append(b.p.Same, s.Symbol)
 		}
 	}
+	return relations
 }
 
 // computable reports whether d follows from the sizes of inputs.

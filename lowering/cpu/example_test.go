@@ -51,7 +51,7 @@ func ExampleCompile() {
 	// [1 0] <nil>
 	// [1 0 3 -2] <nil>
 	// 2
-	// node %x: input "x" is f32[1,3], the graph was captured for f32[N,2] [FX1022]
+	// node %x: input "x" is f32[1,3], expected f32[N,2] [FX1022]
 	//     hint: capture it again for these sizes, or with symbolic ones
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/internal/turn"
-	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/plan"
 )
@@ -18,8 +18,8 @@ import (
 // state (Plan().Stateful) follow one another.
 type Executable struct {
 	plan    *plan.Plan
-	inputs  interp.Inputs // for messages
-	outputs []int         // buffers, each once
+	entry   *guard.Entry // the checks of what a run is given
+	outputs []int        // buffers, each once
 	weights []weightRef
 	densify []bool                // inputs that view steps lie over, which want no gaps
 	taken   []int                 // values that lie in donated inputs
@@ -39,7 +39,7 @@ type Executable struct {
 // newExecutable makes a plan ready to run. state has the arrays of the buffers that
 // the plans around this one write.
 func newExecutable(p *plan.Plan, from *source, inputs []*graph.Node, threads int, limit int64, state map[string]*array.Array) (*Executable, error) {
-	e := &Executable{plan: p, inputs: inputs, threads: threads, limit: limit, outputs: p.Outputs,
+	e := &Executable{plan: p, entry: entryOf(p, inputs), threads: threads, limit: limit, outputs: p.Outputs,
 		densify: make([]bool, len(inputs))}
 	for k := range p.Buffers {
 		if e.inDonated(k) {
@@ -156,7 +156,7 @@ func (e *Executable) finish(ctx context.Context, x *instance, out []*array.Array
 // acquire takes an idle instance, or makes one, and binds the inputs to it. Weights that were written or
 // replaced are packed first.
 func (e *Executable) acquire(ctx context.Context, in []*array.Array) (*instance, error) {
-	if err := e.inputs.Count(len(in)); err != nil {
+	if err := e.entry.Count(len(in)); err != nil {
 		return nil, err
 	}
 	e.mu.Lock()

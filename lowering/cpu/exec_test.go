@@ -279,7 +279,7 @@ func TestWrongInputs(t *testing.T) {
 		code diag.Code
 		want string
 	}{
-		"type":     {[]*array.Array{g.Int(9, 2, 4, 24), mask}, interp.GuardFailed, `input "x" is i64[2,4,24], the graph was captured for f32[B,S,24]`},
+		"type":     {[]*array.Array{g.Int(9, 2, 4, 24), mask}, interp.GuardFailed, `input "x" is i64[2,4,24], expected f32[B,S,24]`},
 		"rank":     {[]*array.Array{g.Normal(4, 24), mask}, interp.GuardFailed, `input "x" is f32[4,24]`},
 		"size":     {[]*array.Array{g.Normal(2, 4, 23), mask}, interp.GuardFailed, `input "x" is f32[2,4,23]`},
 		"symbol":   {[]*array.Array{x, g.Normal(2, 5)}, interp.GuardFailed, `input "mask" is f32[2,5], dimension 1 is expected to be S, which is 4 here`},

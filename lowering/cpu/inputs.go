@@ -2,12 +2,11 @@ package cpu
 
 import (
 	"slices"
-	"strconv"
 	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
@@ -17,31 +16,14 @@ import (
 // of inputs and live weights at their arrays.
 func (x *instance) bind(in []*array.Array) error {
 	e, p := x.e, x.e.plan
-	for i := range p.Inputs {
-		a := e.input(in, i)
-		if a == nil {
-			return e.inputs.Missing(i)
-		}
-		t := &p.Buffers[p.Inputs[i]].Type
-		if a.DType() != t.DType() || a.Rank() != t.Rank() {
-			return e.refuse(i, a)
-		}
-	}
-	for i := range p.Symbols {
-		s := &p.Symbols[i]
-		x.values[i] = e.input(in, s.Input).Dim(s.Axis)
-	}
-	for i := range p.Same {
-		s := &p.Same[i]
-		x.values[len(p.Symbols)+i] = e.input(in, s.Input).Dim(s.Axis)
-	}
-	if err := x.checkGuards(in); err != nil { // before sizes: it tells what needs them
+	x.in = in
+	defer func() { x.in = nil }()
+	if err := e.entry.Check(x.given); err != nil {
 		return err
 	}
-	for i := range p.Inputs {
-		if err := x.checkSizes(i, e.input(in, i)); err != nil {
-			return err
-		}
+	for i := range e.entry.Symbols {
+		s := &e.entry.Symbols[i]
+		x.values[i] = e.input(in, s.Input).Dim(s.Axis)
 	}
 	if !x.sized || !slices.Equal(x.values, x.last) {
 		if err := x.resize(); err != nil {
@@ -66,70 +48,13 @@ func (e *Executable) input(in []*array.Array, i int) *array.Array {
 	return e.plan.Defaults[i]
 }
 
-// refuse returns the error of an input of another type than the graph takes.
-func (e *Executable) refuse(i int, a *array.Array) error {
-	n := e.inputs[i]
-	err := interp.CheckInput(n, shape.TypeOf(a))
-	d, ok := err.(*diag.Error)
-	if !ok {
-		d = diag.New(interp.GuardFailed, "input "+strconv.Quote(n.Target())+" is "+describe(a)+", the graph was captured for "+n.Type().String())
-		d.Node = n.Name()
+// entryOf is where a plan is entered: what it takes, by the nodes of its inputs.
+func entryOf(p *plan.Plan, inputs []*graph.Node) *guard.Entry {
+	e := &guard.Entry{Symbols: slices.Concat(p.Symbols, p.Same), Needs: p.Guards}
+	for i, n := range inputs {
+		e.Inputs = append(e.Inputs, guard.Input{Type: guard.Type{Input: n.Target(), Type: p.Buffers[p.Inputs[i]].Type}, Node: n.Name(), Pos: n.Pos()})
 	}
-	return d.At(n.Pos())
-}
-
-func (x *instance) checkSizes(i int, a *array.Array) error {
-	e := x.e
-	dims := e.plan.Buffers[e.plan.Inputs[i]].Type.Dims()
-	for k := range dims.Len() {
-		want, err := dims.At(k).Eval(x.env)
-		if err != nil {
-			return err
-		}
-		if want == a.Dim(k) {
-			continue
-		}
-		if _, fixed := dims.At(k).Int(); fixed {
-			return e.refuse(i, a)
-		}
-		return e.inputs.Differs(i, k, want, shape.TypeOf(a))
-	}
-	return nil
-}
-
-func (x *instance) checkGuards(in []*array.Array) error {
-	for i := range x.e.plan.Guards {
-		g := &x.e.plan.Guards[i]
-		if _, _, ok, err := g.Eval(x.env); ok || err != nil {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		return x.e.broken(g, in)
-	}
-	return nil
-}
-
-// broken is the error of a guard that does not hold for the inputs.
-func (e *Executable) broken(g *plan.Guard, in []*array.Array) error {
-	c, err := g.Check(func(symbol string) (diag.SizeOf, bool) {
-		for _, s := range slices.Concat(e.plan.Symbols, e.plan.Same) {
-			if s.Name == symbol {
-				return diag.SizeOf{Symbol: symbol, Input: e.inputs[s.Input].Target(), Axis: s.Axis, Value: e.input(in, s.Input).Dim(s.Axis)}, true
-			}
-		}
-		return diag.SizeOf{}, false
-	})
-	if err != nil {
-		return err
-	}
-	c.Op = g.Op
-	d := e.inputs.Refusal(c, nil, func(i int) shape.Type { return shape.TypeOf(e.input(in, i)) })
-	if d.Pos = g.Pos; g.Text != "" {
-		d.Related = []diag.Related{{Msg: "required at " + g.Text}}
-	}
-	return d
+	return e
 }
 
 // place points buffer k at an array; with dense one with gaps is copied, into

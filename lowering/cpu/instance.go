@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/plan"
@@ -25,7 +26,9 @@ type instance struct {
 	arena  *array.Storage
 	ws     kernel.Workspace
 
-	values []int // of each symbol
+	in     []*array.Array // of the run, while they are checked
+	given  *guard.Given   // them
+	values []int          // of each symbol of the entry
 	env    plan.Env
 	sized  bool // sizes are those of values
 	last   []int
@@ -62,6 +65,7 @@ func newInstance(e *Executable) (*instance, error) {
 	x := &instance{e: e, hdr: make([]array.Array, len(p.Buffers)), steps: make([]call, len(p.Steps)),
 		values: make([]int, len(p.Symbols)+len(p.Same)), last: make([]int, len(p.Symbols)+len(p.Same)), dense: make([]*array.Storage, len(p.Buffers))}
 	x.ws.Threads = e.threads
+	x.given = e.entry.On(func(i int) guard.Value { return guard.Array(e.input(x.in, i)) })
 	x.env = func(symbol string) (int, bool) {
 		for i := range p.Symbols {
 			if p.Symbols[i].Name == symbol {

@@ -1,11 +1,11 @@
 package cpu
 
 import (
-	"math"
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/op"
@@ -29,56 +29,16 @@ var samplePrimes = [...]int{5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43}
 
 // start chooses the samples: multiples of what the guards want multiples of, of
 // 24 in the first and of no other small number in the others.
-func (p *prober) start(symbols []plan.Symbol, guards []plan.Guard) {
+func (p *prober) start(symbols []guard.Symbol, relations guard.Relations) {
 	factor := [samples]int{24, 1, 7*11 + 2, 1}
 	for k := range p.env {
 		p.env[k] = map[string]int{}
 		for i, s := range symbols {
 			n := factor[k] * samplePrimes[(i+5*k)%len(samplePrimes)]
-			p.env[k][s.Name] = fit(s.Name, n, guards)
+			p.env[k][s.Name] = relations.Of(s.Name).Near(n)
 		}
-		plan.Admit(p.env[k], guards) // as for guards of one symbol, kernels refuse what is left
+		relations.Admit(p.env[k]) // as for guards of one symbol, kernels refuse what is left
 	}
-}
-
-// fit returns a size near n that the guards of a symbol alone allow.
-func fit(symbol string, n int, guards []plan.Guard) int {
-	step, low, high := 1, 0, math.MaxInt
-	for _, g := range guards {
-		if b, known := g.B.Int(); known {
-			if name, plain := g.A.IsSymbol(); !plain || name != symbol {
-				continue
-			}
-			switch g.Rel {
-			case shape.MOD:
-				step = lcm(step, b)
-			case shape.GE:
-				low = max(low, b)
-			}
-		} else if a, known := g.A.Int(); known && g.Rel == shape.GE {
-			if name, plain := g.B.IsSymbol(); plain && name == symbol {
-				high = min(high, a)
-			}
-		}
-	}
-	n *= step
-	if n < low {
-		n += (low - n + step - 1) / step * step
-	}
-	if n > high {
-		n = high / step * step
-	}
-	return n
-}
-
-// lcm returns the least common multiple, or a where that is huge or b no size.
-func lcm(a, b int) int {
-	for n := a; b > 0 && n < 1<<16; n += a {
-		if n%b == 0 {
-			return n
-		}
-	}
-	return a
 }
 
 // dense adds a contiguous buffer.

@@ -10,7 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/lowering"
 )
 
@@ -180,8 +180,8 @@ func (e *Executable) run(ctx context.Context, in []lowering.Value, take func(p *
 	}
 	defer e.leave(h)
 	p := h.Value
-	for i, n := range p.inputs {
-		if err := interp.CheckInput(n, given[i].Type()); err != nil {
+	for i := range p.inputs {
+		if err := p.inputs[i].Refuse(guard.Of(given[i].Type())); err != nil {
 			return err
 		}
 	}

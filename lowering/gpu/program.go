@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/internal/turn"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
@@ -20,7 +21,7 @@ type program struct {
 	dev      *Device
 	user     *graph.Module // the caller's, whose live weights are read at each run
 	build    *builder
-	inputs   []*graph.Node
+	inputs   []guard.Input // with these sizes
 	source   *lowering.Held[device.Program]
 	kernels  map[string]device.Kernel // by name, of source
 	built    bool                     // the driver compiled the kernels
@@ -40,7 +41,7 @@ type program struct {
 
 // newProgram lowers a module of known sizes, which was prepared from the user's.
 func (t Target) newProgram(ctx context.Context, ready, user *graph.Module, d *Device, options string) (*program, error) {
-	inputs := ready.Graph.Inputs()
+	inputs := ready.Graph.Entry().Inputs
 	if err := legalize(ready.Graph, d.Info().Doubles); err != nil {
 		return nil, err
 	}

@@ -34,12 +34,13 @@ func (p *Plan) Check() error {
 			return broken("output " + strconv.Itoa(o) + " is not computed")
 		}
 	}
+	relations := p.Relations()
 	for k, n := range []int{1, 2, 3, 7, 64, 1000} {
 		env := map[string]int{}
 		for i, sym := range p.Symbols {
 			env[sym.Name] = n + i*k
 		}
-		if !Admit(env, p.Guards) {
+		if !relations.Admit(env) {
 			continue // no size near these that is allowed
 		}
 		var sizes Sizes

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/op"
@@ -26,7 +27,7 @@ func ExamplePlan() {
 			{Kernel: &kernel.MatMul{}, Out: []int{2}, In: []int{0, 1}, Op: "matmul"},
 			{Kernel: &kernel.MatMul{}, Out: []int{3}, In: []int{2, 1}, Op: "matmul"},
 		},
-		Inputs: []int{0}, Outputs: []int{3}, Symbols: []plan.Symbol{{Name: "N"}},
+		Inputs: []int{0}, Outputs: []int{3}, Symbols: []guard.Symbol{{Name: "N"}},
 	}
 	p.Live()  // between which steps each buffer is in use
 	p.Place() // where in the arena it lies
@@ -75,11 +76,4 @@ func ExampleValues() {
 	env := plan.Values(map[string]int{"N": 3})
 	fmt.Println(shape.Sym("N").MulInt(4).Eval(env))
 	// Output: 12 <nil>
-}
-
-func ExampleAdmit() {
-	half := shape.Equality(shape.Sym("M").FloorDivInt(2), shape.Const(4))
-	sizes := map[string]int{"M": 1000, "N": 3}
-	fmt.Println(plan.Admit(sizes, []plan.Guard{{Relation: half}}), sizes)
-	// Output: true map[M:9 N:3]
 }

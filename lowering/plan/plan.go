@@ -4,6 +4,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
@@ -95,37 +96,25 @@ type Step struct {
 	Pos   diag.Pos
 }
 
-// Symbol is a symbolic size: that of one axis of an input.
-type Symbol struct {
-	Name  string
-	Input int // index into Plan.Inputs
-	Axis  int
-}
-
-// Guard is a relation of sizes checked at entry.
-type Guard struct {
-	shape.Relation
-	Op   string // what the user calls that requires it, "" for the graph itself
-	Text string // where it was required
-	Pos  diag.Pos
-}
-
 // Plan is a graph as steps over buffers.
 type Plan struct {
 	Name    string
 	Buffers []Buffer
 	Steps   []Step
 	Inputs  []int // buffers, in the order of the placeholders
+	// Names are what users call the inputs, where that is not the name of the buffer.
+	Names []string
 	// Defaults are the values of inputs that are not given, nil for inputs that must
 	// be; there is one for each of Inputs.
 	Defaults  []*array.Array
 	Outputs   []int // buffers, in the order of the output node's operands
 	Structure *graph.Structure
-	Symbols   []Symbol
+	Symbols   []guard.Symbol
 	// Same are further symbols, of sizes that guards make of those in Symbols: types and
 	// steps have none of them, only the guards that say so.
-	Same   []Symbol
-	Guards []Guard
+	Same []guard.Symbol
+	// Guards are what is checked at entry besides the types of the inputs.
+	Guards []guard.Need
 	// Arena is the size in bytes of the memory of all Temp buffers.
 	Arena shape.Dim
 	// Stateful tells that steps write Weight buffers, so that runs must not overlap.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/op"
@@ -18,7 +19,7 @@ import (
 
 // chain makes a plan of steps that each write one buffer of a type and read
 // earlier ones; operands[i] are those of step i, -1 being the input.
-func chain(types []shape.Type, operands [][]int, symbols ...plan.Symbol) *plan.Plan {
+func chain(types []shape.Type, operands [][]int, symbols ...guard.Symbol) *plan.Plan {
 	p := &plan.Plan{Name: "chain", Symbols: symbols, Inputs: []int{0},
 		Buffers: []plan.Buffer{{Name: "x", Kind: plan.Input, Type: shape.TensorType(array.F32, shape.Of(shape.Sym("N"), shape.Sym("M")))}}}
 	for i, t := range types {
@@ -36,7 +37,7 @@ func chain(types []shape.Type, operands [][]int, symbols ...plan.Symbol) *plan.P
 	return p
 }
 
-var nm = []plan.Symbol{{Name: "N"}, {Name: "M", Axis: 1}}
+var nm = []guard.Symbol{{Name: "N"}, {Name: "M", Axis: 1}}
 
 func TestNoTwoLiveBuffersOverlap(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
@@ -184,8 +185,8 @@ func TestCheckFindsBrokenPlans(t *testing.T) {
 
 func TestListing(t *testing.T) {
 	n := shape.Sym("N")
-	p := &plan.Plan{Name: "two", Symbols: []plan.Symbol{{Name: "N"}}, Inputs: []int{0}, Outputs: []int{4},
-		Guards: []plan.Guard{{Relation: shape.Equality(n, shape.Sym("N"))}},
+	p := &plan.Plan{Name: "two", Symbols: []guard.Symbol{{Name: "N"}}, Inputs: []int{0}, Outputs: []int{4},
+		Guards: []guard.Need{{Relation: shape.Equality(n, shape.Sym("N"))}},
 		Buffers: []plan.Buffer{
 			{Name: "x", Kind: plan.Input, Type: shape.TensorType(array.F32, shape.Of(n, shape.Const(32)))},
 			{Name: "w", Kind: plan.Weight, Path: "fc.weight", Type: shape.TensorType(array.F32, shape.Ints(32, 32))},

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -57,7 +58,7 @@ func (p *Plan) slices(s *Step, dim int) (at []shape.Dim, ok bool) {
 			return nil, false
 		}
 		for axis := range rank {
-			if axis != dim && !shape.Implied(b.Type.Dim(axis), out.Type.Dim(axis), p.relations) {
+			if axis != dim && !shape.Implied(b.Type.Dim(axis), out.Type.Dim(axis), p.known) {
 				return nil, false
 			}
 		}
@@ -65,16 +66,34 @@ func (p *Plan) slices(s *Step, dim int) (at []shape.Dim, ok bool) {
 		// Over the sizes of the result, so that what is equal is written in one way.
 		end = end.Add(bytesOf(out.Type.WithDims(out.Type.Dims().With(dim, b.Type.Dim(dim)))))
 	}
-	return at, shape.Implied(end, bytesOf(out.Type), p.relations)
+	return at, shape.Implied(end, bytesOf(out.Type), p.known)
 }
 
-// relations yields what is checked before the first step.
-func (p *Plan) relations(yield func(shape.Relation) bool) {
-	for _, g := range p.Guards {
-		if !yield(g.Relation) {
-			return
-		}
+// known yields the relations, which few plans are asked for.
+func (p *Plan) known(yield func(shape.Relation) bool) { slices.Values(p.Relations())(yield) }
+
+// Relations returns what is checked before the first step, over the symbols of the plan.
+func (p *Plan) Relations() guard.Relations {
+	list := make(guard.Relations, len(p.Guards))
+	for i, g := range p.Guards {
+		list[i] = g.Relation.Bind(func(name string) shape.Dim {
+			for _, s := range p.Same {
+				if s.Name == name {
+					return p.Buffers[p.Inputs[s.Input]].Type.Dim(s.Axis)
+				}
+			}
+			return shape.Sym(name)
+		})
 	}
+	return list
+}
+
+// InputName returns what users call input i.
+func (p *Plan) InputName(i int) string {
+	if i < len(p.Names) {
+		return p.Names[i]
+	}
+	return p.Buffers[p.Inputs[i]].Name
 }
 
 // together reports whether the operands of a concatenation lie in one buffer already,

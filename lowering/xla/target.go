@@ -213,7 +213,7 @@ func (e *Executable) run(ctx context.Context, in []lowering.Value) ([]*resident,
 	defer h.Release()
 	v := h.Value
 	for i, a := range v.program.Inputs {
-		if want := e.entry.Inputs[i].Type().Bind(e.binding(sizes)); !a.takes(values[i].Type()) || len(v.program.Sizes) > 0 && !want.Same(values[i].Type()) {
+		if want := e.entry.Inputs[i].Type.Type.Bind(e.binding(sizes)); !a.takes(values[i].Type()) || len(v.program.Sizes) > 0 && !want.Same(values[i].Type()) {
 			return nil, e.misfit(values, nil)
 		}
 	}
@@ -302,11 +302,11 @@ func (e *Executable) told(err error, values []lowering.Value) error {
 func (e *Executable) misfit(values []lowering.Value, why error) error {
 	var is []string
 	for i, v := range values {
-		is = append(is, e.entry.Inputs[i].Target()+" "+v.Type().String())
+		is = append(is, e.entry.Inputs[i].Input+" "+v.Type().String())
 	}
 	var wants []string
 	for _, n := range e.entry.Inputs {
-		wants = append(wants, n.Target()+" "+n.Type().String())
+		wants = append(wants, n.Input+" "+n.Type.Type.String())
 	}
 	return &diag.Error{Code: interp.GuardFailed, Msg: "the inputs do not fit together: " + strings.Join(is, ", ") + ", expected " + strings.Join(wants, ", "), Err: why}
 }

@@ -115,6 +115,7 @@ func (p *prop) graph(g *graph.Graph, outer *scope, input func(n *graph.Node, i i
 		p.changed = p.changed || !old.Same(n.Type())
 	}
 	p.oldGuards(g, guards, sc)
+	g.BindSpecialisations(sc.bind)
 	p.resolve(g)
 }
 
@@ -212,11 +213,7 @@ func restate(n *graph.Node, sym graph.Symbol) shape.Dim {
 // oldGuards keeps what the graph relied on before, and reports what contradicts
 // the new types.
 func (p *prop) oldGuards(g *graph.Graph, guards []graph.Guard, s *scope) {
-	for _, d := range guards {
-		if r := d.Bind(s.bind); !r.IsUnknown() {
-			g.Require(r, d.Node)
-		}
-	}
+	g.RequireAll(guards, s.bind)
 	if len(p.errs) > 0 {
 		return // most likely the same mistakes
 	}
@@ -243,41 +240,23 @@ func (p *prop) resolve(g *graph.Graph) {
 // of the two lines that cites the other.
 func solve(g *graph.Graph) (*shape.Solver, error) {
 	var solver shape.Solver
-	guards := g.Guards()
-	for i, d := range guards {
-		if d.Rel != shape.EQ {
-			continue
-		}
-		c := solver.Equal(d.A, d.B, shape.Fact{Tag: i, Text: d.A.String() + " = " + d.B.String()})
-		if c == nil {
-			continue
-		}
-		e := diag.New(graph.Contradiction, c.A.String()+" must be "+c.B.String()+" here ("+c.Second.Text+")")
-		if n := factNode(guards, c.Second); n != nil {
-			e.Node, e.Pos = n.Name(), n.Pos()
-		}
-		if n := factNode(guards, c.First); n != nil {
-			e.Related = []diag.Related{{Pos: n.Pos(), Msg: "but " + c.First.Text + " was required by " + n.String()}}
-		}
-		return &solver, e
+	c := g.Relations().Solve(&solver)
+	if c == nil {
+		return &solver, nil
 	}
-	for _, d := range guards {
-		r := d.Bind(func(name string) shape.Dim { return solver.Resolve(shape.Sym(name)) })
-		if d.Rel == shape.EQ || r.Truth() != shape.False {
-			continue
-		}
-		e := diag.New(graph.Contradiction, d.Relation.String()+" is needed here, which is "+r.String())
-		if d.Node != nil {
-			e.Node, e.Pos = d.Node.Name(), d.Node.Pos()
-		}
-		return &solver, e
+	at := g.Guards()[c.At]
+	msg := at.Relation.String() + " is needed here, which is " + c.Is.String()
+	if c.Conflict != nil {
+		msg = c.Conflict.A.String() + " must be " + c.Conflict.B.String() + " here (" + c.Conflict.Second.Text + ")"
 	}
-	return &solver, nil
-}
-
-func factNode(guards []graph.Guard, f shape.Fact) *graph.Node {
-	if i, ok := f.Tag.(int); ok && i < len(guards) {
-		return guards[i].Node
+	e := diag.New(graph.Contradiction, msg)
+	if n := at.Node; n != nil {
+		e.Node, e.Pos = n.Name(), n.Pos()
 	}
-	return nil
+	if c.Earlier >= 0 {
+		if n := g.Guards()[c.Earlier].Node; n != nil {
+			e.Related = []diag.Related{{Pos: n.Pos(), Msg: "but " + c.Conflict.First.Text + " was required by " + n.String()}}
+		}
+	}
+	return &solver, e
 }

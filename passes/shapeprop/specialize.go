@@ -99,9 +99,7 @@ func (b *binder) guards(r *graph.Graph) {
 	for _, s := range symbols {
 		r.DefineSymbol(s.Name, s.Node, s.Axis)
 	}
-	for _, d := range guards {
-		r.Require(d.Bind(b.env), d.Node)
-	}
+	r.RequireAll(guards, b.env)
 }
 
 func (b *binder) node(n *graph.Node) {

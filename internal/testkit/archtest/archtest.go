@@ -35,6 +35,7 @@ var Rows = [][]string{
 	{"tracer/record"},
 	{"tracer/alias"},
 	{"tensor", "graph"},
+	{"graph/guard"},
 	{"op/std", "op/api", "op/ml"},
 	{"op"},
 	{"op/expr", "kernel"},
@@ -71,8 +72,8 @@ var NoStd = []string{"graph", "interp", "tracer", "tracer/record", "tracer/alias
 var Only = map[string][]string{
 	// Code generation sees the plan, never what another target makes of a graph.
 	"codegen":                     {"codegen/module", "codegen/kernelstyle", "codegen/gosrc", "lowering/plan", "graph", "array", "diag"},
-	"codegen/module":              {"internal/goname", "internal/peek", "codegen/gosrc", "tracer", "tensor", "graph", "op/api", "op", "array", "array/safetensors", "shape", "diag"},
-	"codegen/kernelstyle":         {"internal/goname", "codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "kernel", "array", "array/safetensors", "shape", "diag"},
+	"codegen/module":              {"internal/goname", "internal/peek", "codegen/gosrc", "tracer", "tensor", "graph", "graph/guard", "op/api", "op", "array", "array/safetensors", "shape", "diag"},
+	"codegen/kernelstyle":         {"internal/goname", "codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "graph/guard", "kernel", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle/outline": {"lowering/plan"},
 	"codegen/certificate":         {"tensor", "array", "array/safetensors", "shape", "diag"},
 	"codegen/gosrc":               {"internal/goname", "graph", "op", "op/expr", "kernel", "array", "shape", "diag"},

@@ -33,7 +33,7 @@ var (
 	longFiles  = map[string]int{}
 	longFuncs  = map[string]int{}
 	largeRooms = map[string]int{
-		"graph": 29, // sub-graphs are made, lined out and read with what only the IR itself knows
+		"graph": 30, // sub-graphs are made, lined out and read with what only the IR itself knows
 	}
 	largeTypes = map[string]int{
 		"graph.Node": 105, "op/expr.Builder": 75, // their methods are the API

@@ -30,6 +30,7 @@ type program struct {
 	packages []string // folder and name
 	inputs   []safetensors.Named
 	runs     map[string][]int // number of inputs of each call, by package
+	refuse   bool             // the inputs do not fit
 }
 
 // The path lies below this module's, so that generated code may name its
@@ -106,11 +107,27 @@ func (p *program) run() map[string][]*array.Array {
 	return out
 }
 
+// refusals builds and runs the program and returns what each call says of its inputs.
+func (p *program) refusals() map[string]string {
+	t := p.t
+	t.Helper()
+	p.refuse = true
+	p.run()
+	data, err := os.ReadFile(filepath.Join(p.dir, "refusals.json"))
+	require.NoError(t, err)
+	said := map[string]string{}
+	require.NoError(t, json.Unmarshal(data, &said))
+	return said
+}
+
 func (p *program) goTool(args ...string) {
 	p.t.Helper()
 	cmd := exec.Command("go", args...)
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "CGO_ENABLED=0")
+	if p.refuse {
+		cmd.Env = append(cmd.Env, "REFUSALS=1")
+	}
 	out, err := cmd.CombinedOutput()
 	if len(out) > 4000 {
 		out = out[:4000]

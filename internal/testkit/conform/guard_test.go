@@ -202,6 +202,19 @@ func TestLettersOfPartsAreDemanded(t *testing.T) {
 		}
 		require.Equal(t, c.want, strings.Join(list, "\n"), "%s %s", c.x, c.y)
 	}
+	m, err = graph.Parse([]byte("gofx 1\ngraph g(%x: f32[N,3], %y: f32[N,3]) {\n  %z = call_function[neg](%x)\n  return %z\n}\n"), "in.fx")
+	require.NoError(t, err)
+	other := fx.NewGraphModule(m)
+	gm, err := fx.Trace(ctx, func(x *tensor.Tensor) (*tensor.Tensor, error) {
+		out, err := other.Run(ctx, x, tensor.Ones([]int{4, 3}))
+		if err != nil {
+			return nil, err
+		}
+		return out[0], nil
+	}, fx.Input("x", "f32[A,3]"))
+	require.NoError(t, err)
+	require.Len(t, gm.Graph.Guards(), 1, "a tensor of the model's own gives its letter a number")
+	require.Equal(t, "4 == A", gm.Graph.Guards()[0].String())
 	_, err = fx.Trace(ctx, whole, fx.Input("x", "f32[2,3]"), fx.Input("y", "f32[4,3]"))
 	require.ErrorIs(t, err, interp.GuardFailed)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -133,16 +132,13 @@ func (f *feed) admit(given map[string]int) {
 			sizes[s.Name] = f.dims[s.Name]
 		}
 	}
-	var guards []plan.Guard
-	for _, r := range f.graph.Guards() {
-		guards = append(guards, plan.Guard{Relation: r.Bind(func(name string) shape.Dim {
-			if n, fixed := given[name]; fixed {
-				return shape.Const(n)
-			}
-			return shape.Sym(name)
-		})})
-	}
-	if plan.Admit(sizes, guards) {
+	relations := f.graph.Relations().Bind(func(name string) shape.Dim {
+		if n, fixed := given[name]; fixed {
+			return shape.Const(n)
+		}
+		return shape.Sym(name)
+	})
+	if relations.Admit(sizes) {
 		maps.Copy(f.dims, sizes)
 	}
 }

@@ -8,7 +8,7 @@ import "github.com/gofx-dev/gofx/tensor"
 //
 // Inputs: x is f32[4,4].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[4,4]", x)
+	tensor.Expect("x: f32[4,4]", x)
 	softmax := x.Softmax(1)              // f32[4,4]
 	transpose := softmax.Transpose(0, 1) // f32[4,4]
 	exp := softmax.Exp()                 // f32[4,4]

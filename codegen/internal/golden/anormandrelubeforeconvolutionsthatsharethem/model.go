@@ -46,7 +46,7 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 //
 // Inputs: x is f32[N,4,H,W].
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,4,H,W]", x)
+	tensor.Expect("x: f32[N,4,H,W]; H >= 1 from conv2d; W >= 1 from conv2d", x)
 	mul := x.Mul(m.TensorConstant0)                                                                                          // f32[N,4,H,W]
 	reshape := tensor.Reshape(m.TensorConstant1, 4, 1, 1)                                                                    // f32[4,1,1]
 	add := mul.Add(reshape)                                                                                                  // f32[N,4,H,W]

@@ -11,7 +11,7 @@ import (
 //
 // Inputs: x is f32[N,3].
 func Forward(m *cases.Counter, x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3]", x)
+	tensor.Expect("x: f32[N,3]", x)
 	calls := tensor.On(x, m.Calls) // f32[1]
 	add := calls.AddScalar(1.0)    // f32[1]
 	add1 := x.Add(add)             // f32[N,3]

@@ -8,7 +8,7 @@ import "github.com/gofx-dev/gofx/tensor"
 //
 // Inputs: x is f16[N,S,E].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f16[N,S,E]", x)
+	tensor.Expect("x: f16[N,S,E]", x)
 	mul := x.MulScalar(3.1)                                                            // f16[N,S,E]
 	mul1 := x.MulScalar(0.7)                                                           // f16[N,S,E]
 	add := x.AddScalar(0.1)                                                            // f16[N,S,E]

@@ -12,7 +12,7 @@ import (
 //
 // Inputs: input_ids is i64[N,S], attention_mask is i64[N,S].
 func Forward(m *models.Bert, inputIds, attentionMask *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
-	tensor.Expect("i64[N,S]; i64[N,S]", inputIds, attentionMask)
+	tensor.Expect("input_ids: i64[N,S]; attention_mask: i64[N,S]; S >= 1 from select", inputIds, attentionMask)
 	n := inputIds.Size(0)
 	s := inputIds.Size(1)
 	unsqueeze := attentionMask.Unsqueeze(1)       // i64[N,1,S]

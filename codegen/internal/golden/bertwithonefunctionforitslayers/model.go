@@ -12,7 +12,7 @@ import (
 //
 // Inputs: input_ids is i64[N,S], attention_mask is i64[N,S].
 func Forward(m *models.Bert, inputIds, attentionMask *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
-	tensor.Expect("i64[N,S]; i64[N,S]", inputIds, attentionMask)
+	tensor.Expect("input_ids: i64[N,S]; attention_mask: i64[N,S]; S >= 1 from select", inputIds, attentionMask)
 	s := inputIds.Size(1)
 	unsqueeze := tensor.Unsqueeze(attentionMask, 1)       // i64[N,1,S]
 	unsqueeze1 := tensor.Unsqueeze(unsqueeze, 2)          // i64[N,1,1,S]
@@ -62,7 +62,7 @@ func Forward(m *models.Bert, inputIds, attentionMask *tensor.Tensor) (*tensor.Te
 
 // layer computes the sub-graph layer.
 func layer(m *models.Bert, embeddingsLayerNorm, mul, encoderLayer0AttentionSelfQueryWeight, encoderLayer0AttentionSelfQueryBias, encoderLayer0AttentionSelfKeyWeight, encoderLayer0AttentionSelfKeyBias, encoderLayer0AttentionSelfValueWeight, encoderLayer0AttentionSelfValueBias, encoderLayer0AttentionOutputDenseWeight, encoderLayer0AttentionOutputDenseBias, encoderLayer0AttentionOutputLayerNormWeight, encoderLayer0AttentionOutputLayerNormBias, encoderLayer0IntermediateDenseWeight, encoderLayer0IntermediateDenseBias, encoderLayer0OutputDenseWeight, encoderLayer0OutputDenseBias, encoderLayer0OutputLayerNormWeight, encoderLayer0OutputLayerNormBias *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,S,4]; f32[N,1,1,S]", embeddingsLayerNorm, mul)
+	tensor.Expect("embeddings_LayerNorm: f32[N,S,4]; mul: f32[N,1,1,S]", embeddingsLayerNorm, mul)
 	n := embeddingsLayerNorm.Size(0)
 	s := embeddingsLayerNorm.Size(1)
 

@@ -13,7 +13,7 @@ import (
 //
 // Inputs: x is f32[T,N,3].
 func Forward(m *cases.Cell, x *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
-	tensor.Expect("f32[T,N,3]", x)
+	tensor.Expect("x: f32[T,N,3]; T >= 1 from select", x)
 	gt := x.GtScalar(-1)                                                       // bool[T,N,3]
 	vselect := x.Select(0, 0)                                                  // f32[N,3]
 	transpose := vselect.Transpose(0, 1)                                       // f32[3,N]

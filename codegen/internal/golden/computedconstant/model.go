@@ -41,7 +41,7 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 //
 // Inputs: x is f32[N,3].
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3]", x)
+	tensor.Expect("x: f32[N,3]", x)
 	unsqueeze := tensor.Unsqueeze(m.TensorConstant0, 1) // f32[3,1]
 	matmul := x.Matmul(unsqueeze)                       // f32[N,1]
 	ones := tensor.Ones([]int{1})                       // f32[1]

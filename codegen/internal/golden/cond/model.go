@@ -8,7 +8,7 @@ import "github.com/gofx-dev/gofx/tensor"
 //
 // Inputs: x is f32[N].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N]", x)
+	tensor.Expect("x: f32[N]", x)
 	add := x.AddScalar(1.0) // f32[N]
 	sum := x.Sum()          // f32[]
 	gt := sum.GtScalar(0.0) // bool[]

@@ -43,7 +43,7 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 //
 // The state is a copy: type golden.deep cannot be named from this package.
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N]", x)
+	tensor.Expect("x: f32[N]; N == 3 from add", x)
 	tanh := tensor.Tanh(m.W)                    // f32[3]
 	tanh1 := tensor.Tanh(tanh)                  // f32[3]
 	tanh2 := tensor.Tanh(tanh1)                 // f32[3]

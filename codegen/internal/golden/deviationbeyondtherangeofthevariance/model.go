@@ -11,7 +11,7 @@ import (
 //
 // Inputs: x is f32[N,3].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3]", x)
+	tensor.Expect("x: f32[N,3]", x)
 	mul := x.MulScalar(1e+25)                            // f32[N,3]
 	std2 := mul.Std(tensor.VarAttrs{Dim: op.IntList(1)}) // f32[N]
 	return std2

@@ -11,7 +11,7 @@ import (
 //
 // Inputs: x is f32[N].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N]", x)
+	tensor.Expect("x: f32[N]", x)
 	cast := x.Cast(array.I32)            // i32[N]
 	sub := cast.SubScalar(1)             // i32[N]
 	floorDivide := cast.FloorDivide(sub) // i32[N]

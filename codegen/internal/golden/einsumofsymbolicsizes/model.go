@@ -8,7 +8,7 @@ import "github.com/gofx-dev/gofx/tensor"
 //
 // Inputs: x is f32[A,B,3], y is f32[3,C,D].
 func Forward(x, y *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[A,B,3]; f32[3,C,D]", x, y)
+	tensor.Expect("x: f32[A,B,3]; y: f32[3,C,D]", x, y)
 	einsum := tensor.Einsum([]*tensor.Tensor{x, y}, "abi,icd->dacb") // f32[D,A,C,B]
 	return einsum
 }

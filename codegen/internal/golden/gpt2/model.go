@@ -11,7 +11,7 @@ import (
 //
 // Inputs: input_ids is i64[N,S].
 func Forward(m *models.GPT2, inputIds *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
-	tensor.Expect("i64[N,S]", inputIds)
+	tensor.Expect("input_ids: i64[N,S]", inputIds)
 	n := inputIds.Size(0)
 	s := inputIds.Size(1)
 	arange := tensor.Arange(s)        // i64[S]

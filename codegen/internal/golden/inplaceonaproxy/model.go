@@ -8,7 +8,7 @@ import "github.com/gofx-dev/gofx/tensor"
 //
 // Inputs: x is f32[N].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N]", x)
+	tensor.Expect("x: f32[N]", x)
 	mul := x.MulScalar(2.0)    // f32[N]
 	add := mul.Add(x)          // f32[N]
 	relu := add.Relu()         // f32[N]

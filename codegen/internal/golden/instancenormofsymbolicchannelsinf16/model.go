@@ -8,7 +8,7 @@ import "github.com/gofx-dev/gofx/tensor"
 //
 // Inputs: x is f16[N,C,L].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f16[N,C,L]", x)
+	tensor.Expect("x: f16[N,C,L]; N >= 1 from select; L >= 2 from select", x)
 	vselect := x.Select(0, 0)                                                 // f16[C,L]
 	select1 := vselect.Select(1, 0)                                           // f16[C]
 	select2 := x.Select(0, 0)                                                 // f16[C,L]

@@ -47,7 +47,7 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 //
 // Inputs: x is f32[5,2,3].
 func (m *Model) Forward(x *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
-	tensor.Expect("f32[5,2,3]", x)
+	tensor.Expect("x: f32[5,2,3]", x)
 	output, hN, _ := tensor.Lstm(x, nil, nil, []*tensor.Tensor{m.TensorConstant0, m.TensorConstant1, m.TensorConstant2, m.TensorConstant3}) // (f32[5,2,4], f32[1,2,4], f32[1,2,4])
 	return output, hN
 }

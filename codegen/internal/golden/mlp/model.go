@@ -11,7 +11,7 @@ import (
 //
 // Inputs: x is f32[N,4].
 func Forward(m *golden.MLP, x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,4]", x)
+	tensor.Expect("x: f32[N,4]", x)
 	fc1 := m.Fc1.Forward(x)    // f32[N,3]
 	relu := tensor.Relu(fc1)   // f32[N,3]
 	fc2 := m.Fc2.Forward(relu) // f32[N,2]

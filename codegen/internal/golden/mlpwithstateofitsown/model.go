@@ -45,7 +45,7 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 //
 // Inputs: x is f32[N,4].
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,4]", x)
+	tensor.Expect("x: f32[N,4]", x)
 
 	// fc1 (Linear)
 	fc1 := tensor.Linear(x, m.Fc1Weight, m.Fc1Bias) // f32[N,3]

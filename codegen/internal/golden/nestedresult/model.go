@@ -18,7 +18,7 @@ type Nested struct {
 //
 // Inputs: x is f32[N].
 func Forward(x *tensor.Tensor) Nested {
-	tensor.Expect("f32[N]", x)
+	tensor.Expect("x: f32[N]", x)
 	neg := x.Neg()   // f32[N]
 	abs := x.Abs()   // f32[N]
 	exp := x.Exp()   // f32[N]

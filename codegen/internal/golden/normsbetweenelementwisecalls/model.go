@@ -12,7 +12,7 @@ import (
 //
 // Inputs: x is f32[N,3].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3]", x)
+	tensor.Expect("x: f32[N,3]", x)
 	mul := x.MulScalar(0.5)                                 // f32[N,3]
 	add := mul.AddScalar(1)                                 // f32[N,3]
 	softmax := add.Softmax(-1)                              // f32[N,3]

@@ -43,7 +43,7 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 //
 // Inputs: x is f32[N,3].
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3]", x)
+	tensor.Expect("x: f32[N,3]", x)
 	linear := tensor.Linear(x, m.TensorConstant0, nil) // f32[N,6]
 	matmul := linear.Matmul(m.TensorConstant0)         // f32[N,3]
 	mul := linear.Mul(m.TensorConstant1)               // f32[N,6]

@@ -12,7 +12,7 @@ import (
 //
 // Inputs: x is f32[N,2].
 func Forward(m *golden.Gated, x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,2]", x)
+	tensor.Expect("x: f32[N,2]", x)
 	fc := m.Fc.Forward(x)            // f32[N,2]
 	gate := nn.RunAll(m.Gate, x, fc) // (f32[N,2], f32[N,2])
 	sub := gate[0].Sub(gate[1])      // f32[N,2]

@@ -11,7 +11,7 @@ import (
 //
 // Inputs: x is f32[N,3].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3]", x)
+	tensor.Expect("x: f32[N,3]", x)
 	swoosh := tensor.CallOp(cases.Swoosh, nil, x) // f32[N,3]
 	add := swoosh.AddScalar(1.0)                  // f32[N,3]
 	return add

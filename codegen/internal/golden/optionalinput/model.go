@@ -18,7 +18,7 @@ func Forward(x, shift, scale *tensor.Tensor) *tensor.Tensor {
 	if scale == nil {
 		scale = tensor.Scalar(float32(0.5))
 	}
-	tensor.Expect("f32[2]; f32[2]; f32[]", x, shift, scale)
+	tensor.Expect("x: f32[2]; shift: f32[2]; scale: f32[]", x, shift, scale)
 	sub := x.Sub(shift)   // f32[2]
 	mul := sub.Mul(scale) // f32[2]
 	return mul

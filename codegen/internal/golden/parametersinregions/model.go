@@ -11,7 +11,7 @@ import (
 //
 // Inputs: x is f32[N,3].
 func Forward(m *golden.Routed, x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3]", x)
+	tensor.Expect("x: f32[N,3]", x)
 	t := tensor.On(x, m.W).T()           // f32[3,2]
 	sum := x.Sum()                       // f32[]
 	seen := tensor.On(x, m.Seen)         // f32[1]

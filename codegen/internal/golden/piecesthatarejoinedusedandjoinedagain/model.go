@@ -11,7 +11,7 @@ import (
 //
 // Inputs: x is f32[N,3].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3]", x)
+	tensor.Expect("x: f32[N,3]", x)
 	softmax := x.Softmax(1)                                                  // f32[N,3]
 	neg := x.Neg()                                                           // f32[N,3]
 	softmax1 := neg.Softmax(1)                                               // f32[N,3]

@@ -11,7 +11,7 @@ import (
 //
 // Inputs: x is f32[B,S].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[B,S]", x)
+	tensor.Expect("x: f32[B,S]", x)
 	s := x.Size(1)
 	arange := tensor.Arange(s, tensor.ArangeAttrs{DType: array.F32}) // f32[S]
 	mul := arange.MulScalar(0.5)                                     // f32[S]

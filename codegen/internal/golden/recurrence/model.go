@@ -11,7 +11,7 @@ import (
 //
 // Inputs: x is f32[T,3].
 func Forward(m *golden.Recurrent, x *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
-	tensor.Expect("f32[T,3]", x)
+	tensor.Expect("x: f32[T,3]", x)
 	mean := x.Mean()                // f32[]
 	mul := tensor.Mul(m.W, mean)    // f32[3,3]
 	zeros := tensor.Zeros([]int{3}) // f32[3]

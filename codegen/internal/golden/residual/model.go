@@ -12,7 +12,7 @@ import (
 //
 // Inputs: x is f32[N,1,H,H].
 func Forward(m *golden.Residual, x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,1,H,H]", x)
+	tensor.Expect("x: f32[N,1,H,H]; H >= 1 from conv2d", x)
 	stem := m.Stem.Forward(x) // f32[N,2,H,H]
 
 	// layers.0 (Block)

@@ -23,7 +23,7 @@ func Forward(m *nn.NamedSequential, x *tensor.Tensor) *tensor.Tensor {
 
 // forwardPart is a part of Forward.
 func forwardPart(m *nn.NamedSequential, x *tensor.Tensor) (*golden.Residual, *tensor.Tensor) {
-	tensor.Expect("f32[N,1,4,4]", x)
+	tensor.Expect("x: f32[N,1,4,4]", x)
 
 	// net (Residual)
 	net := m.Children.Modules[0].(*golden.Residual)

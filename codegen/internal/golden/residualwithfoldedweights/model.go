@@ -58,7 +58,7 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 //
 // The state is a copy: module layers.0.conv_folded is not part of Residual.
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,1,4,4]", x)
+	tensor.Expect("x: f32[N,1,4,4]", x)
 
 	// stem (Conv2d)
 	stem := tensor.Conv2d(x, m.StemWeight, m.StemBias, tensor.ConvAttrs{Padding: op.IntList(1)}) // f32[N,2,4,4]

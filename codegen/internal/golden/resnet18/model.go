@@ -11,7 +11,7 @@ import (
 //
 // Inputs: x is f32[N,3,224,224].
 func Forward(m *models.ResNet, x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3,224,224]", x)
+	tensor.Expect("x: f32[N,3,224,224]", x)
 	conv1 := m.Conv1.Forward(x)        // f32[N,64,112,112]
 	bn1 := m.Bn1.Forward(conv1)        // f32[N,64,112,112]
 	relu := m.Relu.Forward(bn1)        // f32[N,64,112,112]

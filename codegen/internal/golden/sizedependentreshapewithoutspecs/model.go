@@ -8,6 +8,7 @@ import "github.com/gofx-dev/gofx/tensor"
 //
 // Inputs: x is ?[*].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
+	tensor.Expect("x: ?[*]; s0 = dim(x, 0); s0 >= 1 from reshape", x)
 	s0 := x.Size(0)
 	s1 := x.Size(1)
 	s2 := x.Size(2)

@@ -8,7 +8,7 @@ import "github.com/gofx-dev/gofx/tensor"
 //
 // Inputs: x is f32[B,S,4].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[B,S,4]", x)
+	tensor.Expect("x: f32[B,S,4]; B >= 1 from reshape", x)
 	b := x.Size(0)
 	s := x.Size(1)
 	reshape := x.Reshape(b, s, 2, 2)            // f32[B,S,2,2]

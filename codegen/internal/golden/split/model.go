@@ -21,7 +21,7 @@ func Forward(m *golden.Stack, x *tensor.Tensor) *tensor.Tensor {
 
 // forwardPart is a part of Forward.
 func forwardPart(m *golden.Stack, x *tensor.Tensor) tensor.Size {
-	tensor.Expect("f32[N,4]", x)
+	tensor.Expect("x: f32[N,4]", x)
 	n := x.Size(0)
 	return n
 }

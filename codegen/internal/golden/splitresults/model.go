@@ -8,7 +8,7 @@ import "github.com/gofx-dev/gofx/tensor"
 //
 // Inputs: x is f32[N,6].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,6]", x)
+	tensor.Expect("x: f32[N,6]", x)
 	split := x.Split([]int{1, 2, 3}, 1) // (f32[N,1], f32[N,2], f32[N,3])
 	add := split[2].Add(split[0])       // f32[N,3]
 	sum := split[1].Sum()               // f32[]

@@ -65,7 +65,7 @@ func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
 
 // forwardPart is a part of Forward.
 func (m *Model) forwardPart(x *tensor.Tensor) tensor.Size {
-	tensor.Expect("f32[N,4]", x)
+	tensor.Expect("x: f32[N,4]", x)
 	n := x.Size(0)
 	return n
 }

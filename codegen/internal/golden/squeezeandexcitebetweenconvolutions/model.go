@@ -42,7 +42,7 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 //
 // Inputs: x is f32[N,4,H,W].
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,4,H,W]", x)
+	tensor.Expect("x: f32[N,4,H,W]; H >= 1 from conv2d; W >= 1 from conv2d", x)
 	conv2d := tensor.Conv2d(x, m.TensorConstant0, nil, tensor.ConvAttrs{Stride: op.IntList(1), Padding: op.IntList(1)})     // f32[N,4,H,W]
 	sigmoid := conv2d.Sigmoid()                                                                                             // f32[N,4,H,W]
 	mul := conv2d.Mul(sigmoid)                                                                                              // f32[N,4,H,W]

@@ -11,7 +11,7 @@ import (
 //
 // Inputs: left is f32[2,3], right is f32[2,3].
 func Forward(left, right *tensor.Tensor) (cases.Pair, map[string]*tensor.Tensor) {
-	tensor.Expect("f32[2,3]; f32[2,3]", left, right)
+	tensor.Expect("left: f32[2,3]; right: f32[2,3]", left, right)
 	mul := right.MulScalar(0.5) // f32[2,3]
 	add := left.Add(right)      // f32[2,3]
 	return cases.Pair{Left: mul, Right: left}, map[string]*tensor.Tensor{

@@ -11,7 +11,7 @@ import (
 //
 // Inputs: x is f32[N,3].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3]", x)
+	tensor.Expect("x: f32[N,3]; N >= 1 from amax", x)
 	mean := x.Mean(tensor.ReduceAttrs{Dim: op.IntList(1), KeepDim: true})    // f32[N,1]
 	sub := x.Sub(mean)                                                       // f32[N,3]
 	mul := sub.Mul(sub)                                                      // f32[N,3]

@@ -41,7 +41,7 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 //
 // Inputs: x is f32[N].
 func (m *Model) Forward(x *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
-	tensor.Expect("f32[N]", x)
+	tensor.Expect("x: f32[N]", x)
 	while := tensor.While(func(in []*tensor.Tensor) *tensor.Tensor {
 		lt := in[2].LtScalar(5) // bool[]
 		return lt

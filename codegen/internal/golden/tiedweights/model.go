@@ -11,7 +11,7 @@ import (
 //
 // Inputs: x is f32[N,3].
 func Forward(m *cases.Tied, x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3]", x)
+	tensor.Expect("x: f32[N,3]", x)
 	linear := tensor.Linear(x, m.Embed, nil) // f32[N,4]
 	tanh := linear.Tanh()                    // f32[N,4]
 	matmul := tanh.Matmul(m.Embed)           // f32[N,3]

@@ -8,7 +8,7 @@ import "github.com/gofx-dev/gofx/tensor"
 //
 // Inputs: x is f32[N,5].
 func Forward(x *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
-	tensor.Expect("f32[N,5]", x)
+	tensor.Expect("x: f32[N,5]", x)
 	values, indices := x.Topk(2, 1) // (f32[N,2], i64[N,2])
 	return values, indices
 }

@@ -8,7 +8,7 @@ import "github.com/gofx-dev/gofx/tensor"
 //
 // Inputs: 0 is f32[1,3], 1 is f32[2,3].
 func Forward(v0, v1 *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[1,3]; f32[2,3]", v0, v1)
+	tensor.Expect("\"0\": f32[1,3]; \"1\": f32[2,3]", v0, v1)
 	cat := tensor.Cat([]*tensor.Tensor{v0, v1}, 0) // f32[3,3]
 	return cat
 }

@@ -12,7 +12,7 @@ import (
 //
 // Inputs: x is f32[N,3].
 func Forward(m *cases.WeightNorm, x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3]", x)
+	tensor.Expect("x: f32[N,3]", x)
 	mul := tensor.Mul(m.V, m.V)                                                   // f32[4,3]
 	sum := tensor.Sum(mul, tensor.ReduceAttrs{Dim: op.IntList(1), KeepDim: true}) // f32[4,1]
 	sqrt := tensor.Sqrt(sum)                                                      // f32[4,1]

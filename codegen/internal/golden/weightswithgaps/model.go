@@ -43,7 +43,7 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 //
 // Inputs: x is f32[N,3].
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3]", x)
+	tensor.Expect("x: f32[N,3]", x)
 	transpose := tensor.Transpose(m.TensorConstant0, 0, 1)                         // f32[6,3]
 	slice := tensor.Slice(m.TensorConstant1, 0, 0, 12, tensor.SliceAttrs{Step: 2}) // f32[6]
 	linear := tensor.Linear(x, transpose, slice)                                   // f32[N,6]

@@ -8,7 +8,7 @@ import "github.com/gofx-dev/gofx/tensor"
 //
 // Inputs: x is f32[N].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N]", x)
+	tensor.Expect("x: f32[N]", x)
 	while := tensor.While(func(in []*tensor.Tensor) *tensor.Tensor {
 		abs := in[0].Abs()      // f32[N]
 		sum := abs.Sum()        // f32[]

@@ -14,7 +14,7 @@ var clipWrapped = tensor.WrapPure(cases.Clip)
 //
 // Inputs: x is f32[N,3].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3]", x)
+	tensor.Expect("x: f32[N,3]", x)
 	mul := x.MulScalar(2.0) // f32[N,3]
 	clip := clipWrapped(mul)
 	neg := clip.Neg()

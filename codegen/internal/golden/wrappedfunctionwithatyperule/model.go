@@ -14,7 +14,7 @@ var peaksWrapped = tensor.WrapPure(cases.Peaks)
 //
 // Inputs: x is f32[N,3].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
-	tensor.Expect("f32[N,3]", x)
+	tensor.Expect("x: f32[N,3]", x)
 	abs := x.Abs()                     // f32[N,3]
 	peaks, peaks2 := peaksWrapped(abs) // (f32[N], i64[N])
 	unsqueeze := peaks.Unsqueeze(1)    // f32[N,1]

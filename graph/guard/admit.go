@@ -1,6 +1,10 @@
-package plan
+package guard
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/shape"
+)
 
 // The sizes that Admit looks at: all small ones, then powers of two.
 const (
@@ -9,36 +13,36 @@ const (
 	admitRounds = 4
 )
 
-// Admit changes sizes so that the guards hold, one symbol at a time and no more than it must, and
+// Admit changes sizes so that the relations hold, one symbol at a time and no more than it must, and
 // reports whether it has found such: what a plan does is tried with sizes that it may be given.
-// Guards that speak of other symbols do not count.
-func Admit(sizes map[string]int, guards []Guard) bool {
+// Relations that speak of other symbols do not count.
+func (l Relations) Admit(sizes map[string]int) bool {
 	broken := func() int {
-		return slices.IndexFunc(guards, func(g Guard) bool {
-			_, _, ok, err := g.Eval(Values(sizes))
-			return !ok && (err == nil || spoken(&g, sizes))
+		return slices.IndexFunc(l, func(r shape.Relation) bool {
+			_, _, ok, err := r.Eval(in(sizes))
+			return !ok && (err == nil || spoken(r, sizes))
 		})
 	}
-	for range admitRounds * (len(guards) + 1) {
+	for range admitRounds * (len(l) + 1) {
 		at := broken()
 		if at < 0 {
 			return true
 		}
-		if !admit(sizes, guards, &guards[at]) {
+		if !l.admit(sizes, l[at]) {
 			return false
 		}
 	}
 	return broken() < 0
 }
 
-// spoken reports whether a guard speaks of these symbols alone.
-func spoken(g *Guard, sizes map[string]int) bool {
+// spoken reports whether a relation speaks of these symbols alone.
+func spoken(g shape.Relation, sizes map[string]int) bool {
 	return !slices.ContainsFunc(g.Symbols(), func(s string) bool { _, ok := sizes[s]; return !ok })
 }
 
-// admit gives one symbol of a guard a size for which it holds, of those tried the one for which most
-// guards do.
-func admit(sizes map[string]int, guards []Guard, g *Guard) bool {
+// admit gives one symbol of a relation a size for which it holds, of those tried the one for which most
+// relations do.
+func (l Relations) admit(sizes map[string]int, g shape.Relation) bool {
 	best, symbol, size := -1, "", 0
 	for _, s := range g.Symbols() {
 		was, ours := sizes[s]
@@ -47,19 +51,19 @@ func admit(sizes map[string]int, guards []Guard, g *Guard) bool {
 		}
 		for n := range candidates(was) {
 			sizes[s] = n
-			if _, _, ok, err := g.Eval(Values(sizes)); err != nil || !ok {
+			if _, _, ok, err := g.Eval(in(sizes)); err != nil || !ok {
 				continue
 			}
 			held := 0
-			for i := range guards {
-				if _, _, ok, err := guards[i].Eval(Values(sizes)); err == nil && ok {
+			for _, r := range l {
+				if _, _, ok, err := r.Eval(in(sizes)); err == nil && ok {
 					held++
 				}
 			}
 			if held > best {
 				best, symbol, size = held, s, n
 			}
-			if held == len(guards) {
+			if held == len(l) {
 				break
 			}
 		}
