@@ -119,6 +119,9 @@ func (x *Tensor) Array() *array.Array { return x.handOut("Array") }
 // observe returns the data for reading.
 func (x *Tensor) observe(what string) *array.Array {
 	x.check(what)
+	if rehearsing() > 0 {
+		needsValue(what)
+	}
 	if x.c.eng != nil {
 		return x.c.eng.Observe(x, what)
 	}
