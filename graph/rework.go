@@ -82,11 +82,7 @@ func (n *Node) ToFunction(params ...*Node) {
 			args = args[:len(args)-1]
 		}
 		n.SetArgs(args...)
-		leaf := Scope{Path: n.target, Type: n.Bound().Type}
-		if was := n.Scope(); leaf.Type == "" && was.Path == leaf.Path {
-			leaf.Type = was.Type // text may say it of the call alone
-		}
-		n.scope = n.g.Scope(leaf)
+		n.scope = n.g.Scope(n.leafScope())
 	}
 	n.opcode, n.op, n.attrs, n.target = CallFunction, operator, attrs, ""
 	n.changed()
