@@ -268,7 +268,7 @@ func run(p Pass, c *Ctx) (changed bool, err error) {
 				Hint: "the position is where it panicked"}
 		}
 	}()
-	return p.everywhere(c, c.Module.Graph)
+	return p.runOnAll(c, c.Module.Graph)
 }
 
 // inPhase says of every diagnostic in err that the phase was running.

@@ -21,7 +21,7 @@ type program struct {
 	user     *graph.Module // the caller's, whose live weights are read at each run
 	build    *builder
 	inputs   []*graph.Node
-	source   *lowering.Held[device.Program]
+	source   *lowering.CacheEntry[device.Program]
 	kernels  map[string]device.Kernel // by name, of source
 	built    bool                     // the driver compiled the kernels
 	arena    int
