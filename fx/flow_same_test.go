@@ -80,3 +80,19 @@ func TestControlFlow_sameAnswerEagerlyAndTraced(t *testing.T) {
 		})
 	}
 }
+
+// A branch that is called for its types alone leaves nothing in a trace that it captures from.
+func TestCond_eagerConditionInATrace(t *testing.T) {
+	state := tensor.Ones([]int{3})
+	gm, err := fx.Trace(t.Context(), func(x *tensor.Tensor) *tensor.Tensor {
+		y := x.Neg()
+		return tensor.Cond(tensor.Scalar(true), func(flowOf) flowOf { return flowOf{y.Exp()} }, func(flowOf) flowOf {
+			y.AddScalarInPlace(1)
+			state.AddScalarInPlace(1)
+			return flowOf{y.Tanh().Add(state)}
+		})[0]
+	}, fx.Input("x", "f32[3]"))
+	require.NoError(t, err)
+	require.Equal(t, 4, gm.Graph.Len(), gm.Graph.String())
+	require.Equal(t, []float32{1, 1, 1}, tensor.Data[float32](state))
+}
