@@ -223,6 +223,13 @@ subgraph again(%x: f32[2]) {
 		Example: "graph.Edit(m, func(g *graph.Graph) error { return g.Erase(g.Find(\"typo\")) })",
 	},
 	{
+		//gofx:code graph.BadReplace
+		Code: "FX3073", Title: "a call cannot become one of another operator",
+		Cause:   "Node.ReplaceWith was asked for an operator that gives a value of another type or has other effects, or the node is not an ordinary call",
+		Cure:    "make the new call with a Cursor, replace the uses (ReplaceUses) and infer the types of the users again",
+		Example: "relu.ReplaceWith(std.Argmax)",
+	},
+	{
 		//gofx:code graph.BrokenNodeList
 		Code: "FX3018", Title: "list of nodes is inconsistent",
 		Cause:   "links or counts were changed past the graph's methods; this is a bug of gofx",

@@ -155,7 +155,7 @@ var traceCodes = []Info{
 		Example: `func returnsNumber(x *tensor.Tensor) (*tensor.Tensor, int) { return x.Neg(), 3 }`,
 	},
 	{
-		//gofx:code tracer.RegionMismatch tracer/record.RegionMismatch
+		//gofx:code tracer.RegionMismatch tracer/record.RegionMismatch tensor.RegionMismatch
 		Code: "FX1014", Title: "regions that do not fit",
 		Cause: "The functions given to Cond, While or Scan return different numbers or types of tensors, or a value made inside one is used outside.",
 		Cure:  "Return the same structure from both branches, carried values of unchanged type from a loop body, and every value that is needed outside.",

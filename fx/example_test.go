@@ -30,13 +30,19 @@ func Example() {
 		return
 	}
 	for n := range gm.Graph.Calls(std.Relu) { // replace relu by gelu
-		n.ReplaceUses(gm.Graph.After(n).Method(std.Gelu, nil, n.Arg(0)), nil)
-		_ = gm.Graph.Erase(n)
+		if _, err := n.ReplaceWith(std.Gelu); err != nil {
+			fmt.Println(err) // gelu does not take the operand: where, and why
+			return
+		}
 	}
 	fmt.Print(graph.PrintGraph(gm.Graph, graph.PrintOptions{}))
 
 	out, err := gm.Run(ctx, tensor.Ones([]int{3, 64}))
-	fmt.Println(out[0].Type(), err)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(out[0].Type())
 	// Output:
 	// gofx 1
 	//
@@ -47,5 +53,5 @@ func Example() {
 	//   %fc2 = call_module[fc2](%gelu) : f32[N,10]
 	//   return %fc2
 	// }
-	// f32[3,10] <nil>
+	// f32[3,10]
 }

@@ -32,18 +32,22 @@ func NewGraphModule(m *graph.Module) *GraphModule {
 // results are not packed again. Inputs that do not fit what the graph was captured
 // for are refused with FX1020 to FX1022. Runs may overlap unless the graph writes
 // buffers.
+//
+// Run is the one to use in a program. RunArrays is for callers that hold arrays, Call and
+// Forward are for models that contain the module: these panic, as layers do.
 func (g *GraphModule) Run(ctx context.Context, inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	p := interp.Interpreter{State: g.state}
 	return p.Run(ctx, inputs...)
 }
 
-// RunArrays is Run on arrays; nil stands for an input whose default is wanted.
+// RunArrays is Run for callers that hold arrays, such as readers of files; nil stands for an input whose default is wanted.
 func (g *GraphModule) RunArrays(ctx context.Context, inputs []*array.Array) ([]*array.Array, error) {
 	p := interp.Interpreter{State: g.state}
 	return p.RunArrays(ctx, inputs)
 }
 
-// Call is Run for use inside models: it panics with *diag.Error as tensor calls do.
+// Call is Run inside a model that contains the module, with any number of inputs and
+// results: it panics with *diag.Error as tensor calls do. Elsewhere use Run.
 func (g *GraphModule) Call(inputs ...*tensor.Tensor) []*tensor.Tensor {
 	out, err := g.Run(context.Background(), inputs...)
 	if err != nil {
@@ -53,7 +57,7 @@ func (g *GraphModule) Call(inputs ...*tensor.Tensor) []*tensor.Tensor {
 }
 
 // Forward is Call for a graph with one input and one result, so that a
-// GraphModule can stand where a layer does.
+// GraphModule can stand where a layer does, in nn.Sequential for one. Elsewhere use Run.
 func (g *GraphModule) Forward(x *tensor.Tensor) *tensor.Tensor { return g.Call(x)[0] }
 
 // State returns the tensors and leaf modules of the graph.

@@ -34,20 +34,22 @@ func Expect(pass string, n int) passes.Expectation { return passes.Expect(pass, 
 // ExpectAtLeast demands that a pass of a pipeline matches n times or more.
 func ExpectAtLeast(pass string, n int) passes.Expectation { return passes.ExpectAtLeast(pass, n) }
 
-// AllPasses returns the built-in passes, all that Pipeline knows by name: those of
-// Passes, and those that compute in fewer bits, which only run where they are named.
+// AllPasses returns all built-in passes, to list them or to look one up: those of Passes,
+// and those that compute in fewer bits. It is no pipeline: Optimise is the one to run, and
+// Pipeline makes one from names.
 func AllPasses() []Pass { return append(Passes(), arrange.Half, arrange.Bfloat) }
 
 // Passes returns the built-in passes that change results by no more than the order of
-// sums, in an order in which they can run; the last one takes back what the one before
-// it does.
+// sums, in an order in which they can run, to test a model or an operator with all of them;
+// the last one takes back what the one before it does. Optimise is the pipeline to use.
 func Passes() []Pass {
 	list := append([]Pass{shapeprop.Infer(nil), shapeprop.Check, simplify.Normalise}, shrinking()...)
 	return append(list, fusion.MergeLinear, fusion.MergeMatmul, quant.Lower, simplify.Decompose, simplify.DropUnused, partition.Reroll, simplify.Inline)
 }
 
-// Optimise returns the default pipeline of kernel-style code and of the engines that
-// compile: what makes a captured network smaller and does not depend on a target.
+// Optimise returns the default pipeline, the one to run unless passes are chosen by hand:
+// what makes a captured network smaller and does not depend on a target. Kernel-style code
+// and the engines that compile use it.
 // The recognisers of operators come last: folding and merging turn several spellings
 // into one, and an unused result would hide what it is made from.
 func Optimise() []Pass {
@@ -70,7 +72,9 @@ func shrinking() []Pass {
 	return append(append(list, fusion.Recognisers()...), arrange.Moves)
 }
 
-// Pipeline returns built-in passes by name, "conv-bn,dce", in the given order. An
+// Pipeline returns built-in passes by name, "conv-bn,dce", in the given order, as a flag
+// or a file of settings gives them. In Go code write the passes themselves:
+// []fx.Pass{fusion.ConvBN, simplify.DCE}. An
 // unknown name is an error (FX3020) that lists the names, and so is an order that
 // one of them forbids.
 func Pipeline(names string) ([]Pass, error) {

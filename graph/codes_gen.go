@@ -33,6 +33,7 @@ const (
 	CyclicGraph      diag.Code = "FX3070" // nodes need each other
 	EditBroke        diag.Code = "FX3071" // edit left an invalid graph
 	EditPanicked     diag.Code = "FX3072" // edit panicked
+	BadReplace       diag.Code = "FX3073" // a call cannot become one of another operator
 	TextVersionError diag.Code = "FX7001" // unknown version of the text form
 	SyntaxError      diag.Code = "FX7003" // syntax error
 	Undefined        diag.Code = "FX7004" // undefined value

@@ -216,9 +216,9 @@ func regionType(node *Node, rs []*Graph) shape.Type {
 	}
 	typ := outputType(out)
 	if node.op == op.Cond && len(rs) == 2 && rs[0].Output() != nil {
-		return node.g.join(outputType(rs[0].Output()), typ, rs)
+		return join(node.g, outputType(rs[0].Output()), typ, rs)
 	}
-	typ = node.g.outside(typ, rs)
+	typ = outside(node.g, typ, rs)
 	a, ok := node.attrs.(op.LoopAttrs)
 	if ok {
 		typ = node.carriedType(typ, a.Carry)
@@ -267,17 +267,17 @@ func (n *Node) carriedType(after shape.Type, carry int) shape.Type {
 }
 
 // outside is the type of a region's result as the graph around it knows it.
-func (g *Graph) outside(typ shape.Type, rs []*Graph) shape.Type {
+func outside(g *Graph, typ shape.Type, rs []*Graph) shape.Type {
 	if typ.Kind() == shape.Tuple {
 		m := make([]shape.Type, typ.Len())
 		for i := range m {
-			m[i] = g.outside(typ.Member(i), rs)
+			m[i] = outside(g, typ.Member(i), rs)
 		}
 		return shape.TupleType(m...)
 	}
 	dims := typ.Dims()
 	for i := range dims.Len() {
-		if g.inner(dims.At(i), rs) {
+		if inner(g, dims.At(i), rs) {
 			dims = dims.With(i, shape.Unknown)
 		}
 	}
@@ -289,13 +289,13 @@ func (g *Graph) outside(typ shape.Type, rs []*Graph) shape.Type {
 
 // join is the type of a value that is of one type or of the other. Sizes of what is
 // computed inside the regions say nothing.
-func (g *Graph) join(a, b shape.Type, rs []*Graph) shape.Type {
-	return shape.Join(a, b, func(x, y shape.Dim) bool { return g.symbols.equal(x, y) && !g.inner(x, rs) })
+func join(g *Graph, a, b shape.Type, rs []*Graph) shape.Type {
+	return shape.Join(a, b, func(x, y shape.Dim) bool { return g.symbols.equal(x, y) && !inner(g, x, rs) })
 }
 
 // inner reports whether a size is known inside of the regions alone: one of what
 // is computed there, or of an input whose operand has no such size.
-func (g *Graph) inner(d shape.Dim, rs []*Graph) bool {
+func inner(g *Graph, d shape.Dim, rs []*Graph) bool {
 	for _, name := range d.Symbols() {
 		for _, r := range rs {
 			if s, ok := r.Symbol(name); ok && (s.Node.opcode != Placeholder || !g.knows(name)) {
@@ -407,10 +407,10 @@ func (t *typing) stacked(node *Node, body *Graph, given []shape.Type, first int)
 	if t.Assume == nil {
 		return nil
 	}
-	own := body.sizesGiven(given, body.Inputs()[first:], node.g)
+	own := sizesGiven(body, given, body.Inputs()[first:], node.g)
 	for _, d := range body.symbols.guards {
 		r := d.Bind(own)
-		if node.g.inner(r.A, []*Graph{body}) || node.g.inner(r.B, []*Graph{body}) || !node.g.knowsAll(r.Symbols()) || r.Truth() == shape.True {
+		if inner(node.g, r.A, []*Graph{body}) || inner(node.g, r.B, []*Graph{body}) || !knowsAll(node.g, r.Symbols()) || r.Truth() == shape.True {
 			continue
 		}
 		if err := t.Assume(r); err != nil {
@@ -422,7 +422,7 @@ func (t *typing) stacked(node *Node, body *Graph, given []shape.Type, first int)
 
 // sizesGiven returns what the symbols that inputs of a region define are for g, the graph around, when
 // the inputs are given these types.
-func (r *Graph) sizesGiven(given []shape.Type, inputs []*Node, g *Graph) func(symbol string) shape.Dim {
+func sizesGiven(r *Graph, given []shape.Type, inputs []*Node, g *Graph) func(symbol string) shape.Dim {
 	own := map[string]shape.Dim{}
 	for i, t := range given {
 		for _, s := range r.SymbolsOf(inputs[i]) {
@@ -451,7 +451,7 @@ type fitting struct {
 // sizes that it finds are concerned.
 func (f *fitting) fit(given []shape.Type, at []*Node) error {
 	inputs := f.r.Inputs()
-	own := f.r.sizesGiven(given, inputs, f.node.g)
+	own := sizesGiven(f.r, given, inputs, f.node.g)
 	for i, is := range given {
 		want := inputs[i].typ
 		if !want.Ranked() || want.Rank() != is.Rank() {
@@ -477,7 +477,7 @@ func (f *fitting) fit(given []shape.Type, at []*Node) error {
 // the region.
 func (f *fitting) infer(a, b shape.Dim, at *Node) *op.Infer {
 	rs := []*Graph{f.r}
-	if g := f.node.g; !g.inner(a, rs) && !g.inner(b, rs) && g.knowsAll(a.Symbols()) && g.knowsAll(b.Symbols()) {
+	if g := f.node.g; !inner(g, a, rs) && !inner(g, b, rs) && knowsAll(g, a.Symbols()) && knowsAll(g, b.Symbols()) {
 		return &f.Infer
 	}
 	if f.inside == nil {
@@ -487,6 +487,6 @@ func (f *fitting) infer(a, b shape.Dim, at *Node) *op.Infer {
 }
 
 // knowsAll reports whether the graph, or those around it, define the symbols.
-func (g *Graph) knowsAll(symbols []string) bool {
+func knowsAll(g *Graph, symbols []string) bool {
 	return !slices.ContainsFunc(symbols, func(s string) bool { return !g.knows(s) })
 }

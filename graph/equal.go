@@ -19,6 +19,9 @@ import (
 // not: only nodes with effects must come in the same order. When the graphs differ,
 // diff says where, naming the nodes of both. Unused values that are the same but for
 // what they share are paired by a bounded search; beyond it graphs count as different.
+//
+// Equal is for graphs alone; EqualModules compares the parameters too. Alike is for caches:
+// it is faster than both, heeds names and order, and does not say where modules differ.
 func Equal(a, b *Graph) (equal bool, diff string) {
 	diff = newMatcher(map[[2]*Graph]bool{}).graphs(a, b)
 	return diff == "", diff
@@ -26,7 +29,8 @@ func Equal(a, b *Graph) (equal bool, diff string) {
 
 // EqualModules reports whether two modules have equal graphs and equal state:
 // the same parameters (by path; values count where both have them, by their
-// bits) and the same leaf modules. The order of both does not count.
+// bits) and the same leaf modules. The order of both does not count. Tests of what a pass
+// or an importer made use it.
 func EqualModules(a, b *Module) (equal bool, diff string) {
 	if equal, diff = Equal(a.Graph, b.Graph); !equal {
 		return equal, diff

@@ -20,13 +20,26 @@ func ExampleEdit() {
 	fmt.Println(errors.Is(graph.Edit(m, edit), graph.EraseUsed), m.Graph.Output().Arg(0))
 
 	fmt.Println(graph.Edit(m, func(g *graph.Graph) error {
-		relu := g.Find("relu")
-		relu.ReplaceUses(g.After(relu).Function(std.Gelu, nil, relu.Arg(0)), nil)
-		return g.Erase(relu)
+		_, err := g.Find("relu").ReplaceWith(std.Gelu)
+		return err
 	}), m.Graph.Output().Arg(0))
 	// Output:
 	// true %relu
 	// <nil> %gelu
+}
+
+// ReplaceWith makes a call of another operator on the same operands, or says why it cannot.
+func ExampleNode_ReplaceWith() {
+	g := parse(perceptron).Graph
+	gelu, err := g.Find("relu").ReplaceWith(std.Gelu, std.GeluAttrs{Approximate: "tanh"})
+	fmt.Println(gelu.Text(), err)
+
+	_, err = gelu.ReplaceWith(std.Sum)
+	fmt.Println(err)
+	// Output:
+	// %gelu = call_function[gelu](%lin) {approximate="tanh"} : f32[N,2] <nil>
+	// node %gelu: sum: sum gives f32[], expected f32[N,2] as its users do [FX3073]
+	//     hint: make the call with a Cursor, use ReplaceUses, and Infer the users' types
 }
 
 // A Linter looks at what has changed since it looked last.
@@ -68,9 +81,8 @@ func ExampleGraph_Listen() {
 		Erased:   func(n *graph.Node) { fmt.Println("erased", n) },
 		Replaced: func(old, by *graph.Node) { fmt.Println(old, "replaced by", by) },
 	})
-	relu := g.Find("relu")
-	relu.ReplaceUses(g.After(relu).Function(std.Tanh, nil, relu.Arg(0)), nil)
-	fmt.Println(g.Erase(relu))
+	_, err := g.Find("relu").ReplaceWith(std.Tanh)
+	fmt.Println(err)
 	stop()
 	// Output:
 	// created %tanh = call_function[tanh](%lin) : f32[N,2]

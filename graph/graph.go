@@ -342,7 +342,7 @@ func (t *typing) of(node *Node) (shape.Type, error) {
 		return regionType(node, rs), nil
 	}
 	if operator == op.Call {
-		return node.g.callType(node, types, t.Assume)
+		return callType(node.g, node, types, t.Assume)
 	}
 	return operator.Type(&t.Infer, node.Attrs(), types)
 }

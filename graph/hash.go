@@ -160,9 +160,10 @@ func (h *hasher) graph(g *Graph) [32]byte {
 	return h.sum()
 }
 
-// Alike reports whether two modules have the same text but for positions, in less time than
-// printing them takes. It may say no where only symbols or guards were found in another
-// order.
+// Alike reports whether two modules have the same text, the names and the order of nodes
+// included and positions left out, in less time than printing them takes: for caches and for
+// passes that run until nothing changes. It may say no where only symbols or guards were found
+// in another order. EqualModules is the question whether two modules compute the same.
 func Alike(a, b *Module) bool {
 	if a.Type != b.Type || len(a.subs) != len(b.subs) || !a.Graph.alike(b.Graph) {
 		return false

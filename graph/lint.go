@@ -46,7 +46,7 @@ func (l *linter) subs(m *Module) {
 		}
 	}
 	for g := range m.Graphs() {
-		if e := g.recursion(); e != nil {
+		if e := recursion(g); e != nil {
 			l.list = append(l.list, e)
 			return
 		}
@@ -249,7 +249,7 @@ func (l *linter) read(n *Node, p *Param) {
 		return
 	}
 	if t := p.TypeOf(); t.Kind() != shape.None {
-		if _, ok := l.g.agree(n.typ, t); !ok {
+		if _, ok := agree(l.g, n.typ, t); !ok {
 			l.add(n, TypeDisagrees, "type is "+n.typ.String()+", parameter "+strconv.Quote(n.target)+" is "+t.String()).
 				WithHint("give the parameter a tensor of the type that is read (Module.SetParam), or infer the types of the reads and of what follows again (Node.Retype)")
 		}
@@ -309,7 +309,7 @@ func (l *linter) infer(node *Node) {
 		}
 		return
 	}
-	if _, ok := l.g.agree(node.typ, t); !ok {
+	if _, ok := agree(l.g, node.typ, t); !ok {
 		l.add(node, TypeDisagrees, "type is "+node.typ.String()+", its operands give "+t.String()).
 			WithHint("infer it again (Node.Infer)")
 	}

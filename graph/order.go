@@ -25,13 +25,13 @@ func (n *Node) Prepend(m *Node) error {
 	if n == m || m.next == n {
 		return nil
 	}
-	if err := n.g.movable(m, n); err != nil {
+	if err := movable(n.g, m, n); err != nil {
 		return err
 	}
 	if n.order > m.order {
-		return n.g.moveTo(m, n, n.prev)
+		return moveTo(n.g, m, n, n.prev)
 	}
-	return n.g.moveTo(m, n, n)
+	return moveTo(n.g, m, n, n)
 }
 
 // Append moves m to just behind n, and refuses as Prepend does.
@@ -39,16 +39,16 @@ func (n *Node) Append(m *Node) error {
 	if n == m || n.next == m {
 		return nil
 	}
-	if err := n.g.movable(m, n); err != nil {
+	if err := movable(n.g, m, n); err != nil {
 		return err
 	}
 	if n.order < m.order {
-		return n.g.moveTo(m, n.next, n.next)
+		return moveTo(n.g, m, n.next, n.next)
 	}
-	return n.g.moveTo(m, n.next, n)
+	return moveTo(n.g, m, n.next, n)
 }
 
-func (g *Graph) movable(n, at *Node) error {
+func movable(g *Graph, n, at *Node) error {
 	for _, m := range []*Node{n, at} {
 		if m.g != g || m.erased {
 			return n.Error(ForeignNode, m.String()+" is not in the graph "+g.Name).WithHint("move nodes within their graph")
@@ -58,7 +58,7 @@ func (g *Graph) movable(n, at *Node) error {
 }
 
 // moveTo moves n in front of at, nil being the end. What n passes ends with edge.
-func (g *Graph) moveTo(n, at, edge *Node) error {
+func moveTo(g *Graph, n, at, edge *Node) error {
 	if wrong := n.passed(edge); wrong != nil {
 		return n.Error(BrokenOrder, n.String()+" cannot move past "+wrong.String()+", "+n.bond(wrong)).
 			WithHint("move " + wrong.String() + " first, or let Graph.Sort find an order")
@@ -107,7 +107,7 @@ func (n *Node) passed(edge *Node) *Node {
 			}
 		}
 	}
-	state := n.g.stateOf(n)
+	state := stateOf(n.g, n)
 	if len(n.g.symbols.list) == 0 && state == nil {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (n *Node) passed(edge *Node) *Node {
 }
 
 // stateOf returns the nodes whose order counts, when n is one of them.
-func (g *Graph) stateOf(n *Node) map[*Node]bool {
+func stateOf(g *Graph, n *Node) map[*Node]bool {
 	if !n.acts() && !n.reads(nil) {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (n *Node) bond(m *Node) string {
 func (g *Graph) Sort() (moved int, err error) {
 	was := slices.Collect(g.Nodes())
 	s := &sorter{g: g, at: make(map[*Node]int, len(was)), budget: 1024}
-	s.order = g.framed(was)
+	s.order = framed(g, was)
 	for i, n := range s.order {
 		s.at[n] = i
 		s.budget += 8 * (1 + len(n.args))
@@ -172,11 +172,11 @@ func (g *Graph) Sort() (moved int, err error) {
 	if err := s.repair(); err != nil {
 		return 0, err
 	}
-	return g.rearrange(was, s.order), nil
+	return rearrange(g, was, s.order), nil
 }
 
 // framed returns the nodes with the inputs first and the output last.
-func (g *Graph) framed(list []*Node) []*Node {
+func framed(g *Graph, list []*Node) []*Node {
 	rank := func(n *Node) int {
 		switch n.opcode {
 		case Placeholder:
@@ -193,7 +193,7 @@ func (g *Graph) framed(list []*Node) []*Node {
 
 // rearrange gives the nodes a new order by moving as few of them as possible: those
 // outside of a longest sequence that is in both orders.
-func (g *Graph) rearrange(was, order []*Node) (moved int) {
+func rearrange(g *Graph, was, order []*Node) (moved int) {
 	old := make(map[*Node]int, len(was))
 	for i, n := range was {
 		old[n] = i

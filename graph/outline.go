@@ -340,7 +340,7 @@ func (in *inliner) export(r *Node, given []*Node) {
 
 // keep gives n what the type of old says beyond its own.
 func (n *Node) keep(old *Node) {
-	if t, ok := n.g.agree(old.typ, n.typ); ok {
+	if t, ok := agree(n.g, old.typ, n.typ); ok {
 		n.typ = t
 	}
 }

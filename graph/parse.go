@@ -386,7 +386,7 @@ func broken(what string, r any) error {
 
 // agree combines the written type with the inferred one: either may say more
 // where the other says nothing; ok is false where they contradict.
-func (g *Graph) agree(written, inferred shape.Type) (typ shape.Type, ok bool) {
+func agree(g *Graph, written, inferred shape.Type) (typ shape.Type, ok bool) {
 	switch {
 	case inferred.Kind() == shape.None || inferred.Same(written):
 		return written, true
@@ -395,7 +395,7 @@ func (g *Graph) agree(written, inferred shape.Type) (typ shape.Type, ok bool) {
 	case written.Kind() != inferred.Kind():
 		return inferred, false
 	case written.Kind() == shape.Tuple:
-		return g.agreeTuple(written, inferred)
+		return agreeTuple(g, written, inferred)
 	}
 	typ = inferred
 	switch {
@@ -430,20 +430,20 @@ func (g *Graph) agree(written, inferred shape.Type) (typ shape.Type, ok bool) {
 }
 
 // stated combines the written type of a node with its inferred one.
-func (g *Graph) stated(written shape.Type, node *Node) (shape.Type, bool) {
-	if t, ok := g.agree(written, node.typ); ok {
+func stated(g *Graph, written shape.Type, node *Node) (shape.Type, bool) {
+	if t, ok := agree(g, written, node.typ); ok {
 		return t, true
 	}
-	g.demand(written, node.typ, node)
-	return g.agree(written, node.typ)
+	demand(g, written, node.typ, node)
+	return agree(g, written, node.typ)
 }
 
 // demand makes guards of the bounds under which the inferred type of a node is the written one: N-4 is
 // written of what has N-min(N,4) elements where N is at least 4.
-func (g *Graph) demand(written, inferred shape.Type, node *Node) {
+func demand(g *Graph, written, inferred shape.Type, node *Node) {
 	if written.Kind() == shape.Tuple && inferred.Kind() == shape.Tuple && written.Len() == inferred.Len() {
 		for i := range written.Len() {
-			g.demand(written.Member(i), inferred.Member(i), node)
+			demand(g, written.Member(i), inferred.Member(i), node)
 		}
 		return
 	}
@@ -457,14 +457,14 @@ func (g *Graph) demand(written, inferred shape.Type, node *Node) {
 	}
 }
 
-func (g *Graph) agreeTuple(written, inferred shape.Type) (shape.Type, bool) {
+func agreeTuple(g *Graph, written, inferred shape.Type) (shape.Type, bool) {
 	if written.Len() != inferred.Len() {
 		return inferred, false
 	}
 	m := make([]shape.Type, written.Len())
 	for i := range m {
 		var ok bool
-		if m[i], ok = g.agree(written.Member(i), inferred.Member(i)); !ok {
+		if m[i], ok = agree(g, written.Member(i), inferred.Member(i)); !ok {
 			return inferred, false
 		}
 	}

@@ -51,13 +51,13 @@ func (p *parser) region(graph *Graph, line *scan, depth int) {
 	}
 	b.statements(line.pos(0))
 	if depth == 0 {
-		graph.defineInputSymbols()
+		defineInputSymbols(graph)
 	}
 }
 
 // defineInputSymbols lets the sizes of inputs define the symbols that they are
 // and that the text does not define: "%x: f32[N,3]" says enough.
-func (g *Graph) defineInputSymbols() {
+func defineInputSymbols(g *Graph) {
 	for n := g.first; n != nil && n.opcode == Placeholder; n = n.next {
 		for i := range n.typ.Dims().Len() {
 			if name, ok := n.typ.Dim(i).IsSymbol(); ok {
@@ -405,7 +405,7 @@ func (b *body) build(line *scan, cur *Cursor, statement *stmt, regions []*Graph)
 	if b.limit(line); !b.inferred(line, node) || !statement.typed || line.failed {
 		return node
 	}
-	t, ok := b.g.stated(statement.typ, node)
+	t, ok := stated(b.g, statement.typ, node)
 	if !ok {
 		line.fail(statement.typeAt, WrittenType, "written type is "+clip(statement.typ.String())+", inferred is "+clip(node.typ.String())).
 			WithHint("leave the type out, or correct it")

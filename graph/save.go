@@ -182,7 +182,7 @@ func (m *Module) LoadWeights(weights *safetensors.File, file string) error {
 			continue
 		}
 		have := shape.TensorType(d, shape.Ints(dims...))
-		if _, fits := m.Graph.agree(have, p.TypeOf()); !fits || !known(p.TypeOf(), have) {
+		if _, fits := agree(m.Graph, have, p.TypeOf()); !fits || !known(p.TypeOf(), have) {
 			fault(WeightMismatch, "tensor "+strconv.Quote(clip(p.Path))+" is "+have.String()+", expected "+p.TypeOf().String())
 		}
 	}

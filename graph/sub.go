@@ -202,7 +202,7 @@ func (n *Node) CheckCall() *diag.Error {
 			return n.Error(BadCall, "result "+strconv.Itoa(i)+" of sub-graph "+g.Name+" is "+d.String()+", expected a tensor")
 		}
 	}
-	_, err := n.g.callType(n, n.OperandTypes(), nil)
+	_, err := callType(n.g, n, n.OperandTypes(), nil)
 	if err == nil {
 		return nil
 	}
@@ -213,7 +213,7 @@ func (n *Node) CheckCall() *diag.Error {
 
 // callType is the type of a call of a sub-graph: that of the result, over the sizes
 // of the operands. assume is told what the sub-graph demands of them.
-func (g *Graph) callType(node *Node, operands []shape.Type, assume func(shape.Relation) error) (shape.Type, error) {
+func callType(g *Graph, node *Node, operands []shape.Type, assume func(shape.Relation) error) (shape.Type, error) {
 	sub := node.Callee()
 	if sub == nil || sub.Output() == nil {
 		return shape.Type{}, nil // Lint says so
@@ -309,7 +309,7 @@ func (c *binding) demand(r shape.Relation, text string) error {
 }
 
 // recursion is the mistake of a graph that comes to call itself.
-func (g *Graph) recursion() *diag.Error {
+func recursion(g *Graph) *diag.Error {
 	cycle := g.Cycle()
 	if cycle == nil {
 		return nil

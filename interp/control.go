@@ -46,14 +46,14 @@ func (f *frame) regions(node *graph.Node, in []Value) (Value, error) {
 }
 
 func (w *flow) run() []*tensor.Tensor {
-	args := w.args
+	args, control := w.args, tensor.Flow{Checked: true}
 	switch w.node.Op() {
 	case op.Cond:
-		return tensor.Cond(args[0], w.region(0, nil), w.region(1, nil), args[1:]...)
+		return control.Cond(args[0], w.region(0, nil), w.region(1, nil), args[1:])
 	case op.While:
 		k := w.node.Attrs().(op.LoopAttrs).Carry
 		cond, body := w.region(0, args[k:]), w.region(1, args[k:])
-		return tensor.While(func(x []*tensor.Tensor) *tensor.Tensor { return cond(x)[0] }, body, args[:k]...)
+		return control.While(func(x []*tensor.Tensor) *tensor.Tensor { return cond(x)[0] }, body, args[:k])
 	}
 	a := w.node.Attrs().(op.LoopAttrs)
 	body := w.region(0, args[a.Carry+a.Seqs:])
@@ -64,7 +64,7 @@ func (w *flow) run() []*tensor.Tensor {
 		}
 		defer w.keepState()()
 	}
-	last, stacked := tensor.Scan(func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor) {
+	last, stacked := control.Scan(func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor) {
 		all := body(append(append([]*tensor.Tensor(nil), carry...), slices...))
 		return all[:a.Carry], all[a.Carry:]
 	}, args[:a.Carry], args[a.Carry:a.Carry+a.Seqs])

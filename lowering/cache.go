@@ -18,8 +18,8 @@ type Cache[V any] struct {
 
 	mu     sync.Mutex
 	closed bool
-	recent []*Held[V] // the last asked for one last
-	byKey  map[string]*Held[V]
+	recent []*CacheEntry[V] // the last asked for one last
+	byKey  map[string]*CacheEntry[V]
 	stats  CacheStats
 }
 
@@ -36,11 +36,11 @@ func NewCache[V any](most int, drop func(V)) *Cache[V] {
 	if drop == nil {
 		drop = func(V) {}
 	}
-	return &Cache[V]{most: most, drop: drop, byKey: map[string]*Held[V]{}}
+	return &Cache[V]{most: most, drop: drop, byKey: map[string]*CacheEntry[V]{}}
 }
 
-// Held is a value of a Cache that is not given up before it is released.
-type Held[V any] struct {
+// CacheEntry is a value of a Cache that is not given up before it is released.
+type CacheEntry[V any] struct {
 	Value V
 
 	cache *Cache[V]
@@ -55,7 +55,7 @@ type Held[V any] struct {
 // wait until it is made or their context ends. What could not be made is made anew for the
 // next who asks, and for those who wait where only the context of who made it has ended. Whoever holds a
 // value releases it.
-func (c *Cache[V]) Hold(ctx context.Context, key string, make func() (V, error)) (*Held[V], error) {
+func (c *Cache[V]) Hold(ctx context.Context, key string, make func() (V, error)) (*CacheEntry[V], error) {
 	for {
 		h, made, err := c.hold(ctx, key, make)
 		stopped := err != nil && !made && errors.Is(err, diag.Stopped)
@@ -66,7 +66,7 @@ func (c *Cache[V]) Hold(ctx context.Context, key string, make func() (V, error))
 }
 
 // hold is Hold, and tells whether it has made the value, or tried to.
-func (c *Cache[V]) hold(ctx context.Context, key string, make func() (V, error)) (h *Held[V], made bool, err error) {
+func (c *Cache[V]) hold(ctx context.Context, key string, make func() (V, error)) (h *CacheEntry[V], made bool, err error) {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
@@ -91,15 +91,15 @@ func (c *Cache[V]) hold(ctx context.Context, key string, make func() (V, error))
 }
 
 // enter makes an entry, in use, with mu.
-func (c *Cache[V]) enter(key string) *Held[V] {
-	h := &Held[V]{cache: c, key: key, ready: make(chan struct{}), users: 1}
+func (c *Cache[V]) enter(key string) *CacheEntry[V] {
+	h := &CacheEntry[V]{cache: c, key: key, ready: make(chan struct{}), users: 1}
 	c.byKey[key] = h
 	c.recent = append(c.recent, h)
 	return h
 }
 
 // touch makes h the last one that was asked for, with mu.
-func (c *Cache[V]) touch(h *Held[V]) {
+func (c *Cache[V]) touch(h *CacheEntry[V]) {
 	if i := slices.Index(c.recent, h); i >= 0 {
 		c.recent = append(slices.Delete(c.recent, i, i+1), h)
 	}
@@ -107,7 +107,7 @@ func (c *Cache[V]) touch(h *Held[V]) {
 
 // make makes the value. Those who wait for it are told even where that panics, and find what could not
 // be made gone.
-func (h *Held[V]) make(make func() (V, error)) {
+func (h *CacheEntry[V]) make(make func() (V, error)) {
 	h.err = diag.Bug("what was to be kept was not made")
 	defer func() {
 		if h.err != nil {
@@ -119,7 +119,7 @@ func (h *Held[V]) make(make func() (V, error)) {
 }
 
 // wait returns the value when somebody else has made it.
-func (h *Held[V]) wait(ctx context.Context) (*Held[V], error) {
+func (h *CacheEntry[V]) wait(ctx context.Context) (*CacheEntry[V], error) {
 	var end <-chan struct{}
 	if ctx != nil {
 		end = ctx.Done()
@@ -138,7 +138,7 @@ func (h *Held[V]) wait(ctx context.Context) (*Held[V], error) {
 }
 
 // forget removes an entry whose value could not be made.
-func (h *Held[V]) forget() {
+func (h *CacheEntry[V]) forget() {
 	c := h.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,7 +147,7 @@ func (h *Held[V]) forget() {
 }
 
 // remove takes an entry out, with mu.
-func (c *Cache[V]) remove(h *Held[V]) {
+func (c *Cache[V]) remove(h *CacheEntry[V]) {
 	h.gone = true
 	if c.byKey[h.key] == h {
 		delete(c.byKey, h.key)
@@ -158,7 +158,7 @@ func (c *Cache[V]) remove(h *Held[V]) {
 }
 
 // Release ends the use of the value.
-func (h *Held[V]) Release() {
+func (h *CacheEntry[V]) Release() {
 	c := h.cache
 	c.mu.Lock()
 	h.users--
@@ -173,7 +173,7 @@ func (h *Held[V]) Release() {
 
 // trim gives up values that nobody holds, beyond those that are kept.
 func (c *Cache[V]) trim() {
-	var old []*Held[V]
+	var old []*CacheEntry[V]
 	c.mu.Lock()
 	for i := 0; i < len(c.recent) && len(c.recent) > c.most; {
 		h := c.recent[i]
@@ -217,7 +217,7 @@ func (c *Cache[V]) Stats() CacheStats {
 // Close gives up all values; those that are held, when they are released. Holding one
 // afterwards is an error of code Closed.
 func (c *Cache[V]) Close() {
-	var old []*Held[V]
+	var old []*CacheEntry[V]
 	c.mu.Lock()
 	c.closed = true
 	for _, h := range c.recent {
@@ -225,7 +225,7 @@ func (c *Cache[V]) Close() {
 			old = append(old, h)
 		}
 	}
-	c.recent, c.byKey = nil, map[string]*Held[V]{}
+	c.recent, c.byKey = nil, map[string]*CacheEntry[V]{}
 	c.mu.Unlock()
 	for _, h := range old {
 		c.drop(h.Value)

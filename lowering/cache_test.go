@@ -37,7 +37,7 @@ func ExampleNewCache() {
 func TestCacheGivesUpWhatNobodyHolds(t *testing.T) {
 	var dropped []int
 	c := lowering.NewCache(1, func(n int) { dropped = append(dropped, n) })
-	hold := func(n int) *lowering.Held[int] {
+	hold := func(n int) *lowering.CacheEntry[int] {
 		h, err := c.Hold(context.Background(), strconv.Itoa(n), func() (int, error) { return n, nil })
 		require.NoError(t, err)
 		return h

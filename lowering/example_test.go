@@ -222,16 +222,16 @@ func ExampleNoSymbol() {
 }
 
 // Judge says what Target.Supports is to say of a call that a target may expand.
-func ExampleJudge() {
+func ExampleTryCall() {
 	direct := func(n *graph.Node) (bool, string) { return n.Op() == std.Neg, "there is no rule" }
 	try := func(m *graph.Module) error { return lowering.Legalize(m.Graph, "toy", direct) }
-	fmt.Println(lowering.Judge(example().Graph.Find("a"), try))
+	fmt.Println(lowering.TryCall(example().Graph.Find("a"), try))
 	// Output: false it is made of softmax; there is no rule
 }
 
 // Trial makes a module of one call, on which a target can try its rules.
-func ExampleTrial() {
-	fmt.Print(lowering.Trial(example().Graph.Find("b")).Graph)
+func ExampleIsolateCall() {
+	fmt.Print(lowering.IsolateCall(example().Graph.Find("b")).Graph)
 	// Output:
 	// gofx 1
 	//

@@ -120,11 +120,11 @@ func unknown(n *graph.Node) *diag.Error {
 	return At(n, UnknownSize, "the operand types are not known")
 }
 
-// Judge says whether a target takes a call, for Target.Supports: try gets the call alone
-// (Trial), to be legalized as the target does it. Where that fails and sizes are symbols, the
+// TryCall says whether a target takes a call, for Target.Supports: try gets the call alone
+// (IsolateCall), to be legalized as the target does it. Where that fails and sizes are symbols, the
 // call is tried with numbers, which a target has that lowers when they come.
-func Judge(n *graph.Node, try func(m *graph.Module) error) (ok bool, reason string) {
-	m := Trial(n)
+func TryCall(n *graph.Node, try func(m *graph.Module) error) (ok bool, reason string) {
+	m := IsolateCall(n)
 	if m == nil {
 		return false, "an operand is a tuple"
 	}
@@ -145,7 +145,7 @@ func Judge(n *graph.Node, try func(m *graph.Module) error) (ok bool, reason stri
 	return false, msg
 }
 
-// someSize stands for the sizes of symbols where a call is judged.
+// someSize stands for the sizes of symbols where a call is tried.
 const someSize = 4
 
 // atSizes returns a trial whose symbols have a size, nil where it has none.
@@ -174,10 +174,10 @@ func atSizes(m *graph.Module) *graph.Module {
 	return sized
 }
 
-// Trial returns a module of one call, like node, on inputs of the types of node's
+// IsolateCall returns a module of one call, like node, on inputs of the types of node's
 // operands, whose results are those of the call: what a target can try its rules on
 // without touching node's graph. nil when node's operands are not tensors.
-func Trial(node *graph.Node) *graph.Module {
+func IsolateCall(node *graph.Node) *graph.Module {
 	if node.Op() == nil || len(node.Regions()) > 0 {
 		return nil
 	}

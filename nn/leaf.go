@@ -7,6 +7,7 @@ import (
 
 // Module is a module with one input and one result, which containers hold.
 type Module interface {
+	// Forward computes the module's result.
 	Forward(x *tensor.Tensor) *tensor.Tensor
 }
 

@@ -31,22 +31,58 @@ type settings struct {
 // The option interfaces say which constructors take an option; the options
 // themselves are functions such as Stride and NoBias.
 type (
-	// ConvOption is an option of convolutions.
+	// ConvOption is an option of convolutions, as every WindowOption, BiasOption and
+	// InitOption is.
 	ConvOption interface{ conv(*settings) }
-	// LinearOption is an option of Linear and Bilinear.
+	// LinearOption is an option of Linear and Bilinear: every BiasOption and InitOption is.
 	LinearOption interface{ linear(*settings) }
-	// PoolOption is an option of pools.
+	// PoolOption is an option of pools, as every WindowOption is.
 	PoolOption interface{ pool(*settings) }
-	// NormOption is an option of normalisations.
+	// NormOption is an option of normalisations, as every EpsOption, BiasOption and
+	// InitOption is.
 	NormOption interface{ norm(*settings) }
-	// RNNOption is an option of LSTM, GRU, RNN and their cells.
+	// RNNOption is an option of LSTM, GRU, RNN and their cells, as every SequenceOption,
+	// BiasOption and InitOption is.
 	RNNOption interface{ rnn(*settings) }
-	// EmbeddingOption is an option of Embedding and EmbeddingBag.
+	// EmbeddingOption is an option of Embedding and EmbeddingBag, as every InitOption is.
 	EmbeddingOption interface{ embedding(*settings) }
-	// AttentionOption is an option of MultiheadAttention.
+	// AttentionOption is an option of MultiheadAttention: every SequenceOption, BiasOption
+	// and InitOption is.
 	AttentionOption interface{ attention(*settings) }
-	// TransformerOption is an option of the layers and stacks of transformers.
+	// TransformerOption is an option of the layers and stacks of transformers, as every
+	// SequenceOption, EpsOption, BiasOption and InitOption is.
 	TransformerOption interface{ transformer(*settings) }
+
+	// WindowOption is an option of convolutions and pools.
+	WindowOption interface {
+		ConvOption
+		PoolOption
+	}
+	// EpsOption is an option of normalisations and of transformers.
+	EpsOption interface {
+		NormOption
+		TransformerOption
+	}
+	// SequenceOption is an option of recurrent networks, attention and transformers.
+	SequenceOption interface {
+		RNNOption
+		AttentionOption
+		TransformerOption
+	}
+	// BiasOption is an option of all modules that may have a bias.
+	BiasOption interface {
+		ConvOption
+		LinearOption
+		NormOption
+		RNNOption
+		AttentionOption
+		TransformerOption
+	}
+	// InitOption is an option of all modules that have parameters with random initial values.
+	InitOption interface {
+		BiasOption
+		EmbeddingOption
+	}
 )
 
 // set is the body of every option.
@@ -93,37 +129,25 @@ func (f transformerOption) transformer(s *settings) { f(s) }
 
 // Kernel sets the size of the kernel for each axis, where it is not the same for
 // all of them.
-func Kernel(n ...int) interface {
-	ConvOption
-	PoolOption
-} {
+func Kernel(n ...int) WindowOption {
 	return convPoolOption(func(s *settings) { s.kernel = n })
 }
 
 // Stride sets the step between windows, one number or one for each axis. The
 // default is 1 for convolutions and the kernel size for pools.
-func Stride(n ...int) interface {
-	ConvOption
-	PoolOption
-} {
+func Stride(n ...int) WindowOption {
 	return convPoolOption(func(s *settings) { s.stride = n })
 }
 
 // Padding sets how many elements are added on both sides, one number or one for
 // each axis; the default is 0.
-func Padding(n ...int) interface {
-	ConvOption
-	PoolOption
-} {
+func Padding(n ...int) WindowOption {
 	return convPoolOption(func(s *settings) { s.padding = n })
 }
 
 // Dilation sets the distance between the elements of a window, one number or one
 // for each axis; the default is 1.
-func Dilation(n ...int) interface {
-	ConvOption
-	PoolOption
-} {
+func Dilation(n ...int) WindowOption {
 	return convPoolOption(func(s *settings) { s.dilation = n })
 }
 
@@ -156,22 +180,12 @@ func CountExcludePad() PoolOption { return poolOption(func(s *settings) { s.excl
 func DivisorOverride(n int) PoolOption { return poolOption(func(s *settings) { s.divisor = n }) }
 
 // NoBias leaves the bias out.
-func NoBias() interface {
-	ConvOption
-	LinearOption
-	NormOption
-	RNNOption
-	AttentionOption
-	TransformerOption
-} {
+func NoBias() BiasOption {
 	return biasOption(func(s *settings) { s.bias = false })
 }
 
 // Eps sets the number that a normalisation, or each of a transformer, adds to the variance.
-func Eps(v float64) interface {
-	NormOption
-	TransformerOption
-} {
+func Eps(v float64) EpsOption {
 	return normOption(func(s *settings) { s.eps = v })
 }
 
@@ -193,28 +207,12 @@ func TrackRunningStats(on bool) NormOption { return normOption(func(s *settings)
 // Seed sets the seed of the random initial weights; the default is 0. Modules of
 // the same type, shape and seed start equal: give each a seed, or call
 // ResetParameters on the whole model.
-func Seed(seed uint64) interface {
-	ConvOption
-	LinearOption
-	NormOption
-	RNNOption
-	EmbeddingOption
-	AttentionOption
-	TransformerOption
-} {
+func Seed(seed uint64) InitOption {
 	return initOption(func(s *settings) { s.seed = seed })
 }
 
 // NoInit leaves all parameters zero: for models whose weights are loaded.
-func NoInit() interface {
-	ConvOption
-	LinearOption
-	NormOption
-	RNNOption
-	EmbeddingOption
-	AttentionOption
-	TransformerOption
-} {
+func NoInit() InitOption {
 	return initOption(func(s *settings) { s.noInit = true })
 }
 

@@ -47,11 +47,7 @@ func NumLayers(n int) RNNOption { return rnnOption(func(s *settings) { s.layers 
 func Bidirectional() RNNOption { return rnnOption(func(s *settings) { s.bidirectional = true }) }
 
 // BatchFirst makes sequences [N, T, ...] instead of [T, N, ...].
-func BatchFirst() interface {
-	RNNOption
-	AttentionOption
-	TransformerOption
-} {
+func BatchFirst() SequenceOption {
 	return sequenceOption(func(s *settings) { s.batchFirst = true })
 }
 
@@ -63,11 +59,7 @@ func Nonlinearity(name string) RNNOption {
 // DropoutBetween drops with probability p in training: outputs of all layers except
 // the last in recurrent networks, attention weights in MultiheadAttention, and what
 // PyTorch's dropout drops in transformers. The seed makes it repeatable.
-func DropoutBetween(p float64, seed uint64) interface {
-	RNNOption
-	AttentionOption
-	TransformerOption
-} {
+func DropoutBetween(p float64, seed uint64) SequenceOption {
 	return sequenceOption(func(s *settings) { s.dropout, s.dropoutSeed = p, seed })
 }
 

@@ -234,6 +234,7 @@ func (c *call) notConstant(i int) *diag.Error {
 // from them.
 type Unbound struct{ Inputs []string }
 
+// Error names the inputs that the value is computed from.
 func (u *Unbound) Error() string { return "it is computed from " + strings.Join(u.Inputs, ", ") }
 
 // ints returns the elements of an integer operand that must be known.

@@ -122,6 +122,7 @@ type Unsized struct {
 	Types  []shape.Type // what they are
 }
 
+// Error names the inputs whose sizes are not known, with their types.
 func (u *Unsized) Error() string {
 	var list []string
 	for i, name := range u.Inputs {

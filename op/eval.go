@@ -103,7 +103,7 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 		if !ok {
 			return nil, diag.Bug(o.Name + ": decomposition returned a foreign value")
 		}
-		return o.apart(res.a, in), nil
+		return o.copyShared(res.a, in), nil
 	}
 	if o == Dim {
 		axis, err := sizedAxis(attrs.(AxisAttrs).Axis, in[0].Rank())
@@ -198,9 +198,9 @@ func sizedBy(step kernel.Step, typ shape.Type, in []*array.Array) shape.Type {
 	return shape.TupleType(members...)
 }
 
-// apart returns the results of a decomposition, with memory of their own where the
+// copyShared returns the results of a decomposition, with memory of their own where the
 // record says that they are no views: who relies on it may write to them.
-func (o *Op) apart(out, in []*array.Array) []*array.Array {
+func (o *Op) copyShared(out, in []*array.Array) []*array.Array {
 	if o.ViewOf > 0 {
 		return out
 	}

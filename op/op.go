@@ -92,6 +92,7 @@ type Value interface {
 // Builder makes calls on behalf of Decompose: a graph cursor records
 // them, the eager builder runs them. A nil operand is an absent optional one.
 type Builder interface {
+	// Call calls an operator; attrs nil stands for the zero attributes.
 	Call(o *Op, attrs any, in ...Value) Value
 	// Item takes member i out of a tuple.
 	Item(tuple Value, i int) Value

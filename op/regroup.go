@@ -133,7 +133,7 @@ func (l Layout) torn(rows []run, to []shape.Dim) shape.Truth {
 func separate(from []run) shape.Truth {
 	for i := 1; i < len(from); i++ {
 		a, b := from[i-1], from[i]
-		if several(a.total) && several(b.total) && apart(a.stride, b.total.Mul(b.stride)) {
+		if several(a.total) && several(b.total) && alwaysDiffer(a.stride, b.total.Mul(b.stride)) {
 			return shape.False
 		}
 	}
@@ -153,9 +153,9 @@ func several(n shape.Dim) bool {
 	return shape.AtLeast(n, shape.Const(2)).Truth() == shape.True
 }
 
-// apart reports whether two strides differ wherever there are elements. Strides that are
+// alwaysDiffer reports whether two strides differ wherever there are elements. Strides that are
 // not 0 are products of sizes then, none of them 0.
-func apart(a, b shape.Dim) bool {
+func alwaysDiffer(a, b shape.Dim) bool {
 	if a.IsUnknown() || b.IsUnknown() {
 		return false
 	}

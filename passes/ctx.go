@@ -87,7 +87,7 @@ func (e Event) String() string {
 // value, and counts a match; by may be nil for a node that was changed in place. It
 // comes last in a rewrite: Options.StopAt ends the pass here.
 func (c *Ctx) Rewrote(old, by *graph.Node, why string) {
-	c.gives(old, by)
+	c.noteCapturedName(old, by)
 	c.did(Event{Kind: Replaced, Node: old, By: by, Why: why}, []*graph.Node{old}, by)
 }
 
@@ -95,7 +95,7 @@ func (c *Ctx) Rewrote(old, by *graph.Node, why string) {
 func (c *Ctx) rewrote(rule string, m *Match, out []*graph.Node) {
 	e := Event{Kind: Replaced, Node: m.Roots[0], By: out[0], Why: "rule " + rule, Rule: rule, Nodes: m.Nodes}
 	for i, n := range m.Roots {
-		c.gives(n, out[i])
+		c.noteCapturedName(n, out[i])
 	}
 	c.did(e, m.Nodes, out...)
 }

@@ -218,17 +218,17 @@ func ExampleMergeTypes() {
 	b, _ := shape.ParseType("?[?,4]")
 	c, _ := shape.ParseType("f32[N,4,2]")
 	fmt.Println(passes.MergeTypes(a, b))
-	fmt.Println(passes.Conflict(a, c))
+	fmt.Println(passes.DescribeConflict(a, c))
 	// Output:
 	// f32[N,4]
 	// f32[N,?] instead of f32[N,4,2]
 }
 
-func ExampleConflict() {
+func ExampleDescribeConflict() {
 	a, _ := shape.ParseType("f32[3]")
 	b, _ := shape.ParseType("f32[4]")
 	n, _ := shape.ParseType("f32[N]")
-	fmt.Printf("%s; %q\n", passes.Conflict(a, b), passes.Conflict(a, n))
+	fmt.Printf("%s; %q\n", passes.DescribeConflict(a, b), passes.DescribeConflict(a, n))
 	// Output: f32[3] instead of f32[4]; ""
 }
 
@@ -276,7 +276,7 @@ func ExampleWhere() {
 }
 
 // Gives follows a captured value through rewrites.
-func ExampleGives() {
+func ExampleCapturedName() {
 	m := chain()
 	tanhToSigmoid := passes.EachNode("tanh-to-sigmoid", "Replaces tanh by sigmoid.", func(c *passes.Ctx, n *graph.Node) error {
 		if n.Op() != std.Tanh {
@@ -285,7 +285,7 @@ func ExampleGives() {
 		return c.Replace(n, n.Graph().Before(n).Function(std.Sigmoid, nil, n.Arg(0)), "an example")
 	})
 	_, err := passes.Run(context.Background(), m, []passes.Pass{tanhToSigmoid}, passes.Options{})
-	fmt.Println(passes.Gives(m.Graph.Find("sigmoid")), passes.Gives(m.Graph.Find("c")), err)
+	fmt.Println(passes.CapturedName(m.Graph.Find("sigmoid")), passes.CapturedName(m.Graph.Find("c")), err)
 	// Output: unused c <nil>
 }
 

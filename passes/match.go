@@ -134,7 +134,7 @@ func (a *attempt) fit(p *part, n *graph.Node, next func() bool) bool {
 func (a *attempt) stands(p *part, n *graph.Node, next func() bool) bool {
 	switch p.kind {
 	case input:
-		if msg := Conflict(n.Type(), p.node.Type()); msg != "" {
+		if msg := DescribeConflict(n.Type(), p.node.Type()); msg != "" {
 			return a.fail(n, "is ", msg)
 		}
 		return next()
@@ -249,7 +249,7 @@ const maxRepeats = 1 << 15
 // repeat fits the body of p to n, as often as it goes, and then what p begins with. A
 // value between two repetitions has no other use.
 func (a *attempt) repeat(p *part, n *graph.Node, done int, next func() bool) bool {
-	more := (p.max == 0 || done < p.max) && done < maxRepeats && (done == 0 || a.alone(n))
+	more := (p.max == 0 || done < p.max) && done < maxRepeats && (done == 0 || a.checkOnlyUser(n))
 	if more && a.fit(p.args[2], n, func() bool { return a.onward(p, done+1, next) }) {
 		return true
 	}
@@ -259,8 +259,8 @@ func (a *attempt) repeat(p *part, n *graph.Node, done int, next func() bool) boo
 	return a.fit(p.args[0], n, next)
 }
 
-// alone demands that only the last repetition uses n.
-func (a *attempt) alone(n *graph.Node) bool {
+// checkOnlyUser demands that only the last repetition uses n.
+func (a *attempt) checkOnlyUser(n *graph.Node) bool {
 	last := a.again[len(a.again)-1].nodes
 	for u := range n.Users() {
 		if !slices.Contains(last, u) {

@@ -101,19 +101,19 @@ func (o *Origin) MadeBy() string { return o.String() }
 // not the node's own.
 var stands = graph.NewKey[string]("stands for")
 
-// gives notes that by has taken the place of old.
-func (c *Ctx) gives(old, by *graph.Node) {
+// noteCapturedName notes that by has taken the place of old.
+func (c *Ctx) noteCapturedName(old, by *graph.Node) {
 	if c.known == nil || by == nil || by == old {
 		return
 	}
-	if name := Gives(old); name != "" {
+	if name := CapturedName(old); name != "" {
 		stands.Set(by, name)
 	}
 }
 
-// Gives returns the name of the captured value that n gives: its own, or that of the
+// CapturedName returns the name of the captured value that n gives: its own, or that of the
 // value whose place it has taken in rewrites. It is "" for what a pass made besides.
-func Gives(n *graph.Node) string {
+func CapturedName(n *graph.Node) string {
 	if name, ok := stands.Get(n); ok {
 		return name
 	}

@@ -34,9 +34,9 @@ type Pass struct {
 	rules []*rule // that the pass is made of, for Explain and Rules
 }
 
-// everywhere runs the pass on g: where that is the module's graph, on the sub-graphs
+// runOnAll runs the pass on g: where that is the module's graph, on the sub-graphs
 // too.
-func (p Pass) everywhere(c *Ctx, g *graph.Graph) (changed bool, err error) {
+func (p Pass) runOnAll(c *Ctx, g *graph.Graph) (changed bool, err error) {
 	main := g == c.Module.Graph
 	if changed, err = p.Run(c, g); err != nil || p.Module || !main {
 		return changed, err
@@ -102,7 +102,7 @@ func Fixpoint(p Pass, max int) Pass {
 	p.Run = func(c *Ctx, g *graph.Graph) (bool, error) {
 		main := g == c.Module.Graph
 		for i := range max {
-			changed, err := once.everywhere(c, g)
+			changed, err := once.runOnAll(c, g)
 			if err != nil || !changed {
 				return i > 0, err
 			}
@@ -174,7 +174,7 @@ func Concat(name, doc string, list ...Pass) Pass {
 			if err := c.Err(); err != nil {
 				return changed, err
 			}
-			did, err := q.everywhere(c, g)
+			did, err := q.runOnAll(c, g)
 			changed = changed || did
 			if err != nil {
 				return changed, err

@@ -108,7 +108,7 @@ func (r *ruleRun) fitting(out []*graph.Node, m *Match, last *graph.Node) error {
 		case out[i] != n && last.Precedes(out[i]):
 			return n.Error(BadRule, "Build returned "+out[i].String()+", which is computed after the match")
 		}
-		if msg := Conflict(out[i].Type(), n.Type()); msg != "" {
+		if msg := DescribeConflict(out[i].Type(), n.Type()); msg != "" {
 			return n.Error(BadRule, "the replacement gives "+msg)
 		}
 	}

@@ -54,7 +54,8 @@ func Expect(pass string, n int) Expectation { return Expectation{pass, n, n} }
 // ExpectAtLeast demands that a pass matches n times or more.
 func ExpectAtLeast(pass string, n int) Expectation { return Expectation{pass, n, -1} }
 
-// Run runs the passes of a pipeline in order on a module. When one of them
+// Run runs the passes of a pipeline in order on a module; fx.GraphModule.Apply is Run for
+// a module that fx has captured. When one of them
 // fails, or a check behind one, the error names the pass and module is as it was;
 // node pointers into module's graph are good only as long as Run changes nothing.
 // The report says what was done up to there, also when there is an error.
@@ -267,7 +268,7 @@ func run(p Pass, c *Ctx) (changed bool, err error) {
 				Hint: "the position is where it panicked"}
 		}
 	}()
-	return p.everywhere(c, c.Module.Graph)
+	return p.runOnAll(c, c.Module.Graph)
 }
 
 // inPhase says of every diagnostic in err that the phase was running.

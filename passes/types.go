@@ -47,9 +47,9 @@ func MergeTypes(t, u shape.Type) shape.Type {
 	return t.WithDims(shape.Of(dims...))
 }
 
-// Conflict says how two descriptions of one value contradict each other, "" when
+// DescribeConflict says how two descriptions of one value contradict each other, "" when
 // they do not: symbols may turn out to be equal.
-func Conflict(t, u shape.Type) string {
+func DescribeConflict(t, u shape.Type) string {
 	if t.Kind() == shape.None || u.Kind() == shape.None {
 		return ""
 	}
@@ -58,7 +58,7 @@ func Conflict(t, u shape.Type) string {
 		t.Ranked() && u.Ranked() && t.Rank() != u.Rank()
 	if !bad && t.Kind() == shape.Tuple {
 		for i := range t.Len() {
-			if s := Conflict(t.Member(i), u.Member(i)); s != "" {
+			if s := DescribeConflict(t.Member(i), u.Member(i)); s != "" {
 				return s
 			}
 		}

@@ -74,13 +74,13 @@ func TestGives(t *testing.T) {
 		return c.Replace(n, n.Graph().Before(n).Function(std.Relu, nil, n.Arg(0)), "an example")
 	})
 	for n := range m.Graph.Nodes() {
-		require.Equal(t, n.Name(), passes.Gives(n))
+		require.Equal(t, n.Name(), passes.CapturedName(n))
 	}
 	_, err := run(m, passes.Options{}, toNeg, back)
 	require.NoError(t, err)
 	names := map[string]string{}
 	for n := range m.Graph.Nodes() {
-		names[n.Name()] = passes.Gives(n)
+		names[n.Name()] = passes.CapturedName(n)
 	}
 	require.Equal(t, map[string]string{"x": "x", "a": "a", "b": "b", "unused": "unused", "sin": "", "relu": "c", "output": "output"}, names)
 }

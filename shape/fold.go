@@ -3,8 +3,10 @@ package shape
 // Arith is what a reader of size expressions makes of their parts: text, Go or
 // device code, numbers, other expressions. T is what it makes.
 type Arith[T any] interface {
+	// Const is a number, Symbol a size by its name.
 	Const(n int64) T
 	Symbol(name string) T
+	// Neg is -x, Add x+y, Sub x-y and Mul x*y.
 	Neg(x T) T
 	Add(x, y T) T
 	Sub(x, y T) T

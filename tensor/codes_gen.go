@@ -6,14 +6,15 @@ import "github.com/gofx-dev/gofx/diag"
 
 // The codes of this package; docs/errors.md explains them.
 const (
-	MixedEngines  diag.Code = "FX1001" // operands of two traces
-	BadWrap       diag.Code = "FX1002" // a wrapped function takes or returns other values than tensors
-	NoName        diag.Code = "FX1041" // state without a name
-	SameName      diag.Code = "FX1042" // two tensors with one name
-	NilTensor     diag.Code = "FX2021" // a nil tensor where one is needed
-	NotScalar     diag.Code = "FX2022" // one number wanted, got several elements
-	WrongElem     diag.Code = "FX2023" // elements read as another type
-	BadSize       diag.Code = "FX2025" // a size argument of another type
-	NoSequence    diag.Code = "FX2026" // a scan without sequences
-	SharedElement diag.Code = "FX2028" // a write to elements that share memory
+	MixedEngines   diag.Code = "FX1001" // operands of two traces
+	BadWrap        diag.Code = "FX1002" // a wrapped function takes or returns other values than tensors
+	RegionMismatch diag.Code = "FX1014" // regions that do not fit
+	NoName         diag.Code = "FX1041" // state without a name
+	SameName       diag.Code = "FX1042" // two tensors with one name
+	NilTensor      diag.Code = "FX2021" // a nil tensor where one is needed
+	NotScalar      diag.Code = "FX2022" // one number wanted, got several elements
+	WrongElem      diag.Code = "FX2023" // elements read as another type
+	BadSize        diag.Code = "FX2025" // a size argument of another type
+	NoSequence     diag.Code = "FX2026" // a scan without sequences
+	SharedElement  diag.Code = "FX2028" // a write to elements that share memory
 )

@@ -9,51 +9,101 @@ import (
 )
 
 // Cond returns then(in...) when pred (one bool element) is true, else
-// els(in...). Under a trace both become regions of a cond node; both must return
-// the same number of tensors of the same types. What they use besides their
-// arguments is captured.
+// els(in...). Both must return the same number of tensors of the same element types;
+// otherwise it panics with RegionMismatch. Under a trace both become regions of a cond
+// node. At once, one of them is run; the other one is called for the types of its
+// results: no operator computes and no tensor is written in it, and it is given up,
+// unchecked, where it needs values. Go code of both runs either way. What they use
+// besides their arguments is captured.
 func Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in ...*Tensor) []*Tensor {
-	if r, ok := engineOf("cond", nil, append([]*Tensor{pred}, in...)).(Capturer); ok {
-		return r.Cond(pred, then, els, in)
-	}
-	if pred.Bool() {
-		return then(in)
-	}
-	return els(in)
+	return Flow{}.Cond(pred, then, els, in)
 }
 
 // While repeats body on the carried tensors as long as cond (one bool element)
-// is true, and returns the last carried ones. Their types must not change. Under a trace
-// it becomes a node when a carried tensor is traced, or as soon as what cond returns is;
-// rounds before are run. What the functions use besides their arguments is captured.
+// is true, and returns the last carried ones. Body returns as many as it is given, of the
+// same types, sizes included; otherwise While panics with RegionMismatch. Under a trace
+// it becomes a node when a carried tensor is traced, or as soon as the result of cond is;
+// rounds before are run. What the functions use besides their arguments is captured. When
+// no round is run, body is called for the types of its results, as a branch of Cond is.
 func While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, in ...*Tensor) []*Tensor {
-	if r, ok := engineOf("while", nil, in).(Capturer); ok {
-		return r.While(cond, body, in)
-	}
-	for {
-		more := cond(in)
-		if r, ok := engineOf("while", nil, []*Tensor{more}).(Capturer); ok {
-			return r.While(cond, body, in)
-		}
-		if !more.Bool() {
-			return in
-		}
-		in = body(in)
-	}
+	return Flow{}.While(cond, body, in)
 }
 
 // Scan runs body once for every index of axis 0 of the sequences, passing the
 // carried tensors along; it returns the last carried ones and the other results, as
-// they are when their step ends, stacked along a new axis 0. Under a trace it becomes a
+// they are when their step ends, stacked along a new axis 0. Carried tensors keep their
+// number and types, as in While. Under a trace it becomes a
 // node when a carried tensor or a sequence is traced; what body uses besides its
 // arguments is captured. For empty sequences body runs once on zeros, to
 // learn the types of results that have no elements then: a body that writes to tensors
 // other than its arguments does so in that run, too, unlike one that was captured.
 func Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) (last, stacked []*Tensor) {
+	return Flow{}.Scan(body, carry, seqs)
+}
+
+// Flow runs control flow. Cond, While and Scan are those of the zero Flow. For engines only.
+type Flow struct {
+	// Checked tells that the functions are regions of a graph, whose lint has compared
+	// them: they are not compared again, and sizes that the graph does not know may change.
+	Checked bool
+}
+
+// Cond is the function Cond.
+func (f Flow) Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor {
+	if r, ok := engineOf("cond", nil, append([]*Tensor{pred}, in...)).(Capturer); ok {
+		return r.Cond(pred, then, els, in)
+	}
+	f.given("cond", in)
+	if pred.Bool() {
+		types, known := f.unrun(true, els, in)
+		out := then(in)
+		if known {
+			agree(typesOf(out), types)
+		}
+		return out
+	}
+	types, known := f.unrun(true, then, in)
+	out := els(in)
+	if known {
+		agree(types, typesOf(out))
+	}
+	return out
+}
+
+// While is the function While.
+func (f Flow) While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor {
+	if r, ok := engineOf("while", nil, in).(Capturer); ok {
+		return r.While(cond, body, in)
+	}
+	f.given("while", in)
+	if len(in) == 0 && !f.Checked {
+		panic(unfit("while", "the loop carries no tensor, expected one or more").
+			WithHint("pass what changes from round to round, and return it from the body"))
+	}
+	types := typesOf(in)
+	for round := 0; ; round++ {
+		more := cond(in)
+		if r, ok := engineOf("while", nil, []*Tensor{more}).(Capturer); ok {
+			return r.While(cond, body, in)
+		}
+		if !more.Bool() {
+			if next, known := f.unrun(round == 0, body, in); known {
+				keepTypes("while", types, next)
+			}
+			return in
+		}
+		in = body(in)
+		f.carried("while", types, in)
+	}
+}
+
+// Scan is the function Scan.
+func (f Flow) Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) (last, stacked []*Tensor) {
 	all := append(append([]*Tensor(nil), carry...), seqs...)
 	if r, ok := engineOf("scan", nil, all).(Capturer); ok {
 		return r.Scan(body, carry, seqs)
 	}
+	f.given("scan", all)
 	if len(seqs) == 0 {
 		panic((&diag.Error{Code: NoSequence, Op: "scan", Msg: "there is no sequence to run over"}).At(diag.Here()))
 	}
@@ -64,9 +114,21 @@ func Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs 
 				" slices, expected as many as the first, " + strconv.Itoa(steps)}).At(diag.Here()))
 		}
 	}
-	if steps == 0 {
-		return carry, noSteps(body, carry, seqs)
+	types := typesOf(carry)
+	step := func(carry, slices []*Tensor) (next, out []*Tensor) {
+		next, out = body(carry, slices)
+		f.carried("scan", types, next)
+		present(out, len(carry))
+		return next, out
 	}
+	if steps == 0 {
+		return carry, noSteps(step, carry, seqs)
+	}
+	return scan(step, carry, seqs, steps)
+}
+
+// scan runs the steps, of which there is one or more.
+func scan(step func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor, steps int) (last, stacked []*Tensor) {
 	var columns [][]*Tensor
 	for i := range steps {
 		slices := make([]*Tensor, len(seqs))
@@ -74,7 +136,7 @@ func Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs 
 			slices[k] = s.Select(0, i)
 		}
 		var out []*Tensor
-		carry, out = body(carry, slices)
+		carry, out = step(carry, slices)
 		if i == 0 {
 			columns = make([][]*Tensor, len(out))
 		}
@@ -95,7 +157,7 @@ func Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs 
 // noSteps returns what a scan over empty sequences stacks: tensors without
 // elements. Their types are those of a step on zeros and on copies of the carried
 // values, which is run for that alone.
-func noSteps(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) []*Tensor {
+func noSteps(step func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) []*Tensor {
 	slices := make([]*Tensor, len(seqs))
 	for k, s := range seqs {
 		a := s.Array()
@@ -105,7 +167,7 @@ func noSteps(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, se
 	for k, t := range carry {
 		trial[k] = t.Clone() // a body may write to it
 	}
-	_, out := body(trial, slices)
+	_, out := step(trial, slices)
 	stacked := make([]*Tensor, len(out))
 	for k, t := range out {
 		a := t.Array()

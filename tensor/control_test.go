@@ -67,6 +67,86 @@ func TestScanMistakes(t *testing.T) {
 	require.Equal(t, op.BadAxis, e.Code)
 }
 
+// The branch that is not run is called for its types alone: nothing is written or read.
+func TestCondCallsTheOtherBranchForItsTypesAlone(t *testing.T) {
+	state, p := vec(1, 2), tensor.Param(array.FromSlice(f32{5}))
+	var other *tensor.Tensor
+	run := func(then, els func(in ts) ts) func() {
+		return func() { tensor.Cond(tensor.Scalar(true), then, els, vec(3, 4)) }
+	}
+	id := func(in ts) ts { return in }
+	run(id, func(in ts) ts {
+		state.AddScalarInPlace(1)
+		state.AssignInPlace(in[0])
+		p.MulInPlace(p)
+		in[0].ReluInPlace()
+		other = in[0].Matmul(vec(1, 2))
+		return ts{state.Slice(0, 0, 1).Add(p).Expand(2)}
+	})()
+	requireClose(t, []int{2}, f32{1, 2}, state)
+	requireClose(t, []int{1}, f32{5}, p)
+	require.Equal(t, "f32[]", other.Type().String())
+	for name, f := range map[string]func(){
+		"calls":  func() { other.Add(vec(1)) },
+		"reads":  func() { other.Item() },
+		"writes": func() { other.AssignInPlace(tensor.Scalar(float32(1))) },
+	} {
+		require.Equal(t, tensor.RegionMismatch, failure(t, f).Code, name)
+	}
+	for name, els := range map[string]func(in ts) ts{
+		"needs a value":     func(in ts) ts { return make(ts, int(in[0].Sum().Item())) },
+		"writes elements":   func(in ts) ts { tensor.Data[float32](state)[0] = 7; return nil },
+		"is wrong":          func(in ts) ts { return ts{in[0].Add(vec(1, 2, 3))} },
+		"panics":            func(in ts) ts { panic("other") },
+		"opaque, then asks": func(in ts) ts { return make(ts, wrappedScale(in[0], nil).Dim(0)) },
+	} {
+		require.NotPanics(t, run(id, els), name)
+	}
+	requireClose(t, []int{2}, f32{1, 2}, state)
+}
+
+// A function that calls itself in a branch ends when values say so.
+func TestCondEndsWhereAFunctionCallsItself(t *testing.T) {
+	calls := 0
+	var down func(in ts) ts
+	down = func(in ts) ts {
+		calls++
+		return tensor.Cond(in[0].LeScalar(0), func(in ts) ts { return in },
+			func(in ts) ts { return down(ts{in[0].AddScalar(-1)}) }, in[0])
+	}
+	require.Equal(t, 0.0, down(ts{tensor.Scalar(float32(5))})[0].Item())
+	require.Less(t, calls, 100)
+
+	outer := func(in ts) ts {
+		return tensor.While(func(in ts) *tensor.Tensor { return in[0].LtScalar(10) }, func(in ts) ts {
+			last, stacked := tensor.Scan(func(c, s ts) (ts, ts) { return c, s }, in, ts{vec(1, 2)})
+			return append(last, stacked...)
+		}, in...)
+	}
+	e := failure(t, func() {
+		tensor.Cond(tensor.Scalar(true), func(in ts) ts { return append(outer(in), in...) },
+			func(in ts) ts { return ts{in[0], in[0], in[0]} }, tensor.Scalar(float32(20)))
+	})
+	require.Equal(t, "the body returns 2 tensors, expected the 1 carried ones", e.Msg)
+}
+
+// What is rehearsed on one goroutine concerns no other.
+func TestCondRehearsesOnItsOwnGoroutine(t *testing.T) {
+	inside, done := make(chan bool), make(chan bool)
+	x := vec(1)
+	go func() {
+		<-inside
+		x.AddScalarInPlace(1)
+		done <- true
+	}()
+	tensor.Cond(tensor.Scalar(true), func(in ts) ts { return in }, func(in ts) ts {
+		inside <- true
+		<-done
+		return in
+	}, vec(3))
+	requireClose(t, []int{1}, f32{2}, x)
+}
+
 func scale(x, factor *tensor.Tensor) *tensor.Tensor {
 	if factor == nil {
 		return x

@@ -105,6 +105,9 @@ func (x *Tensor) Array() *array.Array { return x.handOut("Array") }
 // observe returns the data for reading.
 func (x *Tensor) observe(what string) *array.Array {
 	x.check(what)
+	if rehearsing() > 0 {
+		needsValue(what)
+	}
 	now, in := x.c.state()
 	if in == recorded {
 		return now.eng.Observe(x, what)

@@ -105,7 +105,7 @@ func (b *builder) node(n *graph.Node, in []value) (value, error) {
 		if g := b.groups[n]; g == nil {
 			v = b.call(n, in)
 		} else if n == g.last() {
-			v = b.together(g)
+			v = b.groupStep(g)
 		}
 	}
 	b.values[n] = v

@@ -24,7 +24,7 @@ func (Target) Supports(n *graph.Node) (ok bool, reason string) {
 	if ok, why := direct(n); ok || n.Op() == nil || !n.Op().Composite() {
 		return ok, why
 	}
-	m := lowering.Trial(n)
+	m := lowering.IsolateCall(n)
 	if m == nil {
 		return false, "an operand is a tuple"
 	}

@@ -258,8 +258,8 @@ func (b *builder) identity(n *graph.Node) bool {
 // writes reports whether the tensor that a get_attr names is assigned.
 func (b *builder) writes(n *graph.Node) bool { return b.assigned[n.Target()] }
 
-// together makes the step of a group, where its last call stands.
-func (b *builder) together(g *group) value {
+// groupStep makes the step of a group, where its last call stands.
+func (b *builder) groupStep(g *group) value {
 	var k kernel.Step
 	var in []int
 	if g.first != nil {

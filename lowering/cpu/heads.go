@@ -25,7 +25,7 @@ func (f *grouping) heads(n *graph.Node) {
 	if q := n.Arg(0).Type(); rank < 3 || q.Rank() != rank || !q.Dims().Sub(0, rank-2).Same(t.Dims().Sub(0, rank-2)) {
 		return
 	}
-	turned := f.only(n)
+	turned := f.onlyUser(n)
 	order := make([]int, rank)
 	for i := range order {
 		order[i] = i
@@ -34,7 +34,7 @@ func (f *grouping) heads(n *graph.Node) {
 	if p, is := f.kernel(turned).(*kernel.Permute); !is || !slices.Equal(p.Dims, order) {
 		return
 	}
-	flat := f.only(turned)
+	flat := f.onlyUser(turned)
 	want := t.Dims().Sub(0, rank-3).Append(t.Dim(-2), t.Dim(-3).Mul(t.Dim(-1)))
 	if _, is := f.kernel(flat).(*kernel.Reshape); !is || !flat.Type().Same(shape.TensorType(t.DType(), want)) {
 		return
@@ -46,8 +46,8 @@ func (f *grouping) heads(n *graph.Node) {
 	}
 }
 
-// only returns the one user of a call, in no group yet and of one tensor, nil for none.
-func (f *grouping) only(n *graph.Node) *graph.Node {
+// onlyUser returns the one user of a call, in no group yet and of one tensor, nil for none.
+func (f *grouping) onlyUser(n *graph.Node) *graph.Node {
 	if n == nil || n.NumUses() != 1 {
 		return nil
 	}

@@ -166,7 +166,7 @@ func (x *instance) layOut() (scratch int, err error) {
 		}
 		if c.view != nil {
 			if !c.view.View(c.out, c.in) {
-				x.apart(i)
+				x.copyResults(i)
 			}
 		} else if s, ok := c.kernel.(kernel.Scratcher); ok && c.sizer == nil {
 			scratch = max(scratch, s.ScratchBytes(c.out, c.in))
@@ -175,10 +175,10 @@ func (x *instance) layOut() (scratch int, err error) {
 	return scratch, nil
 }
 
-// apart gives the results of view step i, which has no views for these sizes,
+// copyResults gives the results of view step i, which has no views for these sizes,
 // memory of their own to copy to. Plans have few such steps: where sizes are seen
 // to decide, the step is planned as a copy.
-func (x *instance) apart(i int) {
+func (x *instance) copyResults(i int) {
 	for _, k := range x.e.plan.Steps[i].Out {
 		x.own(k, x.hdr[k].DType(), x.sizes.Shapes[k])
 	}
@@ -322,7 +322,7 @@ func (x *instance) step(ctx context.Context, i int) error {
 	case c.view == nil:
 		c.kernel.Run(&x.ws, c.out, c.in)
 	case !c.view.View(c.out, c.in):
-		x.apart(i)
+		x.copyResults(i)
 		c.kernel.Run(&x.ws, c.out, c.in)
 	}
 	return nil

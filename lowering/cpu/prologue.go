@@ -30,7 +30,7 @@ func (f *grouping) precede(g *group) {
 	}
 	var run []*graph.Node
 	of := []*graph.Node{n.Arg(0)}
-	for v := n.Arg(0); len(run) < longestPrologue && f.alone(v) && f.Era[v] == f.Era[n]; {
+	for v := n.Arg(0); len(run) < longestPrologue && f.isLoneElementwise(v) && f.Era[v] == f.Era[n]; {
 		x := whole(v)
 		if x == nil {
 			break
@@ -40,7 +40,7 @@ func (f *grouping) precede(g *group) {
 	for i := len(run); i > 0; i-- {
 		p := &prologue{of: of[i], nodes: slices.Clone(run[:i])}
 		slices.Reverse(p.nodes)
-		if p.take(g.first.channel) && !f.alone(p.of) {
+		if p.take(g.first.channel) && !f.isLoneElementwise(p.of) {
 			g.before = p
 			for _, u := range p.nodes {
 				f.of[u] = g
@@ -50,8 +50,8 @@ func (f *grouping) precede(g *group) {
 	}
 }
 
-// alone reports whether a call is elementwise, in no group, and read once.
-func (f *grouping) alone(n *graph.Node) bool {
+// isLoneElementwise reports whether a call is elementwise, in no group, and read once.
+func (f *grouping) isLoneElementwise(n *graph.Node) bool {
 	return n.NumUses() == 1 && f.of[n] == nil && f.Member(n)
 }
 

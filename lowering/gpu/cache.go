@@ -13,7 +13,7 @@ const MostPrograms = 256
 
 // program returns the program of a source: the one that the device has, one from the folder,
 // that of the pack, or a new one, which the driver has built. The options are those of the compilation, which belong to the key.
-func (d *Device) program(ctx context.Context, text, options string, folder lowering.Folder, ahead *Pack) (held *lowering.Held[device.Program], built bool, err error) {
+func (d *Device) program(ctx context.Context, text, options string, folder lowering.Folder, ahead *Pack) (held *lowering.CacheEntry[device.Program], built bool, err error) {
 	i := d.Info()
 	key := lowering.Key("3", i.Kind, i.Name, i.Vendor, i.Driver, i.Arch, options, text) // Driver has the versions
 	held, err = d.programs.Hold(ctx, key, func() (device.Program, error) {

@@ -189,7 +189,7 @@ func (e *Executable) run(ctx context.Context, in []lowering.Value, take func(p *
 }
 
 // enter returns what runs for the sizes, lowered when it is new; leave follows.
-func (e *Executable) enter(ctx context.Context, sizes []int) (*lowering.Held[*program], error) {
+func (e *Executable) enter(ctx context.Context, sizes []int) (*lowering.CacheEntry[*program], error) {
 	if err := e.runs.Begin(); err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (e *Executable) lower(ctx context.Context, sizes []int) (*program, error) {
 	return e.target.newProgram(ctx, ready, e.user, e.device, o.Key()+e.target.settings())
 }
 
-func (e *Executable) leave(h *lowering.Held[*program]) {
+func (e *Executable) leave(h *lowering.CacheEntry[*program]) {
 	h.Release()
 	e.runs.End()
 }

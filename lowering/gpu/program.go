@@ -22,7 +22,7 @@ type program struct {
 	user     *graph.Module // the caller's, whose live weights are read at each run
 	build    *builder
 	inputs   []guard.Input // with these sizes
-	source   *lowering.Held[device.Program]
+	source   *lowering.CacheEntry[device.Program]
 	kernels  map[string]device.Kernel // by name, of source
 	built    bool                     // the driver compiled the kernels
 	arena    int

@@ -61,7 +61,7 @@ func supports(n *graph.Node, doubles bool) (ok bool, reason string) {
 	if ok || n.Op() == nil || n.Op().Structural() || n.Op().AdHoc {
 		return ok, reason
 	}
-	return lowering.Judge(n, func(m *graph.Module) error { return legalize(m.Graph, doubles) })
+	return lowering.TryCall(n, func(m *graph.Module) error { return legalize(m.Graph, doubles) })
 }
 
 // legalize expands what has no kernels: composite operators by their definitions, others by

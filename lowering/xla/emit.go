@@ -59,7 +59,7 @@ func Supports(n *graph.Node) (ok bool, reason string) {
 	if ok, why := direct(n); n.Op() == nil || n.Op().Structural() {
 		return ok, why
 	}
-	return lowering.Judge(n, func(m *graph.Module) error {
+	return lowering.TryCall(n, func(m *graph.Module) error {
 		if !sized(n) {
 			return legalize(m.Graph)
 		}

@@ -17,15 +17,15 @@ var expansions = expand.Table()
 // legalize expands calls until the emitter takes all: composite ones by their
 // decompositions, others by the table of package expand.
 func legalize(g *graph.Graph) error {
-	if err := apart(g); err != nil {
+	if err := returnTupleMembers(g); err != nil {
 		return err
 	}
 	return lowering.Legalize(g, Name, direct, expansions)
 }
 
-// apart makes a graph return the members of tuples one by one: the calls that have given
+// returnTupleMembers makes a graph return the members of tuples one by one: the calls that have given
 // these may be expanded.
-func apart(g *graph.Graph) error {
+func returnTupleMembers(g *graph.Graph) error {
 	out := g.Output()
 	if out == nil || !slices.ContainsFunc(out.Args(), isTuple) {
 		return nil

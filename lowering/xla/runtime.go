@@ -120,7 +120,7 @@ func (r *Runtime) Close() error {
 // weights are arguments, so that modules which differ in them alone share a program. The
 // options, which belong to every key, are those of the compilation. on are the devices of the
 // partitions, nil where the program is for one device.
-func (r *Runtime) compile(ctx context.Context, text, options string, folder lowering.Folder, on []*pjrt.Device) (*lowering.Held[*pjrt.Executable], error) {
+func (r *Runtime) compile(ctx context.Context, text, options string, folder lowering.Folder, on []*pjrt.Device) (*lowering.CacheEntry[*pjrt.Executable], error) {
 	var o pjrt.CompileOptions
 	devices := ""
 	for _, d := range on {

@@ -46,8 +46,8 @@ func remainder(c *call, x []*value) *value {
 	return c.Op("select", zero, none, r)
 }
 
-// apart tells where a remainder is not zero and has another sign than the divisor.
-func (c *call) apart(r, y *value) *value {
+// signsDiffer tells where a remainder is not zero and has another sign than the divisor.
+func (c *call) signsDiffer(r, y *value) *value {
 	zero := c.Const(r.Type, 0)
 	differ := c.Op("xor", c.Compare("LT", r, zero), c.Compare("LT", y, zero))
 	return c.Op("and", c.Compare("NE", r, zero), differ)
@@ -58,7 +58,7 @@ func modulo(c *call, x []*value) *value {
 	if d := r.Type.Elem; d.IsInt() && !d.IsSigned() {
 		return r
 	}
-	return c.Op("select", c.apart(r, x[1]), c.Op("add", r, x[1]), r)
+	return c.Op("select", c.signsDiffer(r, x[1]), c.Op("add", r, x[1]), r)
 }
 
 // floorDivide takes the quotient from the remainder, so that it agrees with modulo where
@@ -70,12 +70,12 @@ func floorDivide(c *call, x []*value) *value {
 		if !t.Elem.IsSigned() {
 			return q
 		}
-		return c.Op("select", c.apart(remainder(c, x), x[1]), c.Op("subtract", q, c.Const(t, 1)), q)
+		return c.Op("select", c.signsDiffer(remainder(c, x), x[1]), c.Op("subtract", q, c.Const(t, 1)), q)
 	}
 	zero := c.Const(t, 0)
 	r := c.Op("remainder", x...)
 	q := c.Op("divide", c.Op("subtract", x[0], r), x[1])
-	q = c.Op("select", c.apart(r, x[1]), c.Op("subtract", q, c.number(t, 1)), q)
+	q = c.Op("select", c.signsDiffer(r, x[1]), c.Op("subtract", q, c.number(t, 1)), q)
 	f := c.Op("floor", q)
 	f = c.Op("select", c.Compare("GT", c.Op("subtract", q, f), c.number(t, 0.5)), c.Op("add", f, c.number(t, 1)), f)
 	plain := c.Op("divide", x...)

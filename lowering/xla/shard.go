@@ -23,7 +23,7 @@ func EmitSharded(plan *shard.Plan) (*Program, error) { return emitSharded(plan, 
 func emitSharded(plan *shard.Plan, donate []int) (p *Program, err error) {
 	defer diag.Catch(&err)
 	m := plan.Module.WithGraph(plan.Module.Graph.Clone())
-	if err := apart(m.Graph); err != nil {
+	if err := returnTupleMembers(m.Graph); err != nil {
 		return nil, err
 	}
 	e := &emitter{module: m, plan: plan, donate: donate}

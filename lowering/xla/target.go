@@ -136,7 +136,7 @@ func (e *Executable) begin() error {
 		return err
 	}
 	ctx := context.Background()
-	var h *lowering.Held[*variant]
+	var h *lowering.CacheEntry[*variant]
 	switch len(e.symbols) {
 	case 0:
 		h, err = e.forSizes(ctx, nil)

@@ -26,7 +26,7 @@ type variant struct {
 	program *Program
 	args    []place // of main
 	results []place
-	code    *lowering.Held[*pjrt.Executable]
+	code    *lowering.CacheEntry[*pjrt.Executable]
 	order   []int // of the devices that the plugin lists: the partitions
 }
 
@@ -115,7 +115,7 @@ func (t Target) Divide(whole *graph.Module) (func(part *graph.Module) lowering.T
 }
 
 // forRun returns the program that a run takes, and counts it.
-func (e *Executable) forRun(ctx context.Context, sizes []int) (*lowering.Held[*variant], error) {
+func (e *Executable) forRun(ctx context.Context, sizes []int) (*lowering.CacheEntry[*variant], error) {
 	outside := false
 	if len(e.bounds) > 0 {
 		for i, s := range e.symbols {
@@ -148,7 +148,7 @@ func (e *Executable) forRun(ctx context.Context, sizes []int) (*lowering.Held[*v
 }
 
 // forSizes returns the program for values of the symbols, for one more user.
-func (e *Executable) forSizes(ctx context.Context, sizes []int) (*lowering.Held[*variant], error) {
+func (e *Executable) forSizes(ctx context.Context, sizes []int) (*lowering.CacheEntry[*variant], error) {
 	return e.sized.Hold(ctx, fmt.Sprint(sizes), func() (*variant, error) {
 		o := e.options(sizes, nil)
 		program, err := e.emit(o)
@@ -161,7 +161,7 @@ func (e *Executable) forSizes(ctx context.Context, sizes []int) (*lowering.Held[
 
 // upTo returns the program for all sizes up to the bounds, and the sizes of symbols that have none, for
 // one more user: one that is refused where there is none.
-func (e *Executable) upTo(ctx context.Context, sizes []int) (*lowering.Held[*variant], error) {
+func (e *Executable) upTo(ctx context.Context, sizes []int) (*lowering.CacheEntry[*variant], error) {
 	o := e.options(sizes, e.bounds)
 	most := lowering.Options{Shapes: e.bounds}
 	key := "up to " + most.Key() + " of " + o.Key()

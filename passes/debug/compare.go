@@ -60,7 +60,7 @@ type CompareOptions struct {
 }
 
 // Compare runs two forms of a model on the same inputs and measures how far their values
-// are apart. Values correspond by the captured value that they give (passes.Gives), by
+// are apart. Values correspond by the captured value that they give (passes.CapturedName), by
 // name, or, where the forms were not made of one capture, as the values of an operator
 // in a module. Where results differ and no value that is observed does, because engines
 // compute other things while it is, values are tried one at a time from there upwards.

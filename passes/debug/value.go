@@ -15,7 +15,7 @@ import (
 // Value is what a node computed in a run.
 type Value struct {
 	Name  string
-	Gives string // the captured value that it gives; see passes.Gives
+	Gives string // the captured value that it gives; see passes.CapturedName
 	Made  string // the rewrite that made it, "" for what was captured
 	Op    string
 	Text  string // the call without its name, type and place
@@ -70,7 +70,7 @@ func calls(g *graph.Graph) (list []*graph.Node) {
 }
 
 func valueOf(n *graph.Node) Value {
-	v := Value{Name: n.Name(), Gives: passes.Gives(n), Scope: n.Scope().Path, Pos: n.Pos(), Op: n.Opcode().String()}
+	v := Value{Name: n.Name(), Gives: passes.CapturedName(n), Scope: n.Scope().Path, Pos: n.Pos(), Op: n.Opcode().String()}
 	if o, ok := passes.Made.Get(n); ok {
 		v.Made = o.String()
 	}

@@ -51,7 +51,7 @@ func entry[A any](o *op.Op, f func(c *maker, a A, in []op.Value) []op.Value) sim
 			panic(err)
 		}
 		c.out = t
-		return c.apart(f(c, attrs.(A), in)), ""
+		return c.copyShared(f(c, attrs.(A), in)), ""
 	}}
 }
 
@@ -74,9 +74,9 @@ func each[A any](f func(c *maker, a A, in []op.Value) op.Value, ops ...*op.Op) s
 	return all
 }
 
-// apart gives results memory of their own where the operator promises it: who relies on
+// copyShared gives results memory of their own where the operator promises it: who relies on
 // that may write to them.
-func (c *maker) apart(out []op.Value) []op.Value {
+func (c *maker) copyShared(out []op.Value) []op.Value {
 	if c.o.ViewOf > 0 {
 		return out
 	}

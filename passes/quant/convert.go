@@ -166,11 +166,11 @@ func (k *converter) rewrite() {
 		case u.mode == Dynamic && to != nil:
 			k.recurrent(u, to)
 			continue
-		case u.mode == Dynamic && apart(u.head):
-			k.apart(u.head)
+		case u.mode == Dynamic && isQuantisedInParts(u.head):
+			k.quantiseParts(u.head)
 			continue
 		case u.mode == Dynamic:
-			k.dynamically(u.operands)
+			k.useDynamicRanges(u.operands)
 		}
 		for _, w := range u.weights {
 			k.weight(u.head, w)
@@ -225,11 +225,11 @@ func (k *converter) constant(c *graph.Cursor, path string, a *array.Array) *grap
 	return c.GetAttr(path)
 }
 
-// apart reports whether an operator is quantised by taking it apart: of what it is made
-// of, products take both operands by the range that they have.
-func apart(n *graph.Node) bool { return n.Op() == std.ScaledDotProductAttention }
+// isQuantisedInParts reports whether an operator is quantised by expanding it: of its parts,
+// products take both operands by the range that they have.
+func isQuantisedInParts(n *graph.Node) bool { return n.Op() == std.ScaledDotProductAttention }
 
-func (k *converter) apart(n *graph.Node) {
+func (k *converter) quantiseParts(n *graph.Node) {
 	prev, next, name := n.Prev(), n.Next(), n.String()
 	out, err := k.g.Expand(n)
 	if err != nil || out == nil {
@@ -247,11 +247,11 @@ func (k *converter) apart(n *graph.Node) {
 			operands = append(operands, use{at, 0}, use{at, 1})
 		}
 	}
-	k.dynamically(operands)
+	k.useDynamicRanges(operands)
 }
 
-// dynamically lets operands come by the range that they have in each run.
-func (k *converter) dynamically(operands []use) {
+// useDynamicRanges quantises operands by the range that they have in each run.
+func (k *converter) useDynamicRanges(operands []use) {
 	for _, o := range operands {
 		v := o.value()
 		d := k.dynamic[v]

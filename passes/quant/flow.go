@@ -143,9 +143,9 @@ func (r *resolver) shorten(u *unit) {
 	u.operands = slices.DeleteFunc(u.operands, func(o use) bool { return slices.Contains(out.members, o.user) })
 }
 
-// twice gives weights that are quantised alone a reason where the parameter is stored in
+// findOtherForms gives weights that are quantised alone a reason where the parameter is stored in
 // another form as well: that costs memory, which such weights are to save.
-func (r *resolver) twice(units []*unit) {
+func (r *resolver) findOtherForms(units []*unit) {
 	weights, readers := map[*graph.Node][]*weight{}, map[string][]*graph.Node{}
 	for _, u := range units {
 		weights[u.head] = u.weights
@@ -169,13 +169,13 @@ func (r *resolver) twice(units []*unit) {
 			continue
 		}
 		for _, w := range u.weights {
-			w.twice(weights, readers[w.path])
+			w.findOtherForm(weights, readers[w.path])
 		}
 	}
 }
 
-// twice looks for a reader of the parameter that needs it in another form.
-func (w *weight) twice(weights map[*graph.Node][]*weight, readers []*graph.Node) {
+// findOtherForm looks for a reader of the parameter that needs it in another form.
+func (w *weight) findOtherForm(weights map[*graph.Node][]*weight, readers []*graph.Node) {
 	for _, n := range readers {
 		others := weights[n]
 		i := slices.IndexFunc(others, func(o *weight) bool { return o.path == w.path })

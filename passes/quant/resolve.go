@@ -101,7 +101,7 @@ func resolve(m *graph.Module, c *Config, b *Backend, seen []*observation) (*reso
 	}
 	r.fuse()
 	units := r.flow()
-	r.twice(units)
+	r.findOtherForms(units)
 	for _, u := range units {
 		r.ask(u)
 	}

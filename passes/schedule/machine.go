@@ -16,6 +16,7 @@ type Resource string
 // Host is the resource of nodes that say nothing.
 const Host Resource = ""
 
+// String returns the name of the resource.
 func (r Resource) String() string {
 	if r == Host {
 		return "host"

@@ -16,6 +16,8 @@ import (
 // node's resource. Values made elsewhere are kept until the run ends. Run reports what
 // Check finds; of errors elsewhere it returns the first by the graph's order.
 //
+// The results are those of the Interpreter's own Run, which heeds no schedule.
+//
 // When ctx ends, the host stops at once; a node that runs elsewhere is waited for.
 func Run(ctx context.Context, p *interp.Interpreter, inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	g := p.State.Module.Graph

@@ -95,7 +95,7 @@ func (s Sharing) pass(c *passes.Ctx, n, inner *graph.Node, j *joiner, both expr.
 		}
 		was, args := n.Type(), n.Args()
 		n.ReplaceInput(inner, x)
-		if err := n.Infer(); err != nil || passes.Conflict(n.Type(), was) != "" {
+		if err := n.Infer(); err != nil || passes.DescribeConflict(n.Type(), was) != "" {
 			n.SetArgs(args...) // the call takes no such operand
 			n.SetType(was)
 			continue

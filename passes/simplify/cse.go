@@ -191,7 +191,7 @@ func (t *valueTable) same(first, node *graph.Node, epoch uint64) bool {
 			return false
 		}
 	}
-	return passes.Conflict(first.Type(), node.Type()) == ""
+	return passes.DescribeConflict(first.Type(), node.Type()) == ""
 }
 
 // writes counts the writes to memory along a graph: two reads give the same only

@@ -147,7 +147,7 @@ func check(node *graph.Node, results []*graph.Node) error {
 		if tuple {
 			want = want.Member(i)
 		}
-		if why := passes.Conflict(r.Type(), want); why != "" {
+		if why := passes.DescribeConflict(r.Type(), want); why != "" {
 			return diag.Bug("the expansion of " + node.Op().Name + " gives " + why)
 		}
 	}

@@ -25,7 +25,7 @@ func (Target) Supports(n *graph.Node) (bool, string) {
 	if ok || n.Op() == nil || !n.Op().Composite() {
 		return ok, why
 	}
-	trial := lowering.Trial(n)
+	trial := lowering.IsolateCall(n)
 	if trial == nil {
 		return false, "an operand is a tuple"
 	}

@@ -237,7 +237,7 @@ var replaceRows = []row{
 			require.Zero(t, n)
 		}
 	}},
-	{id: "102", input: "a replacement that knows more of its type, in front of a view and of a wrapped Go function; one of another size", outcome: "types after it are inferred again, the function is not called; refused", on: in(passes.Conflict, (*graph.Node).Retype), test: func(t *testing.T) {
+	{id: "102", input: "a replacement that knows more of its type, in front of a view and of a wrapped Go function; one of another size", outcome: "types after it are inferred again, the function is not called; refused", on: in(passes.DescribeConflict, (*graph.Node).Retype), test: func(t *testing.T) {
 		gm := capture(t, func(x tt) tt { return counted(x.Neg().Neg()).Unsqueeze(0) }, fx.Input("x", "f32[4]"))
 		for n := range gm.Graph.Nodes() {
 			if n.Opcode().IsCall() && n.Name() != "neg" {

@@ -67,11 +67,11 @@ var typingRows = []row{
 		require.ErrorIs(t, err, interp.GuardFailed)
 		require.Len(t, results(t, gm, tensor.Ones([]int{1, 3, 8, 8}))[0], 2)
 	}},
-	{id: "127b", input: "two descriptions of one value, each with something unknown; two that contradict", outcome: "what both know; how they contradict", on: in(passes.MergeTypes, passes.Conflict, shape.Type.Compatible), test: func(t *testing.T) {
+	{id: "127b", input: "two descriptions of one value, each with something unknown; two that contradict", outcome: "what both know; how they contradict", on: in(passes.MergeTypes, passes.DescribeConflict, shape.Type.Compatible), test: func(t *testing.T) {
 		a, b := typeOf(t, "f32[?,3]"), typeOf(t, "f32[N,?]")
 		require.Equal(t, "f32[N,3]", passes.MergeTypes(a, b).String())
-		require.Empty(t, passes.Conflict(a, b))
-		require.NotEmpty(t, passes.Conflict(a, typeOf(t, "f32[2,4]")))
+		require.Empty(t, passes.DescribeConflict(a, b))
+		require.NotEmpty(t, passes.DescribeConflict(a, typeOf(t, "f32[2,4]")))
 		require.True(t, a.Compatible(b))
 		require.False(t, a.Compatible(typeOf(t, "f32[2]")))
 	}},

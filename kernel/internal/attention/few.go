@@ -12,8 +12,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/vmath"
 )
 
-// few reports whether a block is computed query by query.
-func (b *attentionBlock[T]) few() bool {
+// hasFewQueries reports whether a block is computed query by query.
+func (b *attentionBlock[T]) hasFewQueries() bool {
 	return b.n <= attentionFew && operand.IsFloat32[T]() && cpu.HasAssembly && gemm.HasThin(b.level) && b.depth > 0
 }
 

@@ -86,7 +86,7 @@ func (b *attentionBlock[T]) run(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		b.matrix, b.first = i/b.blocks, i%b.blocks*b.lanes
 		b.n = min(b.lanes, b.queries-b.first)
-		if b.few() {
+		if b.hasFewQueries() {
 			b.meetFew()
 			continue
 		}

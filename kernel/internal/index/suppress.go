@@ -66,7 +66,7 @@ func (s Suppress) take(in []*array.Array) (rows []int64) {
 				}
 				return 0
 			})
-			for _, i := range s.apart(all, order) {
+			for _, i := range s.keepDisjoint(all, order) {
 				rows = append(rows, int64(b), int64(c), int64(i))
 			}
 		}
@@ -97,8 +97,8 @@ func (s Suppress) limited(in []*array.Array) Suppress {
 	return s
 }
 
-// apart returns the boxes that overlap none of those before them.
-func (s Suppress) apart(all []box, order []int) (taken []int) {
+// keepDisjoint returns the boxes that overlap none of those before them.
+func (s Suppress) keepDisjoint(all []box, order []int) (taken []int) {
 	for _, i := range order {
 		if len(taken) >= s.Most {
 			break

@@ -193,7 +193,7 @@ type int4Job struct {
 // widened to scratch, which a product reads from the second cache.
 func (j *int4Job) run(w *par.Workspace, x []float32, k int) {
 	if j.m <= unpackMost {
-		j.few(w, x, k)
+		j.multiplyFewRows(w, x, k)
 		return
 	}
 	if j.x, j.ldx = x, j.full; k != j.full {
@@ -208,8 +208,8 @@ func (j *int4Job) run(w *par.Workspace, x []float32, k int) {
 	}
 }
 
-// few computes the product of few rows.
-func (j *int4Job) few(w *par.Workspace, x []float32, k int) {
+// multiplyFewRows computes the product of few rows.
+func (j *int4Job) multiplyFewRows(w *par.Workspace, x []float32, k int) {
 	if j.ldx = j.full; j.m > 1 && j.full%pageFloats == 0 {
 		j.ldx += spreadBy
 	}

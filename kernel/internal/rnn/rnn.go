@@ -115,9 +115,9 @@ func (s recurrent) gates() int {
 	return 1
 }
 
-// apart is 1 where the cell needs the products of the state apart from those of
+// numStateProducts is 1 where the cell needs the products of the state apart from those of
 // the input, else 0.
-func (s recurrent) apart() int {
+func (s recurrent) numStateProducts() int {
 	if s.cell == cellGRU {
 		return 1
 	}
@@ -164,7 +164,7 @@ func (s recurrent) scratchBytes(out, in []*array.Array) int {
 	for _, a := range out {
 		n += operand.StoreBytes(a)
 	}
-	n += par.ScratchSize(steps*batch*gates, size) + par.ScratchSize(s.apart()*batch*gates, size) + 2*par.ScratchSize(batch*hidden, size)
+	n += par.ScratchSize(steps*batch*gates, size) + par.ScratchSize(s.numStateProducts()*batch*gates, size) + 2*par.ScratchSize(batch*hidden, size)
 	n += min(s.layers-1, 2) * par.ScratchSize(steps*batch*hidden*s.directions(), size)
 	widest := features
 	if s.layers > 1 {
@@ -206,7 +206,7 @@ func runRecurrent[T operand.Real](w *par.Workspace, s recurrent, out, in []*arra
 	dirs, state := s.directions(), batch*hidden
 	p := pass[T]{recurrent: s, steps: steps, batch: batch, hidden: hidden}
 	gates := s.gates() * hidden
-	p.fromX, p.fromH = par.Scratch[T](w, steps*batch*gates), par.Scratch[T](w, s.apart()*batch*gates)
+	p.fromX, p.fromH = par.Scratch[T](w, steps*batch*gates), par.Scratch[T](w, s.numStateProducts()*batch*gates)
 	p.h, p.c = par.Scratch[T](w, state), par.Scratch[T](w, state)
 	p.cells = par.TakeJob[cellJob[T]](w)
 	last := operand.Result[T](w, out[0])
@@ -271,7 +271,7 @@ func (p *pass[T]) direction(w *par.Workspace, weights []*array.Array, x []T, fea
 	if last := len(weights) - 2; p.bias {
 		bx, bh = operand.Load[T](w, weights[last]), operand.Load[T](w, weights[last+1])
 	}
-	if p.apart() == 0 {
+	if p.numStateProducts() == 0 {
 		fillRows(p.fromX, bx, bh, gates)
 	} else {
 		fillRows(p.fromX, bx, nil, gates)
@@ -292,7 +292,7 @@ func (p *pass[T]) direction(w *par.Workspace, weights []*array.Array, x []T, fea
 		if p.batchFirst {
 			row = t
 		}
-		if p.apart() == 0 {
+		if p.numStateProducts() == 0 {
 			r.add(w, p.h, p.fromX[row*gates:], stride*gates)
 		} else {
 			fillRows(p.fromH, bh, nil, gates)
