@@ -232,6 +232,9 @@ var NonMaxSuppressionLimits = op.Define("non_max_suppression_limits", op.Spec[No
 	In:  op.Args("boxes", "scores", "most", "overlap", "score?"), ByValue: true, Ref: "ONNX NonMaxSuppression",
 	Differs: []op.Difference[NonMaxSuppressionLimitsAttrs]{
 		{Kind: op.Alters, Text: "boxes that are NaN, infinite or beyond 2^16: whether they overlap is not defined", When: func(_ NonMaxSuppressionLimitsAttrs, in []*array.Array) bool { return far(in[0]) }},
+		{Kind: op.Refuses, Text: "a count that is a float, and an overlap or a score that is an integer", When: func(_ NonMaxSuppressionLimitsAttrs, in []*array.Array) bool {
+			return in[2].DType().IsFloat() || !in[3].DType().IsFloat() || in[4] != nil && !in[4].DType().IsFloat()
+		}},
 	},
 	Infer: func(c *op.Infer, _ NonMaxSuppressionLimitsAttrs, in []shape.Type) (shape.Type, error) {
 		for i, name := range []string{"most", "overlap", "score"} {

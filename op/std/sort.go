@@ -73,6 +73,9 @@ var Topk = op.Define("topk", op.Spec[TopkAttrs]{
 	Doc: "topk takes the k greatest elements along a dimension, in order, and their indices; NaN counts as the greatest.", In: op.Args("x"),
 	Results: []string{"values", "indices"},
 	Infer:   topkRule,
+	Differs: []op.Difference[TopkAttrs]{
+		{Kind: op.Refuses, Text: "a k of 0 for a tensor without dimensions, of which PyTorch returns the element", When: func(a TopkAttrs, in []*array.Array) bool { return a.K == 0 && in[0].Rank() == 0 }},
+	},
 	Kernel: func(a TopkAttrs, in []shape.Type) kernel.Step {
 		axis, _ := op.Axis(a.Dim, in[0].Rank())
 		return &kernel.TopK{K: a.K, Dim: axis, Largest: !a.Smallest, Sorted: !a.Unsorted}
