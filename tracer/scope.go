@@ -86,6 +86,32 @@ func (s *scoping) module(m any, path string) {
 	}
 	s.modules[k] = true
 	s.known[call{function, v.Pointer()}] = scope
+	s.embedded(v.Elem(), scope)
+}
+
+// embedded enters the structs that a module embeds, whose Forward may be its own. Those with
+// unexported names are no modules for the walk.
+func (s *scoping) embedded(v reflect.Value, scope graph.Scope) {
+	for i := range v.NumField() {
+		f := v.Field(i)
+		if !v.Type().Field(i).Anonymous {
+			continue
+		}
+		if f.Kind() == reflect.Struct && f.CanAddr() {
+			f = f.Addr()
+		}
+		if f.Kind() != reflect.Pointer || f.IsNil() || f.Type().Elem().Kind() != reflect.Struct || f.Type().Elem().Size() == 0 {
+			continue
+		}
+		at := call{forwardOf(f.Type()), f.Pointer()}
+		switch have, known := s.known[at]; {
+		case !known && at.function != "":
+			s.known[at] = scope
+			s.embedded(f.Elem(), scope)
+		case known && have != scope:
+			s.known[at] = graph.Scope{} // part of two modules
+		}
+	}
 }
 
 func scopeOf(m any, path string) graph.Scope {
