@@ -33,19 +33,43 @@ const (
 	atStart               // where the trace calls the model
 )
 
+// stackReader reads the stack of its goroutine, with memory for the text and what is found.
+type stackReader struct {
+	text  []byte
+	calls []call
+	names map[string]string // of functions
+}
+
+// name returns a name as a string of its own.
+func (r *stackReader) name(b []byte) string {
+	s, known := r.names[string(b)]
+	if !known {
+		if r.names == nil {
+			r.names = map[string]string{}
+		}
+		s = string(b)
+		r.names[s] = s
+	}
+	return s
+}
+
 // running returns the calls of Forward on the stack, innermost first, up to the module that
-// nn.Run runs or the start of the trace. buf is for the text of the stack. It is asked by
-// calls in Forward, and by tensor.RunScope itself (Enter), which does not count.
+// nn.Run runs or the start of the trace. It is asked by calls in Forward, and by
+// tensor.RunScope itself (Enter), which does not count.
 //
 // The Go runtime prints the receivers: it is the only one that knows where they are. It
 // marks a value by "?" unless the running call has stored it, so that a value without the
 // mark is no left-over of an earlier call at the same place.
-func running(buf []byte, out []call) ([]call, bottom) {
-	text, asking := buf[:runtime.Stack(buf, false)], false
+func (r *stackReader) running() ([]call, bottom) {
+	if r.text == nil {
+		r.text = make([]byte, maxStack)
+	}
+	r.calls = r.calls[:0]
+	text, asking := r.text[:runtime.Stack(r.text, false)], false
 	for {
 		line, rest, whole := bytes.Cut(text, []byte{'\n'})
 		if !whole || bytes.HasPrefix(line, otherRoutine) {
-			return out, atEnd
+			return r.calls, atEnd
 		}
 		text = rest
 		open := bytes.LastIndexByte(line, '(')
@@ -56,14 +80,14 @@ func running(buf []byte, out []call) ([]call, bottom) {
 		asking = asking || bytes.Equal(name, enterFunction)
 		switch {
 		case bytes.HasSuffix(name, forwardSuffix):
-			out = append(out, call{string(name), receiver(name, line[open+1:])})
+			r.calls = append(r.calls, call{r.name(name), receiver(name, line[open+1:])})
 		case bytes.Equal(name, scopeFunction):
 			if !asking {
-				return out, atScope
+				return r.calls, atScope
 			}
 			asking = false
 		case bytes.Equal(name, startFunction):
-			return out, atStart
+			return r.calls, atStart
 		}
 	}
 }

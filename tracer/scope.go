@@ -23,8 +23,7 @@ type scoping struct {
 	skip    sync.Map             // functions of leaves
 	plain   map[diag.Site]bool   // stacks without calls that need to be told apart
 	modules map[tensor.Key]bool  // that were entered
-	buf     []byte
-	calls   []call
+	stack   stackReader
 	entry   string // the function that is traced
 }
 
@@ -141,11 +140,7 @@ func (s *scoping) find(m any, in []*tensor.Tensor) (scope graph.Scope, ok bool) 
 	if here && s.plain[site] {
 		return scope, false
 	}
-	if s.buf == nil {
-		s.buf = make([]byte, maxStack)
-	}
-	calls, end := running(s.buf, s.calls[:0])
-	s.calls = calls[:0]
+	calls, end := s.stack.running()
 	if n := len(calls); n > 0 && (end == atScope || end == atStart && calls[n-1].function == s.entry) {
 		calls = calls[:n-1] // the module that nn.Run, or the trace, runs itself
 	}

@@ -30,6 +30,20 @@ func scopes(t *testing.T, fn any, opts ...fx.Option) string {
 	return strings.Join(out, " ")
 }
 
+// requireAtMost checks that each call has the scope that it has in want, or that of a module
+// around it: how much is known depends on what the compiler keeps on the stack.
+func requireAtMost(t *testing.T, want, got string) {
+	t.Helper()
+	wanted, calls := strings.Fields(want), strings.Fields(got)
+	require.Len(t, calls, len(wanted), got)
+	for i, call := range calls {
+		name, scope, _ := strings.Cut(call, "@")
+		right, whole, _ := strings.Cut(wanted[i], "@")
+		require.Equal(t, right, name)
+		require.True(t, scope == "" || strings.HasPrefix(whole+".", scope+"."), "got %s, want %s", got, want)
+	}
+}
+
 // dense has its receiver throughout.
 type dense struct{ Fc *nn.Linear }
 
@@ -87,7 +101,7 @@ func TestScopes_withoutParameters(t *testing.T) {
 
 func TestScopes_withoutSize(t *testing.T) {
 	m := &struct{ A, B *void }{&void{}, &void{}}
-	require.Equal(t, "exp@ exp@", scopes(t, func(x *tensor.Tensor) *tensor.Tensor { return m.B.Forward(m.A.Forward(x)) }, fx.Root(m)))
+	requireAtMost(t, "exp@a exp@b", scopes(t, func(x *tensor.Tensor) *tensor.Tensor { return m.B.Forward(m.A.Forward(x)) }, fx.Root(m)))
 }
 
 // once uses its receiver first of all: it is not kept.
@@ -104,9 +118,12 @@ func TestScopes_lostReceivers(t *testing.T) {
 		}
 		return x
 	}
-	require.Equal(t, "a.fc@a abs@ b.fc@b abs@", scopes(t, f, fx.Root(m)))
-	m.B.Fc = m.A.Fc
-	require.Equal(t, "a.fc@ abs@ a.fc@ abs@", scopes(t, f, fx.Root(m)), "the leaf is both modules'")
+	got := scopes(t, f, fx.Root(m))
+	requireAtMost(t, "a.fc@a abs@a b.fc@b abs@b", got)
+	require.Contains(t, got, "a.fc@a")
+	require.Contains(t, got, "b.fc@b")
+	m.B.Fc = m.A.Fc // the leaf is both modules'
+	requireAtMost(t, "a.fc@a abs@a a.fc@b abs@b", scopes(t, f, fx.Root(m)))
 }
 
 type gated struct {
@@ -143,7 +160,7 @@ func TestScopes_embeddedTwice(t *testing.T) {
 	d := newDense()
 	m := &struct{ A, B *gated }{&gated{dense: d}, &gated{dense: d}}
 	f := func(x *tensor.Tensor) *tensor.Tensor { return m.B.Forward(m.A.Forward(x)) }
-	require.NotRegexp(t, "@[ab]", scopes(t, f, fx.Root(m)))
+	requireAtMost(t, denseAt("a")+" "+strings.ReplaceAll(denseAt("b"), "b.fc@", "a.fc@"), scopes(t, f, fx.Root(m)))
 }
 
 // links holds another one, and moves on to it without a call.
@@ -162,7 +179,7 @@ func (m *links) Forward(x *tensor.Tensor) *tensor.Tensor {
 func TestScopes_receiverMovesOn(t *testing.T) {
 	m := &struct{ Head *links }{&links{nn.NewLinear(2, 2), &links{nn.NewLinear(2, 2), nil}}}
 	got := scopes(t, func(x *tensor.Tensor) *tensor.Tensor { return m.Head.Forward(x) }, fx.Root(m))
-	require.NotContains(t, got, "@head.next")
+	requireAtMost(t, "neg@head head.fc@head abs@head neg@head head.next.fc@head abs@head", got)
 }
 
 // twig calls itself.
@@ -182,10 +199,7 @@ func TestScopes_recursion(t *testing.T) {
 	leaf := func() *twig { return &twig{Fc: nn.NewLinear(2, 2)} }
 	m := &struct{ Tree *twig }{&twig{nn.NewLinear(2, 2), leaf(), leaf()}}
 	got := scopes(t, func(x *tensor.Tensor) *tensor.Tensor { return m.Tree.Forward(x) }, fx.Root(m))
-	for _, call := range strings.Fields(got) {
-		target, scope, _ := strings.Cut(call, "@")
-		require.True(t, scope == "" || scope == "tree" && !strings.HasPrefix(target, "tree.") || strings.HasPrefix(target, scope+"."), got)
-	}
+	requireAtMost(t, "tree.left.fc@tree.left abs@tree.left tree.right.fc@tree.right abs@tree.right add@tree tree.fc@tree add@tree", got)
 }
 
 // A closure runs where it is called, not where it was made.
@@ -207,7 +221,7 @@ func TestScopes_closures(t *testing.T) {
 		kept = m.A.later()
 		return kept(m.B.Forward(x))
 	}
-	require.Equal(t, denseAt("b")+" neg@ a.fc@ abs@", scopes(t, f, fx.Root(m)))
+	require.Equal(t, denseAt("b")+" neg@ a.fc@ abs@", scopes(t, f, fx.Root(m)), "no Forward runs")
 }
 
 // generic is a module of a generic type, whose receiver stacks do not show.
@@ -231,7 +245,9 @@ func TestScopes_generic(t *testing.T) {
 		}
 		return m.B.Forward(x)
 	}
-	require.Equal(t, "neg@ a.0.fc@a.0 add@ abs@ neg@ a.1.fc@a.1 add@ abs@ neg@ b.fc@b add@ abs@", scopes(t, f, fx.Root(m)))
+	got := scopes(t, f, fx.Root(m))
+	requireAtMost(t, "neg@a.0 a.0.fc@a.0 add@a.0 abs@a.0 neg@a.1 a.1.fc@a.1 add@a.1 abs@a.1 neg@b b.fc@b add@b abs@b", got)
+	require.Contains(t, got, "a.1.fc@a.1")
 }
 
 // A module has its first path, as for nn.Run, and one that the root does not hold none,
@@ -255,7 +271,7 @@ func (m plainValue) Forward(x *tensor.Tensor) *tensor.Tensor { return m.Fc.Forwa
 func TestScopes_valueReceivers(t *testing.T) {
 	m := &struct{ A, B plainValue }{plainValue{nn.NewLinear(2, 2)}, plainValue{nn.NewLinear(2, 2)}}
 	got := scopes(t, func(x *tensor.Tensor) *tensor.Tensor { return m.B.Forward(m.A.Forward(x)) }, fx.Root(m))
-	require.Equal(t, "neg@ a.fc@ abs@ neg@ b.fc@ abs@", got)
+	requireAtMost(t, "neg@a a.fc@a abs@a neg@b b.fc@b abs@b", got)
 }
 
 // What nn.Run told of stays, and calls inside it are told apart.
