@@ -11,9 +11,8 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// scoping finds the modules whose Forward a model calls as a Go method, which nobody tells
-// the trace of. A module is named only where the stack leaves no doubt, else the one around
-// it that is known.
+// scoping finds the modules whose Forward a model calls as a Go method, without nn.Run. A call
+// of which the stack leaves doubt stands under the nearest module around it that is known.
 type scoping struct {
 	known   map[call]graph.Scope // by receiver
 	at      map[string][]owned   // modules, by path
@@ -160,9 +159,9 @@ func (s *scoping) find(m any, in []*tensor.Tensor) (scope graph.Scope, ok bool) 
 	return graph.Scope{}, false
 }
 
-// scope returns the module that a call is of. Its receiver tells, but where a type holds
-// modules of itself: there a method may have moved on to another one. A receiver that is not
-// known is the only module with the method that holds what the call uses.
+// scope returns the module that a call is of. Its receiver tells, except where a type holds
+// modules of its own type: there a method may have moved on to another one. If the receiver is
+// not known, it is the only module with the method that holds what the call uses.
 func (s *scoping) scope(c call, m any, in []*tensor.Tensor) (graph.Scope, bool) {
 	scope, known := s.known[c]
 	switch {
