@@ -2,6 +2,7 @@ package nn
 
 import (
 	"math"
+	"runtime"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -76,6 +77,7 @@ func (m *MultiheadAttention) SetTraining(on bool) {
 // torch.nn gives NaN; one to whose scores floats add -Inf everywhere finds NaN.
 func (m *MultiheadAttention) Forward(q, k, v, keyPaddingMask, attnMask *tensor.Tensor) *tensor.Tensor {
 	out, _ := m.attend(q, k, v, keyPaddingMask, attnMask, false)
+	runtime.KeepAlive(m) // a trace reads on the stack whose Forward runs
 	return out
 }
 

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"runtime"
 	"slices"
 	"strconv"
 
@@ -21,6 +22,7 @@ func (m *Sequential) Forward(x *tensor.Tensor) *tensor.Tensor {
 	for _, c := range m.Modules {
 		x = Run(c, x)
 	}
+	runtime.KeepAlive(m) // a trace reads on the stack whose Forward runs
 	return x
 }
 
@@ -89,6 +91,7 @@ func (m *NamedSequential) Forward(x *tensor.Tensor) *tensor.Tensor {
 	for _, c := range m.Children.Modules {
 		x = Run(c, x)
 	}
+	runtime.KeepAlive(m) // a trace reads on the stack whose Forward runs
 	return x
 }
 

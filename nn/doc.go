@@ -6,8 +6,8 @@
 // Modules of this package with one operator are leaves: they call tensor.Leaf,
 // which runs the operator eagerly and becomes one call_module node in a trace.
 // Containers and the user's own modules are called by Run, which tells a
-// trace whose Forward is running; calling Forward directly is right as well and
-// only loses that scope.
+// trace whose Forward is running. A trace mostly finds that out when Forward is called
+// directly, too; docs/tracing.md says when it cannot.
 //
 // New modules are in evaluation mode, because gofx is for capture and
 // inference; call Train for training mode. This is the one place where the

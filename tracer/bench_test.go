@@ -68,6 +68,20 @@ func BenchmarkTraceColdStacks(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(1<<depth), "ns/node")
 }
 
+// BenchmarkTraceModules is a model of 100 modules that calls their Forward as Go methods: for
+// each call the stack is read.
+func BenchmarkTraceModules(b *testing.B) {
+	m := &stack{Mid: &bare{2}}
+	for range 100 {
+		m.Layers = append(m.Layers, newDense())
+	}
+	for b.Loop() {
+		if _, err := (&tracer.Tracer{}).Trace(context.Background(), m); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkTraceWrites is the cost of what is no plain call: views, writes through them, and
 // regions that use values from outside.
 func BenchmarkTraceWrites(b *testing.B) {

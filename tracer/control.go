@@ -8,7 +8,7 @@ import (
 // Assign implements tensor.Engine. What is written to the model's state is stored when
 // the graph ends.
 func (t *trace) Assign(dst, src *tensor.Tensor, what string) {
-	if !t.enter() {
+	if !t.enter(nil, dst, src) {
 		return
 	}
 	defer t.leave()
@@ -17,7 +17,7 @@ func (t *trace) Assign(dst, src *tensor.Tensor, what string) {
 
 // Lift implements tensor.Capturer.
 func (t *trace) Lift(x *tensor.Tensor) *tensor.Tensor {
-	if !t.enter() {
+	if !t.enter(nil, x) {
 		return t.rec.Poisoned(1)[0]
 	}
 	defer t.leave()
@@ -26,7 +26,7 @@ func (t *trace) Lift(x *tensor.Tensor) *tensor.Tensor {
 
 // Cond implements tensor.Capturer.
 func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*tensor.Tensor, in []*tensor.Tensor) []*tensor.Tensor {
-	if !t.enter() {
+	if !t.enter(nil, in...) {
 		return then(in)
 	}
 	defer t.leave()
@@ -35,7 +35,7 @@ func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*te
 
 // While implements tensor.Capturer.
 func (t *trace) While(cond func([]*tensor.Tensor) *tensor.Tensor, body func([]*tensor.Tensor) []*tensor.Tensor, in []*tensor.Tensor) []*tensor.Tensor {
-	if !t.enter() {
+	if !t.enter(nil, in...) {
 		return t.rec.Poisoned(len(in))
 	}
 	defer t.leave()
@@ -44,7 +44,7 @@ func (t *trace) While(cond func([]*tensor.Tensor) *tensor.Tensor, body func([]*t
 
 // Scan implements tensor.Capturer.
 func (t *trace) Scan(body func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor), carry, seqs []*tensor.Tensor) (last, stacked []*tensor.Tensor) {
-	if !t.enter() {
+	if !t.enter(nil, carry...) {
 		return body(carry, seqs)
 	}
 	defer t.leave()

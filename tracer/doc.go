@@ -12,6 +12,6 @@
 // that it has returned nor runs one.
 //
 // Read tracer.go first (Tracer and its options), then trace.go, the engine, and what it
-// gives the recorder: program.go (nodes and regions) and policy.go (eager tensors);
-// fx.Trace is the usual way in.
+// gives the recorder: program.go (nodes and regions) and policy.go (eager tensors).
+// scope.go and receiver.go find whose Forward runs. fx.Trace is the usual way in.
 package tracer

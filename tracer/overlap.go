@@ -34,14 +34,20 @@ type usage struct {
 const maxOverlaps = 64
 
 // enter takes the trace for a call that records; false where another goroutine has
-// it, or where it has ended after such a mistake.
-func (t *trace) enter() bool {
+// it, or where it has ended after such a mistake. m is the leaf that is called, nil for
+// none, and in are operands: what tells whose code runs.
+func (t *trace) enter(m any, in ...*tensor.Tensor) bool {
 	if !t.take() {
 		return false
 	}
 	if t.frames > 0 {
 		t.prog.pos = t.prog.cur.Graph().Position(2, t.frames)
 		t.prog.cur.SetPos(t.prog.pos)
+	}
+	if t.scopes != nil {
+		if s, ok := t.scopes.find(m, in); ok {
+			t.prog.cur.SetScope(t.prog.cur.Graph().Scope(s))
+		}
 	}
 	return true
 }
@@ -80,6 +86,7 @@ func (t *trace) leave() {
 		u.answer(diag.Related{Pos: diag.Here(), Msg: "while this call was recorded"})
 	}
 	if u.depth--; u.depth == 0 {
+		t.prog.cur.SetScope(t.prog.scope) // what enter found is that call's
 		u.busy.Store(false)
 	}
 }

@@ -37,6 +37,7 @@ type trace struct {
 	notes map[string]bool
 
 	modules map[tensor.Key]modInfo    // by identity
+	scopes  *scoping                  // nil without a root
 	before  map[string]*tensor.Tensor // the root's tensors when the trace began, by path
 	grew    bool                      // the model filled fields of the root
 }
@@ -83,10 +84,11 @@ func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 
 // walk enters every tensor and sub-module of the root under its first path.
 func (t *trace) walk(root any) {
-	t.root, t.before = root, tensorsOf(root)
+	t.root, t.before, t.scopes = root, tensorsOf(root), newScoping()
 	taken := map[string]bool{"": true}
 	tensor.Walk(root, func(it tensor.Item) bool {
 		if it.Tensor != nil {
+			t.scopes.tensor(it.Tensor, t.p.path(it))
 			if _, known := t.src.params[it.Tensor.ID()]; known || t.rec.Eager.Has(it.Tensor) {
 				return false
 			}
@@ -96,6 +98,7 @@ func (t *trace) walk(root any) {
 			t.rec.Eager.Enter(it.Tensor)
 			return false
 		}
+		t.scopes.module(it.Module, t.p.path(it))
 		k := tensor.ModuleKey(it.Module)
 		if _, known := t.modules[k]; !known {
 			path := t.p.path(it)
@@ -158,7 +161,7 @@ func (t *trace) reportEntry(e *diag.Error) { t.report(e.At(t.entry)) }
 
 // Call implements tensor.Engine.
 func (t *trace) Call(c *tensor.Call) []*tensor.Tensor {
-	if !t.enter() {
+	if !t.enter(nil, c.Args...) {
 		return t.rec.Poison(c)
 	}
 	defer t.leave()
@@ -218,7 +221,7 @@ func (t *trace) Observe(x *tensor.Tensor, what string) *array.Array {
 
 // Size implements tensor.Symbolic.
 func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
-	if !t.enter() {
+	if !t.enter(nil, x) {
 		return shape.Unknown
 	}
 	defer t.leave()
@@ -241,7 +244,8 @@ func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
 // Leaf implements tensor.Capturer.
 func (t *trace) Leaf(m any, bound *tensor.Bound, in []*tensor.Tensor) ([]*tensor.Tensor, bool) {
 	call := &tensor.Call{Op: bound.Op, Attrs: bound.Attrs, Args: in}
-	if !t.enter() {
+	t.scopes.leaf(m)
+	if !t.enter(m, in...) {
 		return t.rec.Poison(call), true
 	}
 	defer t.leave()
@@ -361,7 +365,7 @@ func (t *trace) freshModule(base string) string {
 
 // Enter implements tensor.Capturer.
 func (t *trace) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), bool) {
-	if !t.enter() {
+	if !t.enter(m, in...) {
 		return t.poisonForward(m), nil, true
 	}
 	defer t.leave()
@@ -369,8 +373,7 @@ func (t *trace) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), boo
 	if t.p.IsLeaf != nil && t.p.IsLeaf(m, info.path, false) {
 		return t.userLeaf(m, in), nil, true
 	}
-	ty := reflect.Indirect(reflect.ValueOf(m)).Type()
-	leave := t.prog.enterScope(graph.Scope{Path: info.path, Type: ty.PkgPath() + "." + ty.Name()})
+	leave := t.prog.enterScope(scopeOf(m, info.path))
 	return nil, func() {
 		if t.take() {
 			defer t.leave()

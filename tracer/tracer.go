@@ -170,6 +170,9 @@ func (p *Tracer) start(ctx context.Context, fn any) (*trace, *target, error) {
 	t := newTrace(ctx, p, name, root)
 	t.prog.mod.Type = goType
 	t.entry = entryPos(fn, p.Method)
+	if t.scopes != nil {
+		t.scopes.entry = t.entry.Func
+	}
 	params := make([]reflect.Type, value.Type().NumIn())
 	for i := range params {
 		params[i] = value.Type().In(i)
