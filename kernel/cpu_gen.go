@@ -7,7 +7,7 @@ import (
 )
 
 // CPU names what this process uses of its processor: "generic" for Go alone, "neon",
-// "avx2" or "avx512", and behind a blank the extensions that it uses beside.
+// "avx2" or "avx512", and after a blank the further extensions that it uses.
 func CPU() string {
 	return cpu.CPU()
 }

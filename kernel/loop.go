@@ -29,8 +29,8 @@ type WhileLoop struct {
 	results, other []*array.Array
 }
 
-// Begin begins the loop with its operands, the carried values first, of which there
-// is one for each result. spare is memory for as many, and for what is tested.
+// Begin begins the loop with its operands: the carried values come first, one for
+// each result. spare is memory for as many, and for the tested value.
 func (l *WhileLoop) Begin(results, operands []*array.Array, spare ...*array.Array) {
 	n := len(results)
 	l.In = append(l.In[:0], operands...)

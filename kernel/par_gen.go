@@ -35,9 +35,9 @@ type Job = par.Job
 // literal code generation can print. Shapes come from the arrays at run time,
 // so one step serves every size of a symbolic dimension.
 //
-// The caller gives outputs of the right type and shape, contiguous and not
-// overlapping any input, but for an Overwriter's. Inputs may be strided; an absent optional input is nil.
-// Run panics on operands that its operator's type rule would have refused.
+// The caller gives outputs of the right type and shape, contiguous and not overlapping any input,
+// except an Overwriter's. Inputs may be strided; an absent optional input is nil. Run panics on
+// operands that its operator's type rule would have refused.
 type Step = par.Step
 
 // Viewer is a Step whose results are views of its first input: View makes dst

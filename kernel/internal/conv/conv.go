@@ -173,9 +173,10 @@ func (j *depthwiseJob[T]) Do(lo, hi int) {
 	}
 }
 
-// plane adds one filter's response to dst, a row of taps at a time. Taps of a row
-// are innermost but for positions, so that a row of the input is read while it is
-// near and no position asks whether a tap lies outside: reach has cut the rows.
+// plane adds one filter's response to dst, a row of taps at a time. Only
+// positions are further inside than the taps of a row, so that a row of the input
+// is read while it is in the cache. No position tests whether a tap lies outside:
+// reach has cut the rows.
 func (j *depthwiseJob[T]) plane(dst, src, weight []T) {
 	for kz := range j.Kernel[0] {
 		z0, z1 := j.Reach(0, kz)

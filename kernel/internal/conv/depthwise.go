@@ -89,9 +89,9 @@ func (j *depthwise32Job) first(c int) int {
 	return (j.image*j.conv.groups + c) * j.conv.outPerGroup * j.conv.g.OutPlane
 }
 
-// mapped runs the epilogue's program over results from element from on to those of
-// input channel c, once they fill a part of the second cache or are the last, and returns how far
-// it came: but for the last ones whole strips, which lie as vectors do.
+// mapped runs the epilogue's program over results from element from on to those of input channel
+// c, once they fill a part of the second cache or are the last, and returns the end of the part
+// done: whole strips, aligned as vectors are, except for the last results.
 func (j *depthwise32Job) mapped(from, c int, last bool) int {
 	to := j.first(c)
 	if !last {

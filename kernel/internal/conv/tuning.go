@@ -17,8 +17,8 @@ const (
 // while the other passes: three quarters of it.
 func rowsNear() int { return cpu.Cache().L2 / 4 * 3 }
 
-// Half the cycles beside the steps: of a tile as it is stored, and per step and
-// panel of positions that is packed.
+// Half the cycles spent outside the steps: of a tile as it is stored, and per
+// step and panel of positions that is packed.
 const (
 	rowsStoring  = 300
 	spanStoring  = 60

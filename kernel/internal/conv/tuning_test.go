@@ -75,7 +75,7 @@ func TestOrderOfTiles(t *testing.T) {
 		require.Equal(t, c.once, j.imageOnce, "%+v", c)
 		require.True(t, j.groups >= groups && j.groups <= c.tiles)
 		if j.imageOnce && j.groups < c.tiles {
-			require.LessOrEqual(t, c.image/j.groups, 1<<19, "a group's part of the image stays beside the weights")
+			require.LessOrEqual(t, c.image/j.groups, 1<<19, "a group's part of the image stays in the cache with the weights")
 		}
 	}
 }

@@ -51,7 +51,7 @@ func restrict(f Features, name string) Features {
 }
 
 // CPU names what this process uses of its processor: "generic" for Go alone, "neon",
-// "avx2" or "avx512", and behind a blank the extensions that it uses beside.
+// "avx2" or "avx512", and after a blank the further extensions that it uses.
 //
 //gofx:kernel
 func CPU() string {
@@ -68,8 +68,8 @@ func CPU() string {
 	return s
 }
 
-// Assembly reports whether there is code for this processor beside Go. Where
-// there never is, the linker leaves out what only such code needs.
+// Assembly reports whether this processor has code other than Go's. Where there
+// never is any, the linker leaves out the code that only assembly needs.
 func Assembly() bool { return HasAssembly && Host.Level != Generic }
 
 // HasAVX2 reports whether AVX2 may be used.

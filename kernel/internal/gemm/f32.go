@@ -356,8 +356,8 @@ func (j *productJob) fetchSource(i, ip int) Fetch {
 	return Fetch{}
 }
 
-// fetchPanel returns what tile ip asks for of the packed panel i. Behind the last one of a
-// weight that is packed ahead lie those of the next depth.
+// fetchPanel returns the part of packed panel i that tile ip asks for. In a weight that is
+// packed ahead, the panels of the next depth follow the last one.
 func (j *productJob) fetchPanel(i, ip int) Fetch {
 	size := j.bl.Nr * j.kc
 	if i*j.bl.Nr >= j.nc {
@@ -414,8 +414,8 @@ func (j *productJob) tile(jp, ip, slot int, b []float32, ldb int, ahead Fetch) {
 	}
 }
 
-// packsInTile reports whether the first tile of panel i of b packs it, for which
-// there is code if that tile is about as high as tiles get: rows of more than
+// packsInTile reports whether the first tile of panel i of b packs it, which has
+// code if that tile is about as high as tiles get: rows of more than
 // DirectPanels tiles, the cases left here, are always cut so.
 func (j *productJob) packsInTile(i int) bool {
 	r0, r1 := j.bl.Rows(j.M, j.ip)

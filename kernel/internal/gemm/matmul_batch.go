@@ -6,8 +6,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// Small products of a batch run beside each other: one alone has too little
-// work for several threads.
+// Small products of a batch run in parallel: one alone has too little work for
+// several threads.
 
 // inBatch reports whether multiplyBatch takes a batch of products.
 func inBatch[T operand.Real](count, m, n, k int) bool {

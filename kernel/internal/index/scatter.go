@@ -9,8 +9,8 @@ import (
 
 // Scatter copies in[0] and then, for every element of in[1] (i32 or i64),
 // combines the element of in[2] at the same multi-index into the element that
-// has this multi-index but for dimension Dim, where in[1] names it. Reduce is
-// "" (the later one in row-major order wins), "add", "multiply", "amax" or
+// has this multi-index except in dimension Dim, whose index in[1] gives. Reduce
+// is "" (the later one in row-major order wins), "add", "multiply", "amax" or
 // "amin"; NaN wins both of the latter.
 //
 //gofx:kernel

@@ -9,8 +9,8 @@ import (
 )
 
 // SearchSorted gives for every element of in[1] the i64 index at which it belongs
-// in in[0], sorted along its last dimension: before its equals, or with Right
-// behind them. in[0] is one sequence for all, or one for each row of in[1]. NaN
+// in in[0], sorted along its last dimension: before equal elements, or with Right
+// after them. in[0] is one sequence for all, or one for each row of in[1]. NaN
 // belongs at the end.
 //
 //gofx:kernel

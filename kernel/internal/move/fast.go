@@ -196,8 +196,8 @@ func (t *transposition) run() bool {
 
 // tiles transposes so many blocks down and across. Lines of a tile, those read and
 // those written, stay in the first cache until all of their elements have been
-// moved; within it tileRows blocks go across together, to use what hardware
-// fetches beside a line.
+// moved; within it tileRows blocks go across together, to use the lines that
+// hardware prefetches with a line.
 func (t *transposition) tiles(rows, cols int) {
 	for r := 0; r < rows; r += tileBlocks {
 		for c := 0; c < cols; c += tileBlocks {

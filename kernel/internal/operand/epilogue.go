@@ -21,7 +21,7 @@ const (
 	ActClamp            // min(max(x, Lo), Hi)
 )
 
-// String returns the name, which the constant has behind Act.
+// String returns the constant's name after Act.
 func (a Activation) String() string { return [...]string{"None", "ReLU", "ReLU6", "Clamp"}[a] }
 
 // Epilogue is what a step does to each sum before it is stored for good: times

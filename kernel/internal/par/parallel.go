@@ -89,7 +89,7 @@ type team struct {
 	wake   chan struct{}
 	_      [line]byte
 
-	// The caller's own, but for panics.
+	// The caller's own, except for panics.
 	lent   []*worker
 	calls  int
 	mu     sync.Mutex

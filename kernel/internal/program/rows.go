@@ -101,13 +101,13 @@ type rowsJob struct {
 	out, before, after []*array.Array
 	rows               reduce.Rows
 	src                []float32 // the rows, where nothing comes before them
-	dst                []float32 // the result, where nothing comes behind them
+	dst                []float32 // the result, where no program follows
 	stream             bool
 }
 
-// rowsRun is what a goroutine has: memory for the rows of a block before and behind
-// what its kind says, and for the result, all with room for what is left of a block
-// of the program's in front.
+// rowsRun is a goroutine's memory: for the rows of a block before and after the
+// operation of its kind, and for the result. All have room for the rest of a block
+// of the preceding program.
 type rowsRun struct {
 	before, rows, result []*array.Array // one each
 	in                   []*array.Array // After's operands

@@ -60,7 +60,7 @@ func fastExpm1(x float64) float64 {
 	return vmath.Expm132(x)
 }
 
-// overflows returns the sigmoid by f, but for zero where f32 cannot hold e**-x.
+// overflows returns the sigmoid by f, except zero where f32 cannot hold e**-x.
 func overflows(x float64, f func(float64) float64) float64 {
 	if x < -89 || math.IsInf(float64(float32(fastExp(-x))), 1) {
 		return 0

@@ -20,7 +20,7 @@ import (
 //gofx:kernel
 type Observe struct{ Averaging float64 }
 
-// observedBins is where the counts begin, behind the extremes and the limit.
+// observedBins is the index of the first count, after the extremes and the limit.
 const observedBins = 3
 
 // leastLimit is where the limit of a histogram begins.

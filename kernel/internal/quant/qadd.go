@@ -180,7 +180,7 @@ func (p *qWalk) skip(n int) {
 	p.at[0], p.a, p.b = p.at[0]+n, p.a+n*inner.a, p.b+n*inner.b
 }
 
-// next goes behind them.
+// next moves to the next inner run.
 func (p *qWalk) next() {
 	x := p.axes
 	p.a, p.b, p.at[0] = p.a-p.at[0]*x.axis[0].a, p.b-p.at[0]*x.axis[0].b, 0

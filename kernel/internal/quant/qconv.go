@@ -107,8 +107,8 @@ func (s QConv) ScratchBytes(out, in []*array.Array) int {
 }
 
 // Run implements Step. Images are outermost, groups inside: a frame of bytes is
-// laid out once an image and read by all groups, whose weights are small beside
-// it.
+// laid out once an image and read by all groups, whose weights are small
+// compared with it.
 func (s QConv) Run(w *par.Workspace, out, in []*array.Array) {
 	const step = "q_conv"
 	p := s.plan(out, in)
@@ -278,8 +278,8 @@ type qImageJob struct {
 	zero     uint8
 }
 
-// Do lays out padded lines [lo, hi). Lines are written whole, padding before and
-// behind, so that the product meets no edges.
+// Do lays out padded lines [lo, hi). Lines are written whole, with padding
+// before and after, so that the product meets no edges.
 func (j *qImageJob) Do(lo, hi int) {
 	g, chans := &j.p.g, j.p.w.chans
 	width := j.p.padded[2] * chans

@@ -31,8 +31,8 @@ type qDepthwiseJob struct {
 }
 
 // Do computes tiles [lo, hi), all channels of each. Blocks of channels are inside,
-// since their bytes lie beside each other; sums of a tile's block are on the
-// stack, in the first cache, until they are converted.
+// since their bytes are adjacent; sums of a tile's block are on the stack, in the
+// first cache, until they are converted.
 func (j *qDepthwiseJob) Do(lo, hi int) {
 	var acc [14 * qBlock]int32
 	chans := j.window.chans
@@ -147,7 +147,7 @@ type qDepthTile struct {
 	width, height    int // of the kernel
 	stride, dilate   int
 	spread           qDepthSpread
-	weight           *[64]int8 // of taps, in order; what is behind them counts for nothing
+	weight           *[64]int8 // of taps, in order; the rest is ignored
 	wide             [40]int16
 	bias             int32
 	scale, lo, hi    float32

@@ -175,7 +175,7 @@ const (
 	qResZero
 )
 
-// qAct is what an epilogue does to results beside scaling.
+// qAct is the operation that an epilogue applies to results in addition to scaling.
 type qAct struct {
 	relu bool
 	max  float32
@@ -400,8 +400,8 @@ func residualBytes(in []*array.Array) int {
 	return 0
 }
 
-// small reports whether what is added is far from the ends of 32 bits, so that
-// scaled sums beside it cannot overflow.
+// small reports whether the added values are far from the ends of 32 bits, so
+// that adding scaled sums cannot overflow.
 func (r qResidual) small() bool {
 	return r.bytes == nil || r.scale > -1<<15 && r.scale < 1<<15
 }

@@ -94,7 +94,7 @@ func greatestScale(step string, ws *array.Array) float32 {
 	return math.Float32frombits(most)
 }
 
-// slots is the panels that are there at once.
+// slots is the number of panels in memory at once.
 func (f *qPlaneForm) slots() int { return max(4, min(f.panels, qPlaneThreads)) }
 
 // panelBytes is the size of a packed panel.

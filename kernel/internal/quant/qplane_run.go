@@ -165,7 +165,7 @@ type qPlaneJob struct {
 	rows          []qRow
 	fill, flip    uint32
 	block, blocks int
-	rooms         int // for which there are goroutines
+	rooms         int // which have goroutines
 	taken         atomic.Uint32
 	room          [qPlaneThreads]qPlaneRoom
 }

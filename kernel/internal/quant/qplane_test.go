@@ -33,7 +33,7 @@ func randomPlanes(r *rand.Rand) convShape {
 	case 0:
 		s.kernel, s.lo, s.hi = []int{1, 1}, []int{0, 0}, []int{0, 0}
 	case 1:
-		// Positions that leave a few beside whole vectors.
+		// Positions that leave a few after whole vectors.
 		s.kernel, s.lo, s.hi, s.stride = []int{1, 1}, []int{0, 0}, []int{0, 0}, []int{1, 1}
 		s.in = [][]int{{7, 7}, {14, 14}, {1, 18}, {3, 17}, {5, 10}}[r.IntN(5)]
 	}

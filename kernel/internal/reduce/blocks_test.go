@@ -101,7 +101,7 @@ func reducedOut(kind string, d array.DType, shape, dims []int) *array.Array {
 	return array.New(d, g.OutLen)
 }
 
-// stridedCopy returns the elements of a behind each other's gaps.
+// stridedCopy returns a copy of a with gaps between its elements.
 func stridedCopy(a *array.Array) *array.Array {
 	wide := array.New(a.DType(), append(append([]int{}, a.Shape()...), 2)...)
 	strides := make([]int, a.Rank())

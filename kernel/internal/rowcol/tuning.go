@@ -24,7 +24,7 @@ const (
 )
 
 // columnStrip is the number of columns whose accumulators, of 64 bits, take a third to a half of
-// the first cache, beside the rows.
+// the first cache, which also holds the rows.
 func columnStrip() int { return max(RowWidth, min(2048, cpu.Cache().L1/16)) &^ (RowWidth - 1) }
 
 // farStrip is that of matrices beyond the second cache, whose rows do not stay:

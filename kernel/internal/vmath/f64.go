@@ -107,7 +107,7 @@ func turned(n uint64, r, rest float64, neg bool) (y float64) {
 	return y
 }
 
-// twoOverPi is 2/pi after the point, behind 64 zeros.
+// twoOverPi is 2/pi after the binary point, following 64 zeros.
 var twoOverPi = [21]uint64{0,
 	0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
 	0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
