@@ -241,7 +241,7 @@ func OddFloat64[S integer](v S) float64 {
 }
 
 func oddUint64(u uint64) float64 {
-	const low = 1<<11 - 1 // bits that do not fit beside 53 others
+	const low = 1<<11 - 1 // bits that do not fit next to 53 others
 	if u >= 1<<53 && u&low != 0 {
 		u = u&^low | 1<<11
 	}

@@ -134,8 +134,9 @@ func runCopy(dst, src []byte, d, s, size int, l []loop) {
 const tile = 32
 
 // copyPlane copies a plane: its rows, where these are runs in both arrays, else
-// its tiles. Only the loops over a tile are written for each size of elements:
-// what surrounds them takes no time beside 1024 elements, and is linked once.
+// its tiles. Only the loops over a tile are written for each element size: the
+// surrounding code takes negligible time compared with 1024 elements, and is
+// linked once.
 func copyPlane(dst, src []byte, d, s, size int, rows, cols loop) {
 	if cols.dst == 1 && cols.src == 1 {
 		row, p, q := cols.n*size, d*size, s*size

@@ -206,7 +206,7 @@ func TestCastToPowersExhaustively(t *testing.T) {
 	}
 }
 
-// Wide types are rounded once: f64 and i64 just beside the middle of two values.
+// Wide types are rounded once: f64 and i64 just next to the midpoint of two values.
 func TestNarrowFloatsRoundOnce(t *testing.T) {
 	middle := 17.0 // of 16 and 18 in f8e4m3fn; 16 is even
 	next := math.Nextafter(middle, 18)
@@ -285,7 +285,7 @@ func TestPack(t *testing.T) {
 			packed := make([]byte, PackedLen(d, n)+1)
 			packed[len(packed)-1] = 0xaa
 			Pack(d, packed, Bytes(a))
-			require.Equal(t, byte(0xaa), packed[len(packed)-1], "one byte behind is left alone")
+			require.Equal(t, byte(0xaa), packed[len(packed)-1], "the byte after the result changed")
 			back := New(d, n)
 			Unpack(d, Bytes(back), packed)
 			require.True(t, Equal(a, back), "%s %d", d, n)

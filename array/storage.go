@@ -9,9 +9,10 @@ import (
 // Align is the byte alignment of every storage that New makes.
 const Align = 64
 
-// Storage is the memory behind an array; views share it. Its identity is its
-// address. It remembers when it was made, last written and last handed out, so
-// that whoever recorded what it held can tell whether that still holds.
+// Storage is the memory of an array; views share it. Its address is its
+// identity. It remembers when it was made, last written and last handed out, so
+// that code that recorded its contents can tell whether the record is still
+// valid.
 type Storage struct {
 	bytes   []byte
 	born    uint64 // the moment, doubled, plus 1 for memory that was there before

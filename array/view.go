@@ -224,7 +224,7 @@ func regroup(a, v *Array) bool {
 		}
 		i, j = i1, j1
 	}
-	return true // dimensions behind the last run have size 1 and keep any stride
+	return true // dimensions after the last run have size 1 and keep any stride
 }
 
 // Unsqueeze returns the view with a dimension of size 1 inserted before

@@ -193,7 +193,7 @@ func WriteArchiveFile(path string, arrays []Named, deflate bool) error {
 	return writeFile(path, func(f *os.File) error { return WriteArchive(f, arrays, deflate) })
 }
 
-// writeFile writes a file beside the one that it then becomes.
+// writeFile writes a temporary file in the same folder and renames it to path.
 func writeFile(path string, write func(f *os.File) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

@@ -169,14 +169,14 @@ func (p *scanner) escaped(start int) string {
 	return ""
 }
 
-// escapes are the letters that stand behind a backslash, besides u; their meanings
-// have the same places.
+// escapes are the letters that may follow a backslash, except u; their meanings
+// have the same indexes.
 const (
 	escapes  = "\"\\/bfnrt"
 	meanings = "\"\\/\b\f\n\r\t"
 )
 
-// escape appends what stands behind a backslash.
+// escape appends the character that the letter after a backslash stands for.
 func (p *scanner) escape(b []byte) []byte {
 	if p.I == len(p.S) {
 		p.Expected("an escape")

@@ -85,7 +85,8 @@ func TestOwnLayoutIsWrittenByteForByte(t *testing.T) {
 	require.Equal(t, b, write(t, all(t, f), f.Metadata()))
 }
 
-// A tensor of a type that arrays lack is refused when it is read, the others are there.
+// A tensor of a type that arrays lack is refused when it is read; the other tensors can
+// be read.
 func TestTypesWithoutArrays(t *testing.T) {
 	b := file(`{"a":{"dtype":"F6_E3M2","shape":[2,4],"data_offsets":[0,6]},"b":{"shape":[1,2],"data_offsets":[6,9],"dtype":"X\u0041"},"c":{"dtype":"U8","shape":[1],"data_offsets":[9,10]}}`, 10)
 	b[len(b)-1] = 9

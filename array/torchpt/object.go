@@ -196,10 +196,10 @@ func rebuildFrom(m *machine, args []any) (any, bool) {
 	return m.call(g, args[2]), true
 }
 
-// persistent returns the storage that torch.save writes beside the pickle:
-// ("storage", class, key, location, number of elements), and before PyTorch 1.6 also
-// (key, first element, number of elements) where it is a part of that storage, or None. A module, which
-// PyTorch has had beside the pickle with its source, is refused with its class.
+// persistent returns the storage that torch.save writes outside the pickle: ("storage", class, key,
+// location, number of elements), and before PyTorch 1.6 also (key, first element, number of
+// elements) where it is a part of that storage, or None. A module, which PyTorch once wrote there
+// with its source, is refused, and the error names its class.
 func (m *machine) persistent(id any) any {
 	l, ok := id.(*seq)
 	if ok && len(l.items) > 0 && l.items[0] == "module" {

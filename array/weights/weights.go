@@ -53,13 +53,12 @@ func IsFile(path string) bool {
 }
 
 // Open opens a file by its contents: safetensors, an index of shards
-// (model.safetensors.index.json, whose shards must lie beside it), .npy, .npz, GGUF, and
-// files of torch.save and archives of torch.export. FILE#NAME stands for the tensors of FILE whose
-// names begin with NAME and a dot, without it: the model in a checkpoint of several
-// things. The file is mapped where the system can: Close gives the memory back, and the
-// file must be replaced, not written over, until then. Nothing of a refused file stays
-// mapped. The error is a *diag.Error or a diag.List with codes of this package or of the
-// format's.
+// (model.safetensors.index.json, whose shards must be in the same folder), .npy, .npz, GGUF, and
+// files of torch.save and archives of torch.export. FILE#NAME selects the tensors of FILE whose
+// names begin with NAME and a dot, and removes that prefix: for a model in a checkpoint of several
+// objects. The file is mapped where the system can: Close gives the memory back, and the file must
+// be replaced, not written over, until then. Nothing of a refused file stays mapped. The error is
+// a *diag.Error or a diag.List with codes of this package or of the format's.
 func Open(path string) (File, error) {
 	if file, part := Split(path); part != "" {
 		f, err := Open(file)
