@@ -172,11 +172,11 @@ func TestHostileNamesStayHarmless(t *testing.T) {
 	require.Equal(t, strings.Repeat("[]\n", len(packages)), goTool(t, dir, nil, append([]string{"list", "-f", "{{.IgnoredGoFiles}}"}, packages...)...))
 }
 
-// number is the comment behind the bits of a constant.
+// number is the comment after the bits of a constant.
 var number = regexp.MustCompile(`^/\* [-+.0-9A-Za-z]+ \*/$`)
 
-// noDirectives requires that no comment of a file means something to the Go tools,
-// but for the one that embeds the weights.
+// noDirectives requires that no comment of a file is a directive to the Go tools,
+// except the one that embeds the weights.
 func noDirectives(t *testing.T, f codegen.File) {
 	t.Helper()
 	if !strings.HasSuffix(f.Name, ".go") {

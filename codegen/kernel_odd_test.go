@@ -110,7 +110,7 @@ graph e(%x: f32[N,4], %p: bool[]) {
 }
 `}
 
-// oddStateText reads state before and behind a write, in a body by its path and as an
+// oddStateText reads state before and after a write, in a body by its path and as an
 // operand that is a view of it, and carries it through a loop.
 const oddStateText = `
 graph d(%x: f32[N,3], %p: bool[]) {

@@ -14,8 +14,8 @@ import (
 // instrWidth is about how long lines of instructions are.
 const instrWidth = 170
 
-// instrs prints instructions, several on a line: what they compute is said by the
-// formula above the program, and constants by the number behind their bits.
+// instrs prints instructions, several on a line: the formula above the program
+// explains them, and each constant has its number after its bits.
 func instrs(list []kernel.Instr) *jen.Statement {
 	return jen.Index().Qual(Root+"kernel", "Instr").CustomFunc(Multiline(), func(lines *jen.Group) {
 		var line []jen.Code

@@ -21,7 +21,7 @@ type block struct {
 	field   string // in the state
 	tensors string // in the weights
 	fields  []value
-	weights []*weight // fields of the weights; paths are behind the scope
+	weights []*weight // fields of the weights; paths follow the scope
 	params  []param
 	inside  refs // how the function reaches the buffers of the first call
 }

@@ -18,7 +18,7 @@ type flow struct {
 	*plan.Control
 	bodies []*body
 	loop   string   // field of the state, "" for a cond
-	keeps  []string // fields of the state around it that the bodies are given beside the operands
+	keeps  []string // fields of the surrounding state that the bodies get in addition to the operands
 }
 
 // body is a body of control flow: a plan printed as a struct with memory of its own
@@ -119,7 +119,7 @@ func (g *pkg) nest() {
 // field is a name for the memory of a body of a step.
 func (f *flow) field(step, body string) string {
 	if f.Call() {
-		return step // of which there is one body
+		return step // a call has only one body
 	}
 	return step + "_" + body
 }

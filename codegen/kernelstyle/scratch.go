@@ -74,7 +74,7 @@ func (a *scratch) describe(k int) string {
 	return text
 }
 
-// ask prints the question for one step, behind the layout of its views.
+// ask prints the question for one step, after the layout of its views.
 func (a *scratch) ask(step int) {
 	s := &a.Steps[step]
 	for _, list := range [2][]int{s.Out, s.In} {

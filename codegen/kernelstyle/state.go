@@ -18,7 +18,7 @@ func (g *pkg) stepFiles() []*goFile {
 	return files.list
 }
 
-// printSteps prints what computes a plan, and behind it the bodies of its steps.
+// printSteps prints the code that computes a plan, followed by the bodies of its steps.
 func (g *pkg) printSteps(files *goFiles, doc string) {
 	l := newLayout(g, files)
 	l.print(doc)

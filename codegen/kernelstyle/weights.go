@@ -26,7 +26,7 @@ type weight struct {
 	field string        // in the struct of weights, or of a block's weights
 	block bool          // belongs to a repeated block
 	pack  kernel.Packer // what it is laid out by once it is loaded, nil for none
-	from  *weight       // which it is packed from: itself, but for a path's second form
+	from  *weight       // weight that it is packed from: itself, except for a path's second form
 }
 
 // tensors are the weights of a model and of the bodies in it.

@@ -15,8 +15,8 @@ type assertion struct {
 }
 
 // write returns the module as an expression. The variable is defined before the
-// statement that needs it first; functions of regions use it where it is there
-// already.
+// first statement that needs it; functions of regions use it if it is already
+// defined.
 func (a *assertion) write() *jen.Statement {
 	p := a.p
 	if a.v != nil {

@@ -39,8 +39,8 @@ func Print(m *graph.Module, o Options) (*gosrc.Files, error) {
 	return files, nil
 }
 
-// printGraph prints a graph. What it finds wrong with a broken one is worth
-// reporting beside what Lint says, as far as it comes before it can go no further.
+// printGraph prints a graph. Its findings about an invalid graph are worth
+// reporting in addition to Lint's, up to the point where it can go no further.
 func printGraph(mod *graph.Module, opts Options, broken bool) (files *gosrc.Files, errs diag.List) {
 	var printing *printer
 	defer func() {

@@ -156,7 +156,7 @@ func (p regions) region(node *graph.Node, r int, params []string, counts []int, 
 	region := node.Regions()[r]
 	inputs := region.Inputs()
 	var sig []jen.Code
-	var own []string // free again behind the function
+	var own []string // free again after the function
 	input := 0
 	for i, hint := range params {
 		name := p.locals.Lower(hint)

@@ -203,7 +203,7 @@ func (r *rootWalk) sameSettings(leaf any, node *graph.Node) bool {
 	return false
 }
 
-// source writes a Go expression anew at each call.
+// source writes a Go expression again at each call.
 type source func() *jen.Statement
 
 // resolve evaluates a selector below the gosrc.Root (".Layer1[0].Conv1") and returns

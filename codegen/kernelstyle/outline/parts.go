@@ -81,8 +81,8 @@ func (c *cutter) cut(items []Item) []Part {
 }
 
 // live returns, for each step, how many values of earlier steps are in use when it
-// begins. A value counts from the step behind its first to its last: changes are
-// noted at both ends and added up in one pass.
+// begins. A value counts from the step after the one that makes it to its last
+// use: changes are noted at both ends and added up in one pass.
 func live(p *plan.Plan) []int {
 	change := make([]int, len(p.Steps)+2)
 	for i := range p.Buffers {
