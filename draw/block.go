@@ -49,8 +49,8 @@ type grouper struct {
 	steps int // left for questions about order
 }
 
-// tree makes the blocks of the module: those of its graph, and a block for each
-// sub-graph, which is there once, however many nodes call it.
+// tree makes the blocks of the module: those of its graph, and one block for
+// each sub-graph, however many nodes call it.
 func (d *drawing) tree() *block {
 	root := d.group(d.m.Graph, "")
 	for _, sub := range d.m.Subs() {

@@ -13,7 +13,7 @@ import (
 
 // Sizes of what is drawn, in points, as far as they can be told before the layout.
 const (
-	charWidth, smallWidth = 5.5, 4.5 // of characters in boxes and beside edges
+	charWidth, smallWidth = 5.5, 4.5 // of characters in boxes and next to edges
 	lineHeight            = 13.0
 	nodeGap, rankGap      = 18.0, 38.0 // between boxes; between ranks, with the text of an edge
 	margins               = 40.0       // of clusters
@@ -59,9 +59,9 @@ func (d *drawing) columns() {
 	}
 }
 
-// cut begins a column at a vertex, beside that of another one: at the place of the
-// first vertex there that is in the same blocks, so that neither block is torn apart
-// and the column stands to the right.
+// cut begins a column at a vertex, next to that of another vertex: at the place of
+// the first vertex there that is in the same blocks, so that neither block is torn
+// apart and the column stands to the right.
 func (d *drawing) cut(column, at int, around map[*vertex][]*block) {
 	first := d.order[at]
 	both := shared(around[d.order[at-1]], around[first])

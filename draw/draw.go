@@ -38,8 +38,9 @@ type Options struct {
 
 const defaultLimit = 180
 
-// DOT returns the drawing in Graphviz's language. It never fails: of an invalid
-// graph it shows what is there. Every node has an id that HTML refers to.
+// DOT returns the drawing in Graphviz's language. It never fails: it shows the
+// parts of an invalid graph that it can read. Every node has an id that HTML
+// refers to.
 func DOT(m *graph.Module, o Options) string {
 	w := &dotWriter{d: newDrawing(m, o)}
 	w.write()

@@ -47,7 +47,7 @@ func ExampleHTML() {
 	// Output: true false true
 }
 
-// A report has the graph before the first pass and behind each one.
+// A report has the graph before the first pass and after each one.
 func ExampleNewReport() {
 	m := network()
 	r := draw.NewReport(m, draw.Options{})

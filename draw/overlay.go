@@ -15,7 +15,7 @@ type Overlay struct {
 	Legend []Mark
 }
 
-// Mark is a colour and the text behind it.
+// Mark is a colour and the text after it.
 type Mark struct {
 	// Heat is from 0, which is good, to 1.
 	Heat float64

@@ -33,7 +33,8 @@ import (
 
 // The tests of the page open it in Chromium and use it as a reader does: by mouse and keys.
 
-// resnet50 is a page of ResNet-50 before and behind each pass of the default pipeline.
+// resnet50 is a page of ResNet-50 before the default pipeline and after each of its
+// passes.
 var resnet50 = sync.OnceValue(func() []byte {
 	entry := models.Lookup("resnet50")
 	tr := tracer.Tracer{}
@@ -242,7 +243,7 @@ func TestDifferencesHaveColours(t *testing.T) {
 	require.Equal(t, "#ffffff", at(t, p, img, 1, "maxpool"))
 }
 
-// at is the colour of a node beside its text.
+// at returns the colour of a node by its text.
 func at(t *testing.T, p *browser.Page, img image.Image, pane int, name string) string {
 	t.Helper()
 	_, y := spot(t, p, pane, name)

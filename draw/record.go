@@ -12,8 +12,8 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// tables are what the stages of a page share. Whatever is equal in two stages is there
-// once: a pass that changes ten nodes of ten thousand adds ten.
+// tables hold the data that the stages of a page share. Data that is equal in two
+// stages is stored once: a pass that changes ten nodes of ten thousand adds ten.
 type tables struct {
 	strings   []string
 	stringID  map[string]int
@@ -33,8 +33,8 @@ func newTables() tables {
 	return t
 }
 
-// pageNode is what the page knows of a node. Numbers are of strings, but for the first
-// ones. A node that differs in anything is another pageNode of the same UID.
+// pageNode is the page's data of a node. Numbers are indexes of strings, except the
+// first ones. A node that differs in any field is another pageNode of the same UID.
 type pageNode struct {
 	UID      int   // the same in all stages
 	Args     []int // UIDs, -1 for absent operands
@@ -111,13 +111,13 @@ func (l *runList) add(n int) {
 	*l = append(*l, n, 1)
 }
 
-// pageStage is the graph behind a pass.
+// pageStage is the graph after a pass.
 type pageStage struct {
 	Name    string      `json:"name"`
 	Matches int         `json:"matches"`
 	Notes   []string    `json:"notes,omitempty"`
 	Events  []pageEvent `json:"events,omitempty"`
-	Nodes   runList     `json:"nodes"` // in order of execution, those of regions behind their node
+	Nodes   runList     `json:"nodes"` // in order of execution, nodes of regions after their own node
 	Root    int         `json:"root"`
 }
 

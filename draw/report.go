@@ -38,7 +38,7 @@ func NewReport(m *graph.Module, o Options) *Report {
 	return r
 }
 
-// OnPass adds the graph behind a pass; it is for [passes.Options].
+// OnPass adds the graph after a pass; it is for [passes.Options].
 func (r *Report) OnPass(p passes.PassReport, m *graph.Module) { r.stage(m, p) }
 
 // newNames is a drawing that is asked for names only.

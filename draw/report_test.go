@@ -224,7 +224,8 @@ func TestSubGraphsAreOnThePage(t *testing.T) {
 	require.Equal(t, d.stage(t, 0)["tail.neg"].uid, d.stage(t, 1)["tail.abs"].uid, "what took its place")
 }
 
-// TestSourceLines come from files that are there, without the folders of this machine.
+// TestSourceLines: lines come from files that exist, and no folder of this machine is
+// shown.
 func TestSourceLines(t *testing.T) {
 	k := newMaker()
 	k.c.SetPos(k.g.Position(0, 3))

@@ -280,7 +280,7 @@ func (d *drawing) makeEdges() {
 			known[k] = e
 			d.edges = append(d.edges, e)
 		}
-		// What a member of a tuple is says the edge behind the getitem.
+		// The edge after the getitem shows the type of a tuple's member.
 		if t := from.Type().String(); !inner && to.Op() != op.GetItem && !slices.Contains(e.types, t) {
 			e.types = append(e.types, t)
 		}
