@@ -29,9 +29,9 @@ func (l *Library) Find(functions map[string]*uintptr) (missing string) {
 	return ""
 }
 
-// Open loads the first library of names that is there; a name without a path is
-// looked for where the system's loader looks. The error tells in one line what the
-// loader said of each.
+// Open loads the first library of names that exists; a name without a path is
+// searched for where the system's loader searches. The error holds the loader's
+// message for each name on one line.
 func Open(names ...string) (*Library, error) {
 	if !loads {
 		return nil, &MissingError{Reasons: []string{"this program opens no shared libraries: there is no loader for " +

@@ -82,7 +82,7 @@ func Package(text string) string {
 const longest = 96
 
 // words are the runs of ASCII letters and digits of a text; one empty word where
-// it has none. A number in a path of modules counts blocks: behind another number
+// it has none. A number in a path of modules counts blocks: after another number
 // it says so.
 func words(text string) []string {
 	for i := 1; i+1 < len(text); i++ {

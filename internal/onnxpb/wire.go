@@ -363,7 +363,7 @@ func many[T any, P interface {
 	f.state.read(f.body, f.at, f.depth+1, m)
 }
 
-// write appends a message: its length is written behind it first, then moved.
+// write appends a message: its length is written after it first, then moved.
 func (f *field) write(n int, m message) {
 	f.tag(n, length)
 	body := field{}

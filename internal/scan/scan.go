@@ -11,8 +11,8 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// Text is a text that is read from left to right. The first mistake stops it: behind
-// one, Peek sees the end everywhere.
+// Text is a text that is read from left to right. It stops at the first error: after
+// that, Peek always sees the end.
 type Text struct {
 	S      string
 	I      int // place of the next byte

@@ -27,7 +27,7 @@ type waiter struct {
 // context never ends.
 func (l *Lock) Lock(ctx context.Context) error { return l.take(ctx, true) }
 
-// RLock is Lock beside other readers.
+// RLock is Lock that other readers may hold at the same time.
 func (l *Lock) RLock(ctx context.Context) error { return l.take(ctx, false) }
 
 // Unlock ends what Lock began.

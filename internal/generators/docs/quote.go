@@ -51,7 +51,7 @@ func quoted(page []byte, top string) (fresh []byte, err error) {
 	return append(fresh, page[at:]...), nil
 }
 
-// body returns a Go file from behind its imports.
+// body returns the part of a Go file after its imports.
 func body(path string) ([]byte, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {

@@ -65,7 +65,7 @@ func (w *writer) group(d *ast.GenDecl) {
 	w.body.WriteString(")\n")
 }
 
-// spec writes one name with the comment behind it.
+// spec writes one name followed by its comment.
 func (w *writer) spec(s ast.Spec) {
 	var line *ast.CommentGroup
 	switch s := s.(type) {

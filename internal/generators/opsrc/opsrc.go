@@ -17,9 +17,9 @@ import (
 	"github.com/gofx-dev/gofx/op/api"
 )
 
-// directive begins the comment beside an operator's variable that has its PyTorch
-// expression. It is a comment and no field of the record, so that users' binaries
-// have no Python in them.
+// directive begins the comment at an operator's variable that holds its PyTorch
+// expression. It is a comment and not a field of the record, so that users'
+// binaries contain no Python.
 const directive = "//gofx:torch "
 
 // Source is what the source says of an operator.

@@ -23,7 +23,7 @@ func TestExpressions(t *testing.T) {
 		}
 		for _, a := range o.Codec().Fields(o.Codec().Zero()) {
 			if all[o].Torch == "" {
-				require.Contains(t, operands, a.Name, "write %sEXPRESSION beside %s", directive, o.Name)
+				require.Contains(t, operands, a.Name, "write %sEXPRESSION next to %s", directive, o.Name)
 			}
 		}
 	}

@@ -86,6 +86,6 @@ func between(t *testing.T, text, from, to string) string {
 	_, rest, ok := strings.Cut(text, from)
 	require.True(t, ok, "no %q", from)
 	inner, _, ok := strings.Cut(rest, to)
-	require.True(t, ok, "no %q behind %q", to, from)
+	require.True(t, ok, "no %q after %q", to, from)
 	return inner
 }

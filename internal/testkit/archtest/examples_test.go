@@ -20,8 +20,8 @@ var shown = []string{"fx", "tracer", "graph", "op", "interp", "passes", "lowerin
 // unshown are functions that need no example, each for a reason.
 var unshown = map[string]string{}
 
-// behind are rooms that users reach through another one, whose examples show what
-// they do.
+// behind are packages that users reach through another one; the other one's
+// examples cover them.
 var behind = map[string]string{
 	"codegen/module": "codegen", "codegen/kernelstyle": "codegen", "codegen/kernelstyle/outline": "codegen", "codegen/gosrc": "codegen",
 	"op/api":                       "codegen", // for printers of Go

@@ -103,8 +103,8 @@ func (s source) functions(yield func(name string, fn *ast.FuncDecl) bool) {
 	}
 }
 
-// compare returns what is larger than allowed, but for known exceptions, and the
-// exceptions that are not true.
+// compare returns the entries larger than allowed, except for known exceptions,
+// and the exceptions that are not true.
 func compare(what string, limit int, have, known map[string]int) (wrong []string) {
 	for name, n := range have {
 		if allowed, ok := known[name]; n > limit && (!ok || n > allowed) {

@@ -43,7 +43,7 @@ type Stmt struct {
 	Body []*Stmt
 	Tail string
 	Defs []string // identifiers that it declares
-	// Return are the values of an early return of the program, behind the head.
+	// Return are the values of an early return of the program, after the head.
 	Return []string
 }
 
@@ -136,7 +136,7 @@ func (p *Program) Brief() string {
 	return b.String() + "// inputs: " + strings.Join(in, ", ")
 }
 
-// declare prints the state and what makes it anew.
+// declare prints the state and the code that makes it again.
 func (p *Program) declare(b *strings.Builder) {
 	if !p.Func {
 		fmt.Fprintf(b, "type %s struct {\n", p.Name())

@@ -147,7 +147,7 @@ func getter(g *gen) bool {
 	return true
 }
 
-// later defers a write: it happens behind the evaluation of the results.
+// later defers a write: it happens after the evaluation of the results.
 func later(g *gen) bool {
 	v := g.writable()
 	if v == nil || g.depth > 0 {

@@ -109,7 +109,7 @@ func (g *gen) axis(k int, v *value) string {
 	return strconv.Itoa(k)
 }
 
-// index chooses an index that is there for every size.
+// index chooses an index that is valid for every size.
 func (g *gen) index(d dim) int {
 	if n := d.least(); n > 1 && g.chance(80) {
 		return g.IntN(n) - pick(g, 0, 0, n)

@@ -8,8 +8,8 @@ import (
 	"github.com/gofx-dev/gofx/tracer"
 )
 
-// written is a graph whose bodies write the state a : f32[2,2] and n : i64[], beside the
-// weight w : f32[2,2], and the same as a Go function of input and state.
+// written is a graph whose bodies write the state a : f32[2,2] and n : i64[], and read
+// the weight w : f32[2,2], and the same as a Go function of input and state.
 func written(name, text string, eager func(s *memory, x *tensor.Tensor) *tensor.Tensor, in ...*tensor.Tensor) Case {
 	made := func() *memory {
 		return &memory{a: tensor.FromSlice([]float32{1, -2, 0.5, 3}, 2, 2), w: tensor.FromSlice([]float32{2, 1, -1, 0.5}, 2, 2), n: tensor.Scalar(int64(0))}

@@ -33,7 +33,7 @@ const (
 // Targets are all of them.
 var Targets = []string{GPU, StableHLO}
 
-// machineLearning is the catalogue beside op/std.
+// machineLearning is the import path of the catalogue in op/ml.
 const machineLearning = "github.com/gofx-dev/gofx/op/ml"
 
 // Ops returns the operators of op, op/std and op/ml, sorted by name.

@@ -59,7 +59,7 @@ func conformance(t testing.TB) string {
 	require.NoError(t, err)
 	dir := filepath.Join(filepath.Dir(root), "shared", "conformance")
 	if _, err := os.Stat(filepath.Join(dir, "index.tsv")); err != nil {
-		t.Skip("no folder shared/conformance beside this checkout")
+		t.Skip("no folder shared/conformance next to this checkout")
 	}
 	return dir
 }

@@ -18,8 +18,8 @@ var least = map[array.DType]float64{array.F16: 0x1p-14, array.BF16: 0x1p-126, ar
 // cancelling are elementwise operators that add numbers of opposite signs, as sums do.
 var cancelling = map[string]bool{"gelu": true, "logaddexp": true}
 
-// ToleranceOf is how far a target's result of a call may be from the expected one, in relation to it and
-// beside that: nothing for integers and for what is only moved. See Near.
+// ToleranceOf is how far a target's result of a call may be from the expected one, relatively and
+// absolutely: 0 for integers and for values that are only moved. See Near.
 //
 // A tolerance of the operator's own is for results that jump: those of sums of integers, exact but where what
 // is rounded to an integer lies between two. Calls are held to a few roundings, and to how far they jump

@@ -197,8 +197,8 @@ func (c Call) magnitude() (top float64) {
 	return top
 }
 
-// tolerance bounds what may differ; max and unit are the greatest number and the
-// spacing behind 1 of the element type.
+// tolerance bounds the difference that is allowed; max and unit are the greatest
+// number and the spacing after 1 of the element type.
 type tolerance struct{ rel, abs, max, unit float64 }
 
 func toleranceOf(o *op.Op, d array.DType) tolerance {

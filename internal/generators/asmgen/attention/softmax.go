@@ -51,7 +51,7 @@ func (e expRegs) constant(i int, table Mem, spare reg.VecPhysical) reg.VecPhysic
 }
 
 // exp turns x into e^x for x <= 0: exactly 1 at 0, 0 below 2^-125, NaN for NaN.
-// It needs two registers beside.
+// It needs two further registers.
 func (e expRegs) exp(x, n, p reg.VecPhysical, table Mem) {
 	e.VMULPS(e.at[cLog2e], x, n)
 	if e.Wide() {

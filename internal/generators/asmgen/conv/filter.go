@@ -25,7 +25,7 @@ const (
 type filter struct {
 	window.Window
 	weights reg.GPVirtual
-	temps   int // vector registers of the window beside the sums
+	temps   int // vector registers of the window, in addition to the sums
 	held    int // weights that registers hold
 }
 

@@ -54,7 +54,7 @@ func (c *column) masks(first int) []*simd.Mask {
 
 // blocks writes the loops over blocks of the given numbers of columns, the last
 // of which is group, and the masked one. body does a row: register i of x is at
-// the memory it is given, behind a mask or nil.
+// the given memory, under a mask or nil.
 func (c *column) blocks(sizes []int, firstMask int, load, store func(i int), row func(i int, from Mem, m *simd.Mask), after func()) {
 	p, left := c.GP64(), c.GP64()
 	rows := func(label string, n int, masks []*simd.Mask) {

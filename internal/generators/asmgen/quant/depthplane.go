@@ -213,7 +213,7 @@ func (k depthPlane) emit512() {
 
 // constants512 loads the scale, the limits, the zero point and the flip into Z20 to
 // Z24, the bias, the order of results and of dwords into Z25 to Z27, the shuffles of
-// taps behind them, and the weights from Z4 on.
+// taps after them, and the weights from Z4 on.
 func (k *depthPlane) constants512() {
 	k.VBROADCASTSS(at(k.s, depthScale), z(20))
 	k.VBROADCASTSS(at(k.s, depthLo), z(21))

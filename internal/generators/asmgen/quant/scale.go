@@ -213,7 +213,7 @@ func dequant256(w writer) {
 	w.nextRow(rows, ldacc, acc, ld, dst)
 }
 
-// nextRow moves on to the next row of sums and results, and ends behind the last one.
+// nextRow moves on to the next row of sums and results, and ends after the last one.
 func (w writer) nextRow(rows, ldacc, acc, ld, dst reg.GPVirtual) {
 	w.ADDQ(ldacc, acc)
 	w.ADDQ(ld, dst)

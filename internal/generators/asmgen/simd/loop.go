@@ -28,8 +28,8 @@ func (s ISA) Masked(after string, n reg.GPVirtual, k reg.Register, y int, body f
 }
 
 // Columns runs body for pairs of vectors of columns and then for what is left, whose
-// last vector has the mask; next moves on by a pair, and what is before a pair is
-// behind the label tile.
+// last vector has the mask; next moves on by a pair, and the code before a pair
+// follows the label tile.
 func (s ISA) Columns(cols reg.GPVirtual, body func(name string, vecs int, m *Mask), next func()) {
 	mask := func() *Mask {
 		m := s.LaneMask(cols, reg.K1, s.Pick(16, 32)-1)

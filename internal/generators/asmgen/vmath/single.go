@@ -255,7 +255,7 @@ func emitSingle(s isa, f function) {
 	s.next()
 }
 
-// singleInPlace applies f to the accumulator in the registers beside it.
+// singleInPlace applies f to the accumulator using the other registers.
 func (s isa) singleInPlace(f function) {
 	n := f.batch[1]
 	for i := 0; i < stripRegs; i += n {

@@ -186,7 +186,7 @@ func planned(ctx context.Context, t *traced) (func([]*array.Array) ([]*array.Arr
 	return func(in []*array.Array) ([]*array.Array, error) { return e.Run(ctx, in) }, e.State, nil
 }
 
-// compare runs a program, captured anew, and compares it with the eager run.
+// compare runs a program, captured again, and compares it with the eager run.
 func (e engine) compare(ctx context.Context, p Program, c captureWay, n int, want *run) (k Kind, code, detail string) {
 	t := c.capture(ctx, p)
 	var f func([]*array.Array) ([]*array.Array, error)

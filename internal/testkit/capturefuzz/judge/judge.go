@@ -22,7 +22,7 @@ type Program struct {
 	N      int      // size of symbolic axes where they are fixed
 	File   string   // base name of the source file
 	Inputs []string // types, such as f32[N,4]
-	// New makes the state anew and returns what is captured.
+	// New makes the state again and returns the instance to capture.
 	New func() Instance
 }
 
