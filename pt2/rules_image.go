@@ -106,7 +106,8 @@ func adaptive(n int, o *op.Op, pair bool) rule {
 	}}
 }
 
-// upsampleList resizes to a size or by factors, of which one is there; modes are those for 1, 2 and 3 dimensions.
+// upsampleList resizes to a size or by factors, exactly one of which is given; modes are those for
+// 1, 2 and 3 dimensions.
 func upsampleList(modes ...string) func(c *call) []op.Value {
 	return func(c *call) []op.Value {
 		n := c.rank("input") - 2
