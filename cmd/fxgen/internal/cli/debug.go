@@ -280,7 +280,7 @@ func (a *app) bisect() *cobra.Command {
 	return c
 }
 
-// repeat returns the commands that show the graph before and behind a rewrite, and how
+// repeat returns the commands that show the graph before and after a rewrite, and how
 // their values differ.
 func repeat(c *cobra.Command, found work.Culprit, source string) string {
 	given := ""

@@ -70,11 +70,11 @@ type put struct {
 	tmp    string
 }
 
-// write writes those files that differ from what is on disk: all beside their
-// place first, then renamed, so that an error or a signal leaves the old ones. Where
-// several of a model change, the first one that is its source or its graph goes before the
-// others and comes after them: a process that is killed in between leaves nothing that
-// builds or loads.
+// write writes the files that differ from those on disk. It writes all of them to
+// temporary names in their folders first, then renames them, so that an error or a signal
+// leaves the old ones. If several files of a model change, the first one that is its
+// source or its graph is moved away before the others are written and comes last: a
+// process that is killed in between leaves nothing that builds or loads.
 func (w *writer) write(list []target) (err error) {
 	puts, err := w.inspect(list)
 	if err != nil {
@@ -130,7 +130,7 @@ func (w *writer) write(list []target) (err error) {
 	return nil
 }
 
-// sources are endings of files that say what the files beside them are for.
+// sources are the file endings that determine the purpose of the files next to them.
 var sources = []string{".go", ".onnx", ".pt2", ".fx"}
 
 // mainOf is the path of the file without which the others are of no use, "" for none.
@@ -163,7 +163,7 @@ func (w *writer) withMain(puts []put, main string) ([]put, error) {
 	return append(puts, p), err
 }
 
-// commit puts the files in place that were saved beside it.
+// commit renames the files that were saved in the same folders to their final names.
 func commit(puts []put, main string) error {
 	var files []swap.File
 	at := -1

@@ -25,7 +25,7 @@ var headline = regexp.MustCompile(`(?m)^(?:panic|fatal error): .*`)
 // are base names of files that are not the model's.
 func Find(out string, skip ...string) *Crash {
 	all := headline.FindAllStringIndex(out, -1)
-	slices.Reverse(all) // the model may print lines that look alike, but not behind it
+	slices.Reverse(all) // the model may print similar lines, but not after it
 	for _, at := range all {
 		stacks := parse(out[at[1]:])
 		if len(stacks) == 0 {

@@ -57,7 +57,7 @@ func Host(l Link, file, model string) *Target {
 	return t
 }
 
-// linked is what the harness imports beside the package itself.
+// linked lists the packages that the harness imports in addition to the model's own.
 type linked struct {
 	imports  []string            // import paths
 	packages []*packages.Package // of imports

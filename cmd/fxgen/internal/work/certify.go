@@ -28,7 +28,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Tested are the choices of tests beside generated code.
+// Tested are the choices of tests that come with generated code.
 const (
 	TestedAuto = ""    // models in files are
 	TestedYes  = "yes" // or it is an error
@@ -145,9 +145,9 @@ func remembers(m *graph.Module) bool {
 	return false
 }
 
-// certificate returns what the package is tested against. One that is beside the code
-// already, for the same graph, weights and samples, stays: other processors compute
-// other bits, and what is generated must not depend on them.
+// certificate returns the expected results for the package's tests. An existing
+// certificate of the same graph, weights and samples stays: other processors compute
+// other bits, and the generated code must not depend on them.
 func (c *captured) certificate(ctx context.Context, j *Job, res *Result) (*certificate.Certificate, error) {
 	given, err := c.given(j, res)
 	if err != nil {

@@ -42,7 +42,7 @@ var sets = []int{24 << 10, 384 << 10, 3 << 20, 12 << 20, 24 << 20, 48 << 20, 192
 func rates(n, threads int) (rate, read float64) {
 	data := make([][]byte, threads)
 	for i := range data {
-		data[i] = bytes.Repeat([]byte{1}, n) // written, so that there is memory behind it
+		data[i] = bytes.Repeat([]byte{1}, n) // written, so that memory backs it
 	}
 	return best(n, data, func(set []byte) { copy(set[:n/2], set[n/2:]) }),
 		best(n, data, func(set []byte) { bytes.IndexByte(set, 0) }) // which is nowhere

@@ -44,7 +44,7 @@ type Named struct{ Name, Value string }
 type Exported struct {
 	Name     string // of the file
 	Opset    int    // 0: the lowest that will do
-	External bool   // with the constants in a file beside it
+	External bool   // with the constants in a file next to it
 }
 
 // Job is what a command was asked to do with a source. Paths in it are absolute.
@@ -125,7 +125,7 @@ type File struct {
 	Data []byte `json:"-"`
 }
 
-// Result is what a job gave. Files go to disk, or beside the result in the
+// Result is the result of a job. Files go to disk, or travel separately in the
 // exchange with a test binary.
 type Result struct {
 	Text  string

@@ -18,7 +18,7 @@ const (
 	OverlayTime = "time" // of the steps of the plan
 )
 
-// report begins a page, which wants to see the graph before and behind each pass.
+// report begins a page, which needs the graph before and after each pass.
 func (c *captured) report(j *Job, o *passes.Options) error {
 	sizes, err := c.sizes(j)
 	if err != nil {

@@ -39,7 +39,7 @@ type profileJSON struct {
 	By      string           `json:"by"`
 	MS      float64          `json:"ms"` // of all steps
 	GFlops  float64          `json:"gflops"`
-	Peak    float64          `json:"peak_gflops"` // of a product that this process ran beside
+	Peak    float64          `json:"peak_gflops"` // of a product that this process measured as well
 	Rows    []profileRow     `json:"rows"`
 }
 

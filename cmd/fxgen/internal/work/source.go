@@ -208,9 +208,9 @@ const (
 	fewTries = 2
 )
 
-// steady makes the module anew and captures it again and again, to see that the
-// constructor gives the same at each call: one that adds layers in the order of a
-// map does not. Values count where they become part of generated code.
+// steady makes and captures the module several times, to check that the
+// constructor gives the same module at each call: one that adds layers in the
+// order of a map does not. Values count where they become part of generated code.
 func (s *Source) steady(ctx context.Context, gm *graph.Module, opts []fx.Option, j *Job) error {
 	start := time.Now()
 	opts = append(opts, fx.Steady(tracer.Steadiness{Times: -1}))

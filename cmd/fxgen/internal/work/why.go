@@ -15,7 +15,7 @@ import (
 type whyJSON struct {
 	Model  string     `json:"model"`
 	Passes []passJSON `json:"passes"`
-	Made   []madeJSON `json:"made"` // the nodes that are there in the end and were not captured
+	Made   []madeJSON `json:"made"` // the nodes that exist in the end and were not captured
 }
 
 type passJSON struct {
