@@ -151,7 +151,7 @@ func chain(n int) func(x *tensor.Tensor) *tensor.Tensor {
 	}
 }
 
-// twice is a chain in which one node in five is there a second time.
+// twice is a chain in which one node in five occurs a second time.
 func twice(n int) func(x *tensor.Tensor) *tensor.Tensor {
 	return func(x *tensor.Tensor) *tensor.Tensor {
 		for range n / 5 {

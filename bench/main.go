@@ -163,7 +163,7 @@ func run(o options, out io.Writer) (failed bool, err error) {
 	return failed, nil
 }
 
-// readFiles reads rows; one that is there again replaces the earlier one.
+// readFiles reads rows; a row that occurs again replaces the earlier one.
 func readFiles(names []string) ([]*Row, error) {
 	var rows []*Row
 	for _, n := range names {
@@ -296,7 +296,7 @@ func (b *bench) emitSums(group string, rows []*Row, emit func(*Row) error) error
 	return nil
 }
 
-// start starts the peers that are there and returns the choice of BLAS.
+// start starts the installed peers and returns the choice of BLAS.
 func (b *bench) start(names, blas string) string {
 	dir, err := peers.Dir()
 	if err != nil {

@@ -21,7 +21,7 @@ type bench struct {
 	window  time.Duration          // least time of one measurement
 	limit   time.Duration          // most time for a case; fewer pairs, at least 3, fit into it
 	dir     string                 // for models
-	procs   map[string]*peers.Peer // those that are there
+	procs   map[string]*peers.Peer // the running ones
 	engines bool                   // whether other ways of gofx are measured
 	coarse  map[string]string      // peers that round operands of f32, and how much
 	slow    map[string]string      // peers that took too long for one input of a network, by both
@@ -44,7 +44,7 @@ type runner struct {
 // processor that has just been given back is slow for a millisecond or two. And
 // up to 10 ms after a Go program ends a pause, its runtime's monitor begins to
 // wake up every 20 µs, for 4 to 5 ms: on a virtual processor that has to do this
-// beside the kernels, they take a quarter longer meanwhile.
+// as well, kernels take a quarter longer meanwhile.
 const warming = 16 * time.Millisecond
 
 // Competitors that are not peers: the machine's peak, and it and gofx on one
@@ -139,7 +139,7 @@ func (b *bench) counted(c *Case, row *Row, list []*runner) (kept []*runner) {
 	return kept
 }
 
-// field are the competitors of a case, and what they leave behind.
+// field holds the competitors of a case and their results.
 type field struct {
 	list []*runner
 	want []float64 // of the results of ours
@@ -231,7 +231,7 @@ func (o *Ours) once() time.Duration {
 }
 
 // beside returns the machine's peak as a competitor where arithmetic bounds the
-// case, and that of one thread where the run has more.
+// case, and also that of one thread where the run has more.
 func (b *bench) beside(c *Case, row *Row) []*runner {
 	if max(c.Work.Flops, c.Work.Ops8) == 0 || c.Work.memoryBound(&b.peaks, b.threads) {
 		return nil

@@ -97,7 +97,7 @@ func (b *bench) engine(c *Case, row *Row, f *field, w *network, e Engine, dir st
 	return b.loaded(c, row, f, p, peerCase{name: e.Name})
 }
 
-// networkRequests returns what to ask of the peers that are there for a network.
+// networkRequests returns the requests to the available peers for a network.
 func (b *bench) networkRequests(c *Case, row *Row, x *exported) (list []peerCase) {
 	add := func(name, process string, load peers.Request, err error) {
 		switch {

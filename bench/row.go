@@ -49,7 +49,7 @@ type Row struct {
 	Kernels   []kernelShare      `json:"kernels,omitempty"`    // where gofx is slower than a peer: what takes the longest
 	LeftOut   []string           `json:"left_out,omitempty"`   // competitors that could not take part, and why
 	Threads   int                `json:"threads"`              // of gofx and of each peer
-	Pairs     int                `json:"pairs,omitempty"`      // interleaved measurements behind each median
+	Pairs     int                `json:"pairs,omitempty"`      // interleaved measurements for each median
 	WindowMS  float64            `json:"window_ms,omitempty"`  // least time of a measurement
 	Allocs    float64            `json:"allocs,omitempty"`     // of gofx a call, after warming up
 	Foreign   float64            `json:"foreign,omitempty"`    // processors that other programs kept busy meanwhile

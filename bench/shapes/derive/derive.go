@@ -101,7 +101,7 @@ func (w *walk) conv(name string, ch []string, f map[string]int) {
 	case strings.Contains(name, ".fc1") || strings.Contains(name, ".fc2"):
 		c.Size = 1 // squeeze-and-excitation works on pooled channels
 	case strings.Contains(name, "downsample"):
-		c.Size = w.enter[block.FindString(name)] // beside the block, from its entry
+		c.Size = w.enter[block.FindString(name)] // parallel to the block, from its entry
 	default:
 		c.Size = w.size
 		w.size = c.Out()
