@@ -40,7 +40,7 @@ func optimised(t testing.TB) *fx.GraphModule {
 	return gm
 }
 
-// quantised returns the network as a configuration quantises it, before and behind
+// quantised returns the network as a configuration quantises it, before and after
 // quant-lower.
 func quantised(t *testing.T, config *quant.Config) (reference, lowered *fx.GraphModule) {
 	t.Helper()

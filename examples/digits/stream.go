@@ -19,7 +19,7 @@ func NewStream() *Stream {
 	return &Stream{Mean: tensor.Zeros([]int{10}), Calls: tensor.New(array.New(array.I64))}
 }
 
-// Forward returns the means behind each of the images.
+// Forward returns the means after each of the images.
 func (m *Stream) Forward(logits *tensor.Tensor) *tensor.Tensor {
 	last, means := tensor.Scan(func(carry, rows []*tensor.Tensor) (next, out []*tensor.Tensor) {
 		mean := carry[0].MulScalar(0.75).Add(rows[0].MulScalar(0.25))

@@ -124,7 +124,7 @@ func TestPipelineOfOtherLoops(t *testing.T) {
 	}
 }
 
-// TestPipelineKeepsState leaves a lookup behind the write of what it reads.
+// TestPipelineKeepsState leaves a lookup after the write to the state that it reads.
 func TestPipelineKeepsState(t *testing.T) {
 	m, err := graph.Parse([]byte(`gofx 1
 

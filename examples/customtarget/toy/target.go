@@ -11,8 +11,8 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 )
 
-// Target lowers graphs to a machine. Use it as the first target of a lowering.Split, with
-// one that runs everything behind it.
+// Target lowers graphs to a machine. Use it as the first target of a lowering.Split,
+// followed by one that runs everything.
 type Target struct{ Machine *Machine }
 
 // Name implements lowering.Target.

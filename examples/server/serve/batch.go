@@ -105,7 +105,7 @@ func (b *batcher) fill(first *job) (batch []*job, left *job) {
 			if rows > 0 && late == nil {
 				late = time.After(time.Until(batch[0].came.Add(b.s.options.MaxWait)))
 			}
-			select { // what is there already does not depend on the time
+			select { // values that are already present do not depend on the time
 			case j = <-b.queue:
 				continue
 			default:
