@@ -8,7 +8,7 @@ import (
 // linear is a linear layer with zero weights.
 func linear(in, out int) *nn.Linear { return nn.NewLinear(in, out, nn.NoInit()) }
 
-// conv is a convolution without bias that keeps the size but for the stride.
+// conv is a convolution without bias that keeps the size except for the stride.
 func conv(in, out, kernel, stride int) *nn.Conv2d { return groupedConv(in, out, kernel, stride, 1) }
 
 // groupedConv is conv with its channels in groups; as many groups as channels make it depthwise.

@@ -53,7 +53,7 @@ type DenseBlock struct {
 	Layers nn.Children[*DenseLayer] `fx:"."`
 }
 
-// Forward returns x [N, C, H, W] with the channels of all layers behind it.
+// Forward returns x [N, C, H, W] followed by the channels of all layers.
 func (m *DenseBlock) Forward(x *tensor.Tensor) *tensor.Tensor {
 	features := []*tensor.Tensor{x}
 	for _, layer := range m.Layers.Modules {
