@@ -16,11 +16,11 @@ type Arith[T any] interface {
 	Min(x, y T) T
 }
 
-// Fold goes over an expression from its leaves up and returns what a makes of it.
+// Fold goes over an expression from its leaves up and returns the result of a.
 // These are all the parts that an expression can have. They come in the order of
-// String: a sum is built from the left, a product too, the number in front of it
-// first. Negative numbers stand only at the start of a sum. ok is false for
-// Unknown, of which there is nothing to make.
+// String: a sum is built from the left, a product too, its leading number first.
+// Negative numbers stand only at the start of a sum. ok is false for Unknown,
+// which has no parts.
 func Fold[T any](d Dim, a Arith[T]) (v T, ok bool) {
 	if d.IsUnknown() {
 		return v, false

@@ -53,7 +53,7 @@ func parse[T any](s string, read func(*parser) T) (T, error) {
 }
 
 // ScanType reads the type at the start of s and returns how many bytes it took,
-// for texts that go on behind it. Errors are as in ParseDim.
+// for texts that go on after it. Errors are as in ParseDim.
 func ScanType(s string) (t Type, n int, err error) {
 	p, err := newParser(s[:min(len(s), maxText)])
 	if err != nil {

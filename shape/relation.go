@@ -419,8 +419,9 @@ func relaxed(d Dim, a *atom) (Dim, bool) {
 	})
 }
 
-// replaced returns den*d with den*a replaced, by what may depend on the sign of
-// the coefficient. ok is false where a has other quotients or itself beside it.
+// replaced returns den*d with den*a replaced; the replacement may depend on the
+// sign of the coefficient. ok is false if a occurs together with other
+// quotients or with itself.
 func replaced(d Dim, a *atom, by func(c int64) Dim) (_ Dim, ok bool) {
 	out := Dim{}
 	for _, t := range d.terms() {

@@ -263,9 +263,9 @@ func (s *Solver) Resolve(d Dim) Dim {
 	})
 }
 
-// conflict names the facts behind a refuted equality. A waiting guard is the
-// earlier fact, and the one that arrived now contradicts it; else the earlier
-// fact is the latest that the symbols of the equality rest on.
+// conflict names the facts that refute an equality. A waiting guard is the
+// earlier fact, and the new fact contradicts it. Otherwise the earlier fact is
+// the latest one that the symbols of the equality depend on.
 func (s *Solver) conflict(g Guard, a, b Dim, now *Fact) *Conflict {
 	c := &Conflict{A: a, B: b, First: g.Why, Second: g.Why}
 	basis := s.basis(append(g.A.Symbols(), g.B.Symbols()...))

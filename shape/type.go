@@ -114,7 +114,7 @@ func (s Dims) Bind(env func(symbol string) Dim) Dims {
 	return Dims{d}
 }
 
-// Append returns the list with more dimensions behind it; s does not change.
+// Append returns the list followed by more dimensions; s does not change.
 func (s Dims) Append(d ...Dim) Dims {
 	return Dims{append(append(make([]Dim, 0, len(s.d)+len(d)), s.d...), d...)}
 }
