@@ -298,7 +298,7 @@ func TestRecordWritesState(t *testing.T) {
 	require.NoError(t, gm.Edit(func(g *graph.Graph) error {
 		out, err := gm.Record(context.Background(), g.Before(g.Output()), func(y *tensor.Tensor) *tensor.Tensor {
 			c := tensor.On(y, gm.State().Tensor("count"))
-			c.AddInPlace(tensor.FromSlice([]float32{10})) // behind the model's own write
+			c.AddInPlace(tensor.FromSlice([]float32{10})) // after the model's own write
 			return y.Mul(c)
 		}, g.Output().Arg(0))
 		if err == nil {
