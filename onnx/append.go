@@ -8,9 +8,9 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// A Loop that appends to what it carries gives it another size in each round, which no
-// region can say. Where a round does nothing else with it, the rows are results of the
-// rounds, and are put behind what there was at first when all are done.
+// A Loop that appends to a carried value changes the value's size in each round, which
+// no region can express. If a round does nothing else with the value, the rows are
+// results of the rounds, and are appended to the initial value after the last round.
 
 // appended is a value that a Loop appends to.
 type appended struct {
@@ -77,8 +77,8 @@ func (l *loopBody) rowsOf(i int) []*graph.Node {
 	return rows[1:]
 }
 
-// appendLists puts the rows of all rounds behind what there was at first, and the results
-// into the order that the Loop has them in: carried values, those of the rounds.
+// appendLists appends the rows of all rounds to the initial values, and puts the results
+// into the order of the Loop: carried values first, then those of the rounds.
 func appendLists(c *call, outs []*value, list []appended) []*value {
 	n := len(outs) - len(list)
 	rows := outs[n:]

@@ -121,7 +121,7 @@ func (c *call) unknownAttrs() {
 	}
 }
 
-// has reports whether operand i is there.
+// has reports whether operand i is present.
 func (c *call) has(i int) bool { return i < len(c.in) && c.in[i] != nil }
 
 func (c *call) value(i int) *value {

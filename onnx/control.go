@@ -59,7 +59,7 @@ func (im *importer) capture(cur *graph.Cursor, v *value) *graph.Node {
 	return n
 }
 
-// input adds a placeholder behind those there are.
+// input adds a placeholder after the existing ones.
 func (b *body) input(g *graph.Graph, name string, t shape.Type) *graph.Node {
 	at := g.First()
 	for at != nil && at.Opcode() == graph.Placeholder {
@@ -210,7 +210,8 @@ func tried(c *call, fill func()) (why diag.List) {
 	return nil
 }
 
-// other takes the branch beside the one that is refused: the graph is for sizes with which that is not taken.
+// other takes the branch that is not refused: the graph is then limited to sizes that do not take
+// the refused one.
 func other(c *call, of *claim, refused int, branches []*pb.Graph, why diag.List) []*value {
 	c.im.counting = true // what the branch has begun
 	if !c.force(of, refused == 1, c.value(0).node) {
@@ -243,8 +244,7 @@ func condition(c *call, v op.Value) *graph.Node {
 	return n
 }
 
-// align gives a region the inputs captured, in that order, behind the ones it has of
-// its own.
+// align gives a region the inputs captured, in that order, after its own.
 func align(c *call, g *graph.Graph, captured []*value) {
 	b := c.im.bodies[g]
 	var at *graph.Node

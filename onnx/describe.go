@@ -79,7 +79,7 @@ func declared(t *pb.Type) shape.Type {
 	return shape.TensorType(d, shape.Of(dims...))
 }
 
-// Origin is a line about where the model is from, behind the name of its file.
+// Origin is a line about the model's origin that follows the name of its file.
 func (d *Description) Origin() string {
 	var parts []string
 	if d.Producer != "" {

@@ -40,7 +40,8 @@ func (r *recipe) variable(a *array.Array) string {
 	return name
 }
 
-// follow appends what networks have behind convolutions and products, all of which engines fuse.
+// follow appends operators that networks have after convolutions and products; engines fuse all
+// of them.
 func (r *recipe) follow(channels int, dims []int, axis int) {
 	per := make([]int, len(dims)-axis)
 	for i := range per {

@@ -19,8 +19,8 @@ type ExportOptions struct {
 	// Outputs are the names of the outputs; without them they are the keys of the graph's
 	// results, or the names of the nodes that compute them.
 	Outputs []string
-	// External puts the constants into a file of their own, which ExportFile calls as the
-	// model with .data behind it. It does so anyway where a file cannot hold them all (2 GB).
+	// External puts the constants into a file of their own, which ExportFile names as the
+	// model with .data appended. It does so anyway if one file cannot hold them all (2 GB).
 	External bool
 }
 
@@ -38,9 +38,9 @@ func Export(w io.Writer, m *graph.Module, o ExportOptions) error {
 	return exporter.Export(w, m, exporter.Options(o))
 }
 
-// ExportFile is Export into a file, and another one beside it for the constants where they
-// are too large or the options ask for it. Files that are there are replaced only
-// when everything has been written.
+// ExportFile is Export into a file, with the constants in a second file next to it if they
+// are too large or the options ask for it. It replaces existing files only when everything
+// has been written.
 func ExportFile(path string, m *graph.Module, o ExportOptions) error {
 	return exporter.ExportFile(path, m, exporter.Options(o))
 }

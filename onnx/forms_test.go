@@ -160,13 +160,13 @@ func TestSqueezeRefusesOtherSizes(t *testing.T) {
 	}
 }
 
-// TestReportedRanks are cases made after public reports, kept beside this checkout.
+// TestReportedRanks has cases made after public reports, kept next to this checkout.
 func TestReportedRanks(t *testing.T) {
 	root, err := repo.Root()
 	require.NoError(t, err)
 	dir := filepath.Join(filepath.Dir(root), "shared", "reports")
 	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no folder shared/reports beside this checkout: nothing to compare with")
+		t.Skip("no folder shared/reports next to this checkout: nothing to compare with")
 	}
 	var cases []string
 	for _, kind := range []string{"squeeze_if", "squeeze_no_axes", "same_letter"} {

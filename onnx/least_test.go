@@ -50,7 +50,7 @@ func TestQuotientsOfNegativeSizes(t *testing.T) {
 	}
 }
 
-// A table that is cut by the length of a text broadcasts: its only row is there for every text.
+// A table that is cut by the length of a text broadcasts: its only row serves every text.
 func TestBroadcastOfCutTables(t *testing.T) {
 	f := fromText(`<ir_version: 8, opset_import: ["" : 18]> g (float[S,S] x) => (float y) <float[1,8] w = {1,2,3,4,5,6,7,8}, int64 one = {1}, int64 none = {0}, int64 eight = {8},
 		int64[1] list = {-1}, int64[1] rows = {0}, int64[1] columns = {1}, int64[1] far = {9223372036854775807}> {

@@ -106,8 +106,8 @@ func filledBody(c *call, g *pb.Graph, types []shape.Type) *loopBody {
 	return l
 }
 
-// loop is scan over a range where the number of rounds is known before them, else while,
-// with a scan behind it where each round has results.
+// loop is scan over a range if the number of rounds is known beforehand, else while,
+// followed by a scan if each round has results.
 func loop(c *call) []*value {
 	g := c.graph("body")
 	carry := len(c.in) - 2
@@ -117,7 +117,7 @@ func loop(c *call) []*value {
 	c.b = builder{c.scope.cur, c.im}
 	for i := range 2 {
 		if c.has(i) && c.in[i].arr != nil {
-			c.number(i) // of which there is one
+			c.number(i) // each has one value
 		}
 	}
 	switch {
@@ -189,7 +189,7 @@ func runRounds(c *call, l *loopBody, seq op.Value) []*value {
 }
 
 // while runs a body as long as its condition holds, and at most as often as a count says.
-// It returns what is carried, and the number of rounds behind it.
+// It returns the carried values, followed by the number of rounds.
 func while(c *call, l *loopBody, startsTrue bool) []*value {
 	s, iter, carried, args, outs := l.s, l.iter, l.carried, l.args, l.outs[:1+len(l.carried)]
 	// Carried are the values, the round and the condition, in this order.

@@ -97,7 +97,7 @@ func measure(c *call, n *graph.Node, signed bool) []shape.Dim {
 	return dims[:count]
 }
 
-// cursorOf writes behind what there is of the graph that has a node.
+// cursorOf writes after the existing nodes of the graph that has a node.
 func cursorOf(c *call, n *graph.Node) *graph.Cursor {
 	for s := c.scope; s != nil; s = s.outer {
 		if s.cur.Graph() == n.Graph() {

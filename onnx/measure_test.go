@@ -85,8 +85,8 @@ func TestInputsThatAreSizes(t *testing.T) {
 	}
 }
 
-// A Loop that appends to what it carries is a scan, with rows of one round behind those of
-// the round before.
+// A Loop that appends to a carried value is a scan that puts the rows of one round after
+// those of the previous round.
 func TestLoopThatAppends(t *testing.T) {
 	src := `(int64 n, float[2] x) => (float["m",2] all, float[2] last) <int64[1] zero = {0}, float[1,2] first = {7, 8}, bool yes = {1}> {
 		all, last = Loop<body = b (int64 i, bool c, float["k",2] rows, float[2] v) => (bool c, float["l",2] more, float[2] w) {

@@ -190,7 +190,7 @@ func TestRefusedLearning(t *testing.T) {
 	}
 }
 
-// TestScoresOfStrings: where nobody reads the names of classes the scores are there.
+// TestScoresOfStrings: if nobody reads the names of classes the scores are available.
 func TestScoresOfStrings(t *testing.T) {
 	text := strings.NewReplacer("target_", "class_", ", n_targets=1", "").Replace(stump)
 	x := array.FromSlice([]float32{0, 0, 0, 1}, 2, 2)
@@ -222,7 +222,8 @@ func TestDoublesGoBack(t *testing.T) {
 	require.Equal(t, []int64{3, 1}, array.Data[int64](want[0]))
 	(&ortCase{tol: ortTolerance}).again(t, m, []*array.Array{x}, Sample{Outputs: want, Inputs: map[string]*array.Array{"x": x}})
 
-	// Beside such trees others are written in the same form: a model has one set of the domain.
+	// Together with such trees others are written in the same form: a model has one set of the
+	// domain.
 	f = fromText(mlHead + `g (double[N,2] x, float[N,2] w) => (int64 y, float z, float v, float u) { y, z = ai.onnx.ml.TreeEnsembleClassifier<` + text + `>(x)
 		v = ai.onnx.ml.TreeEnsembleRegressor<` + stump + `>(w) u = ai.onnx.ml.TreeEnsembleRegressor<` + stump + `>(x) }`)
 	m, err = f.Import(Options{})

@@ -184,8 +184,8 @@ func (b *boundModel) holds(inputs map[string]*array.Array) bool {
 	return true
 }
 
-// describeInputs is a text for what the graph follows from beside values: which inputs are
-// given, and their ranks.
+// describeInputs is a text for the facts that determine the graph apart from values: which
+// inputs are given, and their ranks.
 func describeInputs(inputs map[string]*array.Array) string {
 	var text []byte
 	for _, name := range slices.Sorted(maps.Keys(inputs)) {

@@ -135,7 +135,7 @@ func roiAlign(c *call, aligned bool) []op.Value {
 }
 
 // col2im adds columns of blocks into images: each element goes to the place that a
-// constant names, those of the padding behind the image.
+// constant names, those of the padding after the image.
 func col2im(c *call) []op.Value {
 	image, block := c.ints(1), c.ints(2)
 	n := len(image)
@@ -307,7 +307,8 @@ func tapOffsets(c *call, w *window, i int, d array.DType) op.Value {
 	return c.tensor(a)
 }
 
-// outputOffsets are where windows begin along a dimension, laid out beside [high, wide].
+// outputOffsets are the starts of windows along a dimension, shaped to broadcast over
+// [high, wide].
 func outputOffsets(c *call, w *window, i int, n shape.Dim, d array.DType) op.Value {
 	v := c.do(std.Cast, std.CastAttrs{DType: d}, c.do(std.Arange, std.ArangeAttrs{End: n}))
 	v = c.do(std.Mul, std.BinaryAttrs{Other: op.Float(float64(w.strides[i]))}, v)

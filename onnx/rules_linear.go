@@ -161,7 +161,7 @@ func convTranspose(c *call) []op.Value {
 	if !some {
 		return c.one(o, a, c.x(0), c.x(1), c.opt(2))
 	}
-	// Zeros that are added behind must have the bias as well.
+	// Zeros that are appended must have the bias as well.
 	v := c.do(o, a, c.x(0), c.x(1), nil)
 	v = c.do(std.Pad, std.PadAttrs{Pad: crop}, v)
 	if c.has(2) {

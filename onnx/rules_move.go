@@ -100,8 +100,8 @@ func allAxes(rank int) (axes []int) {
 	return axes
 }
 
-// pad takes counts in front of all axes, then behind them; PyTorch has them from the
-// last axis backwards.
+// pad takes the counts before all axes, then those after them; PyTorch has them from
+// the last axis backwards.
 func pad(c *call, x op.Value, pads []shape.Dim, axes []int, value float64) op.Value {
 	rank := c.rank(0)
 	if axes == nil {

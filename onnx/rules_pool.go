@@ -201,7 +201,8 @@ func (w *window) dilated() bool {
 }
 
 // dilatedSums adds the elements of windows with gaps, by a convolution with ones, and
-// counts them, the padding too where it is included. What ceil adds behind counts never.
+// counts them, with the padding if it is included. The elements that ceil adds at the
+// end never count.
 func dilatedSums(c *call, w *window, ceil bool, x op.Value, include bool) (sum, count op.Value) {
 	n := len(w.kernel)
 	t := x.Type()
@@ -235,10 +236,10 @@ func dilatedSums(c *call, w *window, ceil bool, x op.Value, include bool) (sum, 
 // ceil is the attribute ceil_mode, which auto_pad leaves nothing to do: its windows are full ones.
 func (c *call) ceil(w *window) bool { return c.flag("ceil_mode", false) && !w.same }
 
-// ceilEnds is what must follow the padding behind, so that windows which need not be
-// full are full ones: as many as ceil_mode asks for, none of which starts in the padding; where
-// windows do not reach the end, it is less than nothing. It is nil without ceil_mode, and
-// where there is no padding behind that an operator's own rule would mistake for elements.
+// ceilEnds is the number of elements to add after the end padding, so that windows that may be
+// cut are full: as many windows as ceil_mode asks for, none of which starts in the padding. It
+// is negative if windows do not reach the end. It is nil without ceil_mode, and if there is no
+// end padding that an operator's own rule would mistake for elements.
 func ceilEnds(c *call, w *window, ceil bool) []shape.Dim {
 	some := w.dilated()
 	for _, d := range w.end {

@@ -380,7 +380,7 @@ func (r *resizing) interpolate() (a std.InterpolateAttrs, ok bool) {
 				return a, false // rounded in f32
 			}
 		} else if x.scale != 0 && !align {
-			return a, false // a common factor of all axes beside other sizes
+			return a, false // a common factor of all axes together with other sizes
 		}
 	}
 	a.AlignCorners = align

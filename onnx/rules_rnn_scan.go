@@ -138,7 +138,7 @@ func (r *recurrent) states() int {
 }
 
 // direction runs one direction over x [time, batch, features] and returns the state
-// behind each step and the last ones.
+// after each step and the last ones.
 func (r *recurrent) direction(x op.Value, d int) (y op.Value, last []op.Value) {
 	c := r.c
 	back := r.reverse || d == 1
@@ -257,7 +257,8 @@ func (r *recurrent) initial(i, d int, x shape.Type) op.Value {
 	return c.do(std.Zeros, std.SizeAttrs{Size: shape.Of(x.Dim(1), shape.Const(r.hidden)), DType: x.DType()})
 }
 
-// step computes the states behind a step from what x gives and those before it.
+// step computes the states after a step from the projections of x and the states before
+// it.
 func (r *recurrent) step(w cellWriter, d int, x op.Value, states []op.Value) []op.Value {
 	f := func(i int, v op.Value) op.Value { return r.acts[d][i].apply(w, r.clipped(w, v)) }
 	product := func(h op.Value, first, count int) op.Value {

@@ -24,9 +24,9 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 )
 
-// TestAgainstONNXRuntime compares with what ONNX Runtime computes. The cases are
-// testdata/ort/*.txt, the values of ONNX Runtime beside them, in *.want. With GOFX_ORT=NAME
-// those of NAME.txt are written anew, with GOFX_ORT=1 all, which needs what
+// TestAgainstONNXRuntime compares with ONNX Runtime's results. The cases are
+// testdata/ort/*.txt, and the results are next to them in *.want. GOFX_ORT=NAME writes
+// those of NAME.txt again, GOFX_ORT=1 writes all. That needs the packages that
 // bench/peers/install.sh installs, and a processor with VNNI: on others ONNX Runtime's sums
 // of products of u8 and i8 saturate.
 func TestAgainstONNXRuntime(t *testing.T) {
@@ -72,8 +72,8 @@ var ortTolerance = Tolerance{Rel: 1e-4, Abs: 2e-6}
 //	const w
 //	n = 1 2 3
 //
-// Behind the model come lines of values: the sizes where the model has symbols, and the
-// range of the pseudo-random numbers, or the numbers. const makes an initializer.
+// Lines of values follow the model: the sizes if the model has symbols, and the range
+// of the pseudo-random numbers, or the numbers. const makes an initializer.
 func readORT(t *testing.T, file string) (list []ortCase) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)

@@ -344,7 +344,7 @@ var sizeSums = map[*op.Op]func(a, b shape.Dim) shape.Dim{
 	std.Sum: shape.Dim.Add, std.Prod: shape.Dim.Mul, std.Amax: shape.Dim.Max, std.Amin: shape.Dim.Min,
 }
 
-// reduce joins the elements along axes, of which there must be some.
+// reduce joins the elements along axes; it needs at least one axis.
 func (f *sizeFolder) reduce(o *op.Op, a std.ReduceAttrs, s *sizes) op.Value {
 	gone := make([]bool, len(s.shape))
 	for _, i := range a.Dim.Slice() {

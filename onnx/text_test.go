@@ -42,7 +42,7 @@ func parseText(src string) *pb.Model {
 	return m
 }
 
-// function reads one that stands behind the graph.
+// function reads a function after the graph.
 func (p *textParser) function() *pb.Function {
 	f := &pb.Function{}
 	p.want("<")

@@ -149,7 +149,7 @@ func (w *graphWriter) forget(n *pb.Node) {
 
 // Reading the call.
 
-// has reports whether operand i is there.
+// has reports whether operand i is present.
 func (c *exportCall) has(i int) bool { return i < len(c.in) && c.in[i] != nil }
 
 // opt is operand i as ONNX has absent ones.

@@ -118,12 +118,12 @@ func outside(w io.Writer, m *pb.Model, data tensorData, name string) error {
 // unfinished begins the names of files that are being written.
 const unfinished = ".onnx-"
 
-// replaced is a file that was written beside the one whose place it takes.
+// replaced is a file that was written to replace another one in the same folder.
 type replaced struct{ temp, path string }
 
 func (f *replaced) drop() { _ = os.Remove(f.temp) } // gone where it has its place
 
-// replace writes a file beside path.
+// replace writes a file in the folder of path.
 func replace(path string, write func(io.Writer) error) (*replaced, error) {
 	swap.Clean(filepath.Dir(path), unfinished)
 	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")

@@ -233,7 +233,7 @@ func (e *scalarWriter) counted(in []op.Value) []op.Value {
 	return out
 }
 
-// logic is on truths, or on the bits of integers, for which there are operators since set 18.
+// logic is on booleans, or on the bits of integers, which have operators since set 18.
 func logic(truths, bits string) scalarRule {
 	return func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 		if d == array.Bool {

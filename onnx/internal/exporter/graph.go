@@ -325,7 +325,7 @@ func (w *graphWriter) one(n *graph.Node) (v *exported, err *diag.Error) {
 	return v, nil
 }
 
-// rename gives a value that was made by a node behind start a name.
+// rename names a value that was made by a node after start.
 func (w *graphWriter) rename(v *exported, name string, start int) {
 	if start < 0 || v.name == name {
 		return
@@ -434,7 +434,7 @@ func (x *exporter) constant(name string, a *array.Array) *exported {
 	return &exported{name: t.Name, typ: shape.TypeOf(a), arr: a}
 }
 
-// small is constant for a few numbers, of which there is one each.
+// small is constant for a few numbers, each of which has one constant.
 func (x *exporter) small(a *array.Array) *exported {
 	key := scalarKey{typ: a.DType(), bits: string(array.Bytes(array.Contiguous(a))), rank: a.Rank()}
 	v := x.scalars[key]

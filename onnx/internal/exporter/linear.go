@@ -409,7 +409,7 @@ func normFactor(c *exportCall, i int, s shape.Dims, value float64) op.Value {
 // epsilon reports whether an attribute holds it as exactly as is computed.
 func epsilon(c *exportCall, eps float64) bool { return c.dtype(0) != array.F64 || exactly(eps) }
 
-// along lays a vector out beside the channels.
+// along reshapes a vector so that it broadcasts along the channels.
 func along(c *exportCall, v op.Value) op.Value {
 	for range c.rank(0) - 2 {
 		v = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, v)
@@ -454,7 +454,7 @@ func wide(c *exportCall, v op.Value) op.Value {
 	return c.cast(v, array.F32)
 }
 
-// groupedNorm normalises groups as instances, and each channel behind that.
+// groupedNorm normalises groups as instances, and after that each channel.
 func groupedNorm(c *exportCall, a std.GroupNormAttrs) op.Value {
 	t := c.in[0].Type()
 	n := t.Rank()

@@ -144,7 +144,7 @@ func cutOf(c *exportCall, x *exported, axis, shift int) op.Value {
 	return c.w.emit("Mod", oneSize, []op.Value{c.list(-shift), size})
 }
 
-// exportPad: ONNX has the counts in front of all axes, then behind them.
+// exportPad: ONNX has the counts before all axes, then the counts after them.
 func exportPad(c *exportCall, a std.PadAttrs) op.Value {
 	n := c.rank(0)
 	if n == 0 {
@@ -244,7 +244,8 @@ func diagonalScatter(c *exportCall, a std.DiagonalAttrs) op.Value {
 	return c.do(std.Movedim, std.MovedimAttrs{Source: op.IntList(n-2, n-1), Destination: op.IntList(i, j)}, v)
 }
 
-// replaceSelected puts src in the place of one index: what is before it, src, what is behind.
+// replaceSelected puts src in the place of one index: it joins the part before, src and the
+// part after.
 func replaceSelected(c *exportCall, a std.SelectAttrs) op.Value {
 	axis := axisOf(a.Dim, c.rank(0))
 	index := shape.Const(a.Index)

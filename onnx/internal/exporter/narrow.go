@@ -57,8 +57,8 @@ func wideOf(d array.DType) array.DType {
 	return array.U8
 }
 
-// carried writes a node on wide values in the place of narrow ones. Casts back are exact, but
-// for infinities, which casts that saturate would lose.
+// carried writes a node on wide values in the place of narrow ones. Casts back are exact,
+// except for infinities, which casts that saturate would lose.
 func (w *graphWriter) carried(name string, types []shape.Type, in []op.Value, attrs []*pb.Attr) []*exported {
 	wide := make([]op.Value, len(in))
 	for i, v := range in {
