@@ -8,11 +8,10 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// Conv is the cross-correlation of torch.nn.functional.conv1d, conv2d and
-// conv3d: in[0] [N, C, spatial...] or [C, spatial...], in[1] the weight [M, C/Groups, kernel...],
-// in[2] an optional bias [M]. Lists have one entry a spatial dimension; a nil
-// list means stride 1, no padding, dilation 1. What PadHi adds at the end shows
-// in the output's shape. Float element types.
+// Conv is the cross-correlation of torch.nn.functional.conv1d, conv2d and conv3d: in[0] [N, C,
+// spatial...] or [C, spatial...], in[1] the weight [M, C/Groups, kernel...], in[2] an optional
+// bias [M]. Lists have one entry a spatial dimension; a nil list means stride 1, no padding,
+// dilation 1. PadHi follows from the output's shape. Float element types.
 //
 //gofx:kernel
 type Conv struct {

@@ -30,7 +30,7 @@ func (v *conv32) depthwise(w *par.Workspace, l cpu.Level) {
 	par.PutJob(w, j)
 }
 
-// depthwiseScratch is what depthwise takes.
+// depthwiseScratch is the scratch of depthwise.
 func (v *conv32) depthwiseScratch(l cpu.Level) int {
 	if v.filtered(l) {
 		return par.ScratchSize(geom.WindowPlanLen(l, &v.g, false), 8)
@@ -104,7 +104,8 @@ func (j *depthwise32Job) mapped(from, c int, last bool) int {
 	return from
 }
 
-// filter computes one output plane with what of the epilogue needs no second pass.
+// filter computes one output plane with the parts of the epilogue that need no second
+// pass.
 func (j *depthwise32Job) filter(dst, img, weight []float32, m int) {
 	e := &j.conv.end
 	lo, hi := operand.Epilogue{}.Bounds()

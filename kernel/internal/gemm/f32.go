@@ -130,8 +130,8 @@ func (j *productJob) columns(panels int) int {
 // blocks computes the product with the panels that it was given. The three outer
 // loops of a blocked product: columns, whose panels of b are packed once; depths,
 // of which one panel of b stays in the first cache and panels of a in the second;
-// and parts of the rows, where those panels of a would not stay there together.
-// What is accumulated between depths is in c.
+// and parts of the rows, where those panels of a would not stay there together. c
+// holds the sums between depths.
 func (j *productJob) blocks(w *par.Workspace) {
 	bl := &j.bl
 	depth, panels := bl.Depth(j.K), bl.Panels(j.M)
@@ -310,8 +310,9 @@ func (j *productJob) packRows(i, slot int) {
 	packA(j.level, dst, j.bl.Stride, j.A, j.Lda, j.transA, r0, r1-r0, j.pc, j.kc)
 }
 
-// fetchRows returns what tile jp asks for of the rows of a that become panel i.
-// Rows are left to the hardware unless they lie one after the other.
+// fetchRows returns the part that tile jp prefetches of the rows of a that
+// become panel i. Rows are left to the hardware unless they lie one after the
+// other.
 func (j *productJob) fetchRows(i, jp, cols int) Fetch {
 	if j.transA || j.Lda != j.kc {
 		return Fetch{}
@@ -341,8 +342,9 @@ type Fetch struct {
 	Step int
 }
 
-// fetchSource returns what tile ip asks for of the columns of b that become
-// panel i. Columns along k are left to the hardware unless they lie in a row.
+// fetchSource returns the part that tile ip prefetches of the columns of b that
+// become panel i. Columns along k are left to the hardware unless they lie in a
+// row.
 func (j *productJob) fetchSource(i, ip int) Fetch {
 	nr := j.bl.Nr
 	col := j.jc + i*nr
@@ -441,7 +443,7 @@ func (j *productJob) tilePack(jp int, dst []float32, ahead Fetch) {
 }
 
 // packA packs rows [row, row+count) and steps [p, p+k) of op(a) with the given
-// floats a step. What lies past count in a step is unspecified.
+// floats a step. The elements past count in a step are unspecified.
 func packA(l cpu.Level, dst []float32, stride int, a []float32, lda int, trans bool, row, count, p, k int) {
 	if trans {
 		PackAcross(l, dst, stride, a[p*lda+row:p*lda+row+(k-1)*lda+count], lda, count, k)

@@ -75,7 +75,7 @@ func (j *batchJob) Do(lo, hi int) {
 	}
 }
 
-// asFloats returns m, whose elements are float32, as what it is.
+// asFloats returns m, whose elements are float32, as a matrix of float32.
 func asFloats[T operand.Real](m matOperand[T]) matOperand[float32] {
 	return matOperand[float32]{data: operand.AsFloat32(m.data), shape: m.shape, strides: m.strides,
 		trans: m.trans, ld: m.ld, at: m.at, size: m.size}

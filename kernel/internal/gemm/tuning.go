@@ -5,11 +5,11 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 )
 
-// Sizes of blocks. What cuts a sum (kc, DotDepth) or chooses among ways that round
-// differently (dotCols, streamRows, GemvCols) is fixed for a level, so that results are
-// the same whatever caches there are. What only says in which order the same sums are
-// computed follows from the caches, up to what paid where they are large (48 KiB, 1 MiB
-// and 32 MiB); scratch is stated for those, too, and so is the same everywhere.
+// Sizes of blocks. Sizes that cut a sum (kc, DotDepth) or choose among ways that round
+// differently (dotCols, streamRows, GemvCols) are fixed for a level, so that results
+// are the same with any caches. Sizes that only order the same sums follow from the
+// caches, up to those that paid where caches are large (48 KiB, 1 MiB and 32 MiB);
+// scratch is stated for those, too, and so is the same everywhere.
 
 // Blocking is how a level cuts the float32 product: tiles of mr×nr, panels of a
 // with stride floats a step of k, sums of at most kc terms at a time, blocks of

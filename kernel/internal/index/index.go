@@ -8,7 +8,7 @@ import (
 )
 
 // loadIndex returns an integer index array as dense int64, every value checked
-// to be in [0, size); dim is what the message names.
+// to be in [0, size); dim is the dimension that the message names.
 func loadIndex(w *par.Workspace, a *array.Array, dim, size int) []int64 {
 	idx := move.LoadAs[int64](w, a)
 	for _, v := range idx {

@@ -95,8 +95,8 @@ func scatter[T array.Elem](dst, src []T, off int, idx []int64, to, of *along) {
 	}
 }
 
-// scatterWith is scatter with arithmetic, on all of o as scalars. o itself is
-// what is combined into where its elements are scalars already.
+// scatterWith is scatter with arithmetic, on all of o as scalars. It combines
+// into o itself if o's elements are already scalars.
 func scatterWith[T move.Scalar](w *par.Workspace, how string, o, src *array.Array, idx []int64, ix *array.Array, to *along) {
 	var of along
 	of.through("scatter", src, ix)

@@ -56,8 +56,8 @@ func searchRows[T move.Scalar](s SearchSorted, idx []int64, seq, x []T, seqOf, x
 	}
 }
 
-// position returns the first of n elements that lies beyond, by halving; what it is
-// for elements out of order is what halving finds.
+// position returns the first of n elements that lies beyond, by halving; for
+// elements out of order the result is that of halving.
 func (s SearchSorted) position(n int, beyond func(k int) bool) int {
 	lo := 0
 	for lo < n {

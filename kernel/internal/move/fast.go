@@ -89,7 +89,7 @@ func moveSame(level cpu.Level, dst, src unsafe.Pointer, size, n int, stream bool
 		pattern = *(*uint64)(src)
 	}
 	d := unsafe.Slice((*byte)(dst), n*size)
-	// Whole turns that begin with a line; what is left at either end is part of a turn
+	// Whole turns that begin with a line; the rest at either end is part of a turn
 	// that overlaps them as little as possible, since lines are slow to write twice.
 	at := 0
 	if head := ToLine(dst); head > 0 {
@@ -264,7 +264,7 @@ func (t *transposition) blocks(r, rows, c, cols int) {
 	}
 }
 
-// OrderStores orders the stores past the caches before what follows.
+// OrderStores orders the stores past the caches before all later ones.
 func OrderStores() {
 	if cpu.X86 {
 		moveFence()

@@ -259,8 +259,8 @@ func moveTile[T array.Elem](dst []T, do int, src []T, so int, m *Nest) {
 	}
 }
 
-// interleave sets dst to n pairs of an element of each source: what a stride of two
-// brings together.
+// interleave sets dst to n pairs of an element of each source: elements that a
+// stride of two brings together.
 func interleave[T array.Elem](dst, even, odd []T, n int) {
 	dst, even, odd = dst[:2*n], even[:n], odd[:n]
 	for i, v := range even {

@@ -45,7 +45,7 @@ type Scratcher interface {
 	ScratchBytes(out, in []*array.Array) int
 }
 
-// Sizer is a Step whose results have sizes that follow from what its inputs hold.
+// Sizer is a Step whose results have sizes that depend on the values of its inputs.
 //
 //gofx:kernel
 type Sizer interface {

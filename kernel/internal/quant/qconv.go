@@ -11,7 +11,7 @@ import (
 // dimensions. Operands, results, ReLU, Max, Packed and Unsigned are as for
 // QLinear, with x [N, C, spatial...] and the weight [M, C/Groups, kernel...]; with
 // ChannelsLast x and the result are [N, spatial..., C]. Padding reads as x's zero
-// point. Lists are as for Conv. Packed weights are what QPackConv wrote.
+// point. Lists are as for Conv. Packed weights are the output of QPackConv.
 //
 //gofx:kernel
 type QConv struct {
@@ -24,7 +24,7 @@ type QConv struct {
 	Max                            float32
 }
 
-// qConvPlan is what a convolution's sizes come to.
+// qConvPlan is the plan that follows from a convolution's sizes.
 type qConvPlan struct {
 	g          geom.Spatial
 	w          qFilter
@@ -221,7 +221,7 @@ func (c *qConvRun) offsets() {
 	}
 }
 
-// image makes image i what windows read.
+// image prepares image i for the windows.
 func (c *qConvRun) image(w *par.Workspace, i int) {
 	p := &c.p
 	size := p.g.InPlane * p.w.chans

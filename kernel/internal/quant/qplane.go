@@ -109,7 +109,7 @@ func (f *qPlaneForm) frameBytes() int {
 // fourBytes is the size of the frame of four channels.
 func (f *qPlaneForm) fourBytes() int { return 4 * f.phases * f.frame[0] * f.frame[1] }
 
-// scratch is what a convolution takes at most in this form.
+// scratch is the most scratch that a convolution takes in this form.
 func (f *qPlaneForm) scratch(outChans int) int {
 	n := f.slots() * (par.ScratchSize(f.panelBytes(), 1) + par.ScratchSize(4*qPlaneRest*operand.RoundUp(f.depth, 4), 1) + par.ScratchSize(qPlaneRest*outChans, 1))
 	switch {

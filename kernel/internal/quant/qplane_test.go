@@ -93,8 +93,8 @@ func randomDepths(r *rand.Rand) convShape {
 	return s
 }
 
-// TestQDepthwiseByPlanes compares all levels and numbers of threads with what the same
-// image gives channels last, where no frame is laid out.
+// TestQDepthwiseByPlanes compares all levels and numbers of threads with the result of
+// the same image with channels last, where no frame is laid out.
 func TestQDepthwiseByPlanes(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
 	formed, bands, pairs := 0, 0, 0

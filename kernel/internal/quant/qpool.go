@@ -259,8 +259,9 @@ func (j *qPoolJob) mostPlane(dst, src []uint8) bool {
 	return true
 }
 
-// qPoolTile is what the assembly is told of a vector of results of some lines, whose
-// windows have as many lines of taps; the generator knows the places of its fields.
+// qPoolTile is the argument of the assembly for a vector of results of some lines,
+// whose windows have as many lines of taps; the generator knows the places of its
+// fields.
 type qPoolTile struct {
 	src             *uint8
 	at              int // from src, where the first tap of the first window lies

@@ -13,8 +13,8 @@ func blockBytes() int { return min(1<<19, cpu.Cache().L2/2) }
 // bytes, a line, part them.
 const page, pageOff = 4096, 64
 
-// What one chunk of parallel work holds, so that handing it over is a small part of what
-// it takes: multiplications of 8 bits, and elements.
+// The size of one chunk of parallel work, such that handing it over is a small part of
+// its time: multiplications of 8 bits, and elements.
 const (
 	qWork           = 1 << 19
 	elementwiseWork = 1 << 15

@@ -12,7 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// TestReduceScratchIsSmall: what is converted is converted in blocks, so that a
+// TestReduceScratchIsSmall: elements are converted in blocks, so that a
 // reduction takes the accumulators of its result and of the spans of a row.
 func TestReduceScratchIsSmall(t *testing.T) {
 	const rows, cols = 300, 1000

@@ -64,8 +64,8 @@ func TestCellsSmall(t *testing.T) {
 	})
 }
 
-// A closed gate lets nothing through of a huge state, and of an infinite one what
-// zero times infinity is.
+// A closed gate lets nothing through of a huge state, and NaN of an infinite one,
+// as zero times infinity is NaN.
 func TestCellsClosed(t *testing.T) {
 	kerneltest.EachLevel(t, func(t *testing.T) {
 		inf := float32(math.Inf(1))

@@ -2,8 +2,8 @@ package rowcol
 
 import "github.com/gofx-dev/gofx/kernel/internal/cpu"
 
-// Lanes are part of what a result is and the same everywhere. Columns are combined row
-// by row however they are cut into strips, which follow from caches.
+// Lanes are part of a result's definition and the same everywhere. Columns are
+// combined row by row however they are cut into strips, which follow from caches.
 
 const (
 	// RowWidth is the number of lanes of a product or an extreme of a row.

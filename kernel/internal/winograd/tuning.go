@@ -4,21 +4,21 @@ import "github.com/gofx-dev/gofx/kernel/internal/cpu"
 
 // Whether a convolution goes by transforms, and by which, follows from its sizes and
 // the level alone: it decides how results are rounded. Caches decide the blocks, which
-// change what is done when, not what is computed.
+// change the order of the work, not the results.
 
 const (
 	// winogradLeast is the fewest channels of either kind for which the transforms
 	// are worth their while.
 	winogradLeast = 16
 	// winogradGroup is the channels whose outputs are laid out before they are stored:
-	// they and what they are made of stay in the first cache.
+	// they and their operands stay in the first cache.
 	winogradGroup = 4
 	// perProduct is the cycles, sums excluded, of a product of a panel of filters and one of
 	// tiles, of which groups of few channels have many. With vectors half as wide it saves
 	// twice as much: groups of 16 channels take 0.67 of the time there.
 	perProduct = 65
 	// weightsCached is the bytes of weights that the estimate takes to come from a
-	// cache: about what a core has of a last one.
+	// cache: about a core's share of a last one.
 	weightsCached = 4 << 20
 )
 
