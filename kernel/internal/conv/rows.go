@@ -52,9 +52,9 @@ func rowsForm(l cpu.Level, s Conv, in, kernel []int, m, perGroup int) bool {
 	return rowsCycles(l, &g, m, perGroup) < lanesCycles(l, &g, m, perGroup)/100*98 // the estimate errs by as much
 }
 
-// tileCycles estimates half the cycles of a step of a tile: what bounds it are
-// two multiply-adds a cycle, two loads a cycle, or how long a sum takes to be
-// ready for the next step.
+// tileCycles estimates half the cycles of a step of a tile. Its bounds are two
+// multiply-adds a cycle, two loads a cycle, and the time until a sum is ready for
+// the next step.
 func tileCycles(rows, vecs int) int { return max(rows*vecs, rows+vecs+1, 8) }
 
 // lanesCycles estimates a product with positions for columns.
