@@ -146,7 +146,7 @@ func castInt[S integer](s []S, out *Array, at int) {
 	}
 }
 
-// castReal converts s where out holds no integers. wide is what halves are rounded from.
+// castReal converts s where out holds no integers. wide is the source of rounded halves.
 func castReal[S integer | float](s []S, out *Array, at int, wide func(S) float64) {
 	switch out.dtype {
 	case F32:

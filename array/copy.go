@@ -81,8 +81,9 @@ func Copy(dst, src *Array) {
 // inline is the number of loops that need no allocation.
 const inline = 8
 
-// loop is one of a nest of loops over two arrays of one shape, outermost first.
-// A nest begins with two loops of one round, so that it has what copyPlane takes.
+// loop is one of a nest of loops over two arrays of one shape, outermost first. A
+// nest begins with two loops of one round, so that copyPlane always has its two
+// loops.
 type loop struct{ n, dst, src int }
 
 // within puts a loop into the innermost one of l: it is joined with that where

@@ -16,7 +16,7 @@ type narrowFormat struct {
 	inf                      uint8   // 0 for none
 	signed, negativeZero     bool
 	greatest                 float64
-	overflow, negOverflow    uint8 // codes of what is too large, unsaturated
+	overflow, negOverflow    uint8 // codes for values that are too large, unsaturated
 	infinite, negInfinite    uint8 // of infinities, saturated
 	nanCode, negativeNaNCode uint8
 }
@@ -29,7 +29,7 @@ var narrowFormats = []narrowFormat{
 	{F4E2M1FN, 2, 1, 1, nil, 0, true, true, 6, 0x07, 0x0f, 0x07, 0x0f, 0x08, 0x08},
 }
 
-// value is what a code stands for, from the definition.
+// value is the value of a code, from the definition.
 func (f narrowFormat) value(code uint8) float64 {
 	for _, n := range f.nans {
 		if code == n {
@@ -51,7 +51,7 @@ func (f narrowFormat) value(code uint8) float64 {
 	return v
 }
 
-// finite are the values from 0 to the greatest, and what would be the next one.
+// finite are the values from 0 to the greatest, and the one that would follow.
 func (f narrowFormat) finite() (values []float64) {
 	for code := 0; ; code++ {
 		v := f.value(uint8(code))

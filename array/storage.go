@@ -20,7 +20,7 @@ type Storage struct {
 	history atomic.Pointer[history] // nil for most
 }
 
-// history is what few storages have.
+// history is the data that few storages have.
 type history struct {
 	exposed atomic.Uint64
 	regions atomic.Pointer[[]uint64]
@@ -114,7 +114,7 @@ func (s *Storage) Version() uint64 { return s.wrote.Load() }
 // Bump records a write, so that guards on frozen values notice it.
 func (s *Storage) Bump() { s.wrote.Store(clock.Add(1)) }
 
-// maxRegionWrites bounds what a storage that is written for long remembers.
+// maxRegionWrites bounds the writes that a long-lived storage remembers.
 const maxRegionWrites = 1 << 10
 
 // BumpInRegion is Bump while some trace records a region. All such writes are
@@ -170,7 +170,7 @@ func (s *Storage) Exposed() uint64 {
 	return 0
 }
 
-// Holders returns those who follow what the storage holds. The slice must not be
+// Holders returns the followers of the storage's contents. The slice must not be
 // changed.
 func (s *Storage) Holders() []any {
 	if h := s.history.Load(); h != nil {

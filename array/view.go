@@ -60,7 +60,8 @@ func countable(d DType, shape []int) {
 const maxInt = int(^uint(0) >> 1)
 
 // The views below share a's storage. They panic with a message, not with an
-// index error, when asked for what does not exist; operators check first.
+// index error, when asked for dimensions or elements that do not exist;
+// operators check first.
 
 // view returns a header over a's storage whose slices are its own.
 func (a *Array) view(offset int) *Array {

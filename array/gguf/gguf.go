@@ -155,7 +155,7 @@ func (f *File) readTensors(r *reader, n int) {
 	}
 }
 
-// measure sets the size in bytes of a tensor; it returns what is wrong with the shape.
+// measure sets the size in bytes of a tensor; it returns an error for a bad shape.
 func (t *info) measure() string {
 	n, ok := array.NumElems(t.shape)
 	k := kindOf(t.kind)

@@ -79,7 +79,7 @@ func ParseArchive(b []byte) (*Archive, error) {
 	return a, nil
 }
 
-// readHeader reads the member's header, or what is wrong with it.
+// readHeader reads the member's header, or returns its error.
 func (m *member) readHeader() {
 	r, err := m.file.Open()
 	if err == nil {
@@ -164,7 +164,7 @@ type Named struct {
 
 // WriteArchive writes a .npz file as numpy.savez does, or numpy.savez_compressed where
 // deflate is set. Equal arguments give equal bytes. The error is a *diag.Error with
-// CodeWrite for names that repeat and for arrays that Write refuses, or what w returned.
+// CodeWrite for names that repeat and for arrays that Write refuses, or w's error.
 func WriteArchive(w io.Writer, arrays []Named, deflate bool) error {
 	z := zip.NewWriter(w)
 	seen := map[string]bool{}

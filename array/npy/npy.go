@@ -111,7 +111,7 @@ func bigEndian() bool {
 
 // Write writes a in C order, in the byte order of the machine, as version 1.0.
 // The error is a *diag.Error with CodeWrite for element types that NumPy lacks
-// (bf16), or what w returned.
+// (bf16), or w's error.
 func Write(w io.Writer, a *array.Array) error {
 	name := ""
 	for _, d := range descrs {

@@ -137,8 +137,8 @@ func (p *scanner) valid(s string, at int) string {
 	return s
 }
 
-// escaped goes on with a string at its first backslash. What an escape stands for
-// is never longer than the escape, so one allocation does.
+// escaped goes on with a string at its first backslash. A decoded escape is never
+// longer than the escape, so one allocation suffices.
 func (p *scanner) escaped(start int) string {
 	end := p.I
 	for end < len(p.S) && p.S[end] != '"' {

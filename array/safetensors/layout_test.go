@@ -38,7 +38,7 @@ func all(t *testing.T, f *File) []Named {
 	return list
 }
 
-// What a file of the reference layout holds is written as the same file.
+// The contents of a file of the reference layout are written as the same file.
 func TestReferenceLayoutIsWrittenByteForByte(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"empty":         referenceFile("", "", 0),
@@ -77,7 +77,7 @@ func TestReferenceLayoutIsWrittenByteForByte(t *testing.T) {
 	}
 }
 
-// What Write wrote is written again as the same file.
+// A file that Write wrote is written again as the same file.
 func TestOwnLayoutIsWrittenByteForByte(t *testing.T) {
 	b := write(t, sample(), map[string]string{"a": "b", "c": "\n"})
 	f, err := Parse(b)

@@ -20,7 +20,7 @@ type Named struct {
 // Write writes tensors in the caller's order. Equal arguments give equal bytes:
 // metadata is sorted by key. Spaces after the header align the data section to
 // 64 bytes. The error is a *diag.Error with CodeWrite for names that repeat, are
-// not UTF-8 or are reserved, or what w returned.
+// not UTF-8 or are reserved, or w's error.
 func Write(w io.Writer, tensors []Named, meta map[string]string) error {
 	return writeAll(w, tensors, meta, array.Align)
 }

@@ -94,7 +94,7 @@ func TestAssembledFile(t *testing.T) {
 	require.Equal(t, []float64{2}, floats(get(t, f, "p")))
 }
 
-// faults are pickles and what is wrong with each.
+// faults are pickles and their errors.
 func faults() map[string]struct {
 	pickle string
 	code   diag.Code

@@ -80,7 +80,7 @@ type stream struct {
 	err     error
 }
 
-// next runs the next pickle and returns what it stands for.
+// next runs the next pickle and returns its value.
 func (s *stream) next(what string) any {
 	if s.err != nil {
 		return nil

@@ -34,8 +34,8 @@ type File interface {
 	Get(name string) (*array.Array, error)
 	// Close gives the file's memory back, once: a process cannot have more than some 65,000
 	// files mapped. Nothing may use the File any more, and no array that Get returned may be
-	// in use or be used: copy what is to stay (array.Clone). A file that is never closed is
-	// mapped as long as the program runs.
+	// in use or be used: copy arrays that must stay (array.Clone). A file that is never
+	// closed is mapped as long as the program runs.
 	Close() error
 }
 
@@ -178,7 +178,7 @@ func inFile(err error, path string) error {
 }
 
 // parse reads a file of any format but an index. Where the contents do not tell, the
-// ending of the name decides which format says what is wrong.
+// ending of the name decides which format reports the error.
 func parse(b []byte, path string) (content, error) {
 	switch kindOf(b, filepath.Ext(path)) {
 	case ".gguf":
