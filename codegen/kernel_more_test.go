@@ -302,7 +302,7 @@ func TestKernelBuildsEverywhere(t *testing.T) {
 	dir := tempModule(t)
 	m := zoo(t, "mlp")
 	writeFiles(t, filepath.Join(dir, "net"), kernelFiles(t, m, codegen.KernelOptions{Package: "net", Weights: codegen.WeightsExternal}))
-	// No file is read here: what a program reads its weights with is not counted.
+	// No file is read here: the code that reads weights is not counted.
 	write(t, filepath.Join(dir, "main.go"), []byte(`package main
 
 import (

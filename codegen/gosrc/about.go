@@ -2,14 +2,14 @@ package gosrc
 
 import "strings"
 
-// About is what a model's author says about it. It is text from outside: printers put it
+// About is the model's description by its author. It is untrusted text: printers put it
 // into comments with Paragraph and CommentLine, and nowhere else.
 type About struct {
 	Origin  string // where the model is from, in a line
 	Weights string // where its weights are from, in a line
 	Doc     string
-	// Inputs and Outputs say what the values mean, in their order; "" or none where
-	// nothing is said.
+	// Inputs and Outputs say what the values mean, in their order; "" or none if
+	// there is no description.
 	Inputs, Outputs []string
 }
 

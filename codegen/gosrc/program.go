@@ -59,9 +59,10 @@ func instr(in *kernel.Instr) *jen.Statement {
 // longFormula is the longest formula that is printed whole.
 const longFormula = 200
 
-// Formula says on one line what a program computes: "x / (1 + exp(-x))". x is what
-// a single input holds, a, b and so on what several do, i the number of the element.
-// What is used more than once is said first: "t = tanh(a + b); t - t*t".
+// Formula says on one line what a program computes: "x / (1 + exp(-x))". x is the
+// element of a single input; a, b and so on are those of several; i is the number of
+// the element. A term that is used more than once comes first: "t = tanh(a + b); t -
+// t*t".
 func Formula(p *kernel.Program) string {
 	f := formula{p: p, at: map[register]int{}, outs: make([]int, len(p.Outputs))}
 	for _, list := range [2][]kernel.Instr{p.Consts, p.Code} {
@@ -86,7 +87,7 @@ type register struct {
 	index uint16
 }
 
-// term is what an instruction computes; args are earlier terms.
+// term is the result of an instruction; args are earlier terms.
 type term struct {
 	in   *kernel.Instr
 	args []int
@@ -197,7 +198,7 @@ func (f *formula) whole(t *term, binds int) string {
 	return name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// rounding is what a formula says of a cast to a float of 8 bits.
+// rounding names a cast to a float of 8 bits in a formula.
 func rounding(r array.Rounding) (s string) {
 	if r&array.Unsaturated != 0 {
 		s = "_unsaturated"

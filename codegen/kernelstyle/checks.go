@@ -11,10 +11,10 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// checks prints the function that compares the inputs of a call with what the
-// model takes. First come element types, ranks and fixed sizes; where these hold,
-// the symbols are read off the inputs, and every other size, and every guard, is
-// compared with what they make it.
+// checks prints the function that compares the inputs of a call with the model's
+// types. First come element types, ranks and fixed sizes; where these hold, the
+// symbols are read off the inputs, and every other size, and every guard, is
+// compared with its value for them.
 type checks struct {
 	*pkg
 	file *goFile
@@ -77,7 +77,7 @@ func (c *checks) types() []jen.Code {
 	return lines
 }
 
-// sizeLines prints what binds the symbols and compares sizes with them.
+// sizeLines prints the code that binds the symbols and compares sizes with them.
 func (c *checks) sizeLines() []jen.Code {
 	var lines []jen.Code
 	defines := map[[2]int]bool{}
@@ -130,7 +130,7 @@ func (c *checks) argument(i int) *jen.Statement {
 	return jen.Id(c.inputs[i])
 }
 
-// side prints a side of a guard with what its symbols are.
+// side prints a side of a guard with the values of its symbols.
 func (c *checks) side(d shape.Dim) *jen.Statement {
 	fields := []jen.Code{jen.Id("Text").Op(":").Add(gosrc.Quoted(d.String())), jen.Id("Value").Op(":").Add(c.dim(d))}
 	var sizes []jen.Code

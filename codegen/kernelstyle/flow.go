@@ -30,8 +30,8 @@ type body struct {
 	late  []bool // results whose sizes the plan around it does not know
 }
 
-// within is the model for a body of a step, whose bodies all are given what one of
-// them reads of the state.
+// within is the model for a body of a step, whose bodies all get the state that
+// any of them reads.
 func (m *model) within(s *plan.Step, region *plan.Plan) *model {
 	inner := *m
 	inner.Plan, inner.hints, inner.defaults = region, newHints(region), nil
@@ -44,7 +44,7 @@ func (m *model) within(s *plan.Step, region *plan.Plan) *model {
 	return &inner
 }
 
-// bodyNames are the names of what a body declares.
+// bodyNames are the names of a body's declarations.
 func (n *names) bodyNames(m *model, prefix, what string) *names {
 	made := &names{typ: n.typ, weightsType: n.weightsType, body: true, computes: what, top: n.top, kernelVars: n.kernelVars}
 	derived := func() (list []string) {
@@ -68,7 +68,7 @@ func (n *names) bodyNames(m *model, prefix, what string) *names {
 	return made
 }
 
-// part is the name of body r, unless it has one, and role what it is.
+// part is the name of body r, unless it has a name of its own, and of its role.
 func (f *flow) part(r int) (name, role string) {
 	switch {
 	case f.Cond():

@@ -51,7 +51,7 @@ type Options struct {
 	Tests *gosrc.Tests
 }
 
-// complete fills in what is left open, except for the place of the weights.
+// complete fills in the options left open, except the place of the weights.
 func (o *Options) complete() {
 	o.Package = cmp.Or(o.Package, "model")
 	o.Type = cmp.Or(o.Type, "Model")

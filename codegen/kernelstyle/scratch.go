@@ -8,7 +8,7 @@ import (
 
 // scratch prints the function that finds the scratch memory which the steps need
 // for the sizes that have been laid out. It asks each kernel, with headers of its
-// operands; steps that cannot differ in what they need are asked once.
+// operands; steps whose needs cannot differ are asked once.
 type scratch struct {
 	*pkg
 	maker  map[int]int  // the step of a view

@@ -172,7 +172,7 @@ func (m *model) stepComment(i int, base string) string {
 	case typ != "":
 		text += " (" + typ + ")"
 	}
-	// A module that is named after what it does says enough: BatchNorm2d.
+	// A module that is named after its operator needs no more: BatchNorm2d.
 	if !strings.HasPrefix(strings.ToLower(typ[strings.LastIndexByte(typ, '.')+1:]), strings.ReplaceAll(step.Op, "_", "")) {
 		if text != "" {
 			text += ": "

@@ -3,8 +3,8 @@ package module
 import "github.com/dave/jennifer/jen"
 
 // assertion is a module that lies in an interface of the user's model, with its type
-// asserted. What several expressions go through is a variable, so that the code says
-// the type once.
+// asserted. An assertion that several expressions use is a variable, so that the
+// code says the type once.
 type assertion struct {
 	p    *printer
 	code source // the interface

@@ -14,8 +14,8 @@ import (
 // tensor.Cond, While and Scan. Their operands are elements of the lists that those
 // pass, or values of the function around.
 //
-// What the state holds is copied where the bodies, or what follows, would write over
-// it: there a tensor of the graph is a value, a Go handle is not.
+// Contents of the state are copied where the bodies, or later statements, would
+// write over them: a tensor of the graph is a value, a Go handle is not.
 type regions struct {
 	*printer
 	copies graph.Copies

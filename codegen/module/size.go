@@ -75,7 +75,7 @@ func (p *sizes) guards() {
 	}
 }
 
-// saidByType reports whether a guard is what an input's type says: that a size
+// saidByType reports whether a guard follows from an input's type: that a size
 // is that of another input.
 func saidByType(g *graph.Graph, d graph.Guard) bool {
 	if d.Rel != shape.EQ {
