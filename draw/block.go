@@ -228,8 +228,8 @@ func (it item) list() (l []*graph.Node) {
 	return l
 }
 
-// size counts the nodes of one repetition of a block, all repetitions of what is
-// in it included.
+// size counts the nodes of one repetition of a block, including all repetitions
+// of the blocks in it.
 func (b *block) size() (n int) {
 	for _, it := range b.items {
 		if it.node != nil {

@@ -11,7 +11,7 @@ import (
 // longer than wide is cut into columns, which are read like those of a newspaper:
 // edges from one column to the next do not take part in the layout.
 
-// Sizes of what is drawn, in points, as far as they can be told before the layout.
+// Sizes of drawn elements, in points, as far as they can be told before the layout.
 const (
 	charWidth, smallWidth = 5.5, 4.5 // of characters in boxes and next to edges
 	lineHeight            = 13.0
@@ -24,7 +24,7 @@ const (
 const shortest, mostLong, wantLong = 1500.0, 4.0, 2.0
 
 // extent is where a vertex, or an edge that passes others, is expected to lie along
-// the flow, and what it takes across.
+// the flow, and the width that it takes across.
 type extent struct{ from, to, across float64 }
 
 // columns cuts the drawing. The places of cuts are chosen near those that make
@@ -118,7 +118,7 @@ func (d *drawing) extents() (list []extent, width float64) {
 	return list, widest(all) + margins
 }
 
-// widest adds up what lies side by side, and returns the most.
+// widest adds up elements side by side, and returns the largest sum.
 func widest(list []extent) (most float64) {
 	type end struct{ at, across float64 }
 	var ends []end

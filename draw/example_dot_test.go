@@ -65,7 +65,7 @@ func ExampleNewReport() {
 	// Output: true true true
 }
 
-// What costs most is reddest.
+// The most expensive node is reddest.
 func ExampleCost() {
 	o := draw.Cost(network(), map[string]int{"N": 8})
 	fmt.Println(o.Marks["fc"].Text, o.Marks["fc"].Heat, o.Marks["relu"].Text)

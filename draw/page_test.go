@@ -99,7 +99,8 @@ func TestThePageOpens(t *testing.T) {
 	requirePicture(t, p.Screenshot())
 }
 
-// requirePicture looks for what nothing drawn cannot have: many colours.
+// requirePicture checks that the picture has many colours, which an empty one cannot
+// have.
 func requirePicture(t *testing.T, data []byte) {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(data))
@@ -274,7 +275,7 @@ func TestLooksAndExport(t *testing.T) {
 	require.Contains(t, svg.Text, ">max_pool2d</text>")
 }
 
-// TestNothingOverlaps holds for what is drawn of several networks, whichever is open.
+// TestNothingOverlaps holds for the drawings of several networks, whichever is open.
 func TestNothingOverlaps(t *testing.T) {
 	const count = `
 		const { v } = app, bad = [];

@@ -22,7 +22,7 @@ type tables struct {
 	positions []pagePos
 	files     []pageFile
 	fileID    map[string]int
-	known     map[string]int // numbers of nodes, blocks and positions by what they are
+	known     map[string]int // numbers of nodes, blocks and positions by their content
 	identity  map[int]identity
 }
 
@@ -41,7 +41,7 @@ type pageNode struct {
 	Name     int
 	Opcode   int
 	Operator int
-	Target   int // of what is no call of an operator
+	Target   int // of nodes that call no operator
 	Attrs    int
 	Type     int
 	Class    int // key of a style
@@ -195,7 +195,7 @@ func (r *Report) node(s *stager, n *graph.Node) int {
 	return once(&r.tables, &r.nodes, "node", p)
 }
 
-// operatorKey is the operator with its package, "" for what is no call.
+// operatorKey is the operator with its package, "" for other nodes.
 func operatorKey(n *graph.Node) string {
 	if o := n.Op(); o != nil {
 		return o.Key()
