@@ -7,7 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// poolRules are pooling, resizing, padding, and what else images need.
+// poolRules are pooling, resizing, padding, and other operators on images.
 var poolRules = map[string]rule{
 	"max_pool1d": maxPool(1, std.MaxPool1d, false), "max_pool2d": maxPool(2, std.MaxPool2d, false), "max_pool3d": maxPool(3, std.MaxPool3d, false),
 	"max_pool2d_with_indices": maxPool(2, std.MaxPool2dWithIndices, true), "max_pool3d_with_indices": maxPool(3, std.MaxPool3dWithIndices, true),
