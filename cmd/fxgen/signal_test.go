@@ -152,8 +152,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// patience bounds what a test waits for: it decides nothing but when to give up. What
-// should have ended here would go on for longer.
+// patience bounds the waiting of a test: it decides only when to give up. A process
+// that should have ended would go on for longer.
 const patience = time.Minute
 
 // startHeeding starts fxgen and waits until it heeds signals: before, as on a busy

@@ -51,9 +51,9 @@ func contents(path string) ([]byte, bool) {
 	return data, err == nil
 }
 
-// writer puts results into files. It replaces what fxgen wrote and nothing else,
-// unless it is told to; what the command reads, and hand-written files of the
-// package that is captured, it never replaces.
+// writer puts results into files. It replaces only files that fxgen wrote,
+// unless it is told to. It never replaces files that the command reads, or
+// hand-written files of the captured package.
 type writer struct {
 	ctx   context.Context
 	force bool
@@ -208,8 +208,8 @@ func (p *put) save() (remove func(), err error) {
 	return remove, errors.Join(err, f.Close())
 }
 
-// unfinished begins the names of files that are being written; what a process that was
-// killed has left goes with a later one.
+// unfinished begins the names of files that are being written; the remains of a killed
+// process are removed by a later one.
 const unfinished = ".fxgen-"
 
 // pour writes to a device or pipe.
@@ -269,7 +269,7 @@ func (w *writer) fit(t target) (put, error) {
 	return p, w.replaceable(t.path, info)
 }
 
-// replaceable refuses to lose what is not fxgen's.
+// replaceable refuses to overwrite files that are not fxgen's.
 func (w *writer) replaceable(path string, info fs.FileInfo) error {
 	for _, r := range w.reads {
 		if other, err := os.Stat(r); err == nil && os.SameFile(info, other) {
@@ -327,7 +327,7 @@ func folderFor(path string) error {
 	}
 }
 
-// makeFolders is os.MkdirAll that tells what it made.
+// makeFolders is os.MkdirAll that reports the folders it made.
 func makeFolders(dir string) (made []string, err error) {
 	if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
 		return nil, nil

@@ -225,8 +225,8 @@ func importName(f *ast.File, path string) string {
 	return ""
 }
 
-// sameFolder stubs generated files of the package itself: functions that use what
-// they declare, or what nothing declares, lose their bodies.
+// sameFolder stubs generated files of the package itself: functions that use
+// their declarations, or undeclared names, lose their bodies.
 func (s *stub) sameFolder(generated string) bool {
 	made := map[string]bool{}
 	for _, f := range goFiles(s.dir) {

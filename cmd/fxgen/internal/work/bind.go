@@ -67,7 +67,7 @@ func elems(t shape.Type) (n int, known bool) {
 	return 0, false
 }
 
-// setNumber sets an element to what a text says, which it must be able to hold.
+// setNumber sets an element to the number in a text, which it must be able to hold.
 func setNumber(a *array.Array, i int, s string) error {
 	switch d := a.DType(); {
 	case s == "true" || s == "false":

@@ -12,7 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cost"
 )
 
-// ThisDevice measures what this machine can do at best with so many threads; 0 are all.
+// ThisDevice measures the peaks of this machine with so many threads; 0 are all.
 func ThisDevice(threads int) *cost.Device {
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)

@@ -11,9 +11,9 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 )
 
-// What a drawing can be coloured by.
+// Colourings of a drawing.
 const (
-	OverlaySQNR = "sqnr" // what quantisation costs each value
+	OverlaySQNR = "sqnr" // cost of quantisation for each value
 	OverlayCost = "cost" // operations
 	OverlayTime = "time" // of the steps of the plan
 )

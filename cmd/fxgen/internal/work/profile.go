@@ -20,7 +20,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 )
 
-// What the times of a profile are summed by.
+// Groupings of a profile's times.
 const (
 	ByStep  = "step"
 	ByScope = "scope"
@@ -112,7 +112,7 @@ func (p *profileJSON) add(times []cpu.StepTime, j *Job) {
 		key := fmt.Sprint(i)
 		switch j.By {
 		case ByScope:
-			key = r.Scope // "" for what no module calls
+			key = r.Scope // "" for calls outside modules
 			r.Name, r.Scope, r.Kernel = cmp.Or(r.Scope, "-"), "", ""
 		case ByOp:
 			key = t.Step.Op

@@ -266,7 +266,7 @@ func (s *Source) watch(j *Job) (done func()) {
 }
 
 // HarnessFile is the file of the test that does a job in a test binary of the user's
-// package, NamesFile the one by which the package shows it what is captured.
+// package, NamesFile the one by which the package shows it the captured object.
 const (
 	HarnessFile = "zz_fxgen_harness_test.go"
 	NamesFile   = "zz_fxgen_names_test.go"
@@ -283,7 +283,7 @@ func Unended(name string) string {
 // isModel reports whether the source is a file that is imported, with types that the job may give.
 func (s *Source) isModel() bool { return s.onnx != nil || s.pt2 != nil }
 
-// graphName makes a name for a graph of what names a source.
+// graphName makes a name for a graph from a source's name.
 func graphName(s string) string {
 	return Unended(filepath.Base(s))
 }
