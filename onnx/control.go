@@ -14,8 +14,8 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// controlRules are the operators with bodies: regions of cond, while and scan. What a
-// body uses of the graphs around it becomes an operand.
+// controlRules are the operators with bodies: regions of cond, while and scan. A
+// value that a body uses of the graphs around it becomes an operand.
 var controlRules = map[string][]rule{
 	"If":   {{since: 1, run: branch}},
 	"Loop": {{since: 1, run: loop}},
@@ -24,7 +24,7 @@ var controlRules = map[string][]rule{
 
 // body is a region while it is imported.
 type body struct {
-	outer    *graph.Cursor // where what it captures is made
+	outer    *graph.Cursor // the place where a captured value is made
 	captured []*value
 	inputs   map[*value]*graph.Node
 }
@@ -188,7 +188,7 @@ func branch(c *call) []*value {
 	return grouped(outs[0], results)
 }
 
-// tried fills a branch. It returns what is wrong with the branch and takes that off the list, since
+// tried fills a branch. It returns the errors of the branch and removes them from the list, since
 // the branch may never be taken.
 func tried(c *call, fill func()) (why diag.List) {
 	before := len(c.im.errs)
@@ -213,7 +213,7 @@ func tried(c *call, fill func()) (why diag.List) {
 // other takes the branch that is not refused: the graph is then limited to sizes that do not take
 // the refused one.
 func other(c *call, of *claim, refused int, branches []*pb.Graph, why diag.List) []*value {
-	c.im.counting = true // what the branch has begun
+	c.im.counting = true // the nodes that the branch has begun
 	if !c.force(of, refused == 1, c.value(0).node) {
 		c.im.errs = append(c.im.errs, why...)
 		panic(refuse(CodeValue, "which branch is taken depends on whether "+of.String()+", and one is refused").WithHint(sizesHint))

@@ -10,8 +10,9 @@ import (
 
 // ExportOptions say how a graph is written. The zero value is right for most.
 type ExportOptions struct {
-	// Opset is the operator set of the file, from 17 on; 0 is the lowest that
-	// has what the graph needs. An older one makes of one operator several.
+	// Opset is the operator set of the file, from 17 on; 0 is the lowest that has
+	// the operators that the graph needs. An older one makes of one operator
+	// several.
 	Opset int
 	// Inputs are the names of the inputs, those of the graph where they are empty or not as
 	// many: a name of the graph is an identifier, one of a file can be any text.

@@ -262,8 +262,8 @@ func TestExportFile(t *testing.T) {
 	require.Len(t, files, 2)
 }
 
-// Quantised networks are written with QuantizeLinear and DequantizeLinear; what comes back
-// is quantised alike, and lowered to the same operators on integers.
+// Quantised networks are written with QuantizeLinear and DequantizeLinear; the import of
+// the export is quantised alike, and lowered to the same operators on integers.
 func TestExportOfQuantised(t *testing.T) {
 	names := []string{"mlp", "resnet18"}
 	for _, name := range names {

@@ -144,8 +144,8 @@ func (f *File) open(location string) ([]byte, *diag.Error) {
 
 var errNoFile = errors.New("it is no file")
 
-// readExternal reads a file below a folder. Links that lead out of it are refused, and
-// what is no regular file, before it is opened: who opens a pipe waits.
+// readExternal reads a file below a folder. It refuses links that lead out of it, and
+// files that are not regular, before opening them: opening a pipe waits.
 func readExternal(dir, path string) (*mapfile.Memory, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

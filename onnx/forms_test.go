@@ -220,8 +220,8 @@ func reported(t *testing.T, path string) {
 	}
 }
 
-// TestLoopsThatChangeSizes: what a round makes larger, or of another rank, has sizes of its own in the body;
-// where the sizes of a run say that rounds change nothing, the plan is for those.
+// TestLoopsThatChangeSizes: a value that a round makes larger, or gives another rank, has sizes of
+// its own in the body; if the sizes of a run say that rounds change nothing, the plan is for those.
 func TestLoopsThatChangeSizes(t *testing.T) {
 	ctx := context.Background()
 	for name, c := range map[string]struct {

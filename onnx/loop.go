@@ -17,13 +17,13 @@ type loopBody struct {
 	s       *scope
 	iter    *value
 	carried []*value
-	args    []*graph.Node // what the carried values are at first
-	outs    []*value      // the condition, what is carried, results of the round
+	args    []*graph.Node // initial values of the carried values
+	outs    []*value      // the condition, the carried values, results of the round
 	known   bool          // the condition is the same for all rounds
 	once    bool          // and false: there is one at most
 }
 
-// mostSettled is how often a body is filled until the types of what it carries hold.
+// mostSettled is how often a body is filled until the types of its carried values hold.
 const mostSettled = 4
 
 // loopBodyOf fills a region whose carried values have types that hold in every round: a size that a round
@@ -35,7 +35,7 @@ func loopBodyOf(c *call, g *pb.Graph) *loopBody {
 		if !changed {
 			break
 		}
-		c.im.counting = true // what was filled before
+		c.im.counting = true // previous content
 		l = filledBody(c, g, types)
 	}
 	return l
@@ -142,9 +142,9 @@ func loop(c *call) []*value {
 	if l.known {
 		return appendLists(c, runRounds(c, l, upTo(c, limit(c, startsTrue, l.once))), rows)
 	}
-	// What a round computes follows from the values that come in alone: the rounds are
-	// counted first, by what of the body the condition follows from (dce leaves no more),
-	// and run again for their results.
+	// The results of a round follow from its incoming values alone: the rounds are
+	// counted first, by the part of the body that determines the condition (dce leaves no
+	// more), and run again for their results.
 	c.im.counting = true
 	count := while(c, l, startsTrue)[len(l.carried)].node
 	l = loopBodyOf(c, g)
@@ -211,7 +211,7 @@ func while(c *call, l *loopBody, startsTrue bool) []*value {
 		goOn = last(std.LogicalAnd, nil, goOn, last(std.Lt, nil, next, limit))
 	}
 	c.im.finish(s, append(slices.Clone(outs[1:]), &value{node: next}, &value{node: goOn}))
-	// The captured inputs stand in front of what was added last: order them.
+	// The captured inputs precede the inputs added last: order them.
 	order(c, b)
 	first := cur.Function(std.Full, std.FullAttrs{Value: op.Int(0), DType: array.I64})
 	start := cur.Function(std.Full, std.FullAttrs{Value: op.BoolScalar(true), DType: array.Bool})

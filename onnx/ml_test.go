@@ -26,8 +26,8 @@ const mlHead = `<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]> `
 const stump = `nodes_treeids=[0,0,0], nodes_nodeids=[0,1,2], nodes_featureids=[1,0,0], nodes_values=[0.5,0.0,0.0], nodes_modes=["BRANCH_LEQ","LEAF","LEAF"],
 	nodes_truenodeids=[1,0,0], nodes_falsenodeids=[2,0,0], target_treeids=[0,0], target_nodeids=[1,2], target_ids=[0,0], target_weights=[1.0,2.0], n_targets=1`
 
-// TestExportersOfTrees are models of testdata/ml, written by the converters of scikit-learn, LightGBM
-// and XGBoost, with what ONNX Runtime computes.
+// TestExportersOfTrees are models of testdata/ml, written by the converters of scikit-learn,
+// LightGBM and XGBoost, with ONNX Runtime's results.
 func TestExportersOfTrees(t *testing.T) {
 	dirs, err := filepath.Glob("testdata/ml/*")
 	require.NoError(t, err)
@@ -154,7 +154,7 @@ func TestTreesOfSetFiveThatAreNone(t *testing.T) {
 	}
 }
 
-// TestRefusedLearning is what stays refused, with what to do.
+// TestRefusedLearning lists the models that stay refused, with the cure.
 func TestRefusedLearning(t *testing.T) {
 	classes := func(more string) string {
 		return strings.NewReplacer("target_", "class_", ", n_targets=1", more).Replace(stump)

@@ -34,7 +34,7 @@ func merge(c *call, x op.Value) op.Value {
 	return reshape(c, x, t.Dim(0), t.Dim(2), t.Dim(1).Mul(t.Dim(3)))
 }
 
-// attend is what an attention computes with besides its operands.
+// attend holds the parameters of an attention besides its operands.
 type attend struct {
 	scale     op.Scalar // absent: 1/sqrt of the size of a head
 	softcap   float64

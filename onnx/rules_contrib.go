@@ -220,8 +220,8 @@ func firstUnique(c *call) []op.Value {
 	return []op.Value{v[0], v[2], v[3]}
 }
 
-// cropAndResize samples boxes, whose corners are parts of the image; what lies outside of
-// the image has a value of its own.
+// cropAndResize samples boxes, whose corners are parts of the image; points outside of
+// the image have a value of their own.
 func cropAndResize(c *call) []op.Value {
 	mode := c.oneOf("mode", "bilinear", "nearest")
 	beyond := c.float("extrapolation_value", 0)

@@ -209,7 +209,7 @@ func (w *window) places(image, counts, begin []int, taps, columns int) *array.Ar
 	return at
 }
 
-// deformConv reads the image where offsets move each tap, weighs what it reads by the
+// deformConv reads the image where offsets move each tap, weighs the elements by the
 // mask, and multiplies as a convolution does.
 func deformConv(c *call) []op.Value {
 	k := spatial(c, 1)
@@ -254,7 +254,7 @@ func deformConv(c *call) []op.Value {
 }
 
 // sampleBetween reads planes, [batch, channels, places], at the points [batch, 1, points],
-// linearly between the four places around each; what lies outside is zero.
+// linearly between the four places around each; points outside are zero.
 func sampleBetween(c *call, planes op.Value, at [2]op.Value, size [2]shape.Dim) op.Value {
 	d := planes.Type().DType()
 	points := planes.Type().Dims().Sub(0, 2).Concat(at[0].Type().Dims().Sub(2, 3))

@@ -401,7 +401,7 @@ func reversedWithin(c *call, x, lengths op.Value, time, batch int) op.Value {
 	return c.do(std.Gather, std.DimAttrs{Dim: time}, x, index)
 }
 
-// centerCropPad crops or pads axes to sizes, evenly; what is odd goes to the end.
+// centerCropPad crops or pads axes to sizes, evenly; an odd element goes to the end.
 func centerCropPad(c *call) []op.Value {
 	to := c.dims(1)
 	axes, rank := c.list("axes"), c.rank(0)

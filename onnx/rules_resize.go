@@ -24,7 +24,7 @@ var resizeRules = map[string][]rule{
 	},
 }
 
-// resizing is one call: what becomes of each axis, and in which way.
+// resizing is one call: the treatment of each axis, and its method.
 type resizing struct {
 	axes []resizedAxis
 	a    std.ResizeAttrs // without sizes and factors

@@ -16,7 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Sample is one set of values of a model: what it is given, and what it should return.
+// Sample is one set of values of a model: its inputs, and the expected outputs.
 type Sample struct {
 	Name   string // of its folder
 	Inputs map[string]*array.Array

@@ -61,7 +61,8 @@ type ortCase struct {
 	given map[string]*array.Array
 }
 
-// ortTolerance is what two ways of summing and two approximations of functions may differ by.
+// ortTolerance is the allowed difference of two ways of summing and two approximations of
+// functions.
 var ortTolerance = Tolerance{Rel: 1e-4, Abs: 2e-6}
 
 // readORT reads a file of cases:
@@ -92,7 +93,7 @@ func readORT(t *testing.T, file string) (list []ortCase) {
 				ml = value
 			case key == "interp":
 				c.plan = false
-			case key == "oneway": // what ONNX has no operator for
+			case key == "oneway": // cases that ONNX has no operator for
 				c.back = false
 			case key == "tol":
 				c.tol.Rel, err = strconv.ParseFloat(value, 64)
@@ -253,7 +254,7 @@ func (c *ortCase) check(t *testing.T, want []*array.Array) {
 	require.NoError(t, err, "module style")
 }
 
-// again exports what was imported, and imports that.
+// again exports an imported graph, and imports the result.
 func (c *ortCase) again(t *testing.T, m *graph.Module, args []*array.Array, s Sample) {
 	var b bytes.Buffer
 	require.NoError(t, Export(&b, m, ExportOptions{}))

@@ -86,7 +86,7 @@ func ExportFile(path string, m *graph.Module, o Options) (err error) {
 	return nil
 }
 
-// pageSize is what data outside of the file are aligned to, so that they can be mapped.
+// pageSize is the alignment of data outside of the file, so that they can be mapped.
 const pageSize = 4096
 
 // leastOutside is the size in bytes from which on constants are put outside.
@@ -140,7 +140,7 @@ func replace(path string, write func(io.Writer) error) (*replaced, error) {
 	return r, nil
 }
 
-// modeOf is the mode of the file that is replaced, or what new files have.
+// modeOf is the mode of the file that is replaced, or the mode of new files.
 func modeOf(path string) os.FileMode {
 	if info, err := os.Stat(path); err == nil {
 		return info.Mode().Perm()

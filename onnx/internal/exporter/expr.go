@@ -304,8 +304,8 @@ func expm1(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 	return e.put("Where", d, e.put("Less", array.Bool, in[0], e.num(d, -50)), e.num(d, -1), v)
 }
 
-// log1p is log(u)·x/(u-1) for u = 1+x, which makes up for what the sum has rounded; where it
-// took all of x, or all is infinite, the quotient is none.
+// log1p is log(u)·x/(u-1) for u = 1+x, which compensates for the rounding of the sum; where
+// it took all of x, or all is infinite, the quotient is none.
 func log1p(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 	x, one := in[0], e.num(d, 1)
 	u := e.put("Add", d, x, one)

@@ -28,7 +28,7 @@ var exportLinear = map[*op.Op][]exportRule{
 	std.ConvTranspose1d: by(transposed), std.ConvTranspose2d: by(transposed), std.ConvTranspose3d: by(transposed),
 }
 
-// ellipses gives Einsum up where what its dots stand for broadcasts, which ONNX does not infer.
+// ellipses gives Einsum up if the dimensions of its dots broadcast, which ONNX does not infer.
 func ellipses(c *exportCall) {
 	left, _, _ := strings.Cut(strings.ReplaceAll(c.attrs.(std.EinsumAttrs).Equation, " ", ""), "->")
 	var dots shape.Dims
@@ -176,7 +176,7 @@ func averageOf(n int) func(c *exportCall, a std.AvgPoolAttrs) op.Value {
 		}
 		since := oldestOpset
 		if a.CeilMode {
-			since = 19 // what windows beyond the end count was said then
+			since = 19 // only then was the count in windows beyond the end defined
 		}
 		c.needs(since)
 		attrs := []*pb.Attr{attrInts("kernel_shape", kernel...), attrInts("strides", strideOf(a.Stride, a.KernelSize, n)...),

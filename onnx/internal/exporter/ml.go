@@ -99,7 +99,7 @@ func exportTrees(c *exportCall, a ml.TreeEnsembleAttrs) op.Value {
 	return g.listed()
 }
 
-// check refuses tables that are no trees: what is written is read by others.
+// check refuses tables that are not trees, since others read the output.
 func (g *grove) check() {
 	ref := func(r, from int) {
 		if r >= len(g.thresholds) || r >= 0 && r <= from || r < 0 && -1-r+1 >= len(g.starts) {
@@ -125,7 +125,7 @@ func (g *grove) check() {
 	}
 }
 
-// howTo is what a node's comparison is called, by its number in set 5 and by its name before.
+// howTo is the name of a node's comparison, by its number in set 5 and by its name before.
 func (g *grove) howTo(node int) (mode int, name string, missing int) {
 	h := g.nodes[4*node+1]
 	if h&kernel.TreeMissing != 0 {

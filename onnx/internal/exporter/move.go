@@ -194,7 +194,7 @@ func diagonalLast(c *exportCall, a std.DiagonalAttrs) (x op.Value, i, j int) {
 }
 
 // exportDiagonal takes the diagonal out of the rows and columns that have it, by a
-// sum over what a mask leaves.
+// sum over the elements that a mask leaves.
 func exportDiagonal(c *exportCall, a std.DiagonalAttrs) op.Value {
 	v, _, _ := diagonalLast(c, a)
 	d := c.dtype(0)
@@ -219,8 +219,8 @@ func exportDiagonal(c *exportCall, a std.DiagonalAttrs) op.Value {
 	return c.cast(sum, d)
 }
 
-// diagonalSize is the length of the diagonal of what is left of the last two axes without
-// the first rows and columns.
+// diagonalSize is the length of the diagonal of the rest of the last two axes without the
+// first rows and columns.
 func diagonalSize(c *exportCall, x *exported, skip []int) op.Value {
 	if n, ok := c.typ.Dim(-1).Int(); ok {
 		return c.list(n)

@@ -11,8 +11,9 @@ import (
 )
 
 // Element types that only hold values (decision 0048) came to ONNX one after the other, and
-// to some operators only: Concat, Gather and Slice have none of them. What an operator does
-// not take is cast to a type that it takes, in which all values are exact, and back.
+// to some operators only: Concat, Gather and Slice have none of them. A type that an
+// operator does not take is cast to one that it takes, in which all values are exact, and
+// back.
 
 // narrowSince is the operator set that has an element type.
 var narrowSince = map[array.DType]int{
