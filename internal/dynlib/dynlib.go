@@ -61,7 +61,7 @@ func (e *MissingError) Error() string {
 	return strings.Join(e.Reasons, "; ")
 }
 
-// reason puts what a loader says into one line that names the library once.
+// reason puts a loader's message into one line that names the library once.
 func reason(name string, err error) string {
 	said := strings.Join(strings.Fields(err.Error()), " ")
 	if strings.Contains(said, name) {

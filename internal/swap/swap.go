@@ -86,9 +86,9 @@ func sync(files []File) {
 // has left, and not for one that is being written.
 const LeftFor = time.Hour
 
-// Clean removes what processes that were killed have left in a folder: files and folders
-// whose names are prefix and letters and digits that os.MkdirTemp, os.CreateTemp or
-// rand.Text chose, and that nobody has written to for LeftFor.
+// Clean removes the remains of killed processes in a folder: files and folders whose
+// names are prefix and letters and digits that os.MkdirTemp, os.CreateTemp or rand.Text
+// chose, and that nobody has written to for LeftFor.
 func Clean(dir, prefix string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

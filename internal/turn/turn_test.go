@@ -11,7 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// held takes a lock, and returns what gives it back.
+// held takes a lock, and returns the function that releases it.
 func held(t *testing.T, take func(context.Context) error, free func()) func() {
 	t.Helper()
 	require.NoError(t, take(context.Background()))

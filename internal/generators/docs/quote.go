@@ -12,7 +12,7 @@ import (
 // quote is where a page shows a file: the comment says which.
 var quote = regexp.MustCompile("(?s)<!-- copied from ([\\w./]+) -->\n```go\n(.*?)```")
 
-// writeQuotes brings what the pages of a checkout quote up to date.
+// writeQuotes updates the quotes in the pages of a checkout.
 func writeQuotes(top string) error {
 	pages, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // TestExpressions requires an expression of every operator with attributes: only
-// what has none can be PyTorch's function of the same name.
+// operators without attributes can be PyTorch's function of the same name.
 func TestExpressions(t *testing.T) {
 	all, err := Load()
 	require.NoError(t, err)

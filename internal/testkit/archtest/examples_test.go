@@ -90,8 +90,8 @@ func surface(t *testing.T, dir string) (names []string, seen map[string]bool, ex
 	return names, seen, examples
 }
 
-// mentions enters what an example of a test package shows: the name that it has,
-// and the names of its package that it uses.
+// mentions enters the parts of a test package that an example shows: the
+// example's name, and the names of its package that it uses.
 func mentions(example *ast.FuncDecl, pkg string, seen map[string]bool) {
 	name, _, _ := strings.Cut(strings.TrimPrefix(example.Name.Name, "Example"), "_")
 	seen[name] = true

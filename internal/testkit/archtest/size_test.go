@@ -27,13 +27,13 @@ const (
 	maxMethods = 60 // of a type
 )
 
-// What is larger, with the size that it has and must not exceed. A smaller one
-// must be entered here too, so that the list says what is true.
+// Larger entries, with their size, which they must not exceed. A smaller size
+// must be entered here too, so that the list stays true.
 var (
 	longFiles  = map[string]int{}
 	longFuncs  = map[string]int{}
 	largeRooms = map[string]int{
-		"graph": 29, // sub-graphs are made, lined out and read with what only the IR itself knows
+		"graph": 29, // sub-graphs are made, outlined and read with data that only the IR itself has
 	}
 	largeTypes = map[string]int{
 		"graph.Node": 105, "op/expr.Builder": 75, // their methods are the API
@@ -44,7 +44,7 @@ var (
 // catalogue are the rooms of operators and of ONNX's: one entry in one file each, however many.
 var catalogue = map[string]bool{"op/std": true, "onnx": true}
 
-// Prototypes of assembly take what registers hold: the functions of kernels with
+// Prototypes of assembly take register values: the functions of kernels with
 // many parameters are counted apart, until they take structs.
 const kernelParams = 134
 

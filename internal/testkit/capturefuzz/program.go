@@ -123,7 +123,7 @@ func (p *Program) Source() string {
 	return b.String()
 }
 
-// Brief prints what matters of the program, for people.
+// Brief prints the essential part of the program, for people.
 func (p *Program) Brief() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "// seed %d, N is %d\n", p.Seed, p.N)
@@ -171,7 +171,7 @@ func (p *Program) declare(b *strings.Builder) {
 	b.WriteString("}}\n}\n\n")
 }
 
-// function prints what is captured.
+// function prints the captured function.
 func (p *Program) function(b *strings.Builder) {
 	var params []string
 	for _, in := range p.Inputs {

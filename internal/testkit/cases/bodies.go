@@ -39,7 +39,7 @@ type memory struct{ a, w, n *tensor.Tensor }
 func (s *memory) set(v *tensor.Tensor) { s.a.AssignInPlace(v) }
 
 // Bodies returns graphs whose bodies of control flow write state themselves: a trace
-// makes results of what bodies write, passes and people need not.
+// makes results of the values that bodies write, passes and people need not.
 func Bodies() []Case {
 	x, y := ramp(2, 2), ramp(2, 2).Neg()
 	in := ts{x, y, x.AddScalar(2), y}
@@ -57,7 +57,7 @@ func untraceable(in ts) []Case {
 			x = x.MulScalar(2)
 		}
 	}, in...)
-	test.Refused = tracer.RegionMismatch // a loop that is traced tests what it carries
+	test.Refused = tracer.RegionMismatch // a traced loop tests its carried values
 	results := written("results stay what they were", resultText, func(s *memory, x *tensor.Tensor) *tensor.Tensor {
 		old := s.a.Clone()
 		s.set(x)

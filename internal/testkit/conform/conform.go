@@ -24,7 +24,8 @@ const (
 // Engines are all of them.
 var Engines = []string{Eager, Interp, Text, Plan, Module, Gen}
 
-// The targets whose answers, of what they take, are behind the engines.
+// The targets, whose results for the operators that they take are compared after those
+// of the engines.
 const (
 	GPU       = "gpu"
 	StableHLO = "stablehlo"

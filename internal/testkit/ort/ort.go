@@ -87,7 +87,7 @@ type Refusal string
 
 func (r Refusal) Error() string { return "ONNX Runtime: " + string(r) }
 
-// request and tensor are what goes to the process; tensor comes back, too.
+// request and tensor are sent to the process; tensor comes back, too.
 type request struct {
 	Path  string              `json:"path,omitempty"`
 	Model []byte              `json:"model,omitempty"`

@@ -171,8 +171,8 @@ func emitScale(s isa) {
 	})
 }
 
-// emitMasks writes what masks do to scores: the minimum with rows of ±Inf, of a
-// mask of bool, or the sum with those of floats.
+// emitMasks writes the application of masks to scores: the minimum with rows of
+// ±Inf, of a mask of bool, or the sum with those of floats.
 func emitMasks(s isa) {
 	const signature = "func(rows int, c, t *float32, ldt int)"
 	apply := func(name, doc string, op func(x, t reg.VecPhysical)) {

@@ -27,7 +27,7 @@ func (n *neon) dotTile() {
 	}
 }
 
-// parameters loads what both tiles need.
+// parameters loads the operands that both tiles need.
 func (n *neon) parameters() {
 	for _, p := range []struct {
 		name      string

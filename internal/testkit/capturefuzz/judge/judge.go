@@ -26,7 +26,7 @@ type Program struct {
 	New func() Instance
 }
 
-// Instance is what is captured, with fresh state.
+// Instance is the captured object, with fresh state.
 type Instance struct {
 	Target  any // pointer to a module, or a function
 	Globals map[string]*tensor.Tensor

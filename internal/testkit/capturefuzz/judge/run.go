@@ -14,11 +14,11 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// calls is how often a program is called, to see what becomes of its state.
+// calls is how often a program is called, to see the changes of its state.
 const calls = 3
 
-// call holds what one call computed: copies of its results, and of the state and
-// the inputs after it.
+// call holds the results of one call: copies of its results, and of the state
+// and the inputs after it.
 type call struct {
 	out, in []*array.Array
 	state   map[string]*array.Array
