@@ -1,7 +1,7 @@
 package shape
 
-// Arith is what a reader of size expressions makes of their parts: text, Go or
-// device code, numbers, other expressions. T is what it makes.
+// Arith builds results from the parts of size expressions: text, Go or device
+// code, numbers, other expressions. T is the type of the result.
 type Arith[T any] interface {
 	Const(n int64) T
 	Symbol(name string) T
