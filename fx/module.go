@@ -20,8 +20,8 @@ type GraphModule struct {
 	state *interp.State
 }
 
-// NewGraphModule makes a module callable. What edits and passes do to the module later
-// counts from the next run on.
+// NewGraphModule makes a module callable. Later edits and passes take effect from the
+// next run on.
 func NewGraphModule(m *graph.Module) *GraphModule {
 	return &GraphModule{m, interp.NewState(m)}
 }
@@ -29,9 +29,8 @@ func NewGraphModule(m *graph.Module) *GraphModule {
 // Run interprets the graph on the inputs, in the order of its placeholders (nil,
 // or left out at the end, for one whose default is wanted), and returns its
 // results in the order of the output node's operands: structs, slices and maps of
-// results are not packed again. Inputs that do not fit what the graph was captured
-// for are refused with FX1020 to FX1022. Runs may overlap unless the graph writes
-// buffers.
+// results are not packed again. Inputs that do not fit the captured types are
+// refused with FX1020 to FX1022. Runs may overlap unless the graph writes buffers.
 func (g *GraphModule) Run(ctx context.Context, inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	p := interp.Interpreter{State: g.state}
 	return p.Run(ctx, inputs...)

@@ -22,7 +22,7 @@ type (
 	Pass = passes.Pass
 	// PassOptions says what Apply checks, dumps and demands around the passes.
 	PassOptions = passes.Options
-	// PassReport says what the passes of one Apply did.
+	// PassReport lists the work of the passes of one Apply.
 	PassReport = passes.Report
 	// Rewrite is a rule: a pattern and its replacement. passes.Rule makes it a Pass.
 	Rewrite = passes.Rewrite
@@ -39,22 +39,21 @@ func ExpectAtLeast(pass string, n int) passes.Expectation { return passes.Expect
 func AllPasses() []Pass { return append(Passes(), arrange.Half, arrange.Bfloat) }
 
 // Passes returns the built-in passes that change results by no more than the order of
-// sums, in an order in which they can run; the last one takes back what the one before
-// it does.
+// sums, in an order in which they can run; the last one undoes the one before it.
 func Passes() []Pass {
 	list := append([]Pass{shapeprop.Infer(nil), shapeprop.Check, simplify.Normalise}, shrinking()...)
 	return append(list, fusion.MergeLinear, fusion.MergeMatmul, quant.Lower, simplify.Decompose, simplify.DropUnused, partition.Reroll, simplify.Inline)
 }
 
 // Optimise returns the default pipeline of kernel-style code and of the engines that
-// compile: what makes a captured network smaller and does not depend on a target.
-// The recognisers of operators come last: folding and merging turn several spellings
-// into one, and an unused result would hide what it is made from.
+// compile: passes that make a captured network smaller and do not depend on a
+// target. The recognisers of operators come last: folding and merging turn several
+// spellings into one, and an unused result would hide its operands.
 func Optimise() []Pass {
 	return append(shrinking(), simplify.DropUnused)
 }
 
-// shrinking is what Passes and Optimise have in common.
+// shrinking is the common part of Passes and Optimise.
 func shrinking() []Pass {
 	list := []Pass{
 		simplify.Functionalize,
