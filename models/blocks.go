@@ -35,8 +35,8 @@ func convNorm(c *nn.Conv2d, activation nn.Module, opts ...nn.NormOption) *nn.Seq
 	return s
 }
 
-// SqueezeExcitation scales each channel by what two layers make of the means of
-// all channels; Hu et al., arXiv:1709.01507.
+// SqueezeExcitation scales each channel by the results of two layers for the
+// means of all channels; Hu et al., arXiv:1709.01507.
 type SqueezeExcitation struct {
 	Avgpool         *nn.AdaptiveAvgPool2d
 	Fc1, Fc2        *nn.Conv2d
