@@ -8,7 +8,7 @@ import (
 //go:generate go tool fxgen gen -o streamnet -package streamnet -input logits=f32[N,10] .#Stream -new NewStream
 
 // Stream smooths the logits of images that come one after the other, over calls: its
-// buffers are what it has seen.
+// buffers hold the earlier images.
 type Stream struct {
 	Mean  *tensor.Tensor `fx:"mean,buffer"`  // f32[10], which recent images count in most
 	Calls *tensor.Tensor `fx:"calls,buffer"` // i64[], how many there were

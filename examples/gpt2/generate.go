@@ -92,8 +92,8 @@ func (g *Generator) Agreeing(ctx context.Context, text []int64, first int) (n in
 	return n, nil
 }
 
-// Recomputed yields what Tokens does without keeping anything: all tokens are
-// computed for each new one.
+// Recomputed yields the same as Tokens without a cache: all tokens are computed
+// for each new one.
 func (g *Generator) Recomputed(ctx context.Context, prompt []int64) iter.Seq2[int64, error] {
 	return func(yield func(int64, error) bool) {
 		c := g.newCache()
@@ -109,8 +109,8 @@ func (g *Generator) Recomputed(ctx context.Context, prompt []int64) iter.Seq2[in
 	}
 }
 
-// cache holds the keys and values of a text, row after row: a row is what the
-// decoder returns for one position.
+// cache holds the keys and values of a text, row after row: a row is the
+// decoder's result for one position.
 type cache struct {
 	rows []float32
 	dims []int // of a row

@@ -24,7 +24,7 @@ func sourceFolder(t *testing.T) string {
 	return dir
 }
 
-// command runs the command and returns what it prints to either stream.
+// command runs the command and returns its output on either stream.
 func runCommand(t *testing.T, args ...string) (out, log string, err error) {
 	var o, l bytes.Buffer
 	err = run(t.Context(), args, &o, &l)

@@ -28,7 +28,7 @@ func TestProfile(t *testing.T) {
 	now := time.Time{}
 	p := &Profile{Clock: func() time.Time { now = now.Add(time.Millisecond); return now }}
 	apply(t, gm, p.Insert())
-	// What has an effect stays: nothing else is done to the graph by dce and cse.
+	// Calls with effects stay: dce and cse change nothing else in the graph.
 	tidy, err := fx.Pipeline("cse,dce")
 	require.NoError(t, err)
 	_, err = gm.Apply(ctx, tidy, fx.PassOptions{})

@@ -18,8 +18,8 @@ type Target struct{ Machine *Machine }
 // Name implements lowering.Target.
 func (Target) Name() string { return "toy" }
 
-// Supports implements lowering.Target: one instruction computes the call, or several what
-// it is composed of.
+// Supports implements lowering.Target: one instruction computes the call, or several
+// compute its parts.
 func (Target) Supports(n *graph.Node) (bool, string) {
 	ok, why := direct(n)
 	if ok || n.Op() == nil || !n.Op().Composite() {

@@ -209,7 +209,7 @@ func forward(ctx context.Context, m Model, x array.Dense[float32]) (rows []row, 
 	return rows, nil
 }
 
-// finite refuses what JSON has no numbers for.
+// finite refuses numbers that JSON does not have.
 func finite(rows []row) error {
 	for i, row := range rows {
 		for _, v := range row {
