@@ -37,8 +37,8 @@ type costRow struct {
 	Peak   int64                 `json:"peak"`  // of the process while it runs, 0 where that is not known
 }
 
-// costs measures networks, each in a process of its own, and predicts each by what the
-// others teach.
+// costs measures networks, each in a process of its own, and predicts each from the
+// others.
 func costs(o options, out io.Writer) error {
 	threads, err := strconv.Atoi(o.threads)
 	if err != nil || threads < 1 {

@@ -14,7 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/bench/peers"
 )
 
-// bench holds what all measurements of a run share.
+// bench holds the common state of all measurements of a run.
 type bench struct {
 	threads int
 	pairs   int
@@ -95,7 +95,7 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	return row, nil
 }
 
-// stamp notes when and with what a row is measured.
+// stamp notes the time and the conditions of a row's measurement.
 func (b *bench) stamp(row *Row) {
 	row.Date = time.Now().UTC().Format(time.DateOnly)
 	row.Versions = map[string]string{}
@@ -104,8 +104,8 @@ func (b *bench) stamp(row *Row) {
 	}
 }
 
-// counting is how long a peer computes while its threads are counted, spare what they may be busy
-// beyond those that they are given, which is the script's own work.
+// counting is how long a peer computes while its threads are counted, spare is how much they may
+// be busy beyond the given threads, for the script's own work.
 const counting, spare = 50 * time.Millisecond, 0.25
 
 // counted looks on how many threads each peer runs, and leaves out those that are busy on more
@@ -155,7 +155,7 @@ func (f *field) close() {
 	}
 }
 
-// kernel lines up what computes a case of one operator.
+// kernel lines up the competitors of a case of one operator.
 func (b *bench) kernel(c *Case, row *Row, f *field) error {
 	if c.Ours != nil {
 		in := c.arrays()
@@ -220,7 +220,7 @@ func oursRunner(name string, o *Ours) *runner {
 	}}
 }
 
-// once prepares a call, and returns what it takes.
+// once prepares a call, and returns its time.
 func (o *Ours) once() time.Duration {
 	if o.Before != nil {
 		o.Before()
@@ -274,8 +274,8 @@ func (o *Ours) allocations() float64 {
 	return math.Floor(float64(total) / 2)
 }
 
-// load prepares the peers and compares their results with ours. What fails is
-// reported and left out.
+// load prepares the peers and compares their results with ours. A peer that
+// fails is reported and left out.
 func (b *bench) load(c *Case, row *Row, f *field, requests []peerCase) {
 	for i, q := range requests {
 		for ask := &q; ask != nil; ask = ask.instead {

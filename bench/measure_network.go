@@ -8,8 +8,8 @@ import (
 	"github.com/gofx-dev/gofx/bench/peers"
 )
 
-// network lines up what computes a whole network: ways of gofx, the first of which
-// is ours of the row, then the peers, with the same weights.
+// network lines up the competitors of a whole network: ways of gofx, the first of
+// which is ours of the row, then the peers, with the same weights.
 func (b *bench) network(c *Case, row *Row, f *field) error {
 	w, err := openNetwork(c.Network, c.Dims)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package derive finds the convolutions of published networks from the lists of
-// modules in the reference manifests: what a module is stands there, the size of
-// its input follows from the order and the strides.
+// modules in the reference manifests: the manifests name the kind of a module,
+// and the size of its input follows from the order and the strides.
 package derive
 
 import (
