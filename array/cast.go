@@ -146,7 +146,7 @@ func castInt[S integer](s []S, out *Array, at int) {
 	}
 }
 
-// castReal converts s where out holds no integers. wide is what halves are rounded from.
+// castReal converts s where out holds no integers. wide is the source of rounded halves.
 func castReal[S integer | float](s []S, out *Array, at int, wide func(S) float64) {
 	switch out.dtype {
 	case F32:
@@ -241,7 +241,7 @@ func OddFloat64[S integer](v S) float64 {
 }
 
 func oddUint64(u uint64) float64 {
-	const low = 1<<11 - 1 // bits that do not fit beside 53 others
+	const low = 1<<11 - 1 // bits that do not fit next to 53 others
 	if u >= 1<<53 && u&low != 0 {
 		u = u&^low | 1<<11
 	}

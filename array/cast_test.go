@@ -85,7 +85,7 @@ func TestOddRounding(t *testing.T) {
 	for range 20000 {
 		v := r.Uint64() >> r.IntN(64)
 		if r.IntN(2) == 0 {
-			// Just beside a tie of f32.
+			// Just next to a tie of f32.
 			v = v&^(1<<39-1) | 1<<39 + uint64(r.IntN(3)) - 1
 		}
 		require.Equal(t, float32(v), float32(OddFloat64(v)), "%d", v)

@@ -81,8 +81,9 @@ func Copy(dst, src *Array) {
 // inline is the number of loops that need no allocation.
 const inline = 8
 
-// loop is one of a nest of loops over two arrays of one shape, outermost first.
-// A nest begins with two loops of one round, so that it has what copyPlane takes.
+// loop is one of a nest of loops over two arrays of one shape, outermost first. A
+// nest begins with two loops of one round, so that copyPlane always has its two
+// loops.
 type loop struct{ n, dst, src int }
 
 // within puts a loop into the innermost one of l: it is joined with that where
@@ -134,8 +135,9 @@ func runCopy(dst, src []byte, d, s, size int, l []loop) {
 const tile = 32
 
 // copyPlane copies a plane: its rows, where these are runs in both arrays, else
-// its tiles. Only the loops over a tile are written for each size of elements:
-// what surrounds them takes no time beside 1024 elements, and is linked once.
+// its tiles. Only the loops over a tile are written for each element size: the
+// surrounding code takes negligible time compared with 1024 elements, and is
+// linked once.
 func copyPlane(dst, src []byte, d, s, size int, rows, cols loop) {
 	if cols.dst == 1 && cols.src == 1 {
 		row, p, q := cols.n*size, d*size, s*size

@@ -63,10 +63,10 @@ func (b BFloat) Float32() float32 { return math.Float32frombits(uint32(b) << 16)
 // BFloatFromFloat64 rounds f to bfloat16 once, to nearest, ties to even.
 func BFloatFromFloat64(f float64) BFloat { return BFloatFromFloat32(roundToOdd(f)) }
 
-// roundToOdd returns the float32 beside f whose last bit is set, unless f is a
-// float32. Rounding that to 16 bits gives what rounding f once gives, where
-// rounding to nearest twice could be off by one unit (Boldo and Melquiond,
-// "When double rounding is odd", 2005).
+// roundToOdd returns f if f is a float32, otherwise the neighbouring float32
+// whose last bit is set. Rounding the result to 16 bits equals rounding f once,
+// whereas rounding to nearest twice could be off by one unit (Boldo and
+// Melquiond, "When double rounding is odd", 2005).
 func roundToOdd(f float64) float32 {
 	g := float32(f)
 	if float64(g) == f || f != f || math.Float32bits(g)&1 == 1 {

@@ -9,8 +9,8 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// maxBytes is what MaxBytes returns. The variable GOFX_MAX_BYTES sets it when the
-// program starts.
+// MaxBytes returns maxBytes. The variable GOFX_MAX_BYTES sets it when the program
+// starts.
 var maxBytes = func() *atomic.Int64 {
 	var v atomic.Int64
 	v.Store(machineBytes())
@@ -23,7 +23,7 @@ var maxBytes = func() *atomic.Int64 {
 }()
 
 // decimal returns the number that text has the digits of, 0 for any other text.
-// What strconv does for errors would be linked into every generated program.
+// The error code of strconv would be linked into every generated program.
 func decimal(text string) (n int64) {
 	for _, c := range []byte(text) {
 		if c < '0' || c > '9' || n > (math.MaxInt64-9)/10 {
@@ -44,11 +44,11 @@ const fallbackBytes = 16 << 30
 func MaxBytes() int64 { return maxBytes.Load() }
 
 // SetMaxBytes changes MaxBytes for the whole process, from then on, and returns
-// what it was.
+// the old value.
 func SetMaxBytes(n int64) (was int64) { return maxBytes.Swap(n) }
 
-// TooLarge returns the error of asking for n bytes for what, nil when they are
-// within MaxBytes.
+// TooLarge returns an error for a request of n bytes for what, nil when they
+// are within MaxBytes.
 func TooLarge(what string, n int64) *diag.Error { return TooLargeFor(what, n, MaxBytes()) }
 
 // TooLargeFor is TooLarge for a limit of its own.

@@ -44,8 +44,9 @@ type Int2 int8
 // Uint2 is an integer from 0 to 3, in a byte.
 type Uint2 uint8
 
-// Rounding says how a conversion to a float of 8 bits treats what the type cannot
-// hold. The zero value is that of Cast: it saturates, and rounds to f8e8m0fnu up.
+// Rounding says how a conversion to a float of 8 bits treats values that the type
+// cannot hold. The zero value is that of Cast: it saturates, and rounds to
+// f8e8m0fnu up.
 type Rounding uint8
 
 // The roundings, of which one direction can be joined with Unsaturated.
@@ -65,7 +66,7 @@ type format struct {
 	fraction  int   // bits of it
 	bias      int   // of the exponent
 	most      uint8 // the greatest finite number
-	inf       uint8 // what numbers beyond become without saturation
+	inf       uint8 // result for numbers out of range, without saturation
 	nan       uint8
 	signedNaN bool
 	negZero   bool // there is a -0
@@ -248,7 +249,7 @@ func Unpack(d DType, dst, src []byte) {
 	}
 }
 
-// Pack is the inverse of Unpack; what is left of the last byte is 0.
+// Pack is the inverse of Unpack; the unused bits of the last byte are 0.
 func Pack(d DType, dst, src []byte) {
 	bits := d.Bits()
 	if bits == 8 {

@@ -16,7 +16,7 @@ type narrowFormat struct {
 	inf                      uint8   // 0 for none
 	signed, negativeZero     bool
 	greatest                 float64
-	overflow, negOverflow    uint8 // codes of what is too large, unsaturated
+	overflow, negOverflow    uint8 // codes for values that are too large, unsaturated
 	infinite, negInfinite    uint8 // of infinities, saturated
 	nanCode, negativeNaNCode uint8
 }
@@ -29,7 +29,7 @@ var narrowFormats = []narrowFormat{
 	{F4E2M1FN, 2, 1, 1, nil, 0, true, true, 6, 0x07, 0x0f, 0x07, 0x0f, 0x08, 0x08},
 }
 
-// value is what a code stands for, from the definition.
+// value is the value of a code, from the definition.
 func (f narrowFormat) value(code uint8) float64 {
 	for _, n := range f.nans {
 		if code == n {
@@ -51,7 +51,7 @@ func (f narrowFormat) value(code uint8) float64 {
 	return v
 }
 
-// finite are the values from 0 to the greatest, and what would be the next one.
+// finite are the values from 0 to the greatest, and the one that would follow.
 func (f narrowFormat) finite() (values []float64) {
 	for code := 0; ; code++ {
 		v := f.value(uint8(code))
@@ -206,7 +206,7 @@ func TestCastToPowersExhaustively(t *testing.T) {
 	}
 }
 
-// Wide types are rounded once: f64 and i64 just beside the middle of two values.
+// Wide types are rounded once: f64 and i64 just next to the midpoint of two values.
 func TestNarrowFloatsRoundOnce(t *testing.T) {
 	middle := 17.0 // of 16 and 18 in f8e4m3fn; 16 is even
 	next := math.Nextafter(middle, 18)
@@ -285,7 +285,7 @@ func TestPack(t *testing.T) {
 			packed := make([]byte, PackedLen(d, n)+1)
 			packed[len(packed)-1] = 0xaa
 			Pack(d, packed, Bytes(a))
-			require.Equal(t, byte(0xaa), packed[len(packed)-1], "one byte behind is left alone")
+			require.Equal(t, byte(0xaa), packed[len(packed)-1], "the byte after the result changed")
 			back := New(d, n)
 			Unpack(d, Bytes(back), packed)
 			require.True(t, Equal(a, back), "%s %d", d, n)

@@ -9,9 +9,10 @@ import (
 // Align is the byte alignment of every storage that New makes.
 const Align = 64
 
-// Storage is the memory behind an array; views share it. Its identity is its
-// address. It remembers when it was made, last written and last handed out, so
-// that whoever recorded what it held can tell whether that still holds.
+// Storage is the memory of an array; views share it. Its address is its
+// identity. It remembers when it was made, last written and last handed out, so
+// that code that recorded its contents can tell whether the record is still
+// valid.
 type Storage struct {
 	bytes   []byte
 	born    uint64 // the moment, doubled, plus 1 for memory that was there before
@@ -19,7 +20,7 @@ type Storage struct {
 	history atomic.Pointer[history] // nil for most
 }
 
-// history is what few storages have.
+// history is the data that few storages have.
 type history struct {
 	exposed atomic.Uint64
 	regions atomic.Pointer[[]uint64]
@@ -113,7 +114,7 @@ func (s *Storage) Version() uint64 { return s.wrote.Load() }
 // Bump records a write, so that guards on frozen values notice it.
 func (s *Storage) Bump() { s.wrote.Store(clock.Add(1)) }
 
-// maxRegionWrites bounds what a storage that is written for long remembers.
+// maxRegionWrites bounds the writes that a long-lived storage remembers.
 const maxRegionWrites = 1 << 10
 
 // BumpInRegion is Bump while some trace records a region. All such writes are
@@ -169,7 +170,7 @@ func (s *Storage) Exposed() uint64 {
 	return 0
 }
 
-// Holders returns those who follow what the storage holds. The slice must not be
+// Holders returns the followers of the storage's contents. The slice must not be
 // changed.
 func (s *Storage) Holders() []any {
 	if h := s.history.Load(); h != nil {

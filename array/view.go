@@ -60,7 +60,8 @@ func countable(d DType, shape []int) {
 const maxInt = int(^uint(0) >> 1)
 
 // The views below share a's storage. They panic with a message, not with an
-// index error, when asked for what does not exist; operators check first.
+// index error, when asked for dimensions or elements that do not exist;
+// operators check first.
 
 // view returns a header over a's storage whose slices are its own.
 func (a *Array) view(offset int) *Array {
@@ -224,7 +225,7 @@ func regroup(a, v *Array) bool {
 		}
 		i, j = i1, j1
 	}
-	return true // dimensions behind the last run have size 1 and keep any stride
+	return true // dimensions after the last run have size 1 and keep any stride
 }
 
 // Unsqueeze returns the view with a dimension of size 1 inserted before

@@ -22,8 +22,9 @@ type Input struct {
 	Const bool
 }
 
-// Work is what a call cannot avoid, counted by the definition of the operator:
-// algorithms that need fewer multiplications show as a share above one.
+// Work is the unavoidable work of a call, counted by the definition of the
+// operator: algorithms that need fewer multiplications show as a share above
+// one.
 type Work struct {
 	Flops float64 // that multiply-adds can do, two each
 	Ops8  float64 // of 8-bit products, two each multiply-add
@@ -54,10 +55,10 @@ func (w Work) Bound(p *peak.Peaks, threads int) float64 {
 
 // Ours is one way of gofx to compute a case, ready to run.
 type Ours struct {
-	Name string // what is called
+	Name string // the called function
 	Run  func()
 	Out  []*array.Array
-	// Before makes what a call of Run uses up, unmeasured; nil where nothing is.
+	// Before makes the data that a call of Run uses up, unmeasured; nil if there are none.
 	Before func()
 	// Bytes are those that a call reads at least, where reading them bounds it.
 	Bytes float64
@@ -65,7 +66,7 @@ type Ours struct {
 
 // Graph is the same computation for ONNX Runtime. Constants are initializers.
 type Graph struct {
-	Name  string // "ort", or "ort-" and what is particular
+	Name  string // "ort", or "ort-" and a detail
 	Model func(c *Case) *onnxpb.Model
 }
 
@@ -98,7 +99,7 @@ type Case struct {
 	Bits    int
 	// Quant makes the quantised network the one that all but rough engines compute.
 	Quant *quant.Config
-	// Scale is what is done with a graph of so many Nodes, by gofx and by torch.fx.
+	// Scale is a job on a graph of so many Nodes, by gofx and by torch.fx.
 	Scale *scaling
 	Nodes int
 	// Engines are other ways of gofx to compute the network.
@@ -209,8 +210,8 @@ func (c *Case) disagree(name string, ours, theirs []float64) error {
 	return nil
 }
 
-// requests returns what to ask of the peers, "torch", "onednn" and "ort". Models
-// are written into dir.
+// requests returns the requests to the peers, "torch", "onednn" and "ort".
+// Models are written into dir.
 func (c *Case) requests(dir string, threads int) (list []peerCase, err error) {
 	all := make([]peers.Tensor, len(c.Inputs))
 	var feeds []peers.Tensor

@@ -18,7 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// scaling is what a tool for graphs does with one of some nodes. The graphs are
+// scaling is a job of a graph tool on a graph of some nodes. The graphs are
 // chains, in each program written the same: torch_fx.py has the twins.
 type scaling struct {
 	name string
@@ -30,8 +30,8 @@ type scaling struct {
 	// upTo is the most nodes for which torch.fx is asked, 0 for any: its time does
 	// not grow linearly.
 	upTo int
-	// prepare returns what is measured; before is called, unmeasured, before each call
-	// of run and may be nil.
+	// prepare returns the measured function; before is called, unmeasured, before each
+	// call of run and may be nil.
 	prepare func(nodes int, dir string) (before func(), run func() error, err error)
 }
 
@@ -82,7 +82,7 @@ func traced(f func(x *tensor.Tensor) *tensor.Tensor) (*fx.GraphModule, error) {
 	return fx.Trace(context.Background(), f, fx.Input("x", "f32[N,4]"), fx.Name("chain"))
 }
 
-// on prepares what is done to a graph and leaves it as it is.
+// on prepares a job that leaves its graph unchanged.
 func on(f func(n int) func(x *tensor.Tensor) *tensor.Tensor, do func(m *graph.Module) error) func(int, string) (func(), func() error, error) {
 	return func(n int, _ string) (func(), func() error, error) {
 		m, err := traced(f(n))
@@ -141,7 +141,7 @@ func parted(n int, _ string) (func(), func() error, error) {
 	}, nil
 }
 
-// chain adds a number and takes what is positive, in turns.
+// chain adds a number and applies relu, in turns.
 func chain(n int) func(x *tensor.Tensor) *tensor.Tensor {
 	return func(x *tensor.Tensor) *tensor.Tensor {
 		for range n / 2 {
@@ -151,7 +151,7 @@ func chain(n int) func(x *tensor.Tensor) *tensor.Tensor {
 	}
 }
 
-// twice is a chain in which one node in five is there a second time.
+// twice is a chain in which one node in five occurs a second time.
 func twice(n int) func(x *tensor.Tensor) *tensor.Tensor {
 	return func(x *tensor.Tensor) *tensor.Tensor {
 		for range n / 5 {
@@ -196,7 +196,7 @@ func graphCases() []*Case {
 	return list
 }
 
-// graph lines up what a tool for graphs does, here and in torch.fx. The garbage is
+// graph lines up the jobs of a graph tool, here and in torch.fx. The garbage is
 // collected meanwhile, as it is in both programs' normal lives.
 func (b *bench) graph(c *Case, row *Row, f *field) error {
 	percent := debug.SetGCPercent(100)

@@ -37,8 +37,8 @@ type costRow struct {
 	Peak   int64                 `json:"peak"`  // of the process while it runs, 0 where that is not known
 }
 
-// costs measures networks, each in a process of its own, and predicts each by what the
-// others teach.
+// costs measures networks, each in a process of its own, and predicts each from the
+// others.
 func costs(o options, out io.Writer) error {
 	threads, err := strconv.Atoi(o.threads)
 	if err != nil || threads < 1 {
@@ -154,7 +154,7 @@ func compiled(name string, threads int) (*cpu.Executable, []*array.Array, map[st
 	return nil, nil, nil, fmt.Errorf("-cost: there is no network %s; -list -run model prints all names", name)
 }
 
-// costRuns is the number of runs behind a median, costTime the most time for them.
+// costRuns is the number of runs for a median, costTime the most time for them.
 const (
 	costRuns = 9
 	costTime = 3 * time.Second
@@ -173,7 +173,7 @@ func medianOf(run func() error) (time.Duration, error) {
 	return times[len(times)/2], nil
 }
 
-// forgetPeak begins to watch the process's memory anew, where the system can.
+// forgetPeak starts measuring the process's peak memory again, where the system can.
 func forgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
 // residentPeak is the most memory that the process had since, 0 where nobody knows.

@@ -92,7 +92,7 @@ const farApart = 250
 // sections are the groups whose tables are not those of one operator.
 var sections = map[string]func(b *strings.Builder, rows []*Row){"model": networkSection, "fold": foldSection, "quant": quantSection, "graph": graphSection}
 
-// pairs is the number of interleaved measurements, with marks for what disturbed them.
+// pairs is the number of interleaved measurements, with marks for disturbances.
 func (r *Row) pairs() string {
 	mark := ""
 	if r.Foreign > disturbed {
@@ -104,8 +104,8 @@ func (r *Row) pairs() string {
 	return fmt.Sprintf("%d%s", r.Pairs, mark)
 }
 
-// writeDoc brings what the pages below a folder show of the groups of the rows up to date:
-// bench.md with its plots, and the pages of bench. Tables without rows stay as they are.
+// writeDoc updates the tables of the rows' groups in the pages below a folder: bench.md
+// with its plots, and the pages of bench. Tables without rows stay as they are.
 func writeDoc(dir string, rows []*Row) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("no rows to write")
@@ -176,7 +176,7 @@ func between(page, key, heading, text string) string {
 	return page[:from] + "\n" + text + "\n" + page[from+to:]
 }
 
-// table is what a page shows of the rows of one group on a number of threads.
+// table is a page's table of the rows of one group on a number of threads.
 func table(rows []*Row) string {
 	var b strings.Builder
 	p := rows[len(rows)-1]

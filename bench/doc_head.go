@@ -15,8 +15,8 @@ import (
 // precisions are the element types that the first tables compare, by the groups that have them.
 var precisions = []struct{ name, group string }{{"f32", "model"}, {"int8", "quant"}}
 
-// writeHead writes what bench.md opens with: networks next to every peer, and a plot of the
-// ratios for each type and number of threads. Rows of networks alone change it.
+// writeHead writes the beginning of bench.md: networks next to every peer, and a plot of
+// the ratios for each type and number of threads. Rows of networks alone change it.
 func writeHead(dir string, rows []*Row) error {
 	rows = ofNetworks(rows)
 	if len(rows) == 0 {
@@ -88,7 +88,7 @@ func headTable(b *strings.Builder, rows []*Row) {
 	}
 }
 
-// slowestTable says what takes the longest where a peer is faster.
+// slowestTable lists the slowest steps where a peer is faster.
 func slowestTable(b *strings.Builder, rows []*Row) {
 	first := true
 	for _, r := range rows {

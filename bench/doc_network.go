@@ -96,7 +96,7 @@ func (r *Row) running() string {
 	return fmt.Sprint(most)
 }
 
-// foldSection is the table of what folding gains.
+// foldSection is the table of the gains of folding.
 func foldSection(b *strings.Builder, rows []*Row) {
 	b.WriteString("| run | folded ms | not folded ms | speed-up | pairs |\n|---|---|---|---|---|\n")
 	for _, r := range rows {
@@ -141,7 +141,7 @@ func decodeTable(b *strings.Builder, r *Row) {
 	}
 }
 
-// graphSection is the table of what is done with graphs.
+// graphSection is the table of the jobs on graphs.
 func graphSection(b *strings.Builder, rows []*Row) {
 	b.WriteString("| what | nodes | ms | µs a node | torch.fx ms | torch.fx/gofx | goal | allocations a node | pairs |\n|" + strings.Repeat("---|", 9) + "\n")
 	for _, r := range rows {

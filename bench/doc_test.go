@@ -48,7 +48,7 @@ func TestDocument(t *testing.T) {
 	require.Error(t, writeDoc(t.TempDir(), nil))
 }
 
-// TestTablesAreReplaced: what a page says around its tables stays, and so do tables without rows.
+// TestTablesAreReplaced: the text around a page's tables stays, and so do tables without rows.
 func TestTablesAreReplaced(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "bench", "kernels.md")

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGraphsCostInProportion counts what does not depend on the machine: allocations, and the bytes
-// that they take, which grow with the nodes and not faster.
+// TestGraphsCostInProportion counts measures that do not depend on the machine: allocations, and
+// the bytes that they take, which grow with the nodes and not faster.
 func TestGraphsCostInProportion(t *testing.T) {
 	for _, s := range scalings {
 		t.Run(s.name, func(t *testing.T) {

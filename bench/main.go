@@ -1,10 +1,10 @@
 // Command bench compares kernels and networks of gofx with today's engines and
-// with what the machine can do at best:
+// with the machine's peak:
 //
 //	go run . -run REGEXP -threads N -json
 //
 // REGEXP is matched with GROUP/SHAPE and, for convolutions, GROUP/NETWORK/SHAPE.
-// peers/install.sh installs what is compared with.
+// peers/install.sh installs the peers.
 package main
 
 import (
@@ -128,7 +128,7 @@ func selected(expression string) ([]*Case, error) {
 	return list, nil
 }
 
-// run does what the flags say. failed tells that something was left out.
+// run carries out the flags. failed tells that something was left out.
 func run(o options, out io.Writer) (failed bool, err error) {
 	list, err := selected(o.run)
 	if err != nil {
@@ -163,7 +163,7 @@ func run(o options, out io.Writer) (failed bool, err error) {
 	return failed, nil
 }
 
-// readFiles reads rows; one that is there again replaces the earlier one.
+// readFiles reads rows; a row that occurs again replaces the earlier one.
 func readFiles(names []string) ([]*Row, error) {
 	var rows []*Row
 	for _, n := range names {
@@ -265,7 +265,7 @@ func measureThreads(o options, list []*Case, threads int, blas string, out io.Wr
 	return rows, len(b.failed) > 0, used, err
 }
 
-// emulated says what about the machine is not its own.
+// emulated names the emulated properties of the machine.
 func emulated(beside int) (text string) {
 	for _, name := range []string{"GOFX_CPU", "GOFX_CACHE"} {
 		if v := os.Getenv(name); v != "" {
@@ -296,7 +296,7 @@ func (b *bench) emitSums(group string, rows []*Row, emit func(*Row) error) error
 	return nil
 }
 
-// start starts the peers that are there and returns the choice of BLAS.
+// start starts the installed peers and returns the choice of BLAS.
 func (b *bench) start(names, blas string) string {
 	dir, err := peers.Dir()
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"github.com/gofx-dev/gofx/bench/peers"
 )
 
-// bench holds what all measurements of a run share.
+// bench holds the common state of all measurements of a run.
 type bench struct {
 	threads int
 	pairs   int
 	window  time.Duration          // least time of one measurement
 	limit   time.Duration          // most time for a case; fewer pairs, at least 3, fit into it
 	dir     string                 // for models
-	procs   map[string]*peers.Peer // those that are there
+	procs   map[string]*peers.Peer // the running ones
 	engines bool                   // whether other ways of gofx are measured
 	coarse  map[string]string      // peers that round operands of f32, and how much
 	slow    map[string]string      // peers that took too long for one input of a network, by both
@@ -44,7 +44,7 @@ type runner struct {
 // processor that has just been given back is slow for a millisecond or two. And
 // up to 10 ms after a Go program ends a pause, its runtime's monitor begins to
 // wake up every 20 µs, for 4 to 5 ms: on a virtual processor that has to do this
-// beside the kernels, they take a quarter longer meanwhile.
+// as well, kernels take a quarter longer meanwhile.
 const warming = 16 * time.Millisecond
 
 // Competitors that are not peers: the machine's peak, and it and gofx on one
@@ -95,7 +95,7 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	return row, nil
 }
 
-// stamp notes when and with what a row is measured.
+// stamp notes the time and the conditions of a row's measurement.
 func (b *bench) stamp(row *Row) {
 	row.Date = time.Now().UTC().Format(time.DateOnly)
 	row.Versions = map[string]string{}
@@ -104,8 +104,8 @@ func (b *bench) stamp(row *Row) {
 	}
 }
 
-// counting is how long a peer computes while its threads are counted, spare what they may be busy
-// beyond those that they are given, which is the script's own work.
+// counting is how long a peer computes while its threads are counted, spare is how much they may
+// be busy beyond the given threads, for the script's own work.
 const counting, spare = 50 * time.Millisecond, 0.25
 
 // counted looks on how many threads each peer runs, and leaves out those that are busy on more
@@ -139,7 +139,7 @@ func (b *bench) counted(c *Case, row *Row, list []*runner) (kept []*runner) {
 	return kept
 }
 
-// field are the competitors of a case, and what they leave behind.
+// field holds the competitors of a case and their results.
 type field struct {
 	list []*runner
 	want []float64 // of the results of ours
@@ -155,7 +155,7 @@ func (f *field) close() {
 	}
 }
 
-// kernel lines up what computes a case of one operator.
+// kernel lines up the competitors of a case of one operator.
 func (b *bench) kernel(c *Case, row *Row, f *field) error {
 	if c.Ours != nil {
 		in := c.arrays()
@@ -220,7 +220,7 @@ func oursRunner(name string, o *Ours) *runner {
 	}}
 }
 
-// once prepares a call, and returns what it takes.
+// once prepares a call, and returns its time.
 func (o *Ours) once() time.Duration {
 	if o.Before != nil {
 		o.Before()
@@ -231,7 +231,7 @@ func (o *Ours) once() time.Duration {
 }
 
 // beside returns the machine's peak as a competitor where arithmetic bounds the
-// case, and that of one thread where the run has more.
+// case, and also that of one thread where the run has more.
 func (b *bench) beside(c *Case, row *Row) []*runner {
 	if max(c.Work.Flops, c.Work.Ops8) == 0 || c.Work.memoryBound(&b.peaks, b.threads) {
 		return nil
@@ -274,8 +274,8 @@ func (o *Ours) allocations() float64 {
 	return math.Floor(float64(total) / 2)
 }
 
-// load prepares the peers and compares their results with ours. What fails is
-// reported and left out.
+// load prepares the peers and compares their results with ours. A peer that
+// fails is reported and left out.
 func (b *bench) load(c *Case, row *Row, f *field, requests []peerCase) {
 	for i, q := range requests {
 		for ask := &q; ask != nil; ask = ask.instead {

@@ -8,8 +8,8 @@ import (
 	"github.com/gofx-dev/gofx/bench/peers"
 )
 
-// network lines up what computes a whole network: ways of gofx, the first of which
-// is ours of the row, then the peers, with the same weights.
+// network lines up the competitors of a whole network: ways of gofx, the first of
+// which is ours of the row, then the peers, with the same weights.
 func (b *bench) network(c *Case, row *Row, f *field) error {
 	w, err := openNetwork(c.Network, c.Dims)
 	if err != nil {
@@ -97,7 +97,7 @@ func (b *bench) engine(c *Case, row *Row, f *field, w *network, e Engine, dir st
 	return b.loaded(c, row, f, p, peerCase{name: e.Name})
 }
 
-// networkRequests returns what to ask of the peers that are there for a network.
+// networkRequests returns the requests to the available peers for a network.
 func (b *bench) networkRequests(c *Case, row *Row, x *exported) (list []peerCase) {
 	add := func(name, process string, load peers.Request, err error) {
 		switch {

@@ -25,7 +25,7 @@ import (
 // seed is that of weights and inputs of networks.
 const seed = "gofx-1"
 
-// network is a model at sizes, opened: what all competitors compute.
+// network is a model at sizes, opened; all competitors compute it.
 type network struct {
 	dims    map[string]int
 	module  any
@@ -34,7 +34,7 @@ type network struct {
 	traced  *graph.Module            // as captured
 	ready   *graph.Module            // prepared at the sizes, no pass but that has run
 	passed  map[string]*graph.Module // by the names of the passes that have run
-	lowered map[string]*graph.Module // the quantised networks that a case asks for, by what is asked of all operators
+	lowered map[string]*graph.Module // the quantised networks that a case asks for, by the settings for all operators
 }
 
 // openNetwork makes the module with its weights, captures it, and makes inputs.

@@ -91,8 +91,9 @@ func (w *network) forPeers(c quant.Config) (g *graph.Module, err error) {
 	return lowering.Prepare(g, lowering.Options{Shapes: w.dims})
 }
 
-// roundedSums is our backend but for residuals, before which ONNX Runtime must round:
-// it computes a convolution in float whose sum with a residual alone is quantised.
+// roundedSums is our backend except for residuals, before which ONNX Runtime must
+// round: it computes a convolution in float if only its sum with a residual is
+// quantised.
 func roundedSums() *quant.Backend {
 	b := cpu.QuantBackend()
 	for i := range b.Operators {
@@ -184,7 +185,7 @@ func (w *network) stored(d array.DType, threads int) (*Ours, error) {
 		return nil, err
 	}
 	if o.Bytes = workOf(w.ready, nil).Bytes; d != array.Invalid {
-		o.Bytes *= float64(d.Size()) / 4 // biases and tables are next to nothing beside them
+		o.Bytes *= float64(d.Size()) / 4 // biases and tables are small compared with them
 	}
 	return o, nil
 }

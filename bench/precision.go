@@ -12,8 +12,8 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// odd is what all operands of the network of precision are: f32 has it exactly; bf16, f16 and
-// the 19 bits of tf32 round it to 1.
+// odd is the value of all operands of the network of precision: f32 has it exactly; bf16, f16
+// and the 19 bits of tf32 round it to 1.
 const odd = 1 + 1.0/(1<<12)
 
 // coarsest is the relative difference from the exact results that f32 stays below by far, and

@@ -34,7 +34,7 @@ type kind struct {
 }
 
 // roofs profiles the plans of networks and prints, for each, the kinds of steps that take
-// most of the time with their share of what the machine can do at best.
+// most of the time with their share of the machine's peak.
 func roofs(o options, out io.Writer) error {
 	for _, s := range strings.Split(o.threads, ",") {
 		threads, err := strconv.Atoi(s)
@@ -117,7 +117,7 @@ type kernelShare struct {
 // slowest is how many kinds of steps of a network that is slower than a peer are shown.
 const slowest = 3
 
-// explain notes what takes the longest in a network in which a peer is faster.
+// explain notes the slowest steps of a network in which a peer is faster.
 func (b *bench) explain(c *Case, row *Row) {
 	if c.Network == nil || c.Op == "" || row.Ratio <= 1 {
 		return

@@ -29,8 +29,8 @@ type Row struct {
 	PeakBeside  float64 `json:"peak_beside,omitempty"`
 	BesideShare float64 `json:"beside_share,omitempty"`
 
-	// With more than one thread: AloneMS is the median time of gofx on one, in turns
-	// of its own; PeakScaling is what the peak loop gains from the threads; ScalingShare
+	// With more than one thread: AloneMS is the median time of gofx on one, in turns of
+	// its own; PeakScaling is the gain of the peak loop from the threads; ScalingShare
 	// is AloneMS/OursMS divided by it.
 	AloneMS      float64 `json:"alone_ms,omitempty"`
 	PeakScaling  float64 `json:"peak_scaling,omitempty"`
@@ -38,7 +38,7 @@ type Row struct {
 	// HandoverNS is the time in which a cache line goes to another processor and back.
 	HandoverNS float64 `json:"handover_ns,omitempty"`
 
-	Ours      string             `json:"ours,omitempty"`       // what of gofx was called
+	Ours      string             `json:"ours,omitempty"`       // the part of gofx that was called
 	Peers     map[string]float64 `json:"peers,omitempty"`      // medians in ms by peer
 	Engines   map[string]float64 `json:"engines,omitempty"`    // medians in ms of other ways of gofx
 	Least     map[string]float64 `json:"least,omitempty"`      // least times in ms by peer, engine and, as "", of gofx
@@ -46,10 +46,10 @@ type Row struct {
 	Once      map[string]float64 `json:"once,omitempty"`       // ms of one call of peers that are too slow for turns
 	Running   map[string]int     `json:"running,omitempty"`    // threads that ran at once, by peer
 	Errors    map[string]float64 `json:"errors,omitempty"`     // largest relative difference from exact results, by peer
-	Kernels   []kernelShare      `json:"kernels,omitempty"`    // where gofx is slower than a peer: what takes the longest
+	Kernels   []kernelShare      `json:"kernels,omitempty"`    // where gofx is slower than a peer: the slowest steps
 	LeftOut   []string           `json:"left_out,omitempty"`   // competitors that could not take part, and why
 	Threads   int                `json:"threads"`              // of gofx and of each peer
-	Pairs     int                `json:"pairs,omitempty"`      // interleaved measurements behind each median
+	Pairs     int                `json:"pairs,omitempty"`      // interleaved measurements for each median
 	WindowMS  float64            `json:"window_ms,omitempty"`  // least time of a measurement
 	Allocs    float64            `json:"allocs,omitempty"`     // of gofx a call, after warming up
 	Foreign   float64            `json:"foreign,omitempty"`    // processors that other programs kept busy meanwhile
@@ -72,7 +72,7 @@ type Row struct {
 	PeakGBs    float64 `json:"peak_gbs"`
 }
 
-// reads notes what a way of gofx reads.
+// reads notes the bytes that a way of gofx reads.
 func (r *Row) reads(name string, o *Ours) {
 	if o.Bytes == 0 {
 		return
@@ -113,7 +113,7 @@ func writeJSON(w io.Writer, r *Row) error {
 	return err
 }
 
-// readJSON reads what writeJSON wrote.
+// readJSON reads the output of writeJSON.
 func readJSON(r io.Reader) ([]*Row, error) {
 	var rows []*Row
 	d := json.NewDecoder(r)
@@ -170,7 +170,7 @@ func ms(v float64) string {
 	return fmt.Sprintf("%.4f", v)
 }
 
-// gain is what several threads gain over one, and its share of what the peak gains.
+// gain is the gain of several threads over one, and its share of the peak's gain.
 func (r *Row) gain() string {
 	switch {
 	case r.AloneMS == 0 || r.OursMS == 0:

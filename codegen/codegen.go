@@ -21,9 +21,9 @@ type (
 	ModuleOptions = module.Options
 	// KernelOptions are the choices of Kernel. The zero value works.
 	KernelOptions = kernelstyle.Options
-	// About is what a model's author says about it.
+	// About is the model's description by its author.
 	About = gosrc.About
-	// Tests say what is tested of generated code.
+	// Tests are the options for tests of generated code.
 	Tests = gosrc.Tests
 	// WeightsMode says where a generated package has its weights.
 	WeightsMode = kernelstyle.WeightsMode

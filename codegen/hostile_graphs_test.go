@@ -122,7 +122,7 @@ func (c *limited) Err() error {
 	return nil
 }
 
-// smallInputs returns zeros for the inputs; small is false when they, or what is
+// smallInputs returns zeros for the inputs; small is false when they, or arrays
 // made from them, would take much memory.
 func smallInputs(m *graph.Module) (in []*tensor.Tensor, small bool) {
 	small = true

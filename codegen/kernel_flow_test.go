@@ -195,7 +195,7 @@ func text(f *codegen.Files) string {
 }
 
 // memory has state of several types that straight code, branches and loops write, read
-// before and behind the write, and through views.
+// before and after the write, and through views.
 type memory struct {
 	Sum   *tensor.Tensor `fx:"sum,buffer"`
 	Calls *tensor.Tensor `fx:"stats.calls,buffer"`
@@ -228,8 +228,8 @@ func (m *memory) Forward(x *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
 	return out[0].Add(before), column.Add(m.Calls.Cast(array.F32)).Add(m.Sum.Sum())
 }
 
-// stateText runs two goroutines with a State each, beside the results of one call
-// after the other, and tries what must fail.
+// stateText runs two goroutines with a State each, compares their results with
+// those of sequential calls, and tries calls that must fail.
 const stateText = `
 		inputs := func(k int) array.Dense[float32] { return array.DenseOf([]float32{1, -2, float32(k%2*3) - 1, 0.5, float32(-k) / 4, 1}, 2, 3) }
 		one, err := m.NewState()

@@ -19,7 +19,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// said is what Say was called with.
+// said is the argument of Say's calls.
 var said []string
 
 // Say only has an effect.
@@ -70,7 +70,8 @@ func (m *talker) Forward(x, up *tensor.Tensor) *tensor.Tensor {
 	return sums[0]
 }
 
-// talking is a case whose program calls a hook that must hear what the function hears.
+// talking is a case whose program calls a hook; the hook must receive the same values
+// as the function.
 func talking(t *testing.T, g *op.Gen) *kernelCase {
 	net := &talker{}
 	for range 3 {

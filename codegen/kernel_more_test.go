@@ -172,11 +172,11 @@ func TestHostileNamesStayHarmless(t *testing.T) {
 	require.Equal(t, strings.Repeat("[]\n", len(packages)), goTool(t, dir, nil, append([]string{"list", "-f", "{{.IgnoredGoFiles}}"}, packages...)...))
 }
 
-// number is the comment behind the bits of a constant.
+// number is the comment after the bits of a constant.
 var number = regexp.MustCompile(`^/\* [-+.0-9A-Za-z]+ \*/$`)
 
-// noDirectives requires that no comment of a file means something to the Go tools,
-// but for the one that embeds the weights.
+// noDirectives requires that no comment of a file is a directive to the Go tools,
+// except the one that embeds the weights.
 func noDirectives(t *testing.T, f codegen.File) {
 	t.Helper()
 	if !strings.HasSuffix(f.Name, ".go") {
@@ -302,7 +302,7 @@ func TestKernelBuildsEverywhere(t *testing.T) {
 	dir := tempModule(t)
 	m := zoo(t, "mlp")
 	writeFiles(t, filepath.Join(dir, "net"), kernelFiles(t, m, codegen.KernelOptions{Package: "net", Weights: codegen.WeightsExternal}))
-	// No file is read here: what a program reads its weights with is not counted.
+	// No file is read here: the code that reads weights is not counted.
 	write(t, filepath.Join(dir, "main.go"), []byte(`package main
 
 import (

@@ -18,7 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// oddFlows are bodies that return what they are given, twice, in another order, or
+// oddFlows are bodies that return their operands, twice, in another order, or
 // weights; loops without carried values, over slices with gaps; a branch in a branch.
 var oddFlows = []string{`
 graph a(%x: f32[N,3], %p: bool[]) {
@@ -110,7 +110,7 @@ graph e(%x: f32[N,4], %p: bool[]) {
 }
 `}
 
-// oddStateText reads state before and behind a write, in a body by its path and as an
+// oddStateText reads state before and after a write, in a body by its path and as an
 // operand that is a view of it, and carries it through a loop.
 const oddStateText = `
 graph d(%x: f32[N,3], %p: bool[]) {
@@ -209,8 +209,8 @@ func TestOddState(t *testing.T) {
 	}
 }
 
-// trained are equal blocks in training mode, whose batch norms write what they have
-// seen; each sums it up in a loop besides.
+// trained are equal blocks in training mode, whose batch norms write running
+// statistics; each also sums them in a loop.
 type trained struct{ Blocks []*trainedBlock }
 
 type trainedBlock struct {

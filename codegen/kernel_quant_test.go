@@ -68,7 +68,7 @@ param four : u8[7,3]
 param fs_var : f32[7,1]
 `
 
-// quantCase is the network behind quant-lower.
+// quantCase is the network of quant-lower.
 func quantCase(t *testing.T, g *op.Gen) *kernelCase {
 	m := kernelModule(t, quantText)
 	for _, p := range m.Params() {

@@ -46,8 +46,8 @@ func TestMeasuredBuild(t *testing.T) {
 	fmt.Println("took", maxRSS(cmd), "bytes")
 }
 
-// maxRSS returns the most memory in bytes that a finished command took, with
-// what it ran.
+// maxRSS returns the most memory in bytes that a finished command and its child
+// processes took.
 func maxRSS(cmd *exec.Cmd) int64 {
 	n := int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
 	if runtime.GOOS == "linux" {

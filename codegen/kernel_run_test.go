@@ -217,7 +217,7 @@ func decoderCase(t *testing.T, g *op.Gen) *kernelCase {
 	return c
 }
 
-// failureText is what the programs of smallCases try that must fail.
+// failureText has the calls of smallCases that must fail.
 var failureText = map[string]string{
 	"mlp": `
 		bad := func(x array.Dense[float32]) { _, err := m.Forward(ctx, x); failure(err) }

@@ -77,8 +77,9 @@ module l0 = call {graph="layer"} (w=l0.w, b=l0.b)
 module l1 = call {graph="layer"} (w=l1.w, b=l1.b)
 `
 
-// TestKernelOfSubGraphs keeps what is printed of calls of sub-graphs, which is what is
-// printed of the same without calls, and runs it beside the interpreter.
+// TestKernelOfSubGraphs keeps the printed form of calls of sub-graphs, which equals
+// the printed form of the same graph without calls, and compares its results with the
+// interpreter's.
 func TestKernelOfSubGraphs(t *testing.T) {
 	m := kernelModule(t, callsText)
 	require.NoError(t, graph.Lint(m.Graph).Err())

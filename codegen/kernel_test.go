@@ -166,7 +166,7 @@ func goType(a *array.Array) string {
 	return map[array.DType]string{array.F32: "float32", array.F64: "float64", array.I64: "int64", array.I32: "int32", array.Bool: "bool", array.U8: "uint8"}[a.DType()]
 }
 
-// probeText is added to each package, so that its caller sees what it measures.
+// probeText is added to each package, so that its caller sees its measurements.
 const probeText = `
 // Measure returns the memory that the last call took.
 func (m *MODEL) Measure() int64 {
@@ -337,7 +337,7 @@ func saveInputs(t testing.TB, path string, in []*array.Array) {
 }
 
 // runCases generates, vets, builds and runs all cases in one module, and compares
-// with the executor: results bit by bit, memory with what is promised.
+// with the executor: results bit by bit, memory with the documented amount.
 func runCases(t *testing.T, cases []*kernelCase) (dir string, failures []string) {
 	t.Helper()
 	dir, lines, failures := runProgram(t, cases)

@@ -33,8 +33,8 @@ var extremes = struct {
 	[]uint64{math.MaxUint64, 1, 1 << 63, 1<<53 + 1},
 }
 
-// overwrite puts extreme numbers into every field that holds numbers; those that name
-// something stay, as what they name must exist.
+// overwrite puts extreme numbers into every field that holds numbers; numbers that
+// name something stay, since the named thing must exist.
 func overwrite(v reflect.Value, k int) {
 	switch v.Interface().(type) {
 	case array.DType, kernel.Code, kernel.Activation, *kernel.Program, []kernel.Instr:
@@ -112,7 +112,7 @@ func everyStep(t *testing.T) []any {
 	return list
 }
 
-// flat drops what %#v prints as an address.
+// flat drops the addresses that %#v prints.
 func flat(v reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Field(i)
@@ -133,7 +133,7 @@ func flat(v reflect.Value) {
 }
 
 // TestExtremeNumbersAreReadBack prints every kind of step with numbers that literals write in
-// ways of their own, in every field, and has a program print what it reads.
+// ways of their own, in every field, and has a program print the values it reads.
 func TestExtremeNumbersAreReadBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: compiles a program of all steps")

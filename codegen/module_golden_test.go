@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the packages in internal/golden")
 
-// TestModuleGoldens compares what is printed now with the packages that are kept;
-// their own tests run them and trace them again.
+// TestModuleGoldens compares the present output with the stored packages; their
+// own tests run them and trace them again.
 func TestModuleGoldens(t *testing.T) {
 	kept := map[string]bool{}
 	for _, c := range golden.All() {

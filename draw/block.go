@@ -49,8 +49,8 @@ type grouper struct {
 	steps int // left for questions about order
 }
 
-// tree makes the blocks of the module: those of its graph, and a block for each
-// sub-graph, which is there once, however many nodes call it.
+// tree makes the blocks of the module: those of its graph, and one block for
+// each sub-graph, however many nodes call it.
 func (d *drawing) tree() *block {
 	root := d.group(d.m.Graph, "")
 	for _, sub := range d.m.Subs() {
@@ -228,8 +228,8 @@ func (it item) list() (l []*graph.Node) {
 	return l
 }
 
-// size counts the nodes of one repetition of a block, all repetitions of what is
-// in it included.
+// size counts the nodes of one repetition of a block, including all repetitions
+// of the blocks in it.
 func (b *block) size() (n int) {
 	for _, it := range b.items {
 		if it.node != nil {

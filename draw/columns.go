@@ -11,9 +11,9 @@ import (
 // longer than wide is cut into columns, which are read like those of a newspaper:
 // edges from one column to the next do not take part in the layout.
 
-// Sizes of what is drawn, in points, as far as they can be told before the layout.
+// Sizes of drawn elements, in points, as far as they can be told before the layout.
 const (
-	charWidth, smallWidth = 5.5, 4.5 // of characters in boxes and beside edges
+	charWidth, smallWidth = 5.5, 4.5 // of characters in boxes and next to edges
 	lineHeight            = 13.0
 	nodeGap, rankGap      = 18.0, 38.0 // between boxes; between ranks, with the text of an edge
 	margins               = 40.0       // of clusters
@@ -24,7 +24,7 @@ const (
 const shortest, mostLong, wantLong = 1500.0, 4.0, 2.0
 
 // extent is where a vertex, or an edge that passes others, is expected to lie along
-// the flow, and what it takes across.
+// the flow, and the width that it takes across.
 type extent struct{ from, to, across float64 }
 
 // columns cuts the drawing. The places of cuts are chosen near those that make
@@ -59,9 +59,9 @@ func (d *drawing) columns() {
 	}
 }
 
-// cut begins a column at a vertex, beside that of another one: at the place of the
-// first vertex there that is in the same blocks, so that neither block is torn apart
-// and the column stands to the right.
+// cut begins a column at a vertex, next to that of another vertex: at the place of
+// the first vertex there that is in the same blocks, so that neither block is torn
+// apart and the column stands to the right.
 func (d *drawing) cut(column, at int, around map[*vertex][]*block) {
 	first := d.order[at]
 	both := shared(around[d.order[at-1]], around[first])
@@ -118,7 +118,7 @@ func (d *drawing) extents() (list []extent, width float64) {
 	return list, widest(all) + margins
 }
 
-// widest adds up what lies side by side, and returns the most.
+// widest adds up elements side by side, and returns the largest sum.
 func widest(list []extent) (most float64) {
 	type end struct{ at, across float64 }
 	var ends []end

@@ -30,7 +30,7 @@ func Cost(m *graph.Module, sizes map[string]int) *Overlay {
 	return o
 }
 
-// Amount prints 1234567 as "1.23 M", for a unit behind it.
+// Amount prints 1234567 as "1.23 M", so that a unit can follow.
 func Amount(n int64) string {
 	v, unit := float64(n), 0
 	units := []string{" ", " k", " M", " G", " T", " P", " E"}

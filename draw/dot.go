@@ -189,8 +189,8 @@ func quote(s string) string {
 const maxLine = 60
 
 // label returns the DOT string that shows the lines as they are: backslashes,
-// quotes and what looks like an HTML entity are escaped, control characters
-// replaced, long lines shortened.
+// quotes and apparent HTML entities are escaped, control characters replaced,
+// long lines shortened.
 func label(lines []string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -206,7 +206,7 @@ func label(lines []string) string {
 
 var escapeLabel = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;")
 
-// clean replaces what cannot be shown.
+// clean replaces characters that cannot be shown.
 func clean(s string) string {
 	s = strings.ToValidUTF8(s, "�")
 	return strings.Map(func(r rune) rune {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dotGraph is what the tests read from DOT text.
+// dotGraph is the content of a DOT text that the tests read.
 type dotGraph struct {
 	attrs    map[string]string
 	nodes    map[string]map[string]string // by id, in the order of ids
@@ -271,7 +271,7 @@ func (p *dotParser) statement(c *dotCluster) {
 	case p.token == "->" && !p.quoted:
 		p.next()
 		to := p.word()
-		// What orders columns is no edge of the graph.
+		// Lines that order columns are not edges of the graph.
 		if e := (dotEdge{id, to, p.list()}); e.attrs["style"] != "invis" {
 			g.edges = append(g.edges, e)
 		} else if g.nodes[id] == nil || g.nodes[to] == nil {

@@ -9,9 +9,9 @@ import (
 // Options chooses what a drawing shows. The zero value shows all levels of
 // modules, types on the edges, and no constants.
 type Options struct {
-	// Depth is the number of levels of modules and regions that are drawn; what
-	// lies deeper is one box a module. A module that holds nothing but one other
-	// module is no level of its own. 0 draws all levels.
+	// Depth is the number of levels of modules and regions that are drawn; deeper
+	// modules are one box each. A module that holds nothing but one other module is
+	// no level of its own. 0 draws all levels.
 	Depth int
 	// ShowConstants draws get_attr nodes: parameters, buffers and other tensors
 	// of the model's state.
@@ -31,22 +31,23 @@ type Options struct {
 	// Source reads a file of source for a page, which then shows the lines that its
 	// nodes were recorded at. With nil it names them only.
 	Source func(file string) ([]byte, error) `json:"-"`
-	// Sizes are those of symbols, for what a page says of operations and bytes; 1 when
+	// Sizes are the values of symbols for the operations and bytes on a page; 1 when
 	// not given.
 	Sizes map[string]int
 }
 
 const defaultLimit = 180
 
-// DOT returns the drawing in Graphviz's language. It never fails: of an invalid
-// graph it shows what is there. Every node has an id that HTML refers to.
+// DOT returns the drawing in Graphviz's language. It never fails: it shows the
+// parts of an invalid graph that it can read. Every node has an id that HTML
+// refers to.
 func DOT(m *graph.Module, o Options) string {
 	w := &dotWriter{d: newDrawing(m, o)}
 	w.write()
 	return w.b.String()
 }
 
-// drawing is what is left of a graph after hiding, folding and collapsing.
+// drawing is the rest of a graph after hiding, folding and collapsing.
 type drawing struct {
 	m        *graph.Module
 	o        Options

@@ -47,7 +47,7 @@ func ExampleHTML() {
 	// Output: true false true
 }
 
-// A report has the graph before the first pass and behind each one.
+// A report has the graph before the first pass and after each one.
 func ExampleNewReport() {
 	m := network()
 	r := draw.NewReport(m, draw.Options{})
@@ -65,7 +65,7 @@ func ExampleNewReport() {
 	// Output: true true true
 }
 
-// What costs most is reddest.
+// The most expensive node is reddest.
 func ExampleCost() {
 	o := draw.Cost(network(), map[string]int{"N": 8})
 	fmt.Println(o.Marks["fc"].Text, o.Marks["fc"].Heat, o.Marks["relu"].Text)

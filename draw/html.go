@@ -12,11 +12,12 @@ import (
 //go:embed page
 var page embed.FS
 
-// scripts are the parts of the page's program, in order: what one uses stands before it.
+// scripts are the parts of the page's program, in order: each part follows the parts
+// that it uses.
 var scripts = []string{"model.js", "union.js", "visible.js", "rank.js", "place.js", "layout.js", "route.js", "canvas.js", "heat.js", "paint.js",
 	"pane.js", "minimap.js", "outline.js", "details.js", "passes.js", "search.js", "keys.js", "app.js"}
 
-// pageData is what the page's program works on.
+// pageData is the input of the page's program.
 type pageData struct {
 	Title     string         `json:"title"`
 	Strings   []string       `json:"strings"`

@@ -9,12 +9,12 @@ import (
 // perRow is how many entries of the legend stand side by side.
 const perRow = 3
 
-// entry is one line of the legend: a cell that looks like what it explains.
+// entry is one line of the legend: a cell that looks like the element that it explains.
 type entry struct{ cell, name string }
 
-// heading is what stands above the drawing: its title, how many nodes the graph has,
-// and what the fills and the lines of this drawing mean. It is a table, so that it
-// takes no place among the nodes.
+// heading is the text above the drawing: its title, the number of nodes, and the
+// meaning of the drawing's fills and lines. It is a table, so that it takes no place
+// among the nodes.
 func (d *drawing) heading() string {
 	var b strings.Builder
 	b.WriteString(`<<table border="0" cellborder="0" cellspacing="3">`)

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Overlay colours nodes by what is known of each, in place of their class.
+// Overlay colours nodes by a value of each, in place of their class.
 type Overlay struct {
-	// Name is what the marks tell, such as "SQNR".
+	// Name names the values of the marks, such as "SQNR".
 	Name string
 	// Marks are those of nodes of the graph, by name.
 	Marks map[string]Mark
@@ -15,21 +15,21 @@ type Overlay struct {
 	Legend []Mark
 }
 
-// Mark is a colour and the text behind it.
+// Mark is a colour and the text after it.
 type Mark struct {
 	// Heat is from 0, which is good, to 1.
 	Heat float64
 	Text string
 }
 
-// fill is the light green of no heat, the red of all, or what lies between.
+// fill is the light green of no heat, the red of all, or a colour in between.
 func (m Mark) fill() string {
 	h := m.heat()
 	between := func(a, b float64) int { return int(a + (b-a)*h + 0.5) }
 	return fmt.Sprintf("#%02x%02x%02x", between(0xf0, 0xef), between(0xfd, 0x5b), between(0xf4, 0x5b))
 }
 
-// heat is between 0 and 1: what is not a number is worst.
+// heat is between 0 and 1: NaN is worst.
 func (m Mark) heat() float64 {
 	if math.IsNaN(m.Heat) {
 		return 1

@@ -44,7 +44,7 @@ func TestOverlayMarks(t *testing.T) {
 	o := &draw.Overlay{Name: "a\"b", Marks: map[string]draw.Mark{"a": {Heat: math.NaN(), Text: "x\"\n"}, "b": {Heat: -3}}, Legend: []draw.Mark{{Heat: 0.5, Text: "half"}}}
 	dot := draw.DOT(m, draw.Options{Overlay: o})
 	require.Contains(t, dot, `a&#34;b half `)
-	require.Contains(t, dot, `fillcolor="#ef5b5b"`) // what is not a number is worst
+	require.Contains(t, dot, `fillcolor="#ef5b5b"`) // NaN is worst
 	require.Contains(t, dot, `fillcolor="#f0fdf4"`)
 	require.NotContains(t, dot, `>elementwise `, "the legend has the classes that are seen")
 	require.Contains(t, string(draw.HTML(m, draw.Options{Overlay: o})), `"overlay":{"name":"a\"b","marks":[{"n":1,"h":1,`)

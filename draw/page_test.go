@@ -33,7 +33,8 @@ import (
 
 // The tests of the page open it in Chromium and use it as a reader does: by mouse and keys.
 
-// resnet50 is a page of ResNet-50 before and behind each pass of the default pipeline.
+// resnet50 is a page of ResNet-50 before the default pipeline and after each of its
+// passes.
 var resnet50 = sync.OnceValue(func() []byte {
 	entry := models.Lookup("resnet50")
 	tr := tracer.Tracer{}
@@ -98,7 +99,8 @@ func TestThePageOpens(t *testing.T) {
 	requirePicture(t, p.Screenshot())
 }
 
-// requirePicture looks for what nothing drawn cannot have: many colours.
+// requirePicture checks that the picture has many colours, which an empty one cannot
+// have.
 func requirePicture(t *testing.T, data []byte) {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(data))
@@ -242,7 +244,7 @@ func TestDifferencesHaveColours(t *testing.T) {
 	require.Equal(t, "#ffffff", at(t, p, img, 1, "maxpool"))
 }
 
-// at is the colour of a node beside its text.
+// at returns the colour of a node by its text.
 func at(t *testing.T, p *browser.Page, img image.Image, pane int, name string) string {
 	t.Helper()
 	_, y := spot(t, p, pane, name)
@@ -273,7 +275,7 @@ func TestLooksAndExport(t *testing.T) {
 	require.Contains(t, svg.Text, ">max_pool2d</text>")
 }
 
-// TestNothingOverlaps holds for what is drawn of several networks, whichever is open.
+// TestNothingOverlaps holds for the drawings of several networks, whichever is open.
 func TestNothingOverlaps(t *testing.T) {
 	const count = `
 		const { v } = app, bad = [];

@@ -12,8 +12,8 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// tables are what the stages of a page share. Whatever is equal in two stages is there
-// once: a pass that changes ten nodes of ten thousand adds ten.
+// tables hold the data that the stages of a page share. Data that is equal in two
+// stages is stored once: a pass that changes ten nodes of ten thousand adds ten.
 type tables struct {
 	strings   []string
 	stringID  map[string]int
@@ -22,7 +22,7 @@ type tables struct {
 	positions []pagePos
 	files     []pageFile
 	fileID    map[string]int
-	known     map[string]int // numbers of nodes, blocks and positions by what they are
+	known     map[string]int // numbers of nodes, blocks and positions by their content
 	identity  map[int]identity
 }
 
@@ -33,15 +33,15 @@ func newTables() tables {
 	return t
 }
 
-// pageNode is what the page knows of a node. Numbers are of strings, but for the first
-// ones. A node that differs in anything is another pageNode of the same UID.
+// pageNode is the page's data of a node. Numbers are indexes of strings, except the
+// first ones. A node that differs in any field is another pageNode of the same UID.
 type pageNode struct {
 	UID      int   // the same in all stages
 	Args     []int // UIDs, -1 for absent operands
 	Name     int
 	Opcode   int
 	Operator int
-	Target   int // of what is no call of an operator
+	Target   int // of nodes that call no operator
 	Attrs    int
 	Type     int
 	Class    int // key of a style
@@ -111,13 +111,13 @@ func (l *runList) add(n int) {
 	*l = append(*l, n, 1)
 }
 
-// pageStage is the graph behind a pass.
+// pageStage is the graph after a pass.
 type pageStage struct {
 	Name    string      `json:"name"`
 	Matches int         `json:"matches"`
 	Notes   []string    `json:"notes,omitempty"`
 	Events  []pageEvent `json:"events,omitempty"`
-	Nodes   runList     `json:"nodes"` // in order of execution, those of regions behind their node
+	Nodes   runList     `json:"nodes"` // in order of execution, nodes of regions after their own node
 	Root    int         `json:"root"`
 }
 
@@ -195,7 +195,7 @@ func (r *Report) node(s *stager, n *graph.Node) int {
 	return once(&r.tables, &r.nodes, "node", p)
 }
 
-// operatorKey is the operator with its package, "" for what is no call.
+// operatorKey is the operator with its package, "" for other nodes.
 func operatorKey(n *graph.Node) string {
 	if o := n.Op(); o != nil {
 		return o.Key()

@@ -21,7 +21,7 @@ type Report struct {
 	title string
 	tables
 	stages []*pageStage
-	last   map[string]int // names of the last stage, and what they are in all stages
+	last   map[string]int // names of the last stage, and their form in all stages
 	uids   int
 }
 
@@ -38,14 +38,14 @@ func NewReport(m *graph.Module, o Options) *Report {
 	return r
 }
 
-// OnPass adds the graph behind a pass; it is for [passes.Options].
+// OnPass adds the graph after a pass; it is for [passes.Options].
 func (r *Report) OnPass(p passes.PassReport, m *graph.Module) { r.stage(m, p) }
 
 // newNames is a drawing that is asked for names only.
 func newNames(m *graph.Module) *drawing { return &drawing{m: m} }
 
 // stage records a graph. Nodes keep the number that they had in the stage before, so
-// that the page can tell what is new, gone, or different.
+// that the page can show new, removed and changed nodes.
 func (r *Report) stage(m *graph.Module, p passes.PassReport) {
 	s := &stager{r: r, d: newStageDrawing(m, r.o), uid: map[*graph.Node]int{}, shells: map[*graph.Node][]*block{}}
 	s.dissolve(s.d.root)
@@ -150,7 +150,7 @@ func (s *stager) number(log []passes.Event) {
 	}
 }
 
-// identity is what two nodes have in common that are the same to the reader.
+// identity is the common data of two nodes that are the same to the reader.
 type identity struct{ operator, scope, at string }
 
 func identityOf(n *graph.Node) identity {

@@ -166,7 +166,8 @@ func TestPagesStaySmall(t *testing.T) {
 	require.Less(t, build(1000, 0, swap)-thousand, 1000*700, "a pass that changes a node in each of a thousand modules")
 }
 
-// TestPagesAreOneFile looks for addresses and for what loads, and for leftovers.
+// TestPagesAreOneFile looks for addresses, for elements that load files, and for
+// leftovers.
 func TestPagesAreOneFile(t *testing.T) {
 	m := load(t, "resblock.fx")
 	page := string(draw.HTML(m, draw.Options{}))
@@ -178,7 +179,8 @@ func TestPagesAreOneFile(t *testing.T) {
 	require.Equal(t, 2, strings.Count(page, "</script>"), "no text of the graph ends the program")
 }
 
-// TestEveryStageIsWhole holds for random graphs, some with regions, and what passes make of them.
+// TestEveryStageIsWhole holds for random graphs, some with regions, and for the results of passes
+// on them.
 func TestEveryStageIsWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := fxtest.RandomGraph(t)
@@ -224,7 +226,8 @@ func TestSubGraphsAreOnThePage(t *testing.T) {
 	require.Equal(t, d.stage(t, 0)["tail.neg"].uid, d.stage(t, 1)["tail.abs"].uid, "what took its place")
 }
 
-// TestSourceLines come from files that are there, without the folders of this machine.
+// TestSourceLines: lines come from files that exist, and no folder of this machine is
+// shown.
 func TestSourceLines(t *testing.T) {
 	k := newMaker()
 	k.c.SetPos(k.g.Position(0, 3))

@@ -8,10 +8,9 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 )
 
-// Table returns the nodes of a module as a table of text, one node a line,
-// followed by the number of nodes, calls of each operator, and parameters. The
-// nodes of regions are indented below the call that has them, those of sub-graphs come behind
-// the graph.
+// Table returns the nodes of a module as a table of text, one node a line, followed by the
+// number of nodes, calls of each operator, and parameters. The nodes of regions are indented
+// below the call that has them, those of sub-graphs follow the graph.
 func Table(m *graph.Module) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)

@@ -25,7 +25,7 @@ type vertex struct {
 type edge struct {
 	from, to *vertex
 	types    []string
-	names    []string // what the values are to the user
+	names    []string // meaning of the values to the user
 	values   map[*graph.Node]bool
 	carried  bool // from one repetition to the next
 	inner    bool // from a node to the inputs of its regions
@@ -146,7 +146,8 @@ func (d *drawing) id(name string) string {
 	return id
 }
 
-// leafName returns the last part of a path that is not a number, with what follows.
+// leafName returns the last part of a path that is not a number, with the parts after
+// it.
 func leafName(path string) string {
 	parts := strings.Split(path, ".")
 	i := len(parts) - 1
@@ -156,7 +157,7 @@ func leafName(path string) string {
 	return strings.Join(parts[i:], ".")
 }
 
-// operator names what a node does.
+// operator names the operation of a node.
 func operator(n *graph.Node) string {
 	switch o := n.Op(); {
 	case o != nil:
@@ -280,7 +281,7 @@ func (d *drawing) makeEdges() {
 			known[k] = e
 			d.edges = append(d.edges, e)
 		}
-		// What a member of a tuple is says the edge behind the getitem.
+		// The edge after the getitem shows the type of a tuple's member.
 		if t := from.Type().String(); !inner && to.Op() != op.GetItem && !slices.Contains(e.types, t) {
 			e.types = append(e.types, t)
 		}
@@ -310,7 +311,7 @@ func (d *drawing) makeEdges() {
 	}
 }
 
-// operandNames returns a function that names what an operand is to the node: the
+// operandNames returns a function that names the role of an operand: the
 // operator's name of it, or the result of the graph.
 func operandNames(n *graph.Node) func(i int) string {
 	if n.Opcode() == graph.Output {

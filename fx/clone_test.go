@@ -13,8 +13,8 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// TestCopiesAreTraced captures what copies tensors, and runs it interpreted, after
-// all passes, and as a plan: no result may be its input.
+// TestCopiesAreTraced captures functions that copy tensors, and runs them
+// interpreted, after all passes, and as a plan: no result may be its input.
 func TestCopiesAreTraced(t *testing.T) {
 	for name, f := range map[string]func(x *tensor.Tensor) *tensor.Tensor{
 		"clone":         func(x *tensor.Tensor) *tensor.Tensor { return x.Clone() },

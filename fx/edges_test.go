@@ -23,7 +23,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// What cost new users time or trust, as they came upon it.
+// Traps that cost new users time or trust, as they met them.
 
 // edgeSwoosh is like the operator of docs/add-an-op.md.
 var edgeSwoosh = op.Unary("edge_swoosh", "edge_swoosh returns x·sigmoid(x-1).", func(b *expr.Builder, x expr.Value) expr.Value {
@@ -108,7 +108,8 @@ func TestMistakesOfOtherGoroutinesAreTheirs(t *testing.T) {
 
 func equalSizes(x, y *tensor.Tensor) *tensor.Tensor { return x.Add(y).Matmul(y.Transpose(0, 1)) }
 
-// What is guarded to be equal is one symbol for the users of a plan and of generated code.
+// Sizes that a guard makes equal are one symbol for the users of a plan and of generated
+// code.
 func TestEqualSizesAreOneSymbol(t *testing.T) {
 	gm, err := fx.Trace(t.Context(), equalSizes, fx.Input("x", "f32[A,B]"), fx.Input("y", "f32[C,D]"))
 	require.NoError(t, err)
@@ -133,7 +134,7 @@ func TestEqualSizesAreOneSymbol(t *testing.T) {
 	require.Contains(t, code.String(), "func PeakBytes(A, B int) (bytes int64)")
 	require.NotRegexp(t, `func .*\b[CD]\b`, code.String())
 
-	// Both say what is wrong in the same words, without a letter that nothing else shows.
+	// Both report the error in the same words, without a letter that nothing else shows.
 	const want = `input "x" is f32[2,3]: add needs B (axis 1, here 3) equal to axis 1 of "y" (here 4)`
 	in := []*array.Array{array.New(array.F32, 2, 3), array.New(array.F32, 2, 4)}
 	_, err = exe.Run(t.Context(), in)

@@ -15,8 +15,8 @@ func (g *GraphModule) Edit(edit func(g *graph.Graph) error) error {
 	return graph.Edit(g.Module, edit)
 }
 
-// Record puts tensor code to the place of a cursor: fn runs on tensors that stand for
-// args, and the nodes for what it returns are returned. It may use the module's own
+// Record records tensor code at the place of a cursor: fn runs on tensors that stand
+// for args, and Record returns the nodes of its results. It may use the module's own
 // tensors (State) and others; see tracer.Tracer.Record.
 func (g *GraphModule) Record(ctx context.Context, c *graph.Cursor, fn any, args ...*graph.Node) ([]*graph.Node, error) {
 	t := tracer.Tracer{Root: g}
@@ -38,8 +38,8 @@ func Split(g *GraphModule, part func(n *graph.Node) string) ([]*graph.Node, erro
 	return partition.Split(g.Module, part)
 }
 
-// Features returns what computes intermediate values, by the names of nodes or the paths
-// of modules, and nothing else; its output is a map of them. See graph.Features.
+// Features returns a module that computes only intermediate values, by the names of
+// nodes or the paths of modules; its output is a map of them. See graph.Features.
 func (g *GraphModule) Features(names ...string) (*GraphModule, error) {
 	m, err := graph.Features(g.Graph, names...)
 	if err != nil {

@@ -74,7 +74,7 @@ func ExampleGraphModule_ReplaceModule() {
 	// call_module[fc2] f32[N,2]
 }
 
-// Features makes a model of what computes some values.
+// Features makes a model that computes some values.
 func ExampleGraphModule_Features() {
 	gm := capture(&Net{nn.NewLinear(4, 3), nn.NewLinear(3, 2)}, fx.Name("net"), fx.Input("x", "f32[N,4]"))
 	part, err := gm.Features("fc1")
@@ -135,7 +135,7 @@ func TestRecordUsesStateAndSizes(t *testing.T) {
 	require.InDeltaSlice(t, want, values(t, gm, x), 1e-5)
 	require.Len(t, gm.Params(), 5, "the weight is the one that was there; the constant is new")
 
-	// What is recorded says where: the line of the function.
+	// Recorded nodes have positions: the line of the function.
 	require.Equal(t, "edit_test.go", base(gm.Graph.Output().Arg(0).Pos().File))
 }
 
@@ -298,7 +298,7 @@ func TestRecordWritesState(t *testing.T) {
 	require.NoError(t, gm.Edit(func(g *graph.Graph) error {
 		out, err := gm.Record(context.Background(), g.Before(g.Output()), func(y *tensor.Tensor) *tensor.Tensor {
 			c := tensor.On(y, gm.State().Tensor("count"))
-			c.AddInPlace(tensor.FromSlice([]float32{10})) // behind the model's own write
+			c.AddInPlace(tensor.FromSlice([]float32{10})) // after the model's own write
 			return y.Mul(c)
 		}, g.Output().Arg(0))
 		if err == nil {
@@ -361,7 +361,7 @@ func TestRecordOfControlFlowAndContainers(t *testing.T) {
 	require.Equal(t, []float32{-1, -2, -3, -4}, values(t, gm, x, tensor.Scalar(true)))
 	require.Equal(t, []float32{1, 2, 3, 4}, values(t, gm, x, tensor.Scalar(false)))
 
-	// What is not known stays so, and a size that is asked for by number is refused.
+	// Unknown sizes stay unknown, and a size that is asked for by number is refused.
 	un := capture(func(x *tensor.Tensor) *tensor.Tensor { return x.Relu() })
 	_, err = un.Record(ctx, un.Graph.Before(un.Graph.Output()), func(x *tensor.Tensor) *tensor.Tensor { return x.DivScalar(x.Dim(0)) }, un.Graph.Find("relu"))
 	require.ErrorContains(t, err, "edit_test.go")

@@ -12,8 +12,8 @@ import (
 	"github.com/gofx-dev/gofx/passes/fusion"
 )
 
-// Apply demands a number of matches, compares what is computed before and behind
-// each pass, and leaves the graphs in a folder.
+// Apply demands a number of matches, compares the results before and after each
+// pass, and leaves the graphs in a folder.
 func ExampleGraphModule_Apply() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "gofx")

@@ -61,7 +61,7 @@ func ExampleInput() {
 	gm := capture(attend, fx.Input("query", "f32[N,S,64]"), fx.Input("key", "f32[N,T,64]"))
 	fmt.Println(gm.Graph.Inputs(), gm.Graph.Output().Arg(0).Type())
 
-	// What is not known stays unknown.
+	// Unknown sizes stay unknown.
 	fmt.Println(capture(attend, fx.Input("q", "f32[*]")).Graph.Output().Arg(0).Type())
 	// Output:
 	// [%query %key] f32[N,S,T]
@@ -197,7 +197,8 @@ func ExampleSteady() {
 	// Output: true
 }
 
-// With reaches what has no option of its own: here sizes that the model asks for.
+// With sets fields that have no option of their own: here sizes that the model asks
+// for.
 func ExampleWith() {
 	model := func(x *tensor.Tensor) *tensor.Tensor { return x.DivScalar(x.Dim(0)) }
 	gm := capture(model, fx.Input("x", "f32[N,4]"), fx.With(func(t *tracer.Tracer) {

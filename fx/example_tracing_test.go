@@ -49,7 +49,7 @@ func every8(x *tensor.Tensor) *tensor.Tensor {
 	return x.Reshape(n.Div(8), 8).Select(1, 0)
 }
 
-// What the model states about sizes is checked when the graph is entered.
+// The model's statements about sizes are checked when the graph is entered.
 func Example_statedSizes() {
 	gm := capture(every8, fx.Input("x", "f32[N]"))
 	_, err := gm.Run(context.Background(), tensor.Ones([]int{12}))

@@ -16,7 +16,7 @@ import (
 )
 
 // TestAllPassesOnNetworks runs every built-in pass in turn on small networks of
-// the zoo; each must keep what the graph computes, every type and every symbol.
+// the zoo; each must keep the graph's results, every type and every symbol.
 func TestAllPassesOnNetworks(t *testing.T) {
 	for name, c := range map[string]struct {
 		net    any
@@ -46,7 +46,7 @@ func TestAllPassesOnNetworks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			nn.Eval(c.net)
-			models.Synthetic(&models.Model{}, c.net, "passes") // zeros would hide what a pass gets wrong
+			models.Synthetic(&models.Model{}, c.net, "passes") // zeros would hide the error of a pass
 			gm, err := fx.Trace(context.Background(), c.net, c.inputs...)
 			require.NoError(t, err)
 			symbols := len(gm.Graph.Symbols())

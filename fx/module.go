@@ -20,8 +20,8 @@ type GraphModule struct {
 	state *interp.State
 }
 
-// NewGraphModule makes a module callable. What edits and passes do to the module later
-// counts from the next run on.
+// NewGraphModule makes a module callable. Later edits and passes take effect from the
+// next run on.
 func NewGraphModule(m *graph.Module) *GraphModule {
 	return &GraphModule{m, interp.NewState(m)}
 }

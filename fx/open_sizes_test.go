@@ -14,7 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// Bounds beyond an end, paddings to a multiple and pieces of an open size are what they are
+// Bounds beyond an end, paddings to a multiple and pieces of an open size are the same as
 // in an eager call, for every size, also of a graph that was read from its text.
 func TestOpenSizes(t *testing.T) {
 	ctx := context.Background()

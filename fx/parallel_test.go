@@ -20,7 +20,7 @@ import (
 )
 
 // TestManyGoroutinesAtOnce has eight goroutines capture one module, transform, print,
-// save, load, run and compile what they have captured: all of them get the same. The race
+// save, load, run and compile the captured graphs: all of them get the same. The race
 // detector watches in CI.
 func TestManyGoroutinesAtOnce(t *testing.T) {
 	net := models.NewBert(models.BertConfig{VocabSize: 30, MaxPositions: 9, TypeVocabSize: 2, HiddenSize: 8, NumLayers: 3, NumHeads: 2, IntermediateSize: 16, LayerNormEps: 1e-12})

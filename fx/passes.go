@@ -22,7 +22,7 @@ type (
 	Pass = passes.Pass
 	// PassOptions says what Apply checks, dumps and demands around the passes.
 	PassOptions = passes.Options
-	// PassReport says what the passes of one Apply did.
+	// PassReport lists the work of the passes of one Apply.
 	PassReport = passes.Report
 	// Rewrite is a rule: a pattern and its replacement. passes.Rule makes it a Pass.
 	Rewrite = passes.Rewrite
@@ -56,7 +56,7 @@ func Optimise() []Pass {
 	return append(shrinking(), simplify.DropUnused)
 }
 
-// shrinking is what Passes and Optimise have in common.
+// shrinking is the common part of Passes and Optimise.
 func shrinking() []Pass {
 	list := []Pass{
 		simplify.Functionalize,

@@ -48,7 +48,7 @@ func TestState_followsPassesOnTheModule(t *testing.T) {
 	require.Equal(t, paths, walked)
 }
 
-// A tensor whose array stayed is the same tensor, so that what holds it goes on to write the state.
+// A tensor whose array stayed is the same tensor, so that its holders go on to write the state.
 func TestState_keepsTensorsThatStayed(t *testing.T) {
 	gm, err := fx.Trace(context.Background(), nn.NewLinear(2, 1), fx.Input("x", "f32[N,2]"))
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 )
 
-// overWrites reads state before and behind writes to it: through views, as the value of
+// overWrites reads state before and after writes to it: through views, as the value of
 // an assign, as operands and results of calls of sub-graphs.
 var overWrites = map[string]string{
 	"broadcast operand over write": `graph g(%x: f32[2,2]) {

@@ -7,8 +7,8 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// Checker compares arguments with what a generated package takes and collects
-// everything that is wrong. The zero value is ready.
+// Checker compares arguments with the types that a generated package takes and
+// collects all errors. The zero value is ready.
 type Checker struct{ errs diag.List }
 
 // Err returns a diag.List with all that was wrong, nil when nothing was.
@@ -57,7 +57,7 @@ func (c *Checker) Size(name string, a *array.Array, want string, axis, size int)
 	}
 }
 
-// What generated packages say about sizes that do not fit.
+// Messages of generated packages about sizes that do not fit.
 type (
 	Claim  = diag.Claim
 	Side   = diag.Side
@@ -72,8 +72,8 @@ const (
 	Other    = diag.NE
 )
 
-// Guard refuses sizes for which a claim of the model does not hold. x is the
-// input that the claim speaks of, why says what requires it and may be "".
+// Guard refuses sizes that violate an assumption of the model. x is the input
+// of the assumption; why names what requires it and may be "".
 func (c *Checker) Guard(x *array.Array, why string, claim Claim) {
 	if x != nil {
 		claim.Type = array.Describe(x.DType(), x.Shape())

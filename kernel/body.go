@@ -6,9 +6,8 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
-// This file is what the bodies of control flow, which have frames of their own, share
-// with the call that they are a part of: its context, its scratch memory, and where
-// it is.
+// This file holds the parts of a call that the bodies of control flow share with it:
+// its context, its scratch memory, and its position. Bodies have frames of their own.
 
 // Enter begins the body within the call of outer.
 func (f *Frame) Enter(outer *Frame) {
@@ -36,9 +35,9 @@ func (f *Frame) workspace() *Workspace {
 }
 
 // Ahead lays a body out before it is known whether the call will enter it, so that
-// calls of the same sizes do not allocate whatever they compute. Sizes may be such
-// that the body is never entered, and cannot be laid out: then Enter finds it not
-// Ready, and what is wrong is reported there.
+// calls of the same sizes do not allocate whatever they compute. If the sizes are
+// such that the body is never entered and cannot be laid out, Enter finds it not
+// Ready and reports the error.
 func (f *Frame) Ahead(body *Frame, layout func()) {
 	defer func() {
 		if recover() != nil {

@@ -6,11 +6,10 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/conv"
 )
 
-// Conv is the cross-correlation of torch.nn.functional.conv1d, conv2d and
-// conv3d: in[0] [N, C, spatial...] or [C, spatial...], in[1] the weight [M, C/Groups, kernel...],
-// in[2] an optional bias [M]. Lists have one entry a spatial dimension; a nil
-// list means stride 1, no padding, dilation 1. What PadHi adds at the end shows
-// in the output's shape. Float element types.
+// Conv is the cross-correlation of torch.nn.functional.conv1d, conv2d and conv3d: in[0] [N, C,
+// spatial...] or [C, spatial...], in[1] the weight [M, C/Groups, kernel...], in[2] an optional
+// bias [M]. Lists have one entry a spatial dimension; a nil list means stride 1, no padding,
+// dilation 1. PadHi follows from the output's shape. Float element types.
 type Conv = conv.Conv
 
 // PackedConvLen returns the elements that PackConv{s, in} takes for a weight of
@@ -24,12 +23,12 @@ func PackedConvLen(s Conv, in, weight []int) int {
 // [PackedConvLen(...)]. The processor that the program runs on chooses how.
 type PackConv = conv.PackConv
 
-// ConvPacked is Conv with a weight that PackConv packed, and an epilogue: in[0]
-// [N, C, spatial...] or [C, spatial...], in[1] the packed weight of Channels
-// filters of the size Kernel, then bias [M], scale [M] and residual, of the
-// result's shape, each nil when absent. Behind them are the factor and the term of
-// the prologue, of C elements or of N*C, which is done to in[0] before it is convolved,
-// not to what is padded. Element types f32, f16, bf16.
+// ConvPacked is Conv with a weight that PackConv packed, and an epilogue: in[0] [N, C,
+// spatial...] or [C, spatial...], in[1] the packed weight of Channels filters of the
+// size Kernel, then bias [M], scale [M] and residual, of the result's shape, each nil
+// when absent. The factor and the term of the prologue follow, of C elements or of N*C.
+// The prologue applies to in[0] before the convolution, not to the padding. Element
+// types f32, f16, bf16.
 //
 // Where In is given and it takes less time, a 3x3 convolution of stride 1 goes by
 // Winograd's algorithm in tiles of 2x2 or 4x4 outputs (Lavin and Gray, "Fast

@@ -6,8 +6,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 )
 
-// CPU names what this process uses of its processor: "generic" for Go alone, "neon",
-// "avx2" or "avx512", and behind a blank the extensions that it uses beside.
+// CPU names the instruction sets that this process uses: "generic" for Go alone,
+// "neon", "avx2" or "avx512", and after a blank the further extensions that it uses.
 func CPU() string {
 	return cpu.CPU()
 }

@@ -25,8 +25,8 @@ func scalar(code []Instr, consts ...float32) *Program {
 	return p
 }
 
-// scalars are functions of one f32: silu, hardswish, and one in f64, for which there is
-// no assembly.
+// scalars are functions of one f32: silu, hardswish, and one in f64 that has no
+// assembly.
 var scalars = []*Program{
 	scalar([]Instr{{Op: OpSigmoid, DType: array.F32, Dst: 1}, {Op: OpMul, DType: array.F32, Dst: 1, A: 0, B: 1}}),
 	scalar([]Instr{{Op: OpAdd, DType: array.F32, Dst: 1, A: 0, B: 2}, {Op: OpMax, DType: array.F32, Dst: 1, A: 1, B: 3},
@@ -98,8 +98,8 @@ func contractions(r *rand.Rand) []contraction {
 	}
 }
 
-// A program behind a product or convolution gives the bits that it gives in a step of
-// its own, on any number of threads, behind all other parts of an epilogue.
+// A program after a product or convolution gives the same bits as in a step of its
+// own, on any number of threads and after all other parts of an epilogue.
 func TestEpiloguePrograms(t *testing.T) {
 	kerneltest.EachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(31, 32))

@@ -80,7 +80,7 @@ func ExampleElementwise() {
 	// Output: [11 22 13 24]
 }
 
-// What a program computes can be reduced at once: here products, summed by rows.
+// The results of a program can be reduced at once: here products, summed by rows.
 func ExampleElementwiseReduce() {
 	f := array.F32
 	step := kernel.ElementwiseReduce{

@@ -25,7 +25,7 @@ func Catch(err *error) {
 }
 
 // Foreign returns the error of a panic r of a user's step, nil of any other. It is called
-// by the deferred function that recovered r, or by what that calls.
+// by the deferred function that recovered r, or by a function that this one calls.
 func Foreign(r any) *diag.Error {
 	step, at, ok := foreignStep()
 	if !ok {
@@ -60,7 +60,7 @@ const (
 	maxFrames  = 128 // between a panic and the step that it is of
 )
 
-// stepMethods are what engines call of steps.
+// stepMethods are the methods of steps that engines call.
 var stepMethods = [...]string{".Run", ".View", ".Sizes", ".ScratchBytes"}
 
 // foreignStep finds in the stack of a panic a user's step that an engine called: its

@@ -25,7 +25,7 @@ type Frame struct {
 	shapes      [][]int                         // that a step has found
 	hook        Hook                            // of the whole call
 
-	outer, inner *Frame   // of a body: what it is a part of; the body in progress
+	outer, inner *Frame   // of a body: the call that it belongs to; the body in progress
 	bodies       []*Frame // that have been laid out
 }
 
@@ -124,7 +124,7 @@ func (f *Frame) Measure() { f.dry = true }
 func (f *Frame) Ready() bool { return f.arena != nil }
 
 // Arena begins a layout: it makes room for intermediate values of size bytes
-// together and forgets what was needed before.
+// together and forgets earlier needs.
 func (f *Frame) Arena(size int) {
 	if size < 0 {
 		panic(tooLarge("the intermediate values"))
@@ -183,7 +183,8 @@ func (f *Frame) Bytes() int64 {
 }
 
 // Held returns the bytes of the arenas and of the scratch memory that the frame
-// holds: Bytes of the largest layout so far, if every kernel takes what it said.
+// holds: Bytes of the largest layout so far, if every kernel takes as much as it
+// stated.
 func (f *Frame) Held() int64 {
 	n := int64(f.work.Reserved())
 	if f.arena != nil {
@@ -207,14 +208,14 @@ func (f *Frame) Failure(r any) error {
 }
 
 // Recover is deferred by functions of generated packages that check arguments: it
-// stores in err what a panic stands for.
+// stores in err the error that a panic carries.
 func Recover(err *error) {
 	if r := recover(); r != nil {
 		*err = failure(r, "")
 	}
 }
 
-// stopped is what a call panics with when its context has ended.
+// stopped is the panic value of a call whose context has ended.
 type stopped struct{ err error }
 
 func failure(r any, step string) error {

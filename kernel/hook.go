@@ -5,12 +5,12 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// Hook is the caller's function for what a model does beside computing: it is called for
-// each call of a Go function that returns nothing (a log line, a measurement), in the
-// order of the model. function is its import path and name; node is the call's name in
-// the graph, in a repeated block after the path of the module; args are its operands, nil
-// for absent ones. They may be strided, are of use until the hook returns, and are not to
-// be changed. A hook that panics ends the call with an error (CodeStep).
+// Hook is the caller's function for a model's side effects: it is called for each call of
+// a Go function that returns nothing (a log line, a measurement), in the model's order.
+// function is its import path and name; node is the call's name in the graph, in a
+// repeated block after the path of the module; args are its operands, nil for absent
+// ones. They may be strided, are valid until the hook returns, and must not be changed. A
+// hook that panics ends the call with an error (CodeStep).
 type Hook func(function, node string, args []*array.Array)
 
 // Listen gives the call its hook, nil for none.

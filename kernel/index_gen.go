@@ -23,20 +23,20 @@ type IndexSelect = index.IndexSelect
 type Embedding = index.Embedding
 
 // Gather takes, for every element of in[1] (i32 or i64), the element of in[0]
-// at the same multi-index but for dimension Dim, where in[1] names it. in[1]
-// may be smaller than in[0] in the other dimensions.
+// at the same multi-index except in dimension Dim, whose index in[1] gives.
+// in[1] may be smaller than in[0] in the other dimensions.
 type Gather = index.Gather
 
 // Scatter copies in[0] and then, for every element of in[1] (i32 or i64),
 // combines the element of in[2] at the same multi-index into the element that
-// has this multi-index but for dimension Dim, where in[1] names it. Reduce is
-// "" (the later one in row-major order wins), "add", "multiply", "amax" or
+// has this multi-index except in dimension Dim, whose index in[1] gives. Reduce
+// is "" (the later one in row-major order wins), "add", "multiply", "amax" or
 // "amin"; NaN wins both of the latter.
 type Scatter = index.Scatter
 
 // SearchSorted gives for every element of in[1] the i64 index at which it belongs
-// in in[0], sorted along its last dimension: before its equals, or with Right
-// behind them. in[0] is one sequence for all, or one for each row of in[1]. NaN
+// in in[0], sorted along its last dimension: before equal elements, or with Right
+// after them. in[0] is one sequence for all, or one for each row of in[1]. NaN
 // belongs at the end.
 type SearchSorted = index.SearchSorted
 
@@ -44,8 +44,8 @@ type SearchSorted = index.SearchSorted
 // in the order of the elements. NaN is not zero.
 type NonZero = index.NonZero
 
-// Sized makes sizes of the numbers in a vector: a result that has no elements, whose sizes
-// are these numbers with a 0 behind them.
+// Sized makes sizes of the numbers in a vector: the result has no elements, and its sizes
+// are these numbers followed by a 0.
 type Sized = index.Sized
 
 // Range counts from in[0] in steps of in[2] and stays on this side of in[1]: numbers of
@@ -71,9 +71,9 @@ type TopK = index.TopK
 // score is NaN, and with Scored only those whose score is greater than Score.
 type Suppress = index.Suppress
 
-// Unique takes the slices of in[0] along Dim that differ, or with Flat the elements,
-// in rising order, or with Unsorted in that of their first appearance: out[0] has them,
-// out[1] where each appears first, out[2] for every slice the place of its equal in
-// out[0], out[3] how often each is there; the last three are i64. Slices are ordered by
+// Unique takes the slices of in[0] along Dim that differ, or with Flat the elements, in
+// rising order, or with Unsorted in that of their first appearance: out[0] has them,
+// out[1] where each appears first, out[2] for every slice the index of its equal in
+// out[0], out[3] how often each occurs; the last three are i64. Slices are ordered by
 // their first element that differs; NaN is equal to NaN and greater than every number.
 type Unique = index.Unique

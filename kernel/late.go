@@ -5,9 +5,9 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// This file is what generated packages need for results whose sizes follow from values:
-// a step finds them, and what computes with these results is a body that is laid out when
-// it is entered.
+// This file serves generated packages whose results have sizes that follow from values: a
+// step finds the sizes, and the computation with these results is a body that is laid out
+// when it is entered.
 
 // Late returns a result of so many dimensions whose sizes a call will find. It is empty.
 func Late[T array.Elem](rank int) array.Dense[T] {

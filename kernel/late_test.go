@@ -35,7 +35,7 @@ func TestLateResults(t *testing.T) {
 	require.Same(t, large.Storage(), a.Storage())
 	require.Equal(t, []int{2, 3}, a.Shape())
 	s.Fit(a, 7)
-	require.NotSame(t, large.Storage(), a.Storage(), "what lies behind the array is not its own")
+	require.NotSame(t, large.Storage(), a.Storage(), "the array shares storage with the bytes after it")
 	gaps := array.Make(array.F32, []int{2, 2}, []int{1, 2}, 0, large.Storage())
 	s.Fit(gaps, 2, 2)
 	require.NotSame(t, large.Storage(), gaps.Storage())

@@ -9,8 +9,8 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// TestFrameKeepsTheLimit: what generated code lays out is refused before memory is
-// asked for, and measured all the same.
+// TestFrameKeepsTheLimit: a layout over the limit is refused before memory is
+// allocated, and measured all the same.
 func TestFrameKeepsTheLimit(t *testing.T) {
 	defer array.SetMaxBytes(array.SetMaxBytes(1 << 16))
 	lay := func(size, scratch int, measure bool) (f Frame, err error) {

@@ -21,16 +21,16 @@ func Truth(a *array.Array) bool { return array.Raw[bool](a)[a.Offset()] }
 //	}
 //	l.End(work)
 //
-// What a round computes is what the next one is given, without a copy: rounds write
-// to the results and to spare memory in turn. The zero value is ready; a loop that
-// has run once allocates nothing.
+// The results of a round are the operands of the next one, without a copy: rounds
+// write to the results and to spare memory in turn. The zero value is ready; a loop
+// that has run once allocates nothing.
 type WhileLoop struct {
 	In, Out, Test  []*array.Array
 	results, other []*array.Array
 }
 
-// Begin begins the loop with its operands, the carried values first, of which there
-// is one for each result. spare is memory for as many, and for what is tested.
+// Begin begins the loop with its operands: the carried values come first, one for
+// each result. spare is memory for as many, and for the tested value.
 func (l *WhileLoop) Begin(results, operands []*array.Array, spare ...*array.Array) {
 	n := len(results)
 	l.In = append(l.In[:0], operands...)
@@ -43,7 +43,7 @@ func (l *WhileLoop) Begin(results, operands []*array.Array, spare ...*array.Arra
 // More reports whether another round follows.
 func (l *WhileLoop) More() bool { return Truth(l.Test[0]) }
 
-// Next carries what a round has computed to the next one.
+// Next carries the results of a round to the next one.
 func (l *WhileLoop) Next() { turn(l.In, l.Out, l.results, l.other) }
 
 // End stores the carried values in the results, and forgets all arrays.
@@ -141,7 +141,7 @@ func (l *ScanLoop) More() bool {
 	return true
 }
 
-// Next carries what a round has computed to the next one.
+// Next carries the results of a round to the next one.
 func (l *ScanLoop) Next() {
 	turn(l.In, l.Out, l.results, l.other)
 	l.at++

@@ -13,8 +13,8 @@ import (
 // coupling", 2004, in at most 100 rounds.
 type Coupling = ml.Coupling
 
-// What the second number of a node says: how a feature is compared with the threshold,
-// and with TreeMissing added that NaN goes where the comparison holds.
+// Values of a node's second number: how a feature is compared with the threshold, and,
+// with TreeMissing added, that NaN goes to the branch where the comparison holds.
 const (
 	TreeAtMost  = ml.TreeAtMost // feature <= threshold
 	TreeLess    = ml.TreeLess   // feature < threshold
@@ -22,7 +22,8 @@ const (
 	TreeMissing = ml.TreeMissing
 )
 
-// Trees adds up what the leaves hold that the rows of in[0] reach in decision trees.
+// Trees adds up the values of the leaves that the rows of in[0] reach in decision
+// trees.
 //
 // in[1] has four numbers (i32) for a node: the feature, how it is compared, and the two
 // references to follow where the comparison holds and where it does not. A reference is

@@ -38,11 +38,11 @@ type PackInt4 = narrow.PackInt4
 
 // Int4Linear is a linear layer with weights of 4 bits, (q-zero)·scale for each
 // group of Group weights of a row, as in ONNX Runtime's MatMulNBits, unpacked in
-// registers and computed in float32. Group is a multiple of 32. in[0] is x
-// [..., k] f32, f16 or bf16; in[1] the weight, u8 [n, ceil(k/2)], or with Packed
-// what PackInt4 wrote; in[2] the scales f32 [n, groups]; in[3] optional zero points
-// u8 [n, groups] below 16, 8 without them; in[4] an optional bias [n]. The result
-// is [..., n] of a type x may have.
+// registers and computed in float32. Group is a multiple of 32. in[0] is x [..., k]
+// f32, f16 or bf16; in[1] the weight, u8 [n, ceil(k/2)], or with Packed the output
+// of PackInt4; in[2] the scales f32 [n, groups]; in[3] optional zero points u8 [n,
+// groups] below 16, 8 without them; in[4] an optional bias [n]. The result is [...,
+// n] of a type x may have.
 type Int4Linear = narrow.Int4Linear
 
 // Int8Linear is a linear layer with weights of 8 bits, (q-zero)·scale, widened in

@@ -17,13 +17,13 @@ const (
 	ActClamp = operand.ActClamp // min(max(x, Lo), Hi)
 )
 
-// Epilogue is what a step does to each sum before it is stored for good: times
-// the scale of its channel, plus the bias of its channel, plus the residual,
-// then the activation, then the program. Scale, bias and residual are operands of
-// the step. All of it is computed in f32; results of 16 bits are rounded afterwards.
+// Epilogue is applied to each sum before it is finally stored: times the scale of
+// its channel, plus the bias of its channel, plus the residual, then the activation,
+// then the program. Scale, bias and residual are operands of the step. All of it is
+// computed in f32; results of 16 bits are rounded afterwards.
 type Epilogue = operand.Epilogue
 
-// Prologue is what a step does to each element of its operand before it is read: times
-// a factor of its channel, plus a term of its channel, then the activation. Factors and
+// Prologue is applied to each element of a step's operand before it is read: times a
+// factor of its channel, plus a term of its channel, then the activation. Factors and
 // terms are operands of the step. Each operation rounds to f32.
 type Prologue = operand.Prologue

@@ -7,7 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// What stands in the place of a dimension in a Cut.
+// Values in the place of a dimension in a Cut.
 const (
 	// Whole is an operand that every part reads whole, or a result of which every part
 	// gives a value of the whole's size.
@@ -28,16 +28,16 @@ type Cutter = par.Cutter
 
 // Job is work over an index range that Parallel cuts into chunks. Do is called
 // from several goroutines at once, each with its own range, so it must write
-// only what belongs to that range and must not touch the workspace.
+// only the elements of that range and must not touch the workspace.
 type Job = par.Job
 
 // Step is one kernel call with its attributes baked in: a plain struct whose Go
 // literal code generation can print. Shapes come from the arrays at run time,
 // so one step serves every size of a symbolic dimension.
 //
-// The caller gives outputs of the right type and shape, contiguous and not
-// overlapping any input, but for an Overwriter's. Inputs may be strided; an absent optional input is nil.
-// Run panics on operands that its operator's type rule would have refused.
+// The caller gives outputs of the right type and shape, contiguous and not overlapping any input,
+// except an Overwriter's. Inputs may be strided; an absent optional input is nil. Run panics on
+// operands that its operator's type rule would have refused.
 type Step = par.Step
 
 // Viewer is a Step whose results are views of its first input: View makes dst
@@ -53,7 +53,7 @@ type PartialViewer = par.PartialViewer
 // Scratcher is a Step that takes scratch memory from its workspace.
 type Scratcher = par.Scratcher
 
-// Sizer is a Step whose results have sizes that follow from what its inputs hold.
+// Sizer is a Step whose results have sizes that depend on the values of its inputs.
 type Sizer = par.Sizer
 
 // Packer is a Step that lays in[0], a weight, out for the processor that runs it,

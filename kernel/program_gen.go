@@ -19,19 +19,19 @@ type Program = program.Program
 // broadcast as for Elementwise, and reduces the dimensions Dims (all when empty)
 // of its outputs: output i by Kinds[i], one of the kinds of Reduce, into out[i],
 // whose type decides the type of the result; the kind "" stores the elements.
-// What the program gives stays in a cache. The bits are those of Elementwise
+// The results of the program stay in a cache. The bits are those of Elementwise
 // and, on its outputs, Reduce.
 type ElementwiseReduce = program.ElementwiseReduce
 
 // ElementwiseRows is a softmax or a norm between elementwise calls: Before makes f32 of
-// its operands, Kind says what becomes of the rows of that, and After makes the
-// result of the rows and further operands. Each of the two may be nil. Kind is
-// "softmax" or "log_softmax", over the last dimension, "layer_norm" or "rms_norm", over
-// the last Axes, or "group_norm" of Groups; Eps is that of norms. Operands are those of
-// Before, or the rows themselves, then weight and bias of a norm, each nil when
-// absent, then those of After from its second one on: its first are the rows.
-// They broadcast to the shape of out[0]. Rows stay in a cache from Before to After; the
-// bits are those of three steps.
+// its operands, Kind is the operation on the rows of that, and After makes the result
+// of the rows and further operands. Each of the two may be nil. Kind is "softmax" or
+// "log_softmax", over the last dimension, "layer_norm" or "rms_norm", over the last
+// Axes, or "group_norm" of Groups; Eps is that of norms. Operands are those of Before,
+// or the rows themselves, then weight and bias of a norm, each nil when absent, then
+// those of After from its second one on: its first are the rows. They broadcast to the
+// shape of out[0]. Rows stay in a cache from Before to After; the bits are those of
+// three steps.
 type ElementwiseRows = program.ElementwiseRows
 
 // Elementwise runs Program over every element of the outputs, which all have the

@@ -13,7 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/kerneltest"
 )
 
-// prologues are what may precede a convolution: without factors or terms, with those of
+// prologues are the prologues of a convolution: without factors or terms, with those of
 // a channel, with those of each image's channels.
 var prologues = []struct {
 	Prologue
@@ -23,7 +23,7 @@ var prologues = []struct {
 	{Prologue{Act: ActClamp, Lo: -0.25, Hi: float32(math.Inf(1))}, 1, 2}, {Prologue{Act: ActReLU}, 0, 0}, {Prologue{}, 0, 2},
 }
 
-// prepared is what a prologue makes of an image, channel by channel.
+// prepared is the result of a prologue on an image, channel by channel.
 func prepared(p Prologue, x, factor, term *array.Array, planes int) *array.Array {
 	y := array.New(array.F32, x.Shape()...)
 	d := array.Data[float32](y)
@@ -43,8 +43,8 @@ func prepared(p Prologue, x, factor, term *array.Array, planes int) *array.Array
 	return y
 }
 
-// A convolution with a prologue gives the bits of the convolution of what it makes,
-// whichever way it is computed, on any number of threads.
+// A convolution with a prologue gives the bits of the convolution of the prologue's
+// result, whichever way it is computed, on any number of threads.
 func TestPrologues(t *testing.T) {
 	kerneltest.EachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(41, 42))

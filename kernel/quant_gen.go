@@ -6,14 +6,14 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/quant"
 )
 
-// Observe adds the elements of in[0] f32 to what was seen before, in[1] f64, as out[0]
-// of its length: the least and the greatest element, NaN if there was one, and, where
-// it is longer, a limit and the counts of a histogram over [-limit, limit), whose first
-// and last bin also take what lies beyond, and none NaN. The limit doubles until it is
-// no less than any finite element, and what was counted moves, so that a power of two
-// stays one and counts do not depend on how the elements came. With Averaging the ends
-// move towards those of in[0] by that part of the way, and stay where one is infinite. Ends of +Inf and -Inf have seen
-// nothing; an operand without elements changes nothing.
+// Observe adds the elements of in[0] f32 to the previous observation, in[1] f64, as out[0] of its
+// length: the least and the greatest element, NaN if there was one, and, where it is longer, a
+// limit and the counts of a histogram over [-limit, limit), whose first and last bin also take the
+// elements beyond it, and no bin takes NaN. The limit doubles until it is no less than any finite
+// element, and the earlier counts move. So a limit that is a power of two stays one, and counts do
+// not depend on the order of the elements. With Averaging the ends move towards those of in[0] by
+// that part of the way, and stay where one is infinite. Ends of +Inf and -Inf have seen nothing; an
+// operand without elements changes nothing.
 type Observe = quant.Observe
 
 // QAdd adds two quantised tensors of one type, which broadcast: in is a, its scale
@@ -40,7 +40,7 @@ type QConcat = quant.QConcat
 // dimensions. Operands, results, ReLU, Max, Packed and Unsigned are as for
 // QLinear, with x [N, C, spatial...] and the weight [M, C/Groups, kernel...]; with
 // ChannelsLast x and the result are [N, spatial..., C]. Padding reads as x's zero
-// point. Lists are as for Conv. Packed weights are what QPackConv wrote.
+// point. Lists are as for Conv. Packed weights are the output of QPackConv.
 type QConv = quant.QConv
 
 // Quantize turns in[0] f32, f16 or bf16 into u8, i8, u16, i16 or an integer of 4 or 2
@@ -84,7 +84,7 @@ func QGemm(w *Workspace, m int, a []uint8, lda int, b *PackedQ, c []int32, ldc i
 }
 
 // QLinearPackedBytes is the length of the i8 vector that QPackLinear writes for
-// a weight of n rows and k columns; 0 when that is beyond what a slice can hold.
+// a weight of n rows and k columns; 0 when no slice can hold that many.
 func QLinearPackedBytes(n, k int) int {
 	return quant.QLinearPackedBytes(n, k)
 }
@@ -103,11 +103,11 @@ type QPackLinear = quant.QPackLinear
 // its scale and zero point, added to the scaled sums before they are rounded to u8
 // or i8. Zero points may be nil for 0.
 //
-// The result's type says what becomes of the sums: u8 and i8 are scaled, rounded
-// half to even and saturated, clamped by ReLU at the zero point and by Max > 0 at
-// that real value; f32 is scaled (in[6] and in[7] are not read, the bias may be
-// f32); i32 is the sum itself. Packed says that the weight is what QPackLinear
-// wrote, of an i8 weight, or of a u8 one with Unsigned.
+// The result's type decides how the sums are stored: u8 and i8 are scaled,
+// rounded half to even and saturated, clamped by ReLU at the zero point and by
+// Max > 0 at that real value; f32 is scaled (in[6] and in[7] are not read, the
+// bias may be f32); i32 is the sum itself. Packed says that the weight is the
+// output of QPackLinear, for an i8 weight, or of a u8 one with Unsigned.
 type QLinear = quant.QLinear
 
 // QMatMul multiplies in[0] [..., m, k] by in[3] [..., k, n], both u8 or i8, with

@@ -9,10 +9,10 @@ import (
 // GridSample reads in[0], [N, C, H, W] or [N, C, D, H, W], at the points that
 // in[1], [N, h, w, 2] or [N, d, h, w, 3], gives as x, y(, z) in [-1, 1]; the
 // result is [N, C, h, w] or [N, C, d, h, w]. Mode is "bilinear", "nearest" (ties
-// to even) or, with four dimensions, "bicubic". PaddingMode says what lies
-// outside: "zeros", "border" or "reflection". AlignCorners puts -1 and 1 at
-// the centers of the outermost elements, else at their outer edges. Points
-// that are NaN read zero.
+// to even) or, with four dimensions, "bicubic". PaddingMode gives the values
+// outside: "zeros", "border" or "reflection". AlignCorners puts -1 and 1 at the
+// centers of the outermost elements, else at their outer edges. Points that are
+// NaN read zero.
 type GridSample = resize.GridSample
 
 // Resample interpolates the last Spatial dimensions of in[0] (up to three) to the
@@ -21,12 +21,12 @@ type GridSample = resize.GridSample
 // an output position is: "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
 // "align_corners", "asymmetric", "tf_half_pixel_for_nn" or "tf_crop_and_resize", which
 // reads the region from Roi[:Spatial] to Roi[Spatial:], in units of the sizes, and
-// gives Extrapolation where that leaves in[0]. Rounding is what nearest does:
+// gives Extrapolation where that leaves in[0]. Rounding is the rounding of nearest:
 // "round_prefer_floor", "round_prefer_ceil", "floor" or "ceil". Scales, one per
 // spatial dimension or empty, replace the ratio of the sizes. Antialias widens the
-// taps where an image shrinks; ExcludeOutside gives no weight to what is beyond the
-// ends, where the edge is read otherwise. nearest serves every element type, the
-// others floats.
+// taps where an image shrinks; ExcludeOutside gives no weight to positions beyond the
+// ends; otherwise they read the edge. nearest serves every element type, the others
+// floats.
 type Resample = resize.Resample
 
 // Resize interpolates the last Spatial dimensions of in[0] (up to three) to

@@ -8,7 +8,7 @@ import (
 // linear is a linear layer with zero weights.
 func linear(in, out int) *nn.Linear { return nn.NewLinear(in, out, nn.NoInit()) }
 
-// conv is a convolution without bias that keeps the size but for the stride.
+// conv is a convolution without bias that keeps the size except for the stride.
 func conv(in, out, kernel, stride int) *nn.Conv2d { return groupedConv(in, out, kernel, stride, 1) }
 
 // groupedConv is conv with its channels in groups; as many groups as channels make it depthwise.
@@ -35,8 +35,8 @@ func convNorm(c *nn.Conv2d, activation nn.Module, opts ...nn.NormOption) *nn.Seq
 	return s
 }
 
-// SqueezeExcitation scales each channel by what two layers make of the means of
-// all channels; Hu et al., arXiv:1709.01507.
+// SqueezeExcitation scales each channel by the results of two layers for the
+// means of all channels; Hu et al., arXiv:1709.01507.
 type SqueezeExcitation struct {
 	Avgpool         *nn.AdaptiveAvgPool2d
 	Fc1, Fc2        *nn.Conv2d

@@ -53,7 +53,7 @@ type DenseBlock struct {
 	Layers nn.Children[*DenseLayer] `fx:"."`
 }
 
-// Forward returns x [N, C, H, W] with the channels of all layers behind it.
+// Forward returns x [N, C, H, W] followed by the channels of all layers.
 func (m *DenseBlock) Forward(x *tensor.Tensor) *tensor.Tensor {
 	features := []*tensor.Tensor{x}
 	for _, layer := range m.Layers.Modules {
@@ -62,8 +62,8 @@ func (m *DenseBlock) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return tensor.Cat(features, 1)
 }
 
-// DenseLayer is a convolution of 1 by 1 and one of 3 by 3, each of what is
-// normalised and rectified before it.
+// DenseLayer is a convolution of 1 by 1 and one of 3 by 3, each after a
+// normalisation and a ReLU.
 type DenseLayer struct {
 	Norm1 *nn.BatchNorm2d
 	Relu1 *nn.ReLU

@@ -152,7 +152,7 @@ func ExampleNewGPT2() {
 	// Output: f32[1,5,8] f32[1,5,100]
 }
 
-// A decoder is shown every token once: what it returns for them is past at the
+// A decoder is shown every token once: its results for them are past at the
 // next call.
 func ExampleNewGPT2Decoder() {
 	c := models.GPT2Config{VocabSize: 100, MaxPositions: 16, Width: 8, NumLayers: 1, NumHeads: 2, LayerNormEps: 1e-5}

@@ -14,7 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// optimised returns a captured module behind the default pipeline, in which every
+// optimised returns a captured module after the default pipeline, in which every
 // layer must have become one call of attention.
 func optimised(t *testing.T, m *models.Model, module any, layers int) *fx.GraphModule {
 	t.Helper()

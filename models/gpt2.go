@@ -82,10 +82,10 @@ func (c GPT2Config) PastType() string {
 	return "f32[P," + n(c.NumLayers) + ",2,N," + n(c.NumHeads) + "," + n(c.Width/c.NumHeads) + "]"
 }
 
-// Forward takes token numbers [N, S] (i64) that follow P others, and past, what it
-// has returned for those (see GPT2Config.PastType), to the scores of the token after
-// the last one [N, V] and the keys and values of the new tokens, S in place of P.
-// Positions are the first axis, so that a caller appends what is new to what is past.
+// Forward takes token numbers [N, S] (i64) that follow P others, and past, its
+// results for those (see GPT2Config.PastType), to the scores of the token after the
+// last one [N, V] and the keys and values of the new tokens, S in place of P.
+// Positions are the first axis, so that a caller appends new ones to past ones.
 func (m *GPT2Decoder) Forward(inputIDs, past *tensor.Tensor) (logits, present *tensor.Tensor) {
 	before := past.Size(0)
 	keys := tensor.Arange(before.Add(inputIDs.Size(1)))

@@ -68,7 +68,7 @@ type MobileNetV3 struct {
 	Classifier *nn.Sequential
 }
 
-// epsV3 is what the batch norms of MobileNetV3 add to the variance.
+// epsV3 is the number that the batch norms of MobileNetV3 add to the variance.
 const epsV3 = 1e-3
 
 // blockV3 are the settings of an InvertedResidualV3. Squeezed are the channels

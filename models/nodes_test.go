@@ -10,13 +10,13 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 )
 
-// TestResNet50Nodes counts what the torch.fx paper's section 6.1 counts. At module
-// level a trace has 177 nodes, as torch.fx's. Flat, with each parameter read by a
-// node of its own, it has 444: 1 input, 53 convolutions, 53 batch norms, 49 relus,
-// 16 additions, 2 pools, flatten, linear, 1 output and 267 reads (53 convolution
-// weights, 4 tensors of each batch norm, weight and bias of the last layer). The
-// paper says 445 and does not itemise them; nothing of the network is left over
-// that a 445th node could stand for.
+// TestResNet50Nodes counts the same nodes as the torch.fx paper's section 6.1. At
+// module level a trace has 177 nodes, as torch.fx's. Flat, with each parameter
+// read by a node of its own, it has 444: 1 input, 53 convolutions, 53 batch norms,
+// 49 relus, 16 additions, 2 pools, flatten, linear, 1 output and 267 reads (53
+// convolution weights, 4 tensors of each batch norm, weight and bias of the last
+// layer). The paper says 445 and does not itemise them; nothing of the network is
+// left over that a 445th node could stand for.
 func TestResNet50Nodes(t *testing.T) {
 	net := Lookup("resnet50").New()
 	module, err := fx.Trace(context.Background(), net)

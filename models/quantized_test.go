@@ -32,7 +32,7 @@ func simulated(x, lo, hi *tensor.Tensor) *tensor.Tensor {
 // own rounds x to 256 values of its own range.
 func own(x *tensor.Tensor) *tensor.Tensor { return simulated(x, x.Min(), x.Max()) }
 
-// valueRange is what the inputs of a layer may be.
+// valueRange is the range of a layer's inputs.
 type valueRange struct {
 	RunningMin *tensor.Tensor `fx:",buffer"`
 	RunningMax *tensor.Tensor `fx:",buffer"`

@@ -8,17 +8,17 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// A Loop that appends to what it carries gives it another size in each round, which no
-// region can say. Where a round does nothing else with it, the rows are results of the
-// rounds, and are put behind what there was at first when all are done.
+// A Loop that appends to a carried value changes the value's size in each round, which
+// no region can express. If a round does nothing else with the value, the rows are
+// results of the rounds, and are appended to the initial value after the last round.
 
 // appended is a value that a Loop appends to.
 type appended struct {
-	carry int         // its place among what is carried
-	first *graph.Node // what it is at first
+	carry int         // its index among the carried values
+	first *graph.Node // its initial value
 }
 
-// takeAppended makes results of the rounds of what they append to.
+// takeAppended makes results of the rounds of the values that they append.
 func takeAppended(c *call, l *loopBody) (list []appended) {
 	for i := len(l.carried) - 1; i >= 0; i-- {
 		rows := l.rowsOf(i)
@@ -35,7 +35,7 @@ func takeAppended(c *call, l *loopBody) (list []appended) {
 		}
 		cat, in := l.outs[1+i].node, l.carried[i].node
 		b := l.s.cur.Graph()
-		// Sizes that a round finds are those of what it appends to: the guards of cat say so.
+		// Sizes that a round finds are those of the appended value: the guards of cat say so.
 		t := in.Type()
 		t = t.WithDims(t.Dims().With(0, v.node.Type().Dim(0)))
 		if dims, ok := dimsOf(t); !ok || ownSymbols(b, &sizes{dims: dims}) {
@@ -58,8 +58,8 @@ func takeAppended(c *call, l *loopBody) (list []appended) {
 	return list
 }
 
-// rowsOf returns what a round appends to carried value i, nil where it does something
-// else with it.
+// rowsOf returns the rows that a round appends to carried value i, nil if it does
+// something else with it.
 func (l *loopBody) rowsOf(i int) []*graph.Node {
 	cat, in := l.outs[1+i].node, l.carried[i].node
 	if cat == nil || cat.Op() != std.Cat || cat.Graph() != in.Graph() || cat.NumUses() > 0 || in.NumUses() != 1 {
@@ -77,8 +77,8 @@ func (l *loopBody) rowsOf(i int) []*graph.Node {
 	return rows[1:]
 }
 
-// appendLists puts the rows of all rounds behind what there was at first, and the results
-// into the order that the Loop has them in: carried values, those of the rounds.
+// appendLists appends the rows of all rounds to the initial values, and puts the results
+// into the order of the Loop: carried values first, then those of the rounds.
 func appendLists(c *call, outs []*value, list []appended) []*value {
 	n := len(outs) - len(list)
 	rows := outs[n:]

@@ -17,8 +17,8 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// rule says what an operator means from one version of its operator set on. Exactly
-// one of build and run is set.
+// rule gives the meaning of an operator from one version of its operator set on.
+// Exactly one of build and run is set.
 type rule struct {
 	since int
 	// build writes the operator with those of op/std: into the graph, or computing on
@@ -30,8 +30,8 @@ type rule struct {
 	run func(c *call) []*value
 }
 
-// call is a node that is being imported: what rules see of it. Its methods panic with
-// *diag.Error, which becomes the refusal of the node.
+// call is the view that rules have of a node that is being imported. Its methods
+// panic with *diag.Error, which becomes the refusal of the node.
 type call struct {
 	im    *importer
 	scope *scope
@@ -89,7 +89,7 @@ func (c *call) run(r *rule) (outs []*value, err *diag.Error) {
 	return outs, nil
 }
 
-// values makes values of what a rule built.
+// values makes values of the nodes that a rule built.
 func (c *call) values(built []op.Value) []*value {
 	outs := make([]*value, len(built))
 	for i, b := range built {
@@ -114,14 +114,15 @@ func (c *call) values(built []op.Value) []*value {
 // unknownAttrs refuses attributes that the rule did not ask for.
 func (c *call) unknownAttrs() {
 	for _, a := range c.n.Attrs {
-		// The first sets had what could be overwritten in every operator's attributes.
+		// The first sets list in this attribute of every operator the operands that may be
+		// overwritten.
 		if !c.used[a.Name] && a.Name != "consumed_inputs" {
 			panic(refuse(CodeAttribute, "attribute "+diag.Quote(a.Name)+" is not supported"))
 		}
 	}
 }
 
-// has reports whether operand i is there.
+// has reports whether operand i is present.
 func (c *call) has(i int) bool { return i < len(c.in) && c.in[i] != nil }
 
 func (c *call) value(i int) *value {
@@ -256,10 +257,11 @@ func (c *call) ints(i int) []int {
 	return n
 }
 
-// dims returns the elements of operand i as sizes: numbers, expressions, or what a run finds.
+// dims returns the elements of operand i as sizes: numbers, expressions, or symbols that a
+// run finds.
 func (c *call) dims(i int) []shape.Dim { return measured(c, i, c.value(i), false) }
 
-// integers is dims for what may be negative.
+// integers is dims for values that may be negative.
 func (c *call) integers(i int) []shape.Dim { return measured(c, i, c.value(i), true) }
 
 // dim returns the one element of operand i as a size.
@@ -332,7 +334,7 @@ func (c *call) group() int {
 	return n
 }
 
-// flag is an attribute of 0 or 1; what other numbers mean readers do not agree on.
+// flag is an attribute of 0 or 1; readers do not agree on the meaning of other numbers.
 func (c *call) flag(name string, def bool) bool {
 	n := 0
 	if def {
@@ -344,8 +346,8 @@ func (c *call) flag(name string, def bool) bool {
 	return n == 1
 }
 
-// float returns an attribute: the shortest number that is the f32 of the file, which is what was
-// written there (1e-05), except for operands that could tell it from that f32.
+// float returns an attribute: the shortest number that is the f32 of the file, which the author
+// wrote (1e-05), except for operands that could tell it from that f32.
 func (c *call) float(name string, def float64) float64 {
 	f := float32(def)
 	if a := c.attr(name, pb.AttrFloat); a != nil {
@@ -354,7 +356,7 @@ func (c *call) float(name string, def float64) float64 {
 	if c.typ(0).DType() == array.F64 || f >= math.MaxFloat32 || f <= -math.MaxFloat32 || f != f { // of which the decimals are too large, or none
 		return float64(f)
 	}
-	v, _ := strconv.ParseFloat(strconv.FormatFloat(float64(f), 'g', -1, 32), 64) // of what was formatted
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(float64(f), 'g', -1, 32), 64) // of the formatted value
 	return v
 }
 
@@ -399,7 +401,7 @@ func (c *call) floats(name string) []float64 {
 	return f
 }
 
-// ignore marks attributes that do not change what inference computes.
+// ignore marks attributes that do not affect the result of inference.
 func (c *call) ignore(names ...string) {
 	for _, n := range names {
 		c.used[n] = true

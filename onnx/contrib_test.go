@@ -75,7 +75,7 @@ func TestIntegersOfContrib(t *testing.T) {
 	require.Equal(t, []uint8{3 + 4, 3 + 40}, array.Data[uint8](y[0]))
 }
 
-// TestContribRefuses says what cannot be done, and why.
+// TestContribRefuses lists the unsupported cases, with the reasons.
 func TestContribRefuses(t *testing.T) {
 	for _, c := range []struct{ graph, want string }{
 		{`g (float[2,3,4] x, float[4] w) => (float y, float m) { y, m = com.microsoft.SkipLayerNormalization(x, x, w) }`, "output 1 is not supported"},

@@ -14,8 +14,8 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// controlRules are the operators with bodies: regions of cond, while and scan. What a
-// body uses of the graphs around it becomes an operand.
+// controlRules are the operators with bodies: regions of cond, while and scan. A
+// value that a body uses of the graphs around it becomes an operand.
 var controlRules = map[string][]rule{
 	"If":   {{since: 1, run: branch}},
 	"Loop": {{since: 1, run: loop}},
@@ -24,7 +24,7 @@ var controlRules = map[string][]rule{
 
 // body is a region while it is imported.
 type body struct {
-	outer    *graph.Cursor // where what it captures is made
+	outer    *graph.Cursor // the place where a captured value is made
 	captured []*value
 	inputs   map[*value]*graph.Node
 }
@@ -59,7 +59,7 @@ func (im *importer) capture(cur *graph.Cursor, v *value) *graph.Node {
 	return n
 }
 
-// input adds a placeholder behind those there are.
+// input adds a placeholder after the existing ones.
 func (b *body) input(g *graph.Graph, name string, t shape.Type) *graph.Node {
 	at := g.First()
 	for at != nil && at.Opcode() == graph.Placeholder {
@@ -188,7 +188,7 @@ func branch(c *call) []*value {
 	return grouped(outs[0], results)
 }
 
-// tried fills a branch. It returns what is wrong with the branch and takes that off the list, since
+// tried fills a branch. It returns the errors of the branch and removes them from the list, since
 // the branch may never be taken.
 func tried(c *call, fill func()) (why diag.List) {
 	before := len(c.im.errs)
@@ -210,9 +210,10 @@ func tried(c *call, fill func()) (why diag.List) {
 	return nil
 }
 
-// other takes the branch beside the one that is refused: the graph is for sizes with which that is not taken.
+// other takes the branch that is not refused: the graph is then limited to sizes that do not take
+// the refused one.
 func other(c *call, of *claim, refused int, branches []*pb.Graph, why diag.List) []*value {
-	c.im.counting = true // what the branch has begun
+	c.im.counting = true // the nodes that the branch has begun
 	if !c.force(of, refused == 1, c.value(0).node) {
 		c.im.errs = append(c.im.errs, why...)
 		panic(refuse(CodeValue, "which branch is taken depends on whether "+of.String()+", and one is refused").WithHint(sizesHint))
@@ -243,8 +244,7 @@ func condition(c *call, v op.Value) *graph.Node {
 	return n
 }
 
-// align gives a region the inputs captured, in that order, behind the ones it has of
-// its own.
+// align gives a region the inputs captured, in that order, after its own.
 func align(c *call, g *graph.Graph, captured []*value) {
 	b := c.im.bodies[g]
 	var at *graph.Node

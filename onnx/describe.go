@@ -9,8 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Description is what a file says about its model. Names and texts are as the file has
-// them: any bytes.
+// Description is the file's information on its model.
 type Description struct {
 	Name     string // of the graph
 	Producer string // the program that wrote the file, with its version
@@ -20,9 +19,7 @@ type Description struct {
 	Inputs, Outputs []Described
 }
 
-// Described is what a file says about an input or output. Type is that of a tensor, with
-// unknown sizes where the file has no numbers, and the zero Type where the file says less
-// or the element type is not supported.
+// Described is the file's information on an input or output.
 type Described struct {
 	Name, Doc string
 	Type      shape.Type
@@ -31,7 +28,7 @@ type Described struct {
 // mostProperties is how many of a model's properties are part of its description.
 const mostProperties = 8
 
-// Describe returns what the file says about the model.
+// Describe returns the file's information on the model.
 func (f *File) Describe() Description {
 	m := f.model
 	d := Description{Name: m.Graph.Name, Producer: strings.TrimSpace(m.ProducerName + " " + m.ProducerVersion)}
@@ -79,7 +76,7 @@ func declared(t *pb.Type) shape.Type {
 	return shape.TensorType(d, shape.Of(dims...))
 }
 
-// Origin is a line about where the model is from, behind the name of its file.
+// Origin is a line about the model's origin that follows the name of its file.
 func (d *Description) Origin() string {
 	var parts []string
 	if d.Producer != "" {

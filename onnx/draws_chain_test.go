@@ -7,8 +7,8 @@ import (
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 )
 
-// then appends a node of one result, whose first operand is the last result, to what
-// finish has made.
+// then appends a node of one result, whose first operand is the last result, to the
+// nodes that finish has made.
 func (r *recipe) then(op string, more ...string) {
 	g := r.model.Graph
 	last := g.Nodes[len(g.Nodes)-1]
@@ -40,7 +40,8 @@ func (r *recipe) variable(a *array.Array) string {
 	return name
 }
 
-// follow appends what networks have behind convolutions and products, all of which engines fuse.
+// follow appends operators that networks have after convolutions and products; engines fuse all
+// of them.
 func (r *recipe) follow(channels int, dims []int, axis int) {
 	per := make([]int, len(dims)-axis)
 	for i := range per {
@@ -72,7 +73,8 @@ func (r *recipe) follow(channels int, dims []int, axis int) {
 	}
 }
 
-// drawConvChain is a convolution as networks have them, with what follows it.
+// drawConvChain is a convolution as networks have them, with the operators that follow
+// it.
 func drawConvChain(r *recipe) {
 	n := pick(r, 2, 2, 2, 1, 3)
 	groups := pick(r, 1, 1, 1, 2, 4)

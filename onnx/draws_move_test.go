@@ -156,7 +156,7 @@ func drawShapes(r *recipe) {
 	r.finish(op, results)
 }
 
-// ones draws what takes away or adds dimensions of size 1.
+// ones draws operators that remove or add dimensions of size 1.
 func (r *recipe) ones(op string, dims []int) {
 	rank := len(dims)
 	switch op {

@@ -18,7 +18,7 @@ type recipe struct {
 	opset  int64
 	tol    float64
 	large  bool // sizes that fill vectors and blocks
-	drop   bool // ONNX Runtime does not do what the specification says
+	drop   bool // ONNX Runtime departs from the specification
 }
 
 var dataTypes = map[array.DType]pb.DataType{array.F32: pb.Float, array.F64: pb.Double, array.F16: pb.Float16, array.Bool: pb.Bool, array.I8: pb.Int8,

@@ -6,7 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/onnx"
 )
 
-// What a file says about its model.
+// The file's information on its model.
 func ExampleFile_Describe() {
 	// ir_version 8, producer_name "pytorch", producer_version "2.1", a graph "g" whose
 	// documentation is "Doubles.", and operator set 17.

@@ -10,8 +10,9 @@ import (
 
 // ExportOptions say how a graph is written. The zero value is right for most.
 type ExportOptions struct {
-	// Opset is the operator set of the file, from 17 on; 0 is the lowest that
-	// has what the graph needs. An older one makes of one operator several.
+	// Opset is the operator set of the file, from 17 on; 0 is the lowest that has
+	// the operators that the graph needs. An older one makes of one operator
+	// several.
 	Opset int
 	// Inputs are the names of the inputs, those of the graph where they are empty or not as
 	// many: a name of the graph is an identifier, one of a file can be any text.
@@ -19,8 +20,8 @@ type ExportOptions struct {
 	// Outputs are the names of the outputs; without them they are the keys of the graph's
 	// results, or the names of the nodes that compute them.
 	Outputs []string
-	// External puts the constants into a file of their own, which ExportFile calls as the
-	// model with .data behind it. It does so anyway where a file cannot hold them all (2 GB).
+	// External puts the constants into a file of their own, which ExportFile names as the
+	// model with .data appended. It does so anyway if one file cannot hold them all (2 GB).
 	External bool
 }
 
@@ -38,9 +39,9 @@ func Export(w io.Writer, m *graph.Module, o ExportOptions) error {
 	return exporter.Export(w, m, exporter.Options(o))
 }
 
-// ExportFile is Export into a file, and another one beside it for the constants where they
-// are too large or the options ask for it. Files that are there are replaced only
-// when everything has been written.
+// ExportFile is Export into a file, with the constants in a second file next to it if they
+// are too large or the options ask for it. It replaces existing files only when everything
+// has been written.
 func ExportFile(path string, m *graph.Module, o ExportOptions) error {
 	return exporter.ExportFile(path, m, exporter.Options(o))
 }

@@ -98,7 +98,7 @@ param s : f32[4]
 param w : TYPE[3,4]
 `
 
-// ortLacks are the types that ONNX Runtime cannot move, with what it says it lacks.
+// ortLacks are the types that ONNX Runtime cannot move, with its error messages.
 var ortLacks = map[array.DType]string{array.F4E2M1FN: "Cast(23)", array.F8E8M0FNU: "Transpose(24)", array.I4: "Reshape(21)", array.U4: "Reshape(21)",
 	array.I2: "Reshape(25)", array.U2: "Reshape(25)"}
 

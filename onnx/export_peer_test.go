@@ -88,7 +88,7 @@ func retyped(o *op.Op, s op.Sample) (list []op.Sample) {
 	return list
 }
 
-// judged is what ONNX Runtime makes of a model: "" where it computes what is wanted.
+// judged is ONNX Runtime's verdict on a model: "" if it computes the expected results.
 func judged(t *testing.T, r **ort.Runtime, p *op.Op, data []byte, inputs ort.Inputs, want []*array.Array) (kind, why string) {
 	reaches := true
 	for _, a := range want {

@@ -38,8 +38,8 @@ var resizes = []string{
 		s = Shape(x) nc = Slice(s, a, b, a) all = Concat<axis=0>(nc, k) y = Resize<mode="linear">(x, _, _, all) }`,
 }
 
-// A Resize over open axes is exported with its sizes, and ONNX Runtime computes of what is
-// exported what it computes of the file.
+// A Resize over open axes is exported with its sizes, and ONNX Runtime computes the same
+// results for the export as for the file.
 func TestExportOfResizeOverOpenAxes(t *testing.T) {
 	r := ort.Start(t)
 	for i, text := range resizes {

@@ -223,7 +223,8 @@ param w : f32[5]
 	require.Equal(t, []string{"a", "b", "x_1", "a_1"}, f.Outputs())
 }
 
-// The same module gives the same bytes, and constants beside the file the same graph.
+// The same module gives the same bytes, and with its constants in a separate file the
+// same graph.
 func TestExportFile(t *testing.T) {
 	m := captured(t, models.Lookup("mlp"))
 	first, err := exported(m, onnx.ExportOptions{})
@@ -261,8 +262,8 @@ func TestExportFile(t *testing.T) {
 	require.Len(t, files, 2)
 }
 
-// Quantised networks are written with QuantizeLinear and DequantizeLinear; what comes back
-// is quantised alike, and lowered to the same operators on integers.
+// Quantised networks are written with QuantizeLinear and DequantizeLinear; the import of
+// the export is quantised alike, and lowered to the same operators on integers.
 func TestExportOfQuantised(t *testing.T) {
 	names := []string{"mlp", "resnet18"}
 	for _, name := range names {

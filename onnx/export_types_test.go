@@ -80,7 +80,7 @@ func TestExportedTypesLoad(t *testing.T) {
 	}
 }
 
-// TestTypesThatAreRefused: what no type of ONNX holds is an error of the call.
+// TestTypesThatAreRefused: a value that no type of ONNX holds is an error of the call.
 func TestTypesThatAreRefused(t *testing.T) {
 	for text, why := range map[string]string{
 		"graph g(%x: i64[1,1,4]) {\n  %t = call_function[max_pool1d](%x) {kernel_size=[2]}\n  return %t\n}": "max_pool1d cannot be written: MaxPool has no i64",

@@ -31,10 +31,10 @@ func Read(path string) (*File, error) {
 	return f, nil
 }
 
-// Close gives back the memory of the file, and of those beside it that were read: a process
-// cannot have more than some 65,000 files mapped. Nothing may use the File any more, nor its
-// graphs or executables of them, whose weights lie there, except generated code, which has
-// weights of its own. A file that is never closed is mapped as long as the program runs.
+// Close releases the memory of the file and of the data files next to it: a process cannot
+// have more than some 65,000 files mapped. Afterwards nothing may use the File, its graphs
+// or their executables, whose weights are in that memory. Generated code has weights of its
+// own and stays valid. A file that is never closed is mapped as long as the program runs.
 func (f *File) Close() error { return mapfile.CloseAll(f.mem) }
 
 // Parse reads a model from memory, which it shares. Data in other files are refused.
@@ -144,8 +144,8 @@ func (f *File) open(location string) ([]byte, *diag.Error) {
 
 var errNoFile = errors.New("it is no file")
 
-// readExternal reads a file below a folder. Links that lead out of it are refused, and
-// what is no regular file, before it is opened: who opens a pipe waits.
+// readExternal reads a file below a folder. It refuses links that lead out of it, and
+// files that are not regular, before opening them: opening a pipe waits.
 func readExternal(dir, path string) (*mapfile.Memory, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

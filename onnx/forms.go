@@ -12,13 +12,13 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Forms: what a file does may depend on whether sizes are equal, or one is larger. Squeeze without axes
-// drops what is 1 when the model runs, and an If may ask for sizes; results then have other ranks. A graph
-// is imported for what the sizes given (Options.Sizes) decide, and is guarded to be given such: it is one
-// form of the model. Without sizes the graph decides in its run, which the interpreter can where ranks
-// depend on it.
+// Forms: the computation of a file may depend on whether sizes are equal, or one is larger. Squeeze
+// without axes drops dimensions that are 1 when the model runs, and an If may ask for sizes;
+// results then have other ranks. A graph is imported for the form that the given sizes
+// (Options.Sizes) decide, and its guards refuse sizes of other forms. Without sizes the graph
+// decides in its run, which the interpreter can where ranks depend on it.
 
-// claim is what a comparison of sizes states: a relation, or several of them.
+// claim is the statement of a comparison of sizes: a relation, or several of them.
 type claim struct {
 	rel  shape.Relation
 	both [2]*claim // both hold, or with either one of them
@@ -126,8 +126,8 @@ func (c *call) force(of *claim, outcome bool, at *graph.Node) bool {
 	return true
 }
 
-// ones tells which sizes of a type are 1; ok is false where that depends on sizes that are not known. rely
-// is what the graph is to be guarded by then.
+// ones tells which sizes of a type are 1; ok is false where that depends on sizes that are not
+// known. rely is then the condition to guard the graph by.
 func (im *importer) ones(t shape.Type) (axes []int, rely []shape.Relation, ok bool) {
 	for i, d := range t.Dims().Slice() {
 		yes, known := false, false
@@ -145,7 +145,7 @@ func (im *importer) ones(t shape.Type) (axes []int, rely []shape.Relation, ok bo
 	return axes, rely, true
 }
 
-// form is what the sizes given have decided about a graph.
+// form is the set of decisions that the given sizes made about a graph.
 type form struct {
 	guards []guard.Guard     // of what was fixed
 	sizes  map[string]sizeAt // what symbols stand for
@@ -209,7 +209,8 @@ func (im *importer) formed() *form {
 	return f
 }
 
-// claims notes what outcomes of comparisons of sizes state, so that an If can be decided by them.
+// claims notes the statements of outcomes of comparisons of sizes, so that an If can be decided
+// by them.
 func (c *call) claims(outs []*value) {
 	if len(outs) != 1 || outs[0] == nil || outs[0].arr != nil || domain(c.n.Domain) != "" || len(c.in) == 0 || c.in[0] == nil {
 		return
@@ -235,7 +236,7 @@ func (c *call) claims(outs []*value) {
 	}
 }
 
-// compared is what a comparison of two sizes states, nil for other operands.
+// compared is the statement of a comparison of two sizes, nil for other operands.
 func (c *call) compared() *claim {
 	var d [2]shape.Dim
 	for i := range d {
@@ -307,5 +308,5 @@ func (c *call) squeezed(axes []int) op.Value {
 	return v
 }
 
-// sizesHint is the cure of what would be known with the sizes of a run.
+// sizesHint is the cure for values that the sizes of a run would make known.
 const sizesHint = "give the sizes of the inputs when importing (Options.Sizes), as -shape NAME=2,3 does"

@@ -161,13 +161,13 @@ func TestSqueezeRefusesOtherSizes(t *testing.T) {
 	}
 }
 
-// TestReportedRanks are cases made after public reports, kept beside this checkout.
+// TestReportedRanks has cases made after public reports, kept next to this checkout.
 func TestReportedRanks(t *testing.T) {
 	root, err := repo.Root()
 	require.NoError(t, err)
 	dir := filepath.Join(filepath.Dir(root), "shared", "reports")
 	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no folder shared/reports beside this checkout: nothing to compare with")
+		t.Skip("no folder shared/reports next to this checkout: nothing to compare with")
 	}
 	var cases []string
 	for _, kind := range []string{"squeeze_if", "squeeze_no_axes", "same_letter"} {
@@ -221,8 +221,8 @@ func reported(t *testing.T, path string) {
 	}
 }
 
-// TestLoopsThatChangeSizes: what a round makes larger, or of another rank, has sizes of its own in the body;
-// where the sizes of a run say that rounds change nothing, the plan is for those.
+// TestLoopsThatChangeSizes: a value that a round makes larger, or gives another rank, has sizes of
+// its own in the body; if the sizes of a run say that rounds change nothing, the plan is for those.
 func TestLoopsThatChangeSizes(t *testing.T) {
 	ctx := context.Background()
 	for name, c := range map[string]struct {

@@ -14,10 +14,10 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Types that inputs are given when a model is imported (Options.Inputs), in place of what
-// the file says, and errors that such types cure.
+// Types that inputs are given when a model is imported (Options.Inputs), in place of the
+// file's types, and errors that such types cure.
 
-// given is what types that are given make of the file's letters.
+// given is the meaning that given types assign to the file's letters.
 type given struct {
 	types map[string]shape.Type // by input, those that are right
 	// letters are the sizes that the file's names of sizes became; names that became
@@ -25,7 +25,7 @@ type given struct {
 	letters map[string]shape.Dim
 }
 
-// readGiven checks the types given, and notes what becomes of the file's letters.
+// readGiven checks the types given, and notes the new values of the file's letters.
 func (im *importer) readGiven(types map[string]shape.Type) {
 	im.given = given{types: map[string]shape.Type{}, letters: map[string]shape.Dim{}}
 	split := map[string]bool{}
@@ -58,7 +58,7 @@ func (im *importer) readGiven(types map[string]shape.Type) {
 	}
 }
 
-// note enters what the letters of an input become, and which ones become several things.
+// note enters the values of an input's letters, and which letters get several values.
 func (g *given) note(t shape.Type, s *pb.Shape, split map[string]bool) {
 	for i, d := range s.Dims {
 		to := t.Dim(i)
@@ -119,7 +119,7 @@ func (im *importer) givenSizes(name string, t shape.Type) (dims []shape.Dim, def
 // unknown: something follows from them that must be a number.
 type Unsized struct {
 	Inputs []string     // those with such sizes
-	Types  []shape.Type // what they are
+	Types  []shape.Type // their types
 }
 
 // Error names the inputs whose sizes are not known, with their types.
@@ -170,8 +170,9 @@ func isData(t shape.Type) bool {
 	return t.Rank() > 1 || known && n > mostBound || !known && t.DType().IsFloat()
 }
 
-// curable says what would make a node known when the model is imported: values of inputs, or
-// their sizes. Data are never fixed by that: results for other data would be wrong ones.
+// curable names the facts that would make a node known when the model is imported: values of
+// inputs, or their sizes. Data are never fixed by that: results for other data would be
+// wrong ones.
 func (im *importer) curable(e *diag.Error, n *graph.Node) *diag.Error {
 	values, data, sizes := im.followsFrom(n)
 	switch {

@@ -113,7 +113,7 @@ func TestSizesOfOne(t *testing.T) {
 	}
 }
 
-// TestDataAreNotBound: nothing is fixed to the values of data, and errors say what would help.
+// TestDataAreNotBound: nothing is fixed to the values of data, and errors name a cure.
 func TestDataAreNotBound(t *testing.T) {
 	f := fromText(head + `(float[N,4] x) => (float y) <int64[1] a = {0}, int64[2] p = {0,0}> { m = ReduceMean<keepdims=0>(x) k = Cast<to=7>(m) one = Unsqueeze(k, a) h, c = TopK<axis=1>(x, one) y = ReduceSum(h, one) }`)
 	x := numbers(7, 2, 4)

@@ -22,15 +22,15 @@ import (
 	"github.com/gofx-dev/gofx/interp"
 )
 
-// hostile is a recipe of testdata/hostile/*.txt: a file that means harm, and what comes of it.
+// hostile is a recipe of testdata/hostile/*.txt: a hostile file, and the expected outcome.
 //
 //	=== name: outcome
 //	# why it is hostile
 //	the model in ONNX's text syntax, or "bytes" and hexadecimal digits
 //
-// The outcome is a code and a part of the message, or "imports" and what a run on
-// zeros does: "runs", or "refused with" a code. Recipes are templates
-// (recipeFuncs), so that what repeats is short.
+// The outcome is a code and a part of the message, or "imports" and the outcome
+// of a run on zeros: "runs", or "refused with" a code. Recipes are templates
+// (recipeFuncs), so that repeated parts are short.
 type hostile struct{ name, outcome, recipe string }
 
 func hostileFiles(t testing.TB) (all []hostile) {
@@ -55,8 +55,8 @@ func hostileFiles(t testing.TB) (all []hostile) {
 	return all
 }
 
-// recipeFuncs are what recipes repeat with, and write messages of protocol buffers with,
-// as hexadecimal digits.
+// recipeFuncs are the functions with which recipes repeat text, and write messages of
+// protocol buffers as hexadecimal digits.
 var recipeFuncs = template.FuncMap{
 	"seq": func(n int) []int { return make([]int, n) },
 	"add": func(a, b int) int { return a + b },
@@ -97,8 +97,8 @@ func (h *hostile) bytes(t testing.TB) []byte {
 	return pb.Append(nil, parseText(out.String()))
 }
 
-// hostileFolder is a folder for models with what their external data may name: files
-// inside, links that lead out, and things that are no files.
+// hostileFolder is a folder for models with the targets that their external data may
+// name: files inside, links that lead out, and objects that are not files.
 func hostileFolder(t testing.TB) string {
 	outer := t.TempDir()
 	dir := filepath.Join(outer, "model")
@@ -122,8 +122,8 @@ func hostileFolder(t testing.TB) string {
 	return dir
 }
 
-// mostAllocated is what an import of a hostile file may allocate altogether, beyond a
-// multiple of the file's size.
+// mostAllocated is the memory that an import of a hostile file may allocate
+// altogether, beyond a multiple of the file's size.
 const mostAllocated = 256 << 20
 
 // TestHostileFiles imports every recipe, and runs those that import.
@@ -177,7 +177,7 @@ func printable(t *testing.T, s string) {
 	}
 }
 
-// run runs a graph on zeros with every symbol 2 and says what came of it.
+// run runs a graph on zeros with every symbol 2 and returns the outcome.
 func (h *hostile) run(t *testing.T, m *graph.Module) string {
 	defer array.SetMaxBytes(array.SetMaxBytes(256 << 20))
 	var args []*array.Array

@@ -29,17 +29,18 @@ type Options struct {
 	Lengths map[string]int
 	// Ranks are the ranks of inputs of which the file does not say it.
 	Ranks map[string]int
-	// Inputs are types of inputs in place of the file's: sizes that the file leaves open, or
-	// names wrongly. The element type, and the number of dimensions where the file says it,
-	// must be the file's; a type of no element type has the file's. A letter is one size in all types that are given and in the file's.
-	// What a letter of the file became in the types given, it becomes in the other inputs
-	// that have it, unless it became several things: two inputs that the file says to be
+	// Inputs are types of inputs in place of the file's: sizes that the file leaves open, or names
+	// wrongly. The element type, and the number of dimensions where the file says it, must be the
+	// file's; a type of no element type has the file's. A letter is one size in all types that are
+	// given and in the file's. The value of a letter of the file in the given types also holds in the
+	// other inputs that have it, unless it became several things: two inputs that the file says to be
 	// [N,3] can be [1,3] and [4,3].
 	Inputs map[string]shape.Type
-	// Sizes are those that inputs have in a run. Where it depends on sizes what a node does (Squeeze without
-	// axes drops those that are 1, an If may ask for some), the graph is the one for these sizes, and has
-	// guards that refuse others for which it would be another one. Sizes that decide nothing stay open.
-	// Where nothing is given, the graph decides in its run, with results of which the rank is not known.
+	// Sizes are those that inputs have in a run. If the effect of a node depends on sizes (Squeeze
+	// without axes drops those that are 1, an If may ask for some), the graph is the one for these
+	// sizes, and has guards that refuse others for which it would be another one. Sizes that decide
+	// nothing stay open. Where nothing is given, the graph decides in its run, with results of which
+	// the rank is not known.
 	Sizes map[string][]int
 }
 
@@ -51,8 +52,8 @@ const Absent = -1
 // Import returns the model's graph with its weights, which may share the memory of
 // the file. The graph has the model's inputs (those that are not initializers and not
 // in Options.Values) and outputs, in their order and under their names, made legal.
-// The error is a diag.List of everything that is not supported, or of what graph.Lint
-// refuses.
+// The error is a diag.List of everything that is not supported, or of graph.Lint's
+// errors.
 func (f *File) Import(o Options) (*graph.Module, error) {
 	m, _, err := f.importForm(o)
 	return m, err
@@ -70,7 +71,7 @@ func (im *importer) run(o Options) (*graph.Module, *form, error) {
 	if im.errs.Err() == nil {
 		im.outputs(s)
 	}
-	if im.errs.Err() == nil { // what no rule looks at: the branches of an If, the rounds of a Loop
+	if im.errs.Err() == nil { // parts that no rule looks at: the branches of an If, the rounds of a Loop
 		im.errs.Add(graph.Lint(im.mod.Graph).Err())
 	}
 	if err := im.errs.Err(); err != nil {
@@ -110,7 +111,7 @@ type importer struct {
 	labels       spec.Labels     // of placeholders
 	pathLabel    spec.Labels     // of parameters
 	inlined      int             // nodes of functions
-	counting     bool            // nodes are left that nothing uses: a while that counts rounds, what a branch began
+	counting     bool            // unused nodes remain: a while that counts rounds, nodes that a branch began
 	sizes        map[string][]int
 	form         form
 	undecided    bool           // something depends on sizes that are not known
@@ -142,7 +143,7 @@ func (s *scope) find(name string) *value {
 // mostErrors is how many errors are listed: enough for every operator there is.
 const mostErrors = 500
 
-// full reports that no more errors are listed; what is left of the model is not looked at.
+// full reports that no more errors are listed; the rest of the model is skipped.
 func (im *importer) full() bool { return len(im.errs) > mostErrors }
 
 func (im *importer) fail(at string, e *diag.Error) {
@@ -458,7 +459,7 @@ func (im *importer) attributes(at string, n *pb.Node) bool {
 
 const mostAttrs = 256 // of a node
 
-// ruleFor finds what imports a node.
+// ruleFor finds the rule that imports a node.
 func (im *importer) ruleFor(s *scope, n *pb.Node) (*rule, *diag.Error) {
 	d := domain(n.Domain)
 	if !plainName(n.Op) || !plainName("x"+d) {

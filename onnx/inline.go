@@ -48,7 +48,7 @@ func written(c *call, g *pb.Graph, round int, in []*value) []*value {
 	return outs
 }
 
-// members are values with those of sequences in their places, and without what is absent.
+// members are values with those of sequences in their places, and without absent ones.
 func members(list []*value) (flat []*value) {
 	for _, v := range list {
 		switch {
@@ -91,8 +91,9 @@ func never(c *call) bool {
 	return known(0) && array.Int64At(c.in[0].arr, 0) <= 0 || known(1) && array.Int64At(c.in[1].arr, 0) == 0
 }
 
-// notRun are the results of a Loop that does not run: what it would carry, and no
-// results of rounds, whose types are those of a body that is not kept.
+// notRun are the results of a Loop that does not run: the values that it would
+// carry, and no results of rounds; their types are those of a body that is not
+// kept.
 func notRun(c *call, g *pb.Graph, carry int) []*value {
 	outs := make([]*value, carry, len(g.Outputs)-1)
 	for i := range outs {

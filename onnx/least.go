@@ -9,17 +9,17 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// What a graph needs of its sizes holds wherever the graph is run: a convolution has guards that
+// The graph's conditions on its sizes hold wherever the graph is run: a convolution has guards that
 // its input is as large as its kernel. Nodes that come before it and compute with sizes may rely on
-// it, and what they compute has a plainer form then. ONNX rounds quotients of integers towards zero,
+// it, and their results then have a simpler form. ONNX rounds quotients of integers towards zero,
 // for instance, which is to round down for dividends that are not negative, and exporters mean
 // these: (L//10 - 3)//2 is as many places as a convolution leaves.
 
-// importForm is Import that tells what the sizes given have decided.
+// importForm is Import that also returns the decisions that the given sizes made.
 func (f *File) importForm(o Options) (*graph.Module, *form, error) {
 	first := f.newImporter(o)
 	m, form, err := first.run(o)
-	if least := first.leastSizes(); first.unproved && len(least) > 0 { // what later nodes need of sizes may make them plainer
+	if least := first.leastSizes(); first.unproved && len(least) > 0 { // conditions of later nodes on sizes may simplify them
 		again := f.newImporter(o)
 		again.least = least
 		if m, form, err := again.run(o); err == nil && again.needs(least) {
@@ -46,7 +46,7 @@ func (im *importer) leastSizes() map[string]int {
 	return least
 }
 
-// needs reports whether the graph needs of sizes what was taken for granted.
+// needs reports whether the graph requires the assumed conditions of sizes.
 func (im *importer) needs(least map[string]int) bool {
 	have := im.leastSizes()
 	for name, n := range least {
@@ -57,7 +57,8 @@ func (im *importer) needs(least map[string]int) bool {
 	return true
 }
 
-// above writes a size in letters that stand for what each size has above its least.
+// above writes a size in letters that stand for the excess of each size over its least
+// value.
 func (im *importer) above(d shape.Dim) shape.Dim { return im.shift(d, 1) }
 
 // back is the inverse of above; it notes sizes that more knowledge could make plainer.
@@ -73,7 +74,7 @@ func (im *importer) shift(d shape.Dim, sign int) shape.Dim {
 	return d.Bind(func(name string) shape.Dim { return shape.Sym(name).AddInt(sign * im.least[name]) })
 }
 
-// bounds finds the bounds of a slice of size by what least sizes prove.
+// bounds finds the bounds of a slice of size by the facts that least sizes prove.
 func (im *importer) bounds(find func(size, start, stop shape.Dim) (from, to shape.Dim), size, start, stop shape.Dim) (from, to shape.Dim) {
 	from, to = find(im.above(size), im.above(start), im.above(stop))
 	return im.back(from), im.back(to)

@@ -19,7 +19,7 @@ const cutByQuotient = `<ir_version: 8, opset_import: ["" : 18]> g (float[N,1,L] 
 		l = Shape<start=2>(x) s = Squeeze(l) q = Div(s, ten) d = Sub(q, three) h = Div(d, two) n = Add(h, plus) m = Reshape(n, list)
 		a = Conv<strides=[10]>(x, w) b = Conv<strides=[2]>(a, v) t = Slice(a, from, m, axis) y = Add(t, b) }`
 
-// What later nodes need of sizes makes sizes before them plain.
+// Conditions of later nodes on sizes simplify earlier sizes.
 func TestSizesBeforeWhatNeedsThem(t *testing.T) {
 	m, err := fromText(cutByQuotient).Import(Options{})
 	require.NoError(t, err)
@@ -38,7 +38,8 @@ func TestSizesBeforeWhatNeedsThem(t *testing.T) {
 	require.ErrorContains(t, err, "L")
 }
 
-// Quotients of what may be negative are rounded towards zero where nothing needs more of a size.
+// Quotients of possibly negative numbers are rounded towards zero where nothing needs more of a
+// size.
 func TestQuotientsOfNegativeSizes(t *testing.T) {
 	m, err := fromText(`<ir_version: 8, opset_import: ["" : 18]> g (float[L] x) => (int64 y) <int64[1] five = {5}, int64[1] two = {2}> {
 		l = Shape(x) d = Sub(l, five) y = Div(d, two) }`).Import(Options{})
@@ -50,7 +51,7 @@ func TestQuotientsOfNegativeSizes(t *testing.T) {
 	}
 }
 
-// A table that is cut by the length of a text broadcasts: its only row is there for every text.
+// A table that is cut by the length of a text broadcasts: its only row serves every text.
 func TestBroadcastOfCutTables(t *testing.T) {
 	f := fromText(`<ir_version: 8, opset_import: ["" : 18]> g (float[S,S] x) => (float y) <float[1,8] w = {1,2,3,4,5,6,7,8}, int64 one = {1}, int64 none = {0}, int64 eight = {8},
 		int64[1] list = {-1}, int64[1] rows = {0}, int64[1] columns = {1}, int64[1] far = {9223372036854775807}> {

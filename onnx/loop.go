@@ -17,13 +17,13 @@ type loopBody struct {
 	s       *scope
 	iter    *value
 	carried []*value
-	args    []*graph.Node // what the carried values are at first
-	outs    []*value      // the condition, what is carried, results of the round
+	args    []*graph.Node // initial values of the carried values
+	outs    []*value      // the condition, the carried values, results of the round
 	known   bool          // the condition is the same for all rounds
 	once    bool          // and false: there is one at most
 }
 
-// mostSettled is how often a body is filled until the types of what it carries hold.
+// mostSettled is how often a body is filled until the types of its carried values hold.
 const mostSettled = 4
 
 // loopBodyOf fills a region whose carried values have types that hold in every round: a size that a round
@@ -35,7 +35,7 @@ func loopBodyOf(c *call, g *pb.Graph) *loopBody {
 		if !changed {
 			break
 		}
-		c.im.counting = true // what was filled before
+		c.im.counting = true // previous content
 		l = filledBody(c, g, types)
 	}
 	return l
@@ -106,8 +106,8 @@ func filledBody(c *call, g *pb.Graph, types []shape.Type) *loopBody {
 	return l
 }
 
-// loop is scan over a range where the number of rounds is known before them, else while,
-// with a scan behind it where each round has results.
+// loop is scan over a range if the number of rounds is known beforehand, else while,
+// followed by a scan if each round has results.
 func loop(c *call) []*value {
 	g := c.graph("body")
 	carry := len(c.in) - 2
@@ -117,7 +117,7 @@ func loop(c *call) []*value {
 	c.b = builder{c.scope.cur, c.im}
 	for i := range 2 {
 		if c.has(i) && c.in[i].arr != nil {
-			c.number(i) // of which there is one
+			c.number(i) // each has one value
 		}
 	}
 	switch {
@@ -142,9 +142,9 @@ func loop(c *call) []*value {
 	if l.known {
 		return appendLists(c, runRounds(c, l, upTo(c, limit(c, startsTrue, l.once))), rows)
 	}
-	// What a round computes follows from the values that come in alone: the rounds are
-	// counted first, by what of the body the condition follows from (dce leaves no more),
-	// and run again for their results.
+	// The results of a round follow from its incoming values alone: the rounds are
+	// counted first, by the part of the body that determines the condition (dce leaves no
+	// more), and run again for their results.
 	c.im.counting = true
 	count := while(c, l, startsTrue)[len(l.carried)].node
 	l = loopBodyOf(c, g)
@@ -189,7 +189,7 @@ func runRounds(c *call, l *loopBody, seq op.Value) []*value {
 }
 
 // while runs a body as long as its condition holds, and at most as often as a count says.
-// It returns what is carried, and the number of rounds behind it.
+// It returns the carried values, followed by the number of rounds.
 func while(c *call, l *loopBody, startsTrue bool) []*value {
 	s, iter, carried, args, outs := l.s, l.iter, l.carried, l.args, l.outs[:1+len(l.carried)]
 	// Carried are the values, the round and the condition, in this order.
@@ -211,7 +211,7 @@ func while(c *call, l *loopBody, startsTrue bool) []*value {
 		goOn = last(std.LogicalAnd, nil, goOn, last(std.Lt, nil, next, limit))
 	}
 	c.im.finish(s, append(slices.Clone(outs[1:]), &value{node: next}, &value{node: goOn}))
-	// The captured inputs stand in front of what was added last: order them.
+	// The captured inputs precede the inputs added last: order them.
 	order(c, b)
 	first := cur.Function(std.Full, std.FullAttrs{Value: op.Int(0), DType: array.I64})
 	start := cur.Function(std.Full, std.FullAttrs{Value: op.BoolScalar(true), DType: array.Bool})

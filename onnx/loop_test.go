@@ -44,7 +44,7 @@ func rounds(t *testing.T, src string, o *op.Op, in ...*array.Array) (out []*arra
 }
 
 // A round of a Loop with results of each round, whose number is known when it runs only,
-// is computed once where the condition does not follow from what the round computes. The
+// is computed once if the condition does not depend on the round's results. The
 // expensive part of these rounds is Neg.
 func TestRoundsAreComputedOnce(t *testing.T) {
 	yes, no := array.Scalar(true), array.Scalar(false)
@@ -88,8 +88,8 @@ func TestRoundsAreComputedOnce(t *testing.T) {
 	}
 }
 
-// Where the condition follows from what a round computes, that is computed twice, and the
-// rest of the round once.
+// If the condition depends on a round's results, those are computed twice, and the rest
+// of the round once.
 func TestRoundsThatDecideAreCounted(t *testing.T) {
 	src := `(int64 top, int64 x) => (int64 last, int64["m"] all) { last, all = Loop<body = b (int64 i, bool c, int64 v) =>
 		(bool d, int64 w, int64 r) { w = Add(v, v) r = Neg(w) d = Less(w, top) }>(_, _, x) }`

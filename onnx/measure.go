@@ -12,8 +12,8 @@ import (
 
 // Sizes that follow from values: the symbols that runs give them.
 
-// discovered names the sizes of a node that no rule says, so that what follows from the
-// node can speak of them.
+// discovered names the sizes of a node that no rule says, so that types that follow
+// from the node can use them.
 func (im *importer) discovered(n *graph.Node) {
 	t := n.Type()
 	if t.Kind() != shape.Tensor || !t.Ranked() {
@@ -66,8 +66,8 @@ func measured(c *call, i int, v *value, signed bool) []shape.Dim {
 }
 
 // measure makes symbols of the elements of a vector or scalar of integers, in the graph
-// that has it; nil where it is something else. Sizes are not negative: what may be is the
-// difference of two, of which one is 0.
+// that has it; nil where it is something else. Sizes are not negative: a possibly
+// negative one is the difference of two, one of which is 0.
 func measure(c *call, n *graph.Node, signed bool) []shape.Dim {
 	t := n.Type()
 	if d := t.DType(); d != array.I64 && d != array.I32 || t.Rank() != 0 && t.Rank() != 1 {
@@ -97,7 +97,7 @@ func measure(c *call, n *graph.Node, signed bool) []shape.Dim {
 	return dims[:count]
 }
 
-// cursorOf writes behind what there is of the graph that has a node.
+// cursorOf writes after the existing nodes of the graph that has a node.
 func cursorOf(c *call, n *graph.Node) *graph.Cursor {
 	for s := c.scope; s != nil; s = s.outer {
 		if s.cur.Graph() == n.Graph() {
@@ -126,7 +126,7 @@ func number64(c *call, n int64) op.Value {
 	return c.do(std.Full, std.FullAttrs{Value: op.Int(n), DType: array.I64})
 }
 
-// fromEndOf adds a size to what counts from the end.
+// fromEndOf adds a size to indices that count from the end.
 func fromEndOf(c *call, v, size op.Value) op.Value {
 	below := c.do(std.Lt, std.BinaryAttrs{Other: op.Int(0)}, v)
 	return c.do(std.Where, nil, below, c.do(std.Add, nil, v, size), v)

@@ -26,8 +26,8 @@ func refusedInRun(t *testing.T, src string, in ...*array.Array) error {
 	return err
 }
 
-// What is found in x says how many elements there are; the operators that take it as a
-// size see a symbol.
+// The number of results depends on the values in x; operators that take it as a size
+// see a symbol.
 func TestSizesOfValues(t *testing.T) {
 	found := ` z = NonZero(x) s = Shape(z) n = Gather<axis=0>(s, one) `
 	consts := `<int64[1] one = {1}, int64 k = {1}, int64[1] zero = {0}, int64[1] minus = {-1}, int64[1] two = {2}> `
@@ -85,8 +85,8 @@ func TestInputsThatAreSizes(t *testing.T) {
 	}
 }
 
-// A Loop that appends to what it carries is a scan, with rows of one round behind those of
-// the round before.
+// A Loop that appends to a carried value is a scan that puts the rows of one round after
+// those of the previous round.
 func TestLoopThatAppends(t *testing.T) {
 	src := `(int64 n, float[2] x) => (float["m",2] all, float[2] last) <int64[1] zero = {0}, float[1,2] first = {7, 8}, bool yes = {1}> {
 		all, last = Loop<body = b (int64 i, bool c, float["k",2] rows, float[2] v) => (bool c, float["l",2] more, float[2] w) {
@@ -100,7 +100,8 @@ func TestLoopThatAppends(t *testing.T) {
 	require.Equal(t, []float32{1, 10}, array.Data[float32](out[1]))
 }
 
-// A round that looks at what it has appended is no scan: what it carries has another size in each round.
+// A round that reads the rows that it has appended is not a scan: its carried value has another
+// size in each round.
 func TestLoopThatReadsWhatItAppends(t *testing.T) {
 	src := `(int64 n, float[1,2] x) => (float["m",2] all) <int64[1] zero = {0}, bool yes = {1}> {
 		all = Loop<body = b (int64 i, bool c, float["k",2] rows) => (bool c, float["l",2] more) {

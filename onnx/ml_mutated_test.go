@@ -14,8 +14,8 @@ import (
 	"github.com/gofx-dev/gofx/interp"
 )
 
-// TestMutatedLearning changes the lists that trees and machines consist of: what is
-// imported can be run, and nothing is a bug of gofx's own.
+// TestMutatedLearning changes the lists that trees and machines consist of: an
+// imported model can be run, and no error is a bug of gofx's own.
 func TestMutatedLearning(t *testing.T) {
 	cases := readORT(t, "testdata/ort/ml.txt")
 	rounds := 6

@@ -26,8 +26,8 @@ const mlHead = `<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]> `
 const stump = `nodes_treeids=[0,0,0], nodes_nodeids=[0,1,2], nodes_featureids=[1,0,0], nodes_values=[0.5,0.0,0.0], nodes_modes=["BRANCH_LEQ","LEAF","LEAF"],
 	nodes_truenodeids=[1,0,0], nodes_falsenodeids=[2,0,0], target_treeids=[0,0], target_nodeids=[1,2], target_ids=[0,0], target_weights=[1.0,2.0], n_targets=1`
 
-// TestExportersOfTrees are models of testdata/ml, written by the converters of scikit-learn, LightGBM
-// and XGBoost, with what ONNX Runtime computes.
+// TestExportersOfTrees are models of testdata/ml, written by the converters of scikit-learn,
+// LightGBM and XGBoost, with ONNX Runtime's results.
 func TestExportersOfTrees(t *testing.T) {
 	dirs, err := filepath.Glob("testdata/ml/*")
 	require.NoError(t, err)
@@ -154,7 +154,7 @@ func TestTreesOfSetFiveThatAreNone(t *testing.T) {
 	}
 }
 
-// TestRefusedLearning is what stays refused, with what to do.
+// TestRefusedLearning lists the models that stay refused, with the cure.
 func TestRefusedLearning(t *testing.T) {
 	classes := func(more string) string {
 		return strings.NewReplacer("target_", "class_", ", n_targets=1", more).Replace(stump)
@@ -190,7 +190,7 @@ func TestRefusedLearning(t *testing.T) {
 	}
 }
 
-// TestScoresOfStrings: where nobody reads the names of classes the scores are there.
+// TestScoresOfStrings: if nobody reads the names of classes the scores are available.
 func TestScoresOfStrings(t *testing.T) {
 	text := strings.NewReplacer("target_", "class_", ", n_targets=1", "").Replace(stump)
 	x := array.FromSlice([]float32{0, 0, 0, 1}, 2, 2)
@@ -222,7 +222,8 @@ func TestDoublesGoBack(t *testing.T) {
 	require.Equal(t, []int64{3, 1}, array.Data[int64](want[0]))
 	(&ortCase{tol: ortTolerance}).again(t, m, []*array.Array{x}, Sample{Outputs: want, Inputs: map[string]*array.Array{"x": x}})
 
-	// Beside such trees others are written in the same form: a model has one set of the domain.
+	// Together with such trees others are written in the same form: a model has one set of the
+	// domain.
 	f = fromText(mlHead + `g (double[N,2] x, float[N,2] w) => (int64 y, float z, float v, float u) { y, z = ai.onnx.ml.TreeEnsembleClassifier<` + text + `>(x)
 		v = ai.onnx.ml.TreeEnsembleRegressor<` + stump + `>(w) u = ai.onnx.ml.TreeEnsembleRegressor<` + stump + `>(x) }`)
 	m, err = f.Import(Options{})

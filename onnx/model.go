@@ -17,7 +17,7 @@ import (
 // MostBound is how many executables a Model keeps unless ModelOptions say otherwise.
 const MostBound = 8
 
-// mostBoundBytes is what the values take together that one executable may be bound to:
+// mostBoundBytes is the total size of the values that one executable may be bound to:
 // they are sizes, axes and counts, and are compared in every run.
 const mostBoundBytes = 1 << 20
 
@@ -44,7 +44,7 @@ type Model struct {
 	closed bool
 }
 
-// ModelStats count what a Model has done.
+// ModelStats count the work of a Model.
 type ModelStats struct {
 	Held     int   // executables that are kept
 	Compiled int64 // executables that were made
@@ -152,7 +152,7 @@ func (m *Model) give(b *boundModel) {
 	}
 }
 
-// compile binds what sizes follow from and compiles the rest.
+// compile binds the values that determine sizes and compiles the rest.
 func (m *Model) compile(inputs map[string]*array.Array, shape string) (*boundModel, error) {
 	mod, of, names, sizes, err := m.file.importFor(inputs, m.opts.Import)
 	if err != nil {
@@ -184,8 +184,8 @@ func (b *boundModel) holds(inputs map[string]*array.Array) bool {
 	return true
 }
 
-// describeInputs is a text for what the graph follows from beside values: which inputs are
-// given, and their ranks.
+// describeInputs is a text for the facts that determine the graph apart from values: which
+// inputs are given, and their ranks.
 func describeInputs(inputs map[string]*array.Array) string {
 	var text []byte
 	for _, name := range slices.Sorted(maps.Keys(inputs)) {
@@ -195,7 +195,7 @@ func describeInputs(inputs map[string]*array.Array) string {
 	return string(text)
 }
 
-// Stats counts what the model has done so far.
+// Stats returns the model's counts so far.
 func (m *Model) Stats() ModelStats {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -50,7 +50,7 @@ func TestModelsAreBoundByValue(t *testing.T) {
 	require.ErrorIs(t, err, interp.ExtraInput)
 	require.ErrorIs(t, err, interp.MissingInput)
 
-	// What the caller does with the values afterwards is its own affair.
+	// The caller may change the values afterwards.
 	in := inputsOf(2, 2, 6)
 	_, err = m.Run(ctx, in)
 	require.NoError(t, err)
@@ -84,8 +84,8 @@ func TestModelsRunAtOnce(t *testing.T) {
 	require.NoError(t, m.Close())
 }
 
-// A number never becomes a large constant: what it stands for is computed when the model
-// runs, or for a range whose numbers are given then.
+// A number never becomes a large constant: the constant is computed when the model runs,
+// or for a range whose numbers are given then.
 func TestNumbersAreNoLargeConstants(t *testing.T) {
 	head := `<ir_version: 8, opset_import: ["" : 17]> g (float["N"] x) => (float["M"] y) <int64[1] n = {30000000}, float[1] o = {2.0}, float a = {0.0}, float b = {30000000.0}, float d = {1.0}> `
 	for name, body := range map[string]string{
@@ -104,7 +104,7 @@ func TestNumbersAreNoLargeConstants(t *testing.T) {
 	}
 }
 
-// Ranges, and what is computed from their length, run with numbers that come as inputs.
+// Ranges, and values computed from their length, run with numbers that come as inputs.
 func TestRangesOfInputs(t *testing.T) {
 	f := fromText(`<ir_version: 8, opset_import: ["" : 17]> g (int64 a, int64 b) => (float["M"] y, int64[1] n) <int64 d = {2}> {
 		r = Range(a, b, d) y = Cast<to = 1>(r) n = Shape(r) }`)
@@ -121,8 +121,8 @@ func TestRangesOfInputs(t *testing.T) {
 	}
 }
 
-// What only the whole graph shows is the importer's to report: here branches whose results
-// have other element types.
+// Errors that only the whole graph shows are the importer's to report: here branches whose
+// results have other element types.
 func TestImportLints(t *testing.T) {
 	f := fromText(`<ir_version: 8, opset_import: ["" : 17]> g (bool c, float[2,3] x) => (float y) {
 		y = If <then_branch = a () => (int64[2,3] p) { p = Cast<to = 7>(x) }, else_branch = b () => (float[2,3] q) { q = Neg(x) }> (c) }`)

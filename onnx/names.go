@@ -17,7 +17,7 @@ func short(s string) string {
 }
 
 // plainName reports whether operators or domains may have the name, which stands in messages
-// as it is: letters, digits and what joins them.
+// as it is: letters, digits and characters that join them.
 func plainName(s string) bool {
 	for _, r := range s {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '.' && r != '-' {

@@ -42,7 +42,7 @@ func TestMicroscaling(t *testing.T) {
 	require.ErrorContains(t, err, "output_dtype is not given for scales of f8e8m0fnu")
 }
 
-// What moves elements moves these, through control flow, too; symbols stay.
+// Operators that move elements move these, through control flow, too; symbols stay.
 func TestNarrowValuesMove(t *testing.T) {
 	x := array.New(array.F8E5M2, 3, 4)
 	for i := range 12 {

@@ -12,7 +12,7 @@ import (
 // broadcasting of letters would have no type; where one of them is 1 when the model runs,
 // another graph is meant, in which it is the number 1.
 
-// equalities are what of a graph's sizes must be equal, and the sizes of its inputs.
+// equalities are the sizes of a graph that must be equal, and the sizes of its inputs.
 type equalities struct {
 	names  []string     // of the inputs, in their order
 	types  []shape.Type // theirs

@@ -134,7 +134,7 @@ var changes = map[string]struct {
 		{13, `{ a = HardSigmoid<alpha = 0.16666667, beta = 0.5>(x) z = Mul(x, a) }`}, {14, `{ z = HardSwish(x) }`}}},
 }
 
-// TestOperatorSets: what an operator set writes differently is the same computation.
+// TestOperatorSets: another spelling in an operator set is the same computation.
 func TestOperatorSets(t *testing.T) {
 	for name, c := range changes {
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func resultType(t *testing.T, src string) shape.Type {
 	return shape.TensorType(d, shape.Ints(dims...))
 }
 
-// What the newest sets do not allow is refused.
+// Nodes that the newest sets do not allow are refused.
 func TestNewMeaningsAreRefused(t *testing.T) {
 	for text, part := range map[string]string{
 		`(float[2,3] x, float[3] y) => (float[2,3] z) { z = SwiGLU(x, y) }`:                                            "expected the sizes",
@@ -201,7 +201,7 @@ func TestNewMeaningsAreRefused(t *testing.T) {
 	}
 }
 
-// What an old set means and nothing here computes is refused.
+// Old meanings that no operator computes are refused.
 func TestOldMeaningsAreRefused(t *testing.T) {
 	for text, part := range map[string]string{
 		`(float[2,3,2] x) => (float[2,3,2] z) <float[3] s = {1,2,3}> { z = BatchNormalization<spatial = 0>(x, s, s, s, s) }`:    "spatial is 0",

@@ -20,7 +20,7 @@ import (
 	"github.com/gofx-dev/gofx/onnx"
 )
 
-// peerRun returns what ONNX Runtime computes, or why it does not.
+// peerRun returns ONNX Runtime's results, or the reason why it has none.
 func peerRun(t *testing.T, o *ort.Runtime, model []byte, inputs map[string]*array.Array) ([]*array.Array, string) {
 	t.Helper()
 	results, err := o.Run(ort.Model{Data: model, Plain: true}, inputs)
@@ -39,12 +39,12 @@ func dense(d array.DType, dims []int, data []byte) *array.Array {
 	return a
 }
 
-// draws are what models are drawn from.
+// draws are the generators of models.
 var draws = []func(*recipe){drawConvChain, drawProductChain, drawConv, drawConvTranspose, drawPool, drawGlobalPool, drawNorm, drawResize, drawGridSample, drawRecurrent, drawSlice, drawPad, drawGather,
 	drawScatter, drawShapes, drawBlocks, drawPick, drawEinsum, drawBinary, drawUnary, drawReduce, drawSoftmax, drawMatMul, drawQuant,
 	drawAttention, drawMultiHead, drawGroupQuery, drawNBits, drawFused, drawQuantised}
 
-// Models of one node with random attributes give what ONNX Runtime gives, or are
+// Models of one node with random attributes give ONNX Runtime's results, or are
 // refused.
 func TestModelsAsONNXRuntime(t *testing.T) {
 	o := ort.Start(t)

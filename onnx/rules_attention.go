@@ -34,7 +34,7 @@ func merge(c *call, x op.Value) op.Value {
 	return reshape(c, x, t.Dim(0), t.Dim(2), t.Dim(1).Mul(t.Dim(3)))
 }
 
-// attend is what an attention computes with besides its operands.
+// attend holds the parameters of an attention besides its operands.
 type attend struct {
 	scale     op.Scalar // absent: 1/sqrt of the size of a head
 	softcap   float64
@@ -94,7 +94,7 @@ func attention(c *call) []op.Value {
 		a.mask = widen(c, a.mask, k.Type().Dim(2))
 		a.finite = a.band == (band{}) && !c.has(6) && finite(c.in[3].arr)
 	}
-	if c.has(6) { // keys behind the length of each sequence do not count
+	if c.has(6) { // keys after the length of each sequence do not count
 		at := c.do(std.Arange, std.ArangeAttrs{End: k.Type().Dim(2)})
 		n := reshape(c, c.x(6), shape.Const(-1), shape.Const(1), shape.Const(1), shape.Const(1))
 		a.mask = both(c, a.mask, c.do(std.Lt, nil, at, n), q.Type().DType())
@@ -121,7 +121,7 @@ func finite(mask *array.Array) bool {
 	return true
 }
 
-// widen pads a mask of fewer keys than there are: those behind it do not count.
+// widen pads a mask that has fewer keys than exist: those after its end do not count.
 func widen(c *call, mask op.Value, keys shape.Dim) op.Value {
 	have := mask.Type().Dim(-1)
 	n, ok1 := have.Int()
@@ -349,8 +349,8 @@ func rotated(c *call, x op.Value, t turn) op.Value {
 	return y
 }
 
-// causalConv is a depthwise convolution along the sequence, behind what the last
-// call saw.
+// causalConv is a depthwise convolution along the sequence that starts with the
+// last call's final elements.
 func causalConv(c *call) []op.Value {
 	act := c.oneOf("activation", "none", "silu", "swish")
 	x, w := c.x(0), c.x(1)

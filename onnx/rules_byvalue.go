@@ -16,7 +16,8 @@ var byValueRules = map[string][]rule{
 	"NonMaxSuppression": from(10, suppress),
 }
 
-// compress takes what a condition says: its indices, which may be fewer than there are.
+// compress takes the elements that a condition selects: it finds their indices, which
+// may be fewer than the elements.
 func compress(c *call) []op.Value {
 	x, axis := c.x(0), 0
 	if c.rank(1) != 1 {

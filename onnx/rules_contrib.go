@@ -66,7 +66,7 @@ func biasSplitGelu(c *call) []op.Value {
 }
 
 // fusedMatMul multiplies transposed operands, by a factor. transBatch means that the first
-// dimension is the rows, and the ones behind it are the batch.
+// dimension is the rows, and the ones after it are the batch.
 func fusedMatMul(c *call) []op.Value {
 	alpha := c.float("alpha", 1)
 	operand := func(i int, trans, batch string) op.Value {
@@ -220,8 +220,8 @@ func firstUnique(c *call) []op.Value {
 	return []op.Value{v[0], v[2], v[3]}
 }
 
-// cropAndResize samples boxes, whose corners are parts of the image; what lies outside of
-// the image has a value of its own.
+// cropAndResize samples boxes, whose corners are parts of the image; points outside of
+// the image have a value of their own.
 func cropAndResize(c *call) []op.Value {
 	mode := c.oneOf("mode", "bilinear", "nearest")
 	beyond := c.float("extrapolation_value", 0)
@@ -272,7 +272,7 @@ func skipSum(c *call, i int) op.Value {
 	return v
 }
 
-// summed are the results of a norm behind a sum: neither mean nor deviation.
+// summed are the results of a norm after a sum: neither mean nor deviation.
 func summed(c *call, y, sum op.Value) []op.Value {
 	out := []op.Value{y, nil, nil, sum}
 	return out[:max(1, min(4, c.outputs()))]

@@ -20,11 +20,11 @@ var contribAttentionRules = map[string][]rule{
 	"RotaryEmbedding":     from(1, contribRotary),
 }
 
-// fusedAttention is what the attentions share.
+// fusedAttention is the common part of the attentions.
 type fusedAttention struct {
 	attend
 	heads  int
-	filter float64 // what is added to products that a mask takes out
+	filter float64 // added to products that a mask excludes
 }
 
 func fusedAttentionOf(c *call) fusedAttention {
@@ -98,7 +98,7 @@ func projectedAttention(c *call, v op.Value, sizes []int, mask, past, bias int) 
 	return out
 }
 
-// plus adds what may be absent.
+// plus adds values that may be absent.
 func plus(c *call, x, y op.Value) op.Value {
 	if x == nil {
 		return y
@@ -107,7 +107,7 @@ func plus(c *call, x, y op.Value) op.Value {
 }
 
 // filterMask is operand i as numbers to add to products [batch, head, query, key]: lengths
-// of the keys, their ends and starts, or what to keep.
+// of the keys, their ends and starts, or the elements to keep.
 func filterMask(c *call, f fusedAttention, i int, q shape.Type, keys shape.Dim) op.Value {
 	if !c.has(i) {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// groupedQuery is a GroupQueryAttention. Each sequence of the batch has a number of keys in
-// the past of its own, behind which its new ones stand.
+// groupedQuery is a GroupQueryAttention. Each sequence of the batch has its own number of
+// past keys, and its new keys follow them.
 type groupedQuery struct {
 	c           *call
 	heads, kv   int
@@ -72,7 +72,7 @@ func groupedOf(c *call) *groupedQuery {
 	g.total = c.dim(6)
 	batch, l := c.typ(0).Dim(0), c.typ(0).Dim(1)
 	lengths := reshape(c, c.do(std.Cast, std.CastAttrs{DType: array.I64}, c.x(5)), batch, shape.Const(1))
-	// The first tokens may be padded behind, further ones are not.
+	// The first tokens may have padding after them, further ones not.
 	g.count = c.do(std.Add, std.AddAttrs{Other: op.Int(1)}, lengths)
 	before := c.do(std.Sub, nil, g.count, c.size(l, array.I64))
 	g.past = c.do(std.Clamp, std.ClampAttrs{Min: op.Int(0)}, before)
@@ -98,8 +98,8 @@ func (g *groupedQuery) rotate() {
 	g.q, g.k = rotated(c, g.q, t), rotated(c, g.k, t)
 }
 
-// cache puts the new keys and values behind those of the past, of each sequence by itself.
-// There are as many places as the longest sequence needs, or as the past has.
+// cache appends the new keys and values of each sequence to its past ones. It has as many
+// places as the longest sequence needs, or as the past has.
 func (g *groupedQuery) cache() {
 	c := g.c
 	if !c.has(3) {
@@ -126,7 +126,7 @@ func (g *groupedQuery) cache() {
 }
 
 // mask says which keys a query sees: those up to its own place, within the window. A query
-// behind the last token of its sequence sees what that one does.
+// after the last token of its sequence sees the same keys as that token.
 func (g *groupedQuery) mask() op.Value {
 	c := g.c
 	at := c.do(std.Arange, std.ArangeAttrs{End: g.k.Type().Dim(2)})

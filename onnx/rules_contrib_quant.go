@@ -70,8 +70,8 @@ func scalarOpt(c *call, i int) op.Value {
 	return scalar(c, i)
 }
 
-// requantised quantises y with the scale and the zero point at operand i and behind it;
-// without one it is of the type of operand 0.
+// requantised quantises y with the scale at operand i and the zero point after it;
+// without a zero point the result has the type of operand 0.
 func requantised(c *call, y op.Value, i int) []op.Value {
 	a := std.QuantizeAttrs{DType: c.typ(0).DType()}
 	if c.has(i + 1) {

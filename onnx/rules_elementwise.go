@@ -191,7 +191,7 @@ func cast(c *call) []op.Value {
 }
 
 // cast converts x as the attributes saturate and round_mode say. Floats go to integers of
-// 4 and 2 bits by way of i64: what is out of range is undefined by the standard, and its
+// 4 and 2 bits by way of i64: the standard leaves numbers out of range undefined, and its
 // reference implementation, as the cases show, keeps the low bits.
 func (c *call) cast(d array.DType, x op.Value) op.Value {
 	a := std.CastAttrs{DType: d}
@@ -208,7 +208,7 @@ func (c *call) cast(d array.DType, x op.Value) op.Value {
 	return c.do(std.Cast, a, x)
 }
 
-// castParts keeps what is known of a list of integers.
+// castParts keeps the known parts of a list of integers.
 func castParts(c *call, outs []*value) {
 	if v := outs[0]; v.node != nil && v.typ().DType() == array.I64 {
 		v.parts = c.in[0].parts

@@ -135,7 +135,7 @@ func roiAlign(c *call, aligned bool) []op.Value {
 }
 
 // col2im adds columns of blocks into images: each element goes to the place that a
-// constant names, those of the padding behind the image.
+// constant names, those of the padding after the image.
 func col2im(c *call) []op.Value {
 	image, block := c.ints(1), c.ints(2)
 	n := len(image)
@@ -209,7 +209,7 @@ func (w *window) places(image, counts, begin []int, taps, columns int) *array.Ar
 	return at
 }
 
-// deformConv reads the image where offsets move each tap, weighs what it reads by the
+// deformConv reads the image where offsets move each tap, weighs the elements by the
 // mask, and multiplies as a convolution does.
 func deformConv(c *call) []op.Value {
 	k := spatial(c, 1)
@@ -254,7 +254,7 @@ func deformConv(c *call) []op.Value {
 }
 
 // sampleBetween reads planes, [batch, channels, places], at the points [batch, 1, points],
-// linearly between the four places around each; what lies outside is zero.
+// linearly between the four places around each; points outside are zero.
 func sampleBetween(c *call, planes op.Value, at [2]op.Value, size [2]shape.Dim) op.Value {
 	d := planes.Type().DType()
 	points := planes.Type().Dims().Sub(0, 2).Concat(at[0].Type().Dims().Sub(2, 3))
@@ -307,7 +307,8 @@ func tapOffsets(c *call, w *window, i int, d array.DType) op.Value {
 	return c.tensor(a)
 }
 
-// outputOffsets are where windows begin along a dimension, laid out beside [high, wide].
+// outputOffsets are the starts of windows along a dimension, shaped to broadcast over
+// [high, wide].
 func outputOffsets(c *call, w *window, i int, n shape.Dim, d array.DType) op.Value {
 	v := c.do(std.Cast, std.CastAttrs{DType: d}, c.do(std.Arange, std.ArangeAttrs{End: n}))
 	v = c.do(std.Mul, std.BinaryAttrs{Other: op.Float(float64(w.strides[i]))}, v)

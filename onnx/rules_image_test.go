@@ -110,7 +110,7 @@ func TestResizeIntegers(t *testing.T) {
 	require.Equal(t, []uint8{0, 62, 187, 250}, array.Data[uint8](y[0]))
 }
 
-// TestUnpoolInverts: what MaxPool took goes back to its place.
+// TestUnpoolInverts: elements that MaxPool took go back to their places.
 func TestUnpoolInverts(t *testing.T) {
 	x := numbers(97, 2, 2, 4, 6)
 	y := runText(t, `<ir_version: 8, opset_import: ["" : 17]> g (float[N,2,4,6] x) => (float z) { y, i = MaxPool<kernel_shape=[2,3], strides=[2,3]>(x) z = MaxUnpool<kernel_shape=[2,3], strides=[2,3]>(y, i) }`, x)

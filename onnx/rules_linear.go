@@ -133,8 +133,8 @@ func conv(c *call) []op.Value {
 	return c.one(byRank(c, len(k), std.Conv1d, std.Conv2d, std.Conv3d), a, x, c.x(1), c.opt(2))
 }
 
-// convTranspose's padding crops the result; what its two ends do not share, and what follows
-// from sizes, is cropped after the operator.
+// convTranspose's padding crops the result; the difference of its two ends, and amounts that
+// follow from sizes, are cropped after the operator.
 func convTranspose(c *call) []op.Value {
 	k := spatial(c, 1)
 	n := len(k)
@@ -161,7 +161,7 @@ func convTranspose(c *call) []op.Value {
 	if !some {
 		return c.one(o, a, c.x(0), c.x(1), c.opt(2))
 	}
-	// Zeros that are added behind must have the bias as well.
+	// Zeros that are appended must have the bias as well.
 	v := c.do(o, a, c.x(0), c.x(1), nil)
 	v = c.do(std.Pad, std.PadAttrs{Pad: crop}, v)
 	if c.has(2) {
@@ -174,8 +174,8 @@ func convTranspose(c *call) []op.Value {
 	return []op.Value{v}
 }
 
-// cropped is the window of a transposed convolution: its padding, or what output_shape and
-// auto_pad make of it.
+// cropped is the window of a transposed convolution: its padding, or the result of
+// output_shape and auto_pad.
 func cropped(c *call, k, extra []int) window {
 	n := len(k)
 	sizes := c.list("output_shape")
@@ -198,8 +198,8 @@ func cropped(c *call, k, extra []int) window {
 		case auto == "NOTSET" || auto == "VALID":
 			continue
 		}
-		// The later end has the odd one for SAME_UPPER, as the specification says. What is
-		// missing is added at the end, as TensorFlow and ONNX Runtime do.
+		// The later end has the odd one for SAME_UPPER, as the specification says. Missing
+		// elements are added at the end, as TensorFlow and ONNX Runtime do.
 		some := total.Max(shape.Const(0))
 		w.begin[i] = some.FloorDivInt(2)
 		if auto != "SAME_UPPER" {

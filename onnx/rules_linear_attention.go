@@ -14,8 +14,8 @@ import (
 var linearAttentionRules = map[string][]rule{"LinearAttention": {{since: 26, run: linearAttention}}}
 
 // linearAttention is a scan over the tokens, which carries a state of keys by values for
-// each head: state = exp(decay) state + key (beta (value - key state)), the parts that
-// the update rule has, and what is read is scale query state. It computes in f32.
+// each head: state = exp(decay) state + key (beta (value - key state)), with the parts
+// that the update rule has. The output is scale query state. It computes in f32.
 func linearAttention(c *call) []*value {
 	update := c.oneOf("update_rule", "gated_delta", "linear", "gated", "delta")
 	qHeads, heads := c.int("q_num_heads", 0), c.int("kv_num_heads", 0)
@@ -105,7 +105,7 @@ func (la *linearAttn) beta() op.Value {
 	return la.turned(5, c.typ(5).Dim(2), shape.Const(1))
 }
 
-// state is what comes in, or zeros.
+// state is the incoming state, or zeros.
 func (la *linearAttn) state() op.Value {
 	c := la.c
 	if c.has(3) {
@@ -114,7 +114,7 @@ func (la *linearAttn) state() op.Value {
 	return c.do(std.Full, std.FullAttrs{Size: shape.Of(la.batch, shape.Const(la.heads), shape.Const(la.dk), shape.Const(la.dv)), Value: op.Float(0), DType: array.F32})
 }
 
-// token computes the next state, and what is read of it.
+// token computes the next state, and the output for it.
 func (la *linearAttn) token(b op.Builder, in []op.Value) (next, read op.Value) {
 	state, q, k, v := in[0], in[1], in[2], in[3]
 	column := func(x op.Value) op.Value { return b.Call(std.Unsqueeze, std.DimAttrs{Dim: 3}, x) }

@@ -21,8 +21,8 @@ func crossEntropyLoss(c *call) []op.Value {
 	return out[:max(1, min(2, c.outputs()))]
 }
 
-// likelihoodLoss is the mean, or the sum, of what the classes at operand 1 have in logs
-// [N, class, ...], with the weights of classes at operand 2.
+// likelihoodLoss is the mean, or the sum, of the values of the classes at operand 1 in
+// logs [N, class, ...], with the weights of classes at operand 2.
 func likelihoodLoss(c *call, logs op.Value) op.Value {
 	reduction := c.oneOf("reduction", "mean", "sum", "none")
 	t := logs.Type()

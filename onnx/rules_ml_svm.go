@@ -12,7 +12,7 @@ import (
 )
 
 // Machines with support vectors: products of the operand with vectors, and sums of these
-// products with coefficients. What there is for pairs of classes is a matrix, made here.
+// products with coefficients. Data for pairs of classes is a matrix, made here.
 
 // columns are some of a value, in dimension dim.
 func columns(c *call, x op.Value, dim, from, to int) op.Value {
@@ -165,7 +165,7 @@ func (m svm) pairs(x op.Value, starts []int, vectors []float64) []op.Value {
 	k := to(c, array.F64, kernelOf(c, x, vectors, total)) // large coefficients of both signs are added up
 	s := to(c, array.F32, c.do(std.Linear, nil, k, vector(c, "pairs", array.F64, w, pairs, total), vector(c, "rho", array.F64, rhoOf(c, pairs))))
 	won := to(c, array.F32, c.do(std.Gt, std.BinaryAttrs{Other: op.Float(0)}, s))
-	bias := make([]float64, n) // a class wins what the first of a pair does not
+	bias := make([]float64, n) // a class wins the votes that the first of a pair loses
 	for j := range bias {
 		bias[j] = float64(j)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // Trees in either of ONNX's forms become a forest, and that the tables of ml.TreeEnsemble.
-// A file may say anything: what is no tree is refused, with the node.
+// A file may say anything: tables that are not a tree are refused, with the node.
 
 // treeSplit is a node with two branches. A branch is the place of a node, or -1-l for leaf l.
 type treeSplit struct {
@@ -35,7 +35,7 @@ func (s *treeSplit) String() string {
 	return nodeKey{s.tree, s.node}.String()
 }
 
-// entry is what a leaf adds to a column.
+// entry is the value that a leaf adds to a column.
 type entry struct {
 	column int
 	weight float64
@@ -141,7 +141,7 @@ func (f *forest) tables() *ml.Tables {
 }
 
 const (
-	// mostNodes is what references of 32 bits can name.
+	// mostNodes is the number of nodes that references of 32 bits can name.
 	mostNodes = math.MaxInt32 / 4
 	// mostColumns is how wide a row of results may be that a number in a file asks for.
 	mostColumns = 1 << 20
@@ -167,7 +167,8 @@ func ensemble(c *call, f *forest, x op.Value, a ml.TreeEnsembleAttrs, y array.DT
 	return c.do(ml.TreeEnsemble, a, in...)
 }
 
-// compareType is what features and thresholds are compared in: integers as f32.
+// compareType is the type in which features and thresholds are compared: integers as
+// f32.
 func compareType(c *call) (x op.Value, d array.DType) {
 	x = features(c)
 	numeric(c, x)
@@ -178,7 +179,7 @@ func compareType(c *call) (x op.Value, d array.DType) {
 }
 
 // A tree in the form of the first sets: nodes with numbers within their trees, leaves
-// among them, and what the leaves hold in lists of its own.
+// among them, and the leaves' values in lists of their own.
 
 type nodeKey struct{ tree, node int }
 
@@ -260,7 +261,7 @@ func (l nodeLists) branch(from *treeSplit, id int) int {
 	return l.refs[at]
 }
 
-// check gives a node its comparison and refuses what no file of an exporter has.
+// check gives a node its comparison and refuses data that no exporter writes.
 func check(c *call, s *treeSplit, mode string, missing bool) {
 	switch {
 	case s.feature < 0 || s.feature > mostNodes:
@@ -272,7 +273,8 @@ func check(c *call, s *treeSplit, mode string, missing bool) {
 	}
 }
 
-// entries reads what leaves hold. What is said of other nodes has no meaning, and exporters write it.
+// entries reads the values of leaves. Values at other nodes have no meaning, and exporters write
+// them.
 func (l nodeLists) entries(f *forest, results string, columns int) {
 	c := l.call
 	trees, ids, at, w := c.list(results+"_treeids"), c.list(results+"_nodeids"), c.list(results+"_ids"), floatsOr(c, results+"_weights")

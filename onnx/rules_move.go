@@ -100,8 +100,8 @@ func allAxes(rank int) (axes []int) {
 	return axes
 }
 
-// pad takes counts in front of all axes, then behind them; PyTorch has them from the
-// last axis backwards.
+// pad takes the counts before all axes, then those after them; PyTorch has them from
+// the last axis backwards.
 func pad(c *call, x op.Value, pads []shape.Dim, axes []int, value float64) op.Value {
 	rank := c.rank(0)
 	if axes == nil {
@@ -401,7 +401,7 @@ func reversedWithin(c *call, x, lengths op.Value, time, batch int) op.Value {
 	return c.do(std.Gather, std.DimAttrs{Dim: time}, x, index)
 }
 
-// centerCropPad crops or pads axes to sizes, evenly; what is odd goes to the end.
+// centerCropPad crops or pads axes to sizes, evenly; an odd element goes to the end.
 func centerCropPad(c *call) []op.Value {
 	to := c.dims(1)
 	axes, rank := c.list("axes"), c.rank(0)

@@ -66,7 +66,7 @@ func layerNorm(c *call) []op.Value {
 	return append(out, mean, c.do(std.Rsqrt, nil, c.do(std.Add, std.AddAttrs{Other: op.Float(a.Eps)}, variance)))
 }
 
-// factorOperand is the weight or bias of a norm in the shape of what is normalised.
+// factorOperand is the weight or bias of a norm in the shape of the normalised values.
 func factorOperand(c *call, i int, last shape.Dims) op.Value {
 	if !c.has(i) || c.typ(i).Dims().Equal(last) {
 		return c.opt(i)

@@ -49,7 +49,7 @@ func maxPool(c *call) []op.Value {
 	columns := c.flag("storage_order", false)
 	x := c.x(0)
 	ceil := c.ceil(&w)
-	crop := make([]shape.Dim, len(k)) // what of the padding is elements
+	crop := make([]shape.Dim, len(k)) // the part of the padding that is elements
 	if !w.fits(true) {
 		copy(crop, w.begin)
 		if ends := ceilEnds(c, &w, ceil); ends != nil {
@@ -182,7 +182,8 @@ func averagePool(c *call) []op.Value {
 	return c.one(std.Div, nil, sum, count)
 }
 
-// needSpatial refuses an operand 0 that does not have n spatial dimensions, as what has.
+// needSpatial refuses an operand 0 that does not have n spatial dimensions, as the
+// operator what has.
 func needSpatial(c *call, what string, n int) {
 	if c.rank(0) != n+2 {
 		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected "+strconv.Itoa(n)+" spatial dimensions as "+what+" has").
@@ -201,7 +202,8 @@ func (w *window) dilated() bool {
 }
 
 // dilatedSums adds the elements of windows with gaps, by a convolution with ones, and
-// counts them, the padding too where it is included. What ceil adds behind counts never.
+// counts them, with the padding if it is included. The elements that ceil adds at the
+// end never count.
 func dilatedSums(c *call, w *window, ceil bool, x op.Value, include bool) (sum, count op.Value) {
 	n := len(w.kernel)
 	t := x.Type()
@@ -235,10 +237,10 @@ func dilatedSums(c *call, w *window, ceil bool, x op.Value, include bool) (sum, 
 // ceil is the attribute ceil_mode, which auto_pad leaves nothing to do: its windows are full ones.
 func (c *call) ceil(w *window) bool { return c.flag("ceil_mode", false) && !w.same }
 
-// ceilEnds is what must follow the padding behind, so that windows which need not be
-// full are full ones: as many as ceil_mode asks for, none of which starts in the padding; where
-// windows do not reach the end, it is less than nothing. It is nil without ceil_mode, and
-// where there is no padding behind that an operator's own rule would mistake for elements.
+// ceilEnds is the number of elements to add after the end padding, so that windows that may be
+// cut are full: as many windows as ceil_mode asks for, none of which starts in the padding. It
+// is negative if windows do not reach the end. It is nil without ceil_mode, and if there is no
+// end padding that an operator's own rule would mistake for elements.
 func ceilEnds(c *call, w *window, ceil bool) []shape.Dim {
 	some := w.dilated()
 	for _, d := range w.end {
@@ -284,7 +286,7 @@ func lpPool(c *call) []op.Value {
 	case w.dilated() || ceilEnds(c, &w, ceil) != nil:
 		sum, _ := dilatedSums(c, &w, ceil, power(x, p), false)
 		return []op.Value{power(sum, 1/p)}
-	case ceil: // PyTorch's lp_pool weighs the last window by what it lacks
+	case ceil: // PyTorch's lp_pool scales the last window by its missing elements
 		a := std.AvgPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), CeilMode: true, DivisorOverride: 1}
 		sum := c.do(byRank(c, len(k), std.AvgPool1d, std.AvgPool2d, std.AvgPool3d), a, padded(c, power(x, p), &w, true, 0))
 		return []op.Value{power(sum, 1/p)}
@@ -318,8 +320,9 @@ func global(c *call, o *op.Op) []op.Value {
 	return c.one(o, std.ReduceAttrs{Dim: op.IntList(dims...), KeepDim: true}, c.x(0))
 }
 
-// window is what convolutions and pools share: kernel, strides, dilations and the
-// padding before and after each spatial dimension, which may follow from its size.
+// window is the common part of convolutions and pools: kernel, strides, dilations
+// and the padding before and after each spatial dimension, which may follow from
+// its size.
 type window struct {
 	kernel, strides, dilations []int
 	begin, end                 []shape.Dim
@@ -372,9 +375,9 @@ func perDim(c *call, name string, n int) []int { return listOf(c, name, n, 1, 1)
 // pads are those before n spatial dimensions, then those after them; negative ones crop.
 func (c *call) pads(n int) []int { return listOf(c, "pads", 2*n, 0, -mostEntry) }
 
-// samePads pads so that the result has as many elements as there are strides in the
-// operand; where one more is needed at one end, low says at which. Where windows leave gaps,
-// none may be needed: what comes after the last window is cut off then.
+// samePads pads so that the result has as many elements as there are strides in the operand;
+// where one more is needed at one end, low says at which. Where windows leave gaps, none may
+// be needed: elements after the last window are then cut off.
 func samePads(c *call, w *window, low bool) {
 	w.same = true
 	for i := range w.kernel {
@@ -454,14 +457,14 @@ func (w *window) extend(ends []shape.Dim) {
 	}
 }
 
-// padding is what both ends have in common, where padded has left nothing else.
+// padding is the part that both ends have in common, if padded has left nothing else.
 func (w *window) padding() op.Ints {
 	n, _ := shape.Of(w.begin...).Known()
 	return op.IntList(n...)
 }
 
-// padded pads x by what the two ends do not have in common, or by everything, and
-// leaves the rest in begin.
+// padded pads x by the difference of the two ends, or by everything, and leaves
+// the rest in begin.
 func padded(c *call, x op.Value, w *window, all bool, value float64) op.Value {
 	pad := shape.Ints(make([]int, 2*len(w.begin))...)
 	for i, begin := range w.begin {

@@ -144,8 +144,8 @@ func qconv(c *call, w int, d array.DType, in ...op.Value) []op.Value {
 	return c.one(byRank(c, len(k), std.QConv1d, std.QConv2d, std.QConv3d), a, in...)
 }
 
-// zeroOf is the zero point of the input of a convolution, operand 2, which is what padding
-// must be of.
+// zeroOf is the zero point of the input of a convolution, operand 2, which is the value
+// that padding must have.
 func zeroOf(c *call) float64 {
 	const i = 2
 	if !c.has(i) {

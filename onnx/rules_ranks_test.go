@@ -13,8 +13,9 @@ import (
 	"github.com/gofx-dev/gofx/internal/testkit/repo"
 )
 
-// wrongLists are nodes whose lists or operands have another length or rank than what they
-// say something about; each once meant something else silently, or was an internal error.
+// wrongLists are nodes whose lists or operands have another length or rank than the
+// values they describe; each once silently meant something else, or was an internal
+// error.
 var wrongLists = []struct{ src, message string }{
 	{`(float[1,2,5,5] x) => (float y) { y = MaxPool<kernel_shape = [2,2,2]>(x) }`, "expected 3 spatial dimensions as kernel_shape has"},
 	{`(float[1,2,5,5] x) => (float y, int64 i) { y, i = MaxPool<kernel_shape = [2,2,2]>(x) }`, "expected 3 spatial dimensions"},
@@ -139,7 +140,8 @@ func TestMutatedLists(t *testing.T) {
 	require.Greater(t, count, 1000)
 }
 
-// mutations change a model of one node in place, and return what takes that back.
+// mutations change a model of one node in place, and return a function that undoes the
+// change.
 func mutations(m *pb.Model) map[string]func() func() {
 	out := map[string]func() func(){}
 	for _, a := range m.Graph.Nodes[0].Attrs {

@@ -146,7 +146,8 @@ func softmax(o *op.Op) []rule {
 	}}}
 }
 
-// cumulative is a sum or product of what comes before; neutral is that of nothing.
+// cumulative is a sum or product of the elements before; neutral is that of no
+// elements.
 func cumulative(c *call, o *op.Op, neutral float64) []op.Value {
 	if c.value(1).arr == nil { // one of a few
 		var v op.Value

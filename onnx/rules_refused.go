@@ -31,7 +31,7 @@ var refusedOps = map[string]map[string]string{
 	},
 }
 
-// Reasons, each with what to do instead.
+// Reasons, each with an alternative.
 const (
 	isRandom   = "it draws from a generator whose numbers ONNX does not define; make the numbers outside and give them to the model as an input"
 	isStrings  = "there are no tensors of strings; do this part outside of the model"
@@ -42,7 +42,7 @@ const (
 	isFourier  = "ONNX's DFT is supported; export the model with operator set 17 or newer"
 )
 
-// alternatives says what there is in place of an unknown operator.
+// alternatives names replacements for an unknown operator.
 func alternatives(d, name string) string {
 	for _, key := range []string{name, "*"} {
 		if why := refusedOps[d][key]; why != "" {

@@ -24,7 +24,7 @@ var resizeRules = map[string][]rule{
 	},
 }
 
-// resizing is one call: what becomes of each axis, and in which way.
+// resizing is one call: the treatment of each axis, and its method.
 type resizing struct {
 	axes []resizedAxis
 	a    std.ResizeAttrs // without sizes and factors
@@ -380,7 +380,7 @@ func (r *resizing) interpolate() (a std.InterpolateAttrs, ok bool) {
 				return a, false // rounded in f32
 			}
 		} else if x.scale != 0 && !align {
-			return a, false // a common factor of all axes beside other sizes
+			return a, false // a common factor of all axes together with other sizes
 		}
 	}
 	a.AlignCorners = align

@@ -27,7 +27,7 @@ type recurrent struct {
 	batchFirst    bool
 	acts          [][]activation // by direction
 	clip          float64        // 0 for none
-	forget        bool           // the gate is what the input gate leaves
+	forget        bool           // the gate is one minus the input gate
 	before        bool           // the product comes before the reset
 	lengths       bool           // sequences are shorter than x
 }
@@ -75,7 +75,8 @@ func recurrentOf(c *call, gates int, activations []string) *recurrent {
 	return r
 }
 
-// check checks what op/std would not: the sizes of the weights, which are taken apart.
+// check checks conditions that op/std does not: the sizes of the weights, which are
+// taken apart.
 func (r *recurrent) check() {
 	c, rows := r.c, r.gates*r.hidden
 	want := map[int]shape.Dims{

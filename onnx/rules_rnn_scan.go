@@ -18,8 +18,8 @@ type activation struct {
 	alpha, beta float64
 }
 
-// activationDefaults has for each function what alpha and beta are where the node does
-// not say it; none means that it takes none, required that it must be said.
+// activationDefaults has for each function the defaults of alpha and beta; none means
+// that it takes none, required that the node must give it.
 var activationDefaults = map[string][2]float64{
 	"Relu": {none, none}, "Tanh": {none, none}, "Sigmoid": {none, none}, "Softsign": {none, none}, "Softplus": {none, none},
 	"LeakyRelu": {0.01, none}, "ThresholdedRelu": {1, none}, "Elu": {1, none}, "HardSigmoid": {0.2, 0.5},
@@ -55,7 +55,7 @@ func activationsOf(c *call, usual []string, dirs int) [][]activation {
 	return out
 }
 
-// activationOf takes what a function needs of the numbers.
+// activationOf takes the numbers that a function needs.
 func activationOf(text string, alphas, betas *[]float64) activation {
 	for name, defaults := range activationDefaults {
 		if !strings.EqualFold(name, text) {
@@ -138,7 +138,7 @@ func (r *recurrent) states() int {
 }
 
 // direction runs one direction over x [time, batch, features] and returns the state
-// behind each step and the last ones.
+// after each step and the last ones.
 func (r *recurrent) direction(x op.Value, d int) (y op.Value, last []op.Value) {
 	c := r.c
 	back := r.reverse || d == 1
@@ -223,7 +223,8 @@ func (r *recurrent) alive(x shape.Type) op.Value {
 	return c.do(std.Lt, nil, t, reshape(c, n, x.Dim(1), shape.Const(1)))
 }
 
-// projected is what x gives to the gates, with what of the biases can be added at once.
+// projected is the contribution of x to the gates, with the part of the biases that can
+// be added at once.
 func (r *recurrent) projected(x op.Value, d int) op.Value {
 	c := r.c
 	var bias op.Value
@@ -257,7 +258,8 @@ func (r *recurrent) initial(i, d int, x shape.Type) op.Value {
 	return c.do(std.Zeros, std.SizeAttrs{Size: shape.Of(x.Dim(1), shape.Const(r.hidden)), DType: x.DType()})
 }
 
-// step computes the states behind a step from what x gives and those before it.
+// step computes the states after a step from the projections of x and the states before
+// it.
 func (r *recurrent) step(w cellWriter, d int, x op.Value, states []op.Value) []op.Value {
 	f := func(i int, v op.Value) op.Value { return r.acts[d][i].apply(w, r.clipped(w, v)) }
 	product := func(h op.Value, first, count int) op.Value {
@@ -311,7 +313,7 @@ func (r *recurrent) lstmStep(w cellWriter, d int, f func(i int, v op.Value) op.V
 	return []op.Value{w.mul(o, r.acts[d][2].apply(w, next)), next}
 }
 
-// clipped limits what goes into a function.
+// clipped limits the operand of a function.
 func (r *recurrent) clipped(w cellWriter, v op.Value) op.Value {
 	if r.clip == 0 {
 		return v

@@ -11,7 +11,7 @@ import (
 )
 
 // sequenceRules are the operators on sequences and optionals. Nothing of them is left in
-// the graph: a sequence is the list of its members, and an optional is what it holds, or
+// the graph: a sequence is the list of its members, and an optional is its value, or
 // nothing; so the length of the one and the state of the other are known at import.
 var sequenceRules = map[string][]rule{
 	"SequenceConstruct":  {{since: 11, run: sequenceConstruct}},

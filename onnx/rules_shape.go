@@ -168,8 +168,8 @@ func reshaped(c *call, to []shape.Dim) shape.Dims {
 	return shape.Of(to...)
 }
 
-// newSizes are the sizes that operand i gives a tensor; where the model computes them, what is
-// -1 or 0 then is replaced first by what it stands for.
+// newSizes are the sizes that operand i gives a tensor; if the model computes them, a -1 or 0
+// is first replaced by its meaning.
 func newSizes(c *call, i int) []shape.Dim {
 	v := c.value(i)
 	count, known := v.typ().Dim(0).Int()
@@ -262,7 +262,7 @@ func squeeze(c *call) []op.Value {
 		}
 	}
 	v := c.squeezed(axes)
-	for _, r := range rely { // of what a branch relies on the branch is asked
+	for _, r := range rely { // assumptions in a branch go to the branch's graph
 		if err := c.scope.cur.Graph().Assume(r, v.(*graph.Node)); err != nil {
 			panic(firstOf(err))
 		}
@@ -337,7 +337,7 @@ func concat(c *call) []op.Value {
 	return c.one(std.Cat, std.DimAttrs{Dim: c.int("axis", 1)}, c.xs()...)
 }
 
-// concatParts notes what a list of integers consists of, some of which may be sizes.
+// concatParts notes the parts of a list of integers, some of which may be sizes.
 func concatParts(c *call, outs []*value) {
 	if outs[0].node != nil && outs[0].typ().DType().IsInt() && outs[0].typ().Rank() == 1 {
 		outs[0].parts = c.in
@@ -426,8 +426,8 @@ const mostFollowed = 8
 var movers = map[*op.Op]bool{std.Slice: true, std.Expand: true, std.Reshape: true, std.Unsqueeze: true, std.Squeeze: true, std.Permute: true,
 	std.Transpose: true, std.Select: true, std.IndexSelect: true, std.Flatten: true}
 
-// counts reports whether no element of a value is negative, because of what it is made
-// of: exporters cut indices out of constants.
+// counts reports whether no element of a value is negative, because of its origin:
+// exporters cut indices out of constants.
 func (im *importer) counts(n *graph.Node, most int) bool {
 	for ; most > 0 && movers[n.Op()]; most-- {
 		n = n.Arg(0)

@@ -9,8 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// bounds are what Slice takes: attributes in the first sets, operands since. Lists are nil
-// where the model computes them.
+// bounds are the bounds of Slice: attributes in the first sets, operands since.
 type bounds struct {
 	starts, ends, steps []shape.Dim
 	axes                []int
@@ -131,7 +130,7 @@ func stepOf(c *call, b bounds, i int) op.Value {
 }
 
 // isFar reports whether a bound is one that exporters write for the end (or with a minus the
-// start): the greatest i32, or what no dimension reaches.
+// start): the greatest i32, or a number that no dimension reaches.
 func isFar(d shape.Dim, least bool) bool {
 	n, ok := d.Int()
 	if least {
@@ -179,7 +178,7 @@ func between(size, start, stop shape.Dim) (from, to shape.Dim) {
 	return from, to
 }
 
-// fromEnd adds the size to what counts from the end.
+// fromEnd adds the size to indices that count from the end.
 func fromEnd(d, size shape.Dim) shape.Dim { return choose(less(d, zero), size.Add(d), d) }
 
 // reversed turns bounds of a negative step into those of the flipped tensor: element

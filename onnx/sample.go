@@ -16,7 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Sample is one set of values of a model: what it is given, and what it should return.
+// Sample is one set of values of a model: its inputs, and the expected outputs.
 type Sample struct {
 	Name   string // of its folder
 	Inputs map[string]*array.Array
@@ -28,8 +28,7 @@ type Sample struct {
 	file string // that the values are of
 }
 
-// Samples reads the values that lie beside a model in the layout of ONNX's tests:
-// test_data_set_N/input_I.pb and output_I.pb.
+// Samples reads the values next to a model in the layout of ONNX's tests:
 func (f *File) Samples(dir string) ([]Sample, error) {
 	sets, err := filepath.Glob(filepath.Join(dir, "test_data_set_*"))
 	if err != nil || len(sets) == 0 {

@@ -17,7 +17,7 @@ func scan(c *call) []*value {
 	return scanOver(c, sc)
 }
 
-// scanned is what a Scan says of its operands and results.
+// scanned is a Scan's description of its operands and results.
 type scanned struct {
 	g                                *pb.Graph
 	seqs, carry, results             int

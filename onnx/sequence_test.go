@@ -114,7 +114,7 @@ func TestSequencesRefused(t *testing.T) {
 	}
 }
 
-// What is computed from constants alone is a constant, also where its size follows from it.
+// A value computed from constants alone is a constant, also if its size follows from it.
 func TestNonZeroOfConstantsIsFolded(t *testing.T) {
 	m, err := fromText(head + `(int64[1,2] x) => (int64[1,2] y) <int64[4] c = {0, 3, 0, 5}> { k = NonZero(c) y = Mul(k, x) }`).Import(Options{})
 	require.NoError(t, err)

@@ -14,8 +14,8 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Exporters write "expand, but keep what is -1" as comparisons of sizes: they are decided
-// when a model is imported where they are the same for all sizes.
+// Exporters write "expand, but keep dimensions that are -1" as comparisons of sizes: they
+// are decided when a model is imported where they are the same for all sizes.
 func TestComparisonsOfSizes(t *testing.T) {
 	n, minus := shape.Sym("N"), shape.Const(-1)
 	f := &sizeFolder{spec.Folder{Workspace: &kernel.Workspace{}}, &importer{}}
@@ -43,7 +43,8 @@ func TestComparisonsOfSizes(t *testing.T) {
 	}
 }
 
-// drawnSizes are operators that sizes go through, with operands drawn from what there is.
+// drawnSizes are operators that sizes go through, with operands drawn from the existing
+// values.
 var drawnSizes = []struct {
 	o     *op.Op
 	attrs any
@@ -63,7 +64,8 @@ var drawnSizes = []struct {
 	{o: std.Cast, attrs: std.CastAttrs{DType: array.I64}, in: 1}, {o: std.Cast, attrs: std.CastAttrs{DType: array.Bool}, in: 1},
 }
 
-// What rules compute of sizes is what they compute of the numbers that sizes turn out to be.
+// Rules compute the same results for sizes as for the numbers that those sizes turn out to
+// be.
 func TestSizesComputeAsNumbers(t *testing.T) {
 	w := &kernel.Workspace{}
 	call := func(b op.Builder, o *op.Op, attrs any, in ...op.Value) (v op.Value) {

@@ -24,9 +24,9 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 )
 
-// TestAgainstONNXRuntime compares with what ONNX Runtime computes. The cases are
-// testdata/ort/*.txt, the values of ONNX Runtime beside them, in *.want. With GOFX_ORT=NAME
-// those of NAME.txt are written anew, with GOFX_ORT=1 all, which needs what
+// TestAgainstONNXRuntime compares with ONNX Runtime's results. The cases are
+// testdata/ort/*.txt, and the results are next to them in *.want. GOFX_ORT=NAME writes
+// those of NAME.txt again, GOFX_ORT=1 writes all. That needs the packages that
 // bench/peers/install.sh installs, and a processor with VNNI: on others ONNX Runtime's sums
 // of products of u8 and i8 saturate.
 func TestAgainstONNXRuntime(t *testing.T) {
@@ -61,7 +61,8 @@ type ortCase struct {
 	given map[string]*array.Array
 }
 
-// ortTolerance is what two ways of summing and two approximations of functions may differ by.
+// ortTolerance is the allowed difference of two ways of summing and two approximations of
+// functions.
 var ortTolerance = Tolerance{Rel: 1e-4, Abs: 2e-6}
 
 // readORT reads a file of cases:
@@ -72,8 +73,8 @@ var ortTolerance = Tolerance{Rel: 1e-4, Abs: 2e-6}
 //	const w
 //	n = 1 2 3
 //
-// Behind the model come lines of values: the sizes where the model has symbols, and the
-// range of the pseudo-random numbers, or the numbers. const makes an initializer.
+// Lines of values follow the model: the sizes if the model has symbols, and the range
+// of the pseudo-random numbers, or the numbers. const makes an initializer.
 func readORT(t *testing.T, file string) (list []ortCase) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -92,7 +93,7 @@ func readORT(t *testing.T, file string) (list []ortCase) {
 				ml = value
 			case key == "interp":
 				c.plan = false
-			case key == "oneway": // what ONNX has no operator for
+			case key == "oneway": // cases that ONNX has no operator for
 				c.back = false
 			case key == "tol":
 				c.tol.Rel, err = strconv.ParseFloat(value, 64)
@@ -253,7 +254,7 @@ func (c *ortCase) check(t *testing.T, want []*array.Array) {
 	require.NoError(t, err, "module style")
 }
 
-// again exports what was imported, and imports that.
+// again exports an imported graph, and imports the result.
 func (c *ortCase) again(t *testing.T, m *graph.Module, args []*array.Array, s Sample) {
 	var b bytes.Buffer
 	require.NoError(t, Export(&b, m, ExportOptions{}))

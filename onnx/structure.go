@@ -15,7 +15,7 @@ import (
 // those of the sequence x are called x[0], x[1] and so on, and an optional that holds a
 // tensor is that tensor.
 
-// holding is what a structured type holds, in place of a tensor.
+// holding is the content of a structured type, in place of a tensor.
 type holding struct{ optional, sequence bool }
 
 // holds returns the type of the tensors in a sequence, an optional, or an optional
@@ -164,7 +164,7 @@ func readParts(path string, t *pb.Type) (list []*array.Array, length int, err er
 	return list, len(list), nil
 }
 
-// kindOf names what a type is that is no tensor, for messages.
+// kindOf names a type that is not a tensor, for messages.
 func kindOf(t *pb.Type) string {
 	switch {
 	case t == nil:

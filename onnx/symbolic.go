@@ -14,12 +14,12 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Rules compute on sizes as they compute on constants: with a builder that knows what
-// operators make of elements that are expressions. Operators that move elements move
-// theirs, and those with a scalar expression compute with them.
+// Rules compute on sizes as they compute on constants: with a builder that knows the
+// results of operators on elements that are expressions. Operators that move elements
+// move theirs, and those with a scalar expression compute with them.
 
-// bySizes computes a node on sizes, nil where an operand is something else, or what it
-// computes is no size.
+// bySizes computes a node on sizes, nil if an operand is something else, or the result
+// is not a size.
 func (c *call) bySizes(r *rule) (outs []*value) {
 	symbolic := false
 	for _, v := range c.in {
@@ -39,7 +39,7 @@ func (c *call) bySizes(r *rule) (outs []*value) {
 		switch x := recover().(type) {
 		case nil:
 			return
-		case spec.TooLarge, *diag.Error: // the graph may know more, or say what is wrong
+		case spec.TooLarge, *diag.Error: // the graph may know more, or report the error
 			clear(c.used)
 			outs = nil
 		default:
@@ -279,7 +279,7 @@ func (f *sizeFolder) sizeOf(n expr.Node, at []int, in []*sizes, args []shape.Dim
 
 var zero, one = shape.Const(0), shape.Const(1)
 
-// truth is 0 for what is no more than 0, and 1 for what is.
+// truth is 0 for numbers that are not greater than 0, and 1 for others.
 func truth(d shape.Dim) shape.Dim { return d.Max(zero).Min(one) }
 
 // less is 1 where a < b, else 0.
@@ -350,7 +350,7 @@ var sizeSums = map[*op.Op]func(a, b shape.Dim) shape.Dim{
 	std.Sum: shape.Dim.Add, std.Prod: shape.Dim.Mul, std.Amax: shape.Dim.Max, std.Amin: shape.Dim.Min,
 }
 
-// reduce joins the elements along axes, of which there must be some.
+// reduce joins the elements along axes; it needs at least one axis.
 func (f *sizeFolder) reduce(o *op.Op, a std.ReduceAttrs, s *sizes) op.Value {
 	gone := make([]bool, len(s.shape))
 	for _, i := range a.Dim.Slice() {

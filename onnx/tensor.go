@@ -97,8 +97,8 @@ func wrongLength(t *pb.Tensor, n int, of, typ string) *diag.Error {
 	return diag.New(CodeTensor, "tensor "+diag.Quote(t.Name)+" has "+strconv.Itoa(n)+" "+of+" of data, which are no "+typ)
 }
 
-// overBytes makes an array of little-endian bytes, of which there are as many as it
-// needs; it shares them where the machine can read them as they lie.
+// overBytes makes an array of little-endian bytes, which must be exactly as many as
+// it needs; it shares them where the machine can read them as they lie.
 func overBytes(raw []byte, d array.DType, dims []int) *array.Array {
 	size := d.Size()
 	if d == array.Bool && !array.AreTruths(raw) {

@@ -42,7 +42,7 @@ func parseText(src string) *pb.Model {
 	return m
 }
 
-// function reads one that stands behind the graph.
+// function reads a function after the graph.
 func (p *textParser) function() *pb.Function {
 	f := &pb.Function{}
 	p.want("<")
@@ -90,7 +90,7 @@ func (p *textParser) names(from, to string) (list []string) {
 	return list
 }
 
-// name is an identifier, or a string for what is none; _ is the absent one.
+// name is an identifier, or a string for other names; _ is the absent one.
 func (p *textParser) name() string {
 	if strings.HasPrefix(p.tok, `"`) {
 		return p.text()

@@ -39,7 +39,7 @@ func TestValuesChooseBranches(t *testing.T) {
 	require.ErrorContains(t, err, `which branch is taken follows from "rate"`)
 	require.Equal(t, []string{"rate"}, unbound(err))
 
-	// What is in x is not a value to bind.
+	// The content of x is not a value to bind.
 	f = fromText(head + `(float[B,T] x) => (float y) <float z = {0.0}> { m = ReduceMax<keepdims=0>(x) e = Greater(m, z)
 		y = If<then_branch = t () => (float r) { r = Neg(x) }, else_branch = f () => (float r) { r = Odd(x) }>(e) }`)
 	_, bound, err = f.ImportFor(map[string]*array.Array{"x": x}, Options{})

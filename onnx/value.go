@@ -11,7 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// value is what a name of the model stands for: a constant, sizes, or a value of
+// value is the meaning of a name in the model: a constant, sizes, or a value of
 // the graph.
 type value struct {
 	name string
@@ -22,7 +22,7 @@ type value struct {
 	sizes *sizes
 	// node computes it; for constants and sizes it is made where a graph needs them.
 	node *graph.Node
-	// parts are what a list of integers was put together from, where it is a node.
+	// parts are the parts of a list of integers that is a node.
 	parts []*value
 	// measure are the sizes that a run makes of the node; true: they may be negative.
 	measure map[bool][]shape.Dim
@@ -31,7 +31,7 @@ type value struct {
 	isSeq bool
 	// none is an optional that holds nothing; one that holds a value is that value.
 	none bool
-	// claim is what it states of sizes, where it is the outcome of their comparison.
+	// claim is its statement about sizes, if it is the outcome of their comparison.
 	claim *claim
 	// bad is a value whose maker was refused.
 	bad bool
@@ -94,7 +94,7 @@ func (v *value) asSizes() (*sizes, bool) {
 	return s, true
 }
 
-// typ is what is known about the value.
+// typ is the known type of the value.
 func (v *value) typ() shape.Type {
 	switch {
 	case v.arr != nil:
@@ -146,7 +146,8 @@ type placed struct {
 	v *value
 }
 
-// ownSymbols reports whether sizes speak of what a node of this very graph discovers.
+// ownSymbols reports whether sizes use symbols that a node of this very graph
+// discovers.
 func ownSymbols(g *graph.Graph, s *sizes) bool {
 	return slices.ContainsFunc(s.dims, func(d shape.Dim) bool {
 		return slices.ContainsFunc(d.Symbols(), func(name string) bool {

@@ -52,7 +52,7 @@ func (w *initial) Close() error {
 type initial struct {
 	f       *File
 	tensors map[string]*pb.Tensor
-	mu      sync.Mutex // of f, which keeps the files beside it
+	mu      sync.Mutex // of f, which keeps the files next to it
 	closed  bool
 }
 

@@ -43,7 +43,7 @@ func (c *call) get(name string) *value {
 	return &value{number: op.Float(f)}
 }
 
-// given reports whether an argument is there and not None.
+// given reports whether an argument is present and not None.
 func (c *call) given(name string) bool { return c.args[name] != nil && !c.args[name].none }
 
 func (c *call) need(name string) *value {

@@ -19,7 +19,7 @@ import (
 // rule is an operator of PyTorch. Exactly one of build and run is set.
 type rule struct {
 	// args are the arguments in order, with defaults as name=value; an argument before a
-	// bar changes what is computed, one after it does not: device, layout, memory format.
+	// bar changes the result, one after it does not: device, layout, memory format.
 	args string
 	// build writes the operator with those of op/std; nil results are ones that it does not compute.
 	build func(c *call) []op.Value
@@ -30,8 +30,8 @@ type rule struct {
 // positional are arguments that have no names, as graphs do.
 const positional = "*"
 
-// call is a node that is being imported: what rules see of it. Its methods panic with
-// *diag.Error, which becomes the refusal of the node.
+// call is the view that rules have of a node that is being imported. Its methods
+// panic with *diag.Error, which becomes the refusal of the node.
 type call struct {
 	im   *importer
 	s    *scope
@@ -153,7 +153,7 @@ func (c *call) argument(name string, a argument) {
 // mostMembers bounds lists of arguments.
 const mostMembers = 1 << 14
 
-// value is what an argument stands for, nil for texts, types and graphs.
+// value is an argument's value, nil for texts, types and graphs.
 func (s *scope) value(a argument) *value {
 	list := func(kind string, raw json.RawMessage) *value {
 		var parts []json.RawMessage

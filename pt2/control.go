@@ -60,8 +60,8 @@ func (c *call) operands(i int) []*value {
 	return v.list
 }
 
-// region begins a graph with inputs for operands: tensors, and numbers where carried says that rounds change
-// them; other numbers and sizes are what they are outside.
+// region begins a graph with inputs for operands: tensors, and numbers where carried says that
+// rounds change them; other numbers and sizes are those outside.
 func region(c *call, name string, g *graphJSON, operands []*value, types []shape.Type, seed []*graph.Node) *scope {
 	if len(g.Inputs) != len(operands) {
 		panic(refuse(CodeProgram, "the graph has "+count(len(g.Inputs), "input")+" for "+count(len(operands), "operand")))
@@ -90,7 +90,7 @@ func region(c *call, name string, g *graphJSON, operands []*value, types []shape
 	return s
 }
 
-// captured returns what stands in s for a node of a graph around it.
+// captured returns the value in s of a node of a graph around it.
 func (s *scope) captured(of *scope, n *graph.Node) *graph.Node {
 	if s == of {
 		return n
@@ -219,7 +219,8 @@ func branch(c *call) []*value {
 	return outcomes(c, n, len(outs[0]))
 }
 
-// loop is while_loop: a graph that tells whether to go on, one that computes what is carried, this, and constants.
+// loop is while_loop: a graph that tells whether to go on, one that computes the carried values,
+// these values, and constants.
 func loop(c *call) []*value {
 	carried, constants := c.operands(2), c.operands(3)
 	all := append(append([]*value{}, carried...), constants...)

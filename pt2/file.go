@@ -134,7 +134,7 @@ func model(z *ziparc.Archive) (*ziparc.Member, *diag.Error) {
 	return nil, diag.New(CodeFormat, "the archive has no models/*.json, expected one that torch.export.save writes").WithHint(archiveHint)
 }
 
-// inputKind says what an input of the graph stands for.
+// inputKind is the role of an input of the graph.
 type inputKind uint8
 
 const (
@@ -154,7 +154,7 @@ type input struct {
 	stored bool // a buffer that the state dict lacks
 }
 
-// outputKind says what becomes of a result of the file's graph.
+// outputKind is the role of a result of the file's graph.
 type outputKind uint8
 
 const (
@@ -171,7 +171,7 @@ type output struct {
 	name   string
 }
 
-// spec is what the specifications of inputs and outputs have in common.
+// spec is the common part of the specifications of inputs and outputs.
 type spec struct {
 	Arg       json.RawMessage `json:"arg"`
 	Name      string          `json:"name"`
@@ -183,7 +183,7 @@ type spec struct {
 	Persistent *bool `json:"persistent"`
 }
 
-// signature reads what the inputs and outputs of the graph stand for.
+// signature reads the roles of the inputs and outputs of the graph.
 func (f *File) signature() error {
 	var errs diag.List
 	fail := func(msg string) { errs.Add(diag.New(CodeProgram, msg)) }
@@ -257,7 +257,7 @@ func readSpec(u map[string]json.RawMessage) (string, spec, error) {
 func (a argument) name() string {
 	var n named
 	if a.kind == "as_tensor" || strings.HasPrefix(a.kind, "as_sym_") || a.kind == "as_custom_obj" || a.kind == "as_token" {
-		_ = json.Unmarshal(a.raw, &n) // no name is what is reported
+		_ = json.Unmarshal(a.raw, &n) // an empty name is reported
 	}
 	if n.Name == "" {
 		return n.As
@@ -324,9 +324,10 @@ func (f *File) Inputs() []string {
 	return names
 }
 
-// Outputs are the names of the results: those that a dictionary or a class of the model has for them, else the
-// names of the values. What the program writes to an input comes last, named as the input with _after; where
-// operators in place do that, which Import finds out, it is not among these.
+// Outputs are the names of the results: those that a dictionary or a class of the model has for
+// them, else the names of the values. New values of inputs that the program writes come last, named
+// as the input with _after. Values that in-place operators write, which only Import detects, are
+// not among these.
 func (f *File) Outputs() []string {
 	var names, after []string
 	for _, o := range f.outputs {

@@ -135,7 +135,7 @@ func mutated(t testing.TB, seed uint64) []byte {
 	names := slices.Sorted(maps.Keys(seedFiles))
 	files := members(t, seedFiles[names[r.IntN(len(names))]])
 	name := programOf(t, files)
-	if r.IntN(8) == 0 { // what is said of weights
+	if r.IntN(8) == 0 { // messages about weights
 		for _, other := range slices.Sorted(maps.Keys(files)) {
 			if strings.HasSuffix(other, "_config.json") {
 				name = other
@@ -172,7 +172,7 @@ func (u *mutator) collect(v any) {
 			u.collect(x)
 		}
 	case map[string]any:
-		b, _ := json.Marshal(v) // of what was unmarshalled
+		b, _ := json.Marshal(v) // of the unmarshalled value
 		if len(b) < 1<<14 {
 			u.subtrees = append(u.subtrees, b)
 		}

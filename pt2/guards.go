@@ -16,11 +16,12 @@ type guardParser struct {
 	at    int
 	depth int
 	mods  []remainder
-	// size is a size of what Python calls by a path from L, or its value with the axis -1; Unknown where there is none.
+	// size is a size of the object that Python names by a path from L, or its value with the axis -1;
+	// Unknown if it has none.
 	size func(path string, axis int) shape.Dim
 }
 
-// remainder is what a % b became: that it is 0 says that a is a multiple of b.
+// remainder is the result for a % b: that it is 0 says that a is a multiple of b.
 type remainder struct{ value, a, b shape.Dim }
 
 // stuck ends a guard that cannot be read.
@@ -193,7 +194,8 @@ func (p *guardParser) number() int {
 	return n
 }
 
-// input reads what follows L[: the path to an input, and .size()[axis], or nothing for a number.
+// input reads the text after L[: the path to an input, and .size()[axis], or nothing for a
+// number.
 func (p *guardParser) input() shape.Dim {
 	from := p.at - len("L[")
 	p.at = from + 1

@@ -9,7 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Guards are Python, of which this is what PyTorch writes.
+// Guards are Python; this is the part that PyTorch writes.
 func TestGuards(t *testing.T) {
 	size := func(path string, axis int) shape.Dim {
 		switch {

@@ -24,10 +24,10 @@ type Options struct {
 	Inputs map[string]shape.Type
 }
 
-// Import returns the program's graph with its weights, which may share the memory of the file. The graph has
-// the program's inputs that are tensors or sizes, under their names, made legal, and its results. State that the
-// program writes is state of the graph; what it writes to inputs is returned after the results. The error is a
-// diag.List of everything that is not supported.
+// Import returns the program's graph with its weights, which may share the memory of the file. The
+// graph has the program's inputs that are tensors or sizes, under their names, made legal, and its
+// results. State that the program writes is state of the graph; new values of written inputs are
+// returned after the results. The error is a diag.List of everything that is not supported.
 func (f *File) Import(o Options) (*graph.Module, error) {
 	im := &importer{File: f, mod: graph.NewModule(graph.New(legalName(f.base(), "net"))), late: map[string]bool{}, env: map[string]shape.Dim{}, named: map[*graph.Node]bool{}}
 	im.top = &scope{im: im, values: map[string]*value{}, cur: im.mod.Graph.At(), g: f.prog.Module.Graph}
@@ -86,7 +86,7 @@ type scope struct {
 	depth  int
 	prefix string // of the names of nodes in messages
 	inputs map[*graph.Node]*graph.Node
-	caught []*graph.Node // what inputs after the region's own stand for in the graph around
+	caught []*graph.Node // values in the surrounding graph for inputs after the region's own
 }
 
 // find returns the value of a name.
@@ -145,7 +145,7 @@ func (s *scope) define(at, name string, v *value) {
 	s.values[name] = v
 }
 
-// state enters what the program reads of weights and constants. Those with the same memory are one.
+// state enters the weights and constants that the program reads.
 func (im *importer) state() {
 	type place struct {
 		st     *array.Storage
@@ -191,8 +191,8 @@ func (im *importer) state() {
 	}
 }
 
-// share notes which state lies in the same memory without being the same: what is written to a buffer may be
-// written to that.
+// share notes which state lies in the same memory without being the same: a write to a buffer may
+// be a write to that state.
 func (im *importer) share(s *alias.Storage[*graph.Node], a *array.Array, buffer bool) {
 	list := im.buffers
 	if buffer {
@@ -209,10 +209,10 @@ func (im *importer) share(s *alias.Storage[*graph.Node], a *array.Array, buffer 
 	}
 }
 
-// checkMeta compares a type with what the file says of a value, as far as both are known.
+// checkMeta compares a type with the file's type of a value, as far as both are known.
 func (im *importer) checkMeta(name string, t shape.Type) { im.top.check(name, t) }
 
-// check compares the type of a value with what the file says of it: what gofx computes must be what PyTorch
+// check compares the inferred type of a value with the file's: it must be the type that PyTorch
 // computed when it exported the program.
 func (s *scope) check(name string, t shape.Type) {
 	m, ok := s.g.Tensors[name]
@@ -253,7 +253,7 @@ func (im *importer) symbol(name string) shape.Dim {
 	return shape.Unknown
 }
 
-// learn notes what a symbol of the file stands for that runs discover.
+// learn notes the meaning of a symbol of the file whose value runs discover.
 func (im *importer) learn(s symbolic, have shape.Dim) {
 	if s.Expr == nil || have.IsUnknown() {
 		return
@@ -313,7 +313,7 @@ func (im *importer) node(s *scope, n *nodeJSON) {
 	im.caughtFail(at, func() { im.bind(s, n, at, outs, err != nil) })
 }
 
-// bind gives the results of a node their names, and compares them with what the file says of them.
+// bind gives the results of a node their names, and compares them with the file's types.
 func (im *importer) bind(s *scope, n *nodeJSON, at string, outs []*value, failed bool) {
 	var names []string
 	for _, o := range n.Outputs {
@@ -346,17 +346,17 @@ func (im *importer) bind(s *scope, n *nodeJSON, at string, outs []*value, failed
 	}
 }
 
-// settle compares a result with what the file says of it, and names its node.
+// settle compares a result with the file's type, and names its node.
 func (s *scope) settle(at, name string, v *value) {
 	switch {
 	case v.ref != nil:
 		n := s.read(v)
 		s.im.caughtFail(at, func() { s.check(name, n.Type()) })
 		if m, ok := s.g.Tensors[name]; ok && v.ref.IsWhole() && v.ref.Storage.Of == nil && s.im.order(m) == shape.False {
-			v.ref.Storage.Loose = true // as clones of what is transposed
+			v.ref.Storage.Loose = true // as clones of a transposed tensor are
 		}
 		if n.Opcode().IsCall() && n.Graph() == s.cur.Graph() && v.ref.IsWhole() && !s.im.named[n] {
-			s.im.named[n] = true // what passes it on has another name for it
+			s.im.named[n] = true // the operator that passes it on has another name for it
 			if legal := legalName(name, ""); legal != "" && n.Op() != op.GetItem {
 				n.Rename(legal)
 			}
@@ -384,7 +384,7 @@ func (j member) name() string {
 	return j.Name
 }
 
-// results writes the output of the graph, after what the run leaves in the state.
+// results writes the output of the graph, followed by the final values of the state.
 func (im *importer) results() {
 	s := im.top
 	var args, after []*graph.Node
@@ -459,7 +459,7 @@ func (im *importer) mutate(o output, n *graph.Node) {
 	panic(refuse(CodeProgram, "the program writes to "+quote(o.target)+", which is no state of it"))
 }
 
-// storeState records what the run leaves in the state, after everything that reads it.
+// storeState records the final values of the state, after all nodes that read it.
 func (im *importer) storeState() {
 	for i, st := range im.storages {
 		o := im.origins[i]

@@ -82,8 +82,8 @@ func plainSymbol(s symbolic) (string, bool) {
 	return name, ok && found && !strings.Contains(rest, "(") && strings.HasSuffix(rest, ")")
 }
 
-// sizesGiven checks the type that is given for an input and notes what the file's symbols become; nil where
-// none is given.
+// sizesGiven checks the type that is given for an input and notes the values of the file's symbols;
+// nil if none is given.
 func (im *importer) sizesGiven(in input, types map[string]shape.Type) []shape.Dim {
 	t, ok := types[in.name]
 	if !ok {
@@ -268,13 +268,13 @@ func (im *importer) fixed(in input) {
 	}
 }
 
-// ranges enters the bounds of sizes. That a size is at least 2 is what PyTorch assumes of sizes that are
-// not fixed, and does not ask for in a run.
+// ranges enters the bounds of sizes. PyTorch assumes that sizes that are not fixed are at least 2,
+// and does not check that in a run.
 func (im *importer) ranges() {
 	for _, name := range slices.Sorted(maps.Keys(im.prog.Ranges)) {
 		d, ok := im.env[name]
 		if !ok {
-			continue // of what values decide, or an expression
+			continue // of data-dependent sizes, or an expression
 		}
 		r := im.prog.Ranges[name]
 		im.caughtFail("", func() {

@@ -115,7 +115,7 @@ func sourceOf(trace string) diag.Pos {
 	return pos
 }
 
-// printable leaves out of a file's name what would disturb a terminal.
+// printable removes characters from a file's name that would disturb a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '\u2028' || r == '\u2029' {

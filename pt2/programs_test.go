@@ -25,8 +25,8 @@ import (
 	"github.com/gofx-dev/gofx/pt2"
 )
 
-// programs are what testdata/nets.py exported: archives with the inputs of a few calls, one after the
-// other, and what PyTorch computed.
+// programs are what testdata/nets.py exported: archives with the inputs of a few calls, one after
+// the other, and PyTorch's results.
 const programs = "testdata"
 
 // sample is a call of a program.
@@ -177,7 +177,8 @@ func TestExported(t *testing.T) {
 	}
 }
 
-// tryONNX compares the same network's model in ONNX's format with what PyTorch computed.
+// tryONNX compares the results of the same network's model in ONNX's format with
+// PyTorch's.
 func tryONNX(path string) error {
 	f, err := onnx.Read(path + ".onnx")
 	if err != nil {

@@ -252,7 +252,7 @@ func scaled(c *call, o *op.Op) []op.Value {
 	return c.one(o, std.SubAttrs{Alpha: alpha}, x, nextTo(c, "other", x.Type()))
 }
 
-// nextTo is weak for what may be a tensor.
+// nextTo is weak for a value that may be a tensor.
 func nextTo(c *call, name string, x shape.Type) op.Value {
 	if c.need(name).ref != nil {
 		return c.x(name)

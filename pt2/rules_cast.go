@@ -62,7 +62,8 @@ func same(c *call) []*value {
 	return []*value{&v}
 }
 
-// contiguous copies what does not lie in order, as far as that is known; the values are the same.
+// contiguous copies a tensor that does not lie in order, as far as that is known; the values are
+// the same.
 func contiguous(c *call) []*value {
 	self := c.need("self")
 	if self.ref == nil {

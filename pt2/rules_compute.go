@@ -47,7 +47,7 @@ const (
 	onDims   = "self dim=[] keepdim=False"
 )
 
-// reduceRules are reductions, running sums and what orders elements.
+// reduceRules are reductions, running sums and operators that order elements.
 var reduceRules = map[string]rule{
 	"sum": reduction(std.Sum, overAll), "sum.dim_IntList": reduction(std.Sum, overDims),
 	"prod": reduction(std.Prod, overAll), "prod.dim_int": reduction(std.Prod, "self dim keepdim=False dtype=None"),

@@ -11,7 +11,8 @@ import (
 
 const unlike = " | layout device pin_memory memory_format"
 
-// factoryRules are operators that make tensors of numbers. What PyTorch leaves as it finds it (empty) is 0.
+// factoryRules are operators that make tensors of numbers. Memory that PyTorch leaves uninitialised
+// (empty) is 0.
 var factoryRules = map[string]rule{
 	"full":                      {args: "size fill_value dtype=None" + unlike, build: func(c *call) []op.Value { return filledWith(c, "fill_value", array.Invalid) }},
 	"zeros empty.memory_format": sized(0), "ones": sized(1),
@@ -146,8 +147,8 @@ func floatRange(c *call, start, end, step *value) []op.Value {
 	return []op.Value{c.cast(c.dtype("dtype", array.F32), v)}
 }
 
-// checkRules are operators that check and compute nothing. What they say of sizes is a guard of the graph; what
-// they say of values is not checked in a run.
+// checkRules are operators that check and compute nothing. Their conditions on sizes are guards of
+// the graph; those on values are not checked in a run.
 var checkRules = map[string]rule{
 	"_assert_tensor_metadata":                          {args: " | a self size stride dtype device layout", run: nothing},
 	"_assert_async.msg _assert_async":                  {args: " | self assert_msg dep_token", run: nothing},

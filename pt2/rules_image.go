@@ -7,7 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// poolRules are pooling, resizing, padding, and what else images need.
+// poolRules are pooling, resizing, padding, and other operators on images.
 var poolRules = map[string]rule{
 	"max_pool1d": maxPool(1, std.MaxPool1d, false), "max_pool2d": maxPool(2, std.MaxPool2d, false), "max_pool3d": maxPool(3, std.MaxPool3d, false),
 	"max_pool2d_with_indices": maxPool(2, std.MaxPool2dWithIndices, true), "max_pool3d_with_indices": maxPool(3, std.MaxPool3dWithIndices, true),
@@ -106,7 +106,8 @@ func adaptive(n int, o *op.Op, pair bool) rule {
 	}}
 }
 
-// upsampleList resizes to a size or by factors, of which one is there; modes are those for 1, 2 and 3 dimensions.
+// upsampleList resizes to a size or by factors, exactly one of which is given; modes are those for
+// 1, 2 and 3 dimensions.
 func upsampleList(modes ...string) func(c *call) []op.Value {
 	return func(c *call) []op.Value {
 		n := c.rank("input") - 2

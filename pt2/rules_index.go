@@ -73,7 +73,7 @@ func maskedScatter(c *call) []op.Value {
 	return c.one(std.Where, nil, mask, c.do(std.Reshape, std.ReshapeAttrs{Shape: x.Type().Dims()}, v), x)
 }
 
-// wherever are the coordinates of what is true in an argument.
+// wherever are the coordinates of the true elements of an argument.
 func wherever(c *call, name string) []*value {
 	out := &value{isList: true}
 	for _, v := range places(c, c.x(name)) {
@@ -213,7 +213,8 @@ func notNegative(n *graph.Node, depth int) bool {
 	return false
 }
 
-// places are the coordinates of what is true in a mask, one list for each of its dimensions.
+// places are the coordinates of the true elements of a mask, one list for each of its
+// dimensions.
 func places(c *call, mask op.Value) []op.Value {
 	if mask.Type().DType() != array.Bool {
 		mask = c.do(std.Ne, std.BinaryAttrs{Other: op.Int(0)}, mask)

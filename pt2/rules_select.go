@@ -112,7 +112,8 @@ func gelu(c *call) []op.Value {
 	}
 }
 
-// shrink makes what is no further from 0 than lambd 0, and moves the rest towards it where soft.
+// shrink makes elements no further than lambd from 0 zero, and moves the rest towards 0 if soft
+// is set.
 func shrink(soft bool) func(c *call) []op.Value {
 	return func(c *call) []op.Value {
 		x, l := c.x("self"), c.float("lambd")

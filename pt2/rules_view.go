@@ -197,7 +197,8 @@ func selected(c *call) []*value {
 	return then(c, at, std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axis)})
 }
 
-// maybe is a copy of what is a view in PyTorch: after a write to either the other is not known.
+// maybe is a copy of a tensor that is a view in PyTorch: after a write to either the other is
+// not known.
 func maybe(c *call, x op.Value) *value {
 	v := fresh(nodeOf(c, x))
 	if self := c.need("self"); self.ref != nil {

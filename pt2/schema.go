@@ -10,8 +10,8 @@ import (
 )
 
 // The program as its JSON has it: the dataclasses of torch.export's schema, as far as they
-// say what is computed. Arguments of nodes stay JSON until a rule asks for them, so that a
-// graph inside of an argument is read once, however deep it lies.
+// affect the computation. Arguments of nodes stay JSON until a rule asks for them, so that
+// a graph inside of an argument is read once, however deep it lies.
 
 // program is ExportedProgram.
 type program struct {
@@ -86,7 +86,7 @@ type symbolic struct {
 	} `json:"as_expr"`
 }
 
-// argument is Argument, a union: its one key, and what is under it.
+// its one key, and the value under it.
 type argument struct {
 	kind string
 	raw  json.RawMessage
@@ -128,7 +128,8 @@ func only(m map[string]json.RawMessage) (kind string, raw json.RawMessage, err e
 	return kind, raw, nil
 }
 
-// named is what arguments with a name have: tensors, and sizes and truths that nodes compute.
+// named is the value of arguments that have a name: tensors, and sizes and booleans that
+// nodes compute.
 type named struct {
 	Name string `json:"name"`
 	As   string `json:"as_name"`
@@ -155,7 +156,7 @@ func float(raw json.RawMessage) (float64, bool) {
 	return 0, false
 }
 
-// Limits of what is read, far above what programs have.
+// Limits of the data that is read, far above those of real programs.
 const (
 	mostJSON   = 256 << 20 // bytes of a program's text
 	mostTokens = 4 << 20   // objects, lists and members in it

@@ -9,8 +9,8 @@ import (
 
 // Expressions of sizes, as sympy writes them: Mul(Integer(2), Symbol('s0', positive=True)).
 
-// sizeParser reads expressions. What it does not know is shape.Unknown: types of the file are compared with
-// what gofx infers, and sizes that nobody can say are not.
+// sizeParser reads expressions. An unknown construct is shape.Unknown: types of the file are
+// compared with those that gofx infers, and unknown sizes are not.
 type sizeParser struct {
 	text  string
 	at    int
@@ -52,7 +52,7 @@ func (p *sizeParser) take(c byte) bool {
 	return false
 }
 
-// word reads letters, digits, and what stands in numbers and names.
+// word reads letters, digits, and the other characters of numbers and names.
 func (p *sizeParser) word() string {
 	p.skip()
 	from := p.at
@@ -98,7 +98,7 @@ func (p *sizeParser) expr() shape.Dim {
 	return apply(name, args)
 }
 
-// symbol reads 'name', and skips what is assumed of it.
+// symbol reads 'name', and skips its assumptions.
 func (p *sizeParser) symbol() shape.Dim {
 	if !p.take('\'') {
 		return p.fail()
@@ -197,5 +197,6 @@ func power(a, b shape.Dim) shape.Dim {
 
 var zero, one = shape.Const(0), shape.Const(1)
 
-// wide is what bounds that are no bounds are at least: writers say int_oo by numbers as well.
+// wide is the least absolute value of a bound that means "no bound": writers also express
+// int_oo by numbers.
 const wide = math.MaxInt32

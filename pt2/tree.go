@@ -15,7 +15,7 @@ type treeJSON struct {
 	Children []treeJSON      `json:"children_spec"`
 }
 
-// mostLeaves and mostLevels bound what is read of a tree.
+// mostLeaves and mostLevels bound the size of a tree that is read.
 const (
 	mostLeaves = 1 << 16
 	mostLevels = 64
@@ -34,7 +34,8 @@ func readTree(text string) *treeJSON {
 	return t
 }
 
-// keys are those of a dictionary or class, nil for lists and for what has other contexts.
+// keys are those of a dictionary or class, nil for lists and for nodes with other
+// contexts.
 func (t *treeJSON) keys() []string {
 	raw := t.Context
 	var text string

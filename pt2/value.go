@@ -12,7 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
 
-// value is what a name of the file stands for: a tensor, a number, a truth, or a list of tensors.
+// value is the meaning of a name in the file: a tensor, a number, a truth, or a list of tensors.
 type value struct {
 	name string
 	// ref is the place of a tensor: PyTorch's operators write to memory that others look at.
@@ -105,7 +105,7 @@ func (r recorder) Make(o *op.Op, attrs any, args []*graph.Node) *graph.Node {
 	return r.s.cur.Function(o, attrs, args...)
 }
 
-// Builder records what inverses of views are made of.
+// Builder records the parts of inverses of views.
 func (r recorder) Builder() op.Builder { return r.s.cur }
 
 // Item returns a member of a tuple; there is one node of each.
@@ -124,7 +124,8 @@ func (r recorder) In(n *graph.Node) *graph.Node { return n }
 // Reach returns a value, which is one of this graph.
 func (r recorder) Reach(n *graph.Node) *graph.Node { return n }
 
-// Writes refuses writes to what a region is given: those around it would have to see them.
+// Writes refuses writes to the operands of a region: the graphs around it would have to
+// see them.
 func (r recorder) Writes(s *alias.Storage[*graph.Node]) {
 	if o, ok := s.Of.(*origin); ok && o.inner {
 		panic(refuse(CodeWrite, "a branch or body writes to what it is given"))
@@ -135,10 +136,10 @@ func (r recorder) Writes(s *alias.Storage[*graph.Node]) {
 type origin struct {
 	path string // of state
 	read *graph.Node
-	// storage is what holds its value.
+	// storage is the tensor that holds its value.
 	storage *alias.Storage[*graph.Node]
 	input   *input // that the caller gives
-	inner   bool   // what a region is given
+	inner   bool   // operands of a region
 	pos     diag.Pos
 }
 
@@ -273,8 +274,8 @@ func (v *value) known() (op.Scalar, bool) {
 	return v.number, v.number.Present()
 }
 
-// discovered names the sizes of a node that no rule says, so that what follows from the
-// node can speak of them.
+// discovered names the sizes of a node that no rule says, so that types that follow
+// from the node can use them.
 func (s *scope) discovered(n *graph.Node) {
 	t := n.Type()
 	if t.Kind() != shape.Tensor || !t.Ranked() {
@@ -295,7 +296,7 @@ func (s *scope) discovered(n *graph.Node) {
 	}
 }
 
-// sizeOf returns an integer as a size: one that follows from values is what the run finds.
+// sizeOf returns an integer as a size: one that depends on values is found by the run.
 func (s *scope) sizeOf(v *value) shape.Dim {
 	switch {
 	case v.size != nil:
@@ -309,7 +310,8 @@ func (s *scope) sizeOf(v *value) shape.Dim {
 	if t := n.Type(); t.DType() != array.I64 && t.DType() != array.I32 {
 		panic(refuse(CodeProgram, "a number of type "+t.DType().String()+" is used as a size"))
 	}
-	// Sizes are not negative: what may be is the difference of two, of which one is 0.
+	// Sizes are not negative: a possibly negative one is the difference of two, one of
+	// which is 0.
 	n = s.cur.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(1)}, n)
 	over := s.cur.Function(std.Maximum, std.BinaryAttrs{Other: op.Int(0)}, n)
 	n = s.cur.Function(std.Cat, std.DimAttrs{}, over, s.cur.Function(std.Sub, nil, over, n))

@@ -11,11 +11,10 @@ import (
 // Dim is one dimension: a known number, an integer expression over symbols, or
 // Unknown. The zero value is the number 0. Dims are immutable; compare with Equal.
 //
-// An expression is kept as a polynomial with integer coefficients whose
-// variables are symbols, floor divisions and minima of such polynomials, so that sums,
-// products and exact quotients that are equal have one form. Symbols stand for
-// sizes: integers that are never negative; what is divided by is taken to be
-// different from zero.
+// An expression is kept as a polynomial with integer coefficients whose variables are
+// symbols, floor divisions and minima of such polynomials, so that sums, products and
+// exact quotients that are equal have one form. Symbols stand for sizes: integers that
+// are never negative; divisors are assumed to be nonzero.
 type Dim struct {
 	n int64
 	e *expr // nil for numbers
@@ -41,9 +40,9 @@ func Sym(name string) Dim {
 	return Dim{e: &expr{key: name, terms: []term{{c: 1, m: []*atom{{key: name}}}}}}
 }
 
-// Cost returns what arithmetic with the expression costs: the number of its factors
-// and terms, written out as a sum of products, those inside of divisions and minima included.
-// It is 0 for numbers.
+// Cost returns the cost of arithmetic with the expression: the number of its factors and
+// terms, written out as a sum of products, those inside of divisions and minima included. It
+// is 0 for numbers.
 func (d Dim) Cost() int {
 	if d.e == nil {
 		return 0
@@ -184,7 +183,7 @@ func (d Dim) DivExact(o Dim) (q Dim, ok bool) {
 	return divExact(d, o)
 }
 
-// Bind replaces symbols by what env returns; a symbol for which env returns
+// Bind replaces symbols by the results of env; a symbol for which env returns
 // Unknown makes the result Unknown only where it is used. To keep a symbol, env
 // returns Sym of its name.
 func (d Dim) Bind(env func(symbol string) Dim) Dim {

@@ -103,7 +103,7 @@ func ExampleTypeOf() {
 	// Output: f16[2,3] (?, bool[])
 }
 
-// ScanType reads a type with more text behind it.
+// ScanType reads a type that more text follows.
 func ExampleScanType() {
 	text := "f32[N,4] = 1"
 	t, n, err := shape.ScanType(text)

@@ -62,7 +62,7 @@ func commonMono(a, b []*atom) []*atom {
 }
 
 // floorDivMono divides by a single term with positive coefficient (a number, or
-// a number times symbols). What the divisor divides is taken out of the
+// a number times symbols). Terms that the divisor divides are taken out of the
 // quotient; coefficients that stay lie in [0,k), the constant in (-k,0], so that
 // the usual (H-1)//2+1 of strided windows is its own canonical form.
 func floorDivMono(a Dim, b term) Dim {

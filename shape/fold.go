@@ -1,7 +1,7 @@
 package shape
 
-// Arith is what a reader of size expressions makes of their parts: text, Go or
-// device code, numbers, other expressions. T is what it makes.
+// Arith builds results from the parts of size expressions: text, Go or device
+// code, numbers, other expressions. T is the type of the result.
 type Arith[T any] interface {
 	// Const is a number, Symbol a size by its name.
 	Const(n int64) T
@@ -18,11 +18,11 @@ type Arith[T any] interface {
 	Min(x, y T) T
 }
 
-// Fold goes over an expression from its leaves up and returns what a makes of it.
+// Fold goes over an expression from its leaves up and returns the result of a.
 // These are all the parts that an expression can have. They come in the order of
-// String: a sum is built from the left, a product too, the number in front of it
-// first. Negative numbers stand only at the start of a sum. ok is false for
-// Unknown, of which there is nothing to make.
+// String: a sum is built from the left, a product too, its leading number first.
+// Negative numbers stand only at the start of a sum. ok is false for Unknown,
+// which has no parts.
 func Fold[T any](d Dim, a Arith[T]) (v T, ok bool) {
 	if d.IsUnknown() {
 		return v, false

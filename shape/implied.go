@@ -1,8 +1,8 @@
 package shape
 
 // Implied reports whether a and b are equal wherever the equalities among the relations hold: as
-// expressions, or because their difference is a multiple of what one of them says is 0. What several
-// of them say together is not looked for.
+// expressions, or because their difference is a multiple of a term that one of them makes 0.
+// Consequences of several relations together are not searched for.
 func Implied(a, b Dim, by func(yield func(Relation) bool)) bool {
 	d := a.Sub(b)
 	if d.IsUnknown() {

@@ -2,8 +2,9 @@ package shape
 
 import "github.com/gofx-dev/gofx/array"
 
-// Join returns the type of a value that is of one type or of the other: what the two
-// have in common, by position in tuples. Sizes that same does not accept are unknown.
+// Join returns the type of a value that is of one type or of the other: the common
+// part of the two, by position in tuples. Sizes that same does not accept are
+// unknown.
 func Join(a, b Type, same func(a, b Dim) bool) Type {
 	switch {
 	case a.Kind() != b.Kind() || a.Kind() == None:
@@ -34,8 +35,8 @@ func Join(a, b Type, same func(a, b Dim) bool) Type {
 	return TensorType(d, dims)
 }
 
-// Joinable reports whether a value may be of one type or of the other: element types, where both are known,
-// and the numbers of members are the same. Ranks and sizes are what a run finds.
+// Joinable reports whether a value may be of one type or of the other: element types, where both
+// are known, and the numbers of members are the same. Ranks and sizes are found by a run.
 func Joinable(a, b Type) bool {
 	switch {
 	case a.Kind() == None || b.Kind() == None:

@@ -1,7 +1,7 @@
 package shape
 
-// Min returns the smaller one of d and o; see Add. Minima have one form: what both
-// have in common, and a common factor, stand before them, as in 2*min(M,N)+1.
+// Min returns the smaller one of d and o; see Add. Minima have one form: common
+// terms, and a common factor, stand before them, as in 2*min(M,N)+1.
 func (d Dim) Min(o Dim) Dim { return d.min(o, provenAtLeast) }
 
 // min is Min for what proves bounds.
@@ -39,7 +39,7 @@ func (d Dim) min(o Dim, atLeast func(d Dim, low int64) bool) Dim {
 // Max returns the greater one of d and o: d+o-min(d,o).
 func (d Dim) Max(o Dim) Dim { return d.Add(o).Sub(d.Min(o)) }
 
-// minOf is the minimum of what has nothing in common.
+// minOf is the minimum of terms that have nothing in common.
 func minOf(a, b Dim, atLeast func(d Dim, low int64) bool) Dim {
 	for _, p := range [][2]Dim{{a, b}, {b, a}} {
 		x := p[0].loneMin()

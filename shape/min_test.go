@@ -43,7 +43,7 @@ func TestMinIsProved(t *testing.T) {
 	}
 }
 
-// What is shown for all sizes holds for some.
+// Facts that are proved for all sizes hold for some.
 func TestProofsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawTree(t, 3), drawTree(t, 3)

@@ -15,9 +15,9 @@ const (
 	maxDepth = 64      // nested parentheses
 )
 
-// ParseDim reads what Dim.String writes: numbers, symbols, + - * //, parentheses,
-// min(a,b) and max(a,b), or "?" alone. Spaces are allowed. The error is a *diag.Error with
-// CodeText whose message names the column.
+// ParseDim reads the form of Dim.String: numbers, symbols, + - * //, parentheses, min(a,b)
+// and max(a,b), or "?" alone. Spaces are allowed. The error is a *diag.Error with CodeText
+// whose message names the column.
 func ParseDim(s string) (Dim, error) {
 	p, err := newParser(s)
 	if err != nil {
@@ -27,12 +27,12 @@ func ParseDim(s string) (Dim, error) {
 	return d, p.finish()
 }
 
-// ParseDims reads what Dims.String writes: "[N,3,?]". Errors are as in ParseDim.
+// ParseDims reads the form of Dims.String: "[N,3,?]". Errors are as in ParseDim.
 func ParseDims(s string) (Dims, error) {
 	return parse(s, (*parser).dims)
 }
 
-// ParseType reads what Type.String writes: "f32[N,3,224,224]", "f32[*]",
+// ParseType reads the form of Type.String: "f32[N,3,224,224]", "f32[*]",
 // "?[N]", "(f32[2], i64[2])", "?". Errors are as in ParseDim.
 func ParseType(s string) (Type, error) {
 	return parse(s, (*parser).typ)
@@ -53,7 +53,7 @@ func parse[T any](s string, read func(*parser) T) (T, error) {
 }
 
 // ScanType reads the type at the start of s and returns how many bytes it took,
-// for texts that go on behind it. Errors are as in ParseDim.
+// for texts that go on after it. Errors are as in ParseDim.
 func ScanType(s string) (t Type, n int, err error) {
 	p, err := newParser(s[:min(len(s), maxText)])
 	if err != nil {

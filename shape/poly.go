@@ -138,7 +138,7 @@ func divAtom(num, den Dim) Dim {
 	return fromTerms([]term{{c: 1, m: []*atom{a}}})
 }
 
-// operand returns the text of d for use beside //.
+// operand returns the text of d for use as an operand of //.
 func operand(d Dim) string {
 	if _, sym := d.IsSymbol(); sym || d.e == nil && d.n >= 0 {
 		return d.String()

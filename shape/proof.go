@@ -15,8 +15,8 @@ func provenAtLeast(d Dim, low int64) bool {
 	return atLeast(d, low, maxProof, &budget)
 }
 
-// plainlyAtLeast is what can be seen of a bound without a proof; proofs use it, so that one
-// does not lead to others.
+// plainlyAtLeast is the part of a bound that shows without a proof; proofs use it, so that
+// one does not lead to others.
 func plainlyAtLeast(d Dim, low int64) bool {
 	lo, ok := least(d)
 	return ok && !d.IsUnknown() && lo >= low

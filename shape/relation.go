@@ -53,7 +53,7 @@ func (r Relation) String() string {
 // falls reports whether a bound reads better from the other side: N <= 10.
 func (r Relation) falls() bool { return r.Rel == GE && r.A.e == nil && r.B.e != nil }
 
-// ParseRelation reads what Relation.String writes. The error is a *diag.Error
+// ParseRelation reads the form of Relation.String. The error is a *diag.Error
 // with CodeText whose message names the column.
 func ParseRelation(s string) (Relation, error) {
 	p, err := newParser(s)
@@ -126,7 +126,7 @@ func (r Relation) Eval(env func(symbol string) (int, bool)) (a, b int, ok bool, 
 	return a, b, r.Rel.Holds(a, b), nil
 }
 
-// Truth is what is known of a relation for all values of its symbols.
+// Truth is the known truth of a relation for all values of its symbols.
 type Truth int8
 
 // The truths. Open means that it depends on the symbols, or cannot be shown.
@@ -197,8 +197,8 @@ func (r Relation) divides() Truth {
 	return Open
 }
 
-// Implies reports whether o holds wherever r does. Equalities imply what a Solver
-// derives from them.
+// Implies reports whether o holds wherever r does. Equalities imply the facts
+// that a Solver derives from them.
 func (r Relation) Implies(o Relation) bool {
 	if r.IsUnknown() || o.IsUnknown() {
 		return false
@@ -206,7 +206,7 @@ func (r Relation) Implies(o Relation) bool {
 	switch {
 	case r.Rel == GE && o.Rel == GE:
 		return provenAtLeast(o.A.Sub(o.B).Sub(r.A.Sub(r.B)), 0)
-	case r.Rel == GE && o.Rel == NE: // what is at least 1 is not 0
+	case r.Rel == GE && o.Rel == NE: // an expression that is at least 1 is not 0
 		d, e := o.A.Sub(o.B), r.A.Sub(r.B).AddInt(1)
 		return provenAtLeast(d.Sub(e), 0) || provenAtLeast(Dim{}.Sub(d).Sub(e), 0)
 	case r.Rel == MOD && o.Rel == MOD && r.A.Equal(o.A):
@@ -236,10 +236,10 @@ func (r Relation) Exact(m Relation) bool {
 	return false
 }
 
-// Normal returns the relation in the form that all ways to write it share as far
-// as that is known: bounds solved for what is bounded, common factors taken out.
-// An equality stays as it is written, unless it says that a quotient is 0, or that a minimum
-// is one of its sides: 5//(N+1) is 0 where N >= 5, and min(N,7) is N where N <= 7.
+// Normal returns the relation in the form that all ways to write it share as far as that is
+// known: bounds solved for the bounded term, common factors taken out. An equality stays as
+// it is written, unless it says that a quotient is 0, or that a minimum is one of its sides:
+// 5//(N+1) is 0 where N >= 5, and min(N,7) is N where N <= 7.
 func (r Relation) Normal() Relation {
 	if r.IsUnknown() {
 		return r
@@ -270,8 +270,8 @@ func (r Relation) Normal() Relation {
 	return n
 }
 
-// normalBound is d >= 0 with what is added on the left and what is subtracted on
-// the right, and the number on the right.
+// normalBound is d >= 0 with the added terms on the left, and the subtracted
+// terms and the number on the right.
 func normalBound(d Dim) Relation {
 	for range maxProof {
 		next := boundStep(d)
@@ -289,7 +289,7 @@ func normalBound(d Dim) Relation {
 		}
 	}
 	r := Relation{GE, fromTerms(left), fromTerms(right)}
-	if r.A.Is(0) && len(right) > 0 { // the number goes to the other side of what is bounded from above
+	if r.A.Is(0) && len(right) > 0 { // the number goes to the other side of a term that is bounded from above
 		if last := right[len(right)-1]; len(right) > 1 && len(last.m) == 0 {
 			r = Relation{GE, Dim{n: -last.c}, fromTerms(right[:len(right)-1])}
 		}
@@ -297,8 +297,8 @@ func normalBound(d Dim) Relation {
 	return r
 }
 
-// boundStep simplifies d >= 0 once: it divides by what divides all symbols, and
-// solves for a lone floor division.
+// boundStep simplifies d >= 0 once: it divides by the common divisor of all
+// symbols, and solves for a lone floor division.
 func boundStep(d Dim) Dim {
 	t := d.terms()
 	var g, c int64
@@ -339,8 +339,8 @@ func boundStep(d Dim) Dim {
 	return fold(mulOv(c, den.n)).Add(fold(den.n-1, true)).Sub(num) // num//den <= c
 }
 
-// vanishing returns what is at least 0 where d, a multiple of one quotient, is 0: a//b is
-// where a < b, if a is no negative number, and b none where a may be 0.
+// vanishing returns an expression that is at least 0 where d, a multiple of one quotient,
+// is 0: a//b is where a < b, if a is no negative number, and b none where a may be 0.
 func vanishing(d Dim) (Dim, bool) {
 	t := d.terms()
 	if len(t) != 1 || len(t[0].m) != 1 || !t[0].m[0].isDiv() {
@@ -353,7 +353,8 @@ func vanishing(d Dim) (Dim, bool) {
 	return den.Sub(num).AddInt(-1), true
 }
 
-// uncut returns what is at least 0 where d, a multiple of a minimum less one of its sides, is 0.
+// uncut returns an expression that is at least 0 where d, a multiple of a minimum less one of
+// its sides, is 0.
 func uncut(d Dim) (Dim, bool) {
 	for _, t := range d.terms() {
 		if len(t.m) != 1 || !t.m[0].isMin() {
@@ -369,7 +370,7 @@ func uncut(d Dim) (Dim, bool) {
 	return Dim{}, false
 }
 
-// normalMultiple drops from a what b divides anyway, and common factors.
+// normalMultiple drops from a the terms that b divides anyway, and common factors.
 func normalMultiple(a, b Dim) Relation {
 	if b.Is(0) {
 		return Relation{MOD, a, b}
@@ -409,7 +410,7 @@ func normalMultiple(a, b Dim) Relation {
 }
 
 // relaxed returns a lower bound of den*d, in which the quotient a = num//den is
-// replaced by what it is at least and at most: (num-den+1)/den and num/den.
+// replaced by its lower and upper bounds: (num-den+1)/den and num/den.
 func relaxed(d Dim, a *atom) (Dim, bool) {
 	return replaced(d, a, func(c int64) Dim {
 		if c > 0 {
@@ -419,8 +420,9 @@ func relaxed(d Dim, a *atom) (Dim, bool) {
 	})
 }
 
-// replaced returns den*d with den*a replaced, by what may depend on the sign of
-// the coefficient. ok is false where a has other quotients or itself beside it.
+// replaced returns den*d with den*a replaced; the replacement may depend on the
+// sign of the coefficient. ok is false if a occurs together with other
+// quotients or with itself.
 func replaced(d Dim, a *atom, by func(c int64) Dim) (_ Dim, ok bool) {
 	out := Dim{}
 	for _, t := range d.terms() {

@@ -87,7 +87,8 @@ func TestRelationImplies(t *testing.T) {
 	}
 }
 
-// A normal form says what the relation says, for every size that both can be computed for.
+// A normal form states the same as the relation, for every size that both can be computed
+// for.
 func TestVanishingQuotientsSayTheSame(t *testing.T) {
 	for _, text := range []string{"5//(N+1) == 0", "N//4 == 0", "M//N == 0", "(M+2)//(N-3) == 0", "(2*M)//(3*N+1) == 0", "7//(M-N) == 0", "(M//2)//(N+1) == 0"} {
 		r, err := ParseRelation(text)
@@ -130,7 +131,7 @@ func TestParseRelation(t *testing.T) {
 	}
 }
 
-// A relation, its normal form and what it is known to be agree for all sizes.
+// A relation, its normal form and its known truth agree for all sizes.
 func TestRelationMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		atom := rapid.SampledFrom([]string{"N", "M", "1", "2", "3", "N//2", "(N-1)//3", "(M+1)//4", "7"})

@@ -8,8 +8,8 @@ type Fact struct {
 	Text string // for people: "linear: x has 32 features"
 }
 
-// Conflict is a contradiction between what two facts say. A and B are the sizes
-// that would have to be equal, written with what was known before.
+// Conflict is a contradiction between two facts. A and B are the sizes that
+// would have to be equal, written with the earlier knowledge.
 type Conflict struct {
 	A, B   Dim
 	First  Fact   // the earlier fact; the same as Second when Second contradicts itself
@@ -24,11 +24,12 @@ type Guard struct {
 	id   int // its place among all facts
 }
 
-// Solver collects equalities between sizes, derives what symbols are, and finds
-// contradictions together with the two facts that cause them. It works over the
-// integers: a symbol stands for a size, which is never negative. It solves each
-// equality for a symbol that stands in it linearly; what cannot be solved waits
-// and is looked at again when more is known. The zero value is ready to use.
+// Solver collects equalities between sizes, derives the values of symbols, and
+// finds contradictions together with the two facts that cause them. It works
+// over the integers: a symbol stands for a size, which is never negative. It
+// solves each equality for a symbol that stands in it linearly; an equality
+// that cannot be solved waits and is looked at again when more is known. The
+// zero value is ready to use.
 type Solver struct {
 	bound  map[string]*binding
 	seen   map[string]int        // order in which symbols came up
@@ -37,7 +38,7 @@ type Solver struct {
 	facts  int
 }
 
-// binding is what a symbol was found to be, by an equality that why gave.
+// binding is the value found for a symbol, by an equality that why gave.
 type binding struct {
 	value Dim
 	from  []string // other symbols of the equality it was solved from
@@ -47,8 +48,8 @@ type binding struct {
 
 // Equal adds the equality of a and b. It returns nil when the equality is new
 // knowledge, is known already, or cannot be decided yet (see Residual); Unknown
-// says nothing. On a conflict the solver keeps what it knew before, except that
-// a waiting guard which the equality refutes is given up.
+// says nothing. On a conflict the solver keeps its earlier knowledge, except
+// that a waiting guard which the equality refutes is given up.
 func (s *Solver) Equal(a, b Dim, why Fact) *Conflict {
 	if a.IsUnknown() || b.IsUnknown() {
 		return nil
@@ -150,7 +151,7 @@ func oneSign(t []term) bool {
 }
 
 // refuted reports whether the terms cannot sum to 0: the constant is not
-// divisible by what divides all other coefficients (2*N+4*M = 7).
+// divisible by the common divisor of all other coefficients (2*N+4*M = 7).
 func refuted(t []term) bool {
 	last := t[len(t)-1]
 	if len(last.m) != 0 {
@@ -250,7 +251,7 @@ func (s *Solver) replace(name string, value Dim) func(string) Dim {
 	}
 }
 
-// Resolve returns d with every symbol replaced by what it is known to be.
+// Resolve returns d with every symbol replaced by its known value.
 func (s *Solver) Resolve(d Dim) Dim {
 	if len(s.bound) == 0 {
 		return d
@@ -263,9 +264,9 @@ func (s *Solver) Resolve(d Dim) Dim {
 	})
 }
 
-// conflict names the facts behind a refuted equality. A waiting guard is the
-// earlier fact, and the one that arrived now contradicts it; else the earlier
-// fact is the latest that the symbols of the equality rest on.
+// conflict names the facts that refute an equality. A waiting guard is the
+// earlier fact, and the new fact contradicts it. Otherwise the earlier fact is
+// the latest one that the symbols of the equality depend on.
 func (s *Solver) conflict(g Guard, a, b Dim, now *Fact) *Conflict {
 	c := &Conflict{A: a, B: b, First: g.Why, Second: g.Why}
 	basis := s.basis(append(g.A.Symbols(), g.B.Symbols()...))

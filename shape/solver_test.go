@@ -83,7 +83,7 @@ func TestSolverKeepsWhatItKnew(t *testing.T) {
 	require.True(t, s.Resolve(Sym("N")).Is(4))
 }
 
-// Equalities that hold for some sizes never conflict, and what is derived holds.
+// Equalities that hold for some sizes never conflict, and derived facts hold.
 func TestSolverIsSound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		env := rapid.SampledFrom(bindings).Draw(t, "env")

@@ -105,7 +105,7 @@ func (s Dims) text(b []byte) []byte {
 	return append(b, ']')
 }
 
-// Bind replaces symbols by what env returns; see Dim.Bind.
+// Bind replaces symbols by the results of env; see Dim.Bind.
 func (s Dims) Bind(env func(symbol string) Dim) Dims {
 	d := make([]Dim, len(s.d))
 	for i := range s.d {
@@ -114,7 +114,7 @@ func (s Dims) Bind(env func(symbol string) Dim) Dims {
 	return Dims{d}
 }
 
-// Append returns the list with more dimensions behind it; s does not change.
+// Append returns the list followed by more dimensions; s does not change.
 func (s Dims) Append(d ...Dim) Dims {
 	return Dims{append(append(make([]Dim, 0, len(s.d)+len(d)), s.d...), d...)}
 }
@@ -163,7 +163,7 @@ func (s Dims) Countable() bool {
 	return true
 }
 
-// Kind tells what a Type describes.
+// Kind is the kind of value that a Type describes.
 type Kind uint8
 
 // The kinds of Type.
@@ -228,7 +228,7 @@ func (t Type) Describes(a *array.Array) bool {
 	return true
 }
 
-// Kind returns what the type describes.
+// Kind returns the kind of value that the type describes.
 func (t Type) Kind() Kind { return t.kind }
 
 // DType returns the element type; array.Invalid when unknown.
@@ -333,8 +333,8 @@ func (t Type) Text(b []byte) []byte {
 	return append(b, '?')
 }
 
-// Compatible reports whether one value can be of either type: what is not known
-// fits anything, and sizes that are not both numbers may turn out equal.
+// Compatible reports whether one value can be of either type: an unknown type
+// fits any other, and sizes that are not both numbers may turn out equal.
 func (t Type) Compatible(u Type) bool {
 	switch {
 	case t.kind == None || u.kind == None:

@@ -32,7 +32,7 @@ func setBits(b []byte, at, n, v int) {
 	}
 }
 
-// The encoders make a block of random elements, and what it stands for.
+// The encoders make a block of random elements, and the values that it stands for.
 var encoders = map[uint32]func(r *rand.Rand) (b []byte, x []float32){
 	2: func(r *rand.Rand) ([]byte, []float32) { return encode32(r, 4, 8, false) },
 	3: func(r *rand.Rand) ([]byte, []float32) { return encode32(r, 4, 0, true) },
@@ -188,7 +188,8 @@ func encode6K(r *rand.Rand) (b []byte, x []float32) {
 	return bytes.Join([][]byte{low, high, scales, db}, nil), x
 }
 
-// Blocks of every type that is read are what an encoder of their layout made them of.
+// Every readable block type decodes to the values that an encoder of its layout was
+// given.
 func TestBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n, k := range kinds {

@@ -155,7 +155,7 @@ func (f *File) readTensors(r *reader, n int) {
 	}
 }
 
-// measure sets the size in bytes of a tensor; it returns what is wrong with the shape.
+// measure sets the size in bytes of a tensor; it returns an error for a bad shape.
 func (t *info) measure() string {
 	n, ok := array.NumElems(t.shape)
 	k := kindOf(t.kind)
@@ -316,7 +316,7 @@ func (f *File) Int4(name string) (weight, scale *array.Array, ok bool, err error
 	for i := range s {
 		block := b[i*k.bytes : (i+1)*k.bytes]
 		s[i] = half(block)
-		for j := range 8 { // the file has element j beside element j+16
+		for j := range 8 { // the file stores element j next to element j+16
 			lo, hi := block[2+2*j], block[2+2*j+1]
 			w[16*i+j] = lo&15 | hi<<4
 			w[16*i+8+j] = lo>>4 | hi&0xf0

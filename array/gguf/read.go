@@ -8,7 +8,8 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// reader reads the header. The first mistake stops it: behind one, everything is 0.
+// reader reads the header. It stops at the first error: after that it returns 0 for
+// everything.
 type reader struct {
 	b   []byte
 	at  int
@@ -86,7 +87,7 @@ var widths = [...]int{1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8}
 
 const maxDepth = 4 // of arrays of arrays
 
-// skip checks a value and goes behind it.
+// skip checks a value and moves past it.
 func (r *reader) skip(kind uint32, depth int) {
 	at := r.at
 	switch {

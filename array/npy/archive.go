@@ -79,7 +79,7 @@ func ParseArchive(b []byte) (*Archive, error) {
 	return a, nil
 }
 
-// readHeader reads the member's header, or what is wrong with it.
+// readHeader reads the member's header, or returns its error.
 func (m *member) readHeader() {
 	r, err := m.file.Open()
 	if err == nil {
@@ -164,7 +164,7 @@ type Named struct {
 
 // WriteArchive writes a .npz file as numpy.savez does, or numpy.savez_compressed where
 // deflate is set. Equal arguments give equal bytes. The error is a *diag.Error with
-// CodeWrite for names that repeat and for arrays that Write refuses, or what w returned.
+// CodeWrite for names that repeat and for arrays that Write refuses, or w's error.
 func WriteArchive(w io.Writer, arrays []Named, deflate bool) error {
 	z := zip.NewWriter(w)
 	seen := map[string]bool{}
@@ -193,7 +193,7 @@ func WriteArchiveFile(path string, arrays []Named, deflate bool) error {
 	return writeFile(path, func(f *os.File) error { return WriteArchive(f, arrays, deflate) })
 }
 
-// writeFile writes a file beside the one that it then becomes.
+// writeFile writes a temporary file in the same folder and renames it to path.
 func writeFile(path string, write func(f *os.File) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

@@ -73,7 +73,7 @@ func TestArchiveRoundTrip(t *testing.T) {
 	require.ErrorIs(t, WriteArchive(&failing{0}, all, false), io.ErrShortWrite)
 }
 
-// NumPy reads what is written here, and what it writes is read.
+// NumPy reads the written files, and its files are read.
 func TestArchivesOfNumPy(t *testing.T) {
 	python := "/usr/bin/python3"
 	if exec.Command(python, "-c", "import numpy").Run() != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/internal/scan"
 )
 
-// header is what stands in front of the data.
+// header is the text before the data.
 type header struct {
 	dtype   array.DType
 	swap    bool // byte order is not the machine's

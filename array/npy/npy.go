@@ -32,8 +32,8 @@ func fault(c diag.Code, at int, msg string) *diag.Error {
 }
 
 // Read reads one array whose data takes at most limit bytes; it reads no byte
-// behind it. The array is contiguous. The error is a *diag.Error with one of
-// this package's codes, or array.CodeTooLarge beyond array.MaxBytes.
+// after the array. The array is contiguous. The error is a *diag.Error with one
+// of this package's codes, or array.CodeTooLarge beyond array.MaxBytes.
 func Read(r io.Reader, limit int64) (*array.Array, error) {
 	h, err := readHeader(r)
 	if err != nil {
@@ -111,7 +111,7 @@ func bigEndian() bool {
 
 // Write writes a in C order, in the byte order of the machine, as version 1.0.
 // The error is a *diag.Error with CodeWrite for element types that NumPy lacks
-// (bf16), or what w returned.
+// (bf16), or w's error.
 func Write(w io.Writer, a *array.Array) error {
 	name := ""
 	for _, d := range descrs {
@@ -155,7 +155,7 @@ func Write(w io.Writer, a *array.Array) error {
 }
 
 // ReadFile reads the array in a file; its size is the limit on the data. Bytes
-// behind the array are an error.
+// after the array are an error.
 func ReadFile(path string) (*array.Array, error) {
 	f, err := os.Open(path)
 	if err != nil {

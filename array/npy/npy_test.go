@@ -85,7 +85,7 @@ func TestReadForms(t *testing.T) {
 		a, err := Read(r, 100)
 		require.NoError(t, err, c.name)
 		require.True(t, array.Equal(c.want, a), "%s: %s", c.name, array.Format(a, 99))
-		require.Equal(t, 1, r.Len(), "nothing behind the array is read")
+		require.Equal(t, 1, r.Len(), "bytes after the array were read")
 	}
 }
 

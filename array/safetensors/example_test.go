@@ -45,7 +45,7 @@ func ExampleParse() {
 	_, err = f.Get("bias")
 	fmt.Println(err)
 
-	_, err = safetensors.Parse(b.Bytes()[:100]) // what is cut off is an error
+	_, err = safetensors.Parse(b.Bytes()[:100]) // data that is cut off is an error
 	fmt.Println(err)
 	// Output:
 	// [5 6] <nil>

@@ -137,8 +137,8 @@ func (p *scanner) valid(s string, at int) string {
 	return s
 }
 
-// escaped goes on with a string at its first backslash. What an escape stands for
-// is never longer than the escape, so one allocation does.
+// escaped goes on with a string at its first backslash. A decoded escape is never
+// longer than the escape, so one allocation suffices.
 func (p *scanner) escaped(start int) string {
 	end := p.I
 	for end < len(p.S) && p.S[end] != '"' {
@@ -169,14 +169,14 @@ func (p *scanner) escaped(start int) string {
 	return ""
 }
 
-// escapes are the letters that stand behind a backslash, besides u; their meanings
-// have the same places.
+// escapes are the letters that may follow a backslash, except u; their meanings
+// have the same indexes.
 const (
 	escapes  = "\"\\/bfnrt"
 	meanings = "\"\\/\b\f\n\r\t"
 )
 
-// escape appends what stands behind a backslash.
+// escape appends the character that the letter after a backslash stands for.
 func (p *scanner) escape(b []byte) []byte {
 	if p.I == len(p.S) {
 		p.Expected("an escape")

@@ -38,7 +38,7 @@ func all(t *testing.T, f *File) []Named {
 	return list
 }
 
-// What a file of the reference layout holds is written as the same file.
+// The contents of a file of the reference layout are written as the same file.
 func TestReferenceLayoutIsWrittenByteForByte(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"empty":         referenceFile("", "", 0),
@@ -77,7 +77,7 @@ func TestReferenceLayoutIsWrittenByteForByte(t *testing.T) {
 	}
 }
 
-// What Write wrote is written again as the same file.
+// A file that Write wrote is written again as the same file.
 func TestOwnLayoutIsWrittenByteForByte(t *testing.T) {
 	b := write(t, sample(), map[string]string{"a": "b", "c": "\n"})
 	f, err := Parse(b)
@@ -85,7 +85,8 @@ func TestOwnLayoutIsWrittenByteForByte(t *testing.T) {
 	require.Equal(t, b, write(t, all(t, f), f.Metadata()))
 }
 
-// A tensor of a type that arrays lack is refused when it is read, the others are there.
+// A tensor of a type that arrays lack is refused when it is read; the other tensors can
+// be read.
 func TestTypesWithoutArrays(t *testing.T) {
 	b := file(`{"a":{"dtype":"F6_E3M2","shape":[2,4],"data_offsets":[0,6]},"b":{"shape":[1,2],"data_offsets":[6,9],"dtype":"X\u0041"},"c":{"dtype":"U8","shape":[1],"data_offsets":[9,10]}}`, 10)
 	b[len(b)-1] = 9

@@ -54,15 +54,14 @@ func (l *Loader) Tensor(dst **array.Array, name string, d array.DType, shape ...
 	*dst = a
 }
 
-// bad lists a tensor that is not what was expected.
+// bad lists a tensor that differs from the expected one.
 func (l *Loader) bad(c diag.Code, name, is, expected string) {
 	l.errs = append(l.errs, diag.New(c, "tensor "+diag.Quote(name)+" is "+is+", expected "+expected))
 }
 
-// Err returns everything that was wrong as a diag.List, nil when nothing was. It
-// is called after all tensors have been taken. schema is the SchemaHash of what
-// the program knows: when it is not that of the file, tensors that were not taken
-// are listed too.
+// Err returns all errors as a diag.List, nil when there were none. It is called
+// after all tensors have been taken. schema is the SchemaHash of the program's
+// tensors: when the file's differs, tensors that were not taken are listed too.
 func (l *Loader) Err(schema uint64) error {
 	if l.file != nil && l.file.SchemaHash() != schema {
 		for _, name := range l.file.Names() {

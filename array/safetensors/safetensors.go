@@ -46,7 +46,7 @@ type entry struct {
 	sum        uint32 // of the data
 }
 
-// list grows without copying what it holds: doubling would allocate several
+// list grows without copying its elements: doubling would allocate several
 // times the final size.
 type list[T any] struct{ blocks [][]T }
 

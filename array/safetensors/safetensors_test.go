@@ -298,7 +298,7 @@ func TestAllocationIsBoundedByTheFile(t *testing.T) {
 	}
 }
 
-// What is accepted holds together: every tensor is there, and writing gives a
+// An accepted file is consistent: it has every tensor, and writing them gives a
 // file with the same tensors.
 func FuzzParse(f *testing.F) {
 	for _, c := range faulty {

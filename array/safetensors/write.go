@@ -18,19 +18,19 @@ type Named struct {
 }
 
 // Write writes tensors in the caller's order. Equal arguments give equal bytes:
-// metadata is sorted by key. Spaces behind the header align the data section to
+// metadata is sorted by key. Spaces after the header align the data section to
 // 64 bytes. The error is a *diag.Error with CodeWrite for names that repeat, are
-// not UTF-8 or are reserved, or what w returned.
+// not UTF-8 or are reserved, or w's error.
 func Write(w io.Writer, tensors []Named, meta map[string]string) error {
 	return writeAll(w, tensors, meta, array.Align)
 }
 
 // WriteReference is Write with the layout of the reference implementation
 // (safetensors.torch.save_file and the like), byte for byte: tensors by alignment, the
-// widest element types first, then by name, and spaces behind the header so that the
+// widest element types first, then by name, and spaces after the header so that the
 // data section begins at a multiple of 8 bytes. Metadata is sorted by key, where the
-// reference leaves the order of several keys to chance. So what a file of that layout
-// holds is written as the same file.
+// reference leaves the order of several keys to chance. So the contents of a file in
+// that layout are written as the same file.
 func WriteReference(w io.Writer, tensors []Named, meta map[string]string) error {
 	sorted := slices.Clone(tensors)
 	slices.SortStableFunc(sorted, func(a, b Named) int {

@@ -84,7 +84,7 @@ func openArchive(b []byte) (*ziparc.Archive, error) {
 	return z, nil
 }
 
-// notZip says what a file that is no archive may be.
+// notZip says what kind of file a non-archive may be.
 func notZip(b []byte) *diag.Error {
 	if len(b) > 262 && string(b[257:262]) == "ustar" {
 		return diag.New(CodeFormat, "torch: file is a tar archive as the first versions of PyTorch wrote them, expected a newer file of torch.save").
@@ -141,7 +141,7 @@ func rootOf(z *ziparc.Archive) (string, bool) {
 	return root, root != ""
 }
 
-// readPickle runs a pickle and lists the tensors of what it stands for.
+// readPickle runs a pickle and lists the tensors of its value.
 func (f *File) readPickle(b []byte, data func(key string) *region) error {
 	m := &machine{}
 	v := m.run(b)

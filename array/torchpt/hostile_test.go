@@ -80,7 +80,8 @@ func TestAssembledFile(t *testing.T) {
 	_, _, ok := f.Type("v")
 	require.False(t, ok)
 	require.Empty(t, f.Format("v"))
-	// PyTorch 2's form for newer types: a storage of bytes, the type beside it.
+	// PyTorch 2's form for newer types: a storage of bytes, with the type stored
+	// separately.
 	v3 := named("torch._utils", "_rebuild_tensor_v3") + tuple(tuple(str("storage"), named("torch.storage", "UntypedStorage"), str("0"), str("cpu"), num64(8))+"Q",
 		num64(1), nums(2), nums(1), "\x89", "N", named("torch", "uint16")) + "R"
 	// And for parameters with attributes.
@@ -93,7 +94,7 @@ func TestAssembledFile(t *testing.T) {
 	require.Equal(t, []float64{2}, floats(get(t, f, "p")))
 }
 
-// faults are pickles and what is wrong with each.
+// faults are pickles and their errors.
 func faults() map[string]struct {
 	pickle string
 	code   diag.Code

@@ -12,9 +12,9 @@ import (
 )
 
 // The format before PyTorch 1.6: pickles one after the other, of a magic number, of the
-// version of the format, of the machine, of what was saved and of the keys of its
-// storages. Behind them the storages lie in the order of the keys, each with the number
-// of its elements before it.
+// version of the format, of the machine, of the saved object and of the keys of its
+// storages. The storages follow in the order of the keys, each preceded by its number
+// of elements.
 
 // magic are the bytes of the number that such a file begins with.
 const magic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"
@@ -80,7 +80,7 @@ type stream struct {
 	err     error
 }
 
-// next runs the next pickle and returns what it stands for.
+// next runs the next pickle and returns its value.
 func (s *stream) next(what string) any {
 	if s.err != nil {
 		return nil

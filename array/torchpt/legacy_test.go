@@ -11,7 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// The pickles of a file before PyTorch 1.6, in front of what was saved.
+// The pickles of a file before PyTorch 1.6, before the saved object.
 const (
 	magicPickle   = "\x80\x02\x8a\x0a" + magic + "."
 	versionPickle = "\x80\x02M\xe9\x03."
@@ -112,7 +112,7 @@ func TestHostileOldFiles(t *testing.T) {
 		require.ErrorIs(t, err, c.code, name)
 		require.ErrorContains(t, err, c.msg, name)
 	}
-	for name, c := range faults() { // what is wrong in an archive is so here
+	for name, c := range faults() { // errors of archives are errors here too
 		_, err := Parse(oldFile(c.pickle))
 		if name == "below the mark" {
 			continue

@@ -9,7 +9,7 @@ import (
 type storageClass struct{ dtype *dtype }
 
 // calls are the functions and classes that are known, by module and name. Each gets its
-// arguments and says false where they are not what it takes.
+// arguments and returns false for arguments that it does not take.
 var calls map[string]func(m *machine, args []any) (any, bool)
 
 func init() { // not a literal: calls call each other
@@ -40,7 +40,7 @@ func init() { // not a literal: calls call each other
 // types are classes that arguments may name.
 var types = map[string]bool{"torch.Tensor": true, "torch.nn.parameter.Parameter": true, "torch.nn.parameter.Buffer": true}
 
-// named returns what a name stands for.
+// named returns the value of a name.
 func (m *machine) named(module, name string) any {
 	if m.err != nil {
 		return nil
@@ -126,8 +126,8 @@ func rebuild(m *machine, args []any) (any, bool) {
 	return stridedOf(s, s.dtype, args)
 }
 
-// rebuildTyped takes what rebuild does and, before the metadata, the element type: the
-// storage is one of bytes.
+// rebuildTyped takes the arguments of rebuild and, before the metadata, the element
+// type: the storage is one of bytes.
 func rebuildTyped(m *machine, args []any) (any, bool) {
 	if len(args) < 7 || len(args) > 8 {
 		return nil, false
@@ -196,10 +196,10 @@ func rebuildFrom(m *machine, args []any) (any, bool) {
 	return m.call(g, args[2]), true
 }
 
-// persistent returns the storage that torch.save writes beside the pickle:
-// ("storage", class, key, location, number of elements), and before PyTorch 1.6 also
-// (key, first element, number of elements) where it is a part of that storage, or None. A module, which
-// PyTorch has had beside the pickle with its source, is refused with its class.
+// persistent returns the storage that torch.save writes outside the pickle: ("storage", class, key,
+// location, number of elements), and before PyTorch 1.6 also (key, first element, number of
+// elements) where it is a part of that storage, or None. A module, which PyTorch once wrote there
+// with its source, is refused, and the error names its class.
 func (m *machine) persistent(id any) any {
 	l, ok := id.(*seq)
 	if ok && len(l.items) > 0 && l.items[0] == "module" {
@@ -259,7 +259,7 @@ func keyOf(v any) (string, bool) {
 	return "", false
 }
 
-// reason says what something refused is, for the message.
+// reason describes something refused, for the message.
 func reason(name string) string {
 	switch {
 	case strings.Contains(name, "sparse"):

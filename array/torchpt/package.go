@@ -27,7 +27,7 @@ func (f *File) nested(m *ziparc.Member) error {
 	return nil
 }
 
-// part is what is read of an archive of torch.export.
+// part is the part that is read of an archive of torch.export.
 type part struct {
 	what   string
 	folder string // of packages, under data

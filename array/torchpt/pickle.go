@@ -8,8 +8,8 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// What a pickle may have: more than the largest checkpoints need, and little enough that
-// a hostile one fills no memory.
+// Limits of a pickle: more than the largest checkpoints need, and little enough that a
+// hostile one fills no memory.
 const (
 	maxPickle = 32 << 20 // bytes
 	maxSteps  = 8 << 20  // opcodes
@@ -29,7 +29,7 @@ type (
 	}
 	// global is a function or class by its name; it is known.
 	global struct{ name string }
-	// opaque stands for what was refused and for what is of no interest.
+	// opaque stands for refused and irrelevant values.
 	opaque struct{}
 	// storage is the memory of tensors.
 	storage struct {
@@ -64,8 +64,8 @@ func (d *dict) set(key, value any) {
 	d.keys, d.values = append(d.keys, key), append(d.values, value)
 }
 
-// machine runs a pickle. The first mistake stops it; what is refused does not, so that
-// all of it can be told.
+// machine runs a pickle. The first mistake stops it. Refused objects do not, so that
+// all of them can be reported.
 type machine struct {
 	b       []byte
 	i       int // of the next byte
@@ -84,7 +84,7 @@ type machine struct {
 	err      *diag.Error
 }
 
-// run runs a pickle to its end and returns what it stands for.
+// run runs a pickle to its end and returns its value.
 func (m *machine) run(b []byte) any {
 	m.b, m.memo, m.seen = b, map[uint32]any{}, map[string]bool{}
 	if len(b) > maxPickle {

@@ -8,12 +8,12 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// What a value may have: depth of dictionaries and lists in each other, and how many
+// Limits of a value: depth of dictionaries and lists in each other, and how many
 // values are looked at, since one list may be part of many others.
 const (
 	maxDepth  = 64
 	maxVisits = 2 << 20
-	maxLooks  = 32 << 20 // elements of what is visited
+	maxLooks  = 32 << 20 // elements of the visited value
 	maxName   = 4096
 	maxNames  = 64 << 20 // bytes of all names
 	// maxRepeat is the most elements of a tensor that has more than its storage.
@@ -34,7 +34,7 @@ type tensor struct {
 type walk struct {
 	file   *File
 	data   func(key string) *region
-	path   []byte // names of what is looked at, with dots
+	path   []byte // names of the current value, with dots
 	visits int
 	looks  int
 	names  int

@@ -131,8 +131,8 @@ func checkState(t *testing.T, f *File, prefix string) {
 	require.Equal(t, array.I64, get(t, f, "1.num_batches_tracked").DType())
 }
 
-// checkRefused: what is not tensors and plain data is refused by its name, all of it, and
-// not executed.
+// checkRefused: everything except tensors and plain data is refused by its name and not
+// executed.
 func checkRefused(t *testing.T, dir string) {
 	for name, c := range map[string]struct {
 		code diag.Code

@@ -63,8 +63,8 @@ func TestRefusedFilesAreGivenBack(t *testing.T) {
 	}
 }
 
-// Close gives back the memory of good files; what is asked of them then is an error, not the
-// end of the program. What Get returned as a copy stays.
+// Close gives back the memory of good files; later calls give an error and do not end the
+// program. Copies that Get returned stay.
 func TestClose(t *testing.T) {
 	dir := t.TempDir()
 	checkpoint, err := os.ReadFile("../torchpt/testdata/checkpoint.pt")

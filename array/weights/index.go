@@ -152,8 +152,8 @@ func object(b []byte) ([]field, error) {
 	return all, nil
 }
 
-// openShard opens a file of the index's folder. Links that lead out of it are refused,
-// and what is no regular file, before it is opened: who opens a pipe waits.
+// openShard opens a file of the index's folder. It refuses links that lead out of it,
+// and files that are not regular, before opening them: opening a pipe waits.
 func openShard(root *os.Root, name string) (File, error) {
 	if name != filepath.Base(name) || !filepath.IsLocal(name) || strings.Contains(name, `\`) {
 		return nil, indexFault("names the file " + quote(name) + ", expected one of its folder")

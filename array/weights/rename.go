@@ -103,7 +103,7 @@ type renamed struct {
 
 func (r renamed) Names() []string { return slices.Clone(r.names) }
 
-// was is a tensor's name in the file; what has none has one that no file has.
+// was is a tensor's name in the file; a tensor without a name has one that no file has.
 func (r renamed) was(name string) (string, bool) {
 	old, ok := r.old[name]
 	return old, ok
@@ -188,7 +188,7 @@ func best(left, open []string, fits func(have, want string) bool) (rule string, 
 	return top.rule, top.names
 }
 
-// prefixes is the rule that makes w of h: what stands before the parts in which both end.
+// prefixes is the rule that makes w of h: the parts before their common ending.
 func prefixes(h, w string) (rule string, ok bool) {
 	a, b := strings.Split(h, "."), strings.Split(w, ".")
 	same := 0

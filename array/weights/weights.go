@@ -34,8 +34,8 @@ type File interface {
 	Get(name string) (*array.Array, error)
 	// Close gives the file's memory back, once: a process cannot have more than some 65,000
 	// files mapped. Nothing may use the File any more, and no array that Get returned may be
-	// in use or be used: copy what is to stay (array.Clone). A file that is never closed is
-	// mapped as long as the program runs.
+	// in use or be used: copy arrays that must stay (array.Clone). A file that is never
+	// closed is mapped as long as the program runs.
 	Close() error
 }
 
@@ -53,13 +53,12 @@ func IsFile(path string) bool {
 }
 
 // Open opens a file by its contents: safetensors, an index of shards
-// (model.safetensors.index.json, whose shards must lie beside it), .npy, .npz, GGUF, and
-// files of torch.save and archives of torch.export. FILE#NAME stands for the tensors of FILE whose
-// names begin with NAME and a dot, without it: the model in a checkpoint of several
-// things. The file is mapped where the system can: Close gives the memory back, and the
-// file must be replaced, not written over, until then. Nothing of a refused file stays
-// mapped. The error is a *diag.Error or a diag.List with codes of this package or of the
-// format's.
+// (model.safetensors.index.json, whose shards must be in the same folder), .npy, .npz, GGUF, and
+// files of torch.save and archives of torch.export. FILE#NAME selects the tensors of FILE whose
+// names begin with NAME and a dot, and removes that prefix: for a model in a checkpoint of several
+// objects. The file is mapped where the system can: Close gives the memory back, and the file must
+// be replaced, not written over, until then. Nothing of a refused file stays mapped. The error is
+// a *diag.Error or a diag.List with codes of this package or of the format's.
 func Open(path string) (File, error) {
 	if file, part := Split(path); part != "" {
 		f, err := Open(file)
@@ -179,7 +178,7 @@ func inFile(err error, path string) error {
 }
 
 // parse reads a file of any format but an index. Where the contents do not tell, the
-// ending of the name decides which format says what is wrong.
+// ending of the name decides which format reports the error.
 func parse(b []byte, path string) (content, error) {
 	switch kindOf(b, filepath.Ext(path)) {
 	case ".gguf":

@@ -1,5 +1,5 @@
 // Package gen builds programs of kernel-style code, which answer the benchmark's
-// requests: Build writes and builds one, package harness is what all have in common.
+// requests: Build writes and builds one, package harness is their common part.
 package gen
 
 import (

@@ -1,4 +1,4 @@
-// Package gguf writes models for llama.cpp: keys that say what a model is, then its tensors, in
+// Package gguf writes models for llama.cpp: keys that describe a model, then its tensors, in
 // f32 or by blocks of 32 in fewer bits.
 //
 // Ref: ggml, GGUF specification, version 3.
@@ -82,8 +82,8 @@ func Write(w io.Writer, keys []Key, tensors []*Tensor) error {
 	return b.Flush()
 }
 
-// put writes bytes, and zeros up to where the next data begin; size counts what was written
-// before, too. Errors are those of the buffer's Flush.
+// put writes bytes, and zeros up to where the next data begin; size counts earlier bytes,
+// too. Errors are those of the buffer's Flush.
 func put(b *bufio.Writer, data []byte, size int) {
 	_, _ = b.Write(data)
 	_, _ = b.Write(make([]byte, aligned(size)-size))
@@ -91,7 +91,7 @@ func put(b *bufio.Writer, data []byte, size int) {
 
 func aligned(n int) int { return (n + align - 1) / align * align }
 
-// header says what the model is and where its tensors are.
+// header describes the model and says where its tensors are.
 func header(keys []Key, tensors []*Tensor) (h []byte, err error) {
 	le := binary.LittleEndian
 	text := func(s string) { h = append(le.AppendUint64(h, uint64(len(s))), s...) }

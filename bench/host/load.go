@@ -1,4 +1,5 @@
-// Package host tells of the machine that measures: its processor, and what other programs do.
+// Package host tells of the machine that measures: its processor, and the load of other
+// programs.
 package host
 
 import (
@@ -22,8 +23,8 @@ type Load struct {
 	ok        bool
 }
 
-// ReadLoad reads what all processes and what this one and its peers have used.
-// It is not ok where there is no /proc.
+// ReadLoad reads the processor time of all processes and of this one and its
+// peers. It is not ok on systems without /proc.
 func ReadLoad(list map[string]*peers.Peer) Load {
 	l := Load{at: time.Now()}
 	b, err := os.ReadFile("/proc/stat")

@@ -8,7 +8,7 @@ import (
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 )
 
-// What is encoded is what reading gives.
+// Reading an encoded model gives the original.
 func TestEncode(t *testing.T) {
 	m := Model{
 		Opset: 17, Domains: []string{"d"},

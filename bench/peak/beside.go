@@ -6,12 +6,13 @@ import (
 	"unsafe"
 )
 
-// besideBytes is what Beside copies to and from: beyond any last level of cache.
+// besideBytes is the size of the memory that Beside copies to and from: larger than any
+// last-level cache.
 const besideBytes = 256 << 20
 
 // Beside copies memory on so many threads, the last processors that the process may
-// use, until it is told to stop: what runs on the others finds less bandwidth and
-// little of a shared cache.
+// use, until it is told to stop: programs on the other processors get less
+// bandwidth and little of a shared cache.
 func Beside(threads int) (stop func()) {
 	k := loops()
 	var over atomic.Bool

@@ -5,7 +5,7 @@ import "unsafe"
 // sink keeps the compiler from dropping the pure-Go loops.
 var sink [16]float32
 
-// generic is what any machine can do: scalar arithmetic and the runtime's own
+// generic is the peak of any machine: scalar arithmetic and the runtime's own
 // memory copy.
 func generic() kinds {
 	return kinds{

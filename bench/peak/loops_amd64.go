@@ -64,8 +64,8 @@ func triadnt256(dst unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, n int)
 // held tells that gofx is to use no more than AVX2.
 var held = os.Getenv("GOFX_CPU") == "avx2"
 
-// loops lists what this processor and operating system can run, the widest form
-// of each kind that GOFX_CPU leaves. x/sys/cpu has checked that the system saves the registers.
+// loops lists the loops that this processor and operating system can run, the widest form of
+// each kind that GOFX_CPU leaves. x/sys/cpu has checked that the system saves the registers.
 func loops() kinds {
 	x := &cpu.X86
 	switch {

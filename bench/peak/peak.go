@@ -1,6 +1,6 @@
-// Package peak measures what the machine can do at best: multiply-adds,
-// additions, divisions and 8-bit products a second, and bytes a second from
-// every level of the memory hierarchy. Times of kernels are read against it.
+// Package peak measures the machine's peaks: multiply-adds, additions,
+// divisions and 8-bit products a second, and bytes a second from every level of
+// the memory hierarchy. Times of kernels are read against it.
 package peak
 
 import (
@@ -92,7 +92,7 @@ func (p *Peaks) measureArith(k kinds, threads, repeat int) {
 // over the threads: that of the smallest working set that holds them.
 func (p *Peaks) Memory(bytes, threads int) float64 { return p.Bandwidth[p.level(bytes, threads)].Rate }
 
-// Reading is Memory of what is only read.
+// Reading is Memory for memory that is only read.
 func (p *Peaks) Reading(bytes, threads int) float64 { return p.Bandwidth[p.level(bytes, threads)].Read }
 
 // level is the index of that working set, the last one when none is large enough.
@@ -130,8 +130,8 @@ func arith(l loop, threads, repeat int) float64 {
 }
 
 // Turn runs the loop of multiply-adds, or of 8-bit products, so many times on
-// every thread, and returns what a call computes, on all threads together, and
-// the time of all calls. A call takes some microseconds.
+// every thread, and returns the number of operations of a call, on all threads
+// together, and the time of all calls. A call takes some microseconds.
 func Turn(int8 bool, threads, calls int) (ops float64, d time.Duration) {
 	const turns = 1000
 	l := loops().fma
@@ -150,9 +150,9 @@ func Turn(int8 bool, threads, calls int) (ops float64, d time.Duration) {
 }
 
 // Handover returns the time in which a cache line goes from one processor to
-// another and back, the least of some windows: what threads lose to each other
-// depends on it, and where a machine is virtual it changes with the places that
-// its processors are given. It is 0 where there is one processor.
+// another and back, the least of some windows: the cost of sharing between
+// threads depends on it, and where a machine is virtual it changes with the
+// places that its processors are given. It is 0 with one processor.
 func Handover() time.Duration {
 	if runtime.NumCPU() < 2 || runtime.GOMAXPROCS(0) < 2 {
 		return 0

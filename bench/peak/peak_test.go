@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMeasure: how fast which is, is the machine's matter and that of what else runs on it.
+// TestMeasure: absolute speed depends on the machine and on its other load.
 func TestMeasure(t *testing.T) {
 	p := Measure(1)
 	t.Logf("%+v", p)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Serve answers requests, one a line, until the input ends: what a peer that is
-// written in Go does.
+// Serve answers requests, one a line, until the input ends: the job of a peer
+// that is written in Go.
 func Serve(in io.Reader, out io.Writer, handle func(q *Request) (Answer, error)) error {
 	r := bufio.NewReader(in)
 	for {

@@ -58,7 +58,7 @@ func startPython(name, script, dir string, threads int) (*Peer, error) {
 	return start(name, cmd, threads)
 }
 
-// pythonEnv is the environment without what it says of threads, and with their number: of
+// pythonEnv is the environment without its settings of threads, and with their number: of
 // OpenMP's and BLAS's, and of XLA's client (NPROC).
 func pythonEnv(threads int) (env []string) {
 	n := fmt.Sprint(threads)
@@ -83,8 +83,8 @@ func Held() []string {
 }
 
 // StartTorch starts the newest PyTorch, or without it that of the distribution's Python. blas
-// is the latter's value of OPENBLAS_CORETYPE, empty for OpenBLAS's own choice; what the
-// caller's environment says does not count.
+// is the latter's value of OPENBLAS_CORETYPE, empty for OpenBLAS's own choice; the caller's
+// environment does not count.
 func StartTorch(dir string, threads int, blas string) (*Peer, error) {
 	p, err := startPython("torch", "torch_peer.py", dir, threads)
 	if err == nil {
@@ -108,7 +108,7 @@ func startDebian(dir string, threads int, blas string) (*Peer, error) {
 }
 
 // StartORT starts ONNX Runtime of Python's package, or without it the older one under Node.
-// It uses what the processor has and cannot be told not to.
+// It uses all instructions of the processor and cannot be told not to.
 func StartORT(dir string, threads int) (*Peer, error) {
 	p, err := startPython("ort", "ort_peer.py", dir, threads)
 	if err == nil || Held() != nil {

@@ -50,7 +50,7 @@ func (t Tensor) Bytes() int { return t.Len() * t.Width() }
 // Places is the number of values that Probe returns.
 const Places = 9
 
-// Probe returns what the scripts return for a result: the values at eight places
+// Probe returns the same as the scripts for a result: the values at eight places
 // and the mean magnitude of about 4096.
 func Probe(n int, at func(i int) float64) []float64 {
 	p := make([]float64, 0, Places)
@@ -65,7 +65,7 @@ func Probe(n int, at func(i int) float64) []float64 {
 	return append(p, sum/float64(count))
 }
 
-// ProbeAll returns what Probe does of each result.
+// ProbeAll returns Probe of each result.
 func ProbeAll(out []*array.Array) (all []float64) {
 	for _, a := range out {
 		if !a.IsContiguous() {

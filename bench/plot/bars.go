@@ -18,7 +18,7 @@ const (
 // Bar is a ratio with its name, and those to others.
 type Bar struct {
 	Name   string
-	Than   string // what the ratio is to
+	Than   string // the denominator of the ratio
 	Ratio  float64
 	Others []Dot
 }

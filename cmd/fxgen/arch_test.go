@@ -31,7 +31,7 @@ func TestOtherMachinesGenerateTheSameBytes(t *testing.T) {
 	}
 }
 
-// generated runs fxgen gen and returns a hash over what it wrote.
+// generated runs fxgen gen and returns a hash over the files that it wrote.
 func generated(t *testing.T, dir, model string, env []string, command ...string) string {
 	out, err := os.MkdirTemp(dir, model)
 	require.NoError(t, err)

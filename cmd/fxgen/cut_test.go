@@ -44,7 +44,7 @@ var cuts = []struct {
 	{"outline", func(m *graph.Module) ([]*graph.Node, error) {
 		var all []*graph.Node
 		for n := range m.Graph.Nodes() {
-			if n.Opcode().IsCall() && n.Op() != op.GetItem { // these go with what they take apart
+			if n.Opcode().IsCall() && n.Op() != op.GetItem { // these belong to the parts that they take apart
 				all = append(all, n)
 			}
 		}
@@ -54,8 +54,8 @@ var cuts = []struct {
 }
 
 // TestCutNetworksInEveryEngine cuts the networks of the zoo into sub-graphs, saves them, and
-// compares what the engines make of the folders with PyTorch's outputs. The eager engine
-// has no part in it: it runs the Go function.
+// compares the engines' results for the folders with PyTorch's outputs. The eager engine has
+// no part in it: it runs the Go function.
 func TestCutNetworksInEveryEngine(t *testing.T) {
 	for _, m := range models.All() {
 		t.Run(m.Name, func(t *testing.T) {

@@ -164,9 +164,9 @@ func closeArrays(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// wrong CODE REGEXP argument...: fxgen with these arguments exits with the code, says
-// what the expression matches and how to cure it, prints no result, and touches no
-// file. "$WORK" in the expression stands for the folder.
+// wrong CODE REGEXP argument...: fxgen with these arguments exits with the code,
+// prints an error that the expression matches and its cure, prints no result, and
+// touches no file. "$WORK" in the expression stands for the folder.
 func wrong(ts *testscript.TestScript, _ bool, args []string) {
 	before := snapshot(ts)
 	exits(ts, false, append([]string{args[0], "fxgen"}, args[2:]...))
@@ -182,7 +182,7 @@ func wrong(ts *testscript.TestScript, _ bool, args []string) {
 	if bad := regexp.MustCompile(`(?m)FX9001|goroutine \d|^panic:|0x[0-9a-f]{6}`).FindString(errs); bad != "" {
 		ts.Fatalf("fxgen %s: the message holds %q:\n%s", what, bad, errs)
 	}
-	if out := ts.ReadFile("stdout"); out != "" && !slices.Contains(args, "-json") { // whose document holds what stderr says
+	if out := ts.ReadFile("stdout"); out != "" && !slices.Contains(args, "-json") { // whose document holds the text of stderr
 		ts.Fatalf("fxgen %s: printed a result:\n%s", what, out)
 	}
 	if after := snapshot(ts); after != before {
@@ -190,7 +190,7 @@ func wrong(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// snapshot lists the files of a script with times and what they hold.
+// snapshot lists the files of a script with times and contents.
 func snapshot(ts *testscript.TestScript) string {
 	var b strings.Builder
 	ts.Check(filepath.WalkDir(ts.MkAbs("."), func(path string, d fs.DirEntry, err error) error {
@@ -202,7 +202,7 @@ func snapshot(ts *testscript.TestScript) string {
 			return err
 		}
 		info, err := d.Info()
-		if d.Name() == ".tmp" { // where the go command works; what stays in it is listed
+		if d.Name() == ".tmp" { // where the go command works; files that stay in it are listed
 			return err
 		}
 		if err == nil {
@@ -302,9 +302,9 @@ func TestDocumentedExamples(t *testing.T) {
 	}
 }
 
-// The first go generate on a fresh machine compiles all that fxgen links. What
-// fetches things over the network and what encrypts is a large part of the standard
-// library, comes with a dependency unnoticed, and is of no use here.
+// The first go generate on a fresh machine compiles all that fxgen links. The
+// packages for networking and encryption are a large part of the standard library,
+// come with a dependency unnoticed, and are of no use here.
 func TestFxgenLinksNoNetwork(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".", "./harness", "./fxdraw").Output()
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 )
 
 // TestPlugin: XLA's plugin for processors runs networks, measures them and agrees with results that
-// are stored; what it does not take the processor runs.
+// are stored; the processor runs the operators that it does not take.
 func TestPlugin(t *testing.T) {
 	plugin := pyenv.File(t, "fastatomstruct_xla_cpu", "libpjrt_cpu.so")
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())

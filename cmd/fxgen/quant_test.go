@@ -98,7 +98,7 @@ func TestQuantisedModelsAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// command runs a program in a folder and returns what it prints.
+// command runs a program in a folder and returns its output.
 func command(t *testing.T, dir string, env []string, args ...string) string {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)

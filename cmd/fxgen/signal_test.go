@@ -77,8 +77,8 @@ func alive(pid string) bool {
 	return err == nil && !strings.Contains(string(stat[bytes.LastIndexByte(stat, ')'):]), "Z")
 }
 
-// A signal to fxgen alone, whatever it is doing, ends what it started and leaves
-// nothing behind.
+// A signal to fxgen alone, whatever it is doing, ends the processes that it
+// started and leaves no files.
 func TestSignals(t *testing.T) {
 	bin := fxgenBinary(t)
 	dir := userModule(t, stubborn)
@@ -152,8 +152,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// patience bounds what a test waits for: it decides nothing but when to give up. What
-// should have ended here would go on for longer.
+// patience bounds the waiting of a test: it decides only when to give up. A process
+// that should have ended would go on for longer.
 const patience = time.Minute
 
 // startHeeding starts fxgen and waits until it heeds signals: before, as on a busy
@@ -218,8 +218,8 @@ func Net(x *tensor.Tensor) *tensor.Tensor {
 }
 `
 
-// TestModelsKeepTheirTemporaryFolder: what a model leaves in the folder for temporary files is there the
-// next time; the go command's files are elsewhere.
+// TestModelsKeepTheirTemporaryFolder: a model finds its temporary files again in the next run; the
+// go command's files are elsewhere.
 func TestModelsKeepTheirTemporaryFolder(t *testing.T) {
 	bin := fxgenBinary(t)
 	dir := userModule(t, places)

@@ -10,10 +10,10 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// Certificate is what the file holds.
+// Certificate is the content of the file.
 type Certificate struct {
-	Digest  string // of what was generated from; equal digests, equal certificates
-	Origin  string // what computed the outputs, for people
+	Digest  string // of the sources; equal digests, equal certificates
+	Origin  string // the engine that computed the outputs, for people
 	Samples []Sample
 }
 

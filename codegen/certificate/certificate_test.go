@@ -230,7 +230,7 @@ func TestNoiseAboutZero(t *testing.T) {
 	require.Zero(t, whole.Allowed.Abs)
 }
 
-// Pictures are compressed, and what does not get smaller is not.
+// Pictures are compressed unless that makes them larger.
 func TestLargeInputs(t *testing.T) {
 	picture := array.New(array.F32, 3, 200, 200)
 	for i := range picture.Len() {

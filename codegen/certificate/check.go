@@ -14,7 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// TB is what Check needs of a testing.TB.
+// TB is the part of testing.TB that Check needs.
 type TB interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -25,9 +25,8 @@ type TB interface {
 // Call calls a model. It returns the results in any structure, and the call's error.
 type Call = func(in []*array.Array) (any, error)
 
-// Check calls a model with the inputs of each sample of a file and fails the test where
-// what it returns is not the sample's, or where a call fails. Tests that fxgen generates
-// call it.
+// Check calls a model with the inputs of each sample of a file and fails the test if a
+// result is not the sample's, or if a call fails. Tests that fxgen generates call it.
 func Check(t TB, file string, run Call) {
 	t.Helper()
 	CheckSteps(t, file, func() (Call, error) { return run, nil })
@@ -56,7 +55,7 @@ func CheckSteps(t TB, file string, start func() (Call, error)) {
 		s := &c.Samples[i]
 		got, run, err := w.step(s, start)
 		if !run {
-			continue // what it continues has failed
+			continue // the one that it continues has failed
 		}
 		var reached []Tolerance
 		if err == nil {
@@ -122,8 +121,8 @@ func (s *Sample) Compare(got []*array.Array) (reached []Tolerance, err error) {
 }
 
 // floors are how far results of float types may be from the expected ones whatever these
-// are: some roundings of 1. Where a detector finds nothing, all its results are what the
-// rounding in a sigmoid leaves.
+// are: some roundings of 1. If a detector finds nothing, all its results are rounding
+// errors of a sigmoid.
 var floors = map[array.DType]float64{array.F64: 1e-14, array.F32: 1e-6, array.F16: 1e-3, array.BF16: 8e-3}
 
 // slack is how much further from a sample than its tolerance results may be when the

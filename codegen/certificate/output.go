@@ -38,8 +38,8 @@ const (
 	sumColumns = 3   // the finite elements' sum, that of their magnitudes, and their number
 )
 
-// Expect makes an output of what must be computed. Its tolerance is that of its type and
-// its largest element, and a least one where all elements are 0.
+// Expect makes an output of expected values. Its tolerance is that of its type and its
+// largest element, and a least one where all elements are 0.
 func Expect(a *array.Array) Output {
 	out := Output{DType: a.DType(), Shape: sizes(a.Shape()), picked: array.Contiguous(a), Allowed: allowance(a)}
 	if n := a.Len(); n > mostStored {
@@ -52,7 +52,7 @@ func Expect(a *array.Array) Output {
 func (o *Output) Stored() *array.Array { return o.picked }
 
 // allowances are the tolerances of float types, Abs of an output whose largest magnitude
-// is 1. They are what other processors, which add in another order, may need.
+// is 1. Other processors, which add in another order, may need them.
 var allowances = map[array.DType]Tolerance{
 	array.F64: {Abs: 1e-10, Rel: 1e-8}, array.F32: {Abs: 1e-4, Rel: 1e-3}, array.F16: {Abs: 1e-2, Rel: 2e-2}, array.BF16: {Abs: 4e-2, Rel: 5e-2},
 }

@@ -2,19 +2,19 @@ package gosrc
 
 import "strings"
 
-// About is what a model's author says about it. It is text from outside: printers put it
+// About is the model's description by its author. It is untrusted text: printers put it
 // into comments with Paragraph and CommentLine, and nowhere else.
 type About struct {
 	Origin  string // where the model is from, in a line
 	Weights string // where its weights are from, in a line
 	Doc     string
-	// Inputs and Outputs say what the values mean, in their order; "" or none where
-	// nothing is said.
+	// Inputs and Outputs say what the values mean, in their order; "" or none if
+	// there is no description.
 	Inputs, Outputs []string
 }
 
-// Input and Output are the meaning of a value behind a colon, for the end of a line; ""
-// where nothing is said.
+// Input and Output return the meaning of a value after a colon, for the end of a line;
+// "" if it has none.
 func (a *About) Input(i int) string { return meaning(a.Inputs, i) }
 
 // Output is Input for results.
@@ -34,8 +34,8 @@ func meaning(list []string, i int) string {
 // nothing is said.
 func (a *About) From() string { return CommentLine(a.Weights) }
 
-// Lines are what the author says as lines of a comment that gofmt leaves alone: they
-// stand behind "//\t".
+// Lines are the author's text as comment lines that gofmt leaves alone: each follows
+// "//\t".
 func (a *About) Lines() (lines []string) {
 	if text := CommentLine(a.Origin); text != "" {
 		lines = append(lines, text)
@@ -67,7 +67,7 @@ func Paragraph(text string) (lines []string) {
 			if len(lines) == mostLines {
 				return append(lines, "...")
 			}
-			lines = append(lines, Comment(out)) // cut anew, a line may begin like a directive
+			lines = append(lines, Comment(out)) // wrapped again, a line may begin like a directive
 		}
 	}
 	return lines

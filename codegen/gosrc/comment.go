@@ -13,9 +13,9 @@ const (
 	maxLine    = 500 // of any line
 )
 
-// Comment makes any text fit for a line comment behind "// ": one line, printable, of
-// bounded length, and no directive to the Go tools. The one directive that may stand behind a blank
-// is a build constraint, which gofmt moves to the top of the file from anywhere.
+// Comment makes any text fit for a line comment after "// ": one line, printable, of bounded
+// length, and no directive to the Go tools. Only one directive works after a space: a build
+// constraint, which gofmt moves to the top of the file from anywhere.
 func Comment(text string) string {
 	text = shortened(printable(text), maxLine)
 	if name := strings.TrimLeft(text, " "); strings.HasPrefix(name, "+build") {

@@ -19,8 +19,9 @@ func SplitType(full string) (path, name string) {
 	return full[:slash+dot], full[slash+dot+1:]
 }
 
-// Importable reports whether another package can name what path exports. A path
-// may come from a text; what is none never reaches an import declaration.
+// Importable reports whether another package can name the exports of path. A
+// path may come from a text; an invalid one never reaches an import
+// declaration.
 func Importable(path string) bool {
 	return isImportPath(path) && path != "main" && path != "C" && !strings.HasSuffix(path, "_test") && !strings.HasSuffix(path, ".test")
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Holes print what only the code around a literal knows how to.
+// Holes print the parts that only the code around a literal can print.
 type Holes struct {
 	Dim     func(shape.Dim) jen.Code             // a symbolic dimension
 	Program func(*kernel.Program) *jen.Statement // a pointer to a program; nil for its literal
@@ -22,7 +22,7 @@ type Holes struct {
 
 // Literal prints a Go value as an expression: numbers, strings, slices, structs
 // and pointers to structs of exported fields (fields at their zero value are left
-// out), what an interface holds of these, and the value types of attributes.
+// out), interfaces that hold one of these, and the value types of attributes.
 func Literal(value reflect.Value, h Holes) jen.Code {
 	switch typed := value.Interface().(type) {
 	case array.DType:
@@ -90,7 +90,8 @@ func Literal(value reflect.Value, h Holes) jen.Code {
 	panic("codegen: no literal for " + value.Type().String())
 }
 
-// held prints what an interface holds. A bare number would get a type of its own there.
+// held prints the value in an interface. A bare number would get a type of its own
+// there.
 func held(value reflect.Value, h Holes) jen.Code {
 	literal := Literal(value, h)
 	switch value.Kind() {
@@ -116,8 +117,8 @@ func uintText(n uint64) string {
 	return "0x" + string(b)
 }
 
-// Home returns the path of the package by which generated code names a type: what
-// the families below kernel declare has the same name in kernel.
+// Home returns the path of the package by which generated code names a type:
+// declarations of the families below kernel have the same names in kernel.
 func Home(t reflect.Type) string {
 	if strings.HasPrefix(t.PkgPath(), Root+"kernel/internal/") {
 		return Root + "kernel"

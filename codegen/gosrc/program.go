@@ -15,8 +15,8 @@ import (
 // instrWidth is about how long lines of instructions are.
 const instrWidth = 170
 
-// instrs prints instructions, several on a line: what they compute is said by the
-// formula above the program, and constants by the number behind their bits.
+// instrs prints instructions, several on a line: the formula above the program
+// explains them, and each constant has its number after its bits.
 func instrs(list []kernel.Instr) *jen.Statement {
 	return jen.Index().Qual(Root+"kernel", "Instr").CustomFunc(Multiline(), func(lines *jen.Group) {
 		var line []jen.Code
@@ -60,9 +60,10 @@ func instr(in *kernel.Instr) *jen.Statement {
 // longFormula is the longest formula that is printed whole.
 const longFormula = 200
 
-// Formula says on one line what a program computes: "x / (1 + exp(-x))". x is what
-// a single input holds, a, b and so on what several do, i the number of the element.
-// What is used more than once is said first: "t = tanh(a + b); t - t*t".
+// Formula says on one line what a program computes: "x / (1 + exp(-x))". x is the
+// element of a single input; a, b and so on are those of several; i is the number of
+// the element. A term that is used more than once comes first: "t = tanh(a + b); t -
+// t*t".
 func Formula(p *kernel.Program) string {
 	g := expr.FromProgram(p)
 	f := formula{inputs: len(p.Inputs), uses: make([]int, len(g.Nodes))}
@@ -169,7 +170,7 @@ func infix(sign string, binds int) notation {
 	}
 }
 
-// rounding is what a formula says of a cast to a float of 8 bits.
+// rounding names a cast to a float of 8 bits in a formula.
 func rounding(r array.Rounding) (s string) {
 	if r&array.Unsaturated != 0 {
 		s = "_unsaturated"

@@ -13,17 +13,16 @@ var packages = map[string]string{
 	"atomic": "sync/atomic", "context": "context", "io": "io", "runtime": "runtime",
 }
 
-// word matches what a template may replace: a name of a package, or an identifier
-// that stands behind no point.
+// word matches the names that a template may replace: a package name, or an
+// identifier that does not follow a dot.
 var word = regexp.MustCompile(`\.\w+|\b([a-z]+)\.([A-Z]\w*)|\b[A-Za-z]\w*`)
 
 // Template turns Go source into jennifer code. Identifiers in with, which stand for
 // others (strings) or for code (jen.Code, lists of statements), are replaced, in
-// comments too; those behind a point stay as they are. Names of packages import
-// them.
+// comments too; those after a dot stay as they are. Package names become imports.
 func Template(source string, with map[string]any) *jen.Statement {
 	out := jen.Null()
-	var text strings.Builder // that stands behind out
+	var text strings.Builder // that follows out
 	put := func(code jen.Code) {
 		out.Op(text.String()).Add(code)
 		text.Reset()

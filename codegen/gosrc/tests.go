@@ -12,13 +12,13 @@ import (
 	"github.com/gofx-dev/gofx/internal/goname"
 )
 
-// Tests say what is tested of a generated package: a file of samples, which package
+// Tests are the tests of a generated package: a file of samples, which package
 // certificate reads, and an example.
 type Tests struct {
 	Samples []byte   // the file
-	Doc     []string // what is known of the samples, any text
+	Doc     []string // information about the samples, any text
 	// Sizes are those of the inputs of the example, which are zeros, and Results those
-	// of what it returns; nil where the example is not to be run.
+	// of its results; nil if the example is not to be run.
 	Sizes, Results [][]int
 }
 
@@ -28,7 +28,7 @@ type Calls struct {
 	Package string
 	File    string // beginning of the files' names
 	Name    string // of the model's type, or of the function
-	Entry   string // what the example is of: Model_Forward
+	Entry   string // the subject of the example: Model_Forward
 	Eject   bool
 	// Make makes the model m, "" where there is none, with the weights in the file
 	// Weights, where that is not "".

@@ -21,7 +21,7 @@ type block struct {
 	field   string // in the state
 	tensors string // in the weights
 	fields  []value
-	weights []*weight // fields of the weights; paths are behind the scope
+	weights []*weight // fields of the weights; paths follow the scope
 	params  []param
 	inside  refs // how the function reaches the buffers of the first call
 }
@@ -39,8 +39,8 @@ type param struct {
 }
 
 // cutBlock decides which values a block keeps for its calls: those that nothing
-// else mentions, and those that it makes for others. What is a result of the model
-// in some calls is a parameter besides, as is what comes from outside.
+// else mentions, and those that it makes for others. A value that is a result of
+// the model in some calls is also a parameter, as are values from outside.
 func cutBlock(m *model, cut *outline.Block) *block {
 	made := &block{Block: cut, inside: refs{}}
 	for i := range cut.Calls[0].Locals {
@@ -87,7 +87,7 @@ func (b *block) makes(m *model, k int) bool {
 	return false
 }
 
-// name names a block and what it keeps, and tells where calls find the buffers.
+// name names a block and the values it keeps, and tells where calls find the buffers.
 func (b *block) name(pkg *pkg) {
 	first := b.Calls[0]
 	hint := scopeName(first.Scope)
@@ -123,7 +123,7 @@ func (b *block) nameParams(pkg *pkg) {
 	}
 }
 
-// hint is what a buffer of the first call is called after within the block.
+// hint is the base of a name for a buffer of the first call within the block.
 func (b *block) hint(pkg *pkg, k int) string {
 	hint := pkg.hints.of(k)
 	if pkg.Buffers[k].Kind == plan.Weight {
@@ -132,8 +132,8 @@ func (b *block) hint(pkg *pkg, k int) string {
 	return strings.TrimPrefix(hint, b.Calls[0].Scope+".")
 }
 
-// paramHint is what a parameter is called after: what it is within the block, or
-// what all calls are given; x where they are given different values.
+// paramHint is the base of a parameter's name: its role within the block, or the
+// common argument of all calls; x if arguments differ.
 func (b *block) paramHint(pkg *pkg, outer int) string {
 	k := b.Calls[0].Outer[outer]
 	same := !slices.ContainsFunc(b.Calls, func(c outline.Call) bool { return c.Outer[outer] != k })
@@ -256,7 +256,7 @@ func (b *block) bindCall() jen.Code {
 		jen.Id("w").Dot(b.tensors).Index(jen.Id("i")).Dot("bind").Call(jen.Id("l"), jen.Id("path")))
 }
 
-// printWeights prints the struct of the block's weights and what fills it.
+// printWeights prints the struct of the block's weights and the code that fills it.
 func (b *block) printWeights(files *goFiles) {
 	typ := b.weightsType()
 	fields, lines := bindLines(b.weights, func(path string) jen.Code { return jen.Id("path").Op("+").Add(gosrc.Quoted(path)) })

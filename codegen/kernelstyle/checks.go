@@ -11,10 +11,10 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// checks prints the function that compares the inputs of a call with what the
-// model takes. First come element types, ranks and fixed sizes; where these hold,
-// the symbols are read off the inputs, and every other size, and every guard, is
-// compared with what they make it.
+// checks prints the function that compares the inputs of a call with the model's
+// types. First come element types, ranks and fixed sizes; where these hold, the
+// symbols are read off the inputs, and every other size, and every guard, is
+// compared with its value for them.
 type checks struct {
 	*pkg
 	file *goFile
@@ -148,7 +148,7 @@ func (c *checks) argument(i int) *jen.Statement {
 	return jen.Id(c.inputs[i])
 }
 
-// side prints a side of a guard with what its symbols are.
+// side prints a side of a guard with the values of its symbols.
 func (c *checks) side(d shape.Dim) *jen.Statement {
 	fields := []jen.Code{jen.Id("Text").Op(":").Add(gosrc.Quoted(d.String())), jen.Id("Value").Op(":").Add(c.dim(d))}
 	var sizes []jen.Code

@@ -11,9 +11,9 @@ import (
 	"github.com/gofx-dev/gofx/codegen/gosrc"
 )
 
-// entryFile prints what users of the package call. Everything in it that does not
-// depend on the plan is a template: Go source in which the names of a model called
-// Model stand for those of the model at hand.
+// entryFile prints the API of the package. Everything in it that does not depend
+// on the plan is a template: Go source in which the names of a model called Model
+// stand for those of the model at hand.
 func (g *pkg) entryFile() *goFile {
 	head := entry{pkg: g, file: newFile(&g.opts, g.opts.File+".go")}
 	head.packageDoc()
@@ -32,13 +32,13 @@ func (g *pkg) entryFile() *goFile {
 	return head.file
 }
 
-// entry prints the package's comment, the model's type and what makes a model.
+// entry prints the package's comment, the model's type and its constructors.
 type entry struct {
 	*pkg
 	file *goFile
 }
 
-// with returns what stands for the names in templates, and more.
+// with returns the replacements for names in templates, and further ones.
 func (g *pkg) with(more map[string]any) map[string]any {
 	all := map[string]any{
 		"Model": g.typ, "New": g.maker("New"), "Load": g.maker("Load"), "PeakBytes": g.owned("PeakBytes"), "Result": g.owned("Result"),
@@ -69,7 +69,7 @@ func (g *pkg) makers() string {
 	return g.maker("New") + " or " + g.maker("Load")
 }
 
-// packageDoc describes the package: what it computes, from what, how to use it.
+// packageDoc describes the package: its computation, its source, its use.
 func (e *entry) packageDoc() {
 	line := func(parts ...string) {
 		e.file.PackageComment(strings.TrimRight("// "+gosrc.Comment(strings.Join(parts, "")), " "))
@@ -188,7 +188,7 @@ func (e *entry) printOrigin() {
 // originName is what users call the constant of a model called Model.
 const originName = "WeightsOrigin"
 
-// printMakers prints the functions that make models, and what gives them weights.
+// printMakers prints the functions that make models, and those that give them weights.
 func (e *entry) printMakers() {
 	switch e.opts.Weights {
 	case WeightsEmbed:

@@ -19,7 +19,7 @@ type flow struct {
 	*plan.Control
 	bodies []*body
 	loop   string   // field of the state, "" for a cond
-	keeps  []string // fields of the state around it that the bodies are given beside the operands
+	keeps  []string // fields of the surrounding state that the bodies get in addition to the operands
 }
 
 // body is a body of control flow: a plan printed as a struct with memory of its own
@@ -31,8 +31,8 @@ type body struct {
 	late  []bool // results whose sizes the plan around it does not know
 }
 
-// within is the model for a body of a step, whose bodies all are given what one of
-// them reads of the state.
+// within is the model for a body of a step, whose bodies all get the state that
+// any of them reads.
 func (m *model) within(s *plan.Step, region *plan.Plan) *model {
 	inner := *m
 	inner.Plan, inner.hints, inner.defaults = region, newHints(region), nil
@@ -45,7 +45,7 @@ func (m *model) within(s *plan.Step, region *plan.Plan) *model {
 	return &inner
 }
 
-// bodyNames are the names of what a body declares.
+// bodyNames are the names of a body's declarations.
 func (n *names) bodyNames(m *model, prefix, what string) *names {
 	made := &names{typ: n.typ, weightsType: n.weightsType, body: true, computes: what, top: n.top, kernelVars: n.kernelVars}
 	derived := func() (list []string) {
@@ -69,7 +69,7 @@ func (n *names) bodyNames(m *model, prefix, what string) *names {
 	return made
 }
 
-// part is the name of body r, unless it has one, and role what it is.
+// part is the name of body r, unless it has a name of its own, and of its role.
 func (f *flow) part(r int) (name, role string) {
 	switch {
 	case f.Cond():
@@ -120,7 +120,7 @@ func (g *pkg) nest() {
 // field is a name for the memory of a body of a step.
 func (f *flow) field(step, body string) string {
 	if f.Call() {
-		return step // of which there is one body
+		return step // a call has only one body
 	}
 	return step + "_" + body
 }

@@ -9,11 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen/gosrc"
 )
 
-// forward prints Forward, ForwardInto and what both share. A call takes the
-// weights, checks its inputs, which binds the symbols, and takes a state that an
-// earlier call has left, with an arena and headers of all values. Where the sizes
-// are those of that call, nothing is laid out and nothing allocated; the steps run,
-// and the state goes back.
+// forward prints Forward, ForwardInto and their common code.
 type forward struct {
 	*pkg
 	file    *goFile
@@ -153,7 +149,7 @@ func (m *model) anyLate() bool {
 	return slices.ContainsFunc(m.Outputs, func(k int) bool { return m.Buffers[k].Late })
 }
 
-// intoLate is what ForwardInto says about such results.
+// intoLate is the doc of ForwardInto about such results.
 const intoLate = `// Results whose sizes follow from values get these sizes, and new memory where theirs
 // is not large enough.
 func (m *Model) ForwardInto(`
@@ -227,7 +223,7 @@ func (m *Model) done(s *modelState, err *error) {
 }
 `
 
-// printRun prints what both forms of Forward share, and the end of a call.
+// printRun prints the common code of both forms of Forward, and the end of a call.
 func (f *forward) printRun() {
 	params := []jen.Code{jen.Id("ctx").Qual("context", "Context"), f.weightsParam()}
 	params = append(append(params, f.takesState()...), f.symbolParams()...)

@@ -7,7 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/plan"
 )
 
-// hints are what values and kernels are called after: the model's own modules, and
+// hints are the bases of names of values and kernels: the model's own modules, and
 // operators within them. The numbers that nodes of a graph have are left out, so
 // that names change where the model does and nowhere else; a set of names puts
 // numbers where they are needed.
@@ -34,11 +34,11 @@ func newHints(p *plan.Plan) *hints {
 	return h
 }
 
-// of is what a buffer is called after.
+// of is the base of a buffer's name.
 func (h *hints) of(k int) string { return cmp.Or(h.values[k], h.plan.Buffers[k].Name) }
 
-// result is what a result of the model is called after: what it is within the last
-// of the blocks that make it, so that its name does not count them.
+// result is the base of a name for a result of the model: its name within the last
+// block that makes it, so that the name has no block numbers.
 func (h *hints) result(k int) string {
 	parts := strings.Split(h.of(k), ".")
 	for i := len(parts) - 2; i >= 0; i-- {
@@ -49,8 +49,8 @@ func (h *hints) result(k int) string {
 	return h.of(k)
 }
 
-// value is what the result of a step is called after: the module that computes it,
-// the name that the author of the graph chose, or the operator in its module.
+// value is the base of a name for the result of a step: the module that computes
+// it, the name that the author of the graph chose, or the operator in its module.
 func (h *hints) value(s *plan.Step, k int) string {
 	path := s.Scope.Path
 	if h.module(s) {
@@ -74,7 +74,7 @@ func (h *hints) value(s *plan.Step, k int) string {
 	return path + "." + what
 }
 
-// module reports whether a step computes what a module with tensors does: it reads
+// module reports whether a step does the work of a module with tensors: it reads
 // tensors of that module alone.
 func (h *hints) module(s *plan.Step) bool {
 	owner, ok := h.owner(s)
@@ -98,7 +98,7 @@ func (h *hints) owner(s *plan.Step) (path string, ok bool) {
 	return path, ok
 }
 
-// part is what a step computes of an operator that takes several, "" for all.
+// part is the part that a step computes of an operator that takes several, "" for all.
 func (h *hints) part(s *plan.Step) string {
 	if last := len(s.Nodes) - 1; last < 0 || h.shares[s.Nodes[last]] < 2 {
 		return ""

@@ -38,7 +38,7 @@ func (x *keptTensor) typed() []jen.Code {
 	return append([]jen.Code{gosrc.DType(d)}, gosrc.Ints(dims)...)
 }
 
-// takeKept finds what steps write, sorted by path.
+// takeKept finds the buffers that steps write, sorted by path.
 func (m *model) takeKept() {
 	fields := goname.NewSet("Save")
 	for _, w := range m.weights {
@@ -169,7 +169,7 @@ func (g *pkg) inUse() []jen.Code {
 	}
 }
 
-// stateDoc says in the package's comment what calls change.
+// stateDoc describes in the package's comment the state that calls change.
 func (g *pkg) stateDoc() string {
 	what := strconv.Itoa(len(g.kept)) + " tensors"
 	if len(g.kept) < 4 {

@@ -51,7 +51,7 @@ type kernels struct {
 }
 
 // newKernels prints the literals. Two steps have the same key exactly if they have
-// the same kernel, which is also what outline compares.
+// the same kernel; outline compares the same keys.
 func newKernels(m *model, n *names) *kernels {
 	made := &kernels{model: m, steps: make([]stepCode, len(m.Steps))}
 	for i := range m.Steps {
@@ -81,8 +81,8 @@ func newKernels(m *model, n *names) *kernels {
 	return made
 }
 
-// program returns the variable of a program, which is called after what the step
-// does last.
+// program returns the variable of a program, which is named after the step's
+// last operation.
 func (g *kernels) program(p *kernel.Program, s *plan.Step, n *names) string {
 	literal := gosrc.Literal(reflect.ValueOf(*p), gosrc.Holes{})
 	text := (&jen.Statement{literal}).GoString()
@@ -136,7 +136,7 @@ func (g *kernels) name(whole *pkg) {
 	}
 }
 
-// doc says what a kernel is, and of which steps.
+// doc describes a kernel, and names its steps.
 func (g *kernels) doc(step int, users []string) string {
 	if p := programOf(&g.Steps[step]); p != nil {
 		return " computes " + gosrc.Comment(gosrc.Formula(p)) + " for each element."
@@ -195,7 +195,7 @@ func (g *pkg) kernelName(i int) string {
 	return prefix + goname.Upper(s.Scope.Path)
 }
 
-// kernelHint is what a step does, or what its kernel is where it does not say.
+// kernelHint is the operation of a step, or its kernel's if the step has none.
 func (g *pkg) kernelHint(i int) string {
 	s := &g.Steps[i]
 	if part := g.hints.part(s); part != "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/gofx-dev/gofx/internal/goname"
 )
 
-// packageNames are what identifiers of generated code never are: the packages that
-// it and its tests import.
+// packageNames are names that identifiers of generated code never use: the
+// packages that it and its tests import.
 var packageNames = []string{"array", "kernel", "diag", "safetensors", "context", "io", "embed", "strconv", "slices", "runtime", "atomic", "bytes", "math",
 	"certificate", "testing", "fmt", "os"}
 
@@ -25,10 +25,10 @@ func newSet(reserved ...string) *goname.Set {
 // names are the identifiers that users of the package see, and the set of all that
 // it declares.
 type names struct {
-	typ, prefix     string      // of the model; of what is not exported
+	typ, prefix     string      // of the model; of the unexported declarations
 	weightsType     string      // the struct of the model's weights
 	body            bool        // of control flow: nothing is for users
-	computes        string      // what the functions compute, for comments
+	computes        string      // results of the functions, for comments
 	kernelVars      kernelVars  // of all bodies
 	top             *goname.Set // declared by the package
 	symbols, same   []string    // variables of the plan's symbols, and of those that are as large
@@ -110,8 +110,8 @@ func (n *names) maker(what string) string {
 	return what + n.typ
 }
 
-// owned names what else belongs to the model's type: Result for Model, NetResult
-// for Net.
+// owned names the other declarations of the model's type: Result for Model,
+// NetResult for Net.
 func (n *names) owned(what string) string {
 	if n.typ == "Model" {
 		return what

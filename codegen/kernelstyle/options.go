@@ -18,10 +18,10 @@ type WeightsMode string
 const (
 	// WeightsAuto is WeightsLiteral for models of at most 4096 elements, else WeightsEmbed.
 	WeightsAuto WeightsMode = "auto"
-	// WeightsEmbed puts a safetensors file beside the source, which the binary embeds.
+	// WeightsEmbed puts a safetensors file next to the source; the binary embeds it.
 	WeightsEmbed WeightsMode = "embed"
-	// WeightsExternal puts a safetensors file beside the source; the program loads
-	// it, or another one of the same schema, when it runs.
+	// WeightsExternal puts a safetensors file next to the source; the program loads
+	// it at run time, or another file of the same schema.
 	WeightsExternal WeightsMode = "external"
 	// WeightsLiteral prints the numbers into the source.
 	WeightsLiteral WeightsMode = "literal"
@@ -51,7 +51,7 @@ type Options struct {
 	Tests *gosrc.Tests
 }
 
-// complete fills in what is left open, except for the place of the weights.
+// complete fills in the options left open, except the place of the weights.
 func (o *Options) complete() {
 	o.Package = cmp.Or(o.Package, "model")
 	o.Type = cmp.Or(o.Type, "Model")

@@ -57,7 +57,7 @@ func (g *pkg) printPeak(file *goFile) {
 	file.template(text, g.with(map[string]any{"SYMBOLS": jen.List(g.symbolParams()...), "HEADERS": headers, "NAMES": jen.List(ids(g.symbols)...)}))
 }
 
-// besides tells what PeakBytes cannot count.
+// besides names the memory that PeakBytes cannot count.
 func (g *pkg) besides() string {
 	for f := range g.eachFlow() {
 		if f.Call() {
@@ -91,7 +91,7 @@ func (m *model) fixedPeak() (arena, scratch int) {
 	for i := range m.Steps {
 		s := &m.Steps[i]
 		if c := s.Control(); s.Joined || m.findsSizes(s) || c != nil && c.Call() {
-			continue // what follows from values is not known here
+			continue // sizes that follow from values are not known here
 		}
 		for _, r := range s.Regions {
 			more, most := m.within(s, r).fixedPeak()

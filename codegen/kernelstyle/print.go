@@ -43,8 +43,8 @@ func Print(p *plan.Plan, state map[string]*array.Array, o Options) (*gosrc.Files
 	return out, nil
 }
 
-// model is what is printed: a plan that has been found printable, complete options
-// and the weights. A body of control flow is one too; see within.
+// model is the printed object: a plan that has been found printable, complete
+// options and the weights. A body of control flow is one too; see within.
 type model struct {
 	*plan.Plan
 	opts  Options

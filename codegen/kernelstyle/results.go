@@ -27,8 +27,8 @@ func (m *model) structured() bool {
 	return len(st.Fields) != len(m.Outputs)
 }
 
-// results prints the structs of results that mirror what the model returns. A
-// plan has a flat list of results; targets tell where in the structs each goes.
+// results prints the structs of results that mirror the model's results. A plan
+// has a flat list of results; targets tell where in the structs each goes.
 type results struct {
 	*pkg
 	file    *goFile

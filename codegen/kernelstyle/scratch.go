@@ -8,7 +8,7 @@ import (
 
 // scratch prints the function that finds the scratch memory which the steps need
 // for the sizes that have been laid out. It asks each kernel, with headers of its
-// operands; steps that cannot differ in what they need are asked once.
+// operands; steps whose needs cannot differ are asked once.
 type scratch struct {
 	*pkg
 	maker  map[int]int  // the step of a view
@@ -74,7 +74,7 @@ func (a *scratch) describe(k int) string {
 	return text
 }
 
-// ask prints the question for one step, behind the layout of its views.
+// ask prints the question for one step, after the layout of its views.
 func (a *scratch) ask(step int) {
 	s := &a.Steps[step]
 	for _, list := range [2][]int{s.Out, s.In} {

@@ -40,8 +40,8 @@ func newFile(o *Options, name string) *goFile {
 	return s
 }
 
-// declare prints a declaration of about so many lines behind its comment, of which
-// every line stands for one.
+// declare prints a declaration of about so many lines after its comment; every
+// line of the comment counts as one.
 func (s *goFile) declare(doc string, lines int, code ...jen.Code) {
 	s.Line()
 	for _, line := range strings.Split(doc, "\n") {
@@ -51,7 +51,7 @@ func (s *goFile) declare(doc string, lines int, code ...jen.Code) {
 	s.lines += lines + strings.Count(doc, "\n") + 2
 }
 
-// template prints declarations that are Go source but for some names; see
+// template prints declarations that are Go source with some names replaced; see
 // gosrc.Template.
 func (s *goFile) template(source string, with map[string]any) {
 	s.Line()

@@ -18,7 +18,7 @@ func (g *pkg) stepFiles() []*goFile {
 	return files.list
 }
 
-// printSteps prints what computes a plan, and behind it the bodies of its steps.
+// printSteps prints the code that computes a plan, followed by the bodies of its steps.
 func (g *pkg) printSteps(files *goFiles, doc string) {
 	l := newLayout(g, files)
 	l.print(doc)
@@ -159,7 +159,7 @@ func (l *layout) printState(doc string) {
 	l.files.declare(doc, len(fields)+2, jen.Type().Id(l.prefix+"State").Struct(fields...))
 }
 
-// kernelLines prints what gives kernels that depend on sizes their fields.
+// kernelLines prints the code that sets the fields of kernels that depend on sizes.
 func (l *layout) kernelLines() []jen.Code {
 	var lines []jen.Code
 	for _, i := range l.kernels.sized {
@@ -168,7 +168,7 @@ func (l *layout) kernelLines() []jen.Code {
 	return lines
 }
 
-// valueLines prints what gives the values their sizes and places.
+// valueLines prints the code that gives the values their sizes and places.
 func (l *layout) valueLines() []jen.Code {
 	var lines []jen.Code
 	for k := range l.Buffers {

@@ -61,9 +61,9 @@ func (p *steps) printBlock(b *block) {
 }
 
 // lines prints the statements of a function, with a blank line between scopes.
-// base is the scope of a block, behind which its steps are named. A step that is
-// joined with another has its comment only: the kernel of the other one computes
-// it.
+// base is the scope of a block; the names of its steps follow it. A step that is
+// joined with another prints only its comment: the kernel of the other one
+// computes it.
 func (p *steps) lines(items []outline.Item, base string, refs refs) []jen.Code {
 	var lines []jen.Code
 	for _, it := range items {
@@ -139,7 +139,7 @@ func (m *model) findsSizes(s *plan.Step) bool {
 	return len(s.Out) > 0 && s.Out[0] >= 0 && m.Buffers[s.Out[0]].Kind == plan.Sized
 }
 
-// innerName names a step of a repeated block in errors, behind the block's scope.
+// innerName names a step of a repeated block in errors, after the block's scope.
 func (m *model) innerName(i int, base string) string {
 	s := &m.Steps[i]
 	return cmp.Or(strings.TrimPrefix(strings.TrimPrefix(s.Scope.Path, base), "."), s.Op)
@@ -172,7 +172,7 @@ func (m *model) stepComment(i int, base string) string {
 	case typ != "":
 		text += " (" + typ + ")"
 	}
-	// A module that is named after what it does says enough: BatchNorm2d.
+	// A module that is named after its operator needs no more: BatchNorm2d.
 	if !strings.HasPrefix(strings.ToLower(typ[strings.LastIndexByte(typ, '.')+1:]), strings.ReplaceAll(step.Op, "_", "")) {
 		if text != "" {
 			text += ": "

@@ -107,7 +107,7 @@ func (t *table) params(set *goname.Set) []jen.Code {
 	return ids(t.names)
 }
 
-// lines print what the method does.
+// lines print the body of the method.
 func (t *table) lines(l *layout) (lines []jen.Code) {
 	for i, v := range t.block.fields {
 		x := &t.model.Buffers[v.buffers[0]]

@@ -25,8 +25,8 @@ type weight struct {
 	array *array.Array
 	field string        // in the struct of weights, or of a block's weights
 	block bool          // belongs to a repeated block
-	pack  kernel.Packer // what it is laid out by once it is loaded, nil for none
-	from  *weight       // which it is packed from: itself, but for a path's second form
+	pack  kernel.Packer // its layout once it is loaded, nil for none
+	from  *weight       // weight that it is packed from: itself, except for a path's second form
 }
 
 // tensors are the weights of a model and of the bodies in it.
@@ -50,7 +50,7 @@ func (t *tensors) readOnce(path string) bool { return t.reads[path] == 1 && !t.w
 func (m *model) takeWeights(state map[string]*array.Array) diag.List {
 	var errs diag.List
 	seen := map[string]bool{}
-	loaded := map[string]*weight{} // what others of a path are packed from
+	loaded := map[string]*weight{} // source for other packed forms of a path
 	m.byForm, m.reads, m.written = map[string]*weight{}, map[string]int{}, m.Written()
 	for b := range m.weightBuffers() {
 		m.reads[b.Path]++
@@ -191,9 +191,10 @@ func (m *model) addWeights(out *gosrc.Files) error {
 	return err
 }
 
-// weightFiles prints the struct of weights, what fills it from a loader, and the
-// numbers where they are part of the source. A repeated block has a struct of its
-// own, of which the model's struct holds one for each of the block's calls.
+// weightFiles prints the struct of weights, the code that fills it from a loader,
+// and the numbers where they are part of the source. A repeated block has a
+// struct of its own, of which the model's struct holds one for each of the
+// block's calls.
 func (g *pkg) weightFiles() []*goFile {
 	files := &goFiles{opts: &g.opts, base: g.opts.File + "_weights"}
 	schema, name := g.prefix+"Schema", g.prefix+"Weights"

@@ -3,8 +3,8 @@ package module
 import "github.com/dave/jennifer/jen"
 
 // assertion is a module that lies in an interface of the user's model, with its type
-// asserted. What several expressions go through is a variable, so that the code says
-// the type once.
+// asserted. An assertion that several expressions use is a variable, so that the
+// code says the type once.
 type assertion struct {
 	p    *printer
 	code source // the interface
@@ -15,8 +15,8 @@ type assertion struct {
 }
 
 // write returns the module as an expression. The variable is defined before the
-// statement that needs it first; functions of regions use it where it is there
-// already.
+// first statement that needs it; functions of regions use it if it is already
+// defined.
 func (a *assertion) write() *jen.Statement {
 	p := a.p
 	if a.v != nil {

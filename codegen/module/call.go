@@ -13,7 +13,7 @@ import (
 )
 
 // calls prints calls of operators and of leaf modules: of the operator's Go function
-// or method where that says exactly what the node does, else of its record.
+// or method if that does exactly what the node does, else of its record.
 type calls struct {
 	*writer
 	*packages

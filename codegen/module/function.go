@@ -10,11 +10,12 @@ import (
 )
 
 // functions prints the generated function and the parts that it calls: defaults of
-// inputs, statements with the scopes and types of the model beside them, results.
+// inputs, statements with the model's scopes and types in comments, results.
 type functions struct{ *printer }
 
 // statements prints the statements of a body: a comment where the scope changes,
-// with an empty line before it, and the type of each value beside it.
+// with an empty line before it, and the type of each value at the end of its
+// line.
 func statements(list []*stmt, top bool) []jen.Code {
 	list = prune(list)
 	var out []jen.Code

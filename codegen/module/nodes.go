@@ -23,7 +23,7 @@ func (p *printer) function(whole *graph.Graph) *unit {
 	}
 	p.expect(whole, whole.Inputs())
 	p.nodes()
-	// What the return statement uses is the pending list of the body.
+	// The values that the return statement uses are the pending list of the body.
 	p.results.output(whole.Output())
 	return &unit{name: p.Func, doc: p.doc(), params: p.params, body: p.body, types: p.results.types, exprs: p.results.exprs,
 		defaults: functions{p}.defaults()}
@@ -112,7 +112,7 @@ func (p *printer) getAttr(node *graph.Node) {
 	p.emit(&stmt{defs: []*goVar{v}, rhs: rhs, scope: node.Scope(), typ: gosrc.TypeComment(node.Type())})
 }
 
-// onlyWritten reports whether a read of a buffer only says what an assign writes.
+// onlyWritten reports whether a read of a buffer only serves an assign that writes it.
 func onlyWritten(n *graph.Node) bool {
 	for u := range n.Users() {
 		if u.Op() != op.Assign || u.Arg(0) != n || u.NumArgs() > 1 && u.Arg(1) == n {

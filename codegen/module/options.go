@@ -13,9 +13,9 @@ import (
 
 // Options says how module-style code looks. The zero value works.
 type Options struct {
-	// Package is the name of the generated package, Path its import path: what
-	// that package declares is then named without an import, unexported names
-	// included. Path may be empty when nothing of it is needed.
+	// Package is the name of the generated package, Path its import path:
+	// declarations of that package are then named without an import, unexported
+	// names included. Path may be empty when none of them is needed.
 	Package, Path string
 	// File is the name of the generated file, "model.go" by default.
 	File string
@@ -46,7 +46,7 @@ type Options struct {
 	Tests *gosrc.Tests
 }
 
-// complete fills in what is left open.
+// complete fills in the options left open.
 func (o *Options) complete() {
 	o.Package, o.Func = cmp.Or(o.Package, "model"), cmp.Or(o.Func, "Forward")
 	o.Type, o.File = cmp.Or(o.Type, "Model"), cmp.Or(o.File, "model.go")

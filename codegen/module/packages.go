@@ -110,7 +110,7 @@ func eachPackage(typ reflect.Type, enter func(path, name string), seen map[refle
 	}
 }
 
-// usable reports whether generated code can name what path declares.
+// usable reports whether generated code can name the declarations of path.
 func (p *packages) usable(path, name string) bool {
 	if !token.IsIdentifier(name) {
 		return false

@@ -16,11 +16,11 @@ import (
 // Print prints a graph as Go over the tensor API: code that a person would
 // write, that runs, and that can be traced again to an isomorphic graph. Names
 // come from the model; comments give scopes and types. Where the code has state
-// of its own (see Options.Root), calls of modules are printed as calls of
-// their operators. What cannot be printed is reported all at once, as a
-// diag.List with codes FX4001 to FX4008, and nothing is returned then.
+// of its own (see Options.Root), calls of modules are printed as calls of their
+// operators. If parts cannot be printed, Print reports all of them at once, as
+// a diag.List with codes FX4001 to FX4008, and returns no code.
 //
-// A graph that graph.Lint refuses is refused here as well, with what Lint says.
+// A graph that graph.Lint refuses is refused here as well, with Lint's errors.
 func Print(m *graph.Module, o Options) (*gosrc.Files, error) {
 	o.complete()
 	if err := o.check().Err(); err != nil {
@@ -39,8 +39,8 @@ func Print(m *graph.Module, o Options) (*gosrc.Files, error) {
 	return files, nil
 }
 
-// printGraph prints a graph. What it finds wrong with a broken one is worth
-// reporting beside what Lint says, as far as it comes before it can go no further.
+// printGraph prints a graph. Its findings about an invalid graph are worth
+// reporting in addition to Lint's, up to the point where it can go no further.
 func printGraph(mod *graph.Module, opts Options, broken bool) (files *gosrc.Files, errs diag.List) {
 	var printing *printer
 	defer func() {
@@ -78,8 +78,8 @@ func printGraph(mod *graph.Module, opts Options, broken bool) (files *gosrc.File
 // weightsFile is the name of the file with the values of the state.
 const weightsFile = "weights.safetensors"
 
-// printer prints one module. What it has found out about the graph is in its parts,
-// each with one job.
+// printer prints one module. Its parts, each with one job, hold its findings about
+// the graph.
 type printer struct {
 	Options
 	*writer   // statements
@@ -195,7 +195,7 @@ func (p *printer) doc() []string {
 	return lines
 }
 
-// meanings are what the author of the model says about inputs and results.
+// meanings are the author's descriptions of inputs and results.
 func (p *printer) meanings() (lines []string) {
 	for i, n := range p.m.Graph.Inputs() {
 		if text := p.About.Input(i); text != "" {

@@ -14,8 +14,8 @@ import (
 // tensor.Cond, While and Scan. Their operands are elements of the lists that those
 // pass, or values of the function around.
 //
-// What the state holds is copied where the bodies, or what follows, would write over
-// it: there a tensor of the graph is a value, a Go handle is not.
+// Contents of the state are copied where the bodies, or later statements, would
+// write over them: a tensor of the graph is a value, a Go handle is not.
 type regions struct {
 	*printer
 	copies graph.Copies
@@ -156,7 +156,7 @@ func (p regions) region(node *graph.Node, r int, params []string, counts []int, 
 	region := node.Regions()[r]
 	inputs := region.Inputs()
 	var sig []jen.Code
-	var own []string // free again behind the function
+	var own []string // free again after the function
 	input := 0
 	for i, hint := range params {
 		name := p.locals.Lower(hint)

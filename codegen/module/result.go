@@ -13,8 +13,8 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// results builds what the printed function returns: the Go types of the captured
-// function where they are known and can be named, types of its own else.
+// results builds the printed function's results: with the captured function's Go
+// types if they are known and can be named, else with types of its own.
 type results struct {
 	*writer
 	*packages

@@ -56,7 +56,7 @@ func (p *printer) useRoot() string {
 	return ""
 }
 
-// rootWalk finds Go expressions for what the graph uses of a module.
+// rootWalk finds Go expressions for the parts of a module that the graph uses.
 type rootWalk struct {
 	p                *printer
 	tensors, modules map[string]tensor.Item // by path
@@ -78,7 +78,7 @@ func (r *rootWalk) visit(it tensor.Item) bool {
 	return true
 }
 
-// node finds what one node uses, or says why it cannot.
+// node finds the parts that one node uses, or says why it cannot.
 func (r *rootWalk) node(node *graph.Node) string {
 	switch node.Opcode() {
 	case graph.GetAttr:
@@ -183,8 +183,7 @@ func (r *rootWalk) is(v reflect.Value, module any) bool {
 	return v.IsValid() && v.CanInterface() && tensor.ModuleKey(v.Interface()) == tensor.ModuleKey(module)
 }
 
-// sameSettings captures the leaf alone and compares what it does with what the
-// graph says.
+// sameSettings captures the leaf alone and compares its calls with the graph's.
 func (r *rootWalk) sameSettings(leaf any, node *graph.Node) bool {
 	t := tracer.Tracer{Frames: -1}
 	for _, a := range node.Args() {
@@ -203,14 +202,14 @@ func (r *rootWalk) sameSettings(leaf any, node *graph.Node) bool {
 	return false
 }
 
-// source writes a Go expression anew at each call.
+// source writes a Go expression again at each call.
 type source func() *jen.Statement
 
 // resolve evaluates a selector below the gosrc.Root (".Layer1[0].Conv1") and returns
 // it as Go source, with an assertion wherever it goes through an interface. ok is
 // false when generated code cannot write it.
 func (r *rootWalk) resolve(selector string) (code source, v reflect.Value, ok bool) {
-	if selector == "" { // what lists its contents itself cannot be selected
+	if selector == "" { // a container that lists its contents itself cannot be selected
 		return nil, v, false
 	}
 	r.selector = "m" + selector
@@ -260,7 +259,7 @@ func along(v reflect.Value, index []int) reflect.Value {
 	return v
 }
 
-// operand is expr with the type of what lies in an interface asserted.
+// operand is expr with a type assertion for a value in an interface.
 func (r *rootWalk) operand(e ast.Expr) (source, reflect.Value, bool) {
 	code, v, ok := r.expr(e)
 	if !ok {
@@ -269,7 +268,7 @@ func (r *rootWalk) operand(e ast.Expr) (source, reflect.Value, bool) {
 	return r.concrete(code, v, r.selector[e.Pos()-1:e.End()-1])
 }
 
-// concrete asserts the type of what lies in an interface, which selector reaches.
+// concrete asserts the type of the value in an interface that selector reaches.
 func (r *rootWalk) concrete(code source, v reflect.Value, selector string) (source, reflect.Value, bool) {
 	if v.Kind() != reflect.Interface {
 		return code, v, true

@@ -21,8 +21,8 @@ type sizes struct {
 }
 
 // symbols emits the sizes that symbols stand for, in the order of the graph's
-// table, each once its tensor is there: a trace numbers the symbols that it makes
-// itself in the order in which they are asked for.
+// table, each once its tensor exists: a trace numbers the symbols that it makes
+// in the order in which they are asked for.
 func (p *sizes) symbols() {
 	body := p.body
 	for len(body.queue) > 0 && body.defined[body.queue[0].Node] {
@@ -46,8 +46,8 @@ func (p *sizes) symbols() {
 	}
 }
 
-// guards emits what the graph relies on beside what its calls and the types of
-// its inputs say.
+// guards emits the graph's assumptions that do not follow from its calls and
+// the types of its inputs.
 func (p *sizes) guards() {
 	g := p.body.g
 	for _, guard := range g.Needed() {

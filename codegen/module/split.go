@@ -25,7 +25,7 @@ type splitter struct {
 	self  *goVar
 }
 
-// split cuts a body, and finds what each part takes and returns.
+// split cuts a body, and finds the operands and results of each part.
 func (p *splitter) split(b *body) []*part {
 	b.list = prune(b.list)
 	if len(b.list) <= p.max {
@@ -60,7 +60,8 @@ func prune(list []*stmt) []*stmt {
 }
 
 // cut divides statements where the first depth+1 words of the scope change,
-// further inside what is still too long, and by number when scopes do not help.
+// then further inside parts that are still too long, and by number when scopes
+// do not help.
 func (p *splitter) cut(list []*stmt, depth int) [][]*stmt {
 	if len(list) <= p.max {
 		return [][]*stmt{list}
@@ -123,8 +124,8 @@ func (p *splitter) nameParts(parts []*part) {
 	}
 }
 
-// connect finds what each part takes from the parts before it and what later
-// ones, and the results, take from it.
+// connect finds the values that each part takes from earlier parts, and those
+// that later parts and the results take from it.
 func (p *splitter) connect(parts []*part, results []*goVar) {
 	home := map[*goVar]*part{}
 	for _, q := range parts {

@@ -44,7 +44,7 @@ type body struct {
 	outer   *body
 }
 
-// value is what a node is in the generated code.
+// value is the form of a node in the generated code.
 type value struct {
 	v    *goVar // nil for expressions
 	code source
@@ -58,10 +58,10 @@ type value struct {
 // was made.
 const maxRecipe = 16
 
-// writer writes the statements of a body: what each node of the graph is in the
-// generated code, and the variables that hold it. A node's value is written where
-// it is used; one that is a tensor of the model is written as the trace of the
-// printed code will see it.
+// writer writes the statements of a body: the form of each node in the generated
+// code, and the variables that hold it. A node's value is written where it is
+// used; one that is a tensor of the model is written as the trace of the printed
+// code will see it.
 type writer struct {
 	errs   diag.List
 	locals *goname.Set // names of variables
@@ -125,9 +125,9 @@ func (p *writer) local(hint string, typ *jen.Statement) *goVar {
 	return &goVar{name: p.locals.Lower(hint), typ: typ}
 }
 
-// hintOf is what the value of a node is called after: the path of the module that
-// the node is named after, where its points can be told from its underscores, else
-// the node's name.
+// hintOf is the base of a name for a node's value: the path of the module that the
+// node is named after, where its points can be told from its underscores, else the
+// node's name.
 func hintOf(n *graph.Node) string {
 	paths := []string{n.Scope().Path}
 	if n.Opcode() == graph.CallModule {

@@ -27,7 +27,7 @@ const maxPixels = 64 << 20
 // mutex, can be waited for with a context.
 var turn = make(chan struct{}, 1)
 
-// engine is what one process needs once; turn guards it.
+// engine is the state that one process needs once; turn guards it.
 var engine struct {
 	ctx    *gvc.Context
 	pixels *pixels

@@ -107,7 +107,7 @@ func TestSVGShowsTextAsItIs(t *testing.T) {
 	classes(t, []byte(text))
 }
 
-// box is what an SVG group draws: the outermost shape, and its lines of text.
+// box is the content of an SVG group: the outermost shape, and its lines of text.
 type box struct {
 	id, class string
 	from, to  float64 // of the shape, in x
@@ -240,7 +240,7 @@ func TestPixelsOfTextStayInTheirBox(t *testing.T) {
 	}
 }
 
-// order is what says that a column stands to the right of another one.
+// order is the constraint that a column stands to the right of another one.
 var order = regexp.MustCompile(`"(\S+)" -> "(\S+)" \[style=invis`)
 
 // TestDeepNetworksAreNoRibbons measures drawings with all levels, whose columns are

@@ -20,7 +20,7 @@ import (
 // Boxes are as wide as Graphviz expects of the text in them, by its own table of
 // Helvetica. Programs that show pictures have other fonts, of which many are wider.
 // So every text is drawn as wide as its box expects: an SVG says how wide each line
-// is, and in a PNG what is too wide is drawn smaller.
+// is, and in a PNG wide text is drawn smaller.
 
 // line is a line of text of a size in points.
 type line struct {
@@ -82,8 +82,8 @@ func fitSVG(svg []byte, widths map[line]float64) []byte {
 }
 
 // fit chooses the size at which the font of this program is no wider than the layout
-// has room for, and tells the renderer how wide the text is then; it returns what
-// undoes this, for the fonts of a layout belong to many texts.
+// has room for, and tells the renderer how wide the text is then; it returns a
+// function that undoes this, since the fonts of a layout belong to many texts.
 func fit(ctx context.Context, job *gvc.Job, span *gvc.TextSpan) (undo func(), err error) {
 	room, f := span.Size().X(), span.Font()
 	size := f.Size()

@@ -25,12 +25,12 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// The tests of this file hold every operator of the package to one meaning, what op.Op
-// evaluates on arrays: each sample is run in each engine.
+// The tests of this file hold every operator of the package to one meaning, the result
+// of op.Op on arrays: each sample is run in each engine.
 
 var ctx = context.Background()
 
-// sample is one call of an operator, and what it must give.
+// sample is one call of an operator, and its expected results.
 type sample struct {
 	name string
 	op   *op.Op
@@ -60,7 +60,7 @@ func samples(t *testing.T) (list []sample) {
 	return list
 }
 
-// call calls an operator; it is what is traced.
+// call calls an operator; a trace records it.
 func call(o *op.Op, attrs any) func(x ...*tensor.Tensor) *tensor.Tensor {
 	return func(x ...*tensor.Tensor) *tensor.Tensor { return tensor.CallOp(o, attrs, x...) }
 }

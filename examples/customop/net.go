@@ -17,7 +17,7 @@ func NewNet() *Net {
 	return &Net{Gate: gate.Weight, Value: value.Weight, Out: nn.NewLinear(48, 32)}
 }
 
-// Forward takes signals, f32[N,32], and returns what they are without noise.
+// Forward takes signals, f32[N,32], and returns them without noise.
 func (m *Net) Forward(x *tensor.Tensor) *tensor.Tensor {
 	x = tensor.CallOp(Median, MedianAttrs{Window: 5}, x)
 	h := tensor.CallOp(GatedLinear, nil, x, m.Gate, m.Value)

@@ -44,7 +44,8 @@ func TestNetworkForAllBatches(t *testing.T) {
 	}
 }
 
-// TestOutliersAreRemoved shows what median is for, beside results by hand.
+// TestOutliersAreRemoved shows the purpose of median, and compares with results by
+// hand.
 func TestOutliersAreRemoved(t *testing.T) {
 	x := tensor.FromSlice([]float32{1, 2, 99, 4, 5, -99, 7})
 	y := tensor.CallOp(Median, MedianAttrs{Window: 3}, x)

@@ -38,7 +38,7 @@ machine: {Resident:108 Loaded:128 Stored:48 Executed:12}
 `, b.String())
 }
 
-// The network computes on the machine what it computes in Go.
+// The network gives the same results on the machine as in Go.
 func TestNet(t *testing.T) {
 	ctx := context.Background()
 	net := NewNet()

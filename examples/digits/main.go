@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// classifier is what every generated package has.
+// classifier is the interface of every generated package.
 type classifier interface {
 	Forward(ctx context.Context, x array.Dense[float32]) (array.Dense[float32], error)
 }
@@ -43,7 +43,7 @@ type classifier interface {
 // generated is one of the packages that go generate wrote.
 type generated struct {
 	folder, form string
-	config       string // what was asked of fxgen quant, "" for floats
+	config       string // request to fxgen quant, "" for floats
 	load         func() (classifier, error)
 }
 
@@ -56,7 +56,7 @@ func packages() []generated {
 	}
 }
 
-// run prints what each package gets right of the test split.
+// run prints each package's accuracy on the test split.
 func run(w io.Writer) error {
 	images, labels, err := testSplit()
 	if err != nil {

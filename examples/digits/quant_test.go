@@ -40,7 +40,7 @@ func optimised(t testing.TB) *fx.GraphModule {
 	return gm
 }
 
-// quantised returns the network as a configuration quantises it, before and behind
+// quantised returns the network as a configuration quantises it, before and after
 // quant-lower.
 func quantised(t *testing.T, config *quant.Config) (reference, lowered *fx.GraphModule) {
 	t.Helper()
@@ -131,9 +131,9 @@ func logitsOf(t *testing.T, p generated, images []float32, n int) (gen, interp, 
 	return out.Data(), interpreted(t, gm, x), planned(t, gm, x)
 }
 
-// TestQuantisedPackages compares what go generate wrote with the graphs, and with the
-// float package: at most half a percent fewer digits are right, the file of weights is
-// under 30 % of the size.
+// TestQuantisedPackages compares the output of go generate with the graphs, and with
+// the float package: at most half a percent fewer digits are right, the file of
+// weights is under 30 % of the size.
 func TestQuantisedPackages(t *testing.T) {
 	images, labels, err := testSplit()
 	require.NoError(t, err)
@@ -155,7 +155,7 @@ func TestQuantisedPackages(t *testing.T) {
 	}
 }
 
-// TestCommandPrintsAccuracies runs what go run . runs.
+// TestCommandPrintsAccuracies runs the code of go run.
 func TestCommandPrintsAccuracies(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, run(&b))
@@ -227,7 +227,7 @@ func TestMixedPrecision(t *testing.T) {
 }
 
 // BenchmarkMixedPrecision measures, in turns, the settings for all operators that keep 40
-// dB and what Mixed makes of measured times, on the images of the calibration.
+// dB and Mixed's result for measured times, on the images of the calibration.
 func BenchmarkMixedPrecision(b *testing.B) {
 	ctx := context.Background()
 	x, err := npy.ReadFile("calibration.npy")

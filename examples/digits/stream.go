@@ -8,7 +8,7 @@ import (
 //go:generate go tool fxgen gen -o streamnet -package streamnet -input logits=f32[N,10] .#Stream -new NewStream
 
 // Stream smooths the logits of images that come one after the other, over calls: its
-// buffers are what it has seen.
+// buffers hold the earlier images.
 type Stream struct {
 	Mean  *tensor.Tensor `fx:"mean,buffer"`  // f32[10], which recent images count in most
 	Calls *tensor.Tensor `fx:"calls,buffer"` // i64[], how many there were
@@ -19,7 +19,7 @@ func NewStream() *Stream {
 	return &Stream{Mean: tensor.Zeros([]int{10}), Calls: tensor.New(array.New(array.I64))}
 }
 
-// Forward returns the means behind each of the images.
+// Forward returns the means after each of the images.
 func (m *Stream) Forward(logits *tensor.Tensor) *tensor.Tensor {
 	last, means := tensor.Scan(func(carry, rows []*tensor.Tensor) (next, out []*tensor.Tensor) {
 		mean := carry[0].MulScalar(0.75).Add(rows[0].MulScalar(0.25))

@@ -75,9 +75,9 @@ func (g *Generator) Tokens(ctx context.Context, prompt []int64) iter.Seq2[int64,
 	}
 }
 
-// Agreeing counts the tokens of a text, behind the first few, that are the likeliest
-// ones: each is guessed from all that the text has before it, so that a difference does
-// not lead to others.
+// Agreeing counts the tokens of a text, after the first few, that are the likeliest
+// ones: each is predicted from all earlier tokens of the text, so that one difference
+// does not cause others.
 func (g *Generator) Agreeing(ctx context.Context, text []int64, first int) (n int, err error) {
 	c := g.newCache()
 	for at := first; at < len(text); at++ {
@@ -92,8 +92,8 @@ func (g *Generator) Agreeing(ctx context.Context, text []int64, first int) (n in
 	return n, nil
 }
 
-// Recomputed yields what Tokens does without keeping anything: all tokens are
-// computed for each new one.
+// Recomputed yields the same as Tokens without a cache: all tokens are computed
+// for each new one.
 func (g *Generator) Recomputed(ctx context.Context, prompt []int64) iter.Seq2[int64, error] {
 	return func(yield func(int64, error) bool) {
 		c := g.newCache()
@@ -109,8 +109,8 @@ func (g *Generator) Recomputed(ctx context.Context, prompt []int64) iter.Seq2[in
 	}
 }
 
-// cache holds the keys and values of a text, row after row: a row is what the
-// decoder returns for one position.
+// cache holds the keys and values of a text, row after row: a row is the
+// decoder's result for one position.
 type cache struct {
 	rows []float32
 	dims []int // of a row
@@ -129,8 +129,8 @@ func (c *cache) slice(from, n int) *array.Array {
 	return array.FromSlice(c.rows[from*c.size:(from+n)*c.size], append([]int{n}, c.dims...)...)
 }
 
-// next runs the model on tokens that follow those of the cache, whose keys and
-// values it writes behind the others, and returns the likeliest next one.
+// next runs the model on tokens that follow those of the cache, appends their
+// keys and values to it, and returns the likeliest next one.
 func (g *Generator) next(ctx context.Context, tokens []int64, c *cache) (int64, error) {
 	if len(tokens) == 0 {
 		return 0, fmt.Errorf("no tokens, expected a prompt of one at least")

@@ -15,7 +15,7 @@ import (
 	"text/template"
 )
 
-// options are what is built.
+// options are the build options.
 type options struct {
 	model           string
 	gen             []string // further flags of fxgen gen
@@ -113,7 +113,7 @@ func command(ctx context.Context, log io.Writer, env []string, name string, args
 	return nil
 }
 
-// source is what the main package is written from.
+// source is the input for the source of the main package.
 type source struct {
 	Name     string
 	App, Net string // import paths

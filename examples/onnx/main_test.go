@@ -24,7 +24,7 @@ func sourceFolder(t *testing.T) string {
 	return dir
 }
 
-// command runs the command and returns what it prints to either stream.
+// command runs the command and returns its output on either stream.
 func runCommand(t *testing.T, args ...string) (out, log string, err error) {
 	var o, l bytes.Buffer
 	err = run(t.Context(), args, &o, &l)
@@ -97,7 +97,7 @@ func TestSeveralInputsAndOutputs(t *testing.T) {
 	program := filepath.Join(dir, "bag")
 	_, log, err := runCommand(t, "-o", program, "-source", source, "testdata/bag.onnx", "-weights-mode", "literal")
 	require.NoError(t, err, log)
-	require.NoFileExists(t, filepath.Join(source, "net", "weights.safetensors"), "the flag behind the model was not passed on")
+	require.NoFileExists(t, filepath.Join(source, "net", "weights.safetensors"), "the flag after the model was not passed on")
 	args := []string{"-in", "mask=testdata/mask.npy", "-in", "tokens=testdata/tokens.npy"}
 	for _, name := range []string{"scores", "best", "kept"} {
 		args = append(args, "-out", name+"="+filepath.Join(dir, name+".npy"))

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// signature is what the generated method Forward takes and returns, besides its
+// signature is the signature of the generated method Forward, without its
 // context and error.
 type signature struct{ Inputs, Outputs []value }
 

@@ -15,7 +15,7 @@ func ReplaceActivation(old, by *op.Op, attrs any) passes.Pass {
 		if n.Op() != old {
 			return nil
 		}
-		if d := n.Type().DType(); d != array.Invalid && !d.IsFloat() { // what is not known may be floats
+		if d := n.Type().DType(); d != array.Invalid && !d.IsFloat() { // an unknown type may be a float
 			c.Refuse(n, "it gives "+d.String()+", "+by.Name+" takes floats only")
 			return nil
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// convs has a normalisation that can be folded, one behind a convolution without bias, and
+// convs has a normalisation that can be folded, one after a convolution without bias, and
 // one whose convolution has another use.
 type convs struct {
 	A, B, C    *nn.Conv2d

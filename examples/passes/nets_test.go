@@ -36,8 +36,8 @@ func apply(t *testing.T, gm *fx.GraphModule, list ...fx.Pass) *fx.PassReport {
 	return report
 }
 
-// same runs a graph in the interpreter and as a plan and compares both with what is
-// expected.
+// same runs a graph in the interpreter and as a plan and compares both with the
+// expected results.
 func same(t *testing.T, gm *fx.GraphModule, want *tensor.Tensor, tolerance float64, in ...*tensor.Tensor) {
 	t.Helper()
 	var arrays []*array.Array

@@ -14,7 +14,7 @@ import (
 func Pipeline(ahead int) passes.Pass {
 	return passes.Pass{Name: "pipeline", Doc: "Overlaps remote work with that of the host.", Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 		inputs := append([]*graph.Node{g.First()}, g.Inputs()...)
-		at, waits := inputs[len(inputs)-1], []*graph.Node{} // at is what was issued last
+		at, waits := inputs[len(inputs)-1], []*graph.Node{} // at is the last issued node
 		for _, n := range slices.Collect(g.Nodes()) {
 			if i := len(waits) - ahead; !host(n) && ahead > 0 && at.Precedes(n) {
 				if i >= 0 && at.Precedes(waits[i]) {

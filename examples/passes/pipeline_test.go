@@ -80,7 +80,7 @@ func TestPipeline(t *testing.T) {
 	require.Equal(t, predicted(schedule.Overlap(machine)), predicted(Pipeline(2)), "as good as the scheduler")
 }
 
-// TestPipelineOfOtherLoops has several lookups in a round, work elsewhere on what was made
+// TestPipelineOfOtherLoops has several lookups in a round, work elsewhere on values made
 // elsewhere, tuples made there, and lookups that need the one before.
 func TestPipelineOfOtherLoops(t *testing.T) {
 	var g op.Gen
@@ -124,7 +124,7 @@ func TestPipelineOfOtherLoops(t *testing.T) {
 	}
 }
 
-// TestPipelineKeepsState leaves a lookup behind the write of what it reads.
+// TestPipelineKeepsState leaves a lookup after the write to the state that it reads.
 func TestPipelineKeepsState(t *testing.T) {
 	m, err := graph.Parse([]byte(`gofx 1
 

@@ -41,7 +41,7 @@ func (p *Profile) Insert() passes.Pass {
 	}}
 }
 
-// tick is an operator without results that takes the time when its operand is there.
+// tick is an operator without results that takes the time when its operand is computed.
 func (p *Profile) tick(name string, add func(since time.Duration)) *op.Op {
 	return op.NewAdHoc("example.com/recipes", name, op.Args("x?"), false, false, func([]*array.Array) ([]*array.Array, error) {
 		now := time.Now

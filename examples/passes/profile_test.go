@@ -28,7 +28,7 @@ func TestProfile(t *testing.T) {
 	now := time.Time{}
 	p := &Profile{Clock: func() time.Time { now = now.Add(time.Millisecond); return now }}
 	apply(t, gm, p.Insert())
-	// What has an effect stays: nothing else is done to the graph by dce and cse.
+	// Calls with effects stay: dce and cse change nothing else in the graph.
 	tidy, err := fx.Pipeline("cse,dce")
 	require.NoError(t, err)
 	_, err = gm.Apply(ctx, tidy, fx.PassOptions{})
@@ -69,6 +69,6 @@ module two = call {graph="part"} ()
 	require.Equal(t, 4, report.Matches("profile"))
 	x := tensor.FromSlice([]float32{-1, 0, 1, 2})
 	same(t, gm, x.Exp().Tanh().Exp().Tanh(), 0, x)
-	require.Equal(t, 2*(1+2*(2+1)), calls, "of graph and plan: the start, two calls and what is behind them")
+	require.Equal(t, 2*(1+2*(2+1)), calls, "graph and plan: the start, two calls and the nodes after them")
 	require.Positive(t, p.Spent[""])
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // QuantiseWeights stores the weights of linear layers as integers of 8 bits, with a scale for
-// each feature, and multiplies them out where they are used: a quarter of the size,
-// and each weight at most half a scale off. docs/quant.md has what computes with integers.
+// each feature, and multiplies them out where they are used: a quarter of the size, and each
+// weight at most half a scale off. docs/quant.md describes computing with integers.
 var QuantiseWeights = passes.Pass{
 	Name: "quantise-weights", Doc: "Stores the weights of linear layers in 8 bits.",
 	Requires: []passes.Fact{passes.Functional},

@@ -33,7 +33,7 @@ func (p *process) raw(t *testing.T) *net.TCPConn {
 	return c.(*net.TCPConn)
 }
 
-// send writes a request, and answered reads what comes back.
+// send writes a request, and answered reads the response.
 func send(t *testing.T, c net.Conn) {
 	body := `{"inputs": [[` + strings.Repeat("0.5,", 63) + `0.5]]}`
 	_, err := io.WriteString(c, request+"271\r\n\r\n"+body)

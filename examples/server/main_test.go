@@ -112,7 +112,7 @@ func newImages(t *testing.T, n int) images {
 	return all
 }
 
-// predict posts images from i on, and returns what comes back.
+// predict posts images from i on, and returns the responses.
 func (p *process) predict(client *http.Client, rows [][]float32) (status int, outputs [][]float32, err error) {
 	body, err := json.Marshal(map[string]any{"inputs": rows})
 	if err != nil {
@@ -384,7 +384,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// The package is what fxgen writes of the model today.
+// The package equals fxgen's present output for the model.
 func TestGeneratedIsFresh(t *testing.T) {
 	files, err := filepath.Glob("digitsnet/*")
 	require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 )
 
 // columns are the linear layers that are cut by their outputs: a partition has some of the heads,
-// or of the intermediate features. The layers behind them follow, by their inputs.
+// or of the intermediate features. The layers after them are cut by their inputs.
 var columns = []string{"query.weight", "key.weight", "value.weight", "intermediate.dense.weight"}
 
 // layout says how Bert lies on a mesh of data and tensor; everything that is not said follows.

@@ -29,7 +29,7 @@ import (
 //go:embed device.json
 var device string
 
-// options are what is asked for.
+// options are the command's options.
 type options struct {
 	config     models.BertConfig
 	batch, seq int

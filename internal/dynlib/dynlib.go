@@ -29,9 +29,9 @@ func (l *Library) Find(functions map[string]*uintptr) (missing string) {
 	return ""
 }
 
-// Open loads the first library of names that is there; a name without a path is
-// looked for where the system's loader looks. The error tells in one line what the
-// loader said of each.
+// Open loads the first library of names that exists; a name without a path is
+// searched for where the system's loader searches. The error holds the loader's
+// message for each name on one line.
 func Open(names ...string) (*Library, error) {
 	if !loads {
 		return nil, &MissingError{Reasons: []string{"this program opens no shared libraries: there is no loader for " +
@@ -61,7 +61,7 @@ func (e *MissingError) Error() string {
 	return strings.Join(e.Reasons, "; ")
 }
 
-// reason puts what a loader says into one line that names the library once.
+// reason puts a loader's message into one line that names the library once.
 func reason(name string, err error) string {
 	said := strings.Join(strings.Fields(err.Error()), " ")
 	if strings.Contains(said, name) {

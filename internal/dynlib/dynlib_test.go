@@ -42,7 +42,7 @@ func TestFindsFunctions(t *testing.T) {
 	}
 }
 
-// The loader keeps what went wrong by the thread, and goroutines change theirs.
+// The loader keeps its error by thread, and goroutines change threads.
 func TestReasonsAreOfTheirOwnThread(t *testing.T) {
 	if !loads || runtime.GOOS == "windows" {
 		t.Skip("no such loader here")

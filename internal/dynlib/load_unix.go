@@ -11,7 +11,7 @@ import (
 const loads = true
 
 func open(name string) (uintptr, error) {
-	runtime.LockOSThread() // of which the loader keeps what went wrong, and is asked for it by a second call
+	runtime.LockOSThread() // which the loader keeps its error for; a second call asks for it
 	defer runtime.UnlockOSThread()
 	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }

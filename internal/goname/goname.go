@@ -5,7 +5,7 @@
 // library alone; every room may import it.
 //
 // Lower, Upper and Keep turn a text into an identifier; a Set makes identifiers
-// of one scope differ. Read words first: it is the one rule of what a word is.
+// of one scope differ. Read words first: it is the one definition of a word.
 package goname
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 // Predeclared are the names that Go declares itself or gives a meaning; shadowing
-// one makes code hard to read and may break what is printed after it.
+// one makes code hard to read and may break later code.
 var Predeclared = strings.Fields(`any append bool byte cap clear close comparable complex complex64 complex128 copy
 	delete error false float32 float64 imag int int8 int16 int32 int64 iota len make max min new nil panic print println
 	real recover rune string true uint uint8 uint16 uint32 uint64 uintptr init main`)
@@ -37,8 +37,8 @@ func Upper(text string) string {
 	return join(list, "V")
 }
 
-// Keep returns a text as it is where it is an identifier, else what is left of it
-// without the characters that no identifier has; "size" where nothing is left.
+// Keep returns a text as it is where it is an identifier, else the text without
+// the characters that no identifier has; "size" if nothing remains.
 func Keep(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text) && i < 32; i++ {
@@ -82,7 +82,7 @@ func Package(text string) string {
 const longest = 96
 
 // words are the runs of ASCII letters and digits of a text; one empty word where
-// it has none. A number in a path of modules counts blocks: behind another number
+// it has none. A number in a path of modules counts blocks: after another number
 // it says so.
 func words(text string) []string {
 	for i := 1; i+1 < len(text); i++ {
@@ -98,7 +98,8 @@ func words(text string) []string {
 }
 
 // join writes words as one identifier: each but the first gets a capital, and
-// digits that were apart stay apart. What begins with no letter gets one.
+// digits that were apart stay apart. A result that does not begin with a letter
+// gets one.
 func join(words []string, letter string) string {
 	out := words[0]
 	if out == "" || isDigit(out[0]) {

@@ -16,7 +16,7 @@ func open(t *testing.T, path string) *os.File {
 	return f
 }
 
-// What is mapped is the file's contents, outlives the handle, and is private.
+// The mapping has the file's contents, outlives the handle, and is private.
 func TestRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	want := bytes.Repeat([]byte("weights."), 100_000)

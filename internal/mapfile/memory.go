@@ -15,7 +15,7 @@ type Memory struct {
 	closed atomic.Bool
 }
 
-// Bytes returns the contents. What lies in them must not be touched after Close.
+// Bytes returns the contents. They must not be used after Close.
 func (m *Memory) Bytes() []byte { return m.b }
 
 // Close gives memory that is mapped back to the system, and leaves other memory to the
@@ -40,7 +40,7 @@ func (m *Memory) Closed() bool { return m != nil && m.closed.Load() }
 
 // Refuse closes the memory of a file that is refused, and returns why it is.
 func (m *Memory) Refuse(err error) error {
-	_ = m.Close() // the file is at fault, not what the system says of its memory
+	_ = m.Close() // the file is at fault, not the system's report of its memory
 	return err
 }
 

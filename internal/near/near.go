@@ -32,7 +32,8 @@ func Of(name string, known []string) string {
 // longest bounds the time on names that come from files.
 const longest = 256
 
-// Hint is the hint of a name that is not known: the name that was meant, else what there is to say otherwise.
+// Hint is the hint of a name that is not known: the name that was probably meant, else the other
+// hint.
 func Hint(name string, known []string, otherwise string) string {
 	if meant := Of(name, known); meant != "" {
 		return question + meant + "?"

@@ -1,7 +1,7 @@
 package onnxpb
 
-// The messages of onnx.proto, with its names; what inference has no use for
-// (training, device configurations) is left out.
+// The messages of onnx.proto, with its names; parts that inference does not use
+// (training, device configurations) are left out.
 
 // Model is ModelProto: a file.
 type Model struct {
@@ -253,7 +253,7 @@ func (m *Sparse) fields(f *field) {
 	f.numbers(3, &m.Dims, false)
 }
 
-// Value is ValueInfoProto: a name and what is known of its type.
+// Value is ValueInfoProto: a name and its type as far as it is known.
 type Value struct {
 	Name string
 	Type *Type

@@ -68,7 +68,7 @@ func key(b []byte, number, size int) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(number<<3|length)), uint64(size))
 }
 
-// counter counts what is written, up to the first error.
+// counter counts the bytes that are written, up to the first error.
 type counter struct {
 	w   io.Writer
 	n   int64

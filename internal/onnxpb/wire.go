@@ -9,13 +9,13 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// Limits of what a file can make a reader do.
+// Limits of the resources that a file can make a reader use.
 const (
 	MaxDepth     = 100       // messages inside messages: bodies of If, Loop and Scan, types
 	MaxStructure = 256 << 20 // bytes of structs, names and small attributes, tensor data not counted
 )
 
-// message is what this package reads and writes.
+// message is a message that this package reads and writes.
 type message interface {
 	// fields tells f every field of the message; f reads or writes it.
 	fields(f *field)
@@ -363,7 +363,7 @@ func many[T any, P interface {
 	f.state.read(f.body, f.at, f.depth+1, m)
 }
 
-// write appends a message: its length is written behind it first, then moved.
+// write appends a message: its length is written after it first, then moved.
 func (f *field) write(n int, m message) {
 	f.tag(n, length)
 	body := field{}

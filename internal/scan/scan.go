@@ -1,8 +1,8 @@
-// Package scan is what readers of small texts share: a place in the text, the first
-// mistake, and the bytes that stand between values. Readers of shapes and of the
-// headers of files embed a Text and add their grammar; the text form of graphs, which
-// has lines, comments and many mistakes, has a scanner of its own. It links into
-// generated programs: no fmt, no tables of characters.
+// Package scan is the common part of readers of small texts: a place in the text, the
+// first mistake, and the bytes that stand between values. Readers of shapes and of
+// the headers of files embed a Text and add their grammar; the text form of graphs,
+// which has lines, comments and many mistakes, has a scanner of its own. It links
+// into generated programs: no fmt, no tables of characters.
 package scan
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// Text is a text that is read from left to right. The first mistake stops it: behind
-// one, Peek sees the end everywhere.
+// Text is a text that is read from left to right. It stops at the first error: after
+// that, Peek always sees the end.
 type Text struct {
 	S      string
 	I      int // place of the next byte
 	Err    error
-	What   string                         // what the text is, for messages: "header"
+	What   string                         // the kind of text, for messages: "header"
 	Blanks string                         // bytes that mean nothing between others
 	Fault  func(at int, msg string) error // makes the error for a byte of the text
 }
@@ -32,7 +32,7 @@ func (t *Text) Fail(i int, msg string) {
 	}
 }
 
-// Expected records that what stands at the current byte is not what was expected.
+// Expected records that the text at the current byte differs from the expected one.
 func (t *Text) Expected(what string) {
 	got := "the end of the " + t.What
 	if t.I < len(t.S) {

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// File is a finished file that lies beside its place.
+// File is a finished file in the same folder as its destination.
 type File struct{ Temp, Path string }
 
 // Into puts files in their places. Of several that belong together main is the index of the
-// one without which the others are of no use, -1 for none: the one that is there goes first
-// and the new one comes last, so that whoever looks meanwhile, or after a kill, finds that
-// something is missing, and no mixture. On an error before any other file was replaced, the
+// one without which the others are useless, -1 for none: the old main is moved away first
+// and the new one is put in place last, so that a reader in between, or after a kill, finds
+// a missing file and never a mixture. On an error before any other file was replaced, the
 // old main is back.
 func Into(files []File, main int) (err error) {
 	if len(files) == 1 {
@@ -51,7 +51,7 @@ func Into(files []File, main int) (err error) {
 		}
 		done++
 	}
-	sync(files) // before the one that says that all is there
+	sync(files) // before the file whose presence means that all exist
 	if main < 0 {
 		return nil
 	}
@@ -86,9 +86,9 @@ func sync(files []File) {
 // has left, and not for one that is being written.
 const LeftFor = time.Hour
 
-// Clean removes what processes that were killed have left in a folder: files and folders
-// whose names are prefix and letters and digits that os.MkdirTemp, os.CreateTemp or
-// rand.Text chose, and that nobody has written to for LeftFor.
+// Clean removes the remains of killed processes in a folder: files and folders whose
+// names are prefix and letters and digits that os.MkdirTemp, os.CreateTemp or rand.Text
+// chose, and that nobody has written to for LeftFor.
 func Clean(dir, prefix string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

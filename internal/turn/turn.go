@@ -27,10 +27,10 @@ type waiter struct {
 // context never ends.
 func (l *Lock) Lock(ctx context.Context) error { return l.take(ctx, true) }
 
-// RLock is Lock beside other readers.
+// RLock is Lock that other readers may hold at the same time.
 func (l *Lock) RLock(ctx context.Context) error { return l.take(ctx, false) }
 
-// Unlock ends what Lock began.
+// Unlock ends the lock that Lock began.
 func (l *Lock) Unlock() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,7 +41,7 @@ func (l *Lock) Unlock() {
 	l.admit()
 }
 
-// RUnlock ends what RLock began.
+// RUnlock ends the lock that RLock began.
 func (l *Lock) RUnlock() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,14 +11,14 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// held takes a lock, and returns what gives it back.
+// held takes a lock, and returns the function that releases it.
 func held(t *testing.T, take func(context.Context) error, free func()) func() {
 	t.Helper()
 	require.NoError(t, take(context.Background()))
 	return free
 }
 
-// A wait ends with its context, and those who come behind go on as if it had not been.
+// A wait ends with its context, and later waiters go on as if it had not been there.
 func TestWaitsEndWithTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l Lock
@@ -66,7 +66,7 @@ func TestReadersAndWriters(t *testing.T) {
 		synctest.Wait()
 		all.Go(func() { reader = l.RLock(context.Background()) })
 		synctest.Wait()
-		require.Error(t, reader, "it came behind the writer")
+		require.Error(t, reader, "the reader came after the writer")
 		cancel()
 		all.Wait()
 		require.ErrorIs(t, writer, context.Canceled)

@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// A member that is unpacked may have leastLimit bytes, or mostRatio times what it has
-// packed: so a small archive cannot fill the memory.
+// A member that is unpacked may have leastLimit bytes, or mostRatio times its packed
+// size: so a small archive cannot fill the memory.
 const (
 	leastLimit = 256 << 20
 	mostRatio  = 100
@@ -29,7 +29,7 @@ type Member struct {
 	Name   string
 	Size   int64 // unpacked
 	file   *zip.File
-	stored []byte // what a stored member has, nil for others
+	stored []byte // content of a stored member, nil for others
 }
 
 // Open reads the directory of an archive. Errors are plain ones, for callers to wrap.
@@ -114,11 +114,12 @@ func (m *Member) Stored() (b []byte, ok bool, err error) {
 	return m.stored, true, nil
 }
 
-// Open returns a reader of what the member has, which compares the checksum at its end.
+// Open returns a reader of the member's content, which compares the checksum at its
+// end.
 func (m *Member) Open() (io.ReadCloser, error) { return m.file.Open() }
 
-// Bytes returns what the member has, at most limit bytes: of a stored one the bytes of
-// the archive.
+// Bytes returns the member's content, at most limit bytes: of a stored one the bytes
+// of the archive.
 func (m *Member) Bytes(limit int64) ([]byte, error) {
 	if m.Size > limit {
 		return nil, fmt.Errorf("it has %d bytes, more than %d", m.Size, limit)

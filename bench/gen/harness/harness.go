@@ -14,12 +14,12 @@ import (
 
 // Server serves one program.
 type Server struct {
-	dir    string // of the case: inputs, and below it what Build wrote
+	dir    string // of the case: inputs, and below it the output of Build
 	inputs *safetensors.File
 	out    []*array.Array
 }
 
-// Open opens the case in the folder that is the program's argument. What fails
+// Open opens the case in the folder that is the program's argument. An error
 // ends the program with a message.
 func Open() *Server {
 	s := &Server{dir: os.Args[1]}

@@ -1,6 +1,6 @@
 // Package derive finds the convolutions of published networks from the lists of
-// modules in the reference manifests: what a module is stands there, the size of
-// its input follows from the order and the strides.
+// modules in the reference manifests: the manifests name the kind of a module,
+// and the size of its input follows from the order and the strides.
 package derive
 
 import (
@@ -101,7 +101,7 @@ func (w *walk) conv(name string, ch []string, f map[string]int) {
 	case strings.Contains(name, ".fc1") || strings.Contains(name, ".fc2"):
 		c.Size = 1 // squeeze-and-excitation works on pooled channels
 	case strings.Contains(name, "downsample"):
-		c.Size = w.enter[block.FindString(name)] // beside the block, from its entry
+		c.Size = w.enter[block.FindString(name)] // parallel to the block, from its entry
 	default:
 		c.Size = w.size
 		w.size = c.Out()

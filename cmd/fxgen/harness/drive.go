@@ -102,8 +102,8 @@ func (d *Driver) Check(err error) {
 	}
 }
 
-// Keep takes what a call of the generated code returned; the last one may be an
-// error.
+// Keep takes the results of a call of the generated code; the last one may be
+// an error.
 func (d *Driver) Keep(results ...any) error {
 	d.results = results
 	if n := len(results); n > 0 {

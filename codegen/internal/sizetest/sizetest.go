@@ -1,4 +1,4 @@
-// Package sizetest draws sizes and computes what generated code makes of them.
+// Package sizetest draws sizes and computes the values that generated code gives them.
 package sizetest
 
 import (
@@ -27,8 +27,8 @@ func Draw(t *rapid.T, depth int) shape.Dim {
 	return join(a, b)
 }
 
-// KeepsValue compares what Go makes of a drawn size as it is printed, parts below zero
-// among them, with its value.
+// KeepsValue compares the value that Go computes for a printed size, including parts
+// below zero, with the size's value.
 func KeepsValue(t *rapid.T, print func(shape.Dim) string) {
 	d := Draw(t, 4)
 	if d.IsUnknown() {

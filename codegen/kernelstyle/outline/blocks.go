@@ -7,12 +7,12 @@ import (
 	"github.com/gofx-dev/gofx/lowering/plan"
 )
 
-// findBlocks finds runs of steps that are equal but for their buffers. The runs
-// that are compared are the scopes of one depth, outermost first; what a block
-// covers is not looked into again. Each depth is one pass: the runs of its scopes
-// are described, and equal texts are one block. Outermost first, because a layer
-// that repeats says more than the parts in it; a scope that occurs once may still
-// hold some that repeat, so the next depth looks into it.
+// findBlocks finds runs of steps that are equal except for their buffers. It
+// compares the scopes of one depth, outermost first, and does not look again into
+// a scope that a block covers. Each depth is one pass: the runs of its scopes are
+// described, and equal texts are one block. Outermost first, because a layer that
+// repeats says more than the parts in it; a scope that occurs once may still hold
+// some that repeat, so the next depth looks into it.
 func findBlocks(scopes scopes, texts describer) []*Block {
 	var blocks []*Block
 	taken := make([]bool, len(texts.plan.Steps))

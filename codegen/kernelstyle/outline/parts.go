@@ -4,8 +4,8 @@ import "github.com/gofx-dev/gofx/lowering/plan"
 
 // cutter cuts items into functions of at most maxSteps: at the ends of scopes,
 // outer ones first, and where one scope is too long, where the fewest values are
-// in use, because those are what a reader has to keep in mind from one function
-// to the next.
+// in use, because a reader has to keep those in mind from one function to the
+// next.
 type cutter struct {
 	plan   *plan.Plan
 	scopes scopes
@@ -59,9 +59,9 @@ func (c *cutter) parts(items []Item, depth int) []Part {
 	return out
 }
 
-// cut cuts a long run where few values are in use. The second half of what a
-// function may hold is searched from its end, so that of places that are equally
-// good the longest part is taken.
+// cut cuts a long run where few values are in use. The second half of a
+// function's maximum length is searched from its end, so that of places that are
+// equally good the longest part is taken.
 func (c *cutter) cut(items []Item) []Part {
 	if c.widths == nil {
 		c.widths = live(c.plan)
@@ -81,8 +81,8 @@ func (c *cutter) cut(items []Item) []Part {
 }
 
 // live returns, for each step, how many values of earlier steps are in use when it
-// begins. A value counts from the step behind its first to its last: changes are
-// noted at both ends and added up in one pass.
+// begins. A value counts from the step after the one that makes it to its last
+// use: changes are noted at both ends and added up in one pass.
 func live(p *plan.Plan) []int {
 	change := make([]int, len(p.Steps)+2)
 	for i := range p.Buffers {

@@ -10,7 +10,7 @@ import (
 type scopes []string
 
 // scopesOf returns the scopes of the steps: each its own, and for steps without
-// one what the steps around them have in common. Modules that users call directly
+// one the common scope of the steps around them. Modules that users call directly
 // leave no scope but that of the modules within them.
 func scopesOf(p *plan.Plan) scopes {
 	list := make(scopes, len(p.Steps))

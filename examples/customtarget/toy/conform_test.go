@@ -49,7 +49,7 @@ func capture(t *testing.T, o *op.Op, s op.Sample) (*graph.Module, []*array.Array
 	return gm.Module, in
 }
 
-// differ compares with what the operator itself gives.
+// differ compares with the operator's own results.
 func differ(t *testing.T, o *op.Op, s op.Sample, got []*array.Array) {
 	want, err := o.Eval(&kernel.Workspace{}, s.Attrs, s.In)
 	require.NoError(t, err)
@@ -62,8 +62,8 @@ func differ(t *testing.T, o *op.Op, s op.Sample, got []*array.Array) {
 	}
 }
 
-// Every sample of every operator gives the operator's results: on the machine alone what it
-// supports, over two targets all. What it supports runs on it.
+// Every sample of every operator gives the operator's results: on the machine alone those
+// that it supports, over two targets all. Supported ones run on it.
 func TestConformance(t *testing.T) {
 	alone := map[string]int{}
 	for _, o := range op.All() {
@@ -131,7 +131,7 @@ func TestComposites(t *testing.T) {
 	}
 }
 
-// What does not fit is refused by name, never computed.
+// Operators that do not fit are refused by name, never computed.
 func TestRefusals(t *testing.T) {
 	m, err := graph.Parse([]byte(net), "net.fx")
 	require.NoError(t, err)

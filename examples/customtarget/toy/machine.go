@@ -36,13 +36,13 @@ type register struct {
 }
 
 // Machine is the accelerator: a memory of its own, into which and out of which words are
-// copied, units for vectors and one for products. It counts what it does. Many programs
-// may use one.
+// copied, units for vectors and one for products. It counts its work. Many programs may
+// use one.
 type Machine struct {
 	resident, loaded, stored, executed atomic.Int64
 }
 
-// Counts is what a machine has done.
+// Counts is the work of a machine.
 type Counts struct {
 	Resident int64 // words of weights, copied once
 	Loaded   int64 // words of operands
@@ -50,13 +50,13 @@ type Counts struct {
 	Executed int64 // instructions
 }
 
-// Counts tells what the machine has done so far.
+// Counts returns the machine's work so far.
 func (m *Machine) Counts() Counts {
 	return Counts{m.resident.Load(), m.loaded.Load(), m.stored.Load(), m.executed.Load()}
 }
 
-// program is what the machine runs: registers 0 to inputs-1 are operands, weights lie in
-// registers of their own.
+// program is a program of the machine: registers 0 to inputs-1 are operands, weights lie
+// in registers of their own.
 type program struct {
 	code      []instruction
 	registers int

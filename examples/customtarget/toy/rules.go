@@ -8,15 +8,15 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// rule says which unit computes an operator, and what of its attributes the unit can do:
+// rule says which unit computes an operator, and the attributes that the unit supports:
 // the number that stands for a second operand, or why not.
 type rule struct {
 	do      unit
 	operand func(attrs any) (number op.Scalar, why string)
 }
 
-// The operators that the machine has units for. What is composed of these alone it runs,
-// too.
+// The operators that the machine has units for. It also runs operators composed of these
+// alone.
 var rules = lowering.Rules[rule]{
 	std.Add: {adder, func(attrs any) (op.Scalar, string) {
 		a := attrs.(std.AddAttrs)

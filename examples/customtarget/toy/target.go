@@ -11,15 +11,15 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 )
 
-// Target lowers graphs to a machine. Use it as the first target of a lowering.Split, with
-// one that runs everything behind it.
+// Target lowers graphs to a machine. Use it as the first target of a lowering.Split,
+// followed by one that runs everything.
 type Target struct{ Machine *Machine }
 
 // Name implements lowering.Target.
 func (Target) Name() string { return "toy" }
 
-// Supports implements lowering.Target: one instruction computes the call, or several what
-// it is composed of.
+// Supports implements lowering.Target: one instruction computes the call, or several
+// compute its parts.
 func (Target) Supports(n *graph.Node) (bool, string) {
 	ok, why := direct(n)
 	if ok || n.Op() == nil || !n.Op().Composite() {

@@ -1,5 +1,5 @@
-// Command calibration writes what the network is calibrated with: the first images
-// that are not in the test split, as the network takes them.
+// Command calibration writes the calibration data: the first images that are not
+// in the test split, as the network takes them.
 package main
 
 import (

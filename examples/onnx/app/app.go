@@ -42,7 +42,7 @@ func Main(m Model) {
 	}
 }
 
-// Run runs the model once: it reads the inputs, prints what comes out to w, and
+// Run runs the model once: it reads the inputs, prints the results to w, and
 // writes the outputs that are asked for.
 func Run(ctx context.Context, m Model, args []string, w io.Writer) error {
 	flags := flag.NewFlagSet(m.Name, flag.ContinueOnError)

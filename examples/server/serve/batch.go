@@ -105,7 +105,7 @@ func (b *batcher) fill(first *job) (batch []*job, left *job) {
 			if rows > 0 && late == nil {
 				late = time.After(time.Until(batch[0].came.Add(b.s.options.MaxWait)))
 			}
-			select { // what is there already does not depend on the time
+			select { // values that are already present do not depend on the time
 			case j = <-b.queue:
 				continue
 			default:
@@ -209,7 +209,7 @@ func forward(ctx context.Context, m Model, x array.Dense[float32]) (rows []row, 
 	return rows, nil
 }
 
-// finite refuses what JSON has no numbers for.
+// finite refuses numbers that JSON does not have.
 func finite(rows []row) error {
 	for i, row := range rows {
 		for _, v := range row {

@@ -46,7 +46,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite is what net/http asks connections for, so that the last answer arrives.
+// CloseWrite is called by net/http, so that the last answer arrives.
 func (c *conn) CloseWrite() error {
 	if w, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return w.CloseWrite()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// metrics are what the server counts, in the text format of Prometheus
+// metrics are the server's counts, in the text format of Prometheus
 // (https://prometheus.io/docs/instrumenting/exposition_formats).
 type metrics struct {
 	requests, reloads counters

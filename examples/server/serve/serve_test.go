@@ -108,7 +108,7 @@ func TestOneWaits(t *testing.T) {
 	})
 }
 
-// A full batch does not wait, and what does not fit into it goes into the next one.
+// A full batch does not wait, and the requests that do not fit go into the next one.
 func TestBatchesFill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &double{takes: time.Millisecond}

@@ -16,7 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
-// Model is what generated packages have.
+// Model is the interface of generated packages.
 type Model interface {
 	Forward(ctx context.Context, x array.Dense[float32]) (array.Dense[float32], error)
 }
@@ -88,7 +88,7 @@ func (s *Server) announcing(h http.Handler) http.Handler {
 	})
 }
 
-// Close ends what computes. Requests that still wait get an error.
+// Close ends the computations. Requests that still wait get an error.
 func (s *Server) Close() { s.batches.close() }
 
 // Handler answers POST /v1/predict, GET /healthz and GET /readyz.
@@ -145,7 +145,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 		msg := err.Error()
 		if status == http.StatusInternalServerError {
 			s.options.Log.Error("prediction failed", "error", err)
-			msg = "the prediction failed" // what happened inside is not the client's business
+			msg = "the prediction failed" // internal errors are not the client's business
 		}
 		answer(w, status, failure{msg})
 	}

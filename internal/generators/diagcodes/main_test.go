@@ -14,7 +14,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 	require.NoError(t, repo.WithGenerated("diag", Generate, (*repo.Generated).Current))
 }
 
-// generate returns what is written for a table with the given source.
+// generate returns the output for a table with the given source.
 func generate(t *testing.T, rows string) (map[string][]byte, error) {
 	t.Helper()
 	dir := t.TempDir()

@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ownPart is the heading of what a guide says of this repository alone.
+// ownPart is the heading of a guide's part on this repository alone.
 const ownPart = "\n## In gofx itself"
 
 // followed are the guides that begin with a fresh module.
 var followed = []string{"add-an-op.md", "add-a-pass.md", "tutorial.md"}
 
-// TestGuidesAreFollowedWordByWord does in a fresh module what the guides tell a user to
-// do: it writes the files, runs the commands, and compares what they print.
+// TestGuidesAreFollowedWordByWord follows the guides in a fresh module: it writes the
+// files, runs the commands, and compares their output.
 func TestGuidesAreFollowedWordByWord(t *testing.T) {
 	for _, name := range followed {
 		t.Run(name, func(t *testing.T) {
@@ -53,10 +53,10 @@ type reader struct {
 	outputs  int
 }
 
-// home stands for the folder of the module where a guide shows what is printed.
+// home stands for the folder of the module in a guide's output.
 const home = "/home/gopher/shop"
 
-// follow does what the blocks of a step say.
+// follow carries out the blocks of a step.
 func (r *reader) follow(step string) {
 	fence := regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
 	at := 0
@@ -70,7 +70,7 @@ func (r *reader) follow(step string) {
 
 var goFile = regexp.MustCompile("`([\\w/]+\\.(?:go|fx))`")
 
-// block does what a block wants of a user; before is the text in front of it.
+// block carries out a block; before is the text before it.
 func (r *reader) block(before, language, text string) {
 	last := before[strings.LastIndex(strings.TrimSpace(before), "\n\n")+1:]
 	switch {
@@ -114,9 +114,9 @@ func (r *reader) shell(line string) {
 	r.out = strings.ReplaceAll(out.String(), r.dir, home)
 }
 
-// userEnv is the environment of a user who has what the module cache has at hand. What go
-// get asks for beyond it, like the requirements of a module that nothing here imports,
-// comes from the user's proxy.
+// userEnv is the environment of a user who has the contents of the module cache. Modules
+// that go get asks for beyond it, like the requirements of a module that nothing here
+// imports, come from the user's proxy.
 func userEnv(t *testing.T) []string {
 	out, err := exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOPROXY").Output()
 	require.NoError(t, err)
@@ -127,8 +127,8 @@ func userEnv(t *testing.T) []string {
 		"FXGEN_CACHE="+t.TempDir())
 }
 
-// TestCommandsOfTheGeneratedPage runs what docs/generated.md tells to run where the
-// package that it shows is.
+// TestCommandsOfTheGeneratedPage runs the commands of docs/generated.md in the
+// folder of the package that it shows.
 func TestCommandsOfTheGeneratedPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(top, "docs", "generated.md"))
 	require.NoError(t, err)

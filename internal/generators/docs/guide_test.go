@@ -16,8 +16,8 @@ import (
 
 const top = "../../.."
 
-// pages returns the pages that people write. Of ops.md and errors.md, which are
-// generated, the tests of internal/testkit/conform and internal/testkit/faults run what they show.
+// pages returns the pages that people write. Of ops.md and errors.md, which are generated, the
+// tests of internal/testkit/conform and internal/testkit/faults run their examples.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))

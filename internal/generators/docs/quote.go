@@ -12,7 +12,7 @@ import (
 // quote is where a page shows a file: the comment says which.
 var quote = regexp.MustCompile("(?s)<!-- copied from ([\\w./]+) -->\n```go\n(.*?)```")
 
-// writeQuotes brings what the pages of a checkout quote up to date.
+// writeQuotes updates the quotes in the pages of a checkout.
 func writeQuotes(top string) error {
 	pages, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
 	if err != nil {
@@ -51,7 +51,7 @@ func quoted(page []byte, top string) (fresh []byte, err error) {
 	return append(fresh, page[at:]...), nil
 }
 
-// body returns a Go file from behind its imports.
+// body returns the part of a Go file after its imports.
 func body(path string) ([]byte, error) {
 	src, err := os.ReadFile(path)
 	if err != nil {

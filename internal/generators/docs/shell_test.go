@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCommandsOfThePagesMeanTheSameInEveryShell: zsh, which is what a Mac has, takes
-// brackets that no quotes protect for a pattern, and refuses the line where no file
-// matches. What begins with go or fxgen is run with both of these replaced by one that says its
-// arguments; the other commands are parsed.
+// TestCommandsOfThePagesMeanTheSameInEveryShell: zsh, the shell of a Mac, takes brackets that
+// no quotes protect for a pattern, and refuses the line where no file matches. What begins with
+// go or fxgen is run with both of these replaced by one that says its arguments; the other
+// commands are parsed.
 func TestCommandsOfThePagesMeanTheSameInEveryShell(t *testing.T) {
 	all := pages(t)
 	more, err := filepath.Glob(filepath.Join(top, "examples", "*", "README.md"))
@@ -37,7 +37,7 @@ func TestCommandsOfThePagesMeanTheSameInEveryShell(t *testing.T) {
 					continue
 				}
 				out, err := exec.Command(shell[0], append(shell[1:], "-n", "-c", text)...).CombinedOutput()
-				require.Empty(t, string(out), path) // what zsh exits with follows from a "!" that it does not run
+				require.Empty(t, string(out), path) // zsh's exit code follows from a "!" that it does not run
 				if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) {
 					require.NoError(t, err)
 				}

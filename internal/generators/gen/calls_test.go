@@ -115,7 +115,7 @@ func spread[T any](p api.Param, list []T) []reflect.Value {
 }
 
 // TestMethodsMakeTheSampleCalls calls the generated methods with the samples of
-// every operator: what reaches the engine is the sample.
+// every operator: the engine receives the sample.
 func TestMethodsMakeTheSampleCalls(t *testing.T) {
 	calls := 0
 	for _, o := range api.Ops() {

@@ -10,8 +10,8 @@ import (
 
 const width = 80
 
-// docOf returns the doc comment of a function or method: what the operator
-// computes, what each parameter may be, where the definition comes from.
+// docOf returns the doc comment of a function or method: the operator's result,
+// the values of each parameter, the source of the definition.
 func docOf(f *api.Func, method bool) []string {
 	var lines []string
 	switch f.Form {

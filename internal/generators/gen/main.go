@@ -4,8 +4,7 @@
 //
 //	go run ./internal/generators/gen
 //
-// What the functions look like is decided by package api; this program only
-// writes them down.
+// Package api decides the form of the functions; this program only writes them.
 package main
 
 import (

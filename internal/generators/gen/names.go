@@ -15,7 +15,7 @@ import (
 // values under their name, methods and fields of Tensor under "Tensor.Name".
 type names map[string]bool
 
-// declared collects what other files than those of this command declare.
+// declared collects the declarations of files other than those of this command.
 func declared(dir string) (names, error) {
 	n := names{}
 	files, err := repo.Parse(token.NewFileSet(), filepath.Join(dir, "*.go"))

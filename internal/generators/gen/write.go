@@ -23,7 +23,7 @@ type decl struct {
 	code *jen.Statement
 }
 
-// family is a generated file: what the operators of one file of op/std are in Go.
+// family is a generated file: the Go functions of the operators of one file of op/std.
 type family struct{ types, funcs []decl }
 
 // add declares a function with its methods, and names the attributes struct that it

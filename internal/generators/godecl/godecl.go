@@ -1,4 +1,5 @@
-// Package godecl lists what Go files declare at their top, for generators and tests.
+// Package godecl lists the top-level declarations of Go files, for generators and
+// tests.
 package godecl
 
 import "go/ast"

@@ -1,5 +1,6 @@
-// Command kernelnames writes the files of package kernel that name what its families
-// offer: every declaration of a package below kernel/internal that has the comment
+// Command kernelnames writes the files of package kernel that name the declarations
+// of its families: every declaration of a package below kernel/internal that has the
+// comment
 //
 //	//gofx:kernel
 //

@@ -14,7 +14,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 	require.NoError(t, repo.WithGenerated("kernel", Generate, (*repo.Generated).Current))
 }
 
-// generate returns what is written for families given as sources by name.
+// generate returns the output for families given as sources by name.
 func generate(t *testing.T, families map[string]string) (map[string][]byte, error) {
 	t.Helper()
 	dir := t.TempDir()

@@ -10,10 +10,10 @@ import (
 	"github.com/gofx-dev/gofx/internal/testkit/repo"
 )
 
-// directive marks what package kernel names.
+// directive marks the declarations that package kernel names.
 const directive = "//gofx:kernel"
 
-// family is what a package below kernel/internal offers.
+// family is the offer of a package below kernel/internal.
 type family struct {
 	name  string
 	decls []decl // in the order of files and of their lines
@@ -86,7 +86,7 @@ func docOf(d ast.Decl) *ast.CommentGroup {
 	return nil
 }
 
-// names returns what a declaration declares.
+// names returns the names that a declaration declares.
 func names(d ast.Decl) []string {
 	if fn, ok := d.(*ast.FuncDecl); ok {
 		return []string{fn.Name.Name}

@@ -22,7 +22,7 @@ type writer struct {
 	body    bytes.Buffer
 }
 
-// source returns the file of package kernel that names what f offers.
+// source returns the file of package kernel that names the declarations of f.
 func (f *family) source(owner map[string]string) ([]byte, error) {
 	w := &writer{family: f.name, owner: owner, imports: map[string]bool{packagePath(f.name): true}}
 	for _, d := range f.decls {
@@ -65,7 +65,7 @@ func (w *writer) group(d *ast.GenDecl) {
 	w.body.WriteString(")\n")
 }
 
-// spec writes one name with the comment behind it.
+// spec writes one name followed by its comment.
 func (w *writer) spec(s ast.Spec) {
 	var line *ast.CommentGroup
 	switch s := s.(type) {
@@ -130,8 +130,8 @@ func fieldNames(l *ast.FieldList) []string {
 	return out
 }
 
-// qualified returns a signature as package kernel writes it: what kernel names
-// itself without a package, the rest with the package that has it.
+// qualified returns a signature as package kernel writes it: kernel's own names
+// without a package, the rest with their package.
 func (w *writer) qualified(t *ast.FuncType, imports map[string]string) (string, error) {
 	var missing []string
 	var visit func(e *ast.Expr)

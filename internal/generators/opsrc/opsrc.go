@@ -1,5 +1,6 @@
-// Package opsrc reads what the source of op/std says of each operator besides its
-// record: the file it stands in, which is its family, and its PyTorch expression.
+// Package opsrc reads the information that the source of op/std has on each
+// operator besides its record: the file it stands in, which is its family, and
+// its PyTorch expression.
 package opsrc
 
 import (
@@ -17,15 +18,15 @@ import (
 	"github.com/gofx-dev/gofx/op/api"
 )
 
-// directive begins the comment beside an operator's variable that has its PyTorch
-// expression. It is a comment and no field of the record, so that users' binaries
-// have no Python in them.
+// directive begins the comment at an operator's variable that holds its PyTorch
+// expression. It is a comment and not a field of the record, so that users'
+// binaries contain no Python.
 const directive = "//gofx:torch "
 
-// Source is what the source says of an operator.
+// Source is the information in an operator's source.
 type Source struct {
 	Family string // the name of its file, without .go
-	// Torch is what it is in PyTorch: one line of Python, in which operands and
+	// Torch is its equivalent in PyTorch: one line of Python, in which operands and
 	// attributes go by their names. Without one it is PyTorch's function of the
 	// same name, of the operands.
 	Torch string

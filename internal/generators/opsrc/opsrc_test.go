@@ -12,7 +12,7 @@ import (
 )
 
 // TestExpressions requires an expression of every operator with attributes: only
-// what has none can be PyTorch's function of the same name.
+// operators without attributes can be PyTorch's function of the same name.
 func TestExpressions(t *testing.T) {
 	all, err := Load()
 	require.NoError(t, err)
@@ -23,7 +23,7 @@ func TestExpressions(t *testing.T) {
 		}
 		for _, a := range o.Codec().Fields(o.Codec().Zero()) {
 			if all[o].Torch == "" {
-				require.Contains(t, operands, a.Name, "write %sEXPRESSION beside %s", directive, o.Name)
+				require.Contains(t, operands, a.Name, "write %sEXPRESSION next to %s", directive, o.Name)
 			}
 		}
 	}

@@ -1,5 +1,6 @@
 // Package archtest holds the architecture as data: which room may import which,
-// and what the small rooms may depend on. Its tests fail on anything else.
+// and the dependencies allowed in the small rooms. Its tests fail on anything
+// else.
 package archtest
 
 import "strings"
@@ -39,7 +40,7 @@ var Rows = [][]string{
 	{"op/std", "op/api", "op/ml"},
 	{"op"},
 	{"op/expr", "kernel"},
-	// The families below kernel; docs/kernels.md says what each is.
+	// The families below kernel; docs/kernels.md describes each.
 	{"kernel/internal/conv", "kernel/internal/program", "kernel/internal/attention", "kernel/internal/index"},
 	{"kernel/internal/reduce", "kernel/internal/winograd", "kernel/internal/rnn", "kernel/internal/narrow", "kernel/internal/linalg"},
 	{"kernel/internal/gemm", "kernel/internal/rowcol", "kernel/internal/pool", "kernel/internal/quant", "kernel/internal/resize", "kernel/internal/ml"},
@@ -60,7 +61,7 @@ var Exceptions = map[string]string{
 	"op/expr -> kernel": "opcodes of scalar programs exist once, in kernel (decision 0001)",
 }
 
-// Machinery holds the folders of generators and of what tests use. No package of the
+// Machinery holds the folders of generators and of test tools. No package of the
 // product imports from them, so that nothing of them reaches a user's binary; they
 // import what they need.
 var Machinery = []string{"internal/testkit", "internal/generators", "codegen/internal", "kernel/internal/kerneltest", "lowering/gpu/cardtest", "lowering/gpu/internal/cuda/cudatest"}
@@ -70,7 +71,7 @@ var NoStd = []string{"graph", "interp", "tracer", "tracer/record", "tracer/alias
 
 // Only restricts rooms to a few of the rooms below them.
 var Only = map[string][]string{
-	// Code generation sees the plan, never what another target makes of a graph.
+	// Code generation sees the plan, never another target's form of a graph.
 	"codegen":                     {"codegen/module", "codegen/kernelstyle", "codegen/gosrc", "lowering/plan", "graph", "array", "diag"},
 	"codegen/module":              {"internal/goname", "internal/peek", "codegen/gosrc", "tracer", "tensor", "graph", "graph/guard", "op/api", "op", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle":         {"internal/goname", "codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "graph/guard", "kernel", "array", "array/safetensors", "shape", "diag"},
@@ -84,8 +85,8 @@ var Only = map[string][]string{
 		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag", "internal/near"},
 }
 
-// Small lists the rooms that generated code links; Banned what they must not
-// depend on, directly or not.
+// Small lists the rooms that generated code links; Banned the packages that
+// they must not depend on, directly or not.
 var (
 	Small  = []string{"array", "shape", "diag", "kernel", "array/safetensors"}
 	Banned = []string{"fmt", "encoding/json", "math/big", "text/template", "regexp", "net/http", "log"}
@@ -113,7 +114,7 @@ func isMachinery(room string) bool {
 	return false
 }
 
-// Judge returns what is wrong with one room importing another, "" when it is allowed.
+// Judge returns the fault of one room importing another, "" when it is allowed.
 func Judge(from, to string) string {
 	switch {
 	case isMachinery(from):

@@ -13,8 +13,8 @@ import (
 	"github.com/gofx-dev/gofx/internal/generators/godecl"
 )
 
-// TestRoomsSayWhatTheyAre holds that doc.go is where a newcomer reads what a room
-// is, and that it names the file to read first. A room of one file has both in that file.
+// TestRoomsSayWhatTheyAre holds that doc.go is where a newcomer reads about a room, and
+// that it names the file to read first. A room of one file has both in that file.
 func TestRoomsSayWhatTheyAre(t *testing.T) {
 	comments, text, files := map[string][]string{}, map[string]string{}, map[string]int{}
 	for _, s := range handWritten(t) {
@@ -86,6 +86,6 @@ func between(t *testing.T, text, from, to string) string {
 	_, rest, ok := strings.Cut(text, from)
 	require.True(t, ok, "no %q", from)
 	inner, _, ok := strings.Cut(rest, to)
-	require.True(t, ok, "no %q behind %q", to, from)
+	require.True(t, ok, "no %q after %q", to, from)
 	return inner
 }

@@ -20,8 +20,8 @@ var shown = []string{"fx", "tracer", "graph", "op", "interp", "passes", "lowerin
 // unshown are functions that need no example, each for a reason.
 var unshown = map[string]string{}
 
-// behind are rooms that users reach through another one, whose examples show what
-// they do.
+// behind are packages that users reach through another one; the other one's
+// examples cover them.
 var behind = map[string]string{
 	"codegen/module": "codegen", "codegen/kernelstyle": "codegen", "codegen/kernelstyle/outline": "codegen", "codegen/gosrc": "codegen",
 	"op/api":                       "codegen", // for printers of Go
@@ -90,8 +90,8 @@ func surface(t *testing.T, dir string) (names []string, seen map[string]bool, ex
 	return names, seen, examples
 }
 
-// mentions enters what an example of a test package shows: the name that it has,
-// and the names of its package that it uses.
+// mentions enters the parts of a test package that an example shows: the
+// example's name, and the names of its package that it uses.
 func mentions(example *ast.FuncDecl, pkg string, seen map[string]bool) {
 	name, _, _ := strings.Cut(strings.TrimPrefix(example.Name.Name, "Example"), "_")
 	seen[name] = true

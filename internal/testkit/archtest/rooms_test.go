@@ -12,7 +12,7 @@ import (
 )
 
 // outside are folders whose packages stand in no row: programs and tests, which
-// import what they like and which nothing of the product imports.
+// may import anything and which nothing of the product imports.
 var outside = []string{"cmd", "examples", "bench", "internal/testkit", "internal/generators", "codegen/internal"}
 
 // onDisk returns the folders with packages of the product.

@@ -27,8 +27,8 @@ const (
 	maxMethods = 60 // of a type
 )
 
-// What is larger, with the size that it has and must not exceed. A smaller one
-// must be entered here too, so that the list says what is true.
+// Larger entries, with their size, which they must not exceed. A smaller size
+// must be entered here too, so that the list stays true.
 var (
 	longFiles  = map[string]int{}
 	longFuncs  = map[string]int{}
@@ -44,7 +44,7 @@ var (
 // catalogue are the rooms of operators and of ONNX's: one entry in one file each, however many.
 var catalogue = map[string]bool{"op/std": true, "onnx": true}
 
-// Prototypes of assembly take what registers hold: the functions of kernels with
+// Prototypes of assembly take register values: the functions of kernels with
 // many parameters are counted apart, until they take structs.
 const kernelParams = 134
 
@@ -103,8 +103,8 @@ func (s source) functions(yield func(name string, fn *ast.FuncDecl) bool) {
 	}
 }
 
-// compare returns what is larger than allowed, but for known exceptions, and the
-// exceptions that are not true.
+// compare returns the entries larger than allowed, except for known exceptions,
+// and the exceptions that are not true.
 func compare(what string, limit int, have, known map[string]int) (wrong []string) {
 	for name, n := range have {
 		if allowed, ok := known[name]; n > limit && (!ok || n > allowed) {

@@ -64,7 +64,7 @@ func TestKernelsSayWhatPlansRun(t *testing.T) {
 
 var kernels *types.Scope // of package kernel
 
-// kernelScope returns what package kernel offers, wherever it is written.
+// kernelScope returns the declarations of package kernel, wherever they are written.
 func kernelScope(t *testing.T) *types.Scope {
 	t.Helper()
 	if kernels == nil {

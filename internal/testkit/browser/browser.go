@@ -28,7 +28,7 @@ type Page struct {
 // element is the key of an element's name in the protocol.
 const element = "element-6066-11e4-a52e-4f735466cecf"
 
-// patience bounds what a test waits for: it decides nothing but when to give up.
+// patience bounds the waiting of a test: it decides only when to give up.
 const patience = 60 * time.Second
 
 // Open starts Chromium with a window of a size, and opens a file in it. Both programs end
@@ -68,7 +68,7 @@ func Open(t testing.TB, file string, width, height int) *Page {
 
 var started = regexp.MustCompile(`started successfully on port (\d+)`)
 
-// port reads what chromedriver says once it listens, and lets it say more.
+// port reads chromedriver's message once it listens, and discards the rest.
 func port(t testing.TB, said io.Reader) string {
 	t.Helper()
 	var all strings.Builder
@@ -121,8 +121,8 @@ func (p *Page) try(method, path string, body, value any) error {
 	return json.Unmarshal(answer.Value, value)
 }
 
-// Eval runs the body of a function in the page and reads what it returns into value, which
-// may be nil.
+// Eval runs the body of a function in the page and reads its result into value, which may
+// be nil.
 func (p *Page) Eval(value any, script string, args ...any) {
 	p.t.Helper()
 	if args == nil {
@@ -219,8 +219,8 @@ func (p *Page) Screenshot() []byte {
 	return data
 }
 
-// Complaints returns what the page has written to its console: errors, and what the
-// browser has refused to load.
+// Complaints returns what the page has written to its console: errors, and files
+// that the browser has refused to load.
 func (p *Page) Complaints() (list []string) {
 	p.t.Helper()
 	var log []struct{ Level, Message string }

@@ -39,8 +39,8 @@ func number(t *testing.T, name string, otherwise int) int {
 // batch bounds the programs of one build, for the compiler's sake.
 const batch = 250
 
-// TestCapture runs 200 programs, 5,000 of them nightly: each must compute
-// captured what it computes eagerly, in every engine, or be refused at a line.
+// TestCapture runs 200 programs, 5,000 of them nightly: each must give the same
+// results captured as eagerly, in every engine, or be refused at a line.
 func TestCapture(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: programs are built by the go command")

@@ -6,9 +6,9 @@
 // where the two differ: package judge.
 //
 // The grammar is data: one row for a kind of statement (rows_*.go). A seed gives
-// always the same program. What differs is made small by dropping statements
-// (reduce.go). mutate.go holds faults that are put into the mechanism of capture
-// to see that the programs find them.
+// always the same program. A failing program is made small by dropping
+// statements (reduce.go). mutate.go holds faults that are put into the mechanism
+// of capture to see that the programs find them.
 //
 // The tests read the environment: GOFX_CAPTURE_FIRST is the first seed,
 // GOFX_CAPTURE_COUNT the number of programs, GOFX_CAPTURE_STRICT=1 makes

@@ -36,8 +36,8 @@ func by(d dim, expr string, f func(int) int) dim {
 	return r
 }
 
-// value is a tensor that the program has at hand: a Go expression and what is
-// known of it.
+// value is a tensor that the program has at hand: a Go expression and its known
+// properties.
 type value struct {
 	name  string
 	dtype string
@@ -156,8 +156,8 @@ func (g *gen) block(kind, head, tail string, defs []string, fill func()) {
 	g.out, g.vals = out, g.vals[:n]
 }
 
-// row is one kind of statement: how often it is tried, and what writes it; false
-// when it does not apply to what the program has.
+// row is one kind of statement: how often it is tried, and the function that
+// writes it; false when it does not apply to the program's values.
 type row struct {
 	kind   string
 	weight int
@@ -209,7 +209,7 @@ func (g *gen) choose(f func(v *value) bool) *value {
 
 func anyValue(*value) bool { return true }
 
-// result chooses what is returned; the first one is most often traced.
+// result chooses the returned values; the first one is most often traced.
 func (g *gen) result(first bool) *value {
 	if first && g.chance(80) {
 		if v := g.choose(func(v *value) bool { return !v.eager }); v != nil {

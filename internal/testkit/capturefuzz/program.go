@@ -43,7 +43,7 @@ type Stmt struct {
 	Body []*Stmt
 	Tail string
 	Defs []string // identifiers that it declares
-	// Return are the values of an early return of the program, behind the head.
+	// Return are the values of an early return of the program, after the head.
 	Return []string
 }
 
@@ -123,7 +123,7 @@ func (p *Program) Source() string {
 	return b.String()
 }
 
-// Brief prints what matters of the program, for people.
+// Brief prints the essential part of the program, for people.
 func (p *Program) Brief() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "// seed %d, N is %d\n", p.Seed, p.N)
@@ -136,7 +136,7 @@ func (p *Program) Brief() string {
 	return b.String() + "// inputs: " + strings.Join(in, ", ")
 }
 
-// declare prints the state and what makes it anew.
+// declare prints the state and the code that makes it again.
 func (p *Program) declare(b *strings.Builder) {
 	if !p.Func {
 		fmt.Fprintf(b, "type %s struct {\n", p.Name())
@@ -171,7 +171,7 @@ func (p *Program) declare(b *strings.Builder) {
 	b.WriteString("}}\n}\n\n")
 }
 
-// function prints what is captured.
+// function prints the captured function.
 func (p *Program) function(b *strings.Builder) {
 	var params []string
 	for _, in := range p.Inputs {

@@ -46,7 +46,7 @@ func Reduce(b *Batch, failures []Failure) ([]Failure, error) {
 		open[i] = true
 	}
 	for slices.Contains(open, true) {
-		var jobs []Failure // candidates, and what they must fail like
+		var jobs []Failure // candidates, and the failure that they must show
 		var of []int
 		b.Programs = nil
 		for i, f := range small {
@@ -83,7 +83,7 @@ func Reduce(b *Batch, failures []Failure) ([]Failure, error) {
 	return small, nil
 }
 
-// weight is what reduction makes small.
+// weight is the measure that reduction makes small.
 func (p *Program) weight() int {
 	n := 5*len(p.Results) + 5*len(p.Fields) + 5*len(p.Inputs) + 5*len(p.Global)
 	for _, s := range all(p.Body) {
@@ -194,8 +194,8 @@ func (p *Program) renumber(id int) *Program {
 	return c
 }
 
-// without drops the statements of some numbers, and all that needs what they
-// declare; nil when nothing would be left to return.
+// without drops the statements of some numbers, and all that need their
+// declarations; nil when nothing would be left to return.
 func (p *Program) without(from, to int) *Program {
 	c := p.clone()
 	drop := map[*Stmt]bool{}

@@ -94,7 +94,7 @@ func variable(g *gen) bool {
 	return true
 }
 
-// closure declares a function that writes its argument or what it captured, and
+// closure declares a function that writes its argument or a captured value, and
 // calls it.
 func closure(g *gen) bool {
 	v := g.writable()
@@ -135,7 +135,7 @@ func closure(g *gen) bool {
 	return true
 }
 
-// getter is a function that returns what a variable holds when it is called.
+// getter is a function that returns the value of a variable at the time of its call.
 func getter(g *gen) bool {
 	v := g.choose(func(v *value) bool { return ident.FindString(v.name) == v.name })
 	if v == nil || g.depth > 0 {
@@ -147,7 +147,7 @@ func getter(g *gen) bool {
 	return true
 }
 
-// later defers a write: it happens behind the evaluation of the results.
+// later defers a write: it happens after the evaluation of the results.
 func later(g *gen) bool {
 	v := g.writable()
 	if v == nil || g.depth > 0 {

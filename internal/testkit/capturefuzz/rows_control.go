@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// entry makes the arguments of a region's function: what calls pass, and the
-// names that the function sees them by.
+// entry makes the arguments of a region's function: the operands of calls, and
+// their names in the function.
 func (g *gen) entry(list string, args []*value) (passed string) {
 	var names []string
 	for _, v := range args {
@@ -71,7 +71,7 @@ func (g *gen) inner(list string, args []*value, results []*value, first string) 
 
 const regionFunc = "func(%s []*tensor.Tensor) []*tensor.Tensor {"
 
-// arguments chooses what a region is given: traced values, mostly.
+// arguments chooses the operands of a region: traced values, mostly.
 func (g *gen) arguments(n int) []*value {
 	var args []*value
 	for range n {

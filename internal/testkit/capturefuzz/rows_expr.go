@@ -12,7 +12,7 @@ type exprRow struct {
 	weight int
 	kinds  string // of A
 	code   string
-	// make returns what is known of the result; nil means what is known of A.
+	// make returns the known properties of the result; nil means those of A.
 	make func(a, b *value) *value
 }
 
@@ -136,7 +136,7 @@ func (g *gen) expr() (string, *value) {
 	return substitute(r.code, a.name, b.name), w
 }
 
-// small bounds what a program computes with.
+// small bounds the values that a program computes with.
 func small(dims []dim) bool { return len(dims) <= 4 && product(dims).at[4] <= 4096 }
 
 // substitute puts names for the letters A and B where they stand alone.
@@ -169,7 +169,8 @@ func oneExpr(g *gen) bool {
 	return true
 }
 
-// rebind gives a variable another tensor; what shared its memory keeps the old one.
+// rebind gives a variable another tensor; values that shared its memory keep the old
+// one.
 func rebind(g *gen) bool {
 	v := g.choose(func(v *value) bool {
 		return ident.FindString(v.name) == v.name && v.float() && !strings.HasPrefix(v.name, "global")

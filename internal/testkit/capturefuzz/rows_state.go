@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// state chooses what outlives a call: fields of the module, package variables.
+// state chooses values that outlive a call: fields of the module, package variables.
 func (g *gen) state() {
 	n := g.IntN(3)
 	if g.p.Func {

@@ -109,7 +109,7 @@ func (g *gen) axis(k int, v *value) string {
 	return strconv.Itoa(k)
 }
 
-// index chooses an index that is there for every size.
+// index chooses an index that is valid for every size.
 func (g *gen) index(d dim) int {
 	if n := d.least(); n > 1 && g.chance(80) {
 		return g.IntN(n) - pick(g, 0, 0, n)
@@ -246,8 +246,8 @@ func pieceView(g *gen, v *value) (string, []dim) {
 	return fmt.Sprintf("Split([]int{%d, %d}, %s)[%d]", a, n-a, axis, i), with(v.dims, k, fixed(sizes[i]))
 }
 
-// view returns an expression of a view of v and what is known of it; nil when no
-// row applied.
+// view returns an expression of a view of v and its known properties; nil when
+// no row applied.
 func (g *gen) view(v *value) (string, *value) {
 	for range 20 {
 		r := drawn(g, views, func(r viewRow) int { return r.weight })

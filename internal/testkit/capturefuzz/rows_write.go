@@ -89,7 +89,7 @@ func (g *gen) operand(v *value, mixed bool) *value {
 // input reports whether a value lies in the memory of an input.
 func (g *gen) input(v *value) bool { return v.mem > 0 && v.mem <= len(g.p.Inputs) }
 
-// writable chooses what is written: anything but inputs, most often.
+// writable chooses the value to write: anything but inputs, most often.
 func (g *gen) writable() *value {
 	return g.choose(func(v *value) bool {
 		return !g.input(v) || g.chance(1)
@@ -118,7 +118,7 @@ func (g *gen) write(v *value) (code string, traced bool) {
 	return v.name + "." + g.call(v, inPlace), traced
 }
 
-// writes marks what shares memory with v as written by a traced value or not.
+// writes marks values that share memory with v as written by a traced value or not.
 func (g *gen) writes(v *value, traced bool) {
 	g.hot = v.mem
 	if !traced {

@@ -8,8 +8,8 @@ import (
 	"github.com/gofx-dev/gofx/tracer"
 )
 
-// written is a graph whose bodies write the state a : f32[2,2] and n : i64[], beside the
-// weight w : f32[2,2], and the same as a Go function of input and state.
+// written is a graph whose bodies write the state a : f32[2,2] and n : i64[], and read
+// the weight w : f32[2,2], and the same as a Go function of input and state.
 func written(name, text string, eager func(s *memory, x *tensor.Tensor) *tensor.Tensor, in ...*tensor.Tensor) Case {
 	made := func() *memory {
 		return &memory{a: tensor.FromSlice([]float32{1, -2, 0.5, 3}, 2, 2), w: tensor.FromSlice([]float32{2, 1, -1, 0.5}, 2, 2), n: tensor.Scalar(int64(0))}
@@ -39,7 +39,7 @@ type memory struct{ a, w, n *tensor.Tensor }
 func (s *memory) set(v *tensor.Tensor) { s.a.AssignInPlace(v) }
 
 // Bodies returns graphs whose bodies of control flow write state themselves: a trace
-// makes results of what bodies write, passes and people need not.
+// makes results of the values that bodies write, passes and people need not.
 func Bodies() []Case {
 	x, y := ramp(2, 2), ramp(2, 2).Neg()
 	in := ts{x, y, x.AddScalar(2), y}
@@ -57,7 +57,7 @@ func untraceable(in ts) []Case {
 			x = x.MulScalar(2)
 		}
 	}, in...)
-	test.Refused = tracer.RegionMismatch // a loop that is traced tests what it carries
+	test.Refused = tracer.RegionMismatch // a traced loop tests its carried values
 	results := written("results stay what they were", resultText, func(s *memory, x *tensor.Tensor) *tensor.Tensor {
 		old := s.a.Clone()
 		s.set(x)

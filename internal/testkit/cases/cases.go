@@ -19,7 +19,7 @@ import (
 // Case is one model with inputs.
 type Case struct {
 	Name string
-	// Fn is what is traced: a function or a module.
+	// Fn is the traced object: a function or a module.
 	Fn   any
 	Opts []fx.Option
 	// Graph makes the graph of a case that no trace makes.

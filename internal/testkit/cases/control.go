@@ -49,7 +49,7 @@ func running(x *tensor.Tensor) (last, all *tensor.Tensor) {
 	return l[0], s[0]
 }
 
-// fibonacci carries one tensor twice, and what one round returns as it is given.
+// fibonacci carries one tensor twice, and a value that one round returns unchanged.
 func fibonacci(x *tensor.Tensor) (a, b *tensor.Tensor) {
 	out := tensor.While(
 		func(in []*tensor.Tensor) *tensor.Tensor { return in[2].LtScalar(5) },
@@ -60,7 +60,7 @@ func fibonacci(x *tensor.Tensor) (a, b *tensor.Tensor) {
 }
 
 // triangle sums rows in a loop over matrices, in which a branch, and a loop in it,
-// write to slices of what is stacked.
+// write to slices of the stacked values.
 func triangle(x *tensor.Tensor) *tensor.Tensor {
 	_, sums := tensor.Scan(func(outer, matrix []*tensor.Tensor) (next, out []*tensor.Tensor) {
 		last, rows := tensor.Scan(func(inner, row []*tensor.Tensor) (next, out []*tensor.Tensor) {
@@ -95,8 +95,8 @@ func (m *Cell) Forward(x *tensor.Tensor) (last, counts *tensor.Tensor) {
 	return l[0], s[0].Add(l[1])
 }
 
-// shared are bodies about values from outside alone: what they compute from, what ends
-// them, and sizes.
+// shared are bodies about values from outside alone: their operands, their conditions,
+// and sizes.
 func shared() []Case {
 	return []Case{
 		region("loop about a captured value", "f32[N]", func(x *tensor.Tensor) *tensor.Tensor {

@@ -8,8 +8,8 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// fused are models of what plans pack, join and put into the memory of others, at the
-// edges of where they may.
+// fused are models of the values that plans pack, join and put into the memory of
+// others, at the edges of where they may.
 func fused() []Case {
 	w, k := ramp(6, 3), ramp(4, 4, 3, 3).MulScalar(0.1)
 	turned := ramp(3, 6).Transpose(0, 1) // has gaps where it is not contiguous

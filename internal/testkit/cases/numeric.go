@@ -8,8 +8,8 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// numeric are models whose plan cannot look at sizes or values that decide what
-// numbers come out.
+// numeric are models whose plan cannot look at sizes or values that decide the
+// resulting numbers.
 func numeric() []Case {
 	half := func(x *tensor.Tensor) *tensor.Tensor { return x.Cast(array.F16) }
 	return []Case{

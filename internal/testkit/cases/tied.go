@@ -25,8 +25,8 @@ func (c Tie) Module() (*graph.Module, error) {
 	return m, nil
 }
 
-// Ties returns graphs that passes may take apart in one place only: what they change for one operand
-// must not change for another.
+// Ties returns graphs that passes may take apart in one place only: a change for one operand must
+// not affect another.
 var Ties = []Tie{
 	{"weight and bias of a norm", `graph g(%x: f32[3,4]) {
   %g = get_attr[g]

@@ -11,7 +11,7 @@ import (
 type ts = []*tensor.Tensor
 
 // Writes returns programs that write in place: to local buffers, views, constants,
-// state and what regions share with the code around them.
+// state and values that regions share with the code around them.
 func Writes() []Case {
 	return slices.Concat(local(), views(), handedOut(), typed(), stateful(), regionalWrites(), regionalState(), shared())
 }
@@ -291,7 +291,7 @@ type Scaled struct {
 	Buffer *tensor.Tensor `fx:",buffer"`
 }
 
-// Forward uses what it computed before the write.
+// Forward uses its earlier results before the write.
 func (m *Scaled) Forward(x *tensor.Tensor) *tensor.Tensor {
 	before := m.Buffer.MulScalar(3)
 	m.Buffer.AddInPlace(x)

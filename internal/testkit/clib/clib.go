@@ -1,5 +1,5 @@
 // Package clib builds the shared libraries in C that tests load: drivers and plugins that stand for
-// those of devices, and what tests of calls call. Without a compiler such tests are skipped.
+// those of devices, and libraries for tests of calls. Without a compiler such tests are skipped.
 package clib
 
 import (
@@ -33,7 +33,7 @@ func (c Compiler) Missing() string {
 	return ""
 }
 
-// Library builds a shared library of sources and options. The error has what the compiler says.
+// Library builds a shared library of sources and options. The error has the compiler's message.
 func (c Compiler) Library(out string, args ...string) error {
 	said, err := exec.Command(string(c), append([]string{"-shared", "-fPIC", "-o", out}, args...)...).CombinedOutput()
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/gofx-dev/gofx/onnx"
 )
 
-// realAnswers judge what networks with real weights make of real inputs: the folder has what
-// testdata/real/answers.py writes for the subject.
+// realAnswers judge the results of networks with real weights for real inputs: the folder
+// has the output of testdata/real/answers.py for the subject.
 var realAnswers = map[string]func(t *testing.T, folder string, s onnxSet, out []*array.Array){
 	"sentences": nearestSentences,
 	"line":      readLine,

@@ -149,7 +149,7 @@ func (p *program) main() {
 	p.write("main.go", []byte(strings.Replace(text, "\t// CALLS\n", table.String(), 1)))
 }
 
-// entry is the expression of what a package offers to be called.
+// entry is the expression of a package's function to call.
 func entry(t testing.TB, dir, name string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))

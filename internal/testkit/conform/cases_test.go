@@ -55,7 +55,7 @@ func TestCases(t *testing.T) {
 }
 
 // TestBodiesAreTracedAgain runs graphs whose bodies write state as part of a traced
-// program, which makes results of what they write.
+// program, which makes results of the written values.
 func TestBodiesAreTracedAgain(t *testing.T) {
 	for _, c := range cases.Bodies() {
 		m, err := c.Module(ctx)
@@ -72,7 +72,7 @@ func TestBodiesAreTracedAgain(t *testing.T) {
 	}
 }
 
-// clones keeps results from what later runs write.
+// clones copies results, since later runs write to them.
 func clones(in []*array.Array) []*array.Array {
 	out := make([]*array.Array, len(in))
 	for i, a := range in {

@@ -24,7 +24,8 @@ const (
 // Engines are all of them.
 var Engines = []string{Eager, Interp, Text, Plan, Module, Gen}
 
-// The targets whose answers, of what they take, are behind the engines.
+// The targets, whose results for the operators that they take are compared after those
+// of the engines.
 const (
 	GPU       = "gpu"
 	StableHLO = "stablehlo"
@@ -33,7 +34,7 @@ const (
 // Targets are all of them.
 var Targets = []string{GPU, StableHLO}
 
-// machineLearning is the catalogue beside op/std.
+// machineLearning is the import path of the catalogue in op/ml.
 const machineLearning = "github.com/gofx-dev/gofx/op/ml"
 
 // Ops returns the operators of op, op/std and op/ml, sorted by name.

@@ -40,7 +40,7 @@ func (n *exportedNetwork) line() string {
 	return strings.Join(append(cols, n.why), "\t") + "\n"
 }
 
-// readExported reads the list of networks with what became of them.
+// readExported reads the list of networks with their outcomes.
 func readExported(t testing.TB) (list []*exportedNetwork) {
 	t.Helper()
 	for _, cols := range table(t, exportedFile) {
@@ -109,8 +109,8 @@ func modelsDoc(list []*exportedNetwork) string {
 	return b.String()
 }
 
-// TestModelsDocIsTheList holds docs/models.md to the list, and the list to what is promised
-// of it; with -update it writes the page.
+// TestModelsDocIsTheList holds docs/models.md to the list, and the list to its promises;
+// with -update it writes the page.
 func TestModelsDocIsTheList(t *testing.T) {
 	list := readExported(t)
 	for _, e := range realEngines {
@@ -128,7 +128,7 @@ func TestModelsDocIsTheList(t *testing.T) {
 }
 
 // TestExportedNetworks exports the networks, which takes half an hour the first time, runs
-// every engine and compares; with -update it writes what came out. GOFX_EXPORTED names the
+// every engine and compares; with -update it writes the outcomes. GOFX_EXPORTED names the
 // folder to keep them in, and -real the one network to try.
 func TestExportedNetworks(t *testing.T) {
 	fxtest.Nightly(t)
@@ -182,7 +182,7 @@ func exportNetworks(t *testing.T, python, folder string) (list []*exportedNetwor
 	for _, line := range strings.Split(strings.TrimRight(string(out), "\n"), "\n") {
 		cols := strings.Split(line, "\t")
 		if len(cols) != 7 {
-			continue // what a library prints
+			continue // output of a library
 		}
 		n := &exportedNetwork{outcome: outcome{name: cols[0], engines: map[string]string{}}, kind: cols[1], exporter: cols[2], opset: cols[3], operators: cols[4], runtime: cols[5]}
 		if why, refused := strings.CutPrefix(cols[6], notExported+": "); refused {

@@ -51,7 +51,7 @@ func extras(t testing.TB) []extra {
 	return append(all, partedBert(t))
 }
 
-// partedBert is a small encoder of which products and what stands beside them are parts.
+// partedBert is a small encoder whose products and the operators next to them are parts.
 func partedBert(t testing.TB) extra {
 	model := models.NewBert(models.BertConfig{VocabSize: 11, MaxPositions: 6, TypeVocabSize: 2, HiddenSize: 8, NumLayers: 2,
 		NumHeads: 2, IntermediateSize: 16, LayerNormEps: 1e-12})

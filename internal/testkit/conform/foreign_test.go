@@ -35,7 +35,7 @@ func copyAll(to, from *array.Array) {
 }
 
 // A kernel of a user's that panics is an error at the call of its operator, with the place in
-// the kernel and what to do; it is no bug of gofx.
+// the kernel and a cure; it is no bug of gofx.
 func TestKernelsOfUsersThatPanic(t *testing.T) {
 	net := func(x *tensor.Tensor) *tensor.Tensor { return tensor.CallOp(careless, nil, x.T()) }
 	gm, err := fx.Trace(ctx, net, fx.Input("x", "f32[N,M]"))

@@ -39,7 +39,7 @@ type batch struct {
 	calls []batchCall
 }
 
-// batchCall is a call of a sample and what it must give.
+// batchCall is a call of a sample and its expected results.
 type batchCall struct {
 	o    *op.Op
 	i    int // which sample
@@ -101,7 +101,7 @@ func (b *batch) finish() *graph.Module {
 	return b.m
 }
 
-// enter compares what the calls have given with what they must give.
+// enter compares the results of the calls with the expected ones.
 func (b *batch) enter(m *Matrix, engine string, got []*array.Array) {
 	for _, c := range b.calls {
 		k := min(len(c.want), len(got))
@@ -154,7 +154,7 @@ func addSamples(p *program, m *Matrix, engine string, generate func(b *batch, pk
 // built is the program of all generated packages, once it has run.
 type built struct {
 	matrix *Matrix
-	checks []func(t *testing.T, got map[string][]*array.Array) // of what is not in the matrix
+	checks []func(t *testing.T, got map[string][]*array.Array) // of operators that are not in the matrix
 	got    map[string][]*array.Array
 }
 
@@ -225,8 +225,8 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// addStructural adds the graphs of the structural operators and returns what
-// enters their results.
+// addStructural adds the graphs of the structural operators and returns a
+// function that enters their results.
 func addStructural(p *program, a *built, engine string, generate generator) (enter []func()) {
 	for _, o := range Ops() {
 		if !o.Structural() {

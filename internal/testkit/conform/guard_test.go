@@ -16,7 +16,7 @@ import (
 )
 
 // guarded are calls that hold for some sizes only, sizes that do not fit, and
-// what every engine says.
+// every engine's message.
 var guarded = []struct {
 	name, body string
 	dims       []int
@@ -49,8 +49,8 @@ var guarded = []struct {
 		`input "x" is f32[10,4]: slice needs S (axis 0, here 10) at most 9`},
 }
 
-// TestGuardsSpeakAlike requires the interpreter and the plan to refuse sizes in
-// the same words, which name the input, the axis, what is found and what is needed.
+// TestGuardsSpeakAlike requires the interpreter and the plan to refuse sizes in the
+// same words, which name the input, the axis, the size found and the size needed.
 func TestGuardsSpeakAlike(t *testing.T) {
 	for _, c := range guarded {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,8 +87,8 @@ func splitStatements(body string) string {
 	return body
 }
 
-// lettered are graphs of which one letter stands for several sizes, inputs that do not fit, and what
-// every engine says.
+// lettered are graphs of which one letter stands for several sizes, inputs that do not fit, and
+// every engine's message.
 var lettered = []struct {
 	name, text string
 	in         [][]int

@@ -39,7 +39,7 @@ func smallBert() any {
 	return models.NewBert(models.BertConfig{VocabSize: 100, MaxPositions: 64, TypeVocabSize: 2, HiddenSize: 48, NumLayers: 2, NumHeads: 4, IntermediateSize: 96, LayerNormEps: 1e-12})
 }
 
-// indices are what exporters make of BERT's embeddings: they look numbers of kinds and
+// indices are exporters' forms of BERT's embeddings: they look numbers of kinds and
 // positions up in tables, where the network in Go counts, and ONNX's tables may be
 // indexed from their end.
 var indices = map[string]int{"index.IndexSelect index_select": 3, "index.Embedding embedding": -3, "move.Reshape reshape": 1,
@@ -99,7 +99,7 @@ func optimised(t *testing.T, m *graph.Module) *cpu.Executable {
 // spellings are operators of which one kernel computes several.
 var spellings = strings.NewReplacer("linear", "product", "matmul+add", "product")
 
-// steps counts what a plan computes, by kernel and operators; layouts of a value cost
+// steps counts the steps of a plan, by kernel and operators; layouts of a value cost
 // nothing and are left out.
 func steps(exe *cpu.Executable) map[string]int {
 	count := map[string]int{}
@@ -111,8 +111,8 @@ func steps(exe *cpu.Executable) map[string]int {
 	return count
 }
 
-// TestImportedPlans: what a network's plan does is the same whether it was written in Go
-// or imported, step by step.
+// TestImportedPlans: a network's plan has the same steps whether it was written in Go or
+// imported, step by step.
 func TestImportedPlans(t *testing.T) {
 	needTorch(t)
 	for _, w := range twins {

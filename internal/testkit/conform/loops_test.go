@@ -105,7 +105,8 @@ func TestLoopsThatNeverKeepASizeAreRefused(t *testing.T) {
 	}
 }
 
-// TestSizesFoundInBodiesAreAskedThere: what a body finds is compared in every round that finds it.
+// TestSizesFoundInBodiesAreAskedThere: a size that a body finds is compared in every round that
+// finds it.
 func TestSizesFoundInBodiesAreAskedThere(t *testing.T) {
 	positive := func(c *tensor.Tensor) *tensor.Tensor { return c.Nonzero().Select(1, 0).Cast(array.F32).AddScalar(1) }
 	for kind, fn := range map[string]any{"scan": scanned(positive), "while": whiled(positive)} {

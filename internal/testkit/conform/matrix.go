@@ -18,7 +18,7 @@ type Matrix struct {
 }
 
 // Cell says how many samples of an operator an engine ran, with the right result
-// or not, and what was wrong with the others.
+// or not, and the errors of the others.
 type Cell struct {
 	Passed, Total int
 	Failed        []Failure

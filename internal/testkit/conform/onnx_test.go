@@ -30,7 +30,7 @@ type onnxCase struct {
 // expanded reports whether the case is another one with its operator written out.
 func (c onnxCase) expanded() bool { return strings.HasSuffix(c.path, "_expanded") }
 
-// onnxOutcome is what became of a case.
+// onnxOutcome is the outcome of a case.
 type onnxOutcome struct {
 	onnxCase
 	imports error
@@ -59,7 +59,7 @@ func conformance(t testing.TB) string {
 	require.NoError(t, err)
 	dir := filepath.Join(filepath.Dir(root), "shared", "conformance")
 	if _, err := os.Stat(filepath.Join(dir, "index.tsv")); err != nil {
-		t.Skip("no folder shared/conformance beside this checkout")
+		t.Skip("no folder shared/conformance next to this checkout")
 	}
 	return dir
 }
@@ -170,7 +170,7 @@ func onnxOutcomes(t *testing.T) []onnxOutcome {
 const onnxList = "testdata/onnx.tsv"
 
 // onnxFloors are the cases that pass, by tier and engine, of how many. They rise with
-// what is supported and never fall.
+// the supported operators and never fall.
 var onnxFloors = map[string]string{
 	"core":         "interp 1164 plan 1164 of 1170",
 	"model":        "interp 83 plan 83 of 83",
@@ -179,10 +179,10 @@ var onnxFloors = map[string]string{
 	"exotic-dtype": "interp 105 plan 105 of 106",
 }
 
-// TestONNX runs ONNX's conformance cases in the interpreter and in plans. What does not
-// pass is listed in testdata/onnx.tsv with its reason, which has a code: it is refused,
-// and no result is another one but in cases that the index calls disputed. A listed case that passes fails the test; -update
-// writes the list, the floors are raised by hand.
+// TestONNX runs ONNX's conformance cases in the interpreter and in plans. Cases that do not pass
+// are listed in testdata/onnx.tsv with their reason, which has a code: they are refused, and no
+// result differs except in cases that the index calls disputed. A listed case that passes fails the
+// test; -update writes the list, the floors are raised by hand.
 func TestONNX(t *testing.T) {
 	var list strings.Builder
 	list.WriteString("case\tengines\twhy\n")

@@ -60,7 +60,7 @@ func TestRandomGraphs(t *testing.T) {
 		noError(t, m, "passes", err)
 		for i, got := range run(t, simple, in) {
 			if d := passes.Differ(got, want[i], 1e-5, 1e-6); d != "" {
-				t.Fatalf("result %d behind the passes: %s\n%s\nbecame\n%s", i, d, m, simple)
+				t.Fatalf("result %d after the passes: %s\n%s\nbecame\n%s", i, d, m, simple)
 			}
 		}
 	})

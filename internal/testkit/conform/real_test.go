@@ -27,7 +27,7 @@ const (
 
 var realEngines = []string{"interp", "plan", "gen"}
 
-// outcome is what became of a model file.
+// outcome is the outcome of a model file.
 type outcome struct {
 	name    string
 	engines map[string]string // agrees, within noise, differs or refused
@@ -85,7 +85,7 @@ are apart between its levels of optimisation and when inputs and weights move by
 
 `
 
-// realTable writes the models and what became of them in each engine.
+// realTable writes the models and their outcomes in each engine.
 func realTable(b *strings.Builder, list []*realModel) {
 	b.WriteString(realIntro)
 	for _, e := range realEngines {
@@ -118,7 +118,7 @@ const (
 	withinNoise = "within noise" // further, but not by more than a model that rounds to 8 bits leaves to chance
 )
 
-// TestRealModelsAreListed holds the list to what issue and documentation promise of it.
+// TestRealModelsAreListed holds the list to the promises of issue and documentation.
 func TestRealModelsAreListed(t *testing.T) {
 	list := readReal(t)
 	require.GreaterOrEqual(t, len(list), 60)
@@ -179,7 +179,7 @@ func newVerifier(t *testing.T, cases string) verifier {
 	return v
 }
 
-// judgeAll enters what becomes of models in an engine, a few at a time: a program of generated
+// judgeAll enters the outcomes of models in an engine, a few at a time: a program of generated
 // code has the weights of all its models.
 func (v verifier) judgeAll(engine string, models []*outcome) {
 	v.t.Helper()
@@ -188,7 +188,7 @@ func (v verifier) judgeAll(engine string, models []*outcome) {
 	}
 }
 
-// judge enters what becomes of models in an engine, with state for those that are near enough.
+// judge enters the outcomes of models in an engine, with state for those that are near enough.
 func (v verifier) judge(engine string, abs float64, models []*outcome, state string) {
 	v.t.Helper()
 	args := []string{"verify", "-json", "-engine", engine, "-rtol", "1e-3", "-atol", fmt.Sprint(abs)}

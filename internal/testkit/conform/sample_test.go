@@ -25,7 +25,7 @@ import (
 
 var ctx = context.Background()
 
-// call is an operator call as a function of its present operands: what is traced.
+// call is an operator call as a function of its present operands, to be traced.
 func call(o *op.Op, attrs any, in []*array.Array, method bool) func(xs ...*tensor.Tensor) []*tensor.Tensor {
 	return func(xs ...*tensor.Tensor) []*tensor.Tensor {
 		args := make([]*tensor.Tensor, len(in))
@@ -76,8 +76,8 @@ func arrays(ts []*tensor.Tensor) []*array.Array {
 	return out
 }
 
-// outcomes has what became of the samples that have been run, by whichever test
-// came first.
+// outcomes has the outcomes of the samples that have been run, by whichever
+// test came first.
 var outcomes Matrix
 
 // eachOp runs a test for every operator that has a meaning of its own.
@@ -111,7 +111,7 @@ func runSamples(o *op.Op) {
 	}
 }
 
-// sample enters what becomes of one sample in each engine.
+// sample enters the outcome of one sample in each engine.
 func sample(o *op.Op, s op.Sample, method bool) {
 	want, err := o.Eval(&kernel.Workspace{}, s.Attrs, s.In)
 	in := present(s.In)
@@ -164,8 +164,8 @@ func attempt(want []*array.Array, run func() ([]*array.Array, error)) (err error
 	return nil
 }
 
-// agreement says how results of a style of generated code differ from what they should
-// be: kernel style computes what plans do that are not exact.
+// agreement says how results of a style of generated code differ from the expected
+// ones: kernel style computes what plans do that are not exact.
 func agreement(engine string, want, got []*array.Array) error {
 	differ := fxtest.SameArrays
 	if engine == Gen {

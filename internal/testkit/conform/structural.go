@@ -6,7 +6,7 @@ import (
 )
 
 // Structural is a graph around an operator that has no meaning by itself, and
-// what it must compute, written by hand.
+// its expected results, written by hand.
 type Structural struct {
 	Op   *op.Op
 	Text string

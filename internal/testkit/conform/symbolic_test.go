@@ -157,7 +157,7 @@ func (s *symbolic) sizes(r *rand.Rand) []map[string]int {
 	return sets
 }
 
-// check holds the graph and the plan of a call to what eager mode says: they may
+// check holds the graph and the plan of a call to eager mode's results: they may
 // refuse more, never less, and give the same to the last bit.
 func (s *symbolic) check(t *testing.T, what string, r *rand.Rand) (ran int) {
 	gm, err := s.trace()

@@ -16,10 +16,10 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// answers say what the targets take.
+// answers are the targets' answers on operators that they support.
 var answers = map[string]func(n *graph.Node) (ok bool, reason string){GPU: gpu.Supports, StableHLO: xla.Supports}
 
-// ask enters what the targets say of every sample call.
+// ask enters the targets' answers on every sample call.
 func ask(t testing.TB, m *Matrix) {
 	t.Helper()
 	for _, o := range Ops() {
@@ -40,8 +40,8 @@ func ask(t testing.TB, m *Matrix) {
 	}
 }
 
-// computed reads which samples XLA has computed, from the file that the tests of lowering/xla write and hold to
-// what is emitted.
+// computed reads which samples XLA has computed, from the file that the tests of lowering/xla write
+// and hold to the emitted programs.
 func computed(t testing.TB) map[string]int {
 	t.Helper()
 	data, err := os.ReadFile("../../../lowering/xla/testdata/xla.tsv")

@@ -39,7 +39,7 @@ var kinds = map[string]networkKind{
 	"transformer":    {script: "text.py", open: []string{"M", "N", "S", "T"}, interpreted: 3, tolerance: 1e-3},
 }
 
-// atElement is what depends on the machine in the message of a comparison.
+// atElement is the part of a comparison's message that depends on the machine.
 var atElement = regexp.MustCompile(`differs: element .*`)
 
 type networkKind struct {
@@ -48,8 +48,8 @@ type networkKind struct {
 	// interpreted is how many batches the interpreter computes, too.
 	interpreted int
 	// tolerance is how far results may be from PyTorch's, of the largest element: both add
-	// in f32, in other orders, through up to 200 layers. What a detector samples at places
-	// that it computes is further apart.
+	// in f32, in other orders, through up to 200 layers. Values that a detector samples at
+	// computed places are further apart.
 	tolerance float64
 	// moved is the share of the elements of masks, key points and their scores, which have a
 	// hundred elements and more, that may be others: places are rounded to pixels, and random
@@ -106,8 +106,8 @@ var smallNetworks = []string{"mobilenet_v3_small_11", "mobilenet_v3_small_17", "
 	"ssdlite320_mobilenet_v3_large_11", "ssdlite320_mobilenet_v3_large_17", "bert_12", "deberta_11", "gpt2_17", "seq2seq_14"}
 
 // TestTorchNetworks exports networks with PyTorch, where that is installed, and compares
-// the interpreter and plans with what PyTorch computes: at each operator set from 11 to 17,
-// with sizes that the export leaves open. testdata/torch.tsv has what must come out.
+// the interpreter and plans with PyTorch's results: at each operator set from 11 to 17,
+// with sizes that the export leaves open. testdata/torch.tsv has the expected outcomes.
 func TestTorchNetworks(t *testing.T) {
 	needTorch(t)
 	all := os.Getenv("GOFX_NIGHTLY") != "" || *update
@@ -188,7 +188,7 @@ func tryNetwork(t *testing.T, n network) (level string, err error) {
 	return "generates", nil
 }
 
-// check compares what an engine computes with what PyTorch did.
+// check compares an engine's results with PyTorch's.
 func (k networkKind) check(f *onnx.File, samples []onnx.Sample, run func([]*array.Array) ([]*array.Array, error)) error {
 	if len(samples) == 0 {
 		return errors.New("there is nothing to compare with")

@@ -17,7 +17,8 @@ import (
 )
 
 // addViews adds random chains of views, as the default passes leave them: at sets of sizes
-// that the interpreter takes, generated code must give what it gives for the chain as it is.
+// that the interpreter takes, generated code must give the same results as for the original
+// chain.
 func addViews(t *testing.T, p *program, engine string, generate generator) (checks []func(*testing.T, map[string][]*array.Array)) {
 	count := uint64(16)
 	if os.Getenv("GOFX_NIGHTLY") == "1" {

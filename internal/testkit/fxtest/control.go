@@ -14,7 +14,7 @@ import (
 
 // RandomControl is RandomGraph with branches and loops, which are in each other up to depth 2:
 // carried values of several types that bodies swap, drop and return twice, sequences, results
-// that are operands, weights that bodies read, views. What the host decides follows from
+// that are operands, weights that bodies read, views. Decisions of the host follow from
 // integers, or from floats that are not near each other.
 func RandomControl(t *rapid.T) *graph.Module {
 	g := graph.New("random")
@@ -67,7 +67,7 @@ func (b *randomGraph) control(depth int) {
 	for i := range n.Regions()[len(n.Regions())-1].Output().NumArgs() {
 		b.pool = append(b.pool, b.c.ItemNode(n, i))
 	}
-	// Some of what follows has these as operands.
+	// Some of the later nodes have these as operands.
 	if len(b.pool)-count > 4 {
 		b.pool = b.pool[:count+4]
 	}

@@ -12,18 +12,18 @@ import (
 // Rounding is the error of one rounding to a float type, times four: an operator may round more than once.
 var Rounding = map[array.DType]float64{array.F16: 0x1p-9, array.BF16: 0x1p-6, array.F32: 0x1p-21, array.F64: 0x1p-50}
 
-// least are the least normal numbers: devices may take what is smaller for zero.
+// least are the least normal numbers: devices may treat smaller numbers as zero.
 var least = map[array.DType]float64{array.F16: 0x1p-14, array.BF16: 0x1p-126, array.F32: 0x1p-126, array.F64: 0x1p-1022}
 
 // cancelling are elementwise operators that add numbers of opposite signs, as sums do.
 var cancelling = map[string]bool{"gelu": true, "logaddexp": true}
 
-// ToleranceOf is how far a target's result of a call may be from the expected one, in relation to it and
-// beside that: nothing for integers and for what is only moved. See Near.
+// ToleranceOf is how far a target's result of a call may be from the expected one, relatively and
+// absolutely: 0 for integers and for values that are only moved. See Near.
 //
-// A tolerance of the operator's own is for results that jump: those of sums of integers, exact but where what
-// is rounded to an integer lies between two. Calls are held to a few roundings, and to how far they jump
-// when operands move by one: an integer that is wrong shows.
+// A tolerance of the operator's own is for results that jump: those of sums of integers, exact
+// except where a number halfway between two integers is rounded. Calls are held to a few roundings,
+// and to how far they jump when operands move by one: an integer that is wrong shows.
 func ToleranceOf(o *op.Op, attrs any, in []*array.Array, want *array.Array) (rel, abs float64) {
 	u, float := Rounding[want.DType()]
 	if !float || o.Class == op.Movement {
@@ -35,7 +35,7 @@ func ToleranceOf(o *op.Op, attrs any, in []*array.Array, want *array.Array) (rel
 		rel = max(rel, 1e-5)
 	}
 	if o.Class != op.Elementwise || len(o.In) > 2 || cancelling[o.Name] {
-		for k := range want.Len() { // sums of products cancel: errors are relative to what is added
+		for k := range want.Len() { // sums of products cancel: errors are relative to the summands
 			if x := math.Abs(array.Float64At(want, k)); x <= math.MaxFloat64 {
 				abs = max(abs, rel*max(x, 1))
 			}

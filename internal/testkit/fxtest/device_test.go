@@ -12,8 +12,8 @@ import (
 	"github.com/gofx-dev/gofx/op"
 )
 
-// TestIntegersShow: where results may jump, tolerances are less than what the least wrong integer product does,
-// that of a weight one off.
+// TestIntegersShow: where results may jump, tolerances are less than the effect of the smallest
+// wrong integer product, that of a weight one off.
 func TestIntegersShow(t *testing.T) {
 	for _, o := range op.All() {
 		if o.Tol == (op.Tolerance{}) {

@@ -1,5 +1,5 @@
-// Package fxtest holds what tests of several rooms need: the reference outputs
-// of networks and how closely values must agree with them.
+// Package fxtest holds the tools that tests of several rooms need: the
+// reference outputs of networks and how closely values must agree with them.
 package fxtest
 
 import (
@@ -101,7 +101,7 @@ type OutputRef struct {
 	Tolerance Tolerance `json:"tolerance"`
 }
 
-// Stage is what is known of the output of a module within the network.
+// Stage is the known data on the output of a module within the network.
 type Stage struct {
 	Module string  `json:"module"`
 	Shape  []int   `json:"shape"`

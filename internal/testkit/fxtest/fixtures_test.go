@@ -14,13 +14,13 @@ import (
 
 var update = flag.Bool("update", false, "copy the reference data in testdata anew from the folder shared beside the checkout")
 
-// shared returns the folder of all reference data that lies beside the checkout.
+// shared returns the folder of all reference data, which lies next to the checkout.
 func shared(t *testing.T) string {
 	root, err := repo.Root()
 	require.NoError(t, err)
 	dir := filepath.Join(filepath.Dir(root), "shared", "fixtures")
 	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no folder shared/fixtures beside this checkout: nothing to compare testdata with")
+		t.Skip("no folder shared/fixtures next to this checkout: nothing to compare testdata with")
 	}
 	return dir
 }

@@ -123,7 +123,7 @@ func mutateAttrs(r *rand.Rand, n *graph.Node) {
 	for _, literal := range []string{v, "[" + v + "]", "[" + v + "," + v + "]", "true", "i64", `"x"`, "N"} {
 		names, literals = []string{f.Name}, []string{literal}
 		if a, err := c.Parse(names, literals); err == nil {
-			_ = n.SetAttrs(a) // a mistake is what is wanted
+			_ = n.SetAttrs(a) // an error is expected
 			return
 		}
 	}

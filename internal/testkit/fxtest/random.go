@@ -168,12 +168,12 @@ func (b *randomGraph) everySize(o *op.Op, attrs any, in []shape.Type, typ shape.
 // MaxN is the largest size of the symbol N that a random graph is made for.
 const MaxN = 7
 
-// strict refuses what is true for some sizes only.
+// strict refuses conditions that are true for some sizes only.
 var strict = &op.Infer{Assume: func(r shape.Relation) error {
 	return diag.New(op.ShapeMismatch, r.String()+" may be false")
 }}
 
-// small bounds what a value takes.
+// small bounds the size of a value.
 func small(t shape.Type) bool {
 	if t.Kind() == shape.Tuple {
 		for i := range t.Len() {

@@ -60,7 +60,7 @@ func SameArray(want, got *array.Array) string {
 // rowMajor returns the elements as bytes.
 func rowMajor(a *array.Array) []byte {
 	if a.Len() == 0 {
-		return nil // an empty view may begin behind its storage
+		return nil // an empty view may begin after its storage
 	}
 	c := array.Contiguous(a)
 	size := c.DType().Size()

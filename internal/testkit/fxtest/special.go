@@ -60,7 +60,7 @@ func tame(a *array.Array) bool {
 	return true
 }
 
-// reordered are the operators of which targets may compute in another order what is not finite.
+// reordered are the operators whose nonfinite elements targets may compute in another order.
 var reordered = map[string]bool{"conv1d": true, "conv2d": true, "conv3d": true, "int4_linear": true, "int8_linear": true, "prod": true}
 
 // Excused reports whether results of such operands are nobody's promise, as the operator's record says.
@@ -75,9 +75,9 @@ type Call struct {
 	In    []*array.Array
 }
 
-// FarFromZero returns calls of norms and deviations of elements that have more in common than they differ by,
-// or are equal: what rounds as the elements do, and not as their differences, is far off. Their results are
-// within 1e-5 of the interpreter's.
+// FarFromZero returns calls of norms and deviations of elements that have more in common than they
+// differ by, or are equal: a result that is rounded like the elements, and not like their
+// differences, is far off. Their results are within 1e-5 of the interpreter's.
 func FarFromZero() (calls []Call) {
 	r := rand.New(rand.NewPCG(3, 754))
 	for _, spread := range []float64{0, 0.01, 1} {

@@ -9,9 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// StopsWaiting holds that a wait for another run ends with the context of who waits. first is that run: it
-// calls hold, which returns when the test has seen enough, where second has to wait for it. Then second is
-// run until waiting is true, and its context ended. What waits on fails within minutes, and does not hang.
+// StopsWaiting holds that a wait for another run ends with the context of the waiting goroutine.
+// first is that run: it calls hold, which returns when the test has seen enough, where second has
+// to wait for it. Then second is run until waiting is true, and its context ended. A goroutine that
+// goes on waiting fails within minutes, and does not hang.
 func StopsWaiting(t testing.TB, waiting func() bool, first func(hold func()) error, second func(ctx context.Context) error) {
 	t.Helper()
 	patience, enough := context.WithTimeout(context.Background(), time.Minute)

@@ -13,12 +13,13 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// WideGraph returns what draws a graph over all operators that allow takes, nil for all:
-// RandomGraph, in which half of the calls are samples of operators (op.Sample). Values of the
-// graph, brought to the sizes and the type of the sample, stand for most of a sample's floats;
-// the others, and indices, keys and whatever else has a meaning, are parameters. What has steps
-// (the index of the largest of equal values, a scale that a rounding makes another) may differ
-// between engines without a mistake: tests draw graphs that have been looked at.
+// WideGraph returns a function that draws a graph over all operators that allow takes, nil for
+// all: RandomGraph, in which half of the calls are samples of operators (op.Sample). Values of
+// the graph, brought to the sizes and the type of the sample, stand for most of a sample's
+// floats; the others, and indices, keys and whatever else has a meaning, are parameters.
+// Results with steps (the index of the largest of equal values, a scale that a rounding
+// changes) may differ between engines without a mistake: tests draw graphs that have been
+// looked at.
 func WideGraph(allow func(n *graph.Node) bool) func(t *rapid.T) *graph.Module {
 	ops := wideOps()
 	return func(t *rapid.T) *graph.Module {
@@ -32,9 +33,9 @@ func WideGraph(allow func(n *graph.Node) bool) func(t *rapid.T) *graph.Module {
 	}
 }
 
-// CloseWide is CloseArrays for what a graph gives, where floats are as close as the narrowest floats
-// in it that hold at least 10 bits of mantissa let them be: a cast makes rounding errors of a narrow
-// type ones of a wide type.
+// CloseWide is CloseArrays for the results of a graph, where floats are as close as the narrowest
+// floats in it that hold at least 10 bits of mantissa let them be: a cast makes rounding errors of
+// a narrow type ones of a wide type.
 func CloseWide(g *graph.Graph, want, got []*array.Array) string {
 	narrow := array.F64
 	for n := range g.All() {

@@ -164,7 +164,7 @@ func (f *fault) merge() passes.Pass {
 	})
 }
 
-// dead removes what is unused.
+// dead removes unused nodes.
 func (f *fault) dead() passes.Pass {
 	return passes.Pass{Name: "dead", Doc: "Removes unused calls.", Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 		for n := range g.Backward() {

@@ -107,7 +107,7 @@ var motifs = []func(p *program){
 		x, y := p.any(), p.any()
 		p.tame(p.call(std.Mul, nil, p.call(std.Maximum, nil, x, y), p.call(std.Maximum, nil, x, y)))
 	},
-	func(p *program) { // twice, but for an attribute
+	func(p *program) { // twice, except for an attribute
 		x := p.any()
 		p.tame(p.call(std.Sub, nil, p.call(std.Cumsum, columns, x), p.call(std.Cumsum, std.ScanAttrs{Dim: 0}, x)))
 	},

@@ -99,7 +99,7 @@ func newEntry(o *op.Op, s opsrc.Source, attrs any) entry {
 	return e
 }
 
-// operands returns what op.Args made the operands of.
+// operands returns the operands that op.Args was made of.
 func operands(o *op.Op) []string {
 	names := make([]string, len(o.In))
 	for i, in := range o.In {
@@ -113,8 +113,8 @@ func operands(o *op.Op) []string {
 	return names
 }
 
-// plain turns an attribute into what JSON can hold; numbers that it cannot are
-// strings that Python's float reads.
+// plain turns an attribute into a value that JSON can hold; numbers that it
+// cannot are strings that Python's float reads.
 func plain(v any) any {
 	switch v := v.(type) {
 	case float64:

@@ -15,7 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Result is what an operator's record makes of a call: arrays or an error.
+// Result is the result of an operator's record for a call: arrays or an error.
 type Result struct {
 	Out   []*array.Array
 	Err   error

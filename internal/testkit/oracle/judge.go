@@ -52,10 +52,10 @@ func judge(c Call, r Result, g Golden) (kind op.Departure, difference string) {
 	return 0, ""
 }
 
-// differ says how a result departs from PyTorch's beyond the operator's
-// tolerance. A float that is within the tolerance of what PyTorch computes from
-// f64 operands, or no farther from that than PyTorch is, is right too; and sums,
-// whose terms nobody promises to add in an order, may err by the size of the terms.
+// differ says how a result departs from PyTorch's beyond the operator's tolerance.
+// A float that is within the tolerance of PyTorch's result for f64 operands, or no
+// farther from that than PyTorch is, is right too; and sums, whose terms nobody
+// promises to add in an order, may err by the size of the terms.
 func differ(c Call, got *array.Array, g Golden, k int) string {
 	o := c.Op
 	want := g.Results[k]
@@ -103,7 +103,7 @@ func differ(c Call, got *array.Array, g Golden, k int) string {
 		}
 		e := array.Float64At(exact, i)
 		if o.Class == op.Contraction && math.Abs(x-e) <= min(8*worst, 1e-3*max(1, math.Abs(e))) {
-			continue // what a chain of functions makes of errors in sums
+			continue // effect of a chain of functions on errors in sums
 		}
 		if shifts == nil {
 			shifts = c.shifts(k, t.unit/2)
@@ -119,9 +119,9 @@ func differ(c Call, got *array.Array, g Golden, k int) string {
 }
 
 // shifts returns how far each element of result k moves when operands move by a
-// rounding, which is what no way to compute it can be held to: recurrences may
-// amplify a rounding a thousandfold. Functions of one or two elements are held to
-// more. It returns nil where that, or f64 operands, do not apply.
+// rounding, to which no way to compute it can be held: recurrences may amplify a
+// rounding a thousandfold. Functions of one or two elements are held to more. It
+// returns nil where that, or f64 operands, do not apply.
 func (c Call) shifts(k int, rounding float64) []float64 {
 	if c.Op.Class != op.Contraction && (c.Op.Class != op.Elementwise || len(c.In) < 3) {
 		return nil
@@ -197,8 +197,8 @@ func (c Call) magnitude() (top float64) {
 	return top
 }
 
-// tolerance bounds what may differ; max and unit are the greatest number and the
-// spacing behind 1 of the element type.
+// tolerance bounds the difference that is allowed; max and unit are the greatest
+// number and the spacing after 1 of the element type.
 type tolerance struct{ rel, abs, max, unit float64 }
 
 func toleranceOf(o *op.Op, d array.DType) tolerance {
@@ -230,7 +230,7 @@ func (t tolerance) close(x, w float64) bool {
 }
 
 // sum compares sums of terms of that size; partial sums may overflow, and operands
-// that cancel leave what the last bits of them are.
+// that cancel leave only their last bits.
 func (t tolerance) sum(x, w, size, ulps float64) bool {
 	if math.Abs(x-w) <= t.rel*size+ulps {
 		return true

@@ -10,7 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// sizes are what sizes become; small ones and odd ones find the edges.
+// sizes are the replacements of sizes; small ones and odd ones find the edges.
 var sizes = []int{0, 1, 1, 2, 2, 3, 3, 4, 5, 5, 6, 7, 8, 9, 11, 13, 16, 17, 33}
 
 // shaped returns an array of another shape whose elements are those of a,
@@ -210,8 +210,8 @@ func (d *drawing) attrs(s op.Sample) any {
 	})
 }
 
-// attr draws another value of an attribute. Names of axes are what the records
-// agree on: dim, dims, dim0, start_dim, source, destination.
+// attr draws another value of an attribute. The records agree on the names of
+// axes: dim, dims, dim0, start_dim, source, destination.
 func (d *drawing) attr(f op.Field, v any, s op.Sample) any {
 	var x []int
 	for _, a := range s.In {

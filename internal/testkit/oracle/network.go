@@ -14,8 +14,8 @@ import (
 	"github.com/gofx-dev/gofx/internal/generators/opsrc"
 )
 
-// network is what network.json holds: calls in order, on values that are known by
-// names. Weights and inputs are in tensors.safetensors.
+// network is the content of network.json: calls in order, on values that are
+// known by names. Weights and inputs are in tensors.safetensors.
 type network struct {
 	Inputs, Weights []string
 	Calls           []entry // Key names the result

@@ -51,8 +51,8 @@ import (
 // Key names sample i of an operator.
 func Key(o *op.Op, i int) string { return o.Name + "/" + strconv.Itoa(i) }
 
-// Fingerprint identifies what a sample computes: attributes, element types,
-// shapes and values of the operands.
+// Fingerprint identifies the computation of a sample: attributes, element
+// types, shapes and values of the operands.
 func Fingerprint(o *op.Op, s op.Sample) string {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s%s", o.Name, o.Codec().Print(s.Attrs))
@@ -77,7 +77,7 @@ func Bytes(a *array.Array) []byte {
 	return c.Storage().Bytes()[c.Offset()*size : (c.Offset()+c.Len())*size]
 }
 
-// Outcome is what PyTorch made of a call.
+// Outcome is PyTorch's outcome of a call.
 type Outcome string
 
 // The outcomes.
@@ -89,7 +89,7 @@ const (
 	Lacks     Outcome = "lacks"     // this PyTorch cannot compute it, though it has a meaning there
 )
 
-// Golden is what PyTorch made of one call.
+// Golden is PyTorch's outcome of one call.
 type Golden struct {
 	Fingerprint string
 	Outcome     Outcome
@@ -100,7 +100,7 @@ type Golden struct {
 	Scale       []*array.Array // the same from the operands' magnitudes
 }
 
-// Load reads what oracle.py wrote to a folder, by Key.
+// Load reads the results that oracle.py wrote to a folder, by Key.
 func Load(dir string) (map[string]Golden, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.safetensors"))
 	if err != nil {

@@ -70,8 +70,8 @@ func start(cmd *exec.Cmd) (*Runtime, func(), error) {
 	return &Runtime{json.NewEncoder(in), bufio.NewReaderSize(out, 1<<20)}, stop, nil
 }
 
-// Model is what is to be run: a file, for models that have data beside them, or the
-// bytes of one. Plain leaves out every optimisation, of which some give other results.
+// Model is the model to run: a file, for models that have data next to them, or the
+// bytes of one. Plain leaves out every optimisation, since some give other results.
 type Model struct {
 	Path  string
 	Data  []byte
@@ -87,7 +87,7 @@ type Refusal string
 
 func (r Refusal) Error() string { return "ONNX Runtime: " + string(r) }
 
-// request and tensor are what goes to the process; tensor comes back, too.
+// request and tensor are sent to the process; tensor comes back, too.
 type request struct {
 	Path  string              `json:"path,omitempty"`
 	Model []byte              `json:"model,omitempty"`

@@ -24,7 +24,7 @@ func TestTypes(t *testing.T) {
 	require.False(t, ok)
 }
 
-// What the process answers, without one.
+// The answers of the process, without running one.
 func TestAnswers(t *testing.T) {
 	ask := func(answer string) ([][]*array.Array, string, error) {
 		var asked bytes.Buffer
@@ -54,7 +54,7 @@ func TestInputsThatDoNotReachIt(t *testing.T) {
 	require.ErrorContains(t, err, `"x"`)
 }
 
-// Start gives a process that answers; what it is asked here is no model.
+// Start gives a process that answers; the request here has no model.
 func TestStart(t *testing.T) {
 	r := Start(t)
 	_, err := r.Run(Model{Data: []byte("no model")})

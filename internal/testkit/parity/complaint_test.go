@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// complaint is something that users of torch.fx complain of: what is done about it here
-// and the rows that show it, or why it cannot come up.
+// complaint is something that users of torch.fx complain of: the remedy here and the
+// rows that show it, or why it cannot come up.
 type complaint struct {
 	topic string
 	how   string

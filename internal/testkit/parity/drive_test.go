@@ -179,7 +179,7 @@ var fuseRows = []row{
 	}},
 }
 
-// apply2 runs passes that may change what the graph computes.
+// apply2 runs passes that may change the results of the graph.
 func apply2(t *testing.T, m *graph.Module, list ...passes.Pass) *passes.Report {
 	t.Helper()
 	report, err := passes.Run(context.Background(), m, list, passes.Options{})

@@ -135,8 +135,8 @@ func overlay(t *testing.T, places map[string]any) string {
 	return path
 }
 
-// flagFile is a file of a package that knows what is to be empty, and lets the passes
-// among the package's variables do nothing.
+// flagFile is a file of a package that knows which passes are empty, and lets the
+// passes among the package's variables do nothing.
 func flagFile(pkg string, list []string) []byte {
 	imports, text := "import \"os\"\n", ""
 	if len(list) > 0 {
@@ -183,7 +183,7 @@ func empty(t *testing.T, file string, functions []string) []byte {
 	return source
 }
 
-// declared is what a function is called in its room: "(*Node).SetArg".
+// declared is the name of a function in its room: "(*Node).SetArg".
 func declared(fn *ast.FuncDecl) string {
 	if fn.Recv == nil {
 		return fn.Name.Name

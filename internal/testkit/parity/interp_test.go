@@ -153,7 +153,7 @@ var interpRows = []row{
 
 var mark = tensor.Wrap(Mark)
 
-// Mark stands for what marks a range for a profiler.
+// Mark stands for the call that marks a range for a profiler.
 func Mark(x *tensor.Tensor) *tensor.Tensor { return x }
 
 // transform runs a Transformer.

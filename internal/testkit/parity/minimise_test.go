@@ -15,8 +15,8 @@ import (
 
 func init() { area("2.7", minimiseRows) }
 
-// wrongAt is a pass that makes each neg anew, as abs where at says so for the rewrites
-// before.
+// wrongAt is a pass that makes each neg again, as abs where at says so for the number
+// of earlier rewrites.
 func wrongAt(at func(i int) bool) passes.Pass {
 	return passes.EachNode("swap", "Makes neg anew, or abs.", func(c *passes.Ctx, n *graph.Node) error {
 		if n.Op() != std.Neg {

@@ -24,7 +24,7 @@ import (
 	"github.com/gofx-dev/gofx/tracer"
 )
 
-// What users complain of, as rows of the areas: see complaints.
+// Complaints of users, as rows of the areas: see complaints.
 func init() {
 	area("2.1", controlRows, manyRows)
 	area("2.2", wholeRows)

@@ -67,7 +67,7 @@ func parameters(t *testing.T, s quant.Scheme, rows ...[]float32) (scale, zero fl
 
 var minMax = quant.Scheme{Observer: quant.Observer{Kind: quant.MinMax}}
 
-// extremes are what an observer of extremes has seen.
+// extremes are the extremes that an observer has seen.
 func extremes(m *graph.Module) []float64 { return array.Data[float64](m.Param("quant.x.seen").Value) }
 
 var observeRows = []row{

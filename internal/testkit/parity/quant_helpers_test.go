@@ -59,7 +59,7 @@ func resolve(t *testing.T, m *graph.Module, c *quant.Config) *quant.Plan {
 	return p
 }
 
-// decision is what is said of a plan about a part of a node; its zero value for none.
+// decision is the part of a plan about a part of a node; its zero value for none.
 func decision(p *quant.Plan, node string, part quant.Part) quant.Entry {
 	for _, e := range p.Entries {
 		if e.Node == node && e.Part == part {

@@ -29,7 +29,8 @@ func body(t *testing.T, lines string) *graph.Module {
 	return parse(t, "graph g(%x: f32[4], %y: f32[4]) {\n"+lines+"\n}\n")
 }
 
-// apply runs passes, checks the graph behind each and that it computes what it computed.
+// apply runs passes, checks the graph after each and that it still computes the same
+// results.
 func apply(t *testing.T, m *graph.Module, list ...passes.Pass) *passes.Report {
 	t.Helper()
 	report, err := passes.Run(context.Background(), m, list, passes.Options{Numeric: &passes.Numeric{}})

@@ -13,14 +13,14 @@ import (
 type entry struct {
 	fx   string
 	in   []any  // functions
-	how  string // what to know about them
+	how  string // notes on them
 	none string
 }
 
 // maxEntriesNone bounds the entries that Go needs none of.
 const maxEntriesNone = 10
 
-// surfaces are the tables of the surface, by what torch.fx calls the class.
+// surfaces are the tables of the surface, by the class in torch.fx.
 var surfaces = []struct {
 	title   string
 	entries []entry

@@ -19,8 +19,8 @@ import (
 type row struct {
 	// id is the number of the behaviour, with a letter where it takes several rows.
 	id      string
-	input   string // what is done
-	outcome string // what comes of it
+	input   string // the action
+	outcome string // its result
 	test    func(t *testing.T)
 	on      []any  // functions; see name
 	none    string // why there is no test
@@ -153,7 +153,7 @@ type variable struct {
 	value any
 }
 
-// name returns what a function is called in this module, "graph.(*Node).SetArg": the
+// name returns a function's name in this module, "graph.(*Node).SetArg": the
 // compiler has checked that there is one.
 func name(f any) string {
 	if v, ok := f.(variable); ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/internal/testkit/pyenv"
 )
 
-// outcomesPath is what torchfx.py has printed, by version of PyTorch.
+// outcomesPath is the output of torchfx.py, by version of PyTorch.
 const outcomesPath = "testdata/torchfx.json"
 
 // older and newer are the versions that the page compares.
@@ -137,7 +137,7 @@ func TestSituationsAreThoseOfBehaviours(t *testing.T) {
 	require.Greater(t, changed, 10)
 }
 
-// changesPage is what torch.fx has changed.
+// changesPage lists the changes in torch.fx.
 func changesPage(b *strings.Builder) {
 	list := situations()
 	var changed []*situation

@@ -21,8 +21,8 @@ import (
 // Update, set in the environment, rewrites the expected graphs.
 const Update = "GOFX_UPDATE_GOLDENS"
 
-// Golden runs every txtar file of dir. The file begins with a comment that says
-// what is shown, and may contain the lines
+// Golden runs every txtar file of dir. The file begins with a comment that
+// describes the case, and may contain the lines
 //
 //	matches: 2            how often the pass matches; without it, only out.fx counts
 //	refused: text         text that a recorded refusal contains; may be repeated
@@ -43,7 +43,7 @@ func Golden(t *testing.T, dir string, p passes.Pass) {
 	}
 }
 
-// header is what the comment of a golden demands.
+// header holds the demands in the comment of a golden.
 type header struct {
 	matches int
 	refused []string
@@ -137,8 +137,8 @@ func one(t *testing.T, file string, p passes.Pass) {
 	}
 }
 
-// stops ends the pass at each of its rewrites: what is done up to there computes the
-// same as well.
+// stops ends the pass at each of its rewrites: the graph up to there computes the
+// same results as well.
 func stops(t *testing.T, before *graph.Module, p passes.Pass, matches int, within float64) {
 	for k := range matches {
 		m := graph.Clone(before)
@@ -238,8 +238,8 @@ func same(t testing.TB, a, b *graph.Module, rel float64) {
 	}
 }
 
-// Meta checks that a pass kept what nodes knew: a graph whose values all have a
-// type and a position still has them, and no symbol or guard is missing.
+// Meta checks that a pass kept the data of nodes: a graph whose values all have
+// a type and a position still has them, and no symbol or guard is missing.
 func Meta(t testing.TB, before, after *graph.Module) {
 	t.Helper()
 	typed, placed := true, true

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Generated is what a command writes: files by their paths below a folder, whose
-// names end in _gen.go and whose first line is the header.
+// Generated is the output of a command: files by their paths below a folder,
+// whose names end in _gen.go and whose first line is the header.
 type Generated struct {
 	Dir, Header string
 	Files       map[string][]byte
 }
 
-// WriteGenerated is the main function of a command: it writes what generate returns
-// for a folder of this module.
+// WriteGenerated is the main function of a command: it writes the files that
+// generate returns for a folder of this module.
 func WriteGenerated(command, dir string, generate func(dir string) (*Generated, error)) {
 	if err := WithGenerated(dir, generate, (*Generated).write); err != nil {
 		fmt.Fprintln(os.Stderr, command+":", err)
@@ -25,7 +25,7 @@ func WriteGenerated(command, dir string, generate func(dir string) (*Generated, 
 	}
 }
 
-// WithGenerated runs f on what generate returns for a folder of this module.
+// WithGenerated runs f on the files that generate returns for a folder of this module.
 func WithGenerated(dir string, generate func(dir string) (*Generated, error), f func(*Generated) error) error {
 	root, err := Root()
 	if err != nil {
@@ -38,7 +38,7 @@ func WithGenerated(dir string, generate func(dir string) (*Generated, error), f 
 	return f(g)
 }
 
-// write writes the files and removes what an earlier run has written besides.
+// write writes the files and removes other files that an earlier run has written.
 func (g *Generated) write() error {
 	old, err := g.written()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Parse parses the files of a pattern, with their comments, but for tests.
+// Parse parses the files of a pattern, with their comments, except tests.
 func Parse(fset *token.FileSet, pattern string) ([]*ast.File, error) {
 	paths, err := filepath.Glob(pattern)
 	if err != nil {

@@ -20,7 +20,7 @@ type chain struct {
 	c    *graph.Cursor
 	bad  bool // the last call was refused
 	pool []*graph.Node
-	undo map[*graph.Node]call // what undoes the view that a value was made by
+	undo map[*graph.Node]call // the inverse of the view that a value was made by
 }
 
 type call struct {
@@ -205,7 +205,7 @@ func (v *chain) permute(x *graph.Node) {
 }
 
 // reshape gives x sizes that are products of its own, often in another order, so that
-// what looks like a permutation is none.
+// an apparent permutation is none.
 func (v *chain) reshape(x *graph.Node) {
 	var parts []shape.Dim
 	for _, d := range x.Type().Dims().Slice() {

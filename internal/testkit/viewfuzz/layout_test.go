@@ -16,8 +16,8 @@ import (
 )
 
 // TestLayouts holds the layouts of views for all sizes against those that arrays have for
-// 20 sets of sizes: what is said to be a view lies where it is said to, and what is said to
-// be a copy for all sizes is one.
+// 20 sets of sizes: a declared view lies where it is declared to, and a declared copy for
+// all sizes is one.
 func TestLayouts(t *testing.T) {
 	var views, copies, open atomic.Int64
 	eachChain(t, 1_000_000, 3000, func(seed uint64) string {
@@ -102,7 +102,7 @@ func (l *layouts) node(n *graph.Node) string {
 	return ""
 }
 
-// node holds what is said of a node against what its kernel does.
+// node compares the decision about a node with its kernel's behaviour.
 func (s *laid) node(n, base *graph.Node, out []op.Layout, truth shape.Truth) string {
 	if s.of[base] == nil {
 		return ""

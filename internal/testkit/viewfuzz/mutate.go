@@ -2,8 +2,8 @@ package viewfuzz
 
 import "github.com/gofx-dev/gofx/internal/testkit/capturefuzz"
 
-// at is an expression of a size as it is for some sizes of the symbols: what the decision
-// was made by once.
+// at is an expression of a size as it is for some sizes of the symbols, by which the
+// decision was once made.
 const at = `.Bind(func(string) shape.Dim { return shape.Const(13) })`
 
 // Mutations are faults put into the decision of where views show elements: in the file Old,

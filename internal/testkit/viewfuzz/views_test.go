@@ -32,11 +32,11 @@ func number(name string, otherwise int) int {
 	return otherwise
 }
 
-// counts is what a run over many chains has met.
+// counts is the statistics of a run over many chains.
 type counts struct{ chains, runs, refused, moved, views atomic.Int64 }
 
-// TestChains compares the interpreter with plans of what the default passes make of a
-// chain, and of the chain as it is.
+// TestChains compares the interpreter with plans of a chain after the default passes,
+// and of the original chain.
 func TestChains(t *testing.T) {
 	count := 5000
 	switch {
@@ -86,7 +86,7 @@ func eachChain(t *testing.T, first, count int, judge func(seed uint64) string) {
 	})
 }
 
-// judge says what is wrong with a chain.
+// judge returns the error of a chain.
 func (c *counts) judge(seed uint64) string {
 	m := viewfuzz.Build(seed)
 	c.chains.Add(1)

@@ -80,8 +80,8 @@ func start(cmd *exec.Cmd) (*Runtime, error) {
 	return &Runtime{in: bufio.NewWriterSize(in, 1<<20), out: bufio.NewReaderSize(out, 1<<20)}, nil
 }
 
-// Program is the text of a program, and what to run it with: of each run the arguments of main.
-// Without runs it is only compiled.
+// Program is the text of a program, and its runs: for each run the arguments of main. Without
+// runs it is only compiled.
 type Program struct {
 	Text string
 	Runs [][]*array.Array

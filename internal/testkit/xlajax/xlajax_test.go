@@ -54,7 +54,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// What a process answers, without one.
+// The answers of a process, without running one.
 func TestAnswers(t *testing.T) {
 	ask := func(answer string) ([]Outcome, string, error) {
 		var asked bytes.Buffer

@@ -318,7 +318,8 @@ func TestAttentionHeadsLast(t *testing.T) {
 	}
 }
 
-// Numbers that are none, or too large or small, mean what they mean to softmax.
+// NaN, infinities and numbers that are too large or small have the same effect as in
+// softmax.
 func TestAttentionSpecial(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	lowest := -float64(math.MaxFloat32)

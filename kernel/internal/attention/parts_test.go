@@ -15,8 +15,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// The parts of attention compute what their twins do and touch nothing beside
-// their operands.
+// The parts of attention compute the same results as their twins and touch
+// nothing outside their operands.
 func TestAttentionParts(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	kerneltest.EachLevel(t, func(t *testing.T) {

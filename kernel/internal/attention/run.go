@@ -44,8 +44,8 @@ func (j *attentionJob[T]) Do(lo, hi int) {
 }
 
 // attentionBlock is the memory for a block of queries. Matrices have a row of
-// lanes, one for each query: what is multiplied with keys and values is laid out
-// once a block, and those are read where they lie.
+// lanes, one for each query: the factors of keys and values are laid out once a
+// block, and keys and values are read in place.
 type attentionBlock[T operand.Real] struct {
 	*attentionJob[T]
 	query  []T // [depth], scaled

@@ -37,7 +37,7 @@ func scoreRows[T operand.Real](l cpu.Level, lanes, rows, k int, a []T, lda int, 
 }
 
 // mixRows sets row r of c, for r < rows, to the sum over p < k of a[p*lda+r] times
-// row p of b, and with a scale adds to it what was there times that row.
+// row p of b, and with a scale adds the old contents times that row.
 func mixRows[T operand.Real](l cpu.Level, lanes, rows, k int, a []T, lda int, b, c, scale []T) {
 	if fast[T](l) {
 		_, _, _ = a[(k-1)*lda+rows-1], b[k*lanes-1], c[rows*lanes-1]
@@ -75,8 +75,8 @@ func scaleRows[T operand.Real](l cpu.Level, rows int, c, scale []T) {
 	scaleRowsGo(rows, c, scale)
 }
 
-// keepRows replaces what in row r of c is greater than in the row at t[at+r*ldt],
-// or NaN, by that.
+// keepRows replaces the elements of row r of c that are greater than those of the
+// row at t[at+r*ldt], or NaN, by the latter.
 func keepRows[T operand.Real](l cpu.Level, lanes, rows int, c, t []T, at, ldt int) {
 	_, _, _ = c[rows*lanes-1], t[at+lanes-1], t[at+(rows-1)*ldt:][lanes-1]
 	if fast[T](l) {
@@ -163,8 +163,8 @@ func lanesProductGo[T operand.Real](lanes, rows, k int, a []T, sr, sp int, b, c 
 }
 
 // attentionSoftmaxGo takes rows of scores into an online softmax. The rows of state
-// are, for each query, the highest score yet, the sum of exp(score-high), and what
-// earlier sums have to be multiplied by, the last two of which it updates.
+// are, for each query, the highest score yet, the sum of exp(score-high), and the
+// factor of earlier sums. It updates the last two.
 func attentionSoftmaxGo[T operand.Real](lanes, rows int, c, state []T) {
 	for x := range lanes {
 		high := state[x]

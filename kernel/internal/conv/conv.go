@@ -8,11 +8,10 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// Conv is the cross-correlation of torch.nn.functional.conv1d, conv2d and
-// conv3d: in[0] [N, C, spatial...] or [C, spatial...], in[1] the weight [M, C/Groups, kernel...],
-// in[2] an optional bias [M]. Lists have one entry a spatial dimension; a nil
-// list means stride 1, no padding, dilation 1. What PadHi adds at the end shows
-// in the output's shape. Float element types.
+// Conv is the cross-correlation of torch.nn.functional.conv1d, conv2d and conv3d: in[0] [N, C,
+// spatial...] or [C, spatial...], in[1] the weight [M, C/Groups, kernel...], in[2] an optional
+// bias [M]. Lists have one entry a spatial dimension; a nil list means stride 1, no padding,
+// dilation 1. PadHi follows from the output's shape. Float element types.
 //
 //gofx:kernel
 type Conv struct {
@@ -173,9 +172,10 @@ func (j *depthwiseJob[T]) Do(lo, hi int) {
 	}
 }
 
-// plane adds one filter's response to dst, a row of taps at a time. Taps of a row
-// are innermost but for positions, so that a row of the input is read while it is
-// near and no position asks whether a tap lies outside: reach has cut the rows.
+// plane adds one filter's response to dst, a row of taps at a time. Only
+// positions are further inside than the taps of a row, so that a row of the input
+// is read while it is in the cache. No position tests whether a tap lies outside:
+// reach has cut the rows.
 func (j *depthwiseJob[T]) plane(dst, src, weight []T) {
 	for kz := range j.Kernel[0] {
 		z0, z1 := j.Reach(0, kz)

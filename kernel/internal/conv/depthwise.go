@@ -30,7 +30,7 @@ func (v *conv32) depthwise(w *par.Workspace, l cpu.Level) {
 	par.PutJob(w, j)
 }
 
-// depthwiseScratch is what depthwise takes.
+// depthwiseScratch is the scratch of depthwise.
 func (v *conv32) depthwiseScratch(l cpu.Level) int {
 	if v.filtered(l) {
 		return par.ScratchSize(geom.WindowPlanLen(l, &v.g, false), 8)
@@ -89,9 +89,9 @@ func (j *depthwise32Job) first(c int) int {
 	return (j.image*j.conv.groups + c) * j.conv.outPerGroup * j.conv.g.OutPlane
 }
 
-// mapped runs the epilogue's program over results from element from on to those of
-// input channel c, once they fill a part of the second cache or are the last, and returns how far
-// it came: but for the last ones whole strips, which lie as vectors do.
+// mapped runs the epilogue's program over results from element from on to those of input channel
+// c, once they fill a part of the second cache or are the last, and returns the end of the part
+// done: whole strips, aligned as vectors are, except for the last results.
 func (j *depthwise32Job) mapped(from, c int, last bool) int {
 	to := j.first(c)
 	if !last {
@@ -104,7 +104,8 @@ func (j *depthwise32Job) mapped(from, c int, last bool) int {
 	return from
 }
 
-// filter computes one output plane with what of the epilogue needs no second pass.
+// filter computes one output plane with the parts of the epilogue that need no second
+// pass.
 func (j *depthwise32Job) filter(dst, img, weight []float32, m int) {
 	e := &j.conv.end
 	lo, hi := operand.Epilogue{}.Bounds()

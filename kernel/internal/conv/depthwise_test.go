@@ -58,7 +58,7 @@ func filterCases() (list []depthwiseCase) {
 }
 
 // The filters agree with the convolution in Go and read and write nothing
-// beside their operands, whatever the epilogue.
+// outside their operands, whatever the epilogue.
 func TestDepthwiseFilters(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	kerneltest.EachLevel(t, func(t *testing.T) {

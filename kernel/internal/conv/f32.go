@@ -17,13 +17,13 @@ type conv32 struct {
 	end                      gemm.Finish // for one image: rows are output channels, columns positions
 }
 
-// fits reports whether the assembly's layouts suit the convolution; what it
-// does not suit is rare or empty.
+// fits reports whether the assembly's layouts suit the convolution; the others
+// are rare or empty.
 func (v *conv32) fits() bool {
 	return v.perGroup > 0 && v.outPerGroup > 0 && v.batch > 0 && v.g.InPlane > 0 && v.g.OutPlane > 0 && v.g.Taps > 0 && v.g.Reachable()
 }
 
-// scratch is what run takes.
+// scratch is the scratch of run.
 func (v *conv32) scratch(l cpu.Level, packed bool) int {
 	g, groups, perGroup := &v.g, v.groups, v.perGroup
 	if depthwise32(l, perGroup, groups) {
@@ -41,7 +41,7 @@ func (v *conv32) scratch(l cpu.Level, packed bool) int {
 	return v.scratchProducts(l, packed)
 }
 
-// scratchProducts is what products takes.
+// scratchProducts is the scratch of products.
 func (v *conv32) scratchProducts(l cpu.Level, packed bool) int {
 	g, batch, perGroup, outPerGroup := &v.g, v.batch, v.perGroup, v.outPerGroup
 	k := perGroup * g.Taps

@@ -18,7 +18,7 @@ import (
 )
 
 // A packed weight times few positions agrees with the convolution in Go, reads
-// and writes nothing beside its operands and does not depend on threads.
+// and writes nothing outside its operands and does not depend on threads.
 func TestGemv(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	kerneltest.EachLevel(t, func(t *testing.T) {

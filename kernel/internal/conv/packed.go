@@ -97,12 +97,12 @@ func (s PackConv) ScratchBytes(_, in []*array.Array) int {
 	return n
 }
 
-// ConvPacked is Conv with a weight that PackConv packed, and an epilogue: in[0]
-// [N, C, spatial...] or [C, spatial...], in[1] the packed weight of Channels
-// filters of the size Kernel, then bias [M], scale [M] and residual, of the
-// result's shape, each nil when absent. Behind them are the factor and the term of
-// the prologue, of C elements or of N*C, which is done to in[0] before it is convolved,
-// not to what is padded. Element types f32, f16, bf16.
+// ConvPacked is Conv with a weight that PackConv packed, and an epilogue: in[0] [N, C,
+// spatial...] or [C, spatial...], in[1] the packed weight of Channels filters of the
+// size Kernel, then bias [M], scale [M] and residual, of the result's shape, each nil
+// when absent. The factor and the term of the prologue follow, of C elements or of N*C.
+// The prologue applies to in[0] before the convolution, not to the padding. Element
+// types f32, f16, bf16.
 //
 // Where In is given and it takes less time, a 3x3 convolution of stride 1 goes by
 // Winograd's algorithm in tiles of 2x2 or 4x4 outputs (Lavin and Gray, "Fast

@@ -9,7 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// minusZero is what changes no number that it is added to.
+// minusZero is the number whose addition changes no other.
 var minusZero = float32(math.Copysign(0, -1))
 
 // prepares reports whether there is a prologue.
@@ -25,7 +25,7 @@ func (v *conv32) preparedBytes() int {
 	return par.ScratchSize(v.planes()*v.g.InPlane, 4) + 2*par.ScratchSize(v.planes(), 4)
 }
 
-// prepare replaces the image by what the prologue makes of it.
+// prepare applies the prologue to the image.
 func (v *conv32) prepare(w *par.Workspace, p operand.Prologue, factor, term []float32) {
 	j := par.TakeJob[prepareJob](w)
 	*j = prepareJob{level: cpu.Host.Level, plane: v.g.InPlane, src: v.src, dst: par.Scratch[float32](w, len(v.src)),
@@ -39,7 +39,7 @@ func (v *conv32) prepare(w *par.Workspace, p operand.Prologue, factor, term []fl
 }
 
 // each returns a number for each of n channels: those of a list, again for each image,
-// or what an absent one means.
+// or the default of an absent list.
 func each(w *par.Workspace, list []float32, n int, absent float32) []float32 {
 	if len(list) == n && list != nil {
 		return list

@@ -52,9 +52,9 @@ func rowsForm(l cpu.Level, s Conv, in, kernel []int, m, perGroup int) bool {
 	return rowsCycles(l, &g, m, perGroup) < lanesCycles(l, &g, m, perGroup)/100*98 // the estimate errs by as much
 }
 
-// tileCycles estimates half the cycles of a step of a tile: what bounds it are
-// two multiply-adds a cycle, two loads a cycle, or how long a sum takes to be
-// ready for the next step.
+// tileCycles estimates half the cycles of a step of a tile. Its bounds are two
+// multiply-adds a cycle, two loads a cycle, and the time until a sum is ready for
+// the next step.
 func tileCycles(rows, vecs int) int { return max(rows*vecs, rows+vecs+1, 8) }
 
 // lanesCycles estimates a product with positions for columns.
@@ -182,7 +182,7 @@ type rowsJob struct {
 	end              gemm.Finish
 }
 
-// scratchRows is what runRows takes.
+// scratchRows is the scratch of runRows.
 func (v *conv32) scratchRows() int {
 	t := gemm.NewPatchTable(v.g)
 	n := par.ScratchSize(v.perGroup*v.g.Taps, 8)
@@ -235,9 +235,10 @@ func (v *conv32) runRows(w *par.Workspace) {
 	w.Release(mark)
 }
 
-// order chooses what is read once and what again: the image, for each panel of
-// channels, or the weights, for each group of tiles. Image and weights are given in
-// bytes. What stays in the second cache costs nothing the second time.
+// order chooses which of two operands is read once and which several times: the
+// image, for each panel of channels, or the weights, for each group of tiles. Image
+// and weights are given in bytes. An operand that stays in the second cache costs
+// nothing the second time.
 func (j *rowsJob) order(image, weights int) {
 	near := rowsNear()
 	groups := max(j.groups, (image-1)/(near/3*2)+1)
@@ -253,7 +254,7 @@ func (j *rowsJob) order(image, weights int) {
 // Do computes units [lo, hi), each a panel of channels and a group of tiles. With
 // imageOnce all panels of weights meet a group of tiles before the next group,
 // which reads an image that no near cache holds once; else all tiles meet a panel,
-// whose weights stay. Neighbours in this order share what stays near.
+// whose weights stay. Neighbours in this order share cached data.
 func (j *rowsJob) Do(lo, hi int) {
 	var sums [rowsGroup * rowsTile]float32
 	for i := lo; i < hi; i++ {

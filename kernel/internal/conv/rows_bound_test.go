@@ -23,7 +23,7 @@ func TestChoiceCountsNoTiles(t *testing.T) {
 	require.Less(t, time.Since(start), 5*time.Second)
 }
 
-// Cut is what Rows gives, counted.
+// Cut returns how many panels of each height Rows gives.
 func TestCut(t *testing.T) {
 	for l := cpu.Generic; l <= cpu.AVX512; l++ {
 		bl := gemm.BlockingOf(l)

@@ -8,10 +8,10 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// Where k is short, what surrounds a tile's sums counts: here sums begin with
+// Where k is short, the work around a tile's sums counts: here sums begin with
 // the bias, the rest of the epilogue happens before they are stored, positions
-// are read where they lie, and one call computes all of a span of positions,
-// so that results are written in streams.
+// are read where they lie, and one call computes all of a span of positions, so
+// that results are written in streams.
 
 // spanEpilogue is the epilogue of a panel of channels. The assembly knows its
 // layout.

@@ -25,8 +25,8 @@ func convTileGo(lanes, rows, vecs int, src []float32, offsets []int64, jump int,
 }
 
 // convStoreGo stores tile[2·r·lanes+c], through the epilogue e, in dst[c*ldc+r]
-// for r < rows and c < cols. What e has for a row belongs to one c; it has nothing
-// for a column.
+// for r < rows and c < cols. The row parameters of e belong to one c; it has no
+// column parameters.
 func convStoreGo(lanes, rows, cols int, tile, dst []float32, ldc int, e *gemm.TileEpilogue) {
 	for c := range cols {
 		for r := range rows {

@@ -117,8 +117,8 @@ func (j *scatterJob[T]) Do(lo, hi int) {
 	}
 }
 
-// spread adds src to every stride-th element of dst from x on, skipping what
-// falls outside.
+// spread adds src to every stride-th element of dst from x on, skipping
+// elements that fall outside.
 func (j *scatterJob[T]) spread(dst, src []T, x int) {
 	for _, v := range src {
 		if uint(x) < uint(len(dst)) {

@@ -2,9 +2,9 @@ package conv
 
 import "github.com/gofx-dev/gofx/kernel/internal/cpu"
 
-// Sizes of blocks, and what estimates of the ways to convolve count with. Which way is
-// taken, and where sums are cut, decides how they are rounded: that follows from sizes
-// and the level alone. What the caches decide is the order of the same sums.
+// Sizes of blocks, and constants of the cost estimates for the ways to convolve. The
+// way, and the places where sums are cut, decide how results are rounded: they follow
+// from sizes and the level alone. The caches decide only the order of the same sums.
 
 const (
 	rowsRun   = 7       // positions of a tile before its second run begins: two make 14, the most rows of a tile
@@ -17,8 +17,8 @@ const (
 // while the other passes: three quarters of it.
 func rowsNear() int { return cpu.Cache().L2 / 4 * 3 }
 
-// Half the cycles beside the steps: of a tile as it is stored, and per step and
-// panel of positions that is packed.
+// Half the cycles spent outside the steps: of a tile as it is stored, and per
+// step and panel of positions that is packed.
 const (
 	rowsStoring  = 300
 	spanStoring  = 60

@@ -36,7 +36,7 @@ func TestSameForCaches(t *testing.T) {
 		conv := Conv{Stride: []int{c.stride, c.stride}, PadLo: []int{pad, pad}, PadHi: []int{pad, pad}}
 		size := (c.size+2*pad-c.kernel)/c.stride + 1
 		weight := []int{c.out, c.chans, c.kernel, c.kernel}
-		for _, in := range [][]int{nil, {c.size, c.size}} { // products; what takes the least
+		for _, in := range [][]int{nil, {c.size, c.size}} { // products; the fastest
 			t.Run(fmt.Sprintf("%+v/%v", c, in), func(t *testing.T) {
 				kerneltest.SameForCaches(t, func() (par.Step, *array.Array, []*array.Array) {
 					p := array.New(array.F32, PackedConvLen(conv, in, weight))
@@ -75,7 +75,7 @@ func TestOrderOfTiles(t *testing.T) {
 		require.Equal(t, c.once, j.imageOnce, "%+v", c)
 		require.True(t, j.groups >= groups && j.groups <= c.tiles)
 		if j.imageOnce && j.groups < c.tiles {
-			require.LessOrEqual(t, c.image/j.groups, 1<<19, "a group's part of the image stays beside the weights")
+			require.LessOrEqual(t, c.image/j.groups, 1<<19, "a group's part of the image stays in the cache with the weights")
 		}
 	}
 }

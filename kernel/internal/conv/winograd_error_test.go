@@ -57,7 +57,7 @@ func (c winogradCase) patchSizes(e int, src, weight []float32) []float64 {
 	return size
 }
 
-// The error is what the documentation of ConvPacked says, for numbers of all
+// The error is within the bound that ConvPacked documents, for numbers of all
 // signs and sizes and for those that transforms amplify most.
 func TestWinogradError(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -42,7 +42,7 @@ func TestWinogradGuardPages(t *testing.T) {
 	})
 }
 
-// The transforms stay within what their callers check.
+// The transforms stay within the memory that their callers check.
 func TestWinogradKernelGuards(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	kerneltest.WinogradLevels(t, func(t *testing.T) {

@@ -200,7 +200,7 @@ func TestWinogradStep(t *testing.T) {
 }
 
 // Every tile of every image is in one block, whatever the plan, and a plan's
-// scratch is within what a step says.
+// scratch is within the step's estimate.
 func TestWinogradPlan(t *testing.T) {
 	kinds := map[string]int{}
 	for _, c := range append(slices.Clone(winogradCases), winogradCase{1, 1, 64, 64, [2]int{56, 56}, [2]int{1, 1}, [2]int{1, 1}},

@@ -2,16 +2,16 @@ package cpu
 
 import "sync/atomic"
 
-// Caches is what the caches hold that a core works with, in bytes. Families derive
+// Caches is the sizes, in bytes, of the caches that a core works with. Families derive
 // the sizes of their blocks from it (tuning.go of each), never from a processor's name.
 type Caches struct {
-	Line int // what memory moves at a time
+	Line int // bytes that memory moves at a time
 	L1   int // data, of a core
 	L2   int // of a core: its share where cores have one together
-	L3   int // all of the last level beyond, 0 where there is none: threads share what a call works on
+	L3   int // all of the last level beyond, 0 where there is none: threads share the data of a call
 }
 
-// usual is assumed where nothing says what there is.
+// usual is assumed where the caches cannot be detected.
 var usual = Caches{Line: 64, L1: 32 << 10, L2: 1 << 20, L3: 16 << 20}
 
 var caches atomic.Pointer[Caches]
@@ -39,15 +39,15 @@ func UseCaches(c Caches) (before Caches) {
 	return before
 }
 
-// DetectCaches asks the processor, or the system, what caches there are.
+// DetectCaches asks the processor, or the system, for its caches.
 func DetectCaches() Caches {
 	var f found
 	detectCaches(&f)
 	return f.caches()
 }
 
-// found is what a processor or a system says of its caches: of each level's one for
-// data the bytes, and the processors that share it.
+// found is the report of a processor or a system on its caches: the bytes of the
+// data cache of each level, and the processors that share it.
 type found struct {
 	line    int
 	size    [4]int
@@ -61,8 +61,8 @@ func (f *found) add(level, size, sharing, line int) {
 	f.size[level], f.sharing[level], f.line = size, max(sharing, 1), line
 }
 
-// caches returns what is found, and what is usual where that makes no sense. As
-// many processors as share a first level are one core.
+// caches returns the caches found, or the usual ones if the report is
+// implausible. As many processors as share a first level are one core.
 func (f *found) caches() Caches {
 	c := Caches{Line: f.line, L1: f.size[1], L2: f.size[2], L3: f.size[3]}
 	if c.L1 < 4<<10 || c.L1 > 1<<20 || c.L2 < c.L1 || c.L3 != 0 && c.L3 < c.L2 {
@@ -77,8 +77,8 @@ func (f *found) caches() Caches {
 	return c
 }
 
-// pretend replaces what was detected by what the variable GOFX_CACHE says: the bytes
-// of L1, L2 and L3, as in "32K,1M,0". It is read once; what is not of this form
+// pretend replaces the detected sizes by those of the variable GOFX_CACHE: the bytes
+// of L1, L2 and L3, as in "32K,1M,0". It is read once; a value of another form
 // changes nothing.
 func pretend(c Caches, text string) Caches {
 	l1, text := bytesOf(text, ',')
@@ -91,7 +91,8 @@ func pretend(c Caches, text string) Caches {
 }
 
 // bytesOf reads a number of bytes, of KiB (K) or MiB (M), up to a byte of text, or up
-// to its end with 0, and returns what follows; -1 where there is none.
+// to its end with 0, and returns the rest; -1 if the text does not begin with a
+// number.
 func bytesOf(text string, end byte) (n int, rest string) {
 	i := 0
 	for i < len(text) && i < 9 && text[i] >= '0' && text[i] <= '9' {

@@ -15,8 +15,8 @@ func detectCaches(f *found) {
 	}
 }
 
-// listCaches adds the caches of a leaf, of which there are some on every processor
-// that has it.
+// listCaches adds the caches of a leaf; every processor that has the leaf lists
+// some.
 func listCaches(f *found, leaf uint32) {
 	for i := range uint32(8) {
 		a, b, c, _ := cpuid(leaf, i)

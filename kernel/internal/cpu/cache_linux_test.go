@@ -36,7 +36,7 @@ func TestSystemCaches(t *testing.T) {
 	require.Equal(t, usual, f.caches())
 }
 
-// TestSystemAgrees compares what the processor says with what Linux makes of it.
+// TestSystemAgrees compares the processor's report with Linux's.
 func TestSystemAgrees(t *testing.T) {
 	var f found
 	systemCaches(&f, "/sys/devices/system/cpu/cpu0/cache")

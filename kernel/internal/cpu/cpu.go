@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-// Level is what the assembly may use. Entries branch on it; tests lower it.
+// Level is the instruction set that the assembly may use. Entries branch on it; tests
+// lower it.
 type Level uint8
 
 const (
@@ -18,7 +19,7 @@ const (
 // String returns the level's name: "generic", "neon", "avx2" or "avx512".
 func (l Level) String() string { return [...]string{"generic", "neon", "avx2", "avx512"}[l] }
 
-// Features is what this process may use of its processor.
+// Features are the instructions that this process may use.
 type Features struct {
 	Level Level
 	Vnni  bool // AVX512_VNNI
@@ -33,7 +34,7 @@ func environment(name string) string {
 	return v
 }
 
-// restrict lowers what was detected to what the variable GOFX_CPU allows:
+// restrict lowers the detected level to the one in the variable GOFX_CPU:
 // "generic", "avx2" or "avx512". It is read once, when the program starts; a
 // higher level than the processor's and an unknown word change nothing.
 func restrict(f Features, name string) Features {
@@ -50,8 +51,8 @@ func restrict(f Features, name string) Features {
 	return f
 }
 
-// CPU names what this process uses of its processor: "generic" for Go alone, "neon",
-// "avx2" or "avx512", and behind a blank the extensions that it uses beside.
+// CPU names the instruction sets that this process uses: "generic" for Go alone,
+// "neon", "avx2" or "avx512", and after a blank the further extensions that it uses.
 //
 //gofx:kernel
 func CPU() string {
@@ -68,8 +69,8 @@ func CPU() string {
 	return s
 }
 
-// Assembly reports whether there is code for this processor beside Go. Where
-// there never is, the linker leaves out what only such code needs.
+// Assembly reports whether this processor has code other than Go's. Where there
+// never is any, the linker leaves out the code that only assembly needs.
 func Assembly() bool { return HasAssembly && Host.Level != Generic }
 
 // HasAVX2 reports whether AVX2 may be used.
@@ -78,8 +79,8 @@ func HasAVX2() bool { return X86 && Host.Level >= AVX2 }
 // HasAVX512 reports whether AVX-512 may be used.
 func HasAVX512() bool { return X86 && Host.Level >= AVX512 }
 
-// X86 is what the compiler knows of the levels: elsewhere it drops what AVX2 leads
-// to, and there the twins of code that is called from AVX2 on.
+// X86 tells the compiler which levels are possible: on other processors it drops
+// the code for AVX2, on these the twins of code that is called from AVX2 on.
 const X86 = runtime.GOARCH == "amd64"
 
 // HasAVX2 reports whether the level has AVX2.

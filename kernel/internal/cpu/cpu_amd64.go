@@ -31,8 +31,8 @@ const (
 	saveAVX512 = saveAVX | 1<<5 | 1<<6 | 1<<7 // opmasks, upper halves, upper sixteen
 )
 
-// Detect asks the processor what it has and the system what it saves when it
-// switches threads.
+// Detect asks the processor for its features and the system for the registers
+// that it saves when it switches threads.
 func Detect() Features {
 	if top, _, _, _ := cpuid(0, 0); top < 7 {
 		return Features{}

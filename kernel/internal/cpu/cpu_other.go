@@ -4,5 +4,5 @@ package cpu
 
 const HasAssembly = false
 
-// Detect returns what the processor has and the system saves.
+// Detect returns the processor's features that the system supports.
 func Detect() Features { return Features{} }

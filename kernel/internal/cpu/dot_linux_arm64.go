@@ -3,7 +3,7 @@ package cpu
 import "syscall"
 
 // detectDot reports whether the processor has dot products of bytes: a bit of
-// what the kernel tells each process of it.
+// the kernel's report to each process.
 func detectDot() bool {
 	fd, err := syscall.Open("/proc/self/auxv", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {

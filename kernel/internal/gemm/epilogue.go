@@ -34,7 +34,7 @@ func (e Finish) With(s operand.Epilogue) Finish {
 	return e
 }
 
-// Apply runs e, but for its program, over rows×cols elements of c, whose first is at
+// Apply runs e, except its program, over rows×cols elements of c, whose first is at
 // (row, col) of the whole matrix.
 func (e *Finish) Apply(l cpu.Level, rows, cols, row, col int, c []float32, ldc int) {
 	if !e.Some {

@@ -130,8 +130,8 @@ func (j *productJob) columns(panels int) int {
 // blocks computes the product with the panels that it was given. The three outer
 // loops of a blocked product: columns, whose panels of b are packed once; depths,
 // of which one panel of b stays in the first cache and panels of a in the second;
-// and parts of the rows, where those panels of a would not stay there together.
-// What is accumulated between depths is in c.
+// and parts of the rows, where those panels of a would not stay there together. c
+// holds the sums between depths.
 func (j *productJob) blocks(w *par.Workspace) {
 	bl := &j.bl
 	depth, panels := bl.Depth(j.K), bl.Panels(j.M)
@@ -310,8 +310,9 @@ func (j *productJob) packRows(i, slot int) {
 	packA(j.level, dst, j.bl.Stride, j.A, j.Lda, j.transA, r0, r1-r0, j.pc, j.kc)
 }
 
-// fetchRows returns what tile jp asks for of the rows of a that become panel i.
-// Rows are left to the hardware unless they lie one after the other.
+// fetchRows returns the part that tile jp prefetches of the rows of a that
+// become panel i. Rows are left to the hardware unless they lie one after the
+// other.
 func (j *productJob) fetchRows(i, jp, cols int) Fetch {
 	if j.transA || j.Lda != j.kc {
 		return Fetch{}
@@ -341,8 +342,9 @@ type Fetch struct {
 	Step int
 }
 
-// fetchSource returns what tile ip asks for of the columns of b that become
-// panel i. Columns along k are left to the hardware unless they lie in a row.
+// fetchSource returns the part that tile ip prefetches of the columns of b that
+// become panel i. Columns along k are left to the hardware unless they lie in a
+// row.
 func (j *productJob) fetchSource(i, ip int) Fetch {
 	nr := j.bl.Nr
 	col := j.jc + i*nr
@@ -356,8 +358,8 @@ func (j *productJob) fetchSource(i, ip int) Fetch {
 	return Fetch{}
 }
 
-// fetchPanel returns what tile ip asks for of the packed panel i. Behind the last one of a
-// weight that is packed ahead lie those of the next depth.
+// fetchPanel returns the part of packed panel i that tile ip asks for. In a weight that is
+// packed ahead, the panels of the next depth follow the last one.
 func (j *productJob) fetchPanel(i, ip int) Fetch {
 	size := j.bl.Nr * j.kc
 	if i*j.bl.Nr >= j.nc {
@@ -414,8 +416,8 @@ func (j *productJob) tile(jp, ip, slot int, b []float32, ldb int, ahead Fetch) {
 	}
 }
 
-// packsInTile reports whether the first tile of panel i of b packs it, for which
-// there is code if that tile is about as high as tiles get: rows of more than
+// packsInTile reports whether the first tile of panel i of b packs it, which has
+// code if that tile is about as high as tiles get: rows of more than
 // DirectPanels tiles, the cases left here, are always cut so.
 func (j *productJob) packsInTile(i int) bool {
 	r0, r1 := j.bl.Rows(j.M, j.ip)
@@ -441,7 +443,7 @@ func (j *productJob) tilePack(jp int, dst []float32, ahead Fetch) {
 }
 
 // packA packs rows [row, row+count) and steps [p, p+k) of op(a) with the given
-// floats a step. What lies past count in a step is unspecified.
+// floats a step. The elements past count in a step are unspecified.
 func packA(l cpu.Level, dst []float32, stride int, a []float32, lda int, trans bool, row, count, p, k int) {
 	if trans {
 		PackAcross(l, dst, stride, a[p*lda+row:p*lda+row+(k-1)*lda+count], lda, count, k)

@@ -52,8 +52,8 @@ func Gemm[T float32 | float64](w *par.Workspace, transA, transB bool, m, n, k in
 }
 
 // ScratchLevels are the levels with code of their own. Scratch sizes are the
-// most that any of them takes, on every machine: what generated code says of its
-// memory must not depend on where it was generated.
+// most that any of them takes, on every machine: the memory estimate of
+// generated code must not depend on the machine that generated it.
 var ScratchLevels = [...]cpu.Level{cpu.NEON, cpu.AVX2, cpu.AVX512}
 
 // Scratch is the scratch that a product of the given sizes takes at most.
@@ -160,7 +160,7 @@ func (j *Job[T]) Run(w *par.Workspace, m, n, k int, acc bool) {
 }
 
 // Do runs the current phase for panels, or for tiles in column-panel order.
-// Packing makes what tiles read one stream; tiles in the order of columns read a
+// Packing makes a tile's reads one stream; tiles in the order of columns read a
 // panel of b from the first cache.
 func (j *Job[T]) Do(lo, hi int) {
 	switch j.phase {
@@ -258,7 +258,7 @@ func packRows[T operand.Real](dst, src []T, ld, k, width, count int) {
 }
 
 // gemmTile computes the product of a 2-row and a 4-column panel: eight sums and
-// six operands are what fits the sixteen registers of amd64.
+// six operands fit the sixteen registers of amd64.
 func gemmTile[T operand.Real](a, b []T, tile *[gemmMR * NR]T) {
 	var c00, c01, c02, c03, c10, c11, c12, c13 T
 	for len(a) >= 4 && len(b) >= 8 {

@@ -41,7 +41,7 @@ func gemmTilePack32(l cpu.Level, rows, k int, a, b *float32, ldb int, c *float32
 }
 
 // hasStrip reports whether the level has code for strips, and for tiles that
-// pack what they read.
+// pack their operands.
 func hasStrip(l cpu.Level) bool { return l >= cpu.AVX2 }
 
 // gemmStrip32 computes c = a·b, or c += a·b with acc, for a panel of rows and

@@ -8,7 +8,7 @@ import (
 
 // Without assembly the level is always generic, and none of this is called.
 
-// Tile32 computes a tile of a packed product, and asks for what comes next.
+// Tile32 computes a tile of a packed product, and prefetches the next operands.
 func Tile32(cpu.Level, int, int, *float32, *float32, int, *float32, int, int, bool, Fetch) {
 	panic("kernel: no assembly for this processor")
 }

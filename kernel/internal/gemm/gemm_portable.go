@@ -10,7 +10,7 @@ import (
 func PanelLanes(cpu.Level) int { return 8 }
 
 // PackAlong stores dst[p*stride+r] = src[r*ld+p] for at most PanelLanes rows, and
-// zeros behind them.
+// zeros after them.
 func PackAlong(_ cpu.Level, dst []float32, stride int, src []float32, ld, rows, k int) {
 	for p := range k {
 		clear(dst[p*stride+rows : p*stride+8])

@@ -6,8 +6,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// Small products of a batch run beside each other: one alone has too little
-// work for several threads.
+// Small products of a batch run in parallel: one alone has too little work for
+// several threads.
 
 // inBatch reports whether multiplyBatch takes a batch of products.
 func inBatch[T operand.Real](count, m, n, k int) bool {
@@ -75,7 +75,7 @@ func (j *batchJob) Do(lo, hi int) {
 	}
 }
 
-// asFloats returns m, whose elements are float32, as what it is.
+// asFloats returns m, whose elements are float32, as a matrix of float32.
 func asFloats[T operand.Real](m matOperand[T]) matOperand[float32] {
 	return matOperand[float32]{data: operand.AsFloat32(m.data), shape: m.shape, strides: m.strides,
 		trans: m.trans, ld: m.ld, at: m.at, size: m.size}

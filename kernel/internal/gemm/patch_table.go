@@ -15,8 +15,8 @@ type PatchTable struct {
 	G        geom.Spatial
 	inside   bool   // no window reaches padding
 	Framed   bool   // the image is a copy; else it is the input itself
-	Sampled  bool   // the copy has only what the single tap reads: it is the matrix
-	Extent   [3]int // of the copy: what windows reach
+	Sampled  bool   // the copy has only the elements that the single tap reads: it is the matrix
+	Extent   [3]int // of the copy: the elements that windows reach
 	phases   int    // parts of a row
 	phaseLen int
 	RowLen   int

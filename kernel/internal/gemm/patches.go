@@ -12,7 +12,7 @@ type Patches[T operand.Real] struct {
 }
 
 // window is a *Patches: an interface, so that programs without convolutions do not
-// link what packs them.
+// link the packing.
 type window[T operand.Real] interface {
 	pack(dst, img []T, row, k, col, count int)
 }

@@ -17,8 +17,8 @@ func (p *Product) Thin(l cpu.Level) bool {
 	return p.byDots() || p.byRows()
 }
 
-// byDots: the rows of both operands lie along k, but for the short one, which
-// is brought into that form.
+// byDots: the rows of both operands lie along k, except the short one, which is
+// brought into that form.
 func (p *Product) byDots() bool {
 	return p.M <= DotRows && (p.transB || p.N == 1 && p.Ldb == 1) || !p.transA && (p.N <= DotRows || p.transB && p.N <= dotCols)
 }

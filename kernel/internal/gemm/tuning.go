@@ -5,11 +5,11 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 )
 
-// Sizes of blocks. What cuts a sum (kc, DotDepth) or chooses among ways that round
-// differently (dotCols, streamRows, GemvCols) is fixed for a level, so that results are
-// the same whatever caches there are. What only says in which order the same sums are
-// computed follows from the caches, up to what paid where they are large (48 KiB, 1 MiB
-// and 32 MiB); scratch is stated for those, too, and so is the same everywhere.
+// Sizes of blocks. Sizes that cut a sum (kc, DotDepth) or choose among ways that round
+// differently (dotCols, streamRows, GemvCols) are fixed for a level, so that results
+// are the same with any caches. Sizes that only order the same sums follow from the
+// caches, up to those that paid where caches are large (48 KiB, 1 MiB and 32 MiB);
+// scratch is stated for those, too, and so is the same everywhere.
 
 // Blocking is how a level cuts the float32 product: tiles of mr×nr, panels of a
 // with stride floats a step of k, sums of at most kc terms at a time, blocks of
@@ -32,8 +32,9 @@ func BlockingOf(l cpu.Level) Blocking {
 	return Blocking{Mr: gemmMR, Nr: NR, Stride: gemmMR, kc: gemmKC, area: gemmMC * gemmKC, Nc: gemmNC}
 }
 
-// tuned is BlockingOf for the caches that there are: a block of a takes a little less
-// than half of the second one, beside two panels of b and what is written.
+// tuned is BlockingOf for this processor's caches: a block of a takes a little less
+// than half of the second cache, which also holds two panels of b and the results
+// being written.
 func tuned(l cpu.Level) Blocking {
 	b := BlockingOf(l)
 	b.area = min(b.area, cpu.Cache().L2/32*15/4)
@@ -104,9 +105,9 @@ func streamCols() int { return max(streamUnit*streamRows, min(2048, cpu.Cache().
 func directSize() int { return min(16<<10, cpu.Cache().L2/64) }
 
 // stripSize is the most elements of a block of b that is read once for each panel of
-// a. It has to stay in the second cache, beside a panel of a and the rows that are
-// written, where it is read often. Half as much more may come from a last cache: where
-// panels are few, or packing b would be all that blocks save.
+// a. Where it is read often, it has to stay in the second cache together with a panel
+// of a and the rows that are written. Half as much more may come from a last cache:
+// where panels are few, or where blocks would save only the packing of b.
 func stripSize(panels int, packed bool) int {
 	c := cpu.Cache()
 	if panels <= DirectPanels || packed && c.L3 >= 4*c.L2 {

@@ -6,8 +6,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 )
 
-// Windows that slide over planes: what the assembly of depthwise convolutions
-// and of pooling has in common. It works on tiles of at most windowTall output
+// Windows that slide over planes: the common part of the assembly of depthwise
+// convolutions and of pooling. It works on tiles of at most windowTall output
 // rows and blocks of one vector of columns.
 const (
 	windowTall      = 7
@@ -25,7 +25,7 @@ type WindowCall struct {
 	tiles, blocks       *int64
 	tilesLen, blocksLen int // bytes
 	srcRow, dstRow      int // bytes
-	ahead               int // bytes from what is read to what is prefetched, about a tile
+	ahead               int // bytes from the element read to the element prefetched, about a tile
 }
 
 // Call returns the call for planes of a geometry.

@@ -84,8 +84,7 @@ func (b EmbeddingBag) bounds(bag int, ix *array.Array, offsets []int64, n int) (
 }
 
 // reduce sets acc to the reduction of the rows that idx[lo:hi] names. Rows are
-// read once, from anywhere in the table; what is added up stays in the first
-// cache.
+// read once, from anywhere in the table; the sums stay in the first cache.
 func (b EmbeddingBag) reduce(acc, row []float64, a *array.Array, idx []int64, scale []float64, lo, hi int) {
 	clear(acc)
 	for p := lo; p < hi; p++ {

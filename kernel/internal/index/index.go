@@ -8,7 +8,7 @@ import (
 )
 
 // loadIndex returns an integer index array as dense int64, every value checked
-// to be in [0, size); dim is what the message names.
+// to be in [0, size); dim is the dimension that the message names.
 func loadIndex(w *par.Workspace, a *array.Array, dim, size int) []int64 {
 	idx := move.LoadAs[int64](w, a)
 	for _, v := range idx {
@@ -95,8 +95,8 @@ func (Embedding) Run(w *par.Workspace, out, in []*array.Array) {
 }
 
 // Gather takes, for every element of in[1] (i32 or i64), the element of in[0]
-// at the same multi-index but for dimension Dim, where in[1] names it. in[1]
-// may be smaller than in[0] in the other dimensions.
+// at the same multi-index except in dimension Dim, whose index in[1] gives.
+// in[1] may be smaller than in[0] in the other dimensions.
 //
 //gofx:kernel
 type Gather struct{ Dim int }

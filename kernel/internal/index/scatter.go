@@ -9,8 +9,8 @@ import (
 
 // Scatter copies in[0] and then, for every element of in[1] (i32 or i64),
 // combines the element of in[2] at the same multi-index into the element that
-// has this multi-index but for dimension Dim, where in[1] names it. Reduce is
-// "" (the later one in row-major order wins), "add", "multiply", "amax" or
+// has this multi-index except in dimension Dim, whose index in[1] gives. Reduce
+// is "" (the later one in row-major order wins), "add", "multiply", "amax" or
 // "amin"; NaN wins both of the latter.
 //
 //gofx:kernel
@@ -95,8 +95,8 @@ func scatter[T array.Elem](dst, src []T, off int, idx []int64, to, of *along) {
 	}
 }
 
-// scatterWith is scatter with arithmetic, on all of o as scalars. o itself is
-// what is combined into where its elements are scalars already.
+// scatterWith is scatter with arithmetic, on all of o as scalars. It combines
+// into o itself if o's elements are already scalars.
 func scatterWith[T move.Scalar](w *par.Workspace, how string, o, src *array.Array, idx []int64, ix *array.Array, to *along) {
 	var of along
 	of.through("scatter", src, ix)

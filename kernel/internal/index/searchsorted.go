@@ -9,8 +9,8 @@ import (
 )
 
 // SearchSorted gives for every element of in[1] the i64 index at which it belongs
-// in in[0], sorted along its last dimension: before its equals, or with Right
-// behind them. in[0] is one sequence for all, or one for each row of in[1]. NaN
+// in in[0], sorted along its last dimension: before equal elements, or with Right
+// after them. in[0] is one sequence for all, or one for each row of in[1]. NaN
 // belongs at the end.
 //
 //gofx:kernel
@@ -56,8 +56,8 @@ func searchRows[T move.Scalar](s SearchSorted, idx []int64, seq, x []T, seqOf, x
 	}
 }
 
-// position returns the first of n elements that lies beyond, by halving; what it is
-// for elements out of order is what halving finds.
+// position returns the first of n elements that lies beyond, by halving; for
+// elements out of order the result is that of halving.
 func (s SearchSorted) position(n int, beyond func(k int) bool) int {
 	lo := 0
 	for lo < n {

@@ -10,7 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// TestSearchSorted counts what lies before each element.
+// TestSearchSorted counts the elements before each one.
 func TestSearchSorted(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	seq := array.FromSlice([]float64{-inf, -1, 0, 0, 2, 2, 2, inf, -3, 4, 4, 5, 6, 7, 8, 9}, 2, 8)

@@ -52,8 +52,8 @@ func nonzero(x *array.Array, i int) bool {
 	return array.Int64At(x, i) != 0
 }
 
-// Sized makes sizes of the numbers in a vector: a result that has no elements, whose sizes
-// are these numbers with a 0 behind them.
+// Sized makes sizes of the numbers in a vector: the result has no elements, and its sizes
+// are these numbers followed by a 0.
 //
 //gofx:kernel
 type Sized struct{}

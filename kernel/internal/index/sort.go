@@ -134,7 +134,7 @@ func sortKeys(keys, pos, keys2, pos2 []int64) []int64 {
 // radixSort is mergeSort by the bytes of the keys from the lowest on, without
 // those that all keys have in common: of f32 that is about half of them. The
 // counts of all bytes are made in one pass before the first one moves anything,
-// for what is counted does not depend on the order.
+// for the counts do not depend on the order.
 func radixSort(keys, pos, keys2, pos2 []int64) []int64 {
 	var count [8][256]int
 	for i, k := range keys {

@@ -74,7 +74,7 @@ func (s Suppress) take(in []*array.Array) (rows []int64) {
 	return rows
 }
 
-// limited takes what operands say in place of the fields.
+// limited takes the values of operands in place of the fields.
 func (s Suppress) limited(in []*array.Array) Suppress {
 	given := func(i int) bool {
 		if len(in) <= i || in[i] == nil {
@@ -123,8 +123,8 @@ func (s Suppress) box(a *array.Array, at int) box {
 	return b
 }
 
-// overlaps reports whether the common area of two boxes is a greater part of what they
-// cover together than iou. Boxes that have nothing in common overlap by no measure.
+// overlaps reports whether the common area of two boxes is a greater part of their
+// union than iou. Boxes that have nothing in common overlap by no measure.
 func (b box) overlaps(o box, iou float32) bool {
 	h := min(b.y1, o.y1) - max(b.y0, o.y0)
 	w := min(b.x1, o.x1) - max(b.x0, o.x0)

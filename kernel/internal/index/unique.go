@@ -11,10 +11,10 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// Unique takes the slices of in[0] along Dim that differ, or with Flat the elements,
-// in rising order, or with Unsorted in that of their first appearance: out[0] has them,
-// out[1] where each appears first, out[2] for every slice the place of its equal in
-// out[0], out[3] how often each is there; the last three are i64. Slices are ordered by
+// Unique takes the slices of in[0] along Dim that differ, or with Flat the elements, in
+// rising order, or with Unsorted in that of their first appearance: out[0] has them,
+// out[1] where each appears first, out[2] for every slice the index of its equal in
+// out[0], out[3] how often each occurs; the last three are i64. Slices are ordered by
 // their first element that differs; NaN is equal to NaN and greater than every number.
 //
 //gofx:kernel
@@ -59,7 +59,7 @@ func (u Unique) Run(_ *par.Workspace, out, in []*array.Array) {
 
 func (u Unique) axis(x *array.Array) int { return operand.Axis("unique", u.Dim, x.Rank()) }
 
-// slices are the sizes before, of and behind the axis of the slices.
+// slices are the sizes before, of and after the axis of the slices.
 func (u Unique) slices(x *array.Array) (outer, n, inner int) {
 	if u.Flat {
 		return 1, x.Len(), 1

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// GuardedFloats returns n random floats; what lies around them is guarded on
+// GuardedFloats returns n random floats; the memory around them is guarded on
 // Linux only.
 func GuardedFloats(_ *testing.T, r *rand.Rand, n int, _ bool) []float32 {
 	s := make([]float32, n)

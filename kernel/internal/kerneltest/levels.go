@@ -7,7 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/vmath"
 )
 
-// Levels lists what this processor has, lowest first.
+// Levels lists this processor's levels, lowest first.
 func Levels() []cpu.Level {
 	top := cpu.Detect().Level
 	switch top {

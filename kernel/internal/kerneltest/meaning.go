@@ -45,7 +45,7 @@ func ConvMeaning(s ConvForm) func(in, out []RefArray) {
 	}
 }
 
-// Pick returns element i of a list, or what an absent list means.
+// Pick returns element i of a list, or the default of an absent list.
 func Pick(list []int, i, absent int) int {
 	if list == nil {
 		return absent
@@ -78,7 +78,7 @@ func ConvTransposeMeaning(s TransposeForm) func(in, out []RefArray) {
 	}
 }
 
-// Finish is what an epilogue means, in float64.
+// Finish is the definition of an epilogue, in float64.
 func Finish(v float64, e operand.Epilogue, scale, bias, residual float64) float64 {
 	v = v*scale + bias + residual
 	switch e.Act {

@@ -252,14 +252,14 @@ func RunStep(t *testing.T, s par.Step, out, in []*array.Array) {
 	}
 }
 
-// Soil fills memory with what is NaN as a float.
+// Soil fills memory with bytes that are NaN as a float.
 func Soil(b []byte) {
 	for i := range b {
 		b[i] = 0xff
 	}
 }
 
-// StepCase is a step, the shapes of its results and operands, and what it means.
+// StepCase is a step, the shapes of its results and operands, and its definition.
 type StepCase struct {
 	Name string
 	Step par.Step

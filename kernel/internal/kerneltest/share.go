@@ -19,7 +19,8 @@ func fmaPeak(l cpu.Level, peakRun func(cpu.Level, int) float64) float64 {
 }
 
 // BenchShare runs f, which does the given number of multiply-adds, and reports
-// the rate of its fastest run and the share of the peak, measured beside it.
+// the rate of its fastest run and its share of the peak, which is measured
+// alongside.
 func BenchShare(b *testing.B, peakRun func(cpu.Level, int) float64, threads, macs int, f func()) {
 	best, peak := time.Hour, fmaPeak(cpu.Host.Level, peakRun)
 	for b.Loop() {

@@ -7,8 +7,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// Matrices of up to sharedOrder rows are done beside each other; above it each has enough
-// work for all threads.
+// Matrices of up to sharedOrder rows are computed in parallel; a larger one has enough
+// work for all threads by itself.
 const sharedOrder = 256
 
 // solver does the matrices of a batch one by one; each call takes scratch of w.
@@ -51,7 +51,7 @@ func solve(w *par.Workspace, s solver, count, n, scratch int) {
 	w.Release(mark)
 }
 
-// lanesOf is the number of matrices that may be done beside each other.
+// lanesOf is the number of matrices that may be computed in parallel.
 func lanesOf(count, n int) int {
 	if n > sharedOrder {
 		return 1

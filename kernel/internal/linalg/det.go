@@ -49,7 +49,7 @@ func (j *detJob) matrix(w *par.Workspace, i int) {
 	if f.odd {
 		det = -1
 	}
-	for k := range min(f.zero+1, n) { // with the pivot 0: 0, or NaN beside what is not finite
+	for k := range min(f.zero+1, n) { // with the pivot 0: 0, or NaN if an element is not finite
 		det *= m[k*n+k]
 	}
 	j.dst[i] = det

@@ -39,8 +39,8 @@ func floats(a *array.Array) []float64 {
 	return array.Data[float64](array.Contiguous(array.Cast(a, array.F64)))
 }
 
-// TestInverse multiplies inverses with what they are of: sizes on both sides of every
-// bound of blocks and batches, all layouts, a bound that grows with the unit of the type.
+// TestInverse multiplies inverses with their matrices: sizes on both sides of every bound
+// of blocks and batches, all layouts, a bound that grows with the unit of the type.
 func TestInverse(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 9))
 	for _, shape := range [][]int{
@@ -71,9 +71,9 @@ func TestInverse(t *testing.T) {
 	kerneltest.Code(t, operand.OperandCode, "another number", func() { kerneltest.Run1(t, Inverse{}, array.F32, []int{2, 3, 3}, array.New(array.F32, 3, 3)) })
 }
 
-// TestIllConditioned inverts Hilbert matrices with a little added to the diagonal, whose
-// conditions reach 10^12: what comes out is inverse to the operand as far as the type tells. LAPACK,
-// as PyTorch calls it, leaves residuals of 8e-16 and, in f32, 5e-7 by this measure.
+// TestIllConditioned inverts Hilbert matrices with a little added to the diagonal, whose conditions
+// reach 10^12: the result is inverse to the operand as far as the type can express. LAPACK, as
+// PyTorch calls it, leaves residuals of 8e-16 and, in f32, 5e-7 by this measure.
 func TestIllConditioned(t *testing.T) {
 	for _, n := range []int{8, 40, 80, 160} {
 		for _, more := range []float64{1e-2, 1e-8, 1e-12} {

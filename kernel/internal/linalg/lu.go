@@ -99,7 +99,7 @@ func forward[T float32 | float64](w *par.Workspace, l []T, ldl, n int, b []T, ld
 }
 
 // backward solves U·x = b in place for the columns of b, where u has the diagonal of U, of
-// n rows, and what is above it negated.
+// n rows, and the elements above it negated.
 func backward[T float32 | float64](w *par.Workspace, u []T, ldu, n int, b []T, ldb, cols, block int) {
 	if n > block {
 		h := half(n)

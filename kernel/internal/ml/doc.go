@@ -7,5 +7,5 @@
 // tree stay in the first cache; sums of a block are on the stack. The latency of nodes
 // that no cache holds bounds it. Tables may come from any file of weights: a child lies
 // after its parent, so that no table can make a run endless, and every index is compared
-// with the size of what it names. Read trees.go first.
+// with the size of its table. Read trees.go first.
 package ml

@@ -17,7 +17,7 @@ func full(r *rand.Rand, depth, features int) *node {
 	return &node{r.IntN(features), TreeAtMost | TreeMissing*int32(r.IntN(2)), r.NormFloat64() / 2, full(r, depth-1, features), full(r, depth-1, features), nil}
 }
 
-// BenchmarkTrees are 100 trees of depth 6 over 30 features, what boosting makes.
+// BenchmarkTrees are 100 trees of depth 6 over 30 features, as boosting makes them.
 func BenchmarkTrees(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var trees []*node

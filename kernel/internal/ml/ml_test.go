@@ -14,7 +14,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// node is a tree as it is thought of: branches, or what a leaf adds to columns.
+// node is a tree by its definition: branches, or the amounts that a leaf adds to
+// columns.
 type node struct {
 	feature   int
 	how       int32
@@ -23,7 +24,7 @@ type node struct {
 	adds      map[int]float64
 }
 
-// value is what the sum of the trees is by their meaning alone.
+// value is the sum of the trees by definition.
 func (n *node) leaf(row []float64) map[int]float64 {
 	if n.adds != nil {
 		return n.adds
@@ -210,7 +211,7 @@ func TestTablesThatAreNoTrees(t *testing.T) {
 	}
 }
 
-// TestTreesAllocateNothing: a run takes what its workspace has.
+// TestTreesAllocateNothing: a run takes its memory from the workspace.
 func TestTreesAllocateNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var trees []*node

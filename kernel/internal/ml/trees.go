@@ -11,8 +11,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// What the second number of a node says: how a feature is compared with the threshold,
-// and with TreeMissing added that NaN goes where the comparison holds.
+// Values of a node's second number: how a feature is compared with the threshold, and,
+// with TreeMissing added, that NaN goes to the branch where the comparison holds.
 //
 //gofx:kernel
 const (
@@ -22,7 +22,8 @@ const (
 	TreeMissing = 4
 )
 
-// Trees adds up what the leaves hold that the rows of in[0] reach in decision trees.
+// Trees adds up the values of the leaves that the rows of in[0] reach in decision
+// trees.
 //
 // in[1] has four numbers (i32) for a node: the feature, how it is compared, and the two
 // references to follow where the comparison holds and where it does not. A reference is
@@ -186,7 +187,7 @@ func (j *treeJob[T, R]) block(acc []float64, row, rows, from, n int) {
 	}
 }
 
-// lost is what leaf returns where the tables are no trees.
+// lost is the result of leaf for tables that are not trees.
 const lost = -1
 
 // leaf follows a row from a reference to a leaf. Which side it takes is computed and not
@@ -253,7 +254,7 @@ func compared[T operand.Real](v, t T, how int32) int {
 	return 1
 }
 
-// add puts what a leaf holds for columns from on into sums.
+// add puts a leaf's values for columns from on into sums.
 func (j *treeJob[T, R]) add(acc []float64, leaf, from int) {
 	if leaf+1 >= len(j.starts) {
 		bad("leaf " + strconv.Itoa(leaf) + " does not exist")

@@ -89,7 +89,7 @@ func moveSame(level cpu.Level, dst, src unsafe.Pointer, size, n int, stream bool
 		pattern = *(*uint64)(src)
 	}
 	d := unsafe.Slice((*byte)(dst), n*size)
-	// Whole turns that begin with a line; what is left at either end is part of a turn
+	// Whole turns that begin with a line; the rest at either end is part of a turn
 	// that overlaps them as little as possible, since lines are slow to write twice.
 	at := 0
 	if head := ToLine(dst); head > 0 {
@@ -196,8 +196,8 @@ func (t *transposition) run() bool {
 
 // tiles transposes so many blocks down and across. Lines of a tile, those read and
 // those written, stay in the first cache until all of their elements have been
-// moved; within it tileRows blocks go across together, to use what hardware
-// fetches beside a line.
+// moved; within it tileRows blocks go across together, to use the lines that
+// hardware prefetches with a line.
 func (t *transposition) tiles(rows, cols int) {
 	for r := 0; r < rows; r += tileBlocks {
 		for c := 0; c < cols; c += tileBlocks {
@@ -264,7 +264,7 @@ func (t *transposition) blocks(r, rows, c, cols int) {
 	}
 }
 
-// OrderStores orders the stores past the caches before what follows.
+// OrderStores orders the stores past the caches before all later ones.
 func OrderStores() {
 	if cpu.X86 {
 		moveFence()

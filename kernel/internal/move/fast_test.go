@@ -22,7 +22,7 @@ func randomBytes(r *rand.Rand, d array.DType, shape ...int) *array.Array {
 	return a
 }
 
-// sameAsGo copies view at every level and compares with what Go alone copies.
+// sameAsGo copies view at every level and compares with the copy of Go alone.
 func sameAsGo(t *testing.T, view *array.Array, what ...any) {
 	t.Helper()
 	run := func() []byte {

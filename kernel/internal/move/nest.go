@@ -162,8 +162,8 @@ func elemSize[T array.Elem]() int {
 
 // moveElems walks the outer dimensions and copies the innermost one or two. The
 // two innermost ones are a matrix where rows and columns are runs on different
-// sides, else rows, and assembly takes them where it can; what is outside is
-// counted like an odometer, which costs little beside a row.
+// sides, else rows, and assembly takes them where it can. The outer dimensions
+// are counted like an odometer, which costs little compared with a row.
 func moveElems[T array.Elem](dst []T, do int, src []T, so int, m *Nest) {
 	if m.empty {
 		return
@@ -259,8 +259,8 @@ func moveTile[T array.Elem](dst []T, do int, src []T, so int, m *Nest) {
 	}
 }
 
-// interleave sets dst to n pairs of an element of each source: what a stride of two
-// brings together.
+// interleave sets dst to n pairs of an element of each source: elements that a
+// stride of two brings together.
 func interleave[T array.Elem](dst, even, odd []T, n int) {
 	dst, even, odd = dst[:2*n], even[:n], odd[:n]
 	for i, v := range even {

@@ -66,7 +66,7 @@ func (p Pad) Run(w *par.Workspace, out, in []*array.Array) {
 	}
 }
 
-// constant fills o and copies what of a lies inside it.
+// constant fills o and copies the part of a that lies inside it.
 func (p Pad) constant(w *par.Workspace, o, a *array.Array) {
 	fillBits(o, operand.ValueBits(o.DType(), p.Value))
 	var m Nest

@@ -16,7 +16,7 @@ import (
 // words is the memory of floats.
 func words(f []float32) []uint32 { return unsafe.Slice((*uint32)(unsafe.Pointer(&f[0])), len(f)) }
 
-// Rows are written whole, and nothing beside them is touched.
+// Rows are written whole, and nothing outside them is touched.
 func TestRowsGuardPages(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	kerneltest.EachLevel(t, func(t *testing.T) {

@@ -8,8 +8,9 @@ import "github.com/gofx-dev/gofx/kernel/internal/cpu"
 const Grain = 1 << 15
 
 // StreamBytes is the size from which results are written past the caches: a quarter of the
-// last one, which also holds what they were made of and what the next step reads; what
-// reads more finds it there in no case. All of the second where that is the last.
+// last one, which also holds their operands and the next step's operands. A step that
+// reads more does not find it there anyway. It is all of the second cache if that is the
+// last.
 func StreamBytes() int { return min(8<<20, max(cpu.Cache().L3/4, cpu.Cache().L2)) }
 
 // The loops of assembly.

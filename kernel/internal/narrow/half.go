@@ -28,7 +28,7 @@ func (HalfLinear) ScratchBytes(out, in []*array.Array) int {
 		wideScratch(x.Len()/max(k, 1), n, k) + spreadBytes(x.Len()/max(k, 1), k)
 }
 
-// wideScratch is what products with widened blocks of weights take.
+// wideScratch is the scratch of products with widened blocks of weights.
 func wideScratch(m, n, k int) int {
 	if m <= unpackMost {
 		return 0
@@ -183,8 +183,8 @@ func (j *halfJob) run(w *par.Workspace) {
 }
 
 // Do computes columns [lo, hi), or widens them. Four rows share each pass over the
-// weights, which is what comes from memory; more passes follow only while that
-// takes less than widening them first.
+// weights, which come from memory; more passes follow only while that takes less
+// than widening them first.
 func (j *halfJob) Do(lo, hi int) {
 	if j.wide != nil {
 		half.Widen(j.wide[lo*j.k:hi*j.k], j.weight[(j.first+lo)*j.k:(j.first+hi)*j.k], j.brain)

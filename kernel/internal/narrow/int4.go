@@ -77,11 +77,11 @@ func packInt4(dst, src []uint8, n, size, full int) {
 
 // Int4Linear is a linear layer with weights of 4 bits, (q-zero)·scale for each
 // group of Group weights of a row, as in ONNX Runtime's MatMulNBits, unpacked in
-// registers and computed in float32. Group is a multiple of 32. in[0] is x
-// [..., k] f32, f16 or bf16; in[1] the weight, u8 [n, ceil(k/2)], or with Packed
-// what PackInt4 wrote; in[2] the scales f32 [n, groups]; in[3] optional zero points
-// u8 [n, groups] below 16, 8 without them; in[4] an optional bias [n]. The result
-// is [..., n] of a type x may have.
+// registers and computed in float32. Group is a multiple of 32. in[0] is x [..., k]
+// f32, f16 or bf16; in[1] the weight, u8 [n, ceil(k/2)], or with Packed the output
+// of PackInt4; in[2] the scales f32 [n, groups]; in[3] optional zero points u8 [n,
+// groups] below 16, 8 without them; in[4] an optional bias [n]. The result is [...,
+// n] of a type x may have.
 //
 //gofx:kernel
 type Int4Linear struct {
@@ -247,8 +247,8 @@ func groupSums(dst, x []float32) {
 	}
 }
 
-// Do computes columns [lo, hi), or unpacks them. What zero points add is the sums
-// of groups of x, made once, times a number a group: it stays out of the loop over
+// Do computes columns [lo, hi), or unpacks them. Zero points add the sums of
+// groups of x, made once, times a number a group: it stays out of the loop over
 // weights.
 func (j *int4Job) Do(lo, hi int) {
 	if j.wide != nil {
@@ -270,8 +270,8 @@ func (j *int4Job) Do(lo, hi int) {
 	}
 }
 
-// rows computes columns [lo, hi) of up to four rows. What the rows have in common
-// with a part of the weights is kept in the cache while that part passes.
+// rows computes columns [lo, hi) of up to four rows. The elements of the rows
+// that belong to a part of the weights stay in the cache while that part passes.
 func (j *int4Job) rows(r, rows, lo, hi int) {
 	var part [unpackRows * unpackPart]float32
 	step := j.groups

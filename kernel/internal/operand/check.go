@@ -42,7 +42,7 @@ func Axes(step string, set *[MaxRank]bool, dims []int, rank int) {
 	}
 }
 
-// CheckRank panics when a's rank exceeds what the fixed-size tables hold.
+// CheckRank panics when a's rank exceeds the fixed-size tables.
 func CheckRank(step string, a *array.Array) int {
 	if a.Rank() > MaxRank {
 		BadOperand(step, "operand has rank "+strconv.Itoa(a.Rank())+", the limit is "+strconv.Itoa(MaxRank))

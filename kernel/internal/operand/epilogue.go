@@ -21,13 +21,13 @@ const (
 	ActClamp            // min(max(x, Lo), Hi)
 )
 
-// String returns the name, which the constant has behind Act.
+// String returns the constant's name after Act.
 func (a Activation) String() string { return [...]string{"None", "ReLU", "ReLU6", "Clamp"}[a] }
 
-// Epilogue is what a step does to each sum before it is stored for good: times
-// the scale of its channel, plus the bias of its channel, plus the residual,
-// then the activation, then the program. Scale, bias and residual are operands of
-// the step. All of it is computed in f32; results of 16 bits are rounded afterwards.
+// Epilogue is applied to each sum before it is finally stored: times the scale of
+// its channel, plus the bias of its channel, plus the residual, then the activation,
+// then the program. Scale, bias and residual are operands of the step. All of it is
+// computed in f32; results of 16 bits are rounded afterwards.
 //
 //gofx:kernel
 type Epilogue struct {
@@ -41,15 +41,15 @@ type Epilogue struct {
 // Function is a function of one f32. Families below the one that has programs
 // know them by this alone, and a binary without such an epilogue links none.
 type Function interface {
-	// Map replaces the elements of a matrix, rows ld floats apart, by what the function
-	// makes of them. It may be called from several goroutines at once.
+	// Map replaces the elements of a matrix, rows ld floats apart, by the function's
+	// results. It may be called from several goroutines at once.
 	Map(rows, cols int, c []float32, ld int)
 	// MapAll is Map of elements side by side on the threads of w.
 	MapAll(w *par.Workspace, c []float32)
 }
 
-// Prologue is what a step does to each element of its operand before it is read: times
-// a factor of its channel, plus a term of its channel, then the activation. Factors and
+// Prologue is applied to each element of a step's operand before it is read: times a
+// factor of its channel, plus a term of its channel, then the activation. Factors and
 // terms are operands of the step. Each operation rounds to f32.
 //
 //gofx:kernel

@@ -83,7 +83,7 @@ func LoadSame[T array.Elem](w *par.Workspace, a *array.Array) []T {
 }
 
 // GatherHalf copies a strided view of a 16-bit type to dst in row-major order and
-// returns what is left of dst.
+// returns the rest of dst.
 func GatherHalf[T Real](dst []T, src []uint16, brain bool, shape, strides []int, at int) []T {
 	n, step := 1, 1
 	if len(shape) > 0 {
@@ -119,7 +119,7 @@ func Result[T Real](w *par.Workspace, a *array.Array) []T {
 	return array.Data[T](a)
 }
 
-// Store rounds what was computed in memory that result returned into a.
+// Store rounds the values in memory that result returned into a.
 func Store[T Real](a *array.Array, from []T) {
 	if a == nil || len(from) == 0 {
 		return

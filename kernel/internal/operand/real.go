@@ -15,7 +15,7 @@ func AsBytes[T array.Elem](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(z)))
 }
 
-// AsFloat32 returns s, whose elements are float32, as what it is.
+// AsFloat32 returns s, whose elements are float32, as a slice of float32.
 func AsFloat32[T Real](s []T) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }
@@ -44,8 +44,9 @@ func FillSlice[T array.Elem](s []T, v T) {
 	}
 }
 
-// FillBlock sets all elements of a block to v. It copies what it has set, twice as
-// much each time, because Go stores an element at a time and copies vectors.
+// FillBlock sets all elements of a block to v. It copies the elements already set,
+// twice as many each time, because Go stores an element at a time and copies
+// vectors.
 func FillBlock[T array.Elem](d []T, v T) {
 	done := min(len(d), 16)
 	for k := range d[:done] {

@@ -22,7 +22,7 @@ func processorHere() int {
 }
 
 // moveFrom has the calling thread run on another processor than c, if there is
-// one for it: it may come back later, since what it may run on stays as it was.
+// one for it: it may come back later, since its affinity stays as it was.
 func moveFrom(c int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

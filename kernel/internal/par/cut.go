@@ -1,6 +1,6 @@
 package par
 
-// What stands in the place of a dimension in a Cut.
+// Values in the place of a dimension in a Cut.
 //
 //gofx:kernel
 const (
@@ -21,7 +21,7 @@ type Cut struct {
 	// In and Out have for each operand and each result the dimension that is cut, Whole or
 	// Once. Absent operands are Whole.
 	In, Out []int
-	// Size is what the number of parts has to divide.
+	// Size is the number that the number of parts has to divide.
 	Size int
 	// Combine says how the values of the parts make a result that is Whole: sum, prod, mean,
 	// max or min.
@@ -40,8 +40,9 @@ type Cutter interface {
 }
 
 // Aligned lists the cuts of a step whose dimensions of one place, counted from the end,
-// belong together: a result's element is computed from those at its place. What is 1 where
-// the first result is more, or is not there, is read whole. Dimensions in skip are not cut.
+// belong together: a result's element is computed from those at its place. A dimension that
+// is absent, or that is 1 and greater in the first result, is read whole. Dimensions in
+// skip are not cut.
 func Aligned(out, in [][]int, skip ...int) []Cut {
 	var list []Cut
 	rank := len(out[0])

@@ -5,7 +5,7 @@ package par
 const MostLanes = 8
 
 // Lanes are workspaces of one thread each, over parts of the scratch of another: for
-// goroutines that each run whole kernels beside each other.
+// goroutines that run whole kernels in parallel.
 type Lanes struct {
 	list [MostLanes]Workspace
 	n    int

@@ -11,7 +11,7 @@ import (
 
 // Job is work over an index range that Parallel cuts into chunks. Do is called
 // from several goroutines at once, each with its own range, so it must write
-// only what belongs to that range and must not touch the workspace.
+// only the elements of that range and must not touch the workspace.
 //
 //gofx:kernel
 type Job interface {
@@ -25,7 +25,7 @@ const oneThread = runtime.GOARCH == "wasm"
 // Parallel runs j over [0, n) in chunks of about grain indices on at most
 // w.Threads goroutines, the caller's among them, and returns when all chunks are
 // done. Chunks are made smaller where their number would not divide among the
-// goroutines: what a job computes must not depend on where its range is cut, so
+// goroutines: the results of a job must not depend on where its range is cut, so
 // that results do not depend on the number of threads. A panic in Do is raised
 // again on the caller after every started chunk has ended. It does not allocate
 // once warm.
@@ -89,7 +89,7 @@ type team struct {
 	wake   chan struct{}
 	_      [line]byte
 
-	// The caller's own, but for panics.
+	// The caller's own, except for panics.
 	lent   []*worker
 	calls  int
 	mu     sync.Mutex
@@ -351,8 +351,8 @@ func PutJob[J any](w *Workspace, j *J) {
 	w.keep(j)
 }
 
-// take and keep are what TakeJob and PutJob do for all types alike: a program has
-// one of those for each of its kernels.
+// take and keep are the parts of TakeJob and PutJob that are the same for all
+// types: a program has one of those for each of its kernels.
 func (w *Workspace) take(i int) {
 	last := len(w.Jobs) - 1
 	w.Jobs[i] = w.Jobs[last]

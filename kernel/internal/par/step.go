@@ -6,9 +6,9 @@ import "github.com/gofx-dev/gofx/array"
 // literal code generation can print. Shapes come from the arrays at run time,
 // so one step serves every size of a symbolic dimension.
 //
-// The caller gives outputs of the right type and shape, contiguous and not
-// overlapping any input, but for an Overwriter's. Inputs may be strided; an absent optional input is nil.
-// Run panics on operands that its operator's type rule would have refused.
+// The caller gives outputs of the right type and shape, contiguous and not overlapping any input,
+// except an Overwriter's. Inputs may be strided; an absent optional input is nil. Run panics on
+// operands that its operator's type rule would have refused.
 //
 //gofx:kernel
 type Step interface {
@@ -45,7 +45,7 @@ type Scratcher interface {
 	ScratchBytes(out, in []*array.Array) int
 }
 
-// Sizer is a Step whose results have sizes that follow from what its inputs hold.
+// Sizer is a Step whose results have sizes that depend on the values of its inputs.
 //
 //gofx:kernel
 type Sizer interface {

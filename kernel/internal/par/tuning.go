@@ -3,8 +3,8 @@ package par
 // Nothing of this family follows from caches: handing work over takes the same time
 // on machines of all sizes.
 
-// What one chunk of parallel work holds, so that handing it over, half a
-// microsecond to two, is a small part of what it takes: multiplications, and
+// The size of one chunk of parallel work, such that handing it over, half a
+// microsecond to two, is a small part of its time: multiplications, and
 // elements that are packed or moved, in Go and where assembly does them.
 const (
 	GemmWork = 1 << 17
@@ -14,8 +14,8 @@ const (
 )
 
 const (
-	// line is the size of a cache line, or of two that are fetched together. What
-	// different processors write lies on different ones: handing one over takes
+	// line is the size of a cache line, or of two that are fetched together. The
+	// results of different processors lie on different ones: handing one over takes
 	// some tenths of a microsecond.
 	line = 128
 	// fewChunks for each goroutine are made a multiple of the goroutines: one more or
@@ -28,6 +28,6 @@ const (
 	// with how many others, which takes as long as handing over a cache line.
 	lookEvery = 32
 	// awaitRounds is how long await looks: rounds of a pause of about a tenth of a
-	// microsecond to one, longer than what lies between the steps of a network.
+	// microsecond to one, longer than the pause between the steps of a network.
 	awaitRounds = 600
 )

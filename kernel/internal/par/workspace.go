@@ -44,7 +44,7 @@ func (w *Workspace) memory() []byte {
 	return w.buf.Bytes()
 }
 
-// Reserve makes sure n bytes of scratch are there, so that later calls do not allocate.
+// Reserve allocates n bytes of scratch ahead, so that later calls do not allocate.
 func (w *Workspace) Reserve(n int) {
 	if w.top == 0 && (w.buf == nil || len(w.buf.Bytes()) < n) {
 		w.buf = array.NewStorage(n)

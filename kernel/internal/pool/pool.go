@@ -137,7 +137,7 @@ func (j *maxPoolJob[T]) Do(lo, hi int) {
 	}
 }
 
-// lowest returns what no value of the type is less than.
+// lowest returns the value of the type that no other is less than.
 func lowest[T operand.Real | operand.Integer]() T {
 	zero := T(0)
 	switch {

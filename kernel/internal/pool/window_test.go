@@ -55,7 +55,7 @@ func bitsOf(s []float32) []uint32 {
 }
 
 // The assembly's maxima and averages are those of Go, bit by bit, and it touches
-// nothing beside its operands.
+// nothing outside its operands.
 func TestPoolWindows(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	special := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0, float32(math.Copysign(0, -1)), 1e-41}

@@ -252,7 +252,7 @@ func (c *stripCoder) float(in *Instr, a, b int) bool {
 	return true
 }
 
-// round rounds the accumulator to what f16 or bf16 holds.
+// round rounds the accumulator to a value of f16 or bf16.
 func (c *stripCoder) round(t array.DType) {
 	switch t {
 	case array.F16:

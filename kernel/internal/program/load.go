@@ -51,7 +51,8 @@ func (m *machine) load(in *Instr) {
 	contiguous := m.layout[i*m.stride+1] != 0
 	a := m.in[i]
 	c := opcode.RegClassOf(in.DType)
-	// What a register holds as it is stands for the register where it lies in one run.
+	// An operand that a register holds unchanged stands for the register if it lies in one
+	// run.
 	same := in.DType == array.F32 || in.DType.Size() == 8
 	if same && contiguous {
 		m.alias[c][in.Dst] = uint16(i + 1)
@@ -258,7 +259,7 @@ func packHalfBlock(t array.DType, d []uint16, src []float32) {
 	}
 }
 
-// roundHalfBlock rounds f32 values in place to what f16 or bf16 holds.
+// roundHalfBlock rounds f32 values in place to values of f16 or bf16.
 func roundHalfBlock(t array.DType, d []float32) {
 	if t == array.BF16 {
 		for k, x := range d {

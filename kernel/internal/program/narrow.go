@@ -5,7 +5,7 @@ import "github.com/gofx-dev/gofx/array"
 // Registers hold narrow floats by their values in f32, where all of them are exact, and
 // narrow integers as the other ones.
 
-// roundNarrowBlock rounds f32 values in place to what a narrow float holds.
+// roundNarrowBlock rounds f32 values in place to values of a narrow float.
 func roundNarrowBlock(t array.DType, r array.Rounding, d []float32) {
 	values := array.NarrowFloats(t)
 	for k, x := range d {

@@ -22,8 +22,8 @@ func (j *programJob) Do(lo, hi int) {
 }
 
 // grain is the number of elements, in whole blocks, that keep a thread busy for
-// some 10 microseconds in assembly, several times what it costs to hand them over
-// and to translate the program.
+// some 10 microseconds in assembly, several times the cost of handing them over
+// and of translating the program.
 func (p *Program) grain() int {
 	cost := 1 // tenths of a nanosecond an element
 	for i := range p.Code {

@@ -15,7 +15,7 @@ import (
 // broadcast as for Elementwise, and reduces the dimensions Dims (all when empty)
 // of its outputs: output i by Kinds[i], one of the kinds of Reduce, into out[i],
 // whose type decides the type of the result; the kind "" stores the elements.
-// What the program gives stays in a cache. The bits are those of Elementwise
+// The results of the program stay in a cache. The bits are those of Elementwise
 // and, on its outputs, Reduce.
 //
 //gofx:kernel
@@ -26,7 +26,7 @@ type ElementwiseReduce struct {
 	Dims    []int
 }
 
-// ScratchBytes implements Scratcher. What goroutines need they bring.
+// ScratchBytes implements Scratcher. Goroutines bring the memory that they need.
 func (s ElementwiseReduce) ScratchBytes(out, _ []*array.Array) int {
 	n := 0
 	for i, o := range out {
@@ -123,7 +123,7 @@ func (j *fusedJob) run(w *par.Workspace, total int) {
 }
 
 // Do computes units [lo, hi). A unit is whole results, or a span of one long row:
-// what the program computes is reduced before it leaves the cache.
+// the results of the program are reduced before they leave the cache.
 func (j *fusedJob) Do(lo, hi int) {
 	w := par.SpareWorkspaces.Take()
 	r := par.TakeJob[fusedRun](w)
@@ -151,7 +151,7 @@ func (j *fusedJob) Do(lo, hi int) {
 	par.SpareWorkspaces.Put(w)
 }
 
-// fusedRun is what a goroutine computes: blocks of elements go to slabs.
+// fusedRun is a goroutine's state: blocks of elements go to slabs.
 type fusedRun struct {
 	sinks []reduce.FusedSink
 	slabs []*array.Array

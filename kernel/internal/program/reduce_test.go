@@ -29,7 +29,7 @@ func reduceKinds(d array.DType) map[string]array.DType {
 	return kinds
 }
 
-// inTwoSteps is what ElementwiseReduce does at once.
+// inTwoSteps is the definition of ElementwiseReduce in two steps.
 func inTwoSteps(s ElementwiseReduce, out, in []*array.Array) {
 	w := &par.Workspace{}
 	var elems []*array.Array

@@ -12,14 +12,14 @@ import (
 )
 
 // ElementwiseRows is a softmax or a norm between elementwise calls: Before makes f32 of
-// its operands, Kind says what becomes of the rows of that, and After makes the
-// result of the rows and further operands. Each of the two may be nil. Kind is
-// "softmax" or "log_softmax", over the last dimension, "layer_norm" or "rms_norm", over
-// the last Axes, or "group_norm" of Groups; Eps is that of norms. Operands are those of
-// Before, or the rows themselves, then weight and bias of a norm, each nil when
-// absent, then those of After from its second one on: its first are the rows.
-// They broadcast to the shape of out[0]. Rows stay in a cache from Before to After; the
-// bits are those of three steps.
+// its operands, Kind is the operation on the rows of that, and After makes the result
+// of the rows and further operands. Each of the two may be nil. Kind is "softmax" or
+// "log_softmax", over the last dimension, "layer_norm" or "rms_norm", over the last
+// Axes, or "group_norm" of Groups; Eps is that of norms. Operands are those of Before,
+// or the rows themselves, then weight and bias of a norm, each nil when absent, then
+// those of After from its second one on: its first are the rows. They broadcast to the
+// shape of out[0]. Rows stay in a cache from Before to After; the bits are those of
+// three steps.
 //
 //gofx:kernel
 type ElementwiseRows struct {
@@ -41,7 +41,7 @@ func (s *ElementwiseRows) inputs(in []*array.Array) (before, norm, after []*arra
 	return before, in[:n], in[n:]
 }
 
-// ScratchBytes implements Scratcher. What goroutines need they bring.
+// ScratchBytes implements Scratcher. Goroutines bring the memory that they need.
 func (s ElementwiseRows) ScratchBytes(_, in []*array.Array) int {
 	before, norm, _ := s.inputs(in)
 	n := operand.LoadAllBytes(norm)
@@ -101,13 +101,13 @@ type rowsJob struct {
 	out, before, after []*array.Array
 	rows               reduce.Rows
 	src                []float32 // the rows, where nothing comes before them
-	dst                []float32 // the result, where nothing comes behind them
+	dst                []float32 // the result, where no program follows
 	stream             bool
 }
 
-// rowsRun is what a goroutine has: memory for the rows of a block before and behind
-// what its kind says, and for the result, all with room for what is left of a block
-// of the program's in front.
+// rowsRun is a goroutine's memory: for the rows of a block before and after the
+// operation of its kind, and for the result. All have room for the rest of a block
+// of the preceding program.
 type rowsRun struct {
 	before, rows, result []*array.Array // one each
 	in                   []*array.Array // After's operands
@@ -123,8 +123,8 @@ func slab(list []*array.Array, d array.DType, n int) []*array.Array {
 }
 
 // Do computes rows [lo, hi), as many at a time as the second cache holds from the first
-// program to the second: programs begin at a multiple of programBlock, so what is left
-// of that in front is computed again, and dropped.
+// program to the second: programs begin at a multiple of programBlock, so the elements
+// between such a multiple and the first row are computed again, and dropped.
 func (j *rowsJob) Do(lo, hi int) {
 	w := par.SpareWorkspaces.Take()
 	r := par.TakeJob[rowsRun](w)

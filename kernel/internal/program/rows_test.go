@@ -38,7 +38,7 @@ type rowsCase struct {
 	in  []*array.Array
 }
 
-// inThreeSteps is what ElementwiseRows does at once.
+// inThreeSteps is the definition of ElementwiseRows in three steps.
 func (c *rowsCase) inThreeSteps(shape []int) *array.Array {
 	w := &par.Workspace{}
 	before, norm, after := c.s.inputs(c.in)
@@ -118,7 +118,7 @@ func newRowsCase(r *rand.Rand, kind string, shape []int, before, after, special 
 }
 
 // TestElementwiseRowsEqualsThreeSteps compares bits, at every level and on threads, for
-// rows that are shorter and longer than what is computed at a time.
+// rows that are shorter and longer than the part that is computed at a time.
 func TestElementwiseRowsEqualsThreeSteps(t *testing.T) {
 	shapes := [][]int{{3, 4, 64}, {7, 5, 33}, {1, 6, 1}, {2, 300, 197}, {1, 4, 512}, {2, 3, reduce.RowSpan/2 + 77}}
 	kerneltest.EachLevel(t, func(t *testing.T) {

@@ -61,8 +61,8 @@ func (e Elementwise) Run(w *par.Workspace, out, in []*array.Array) {
 	}
 }
 
-// programOut is what a run writes: contiguous arrays for the elements of a shape
-// from one on.
+// programOut is the output of a run: contiguous arrays for the elements of a
+// shape from one on.
 type programOut struct {
 	arrays []*array.Array
 	shape  []int
@@ -81,7 +81,7 @@ func (p *Program) run(level cpu.Level, w *par.Workspace, out programOut, in []*a
 		panic(programBug("a run begins inside a block"))
 	}
 	mark := w.Mark()
-	// Both ways take their scratch from here, so that what a run takes does not
+	// Both ways take their scratch from here, so that the scratch of a run does not
 	// depend on the processor.
 	par.Scratch[uint64](w, p.scratch(hi-lo, len(out.shape))/8)
 	w.Release(mark)

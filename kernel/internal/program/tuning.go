@@ -2,8 +2,8 @@ package program
 
 import "github.com/gofx-dev/gofx/kernel/internal/cpu"
 
-// Elements are computed one by one: no size here changes them. Where a reduction takes
-// what a program computes, its own sizes count.
+// Elements are computed one by one: no size here changes them. If a reduction takes
+// the program's results, its own sizes count.
 
 const (
 	// programBlock is the number of elements an instruction handles at a time: few

@@ -32,7 +32,8 @@ func TestFunctionLengths(t *testing.T) {
 	}
 }
 
-// programMaker writes random programs of what the strip machine has steps for.
+// programMaker writes random programs of the operations that the strip machine
+// supports.
 type programMaker struct {
 	r    *rand.Rand
 	p    Program

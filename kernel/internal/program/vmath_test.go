@@ -18,7 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/vmath"
 )
 
-// functionBounds has what the functions' comments state, in units in the last
+// functionBounds has the bounds of the functions' comments, in units in the last
 // place, and references good to some 50 bits. Where fast is set it takes the
 // reference's place when all arguments are tried: it is within 0.005 units in the
 // last place of f32, which the tests of fewer arguments check.
@@ -60,7 +60,7 @@ func fastExpm1(x float64) float64 {
 	return vmath.Expm132(x)
 }
 
-// overflows returns the sigmoid by f, but for zero where f32 cannot hold e**-x.
+// overflows returns the sigmoid by f, except zero where f32 cannot hold e**-x.
 func overflows(x float64, f func(float64) float64) float64 {
 	if x < -89 || math.IsInf(float64(float32(fastExp(-x))), 1) {
 		return 0
@@ -171,7 +171,7 @@ func TestFunctions(t *testing.T) {
 					s.ref = f.fast
 				}
 				if vmath.Single32(f.op) == nil {
-					s.ref = nil // f64 code is off by what fast is, and half a unit
+					s.ref = nil // f64 code is off by as much as fast, and half a unit
 				}
 			}
 			var wg sync.WaitGroup
@@ -213,8 +213,8 @@ func TestFunctionEdges(t *testing.T) {
 	}
 }
 
-// TestFastReferences: what stands for a reference is within 0.005 units in the
-// last place of f32.
+// TestFastReferences: the replacement of a reference is within 0.005 units in
+// the last place of f32.
 func TestFastReferences(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, f := range functionBounds {

@@ -6,8 +6,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 )
 
-// qStore is what the AVX-512 tile is told to make bytes of its sums; the generator
-// knows the places of its fields.
+// qStore tells the AVX-512 tile how to make bytes of its sums; the generator knows
+// the places of its fields.
 type qStore struct {
 	scale    *float32
 	dst      *uint8
@@ -149,7 +149,7 @@ func qFactors(v []float32, x, y float32) {
 	factorsGo(v, x, y)
 }
 
-// qTerms takes what a zero point adds to sums; see termsGo.
+// qTerms computes the terms that a zero point adds to sums; see termsGo.
 func qTerms(v, sums []int32, zero int32) {
 	n := len(v) &^ 7
 	sums = sums[:len(v)]

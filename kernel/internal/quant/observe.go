@@ -8,19 +8,19 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// Observe adds the elements of in[0] f32 to what was seen before, in[1] f64, as out[0]
-// of its length: the least and the greatest element, NaN if there was one, and, where
-// it is longer, a limit and the counts of a histogram over [-limit, limit), whose first
-// and last bin also take what lies beyond, and none NaN. The limit doubles until it is
-// no less than any finite element, and what was counted moves, so that a power of two
-// stays one and counts do not depend on how the elements came. With Averaging the ends
-// move towards those of in[0] by that part of the way, and stay where one is infinite. Ends of +Inf and -Inf have seen
-// nothing; an operand without elements changes nothing.
+// Observe adds the elements of in[0] f32 to the previous observation, in[1] f64, as out[0] of its
+// length: the least and the greatest element, NaN if there was one, and, where it is longer, a
+// limit and the counts of a histogram over [-limit, limit), whose first and last bin also take the
+// elements beyond it, and no bin takes NaN. The limit doubles until it is no less than any finite
+// element, and the earlier counts move. So a limit that is a power of two stays one, and counts do
+// not depend on the order of the elements. With Averaging the ends move towards those of in[0] by
+// that part of the way, and stay where one is infinite. Ends of +Inf and -Inf have seen nothing; an
+// operand without elements changes nothing.
 //
 //gofx:kernel
 type Observe struct{ Averaging float64 }
 
-// observedBins is where the counts begin, behind the extremes and the limit.
+// observedBins is the index of the first count, after the extremes and the limit.
 const observedBins = 3
 
 // leastLimit is where the limit of a histogram begins.
@@ -86,7 +86,7 @@ func extremesOf(x []float32) (lo, hi float32) {
 	return lo, hi
 }
 
-// validLimit returns the limit of a histogram, the least one for what is none.
+// validLimit returns the limit of a histogram, or the least one if it is invalid.
 func validLimit(limit float64) float64 {
 	if limit >= leastLimit && limit <= math.MaxFloat64 {
 		return limit

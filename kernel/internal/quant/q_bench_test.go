@@ -13,8 +13,8 @@ import (
 )
 
 // benchRate runs f, of ops operations, and reports the rate of its shortest runs
-// and the share of what dot product instructions reach in the same way: other
-// work on the machine disturbs both alike.
+// and the share of the rate that dot product instructions reach in the same way:
+// other work on the machine disturbs both alike.
 func benchRate(b *testing.B, ops float64, f func()) {
 	f()
 	b.ReportAllocs()

@@ -59,7 +59,7 @@ func guardedConv(r *rand.Rand, s *convShape) (v qCase, last []*array.Array) {
 	return v, last
 }
 
-// Steps touch no byte beside their operands.
+// Steps touch no byte outside their operands.
 func TestQStepsStayInside(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for i := range 40 {

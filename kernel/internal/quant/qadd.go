@@ -134,7 +134,7 @@ func (x *qAxes) join(out, a, b []int) bool {
 }
 
 // stepOf returns the distance of elements along the k-th dimension from the end of a
-// dense operand, what it is along the next one, and whether size is right.
+// dense operand, the distance along the next one, and whether size is right.
 func stepOf(shape []int, k, size, next int) (step, after int, ok bool) {
 	own := 1
 	if k <= len(shape) {
@@ -180,7 +180,7 @@ func (p *qWalk) skip(n int) {
 	p.at[0], p.a, p.b = p.at[0]+n, p.a+n*inner.a, p.b+n*inner.b
 }
 
-// next goes behind them.
+// next moves to the next inner run.
 func (p *qWalk) next() {
 	x := p.axes
 	p.a, p.b, p.at[0] = p.a-p.at[0]*x.axis[0].a, p.b-p.at[0]*x.axis[0].b, 0
@@ -195,8 +195,8 @@ func (p *qWalk) next() {
 }
 
 // Do computes elements [lo, hi): runs of the innermost axis, in the order of the
-// result. What repeats along it is spread over a small block that stays in the first
-// cache.
+// result. An operand that repeats along it is spread over a small block that stays
+// in the first cache.
 func (j *qPairJob) Do(lo, hi int) {
 	var p qWalk
 	p.start(&j.axes, lo)
@@ -215,7 +215,8 @@ func (j *qPairJob) Do(lo, hi int) {
 }
 
 // short computes elements [lo, hi) where runs are short and the operand that does not
-// repeat lies as the result does: what repeats is spread over several runs.
+// repeat lies as the result does: the operand that repeats is spread over several
+// runs.
 func (j *qPairJob) short(p *qWalk, lo, hi int, first bool) {
 	var block [qSpread + 8]uint8 // a run is filled beyond its end
 	for lo < hi {

@@ -104,7 +104,7 @@ func qMost(count, step int, src, dst []uint8, in, out uint8) {
 		qMostAVX2(done, count, step, &src[0], &dst[0], fours(in), fours(out))
 	}
 	for ; done < n; done += 32 {
-		// The last vector may overlap what is done.
+		// The last vector may overlap those already done.
 		at := min(done, n-32)
 		qMostAVX2(32, count, step, &src[at], &dst[at], fours(in), fours(out))
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/kerneltest"
 )
 
-// TestQBytesAgainstTheirTwins compares what steps are made of with its twins, at
-// lengths around those of vectors and from every alignment.
+// TestQBytesAgainstTheirTwins compares the routines of steps with their twins,
+// at lengths around those of vectors and from every alignment.
 func TestQBytesAgainstTheirTwins(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
 	special := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0, float32(math.Copysign(0, -1)), 1e-42, 0.5, 2.5, -1.5}

@@ -11,7 +11,7 @@ import (
 // dimensions. Operands, results, ReLU, Max, Packed and Unsigned are as for
 // QLinear, with x [N, C, spatial...] and the weight [M, C/Groups, kernel...]; with
 // ChannelsLast x and the result are [N, spatial..., C]. Padding reads as x's zero
-// point. Lists are as for Conv. Packed weights are what QPackConv wrote.
+// point. Lists are as for Conv. Packed weights are the output of QPackConv.
 //
 //gofx:kernel
 type QConv struct {
@@ -24,7 +24,7 @@ type QConv struct {
 	Max                            float32
 }
 
-// qConvPlan is what a convolution's sizes come to.
+// qConvPlan is the plan that follows from a convolution's sizes.
 type qConvPlan struct {
 	g          geom.Spatial
 	w          qFilter
@@ -107,8 +107,8 @@ func (s QConv) ScratchBytes(out, in []*array.Array) int {
 }
 
 // Run implements Step. Images are outermost, groups inside: a frame of bytes is
-// laid out once an image and read by all groups, whose weights are small beside
-// it.
+// laid out once an image and read by all groups, whose weights are small
+// compared with it.
 func (s QConv) Run(w *par.Workspace, out, in []*array.Array) {
 	const step = "q_conv"
 	p := s.plan(out, in)
@@ -221,7 +221,7 @@ func (c *qConvRun) offsets() {
 	}
 }
 
-// image makes image i what windows read.
+// image prepares image i for the windows.
 func (c *qConvRun) image(w *par.Workspace, i int) {
 	p := &c.p
 	size := p.g.InPlane * p.w.chans
@@ -278,8 +278,8 @@ type qImageJob struct {
 	zero     uint8
 }
 
-// Do lays out padded lines [lo, hi). Lines are written whole, padding before and
-// behind, so that the product meets no edges.
+// Do lays out padded lines [lo, hi). Lines are written whole, with padding
+// before and after, so that the product meets no edges.
 func (j *qImageJob) Do(lo, hi int) {
 	g, chans := &j.p.g, j.p.w.chans
 	width := j.p.padded[2] * chans

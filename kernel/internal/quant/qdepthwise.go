@@ -31,8 +31,8 @@ type qDepthwiseJob struct {
 }
 
 // Do computes tiles [lo, hi), all channels of each. Blocks of channels are inside,
-// since their bytes lie beside each other; sums of a tile's block are on the
-// stack, in the first cache, until they are converted.
+// since their bytes are adjacent; sums of a tile's block are on the stack, in the
+// first cache, until they are converted.
 func (j *qDepthwiseJob) Do(lo, hi int) {
 	var acc [14 * qBlock]int32
 	chans := j.window.chans
@@ -53,7 +53,7 @@ func (j *qDepthwiseJob) Do(lo, hi int) {
 	}
 }
 
-// correct takes the weights' zero points, times what each window holds, from sums.
+// correct subtracts the weights' zero points, times the sum of each window, from sums.
 func (j *qDepthwiseJob) correct(acc []int32, rows, cols, at, c int) {
 	step := j.window.g.Stride[2] * j.window.chans
 	for r := range rows {
@@ -139,15 +139,15 @@ func (f *qDepthForm) byPlanes(p *qConvPlan, out *array.Array, in []*array.Array,
 	return bytes && operand.At(in, qRes) == nil && !offCentre(wz, unsigned, 0, p.w.outChans)
 }
 
-// qDepthTile is what a band of a channel is told; the generator knows the places of
-// its fields. Lines of the result lie next to each other.
+// qDepthTile is the argument for a band of a channel; the generator knows the
+// places of its fields.
 type qDepthTile struct {
 	src, dst         []uint8
 	step, rows, cols int // of a line of src; of dst
 	width, height    int // of the kernel
 	stride, dilate   int
 	spread           qDepthSpread
-	weight           *[64]int8 // of taps, in order; what is behind them counts for nothing
+	weight           *[64]int8 // of taps, in order; the rest is ignored
 	wide             [40]int16
 	bias             int32
 	scale, lo, hi    float32
@@ -166,7 +166,7 @@ type qDepthSpread struct {
 }
 
 // fill sets the places for kernels of a width. In pairs, the upper half of positions is
-// read from the upper half of what is loaded.
+// read from the upper half of the loaded bytes.
 func (s *qDepthSpread) fill(stride, dilate, width int, pairs bool) {
 	place := func(position, tap int) uint8 {
 		if tap >= width {
@@ -230,7 +230,7 @@ type qDepthPlaneJob struct {
 }
 
 // Do computes units [lo, hi). Some frames, and taps, are laid out before the first is
-// read, so that what was written in pieces has reached the cache. Padding stays in
+// read, so that bytes written in pieces have reached the cache. Padding stays in
 // frames of whole planes.
 func (j *qDepthPlaneJob) Do(lo, hi int) {
 	var frames [qDepthFrame + 64]uint8 // vectors reach beyond the last one
@@ -264,8 +264,8 @@ func (j *qDepthPlaneJob) Do(lo, hi int) {
 	}
 }
 
-// depthTaps copies the taps of channel c of packed depthwise weights, and what fills
-// the last group of them up.
+// depthTaps copies the taps of channel c of packed depthwise weights, and the bytes
+// that fill up the last group.
 func (q *PackedQ) depthTaps(to *[64]int8, c, taps int) {
 	groups := (taps + 3) / 4
 	from := q.data[c/qBlock*groups*4*qBlock+depthwiseAt(c%qBlock):]

@@ -27,8 +27,8 @@ func DynamicBytes(m, n, k int, packed bool) int {
 	return size
 }
 
-// NewDynamic prepares products of at most m rows with weight, [n, k] i8 or what
-// QPackLinear wrote of that, whose scale has one element or n.
+// NewDynamic prepares products of at most m rows with weight, [n, k] i8 or the
+// output of QPackLinear for it, whose scale has one element or n.
 func NewDynamic(w *par.Workspace, step string, m, n, k int, weight, scale *array.Array, packed bool) Dynamic {
 	if weight.DType() != array.I8 {
 		operand.BadOperand(step, "a weight is "+weight.DType().String()+", expected i8")

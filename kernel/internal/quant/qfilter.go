@@ -18,7 +18,7 @@ type qFilter struct {
 	taps                    int
 	depthwise               bool
 	merged                  bool // taps of a line are next to each other in the image
-	runs, run               int  // what is read in one piece
+	runs, run               int  // bytes that are read in one piece
 	line                    int  // taps of a run
 }
 

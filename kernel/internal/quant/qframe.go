@@ -6,7 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// qFrameCopy is what the packing of one vector of positions is told.
+// qFrameCopy is the argument for packing one vector of positions.
 type qFrameCopy struct {
 	src   *uint8
 	taps  *int64

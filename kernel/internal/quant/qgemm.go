@@ -26,8 +26,8 @@ func QGemm(w *par.Workspace, m int, a []uint8, lda int, b *PackedQ, c []int32, l
 	par.PutJob(w, j)
 }
 
-// qEpilogue says what becomes of sums: exactly one of bytes, sums and floats is
-// where they go, rows ld elements apart. Lists have an element for each column,
+// qEpilogue is the destination of sums: exactly one of bytes, sums and floats
+// receives them, rows ld elements apart. Lists have an element for each column,
 // padded to whole panels.
 type qEpilogue struct {
 	bytes  []uint8
@@ -134,7 +134,7 @@ func (j *qJob) run(w *par.Workspace) {
 	size := max(len(j.b.data)/panels, 1)
 	j.block = min(max(blockBytes()/size, 1), panels)
 	if some := 4 * w.Threads; w.Threads > 1 && j.tiles*((panels-1)/j.block+1) < some {
-		// Tiles may have few rows: blocks of panels are what can be shared evenly.
+		// Tiles may have few rows: blocks of panels can be shared evenly.
 		j.block = max(1, panels/some)
 	}
 	blocks := (panels + j.block - 1) / j.block
@@ -192,7 +192,7 @@ func (j *qJob) panel(p, rows, at, row int, tile *[14 * qCols]int32, sums []int32
 	e.put(rows, cols, tile[:], qCols, row, col)
 }
 
-// rowSums adds up what each row of a tile reads of a.
+// rowSums adds up the elements of a that each row of a tile reads.
 func (j *qJob) rowSums(sums []int32, at int) {
 	for r := range sums {
 		s := int32(0)

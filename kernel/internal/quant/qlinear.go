@@ -7,7 +7,7 @@ import (
 )
 
 // QLinearPackedBytes is the length of the i8 vector that QPackLinear writes for
-// a weight of n rows and k columns; 0 when that is beyond what a slice can hold.
+// a weight of n rows and k columns; 0 when no slice can hold that many.
 //
 //gofx:kernel
 func QLinearPackedBytes(n, k int) int {
@@ -66,7 +66,7 @@ func packLinear(w *par.Workspace, step string, mem []int8, weight *array.Array) 
 	return q
 }
 
-// weightFlip is what makes bytes of a weight signed.
+// weightFlip is the mask that makes bytes of a weight signed.
 func weightFlip(step string, weight *array.Array) int8 {
 	switch weight.DType() {
 	case array.I8:
@@ -87,11 +87,11 @@ func weightFlip(step string, weight *array.Array) int8 {
 // its scale and zero point, added to the scaled sums before they are rounded to u8
 // or i8. Zero points may be nil for 0.
 //
-// The result's type says what becomes of the sums: u8 and i8 are scaled, rounded
-// half to even and saturated, clamped by ReLU at the zero point and by Max > 0 at
-// that real value; f32 is scaled (in[6] and in[7] are not read, the bias may be
-// f32); i32 is the sum itself. Packed says that the weight is what QPackLinear
-// wrote, of an i8 weight, or of a u8 one with Unsigned.
+// The result's type decides how the sums are stored: u8 and i8 are scaled,
+// rounded half to even and saturated, clamped by ReLU at the zero point and by
+// Max > 0 at that real value; f32 is scaled (in[6] and in[7] are not read, the
+// bias may be f32); i32 is the sum itself. Packed says that the weight is the
+// output of QPackLinear, for an i8 weight, or of a u8 one with Unsigned.
 //
 //gofx:kernel
 type QLinear struct {

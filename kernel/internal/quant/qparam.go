@@ -175,7 +175,7 @@ const (
 	qResZero
 )
 
-// qAct is what an epilogue does to results beside scaling.
+// qAct is the operation that an epilogue applies to results in addition to scaling.
 type qAct struct {
 	relu bool
 	max  float32
@@ -199,9 +199,9 @@ func (a qAct) limits(d array.DType, y qParam) (lo, hi float32, zero int32) {
 	return lo, hi, zero
 }
 
-// epilogue prepares what becomes of the sums of b's columns, channels col and on
-// of total. b holds what unsigned weights were less 128. The bias becomes
-// in[8] - x.zero·sum(b) + k·x.zero·w.zero.
+// epilogue prepares the storing of the sums of b's columns, channels col and on
+// of total. b holds unsigned weights less 128. The bias becomes in[8] -
+// x.zero·sum(b) + k·x.zero·w.zero.
 func (a qAct) epilogue(w *par.Workspace, step string, out *array.Array, in []*array.Array, unsigned bool, x qParam, b *PackedQ, col, total int) qEpilogue {
 	panels := (b.n + qCols - 1) / qCols * qCols
 	e := qEpilogue{bias: par.Scratch[int32](w, panels)}
@@ -266,7 +266,7 @@ func (e *qEpilogue) weightZeros(w *par.Workspace, wz *array.Array, unsigned bool
 	}
 }
 
-// packedLess is what packed weights are less than the weights.
+// packedLess is the difference between the weights and the packed weights.
 func packedLess(unsigned bool) int32 {
 	if unsigned {
 		return 128
@@ -400,8 +400,8 @@ func residualBytes(in []*array.Array) int {
 	return 0
 }
 
-// small reports whether what is added is far from the ends of 32 bits, so that
-// scaled sums beside it cannot overflow.
+// small reports whether the added values are far from the ends of 32 bits, so
+// that adding scaled sums cannot overflow.
 func (r qResidual) small() bool {
 	return r.bytes == nil || r.scale > -1<<15 && r.scale < 1<<15
 }

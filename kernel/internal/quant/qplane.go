@@ -94,7 +94,7 @@ func greatestScale(step string, ws *array.Array) float32 {
 	return math.Float32frombits(most)
 }
 
-// slots is the panels that are there at once.
+// slots is the number of panels in memory at once.
 func (f *qPlaneForm) slots() int { return max(4, min(f.panels, qPlaneThreads)) }
 
 // panelBytes is the size of a packed panel.
@@ -109,7 +109,7 @@ func (f *qPlaneForm) frameBytes() int {
 // fourBytes is the size of the frame of four channels.
 func (f *qPlaneForm) fourBytes() int { return 4 * f.phases * f.frame[0] * f.frame[1] }
 
-// scratch is what a convolution takes at most in this form.
+// scratch is the most scratch that a convolution takes in this form.
 func (f *qPlaneForm) scratch(outChans int) int {
 	n := f.slots() * (par.ScratchSize(f.panelBytes(), 1) + par.ScratchSize(4*qPlaneRest*operand.RoundUp(f.depth, 4), 1) + par.ScratchSize(qPlaneRest*outChans, 1))
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// qPlaneTile is what the product by planes is told; the generator knows the places
-// of its fields.
+// qPlaneTile is the argument of the product by planes; the generator knows the
+// places of its fields.
 type qPlaneTile struct {
 	x        *uint8
 	b        *int8
@@ -35,7 +35,7 @@ type qPlaneTile struct {
 	addScale float32
 }
 
-// qPlanePack is what the packing of planes is told.
+// qPlanePack is the argument of the packing of planes.
 type qPlanePack struct {
 	src        *uint8
 	plane      int
@@ -62,7 +62,7 @@ type qRow struct{ plane, tap int64 }
 // qPlanes reports whether this processor computes by planes.
 func qPlanes() bool { return qVNNI() }
 
-// planesOf makes image i what panels are packed from.
+// planesOf prepares image i for the packing of panels.
 func (c *qConvRun) planesOf(w *par.Workspace, f *qPlaneForm, i int) {
 	size := c.p.g.InPlane * c.p.w.chans
 	c.img = c.src[i*size : (i+1)*size]
@@ -146,7 +146,7 @@ func scratchOf[T qPart | qRow](w *par.Workspace, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(par.Scratch[int64](w, 2*n)))), n)
 }
 
-// qPlaneRoom is what one goroutine packs into.
+// qPlaneRoom is the memory into which one goroutine packs.
 type qPlaneRoom struct {
 	held        int // one more than the number of the panel in it
 	panel, rows []uint8
@@ -165,13 +165,13 @@ type qPlaneJob struct {
 	rows          []qRow
 	fill, flip    uint32
 	block, blocks int
-	rooms         int // for which there are goroutines
+	rooms         int // which have goroutines
 	taken         atomic.Uint32
 	room          [qPlaneThreads]qPlaneRoom
 }
 
-// list fills the rows of runs of whole lines of taps; what fills a group up is
-// weighted 0.
+// list fills the rows of runs of whole lines of taps; taps that fill up a group
+// have the weight 0.
 func (j *qPlaneJob) list(rows []qRow, chans, runs int) {
 	line := j.f.g.Taps / runs
 	full := len(rows) / runs
@@ -347,8 +347,8 @@ func (j *qPlaneJob) pack(room *qPlaneRoom, first, n, vectors int) {
 }
 
 // split fills the parts of each tap and returns how many a tap has. A panel of
-// positions is a few pieces of output lines; what a tap reads of each piece is
-// found once for all channels, with a mask of what lies in the image.
+// positions is a few pieces of output lines; the part of each piece that a tap
+// reads is found once for all channels, with a mask of what lies in the image.
 func (j *qPlaneJob) split(parts []qPart, first, n int) (count int) {
 	g := &j.f.g
 	y, x := first/g.Out[2], first%g.Out[2]

@@ -33,7 +33,7 @@ func randomPlanes(r *rand.Rand) convShape {
 	case 0:
 		s.kernel, s.lo, s.hi = []int{1, 1}, []int{0, 0}, []int{0, 0}
 	case 1:
-		// Positions that leave a few beside whole vectors.
+		// Positions that leave a few after whole vectors.
 		s.kernel, s.lo, s.hi, s.stride = []int{1, 1}, []int{0, 0}, []int{0, 0}, []int{1, 1}
 		s.in = [][]int{{7, 7}, {14, 14}, {1, 18}, {3, 17}, {5, 10}}[r.IntN(5)]
 	}
@@ -93,8 +93,8 @@ func randomDepths(r *rand.Rand) convShape {
 	return s
 }
 
-// TestQDepthwiseByPlanes compares all levels and numbers of threads with what the same
-// image gives channels last, where no frame is laid out.
+// TestQDepthwiseByPlanes compares all levels and numbers of threads with the result of
+// the same image with channels last, where no frame is laid out.
 func TestQDepthwiseByPlanes(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
 	formed, bands, pairs := 0, 0, 0

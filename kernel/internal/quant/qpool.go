@@ -148,9 +148,8 @@ func (j *qPoolJob) run(w *par.Workspace, step string, out, x *array.Array, kerne
 	w.Parallel(x.Dim(0)*j.blocks, max(1, elementwiseWork/max(work, 1)), j)
 }
 
-// Do pools blocks of channels [lo, hi). Where channels lie beside each other a
-// block of them is pooled at once, window by window; where positions do, a plane's
-// lines are.
+// Do pools blocks of channels [lo, hi). Where channels are adjacent a block of
+// them is pooled at once, window by window; where positions are, a plane's lines.
 func (j *qPoolJob) Do(lo, hi int) {
 	var acc [qPoolBlock]int32
 	var lines [qPoolRows * qPoolBlock]uint8
@@ -174,7 +173,7 @@ func (j *qPoolJob) Do(lo, hi int) {
 	}
 }
 
-// whole reports whether one window reads a plane and nothing beside it.
+// whole reports whether one window reads exactly a plane.
 func (j *qPoolJob) whole() bool {
 	return j.OutPlane == 1 && j.Kernel == j.In && j.PadLo == [3]int{} && j.end == j.In
 }
@@ -260,8 +259,9 @@ func (j *qPoolJob) mostPlane(dst, src []uint8) bool {
 	return true
 }
 
-// qPoolTile is what the assembly is told of a vector of results of some lines, whose
-// windows have as many lines of taps; the generator knows the places of its fields.
+// qPoolTile is the argument of the assembly for a vector of results of some lines,
+// whose windows have as many lines of taps; the generator knows the places of its
+// fields.
 type qPoolTile struct {
 	src             *uint8
 	at              int // from src, where the first tap of the first window lies

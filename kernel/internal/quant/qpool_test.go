@@ -101,7 +101,7 @@ func TestQMaxPoolOfPadding(t *testing.T) {
 }
 
 // TestQAvgPoolOfManyElements has sums that no int32 holds, of a plane and of a window in
-// other layouts or beside padding.
+// other layouts or next to padding.
 func TestQAvgPoolOfManyElements(t *testing.T) {
 	one := array.Scalar(float32(1))
 	x := array.New(array.U8, 1, 1, 3000, 3000)

@@ -6,15 +6,15 @@ import "github.com/gofx-dev/gofx/kernel/internal/cpu"
 // (qCols, qBlock) stand where they are described.
 
 // blockBytes is how much of packed weights is kept in the cache while tiles pass: half
-// of the second one, beside the rows that pass.
+// of the second one, which also holds the rows that pass.
 func blockBytes() int { return min(1<<19, cpu.Cache().L2/2) }
 
 // Rows a multiple of page bytes apart share the sets of the first cache; pageOff
 // bytes, a line, part them.
 const page, pageOff = 4096, 64
 
-// What one chunk of parallel work holds, so that handing it over is a small part of what
-// it takes: multiplications of 8 bits, and elements.
+// The size of one chunk of parallel work, such that handing it over is a small part of
+// its time: multiplications of 8 bits, and elements.
 const (
 	qWork           = 1 << 19
 	elementwiseWork = 1 << 15
@@ -34,12 +34,12 @@ const (
 
 const (
 	qPlaneLanes   = 64 // positions of a panel: four vectors of sums
-	qPlaneThreads = 16 // most goroutines, for each of which there is room for a panel
+	qPlaneThreads = 16 // most goroutines, each with room for a panel
 	qPlaneRest    = 4  // positions that are not worth a vector
 )
 
-// Frames of a depthwise convolution that are there at once, and their bytes: on the
-// stack, in half of any first cache.
+// The number of frames of a depthwise convolution in memory at once, and their
+// bytes: on the stack, in half of any first cache.
 const (
 	qDepthBatch = 32
 	qDepthFrame = 1 << 14

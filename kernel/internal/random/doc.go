@@ -1,5 +1,5 @@
 // Package random computes the numbers of a counter-based generator (Salmon et al.,
-// "Parallel Random Numbers: As Easy as 1, 2, 3", 2011) and what is drawn from them. A
-// number depends on a counter and a key alone. Arithmetic bounds it. Read random.go
-// first.
+// "Parallel Random Numbers: As Easy as 1, 2, 3", 2011) and the samples drawn from
+// them. A number depends on a counter and a key alone. Arithmetic bounds it. Read
+// random.go first.
 package random

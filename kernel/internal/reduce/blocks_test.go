@@ -12,7 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// TestReduceScratchIsSmall: what is converted is converted in blocks, so that a
+// TestReduceScratchIsSmall: elements are converted in blocks, so that a
 // reduction takes the accumulators of its result and of the spans of a row.
 func TestReduceScratchIsSmall(t *testing.T) {
 	const rows, cols = 300, 1000
@@ -101,7 +101,7 @@ func reducedOut(kind string, d array.DType, shape, dims []int) *array.Array {
 	return array.New(d, g.OutLen)
 }
 
-// stridedCopy returns the elements of a behind each other's gaps.
+// stridedCopy returns a copy of a with gaps between its elements.
 func stridedCopy(a *array.Array) *array.Array {
 	wide := array.New(a.DType(), append(append([]int{}, a.Shape()...), 2)...)
 	strides := make([]int, a.Rank())

@@ -252,7 +252,8 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// Rows that are reduced together give what each gives alone, added to what was there.
+// Rows that are reduced together give the sum of their single results, added to the old
+// contents.
 func TestRowsTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
 	for range 200 {

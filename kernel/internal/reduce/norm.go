@@ -154,8 +154,8 @@ type batchStatsJob[T operand.Real] struct {
 }
 
 // Do computes channels [lo, hi). No element at all gives NaN, as 0/0 does. A
-// channel's planes of all images are read twice, for the mean and for what is left
-// of it: two passes keep the digits that a sum of squares loses.
+// channel's planes of all images are read twice, for the mean and for the
+// deviations from it: two passes keep the digits that a sum of squares loses.
 func (j *batchStatsJob[T]) Do(lo, hi int) {
 	step := j.chans * j.plane
 	for c := lo; c < hi; c++ {

@@ -167,7 +167,7 @@ func (j *rowNormJob[T]) together(lo, hi int) bool {
 }
 
 // measure sets mean to the means of rows, or to zero where they are not subtracted,
-// and squares to the sums of the squares of what is left.
+// and squares to the sums of the squares of the differences.
 func (j *rowNormJob[T]) measure(mean, squares []float64, src []T) {
 	clear(mean)
 	clear(squares)

@@ -221,7 +221,8 @@ func TestSoftmaxSpecialValues(t *testing.T) {
 	}
 }
 
-// A mean that f32 does not hold is subtracted all the same where the factor is infinite: what is left has a sign.
+// A mean that f32 does not hold is subtracted all the same where the factor is infinite: the
+// difference has a sign.
 func TestNormsByInfiniteFactors(t *testing.T) {
 	inf := float32(math.Inf(1))
 	x := array.FromSlice([]float32{-3, 1, 1.5, 2.2, 1, -3, 2, 2.1}, 1, 2, 4)

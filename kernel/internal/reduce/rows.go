@@ -9,8 +9,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/rowcol"
 )
 
-// Rows is a softmax or a norm whose rows of f32 lie one behind the other, for steps
-// that compute more besides, some rows at a time. The bits are those of the step
+// Rows is a softmax or a norm whose rows of f32 are contiguous, for steps that also
+// compute something else, some rows at a time. It gives the same bits as the step
 // of its kind.
 type Rows struct {
 	norm          rowNorm // its size is that of a row
@@ -24,7 +24,7 @@ const (
 	RowsOfLogSoftmax = "log_softmax" // over the last dimension
 	RowsOfLayerNorm  = "layer_norm"  // over the last Axes dimensions
 	RowsOfRMSNorm    = "rms_norm"    // over the last Axes dimensions
-	RowsOfGroupNorm  = "group_norm"  // over the channels of a group and what is behind them
+	RowsOfGroupNorm  = "group_norm"  // over the channels of a group and the dimensions after them
 )
 
 // NewRows returns the rows of a kind of an array of this shape. Weight and bias have

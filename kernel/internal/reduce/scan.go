@@ -64,7 +64,7 @@ func scanTo[T move.Scalar, A accumulator](w *par.Workspace, product bool, o, a *
 
 // scan walks x, seen as [?, n, len(acc)], with one accumulator per inner position.
 // Elements are read and written once, in order; the accumulators stay in the first
-// cache for what follows along n.
+// cache for the next elements along n.
 func scan[T move.Scalar, A accumulator](y, x []T, acc []A, product bool, n int) {
 	start := A(0)
 	if product {

@@ -14,7 +14,7 @@ const Stores = -1
 type FusedSink struct {
 	Kind   int
 	Elem   array.DType // of the program's output
-	as     array.DType // what its elements are reduced as
+	as     array.DType // the type in which its elements are reduced
 	f32    []float32
 	f64    []float64
 	i64    []int64
@@ -101,7 +101,7 @@ func (s *FusedSink) Combine(parts *FusedSink, n int) {
 	}
 }
 
-// Finish stores what was accumulated in o, count elements to each.
+// Finish stores the accumulated results in o, count elements to each.
 func (s *FusedSink) Finish(o *array.Array, count int) {
 	switch {
 	case s.f32 != nil:

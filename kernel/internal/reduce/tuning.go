@@ -2,7 +2,8 @@ package reduce
 
 import "github.com/gofx-dev/gofx/kernel/internal/cpu"
 
-// Where a sum is cut is part of what it is: RowSpan and sumBlock are the same everywhere.
+// The place where a sum is cut is part of its definition: RowSpan and sumBlock are the
+// same everywhere.
 
 const (
 	// RowSpan is the elements of a row that are reduced at a time: of a longer one,

@@ -12,10 +12,10 @@ import (
 // GridSample reads in[0], [N, C, H, W] or [N, C, D, H, W], at the points that
 // in[1], [N, h, w, 2] or [N, d, h, w, 3], gives as x, y(, z) in [-1, 1]; the
 // result is [N, C, h, w] or [N, C, d, h, w]. Mode is "bilinear", "nearest" (ties
-// to even) or, with four dimensions, "bicubic". PaddingMode says what lies
-// outside: "zeros", "border" or "reflection". AlignCorners puts -1 and 1 at
-// the centers of the outermost elements, else at their outer edges. Points
-// that are NaN read zero.
+// to even) or, with four dimensions, "bicubic". PaddingMode gives the values
+// outside: "zeros", "border" or "reflection". AlignCorners puts -1 and 1 at the
+// centers of the outermost elements, else at their outer edges. Points that are
+// NaN read zero.
 //
 //gofx:kernel
 type GridSample struct {
@@ -56,8 +56,8 @@ func (g GridSample) Run(w *par.Workspace, out, in []*array.Array) {
 }
 
 // gridSample reads a at the points of grid. The taps of a point are found once and
-// serve all channels, a plane after the other: points are what changes least
-// often, channels what repeats.
+// serve all channels, a plane after the other: points change least often, channels
+// repeat.
 func gridSample[T float32 | float64](w *par.Workspace, g *GridSample, o, a, grid *array.Array, dims int) {
 	defer w.Release(w.Mark())
 	dst, src, pts := move.OutAs[T](w, o), move.LoadAs[T](w, a), move.LoadAs[T](w, grid)

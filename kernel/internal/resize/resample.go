@@ -15,12 +15,12 @@ import (
 // an output position is: "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
 // "align_corners", "asymmetric", "tf_half_pixel_for_nn" or "tf_crop_and_resize", which
 // reads the region from Roi[:Spatial] to Roi[Spatial:], in units of the sizes, and
-// gives Extrapolation where that leaves in[0]. Rounding is what nearest does:
+// gives Extrapolation where that leaves in[0]. Rounding is the rounding of nearest:
 // "round_prefer_floor", "round_prefer_ceil", "floor" or "ceil". Scales, one per
 // spatial dimension or empty, replace the ratio of the sizes. Antialias widens the
-// taps where an image shrinks; ExcludeOutside gives no weight to what is beyond the
-// ends, where the edge is read otherwise. nearest serves every element type, the
-// others floats.
+// taps where an image shrinks; ExcludeOutside gives no weight to positions beyond the
+// ends; otherwise they read the edge. nearest serves every element type, the others
+// floats.
 //
 //gofx:kernel
 type Resample struct {
@@ -86,7 +86,7 @@ func positionOf[T float32 | float64](s *sampling, x T) T {
 	case s.Coordinates == "pytorch_half_pixel" && s.n == 1:
 		return 0
 	case s.Coordinates == "half_pixel_symmetric":
-		// What scaling made and the size rounded away is left out at both ends.
+		// The part that scaling made and rounding the size removed is left out at both ends.
 		size := T(s.size)
 		half += T(size / 2 * (1 - T(s.n)/T(scale*size)))
 	}
@@ -218,9 +218,9 @@ func resampleTables[T operand.Real](w *par.Workspace, r *Resample, ax *[3]resize
 	}
 }
 
-// check refuses what op/std does, for steps that are written by hand or whose sizes
-// become known when they run. Scales stay near the ratio of the sizes, so that taps
-// are few.
+// check refuses the same arguments as op/std, for steps that are written by hand or
+// whose sizes become known when they run. Scales stay near the ratio of the sizes,
+// so that taps are few.
 func (r *Resample) check(o, a *array.Array) {
 	n := r.Spatial
 	if n < 1 || n > 3 || a.Rank() < n || o.Rank() != a.Rank() || len(r.Scales) != 0 && len(r.Scales) != n || len(r.Roi) != 0 && len(r.Roi) != 2*n {
@@ -292,7 +292,7 @@ func (r Resample) Run(w *par.Workspace, out, in []*array.Array) {
 	r.extrapolate(o, a)
 }
 
-// extrapolate writes what lies outside.
+// extrapolate writes the values outside.
 func (r *Resample) extrapolate(o, a *array.Array) {
 	if r.Coordinates != "tf_crop_and_resize" {
 		return

@@ -112,7 +112,7 @@ func TestResample(t *testing.T) {
 	}
 }
 
-// TestResampleRegion: the region's elements, and what is outside of x.
+// TestResampleRegion: the region's elements, and the values outside of x.
 func TestResampleRegion(t *testing.T) {
 	in := array.FromSlice([]int32{0, 10, 20, 30, 40}, 1, 5)
 	s := Resample{Mode: "nearest", Rounding: "floor", Coordinates: "tf_crop_and_resize", Roi: []float64{-0.25, 1.25}, Extrapolation: -7, Spatial: 1}

@@ -266,7 +266,7 @@ func resizeRows[T operand.Real](row, src []T, ax *[3]resizeAxis[T], i, j int) {
 	}
 }
 
-// resizeRow combines the elements of a row and returns what is left of dst.
+// resizeRow combines the elements of a row and returns the rest of dst.
 func resizeRow[T operand.Real](dst, row []T, x *resizeAxis[T]) []T {
 	if x.taps == 2 {
 		at, weight := x.index, x.weight

@@ -11,9 +11,9 @@ import (
 
 //go:generate go run -C ../../../internal/generators/asmgen ./rnn
 
-// cellJob advances the state of every batch entry by one step. fromX has what
-// comes of the input and, unless the cell needs it apart, of the state; it is
-// overwritten.
+// cellJob advances the state of every batch entry by one step. fromX has the
+// contribution of the input and, unless the cell needs it apart, of the state;
+// it is overwritten.
 type cellJob[T operand.Real] struct {
 	kind           cellKind
 	level          cpu.Level
@@ -76,7 +76,8 @@ func lstmCell[T operand.Real](level cpu.Level, x, h, c []T) {
 }
 
 // gruCell advances h by the parts x and s of the gates r, z, n, which come of the
-// input and of the state; gruCell32 is to it what lstmCell32 is to lstmCell.
+// input and of the state; gruCell32 computes it in f32, as lstmCell32 does for
+// lstmCell.
 func gruCell[T operand.Real](level cpu.Level, x, s, h []T) {
 	n := len(h)
 	for i, v := range s[:2*n] {
@@ -103,7 +104,7 @@ func gateTanh[T operand.Real](level cpu.Level, dst, x []T) {
 	gate(level, opcode.OpTanh, math.Tanh, dst, x)
 }
 
-// gate applies a function: in f32 by its code, else by what it is in f64.
+// gate applies a function: in f32 by its own code, else by its f64 form.
 func gate[T operand.Real](level cpu.Level, code opcode.Code, f func(float64) float64, dst, x []T) {
 	if operand.IsFloat32[T]() {
 		vmath.ApplyFunction(level, code, operand.AsFloat32(dst), operand.AsFloat32(x))

@@ -12,8 +12,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/kerneltest"
 )
 
-// Cells compute what their twins do, also of numbers that are none, and touch
-// nothing beside their operands.
+// Cells compute the same results as their twins, also for NaN, and touch
+// nothing outside their operands.
 func TestCells(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), 1e-30, -1e-30, 1e-40, 0.3, -0.3, 60, -60, 88, -88, 500, -500}
@@ -64,8 +64,8 @@ func TestCellsSmall(t *testing.T) {
 	})
 }
 
-// A closed gate lets nothing through of a huge state, and of an infinite one what
-// zero times infinity is.
+// A closed gate lets nothing through of a huge state, and NaN of an infinite one,
+// as zero times infinity is NaN.
 func TestCellsClosed(t *testing.T) {
 	kerneltest.EachLevel(t, func(t *testing.T) {
 		inf := float32(math.Inf(1))

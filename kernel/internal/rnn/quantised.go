@@ -11,7 +11,7 @@ import (
 // that they have, as DynamicQuantize does, and multiplied as integers; gates and
 // states are f32. Operands are those of LSTM, f32, but w_ih and w_hh are i8 with the
 // zero point 0, each followed by its scale, f32 of one element or of one for each
-// row. Packed says that they are what QPackLinear wrote.
+// row. Packed says that they are the output of QPackLinear.
 //
 //gofx:kernel
 type QLSTM struct {

@@ -88,13 +88,13 @@ const (
 	cellGRU
 )
 
-// recurrent is what the three networks have in common.
+// recurrent is the common part of the three networks.
 type recurrent struct {
 	layers            int
 	bidir, batchFirst bool
 	bias              bool
 	cell              cellKind
-	// Weights are i8, each before its scale; or what they are packed to.
+	// Weights are i8, each before its scale; or their packed form.
 	quantised, packed bool
 }
 
@@ -196,10 +196,10 @@ type pass[T operand.Real] struct {
 	cells                *cellJob[T]
 }
 
-// runRecurrent computes the layers, one after the other: each reads what the last
-// one wrote in both directions, so two buffers between layers do. Within a
-// direction the inputs of all steps are multiplied at once, before the steps, of
-// which each needs the one before.
+// runRecurrent computes the layers, one after the other: each reads the previous
+// one's results in both directions, so two buffers between layers suffice. Within
+// a direction the inputs of all steps are multiplied at once, before the steps,
+// of which each needs the one before.
 func runRecurrent[T operand.Real](w *par.Workspace, s recurrent, out, in []*array.Array) {
 	mark := w.Mark()
 	steps, batch, features, hidden := s.sizes(out, in)

@@ -143,7 +143,7 @@ func (l rnnLayer) sequence(b int, h, cell []float64) []float64 {
 	return h
 }
 
-// next returns the state behind h; cell, an lstm's, changes.
+// next returns the state after h; cell, an lstm's, changes.
 func (l rnnLayer) next(x, h, cell []float64) []float64 {
 	out := make([]float64, l.hidden)
 	for k := range out {

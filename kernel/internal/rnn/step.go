@@ -87,7 +87,7 @@ type stepDots struct {
 
 // Do computes groups [lo, hi) of rows of the weight. The weight is read once a
 // step, by groups of rows as they lie, from its end at every other step, so that
-// what the last step left in a cache is read first.
+// the rows left in a cache by the last step are read first.
 func (j *stepDots) Do(lo, hi int) {
 	groups := (j.gates + DotsGroup - 1) / DotsGroup
 	if j.back {

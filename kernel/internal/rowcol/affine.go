@@ -4,9 +4,9 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 )
 
-// What norms and softmax do to elements of f32 at last. Every operation rounds
-// to f32, so that every level gives the same bits. stream says that the whole
-// result is too large to be found in a cache later.
+// The last operations of norms and softmax on elements of f32. Every operation
+// rounds to f32, so that every level gives the same bits. stream says that the
+// whole result is too large to be found in a cache later.
 
 // AffineEach sets dst to (x-shift)*scale + add. Who streams calls move.OrderStores at last.
 func AffineEach(level cpu.Level, dst, x []float32, shift, scale, add float32, stream bool) {
@@ -43,7 +43,7 @@ func AffineColumns(level cpu.Level, dst, x, shift, scale, add []float32) {
 	}
 }
 
-// InTwo returns the f32 nearest to v and what is missing.
+// InTwo returns the f32 nearest to v and the difference.
 func InTwo(v float64) (high float32, low float64) {
 	high = float32(v)
 	return high, v - float64(high)

@@ -98,7 +98,8 @@ func expShiftedFast(level cpu.Level, dst, x []float32, shift float32) bool {
 
 // rowsSoftmaxFast computes rows of n elements; it reports false where there is no
 // assembly for all of it. Exponentials that go past the caches at last are kept in
-// scratch that stays there: memory then serves what is read and written once.
+// scratch that stays there: memory then serves only data that is read and written
+// once.
 func rowsSoftmaxFast(level cpu.Level, dst, src []float32, n int, stream bool) bool {
 	if level < cpu.AVX512 || n == 0 || len(src) == 0 {
 		return false

@@ -25,9 +25,10 @@ func RowsAhead(n, rows int) int {
 }
 
 // ColumnFold combines rows of x, ld elements apart, with acc, an element for each
-// column. mean is what FoldSquares subtracts, ahead what InBlocks says. A row is
-// added to all columns at once: rows are read in order, and the accumulators, one
-// a column, stay in the first cache or, in assembly, in registers over the rows.
+// column. mean is the number that FoldSquares subtracts, ahead is as in InBlocks.
+// A row is added to all columns at once: rows are read in order, and the
+// accumulators, one a column, stay in the first cache or, in assembly, in
+// registers over the rows.
 func ColumnFold(level cpu.Level, kind int, acc, mean []float64, x []float32, ld, rows, ahead int) {
 	if len(acc) == 0 || rows == 0 {
 		return
@@ -60,8 +61,8 @@ func ColumnFold(level cpu.Level, kind int, acc, mean []float64, x []float32, ld,
 }
 
 // ColumnExtreme raises acc to the greatest elements of its columns, or lowers it
-// to the least. NaN is both and stays. ahead is what InBlocks says. Rows are read
-// in order, as in ColumnFold.
+// to the least. NaN is both and stays. ahead is as in InBlocks. Rows are read in
+// order, as in ColumnFold.
 func ColumnExtreme(level cpu.Level, least bool, acc, x []float32, ld, rows, ahead int) {
 	if len(acc) == 0 || rows == 0 {
 		return
@@ -87,7 +88,7 @@ func ExtremeOf[T move.Scalar](least bool, a, b T) T {
 
 // InBlocks calls f for the parts of a matrix of rows·n elements, ld apart, that a
 // reduction of columns does one after the other: columns from c on to end, rows r
-// on, asking for what is so many bytes ahead.
+// on, prefetching so many bytes ahead.
 func InBlocks(rows, n, ld int, f func(c, end, r, rows, ahead int)) {
 	strip, group, ahead := columnStrip(), columnRows, 0
 	if rows*ld >= FarLen() {

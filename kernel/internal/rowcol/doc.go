@@ -3,6 +3,6 @@
 // exponentials.
 //
 // Rows are summed in f64, in 32 lanes that are added by halves, so that all levels
-// give the same bits. What is read once is asked for ahead; from the second cache on,
+// give the same bits. Data that is read once is prefetched; from the second cache on,
 // memory bounds these loops, within it the conversion to f64. Read affine.go first.
 package rowcol

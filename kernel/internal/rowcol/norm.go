@@ -27,9 +27,8 @@ func RowTotal(level cpu.Level, x []float32) float64 {
 	return acc[0]
 }
 
-// RowsTotal adds the sums of rows of n elements to acc, asking for what is so many
-// bytes ahead. sumLanes chains, halved at the end, are the order of every
-// processor.
+// RowsTotal adds the sums of rows of n elements to acc, prefetching so many bytes
+// ahead. sumLanes chains, halved at the end, are the order of every processor.
 func RowsTotal(level cpu.Level, acc []float64, x []float32, n, ahead int) {
 	x = x[:len(acc)*n]
 	if len(x) == 0 || cpu.X86 && rowsSumFast(level, acc, x, n, ahead) {
@@ -52,7 +51,7 @@ func RowSquares(level cpu.Level, x []float32, mean float64) float64 {
 }
 
 // RowsSquares adds the sums of the squares of rows of n elements less their means
-// to acc, asking for what is so many bytes ahead. The order is that of RowsTotal.
+// to acc, prefetching so many bytes ahead. The order is that of RowsTotal.
 func RowsSquares(level cpu.Level, acc, mean []float64, x []float32, n, ahead int) {
 	x, mean = x[:len(acc)*n], mean[:len(acc)]
 	if len(x) == 0 || cpu.X86 && rowsSquaresFast(level, acc, mean, x, n, ahead) {
@@ -99,7 +98,7 @@ func RowsNormed(level cpu.Level, dst, x, weight, bias []float32, eps float64, st
 	return true
 }
 
-// RowAffine sets dst to (x-mean)*scale + add. What a factor that is infinite makes of the
+// RowAffine sets dst to (x-mean)*scale + add. The product of an infinite factor and the
 // low part of the mean is left out: infinity less infinity would be NaN everywhere.
 func RowAffine(level cpu.Level, dst, x []float32, mean, scale, add float64, stream bool) {
 	high, low := InTwo(mean)

@@ -2,8 +2,8 @@ package rowcol
 
 import "github.com/gofx-dev/gofx/kernel/internal/cpu"
 
-// Lanes are part of what a result is and the same everywhere. Columns are combined row
-// by row however they are cut into strips, which follow from caches.
+// Lanes are part of a result's definition and the same everywhere. Columns are
+// combined row by row however they are cut into strips, which follow from caches.
 
 const (
 	// RowWidth is the number of lanes of a product or an extreme of a row.
@@ -24,7 +24,7 @@ const (
 )
 
 // columnStrip is the number of columns whose accumulators, of 64 bits, take a third to a half of
-// the first cache, beside the rows.
+// the first cache, which also holds the rows.
 func columnStrip() int { return max(RowWidth, min(2048, cpu.Cache().L1/16)) &^ (RowWidth - 1) }
 
 // farStrip is that of matrices beyond the second cache, whose rows do not stay:

@@ -75,7 +75,7 @@ func TestExpShifted(t *testing.T) {
 	})
 }
 
-// TestSoftmaxOfNothingFinite keeps what subtracting the maximum gives.
+// TestSoftmaxOfNothingFinite keeps the results of subtracting the maximum.
 func TestSoftmaxOfNothingFinite(t *testing.T) {
 	x, d := make([]float32, 40), make([]float32, 40)
 	operand.FillBlock(x, float32(math.Inf(-1)))

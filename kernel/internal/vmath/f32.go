@@ -104,8 +104,8 @@ func expRest(r float64) float64 {
 	return float64(r * (float64(float64(float64(hi*r2)+mid)*r2) + lo))
 }
 
-// Exp32 takes an f32 value or a difference of two and returns what rounds to its
-// exponential; softmax and pow use it.
+// Exp32 takes an f32 value or a difference of two and returns a number that
+// rounds to its exponential; softmax and pow use it.
 func Exp32(x float64) float64 {
 	switch {
 	case x != x:

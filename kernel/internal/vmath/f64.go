@@ -11,7 +11,7 @@ import (
 
 const (
 	// ln2Top has 42 bits, so that its difference with a number beyond 512 and its
-	// product with an exponent are exact; ln2Rest is what it lacks of log(2).
+	// product with an exponent are exact; ln2Rest is the rest of log(2).
 	ln2Top, ln2Rest = 0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45
 	// The assembly of math.Exp overflows from 709.78 on, before the result does.
 	expSafe64     = 709
@@ -50,8 +50,8 @@ func log64(x float64) float64 {
 	return float64(float64(k)*ln2Top) + (math.Log(frac) + float64(float64(k)*ln2Rest))
 }
 
-// sin64, cos64 and tan64 take what package math is good at, an angle below an
-// eighth of a turn, and correct its result for the rest of the angle.
+// sin64, cos64 and tan64 take an angle below an eighth of a turn, where package
+// math is accurate, and correct its result for the rest of the angle.
 
 func sin64(x float64) float64 {
 	if !(math.Abs(x) > quarterCircle) {
@@ -107,7 +107,7 @@ func turned(n uint64, r, rest float64, neg bool) (y float64) {
 	return y
 }
 
-// twoOverPi is 2/pi after the point, behind 64 zeros.
+// twoOverPi is 2/pi after the binary point, following 64 zeros.
 var twoOverPi = [21]uint64{0,
 	0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
 	0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
@@ -117,10 +117,10 @@ var twoOverPi = [21]uint64{0,
 }
 
 // quadrant returns n modulo 4, r and rest with x = n*pi/2 + r + rest, where r is
-// within pi/4 of 0 and rest is what rounds off it, for x >= pi/4. x is m*2**e with
-// an integer m: of 2/pi * 2**e, the bits of weights 2 to 2**-190 decide, since m
-// times those above is a multiple of four. No f64 is closer to a multiple of pi/2
-// than 2**-62 of it, so that 2**-137 bounds what is dropped.
+// within pi/4 of 0 and rest is the part that rounding r removes, for x >= pi/4. x
+// is m*2**e with an integer m: of 2/pi * 2**e, the bits of weights 2 to 2**-190
+// decide, since m times those above is a multiple of four. No f64 is closer to a
+// multiple of pi/2 than 2**-62 of it, so that 2**-137 bounds the dropped part.
 func quadrant(x float64) (n uint64, r, rest float64) {
 	if math.IsInf(x, 0) || x != x {
 		return 0, math.NaN(), 0

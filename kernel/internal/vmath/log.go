@@ -67,7 +67,7 @@ func Expm132(x float64) float64 {
 		return x
 	case x > 89:
 		return math.Inf(1)
-	case x < -18: // beyond half a unit beside -1
+	case x < -18: // more than half a unit from -1
 		return -1
 	}
 	z := float64(x*math.Log2E) + roundMagic
@@ -76,8 +76,8 @@ func Expm132(x float64) float64 {
 	return float64(expRest(r)*scale) + (scale - 1)
 }
 
-// Pow32 is x**y, correctly rounded but for ties closer than 1e-10 units, with
-// the special cases of C's pow.
+// Pow32 is x**y, correctly rounded except for ties closer than 1e-10 units,
+// with the special cases of C's pow.
 func Pow32(x, y float64) float64 {
 	t := math.Abs(x)
 	k, f := splitLog(t)

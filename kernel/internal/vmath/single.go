@@ -110,9 +110,9 @@ func expSingle(x float32) float32 {
 	return ScaleSingle(head+rest, CountIn(z)>>4)
 }
 
-// sigmoidSingle is 1/(1+e**-x), off by at most 2.49 units in the last place: what the
-// exponential, the sum and the quotient round. Below -88.7, where the exponential
-// overflows, it is zero.
+// sigmoidSingle is 1/(1+e**-x), off by at most 2.49 units in the last place: the
+// roundings of the exponential, the sum and the quotient. Below -88.7, where the
+// exponential overflows, it is zero.
 func sigmoidSingle(x float32) float32 { return float32(1 / (1 + expSingle(-x))) }
 
 // tableSingle evaluates a table for an odd function. The index of the interval
@@ -162,7 +162,7 @@ func LogSingle(x float32) float32 {
 	if x < leastNormal32 {
 		y, bias = float32(x*(1<<23)), -150
 	}
-	// y = 2**k * (1+f); the sum of k's part and f is kept with what rounding it lost.
+	// y = 2**k * (1+f); the sum of k's part and f is kept together with its rounding error.
 	u := math.Float32bits(y) + (oneBits32 - sqrtHalfBits32)
 	k := float32(u>>23) + bias
 	f := math.Float32frombits(u&(1<<23-1)+sqrtHalfBits32) - 1

@@ -1,6 +1,6 @@
 package vmath
 
-// expTable has 2**(j/16), and what rounding to f32 took from it.
+// expTable has 2**(j/16), and the error of rounding it to f32.
 var expTable = [2][tableWide]float32{
 	{1, 0x1.0b5586p+0, 0x1.172b84p+0, 0x1.2387a6p+0, 0x1.306fep+0, 0x1.3dea64p+0, 0x1.4bfdaep+0, 0x1.5ab07ep+0,
 		0x1.6a09e6p+0, 0x1.7a1148p+0, 0x1.8ace54p+0, 0x1.9c4918p+0, 0x1.ae89fap+0, 0x1.c199bep+0, 0x1.d5818ep+0, 0x1.ea4afap+0},
@@ -12,12 +12,13 @@ var expTable = [2][tableWide]float32{
 // the leading bits of the argument tell apart. The rows are the interval's
 // centre, the function there and the coefficients of the powers 1 to 6 of the
 // distance to the centre. The centres are such that the function is within a
-// hundredth of a unit in the last place of what the row holds, so that the rest
-// alone is rounded twice. Interval 0 reaches to zero: it adds to the argument.
-// The polynomials are weighted minimax fits whose coefficients were rounded to
-// f32 one after the other, the remaining ones fitted again each time.
+// hundredth of a unit in the last place of the value in the row, so that the
+// rest alone is rounded twice. Interval 0 reaches to zero: it adds to the
+// argument. The polynomials are weighted minimax fits whose coefficients were
+// rounded to f32 one after the other, the remaining ones fitted again each
+// time.
 
-// tableWide is the number of intervals, tableRows that of what each has.
+// tableWide is the number of intervals, tableRows the number of values of each.
 const tableWide, tableRows = 16, 8
 
 // tanhTable has two intervals an octave from 0.28125 on, and is 1 from 9 on; the

@@ -41,7 +41,8 @@ func quarterSingle(x float32, ahead uint32) (v float32, large bool) {
 		return 0, true
 	}
 	// t = k*pi/2 + r + low. The two sums in f64 are exact before they round, so
-	// that fused operations of f32 give the same; what r rounds away is exact too.
+	// that fused operations of f32 give the same; the rounding error of r is exact
+	// too.
 	z := float32(t*twoOverPi32) + RoundMagic32
 	k := z - RoundMagic32
 	a := float32(float64(t) - float64(float64(k)*halfPi32))

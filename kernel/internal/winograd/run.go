@@ -88,9 +88,9 @@ func (j *winogradJob) group(w *par.Workspace) {
 }
 
 // Do runs workers [lo, hi), or computes sums [lo, hi) of a block. Apart, each
-// goroutine takes a block through all three phases, and what they hand on stays in
-// its cache; else all goroutines share each phase of one block, whose weights are
-// then read once for all of it.
+// goroutine takes a block through all three phases, and the intermediate results
+// stay in its cache; else all goroutines share each phase of one block, whose
+// weights are then read once for all of it.
 func (j *winogradJob) Do(lo, hi int) {
 	if j.phase == winogradSums {
 		j.sums(j.Block(j.at), j.v, j.y, lo, hi)
@@ -134,7 +134,7 @@ func (j *winograd) Block(i int) winogradBlock {
 
 // inputs transforms channels [lo, hi), counted over the block's images. A
 // channel's rows are sorted by their place in a tile first, so that lanes are
-// neighbouring tiles and every load a run; what is transformed goes where the
+// neighbouring tiles and every load a run; the transformed rows go where the
 // products read panels.
 func (j *winogradJob) inputs(b winogradBlock, planes, v []float32, lo, hi int) {
 	nr, size := j.Bl.Nr, j.T*j.T*j.Ps
@@ -151,9 +151,9 @@ func (j *winogradJob) inputs(b winogradBlock, planes, v []float32, lo, hi int) {
 	}
 }
 
-// sort puts what tiles of the block read of one channel into planes, by its
-// place in the patches: all rows at once, or row of tiles by row of tiles where
-// the block has but a part of each.
+// sort puts the elements of one channel that the block's tiles read into
+// planes, by its place in the patches: all rows at once, or row of tiles by row
+// of tiles where the block has but a part of each.
 func (j *winogradJob) sort(b winogradBlock, planes, src []float32) {
 	ty0, ty1 := b.Lo/j.tilesX, (b.Hi-1)/j.tilesX
 	vecs := func(tiles int) int { return (2*tiles+j.Bl.Nr)/j.Bl.Nr + 1 }
@@ -177,7 +177,7 @@ func (j *winogradJob) sort(b winogradBlock, planes, src []float32) {
 	}
 }
 
-// sortRows puts what tiles [from, to) of n rows of tiles read into planes.
+// sortRows puts the elements that tiles [from, to) of n rows of tiles read into planes.
 func (j *winogradJob) sortRows(planes, src []float32, ty, n, from, to int) {
 	g, e := &j.G, j.e
 	top := e*ty - g.PadLo[1]

@@ -4,26 +4,26 @@ import "github.com/gofx-dev/gofx/kernel/internal/cpu"
 
 // Whether a convolution goes by transforms, and by which, follows from its sizes and
 // the level alone: it decides how results are rounded. Caches decide the blocks, which
-// change what is done when, not what is computed.
+// change the order of the work, not the results.
 
 const (
 	// winogradLeast is the fewest channels of either kind for which the transforms
 	// are worth their while.
 	winogradLeast = 16
 	// winogradGroup is the channels whose outputs are laid out before they are stored:
-	// they and what they are made of stay in the first cache.
+	// they and their operands stay in the first cache.
 	winogradGroup = 4
-	// perProduct is the cycles beside the sums of a product of a panel of filters and one of
-	// tiles, of which groups of few channels have many. With vectors half as wide what it
-	// saves is twice as much: groups of 16 channels take 0.67 of the time there.
+	// perProduct is the cycles, sums excluded, of a product of a panel of filters and one of
+	// tiles, of which groups of few channels have many. With vectors half as wide it saves
+	// twice as much: groups of 16 channels take 0.67 of the time there.
 	perProduct = 65
 	// weightsCached is the bytes of weights that the estimate takes to come from a
-	// cache: about what a core has of a last one.
+	// cache: about a core's share of a last one.
 	weightsCached = 4 << 20
 )
 
 // blockNear is the bytes of transformed inputs and sums of a block that stay in the second
-// cache: five eighths, beside the panels of weights that pass.
+// cache: five eighths, which leaves room for the panels of weights that pass.
 func blockNear() int { return min(640<<10, cpu.Cache().L2/8*5) }
 
 // blockFar is that of blocks for weights so many that reading them again costs more than

@@ -14,7 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 )
 
-// requireTwin holds that two results agree on every bit, but for the kind of NaN.
+// requireTwin requires that two results agree on every bit, except for the kind of NaN.
 func requireTwin(t *testing.T, want, got []float32, what string) {
 	t.Helper()
 	require.Len(t, got, len(want))

@@ -11,8 +11,8 @@ import (
 )
 
 // Tile returns the side e of the tiles F(exe,3x3) that a convolution is
-// computed by, 0 for direct sums. It compares what each way is thought to take,
-// in cycles: its multiply-adds at the rate that the product's loop reaches, its
+// computed by, 0 for direct sums. It compares the estimated cycles of each way:
+// its multiply-adds at the rate that the product's loop reaches, its
 // transforms, and the weights on their way from memory, which overlap with the
 // arithmetic only in part.
 //
@@ -61,7 +61,7 @@ func streamed(weights int) float64 {
 	return bytes/64 + max(0, bytes-weightsCached)/20
 }
 
-// Conv is what is convolved, with the transformed weights of all groups.
+// Conv is a convolution's operands, with the transformed weights of all groups.
 type Conv struct {
 	G                     geom.Spatial
 	Batch, Groups         int
@@ -93,8 +93,8 @@ type winograd struct {
 	sizeP, sizeO int
 }
 
-// New plans a convolution on the given number of threads. The plan
-// changes what is done when, not what is computed.
+// New plans a convolution on the given number of threads. The plan changes the
+// order of the work, not the results.
 func New(v Conv, l cpu.Level, e, threads int) winograd {
 	j := winograd{Conv: v, level: l, Bl: gemm.BlockingOf(l), e: e, T: e + 2, workers: winogradThreads(threads)}
 	nr := j.Bl.Nr
@@ -117,8 +117,9 @@ func New(v Conv, l cpu.Level, e, threads int) winograd {
 	return j
 }
 
-// winogradThreads returns how many of the given threads are used: what there is
-// memory for, which cannot know how many a workspace will have.
+// winogradThreads returns how many of the given threads are used: as many as
+// have memory. The estimate of the memory cannot know how many threads a
+// workspace will have.
 func winogradThreads(threads int) int { return max(1, min(threads, runtime.NumCPU(), 64)) }
 
 // cut divides the work into blocks of at most the given bytes.

@@ -21,9 +21,9 @@ type exportRule struct {
 	write func(c *exportCall) op.Value
 }
 
-// exportRules are the rules of the operators, of which the first that can is taken. Without one an elementwise
-// operator is written by its expression, a composite one by its decomposition, a
-// quantised one by what it stands for.
+// exportRules are the rules of the operators, of which the first that can is taken. Without one an
+// elementwise operator is written by its expression, a composite one by its decomposition, a
+// quantised one by its equivalent on floats.
 var exportRules map[*op.Op][]exportRule
 
 func init() { // rules write with operators that have rules
@@ -45,7 +45,7 @@ func by[A any](f func(c *exportCall, a A) op.Value) []exportRule {
 	return []exportRule{writes(oldestOpset, f)}
 }
 
-// exportCall is a call that is written: what rules see of it.
+// exportCall is the view that rules have of a call that is being written.
 type exportCall struct {
 	w     *graphWriter
 	o     *op.Op
@@ -118,7 +118,7 @@ func (w *graphWriter) apply(o *op.Op, attrs any, in []op.Value, t shape.Type) *e
 	panic(diag.New(CodeExport, o.Name+" cannot be written: "+strings.Join(why, "; ")))
 }
 
-// try runs a rule; what it has written is taken back when it gives up.
+// try runs a rule; the nodes that it has written are removed when it gives up.
 func (c *exportCall) try(write func(*exportCall) op.Value) (v *exported, why string) {
 	w := c.w
 	start, need := len(w.g.Nodes), w.x.need
@@ -149,7 +149,7 @@ func (w *graphWriter) forget(n *pb.Node) {
 
 // Reading the call.
 
-// has reports whether operand i is there.
+// has reports whether operand i is present.
 func (c *exportCall) has(i int) bool { return i < len(c.in) && c.in[i] != nil }
 
 // opt is operand i as ONNX has absent ones.
@@ -170,7 +170,7 @@ func rankOf(v op.Value) int {
 	return v.Type().Rank()
 }
 
-// needRank declines what has no rank before a run.
+// needRank declines values whose rank is unknown before a run.
 func needRank(t shape.Type) {
 	if !t.Ranked() {
 		decline("the rank of an operand is not known")

@@ -45,7 +45,7 @@ func (w *graphWriter) input(p *graph.Node) {
 	w.g.Inputs = append(w.g.Inputs, &pb.Value{Name: v.name, Type: w.x.typeOf(v.typ)})
 }
 
-// fill writes the nodes; what is wrong in them is noted.
+// fill writes the nodes and notes their errors.
 func (w *graphWriter) fill() {
 	w.nodes()
 }

@@ -86,7 +86,7 @@ func ExportFile(path string, m *graph.Module, o Options) (err error) {
 	return nil
 }
 
-// pageSize is what data outside of the file are aligned to, so that they can be mapped.
+// pageSize is the alignment of data outside of the file, so that they can be mapped.
 const pageSize = 4096
 
 // leastOutside is the size in bytes from which on constants are put outside.
@@ -118,12 +118,12 @@ func outside(w io.Writer, m *pb.Model, data tensorData, name string) error {
 // unfinished begins the names of files that are being written.
 const unfinished = ".onnx-"
 
-// replaced is a file that was written beside the one whose place it takes.
+// replaced is a file that was written to replace another one in the same folder.
 type replaced struct{ temp, path string }
 
 func (f *replaced) drop() { _ = os.Remove(f.temp) } // gone where it has its place
 
-// replace writes a file beside path.
+// replace writes a file in the folder of path.
 func replace(path string, write func(io.Writer) error) (*replaced, error) {
 	swap.Clean(filepath.Dir(path), unfinished)
 	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
@@ -140,7 +140,7 @@ func replace(path string, write func(io.Writer) error) (*replaced, error) {
 	return r, nil
 }
 
-// modeOf is the mode of the file that is replaced, or what new files have.
+// modeOf is the mode of the file that is replaced, or the mode of new files.
 func modeOf(path string) os.FileMode {
 	if info, err := os.Stat(path); err == nil {
 		return info.Mode().Perm()

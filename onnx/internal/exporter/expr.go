@@ -223,7 +223,7 @@ func (e *scalarWriter) counted(in []op.Value) []op.Value {
 	return out
 }
 
-// logic is on truths, or on the bits of integers, for which there are operators since set 18.
+// logic is on booleans, or on the bits of integers, which have operators since set 18.
 func logic(truths, bits string) scalarRule {
 	return typed(func(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 		if d == array.Bool {
@@ -294,8 +294,8 @@ func expm1(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 	return e.put("Where", d, e.put("Less", array.Bool, in[0], e.num(d, -50)), e.num(d, -1), v)
 }
 
-// log1p is log(u)·x/(u-1) for u = 1+x, which makes up for what the sum has rounded; where it
-// took all of x, or all is infinite, the quotient is none.
+// log1p is log(u)·x/(u-1) for u = 1+x, which compensates for the rounding of the sum; where
+// it took all of x, or all is infinite, the quotient is none.
 func log1p(e *scalarWriter, d array.DType, in []op.Value) op.Value {
 	x, one := in[0], e.num(d, 1)
 	u := e.put("Add", d, x, one)

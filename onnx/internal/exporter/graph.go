@@ -29,7 +29,7 @@ type exporter struct {
 	arrays  map[string]*array.Array // of initial, by name
 	scalars map[scalarKey]*exported
 	errs    diag.List
-	// workspace is what constants are computed in.
+	// workspace is the memory in which constants are computed.
 	workspace *kernel.Workspace
 	// newTrees writes all trees in the form of set 5, since some need it; mixed is set where
 	// that turned out.
@@ -45,7 +45,7 @@ type exported struct {
 	made  *pb.Node     // which computes it, nil for inputs and constants
 }
 
-// Type returns what is known about the value.
+// Type returns the known type of the value.
 func (v *exported) Type() shape.Type { return v.typ }
 
 // readied returns a copy of a module that has calls of operators only, with types.
@@ -209,7 +209,7 @@ func (w *graphWriter) dropUnused() {
 	w.g.Initializers = slices.DeleteFunc(w.g.Initializers, func(t *pb.Tensor) bool { return !used[t.Name] })
 }
 
-// live are the nodes that used values come from; what they use becomes used.
+// live are the nodes that used values come from; the values that they use become used.
 func live(nodes []*pb.Node, used map[string]bool) []*pb.Node {
 	var kept []*pb.Node
 	for _, n := range slices.Backward(nodes) {
@@ -273,7 +273,7 @@ func (w *graphWriter) nodes() {
 	}
 }
 
-// one writes a node, and names what it made.
+// one writes a node, and names its result.
 func (w *graphWriter) one(n *graph.Node) (v *exported, err *diag.Error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -325,7 +325,7 @@ func (w *graphWriter) one(n *graph.Node) (v *exported, err *diag.Error) {
 	return v, nil
 }
 
-// rename gives a value that was made by a node behind start a name.
+// rename names a value that was made by a node after start.
 func (w *graphWriter) rename(v *exported, name string, start int) {
 	if start < 0 || v.name == name {
 		return
@@ -367,8 +367,8 @@ func (w *graphWriter) nameNodes(start int) {
 	}
 }
 
-// outputs names the results; what is an input, a constant, a value of a graph around or a
-// result already is passed through a node of its own.
+// outputs names the results; a value that is an input, a constant, a value of a graph
+// around or already a result passes through a node of its own.
 func (w *graphWriter) outputs(args []*graph.Node, names []string) {
 	taken := map[*exported]bool{}
 	for i, a := range args {
@@ -415,7 +415,7 @@ func (x *exporter) parameter(n *graph.Node) *exported {
 	return v
 }
 
-// scalarKey finds a constant again: a parameter by its path, others by what they are.
+// scalarKey finds a constant again: a parameter by its path, others by their values.
 type scalarKey struct {
 	path string
 	typ  array.DType
@@ -434,7 +434,7 @@ func (x *exporter) constant(name string, a *array.Array) *exported {
 	return &exported{name: t.Name, typ: shape.TypeOf(a), arr: a}
 }
 
-// small is constant for a few numbers, of which there is one each.
+// small is constant for a few numbers, each of which has one constant.
 func (x *exporter) small(a *array.Array) *exported {
 	key := scalarKey{typ: a.DType(), bits: string(array.Bytes(array.Contiguous(a))), rank: a.Rank()}
 	v := x.scalars[key]
@@ -445,7 +445,7 @@ func (x *exporter) small(a *array.Array) *exported {
 	return v
 }
 
-// asError makes a *diag.Error of what an operator refuses.
+// asError makes a *diag.Error of an operator's refusal.
 func asError(err error) *diag.Error {
 	var e *diag.Error
 	if errors.As(err, &e) {

@@ -49,8 +49,8 @@ var exportImages = map[*op.Op][]exportRule{
 	std.Unfold: by(unfold),
 }
 
-// unfold takes what each place of the window sees of the image, and lays it out behind the
-// channels.
+// unfold takes the part of the image that each place of the window sees, and lays it out
+// after the channels.
 func unfold(c *exportCall, a std.UnfoldAttrs) op.Value {
 	k, dilation, pad, stride := each(a.KernelSize, 2, 1), each(a.Dilation, 2, 1), each(a.Padding, 2, 0), each(a.Stride, 2, 1)
 	x := c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(pad[1], pad[1], pad[0], pad[0])}, c.in[0])
@@ -178,7 +178,7 @@ func resizedLast(c *exportCall, a std.ResizeAttrs) op.Value {
 	return c.node("Resize", in, append(resizeAttrs(c, a), attrInts("axes", axes...))...)
 }
 
-// resizeAttrs are the attributes but for sizes and factors.
+// resizeAttrs are the attributes except sizes and factors.
 func resizeAttrs(c *exportCall, a std.ResizeAttrs) []*pb.Attr {
 	text := func(name, v, def string) *pb.Attr {
 		if v == "" {

@@ -28,7 +28,7 @@ var exportLinear = map[*op.Op][]exportRule{
 	std.ConvTranspose1d: by(transposed), std.ConvTranspose2d: by(transposed), std.ConvTranspose3d: by(transposed),
 }
 
-// ellipses gives Einsum up where what its dots stand for broadcasts, which ONNX does not infer.
+// ellipses gives Einsum up if the dimensions of its dots broadcast, which ONNX does not infer.
 func ellipses(c *exportCall) {
 	left, _, _ := strings.Cut(strings.ReplaceAll(c.attrs.(std.EinsumAttrs).Equation, " ", ""), "->")
 	var dots shape.Dims
@@ -176,7 +176,7 @@ func averageOf(n int) func(c *exportCall, a std.AvgPoolAttrs) op.Value {
 		}
 		since := oldestOpset
 		if a.CeilMode {
-			since = 19 // what windows beyond the end count was said then
+			since = 19 // only then was the count in windows beyond the end defined
 		}
 		c.needs(since)
 		attrs := []*pb.Attr{attrInts("kernel_shape", kernel...), attrInts("strides", strideOf(a.Stride, a.KernelSize, n)...),
@@ -409,7 +409,7 @@ func normFactor(c *exportCall, i int, s shape.Dims, value float64) op.Value {
 // epsilon reports whether an attribute holds it as exactly as is computed.
 func epsilon(c *exportCall, eps float64) bool { return c.dtype(0) != array.F64 || exactly(eps) }
 
-// along lays a vector out beside the channels.
+// along reshapes a vector so that it broadcasts along the channels.
 func along(c *exportCall, v op.Value) op.Value {
 	for range c.rank(0) - 2 {
 		v = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, v)
@@ -454,7 +454,7 @@ func wide(c *exportCall, v op.Value) op.Value {
 	return c.cast(v, array.F32)
 }
 
-// groupedNorm normalises groups as instances, and each channel behind that.
+// groupedNorm normalises groups as instances, and after that each channel.
 func groupedNorm(c *exportCall, a std.GroupNormAttrs) op.Value {
 	t := c.in[0].Type()
 	n := t.Rank()

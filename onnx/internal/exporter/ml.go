@@ -13,7 +13,8 @@ import (
 )
 
 // exportML are the operators of classical machine learning. Coupled probabilities have no
-// operator of their own in ONNX: SVMClassifier has them beside all it computes.
+// operator of their own in ONNX: SVMClassifier returns them in addition to its other
+// results.
 var exportML = map[*op.Op][]exportRule{
 	ml.TreeEnsemble: by(exportTrees),
 }
@@ -37,7 +38,7 @@ func mlVersion(g *pb.Graph) (version int64) {
 }
 
 // mixedTrees reports whether a graph has trees of both forms. The older one is not allowed
-// beside the newer: a model has one set of the domain.
+// together with the newer: a model has one set of the domain.
 func mixedTrees(g *pb.Graph) bool { return mlVersion(g) == 5 && hasOldTrees(g) }
 
 func hasOldTrees(g *pb.Graph) bool {
@@ -98,7 +99,7 @@ func exportTrees(c *exportCall, a ml.TreeEnsembleAttrs) op.Value {
 	return g.listed()
 }
 
-// check refuses tables that are no trees: what is written is read by others.
+// check refuses tables that are not trees, since others read the output.
 func (g *grove) check() {
 	ref := func(r, from int) {
 		if r >= len(g.thresholds) || r >= 0 && r <= from || r < 0 && -1-r+1 >= len(g.starts) {
@@ -124,7 +125,7 @@ func (g *grove) check() {
 	}
 }
 
-// howTo is what a node's comparison is called, by its number in set 5 and by its name before.
+// howTo is the name of a node's comparison, by its number in set 5 and by its name before.
 func (g *grove) howTo(node int) (mode int, name string, missing int) {
 	h := g.nodes[4*node+1]
 	if h&kernel.TreeMissing != 0 {
@@ -139,8 +140,8 @@ func (g *grove) howTo(node int) (mode int, name string, missing int) {
 	return 0, "BRANCH_LEQ", missing
 }
 
-// mostWritten bounds what nodes that several branches lead to are written out as, beside
-// eight times as many nodes as there are.
+// mostWritten bounds the nodes written for trees in which several branches lead to one
+// node, in addition to eight times the existing number of nodes.
 const mostWritten = 1 << 20
 
 // treeLists are the attributes of TreeEnsembleRegressor, one tree after the other.

@@ -144,7 +144,7 @@ func cutOf(c *exportCall, x *exported, axis, shift int) op.Value {
 	return c.w.emit("Mod", oneSize, []op.Value{c.list(-shift), size})
 }
 
-// exportPad: ONNX has the counts in front of all axes, then behind them.
+// exportPad: ONNX has the counts before all axes, then the counts after them.
 func exportPad(c *exportCall, a std.PadAttrs) op.Value {
 	n := c.rank(0)
 	if n == 0 {
@@ -194,7 +194,7 @@ func diagonalLast(c *exportCall, a std.DiagonalAttrs) (x op.Value, i, j int) {
 }
 
 // exportDiagonal takes the diagonal out of the rows and columns that have it, by a
-// sum over what a mask leaves.
+// sum over the elements that a mask leaves.
 func exportDiagonal(c *exportCall, a std.DiagonalAttrs) op.Value {
 	v, _, _ := diagonalLast(c, a)
 	d := c.dtype(0)
@@ -219,8 +219,8 @@ func exportDiagonal(c *exportCall, a std.DiagonalAttrs) op.Value {
 	return c.cast(sum, d)
 }
 
-// diagonalSize is the length of the diagonal of what is left of the last two axes without
-// the first rows and columns.
+// diagonalSize is the length of the diagonal of the rest of the last two axes without the
+// first rows and columns.
 func diagonalSize(c *exportCall, x *exported, skip []int) op.Value {
 	if n, ok := c.typ.Dim(-1).Int(); ok {
 		return c.list(n)
@@ -244,7 +244,8 @@ func diagonalScatter(c *exportCall, a std.DiagonalAttrs) op.Value {
 	return c.do(std.Movedim, std.MovedimAttrs{Source: op.IntList(n-2, n-1), Destination: op.IntList(i, j)}, v)
 }
 
-// replaceSelected puts src in the place of one index: what is before it, src, what is behind.
+// replaceSelected puts src in the place of one index: it joins the part before, src and the
+// part after.
 func replaceSelected(c *exportCall, a std.SelectAttrs) op.Value {
 	axis := axisOf(a.Dim, c.rank(0))
 	index := shape.Const(a.Index)

@@ -11,8 +11,9 @@ import (
 )
 
 // Element types that only hold values (decision 0048) came to ONNX one after the other, and
-// to some operators only: Concat, Gather and Slice have none of them. What an operator does
-// not take is cast to a type that it takes, in which all values are exact, and back.
+// to some operators only: Concat, Gather and Slice have none of them. A type that an
+// operator does not take is cast to one that it takes, in which all values are exact, and
+// back.
 
 // narrowSince is the operator set that has an element type.
 var narrowSince = map[array.DType]int{
@@ -57,8 +58,8 @@ func wideOf(d array.DType) array.DType {
 	return array.U8
 }
 
-// carried writes a node on wide values in the place of narrow ones. Casts back are exact, but
-// for infinities, which casts that saturate would lose.
+// carried writes a node on wide values in the place of narrow ones. Casts back are exact,
+// except for infinities, which casts that saturate would lose.
 func (w *graphWriter) carried(name string, types []shape.Type, in []op.Value, attrs []*pb.Attr) []*exported {
 	wide := make([]op.Value, len(in))
 	for i, v := range in {

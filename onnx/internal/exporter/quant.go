@@ -10,7 +10,7 @@ import (
 )
 
 // exportQuant are quantisation, and the products of integers. The other operators on quantised
-// values are written as what they stand for: dequantize, the operator on floats, quantize.
+// values are written as their equivalent: dequantize, the operator on floats, quantize.
 var exportQuant = map[*op.Op][]exportRule{
 	std.Quantize: by(func(c *exportCall, a std.QuantizeAttrs) op.Value {
 		d := c.typ.DType()

@@ -10,7 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// exportReductions are reductions, softmaxes and what orders elements.
+// exportReductions are reductions, softmaxes and operators that order elements.
 var exportReductions = map[*op.Op][]exportRule{
 	std.Sum: by(reducing("ReduceSum")), std.Mean: by(reducing("ReduceMean")), std.Prod: by(reducing("ReduceProd")),
 	std.Amax: by(reducing("ReduceMax")), std.Amin: by(reducing("ReduceMin")),
@@ -114,7 +114,7 @@ func reducing(name string) func(c *exportCall, a std.ReduceAttrs) op.Value {
 	}
 }
 
-// truths reduces what differs from zero, as numbers.
+// truths reduces the test for nonzero elements, as numbers.
 func truths(name string) func(c *exportCall, a std.ReduceAttrs) op.Value {
 	return func(c *exportCall, a std.ReduceAttrs) op.Value {
 		x := c.cast(c.cast(c.in[0], array.Bool), array.I32)
@@ -319,7 +319,7 @@ func index(c *exportCall, v op.Value) op.Value {
 	return v
 }
 
-// scattered: what is written may be larger than the indices in ours, of which the rest is not written.
+// scattered: in our operator the updates may be larger than the indices; the excess is not written.
 func scattered(c *exportCall, axis int, how string) op.Value {
 	n := c.rank(0)
 	if n == 0 || rankOf(c.in[1]) == 0 {

@@ -148,7 +148,7 @@ func exportFlatten(c *exportCall, a std.FlattenAttrs) op.Value {
 // exportSqueeze drops the dimensions that it names, of size 1.
 func exportSqueeze(c *exportCall, a std.SqueezeAttrs) op.Value {
 	t := c.in[0].Type()
-	if _, fixed := t.Dims().Known(); a.Dim.Len() == 0 && (!t.Ranked() || !fixed) { // what is 1 when the model runs
+	if _, fixed := t.Dims().Known(); a.Dim.Len() == 0 && (!t.Ranked() || !fixed) { // dimensions that are 1 when the model runs
 		return c.node("Squeeze", []op.Value{c.in[0]})
 	}
 	n := c.rank(0)

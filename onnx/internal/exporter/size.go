@@ -66,8 +66,8 @@ func (s sizeMaker) Mul(x, y sizeValue) sizeValue { return s.pair("Mul", x, y, x.
 
 func (s sizeMaker) Min(x, y sizeValue) sizeValue { return s.pair("Min", x, y, x.d.Min(y.d)) }
 
-// FloorDiv: Div rounds towards zero, which is the same for what is not negative. What may
-// be is made a multiple first.
+// FloorDiv: Div rounds towards zero, which is the same for nonnegative numbers. A
+// possibly negative number is first made a multiple.
 func (s sizeMaker) FloorDiv(x, y sizeValue) sizeValue {
 	d := x.d.FloorDiv(y.d)
 	if shape.AtLeast(x.d, shape.Const(0)).Truth() != shape.True {

@@ -9,9 +9,10 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// ONNX says of every operator which element types it takes, and ours take more. What an operator does
-// not take is cast to a type that it takes and that has all the values, and back; where there is none, the
-// rule is given up, so that another form is tried or the call is refused at its line.
+// ONNX says of every operator which element types it takes, and ours take more. A type that an
+// operator does not take is cast to one that it takes and that has all the values, and back. If
+// none exists, the rule is given up, so that another form is tried or the call is refused at its
+// line.
 
 var (
 	floatTypes  = []array.DType{array.F16, array.F32, array.F64}
@@ -21,8 +22,8 @@ var (
 	numberTypes = append(slices.Clip(wideTypes), smallTypes...)
 )
 
-// elementRule are the types that an operator takes, from an operator set on, for operand at and what has
-// the same type after it, and among the results.
+// elementRule are the types that an operator takes, from an operator set on, for operand at and the
+// later operands and results of the same type.
 type elementRule struct {
 	at   int
 	sets []elementSet

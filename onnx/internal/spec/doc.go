@@ -1,6 +1,6 @@
-// Package spec holds what importing and exporting ONNX share: operator sets and domains,
-// element types, unique names, and a builder that computes on constants. The files
-// themselves are read and written by internal/onnxpb.
+// Package spec holds the common parts of importing and exporting ONNX: operator sets and
+// domains, element types, unique names, and a builder that computes on constants. The
+// files themselves are read and written by internal/onnxpb.
 //
 // Read spec.go first, then fold.go.
 package spec

@@ -31,7 +31,7 @@ func (v Constants) Type() shape.Type {
 	return shape.TupleType(m...)
 }
 
-// TooLarge is what a Folder panics with at a result above FoldBytes.
+// TooLarge is the panic value of a Folder at a result above FoldBytes.
 type TooLarge struct{}
 
 // Folder is an op.Builder that computes: its values are Constants. It panics with a

@@ -12,8 +12,8 @@ import (
 // something else in later ones.
 const NewestOpset = 28
 
-// Domains of operators outside of ONNX's own set: classical machine learning, and what ONNX
-// Runtime adds.
+// Domains of operators outside of ONNX's own set: classical machine learning, and ONNX
+// Runtime's additions.
 const (
 	MLDomain  = "ai.onnx.ml"
 	Microsoft = "com.microsoft"
@@ -22,7 +22,7 @@ const (
 // Contributed are the operators that are written although ONNX itself lacks them, with their domains.
 var Contributed = map[string]string{"Inverse": Microsoft}
 
-// DTypes maps ONNX's element types to those of arrays; what is missing is refused.
+// DTypes maps ONNX's element types to those of arrays; other types are refused.
 var DTypes = map[pb.DataType]array.DType{
 	pb.Float: array.F32, pb.Double: array.F64, pb.Float16: array.F16, pb.BFloat16: array.BF16,
 	pb.Int8: array.I8, pb.Uint8: array.U8, pb.Int16: array.I16, pb.Uint16: array.U16,

@@ -25,8 +25,8 @@ const (
 )
 
 // Compile compiles a module for an engine, on a device as gpu.Open, or a plugin as pjrt.Open,
-// takes it. What the device does not run, the processor does; the note says what, and is
-// empty where that is nothing.
+// takes it. The processor runs the operators that the device does not; the note names them,
+// and is empty if there are none.
 func Compile(engine, device string, m *graph.Module, o lowering.Options) (e *lowering.Pieces, note string, err error) {
 	var first lowering.Target
 	switch engine {
@@ -85,8 +85,8 @@ func Endings() map[string]string {
 	return map[string]string{XLA: ".mlir", gpu.CUDA: ".cu", gpu.OpenCL: ".cl"}
 }
 
-// Text returns the program that a target would compile; comments in front of it say what the
-// arguments are, or what is launched. Programs of xla may be for all sizes of symbols up to bounds.
+// Text returns the program that a target would compile; comments before it describe the arguments,
+// or the launches. Programs of xla may be for all sizes of symbols up to bounds.
 func Text(target, name string, m *graph.Module, o lowering.Options, bounds map[string]int) (string, error) {
 	if target != XLA {
 		return gpu.Text(m, o, target)

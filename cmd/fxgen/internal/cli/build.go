@@ -57,7 +57,7 @@ func (a *app) built(ctx context.Context, s *source, j *work.Job) (*work.Result, 
 	return res, work.Report(j, res, out)
 }
 
-// feedOf is the job of what a program of a job's engine is built from.
+// feedOf is the job that gives the input for building a program of a job's engine.
 func feedOf(j *work.Job) work.Job {
 	feed := *j
 	feed.Verb, feed.Package, feed.OwnState = work.Feed, "model", true
@@ -69,7 +69,7 @@ func feedOf(j *work.Job) work.Job {
 	return feed
 }
 
-// outputs runs a part and reads what it computed.
+// outputs runs a part and reads its results.
 func (p *program) outputs(ctx context.Context, m *part, j *work.Job) ([]*array.Array, error) {
 	res, err := p.run(ctx, m, j)
 	if err != nil {

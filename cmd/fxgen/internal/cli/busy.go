@@ -31,8 +31,8 @@ func (a *app) busy(what string) (done func()) {
 	}
 }
 
-// spin writes what goes on and for how long at every tick, over what it wrote
-// before, and leaves an empty line.
+// spin writes the current work and its duration at every tick, over the
+// previous text, and leaves an empty line.
 func spin(w io.Writer, what string, start time.Time, tick <-chan time.Time, stop <-chan struct{}) {
 	for i := 0; ; i++ {
 		select {

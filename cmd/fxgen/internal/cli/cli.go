@@ -1,6 +1,7 @@
-// Package cli is the command line of fxgen: flags, sources, where results go, and
-// how diagnostics look. What is done with a model is in package work; this one
-// decides whether it is done here or in a test binary of the user's package.
+// Package cli is the command line of fxgen: flags, sources, the destinations of
+// results, and the form of diagnostics. Package work does the work on a model;
+// this one decides whether that happens here or in a test binary of the user's
+// package.
 package cli
 
 import (
@@ -28,20 +29,20 @@ const (
 	exitInternal = 3
 )
 
-// errDiffers ends check and diff when the files on disk are not what gen would
-// write; all has been said.
+// errDiffers ends check and diff when the files on disk differ from those that
+// gen would write; the differences have been printed.
 var errDiffers = errors.New("the files differ")
 
 // app is one call of the program.
 type app struct {
 	ctx            context.Context
-	stdout, stderr io.Writer // what is written there does nothing on a terminal; see plain
+	stdout, stderr io.Writer // text written there does nothing on a terminal; see plain
 	terminal       io.Writer // stderr itself
 	sayEnded       func()    // says once that a signal came
 	maxBytes       string    // -max-bytes
-	most           int64     // what it says, 0 where it is not given
+	most           int64     // its value, 0 if not given
 
-	out     *checked         // what stdout writes to
+	out     *checked         // the destination of stdout
 	said    []diagnosticJSON // diagnostics so far
 	writers []*writer        // of results
 }
@@ -81,8 +82,8 @@ func Main(args []string, stdout, stderr io.Writer) (code int) {
 	return code
 }
 
-// heed ends the context at a signal, so that the program takes back what it has
-// begun; what does not heed the context within half a second is cut off, and sayEnded
+// heed ends the context at a signal, so that the program undoes unfinished work. Work
+// that does not heed the context within half a second is cut off, and sayEnded is
 // called, which the program may be about to call itself. The returned function ends
 // the watch and tells the signal, if there was one.
 func heed(sayEnded func()) (ctx context.Context, caught func() os.Signal) {
@@ -116,7 +117,7 @@ func heed(sayEnded func()) (ctx context.Context, caught func() os.Signal) {
 	}
 }
 
-// ended is what is said of a signal.
+// ended is the message for a signal.
 const ended = "fxgen: ended by a signal"
 
 // patience is how long a cancelled command may take to end by itself.
@@ -189,7 +190,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// help is cobra's own command, but that it refuses what is none.
+// help is cobra's own command, except that it refuses unknown commands.
 func help(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{Use: "help [command]", Short: "Help about any command",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -217,12 +218,12 @@ A SOURCE is
 Flags take one dash or two. The exit code is 0 for success, 1 when the input is at
 fault, 2 for wrong usage and 3 for an internal error.`
 
-// onSource is a command that takes a source, said to be what.
+// onSource is a command that takes a source; what describes it.
 func onSource(name, short, what string) *cobra.Command {
 	return &cobra.Command{Use: name + " [flags] SOURCE", Short: short, Args: exactly(1, what)}
 }
 
-// fail prints what went wrong and returns the exit code.
+// fail prints the error and returns the exit code.
 func (a *app) fail(err error) int {
 	var usage *usageError
 	switch {

@@ -244,7 +244,7 @@ func (a *app) sayComparison(d *debug.Comparison, asJSON bool) error {
 	return e.Encode(map[string]any{"rows": rows(d.Rows), "results": rows(d.Results), "only_first": append([]string{}, d.OnlyFirst...), "only_second": append([]string{}, d.OnlySecond...)})
 }
 
-// finite returns nil for what JSON cannot write.
+// finite returns nil for numbers that JSON cannot write.
 func finite(v float64) *float64 {
 	if v-v != 0 {
 		return nil
@@ -280,7 +280,7 @@ func (a *app) bisect() *cobra.Command {
 	return c
 }
 
-// repeat returns the commands that show the graph before and behind a rewrite, and how
+// repeat returns the commands that show the graph before and after a rewrite, and how
 // their values differ.
 func repeat(c *cobra.Command, found work.Culprit, source string) string {
 	given := ""
@@ -309,7 +309,7 @@ func repeat(c *cobra.Command, found work.Culprit, source string) string {
 	return fmt.Sprintf("before and after it:\n  fxgen compare -passes %s%s -passes2 %s%s%s %s %s\n", list(before), stop, list(behind), stop2, given, source, source)
 }
 
-// word quotes what a shell would take apart.
+// word quotes text that a shell would split.
 func word(s string) string {
 	if s != "" && !strings.ContainsAny(s, " \t\n'\"`$&|;<>()*?[]{}#~!\\") {
 		return s

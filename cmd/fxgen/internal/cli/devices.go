@@ -91,7 +91,7 @@ func reason(err error) string {
 	return e.Msg
 }
 
-// calibrate describes this machine by its peaks, and by what networks take.
+// calibrate describes this machine by its peaks, and by the times of networks.
 func (a *app) calibrate(c *cobra.Command, f *flags, sources []string) error {
 	f.engine = work.Plan
 	if err := f.check(c); err != nil {

@@ -51,9 +51,9 @@ func contents(path string) ([]byte, bool) {
 	return data, err == nil
 }
 
-// writer puts results into files. It replaces what fxgen wrote and nothing else,
-// unless it is told to; what the command reads, and hand-written files of the
-// package that is captured, it never replaces.
+// writer puts results into files. It replaces only files that fxgen wrote,
+// unless it is told to. It never replaces files that the command reads, or
+// hand-written files of the captured package.
 type writer struct {
 	ctx   context.Context
 	force bool
@@ -70,11 +70,11 @@ type put struct {
 	tmp    string
 }
 
-// write writes those files that differ from what is on disk: all beside their
-// place first, then renamed, so that an error or a signal leaves the old ones. Where
-// several of a model change, the first one that is its source or its graph goes before the
-// others and comes after them: a process that is killed in between leaves nothing that
-// builds or loads.
+// write writes the files that differ from those on disk. It writes all of them to
+// temporary names in their folders first, then renames them, so that an error or a signal
+// leaves the old ones. If several files of a model change, the first one that is its
+// source or its graph is moved away before the others are written and comes last: a
+// process that is killed in between leaves nothing that builds or loads.
 func (w *writer) write(list []target) (err error) {
 	puts, err := w.inspect(list)
 	if err != nil {
@@ -130,7 +130,7 @@ func (w *writer) write(list []target) (err error) {
 	return nil
 }
 
-// sources are endings of files that say what the files beside them are for.
+// sources are the file endings that determine the purpose of the files next to them.
 var sources = []string{".go", ".onnx", ".pt2", ".fx"}
 
 // mainOf is the path of the file without which the others are of no use, "" for none.
@@ -163,7 +163,7 @@ func (w *writer) withMain(puts []put, main string) ([]put, error) {
 	return append(puts, p), err
 }
 
-// commit puts the files in place that were saved beside it.
+// commit renames the files that were saved in the same folders to their final names.
 func commit(puts []put, main string) error {
 	var files []swap.File
 	at := -1
@@ -208,8 +208,8 @@ func (p *put) save() (remove func(), err error) {
 	return remove, errors.Join(err, f.Close())
 }
 
-// unfinished begins the names of files that are being written; what a process that was
-// killed has left goes with a later one.
+// unfinished begins the names of files that are being written; the remains of a killed
+// process are removed by a later one.
 const unfinished = ".fxgen-"
 
 // pour writes to a device or pipe.
@@ -269,7 +269,7 @@ func (w *writer) fit(t target) (put, error) {
 	return p, w.replaceable(t.path, info)
 }
 
-// replaceable refuses to lose what is not fxgen's.
+// replaceable refuses to overwrite files that are not fxgen's.
 func (w *writer) replaceable(path string, info fs.FileInfo) error {
 	for _, r := range w.reads {
 		if other, err := os.Stat(r); err == nil && os.SameFile(info, other) {
@@ -327,7 +327,7 @@ func folderFor(path string) error {
 	}
 }
 
-// makeFolders is os.MkdirAll that tells what it made.
+// makeFolders is os.MkdirAll that reports the folders it made.
 func makeFolders(dir string) (made []string, err error) {
 	if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
 		return nil, nil

@@ -46,7 +46,7 @@ func (f *flags) sourceFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.passes, "passes", "", "passes with commas between them, ./pkg#Var for one of your own, or none")
 }
 
-// typeFlags say what inputs are.
+// typeFlags describe the inputs.
 func (f *flags) typeFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.inputs, "input", nil, "NAME=TYPE of an input, such as 'x=f32[N,3,224,224]' (repeat)")
 	c.Flags().StringArrayVar(&f.shapes, "shape", nil, "NAME=1,128: sizes of an input; a .onnx or .pt2 file is imported with these (repeat)")
@@ -59,7 +59,7 @@ func (f *flags) valueFlags(c *cobra.Command) {
 	f.calibFlag(c, " with -engine int8")
 }
 
-// engineFlags choose what computes.
+// engineFlags choose the engine.
 func (f *flags) engineFlags(c *cobra.Command, standard, engines string) {
 	c.Flags().StringVar(&f.engine, "engine", standard, engines)
 	c.Flags().StringVar(&f.job.On, "device", "", "with -engine gpu: a device as fxgen devices lists them, such as opencl; with xla: a PJRT plugin's file, or name")
@@ -80,7 +80,7 @@ func (f *flags) deviceFlag(c *cobra.Command, when string) {
 	c.Flags().StringVar(&f.device, "device", "", "JSON file that describes what times are predicted for"+when+"; devices -calibrate makes one of this machine")
 }
 
-// predicted enters the device and what goes with it into the job.
+// predicted enters the device and its settings into the job.
 func (f *flags) predicted(j *work.Job) error {
 	j.Latency = int64(f.latency)
 	switch {
@@ -261,7 +261,7 @@ func known(j *work.Job, passes, stop string) error {
 	return work.Known(j.Passes)
 }
 
-// link is what the flags want linked.
+// link is the list of packages that the flags want linked.
 func (f *flags) link(j *work.Job) (l userpkg.Link, err error) {
 	l.Imports = f.imports
 	for _, p := range j.Passes {

@@ -45,7 +45,7 @@ func (f *genFlags) register(c *cobra.Command) {
 	f.forceFlag(c)
 }
 
-// testing enters into the job what is to be tested.
+// testing enters the tests to generate into the job.
 func (f *genFlags) testing(c *cobra.Command, j *work.Job, arg string) error {
 	given := c.Flags().Changed("test")
 	switch {
@@ -158,7 +158,7 @@ func (a *app) unified(g *generated) error {
 
 func textual(b []byte) bool { return !slices.Contains(b, 0) }
 
-// generated is what gen makes of its arguments.
+// generated is the output of gen for its arguments.
 type generated struct {
 	files  []target
 	writer *writer
@@ -236,7 +236,7 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 	names := map[string]bool{}
 	for _, file := range res.Files {
 		t := target{filepath.Join(dir, file.Name), file.Data}
-		if !j.Eject { // what is ejected is the user's from then on
+		if !j.Eject { // ejected code is the user's from then on
 			if t, err = stamped(t.path, t.data); err != nil {
 				return nil, err
 			}

@@ -77,7 +77,7 @@ func mainModule(ctx context.Context, dir string) (home, bool) {
 type overlay struct {
 	dir     string // where the files are
 	replace map[string]string
-	parts   []string // of a key: what was added
+	parts   []string // of a key, one for each added file
 }
 
 // add writes a file and enters it at a path of the module.

@@ -46,8 +46,8 @@ func asJSON(e *diag.Error) diagnosticJSON {
 
 // resultJSON is the document of commands that have none of their own.
 type resultJSON struct {
-	Files       []string         `json:"files"`            // that hold what gen and others write
-	Output      string           `json:"output,omitempty"` // what is printed without -json
+	Files       []string         `json:"files"`            // of files that gen and others write
+	Output      string           `json:"output,omitempty"` // the output without -json
 	Diagnostics []diagnosticJSON `json:"diagnostics"`
 }
 

@@ -13,8 +13,8 @@ import (
 // starts included.
 const limitVar = "GOFX_MAX_BYTES"
 
-// limit sets array.MaxBytes, here and in what is started, to what -max-bytes says. A
-// model's file may ask for any amount: without flag and variable it is given half of the
+// limit sets array.MaxBytes, here and in started processes, to the value of -max-bytes.
+// A model's file may ask for any amount: without flag and variable it gets half of the
 // machine's memory, so that the other half keeps the machine alive.
 func (a *app) limit() error {
 	n := array.MaxBytes() / 2

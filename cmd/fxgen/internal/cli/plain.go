@@ -7,8 +7,8 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// plain writes what does nothing on a terminal but stand there: names of tensors, nodes and
-// files come from elsewhere. In JSON its escapes are JSON's for the same characters.
+// plain writes text that cannot control a terminal: names of tensors, nodes and files come
+// from elsewhere. In JSON its escapes are JSON's for the same characters.
 type plain struct {
 	w    io.Writer
 	rest []byte // of a character that is not complete

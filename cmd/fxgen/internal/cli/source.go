@@ -17,7 +17,7 @@ import (
 	"github.com/gofx-dev/gofx/models"
 )
 
-// source is what a SOURCE argument names.
+// source is the object that a SOURCE argument names.
 type source struct {
 	name string
 	here *work.Source    // done in this process
@@ -26,8 +26,8 @@ type source struct {
 	reads []string // the files that it is, where it is files
 }
 
-// open finds out what a SOURCE argument names and loads what is a file. Where the job
-// needs operators or passes of the user's own, it is done in a test binary that has them.
+// open finds the object that a SOURCE argument names and loads it if it is a file. A job
+// that needs operators or passes of the user's own runs in a test binary that has them.
 func (a *app) open(arg string, f *flags, j *work.Job) (*source, error) {
 	link, err := f.link(j)
 	if err != nil {
@@ -90,7 +90,8 @@ func graphFiles(arg string) ([]string, error) {
 	return []string{arg}, nil
 }
 
-// neighbour is the hint of a path that leads nowhere: the file of its folder that was meant, else what there is to say otherwise.
+// neighbour is the hint of a path that leads nowhere: the file of its folder that was probably
+// meant, else the other hint.
 func neighbour(path, otherwise string) string {
 	list, _ := os.ReadDir(filepath.Dir(path))
 	names := make([]string, len(list))

@@ -45,7 +45,7 @@ func (a *app) stats() *cobra.Command {
 		case f.job.Depth > 0 && by != work.ByScope && (by != "" || f.device == ""):
 			return usagef("-depth %d is for -by scope", f.job.Depth)
 		case by != "" || f.device != "":
-			standard = work.Optimise() // what plans are made of
+			standard = work.Optimise() // the graphs that plans are made of
 		}
 		res, _, err := a.job(c, &f, work.Stats, standard, args[0])
 		return a.sayOf(res, err)

@@ -13,8 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 )
 
-// usageError is a wrong command line: what is wrong, each on a line, and the command that
-// it was given to.
+// usageError is a wrong command line: the errors, each on a line, and the command.
 type usageError struct {
 	wrong   []string
 	command string
@@ -42,7 +41,7 @@ func flagNames(c *cobra.Command) (names []string) {
 	return names
 }
 
-// noCommand refuses what is no verb.
+// noCommand refuses unknown verbs.
 func noCommand(root *cobra.Command, name string) error {
 	var names []string
 	for _, c := range root.Commands() {
@@ -79,7 +78,7 @@ func counted(n int, what string) string {
 	return strconv.Itoa(n) + " " + what
 }
 
-// flagError says in plain words what the parser of flags found.
+// flagError rewords the errors of the flag parser in plain words.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var bare *pflag.ValueRequiredError
@@ -100,7 +99,7 @@ func flagError(c *cobra.Command, err error) error {
 	return usagef("%s", err)
 }
 
-// kind is what values of a flag's type are called.
+// kind is the name for values of a flag's type.
 func kind(typ string) string {
 	switch typ {
 	case "int":
@@ -154,7 +153,7 @@ func (f *flags) check(c *cobra.Command) error {
 	return nil
 }
 
-// passList says what is wrong with the list of -passes.
+// passList reports the errors in the list of -passes.
 func passList(c *cobra.Command, list string) (wrong []string) {
 	if !c.Flags().Changed("passes") || list == "" {
 		return nil

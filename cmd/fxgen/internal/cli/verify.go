@@ -20,7 +20,7 @@ import (
 	"github.com/gofx-dev/gofx/onnx"
 )
 
-// What becomes of a case.
+// Outcomes of a case.
 const (
 	agrees  = "agrees"
 	differs = "differs"
@@ -37,7 +37,7 @@ type verdict struct {
 	Why     string  `json:"why,omitempty"`
 	// Bound are inputs that are fixed to the values of a sample, as sizes follow from them.
 	Bound []string `json:"bound,omitempty"`
-	Note  string   `json:"note,omitempty"` // what does not run on the engine's device
+	Note  string   `json:"note,omitempty"` // operators that do not run on the engine's device
 
 	sets []work.CaseSet
 	got  [][]*array.Array // by sample
@@ -194,7 +194,7 @@ func (a *app) verifyBuilt(ctx context.Context, j *work.Job, list []*verdict) err
 	return nil
 }
 
-// judge compares what came out with what must.
+// judge compares the results with the expected ones.
 func (v *verdict) judge(tol onnx.Tolerance) {
 	v.Samples, v.State = len(v.sets), agrees
 	for i, got := range v.got {

@@ -11,7 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 )
 
-// versionJSON is what version -json prints.
+// versionJSON is the output of version -json.
 type versionJSON struct {
 	Module string `json:"module"`
 	Go     string `json:"go"`

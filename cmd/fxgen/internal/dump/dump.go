@@ -1,4 +1,4 @@
-// Package dump reads what the Go runtime prints when a program dies, or when it is
+// Package dump reads the Go runtime's output when a program dies, or when it is
 // asked for the stacks of its goroutines, and finds the line of the model in it.
 package dump
 
@@ -18,14 +18,14 @@ type Crash struct {
 	Pos  diag.Pos
 }
 
-// headline begins what the runtime prints.
+// headline begins the output of the runtime.
 var headline = regexp.MustCompile(`(?m)^(?:panic|fatal error): .*`)
 
 // Find looks for a crash in the output of a program; nil when there is none. skip
 // are base names of files that are not the model's.
 func Find(out string, skip ...string) *Crash {
 	all := headline.FindAllStringIndex(out, -1)
-	slices.Reverse(all) // the model may print lines that look alike, but not behind it
+	slices.Reverse(all) // the model may print similar lines, but not after it
 	for _, at := range all {
 		stacks := parse(out[at[1]:])
 		if len(stacks) == 0 {

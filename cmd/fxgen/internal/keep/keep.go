@@ -1,7 +1,7 @@
 // Package keep builds the programs that fxgen runs, and keeps them: linking takes
-// longer than all the rest of most commands. The go command decides whether a program
-// that was kept is what it would build. It does so by the identifiers of everything
-// that goes into it, without linking.
+// longer than all the rest of most commands. The go command decides whether a kept
+// program equals the one that it would build. It compares the identifiers of all
+// inputs, without linking.
 package keep
 
 import (
@@ -20,15 +20,15 @@ const Variable = "FXGEN_CACHE"
 
 // Program is a program to be built: by `go build`, or by `go test -c` where it is a test.
 type Program struct {
-	Key  string   // of what should be looked at first, as [lowering.Key] makes it
+	Key  string   // of the part to look at first, as [lowering.Key] makes it
 	Args []string // of the go command, up to the package
 	Of   string   // the package
 	Dir  string   // where the go command runs
 	Env  []string
 }
 
-// Build builds the program as a file, and returns what the go command printed. The
-// error is that of the command.
+// Build builds the program as a file, and returns the output of the go command.
+// The error is that of the command.
 func (p *Program) Build(ctx context.Context, file string) ([]byte, error) {
 	folder := lowering.UserFolder("fxgen", os.Getenv(Variable))
 	kept := folder.Load(p.Key)

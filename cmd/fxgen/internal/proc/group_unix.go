@@ -13,7 +13,7 @@ func group(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true
 // interrupt asks a whole group to end: the go command removes its files then.
 func interrupt(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGINT) }
 
-// kill ends what is left of a group; there may be nothing.
+// kill ends the remaining processes of a group; there may be none.
 func kill(id int) { _ = syscall.Kill(-id, syscall.SIGKILL) }
 
 // Signals are those that end fxgen.

@@ -1,6 +1,6 @@
 // Package proc runs the programs that fxgen starts, and knows its temporary files,
-// so that a signal to fxgen alone ends the ones and removes the others: what the go
-// command starts in turn included.
+// so that a signal to fxgen alone ends the programs, including those that the go
+// command starts, and removes the files.
 package proc
 
 import (
@@ -17,7 +17,7 @@ import (
 // killed.
 const Grace = 300 * time.Millisecond
 
-// table lists what must not outlive this process.
+// table lists the processes and files that must not outlive this process.
 var table = struct {
 	sync.Mutex
 	paths  map[string]bool // temporary files and folders
@@ -67,7 +67,7 @@ func start(cmd *exec.Cmd) (id int, err error) {
 	return cmd.Process.Pid, nil
 }
 
-// Output runs a command made by Command and returns what it printed, to stdout and
+// Output runs a command made by Command and returns its output on stdout and
 // stderr.
 func Output(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
 	var out bytes.Buffer
@@ -76,8 +76,8 @@ func Output(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// TempDir makes a folder for what the go command builds and runs; remove removes
-// it.
+// TempDir makes a folder for files that the go command builds and runs; remove
+// removes it.
 func TempDir() (dir string, remove func(), err error) {
 	remove, err = temporary(func() (string, error) {
 		dir, err = os.MkdirTemp(os.Getenv("GOTMPDIR"), "fxgen-")
@@ -131,8 +131,8 @@ func Commit(f func() error) error {
 	return f()
 }
 
-// Exit ends this process after a signal, whatever it does: it kills what still runs
-// and removes what is still there.
+// Exit ends this process after a signal, whatever it does: it kills the processes
+// that still run and removes the files that still exist.
 func Exit(s os.Signal) {
 	committing.Lock() // for good
 	abandon()

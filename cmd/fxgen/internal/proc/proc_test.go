@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNothingOutlivesAbandon: what is there ends, and what is begun afterwards does not
-// come to be while the process exits.
+// TestNothingOutlivesAbandon: running processes end, and no process can start while the
+// program exits.
 func TestNothingOutlivesAbandon(t *testing.T) {
 	t.Setenv("GOTMPDIR", t.TempDir())
 	dir, remove, err := TempDir()

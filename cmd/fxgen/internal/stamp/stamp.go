@@ -87,7 +87,7 @@ func blank(ext string, data []byte) ([]byte, error) {
 		return join(head, []byte("\n//"+key+" "+zeros+"\n"), rest), nil
 	case ".dot", ".fx", ".mlir":
 		return join(data, []byte("// "+key+" "+zeros+"\n")), nil
-	case ".cu", ".cl": // among the comments in front, which are no part of what packs of kernels know a source by
+	case ".cu", ".cl": // among the comments at the top, which are not part of the key by which packs of kernels know a source
 		head, rest, ok := bytes.Cut(data, []byte("\n"))
 		if !ok || !bytes.HasPrefix(head, []byte("//")) {
 			return nil, nil

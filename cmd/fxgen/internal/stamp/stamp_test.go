@@ -74,7 +74,7 @@ func TestEveryByteCounts(t *testing.T) {
 	}
 }
 
-// What is stamped still reads as what it was.
+// A stamped file still reads as the original.
 func TestStampedFilesRead(t *testing.T) {
 	f := files(t)
 	out, err := Add("net.png", f["net.png"])

@@ -116,8 +116,8 @@ func (l *loaded) replaceExits(f *ast.File, src []byte) []byte {
 	return src
 }
 
-// whereItExits does a job again to find the line that ended it; it returns what
-// the test binary printed.
+// whereItExits does a job again to find the line that ended it; it returns the
+// test binary's output.
 func (t *Target) whereItExits(ctx context.Context, l *loaded, j *work.Job) string {
 	again := *l
 	if again.overlay = l.withoutExits(); again.overlay == nil {

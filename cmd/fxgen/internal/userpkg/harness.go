@@ -58,13 +58,13 @@ func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
 	return nil, e
 }
 
-// answer is what a run of the test binary gave.
+// answer is the result of a run of the test binary.
 type answer struct {
 	res     *work.Result
 	missing bool   // there is no result
-	out     string // what the go command printed, or the binary that it built
+	out     string // output of the go command, or the binary that it built
 	ended   string // how the binary ended, "" where there is none
-	err     error  // what the go command or the binary ended with
+	err     error  // error of the go command or the binary
 }
 
 // run runs the test that does the job. The error is that of the job.
@@ -136,7 +136,7 @@ func (l *loaded) choice(t *Target) *work.Choice {
 	return c
 }
 
-// key is the name of what is captured in the table of the package.
+// key is the name of the captured object in the table of the package.
 func (l *loaded) key(t *Target) string {
 	if l.isFunc {
 		return t.Name
@@ -144,8 +144,8 @@ func (l *loaded) key(t *Target) string {
 	return l.newExpr
 }
 
-// modelOutput is what the model printed, to either stream, of what a test that left
-// a result printed: all before the line by which the test says how it ended.
+// modelOutput returns the model's part of the output of a test that left a result,
+// from both streams: everything before the line with the test's outcome.
 func modelOutput(out string) string {
 	for _, end := range []string{"PASS\n", "--- FAIL: "} {
 		if i := strings.LastIndex(out, end); i >= 0 {
@@ -159,7 +159,7 @@ func modelOutput(out string) string {
 }
 
 // Unready makes an error of the go command's complaint that go.mod or go.sum lack
-// what fxgen needs; nil when that is not what it says.
+// modules that fxgen needs; nil for other complaints.
 func Unready(out, dir string) error {
 	for line := range strings.Lines(out) {
 		for _, text := range []string{"missing go.sum entry", "updates to go.mod needed", "no required module provides package " + modulePath} {
@@ -197,7 +197,7 @@ func errOr(a, b error) error {
 }
 
 // writeOverlay writes the files that the go command is to see instead of others. It
-// returns the overlay's file name, and a key of what the files say.
+// returns the overlay's file name, and a key of the files' contents.
 func (l *loaded) writeOverlay(dir string) (file, key string, err error) {
 	replace := map[string]string{}
 	tests, err := filepath.Glob(filepath.Join(l.dir, "*_test.go"))
@@ -231,10 +231,10 @@ func (l *loaded) writeOverlay(dir string) (file, key string, err error) {
 	return file, lowering.Key(parts...), os.WriteFile(file, text, 0o666)
 }
 
-// names returns what the captured package shows of itself to the test, by functions in
-// a test file of its own: all that could be captured, and its passes, unexported or
-// not. The test stands outside, so that it may import what imports the package.
-// Neither uses a name that a package declares at top level.
+// names returns the captured package's objects that it shows to the test, by functions
+// in a test file of its own: everything that could be captured, and its passes,
+// unexported or not. The test is outside the package, so that it may import packages
+// that import it. Neither uses a name that a package declares at top level.
 func (l *loaded) names() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "package %s\n\n", l.pkg.Name)
@@ -287,7 +287,7 @@ func (l *loaded) test() []byte {
 	return []byte(b.String())
 }
 
-// compileErrors finds "file:line:col: message" in what the go command printed.
+// compileErrors finds "file:line:col: message" in the output of the go command.
 func compileErrors(out, dir string) (list diag.List) {
 	for _, line := range strings.Split(out, "\n") {
 		line = strings.TrimPrefix(strings.TrimSpace(line), "vet: ")

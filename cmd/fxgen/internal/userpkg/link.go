@@ -14,11 +14,11 @@ import (
 	"github.com/gofx-dev/gofx/internal/near"
 )
 
-// Operators and passes of the user's own exist only in a program that links them:
-// what needs any is done in a test binary too, that of the captured package, else
-// that of the first package which is to be linked.
+// Operators and passes of the user's own exist only in a program that links them.
+// A job that needs any also runs in a test binary: that of the captured package,
+// else that of the first package to link.
 
-// Link says what else a test binary needs.
+// Link lists the further packages that a test binary needs.
 type Link struct {
 	Imports []string // packages with operators
 	Passes  []string // PACKAGE#VAR
@@ -27,7 +27,7 @@ type Link struct {
 // Empty reports whether nothing is needed.
 func (l Link) Empty() bool { return len(l.Imports) == 0 && len(l.Passes) == 0 }
 
-// Check reports what is no name of a pass.
+// Check reports names that are not passes.
 func (l Link) Check() error {
 	for _, entry := range l.Passes {
 		if _, name := passEntry(entry); !token.IsIdentifier(name) {
@@ -57,7 +57,7 @@ func Host(l Link, file, model string) *Target {
 	return t
 }
 
-// linked is what the harness imports beside the package itself.
+// linked lists the packages that the harness imports in addition to the model's own.
 type linked struct {
 	imports  []string            // import paths
 	packages []*packages.Package // of imports

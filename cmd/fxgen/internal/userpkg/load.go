@@ -20,7 +20,7 @@ import (
 	"github.com/gofx-dev/gofx/internal/near"
 )
 
-// loaded is the user's package and what was found in it.
+// loaded is the user's package and the objects found in it.
 type loaded struct {
 	pkg     *packages.Package
 	dir     string
@@ -123,8 +123,8 @@ func (t *Target) load(ctx context.Context) (*loaded, error) {
 	return l, l.link(ctx, t)
 }
 
-// problems makes diagnostics of what the go command and the type checker say; both
-// report some mistakes.
+// problems makes diagnostics of the errors of the go command and the type checker;
+// both report some mistakes.
 func problems(errs []packages.Error) (list diag.List) {
 	type place struct {
 		file      string
@@ -158,8 +158,8 @@ func problems(errs []packages.Error) (list diag.List) {
 	return list
 }
 
-// unimported matches what the type checker says of an import that the go command knows
-// nothing of.
+// unimported matches the type checker's message about an import that the go command
+// does not know.
 var unimported = regexp.MustCompile(`^could not import (\S+) \(`)
 
 // position reads "file:line:col" with parts missing from the end.
@@ -303,7 +303,7 @@ func (l *loaded) findMethod(t *Target, o *types.TypeName) error {
 
 const tensorPath = "github.com/gofx-dev/gofx/tensor"
 
-// checkSignature refuses what the tracer could not call.
+// checkSignature refuses functions that the tracer could not call.
 func (l *loaded) checkSignature(t *Target) error {
 	if l.sig.TypeParams().Len() > 0 {
 		return l.bad(t.Name+" has type parameters", "capture a function that calls it with concrete types")

@@ -96,7 +96,8 @@ func (l *loaded) constructor(t *Target, o *types.TypeName) error {
 	return nil
 }
 
-// made is the type of what an expression makes, without an error that it returns too.
+// made is the type of the value that an expression makes, without an error that it also
+// returns.
 func (l *loaded) made(expr string, o *types.TypeName) (types.Type, error) {
 	tv, err := types.Eval(l.pkg.Fset, l.pkg.Types, token.NoPos, expr)
 	if err != nil {
@@ -138,8 +139,8 @@ func (l *loaded) funcs() iter.Seq2[string, *types.Signature] {
 	}
 }
 
-// constructors says what could make a module of a type: the functions of the
-// package that return one.
+// constructors lists the possible constructors of a type of module: the
+// functions of the package that return one.
 func (l *loaded) constructors(o *types.TypeName) string {
 	var names []string
 	for name, sig := range l.funcs() {

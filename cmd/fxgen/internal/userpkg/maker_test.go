@@ -12,7 +12,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// makersText has modules of all kinds and what makes them.
+// makersText has modules of all kinds and their constructors.
 const makersText = `package a
 
 import "github.com/gofx-dev/gofx/tensor"

@@ -73,7 +73,7 @@ func (t *Target) withoutGenerated(ctx context.Context, pkg *packages.Package) (*
 }
 
 // maxRounds bounds how often bodies are dropped: the stub's types have no fields
-// and methods, which is seen only when they are there.
+// and methods, and that shows only once the bodies use them.
 const maxRounds = 4
 
 // misuses reports whether a type error lies in a body that has values of the
@@ -225,8 +225,8 @@ func importName(f *ast.File, path string) string {
 	return ""
 }
 
-// sameFolder stubs generated files of the package itself: functions that use what
-// they declare, or what nothing declares, lose their bodies.
+// sameFolder stubs generated files of the package itself: functions that use
+// their declarations, or undeclared names, lose their bodies.
 func (s *stub) sameFolder(generated string) bool {
 	made := map[string]bool{}
 	for _, f := range goFiles(s.dir) {
@@ -437,8 +437,8 @@ func packageName(path string) string {
 	return f.Name.Name
 }
 
-// PartOf reports whether a file's name is that of a generated file with something
-// behind it: model_steps.go goes with model.go.
+// PartOf reports whether a file's name is that of a generated file with a suffix:
+// model_steps.go goes with model.go.
 func PartOf(path, main string) bool {
 	return strings.HasPrefix(path, strings.TrimSuffix(main, ".go")+"_")
 }

@@ -22,7 +22,7 @@ func coded(c diag.Code, err error) error {
 	return err
 }
 
-// excluded says of each file of a folder that is left out here what leaves it out: a
+// excluded gives for each file of a folder that is left out here the reason: a
 // constraint in it, or its name.
 func excluded(dir string) (list []string) {
 	ctx := build.Default

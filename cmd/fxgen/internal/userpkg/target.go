@@ -31,7 +31,7 @@ type Target struct {
 	// absolute paths, or a folder. The package may use them before they exist.
 	Generated string
 
-	// Output is what the model itself printed while the last job was done.
+	// Output is the text that the model itself printed during the last job.
 	Output string
 
 	parts []string // the files of the package, once it is loaded
@@ -91,7 +91,7 @@ func Parse(pkg, symbol, constructor string) (*Target, error) {
 	return t, nil
 }
 
-// badSource is the code of what no cause of its own is known of.
+// badSource is the code of errors without a code of their own.
 const badSource = work.BadSource
 
 func bad(msg, hint string) *diag.Error { return diag.New(badSource, msg).WithHint(hint) }

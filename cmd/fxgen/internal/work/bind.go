@@ -67,7 +67,7 @@ func elems(t shape.Type) (n int, known bool) {
 	return 0, false
 }
 
-// setNumber sets an element to what a text says, which it must be able to hold.
+// setNumber sets an element to the number in a text, which it must be able to hold.
 func setNumber(a *array.Array, i int, s string) error {
 	switch d := a.DType(); {
 	case s == "true" || s == "false":
@@ -118,9 +118,9 @@ func (s *Source) given(j *Job) (map[string]*array.Array, error) {
 	return values, nil
 }
 
-// cure are flags that bind all inputs which sizes follow from, with a line that says what
-// they are: the values of a sample beside the model, else small ones that the model can be
-// imported with, else files that are to be made of the inputs that names lists.
+// cure returns flags that bind all inputs that determine sizes, and a line that explains
+// the values. They come from a sample next to the model, else they are small values with
+// which the import works, else files that the user has to make of the inputs in names.
 func (s *Source) cure(given map[string]*array.Array, names []string) string {
 	if flags := s.sampleFlags(given); flags != "" {
 		return "give the values of these inputs, which are fixed then; those of a sample are " + flags
@@ -148,8 +148,9 @@ func (s *Source) sampleFlags(given map[string]*array.Array) string {
 	return s.flags(given, values, texts)
 }
 
-// guessedFlags are those with small values that the model can be imported with, "" where
-// none was found: ones behind 1 or -1, in each combination, or behind 0 or 2 for all.
+// guessedFlags returns flags with small values with which the model can be imported, ""
+// if it found none. It tries ones after 1 or -1, in each combination, or after 0 or 2
+// for all.
 func (s *Source) guessedFlags(given map[string]*array.Array) string {
 	var open []onnx.Described
 	for _, in := range s.onnx.Describe().Inputs {

@@ -28,16 +28,16 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Tested are the choices of tests beside generated code.
+// Tested are the choices of tests that come with generated code.
 const (
 	TestedAuto = ""    // models in files are
 	TestedYes  = "yes" // or it is an error
 	TestedNo   = "no"
 )
 
-// certify makes the tests of the package that is generated, nil where there are to be
-// none. What it computes with is the plan that kernel style prints, or the interpreter,
-// whose calls are those of module style.
+// certify makes the tests of the generated package, nil if it gets none. It computes
+// with the plan that kernel style prints, or with the interpreter, whose calls are
+// those of module style.
 func (c *captured) certify(ctx context.Context, j *Job, res *Result) (*codegen.Tests, error) {
 	switch {
 	case j.Verb != Gen || j.Tested == TestedNo:
@@ -81,7 +81,7 @@ func first(err error) string {
 	return text
 }
 
-// certified says what the samples are, and what was reached.
+// certified describes the samples, and the tolerances reached.
 func (c *captured) certified(cert *certificate.Certificate) []string {
 	lines := []string{"expected: what " + cert.Origin + " computed"}
 	names := c.outputNames()
@@ -99,7 +99,7 @@ func (c *captured) certified(cert *certificate.Certificate) []string {
 }
 
 // reference computes outputs with the interpreter: of the graph before the passes, so that
-// what a pass gets wrong is seen.
+// the error of a pass is seen.
 func (c *captured) reference(ctx context.Context, in []*array.Array) (out []*array.Array, err error) {
 	m := c.gm
 	if c.origin != nil {
@@ -135,7 +135,7 @@ func fresh(m *graph.Module) *graph.Module {
 	return m
 }
 
-// remembers reports whether a run changes what the next one computes.
+// remembers reports whether a run changes the results of the next one.
 func remembers(m *graph.Module) bool {
 	for n := range m.All() {
 		if n.Op() == op.Assign {
@@ -145,9 +145,9 @@ func remembers(m *graph.Module) bool {
 	return false
 }
 
-// certificate returns what the package is tested against. One that is beside the code
-// already, for the same graph, weights and samples, stays: other processors compute
-// other bits, and what is generated must not depend on them.
+// certificate returns the expected results for the package's tests. An existing
+// certificate of the same graph, weights and samples stays: other processors compute
+// other bits, and the generated code must not depend on them.
 func (c *captured) certificate(ctx context.Context, j *Job, res *Result) (*certificate.Certificate, error) {
 	given, err := c.given(j, res)
 	if err != nil {
@@ -221,9 +221,9 @@ func earlier(j *Job) *certificate.Certificate {
 	return cert
 }
 
-// reach computes the samples with the plan, and notes how far what is printed is from
-// them: the plan, or the calls of module style, which the interpreter makes. Where some of
-// several that were made up are refused, the others are returned.
+// reach computes the samples with the plan, and notes how far the printed code's results
+// are from them: the plan, or the calls of module style, which the interpreter makes. If
+// some of several synthetic samples are refused, the others are returned.
 func (c *captured) reach(ctx context.Context, j *Job, samples []certificate.Sample, made bool, res *Result) (good []certificate.Sample, err error) {
 	p := planned{module: c.gm}
 	defer func() {

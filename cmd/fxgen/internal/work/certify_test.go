@@ -26,7 +26,7 @@ graph g(%x: f32[N,8,S]) {
 }
 `
 
-// dropped is what a pass made of windows that took sizes of up to 64 for all.
+// dropped is a pass's result for windows that took sizes of up to 64 for all.
 var dropped = strings.Replace(windows, "%y = call_function[reshape](%t)", "%y = call_function[reshape](%r)", 1)
 
 func parsed(t *testing.T, text string) *graph.Module {

@@ -19,7 +19,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 )
 
-// costJSON is what stats -json says of the plan, with -by or -device.
+// costJSON is the plan in stats -json with -by or -device.
 type costJSON struct {
 	By      string      `json:"by"`
 	Flops   int64       `json:"flops"`
@@ -106,7 +106,7 @@ func estimateOf(c *captured, j *Job) (*cost.Estimate, error) {
 	return d.Estimate(w)
 }
 
-// costOf is what the plan takes, on the job's device if there is one.
+// costOf is the cost of the plan, on the job's device if there is one.
 func costOf(c *captured, j *Job) (*costJSON, error) {
 	s := &costJSON{By: cmp.Or(j.By, ByScope)}
 	name := j.summedBy(s.By)
@@ -131,7 +131,7 @@ func costOf(c *captured, j *Job) (*costJSON, error) {
 	return s, err
 }
 
-// count enters what does not depend on a device.
+// count enters the costs that do not depend on a device.
 func (s *costJSON) count(w *cost.Work) {
 	s.Memory, s.Assumed = w.Memory, w.Assumed
 	for i := range w.Steps {
@@ -239,7 +239,7 @@ func timeOverlay(name string, took map[string]time.Duration) *draw.Overlay {
 	return o
 }
 
-// Measured is what the verb Measure gives: a plan and what its runs took.
+// Measured is the result of the verb Measure: a plan and the costs of its runs.
 type Measured struct {
 	Work  *cost.Work
 	Steps map[int]time.Duration

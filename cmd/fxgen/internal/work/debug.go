@@ -22,8 +22,8 @@ import (
 	"github.com/gofx-dev/gofx/passes/debug"
 )
 
-// observe runs the graph and returns what it computes: the values as JSON, their arrays
-// as files. An engine that is not part of a graph's run gives results only.
+// observe runs the graph and returns its values: the values as JSON, their arrays as
+// files. An engine that is not part of a graph's run gives results only.
 func (c *captured) observe(ctx context.Context, j *Job, res *Result) error {
 	in, _, err := c.values(j)
 	if err != nil {
@@ -223,7 +223,7 @@ func (c *captured) shrink(ctx context.Context, j *Job, s *Source, res *Result) e
 
 const modulePath = "github.com/gofx-dev/gofx"
 
-// failure returns the Go expression of what shrink tries, and what it imports.
+// failure returns the Go expression of the failure that shrink tries, and its imports.
 func (j *Job) failure(s *Source) (text string, imports []string, err error) {
 	imports = []string{modulePath + "/fx", modulePath + "/passes"}
 	var builtin, list []string

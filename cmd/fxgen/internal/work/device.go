@@ -12,7 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cost"
 )
 
-// ThisDevice measures what this machine can do at best with so many threads; 0 are all.
+// ThisDevice measures the peaks of this machine with so many threads; 0 are all.
 func ThisDevice(threads int) *cost.Device {
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -42,7 +42,7 @@ var sets = []int{24 << 10, 384 << 10, 3 << 20, 12 << 20, 24 << 20, 48 << 20, 192
 func rates(n, threads int) (rate, read float64) {
 	data := make([][]byte, threads)
 	for i := range data {
-		data[i] = bytes.Repeat([]byte{1}, n) // written, so that there is memory behind it
+		data[i] = bytes.Repeat([]byte{1}, n) // written, so that memory backs it
 	}
 	return best(n, data, func(set []byte) { copy(set[:n/2], set[n/2:]) }),
 		best(n, data, func(set []byte) { bytes.IndexByte(set, 0) }) // which is nowhere

@@ -15,8 +15,8 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 )
 
-// Do captures the source and does what the job asks. The error is a diag.List or
-// a *diag.Error where the source or the flags are at fault.
+// Do captures the source and does the job. The error is a diag.List or a
+// *diag.Error where the source or the flags are at fault.
 func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 	res, err := do(ctx, s, j)
 	return res, s.advised(err, j)

@@ -23,14 +23,14 @@ const (
 	Draw    = "draw"    // DOT, HTML
 	Gen     = "gen"     // Go source
 	Quant   = "quant"   // the plan of a quantisation, and the quantised graph
-	Why     = "why"     // what the passes did and did not
-	Measure = "measure" // what the steps of the plan do, and take: Measured
-	Values  = "values"  // what nodes compute, for compare
+	Why     = "why"     // the rewrites that the passes did and did not make
+	Measure = "measure" // the plan's steps and their costs: Measured
+	Values  = "values"  // values of nodes, for compare
 	Bisect  = "bisect"  // the rewrite that breaks a check
 	Shrink  = "shrink"  // a small graph that fails, as a test
 	Verify  = "verify"  // the outputs of a run, to be compared
 	Export  = "export"  // an ONNX model
-	Lower   = "lower"   // what a target would compile
+	Lower   = "lower"   // the program that a target would compile
 	Feed    = "feed"    // Go source, and the inputs of a run as files: for the engines module and gen
 )
 
@@ -44,21 +44,21 @@ type Named struct{ Name, Value string }
 type Exported struct {
 	Name     string // of the file
 	Opset    int    // 0: the lowest that will do
-	External bool   // with the constants in a file beside it
+	External bool   // with the constants in a file next to it
 }
 
-// Job is what a command was asked to do with a source. Paths in it are absolute.
+// Job is the command's task for a source. Paths in it are absolute.
 type Job struct {
 	Verb string
 
 	Inputs  []Named  // declared types, in the order of the parameters
 	Weights string   // a file of weights, synthetic:SEED, or "" for the source's default
 	Rename  []string // rules of weights.Rename for the names in the file
-	Seed    string   // of what is synthetic and has no seed of its own
+	Seed    string   // of synthetic data without a seed of its own
 
 	Passes []string // names; nil means none
 	After  string   // the last pass to run
-	Node   string   // what why is asked about, or the only value that is observed; "" for all
+	Node   string   // the subject of why, or the only value that is observed; "" for all
 	StopAt Named    // the pass, and its rewrite, that the pipeline ends with
 
 	Rel, Abs float64  // how close values must be
@@ -83,24 +83,24 @@ type Job struct {
 	Strict  bool           // all that a quantisation asks for is to be granted
 	Plan    bool           // return the plan of a quantisation
 	Save    bool           // return the quantised graph
-	Report  bool           // measure what it costs
-	Ranked  bool           // and what each operator costs alone
-	Device  Named          // what times are predicted for: the file's name and text
+	Report  bool           // measure the cost
+	Ranked  bool           // and the cost of each operator alone
+	Device  Named          // device that times are predicted for: the file's name and text
 	Rate    float64        // requests a second that a fleet of such devices serves, 0 for none
 	Latency int64          // nanoseconds that 99 % of them may take
 	Turns   map[string]int // how often while loops run their bodies
-	Overlay string         // what a drawing is coloured by: OverlaySQNR, OverlayCost, OverlayTime, or ""
+	Overlay string         // the colouring of a drawing: OverlaySQNR, OverlayCost, OverlayTime, or ""
 
-	MaxBytes int64 // of a value of generated code whose sizes are numbers, 0 for what any machine has
+	MaxBytes int64 // of a value of generated code whose sizes are numbers, 0 for any machine's
 
 	JSON      bool
 	Positions bool
 	Drawing   draw.Options
 	Depth     int            // levels of modules of a profile, 0 for all
-	By        string         // what a profile or the plan's costs sum up: ByStep, ByScope or ByOp; "" for no costs
+	By        string         // grouping of a profile or of the plan's costs: ByStep, ByScope or ByOp; "" for no costs
 	Top       int            // rows of a profile, 0 for all
 	Samples   bool           // take a profile of the processor, too
-	Target    string         // of what is lowered
+	Target    string         // of the lowered program
 	Bounds    map[string]int // the most that sizes of symbols can be in it
 	Format    string         // of a drawing: dot or html
 
@@ -125,7 +125,7 @@ type File struct {
 	Data []byte `json:"-"`
 }
 
-// Result is what a job gave. Files go to disk, or beside the result in the
+// Result is the result of a job. Files go to disk, or travel separately in the
 // exchange with a test binary.
 type Result struct {
 	Text  string
@@ -137,7 +137,7 @@ type Result struct {
 	// Culprit is the rewrite that bisect has found.
 	Culprit Culprit
 	Outputs []*array.Array `json:"-"` // of the verb Verify
-	StandIn string         `json:"-"` // of it: what runs elsewhere than on the engine's device, and why
+	StandIn string         `json:"-"` // of it: the operators that do not run on the engine's device, and why
 	// InputTypes and Shapes describe the inputs of the verb Feed.
 	InputTypes []string
 	Shapes     [][]int

@@ -11,14 +11,14 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 )
 
-// What a drawing can be coloured by.
+// Colourings of a drawing.
 const (
-	OverlaySQNR = "sqnr" // what quantisation costs each value
+	OverlaySQNR = "sqnr" // cost of quantisation for each value
 	OverlayCost = "cost" // operations
 	OverlayTime = "time" // of the steps of the plan
 )
 
-// report begins a page, which wants to see the graph before and behind each pass.
+// report begins a page, which needs the graph before and after each pass.
 func (c *captured) report(j *Job, o *passes.Options) error {
 	sizes, err := c.sizes(j)
 	if err != nil {

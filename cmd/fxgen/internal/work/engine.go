@@ -14,8 +14,8 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 )
 
-// The engines of this package; module and gen are run by the command, from what
-// the verb Feed gives.
+// The engines of this package; module and gen are run by the command, from the
+// result of the verb Feed.
 const (
 	Eager  = "eager"
 	Interp = "interp"
@@ -34,7 +34,7 @@ func noPeak(map[string]int) int64 { return 0 }
 
 func noClose() error { return nil }
 
-// runner prepares the job's engine. The note says what stands in for an engine
+// runner prepares the job's engine. The note names the replacement of an engine
 // that the source does not have.
 func (c *captured) runner(j *Job) (r runner, note string, err error) {
 	if j.Threads > 0 {
@@ -83,7 +83,7 @@ func (c *captured) noted(j *Job, res *Result) (runner, error) {
 }
 
 // accelerated prepares an engine on a device, for the sizes of the job: devices compute with
-// sizes that are known. The note says what the processor runs.
+// known sizes. The note names the operators that the processor runs.
 func (c *captured) accelerated(j *Job, r runner) (runner, string, error) {
 	o := lowering.Options{Threads: j.Threads}
 	if c.src.values == nil {
@@ -108,8 +108,8 @@ func noEngine(name string) error {
 		WithHint(near.Hint(name, engines, "the engines are "+strings.Join(engines, ", ")))
 }
 
-// lower prints the program of a target for the job's sizes, those of symbols that have no bound; comments
-// in front of it say what the arguments are.
+// lower prints the program of a target for the job's sizes, those of symbols that have no bound;
+// comments before it describe the arguments.
 func (c *captured) lower(j *Job, res *Result) error {
 	sizes, err := c.sizes(j)
 	if err != nil {

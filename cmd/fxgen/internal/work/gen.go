@@ -181,7 +181,7 @@ const (
 	mostMade  = 6  // samples
 )
 
-// trialSizes are what sizes after the first may be, tried in turn: lengths of sequences,
+// trialSizes are values for sizes after the first, tried in turn: lengths of sequences,
 // then those of pictures. Not all models work with all.
 var trialSizes = []int{7, 16, 32, 64, 224, 1}
 
@@ -405,14 +405,14 @@ func (c *captured) weightsOrigin(j *Job) (text string, unchosen bool) {
 	return "the function " + c.src.Name, false
 }
 
-// about is what is known of the model for the comments of its package.
+// about is the information on the model for the comments of its package.
 func (c *captured) about(j *Job) *codegen.About {
 	about := c.src.about()
 	about.Weights, _ = c.weightsOrigin(j)
 	return about
 }
 
-// warnOfWeights notes that what is written has weights that nobody has chosen: the usual
+// warnOfWeights notes that the output has weights that nobody has chosen: the usual
 // cause is a forgotten flag.
 func (c *captured) warnOfWeights(j *Job, res *Result) {
 	text, unchosen := c.weightsOrigin(j)

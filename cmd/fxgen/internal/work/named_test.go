@@ -45,8 +45,8 @@ graph net(%x: f32[N,4], %z: f32[N,2]) {
 param w : f32[2,4]
 `
 
-// A file's names of inputs, such as those of TensorFlow, are good for every flag and stay in
-// what is exported.
+// A file's names of inputs, such as those of TensorFlow, work in every flag and stay in
+// exported models.
 func TestNamesOfTheFile(t *testing.T) {
 	path := colons(t, product, "serving_x:0", "z:0")
 	file := func(dims ...int) string {

@@ -115,8 +115,8 @@ func typesOfParams(m *graph.Module) map[string]shape.Type {
 	return types
 }
 
-// unmatched puts into an error of weights whose names do not match what this program's user
-// can do: the cures of the codes are calls in Go.
+// unmatched adds to an error about unmatched names of weights the cure for this program's
+// user: the cures of the codes are calls in Go.
 func (j *Job) unmatched(err error, f weights.File, types map[string]shape.Type) error {
 	var list diag.List
 	if err == nil {

@@ -141,7 +141,7 @@ func sizedAs(t shape.Type, text string) (shape.Type, error) {
 	return shape.TensorType(t.DType(), shape.Ints(dims...)), nil
 }
 
-// sizes are those that the job says of inputs; what is none is reported where they are used.
+// sizes are the job's sizes of inputs; an invalid one is reported where it is used.
 func (j *Job) sizes() map[string][]int {
 	all := map[string][]int{}
 	for _, in := range j.Shapes {
@@ -178,7 +178,7 @@ func (c *captured) export(j *Job, res *Result) (err error) {
 	return nil
 }
 
-// about is what the file says about its model, for the comments of generated code.
+// about is the file's information on its model, for the comments of generated code.
 func (s *Source) about() *codegen.About {
 	if s.pt2 != nil {
 		return s.aboutPT2()
@@ -319,8 +319,8 @@ func takesValues(verb string) bool {
 	return slices.Contains([]string{Gen, Run, Bench, Profile, Values, Bisect, Shrink, Measure, Feed}, verb)
 }
 
-// explained says, of what an importer refuses, how the command line cures it, by a command that takes values
-// where this one does not, and sums up what many nodes have in common.
+// explained adds to an importer's refusals the cure on the command line, with a command that takes
+// values if this one does not, and sums up errors that many nodes share.
 func (s *Source) explained(err error, given map[string]*array.Array, takes bool) error {
 	var l diag.List
 	if !errors.As(err, &l) {

@@ -20,7 +20,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 )
 
-// What the times of a profile are summed by.
+// Groupings of a profile's times.
 const (
 	ByStep  = "step"
 	ByScope = "scope"
@@ -39,7 +39,7 @@ type profileJSON struct {
 	By      string           `json:"by"`
 	MS      float64          `json:"ms"` // of all steps
 	GFlops  float64          `json:"gflops"`
-	Peak    float64          `json:"peak_gflops"` // of a product that this process ran beside
+	Peak    float64          `json:"peak_gflops"` // of a product that this process measured as well
 	Rows    []profileRow     `json:"rows"`
 }
 
@@ -112,7 +112,7 @@ func (p *profileJSON) add(times []cpu.StepTime, j *Job) {
 		key := fmt.Sprint(i)
 		switch j.By {
 		case ByScope:
-			key = r.Scope // "" for what no module calls
+			key = r.Scope // "" for calls outside modules
 			r.Name, r.Scope, r.Kernel = cmp.Or(r.Scope, "-"), "", ""
 		case ByOp:
 			key = t.Step.Op

@@ -26,8 +26,8 @@ type qualityJSON struct {
 func compiled(m *graph.Module) (quant.Engine, error) { return cpu.Compile(m, lowering.Options{}) }
 
 // quality quantises a copy of the graph, and measures how far its values are from those
-// of the graph on the inputs of the calibration. ranked asks for what each operator costs
-// alone, too.
+// of the graph on the inputs of the calibration. ranked also asks for the cost of each
+// operator alone.
 func (c *captured) quality(ctx context.Context, j *Job, res *Result, config *quant.Config, backend *quant.Backend, ranked bool) (*qualityJSON, error) {
 	copied := *c
 	copied.gm = graph.Clone(c.gm)

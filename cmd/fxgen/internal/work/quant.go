@@ -37,8 +37,8 @@ func (c *captured) quantisation(ctx context.Context, j *Job) (*quant.Config, *qu
 	return config, cpu.QuantBackend(), err
 }
 
-// quantise does what the flags of quant ask: the plan, the report, the quantised graph
-// for this processor.
+// quantise makes the outputs that the flags of quant ask for: the plan, the report,
+// the quantised graph for this processor.
 func (c *captured) quantise(ctx context.Context, j *Job, res *Result) error {
 	config, backend, err := c.quantisation(ctx, j)
 	if err != nil {
@@ -148,8 +148,8 @@ func observe(ctx context.Context, m *graph.Module, batches [][]*array.Array) err
 }
 
 // calibrateSynthetic calibrates with inputs that nobody has chosen. The model need not take
-// them all: a mask of zeros alone makes NaN, and an index may be beyond its table. Those that
-// it takes count, and if there are none, the error says what to give.
+// them all: a mask of zeros alone makes NaN, and an index may be beyond its table. Accepted
+// inputs count, and if there are none, the error says which inputs to give.
 func (c *captured) calibrateSynthetic(ctx context.Context, batches [][]*array.Array, res *Result) error {
 	var taken [][]*array.Array
 	var refused error
@@ -175,7 +175,7 @@ func (c *captured) calibrateSynthetic(ctx context.Context, batches [][]*array.Ar
 	return nil
 }
 
-// syntheticRefused says of what a model does not take that it was made up.
+// syntheticRefused adds to a model's refusal that its input was synthetic.
 func syntheticRefused(err error) error {
 	var out diag.List
 	for i, e := range all(err) {
@@ -249,7 +249,7 @@ func (c *captured) calibration(j *Job) ([][]*array.Array, error) {
 }
 
 // inBatches returns the parts of an array that an input with a fixed first size takes; the
-// array itself where that is not what is wrong with it.
+// array itself if its size is wrong in another way.
 func inBatches(a *array.Array, n *graph.Node) []*array.Array {
 	t := n.Type()
 	if !t.Ranked() || t.Rank() == 0 || a.Rank() != t.Rank() {

@@ -208,9 +208,9 @@ const (
 	fewTries = 2
 )
 
-// steady makes the module anew and captures it again and again, to see that the
-// constructor gives the same at each call: one that adds layers in the order of a
-// map does not. Values count where they become part of generated code.
+// steady makes and captures the module several times, to check that the
+// constructor gives the same module at each call: one that adds layers in the
+// order of a map does not. Values count where they become part of generated code.
 func (s *Source) steady(ctx context.Context, gm *graph.Module, opts []fx.Option, j *Job) error {
 	start := time.Now()
 	opts = append(opts, fx.Steady(tracer.Steadiness{Times: -1}))
@@ -266,7 +266,7 @@ func (s *Source) watch(j *Job) (done func()) {
 }
 
 // HarnessFile is the file of the test that does a job in a test binary of the user's
-// package, NamesFile the one by which the package shows it what is captured.
+// package, NamesFile the one by which the package shows it the captured object.
 const (
 	HarnessFile = "zz_fxgen_harness_test.go"
 	NamesFile   = "zz_fxgen_names_test.go"
@@ -283,7 +283,7 @@ func Unended(name string) string {
 // isModel reports whether the source is a file that is imported, with types that the job may give.
 func (s *Source) isModel() bool { return s.onnx != nil || s.pt2 != nil }
 
-// graphName makes a name for a graph of what names a source.
+// graphName makes a name for a graph from a source's name.
 func graphName(s string) string {
 	return Unended(filepath.Base(s))
 }

@@ -87,7 +87,8 @@ func TestMadeUpSteps(t *testing.T) {
 	}
 }
 
-// What looks like a state and is none makes no steps: a model without other inputs.
+// A value that looks like a state but is not makes no steps: a model without other
+// inputs.
 func TestNoSteps(t *testing.T) {
 	for _, text := range []string{
 		"gofx 1\ngraph g(%x: f32[2,3]) {\n  %y = call_function[relu](%x) : f32[2,3]\n  return %y\n}\n",

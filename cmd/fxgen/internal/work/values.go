@@ -14,7 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// feed is what the inputs of a graph are to be.
+// feed holds the values for the inputs of a graph.
 type feed struct {
 	job   *Job
 	graph *graph.Graph
@@ -77,7 +77,8 @@ func lookup(list []Named, name string) (string, bool) {
 }
 
 // sizes binds the symbols: by -shape, then by the shapes of files, then by the
-// sizes of the entry's reference, else 1, or what is near it and fits the guards.
+// sizes of the entry's reference, else 1, or the nearest size that fits the
+// guards.
 func (f *feed) sizes() error {
 	ramp := false
 	for _, n := range f.graph.Inputs() {
@@ -99,7 +100,7 @@ func (f *feed) sizes() error {
 			}
 			f.files[n.Target()] = a
 			if f.bind(n, a.Shape()) != nil {
-				continue // the engine says what does not fit
+				continue // the engine reports sizes that do not fit
 			}
 		}
 	}
@@ -123,8 +124,8 @@ func (f *feed) sizes() error {
 }
 
 // admit changes the sizes of inputs that nothing gives where the guards need others: a
-// network that halves its pictures five times takes none of one pixel. Where no sizes are
-// found, they stay, and the engine says what they break.
+// network that halves its pictures five times takes none of one pixel. If no sizes are
+// found, they stay, and the engine reports the broken guards.
 func (f *feed) admit(given map[string]int) {
 	sizes := map[string]int{}
 	for _, s := range f.graph.Symbols() {
@@ -308,7 +309,7 @@ func EncodeArray(a *array.Array) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// DecodeArray reads what EncodeArray wrote, and shares its memory.
+// DecodeArray reads the output of EncodeArray, and shares its memory.
 func DecodeArray(b []byte) (*array.Array, error) {
 	f, err := safetensors.Parse(b)
 	if err != nil {

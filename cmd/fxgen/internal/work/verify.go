@@ -13,7 +13,7 @@ import (
 )
 
 // CaseSet is a case in the layout of ONNX's tests with one of its samples: a source that
-// has the values of its inputs, and what must come out.
+// has the values of its inputs, and the expected outputs.
 type CaseSet struct {
 	Source *Source
 	Sample onnx.Sample

@@ -15,7 +15,7 @@ import (
 type whyJSON struct {
 	Model  string     `json:"model"`
 	Passes []passJSON `json:"passes"`
-	Made   []madeJSON `json:"made"` // the nodes that are there in the end and were not captured
+	Made   []madeJSON `json:"made"` // the nodes that exist in the end and were not captured
 }
 
 type passJSON struct {
@@ -31,7 +31,7 @@ type passJSON struct {
 	Reasons   []reasonJSON `json:"reasons,omitempty"` // why rules did not match at the node that was asked for
 }
 
-// eventJSON is what was done to a node, or why nothing was.
+// eventJSON is a change of a node, or the reason why it was not changed.
 type eventJSON struct {
 	Kind  string   `json:"kind"` // replaced, changed, erased, refused
 	Node  string   `json:"node"`
@@ -40,7 +40,7 @@ type eventJSON struct {
 	Rule  string   `json:"rule,omitempty"`
 	Why   string   `json:"why,omitempty"`
 	At    string   `json:"at,omitempty"`    // where a match ended
-	Nodes []string `json:"nodes,omitempty"` // what a rule matched
+	Nodes []string `json:"nodes,omitempty"` // nodes that a rule matched
 
 	text string
 }
@@ -54,7 +54,7 @@ type reasonJSON struct {
 
 type madeJSON struct {
 	Node  string     `json:"node"`
-	Pos   string     `json:"pos,omitempty"` // of what it was made for
+	Pos   string     `json:"pos,omitempty"` // of the node that it replaces
 	Pass  string     `json:"pass"`
 	Match int        `json:"match"`
 	Why   string     `json:"why,omitempty"`
@@ -70,8 +70,8 @@ type fromJSON struct {
 	Made []madeJSON `json:"made,omitempty"` // when a pass had made that
 }
 
-// why runs the pipeline and says what it did, and what it did not do, to the node that
-// the job names or to all.
+// why runs the pipeline and lists the rewrites that it made, and those that it did not
+// make, of the node that the job names or of all.
 func (c *captured) why(ctx context.Context, j *Job, own map[string]passes.Pass, res *Result) error {
 	pipeline, err := Pipeline(j.Passes, own)
 	if err != nil {
@@ -141,7 +141,7 @@ func nameOf(n *graph.Node) string {
 	return n.Name()
 }
 
-// passOf keeps of a pass what is about a node, or all.
+// passOf keeps the events of a pass that are about a node, or all.
 func passOf(p passes.PassReport, name string, reasons []reasonJSON) passJSON {
 	out := passJSON{Name: p.Name, Matches: p.Matches, Left: len(p.Refused), Before: p.NodesBefore, After: p.NodesAfter,
 		Ms: float64(p.Time.Microseconds()) / 1000, Allocated: p.Allocated, Notes: p.Notes, Events: []eventJSON{}, Reasons: reasons}
@@ -177,8 +177,8 @@ func madeOf(name, pos string, o *passes.Origin) madeJSON {
 	return m
 }
 
-// text is what people read: passes with what they did and did not, then the nodes that
-// they made.
+// text is the form for people: passes with their rewrites and refusals, then the nodes
+// that they made.
 func (w whyJSON) text(node string) string {
 	var b strings.Builder
 	for _, p := range w.Passes {

@@ -88,7 +88,7 @@ func Serve(s *Source, dir string) error {
 	return Send(dir, func() (*Result, error) { return Do(context.Background(), s, &j) })
 }
 
-// Send runs f and writes what it returns; a panic becomes an internal error, and a
+// Send runs f and writes its result; a panic becomes an internal error, and a
 // goroutine that the model's code stopped becomes its mistake.
 func Send(dir string, f func() (*Result, error)) (err error) {
 	var m message

@@ -136,8 +136,8 @@ func emitScores(s isa) {
 
 // emitValues writes the product of values, whose rows lie across k, with weights.
 // The tile of features by queries stays in registers over the keys of a block; a
-// step is one row of values, of which neighbouring elements are broadcast. What
-// was there is scaled and added at the end, when the sums no longer wait.
+// step is one row of values, of which neighbouring elements are broadcast. The
+// old contents are scaled and added at the end, when the sums no longer wait.
 func emitValues(s isa) {
 	s.Begin("attentionValues", "func(rows, k int, a *float32, lda int, b, c, scale *float32)",
 		fmt.Sprintf("stores in row r of c, %d floats, the sum over p < k of a[p*lda+r]\ntimes row p of b, as long, and unless scale is nil adds what was there times\nscale, a row; rows and k >= 1.", vecs*s.Lanes()))

@@ -51,7 +51,7 @@ func (e expRegs) constant(i int, table Mem, spare reg.VecPhysical) reg.VecPhysic
 }
 
 // exp turns x into e^x for x <= 0: exactly 1 at 0, 0 below 2^-125, NaN for NaN.
-// It needs two registers beside.
+// It needs two further registers.
 func (e expRegs) exp(x, n, p reg.VecPhysical, table Mem) {
 	e.VMULPS(e.at[cLog2e], x, n)
 	if e.Wide() {
@@ -171,8 +171,8 @@ func emitScale(s isa) {
 	})
 }
 
-// emitMasks writes what masks do to scores: the minimum with rows of ±Inf, of a
-// mask of bool, or the sum with those of floats.
+// emitMasks writes the application of masks to scores: the minimum with rows of
+// ±Inf, of a mask of bool, or the sum with those of floats.
 func emitMasks(s isa) {
 	const signature = "func(rows int, c, t *float32, ldt int)"
 	apply := func(name, doc string, op func(x, t reg.VecPhysical)) {

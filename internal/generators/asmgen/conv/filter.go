@@ -25,13 +25,13 @@ const (
 type filter struct {
 	window.Window
 	weights reg.GPVirtual
-	temps   int // vector registers of the window beside the sums
+	temps   int // vector registers of the window, in addition to the sums
 	held    int // weights that registers hold
 }
 
 // emitFilter writes the filter of a window that moves down: see package window.
-// Output rows are sums in registers, weights are in what is left of them or in
-// memory, and each input row is read once for all rows that meet it.
+// Output rows are sums in registers, weights are in the remaining registers or
+// in memory, and each input row is read once for all rows that meet it.
 func emitFilter(s simd.ISA, kernel, stride int, order [2]Mem) {
 	f := &filter{Window: window.Window{ISA: s, Kernel: kernel, Stride: stride}, temps: window.Temps(s, stride)}
 	f.held = min(kernel*kernel, s.Pick(16, 32)-window.Tall-f.temps)

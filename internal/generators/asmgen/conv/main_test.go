@@ -6,7 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/internal/generators/asmgen/simd"
 )
 
-// The checked-in files are what the generator writes.
+// The checked-in files equal the generator's output.
 func TestUpToDate(t *testing.T) {
 	differ, err := simd.Outdated("../../../../kernel/internal", generate)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 // prepareUnroll is the vectors of a turn of the main loop.
 const prepareUnroll = 4
 
-// prepare has the registers of what is done to rows of channels before they are
-// convolved.
+// prepare has the registers for the prologue of rows of channels.
 type prepare struct {
 	isa
 	to, from, left       reg.GPVirtual
@@ -75,7 +74,7 @@ func (t prepare) vector(i int, m *simd.Mask) {
 	t.LoadLanes(simd.At(t.from, i*t.Size()), x, m)
 	t.VMULPS(t.factor, x, x)
 	t.VADDPS(t.term, x, x)
-	// The last source is what a comparison with NaN returns.
+	// The last source is the result of a comparison with NaN.
 	t.VMAXPS(x, t.lo, x)
 	t.VMINPS(x, t.hi, x)
 	t.StoreLanes(x, simd.At(t.to, i*t.Size()), m)

@@ -34,8 +34,8 @@ type part struct {
 }
 
 // emitSpan writes the product of a panel of channels and a span of positions that
-// follow each other. Sums are short here: they begin with the bias, and what else
-// the epilogue does happens before they are stored. A tile is channels by two
+// follow each other. Sums are short here: they begin with the bias, and the rest
+// of the epilogue happens before they are stored. A tile is channels by two
 // vectors of positions in registers over all of k, which is short: so the bias is
 // where sums begin, and nothing is stored in between.
 func emitSpan(s isa) {
@@ -77,8 +77,8 @@ func (t span) restore(above reg.GPVirtual) {
 	t.Label("belowAlone")
 }
 
-// columns writes the loop over tiles: pairs of vectors of columns, then what is
-// left, whose last vector is masked.
+// columns writes the loop over tiles: pairs of vectors of columns, then the
+// rest, whose last vector is masked.
 func (t span) columns(mr int) {
 	size := uint32(4 * t.Lanes())
 	t.Label("tile")
@@ -182,7 +182,7 @@ func (t span) storeRow(follow int, p part, residual bool) {
 			t.LoadLanes(simd.At(t.at, v*size), x, of)
 			t.VADDPS(x, acc, acc)
 		}
-		// The last source is what a comparison with NaN returns.
+		// The last source is the result of a comparison with NaN.
 		t.VMAXPS(acc, lo, acc)
 		t.VMINPS(acc, hi, acc)
 		t.StoreLanes(acc, simd.At(t.row, v*size), of)

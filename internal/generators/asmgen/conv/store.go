@@ -112,7 +112,7 @@ func (s isa) columns(t storeArgs, from, free []int, residual bool) {
 			s.VADDPS(b, x, x)
 			s.ADDQ(t.ldr, t.res)
 		}
-		// The last source is what a comparison with NaN returns.
+		// The last source is the result of a comparison with NaN.
 		s.VMAXPS(x, lo, x)
 		s.VMINPS(x, hi, x)
 		s.StoreLanes(x, simd.At(t.dst, 0), &t.positions)

@@ -67,7 +67,7 @@ func emitTile(s isa) {
 	}
 }
 
-// secondRun sets the registers for the rows behind the first run, which are one run.
+// secondRun sets the registers for the rows after the first run, which are one run.
 func (s isa) secondRun(t tileArgs) {
 	s.Load(s.Param("k"), t.k)
 	s.Load(s.Param("offsets"), t.offsets)

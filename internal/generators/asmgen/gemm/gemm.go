@@ -75,9 +75,9 @@ func (t *tileArgs) loadAcc(s isa) {
 	s.Load(s.Param("acc"), t.acc.As8())
 }
 
-// tiles writes the code for every number of rows. Only products differ: what comes
-// before them is done for the most rows, and what comes after for fewer rows is the
-// code for the most from further down on.
+// tiles writes the code for every number of rows. Only products differ: the code
+// before them is that for the most rows, and the code after them, for fewer rows,
+// is that for the most from a later point on.
 func (s isa) tiles(t tileArgs, heights []int, vecs int) {
 	mr, name := heights[0], fmt.Sprintf("v%d", vecs)
 	of := func(r int) string { return fmt.Sprintf("r%dv%d", r, vecs) }
@@ -174,7 +174,7 @@ func (s isa) tile(t tileArgs, name string, rows, vecs int) {
 }
 
 // finish stores the sums of a tile, or adds them, from the last row of c, where c
-// stands, to the first. Whole vectors are stored without a mask: what follows reads
+// stands, to the first. Whole vectors are stored without a mask: later code reads
 // them back, and processors do not forward masked stores.
 func (s isa) finish(t tileArgs, heights []int, vecs int) {
 	name := fmt.Sprintf("v%d", vecs)
@@ -276,7 +276,7 @@ func emitEpilogue(s isa) {
 		optional(br, name+"3", func() { s.VADDPS(rowBias, x, x) })
 		optional(bc, name+"4", func() { s.LoadLanes(simd.Indexed(bc, j, 0), t, m); s.VADDPS(t, x, x) })
 		optional(res, name+"5", func() { s.LoadLanes(simd.Indexed(res, j, 0), t, m); s.VADDPS(t, x, x) })
-		// The last source is what a comparison with NaN returns.
+		// The last source is the result of a comparison with NaN.
 		s.VMAXPS(x, s.V(0), x)
 		s.VMINPS(x, s.V(1), x)
 		s.StoreLanes(x, simd.Indexed(c, j, 0), m)
@@ -373,7 +373,7 @@ func (s isa) wholeTile(t wholeArgs) {
 	loop("wholeColResidual", false, true)
 }
 
-// emitPeak writes the loop that measures what the machine can do.
+// emitPeak writes the loop that measures the machine's peak.
 func emitPeak(s isa) {
 	s.Begin("peak", "func(n int)", "runs n rounds of twelve independent multiply-adds on whole vectors,\nthe rate that products are compared with.")
 	n := s.Arg("n")

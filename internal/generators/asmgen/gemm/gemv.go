@@ -99,8 +99,8 @@ func panelSums(s simd.ISA, panels int, k, a, stride, x, ldx, out reg.GPVirtual, 
 const denseAhead = 1024
 
 // emitDense writes the product of one panel, whose steps follow each other
-// without gaps, and a vector: the panel is read as a single stream, which is what
-// bounds it.
+// without gaps, and a vector: the panel is read as a single stream, whose
+// bandwidth bounds it.
 func emitDense(s simd.ISA) {
 	s.Begin("gemvDense", "func(vecs, k int, a, x *float32, ldx int, out *float32)",
 		fmt.Sprintf("stores in out[l], for l < %d·vecs, the sum over k >= 1 of\na[%d·vecs·p+l]·x[p*ldx], for vecs of 1 or 2.", s.Lanes(), s.Lanes()))

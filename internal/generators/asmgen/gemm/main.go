@@ -1,7 +1,7 @@
 // Command gemm writes the amd64 assembly of products of matrices and its Go stubs
 // with avo. The files it writes are checked in; a test regenerates them and
-// compares byte for byte. It is a module of its own, so that users of gofx do
-// not inherit what it imports.
+// compares byte for byte. It is a module of its own, so that users of gofx do not
+// inherit its imports.
 package main
 
 import "github.com/gofx-dev/gofx/internal/generators/asmgen/simd"

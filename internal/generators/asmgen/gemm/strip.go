@@ -64,8 +64,8 @@ func emitStrip(s isa) {
 	s.End()
 }
 
-// columns writes the loop over tiles: pairs of vectors of columns, then what is
-// left, whose last vector is masked. Before and after its sums, a tile of fewer
+// columns writes the loop over tiles: pairs of vectors of columns, then the
+// rest, whose last vector is masked. Before and after its sums, a tile of fewer
 // rows goes through the code for the most.
 func (t strip) columns(mr int) {
 	t.Label("tile")

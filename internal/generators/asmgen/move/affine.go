@@ -7,8 +7,8 @@ import (
 	"github.com/gofx-dev/gofx/internal/generators/asmgen/simd"
 )
 
-// emitAffine writes what norms and softmax do to elements at last. Products and
-// sums are rounded one by one, as in Go.
+// emitAffine writes the last operations of norms and softmax on elements.
+// Products and sums are rounded one by one, as in Go.
 func emitAffine(s isa) {
 	for _, stream := range []bool{false, true} {
 		s.affine("affineEach", "stores (x-shift)*scale + add.", "func(dst, src *float32, n int, shift, scale, add float32)", stream, nil,

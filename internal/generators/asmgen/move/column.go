@@ -7,8 +7,8 @@ import (
 	"github.com/gofx-dev/gofx/internal/generators/asmgen/simd"
 )
 
-// group is the number of columns that the loops over columns do at least; what is
-// left is done with masks.
+// group is the number of columns that the loops over columns do at least; the
+// rest is done with masks.
 const group = 16
 
 // column writes loops that combine the rows of a matrix of floats column by
@@ -16,7 +16,7 @@ const group = 16
 type column struct {
 	isa
 	acc, x, ld, rows, n reg.GPVirtual
-	ahead               reg.GPVirtual   // distance of what is asked for meanwhile
+	ahead               reg.GPVirtual   // distance of the prefetched data
 	more                []reg.GPVirtual // further operands of the size of acc
 	accSize             int             // bytes of an element of acc
 	lanes               int             // columns in a register of accumulators
@@ -54,7 +54,7 @@ func (c *column) masks(first int) []*simd.Mask {
 
 // blocks writes the loops over blocks of the given numbers of columns, the last
 // of which is group, and the masked one. body does a row: register i of x is at
-// the memory it is given, behind a mask or nil.
+// the given memory, under a mask or nil.
 func (c *column) blocks(sizes []int, firstMask int, load, store func(i int), row func(i int, from Mem, m *simd.Mask), after func()) {
 	p, left := c.GP64(), c.GP64()
 	rows := func(label string, n int, masks []*simd.Mask) {

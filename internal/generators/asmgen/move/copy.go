@@ -69,7 +69,7 @@ func (s isa) byteMask(n reg.GPVirtual) {
 
 // copyRows copies short rows, which the processor's copies of strings are slow at.
 // A turn loads several vectors before it stores the first, so that loads do not
-// wait behind stores to what may be the same place.
+// wait for stores to possibly the same address.
 func (s isa) copyRows() {
 	s.Begin("moveRows", "func(dst *byte, ldd int, src *byte, lds, n, rows int)",
 		"copies rows of n bytes, both at least one; ldd and lds\nare the distances between rows in bytes.")

@@ -13,7 +13,7 @@ import (
 // isa has this command's kernels as methods.
 type isa struct {
 	simd.ISA
-	prologue func() // what affine writes before its loops, or nil
+	prologue func() // code that affine writes before its loops, or nil
 }
 
 // both emits for both instruction sets.

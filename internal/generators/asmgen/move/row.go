@@ -15,11 +15,11 @@ type row struct {
 	regs, lanes int // accumulators and the lanes of each
 	// start prepares the accumulators for the row at x.
 	start func(x reg.GPVirtual)
-	// each combines what is at from, all of it or the lanes of m, with register i.
+	// each combines the data at from, all of it or the lanes of m, with register i.
 	each func(i int, from Mem, m *simd.Mask)
 	// both combines lanes of b with those of a.
 	both func(b, a reg.VecPhysical)
-	// finish combines the element of acc with what is in lane 0, or lanes 0 and 1.
+	// finish combines the element of acc with lane 0, or lanes 0 and 1.
 	finish func()
 }
 

@@ -159,8 +159,8 @@ func (m *softmax) exps(first, n int, from, to reg.GPVirtual, mask *simd.Mask) {
 	}
 }
 
-// quotients divides the exponentials by their sum and raises high4, begun anew, to
-// the elements of the next row.
+// quotients divides the exponentials by their sum and raises high4, which starts
+// again, to the elements of the next row.
 func (m *softmax) quotients(dst, tmp, next, n reg.GPVirtual) {
 	m.startGreatest(next)
 	m.fold(m.sums, m.VADDPD)

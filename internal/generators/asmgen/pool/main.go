@@ -44,9 +44,9 @@ const (
 	callFill = window.Own + 4
 )
 
-// emitMax writes the maxima of windows. Lanes beside the input hold minus
-// infinity. NaN is only noticed: the instruction keeps it not reliably, and a
-// plane that has one is done again.
+// emitMax writes the maxima of windows. Lanes outside the input hold minus
+// infinity. NaN is only detected: the instruction does not keep it reliably,
+// and a plane that has one is computed again.
 func emitMax(s simd.ISA, kernel, stride int, order [2]Mem) {
 	f := &window.Window{ISA: s, Kernel: kernel, Stride: stride}
 	temps := window.Temps(s, stride)

@@ -9,9 +9,9 @@ const dotRows = 6
 // of a are made signed, which takes 128 times the sum of its weights from each
 // column; products of the weights with 64, twice, bring that back.
 //
-// Registers beside those of the other tile: R19 to R24 rows. V0 to V11 are sums,
-// V16 and V17 weights, V18 and V19 sums of weights times 64, V20 all 64, V21 all
-// 128, V22 a.
+// Registers in addition to those of the other tile: R19 to R24 rows. V0 to V11
+// are sums, V16 and V17 weights, V18 and V19 sums of weights times 64, V20 all
+// 64, V21 all 128, V22 a.
 func (n *neon) dotTile() {
 	n.WriteString("\n// func qTileDot(rows int, a *uint8, lda int, offs *int64, taps, groups, rem int, b *int8, c *int32, ldc int)\n")
 	n.WriteString("TEXT ·qTileDot(SB), NOSPLIT, $0-80\n")
@@ -27,7 +27,7 @@ func (n *neon) dotTile() {
 	}
 }
 
-// parameters loads what both tiles need.
+// parameters loads the operands that both tiles need.
 func (n *neon) parameters() {
 	for _, p := range []struct {
 		name      string

@@ -7,7 +7,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// emitBytes writes what is done element by element.
+// emitBytes writes the elementwise routines.
 func emitBytes(w writer) {
 	pair256(w, "qAddAVX2", "is qAddAVX512 for n a multiple of 16.", addSignature, false)
 	pair256(w, "qMulAVX2", "is qMulAVX512 for n a multiple of 16.", mulSignature, true)

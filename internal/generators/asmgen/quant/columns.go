@@ -5,8 +5,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// emitColumns writes what epilogues need of every column: a factor, and a term before
-// it. A layer of many columns and few rows would wait for them.
+// emitColumns writes the data that epilogues need of every column: a factor, and a
+// term before it. A layer of many columns and few rows would wait for them.
 func emitColumns(w writer) {
 	for _, wide := range []bool{true, false} {
 		level, v, step, note := "AVX512", z, 16, "."

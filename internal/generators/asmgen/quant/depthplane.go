@@ -61,7 +61,7 @@ func emitDepthPlane(w writer) {
 	depthLines(w)
 }
 
-// enter loads what both forms need.
+// enter loads the operands that both forms need.
 func (k *depthPlane) enter(level string, columns int) {
 	k.begin(fmt.Sprintf("qDepth%dBy%d%s", k.height, k.stride, level), "func(s *uint8)",
 		fmt.Sprintf("computes a band of a channel as s, a qDepthTile, says: kernels of\n%d lines, stride %d, %d positions at a time. See computeGo.", k.height, k.stride, columns))
@@ -129,7 +129,7 @@ func (k *depthPlane) pairs(body func()) {
 	k.end()
 }
 
-// load brings what a vector of windows reads of a line to register v.
+// load brings the elements of a line that a vector of windows reads to register v.
 func (k *depthPlane) load(v int) {
 	switch {
 	case k.narrow && k.stride == 1:
@@ -213,7 +213,7 @@ func (k depthPlane) emit512() {
 
 // constants512 loads the scale, the limits, the zero point and the flip into Z20 to
 // Z24, the bias, the order of results and of dwords into Z25 to Z27, the shuffles of
-// taps behind them, and the weights from Z4 on.
+// taps after them, and the weights from Z4 on.
 func (k *depthPlane) constants512() {
 	k.VBROADCASTSS(at(k.s, depthScale), z(20))
 	k.VBROADCASTSS(at(k.s, depthLo), z(21))
@@ -282,8 +282,8 @@ func (k *depthPlane) strip512() {
 }
 
 // emit256 writes the form that multiplies pairs of taps, widened to 16 bits: sums in
-// Y0 to Y3, windows in Y4 to Y6. The last strip of a line covers some of what is
-// done again, so that vectors are stored whole.
+// Y0 to Y3, windows in Y4 to Y6. The last strip of a line covers some finished
+// results again, so that vectors are stored whole.
 func (k depthPlane) emit256() {
 	k.enter("AVX2", 8)
 	pairs := (k.height + 1) / 2

@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// emitFrame writes what lays an image out by fours of channels, and what packs
-// panels from it.
+// emitFrame writes the code that lays an image out by fours of channels, and
+// the code that packs panels from it.
 func emitFrame(w writer) {
 	even, odd := w.indices("qevens", 0), w.indices("qodds", 1)
 	frameLines(w, false, even, odd)

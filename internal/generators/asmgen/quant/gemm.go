@@ -94,9 +94,9 @@ const tileAhead = 48
 // most512 is the most rows that registers hold.
 const most512 = 14
 
-// emit writes the tile. Sums that are stored as they are share one code from further
-// down on; bytes do not, nor does what comes before: groups of four k are few, and
-// another choice among numbers of rows behind them took short products 3 % longer.
+// emit writes the tile. Sums that are stored unchanged share the code from a later
+// point on; bytes do not, nor does the earlier code: groups of four k are few, and
+// another branch on the number of rows after them made short products 3 % slower.
 func (k tile512) emit() {
 	k.order = permutation(k.writer)
 	k.begin("qTileVNNI", fusedSignature, fmt.Sprintf(tileDoc, most512)+

@@ -122,7 +122,7 @@ func (w writer) flippedFours() {
 	}
 }
 
-// fields returns what loads the word of a struct at s.
+// fields returns a function that loads the word of a struct at s.
 func (w writer) fields(s reg.Register) func(off int) reg.GPVirtual {
 	return func(off int) reg.GPVirtual {
 		r := w.GP64()

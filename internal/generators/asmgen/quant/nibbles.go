@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// nibbleZeros writes what zero points add to a product with 4-bit weights.
+// nibbleZeros writes the terms that zero points add to a product with 4-bit weights.
 func nibbleZeros(w writer) {
 	w.begin("int4ZerosAVX2", "func(n, blocks int, sums *float32, zero *uint8, scale *float32, skip int, dst *float32)",
 		"adds Σ sums[g]·(8-zero[c][g])·scale[c][g] to dst[c] for n columns of\nblocks of 8 groups, each followed by skip others.")
@@ -45,8 +45,8 @@ func nibbleZeros(w writer) {
 }
 
 // nibbleRow writes the product of one row with 4-bit weights in groups of 32. A vector of
-// weights is 16 words of eight, shifted to bring each place down: half of the shuffles
-// of widening bytes. Two columns share what is loaded of x. What zero points add goes into
+// weights is 16 words of eight, shifted to bring each place down: half of the shuffles of
+// widening bytes. Two columns share the loaded part of x. The terms of zero points go into
 // the same sums.
 func nibbleRow(w writer, table Mem) {
 	quarters := w.StaticGlobal("quarters")
@@ -84,7 +84,7 @@ type rowRegs struct {
 	n, w, scale, zero, dst, groups, bytes, x, count, from, some reg.GPVirtual
 }
 
-// column is what a pointer has in the column scale·by further on.
+// column is the content of a pointer in the column scale·by further on.
 func (r *rowRegs) column(base, by reg.Register, scale int) Mem {
 	if scale == 0 {
 		return at(base, 0)
@@ -153,7 +153,7 @@ func (r *rowRegs) columns(cols int) {
 	}
 }
 
-// zeros adds what zero points do, 16 groups at a time.
+// zeros adds the terms of zero points, 16 groups at a time.
 func (r *rowRegs) zeros(cols int, label string) {
 	r.Load(r.Param("sums"), r.x)
 	r.MOVQ(r.groups, r.count)

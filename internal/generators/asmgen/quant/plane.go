@@ -153,8 +153,9 @@ func (k *planeTile) block(rows, end int) {
 	k.JLT(LabelRef(label("block")))
 }
 
-// near asks for what store will write, and for the residual. Lines of different
-// channels lie a plane apart, on pages that nothing else would foresee.
+// near prefetches the lines that store will write, and the residual. Lines of
+// different channels lie a plane apart, on pages that nothing else would
+// foresee.
 func (k *planeTile) near(rows int, alone string) {
 	lines := func(p reg.GPVirtual) {
 		for r := range rows {
@@ -369,8 +370,8 @@ func (k *planePack) listedRow(r int) {
 }
 
 // loop packs quads groups. Four vectors of positions are written as interleaving
-// leaves them, position p in dword p%4 of lane p/16 of vector p/4%4, which is what
-// joining the sums undoes; fewer are written in order.
+// leaves them, position p in dword p%4 of lane p/16 of vector p/4%4, which joining
+// the sums undoes; fewer are written in order.
 func (k *planePack) loop(load func()) {
 	vectors := k.GP64()
 	k.Label("quad")

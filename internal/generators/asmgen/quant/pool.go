@@ -7,7 +7,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// emitPool writes what pooling of bytes is made of.
+// emitPool writes the routines of pooling of bytes.
 func emitPool(w writer) {
 	for _, wide := range []bool{true, false} {
 		e := elements{writer: w, wide: wide}

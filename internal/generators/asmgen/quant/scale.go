@@ -165,8 +165,9 @@ func requant256(w writer, residual bool) {
 	w.nextRow(rows, ldacc, acc, ld, dst)
 }
 
-// dequant512 is requant512 for results that are floats: what is added after the
-// product was rounded has a row of its own for each row of sums, or one for all.
+// dequant512 is requant512 for results that are floats: the term that is added
+// after the product was rounded has a row of its own for each row of sums, or
+// one for all.
 func dequant512(w writer) {
 	w.begin("qDequantAVX512", dequantSignature, "turns sums into floats: dst = (acc+bias)·scale + add, the product\nrounded before the sum. cols is 1 to 32; bias and scale have 32 elements; rows of add\nare ldadd floats apart.")
 	rows, acc, ldacc := w.arg("rows"), w.arg("acc"), w.arg("ldacc")
@@ -213,7 +214,7 @@ func dequant256(w writer) {
 	w.nextRow(rows, ldacc, acc, ld, dst)
 }
 
-// nextRow moves on to the next row of sums and results, and ends behind the last one.
+// nextRow moves on to the next row of sums and results, and ends after the last one.
 func (w writer) nextRow(rows, ldacc, acc, ld, dst reg.GPVirtual) {
 	w.ADDQ(ldacc, acc)
 	w.ADDQ(ld, dst)

@@ -87,7 +87,7 @@ func (d *dots) row(r, disp int) Mem {
 	return indexed(d.x, d.ldx, uint8(r), disp)
 }
 
-// args loads what both kinds of weights need.
+// args loads the arguments that both kinds of weights need.
 func (d *dots) args() {
 	d.n, d.x, d.ldx, d.w = d.arg("n"), d.GP64(), d.arg("ldx"), d.arg("w")
 	d.dst, d.ldd, d.three = d.arg("dst"), d.arg("ldd"), d.GP64()

@@ -26,7 +26,7 @@ const (
 	kOne
 	kTwo
 	kMinusTwo
-	kSigmoidLeast // what exp takes for less, too
+	kSigmoidLeast // which exp takes for less, too
 	kTanhLeast
 	kSign
 	cellConstants
@@ -127,8 +127,8 @@ func (c *cell) terms(t reg.VecVirtual) (z, s reg.VecVirtual) {
 	return p, n
 }
 
-// unlessLess returns v, and 0 where t is less than a constant: what a closed gate
-// lets through of a huge state is nothing, and of an infinite one NaN.
+// unlessLess returns v, and 0 where t is less than a constant: a closed gate lets
+// nothing of a huge state through, and NaN of an infinite one.
 func (c *cell) unlessLess(v, t reg.VecVirtual, i int) reg.VecVirtual {
 	const notLess = 0x15
 	if c.Wide() {

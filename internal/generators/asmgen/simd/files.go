@@ -16,7 +16,7 @@ import (
 
 // Unit is the generated files of some functions of a family, a package below
 // kernel/internal: z<Name>_amd64.s, their prototypes z<Name>_amd64.go, and
-// z<Name>_other.go, with which what calls them compiles for other processors.
+// z<Name>_other.go, with which their callers compile for other processors.
 type Unit struct {
 	Family, Name string
 	Emit         func(*build.Context)
@@ -77,8 +77,8 @@ func exported(f *ir.File) []ir.Section {
 	return keep
 }
 
-// Main writes what generate returns into the folders of the families, as seen from
-// the root of the generators' module, and exits.
+// Main writes the files that generate returns into the folders of the families, as
+// seen from the root of the generators' module, and exits.
 func Main(command string, generate func() (map[string][]byte, error)) {
 	dir := flag.String("dir", "../../../kernel/internal", "folder of the families")
 	flag.Parse()
@@ -97,7 +97,7 @@ func Main(command string, generate func() (map[string][]byte, error)) {
 }
 
 // Outdated names the files in dir, the folder of the families, that differ from
-// what generate returns.
+// those that generate returns.
 func Outdated(dir string, generate func() (map[string][]byte, error)) ([]string, error) {
 	files, err := generate()
 	if err != nil {

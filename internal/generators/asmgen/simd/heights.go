@@ -25,8 +25,9 @@ func Heights(most int) []int {
 }
 
 // Split begins at label again and leaves in rows, which is at most most, a number
-// that has code: of others, the rows behind row first, or behind the middle where
-// first is 0, are left to Rest, which goes with it. first is at least half of all.
+// that has code. For other numbers it leaves the rows after row first, or after
+// the middle if first is 0, to Rest, which belongs to it. first is at least half
+// of all rows.
 func (s ISA) Split(rows reg.GPVirtual, most, first int, again string) {
 	heights := Heights(most)
 	if len(heights) == most {

@@ -1,5 +1,5 @@
-// Package simd is what the generators of assembly share: instructions written for
-// AVX2 and AVX-512 alike, and the files that come of them.
+// Package simd is the common part of the generators of assembly: instructions
+// written for AVX2 and AVX-512 alike, and the files that come of them.
 package simd
 
 import (

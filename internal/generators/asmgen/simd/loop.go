@@ -17,7 +17,7 @@ func (s ISA) Wholes(label, after string, n reg.GPVirtual, step int, body func())
 	s.Label(after)
 }
 
-// Masked runs body for what is left, n lanes of a register, with a mask in opmask k or
+// Masked runs body for the rest, n lanes of a register, with a mask in opmask k or
 // vector register y, if anything is; it goes on at the label after.
 func (s ISA) Masked(after string, n reg.GPVirtual, k reg.Register, y int, body func(m *Mask)) {
 	s.TESTQ(n, n)
@@ -27,9 +27,9 @@ func (s ISA) Masked(after string, n reg.GPVirtual, k reg.Register, y int, body f
 	s.Label(after)
 }
 
-// Columns runs body for pairs of vectors of columns and then for what is left, whose
-// last vector has the mask; next moves on by a pair, and what is before a pair is
-// behind the label tile.
+// Columns runs body for pairs of vectors of columns and then for the rest, whose
+// last vector has the mask; next moves on by a pair, and the code before a pair
+// follows the label tile.
 func (s ISA) Columns(cols reg.GPVirtual, body func(name string, vecs int, m *Mask), next func()) {
 	mask := func() *Mask {
 		m := s.LaneMask(cols, reg.K1, s.Pick(16, 32)-1)

@@ -115,7 +115,7 @@ func (s isa) pow(x, y value) value {
 	return s.choose(s.cmp(eqOQ, y, numAt(nZero)), numAt(nOne), p)
 }
 
-// quarters writes both ways of the twin, the second behind a jump, since large
+// quarters writes both ways of the twin, the second after a jump, since large
 // angles are rare.
 func (s isa) quarters(t value, label string) (r, n value) {
 	n = s.add(s.mul(t, numAt(nTwoOverPi)), numAt(nMagic))

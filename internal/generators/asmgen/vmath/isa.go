@@ -59,7 +59,7 @@ func (s isa) acc(i int) reg.Register {
 	return []reg.Register{reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5, reg.Y6, reg.Y7}[i]
 }
 
-// tmp is the i-th of eight registers beside the accumulator.
+// tmp is the i-th of eight registers other than the accumulator.
 func (s isa) tmp(i int) reg.Register {
 	if s.wide {
 		return []reg.Register{reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15}[i]

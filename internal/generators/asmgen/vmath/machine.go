@@ -109,7 +109,8 @@ func with(f func(s isa, m Mem, a reg.Register, i int)) func(s isa) {
 	}
 }
 
-// from is with for what does not take memory there: the operand is in a register.
+// from is with for instructions that do not take memory there: the operand is in a
+// register.
 func from(f func(s isa, m, a reg.Register)) func(s isa) {
 	return with(func(s isa, m Mem, a reg.Register, i int) {
 		s.VMOVUPS(m, s.tmp(i))

@@ -37,8 +37,8 @@ func (b batch) map1(f func(i int, d reg.Register)) vals {
 	return v
 }
 
-// arg returns what has the value of x in every register: a batch, or a number
-// of package vmath, which is broadcast once for all of them.
+// arg returns the operand that has the value of x in every register: a batch,
+// or a number of package vmath, which is broadcast once for all of them.
 func (b batch) arg(x any) func(i int) Op {
 	var m Mem
 	switch x := x.(type) {
@@ -75,7 +75,7 @@ func (b batch) lazy(f func(...Op), x, y any) later {
 	}
 }
 
-// all writes what is left for later.
+// all writes the parts left for later.
 func (b batch) all(x later) vals {
 	v := make(vals, b.n)
 	for i := range v {
@@ -196,8 +196,8 @@ func (b batch) expParts(x vals) (head, rest, z, k vals) {
 	return head, b.add(b.mul(q, head), look(1)), z, k
 }
 
-// scaler returns what multiplies by 2**(k>>4), rounding once, for the k in the
-// low bits of z.
+// scaler returns a function that multiplies by 2**(k>>4), rounding once, for
+// the k in the low bits of z.
 func (b batch) scaler(z, k vals) func(p vals) vals {
 	if b.wide {
 		k = b.mul(k, fSixteenth)
@@ -255,7 +255,7 @@ func emitSingle(s isa, f function) {
 	s.next()
 }
 
-// singleInPlace applies f to the accumulator in the registers beside it.
+// singleInPlace applies f to the accumulator using the other registers.
 func (s isa) singleInPlace(f function) {
 	n := f.batch[1]
 	for i := 0; i < stripRegs; i += n {

@@ -54,8 +54,9 @@ func (b batch) whereZero(index, x vals, y later) later {
 	}
 }
 
-// lookup returns what fetches a row's elements at an index, whose low four bits
-// count. With AVX2 a row is two registers, of which bit 3 chooses.
+// lookup returns a function that fetches a row's elements at an index, whose
+// low four bits count. With AVX2 a row is two registers, of which bit 3
+// chooses.
 func (b batch) lookup(table string, index vals) func(row int) later {
 	const size = 4 * 16
 	at := func(row, i int) Mem { return global(table, row*size+i*b.size(), 1) }

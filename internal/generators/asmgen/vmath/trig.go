@@ -24,7 +24,7 @@ func (b batch) cos(x vals) vals {
 }
 
 // quarter is quarterSingle of package vmath, which counts as ahead does; sign
-// replaces x by what has the sign that the result is to be multiplied by.
+// replaces x by a number with the sign that the result is multiplied by.
 func (b batch) quarter(x vals, ahead func(n vals) vals, sign func(n vals)) vals {
 	t := b.absolute(x)
 	n := b.add(b.mul(t, fTwoOverPi), fMagic)

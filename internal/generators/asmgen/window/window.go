@@ -14,8 +14,8 @@ import (
 )
 
 // Tall is the number of output rows that a tile has at most: it divides the maps
-// of the usual networks, and beside the sums of a tile most of 25 weights fit
-// the registers of AVX-512.
+// of the usual networks, and most of 25 weights fit the registers of AVX-512
+// together with the sums of a tile.
 const Tall = 7
 
 // Bytes into windowCall of package geom, and into a tile and a block of its plan.
@@ -28,16 +28,16 @@ const (
 	blockSrc, blockDst, blockMasks, masks = 0, 8, 16, 8
 )
 
-// Window writes one kernel. The first Tall vector registers are what the rows of
-// a tile accumulate; the next Temps read the input, and serve Finish.
+// Window writes one kernel. The first Tall vector registers accumulate the rows
+// of a tile; the next Temps read the input, and serve Finish.
 type Window struct {
 	simd.ISA
 	Kernel, Stride int
 	Call           reg.GPVirtual                     // the argument; fields of the kernel's own begin at Own
-	Fill           reg.VecPhysical                   // what lanes beside the input hold; nil for zero
+	Fill           reg.VecPhysical                   // value of lanes outside the input; nil for zero
 	Counts         bool                              // tiles and blocks end with the inputs of each row and column
 	Init           func()                            // sets the accumulators
-	Loaded         func(a, b reg.VecPhysical)        // sees what was read from memory, if set
+	Loaded         func(a, b reg.VecPhysical)        // sees the data read from memory, if set
 	Add            func(j, x int, v reg.VecPhysical) // takes column x of input row j
 	RowEnd         func(j int)                       // follows the last column of a row, if set
 	Finish         func(at Place)                    // turns accumulators into results and stores them
@@ -45,7 +45,7 @@ type Window struct {
 }
 
 // Place is where a tile is stored: bytes from the plane's beginning, output rows,
-// and what describes it.
+// and its description.
 type Place struct {
 	Offset, Rows, Row, Tile, Block reg.GPVirtual
 	Mask                           simd.Mask
@@ -94,8 +94,8 @@ func opmask(i int) reg.Register {
 
 // Write writes the loop over tiles, and blocks within them. Each tile is
 // accumulated in registers while the input rows that it reads pass by once, top
-// down; rows above and below the input are skipped by where that begins and
-// ends, columns beside it are lanes that are not loaded.
+// down; rows above and below the input are skipped by its first and last row,
+// columns left and right of it are lanes that are not loaded.
 func (f *Window) Write(order [2]Mem) {
 	if f.Wide() && f.Stride == 2 {
 		f.even, f.odd = f.T(3), f.T(4)
@@ -188,8 +188,8 @@ func (f *Window) single(j int, src, block reg.GPVirtual) {
 	}
 }
 
-// pairs reads a row of twice the width and splits it into what the columns of
-// even and of odd number see.
+// pairs reads a row of twice the width and splits it into the elements that the
+// columns of even and of odd number see.
 func (f *Window) pairs(j int, src, block reg.GPVirtual) {
 	a, b, c := f.T(0), f.T(1), f.T(2)
 	for x := 0; x < f.Kernel; x += 2 {

@@ -45,7 +45,7 @@ func (s *isa) edge(x0, x2, x4 Op, dst reg.VecPhysical, t [4]reg.VecPhysical) {
 }
 
 // emitInput4 writes the input transform of F(4x4,3x3): columns first, two rows of
-// results at a time, which is what sixteen registers hold.
+// results at a time, since sixteen registers hold no more.
 func (s *isa) emitInput4() {
 	const a, b = pointA, pointB
 	args := s.beginInput("winogradInput4")

@@ -247,7 +247,7 @@ func (s *isa) storeVector(from, to, residual reg.GPVirtual, m *simd.Mask, label 
 	s.LoadLanes(simd.Indexed(to, residual, 0), s.V(5), m)
 	s.VADDPS(s.V(5), x, x)
 	s.Label(label)
-	// The last source is what a comparison with NaN returns.
+	// The last source is the result of a comparison with NaN.
 	s.VMAXPS(x, s.V(0), x)
 	s.VMINPS(x, s.V(1), x)
 	s.StoreLanes(x, simd.At(to, 0), m)

@@ -3,7 +3,7 @@
 // writes are checked in; a test regenerates them and compares byte for byte.
 //
 // A tile of e×e outputs comes of a patch of t×t inputs, t = e+2. Everywhere a
-// lane is a tile, and the registers of a tile are its patch or what came of it.
+// lane is a tile, and the registers of a tile are its patch or results of it.
 package main
 
 import (

@@ -34,7 +34,7 @@ func (s *isa) emitOutput(name string, e int, consts []float64, vector func(at, t
 }
 
 // emitOutput4 writes the output transform of F(4x4,3x3), columns first; even and
-// odd rows of results share what they read.
+// odd rows of results share their operands.
 func (s *isa) emitOutput4() {
 	const a, b = pointA, pointB
 	t := [4]reg.VecPhysical{s.V(12), s.V(13), s.V(14), s.V(15)}

@@ -83,7 +83,7 @@ type traced struct {
 	err    error
 }
 
-// capture traces a fresh instance. The state is put back to what it was before.
+// capture traces a fresh instance. It then restores the state.
 func (c captureWay) capture(ctx context.Context, p Program) (t *traced) {
 	t = &traced{inst: p.New()}
 	t.before = named(t.inst)
@@ -125,8 +125,8 @@ func refusal(p Program, err error) (k Kind, code, detail string) {
 // engine runs a captured program.
 type engine struct {
 	name string
-	// prepare returns what runs the graph, and where it keeps a tensor of the state
-	// (nil for the instance's own).
+	// prepare returns the function that runs the graph, and where it keeps a tensor
+	// of the state (nil for the instance's own).
 	prepare func(ctx context.Context, t *traced) (f func(in []*array.Array) ([]*array.Array, error), state func(path string) *array.Array, err error)
 	// exclude lists the codes by which the engine documents that it does not do
 	// something.
@@ -186,7 +186,7 @@ func planned(ctx context.Context, t *traced) (func([]*array.Array) ([]*array.Arr
 	return func(in []*array.Array) ([]*array.Array, error) { return e.Run(ctx, in) }, e.State, nil
 }
 
-// compare runs a program, captured anew, and compares it with the eager run.
+// compare runs a program, captured again, and compares it with the eager run.
 func (e engine) compare(ctx context.Context, p Program, c captureWay, n int, want *run) (k Kind, code, detail string) {
 	t := c.capture(ctx, p)
 	var f func([]*array.Array) ([]*array.Array, error)
@@ -207,8 +207,8 @@ func (e engine) compare(ctx context.Context, p Program, c captureWay, n int, wan
 }
 
 // unused reports whether the mistake of a run is in calls that nothing uses. Those
-// are removed with their mistakes: what interprets the graph as it was captured must
-// find them, and what prints it in module style; no other engine need.
+// are removed with their mistakes: the interpreter of the captured graph must find
+// them, and so must module style; other engines need not.
 func unused(ctx context.Context, p Program, c captureWay, n int, want *run) bool {
 	k, _, _ := engines[0].compare(ctx, p, c, n, want)
 	return k == Agree
@@ -261,7 +261,7 @@ func (t *traced) state(own func(path string) *array.Array) map[string]*array.Arr
 	all := map[string]*array.Array{}
 	for name, x := range t.before {
 		a := x.Array()
-		// What Go code does to variables that no computation reads is not captured.
+		// Writes of Go code to variables that no computation reads are not captured.
 		if !strings.HasPrefix(name, "global ") || t.reads(a) {
 			all[name] = a
 		}

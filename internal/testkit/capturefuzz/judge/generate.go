@@ -35,14 +35,14 @@ type Generated struct {
 	New func() (model any, forward any)
 }
 
-// The codes by which code generation documents what it does not print.
+// The codes by which code generation documents graphs that it does not print.
 var styleCodes = map[string][]diag.Code{
 	"module": {codegen.OpaqueFunc, codegen.LostSize},
 	"gen":    append([]diag.Code{codegen.CodeHost, codegen.CodeSize}, planCodes...),
 }
 
 // printAll writes a graph as Go in both styles, into one package for all
-// programs: what a package declares gets names of its own.
+// programs: a package's declarations get names of their own.
 func printAll(p Program, c captureWay, t *traced, dir string) (list []Verdict) {
 	for _, style := range []string{"module", "gen"} {
 		name := fmt.Sprintf("%s%d", style, p.ID)

@@ -22,11 +22,11 @@ type Program struct {
 	N      int      // size of symbolic axes where they are fixed
 	File   string   // base name of the source file
 	Inputs []string // types, such as f32[N,4]
-	// New makes the state anew and returns what is captured.
+	// New makes the state again and returns the instance to capture.
 	New func() Instance
 }
 
-// Instance is what is captured, with fresh state.
+// Instance is the captured object, with fresh state.
 type Instance struct {
 	Target  any // pointer to a module, or a function
 	Globals map[string]*tensor.Tensor

@@ -14,11 +14,11 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// calls is how often a program is called, to see what becomes of its state.
+// calls is how often a program is called, to see the changes of its state.
 const calls = 3
 
-// call is what one call computed: copies of its results, of the state and of the
-// inputs behind it.
+// call holds the results of one call: copies of its results, and of the state
+// and the inputs after it.
 type call struct {
 	out, in []*array.Array
 	state   map[string]*array.Array
@@ -83,8 +83,8 @@ func copies(list []*array.Array) []*array.Array {
 	return out
 }
 
-// repeat calls f several times and keeps what it computed; state gives the
-// arrays of the state behind a call.
+// repeat calls f several times and keeps its results; state gives the arrays of
+// the state after a call.
 func repeat(p Program, n int, f func(in []*array.Array) ([]*array.Array, error), state func() map[string]*array.Array) *run {
 	r := &run{}
 	for k := range calls {
