@@ -145,8 +145,8 @@ func TestStagesKnowTheirNodes(t *testing.T) {
 	}, log)
 }
 
-// TestPagesStaySmall bounds what nodes and passes add to a page: it is kept with the
-// results of other people's tests.
+// TestPagesStaySmall bounds the bytes that nodes and passes add to a page: it is
+// kept with the results of other people's tests.
 func TestPagesStaySmall(t *testing.T) {
 	build := func(nodes, idles int, also ...passes.Pass) int {
 		k := newMaker()

@@ -209,7 +209,7 @@ func TestDeterminedSizesAreNoSymbols(t *testing.T) {
 	}
 }
 
-// A quotient that must vanish is a bound of what it divides by.
+// A quotient that must vanish gives a bound between its dividend and its divisor.
 func TestVanishingQuotientsAreBounds(t *testing.T) {
 	gm, err := fx.Trace(t.Context(), func(x, y *tensor.Tensor) *tensor.Tensor {
 		y.Size(0).Div(x.Size(0).Add(1)).MustEqual(0)

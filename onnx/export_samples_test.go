@@ -160,8 +160,8 @@ func TestEverySampleComesBack(t *testing.T) {
 	t.Logf("%d samples", count)
 }
 
-// agree says how results differ. Those of 8 bits may be one apart where the operator
-// is defined so, by what it stands for.
+// agree describes how results differ. Those of 8 bits may be one apart if the
+// operator is defined by its equivalent on floats.
 func agree(o *op.Op, want, got []*array.Array) string {
 	d := fxtest.CloseArrays(want, got)
 	if d == "" || !o.HasReference() || len(want) != len(got) {

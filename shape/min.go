@@ -4,7 +4,7 @@ package shape
 // terms, and a common factor, stand before them, as in 2*min(M,N)+1.
 func (d Dim) Min(o Dim) Dim { return d.min(o, provenAtLeast) }
 
-// min is Min for what proves bounds.
+// min is Min for code that proves bounds.
 func (d Dim) min(o Dim, atLeast func(d Dim, low int64) bool) Dim {
 	if d.e == nil && o.e == nil {
 		return Dim{n: min(d.n, o.n)}

@@ -32,7 +32,7 @@ func (m *ranker) Forward(ids *tensor.Tensor) *tensor.Tensor {
 	return tensor.Stack(out, 0)
 }
 
-// remote gives what reads the table to another host.
+// remote moves the node that reads the table to another host.
 var remote = schedule.Place("place", "Gives lookups to another host.", func(n *graph.Node) schedule.Resource {
 	if n.Op() == std.Embedding {
 		return "embeddings"

@@ -38,7 +38,7 @@ var Cat = op.Define("cat", op.Spec[DimAttrs]{
 	Class: op.Movement, Quant: op.QuantShared, Narrow: true,
 	Infer: catRule,
 	Kernel: func(a DimAttrs, in []shape.Type) kernel.Step {
-		rank := 1 // a vector beside others of another rank is empty
+		rank := 1 // a vector among operands of another rank is empty
 		for _, t := range in {
 			rank = max(rank, t.Rank())
 		}

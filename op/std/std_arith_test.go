@@ -58,7 +58,7 @@ func twoArrays(s op.Sample, compared bool) (l, r *array.Array, alpha float64) {
 	if number.IsInt() {
 		r = array.Scalar(number.Int64())
 	}
-	// The number has the tensor's element type, f32 beside a half-precision one.
+	// The number has the tensor's element type, f32 with a half-precision one.
 	d := number.Promote(s.In[0].DType())
 	if v, ok := s.Attrs.(DivAttrs); ok && v.RoundingMode == "" && !d.IsFloat() || d.IsFloat() && d.Size() == 2 && !compared {
 		d = array.F32

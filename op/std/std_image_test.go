@@ -107,7 +107,7 @@ func TestPadding(t *testing.T) {
 }
 
 func TestPixels(t *testing.T) {
-	// lead splits the multi-index into what is before the last three and these.
+	// lead splits the multi-index into the part before the last three indexes and the last three.
 	lead := func(i []int) (before []int, c, h, w int) {
 		n := len(i)
 		return i[: n-3 : n-3], i[n-3], i[n-2], i[n-1]

@@ -237,7 +237,7 @@ func TestLpPool(t *testing.T) {
 				for _, x := range v {
 					sum += math.Pow(x, a.NormType)
 				}
-				// PyTorch scales the mean over what a window sees by the kernel's size.
+				// PyTorch scales the mean over the elements of a window by the kernel's size.
 				return math.Pow(sum/float64(padded)*size, 1/a.NormType), 0
 			})[:1]
 		})

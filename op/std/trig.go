@@ -54,7 +54,7 @@ var (
 )
 
 const (
-	// negligible is a number the square of which is lost beside 1 in f64.
+	// negligible is a number whose square is lost when added to 1 in f64.
 	negligible = 0x1p-28
 	// manyExponents is an argument the exponential of which is finite in f32, and
 	// makes that of its opposite negligible in f64.

@@ -186,8 +186,8 @@ func TestSampleEven(t *testing.T) {
 	}
 }
 
-// The choice: small maps have positions for rows, large ones do not, and what is
-// packed for one size convolves others.
+// The choice: small maps have positions for rows, large ones do not, and a
+// weight packed for one size convolves others.
 func TestConvRowsChoice(t *testing.T) {
 	for _, l := range kerneltest.Levels() {
 		if l != cpu.AVX512 {

@@ -113,8 +113,8 @@ var exportRecurrent = map[*op.Op][]exportRule{
 	}),
 }
 
-// recurrence is what the recurrent operators share: order has for each gate of ONNX's the
-// place of it among ours.
+// recurrence is the common part of the recurrent operators: order has for each of ONNX's
+// gates its index among ours.
 type recurrence struct {
 	name       string
 	states     int
