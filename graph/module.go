@@ -3,6 +3,7 @@ package graph
 import (
 	"iter"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/gofx-dev/gofx/array"
@@ -260,6 +261,32 @@ type Structure struct {
 	Type   string
 	Keys   []string // field names or map keys
 	Fields []*Structure
+}
+
+// NameLeaves sets the names of the leaves, as far as names has places for them: the keys
+// that lead to them, joined by dots.
+func (s *Structure) NameLeaves(names []string) { s.nameLeaves("", names) }
+
+func (s *Structure) nameLeaves(prefix string, names []string) {
+	if s.Kind == LeafValue {
+		if s.Index < len(names) {
+			names[s.Index] = prefix
+		}
+		return
+	}
+	for i, f := range s.Fields {
+		key := ""
+		switch {
+		case i < len(s.Keys):
+			key = s.Keys[i]
+		case s.Kind == SliceOf:
+			key = strconv.Itoa(i)
+		}
+		if prefix != "" && key != "" {
+			key = "." + key
+		}
+		f.nameLeaves(prefix+key, names)
+	}
 }
 
 // StructureKind tells what a Structure is.

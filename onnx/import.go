@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/onnx/internal/spec"
@@ -104,12 +105,12 @@ type importer struct {
 	symbolValues map[string]*value // of sizes that bodies use
 	symbols      map[string]string // of sizes whose names are not legal
 	defined      map[string]bool   // sizes whose names are
-	symbolLabels spec.Labels
+	symbolLabels goname.Labels
 	late         map[string]bool // sizes that runs discover
 	initial      map[string]bool // names of initializers
 	given        given           // types of inputs
-	labels       spec.Labels     // of placeholders
-	pathLabel    spec.Labels     // of parameters
+	labels       goname.Labels   // of placeholders
+	pathLabel    goname.Labels   // of parameters
 	inlined      int             // nodes of functions
 	counting     bool            // unused nodes remain: a while that counts rounds, nodes that a branch began
 	sizes        map[string][]int

@@ -11,8 +11,8 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
-	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -151,7 +151,7 @@ func (f *File) Inputs() []string {
 // Targets are the names that the graph's inputs have, in the order of Inputs, where none is
 // bound by value: names that are no identifiers are made legal.
 func (f *File) Targets() []string {
-	var l spec.Labels
+	var l goname.Labels
 	names := f.Inputs()
 	for i, name := range names {
 		names[i] = l.Fresh(legalName(name, "input"))

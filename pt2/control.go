@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -69,7 +70,7 @@ func region(c *call, name string, g *graphJSON, operands []*value, types []shape
 	r := c.s.cur.Graph().NewRegion(name)
 	s := &scope{im: c.im, values: map[string]*value{}, outer: c.s, cur: r.At(), g: g, depth: c.s.depth + 1, prefix: c.s.prefix + c.n.Name + "/",
 		inputs: map[*graph.Node]*graph.Node{}}
-	var label labels
+	var label goname.Labels
 	for i, in := range g.Inputs {
 		at := "input " + quote(s.prefix+in.name())
 		if types[i].Kind() == shape.None {
@@ -77,7 +78,7 @@ func region(c *call, name string, g *graphJSON, operands []*value, types []shape
 			s.define(at, in.name(), &v)
 			continue
 		}
-		n := s.cur.Placeholder(label.fresh(legalName(in.name(), "x")), types[i], nil)
+		n := s.cur.Placeholder(label.Fresh(legalName(in.name(), "x")), types[i], nil)
 		if operands[i].ref != nil || in.kind == "as_tensor" {
 			s.define(at, in.name(), &value{ref: alias.Whole(&alias.Storage[*graph.Node]{Value: n, Of: &origin{inner: true}})})
 		} else {

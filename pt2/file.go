@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/torchpt"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/internal/mapfile"
 	"github.com/gofx-dev/gofx/internal/ziparc"
 	"github.com/gofx-dev/gofx/shape"
@@ -280,13 +281,13 @@ func (f *File) nameOutputs() {
 	if len(names) != users {
 		names = make([]string, users)
 	}
-	var label labels
+	var label goname.Labels
 	k := 0
 	for i := range f.outputs {
 		o := &f.outputs[i]
 		switch {
 		case o.kind == writesInput:
-			o.name = label.fresh(legalName(o.target+"_after", "output"))
+			o.name = label.Fresh(legalName(o.target+"_after", "output"))
 			continue
 		case o.kind != result:
 			continue
@@ -296,7 +297,7 @@ func (f *File) nameOutputs() {
 		if name == "" || plainIndex(name) {
 			name = o.arg.name()
 		}
-		o.name = label.fresh(legalName(name, "output"))
+		o.name = label.Fresh(legalName(name, "output"))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
@@ -72,8 +73,8 @@ type importer struct {
 	buffers      []*origin                     // of those
 	compared     int                           // pairs of state
 	storages     []*alias.Storage[*graph.Node] // of origins, in their order
-	labels       labels                        // of placeholders
-	symbolLabels labels
+	labels       goname.Labels                 // of placeholders
+	symbolLabels goname.Labels
 }
 
 // scope is a graph of the file while it is imported.
@@ -153,7 +154,7 @@ func (im *importer) state() {
 		typ    string
 	}
 	seen := map[place]*alias.Ref[*graph.Node]{}
-	var paths labels
+	var paths goname.Labels
 	for _, in := range im.File.inputs {
 		if in.kind != weight && in.kind != constant {
 			continue
@@ -171,7 +172,7 @@ func (im *importer) state() {
 		k := place{a.Storage(), a.Offset(), shape.TypeOf(a).String()}
 		ref := seen[k]
 		if ref == nil || a.Len() == 0 {
-			path := im.mod.FreshPath(paths.fresh(legalPath(in.target)))
+			path := im.mod.FreshPath(paths.Fresh(legalPath(in.target)))
 			im.mod.SetParam(graph.Param{Path: path, Value: a, Buffer: in.buffer || !a.DType().IsFloat()})
 			o := &origin{path: path}
 			s := &alias.Storage[*graph.Node]{Of: o}

@@ -7,28 +7,6 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// labels makes names different, in constant time each.
-type labels map[string]int
-
-// fresh returns the name, with a number where it was given out before.
-func (l *labels) fresh(name string) string {
-	if *l == nil {
-		*l = labels{}
-	}
-	for {
-		n := (*l)[name]
-		(*l)[name]++
-		if n == 0 {
-			return name
-		}
-		numbered := name + "_" + strconv.Itoa(n)
-		if (*l)[numbered] == 0 {
-			(*l)[numbered] = 1
-			return numbered
-		}
-	}
-}
-
 const mostName = 100 // letters of a name
 
 // legalName makes an identifier of a name of a file: letters, digits and underscores,

@@ -286,7 +286,7 @@ func (s *scope) discovered(n *graph.Node) {
 		if !d.IsUnknown() {
 			continue
 		}
-		name := s.im.symbolLabels.fresh("k")
+		name := s.im.symbolLabels.Fresh("k")
 		n.Graph().DefineSymbol(name, n, i)
 		s.im.late[name] = true
 		dims = dims.With(i, shape.Sym(name))

@@ -5,7 +5,7 @@
 // library alone; every room may import it.
 //
 // Lower, Upper and Keep turn a text into an identifier; a Set makes identifiers
-// of one scope differ. Read words first: it is the one definition of a word.
+// of one scope differ, Labels any texts. Read words first: it is the one definition of a word.
 package goname
 
 import (
@@ -190,4 +190,27 @@ func (s *Set) Unique(name string) string {
 	}
 	s.used[name] = true
 	return name
+}
+
+// Labels makes names different, in constant time each. Unlike a Set it takes them as they
+// are: names of nodes and parameters need not be free for Go.
+type Labels map[string]int
+
+// Fresh returns the name, with a number if it was given out before.
+func (l *Labels) Fresh(name string) string {
+	if *l == nil {
+		*l = Labels{}
+	}
+	for {
+		n := (*l)[name]
+		(*l)[name]++
+		if n == 0 {
+			return name
+		}
+		numbered := name + "_" + strconv.Itoa(n)
+		if (*l)[numbered] == 0 {
+			(*l)[numbered] = 1
+			return numbered
+		}
+	}
 }

@@ -60,3 +60,12 @@ func FuzzIdentifiers(f *testing.F) {
 		require.True(t, strings.ToUpper(goname.Upper(text)[:1]) == goname.Upper(text)[:1])
 	})
 }
+
+func TestLabels(t *testing.T) {
+	var l goname.Labels
+	var got []string
+	for _, name := range []string{"x", "x", "x_1", "y", "x", "x_1"} {
+		got = append(got, l.Fresh(name))
+	}
+	require.Equal(t, []string{"x", "x_1", "x_1_1", "y", "x_2", "x_1_2"}, got)
+}

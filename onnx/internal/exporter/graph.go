@@ -4,12 +4,12 @@ import (
 	"errors"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
@@ -24,7 +24,7 @@ type exporter struct {
 	options Options
 	target  int // the operator set
 	need    int // the lowest that would do, which is known at the end
-	names   spec.Labels
+	names   goname.Labels
 	initial []*pb.Tensor
 	arrays  map[string]*array.Array // of initial, by name
 	scalars map[scalarKey]*exported
@@ -132,7 +132,7 @@ func (x *exporter) inputNames(ins []*graph.Node) []string {
 func (x *exporter) outputNames(out *graph.Node) []string {
 	names := make([]string, out.NumArgs())
 	if s := out.Structure(); s != nil {
-		nameLeaves(s, "", names)
+		s.NameLeaves(names)
 	}
 	for i := range names {
 		switch {
@@ -145,29 +145,6 @@ func (x *exporter) outputNames(out *graph.Node) []string {
 		}
 	}
 	return names
-}
-
-// nameLeaves names results by the keys that lead to them.
-func nameLeaves(s *graph.Structure, prefix string, names []string) {
-	if s.Kind == graph.LeafValue {
-		if s.Index < len(names) {
-			names[s.Index] = prefix
-		}
-		return
-	}
-	for i, f := range s.Fields {
-		key := ""
-		switch {
-		case i < len(s.Keys):
-			key = s.Keys[i]
-		case s.Kind == graph.SliceOf:
-			key = strconv.Itoa(i)
-		}
-		if prefix != "" && key != "" {
-			key = "." + key
-		}
-		nameLeaves(f, prefix+key, names)
-	}
 }
 
 // typeOf writes a type; sizes that are expressions are written as such.

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"encoding/binary"
-	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
@@ -34,25 +33,3 @@ var DTypes = map[pb.DataType]array.DType{
 
 // LittleEndian reports whether this machine has the byte order of ONNX files.
 var LittleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-
-// Labels makes names different, in constant time each.
-type Labels map[string]int
-
-// Fresh returns the name, with a number if it was given out before.
-func (l *Labels) Fresh(name string) string {
-	if *l == nil {
-		*l = Labels{}
-	}
-	for {
-		n := (*l)[name]
-		(*l)[name]++
-		if n == 0 {
-			return name
-		}
-		numbered := name + "_" + strconv.Itoa(n)
-		if (*l)[numbered] == 0 {
-			(*l)[numbered] = 1
-			return numbered
-		}
-	}
-}

@@ -32,7 +32,7 @@ func (c *captured) outputNames() []string {
 	}
 	names := make([]string, out.NumArgs())
 	if s := out.Structure(); s != nil {
-		nameLeaves(s, "", names)
+		s.NameLeaves(names)
 	}
 	given := c.src.Outputs
 	seen := map[string]bool{}
@@ -56,29 +56,6 @@ func output(g *graph.Graph) *graph.Node {
 		return n
 	}
 	return nil
-}
-
-// nameLeaves names operands by the keys that lead to them, joined by dots.
-func nameLeaves(s *graph.Structure, prefix string, names []string) {
-	if s.Kind == graph.LeafValue {
-		if s.Index < len(names) {
-			names[s.Index] = prefix
-		}
-		return
-	}
-	for i, f := range s.Fields {
-		key := ""
-		switch {
-		case i < len(s.Keys):
-			key = s.Keys[i]
-		case s.Kind == graph.SliceOf:
-			key = strconv.Itoa(i)
-		}
-		if prefix != "" && key != "" {
-			key = "." + key
-		}
-		nameLeaves(f, prefix+key, names)
-	}
 }
 
 // openWeights opens the job's file of weights, of which models in ONNX's format are one,
