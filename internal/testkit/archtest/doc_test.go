@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gofx-dev/gofx/internal/generators/godecl"
 )
 
 // TestRoomsSayWhatTheyAre holds that doc.go is where a newcomer reads about a room, and
@@ -45,40 +43,25 @@ func TestRoomsSayWhatTheyAre(t *testing.T) {
 	}
 }
 
-// TestArchitectureNamesWhatExists holds the files and identifiers that
-// docs/architecture.md names to the tree, and its picture to the rows.
+// TestArchitectureNamesWhatExists holds the files and kernels that docs/architecture.md
+// names to the tree, and its picture to the rows. Its walks have a test of their own.
 func TestArchitectureNamesWhatExists(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(root(t), "docs", "architecture.md"))
-	require.NoError(t, err)
-	doc := string(data)
-
+	doc := architecture(t)
 	picture := between(t, doc, "```rooms\n", "```")
 	require.Equal(t, Picture(), picture, "the picture of rooms; archtest.Picture has the text")
-
-	files, names := map[string]bool{}, map[string]map[string]bool{}
-	for _, s := range handWritten(t) {
-		files[s.path] = true
-		room := path.Dir(s.path)
-		if names[room] == nil {
-			names[room] = map[string]bool{}
-		}
-		godecl.Names(s.file, names[room])
-	}
-	walk := between(t, doc, "## One call, from model to machine\n", "\n## ")
-	count := 0
-	for _, m := range regexp.MustCompile("`([\\w./]+\\.go)`((?:[^`\n]|\n)*?)`([\\w.]+)`").FindAllStringSubmatch(walk, -1) {
-		file, name := m[1], m[3]
-		require.True(t, files[file], "the walk names %s", file)
-		require.True(t, names[path.Dir(file)][name], "the walk names %s of %s", name, path.Dir(file))
-		count++
-	}
-	require.Greater(t, count, 8, "the walk names files and what to look for in them")
 	for _, m := range regexp.MustCompile("`kernel\\.(\\w+)`").FindAllStringSubmatch(doc, -1) {
 		require.NotNil(t, kernelScope(t).Lookup(m[1]), "kernel.%s", m[1])
 	}
 	for _, m := range regexp.MustCompile("`([\\w./]+/[\\w.]+\\.(?:go|md))`").FindAllStringSubmatch(doc, -1) {
 		require.FileExists(t, filepath.Join(root(t), m[1]))
 	}
+}
+
+func architecture(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(root(t), "docs", "architecture.md"))
+	require.NoError(t, err)
+	return string(data)
 }
 
 func between(t *testing.T, text, from, to string) string {
