@@ -165,7 +165,7 @@ func (c *control) branches(a, b *Node) string {
 	return ""
 }
 
-// carried checks that a body returns the carried values: those alone, or others behind.
+// carried checks that a body returns the carried values: those alone, or others after them.
 func (c *control) carried(out *Node, alone bool) string {
 	if len(out.args) < c.carry || alone && len(out.args) > c.carry {
 		return "body returns " + strconv.Itoa(len(out.args)) + " values, expected " + strconv.Itoa(c.carry) + " carried ones"
@@ -226,7 +226,7 @@ func regionType(node *Node, rs []*Graph) shape.Type {
 	if node.op != op.Scan || !ok {
 		return typ
 	}
-	// The results behind the carried ones are stacked along a new axis 0.
+	// The results after the carried ones are stacked along a new axis 0.
 	steps := shape.Unknown
 	if a.Seqs > 0 && a.Carry >= 0 && a.Carry < len(node.args) && node.args[a.Carry].def != nil {
 		steps = node.args[a.Carry].def.typ.Dim(0)

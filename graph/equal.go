@@ -17,7 +17,7 @@ import (
 // symbols and guards are the same. Other names, positions, scopes and
 // side data do not count, nor does the order of nodes that could be exchanged, used or
 // not: only nodes with effects must come in the same order. When the graphs differ,
-// diff says where, naming the nodes of both. Unused values that are the same but for
+// diff says where, naming the nodes of both. Unused values that are the same except for
 // what they share are paired by a bounded search; beyond it graphs count as different.
 //
 // Equal is for graphs alone; EqualModules compares the parameters too. Alike is for caches:

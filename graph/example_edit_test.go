@@ -91,7 +91,7 @@ func ExampleGraph_Listen() {
 	// <nil>
 }
 
-// Sort repairs the order behind edits that had none, and moves the fewest nodes.
+// Sort repairs the order after edits that had none, and moves the fewest nodes.
 func ExampleGraph_Sort() {
 	g := parse(perceptron).Graph
 	late := g.After(g.Find("relu")).Function(std.Neg, nil, g.Find("x"))

@@ -6,7 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 )
 
-// Extract makes a module of a part of a graph, here of what comes behind the product.
+// Extract makes a module of a part of a graph, here of what comes after the product.
 func ExampleExtract() {
 	g := parse(perceptron).Graph
 	part, err := graph.Extract([]*graph.Node{g.Find("lin")}, []*graph.Node{g.Find("relu")})
@@ -42,7 +42,7 @@ func ExampleNode_Bytes() {
 	// Output: 224 <nil>
 }
 
-// OperandTypes has the tensors of a called module behind the node's operands.
+// OperandTypes has the tensors of a called module after the node's operands.
 func ExampleNode_OperandTypes() {
 	g := parse(`graph net(%x: f32[N,4]) {
   symbol N = dim(%x, 0)

@@ -62,7 +62,7 @@ func ExampleNew() {
 	// }
 }
 
-// A cursor before or behind a node gives what it makes that node's position and
+// A cursor before or after a node gives what it makes that node's position and
 // scope. A mistake panics unless OnError collects it.
 func ExampleCursor() {
 	g := parse(perceptron).Graph

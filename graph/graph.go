@@ -55,7 +55,7 @@ func (g *Graph) First() *Node { return g.first }
 func (g *Graph) Last() *Node { return g.last }
 
 // Nodes yields the nodes in execution order. The current node may be erased and
-// others may be erased or inserted while iterating; those inserted behind the
+// others may be erased or inserted while iterating; those inserted after the
 // current one are visited.
 func (g *Graph) Nodes() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
@@ -94,7 +94,7 @@ func (g *Graph) Backward() iter.Seq[*Node] {
 	}
 }
 
-// All yields the nodes of g and, behind each node, those of its regions.
+// All yields the nodes of g and, after each node, those of its regions.
 func (g *Graph) All() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) { g.all(yield) }
 }

@@ -238,7 +238,7 @@ type unusedValues struct {
 }
 
 // loose returns the unused values in an order that does not depend on that of the graph,
-// but for those of equal hashes: first what there is but once, which settles the most.
+// except those of equal hashes: first what there is but once, which settles the most.
 func (g *Graph) loose() (u unusedValues) {
 	for n := range g.Nodes() {
 		if n.nuses == 0 && n.opcode != Output && n.opcode != Placeholder && !n.effectful() {
@@ -294,7 +294,7 @@ func (m *matcher) unused(x, y unusedValues, taken []bool, i int) (diff string) {
 	return diff
 }
 
-// try pairs two unused values, and those behind them; it takes all back where that fails.
+// try pairs two unused values, and those after them; it takes all back where that fails.
 func (m *matcher) try(x, y unusedValues, taken []bool, i, j int) string {
 	before := len(m.trail)
 	d := m.pair(x.nodes[i], y.nodes[j])

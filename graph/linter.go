@@ -156,7 +156,7 @@ func (n *Node) held() (slots int) {
 	return slots
 }
 
-// restart marks all nodes and counts anew.
+// restart marks all nodes and counts again.
 func (l *Linter) restart() {
 	l.all, l.inputs, l.outputs = false, 0, 0
 	l.dirty, l.faults, l.regions = map[*Node]struct{}{}, map[*Node]diag.List{}, map[*Node]uint32{}

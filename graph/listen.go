@@ -7,7 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/op"
 )
 
-// Listener is told what happens to the nodes of a graph and of its regions, behind
+// Listener is told what happens to the nodes of a graph and of its regions, after
 // each change. Any of the functions may be nil. They may read the graph; what they
 // change themselves is told as well.
 type Listener struct {

@@ -18,7 +18,7 @@ func (g *Graph) MoveBefore(n, at *Node) {
 }
 
 // Prepend moves m to just before n. It refuses (FX3004), and changes nothing, when an
-// operand of m would come behind it, a user before it, a size before the value that it
+// operand of m would come after it, a user before it, a size before the value that it
 // is a size of, or two effects in another order. Inputs stay in front and the output at
 // the end.
 func (n *Node) Prepend(m *Node) error {
@@ -34,7 +34,7 @@ func (n *Node) Prepend(m *Node) error {
 	return moveTo(n.g, m, n, n)
 }
 
-// Append moves m to just behind n, and refuses as Prepend does.
+// Append moves m directly after n, and refuses as Prepend does.
 func (n *Node) Append(m *Node) error {
 	if n == m || n.next == m {
 		return nil
@@ -153,7 +153,7 @@ func (n *Node) bond(m *Node) string {
 }
 
 // Sort repairs the order of the nodes after edits and returns the number of nodes that
-// it moved: each node comes behind its operands and behind the values whose sizes it
+// it moved: each node comes after its operands and after the values whose sizes it
 // uses, inputs first, the output last, and calls with effects, and reads of what they
 // write, in the order that they have. Nodes that are in order do not move. For one node
 // that is too early the fewest nodes possible move; where most of a graph is out of
@@ -252,7 +252,7 @@ type sorter struct {
 	order      []*Node
 	at         map[*Node]int // places in order
 	more, less map[*Node][]*Node
-	budget     int // steps left before all is sorted anew
+	budget     int // steps left before all is sorted again
 }
 
 // bonds enters what sizes and effects demand.
@@ -287,7 +287,7 @@ func (g *Graph) Bonds() map[*Node][]*Node {
 			}
 		}
 	}
-	// Each call with an effect comes behind the one before it, and reads stay between
+	// Each call with an effect comes after the one before it, and reads stay between
 	// the effects that they are between.
 	var last *Node
 	var reads []*Node
@@ -358,7 +358,7 @@ func (s *sorter) repair() error {
 
 // swap puts the nodes that early needs, and that are late, before it. Between them, some
 // nodes need early (it among them) and some are needed by the late ones (they among
-// them); all of the latter must come before the former. What is needed stays up to a place and what needs stays behind it; the rest
+// them); all of the latter must come before the former. What is needed stays up to a place and what needs stays after it; the rest
 // of both moves there. The place is the one that lets most stay.
 func (s *sorter) swap(early *Node, late []*Node) error {
 	lo, hi := s.at[early], 0

@@ -23,7 +23,7 @@ import (
 //
 // Nothing may lie on the way from one of the nodes to another and be left out; the
 // error (FX3044) names the way. What stood between the nodes and depends on them
-// stands behind the call now; it is an error when effects would change their order.
+// stands after the call now; it is an error when effects would change their order.
 // The graph is as it was when there is an error. Inline is the inverse.
 func Outline(name string, nodes []*Node) (call *Node, err error) {
 	o, err := newOutliner(nodes)
@@ -56,7 +56,7 @@ type outliner struct {
 	g, sub   *Graph
 	in       map[*Node]bool // the nodes
 	nodes    []*Node        // in order
-	behind   []*Node        // others among them that come to stand behind the call
+	behind   []*Node        // others among them that come to stand after the call
 	needs    []string       // symbols of g that the nodes speak of
 	args     []*Node        // inputs, as values of g
 	captured []*Node        // those of args that were captured for their sizes
@@ -118,8 +118,8 @@ func (o *outliner) collect(nodes []*Node) {
 	o.nodes = slices.Compact(o.nodes)
 }
 
-// arrange finds what must stand behind the call, and refuses what would have to
-// stand before and behind it, and effects that would change places.
+// arrange finds what must stand after the call, and refuses what would have to
+// stand before and after it, and effects that would change places.
 func (o *outliner) arrange() error {
 	via := map[*Node]*Node{} // of those behind: the operand that makes it so
 	last := o.nodes[len(o.nodes)-1]

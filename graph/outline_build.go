@@ -276,7 +276,7 @@ func (o *outliner) rebase() Scope {
 	return base
 }
 
-// call makes the call behind the nodes.
+// call makes the call after the nodes.
 func (o *outliner) call(scope Scope) (*Node, error) {
 	c := o.g.After(o.nodes[len(o.nodes)-1])
 	c.From(o.nodes[0]).scope = o.g.Scope(scope)

@@ -43,7 +43,7 @@ func Parse(src []byte, file string) (*Module, error) {
 }
 
 // parser reads lines. The state (param, module, type) is read first, because the
-// types of the graph's nodes follow from it and it stands behind the graph.
+// types of the graph's nodes follow from it and it stands after the graph.
 type parser struct {
 	file string
 	src  string

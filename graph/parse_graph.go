@@ -26,7 +26,7 @@ type body struct {
 	names, literals []string
 }
 
-// region reads "name(%x: f32[2]) {", behind the keyword, and the block.
+// region reads "name(%x: f32[2]) {", after the keyword, and the block.
 func (p *parser) region(graph *Graph, line *scan, depth int) {
 	if line.peek() != '(' {
 		graph.Name, _ = line.word("a name or '('")
@@ -327,7 +327,7 @@ func (b *body) operand(c *scan) (n *Node, ok bool) {
 	return n, n != nil
 }
 
-// regions reads the block behind a call.
+// regions reads the block after a call.
 func (b *body) regions(line *scan) []*Graph {
 	p := b.p
 	if b.depth+1 > maxNesting {

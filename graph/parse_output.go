@@ -101,7 +101,7 @@ func (r *results) structure(line *scan, depth int) *Structure {
 	return r.packed(line, tree, open, depth)
 }
 
-// packed reads the fields behind the opening bracket.
+// packed reads the fields after the opening bracket.
 func (r *results) packed(line *scan, tree *Structure, open byte, depth int) *Structure {
 	shut := byte('}')
 	switch {

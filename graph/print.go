@@ -254,8 +254,8 @@ type facts struct {
 	guards  []Guard
 }
 
-// factsByNode sorts symbols and guards by the node that they stand behind; under
-// nil are those whose node is not in g, or is the output, behind which nothing stands.
+// factsByNode sorts symbols and guards by the node that they stand after; under
+// nil are those whose node is not in g, or is the output, after which nothing stands.
 func (g *Graph) factsByNode() map[*Node]*facts {
 	if len(g.symbols.list)+len(g.symbols.guards) == 0 {
 		return nil

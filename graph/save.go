@@ -23,7 +23,7 @@ const (
 
 // Save writes a module into a folder, which is made if necessary: the text form
 // with positions (of files only the base names) and the values of the parameters.
-// Equal modules give equal bytes. Both files are written beside the old ones
+// Equal modules give equal bytes. Both files are written next to the old ones
 // first and replace them only when complete. Parameters without values are an
 // error that names all of them, and so is what Load would refuse: what Lint
 // finds, default values that have no text form, Go code that no name leads to, and what

@@ -46,7 +46,7 @@ func (c *scan) expected(what string) {
 }
 
 // peek skips blanks and returns the next byte; 0 at the end of the line, at a
-// comment and after a mistake. A comment is // behind a blank or at the start.
+// comment and after a mistake. A comment is // after a blank or at the start.
 func (c *scan) peek() byte {
 	for c.i < len(c.s) && blank(c.s[c.i]) {
 		c.i++

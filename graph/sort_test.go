@@ -132,7 +132,7 @@ func permutations(list []*Node, k int, f func([]*Node)) {
 }
 
 func TestSortNamesACycle(t *testing.T) {
-	for _, size := range []int{5, 5000} { // found by repairing, and by sorting anew
+	for _, size := range []int{5, 5000} { // found by repairing, and by sorting again
 		g := long(size)
 		first, last := g.Find("neg"), g.Find(fmt.Sprintf("neg_%d", size-1))
 		nodes := slices.Collect(g.Nodes())

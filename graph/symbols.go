@@ -148,7 +148,7 @@ func (g *Graph) Specialisations() []Specialisation { return g.symbols.notes }
 func (g *Graph) NoteSpecialisation(s Specialisation) { g.symbols.notes = append(g.symbols.notes, s) }
 
 // BindSpecialisations restates the guards of specialisations over the symbols of the graph, for a pass that
-// has named these anew. A guard that speaks of others then is dropped; what it was is still noted.
+// has renamed these. A guard that speaks of others then is dropped; what it was is still noted.
 func (g *Graph) BindSpecialisations(env func(symbol string) shape.Dim) {
 	g.symbols.notes = boundNotes(g.symbols.notes, env, g.knows)
 }

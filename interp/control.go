@@ -145,7 +145,7 @@ func (w *flow) keepState() (restore func()) {
 }
 
 // region returns a region as a function of tensors; extra are captured operands, which
-// it is given behind them.
+// it is given after them.
 func (w *flow) region(r int, extra []*tensor.Tensor) func([]*tensor.Tensor) []*tensor.Tensor {
 	g := w.node.Regions()[r]
 	return func(x []*tensor.Tensor) []*tensor.Tensor {

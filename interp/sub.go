@@ -10,7 +10,7 @@ import (
 )
 
 // sub runs the sub-graph that a node calls: with symbols of its own, on the state of
-// the module. The hooks see its nodes, each call anew. Under a trace what it computes
+// the module. The hooks see its nodes, each call again. Under a trace what it computes
 // is recorded, not the call.
 func (f *frame) sub(node *graph.Node, in []Value) (Value, error) {
 	if err := node.CheckCall(); err != nil {

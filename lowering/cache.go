@@ -52,7 +52,7 @@ type CacheEntry[V any] struct {
 }
 
 // Hold returns the value of a key, made where it is not there: once, others that ask for it
-// wait until it is made or their context ends. What could not be made is made anew for the
+// wait until it is made or their context ends. What could not be made is made again for the
 // next who asks, and for those who wait where only the context of who made it has ended. Whoever holds a
 // value releases it.
 func (c *Cache[V]) Hold(ctx context.Context, key string, make func() (V, error)) (*CacheEntry[V], error) {

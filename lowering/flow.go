@@ -17,7 +17,7 @@ import (
 )
 
 // flow is a run of Pieces. The interpreter goes through the graph and begins the parts, which
-// run beside it: those of one target one after the other, those of two targets at once. Where
+// run next to it: those of one target one after the other, those of two targets at once. Where
 // the sizes of a part's results are known, the interpreter goes on with headers, whose
 // elements come when something on the host asks for them.
 type flow struct {

@@ -60,7 +60,7 @@ func TestPartsActInTheirOrder(t *testing.T) {
 }
 
 // TestErrorsOfWhatNobodyReads: a part that is there for its effect alone fails the run, and what
-// acts behind it does not.
+// acts after it does not.
 func TestErrorsOfWhatNobodyReads(t *testing.T) {
 	m := traced(t, func(x *tensor.Tensor) *tensor.Tensor {
 		refusal(x)

@@ -61,7 +61,7 @@ type piece struct {
 	name, target string
 	call         *graph.Node
 	exe          Executable
-	resident     Resident // where values stay on the device before or behind the part
+	resident     Resident // where values stay on the device before or after the part
 	calls        int
 	results      int
 	tuple        bool // has a tuple of results

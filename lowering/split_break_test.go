@@ -131,7 +131,7 @@ func TestSplitGoroutines(t *testing.T) {
 	require.EqualValues(t, 80, e.Stats().Runs)
 }
 
-// Parts that were made before are inlined, and cut anew.
+// Parts that were made before are inlined, and cut again.
 func TestSplitOfParts(t *testing.T) {
 	m := mixedModule(t)
 	in := []*array.Array{array.FromSlice([]float32{1, -2, 3, -4}, 1, 4)}

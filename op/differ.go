@@ -40,7 +40,7 @@ type NamedDifference struct {
 	Text string
 }
 
-// Differences lists how the operator deliberately departs from PyTorch, beside
+// Differences lists how the operator deliberately departs from PyTorch, besides
 // what Everywhere lists.
 func (o *Op) Differences() []NamedDifference { return named(o.differs) }
 

@@ -132,7 +132,7 @@ var middleHalf = op.Define("example_middle_half", op.Spec[op.None]{
 	},
 })
 
-// Known sizes are in the step, symbols beside it.
+// Known sizes are in the step, symbols next to it.
 func ExampleWithSizes() {
 	fmt.Println(array.Data[int64](eval(middleHalf, nil, array.FromSlice([]int64{1, 2, 3, 4, 5, 6, 7, 8}))))
 

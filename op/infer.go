@@ -217,7 +217,7 @@ func (o *Op) Type(infer *Infer, attrs any, in []shape.Type) (shape.Type, error) 
 		err = diag.New(TooLarge, "the result is "+is.String()+", whose elements cannot be counted").WithHint("check the sizes")
 	}
 	if err != nil {
-		return shape.Type{}, err // whatever a rule returned beside its mistake
+		return shape.Type{}, err // whatever a rule returned together with its mistake
 	}
 	return t, nil
 }

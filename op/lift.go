@@ -14,7 +14,7 @@ import (
 // Lifted is a call of an elementwise operator with what follows from its attributes marked
 // `param` as operands, so that what is compiled of it serves every value of them.
 type Lifted struct {
-	Op     *Op            // takes the operands of the call, and behind them Values; it is in no table
+	Op     *Op            // takes the operands of the call, and after them Values; it is in no table
 	Attrs  any            // those of the call, without the values of `param` fields
 	Values []*array.Array // of one element each, without dimensions
 }

@@ -158,7 +158,7 @@ func (c *Cover) Next() (sizes map[string]int, ok bool) {
 	return sizes, true
 }
 
-// ladder are sizes to choose from: between powers of two and beside them.
+// ladder are sizes to choose from: between powers of two and next to them.
 var ladder = []int{2, 3, 4, 5, 7, 9, 12, 16, 24, 31, 33, 48, 64, 65, 96, 100, 129, 160, 200, 224, 257, 320, 400, 513, 640, 769, 1000, 1025, 1500, 2049, 3001, 4097, 8193, 16385, 32769, 65537}
 
 // candidates are sizes of all symbols together, which differ if they may, and of each by itself.

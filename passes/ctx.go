@@ -28,7 +28,7 @@ type Ctx struct {
 	pass  string
 	stop  int                  // the rewrite at which the pass ends, 0 for none
 	known map[*graph.Node]bool // nodes that are not new; nil outside of the driver
-	watch *watch               // lints behind each rewrite, nil for none
+	watch *watch               // lints after each rewrite, nil for none
 }
 
 // NewCtx returns a context for running a pass outside of the driver.

@@ -11,7 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/internal/textdiff"
 )
 
-// dump writes the text form of the graph behind a pass, and how it differs from
+// dump writes the text form of the graph after a pass, and how it differs from
 // that before.
 func (r *runner) dump(pass string) error {
 	if r.DumpDir == "" {

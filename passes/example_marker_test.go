@@ -11,7 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// What is chosen where the mask is false is not seen behind the same mask.
+// What is chosen where the mask is false is not seen after the same mask.
 func ExampleAny() {
 	rewritten(passes.Rewrite{Name: "where-where", Doc: "Drops a choice behind the same choice.",
 		Pattern: func(m, x *tensor.Tensor) *tensor.Tensor {

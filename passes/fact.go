@@ -157,7 +157,7 @@ func state(g *graph.Graph) iter.Seq[*graph.Node] {
 
 // Written returns the paths of the parameters and buffers that a node of the
 // graph, of its module or of its regions writes. A read of such a path gives another value
-// behind the write than before it.
+// after the write than before it.
 func Written(g *graph.Graph) map[string]bool {
 	var paths map[string]bool
 	for n := range WrittenMemory(g) {

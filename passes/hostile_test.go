@@ -18,7 +18,7 @@ type counter int
 
 func (c *counter) check(*graph.Node) string { *c++; return "" }
 
-// chainOf returns a graph with n calls of an operator one behind the other.
+// chainOf returns a graph with n calls of an operator one after the other.
 func chainOf(t *testing.T, name string, n int) *graph.Module {
 	var b strings.Builder
 	b.WriteString("graph g(%x: f32[4]) {\n  %a_0 = call_function[exp](%x) : f32[4]\n")
@@ -233,7 +233,7 @@ graph g(%p: bool[], %x: f32[4]) {
 	passtest.Same(t, before, m)
 }
 
-// A repetition within a repetition, and one behind the other.
+// A repetition within a repetition, and one after the other.
 func TestRepetitionOfRepetitions(t *testing.T) {
 	rule := open(func(x tt) tt {
 		inner := passes.Repeat(x, 2, 2, func(y tt) tt {

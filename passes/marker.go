@@ -50,7 +50,7 @@ func mark(m *marker, operands ...*tensor.Tensor) *tensor.Tensor {
 		in = nil
 	}
 	o := op.NewAdHoc(markerPath, markerNames[m.kind], in, true, false, host)
-	o.Class = op.Movement // a trace records calls without operands, too, but for opaque ones
+	o.Class = op.Movement // a trace records calls without operands, too, except opaque ones
 	return tensor.CallOp(o, op.None{}, operands...)
 }
 

@@ -224,7 +224,7 @@ func TestRestStandsForAnyNumberOfOperands(t *testing.T) {
 	}
 }
 
-// TestRestInTheMiddle goes back until the operands behind it fit, and stands for the
+// TestRestInTheMiddle goes back until the operands after it fit, and stands for the
 // same again.
 func TestRestInTheMiddle(t *testing.T) {
 	pattern := func(x, y tt) tt {

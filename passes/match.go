@@ -15,7 +15,7 @@ type miss struct {
 	why            string
 	at             *graph.Node   // where
 	steps          int           // after which the search was given up, 0 when it came to its end
-	nodes          []*graph.Node // what had matched, but for at
+	nodes          []*graph.Node // what had matched, except at
 }
 
 func (m miss) String() string {
@@ -76,7 +76,7 @@ type repetition struct {
 }
 
 // The steps of a search are bounded: with many choices it may go back again and
-// again. Behind the first few, which are enough for most and give the reasons, what
+// again. After the first few, which are enough for most and give the reasons, what
 // cannot match in any case is looked up.
 const (
 	fewSteps  = 128

@@ -15,7 +15,7 @@ import (
 )
 
 // Numeric asks for a comparison of what the graph computes, by interpretation,
-// before the first pass and behind each one.
+// before the first pass and after each one.
 type Numeric struct {
 	// Inputs are the inputs of both runs; nil makes pseudo-random ones of the
 	// placeholders' types.

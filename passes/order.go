@@ -4,7 +4,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// Before says that one pass must not run behind another, and why. A pass lists what it
+// Before says that one pass must not run after another, and why. A pass lists what it
 // knows under Order, a pipeline under Options.Order.
 type Before struct {
 	First, Then string

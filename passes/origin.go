@@ -85,7 +85,7 @@ func (c *Ctx) unnamed() {
 	}
 }
 
-// copyMeta is graph.CopyMeta but for the origin.
+// copyMeta is graph.CopyMeta without the origin.
 func copyMeta(dst, src *graph.Node) {
 	old, ok := Made.Get(dst)
 	graph.CopyMeta(dst, src)

@@ -18,10 +18,10 @@ type Pass struct {
 	// Breaks are facts that may be no longer true afterwards. The driver checks
 	// that all others still are.
 	Breaks []Fact
-	// Order says what must not run behind what, in pipelines that have this pass.
+	// Order says what must not run after what, in pipelines that have this pass.
 	Order []Before
 	// Whole tells that the rewrites belong together: Options.StopAt ends the pass
-	// before the first one or behind the last one.
+	// before the first one or after the last one.
 	Whole bool
 	// Module says that Run sees to the sub-graphs of the module itself. Without it the
 	// driver runs the pass on the module's graph and then on each sub-graph.
@@ -50,7 +50,7 @@ func (p Pass) runOnAll(c *Ctx, g *graph.Graph) (changed bool, err error) {
 	return changed, nil
 }
 
-// then returns the graph to go on with behind a pass on g, which may have put another
+// then returns the graph to go on with after a pass on g, which may have put another
 // graph in the place of the module's.
 func then(c *Ctx, g *graph.Graph, main bool) *graph.Graph {
 	if main {

@@ -12,7 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// kind tells what a part of a pattern stands for; those behind rest are no parts of
+// kind tells what a part of a pattern stands for; those after rest are no parts of
 // their own, but say something about the part that they are given.
 type kind uint8
 
@@ -86,7 +86,7 @@ type pattern struct {
 	rests   int // one more than the greatest i of a Rest(i)
 	total   int // of calls and constants along the first spellings
 	starts  map[*op.Op]bool
-	grows   bool // what it begins with is a repetition: larger matches are found from behind
+	grows   bool // what it begins with is a repetition: larger matches are found from the end
 }
 
 func newPattern(m *graph.Module) (*pattern, error) {

@@ -57,8 +57,8 @@ func randomGraph(t *testing.T, r *rand.Rand, n int) *graph.Module {
 	return passtest.Parse(t, b.String())
 }
 
-// TestRulesOnRandomGraphs demands the same results, bit for bit, behind each rule alone,
-// behind all of them again and again, and where they are ended at any rewrite.
+// TestRulesOnRandomGraphs demands the same results, bit for bit, after each rule alone,
+// after all of them again and again, and where they are ended at any rewrite.
 func TestRulesOnRandomGraphs(t *testing.T) {
 	matches := map[string]int{}
 	for seed := range uint64(400) {

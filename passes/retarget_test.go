@@ -30,7 +30,7 @@ module act = relu ()
 		from, to *op.Op
 		attrs    func(n *graph.Node) any
 		matches  int
-		text     string   // of the graph behind
+		text     string   // of the graph afterwards
 		refused  []string // in the report
 	}{
 		"activation": {std.Relu, std.Gelu, nil, 1, "%gelu = call_method[gelu](%x) : f32[N,3]", []string{

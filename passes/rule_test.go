@@ -27,7 +27,7 @@ var (
 		Replacement: func(x, w, b tt) tt { return tensor.Linear(x, w, b) }}
 )
 
-// TestRule applies rules to graphs; out is the body expected behind it, "" when
+// TestRule applies rules to graphs; out is the body expected after it, "" when
 // the rule must not match, and why part of the reason.
 func TestRule(t *testing.T) {
 	for name, c := range map[string]struct {

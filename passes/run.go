@@ -16,20 +16,20 @@ import (
 )
 
 // Options changes what Run does around the passes. The zero value checks the
-// graph before and behind each pass and nothing else.
+// graph before and after each pass and nothing else.
 type Options struct {
-	NoLint    bool          // do not check graph and facts behind each pass
-	LintEach  bool          // check the graph behind each rewrite too, but for those of Pass.Whole
+	NoLint    bool          // do not check graph and facts after each pass
+	LintEach  bool          // check the graph after each rewrite too, except those of Pass.Whole
 	Disable   []string      // passes of the pipeline that are left out
 	StopAfter string        // the last pass to run
 	StopAt    StopAt        // the last rewrite
-	Order     []Before      // what must not run behind what, besides the passes' own Order
+	Order     []Before      // what must not run after what, besides the passes' own Order
 	Expect    []Expectation // how often passes must match
-	Numeric   *Numeric      // compare what the graph computes behind each pass with the original
+	Numeric   *Numeric      // compare what the graph computes after each pass with the original
 	// DumpDir is a folder for the text form before the first pass, 00-trace.fx,
-	// and behind each pass, 01-conv-bn.fx, with the difference in 01-conv-bn.diff.
+	// and after each pass, 01-conv-bn.fx, with the difference in 01-conv-bn.diff.
 	DumpDir string
-	// OnPass is called behind each pass with the module as it is then.
+	// OnPass is called after each pass with the module as it is then.
 	OnPass func(r PassReport, m *graph.Module)
 }
 
@@ -56,7 +56,7 @@ func ExpectAtLeast(pass string, n int) Expectation { return Expectation{pass, n,
 
 // Run runs the passes of a pipeline in order on a module; fx.GraphModule.Apply is Run for
 // a module that fx has captured. When one of them
-// fails, or a check behind one, the error names the pass and module is as it was;
+// fails, or a check after one, the error names the pass and module is as it was;
 // node pointers into module's graph are good only as long as Run changes nothing.
 // The report says what was done up to there, also when there is an error.
 func Run(ctx context.Context, module *graph.Module, pipeline []Pass, o Options) (*Report, error) {

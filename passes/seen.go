@@ -81,7 +81,7 @@ func (s *seen) below(p *part, n *graph.Node) bool {
 }
 
 // operands looks at those that stand in the same place in the pattern: in front of a
-// rest, and not behind the last of n, where attributes may hold a number.
+// rest, and not after the last of n, where attributes may hold a number.
 func (s *seen) operands(parts []*part, n *graph.Node) bool {
 	for i, p := range parts {
 		if p != nil && p.kind == rest || i >= n.NumArgs() {

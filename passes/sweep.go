@@ -52,7 +52,7 @@ type candidate struct {
 }
 
 // index finds the patterns of a stage by what they begin with. Those that begin with
-// a repetition are matched from behind, so that they do not end with its first part.
+// a repetition are matched from the end, so that they do not end with its first part.
 func (s *sweep) index(stage int, behind bool) {
 	s.starts = map[*op.Op][]candidate{}
 	for _, r := range s.rules {
@@ -155,7 +155,7 @@ func (s *sweep) rewrite(try candidate, m *Match) error {
 	for i, n := range m.Roots {
 		old[i] = n.Type()
 	}
-	if len(m.Roots) > 1 || try.r.k.Build != nil { // calls behind have been looked at, or Build may change others
+	if len(m.Roots) > 1 || try.r.k.Build != nil { // later calls have been looked at, or Build may change others
 		clear(s.seen.fits)
 	}
 	out, err := try.r.rewrite(m)

@@ -7,7 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 )
 
-// watch lints the graphs of a module behind each rewrite, each time what has changed.
+// watch lints the graphs of a module after each rewrite, each time what has changed.
 type watch struct {
 	mod     *graph.Module
 	linters map[*graph.Graph]*graph.Linter

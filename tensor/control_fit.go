@@ -19,7 +19,7 @@ func (f Flow) given(what string, in []*Tensor) {
 	for i, x := range in {
 		if x == nil {
 			if what == "cond" {
-				i++ // behind the condition
+				i++ // after the condition
 			}
 			panic(unfit(what, "operand "+strconv.Itoa(i)+" is nil"))
 		}

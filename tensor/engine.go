@@ -29,7 +29,7 @@ type Engine interface {
 	// Observe returns the data of a tensor of this engine; what names the method
 	// that asked. A tracing engine reports the mistake and returns zeros.
 	Observe(x *Tensor, what string) *array.Array
-	// Assign makes the tensor behind dst have src's value, as in-place methods do.
+	// Assign makes the tensor of dst have src's value, as in-place methods do.
 	// Their types agree; either may be eager. Views of dst see the write.
 	Assign(dst, src *Tensor, what string)
 }

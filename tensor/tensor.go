@@ -7,7 +7,7 @@ import (
 )
 
 // Tensor is a handle to a value. Handles are passed by pointer; a nil *Tensor is
-// an absent optional operand. In-place methods change the value behind a handle,
+// an absent optional operand. In-place methods change the value of a handle,
 // which views of it see.
 type Tensor struct {
 	c *cell
@@ -94,7 +94,7 @@ func (x *Tensor) Value() any { return x.c.value().val }
 // one. It is for the goroutine that has the engine. For engines only.
 func (x *Tensor) SetValue(v any) { x.c.value().val = v }
 
-// ID identifies the tensor behind the handle; it is comparable. Two handles of
+// ID identifies the tensor of the handle; it is comparable. Two handles of
 // tied weights have the same ID.
 func (x *Tensor) ID() any { return x.c }
 

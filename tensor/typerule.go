@@ -25,7 +25,7 @@ type Typed interface {
 }
 
 // Signature returns the type rule of "f32[N,K], f32[K] -> f32[N,2*K]": types of the
-// operands, "..." behind the last one of a variadic function, and types of the
+// operands, "..." after the last one of a variadic function, and types of the
 // results. A symbol is the same size wherever it occurs, and says what the sizes of
 // results are made of. The element type ? stands for any, in a result for that of
 // the first operand that has it. Signature panics when the text is no such list, or
@@ -127,7 +127,7 @@ func (s *signature) infer(c *op.Infer, in []shape.Type) ([]shape.Type, error) {
 		}
 		return shape.Unknown
 	}
-	// Expressions come behind the symbols that they are made of.
+	// Expressions come after the symbols that they are made of.
 	for _, expressions := range []bool{false, true} {
 		for i, t := range in {
 			for axis, want := range s.of(i).Dims().Slice() {

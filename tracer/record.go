@@ -169,7 +169,7 @@ func (p *Tracer) spreadOver(fn any, count int) []any {
 // ReplaceLeaf puts a function, or a module, in the place of the leaf at path, wherever
 // the graph calls it, regions included: fn is traced on the operands of each call, the
 // tensors and leaves of Root are entered below path, and what the graph does not use any
-// more is dropped. Types behind it are inferred again. When something is wrong, m is as
+// more is dropped. Types after it are inferred again. When something is wrong, m is as
 // it was.
 func (p *Tracer) ReplaceLeaf(ctx context.Context, m *graph.Module, path string, fn any) error {
 	return graph.Edit(m, func(g *graph.Graph) error {

@@ -91,7 +91,7 @@ func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
 	return t.prog.mod, nil
 }
 
-// once is Trace, with what is known beside the graph.
+// once is Trace, with what is known besides the graph.
 func (p *Tracer) once(ctx context.Context, fn any) (*trace, error) {
 	tr, call, err := p.start(ctx, fn)
 	if err != nil {

@@ -171,7 +171,7 @@ func Parse(text string) (Guard, error) {
 	return Size{r}, nil
 }
 
-// colon returns where the colon behind the name of an input is, -1 where there is none.
+// colon returns where the colon after the name of an input is, -1 where there is none.
 func colon(s string) int {
 	from := 0
 	if quoted, err := strconv.QuotedPrefix(s); err == nil {

@@ -83,7 +83,7 @@ func implied(tried []Run, p int) bool {
 	return false
 }
 
-// extend adds the groups behind a run that are the same as its first.
+// extend adds the groups after a run that are the same as its first.
 func (s *Items) extend(keys []int, r Run) Run {
 	p := r.Period
 	for next := r.At + r.Len(); next+p <= len(keys) && agree(keys, r.At, next, p); next += p {

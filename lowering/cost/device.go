@@ -28,7 +28,7 @@ type Device struct {
 	Int8  float64 `json:"int8_ops,omitempty"` // on bytes; 0: as on floats
 	// Memory has the levels of memory, the smallest first.
 	Memory []Level `json:"memory"`
-	// Base are the bytes that a process has beside the model.
+	// Base are the bytes that a process has besides the model.
 	Base int64 `json:"base_bytes,omitempty"`
 
 	// Laws say what steps take, by their kind, by the kernel alone, and under "" what

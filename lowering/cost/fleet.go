@@ -21,7 +21,7 @@ type Load struct {
 type Fleet struct {
 	Machines int `json:"machines"`
 	Workers  int `json:"workers"` // runs at once on each
-	// Service is the time of a run beside those of the other workers, Latency that within
+	// Service is the time of a run while the other workers run, Latency that within
 	// which the share of the requests is served.
 	Service time.Duration `json:"service_ns"`
 	Latency time.Duration `json:"latency_ns"`

@@ -15,7 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 )
 
-// workOf counts the plan of a network behind the default pipeline.
+// workOf counts the plan of a network after the default pipeline.
 func workOf(t *testing.T, name string, sizes map[string]int) *cost.Work {
 	t.Helper()
 	m := models.Lookup(name)

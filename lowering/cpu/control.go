@@ -100,7 +100,7 @@ func (b *builder) given(n *graph.Node, in []int) []int {
 	return in
 }
 
-// spare makes the buffers that a loop works in beside its results.
+// spare makes the buffers that a loop works in besides its results.
 func (b *builder) spare(n *graph.Node, k *control, out []int) (list []int) {
 	for i := range k.Carry {
 		list = append(list, b.buffer(n.Name()+"_next", plan.Temp, b.p.Buffers[out[i]].Type))

@@ -32,7 +32,7 @@ type Executable struct {
 	free     []*instance
 	closed   bool
 	packings int       // how often weights were packed since the first time
-	packing  turn.Lock // of who packs weights anew
+	packing  turn.Lock // of who packs weights again
 	state    turn.Lock // of who runs a plan that writes state
 }
 

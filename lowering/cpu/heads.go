@@ -9,7 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// heads makes a group of an attention and the calls behind it that bring the heads of a
+// heads makes a group of an attention and the calls after it that bring the heads of a
 // query side by side, as networks do before the next product: the kernel stores its
 // result so, instead of a copy.
 func (f *grouping) heads(n *graph.Node) {

@@ -149,7 +149,7 @@ func overlaps(a, b *array.Array) bool {
 	return alo < bhi && blo < ahi
 }
 
-// extent returns the addresses of the first byte of an array and behind the last.
+// extent returns the addresses of the first byte of an array and after the last.
 func extent(a *array.Array) (lo, hi uintptr) {
 	first, last := a.Offset(), a.Offset()
 	for i, n := range a.Shape() {

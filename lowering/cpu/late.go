@@ -15,7 +15,7 @@ import (
 )
 
 // A plan is laid out before its first step, and sizes that follow from values are known
-// when the step has run that finds them. So a graph is cut behind the operators that do
+// when the step has run that finds them. So a graph is cut after the operators that do
 // (op.Op.ByValue): what follows from their results is a plan of its own, which a call
 // runs as control flow runs a body. Its symbols are sizes of its operands, as those of
 // every body.
@@ -24,7 +24,7 @@ import (
 type staged struct {
 	g     *graph.Graph
 	sized map[*graph.Node]bool // operators that find sizes before the cut, and their results
-	late  map[*graph.Node]bool // what is behind it
+	late  map[*graph.Node]bool // what is after it
 }
 
 // cutByValue puts what follows from sizes that a node of the module's graph finds into a
@@ -43,7 +43,7 @@ func cutByValue(m *graph.Module) error {
 	s.symbols()
 	call, err := graph.Outline("rest", s.nodes())
 	if err != nil {
-		// Effects keep their order: everything behind the first of the operators waits.
+		// Effects keep their order: everything after the first of the operators waits.
 		s = sortByOrder(m.Graph)
 		s.ownState()
 		s.symbols()
@@ -112,7 +112,7 @@ func speaks(n *graph.Node, each func(shape.Dim)) {
 	}
 }
 
-// sortByOrder lets everything wait that stands behind the first operator that finds sizes.
+// sortByOrder lets everything wait that stands after the first operator that finds sizes.
 func sortByOrder(g *graph.Graph) *staged {
 	s := &staged{g: g, sized: map[*graph.Node]bool{}, late: map[*graph.Node]bool{}}
 	for n := range g.Nodes() {
@@ -128,7 +128,7 @@ func sortByOrder(g *graph.Graph) *staged {
 }
 
 // ownResults copies what is returned as it was found, and what is returned twice: each
-// result that waits is then one value behind the cut, made there.
+// result that waits is then one value after the cut, made there.
 func (s *staged) ownResults() {
 	out := s.g.Output()
 	seen := map[*graph.Node]bool{}
@@ -147,7 +147,7 @@ func (s *staged) ownResults() {
 }
 
 // ownState reads tensors of the state on each side of the cut by themselves, so that
-// weights behind it are weights there.
+// weights after it are weights there.
 func (s *staged) ownState() {
 	for n := range s.g.Nodes() {
 		if n.Opcode() != graph.GetAttr {
@@ -170,7 +170,7 @@ func (s *staged) ownState() {
 	}
 }
 
-// nodes are those behind the cut, in their order.
+// nodes are those after the cut, in their order.
 func (s *staged) nodes() (list []*graph.Node) {
 	for n := range s.g.Nodes() {
 		if s.late[n] {
@@ -181,7 +181,7 @@ func (s *staged) nodes() (list []*graph.Node) {
 }
 
 // symbols lets results of what finds sizes have the symbols of these, where the graph
-// relies on their being something else: that is asked behind the cut.
+// relies on their being something else: that is asked after the cut.
 func (s *staged) symbols() {
 	for _, sym := range s.g.Symbols() {
 		n, t := sym.Node, sym.Node.Type()
@@ -195,7 +195,7 @@ func (s *staged) symbols() {
 	}
 }
 
-// guarded makes sure that what is demanded of the sizes found is checked behind the cut.
+// guarded makes sure that what is demanded of the sizes found is checked after the cut.
 func (s *staged) guarded(call *graph.Node) error {
 	var errs diag.List
 	for _, d := range s.g.Guards() {
@@ -264,7 +264,7 @@ func unchecked(d graph.Guard) *diag.Error {
 	return e
 }
 
-// waits reports whether a guard speaks of sizes that are found behind the entry, where
+// waits reports whether a guard speaks of sizes that are found after the entry, where
 // guarded has seen that it is checked.
 func (b *builder) waits(d graph.Guard) bool {
 	return slices.ContainsFunc(d.Symbols(), func(name string) bool {
@@ -300,7 +300,7 @@ func (b *builder) allComputable(d shape.Dims) bool {
 	return !slices.ContainsFunc(d.Slice(), func(d shape.Dim) bool { return !b.computable(d) })
 }
 
-// rest adds the call of what is behind the cut, which is a plan of its own.
+// rest adds the call of what is after the cut, which is a plan of its own.
 func (b *builder) rest(n *graph.Node, in []int) value {
 	k := &control{Control: plan.Control{Op: op.Call.Name}}
 	st := b.source(n)
@@ -382,7 +382,7 @@ func (b *builder) lateCond(n *graph.Node, k *control, in []int) value {
 	return st.Out
 }
 
-// found is the type of input p of the sub-graph behind the cut: as the sub-graph has it,
+// found is the type of input p of the sub-graph after the cut: as the sub-graph has it,
 // with symbols for the sizes that are found before it is called.
 func (b *builder) found(sub *graph.Graph, p *graph.Node, buffer int) shape.Type {
 	t := p.Type()
@@ -398,7 +398,7 @@ func (b *builder) found(sub *graph.Graph, p *graph.Node, buffer int) shape.Type 
 	return t
 }
 
-// symbolOf is the symbol of a size of an input of the sub-graph behind the cut: the one
+// symbolOf is the symbol of a size of an input of the sub-graph after the cut: the one
 // that it has, else one that is called after the value and is none of the graph around.
 func (b *builder) symbolOf(sub *graph.Graph, p *graph.Node, axis int) shape.Dim {
 	for _, s := range sub.SymbolsOf(p) {
@@ -422,7 +422,7 @@ func (b *builder) symbolOf(sub *graph.Graph, p *graph.Node, axis int) shape.Dim 
 	}
 }
 
-// inner ranges over the nodes of a graph, of its regions, and of what is behind the cut.
+// inner ranges over the nodes of a graph, of its regions, and of what is after the cut.
 func inner(g *graph.Graph) func(yield func(*graph.Node) bool) {
 	return func(yield func(*graph.Node) bool) {
 		for n := range g.All() {

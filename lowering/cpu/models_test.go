@@ -28,7 +28,7 @@ func traceModel(t *testing.T, m *models.Model, module any) *graph.Module {
 	return mod
 }
 
-// TestModelsEqualTheInterpreter runs networks as plans, as they are and behind the
+// TestModelsEqualTheInterpreter runs networks as plans, as they are and after the
 // default pipeline, and compares them with the interpreter; runs into arrays that are
 // there allocate nothing. The large ones are in the slow tier.
 func TestModelsEqualTheInterpreter(t *testing.T) {

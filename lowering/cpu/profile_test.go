@@ -63,7 +63,7 @@ func TestProfileTellsWhatStepsTake(t *testing.T) {
 }
 
 // labelled is a step that keeps the labels of the goroutine that runs it, as
-// runtime/pprof would put them beside a sample.
+// runtime/pprof would put them next to a sample.
 type labelled struct{ seen *string }
 
 func (l labelled) Run(_ *kernel.Workspace, out, in []*array.Array) {

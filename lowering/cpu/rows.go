@@ -10,12 +10,12 @@ import (
 	"github.com/gofx-dev/gofx/op"
 )
 
-// maxRow is the most elements of a row that is computed with what is before and behind
+// maxRow is the most elements of a row that is computed with what is before and after
 // it: a longer one does not stay in a second cache from one to the other.
 const maxRow = 1 << 18
 
 // rows joins a softmax or a norm of f32 with the elementwise calls before it that it
-// alone reads, and those behind it that alone read it.
+// alone reads, and those after it that alone read it.
 func (f *grouping) rows(n *graph.Node) {
 	k := f.rowsOf(n)
 	if k == nil {
@@ -119,7 +119,7 @@ func (b *builder) between(g *group) (kernel.Step, []int, error) {
 			return nil, nil, err
 		}
 		p := e.Program()
-		// Operands behind the last one that is read are none of the program's; the rows
+		// Operands after the last one that is read are none of the program's; the rows
 		// are one, even if they are not read.
 		if len(p.Inputs) == 0 {
 			p.Inputs = make([]array.DType, 1)

@@ -55,7 +55,7 @@ func find(n *graph.Node, exact bool) (rule, bool) {
 // contraction is a step that reads a packed weight, its second operand, and has an
 // epilogue: in[2] is a bias, in[3] a scale, in[4] a residual.
 type contraction struct {
-	weights []int // which operands of the call they are: one, but for recurrent networks
+	weights []int // which operands of the call they are: one, except for recurrent networks
 	pack    kernel.Packer
 	with    func(kernel.Prologue, kernel.Epilogue) kernel.Step
 	channel int // the axis of the result that bias and scale go along, from its end

@@ -12,7 +12,7 @@ import (
 )
 
 // MaxSpecialised is the most plans that an executable makes for sizes that come
-// again, beside the one for all sizes.
+// again, next to the one for all sizes.
 const MaxSpecialised = 8
 
 // specialist makes plans of their own for sizes that come again, where a plan that

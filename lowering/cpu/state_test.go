@@ -182,7 +182,7 @@ func (d *drawing) scan() *graph.Node {
 	return d.some(last, 0, carry-1)
 }
 
-// TestStateEqualsTheInterpreter runs such graphs several times beside the
+// TestStateEqualsTheInterpreter runs such graphs several times next to the
 // interpreter, which has buffers of its own.
 func TestStateEqualsTheInterpreter(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
@@ -219,7 +219,7 @@ func TestStateEqualsTheInterpreter(t *testing.T) {
 	})
 }
 
-// TestPassesKeepWhatBodiesCompute runs such graphs beside what simplification makes of
+// TestPassesKeepWhatBodiesCompute runs such graphs next to what simplification makes of
 // them.
 func TestPassesKeepWhatBodiesCompute(t *testing.T) {
 	changed, kinds := map[string]int{}, []string{"results are not used", "no body uses", "themselves", "given twice"}
@@ -261,7 +261,7 @@ func TestPassesKeepWhatBodiesCompute(t *testing.T) {
 			}
 		}
 	})
-	// Of graphs that are drawn anew each time all may lack one of the kinds; these are the same each time.
+	// Of graphs that are drawn again each time all may lack one of the kinds; these are the same each time.
 	clear(changed)
 	graphs := rapid.Custom(statefulGraph)
 	for k := range 60 {

@@ -52,7 +52,7 @@ func (e *Executable) stale() bool {
 	return false
 }
 
-// repack lays out anew what has changed, for all runs that begin from now on: they wait for it, those that
+// repack lays out again what has changed, for all runs that begin from now on: they wait for it, those that
 // have begun do not. Packed arrays never change: runs in progress go on with theirs.
 func (e *Executable) repack(ctx context.Context) error {
 	if err := e.packing.Lock(ctx); err != nil {
@@ -128,7 +128,7 @@ func (w *weightRef) fits(a *array.Array) error {
 }
 
 // packedBytes returns the bytes of weights that the executable has laid out for
-// this processor, beside those of the model that it reads as they are.
+// this processor, besides those of the model that it reads as they are.
 func (e *Executable) packedBytes() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()

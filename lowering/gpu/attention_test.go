@@ -104,7 +104,7 @@ func exactly(t *testing.T, c attentionCall) *array.Array {
 	return array.Cast(w[0], d)
 }
 
-// attends runs calls in one program beside the processor, and returns how many kernels a run has.
+// attends runs calls in one program next to the processor, and returns how many kernels a run has.
 func attends(t *testing.T, g gpu.Target, calls []attentionCall) int {
 	t.Helper()
 	b := newTogether(t)

@@ -41,7 +41,7 @@ func randomContraction(r *rand.Rand, d array.DType) contraction {
 	return contraction{std.Conv2d, a, []*array.Array{x, numbers(r, d, f, c/groups, size, pick(1, 3)), numbers(r, d, f)}}
 }
 
-// contracts runs calls, each with an activation behind it, beside the processor.
+// contracts runs calls, each with an activation after it, next to the processor.
 func contracts(t *testing.T, g gpu.Target, seed uint64, n int) {
 	t.Helper()
 	if fxtest.IsNightly() {

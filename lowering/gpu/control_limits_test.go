@@ -73,7 +73,7 @@ graph nest(%x: i64[], %s: i64[60]) {
 }
 
 // TestBodiesOfNoUse: what a body cannot do with the sizes of a run is an error when it is to run, and
-// none else, as in the interpreter; and what was laid out in it is laid out again behind it.
+// none else, as in the interpreter; and what was laid out in it is laid out again after it.
 func TestBodiesOfNoUse(t *testing.T) {
 	g, l := onCUDA(t)
 	m := parsed(t, `gofx 1

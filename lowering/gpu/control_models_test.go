@@ -16,8 +16,8 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// TestCasesWithControlFlow runs models of package cases whole on the device, beside their eager
-// runs, but for those that write state.
+// TestCasesWithControlFlow runs models of package cases whole on the device, next to their eager
+// runs, except those that write state.
 func TestCasesWithControlFlow(t *testing.T) {
 	everyTime := map[string]bool{"swap in a loop": true}
 	g, _ := onCUDA(t)

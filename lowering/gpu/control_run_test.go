@@ -35,7 +35,7 @@ func TestBodiesAreReplayed(t *testing.T) {
 		fxtest.Close(t, "rounds", want, got)
 		// The while begins with two copies, and asks three times. Each of its two rounds has a copy
 		// for the scan, whose three rounds copy a slice, add two numbers up, run a branch and keep
-		// what that gave twice, and three launches behind the scan. Single launches, and those whose
+		// what that gave twice, and three launches after the scan. Single launches, and those whose
 		// places depend on the round, are not recorded.
 		alone, recorded := 3+2*(1+3*4), 1+2*(3*1+1)
 		if run == 0 {

@@ -67,7 +67,7 @@ graph flow(%x: f32[N,4], %limit: f32[]) {
 param w : f32[4,4]
 `
 
-// equal runs a module for inputs, twice each, beside the interpreter.
+// equal runs a module for inputs, twice each, next to the interpreter.
 func equal(t *testing.T, e lowering.Executable, text string, inputs ...[]*array.Array) {
 	t.Helper()
 	m := parsed(t, text)

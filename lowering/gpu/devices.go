@@ -104,7 +104,7 @@ func Absent() map[string]error { return maps.Clone(opened().absent) }
 // Variable names the environment variable that Open("") looks at.
 const Variable = "GOFX_GPU"
 
-// Open returns the first device whose name begins with name or has it behind the colon; an
+// Open returns the first device whose name begins with name or has it after the colon; an
 // empty name means what the environment variable GOFX_GPU says, or the first device.
 func Open(name string) (*Device, error) {
 	if name == "" {

@@ -109,7 +109,7 @@ func (e *Executable) Device() *Device { return e.device }
 func (e *Executable) Stats() Stats {
 	s := Stats{Sizes: e.sized.Stats()}
 	if p, ok := e.sized.Newest(); ok && p != nil {
-		if p.fresh.RLock(context.Background()) == nil { // weights may be made anew
+		if p.fresh.RLock(context.Background()) == nil { // weights may be made again
 			p.count(&s)
 			p.fresh.RUnlock()
 		}

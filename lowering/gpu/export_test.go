@@ -34,7 +34,7 @@ func Prefer(d *Device, library bool) {
 	d.prefers = func(time.Duration, time.Duration) bool { return library }
 }
 
-// Waiting returns how many runs wait for others that read weights, or make them anew, for the sizes that were
+// Waiting returns how many runs wait for others that read weights, or make them again, for the sizes that were
 // used last, and how many copies wait for others.
 func Waiting(e *Executable) (runs, copies int) {
 	if p, ok := e.sized.Newest(); ok {

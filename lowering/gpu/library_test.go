@@ -165,7 +165,7 @@ param w : f32[130,130]
 	require.Equal(t, 2, e.Stats().Library, "%s", e.Stats())
 	in := []*array.Array{ramp(130, 130), array.Scalar(int64(2))}
 	want := interpreted(t, m, in...)
-	for _, calls := range []int{2, 1} { // the one with a launch behind it is recorded by the first run
+	for _, calls := range []int{2, 1} { // the one with a launch after it is recorded by the first run
 		before := drv.Products()
 		got, err := e.Run(ctx, in)
 		require.NoError(t, err)
@@ -174,7 +174,7 @@ param w : f32[130,130]
 	}
 }
 
-// TestLibrariesGiveTheirOwnType: a cast behind a product is computed, not taken for the rounding of its sums.
+// TestLibrariesGiveTheirOwnType: a cast after a product is computed, not taken for the rounding of its sums.
 func TestLibrariesGiveTheirOwnType(t *testing.T) {
 	drv := cudatest.New(t)
 	drv.UseLibraries()

@@ -32,7 +32,7 @@ func newBreakable(t *testing.T, text, cache string) *breakable {
 }
 
 // loses breaks the device at every call of the driver that work makes, one after the other, and
-// requires one error of code Lost each time, from work and from all that is asked for behind it.
+// requires one error of code Lost each time, from work and from all that is asked for after it.
 func loses(t *testing.T, text string, prepare func(b *breakable) (work func() error)) {
 	t.Helper()
 	cache := t.TempDir()

@@ -67,7 +67,7 @@ func randomNarrow(r *rand.Rand, d array.DType) contraction {
 	return contraction{std.Int8Linear, op.None{}, in}
 }
 
-// narrowCalls runs calls in one program beside the processor, weights as parameters; all of them are direct.
+// narrowCalls runs calls in one program next to the processor, weights as parameters; all of them are direct.
 func narrowCalls(t *testing.T, g gpu.Target, calls []contraction) gpu.Stats {
 	t.Helper()
 	b := newTogether(t)

@@ -116,7 +116,7 @@ func TestQuantisedCallsAreOneLaunch(t *testing.T) {
 	})
 }
 
-// TestBytesFollowProducts: what is added behind a convolution of bytes, or taken in other steps, is computed with it.
+// TestBytesFollowProducts: what is added after a convolution of bytes, or taken in other steps, is computed with it.
 func TestBytesFollowProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 75))
 	m := parsed(t, `gofx 1

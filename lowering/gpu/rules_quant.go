@@ -26,8 +26,8 @@ type quant struct {
 	*call
 	relu    bool
 	max     float32
-	channel []int // the shape of one number for each channel, beside the result
-	across  []int // beside the weight
+	channel []int // the shape of one number for each channel, next to the result
+	across  []int // next to the weight
 }
 
 // given returns an operand as it is broadcast: one element, or one for each channel.

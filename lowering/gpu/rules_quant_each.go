@@ -36,7 +36,7 @@ func (f *formed) add(v *value, alone bool) expr.Value {
 	return f.Input(k, v.dtype())
 }
 
-// param is operand i as one number, or one for each index of an axis beside rank dimensions; ok is false for an absent one.
+// param is operand i as one number, or one for each index of an axis next to rank dimensions; ok is false for an absent one.
 func (f *formed) param(i, axis, rank int) (x expr.Value, ok bool) {
 	v := f.dense(i)
 	if v == nil {
@@ -61,7 +61,7 @@ func (f *formed) unit(i int) expr.Value {
 	return f.Const(array.F32, 1)
 }
 
-// less is operand i, bytes, less its zero point, two operands behind it, as i32.
+// less is operand i, bytes, less its zero point, two operands after it, as i32.
 func (f *formed) less(i int) expr.Value {
 	x := f.Cast(f.read(i), array.I32)
 	if zero, ok := f.param(i+2, 0, 0); ok {

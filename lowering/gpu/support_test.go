@@ -64,7 +64,7 @@ func TestIntegersWithoutDoubles(t *testing.T) {
 	b := newTogether(t)
 	for _, d := range []array.DType{array.I64, array.U64, array.I32, array.U32, array.I16} {
 		a := array.New(d, 64*10)
-		for i := range a.Len() { // powers of 2, the middles between numbers of 16 bits, and what is beside them
+		for i := range a.Len() { // powers of 2, the middles between numbers of 16 bits, and what is next to them
 			n := i / 10
 			x := int64(1)<<n + []int64{0, 1 << n >> 8, 1 << n >> 11, 3 << n >> 8, 3 << n >> 11}[i%5]
 			array.SetInt64At(a, i, []int64{x + 1, 1 - x, x - 1, -1 - x, x, -x}[i%6])

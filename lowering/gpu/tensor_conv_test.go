@@ -72,7 +72,7 @@ func reference(t *testing.T, c contraction, round func(float64) float64) *array.
 	return y[0]
 }
 
-// TestConvolutionsByTensorCores: random convolutions with an activation behind them agree with
+// TestConvolutionsByTensorCores: random convolutions with an activation after them agree with
 // those in 64 bits of the same operands, in groups of all sizes.
 func TestConvolutionsByTensorCores(t *testing.T) {
 	_, l := onCUDA(t)

@@ -213,7 +213,7 @@ func TestIntegersAreNoBytes(t *testing.T) {
 	}
 }
 
-// TestNotFiniteOnTensorCores: infinities and NaN stay what they are, zeros behind the edges of
+// TestNotFiniteOnTensorCores: infinities and NaN stay what they are, zeros after the edges of
 // tiles meet none of them.
 func TestNotFiniteOnTensorCores(t *testing.T) {
 	g, _ := onCUDA(t)

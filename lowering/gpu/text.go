@@ -96,7 +96,7 @@ func (b *builder) listing(library string) string {
 	return fmt.Sprintf("// Kernels of %s for %s: %d launches, %d of them once; %d bytes of values.\n", onLine(b.m.Graph.Name), library, l.launches, l.once, l.arena) + l.out.String()
 }
 
-// onLine is a name as a comment can have it: what would end one, or join the line behind it, is escaped.
+// onLine is a name as a comment can have it: what would end one, or join the line after it, is escaped.
 func onLine(name string) string {
 	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
 		return quoted

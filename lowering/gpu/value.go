@@ -21,7 +21,7 @@ type value struct {
 }
 
 // pending is an elementwise expression that has not been computed. Its inputs are values in
-// buffers, but for one, which may be the result of a contraction that is not stored yet.
+// buffers, except one, which may be the result of a contraction that is not stored yet.
 type pending struct {
 	g    expr.Graph
 	in   []*value
@@ -97,7 +97,7 @@ type shift struct{ start, stride int }
 
 func (m *shift) at(round int) int { return m.start + round*m.stride }
 
-// each ranges over steps and, behind one with bodies, those of its bodies, at any depth.
+// each ranges over steps and, after one with bodies, those of its bodies, at any depth.
 func each(steps []step) iter.Seq[*step] {
 	return func(yield func(*step) bool) { every(steps, yield) }
 }

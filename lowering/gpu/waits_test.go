@@ -88,7 +88,7 @@ func TestRunsThatWaitForWeightsEndWithTheirContext(t *testing.T) {
 		return run(ctx)
 	}, run)
 	fxtest.StopsWaiting(t, waits, func(hold func()) error {
-		d.once(&d.write, hold) // of the weight: the run makes it anew
+		d.once(&d.write, hold) // of the weight: the run makes it again
 		return run(ctx)
 	}, run)
 	got, err := e.Run(ctx, []*array.Array{ramp(2, 8)})

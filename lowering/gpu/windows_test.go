@@ -11,7 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/gpu"
 )
 
-// TestWindowsOfNothing: windows between whose elements an input of one element lies, whose place is behind it, and convolutions of
+// TestWindowsOfNothing: windows between whose elements an input of one element lies, whose place is after it, and convolutions of
 // no channels, which are their bias.
 func TestWindowsOfNothing(t *testing.T) {
 	m := parsed(t, `gofx 1

@@ -262,7 +262,7 @@ func (p *Plan) checkWithin(s *Sizes, i int) error {
 		if k == i || p.root(k) != a.Of || s.Bytes[i] == 0 || s.Bytes[k] == 0 || p.maker(k) >= made || p.lastUse(k) <= made {
 			continue
 		}
-		// Where a view lies is not known here; parts of a whole may lie beside it.
+		// Where a view lies is not known here; parts of a whole may lie next to it.
 		if b.Kind != View && s.Offset[i] < end(k) && s.Offset[k] < end(i) || b.Kind == View && !p.part(i) {
 			return broken("buffer " + a.Name + " overwrites " + b.Name + ", which is read later")
 		}

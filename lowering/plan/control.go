@@ -93,7 +93,7 @@ func (p *Plan) Written() map[string]bool {
 	return paths
 }
 
-// All ranges over the plan and, behind it, the bodies of its steps, at any depth.
+// All ranges over the plan and, after it, the bodies of its steps, at any depth.
 func (p *Plan) All() func(yield func(*Plan) bool) {
 	return func(yield func(*Plan) bool) { p.each(yield) }
 }

@@ -97,7 +97,7 @@ func (p *Plan) InputName(i int) string {
 }
 
 // together reports whether the operands of a concatenation lie in one buffer already,
-// one behind the other.
+// one after the other.
 func (p *Plan) together(s *Step, at []shape.Dim) bool {
 	first, whole := &p.Buffers[s.In[0]], &p.Buffers[s.Out[0]]
 	if !first.Within || whole.Within || p.holds(s.Out[0]) {

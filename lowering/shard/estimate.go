@@ -8,7 +8,7 @@ import (
 )
 
 // Link is what partitions along an axis reach each other by: bytes a second that each sends,
-// and what a message takes beside them.
+// and what a message takes besides them.
 type Link struct {
 	Rate    float64
 	Latency time.Duration

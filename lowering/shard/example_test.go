@@ -67,7 +67,7 @@ func ExamplePropagate() {
 	// all-reduce tensor y 3.0 KiB
 }
 
-// Stages run one behind the other, each on devices of its own.
+// Stages run one after the other, each on devices of its own.
 func ExampleStages() {
 	p, err := shard.Stages(layers(), lowering.Options{}, 2)
 	if err != nil {

@@ -89,7 +89,7 @@ func (t *tensor) bytes(m Mesh, split []int) int64 {
 }
 
 // mark enters what the author says of values into a copy of the graph, so that it is found
-// again behind preparation, and reports names that the graph does not have, which it takes out.
+// again after preparation, and reports names that the graph does not have, which it takes out.
 func (l *Layout) mark(m *graph.Module, bad func(msg, hint string)) *graph.Module {
 	out := m.WithGraph(m.Graph.Clone())
 	l.Values = maps.Clone(l.Values)

@@ -324,7 +324,7 @@ func (m *machine) brought(n *graph.Node, in, out int, parts []*array.Array, have
 	return parts, nil
 }
 
-// weight brings a stored weight to its uses; reads of it behind the first have it already.
+// weight brings a stored weight to its uses; reads of it after the first have it already.
 func (m *machine) weight(n *graph.Node, parts []*array.Array, have, want shard.Split) ([]*array.Array, error) {
 	if known := m.kept[n.Target()]; known != nil {
 		return known, nil

@@ -30,7 +30,7 @@ type Stage struct {
 	Calls             int
 }
 
-// Pipeline is a graph as stages that run one behind the other.
+// Pipeline is a graph as stages that run one after the other.
 type Pipeline struct {
 	Stages  []*Stage
 	Outputs []From // of the graph, in order
@@ -333,7 +333,7 @@ func (p *Pipeline) Propagate(l Layout) ([]*Plan, error) {
 }
 
 // Bubble is the share of the time in which a device of the pipeline waits, where stages of
-// equal work are given so many batches one behind the other.
+// equal work are given so many batches one after the other.
 func (p *Pipeline) Bubble(batches int) float64 {
 	idle := len(p.Stages) - 1
 	return float64(idle) / float64(max(batches, 1)+idle)

@@ -20,7 +20,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// chained runs the stages one behind the other, each by run.
+// chained runs the stages one after the other, each by run.
 func chained(t testing.TB, m *graph.Module, p *shard.Pipeline, values map[string]*array.Array, run func(i int, in []*array.Array) []*array.Array) []*array.Array {
 	t.Helper()
 	var done [][]*array.Array
@@ -199,7 +199,7 @@ func TestRandomStages(t *testing.T) {
 		require.Empty(rt, fxtest.SameArrays(interpreted(t, bound, values), got), "%s", bound.Graph)
 		return true
 	}
-	fixed := rapid.Custom(check) // the same graphs each time: of those that are drawn anew all may be refused
+	fixed := rapid.Custom(check) // the same graphs each time: of those that are drawn again all may be refused
 	for k := range 20 {
 		fixed.Example(k)
 	}

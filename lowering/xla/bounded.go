@@ -17,7 +17,7 @@ import (
 
 // EmitBounded returns one program for all sizes up to the bounds of symbols. Arguments and results that
 // have them are as large as the bounds, and main takes the sizes as scalars of i32 (Program.Sizes): what lies
-// behind them in an argument is not read, and in a result it is anything. Within, values are of types such
+// after them in an argument is not read, and in a result it is anything. Within, values are of types such
 // as tensor<?x4xf32, #stablehlo.bounds<8, ?>>. Symbols that have no bound are pinned by Options.Shapes.
 //
 // A program can leave a size open where its operations are the same for all sizes. The error
@@ -215,7 +215,7 @@ func checkBounds(g *graph.Graph, bounds map[string]int) error {
 	return errs.Err()
 }
 
-// samples are sizes for which a program is looked at, beside the bound, of which a graph must take two:
+// samples are sizes for which a program is looked at, besides the bound, of which a graph must take two:
 // those next to it, and some that are far from it, where a number that follows from the size differs though
 // it was rounded. A size of 1 is special to what broadcasts.
 func samples(bound int) []int {

@@ -79,7 +79,7 @@ func within(t *testing.T, p *xla.Program, in []*array.Array, sizes map[string]in
 	return cutTo(t, p, evaluate(t, p, filled(p, in, sizes)), sizes)
 }
 
-// filled are inputs as large as the bounds. Behind the sizes of a run they are NaN, or numbers that
+// filled are inputs as large as the bounds. After the sizes of a run they are NaN, or numbers that
 // are no index.
 func filled(p *xla.Program, in []*array.Array, sizes map[string]int) []*array.Array {
 	in = slices.Clone(in)
@@ -341,7 +341,7 @@ func TestBoundedRandom(t *testing.T) {
 		}
 		return true
 	}
-	fixed := rapid.Custom(check) // the same graphs each time: of those that are drawn anew all may have no symbols
+	fixed := rapid.Custom(check) // the same graphs each time: of those that are drawn again all may have no symbols
 	for k := range 20 {
 		fixed.Example(k)
 	}

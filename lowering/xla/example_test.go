@@ -8,7 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/xla"
 )
 
-// A layer as StableHLO, for batches of 8: the weight is an argument behind the input.
+// A layer as StableHLO, for batches of 8: the weight is an argument after the input.
 func ExampleEmit() {
 	m, err := graph.Parse([]byte(`gofx 1
 graph layer(%x: f32[N,4]) {

@@ -82,7 +82,7 @@ var without = []string{"non_max_suppression", "non_max_suppression_limits", "non
 var narrowOnly = regexp.MustCompile(`(f8|f4|[iu][42]).* no rules|sampling_ratio is 0|mode is max`)
 
 // sums are the quantised operators that add up floats; programs of the others have the bits of
-// the kernels, but for those with a tolerance, whose sums of integers become floats that are rounded
+// the kernels, except those with a tolerance, whose sums of integers become floats that are rounded
 // again.
 var sums = []string{"int4_linear", "int8_linear"}
 

@@ -114,7 +114,7 @@ type placed struct {
 	buffers []*pjrt.Buffer // by partition
 }
 
-// put copies an array to a place; behind its elements, where the place is larger, are zeros.
+// put copies an array to a place; after its elements, where the place is larger, are zeros.
 func (p place) put(ctx context.Context, c *pjrt.Client, a *array.Array) (*placed, error) {
 	if !slices.Equal(a.Shape(), p.dims) {
 		whole := array.New(a.DType(), p.dims...)

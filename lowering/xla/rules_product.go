@@ -13,7 +13,7 @@ func (c *call) dot(l, r *value, d stablehlo.Dot) *value {
 	return c.Add(c.With("dot_general", []*value{l, r}, "dot_dimension_numbers", d))[0]
 }
 
-// matmul broadcasts batches and multiplies them; vectors are a row before and a column behind.
+// matmul broadcasts batches and multiplies them; vectors are a row before and a column after.
 func matmul(c *call) *value {
 	l, r := c.in[0], c.in[1]
 	if l.Type.Rank() == 1 {

@@ -60,7 +60,7 @@ func runtimeOf(p *pjrt.Plugin, options ...pjrt.NamedValue) (*Runtime, error) {
 	return r, nil
 }
 
-// versions names all that a compiled program depends on beside its text: the interface, the
+// versions names all that a compiled program depends on besides its text: the interface, the
 // file of the plugin, its platform and the device.
 func versions(c *pjrt.Client) string {
 	p := c.Plugin()

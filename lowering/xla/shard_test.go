@@ -251,7 +251,7 @@ func TestShardedBert(t *testing.T) {
 	require.Equal(t, sharded.String(), again.String(), "the text is deterministic, and a plan is not used up")
 }
 
-// TestStagedPrograms: each stage of a network over a mesh is a program, and these, one behind the
+// TestStagedPrograms: each stage of a network over a mesh is a program, and these, one after the
 // other, evaluate to what the program of the whole does.
 func TestStagedPrograms(t *testing.T) {
 	m := layers(t, 3)

@@ -111,7 +111,7 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 
 // Executable is a graph on a device, or on many.
 type Executable struct {
-	module  *graph.Module // prepared, but for a layout
+	module  *graph.Module // prepared, except for a layout
 	opts    lowering.Options
 	bounds  map[string]int
 	layout  *shard.Layout
@@ -298,7 +298,7 @@ func (e *Executable) told(err error, values []lowering.Value) error {
 	return e.misfit(values, l[0])
 }
 
-// misfit is the error of inputs of which each may be right, but not beside the others.
+// misfit is the error of inputs of which each may be right, but not together with the others.
 func (e *Executable) misfit(values []lowering.Value, why error) error {
 	var is []string
 	for i, v := range values {

@@ -117,7 +117,7 @@ func (e *Executable) onDevice(ctx context.Context, v lowering.Value, at place) (
 	return p, true, err
 }
 
-// donated lists the arguments that may be taken: those that options name, but for what is
+// donated lists the arguments that may be taken: those that options name, except what is
 // another argument, too.
 func (e *Executable) donated(args []*placed) (list []int) {
 	has := func(p *placed) func(*placed) bool {

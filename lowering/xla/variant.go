@@ -195,7 +195,7 @@ func isBug(err error) bool {
 	return errors.As(err, &d) && d.Code == diag.Internal
 }
 
-// options are those of a compilation, with the sizes of symbols but for some.
+// options are those of a compilation, with the sizes of symbols except for some.
 func (e *Executable) options(sizes []int, but map[string]int) lowering.Options {
 	o := e.opts
 	o.Shapes = map[string]int{}

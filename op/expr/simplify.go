@@ -48,7 +48,7 @@ func (b *Builder) law(n Node, x []Value) (v Value, ok bool) {
 	return v, false
 }
 
-// commutes reports whether operands may be exchanged to the bit, but for zeros that
+// commutes reports whether operands may be exchanged to the bit, except for zeros that
 // min and max choose from.
 func commutes(code kernel.Code) bool {
 	switch code {
@@ -248,7 +248,7 @@ func contains(wide, d array.DType) bool {
 	return wide.Size() > d.Size()
 }
 
-// digits returns how many binary digits an integer has beside its sign.
+// digits returns how many binary digits an integer has besides its sign.
 func digits(d array.DType) int {
 	if d.IsSigned() {
 		return 8*d.Size() - 1

@@ -159,7 +159,7 @@ func groupsOf(c *op.Infer, n shape.Dim, groups int, what, by string) error {
 func extentOf(k shape.Dim, dilation int) shape.Dim { return k.AddInt(-1).MulInt(dilation).AddInt(1) }
 
 // samePadding makes the padding that keeps sizes: what the kernel reaches beyond one
-// element, half of it before and the larger half behind.
+// element, half of it before and the larger half after.
 func samePadding(dilation []int, weight shape.Type) (lo, hi []int, sizes []op.FieldSize) {
 	lo, hi = make([]int, len(dilation)), make([]int, len(dilation))
 	for i, d := range dilation {

@@ -200,7 +200,7 @@ func extendsParameters[A any]() op.Difference[A] {
 }
 
 // refusesStretched is of recurrent networks and cells with so many gates and states,
-// whose first weights come behind the states.
+// whose first weights come after the states.
 func refusesStretched[A any](gates, states int) op.Difference[A] {
 	return departs[A](op.Refuses, "states, weights and biases of sizes that contradict one another, which PyTorch cuts and stretches", func(in []*array.Array) bool {
 		if len(in) < 3+states || in[1+states] == nil || in[2+states] == nil {

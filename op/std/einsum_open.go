@@ -13,7 +13,7 @@ func (e *einsumPlan) unsized(labels []label) bool {
 }
 
 // pairUnsized contracts two operands as pair does, by operators that name no size:
-// what pair joins to the rows and columns of a matrix, but for one label each, is
+// what pair joins to the rows and columns of a matrix, except one label each, is
 // a batch that broadcasts.
 func pairUnsized(c composer, x, y tensor, batch, inner, left, right []label) tensor {
 	lv := c.order(x, slices.Concat(batch, left, inner))

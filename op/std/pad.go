@@ -347,7 +347,7 @@ func divided(c *op.Infer, n shape.Dim, k int, what string) (shape.Dim, error) {
 	})
 }
 
-// tailPermutation permutes the last dimensions behind n others.
+// tailPermutation permutes the last dimensions after n others.
 func tailPermutation(n int, tail ...int) op.Ints {
 	perm := make([]int, 0, n+len(tail))
 	for i := range n {

@@ -205,7 +205,7 @@ func (l quantLayer) output(x op.Value, states []op.Value, back bool) op.Value {
 	return l.Call(Cat, DimAttrs{Dim: 0}, out...)
 }
 
-// next returns the states behind h and, of an lstm, c; x has the input's gates.
+// next returns the states after h and, of an lstm, c; x has the input's gates.
 func (l quantLayer) next(x, h, c op.Value) (h2, c2 op.Value) {
 	s, n := l.product(dynamic(l.Builder, h), 1), l.net.gates
 	if l.net.states == 2 {

@@ -16,7 +16,7 @@ type SplitAttrs struct {
 }
 
 // ChunkAttrs are the attributes of chunk. All pieces have the size rounded up
-// of an equal division, but for the last, which takes what is left. A dimension
+// of an equal division, except the last, which takes what is left. A dimension
 // that this divides into fewer than Chunks pieces is refused, where PyTorch
 // gives fewer, because the number of results follows from attributes alone.
 type ChunkAttrs struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/op/expr"
 )
 
-// takesNarrow are the operators on types that only hold values, beside those that move
+// takesNarrow are the operators on types that only hold values, besides those that move
 // elements: what computes on numbers must not be among them.
 var takesNarrow = []*op.Op{Cast, Quantize, Dequantize}
 

@@ -13,7 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// apply prints the calls of a function behind a pass.
+// apply prints the calls of a function after a pass.
 func apply(f any, types []string, p passes.Pass) {
 	var opts []fx.Option
 	for i, t := range types {

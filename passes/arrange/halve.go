@@ -22,7 +22,7 @@ var (
 
 // Halve makes a pass by which parts of a graph that compute in f32 compute in f16 or
 // bf16: products, such as convolutions and linear layers, and the elementwise calls and
-// movements behind them that read nothing else of their size. Casts stand where values
+// movements after them that read nothing else of their size. Casts stand where values
 // come in and go out; parameters are stored in the half type. Everything else stays in
 // f32: reductions, softmax, normalisations, and where only is given, all calls for
 // which it is false. Inputs and results keep their types.
@@ -102,7 +102,7 @@ func (h *halver) graph(g *graph.Graph) error {
 	return nil
 }
 
-// candidate reports whether n is a product, or an elementwise call or movement behind one.
+// candidate reports whether n is a product, or an elementwise call or movement after one.
 func (h *halver) candidate(n *graph.Node) bool {
 	o := n.Op()
 	if !n.Opcode().IsCall() || o == nil || o.AdHoc || o.Structural() || passes.Effect(n) != op.Pure || n.Type().Kind() != shape.Tensor ||

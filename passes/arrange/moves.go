@@ -23,7 +23,7 @@ import (
 // What views show is asked of their layouts (op.Layout), which hold for all sizes; a view
 // of which nothing can be shown stays. The same elements are computed in the same way;
 // results are the same to the
-// bit but for products whose operands now lie in another order, which sum in another
+// bit except for products whose operands now lie in another order, which sum in another
 // order. Views of memory that is written stay.
 var Moves = passes.Pass{
 	Name: "moves",

@@ -17,13 +17,13 @@ import (
 type Culprit struct {
 	Pass string
 	// Match is the number of the rewrite, as passes.StopAt counts them: StopAt{Pass,
-	// Match} ends the pipeline behind it. 0 stands for what the pass does besides its
+	// Match} ends the pipeline after it. 0 stands for what the pass does besides its
 	// rewrites, or for all of a pass whose rewrites belong together.
 	Match int
 	Event *passes.Event // what the rewrite did, nil where Match is 0
 	Err   error         // what the check said
 	Runs  int           // of the pipeline
-	// Good and Bad are the module before and behind the rewrite. Where the pass itself
+	// Good and Bad are the module before and after the rewrite. Where the pass itself
 	// fails, and makes no module, Bad is nil.
 	Good, Bad *graph.Module
 }
@@ -42,7 +42,7 @@ func (c *Culprit) String() string {
 }
 
 // Bisect finds the rewrite of a pipeline at which check begins to fail, or the pipeline
-// itself: the graph is right before it and wrong behind it. It runs the pipeline once,
+// itself: the graph is right before it and wrong after it. It runs the pipeline once,
 // and then as often as halving the number of rewrites takes. check may be nil: the
 // graph must then compute what it computed before the passes, as o.Numeric says.
 // Options of o that are about the end of a pipeline are obeyed; m does not change.
@@ -94,7 +94,7 @@ func Bisect(ctx context.Context, m *graph.Module, pipeline []passes.Pass, o pass
 	return c, nil
 }
 
-// point is a place of a pipeline: behind a rewrite of a pass, or behind the pass: -1.
+// point is a place of a pipeline: after a rewrite of a pass, or after the pass: -1.
 type point struct{ pass, match int }
 
 // state is what the pipeline has made at a point.

@@ -113,7 +113,7 @@ func TestBisect(t *testing.T) {
 		pass  string
 		match int
 		err   string
-		bad   bool // there is a module behind it
+		bad   bool // there is a module after it
 	}{
 		"a broken graph":    {list: []passes.Pass{good, lint, good}, pass: "lint", match: 3, err: "invalid graph after the pass", bad: true},
 		"a panic":           {list: []passes.Pass{good, fails}, pass: "fails", match: 0, err: "panicked"},

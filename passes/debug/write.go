@@ -27,7 +27,7 @@ type TestFile struct {
 const maxEmbedded = 1 << 20
 
 // Write writes a Go test that fails as the case does, and passes once the mistake is
-// mended: the graph in the text form, tensors by a formula but for those whose values
+// mended: the graph in the text form, tensors by a formula except for those whose values
 // matter, and the check. It compiles where the packages of f.Imports, and those that the
 // graph's operators are defined in, can be imported.
 func Write(m *Minimal, f TestFile) ([]byte, error) {

@@ -45,7 +45,7 @@ graph block(%x: f32[N,64], %w: f32[64]) {
 	// Output: mul sum div add sqrt div mul softmax
 }
 
-// Primitives are what a first target has to run, beside operators with an expression.
+// Primitives are what a first target has to run, besides operators with an expression.
 func ExamplePrimitives() {
 	var names []string
 	for _, o := range expand.Primitives() {

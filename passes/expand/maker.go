@@ -303,7 +303,7 @@ func (c *maker) stack(axis int, parts []op.Value) op.Value {
 	return c.cat(axis, list...)
 }
 
-// padAxis adds elements of a value before and behind an axis.
+// padAxis adds elements of a value before and after an axis.
 func (c *maker) padAxis(x op.Value, axis, lo, hi int, value float64) op.Value {
 	if lo == 0 && hi == 0 {
 		return x

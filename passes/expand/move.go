@@ -6,7 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// movement are the operators that only move elements, beside those of scatter.go.
+// movement are the operators that only move elements, besides those of scatter.go.
 var movement = merge(
 	each(reshaped[op.None], std.ViewAs), each(reshaped[std.ReshapeAttrs], std.View), each(reshaped[std.FlattenAttrs], std.Flatten),
 	each(reshaped[std.UnflattenAttrs], std.Unflatten), each(reshaped[std.SqueezeAttrs], std.Squeeze), each(reshaped[std.DimAttrs], std.Unsqueeze),

@@ -108,7 +108,7 @@ func bags(c *maker, a std.EmbeddingBagAttrs, rows, offsets op.Value) op.Value {
 			y = c.div(y, c.maxN(count, 1))
 		}
 	}
-	// What lies behind the last offset is left out. Offsets that the kernel refuses ask for
+	// What lies after the last offset is left out. Offsets that the kernel refuses ask for
 	// a bag that is not there.
 	bags := c.where(wrong(c, offsets, d[0]), c.full(array.I64, op.Int(-1)), c.iota(c.outDims(0)[0]))
 	return c.take(y, 0, bags)

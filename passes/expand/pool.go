@@ -102,7 +102,7 @@ func adaptiveMax(c *maker, n int, in op.Value) op.Value {
 }
 
 // boxes gives each of the last n axes that is a whole number of windows of one size two: the
-// windows, and behind it the elements within one. It returns which these are, and how many
+// windows, and after it the elements within one. It returns which these are, and how many
 // elements a window has.
 func boxes(c *maker, x op.Value, n int) (cut op.Value, within op.Ints, size shape.Dim) {
 	d, out := c.dims(x), c.outDims(0)

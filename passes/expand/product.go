@@ -13,7 +13,7 @@ var products = merge(
 	}),
 	one(std.Linear, func(c *maker, _ op.None, in []op.Value) op.Value {
 		x, w := in[0], in[1]
-		if in[2] != nil { // one rounding, behind the sum
+		if in[2] != nil { // one rounding, after the sum
 			x, w = c.widened(x), c.widened(w)
 		}
 		y := c.reshape(product(c, x, c.swap(w, 0, 1)), c.outDims(0)...)

@@ -9,7 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// quantised are the operators on quantised values, but for products. They are computed in
+// quantised are the operators on quantised values, except products. They are computed in
 // i32, and scaled, clamped and rounded in f32 as the kernels do it, to the same bits.
 var quantised = merge(
 	one(std.Quantize, quantize),
@@ -134,7 +134,7 @@ func integers(d array.DType) (lo, hi int64) {
 	return 0, 1<<bits - 1
 }
 
-// quantAs is the output whose scale and zero point are operands at and behind, of the
+// quantAs is the output whose scale and zero point are operands at and after, of the
 // type of the call's result; its scale is 1 and its zero point 0 where there are none.
 func quantAs(c *maker, in []op.Value, at int, _ op.Value) byteOut {
 	var zero op.Value

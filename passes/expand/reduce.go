@@ -9,7 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// reductions are the operators that reduce dimensions, but for pools and norms.
+// reductions are the operators that reduce dimensions, except pools and norms.
 var reductions = merge(
 	one(std.Mean, func(c *maker, a std.ReduceAttrs, in []op.Value) op.Value {
 		x := in[0]

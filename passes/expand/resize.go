@@ -186,7 +186,7 @@ func (t scaling) cubic() (index, weight op.Value) {
 	return sideBySide(t.maker, at...), sideBySide(t.maker, t.cubicWeights(f)...)
 }
 
-// cubicWeights are those of the four places around a point f behind the second one.
+// cubicWeights are those of the four places around a point f after the second one.
 // Ref: Keys, Cubic convolution interpolation for digital image processing, 1981.
 func (c reals) cubicWeights(f op.Value) []op.Value {
 	one, two := c.lit(1), c.lit(2)

@@ -35,7 +35,7 @@ func gridSample(c *maker, a std.GridSampleAttrs, in []op.Value) op.Value {
 	return c.cast(c.reshape(c.sum(y, op.IntList(3), false), out...), c.result(0).DType())
 }
 
-// crossed combines the taps of all axes of a plane: places in it [...,taps], one behind
+// crossed combines the taps of all axes of a plane: places in it [...,taps], one after
 // the plane for what is not there, and the products of the weights.
 func crossed(c *maker, axes []points, sizes []shape.Dim) (at, weight, inside op.Value) {
 	for i, p := range axes {
@@ -137,7 +137,7 @@ func roiAlign(c *maker, a std.RoiAlignAttrs, in []op.Value) op.Value {
 		axes[i] = r.region(a, c.pick(rois, 1, 1-i), c.pick(rois, 1, 3-i), out[2+i], d[2+i])
 	}
 	y, xs := axes[0], axes[1]
-	// [R,h,1,taps,1] beside [R,1,w,1,taps].
+	// [R,h,1,taps,1] next to [R,1,w,1,taps].
 	high, wide := c.dims(y.at), c.dims(xs.at)
 	one := shape.Const(1)
 	down := func(v op.Value) op.Value { return c.reshape(v, regions, high[1], one, high[2], one) }

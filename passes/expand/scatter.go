@@ -44,7 +44,7 @@ func selectScatter(c *maker, a std.SelectAttrs, in []op.Value) op.Value {
 	return c.cat(i, before, src, behind)
 }
 
-// sliceScatter joins what lies before, src and what lies behind; of a slice with steps
+// sliceScatter joins what lies before, src and what lies after; of a slice with steps
 // it finds for every element the one of src that is to be there.
 func sliceScatter(c *maker, a std.SliceAttrs, in []op.Value) op.Value {
 	x, src, d := in[0], in[1], c.dims(in[0])

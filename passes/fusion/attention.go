@@ -36,7 +36,7 @@ const (
 // scores with -inf or with a number that none reaches; a second mask may be added to
 // the windows that make up a batch, as Swin does where they are shifted; casts to the
 // type at hand and dropout outside of training are passed over. A mask that is seen to keep what is
-// not behind the query (tril, triu, comparisons of arange, constants) becomes
+// not after the query (tril, triu, comparisons of arange, constants) becomes
 // is_causal.
 //
 // Scores differ by (E+2) roundings of scale·|q|·|k| for heads of E numbers, because q

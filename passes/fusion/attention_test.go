@@ -52,7 +52,7 @@ func mask(f func(b, key int) bool) *array.Array {
 	return a
 }
 
-// lower returns a matrix that is true where the column is not behind the row.
+// lower returns a matrix that is true where the column is not after the row.
 func lower(n int) *array.Array {
 	a := array.New(array.Bool, 1, 1, n, n)
 	for i := range n {

@@ -126,7 +126,7 @@ func (f *folder) fold(conv, bn *graph.Node) string {
 	return ""
 }
 
-// store gives new parameters paths beside those of the old ones.
+// store gives new parameters paths next to those of the old ones.
 func (f *folder) store(path, biasPath string, weight, bias *array.Array) *folded {
 	if biasPath == "" {
 		biasPath = strings.TrimSuffix(path, "weight") + "bias"

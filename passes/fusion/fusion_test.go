@@ -55,7 +55,7 @@ func TestResNetHasNoBatchNorm(t *testing.T) {
 	}
 }
 
-// convBN is a convolution with a batch norm behind it; T is the type of all but statistics.
+// convBN is a convolution with a batch norm after it; T is the type of all but statistics.
 const convBN = `
 graph g(%x: T[2,2,5,5]) {
   %conv = call_module[conv](%x) : T[2,3,4,4]
@@ -91,7 +91,7 @@ func TestParametersWithoutValues(t *testing.T) {
 	require.ErrorContains(t, err, "first candidate that did not match: %bn: parameter conv.weight has no value")
 }
 
-// TestMismatchedParameters changes values behind the checked types.
+// TestMismatchedParameters changes values that the checked types do not show.
 func TestMismatchedParameters(t *testing.T) {
 	for path, why := range map[string]string{"mean": "its parameters have different sizes", "w": "it has 3 channels, the result of %conv has 5"} {
 		m := passtest.Parse(t, `

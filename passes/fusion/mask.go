@@ -12,7 +12,7 @@ import (
 )
 
 // unreached is a number that scores do not reach: what is as low has the
-// probability 0 beside any score.
+// probability 0 next to any score.
 const unreached = -1e9
 
 // masked finds the mask of a match, or says why it is not one of the operator.
@@ -121,7 +121,7 @@ func smaller(n, scores *graph.Node) string {
 }
 
 // causal reports whether the last two dimensions of a mask, the others being 1,
-// hold want exactly where the column is not behind the row. What is not 0 is true.
+// hold want exactly where the column is not after the row. What is not 0 is true.
 func causal(n *graph.Node, want bool) bool {
 	if x, same := truth(n); x != nil {
 		return causal(x, want == same)

@@ -17,7 +17,7 @@ import (
 // weights are put side by side ahead of time, and the result is split, which is a view.
 //
 // Each element is the same sum of products; a kernel may add it up in another order,
-// because it sees a larger matrix. A missing bias beside others is a bias of 0, by which
+// because it sees a larger matrix. A missing bias next to others is a bias of 0, by which
 // a sum of -0 becomes 0. Weights that others read, or that runs change, stay; so do
 // layers that an elementwise call follows, which a plan computes with the layer.
 var MergeLinear = passes.Pass{

@@ -67,7 +67,7 @@ func captured(t *testing.T, f any, in []*array.Array) *fx.GraphModule {
 }
 
 // apply runs a pass on a captured function, which must match n times, and returns
-// the results before and behind it.
+// the results before and after it.
 func apply(t *testing.T, p passes.Pass, n int, f any, in ...*array.Array) (before, after *array.Array) {
 	t.Helper()
 	gm := captured(t, f, in)
@@ -192,7 +192,7 @@ func TestNormsAgree(t *testing.T) {
 	})
 }
 
-// recognised returns the graph of a function behind the attention pass.
+// recognised returns the graph of a function after the attention pass.
 func recognised(t *testing.T, f any, in ...*array.Array) string {
 	t.Helper()
 	gm := captured(t, f, in)

@@ -223,7 +223,7 @@ const diamond = `graph g(%x: f32[2]) {
 }
 `
 
-// A node without support between two others parts them; what stands beside goes with
+// A node without support between two others parts them; what stands next to them goes with
 // the first.
 func TestProposeParts(t *testing.T) {
 	for _, c := range []struct{ name, body, ops, want string }{

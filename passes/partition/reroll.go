@@ -17,7 +17,7 @@ const DefaultGroup = 8
 // are its inputs: values, and the tensors of the state that it reads, which are the
 // parameters of the called module. Where a group can begin at several places, it
 // begins where the scopes of the model do. Bodies of control flow are looked at by
-// themselves, behind the graph around them. The inverse is simplify.Inline.
+// themselves, after the graph around them. The inverse is simplify.Inline.
 var Reroll = RerollMin(DefaultGroup)
 
 // RerollMin is Reroll for groups of at least so many nodes, reads of the state not

@@ -47,7 +47,7 @@ type Operator struct {
 // Weight says how the weight of an operator may be quantised.
 type Weight struct {
 	Operand int // which operand it is
-	// Rest tells that matrices among the operands behind it are weights, too, as those
+	// Rest tells that matrices among the operands after it are weights, too, as those
 	// of the layers of a recurrent network.
 	Rest bool
 	Axis int // of its channels; negative ones count from the end

@@ -81,7 +81,7 @@ param v : f32[4]
 	sounds(t, plain, m, 25)
 }
 
-// TestSumsWithFloatsStayFloat has sums behind products whose results nothing takes
+// TestSumsWithFloatsStayFloat has sums after products whose results nothing takes
 // quantised: what is added is not rounded for nothing.
 func TestSumsWithFloatsStayFloat(t *testing.T) {
 	m := parse(t, `graph net(%x: f32[2,4], %r: f32[2,4]) {

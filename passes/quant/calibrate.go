@@ -25,7 +25,7 @@ type CalibrateOptions struct {
 	// Engine runs the graph; nil interprets it. It must be made of the module as it
 	// is when Calibrate begins.
 	Engine Engine
-	// Progress is called behind each batch with the number of batches that the
+	// Progress is called after each batch with the number of batches that the
 	// observers have seen, those of earlier calls included. The module can be saved
 	// then. An error ends the calibration.
 	Progress func(batches int) error

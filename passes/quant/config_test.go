@@ -129,7 +129,7 @@ param fc.weight : f32[4,4]
 	granted("dynamic", "scope encoder")
 	c.Rules = append(c.Rules, rule(quant.Selector{Scope: "*.layer.?"}, quant.WeightOnly))
 	granted("weight_only", "scope *.layer.?")
-	c.Rules = append(c.Rules, rule(quant.Selector{Op: "linear"}, quant.Static)) // a weaker one behind changes nothing
+	c.Rules = append(c.Rules, rule(quant.Selector{Op: "linear"}, quant.Static)) // a weaker one after it changes nothing
 	granted("weight_only", "scope *.layer.?")
 	c.Rules = append(c.Rules, rule(quant.Selector{Name: "y"}, quant.Float))
 	granted("float", "name y")

@@ -17,7 +17,7 @@ import (
 // Convert returns the pass quant-convert, which removes the observers of a prepared
 // graph and writes its quantised form with the same configuration and backend:
 // quantize and dequantize around the operators that are granted, weights stored in 8
-// or 4 bits behind dequantize. Operators compute in floats, so that the result runs
+// or 4 bits after dequantize. Operators compute in floats, so that the result runs
 // in every engine; a target makes integer operators of it. Nothing needs to be
 // prepared for modes dynamic and weight_only.
 func Convert(c *Config, b *Backend) passes.Pass {
@@ -183,7 +183,7 @@ func (k *converter) rewrite() {
 	}
 }
 
-// value puts quantize and dequantize behind a value: for all users where it comes
+// value puts quantize and dequantize after a value: for all users where it comes
 // quantised, else for those that take it so.
 func (k *converter) value(q *ranged, takes []use) {
 	c := cursorBehind(q.node)

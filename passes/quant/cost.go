@@ -54,7 +54,7 @@ func (t *Trials) weigh(ctx context.Context, list []Sensitivity, cost Cost) error
 	return nil
 }
 
-// parts returns what each operator takes of a graph behind some passes.
+// parts returns what each operator takes of a graph after some passes.
 func (t *Trials) parts(ctx context.Context, m *graph.Module, list []Sensitivity, cost Cost, behind ...passes.Pass) (map[string]float64, error) {
 	byName := nodesByName(m.Graph)
 	for _, s := range list {

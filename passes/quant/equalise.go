@@ -15,7 +15,7 @@ import (
 // convolution to the next one through nothing but operators that commute with positive
 // factors, it is scaled by a factor that gives its weights on both sides equal
 // ranges. One scale for a whole weight then loses less. Results change by rounding
-// alone. It belongs behind the folding of batch norms and before quant-prepare.
+// alone. It belongs after the folding of batch norms and before quant-prepare.
 // Ref: Nagel et al., Data-Free Quantization Through Weight Equalization and Bias
 // Correction, ICCV 2019, section 4.1.
 var Equalise = passes.Pass{
@@ -57,8 +57,8 @@ var Equalise = passes.Pass{
 }
 
 // homogeneous are the operators f with f(s·x) = s·f(x), channel by channel, for s > 0:
-// pools behind the layer whose channels lie where theirs do, the others, which have no
-// such, behind every one.
+// pools after the layer whose channels lie where theirs do, the others, which have no
+// such, after every one.
 var homogeneous = map[*op.Op]*op.Op{std.Relu: nil, std.LeakyRelu: nil,
 	std.MaxPool1d: std.Conv1d, std.AvgPool1d: std.Conv1d, std.AdaptiveAvgPool1d: std.Conv1d,
 	std.MaxPool2d: std.Conv2d, std.AvgPool2d: std.Conv2d, std.AdaptiveAvgPool2d: std.Conv2d,

@@ -119,7 +119,7 @@ func ExampleEqualise() {
 	// [0.95 -0.26]
 }
 
-// What a few channels of layer norms have too much goes to the weights behind.
+// What a few channels of layer norms have too much goes to the weights after them.
 func ExampleSmooth() {
 	m, err := graph.Parse([]byte(`gofx 1
 graph net(%x: f32[1,2]) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// fuse lets units take in the operators behind them that the backend computes
+// fuse lets units take in the operators after them that the backend computes
 // together with them.
 func (r *resolver) fuse() {
 	for n := range r.g.Nodes() {
@@ -127,7 +127,7 @@ func (r *resolver) flow() []*unit {
 	return active
 }
 
-// shorten takes the members that have operands of their own, and those behind them,
+// shorten takes the members that have operands of their own, and those after them,
 // out of a unit with a float result: to quantise their operands would gain nothing.
 func (r *resolver) shorten(u *unit) {
 	end := slices.IndexFunc(u.members, func(n *graph.Node) bool {

@@ -38,7 +38,7 @@ var Lower = passes.Pass{
 }
 
 // lowerer is one run of Lower. Nodes are visited once, in order: a dequantize that
-// moves behind a call is seen by those that follow.
+// moves after a call is seen by those that follow.
 type lowerer struct {
 	c      *passes.Ctx
 	params *passes.Params

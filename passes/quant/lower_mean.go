@@ -11,7 +11,7 @@ import (
 )
 
 // mean makes the mean of some dimensions the pool that has one window: of images as
-// they are, of others with those dimensions behind the rest.
+// they are, of others with those dimensions after the rest.
 func (l *lowerer) mean(n *graph.Node) error {
 	x, ok := l.whole(n, 0, "x")
 	if !ok {

@@ -101,7 +101,7 @@ func TestTransposedConvolutions(t *testing.T) {
 	}
 }
 
-// BenchmarkUNet is the network in floats, in 8 bits, and in 8 bits but for its transposed
+// BenchmarkUNet is the network in floats, in 8 bits, and in 8 bits except for its transposed
 // convolutions.
 func BenchmarkUNet(b *testing.B) {
 	model := models.Lookup("unet")

@@ -180,7 +180,7 @@ func (l *lowerer) avgPool(n *graph.Node) error {
 	return l.replace(q, by, n.Op().Name+" of quantised values")
 }
 
-// pooled returns the quantize behind what takes means of x, nil where why or the types
+// pooled returns the quantize after what takes means of x, nil where why or the types
 // refuse an integer form.
 func (l *lowerer) pooled(n, x *graph.Node, why string) *graph.Node {
 	if why != "" {

@@ -92,7 +92,7 @@ func TestFourBitsAreLowered(t *testing.T) {
 }
 
 // TestDropoutIsLeftOut has dropouts, which do nothing here, between layers, before a
-// residual and behind it.
+// residual and after it.
 func TestDropoutIsLeftOut(t *testing.T) {
 	m := parse(t, `graph net(%x: f32[N,8]) {
   %w1 = get_attr[w1] : f32[8,8]

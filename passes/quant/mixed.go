@@ -31,7 +31,7 @@ type Sensitivity struct {
 	members []string // the nodes of the operator and of what is fused with it
 }
 
-// Trials measures configurations of one calibrated graph beside its float results.
+// Trials measures configurations of one calibrated graph next to its float results.
 // The graph and what was calibrated are not changed.
 type Trials struct {
 	prepared *graph.Module

@@ -52,7 +52,7 @@ func (k ObserverKind) nothingSeen() *array.Array {
 	return array.FromSlice(seen)
 }
 
-// cursorBehind returns a cursor behind a value, behind all inputs for an input.
+// cursorBehind returns a cursor after a value, after all inputs for an input.
 func cursorBehind(n *graph.Node) *graph.Cursor {
 	if n.Opcode() != graph.Placeholder {
 		return n.Graph().After(n)

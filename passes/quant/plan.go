@@ -150,7 +150,7 @@ const (
 	NotAsked    Reason = iota // the configuration leaves the operator in float
 	NoFloats                  // the operator computes integers or bools
 	Structure                 // the operator belongs to the graph itself: getitem, assign
-	Unused                    // nothing behind, or in front, is quantised: conversions would cost and gain nothing
+	Unused                    // nothing after, or in front, is quantised: conversions would cost and gain nothing
 	FloatResult               // nothing takes the result quantised, and the operator can give floats
 	Within                    // computed together with another operator, in its precision
 	Between                   // no integer form: computed in f32 between quantised values

@@ -14,7 +14,7 @@ import (
 // are nodes that write buffers of the module: a prepared graph computes what it
 // computed, prints, saves, loads and runs in every engine. Batch norms are to be
 // folded and activations to be recognised before, so that observers see what will
-// be computed; Calibrate and Convert come behind.
+// be computed; Calibrate and Convert come after.
 func Prepare(c *Config, b *Backend) passes.Pass {
 	return passes.Pass{
 		Name: "quant-prepare", Doc: "Adds observers of the values that are to be quantised.",

@@ -77,7 +77,7 @@ func (f EngineFor) engine(m *graph.Module) (Engine, error) {
 
 // Compare runs a float graph and the graph that quant-convert has made of it, before
 // any other pass, on batches of inputs, and measures how far values are apart: those
-// of f32 that have the same name in both graphs, behind the rounding to 8 bits where
+// of f32 that have the same name in both graphs, after the rounding to 8 bits where
 // there is one, and the results.
 func Compare(ctx context.Context, float, quantised *graph.Module, batches iter.Seq2[[]*array.Array, error], engine EngineFor) (*Quality, error) {
 	pairs, results, err := correspond(float.Graph, quantised.Graph)

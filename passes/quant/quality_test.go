@@ -48,7 +48,7 @@ func TestCompareMeasuresWhatDiffers(t *testing.T) {
 	require.ErrorIs(t, err, quant.NotComparable)
 }
 
-// TestCompareSeesTheRounding measures a network behind the rounding of its values.
+// TestCompareSeesTheRounding measures a network after the rounding of its values.
 func TestCompareSeesTheRounding(t *testing.T) {
 	m := parse(t, residual)
 	float := graph.Clone(m)
@@ -90,7 +90,7 @@ func perTensor() *quant.Config {
 }
 
 // trialsOf prepares and calibrates three layers. The first row of the second one's
-// weight hides the others, and gives nothing: what is behind the relu is 0.
+// weight hides the others, and gives nothing: what is after the relu is 0.
 func trialsOf(t *testing.T) (*quant.Trials, *graph.Module) {
 	m := parse(t, threeLayers)
 	for i := range 8 {

@@ -17,7 +17,7 @@ import (
 	"github.com/gofx-dev/gofx/passes/quant"
 )
 
-// sequence has an lstm in both directions and a gru behind it, with a state.
+// sequence has an lstm in both directions and a gru after it, with a state.
 const sequence = `graph net(%x: f32[T,N,6], %h: f32[1,N,5]) {
   %wi = get_attr[wi] : f32[16,6]
   %wh = get_attr[wh] : f32[16,4]

@@ -66,7 +66,7 @@ type unit struct {
 	asked
 	head, tail *graph.Node
 	members    []*graph.Node // head to tail
-	stages     int           // of Fused that are behind the tail
+	stages     int           // of Fused that are after the tail
 	mode       Mode
 	operands   []use // that are quantised
 	weights    []*weight

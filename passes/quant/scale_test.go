@@ -18,7 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// longChain returns linear layers and activations, one behind the other, with a sum every
+// longChain returns linear layers and activations, one after the other, with a sum every
 // few layers: a graph of about n nodes.
 func longChain(n int) *graph.Module {
 	g := graph.New("chain")
@@ -89,7 +89,7 @@ func TestScaling(t *testing.T) {
 	observed(m)
 	pipeline(t, m, quant.Convert(c, b))
 	// A value is scale, zero point, quantize and dequantize, a weight its scale and
-	// dequantize beside what read it before.
+	// dequantize next to what read it before.
 	require.Equal(t, before+4*values+2*weights, m.Graph.Len())
 	require.Empty(t, graph.Lint(m.Graph))
 }

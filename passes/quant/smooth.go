@@ -25,7 +25,7 @@ type SmoothOptions struct {
 
 // Smooth returns the pass quant-smooth, which runs the graph on batches of inputs,
 // and divides channels of layer norms, and of products in front of linear layers, that
-// have large values by a factor that the linear layers behind are multiplied by. A
+// have large values by a factor that the linear layers after them are multiplied by. A
 // few channels of transformers are far larger than the others, so that one scale
 // for all loses the others. Results change by rounding alone. It belongs before
 // quant-prepare, or before quant-convert in mode dynamic.
@@ -183,7 +183,7 @@ func channelRanges(ctx context.Context, g *graph.Graph, nodes []*graph.Node, bat
 
 // CorrectBias adds to the biases of linear layers and convolutions of a quantised
 // graph what rounding shifts each channel by on average, layer by layer, so that each
-// is measured behind those that are corrected. float is the graph that quant-convert
+// is measured after those that are corrected. float is the graph that quant-convert
 // has made quantised of. It runs both as often as there are layers, and returns how many
 // biases it has changed or added.
 // Ref: Nagel et al., Data-Free Quantization Through Weight Equalization and Bias

@@ -253,7 +253,7 @@ func (s Scheme) ask() string {
 }
 
 // fourBitFloats writes what a weight of 4 bits, [n, k] in groups along its rows, is in
-// floats: both halves of each byte beside each other, scaled group by group.
+// floats: both halves of each byte next to each other, scaled group by group.
 func fourBitFloats(c *graph.Cursor, n, k, group int, bytes, scale, zero *graph.Node) *graph.Node {
 	groups := n * (k / group)
 	flat := func(x *graph.Node, dims ...int) *graph.Node {

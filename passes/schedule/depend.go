@@ -8,7 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// edges are what must have run before a node, beside its operands.
+// edges are what must have run before a node, besides its operands.
 type edges struct {
 	after map[*graph.Node][]*graph.Node // effects and writes, in the graph's order
 	// fixed are nodes that the host itself must see made at once, because sizes that
@@ -30,7 +30,7 @@ func depend(g *graph.Graph) *edges {
 	}
 	reads := reader(g)
 	var last *graph.Node
-	var since []*graph.Node // reads behind the last effect
+	var since []*graph.Node // reads after the last effect
 	for n := range g.Nodes() {
 		e.sizes(n, symbols)
 		switch {

@@ -11,12 +11,12 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 )
 
-// Overlap makes a pass that puts a wait behind each value made elsewhere that the host
+// Overlap makes a pass that puts a wait after each value made elsewhere that the host
 // reads, and orders the nodes so that resources work at the same time: list scheduling
 // by the length of what follows a node. Several rules are tried on the machine's
 // simulation, and the order that the graph has; the best one stays, so that a graph
 // never becomes slower by the prediction. Effects keep their order, and what was
-// computed before a write is not moved behind it.
+// computed before a write is not moved after it.
 func Overlap(m Machine) passes.Pass {
 	return passes.Pass{
 		Name: "overlap",
@@ -46,7 +46,7 @@ func Overlap(m Machine) passes.Pass {
 	}
 }
 
-// insertWaits puts one wait behind each value that the host reads from elsewhere.
+// insertWaits puts one wait after each value that the host reads from elsewhere.
 func insertWaits(c *passes.Ctx, g *graph.Graph) (changed bool) {
 	for n := range g.Nodes() {
 		if resource(n) == Host {
@@ -91,7 +91,7 @@ type problem struct {
 	m     *Machine
 	nodes []*graph.Node
 	place map[*graph.Node]int
-	next  map[*graph.Node][]*graph.Node // effects that come behind
+	next  map[*graph.Node][]*graph.Node // effects that come after
 	left  map[*graph.Node]int           // what must come before, counted
 	tail  map[*graph.Node]time.Duration // the longest way from a node's start to the end
 	lazy  map[*graph.Node]bool          // parameters: they are read where they are used
@@ -176,7 +176,7 @@ func (s *state) emit(n *graph.Node) {
 	}
 }
 
-// release counts a node as there for those behind it, and hands on what may come now.
+// release counts a node as there for those after it, and hands on what may come now.
 func (s *state) release(n *graph.Node, ready func(*graph.Node)) {
 	count := func(u *graph.Node) {
 		if s.left[u]--; s.left[u] == 0 {

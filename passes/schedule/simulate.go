@@ -28,7 +28,7 @@ type Timeline struct {
 	// Busy is how long each resource computes.
 	Busy map[Resource]time.Duration
 	// Bound is what no order goes below on this machine: the critical path, or what a
-	// resource computes with the least that must come before and behind it.
+	// resource computes with the least that must come before and after it.
 	Bound time.Duration
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // Infer makes a pass that infers every type again for inputs of the given types,
-// by input name; other inputs keep their types. Symbols may be named anew: what
+// by input name; other inputs keep their types. Symbols may be renamed: what
 // the graph says in terms of the old ones is restated, and what it relies on is
 // guarded. A sub-graph is inferred for the types that its inputs declare, a call of it
 // for those of its operands. All mistakes are reported; two lines that force one symbol to two

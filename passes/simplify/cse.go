@@ -90,7 +90,7 @@ type valueTable struct {
 	h      maphash.Hash
 	key    []byte
 	seen   map[uint64]*graph.Node
-	more   map[uint64][]*graph.Node // of equal hashes, behind seen
+	more   map[uint64][]*graph.Node // of equal hashes, after seen
 	writes *writes
 	epochs map[*graph.Node]uint64 // of nodes that read what is written
 }

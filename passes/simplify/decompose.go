@@ -14,7 +14,7 @@ import (
 // expanded; run Functionalize first.
 var Decompose = DecomposeExcept(nil)
 
-// DecomposeExcept is Decompose but for the calls that keep chooses, which a
+// DecomposeExcept is Decompose except for the calls that keep chooses, which a
 // target may have rules for.
 func DecomposeExcept(keep func(n *graph.Node) bool) passes.Pass {
 	p := ExpandExcept(keep, nil)
@@ -41,7 +41,7 @@ func (e *expander) graph(ctx *passes.Ctx, g *graph.Graph) error {
 			return err
 		}
 		if done {
-			next = g.First() // what was made stands behind prev
+			next = g.First() // what was made stands after prev
 			if prev != nil {
 				next = prev.Next()
 			}

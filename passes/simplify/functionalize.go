@@ -8,7 +8,7 @@ import (
 // Functionalize turns call_method and call_module nodes into call_function nodes
 // of the same operators. The tensors of modules are read by get_attr nodes: one
 // for each path, placed before its first use; a path that the graph writes is
-// read anew at each use. Names, positions, types and symbols stay. A module that
+// read again at each use. Names, positions, types and symbols stay. A module that
 // is opaque keeps its call_module.
 var Functionalize = functionalize(false)
 

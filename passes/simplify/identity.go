@@ -18,7 +18,7 @@ import (
 // that show all in its order, such as a reshape to the same shape; copies. It asks
 // expressions and layouts, not names, so that operators of users are removed, too.
 //
-// Results are the same to the bit, with one exception: behind a copy that is gone, a
+// Results are the same to the bit, with one exception: after a copy that is gone, a
 // product may read an operand that does not lie in order, and sum in another order.
 // What is x for most numbers only (x+0 is 0 for -0) stays, with the number as reason.
 var Identity = passes.Pass{

@@ -139,7 +139,7 @@ func (r *Ref[V]) Type() (typ shape.Type, ok bool) {
 	return typ, true
 }
 
-// at returns the value behind the first k steps.
+// at returns the value after the first k steps.
 func (r *Ref[V]) at(rec Recorder[V], k int) V {
 	if k == 0 {
 		return rec.Base(r.Storage)

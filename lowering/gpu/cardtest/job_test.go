@@ -33,7 +33,7 @@ type job struct {
 	Network  string // "" for operators
 	Batch    int
 	Type     string
-	Unfolded bool // batch normalisations stay beside convolutions
+	Unfolded bool // batch normalisations stay next to convolutions
 
 	// build makes the graph with its inputs, expect what it gives.
 	build  func(ctx context.Context) (*graph.Module, []*array.Array, error)
@@ -55,7 +55,7 @@ type network struct {
 // weights are those of one model, shared by its networks; keep drops others.
 type weights struct{ module any }
 
-// last are the weights that were asked for last: those of all networks do not fit beside each other
+// last are the weights that were asked for last: those of all networks do not fit next to each other
 // into small machines.
 var last *weights
 
@@ -158,7 +158,7 @@ func interpret(ctx context.Context, m *graph.Module, in []*array.Array) ([]*arra
 	return (&interp.Interpreter{State: interp.NewState(m)}).RunArrays(ctx, in)
 }
 
-// networks are what the table has, with the sizes beside the batch.
+// networks are what the table has, with the sizes besides the batch.
 var networks = []struct {
 	name string
 	dims map[string]int

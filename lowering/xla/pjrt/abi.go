@@ -35,7 +35,7 @@ type apiTable struct {
 	major, minor int32
 }
 
-// fn is the place of a function behind apiTable.
+// fn is the place of a function after apiTable.
 type fn int
 
 // The functions that are called, by their places. The places between are those of

@@ -61,7 +61,7 @@ func Devices() ([]device.Device, error) {
 	return d.devices(toolkit{loadCompiler, loadBLAS, loadDNN})
 }
 
-// toolkit opens the libraries that may stand beside a driver.
+// toolkit opens the libraries that may stand next to a driver.
 type toolkit struct {
 	nv func() (*compiler, error)
 	lt func() (*blas, error)

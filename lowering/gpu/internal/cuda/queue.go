@@ -17,7 +17,7 @@ type queue struct {
 	stream   uintptr
 	issued   uint64        // commands so far
 	finished atomic.Uint64 // of these known to be done
-	ends     sync.Mutex    // held by who waits for the stream beside its user: it is not destroyed meanwhile
+	ends     sync.Mutex    // held by who waits for the stream besides its user: it is not destroyed meanwhile
 	stage    staging
 	record   *recording // being made
 

@@ -21,7 +21,7 @@ type Pack struct {
 
 type key [sha256.Size]byte
 
-// magic begins the form in which packs are stored; the digit is its version. Behind it come the
+// magic begins the form in which packs are stored; the digit is its version. After it come the
 // images, ordered by their keys: key, length, deflated bytes. A sum of all ends it.
 const magic = "gofx pack 1\n"
 

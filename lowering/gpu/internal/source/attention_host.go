@@ -71,7 +71,7 @@ func (a Attention) InTile(t Tile) *Kernel {
 	return k
 }
 
-// end prints the number of the key behind the last one that queries up to last meet.
+// end prints the number of the key after the last one that queries up to last meet.
 func (a Attention) end(last string, keys int) string {
 	if !a.Causal {
 		return num(keys)

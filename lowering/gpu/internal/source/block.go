@@ -227,8 +227,8 @@ func (k Block) own(b *strings.Builder, s side) {
 	}
 }
 
-// bring prints the copy of the next part of a side to local memory. What is behind the last number is
-// zero; rows behind the last one are the last one, and nobody asks for their results.
+// bring prints the copy of the next part of a side to local memory. What is after the last number is
+// zero; rows after the last one are the last one, and nobody asks for their results.
 func (k Block) bring(b *strings.Builder, s side, depth int) {
 	line := func(s string) { b.WriteString("\t" + s + "\n") }
 	i := s.name + "_i"

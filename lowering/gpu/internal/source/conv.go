@@ -39,7 +39,7 @@ type Conv struct {
 }
 
 // taps prints loops over channels, of each group those numbered from to to, and the window; body is told the index of the element of
-// x behind base.
+// x after base.
 func (c Conv) taps(b *strings.Builder, tab, from, to string, body func(tab, offset string)) {
 	channels := c.X.Shape[1] / c.Groups
 	_, plane := c.X.Axis(1)

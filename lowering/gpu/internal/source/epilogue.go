@@ -8,7 +8,7 @@ import (
 )
 
 // Epilogue is what a kernel does to each of its results before it is stored: an expression
-// whose input Acc is what the kernel computed, and whose others are operands behind the
+// whose input Acc is what the kernel computed, and whose others are operands after the
 // kernel's own, broadcast to the result.
 type Epilogue struct {
 	G   expr.Graph

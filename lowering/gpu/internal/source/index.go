@@ -17,7 +17,7 @@ func Moved(out []int, in View, from func(at []string) []string) *Kernel {
 	})
 }
 
-// Pad prints the kernel that adds lo elements before each dimension of in, and as many behind
+// Pad prints the kernel that adds lo elements before each dimension of in, and as many after
 // it as out is larger; negative numbers crop. Modes are those of kernel.Pad; value holds the
 // bits of the constant.
 func Pad(out []int, in View, lo []int, mode string, value uint64) *Kernel {

@@ -197,7 +197,7 @@ func (v View) at(coords []string) string {
 }
 
 // MaxElements bounds a buffer: kernels index with 32 bits, and work-items of the last group that have nothing to do, and loops
-// whose steps are as long as a group, count on behind the last element, by 1024 at most. MaxItems bounds the work-items
+// whose steps are as long as a group, count on after the last element, by 1024 at most. MaxItems bounds the work-items
 // of a launch, whose numbers begin with 0.
 const (
 	MaxElements = 1<<31 - 1<<10

@@ -35,7 +35,7 @@ func (w Narrow) types() []array.DType {
 	return all
 }
 
-// names are the parameters of the zero points and the scales, behind those of the bytes, x1.
+// names are the parameters of the zero points and the scales, after those of the bytes, x1.
 func (w Narrow) names() (zero, scale string) {
 	if zero, scale = "x2", "x3"; w.Zero.DType == array.Invalid {
 		scale = "x2"

@@ -61,7 +61,7 @@ func (p Pool) selected(b *strings.Builder, lead int, body func(index, inside str
 }
 
 // Max prints the kernel of the greatest elements, and with indices of their places in the
-// plane: the first of equals, the last NaN. A window beside the input has the least value of the
+// plane: the first of equals, the last NaN. A window outside the input has the least value of the
 // type and the place of its first element that is not before the input.
 func (p Pool) Max(indices bool) *Kernel {
 	d := p.X.DType
@@ -114,7 +114,7 @@ func (p Pool) first(b *strings.Builder, lead int) {
 	for i := range p.Kernel {
 		s, dil := "z"+num(i), num(p.Dilation[i])
 		b.WriteString("\tint " + s + " = a" + num(i) + "; if (" + s + " < 0) " + s + " += (-" + s + " + " + dil + " - 1) / " + dil + " * " + dil + ";\n")
-		terms[i] = term(s, plane.Strides[i]) // behind the input, too, where that has one element
+		terms[i] = term(s, plane.Strides[i]) // after the input, too, where that has one element
 	}
 	b.WriteString("\tplace = " + sum(terms...) + ";\n\t}\n")
 }
@@ -154,7 +154,7 @@ func (p Pool) Mean(padding bool, padHi []int, divisor int) *Kernel {
 }
 
 // Counts is how many elements windows have, i32 over the spatial dimensions of the result: those in the input with so many
-// around it, before and behind.
+// around it, before and after.
 func (p Pool) Counts(lo, hi []int) *array.Array {
 	rank := len(p.Kernel)
 	sizes := p.Out.Shape[len(p.Out.Shape)-rank:]

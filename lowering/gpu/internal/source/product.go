@@ -55,7 +55,7 @@ func total(r, v int) string {
 func (t Tile) Panels(columns int) int { return (columns + t.Lanes - 1) / t.Lanes }
 
 // Pack prints the kernel that lays batch matrices [.., K, N] out for Product: panels of the
-// tile's lanes, each with a row for each k, zeros behind the last column, in f32.
+// tile's lanes, each with a row for each k, zeros after the last column, in f32.
 func (t Tile) Pack(in View) *Kernel { return t.pack(in, array.F32) }
 
 // PackBytes is Pack for bytes, which stay what they are.
@@ -168,7 +168,7 @@ func (t Tile) floats(v int) string {
 	return "VLOAD" + num(t.width()) + "(w + " + num(v*t.width()) + ")"
 }
 
-// step prints what is done with one row of w, which goes on behind it: weights prints a vector of it, row the element of a row.
+// step prints what is done with one row of w, which goes on after it: weights prints a vector of it, row the element of a row.
 func (t Tile) step(b *strings.Builder, tab string, weights func(v int) string, row func(r int) string) {
 	t.add(b, tab, weights, row)
 	b.WriteString(tab + "w += " + num(t.Lanes) + ";\n")

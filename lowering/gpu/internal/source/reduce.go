@@ -245,7 +245,7 @@ type Norm struct {
 	Eps        float64 // added to the variance, or the mean square
 	Root       bool    // by the root mean square: the mean is not taken away
 	Weight     bool    // x1 scales
-	Bias       bool    // the operand behind it is added
+	Bias       bool    // the operand after it is added
 	PerChannel int     // elements that share a weight, 1 for one weight an element
 	Groups     int     // rows of an image whose weights follow each other
 }

@@ -69,7 +69,7 @@ func (r *rows) small(count int, params []param) {
 	}
 }
 
-// merge joins axes that lie behind each other.
+// merge joins axes that lie one after the other.
 func (r *rows) merge() {
 	for i := len(r.red) - 1; i > 0; i-- {
 		if r.steps[i-1] == r.steps[i]*r.red[i] {

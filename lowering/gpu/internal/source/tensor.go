@@ -121,7 +121,7 @@ type strip struct {
 // quads is how many quads of a round a work-item brings.
 func (k Warps) quads(s strip) int { return s.n * quadsOf / k.items() }
 
-// own prints which lines and quads of a strip a work-item brings. Lines behind the last one are
+// own prints which lines and quads of a strip a work-item brings. Lines after the last one are
 // the last one, and nobody asks for their results.
 func (k Warps) own(b *strings.Builder, s strip) {
 	b.WriteString("\tLOCAL fx_quad " + s.name + "[" + num(2*s.n*quadPitch) + "];\n")
@@ -139,7 +139,7 @@ func (k Warps) own(b *strings.Builder, s strip) {
 	}
 }
 
-// read prints the reads of a round's quads of a strip. What is behind the last element is zero.
+// read prints the reads of a round's quads of a strip. What is after the last element is zero.
 func (k Warps) read(b *strings.Builder, s strip) {
 	elements := inWord(s.dtype)
 	some := s.depth%(elements*wordsOf) != 0
@@ -156,7 +156,7 @@ func (k Warps) read(b *strings.Builder, s strip) {
 	}
 }
 
-// readQuad prints the read of one quad; guarded says that each of its elements may be behind the last.
+// readQuad prints the read of one quad; guarded says that each of its elements may be after the last.
 func (k Warps) readQuad(b *strings.Builder, s strip, at string, guarded bool) {
 	elements := inWord(s.dtype)
 	element := s.quad(at+"s", "k")

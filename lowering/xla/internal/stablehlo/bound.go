@@ -30,8 +30,8 @@ func (m *Misfit) Error() string { return m.Err.Error() }
 // the bounds, with these sizes left open within. Which sizes these are is what changes in programs for
 // other sizes; nothing else may. Constants and whatever else has a size of its own get the run's.
 //
-// Arguments and results are as large as the bounds: what lies behind a run's sizes is not read,
-// and is anything in the results. Behind its arguments main takes the sizes, a scalar of i32 for each
+// Arguments and results are as large as the bounds: what lies after a run's sizes is not read,
+// and is anything in the results. After its arguments main takes the sizes, a scalar of i32 for each
 // symbol.
 func Bounded(p *Program, symbols []Symbol) (*Program, error) {
 	b := &bounding{symbols: symbols, values: map[*Value]*Value{}, opens: map[*Value][]int{}, full: map[*Value]*Value{}, numbers: map[int]*Value{}, others: map[*Program]map[*Value]*Value{}, out: NewBuilder()}
@@ -239,7 +239,7 @@ func (b *bounding) sized(v, size *Value, dim int, bound bool) *Value {
 	return b.out.Add(b.out.With("set_dimension_size", []*Value{v, size}, "dimension", Int(dim)), v.Type.Limited(dim, bound))[0]
 }
 
-// alike requires an operation to be the same for another size, of the same values, but for what follows from
+// alike requires an operation to be the same for another size, of the same values, except what follows from
 // the sizes of its operands and results.
 func (b *bounding) alike(q *Program, o, u *Op) error {
 	if o.Name != u.Name || len(o.Attrs) != len(u.Attrs) || len(o.Regions) != len(u.Regions) || len(o.Results) != len(u.Results) || len(o.Operands) != len(u.Operands) {

@@ -26,7 +26,7 @@ func sourcesOf(o *Op) ([][]source, error) {
 	return nil, errors.New("it takes no sizes that are bounds")
 }
 
-// bounded are the operations that take such sizes, beside those of which operands and result
+// bounded are the operations that take such sizes, besides those of which operands and result
 // have one type.
 var bounded = map[string]func(o *Op) ([][]source, error){
 	"compare": alike, "is_finite": alike, "convert": alike, "bitcast_convert": alike, "custom_call": alike,
@@ -215,7 +215,7 @@ func ofConvolution(o *Op) ([][]source, error) {
 }
 
 // ofGather has the sizes of the indices, and those of slices, which are its own. It takes all of a bounded
-// dimension: a position in one may lie behind the run's size.
+// dimension: a position in one may lie after the run's size.
 func ofGather(o *Op) ([][]source, error) {
 	g := o.Get("dimension_numbers").(Gather)
 	if o.Operands[1].Type.Bound(g.IndexVectorDim) {
@@ -241,7 +241,7 @@ func ofGather(o *Op) ([][]source, error) {
 	return list, err
 }
 
-// inferSetSize is the rule of set_dimension_size, but for whether the size is a bound: that
+// inferSetSize is the rule of set_dimension_size, except for whether the size is a bound: that
 // follows from the size.
 func inferSetSize(o *Op) ([]Type, error) {
 	if d := o.Int("dimension"); d < 0 || d >= o.Operands[0].Type.Rank() {

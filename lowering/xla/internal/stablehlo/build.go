@@ -139,7 +139,7 @@ func reshaped(x *Value) *Value {
 	return x.from.Operands[0]
 }
 
-// widened says where the dimensions of sizes lie in others that have ones beside them, nil
+// widened says where the dimensions of sizes lie in others that have ones next to them, nil
 // where these have more.
 func widened(dims, in []int) []int {
 	at := []int{}

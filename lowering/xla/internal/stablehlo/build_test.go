@@ -15,7 +15,7 @@ func names(r *Region) (list []string) {
 	return list
 }
 
-// TestBroadcastsLookThroughReshapes, where these only put ones beside the sizes.
+// TestBroadcastsLookThroughReshapes, where these only put ones next to the sizes.
 func TestBroadcastsLookThroughReshapes(t *testing.T) {
 	b := NewBuilder(Of(array.F32, 3), Of(array.F32, 6))
 	y := b.Broadcast(b.Reshape(b.Reshape(b.Arg(0), 1, 3), 1, 3, 1), []int{2, 3, 4}, 0, 1, 2)

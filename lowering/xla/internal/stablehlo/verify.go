@@ -29,7 +29,7 @@ func (v *verifier) fail(err error) {
 	v.errs = append(v.errs, fmt.Errorf("operation %d: %w", v.at, err))
 }
 
-// region checks a region; what it defines is gone behind it.
+// region checks a region; what it defines is gone after it.
 func (v *verifier) region(r *Region, of string) {
 	var mine []*Value
 	define := func(list []*Value) {
