@@ -255,7 +255,7 @@ var fileCodes = []Info{
 		Example: `fxgen print mlp -o broken`,
 	},
 	{
-		//gofx:code cmd/fxgen/internal/work.Died
+		//gofx:code cmd/fxgen/internal/exchange.Died
 		Code: "FX8057", Title: "the model's code ended the program",
 		Cause:   "the model, its constructor or its package called os.Exit or log.Fatal, stopped its goroutine, panicked in another one, overflowed the stack, or was killed while it was captured",
 		Cure:    "return an error, or panic in the function itself; run it in a separate test to see more",

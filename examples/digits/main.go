@@ -1,6 +1,6 @@
 // Command digits classifies the test split of the handwritten digits with the
 // packages that `go generate` wrote from the model in this folder, in floats and
-// quantised.
+// quantised. This file generates the first one, forms.go the others.
 package main
 
 import (
@@ -11,48 +11,14 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
-
-	"example.com/digits/digitsnet"
-	"example.com/digits/dynamicnet"
-	"example.com/digits/int4net"
-	"example.com/digits/staticnet"
 )
 
-//go:generate go tool fxgen gen -o digitsnet -package digitsnet -weights digits.safetensors -input x=f32[N,1,8,8] .#Net -new NewNet
-//go:generate go tool fxgen draw -o digits.svg -input x=f32[N,1,8,8] .#Net -new NewNet
-//go:generate go run ./calibration
-//go:generate go tool fxgen quant -config static.json -calib calibration.npy -o quantised/static -weights digits.safetensors -input x=f32[N,1,8,8] .#Net -new NewNet
-//go:generate go tool fxgen quant -config dynamic.json -o quantised/dynamic -weights digits.safetensors -input x=f32[N,1,8,8] .#Net -new NewNet
-//go:generate go tool fxgen quant -config int4.json -o quantised/int4 -weights digits.safetensors -input x=f32[N,1,8,8] .#Net -new NewNet
-//go:generate go tool fxgen gen -o staticnet -package staticnet quantised/static
-//go:generate go tool fxgen gen -o dynamicnet -package dynamicnet quantised/dynamic
-//go:generate go tool fxgen gen -o int4net -package int4net quantised/int4
+//go:generate go tool -modfile=fxgen.mod fxgen gen -o digitsnet -package digitsnet -weights digits.safetensors -input x=f32[N,1,8,8] .#Net -new NewNet
 
 func main() {
 	if err := run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
-	}
-}
-
-// classifier is the interface of every generated package.
-type classifier interface {
-	Forward(ctx context.Context, x array.Dense[float32]) (array.Dense[float32], error)
-}
-
-// generated is one of the packages that go generate wrote.
-type generated struct {
-	folder, form string
-	config       string // request to fxgen quant, "" for floats
-	load         func() (classifier, error)
-}
-
-func packages() []generated {
-	return []generated{
-		{"digitsnet", "float", "", func() (classifier, error) { return digitsnet.New() }},
-		{"staticnet", "static int8", "static.json", func() (classifier, error) { return staticnet.New() }},
-		{"dynamicnet", "dynamic int8", "dynamic.json", func() (classifier, error) { return dynamicnet.New() }},
-		{"int4net", "int4", "int4.json", func() (classifier, error) { return int4net.New() }},
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-//go:generate go tool fxgen gen -o streamnet -package streamnet -input logits=f32[N,10] .#Stream -new NewStream
+//go:generate go tool -modfile=fxgen.mod fxgen gen -o streamnet -package streamnet -input logits=f32[N,10] .#Stream -new NewStream
 
 // Stream smooths the logits of images that come one after the other, over calls: its
 // buffers hold the earlier images.

@@ -19,7 +19,7 @@ import (
 	"example.com/server/serve"
 )
 
-//go:generate go tool fxgen gen -o digitsnet -package digitsnet -weights-mode embed ../onnx/digits.onnx
+//go:generate go tool -modfile=fxgen.mod fxgen gen -o digitsnet -package digitsnet -weights-mode embed ../onnx/digits.onnx
 
 // settings are the flags.
 type settings struct {

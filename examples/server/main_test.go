@@ -394,9 +394,9 @@ func TestGeneratedIsFresh(t *testing.T) {
 	}
 	text, err := os.ReadFile("main.go")
 	require.NoError(t, err)
-	_, rest, ok := strings.Cut(string(text), "//go:generate go tool fxgen gen ")
+	_, rest, ok := strings.Cut(string(text), "//go:generate go tool -modfile=fxgen.mod fxgen gen ")
 	require.True(t, ok)
 	line, _, _ := strings.Cut(rest, "\n")
-	out, err := exec.Command("go", append([]string{"tool", "fxgen", "check"}, strings.Fields(line)...)...).CombinedOutput()
+	out, err := exec.Command("go", append([]string{"tool", "-modfile=fxgen.mod", "fxgen", "check"}, strings.Fields(line)...)...).CombinedOutput()
 	require.NoError(t, err, "run go generate: %s", out)
 }

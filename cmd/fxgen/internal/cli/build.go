@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/keep"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
@@ -81,7 +82,7 @@ func (p *program) outputs(ctx context.Context, m *part, j *work.Job) ([]*array.A
 		if err != nil {
 			return nil, err
 		}
-		x, err := work.DecodeArray(b)
+		x, err := exchange.Decode(b)
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +106,7 @@ func (s *source) folder() string {
 
 // benchResult completes the measurement of a built program.
 func (a *app) benchResult(s *source, j *work.Job, made, ran *work.Result) (*work.Result, error) {
-	var b work.BenchJSON
+	var b exchange.Times
 	if err := json.Unmarshal([]byte(ran.Text), &b); err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func (a *app) benchResult(s *source, j *work.Job, made, ran *work.Result) (*work
 		b.Shapes[name] = made.Shapes[i]
 	}
 	res := &work.Result{}
-	return res, b.Report(j, res)
+	return res, b.Report(j.JSON, res)
 }
 
 // program is generated packages with a main function around them, which runs the one
@@ -171,7 +172,7 @@ func (p *program) build(ctx context.Context) error {
 		return err
 	}
 	if err != nil {
-		if e := userpkg.Unready(string(out), p.home.dir); e != nil {
+		if e := userpkg.Unready(string(out), err, p.home.dir); e != nil {
 			return e
 		}
 		e := diag.Bug("the generated code does not build")
@@ -189,7 +190,7 @@ func (p *program) binary() string { return filepath.Join(p.dir, "program.exe") }
 // main is the program's source.
 func (p *program) main() []byte {
 	var b, calls, table strings.Builder
-	imports := []string{`"` + modulePath + `/cmd/fxgen/harness"`}
+	imports := []string{`"` + modulePath + `/cmd/fxgen/drive"`}
 	if p.style == work.Kernel {
 		imports = append(imports, `"context"`, `"`+modulePath+`/array"`)
 	}
@@ -198,7 +199,7 @@ func (p *program) main() []byte {
 		fmt.Fprintf(&table, "\t\t%q: run_%s,\n", m.name, m.name)
 		m.call(&calls, p.style)
 	}
-	fmt.Fprintf(&b, "package main\n\nimport (\n\t%s\n)\n\nfunc main() {\n\td := harness.NewDriver()\n\td.Part(map[string]func(*harness.Driver){\n%s\t})\n}\n%s",
+	fmt.Fprintf(&b, "package main\n\nimport (\n\t%s\n)\n\nfunc main() {\n\td := drive.NewDriver()\n\td.Part(map[string]func(*drive.Driver){\n%s\t})\n}\n%s",
 		strings.Join(imports, "\n\t"), table.String(), calls.String())
 	if p.style == work.Kernel {
 		b.WriteString("\nvar _ array.Half // of inputs, which not every model has\n")
@@ -230,7 +231,7 @@ func (m *part) call(b *strings.Builder, style string) {
 		prepare = open + "\tm, err := " + m.name + ".LoadModel(f, size)\n\td.Check(err)\n"
 		call = "m.Forward("
 	}
-	fmt.Fprintf(b, "\nfunc run_%s(d *harness.Driver) {\n%s", m.name, prepare)
+	fmt.Fprintf(b, "\nfunc run_%s(d *drive.Driver) {\n%s", m.name, prepare)
 	for i, x := range args {
 		fmt.Fprintf(b, "\tx%d := %s\n", i, x)
 		args[i] = fmt.Sprintf("x%d", i)
@@ -269,7 +270,7 @@ func goElem(dtype string) string {
 
 func (p *program) run(ctx context.Context, m *part, j *work.Job) (*work.Result, error) {
 	dir := filepath.Join(p.dir, m.name)
-	if err := work.Request(dir, j); err != nil {
+	if err := exchange.Request(dir, j); err != nil {
 		return nil, err
 	}
 	cmd := proc.Command(ctx, p.binary(), dir)
@@ -277,7 +278,7 @@ func (p *program) run(ctx context.Context, m *part, j *work.Job) (*work.Result, 
 	if ctx.Err() != nil {
 		return nil, runErr
 	}
-	res, missing, err := work.Receive(dir)
+	res, missing, err := exchange.Receive(dir)
 	if missing {
 		e := diag.Bug("the generated program left no result")
 		e.Err = fmt.Errorf("%v\n%s", runErr, bytes.TrimSpace(out))

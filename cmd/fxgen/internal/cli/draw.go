@@ -5,14 +5,15 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/keep"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/lowering"
 )
 
 func (a *app) draw() *cobra.Command {
@@ -94,15 +95,11 @@ func textOf(r *work.Result) []byte {
 	return []byte(r.Text)
 }
 
-// render runs fxdraw, which links Graphviz, in the module at hand.
+// render runs fxdraw, which links Graphviz, built in the module at hand.
 func (a *app) render(ctx context.Context, dir, dot, format string) ([]byte, error) {
 	h, err := findHome(ctx, dir)
 	if err != nil {
 		return nil, err
-	}
-	args := []string{"run", modulePath + "/cmd/fxgen/fxdraw", "-format", format}
-	if _, err := os.Stat(filepath.Join(h.dir, "vendor")); err == nil {
-		args = slices.Insert(args, 1, "-mod=readonly") // commands are not vendored
 	}
 	defer a.busy("drawing")()
 	tmp, remove, err := proc.TempDir()
@@ -110,19 +107,31 @@ func (a *app) render(ctx context.Context, dir, dot, format string) ([]byte, erro
 		return nil, err
 	}
 	defer remove()
-	cmd := proc.Command(ctx, "go", args...)
-	cmd.Dir, cmd.Env = h.dir, userpkg.GoEnv(tmp)
-	cmd.Stdin = strings.NewReader(dot)
+	p := keep.Program{Key: lowering.Key("fxdraw", h.dir), Args: []string{"build"}, Of: modulePath + "/cmd/fxgen/fxdraw", Dir: h.dir, Env: userpkg.GoEnv(tmp)}
+	if _, err := os.Stat(filepath.Join(h.dir, "vendor")); err == nil {
+		p.Args = append(p.Args, "-mod=readonly") // commands are not vendored
+	}
+	binary := filepath.Join(tmp, "fxdraw.exe") // Windows wants the ending
+	if msg, err := p.Build(ctx, binary); err != nil {
+		return nil, notDrawn(ctx, string(msg), err, h.dir)
+	}
+	cmd := proc.Command(ctx, binary, "-format", format)
+	cmd.Env, cmd.Stdin = p.Env, strings.NewReader(dot)
 	var out, msg bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &msg
-	if err := proc.Run(ctx, cmd); ctx.Err() != nil {
-		return nil, err
-	} else if err != nil {
-		if e := userpkg.Unready(msg.String(), h.dir); e != nil {
-			return nil, e
-		}
-		text := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(msg.String()), "exit status 1"))
-		return nil, bad("cannot draw: "+text, "write .dot instead and render it with another tool")
+	if err := proc.Run(ctx, cmd); err != nil {
+		return nil, notDrawn(ctx, msg.String(), err, h.dir)
 	}
 	return out.Bytes(), nil
+}
+
+// notDrawn is the error that the go command, or fxdraw, ended with a message.
+func notDrawn(ctx context.Context, msg string, err error, dir string) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	if e := userpkg.Unready(msg, err, dir); e != nil {
+		return e
+	}
+	return bad("cannot draw: "+strings.TrimSpace(msg), "write .dot instead and render it with another tool")
 }

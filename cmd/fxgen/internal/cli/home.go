@@ -11,10 +11,11 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/gomod"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 )
 
-const modulePath = "github.com/gofx-dev/gofx"
+const modulePath = gomod.Path
 
 // home is a module in which programs that use gofx can be built: the user's own
 // where it requires gofx, else the checkout or the version that this program was

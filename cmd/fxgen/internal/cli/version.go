@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/gomod"
 	"github.com/gofx-dev/gofx/kernel"
 )
 
@@ -22,7 +22,7 @@ func (a *app) version() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{Use: "version [flags]", Short: "Print the versions of gofx and Go, and what is used of the processor", Args: exactly(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
-			v := versionJSON{moduleVersion(), runtime.Version(), runtime.GOARCH + " " + kernel.CPU()}
+			v := versionJSON{gomod.Version(), runtime.Version(), runtime.GOARCH + " " + kernel.CPU()}
 			if asJSON {
 				return json.NewEncoder(a.stdout).Encode(v)
 			}
@@ -30,22 +30,4 @@ func (a *app) version() *cobra.Command {
 		}}
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return c
-}
-
-// moduleVersion is the version of gofx that this program was built from: as the
-// main module, or as a requirement of the user's.
-func moduleVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "(unknown)"
-	}
-	if info.Main.Path == modulePath {
-		return info.Main.Version
-	}
-	for _, m := range info.Deps {
-		if m.Path == modulePath {
-			return m.Version
-		}
-	}
-	return "(unknown)"
 }

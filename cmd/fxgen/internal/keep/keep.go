@@ -7,10 +7,14 @@ package keep
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/gomod"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/lowering"
 )
@@ -28,7 +32,8 @@ type Program struct {
 }
 
 // Build builds the program as a file, and returns the output of the go command.
-// The error is that of the command.
+// The error is that of the command, or a [gomod.Skew]. Where go.mod lacks what the program
+// needs, a copy has it ([gomod.Complete]).
 func (p *Program) Build(ctx context.Context, file string) ([]byte, error) {
 	folder := lowering.UserFolder("fxgen", os.Getenv(Variable))
 	kept := folder.Load(p.Key)
@@ -37,7 +42,14 @@ func (p *Program) Build(ctx context.Context, file string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	out, err := proc.Output(ctx, p.command(ctx, file))
+	out, err := proc.Output(ctx, p.command(ctx, file, nil))
+	if err != nil && ctx.Err() == nil && gomod.Lacks(string(out)) != "" {
+		flags, lacks := gomod.Complete(ctx, p.Dir, p.Env, filepath.Dir(file))
+		if lacks != nil {
+			return out, errors.Join(err, lacks)
+		}
+		out, err = proc.Output(ctx, p.command(ctx, file, flags))
+	}
 	if err != nil {
 		return out, err
 	}
@@ -50,8 +62,8 @@ func (p *Program) Build(ctx context.Context, file string) ([]byte, error) {
 // command is the go command that builds the program. Nobody debugs it: it is linked
 // without symbols, in less time, where the user's flags do not say how to link. It
 // does not say which commit it comes from, and is the same after the next one.
-func (p *Program) command(ctx context.Context, file string) *exec.Cmd {
-	args := append(p.Args[:len(p.Args):len(p.Args)], "-buildvcs=false", "-o", file)
+func (p *Program) command(ctx context.Context, file string, more []string) *exec.Cmd {
+	args := slices.Concat(p.Args, []string{"-buildvcs=false", "-o", file}, more)
 	flags := proc.Command(ctx, "go", "env", "GOFLAGS")
 	flags.Dir, flags.Env = p.Dir, p.Env
 	if said, err := proc.Output(ctx, flags); err == nil && !strings.Contains(string(said), "-ldflags") {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/dump"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 )
@@ -24,16 +25,16 @@ import (
 func (l *loaded) died(a answer, again string) *diag.Error {
 	hint := "return an error, or panic in the function itself; run it in a test of its own to see more"
 	at := diag.Pos{File: l.pos.Filename, Line: l.pos.Line, Col: l.pos.Column}
-	if c := dump.Find(a.out, work.HarnessFile, work.NamesFile); c != nil {
+	if c := dump.Find(a.out, exchange.HarnessFile, exchange.NamesFile); c != nil {
 		if c.Pos.File != "" {
 			at = c.Pos
 		}
-		return diag.New(work.Died, "the model's code ended the program: "+c.What).At(at).WithHint(hint)
+		return diag.New(exchange.Died, "the model's code ended the program: "+c.What).At(at).WithHint(hint)
 	}
-	if c := dump.Find(again, work.HarnessFile, work.NamesFile); c != nil && c.Pos.File != "" {
+	if c := dump.Find(again, exchange.HarnessFile, exchange.NamesFile); c != nil && c.Pos.File != "" {
 		at = c.Pos
 	}
-	e := diag.New(work.Died, "the model's code ended the program: "+a.ended).At(at).WithHint(hint)
+	e := diag.New(exchange.Died, "the model's code ended the program: "+a.ended).At(at).WithHint(hint)
 	if text := lastWords(a.out); text != "" {
 		e.Related = []diag.Related{{Msg: "it printed: " + text}}
 	}

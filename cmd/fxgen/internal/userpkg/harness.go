@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/dump"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/gomod"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/keep"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
@@ -47,7 +49,7 @@ func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
 		}
 		return nil, l.died(a, again)
 	}
-	if err := Unready(a.out, l.dir); err != nil {
+	if err := Unready(a.out, a.err, l.dir); err != nil {
 		return nil, err
 	}
 	if list := compileErrors(a.out, l.dir); len(list) > 0 {
@@ -74,7 +76,7 @@ func (l *loaded) run(ctx context.Context, t *Target, j *work.Job) (a answer, err
 		return a, err
 	}
 	defer remove()
-	if err := work.Request(dir, j); err != nil {
+	if err := exchange.Request(dir, j); err != nil {
 		return a, err
 	}
 	if err := work.Choose(dir, l.choice(t)); err != nil {
@@ -97,7 +99,7 @@ func (l *loaded) run(ctx context.Context, t *Target, j *work.Job) (a answer, err
 	if err := ctx.Err(); err != nil {
 		return a, err
 	}
-	if a.res, a.missing, err = work.Receive(dir); a.missing {
+	if a.res, a.missing, err = exchange.Receive(dir); a.missing {
 		a.err, err = errOr(a.err, err), nil
 	}
 	return a, err
@@ -159,20 +161,19 @@ func modelOutput(out string) string {
 }
 
 // Unready makes an error of the go command's complaint that go.mod or go.sum lack
-// modules that fxgen needs; nil for other complaints.
-func Unready(out, dir string) error {
-	for line := range strings.Lines(out) {
-		for _, text := range []string{"missing go.sum entry", "updates to go.mod needed", "no required module provides package " + modulePath} {
-			if strings.Contains(line, text) {
-				return bad("go.mod and go.sum of "+dir+" lack what fxgen needs: "+strings.TrimSpace(line),
-					"run go get -tool "+modulePath+"/cmd/fxgen and go mod tidy there")
-			}
-		}
+// modules that fxgen needs, where [keep.Program.Build] could not add them; nil for other
+// complaints.
+func Unready(out string, err error, dir string) error {
+	if skew := new(gomod.Skew); errors.As(err, &skew) {
+		return bad(skew.Error()+" in "+dir, "use one version of both: go get "+modulePath+"@"+skew.Fxgen+", or that of go.mod for fxgen")
+	}
+	if line := gomod.Lacks(out); line != "" {
+		return bad("go.mod and go.sum of "+dir+" lack what fxgen needs: "+line, "run go get -tool "+modulePath+"/cmd/fxgen and go mod tidy there")
 	}
 	return nil
 }
 
-const modulePath = "github.com/gofx-dev/gofx"
+const modulePath = gomod.Path
 
 // place says where module style writes to, so that it can name the package's own
 // declarations. A main package cannot be imported from elsewhere.
@@ -211,9 +212,9 @@ func (l *loaded) writeOverlay(dir string) (file, key string, err error) {
 	if files == nil {
 		files = map[string][]byte{}
 	}
-	files[filepath.Join(l.dir, work.HarnessFile)] = l.test()
+	files[filepath.Join(l.dir, exchange.HarnessFile)] = l.test()
 	if l.sig != nil {
-		files[filepath.Join(l.dir, work.NamesFile)] = l.names()
+		files[filepath.Join(l.dir, exchange.NamesFile)] = l.names()
 	}
 	parts := []string{"harness", l.dir}
 	for n, path := range slices.Sorted(maps.Keys(files)) {

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/codegen/certificate"
 	"github.com/gofx-dev/gofx/diag"
@@ -109,7 +110,7 @@ func (c *captured) reference(ctx context.Context, in []*array.Array) (out []*arr
 }
 
 func interpret(ctx context.Context, m *graph.Module, in []*array.Array) (out []*array.Array, err error) {
-	err = Recover(func() error {
+	err = exchange.Recover(func() error {
 		out, err = fx.NewGraphModule(m).RunArrays(ctx, in)
 		return err
 	})

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/draw"
 	"github.com/gofx-dev/gofx/graph"
@@ -123,7 +124,7 @@ func costOf(c *captured, j *Job) (*costJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Rows, s.Device, s.MS, s.Roof, s.Peak = e.By(name), e.Device.Name, ms(e.Time), ms(e.Roof), e.PeakBytes
+	s.Rows, s.Device, s.MS, s.Roof, s.Peak = e.By(name), e.Device.Name, exchange.Milliseconds(e.Time), exchange.Milliseconds(e.Roof), e.PeakBytes
 	s.count(e.Work)
 	if j.Rate > 0 {
 		s.Fleet, err = e.Fleet(cost.Load{Rate: j.Rate, Latency: time.Duration(j.Latency)})
@@ -166,7 +167,7 @@ func (s *costJSON) text(model, at string, top int) string {
 	}
 	if f := s.Fleet; f != nil {
 		fmt.Fprintf(&b, "fleet: %s, each with %s at once, %.0f%% busy, of at most %.4g requests a second (bound by %s) in %sB; 99%% of the requests take at most %.4g ms, of which a run takes %.4g ms\n",
-			plural(f.Machines, "machine"), plural(f.Workers, "run"), 100*f.Busy, f.Rate, f.Bound, draw.Amount(f.Bytes), ms(f.Latency), ms(f.Service))
+			plural(f.Machines, "machine"), plural(f.Workers, "run"), 100*f.Busy, f.Rate, f.Bound, draw.Amount(f.Bytes), exchange.Milliseconds(f.Latency), exchange.Milliseconds(f.Service))
 	}
 	b.WriteString("\n")
 	s.table(&b, top)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/accel"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
@@ -64,7 +65,7 @@ func (c *captured) results(ctx context.Context, j *Job, res *Result) ([]debug.Va
 // Results makes values of the files of a run.
 func Results(res *Result) (list []debug.Value, err error) {
 	for i, f := range res.Files {
-		a, err := DecodeArray(f.Data)
+		a, err := exchange.Decode(f.Data)
 		if err != nil {
 			return nil, err
 		}
@@ -81,11 +82,11 @@ func Observed(res *Result, list []debug.Value) error {
 		var b []byte
 		if v.Array != nil {
 			var err error
-			if b, err = EncodeArray(v.Array); err != nil {
+			if b, err = exchange.Encode(v.Array); err != nil {
 				return err
 			}
 		}
-		res.Files = append(res.Files, File{v.Name, b})
+		res.Files = append(res.Files, File{Name: v.Name, Data: b})
 	}
 	text, err := json.Marshal(list)
 	res.Text = string(text)
@@ -99,7 +100,7 @@ func Received(res *Result) (list []debug.Value, err error) {
 	}
 	for i := range list {
 		if i < len(res.Files) && len(res.Files[i].Data) > 0 {
-			if list[i].Array, err = DecodeArray(res.Files[i].Data); err != nil {
+			if list[i].Array, err = exchange.Decode(res.Files[i].Data); err != nil {
 				return nil, err
 			}
 		}
@@ -215,7 +216,7 @@ func (c *captured) shrink(ctx context.Context, j *Job, s *Source, res *Result) e
 	if err != nil {
 		return err
 	}
-	res.Files = []File{{"minimised_test.go", src}}
+	res.Files = []File{{Name: "minimised_test.go", Data: src}}
 	res.Text = string(src)
 	res.Notes.Add(&diag.Error{Note: true, Msg: fmt.Sprintf("%d nodes are left of %d, in %d tries", found.Module.Graph.Len(), c.gm.Graph.Len(), found.Tries)})
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/near"
@@ -149,14 +150,14 @@ func Report(j *Job, res *Result, out []*array.Array) error {
 		}
 		encode := encodeNPY
 		if j.All { // for ourselves
-			encode = EncodeArray
+			encode = exchange.Encode
 		}
 		b, err := encode(out[i])
 		if err != nil {
 			errs.Add(err)
 			continue
 		}
-		res.Files = append(res.Files, File{name, b})
+		res.Files = append(res.Files, File{Name: name, Data: b})
 	}
 	if err := errs.Err(); err != nil {
 		return err

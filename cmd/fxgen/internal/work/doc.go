@@ -8,30 +8,29 @@
 package work
 
 import (
-	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/draw"
 )
 
 // Verbs of a job.
 const (
-	Print   = "print"   // the text form
-	Stats   = "stats"   // counts
-	Run     = "run"     // results on given inputs
-	Bench   = "bench"   // times
-	Profile = "profile" // times of the plan's steps
-	Draw    = "draw"    // DOT, HTML
-	Gen     = "gen"     // Go source
-	Quant   = "quant"   // the plan of a quantisation, and the quantised graph
-	Why     = "why"     // the rewrites that the passes did and did not make
-	Measure = "measure" // the plan's steps and their costs: Measured
-	Values  = "values"  // values of nodes, for compare
-	Bisect  = "bisect"  // the rewrite that breaks a check
-	Shrink  = "shrink"  // a small graph that fails, as a test
-	Verify  = "verify"  // the outputs of a run, to be compared
-	Export  = "export"  // an ONNX model
-	Lower   = "lower"   // the program that a target would compile
-	Feed    = "feed"    // Go source, and the inputs of a run as files: for the engines module and gen
+	Print   = "print"        // the text form
+	Stats   = "stats"        // counts
+	Run     = "run"          // results on given inputs
+	Bench   = exchange.Bench // times
+	Profile = "profile"      // times of the plan's steps
+	Draw    = "draw"         // DOT, HTML
+	Gen     = "gen"          // Go source
+	Quant   = "quant"        // the plan of a quantisation, and the quantised graph
+	Why     = "why"          // the rewrites that the passes did and did not make
+	Measure = "measure"      // the plan's steps and their costs: Measured
+	Values  = "values"       // values of nodes, for compare
+	Bisect  = "bisect"       // the rewrite that breaks a check
+	Shrink  = "shrink"       // a small graph that fails, as a test
+	Verify  = "verify"       // the outputs of a run, to be compared
+	Export  = "export"       // an ONNX model
+	Lower   = "lower"        // the program that a target would compile
+	Feed    = "feed"         // Go source, and the inputs of a run as files: for the engines module and gen
 )
 
 // DefaultSeed is the seed of synthetic weights and inputs.
@@ -119,33 +118,12 @@ type Job struct {
 	PackagePath string // import path of the package that module style is written into
 }
 
-// File is one result that is to become a file.
-type File struct {
-	Name string
-	Data []byte `json:"-"`
-}
-
-// Result is the result of a job. Files go to disk, or travel separately in the
-// exchange with a test binary.
-type Result struct {
-	Text  string
-	Files []File
-	Notes diag.List `json:"-"`
-	// InputNames and OutputNames are those of the captured graph.
-	InputNames, OutputNames []string
-	PeakBytes               int64
+// What a job gives travels between processes, of which some do not link this package.
+type (
+	// Result is the result of a job.
+	Result = exchange.Result
+	// File is one result that is to become a file.
+	File = exchange.File
 	// Culprit is the rewrite that bisect has found.
-	Culprit Culprit
-	Outputs []*array.Array `json:"-"` // of the verb Verify
-	StandIn string         `json:"-"` // of it: the operators that do not run on the engine's device, and why
-	// InputTypes and Shapes describe the inputs of the verb Feed.
-	InputTypes []string
-	Shapes     [][]int
-}
-
-// Culprit is a rewrite of a pipeline, and the entries of the job's pipeline up to its pass.
-type Culprit struct {
-	Pass  string
-	Match int
-	Until []string
-}
+	Culprit = exchange.Culprit
+)

@@ -2,16 +2,13 @@ package work
 
 import (
 	"context"
-	"fmt"
 	"reflect"
-	"runtime"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/cmd/fxgen/internal/dump"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/codegen/certificate"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/tensor"
-	"github.com/gofx-dev/gofx/tracer"
 )
 
 var (
@@ -27,31 +24,11 @@ func (c *captured) eager(ctx context.Context, in []*array.Array) (out []*array.A
 	if err != nil {
 		return nil, err
 	}
-	err = Recover(func() error {
+	err = exchange.Recover(func() error {
 		out, err = callEager(ctx, fn, in)
 		return err
 	})
 	return out, err
-}
-
-// Recover calls f and makes an error of a panic in the model's code.
-func Recover(f func() error) (err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case *diag.Error:
-			err = r.At(codePos())
-		default:
-			err = diag.New(tracer.UserPanic, fmt.Sprint("the model panicked: ", r)).At(codePos())
-		}
-	}()
-	return f()
-}
-
-// codePos returns the model's line that a deferred function is run for.
-func codePos() diag.Pos {
-	stack := make([]byte, 1<<16)
-	return dump.Running(string(stack[:runtime.Stack(stack, false)]), HarnessFile, NamesFile)
 }
 
 func callEager(ctx context.Context, fn reflect.Value, in []*array.Array) (out []*array.Array, err error) {

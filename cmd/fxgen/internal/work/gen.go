@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/codegen/certificate"
 	"github.com/gofx-dev/gofx/diag"
@@ -45,7 +46,7 @@ func (c *captured) gen(ctx context.Context, j *Job, res *Result) error {
 		c.warnOfWeights(j, res)
 	}
 	for _, f := range files.List {
-		res.Files = append(res.Files, File{f.Name, f.Data})
+		res.Files = append(res.Files, File{Name: f.Name, Data: f.Data})
 	}
 	return nil
 }
@@ -117,22 +118,16 @@ func (c *captured) feed(ctx context.Context, j *Job, res *Result) error {
 			}
 			a = def
 		}
-		b, err := EncodeArray(a)
+		b, err := exchange.Encode(a)
 		if err != nil {
 			return err
 		}
-		res.Files = append(res.Files, File{InputFile(i), b})
+		res.Files = append(res.Files, File{Name: exchange.InputFile(i), Data: b})
 		res.InputTypes = append(res.InputTypes, a.DType().String())
 		res.Shapes = append(res.Shapes, append([]int{}, a.Shape()...))
 	}
 	return nil
 }
-
-// InputFile and OutputFile name the values of a built program.
-func InputFile(i int) string { return "in" + strconv.Itoa(i) + ".value" }
-
-// OutputFile names an output of a built program.
-func OutputFile(i int) string { return "out" + strconv.Itoa(i) + ".value" }
 
 // IsSource reports whether a file of the verb Feed is part of the package.
 func IsSource(name string) bool {

@@ -172,7 +172,7 @@ func (c *captured) export(j *Job, res *Result) (err error) {
 		if err != nil {
 			return err
 		}
-		res.Files = append(res.Files, File{f.Name(), data})
+		res.Files = append(res.Files, File{Name: f.Name(), Data: data})
 	}
 	c.warnOfWeights(j, res)
 	return nil

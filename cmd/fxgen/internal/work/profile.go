@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
@@ -78,7 +79,7 @@ func (c *captured) profile(ctx context.Context, j *Job, res *Result) error {
 		}
 		defer func() {
 			pprof.StopCPUProfile()
-			res.Files = append(res.Files, File{ProfileFile, samples.Bytes()})
+			res.Files = append(res.Files, File{Name: ProfileFile, Data: samples.Bytes()})
 		}()
 	}
 	times, err := exe.Profile(ctx, in, j.Repeat)
@@ -123,10 +124,10 @@ func (p *profileJSON) add(times []cpu.StepTime, j *Job) {
 		}
 		s := rows[key]
 		s.Steps++
-		s.MS += ms(t.Time)
+		s.MS += exchange.Milliseconds(t.Time)
 		s.flops += float64(t.Flops)
 		s.bytes += float64(t.Bytes)
-		p.MS += ms(t.Time)
+		p.MS += exchange.Milliseconds(t.Time)
 		flops += float64(t.Flops)
 	}
 	p.GFlops = rate(flops, p.MS)

@@ -281,7 +281,7 @@ func saved(m *graph.Module, res *Result) error {
 		if err != nil {
 			return err
 		}
-		res.Files = append(res.Files, File{name, b})
+		res.Files = append(res.Files, File{Name: name, Data: b})
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/dump"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/draw"
 	"github.com/gofx-dev/gofx/fx"
@@ -236,7 +237,7 @@ const maxNodes = 1 << 20
 
 // make calls the constructor.
 func (s *Source) make() (m any, err error) {
-	err = Recover(func() (err error) {
+	err = exchange.Recover(func() (err error) {
 		if m, err = s.New(); err != nil {
 			return diag.New(BadConstructor, "the constructor of "+s.Name+" failed: "+err.Error()).WithHint("call it in a test of its own; -new names another one")
 		}
@@ -259,18 +260,11 @@ func (s *Source) watch(j *Job) (done func()) {
 		stacks := make([]byte, 1<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		s.Stuck(diag.New(tracer.Brake, "the model's code has run for "+limit.String()+" and was here").
-			At(dump.Running(string(stacks), HarnessFile, NamesFile)).
+			At(dump.Running(string(stacks), exchange.HarnessFile, exchange.NamesFile)).
 			WithHint("a loop or a lock may never end; allow more with -timeout"))
 	})
 	return func() { t.Stop() }
 }
-
-// HarnessFile is the file of the test that does a job in a test binary of the user's
-// package, NamesFile the one by which the package shows it the captured object.
-const (
-	HarnessFile = "zz_fxgen_harness_test.go"
-	NamesFile   = "zz_fxgen_names_test.go"
-)
 
 // Unended is the name of a source without the ending of a file.
 func Unended(name string) string {

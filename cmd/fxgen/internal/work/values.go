@@ -1,13 +1,11 @@
 package work
 
 import (
-	"bytes"
 	"maps"
 	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/models"
@@ -296,24 +294,4 @@ func ramp(d array.DType, dims []int) *array.Array {
 		array.SetFloat64At(a, i, v)
 	}
 	return a
-}
-
-// valueName is the one tensor of an encoded array.
-const valueName = "value"
-
-// EncodeArray writes an array for another process of fxgen. The format has all element
-// types, which .npy has not.
-func EncodeArray(a *array.Array) ([]byte, error) {
-	var b bytes.Buffer
-	err := safetensors.Write(&b, []safetensors.Named{{Name: valueName, Array: a}}, nil)
-	return b.Bytes(), err
-}
-
-// DecodeArray reads the output of EncodeArray, and shares its memory.
-func DecodeArray(b []byte) (*array.Array, error) {
-	f, err := safetensors.Parse(b)
-	if err != nil {
-		return nil, err
-	}
-	return f.Get(valueName)
 }

@@ -1,7 +1,6 @@
-package work
+package exchange
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,30 +62,8 @@ func fromWire(ws []wireError) (l diag.List) {
 	return l
 }
 
-// maxStack bounds the stack of a model that calls itself for ever: the runtime's
-// own limit is more memory than many machines have to spare.
-const maxStack = 256 << 20
-
-// Serve does the job in the file job.json of a folder and writes the result there.
-func Serve(s *Source, dir string) error {
-	text, err := os.ReadFile(filepath.Join(dir, "job.json"))
-	if err != nil {
-		return err
-	}
-	var j Job
-	if err := json.Unmarshal(text, &j); err != nil {
-		return err
-	}
-	debug.SetMaxStack(maxStack)
-	s.Stuck = func(err error) {
-		m := message{Errors: toWire(err)}
-		if err := m.write(dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-		os.Exit(1)
-	}
-	return Send(dir, func() (*Result, error) { return Do(context.Background(), s, &j) })
-}
+// Fail writes an error as the result.
+func Fail(dir string, err error) error { return (&message{Errors: toWire(err)}).write(dir) }
 
 // Send runs f and writes its result; a panic becomes an internal error, and a
 // goroutine that the model's code stopped becomes its mistake.
@@ -135,49 +112,24 @@ func (m *message) write(dir string) error {
 
 func filePath(dir string, i int) string { return filepath.Join(dir, "files", strconv.Itoa(i)) }
 
-// Request writes the job of an exchange.
-func Request(dir string, j *Job) error {
-	text, err := json.Marshal(j)
+const jobFile = "job.json"
+
+// Requested reads the job of an exchange.
+func Requested(dir string, job any) error {
+	text, err := os.ReadFile(filepath.Join(dir, jobFile))
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, "job.json"), text, 0o666)
+	return json.Unmarshal(text, job)
 }
 
-// Choice says which of the things in a test binary the job of an exchange is about.
-type Choice struct {
-	Name     string
-	Captured string            // the key of the function or of the constructor, "" for File and Model
-	Method   string            // of modules, Forward when empty
-	Params   []string          // names in the signature
-	Outputs  []string          // the same of the results
-	File     string            // a graph's file or folder
-	Model    string            // a built-in network
-	Passes   map[string]string // where the passes of -passes are declared, by the names given there
-}
-
-// FolderVariable is the environment variable that names the folder of the exchange.
-const FolderVariable = "FXGEN_JOB"
-
-const choiceFile = "choice.json"
-
-// Choose writes the choice of an exchange.
-func Choose(dir string, c *Choice) error {
-	text, err := json.Marshal(c)
+// Request writes it.
+func Request(dir string, job any) error {
+	text, err := json.Marshal(job)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, choiceFile), text, 0o666)
-}
-
-// Chosen reads it.
-func Chosen(dir string) (*Choice, error) {
-	text, err := os.ReadFile(filepath.Join(dir, choiceFile))
-	if err != nil {
-		return nil, err
-	}
-	var c Choice
-	return &c, json.Unmarshal(text, &c)
+	return os.WriteFile(filepath.Join(dir, jobFile), text, 0o666)
 }
 
 // Receive reads the result of an exchange. An error of the job itself is a
@@ -203,15 +155,4 @@ func Receive(dir string) (res *Result, missing bool, err error) {
 		m.Result.Files[i] = File{name, data}
 	}
 	return m.Result, false, nil
-}
-
-// temporary are the variables that say where temporary files go, on some system.
-var temporary = []string{"TMPDIR", "TMP", "TEMP"}
-
-// TemporaryIn has programs with an environment put temporary files into a folder.
-func TemporaryIn(env []string, folder string) []string {
-	for _, name := range temporary {
-		env = append(env, name+"="+folder)
-	}
-	return env
 }

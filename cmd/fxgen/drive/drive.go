@@ -1,4 +1,6 @@
-package harness
+// Package drive is the part of fxgen in a program around generated code, which fxgen writes,
+// builds and runs for the engines module and gen. It is of no use elsewhere.
+package drive
 
 import (
 	"encoding/json"
@@ -8,18 +10,25 @@ import (
 	"runtime"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/codegen/certificate"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// Driver runs generated code in a program of its own, which fxgen writes and
-// builds for the engines module and gen.
+// Driver runs generated code as the job in a folder says, and leaves the results there.
 type Driver struct {
 	dir     string
-	job     work.Job
+	job     job
 	results []any
 	err     error
+}
+
+// job is the part of a job that matters to generated code.
+type job struct {
+	Verb    string
+	Threads int
+	Repeat  int
+	MinTime int64 // nanoseconds
 }
 
 // NewDriver reads the job in the folder that is the program's argument.
@@ -28,11 +37,7 @@ func NewDriver() *Driver {
 		return &Driver{err: fmt.Errorf("got %d arguments, expected the folder of the job", len(os.Args)-1)}
 	}
 	d := &Driver{dir: os.Args[1]}
-	text, err := os.ReadFile(filepath.Join(d.dir, "job.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &d.job)
-	}
-	if d.err = err; err == nil && d.job.Threads > 0 {
+	if d.err = exchange.Requested(d.dir, &d.job); d.err == nil && d.job.Threads > 0 {
 		runtime.GOMAXPROCS(d.job.Threads)
 	}
 	return d
@@ -53,12 +58,12 @@ func (d *Driver) Array(i int) *array.Array {
 	if d.err != nil {
 		return nil
 	}
-	b, err := os.ReadFile(filepath.Join(d.dir, work.InputFile(i)))
+	b, err := os.ReadFile(filepath.Join(d.dir, exchange.InputFile(i)))
 	if err != nil {
 		d.err = err
 		return nil
 	}
-	a, err := work.DecodeArray(b)
+	a, err := exchange.Decode(b)
 	if err != nil {
 		d.err = err
 	}
@@ -117,19 +122,19 @@ func (d *Driver) Keep(results ...any) error {
 // Run does the job with the function that calls the generated code.
 func (d *Driver) Run(call func() error) {
 	d.Check(nil)
-	var res *work.Result
-	d.err = work.Recover(func() (err error) {
+	var res *exchange.Result
+	d.err = exchange.Recover(func() (err error) {
 		res, err = d.do(call)
 		return err
 	})
 	d.finish(res)
 }
 
-func (d *Driver) do(call func() error) (*work.Result, error) {
-	res := &work.Result{}
-	if d.job.Verb == work.Bench {
-		b := work.BenchJSON{Threads: runtime.GOMAXPROCS(0)}
-		if err := b.Measure(&d.job, call); err != nil {
+func (d *Driver) do(call func() error) (*exchange.Result, error) {
+	res := &exchange.Result{}
+	if d.job.Verb == exchange.Bench {
+		b := exchange.Times{Threads: runtime.GOMAXPROCS(0)}
+		if err := b.Measure(d.job.Repeat, d.job.MinTime, call); err != nil {
 			return nil, err
 		}
 		text, err := json.Marshal(b)
@@ -140,21 +145,21 @@ func (d *Driver) do(call func() error) (*work.Result, error) {
 		return nil, err
 	}
 	for i, a := range certificate.Unpack(d.results) {
-		b, err := work.EncodeArray(a)
+		b, err := exchange.Encode(a)
 		if err != nil {
 			return nil, err
 		}
-		if err := os.WriteFile(filepath.Join(d.dir, work.OutputFile(i)), b, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(d.dir, exchange.OutputFile(i)), b, 0o600); err != nil {
 			return nil, err
 		}
-		res.OutputNames = append(res.OutputNames, work.OutputFile(i))
+		res.OutputNames = append(res.OutputNames, exchange.OutputFile(i))
 	}
 	return res, nil
 }
 
 // finish writes the result and ends the program.
-func (d *Driver) finish(res *work.Result) {
-	if err := work.Send(d.dir, func() (*work.Result, error) { return res, d.err }); err != nil {
+func (d *Driver) finish(res *exchange.Result) {
+	if err := exchange.Send(d.dir, func() (*exchange.Result, error) { return res, d.err }); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
