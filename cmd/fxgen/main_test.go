@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
@@ -29,6 +30,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/internal/testkit/clib"
+	"github.com/gofx-dev/gofx/internal/testkit/links"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/models"
@@ -51,6 +53,7 @@ func (s sharing) Run() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	defer links.Watch(time.Minute)()
 	code := s.m.Run()
 	if err := os.RemoveAll(dir); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
@@ -302,11 +305,23 @@ func TestDocumentedExamples(t *testing.T) {
 	}
 }
 
+// A program around generated code is linked for each network: it must not link what captures,
+// plans and prints.
+func TestProgramsLinkLittle(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./drive").Output()
+	require.NoError(t, err)
+	deps := strings.Fields(string(out))
+	require.Contains(t, deps, "github.com/gofx-dev/gofx/tensor")
+	for _, path := range deps {
+		require.NotRegexp(t, regexp.MustCompile(`gofx/(passes|lowering|codegen/[^c]|onnx|pt2|draw|fx$|cmd/fxgen/internal/work)|jennifer|x/tools|^testing$|^net$`), path)
+	}
+}
+
 // The first go generate on a fresh machine compiles all that fxgen links. The
 // packages for networking and encryption are a large part of the standard library,
 // come with a dependency unnoticed, and are of no use here.
 func TestFxgenLinksNoNetwork(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", ".", "./harness", "./fxdraw").Output()
+	out, err := exec.Command("go", "list", "-deps", ".", "./harness", "./drive", "./fxdraw").Output()
 	require.NoError(t, err)
 	deps := strings.Fields(string(out))
 	require.Contains(t, deps, "go/types")

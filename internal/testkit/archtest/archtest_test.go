@@ -102,6 +102,27 @@ func TestSmallRoomsStaySmall(t *testing.T) {
 	}
 }
 
+func TestServicesNeedNoOtherModule(t *testing.T) {
+	var args []string
+	for _, r := range append(Service, Small...) {
+		args = append(args, "./"+r)
+	}
+	require.Empty(t, foreign(list(t, args...)))
+	require.NotEmpty(t, foreign(list(t, "./cmd/fxgen")), "which stands on cobra")
+}
+
+// foreign returns the packages of other modules that packages depend on.
+func foreign(of []pkg) (paths []string) {
+	for _, p := range of {
+		for _, dep := range p.Deps {
+			if first, _, _ := strings.Cut(dep, "/"); strings.Contains(first, ".") && !strings.HasPrefix(dep, Module+"/") {
+				paths = append(paths, p.ImportPath+" depends on "+dep)
+			}
+		}
+	}
+	return paths
+}
+
 func TestOnlyTheDrawingRoomImportsGraphviz(t *testing.T) {
 	for _, p := range list(t, "./...") {
 		if slices.ContainsFunc(p.Imports, func(path string) bool { return strings.HasPrefix(path, "github.com/goccy/go-graphviz") }) {

@@ -23,7 +23,7 @@ const Path = "github.com/gofx-dev/gofx"
 // modules that a program of fxgen needs, "" if it does not.
 func Lacks(out string) string {
 	for line := range strings.Lines(out) {
-		for _, text := range []string{"missing go.sum entry", "updates to go.mod needed", "no required module provides package ", "import lookup disabled by -mod=vendor", "is not in std"} {
+		for _, text := range []string{"missing go.sum entry", "updates to go.mod needed", "no required module provides package ", "import lookup disabled by -mod=vendor"} {
 			if strings.Contains(line, text) {
 				return strings.TrimSpace(line)
 			}
@@ -72,8 +72,8 @@ func Complete(ctx context.Context, dir string, env []string, folder string) (fla
 	if err := ask(&gofx, "list", "-mod=readonly", "-m", "-json", Path); err != nil {
 		return nil, err
 	}
-	if v := Version(); gofx.Replace == nil && strings.HasPrefix(v, "v") && v != gofx.Version {
-		return nil, &Skew{v, gofx.Version}
+	if err := skewed(Version(), &gofx); err != nil {
+		return nil, err
 	}
 	if err := ask(&its, "mod", "edit", "-json", gofx.GoMod); err != nil {
 		return nil, err
@@ -88,6 +88,15 @@ func Complete(ctx context.Context, dir string, env []string, folder string) (fla
 	}
 	err = join(filepath.Join(folder, "go.sum"), "", strings.TrimSuffix(at.GOMOD, ".mod")+".sum", filepath.Join(gofx.Dir, "go.sum"))
 	return []string{"-modfile=" + to, "-mod=mod"}, err
+}
+
+// skewed compares the version of fxgen with that of gofx in the user's module. A checkout
+// has none.
+func skewed(fxgen string, gofx *module) error {
+	if gofx.Replace == nil && strings.HasPrefix(fxgen, "v") && fxgen != gofx.Version {
+		return &Skew{fxgen, gofx.Version}
+	}
+	return nil
 }
 
 // join writes files one after the other, and more text, into a file. One that does not

@@ -1,0 +1,71 @@
+package gomod
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLacks_otherComplaints(t *testing.T) {
+	require.Empty(t, Lacks("# example.com/m\n./m.go:3:5: undefined: x\n"))
+	require.Equal(t, "x.go:3:2: no required module provides package a.b/c; to add it:", Lacks("go: finding\n\tx.go:3:2: no required module provides package a.b/c; to add it:\n\tgo get a.b/c\n"))
+}
+
+func TestSkewed(t *testing.T) {
+	require.NoError(t, skewed("v0.2.0", &module{Version: "v0.2.0"}))
+	require.NoError(t, skewed("(devel)", &module{Version: "v0.2.0"}))
+	require.NoError(t, skewed("v0.2.0", &module{Version: "v0.0.0", Replace: &struct{}{}}))
+	require.EqualError(t, skewed("v0.2.0", &module{Version: "v0.1.0"}), "fxgen is v0.2.0, go.mod requires github.com/gofx-dev/gofx v0.1.0")
+}
+
+// TestComplete_keepsWhatTheUserHas completes a go.mod whose replacements and requirements hold:
+// the path of a replacement stays relative to the module.
+func TestComplete_keepsWhatTheUserHas(t *testing.T) {
+	top := t.TempDir()
+	checkout, err := filepath.Abs("../../../..")
+	require.NoError(t, err)
+	dir, folder := filepath.Join(top, "user"), t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(top, name)), 0o777))
+		require.NoError(t, os.WriteFile(filepath.Join(top, name), []byte(text), 0o666))
+	}
+	write("other/go.mod", "module example.com/other\n\ngo 1.26.0\n")
+	write("user/go.mod", "module example.com/user\n\ngo 1.26.0\n\nrequire (\n\t"+Path+" v0.0.0\n\texample.com/other v1.0.0\n)\n\n"+
+		"replace (\n\t"+Path+" => "+checkout+"\n\texample.com/other => ../other\n)\n")
+	before, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	require.NoError(t, err)
+	env := append(os.Environ(), "GOWORK=", "GOFLAGS=", "GOPROXY=off", "GOSUMDB=off")
+	flags, err := Complete(t.Context(), dir, env, folder)
+	require.NoError(t, err)
+	cmd := exec.Command("go", append(append([]string{"list"}, flags...), "-m", "-json", "example.com/other", "github.com/dave/jennifer")...)
+	cmd.Dir, cmd.Env = dir, env
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	require.Contains(t, string(out), filepath.Join(top, "other"))
+	require.Contains(t, string(out), `"Path": "github.com/dave/jennifer"`)
+	after, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	require.NoError(t, err)
+	require.Equal(t, string(before), string(after))
+	require.NoFileExists(t, filepath.Join(dir, "go.sum"))
+
+	write("user/go.work", "go 1.26.0\n\nuse .\n")
+	_, err = Complete(t.Context(), dir, env, folder)
+	require.ErrorContains(t, err, "workspace")
+	require.NoError(t, os.Remove(filepath.Join(dir, "go.work")))
+	write("user/go.mod", "module example.com/user\n\ngo 1.26.0\n")
+	_, err = Complete(context.Background(), dir, env, folder)
+	require.Error(t, err, "gofx is not required")
+}
+
+// TestModuleIsWhatTheGoCommandSays reads a version and a replacement.
+func TestModuleIsWhatTheGoCommandSays(t *testing.T) {
+	var m module
+	require.NoError(t, json.Unmarshal([]byte(`{"Path": "p", "Version": "v0.0.0", "Dir": "d", "GoMod": "d/go.mod", "Replace": {"Path": "../.."}}`), &m))
+	require.NotNil(t, m.Replace)
+	require.Equal(t, "d/go.mod", m.GoMod)
+}
