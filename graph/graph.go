@@ -45,6 +45,14 @@ func (g *Graph) Module() *Module { return g.mod }
 // Parent returns the node whose region g is, nil for a top-level graph.
 func (g *Graph) Parent() *Node { return g.parent }
 
+// root returns the graph that g is a region of, however deep, g itself if none.
+func (g *Graph) root() *Graph {
+	for g.parent != nil {
+		g = g.parent.g
+	}
+	return g
+}
+
 // Len returns the number of nodes, not counting those in regions.
 func (g *Graph) Len() int { return g.count }
 

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,17 +73,17 @@ func (k Key[T]) Delete(n *Node) {
 
 // CopyMeta gives dst the side data of src that dst does not have.
 func CopyMeta(dst, src *Node) {
-	if src.extra == nil {
-		return
+	if src.extra != nil && len(src.extra.keys) > 0 {
+		dst.more().fill(src.extra.keys)
 	}
-next:
-	for _, e := range src.extra.keys {
-		for _, have := range dst.more().keys {
-			if have.id == e.id {
-				continue next
-			}
+}
+
+// fill adds what is not there.
+func (x *extra) fill(keys []keyed) {
+	for _, e := range keys {
+		if !slices.ContainsFunc(x.keys, func(have keyed) bool { return have.id == e.id }) {
+			x.keys = append(x.keys, e)
 		}
-		dst.extra.keys = append(dst.extra.keys, e)
 	}
 }
 
@@ -179,6 +181,8 @@ func newScopes() *scopes {
 	return &scopes{list: []Scope{{}}, ids: map[Scope]ScopeID{{}: 0}}
 }
 
+func (s *scopes) clone() *scopes { return &scopes{list: slices.Clone(s.list), ids: maps.Clone(s.ids)} }
+
 func (s *scopes) get(id ScopeID) Scope { return s.list[id] }
 
 // Scope interns a scope of the graph.
@@ -218,6 +222,29 @@ func newPositions() *positions {
 	return &positions{frames: make([]frame, 1), ids: map[frame]PosID{}, sites: map[siteKey]PosID{}}
 }
 
+// adopt interns a stack of another graph.
+func (p *positions) adopt(from *positions, id PosID) PosID {
+	if id == 0 {
+		return 0
+	}
+	return p.intern(frame{from.frames[id].pc, p.adopt(from, from.frames[id].caller)})
+}
+
+func (p *positions) intern(f frame) PosID {
+	id, ok := p.ids[f]
+	if !ok {
+		id = PosID(len(p.frames))
+		p.frames = append(p.frames, f)
+		p.ids[f] = id
+	}
+	return id
+}
+
+// clone copies the table; where stacks were seen is learnt again.
+func (p *positions) clone() *positions {
+	return &positions{frames: slices.Clone(p.frames), ids: maps.Clone(p.ids), sites: map[siteKey]PosID{}}
+}
+
 // Position records up to frames user frames above the caller (skip more frames
 // first) and returns their interned stack; see diag.UserCode.
 func (g *Graph) Position(skip, frames int) PosID {
@@ -238,17 +265,9 @@ func (g *Graph) Position(skip, frames int) PosID {
 func (g *Graph) unwind(skip, frames int) PosID {
 	var pcs [diag.MaxFrames]uintptr
 	k := diag.Callers(skip+1, pcs[:min(frames, diag.MaxFrames)])
-	p := g.pos
 	id := PosID(0)
 	for i := k - 1; i >= 0; i-- {
-		f := frame{pcs[i], id}
-		next, ok := p.ids[f]
-		if !ok {
-			next = PosID(len(p.frames))
-			p.frames = append(p.frames, f)
-			p.ids[f] = next
-		}
-		id = next
+		id = g.pos.intern(frame{pcs[i], id})
 	}
 	return id
 }

@@ -359,6 +359,17 @@ func (n *Node) SetAttrs(a any) error {
 	return n.Infer()
 }
 
+// hold makes values the operands of a node that has none yet; those of graphs around are captured.
+func (n *Node) hold(args []*Node) {
+	if slices.ContainsFunc(args, func(a *Node) bool { return a != nil && a.g != n.g }) {
+		args = n.g.captured(n.String(), slices.Clone(args))
+	}
+	for i, a := range args {
+		n.args[i].user = n
+		n.args[i].link(a)
+	}
+}
+
 func (e *edge) link(v *Node) {
 	e.def = v
 	if v == nil {

@@ -101,7 +101,7 @@ func (o *outliner) sizes() error {
 		name := o.needs[i]
 		s, here := o.g.Symbol(name)
 		switch {
-		case here && o.in[s.Node] || o.sized(name) != nil:
+		case here && o.in[s.Node] || o.sized(name).Node != nil:
 		case here && s.Node != nil && s.Node.g == o.g:
 			o.needed(s.Node)
 		default:
@@ -144,96 +144,64 @@ func (o *outliner) release() {
 	}
 }
 
-// sized returns the input with an axis of the given size.
-func (o *outliner) sized(name string) *Node {
+// sized returns the input with an axis of the given size; its Node is nil when there is none.
+func (o *outliner) sized(name string) (s Symbol) {
 	for _, a := range o.args {
-		for _, d := range a.typ.Dims().Slice() {
-			if s, ok := d.IsSymbol(); ok && s == name {
-				return a
-			}
+		if axis := slices.IndexFunc(a.typ.Dims().Slice(), shape.Sym(name).Equal); axis >= 0 {
+			return Symbol{name, a, axis}
 		}
 		for _, s := range o.g.SymbolsOf(a) {
 			if s.Name == name {
-				return a
+				return s
 			}
 		}
 	}
-	return nil
+	return Symbol{}
 }
 
 // build makes the sub-graph and the call, which nothing uses yet.
 func (o *outliner) build() (*Node, error) {
-	in := &inliner{c: o.sub.At(), src: o.g, to: o.to, size: map[string]shape.Dim{}, paths: map[string]string{}}
-	places := NewCopier(o.sub, o.g)
+	k := &Copier{c: o.sub.At(), src: o.g, to: map[*Node]*Node{}, names: sameName}
 	for _, a := range o.args {
-		places.At(in.c, a)
-		in.c.scope = 0
-		name := a.Name()
-		if a.opcode == Placeholder {
-			name = a.target
-		}
-		o.to[a] = in.c.Placeholder(name, a.typ, nil)
-		o.to[a].setName(a.Name())
+		k.input(a)
 	}
 	for _, name := range o.needs {
-		o.inputSymbol(name)
+		if s := o.sized(name); s.Node != nil { // else it is found inside
+			o.sub.DefineSymbol(name, k.to[s.Node], s.Axis)
+		}
 	}
-	in.c = o.sub.At()
 	for _, n := range o.nodes {
-		m := in.node(n)
-		m.setName(n.Name())
-		o.to[n] = m
+		m := k.carry(n)
 		for _, s := range o.g.SymbolsOf(n) {
 			o.sub.DefineSymbol(s.Name, m, s.Axis)
 		}
 	}
-	o.facts()
+	o.facts(k.to)
 	outs := make([]*Node, len(o.outs))
 	var packed *Structure
 	if len(outs) != 1 {
 		packed = &Structure{Kind: Results}
 	}
 	for i, n := range o.outs {
-		outs[i] = o.to[n]
+		outs[i] = k.to[n]
 		if packed != nil {
 			packed.Fields = append(packed.Fields, Leaf(i))
 		}
 	}
 	o.sub.At().Output(packed, outs...)
-	scope := o.rebase()
-	return o.call(scope)
-}
-
-// inputSymbol defines a symbol by the first input that has it as a size.
-func (o *outliner) inputSymbol(name string) {
-	a := o.sized(name)
-	if a == nil {
-		return // found inside
-	}
-	for axis, d := range a.typ.Dims().Slice() {
-		if s, ok := d.IsSymbol(); ok && s == name {
-			o.sub.DefineSymbol(name, o.to[a], axis)
-			return
-		}
-	}
-	for _, s := range o.g.SymbolsOf(a) {
-		if s.Name == name {
-			o.sub.DefineSymbol(name, o.to[a], s.Axis)
-			return
-		}
-	}
+	return o.call(o.rebase())
 }
 
 // facts takes over what is demanded of sizes: by the nodes, and equalities that their
 // types rest on. What the rules of the nodes demand is asked again, because a guard
 // that follows from one outside is not among those of the nodes.
-func (o *outliner) facts() {
+func (o *outliner) facts(to map[*Node]*Node) {
 	known := func(name string) bool { _, ok := o.sub.Symbol(name); return ok }
 	for g := o.g; ; g = g.parent.g {
 		for _, d := range g.symbols.guards {
 			unknown := slices.ContainsFunc(d.Symbols(), func(s string) bool { return !known(s) })
 			if !unknown && (d.Rel == shape.EQ || o.in[d.Node]) {
-				o.sub.Require(d.Relation, o.to[d.Node])
+				o.sub.Require(d.Relation, to[d.Node])
 			}
 		}
 		if g.parent == nil {
@@ -263,6 +231,7 @@ func (o *outliner) rebase() Scope {
 		s := n.Scope()
 		switch {
 		case n.opcode == Placeholder && n.g == o.sub:
+			n.scope = 0
 		case s.Path == base.Path:
 			if base.Type == "" {
 				base.Type = s.Type

@@ -50,7 +50,7 @@ func (g *Graph) SymbolsOf(n *Node) []Symbol {
 }
 
 // DefineSymbol enters name = dim(n, axis). A name that is defined already is left
-// as it is, and the new place is guarded to have the same size. It panics with a
+// as it is; AddGuard demands that the new place has the same size. It panics with a
 // *diag.Error for what is no name of a symbol, as shape.Sym does.
 func (g *Graph) DefineSymbol(name string, n *Node, axis int) {
 	if !shape.ValidSymbol(name) {
@@ -79,14 +79,12 @@ func (g *Graph) NewSymbol(n *Node, axis int) shape.Dim {
 	return g.NewSymbolFor(n, axis)
 }
 
-// NewSymbolFor defines a fresh symbol for a size of n, even if the size has one.
+// NewSymbolFor defines a fresh symbol for a size of n, even if the size has one. Neither the
+// graph nor one around it has a symbol of that name.
 func (g *Graph) NewSymbolFor(n *Node, axis int) shape.Dim {
-	name := ""
-	for i := 0; ; i++ {
+	name := "s0"
+	for i := 1; g.knows(name); i++ {
 		name = "s" + itoa(i)
-		if _, used := g.Symbol(name); !used {
-			break
-		}
 	}
 	g.DefineSymbol(name, n, axis)
 	return shape.Sym(name)
