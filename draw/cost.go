@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/count"
 )
 
 // costName is the name of the overlay of operations, which a page makes of every stage.
@@ -17,10 +18,10 @@ func Cost(m *graph.Module, sizes map[string]int) *Overlay {
 	o := &Overlay{Name: costName, Marks: map[string]Mark{}}
 	most := int64(1)
 	for n := range m.Graph.Nodes() {
-		most = max(most, valueAt(n.Flops(), sizes))
+		most = max(most, valueAt(count.Flops(n), sizes))
 	}
 	for n := range m.Graph.Nodes() {
-		if v := valueAt(n.Flops(), sizes); v > 0 {
+		if v := valueAt(count.Flops(n), sizes); v > 0 {
 			o.Marks[n.Name()] = Mark{Heat: math.Sqrt(float64(v) / float64(most)), Text: Amount(v) + "FLOP"}
 		}
 	}

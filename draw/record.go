@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/count"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -190,7 +191,7 @@ func (r *Report) node(s *stager, n *graph.Node) int {
 	p.Pos = r.position(n.Stack())
 	p.Flops, p.Bytes = -1, -1 // in a region: counted at the node that runs it, as often as it does
 	if n.Graph().Parent() == nil {
-		p.Flops, p.Bytes = valueAt(n.Flops(), s.d.o.Sizes), valueAt(n.Bytes(), s.d.o.Sizes)
+		p.Flops, p.Bytes = valueAt(count.Flops(n), s.d.o.Sizes), valueAt(count.Bytes(n), s.d.o.Sizes)
 	}
 	return once(&r.tables, &r.nodes, "node", p)
 }

@@ -106,11 +106,7 @@ func (c *Cursor) add(opcode Opcode, hint string, args []*Node) *Node {
 	} else {
 		node.base, node.num = c.g.names.unique(hint)
 	}
-	for i, a := range args {
-		e := &node.args[i]
-		e.user = node
-		e.link(a)
-	}
+	node.hold(args)
 	if c.static.File != "" {
 		node.more().static = c.static
 	}

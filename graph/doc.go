@@ -7,7 +7,11 @@
 //
 // It stands above op, next to tensor. It knows operators only by their records, and
 // neither runs nor optimises anything.
-// The graph is the program: there is nothing to recompile after an edit.
+// The graph is the program: there is nothing to recompile after an edit. What nodes cost is
+// for graph/count, and for lowering/cost, to say.
 //
-// Read node.go first, then cursor.go and module.go; docs/ir.md has the text form.
+// Read node.go first, then cursor.go and module.go. Nodes are made by a Cursor or by the
+// Copier (copy.go), which inline.go, extract.go and outline.go stand on. facts.go is what a
+// graph knows of sizes, edit.go has the edits that refuse, watch.go who hears of edits, lint.go
+// the checks; print.go, parse.go and output.go are the text form, which docs/ir.md describes.
 package graph

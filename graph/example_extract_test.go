@@ -22,26 +22,6 @@ func ExampleExtract() {
 	//  <nil>
 }
 
-// Flops and Bytes are expressions over the graph's symbols.
-func ExampleNode_Flops() {
-	for n := range parse(perceptron).Graph.Nodes() {
-		if n.Opcode().IsCall() {
-			fmt.Println(n, n.Flops(), n.Bytes())
-		}
-	}
-	// Output:
-	// %lin 16*N 24*N+32
-	// %relu 2*N 16*N
-}
-
-// Bytes, with sizes: what a call moves when it is not fused with others.
-func ExampleNode_Bytes() {
-	sizes := map[string]int{"N": 8}
-	n := parse(perceptron).Graph.Find("lin")
-	fmt.Println(n.Bytes().Eval(func(name string) (int, bool) { v, ok := sizes[name]; return v, ok }))
-	// Output: 224 <nil>
-}
-
 // OperandTypes has the tensors of a called module after the node's operands.
 func ExampleNode_OperandTypes() {
 	g := parse(`graph net(%x: f32[N,4]) {

@@ -96,36 +96,3 @@ func ExampleModule_NewSub() {
 	// %add f32[A]
 	// %output f32[A]
 }
-
-// How often a while runs its body is a symbol in what it counts.
-func ExampleTurns() {
-	m, err := graph.Parse([]byte(`gofx 1
-graph net(%x: f32[N]) {
-  symbol N = dim(%x, 0)
-  %loop = call_function[while](%x) {carry=1} : f32[N] {
-    region(%i: f32[N]) {
-      %s = call_function[sum](%i) : f32[]
-      %t = call_function[gt](%s, %s) : bool[]
-      return %t
-    }
-    region(%i: f32[N]) {
-      %j = call_function[neg](%i) : f32[N]
-      return %j
-    }
-  }
-  return %loop
-}
-`), "net.fx")
-	if err != nil {
-		panic(err)
-	}
-	flops := m.Graph.Find("loop").Flops()
-	fmt.Println(flops)
-	n, err := flops.Eval(func(symbol string) (int, bool) {
-		return map[string]int{"N": 8, graph.Turns("loop"): 3}[symbol], true
-	})
-	fmt.Println(n, err)
-	// Output:
-	// 2*N*turns_loop+N+turns_loop+1
-	// 60 <nil>
-}

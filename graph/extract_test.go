@@ -181,39 +181,6 @@ param m : f32[4] buffer
 	require.ErrorContains(t, err, "is no value of the graph")
 }
 
-func TestFlopsAndBytes(t *testing.T) {
-	m := parse(twoLayers)
-	for name, want := range map[string][2]string{
-		"x": {"0", "0"}, "w": {"0", "0"}, // no calls
-		"a":  {"32*N", "32*N+64"},
-		"b":  {"4*N", "32*N"},
-		"fc": {"16*N", "24*N+32"}, // with the module's weight
-		"s":  {"2*N", "16*N+4"},
-		"r":  {"0", "16*N"}, // may copy
-	} {
-		n := m.Graph.Find(name)
-		require.Equal(t, want, [2]string{n.Flops().String(), n.Bytes().String()}, name)
-	}
-	require.Len(t, m.Graph.Find("fc").OperandTypes(), 3)
-	require.Equal(t, "f32[2,4]", m.Graph.Find("fc").OperandTypes()[1].String())
-
-	m = parse(`graph net(%x: f32[*], %y: f32[2,6]) {
-  %t = call_function[split](%y) {sizes=[2,4], dim=1} : (f32[2,2], f32[2,4])
-  %p = call_function[getitem](%t) : f32[2,2]
-  %a = call_function[add](%x, %y) : f32[*]
-  %k = call_function[topk](%y) {k=2, dim=1} : (f32[2,2], i64[2,2])
-  %v = call_function[getitem](%k) : f32[2,2]
-  return %p, %a, %v
-}
-`)
-	for name, want := range map[string][2]string{
-		"t": {"0", "0"}, "p": {"0", "0"}, "a": {"?", "?"}, "k": {"0", "96"},
-	} {
-		n := m.Graph.Find(name)
-		require.Equal(t, want, [2]string{n.Flops().String(), n.Bytes().String()}, name)
-	}
-}
-
 func TestFeatures(t *testing.T) {
 	m := parse(`graph net(%x: f32[4], %unused: f32[2], %p: bool[]) {
   %a = call_function[neg](%x) : f32[4] in "twice"

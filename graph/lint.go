@@ -35,24 +35,6 @@ func lint(g *Graph) *linter {
 	return l
 }
 
-// subs checks the sub-graphs of a module.
-func (l *linter) subs(m *Module) {
-	for _, g := range m.subs {
-		inner := &linter{}
-		inner.graph(g, nil)
-		l.list = append(l.list, inner.list...)
-		if g.mod != m || g.parent != nil || m.Sub(g.Name) != g {
-			l.list = append(l.list, diag.New(BadCall, "sub-graph "+strconv.Quote(g.Name)+" belongs to another module or node, or has the name of another"))
-		}
-	}
-	for g := range m.Graphs() {
-		if e := recursion(g); e != nil {
-			l.list = append(l.list, e)
-			return
-		}
-	}
-}
-
 // linter checks one graph; regions have their own, with outer set.
 type linter struct {
 	list  diag.List
@@ -493,4 +475,22 @@ func (l *linter) fact(n *Node, msg string) {
 		n = &Node{g: l.g}
 	}
 	l.add(n, DeadFact, msg)
+}
+
+// notes checks that the guards of specialisations speak of symbols that are there.
+func (l *linter) notes() {
+	for _, s := range l.g.Specialisations() {
+		if s.Guard != nil {
+			l.unknown(nil, "note "+strconv.Quote(s.What), s.Guard.Symbols())
+		}
+	}
+}
+
+// unknown reports symbols that nothing defines.
+func (l *linter) unknown(n *Node, text string, symbols []string) {
+	for _, s := range symbols {
+		if !l.defined(s, nil) {
+			l.fact(n, text+" needs the symbol "+s+", which is not defined")
+		}
+	}
 }

@@ -1,6 +1,9 @@
 package graph
 
 import (
+	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,17 +74,17 @@ func (k Key[T]) Delete(n *Node) {
 
 // CopyMeta gives dst the side data of src that dst does not have.
 func CopyMeta(dst, src *Node) {
-	if src.extra == nil {
-		return
+	if src.extra != nil && len(src.extra.keys) > 0 {
+		dst.more().fill(src.extra.keys)
 	}
-next:
-	for _, e := range src.extra.keys {
-		for _, have := range dst.more().keys {
-			if have.id == e.id {
-				continue next
-			}
+}
+
+// fill adds what is not there.
+func (x *extra) fill(keys []keyed) {
+	for _, e := range keys {
+		if !slices.ContainsFunc(x.keys, func(have keyed) bool { return have.id == e.id }) {
+			x.keys = append(x.keys, e)
 		}
-		dst.extra.keys = append(dst.extra.keys, e)
 	}
 }
 
@@ -179,6 +182,8 @@ func newScopes() *scopes {
 	return &scopes{list: []Scope{{}}, ids: map[Scope]ScopeID{{}: 0}}
 }
 
+func (s *scopes) clone() *scopes { return &scopes{list: slices.Clone(s.list), ids: maps.Clone(s.ids)} }
+
 func (s *scopes) get(id ScopeID) Scope { return s.list[id] }
 
 // Scope interns a scope of the graph.
@@ -218,6 +223,29 @@ func newPositions() *positions {
 	return &positions{frames: make([]frame, 1), ids: map[frame]PosID{}, sites: map[siteKey]PosID{}}
 }
 
+// adopt interns a stack of another graph.
+func (p *positions) adopt(from *positions, id PosID) PosID {
+	if id == 0 {
+		return 0
+	}
+	return p.intern(frame{from.frames[id].pc, p.adopt(from, from.frames[id].caller)})
+}
+
+func (p *positions) intern(f frame) PosID {
+	id, ok := p.ids[f]
+	if !ok {
+		id = PosID(len(p.frames))
+		p.frames = append(p.frames, f)
+		p.ids[f] = id
+	}
+	return id
+}
+
+// clone copies the table; where stacks were seen is learnt again.
+func (p *positions) clone() *positions {
+	return &positions{frames: slices.Clone(p.frames), ids: maps.Clone(p.ids), sites: map[siteKey]PosID{}}
+}
+
 // Position records up to frames user frames above the caller (skip more frames
 // first) and returns their interned stack; see diag.UserCode.
 func (g *Graph) Position(skip, frames int) PosID {
@@ -238,17 +266,9 @@ func (g *Graph) Position(skip, frames int) PosID {
 func (g *Graph) unwind(skip, frames int) PosID {
 	var pcs [diag.MaxFrames]uintptr
 	k := diag.Callers(skip+1, pcs[:min(frames, diag.MaxFrames)])
-	p := g.pos
 	id := PosID(0)
 	for i := k - 1; i >= 0; i-- {
-		f := frame{pcs[i], id}
-		next, ok := p.ids[f]
-		if !ok {
-			next = PosID(len(p.frames))
-			p.frames = append(p.frames, f)
-			p.ids[f] = next
-		}
-		id = next
+		id = g.pos.intern(frame{pcs[i], id})
 	}
 	return id
 }
@@ -266,4 +286,69 @@ func (p *positions) stack(id PosID) []diag.Pos {
 		out = append(out, diag.Resolve(p.frames[id].pc))
 	}
 	return out
+}
+
+// place writes the position of a node. Many nodes share one.
+func (p *printer) place(n *Node) {
+	if n.pos == 0 || n.extra != nil {
+		p.at(n.Pos())
+		return
+	}
+	text, known := p.places[n.pos]
+	if !known {
+		before := len(p.b)
+		p.at(n.Pos())
+		if p.places == nil {
+			p.places = map[PosID]string{}
+		}
+		text, p.b = string(p.b[before:]), p.b[:before]
+		p.places[n.pos] = text
+	}
+	p.str(text)
+}
+
+// at writes a position where positions are wanted.
+func (p *printer) at(pos diag.Pos) {
+	if !p.Positions || pos.File == "" {
+		return
+	}
+	file := pos.File
+	if p.BaseNames {
+		file = baseName(file)
+	}
+	// The last one or two numbers are line and column, so that a file name that
+	// itself ends like a line number needs both.
+	text, col := file+":"+within(pos.Line), within(pos.Col)
+	if _, _, ok := cutNumber(file); col != "0" || ok {
+		text += ":" + col
+	}
+	p.str(" at ", strconv.Quote(text))
+	if pos.Func != "" {
+		p.str(" ", strconv.Quote(pos.Func))
+	}
+}
+
+// within is the text of a line or column; one that no file has means unknown.
+func within(n int) string {
+	if n < 0 || n > math.MaxInt32 {
+		n = 0
+	}
+	return strconv.Itoa(n)
+}
+
+// baseName is the last element of a path with slashes of either kind. A name that
+// ends in slashes keeps them.
+func baseName(file string) string {
+	name := strings.TrimRight(file, `/\`)
+	return file[strings.LastIndexAny(name, `/\`)+1:]
+}
+
+// cutNumber takes ":digits" off the end of s.
+func cutNumber(s string) (rest string, n int, ok bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 || i == len(s)-1 || s[i+1] < '0' || s[i+1] > '9' {
+		return s, 0, false
+	}
+	v, err := strconv.ParseUint(s[i+1:], 10, 31)
+	return s[:i], int(v), err == nil
 }

@@ -321,6 +321,63 @@ func (n *Node) SetArg(i int, v *Node) {
 	n.relinked(was, v)
 }
 
+// SetArgs replaces all operands; their number may change. The type is not
+// inferred again.
+func (n *Node) SetArgs(args ...*Node) { n.setArgs(n.g.captured(n.String(), args)) }
+
+func (n *Node) setArgs(args []*Node) {
+	before := n.Args()
+	for i := range n.args {
+		n.args[i].unlink()
+	}
+	n.args = make([]edge, len(args))
+	for i, a := range args {
+		n.args[i].user = n
+		n.args[i].link(a)
+	}
+	n.changed()
+	for _, d := range before {
+		if d != nil && d.g != n.g {
+			d.changed()
+		}
+	}
+}
+
+// InsertArg makes v one more operand, in front of operand i; i may be the number of
+// operands. The type is not inferred again.
+func (n *Node) InsertArg(i int, v *Node) {
+	if i < 0 || i > len(n.args) {
+		panic(n.Error(BadOperandCount, "operand "+itoa(max(i, 0))+" is inserted into "+itoa(len(n.args))+" operands"))
+	}
+	n.SetArgs(slices.Insert(n.Args(), i, v)...)
+}
+
+// ReplaceInput makes every operand slot of n that holds old hold value, and returns
+// their number. The type is not inferred again.
+func (n *Node) ReplaceInput(old, value *Node) int {
+	count := 0
+	for i := range n.args {
+		if n.args[i].def == old && old != nil {
+			n.SetArg(i, value)
+			count++
+		}
+	}
+	return count
+}
+
+// Operand returns the operand that the operator's record calls name, nil when it is
+// absent or no operand has that name; of a list of operands it is the first.
+func (n *Node) Operand(name string) *Node {
+	if o := n.Op(); o != nil {
+		for i := range o.In {
+			if o.In[i].Name == name {
+				return n.Arg(i)
+			}
+		}
+	}
+	return nil
+}
+
 // ReplaceUses makes every use of n a use of value instead; with keep, only the uses
 // by nodes for which keep returns true (where value is computed from n, it must be
 // false for the nodes in between). Symbols defined by n move to value when keep is
@@ -357,6 +414,17 @@ func (n *Node) SetAttrs(a any) error {
 	}
 	n.attrs = attrs
 	return n.Infer()
+}
+
+// hold makes values the operands of a node that has none yet; those of graphs around are captured.
+func (n *Node) hold(args []*Node) {
+	if slices.ContainsFunc(args, func(a *Node) bool { return a != nil && a.g != n.g }) {
+		args = n.g.captured(n.String(), slices.Clone(args))
+	}
+	for i, a := range args {
+		n.args[i].user = n
+		n.args[i].link(a)
+	}
 }
 
 func (e *edge) link(v *Node) {
@@ -419,45 +487,4 @@ func (n *Node) operandTypes(types []shape.Type) []shape.Type {
 		types = append(types, n.g.mod.paramTypes(n.target, b)...)
 	}
 	return types
-}
-
-// Flops returns the floating-point operations of a node over the graph's symbols, as
-// operators count them: the parameters of a called module are operands. A call of a
-// sub-graph counts what that computes for its operands, a scan its body once for each
-// slice, a cond the branch that computes more, a while its body as often as the symbol
-// that Turns names says. It is Unknown where types are, and 0 for what is no call.
-// Those of a graph are the sum over its Nodes; what is inside of them is counted there.
-func (n *Node) Flops() shape.Dim { return n.count((*Node).ownFlops) }
-
-// Bytes returns the bytes that a node reads and writes when it runs on its own: a call
-// its operands, the parameters of a called module included, and its results. What runs
-// inside it is counted as Flops counts it. It is Unknown where types are, and 0 for what
-// moves nothing: views, getitem, and what is no call.
-func (n *Node) Bytes() shape.Dim { return n.count((*Node).ownBytes) }
-
-func (n *Node) ownFlops() shape.Dim {
-	o := n.Op()
-	if o == nil {
-		return shape.Const(0)
-	}
-	return o.Flops(n.Attrs(), n.OperandTypes(), n.typ)
-}
-
-func (n *Node) ownBytes() shape.Dim {
-	o := n.Op()
-	if o == nil || o.Structural() && o != op.Assign || o.ViewOf > 0 && !o.MayCopy {
-		return shape.Const(0)
-	}
-	total := n.typ.Bytes()
-	if n.typ.Kind() == shape.None {
-		total = shape.Unknown
-	}
-	types := n.OperandTypes()
-	for i, t := range types {
-		if t.Kind() == shape.None && i < len(n.args) && n.args[i].def != nil {
-			return shape.Unknown
-		}
-		total = total.Add(t.Bytes())
-	}
-	return total
 }

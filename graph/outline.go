@@ -3,7 +3,6 @@ package graph
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -54,14 +53,13 @@ func Outline(name string, nodes []*Node) (call *Node, err error) {
 // outliner turns nodes of g into sub.
 type outliner struct {
 	g, sub   *Graph
-	in       map[*Node]bool // the nodes
-	nodes    []*Node        // in order
-	behind   []*Node        // others among them that come to stand after the call
-	needs    []string       // symbols of g that the nodes speak of
-	args     []*Node        // inputs, as values of g
-	captured []*Node        // those of args that were captured for their sizes
-	outs     []*Node        // results
-	to       map[*Node]*Node
+	in       map[*Node]bool  // the nodes
+	nodes    []*Node         // in order
+	behind   []*Node         // others among them that come to stand after the call
+	needs    []string        // symbols of g that the nodes speak of
+	args     []*Node         // inputs, as values of g
+	captured []*Node         // those of args that were captured for their sizes
+	outs     []*Node         // results
 	inner    map[string]bool // symbols that nothing outside speaks of
 }
 
@@ -69,7 +67,7 @@ func newOutliner(nodes []*Node) (*outliner, error) {
 	if len(nodes) == 0 {
 		return nil, diag.New(BadOutline, "no nodes are given, expected one or more")
 	}
-	o := &outliner{g: nodes[0].g, in: make(map[*Node]bool, len(nodes)), to: map[*Node]*Node{}, inner: map[string]bool{}}
+	o := &outliner{g: nodes[0].g, in: make(map[*Node]bool, len(nodes)), inner: map[string]bool{}}
 	for _, n := range nodes {
 		switch {
 		case n.g != o.g || n.erased:
@@ -98,13 +96,11 @@ func (o *outliner) collect(nodes []*Node) {
 			delete(o.in, n) // unless its call brings it along
 		}
 	}
-	for i := 0; i < len(nodes); i++ {
-		n := nodes[i]
-		if n.op == op.GetItem && n.Arg(0) != nil {
-			continue
+	for _, n := range nodes {
+		if n.op != op.GetItem || n.Arg(0) == nil {
+			o.in[n] = true
+			o.nodes = append(o.nodes, n)
 		}
-		o.in[n] = true
-		o.nodes = append(o.nodes, n)
 	}
 	for i := 0; i < len(o.nodes); i++ { // grows
 		for u := range o.nodes[i].Users() {
@@ -168,44 +164,6 @@ func (o *outliner) uses(n *Node) func(yield func(*Node) bool) {
 	}
 }
 
-// findsSizes reports whether a symbol of g is a size of a value that is no input.
-func (g *Graph) findsSizes() bool {
-	return slices.ContainsFunc(g.symbols.list, func(s Symbol) bool { return s.Node != nil && s.Node.opcode != Placeholder })
-}
-
-// symbolsUsed returns the symbols of the graph around that n speaks of: in its type,
-// its attributes and its regions.
-func (n *Node) symbolsUsed() []string {
-	var names []string
-	add := func(d shape.Dim) {
-		for _, s := range d.Symbols() {
-			if !slices.Contains(names, s) {
-				names = append(names, s)
-			}
-		}
-	}
-	var enter func(n *Node)
-	enter = func(n *Node) {
-		eachDim(n.typ, add)
-		if n.attrsFit() && n.op.Codec().HasDims() {
-			n.op.Codec().Symbols(n.attrs, add)
-		}
-		for _, r := range n.Regions() {
-			for m := range r.Nodes() {
-				enter(m)
-			}
-			for _, d := range r.symbols.guards {
-				for _, s := range d.Symbols() {
-					add(shape.Sym(s))
-				}
-			}
-			names = slices.DeleteFunc(names, func(s string) bool { _, own := r.Symbol(s); return own && !n.g.knows(s) })
-		}
-	}
-	enter(n)
-	return names
-}
-
 // wayOut is the error of a value that leaves the nodes and comes back to n.
 func (o *outliner) wayOut(n, from *Node, via map[*Node]*Node) error {
 	way := []string{n.String()}
@@ -243,104 +201,298 @@ func (o *outliner) effects(order []*Node) error {
 	return nil
 }
 
-// Inline replaces a call of a sub-graph by the nodes of that, and returns what now
-// gives its results; the call and the getitem nodes that take it apart are erased.
-// It is the inverse of Outline: the sub-graph stays, for other calls
-// (Module.DropUnused). Positions are kept, scopes are put below that of the call,
-// and symbols that the sub-graph finds itself keep their names where these are free.
-func Inline(call *Node) (results []*Node, err error) {
-	if call.Op() != op.Call {
-		return nil, call.Error(BadCall, call.String()+" is no call of a sub-graph")
-	}
-	if e := call.CheckCall(); e != nil {
-		return nil, e
-	}
-	sub, g := call.Callee(), call.g
-	if sub == nil {
-		return nil, call.Error(BadCall, "the graph belongs to no module, expected one with the sub-graph")
-	}
-	outs := sub.Output().Args()
-	given := [][]*Node{{call}} // what gives result i so far
-	if sub.Output().typ.Kind() == shape.Tuple {
-		if given, err = call.items(len(outs)); err != nil {
-			return nil, err
-		}
-	}
-	defer diag.Catch(&err)
-	c := g.Before(call)
-	args := call.Args()
-	if b := call.Bound(); b != nil {
-		written := g.mod.writes()
-		for _, path := range b.Params {
-			read := c.GetAttr(path)
-			read.SetLive(written[path])
-			args = append(args, read)
-		}
-	}
-	in := &inliner{c: c, src: sub, to: make(map[*Node]*Node, sub.count), size: map[string]shape.Dim{}, named: true, base: call.Scope().Path}
-	for i, r := range outs {
-		in.export(r, given[i])
-	}
-	results = in.all(sub.Inputs(), args)
-	for i, old := range given {
-		for _, n := range old {
-			results[i].keep(n)
-			n.ReplaceUses(results[i], nil)
-			if n != call {
-				if err := g.Erase(n); err != nil {
-					return nil, err
-				}
+// boundary finds the inputs and the results.
+func (o *outliner) boundary() error {
+	used := map[string]bool{} // symbols that the outside speaks of
+	if o.g.findsSizes() {
+		for n := range o.g.Nodes() {
+			for _, s := range n.symbolsUsed() {
+				used[s] = used[s] || !o.in[n]
 			}
 		}
 	}
-	g.symbols.guardTable.move(call, nil)
-	return results, g.Erase(call)
+	taken := map[*Node]bool{}
+	for _, n := range o.nodes {
+		if err := o.writes(n); err != nil {
+			return err
+		}
+		for a := range n.Inputs() {
+			if o.in[a] || taken[a] {
+				continue
+			}
+			taken[a] = true
+			if a.typ.Kind() == shape.Tuple {
+				return n.Error(BadOutline, n.String()+" uses the tuple "+a.String()+" as a whole, expected getitem of it")
+			}
+			o.args = append(o.args, a)
+		}
+		exported := slices.ContainsFunc(slices.Collect(n.Users()), func(u *Node) bool { return !o.in[u] })
+		for _, s := range o.g.SymbolsOf(n) {
+			o.inner[s.Name] = !used[s.Name]
+			exported = exported || used[s.Name]
+		}
+		if !exported {
+			continue
+		}
+		if n.typ.Kind() == shape.Tuple {
+			return n.Error(BadOutline, "the tuple "+n.String()+" is used as a whole outside of the nodes, expected getitem of it")
+		}
+		o.outs = append(o.outs, n)
+	}
+	if err := o.sizes(); err != nil {
+		return err
+	}
+	rank := map[Opcode]int{GetAttr: 1} // state comes last
+	slices.SortStableFunc(o.args, func(a, b *Node) int { return rank[a.opcode] - rank[b.opcode] })
+	return nil
 }
 
-// writes returns the paths of the tensors that any node of the module writes.
-func (m *Module) writes() map[string]bool {
-	written := map[string]bool{}
-	for g := range m.Graphs() {
-		for path := range g.writes() {
-			written[path] = true
+// writes refuses to part a write from the node that reads what it writes.
+func (o *outliner) writes(n *Node) error {
+	part := func(write, read *Node) error {
+		return write.Error(BadOutline, write.String()+" writes what "+read.String()+" reads, only one of which is among the nodes").
+			WithHint("add the other one, or leave both out")
+	}
+	if n.Op() == op.Assign {
+		if to, err := n.Assigned(); err != nil {
+			return err
+		} else if !o.in[to] {
+			return part(n, to)
 		}
 	}
-	return written
-}
-
-// items returns the getitem nodes of a call by result.
-func (n *Node) items(count int) ([][]*Node, error) {
-	items := make([][]*Node, count)
 	for u := range n.Users() {
-		a, ok := u.attrs.(op.GetItemAttrs)
-		if u.op != op.GetItem || !ok || a.Index < 0 || a.Index >= count {
-			return nil, u.Error(BadCall, u.String()+" uses "+n.String()+" as a whole, expected getitem of one of its "+strconv.Itoa(count)+" results")
+		if u.Op() == op.Assign && u.Arg(0) == n && !o.in[u] {
+			return part(u, n)
 		}
-		items[a.Index] = append(items[a.Index], u)
 	}
-	return items, nil
+	return nil
 }
 
-// export says what the symbols that are sizes of result r are called by the caller,
-// who may have defined them by the nodes that give the result.
-func (in *inliner) export(r *Node, given []*Node) {
-	if r.opcode == Placeholder {
+// sizes finds the symbols that the nodes speak of, and adds the values whose sizes
+// they are where no input has that size.
+func (o *outliner) sizes() error {
+	for _, n := range slices.Concat(o.args, o.nodes) {
+		o.speaks(n)
+	}
+	for i := 0; i < len(o.needs); i++ { // grows with the values that are added
+		name := o.needs[i]
+		s, here := o.g.Symbol(name)
+		switch {
+		case here && o.in[s.Node] || o.sized(name).Node != nil:
+		case here && s.Node != nil && s.Node.g == o.g:
+			o.needed(s.Node)
+		default:
+			v, made := o.g.captureSize(name)
+			if made {
+				o.captured = append(o.captured, v)
+			}
+			if v == nil {
+				return o.nodes[0].Error(BadOutline, "the nodes speak of the size "+name+", which no value of graph "+o.g.Name+" or around it has")
+			}
+			o.needed(v)
+		}
+	}
+	return nil
+}
+
+// needed makes a value an input because of its sizes.
+func (o *outliner) needed(v *Node) {
+	o.args = append(o.args, v)
+	o.speaks(v)
+}
+
+// speaks notes the symbols that a node speaks of.
+func (o *outliner) speaks(n *Node) {
+	for _, name := range n.symbolsUsed() {
+		if !slices.Contains(o.needs, name) {
+			o.needs = append(o.needs, name)
+		}
+	}
+}
+
+// release undoes what sizes has captured.
+func (o *outliner) release() {
+	for _, v := range slices.Backward(o.captured) {
+		for v.g.parent != nil && v.nuses == 0 { // in all regions on the way
+			node, at := v.g.parent, slices.Index(v.g.Inputs(), v)
+			if node.op == op.Cond {
+				at++
+			}
+			v = node.Arg(at)
+			if node.DropOperand(at) != nil {
+				break
+			}
+		}
+	}
+}
+
+// sized returns the input with an axis of the given size; its Node is nil when there is none.
+func (o *outliner) sized(name string) (s Symbol) {
+	for _, a := range o.args {
+		if axis := slices.IndexFunc(a.typ.Dims().Slice(), shape.Sym(name).Equal); axis >= 0 {
+			return Symbol{name, a, axis}
+		}
+		for _, s := range o.g.SymbolsOf(a) {
+			if s.Name == name {
+				return s
+			}
+		}
+	}
+	return Symbol{}
+}
+
+// build makes the sub-graph and the call, which nothing uses yet.
+func (o *outliner) build() (*Node, error) {
+	k := &Copier{c: o.sub.At(), src: o.g, to: map[*Node]*Node{}, names: sameName}
+	for _, a := range o.args {
+		k.input(a)
+	}
+	for _, name := range o.needs {
+		if s := o.sized(name); s.Node != nil { // else it is found inside
+			o.sub.DefineSymbol(name, k.to[s.Node], s.Axis)
+		}
+	}
+	for _, n := range o.nodes {
+		m := k.carry(n)
+		for _, s := range o.g.SymbolsOf(n) {
+			o.sub.DefineSymbol(s.Name, m, s.Axis)
+		}
+	}
+	o.facts(k.to)
+	outs, packed := make([]*Node, len(o.outs)), &Structure{Kind: Results}
+	for i, n := range o.outs {
+		outs[i] = k.to[n]
+		packed.Fields = append(packed.Fields, Leaf(i))
+	}
+	if len(outs) == 1 {
+		packed = nil
+	}
+	o.sub.At().Output(packed, outs...)
+	return o.call(o.rebase())
+}
+
+// facts takes over what is demanded of sizes: by the nodes, and equalities that their
+// types rest on. What the rules of the nodes demand is asked again, because a guard
+// that follows from one outside is not among those of the nodes.
+func (o *outliner) facts(to map[*Node]*Node) {
+	unknown := func(name string) bool { _, ok := o.sub.Symbol(name); return !ok }
+	for g := o.g; ; g = g.parent.g {
+		for _, d := range g.symbols.guards {
+			if (d.Rel == shape.EQ || o.in[d.Node]) && !slices.ContainsFunc(d.Symbols(), unknown) {
+				o.sub.Require(d.Relation, to[d.Node])
+			}
+		}
+		if g.parent == nil {
+			break
+		}
+	}
+	t := &typing{}
+	t.Assume = func(r shape.Relation) error { o.sub.Require(r, t.node); return nil }
+	for n := range o.sub.Nodes() {
+		if n.Op() != nil {
+			_, _ = t.of(n) // what is wrong with a node was wrong before
+		}
+	}
+}
+
+// rebase makes the scopes of the sub-graph relative to their common part, and
+// returns that.
+func (o *outliner) rebase() Scope {
+	base := o.nodes[0].Scope()
+	for _, n := range o.nodes {
+		path := n.Scope().Path
+		for base.Path != "" && path != base.Path && !strings.HasPrefix(path, base.Path+".") {
+			base = Scope{Path: base.Path[:max(strings.LastIndexByte(base.Path, '.'), 0)]}
+		}
+	}
+	for n := range o.sub.All() {
+		s := n.Scope()
+		switch {
+		case n.opcode == Placeholder && n.g == o.sub:
+			n.scope = 0
+		case s.Path == base.Path:
+			if base.Type == "" {
+				base.Type = s.Type
+			}
+			n.scope = 0
+		case base.Path != "":
+			s.Path = strings.TrimPrefix(s.Path, base.Path+".")
+			n.scope = o.sub.Scope(s)
+		}
+	}
+	return base
+}
+
+// call makes the call after the nodes.
+func (o *outliner) call(scope Scope) (*Node, error) {
+	c := o.g.After(o.nodes[len(o.nodes)-1])
+	c.From(o.nodes[0]).scope = o.g.Scope(scope)
+	var errs diag.List
+	c.OnError = func(err error) { errs.Add(err) }
+	call := c.Function(op.Call, op.CallAttrs{Graph: o.sub.Name}, o.args...)
+	if err := errs.Err(); err != nil {
+		errs.Add(o.g.Erase(call))
+		return nil, &diag.Error{Code: BadOutline, Pos: call.Pos(), Msg: "the nodes do not stand on their own", Err: err}
+	}
+	call.Rename(o.sub.Name)
+	return call, nil
+}
+
+// replace puts the call in the place of the nodes.
+func (o *outliner) replace(call *Node) {
+	values := []*Node{call}
+	if len(o.outs) != 1 {
+		c := o.g.After(call)
+		values = make([]*Node, len(o.outs))
+		for i, n := range o.outs {
+			values[i] = c.From(n).ItemNode(call, i)
+		}
+	}
+	anchor := append([]*Node{call}, values...)[len(values)].next
+	for _, n := range o.behind {
+		if anchor == nil {
+			panic(diag.Bug("nothing stands after the nodes of " + o.g.Name))
+		}
+		o.g.MoveBefore(n, anchor)
+	}
+	o.g.symbols.leave(o.inner)
+	names := make([]string, len(o.outs))
+	for i, n := range o.outs {
+		names[i], values[i].typ = n.Name(), n.typ
+		n.ReplaceUses(values[i], func(u *Node) bool { return !o.in[u] })
+		o.g.symbols.move(n, values[i])
+	}
+	for _, n := range o.nodes {
+		o.g.symbols.guardTable.move(n, call)
+	}
+	for i := len(o.nodes) - 1; i >= 0; i-- {
+		if err := o.g.Erase(o.nodes[i]); err != nil {
+			panic(err) // nothing outside uses it
+		}
+	}
+	for i, v := range values {
+		if v != call {
+			v.Rename(names[i])
+		}
+	}
+}
+
+// leave forgets symbols, and the guards that speak of them.
+func (t *symbolTable) leave(names map[string]bool) {
+	if !slices.ContainsFunc(t.list, func(s Symbol) bool { return names[s.Name] }) {
 		return
 	}
-	for _, s := range in.src.SymbolsOf(r) {
-		for _, n := range given {
-			for _, t := range in.c.g.SymbolsOf(n) {
-				if _, known := in.size[s.Name]; !known && t.Axis == s.Axis {
-					in.size[s.Name] = shape.Sym(t.Name)
-				}
-			}
+	old, left := *t, func(s string) bool { return names[s] }
+	*t = symbolTable{notes: boundNotes(old.notes, shape.Sym, func(s string) bool { return !left(s) })}
+	t.version = old.version + 1
+	for _, s := range old.list {
+		if !left(s.Name) {
+			t.define(s)
 		}
 	}
-}
-
-// keep gives n what the type of old says beyond its own.
-func (n *Node) keep(old *Node) {
-	if t, ok := agree(n.g, old.typ, n.typ); ok {
-		n.typ = t
+	for _, d := range old.guards {
+		if !slices.ContainsFunc(d.Symbols(), left) {
+			t.enter(d)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/count"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -68,7 +69,7 @@ func NewCover(g *graph.Graph, base map[string]int, fixed func(symbol string) boo
 		if n.Type().Kind() == shape.Tensor {
 			elements.add(n.Type().Dims().Prod())
 		}
-		work.add(n.Flops())
+		work.add(count.Flops(n))
 	}
 	c.Add(base)
 	mostElements, mostWork := max(Most, Times*elements.of(base)), max(MostWork, Times*work.of(base))

@@ -213,12 +213,12 @@ func (r *runner) measure(step Pass) (PassReport, error) {
 		c.watch = &watch{r.mod, map[*graph.Graph]*graph.Linter{}}
 		defer c.watch.close()
 	}
-	rep := PassReport{Name: step.Name, NodesBefore: count(r.mod.Graph)}
+	rep := PassReport{Name: step.Name, NodesBefore: nodeCount(r.mod.Graph)}
 	start, before := time.Now(), allocated()
 	changed, err := run(step, c)
 	rep.Time, rep.Allocated = time.Since(start), allocated()-before
 	rep.Changed, rep.Matches, rep.Log, rep.Refused, rep.Notes = changed, c.matches, c.log, c.refused, c.Notes()
-	rep.NodesAfter = count(r.mod.Graph)
+	rep.NodesAfter = nodeCount(r.mod.Graph)
 	if mine {
 		r.left -= c.matches
 		rep.Stopped = r.left <= 0
@@ -301,7 +301,7 @@ func inPhase(err error, phase string) error {
 	return list
 }
 
-func count(g *graph.Graph) int {
+func nodeCount(g *graph.Graph) int {
 	n := 0
 	for range whole(g) {
 		n++

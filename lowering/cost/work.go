@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/count"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/op"
@@ -20,7 +20,7 @@ type Work struct {
 	Name   string
 	Steps  []Step
 	Memory Memory
-	// Loops are the symbols of how often loops run their bodies (graph.Turns), Assumed
+	// Loops are the symbols of how often loops run their bodies (count.Turns), Assumed
 	// those of them, and of sizes that follow from values without a bound, that were taken
 	// to be 1 because nobody gave them. Other sizes that follow from values are the most
 	// that they can be, unless they are given.
@@ -214,7 +214,7 @@ func (c *counter) control(p *plan.Plan, at int, s *plan.Sizes, sizes map[string]
 	}
 	times := make([]int64, len(bodies))
 	if flow.While() {
-		turns := c.turns(graph.Turns(st.Nodes[0]))
+		turns := c.turns(count.Turns(st.Nodes[0]))
 		times[0], times[1] = turns+1, turns
 	} else {
 		times[0] = int64(s.Shapes[st.In[flow.Carry]][0])

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/count"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cost"
 	"github.com/gofx-dev/gofx/lowering/cpu"
@@ -179,7 +180,7 @@ param w : f32[8,8]
 	require.NoError(t, err)
 	p, err := cpu.Plan(ready, lowering.Options{})
 	require.NoError(t, err)
-	count := func(sizes map[string]int) *cost.Work {
+	counted := func(sizes map[string]int) *cost.Work {
 		w, err := cost.Of(p, sizes)
 		require.NoError(t, err)
 		return w
@@ -192,22 +193,22 @@ param w : f32[8,8]
 		}
 		return s
 	}
-	w := count(map[string]int{"N": 3})
-	require.Equal(t, []string{graph.Turns("w")}, w.Assumed)
+	w := counted(map[string]int{"N": 3})
+	require.Equal(t, []string{count.Turns("w")}, w.Assumed)
 	require.EqualValues(t, 4*3*8, of(w, "softmax").Flops, "the branch that computes more")
 	require.EqualValues(t, 3, of(w, "add").Times)
 	require.EqualValues(t, 3*8, of(w, "add").Flops)
 	require.EqualValues(t, 2*3*8*8, of(w, "matmul").Flops)
 
-	w = count(map[string]int{"N": 3, graph.Turns("w"): 5})
+	w = counted(map[string]int{"N": 3, count.Turns("w"): 5})
 	require.Empty(t, w.Assumed)
 	require.EqualValues(t, 5*2*3*8*8, of(w, "matmul").Flops)
 	require.EqualValues(t, 5*f32*8*8, of(w, "matmul").Weights)
 	require.EqualValues(t, f32*8*8, w.Memory.Weights)
 
-	require.Equal(t, []string{graph.Turns("w")}, w.Loops)
+	require.Equal(t, []string{count.Turns("w")}, w.Loops)
 
-	_, err = cost.Of(p, map[string]int{"N": 3, graph.Turns("w"): 1 << 61})
+	_, err = cost.Of(p, map[string]int{"N": 3, count.Turns("w"): 1 << 61})
 	require.ErrorContains(t, err, "turns computes or moves more than can be counted")
 	_, err = cost.Of(p, nil)
 	require.ErrorIs(t, err, lowering.BadOption)

@@ -9,6 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/count"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
@@ -327,7 +328,7 @@ func (b *builder) root(k int) int {
 // source returns a step that knows where it comes from.
 func (b *builder) source(n *graph.Node) plan.Step {
 	s := lowering.SourceOf(n)
-	st := plan.Step{Nodes: []string{s.Node}, Op: s.Op, Scope: n.Scope(), Pos: n.Pos(), Flops: n.Flops()}
+	st := plan.Step{Nodes: []string{s.Node}, Op: s.Op, Scope: n.Scope(), Pos: n.Pos(), Flops: count.Flops(n)}
 	if o := n.Op(); o != nil && o.Name != s.Op {
 		st.Part = o.Name
 	}

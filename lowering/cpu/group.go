@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/count"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/internal/join"
@@ -295,7 +296,7 @@ func (g *group) describe(st *plan.Step) {
 	st.Nodes, st.Flops, st.Part = nil, shape.Const(0), ""
 	var ops, parts []string
 	for _, n := range g.all() {
-		st.Flops = st.Flops.Add(n.Flops())
+		st.Flops = st.Flops.Add(count.Flops(n))
 		s := lowering.SourceOf(n)
 		if !slices.Contains(st.Nodes, s.Node) {
 			st.Nodes = append(st.Nodes, s.Node)

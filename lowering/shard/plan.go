@@ -3,6 +3,7 @@ package shard
 import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/count"
 	"github.com/gofx-dev/gofx/kernel"
 )
 
@@ -132,7 +133,7 @@ func (p *propagation) lay(c *call, axes []int) {
 // work counts what a partition does for a call.
 func (p *propagation) work(c *call, axes []int) Work {
 	w := Work{Node: c.node}
-	n, _ := c.node.Flops().Int()
+	n, _ := count.Flops(c.node).Int()
 	w.Flops = int64(n)
 	for j, k := range axes {
 		if k >= 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/count"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"
@@ -122,8 +123,8 @@ func newBlocks(g *graph.Graph) (*blocks, error) {
 // flopsOf is the work of a call, with one turn of each while in it, whose turns its condition
 // decides.
 func flopsOf(n *graph.Node) (flops int64, ok bool) {
-	size, ok := n.Flops().Bind(func(name string) shape.Dim {
-		if strings.HasPrefix(name, graph.Turns("")) {
+	size, ok := count.Flops(n).Bind(func(name string) shape.Dim {
+		if strings.HasPrefix(name, count.Turns("")) {
 			return shape.Const(1)
 		}
 		return shape.Sym(name)
@@ -140,7 +141,7 @@ func unknownWork(n *graph.Node) *diag.Error {
 		}
 		return unknownSize(n, t)
 	}
-	return n.Error(lowering.UnknownSize, "the work of "+n.Name()+" is "+n.Flops().String()+", stages need a number").
+	return n.Error(lowering.UnknownSize, "the work of "+n.Name()+" is "+count.Flops(n).String()+", stages need a number").
 		WithHint("pin symbols by Options.Shapes; sizes that only its bodies have must follow from its operands")
 }
 

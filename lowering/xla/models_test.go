@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/count"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
@@ -60,7 +61,7 @@ const evaluated = 2e7
 // flopsOf counts the operations of a graph for sizes.
 func flopsOf(m *graph.Module, dims map[string]int) (flops int) {
 	for n := range m.Graph.Nodes() {
-		f, err := n.Flops().Eval(func(s string) (int, bool) { return dims[s], true })
+		f, err := count.Flops(n).Eval(func(s string) (int, bool) { return dims[s], true })
 		if err == nil {
 			flops += f
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/count"
 	"github.com/gofx-dev/gofx/passes"
 )
 
@@ -18,8 +19,8 @@ var part = graph.NewInheritedKey[string]("quantised operator")
 // estimate weighs a node by what it computes, or by what it moves where that is more:
 // about sixteen operations take as long as a byte.
 func estimate(n *graph.Node) float64 {
-	flops, _ := n.Flops().Int()
-	bytes, _ := n.Bytes().Int()
+	flops, _ := count.Flops(n).Int()
+	bytes, _ := count.Bytes(n).Int()
 	return max(float64(flops), 16*float64(bytes), 1)
 }
 

@@ -32,9 +32,7 @@ const (
 var (
 	longFiles  = map[string]int{}
 	longFuncs  = map[string]int{}
-	largeRooms = map[string]int{
-		"graph": 30, // sub-graphs are made, lined out and read with what only the IR itself knows
-	}
+	largeRooms = map[string]int{}
 	largeTypes = map[string]int{
 		"graph.Node": 111, "op/expr.Builder": 75, // their methods are the API
 		"graph.Graph": 75,

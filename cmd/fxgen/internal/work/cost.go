@@ -15,6 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/draw"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/count"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cost"
 	"github.com/gofx-dev/gofx/lowering/cpu"
@@ -62,10 +63,10 @@ func workOf(c *captured, j *Job, threads int) (*cost.Work, error) {
 func (j *Job) turned(loops []string) error {
 	var errs diag.List
 	for _, name := range slices.Sorted(maps.Keys(j.Turns)) {
-		if !slices.Contains(loops, graph.Turns(name)) {
+		if !slices.Contains(loops, count.Turns(name)) {
 			var have []string
 			for _, l := range loops {
-				if loop, ok := strings.CutPrefix(l, graph.Turns("")); ok {
+				if loop, ok := strings.CutPrefix(l, count.Turns("")); ok {
 					have = append(have, loop)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/count"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/shape"
@@ -47,7 +48,7 @@ func (c *captured) stats(j *Job, res *Result) error {
 		}
 	}
 	for n := range c.gm.Graph.Nodes() {
-		flops = flops.Add(n.Flops())
+		flops = flops.Add(count.Flops(n))
 	}
 	for _, p := range c.gm.Params() {
 		d, dims, ok := p.TypeOf().Concrete()
@@ -132,7 +133,7 @@ func (c *captured) sizes(j *Job) (map[string]int, error) {
 	}
 	err := f.sizes()
 	for name, n := range j.Turns {
-		f.dims[graph.Turns(name)] = n
+		f.dims[count.Turns(name)] = n
 	}
 	return f.dims, err
 }

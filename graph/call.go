@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -318,116 +319,96 @@ func recursion(g *Graph) *diag.Error {
 		WithHint("write loops with while or scan")
 }
 
-// Turns is the symbol in Flops and Bytes that stands for how often the while of that
-// name runs its body, which only a run tells.
-func Turns(loop string) string { return "turns_" + loop }
-
-// count sums what own says of a node and of what runs inside it.
-func (n *Node) count(own func(*Node) shape.Dim) shape.Dim {
-	if len(n.Bodies()) == 0 {
-		return own(n)
-	}
-	c := counter{own: own, sums: map[*Graph]shape.Dim{}}
-	return c.node(n)
-}
-
-// counter sums over graphs, each once.
-type counter struct {
-	own  func(*Node) shape.Dim
-	sums map[*Graph]shape.Dim
-}
-
-func (c *counter) graph(g *Graph) shape.Dim {
-	if sum, ok := c.sums[g]; ok {
-		return sum
-	}
-	c.sums[g] = shape.Unknown // of a graph that comes to call itself
-	sum := shape.Const(0)
-	for n := range g.Nodes() {
-		sum = sum.Add(c.node(n))
-	}
-	c.sums[g] = sum
-	return sum
-}
-
-func (c *counter) node(n *Node) shape.Dim {
-	bodies := n.Bodies()
-	if len(bodies) == 0 {
-		return c.own(n)
-	}
-	if n.CheckControl() != nil {
-		return shape.Unknown
-	}
-	types, times := n.OperandTypes(), shape.Const(1)
-	switch o := n.Op(); o {
-	case op.Cond:
-		return most(c.body(bodies[0], types[1:]), c.body(bodies[1], types[1:]))
-	case op.While:
-		if n.g.knows(Turns(n.Name())) || !shape.ValidSymbol(Turns(n.Name())) {
-			return shape.Unknown
-		}
-		steady(bodies[1], types)
-		turns := shape.Sym(Turns(n.Name()))
-		tests := c.body(bodies[0], types).Mul(turns.AddInt(1))
-		return tests.Add(c.body(bodies[1], types).Mul(turns))
-	case op.Scan:
-		a := n.Attrs().(op.LoopAttrs)
-		times = types[a.Carry].Dim(0)
-		for i := a.Carry; i < a.Carry+a.Seqs; i++ {
-			if t := types[i]; t.Ranked() {
-				types[i] = t.WithDims(t.Dims().Sub(1, t.Rank()))
-			}
-		}
-		steady(bodies[0], types[:a.Carry])
-	}
-	return c.body(bodies[0], types).Mul(times)
-}
-
-// body is what a graph counts in one run on operands of these types, over the sizes of
-// the graph around it.
-func (c *counter) body(g *Graph, operands []shape.Type) shape.Dim {
-	inputs := map[*Node]shape.Type{}
-	for i, in := range g.Inputs() {
-		if i < len(operands) {
-			inputs[in] = operands[i]
+// subs checks the sub-graphs of a module.
+func (l *linter) subs(m *Module) {
+	for _, g := range m.subs {
+		inner := &linter{}
+		inner.graph(g, nil)
+		l.list = append(l.list, inner.list...)
+		if g.mod != m || g.parent != nil || m.Sub(g.Name) != g {
+			l.list = append(l.list, diag.New(BadCall, "sub-graph "+strconv.Quote(g.Name)+" belongs to another module or node, or has the name of another"))
 		}
 	}
-	return c.graph(g).Bind(func(name string) shape.Dim {
-		s, own := g.Symbol(name)
-		if !own {
-			return shape.Sym(name) // of a graph around it, or the turns of a loop
+	for g := range m.Graphs() {
+		if e := recursion(g); e != nil {
+			l.list = append(l.list, e)
+			return
 		}
-		if t := inputs[s.Node]; t.Ranked() && s.Axis < t.Rank() {
-			return t.Dim(s.Axis)
-		}
-		return shape.Unknown // found inside
-	})
-}
-
-// steady forgets the sizes of carried values that a turn of the body changes.
-func steady(body *Graph, carried []shape.Type) {
-	in, out := body.Inputs(), body.Output()
-	for i, t := range carried {
-		if !t.Ranked() || i >= len(out.args) {
-			continue
-		}
-		before, after, dims := in[i].typ, out.args[i].def.typ, t.Dims()
-		for k := range dims.Len() {
-			if !before.Ranked() || !after.Ranked() || !before.Dim(k).Same(after.Dim(k)) {
-				dims = dims.With(k, shape.Unknown)
-			}
-		}
-		carried[i] = t.WithDims(dims)
 	}
 }
 
-// most is the greater of two counts; Unknown where that depends on sizes.
-func most(a, b shape.Dim) shape.Dim {
-	switch {
-	case a.Same(b) || shape.AtLeast(a, b).Truth() == shape.True:
-		return a
-	case shape.AtLeast(b, a).Truth() == shape.True:
-		return b
+// Entry returns what the graph takes, and what it relies on over the sizes of its inputs: engines
+// check the inputs of a run with it. Guards over other sizes are asked where these are found.
+func (g *Graph) Entry() *guard.Entry {
+	e := &guard.Entry{}
+	inputs := g.Inputs()
+	for _, n := range inputs {
+		e.Inputs = append(e.Inputs, guard.Input{Type: guard.Type{Input: n.Target(), Type: n.Type()}, Node: n.Name(), Pos: n.Pos()})
 	}
-	return shape.Unknown
+	own := map[string]bool{}
+	for _, s := range g.Symbols() {
+		if i := slices.Index(inputs, s.Node); i >= 0 {
+			e.Symbols = append(e.Symbols, guard.Symbol{Name: s.Name, Input: i, Axis: s.Axis})
+			own[s.Name] = true
+		}
+	}
+	for _, d := range g.Needed() {
+		if !slices.ContainsFunc(d.Symbols(), func(name string) bool { return !own[name] }) {
+			e.Needs = append(e.Needs, d.Need())
+		}
+	}
+	return e
+}
+
+// Needed returns the guards that say more than the types of the inputs; see TypeSays.
+func (g *Graph) Needed() []Guard {
+	if !slices.ContainsFunc(g.Guards(), g.TypeSays) {
+		return g.Guards()
+	}
+	return slices.DeleteFunc(slices.Clone(g.Guards()), g.TypeSays)
+}
+
+// RequireAll enters guards over sizes that env restates. What is not known then is left out.
+func (g *Graph) RequireAll(guards []Guard, env func(symbol string) shape.Dim) {
+	for _, d := range guards {
+		if r := d.Bind(env); !r.IsUnknown() {
+			g.Require(r, d.Node)
+		}
+	}
+}
+
+// Relations returns what the guards say.
+func (g *Graph) Relations() guard.Relations {
+	list := make(guard.Relations, len(g.symbols.guards))
+	for i, d := range g.symbols.guards {
+		list[i] = d.Relation
+	}
+	return list
+}
+
+// Need returns the guard as what an Entry checks.
+func (d Guard) Need() guard.Need {
+	n := guard.Need{Relation: d.Relation}
+	if from := d.Node; from != nil {
+		n.Text, n.Pos = "required by "+from.String(), from.Pos()
+		if o := from.Op(); o != nil {
+			n.Op = o.Name
+		}
+	}
+	return n
+}
+
+// TypeSays reports whether the type of an input says what a guard does, and no call needs it: that
+// one of its sizes is another size. It is compared as such.
+func (g *Graph) TypeSays(d Guard) bool {
+	if d.Rel != shape.EQ || d.Node != nil && d.Node.opcode != Placeholder {
+		return false
+	}
+	for _, sides := range [2][2]shape.Dim{{d.A, d.B}, {d.B, d.A}} {
+		name, plain := sides[0].IsSymbol()
+		if s, ok := g.Symbol(name); plain && ok && s.Node.opcode == Placeholder && s.Node.typ.Dim(s.Axis).Equal(sides[1]) {
+			return true
+		}
+	}
+	return false
 }

@@ -10,63 +10,6 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// SetArgs replaces all operands; their number may change. The type is not
-// inferred again.
-func (n *Node) SetArgs(args ...*Node) { n.setArgs(n.g.captured(n.String(), args)) }
-
-func (n *Node) setArgs(args []*Node) {
-	before := n.Args()
-	for i := range n.args {
-		n.args[i].unlink()
-	}
-	n.args = make([]edge, len(args))
-	for i, a := range args {
-		n.args[i].user = n
-		n.args[i].link(a)
-	}
-	n.changed()
-	for _, d := range before {
-		if d != nil && d.g != n.g {
-			d.changed()
-		}
-	}
-}
-
-// InsertArg makes v one more operand, in front of operand i; i may be the number of
-// operands. The type is not inferred again.
-func (n *Node) InsertArg(i int, v *Node) {
-	if i < 0 || i > len(n.args) {
-		panic(n.Error(BadOperandCount, "operand "+itoa(max(i, 0))+" is inserted into "+itoa(len(n.args))+" operands"))
-	}
-	n.SetArgs(slices.Insert(n.Args(), i, v)...)
-}
-
-// ReplaceInput makes every operand slot of n that holds old hold value, and returns
-// their number. The type is not inferred again.
-func (n *Node) ReplaceInput(old, value *Node) int {
-	count := 0
-	for i := range n.args {
-		if n.args[i].def == old && old != nil {
-			n.SetArg(i, value)
-			count++
-		}
-	}
-	return count
-}
-
-// Operand returns the operand that the operator's record calls name, nil when it is
-// absent or no operand has that name; of a list of operands it is the first.
-func (n *Node) Operand(name string) *Node {
-	if o := n.Op(); o != nil {
-		for i := range o.In {
-			if o.In[i].Name == name {
-				return n.Arg(i)
-			}
-		}
-	}
-	return nil
-}
-
 // ToFunction turns a call in any spelling into the call_function of the same
 // operator, params being the values of a module's tensors, in the order of
 // Bound.Params (nil for absent ones). Name, position, type, side data and the
@@ -241,16 +184,6 @@ func (n *Node) SetModule(path string) {
 	n.changed()
 }
 
-// Become gives m the graph, state and type of o, which must not be used
-// afterwards.
-func (m *Module) Become(o *Module) {
-	o.version += m.version + 1
-	*m = *o
-	for g := range m.Graphs() {
-		m.adopt(g)
-	}
-}
-
 // Retype computes the node's type again: a parameter's from the module, the
 // output's and a call's from the operands. A placeholder keeps its type.
 func (n *Node) Retype() error {
@@ -408,18 +341,6 @@ func (s *saved) graph(g *Graph) {
 			s.graph(r)
 		}
 	}
-}
-
-// clone copies the table; the solver learns the equalities again when it is asked.
-func (t *symbolTable) clone() symbolTable {
-	c := symbolTable{list: slices.Clone(t.list), byName: maps.Clone(t.byName), notes: slices.Clone(t.notes)}
-	c.guards, c.known, c.version = slices.Clone(t.guards), maps.Clone(t.known), t.version
-	for _, d := range t.guards {
-		if d.Rel == shape.EQ {
-			c.wait = append(c.wait, d.Relation)
-		}
-	}
-	return c
 }
 
 // restore makes everything what it was and tells listeners.

@@ -1,4 +1,4 @@
-package graph_test
+package count_test
 
 import (
 	"testing"
@@ -6,7 +6,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/count"
+	_ "github.com/gofx-dev/gofx/op/std"
 )
+
+func read(t *testing.T, text string) *graph.Module {
+	m, err := graph.Parse([]byte("gofx 1\n"+text), "t.fx")
+	require.NoError(t, err)
+	return m
+}
 
 func TestCountsGoIntoBodies(t *testing.T) {
 	text := `graph net(%x: f32[N,8], %p: bool[]) {
@@ -73,9 +81,9 @@ param w : f32[8,8]
 		"s": {"16*N", ""},
 	} {
 		n := m.Graph.Find(name)
-		require.Equal(t, want[0], n.Flops().String(), name)
+		require.Equal(t, want[0], count.Flops(n).String(), name)
 		if want[1] != "" {
-			require.Equal(t, want[1], n.Bytes().String(), name)
+			require.Equal(t, want[1], count.Bytes(n).String(), name)
 		}
 	}
 }
@@ -111,6 +119,56 @@ func TestCountsThatOnlyRunsTell(t *testing.T) {
 }
 `
 	m := read(t, text)
-	require.Equal(t, "?", m.Graph.Find("grow").Flops().String())
-	require.Equal(t, "16*N*N", m.Graph.Find("either").Flops().String())
+	require.Equal(t, "?", count.Flops(m.Graph.Find("grow")).String())
+	require.Equal(t, "16*N*N", count.Flops(m.Graph.Find("either")).String())
+}
+
+const twoLayers = `graph net(%x: f32[N,4], %scale: f32[]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[4,4]
+  %a = call_function[linear](%x, %w, _) : f32[N,4]
+  %b = call_function[relu](%a) : f32[N,4]
+  %fc = call_module[fc](%b) : f32[N,2]
+  %s = call_function[mul](%fc, %scale) : f32[N,2]
+  %r = call_function[reshape](%s) {shape=[2*N]} : f32[2*N]
+  %d = call_function[add](%r, %r) : f32[2*N]
+  %e = call_function[reshape](%d) {shape=[N,2]} : f32[N,2]
+  return %e
+}
+param w : f32[4,4]
+param fc.weight : f32[2,4]
+module fc = linear (weight=fc.weight, bias=_)
+`
+
+func TestFlopsAndBytes(t *testing.T) {
+	m := read(t, twoLayers)
+	for name, want := range map[string][2]string{
+		"x": {"0", "0"}, "w": {"0", "0"}, // no calls
+		"a":  {"32*N", "32*N+64"},
+		"b":  {"4*N", "32*N"},
+		"fc": {"16*N", "24*N+32"}, // with the module's weight
+		"s":  {"2*N", "16*N+4"},
+		"r":  {"0", "16*N"}, // may copy
+	} {
+		n := m.Graph.Find(name)
+		require.Equal(t, want, [2]string{count.Flops(n).String(), count.Bytes(n).String()}, name)
+	}
+	require.Len(t, m.Graph.Find("fc").OperandTypes(), 3)
+	require.Equal(t, "f32[2,4]", m.Graph.Find("fc").OperandTypes()[1].String())
+
+	m = read(t, `graph net(%x: f32[*], %y: f32[2,6]) {
+  %t = call_function[split](%y) {sizes=[2,4], dim=1} : (f32[2,2], f32[2,4])
+  %p = call_function[getitem](%t) : f32[2,2]
+  %a = call_function[add](%x, %y) : f32[*]
+  %k = call_function[topk](%y) {k=2, dim=1} : (f32[2,2], i64[2,2])
+  %v = call_function[getitem](%k) : f32[2,2]
+  return %p, %a, %v
+}
+`)
+	for name, want := range map[string][2]string{
+		"t": {"0", "0"}, "p": {"0", "0"}, "a": {"?", "?"}, "k": {"0", "96"},
+	} {
+		n := m.Graph.Find(name)
+		require.Equal(t, want, [2]string{count.Flops(n).String(), count.Bytes(n).String()}, name)
+	}
 }

@@ -2,12 +2,154 @@ package graph
 
 import (
 	"encoding/base64"
+	"iter"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
+
+// Structure describes how an output node's operands are packed into a Go value:
+// a leaf (one operand), or a list, struct or map of structures.
+type Structure struct {
+	Kind  StructureKind
+	Index int // operand of a Leaf
+	// Type is the Go type of a struct, "import/path.Name"; "" for several results.
+	Type   string
+	Keys   []string // field names or map keys
+	Fields []*Structure
+}
+
+// NameLeaves sets the names of the leaves, as far as names has places for them: the keys
+// that lead to them, joined by dots.
+func (s *Structure) NameLeaves(names []string) { s.nameLeaves("", names) }
+
+func (s *Structure) nameLeaves(prefix string, names []string) {
+	if s.Kind == LeafValue {
+		if s.Index < len(names) {
+			names[s.Index] = prefix
+		}
+		return
+	}
+	for i, f := range s.Fields {
+		key := ""
+		switch {
+		case i < len(s.Keys):
+			key = s.Keys[i]
+		case s.Kind == SliceOf:
+			key = strconv.Itoa(i)
+		}
+		if prefix != "" && key != "" {
+			key = "." + key
+		}
+		f.nameLeaves(prefix+key, names)
+	}
+}
+
+// StructureKind tells what a Structure is.
+type StructureKind uint8
+
+// The kinds of structure.
+const (
+	LeafValue StructureKind = iota // one tensor
+	Results                        // several results of a function
+	SliceOf
+	StructOf
+	MapOf
+	NoValue // a nil tensor
+)
+
+// Leaf returns the structure of operand i.
+func Leaf(i int) *Structure { return &Structure{Kind: LeafValue, Index: i} }
+
+// All yields s and everything in it, outermost first; nothing for nil.
+func (s *Structure) All() iter.Seq[*Structure] {
+	return func(yield func(*Structure) bool) { s.visit(yield) }
+}
+
+func (s *Structure) visit(yield func(*Structure) bool) bool {
+	if s == nil {
+		return true
+	}
+	if !yield(s) {
+		return false
+	}
+	for _, f := range s.Fields {
+		if !f.visit(yield) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *printer) output(n *Node) {
+	p.str("return")
+	if s := n.Structure(); s != nil {
+		p.str(" ")
+		p.structure(n, s, 0)
+	} else {
+		for i := range n.args {
+			if i > 0 {
+				p.str(",")
+			}
+			p.str(" ")
+			p.mark(n.g, n.args[i].def)
+		}
+	}
+	p.tail(n)
+}
+
+// maxNesting bounds the nesting of structures and regions.
+const maxNesting = 64
+
+func (p *printer) structure(n *Node, s *Structure, depth int) {
+	switch {
+	case s == nil || depth > maxNesting:
+		p.str("?")
+	case s.Kind == NoValue:
+		p.str("nil")
+	case s.Kind == LeafValue && (s.Index < 0 || s.Index >= len(n.args)):
+		p.str("?")
+	case s.Kind == LeafValue:
+		p.mark(n.g, n.args[s.Index].def)
+	default:
+		p.packed(n, s, depth)
+	}
+}
+
+func (p *printer) packed(node *Node, tree *Structure, depth int) {
+	open, shut := "(", ")"
+	switch tree.Kind {
+	case SliceOf:
+		open, shut = "[", "]"
+	case StructOf, MapOf:
+		open, shut = "{", "}"
+	}
+	switch {
+	case tree.Kind == MapOf && tree.Type != "":
+		p.str("map ", word(tree.Type))
+	case tree.Kind == StructOf && tree.Type == "":
+		p.str("struct")
+	case tree.Type != "":
+		p.str(word(tree.Type))
+	}
+	p.str(open)
+	for i, f := range tree.Fields {
+		if i > 0 {
+			p.str(", ")
+		}
+		if open == "{" {
+			key := ""
+			if i < len(tree.Keys) {
+				key = tree.Keys[i]
+			}
+			p.str(word(key), ": ")
+		}
+		p.structure(node, f, depth+1)
+	}
+	p.str(shut)
+}
 
 // output reads the results: return %a, or a structure.
 func (b *body) output(c *scan) {

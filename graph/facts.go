@@ -2,12 +2,210 @@ package graph
 
 import (
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/shape"
 )
+
+// Symbol says where a symbolic dimension comes from: Name = dim(Node, Axis).
+// That is a use of the node; the definition dominates every use of the symbol.
+type Symbol struct {
+	Name string
+	Node *Node
+	Axis int
+}
+
+// Open reports whether the type of the node has the symbol for its size still, not a size that it was given.
+func (s Symbol) Open() bool { return s.Node.Type().Dim(s.Axis).Equal(shape.Sym(s.Name)) }
+
+type symbolTable struct {
+	list   []Symbol
+	byName map[string]int // index in list
+	notes  []Specialisation
+	guardTable
+}
+
+// Symbols returns the symbols in order of definition.
+func (g *Graph) Symbols() []Symbol { return g.symbols.list }
+
+// Symbol returns the definition of a symbol, ok false when the graph has none.
+func (g *Graph) Symbol(name string) (s Symbol, ok bool) {
+	if i, ok := g.symbols.byName[name]; ok {
+		return g.symbols.list[i], true
+	}
+	return Symbol{}, false
+}
+
+// SymbolsOf returns the symbols that are defined by sizes of n.
+func (g *Graph) SymbolsOf(n *Node) []Symbol {
+	var out []Symbol
+	for _, s := range g.symbols.list {
+		if s.Node == n {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// DefineSymbol enters name = dim(n, axis). A name that is defined already is left
+// as it is; AddGuard demands that the new place has the same size. It panics with a
+// *diag.Error for what is no name of a symbol, as shape.Sym does.
+func (g *Graph) DefineSymbol(name string, n *Node, axis int) {
+	if !shape.ValidSymbol(name) {
+		shape.Sym(name)
+	}
+	if _, ok := g.Symbol(name); !ok {
+		g.symbols.version++
+		g.symbols.define(Symbol{name, n, axis})
+	}
+}
+
+func (t *symbolTable) define(s Symbol) {
+	if t.byName == nil {
+		t.byName = map[string]int{}
+	}
+	t.byName[s.Name] = len(t.list)
+	t.list = append(t.list, s)
+}
+
+// NewSymbol defines a fresh symbol for a size of n and returns it; the same size
+// gives the same symbol again.
+func (g *Graph) NewSymbol(n *Node, axis int) shape.Dim {
+	for _, s := range g.symbols.list {
+		if s.Node == n && s.Axis == axis {
+			return shape.Sym(s.Name)
+		}
+	}
+	return g.NewSymbolFor(n, axis)
+}
+
+// NewSymbolFor defines a fresh symbol for a size of n, even if the size has one. Neither the
+// graph nor one around it has a symbol of that name.
+func (g *Graph) NewSymbolFor(n *Node, axis int) shape.Dim {
+	name := "s0"
+	for i := 1; g.knows(name); i++ {
+		name = "s" + itoa(i)
+	}
+	g.DefineSymbol(name, n, axis)
+	return shape.Sym(name)
+}
+
+// move lets symbols and guards of n refer to v.
+func (t *symbolTable) move(n, v *Node) {
+	for i := range t.list {
+		if t.list[i].Node == n {
+			t.list[i].Node = v
+			t.version++
+		}
+	}
+	t.guardTable.move(n, v)
+}
+
+// needsSizeOf reports whether a symbol in n's type or attributes, or in its regions,
+// is a size of d.
+func (n *Node) needsSizeOf(d *Node) bool {
+	if n.opcode == Placeholder {
+		return false // sizes of inputs are known before all nodes
+	}
+	for _, s := range n.g.symbols.list {
+		if s.Node == d && d.opcode != Placeholder && n.mentions(s.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// mentions reports whether the symbol stands in n's type, attributes or regions.
+func (n *Node) mentions(symbol string) bool { return slices.Contains(n.symbolsUsed(), symbol) }
+
+// findsSizes reports whether a symbol of g is a size of a value that is no input.
+func (g *Graph) findsSizes() bool {
+	return slices.ContainsFunc(g.symbols.list, func(s Symbol) bool { return s.Node != nil && s.Node.opcode != Placeholder })
+}
+
+// symbolsUsed returns the symbols of the graph around that n speaks of: in its type,
+// its attributes and its regions.
+func (n *Node) symbolsUsed() []string {
+	var names []string
+	add := func(d shape.Dim) {
+		for _, s := range d.Symbols() {
+			if !slices.Contains(names, s) {
+				names = append(names, s)
+			}
+		}
+	}
+	var enter func(n *Node)
+	enter = func(n *Node) {
+		eachDim(n.typ, add)
+		if n.attrsFit() && n.op.Codec().HasDims() {
+			n.op.Codec().Symbols(n.attrs, add)
+		}
+		for _, r := range n.Regions() {
+			for m := range r.Nodes() {
+				enter(m)
+			}
+			for _, d := range r.symbols.guards {
+				for _, s := range d.Symbols() {
+					add(shape.Sym(s))
+				}
+			}
+			names = slices.DeleteFunc(names, func(s string) bool { _, own := r.Symbol(s); return own && !n.g.knows(s) })
+		}
+	}
+	enter(n)
+	return names
+}
+
+// Specialisation notes a value that was fixed while the graph was captured.
+type Specialisation struct {
+	What string // "x.Dim(0) = 8"
+	// Guard holds for the inputs that the graph was captured for. nil where no input of the graph decides
+	// it: a Go argument is no input, and the values of a parameter are state.
+	Guard guard.Guard
+	Pos   diag.Pos
+}
+
+// Specialisations returns the values fixed during capture.
+func (g *Graph) Specialisations() []Specialisation { return g.symbols.notes }
+
+// NoteSpecialisation adds a value fixed during capture.
+func (g *Graph) NoteSpecialisation(s Specialisation) { g.symbols.notes = append(g.symbols.notes, s) }
+
+// BindSpecialisations restates the guards of specialisations over the symbols of the graph, for a pass that
+// has renamed these. A guard that speaks of others then is dropped; what it was is still noted.
+func (g *Graph) BindSpecialisations(env func(symbol string) shape.Dim) {
+	g.symbols.notes = boundNotes(g.symbols.notes, env, g.knows)
+}
+
+// boundNotes are notes whose guards speak of known symbols alone.
+func boundNotes(notes []Specialisation, env func(symbol string) shape.Dim, known func(symbol string) bool) []Specialisation {
+	notes = slices.Clone(notes)
+	for i, s := range notes {
+		if s.Guard == nil {
+			continue
+		}
+		notes[i].Guard = s.Guard.Bind(env)
+		if g, size := notes[i].Guard.(guard.Size); size && g.IsUnknown() || slices.ContainsFunc(notes[i].Guard.Symbols(), func(name string) bool { return !known(name) }) {
+			notes[i].Guard = nil
+		}
+	}
+	return notes
+}
+
+// clone copies the table; the solver learns the equalities again when it is asked.
+func (t *symbolTable) clone() symbolTable {
+	c := symbolTable{list: slices.Clone(t.list), byName: maps.Clone(t.byName), notes: slices.Clone(t.notes)}
+	c.guards, c.known, c.version = slices.Clone(t.guards), maps.Clone(t.known), t.version
+	for _, d := range t.guards {
+		if d.Rel == shape.EQ {
+			c.wait = append(c.wait, d.Relation)
+		}
+	}
+	return c
+}
 
 // Guard is a relation of sizes that the graph relies on and that is checked when
 // the graph is entered. Node is where it was assumed.
@@ -299,80 +497,4 @@ func crossed(low, high shape.Relation) bool {
 	least, known := low.B.Int()
 	most, too := high.A.Int()
 	return known && too && least > most
-}
-
-// Entry returns what the graph takes, and what it relies on over the sizes of its inputs: engines
-// check the inputs of a run with it. Guards over other sizes are asked where these are found.
-func (g *Graph) Entry() *guard.Entry {
-	e := &guard.Entry{}
-	inputs := g.Inputs()
-	for _, n := range inputs {
-		e.Inputs = append(e.Inputs, guard.Input{Type: guard.Type{Input: n.Target(), Type: n.Type()}, Node: n.Name(), Pos: n.Pos()})
-	}
-	own := map[string]bool{}
-	for _, s := range g.Symbols() {
-		if i := slices.Index(inputs, s.Node); i >= 0 {
-			e.Symbols = append(e.Symbols, guard.Symbol{Name: s.Name, Input: i, Axis: s.Axis})
-			own[s.Name] = true
-		}
-	}
-	for _, d := range g.Needed() {
-		if !slices.ContainsFunc(d.Symbols(), func(name string) bool { return !own[name] }) {
-			e.Needs = append(e.Needs, d.Need())
-		}
-	}
-	return e
-}
-
-// Needed returns the guards that say more than the types of the inputs; see TypeSays.
-func (g *Graph) Needed() []Guard {
-	if !slices.ContainsFunc(g.Guards(), g.TypeSays) {
-		return g.Guards()
-	}
-	return slices.DeleteFunc(slices.Clone(g.Guards()), g.TypeSays)
-}
-
-// RequireAll enters guards over sizes that env restates. What is not known then is left out.
-func (g *Graph) RequireAll(guards []Guard, env func(symbol string) shape.Dim) {
-	for _, d := range guards {
-		if r := d.Bind(env); !r.IsUnknown() {
-			g.Require(r, d.Node)
-		}
-	}
-}
-
-// Relations returns what the guards say.
-func (g *Graph) Relations() guard.Relations {
-	list := make(guard.Relations, len(g.symbols.guards))
-	for i, d := range g.symbols.guards {
-		list[i] = d.Relation
-	}
-	return list
-}
-
-// Need returns the guard as what an Entry checks.
-func (d Guard) Need() guard.Need {
-	n := guard.Need{Relation: d.Relation}
-	if from := d.Node; from != nil {
-		n.Text, n.Pos = "required by "+from.String(), from.Pos()
-		if o := from.Op(); o != nil {
-			n.Op = o.Name
-		}
-	}
-	return n
-}
-
-// TypeSays reports whether the type of an input says what a guard does, and no call needs it: that
-// one of its sizes is another size. It is compared as such.
-func (g *Graph) TypeSays(d Guard) bool {
-	if d.Rel != shape.EQ || d.Node != nil && d.Node.opcode != Placeholder {
-		return false
-	}
-	for _, sides := range [2][2]shape.Dim{{d.A, d.B}, {d.B, d.A}} {
-		name, plain := sides[0].IsSymbol()
-		if s, ok := g.Symbol(name); plain && ok && s.Node.opcode == Placeholder && s.Node.typ.Dim(s.Axis).Equal(sides[1]) {
-			return true
-		}
-	}
-	return false
 }
