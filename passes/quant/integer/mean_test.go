@@ -1,4 +1,4 @@
-package quant_test
+package integer_test
 
 import (
 	"strings"
@@ -8,11 +8,12 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
-	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 )
 
 // TestMeansStayInIntegers takes means of dimensions of images, of tokens, of all.
@@ -53,22 +54,22 @@ param r : f32[]
 			text = strings.Replace(text, "quantize](%m", "quantize](%n", 1)
 			text = strings.Replace(text, "  %y =", "  %n = call_function[cast](%m) {dtype=f32}\n  %y =", 1)
 		}
-		m := parse(t, text)
+		m := quanttest.Parse(t, text)
 		m.Param("s").Value, m.Param("r").Value = array.Scalar(float32(0.02)), array.Scalar(float32(0.004))
 		plain := graph.Clone(m)
-		r := pipeline(t, m, quant.Lower)
+		r := quanttest.Pipeline(t, m, integer.Lower)
 		in, err := passes.Inputs(m.Graph, map[string]int{"N": 3}, 5)
 		require.NoError(t, err)
 		if c.why != "" {
 			require.NotEmpty(t, r.Passes[0].Refused, c.x+c.attrs)
 			require.Contains(t, r.Passes[0].Refused[0].Why, c.why)
-			require.Equal(t, 1, calls(m.Graph, std.Mean))
+			require.Equal(t, 1, quanttest.Calls(m.Graph, std.Mean))
 			continue
 		}
-		require.Equal(t, 1, calls(m.Graph, std.QAvgPool), c.x+c.attrs)
-		require.Zero(t, calls(m.Graph, std.Dequantize)+calls(m.Graph, std.Quantize))
-		got := interpret(t, m, in...)
-		near(t, c.x+c.attrs, interpret(t, plain, in...)[0], got[0])
+		require.Equal(t, 1, quanttest.Calls(m.Graph, std.QAvgPool), c.x+c.attrs)
+		require.Zero(t, quanttest.Calls(m.Graph, std.Dequantize)+quanttest.Calls(m.Graph, std.Quantize))
+		got := quanttest.Interpret(t, m, in...)
+		near(t, c.x+c.attrs, quanttest.Interpret(t, plain, in...)[0], got[0])
 		e, err := cpu.Compile(m, lowering.Options{})
 		require.NoError(t, err)
 		planned, err := e.Run(ctx, in)
@@ -100,15 +101,15 @@ func TestOtherTypesStayInFloats(t *testing.T) {
 param s : F[]
 param w : Q[4,8]
 `)
-		m := parse(t, text)
+		m := quanttest.Parse(t, text)
 		before := m.String()
-		r := pipeline(t, m, quant.Lower)
+		r := quanttest.Pipeline(t, m, integer.Lower)
 		require.Equal(t, before, m.String())
 		require.NotEmpty(t, r.Passes[0].Refused)
 		require.Contains(t, r.Passes[0].Refused[0].Why, c.why)
 	}
 	// What is of 8 bits does not become a table of 16.
-	m := parse(t, `graph net(%q: u8[4]) {
+	m := quanttest.Parse(t, `graph net(%q: u8[4]) {
   %s = get_attr[s] : f32[]
   %x = call_function[dequantize](%q, %s)
   %t = call_function[tanh](%x)
@@ -118,7 +119,7 @@ param w : Q[4,8]
 param s : f32[]
 `)
 	before := m.String()
-	r := pipeline(t, m, quant.Lower)
+	r := quanttest.Pipeline(t, m, integer.Lower)
 	require.Equal(t, before, m.String())
 	require.Contains(t, r.Passes[0].Refused[0].Why, "not quantised to 8 bits")
 }

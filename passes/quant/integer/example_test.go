@@ -1,4 +1,4 @@
-package quant_test
+package integer_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/passes"
-	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 )
 
 // What is written with floats between dequantize and quantize is computed on bytes.
@@ -33,7 +33,7 @@ param w : i8[2,4]
 	}
 	m.SetParam(graph.Param{Path: "s", Value: array.Scalar(float32(0.5))})
 	m.SetParam(graph.Param{Path: "w", Value: array.FromSlice([]int8{1, 2, 3, 4, -1, -2, -3, -4}, 2, 4)})
-	if _, err := passes.Run(context.Background(), m, []passes.Pass{quant.Lower}, passes.Options{}); err != nil {
+	if _, err := passes.Run(context.Background(), m, []passes.Pass{integer.Lower}, passes.Options{}); err != nil {
 		panic(err)
 	}
 	fmt.Print(m.Graph)

@@ -1,4 +1,4 @@
-package quant
+package integer
 
 import (
 	"github.com/gofx-dev/gofx/array"
@@ -8,28 +8,6 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 )
-
-// pairs are the operators of two operands that have an integer form.
-var pairs = map[*op.Op]*op.Op{std.Add: std.QAdd, std.Mul: std.QMul}
-
-// values are the operators of quantised values that do not multiply.
-var values = map[*op.Op]func(l *lowerer, n *graph.Node) error{
-	std.MaxPool1d:         (*lowerer).maxPool,
-	std.MaxPool2d:         (*lowerer).maxPool,
-	std.MaxPool3d:         (*lowerer).maxPool,
-	std.AvgPool1d:         (*lowerer).avgPool,
-	std.AvgPool2d:         (*lowerer).avgPool,
-	std.AvgPool3d:         (*lowerer).avgPool,
-	std.AdaptiveAvgPool1d: (*lowerer).avgPool,
-	std.AdaptiveAvgPool2d: (*lowerer).avgPool,
-	std.AdaptiveAvgPool3d: (*lowerer).avgPool,
-	std.ConvTranspose2d:   (*lowerer).convTranspose,
-	std.Mean:              (*lowerer).mean,
-	std.Cat:               (*lowerer).cat,
-	std.Embedding:         (*lowerer).embedding,
-	std.Dropout:           (*lowerer).dropout,
-	std.Quantize:          (*lowerer).function,
-}
 
 // whole returns operand i of a call with one scale; it refuses the call otherwise.
 func (l *lowerer) whole(n *graph.Node, i int, name string) (v quantity, ok bool) {

@@ -1,4 +1,4 @@
-package quant_test
+package integer_test
 
 import (
 	"strings"
@@ -9,12 +9,14 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 )
 
 // transposed is a transposed convolution of quantised values, and quantised.
@@ -71,7 +73,7 @@ func TestTransposedConvolutions(t *testing.T) {
 		if strings.Contains(c.w, "[3,1,") {
 			channels = "1"
 		}
-		m := parse(t, strings.NewReplacer("CHANNELS", channels, "XTYPE", x, "WTYPE", c.w, "TTYPE", "f32["+c.scales+"]", "VTYPE", c.w[:2]+"["+c.scales+"]",
+		m := quanttest.Parse(t, strings.NewReplacer("CHANNELS", channels, "XTYPE", x, "WTYPE", c.w, "TTYPE", "f32["+c.scales+"]", "VTYPE", c.w[:2]+"["+c.scales+"]",
 			"BIAS", c.bias, "ATTRS", c.attrs, "END", c.end).Replace(transposed))
 		m.Param("s").Value, m.Param("r").Value = array.Scalar(float32(0.02)), array.Scalar(float32(0.05))
 		for i := range m.Param("t").Value.Len() {
@@ -79,19 +81,19 @@ func TestTransposedConvolutions(t *testing.T) {
 		}
 		what := c.x + " " + c.w + " " + c.attrs
 		plain := graph.Clone(m)
-		r := pipeline(t, m, quant.Lower)
+		r := quanttest.Pipeline(t, m, integer.Lower)
 		if c.why != "" {
 			require.NotEmpty(t, r.Passes[0].Refused, what)
 			require.Contains(t, r.Passes[0].Refused[0].Why, c.why)
-			require.Equal(t, 1, calls(m.Graph, std.ConvTranspose2d), what)
+			require.Equal(t, 1, quanttest.Calls(m.Graph, std.ConvTranspose2d), what)
 			continue
 		}
-		require.Equal(t, 1, calls(m.Graph, std.QConv2d), "%s\n%s", what, m)
-		require.Zero(t, calls(m.Graph, std.Quantize)+calls(m.Graph, std.Dequantize), what)
+		require.Equal(t, 1, quanttest.Calls(m.Graph, std.QConv2d), "%s\n%s", what, m)
+		require.Zero(t, quanttest.Calls(m.Graph, std.Quantize)+quanttest.Calls(m.Graph, std.Dequantize), what)
 		in, err := passes.Inputs(m.Graph, map[string]int{"N": 2, "H": 3}, 5)
 		require.NoError(t, err)
-		got := interpret(t, m, in...)
-		near(t, what, interpret(t, plain, in...)[0], got[0])
+		got := quanttest.Interpret(t, m, in...)
+		near(t, what, quanttest.Interpret(t, plain, in...)[0], got[0])
 		e, err := cpu.Compile(m, lowering.Options{})
 		require.NoError(t, err)
 		planned, err := e.Run(ctx, in)
@@ -115,10 +117,10 @@ func BenchmarkUNet(b *testing.B) {
 	x := gen.Array(array.F32, 1, 3, 192, 192)
 	quantised := func(exclude ...quant.Selector) *graph.Module {
 		m := graph.Clone(gm.Module)
-		c := static()
+		c := quanttest.Static()
 		c.Exclude = exclude
-		quantise(b, m, c, of([]*array.Array{x}))
-		pipeline(b, m, quant.Lower)
+		quanttest.Quantise(b, m, c, quanttest.Inputs([]*array.Array{x}))
+		quanttest.Pipeline(b, m, integer.Lower)
 		return m
 	}
 	for _, v := range []struct {

@@ -1,4 +1,4 @@
-package quant_test
+package tune_test
 
 import (
 	"math"
@@ -8,11 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
+	"github.com/gofx-dev/gofx/passes/quant/tune"
 )
 
 // TestEqualiseKeepsToChannels has layers, and pools between them, that take another
@@ -59,9 +62,9 @@ param w : f32[4,3,1]
 param v : f32[5,4,1]
 `} {
 		t.Run(name, func(t *testing.T) {
-			m := parse(t, text)
+			m := quanttest.Parse(t, text)
 			plain := graph.Clone(m)
-			pipeline(t, m, quant.Equalise)
+			quanttest.Pipeline(t, m, tune.Equalise)
 			require.Equal(t, plain.String(), m.String())
 		})
 	}
@@ -69,7 +72,7 @@ param v : f32[5,4,1]
 
 // TestCorrectBiasOfASingleImage has channels first, without a batch before them.
 func TestCorrectBiasOfASingleImage(t *testing.T) {
-	m := parse(t, `graph net(%x: f32[3,2,7]) {
+	m := quanttest.Parse(t, `graph net(%x: f32[3,2,7]) {
   %w = get_attr[w] : f32[4,3,1,1]
   %a = call_function[conv2d](%x, %w, _)
   return %a
@@ -78,17 +81,17 @@ param w : f32[4,3,1,1]
 `)
 	plain := graph.Clone(m)
 	c := &quant.Config{Global: quant.Setting{Mode: quant.WeightOnly}}
-	pipeline(t, m, quant.Convert(c, cpu.QuantBackend()))
-	n, err := quant.CorrectBias(ctx, plain, m, batches(t, plain, 4, nil), nil)
+	quanttest.Pipeline(t, m, quant.Convert(c, cpu.QuantBackend()))
+	n, err := tune.CorrectBias(ctx, plain, m, quanttest.Batches(t, plain, 4, nil), nil)
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
-	sounds(t, plain, m, 30)
+	quanttest.Sounds(t, plain, m, 30)
 }
 
 // TestSmoothTakesOperandsOfProductsAlone refuses a layer norm that is a bias, too, and
 // strengths that are none.
 func TestSmoothTakesOperandsOfProductsAlone(t *testing.T) {
-	m := parse(t, `graph net(%x: f32[N,8]) {
+	m := quanttest.Parse(t, `graph net(%x: f32[N,8]) {
   %g = get_attr[g] : f32[8]
   %n = call_function[layer_norm](%x, %g, _) {normalized_shape=[8]}
   %w = get_attr[w] : f32[8,8]
@@ -100,10 +103,10 @@ param g : f32[8]
 param w : f32[8,8]
 `)
 	sizes := map[string]int{"N": 4}
-	r := pipeline(t, m, quant.Smooth(batches(t, m, 1, sizes), quant.SmoothOptions{}))
+	r := quanttest.Pipeline(t, m, tune.Smooth(quanttest.Batches(t, m, 1, sizes), tune.SmoothOptions{}))
 	require.False(t, r.Changed())
 	for _, strength := range []float64{-1, 1.5, math.NaN()} {
-		_, err := passes.Run(ctx, m, []passes.Pass{quant.Smooth(batches(t, m, 1, sizes), quant.SmoothOptions{Strength: strength})}, passes.Options{})
+		_, err := passes.Run(ctx, m, []passes.Pass{tune.Smooth(quanttest.Batches(t, m, 1, sizes), tune.SmoothOptions{Strength: strength})}, passes.Options{})
 		require.ErrorIs(t, err, quant.BadConfig)
 	}
 }
@@ -111,7 +114,7 @@ param w : f32[8,8]
 // TestFourBitsThatAreWritten writes the bytes of a weight between their unpacking and
 // the layer, which must not read them later.
 func TestFourBitsThatAreWritten(t *testing.T) {
-	m := parse(t, `graph net(%x: f32[2,64]) {
+	m := quanttest.Parse(t, `graph net(%x: f32[2,64]) {
   %w = get_attr[w] : f32[3,64]
   %y = call_function[linear](%x, %w, _)
   return %y
@@ -119,7 +122,7 @@ func TestFourBitsThatAreWritten(t *testing.T) {
 param w : f32[3,64]
 `)
 	c := &quant.Config{Global: quant.Setting{Mode: quant.WeightOnly, Weight: quant.Scheme{Bits: 4}}}
-	pipeline(t, m, quant.Convert(c, cpu.QuantBackend()))
+	quanttest.Pipeline(t, m, quant.Convert(c, cpu.QuantBackend()))
 	linear := m.Graph.Find("y")
 	var bytes *graph.Node
 	for n := range m.Graph.Calls(std.BitwiseAnd) {
@@ -129,8 +132,8 @@ param w : f32[3,64]
 	at.Function(op.Assign, nil, bytes, at.Function(std.BitwiseXor, std.BinaryAttrs{Other: op.Int(255)}, bytes))
 	in, err := passes.Inputs(m.Graph, nil, 1)
 	require.NoError(t, err)
-	want := interpret(t, m, in...)
-	pipeline(t, m, quant.Lower)
+	want := quanttest.Interpret(t, m, in...)
+	quanttest.Pipeline(t, m, integer.Lower)
 	require.Empty(t, slices.Collect(m.Graph.Calls(std.Int4Linear)))
-	requireClose(t, want, interpret(t, m, in...))
+	requireClose(t, want, quanttest.Interpret(t, m, in...))
 }

@@ -1,4 +1,4 @@
-package quant_test
+package integer_test
 
 import (
 	"context"
@@ -11,16 +11,19 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/passtest"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
-	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 	"github.com/gofx-dev/gofx/shape"
 )
 
+var ctx = context.Background()
+
 func TestLowerGoldens(t *testing.T) {
-	passtest.Golden(t, "testdata/"+quant.Lower.Name, quant.Lower)
+	passtest.Golden(t, "testdata/"+integer.Lower.Name, integer.Lower)
 }
 
 // reference is what a sample of an operator stands for, as a graph: quantised values
@@ -66,7 +69,7 @@ func TestLowerFindsWhatOperatorsStandFor(t *testing.T) {
 		for _, s := range o.Samples() {
 			m, in := reference(t, o, s)
 			after := graph.Clone(m)
-			_, err := passes.Run(context.Background(), after, []passes.Pass{quant.Lower}, passes.Options{})
+			_, err := passes.Run(context.Background(), after, []passes.Pass{integer.Lower}, passes.Options{})
 			require.NoError(t, err, "%s: %s", o.Name, s.Name)
 			for range after.Graph.Calls(o) {
 				found++
@@ -93,7 +96,7 @@ func near(t *testing.T, what string, want, got *array.Array) {
 
 // TestLowerTablesOfAnyAxis has one scale and an axis, as graphs from elsewhere do.
 func TestLowerTablesOfAnyAxis(t *testing.T) {
-	m := parse(t, `graph net(%x: u8[2,4,3]) {
+	m := quanttest.Parse(t, `graph net(%x: u8[2,4,3]) {
   %s = get_attr[s] : f32[]
   %a = call_function[dequantize](%x, %s) {axis=1}
   %b = call_function[tanh](%a)
@@ -103,6 +106,6 @@ func TestLowerTablesOfAnyAxis(t *testing.T) {
 param s : f32[]
 `)
 	m.Param("s").Value = array.Scalar(float32(0.02))
-	pipeline(t, m, quant.Lower)
+	quanttest.Pipeline(t, m, integer.Lower)
 	require.Contains(t, m.String(), "= call_function[q_table](%x, ")
 }

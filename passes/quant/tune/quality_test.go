@@ -1,6 +1,7 @@
-package quant_test
+package tune_test
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"testing"
@@ -9,10 +10,14 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/tune"
 )
+
+var ctx = context.Background()
 
 // onCPU runs graphs by plans.
 func onCPU(m *graph.Module) (quant.Engine, error) {
@@ -20,9 +25,9 @@ func onCPU(m *graph.Module) (quant.Engine, error) {
 }
 
 func TestCompareMeasuresWhatDiffers(t *testing.T) {
-	float := parse(t, "graph net(%x: f32[1,4]) {\n %y = call_function[mul](%x) {other=2.0}\n %z = call_function[add](%y) {other=1.0}\n return %z\n}\n")
-	other := parse(t, "graph net(%x: f32[1,4]) {\n %y = call_function[mul](%x) {other=2.5}\n %z = call_function[add](%y) {other=1.0}\n return %z\n}\n")
-	q, err := quant.Compare(ctx, float, other, of(rows(1, 2, 3, 4), rows(0, 0, 0, 1)), nil)
+	float := quanttest.Parse(t, "graph net(%x: f32[1,4]) {\n %y = call_function[mul](%x) {other=2.0}\n %z = call_function[add](%y) {other=1.0}\n return %z\n}\n")
+	other := quanttest.Parse(t, "graph net(%x: f32[1,4]) {\n %y = call_function[mul](%x) {other=2.5}\n %z = call_function[add](%y) {other=1.0}\n return %z\n}\n")
+	q, err := tune.Compare(ctx, float, other, quanttest.Inputs(quanttest.Rows(1, 2, 3, 4), quanttest.Rows(0, 0, 0, 1)), nil)
 	require.NoError(t, err)
 	require.Equal(t, 2, q.Batches)
 	require.Len(t, q.Layers, 2)
@@ -34,7 +39,7 @@ func TestCompareMeasuresWhatDiffers(t *testing.T) {
 	require.Equal(t, "y", q.Layers[0].Node)
 	require.Contains(t, q.String(), "%y  mul  12.0 dB")
 
-	same, err := quant.Compare(ctx, float, graph.Clone(float), of(rows(1, 2, 3, 4)), onCPU)
+	same, err := tune.Compare(ctx, float, graph.Clone(float), quanttest.Inputs(quanttest.Rows(1, 2, 3, 4)), onCPU)
 	require.NoError(t, err)
 	require.True(t, math.IsInf(float64(same.Total()), 1))
 	require.Contains(t, same.String(), "exact")
@@ -42,20 +47,20 @@ func TestCompareMeasuresWhatDiffers(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"sqnr_db":null`)
 
-	_, err = quant.Compare(ctx, float, other, of(), nil)
+	_, err = tune.Compare(ctx, float, other, quanttest.Inputs(), nil)
 	require.ErrorIs(t, err, quant.NoBatches)
-	_, err = quant.Compare(ctx, float, parse(t, "graph net(%x: f32[1,4], %y: f32[1,4]) {\n return %x\n}\n"), of(), nil)
-	require.ErrorIs(t, err, quant.NotComparable)
+	_, err = tune.Compare(ctx, float, quanttest.Parse(t, "graph net(%x: f32[1,4], %y: f32[1,4]) {\n return %x\n}\n"), quanttest.Inputs(), nil)
+	require.ErrorIs(t, err, tune.NotComparable)
 }
 
 // TestCompareSeesTheRounding measures a network after the rounding of its values.
 func TestCompareSeesTheRounding(t *testing.T) {
-	m := parse(t, residual)
+	m := quanttest.Parse(t, quanttest.Residual)
 	float := graph.Clone(m)
 	sizes := map[string]int{"N": 2}
-	quantise(t, m, static(), batches(t, m, 4, sizes))
-	for _, engine := range []quant.EngineFor{nil, onCPU} {
-		q, err := quant.Compare(ctx, float, m, batches(t, float, 2, sizes), engine)
+	quanttest.Quantise(t, m, quanttest.Static(), quanttest.Batches(t, m, 4, sizes))
+	for _, engine := range []tune.EngineFor{nil, onCPU} {
+		q, err := tune.Compare(ctx, float, m, quanttest.Batches(t, float, 2, sizes), engine)
 		require.NoError(t, err)
 		require.Len(t, q.Layers, 9)
 		for _, l := range q.Layers {
@@ -84,24 +89,24 @@ param l3 : f32[8,8]
 
 // perTensor gives all of a weight one scale.
 func perTensor() *quant.Config {
-	c := static()
+	c := quanttest.Static()
 	c.Global.Weight.Granularity = quant.PerTensor
 	return c
 }
 
 // trialsOf prepares and calibrates three layers. The first row of the second one's
 // weight hides the others, and gives nothing: what is after the relu is 0.
-func trialsOf(t *testing.T) (*quant.Trials, *graph.Module) {
-	m := parse(t, threeLayers)
+func trialsOf(t *testing.T) (*tune.Trials, *graph.Module) {
+	m := quanttest.Parse(t, threeLayers)
 	for i := range 8 {
 		array.Data[float32](m.Param("l2").Value)[i] = -40
 	}
 	sizes := map[string]int{"N": 16}
 	prepare := graph.Clone(m)
-	pipeline(t, prepare, quant.Prepare(perTensor(), cpu.QuantBackend()))
-	_, err := quant.Calibrate(ctx, prepare, batches(t, m, 3, sizes), quant.CalibrateOptions{})
+	quanttest.Pipeline(t, prepare, quant.Prepare(perTensor(), cpu.QuantBackend()))
+	_, err := quant.Calibrate(ctx, prepare, quanttest.Batches(t, m, 3, sizes), quant.CalibrateOptions{})
 	require.NoError(t, err)
-	trials, err := quant.NewTrials(ctx, prepare, perTensor(), cpu.QuantBackend(), batches(t, m, 2, sizes), onCPU)
+	trials, err := tune.NewTrials(ctx, prepare, perTensor(), cpu.QuantBackend(), quanttest.Batches(t, m, 2, sizes), onCPU)
 	require.NoError(t, err)
 	return trials, m
 }
@@ -129,12 +134,12 @@ func TestMixedMeetsItsBudget(t *testing.T) {
 	require.NoError(t, err)
 	low, err := trials.Quality(ctx, whole)
 	require.NoError(t, err)
-	for _, more := range []quant.Decibels{-1, 3, 10} {
+	for _, more := range []tune.Decibels{-1, 3, 10} {
 		budget := low + more
-		c, err := trials.Mixed(ctx, quant.MixedOptions{Budget: budget})
+		c, err := trials.Mixed(ctx, tune.MixedOptions{Budget: budget})
 		require.NoError(t, err)
 		mixed := graph.Clone(m)
-		quantise(t, mixed, c, batches(t, m, 3, map[string]int{"N": 16}))
+		quanttest.Quantise(t, mixed, c, quanttest.Batches(t, m, 3, map[string]int{"N": 16}))
 		got, err := trials.Quality(ctx, mixed)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, float64(got), float64(budget))
@@ -143,6 +148,6 @@ func TestMixedMeetsItsBudget(t *testing.T) {
 		require.NoError(t, err)
 		require.NotContains(t, p.String(), ": 0 of", "the budget of %s needs no float everywhere", budget)
 	}
-	_, err = trials.Mixed(ctx, quant.MixedOptions{Accept: func(*graph.Module) (bool, error) { return false, nil }})
-	require.ErrorIs(t, err, quant.BudgetMissed)
+	_, err = trials.Mixed(ctx, tune.MixedOptions{Accept: func(*graph.Module) (bool, error) { return false, nil }})
+	require.ErrorIs(t, err, tune.BudgetMissed)
 }

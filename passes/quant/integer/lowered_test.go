@@ -1,4 +1,4 @@
-package quant_test
+package integer_test
 
 import (
 	"testing"
@@ -8,12 +8,14 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 )
 
 // between returns what turns values from bytes to floats and back between operators of
@@ -49,32 +51,32 @@ func TestModelsGoAllTheWay(t *testing.T) {
 		plain, m := graph.Clone(gm.Module), gm.Module
 		gen := passes.Random{State: 9}
 		x := gen.Array(array.F32, 1, 3, 224, 224)
-		quantise(t, m, static(), of([]*array.Array{x}))
+		quanttest.Quantise(t, m, quanttest.Static(), quanttest.Inputs([]*array.Array{x}))
 		converted := graph.Clone(m)
-		r := pipeline(t, m, quant.Lower)
+		r := quanttest.Pipeline(t, m, integer.Lower)
 		require.Empty(t, r.Passes[0].Refused, name)
 		for n := range m.Graph.Nodes() {
 			o := n.Op()
 			require.False(t, o == std.Conv2d || o == std.ConvTranspose2d || o == std.Linear || o == std.Add || o == std.Relu, "%s: %s", name, n.Text())
 		}
 		require.Empty(t, between(m.Graph), name)
-		want := interpret(t, plain, x)[0]
-		t.Logf("%s: %.1f dB", name, sqnr(want, interpret(t, m, x)[0]))
-		require.Greater(t, sqnr(want, interpret(t, converted, x)[0]), decibels, name)
-		require.Greater(t, sqnr(want, interpret(t, m, x)[0]), decibels, name)
+		want := quanttest.Interpret(t, plain, x)[0]
+		t.Logf("%s: %.1f dB", name, quanttest.SQNR(want, quanttest.Interpret(t, m, x)[0]))
+		require.Greater(t, quanttest.SQNR(want, quanttest.Interpret(t, converted, x)[0]), decibels, name)
+		require.Greater(t, quanttest.SQNR(want, quanttest.Interpret(t, m, x)[0]), decibels, name)
 	}
 }
 
 // TestFourBitsAreLowered finds the operator on weights of 4 bits again.
 func TestFourBitsAreLowered(t *testing.T) {
 	for group, want := range map[int]int{32: 1, 64: 1, 16: 0} { // kernels have groups of 32
-		m := parse(t, tied)
+		m := quanttest.Parse(t, quanttest.TiedEmbedding)
 		plain := graph.Clone(m)
 		b := cpu.QuantBackend()
 		b.Operator(std.Linear).Weight.GroupOf = 16
-		c := &quant.Config{Rules: []quant.Rule{rule(quant.Selector{Op: "linear"}, quant.WeightOnly)}}
+		c := &quant.Config{Rules: []quant.Rule{quanttest.Rule(quant.Selector{Op: "linear"}, quant.WeightOnly)}}
 		c.Rules[0].Weight = quant.Scheme{Bits: 4, Granularity: quant.PerGroup, Group: group}
-		pipeline(t, m, quant.Convert(c, b), quant.Lower)
+		quanttest.Pipeline(t, m, quant.Convert(c, b), integer.Lower)
 		found := 0
 		for range m.Graph.Calls(std.Int4Linear) {
 			found++
@@ -87,14 +89,14 @@ func TestFourBitsAreLowered(t *testing.T) {
 				}
 			}
 		}
-		sounds(t, plain, m, 15)
+		quanttest.Sounds(t, plain, m, 15)
 	}
 }
 
 // TestDropoutIsLeftOut has dropouts, which do nothing here, between layers, before a
 // residual and after it.
 func TestDropoutIsLeftOut(t *testing.T) {
-	m := parse(t, `graph net(%x: f32[N,8]) {
+	m := quanttest.Parse(t, `graph net(%x: f32[N,8]) {
   %w1 = get_attr[w1] : f32[8,8]
   %y1 = call_function[linear](%x, %w1, _)
   %h = call_function[hardswish](%y1)
@@ -112,20 +114,20 @@ param w1 : f32[8,8]
 param w2 : f32[8,8]
 `)
 	plain := graph.Clone(m)
-	quantise(t, m, static(), batches(t, m, 4, map[string]int{"N": 3}))
-	pipeline(t, m, quant.Lower)
+	quanttest.Quantise(t, m, quanttest.Static(), quanttest.Batches(t, m, 4, map[string]int{"N": 3}))
+	quanttest.Pipeline(t, m, integer.Lower)
 	for n := range m.Graph.Calls(std.Dropout) {
 		t.Error(n.Text())
 	}
 	require.Empty(t, between(m.Graph))
 	in, err := passes.Inputs(m.Graph, map[string]int{"N": 3}, 100)
 	require.NoError(t, err)
-	require.Greater(t, sqnr(interpret(t, plain, in...)[0], interpret(t, m, in...)[0]), 30.0)
+	require.Greater(t, quanttest.SQNR(quanttest.Interpret(t, plain, in...)[0], quanttest.Interpret(t, m, in...)[0]), 30.0)
 }
 
 // TestTrainedDropoutStays, whose results are random.
 func TestTrainedDropoutStays(t *testing.T) {
-	m := parse(t, `graph net(%q: u8[4], %key: i64[]) {
+	m := quanttest.Parse(t, `graph net(%q: u8[4], %key: i64[]) {
   %s = get_attr[s] : f32[]
   %x = call_function[dequantize](%q, %s)
   %d = call_function[dropout](%x, %key) {p=0.5,training=true}
@@ -135,7 +137,7 @@ func TestTrainedDropoutStays(t *testing.T) {
 param s : f32[]
 `)
 	before := m.String()
-	r := pipeline(t, m, quant.Lower)
+	r := quanttest.Pipeline(t, m, integer.Lower)
 	require.Equal(t, before, m.String())
 	require.Len(t, r.Passes[0].Refused, 1)
 	require.Contains(t, r.Passes[0].Refused[0].Why, "training")

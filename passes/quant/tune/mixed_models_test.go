@@ -1,4 +1,4 @@
-package quant_test
+package tune_test
 
 import (
 	"iter"
@@ -14,18 +14,21 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
+	"github.com/gofx-dev/gofx/passes/quant/tune"
 )
 
 // uniform are the settings that treat all operators alike, float last.
 func uniform() map[string]*quant.Config {
 	list := map[string]*quant.Config{}
 	for _, k := range []quant.ObserverKind{quant.MinMax, quant.Histogram, quant.Percentile, quant.Entropy} {
-		c := static()
+		c := quanttest.Static()
 		c.Global.Activation.Observer.Kind = k
 		list["static, "+k.String()] = c
 	}
@@ -38,7 +41,7 @@ func uniform() map[string]*quant.Config {
 // calibrated returns the graph with observers that have seen the batches.
 func calibrated(t testing.TB, m *graph.Module, c *quant.Config, in iter.Seq2[[]*array.Array, error]) *graph.Module {
 	m = graph.Clone(m)
-	if r := pipeline(t, m, quant.Prepare(c, cpu.QuantBackend())); r.Changed() {
+	if r := quanttest.Pipeline(t, m, quant.Prepare(c, cpu.QuantBackend())); r.Changed() {
 		_, err := quant.Calibrate(ctx, m, in, quant.CalibrateOptions{})
 		require.NoError(t, err)
 	}
@@ -59,10 +62,10 @@ func inFloat(t *testing.T, m *graph.Module, c *quant.Config) (n int) {
 
 // testMixed demands that mixed precision meets a budget, with fewer operators in floats
 // than the best uniform setting that meets it.
-func testMixed(t *testing.T, m *graph.Module, in iter.Seq2[[]*array.Array, error], budget quant.Decibels) {
+func testMixed(t *testing.T, m *graph.Module, in iter.Seq2[[]*array.Array, error], budget tune.Decibels) {
 	best := math.MaxInt
 	for name, c := range uniform() {
-		trials, err := quant.NewTrials(ctx, calibrated(t, m, c, in), c, cpu.QuantBackend(), in, onCPU)
+		trials, err := tune.NewTrials(ctx, calibrated(t, m, c, in), c, cpu.QuantBackend(), in, onCPU)
 		require.NoError(t, err)
 		form, err := trials.Convert(ctx)
 		require.NoError(t, err)
@@ -73,15 +76,15 @@ func testMixed(t *testing.T, m *graph.Module, in iter.Seq2[[]*array.Array, error
 			best = min(best, inFloat(t, m, c))
 		}
 	}
-	c := static()
-	trials, err := quant.NewTrials(ctx, calibrated(t, m, c, in), c, cpu.QuantBackend(), in, onCPU)
+	c := quanttest.Static()
+	trials, err := tune.NewTrials(ctx, calibrated(t, m, c, in), c, cpu.QuantBackend(), in, onCPU)
 	require.NoError(t, err)
-	mixed, err := trials.Mixed(ctx, quant.MixedOptions{Budget: budget})
+	mixed, err := trials.Mixed(ctx, tune.MixedOptions{Budget: budget})
 	require.NoError(t, err)
 
 	// The configuration alone, from the float graph on, gives what was promised.
 	m2 := calibrated(t, m, mixed, in)
-	trials, err = quant.NewTrials(ctx, m2, mixed, cpu.QuantBackend(), in, onCPU)
+	trials, err = tune.NewTrials(ctx, m2, mixed, cpu.QuantBackend(), in, onCPU)
 	require.NoError(t, err)
 	form, err := trials.Convert(ctx)
 	require.NoError(t, err)
@@ -108,7 +111,7 @@ func mobileNet(t testing.TB) (*graph.Module, []*array.Array) {
 func TestMixedPrecisionOfMobileNet(t *testing.T) {
 	fxtest.Nightly(t)
 	m, in := mobileNet(t)
-	testMixed(t, m, of(in), 30)
+	testMixed(t, m, quanttest.Inputs(in), 30)
 }
 
 // BenchmarkMixedPrecisionOfMobileNet measures the uniform settings and what Mixed makes of
@@ -120,7 +123,7 @@ func BenchmarkMixedPrecisionOfMobileNet(b *testing.B) {
 	var names []string
 	var forms []*cpu.Executable
 	enter := func(name string, c *quant.Config) {
-		trials, err := quant.NewTrials(ctx, calibrated(b, m, c, of(in)), c, cpu.QuantBackend(), of(in), onCPU)
+		trials, err := tune.NewTrials(ctx, calibrated(b, m, c, quanttest.Inputs(in)), c, cpu.QuantBackend(), quanttest.Inputs(in), onCPU)
 		require.NoError(b, err)
 		form, err := trials.Convert(ctx)
 		require.NoError(b, err)
@@ -130,15 +133,15 @@ func BenchmarkMixedPrecisionOfMobileNet(b *testing.B) {
 		if q < budget {
 			return
 		}
-		pipeline(b, form, quant.Lower)
+		quanttest.Pipeline(b, form, integer.Lower)
 		e, err := cpu.Compile(form, one)
 		require.NoError(b, err)
 		names, forms = append(names, name), append(forms, e)
 	}
-	c := static()
-	trials, err := quant.NewTrials(ctx, calibrated(b, m, c, of(in)), c, cpu.QuantBackend(), of(in), onCPU)
+	c := quanttest.Static()
+	trials, err := tune.NewTrials(ctx, calibrated(b, m, c, quanttest.Inputs(in)), c, cpu.QuantBackend(), quanttest.Inputs(in), onCPU)
 	require.NoError(b, err)
-	mixed, err := trials.Mixed(ctx, quant.MixedOptions{Budget: budget, Cost: cpu.QuantCost(in, 20, one)})
+	mixed, err := trials.Mixed(ctx, tune.MixedOptions{Budget: budget, Cost: cpu.QuantCost(in, 20, one)})
 	require.NoError(b, err)
 	enter("mixed", mixed)
 	for name, c := range uniform() {

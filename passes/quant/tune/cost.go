@@ -1,10 +1,12 @@
-package quant
+package tune
 
 import (
 	"context"
 
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 )
 
 // Cost says what the nodes of a graph take where a target runs it, by their names, in
@@ -26,7 +28,7 @@ func estimate(n *graph.Node) float64 {
 // weigh finds the work of operators: what quantising them saves, where there is a cost.
 func (t *Trials) weigh(ctx context.Context, list []Sensitivity, cost Cost) error {
 	float := graph.Clone(t.prepared)
-	if _, err := strip(float); err != nil {
+	if err := quant.Strip(float); err != nil {
 		return err
 	}
 	if cost == nil {
@@ -38,13 +40,12 @@ func (t *Trials) weigh(ctx context.Context, list []Sensitivity, cost Cost) error
 		}
 		return nil
 	}
-	float.DropUnused()
 	before, err := t.parts(ctx, float, list, cost)
 	if err != nil {
 		return err
 	}
 	quantised := graph.Clone(t.prepared)
-	after, err := t.parts(ctx, quantised, list, cost, Convert(t.excluding(nil), t.backend), Lower)
+	after, err := t.parts(ctx, quantised, list, cost, quant.Convert(t.excluding(nil), t.backend), integer.Lower)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (t *Trials) total(ctx context.Context, float []Sensitivity, cost Cost) (sum
 	if err != nil {
 		return 0, err
 	}
-	if _, err := passes.Run(ctx, m, []passes.Pass{Lower}, passes.Options{}); err != nil {
+	if _, err := passes.Run(ctx, m, []passes.Pass{integer.Lower}, passes.Options{}); err != nil {
 		return 0, err
 	}
 	took, err := cost(ctx, m)

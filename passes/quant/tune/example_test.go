@@ -1,4 +1,4 @@
-package quant_test
+package tune_test
 
 import (
 	"context"
@@ -6,9 +6,11 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/tune"
 )
 
 // twoLayers is a graph with known weights, prepared and calibrated.
@@ -33,11 +35,11 @@ param w2 : f32[1,2]
 		inputs = append(inputs, []*array.Array{array.FromSlice([]float32{float32(i) / 7, 1 - float32(i*i)/20}, 1, 2)})
 	}
 	calibrated = graph.Clone(float)
-	ctx, list := context.Background(), []passes.Pass{quant.Prepare(static(), cpu.QuantBackend())}
+	ctx, list := context.Background(), []passes.Pass{quant.Prepare(quanttest.Static(), cpu.QuantBackend())}
 	if _, err := passes.Run(ctx, calibrated, list, passes.Options{}); err != nil {
 		panic(err)
 	}
-	if _, err := quant.Calibrate(ctx, calibrated, of(inputs...), quant.CalibrateOptions{}); err != nil {
+	if _, err := quant.Calibrate(ctx, calibrated, quanttest.Inputs(inputs...), quant.CalibrateOptions{}); err != nil {
 		panic(err)
 	}
 	return float, calibrated, inputs
@@ -47,10 +49,10 @@ param w2 : f32[1,2]
 func ExampleCompare() {
 	ctx := context.Background()
 	float, m, inputs := twoLayers()
-	if _, err := passes.Run(ctx, m, []passes.Pass{quant.Convert(static(), cpu.QuantBackend())}, passes.Options{}); err != nil {
+	if _, err := passes.Run(ctx, m, []passes.Pass{quant.Convert(quanttest.Static(), cpu.QuantBackend())}, passes.Options{}); err != nil {
 		panic(err)
 	}
-	q, err := quant.Compare(ctx, float, m, of(inputs...), nil)
+	q, err := tune.Compare(ctx, float, m, quanttest.Inputs(inputs...), nil)
 	if err != nil {
 		panic(err)
 	}
@@ -66,7 +68,7 @@ func ExampleCompare() {
 func ExampleTrials_Mixed() {
 	ctx := context.Background()
 	_, m, inputs := twoLayers()
-	trials, err := quant.NewTrials(ctx, m, static(), cpu.QuantBackend(), of(inputs...), nil)
+	trials, err := tune.NewTrials(ctx, m, quanttest.Static(), cpu.QuantBackend(), quanttest.Inputs(inputs...), nil)
 	if err != nil {
 		panic(err)
 	}
@@ -75,7 +77,7 @@ func ExampleTrials_Mixed() {
 		panic(err)
 	}
 	fmt.Println(len(list), "operators, the most harmful one:", list[0].Node)
-	c, err := trials.Mixed(ctx, quant.MixedOptions{Budget: 50})
+	c, err := trials.Mixed(ctx, tune.MixedOptions{Budget: 50})
 	if err != nil {
 		panic(err)
 	}
@@ -98,10 +100,10 @@ func ExampleTrials_Mixed() {
 func ExampleCorrectBias() {
 	ctx := context.Background()
 	float, m, inputs := twoLayers()
-	if _, err := passes.Run(ctx, m, []passes.Pass{quant.Convert(static(), cpu.QuantBackend())}, passes.Options{}); err != nil {
+	if _, err := passes.Run(ctx, m, []passes.Pass{quant.Convert(quanttest.Static(), cpu.QuantBackend())}, passes.Options{}); err != nil {
 		panic(err)
 	}
-	n, err := quant.CorrectBias(ctx, float, m, of(inputs...), nil)
+	n, err := tune.CorrectBias(ctx, float, m, quanttest.Inputs(inputs...), nil)
 	fmt.Println(n, "biases", err)
 	// Output: 2 biases <nil>
 }
@@ -109,7 +111,7 @@ func ExampleCorrectBias() {
 // Before observers are added: equal ranges on both sides of a channel.
 func ExampleEqualise() {
 	m, _, _ := twoLayers()
-	r, err := passes.Run(context.Background(), m, []passes.Pass{quant.Equalise}, passes.Options{})
+	r, err := passes.Run(context.Background(), m, []passes.Pass{tune.Equalise}, passes.Options{})
 	fmt.Println(r.Changed(), err)
 	fmt.Printf("%.2f\n", array.Data[float32](m.Param("w1_equalised").Value))
 	fmt.Printf("%.2f\n", array.Data[float32](m.Param("w2_equalised").Value))
@@ -138,7 +140,7 @@ param w : f32[1,2]
 	m.SetParam(graph.Param{Path: "g", Value: array.FromSlice([]float32{16, 1}, 2)})
 	m.SetParam(graph.Param{Path: "w", Value: array.FromSlice([]float32{1, 1}, 1, 2)})
 	in := []*array.Array{array.FromSlice([]float32{1, -1}, 1, 2)}
-	_, err = passes.Run(context.Background(), m, []passes.Pass{quant.Smooth(of(in), quant.SmoothOptions{})}, passes.Options{})
+	_, err = passes.Run(context.Background(), m, []passes.Pass{tune.Smooth(quanttest.Inputs(in), tune.SmoothOptions{})}, passes.Options{})
 	fmt.Printf("%.2f %.2f %v\n", array.Data[float32](m.Param("g_smoothed").Value), array.Data[float32](m.Param("w_smoothed").Value), err)
 	// Output: [4.00 1.00] [4.00 1.00] <nil>
 }

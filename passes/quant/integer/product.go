@@ -1,4 +1,4 @@
-package quant
+package integer
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/quant/internal/form"
 )
 
 // product is the integer form of a product.
@@ -222,7 +223,7 @@ func (l *lowerer) weightOnly(n *graph.Node) (done bool, err error) {
 	case std.Linear:
 		to, w = narrow{std.Int8Linear, std.Int4Linear}, n.Arg(1)
 	case std.Matmul:
-		if a := exchanged(n.Arg(1)); a != nil && n.Arg(0).Type().Rank() > 0 {
+		if a := form.Exchanged(n.Arg(1)); a != nil && n.Arg(0).Type().Rank() > 0 {
 			to, w = narrow{std.Int8Linear, std.Int4Linear}, a.Arg(0)
 		}
 	case std.Embedding:
@@ -232,12 +233,12 @@ func (l *lowerer) weightOnly(n *graph.Node) (done bool, err error) {
 		return false, nil
 	}
 	in, o, attrs := []*graph.Node{n.Arg(0)}, to.eight, any(nil)
-	if f, ok := asFourBits(w); ok {
-		if f.group%32 != 0 {
+	if f, ok := form.ReadFourBits(w); ok {
+		if f.Group%32 != 0 {
 			l.c.Refuse(n, "groups of 4-bit weights are no multiple of 32")
 			return true, nil
 		}
-		in, o, attrs = append(in, f.bytes, f.scale, f.zero), to.four, std.Int4LinearAttrs{Group: f.group}
+		in, o, attrs = append(in, f.Bytes, f.Scale, f.Zero), to.four, std.Int4LinearAttrs{Group: f.Group}
 	} else if q, ok := byRows(w); ok && o != nil && n.Arg(0).Op() != std.Dequantize {
 		in = append(in, q.q, q.scale, q.zero)
 	} else {
@@ -266,7 +267,7 @@ func (l *lowerer) weightOnly(n *graph.Node) (done bool, err error) {
 // rightOperand reports whether a call exchanges the axes of a weight for products in
 // floats alone, which read the weight as it is stored.
 func rightOperand(n *graph.Node) bool {
-	if exchanged(n) == nil || n.NumUses() == 0 {
+	if form.Exchanged(n) == nil || n.NumUses() == 0 {
 		return false
 	}
 	if _, ok := byRows(n.Arg(0)); !ok {

@@ -1,4 +1,4 @@
-package quant
+package tune
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes/debug"
+	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/internal/form"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -66,11 +68,11 @@ func (q *Quality) String() string {
 }
 
 // EngineFor makes an engine of a graph; nil stands for interpretation.
-type EngineFor func(m *graph.Module) (Engine, error)
+type EngineFor func(m *graph.Module) (quant.Engine, error)
 
-func (f EngineFor) engine(m *graph.Module) (Engine, error) {
+func (f EngineFor) engine(m *graph.Module) (quant.Engine, error) {
 	if f == nil {
-		return newInterpreter(m), nil
+		return quant.NewInterpreter(m), nil
 	}
 	return f(m)
 }
@@ -116,10 +118,10 @@ func Compare(ctx context.Context, float, quantised *graph.Module, batches iter.S
 		q.Batches++
 	}
 	if q.Batches == 0 {
-		return nil, diag.New(NoBatches, "there are no batches to compare with").WithHint("give inputs that are like those of use")
+		return nil, diag.New(quant.NoBatches, "there are no batches to compare with").WithHint("give inputs that are like those of use")
 	}
 	for i, p := range all {
-		l := Layer{Node: p.float.Name(), Op: opName(p.float), Scope: p.float.Scope().Path, SQNR: noise[i].SQNR(), Largest: noise[i].Largest}
+		l := Layer{Node: p.float.Name(), Op: form.OpName(p.float), Scope: p.float.Scope().Path, SQNR: noise[i].SQNR(), Largest: noise[i].Largest}
 		if i < len(pairs) {
 			q.Layers = append(q.Layers, l)
 		} else {
@@ -200,7 +202,7 @@ func rounded(n *graph.Node) *graph.Node {
 }
 
 // tapped makes an engine whose results are one side of the pairs.
-func tapped(g *graph.Graph, all []pair, side func(pair) *graph.Node, engine EngineFor) (Engine, error) {
+func tapped(g *graph.Graph, all []pair, side func(pair) *graph.Node, engine EngineFor) (quant.Engine, error) {
 	taps := make([]*graph.Node, len(all))
 	for i, p := range all {
 		taps[i] = side(p)

@@ -1,4 +1,4 @@
-package quant_test
+package tune_test
 
 import (
 	"math"
@@ -8,8 +8,10 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/tune"
 )
 
 const separable = `graph net(%x: f32[N,3,8,8]) {
@@ -44,8 +46,8 @@ func outer(a *array.Array) []float64 {
 func ratioOf(t *testing.T, m *graph.Module, c *quant.Config, sizes map[string]int) float64 {
 	t.Helper()
 	q := graph.Clone(m)
-	quantise(t, q, c, batches(t, m, 4, sizes))
-	got, err := quant.Compare(ctx, m, q, batches(t, m, 4, sizes), onCPU)
+	quanttest.Quantise(t, q, c, quanttest.Batches(t, m, 4, sizes))
+	got, err := tune.Compare(ctx, m, q, quanttest.Batches(t, m, 4, sizes), onCPU)
 	require.NoError(t, err)
 	return float64(got.Total())
 }
@@ -61,7 +63,7 @@ func requireClose(t *testing.T, want, got []*array.Array) {
 }
 
 func TestEqualiseGivesWeightsEqualRanges(t *testing.T) {
-	m := parse(t, separable)
+	m := quanttest.Parse(t, separable)
 	w1, b1 := array.Data[float32](m.Param("c1.weight").Value), array.Data[float32](m.Param("c1.bias").Value)
 	for i := range w1[:27] {
 		w1[i] *= 100
@@ -77,7 +79,7 @@ func TestEqualiseGivesWeightsEqualRanges(t *testing.T) {
 	}
 	sizes := map[string]int{"N": 2}
 	equal := graph.Clone(m)
-	r := pipeline(t, equal, quant.Equalise)
+	r := quanttest.Pipeline(t, equal, tune.Equalise)
 	require.True(t, r.Changed())
 	a := outer(equal.Param("c1.weight_equalised").Value)
 	b := outer(equal.Param("c2.weight_equalised").Value)
@@ -85,11 +87,11 @@ func TestEqualiseGivesWeightsEqualRanges(t *testing.T) {
 		require.InEpsilon(t, a[c], b[c], 2e-3, "channel %d", c)
 	}
 	require.Nil(t, equal.Param("c1.weight"), "weights that nothing reads are dropped")
-	for in := range batches(t, m, 3, sizes) {
-		requireClose(t, interpret(t, m, in...), interpret(t, equal, in...))
+	for in := range quanttest.Batches(t, m, 3, sizes) {
+		requireClose(t, quanttest.Interpret(t, m, in...), quanttest.Interpret(t, equal, in...))
 	}
 	require.Greater(t, ratioOf(t, equal, perTensor(), sizes), ratioOf(t, m, perTensor(), sizes)+6)
-	require.False(t, pipeline(t, equal, quant.Equalise).Changed(), "there is nothing left to do")
+	require.False(t, quanttest.Pipeline(t, equal, tune.Equalise).Changed(), "there is nothing left to do")
 }
 
 func TestEqualiseLeavesAloneWhatOthersSee(t *testing.T) {
@@ -134,9 +136,9 @@ param a : f32[4,3,1,1]
 param b : f32[4,2,1,1]
 `,
 	} {
-		m := parse(t, text)
+		m := quanttest.Parse(t, text)
 		before := m.String()
-		require.False(t, pipeline(t, m, quant.Equalise).Changed(), name)
+		require.False(t, quanttest.Pipeline(t, m, tune.Equalise).Changed(), name)
 		require.Equal(t, before, m.String(), name)
 	}
 }
@@ -159,7 +161,7 @@ param k : f32[8,8]
 `
 
 func TestSmoothMovesOutliersToWeights(t *testing.T) {
-	m := parse(t, normed)
+	m := quanttest.Parse(t, normed)
 	array.Data[float32](m.Param("ln.weight").Value)[3] = 200
 	for _, w := range []string{"q", "k"} {
 		for i := range 8 {
@@ -168,38 +170,38 @@ func TestSmoothMovesOutliersToWeights(t *testing.T) {
 	}
 	sizes := map[string]int{"N": 16}
 	smooth := graph.Clone(m)
-	pipeline(t, smooth, quant.Smooth(batches(t, m, 3, sizes), quant.SmoothOptions{Engine: onCPU}))
-	for in := range batches(t, m, 3, sizes) {
-		requireClose(t, interpret(t, m, in...), interpret(t, smooth, in...))
+	quanttest.Pipeline(t, smooth, tune.Smooth(quanttest.Batches(t, m, 3, sizes), tune.SmoothOptions{Engine: onCPU}))
+	for in := range quanttest.Batches(t, m, 3, sizes) {
+		requireClose(t, quanttest.Interpret(t, m, in...), quanttest.Interpret(t, smooth, in...))
 	}
 	c := &quant.Config{Global: quant.Setting{Mode: quant.Dynamic}}
 	require.Greater(t, ratioConverted(t, smooth, c, sizes), ratioConverted(t, m, c, sizes)+10)
 
-	other := parse(t, normed)
+	other := quanttest.Parse(t, normed)
 	other.Graph.Output().SetArgs(other.Graph.Find("n"))
-	require.False(t, pipeline(t, other, quant.Smooth(batches(t, other, 1, sizes), quant.SmoothOptions{})).Changed())
+	require.False(t, quanttest.Pipeline(t, other, tune.Smooth(quanttest.Batches(t, other, 1, sizes), tune.SmoothOptions{})).Changed())
 }
 
 // ratioConverted is ratioOf for modes that need no calibration.
 func ratioConverted(t *testing.T, m *graph.Module, c *quant.Config, sizes map[string]int) float64 {
 	t.Helper()
 	q := graph.Clone(m)
-	pipeline(t, q, quant.Convert(c, cpu.QuantBackend()))
-	got, err := quant.Compare(ctx, m, q, batches(t, m, 4, sizes), nil)
+	quanttest.Pipeline(t, q, quant.Convert(c, cpu.QuantBackend()))
+	got, err := tune.Compare(ctx, m, q, quanttest.Batches(t, m, 4, sizes), nil)
 	require.NoError(t, err)
 	return float64(got.Total())
 }
 
 func TestCorrectBiasCentresErrors(t *testing.T) {
-	m := parse(t, threeLayers)
+	m := quanttest.Parse(t, threeLayers)
 	sizes := map[string]int{"N": 64}
 	q := graph.Clone(m)
-	quantise(t, q, perTensor(), batches(t, m, 3, sizes))
+	quanttest.Quantise(t, q, perTensor(), quanttest.Batches(t, m, 3, sizes))
 	shift := func() float64 {
 		worst := 0.0
 		sum := make([]float64, 8)
-		for in := range batches(t, m, 3, sizes) {
-			a, b := array.Data[float32](interpret(t, m, in...)[0]), array.Data[float32](interpret(t, q, in...)[0])
+		for in := range quanttest.Batches(t, m, 3, sizes) {
+			a, b := array.Data[float32](quanttest.Interpret(t, m, in...)[0]), array.Data[float32](quanttest.Interpret(t, q, in...)[0])
 			for i := range a {
 				sum[i%8] += float64(a[i]-b[i]) / (3 * 64)
 			}
@@ -210,7 +212,7 @@ func TestCorrectBiasCentresErrors(t *testing.T) {
 		return worst
 	}
 	before := shift()
-	n, err := quant.CorrectBias(ctx, m, q, batches(t, m, 3, sizes), nil)
+	n, err := tune.CorrectBias(ctx, m, q, quanttest.Batches(t, m, 3, sizes), nil)
 	require.NoError(t, err)
 	require.Equal(t, 3, n)
 	require.Less(t, shift(), before/20)

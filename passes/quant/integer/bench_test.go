@@ -1,4 +1,4 @@
-package quant_test
+package integer_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/passtest"
 	"github.com/gofx-dev/gofx/passes"
-	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 )
 
 // lowerable is a graph of n layers in the reference form, five nodes each.
@@ -35,7 +35,7 @@ func BenchmarkLower(b *testing.B) {
 		own := graph.Clone(m)
 		b.StartTimer()
 		c := passes.NewCtx(context.Background(), own)
-		if _, err := quant.Lower.Run(c, own.Graph); err != nil || c.Matches() != 2000 {
+		if _, err := integer.Lower.Run(c, own.Graph); err != nil || c.Matches() != 2000 {
 			b.Fatal(c.Matches(), err)
 		}
 	}

@@ -1,4 +1,4 @@
-package quant
+package tune
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/quant"
 )
 
 // SmoothOptions are the choices of Smooth.
@@ -41,7 +42,7 @@ func Smooth(batches iter.Seq2[[]*array.Array, error], o SmoothOptions) passes.Pa
 		Requires: []passes.Fact{passes.Functional, passes.Flat},
 		Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
 			if !(o.Strength >= 0 && o.Strength <= 1) {
-				return false, diag.New(BadConfig, "strength "+strconv.FormatFloat(o.Strength, 'g', -1, 64)+", expected a number from 0 to 1").
+				return false, diag.New(quant.BadConfig, "strength "+strconv.FormatFloat(o.Strength, 'g', -1, 64)+", expected a number from 0 to 1").
 					WithHint("0.5 shares ranges evenly between values and weights")
 			}
 			e := &scaler{ctx: ctx, params: passes.NewParams(ctx.Module, g), weights: map[string]*array.Array{}}
@@ -176,7 +177,7 @@ func channelRanges(ctx context.Context, g *graph.Graph, nodes []*graph.Node, bat
 		}
 	}
 	if len(most) > 0 && most[0] == nil {
-		return nil, diag.New(NoBatches, "there are no batches to smooth with").WithHint("give inputs that are like those of use")
+		return nil, diag.New(quant.NoBatches, "there are no batches to smooth with").WithHint("give inputs that are like those of use")
 	}
 	return most, nil
 }
@@ -274,7 +275,7 @@ func meanShift(ctx context.Context, float, n *graph.Node, batches iter.Seq2[[]*a
 		count += len(x) / max(channels, 1)
 	}
 	if count == 0 {
-		return nil, diag.New(NoBatches, "there are no batches to correct with").WithHint("give inputs that are like those of use")
+		return nil, diag.New(quant.NoBatches, "there are no batches to correct with").WithHint("give inputs that are like those of use")
 	}
 	for c := range sum {
 		sum[c] /= float64(count)
