@@ -11,6 +11,6 @@
 // on quantised values of the reference form; room tune, above it, measures and reduces
 // the loss. The package knows nothing of targets, and does not run integers.
 //
-// Read scheme.go and config.go first, then plan.go, resolve.go and convert.go.
+// Read scheme.go first, then config.go, plan.go, resolve.go and convert.go.
 // docs/quant.md is the guide.
 package quant

@@ -1,4 +1,4 @@
-package gpu
+package run
 
 import (
 	"context"
@@ -6,27 +6,12 @@ import (
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 )
 
-// instance is the memory and the queue of one run at a time.
-type instance struct {
-	queue    device.Queue
-	arena    device.Buffer
-	status   device.Buffer
-	views    []device.Buffer    // by buffer
-	launches []device.Launch    // as those of the program; empty ones for routines
-	replays  []device.Recording // of passages, by their first launch; nil where nothing is recorded
-	ahead    int                // rounds of scans since the host last waited for the device
-}
-
 // MaxInstances is how many runs at once keep their memory on the device for later runs.
 const MaxInstances = 4
 
-// statusBytes is the size of the status word, which has the number of the first call that
-// refused an operand.
-const statusBytes = 4
-
 // newInstance takes memory for a run.
-func (p *program) newInstance() (_ *instance, err error) {
-	x := &instance{views: make([]device.Buffer, len(p.build.buffers))}
+func (p *Program) newInstance() (_ *instance, err error) {
+	x := &instance{views: make([]device.Buffer, len(p.build.Buffers))}
 	defer func() {
 		if err != nil {
 			x.close()
@@ -43,17 +28,17 @@ func (p *program) newInstance() (_ *instance, err error) {
 		return nil, err
 	}
 	used := p.used()
-	for k, f := range p.build.buffers {
-		if x.views[k] = p.fixed[k]; x.views[k] != nil || !used[k] || f.setup {
+	for k, f := range p.build.Buffers {
+		if x.views[k] = p.fixed[k]; x.views[k] != nil || !used[k] || f.Setup {
 			continue
 		}
-		if x.views[k], err = x.arena.View(f.off, f.bytes); err != nil {
+		if x.views[k], err = x.arena.View(f.Off, f.Bytes); err != nil {
 			return nil, err
 		}
 	}
 	x.launches = make([]device.Launch, len(p.launches))
 	for i, s := range p.launches {
-		if s.routine == nil {
+		if s.Routine == nil {
 			x.launches[i] = p.launch(s, x.views, x.status)
 		}
 	}
@@ -68,7 +53,7 @@ func (p *program) newInstance() (_ *instance, err error) {
 
 // record keeps the launches of each passage of an instance as one command, where the queue can:
 // drivers take microseconds for each launch, which is longer than many kernels run.
-func (p *program) record(x *instance, list []passage) (err error) {
+func (p *Program) record(x *instance, list []passage) (err error) {
 	q, ok := x.queue.(device.Recorder)
 	if !ok {
 		return nil
@@ -90,24 +75,8 @@ func (p *program) record(x *instance, list []passage) (err error) {
 	return nil
 }
 
-func (x *instance) close() {
-	for _, r := range x.replays {
-		if r != nil {
-			r.Free()
-		}
-	}
-	if x.queue != nil {
-		x.queue.Free()
-	}
-	for _, b := range []device.Buffer{x.arena, x.status} {
-		if b != nil {
-			b.Free()
-		}
-	}
-}
-
 // acquire returns a free instance or a new one.
-func (p *program) acquire() (*instance, error) {
+func (p *Program) acquire() (*instance, error) {
 	p.mu.Lock()
 	if n := len(p.free); n > 0 {
 		x := p.free[n-1]
@@ -120,7 +89,7 @@ func (p *program) acquire() (*instance, error) {
 }
 
 // release keeps an instance for later runs; failed ones are given up.
-func (p *program) release(x *instance, failed bool) {
+func (p *Program) release(x *instance, failed bool) {
 	p.mu.Lock()
 	keep := !failed && len(p.free) < MaxInstances
 	if keep {

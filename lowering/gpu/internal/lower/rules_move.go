@@ -1,4 +1,4 @@
-package gpu
+package lower
 
 import (
 	"slices"
@@ -10,62 +10,62 @@ import (
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
 )
 
-func clone(c *call) ([]*value, error) {
-	return []*value{c.b.copy(c.placed(0))}, nil
+func clone(c *call) ([]*Operand, error) {
+	return []*Operand{c.b.copy(c.placed(0))}, nil
 }
 
 // part returns a part of a value in order, which a step of its own writes.
-func (c *call) part(whole *value, h *array.Array) *value {
-	c.b.buffers[whole.buf].anew = true
-	return &value{header: h, buf: whole.buf}
+func (c *call) part(whole *Operand, h *array.Array) *Operand {
+	c.b.Buffers[whole.Buf].anew = true
+	return &Operand{Header: h, Buf: whole.Buf}
 }
 
 // copyTo adds the step that copies x over to.
-func (c *call) copyTo(to, x *value) {
-	c.emit(source.Copy(to.view(), x.view()), []*value{to}, []*value{x})
+func (c *call) copyTo(to, x *Operand) {
+	c.emit(source.Copy(to.view(), x.view()), []*Operand{to}, []*Operand{x})
 }
 
-func cat(c *call) ([]*value, error) {
+func cat(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.Concat](c)
 	if err != nil {
 		return nil, err
 	}
 	out := c.result(0)
-	dim, at := axes([]int{k.Dim}, len(out.shape()))[0], 0
+	dim, at := axes([]int{k.Dim}, len(out.Shape()))[0], 0
 	for i := range c.in {
 		x := c.placed(i)
-		if len(x.shape()) != len(out.shape()) {
+		if len(x.Shape()) != len(out.Shape()) {
 			continue // an empty vector
 		}
-		n := x.shape()[dim]
-		c.copyTo(c.part(out, array.Slice(out.header, dim, at, at+n, 1)), x)
+		n := x.Shape()[dim]
+		c.copyTo(c.part(out, array.Slice(out.Header, dim, at, at+n, 1)), x)
 		at += n
 	}
-	return []*value{out}, nil
+	return []*Operand{out}, nil
 }
 
-func pad(c *call) ([]*value, error) {
+func pad(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.Pad](c)
 	if err != nil {
 		return nil, err
 	}
 	x := c.placed(0)
-	if x.header.Len() == 0 && c.result(0).header.Len() > 0 && k.Mode == "constant" {
+	if x.Header.Len() == 0 && c.result(0).Header.Len() > 0 && k.Mode == "constant" {
 		out := c.result(0)
-		out.header.Reset(out.dtype(), out.shape())
-		v := source.View{DType: out.dtype(), Shape: []int{}, Strides: []int{}}
-		fill := array.New(out.dtype())
+		out.Header.Reset(out.DType(), out.Shape())
+		v := source.View{DType: out.DType(), Shape: []int{}, Strides: []int{}}
+		fill := array.New(out.DType())
 		array.SetFloat64At(fill, 0, k.Value)
-		return c.one(source.Copy(out.view(), v.Expand(out.shape())), c.b.constant(fill))
+		return c.one(source.Copy(out.view(), v.Expand(out.Shape())), c.b.constant(fill))
 	}
 	lo := k.Lo
 	if lo == nil {
-		lo = make([]int, len(x.shape()))
+		lo = make([]int, len(x.Shape()))
 	}
-	return c.one(source.Pad(c.result(0).shape(), x.view(), lo, k.Mode, source.Bits(x.dtype(), k.Value)), x)
+	return c.one(source.Pad(c.result(0).Shape(), x.view(), lo, k.Mode, source.Bits(x.DType(), k.Value)), x)
 }
 
-func flip(c *call) ([]*value, error) {
+func flip(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.Flip](c)
 	if err != nil {
 		return nil, err
@@ -80,14 +80,14 @@ func flip(c *call) ([]*value, error) {
 		v.Strides[d] = -v.Strides[d]
 	}
 	out := c.result(0)
-	if out.header.Len() == 0 {
-		return []*value{out}, nil
+	if out.Header.Len() == 0 {
+		return []*Operand{out}, nil
 	}
 	return c.one(source.Copy(out.view(), v), x)
 }
 
-func roll(c *call) ([]*value, error) {
-	if len(c.in[0].shape()) == 0 {
+func roll(c *call) ([]*Operand, error) {
+	if len(c.in[0].Shape()) == 0 {
 		return clone(c)
 	}
 	k, err := stepOf[*kernel.Roll](c)
@@ -95,17 +95,17 @@ func roll(c *call) ([]*value, error) {
 		return nil, err
 	}
 	x := c.placed(0)
-	dims, view, shifts := x.shape(), x.view(), make([]int, len(x.shape()))
+	dims, view, shifts := x.Shape(), x.view(), make([]int, len(x.Shape()))
 	if len(k.Dims) == 0 {
 		x = c.dense(0)
-		dims, shifts = []int{x.header.Len()}, []int{k.Shifts[0]}
-		view = source.Dense(x.dtype(), dims)
+		dims, shifts = []int{x.Header.Len()}, []int{k.Shifts[0]}
+		view = source.Dense(x.DType(), dims)
 	}
 	for i, d := range k.Dims {
 		shifts[axes([]int{d}, len(dims))[0]] += k.Shifts[i]
 	}
 	if count(dims) == 0 {
-		return []*value{c.result(0)}, nil
+		return []*Operand{c.result(0)}, nil
 	}
 	return c.one(source.Moved(dims, view, func(at []string) []string {
 		from := slices.Clone(at)
@@ -120,20 +120,20 @@ func roll(c *call) ([]*value, error) {
 }
 
 // tile repeats the operand: result i shows the element at i modulo its size.
-func tile(c *call) ([]*value, error) {
+func tile(c *call) ([]*Operand, error) {
 	x := c.placed(0)
 	out := c.result(0)
-	v := x.view().Expand(append(slices.Repeat([]int{1}, len(out.shape())-len(x.shape())), x.shape()...))
-	if out.header.Len() == 0 {
-		return []*value{out}, nil
+	v := x.view().Expand(append(slices.Repeat([]int{1}, len(out.Shape())-len(x.Shape())), x.Shape()...))
+	if out.Header.Len() == 0 {
+		return []*Operand{out}, nil
 	}
-	return c.one(source.Moved(out.shape(), v, func(at []string) []string {
+	return c.one(source.Moved(out.Shape(), v, func(at []string) []string {
 		from := slices.Clone(at)
 		for i, n := range v.Shape {
 			switch {
 			case n == 1:
 				from[i] = "0"
-			case n != out.shape()[i]:
+			case n != out.Shape()[i]:
 				from[i] = "(" + at[i] + " % " + strconv.Itoa(n) + ")"
 			}
 		}
@@ -141,38 +141,38 @@ func tile(c *call) ([]*value, error) {
 	}), x)
 }
 
-func interleave(c *call) ([]*value, error) {
+func interleave(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.RepeatInterleave](c)
 	if err != nil {
 		return nil, err
 	}
 	x := c.placed(0)
 	out := c.result(0)
-	if out.header.Len() == 0 {
-		return []*value{out}, nil
+	if out.Header.Len() == 0 {
+		return []*Operand{out}, nil
 	}
-	d := axes([]int{k.Dim}, len(x.shape()))[0]
-	return c.one(source.Moved(out.shape(), x.view(), func(at []string) []string {
+	d := axes([]int{k.Dim}, len(x.Shape()))[0]
+	return c.one(source.Moved(out.Shape(), x.view(), func(at []string) []string {
 		from := slices.Clone(at)
 		from[d] = "(" + at[d] + " / " + strconv.Itoa(k.Repeats) + ")"
-		if x.shape()[d] == 1 {
+		if x.Shape()[d] == 1 {
 			from[d] = "0"
 		}
 		return from
 	}), x)
 }
 
-func bitcast(c *call) ([]*value, error) {
+func bitcast(c *call) ([]*Operand, error) {
 	x := c.dense(0)
 	t := c.result(0)
-	if x.dtype().Size() != t.dtype().Size() {
+	if x.DType().Size() != t.DType().Size() {
 		return nil, c.refuse("the types have other sizes")
 	}
-	return []*value{{header: header(t.dtype(), t.shape()), buf: x.buf}}, nil
+	return []*Operand{{Header: Header(t.DType(), t.Shape()), Buf: x.Buf}}, nil
 }
 
 // scatterView copies the operand and writes the other one over what a view shows of it.
-func scatterView(c *call) ([]*value, error) {
+func scatterView(c *call) ([]*Operand, error) {
 	step, err := attrsStep(c.n)
 	if err != nil {
 		return nil, err
@@ -190,59 +190,51 @@ func scatterView(c *call) ([]*value, error) {
 	}
 	x, src := c.placed(0), c.placed(1)
 	out := c.result(0)
-	h := header(src.dtype(), src.shape())
-	if !view.View([]*array.Array{h}, []*array.Array{out.header}) {
+	h := Header(src.DType(), src.Shape())
+	if !view.View([]*array.Array{h}, []*array.Array{out.Header}) {
 		return nil, c.refuse("its layout is not that of a view")
 	}
-	c.copyTo(c.part(out, out.header), x)
+	c.copyTo(c.part(out, out.Header), x)
 	c.copyTo(c.part(out, h), src)
-	return []*value{out}, nil
+	return []*Operand{out}, nil
 }
 
-func embedding(c *call) ([]*value, error) {
+func embedding(c *call) ([]*Operand, error) {
 	indices, table := c.placed(0), c.placed(1)
-	rank := len(indices.shape())
-	return c.one(source.Taken(c.result(0).shape(), table.view(), indices.view(), 0,
+	rank := len(indices.Shape())
+	return c.one(source.Taken(c.result(0).Shape(), table.view(), indices.view(), 0,
 		func(at []string) []string { return at[:rank] },
 		func(at []string) []string { return []string{"", at[rank]} }), table, indices)
 }
 
-// vector gives a value without dimensions one.
-func vector(v *value) *value {
-	if len(v.shape()) > 0 {
-		return v
-	}
-	return &value{header: over(v.dtype(), []int{1}, []int{1}, v.header.Offset()), buf: v.buf}
-}
-
-func gather(c *call) ([]*value, error) {
+func gather(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.Gather](c)
 	if err != nil {
 		return nil, err
 	}
 	x, indices := vector(c.placed(0)), vector(c.placed(1))
-	out := c.result(0).shape()
+	out := c.result(0).Shape()
 	if len(out) == 0 {
 		out = []int{1}
 	}
-	return c.one(source.Taken(out, x.view(), indices.view(), axes([]int{k.Dim}, len(x.shape()))[0],
+	return c.one(source.Taken(out, x.view(), indices.view(), axes([]int{k.Dim}, len(x.Shape()))[0],
 		func(at []string) []string { return at }, slices.Clone[[]string]), x, indices)
 }
 
-func indexSelect(c *call) ([]*value, error) {
+func indexSelect(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.IndexSelect](c)
 	if err != nil {
 		return nil, err
 	}
 	x, indices := vector(c.placed(0)), c.placed(1)
-	dim := axes([]int{k.Dim}, len(x.shape()))[0]
-	out := c.result(0).shape()
+	dim := axes([]int{k.Dim}, len(x.Shape()))[0]
+	out := c.result(0).Shape()
 	if len(out) == 0 {
 		out = []int{1}
 	}
 	return c.one(source.Taken(out, x.view(), indices.view(), dim,
 		func(at []string) []string {
-			if len(indices.shape()) == 0 {
+			if len(indices.Shape()) == 0 {
 				return nil
 			}
 			return at[dim : dim+1]
@@ -257,13 +249,13 @@ func bags(n *graph.Node, doubles bool) (bool, string) {
 	return computes(n, doubles)
 }
 
-func embeddingBag(c *call) ([]*value, error) {
+func embeddingBag(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.EmbeddingBag](c)
 	if err != nil {
 		return nil, err
 	}
 	indices, table, scale := c.placed(0), c.placed(1), c.dense(3)
-	in := []*value{table, indices}
+	in := []*Operand{table, indices}
 	if scale != nil {
 		in = append(in, scale)
 	}

@@ -1,4 +1,4 @@
-package gpu
+package lower
 
 import (
 	"maps"
@@ -15,72 +15,8 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// controls judges a call of cond, while or scan: whether devices run all that its bodies call.
-func controls(n *graph.Node, doubles bool) (bool, string) {
-	if err := n.CheckControl(); err != nil {
-		return false, err.Msg
-	}
-	if n.FindsSizes() || grows(n) {
-		return false, "sizes of its results follow from values"
-	}
-	m := n.Graph().Module()
-	if m == nil {
-		return false, "its graph belongs to no module"
-	}
-	types := n.OperandTypes()
-	if n.Op() == op.Cond {
-		types = types[1:]
-	}
-	if a, ok := n.Attrs().(op.LoopAttrs); ok {
-		for i := a.Carry; i < a.Carry+a.Seqs; i++ {
-			if !types[i].Ranked() {
-				return false, "the rank of sequence " + strconv.Itoa(i-a.Carry) + " is not known"
-			}
-			types[i] = types[i].WithDims(types[i].Dims().Sub(1, types[i].Rank()))
-		}
-	}
-	for _, r := range n.Regions() {
-		body, err := lowering.PrepareRegion(m, r, types)
-		if err != nil && known(types) {
-			continue // refused when it runs, see body
-		}
-		if err != nil {
-			return false, "its region " + r.Name + " cannot be lowered: " + err.Error()
-		}
-		for c := range body.Graph.Nodes() {
-			if !c.Opcode().IsCall() {
-				continue
-			}
-			if ok, why := supports(c, doubles); !ok {
-				return false, c.String() + " inside of it: " + why
-			}
-		}
-	}
-	return true, ""
-}
-
-// grows reports whether a loop gives a value that it carries a size that is not that of its operand.
-func grows(n *graph.Node) bool {
-	a, ok := n.Attrs().(op.LoopAttrs)
-	results := members(n.Type())
-	for i := 0; ok && i < min(a.Carry, len(results)); i++ {
-		is, was := results[i], n.OperandTypes()[i]
-		for d := range is.Rank() {
-			if is.Dim(d).IsUnknown() && was.Rank() == is.Rank() && !was.Dim(d).IsUnknown() {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// known reports whether all sizes are numbers.
-func known(types []shape.Type) bool {
-	return !slices.ContainsFunc(types, func(t shape.Type) bool { _, _, ok := t.Concrete(); return !ok })
-}
-
 // control lowers a call of cond, while or scan to a step with bodies.
-func (b *builder) control(n *graph.Node, args []*value) ([]*value, error) {
+func (b *Builder) control(n *graph.Node, args []*Operand) ([]*Operand, error) {
 	if err := n.CheckControl(); err != nil {
 		return nil, err
 	}
@@ -102,22 +38,22 @@ func (b *builder) control(n *graph.Node, args []*value) ([]*value, error) {
 // body lowers a region over values that lie in buffers, and adds it to the bodies of f. end is given
 // the results, and adds what becomes of them; it is not called when the region has errors. A body that
 // cannot run with the sizes that it is given is an error when it runs; others are reported.
-func (c *call) body(f *flow, region int, args []*value, end func(out []*value) error) error {
+func (c *call) body(f *Flow, region int, args []*Operand, end func(out []*Operand) error) error {
 	b := c.b
-	outer, packs, before := b.steps, maps.Clone(b.packs), len(b.errs)
-	b.steps = nil
+	outer, packs, before := b.Steps, maps.Clone(b.packs), len(b.errs)
+	b.Steps = nil
 	err := c.lowered(region, args, end)
-	steps, errs := b.steps, slices.Clone(b.errs[before:])
-	b.steps, b.errs = outer, b.errs[:before]
+	steps, errs := b.Steps, slices.Clone(b.errs[before:])
+	b.Steps, b.errs = outer, b.errs[:before]
 	errs.Add(err)
-	f.bodies, f.wrong = append(f.bodies, nil), append(f.wrong, nil)
+	f.Bodies, f.Wrong = append(f.Bodies, nil), append(f.Wrong, nil)
 	switch {
 	case len(errs) == 0:
-		f.bodies[region] = steps
+		f.Bodies[region] = steps
 		// What was packed in the body may not be there when others run, or be of another round.
-		maps.DeleteFunc(b.packs, func(key string, v *value) bool { return packs[key] == nil && !b.buffers[v.buf].setup })
+		maps.DeleteFunc(b.packs, func(key string, v *Operand) bool { return packs[key] == nil && !b.Buffers[v.Buf].Setup })
 	case bySizes(errs):
-		f.wrong[region], b.packs = errs[0], packs // its steps are not done
+		f.Wrong[region], b.packs = errs[0], packs // its steps are not done
 	default:
 		return errs
 	}
@@ -125,20 +61,20 @@ func (c *call) body(f *flow, region int, args []*value, end func(out []*value) e
 }
 
 // lowered makes the steps of a region.
-func (c *call) lowered(region int, args []*value, end func(out []*value) error) error {
+func (c *call) lowered(region int, args []*Operand, end func(out []*Operand) error) error {
 	b := c.b
 	types := make([]shape.Type, len(args))
 	for i, v := range args {
-		types[i] = shape.TypeOf(v.header)
+		types[i] = shape.TypeOf(v.Header)
 	}
 	m, err := lowering.PrepareRegion(b.m, c.n.Regions()[region], types)
 	if err != nil {
 		return c.unfit(region, err)
 	}
-	if err := legalize(m.Graph, b.info.Doubles); err != nil {
+	if err := Legalize(m.Graph, b.info.Doubles); err != nil {
 		return err
 	}
-	b.expanded += expanded(m.Graph)
+	b.Expanded += expanded(m.Graph)
 	out, err := b.fold(m.Graph, args)
 	if err != nil || slices.Contains(out, nil) {
 		return err
@@ -166,20 +102,20 @@ func (c *call) unfit(region int, err error) error {
 }
 
 // add adds the step of control flow; between are the buffers that it has between its bodies.
-func (c *call) add(f *flow, between ...int) {
-	c.b.steps = append(c.b.steps, step{flow: f, args: between, node: c.n})
+func (c *call) add(f *Flow, between ...int) {
+	c.b.Steps = append(c.b.Steps, Step{Flow: f, Args: between, Node: c.n})
 }
 
 // anew returns a new value that steps write more than once.
-func (b *builder) anew(d array.DType, dims []int) *value {
+func (b *Builder) anew(d array.DType, dims []int) *Operand {
 	v := b.temp(d, dims)
-	b.buffers[v.buf].anew = true
+	b.Buffers[v.Buf].anew = true
 	return v
 }
 
 // fits reports results of a body that are not of the types of those that they become.
-func (c *call) fits(got, want []*value) error {
-	same := func(x, y *value) bool { return x.dtype() == y.dtype() && slices.Equal(x.shape(), y.shape()) }
+func (c *call) fits(got, want []*Operand) error {
+	same := func(x, y *Operand) bool { return x.DType() == y.DType() && slices.Equal(x.Shape(), y.Shape()) }
 	if !slices.EqualFunc(got, want, same) {
 		return c.refuse("the results of its region have other types than its own")
 	}
@@ -187,17 +123,17 @@ func (c *call) fits(got, want []*value) error {
 }
 
 // store has x written to another place: by what computes x, where nothing else wants that.
-func (c *call) store(to, x *value, alone bool, m *shift) {
+func (c *call) store(to, x *Operand, alone bool, m *Shift) {
 	b := c.b
-	at := len(b.steps)
+	at := len(b.Steps)
 	if p := x.todo; p != nil && alone && (p.from == nil || m == nil) {
-		b.store(p, x.shape(), []*value{to})
+		b.store(p, x.Shape(), []*Operand{to})
 	} else {
 		b.place(x)
 		c.copyTo(to, x)
 	}
-	if m != nil && len(b.steps) > at {
-		b.steps[len(b.steps)-1].shift = m
+	if m != nil && len(b.Steps) > at {
+		b.Steps[len(b.Steps)-1].Shift = m
 	}
 }
 
@@ -205,14 +141,14 @@ func (c *call) store(to, x *value, alone bool, m *shift) {
 func sole(r *graph.Graph) []bool { return solitary(r.Output()) }
 
 // answer returns the buffer of a bool that the host reads.
-func (c *call) answer(v *value) (int, error) {
-	if v.dtype() != array.Bool || v.header.Len() != 1 {
-		return 0, c.refuse("its condition is " + shape.TypeOf(v.header).String() + ", expected bool[]")
+func (c *call) answer(v *Operand) (int, error) {
+	if v.DType() != array.Bool || v.Header.Len() != 1 {
+		return 0, c.refuse("its condition is " + shape.TypeOf(v.Header).String() + ", expected bool[]")
 	}
-	return c.b.dense(v).buf, nil
+	return c.b.dense(v).Buf, nil
 }
 
-func (c *call) cond() ([]*value, error) {
+func (c *call) cond() ([]*Operand, error) {
 	test, err := c.answer(c.in[0])
 	if err != nil {
 		return nil, err
@@ -220,15 +156,15 @@ func (c *call) cond() ([]*value, error) {
 	for i := range c.in {
 		c.placed(i)
 	}
-	var out []*value
+	var out []*Operand
 	for _, t := range members(c.n.Type()) {
 		_, dims, _ := t.Concrete()
 		out = append(out, c.b.anew(t.DType(), dims))
 	}
-	f := &flow{op: op.Cond, test: test}
+	f := &Flow{Op: op.Cond, Test: test}
 	for r, region := range c.n.Regions() {
 		alone := sole(region)
-		err := c.body(f, r, c.in[1:], func(got []*value) error {
+		err := c.body(f, r, c.in[1:], func(got []*Operand) error {
 			if err := c.fits(got, out); err != nil {
 				return err
 			}
@@ -247,10 +183,10 @@ func (c *call) cond() ([]*value, error) {
 
 // begin returns the values that a loop carries, which hold the operands when it begins, and its
 // operands that stay as they are, in order: rounds would copy views with gaps.
-func (c *call) begin(carry, constant int) (carried, constants []*value) {
+func (c *call) begin(carry, constant int) (carried, constants []*Operand) {
 	alone := solitary(c.n)
 	for i, x := range c.in[:carry] {
-		v := c.b.anew(x.dtype(), x.shape())
+		v := c.b.anew(x.DType(), x.Shape())
 		c.store(v, x, alone[i], nil)
 		carried = append(carried, v)
 	}
@@ -262,13 +198,13 @@ func (c *call) begin(carry, constant int) (carried, constants []*value) {
 
 // next has the carried values become what a round made of them. Those that are one of them, or
 // views of it, are copied before any is overwritten.
-func (c *call) next(carried, got []*value) {
+func (c *call) next(carried, got []*Operand) {
 	for i, x := range got {
 		c.b.place(x)
 		switch {
-		case x.buf == carried[i].buf && x.view().IsDense():
+		case x.Buf == carried[i].Buf && x.view().IsDense():
 			got[i] = nil // stays what it is
-		case slices.ContainsFunc(carried, func(v *value) bool { return v.buf == x.buf }):
+		case slices.ContainsFunc(carried, func(v *Operand) bool { return v.Buf == x.Buf }):
 			got[i] = c.b.copy(x)
 		}
 	}
@@ -279,19 +215,19 @@ func (c *call) next(carried, got []*value) {
 	}
 }
 
-func (c *call) while() ([]*value, error) {
+func (c *call) while() ([]*Operand, error) {
 	n := c.n.Attrs().(op.LoopAttrs).Carry
 	carried, constants := c.begin(n, n)
 	args := slices.Concat(carried, constants)
-	f := &flow{op: op.While, test: carried[0].buf} // until the test is known
-	err := c.body(f, 0, args, func(got []*value) (err error) {
-		f.test, err = c.answer(got[0])
+	f := &Flow{Op: op.While, Test: carried[0].Buf} // until the test is known
+	err := c.body(f, 0, args, func(got []*Operand) (err error) {
+		f.Test, err = c.answer(got[0])
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = c.body(f, 1, args, func(got []*value) error {
+	err = c.body(f, 1, args, func(got []*Operand) error {
 		if err := c.fits(got, carried); err != nil {
 			return err
 		}
@@ -301,7 +237,7 @@ func (c *call) while() ([]*value, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.add(f, f.test)
+	c.add(f, f.Test)
 	return carried, nil
 }
 
@@ -309,25 +245,25 @@ func (c *call) while() ([]*value, error) {
 // no number for.
 const inRounds = 1
 
-func (c *call) scan() ([]*value, error) {
+func (c *call) scan() ([]*Operand, error) {
 	a := c.n.Attrs().(op.LoopAttrs)
-	f := &flow{op: op.Scan}
+	f := &Flow{Op: op.Scan}
 	for i := a.Carry; i < a.Carry+a.Seqs; i++ {
-		rounds := c.in[i].shape()[0]
-		if i > a.Carry && rounds != f.rounds {
+		rounds := c.in[i].Shape()[0]
+		if i > a.Carry && rounds != f.Rounds {
 			return nil, c.n.Error(op.SizeMismatch, "sequence "+strconv.Itoa(i-a.Carry)+" has "+strconv.Itoa(rounds)+
-				" slices, expected as many as the first, "+strconv.Itoa(f.rounds))
+				" slices, expected as many as the first, "+strconv.Itoa(f.Rounds))
 		}
-		f.rounds = rounds
+		f.Rounds = rounds
 	}
-	var stacked []*value
+	var stacked []*Operand
 	for i, t := range members(c.n.Type()) {
 		if i >= a.Carry {
 			_, dims, _ := t.Concrete()
 			stacked = append(stacked, c.b.anew(t.DType(), dims))
 		}
 	}
-	if f.rounds == 0 {
+	if f.Rounds == 0 {
 		for i := range a.Carry {
 			c.placed(i)
 		}
@@ -336,56 +272,56 @@ func (c *call) scan() ([]*value, error) {
 	carried, constants := c.begin(a.Carry, a.Carry+a.Seqs)
 	parts, cut := c.slices(a)
 	alone := sole(c.n.Regions()[0])
-	err := c.body(f, 0, slices.Concat(carried, parts, constants), func(got []*value) error {
+	err := c.body(f, 0, slices.Concat(carried, parts, constants), func(got []*Operand) error {
 		return c.round(carried, stacked, got, alone)
 	})
 	if err != nil {
 		return nil, err
 	}
-	f.bodies[0] = append(cut, f.bodies[0]...)
+	f.Bodies[0] = append(cut, f.Bodies[0]...)
 	var between []int
 	for _, v := range stacked {
-		between = append(between, v.buf)
+		between = append(between, v.Buf)
 	}
 	c.add(f, between...)
 	return slices.Concat(carried, stacked), nil
 }
 
 // slices returns a round's slices of sequences, and the steps that copy them.
-func (c *call) slices(a op.LoopAttrs) (values []*value, cut []step) {
+func (c *call) slices(a op.LoopAttrs) (values []*Operand, cut []Step) {
 	b, inputs := c.b, c.n.Regions()[0].Inputs()
 	for i := a.Carry; i < a.Carry+a.Seqs; i++ {
 		x := c.placed(i)
-		h := x.header
-		v := b.anew(x.dtype(), x.shape()[1:])
+		h := x.Header
+		v := b.anew(x.DType(), x.Shape()[1:])
 		values = append(values, v)
 		if inputs[i].NumUses() == 0 {
 			continue
 		}
-		part := &value{header: over(x.dtype(), x.shape()[1:], h.Strides()[1:], inRounds), buf: x.buf}
-		outer := b.steps
-		b.steps = nil
-		c.store(v, part, false, &shift{start: h.Offset(), stride: h.Strides()[0]})
-		cut = append(cut, b.steps...)
-		b.steps = outer
+		part := &Operand{Header: over(x.DType(), x.Shape()[1:], h.Strides()[1:], inRounds), Buf: x.Buf}
+		outer := b.Steps
+		b.Steps = nil
+		c.store(v, part, false, &Shift{start: h.Offset(), stride: h.Strides()[0]})
+		cut = append(cut, b.Steps...)
+		b.Steps = outer
 	}
 	return values, cut
 }
 
 // round has what a round of a scan made written to its places in the stacked results, and the
 // carried values become the new ones.
-func (c *call) round(carried, stacked, got []*value, alone []bool) error {
-	var rows []*value
+func (c *call) round(carried, stacked, got []*Operand, alone []bool) error {
+	var rows []*Operand
 	for _, v := range stacked {
-		row := source.Dense(v.dtype(), v.shape()[1:])
-		rows = append(rows, &value{header: over(v.dtype(), row.Shape, row.Strides, inRounds), buf: v.buf})
+		row := source.Dense(v.DType(), v.Shape()[1:])
+		rows = append(rows, &Operand{Header: over(v.DType(), row.Shape, row.Strides, inRounds), Buf: v.Buf})
 	}
 	if err := c.fits(got, slices.Concat(carried, rows)); err != nil {
 		return err
 	}
 	for i, row := range rows {
 		k := len(carried) + i
-		c.store(row, got[k], alone[k], &shift{stride: row.header.Len()})
+		c.store(row, got[k], alone[k], &Shift{stride: row.Header.Len()})
 	}
 	c.next(carried, slices.Clone(got[:len(carried)]))
 	return nil

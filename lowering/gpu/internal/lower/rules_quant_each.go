@@ -1,4 +1,4 @@
-package gpu
+package lower
 
 import (
 	"math"
@@ -15,7 +15,7 @@ import (
 type formed struct {
 	*call
 	*expr.Builder
-	in    []*value
+	in    []*Operand
 	alone []bool
 }
 
@@ -27,13 +27,13 @@ func (f *formed) read(i int) expr.Value {
 }
 
 // add is a value as an input of the expression, the one that it was added as before.
-func (f *formed) add(v *value, alone bool) expr.Value {
+func (f *formed) add(v *Operand, alone bool) expr.Value {
 	k := slices.IndexFunc(f.in, v.same)
 	if k < 0 {
 		k = len(f.in)
 		f.in, f.alone = append(f.in, v), append(f.alone, alone)
 	}
-	return f.Input(k, v.dtype())
+	return f.Input(k, v.DType())
 }
 
 // param is operand i as one number, or one for each index of an axis next to rank dimensions; ok is false for an absent one.
@@ -43,7 +43,7 @@ func (f *formed) param(i, axis, rank int) (x expr.Value, ok bool) {
 		return x, false
 	}
 	dims := []int{}
-	if n := v.header.Len(); n != 1 {
+	if n := v.Header.Len(); n != 1 {
 		dims = make([]int, rank-axes([]int{axis}, rank)[0])
 		for k := range dims {
 			dims[k] = 1
@@ -74,7 +74,7 @@ func (f *formed) less(i int) expr.Value {
 func (f *formed) float(x expr.Value) expr.Value { return f.Cast(x, array.F32) }
 
 // result is the call's, which waits for what follows.
-func (f *formed) result(y expr.Value) ([]*value, error) {
+func (f *formed) result(y expr.Value) ([]*Operand, error) {
 	return f.b.elementwise(f.n, f.Graph(f.Cast(y, members(f.n.Type())[0].DType())), f.in, f.alone)
 }
 
@@ -103,12 +103,12 @@ func (f *formed) again(x expr.Value, i int, relu bool) expr.Value {
 	return quantised(f.Builder, x, members(f.n.Type())[0].DType(), zero, ok, relu)
 }
 
-func quantize(c *call) ([]*value, error) {
+func quantize(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.Quantize](c)
 	if err != nil {
 		return nil, err
 	}
-	f, rank := c.formed(), len(c.in[0].shape())
+	f, rank := c.formed(), len(c.in[0].Shape())
 	x := f.float(f.read(0))
 	scale, _ := f.param(1, k.Axis, rank)
 	zero, ok := f.param(2, k.Axis, rank)
@@ -118,12 +118,12 @@ func quantize(c *call) ([]*value, error) {
 	return f.result(quantised(f.Builder, f.Div(x, f.float(scale)), members(c.n.Type())[0].DType(), zero, ok, false))
 }
 
-func dequantize(c *call) ([]*value, error) {
+func dequantize(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.Dequantize](c)
 	if err != nil {
 		return nil, err
 	}
-	f, rank := c.formed(), len(c.in[0].shape())
+	f, rank := c.formed(), len(c.in[0].Shape())
 	x := f.Cast(f.read(0), array.I32)
 	scale, _ := f.param(1, k.Axis, rank)
 	if zero, ok := f.param(2, k.Axis, rank); ok {
@@ -139,7 +139,7 @@ const (
 	pairZero  = 7
 )
 
-func quantAdd(c *call) ([]*value, error) {
+func quantAdd(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.QAdd](c)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func quantAdd(c *call) ([]*value, error) {
 	return f.result(f.again(f.Add(part(0), part(pairB)), pairZero, k.ReLU))
 }
 
-func quantMul(c *call) ([]*value, error) {
+func quantMul(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.QMul](c)
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func quantMul(c *call) ([]*value, error) {
 }
 
 // quantConcat writes each tensor to its part, quantised as the result is.
-func quantConcat(c *call) ([]*value, error) {
+func quantConcat(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.QConcat](c)
 	if err != nil {
 		return nil, err
@@ -169,11 +169,11 @@ func quantConcat(c *call) ([]*value, error) {
 	out, at := c.result(0), 0
 	for i := 2; i < len(c.in); i += 3 {
 		x := c.placed(i)
-		if len(x.shape()) != len(out.shape()) {
+		if len(x.Shape()) != len(out.Shape()) {
 			continue // an empty vector
 		}
-		n := x.shape()[k.Dim]
-		part := c.part(out, array.Slice(out.header, k.Dim, at, at+n, 1))
+		n := x.Shape()[k.Dim]
+		part := c.part(out, array.Slice(out.Header, k.Dim, at, at+n, 1))
 		at += n
 		f := c.formed()
 		q, scale, to := f.read(i), f.unit(i+1), f.unit(0)
@@ -184,30 +184,30 @@ func quantConcat(c *call) ([]*value, error) {
 		if one && other {
 			same = f.And(same, f.Eq(zero, goal))
 		}
-		y := f.Select(same, q, f.Cast(again, out.dtype()))
-		c.b.store(c.b.inline(c.n, f.Graph(y), part.shape(), f.in, f.alone), part.shape(), []*value{part})
+		y := f.Select(same, q, f.Cast(again, out.DType()))
+		c.b.store(c.b.inline(c.n, f.Graph(y), part.Shape(), f.in, f.alone), part.Shape(), []*Operand{part})
 	}
-	return []*value{out}, nil
+	return []*Operand{out}, nil
 }
 
-func quantLookup(c *call) ([]*value, error) {
+func quantLookup(c *call) ([]*Operand, error) {
 	x, table := c.dense(0), c.dense(1)
-	return c.one(source.Lookup(x.header.Len()), x, table)
+	return c.one(source.Lookup(x.Header.Len()), x, table)
 }
 
-func quantMaxPool(c *call) ([]*value, error) {
+func quantMaxPool(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.QMaxPool](c)
 	if err != nil {
 		return nil, err
 	}
 	out := c.results()
 	p, x := c.pool(source.Window{Kernel: k.Kernel, Stride: k.Stride, Dilation: k.Dilation, Pad: k.PadLo}, out[0])
-	c.emit(p.Max(false), out, []*value{x})
+	c.emit(p.Max(false), out, []*Operand{x})
 	return out, nil
 }
 
 // quantAvgPool takes exact sums of windows, which are scaled once.
-func quantAvgPool(c *call) ([]*value, error) {
+func quantAvgPool(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.QAvgPool](c)
 	if err != nil {
 		return nil, err
@@ -219,7 +219,7 @@ func quantAvgPool(c *call) ([]*value, error) {
 		hi = make([]int, len(k.Kernel))
 	}
 	f := c.formed()
-	sum := f.add(&value{header: header(array.I64, out.shape()), buf: -1}, false)
+	sum := f.add(&Operand{Header: Header(array.I64, out.Shape()), Buf: -1}, false)
 	inside := f.add(c.b.constant(p.Counts(nil, nil)), false)
 	count := inside
 	if k.CountIncludePad {
@@ -234,24 +234,24 @@ func quantAvgPool(c *call) ([]*value, error) {
 	}
 	many := f.float(f.Max(count, f.ConstInt(array.I32, 1)))
 	y := f.again(f.Mul(f.float(sum), f.Div(f.Div(scale, to), many)), at, false)
-	from := &contraction{node: c.n, in: []*value{x}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
+	from := &contraction{node: c.n, in: []*Operand{x}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
 		q := p
 		q.Out = o
 		return q.Sum(e)
 	}}
-	h := header(out.dtype(), out.shape())
-	return []*value{{header: h, todo: &pending{node: c.n, from: from, acc: 0, in: f.in, g: f.Graph(f.Cast(y, out.dtype()))}}}, nil
+	h := Header(out.DType(), out.Shape())
+	return []*Operand{{Header: h, todo: &pending{node: c.n, from: from, acc: 0, in: f.in, g: f.Graph(f.Cast(y, out.DType()))}}}, nil
 }
 
 // mostParts is how many work-items look for the range of a value.
 const mostParts = 1024
 
 // dynamicQuantize finds the range of x in two steps, and quantises it.
-func dynamicQuantize(c *call) ([]*value, error) {
+func dynamicQuantize(c *call) ([]*Operand, error) {
 	x := c.dense(0)
-	parts := min(max(x.header.Len(), 1), mostParts)
+	parts := min(max(x.Header.Len(), 1), mostParts)
 	ends := c.b.temp(array.F32, []int{2, parts})
-	c.emit(source.Ends(x.header.Len(), parts), []*value{ends}, []*value{x})
+	c.emit(source.Ends(x.Header.Len(), parts), []*Operand{ends}, []*Operand{x})
 	eb := expr.NewBuilder()
 	lo, hi := eb.Input(0, array.F32), eb.Input(1, array.F32)
 	all := eb.Const(array.F32, 255)
@@ -260,9 +260,9 @@ func dynamicQuantize(c *call) ([]*value, error) {
 	scale = eb.Select(eb.Gt(scale, eb.Const(array.F32, math.MaxFloat32)), eb.Sub(eb.Div(hi, all), eb.Div(lo, all)), scale)
 	zero := quantised(eb, eb.Div(eb.Neg(lo), scale), array.U8, expr.Value{}, false, false)
 	s, z := c.result(1), c.result(2)
-	c.emit(source.Range(parts, c.group(parts), eb.Graph(scale, eb.Cast(zero, array.U8))), []*value{s, z}, []*value{ends})
+	c.emit(source.Range(parts, c.group(parts), eb.Graph(scale, eb.Cast(zero, array.U8))), []*Operand{s, z}, []*Operand{ends})
 	f := c.formed()
 	q := quantised(f.Builder, f.Div(f.add(x, false), f.add(s, false)), array.U8, f.Cast(f.add(z, false), array.I32), true, false)
-	p := c.b.inline(c.n, f.Graph(f.Cast(q, array.U8)), x.shape(), f.in, f.alone)
-	return []*value{{header: header(array.U8, x.shape()), todo: p}, s, z}, nil
+	p := c.b.inline(c.n, f.Graph(f.Cast(q, array.U8)), x.Shape(), f.in, f.alone)
+	return []*Operand{{Header: Header(array.U8, x.Shape()), todo: p}, s, z}, nil
 }

@@ -1,4 +1,4 @@
-package gpu
+package lower
 
 import (
 	"fmt"
@@ -22,14 +22,14 @@ type narrow struct {
 	*call
 	source.Narrow
 	rows int
-	in   []*value
+	in   []*Operand
 }
 
 // narrowOf is the weight of a call: groups of so many elements of a row, of 4 bits, or 0 for 8 bits.
 func (c *call) narrowOf(depth, group int, scaled bool) *narrow {
 	w := c.dense(narrowWeight)
-	n := &narrow{call: c, rows: w.shape()[0], in: []*value{w}}
-	n.Narrow = source.Narrow{DType: w.dtype(), Half: group > 0, Depth: depth, Group: group}
+	n := &narrow{call: c, rows: w.Shape()[0], in: []*Operand{w}}
+	n.Narrow = source.Narrow{DType: w.DType(), Half: group > 0, Depth: depth, Group: group}
 	if group == 0 {
 		n.Group = max(depth, 1)
 	}
@@ -48,25 +48,20 @@ func (n *narrow) param(i int) source.View {
 	}
 	n.in = append(n.in, v)
 	d := v.view()
-	if v.header.Len() == 1 {
+	if v.Header.Len() == 1 {
 		return source.View{DType: d.DType, Shape: []int{n.rows, 1}, Strides: []int{0, 0}}
 	}
-	return source.Dense(d.DType, []int{n.rows, v.header.Len() / max(n.rows, 1)})
-}
-
-// turned is a matrix by columns.
-func turned(v source.View) source.View {
-	return source.View{DType: v.DType, Shape: []int{v.Shape[1], v.Shape[0]}, Strides: []int{v.Strides[1], v.Strides[0]}, Offset: v.Offset}
+	return source.Dense(d.DType, []int{n.rows, v.Header.Len() / max(n.rows, 1)})
 }
 
 // packed lays the weight and its parameters out for the tile, each element in the bits that it has.
-func (n *narrow) packed(t source.Tile) []*value {
-	lay := func(v *value, view source.View, k *source.Kernel) *value {
+func (n *narrow) packed(t source.Tile) []*Operand {
+	lay := func(v *Operand, view source.View, k *source.Kernel) *Operand {
 		out := source.Dense(view.DType, []int{t.Panels(n.rows) * view.Shape[0] * t.Lanes})
 		return n.b.packed(n.n, k, out, v)
 	}
 	w := turned(n.in[0].view())
-	all := []*value{lay(n.in[0], w, t.PackBytes(w))}
+	all := []*Operand{lay(n.in[0], w, t.PackBytes(w))}
 	if n.Zero.DType != array.Invalid {
 		zero := turned(n.Zero)
 		all = append(all, lay(n.in[1], zero, t.PackBytes(zero)))
@@ -79,25 +74,25 @@ func (n *narrow) packed(t source.Tile) []*value {
 }
 
 // product is the sums of rows of x times rows of the weight.
-func (n *narrow) product(x *value, rows int) *contraction {
+func (n *narrow) product(x *Operand, rows int) *contraction {
 	flat := reshaped(x, rows, n.Depth)
 	if !n.b.info.Host {
-		return &contraction{in: append([]*value{x}, n.in...), kernel: flattened(flat, x, true, func(o, x source.View, e source.Epilogue) *source.Kernel {
+		return &contraction{in: append([]*Operand{x}, n.in...), kernel: flattened(flat, x, true, func(o, x source.View, e source.Epilogue) *source.Kernel {
 			return n.block(o.Shape).Narrow(o, x, n.Narrow, e)
 		})}
 	}
 	t := source.TileFor(n.b.info.Vector, n.rows)
-	return &contraction{in: append([]*value{x}, n.packed(t)...), kernel: flattened(flat, x, true, func(o, x source.View, e source.Epilogue) *source.Kernel {
+	return &contraction{in: append([]*Operand{x}, n.packed(t)...), kernel: flattened(flat, x, true, func(o, x source.View, e source.Epilogue) *source.Kernel {
 		return t.Narrow(o, x, n.Narrow, e)
 	})}
 }
 
-func int8Linear(c *call) ([]*value, error) {
+func int8Linear(c *call) ([]*Operand, error) {
 	depth := len2(c.placed(narrowWeight))
 	return c.narrowLinear(c.narrowOf(depth, 0, false))
 }
 
-func int4Linear(c *call) ([]*value, error) {
+func int4Linear(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.Int4Linear](c)
 	if err != nil {
 		return nil, err
@@ -106,10 +101,10 @@ func int4Linear(c *call) ([]*value, error) {
 }
 
 // narrowLinear multiplies with a narrow weight in f32; scales that the weight has not go to the sums.
-func (c *call) narrowLinear(n *narrow) ([]*value, error) {
-	h := c.result(0).header
+func (c *call) narrowLinear(n *narrow) ([]*Operand, error) {
+	h := c.result(0).Header
 	if h.Len() == 0 {
-		return []*value{{header: h, buf: c.result(0).buf}}, nil
+		return []*Operand{{Header: h, Buf: c.result(0).Buf}}, nil
 	}
 	x, rows := c.dense(0), h.Len()/n.rows
 	k := n.product(x, rows)
@@ -118,12 +113,12 @@ func (c *call) narrowLinear(n *narrow) ([]*value, error) {
 	}
 	k.node = c.n
 	eb := expr.NewBuilder()
-	p := &pending{node: c.n, from: k, acc: 0, in: []*value{{header: header(array.F32, h.Shape()), buf: -1}}}
-	read := func(v *value) expr.Value {
-		if v.header.Len() != 1 {
+	p := &pending{node: c.n, from: k, acc: 0, in: []*Operand{{Header: Header(array.F32, h.Shape()), Buf: -1}}}
+	read := func(v *Operand) expr.Value {
+		if v.Header.Len() != 1 {
 			v = reshaped(v, n.rows)
 		}
-		return eb.Cast(eb.Input(p.index(v), v.dtype()), array.F32)
+		return eb.Cast(eb.Input(p.index(v), v.DType()), array.F32)
 	}
 	y := eb.Input(0, array.F32)
 	if n.Scale.DType == array.Invalid && n.Depth > 0 { // sums of nothing are 0, whatever the scale is
@@ -133,21 +128,21 @@ func (c *call) narrowLinear(n *narrow) ([]*value, error) {
 		y = eb.Add(y, read(bias))
 	}
 	p.g = eb.Graph(eb.Cast(y, h.DType()))
-	return []*value{{header: h, todo: p}}, nil
+	return []*Operand{{Header: h, todo: p}}, nil
 }
 
 // halves is the product by tensor cores, where weights of 8 bits become numbers of 16 bits once: they are the same numbers.
-func (n *narrow) halves(x *value, rows int) (*contraction, bool) {
-	d := x.dtype()
-	if n.Half || !isHalf(d) || !n.b.buffers[n.in[0].buf].setup || !n.b.tensorCores(d, rows, n.rows, n.Depth) {
+func (n *narrow) halves(x *Operand, rows int) (*contraction, bool) {
+	d := x.DType()
+	if n.Half || !isHalf(d) || !n.b.Buffers[n.in[0].Buf].Setup || !n.b.tensorCores(d, rows, n.rows, n.Depth) {
 		return nil, false
 	}
-	in := []*value{n.in[0]}
+	in := []*Operand{n.in[0]}
 	for _, v := range n.in[1:] {
-		in = append(in, reshaped(v, v.header.Len(), 1))
+		in = append(in, reshaped(v, v.Header.Len(), 1))
 	}
-	w := n.shared(fmt.Sprint("halves ", d), in, func() *value {
-		return n.formula(d, n.in[0].shape(), in, func(eb *expr.Builder, v []expr.Value) expr.Value {
+	w := n.shared(fmt.Sprint("halves ", d), in, func() *Operand {
+		return n.formula(d, n.in[0].Shape(), in, func(eb *expr.Builder, v []expr.Value) expr.Value {
 			q := eb.Cast(v[0], array.I32)
 			if len(v) > 1 {
 				q = eb.Sub(q, eb.Cast(v[1], array.I32))
@@ -156,22 +151,22 @@ func (n *narrow) halves(x *value, rows int) (*contraction, bool) {
 		})
 	})
 	right, flat := swapped(w), reshaped(x, rows, n.Depth)
-	return &contraction{in: []*value{x, w}, kernel: flattened(flat, x, true, func(o, x source.View, e source.Epilogue) *source.Kernel {
+	return &contraction{in: []*Operand{x, w}, kernel: flattened(flat, x, true, func(o, x source.View, e source.Epilogue) *source.Kernel {
 		return n.warps(o.Shape).Product(o, x, right.view(), e)
 	})}, true
 }
 
 // narrowRows takes rows of a weight of 8 or 4 bits.
-func (c *call) narrowRows(n *narrow) ([]*value, error) {
+func (c *call) narrowRows(n *narrow) ([]*Operand, error) {
 	x := c.placed(0)
-	return c.one(n.Rows(n.rows, x.view()), append([]*value{x}, n.in...)...)
+	return c.one(n.Rows(n.rows, x.view()), append([]*Operand{x}, n.in...)...)
 }
 
-func quantEmbedding(c *call) ([]*value, error) {
+func quantEmbedding(c *call) ([]*Operand, error) {
 	return c.narrowRows(c.narrowOf(len2(c.placed(narrowWeight)), 0, true))
 }
 
-func int4Embedding(c *call) ([]*value, error) {
+func int4Embedding(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.Int4Embedding](c)
 	if err != nil {
 		return nil, err

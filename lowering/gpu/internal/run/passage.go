@@ -1,42 +1,34 @@
-package gpu
+package run
 
 import (
 	"context"
 
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/lower"
 	"github.com/gofx-dev/gofx/op"
 )
 
-// passage is what a run does between two decisions of the host: launches that follow one
-// another, or control flow, whose bodies are passages again.
-type passage struct {
-	from, to int  // of the program's launches
-	shifts   bool // where these read or write depends on the round: they are not recorded
-	control  *step
-	bodies   [][]passage
-}
-
 // schedule makes passages of steps, and numbers what a run launches and what may refuse an
 // operand.
-func (p *program) schedule(steps []step) (list []passage) {
+func (p *Program) schedule(steps []lower.Step) (list []passage) {
 	for i := range steps {
 		s := &steps[i]
-		if s.setup {
+		if s.Setup {
 			continue
 		}
-		if s.flow != nil {
+		if s.Flow != nil {
 			a := passage{control: s}
-			for _, body := range s.flow.bodies {
+			for _, body := range s.Flow.Bodies {
 				a.bodies = append(a.bodies, p.schedule(body))
 			}
 			list = append(list, a)
 			continue
 		}
-		if s.routine == nil && s.kernel.Status {
-			p.checked = append(p.checked, s.node)
-			s.call = len(p.checked)
+		if s.Routine == nil && s.Kernel.Status {
+			p.checked = append(p.checked, s.Node)
+			s.Call = len(p.checked)
 		}
-		at, shifts := len(p.launches), s.shift != nil
+		at, shifts := len(p.launches), s.Shift != nil
 		p.launches = append(p.launches, s)
 		if n := len(list); n > 0 && list[n-1].control == nil && list[n-1].shifts == shifts {
 			list[n-1].to++
@@ -48,7 +40,7 @@ func (p *program) schedule(steps []step) (list []passage) {
 }
 
 // play enqueues passages; round is that of the loop whose body they are.
-func (p *program) play(ctx context.Context, x *instance, list []passage, round int) error {
+func (p *Program) play(ctx context.Context, x *instance, list []passage, round int) error {
 	for i := range list {
 		a := &list[i]
 		if err := stopped(ctx, x); err != nil {
@@ -79,18 +71,18 @@ func stopped(ctx context.Context, x *instance) error {
 }
 
 // issue enqueues the launches of a passage one by one.
-func (p *program) issue(ctx context.Context, x *instance, a passage, round int) (err error) {
+func (p *Program) issue(ctx context.Context, x *instance, a passage, round int) (err error) {
 	for i := a.from; i < a.to; i++ {
 		if err := stopped(ctx, x); err != nil {
 			return err
 		}
 		s := p.launches[i]
-		if s.routine != nil {
-			err = s.routine.Run(x.queue, x.views[s.args[0]], x.views[s.args[1]], x.views[s.args[2]])
+		if s.Routine != nil {
+			err = s.Routine.Run(x.queue, x.views[s.Args[0]], x.views[s.Args[1]], x.views[s.Args[2]])
 		} else {
 			l := &x.launches[i]
-			if s.shift != nil {
-				l.Args[len(s.args)].Bits = uint64(uint32(s.shift.at(round)))
+			if s.Shift != nil {
+				l.Args[len(s.Args)].Bits = uint64(uint32(s.Shift.At(round)))
 			}
 			err = x.queue.Launch(l)
 		}
@@ -116,8 +108,8 @@ func (x *instance) breathe() error {
 }
 
 // decide runs the bodies of control flow.
-func (p *program) decide(ctx context.Context, x *instance, a *passage) error {
-	switch a.control.flow.op {
+func (p *Program) decide(ctx context.Context, x *instance, a *passage) error {
+	switch a.control.Flow.Op {
 	case op.Cond:
 		yes, err := p.truth(x, a.control)
 		if err != nil {
@@ -143,7 +135,7 @@ func (p *program) decide(ctx context.Context, x *instance, a *passage) error {
 			}
 		}
 	}
-	for round := range a.control.flow.rounds {
+	for round := range a.control.Flow.Rounds {
 		if err := stopped(ctx, x); err != nil {
 			return err
 		}
@@ -158,8 +150,8 @@ func (p *program) decide(ctx context.Context, x *instance, a *passage) error {
 }
 
 // enterBody runs a body, or says why it cannot run.
-func (p *program) enterBody(ctx context.Context, x *instance, a *passage, body, round int) error {
-	wrong := a.control.flow.wrong[body]
+func (p *Program) enterBody(ctx context.Context, x *instance, a *passage, body, round int) error {
+	wrong := a.control.Flow.Wrong[body]
 	if wrong == nil {
 		return p.play(ctx, x, a.bodies[body], round)
 	}
@@ -171,9 +163,9 @@ func (p *program) enterBody(ctx context.Context, x *instance, a *passage, body, 
 
 // truth reads the bool that a cond or while asks for. What follows from an operand that was
 // refused is no answer: a loop might never end.
-func (p *program) truth(x *instance, s *step) (bool, error) {
+func (p *Program) truth(x *instance, s *lower.Step) (bool, error) {
 	var word [1]byte
-	if err := x.queue.Read(word[:], x.views[s.flow.test]); err != nil {
+	if err := x.queue.Read(word[:], x.views[s.Flow.Test]); err != nil {
 		return false, at(s, err)
 	}
 	x.ahead = 0

@@ -1,4 +1,4 @@
-package gpu
+package lower
 
 import (
 	"fmt"
@@ -31,34 +31,19 @@ type quant struct {
 }
 
 // given returns an operand as it is broadcast: one element, or one for each channel.
-func (q *quant) given(i int, dims []int) *value {
+func (q *quant) given(i int, dims []int) *Operand {
 	v := q.dense(i)
 	if v == nil {
 		return nil
 	}
-	if v.header.Len() == 1 {
+	if v.Header.Len() == 1 {
 		dims = []int{1}
 	}
-	return &value{header: array.Reshape(v.header, dims...), buf: v.buf}
-}
-
-// formula computes an expression over values; nil ones are not read.
-func (c *call) formula(d array.DType, dims []int, in []*value, f func(eb *expr.Builder, x []expr.Value) expr.Value) *value {
-	eb, p := expr.NewBuilder(), &pending{node: c.n, acc: -1}
-	x := make([]expr.Value, len(in))
-	for i, v := range in {
-		if v != nil {
-			x[i] = eb.Input(p.index(v), v.dtype())
-		}
-	}
-	p.g = eb.Graph(eb.Cast(f(eb, x), d))
-	v := &value{header: header(d, dims), todo: p}
-	c.b.place(v)
-	return v
+	return &Operand{Header: array.Reshape(v.Header, dims...), Buf: v.Buf}
 }
 
 // zeroOf is a zero point less what bytes of type d are stored less; v may be nil, for 0.
-func zeroOf(eb *expr.Builder, v *value, x expr.Value, less int64) expr.Value {
+func zeroOf(eb *expr.Builder, v *Operand, x expr.Value, less int64) expr.Value {
 	if v == nil {
 		return eb.ConstInt(array.I32, -less)
 	}
@@ -74,33 +59,19 @@ func signed(d array.DType) int64 {
 }
 
 // less returns operand i less its zero point, as numbers of type d.
-func (q *quant) less(i int, dims []int, d array.DType) *value {
+func (q *quant) less(i int, dims []int, d array.DType) *Operand {
 	v, zero := q.placed(i), q.given(i+2, dims)
-	return q.shared(fmt.Sprint("less ", d), []*value{v, zero}, func() *value {
-		return q.formula(d, v.shape(), []*value{v, zero}, func(eb *expr.Builder, x []expr.Value) expr.Value {
+	return q.shared(fmt.Sprint("less ", d), []*Operand{v, zero}, func() *Operand {
+		return q.formula(d, v.Shape(), []*Operand{v, zero}, func(eb *expr.Builder, x []expr.Value) expr.Value {
 			return eb.Sub(eb.Cast(x[0], array.I32), zeroOf(eb, zero, x[1], 0))
 		})
 	})
 }
 
-// shared is what several products make of the same values, as those of the same states or weights do.
-func (c *call) shared(what string, in []*value, make func() *value) *value {
-	key := what
-	for _, v := range in {
-		if v != nil {
-			key += fmt.Sprint(" ", v.buf, v.view())
-		}
-	}
-	if c.b.packs[key] == nil {
-		c.b.packs[key] = make()
-	}
-	return c.b.packs[key]
-}
-
 // known reports whether values are there before any run.
-func (c *call) known(in ...*value) bool {
+func (c *call) known(in ...*Operand) bool {
 	for _, v := range in {
-		if v != nil && !c.b.buffers[v.buf].setup {
+		if v != nil && !c.b.Buffers[v.Buf].Setup {
 			return false
 		}
 	}
@@ -109,8 +80,8 @@ func (c *call) known(in ...*value) bool {
 
 // ratio is the product of scales a and b over that of the result, rounded after each operation; a scale that is
 // not given is 1. It is made once where that can be, else for each number.
-func (q *quant) ratio(eb *expr.Builder, read func(*value) expr.Value, a, b, y *value) expr.Value {
-	in, dims := []*value{a, b, y}, []int{1}
+func (q *quant) ratio(eb *expr.Builder, read func(*Operand) expr.Value, a, b, y *Operand) expr.Value {
+	in, dims := []*Operand{a, b, y}, []int{1}
 	of := func(eb *expr.Builder, x []expr.Value) expr.Value {
 		s := eb.Const(array.F32, 1)
 		if a != nil {
@@ -125,7 +96,7 @@ func (q *quant) ratio(eb *expr.Builder, read func(*value) expr.Value, a, b, y *v
 		return s
 	}
 	if b != nil {
-		dims = b.shape()
+		dims = b.Shape()
 	}
 	if q.known(in...) {
 		return read(q.formula(array.F32, dims, in, of))
@@ -141,13 +112,13 @@ func (q *quant) ratio(eb *expr.Builder, read func(*value) expr.Value, a, b, y *v
 
 // finish is the result of sums, to which offset is added; of weights whose zero point is not 0 it is
 // taken off, times the sums of rows.
-func (q *quant) finish(k *contraction, offset, rows, zero *value) ([]*value, error) {
+func (q *quant) finish(k *contraction, offset, rows, zero *Operand) ([]*Operand, error) {
 	out := q.result(0)
-	h := out.header
+	h := out.Header
 	k.node = q.n
 	eb := expr.NewBuilder()
-	p := &pending{node: q.n, from: k, acc: 0, in: []*value{{header: header(array.I32, h.Shape()), buf: -1}}}
-	read := func(v *value) expr.Value { return eb.Input(p.index(v), v.dtype()) }
+	p := &pending{node: q.n, from: k, acc: 0, in: []*Operand{{Header: Header(array.I32, h.Shape()), Buf: -1}}}
+	read := func(v *Operand) expr.Value { return eb.Input(p.index(v), v.DType()) }
 	sum := eb.Input(0, array.I32)
 	if offset != nil {
 		sum = eb.Add(sum, read(offset))
@@ -161,29 +132,29 @@ func (q *quant) finish(k *contraction, offset, rows, zero *value) ([]*value, err
 		y = sum
 	case array.F32:
 		y = eb.Mul(eb.Cast(sum, array.F32), q.scales(eb, read, nil))
-		if bias := q.given(quantBias, q.channel); bias != nil && bias.dtype() == array.F32 {
+		if bias := q.given(quantBias, q.channel); bias != nil && bias.DType() == array.F32 {
 			y = eb.Add(y, read(bias))
 		}
 	default:
 		y = q.bytes(eb, read, sum, h.DType())
 	}
 	p.g = eb.Graph(eb.Cast(y, h.DType()))
-	v := &value{header: h, todo: p}
+	v := &Operand{Header: h, todo: p}
 	if table := q.dense(quantTable); table != nil {
 		q.b.place(v)
-		q.emit(source.Lookup(h.Len()), []*value{out}, []*value{v, table})
+		q.emit(source.Lookup(h.Len()), []*Operand{out}, []*Operand{v, table})
 		v = out
 	}
-	return []*value{v}, nil
+	return []*Operand{v}, nil
 }
 
 // scales are the factors of the channels' sums.
-func (q *quant) scales(eb *expr.Builder, read func(*value) expr.Value, y *value) expr.Value {
+func (q *quant) scales(eb *expr.Builder, read func(*Operand) expr.Value, y *Operand) expr.Value {
 	return q.ratio(eb, read, q.given(quantX+1, nil), q.given(quantWeight+1, q.channel), y)
 }
 
 // bytes scales sums to a result of 8 bits, as kernel.QLinear does.
-func (q *quant) bytes(eb *expr.Builder, read func(*value) expr.Value, sum expr.Value, d array.DType) expr.Value {
+func (q *quant) bytes(eb *expr.Builder, read func(*Operand) expr.Value, sum expr.Value, d array.DType) expr.Value {
 	scale, zero := q.given(quantScale, nil), q.given(quantZero, nil)
 	y := eb.Mul(eb.Cast(sum, array.F32), q.scales(eb, read, scale))
 	if r := q.placed(quantResidual); r != nil {
@@ -216,8 +187,8 @@ func (q *quant) bytes(eb *expr.Builder, read func(*value) expr.Value, sum expr.V
 }
 
 // most is the real limit of results, in units of their scale.
-func (q *quant) most(scale *value) *value {
-	return q.formula(array.F32, []int{1}, []*value{scale}, func(eb *expr.Builder, x []expr.Value) expr.Value {
+func (q *quant) most(scale *Operand) *Operand {
+	return q.formula(array.F32, []int{1}, []*Operand{scale}, func(eb *expr.Builder, x []expr.Value) expr.Value {
 		v := eb.Const(array.F32, float64(q.max))
 		if scale != nil {
 			v = eb.Div(v, x[0])
@@ -233,8 +204,8 @@ func rounded(eb *expr.Builder, x, lo, hi expr.Value) expr.Value {
 }
 
 // bias is what is added to sums: none where it is a float.
-func (q *quant) bias() *value {
-	if b := q.given(quantBias, q.channel); b != nil && b.dtype() == array.I32 {
+func (q *quant) bias() *Operand {
+	if b := q.given(quantBias, q.channel); b != nil && b.DType() == array.I32 {
 		return b
 	}
 	return nil
@@ -242,10 +213,10 @@ func (q *quant) bias() *value {
 
 // offset is what makes sums of words those of the values: the bias, less what the zero point of x adds. The
 // sums of the weight's bytes are those of depth numbers each.
-func (q *quant) offset(sums *value, depth int) *value {
+func (q *quant) offset(sums *Operand, depth int) *Operand {
 	x, zero, w, bias := q.placed(quantX), q.given(quantX+2, nil), q.wordZero(), q.bias()
-	return q.formula(array.I32, sums.shape(), []*value{sums, zero, w, bias}, func(eb *expr.Builder, in []expr.Value) expr.Value {
-		less := zeroOf(eb, zero, in[1], signed(x.dtype()))
+	return q.formula(array.I32, sums.Shape(), []*Operand{sums, zero, w, bias}, func(eb *expr.Builder, in []expr.Value) expr.Value {
+		less := zeroOf(eb, zero, in[1], signed(x.DType()))
 		y := in[0]
 		if w != nil {
 			y = eb.Sub(y, eb.Mul(eb.ConstInt(array.I32, int64(depth)), in[2]))
@@ -259,90 +230,77 @@ func (q *quant) offset(sums *value, depth int) *value {
 }
 
 // wordZero is the zero point of the words of the weight; nil where it is 0.
-func (q *quant) wordZero() *value {
-	less, zero := signed(q.in[quantWeight].dtype()), q.given(quantWeight+2, q.channel)
+func (q *quant) wordZero() *Operand {
+	less, zero := signed(q.in[quantWeight].DType()), q.given(quantWeight+2, q.channel)
 	if zero == nil && less == 0 {
 		return nil
 	}
 	dims := []int{1}
 	if zero != nil {
-		dims = zero.shape()
+		dims = zero.Shape()
 	}
-	return q.formula(array.I32, dims, []*value{zero}, func(eb *expr.Builder, x []expr.Value) expr.Value { return zeroOf(eb, zero, x[0], less) })
+	return q.formula(array.I32, dims, []*Operand{zero}, func(eb *expr.Builder, x []expr.Value) expr.Value { return zeroOf(eb, zero, x[0], less) })
 }
 
 // words lays the last dimension of bytes out for products of four; tensor cores read quads of words.
-func (c *call) words(v *value) *value {
-	dims := slices.Clone(v.shape())
+func (c *call) words(v *Operand) *Operand {
+	dims := slices.Clone(v.Shape())
 	last := len(dims) - 1
 	if depth := dims[last]; c.b.byteCores(source.TensorLeast, source.TensorLeast, depth) {
 		dims[last] = source.QuadsOf(depth)
 	} else {
 		dims[last] = source.WordsOf(depth)
 	}
-	return c.shared("words", []*value{v}, func() *value {
+	return c.shared("words", []*Operand{v}, func() *Operand {
 		out := c.b.temp(array.I32, dims)
-		c.emit(source.Words(v.view(), last, 1, dims, make([]int, len(dims)), false), []*value{out}, []*value{v})
+		c.emit(source.Words(v.view(), last, 1, dims, make([]int, len(dims)), false), []*Operand{out}, []*Operand{v})
 		return out
 	})
 }
 
 // rowSums adds the bytes of rows of words.
-func (c *call) rowSums(words *value) *value {
-	dims := words.shape()
+func (c *call) rowSums(words *Operand) *Operand {
+	dims := words.Shape()
 	last := len(dims) - 1
-	return c.shared("row sums", []*value{words}, func() *value {
+	return c.shared("row sums", []*Operand{words}, func() *Operand {
 		out := c.b.temp(array.I32, dims[:last])
-		c.emit(source.RowSums(count(dims[:last]), dims[last]), []*value{out}, []*value{words})
+		c.emit(source.RowSums(count(dims[:last]), dims[last]), []*Operand{out}, []*Operand{words})
 		return out
 	})
 }
 
-// reshaped is a dense value with other sizes.
-func reshaped(v *value, dims ...int) *value {
-	return &value{header: array.Reshape(v.header, dims...), buf: v.buf}
-}
-
-// swapped is a matrix with its last dimensions exchanged.
-func swapped(v *value) *value {
-	order := axes(nil, len(v.shape()))
-	last := len(order) - 1
-	order[last], order[last-1] = last-1, last
-	return &value{header: array.Permute(v.header, order...), buf: v.buf}
-}
-
-func quantLinear(c *call) ([]*value, error) {
+func quantLinear(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.QLinear](c)
 	if err != nil {
 		return nil, err
 	}
 	w := c.placed(quantWeight)
-	n := w.shape()[0]
-	return (&quant{call: c, relu: k.ReLU, max: k.Max, channel: []int{n}, across: []int{n, 1}}).matrix(w.shape()[1], n, true)
+	n := w.Shape()[0]
+	return (&quant{call: c, relu: k.ReLU, max: k.Max, channel: []int{n}, across: []int{n, 1}}).matrix(w.Shape()[1], n, true)
 }
 
-func quantMatmul(c *call) ([]*value, error) {
+func quantMatmul(c *call) ([]*Operand, error) {
 	k, err := stepOf[*kernel.QMatMul](c)
 	if err != nil {
 		return nil, err
 	}
-	w := c.placed(quantWeight).shape()
+	w := c.placed(quantWeight).Shape()
 	n := w[len(w)-1]
 	return (&quant{call: c, relu: k.ReLU, max: k.Max, channel: []int{n}, across: []int{n}}).matrix(w[len(w)-2], n, false)
 }
 
 // matrix multiplies by a matrix of depth rows and n columns, or its transpose.
-func (q *quant) matrix(depth, n int, turned bool) ([]*value, error) {
-	if q.result(0).header.Len() == 0 {
-		return []*value{q.result(0)}, nil
+func (q *quant) matrix(depth, n int, turned bool) ([]*Operand, error) {
+	if q.result(0).Header.Len() == 0 {
+		return []*Operand{q.result(0)}, nil
 	}
-	flat := func(v *value) *value { // rows of a linear layer are one matrix
+	flat := func(v *Operand) *Operand { // rows of a linear layer are one matrix
 		if !turned {
 			return v
 		}
-		return reshaped(v, q.result(0).header.Len()/n, len2(v))
+		return reshaped(v, q.result(0).Header.Len()/n, len2(v))
 	}
-	right := func(v *value) *value {
+	right := func(v *Operand) *Operand {
 		if turned {
 			return swapped(v)
 		}
@@ -355,19 +313,19 @@ func (q *quant) matrix(depth, n int, turned bool) ([]*value, error) {
 		x, w := q.less(quantX, nil, array.F32), q.bytesOf(depth)
 		t := source.TileFor(q.b.info.Vector, n)
 		t.Whole = true
-		k := &contraction{in: append([]*value{x}, w.packed(t)...)}
+		k := &contraction{in: append([]*Operand{x}, w.packed(t)...)}
 		k.kernel = flattened(flat(x), x, true, func(o, x source.View, e source.Epilogue) *source.Kernel { return t.Narrow(o, x, w.Narrow, e) })
 		return q.finish(k, q.bias(), nil, nil)
 	case depth > 0 && n > 1:
 		x, w := q.less(quantX, nil, array.F32), q.less(quantWeight, q.across, array.F32)
 		t := source.TileFor(q.b.info.Vector, n)
 		t.Whole = true
-		k := &contraction{in: []*value{x, q.pack(t, w, w.view())}}
-		k.kernel = func(o source.View, e source.Epilogue) *source.Kernel { return t.Product(o, x.view(), w.shape(), e) }
+		k := &contraction{in: []*Operand{x, q.pack(t, w, w.view())}}
+		k.kernel = func(o source.View, e source.Epilogue) *source.Kernel { return t.Product(o, x.view(), w.Shape(), e) }
 		return q.finish(k, q.bias(), nil, nil)
 	}
 	x, w := q.less(quantX, nil, array.I16), right(q.less(quantWeight, q.across, array.I16))
-	k := &contraction{in: []*value{x, w}}
+	k := &contraction{in: []*Operand{x, w}}
 	k.kernel = flattened(flat(x), x, turned, func(o, x source.View, e source.Epilogue) *source.Kernel {
 		return source.Dot(o, x, w.view(), e)
 	})
@@ -377,38 +335,23 @@ func (q *quant) matrix(depth, n int, turned bool) ([]*value, error) {
 // bytesOf is the weight of a linear layer, which its kernel reads as it is.
 func (q *quant) bytesOf(depth int) *narrow {
 	w := q.dense(quantWeight)
-	n := &narrow{call: q.call, Narrow: source.Narrow{DType: w.dtype(), Depth: depth, Group: depth}, rows: w.shape()[0], in: []*value{w}}
+	n := &narrow{call: q.call, Narrow: source.Narrow{DType: w.DType(), Depth: depth, Group: depth}, rows: w.Shape()[0], in: []*Operand{w}}
 	n.Zero = n.param(quantWeight + 2)
 	return n
 }
 
-func len2(v *value) int { return v.shape()[len(v.shape())-1] }
-
-// flattened prints a product of all rows as one matrix, where the result and what is done with it
-// lie so.
-func flattened(flat, x *value, turned bool, kernel func(o, x source.View, e source.Epilogue) *source.Kernel) func(source.View, source.Epilogue) *source.Kernel {
-	return func(out source.View, e source.Epilogue) *source.Kernel {
-		if turned {
-			if o, e, ok := e.Flatten(out); ok {
-				return kernel(o, flat.view(), e)
-			}
-		}
-		return kernel(out, x.view(), e)
-	}
-}
-
 // inWords multiplies words, by tensor cores or in blocks of local memory.
-func (q *quant) inWords(flat func(*value) *value, turned bool, depth int) ([]*value, error) {
+func (q *quant) inWords(flat func(*Operand) *Operand, turned bool, depth int) ([]*Operand, error) {
 	x, w := q.placed(quantX), q.placed(quantWeight)
 	if !turned {
 		w = swapped(w)
 	}
 	xw, ww := q.words(x), q.words(w)
 	sums := q.rowSums(ww)
-	if dims := sums.shape(); !turned {
+	if dims := sums.Shape(); !turned {
 		sums = reshaped(sums, slices.Insert(slices.Clone(dims), len(dims)-1, 1)...)
 	}
-	k := &contraction{in: []*value{xw, ww}}
+	k := &contraction{in: []*Operand{xw, ww}}
 	k.kernel = flattened(flat(xw), xw, turned, func(o, x source.View, e source.Epilogue) *source.Kernel {
 		if q.b.byteCores(o.Shape[len(o.Shape)-2], o.Shape[len(o.Shape)-1], depth) {
 			return q.warps(o.Shape).Product(o, x, swapped(ww).view(), e)
@@ -418,10 +361,10 @@ func (q *quant) inWords(flat func(*value) *value, turned bool, depth int) ([]*va
 		return b.Product(o, x, swapped(ww).view(), e)
 	})
 	zero := q.wordZero()
-	var rows *value
+	var rows *Operand
 	if zero != nil {
 		rows = q.rowSums(xw)
-		rows = reshaped(rows, append(slices.Clone(rows.shape()), 1)...)
+		rows = reshaped(rows, append(slices.Clone(rows.Shape()), 1)...)
 	}
 	return q.finish(k, q.offset(sums, depth), rows, zero)
 }
