@@ -15,6 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 )
 
 // quantised returns the network in a mode as lowering leaves it; it is made once.
@@ -25,7 +26,7 @@ func (w *network) quantised(c quant.Config) (*graph.Module, error) {
 	}
 	g, err := w.converted(c, cpu.QuantBackend())
 	if err == nil {
-		_, err = passes.Run(context.Background(), g, []passes.Pass{quant.Lower}, passes.Options{})
+		_, err = passes.Run(context.Background(), g, []passes.Pass{integer.Lower}, passes.Options{})
 	}
 	if err != nil {
 		return nil, err

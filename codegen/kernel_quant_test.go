@@ -9,7 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"
-	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 )
 
 // quantText is quantised in every way: layers with stored weights, a residual, a table,
@@ -87,7 +87,7 @@ func quantCase(t *testing.T, g *op.Gen) *kernelCase {
 		}
 		m.SetParam(q)
 	}
-	_, err := passes.Run(background, m, []passes.Pass{quant.Lower}, passes.Options{})
+	_, err := passes.Run(background, m, []passes.Pass{integer.Lower}, passes.Options{})
 	require.NoError(t, err)
 	c := &kernelCase{name: "quantised", module: m, flat: true, symbols: []string{"N"}}
 	for _, n := range []int{2, 1, 5} {

@@ -45,17 +45,17 @@ var quantCodes = []Info{
 		Example: `passes.Run(ctx, prepared, []passes.Pass{quant.Convert(config, backend)}, passes.Options{})`,
 	},
 	{
-		//gofx:code passes/quant.NotComparable
+		//gofx:code passes/quant/tune.NotComparable
 		Code: "FX6007", Title: "compared graphs do not correspond",
 		Cause:   "the graphs have different inputs or results, or no result of f32",
 		Cure:    "compare a graph with the result of quant-convert on it",
-		Example: `quant.Compare(ctx, float, other, batches, nil)`,
+		Example: `tune.Compare(ctx, float, other, batches, nil)`,
 	},
 	{
-		//gofx:code passes/quant.BudgetMissed
+		//gofx:code passes/quant/tune.BudgetMissed
 		Code: "FX6008", Title: "float graph does not meet the budget of mixed precision",
 		Cause:   "Accept refuses the graph with all operators in float, or the budget is infinite",
 		Cure:    "lower the budget, or look for other differences from the reference",
-		Example: `trials.Mixed(ctx, quant.MixedOptions{Accept: never})`,
+		Example: `trials.Mixed(ctx, tune.MixedOptions{Accept: never})`,
 	},
 }

@@ -72,7 +72,7 @@ var valueCodes = []Info{
 		Example: `func sharedElement() { weight(3).Expand(2, 3).AddScalarInPlace(1) }`,
 	},
 	{
-		//gofx:code kernel/internal/operand.IndexCode lowering/gpu.OutOfRange
+		//gofx:code kernel/internal/operand.IndexCode lowering/gpu.OutOfRange lowering/gpu/internal/run.OutOfRange
 		Code: "FX2030", Title: "an index out of range",
 		Cause:   "A value of an index tensor is negative or not below the size of the axis that it indexes.",
 		Cure:    "Check the indices, for instance token ids against the vocabulary.",

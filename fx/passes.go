@@ -11,7 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/passes/arrange"
 	"github.com/gofx-dev/gofx/passes/fusion"
 	"github.com/gofx-dev/gofx/passes/partition"
-	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 	"github.com/gofx-dev/gofx/passes/shapeprop"
 	"github.com/gofx-dev/gofx/passes/simplify"
 )
@@ -44,7 +44,7 @@ func AllPasses() []Pass { return append(Passes(), arrange.Half, arrange.Bfloat) 
 // the last one takes back what the one before it does. Optimise is the pipeline to use.
 func Passes() []Pass {
 	list := append([]Pass{shapeprop.Infer(nil), shapeprop.Check, simplify.Normalise}, shrinking()...)
-	return append(list, fusion.MergeLinear, fusion.MergeMatmul, quant.Lower, simplify.Decompose, simplify.DropUnused, partition.Reroll, simplify.Inline)
+	return append(list, fusion.MergeLinear, fusion.MergeMatmul, integer.Lower, simplify.Decompose, simplify.DropUnused, partition.Reroll, simplify.Inline)
 }
 
 // Optimise returns the default pipeline, the one to run unless passes are chosen by hand:

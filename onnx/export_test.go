@@ -23,6 +23,7 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -283,7 +284,7 @@ func TestExportOfQuantised(t *testing.T) {
 			require.NoError(t, err)
 			near(t, want, got)
 			c := passes.NewCtx(context.Background(), back)
-			_, err = quant.Lower.Run(c, back.Graph)
+			_, err = integer.Lower.Run(c, back.Graph)
 			require.NoError(t, err)
 			require.Positive(t, integers(back), "operators on integers")
 			lowered, err := run(back, in)
@@ -331,7 +332,7 @@ func quantised(t *testing.T, m *graph.Module, in []*array.Array) {
 		yield(in, nil)
 	}, quant.CalibrateOptions{})
 	require.NoError(t, err)
-	_, err = passes.Run(ctx, m, []passes.Pass{quant.Convert(config, backend), quant.Lower}, passes.Options{})
+	_, err = passes.Run(ctx, m, []passes.Pass{quant.Convert(config, backend), integer.Lower}, passes.Options{})
 	require.NoError(t, err)
 	require.Positive(t, integers(m))
 }

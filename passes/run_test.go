@@ -18,6 +18,8 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/fusion"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
+	"github.com/gofx-dev/gofx/passes/quant/tune"
 	"github.com/gofx-dev/gofx/passes/shapeprop"
 	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/shape"
@@ -267,7 +269,7 @@ func TestConcatGathersFacts(t *testing.T) {
 // builtIn returns the passes below this package.
 func builtIn() []passes.Pass {
 	return append(fusion.Recognisers(), shapeprop.Infer(nil), shapeprop.Specialize(nil), simplify.Functionalize, fusion.ConvBN, fusion.LinearBN, fusion.BNAffine,
-		simplify.ConstFold, quant.Equalise, quant.Smooth(nil, quant.SmoothOptions{}), quant.Prepare(nil, nil), quant.Convert(nil, nil), quant.Lower, simplify.Decompose, simplify.CSE, simplify.DCE, simplify.DropUnused)
+		simplify.ConstFold, tune.Equalise, tune.Smooth(nil, tune.SmoothOptions{}), quant.Prepare(nil, nil), quant.Convert(nil, nil), integer.Lower, simplify.Decompose, simplify.CSE, simplify.DCE, simplify.DropUnused)
 }
 
 func TestOrderHasReasons(t *testing.T) {

@@ -20,6 +20,8 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
+	"github.com/gofx-dev/gofx/passes/quant/tune"
 )
 
 // one yields a single batch.
@@ -62,7 +64,7 @@ func quantised(t *testing.T, config *quant.Config) (reference, lowered *fx.Graph
 	}
 	apply(quant.Convert(config, backend))
 	reference = fx.NewGraphModule(graph.Clone(gm.Module))
-	apply(quant.Lower)
+	apply(integer.Lower)
 	return reference, gm
 }
 
@@ -177,7 +179,7 @@ func TestMixedPrecision(t *testing.T) {
 	require.NoError(t, err)
 	float := optimised(t)
 	backend := cpu.QuantBackend()
-	trialsOf := func(c *quant.Config) *quant.Trials {
+	trialsOf := func(c *quant.Config) *tune.Trials {
 		gm := fx.NewGraphModule(graph.Clone(float.Module))
 		r, err := gm.Apply(ctx, []fx.Pass{quant.Prepare(c, backend)}, fx.PassOptions{})
 		require.NoError(t, err)
@@ -185,11 +187,11 @@ func TestMixedPrecision(t *testing.T) {
 			_, err := quant.Calibrate(ctx, gm.Module, one(x), quant.CalibrateOptions{})
 			require.NoError(t, err)
 		}
-		trials, err := quant.NewTrials(ctx, gm.Module, c, backend, one(x), nil)
+		trials, err := tune.NewTrials(ctx, gm.Module, c, backend, one(x), nil)
 		require.NoError(t, err)
 		return trials
 	}
-	quality := func(c *quant.Config) (q quant.Decibels, floats int) {
+	quality := func(c *quant.Config) (q tune.Decibels, floats int) {
 		trials := trialsOf(c)
 		form, err := trials.Convert(ctx)
 		require.NoError(t, err)
@@ -218,7 +220,7 @@ func TestMixedPrecision(t *testing.T) {
 			best = min(best, floats)
 		}
 	}
-	mixed, err := trialsOf(static).Mixed(ctx, quant.MixedOptions{Budget: budget})
+	mixed, err := trialsOf(static).Mixed(ctx, tune.MixedOptions{Budget: budget})
 	require.NoError(t, err)
 	q, floats := quality(mixed)
 	t.Logf("mixed: %s, %d operators in floats, the best uniform setting has %d", q, floats, best)
@@ -234,7 +236,7 @@ func BenchmarkMixedPrecision(b *testing.B) {
 	require.NoError(b, err)
 	const budget = 40
 	float, backend, thread := optimised(b), cpu.QuantBackend(), lowering.Options{Threads: 1}
-	trialsOf := func(c *quant.Config) *quant.Trials {
+	trialsOf := func(c *quant.Config) *tune.Trials {
 		gm := fx.NewGraphModule(graph.Clone(float.Module))
 		r, err := gm.Apply(ctx, []fx.Pass{quant.Prepare(c, backend)}, fx.PassOptions{})
 		require.NoError(b, err)
@@ -242,12 +244,12 @@ func BenchmarkMixedPrecision(b *testing.B) {
 			_, err := quant.Calibrate(ctx, gm.Module, one(x), quant.CalibrateOptions{})
 			require.NoError(b, err)
 		}
-		trials, err := quant.NewTrials(ctx, gm.Module, c, backend, one(x), nil)
+		trials, err := tune.NewTrials(ctx, gm.Module, c, backend, one(x), nil)
 		require.NoError(b, err)
 		return trials
 	}
 	static := &quant.Config{Global: quant.Setting{Mode: quant.Static}}
-	mixed, err := trialsOf(static).Mixed(ctx, quant.MixedOptions{Budget: budget, Cost: cpu.QuantCost([]*array.Array{x}, 20, thread)})
+	mixed, err := trialsOf(static).Mixed(ctx, tune.MixedOptions{Budget: budget, Cost: cpu.QuantCost([]*array.Array{x}, 20, thread)})
 	require.NoError(b, err)
 	configs := map[string]*quant.Config{"mixed": mixed, "static": static}
 	for _, mode := range []quant.Mode{quant.Dynamic, quant.WeightOnly, quant.Float} {
@@ -265,7 +267,7 @@ func BenchmarkMixedPrecision(b *testing.B) {
 			continue
 		}
 		gm := fx.NewGraphModule(form)
-		_, err = gm.Apply(ctx, []fx.Pass{quant.Lower}, fx.PassOptions{})
+		_, err = gm.Apply(ctx, []fx.Pass{integer.Lower}, fx.PassOptions{})
 		require.NoError(b, err)
 		forms[name], err = cpu.Compile(gm.Module, thread)
 		require.NoError(b, err)

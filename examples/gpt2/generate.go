@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 )
 
 // Generator continues texts with a GPT-2 that was captured and planned once, for
@@ -45,7 +46,7 @@ func NewGenerator(ctx context.Context, m *models.GPT2Decoder, config models.GPT2
 		if store == "int4" {
 			weights.Global.Weight.Bits = 4
 		}
-		if _, err := gm.Apply(ctx, []fx.Pass{quant.Convert(weights, cpu.QuantBackend()), quant.Lower}, fx.PassOptions{}); err != nil {
+		if _, err := gm.Apply(ctx, []fx.Pass{quant.Convert(weights, cpu.QuantBackend()), integer.Lower}, fx.PassOptions{}); err != nil {
 			return nil, err
 		}
 	default:

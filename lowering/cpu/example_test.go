@@ -131,7 +131,7 @@ func ExampleQuantBackend() {
 	// embedding [weight_only]
 }
 
-// What the calls of a graph take on this processor, for quant.MixedOptions.
+// What the calls of a graph take on this processor, for tune.MixedOptions.
 func ExampleQuantCost() {
 	m, err := graph.Parse([]byte(`gofx 1
 graph net(%x: f32[2,2]) {

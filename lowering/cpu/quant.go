@@ -9,12 +9,13 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/tune"
 )
 
 // QuantCost measures what the nodes of a graph take on this processor: the median of
 // some runs of its plan on inputs. A step that computes several nodes counts for each of
 // them in equal parts.
-func QuantCost(in []*array.Array, runs int, o lowering.Options) quant.Cost {
+func QuantCost(in []*array.Array, runs int, o lowering.Options) tune.Cost {
 	return func(ctx context.Context, m *graph.Module) (map[string]float64, error) {
 		e, err := Compile(m, o)
 		if err != nil {

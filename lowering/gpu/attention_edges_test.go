@@ -11,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 )
@@ -79,7 +80,7 @@ func upTo(n int) []int {
 func TestEdgesOfAttention(t *testing.T) {
 	g, _ := onCUDA(t)
 	t.Run("alone", func(t *testing.T) {
-		attends(t, gpu.Target{Device: gpu.Using(processor{gpu.Driver(g.Device)}), Cache: "-"}, edges())
+		attends(t, gpu.Target{Device: run.NewDevice(processor{run.Driver(g.Device)}), Cache: "-"}, edges())
 	})
 	t.Run("groups", func(t *testing.T) { attends(t, g, edges()) })
 	t.Run("pocl", func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op/std"
 )
@@ -60,7 +61,7 @@ func TestAttentionOfNetworks(t *testing.T) {
 	fake, _ := onCUDA(t)
 	targets := map[string]func() gpu.Target{
 		"alone": func() gpu.Target {
-			return gpu.Target{Device: gpu.Using(processor{gpu.Driver(fake.Device)}), Cache: "-"}
+			return gpu.Target{Device: run.NewDevice(processor{run.Driver(fake.Device)}), Cache: "-"}
 		},
 		"groups": func() gpu.Target { return fake },
 		"pocl":   func() gpu.Target { return target(t) },

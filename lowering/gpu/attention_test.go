@@ -15,6 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 )
@@ -162,7 +163,7 @@ func TestAttentionOfAnyShape(t *testing.T) {
 	t.Run("cuda", func(t *testing.T) {
 		g, l := onCUDA(t)
 		attends(t, g, attentionCalls(3, many))
-		attends(t, gpu.Target{Device: gpu.Using(processor{gpu.Driver(g.Device)}), Cache: "-"}, attentionCalls(4, many))
+		attends(t, gpu.Target{Device: run.NewDevice(processor{run.Driver(g.Device)}), Cache: "-"}, attentionCalls(4, many))
 		ptx(t, l.sources)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
@@ -93,7 +94,7 @@ func TestProductsOfAnyShape(t *testing.T) {
 	t.Run("cuda", func(t *testing.T) {
 		g, l := onCUDA(t)
 		contracts(t, g, 3, 12)
-		contracts(t, gpu.Target{Device: gpu.Using(processor{gpu.Driver(g.Device)}), Cache: "-"}, 4, 6)
+		contracts(t, gpu.Target{Device: run.NewDevice(processor{run.Driver(g.Device)}), Cache: "-"}, 4, 6)
 		ptx(t, l.sources)
 	})
 }

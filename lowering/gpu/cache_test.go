@@ -14,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/expr"
@@ -60,10 +61,10 @@ func (d newer) Info() device.Info {
 // TestWhatMakesAnotherProgram: a second process builds nothing for the same graph with other
 // data, and builds for all else.
 func TestWhatMakesAnotherProgram(t *testing.T) {
-	driver := gpu.Driver(target(t).Device)
+	driver := run.Driver(target(t).Device)
 	cache := t.TempDir()
-	run := func(d device.Device, m *graph.Module, o lowering.Options, x *array.Array) gpu.BuildStats {
-		dev := gpu.Using(d)
+	try := func(d device.Device, m *graph.Module, o lowering.Options, x *array.Array) gpu.BuildStats {
+		dev := run.NewDevice(d)
 		e, err := gpu.Target{Device: dev, Cache: cache}.Compile(m, o)
 		require.NoError(t, err)
 		got, err := e.Run(ctx, []*array.Array{x})
@@ -78,15 +79,15 @@ func TestWhatMakesAnotherProgram(t *testing.T) {
 	}
 	x := ramp(3, 4)
 	base := rateAttrs{Rate: 0.125, Up: true}
-	require.Equal(t, gpu.BuildStats{Built: 1}, run(driver, stepped(base, 3, 4), lowering.Options{}, x))
+	require.Equal(t, gpu.BuildStats{Built: 1}, try(driver, stepped(base, 3, 4), lowering.Options{}, x))
 	hit, miss := gpu.BuildStats{Loaded: 1}, gpu.BuildStats{Built: 1}
-	require.Equal(t, hit, run(driver, stepped(base, 3, 4), lowering.Options{}, x), "the same again")
-	require.Equal(t, hit, run(driver, stepped(rateAttrs{Rate: -3, Up: true}, 3, 4), lowering.Options{}, x), "a value that is data")
-	require.Equal(t, miss, run(driver, stepped(rateAttrs{Rate: 0.125}, 3, 4), lowering.Options{}, x), "an attribute that is structure")
-	require.Equal(t, miss, run(driver, stepped(base, 3, 5), lowering.Options{}, ramp(3, 5)), "sizes")
-	require.Equal(t, miss, run(driver, stepped(base, 3, 4), lowering.Options{Outputs: []int{1}}, x), "results")
-	require.Equal(t, miss, run(driver, stepped(base, 3, 4), lowering.Options{Donate: []int{0}}, x), "donated inputs")
-	require.Equal(t, miss, run(newer{driver}, stepped(base, 3, 4), lowering.Options{}, x), "the version of the driver")
+	require.Equal(t, hit, try(driver, stepped(base, 3, 4), lowering.Options{}, x), "the same again")
+	require.Equal(t, hit, try(driver, stepped(rateAttrs{Rate: -3, Up: true}, 3, 4), lowering.Options{}, x), "a value that is data")
+	require.Equal(t, miss, try(driver, stepped(rateAttrs{Rate: 0.125}, 3, 4), lowering.Options{}, x), "an attribute that is structure")
+	require.Equal(t, miss, try(driver, stepped(base, 3, 5), lowering.Options{}, ramp(3, 5)), "sizes")
+	require.Equal(t, miss, try(driver, stepped(base, 3, 4), lowering.Options{Outputs: []int{1}}, x), "results")
+	require.Equal(t, miss, try(driver, stepped(base, 3, 4), lowering.Options{Donate: []int{0}}, x), "donated inputs")
+	require.Equal(t, miss, try(newer{driver}, stepped(base, 3, 4), lowering.Options{}, x), "the version of the driver")
 	files, err := filepath.Glob(filepath.Join(cache, "*.bin"))
 	require.NoError(t, err)
 	require.Len(t, files, 6)
@@ -95,7 +96,7 @@ func TestWhatMakesAnotherProgram(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(f, data[:len(data)/2], 0o600))
 	}
-	require.Equal(t, miss, run(driver, stepped(base, 3, 4), lowering.Options{}, x), "a damaged file")
+	require.Equal(t, miss, try(driver, stepped(base, 3, 4), lowering.Options{}, x), "a damaged file")
 }
 
 // TestDataIsNoPartOfTheSource: also of rates for which the expression has other constants.
@@ -112,7 +113,7 @@ func TestDataIsNoPartOfTheSource(t *testing.T) {
 
 // TestASecondRunCompilesNothing: another process finds the kernels of a network on disk.
 func TestASecondRunCompilesNothing(t *testing.T) {
-	driver := gpu.Driver(target(t).Device)
+	driver := run.Driver(target(t).Device)
 	for _, name := range []string{"resnet18", "resnet50"} {
 		t.Run(name, func(t *testing.T) {
 			if name != "resnet18" {
@@ -123,7 +124,7 @@ func TestASecondRunCompilesNothing(t *testing.T) {
 			cache := t.TempDir()
 			var first []*array.Array
 			for _, want := range []gpu.BuildStats{{Built: 1}, {Loaded: 1}} {
-				d := gpu.Using(driver)
+				d := run.NewDevice(driver)
 				e, err := gpu.Target{Device: d, Cache: cache}.Compile(m, lowering.Options{})
 				require.NoError(t, err)
 				got, err := e.Run(ctx, in)

@@ -16,6 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
 // failing is a device whose driver refuses everything with a code.
@@ -44,19 +45,19 @@ func exampleFX5101(*graph.Module) error {
 }
 
 func exampleFX5102(m *graph.Module) error {
-	lost := gpu.Using(&failing{code: gpu.Lost})
+	lost := run.NewDevice(&failing{code: gpu.Lost})
 	_, err := gpu.Target{Device: lost}.Compile(m, lowering.Options{})
 	return err
 }
 
 func exampleFX5103(m *graph.Module) error {
-	broken := gpu.Using(&failing{code: gpu.BuildFailed})
+	broken := run.NewDevice(&failing{code: gpu.BuildFailed})
 	_, err := gpu.Target{Device: broken}.Compile(m, lowering.Options{})
 	return err
 }
 
 func exampleFX5104(m *graph.Module) error {
-	full := gpu.Using(&failing{code: gpu.DriverFailed})
+	full := run.NewDevice(&failing{code: gpu.DriverFailed})
 	_, err := gpu.Target{Device: full}.Compile(m, lowering.Options{})
 	return err
 }

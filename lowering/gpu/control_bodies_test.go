@@ -11,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -322,7 +323,7 @@ func allFlows(t *testing.T) (m *graph.Module, names []string) {
 // TestBodies runs flows as on a GPU and as on a processor, whose products pack what they read.
 func TestBodies(t *testing.T) {
 	g, l := onCUDA(t)
-	host := gpu.Target{Device: gpu.Using(processor{l}), Cache: "-"}
+	host := gpu.Target{Device: run.NewDevice(processor{l}), Cache: "-"}
 	x, y := ramp(2, 3), array.FromSlice([]float32{3, -1, 0.5, 2, 0.25, -2}, 2, 3)
 	yes, no := array.FromSlice([]bool{true}, 1), array.FromSlice([]bool{false}, 1)
 	m, names := allFlows(t)

@@ -11,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
 // pending counts the launches that the host has not waited for.
@@ -60,7 +61,7 @@ graph nest(%x: i64[], %s: i64[60]) {
   return %l
 }
 `)
-	e := compile(t, gpu.Target{Device: gpu.Using(d), Cache: "-"}, m)
+	e := compile(t, gpu.Target{Device: run.NewDevice(d), Cache: "-"}, m)
 	s := array.New(array.I64, 60)
 	for i := range s.Len() {
 		array.SetInt64At(s, i, int64(i))
@@ -116,7 +117,7 @@ graph g(%x: f32[N], %y: f32[M], %m: f32[2,8], %p: bool[], %q: bool[]) {
 }
 param w : f32[8,8]
 `)
-	for _, target := range []gpu.Target{g, {Device: gpu.Using(processor{l}), Cache: "-"}} {
+	for _, target := range []gpu.Target{g, {Device: run.NewDevice(processor{l}), Cache: "-"}} {
 		e := compile(t, target, m)
 		for _, size := range []int{3, 5, 0} {
 			for _, p := range []bool{false, true} {
@@ -189,7 +190,7 @@ func TestLoopsThatGrow(t *testing.T) {
   return %w
 }
 `)
-		_, err := gpu.Target{Device: gpu.Using(&failing{})}.Compile(m, lowering.Options{})
+		_, err := gpu.Target{Device: run.NewDevice(&failing{})}.Compile(m, lowering.Options{})
 		require.ErrorIs(t, err, lowering.Unsupported)
 		require.ErrorContains(t, err, "sizes of its results follow from values")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
 // mixed has loops and branches over what targets make of products, narrow weights and groups of elementwise calls:
@@ -153,7 +154,7 @@ func TestMixedBodies(t *testing.T) {
 		m.SetParam(graph.Param{Path: path, Value: a})
 	}
 	fake, l := onCUDA(t)
-	for name, g := range map[string]gpu.Target{"groups": fake, "tiles": {Device: gpu.Using(processor{l}), Cache: "-"}} {
+	for name, g := range map[string]gpu.Target{"groups": fake, "tiles": {Device: run.NewDevice(processor{l}), Cache: "-"}} {
 		e := compile(t, g, m)
 		// Words of w, and the sums of its rows; w, h, its scales and k for tiles.
 		require.Equal(t, map[string]int{"groups": 2, "tiles": 4}[name], e.Stats().Setup, "%s", e.Stats())

@@ -11,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
@@ -94,7 +95,7 @@ func TestDecoder(t *testing.T) {
 	for i := range most {
 		array.SetFloat64At(ends, i*words, map[bool]float64{true: 100, false: -100}[i == 4]) // token 0
 	}
-	for _, g := range []gpu.Target{g, {Device: gpu.Using(processor{l}), Cache: "-"}} {
+	for _, g := range []gpu.Target{g, {Device: run.NewDevice(processor{l}), Cache: "-"}} {
 		e := compile(t, g, m.Module)
 		for _, noise := range []*array.Array{ends, r.Normal(most, words)} {
 			in := []*array.Array{r.Normal(batch, width), r.Normal(batch, width), noise}

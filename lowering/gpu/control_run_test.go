@@ -16,12 +16,13 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda/cudatest"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
 // TestBodiesAreReplayed: each stretch of launches between two decisions is one recording.
 func TestBodiesAreReplayed(t *testing.T) {
 	drv := cudatest.New(t)
-	g := gpu.Target{Device: gpu.Using(drv.Device()), Cache: "-"}
+	g := gpu.Target{Device: run.NewDevice(drv.Device()), Cache: "-"}
 	m := parsed(t, rounds)
 	e := compile(t, g, m)
 	in := []*array.Array{ramp(3, 4), array.Scalar(int64(2))}
@@ -56,7 +57,7 @@ func TestLostInABody(t *testing.T) {
 	lost := 0
 	for at := 1; ; at += 5 {
 		drv := cudatest.New(t)
-		e, err := gpu.Target{Device: gpu.Using(drv.Device()), Cache: cache}.Compile(m, lowering.Options{})
+		e, err := gpu.Target{Device: run.NewDevice(drv.Device()), Cache: cache}.Compile(m, lowering.Options{})
 		require.NoError(t, err)
 		_, err = e.Run(ctx, in) // takes the memory, and records
 		require.NoError(t, err)
@@ -238,7 +239,7 @@ param v : f32[4,4]
 // the device is given all, and where a part of it is the host's.
 func TestWeightsOfBodies(t *testing.T) {
 	_, l := onCUDA(t)
-	g := gpu.Target{Device: gpu.Using(processor{l}), Cache: "-"}
+	g := gpu.Target{Device: run.NewDevice(processor{l}), Cache: "-"}
 	m := parsed(t, weighed)
 	whole := compile(t, g, m)
 	split, err := lowering.Split{First: g, Rest: cpu.Target{}}.Compile(m, lowering.Options{})
@@ -315,7 +316,7 @@ graph mixed(%x: f32[2,2]) {
   return %u
 }
 `)
-	e, err := lowering.Split{First: gpu.Target{Device: gpu.Using(d), Cache: "-"}, Rest: cpu.Target{}}.Pieces(m, lowering.Options{})
+	e, err := lowering.Split{First: gpu.Target{Device: run.NewDevice(d), Cache: "-"}, Rest: cpu.Target{}}.Pieces(m, lowering.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	x := ramp(2, 2)

@@ -19,6 +19,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda/cudatest"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 	clang "github.com/gofx-dev/gofx/lowering/gpu/internal/ptx"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 )
@@ -41,7 +42,7 @@ func (l *listener) Build(source string, binary []byte) (device.Program, bool, er
 func onCUDA(t testing.TB) (gpu.Target, *listener) {
 	t.Helper()
 	l := &listener{Device: cudatest.New(t).Device()}
-	return gpu.Target{Device: gpu.Using(l), Cache: "-"}, l
+	return gpu.Target{Device: run.NewDevice(l), Cache: "-"}, l
 }
 
 // TestEverySampleByCUDA runs all samples of all operators that the target supports through
@@ -70,7 +71,7 @@ func TestEverySampleByCUDA(t *testing.T) {
 // TestPlansAreReplayed: after the first run a run launches one recording, and nothing else.
 func TestPlansAreReplayed(t *testing.T) {
 	drv := cudatest.New(t)
-	g := gpu.Target{Device: gpu.Using(drv.Device()), Cache: "-"}
+	g := gpu.Target{Device: run.NewDevice(drv.Device()), Cache: "-"}
 	b := newTogether(t)
 	x := array.FromSlice([]float32{1, 4, 9}, 3)
 	in := b.operands([]*array.Array{x})[0]

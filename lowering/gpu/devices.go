@@ -6,55 +6,21 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/internal/turn"
-	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/opencl"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
-// Info describes a device.
-type Info = device.Info
-
-// Device is an opened device, which many executables may share.
-type Device struct {
-	dev device.Device
-
-	programs      *lowering.Cache[device.Program]
-	built, loaded atomic.Int64
-	prefers       func(kernel, library time.Duration) bool // which of two ways is taken
-
-	copies   turn.Lock // of what copies to and from the device outside of runs
-	transfer device.Queue
-}
-
+// Device is an opened device, which many executables may share; Info describes it, and
 // BuildStats counts what became of the programs that executables asked for.
-type BuildStats struct {
-	Built  int // compiled by the driver
-	Loaded int // taken from the cache on disk
-	Shared int // had been built or loaded for this device before
-}
-
-// Info returns the description.
-func (d *Device) Info() Info { return d.dev.Info() }
-
-// Builds returns what became of programs since the device was opened.
-func (d *Device) Builds() BuildStats {
-	return BuildStats{Built: int(d.built.Load()), Loaded: int(d.loaded.Load()), Shared: d.programs.Stats().Hits}
-}
-
-// Name returns what Open takes: the kind and the device's own name, "opencl:...".
-func (d *Device) Name() string { return d.Info().Kind + ":" + d.Info().Name }
-
-// using returns a device of a driver's.
-func using(d device.Device) *Device {
-	return &Device{dev: d, programs: lowering.NewCache(MostPrograms, device.Program.Free),
-		prefers: func(kernel, library time.Duration) bool { return library < kernel }}
-}
+type (
+	Device     = run.Device
+	Info       = device.Info
+	BuildStats = run.BuildStats
+)
 
 // drivers are asked for devices in this order.
 var drivers = []struct {
@@ -77,7 +43,7 @@ var opened = sync.OnceValue(func() *found {
 			continue
 		}
 		for _, d := range list {
-			f.devices = append(f.devices, using(d))
+			f.devices = append(f.devices, run.NewDevice(d))
 		}
 	}
 	return f

@@ -5,5 +5,8 @@
 //
 // It does not place calls: lowering.Split gives calls without kernels here to
 // another target. It has no numerics of its own: scalar expressions are those of the
-// operators, and results lie within their tolerances. Read target.go first, then rules.go.
+// operators, and results lie within their tolerances. Package lower below it makes steps of
+// a graph, package run runs them.
+//
+// Read target.go first, then exec.go, internal/lower and internal/run.
 package gpu

@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 )
@@ -44,8 +45,8 @@ func wordCalls(r *rand.Rand) []contraction {
 
 // TestWordsByDots: words are multiplied by the functions of OpenCL devices that have them, to the same sums.
 func TestWordsByDots(t *testing.T) {
-	l := &listener{Device: dots{gpu.Driver(grouped(t).Device)}}
-	sameBytes(t, gpu.Target{Device: gpu.Using(l), Cache: "-"}, wordCalls(rand.New(rand.NewPCG(9, 43))))
+	l := &listener{Device: dots{run.Driver(grouped(t).Device)}}
+	sameBytes(t, gpu.Target{Device: run.NewDevice(l), Cache: "-"}, wordCalls(rand.New(rand.NewPCG(9, 43))))
 	require.Contains(t, strings.Join(l.sources, ""), "= DP4A(")
 	clang, err := exec.LookPath("clang-22")
 	if err != nil {

@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"strconv"
-	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
 // MaxSizes is how many programs an executable keeps for the sizes that it has been run with; the
@@ -31,26 +29,13 @@ type Executable struct {
 	open   []graph.Symbol // of the inputs, those that no option pins
 
 	donated []bool // by input
-	sized   *lowering.Cache[*program]
+	sized   *lowering.Cache[*run.Program]
 
 	runs lowering.Runs
 }
 
 // Stats describes an executable.
-type Stats struct {
-	Sizes    lowering.CacheStats // of the graph, lowered for sizes
-	Launches int                 // kernels of a run of what was used last: each once, those in bodies of control flow too, however often they run
-	Control  int                 // branches and loops, where the host decides what is launched
-	Tensor   int                 // launches of kernels that use tensor cores
-	Library  int                 // products that the library of the device's vendor computes
-	Kernels  int                 // different ones
-	Compiled int                 // of them, by the driver
-	Cached   int                 // of them, from the cache on disk or of the device
-	Expanded int                 // calls of the graph that run as what they are expanded into
-	Setup    int                 // launches that were made once
-	Arena    int                 // bytes of the device for the values of a run
-	Fixed    int                 // bytes of weights and what is made of them
-}
+type Stats = run.Stats
 
 // compile prepares the module, and lowers it where all sizes are known.
 func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error) {
@@ -71,7 +56,7 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 	}
 	lowering.Lift(ready)
 	e := &Executable{target: t, device: d, ready: ready, user: m, opts: o, entry: lowering.NewEntry(ready.Graph)}
-	e.sized = lowering.NewCache(MaxSizes, (*program).close)
+	e.sized = lowering.NewCache(MaxSizes, (*run.Program).Close)
 	e.donated = make([]bool, len(e.entry.Inputs))
 	for _, i := range o.Donate {
 		e.donated[i] = true
@@ -109,44 +94,9 @@ func (e *Executable) Device() *Device { return e.device }
 func (e *Executable) Stats() Stats {
 	s := Stats{Sizes: e.sized.Stats()}
 	if p, ok := e.sized.Newest(); ok && p != nil {
-		if p.fresh.RLock(context.Background()) == nil { // weights may be made again
-			p.count(&s)
-			p.fresh.RUnlock()
-		}
+		p.Count(&s)
 	}
 	return s
-}
-
-func (p *program) count(s *Stats) {
-	s.Launches, s.Control, s.Library, s.Tensor, s.Setup, s.Arena, s.Fixed = 0, 0, 0, 0, 0, p.arena, 0
-	names := map[string]bool{}
-	for st := range each(p.build.steps) {
-		if st.flow != nil {
-			s.Control++
-			continue
-		}
-		if st.routine != nil {
-			s.Library++
-			continue
-		}
-		if names[st.kernel.Name] = true; st.setup {
-			s.Setup++
-		} else {
-			s.Launches++
-			if st.kernel.Tensor {
-				s.Tensor++
-			}
-		}
-	}
-	s.Kernels, s.Compiled, s.Cached, s.Expanded = len(names), 0, len(names), p.build.expanded
-	if p.built {
-		s.Compiled, s.Cached = len(names), 0
-	}
-	for _, b := range p.fixed {
-		if b != nil {
-			s.Fixed += b.Bytes()
-		}
-	}
 }
 
 // Run implements lowering.Executable. Inputs of any layout are accepted; missing ones, other
@@ -154,8 +104,8 @@ func (p *program) count(s *Stats) {
 // (FX1020 to FX1022). An error of code Lost ends the use of the device.
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
 	var out []*array.Array
-	err := e.run(ctx, lowering.Hosts(in), func(p *program, x *instance) (err error) {
-		out, err = p.fetch(x)
+	err := e.run(ctx, lowering.Hosts(in), func(p *run.Program, given []lowering.Value) (err error) {
+		out, err = p.Run(ctx, given)
 		return err
 	})
 	if err != nil {
@@ -164,8 +114,8 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 	return out, nil
 }
 
-// run computes for inputs, and has results taken from the memory of the run.
-func (e *Executable) run(ctx context.Context, in []lowering.Value, take func(p *program, x *instance) error) error {
+// run has the program of the sizes compute for inputs, checked and completed.
+func (e *Executable) run(ctx context.Context, in []lowering.Value, by func(p *run.Program, given []lowering.Value) error) error {
 	given, err := e.entry.Check(in)
 	if err != nil {
 		return err
@@ -179,21 +129,18 @@ func (e *Executable) run(ctx context.Context, in []lowering.Value, take func(p *
 		return err
 	}
 	defer e.leave(h)
-	p := h.Value
-	for i := range p.inputs {
-		if err := p.inputs[i].Refuse(guard.Of(given[i].Type())); err != nil {
-			return err
-		}
+	if err := h.Value.Refuse(given); err != nil {
+		return err
 	}
-	return p.run(ctx, given, take)
+	return by(h.Value, given)
 }
 
 // enter returns what runs for the sizes, lowered when it is new; leave follows.
-func (e *Executable) enter(ctx context.Context, sizes []int) (*lowering.CacheEntry[*program], error) {
+func (e *Executable) enter(ctx context.Context, sizes []int) (*lowering.CacheEntry[*run.Program], error) {
 	if err := e.runs.Begin(); err != nil {
 		return nil, err
 	}
-	h, err := e.sized.Hold(ctx, fmt.Sprint(sizes), func() (*program, error) { return e.lower(ctx, sizes) })
+	h, err := e.sized.Hold(ctx, fmt.Sprint(sizes), func() (*run.Program, error) { return e.lower(ctx, sizes) })
 	if err != nil {
 		e.runs.End()
 	}
@@ -201,7 +148,7 @@ func (e *Executable) enter(ctx context.Context, sizes []int) (*lowering.CacheEnt
 }
 
 // lower makes the program for the sizes.
-func (e *Executable) lower(ctx context.Context, sizes []int) (*program, error) {
+func (e *Executable) lower(ctx context.Context, sizes []int) (*run.Program, error) {
 	ready, o := e.ready.WithGraph(e.ready.Graph.Clone()), e.opts
 	if len(sizes) > 0 {
 		o.Shapes = maps.Clone(o.Shapes)
@@ -217,10 +164,10 @@ func (e *Executable) lower(ctx context.Context, sizes []int) (*program, error) {
 			return nil, err
 		}
 	}
-	return e.target.newProgram(ctx, ready, e.user, e.device, o.Key()+e.target.settings())
+	return run.NewProgram(ctx, ready, e.user, e.device, e.target.settings(o))
 }
 
-func (e *Executable) leave(h *lowering.CacheEntry[*program]) {
+func (e *Executable) leave(h *lowering.CacheEntry[*run.Program]) {
 	h.Release()
 	e.runs.End()
 }
@@ -232,18 +179,4 @@ func (e *Executable) Close() error {
 		e.sized.Close()
 	}
 	return nil
-}
-
-// String describes the executable in a line.
-func (s Stats) String() string {
-	return strings.Join([]string{
-		strconv.Itoa(s.Launches) + " launches of " + strconv.Itoa(s.Kernels) + " kernels (" + strconv.Itoa(s.Compiled) + " compiled, " + strconv.Itoa(s.Cached) + " cached)",
-		strconv.Itoa(s.Control) + " branches and loops",
-		strconv.Itoa(s.Tensor) + " launches on tensor cores",
-		strconv.Itoa(s.Library) + " products by a library",
-		strconv.Itoa(s.Expanded) + " calls expanded",
-		strconv.Itoa(s.Setup) + " launches once",
-		strconv.Itoa(s.Arena) + " bytes of values",
-		strconv.Itoa(s.Fixed) + " bytes of weights",
-	}, ", ")
 }

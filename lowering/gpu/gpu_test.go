@@ -16,6 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
 const mlp = `gofx 1
@@ -97,9 +98,9 @@ func (s *short) Alloc(n int) (device.Buffer, error) {
 }
 
 func TestALoweringThatFailedIsTriedAgain(t *testing.T) {
-	d := &short{Device: gpu.Driver(target(t).Device)}
+	d := &short{Device: run.Driver(target(t).Device)}
 	m := parsed(t, mlp)
-	e := compile(t, gpu.Target{Device: gpu.Using(d)}, m)
+	e := compile(t, gpu.Target{Device: run.NewDevice(d)}, m)
 	x := ramp(3, 8)
 	d.full.Store(true)
 	for range 2 {
@@ -228,8 +229,8 @@ graph mixed(%x: f32[2,4,4]) {
 func TestBuiltProgramsAreKept(t *testing.T) {
 	first := target(t)
 	cache := t.TempDir()
-	run := func() gpu.BuildStats {
-		d := gpu.Using(gpu.Driver(first.Device))
+	try := func() gpu.BuildStats {
+		d := run.NewDevice(run.Driver(first.Device))
 		g := gpu.Target{Device: d, Cache: cache}
 		m := parsed(t, mlp)
 		for range 2 {
@@ -239,8 +240,8 @@ func TestBuiltProgramsAreKept(t *testing.T) {
 		}
 		return d.Builds()
 	}
-	require.Equal(t, gpu.BuildStats{Built: 1, Shared: 1}, run())
-	require.Equal(t, gpu.BuildStats{Loaded: 1, Shared: 1}, run())
+	require.Equal(t, gpu.BuildStats{Built: 1, Shared: 1}, try())
+	require.Equal(t, gpu.BuildStats{Loaded: 1, Shared: 1}, try())
 }
 
 // losing is a driver whose queues lose the device at the launch that is said.
@@ -268,7 +269,7 @@ func (q losingQueue) Launch(l *device.Launch) error {
 
 func TestLostDevice(t *testing.T) {
 	first := target(t)
-	d := gpu.Using(&losing{Device: gpu.Driver(first.Device), left: 2}) // one launch packs the weight
+	d := run.NewDevice(&losing{Device: run.Driver(first.Device), left: 2}) // one launch packs the weight
 	m := parsed(t, mlp)
 	e, err := gpu.Target{Device: d, Cache: "-"}.Compile(m, lowering.Options{})
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda/cudatest"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
 // libraryProducts has a linear layer with an epilogue, a product of batches one of which is turned,
@@ -41,9 +42,9 @@ func TestProductsByALibrary(t *testing.T) {
 	in := []*array.Array{ramp(130, 128), ramp(2, 130, 128), array.Cast(ramp(128, 130), array.F16)}
 	want := interpreted(t, m, in...)
 	cache := t.TempDir()
-	run := func(library bool) (s gpu.Stats, measured int) {
-		d := gpu.Using(drv.Device())
-		gpu.Prefer(d, library)
+	measure := func(library bool) (s gpu.Stats, measured int) {
+		d := run.NewDevice(drv.Device())
+		run.Prefer(d, library)
 		before := drv.Products()
 		e, err := gpu.Target{Device: d, Cache: cache}.Compile(m, lowering.Options{})
 		require.NoError(t, err)
@@ -57,27 +58,27 @@ func TestProductsByALibrary(t *testing.T) {
 		require.NoError(t, e.Close())
 		return s, measured
 	}
-	s, measured := run(true)
+	s, measured := measure(true)
 	require.Equal(t, 4, s.Library, "%s", s)
 	require.Equal(t, 3*20, measured, "each different product is measured once")
-	again, measured := run(false)
+	again, measured := measure(false)
 	require.Zero(t, measured, "what was chosen is known to the next process")
 	require.Equal(t, 4, again.Library)
 
-	d := gpu.Using(drv.Device())
-	gpu.Prefer(d, true)
+	d := run.NewDevice(drv.Device())
+	run.Prefer(d, true)
 	e, err := gpu.Target{Device: d, Cache: "-", NoLibraries: true}.Compile(m, lowering.Options{})
 	require.NoError(t, err)
 	require.Zero(t, e.(*gpu.Executable).Stats().Library)
 	require.NoError(t, e.Close())
 
 	cache = t.TempDir()
-	s, measured = run(false)
+	s, measured = measure(false)
 	require.Zero(t, s.Library)
 	require.Equal(t, 3*20, measured)
 	drv.RefuseAll()
 	cache = t.TempDir()
-	s, measured = run(true)
+	s, measured = measure(true)
 	require.Zero(t, s.Library, "what the library does not take kernels do")
 	require.Zero(t, measured)
 }
@@ -108,8 +109,8 @@ func TestConvolutionsByALibrary(t *testing.T) {
 	m := parsed(t, convolutions)
 	in := []*array.Array{ramp(2, 16, 20, 20), array.Cast(ramp(2, 16, 20, 20), array.F16)}
 	want := interpreted(t, m, in...)
-	d := gpu.Using(drv.Device())
-	gpu.Prefer(d, true)
+	d := run.NewDevice(drv.Device())
+	run.Prefer(d, true)
 	e, err := gpu.Target{Device: d, Cache: "-"}.Compile(m, lowering.Options{})
 	require.NoError(t, err)
 	for range 2 {
@@ -159,8 +160,8 @@ graph products(%x: f32[130,130], %n: i64[]) {
 }
 param w : f32[130,130]
 `)
-	d := gpu.Using(drv.Device())
-	gpu.Prefer(d, true)
+	d := run.NewDevice(drv.Device())
+	run.Prefer(d, true)
 	e := compile(t, gpu.Target{Device: d, Cache: "-"}, m)
 	require.Equal(t, 2, e.Stats().Library, "%s", e.Stats())
 	in := []*array.Array{ramp(130, 130), array.Scalar(int64(2))}
@@ -196,8 +197,8 @@ graph casts(%x: f32[130,128], %y: f32[128,130], %i: f32[1,16,33,33], %w: f32[16,
 }
 `)
 	in := []*array.Array{ramp(130, 128), ramp(128, 130), ramp(1, 16, 33, 33), ramp(16, 16, 3, 3)}
-	d := gpu.Using(drv.Device())
-	gpu.Prefer(d, true)
+	d := run.NewDevice(drv.Device())
+	run.Prefer(d, true)
 	e := compile(t, gpu.Target{Device: d, Cache: "-"}, m)
 	require.Equal(t, 5, e.Stats().Library, "%s", e.Stats())
 	got, err := e.Run(ctx, in)

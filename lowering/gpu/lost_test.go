@@ -16,6 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda/cudatest"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
 // breakable is a device of the tests' driver, and an executable on it.
@@ -28,7 +29,7 @@ type breakable struct {
 
 func newBreakable(t *testing.T, text, cache string) *breakable {
 	drv := cudatest.New(t)
-	return &breakable{drv: drv, m: parsed(t, text), x: ramp(2, 8), g: gpu.Target{Device: gpu.Using(drv.Device()), Cache: cache}}
+	return &breakable{drv: drv, m: parsed(t, text), x: ramp(2, 8), g: gpu.Target{Device: run.NewDevice(drv.Device()), Cache: cache}}
 }
 
 // loses breaks the device at every call of the driver that work makes, one after the other, and

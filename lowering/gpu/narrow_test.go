@@ -14,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 )
@@ -156,15 +157,15 @@ func TestNarrowWeights(t *testing.T) {
 		array.SetFloat64At(nothing, 3, math.Inf(1))
 		return append(l, contraction{std.Int8Linear, op.None{}, []*array.Array{array.New(array.F32, 3, 0), array.New(array.I8, 5, 0), nothing, nil, numbers(r, array.F32, 5)}})
 	}
-	run := func(t *testing.T, g gpu.Target, l []contraction) {
+	try := func(t *testing.T, g gpu.Target, l []contraction) {
 		require.Equal(t, len(l), narrowCalls(t, g, l).Launches)
 	}
-	t.Run("tiles", func(t *testing.T) { run(t, target(t), calls(1, 5)) })
-	t.Run("blocks", func(t *testing.T) { run(t, grouped(t), calls(2, 5)) })
+	t.Run("tiles", func(t *testing.T) { try(t, target(t), calls(1, 5)) })
+	t.Run("blocks", func(t *testing.T) { try(t, grouped(t), calls(2, 5)) })
 	t.Run("cuda", func(t *testing.T) {
 		g, l := onCUDA(t)
-		run(t, g, calls(3, 30))
-		run(t, gpu.Target{Device: gpu.Using(processor{gpu.Driver(g.Device)}), Cache: "-"}, calls(4, 30))
+		try(t, g, calls(3, 30))
+		try(t, gpu.Target{Device: run.NewDevice(processor{run.Driver(g.Device)}), Cache: "-"}, calls(4, 30))
 		r := rand.New(rand.NewPCG(5, 74))
 		half := contraction{std.Int8Linear, op.None{}, []*array.Array{numbers(r, array.F16, 20, 40), bytesOf(r, array.U8, 24, 40), scales(r, 24, 0.01), bytesOf(r, array.U8, 24), nil}}
 		require.Equal(t, 1, narrowCalls(t, g, []contraction{half}).Tensor, "numbers of 16 bits go to tensor cores")

@@ -16,6 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda/cudatest"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -42,7 +43,7 @@ func TestOnlyTheDriver(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, alone[0].Close()) })
 	compiled := drv.Compiled()
-	d := gpu.Using(alone[0])
+	d := run.NewDevice(alone[0])
 	e, err := gpu.Target{Device: d, Cache: "-", Pack: read}.Compile(m, o)
 	require.NoError(t, err)
 	x := ramp(3, 8)
@@ -97,7 +98,7 @@ func TestPacksLeaveLibrariesOut(t *testing.T) {
 			list, err := cuda.DevicesOf([]string{drv.Path}, []string{nvrtc}, []string{drv.BLAS}, []string{drv.DNN})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, list[0].Close()) })
-			g.Device = gpu.Using(list[0])
+			g.Device = run.NewDevice(list[0])
 			e, err := g.Compile(m, lowering.Options{})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, e.Close()) }()

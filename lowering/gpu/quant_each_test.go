@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 )
@@ -95,7 +96,7 @@ func randomEach(r *rand.Rand) (contraction, int) {
 // TestQuantisedCallsAreOneLaunch: what works on bytes, and makes them, keeps nothing wider in memory, and gives the processor's
 // bits.
 func TestQuantisedCallsAreOneLaunch(t *testing.T) {
-	run := func(t *testing.T, g gpu.Target, seed uint64, n int) {
+	try := func(t *testing.T, g gpu.Target, seed uint64, n int) {
 		if fxtest.IsNightly() {
 			n *= 4
 		}
@@ -107,11 +108,11 @@ func TestQuantisedCallsAreOneLaunch(t *testing.T) {
 		}
 		require.Equal(t, launches, sameBytes(t, g, calls).Launches)
 	}
-	t.Run("processor", func(t *testing.T) { run(t, target(t), 1, 12) })
+	t.Run("processor", func(t *testing.T) { try(t, target(t), 1, 12) })
 	t.Run("cuda", func(t *testing.T) {
 		g, l := onCUDA(t)
-		run(t, g, 2, 60)
-		run(t, gpu.Target{Device: gpu.Using(processor{gpu.Driver(g.Device)}), Cache: "-"}, 3, 30)
+		try(t, g, 2, 60)
+		try(t, gpu.Target{Device: run.NewDevice(processor{run.Driver(g.Device)}), Cache: "-"}, 3, 30)
 		ptx(t, l.sources)
 	})
 }

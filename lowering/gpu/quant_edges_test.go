@@ -11,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
 // TestQuantisedEdges compares calls on views, on values that several read, of nothing, and with weights that are values of the run, with the interpreter, bit by bit where they give bytes.
@@ -58,7 +59,7 @@ graph g(%x: f32[6,5], %e: f32[0,5], %w: i8[7,5], %h: u8[7,3], %s: f32[7], %g: f3
 		bytesOf(r, array.U8, 6, 5), bytesOf(r, array.U8, 1, 4, 6, 5), scales(r, 1, 0.3), bytesOf(r, array.U8, 1), nothing, bytesOf(r, array.I8, 7, 6)}
 	want := interpreted(t, m, in...)
 	fake, _ := onCUDA(t)
-	targets := map[string]gpu.Target{"cuda": fake, "alone": {Device: gpu.Using(processor{gpu.Driver(fake.Device)}), Cache: "-"}}
+	targets := map[string]gpu.Target{"cuda": fake, "alone": {Device: run.NewDevice(processor{run.Driver(fake.Device)}), Cache: "-"}}
 	if fxtest.IsNightly() { // PoCL compiles for long
 		targets["processor"] = target(t)
 	}

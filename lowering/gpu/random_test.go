@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -33,7 +34,7 @@ func TestRandomControl(t *testing.T) {
 		count = 300
 	}
 	g, l := onCUDA(t)
-	randomGraphs(t, count, fxtest.RandomControl, g, gpu.Target{Device: gpu.Using(processor{l}), Cache: "-"})
+	randomGraphs(t, count, fxtest.RandomControl, g, gpu.Target{Device: run.NewDevice(processor{l}), Cache: "-"})
 }
 
 func randomGraphs(t *testing.T, count int, draw func(t *rapid.T) *graph.Module, targets ...gpu.Target) {

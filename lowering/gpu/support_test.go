@@ -11,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes/expand"
@@ -22,7 +23,7 @@ const hostOnly = `det non_max_suppression non_max_suppression_limits nonzero obs
 
 // TestOperatorsWithoutKernels holds the list of operators that devices do not run at all.
 func TestOperatorsWithoutKernels(t *testing.T) {
-	g := gpu.Target{Device: gpu.Using(&failing{})}
+	g := gpu.Target{Device: run.NewDevice(&failing{})}
 	var none []string
 	for _, o := range op.All() {
 		if o.Structural() || o.AdHoc || o.Path != "" {
@@ -60,7 +61,7 @@ func (d single) Build(source string, binary []byte) (device.Program, bool, error
 // TestIntegersWithoutDoubles: integers become floats of 16 bits, rounded once, where a device has no f64.
 func TestIntegersWithoutDoubles(t *testing.T) {
 	fake, _ := onCUDA(t)
-	g := gpu.Target{Device: gpu.Using(single{gpu.Driver(fake.Device)}), Cache: "-"}
+	g := gpu.Target{Device: run.NewDevice(single{run.Driver(fake.Device)}), Cache: "-"}
 	b := newTogether(t)
 	for _, d := range []array.DType{array.I64, array.U64, array.I32, array.U32, array.I16} {
 		a := array.New(d, 64*10)
@@ -105,7 +106,7 @@ func (d processor) Info() device.Info {
 // grouped returns a target for the first device as if it was a GPU.
 func grouped(t testing.TB) gpu.Target {
 	t.Helper()
-	return gpu.Target{Device: gpu.Using(wide{gpu.Driver(target(t).Device)}), Cache: "-"}
+	return gpu.Target{Device: run.NewDevice(wide{run.Driver(target(t).Device)}), Cache: "-"}
 }
 
 // TestWideGroups runs what a GPU would be given on the device there is.

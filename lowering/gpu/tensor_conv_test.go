@@ -13,6 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 )
@@ -82,7 +83,7 @@ func TestConvolutionsByTensorCores(t *testing.T) {
 		near  float64 // for each that is summed
 	}{{array.F16, same, 0x1p-11}, {array.BF16, same, 0x1p-8}, {array.F32, tf32, 1e-6}} {
 		for _, units := range []int{1, 6, 1 << 20} {
-			g := gpu.Target{Device: gpu.Using(sized{l, units}), Cache: "-", TF32: true}
+			g := gpu.Target{Device: run.NewDevice(sized{l, units}), Cache: "-", TF32: true}
 			r := rand.New(rand.NewPCG(uint64(units), uint64(i)))
 			b := newTogether(t)
 			var calls []contraction
@@ -156,10 +157,10 @@ func TestBytesByTensorCores(t *testing.T) {
 		if units == 1 && fxtest.IsNightly() {
 			calls = append(calls, wrapped())
 		}
-		s := sameBytes(t, gpu.Target{Device: gpu.Using(sized{l, units}), Cache: "-"}, calls)
+		s := sameBytes(t, gpu.Target{Device: run.NewDevice(sized{l, units}), Cache: "-"}, calls)
 		require.Equal(t, len(calls), s.Tensor)
 		if units == 5 {
-			s := sameBytes(t, gpu.Target{Device: gpu.Using(older{l, "sm_75"}), Cache: "-"}, calls[:2])
+			s := sameBytes(t, gpu.Target{Device: run.NewDevice(older{l, "sm_75"}), Cache: "-"}, calls[:2])
 			require.Zero(t, s.Tensor)
 		}
 	}

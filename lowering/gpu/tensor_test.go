@@ -13,6 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
 // products are graphs whose products have edges in each direction, operands of several layouts
@@ -161,7 +162,7 @@ func (o older) Info() device.Info {
 func TestTensorCoresNeedTheirArchitecture(t *testing.T) {
 	_, l := onCUDA(t)
 	for arch, want := range map[string]int{"sm_75": 0, "sm_70": 0, "": 0, "sm_80": 1, "sm_120": 1} {
-		g := gpu.Target{Device: gpu.Using(older{l, arch}), Cache: "-", TF32: true}
+		g := gpu.Target{Device: run.NewDevice(older{l, arch}), Cache: "-", TF32: true}
 		e := compile(t, g, product(t, products["matmul"].text, "f16"))
 		require.Equal(t, want, e.Stats().Tensor, arch)
 	}

@@ -1,17 +1,12 @@
 package gpu
 
 import (
-	"fmt"
-	"slices"
-	"strconv"
-	"strings"
-
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/lower"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
-	"github.com/gofx-dev/gofx/op"
 )
 
 // The libraries that devices are driven by, as Text takes them.
@@ -36,16 +31,16 @@ func (t Target) Text(m *graph.Module, o lowering.Options, library string) (strin
 		return "", err
 	}
 	var all []*source.Kernel
-	for s := range each(b.steps) {
-		if s.kernel != nil {
-			all = append(all, s.kernel)
+	for s := range lower.Each(b.Steps) {
+		if s.Kernel != nil {
+			all = append(all, s.Kernel)
 		}
 	}
-	return b.listing(library) + "\n" + source.Program(all), nil
+	return b.Listing(library) + "\n" + source.Program(all), nil
 }
 
 // withoutDevice lowers a module for a usual GPU.
-func (t Target) withoutDevice(m *graph.Module, o lowering.Options, library string) (*builder, error) {
+func (t Target) withoutDevice(m *graph.Module, o lowering.Options, library string) (*lower.Builder, error) {
 	if library != OpenCL && library != CUDA {
 		return nil, diag.New(lowering.BadOption, "there are no programs for "+diag.Quote(library)).WithHint("name " + CUDA + " or " + OpenCL)
 	}
@@ -68,125 +63,13 @@ func (t Target) withoutDevice(m *graph.Module, o lowering.Options, library strin
 	for _, p := range ready.Params() { // of weights that are not loaded, types say enough
 		if d, dims, ok := p.TypeOf().Concrete(); ok && p.Value == nil {
 			own := *p
-			own.Value = header(d, dims)
+			own.Value = lower.Header(d, dims)
 			ready.SetParam(own)
 		}
 	}
-	info := reference(device.Info{Kind: library, Align: 256})
-	if err := legalize(ready.Graph, info.Doubles); err != nil {
+	info := lower.Reference(device.Info{Kind: library, Align: 256})
+	if err := lower.Legalize(ready.Graph, info.Doubles); err != nil {
 		return nil, err
 	}
-	return build(ready, info, false, t.TF32)
-}
-
-// reference is a device with what kernels are chosen by set to that of a usual GPU, so that they
-// can be compiled where it is not.
-func reference(info device.Info) device.Info {
-	info.Vector, info.Group, info.Local, info.Units, info.Doubles, info.Host = 1, 1024, 48<<10, 108, true, false
-	if info.Kind == CUDA {
-		info.Arch = "sm_80"
-	}
-	return info
-}
-
-// listing says what is launched, in comments: bodies of control flow are indented below it.
-func (b *builder) listing(library string) string {
-	l := &listing{arena: b.arena(256), names: b.names()}
-	l.list(b.steps, "")
-	return fmt.Sprintf("// Kernels of %s for %s: %d launches, %d of them once; %d bytes of values.\n", onLine(b.m.Graph.Name), library, l.launches, l.once, l.arena) + l.out.String()
-}
-
-// onLine is a name as a comment can have it: what would end one, or join the line after it, is escaped.
-func onLine(name string) string {
-	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
-		return quoted
-	}
-	return name
-}
-
-type listing struct {
-	out            strings.Builder
-	names          []string // of buffers
-	arena          int
-	launches, once int
-}
-
-func (l *listing) list(steps []step, indent string) {
-	for _, s := range steps {
-		of := ""
-		if s.node != nil {
-			of = " # " + onLine(lowering.SourceOf(s.node).Node)
-		}
-		if s.flow != nil {
-			l.flow(s.flow, indent, of)
-			continue
-		}
-		l.launches++
-		when := ""
-		if s.setup {
-			l.once++
-			when = "once: "
-		}
-		var to, from []string
-		for i, k := range s.args {
-			if i < s.outs {
-				to = append(to, l.names[k])
-			} else {
-				from = append(from, l.names[k])
-			}
-		}
-		for i, n := range s.kernel.Numbers {
-			if i == 0 && s.shift != nil {
-				from = append(from, fmt.Sprintf("%d + %d * round", s.shift.start, s.shift.stride))
-			} else {
-				from = append(from, fmt.Sprint(n))
-			}
-		}
-		fmt.Fprintf(&l.out, "//   %s%s%s = %s<%v groups of %v>(%s)%s\n", indent, when, strings.Join(to, ", "), s.kernel.Name, s.kernel.Groups, s.kernel.Group, strings.Join(from, ", "), of)
-	}
-}
-
-// flow lists control flow: what the host looks at, and bodies.
-func (l *listing) flow(f *flow, indent, of string) {
-	line := func(text string) { l.out.WriteString("//   " + indent + text + "\n") }
-	inner := indent + "  "
-	switch f.op {
-	case op.Cond:
-		line("if " + l.names[f.test] + of)
-		l.list(f.bodies[0], inner)
-		line("else")
-		l.list(f.bodies[1], inner)
-	case op.While:
-		line("while" + of)
-		l.list(f.bodies[0], inner)
-		line("is " + l.names[f.test])
-		l.list(f.bodies[1], inner)
-	default:
-		line(fmt.Sprintf("%d rounds", f.rounds) + of)
-		l.list(f.bodies[0], inner)
-	}
-}
-
-// names calls buffers by what they are: inputs, weights, results, places in the arena.
-func (b *builder) names() []string {
-	names := make([]string, len(b.buffers))
-	inputs := b.m.Graph.Inputs()
-	for k, f := range b.buffers {
-		result := slices.IndexFunc(b.outputs, func(v *value) bool { return v.buf == k })
-		switch {
-		case f.kind == input:
-			names[k] = onLine(inputs[f.input].Target())
-		case f.path != "":
-			names[k] = fmt.Sprintf("%q", f.path)
-		case f.kind == weight:
-			names[k] = fmt.Sprintf("constant%d", k)
-		case result >= 0:
-			names[k] = fmt.Sprintf("result%d", result)
-		case f.setup:
-			names[k] = fmt.Sprintf("packed%d", k)
-		default:
-			names[k] = fmt.Sprintf("arena+%d", f.off)
-		}
-	}
-	return names
+	return lower.Build(ready, info, false, t.TF32)
 }

@@ -5,109 +5,12 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/internal/turn"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
-	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
-	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
 var _ lowering.Resident = (*Executable)(nil)
-
-// resident is a tensor in the memory of a device, in row-major order. What made it has ended.
-type resident struct {
-	dev   *Device
-	dtype array.DType
-	dims  []int
-
-	use turn.Lock // held while commands that read the memory are enqueued
-	buf device.Buffer
-}
-
-// Type implements lowering.Value.
-func (v *resident) Type() shape.Type { return shape.TypeOf(header(v.dtype, v.dims)) }
-
-// Array implements lowering.Value.
-func (v *resident) Array(ctx context.Context) (*array.Array, error) {
-	a := array.New(v.dtype, v.dims...)
-	err := v.read(ctx, func(from device.Buffer) error {
-		if a.Len() == 0 {
-			return nil
-		}
-		return v.dev.copying(ctx, func(q device.Queue) error { return q.Read(array.Bytes(a), from) })
-	})
-	if err != nil {
-		return nil, err
-	}
-	return a, nil
-}
-
-// read has the memory read, which is not given back meanwhile.
-func (v *resident) read(ctx context.Context, by func(from device.Buffer) error) error {
-	if err := v.use.RLock(ctx); err != nil {
-		return err
-	}
-	defer v.use.RUnlock()
-	if v.buf == nil {
-		return diag.New(lowering.Closed, "the value "+v.Type().String()+" is closed, expected an open one").
-			WithHint("close values after their last use; a donated value is closed by the run that it is given to")
-	}
-	return by(v.buf)
-}
-
-// Close implements lowering.Value.
-func (v *resident) Close() error {
-	if b := v.give(); b != nil {
-		b.Free()
-	}
-	return nil
-}
-
-// give closes the value and hands its memory over; nil when it was closed.
-func (v *resident) give() device.Buffer {
-	_ = v.use.Lock(context.Background()) // what never ends gives no error
-	defer v.use.Unlock()
-	b := v.buf
-	v.buf = nil
-	return b
-}
-
-// copying runs commands outside of a run, one at a time.
-func (d *Device) copying(ctx context.Context, by func(q device.Queue) error) (err error) {
-	if ctx != nil && ctx.Err() != nil {
-		return diag.Stop(ctx.Err())
-	}
-	if err := d.copies.Lock(ctx); err != nil {
-		return err
-	}
-	defer d.copies.Unlock()
-	if d.transfer == nil {
-		if d.transfer, err = d.dev.NewQueue(); err != nil {
-			return err
-		}
-	}
-	if err := by(d.transfer); err != nil {
-		return err
-	}
-	return d.transfer.Finish()
-}
-
-// move copies an operand to the start of memory of the device.
-func (d *Device) move(ctx context.Context, q device.Queue, to device.Buffer, v lowering.Value) error {
-	if r, ok := v.(*resident); ok && r.dev == d {
-		return r.read(ctx, func(from device.Buffer) error {
-			if n := header(r.dtype, r.dims).Len() * r.dtype.Size(); n > 0 {
-				return q.Copy(to, from, n)
-			}
-			return nil
-		})
-	}
-	a, err := v.Array(ctx)
-	if err != nil {
-		return err
-	}
-	return write(q, to, a)
-}
 
 // Put implements lowering.Resident.
 func (e *Executable) Put(ctx context.Context, a *array.Array) (lowering.Value, error) {
@@ -118,31 +21,16 @@ func (e *Executable) Put(ctx context.Context, a *array.Array) (lowering.Value, e
 		return nil, err
 	}
 	defer e.runs.End()
-	d := e.device
-	v := &resident{dev: d, dtype: a.DType(), dims: a.Shape()}
-	var err error
-	if v.buf, err = d.dev.Alloc(bytesOf(v.dtype, v.dims)); err != nil {
-		return nil, err
-	}
-	if err := d.copying(ctx, func(q device.Queue) error { return write(q, v.buf, a) }); err != nil {
-		v.buf.Free()
-		return nil, err
-	}
-	return v, nil
+	return run.Put(ctx, e.device, a)
 }
 
 // RunValues implements lowering.Resident. Results are made in the memory of donated values of
 // as many bytes, where there are such, else in memory of their own.
 func (e *Executable) RunValues(ctx context.Context, in []lowering.Value) ([]lowering.Value, error) {
-	var given []*resident
-	for i, v := range in {
-		if r, ok := v.(*resident); ok && i < len(e.donated) && e.donated[i] && r.dev == e.device {
-			given = append(given, r)
-		}
-	}
+	given := run.Donated(e.device, in, e.donated)
 	var out []lowering.Value
-	err := e.run(ctx, in, func(p *program, x *instance) (err error) {
-		out, err = p.keep(x, given)
+	err := e.run(ctx, in, func(p *run.Program, checked []lowering.Value) (err error) {
+		out, err = p.RunValues(ctx, checked, given)
 		return err
 	})
 	for i, v := range in {
@@ -154,46 +42,4 @@ func (e *Executable) RunValues(ctx context.Context, in []lowering.Value) ([]lowe
 		return nil, err
 	}
 	return out, nil
-}
-
-// keep copies the results out of the memory of the run.
-func (p *program) keep(x *instance, given []*resident) (out []lowering.Value, err error) {
-	defer func() {
-		if err != nil {
-			for _, v := range out {
-				_ = v.Close()
-			}
-			out = nil
-		}
-	}()
-	for _, v := range p.build.outputs {
-		r := &resident{dev: p.dev, dtype: v.dtype(), dims: v.shape()}
-		bytes := bytesOf(r.dtype, r.dims)
-		if r.buf = taken(given, bytes); r.buf == nil {
-			if r.buf, err = p.dev.dev.Alloc(bytes); err != nil {
-				return out, err
-			}
-		}
-		out = append(out, r)
-		if v.header.Len() == 0 {
-			continue
-		}
-		if err := x.queue.Copy(r.buf, x.views[v.buf], v.header.Len()*r.dtype.Size()); err != nil {
-			return out, err
-		}
-	}
-	return out, p.refused(x)
-}
-
-// taken hands over the memory of a donated value of that many bytes, nil where there is none.
-func taken(given []*resident, bytes int) device.Buffer {
-	for _, r := range given {
-		if bytesOf(r.dtype, r.dims) != bytes {
-			continue
-		}
-		if b := r.give(); b != nil {
-			return b
-		}
-	}
-	return nil
 }

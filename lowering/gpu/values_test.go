@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
 // counting counts the memory and the copies of a driver.
@@ -62,8 +63,8 @@ graph grow(%x: f32[N,8], %y: f32[N,8]) {
 // TestValuesStayOnTheDevice: between runs nothing crosses to the host, and donated memory is
 // that of the results.
 func TestValuesStayOnTheDevice(t *testing.T) {
-	d := &counting{Device: gpu.Driver(target(t).Device)}
-	g := gpu.Target{Device: gpu.Using(d)}
+	d := &counting{Device: run.Driver(target(t).Device)}
+	g := gpu.Target{Device: run.NewDevice(d)}
 	m := parsed(t, grow)
 	e, err := g.Compile(m, lowering.Options{Donate: []int{0, 1}})
 	require.NoError(t, err)
@@ -107,7 +108,7 @@ func TestValuesStayOnTheDevice(t *testing.T) {
 // TestOperandsFromElsewhereAreCopied: of the host, of another device; and one value twice.
 func TestOperandsFromElsewhereAreCopied(t *testing.T) {
 	g := target(t)
-	other := gpu.Target{Device: gpu.Using(gpu.Driver(g.Device))}
+	other := gpu.Target{Device: run.NewDevice(run.Driver(g.Device))}
 	m := parsed(t, grow)
 	e, o := compile(t, g, m), compile(t, other, m)
 	x := ramp(2, 8)
@@ -141,7 +142,7 @@ func TestOperandsFromElsewhereAreCopied(t *testing.T) {
 // TestPartsShareTheDevice: of two parts with one on the host between them, only what the host
 // needs crosses.
 func TestPartsShareTheDevice(t *testing.T) {
-	d := &counting{Device: gpu.Driver(target(t).Device)}
+	d := &counting{Device: run.Driver(target(t).Device)}
 	m := parsed(t, `gofx 1
 graph mixed(%x: f32[2,4,4]) {
   %a = call_function[exp](%x) : f32[2,4,4]
@@ -152,7 +153,7 @@ graph mixed(%x: f32[2,4,4]) {
   return %y
 }
 `)
-	e, err := lowering.Split{First: gpu.Target{Device: gpu.Using(d)}, Rest: cpu.Target{}}.Pieces(m, lowering.Options{})
+	e, err := lowering.Split{First: gpu.Target{Device: run.NewDevice(d)}, Rest: cpu.Target{}}.Pieces(m, lowering.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	x := ramp(2, 4, 4)

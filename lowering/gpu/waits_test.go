@@ -11,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
 // stopping is a driver that calls functions before it reads, writes and builds.
@@ -25,9 +26,9 @@ type stoppingQueue struct {
 }
 
 func stopper(t *testing.T) (*stopping, gpu.Target) {
-	d := &stopping{Device: gpu.Driver(target(t).Device)}
+	d := &stopping{Device: run.Driver(target(t).Device)}
 	d.rest()
-	return d, gpu.Target{Device: gpu.Using(d), Cache: "-"}
+	return d, gpu.Target{Device: run.NewDevice(d), Cache: "-"}
 }
 
 // rest has nothing called any more.

@@ -9,6 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
 
 // TestWindowsOfNothing: windows between whose elements an input of one element lies, whose place is after it, and convolutions of
@@ -31,7 +32,7 @@ graph g(%x: f32[1,2,1,7,3], %y: f32[1,2,1], %q: u8[2,0,3,3], %w: i8[5,0,2,2], %s
 	in := []*array.Array{ramp(1, 2, 1, 7, 3), ramp(1, 2, 1), array.New(array.U8, 2, 0, 3, 3), array.New(array.I8, 5, 0, 2, 2), scales(r, 1, 0.5), bytesOf(r, array.U8, 1), bias}
 	want := interpreted(t, m, in...)
 	fake, _ := onCUDA(t)
-	for name, g := range map[string]gpu.Target{"cuda": fake, "alone": {Device: gpu.Using(processor{gpu.Driver(fake.Device)}), Cache: "-"}} {
+	for name, g := range map[string]gpu.Target{"cuda": fake, "alone": {Device: run.NewDevice(processor{run.Driver(fake.Device)}), Cache: "-"}} {
 		got, err := compile(t, g, m).Run(ctx, in)
 		require.NoError(t, err)
 		fxtest.Same(t, name, want, got)

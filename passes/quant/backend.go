@@ -7,6 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/passes/quant/internal/form"
 )
 
 // Backend says what a target can do with quantised values: data that a target
@@ -103,8 +104,8 @@ func (b *Backend) check() diag.List {
 			bad(o.Op.Key() + " has no operand " + strconv.Itoa(w.Operand) + " that can be a weight")
 		case !eightBits(o.Activations) || !eightBits(w.DTypes):
 			bad(o.Op.Key() + " has element types other than u8 and i8")
-		case states[o.Op] != nil && o.has(Dynamic) && (w.Affine || !slices.Equal(w.DTypes, []array.DType{array.I8})):
-			bad(o.Op.Key() + " has other weights than i8 without zero points, which is what " + states[o.Op].Key() + " takes")
+		case form.Recurrent[o.Op] != nil && o.has(Dynamic) && (w.Affine || !slices.Equal(w.DTypes, []array.DType{array.I8})):
+			bad(o.Op.Key() + " has other weights than i8 without zero points, which is what " + form.Recurrent[o.Op].Key() + " takes")
 		}
 		seen[o.Op] = true
 	}

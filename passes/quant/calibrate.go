@@ -45,7 +45,7 @@ func Calibrate(ctx context.Context, m *graph.Module, batches iter.Seq2[[]*array.
 	seen := int(array.Int64At(counter.Value, 0))
 	engine := o.Engine
 	if engine == nil {
-		engine = newInterpreter(m)
+		engine = NewInterpreter(m)
 	}
 	k := 0
 	for in, err := range batches {
@@ -104,8 +104,8 @@ func take(m *graph.Module, e Engine, batch int) error {
 // interpreter is the engine that needs no target.
 type interpreter struct{ p interp.Interpreter }
 
-// newInterpreter returns an engine that interprets a copy of the module.
-func newInterpreter(m *graph.Module) Engine {
+// NewInterpreter returns an engine that interprets a copy of the module.
+func NewInterpreter(m *graph.Module) Engine {
 	return &interpreter{interp.Interpreter{State: interp.NewState(graph.Clone(m))}}
 }
 

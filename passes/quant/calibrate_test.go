@@ -11,6 +11,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/passes"
@@ -34,15 +35,15 @@ func saved(t testing.TB, m *graph.Module) (dir string, files [2]string) {
 func TestCalibrationResumes(t *testing.T) {
 	stop := errors.New("stop")
 	for _, o := range []quant.Observer{{Kind: quant.MovingAverage}, {Kind: quant.Entropy}} {
-		c := static()
+		c := quanttest.Static()
 		c.Global.Activation.Observer = o
 		fresh := func() *graph.Module {
-			m := parse(t, residual)
-			pipeline(t, m, quant.Prepare(c, cpu.QuantBackend()))
+			m := quanttest.Parse(t, quanttest.Residual)
+			quanttest.Pipeline(t, m, quant.Prepare(c, cpu.QuantBackend()))
 			return m
 		}
 		m := fresh()
-		data := batches(t, m, 7, nil)
+		data := quanttest.Batches(t, m, 7, nil)
 		n, err := quant.Calibrate(ctx, m, data, quant.CalibrateOptions{})
 		require.NoError(t, err)
 		require.Equal(t, 7, n)
@@ -130,20 +131,20 @@ func compiled(t testing.TB, m *graph.Module) quant.Engine {
 }
 
 func TestCalibrateRefuses(t *testing.T) {
-	m := parse(t, residual)
-	_, err := quant.Calibrate(ctx, m, of(), quant.CalibrateOptions{})
+	m := quanttest.Parse(t, quanttest.Residual)
+	_, err := quant.Calibrate(ctx, m, quanttest.Inputs(), quant.CalibrateOptions{})
 	require.ErrorIs(t, err, quant.NotPrepared)
 	plain := graph.Clone(m)
-	pipeline(t, m, quant.Prepare(static(), cpu.QuantBackend()))
-	_, err = quant.Calibrate(ctx, m, of(), quant.CalibrateOptions{})
+	quanttest.Pipeline(t, m, quant.Prepare(quanttest.Static(), cpu.QuantBackend()))
+	_, err = quant.Calibrate(ctx, m, quanttest.Inputs(), quant.CalibrateOptions{})
 	require.ErrorIs(t, err, quant.NoBatches)
-	_, err = quant.Calibrate(ctx, m, of([]*array.Array{array.New(array.F32, 1, 2, 8, 8)}), quant.CalibrateOptions{})
+	_, err = quant.Calibrate(ctx, m, quanttest.Inputs([]*array.Array{array.New(array.F32, 1, 2, 8, 8)}), quant.CalibrateOptions{})
 	require.ErrorContains(t, err, "x")
 	e, err := cpu.Compile(plain, lowering.Options{})
 	require.NoError(t, err)
-	_, err = quant.Calibrate(ctx, m, batches(t, plain, 1, nil), quant.CalibrateOptions{Engine: e})
+	_, err = quant.Calibrate(ctx, m, quanttest.Batches(t, plain, 1, nil), quant.CalibrateOptions{Engine: e})
 	require.ErrorIs(t, err, quant.NotPrepared)
-	_, err = passes.Run(ctx, m, []passes.Pass{quant.Prepare(static(), cpu.QuantBackend())}, passes.Options{})
+	_, err = passes.Run(ctx, m, []passes.Pass{quant.Prepare(quanttest.Static(), cpu.QuantBackend())}, passes.Options{})
 	require.ErrorIs(t, err, quant.NotPrepared)
 	require.ErrorContains(t, err, "observers already")
 }

@@ -6,12 +6,10 @@ import "github.com/gofx-dev/gofx/diag"
 
 // The codes of this package; docs/errors.md explains them.
 const (
-	BadConfig     diag.Code = "FX6001" // quantisation is configured wrongly
-	Refused       diag.Code = "FX6002" // request of a strict configuration is not granted
-	NotPrepared   diag.Code = "FX6003" // graph is not prepared for its quantisation
-	NonFinite     diag.Code = "FX6004" // observed value is NaN, or an input infinite
-	NoBatches     diag.Code = "FX6005" // calibration has no data
-	Uncalibrated  diag.Code = "FX6006" // graph is not calibrated
-	NotComparable diag.Code = "FX6007" // compared graphs do not correspond
-	BudgetMissed  diag.Code = "FX6008" // float graph does not meet the budget of mixed precision
+	BadConfig    diag.Code = "FX6001" // quantisation is configured wrongly
+	Refused      diag.Code = "FX6002" // request of a strict configuration is not granted
+	NotPrepared  diag.Code = "FX6003" // graph is not prepared for its quantisation
+	NonFinite    diag.Code = "FX6004" // observed value is NaN, or an input infinite
+	NoBatches    diag.Code = "FX6005" // calibration has no data
+	Uncalibrated diag.Code = "FX6006" // graph is not calibrated
 )

@@ -1,6 +1,7 @@
 package quant_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/passes/quant"
 )
@@ -88,10 +90,6 @@ func FuzzParseConfig(f *testing.F) {
 	})
 }
 
-func rule(s quant.Selector, m quant.Mode) quant.Rule {
-	return quant.Rule{Selector: s, Setting: quant.Setting{Mode: m}}
-}
-
 // TestPrecedence gives a linear layer a mode in every way, each above the one before.
 func TestPrecedence(t *testing.T) {
 	text := `graph net(%x: f32[2,4]) {
@@ -101,7 +99,7 @@ func TestPrecedence(t *testing.T) {
 }
 param fc.weight : f32[4,4]
 `
-	m := parse(t, text)
+	m := quanttest.Parse(t, text)
 	c := &quant.Config{Global: quant.Setting{Mode: quant.WeightOnly}}
 	granted := func(want, by string) {
 		t.Helper()
@@ -117,21 +115,21 @@ param fc.weight : f32[4,4]
 		require.Equal(t, by, e.By)
 	}
 	granted("weight_only", "global")
-	c.Rules = append(c.Rules, rule(quant.Selector{Name: "y"}, quant.Static))
+	c.Rules = append(c.Rules, quanttest.Rule(quant.Selector{Name: "y"}, quant.Static))
 	granted("static", "name y")
-	c.Rules[0] = rule(quant.Selector{Op: "linear"}, quant.Dynamic)
+	c.Rules[0] = quanttest.Rule(quant.Selector{Op: "linear"}, quant.Dynamic)
 	granted("dynamic", "op linear")
-	c.Rules = append(c.Rules, rule(quant.Selector{Type: "nn.Linear"}, quant.Static))
+	c.Rules = append(c.Rules, quanttest.Rule(quant.Selector{Type: "nn.Linear"}, quant.Static))
 	granted("static", "type nn.Linear")
 	c.Rules[1].Type = "github.com/gofx-dev/gofx/nn.Linear"
 	granted("static", "type github.com/gofx-dev/gofx/nn.Linear")
-	c.Rules = append(c.Rules, rule(quant.Selector{Scope: "encoder"}, quant.Dynamic))
+	c.Rules = append(c.Rules, quanttest.Rule(quant.Selector{Scope: "encoder"}, quant.Dynamic))
 	granted("dynamic", "scope encoder")
-	c.Rules = append(c.Rules, rule(quant.Selector{Scope: "*.layer.?"}, quant.WeightOnly))
+	c.Rules = append(c.Rules, quanttest.Rule(quant.Selector{Scope: "*.layer.?"}, quant.WeightOnly))
 	granted("weight_only", "scope *.layer.?")
-	c.Rules = append(c.Rules, rule(quant.Selector{Op: "linear"}, quant.Static)) // a weaker one after it changes nothing
+	c.Rules = append(c.Rules, quanttest.Rule(quant.Selector{Op: "linear"}, quant.Static)) // a weaker one after it changes nothing
 	granted("weight_only", "scope *.layer.?")
-	c.Rules = append(c.Rules, rule(quant.Selector{Name: "y"}, quant.Float))
+	c.Rules = append(c.Rules, quanttest.Rule(quant.Selector{Name: "y"}, quant.Float))
 	granted("float", "name y")
 	c.Rules = c.Rules[:1]
 	c.Exclude = []quant.Selector{{Type: "nn.Linear"}}
@@ -139,9 +137,9 @@ param fc.weight : f32[4,4]
 }
 
 func TestSelectorsOfNothingAreErrors(t *testing.T) {
-	m := parse(t, residual)
+	m := quanttest.Parse(t, quanttest.Residual)
 	_, err := quant.Resolve(m, &quant.Config{
-		Rules:   []quant.Rule{rule(quant.Selector{Op: "lstm", Pos: diag.Pos{File: "q.json", Line: 3}}, quant.Static), rule(quant.Selector{Op: "liner"}, quant.Static)},
+		Rules:   []quant.Rule{quanttest.Rule(quant.Selector{Op: "lstm", Pos: diag.Pos{File: "q.json", Line: 3}}, quant.Static), quanttest.Rule(quant.Selector{Op: "liner"}, quant.Static)},
 		Exclude: []quant.Selector{{Name: "conv"}},
 		File:    "c.json",
 	}, cpu.QuantBackend())
@@ -150,3 +148,5 @@ func TestSelectorsOfNothingAreErrors(t *testing.T) {
 	require.ErrorContains(t, err, `c.json: there is no operator "liner"`)
 	require.ErrorContains(t, err, "c.json: name conv selects nothing")
 }
+
+var ctx = context.Background()

@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/quant/internal/form"
 )
 
 // Convert returns the pass quant-convert, which removes the observers of a prepared
@@ -48,24 +49,6 @@ func Convert(c *Config, b *Backend) passes.Pass {
 			return ctx.Matches() > 0 || len(seen) > 0, nil
 		},
 	}
-}
-
-// converter rewrites a graph.
-type converter struct {
-	*resolution
-	ctx     *passes.Ctx
-	at      map[*ranged]*parameter // of the leaders of groups
-	stored  map[string]stored      // weights, by path, form and axis
-	dynamic map[*graph.Node]*graph.Node
-}
-
-// parameter is scale and zero point of the values of a group.
-type parameter struct {
-	seen        []*observation
-	fixed       bool     // all values lie in the range that their operator fixes
-	covers      op.Range // ranges that operators fix
-	lo, hi      float64  // the range to quantise, where it is not fixed
-	scale, zero *graph.Node
 }
 
 // solve gives every group of values its parameters.
@@ -161,7 +144,7 @@ func (k *converter) rewrite() {
 		k.value(q, takes[q.node])
 	}
 	for _, u := range k.units {
-		to := states[u.head.Op()]
+		to := form.Recurrent[u.head.Op()]
 		switch {
 		case u.mode == Dynamic && to != nil:
 			k.recurrent(u, to)

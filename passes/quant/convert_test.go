@@ -11,47 +11,24 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/fusion"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 	"github.com/gofx-dev/gofx/passes/simplify"
 )
 
 var nan, inf = math.NaN(), math.Inf(1)
 
-// sqnr is the ratio of signal to noise of got, in decibels.
-func sqnr(want, got *array.Array) float64 {
-	signal, noise := 0.0, 0.0
-	for i := range want.Len() {
-		w, g := array.Float64At(want, i), array.Float64At(got, i)
-		signal += w * w
-		noise += (w - g) * (w - g)
-	}
-	return 10 * math.Log10(signal/noise)
-}
-
-// sounds demands that a module computes what another does, within a noise.
-func sounds(t testing.TB, want, got *graph.Module, decibels float64) {
-	t.Helper()
-	in, err := passes.Inputs(want.Graph, nil, 4711)
-	require.NoError(t, err)
-	a, b := interpret(t, want, in...), interpret(t, got, in...)
-	require.Len(t, b, len(a))
-	for i := range a {
-		r := sqnr(a[i], b[i])
-		require.Greater(t, r, decibels, "result %d", i)
-		require.False(t, math.IsInf(r, 1), "result %d is not quantised", i)
-	}
-}
-
 func TestUncalibratedGraphsDoNotConvert(t *testing.T) {
-	m := parse(t, residual)
-	pipeline(t, m, quant.Prepare(static(), cpu.QuantBackend()))
+	m := quanttest.Parse(t, quanttest.Residual)
+	quanttest.Pipeline(t, m, quant.Prepare(quanttest.Static(), cpu.QuantBackend()))
 	before := m.String()
-	convert := []passes.Pass{quant.Convert(static(), cpu.QuantBackend())}
+	convert := []passes.Pass{quant.Convert(quanttest.Static(), cpu.QuantBackend())}
 	_, err := passes.Run(ctx, m, convert, passes.Options{})
 	var l diag.List
 	require.ErrorAs(t, err, &l)
@@ -62,30 +39,19 @@ func TestUncalibratedGraphsDoNotConvert(t *testing.T) {
 	}
 	require.Equal(t, before, m.String(), "a pass that fails changes nothing")
 
-	plain := parse(t, residual)
+	plain := quanttest.Parse(t, quanttest.Residual)
 	_, err = passes.Run(ctx, plain, convert, passes.Options{})
 	require.ErrorIs(t, err, quant.NotPrepared)
 
-	_, err = quant.Calibrate(ctx, m, batches(t, plain, 1, nil), quant.CalibrateOptions{})
+	_, err = quant.Calibrate(ctx, m, quanttest.Batches(t, plain, 1, nil), quant.CalibrateOptions{})
 	require.NoError(t, err)
-	c := static()
+	c := quanttest.Static()
 	c.Exclude = []quant.Selector{{Name: "y"}} // takes fewer values than have been observed
-	pipeline(t, graph.Clone(m), quant.Convert(c, cpu.QuantBackend()))
-	pipeline(t, m, convert...)
-	r := pipeline(t, m, convert...)
+	quanttest.Pipeline(t, graph.Clone(m), quant.Convert(c, cpu.QuantBackend()))
+	quanttest.Pipeline(t, m, convert...)
+	r := quanttest.Pipeline(t, m, convert...)
 	require.False(t, r.Changed(), "what is quantised is not quantised again")
 }
-
-// tied reads a vocabulary and projects back on it.
-const tied = `graph net(%i: i64[N], %x: f32[N,64]) {
-  %w = get_attr[emb.weight] : f32[10,64]
-  %e = call_function[embedding](%i, %w)
-  %h = call_function[add](%e, %x)
-  %y = call_function[linear](%h, %w, _)
-  return %y
-}
-param emb.weight : f32[10,64]
-`
 
 func TestWeightOnly(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -100,10 +66,10 @@ func TestWeightOnly(t *testing.T) {
 		"4 bits":   {quant.Scheme{Bits: 4}, 15, []string{"emb.weight_quantised : u8[10,32]", "emb.weight_scale : f32[10,2]"}},
 		"64":       {quant.Scheme{Bits: 4, Granularity: quant.PerGroup, Group: 64, Symmetry: quant.Symmetric}, 15, []string{"emb.weight_scale : f32[10,1]"}},
 	} {
-		m := parse(t, tied)
+		m := quanttest.Parse(t, quanttest.TiedEmbedding)
 		plain := graph.Clone(m)
 		config := &quant.Config{Global: quant.Setting{Mode: quant.WeightOnly, Weight: c.weight}}
-		r := pipeline(t, m, quant.Convert(config, cpu.QuantBackend()))
+		r := quanttest.Pipeline(t, m, quant.Convert(config, cpu.QuantBackend()))
 		require.Equal(t, 2, r.Matches("quant-convert"), name)
 		text := m.String()
 		for _, want := range c.contains {
@@ -111,13 +77,13 @@ func TestWeightOnly(t *testing.T) {
 		}
 		require.NotContains(t, text, "param emb.weight : f32", "the float weight is gone")
 		require.NotContains(t, text, "param emb.weight_quantised_1", "one copy of a weight for all who read it")
-		sounds(t, plain, m, c.decibels)
+		quanttest.Sounds(t, plain, m, c.decibels)
 		sameInPlan(t, m)
 		// What folds constants does not undo it.
 		_, err := passes.Run(ctx, m, fx.Optimise(), passes.Options{})
 		require.NoError(t, err)
 		require.Contains(t, m.String(), "[dequantize]", name)
-		sounds(t, plain, m, c.decibels)
+		quanttest.Sounds(t, plain, m, c.decibels)
 	}
 }
 
@@ -134,13 +100,13 @@ func sameInPlan(t testing.TB, m *graph.Module) {
 	require.NoError(t, err)
 	got, err := e.Run(ctx, in)
 	require.NoError(t, err)
-	for i, want := range interpret(t, m, in...) {
+	for i, want := range quanttest.Interpret(t, m, in...) {
 		require.True(t, array.Equal(want, got[i]), "result %d", i)
 	}
 }
 
 func TestDynamic(t *testing.T) {
-	m := parse(t, `graph net(%q: f32[N,2,5,8], %k: f32[N,2,5,8]) {
+	m := quanttest.Parse(t, `graph net(%q: f32[N,2,5,8], %k: f32[N,2,5,8]) {
   %kt = call_function[transpose](%k) {dim0=-2,dim1=-1}
   %s = call_function[matmul](%q, %kt)
   %p = call_function[softmax](%s) {dim=-1}
@@ -163,16 +129,16 @@ param w : f32[8,8]
 		}
 	}
 	require.Equal(t, 4, granted, p)
-	pipeline(t, m, quant.Convert(c, cpu.QuantBackend()))
+	quanttest.Pipeline(t, m, quant.Convert(c, cpu.QuantBackend()))
 	// q, kt, p, k and o are quantised, each once.
 	require.Equal(t, 5, strings.Count(m.String(), "[dynamic_quantize]"), m)
-	sounds(t, plain, m, 30)
+	quanttest.Sounds(t, plain, m, 30)
 	sameInPlan(t, m)
 }
 
 // TestAttention quantises the products that attention is made of.
 func TestAttention(t *testing.T) {
-	m := parse(t, `graph net(%q: f32[N,2,5,8], %k: f32[N,2,5,8]) {
+	m := quanttest.Parse(t, `graph net(%q: f32[N,2,5,8], %k: f32[N,2,5,8]) {
   %y = call_function[scaled_dot_product_attention](%q, %k, %k, _)
   return %y
 }
@@ -182,18 +148,18 @@ func TestAttention(t *testing.T) {
 	p, err := quant.Resolve(m, c, cpu.QuantBackend())
 	require.NoError(t, err)
 	require.Contains(t, p.String(), "Q25 faster in float: cpu keeps scores in a cache")
-	asked := &quant.Config{Rules: []quant.Rule{rule(quant.Selector{Op: "scaled_dot_product_attention"}, quant.Dynamic)}}
+	asked := &quant.Config{Rules: []quant.Rule{quanttest.Rule(quant.Selector{Op: "scaled_dot_product_attention"}, quant.Dynamic)}}
 	own := graph.Clone(m)
-	r := pipeline(t, own, quant.Convert(asked, cpu.QuantBackend()), quant.Lower)
+	r := quanttest.Pipeline(t, own, quant.Convert(asked, cpu.QuantBackend()), integer.Lower)
 	require.Empty(t, r.Passes[1].Refused)
-	require.Equal(t, 2, calls(own.Graph, std.QMatmul))
-	require.Equal(t, 4, calls(own.Graph, std.DynamicQuantize))
-	sounds(t, plain, own, 30)
+	require.Equal(t, 2, quanttest.Calls(own.Graph, std.QMatmul))
+	require.Equal(t, 4, quanttest.Calls(own.Graph, std.DynamicQuantize))
+	quanttest.Sounds(t, plain, own, 30)
 	sameInPlan(t, own)
 	attention := simplify.DecomposeExcept(func(n *graph.Node) bool { return n.Op() != std.ScaledDotProductAttention })
-	pipeline(t, m, attention, quant.Convert(c, cpu.QuantBackend()))
+	quanttest.Pipeline(t, m, attention, quant.Convert(c, cpu.QuantBackend()))
 	require.Equal(t, 4, strings.Count(m.String(), "[dynamic_quantize]"), m)
-	sounds(t, plain, m, 30)
+	quanttest.Sounds(t, plain, m, 30)
 	sameInPlan(t, m)
 }
 
@@ -202,12 +168,12 @@ func TestStatic(t *testing.T) {
 	for kind := quant.MinMax; kind <= quant.Entropy; kind++ {
 		for _, d := range []array.DType{array.U8, array.I8} {
 			for _, s := range []quant.Symmetry{quant.Symmetric, quant.Affine} {
-				m := parse(t, residual)
+				m := quanttest.Parse(t, quanttest.Residual)
 				plain := graph.Clone(m)
-				c := static()
+				c := quanttest.Static()
 				c.Global.Activation = quant.Scheme{DType: d, Symmetry: s, Observer: quant.Observer{Kind: kind}}
-				quantise(t, m, c, batches(t, m, 8, nil))
-				sounds(t, plain, m, 15)
+				quanttest.Quantise(t, m, c, quanttest.Batches(t, m, 8, nil))
+				quanttest.Sounds(t, plain, m, 15)
 				sameInPlan(t, m)
 				require.Equal(t, 5, strings.Count(m.String(), "[quantize]"))
 			}
@@ -217,7 +183,7 @@ func TestStatic(t *testing.T) {
 
 // TestGroupsHaveOnePairOfParameters joins values whose ranges differ.
 func TestGroupsHaveOnePairOfParameters(t *testing.T) {
-	m := parse(t, `graph net(%x: f32[N,4], %y: f32[N,4]) {
+	m := quanttest.Parse(t, `graph net(%x: f32[N,4], %y: f32[N,4]) {
   %w = get_attr[w] : f32[4,4]
   %a = call_function[linear](%x, %w, _)
   %b = call_function[sigmoid](%a)
@@ -230,46 +196,46 @@ func TestGroupsHaveOnePairOfParameters(t *testing.T) {
 }
 param w : f32[4,4]
 `)
-	c := static()
+	c := quanttest.Static()
 	p, err := quant.Resolve(m, c, cpu.QuantBackend())
 	require.NoError(t, err)
 	require.Equal(t, [][]string{{"a", "b", "c", "r"}}, p.Groups)
 	plain := graph.Clone(m)
-	quantise(t, m, c, batches(t, m, 16, nil))
+	quanttest.Quantise(t, m, c, quanttest.Batches(t, m, 16, nil))
 	one := func(path string) float64 { return array.Float64At(m.Param("quantised."+path).Value, 0) }
 	require.Nil(t, m.Param("quantised.b.scale"))
 	require.Equal(t, 1./256, one("e.scale"), "alone, the operator fixes its range")
 	require.Equal(t, 0., one("e.zero"))
 	require.Greater(t, 255*one("a.scale"), 1., "the group covers all of it")
-	sounds(t, plain, m, 20)
+	quanttest.Sounds(t, plain, m, 20)
 }
 
 // TestEqualOperands lets a backend demand equal parameters of a sum.
 func TestEqualOperands(t *testing.T) {
-	m := parse(t, residual)
+	m := quanttest.Parse(t, quanttest.Residual)
 	b := cpu.QuantBackend()
 	b.Operator(std.Conv2d).Fused = b.Operator(std.Conv2d).Fused[1:]
 	b.Operator(std.Add).Sharing = quant.Equal
-	p, err := quant.Resolve(m, static(), b)
+	p, err := quant.Resolve(m, quanttest.Static(), b)
 	require.NoError(t, err)
 	require.Equal(t, [][]string{{"r1", "c2", "r2", "p", "f"}}, p.Groups)
 }
 
 // TestAfterBatchNorm folds first: the observers see folded weights.
 func TestAfterBatchNorm(t *testing.T) {
-	m := parse(t, afterBatchNorm)
+	m := quanttest.Parse(t, afterBatchNorm)
 	for i, v := range array.Data[float32](m.Param("s").Value) {
 		array.Data[float32](m.Param("s").Value)[i] = v*v + 0.1 // a variance
 	}
 	plain := graph.Clone(m)
-	pipeline(t, m, fx.Optimise()...)
-	p, err := quant.Resolve(m, static(), cpu.QuantBackend())
+	quanttest.Pipeline(t, m, fx.Optimise()...)
+	p, err := quant.Resolve(m, quanttest.Static(), cpu.QuantBackend())
 	require.NoError(t, err)
 	require.NotContains(t, p.String(), "batch_norm")
 	require.Contains(t, p.String(), "w_folded")
-	quantise(t, m, static(), batches(t, m, 8, nil))
-	sounds(t, plain, m, 20)
-	_, err = passes.Run(ctx, m, []passes.Pass{quant.Prepare(static(), cpu.QuantBackend()), fusion.ConvBN}, passes.Options{})
+	quanttest.Quantise(t, m, quanttest.Static(), quanttest.Batches(t, m, 8, nil))
+	quanttest.Sounds(t, plain, m, 20)
+	_, err = passes.Run(ctx, m, []passes.Pass{quant.Prepare(quanttest.Static(), cpu.QuantBackend()), fusion.ConvBN}, passes.Options{})
 	require.ErrorIs(t, err, passes.BadPipeline)
 }
 

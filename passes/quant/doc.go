@@ -3,16 +3,14 @@
 // and value the Plan names the rule that asked, the form that is granted, or the reason why none is. The
 // pass Prepare adds observers, Calibrate runs them on data, and the pass Convert writes
 // the reference form: quantize and dequantize, whose scales and zero points are
-// operands, around operators on floats, which every engine runs. The pass Lower rewrites
-// it into operators on quantised values, where op/std has them (q_linear, q_conv2d, ...),
-// and reports why each other candidate stays in float. Compare and Trials measure
-// the loss; Equalise, Smooth and CorrectBias reduce it.
+// operands, around operators on floats, which every engine runs.
 //
 // It runs after the passes that fold batch norms and recognise activations, so
 // that observers see the final values, and before lowering. Plans treat operators by
-// their records (op.Quant) and the backend; Lower and Equalise name them. The package knows nothing
-// of targets, and does not run integers.
+// their records (op.Quant) and the backend. Room integer, below this one, makes operators
+// on quantised values of the reference form; room tune, above it, measures and reduces
+// the loss. The package knows nothing of targets, and does not run integers.
 //
-// Read config.go first, then plan.go, resolve.go and convert.go; lower.go for the
-// integer operators. docs/quant.md is the guide.
+// Read scheme.go first, then config.go, plan.go, resolve.go and convert.go.
+// docs/quant.md is the guide.
 package quant

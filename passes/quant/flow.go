@@ -7,6 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/quant/internal/form"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -155,7 +156,7 @@ func (r *resolver) findOtherForms(units []*unit) {
 			continue
 		}
 		for u := range n.Users() {
-			if exchanged(u) == nil {
+			if form.Exchanged(u) == nil {
 				readers[n.Target()] = append(readers[n.Target()], u)
 				continue
 			}
@@ -205,21 +206,6 @@ func (r *resolver) drop(u *unit, comes bool) {
 		v.why = slices.DeleteFunc(v.why, func(w Why) bool { return w.Reason == Within })
 		v.unit, v.mode, v.why = nil, Float, append(v.why, why)
 	}
-}
-
-// ranged is a value that gets parameters.
-type ranged struct {
-	node    *graph.Node
-	scheme  Scheme // as asked
-	dtype   array.DType
-	sym     Symmetry
-	observe Observer
-	fixed   *op.Range // the range, where the operator fixes it
-	by      string
-	made    bool // its producer runs quantised, so that all users take it so
-	group   int
-	lead    *ranged // of the group; itself without one
-	why     []Why
 }
 
 // ask enters the values that a unit takes and gives.
@@ -276,30 +262,6 @@ func (r *resolver) want(u *unit, n, by *graph.Node) *ranged {
 	return q
 }
 
-func (q *ranged) like(p *ranged) bool {
-	return q.dtype == p.dtype && q.sym == p.sym && q.observe == p.observe
-}
-
-// String returns "u8 affine, histogram".
-func (q *ranged) String() string {
-	s := q.dtype.String() + " " + q.sym.String() + ", "
-	if q.fixed != nil {
-		return s + "fixed range"
-	}
-	return s + q.observe.String()
-}
-
-func names(list []array.DType) string {
-	s := ""
-	for i, d := range list {
-		if i > 0 {
-			s += " and "
-		}
-		s += d.String()
-	}
-	return s
-}
-
 // group finds the values that have equal parameters, because an operator only moves
 // or chooses between elements, and lets the first member speak for all.
 func (r *resolver) group(units []*unit) [][]string {
@@ -347,26 +309,4 @@ func (r *resolver) group(units []*unit) [][]string {
 		groups = append(groups, names)
 	}
 	return groups
-}
-
-func (q *ranged) leader() *ranged {
-	for q.lead != q {
-		q.lead = q.lead.lead // halves the path for the next look
-		q = q.lead
-	}
-	return q
-}
-
-func (q *ranged) join(p *ranged) { p.leader().lead = q.leader() }
-
-// agree makes a member of a group like its first one.
-func (q *ranged) agree(first *ranged, group int) {
-	q.lead, q.group = first, group
-	if q == first {
-		return
-	}
-	if !q.like(first) {
-		q.why = append(q.why, Why{OtherScheme, "its group is " + first.String()})
-	}
-	q.dtype, q.sym, q.observe = first.dtype, first.sym, first.observe
 }

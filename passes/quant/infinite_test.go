@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes/quant"
@@ -28,17 +29,17 @@ param v : f32[5,4,3,3]
 `
 
 func TestInfinitiesOnPurposeStayInFloats(t *testing.T) {
-	plain := parse(t, framed)
+	plain := quanttest.Parse(t, framed)
 	for _, kind := range []quant.ObserverKind{quant.Histogram, quant.MinMax, quant.MovingAverage} {
-		c := static()
+		c := quanttest.Static()
 		c.Global.Activation.Observer.Kind = kind
 		m := graph.Clone(plain)
-		pipeline(t, m, quant.Prepare(c, cpu.QuantBackend()))
-		_, err := quant.Calibrate(ctx, m, batches(t, plain, 3, nil), quant.CalibrateOptions{})
+		quanttest.Pipeline(t, m, quant.Prepare(c, cpu.QuantBackend()))
+		_, err := quant.Calibrate(ctx, m, quanttest.Batches(t, plain, 3, nil), quant.CalibrateOptions{})
 		require.NoError(t, err)
-		report := pipeline(t, m, quant.Convert(c, cpu.QuantBackend()))
+		report := quanttest.Pipeline(t, m, quant.Convert(c, cpu.QuantBackend()))
 		require.Contains(t, report.Explain(), "Q26 infinite value")
-		sounds(t, plain, m, 20)
+		quanttest.Sounds(t, plain, m, 20)
 		for n := range m.Graph.Nodes() {
 			if n.Op() == std.Conv2d {
 				require.Equal(t, std.Dequantize, n.Arg(0).Op(), "%s computes in 8 bits", n.Name())

@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes/quant/internal/form"
 )
 
 // An observer is ordinary nodes, a reduction (std.Observe) of the value into a buffer
@@ -169,7 +170,7 @@ func nonFinite(seen []*observation, when string) diag.List {
 	for _, o := range seen {
 		if what := o.bad(); what != "" {
 			e := o.node.Error(NonFinite, "the value has "+what+when)
-			e.Op = opName(o.node)
+			e.Op = form.OpName(o.node)
 			if s := o.node.Scope().Path; s != "" {
 				e.Msg = "layer " + strconv.Quote(s) + ": " + e.Msg
 			}
@@ -177,4 +178,31 @@ func nonFinite(seen []*observation, when string) diag.List {
 		}
 	}
 	return errs
+}
+
+// Strip removes the observers of a prepared graph, which then computes what it computed
+// before Prepare; what they have seen is lost.
+func Strip(m *graph.Module) error {
+	if _, err := strip(m); err != nil {
+		return err
+	}
+	m.DropUnused()
+	return nil
+}
+
+// strip removes the observers of a graph and returns what they have seen.
+func strip(m *graph.Module) ([]*observation, error) {
+	seen := observations(m.Graph, func(path string) *array.Array { return m.Param(path).Value })
+	var nodes []*graph.Node
+	for n := range m.Graph.Nodes() {
+		if observes(n) {
+			nodes = append(nodes, n)
+		}
+	}
+	for i := len(nodes) - 1; i >= 0; i-- {
+		if err := m.Graph.Erase(nodes[i]); err != nil {
+			return nil, err
+		}
+	}
+	return seen, nil
 }

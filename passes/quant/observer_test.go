@@ -10,32 +10,12 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
 )
-
-// single is a graph of which the input alone is observed.
-const single = `graph net(%x: f32[N,4]) {
-  %w = get_attr[w] : f32[4,4]
-  %y = call_function[linear](%x, %w, _) in "fc" "nn.Linear" at "model.go:7"
-  return %y
-}
-param w : f32[4,4]
-`
-
-func prepared(t testing.TB, text string, o quant.Observer) *graph.Module {
-	m := parse(t, text)
-	c := static()
-	c.Global.Activation.Observer = o
-	pipeline(t, m, quant.Prepare(c, cpu.QuantBackend()))
-	return m
-}
-
-func rows(v ...float32) []*array.Array {
-	return []*array.Array{array.FromSlice(v, len(v)/4, 4)}
-}
 
 // seen returns what the observer of %x has seen: the extremes, the limit and the counts.
 func seen(m *graph.Module) []float64 {
@@ -44,19 +24,19 @@ func seen(m *graph.Module) []float64 {
 
 func calibrate(t testing.TB, m *graph.Module, all ...[]*array.Array) {
 	t.Helper()
-	n, err := quant.Calibrate(ctx, m, of(all...), quant.CalibrateOptions{})
+	n, err := quant.Calibrate(ctx, m, quanttest.Inputs(all...), quant.CalibrateOptions{})
 	require.NoError(t, err)
 	require.Equal(t, len(all), n)
 }
 
 func TestExtremes(t *testing.T) {
-	m := prepared(t, single, quant.Observer{Kind: quant.MinMax})
+	m := quanttest.Prepared(t, quanttest.Single, quant.Observer{Kind: quant.MinMax})
 	require.Equal(t, []float64{inf, -inf}, seen(m))
-	calibrate(t, m, rows(1, 2, 3, 4), rows(-5, 0, 7, 1), rows(0, 0, 0, 0))
+	calibrate(t, m, quanttest.Rows(1, 2, 3, 4), quanttest.Rows(-5, 0, 7, 1), quanttest.Rows(0, 0, 0, 0))
 	require.Equal(t, []float64{-5, 7}, seen(m))
 
-	m = prepared(t, single, quant.Observer{Kind: quant.MovingAverage, Averaging: 0.25})
-	calibrate(t, m, rows(1, 2, 3, 4), rows(-3, 0, 8, 1), rows(), rows(-3, 0, 8, 1))
+	m = quanttest.Prepared(t, quanttest.Single, quant.Observer{Kind: quant.MovingAverage, Averaging: 0.25})
+	calibrate(t, m, quanttest.Rows(1, 2, 3, 4), quanttest.Rows(-3, 0, 8, 1), quanttest.Rows(), quanttest.Rows(-3, 0, 8, 1))
 	require.Equal(t, []float64{-0.75, 5.75}, seen(m)) // 1, 0, -0.75: by a quarter towards -3
 }
 
@@ -72,10 +52,10 @@ func TestHistogramsCountTheSame(t *testing.T) {
 	data[3500] = -1e-30
 	var want []float64
 	for _, size := range []int{4000, 400, 40, 4} {
-		m := prepared(t, single, quant.Observer{Kind: quant.Histogram})
-		all := [][]*array.Array{rows()}
+		m := quanttest.Prepared(t, quanttest.Single, quant.Observer{Kind: quant.Histogram})
+		all := [][]*array.Array{quanttest.Rows()}
 		for part := range slices.Chunk(data, size) {
-			all = append(all, rows(part...))
+			all = append(all, quanttest.Rows(part...))
 		}
 		calibrate(t, m, all...)
 		got := seen(m)
@@ -97,9 +77,9 @@ func TestHistogramsCountTheSame(t *testing.T) {
 // TestPreparedGraphsAreOrdinary prints, saves, loads and runs one in two engines.
 func TestPreparedGraphsAreOrdinary(t *testing.T) {
 	for _, kind := range []quant.ObserverKind{quant.MinMax, quant.MovingAverage, quant.Histogram} {
-		m := parse(t, residual)
+		m := quanttest.Parse(t, quanttest.Residual)
 		plain := graph.Clone(m)
-		c := static()
+		c := quanttest.Static()
 		c.Global.Activation.Observer.Kind = kind
 		_, err := passes.Run(ctx, m, []passes.Pass{quant.Prepare(c, cpu.QuantBackend())}, passes.Options{Numeric: &passes.Numeric{Rel: 1e-30}})
 		require.NoError(t, err)
@@ -115,17 +95,17 @@ func TestPreparedGraphsAreOrdinary(t *testing.T) {
 
 		e, err := cpu.Compile(loaded, lowering.Options{Exact: true})
 		require.NoError(t, err)
-		_, err = quant.Calibrate(ctx, loaded, batches(t, plain, 3, nil), quant.CalibrateOptions{Engine: e})
+		_, err = quant.Calibrate(ctx, loaded, quanttest.Batches(t, plain, 3, nil), quant.CalibrateOptions{Engine: e})
 		require.NoError(t, err)
-		_, err = quant.Calibrate(ctx, m, batches(t, plain, 3, nil), quant.CalibrateOptions{})
+		_, err = quant.Calibrate(ctx, m, quanttest.Batches(t, plain, 3, nil), quant.CalibrateOptions{})
 		require.NoError(t, err)
 		equal, diff := graph.EqualModules(m, loaded)
 		require.True(t, equal, "the plan observes what the interpreter observes: %s", diff)
 
 		for _, p := range []*graph.Module{m, loaded} {
-			pipeline(t, p, quant.Convert(c, cpu.QuantBackend()))
+			quanttest.Pipeline(t, p, quant.Convert(c, cpu.QuantBackend()))
 			require.NotContains(t, p.String(), "quant.Observer")
-			sounds(t, plain, p, 20)
+			quanttest.Sounds(t, plain, p, 20)
 		}
 		equal, diff = graph.EqualModules(m, loaded)
 		require.True(t, equal, diff)
@@ -134,7 +114,7 @@ func TestPreparedGraphsAreOrdinary(t *testing.T) {
 
 func TestNonFiniteValuesAreNamedByLayer(t *testing.T) {
 	for _, bad := range []float64{nan, inf, -inf} {
-		m := prepared(t, `graph net(%x: f32[N,4]) {
+		m := quanttest.Prepared(t, `graph net(%x: f32[N,4]) {
   %w = get_attr[w] : f32[4,4]
   %a = call_function[linear](%x, %w, _) in "fc1" "nn.Linear" at "model.go:7"
   %b = call_function[linear](%a, %w, _) in "fc2" "nn.Linear" at "model.go:8"
@@ -142,9 +122,9 @@ func TestNonFiniteValuesAreNamedByLayer(t *testing.T) {
 }
 param w : f32[4,4]
 `, quant.Observer{})
-		calibrate(t, m, rows(1, 2, 3, 4))
+		calibrate(t, m, quanttest.Rows(1, 2, 3, 4))
 		before := slices.Clone(seen(m))
-		n, err := quant.Calibrate(ctx, m, of(rows(1, 2, 3, 4), rows(1, float32(bad), 3, 4), rows(0, 0, 0, 0)), quant.CalibrateOptions{})
+		n, err := quant.Calibrate(ctx, m, quanttest.Inputs(quanttest.Rows(1, 2, 3, 4), quanttest.Rows(1, float32(bad), 3, 4), quanttest.Rows(0, 0, 0, 0)), quant.CalibrateOptions{})
 		require.Equal(t, 1, n)
 		require.ErrorIs(t, err, quant.NonFinite)
 		require.ErrorContains(t, err, "in batch 2")
@@ -153,7 +133,7 @@ param w : f32[4,4]
 		require.Equal(t, before, seen(m), "the observers are as they were")
 		// A graph that was run otherwise is refused when it is converted.
 		array.Data[float64](m.Param("quant.a.seen").Value)[1] = nan
-		_, err = passes.Run(ctx, m, []passes.Pass{quant.Convert(static(), cpu.QuantBackend())}, passes.Options{})
+		_, err = passes.Run(ctx, m, []passes.Pass{quant.Convert(quanttest.Static(), cpu.QuantBackend())}, passes.Options{})
 		require.ErrorIs(t, err, quant.NonFinite)
 		require.ErrorContains(t, err, "fc1")
 	}

@@ -6,7 +6,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/graph"
 )
 
 // Plan says of every operator, weight and value of a graph what was asked, by whom,
@@ -131,13 +130,6 @@ func (p *Plan) String() string {
 		b.WriteString("group " + strconv.Itoa(i+1) + ": %" + strings.Join(g, " %") + "\n")
 	}
 	return b.String()
-}
-
-func opName(n *graph.Node) string {
-	if o := n.Op(); o != nil {
-		return o.Key()
-	}
-	return n.Opcode().String()
 }
 
 // Reason is why something that was asked for was not granted, or not as it was

@@ -9,6 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op"
@@ -40,16 +41,16 @@ group 1: %r2 %p %f
 `
 
 func TestPlanOfAResidualNet(t *testing.T) {
-	m := parse(t, residual)
+	m := quanttest.Parse(t, quanttest.Residual)
 	before := m.String()
 	for range 3 {
-		p, err := quant.Resolve(m, static(), cpu.QuantBackend())
+		p, err := quant.Resolve(m, quanttest.Static(), cpu.QuantBackend())
 		require.NoError(t, err)
 		require.Equal(t, residualPlan, p.String())
 	}
 	require.Equal(t, before, m.String(), "resolving changes nothing")
-	pipeline(t, m, quant.Prepare(static(), cpu.QuantBackend()))
-	p, err := quant.Resolve(m, static(), cpu.QuantBackend())
+	quanttest.Pipeline(t, m, quant.Prepare(quanttest.Static(), cpu.QuantBackend()))
+	p, err := quant.Resolve(m, quanttest.Static(), cpu.QuantBackend())
 	require.NoError(t, err)
 	require.Equal(t, residualPlan, p.String(), "a prepared graph has the same plan")
 }
@@ -66,8 +67,8 @@ graph net(%x: f32[2,4]) {
 param w : f32[4,4]
 `), "net.fx")
 	require.NoError(t, err)
-	fill(m)
-	c := static()
+	quanttest.Fill(m)
+	c := quanttest.Static()
 	c.Strict = true
 	c.Global.Weight.Bits = 4
 	p, err := quant.Resolve(m, c, cpu.QuantBackend())
@@ -88,7 +89,7 @@ param w : f32[4,4]
 	_, err = passes.Run(ctx, m, []passes.Pass{quant.Convert(c, cpu.QuantBackend())}, passes.Options{})
 	require.ErrorIs(t, err, quant.Refused)
 	c.Strict = false
-	r := pipeline(t, m, quant.Prepare(c, cpu.QuantBackend()))
+	r := quanttest.Pipeline(t, m, quant.Prepare(c, cpu.QuantBackend()))
 	require.Len(t, r.Passes[0].Refused, 3, "refusals are in the report")
 }
 
@@ -133,7 +134,7 @@ func TestReasons(t *testing.T) {
 		{quant.NoMode, linear("%x: i64[2]", w+"%y = call_function[embedding](%x, %w)\nreturn %y\n", ""), nil},
 		{quant.NoScheme, linear(x, w+"%y = call_function[linear](%x, %w, _)\nreturn %y\n", ""), func(c *quant.Config) { c.Global.Activation.Granularity = quant.PerChannel }},
 		{quant.OtherScheme, linear(x, w+"%y = call_function[linear](%x, %w, _)\n%z = call_function[linear](%x, %w, _)\nreturn (%y, %z)\n", ""), func(c *quant.Config) {
-			r := rule(quant.Selector{Name: "z"}, quant.Static)
+			r := quanttest.Rule(quant.Selector{Name: "z"}, quant.Static)
 			r.Activation.DType = array.I8
 			c.Rules = append(c.Rules, r)
 		}},
@@ -147,8 +148,8 @@ func TestReasons(t *testing.T) {
 		{quant.WrittenMemory, linear(x, "%b = get_attr[b] : f32[4,4]\n%o = call_function[linear](%x, %b, _)\n%y = call_function[linear](%b, %b, _)\n%z = call_function[assign](%b, %y)\n%q = call_function[matmul](%b, %y)\nreturn (%o, %q)\n", "param b : f32[4,4] buffer\n"), nil},
 		{quant.FasterInFloat, linear("%q: f32[2,4,8]", "%y = call_function[scaled_dot_product_attention](%q, %q, %q)\nreturn %y\n", ""), nil},
 	} {
-		m := parse(t, c.text)
-		config := static()
+		m := quanttest.Parse(t, c.text)
+		config := quanttest.Static()
 		if c.config != nil {
 			c.config(config)
 		}
@@ -180,11 +181,11 @@ func has(p *quant.Plan, r quant.Reason) bool {
 }
 
 func TestOpaqueCodeStaysInFloat(t *testing.T) {
-	m := parse(t, "graph net(%x: f32[2,4]) {\n  return %x\n}\n")
+	m := quanttest.Parse(t, "graph net(%x: f32[2,4]) {\n  return %x\n}\n")
 	f := op.NewAdHoc("example.com/net", "f", op.Args("x"), false, false, nil)
 	out := m.Graph.Output()
 	out.SetArg(0, m.Graph.Before(out).Function(f, nil, m.Graph.First()))
-	p, err := quant.Resolve(m, static(), cpu.QuantBackend())
+	p, err := quant.Resolve(m, quanttest.Static(), cpu.QuantBackend())
 	require.NoError(t, err)
 	require.True(t, has(p, quant.OpaqueCode), p)
 }
@@ -192,15 +193,15 @@ func TestOpaqueCodeStaysInFloat(t *testing.T) {
 func TestUnfitWeights(t *testing.T) {
 	text := "graph net(%x: f32[2,4]) {\n  %w = get_attr[w] : f32[4,4]\n  %y = call_function[linear](%x, %w, _)\n  return %y\n}\nparam w : f32[4,4]\n"
 	for i, bad := range []float32{float32(nan), float32(inf), float32(-inf)} {
-		m := parse(t, text)
+		m := quanttest.Parse(t, text)
 		array.Data[float32](m.Param("w").Value)[3+i] = bad
-		p, err := quant.Resolve(m, static(), cpu.QuantBackend())
+		p, err := quant.Resolve(m, quanttest.Static(), cpu.QuantBackend())
 		require.NoError(t, err)
 		require.True(t, has(p, quant.UnfitWeight), p)
 	}
 	m, err := graph.Parse([]byte("gofx 1\n"+text), "net.fx")
 	require.NoError(t, err)
-	p, err := quant.Resolve(m, static(), cpu.QuantBackend())
+	p, err := quant.Resolve(m, quanttest.Static(), cpu.QuantBackend())
 	require.NoError(t, err)
 	require.True(t, has(p, quant.ComputedWeight), "a weight without a value: %s", p)
 }
@@ -208,7 +209,7 @@ func TestUnfitWeights(t *testing.T) {
 // TestUsersOperators quantises operators of a user's module as they declare.
 func TestUsersOperators(t *testing.T) {
 	key := "github.com/gofx-dev/gofx/passes/quant_test."
-	m := parse(t, `graph net(%x: f32[2,4]) {
+	m := quanttest.Parse(t, `graph net(%x: f32[2,4]) {
   %w = get_attr[w] : f32[4,4]
   %a = call_function[`+key+`weighted](%x, %w)
   %b = call_function[`+key+`twice](%a)
@@ -222,10 +223,10 @@ param w : f32[4,4]
 	require.NotNil(t, never)
 	require.NotNil(t, weighted)
 	fm := graph.Clone(m)
-	quantise(t, m, static(), batches(t, m, 40, nil))
+	quanttest.Quantise(t, m, quanttest.Static(), quanttest.Batches(t, m, 40, nil))
 	text := m.String()
 	require.Equal(t, 2, strings.Count(text, "[dequantize](%w"), text)
 	require.Contains(t, text, "%d = call_function[linear](%dequantize_")
 	require.Regexp(t, `%c = call_function\[`+key+`never\]\(%dequantize_\d\)`, text, "never takes what twice gives, in floats")
-	sounds(t, fm, m, 25)
+	quanttest.Sounds(t, fm, m, 25)
 }

@@ -3,7 +3,6 @@ package quant
 import (
 	"strconv"
 
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/passes"
@@ -91,21 +90,4 @@ func (r *resolution) observed(q *ranged) bool {
 	}
 	base := r.values[q.node.Arg(o.ViewOf-1)]
 	return base == nil || base.group != q.group
-}
-
-// strip removes the observers of a graph and returns what they have seen.
-func strip(m *graph.Module) ([]*observation, error) {
-	seen := observations(m.Graph, func(path string) *array.Array { return m.Param(path).Value })
-	var nodes []*graph.Node
-	for n := range m.Graph.Nodes() {
-		if observes(n) {
-			nodes = append(nodes, n)
-		}
-	}
-	for i := len(nodes) - 1; i >= 0; i-- {
-		if err := m.Graph.Erase(nodes[i]); err != nil {
-			return nil, err
-		}
-	}
-	return seen, nil
 }

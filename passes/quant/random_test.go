@@ -13,6 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op/std"
@@ -58,7 +59,7 @@ func TestRandomGraphs(t *testing.T) {
 		got, err := runs(m, in)
 		require.NoError(r, err)
 		require.Empty(r, fxtest.SameArrays(want, got), "prepared")
-		if _, err := quant.Calibrate(ctx, m, of(in), quant.CalibrateOptions{}); err != nil && !errors.Is(err, quant.NotPrepared) {
+		if _, err := quant.Calibrate(ctx, m, quanttest.Inputs(in), quant.CalibrateOptions{}); err != nil && !errors.Is(err, quant.NotPrepared) {
 			require.ErrorIs(r, err, quant.NonFinite)
 			return
 		}

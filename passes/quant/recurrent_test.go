@@ -8,13 +8,14 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 )
 
 // sequence has an lstm in both directions and a gru after it, with a state.
@@ -42,17 +43,10 @@ param ui : f32[15,8]
 param uh : f32[15,5]
 `
 
-func calls(g *graph.Graph, o *op.Op) (n int) {
-	for range g.Calls(o) {
-		n++
-	}
-	return n
-}
-
 // TestRecurrentNetworks quantises an lstm and a gru in each mode: what stays is said,
 // and every engine computes the same bits.
 func TestRecurrentNetworks(t *testing.T) {
-	in, err := passes.Inputs(parse(t, sequence).Graph, map[string]int{"T": 7, "N": 3}, 4)
+	in, err := passes.Inputs(quanttest.Parse(t, sequence).Graph, map[string]int{"T": 7, "N": 3}, 4)
 	require.NoError(t, err)
 	for _, c := range []struct {
 		mode    quant.Mode
@@ -63,22 +57,22 @@ func TestRecurrentNetworks(t *testing.T) {
 		{quant.Static, `%l +lstm +static by global +dynamic +Q12 no such mode: cpu has lstm dynamic and weight_only only`, 1},
 		{quant.WeightOnly, `%g +gru +weight_only by global +weight_only\n%g +weight ui +any by global +i8 symmetric channel`, 0},
 	} {
-		m := parse(t, sequence)
+		m := quanttest.Parse(t, sequence)
 		plain := graph.Clone(m)
 		config := &quant.Config{Global: quant.Setting{Mode: c.mode}}
 		p, err := quant.Resolve(m, config, cpu.QuantBackend())
 		require.NoError(t, err)
 		require.Regexp(t, c.granted, p.String())
-		pipeline(t, m, quant.Convert(config, cpu.QuantBackend()), quant.Lower)
-		require.Equal(t, c.dynamic, calls(m.Graph, std.QLstm))
-		require.Equal(t, c.dynamic, calls(m.Graph, std.QGru))
+		quanttest.Pipeline(t, m, quant.Convert(config, cpu.QuantBackend()), integer.Lower)
+		require.Equal(t, c.dynamic, quanttest.Calls(m.Graph, std.QLstm))
+		require.Equal(t, c.dynamic, quanttest.Calls(m.Graph, std.QGru))
 		for _, path := range []string{"wi", "wh", "wr", "ui", "uh"} {
 			require.Nil(t, m.Param(path), path)
 			require.Equal(t, array.I8, m.Param(path+"_quantised").Value.DType())
 		}
-		want, got := interpret(t, plain, in...), interpret(t, m, in...)
+		want, got := quanttest.Interpret(t, plain, in...), quanttest.Interpret(t, m, in...)
 		for i := range want {
-			require.Greater(t, sqnr(want[i], got[i]), 30.0, "%s, result %d", c.mode, i)
+			require.Greater(t, quanttest.SQNR(want[i], got[i]), 30.0, "%s, result %d", c.mode, i)
 		}
 		text := m.String()
 		again, err := graph.Parse([]byte(text), "again.fx")
@@ -98,15 +92,15 @@ func TestRecurrentNetworks(t *testing.T) {
 // TestRecurrentRefusals asks for what a recurrent network does not have.
 func TestRecurrentRefusals(t *testing.T) {
 	config := &quant.Config{Global: quant.Setting{Mode: quant.Dynamic, Weight: quant.Scheme{DType: array.U8, Symmetry: quant.Affine}}}
-	p, err := quant.Resolve(parse(t, sequence), config, cpu.QuantBackend())
+	p, err := quant.Resolve(quanttest.Parse(t, sequence), config, cpu.QuantBackend())
 	require.NoError(t, err)
 	require.Regexp(t, `%l +weight wh +u8 affine by global +i8 symmetric channel, min_max +Q13 no such scheme: the weight may be i8; .*the weight has no zero points`, p.String())
 	config.Strict = true
-	_, err = quant.Resolve(parse(t, sequence), config, cpu.QuantBackend())
+	_, err = quant.Resolve(quanttest.Parse(t, sequence), config, cpu.QuantBackend())
 	require.ErrorContains(t, err, "the weight has no zero points")
 	b := cpu.QuantBackend()
 	b.Operator(std.Gru).Weight.Affine = true
-	_, err = quant.Resolve(parse(t, sequence), &quant.Config{Global: quant.Setting{Mode: quant.Dynamic}}, b)
+	_, err = quant.Resolve(quanttest.Parse(t, sequence), &quant.Config{Global: quant.Setting{Mode: quant.Dynamic}}, b)
 	require.ErrorContains(t, err, "gru has other weights than i8 without zero points, which is what q_gru takes")
 }
 
@@ -120,8 +114,8 @@ func BenchmarkLSTM(b *testing.B) {
 	_, err = gm.Apply(ctx, fx.Optimise(), fx.PassOptions{})
 	require.NoError(b, err)
 	plain, m := graph.Clone(gm.Module), gm.Module
-	pipeline(b, m, quant.Convert(&quant.Config{Global: quant.Setting{Mode: quant.Dynamic}}, cpu.QuantBackend()), quant.Lower)
-	require.Equal(b, 1, calls(m.Graph, std.QLstm))
+	quanttest.Pipeline(b, m, quant.Convert(&quant.Config{Global: quant.Setting{Mode: quant.Dynamic}}, cpu.QuantBackend()), integer.Lower)
+	require.Equal(b, 1, quanttest.Calls(m.Graph, std.QLstm))
 	gen := passes.Random{State: 9}
 	for _, batch := range []int{1, 16} {
 		x := gen.Array(array.F32, 64, batch, 256)
@@ -144,7 +138,7 @@ func BenchmarkLSTM(b *testing.B) {
 			require.NoError(b, e.Close())
 		}
 		for i := range results[0] {
-			b.Logf("batch %d, result %d: %.1f dB", batch, i, sqnr(results[0][i], results[1][i]))
+			b.Logf("batch %d, result %d: %.1f dB", batch, i, quanttest.SQNR(results[0][i], results[1][i]))
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
+	"github.com/gofx-dev/gofx/passes/quant/internal/form"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -23,63 +25,6 @@ func Resolve(m *graph.Module, c *Config, b *Backend) (*Plan, error) {
 	}
 	return r.plan, err
 }
-
-// resolution is a plan with the nodes that it speaks of.
-type resolution struct {
-	*resolver
-	plan  *Plan
-	units []*unit // those that are quantised, in the order of their last nodes
-}
-
-// resolver decides.
-type resolver struct {
-	module   *graph.Module
-	g        *graph.Graph
-	config   *Config
-	backend  *Backend
-	known    map[*op.Op]*Operator
-	rules    *rules
-	params   *passes.Params
-	written  map[*graph.Node]bool
-	verdicts map[*graph.Node]*verdict
-	values   map[*graph.Node]*ranged
-	order    []*ranged            // in the order in which they were asked for
-	infinite map[*graph.Node]bool // values that were seen infinite, which have no range
-}
-
-// verdict is what is decided about the operator of a node.
-type verdict struct {
-	asked
-	mode Mode // granted
-	unit *unit
-	why  []Why
-}
-
-func (v *verdict) refuse(r Reason, text string) *verdict {
-	v.why = append(v.why, Why{r, text})
-	return v
-}
-
-// unit is one operator, with those that are fused with it, that runs quantised.
-type unit struct {
-	*Operator
-	asked
-	head, tail *graph.Node
-	members    []*graph.Node // head to tail
-	stages     int           // of Fused that are after the tail
-	mode       Mode
-	operands   []use // that are quantised
-	weights    []*weight
-	result     bool // the result is quantised
-}
-
-// use is an operand of a node.
-type use struct {
-	user *graph.Node
-	arg  int
-}
-
-func (u use) value() *graph.Node { return u.user.Arg(u.arg) }
 
 func resolve(m *graph.Module, c *Config, b *Backend, seen []*observation) (*resolution, error) {
 	errs := append(c.check(), b.check()...)
@@ -120,6 +65,31 @@ func resolve(m *graph.Module, c *Config, b *Backend, seen []*observation) (*reso
 	return out, nil
 }
 
+// Unit is an operator that a plan quantises.
+type Unit struct {
+	Node    *graph.Node
+	Members []*graph.Node // the node, and those that are computed together with it
+}
+
+// Units returns what Convert would quantise of a prepared and calibrated graph, in the
+// order of the last members. The nodes are those of a copy without observers.
+func Units(prepared *graph.Module, c *Config, b *Backend) ([]Unit, error) {
+	m := graph.Clone(prepared)
+	seen, err := strip(m)
+	if err != nil {
+		return nil, err
+	}
+	r, err := resolve(m, c, b, seen)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Unit, len(r.units))
+	for i, u := range r.units {
+		list[i] = Unit{u.head, u.members}
+	}
+	return list, nil
+}
+
 // judge decides about the operator of n on its own.
 func (r *resolver) judge(n *graph.Node) *verdict {
 	v := &verdict{asked: r.rules.of(n)}
@@ -146,7 +116,7 @@ func (r *resolver) judge(n *graph.Node) *verdict {
 		// A lookup has no operand to quantise; its weight still can be. The states of a
 		// recurrent network are quantised in each step or not at all.
 		switch {
-		case entry.has(Dynamic) && states[o] != nil:
+		case entry.has(Dynamic) && form.Recurrent[o] != nil:
 			u.mode = Dynamic
 		case entry.has(WeightOnly) && o.Quant == op.QuantWeighted:
 			u.mode = WeightOnly
@@ -168,55 +138,6 @@ func modes(list []Mode) string {
 		s = append(s, m.String())
 	}
 	return strings.Join(s, " and ") + " only"
-}
-
-// unfit says why a node cannot be quantised whatever the backend can do.
-func (r *resolver) unfit(n *graph.Node) (Reason, string, bool) {
-	o, t := n.Op(), n.Type()
-	if states[o] != nil && t.Kind() == shape.Tuple && t.Len() > 0 {
-		t = t.Member(0) // the others are states, of its type
-	}
-	switch {
-	case o == nil || o.AdHoc:
-		return OpaqueCode, "", true
-	case o.Structural():
-		return Structure, "", true
-	case t.Kind() == shape.Tuple:
-		return TupleResult, t.String(), true
-	case t.Kind() != shape.Tensor || t.DType() == array.Invalid || !t.Ranked():
-		return UnknownType, t.String(), true
-	case !t.DType().IsFloat():
-		return NoFloats, t.String(), true
-	case t.DType() != array.F32:
-		return OtherFloats, t.String(), true
-	case o.Quant == op.QuantNever:
-		return NeverDeclared, "", true
-	case passes.Training(n):
-		return InTraining, "", true
-	case passes.Effect(n) != op.Pure:
-		return NeverDeclared, o.Key() + " has effects, or gives other values in each run", true
-	case r.written[passes.Memory(n)]:
-		return WrittenMemory, "", true
-	case r.isInfinite(n):
-		return InfiniteValue, "", true
-	}
-	for i := range n.NumArgs() {
-		if a := n.Arg(i); a != nil && r.isInfinite(a) {
-			return InfiniteValue, "operand %" + a.Name(), true
-		}
-	}
-	return 0, "", false
-}
-
-// isInfinite reports whether a value, or what it shows elements of, was seen infinite.
-func (r *resolver) isInfinite(n *graph.Node) bool {
-	for !r.infinite[n] {
-		if n.Op() == nil || n.Op().ViewOf == 0 {
-			return false
-		}
-		n = n.Arg(n.Op().ViewOf - 1)
-	}
-	return true
 }
 
 // entry returns what the backend can do with an operator. What only moves elements
@@ -328,7 +249,7 @@ func (r *resolution) write() {
 				}
 			}
 			granted, why := v.mode.String(), v.why
-			if text := floatsOnly(n); v.mode == Static && text != "" {
+			if text := integer.FloatsOnly(n); v.mode == Static && text != "" {
 				granted += ", computed in f32 between"
 				why = append(slices.Clone(why), Why{Between, text})
 			}
@@ -346,6 +267,6 @@ func (r *resolution) write() {
 }
 
 func (r *resolution) add(n *graph.Node, e Entry) {
-	e.Node, e.Op, e.pos = n.Name(), opName(n), n.Pos()
+	e.Node, e.Op, e.pos = n.Name(), form.OpName(n), n.Pos()
 	r.plan.Entries = append(r.plan.Entries, e)
 }

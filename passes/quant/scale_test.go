@@ -10,11 +10,13 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -66,7 +68,7 @@ func observed(m *graph.Module) {
 // TestScaling counts what becomes of a graph of 10,000 nodes.
 func TestScaling(t *testing.T) {
 	m := longChain(10_000)
-	p, err := quant.Resolve(m, static(), cpu.QuantBackend())
+	p, err := quant.Resolve(m, quanttest.Static(), cpu.QuantBackend())
 	require.NoError(t, err)
 	values, weights := 0, 0
 	for _, e := range p.Entries {
@@ -79,15 +81,15 @@ func TestScaling(t *testing.T) {
 	}
 	require.Greater(t, values, 4000)
 	require.Greater(t, weights, 3000)
-	c := static()
+	c := quanttest.Static()
 	c.Global.Activation.Observer.Kind = quant.MinMax
 	before := m.Graph.Len()
 	b := cpu.QuantBackend()
-	pipeline(t, m, quant.Prepare(c, b))
+	quanttest.Pipeline(t, m, quant.Prepare(c, b))
 	// An observer is a buffer, a reduction and a write; the batches are counted.
 	require.Equal(t, before+3*values+3, m.Graph.Len())
 	observed(m)
-	pipeline(t, m, quant.Convert(c, b))
+	quanttest.Pipeline(t, m, quant.Convert(c, b))
 	// A value is scale, zero point, quantize and dequantize, a weight its scale and
 	// dequantize next to what read it before.
 	require.Equal(t, before+4*values+2*weights, m.Graph.Len())
@@ -124,7 +126,7 @@ func BenchmarkScaling(b *testing.B) {
 				b.StopTimer()
 				observed(m)
 				b.StartTimer()
-				run(m, quant.Convert(config, backend), quant.Lower)
+				run(m, quant.Convert(config, backend), integer.Lower)
 			}
 			for i, part := range []string{"prepare", "convert", "lower"} {
 				var sum time.Duration

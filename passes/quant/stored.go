@@ -7,12 +7,9 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes/quant/internal/form"
 	"github.com/gofx-dev/gofx/tensor"
 )
-
-// stored are the paths of a weight in its quantised form; zero is "" where all zero
-// points are 0.
-type stored struct{ weight, scale, zero string }
 
 // read returns the bytes of a weight's quantised form, its scale and its zero point,
 // nil where all are 0.
@@ -35,7 +32,7 @@ func (k *converter) weight(n *graph.Node, w *weight) {
 	bytes, scale, zero := k.read(c, w)
 	var floats *graph.Node
 	if w.bits == 4 {
-		floats = fourBitFloats(c, w.value.Dim(0), w.value.Dim(1), w.group, bytes, scale, zero)
+		floats = form.WriteFourBits(c, w.value.Dim(0), w.value.Dim(1), w.group, bytes, scale, zero)
 	} else {
 		floats = c.Function(std.Dequantize, std.DequantizeAttrs{Axis: w.axis}, bytes, scale, zero)
 	}
@@ -44,12 +41,8 @@ func (k *converter) weight(n *graph.Node, w *weight) {
 	}
 	old := n.Arg(w.arg)
 	n.SetArg(w.arg, floats)
-	sweep([]*graph.Node{old})
+	form.Sweep([]*graph.Node{old})
 }
-
-// states are the operators whose states are quantised in each step, which no operator
-// on floats shows: what they are in mode dynamic.
-var states = map[*op.Op]*op.Op{std.Lstm: std.QLstm, std.Gru: std.QGru}
 
 // recurrent makes a recurrent network the operator that quantises its states.
 func (k *converter) recurrent(u *unit, to *op.Op) {
@@ -70,7 +63,7 @@ func (k *converter) recurrent(u *unit, to *op.Op) {
 	if err := k.ctx.Replace(n, by, "quantised: dynamic"); err != nil {
 		return
 	}
-	sweep(old)
+	form.Sweep(old)
 }
 
 // store quantises a weight and enters the result into the module.

@@ -9,10 +9,13 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/cases"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
+	"github.com/gofx-dev/gofx/passes/quant/tune"
 )
 
 // TestTiedOperands scales and quantises graphs in which one parameter or value is several operands.
@@ -23,27 +26,27 @@ func TestTiedOperands(t *testing.T) {
 			require.NoError(t, err)
 			in, err := passes.Inputs(m.Graph, nil, 5)
 			require.NoError(t, err)
-			want := interpret(t, m, in...)
-			for strength, pass := range []passes.Pass{quant.Smooth(of(in), quant.SmoothOptions{}), quant.Smooth(of(in), quant.SmoothOptions{Strength: 0.9}), quant.Equalise} {
+			want := quanttest.Interpret(t, m, in...)
+			for strength, pass := range []passes.Pass{tune.Smooth(quanttest.Inputs(in), tune.SmoothOptions{}), tune.Smooth(quanttest.Inputs(in), tune.SmoothOptions{Strength: 0.9}), tune.Equalise} {
 				n := graph.Clone(m)
-				pipeline(t, n, pass)
-				require.Less(t, distance(want, interpret(t, n, in...)), 1e-4, "%s %d", pass.Name, strength)
+				quanttest.Pipeline(t, n, pass)
+				require.Less(t, distance(want, quanttest.Interpret(t, n, in...)), 1e-4, "%s %d", pass.Name, strength)
 			}
 			for mode, most := range map[quant.Mode]float64{quant.Static: 0.2, quant.Dynamic: 0.2, quant.WeightOnly: 0.1} {
 				n := graph.Clone(m)
 				conf := &quant.Config{Global: quant.Setting{Mode: mode}}
 				if mode == quant.Static {
-					if prepared := graph.Clone(m); !pipeline(t, prepared, quant.Prepare(conf, cpu.QuantBackend())).Changed() {
+					if prepared := graph.Clone(m); !quanttest.Pipeline(t, prepared, quant.Prepare(conf, cpu.QuantBackend())).Changed() {
 						continue // nothing has a static form
 					}
-					quantise(t, n, conf, of(in))
+					quanttest.Quantise(t, n, conf, quanttest.Inputs(in))
 				} else {
-					pipeline(t, n, quant.Convert(conf, cpu.QuantBackend()))
+					quanttest.Pipeline(t, n, quant.Convert(conf, cpu.QuantBackend()))
 				}
-				require.Less(t, distance(want, interpret(t, n, in...)), most, "%s\n%s", mode, n)
+				require.Less(t, distance(want, quanttest.Interpret(t, n, in...)), most, "%s\n%s", mode, n)
 				lowered := graph.Clone(n)
-				pipeline(t, lowered, quant.Lower)
-				require.Less(t, distance(want, interpret(t, lowered, in...)), most, "%s, lowered\n%s", mode, lowered)
+				quanttest.Pipeline(t, lowered, integer.Lower)
+				require.Less(t, distance(want, quanttest.Interpret(t, lowered, in...)), most, "%s, lowered\n%s", mode, lowered)
 				e, err := cpu.Compile(lowered, lowering.Options{})
 				require.NoError(t, err)
 				got, err := e.Run(ctx, in)

@@ -7,10 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/quanttest"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 )
 
 // decoder has what GPT-2 has: a table that tokens are looked up in and that scores are
@@ -67,26 +69,26 @@ func TestRightOperands(t *testing.T) {
 			"symmetric": {quant.Scheme{Bits: 4, Symmetry: quant.Symmetric}, std.Int4Linear, std.Int4Embedding, "param wte_quantised : u8[40,32]",
 				"param w1_quantised : u8[96,32]", 14},
 		} {
-			m := parse(t, strings.Replace(decoder, "TURN", turn, 1))
+			m := quanttest.Parse(t, strings.Replace(decoder, "TURN", turn, 1))
 			plain := graph.Clone(m)
 			config := &quant.Config{Strict: true}
 			for _, o := range []string{"matmul", "embedding"} {
-				r := rule(quant.Selector{Op: o}, quant.WeightOnly)
+				r := quanttest.Rule(quant.Selector{Op: o}, quant.WeightOnly)
 				r.Weight = c.scheme
 				config.Rules = append(config.Rules, r)
 			}
-			pipeline(t, m, quant.Convert(config, cpu.QuantBackend()))
+			quanttest.Pipeline(t, m, quant.Convert(config, cpu.QuantBackend()))
 			for _, want := range []string{c.table, c.matrix} {
 				require.Contains(t, m.String(), want, name)
 			}
 			require.NotContains(t, m.String(), "param wte_quantised_1", "%s: the table is stored once", name)
-			sounds(t, plain, m, c.decibels)
+			quanttest.Sounds(t, plain, m, c.decibels)
 			sameInPlan(t, m)
 			converted := graph.Clone(m)
-			r := pipeline(t, m, quant.Lower)
+			r := quanttest.Pipeline(t, m, integer.Lower)
 			require.Empty(t, r.Passes[0].Refused, name)
 			require.Equal(t, map[*op.Op]int{c.embedding: 1, c.product: 3, std.Gelu: 1, std.Add: 1}, callsOf(m.Graph), "%s: %s", name, m)
-			sounds(t, converted, m, 100)
+			quanttest.Sounds(t, converted, m, 100)
 			sameInPlan(t, m)
 		}
 	}
@@ -100,12 +102,12 @@ func TestWeightsInTwoForms(t *testing.T) {
 		"wte is stored in floats too, for %y": func(c *quant.Config) { c.Exclude = []quant.Selector{{Name: "y"}} },
 		"wte is stored in floats too, for %e": func(c *quant.Config) { c.Exclude = []quant.Selector{{Op: "embedding"}} },
 		"wte is stored as i8 symmetric channel, min_max too, for %e": func(c *quant.Config) {
-			r := rule(quant.Selector{Op: "embedding"}, quant.WeightOnly)
+			r := quanttest.Rule(quant.Selector{Op: "embedding"}, quant.WeightOnly)
 			r.Weight = quant.Scheme{}
 			c.Rules = []quant.Rule{r}
 		},
 	} {
-		m, c := parse(t, text), weightOnly(quant.Scheme{Bits: 4})
+		m, c := quanttest.Parse(t, text), weightOnly(quant.Scheme{Bits: 4})
 		change(c)
 		p, err := quant.Resolve(m, c, cpu.QuantBackend())
 		require.NoError(t, err)
@@ -132,7 +134,7 @@ func TestRightOperandsThatStay(t *testing.T) {
 		if _, size, ok := strings.Cut(text, " : "); ok {
 			src += "param w : " + size
 		}
-		p, err := quant.Resolve(parse(t, src), weightOnly(quant.Scheme{Bits: c.bits}), cpu.QuantBackend())
+		p, err := quant.Resolve(quanttest.Parse(t, src), weightOnly(quant.Scheme{Bits: c.bits}), cpu.QuantBackend())
 		require.NoError(t, err)
 		require.Contains(t, p.String(), c.want, src)
 	}
@@ -140,7 +142,7 @@ func TestRightOperandsThatStay(t *testing.T) {
 
 // TestBatchesOfRightOperands are stored as they are.
 func TestBatchesOfRightOperands(t *testing.T) {
-	m := parse(t, `graph net(%x: f32[2,3,8]) {
+	m := quanttest.Parse(t, `graph net(%x: f32[2,3,8]) {
   %w = get_attr[w] : f32[2,8,5]
   %y = call_function[matmul](%x, %w)
   return %y
@@ -148,27 +150,27 @@ func TestBatchesOfRightOperands(t *testing.T) {
 param w : f32[2,8,5]
 `)
 	plain := graph.Clone(m)
-	r := pipeline(t, m, quant.Convert(weightOnly(quant.Scheme{}), cpu.QuantBackend()), quant.Lower)
+	r := quanttest.Pipeline(t, m, quant.Convert(weightOnly(quant.Scheme{}), cpu.QuantBackend()), integer.Lower)
 	require.Contains(t, m.String(), "param w_quantised : i8[2,8,5]")
 	require.Len(t, r.Passes[1].Refused, 1)
-	sounds(t, plain, m, 35)
+	quanttest.Sounds(t, plain, m, 35)
 	sameInPlan(t, m)
 }
 
 // TestScalesOfWholeMatrices leaves exchanged axes to the product.
 func TestScalesOfWholeMatrices(t *testing.T) {
-	m := parse(t, strings.Replace(decoder, "TURN", "t](%wte)", 1))
+	m := quanttest.Parse(t, strings.Replace(decoder, "TURN", "t](%wte)", 1))
 	plain := graph.Clone(m)
-	pipeline(t, m, quant.Convert(weightOnly(quant.Scheme{Granularity: quant.PerTensor}), cpu.QuantBackend()), quant.Lower)
+	quanttest.Pipeline(t, m, quant.Convert(weightOnly(quant.Scheme{Granularity: quant.PerTensor}), cpu.QuantBackend()), integer.Lower)
 	require.Equal(t, 3, callsOf(m.Graph)[std.Int8Linear], m)
-	sounds(t, plain, m, 30)
+	quanttest.Sounds(t, plain, m, 30)
 	sameInPlan(t, m)
 }
 
 // TestVectorsByNarrowWeights multiplies a vector, and leaves alone what is added but no bias.
 func TestVectorsByNarrowWeights(t *testing.T) {
 	for add, left := range map[string]int{"f32[32]": 0, "f32[1]": 1, "f32[]": 1, "f32[2,32]": 1} {
-		m := parse(t, `graph net(%x: f32[64]) {
+		m := quanttest.Parse(t, `graph net(%x: f32[64]) {
   %w = get_attr[w] : f32[64,32]
   %m = call_function[matmul](%x, %w)
   %b = get_attr[b] : `+add+`
@@ -179,10 +181,10 @@ param w : f32[64,32]
 param b : `+add+`
 `)
 		plain := graph.Clone(m)
-		pipeline(t, m, quant.Convert(weightOnly(quant.Scheme{Bits: 4}), cpu.QuantBackend()), quant.Lower)
+		quanttest.Pipeline(t, m, quant.Convert(weightOnly(quant.Scheme{Bits: 4}), cpu.QuantBackend()), integer.Lower)
 		require.Equal(t, left, callsOf(m.Graph)[std.Add], m)
 		require.Equal(t, 1, callsOf(m.Graph)[std.Int4Linear])
-		sounds(t, plain, m, 12)
+		quanttest.Sounds(t, plain, m, 12)
 		sameInPlan(t, m)
 	}
 }

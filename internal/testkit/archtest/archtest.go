@@ -17,8 +17,8 @@ var Rows = [][]string{
 	{"draw/graphviz"},
 	{"codegen", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla", "onnx", "pt2"},
 	{"onnx/internal/exporter"},
-	{"onnx/internal/spec"},
-	{"lowering/gpu/internal/cuda/cudatest"},
+	{"onnx/internal/spec", "lowering/gpu/internal/run"},
+	{"lowering/gpu/internal/cuda/cudatest", "lowering/gpu/internal/lower"},
 	{"lowering/gpu/internal/opencl", "lowering/gpu/internal/cuda", "lowering/gpu/internal/source", "lowering/gpu/internal/pack", "lowering/gpu/internal/ptx"},
 	{"lowering/xla/internal/eval"},
 	{"lowering/xla/internal/stablehlo"},
@@ -26,10 +26,10 @@ var Rows = [][]string{
 	{"lowering/shard"},
 	{"codegen/gosrc", "codegen/certificate", "codegen/kernelstyle/outline", "lowering/cost"},
 	{"lowering", "lowering/plan", "lowering/internal/join", "lowering/gpu/internal/device"},
-	{"lowering/internal/lifetimes"},
+	{"lowering/internal/lifetimes", "passes/quant/tune"},
 	{"passes/fusion", "passes/quant", "passes/partition", "passes/schedule", "passes/arrange"},
-	{"passes/debug"},
-	{"passes/expand"},
+	{"passes/debug", "passes/quant/integer"},
+	{"passes/expand", "passes/quant/internal/form"},
 	{"passes/simplify", "passes/shapeprop"},
 	{"passes"},
 	{"interp", "tracer", "nn", "graph/repeat", "graph/count", "internal/opdoc"},
@@ -81,7 +81,7 @@ var Only = map[string][]string{
 	// What a value is, is the engine's.
 	"tracer/record": {"tracer/alias", "tensor", "op", "array", "shape", "diag"},
 	"tracer/alias":  {"op", "array", "shape", "diag"},
-	"fx": {"passes/arrange", "passes/fusion", "passes/quant", "passes/partition", "passes/simplify", "passes/shapeprop", "passes", "lowering", "lowering/plan",
+	"fx": {"passes/arrange", "passes/fusion", "passes/quant/integer", "passes/partition", "passes/simplify", "passes/shapeprop", "passes", "lowering", "lowering/plan",
 		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag", "internal/near"},
 }
 

@@ -27,7 +27,9 @@ var behind = map[string]string{
 	"op/api":                       "codegen", // for printers of Go
 	"lowering/gpu/internal/device": "lowering/gpu", "lowering/gpu/internal/opencl": "lowering/gpu", "lowering/gpu/internal/source": "lowering/gpu",
 	"lowering/gpu/internal/cuda": "lowering/gpu", "lowering/gpu/internal/cuda/cudatest": "lowering/gpu", "lowering/gpu/internal/pack": "lowering/gpu", "lowering/gpu/internal/ptx": "lowering/gpu",
-	"lowering/internal/join": "lowering/cpu",
+	"lowering/gpu/internal/lower": "lowering/gpu", "lowering/gpu/internal/run": "lowering/gpu",
+	"lowering/internal/join":     "lowering/cpu",
+	"passes/quant/internal/form": "passes/quant",
 }
 
 // TestEntryPointsHaveExamples holds that a stranger finds, for every exported

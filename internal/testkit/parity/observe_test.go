@@ -16,6 +16,8 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
+	"github.com/gofx-dev/gofx/passes/quant/tune"
 	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -187,65 +189,65 @@ func spread() *nn.Sequential {
 }
 
 var toolRows = []row{
-	{id: "175", input: "two layers with a channel whose weights have another range; scales moved between them; large channels of a layer norm", outcome: "equal ranges, the same results to rounding; more signal with one scale for a weight", on: in(variable{"passes/quant.Equalise", quant.Equalise}, quant.Smooth), test: func(t *testing.T) {
+	{id: "175", input: "two layers with a channel whose weights have another range; scales moved between them; large channels of a layer norm", outcome: "equal ranges, the same results to rounding; more signal with one scale for a weight", on: in(variable{"passes/quant/tune.Equalise", tune.Equalise}, tune.Smooth), test: func(t *testing.T) {
 		m := folded(t, spread(), mlpInput)
 		c := mode(quant.WeightOnly)
 		c.Global.Weight.Granularity = quant.PerTensor
 		before := signal(t, m, quantised(t, m, c))
 		e := graph.Clone(m)
-		require.True(t, apply(t, e, quant.Equalise).Changed())
+		require.True(t, apply(t, e, tune.Equalise).Changed())
 		require.Greater(t, float64(signal(t, e, quantised(t, e, c))), float64(before)+6)
 		norm := nn.NewLayerNorm([]int{8})
 		norm.Weight.Select(0, 3).MulScalarInPlace(64)
 		l := nn.NewLinear(8, 4)
 		s := folded(t, func(x tt) tt { return l.Forward(norm.Forward(x)) }, mlpInput)
-		require.True(t, apply(t, s, quant.Smooth(batches(t, s, 2), quant.SmoothOptions{})).Changed())
+		require.True(t, apply(t, s, tune.Smooth(batches(t, s, 2), tune.SmoothOptions{})).Changed())
 	}},
-	{id: "176", input: "the plan of a network; how far each value is off; which operator harms most", outcome: "tables with who asked, what is granted and why not; decibels for each value; also as JSON", on: in((*quant.Plan).String, (*quant.Quality).String, (*quant.Trials).Sensitivities), test: func(t *testing.T) {
+	{id: "176", input: "the plan of a network; how far each value is off; which operator harms most", outcome: "tables with who asked, what is granted and why not; decibels for each value; also as JSON", on: in((*quant.Plan).String, (*tune.Quality).String, (*tune.Trials).Sensitivities), test: func(t *testing.T) {
 		m := folded(t, spread(), mlpInput)
 		c := mode(quant.Static)
 		require.Contains(t, resolve(t, m, c).String(), "Q05 float result")
 		p := prepared(t, m, c)
-		quality, err := quant.Compare(context.Background(), m, quantised(t, m, c), batches(t, m, 2), nil)
+		quality, err := tune.Compare(context.Background(), m, quantised(t, m, c), batches(t, m, 2), nil)
 		require.NoError(t, err)
 		require.Len(t, quality.Results, 1)
 		require.Contains(t, quality.String(), "_2")
 		data, err := json.Marshal(quality)
 		require.NoError(t, err)
 		require.Contains(t, string(data), "sqnr_db")
-		trials, err := quant.NewTrials(context.Background(), p, c, cpu.QuantBackend(), batches(t, m, 2), nil)
+		trials, err := tune.NewTrials(context.Background(), p, c, cpu.QuantBackend(), batches(t, m, 2), nil)
 		require.NoError(t, err)
 		list, err := trials.Sensitivities(context.Background(), nil)
 		require.NoError(t, err)
 		require.Len(t, list, 2)
 		require.LessOrEqual(t, float64(list[0].Alone), float64(list[1].Alone))
 	}},
-	{id: "177", input: "a float graph and its quantised form, value by value; one with a value taken out; graphs that do not correspond; a budget", outcome: "signal over noise and largest error of each value of the same name; FX6007; a configuration within the budget", on: in(quant.Compare, (*quant.Trials).Mixed, (*quant.Quality).Total), test: func(t *testing.T) {
+	{id: "177", input: "a float graph and its quantised form, value by value; one with a value taken out; graphs that do not correspond; a budget", outcome: "signal over noise and largest error of each value of the same name; FX6007; a configuration within the budget", on: in(tune.Compare, (*tune.Trials).Mixed, (*tune.Quality).Total), test: func(t *testing.T) {
 		m := folded(t, mlp(), mlpInput)
 		c := mode(quant.Static)
-		quality, err := quant.Compare(context.Background(), m, quantised(t, m, c), batches(t, m, 2), nil)
+		quality, err := tune.Compare(context.Background(), m, quantised(t, m, c), batches(t, m, 2), nil)
 		require.NoError(t, err)
 		require.Equal(t, "_0", quality.Layers[0].Node)
 		require.Positive(t, quality.Layers[0].Largest)
 		require.Positive(t, float64(quality.Total()))
-		_, err = quant.Compare(context.Background(), m, folded(t, nn.NewSequential(nn.NewLinear(8, 3)), mlpInput), batches(t, m, 1), nil)
-		require.ErrorIs(t, err, quant.NotComparable)
-		trials, err := quant.NewTrials(context.Background(), prepared(t, m, c), c, cpu.QuantBackend(), batches(t, m, 2), nil)
+		_, err = tune.Compare(context.Background(), m, folded(t, nn.NewSequential(nn.NewLinear(8, 3)), mlpInput), batches(t, m, 1), nil)
+		require.ErrorIs(t, err, tune.NotComparable)
+		trials, err := tune.NewTrials(context.Background(), prepared(t, m, c), c, cpu.QuantBackend(), batches(t, m, 2), nil)
 		require.NoError(t, err)
 		_, err = trials.Quality(context.Background(), folded(t, nn.NewSequential(nn.NewLinear(8, 3)), mlpInput))
-		require.ErrorIs(t, err, quant.NotComparable)
-		mixed, err := trials.Mixed(context.Background(), quant.MixedOptions{Budget: quality.Total() + 3})
+		require.ErrorIs(t, err, tune.NotComparable)
+		mixed, err := trials.Mixed(context.Background(), tune.MixedOptions{Budget: quality.Total() + 3})
 		require.NoError(t, err)
 		require.NotEmpty(t, mixed.Exclude)
 	}},
-	{id: "178", input: "a captured graph with a chain of shared values; biases corrected; conversion twice; weights alone, folded by a pass", outcome: "one group through the chain; biases move; the second pass has nothing to do; folding leaves the bytes", on: in(quant.CorrectBias, quant.Resolve), test: func(t *testing.T) {
+	{id: "178", input: "a captured graph with a chain of shared values; biases corrected; conversion twice; weights alone, folded by a pass", outcome: "one group through the chain; biases move; the second pass has nothing to do; folding leaves the bytes", on: in(tune.CorrectBias, quant.Resolve), test: func(t *testing.T) {
 		a, b := nn.NewLinear(4, 4), nn.NewLinear(8, 4)
 		m := folded(t, func(x tt) tt { return b.Forward(tensor.Cat([]tt{x, a.Forward(x).Relu().Reshape(2, 4)}, 1).Flip(0)) }, "f32[2,4]")
 		plan := resolve(t, m, mode(quant.Static))
 		require.Len(t, plan.Groups, 1, "%s", plan)
 		require.GreaterOrEqual(t, len(plan.Groups[0]), 4)
 		q := quantised(t, m, mode(quant.Static))
-		n, err := quant.CorrectBias(context.Background(), m, q, batches(t, m, 2), nil)
+		n, err := tune.CorrectBias(context.Background(), m, q, batches(t, m, 2), nil)
 		require.NoError(t, err)
 		require.Equal(t, 2, n)
 		w := quantised(t, m, mode(quant.WeightOnly))
@@ -257,7 +259,7 @@ var toolRows = []row{
 		q := quantised(t, folded(t, mlp(), mlpInput), mode(quant.Static))
 		require.Len(t, collect(q.Graph.Calls(std.Linear)), 2)
 		require.Equal(t, map[string]int{"quantize": 2, "dequantize": 4, "linear": 2, "relu": 1}, opcounts(q.Graph))
-		_, err := passes.Run(context.Background(), q, []passes.Pass{quant.Lower}, passes.Options{Expect: []passes.Expectation{passes.ExpectAtLeast("quant-lower", 99)}})
+		_, err := passes.Run(context.Background(), q, []passes.Pass{integer.Lower}, passes.Options{Expect: []passes.Expectation{passes.ExpectAtLeast("quant-lower", 99)}})
 		require.ErrorIs(t, err, passes.MatchCount)
 	}},
 }

@@ -15,13 +15,15 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
+	"github.com/gofx-dev/gofx/passes/quant/tune"
 	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
 func init() { area("2.9", formRows, valueFormRows) }
 
-var lowerPass = variable{"passes/quant.Lower", quant.Lower}
+var lowerPass = variable{"passes/quant/integer.Lower", integer.Lower}
 
 // sole finds the only call of an operator.
 func sole(t *testing.T, m *graph.Module, name string) *graph.Node {
@@ -75,7 +77,7 @@ var formRows = []row{
 	{id: "149", input: "a transposed convolution with groups, in a lowered graph", outcome: "it stays in float operators, with the reason", on: in(lowerPass), test: func(t *testing.T) {
 		m := folded(t, nn.NewSequential(nn.NewConvTranspose2d(4, 4, 2, nn.Groups(2)), nn.NewConv2d(4, 4, 3)), "f32[1,4,5,5]")
 		q := quantised(t, m, mode(quant.Static))
-		report := apply2(t, q, quant.Lower)
+		report := apply2(t, q, integer.Lower)
 		require.Contains(t, report.Explain(), "a transposed convolution of groups has no integer form")
 		require.Equal(t, 1, opcounts(q.Graph)["conv_transpose2d"])
 		require.Equal(t, 1, opcounts(q.Graph)["q_conv2d"])
@@ -88,7 +90,7 @@ var formRows = []row{
 	}},
 	{id: "151", input: "a lowered graph compiled for the CPU, which packs its weights; saved, loaded and compiled again", outcome: "the same bytes; what is stored is not packed", on: in(cpu.Compile, graph.Load), test: func(t *testing.T) {
 		q := quantised(t, folded(t, mlp(), mlpInput), mode(quant.Static))
-		apply2(t, q, quant.Lower)
+		apply2(t, q, integer.Lower)
 		want := compiled(t, q, 3)
 		dir := t.TempDir()
 		require.NoError(t, graph.Save(dir, q))
@@ -132,7 +134,7 @@ var formRows = []row{
 		m := folded(t, newResidual(), "f32[1,2,5,5]")
 		q := quantised(t, m, mode(quant.Static))
 		reference := interpreted(t, q, 9)
-		apply2(t, q, quant.Lower)
+		apply2(t, q, integer.Lower)
 		require.Equal(t, 2, opcounts(q.Graph)["q_conv2d"], "%s", q.Graph)
 		near(t, reference, interpreted(t, q, 9), 0.05)
 		near(t, interpreted(t, q, 9), compiled(t, q, 9), 0)
@@ -191,7 +193,7 @@ var valueFormRows = []row{
 		}, "f32[1,2,6,6]")
 		q := quantised(t, m, mode(quant.Static))
 		require.Greater(t, float64(signal(t, m, q)), 20.0)
-		apply2(t, q, quant.Lower)
+		apply2(t, q, integer.Lower)
 		counts := opcounts(q.Graph)
 		require.Equal(t, 1, counts["quantize"], "%v", counts)
 		require.Equal(t, array.U8, sole(t, q, "cat").Type().DType())
@@ -246,7 +248,7 @@ param w : i8[2,4]
 		m.SetParam(graph.Param{Path: "s", Value: array.Scalar(float32(0.5))})
 		m.SetParam(graph.Param{Path: "w", Value: array.FromSlice([]int8{1, 2, 3, 4, -1, -2, -3, -4}, 2, 4)})
 		want := interpreted(t, m, 4)
-		apply2(t, m, quant.Lower)
+		apply2(t, m, integer.Lower)
 		require.Equal(t, map[string]int{"q_linear": 1}, opcounts(m.Graph))
 		near(t, want, interpreted(t, m, 4), 1)
 	}},
@@ -278,7 +280,7 @@ param w : i8[2,4]
 			require.Zero(t, q.DropUnused())
 		}
 	}},
-	{id: "164", input: "SqueezeNet with synthetic weights, quantised statically", outcome: "20 dB or more against the float network", on: in(quant.Convert, quant.Compare), test: func(t *testing.T) {
+	{id: "164", input: "SqueezeNet with synthetic weights, quantised statically", outcome: "20 dB or more against the float network", on: in(quant.Convert, tune.Compare), test: func(t *testing.T) {
 		spec := models.Lookup("squeezenet1_1")
 		net := spec.New()
 		models.Synthetic(spec, net, "parity")

@@ -15,6 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/tune"
 )
 
 // mode is a configuration of one mode for all.
@@ -100,9 +101,9 @@ func quantised(t *testing.T, m *graph.Module, c *quant.Config) *graph.Module {
 }
 
 // signal measures the quantised form against the float one.
-func signal(t *testing.T, float, q *graph.Module) quant.Decibels {
+func signal(t *testing.T, float, q *graph.Module) tune.Decibels {
 	t.Helper()
-	quality, err := quant.Compare(context.Background(), float, q, batches(t, float, 2), nil)
+	quality, err := tune.Compare(context.Background(), float, q, batches(t, float, 2), nil)
 	require.NoError(t, err)
 	return quality.Total()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/fusion"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -67,11 +68,11 @@ var planRows = []row{
 			require.Equal(t, opcounts(q.Graph), opcounts(quantised(t, flat.Module, mode(quant.Static)).Graph))
 		}
 	}},
-	{id: "139b", input: "the same, lowered to operators on integers", outcome: "no float operator is left but at the ends; a quantum of difference at most", on: in(variable{"passes/quant.Lower", quant.Lower}), test: func(t *testing.T) {
+	{id: "139b", input: "the same, lowered to operators on integers", outcome: "no float operator is left but at the ends; a quantum of difference at most", on: in(variable{"passes/quant/integer.Lower", integer.Lower}), test: func(t *testing.T) {
 		m := folded(t, mlp(), mlpInput)
 		q := quantised(t, m, mode(quant.Static))
 		want := interpreted(t, q, 5)
-		apply2(t, q, quant.Lower)
+		apply2(t, q, integer.Lower)
 		require.Equal(t, map[string]int{"quantize": 1, "q_linear": 2}, opcounts(q.Graph))
 		near(t, want, interpreted(t, q, 5), 0.02)
 	}},
@@ -80,7 +81,7 @@ var planRows = []row{
 		q := quantised(t, m, mode(quant.Dynamic))
 		require.Equal(t, 2, opcounts(q.Graph)["dynamic_quantize"])
 		require.Greater(t, float64(signal(t, m, q)), 25.0)
-		apply2(t, q, quant.Lower)
+		apply2(t, q, integer.Lower)
 		require.Equal(t, 2, opcounts(q.Graph)["q_linear"])
 	}},
 	{id: "140", input: "weights alone, converted without any calibration", outcome: "stored in 8 bits with scales from their own extremes", on: in(quant.Convert), test: func(t *testing.T) {

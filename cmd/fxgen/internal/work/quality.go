@@ -14,12 +14,13 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/tune"
 )
 
 // qualityJSON is the document of quant -report -json.
 type qualityJSON struct {
-	*quant.Quality
-	Sensitivities []quant.Sensitivity `json:"sensitivities,omitempty"`
+	*tune.Quality
+	Sensitivities []tune.Sensitivity `json:"sensitivities,omitempty"`
 }
 
 // compiled is the engine that reports measure with.
@@ -47,7 +48,7 @@ func (c *captured) quality(ctx context.Context, j *Job, res *Result, config *qua
 	}
 	q := &qualityJSON{}
 	if ranked {
-		trials, err := quant.NewTrials(ctx, copied.gm, config, backend, batches, compiled)
+		trials, err := tune.NewTrials(ctx, copied.gm, config, backend, batches, compiled)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +59,7 @@ func (c *captured) quality(ctx context.Context, j *Job, res *Result, config *qua
 	if _, err := passes.Run(ctx, copied.gm, []passes.Pass{quant.Convert(config, backend)}, passes.Options{}); err != nil {
 		return nil, err
 	}
-	q.Quality, err = quant.Compare(ctx, c.gm, copied.gm, batches, compiled)
+	q.Quality, err = tune.Compare(ctx, c.gm, copied.gm, batches, compiled)
 	return q, err
 }
 
@@ -85,7 +86,7 @@ const (
 )
 
 // overlay colours the values of a quality: each 10 dB are a quarter of the way.
-func overlay(q *quant.Quality) *draw.Overlay {
+func overlay(q *tune.Quality) *draw.Overlay {
 	heat := func(d float64) float64 {
 		return min(max((coldDecibels-d)/(coldDecibels-hotDecibels), 0), 1)
 	}

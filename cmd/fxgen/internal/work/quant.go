@@ -16,6 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 	"github.com/gofx-dev/gofx/passes/simplify"
 )
 
@@ -97,7 +98,7 @@ func (c *captured) integers(ctx context.Context, j *Job, res *Result, config *qu
 	if err := c.prepare(ctx, j, res, config, backend); err != nil {
 		return false, err
 	}
-	r, err := passes.Run(ctx, c.gm, []passes.Pass{quant.Convert(config, backend), quant.Lower}, passes.Options{})
+	r, err := passes.Run(ctx, c.gm, []passes.Pass{quant.Convert(config, backend), integer.Lower}, passes.Options{})
 	return err == nil && r.Changed(), err
 }
 
