@@ -234,6 +234,28 @@ func (t tangent) beats(wins func(b *Builder, x, y Value) Value) Value {
 	return b.Select(wins(b, x, y), t.or0(0), b.Select(wins(b, y, x), t.or0(1), half))
 }
 
+// times is seed times p. A select in p chooses between products, so that a branch with the
+// derivative 0 gives 0 whatever the seed is.
+func (b *Builder) times(seed, p Value, made map[Value]Value) (product Value) {
+	if v, ok := made[p]; ok {
+		return v
+	}
+	defer func() { made[p] = product }()
+	switch {
+	case p.isNumber(1):
+		return seed
+	case p.isNumber(-1):
+		return b.Neg(seed)
+	case p.isNumber(0):
+		return p
+	case p.Code() == kernel.OpSelect:
+		return b.Select(p.arg(0), b.times(seed, p.arg(1), made), b.times(seed, p.arg(2), made))
+	case p.Code() == kernel.OpDiv && p.arg(0).isNumber(1):
+		return b.Div(seed, p.arg(1))
+	}
+	return b.Mul(seed, p)
+}
+
 // Chain returns the sum of partials times seeds, in the element type d: the derivative of
 // what is computed of the outputs. Absent seeds are zero. ok is false where nothing is
 // added: the derivative is zero.
@@ -243,16 +265,7 @@ func (b *Builder) Chain(d array.DType, partials, seeds []Value) (sum Value, ok b
 			continue
 		}
 		p = b.Widen(p)
-		term := b.Cast(b.Widen(seeds[k]), p.DType())
-		switch {
-		case p.isNumber(1):
-		case p.isNumber(-1):
-			term = b.Neg(term)
-		case p.Code() == kernel.OpDiv && p.arg(0).isNumber(1):
-			term = b.Div(term, p.arg(1))
-		default:
-			term = b.Mul(term, p)
-		}
+		term := b.times(b.Cast(b.Widen(seeds[k]), p.DType()), p, map[Value]Value{})
 		if ok {
 			term = b.Add(sum, b.Cast(term, sum.DType()))
 		}

@@ -1,6 +1,7 @@
 package std
 
 import (
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -207,10 +208,24 @@ func maxPoolGrad(n int, withIndices bool) func(op.Builder, MaxPoolAttrs, op.Grad
 		flat := func(d []shape.Dim) []shape.Dim {
 			return append(append([]shape.Dim{}, d[:lead]...), shape.Of(d[lead:]...).Prod())
 		}
+		if dilated(a, n) { // a window may lie in the padding alone, and its index outside
+			plane := g.count(array.I64, d[lead:]...)
+			outside := g.call("ge", BinaryAttrs{}, index, plane)
+			seed, index = g.masked(seed, outside, 0), g.call("masked_fill", MaskedFillAttrs{Value: op.Int(0)}, index, outside)
+		}
 		zeros := g.reshape(g.zeros(c.In[0]), flat(d)...)
 		sum := g.call("scatter_add", DimAttrs{lead}, zeros, g.reshape(index, flat(s)...), g.reshape(seed, flat(s)...))
 		return []op.Value{g.reshape(sum, d...)}
 	}
+}
+
+// dilated reports whether windows have gaps, and the operand padding that may lie in them.
+func dilated(a MaxPoolAttrs, n int) bool {
+	apart, padded := false, false
+	for i, d := range mustList(a.Dilation, n, 1) {
+		apart, padded = apart || d > 1, padded || mustList(a.Padding, n, 0)[i] > 0
+	}
+	return apart && padded
 }
 
 // avgPoolGrad gives each element its share of the windows that it lies in.
