@@ -87,13 +87,16 @@ func TestUnusedIsZeroWhereAllowed(t *testing.T) {
 	require.Equal(t, [][]float64{{0, 0}}, values(t, g, vec(1, 2)))
 }
 
+func goFunction(x *tensor.Tensor) *tensor.Tensor { return x.Exp() }
+
 // A wrapped Go function is refused at its line.
 func TestGoFunctionsAreRefused(t *testing.T) {
-	opaque := tensor.WrapPure(func(x *tensor.Tensor) *tensor.Tensor { return x.Exp() })
+	opaque := tensor.WrapPure(goFunction)
 	gm, err := fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor { return opaque(x).Sum() }, fx.Input("x", "f64[3]"))
 	require.NoError(t, err)
 	_, err = gm.Gradient(ctx, fx.GradOptions{Wrt: []string{"x"}})
-	require.Error(t, err)
+	require.ErrorIs(t, err, op.NoGradient)
+	require.ErrorContains(t, err, "mistakes_test.go:")
 }
 
 // Writes through a view are values: PyTorch refuses this program.

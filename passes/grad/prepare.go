@@ -54,7 +54,7 @@ func (d *differentiation) prepare() error {
 		why = map[*graph.Node]string{}
 		left := func(n *graph.Node) bool {
 			way, _ := How(n.Op())
-			return !d.depends[n] || way != ByDecomposition && way != ByExpansion
+			return !d.depends[n] || way != ByDecomposition && way != ByExpansion || d.evaluates(n)
 		}
 		p := simplify.ExpandExcept(left, func(n *graph.Node, reason string) { why[n] = reason }, table)
 		changed, err := p.Run(d.ctx, d.g)
@@ -75,6 +75,11 @@ func (d *differentiation) prepare() error {
 	return nil
 }
 
+// evaluates reports whether a call is in evaluation mode, and not allowed to be.
+func (d *differentiation) evaluates(n *graph.Node) bool {
+	return n.Op().HasModes() && !n.Op().Training(n.Attrs()) && !d.AllowEvaluation
+}
+
 // refused returns why a call cannot be differentiated, nil where it can.
 func (d *differentiation) refused(n *graph.Node, unexpanded string) *diag.Error {
 	o := n.Op()
@@ -84,7 +89,7 @@ func (d *differentiation) refused(n *graph.Node, unexpanded string) *diag.Error 
 	case o == nil || len(n.Regions()) > 0 || n.Callee() != nil:
 		return n.Error(ControlFlow, "the gradient goes through control flow, which has no gradient yet").
 			WithHint("write the loop out in Go, or choose by where")
-	case o.HasModes() && !o.Training(n.Attrs()) && !d.AllowEvaluation:
+	case d.evaluates(n):
 		return n.Error(EvaluationMode, o.Name+" is in evaluation mode").
 			WithHint("capture the model in training mode, or set AllowEvaluation")
 	}
