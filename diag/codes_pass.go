@@ -411,4 +411,67 @@ subgraph again(%x: f32[2]) {
 		Cure:    "compare forms of one model; the names of the inputs must be the same",
 		Example: "debug.Compare of two networks",
 	},
+	{
+		//gofx:code passes/grad.Unreached
+		Code: "FX3090", Title: "the loss does not depend on a tensor whose gradient is asked for",
+		Cause:   "the tensor is not used on the way to the loss, or only where steps, comparisons or integers lie between",
+		Cure:    "leave the tensor out, or set AllowUnused for zeros",
+		Example: `grad.ValueAndGrad of a graph that returns sum(x), by "x" and "y"`,
+	},
+	{
+		//gofx:code passes/grad.NotFloat
+		Code: "FX3091", Title: "gradient of a tensor that holds no floats",
+		Cause:   "integers and bools have no gradient, and a type that is not known may be one",
+		Cure:    "leave the tensor out, or give it a float type",
+		Example: `grad.ValueAndGrad by an input of type i64[3]`,
+	},
+	{
+		//gofx:code passes/grad.NotScalar
+		Code: "FX3092", Title: "loss that is no single number",
+		Cause:   "a gradient is that of one number; the result has dimensions, is no float, or does not exist",
+		Cure:    "end the model with sum, mean or a loss, or use grad.VJP, which takes seeds",
+		Example: `grad.ValueAndGrad of a graph that returns f32[3]`,
+	},
+	{
+		//gofx:code passes/grad.EvaluationMode
+		Code: "FX3093", Title: "gradient of a graph that was captured for evaluation",
+		Cause:   "a call that differs in training computes what evaluation needs: batch_norm with running statistics",
+		Cure:    "capture the model in training mode, or set AllowEvaluation to train with these statistics",
+		Example: `grad.ValueAndGrad of a graph with batch_norm {eps=1e-05}`,
+	},
+	{
+		//gofx:code op.NoGradient
+		Code: "FX3094", Title: "operator without a gradient",
+		Cause:   "the operator has no rule for its gradient, is a wrapped Go function, or has none for these attributes",
+		Cure:    "give the operator Spec.Grad, or use others; docs/grad.md lists which have one",
+		Example: `grad.ValueAndGrad through det`,
+	},
+	{
+		//gofx:code passes/grad.ControlFlow
+		Code: "FX3095", Title: "gradient through control flow",
+		Cause:   "cond, while and scan have no gradient yet",
+		Cure:    "write the loop out in Go, or choose by where",
+		Example: `grad.ValueAndGrad through cond`,
+	},
+	{
+		//gofx:code passes/grad.NoSuchTensor
+		Code: "FX3096", Title: "gradient by a tensor that the graph lacks",
+		Cause:   "no input and no parameter has the name, or matches the pattern",
+		Cure:    "use the names of inputs and the paths of parameters",
+		Example: `grad.ValueAndGrad by "weigth"`,
+	},
+	{
+		//gofx:code passes/grad.ReadAfterWrite
+		Code: "FX3097", Title: "state that is read after it is written",
+		Cause:   "a gradient moves writes of state after everything else, which such a read would notice",
+		Cure:    "use the value that was written instead of reading the state again",
+		Example: `grad.ValueAndGrad of a graph with get_attr after assign of the same path`,
+	},
+	{
+		//gofx:code passes/grad.OpenSize
+		Code: "FX3098", Title: "size that a gradient needs is not known",
+		Cause:   "where a tensor was stretched must be known, to add up over it; types have sizes that are no expressions",
+		Cure:    "give the inputs' types when the model is captured",
+		Example: `grad.ValueAndGrad of sum(x + y) for y of type f32[?]`,
+	},
 }

@@ -16,4 +16,5 @@ const (
 	BadAxis       diag.Code = "FX2008" // axis out of range
 	NoMeaning     diag.Code = "FX2020" // an operator that cannot be computed here
 	InPlaceType   diag.Code = "FX2024" // an in-place result that does not fit
+	NoGradient    diag.Code = "FX3094" // operator without a gradient
 )

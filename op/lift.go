@@ -104,7 +104,7 @@ func (o *Op) lifted(body expr.Graph, at []int) *Op {
 	}
 	// The expression converts its operands itself.
 	l.promote = func(any, []shape.Type) array.DType { return array.Invalid }
-	l.expr = func(b *expr.Builder, _ any, x []expr.Value) []expr.Value { return b.Inline(g, x) }
+	l.expr = func(b *expr.Builder, a any, in []shape.Type) []expr.Value { return b.Inline(g, l.converted(b, a, in)) }
 	if o.infer != nil {
 		l.infer = func(c *Infer, a any, in []shape.Type) (shape.Type, error) {
 			return o.infer(c, a, in[:min(operands, len(in))])

@@ -159,6 +159,16 @@ type Spec[A any] struct {
 	// replaced by v. Types may be unknown. nil refuses writes through the view.
 	Scatter func(b Builder, a A, item int, base, v Value) Value
 
+	// Grad makes the gradient of a call: see GradCall and Op.Grad. nil: that of Expr, else
+	// that of Decompose, else the inverse of the view, else that of an expansion.
+	Grad func(b Builder, a A, c GradCall) []Value
+	// NoGrad is the reason why there is no gradient.
+	NoGrad string
+	// Deriv overrides derivatives of Expr where another choice is right at a kink: it gets
+	// what Expr gets and returns the derivative of the one result with respect to each operand,
+	// the zero Value (or none) where that of Expr is right.
+	Deriv func(b *expr.Builder, a A, x []expr.Value) []expr.Value
+
 	// Flops returns the floating-point operations of one call; nil means one
 	// for each element written (elementwise, reduction: read), none for movement.
 	Flops func(a A, in []shape.Type, out shape.Type) shape.Dim
@@ -220,7 +230,7 @@ type Op struct {
 	dtypes    cache[[]array.DType]
 	steps     cache[*kernel.Elementwise] // of elementwise operators, shared
 	infer     func(c *Infer, a any, in []shape.Type) (shape.Type, error)
-	expr      func(b *expr.Builder, a any, x []expr.Value) []expr.Value
+	expr      func(b *expr.Builder, a any, in []shape.Type) []expr.Value
 	promote   func(a any, in []shape.Type) array.DType
 	decompose func(b Builder, a any, in []Value) Value
 	reference func(b Builder, a any, in []Value) Value
@@ -233,6 +243,11 @@ type Op struct {
 	samples   func(g *Gen) []Sample
 	bad       func(g *Gen) []BadSample
 	differs   []Difference[any]
+	grad      func(b Builder, a any, c GradCall) []Value
+	noGrad    string
+	deriv     func(b *expr.Builder, a any, x []expr.Value) []expr.Value
+	derived   *derivation // nil where the operator is no derivative
+	grads     derivatives
 }
 
 // Key returns the name by which text forms refer to the operator: the bare name
@@ -305,7 +320,9 @@ func Define[A any](name string, spec Spec[A]) *Op {
 		operator.atMost = func(a any, in []shape.Type) []shape.Dims { return spec.AtMost(a.(A), in) }
 	}
 	if spec.Expr != nil {
-		operator.expr = func(b *expr.Builder, a any, x []expr.Value) []expr.Value { return spec.Expr(b, a.(A), x) }
+		operator.expr = func(b *expr.Builder, a any, in []shape.Type) []expr.Value {
+			return spec.Expr(b, a.(A), operator.converted(b, a, in))
+		}
 		if operator.Class == Opaque {
 			operator.Class = Elementwise
 		}
@@ -330,6 +347,13 @@ func Define[A any](name string, spec Spec[A]) *Op {
 	}
 	if spec.Scatter != nil {
 		operator.scatter = func(b Builder, a any, item int, base, v Value) Value { return spec.Scatter(b, a.(A), item, base, v) }
+	}
+	operator.noGrad = spec.NoGrad
+	if spec.Grad != nil {
+		operator.grad = func(b Builder, a any, c GradCall) []Value { return spec.Grad(b, a.(A), c) }
+	}
+	if spec.Deriv != nil {
+		operator.deriv = func(b *expr.Builder, a any, x []expr.Value) []expr.Value { return spec.Deriv(b, a.(A), x) }
 	}
 	if spec.Flops != nil {
 		operator.flops = func(a any, in []shape.Type, out shape.Type) shape.Dim { return spec.Flops(a.(A), in, out) }
@@ -360,6 +384,10 @@ func (o *Op) incomplete() string {
 		return "more than one of Expr, Decompose, Kernel"
 	case meanings == 0 && o.Path != "":
 		return "one of Expr, Decompose, Kernel is needed"
+	case o.deriv != nil && (o.expr == nil || o.NumStatic() != 1):
+		return "Deriv is for an Expr of one result"
+	case o.noGrad != "" && o.grad != nil:
+		return "both Grad and NoGrad"
 	case (o.Quant == QuantFixed) != (o.Range.Lo < o.Range.Hi):
 		return "Range is needed with QuantFixed, and only there"
 	case o.infer == nil && o.expr == nil && o.decompose == nil && o.Path != "":
@@ -386,13 +414,18 @@ func register(o *Op) {
 }
 
 // Lookup returns the operator with that Key, nil when no linked package defines it.
+// Derivatives of operators are found by their names, too (see Op.Derivative).
 func Lookup(key string) *Op {
 	registry.RLock()
-	defer registry.RUnlock()
-	return registry.ops[key]
+	o := registry.ops[key]
+	registry.RUnlock()
+	if o == nil {
+		return derivedBy(key)
+	}
+	return o
 }
 
-// All returns every operator, sorted by Key.
+// All returns every operator that Define made, sorted by Key.
 func All() []*Op {
 	registry.RLock()
 	defer registry.RUnlock()

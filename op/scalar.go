@@ -148,6 +148,11 @@ func (o *Op) buildExpr(attrs any, in []shape.Type) (builder *expr.Builder, outs 
 	}()
 	defer diag.Catch(&err)
 	builder = expr.NewBuilder()
+	return builder, o.expr(builder, attrs, in), nil
+}
+
+// converted returns the operands as Expr gets them: in the element type that is computed in.
+func (o *Op) converted(b *expr.Builder, attrs any, in []shape.Type) []expr.Value {
 	x := make([]expr.Value, len(o.In))
 	compute := array.Invalid
 	if o.promote != nil {
@@ -159,9 +164,9 @@ func (o *Op) buildExpr(attrs any, in []shape.Type) (builder *expr.Builder, outs 
 		if t.Kind() != shape.Tensor {
 			continue
 		}
-		v := builder.Input(i, t.DType())
+		v := b.Input(i, t.DType())
 		if compute != array.Invalid && t.DType() != compute {
-			v = builder.Cast(v, compute)
+			v = b.Cast(v, compute)
 		}
 		if i < len(x) {
 			x[i] = v
@@ -169,7 +174,7 @@ func (o *Op) buildExpr(attrs any, in []shape.Type) (builder *expr.Builder, outs 
 			x = append(x, v)
 		}
 	}
-	return builder, o.expr(builder, attrs, x), nil
+	return x
 }
 
 // describe says what the operands are: "x is i64, other is f32".

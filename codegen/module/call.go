@@ -147,14 +147,8 @@ func (p *calls) wrappedCall(n *graph.Node, args *operands) *jen.Statement {
 // function cannot express.
 func (p *calls) recordCall(node *graph.Node, args *operands, several bool) *jen.Statement {
 	operator := node.Op()
-	name := recordName(operator)
-	record := jen.Qual(operator.Path, name)
-	switch {
-	case operator.Path == "" && operator.Structural():
-		record = gosrc.From("op", name)
-	case operator.Path == "":
-		record = gosrc.From("op/std", name)
-	case !p.usable(operator.Path, name):
+	record := p.record(operator)
+	if record == nil {
 		p.foreign(node)
 		return jen.Nil()
 	}
@@ -176,6 +170,27 @@ func (p *calls) recordCall(node *graph.Node, args *operands, several bool) *jen.
 	return call
 }
 
+// record prints an operator's record, nil where no expression can: its variable, or for a
+// derivative a call of the method that makes it.
+func (p *calls) record(o *op.Op) *jen.Statement {
+	if of, operand := o.DerivedFrom(); of != nil {
+		if r := p.record(of); r != nil {
+			return r.Dot("Derivative").Call(jen.Lit(operand))
+		}
+		return nil
+	}
+	name := recordName(o)
+	switch {
+	case o.Path == "" && o.Structural():
+		return gosrc.From("op", name)
+	case o.Path == "":
+		return gosrc.From("op/std", name)
+	case !p.usable(o.Path, name):
+		return nil
+	}
+	return jen.Qual(o.Path, name)
+}
+
 // recordName is the variable that holds an operator's record, "" where the operator
 // has a name that no variable follows from.
 func recordName(o *op.Op) string {
@@ -195,7 +210,7 @@ func (p *calls) foreign(n *graph.Node) {
 // cannot express the call.
 func (p *calls) apiCall(node *graph.Node, args *operands) *jen.Statement {
 	operator := node.Op()
-	if operator.Structural() || operator.Path != "" && operator.Func == "" {
+	if of, _ := operator.DerivedFrom(); of != nil || operator.Structural() || operator.Path != "" && operator.Func == "" {
 		return nil
 	}
 	fn := form(node)

@@ -47,6 +47,17 @@ func (b *Builder) Graph(outs ...Value) Graph {
 	return body
 }
 
+// Reads tells which of n inputs the expression reads.
+func (g Graph) Reads(n int) []bool {
+	reads := make([]bool, n)
+	for _, e := range g.Nodes {
+		if e.Code == kernel.OpInput && e.Imm < uint64(n) {
+			reads[e.Imm] = true
+		}
+	}
+	return reads
+}
+
 // Inline rebuilds body in b with its inputs replaced by values, which is how fusion
 // joins expressions; it returns the outputs. in[i] stands for input i and must
 // have its type. Index and Coord keep their meaning, so that both expressions
@@ -64,21 +75,29 @@ func (b *Builder) written(n Node, args []Value) Value {
 // rebuild makes body in b, its operations by of.
 func (b *Builder) rebuild(body Graph, in []Value, of func(n Node, args []Value) Value) []Value {
 	return Fold(body, func(_ int, n Node, args []Value) Value {
-		switch n.Code {
-		case kernel.OpInput:
-			if n.Imm >= uint64(len(in)) || in[n.Imm].DType() != n.DType {
-				panic(bug("inline: input " + strconv.FormatUint(n.Imm, 10) + " is missing or not " + n.DType.String()))
-			}
-			return in[n.Imm]
-		case kernel.OpConst:
-			return b.ConstBits(n.DType, n.Imm)
-		case kernel.OpIndex:
-			return b.Index()
-		case kernel.OpCoord:
-			return b.Coord(int(int64(n.Imm)))
+		if v, ok := b.leaf(n, in); ok {
+			return v
 		}
 		return of(n, args)
 	})
+}
+
+// leaf makes a node without operands; ok is false for operations. in[i] stands for input i.
+func (b *Builder) leaf(n Node, in []Value) (v Value, ok bool) {
+	switch n.Code {
+	case kernel.OpInput:
+		if n.Imm >= uint64(len(in)) || in[n.Imm].DType() != n.DType {
+			panic(bug("inline: input " + strconv.FormatUint(n.Imm, 10) + " is missing or not " + n.DType.String()))
+		}
+		return in[n.Imm], true
+	case kernel.OpConst:
+		return b.ConstBits(n.DType, n.Imm), true
+	case kernel.OpIndex:
+		return b.Index(), true
+	case kernel.OpCoord:
+		return b.Coord(int(int64(n.Imm))), true
+	}
+	return v, false
 }
 
 // String prints one node a line, as "%2 f32 = add %0 %1", and the outputs.

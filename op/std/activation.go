@@ -8,6 +8,12 @@ import (
 	"github.com/gofx-dev/gofx/op/expr"
 )
 
+// hardswishDeriv is PyTorch's: at -3 it belongs to the slope.
+func hardswishDeriv(b *expr.Builder, _ op.None, x expr.Value) expr.Value {
+	slope := b.Add(b.Div(x, b.Like(x, 3)), b.Like(x, 0.5))
+	return b.Select(b.Lt(x, b.Like(x, -3)), b.Like(x, 0), b.Select(b.Gt(x, b.Like(x, 3)), b.Like(x, 1), slope))
+}
+
 // activation defines an activation function without attributes on floats.
 func activation(name, doc, ref string, f func(b *expr.Builder, x expr.Value) expr.Value, differs ...op.Difference[op.None]) *op.Op {
 	return defineUnary(name, unary[op.None]{doc: doc, ref: ref, on: onFloats, inPlace: true, f: plain(f), differs: differs})
@@ -66,10 +72,11 @@ var Gelu = defineUnary("gelu", unary[GeluAttrs]{
 var (
 	Silu = activation("silu", "silu is x * sigmoid(x).", "Elfwing, Uchibe, Doya: arXiv:1702.03118",
 		func(b *expr.Builder, x expr.Value) expr.Value { return b.Mul(x, b.Sigmoid(x)) })
-	Hardswish = activation("hardswish", "hardswish is x * relu6(x + 3) / 6.", "Howard et al.: Searching for MobileNetV3, arXiv:1905.02244",
-		func(b *expr.Builder, x expr.Value) expr.Value {
+	Hardswish = defineUnary("hardswish", unary[op.None]{
+		doc: "hardswish is x * relu6(x + 3) / 6.", ref: "Howard et al.: Searching for MobileNetV3, arXiv:1905.02244", on: onFloats, inPlace: true, deriv: hardswishDeriv,
+		f: plain(func(b *expr.Builder, x expr.Value) expr.Value {
 			return b.Div(b.Mul(x, limit(b, b.Add(x, b.Like(x, 3)), 0, 6)), b.Like(x, 6))
-		})
+		})})
 	Hardsigmoid = defineUnary("hardsigmoid", unary[op.None]{
 		doc: "hardsigmoid is relu6(x + 3) / 6.", on: onFloats, inPlace: true, quant: op.QuantFixed, lies: op.Range{Lo: 0, Hi: 1},
 		f: plain(func(b *expr.Builder, x expr.Value) expr.Value {
@@ -79,10 +86,12 @@ var (
 		doc: "sigmoid is 1 / (1 + exp(-x)).", on: onFloatMath, inPlace: true, quant: op.QuantFixed, lies: op.Range{Lo: 0, Hi: 1}, f: plain((*expr.Builder).Sigmoid)})
 	Tanh = defineUnary("tanh", unary[op.None]{
 		doc: "tanh is the hyperbolic tangent.", on: onFloatMath, inPlace: true, quant: op.QuantFixed, lies: op.Range{Lo: -1, Hi: 1}, f: plain((*expr.Builder).Tanh)})
-	Logsigmoid = activation("logsigmoid", "logsigmoid is log(sigmoid(x)), without overflow.", "",
-		func(b *expr.Builder, x expr.Value) expr.Value {
+	Logsigmoid = defineUnary("logsigmoid", unary[op.None]{
+		doc: "logsigmoid is log(sigmoid(x)), without overflow.", on: onFloats, inPlace: true,
+		f: plain(func(b *expr.Builder, x expr.Value) expr.Value {
 			return b.Sub(b.Min(x, b.Like(x, 0)), b.Log1p(b.Exp(b.Neg(b.Abs(x)))))
-		})
+		}),
+		deriv: plain(func(b *expr.Builder, x expr.Value) expr.Value { return b.Sigmoid(b.Neg(x)) })})
 	Selu = activation("selu", "selu is the self-normalising scaled exponential linear unit.",
 		"Klambauer, Unterthiner, Mayr, Hochreiter: arXiv:1706.02515",
 		func(b *expr.Builder, x expr.Value) expr.Value {

@@ -365,6 +365,12 @@ var Logaddexp = op.Define("logaddexp", op.Spec[op.None]{
 		sum := b.Add(most, b.Log1p(b.Exp(b.Neg(b.Abs(b.Sub(l, r))))))
 		return []expr.Value{b.Cast(b.Select(b.Eq(l, r), b.Add(l, b.Like(l, math.Ln2)), sum), d)} // two equal infinities have no difference
 	},
+	Deriv: func(b *expr.Builder, _ op.None, x []expr.Value) []expr.Value {
+		l, r := b.Widen(x[0]), b.Widen(x[1])
+		equal, half := b.Eq(l, r), b.Like(l, 0.5)
+		share := func(x, y expr.Value) expr.Value { return b.Select(equal, half, b.Sigmoid(b.Sub(x, y))) }
+		return []expr.Value{share(l, r), share(r, l)}
+	},
 	Samples: func(g *op.Gen) []op.Sample {
 		return tensorPairs(binarySamples(g, onFloats, func(op.Scalar, bool) any { return op.None{} }))
 	},

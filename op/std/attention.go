@@ -36,7 +36,7 @@ var ScaledDotProductAttention = op.Define("scaled_dot_product_attention", op.Spe
 	Ref: "Vaswani et al., Attention Is All You Need, 2017, arXiv:1706.03762",
 	In:  op.Args("q", "k", "v", "attn_mask?"), Class: op.Contraction,
 	Infer:     inferAttention,
-	Decompose: attention,
+	Decompose: attention, Grad: attentionGrad,
 	Flops: func(_ AttentionAttrs, in []shape.Type, out shape.Type) shape.Dim {
 		return twiceProduct(elementCount(in[0]), in[1].Dim(-2)).Add(twiceProduct(elementCount(out), in[1].Dim(-2)))
 	},

@@ -70,6 +70,7 @@ func convNd(name string, n int) *op.Op {
 			s.PadHi = s.PadLo
 			return s
 		},
+		Grad: convGrad(n),
 		Flops: func(_ ConvAttrs, in []shape.Type, out shape.Type) shape.Dim {
 			if in[1].Rank() != n+2 {
 				return shape.Unknown
@@ -93,6 +94,7 @@ func convTransposeNd(name string, n int) *op.Op {
 			return &kernel.ConvTranspose{Stride: mustList(a.Stride, n, 1), Padding: mustList(a.Padding, n, 0),
 				OutputPadding: mustList(a.OutputPadding, n, 0), Dilation: mustList(a.Dilation, n, 1), Groups: max(a.Groups, 1)}
 		},
+		Grad: convTransposeGrad(n),
 		Flops: func(_ ConvTransposeAttrs, in []shape.Type, _ shape.Type) shape.Dim {
 			if in[1].Rank() != n+2 {
 				return shape.Unknown

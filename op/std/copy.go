@@ -19,6 +19,7 @@ import (
 var Clone = moveOp("clone", "clone copies x to memory of its own.", op.Spec[op.None]{
 	Infer:  func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
 	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.Copy{} },
+	Grad:   seedBack[op.None],
 	Samples: func(g *op.Gen) []op.Sample {
 		return append(moveCalls(g, op.None{}, 2, 3, 4),
 			okCall("expanded", op.None{}, array.Expand(g.Normal(3, 1), 2, 3, 4)),

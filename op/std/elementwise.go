@@ -242,6 +242,7 @@ type unary[A any] struct {
 	ref     string
 	on      domain
 	f       func(b *expr.Builder, a A, x expr.Value) expr.Value // x is f32 for f16 and bf16
+	deriv   func(b *expr.Builder, a A, x expr.Value) expr.Value // its derivative, where that of f is wrong at a kink; nil for none
 	check   func(a A, d array.DType)                            // refuses attributes out of range for x of type d; nil for none
 	promote func(a A, d array.DType) array.DType                // numbers in attributes; nil for none
 	keepInt bool                                                // integers and bool are returned as they are
@@ -260,8 +261,14 @@ func defineUnary[A any](name string, s unary[A]) *op.Op {
 	if s.attrs == nil {
 		s.attrs = make([]A, 1)
 	}
+	var deriv func(b *expr.Builder, a A, x []expr.Value) []expr.Value
+	if s.deriv != nil {
+		deriv = func(b *expr.Builder, a A, x []expr.Value) []expr.Value {
+			return []expr.Value{s.deriv(b, a, b.Widen(x[0]))}
+		}
+	}
 	return op.Define(name, op.Spec[A]{
-		Doc: s.doc, Ref: s.ref, In: op.Args("x"), Quant: s.quant, Range: s.lies, Narrow: s.narrow, InPlace: s.inPlace, Differs: s.differs,
+		Doc: s.doc, Ref: s.ref, In: op.Args("x"), Quant: s.quant, Range: s.lies, Narrow: s.narrow, InPlace: s.inPlace, Differs: s.differs, Deriv: deriv,
 		Promote: func(a A, in []shape.Type) array.DType {
 			d := op.Promote(in)
 			if s.promote != nil {

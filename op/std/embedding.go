@@ -34,6 +34,7 @@ var Embedding = op.Define("embedding", op.Spec[op.None]{
 		return typeOf(w.DType(), x.Ranked(), append(x.Dims().Slice(), w.Dim(1))...), nil
 	},
 	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.Embedding{} },
+	Grad:   embeddingGrad,
 	Samples: func(g *op.Gen) []op.Sample {
 		w := g.Normal(7, 5)
 		return []op.Sample{

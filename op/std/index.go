@@ -42,6 +42,7 @@ var Gather = op.Define("gather", op.Spec[DimAttrs]{
 		axis, _ := op.Axis(a.Dim, in[0].Rank())
 		return &kernel.Gather{Dim: axis}
 	},
+	Grad:    gatherGrad,
 	Samples: gatherSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		return append(indexBad(g, DimAttrs{1}, DimAttrs{2}),
@@ -115,6 +116,7 @@ var IndexSelect = op.Define("index_select", op.Spec[DimAttrs]{
 		axis, _ := realAxis(a.Dim, in[0].Rank())
 		return &kernel.IndexSelect{Dim: axis}
 	},
+	Grad: indexSelectGrad,
 	Samples: func(g *op.Gen) []op.Sample {
 		var s []op.Sample
 		for _, m := range moveCalls(g, DimAttrs{1}, 2, 3, 4) {
@@ -155,6 +157,7 @@ func scatterOp[A any](name, doc string, how func(A) (dim int, reduce string, err
 			axis, _ := op.Axis(dim, in[0].Rank())
 			return &kernel.Scatter{Dim: axis, Reduce: reduce}
 		},
+		Grad:    scatterGrad(how),
 		Flops:   func(_ A, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[1]) },
 		Samples: func(g *op.Gen) []op.Sample { return scatterSamples(g, good) },
 		Bad: func(g *op.Gen) []op.BadSample {

@@ -45,6 +45,7 @@ var Cat = op.Define("cat", op.Spec[DimAttrs]{
 		axis, _ := realAxis(a.Dim, rank)
 		return &kernel.Concat{Dim: axis}
 	},
+	Grad:    catGrad,
 	Samples: catSamples, Bad: catBad,
 })
 

@@ -19,6 +19,7 @@ var Det = op.Define("det", op.Spec[op.None]{
 		departs[op.None](op.Extends, "f16 and bf16, which PyTorch has no code for", func(in []*array.Array) bool { return in[0].DType().Size() == 2 }),
 	},
 	Doc: "det is the determinant of the square matrices in the last two dimensions, computed in f64.", In: op.Args("x"), Class: op.Contraction,
+	NoGrad: "no rule is written yet",
 	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
 		t, err := squareMatrices(c, in)
 		if err != nil || !t.Ranked() {
@@ -80,6 +81,7 @@ var Inverse = op.Define("inverse", op.Spec[op.None]{
 		departs[op.None](op.Extends, "f16 and bf16, which PyTorch has no code for", func(in []*array.Array) bool { return in[0].DType().Size() == 2 }),
 	},
 	Doc: "inverse is the inverse of the square matrices in the last two dimensions; a singular one gives NaN everywhere.", In: op.Args("x"), Class: op.Contraction,
+	Grad:   inverseGrad,
 	Infer:  func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return squareMatrices(c, in) },
 	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.Inverse{} },
 	Flops: func(_ op.None, in []shape.Type, _ shape.Type) shape.Dim {
@@ -153,6 +155,7 @@ type BitcastAttrs struct {
 //gofx:torch bitcast(x, dtype)
 var Bitcast = op.Define("bitcast", op.Spec[BitcastAttrs]{
 	Doc: "bitcast gives the bits of x the element type dtype, of the same size; bool and types of 4 and 2 bits take part in neither way.", In: op.Args("x"), Class: op.Movement, Quant: op.QuantNever, Narrow: true,
+	NoGrad: "bits are no numbers to differentiate by",
 	Infer: func(_ *op.Infer, a BitcastAttrs, in []shape.Type) (shape.Type, error) {
 		d := in[0].DType()
 		switch {

@@ -24,6 +24,7 @@ var Linear = op.Define("linear", op.Spec[op.None]{
 	In:  op.Args("x", "weight", "bias?"), Class: op.Contraction, Quant: op.QuantWeighted,
 	Infer:  inferLinear,
 	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.Linear{} },
+	Grad:   linearGrad,
 	Flops: func(_ op.None, in []shape.Type, out shape.Type) shape.Dim {
 		return twiceProduct(elementCount(out), in[1].Dim(1))
 	},

@@ -41,6 +41,7 @@ var Matmul = op.Define("matmul", op.Spec[op.None]{
 	},
 	Doc: "matmul multiplies matrices: the last two dimensions of x and y, or vectors where they have one; leading dimensions broadcast.",
 	In:  op.Args("x", "y"), Class: op.Contraction, Quant: op.QuantReference,
+	Grad:  productGrad,
 	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return inferMatMul(c, in) },
 	Kernel: func(op.None, []shape.Type) kernel.Step {
 		return &kernel.MatMul{}
@@ -71,6 +72,7 @@ var Bmm = op.Define("bmm", op.Spec[op.None]{
 		return inferMatMul(c, in)
 	},
 	Kernel:  func(op.None, []shape.Type) kernel.Step { return &kernel.MatMul{} },
+	Grad:    productGrad,
 	Flops:   matMulFlops[op.None],
 	Samples: bmmSamples,
 	Bad:     bmmBad,

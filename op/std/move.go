@@ -262,6 +262,7 @@ var Flip = moveOp("flip", "flip reverses the order of the elements along dimensi
 		axes, _ := someAxes(a.Dims, in[0].Rank())
 		return &kernel.Flip{Dims: axes}
 	},
+	Grad: flipGrad,
 	Samples: func(g *op.Gen) []op.Sample {
 		return append(moveCalls(g, FlipAttrs{op.IntList(1)}, 2, 3, 4),
 			okCall("negative axes", FlipAttrs{op.IntList(-1, 0)}, g.Normal(2, 3, 4)),

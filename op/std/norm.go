@@ -102,6 +102,7 @@ var BatchNormInference = op.Define("batch_norm_inference", op.Spec[EpsAttrs]{
 		return inferChannelNorm(c, a.Eps, in, "mean", "var", "weight", "bias")
 	},
 	Kernel:  func(a EpsAttrs, _ []shape.Type) kernel.Step { return &kernel.BatchNorm{Eps: a.Eps} },
+	Grad:    batchInferenceGrad,
 	Flops:   func(_ EpsAttrs, _ []shape.Type, out shape.Type) shape.Dim { return elementCount(out).MulInt(2) },
 	Samples: batchNormInferenceSamples,
 	Bad:     batchNormInferenceBad,
@@ -128,6 +129,7 @@ var BatchNormStats = op.Define("batch_norm_stats", op.Spec[op.None]{
 		return shape.TupleType(t, t), nil
 	},
 	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.BatchNormStats{} },
+	Grad:   batchStatsGrad,
 	Flops:  func(_ op.None, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[0]).MulInt(3) },
 	Samples: func(g *op.Gen) []op.Sample {
 		var out []op.Sample
@@ -163,6 +165,7 @@ var LayerNorm = op.Define("layer_norm", op.Spec[LayerNormAttrs]{
 	Kernel: func(a LayerNormAttrs, _ []shape.Type) kernel.Step {
 		return &kernel.LayerNorm{Axes: a.NormalizedShape.Len(), Eps: a.Eps}
 	},
+	Grad:    lastNormGrad(true),
 	Flops:   func(_ LayerNormAttrs, _ []shape.Type, out shape.Type) shape.Dim { return elementCount(out).MulInt(5) },
 	Samples: func(g *op.Gen) []op.Sample { return layerNormSamples(g, true) },
 	Bad:     func(g *op.Gen) []op.BadSample { return layerNormBad(g, true) },
@@ -186,6 +189,7 @@ var RmsNorm = op.Define("rms_norm", op.Spec[LayerNormAttrs]{
 	Kernel: func(a LayerNormAttrs, _ []shape.Type) kernel.Step {
 		return &kernel.RMSNorm{Axes: a.NormalizedShape.Len(), Eps: a.Eps}
 	},
+	Grad:    lastNormGrad(false),
 	Flops:   func(_ LayerNormAttrs, _ []shape.Type, out shape.Type) shape.Dim { return elementCount(out).MulInt(4) },
 	Samples: func(g *op.Gen) []op.Sample { return layerNormSamples(g, false) },
 	Bad:     func(g *op.Gen) []op.BadSample { return layerNormBad(g, false) },
@@ -225,6 +229,7 @@ var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
 	Kernel: func(a GroupNormAttrs, _ []shape.Type) kernel.Step {
 		return &kernel.GroupNorm{Groups: a.NumGroups, Eps: a.Eps}
 	},
+	Grad:    groupNormGrad,
 	Flops:   func(_ GroupNormAttrs, _ []shape.Type, out shape.Type) shape.Dim { return elementCount(out).MulInt(5) },
 	Samples: groupNormSamples,
 	Bad:     groupNormBad,

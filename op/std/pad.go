@@ -107,6 +107,7 @@ var Pad = fillOp("pad", "pad adds elements before and after dimensions, or crops
 		}
 		return op.WithSizes(s, sizes...)
 	},
+	Grad:    padGrad,
 	Samples: padSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		pad := func(mode string, n ...int) PadAttrs { return PadAttrs{Pad: shape.Ints(n...), Mode: mode} }

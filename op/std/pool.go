@@ -110,6 +110,7 @@ func maxPoolNd(name string, n int, withIndices bool) *op.Op {
 			return &kernel.MaxPool{Kernel: mustList(a.KernelSize, n, 1), Stride: strideList(a.Stride, a.KernelSize, n),
 				PadLo: pad, PadHi: pad, Dilation: mustList(a.Dilation, n, 1)}
 		},
+		Grad:    maxPoolGrad(n, withIndices),
 		Samples: func(g *op.Gen) []op.Sample { return maxPoolSamples(g, n) },
 		Bad:     func(g *op.Gen) []op.BadSample { return maxPoolBad(g, n) },
 	}
@@ -141,6 +142,7 @@ func avgPoolNd(name string, n int) *op.Op {
 			return &kernel.AvgPool{Kernel: mustList(a.KernelSize, n, 1), Stride: strideList(a.Stride, a.KernelSize, n),
 				PadLo: pad, PadHi: pad, CountIncludePad: !a.CountExcludePad, DivisorOverride: a.DivisorOverride}
 		},
+		Grad:    avgPoolGrad(name, n),
 		Samples: func(g *op.Gen) []op.Sample { return avgPoolSamples(g, n) },
 		Bad:     func(g *op.Gen) []op.BadSample { return avgPoolBad(g, n) },
 	})

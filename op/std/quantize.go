@@ -134,6 +134,7 @@ var DynamicQuantize = op.Define("dynamic_quantize", op.Spec[op.None]{
 var Observe = op.Define("observe", op.Spec[ObserveAttrs]{
 	Doc: "observe returns seen with the elements of x taken in: f64 of the least and the greatest one (NaN wins; +Inf and -Inf have seen nothing) and, where it is longer, the limit and the counts of a histogram over [-limit, limit). The limit doubles as needed, from 2^-30, and what was counted moves.",
 	In:  op.Args("x", "seen"), Quant: op.QuantNever, Class: op.Reduction,
+	NoGrad: "it notes what calibration sees, and is no part of a model",
 	Infer: func(c *op.Infer, a ObserveAttrs, in []shape.Type) (shape.Type, error) {
 		if !(a.Averaging >= 0 && a.Averaging <= 1) {
 			return shape.Type{}, badAttr("averaging", strconv.FormatFloat(a.Averaging, 'g', -1, 64), "a number from 0 to 1")

@@ -122,6 +122,7 @@ func varianceOp(name, doc string, root bool) *op.Op {
 			axes, _ := axisList(a.Dim, in[0].Rank())
 			return &kernel.Var{Dims: axes, Correction: a.correction(), Root: root}
 		},
+		Grad: varGrad(root),
 		Flops: func(_ VarAttrs, in []shape.Type, _ shape.Type) shape.Dim {
 			if !in[0].Ranked() {
 				return shape.Unknown
@@ -159,6 +160,7 @@ func reduceOp(name, doc string, result func(a ReduceAttrs, d array.DType) (array
 			axes, _ := axisList(a.Dim, in[0].Rank())
 			return &kernel.Reduce{Kind: kind, Dims: axes}
 		},
+		Grad:    reduceGrad(name),
 		Samples: func(g *op.Gen) []op.Sample { return reduceSamples(g, name) },
 		Bad:     func(g *op.Gen) []op.BadSample { return reduceBad(g, name) },
 	})
@@ -200,6 +202,7 @@ func minMaxOp(kind, doc string) *op.Op {
 			axis, _ := op.Axis(a.Dim, in[0].Rank())
 			return &kernel.MinMaxDim{Kind: kind, Dim: axis}
 		},
+		Grad: minMaxGrad,
 		Samples: func(g *op.Gen) []op.Sample {
 			return append(reduceTypes(g, MinMaxAttrs{Dim: 1}, true),
 				okCall("negative axis, kept", MinMaxAttrs{-1, true}, g.Normal(2, 3, 4)),

@@ -44,7 +44,7 @@ var Logsumexp = op.Define("logsumexp", op.Spec[LogsumexpAttrs]{
 		}
 		return reducedType(c, d, in[0], a.Dim, a.KeepDim, false)
 	},
-	Decompose: logsumexp,
+	Decompose: logsumexp, Grad: logsumexpGrad,
 	Samples: func(g *op.Gen) []op.Sample {
 		over := func(keep bool, n ...int) LogsumexpAttrs { return LogsumexpAttrs{op.IntList(n...), keep} }
 		inf := float32(math.Inf(1))
@@ -81,7 +81,7 @@ var Norm = op.Define("norm", op.Spec[NormAttrs]{
 		}
 		return reducedType(c, in[0].DType(), in[0], a.Dim, a.KeepDim, math.IsInf(a.order(), 0))
 	},
-	Decompose: norm,
+	Decompose: norm, Grad: normGrad,
 	Samples: func(g *op.Gen) []op.Sample {
 		p := func(p float64, n ...int) NormAttrs { return NormAttrs{P: op.Float(p), Dim: op.IntList(n...)} }
 		s := append(reduceTypes(g, NormAttrs{Dim: op.IntList(1)}, false),

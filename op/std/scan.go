@@ -45,6 +45,7 @@ func scanOp(name, doc string) *op.Op {
 			axis, _ := op.Axis(a.Dim, in[0].Rank())
 			return &kernel.Scan{Kind: name, Dim: axis}
 		},
+		Grad:  scanGrad(name),
 		Flops: func(_ ScanAttrs, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[0]) },
 		Samples: func(g *op.Gen) []op.Sample {
 			return append(reduceTypes(g, ScanAttrs{Dim: 1}, true),

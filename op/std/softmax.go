@@ -61,13 +61,14 @@ func softmaxSpec(doc string, step func(dim int) kernel.Step) op.Spec[DimAttrs] {
 			}
 			return step(dim)
 		}
+		s.Grad = softmaxGrad
 	}
 	return s
 }
 
 func logSoftmaxSpec() op.Spec[DimAttrs] {
 	s := softmaxSpec("log_softmax is the logarithm of softmax, computed as such.", func(dim int) kernel.Step { return &kernel.LogSoftmax{Dim: dim} })
-	s.Quant, s.Range = op.QuantReference, op.Range{}
+	s.Quant, s.Range, s.Grad = op.QuantReference, op.Range{}, logSoftmaxGrad
 	return s
 }
 

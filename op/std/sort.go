@@ -44,6 +44,7 @@ var Sort = op.Define("sort", op.Spec[SortAttrs]{
 		axis, _ := op.Axis(a.Dim, in[0].Rank())
 		return &kernel.Sort{Dim: axis, Descending: a.Descending, Stable: a.Stable}
 	},
+	Grad:    sortGrad,
 	Samples: sortSamples, Bad: sortBad,
 })
 

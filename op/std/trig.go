@@ -14,11 +14,11 @@ var (
 	Asin = function("asin", "asin is the arc sine in radians, NaN beyond [-1, 1].", func(b *expr.Builder, x expr.Value) expr.Value {
 		one := b.Like(x, 1)
 		return b.Atan(b.Div(x, b.Sqrt(b.Mul(b.Sub(one, x), b.Add(one, x)))))
-	})
+	}, func(b *expr.Builder, x expr.Value) expr.Value { return b.Rsqrt(lessSquare(b, x)) })
 	Acos = function("acos", "acos is the arc cosine in radians, NaN beyond [-1, 1].", func(b *expr.Builder, x expr.Value) expr.Value {
 		one := b.Like(x, 1)
 		return b.Mul(b.Like(x, 2), b.Atan(b.Sqrt(b.Div(b.Sub(one, x), b.Add(one, x)))))
-	})
+	}, func(b *expr.Builder, x expr.Value) expr.Value { return b.Neg(b.Rsqrt(lessSquare(b, x))) })
 	Sinh = function("sinh", "sinh is the hyperbolic sine.", func(b *expr.Builder, x expr.Value) expr.Value {
 		return odd(b, x, func(a expr.Value) expr.Value {
 			e, half := b.Expm1(a), b.Like(x, 0.5)
@@ -45,13 +45,23 @@ var (
 		small := b.Log1p(b.Add(t, b.Sqrt(b.Mul(t, b.Add(t, b.Like(x, 2))))))
 		y := b.Select(b.Lt(x, b.Like(x, 1/negligible)), small, logTwice(b, x))
 		return b.Select(b.Lt(x, one), b.Like(x, math.NaN()), y)
+	}, func(b *expr.Builder, x expr.Value) expr.Value {
+		one := b.Like(x, 1)
+		y := b.Mul(b.Rsqrt(b.Sub(x, one)), b.Rsqrt(b.Add(x, one)))
+		return b.Select(b.Lt(x, one), b.Like(x, math.NaN()), y)
 	})
 	Atanh = function("atanh", "atanh is the inverse of tanh, NaN beyond [-1, 1].", func(b *expr.Builder, x expr.Value) expr.Value {
 		return odd(b, x, func(a expr.Value) expr.Value {
 			return b.Mul(b.Like(x, 0.5), b.Log1p(b.Div(b.Add(a, a), b.Sub(b.Like(x, 1), a))))
 		})
-	})
+	}, func(b *expr.Builder, x expr.Value) expr.Value { return b.Reciprocal(lessSquare(b, x)) })
 )
+
+// lessSquare is 1 - x*x, without cancellation.
+func lessSquare(b *expr.Builder, x expr.Value) expr.Value {
+	one := b.Like(x, 1)
+	return b.Mul(b.Sub(one, x), b.Add(one, x))
+}
 
 const (
 	// negligible is a number whose square is lost when added to 1 in f64.

@@ -13,9 +13,14 @@ func arithmetic(name, doc string, f func(b *expr.Builder, x expr.Value) expr.Val
 	return defineUnary(name, unary[op.None]{doc: doc, on: onNumbers, inPlace: true, f: plain(f), differs: differs})
 }
 
-// function defines a float function; integers and bool are promoted to f32.
-func function(name, doc string, f func(b *expr.Builder, x expr.Value) expr.Value) *op.Op {
-	return defineUnary(name, unary[op.None]{doc: doc, on: onFloatMath, inPlace: true, f: plain(f)})
+// function defines a float function; integers and bool are promoted to f32. deriv is its
+// derivative where that of f is wrong at a kink.
+func function(name, doc string, f func(b *expr.Builder, x expr.Value) expr.Value, deriv ...func(b *expr.Builder, x expr.Value) expr.Value) *op.Op {
+	u := unary[op.None]{doc: doc, on: onFloatMath, inPlace: true, f: plain(f)}
+	if len(deriv) > 0 {
+		u.deriv = plain(deriv[0])
+	}
+	return defineUnary(name, u)
 }
 
 // rounding defines a rounding operator; integers are returned as they are.
@@ -100,6 +105,16 @@ type ClampAttrs struct {
 //gofx:torch torch.clamp(x, min, max)
 var Clamp = defineUnary("clamp", unary[ClampAttrs]{
 	doc: "clamp is min(max(x, min), max).", on: onAny, inPlace: true, quant: op.QuantShared,
+	deriv: func(b *expr.Builder, a ClampAttrs, x expr.Value) expr.Value {
+		inside := b.ConstBool(true)
+		if a.Min.Present() {
+			inside = b.And(inside, b.Ge(x, converted(b, x.DType(), a.Min)))
+		}
+		if a.Max.Present() {
+			inside = b.And(inside, b.Le(x, converted(b, x.DType(), a.Max)))
+		}
+		return b.Select(inside, b.Like(x, 1), b.Like(x, 0)) // the bounds belong to it
+	},
 	differs: []op.Difference[ClampAttrs]{
 		{Kind: op.Refuses, Text: "an integer bound that a float type cannot hold, which is infinity in PyTorch", When: func(a ClampAttrs, in []*array.Array) bool {
 			return in[0].DType().IsFloat() && (a.Min.IsInt() || a.Max.IsInt())

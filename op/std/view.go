@@ -173,6 +173,7 @@ var Unsqueeze = viewOp("unsqueeze", "unsqueeze inserts a dimension of size 1.", 
 var Expand = viewOp("expand", "expand repeats dimensions of size 1 and adds leading ones, without copying.", op.Spec[ExpandAttrs]{
 	Infer:   expandRule,
 	Kernel:  func(ExpandAttrs, []shape.Type) kernel.Step { return &kernel.Expand{} },
+	Grad:    seedBack[ExpandAttrs],
 	Samples: expandSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		return []op.BadSample{

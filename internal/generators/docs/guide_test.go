@@ -16,7 +16,7 @@ import (
 
 const top = "../../.."
 
-// pages returns the pages that people write. Of ops.md and errors.md, which are generated, the
+// pages returns the pages that people write. Of ops.md, errors.md and grad.md, which are generated, the
 // tests of internal/testkit/conform and internal/testkit/faults run their examples.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
@@ -26,7 +26,7 @@ func pages(t *testing.T) map[string]string {
 	require.NoError(t, err)
 	text := map[string]string{}
 	for _, path := range append(append(paths, more...), filepath.Join(top, "README.md"), filepath.Join(top, "CHANGELOG.md")) {
-		if name := filepath.Base(path); name == "ops.md" || name == "errors.md" {
+		if name := filepath.Base(path); name == "ops.md" || name == "errors.md" || name == "grad.md" {
 			continue
 		}
 		b, err := os.ReadFile(path)

@@ -1,5 +1,5 @@
-// Command docs writes docs/errors.md from the table of diagnostics, and files into the
-// pages that quote them. A test fails when a page is stale.
+// Command docs writes docs/errors.md from the table of diagnostics, docs/grad.md from the
+// operators' entries, and files into the pages that quote them. A test fails when a page is stale.
 //
 //	go run ./internal/generators/docs
 package main
@@ -14,6 +14,9 @@ import (
 
 func main() {
 	err := os.WriteFile("docs/errors.md", errorsPage(), 0o644)
+	if err == nil {
+		err = os.WriteFile("docs/grad.md", gradPage(), 0o644)
+	}
 	if err == nil {
 		err = writeQuotes(".")
 	}

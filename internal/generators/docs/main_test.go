@@ -12,3 +12,9 @@ func TestErrorsPageIsCurrent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(errorsPage()), string(have), "run go run ./internal/generators/docs")
 }
+
+func TestGradPageIsCurrent(t *testing.T) {
+	have, err := os.ReadFile("../../../docs/grad.md")
+	require.NoError(t, err)
+	require.Equal(t, string(gradPage()), string(have), "run go run ./internal/generators/docs")
+}

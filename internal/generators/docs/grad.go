@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gofx-dev/gofx/op"
+	_ "github.com/gofx-dev/gofx/op/ml" // its operators are listed, too
+	"github.com/gofx-dev/gofx/passes/grad"
+)
+
+// gradPage lists how each operator is differentiated.
+func gradPage() []byte {
+	var b strings.Builder
+	b.WriteString("# Gradients\n\nWritten by `go run ./internal/generators/docs` from the operators' entries.\n\n" +
+		"`fx.GraphModule.ValueAndGrad`, `Gradient` and `VJP` make a graph that computes gradients. Each call is differentiated in the first\n" +
+		"of these ways that its operator has:\n\n" +
+		"- **rule**: the operator's own, `op.Spec.Grad`.\n" +
+		"- **expression**: the derivative of its expression, in forward mode. It is an operator, too: `gelu_grad` of `gelu`, `atan2_grad_other` of an operator\n" +
+		"  with several operands. It has the attributes of the operator; its operands are those of the operator, its results, and the derivatives with respect\n" +
+		"  to these, each absent (`_`) where it is not read. `op.Spec.Deriv` overrides the derivative at kinks.\n" +
+		"- **decomposition**: that of the operators that define it.\n" +
+		"- **inverse of the view**: what comes back is put into zeros in the place of what the view shows.\n" +
+		"- **expansion**: that of the operators that package `passes/expand` writes it with.\n\n" +
+		"An operator without a way is refused at the model's line (FX3094), with the reason below; where nothing is said, its results hold no floats,\n" +
+		"so that no gradient asks for it. Gradients at ties, zeros and infinities are PyTorch's, except for these: of several writes of `scatter` to one place,\n" +
+		"the last one has the gradient; a row of attention of which a mask leaves nothing has the gradient 0.\n" +
+		"The derivative of `where(x > 0, log(x), 0)` at 0 is NaN, as in PyTorch: what the other branch makes meets the seed 0.\n\n" +
+		"| operator | how | why not |\n|---|---|---|\n")
+	for _, o := range op.All() {
+		if o.Structural() {
+			continue
+		}
+		way, why := grad.How(o)
+		how := string(way)
+		if way == grad.NoWay {
+			how, why = "none", o.NoGrad()
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", o.Key(), how, why)
+	}
+	return []byte(b.String())
+}

@@ -1,0 +1,68 @@
+package grad_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/passes/grad"
+)
+
+const squares = `gofx 1
+
+graph net(%x: f32[N,3], %w: f32[3]) {
+  symbol N = dim(%x, 0)
+  %y = call_function[gelu](%x) : f32[N,3]
+  %z = call_function[mul](%y, %w) : f32[N,3]
+  %loss = call_function[sum](%z) : f32[]
+  return %loss
+}
+`
+
+func ExampleValueAndGrad() {
+	m, err := graph.Parse([]byte(squares), "net.fx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	g, err := grad.ValueAndGrad(context.Background(), m, grad.Options{Wrt: []string{"x", "w"}})
+	if err != nil {
+		fmt.Println(err) // every mistake, at the model's line
+		return
+	}
+	fmt.Print(g)
+	// Output:
+}
+
+func ExampleGradient() {
+	m, _ := graph.Parse([]byte(squares), "net.fx")
+	_, err := grad.Gradient(context.Background(), m, grad.Options{Wrt: []string{"b"}})
+	fmt.Println(err)
+	// Output:
+}
+
+func ExampleVJP() {
+	m, _ := graph.Parse([]byte(squares), "net.fx")
+	g, _ := grad.VJP(context.Background(), m, grad.Options{Wrt: []string{"w"}})
+	for _, n := range g.Graph.Inputs() {
+		fmt.Println(n.Name(), n.Type())
+	}
+	// Output:
+	// x f32[N,3]
+	// w f32[3]
+	// grad_0 f32[]
+}
+
+func ExampleHow() {
+	m, _ := graph.Parse([]byte(squares), "net.fx")
+	for n := range m.Graph.Nodes() {
+		if n.Op() != nil {
+			way, _ := grad.How(n.Op())
+			fmt.Println(n.Op().Name, "-", way)
+		}
+	}
+	// Output:
+	// gelu - expression
+	// mul - expression
+	// sum - rule
+}

@@ -1,0 +1,138 @@
+package grad
+
+import (
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/passes/expand"
+	"github.com/gofx-dev/gofx/passes/simplify"
+)
+
+// Way is how calls of an operator are differentiated.
+type Way string
+
+// The ways, in the order in which they are looked for.
+const (
+	ByRule          Way = "rule"
+	ByExpression    Way = "expression"
+	ByDecomposition Way = "decomposition"
+	ByView          Way = "inverse of the view"
+	ByExpansion     Way = "expansion"
+	NoWay           Way = ""
+)
+
+var table = expand.Table()
+
+// How returns how calls of an operator are differentiated. Where they are not, why is the
+// reason that the operator gives, or that none is written.
+func How(o *op.Op) (way Way, why string) {
+	switch {
+	case o.HasGrad():
+		return ByRule, ""
+	case o.Smooth():
+		return ByExpression, ""
+	case o.Composite():
+		return ByDecomposition, ""
+	case o.Scatters() && o.ViewOf > 0:
+		return ByView, ""
+	case table[o] != nil && o.NoGrad() == "":
+		return ByExpansion, ""
+	case o.NoGrad() != "":
+		return NoWay, o.NoGrad()
+	case o.AdHoc:
+		return NoWay, "it is a Go function, of which only its results are seen"
+	}
+	return NoWay, "no rule is written"
+}
+
+// prepare finds the calls that are differentiated and expands those that are
+// differentiated as others, until none is left; it finds those that cannot be.
+func (d *differentiation) prepare() error {
+	var why map[*graph.Node]string
+	for {
+		d.spread()
+		why = map[*graph.Node]string{}
+		left := func(n *graph.Node) bool {
+			way, _ := How(n.Op())
+			return !d.depends[n] || way != ByDecomposition && way != ByExpansion || d.evaluates(n)
+		}
+		p := simplify.ExpandExcept(left, func(n *graph.Node, reason string) { why[n] = reason }, table)
+		changed, err := p.Run(d.ctx, d.g)
+		if err != nil {
+			return err
+		}
+		if !changed {
+			break
+		}
+	}
+	for n := range d.g.Nodes() {
+		if d.depends[n] && n.Opcode().IsCall() {
+			if e := d.refused(n, why[n]); e != nil {
+				d.fault(e)
+			}
+		}
+	}
+	return nil
+}
+
+// evaluates reports whether a call is in evaluation mode, and not allowed to be.
+func (d *differentiation) evaluates(n *graph.Node) bool {
+	return n.Op().HasModes() && !n.Op().Training(n.Attrs()) && !d.AllowEvaluation
+}
+
+// refused returns why a call cannot be differentiated, nil where it can.
+func (d *differentiation) refused(n *graph.Node, unexpanded string) *diag.Error {
+	o := n.Op()
+	switch {
+	case o == op.GetItem:
+		return nil
+	case o == nil || len(n.Regions()) > 0 || n.Callee() != nil:
+		return n.Error(ControlFlow, "the gradient goes through control flow, which has no gradient yet").
+			WithHint("write the loop out in Go, or choose by where")
+	case d.evaluates(n):
+		return n.Error(EvaluationMode, o.Name+" is in evaluation mode").
+			WithHint("capture the model in training mode, or set AllowEvaluation")
+	}
+	way, why := How(o)
+	switch {
+	case unexpanded != "":
+		return n.Error(op.NoGradient, "the call cannot be differentiated: "+unexpanded)
+	case way == ByDecomposition || way == ByExpansion:
+		return n.Error(op.NoGradient, "the call cannot be differentiated: the rank of an operand is not known").WithHint("give the inputs' types")
+	case way == NoWay:
+		return n.Error(op.NoGradient, o.Name+" has no gradient: "+why)
+	}
+	return nil
+}
+
+// spread finds the nodes between the targets and what is differentiated.
+func (d *differentiation) spread() {
+	from := map[*graph.Node]bool{}
+	for _, t := range d.wrt {
+		for _, n := range t.nodes {
+			from[n] = true
+		}
+	}
+	for n := range d.g.Nodes() {
+		if yes, known := isFloat(n.Type()); !n.Opcode().IsCall() || known && !yes {
+			continue
+		}
+		for a := range n.Inputs() {
+			from[n] = from[n] || from[a]
+		}
+	}
+	to := map[*graph.Node]bool{}
+	for _, i := range d.seeded {
+		to[d.g.Output().Arg(i)] = true
+	}
+	d.depends = map[*graph.Node]bool{}
+	for n := range d.g.Backward() {
+		if !to[n] || !from[n] {
+			continue
+		}
+		d.depends[n] = true
+		for a := range n.Inputs() {
+			to[a] = true
+		}
+	}
+}

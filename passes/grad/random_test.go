@@ -1,0 +1,185 @@
+package grad_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/passes/grad"
+)
+
+// inF64 is the module with f64 in the place of f32.
+func inF64(m *graph.Module) (*graph.Module, error) {
+	wide, err := graph.Parse([]byte(strings.ReplaceAll(m.String(), "f32", "f64")), "net.fx")
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range m.Params() {
+		q := *p
+		if q.Value != nil && q.Value.DType() == array.F32 {
+			q.Value = array.Contiguous(array.Cast(q.Value, array.F64))
+		}
+		wide.SetParam(q)
+	}
+	return wide, nil
+}
+
+// point is where a graph is differentiated: its inputs, and those of them, and of its
+// parameters, that are moved.
+type point struct {
+	m    *graph.Module
+	in   []*array.Array
+	wrt  []string
+	move map[string]*array.Array // a direction for each of wrt
+	seed []*array.Array          // for each result that holds floats
+}
+
+// at returns the inputs, and a module with the parameters, moved by step.
+func (p point) at(step float64) (*graph.Module, []*array.Array) {
+	shifted := func(a, d *array.Array) *array.Array {
+		a = array.Clone(a)
+		for i, v := range array.Data[float64](d) {
+			array.Data[float64](a)[i] += step * v
+		}
+		return a
+	}
+	m := graph.Clone(p.m)
+	in := append([]*array.Array{}, p.in...)
+	for i, n := range p.m.Graph.Inputs() {
+		if d := p.move[n.Target()]; d != nil {
+			in[i] = shifted(in[i], d)
+		}
+	}
+	for _, q := range m.Params() {
+		if d := p.move[q.Path]; d != nil {
+			moved := *q
+			moved.Value = shifted(q.Value, d)
+			m.SetParam(moved)
+		}
+	}
+	return m, in
+}
+
+// along is the sum of seeds times results at a step along the direction.
+func (p point) along(step float64) float64 {
+	m, in := p.at(step)
+	out, err := fx.NewGraphModule(m).RunArrays(ctx, in)
+	if err != nil {
+		return math.NaN()
+	}
+	total, k := 0.0, 0
+	for _, a := range out {
+		if a.DType().IsFloat() {
+			for i := range a.Len() {
+				total += array.Float64At(p.seed[k], i) * array.Float64At(a, i)
+			}
+			k++
+		}
+	}
+	return total
+}
+
+// differences returns the derivative along the direction, and whether the graph is smooth
+// there as far as differences show.
+func (p point) differences(h float64) (d float64, smooth bool) {
+	here := p.along(0)
+	up, down, near := p.along(h), p.along(-h), p.along(h/4)
+	d = (up - down) / (2 * h)
+	tol := 1e-3 * (1 + math.Abs(d))
+	smooth = math.Abs((up-here)/h-(here-down)/h) < tol && math.Abs((near-here)/(h/4)-d) < tol && math.Abs(here) < 1e7
+	return d, smooth
+}
+
+// product is the sum of gradients times the direction.
+func (p point) product(grads []*array.Array) float64 {
+	total := 0.0
+	for i, g := range grads {
+		d := array.Data[float64](p.move[p.wrt[i]])
+		for j := range d {
+			total += d[j] * array.Float64At(g, j)
+		}
+	}
+	return total
+}
+
+// draw makes inputs, a direction and seeds for a graph.
+func draw(r *rand.Rand, m *graph.Module) (p point, ok bool) {
+	p = point{m: m, move: map[string]*array.Array{}}
+	for _, n := range m.Graph.Inputs() {
+		dims := []int{}
+		for _, d := range n.Type().Dims().Slice() {
+			k, known := d.Int()
+			if !known {
+				k = 5
+			}
+			dims = append(dims, k)
+		}
+		d := n.Type().DType()
+		switch a := random(r, dims...); {
+		case d == array.F64:
+			p.in, p.wrt, p.move[n.Target()] = append(p.in, a), append(p.wrt, n.Target()), random(r, dims...)
+		default:
+			p.in = append(p.in, array.Cast(a, d))
+		}
+	}
+	for _, q := range m.Params() {
+		if q.Value != nil && q.Value.DType() == array.F64 && !q.Buffer {
+			p.wrt, p.move[q.Path] = append(p.wrt, q.Path), random(r, q.Value.Shape()...)
+		}
+	}
+	out, err := fx.NewGraphModule(m).RunArrays(ctx, p.in)
+	if err != nil || len(p.wrt) == 0 {
+		return p, false
+	}
+	for _, a := range out {
+		if a.DType().IsFloat() {
+			p.seed = append(p.seed, random(r, a.Shape()...))
+		}
+	}
+	return p, len(p.seed) > 0
+}
+
+// TestRandomPrograms compares gradients of random graphs with differences along random
+// directions.
+func TestRandomPrograms(t *testing.T) {
+	count, compared, left := 0, 0, map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		m, err := inF64(fxtest.RandomGraph(t))
+		require.NoError(t, err)
+		count++
+		p, ok := draw(rand.New(rand.NewPCG(1, uint64(count))), m)
+		if !ok {
+			left["nothing to differentiate"]++
+			return
+		}
+		g, err := grad.VJP(context.Background(), m, grad.Options{Wrt: p.wrt, AllowUnused: true, AllowEvaluation: true})
+		if err != nil {
+			require.ErrorIs(t, err, op.NoGradient, "%s", m)
+			left["no gradient"]++
+			return
+		}
+		out, err := fx.NewGraphModule(g).RunArrays(ctx, append(append([]*array.Array{}, p.in...), p.seed...))
+		require.NoError(t, err, "%s", g)
+		got := p.product(out[len(out)-len(p.wrt):])
+		want, smooth := p.differences(1e-5)
+		if !smooth {
+			left["not smooth there"]++
+			return
+		}
+		compared++
+		require.InDelta(t, want, got, 1e-3*(1+math.Abs(want)), "%s\n%s", m, g)
+	})
+	t.Logf("%d programs, %d compared, left out: %v", count, compared, left)
+	require.Greater(t, 3*compared, count, "too few programs are compared: "+strconv.Itoa(compared))
+}

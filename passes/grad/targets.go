@@ -1,0 +1,248 @@
+package grad
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/near"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// differentiation is the work on one graph.
+type differentiation struct {
+	request
+	ctx    *passes.Ctx
+	g      *graph.Graph
+	m      *graph.Module
+	faults diag.List
+
+	wrt     []target
+	seeded  []int // results that are differentiated
+	depends map[*graph.Node]bool
+	adjoint map[*graph.Node][]*graph.Node // of each result of a node, nil: zero
+	c       *graph.Cursor
+	writes  []*graph.Node // assigns, in order
+}
+
+// target is a tensor by which is differentiated.
+type target struct {
+	name  string
+	typ   shape.Type
+	nodes []*graph.Node // the input, or the reads of the parameter
+	input bool
+}
+
+func (d *differentiation) fault(err *diag.Error) { d.faults.Add(err) }
+
+// outputs finds what is differentiated.
+func (d *differentiation) outputs() {
+	out := d.g.Output()
+	if d.seeds {
+		for i, n := range out.Args() {
+			if n != nil && n.Type().DType().IsFloat() {
+				d.seeded = append(d.seeded, i)
+			}
+		}
+		if len(d.seeded) == 0 {
+			d.fault(out.Error(NotScalar, "no result of the graph holds floats").WithHint("return what is to be differentiated"))
+		}
+		return
+	}
+	if d.Loss < 0 || d.Loss >= out.NumArgs() || out.Arg(d.Loss) == nil {
+		d.fault(out.Error(NotScalar, "result "+strconv.Itoa(d.Loss)+" is the loss, the graph has "+strconv.Itoa(out.NumArgs())+" results"))
+		return
+	}
+	loss := out.Arg(d.Loss)
+	t := loss.Type()
+	if !t.DType().IsFloat() || !t.Ranked() || slices.ContainsFunc(t.Dims().Slice(), func(n shape.Dim) bool { return !n.Is(1) }) {
+		d.fault(loss.Error(NotScalar, "the loss is "+t.String()+", expected a single float").WithHint("end the model with sum or mean, or take a VJP with seeds"))
+		return
+	}
+	d.seeded = []int{d.Loss}
+}
+
+// targets finds the tensors by which is differentiated.
+func (d *differentiation) targets() {
+	reads := map[string][]*graph.Node{}
+	for n := range d.g.Nodes() {
+		if n.Opcode() == graph.GetAttr {
+			reads[n.Target()] = append(reads[n.Target()], n)
+		}
+	}
+	seen := map[string]bool{}
+	add := func(t target, asked bool) {
+		if seen[t.name] {
+			return
+		}
+		if !t.typ.DType().IsFloat() {
+			if asked {
+				d.fault(d.about(t, NotFloat, "the gradient of "+t.name+" is asked for, which is "+t.typ.String()+", expected floats"))
+			}
+			return
+		}
+		seen[t.name] = true
+		d.wrt = append(d.wrt, t)
+	}
+	param := func(p *graph.Param) target { return target{name: p.Path, typ: p.TypeOf(), nodes: reads[p.Path]} }
+	if d.Wrt == nil {
+		for _, p := range d.m.Params() {
+			if !p.Buffer {
+				add(param(p), false)
+			}
+		}
+		if len(d.wrt) == 0 {
+			d.fault(d.g.Output().Error(NoSuchTensor, "the graph has no parameters to differentiate by").WithHint("name inputs in Wrt"))
+		}
+		return
+	}
+	for _, name := range d.Wrt {
+		if !d.named(name, param, add) {
+			d.fault(diag.New(NoSuchTensor, "no input and no parameter is called "+strconv.Quote(name)).WithHint(near.Hint(name, d.names(), "inputs and parameters are "+strings.Join(d.names(), ", "))))
+		}
+	}
+}
+
+// named adds what a name or pattern stands for. It tells whether there is anything.
+func (d *differentiation) named(name string, param func(*graph.Param) target, add func(t target, asked bool)) bool {
+	for _, n := range d.g.Inputs() {
+		if n.Name() == name || n.Target() == name {
+			add(target{name: name, typ: n.Type(), nodes: []*graph.Node{n}, input: true}, true)
+			return true
+		}
+	}
+	if p := d.m.Param(name); p != nil {
+		add(param(p), true)
+		return true
+	}
+	found := false
+	for _, p := range d.m.Params() {
+		if ok, err := path.Match(name, p.Path); ok && err == nil && !p.Buffer {
+			add(param(p), false)
+			found = true
+		}
+	}
+	return found
+}
+
+func (d *differentiation) names() (list []string) {
+	for _, n := range d.g.Inputs() {
+		list = append(list, n.Target())
+	}
+	for _, p := range d.m.Params() {
+		list = append(list, p.Path)
+	}
+	return list
+}
+
+// about is a mistake about a target, at its first node.
+func (d *differentiation) about(t target, code diag.Code, msg string) *diag.Error {
+	if len(t.nodes) > 0 {
+		return t.nodes[0].Error(code, msg)
+	}
+	return diag.New(code, msg)
+}
+
+// deferWrites finds the writes of state, which go after everything that reads it: what
+// the gradient keeps is read late. Users of a write get the value that it writes.
+func (d *differentiation) deferWrites() {
+	written := map[string]*graph.Node{}
+	for n := range d.g.Nodes() {
+		switch {
+		case n.Op() == op.Assign:
+			d.writes = append(d.writes, n)
+			if to, err := n.Assigned(); err == nil && to != nil {
+				written[to.Target()] = n
+			}
+			n.ReplaceUses(n.Arg(1), nil)
+		case n.Opcode() == graph.GetAttr && written[n.Target()] != nil:
+			d.fault(n.Error(ReadAfterWrite, n.Target()+" is read after it is written").WithHint("use the written value"))
+		}
+	}
+}
+
+// gradients returns the gradient by each target.
+func (d *differentiation) gradients() []*graph.Node {
+	grads := make([]*graph.Node, len(d.wrt))
+	for i, t := range d.wrt {
+		for _, n := range t.nodes {
+			g := d.adjoint[n]
+			switch {
+			case g == nil || g[0] == nil:
+			case grads[i] == nil:
+				grads[i] = g[0]
+			default:
+				grads[i] = d.call(std.Add, std.AddAttrs{}, grads[i], g[0])
+			}
+		}
+		switch {
+		case grads[i] != nil:
+		case d.AllowUnused:
+			grads[i] = d.zeros(d.read(t))
+		default:
+			d.fault(d.about(t, Unreached, "the loss does not depend on "+t.name).WithHint("leave it out, or set AllowUnused for a gradient of zeros"))
+		}
+	}
+	return grads
+}
+
+// read returns a node that has the value of a target.
+func (d *differentiation) read(t target) *graph.Node {
+	if len(t.nodes) > 0 {
+		return t.nodes[0]
+	}
+	return d.c.GetAttr(t.name)
+}
+
+// finish makes the output, and puts writes of state before it.
+func (d *differentiation) finish(grads []*graph.Node) {
+	out := d.g.Output()
+	args, fields := []*graph.Node{}, []*graph.Structure{}
+	if d.values {
+		args = out.Args()
+		if s := out.Structure(); s != nil {
+			fields = append(fields, s)
+		} else {
+			for i := range args {
+				fields = append(fields, graph.Leaf(i))
+			}
+		}
+	}
+	named := &graph.Structure{Kind: graph.MapOf}
+	for i, t := range d.wrt {
+		named.Keys = append(named.Keys, t.name)
+		named.Fields = append(named.Fields, graph.Leaf(len(args)+i))
+	}
+	args = append(args, grads...)
+	for _, w := range d.writes {
+		d.g.MoveBefore(w, out)
+	}
+	if err := d.g.Erase(out); err != nil {
+		panic(err)
+	}
+	whole := named
+	if d.values {
+		whole = &graph.Structure{Kind: graph.Results, Fields: append(fields, named)}
+	}
+	d.g.At().Output(whole, args...)
+}
+
+// isFloat tells whether a value may have a gradient: it holds floats, or a member does.
+// known is false where its type is not known.
+func isFloat(t shape.Type) (yes, known bool) {
+	if t.Kind() == shape.Tuple {
+		for i := range t.Len() {
+			y, k := isFloat(t.Member(i))
+			yes, known = yes || y, known || !k
+		}
+		return yes, !known
+	}
+	return t.DType().IsFloat(), t.DType() != array.Invalid
+}
