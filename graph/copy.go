@@ -76,7 +76,7 @@ func (k *Copier) Finish() {
 		if v == nil {
 			continue
 		}
-		if s.Node.opcode == Placeholder && v.opcode != Placeholder {
+		if s.Node.opcode == Placeholder && v.opcode != Placeholder && k.c.g.parent == nil {
 			defineInputSymbols(k.c.g) // v is made of an input, which has the size first
 		}
 		k.c.g.DefineSymbol(k.symbol(s.Name), v, s.Axis)
@@ -234,9 +234,8 @@ func (k *Copier) scope(n *Node) ScopeID {
 		return n.scope
 	}
 	s := n.Scope()
-	s.Path = strings.TrimSuffix(k.base+"."+s.Path, ".")
-	if k.base == "" {
-		s.Path = n.Scope().Path
+	if k.base != "" {
+		s.Path = strings.TrimSuffix(k.base+"."+s.Path, ".")
 	}
 	return k.c.g.Scope(s)
 }

@@ -314,3 +314,35 @@ param w : f32[2]
 	m.Graph.Before(m.Graph.Output()).Inline(src.Graph, []*graph.Node{m.Graph.Find("y")})
 	require.NotNil(t, m.Param("net.w"), "%s", m)
 }
+
+// A note of a sub-graph is taken in once, however often that is called.
+func TestInline_notesOnce(t *testing.T) {
+	m := read(t, `graph g(%x: f32[2]) {
+  %y = call_function[call](%x) {graph="s"} : f32[2]
+  %z = call_function[call](%y) {graph="s"} : f32[2]
+  return %z
+}
+subgraph s(%x: f32[2]) {
+  note "n was 2"
+  %a = call_function[exp](%x) : f32[2]
+  return %a
+}
+`)
+	inlineAll(t, m)
+	require.Len(t, m.Graph.Specialisations(), 1, "%s", m)
+}
+
+// A Linter that watches sees symbols go.
+func TestOutline_tellsLintersOfSymbols(t *testing.T) {
+	m := read(t, foundSize)
+	g := m.Graph
+	out := g.Before(g.Output()).Function(std.Cast, std.CastAttrs{DType: array.F32}, g.Find("nz"))
+	l := graph.NewLinter(g)
+	defer l.Close()
+	require.Empty(t, l.Check())
+	_, err := graph.Outline("part", []*graph.Node{g.Find("nz"), out})
+	require.NoError(t, err)
+	require.Equal(t, graph.Lint(g), l.Check())
+	g.Find("y").SetType(shape.TensorType(array.F32, shape.Of(shape.Sym("K"))))
+	require.Equal(t, graph.Lint(g).Err().Error(), l.Check().Err().Error())
+}

@@ -311,9 +311,7 @@ func save(m *Module) *saved {
 		s.params = append(s.params, *p)
 	}
 	for _, b := range m.bounds {
-		c := *b.bound
-		c.Params, c.Names = slices.Clone(c.Params), slices.Clone(c.Names)
-		s.bounds = append(s.bounds, c)
+		s.bounds = append(s.bounds, b.bound.clone())
 	}
 	for g := range m.Graphs() {
 		s.graph(g)
@@ -328,9 +326,7 @@ func (s *saved) graph(g *Graph) {
 	for n := range g.Nodes() {
 		v := savedNode{n: n, as: *n, args: slices.Clone(n.args)}
 		if n.extra != nil {
-			v.extra = *n.extra
-			v.extra.structure = n.extra.structure.clone()
-			v.extra.keys = slices.Clone(n.extra.keys)
+			v.extra = n.extra.clone()
 			v.extra.regions = slices.Clone(n.extra.regions)
 		}
 		c.nodes = append(c.nodes, v)

@@ -69,11 +69,21 @@ func (k *Copier) inline() (results []*Node) {
 	for _, n := range made { // operands may be made later where the order is wrong
 		_ = k.link(n, k.operands(n)) // no type is inferred
 	}
+	g := k.c.g
+	had := slices.Clip(g.symbols.notes)
 	k.facts(func(string) bool { return true })
+	g.symbols.notes = append(had, slices.DeleteFunc(slices.Clone(g.symbols.notes[len(had):]), func(s Specialisation) bool {
+		return slices.ContainsFunc(had, s.same) // of another call of the same sub-graph
+	})...)
 	if out == nil {
 		return nil
 	}
 	return slices.Clone(k.operands(out))
+}
+
+// same reports whether two notes say the same.
+func (s Specialisation) same(o Specialisation) bool {
+	return s.What == o.What && s.Pos == o.Pos && (s.Guard == nil) == (o.Guard == nil) && (s.Guard == nil || s.Guard.String() == o.Guard.String())
 }
 
 // sizes finds out what the symbols that n defines are now; given tells that what stands for n is no copy.
