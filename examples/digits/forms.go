@@ -11,8 +11,8 @@ import (
 	"example.com/digits/staticnet"
 )
 
-// Next to digitsnet: a drawing, and the packages of quantised graphs. Drawing compiles
-// Graphviz, which takes a fresh machine longer than all the rest.
+// Next to digitsnet: a drawing, for which Graphviz is compiled, and the packages of
+// quantised graphs.
 
 //go:generate go tool -modfile=fxgen.mod fxgen draw -o digits.svg -input x=f32[N,1,8,8] .#Net -new NewNet
 //go:generate go run ./calibration

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
@@ -19,14 +20,19 @@ import (
 // Path is the path of gofx's module.
 const Path = "github.com/gofx-dev/gofx"
 
-// Lacks returns the line in which the go command complains that go.mod or go.sum lack
-// modules that a program of fxgen needs, "" if it does not.
+// complaints are parts of what the go command says where go.mod or go.sum lack modules, or
+// where it cannot download or check one.
+var complaints = []string{
+	"missing go.sum entry", "updates to go.mod needed", "no required module provides package ", "import lookup disabled by -mod=vendor",
+	"module lookup disabled by GOPROXY=off", "verifying module: ", "dial tcp",
+}
+
+// Lacks returns the line in which the go command complains that modules are missing that a
+// program of fxgen needs, "" if it does not.
 func Lacks(out string) string {
 	for line := range strings.Lines(out) {
-		for _, text := range []string{"missing go.sum entry", "updates to go.mod needed", "no required module provides package ", "import lookup disabled by -mod=vendor"} {
-			if strings.Contains(line, text) {
-				return strings.TrimSpace(line)
-			}
+		if slices.ContainsFunc(complaints, func(text string) bool { return strings.Contains(line, text) }) {
+			return strings.TrimSpace(line)
 		}
 	}
 	return ""
