@@ -2,6 +2,7 @@ package op
 
 import (
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/gofx-dev/gofx/array"
@@ -156,19 +157,47 @@ func (o *Op) derivative(i, order int) *Op {
 
 const gradSuffix = "_grad"
 
-// derivedBy returns the derivative of that Key, nil where there is none.
+// derivedBy returns the derivative of that Key, nil where there is none. A name may come
+// from a file: it is read once, from the operator on.
 func derivedBy(key string) *Op {
-	for at := len(key) - len(gradSuffix); at > 0; at-- {
-		if key[at:at+len(gradSuffix)] != gradSuffix {
+	for at := 1; at < len(key); at++ {
+		if !strings.HasPrefix(key[at:], gradSuffix) {
 			continue
 		}
-		of, rest := Lookup(key[:at]), key[at+len(gradSuffix):]
+		registry.RLock()
+		of := registry.ops[key[:at]]
+		registry.RUnlock()
 		if of == nil {
 			continue
 		}
-		for i, a := range of.In {
-			if rest == "" && len(of.In) == 1 || len(of.In) > 1 && rest == "_"+a.Name {
-				return of.Derivative(i)
+		if d := of.named(key[at:]); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// named returns the derivative of o whose name goes on with rest, nil where there is none.
+// It goes no deeper than orders do.
+func (o *Op) named(rest string) *Op {
+	if rest == "" {
+		return o
+	}
+	rest, ok := strings.CutPrefix(rest, gradSuffix)
+	if !ok {
+		return nil
+	}
+	for i, a := range o.In {
+		tail, fits := rest, true
+		if len(o.In) > 1 {
+			tail, fits = strings.CutPrefix(rest, "_"+a.Name)
+		}
+		if !fits || tail != "" && !strings.HasPrefix(tail, gradSuffix) {
+			continue
+		}
+		if d := o.Derivative(i); d != nil {
+			if found := d.named(tail); found != nil {
+				return found
 			}
 		}
 	}

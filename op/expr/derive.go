@@ -77,7 +77,7 @@ func (b *Builder) tangent(n Node, v Value, args []dual) (d Value) {
 }
 
 // tangent is one operation whose derivative is made: its value, its operands, and their
-// derivatives, of which one at least is there. Floats of 16 bits are widened.
+// derivatives, at least one of which is not the zero Value. Floats of 16 bits are widened.
 type tangent struct {
 	b    *Builder
 	v    Value
@@ -118,7 +118,7 @@ func (t tangent) neg(d Value) Value {
 	return t.b.Neg(d)
 }
 
-// sum adds what is there.
+// sum adds two terms, of which either may be the zero Value.
 func (t tangent) sum(x, y Value) Value {
 	switch {
 	case x.b == nil:
@@ -219,7 +219,7 @@ func power(t tangent) Value {
 }
 
 // beats is the derivative of the one of two operands that the result is. Of equal ones
-// both have a half; beside a constant, an operand that is equal to it has none.
+// both have a half; an operand that equals a constant has none.
 func (t tangent) beats(wins func(b *Builder, x, y Value) Value) Value {
 	b, x, y := t.b, t.x[0], t.x[1]
 	_, left := x.ConstBits()

@@ -23,6 +23,7 @@ const mostTargets = 1<<31 - 1
 // TreeEnsemble evaluates decision trees. The tables are operands, so that they are
 // parameters of a model like other weights; kernel.Trees says what is in them.
 var TreeEnsemble = op.Define("tree_ensemble", op.Spec[TreeEnsembleAttrs]{
+	NoGrad: "it changes in steps only, at the thresholds of its trees",
 	Doc: "tree_ensemble evaluates decision trees on the rows of the matrix x, and gives for each row the sums (or averages over trees, least or greatest) of the numbers in the leaves that it reaches, " +
 		"by their columns. nodes has four i32 for a node: the feature, the comparison (0 is at most, 1 less, 2 equal; 4 more sends NaN where the comparison holds), and the references to follow where it holds and " +
 		"where not: the number of a node after this one, or -1-l for leaf l. thresholds are of the type of x; roots are the references that trees begin with. Leaf l has the entries starts[l] to starts[l+1] " +

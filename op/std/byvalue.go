@@ -68,6 +68,7 @@ var Unique = op.Define("unique", op.Spec[UniqueAttrs]{
 	Doc: "unique takes the slices of a dimension that differ, in rising order or in that of their appearance, and gives where each appears first, " +
 		"for every slice the place of its equal, and how often each is there; NaN is equal to NaN.",
 	In: op.Args("x"), ByValue: true, Ref: "ONNX Unique", Results: []string{"values", "indices", "inverse", "counts"},
+	NoGrad: "no rule is written yet",
 	Differs: []op.Difference[UniqueAttrs]{
 		extendsEmpty[UniqueAttrs](),
 		departs[UniqueAttrs](op.Alters, "NaN is equal to NaN, as in ONNX and NumPy; in PyTorch each is another", func(in []*array.Array) bool { return hasNaN(in[0]) }),
@@ -340,7 +341,7 @@ const mostSizedAxes = 32
 //gofx:torch counted(start, limit, delta)
 var Range = op.Define("range", op.Spec[op.None]{
 	Doc: "range counts from start by delta and stays on this side of limit, which are three 0-dimensional tensors.",
-	In:  op.Args("start", "limit", "delta"), ByValue: true, Ref: "ONNX Range",
+	In:  op.Args("start", "limit", "delta"), ByValue: true, Ref: "ONNX Range", NoGrad: "no rule is written yet",
 	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
 		names := []string{"start", "limit", "delta"}
 		d, err := sameNumber(names, in)

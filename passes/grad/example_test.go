@@ -32,6 +32,22 @@ func ExampleValueAndGrad() {
 	}
 	fmt.Print(g)
 	// Output:
+	// gofx 1
+	//
+	// graph net(%x: f32[N,3], %w: f32[3]) {
+	//   symbol N = dim(%x, 0)
+	//   %y = call_function[gelu](%x) : f32[N,3]
+	//   %z = call_function[mul](%y, %w) : f32[N,3]
+	//   %loss = call_function[sum](%z) : f32[]
+	//   %ones_like = call_function[ones_like](%loss) : f32[]
+	//   %reshape = call_function[reshape](%ones_like) {shape=[1,1]} : f32[1,1]
+	//   %expand = call_function[expand](%reshape) {shape=[N,3]} : f32[N,3]
+	//   %mul = call_function[mul](%expand, %w) : f32[N,3]
+	//   %mul_1 = call_function[mul](%expand, %y) : f32[N,3]
+	//   %sum = call_function[sum](%mul_1) {dim=[0]} : f32[3]
+	//   %gelu_grad = call_function[gelu_grad](%x, _, %mul) : f32[N,3]
+	//   return (%loss, {x: %gelu_grad, w: %sum})
+	// }
 }
 
 func ExampleGradient() {
@@ -39,6 +55,9 @@ func ExampleGradient() {
 	_, err := grad.Gradient(context.Background(), m, grad.Options{Wrt: []string{"b"}})
 	fmt.Println(err)
 	// Output:
+	// no input and no parameter is called "b" [FX3096]
+	//     while running pass grad
+	//     hint: inputs and parameters are x, w
 }
 
 func ExampleVJP() {

@@ -6,11 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes/grad"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -87,11 +89,25 @@ func TestUnusedIsZeroWhereAllowed(t *testing.T) {
 	require.Equal(t, [][]float64{{0, 0}}, values(t, g, vec(1, 2)))
 }
 
+// Generated Go names a derivative by the operator that it is of.
+func TestGeneratedGo(t *testing.T) {
+	m := graphOf(t, "graph net(%x: f64[3]) {\n %y = call_function[gelu](%x) : f64[3]\n %l = call_function[sum](%y) : f64[]\n return %l\n}\n")
+	g, err := grad.Gradient(ctx, m, grad.Options{Wrt: []string{"x"}})
+	require.NoError(t, err)
+	files, err := codegen.Module(g, codegen.ModuleOptions{})
+	require.NoError(t, err)
+	text := ""
+	for _, f := range files.List {
+		text += string(f.Data)
+	}
+	require.Contains(t, text, "tensor.CallOp(std.Gelu.Derivative(0), nil, x, nil, ")
+}
+
 func goFunction(x *tensor.Tensor) *tensor.Tensor { return x.Exp() }
 
 // A wrapped Go function is refused at its line.
 func TestGoFunctionsAreRefused(t *testing.T) {
-	opaque := tensor.WrapPure(goFunction)
+	opaque := tensor.WrapPure(goFunction, func(_ *op.Infer, in []shape.Type) ([]shape.Type, error) { return in, nil })
 	gm, err := fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor { return opaque(x).Sum() }, fx.Input("x", "f64[3]"))
 	require.NoError(t, err)
 	_, err = gm.Gradient(ctx, fx.GradOptions{Wrt: []string{"x"}})

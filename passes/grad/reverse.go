@@ -3,7 +3,6 @@ package grad
 import (
 	"strconv"
 
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
@@ -198,7 +197,7 @@ func (d *differentiation) fit(g *graph.Node, t shape.Type) *graph.Node {
 		return g
 	}
 	g = d.call(std.Sum, std.ReduceAttrs{Dim: op.IntList(axes...), KeepDim: lead == 0}, g)
-	if lead > 0 {
+	if lead > 0 && !g.Type().Dims().Equal(t.Dims()) {
 		g = d.call(std.Reshape, std.ReshapeAttrs{Shape: t.Dims()}, g)
 	}
 	return g
@@ -210,12 +209,4 @@ func (d *differentiation) call(o *op.Op, attrs any, in ...*graph.Node) *graph.No
 
 func (d *differentiation) zeros(like *graph.Node) *graph.Node {
 	return d.call(std.ZerosLike, std.LikeAttrs{}, like)
-}
-
-// dtypeOf is the element type of a result.
-func dtypeOf(t shape.Type, i int) array.DType {
-	if t.Kind() == shape.Tuple {
-		t = t.Member(i)
-	}
-	return t.DType()
 }

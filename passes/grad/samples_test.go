@@ -212,6 +212,9 @@ func TestSamples(t *testing.T) {
 			n := tally{}
 			r := rand.New(rand.NewPCG(7, uint64(len(o.Name))))
 			for _, s := range o.Samples() {
+				if testing.Short() && n.calls == 2 {
+					break
+				}
 				c, err := callOf(o, s, r)
 				if err != nil {
 					continue
@@ -268,7 +271,7 @@ func (c call) check(n *tally) string {
 }
 
 // noRule bounds the operators that have no rule though they could have one.
-const noRule = 1 // det
+const noRule = 3 // det, unique, range
 
 // TestEveryOperatorSaysItsGradient: an operator that takes floats and gives floats has a
 // gradient or the reason why not.
