@@ -2,9 +2,7 @@
 
 package deviationbeyondtherangeofthevariance
 
-import (
-	"github.com/gofx-dev/gofx/tensor"
-)
+import "github.com/gofx-dev/gofx/tensor"
 
 // Forward computes numeric.func6.
 //

@@ -2,9 +2,7 @@
 
 package piecesthatarejoinedusedandjoinedagain
 
-import (
-	"github.com/gofx-dev/gofx/tensor"
-)
+import "github.com/gofx-dev/gofx/tensor"
 
 // Forward computes fused.func9.
 //

@@ -2,9 +2,7 @@
 
 package sumsoversomeaxesofachain
 
-import (
-	"github.com/gofx-dev/gofx/tensor"
-)
+import "github.com/gofx-dev/gofx/tensor"
 
 // Forward computes fused.func11.
 //
