@@ -22,7 +22,7 @@ func named(name string) *graph.Module {
 	m := graph.NewModule(g)
 	m.Type = name
 	at := func() *graph.Cursor { return g.At() }
-	f32 := func(n int) shape.Type { return shape.TensorType(array.F32, shape.Ints(n)) }
+	f32 := func(n int) shape.Type { return shape.TensorType(array.F32, shape.ConstDims(n)) }
 	x := at().Placeholder(name, f32(2), array.FromSlice([]float32{1, 2}))
 	y := at().Placeholder("y"+name, f32(2), nil)
 	m.SetParam(graph.Param{Path: name, Value: array.New(array.F32, 2), Selector: name})

@@ -30,7 +30,7 @@ func withDefault() *graph.Module {
 	c := g.At()
 	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Of(shape.Sym("N"), shape.Const(3))), nil)
 	g.DefineSymbol("N", x, 0)
-	b := c.Placeholder("bias", shape.TensorType(array.F32, shape.Ints(3)), array.FromSlice([]float32{1, 2, 3}))
+	b := c.Placeholder("bias", shape.TensorType(array.F32, shape.ConstDims(3)), array.FromSlice([]float32{1, 2, 3}))
 	y := c.Function(std.Add, nil, x, b)
 	c.Output(nil, c.Function(std.Add, nil, y, c.GetAttr("w")))
 	return m

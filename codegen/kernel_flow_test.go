@@ -204,7 +204,7 @@ type memory struct {
 }
 
 func newMemory() *memory {
-	m := &memory{Sum: tensor.FromSlice([]float32{1, 2, 3}), Calls: tensor.Scalar(int64(0)), Rows: tensor.Zeros([]int{2, 3}), Fixed: nn.NewLinear(3, 3)}
+	m := &memory{Sum: tensor.FromSlice([]float32{1, 2, 3}), Calls: tensor.Scalar(int64(0)), Rows: tensor.Zeros(2, 3), Fixed: nn.NewLinear(3, 3)}
 	copy(tensor.Data[float32](m.Fixed.Weight), []float32{1, 0.5, -0.25, 0, 2, 1, 0.25, -1, 0.5}) // sums are exact in any order
 	copy(tensor.Data[float32](m.Fixed.Bias), []float32{1, 0, -0.5})
 	return m
@@ -215,7 +215,7 @@ func (m *memory) Forward(x *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
 	m.Calls.AddScalarInPlace(1)
 	column := m.Rows.T().Select(0, 1)
 	out := tensor.Cond(x.Sum().GtScalar(0), func(in []*tensor.Tensor) []*tensor.Tensor {
-		m.Sum.AddInPlace(in[0].Sum(tensor.ReduceAttrs{Dim: op.IntList(0)}))
+		m.Sum.AddInPlace(in[0].Sum(0))
 		return []*tensor.Tensor{in[0].Mul(m.Sum)}
 	}, func(in []*tensor.Tensor) []*tensor.Tensor {
 		last, _ := tensor.Scan(func(carry, rows []*tensor.Tensor) (next, all []*tensor.Tensor) {

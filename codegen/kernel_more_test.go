@@ -257,7 +257,7 @@ func TestLiteralWeightsKeepTheirBits(t *testing.T) {
 	gr := graph.New("bits")
 	c.module = graph.NewModule(gr)
 	cur := gr.At()
-	x := cur.Placeholder("x", shape.TensorType(array.F32, shape.Ints(1)), nil)
+	x := cur.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(1)), nil)
 	outs := []*graph.Node{x}
 	for _, d := range append(array.DTypes(), array.NarrowDTypes()...) {
 		a := array.New(d, 2, 4)

@@ -184,7 +184,7 @@ var traceCodes = []Info{
 		Cause: "The model updated a tensor by a computation without any traced value, in a region or before the tensor's first traced use; it ran once, during the trace.",
 		Cure:  "Write tensor.On(x, t) for the tensor t, where x is an input.",
 		Example: `func unseen(x *tensor.Tensor) *tensor.Tensor {
-	calls := tensor.Zeros([]int{1})
+	calls := tensor.Zeros(1)
 	count := func(in []*tensor.Tensor) []*tensor.Tensor {
 		calls.AddScalarInPlace(1)
 		return []*tensor.Tensor{in[0].Add(calls)}
@@ -275,7 +275,7 @@ var traceCodes = []Info{
 		Example: `func undefined() error {
 	g := graph.New("net")
 	x := g.At().Placeholder("x", shape.Unranked(array.F32), nil)
-	parts := g.At().Function(std.Split, std.SplitAttrs{Sizes: shape.Ints(1, 1)}, x)
+	parts := g.At().Function(std.Split, tensor.SplitAttrs{Sizes: shape.ConstDims(1, 1)}, x)
 	g.At().Output(nil, parts) // a tuple is not a tensor
 	_, err := fx.NewGraphModule(graph.NewModule(g)).Run(ctx, weight(2))
 	return err

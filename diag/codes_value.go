@@ -8,7 +8,7 @@ var valueCodes = []Info{
 		Code: "FX2009", Title: "memory beyond the limit",
 		Cause:   "A result, the intermediate values of a plan together, or the scratch memory of a step takes more bytes than array.MaxBytes: the machine's memory (16 GiB where the system does not tell it), or what GOFX_MAX_BYTES or array.SetMaxBytes say, or the limit of one compilation (lowering.Options.MaxBytes, fxgen -max-bytes, without which fxgen takes half of the machine's memory). Sizes that are numbers, and whose product is beyond any machine, are refused before kernels are chosen.",
 		Cure:    "Check the sizes; a -1 or a swapped argument is the usual cause. Raise the limit where the sizes are meant.",
-		Example: `func tooLarge() { tensor.Ones([]int{1 << 30, 1 << 30}) }`,
+		Example: `func tooLarge() { tensor.Ones(1<<30, 1<<30) }`,
 	},
 	{
 		//gofx:code op.NoMeaning

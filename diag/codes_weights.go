@@ -136,4 +136,11 @@ var weightCodes = []Info{
 		Cure:    "write FROM=TO with as many * on both sides, for names that fxgen stats FILE lists",
 		Example: `weights.Rename(file, "norm*=bn")`,
 	},
+	{
+		//gofx:code cmd/fxgen/internal/cli.codeUnfixed
+		Code: "FX8084", Title: "call has to be rewritten by hand",
+		Cause:   "fxgen fix found a call of a tensor in the form of an earlier version, and its file does not show what the new form needs: the options are in a variable, are spread or have no field names, or a comment stands between them",
+		Cure:    "write the call in the form that the message shows; where options come from a variable, pass its lists as arguments",
+		Example: `fxgen fix unfixed.go`,
+	},
 }

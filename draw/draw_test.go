@@ -58,7 +58,7 @@ func newMaker() *maker {
 	return &maker{g, g.At(), graph.NewModule(g)}
 }
 
-var vec = shape.TensorType(array.F32, shape.Ints(8))
+var vec = shape.TensorType(array.F32, shape.ConstDims(8))
 
 func (k *maker) input(name string) *graph.Node { return k.c.Placeholder(name, vec, nil) }
 

@@ -276,7 +276,7 @@ func TestSetBoundTakesNilAttributes(t *testing.T) {
 	require.NoError(t, graph.Lint(gm.Graph).Err())
 	require.Contains(t, gm.String(), "module act = softmax")
 
-	gm.SetBound("bad", graph.Bound{Op: std.Softmax, Attrs: std.SplitAttrs{}})
+	gm.SetBound("bad", graph.Bound{Op: std.Softmax, Attrs: tensor.SplitAttrs{}})
 	mistake := func(f func()) (e *diag.Error) {
 		defer func() { e, _ = recover().(*diag.Error) }()
 		f()
@@ -284,10 +284,10 @@ func TestSetBoundTakesNilAttributes(t *testing.T) {
 	}
 	for _, e := range []*diag.Error{
 		mistake(func() { gm.Graph.After(x).Module("bad", x) }),
-		mistake(func() { gm.Graph.After(x).Function(std.Softmax, std.SplitAttrs{}, x) }),
+		mistake(func() { gm.Graph.After(x).Function(std.Softmax, tensor.SplitAttrs{}, x) }),
 	} {
 		require.ErrorIs(t, e, op.BadAttr)
 		require.Contains(t, e.Msg, "attributes are std.SplitAttrs, expected std.DimAttrs")
 	}
-	require.ErrorIs(t, gm.Graph.Output().Arg(0).SetAttrs(std.SplitAttrs{}), op.BadAttr)
+	require.ErrorIs(t, gm.Graph.Output().Arg(0).SetAttrs(tensor.SplitAttrs{}), op.BadAttr)
 }

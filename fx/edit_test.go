@@ -27,7 +27,7 @@ func ExampleGraphModule_Record() {
 	err := gm.Edit(func(g *graph.Graph) error {
 		relu := g.Find("relu")
 		out, err := gm.Record(ctx, g.After(relu), func(x *tensor.Tensor) *tensor.Tensor {
-			return x.Sub(x.Mean(std.ReduceAttrs{Dim: op.IntList(1), KeepDim: true})) // per row
+			return x.Sub(x.MeanWith(1, tensor.ReduceAttrs{KeepDim: true})) // per row
 		}, relu)
 		if err != nil {
 			return err
@@ -80,7 +80,7 @@ func ExampleGraphModule_Features() {
 	part, err := gm.Features("fc1")
 	fmt.Println(err)
 	fmt.Print(part.Graph)
-	out, err := part.Run(context.Background(), tensor.Ones([]int{1, 4}))
+	out, err := part.Run(context.Background(), tensor.Ones(1, 4))
 	fmt.Println(out[0].Shape(), err)
 	// Output:
 	// <nil>
@@ -170,7 +170,7 @@ func TestRecordTakesManyAndGoesIntoRegions(t *testing.T) {
 	r := c.Regions()[0]
 	neg := r.Output().Arg(0)
 	out, err := gm.Record(context.Background(), r.After(neg), func(in ...*tensor.Tensor) *tensor.Tensor {
-		return tensor.Stack(in, 0).Sum(std.ReduceAttrs{Dim: op.IntList(0)})
+		return tensor.Stack(in, 0).Sum(0)
 	}, neg, neg, r.First())
 	require.NoError(t, err)
 	r.Output().SetArg(0, out[0])
@@ -191,7 +191,7 @@ func TestRecordRefuses(t *testing.T) {
 		err  string
 	}{
 		"branch on data": {func(x *tensor.Tensor) *tensor.Tensor { x.Item(); return x }, g.Inputs(), "edit_test.go"},
-		"type rule":      {func(x *tensor.Tensor) *tensor.Tensor { return x.Relu().Matmul(tensor.Ones([]int{3, 3})) }, g.Inputs(), "FX2001"},
+		"type rule":      {func(x *tensor.Tensor) *tensor.Tensor { return x.Relu().Matmul(tensor.Ones(3, 3)) }, g.Inputs(), "FX2001"},
 		"too many":       {id, []*graph.Node{g.First(), g.First()}, "2 inputs are described, the function takes 1"},
 		"too few":        {id, nil, "the function takes 1 tensors, 0 nodes are given"},
 		"tuple":          {id, []*graph.Node{tuple}, "getitem"},
@@ -286,7 +286,7 @@ type scaled struct {
 
 func (s *scaled) Forward(x *tensor.Tensor) *tensor.Tensor {
 	count := tensor.On(x, s.Count)
-	count.AddInPlace(tensor.Ones([]int{1}))
+	count.AddInPlace(tensor.Ones(1))
 	return s.Fc.Forward(x).Mul(count)
 }
 
@@ -325,7 +325,7 @@ func TestRecordWritesWhatWasRead(t *testing.T) {
 	require.NoError(t, gm.Edit(func(g *graph.Graph) error {
 		_, err := gm.Record(context.Background(), g.Before(g.Output()), func(y *tensor.Tensor) *tensor.Tensor {
 			b := tensor.On(y, gm.State().Tensor("fc2.bias"))
-			b.AddInPlace(tensor.Ones([]int{2}))
+			b.AddInPlace(tensor.Ones(2))
 			return y
 		}, g.Output().Arg(0))
 		return err

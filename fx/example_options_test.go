@@ -43,7 +43,7 @@ func ExampleTrace_mistakes() {
 		if x.Sum().Item() > 0 { // the data are not there while tracing
 			x = x.Neg()
 		}
-		return x.Matmul(tensor.Ones([]int{4, 2})) // 3 columns, 4 rows
+		return x.Matmul(tensor.Ones(4, 2)) // 3 columns, 4 rows
 	}
 	_, err := fx.Trace(context.Background(), model, fx.Input("x", "f32[N,3]"))
 	var list diag.List
@@ -204,7 +204,7 @@ func ExampleWith() {
 	gm := capture(model, fx.Input("x", "f32[N,4]"), fx.With(func(t *tracer.Tracer) {
 		t.SizeOf = func(_ *graph.Node, axis int) (int, bool) { return 8, axis == 0 }
 	}))
-	_, err := gm.Run(context.Background(), tensor.Ones([]int{3, 4}))
+	_, err := gm.Run(context.Background(), tensor.Ones(3, 4))
 	fmt.Println(err)
 	// Output:
 	// node %x: input "x" is f32[3,4]: the graph needs N (axis 0, here 3) equal to 8 [FX1022]
@@ -254,7 +254,7 @@ func ExampleGraphModule_Forward() {
 // A parameter that is replaced counts from the next run on.
 func ExampleGraphModule_parameters() {
 	gm := capture(nn.NewLinear(2, 1, nn.NoInit()))
-	x := tensor.Ones([]int{1, 2})
+	x := tensor.Ones(1, 2)
 	fmt.Println(gm.Forward(x).Item())
 
 	p := *gm.Param("weight")
@@ -425,7 +425,7 @@ func ExampleSave() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(gm.Forward(tensor.Ones([]int{1, 2})).Item())
+	fmt.Println(gm.Forward(tensor.Ones(1, 2)).Item())
 	// Output:
 	// <nil>
 	// 4

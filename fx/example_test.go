@@ -37,7 +37,7 @@ func Example() {
 	}
 	fmt.Print(graph.PrintGraph(gm.Graph, graph.PrintOptions{}))
 
-	out, err := gm.Run(ctx, tensor.Ones([]int{3, 64}))
+	out, err := gm.Run(ctx, tensor.Ones(3, 64))
 	if err != nil {
 		fmt.Println(err)
 		return

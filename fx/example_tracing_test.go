@@ -27,7 +27,7 @@ func heads(x *tensor.Tensor) *tensor.Tensor {
 func Example_sizes() {
 	gm := capture(heads, fx.Input("x", "f32[B,S,768]"))
 	fmt.Print(graph.PrintGraph(gm.Graph, graph.PrintOptions{}))
-	out, err := gm.Run(context.Background(), tensor.Ones([]int{2, 5, 768}))
+	out, err := gm.Run(context.Background(), tensor.Ones(2, 5, 768))
 	fmt.Println(out[0].Type(), err)
 	// Output:
 	// gofx 1
@@ -52,7 +52,7 @@ func every8(x *tensor.Tensor) *tensor.Tensor {
 // The model's statements about sizes are checked when the graph is entered.
 func Example_statedSizes() {
 	gm := capture(every8, fx.Input("x", "f32[N]"))
-	_, err := gm.Run(context.Background(), tensor.Ones([]int{12}))
+	_, err := gm.Run(context.Background(), tensor.Ones(12))
 	fmt.Println(err)
 	// Output:
 	// node %x: input "x" is f32[12]: the graph needs N (axis 0, here 12) divisible by 8 [FX1022]
@@ -75,7 +75,7 @@ func Example_state() {
 	m := &counted{tensor.New(array.New(array.I64))}
 	gm := capture(m, fx.Input("x", "f32[N]"))
 	for range 3 {
-		if _, err := gm.Run(ctx, tensor.Ones([]int{4})); err != nil {
+		if _, err := gm.Run(ctx, tensor.Ones(4)); err != nil {
 			fmt.Println(err)
 			return
 		}

@@ -64,7 +64,7 @@ func TestControlFlow_sameAnswerEagerlyAndTraced(t *testing.T) {
 					err, _ := recover().(error)
 					eager.Add(err)
 				}()
-				c.f(tensor.Ones([]int{3}))
+				c.f(tensor.Ones(3))
 			}()
 			_, err := fx.Trace(t.Context(), c.f, fx.Input("x", "f32[3]"))
 			traced.Add(err)
@@ -83,7 +83,7 @@ func TestControlFlow_sameAnswerEagerlyAndTraced(t *testing.T) {
 
 // A branch that is called for its types alone leaves nothing in a trace that it captures from.
 func TestCond_eagerConditionInATrace(t *testing.T) {
-	state := tensor.Ones([]int{3})
+	state := tensor.Ones(3)
 	gm, err := fx.Trace(t.Context(), func(x *tensor.Tensor) *tensor.Tensor {
 		y := x.Neg()
 		return tensor.Cond(tensor.Scalar(true), func(flowOf) flowOf { return flowOf{y.Exp()} }, func(flowOf) flowOf {

@@ -14,8 +14,6 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
-	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -43,7 +41,7 @@ func TestPassesHaveNamesAndCanRun(t *testing.T) {
 
 func TestApplyAllPasses(t *testing.T) {
 	gm, err := fx.Trace(context.Background(), func(x *tensor.Tensor) *tensor.Tensor {
-		return x.Sub(x.Mean(std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true})).Relu().Relu()
+		return x.Sub(x.MeanWith(-1, tensor.ReduceAttrs{KeepDim: true})).Relu().Relu()
 	}, fx.Input("x", "f32[N,4]"))
 	require.NoError(t, err)
 	x := tensor.FromSlice([]float32{1, 2, 3, 6}, 1, 4)

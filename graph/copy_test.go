@@ -117,7 +117,7 @@ func TestInline_keepsPositions(t *testing.T) {
 	src := graph.New("made")
 	c := src.At()
 	c.SetPos(src.Position(0, 4))
-	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	x := c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 	y := c.Function(std.Neg, nil, x)
 	c.Output(nil, y)
 	require.Contains(t, y.Pos().File, "copy_test.go")

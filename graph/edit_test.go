@@ -217,7 +217,7 @@ func TestCloneIsIndependent(t *testing.T) {
 
 func TestCloneOfLongGraph(t *testing.T) {
 	g := New("long")
-	n := g.At().Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	n := g.At().Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 	for range 20000 {
 		n = g.At().Function(tPrint, nil, n)
 	}
@@ -313,7 +313,7 @@ func TestFold(t *testing.T) {
 func TestEditsKeepUseLists(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := New("g")
-		typ := shape.TensorType(array.F32, shape.Ints(2))
+		typ := shape.TensorType(array.F32, shape.ConstDims(2))
 		live := []*Node{g.At().Placeholder("x", typ, nil), g.At().Placeholder("y", typ, nil)}
 		out := g.At().Output(nil, live[0])
 		pick := func(name string) *Node { return live[rapid.IntRange(0, len(live)-1).Draw(t, name)] }
@@ -390,7 +390,7 @@ func TestEraseNamesUsers(t *testing.T) {
 
 func TestEditingWhileIterating(t *testing.T) {
 	g := New("g")
-	x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 	for range 6 {
 		g.At().Function(tNeg, nil, x)
 	}
@@ -421,7 +421,7 @@ func TestEditingWhileIterating(t *testing.T) {
 
 func TestInsertManyAtOnePlace(t *testing.T) {
 	g := New("g")
-	x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 	out := g.At().Output(nil, x)
 	first := g.Before(out).Function(tNeg, nil, x)
 	for range 5000 {
@@ -444,7 +444,7 @@ func BenchmarkEdit(b *testing.B) {
 	for _, size := range []int{100, 10000} {
 		b.Run(fmt.Sprintf("nodes=%d", size), func(b *testing.B) {
 			g := New("g")
-			x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+			x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 			n := x
 			for range size {
 				n = g.At().Function(tNeg, nil, n)

@@ -29,7 +29,7 @@ type editor struct {
 func newEditor(t *rapid.T) *editor {
 	e := &editor{t: t, g: New("g"), other: New("other")}
 	m := NewModule(e.g)
-	m.SetParam(Param{Path: "w", Type: shape.TensorType(array.F32, shape.Ints(2))})
+	m.SetParam(Param{Path: "w", Type: shape.TensorType(array.F32, shape.ConstDims(2))})
 	m.SetBound("act", Bound{Op: tNeg})
 	x := e.g.At().Placeholder("x", shape.TensorType(array.F32, shape.Of(shape.Sym("N"))), nil)
 	e.g.DefineSymbol("N", x, 0)
@@ -180,7 +180,7 @@ func TestLinterLooksAtWhatChanged(t *testing.T) {
 
 func long(size int) *Graph {
 	g := New("long")
-	n := g.At().Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	n := g.At().Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 	for range size {
 		n = g.At().Function(tNeg, nil, n)
 	}

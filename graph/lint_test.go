@@ -114,7 +114,7 @@ var seeds = map[string]struct {
 		m.Graph.AddGuard(shape.Sym("N"), shape.Sym("Z"), n("e"))
 	}},
 	"wrong type": {TypeDisagrees, "e", func(_ *testing.T, _ *Module, n func(string) *Node) {
-		n("e").SetType(shape.TensorType(array.F32, shape.Ints(1, 5)))
+		n("e").SetType(shape.TensorType(array.F32, shape.ConstDims(1, 5)))
 	}},
 	"type rule refuses": {op.BadAttr, "d", func(_ *testing.T, _ *Module, n func(string) *Node) { n("d").attrs = op.GetItemAttrs{Index: 7} }},
 	"structure index":   {BadStructure, "output", func(_ *testing.T, m *Module, _ func(string) *Node) { m.Graph.Output().Structure().Fields[0].Index = 2 }},

@@ -442,7 +442,7 @@ func (m *Module) LoadWeights(weights *safetensors.File, file string) error {
 			fault(WeightMissing, "no tensor "+strconv.Quote(clip(p.Path))+", expected "+p.TypeOf().String())
 			continue
 		}
-		have := shape.TensorType(d, shape.Ints(dims...))
+		have := shape.TensorType(d, shape.ConstDims(dims...))
 		if _, fits := agree(m.Graph, have, p.TypeOf()); !fits || !known(p.TypeOf(), have) {
 			fault(WeightMismatch, "tensor "+strconv.Quote(clip(p.Path))+" is "+have.String()+", expected "+p.TypeOf().String())
 		}

@@ -43,7 +43,7 @@ func TestParamsKeepTheirTypes(t *testing.T) {
 		"narrower":             {"w", graph.Param{Path: "w", Value: array.New(array.F32, 6, 2)}},
 		"of another rank":      {"w", graph.Param{Path: "w", Value: array.New(array.F32, 24)}},
 		"of halves":            {"w", graph.Param{Path: "w", Value: array.New(array.F16, 6, 4)}},
-		"declared narrower":    {"w", graph.Param{Path: "w", Type: shape.TensorType(array.F32, shape.Ints(6, 2))}},
+		"declared narrower":    {"w", graph.Param{Path: "w", Type: shape.TensorType(array.F32, shape.ConstDims(6, 2))}},
 		"of a region":          {"v", graph.Param{Path: "v", Value: array.New(array.F32, 1)}},
 		"without a known rank": {"w", graph.Param{Path: "w", Type: shape.Unranked(array.I64)}},
 	} {

@@ -187,7 +187,7 @@ func TestPrintIsTotal(t *testing.T) {
 	require.Equal(t, "gofx 1\n\n", Print(&Module{}, PrintOptions{}))
 	g := New("broken graph")
 	c := g.At()
-	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), struct{}{})
+	x := c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), struct{}{})
 	y := c.Function(tNeg, nil, x)
 	z := c.Function(tAdd, nil, y, x)
 	w := c.Function(tAdd, nil, z, z)

@@ -103,8 +103,8 @@ param w : f32[2]
 	require.Empty(t, g.Symbols())
 	require.Empty(t, g.Guards())
 	require.Len(t, g.Specialisations(), 1)
-	m.SetParam(Param{Path: "w", Type: shape.TensorType(array.F64, shape.Ints(5))})
-	g.Find("x").SetType(shape.TensorType(array.F32, shape.Ints(3, 4)))
+	m.SetParam(Param{Path: "w", Type: shape.TensorType(array.F64, shape.ConstDims(5))})
+	g.Find("x").SetType(shape.TensorType(array.F32, shape.ConstDims(3, 4)))
 	for n := range g.Nodes() {
 		require.NoError(t, n.Retype())
 	}

@@ -26,7 +26,7 @@ func put(g *Graph, list []*Node) {
 // dag draws a graph of calls with two operands each.
 func dag(t *rapid.T, calls int) *Graph {
 	g := New("dag")
-	typ := shape.TensorType(array.F32, shape.Ints(2))
+	typ := shape.TensorType(array.F32, shape.ConstDims(2))
 	pool := []*Node{g.At().Placeholder("x", typ, nil), g.At().Placeholder("y", typ, nil)}
 	for range calls {
 		pick := func() *Node { return pool[rapid.IntRange(0, len(pool)-1).Draw(t, "operand")] }

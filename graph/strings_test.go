@@ -52,7 +52,7 @@ func anyModule(next func() string) *graph.Module {
 	g := graph.New(next())
 	m := graph.NewModule(g)
 	m.Type = next()
-	t := shape.TensorType(array.F32, shape.Ints(2))
+	t := shape.TensorType(array.F32, shape.ConstDims(2))
 	param, buffer, leaf := some(), "b"+some(), some()
 	m.SetParam(graph.Param{Path: param, Type: t, Selector: next()})
 	m.SetParam(graph.Param{Path: buffer, Type: t, Buffer: true, Selector: next()})
@@ -149,7 +149,7 @@ func TestEveryPositionReadsBack(t *testing.T) {
 	check := func(file, function string, base bool) {
 		pos := diag.Pos{File: file, Func: function, Line: pick(), Col: pick()}
 		g := graph.New("g")
-		x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+		x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 		c := g.At()
 		c.SetStaticPos(pos)
 		n := c.Function(label, labelAttrs{}, x)
@@ -179,7 +179,7 @@ func TestEveryPositionReadsBack(t *testing.T) {
 func TestNumbersAsDefaultsReadBack(t *testing.T) {
 	for _, v := range []any{0, -1, math.MaxInt64, math.MinInt64, uint64(math.MaxUint64), 1.5, 1e300, math.Inf(1), math.Inf(-1), -0.5, true, false, 1e-5, float64(3)} {
 		g := graph.New("g")
-		g.At().Output(nil, g.At().Placeholder("x", shape.TensorType(array.F32, shape.Ints()), v))
+		g.At().Output(nil, g.At().Placeholder("x", shape.TensorType(array.F32, shape.ConstDims()), v))
 		m, err := graph.Parse([]byte(g.String()), "t.fx")
 		require.NoError(t, err, "%v", v)
 		require.Equal(t, v, m.Graph.First().Default())
@@ -188,7 +188,7 @@ func TestNumbersAsDefaultsReadBack(t *testing.T) {
 
 func TestNamesOfSymbolsAreChecked(t *testing.T) {
 	g := graph.New("g")
-	x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 	for _, name := range []string{"", "a b", "N)", "1", "é", "a\nb", strings.Repeat("n", 257)} {
 		require.Panics(t, func() { g.DefineSymbol(name, x, 0) }, "%q", name)
 	}

@@ -166,7 +166,7 @@ subgraph s(%x: f32[2]) {
 			return g.Erase(g.Output())
 		},
 		"other type": func(*graph.Graph) error {
-			sub.Inputs()[0].SetType(shape.TensorType(array.I64, shape.Ints(3)))
+			sub.Inputs()[0].SetType(shape.TensorType(array.I64, shape.ConstDims(3)))
 			return nil
 		},
 	} {

@@ -54,7 +54,7 @@ func ExampleInterpreter_profiler() {
 		return next(in)
 	}
 	for range 3 {
-		if _, err := p.Run(context.Background(), tensor.Ones([]int{4})); err != nil {
+		if _, err := p.Run(context.Background(), tensor.Ones(4)); err != nil {
 			fmt.Println(err)
 		}
 	}
@@ -125,7 +125,7 @@ func ExampleInterpreter_modules() {
 		}
 		return v, err
 	}
-	_, err := p.Run(context.Background(), tensor.Ones([]int{2}))
+	_, err := p.Run(context.Background(), tensor.Ones(2))
 	fmt.Println(err, spent["encoder"] >= spent["encoder.first"])
 	for _, path := range []string{"encoder", "encoder.first", "decoder", ""} {
 		fmt.Printf("%q %d\n", path, calls[path])
@@ -149,7 +149,7 @@ func ExampleInterpreter_errors() {
 	m := blocks()
 	g := m.Graph
 	d := g.Find("d")
-	d.SetArg(0, g.Before(d).Function(std.Cat, std.DimAttrs{}, d.Arg(0), d.Arg(0))) // of another size
+	d.SetArg(0, g.Before(d).Function(std.Cat, tensor.DimAttrs{}, d.Arg(0), d.Arg(0))) // of another size
 	graph.NewKey[made]("made").Set(d, "doubling")
 	state := interp.NewState(m)
 	_, err := (&interp.Interpreter{State: state}).RunArrays(context.Background(), []*array.Array{array.FromSlice([]float32{1, 2})})

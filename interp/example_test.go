@@ -43,7 +43,7 @@ func ExampleInterpreter_hooks() {
 	out, err := p.Run(context.Background(), tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2))
 	fmt.Println(tensor.Data[float32](out[0]), err)
 
-	_, err = p.Run(context.Background(), tensor.Ones([]int{2, 3}))
+	_, err = p.Run(context.Background(), tensor.Ones(2, 3))
 	fmt.Println(err)
 	// Output:
 	// %mul [1 -2 3 -4]
@@ -59,7 +59,7 @@ func ExampleInterpreter_known() {
 	p := &interp.Interpreter{State: interp.NewState(m), Known: map[*graph.Node]interp.Value{
 		m.Graph.Find("mul"): {T: tensor.FromSlice([]float32{-7, 7})},
 	}}
-	out, err := p.Run(context.Background(), tensor.Ones([]int{1, 2}))
+	out, err := p.Run(context.Background(), tensor.Ones(1, 2))
 	fmt.Println(tensor.Data[float32](out[0]), err)
 	// Output: [0 7] <nil>
 }

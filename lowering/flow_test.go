@@ -267,7 +267,7 @@ var stepDown = op.Define("step_down", op.Spec[rateAttrs]{
 // A target lifts what it is given before it looks for a program of the same graph.
 func ExampleLift() {
 	g := graph.New("net")
-	x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 	g.At().Output(nil, g.At().Function(stepDown, rateAttrs{0.25}, x))
 	ready, err := lowering.Prepare(graph.NewModule(g), lowering.Options{})
 	if err != nil {
@@ -296,7 +296,7 @@ func TestLiftLeavesTensorsOfTheUser(t *testing.T) {
 	}
 	c := g.At()
 	var args []*graph.Node
-	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	x := c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 	for i := range 3 {
 		args = append(args, c.GetAttr(fmt.Sprint("param:", i)))
 	}

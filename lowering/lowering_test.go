@@ -175,7 +175,7 @@ graph g(%x: f32[2,3], %y: f32[2,3]) {
 
 	g := graph.New("e")
 	c := g.At()
-	c.Output(nil, c.Function(endless, nil, c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)))
+	c.Output(nil, c.Function(endless, nil, c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)))
 	require.ErrorContains(t, lowering.Legalize(g, "test", name("endless")), "does not end")
 }
 

@@ -74,7 +74,7 @@ func ExampleNewMLP() {
 
 // All image classifiers are alike in use.
 func ExampleNewResNet18() {
-	image := tensor.Zeros([]int{1, 3, 32, 32})
+	image := tensor.Zeros(1, 3, 32, 32)
 	for _, net := range []nn.Module{
 		models.NewResNet18(), models.NewResNet34(), models.NewResNet50(), models.NewResNet101(), models.NewResNeXt50(),
 		models.NewVGG16BN(), models.NewSqueezeNet11(), models.NewDenseNet121(),
@@ -101,37 +101,37 @@ func ExampleNewResNet18() {
 func ExampleNewViT() {
 	c := models.ViTB16
 	c.ImageSize, c.NumLayers, c.Width, c.MLPWidth, c.NumClasses = 32, 1, 24, 48, 7
-	fmt.Println(models.NewViT(c).Forward(tensor.Zeros([]int{2, 3, 32, 32})).Type())
+	fmt.Println(models.NewViT(c).Forward(tensor.Zeros(2, 3, 32, 32)).Type())
 	// Output: f32[2,7]
 }
 
 // A fully convolutional network takes images of any height and width.
 func ExampleNewUNet() {
-	fmt.Println(models.NewUNet().Forward(tensor.Zeros([]int{1, 3, 16, 24})).Type())
+	fmt.Println(models.NewUNet().Forward(tensor.Zeros(1, 3, 16, 24)).Type())
 	// Output: f32[1,2,16,24]
 }
 
 func ExampleNewPainter() {
-	strokes := models.NewPainter().Forward(tensor.Zeros([]int{1, 9, 128, 128}))
+	strokes := models.NewPainter().Forward(tensor.Zeros(1, 9, 128, 128))
 	fmt.Println(strokes.Type(), strokes.At(0, 0).Item())
 	// Output: f32[1,65] 0.5
 }
 
 func ExampleNewLSTM() {
-	output, h, c := models.NewLSTM(8, 3).Forward(tensor.Zeros([]int{5, 2, 8}))
+	output, h, c := models.NewLSTM(8, 3).Forward(tensor.Zeros(5, 2, 8))
 	fmt.Println(output.Type(), h.Type(), c.Type())
 	// Output: f32[5,2,8] f32[3,2,8] f32[3,2,8]
 }
 
 func ExampleNewDeepRecommender() {
-	fmt.Println(models.NewDeepRecommender(40).Forward(tensor.Zeros([]int{2, 40})).Type())
+	fmt.Println(models.NewDeepRecommender(40).Forward(tensor.Zeros(2, 40)).Type())
 	// Output: f32[2,40]
 }
 
 // Two tables, of which three rows each are added up.
 func ExampleNewDLRM() {
 	rows := tensor.FromSlice([]int64{0, 9, 4, 3, 3, 1}, 1, 2, 3)
-	click := models.NewDLRM([]int{10, 4}).Forward(tensor.Zeros([]int{1, 13}), rows)
+	click := models.NewDLRM([]int{10, 4}).Forward(tensor.Zeros(1, 13), rows)
 	fmt.Println(click.Type(), click.Item())
 	// Output: f32[1,1] 0.5
 }
@@ -157,7 +157,7 @@ func ExampleNewGPT2() {
 func ExampleNewGPT2Decoder() {
 	c := models.GPT2Config{VocabSize: 100, MaxPositions: 16, Width: 8, NumLayers: 1, NumHeads: 2, LayerNormEps: 1e-5}
 	m := models.NewGPT2Decoder(c)
-	_, past := m.Forward(tensor.Arange(5).Unsqueeze(0), tensor.Zeros([]int{0, 1, 2, 1, 2, 4}))
+	_, past := m.Forward(tensor.Arange(5).Unsqueeze(0), tensor.Zeros(0, 1, 2, 1, 2, 4))
 	logits, present := m.Forward(tensor.Arange(1).Unsqueeze(0), past)
 	fmt.Println(c.PastType(), past.Type(), present.Type(), logits.Type())
 	// Output: f32[P,1,2,N,2,4] f32[5,1,2,1,2,4] f32[1,1,2,1,2,4] f32[1,100]

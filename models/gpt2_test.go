@@ -70,7 +70,7 @@ func TestDecoderEqualsGPT2(t *testing.T) {
 	require.NoError(t, err)
 	ids, err := models.SyntheticInput(models.InputSpec{Name: "input_ids", Type: "i64[2,12]", Rule: models.Integers{High: c.VocabSize}}, seed, nil)
 	require.NoError(t, err)
-	past := tensor.Zeros([]int{0, c.NumLayers, 2, 2, c.NumHeads, 4})
+	past := tensor.Zeros(0, c.NumLayers, 2, 2, c.NumHeads, 4)
 	_, whole := m.GPT2.Forward(ids)
 	for name, run := range map[string]func(in ...*tensor.Tensor) []*tensor.Tensor{
 		"eager": func(in ...*tensor.Tensor) []*tensor.Tensor {
@@ -108,6 +108,6 @@ func TestDecoderEqualsTheReference(t *testing.T) {
 	require.NoError(t, err)
 	gm, err := fx.Trace(context.Background(), m, decoderInputs(models.GPT2Small)...)
 	require.NoError(t, err)
-	scores := tokenByToken(planned(t, gm), in[0], tensor.Zeros([]int{0, 12, 2, 1, 12, 64}))
+	scores := tokenByToken(planned(t, gm), in[0], tensor.Zeros(0, 12, 2, 1, 12, 64))
 	ref.CheckOutput(t, ref.Outputs[1], tensor.Stack(scores, 1).Array())
 }

@@ -41,7 +41,7 @@ func (m *Painter) Forward(x *tensor.Tensor) *tensor.Tensor {
 	for _, layer := range []*nn.Sequential{m.Layer1, m.Layer2, m.Layer3, m.Layer4} {
 		x = nn.Run(layer, x)
 	}
-	x = tensor.AvgPool2d(x, []int{4})
+	x = tensor.AvgPool2d(x, 4)
 	return tensor.Sigmoid(m.Fc.Forward(x.Flatten(1, -1)))
 }
 

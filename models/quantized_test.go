@@ -118,7 +118,7 @@ func newSimResNet() *simResNet {
 
 func (m *simResNet) Forward(x *tensor.Tensor) (logits, stem *tensor.Tensor) {
 	stem = m.Bn1.Forward(m.Conv1.Forward(x)).Relu()
-	x = tensor.MaxPool2d(stem, []int{3}, tensor.MaxPoolAttrs{Stride: tensor.Ints(2), Padding: tensor.Ints(1)})
+	x = tensor.MaxPool2d(stem, 3, tensor.MaxPoolAttrs{Stride: tensor.Ints(2), Padding: tensor.Ints(1)})
 	for _, layer := range []*nn.Sequential{m.Layer1, m.Layer2, m.Layer3, m.Layer4} {
 		x = nn.Run(layer, x)
 	}

@@ -76,7 +76,7 @@ func servesAll(t *testing.T, m *models.Model, sizes ...map[string]int) {
 func TestUNetRefusesOddSizes(t *testing.T) {
 	m := models.Lookup("unet")
 	run := &interp.Interpreter{State: interp.NewState(traced(t, m))}
-	_, err := run.Run(context.Background(), tensor.Zeros([]int{1, 3, 16, 20}))
+	_, err := run.Run(context.Background(), tensor.Zeros(1, 3, 16, 20))
 	require.ErrorContains(t, err, "cat needs W//4 (here 5) equal to 2*(W//8) (here 4)")
 	require.ErrorContains(t, err, "unet.go")
 }

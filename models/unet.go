@@ -52,7 +52,7 @@ func (m *UNet) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return m.Head.Forward(x)
 }
 
-func halve(x *tensor.Tensor) *tensor.Tensor { return tensor.MaxPool2d(x, []int{2}) }
+func halve(x *tensor.Tensor) *tensor.Tensor { return tensor.MaxPool2d(x, 2) }
 
 func join(a, b *tensor.Tensor) *tensor.Tensor { return tensor.Cat([]*tensor.Tensor{a, b}, 1) }
 

@@ -123,7 +123,7 @@ func NewGELUTanh() *GELU { return &GELU{Approximate: "tanh"} }
 
 // Forward returns gelu(x).
 func (m *GELU) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Gelu, std.GeluAttrs{Approximate: m.Approximate}, x)
+	return apply(m, std.Gelu, tensor.GeluAttrs{Approximate: m.Approximate}, x)
 }
 
 // Hardtanh is torch.nn.Hardtanh: x limited to [MinVal, MaxVal].
@@ -137,7 +137,7 @@ func NewHardtanh(lo, hi float64) *Hardtanh { return &Hardtanh{MinVal: lo, MaxVal
 
 // Forward limits x.
 func (m *Hardtanh) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Hardtanh, std.HardtanhAttrs{MinVal: m.MinVal, MaxVal: m.MaxVal}, x)
+	return apply(m, std.Hardtanh, tensor.HardtanhAttrs{MinVal: m.MinVal, MaxVal: m.MaxVal}, x)
 }
 
 // ELU is torch.nn.ELU: x where x > 0, else Alpha*(exp(x)-1).
@@ -151,7 +151,7 @@ func NewELU(alpha float64) *ELU { return &ELU{Alpha: alpha} }
 
 // Forward returns elu(x).
 func (m *ELU) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Elu, std.AlphaAttrs{Alpha: m.Alpha}, x)
+	return apply(m, std.Elu, tensor.AlphaAttrs{Alpha: m.Alpha}, x)
 }
 
 // CELU is torch.nn.CELU: x where x > 0, else Alpha*(exp(x/Alpha)-1).
@@ -165,7 +165,7 @@ func NewCELU(alpha float64) *CELU { return &CELU{Alpha: alpha} }
 
 // Forward returns celu(x).
 func (m *CELU) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Celu, std.AlphaAttrs{Alpha: m.Alpha}, x)
+	return apply(m, std.Celu, tensor.AlphaAttrs{Alpha: m.Alpha}, x)
 }
 
 // LeakyReLU is torch.nn.LeakyReLU: x where x > 0, else NegativeSlope*x.
@@ -179,7 +179,7 @@ func NewLeakyReLU(slope float64) *LeakyReLU { return &LeakyReLU{NegativeSlope: s
 
 // Forward returns leaky_relu(x).
 func (m *LeakyReLU) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.LeakyRelu, std.LeakyReluAttrs{NegativeSlope: m.NegativeSlope}, x)
+	return apply(m, std.LeakyRelu, tensor.LeakyReluAttrs{NegativeSlope: m.NegativeSlope}, x)
 }
 
 // PReLU is torch.nn.PReLU: x where x > 0, else Weight*x with a slope [1] or one
@@ -222,7 +222,7 @@ func NewSoftplus(beta, threshold float64) *Softplus {
 
 // Forward returns softplus(x).
 func (m *Softplus) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Softplus, std.SoftplusAttrs{Beta: m.Beta, Threshold: m.Threshold}, x)
+	return apply(m, std.Softplus, tensor.SoftplusAttrs{Beta: m.Beta, Threshold: m.Threshold}, x)
 }
 
 // Threshold is torch.nn.Threshold: x where x > Threshold, else Value.
@@ -238,7 +238,7 @@ func NewThreshold(threshold, value float64) *Threshold {
 
 // Forward returns threshold(x).
 func (m *Threshold) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Threshold, std.ThresholdAttrs{Threshold: m.Threshold, Value: m.Value}, x)
+	return apply(m, std.Threshold, tensor.ThresholdAttrs{Threshold: m.Threshold, Value: m.Value}, x)
 }
 
 // GLU is torch.nn.GLU: the first half of axis Dim times the sigmoid of the second.
@@ -252,7 +252,7 @@ func NewGLU(dim int) *GLU { return &GLU{Dim: dim} }
 
 // Forward returns glu(x).
 func (m *GLU) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Glu, std.DimAttrs{Dim: m.Dim}, x)
+	return apply(m, std.Glu, tensor.DimAttrs{Dim: m.Dim}, x)
 }
 
 // Softmax is torch.nn.Softmax over axis Dim.
@@ -284,15 +284,15 @@ func NewSoftmin(dim int) *Softmin { return &Softmin{Dim: dim} }
 
 // Forward returns softmax(x).
 func (m *Softmax) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Softmax, std.DimAttrs{Dim: m.Dim}, x)
+	return apply(m, std.Softmax, tensor.DimAttrs{Dim: m.Dim}, x)
 }
 
 // Forward returns log_softmax(x).
 func (m *LogSoftmax) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.LogSoftmax, std.DimAttrs{Dim: m.Dim}, x)
+	return apply(m, std.LogSoftmax, tensor.DimAttrs{Dim: m.Dim}, x)
 }
 
 // Forward returns softmin(x).
 func (m *Softmin) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Softmin, std.DimAttrs{Dim: m.Dim}, x)
+	return apply(m, std.Softmin, tensor.DimAttrs{Dim: m.Dim}, x)
 }

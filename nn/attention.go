@@ -6,8 +6,6 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -104,13 +102,13 @@ func (m *MultiheadAttention) attend(q, k, v, padding, pairs *tensor.Tensor, need
 		}
 		w := scores.Softmax(-1)
 		if mask != nil && mask.DType() == array.Bool { // as scaled_dot_product_attention: 0 for a query without keys
-			w = w.MaskedFill(mask.LogicalNot().All(std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}), 0)
+			w = w.MaskedFill(mask.LogicalNot().AllWith(-1, tensor.ReduceAttrs{KeepDim: true}), 0)
 		}
 		if dropping {
 			w = m.AttnDropout.Forward(w)
 		}
 		y = w.Matmul(p[2])
-		weights = tensor.Mean(w, std.ReduceAttrs{Dim: op.IntList(1)})
+		weights = tensor.Mean(w, 1)
 	}
 	return m.OutProj.Forward(m.merge(y)), weights
 }

@@ -42,7 +42,7 @@ func TestMultiheadAttention_queryWithoutKeys(t *testing.T) {
 
 // Floats that leave no key give NaN from Forward and from Attend, as softmax of them is.
 func TestMultiheadAttention_floatsWithoutKeys(t *testing.T) {
-	x := tensor.Ones([]int{1, 2, 4})
+	x := tensor.Ones(1, 2, 4)
 	inf := float32(math.Inf(-1))
 	pairs := tensor.FromSlice([]float32{0, inf, inf, inf}, 2, 2)
 	m := nn.NewMultiheadAttention(4, 2, nn.BatchFirst())

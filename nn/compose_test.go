@@ -51,7 +51,7 @@ func TestBilinear(t *testing.T) {
 
 func TestLPPool3d(t *testing.T) {
 	m := nn.NewLPPool3d(2, 2)
-	y := m.Forward(tensor.Ones([]int{1, 1, 2, 4, 2}))
+	y := m.Forward(tensor.Ones(1, 1, 2, 4, 2))
 	require.Equal(t, []int{1, 1, 1, 2, 1}, y.Shape())
 	require.InDeltaSlice(t, []float64{math.Sqrt(8), math.Sqrt(8)}, values(y), 1e-6)
 }
@@ -167,7 +167,7 @@ func TestCellsStartFromZeros(t *testing.T) {
 	x := filled(2, 3)
 	lstm := nn.NewLSTMCell(3, 4)
 	h, c := lstm.Forward(x, nil, nil)
-	h2, c2 := lstm.Forward(x, tensor.Zeros([]int{2, 4}), tensor.Zeros([]int{2, 4}))
+	h2, c2 := lstm.Forward(x, tensor.Zeros(2, 4), tensor.Zeros(2, 4))
 	require.Equal(t, values(h2), values(h))
 	require.Equal(t, values(c2), values(c))
 	gru := nn.NewGRUCell(3, 4, nn.NoBias())

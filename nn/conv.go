@@ -112,8 +112,8 @@ func refuse(what, msg, hint string) {
 	panic((&diag.Error{Code: op.BadAttr, Op: what, Msg: msg, Hint: hint}).At(diag.Here()))
 }
 
-func (c *ConvBase) attrs() std.ConvAttrs {
-	a := std.ConvAttrs{Stride: compact(c.Stride, 1), Padding: compact(c.Padding, 0), Dilation: compact(c.Dilation, 1)}
+func (c *ConvBase) attrs() tensor.ConvAttrs {
+	a := tensor.ConvAttrs{Stride: compact(c.Stride, 1), Padding: compact(c.Padding, 0), Dilation: compact(c.Dilation, 1)}
 	if c.Groups > 1 {
 		a.Groups = c.Groups
 	}
@@ -213,8 +213,8 @@ func (c *ConvTransposeBase) build(name string, n, in, out, kernel int, opts []Co
 	start(c, &s)
 }
 
-func (c *ConvTransposeBase) attrs() std.ConvTransposeAttrs {
-	a := std.ConvTransposeAttrs{Stride: compact(c.Stride, 1), Padding: compact(c.Padding, 0),
+func (c *ConvTransposeBase) attrs() tensor.ConvTransposeAttrs {
+	a := tensor.ConvTransposeAttrs{Stride: compact(c.Stride, 1), Padding: compact(c.Padding, 0),
 		OutputPadding: compact(c.OutputPadding, 0), Dilation: compact(c.Dilation, 1)}
 	if c.Groups > 1 {
 		a.Groups = c.Groups

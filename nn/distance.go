@@ -1,8 +1,6 @@
 package nn
 
 import (
-	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -20,7 +18,7 @@ func NewCosineSimilarity(dim int) *CosineSimilarity { return &CosineSimilarity{d
 // Forward returns the similarities of x and y, which broadcast; the axis is gone.
 func (m *CosineSimilarity) Forward(x, y *tensor.Tensor) *tensor.Tensor {
 	x, y = x.Normalize(2, m.Dim, m.Eps), y.Normalize(2, m.Dim, m.Eps)
-	return x.Mul(y).Sum(std.ReduceAttrs{Dim: op.IntList(m.Dim)})
+	return x.Mul(y).Sum(m.Dim)
 }
 
 // PairwiseDistance is torch.nn.PairwiseDistance: the P-norm of x - y + Eps along the last axis.
@@ -35,5 +33,5 @@ func NewPairwiseDistance(p float64) *PairwiseDistance { return &PairwiseDistance
 
 // Forward returns the distances of x and y, which broadcast.
 func (m *PairwiseDistance) Forward(x, y *tensor.Tensor) *tensor.Tensor {
-	return x.Sub(y).AddScalar(m.Eps).Norm(std.NormAttrs{P: op.Float(m.P), Dim: op.IntList(-1), KeepDim: m.KeepDim})
+	return x.Sub(y).AddScalar(m.Eps).NormWith(m.P, -1, tensor.NormAttrs{KeepDim: m.KeepDim})
 }

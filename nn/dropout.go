@@ -53,12 +53,12 @@ func (m *Dropout) NonPersistentTensors() []*tensor.Tensor { return []*tensor.Ten
 // Forward drops elements of x.
 func (m *Dropout) Forward(x *tensor.Tensor) *tensor.Tensor {
 	if !m.Training {
-		return apply(m, std.Dropout, std.DropoutAttrs{P: m.P}, x)
+		return apply(m, std.Dropout, tensor.DropoutAttrs{P: m.P}, x)
 	}
 	if m.P == 0 {
 		return x
 	}
-	return tensor.Dropout(x, m.nextKey(x), m.P, std.DropoutAttrs{Training: true})
+	return tensor.Dropout(x, m.nextKey(x), m.P, tensor.DropoutAttrs{Training: true})
 }
 
 // nextKey takes a fresh key from the generator, in the engine of x.
@@ -99,7 +99,7 @@ func NewDropout3d(p float64, opts ...DropoutOption) *Dropout3d {
 // channels multiplies whole channels by what a dropout makes of ones.
 func (m *Dropout) channels(leaf any, x *tensor.Tensor) *tensor.Tensor {
 	if !m.Training {
-		return apply(leaf, std.Dropout, std.DropoutAttrs{P: m.P}, x)
+		return apply(leaf, std.Dropout, tensor.DropoutAttrs{P: m.P}, x)
 	}
 	if m.P == 0 {
 		return x
@@ -108,8 +108,8 @@ func (m *Dropout) channels(leaf any, x *tensor.Tensor) *tensor.Tensor {
 	for range x.Rank() - 2 {
 		size = append(size, 1)
 	}
-	ones := tensor.Ones(size, std.SizeAttrs{DType: x.DType()})
-	return x.Mul(tensor.Dropout(ones, m.nextKey(x), m.P, std.DropoutAttrs{Training: true}))
+	ones := tensor.OnesWith(size, tensor.SizeAttrs{DType: x.DType()})
+	return x.Mul(tensor.Dropout(ones, m.nextKey(x), m.P, tensor.DropoutAttrs{Training: true}))
 }
 
 // Forward drops channels of x.
@@ -152,7 +152,7 @@ const seluLow = -1.7580993408473766
 // alpha drops what the first axes name.
 func (m *Dropout) alpha(leaf any, x *tensor.Tensor, axes int) *tensor.Tensor {
 	if !m.Training {
-		return apply(leaf, std.Dropout, std.DropoutAttrs{P: m.P}, x)
+		return apply(leaf, std.Dropout, tensor.DropoutAttrs{P: m.P}, x)
 	}
 	if m.P == 0 {
 		return x
@@ -164,8 +164,8 @@ func (m *Dropout) alpha(leaf any, x *tensor.Tensor, axes int) *tensor.Tensor {
 			size[i] = x.Size(i)
 		}
 	}
-	ones := tensor.Ones(size, std.SizeAttrs{DType: x.DType()})
-	kept := tensor.Dropout(ones, m.nextKey(x), m.P, std.DropoutAttrs{Training: true}).GtScalar(0)
+	ones := tensor.OnesWith(size, tensor.SizeAttrs{DType: x.DType()})
+	kept := tensor.Dropout(ones, m.nextKey(x), m.P, tensor.DropoutAttrs{Training: true}).GtScalar(0)
 	var scale float64 // nothing is left to scale where all are dropped, as in PyTorch
 	if m.P < 1 {
 		scale = 1 / math.Sqrt((1-m.P)*(1+m.P*seluLow*seluLow))

@@ -55,7 +55,7 @@ func TestRunOpensScopesForUserModulesOnly(t *testing.T) {
 	leaf := nn.NewReLU()
 	seq := nn.NewSequential(user, leaf)
 	s := &scoped{}
-	x := tensor.NewProxy(s, shape.TensorType(array.F32, shape.Ints(1, 2)))
+	x := tensor.NewProxy(s, shape.TensorType(array.F32, shape.ConstDims(1, 2)))
 	nn.Run(seq, x)
 	require.Equal(t, []any{seq, user}, s.modules)
 }

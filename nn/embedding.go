@@ -80,8 +80,8 @@ func NewEmbeddingBag(n, dim int, opts ...EmbeddingOption) *EmbeddingBag {
 	return m
 }
 
-func (m *EmbeddingBag) attrs() std.EmbeddingBagAttrs {
-	a := std.EmbeddingBagAttrs{Mode: m.Mode, IncludeLastOffset: m.IncludeLastOffset}
+func (m *EmbeddingBag) attrs() tensor.EmbeddingBagAttrs {
+	a := tensor.EmbeddingBagAttrs{Mode: m.Mode, IncludeLastOffset: m.IncludeLastOffset}
 	if m.Mode == "mean" {
 		a.Mode = ""
 	}

@@ -21,7 +21,7 @@ func ExampleNewLinear() {
 func ExampleNewConv2d() {
 	conv := nn.NewConv2d(4, 8, 3, nn.Stride(2), nn.Padding(1), nn.Groups(2), nn.PaddingMode("zeros"))
 	up := nn.NewConvTranspose2d(8, 4, 2, nn.Stride(2))
-	x := tensor.Zeros([]int{1, 4, 9, 9})
+	x := tensor.Zeros(1, 4, 9, 9)
 	fmt.Println(conv.Weight.Shape(), conv.Forward(x).Shape(), up.Forward(conv.Forward(x)).Shape())
 	// Output: [8 2 3 3] [1 8 5 5] [1 4 10 10]
 }
@@ -84,21 +84,21 @@ func ExampleNewEmbedding() {
 
 func ExampleNewLSTM() {
 	rnn := nn.NewLSTM(3, 5, nn.NumLayers(2), nn.Bidirectional(), nn.BatchFirst())
-	y, h, c := rnn.Forward(tensor.Zeros([]int{2, 7, 3}), nil, nil)
+	y, h, c := rnn.Forward(tensor.Zeros(2, 7, 3), nil, nil)
 	fmt.Println(y.Shape(), h.Shape(), c.Shape())
 	// Output: [2 7 10] [4 2 5] [4 2 5]
 }
 
 func ExampleNewMultiheadAttention() {
 	mha := nn.NewMultiheadAttention(8, 2, nn.BatchFirst())
-	x := tensor.Zeros([]int{1, 5, 8})
+	x := tensor.Zeros(1, 5, 8)
 	fmt.Println(mha.Forward(x, x, x, nil, nil).Shape())
 	// Output: [1 5 8]
 }
 
 func ExampleNewDropout() {
 	d := nn.NewDropout(0.5, nn.DropoutSeed(3))
-	x := tensor.Ones([]int{1000})
+	x := tensor.Ones(1000)
 	fmt.Println(d.Forward(x).Sum().Item()) // modules start in evaluation mode
 	nn.Train(d)
 	kept := d.Forward(x).Sum().Item() / 2
@@ -122,7 +122,7 @@ func ExampleNewPixelShuffle() {
 }
 
 func ExampleNewFlatten() {
-	x := tensor.Zeros([]int{2, 3, 4})
+	x := tensor.Zeros(2, 3, 4)
 	fmt.Println(nn.NewFlatten().Forward(x).Shape(), nn.NewUnflatten(-1, 2, 2).Forward(x).Shape())
 	// Output: [2 12] [2 3 2 2]
 }

@@ -19,7 +19,7 @@ func ExampleNewSequential() {
 		nn.NewFlatten(),
 		nn.NewLinear(4, 2),
 	)
-	y := nn.Run(m, tensor.Ones([]int{3, 1, 8, 8}))
+	y := nn.Run(m, tensor.Ones(3, 1, 8, 8))
 	fmt.Println(y.Shape(), nn.NumParameters(m))
 	// Output: [3 2] 54
 }

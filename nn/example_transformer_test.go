@@ -11,8 +11,8 @@ import (
 // Layers and stacks of transformers take PyTorch's arguments as options.
 func ExampleNewTransformerEncoder() {
 	enc := nn.NewTransformerEncoder(2, 16, 4, nn.Feedforward(32), nn.Activation(nn.NewGELU()), nn.NormFirst(), nn.FinalNorm(), nn.BatchFirst())
-	x := tensor.Ones([]int{2, 5, 16})
-	padding := tensor.Zeros([]int{2, 5}).Cast(array.Bool)
+	x := tensor.Ones(2, 5, 16)
+	padding := tensor.Zeros(2, 5).Cast(array.Bool)
 	fmt.Println(enc.Forward(x, nil, padding).Shape(), nn.StateDict(enc)[0].Name)
 	layer := nn.NewTransformerEncoderLayer(16, 4)
 	fmt.Println(layer.Linear1.Weight.Shape())
@@ -25,7 +25,7 @@ func ExampleNewTransformerEncoder() {
 // of those before.
 func ExampleTransformerDecoder_Step() {
 	dec := nn.NewTransformerDecoder(1, 8, 2, nn.Feedforward(16), nn.BatchFirst())
-	memory, tgt := tensor.Ones([]int{1, 3, 8}), tensor.Arange(16).Cast(array.F32).Sin().Reshape(1, 2, 8)
+	memory, tgt := tensor.Ones(1, 3, 8), tensor.Arange(16).Cast(array.F32).Sin().Reshape(1, 2, 8)
 	later := tensor.FromSlice([]bool{false, true, false, false}, 2, 2)
 	all := dec.Forward(tgt, memory, later, nil, nil, nil)
 
@@ -38,7 +38,7 @@ func ExampleTransformerDecoder_Step() {
 
 func ExampleNewTransformerDecoderLayer() {
 	layer := nn.NewTransformerDecoderLayer(8, 2, nn.Feedforward(16), nn.DropoutBetween(0.1, 1))
-	y := layer.Forward(tensor.Ones([]int{2, 1, 8}), tensor.Ones([]int{3, 1, 8}), nil, nil, nil, nil)
+	y := layer.Forward(tensor.Ones(2, 1, 8), tensor.Ones(3, 1, 8), nil, nil, nil, nil)
 	fmt.Println(y.Shape())
 	// Output: [2 1 8]
 }
@@ -73,6 +73,6 @@ func ExampleNewSoftshrink() {
 // The dropouts for networks of SELU keep mean and variance.
 func ExampleNewAlphaDropout() {
 	m := nn.NewSequential(nn.NewAlphaDropout(0.1, nn.DropoutSeed(1)), nn.NewFeatureAlphaDropout(0.1, nn.DropoutSeed(2)))
-	fmt.Println(m.Forward(tensor.Ones([]int{1, 2})).Shape())
+	fmt.Println(m.Forward(tensor.Ones(1, 2)).Shape())
 	// Output: [1 2]
 }

@@ -63,7 +63,7 @@ func NewBilinear(in1, in2, out int, opts ...LinearOption) *Bilinear {
 func (m *Bilinear) Forward(x1, x2 *tensor.Tensor) *tensor.Tensor {
 	// [..., 1, 1, in1] @ [out, in1, in2] = [..., out, 1, in2]; times x2 and summed over in2.
 	left := x1.Unsqueeze(-2).Unsqueeze(-2).Matmul(m.Weight).Squeeze(-2)
-	y := left.Mul(x2.Unsqueeze(-2)).Sum(tensor.ReduceAttrs{Dim: op.IntList(-1)})
+	y := left.Mul(x2.Unsqueeze(-2)).Sum(-1)
 	if m.Bias == nil {
 		return y
 	}

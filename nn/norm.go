@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
@@ -86,17 +85,17 @@ func (r *RunningStats) update(mean, variance *tensor.Tensor) {
 // ones, with the unbiased variance as PyTorch does.
 func (r *RunningStats) batchNorm(m any, x *tensor.Tensor) *tensor.Tensor {
 	if !r.Training {
-		return tensor.Leaf(m, &tensor.Bound{Op: std.BatchNorm, Attrs: std.BatchNormAttrs{Eps: r.Eps},
+		return tensor.Leaf(m, &tensor.Bound{Op: std.BatchNorm, Attrs: tensor.BatchNormAttrs{Eps: r.Eps},
 			Names: statsAffine, Params: r.params(), Inputs: 1}, x)[0]
 	}
-	y := tensor.BatchNorm(x, nil, nil, r.Weight, r.Bias, r.Eps, std.BatchNormAttrs{Training: true})
+	y := tensor.BatchNorm(x, nil, nil, r.Weight, r.Bias, r.Eps, tensor.BatchNormAttrs{Training: true})
 	if r.RunningMean != nil {
 		dims := []int{0}
 		for i := 2; i < x.Rank(); i++ {
 			dims = append(dims, i)
 		}
-		over := op.IntList(dims...)
-		r.update(x.Mean(std.ReduceAttrs{Dim: over}), x.Var(std.VarAttrs{Dim: over}))
+		over := tensor.Ints(dims...)
+		r.update(x.MeanWith(over, tensor.ReduceAttrs{}), x.VarWith(over, tensor.VarAttrs{}))
 	}
 	return y
 }
@@ -180,16 +179,15 @@ func NewInstanceNorm3d(n int, opts ...NormOption) *InstanceNorm3d {
 func (r *RunningStats) instanceNorm(m any, x *tensor.Tensor) *tensor.Tensor {
 	if r.RunningMean == nil || !r.Training {
 		return tensor.Leaf(m, &tensor.Bound{Op: std.InstanceNorm,
-			Attrs: std.InstanceNormAttrs{Eps: r.Eps, UseRunningStats: r.RunningMean != nil},
+			Attrs: tensor.InstanceNormAttrs{Eps: r.Eps, UseRunningStats: r.RunningMean != nil},
 			Names: statsAffine, Params: r.params(), Inputs: 1}, x)[0]
 	}
 	var dims []int
 	for i := 2; i < x.Rank(); i++ {
 		dims = append(dims, i)
 	}
-	over, batch := op.IntList(dims...), std.ReduceAttrs{Dim: op.IntList(0)}
 	y := tensor.InstanceNorm(x, nil, nil, r.Weight, r.Bias, r.Eps)
-	r.update(x.Mean(std.ReduceAttrs{Dim: over}).Mean(batch), x.Var(std.VarAttrs{Dim: over}).Mean(batch))
+	r.update(x.Mean(dims...).Mean(0), x.Var(dims...).Mean(0))
 	return y
 }
 
@@ -252,7 +250,7 @@ func resetAffine(weight, bias *tensor.Tensor) {
 
 // Forward normalises x over its last axes.
 func (m *LayerNorm) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return weighted(m, std.LayerNorm, std.LayerNormAttrs{NormalizedShape: shape.Ints(m.NormalizedShape...), Eps: m.Eps}, x, m.Weight, m.Bias)
+	return weighted(m, std.LayerNorm, tensor.LayerNormAttrs{NormalizedShape: shape.ConstDims(m.NormalizedShape...), Eps: m.Eps}, x, m.Weight, m.Bias)
 }
 
 // ResetParameters sets the weight to one and the bias to zero.
@@ -277,7 +275,7 @@ func NewRMSNorm(sizes []int, opts ...NormOption) *RMSNorm {
 
 // Forward normalises x over its last axes.
 func (m *RMSNorm) Forward(x *tensor.Tensor) *tensor.Tensor {
-	a := std.LayerNormAttrs{NormalizedShape: shape.Ints(m.NormalizedShape...), Eps: m.Eps}
+	a := tensor.LayerNormAttrs{NormalizedShape: shape.ConstDims(m.NormalizedShape...), Eps: m.Eps}
 	return tensor.Leaf(m, &tensor.Bound{Op: std.RmsNorm, Attrs: a, Names: justWeight, Params: []*tensor.Tensor{m.Weight}, Inputs: 1}, x)[0]
 }
 
@@ -306,7 +304,7 @@ func NewGroupNorm(groups, channels int, opts ...NormOption) *GroupNorm {
 
 // Forward normalises each group of each instance of x.
 func (m *GroupNorm) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return weighted(m, std.GroupNorm, std.GroupNormAttrs{NumGroups: m.NumGroups, Eps: m.Eps}, x, m.Weight, m.Bias)
+	return weighted(m, std.GroupNorm, tensor.GroupNormAttrs{NumGroups: m.NumGroups, Eps: m.Eps}, x, m.Weight, m.Bias)
 }
 
 // ResetParameters sets the weight to one and the bias to zero.
@@ -329,5 +327,5 @@ func NewLocalResponseNorm(size int) *LocalResponseNorm {
 
 // Forward normalises x [N, C, ...] over neighbouring channels.
 func (m *LocalResponseNorm) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.LocalResponseNorm, std.LocalResponseNormAttrs{Size: m.Size, Alpha: m.Alpha, Beta: m.Beta, K: m.K}, x)
+	return apply(m, std.LocalResponseNorm, tensor.LocalResponseNormAttrs{Size: m.Size, Alpha: m.Alpha, Beta: m.Beta, K: m.K}, x)
 }

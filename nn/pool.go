@@ -54,8 +54,8 @@ func newMaxPool(name string, n, kernel int, opts []PoolOption) MaxPoolBase {
 	return MaxPoolBase{KernelSize: s.kernel, Stride: s.stride, Padding: s.padding, Dilation: s.dilation, CeilMode: s.ceilMode}
 }
 
-func (p *MaxPoolBase) attrs() std.MaxPoolAttrs {
-	return std.MaxPoolAttrs{KernelSize: compact(p.KernelSize, 0), Stride: stride(p.Stride, p.KernelSize),
+func (p *MaxPoolBase) attrs() tensor.MaxPoolAttrs {
+	return tensor.MaxPoolAttrs{KernelSize: compact(p.KernelSize, 0), Stride: stride(p.Stride, p.KernelSize),
 		Padding: compact(p.Padding, 0), Dilation: compact(p.Dilation, 1), CeilMode: p.CeilMode}
 }
 
@@ -120,8 +120,8 @@ func newAvgPool(name string, n, kernel int, opts []PoolOption) AvgPoolBase {
 		CountExcludePad: s.excludePad, DivisorOverride: s.divisor}
 }
 
-func (p *AvgPoolBase) attrs() std.AvgPoolAttrs {
-	return std.AvgPoolAttrs{KernelSize: compact(p.KernelSize, 0), Stride: stride(p.Stride, p.KernelSize),
+func (p *AvgPoolBase) attrs() tensor.AvgPoolAttrs {
+	return tensor.AvgPoolAttrs{KernelSize: compact(p.KernelSize, 0), Stride: stride(p.Stride, p.KernelSize),
 		Padding: compact(p.Padding, 0), CeilMode: p.CeilMode, CountExcludePad: p.CountExcludePad, DivisorOverride: p.DivisorOverride}
 }
 
@@ -199,8 +199,8 @@ func newAdaptive(n int, size []int) AdaptivePoolBase {
 	return AdaptivePoolBase{OutputSize: size}
 }
 
-func (p *AdaptivePoolBase) attrs() std.AdaptivePoolAttrs {
-	return std.AdaptivePoolAttrs{OutputSize: compact(p.OutputSize, -1)}
+func (p *AdaptivePoolBase) attrs() tensor.AdaptivePoolAttrs {
+	return tensor.AdaptivePoolAttrs{OutputSize: compact(p.OutputSize, -1)}
 }
 
 // Forward returns the means of x.
@@ -274,8 +274,8 @@ func newLPPool(name string, n int, norm float64, kernel int, opts []PoolOption) 
 	return LPPoolBase{NormType: norm, KernelSize: s.kernel, Stride: s.stride, CeilMode: s.ceilMode}
 }
 
-func (p *LPPoolBase) attrs() std.LpPoolAttrs {
-	return std.LpPoolAttrs{NormType: p.NormType, KernelSize: compact(p.KernelSize, 0), Stride: stride(p.Stride, p.KernelSize), CeilMode: p.CeilMode}
+func (p *LPPoolBase) attrs() tensor.LpPoolAttrs {
+	return tensor.LpPoolAttrs{NormType: p.NormType, KernelSize: compact(p.KernelSize, 0), Stride: stride(p.Stride, p.KernelSize), CeilMode: p.CeilMode}
 }
 
 // Forward returns the norms of x.

@@ -95,7 +95,7 @@ func TestTransformerDecoder_stepsEqualForward(t *testing.T) {
 		if batchFirst {
 			tgt, memory = tgt.Transpose(0, 1), memory.Transpose(0, 1)
 		}
-		later := tensor.Ones([]int{4, 4}).Triu(tensor.TriAttrs{Diagonal: 1}).Cast(array.Bool)
+		later := tensor.Ones(4, 4).Triu(1).Cast(array.Bool)
 		padding := tensor.FromSlice([]bool{false, false, true, false, true, false}, 2, 3)
 		want := values(m.Forward(tgt, memory, later, nil, nil, padding))
 
@@ -137,7 +137,7 @@ func TestTransformer_drops(t *testing.T) {
 
 // AlphaDropout keeps mean 0 and variance 1, and drops to one value; channels drop as a whole.
 func TestAlphaDropout(t *testing.T) {
-	x := tensor.Randn(tensor.Scalar(int64(3)), []int{64, 32, 8})
+	x := tensor.Randn(tensor.Scalar(int64(3)), 64, 32, 8)
 	m := nn.NewAlphaDropout(0.3, nn.DropoutSeed(1))
 	require.Equal(t, values(x), values(m.Forward(x)))
 	nn.Train(m)
@@ -159,7 +159,7 @@ func TestAlphaDropout(t *testing.T) {
 
 	f := nn.NewFeatureAlphaDropout(0.3, nn.DropoutSeed(1))
 	nn.Train(f)
-	z := values(f.Forward(tensor.Ones([]int{64, 32, 8})))
+	z := values(f.Forward(tensor.Ones(64, 32, 8)))
 	for i := 0; i < len(z); i += 8 {
 		for _, v := range z[i : i+8] {
 			require.Equal(t, z[i], v)
@@ -167,5 +167,5 @@ func TestAlphaDropout(t *testing.T) {
 	}
 	nothing := nn.NewAlphaDropout(1, nn.DropoutSeed(1))
 	nn.Train(nothing)
-	require.Equal(t, make([]float64, 4), values(nothing.Forward(tensor.Ones([]int{4}))))
+	require.Equal(t, make([]float64, 4), values(nothing.Forward(tensor.Ones(4))))
 }

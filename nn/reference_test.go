@@ -99,7 +99,7 @@ func TestModulesEqualTheReference(t *testing.T) {
 			var in []*tensor.Tensor
 			for i, r := range ref.Inputs {
 				d := map[string]string{"float32": "f32", "int64": "i64"}[r.DType]
-				spec := models.InputSpec{Name: r.Name, Type: d + shape.Ints(r.Shape...).String(), Rule: models.Uniform{}}
+				spec := models.InputSpec{Name: r.Name, Type: d + shape.ConstDims(r.Shape...).String(), Rule: models.Uniform{}}
 				if c.rules != nil {
 					spec.Rule = c.rules[i]
 				}

@@ -117,8 +117,8 @@ func (b *RNNBase) ResetParameters(s *Source) {
 	}
 }
 
-func (b *RNNBase) attrs(layers int) std.LstmAttrs {
-	a := std.LstmAttrs{Bidirectional: b.Bidirectional, BatchFirst: b.BatchFirst, NoBias: b.NoBias}
+func (b *RNNBase) attrs(layers int) tensor.LstmAttrs {
+	a := tensor.LstmAttrs{Bidirectional: b.Bidirectional, BatchFirst: b.BatchFirst, NoBias: b.NoBias}
 	if layers > 1 {
 		a.NumLayers = layers
 	}
@@ -213,7 +213,7 @@ func NewRNN(in, hidden int, opts ...RNNOption) *RNN {
 func (m *RNN) Forward(x, h0 *tensor.Tensor) (output, hN *tensor.Tensor) {
 	out := m.run(m, std.Rnn, func(n int) any {
 		a := m.attrs(n)
-		return std.RnnAttrs{Nonlinearity: plainTanh(m.Nonlinearity), NumLayers: a.NumLayers, Bidirectional: a.Bidirectional, BatchFirst: a.BatchFirst, NoBias: a.NoBias}
+		return tensor.RnnAttrs{Nonlinearity: plainTanh(m.Nonlinearity), NumLayers: a.NumLayers, Bidirectional: a.Bidirectional, BatchFirst: a.BatchFirst, NoBias: a.NoBias}
 	}, x, h0)
 	return out[0], out[1]
 }
@@ -272,7 +272,7 @@ func (b *CellBase) run(m any, o *op.Op, attrs any, x *tensor.Tensor, states ...*
 			if x.Rank() == 2 {
 				size = []any{x.Size(0), b.HiddenSize}
 			}
-			s = tensor.Zeros(size, std.SizeAttrs{DType: b.WeightHh.DType()})
+			s = tensor.ZerosWith(size, tensor.SizeAttrs{DType: b.WeightHh.DType()})
 		}
 		args = append(args, s)
 	}
@@ -328,5 +328,5 @@ func NewRNNCell(in, hidden int, opts ...RNNOption) *RNNCell {
 
 // Forward takes x [N, I] or [I] and the state h, which may be nil, to the next state.
 func (m *RNNCell) Forward(x, h *tensor.Tensor) *tensor.Tensor {
-	return m.run(m, std.RnnCell, std.RnnCellAttrs{Nonlinearity: plainTanh(m.Nonlinearity)}, x, h)[0]
+	return m.run(m, std.RnnCell, tensor.RnnCellAttrs{Nonlinearity: plainTanh(m.Nonlinearity)}, x, h)[0]
 }

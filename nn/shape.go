@@ -3,7 +3,6 @@ package nn
 import (
 	"slices"
 
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
@@ -20,7 +19,7 @@ func NewFlatten() *Flatten { return &Flatten{StartDim: 1, EndDim: -1} }
 
 // Forward joins axes of x.
 func (m *Flatten) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Flatten, std.FlattenAttrs{StartDim: m.StartDim, EndDim: m.EndDim}, x)
+	return apply(m, std.Flatten, tensor.FlattenAttrs{StartDim: m.StartDim, EndDim: m.EndDim}, x)
 }
 
 // Unflatten is torch.nn.Unflatten: it splits axis Dim into Sizes, of which one
@@ -36,7 +35,7 @@ func NewUnflatten(dim int, sizes ...int) *Unflatten { return &Unflatten{Dim: dim
 
 // Forward splits an axis of x.
 func (m *Unflatten) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Unflatten, std.UnflattenAttrs{Dim: m.Dim, Sizes: shape.Ints(m.Sizes...)}, x)
+	return apply(m, std.Unflatten, tensor.UnflattenAttrs{Dim: m.Dim, Sizes: shape.ConstDims(m.Sizes...)}, x)
 }
 
 // Upsample is torch.nn.Upsample: it resizes the axes behind batch and channels,
@@ -60,14 +59,14 @@ func NewUpsampleTo(mode string, size ...int) *Upsample { return &Upsample{Size: 
 
 // Forward resizes x.
 func (m *Upsample) Forward(x *tensor.Tensor) *tensor.Tensor {
-	a := std.InterpolateAttrs{Mode: m.Mode, AlignCorners: m.AlignCorners}
+	a := tensor.InterpolateAttrs{Mode: m.Mode, AlignCorners: m.AlignCorners}
 	if m.Mode == "nearest" {
 		a.Mode = ""
 	}
 	if len(m.Size) > 0 {
-		a.Size = shape.Ints(m.Size...)
+		a.Size = shape.ConstDims(m.Size...)
 	} else {
-		a.ScaleFactor = op.FloatList(m.ScaleFactor...)
+		a.ScaleFactor = tensor.Floats(m.ScaleFactor...)
 	}
 	return apply(m, std.Interpolate, a, x)
 }
@@ -84,7 +83,7 @@ func NewPixelShuffle(factor int) *PixelShuffle { return &PixelShuffle{UpscaleFac
 
 // Forward rearranges x.
 func (m *PixelShuffle) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.PixelShuffle, std.PixelShuffleAttrs{UpscaleFactor: m.UpscaleFactor}, x)
+	return apply(m, std.PixelShuffle, tensor.PixelShuffleAttrs{UpscaleFactor: m.UpscaleFactor}, x)
 }
 
 // PixelUnshuffle is torch.nn.PixelUnshuffle, the inverse of PixelShuffle.
@@ -98,7 +97,7 @@ func NewPixelUnshuffle(factor int) *PixelUnshuffle { return &PixelUnshuffle{Down
 
 // Forward rearranges x.
 func (m *PixelUnshuffle) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.PixelUnshuffle, std.PixelUnshuffleAttrs{DownscaleFactor: m.DownscaleFactor}, x)
+	return apply(m, std.PixelUnshuffle, tensor.PixelUnshuffleAttrs{DownscaleFactor: m.DownscaleFactor}, x)
 }
 
 // Unfold is torch.nn.Unfold: the sliding windows of x [N, C, H, W] as columns
@@ -116,7 +115,7 @@ func NewUnfold(kernel int, opts ...ConvOption) *Unfold {
 
 // Forward returns the windows of x.
 func (m *Unfold) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Unfold, std.UnfoldAttrs{KernelSize: compact(m.KernelSize, 0), Dilation: compact(m.Dilation, 1),
+	return apply(m, std.Unfold, tensor.UnfoldAttrs{KernelSize: compact(m.KernelSize, 0), Dilation: compact(m.Dilation, 1),
 		Padding: compact(m.Padding, 0), Stride: compact(m.Stride, 1)}, x)
 }
 
@@ -135,7 +134,7 @@ func NewFold(h, w, kernel int, opts ...ConvOption) *Fold {
 
 // Forward adds the columns of x up.
 func (m *Fold) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Fold, std.FoldAttrs{OutputSize: shape.Ints(m.OutputSize...), KernelSize: compact(m.KernelSize, 0),
+	return apply(m, std.Fold, tensor.FoldAttrs{OutputSize: shape.ConstDims(m.OutputSize...), KernelSize: compact(m.KernelSize, 0),
 		Dilation: compact(m.Dilation, 1), Padding: compact(m.Padding, 0), Stride: compact(m.Stride, 1)}, x)
 }
 
@@ -188,7 +187,7 @@ func NewReplicationPad(padding ...int) *ReplicationPad { return &ReplicationPad{
 func NewCircularPad(padding ...int) *CircularPad { return &CircularPad{padBase(padding)} }
 
 func (p *PadBase) run(m any, mode string, value float64, x *tensor.Tensor) *tensor.Tensor {
-	return apply(m, std.Pad, std.PadAttrs{Pad: shape.Ints(p.Padding...), Mode: mode, Value: value}, x)
+	return apply(m, std.Pad, tensor.PadAttrs{Pad: shape.ConstDims(p.Padding...), Mode: mode, Value: value}, x)
 }
 
 // Forward pads x.
@@ -212,5 +211,5 @@ func padAround(x *tensor.Tensor, p []int, mode string) *tensor.Tensor {
 	for _, n := range slices.Backward(p) {
 		counts = append(counts, n, n)
 	}
-	return x.Pad(counts, std.PadAttrs{Mode: mode})
+	return x.PadWith(counts, tensor.PadAttrs{Mode: mode})
 }

@@ -214,7 +214,7 @@ func weightError(c diag.Code, name, msg, hint string) *diag.Error {
 func (l *loading) check(errs *diag.List, e Entry, name string, d array.DType, sh []int) {
 	t := e.Tensor.Type()
 	if want := e.Tensor.Shape(); !slices.Equal(sh, want) {
-		errs.Add(weightError(WeightShape, name, "is "+shape.TensorType(d, shape.Ints(sh...)).String()+", the module expects "+t.String(), ""))
+		errs.Add(weightError(WeightShape, name, "is "+shape.TensorType(d, shape.ConstDims(sh...)).String()+", the module expects "+t.String(), ""))
 	} else if d != t.DType() && !l.cast && d != array.Invalid {
 		errs.Add(weightError(WeightType, name, "has element type "+d.String()+", the module expects "+t.DType().String(),
 			"pass nn.CastTypes() to convert it"))

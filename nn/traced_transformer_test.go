@@ -50,8 +50,8 @@ func TestTransformers_captured(t *testing.T) {
 	p := interp.Interpreter{State: interp.NewState(m)}
 	for _, n := range []int{1, 3} {
 		src, tgt := filled(n, 5, 8), filled(n, 2, 8).MulScalar(0.3)
-		padding := tensor.Zeros([]int{n, 5}).Cast(array.Bool)
-		later := tensor.Ones([]int{2, 2}).Triu(tensor.TriAttrs{Diagonal: 1}).Cast(array.Bool)
+		padding := tensor.Zeros(n, 5).Cast(array.Bool)
+		later := tensor.Ones(2, 2).Triu(1).Cast(array.Bool)
 		got, err := p.Run(context.Background(), src, tgt, padding, later)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, values(model(src, tgt, padding, later)), values(got[0]), 1e-6)

@@ -116,7 +116,7 @@ func (m *step) Forward(x *tensor.Tensor) *tensor.Tensor { return m.Drop.Forward(
 // by side: results, statistics and random numbers agree at every step.
 func TestTrainingIsTheSameTraced(t *testing.T) {
 	eager, m := newStep(), newStep()
-	mod, err := (&tracer.Tracer{Inputs: []tracer.Input{{Name: "x", Type: shape.TensorType(array.F32, shape.Ints(40, 3))}}}).Trace(context.Background(), m)
+	mod, err := (&tracer.Tracer{Inputs: []tracer.Input{{Name: "x", Type: shape.TensorType(array.F32, shape.ConstDims(40, 3))}}}).Trace(context.Background(), m)
 	require.NoError(t, err)
 	p := &interp.Interpreter{State: interp.NewState(mod)}
 	var last []float64
@@ -134,7 +134,7 @@ func TestTrainingIsTheSameTraced(t *testing.T) {
 }
 
 func TestDropout(t *testing.T) {
-	x := tensor.Ones([]int{1000})
+	x := tensor.Ones(1000)
 	require.Equal(t, values(x), values(nn.NewDropout(0.3).Forward(x)), "evaluation is the identity")
 	a, b, c := nn.NewDropout(0.25, nn.DropoutSeed(1)), nn.NewDropout(0.25, nn.DropoutSeed(1)), nn.NewDropout(0.25, nn.DropoutSeed(2))
 	for _, m := range []any{a, b, c} {
@@ -165,7 +165,7 @@ func TestDropout(t *testing.T) {
 func TestDropoutOfChannels(t *testing.T) {
 	m := nn.NewDropout2d(0.5, nn.DropoutSeed(3))
 	nn.Train(m)
-	y := values(m.Forward(tensor.Ones([]int{4, 8, 3, 3})))
+	y := values(m.Forward(tensor.Ones(4, 8, 3, 3)))
 	kinds := map[float64]int{}
 	for c := range 32 {
 		for _, v := range y[c*9 : c*9+9] {

@@ -3,7 +3,6 @@ package nn
 import (
 	"strconv"
 
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -74,6 +73,6 @@ func (m *unpool) put(x, indices *tensor.Tensor, sizes []any) *tensor.Tensor {
 		lead = append(lead, x.Size(i))
 	}
 	out := append(append([]any(nil), lead...), sizes...)
-	plane := tensor.Zeros(out, std.SizeAttrs{DType: x.DType()}).Flatten(first, -1)
+	plane := tensor.ZerosWith(out, tensor.SizeAttrs{DType: x.DType()}).Flatten(first, -1)
 	return plane.Scatter(indices.Flatten(first, -1), x.Flatten(first, -1), first).Reshape(out...)
 }

@@ -76,7 +76,7 @@ func measure(c *call, n *graph.Node, signed bool) []shape.Dim {
 	cur := cursorOf(c, n)
 	count := 1
 	if t.Rank() == 0 {
-		n = cur.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(1)}, n)
+		n = cur.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(1)}, n)
 	} else if k, known := t.Dim(0).Int(); known {
 		count = k
 	} else {

@@ -118,5 +118,5 @@ func TestPackedLengths(t *testing.T) {
 		require.ErrorIs(t, err, CodeTensor)
 	}
 	y := runText(t, narrowHead+`(float[1] x) => (float y) <int2[0] w = "", uint4[2,0] u = {}> { a = Cast<to=1>(w) y = Add(a, x) }`, array.New(array.F32, 1))
-	require.Equal(t, shape.TensorType(array.F32, shape.Ints(0)).String(), shape.TypeOf(y[0]).String())
+	require.Equal(t, shape.TensorType(array.F32, shape.ConstDims(0)).String(), shape.TypeOf(y[0]).String())
 }

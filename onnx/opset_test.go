@@ -181,7 +181,7 @@ func resultType(t *testing.T, src string) shape.Type {
 	for _, s := range tt.Shape.Dims {
 		dims = append(dims, int(s.Size))
 	}
-	return shape.TensorType(d, shape.Ints(dims...))
+	return shape.TensorType(d, shape.ConstDims(dims...))
 }
 
 // Nodes that the newest sets do not allow are refused.

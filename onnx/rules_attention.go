@@ -129,7 +129,7 @@ func widen(c *call, mask op.Value, keys shape.Dim) op.Value {
 	if !ok1 || !ok2 || n == 1 || n >= total {
 		return mask
 	}
-	a := std.PadAttrs{Pad: shape.Ints(0, total-n)}
+	a := std.PadAttrs{Pad: shape.ConstDims(0, total-n)}
 	if mask.Type().DType() != array.Bool {
 		a.Value = math.Inf(-1)
 	}
@@ -331,7 +331,7 @@ func rotated(c *call, x op.Value, t turn) op.Value {
 		a = c.do(std.Slice, std.SliceAttrs{Dim: 3, Stop: std.End, Step: 2}, turned)
 		b = c.do(std.Slice, std.SliceAttrs{Dim: 3, Start: shape.Const(1), Stop: std.End, Step: 2}, turned)
 	} else {
-		h := c.do(std.Split, std.SplitAttrs{Sizes: shape.Ints(part/2, part/2), Dim: 3}, turned)
+		h := c.do(std.Split, std.SplitAttrs{Sizes: shape.ConstDims(part/2, part/2), Dim: 3}, turned)
 		a, b = c.b.Item(h, 0), c.b.Item(h, 1)
 	}
 	mul := func(p, q op.Value) op.Value { return c.do(std.Mul, nil, p, q) }
@@ -366,7 +366,7 @@ func causalConv(c *call) []op.Value {
 	if c.has(3) {
 		x = c.do(std.Cat, std.DimAttrs{Dim: 2}, c.x(3), x)
 	} else {
-		x = c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(k-1, 0)}, x)
+		x = c.do(std.Pad, std.PadAttrs{Pad: shape.ConstDims(k-1, 0)}, x)
 	}
 	y := c.do(std.Conv1d, std.ConvAttrs{Groups: ch}, x, w, c.opt(2))
 	if act != "none" {

@@ -74,7 +74,7 @@ func projectedAttention(c *call, v op.Value, sizes []int, mask, past, bias int) 
 	if !ok || v.Type().Rank() != 3 || len(sizes) != 3 || sizes[0]+sizes[1]+sizes[2] != total {
 		panic(refuse(CodeModel, "the projection is "+v.Type().String()+", expected the sizes of queries, keys and values"))
 	}
-	parts := c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.Ints(sizes...), Dim: 2}, v), 3)
+	parts := c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.ConstDims(sizes...), Dim: 2}, v), 3)
 	q, k, v := splitHeads(c, parts[0], f.heads), splitHeads(c, parts[1], f.heads), splitHeads(c, parts[2], f.heads)
 	if c.has(past) {
 		if c.rank(past) != 5 {

@@ -66,7 +66,7 @@ func groupedOf(c *call) *groupedQuery {
 			panic(refuse(CodeModel, "query is "+c.typ(0).String()+", which does not divide into "+strconv.Itoa(n)+" heads"))
 		}
 		e := width / (g.heads + 2*g.kv)
-		x = c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.Ints(g.heads*e, g.kv*e, g.kv*e), Dim: 2}, x[0]), 3)
+		x = c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.ConstDims(g.heads*e, g.kv*e, g.kv*e), Dim: 2}, x[0]), 3)
 	}
 	g.q, g.k, g.v = splitHeads(c, x[0], g.heads), splitHeads(c, x[1], g.kv), splitHeads(c, x[2], g.kv)
 	g.total = c.dim(6)

@@ -177,7 +177,7 @@ func col2im(c *call) []op.Value {
 	zeros := c.do(std.Zeros, std.SizeAttrs{Size: shape.Of(planes, shape.Const(size+1)), DType: c.typ(0).DType()})
 	v := c.do(std.ScatterAdd, std.DimAttrs{Dim: 1}, zeros, index, src)
 	v = c.do(std.Narrow, std.NarrowAttrs{Dim: 1, Start: shape.Const(0), Length: shape.Const(size)}, v)
-	return []op.Value{reshape(c, v, append([]shape.Dim{batch, channels}, shape.Ints(image...).Slice()...)...)}
+	return []op.Value{reshape(c, v, append([]shape.Dim{batch, channels}, shape.ConstDims(image...).Slice()...)...)}
 }
 
 // places lists, tap by tap, where the columns of each tap go in an image; the size of

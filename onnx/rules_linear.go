@@ -118,7 +118,7 @@ func spatial(c *call, i int) []int {
 	if !ok {
 		panic(refuse(CodeValue, "the weight is "+c.typ(i).String()+", whose sizes are not known"))
 	}
-	if given := c.list("kernel_shape"); given != nil && !shape.Ints(given...).Equal(shape.Ints(k...)) {
+	if given := c.list("kernel_shape"); given != nil && !shape.ConstDims(given...).Equal(shape.ConstDims(k...)) {
 		panic(refuse(CodeModel, "kernel_shape does not agree with the weight "+c.typ(i).String()))
 	}
 	return k
@@ -141,7 +141,7 @@ func convTranspose(c *call) []op.Value {
 	needSpatial(c, "the weight", n)
 	extra := listOf(c, "output_padding", n, 0, 0)
 	w := cropped(c, k, extra)
-	common, crop, some := make([]int, n), shape.Ints(make([]int, 2*n)...), false
+	common, crop, some := make([]int, n), shape.ConstDims(make([]int, 2*n)...), false
 	for i := range n {
 		b, ok := w.begin[i].Int()
 		e, known := w.end[i].Int()
@@ -186,7 +186,7 @@ func cropped(c *call, k, extra []int) window {
 	}
 	auto := c.oneOf("auto_pad", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 	w := window{kernel: k, strides: perDim(c, "strides", n), dilations: perDim(c, "dilations", n), begin: make([]shape.Dim, n), end: make([]shape.Dim, n)}
-	if pads := shape.Ints(c.pads(n)...).Slice(); auto == "NOTSET" && sizes == nil {
+	if pads := shape.ConstDims(c.pads(n)...).Slice(); auto == "NOTSET" && sizes == nil {
 		copy(w.begin, pads[:n])
 		copy(w.end, pads[n:])
 	}

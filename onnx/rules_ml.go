@@ -307,7 +307,7 @@ func featureVectorizer(c *call) []op.Value {
 		case n > w:
 			x = c.do(std.Slice, std.SliceAttrs{Dim: 1, Stop: shape.Const(w)}, x)
 		case n < w:
-			x = c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(0, w-n)}, x)
+			x = c.do(std.Pad, std.PadAttrs{Pad: shape.ConstDims(0, w-n)}, x)
 		}
 		parts[i] = x
 	}

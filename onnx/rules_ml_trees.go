@@ -386,7 +386,7 @@ func oneColumn(c *call, f *forest, x op.Value, d array.DType, l classLabels, tra
 	}
 	y := labelled(c, secondOf(c, s, limit), l)
 	s = to(c, array.F32, s)
-	both := c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(1, 0)}, s)
+	both := c.do(std.Pad, std.PadAttrs{Pad: shape.ConstDims(1, 0)}, s)
 	return []op.Value{y, transformed(c, both, transform)}
 }
 

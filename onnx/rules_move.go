@@ -35,7 +35,7 @@ func padAttrs(c *call) []op.Value {
 	if pads == nil {
 		pads = c.list("paddings")
 	}
-	return []op.Value{pad(c, c.x(0), shape.Ints(pads...).Slice(), nil, c.float("value", 0))}
+	return []op.Value{pad(c, c.x(0), shape.ConstDims(pads...).Slice(), nil, c.float("value", 0))}
 }
 
 func padInputs(c *call) []op.Value {

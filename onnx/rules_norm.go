@@ -99,7 +99,7 @@ func groupNorm(c *call, perGroup bool) []op.Value {
 	}
 	each := func(i int) op.Value {
 		v := c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, c.x(i))
-		return reshape(c, c.do(std.Expand, std.ExpandAttrs{Shape: shape.Ints(groups, n/groups)}, v), shape.Const(n))
+		return reshape(c, c.do(std.Expand, std.ExpandAttrs{Shape: shape.ConstDims(groups, n/groups)}, v), shape.Const(n))
 	}
 	return c.one(std.GroupNorm, a, c.x(0), each(1), each(2))
 }

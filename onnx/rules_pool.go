@@ -207,7 +207,7 @@ func (w *window) dilated() bool {
 func dilatedSums(c *call, w *window, ceil bool, x op.Value, include bool) (sum, count op.Value) {
 	n := len(w.kernel)
 	t := x.Type()
-	behind := shape.Ints(make([]int, 2*n)...)
+	behind := shape.ConstDims(make([]int, 2*n)...)
 	for i, k := range ceilEnds(c, w, ceil) {
 		behind = behind.With(2*(n-1-i)+1, k)
 	}
@@ -334,7 +334,7 @@ type window struct {
 func windowOf(c *call, kernel []int) window {
 	n := len(kernel)
 	w := window{kernel: kernel, strides: perDim(c, "strides", n), dilations: perDim(c, "dilations", n), begin: make([]shape.Dim, n), end: make([]shape.Dim, n)}
-	pads := shape.Ints(c.pads(n)...).Slice()
+	pads := shape.ConstDims(c.pads(n)...).Slice()
 	switch c.oneOf("auto_pad", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER") {
 	case "NOTSET":
 		copy(w.begin, pads[:n])
@@ -466,7 +466,7 @@ func (w *window) padding() op.Ints {
 // padded pads x by the difference of the two ends, or by everything, and leaves
 // the rest in begin.
 func padded(c *call, x op.Value, w *window, all bool, value float64) op.Value {
-	pad := shape.Ints(make([]int, 2*len(w.begin))...)
+	pad := shape.ConstDims(make([]int, 2*len(w.begin))...)
 	for i, begin := range w.begin {
 		end := w.end[i]
 		b, ok := begin.Int()
@@ -479,7 +479,7 @@ func padded(c *call, x op.Value, w *window, all bool, value float64) op.Value {
 		pad = pad.With(k, begin.Sub(common)).With(k+1, end.Sub(common))
 		w.begin[i], w.end[i] = common, common
 	}
-	if pad.Equal(shape.Ints(make([]int, pad.Len())...)) {
+	if pad.Equal(shape.ConstDims(make([]int, pad.Len())...)) {
 		return x
 	}
 	return c.do(std.Pad, std.PadAttrs{Pad: pad, Value: value}, x)

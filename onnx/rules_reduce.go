@@ -182,7 +182,7 @@ func cumulativeAlong(c *call, o *op.Op, neutral float64, axis int) op.Value {
 	if exclusive {
 		pad := make([]int, 2*(c.rank(0)-axis))
 		pad[len(pad)-2], pad[len(pad)-1] = 1, -1
-		v = c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(pad...), Value: neutral}, v)
+		v = c.do(std.Pad, std.PadAttrs{Pad: shape.ConstDims(pad...), Value: neutral}, v)
 	}
 	return flip(v)
 }

@@ -121,7 +121,7 @@ func resize(c *call) []op.Value {
 	default:
 		sizes := c.dims
 		if policy != "stretch" { // a factor follows from them, which must be a number
-			sizes = func(i int) []shape.Dim { return shape.Ints(c.ints(i)...).Slice() }
+			sizes = func(i int) []shape.Dim { return shape.ConstDims(c.ints(i)...).Slice() }
 		}
 		r.sizes(axes, sizes(3), policy)
 	}

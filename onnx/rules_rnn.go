@@ -81,10 +81,10 @@ func (r *recurrent) check() {
 	c, rows := r.c, r.gates*r.hidden
 	want := map[int]shape.Dims{
 		1: shape.Of(shape.Const(r.dirs), shape.Const(rows), c.typ(0).Dim(2)),
-		2: shape.Ints(r.dirs, rows, r.hidden), 3: shape.Ints(r.dirs, 2*rows),
+		2: shape.ConstDims(r.dirs, rows, r.hidden), 3: shape.ConstDims(r.dirs, 2*rows),
 	}
 	if r.gates == 4 {
-		want[7] = shape.Ints(r.dirs, 3*r.hidden)
+		want[7] = shape.ConstDims(r.dirs, 3*r.hidden)
 	}
 	for _, i := range []int{1, 2, 3, 7} {
 		w := want[i]

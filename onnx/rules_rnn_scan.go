@@ -234,7 +234,7 @@ func (r *recurrent) projected(x op.Value, d int) op.Value {
 		if r.before { // the reset gate multiplies the last one
 			n := (r.gates - 1) * r.hidden
 			rest = c.do(std.Slice, std.SliceAttrs{Stop: shape.Const(n)}, rest)
-			rest = c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(0, r.hidden)}, rest)
+			rest = c.do(std.Pad, std.PadAttrs{Pad: shape.ConstDims(0, r.hidden)}, rest)
 		}
 		bias = c.do(std.Add, nil, bias, rest)
 	}
@@ -343,7 +343,7 @@ func (w cellWriter) rest(x op.Value) op.Value {
 
 // split cuts the last dimension.
 func (w cellWriter) split(x op.Value, sizes ...int) []op.Value {
-	v := w.do(std.Split, std.SplitAttrs{Sizes: shape.Ints(sizes...), Dim: -1}, x)
+	v := w.do(std.Split, std.SplitAttrs{Sizes: shape.ConstDims(sizes...), Dim: -1}, x)
 	out := make([]op.Value, len(sizes))
 	for i := range out {
 		out[i] = w.b.Item(v, i)

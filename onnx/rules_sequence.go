@@ -153,7 +153,7 @@ func splitToSequence(c *call) []*value {
 		if len(sizes) == 0 {
 			return nil
 		}
-		pieces := c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.Ints(sizes...), Dim: axis}, c.x(0)), len(sizes))
+		pieces := c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.ConstDims(sizes...), Dim: axis}, c.x(0)), len(sizes))
 		for i := range pieces {
 			if !keep {
 				pieces[i] = c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axis)}, pieces[i])

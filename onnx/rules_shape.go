@@ -22,7 +22,7 @@ var shapeRules = map[string][]rule{
 	"Shape":           {{since: 1, run: shapeOf}},
 	"Size":            {{since: 1, run: sizeOf}},
 	"Reshape": {{since: 1, build: func(c *call) []op.Value {
-		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, shape.Ints(c.list("shape")...).Slice())}, c.x(0))
+		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, shape.ConstDims(c.list("shape")...).Slice())}, c.x(0))
 	}}, {since: 5, build: func(c *call) []op.Value {
 		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, newSizes(c, 1))}, c.x(0))
 	}}},
@@ -351,7 +351,7 @@ func split(c *call) []op.Value {
 	case c.has(1):
 		parts = c.dims(1)
 	case c.given("split"):
-		parts = shape.Ints(c.list("split")...).Slice()
+		parts = shape.ConstDims(c.list("split")...).Slice()
 	}
 	count := c.int("num_outputs", len(c.n.Outputs))
 	if count != len(c.n.Outputs) || count == 0 {
@@ -394,7 +394,7 @@ func gather(c *call) []op.Value {
 	k := c.rank(1)
 	flat := index
 	if k != 1 {
-		flat = c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, index)
+		flat = c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(-1)}, index)
 	}
 	flat = indexFromEnd(c, flat, c.in[1], c.typ(0).Dim(axis))
 	v := c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, c.x(0), flat)

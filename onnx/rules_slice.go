@@ -19,7 +19,7 @@ func boundsOf(c *call) bounds {
 	var b bounds
 	count := 0
 	if c.given("starts") {
-		b.starts, b.ends = shape.Ints(c.list("starts")...).Slice(), shape.Ints(c.list("ends")...).Slice()
+		b.starts, b.ends = shape.ConstDims(c.list("starts")...).Slice(), shape.ConstDims(c.list("ends")...).Slice()
 		b.axes, count = c.list("axes"), len(b.starts)
 		if len(b.ends) != count {
 			count = -1
@@ -64,7 +64,7 @@ func (c *call) bounds(i int) ([]shape.Dim, int) {
 		for k := range n {
 			n[k] = max(n[k], -math.MaxInt) // which is as far
 		}
-		return shape.Ints(n...).Slice(), len(n)
+		return shape.ConstDims(n...).Slice(), len(n)
 	}
 	if s, ok := v.asSizes(); ok && len(s.shape) == 1 {
 		return s.dims, len(s.dims)

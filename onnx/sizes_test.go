@@ -59,7 +59,7 @@ var drawnSizes = []struct {
 	{o: std.Sum, attrs: std.ReduceAttrs{KeepDim: true}, in: 1}, {o: std.Amax, attrs: std.ReduceAttrs{Dim: op.IntList(0), KeepDim: true}, in: 1}, {o: std.Amin, attrs: std.ReduceAttrs{KeepDim: true}, in: 1},
 	{o: std.Slice, attrs: std.SliceAttrs{Start: shape.Const(1), Stop: std.End}, in: 1}, {o: std.Cat, in: 2},
 	{o: std.IndexSelect, in: 1, fixed: []*array.Array{array.FromSlice([]int64{0, 0, 1}, 3)}},
-	{o: std.Pad, attrs: std.PadAttrs{Pad: shape.Ints(1, 0)}, in: 1}, {o: std.Eq, in: 2}, {o: std.Ne, in: 2}, {o: std.Lt, in: 2}, {o: std.Ge, in: 2},
+	{o: std.Pad, attrs: std.PadAttrs{Pad: shape.ConstDims(1, 0)}, in: 1}, {o: std.Eq, in: 2}, {o: std.Ne, in: 2}, {o: std.Lt, in: 2}, {o: std.Ge, in: 2},
 	{o: std.Where, in: 3}, {o: std.LogicalAnd, in: 2}, {o: std.LogicalOr, in: 2}, {o: std.LogicalNot, in: 1}, {o: std.LogicalXor, in: 2},
 	{o: std.Cast, attrs: std.CastAttrs{DType: array.I64}, in: 1}, {o: std.Cast, attrs: std.CastAttrs{DType: array.Bool}, in: 1},
 }

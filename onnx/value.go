@@ -54,7 +54,7 @@ func sizeNumber(d shape.Dim, dtype array.DType) *sizes {
 	return &sizes{dims: []shape.Dim{d}, dtype: dtype}
 }
 
-func (s *sizes) typ() shape.Type { return shape.TensorType(s.dtype, shape.Ints(s.shape...)) }
+func (s *sizes) typ() shape.Type { return shape.TensorType(s.dtype, shape.ConstDims(s.shape...)) }
 
 // sized returns the value of sizes: a constant where all are numbers.
 func sized(s *sizes) *value {
@@ -210,7 +210,7 @@ func (w sizeWriter) join(parts []op.Value, dims []int, d array.DType) *graph.Nod
 		n = w.cur.Call(std.Stack, std.DimAttrs{}, parts...)
 	}
 	if len(dims) > 1 {
-		n = w.cur.Call(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(dims...)}, n)
+		n = w.cur.Call(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(dims...)}, n)
 	}
 	if d != array.I64 {
 		n = w.cur.Call(std.Cast, std.CastAttrs{DType: d}, n)

@@ -23,7 +23,10 @@ import (
 // `param` (`fx:",param"`) marks data such as a learning rate, which is not part
 // of the structural key. `enum=a|b` lists the legal strings. `arg` makes the
 // field a positional parameter of the generated Go function and method; the
-// other fields are passed in a trailing optional attributes struct.
+// other fields are passed in a trailing attributes struct. A list of arguments that comes
+// last is variadic, and with options there is a second function for both. `each` keeps
+// the list one argument, an int or a list, which options follow: of a kernel's sizes one
+// usually stands for all, and two numbers would read as PyTorch's size and stride.
 type Codec struct {
 	typ    reflect.Type
 	fields []field
@@ -35,6 +38,7 @@ type field struct {
 	index int
 	param bool
 	arg   bool
+	each  bool
 	enum  []string
 	kind  fieldKind
 }
@@ -99,6 +103,8 @@ func compileCodec(t reflect.Type) *Codec {
 				fd.param = true
 			case "arg":
 				fd.arg = true
+			case "each":
+				fd.each = true
 			}
 			if e, ok := strings.CutPrefix(opt, "enum="); ok {
 				fd.enum = strings.Split(e, "|")
@@ -138,6 +144,7 @@ type Field struct {
 	Zero   bool // at its zero value, which printers leave out
 	Enum   []string
 	Arg    bool // a positional parameter of the generated Go API
+	Each   bool // a list that is one argument where options follow
 }
 
 // Fields lists the attributes in declaration order.
@@ -146,7 +153,7 @@ func (c *Codec) Fields(a any) []Field {
 	out := make([]Field, len(c.fields))
 	for i, f := range c.fields {
 		fv := v.Field(f.index)
-		out[i] = Field{Name: f.name, GoName: c.typ.Field(f.index).Name, Value: fv.Interface(), Zero: c.isZero(f, fv), Enum: f.enum, Arg: f.arg}
+		out[i] = Field{Name: f.name, GoName: c.typ.Field(f.index).Name, Value: fv.Interface(), Zero: c.isZero(f, fv), Enum: f.enum, Arg: f.arg, Each: f.each}
 	}
 	return out
 }

@@ -12,9 +12,12 @@ import (
 // Step returns the kernel step of a primitive operator for operands of known
 // element types and ranks (the zero Type for absent ones); nil when the operator
 // is composite, structural or ad hoc. Where it needs sizes that are symbols it is
-// an *Unsized.
+// an *Unsized. attrs nil stands for the zero value.
 func (o *Op) Step(attrs any, in []shape.Type) (s kernel.Step, err error) {
 	defer diag.Catch(&err)
+	if attrs, err = o.codec.Given(attrs); err != nil {
+		return nil, err
+	}
 	switch {
 	case o.expr != nil:
 		e, err := o.elementwise(attrs, in)
@@ -29,7 +32,9 @@ func (o *Op) Step(attrs any, in []shape.Type) (s kernel.Step, err error) {
 }
 
 // Expand runs the decomposition of a composite operator on b.
-func (o *Op) Expand(b Builder, attrs any, in []Value) Value { return o.decompose(b, attrs, in) }
+func (o *Op) Expand(b Builder, attrs any, in []Value) Value {
+	return o.decompose(b, o.orZero(attrs), in)
+}
 
 // Eval computes the operator on arrays: the reference semantics that every
 // engine is compared with. attrs is the operator's struct, nil for its zero
@@ -50,7 +55,9 @@ func (o *Op) HasReference() bool { return o.reference != nil }
 
 // Reference writes on b what the operator stands for. It must not be called unless
 // HasReference.
-func (o *Op) Reference(b Builder, attrs any, in []Value) Value { return o.reference(b, attrs, in) }
+func (o *Op) Reference(b Builder, attrs any, in []Value) Value {
+	return o.reference(b, o.orZero(attrs), in)
+}
 
 // EvalReference computes Reference as Eval computes the operator.
 func (o *Op) EvalReference(w *kernel.Workspace, attrs any, in []*array.Array) (out []*array.Array, err error) {
@@ -190,7 +197,7 @@ func sizedBy(step kernel.Step, typ shape.Type, in []*array.Array) shape.Type {
 	}
 	step.(kernel.Sizer).Sizes(sizes, in)
 	for i, t := range members {
-		members[i] = shape.TensorType(t.DType(), shape.Ints(sizes[i]...))
+		members[i] = shape.TensorType(t.DType(), shape.ConstDims(sizes[i]...))
 	}
 	if typ.Kind() != shape.Tuple {
 		return members[0]
@@ -259,7 +266,7 @@ func newOutputs(t shape.Type) ([]*array.Array, error) {
 
 func newOutput(d array.DType, dims []int) (*array.Array, error) {
 	if !array.Countable(d, dims) {
-		return nil, diag.New(TooLarge, "the result "+shape.TensorType(d, shape.Ints(dims...)).String()+" takes more bytes than there are addresses")
+		return nil, diag.New(TooLarge, "the result "+shape.TensorType(d, shape.ConstDims(dims...)).String()+" takes more bytes than there are addresses")
 	}
 	a := &array.Array{}
 	a.Reset(d, dims)
@@ -331,7 +338,7 @@ func (b *arrayBuilder) Item(tuple Value, i int) Value {
 // Flops returns the floating-point operations of one call with the given types.
 func (o *Op) Flops(attrs any, in []shape.Type, out shape.Type) shape.Dim {
 	if o.flops != nil {
-		return o.flops(attrs, in, out)
+		return o.flops(o.orZero(attrs), in, out)
 	}
 	switch o.Class {
 	case Elementwise:
@@ -378,5 +385,5 @@ func (o *Op) Scatters() bool { return o.scatter != nil }
 // Scatter returns base with the elements that result item of the view shows
 // replaced by v; see Spec.Scatter. It must not be called unless Scatters.
 func (o *Op) Scatter(b Builder, attrs any, item int, base, v Value) Value {
-	return o.scatter(b, attrs, item, base, v)
+	return o.scatter(b, o.orZero(attrs), item, base, v)
 }

@@ -332,8 +332,8 @@ func ExampleParseScalar() {
 }
 
 func ExamplePromote() {
-	vector, number := shape.TensorType(array.I32, shape.Ints(4)), shape.TensorType(array.F64, shape.Ints())
-	fmt.Println(op.Promote([]shape.Type{vector, number}), op.Promote([]shape.Type{vector, shape.TensorType(array.I64, shape.Ints())}))
+	vector, number := shape.TensorType(array.I32, shape.ConstDims(4)), shape.TensorType(array.F64, shape.ConstDims())
+	fmt.Println(op.Promote([]shape.Type{vector, number}), op.Promote([]shape.Type{vector, shape.TensorType(array.I64, shape.ConstDims())}))
 	// Output: f64 i32
 }
 
@@ -347,7 +347,7 @@ func ExampleAxis() {
 }
 
 func ExampleItemType() {
-	pair := shape.TupleType(shape.TensorType(array.F32, shape.Ints(2)), shape.TensorType(array.I64, shape.Ints(2)))
+	pair := shape.TupleType(shape.TensorType(array.F32, shape.ConstDims(2)), shape.TensorType(array.I64, shape.ConstDims(2)))
 	fmt.Println(op.ItemType(pair, 1))
 	_, err := op.ItemType(pair, 2)
 	fmt.Println(err)

@@ -183,13 +183,18 @@ func Axis(axis, rank int) (int, error) {
 }
 
 // Type applies the operator's type rule to operand types (the zero Type for
-// absent operands), after checking their number.
+// absent operands), after checking their number. attrs is the operator's struct, nil for
+// its zero value; the struct of another operator is an error.
 func (o *Op) Type(infer *Infer, attrs any, in []shape.Type) (shape.Type, error) {
 	if err := o.checkOperands(len(in), func(i int) bool { return in[i].Kind() == shape.None }); err != nil {
 		return shape.Type{}, err
 	}
 	if o.AdHoc && o.infer == nil {
 		return shape.Type{}, nil
+	}
+	attrs, err := o.codec.Given(attrs)
+	if err != nil {
+		return shape.Type{}, err
 	}
 	for i, t := range in {
 		if err := o.checkNarrow(t, "operand "+strconv.Itoa(i)); err != nil {
@@ -201,7 +206,6 @@ func (o *Op) Type(infer *Infer, attrs any, in []shape.Type) (shape.Type, error) 
 		}
 	}
 	var t shape.Type
-	var err error
 	switch {
 	case o.infer != nil:
 		t, err = o.infer(infer, attrs, in)

@@ -31,19 +31,19 @@ var decay = op.Define("test_decay", op.Spec[decayAttrs]{
 })
 
 func ExampleOp_Lift() {
-	l, ok := decay.Lift(decayAttrs{Rate: 0.25, Steps: 7}, []shape.Type{shape.TensorType(array.F32, shape.Ints(3))})
+	l, ok := decay.Lift(decayAttrs{Rate: 0.25, Steps: 7}, []shape.Type{shape.TensorType(array.F32, shape.ConstDims(3))})
 	fmt.Println(ok, len(l.Op.In), array.Float64At(l.Values[0], 0), array.Float64At(l.Values[1], 0))
 	// Output: true 3 0.75 7
 }
 
 func TestLift(t *testing.T) {
-	x := []shape.Type{shape.TensorType(array.F32, shape.Ints(3))}
+	x := []shape.Type{shape.TensorType(array.F32, shape.ConstDims(3))}
 	a, ok := decay.Lift(decayAttrs{Rate: 0.25, Steps: 7}, x)
 	require.True(t, ok)
 	b, ok := decay.Lift(decayAttrs{Rate: 0.5, Steps: -2}, x)
 	require.True(t, ok)
 	require.True(t, decay.Codec().Equal(a.Attrs, b.Attrs), "no value is left")
-	with := append(x, shape.TensorType(array.F32, shape.Ints()), shape.TensorType(array.F32, shape.Ints()))
+	with := append(x, shape.TensorType(array.F32, shape.ConstDims()), shape.TensorType(array.F32, shape.ConstDims()))
 	one, err := a.Op.Expression(a.Attrs, with)
 	require.NoError(t, err)
 	two, err := b.Op.Expression(b.Attrs, with)
@@ -68,6 +68,6 @@ func TestLift(t *testing.T) {
 	}
 	_, ok = op.Lookup("getitem").Lift(op.GetItemAttrs{}, x)
 	require.False(t, ok)
-	_, ok = decay.Lift(decayAttrs{Rate: 1, Steps: 1}, []shape.Type{shape.TensorType(array.Bool, shape.Ints(1))})
+	_, ok = decay.Lift(decayAttrs{Rate: 1, Steps: 1}, []shape.Type{shape.TensorType(array.Bool, shape.ConstDims(1))})
 	require.False(t, ok, "operands that the operator refuses, or that have no such constants")
 }

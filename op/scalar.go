@@ -195,6 +195,10 @@ func (o *Op) Expression(attrs any, in []shape.Type) (expr.Graph, error) {
 	if o.expr == nil {
 		return expr.Graph{}, diag.New(NoMeaning, o.Name+" has no scalar expression")
 	}
+	attrs, err := o.codec.Given(attrs)
+	if err != nil {
+		return expr.Graph{}, err
+	}
 	b, outs, err := o.buildExpr(attrs, in)
 	if err != nil {
 		return expr.Graph{}, err

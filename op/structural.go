@@ -68,7 +68,7 @@ var (
 					return shape.Type{}, err
 				}
 			}
-			return shape.TensorType(array.I64, shape.Ints()), nil
+			return shape.TensorType(array.I64, shape.ConstDims()), nil
 		},
 	})
 

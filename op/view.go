@@ -26,6 +26,9 @@ func (o *Op) View(attrs any, in []*array.Array) (out []*array.Array, ok bool, er
 	if o.ViewOf == 0 {
 		return nil, false, nil
 	}
+	if attrs, err = o.codec.Given(attrs); err != nil {
+		return nil, false, err
+	}
 	out = o.view(attrs, in)
 	return out, true, nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/passtest"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/tensor"
@@ -143,7 +142,7 @@ func TestChoices(t *testing.T) {
 			c.rule.Build = func(cur *graph.Cursor, m *passes.Match) []*graph.Node {
 				n := cur.Function(std.Relu, nil, m.Inputs[0])
 				if m.Roots[0].Type().Dim(0).Is(1) {
-					n = cur.Function(std.Amax, std.ReduceAttrs{Dim: op.IntList(0), KeepDim: true}, n)
+					n = cur.Function(std.Amax, tensor.ReduceAttrs{Dim: tensor.Ints(0), KeepDim: true}, n)
 				}
 				return []*graph.Node{n}
 			}

@@ -22,7 +22,7 @@ func TestVeryLongChains(t *testing.T) {
 		g := graph.New("g")
 		m := graph.NewModule(g)
 		c := g.At()
-		n := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(4)), nil)
+		n := c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(4)), nil)
 		for range 100000 {
 			n = c.Function(std.Neg, nil, n)
 		}

@@ -49,7 +49,7 @@ func ExampleLoose() {
 	rewritten(passes.Rewrite{Name: "log-softmax", Doc: "Makes log_softmax of log(softmax(x)).",
 		Pattern: func(x *tensor.Tensor) *tensor.Tensor { return passes.Loose(x.Softmax(0)).Log() },
 		Where: func(m *passes.Match) string {
-			if d := m.Nodes[0].Attrs().(std.DimAttrs).Dim; d != -1 && d != m.Roots[0].Type().Rank()-1 {
+			if d := m.Nodes[0].Attrs().(tensor.DimAttrs).Dim; d != -1 && d != m.Roots[0].Type().Rank()-1 {
 				return "it is taken over another dimension than the last one"
 			}
 			return ""
@@ -75,7 +75,7 @@ func ExampleNumber() {
 			return ""
 		},
 		Build: func(c *graph.Cursor, m *passes.Match) []*graph.Node {
-			return []*graph.Node{c.Function(std.Mul, std.BinaryAttrs{Other: op.Float(m.Numbers[0] * m.Numbers[1])}, m.Inputs[0])}
+			return []*graph.Node{c.Function(std.Mul, tensor.BinaryAttrs{Other: op.Float(m.Numbers[0] * m.Numbers[1])}, m.Inputs[0])}
 		},
 	}, func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(3).MulScalar(0.25) })
 	// Output: %mul_2 = call_function[mul](%x) {other=0.75} : f32[N,8]

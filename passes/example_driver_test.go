@@ -176,7 +176,7 @@ func ExampleWritten() {
 
 func ExampleTraining() {
 	g := chain().Graph
-	n := g.After(g.Find("a")).Function(std.BatchNorm, std.BatchNormAttrs{Eps: 1e-5, Training: true}, g.Find("a"), nil, nil, nil, nil)
+	n := g.After(g.Find("a")).Function(std.BatchNorm, tensor.BatchNormAttrs{Eps: 1e-5, Training: true}, g.Find("a"), nil, nil, nil, nil)
 	fmt.Println(passes.Training(n), passes.Training(g.Find("a")))
 	// Output: true false
 }
@@ -294,7 +294,7 @@ func ExampleOptions_lintEach() {
 	m := chain()
 	careless := passes.EachNode("careless", "Forgets what a value is.", func(c *passes.Ctx, n *graph.Node) error {
 		if n.Op() == std.Neg {
-			n.SetType(shape.TensorType(array.I64, shape.Ints(1)))
+			n.SetType(shape.TensorType(array.I64, shape.ConstDims(1)))
 			c.Rewrote(n, nil, "an example")
 		}
 		return nil

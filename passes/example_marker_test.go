@@ -89,7 +89,7 @@ func ExampleNamed() {
 		},
 		Build: func(c *graph.Cursor, m *passes.Match) []*graph.Node {
 			dim := m.Attr("softmax", "dim").(int)
-			return []*graph.Node{c.Function(std.LogSoftmax, std.DimAttrs{Dim: dim}, m.Node("softmax").Arg(0))}
+			return []*graph.Node{c.Function(std.LogSoftmax, tensor.DimAttrs{Dim: dim}, m.Node("softmax").Arg(0))}
 		},
 	}, func(x *tensor.Tensor) *tensor.Tensor { return x.Softmax(0).Log() })
 	// Output: %log_softmax = call_function[log_softmax](%x) : f32[N,8]

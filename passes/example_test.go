@@ -22,7 +22,7 @@ var reluToGelu = passes.EachNode("relu-to-gelu", "Replaces relu by gelu.",
 			c.Refuse(n, "gelu takes floats only")
 			return nil
 		}
-		gelu := n.Graph().Before(n).Function(std.Gelu, std.GeluAttrs{Approximate: "tanh"}, n.Arg(0))
+		gelu := n.Graph().Before(n).Function(std.Gelu, tensor.GeluAttrs{Approximate: "tanh"}, n.Arg(0))
 		return c.Replace(n, gelu, "relu becomes gelu")
 	})
 

@@ -311,7 +311,7 @@ var fit = op.Define("fit", op.Spec[fitAttrs]{Doc: "fit is x.", In: op.Args("x"),
 func TestEvalModeIsAFactOfTheRecord(t *testing.T) {
 	g := graph.New("g")
 	c := g.At()
-	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	x := c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 	c.Function(fit, fitAttrs{}, x)
 	require.Nil(t, passes.EvalMode.Violation(g))
 	n := c.Function(fit, fitAttrs{Fit: true}, x)

@@ -17,7 +17,7 @@ func breaks(whole bool) passes.Pass {
 	p := passes.EachNode("breaks", "Breaks the graph.", func(c *passes.Ctx, n *graph.Node) error {
 		if n.Op() == std.Neg || n.Op() == std.Exp {
 			if c.Matches() == 1 {
-				n.SetType(shape.Unranked(n.Type().DType()).WithDims(shape.Ints(7)))
+				n.SetType(shape.Unranked(n.Type().DType()).WithDims(shape.ConstDims(7)))
 			}
 			c.Rewrote(n, nil, "an example")
 		}
@@ -49,7 +49,7 @@ func TestLintEachFollowsTheGraph(t *testing.T) {
 		c.Rewrote(g.First(), nil, "the old graph")
 		c.Module.Become(c.Module.WithGraph(g.Clone()))
 		n := c.Module.Graph.Find("a")
-		n.SetType(shape.Unranked(n.Type().DType()).WithDims(shape.Ints(7)))
+		n.SetType(shape.Unranked(n.Type().DType()).WithDims(shape.ConstDims(7)))
 		c.Rewrote(n, nil, "the new one")
 		return true, nil
 	}}

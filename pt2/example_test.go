@@ -56,7 +56,7 @@ func ExampleFile_Import() {
 	}
 	fmt.Println(m.Graph.Inputs()[0].Type(), m.Graph.Output().Type())
 
-	batch = shape.TensorType(array.F32, shape.Ints(100, 4))
+	batch = shape.TensorType(array.F32, shape.ConstDims(100, 4))
 	_, err = f.Import(pt2.Options{Inputs: map[string]shape.Type{"args_0": batch}})
 	fmt.Println(err)
 	// Output:

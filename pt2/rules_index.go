@@ -15,7 +15,7 @@ var indexRules = map[string]rule{
 	"index_select": {args: "self dim index", build: func(c *call) []op.Value {
 		x, index := c.x("self"), c.x("index")
 		if index.Type().Rank() == 0 {
-			index = c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(1)}, index)
+			index = c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(1)}, index)
 		}
 		return c.one(std.IndexSelect, std.DimAttrs{Dim: c.int("dim")}, x, index)
 	}},
@@ -57,7 +57,7 @@ var indexRules = map[string]rule{
 			x = c.do(std.Expand, std.ExpandAttrs{Shape: both.Type().Dims()}, x)
 			mask = c.do(std.Expand, std.ExpandAttrs{Shape: both.Type().Dims()}, mask)
 		}
-		flat := func(v op.Value) op.Value { return c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, v) }
+		flat := func(v op.Value) op.Value { return c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(-1)}, v) }
 		return c.one(std.IndexSelect, std.DimAttrs{}, flat(x), flat(places(c, flat(mask))[0]))
 	}},
 }
@@ -65,7 +65,7 @@ var indexRules = map[string]rule{
 // maskedScatter puts the elements of source, in their order, where the mask is true.
 func maskedScatter(c *call) []op.Value {
 	x := c.x("self")
-	flat := func(v op.Value) op.Value { return c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, v) }
+	flat := func(v op.Value) op.Value { return c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(-1)}, v) }
 	mask := c.do(std.Expand, std.ExpandAttrs{Shape: x.Type().Dims()}, c.x("mask"))
 	at := c.do(std.Sub, std.SubAttrs{Other: op.Int(1)}, c.do(std.Cumsum, std.ScanAttrs{}, flat(mask)))
 	at = c.do(std.Clamp, std.ClampAttrs{Min: op.Int(0)}, at)
@@ -108,8 +108,8 @@ func takeAlong(c *call) []op.Value {
 	if c.given("dim") {
 		axis = c.axisOf(c.int("dim"), x.Type().Rank())
 	} else {
-		x = c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, x)
-		index = c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, index)
+		x = c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(-1)}, x)
+		index = c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(-1)}, index)
 	}
 	wide, narrow := x.Type().Dims().Slice(), index.Type().Dims().Slice()
 	for i := range wide {

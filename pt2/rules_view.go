@@ -190,7 +190,7 @@ func selected(c *call) []*value {
 	}
 	if c.im.isLate(index) {
 		i := wrapped(c, c.x("index"), x.Type().Dim(axis))
-		v := c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(1)}, i))
+		v := c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(1)}, i))
 		return []*value{maybe(c, c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axis)}, v))}
 	}
 	at := viewed(c, c.need("self"), true, std.Slice, std.SliceAttrs{Dim: axis, Start: index, Stop: index.AddInt(1)})
@@ -389,7 +389,7 @@ func windows(c *call) []*value {
 		starts = c.do(std.Mul, std.BinaryAttrs{Other: op.Int(int64(step))}, starts)
 	}
 	index := c.do(std.Add, nil, c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, starts), c.do(std.Arange, std.ArangeAttrs{End: shape.Const(size)}))
-	flat := c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, index)
+	flat := c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(-1)}, index)
 	v := c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, x, flat)
 	v = c.do(std.Unflatten, std.UnflattenAttrs{Dim: axis, Sizes: shape.Of(windows, shape.Const(size))}, v)
 	return []*value{maybe(c, c.do(std.Movedim, std.MovedimAttrs{Source: op.IntList(axis + 1), Destination: op.IntList(-1)}, v))}
@@ -416,7 +416,7 @@ func asStrided(c *call) []*value {
 		}
 		at = c.do(std.Add, nil, at, step)
 	}
-	flat := func(x op.Value) op.Value { return c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, x) }
+	flat := func(x op.Value) op.Value { return c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(-1)}, x) }
 	v := c.do(std.IndexSelect, std.DimAttrs{}, flat(c.x("self")), flat(at))
 	return []*value{maybe(c, c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Of(sizes...)}, v))}
 }

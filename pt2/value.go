@@ -312,7 +312,7 @@ func (s *scope) sizeOf(v *value) shape.Dim {
 	}
 	// Sizes are not negative: a possibly negative one is the difference of two, one of
 	// which is 0.
-	n = s.cur.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(1)}, n)
+	n = s.cur.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(1)}, n)
 	over := s.cur.Function(std.Maximum, std.BinaryAttrs{Other: op.Int(0)}, n)
 	n = s.cur.Function(std.Cat, std.DimAttrs{}, over, s.cur.Function(std.Sub, nil, over, n))
 	n = s.cur.Function(std.Sized, nil, n)

@@ -93,8 +93,8 @@ func ExampleDims() {
 	// [N,?] <nil>
 }
 
-func ExampleInts() {
-	fmt.Println(shape.TensorType(array.F32, shape.Ints(2, 3)), shape.Unranked(array.I64))
+func ExampleConstDims() {
+	fmt.Println(shape.TensorType(array.F32, shape.ConstDims(2, 3)), shape.Unranked(array.I64))
 	// Output: f32[2,3] i64[*]
 }
 

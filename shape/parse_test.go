@@ -93,5 +93,5 @@ func TestDimsHelpers(t *testing.T) {
 	require.Equal(t, "[12]", s.Sub(1, 2).String())
 	require.Equal(t, "[N,12,64,5]", s.Sub(0, 3).Append(Const(5)).String())
 	require.True(t, Of(Unknown, Const(0)).Prod().IsUnknown())
-	require.True(t, s.Bind(func(string) Dim { return Const(2) }).Equal(Ints(2, 12, 64)))
+	require.True(t, s.Bind(func(string) Dim { return Const(2) }).Equal(ConstDims(2, 12, 64)))
 }

@@ -16,8 +16,8 @@ type Dims struct{ d []Dim }
 // Of returns the list of the given dimensions.
 func Of(d ...Dim) Dims { return Dims{append([]Dim(nil), d...)} }
 
-// Ints returns the list of known sizes.
-func Ints(n ...int) Dims {
+// ConstDims returns the list of known sizes: a [Const] for each.
+func ConstDims(n ...int) Dims {
 	d := make([]Dim, len(n))
 	for i, v := range n {
 		d[i] = Const(v)
@@ -198,7 +198,7 @@ func TupleType(members ...Type) Type {
 }
 
 // TypeOf returns the type of an array.
-func TypeOf(a *array.Array) Type { return TensorType(a.DType(), Ints(a.Shape()...)) }
+func TypeOf(a *array.Array) Type { return TensorType(a.DType(), ConstDims(a.Shape()...)) }
 
 // Uncountable returns a member of t, or t itself, that no array is of because its sizes cannot be
 // multiplied (Dims.Countable).

@@ -7,21 +7,65 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// GeluAttrs holds the optional attributes of gelu.
+// AlphaAttrs are the attributes of elu and celu; PyTorch's default is 1.
+//
+// Its fields:
+//
+//	Alpha float64 // the argument alpha
+type AlphaAttrs = std.AlphaAttrs
+
+// GeluAttrs are the attributes of gelu: Approximate "" is exact, "tanh" the
+// approximation by tanh.
+//
+// Its fields:
+//
+//	Approximate string // "tanh"
 type GeluAttrs = std.GeluAttrs
+
+// HardtanhAttrs are the bounds of hardtanh; PyTorch's defaults are -1 and 1.
+//
+// Its fields:
+//
+//	MinVal float64 // the argument minVal
+//	MaxVal float64 // the argument maxVal
+type HardtanhAttrs = std.HardtanhAttrs
+
+// LeakyReluAttrs are the attributes of leaky_relu; PyTorch's default is 0.01.
+//
+// Its fields:
+//
+//	NegativeSlope float64 // the argument negativeSlope
+type LeakyReluAttrs = std.LeakyReluAttrs
+
+// SoftplusAttrs are the attributes of softplus; PyTorch's defaults are 1 and
+// 20.
+//
+// Its fields:
+//
+//	Beta      float64 // the argument beta
+//	Threshold float64 // the argument threshold
+type SoftplusAttrs = std.SoftplusAttrs
+
+// ThresholdAttrs are the attributes of threshold.
+//
+// Its fields:
+//
+//	Threshold float64 // the argument threshold
+//	Value     float64 // the argument value
+type ThresholdAttrs = std.ThresholdAttrs
 
 // Celu is x where x > 0, else alpha * (exp(x / alpha) - 1).
 //
 // Reference: Barron: arXiv:1704.07483
 func Celu(x *Tensor, alpha float64) *Tensor {
-	return call(std.Celu, std.AlphaAttrs{Alpha: alpha}, false, sizeArgs{}, x)[0]
+	return call(std.Celu, AlphaAttrs{Alpha: alpha}, false, sizeArgs{}, x)[0]
 }
 
 // Celu is x where x > 0, else alpha * (exp(x / alpha) - 1).
 //
 // Reference: Barron: arXiv:1704.07483
 func (x *Tensor) Celu(alpha float64) *Tensor {
-	return call(std.Celu, std.AlphaAttrs{Alpha: alpha}, true, sizeArgs{}, x)[0]
+	return call(std.Celu, AlphaAttrs{Alpha: alpha}, true, sizeArgs{}, x)[0]
 }
 
 // CeluInPlace is [Tensor.Celu] with the result written to x, which it returns;
@@ -34,14 +78,14 @@ func (x *Tensor) CeluInPlace(alpha float64) *Tensor {
 //
 // Reference: Clevert, Unterthiner, Hochreiter: arXiv:1511.07289
 func Elu(x *Tensor, alpha float64) *Tensor {
-	return call(std.Elu, std.AlphaAttrs{Alpha: alpha}, false, sizeArgs{}, x)[0]
+	return call(std.Elu, AlphaAttrs{Alpha: alpha}, false, sizeArgs{}, x)[0]
 }
 
 // Elu is x where x > 0, else alpha * (exp(x) - 1).
 //
 // Reference: Clevert, Unterthiner, Hochreiter: arXiv:1511.07289
 func (x *Tensor) Elu(alpha float64) *Tensor {
-	return call(std.Elu, std.AlphaAttrs{Alpha: alpha}, true, sizeArgs{}, x)[0]
+	return call(std.Elu, AlphaAttrs{Alpha: alpha}, true, sizeArgs{}, x)[0]
 }
 
 // EluInPlace is [Tensor.Elu] with the result written to x, which it returns;
@@ -53,11 +97,11 @@ func (x *Tensor) EluInPlace(alpha float64) *Tensor {
 // Gelu is x times the standard normal distribution function of x, exact by erf
 // or approximated by tanh.
 //
-// The optional [std.GeluAttrs], at most one, sets Approximate. Approximate may
-// be "tanh".
+// The optional [GeluAttrs], at most one, sets Approximate. Approximate may be
+// "tanh".
 //
 // Reference: Hendrycks, Gimpel: Gaussian Error Linear Units, arXiv:1606.08415
-func Gelu(x *Tensor, opts ...std.GeluAttrs) *Tensor {
+func Gelu(x *Tensor, opts ...GeluAttrs) *Tensor {
 	attrs := options(std.Gelu, opts)
 	return call(std.Gelu, attrs, false, sizeArgs{}, x)[0]
 }
@@ -65,18 +109,18 @@ func Gelu(x *Tensor, opts ...std.GeluAttrs) *Tensor {
 // Gelu is x times the standard normal distribution function of x, exact by erf
 // or approximated by tanh.
 //
-// The optional [std.GeluAttrs], at most one, sets Approximate. Approximate may
-// be "tanh".
+// The optional [GeluAttrs], at most one, sets Approximate. Approximate may be
+// "tanh".
 //
 // Reference: Hendrycks, Gimpel: Gaussian Error Linear Units, arXiv:1606.08415
-func (x *Tensor) Gelu(opts ...std.GeluAttrs) *Tensor {
+func (x *Tensor) Gelu(opts ...GeluAttrs) *Tensor {
 	attrs := options(std.Gelu, opts)
 	return call(std.Gelu, attrs, true, sizeArgs{}, x)[0]
 }
 
 // GeluInPlace is [Tensor.Gelu] with the result written to x, which it returns;
 // views of x see it. The result must have the shape of x.
-func (x *Tensor) GeluInPlace(opts ...std.GeluAttrs) *Tensor {
+func (x *Tensor) GeluInPlace(opts ...GeluAttrs) *Tensor {
 	return assign(x, x.Gelu(opts...), "gelu_")
 }
 
@@ -118,12 +162,12 @@ func (x *Tensor) HardswishInPlace() *Tensor {
 
 // Hardtanh is min(max(x, minVal), maxVal).
 func Hardtanh(x *Tensor, minVal, maxVal float64) *Tensor {
-	return call(std.Hardtanh, std.HardtanhAttrs{MinVal: minVal, MaxVal: maxVal}, false, sizeArgs{}, x)[0]
+	return call(std.Hardtanh, HardtanhAttrs{MinVal: minVal, MaxVal: maxVal}, false, sizeArgs{}, x)[0]
 }
 
 // Hardtanh is min(max(x, minVal), maxVal).
 func (x *Tensor) Hardtanh(minVal, maxVal float64) *Tensor {
-	return call(std.Hardtanh, std.HardtanhAttrs{MinVal: minVal, MaxVal: maxVal}, true, sizeArgs{}, x)[0]
+	return call(std.Hardtanh, HardtanhAttrs{MinVal: minVal, MaxVal: maxVal}, true, sizeArgs{}, x)[0]
 }
 
 // HardtanhInPlace is [Tensor.Hardtanh] with the result written to x, which it
@@ -134,12 +178,12 @@ func (x *Tensor) HardtanhInPlace(minVal, maxVal float64) *Tensor {
 
 // LeakyRelu is x where x > 0, else negativeSlope * x.
 func LeakyRelu(x *Tensor, negativeSlope float64) *Tensor {
-	return call(std.LeakyRelu, std.LeakyReluAttrs{NegativeSlope: negativeSlope}, false, sizeArgs{}, x)[0]
+	return call(std.LeakyRelu, LeakyReluAttrs{NegativeSlope: negativeSlope}, false, sizeArgs{}, x)[0]
 }
 
 // LeakyRelu is x where x > 0, else negativeSlope * x.
 func (x *Tensor) LeakyRelu(negativeSlope float64) *Tensor {
-	return call(std.LeakyRelu, std.LeakyReluAttrs{NegativeSlope: negativeSlope}, true, sizeArgs{}, x)[0]
+	return call(std.LeakyRelu, LeakyReluAttrs{NegativeSlope: negativeSlope}, true, sizeArgs{}, x)[0]
 }
 
 // LeakyReluInPlace is [Tensor.LeakyRelu] with the result written to x, which it
@@ -274,12 +318,12 @@ func (x *Tensor) SiluInPlace() *Tensor {
 
 // Softplus is log(1 + exp(beta * x)) / beta, and x where beta * x > threshold.
 func Softplus(x *Tensor, beta, threshold float64) *Tensor {
-	return call(std.Softplus, std.SoftplusAttrs{Beta: beta, Threshold: threshold}, false, sizeArgs{}, x)[0]
+	return call(std.Softplus, SoftplusAttrs{Beta: beta, Threshold: threshold}, false, sizeArgs{}, x)[0]
 }
 
 // Softplus is log(1 + exp(beta * x)) / beta, and x where beta * x > threshold.
 func (x *Tensor) Softplus(beta, threshold float64) *Tensor {
-	return call(std.Softplus, std.SoftplusAttrs{Beta: beta, Threshold: threshold}, true, sizeArgs{}, x)[0]
+	return call(std.Softplus, SoftplusAttrs{Beta: beta, Threshold: threshold}, true, sizeArgs{}, x)[0]
 }
 
 // SoftplusInPlace is [Tensor.Softplus] with the result written to x, which it
@@ -322,12 +366,12 @@ func (x *Tensor) TanhInPlace() *Tensor {
 
 // Threshold is x where x > threshold, else value.
 func Threshold(x *Tensor, threshold, value float64) *Tensor {
-	return call(std.Threshold, std.ThresholdAttrs{Threshold: threshold, Value: value}, false, sizeArgs{}, x)[0]
+	return call(std.Threshold, ThresholdAttrs{Threshold: threshold, Value: value}, false, sizeArgs{}, x)[0]
 }
 
 // Threshold is x where x > threshold, else value.
 func (x *Tensor) Threshold(threshold, value float64) *Tensor {
-	return call(std.Threshold, std.ThresholdAttrs{Threshold: threshold, Value: value}, true, sizeArgs{}, x)[0]
+	return call(std.Threshold, ThresholdAttrs{Threshold: threshold, Value: value}, true, sizeArgs{}, x)[0]
 }
 
 // ThresholdInPlace is [Tensor.Threshold] with the result written to x, which it

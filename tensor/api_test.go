@@ -7,8 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -49,16 +47,16 @@ func TestElementwise(t *testing.T) {
 		want f32
 	}{
 		{"add", x.Add(y), f32{-1, 1.5, 3, 5.5}},
-		{"add alpha", x.Add(y, std.AddAttrs{Alpha: op.Float(0.5)}), f32{-1.5, 0.5, 1.5, 3.5}},
+		{"add alpha", x.Add(y, tensor.AddAttrs{Alpha: tensor.Number(0.5)}), f32{-1.5, 0.5, 1.5, 3.5}},
 		{"add scalar", x.AddScalar(2), f32{0, 1.5, 2, 3.5}},
 		{"add function", tensor.Add(x, y), f32{-1, 1.5, 3, 5.5}},
 		{"sub", x.Sub(y), f32{-3, -2.5, -3, -2.5}},
 		{"rsub scalar", x.RSubScalar(1), f32{3, 1.5, 1, -0.5}},
-		{"rsub scalar alpha", tensor.RSubScalar(x, 1, std.SubAttrs{Alpha: op.Int(2)}), f32{5, 2, 1, -2}},
+		{"rsub scalar alpha", tensor.RSubScalar(x, 1, tensor.SubAttrs{Alpha: tensor.Number(2)}), f32{5, 2, 1, -2}},
 		{"mul", x.Mul(y), f32{-2, -1, 0, 6}},
 		{"mul scalar", x.MulScalar(float32(-2)), f32{4, 1, 0, -3}},
 		{"div", y.Div(x), f32{-0.5, -4, inf, 2.6666667}},
-		{"div floor", y.Div(x, std.DivAttrs{RoundingMode: "floor"}), f32{-1, -4, inf, 2}},
+		{"div floor", y.Div(x, tensor.DivAttrs{RoundingMode: "floor"}), f32{-1, -4, inf, 2}},
 		{"rdiv scalar", y.RDivScalar(12), f32{12, 6, 4, 3}},
 		{"pow scalar", y.PowScalar(2), f32{1, 4, 9, 16}},
 		{"rpow scalar", y.RPowScalar(2), f32{2, 4, 8, 16}},
@@ -69,7 +67,7 @@ func TestElementwise(t *testing.T) {
 		{"clamp below", x.Clamp(-1, nil), f32{-1, -0.5, 0, 1.5}},
 		{"relu", x.Relu(), f32{0, 0, 0, 1.5}},
 		{"gelu", x.Gelu(), f32{-0.04550027, -0.15426877, 0, 1.3997892}},
-		{"gelu tanh", x.Gelu(std.GeluAttrs{Approximate: "tanh"}), f32{-0.04540229, -0.1542860, 0, 1.3995716}},
+		{"gelu tanh", x.Gelu(tensor.GeluAttrs{Approximate: "tanh"}), f32{-0.04540229, -0.1542860, 0, 1.3995716}},
 		{"silu", x.Silu(), f32{-0.23840584, -0.18877034, 0, 1.2263615}},
 		{"sigmoid", x.Sigmoid(), f32{0.11920292, 0.37754068, 0.5, 0.8175745}},
 		{"tanh", x.Tanh(), f32{-0.9640276, -0.46211717, 0, 0.9051482}},
@@ -127,19 +125,19 @@ func TestMovement(t *testing.T) {
 		{"unflatten", x.Unflatten(1, 3, 1), []int{2, 3, 1}, f32{0, 1, 2, 3, 4, 5}},
 		{"expand", x.Select(0, 1).Expand(2, -1), []int{2, 3}, f32{3, 4, 5, 3, 4, 5}},
 		{"slice", x.Slice(1, 1, tensor.End), []int{2, 2}, f32{1, 2, 4, 5}},
-		{"slice by step", x.Slice(1, 0, tensor.End, std.SliceAttrs{Step: 2}), []int{2, 2}, f32{0, 2, 3, 5}},
+		{"slice by step", x.Slice(1, 0, tensor.End, tensor.SliceAttrs{Step: 2}), []int{2, 2}, f32{0, 2, 3, 5}},
 		{"narrow", x.Narrow(1, 1, x.Size(0)), []int{2, 2}, f32{1, 2, 4, 5}},
 		{"select", x.Select(1, -1), []int{2}, f32{2, 5}},
 		{"at", x.At(1, -2), []int{}, f32{4}},
 		{"flip", x.Flip(1), []int{2, 3}, f32{2, 1, 0, 5, 4, 3}},
-		{"roll", x.Roll([]int{1}, std.RollAttrs{Dims: op.IntList(1)}), []int{2, 3}, f32{2, 0, 1, 5, 3, 4}},
+		{"roll", x.Roll(1, 1), []int{2, 3}, f32{2, 0, 1, 5, 3, 4}},
 		{"tile", vec(1, 2).Tile(2, 2), []int{2, 4}, f32{1, 2, 1, 2, 1, 2, 1, 2}},
 		{"movedim", x.Unsqueeze(0).Movedim([]int{0}, 2), []int{2, 3, 1}, f32{0, 1, 2, 3, 4, 5}},
 		{"cat", tensor.Cat([]*tensor.Tensor{x, x.Slice(1, 0, 1)}, 1), []int{2, 4}, f32{0, 1, 2, 0, 3, 4, 5, 3}},
 		{"stack", tensor.Stack([]*tensor.Tensor{vec(1, 2), vec(3, 4)}, 1), []int{2, 2}, f32{1, 3, 2, 4}},
 		{"gather", x.Gather(tensor.FromSlice([]int64{2, 0}, 2, 1), 1), []int{2, 1}, f32{2, 3}},
 		{"index select", x.IndexSelect(ints(1, 1), 0), []int{2, 3}, f32{3, 4, 5, 3, 4, 5}},
-		{"tril", x.Tril(), []int{2, 3}, f32{0, 0, 0, 3, 4, 0}},
+		{"tril", x.Tril(0), []int{2, 3}, f32{0, 0, 0, 3, 4, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) { requireClose(t, c.shape, c.want, c.got) })
 	}
@@ -166,22 +164,21 @@ func TestSeveralResults(t *testing.T) {
 	values, indices = x.Topk(2, 1)
 	requireClose(t, []int{2, 2}, f32{5, 2, 4, 3}, values)
 	require.Equal(t, []int64{1, 2, 1, 0}, tensor.Data[int64](indices))
-	values, _ = tensor.Sort(x, 0, std.SortAttrs{Descending: true})
+	values, _ = tensor.Sort(x, 0, tensor.SortAttrs{Descending: true})
 	requireClose(t, []int{2, 3}, f32{3, 5, 2, 0, 4, 1}, values)
 }
 
 func TestReductions(t *testing.T) {
 	x := mat(2, 3, 0, 1, 2, 3, 4, 5)
-	rows := std.ReduceAttrs{Dim: op.IntList(1)}
 	requireClose(t, []int{}, f32{15}, x.Sum())
-	requireClose(t, []int{2}, f32{3, 12}, x.Sum(rows))
-	requireClose(t, []int{2, 1}, f32{1, 4}, x.Mean(std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}))
-	requireClose(t, []int{3}, f32{3, 4, 5}, x.Amax(std.ReduceAttrs{Dim: op.IntList(0)}))
+	requireClose(t, []int{2}, f32{3, 12}, x.Sum(1))
+	requireClose(t, []int{2, 1}, f32{1, 4}, x.MeanWith(-1, tensor.ReduceAttrs{KeepDim: true}))
+	requireClose(t, []int{3}, f32{3, 4, 5}, x.Amax(0))
 	requireClose(t, []int{}, f32{3.5}, x.Var())
-	requireClose(t, []int{}, f32{2.9166667}, x.Var(std.VarAttrs{Correction: op.Int(0)}))
-	require.Equal(t, []int64{2, 2}, tensor.Data[int64](x.Argmax(std.ArgAttrs{Dim: op.IntList(1)})))
+	requireClose(t, []int{}, f32{2.9166667}, x.VarWith(nil, tensor.VarAttrs{Correction: tensor.Number(0)}))
+	require.Equal(t, []int64{2, 2}, tensor.Data[int64](x.Argmax(1)))
 	requireClose(t, []int{2, 3}, f32{0, 1, 3, 3, 7, 12}, x.Cumsum(1))
-	requireClose(t, []int{2}, f32{2.4076059, 5.4076059}, x.Logsumexp([]int{1}))
+	requireClose(t, []int{2}, f32{2.4076059, 5.4076059}, x.Logsumexp(1))
 	require.True(t, x.GeScalar(0).All().Bool())
 }
 
@@ -198,18 +195,18 @@ func TestContractionsAndLayers(t *testing.T) {
 	kernel := tensor.FromSlice(f32{1, 0, 0, 1}, 1, 1, 2, 2)
 	requireClose(t, []int{1, 1, 2, 2}, f32{4, 6, 10, 12}, image.Conv2d(kernel, nil))
 	requireClose(t, []int{1, 1, 2, 2}, f32{0.5, 2.5, 6.5, 12.5},
-		image.Conv2d(kernel, vec(0.5), std.ConvAttrs{Stride: op.IntList(2), Padding: op.IntList(1)}))
-	requireClose(t, []int{1, 1, 2, 2}, f32{4, 5, 7, 8}, image.MaxPool2d([]int{2}, std.MaxPoolAttrs{Stride: op.IntList(1)}))
+		image.Conv2d(kernel, vec(0.5), tensor.ConvAttrs{Stride: tensor.Ints(2), Padding: tensor.Ints(1)}))
+	requireClose(t, []int{1, 1, 2, 2}, f32{4, 5, 7, 8}, image.MaxPool2d(2, tensor.MaxPoolAttrs{Stride: tensor.Ints(1)}))
 	requireClose(t, []int{1, 1, 1, 1}, f32{4}, image.AdaptiveAvgPool2d(1))
 }
 
 func TestFactories(t *testing.T) {
-	requireClose(t, []int{2, 1}, f32{0, 0}, tensor.Zeros([]int{2, 1}))
+	requireClose(t, []int{2, 1}, f32{0, 0}, tensor.Zeros(2, 1))
 	requireClose(t, []int{2}, f32{1, 1}, tensor.Ones(2))
-	requireClose(t, []int{2}, f32{0.5, 0.5}, tensor.Full([]any{tensor.Ones(2).Size(0)}, 0.5))
+	requireClose(t, []int{2}, f32{0.5, 0.5}, tensor.Full(tensor.Ones(2).Size(0), 0.5))
 	require.Equal(t, []int64{0, 1, 2}, tensor.Data[int64](tensor.Arange(3)))
-	require.Equal(t, []int64{1, 3}, tensor.Data[int64](tensor.Arange(5, std.ArangeAttrs{Start: 1, Step: 2})))
+	require.Equal(t, []int64{1, 3}, tensor.Data[int64](tensor.Arange(5, tensor.ArangeAttrs{Start: 1, Step: 2})))
 	requireClose(t, []int{3}, f32{0, 0.5, 1}, tensor.Linspace(0, 1, 3))
 	requireClose(t, []int{2, 2}, f32{1, 0, 0, 1}, tensor.Eye(2))
-	require.Equal(t, array.F64, tensor.Zeros(1, std.SizeAttrs{DType: array.F64}).DType())
+	require.Equal(t, array.F64, tensor.ZerosWith(1, tensor.SizeAttrs{DType: array.F64}).DType())
 }

@@ -7,19 +7,44 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// AddAttrs holds the optional attributes of add.
+// AddAttrs are the attributes of add: x + Alpha*other. An absent Alpha is 1.
+//
+// Its fields:
+//
+//	Other op.Scalar
+//	Alpha op.Scalar
+//
+// [Number] makes values of fields.
 type AddAttrs = std.AddAttrs
 
-// DivAttrs holds the optional attributes of div.
+// DivAttrs are the attributes of div. RoundingMode "" is true division, "trunc"
+// rounds the quotient towards zero, "floor" down.
+//
+// Its fields:
+//
+//	Other        op.Scalar
+//	Reverse      bool
+//	RoundingMode string // "trunc" or "floor"
+//
+// [Number] makes values of fields.
 type DivAttrs = std.DivAttrs
 
-// SubAttrs holds the optional attributes of sub.
+// SubAttrs are the attributes of sub: x - Alpha*other, or Other - Alpha*x when
+// Reverse is set. An absent Alpha is 1.
+//
+// Its fields:
+//
+//	Other   op.Scalar
+//	Alpha   op.Scalar
+//	Reverse bool
+//
+// [Number] makes values of fields.
 type SubAttrs = std.SubAttrs
 
 // Add is x + alpha*other.
 //
-// The optional [std.AddAttrs], at most one, sets Alpha.
-func Add(x, other *Tensor, opts ...std.AddAttrs) *Tensor {
+// The optional [AddAttrs], at most one, sets Alpha.
+func Add(x, other *Tensor, opts ...AddAttrs) *Tensor {
 	attrs := options(std.Add, opts)
 	attrs.Other = op.Scalar{}
 	return call(std.Add, attrs, false, sizeArgs{}, x, other)[0]
@@ -27,8 +52,8 @@ func Add(x, other *Tensor, opts ...std.AddAttrs) *Tensor {
 
 // Add is x + alpha*other.
 //
-// The optional [std.AddAttrs], at most one, sets Alpha.
-func (x *Tensor) Add(other *Tensor, opts ...std.AddAttrs) *Tensor {
+// The optional [AddAttrs], at most one, sets Alpha.
+func (x *Tensor) Add(other *Tensor, opts ...AddAttrs) *Tensor {
 	attrs := options(std.Add, opts)
 	attrs.Other = op.Scalar{}
 	return call(std.Add, attrs, true, sizeArgs{}, x, other)[0]
@@ -36,14 +61,14 @@ func (x *Tensor) Add(other *Tensor, opts ...std.AddAttrs) *Tensor {
 
 // AddInPlace is [Tensor.Add] with the result written to x, which it returns;
 // views of x see it. The result must have the shape of x.
-func (x *Tensor) AddInPlace(other *Tensor, opts ...std.AddAttrs) *Tensor {
+func (x *Tensor) AddInPlace(other *Tensor, opts ...AddAttrs) *Tensor {
 	return assign(x, x.Add(other, opts...), "add_")
 }
 
 // AddScalar is [Add] with the number v in place of other.
 //
-// The optional [std.AddAttrs], at most one, sets Alpha.
-func AddScalar(x *Tensor, v any, opts ...std.AddAttrs) *Tensor {
+// The optional [AddAttrs], at most one, sets Alpha.
+func AddScalar(x *Tensor, v any, opts ...AddAttrs) *Tensor {
 	attrs := options(std.Add, opts)
 	attrs.Other = scalarOf(v, std.Add)
 	return call(std.Add, attrs, false, sizeArgs{}, x)[0]
@@ -51,8 +76,8 @@ func AddScalar(x *Tensor, v any, opts ...std.AddAttrs) *Tensor {
 
 // AddScalar is [Tensor.Add] with the number v in place of other.
 //
-// The optional [std.AddAttrs], at most one, sets Alpha.
-func (x *Tensor) AddScalar(v any, opts ...std.AddAttrs) *Tensor {
+// The optional [AddAttrs], at most one, sets Alpha.
+func (x *Tensor) AddScalar(v any, opts ...AddAttrs) *Tensor {
 	attrs := options(std.Add, opts)
 	attrs.Other = scalarOf(v, std.Add)
 	return call(std.Add, attrs, true, sizeArgs{}, x)[0]
@@ -60,16 +85,16 @@ func (x *Tensor) AddScalar(v any, opts ...std.AddAttrs) *Tensor {
 
 // AddScalarInPlace is [Tensor.AddScalar] with the result written to x, which it
 // returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) AddScalarInPlace(v any, opts ...std.AddAttrs) *Tensor {
+func (x *Tensor) AddScalarInPlace(v any, opts ...AddAttrs) *Tensor {
 	return assign(x, x.AddScalar(v, opts...), "add_")
 }
 
 // Div is the true quotient x / other, or the quotient rounded by RoundingMode;
 // rounded, integers by a zero in a tensor give 0, where PyTorch fails.
 //
-// The optional [std.DivAttrs], at most one, sets RoundingMode. RoundingMode may
-// be "trunc" or "floor".
-func Div(x, other *Tensor, opts ...std.DivAttrs) *Tensor {
+// The optional [DivAttrs], at most one, sets RoundingMode. RoundingMode may be
+// "trunc" or "floor".
+func Div(x, other *Tensor, opts ...DivAttrs) *Tensor {
 	attrs := options(std.Div, opts)
 	attrs.Other = op.Scalar{}
 	attrs.Reverse = false
@@ -79,9 +104,9 @@ func Div(x, other *Tensor, opts ...std.DivAttrs) *Tensor {
 // Div is the true quotient x / other, or the quotient rounded by RoundingMode;
 // rounded, integers by a zero in a tensor give 0, where PyTorch fails.
 //
-// The optional [std.DivAttrs], at most one, sets RoundingMode. RoundingMode may
-// be "trunc" or "floor".
-func (x *Tensor) Div(other *Tensor, opts ...std.DivAttrs) *Tensor {
+// The optional [DivAttrs], at most one, sets RoundingMode. RoundingMode may be
+// "trunc" or "floor".
+func (x *Tensor) Div(other *Tensor, opts ...DivAttrs) *Tensor {
 	attrs := options(std.Div, opts)
 	attrs.Other = op.Scalar{}
 	attrs.Reverse = false
@@ -90,15 +115,15 @@ func (x *Tensor) Div(other *Tensor, opts ...std.DivAttrs) *Tensor {
 
 // DivInPlace is [Tensor.Div] with the result written to x, which it returns;
 // views of x see it. The result must have the shape of x.
-func (x *Tensor) DivInPlace(other *Tensor, opts ...std.DivAttrs) *Tensor {
+func (x *Tensor) DivInPlace(other *Tensor, opts ...DivAttrs) *Tensor {
 	return assign(x, x.Div(other, opts...), "div_")
 }
 
 // DivScalar is [Div] with the number v in place of other.
 //
-// The optional [std.DivAttrs], at most one, sets RoundingMode. RoundingMode may
-// be "trunc" or "floor".
-func DivScalar(x *Tensor, v any, opts ...std.DivAttrs) *Tensor {
+// The optional [DivAttrs], at most one, sets RoundingMode. RoundingMode may be
+// "trunc" or "floor".
+func DivScalar(x *Tensor, v any, opts ...DivAttrs) *Tensor {
 	attrs := options(std.Div, opts)
 	attrs.Other = scalarOf(v, std.Div)
 	attrs.Reverse = false
@@ -107,9 +132,9 @@ func DivScalar(x *Tensor, v any, opts ...std.DivAttrs) *Tensor {
 
 // DivScalar is [Tensor.Div] with the number v in place of other.
 //
-// The optional [std.DivAttrs], at most one, sets RoundingMode. RoundingMode may
-// be "trunc" or "floor".
-func (x *Tensor) DivScalar(v any, opts ...std.DivAttrs) *Tensor {
+// The optional [DivAttrs], at most one, sets RoundingMode. RoundingMode may be
+// "trunc" or "floor".
+func (x *Tensor) DivScalar(v any, opts ...DivAttrs) *Tensor {
 	attrs := options(std.Div, opts)
 	attrs.Other = scalarOf(v, std.Div)
 	attrs.Reverse = false
@@ -118,20 +143,20 @@ func (x *Tensor) DivScalar(v any, opts ...std.DivAttrs) *Tensor {
 
 // DivScalarInPlace is [Tensor.DivScalar] with the result written to x, which it
 // returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) DivScalarInPlace(v any, opts ...std.DivAttrs) *Tensor {
+func (x *Tensor) DivScalarInPlace(v any, opts ...DivAttrs) *Tensor {
 	return assign(x, x.DivScalar(v, opts...), "div_")
 }
 
 // FloorDivide is the quotient x / other rounded down; integers by a zero in a
 // tensor give 0, where PyTorch fails.
 func FloorDivide(x, other *Tensor) *Tensor {
-	return call(std.FloorDivide, std.ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.FloorDivide, ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // FloorDivide is the quotient x / other rounded down; integers by a zero in a
 // tensor give 0, where PyTorch fails.
 func (x *Tensor) FloorDivide(other *Tensor) *Tensor {
-	return call(std.FloorDivide, std.ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.FloorDivide, ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // FloorDivideInPlace is [Tensor.FloorDivide] with the result written to x,
@@ -142,13 +167,13 @@ func (x *Tensor) FloorDivideInPlace(other *Tensor) *Tensor {
 
 // FloorDivideScalar is [FloorDivide] with the number v in place of other.
 func FloorDivideScalar(x *Tensor, v any) *Tensor {
-	return call(std.FloorDivide, std.ReversibleAttrs{Other: scalarOf(v, std.FloorDivide)}, false, sizeArgs{}, x)[0]
+	return call(std.FloorDivide, ReversibleAttrs{Other: scalarOf(v, std.FloorDivide)}, false, sizeArgs{}, x)[0]
 }
 
 // FloorDivideScalar is [Tensor.FloorDivide] with the number v in place of
 // other.
 func (x *Tensor) FloorDivideScalar(v any) *Tensor {
-	return call(std.FloorDivide, std.ReversibleAttrs{Other: scalarOf(v, std.FloorDivide)}, true, sizeArgs{}, x)[0]
+	return call(std.FloorDivide, ReversibleAttrs{Other: scalarOf(v, std.FloorDivide)}, true, sizeArgs{}, x)[0]
 }
 
 // FloorDivideScalarInPlace is [Tensor.FloorDivideScalar] with the result
@@ -161,13 +186,13 @@ func (x *Tensor) FloorDivideScalarInPlace(v any) *Tensor {
 // Fmod is the remainder of truncated division, with the sign of x; integers by
 // a zero in a tensor give 0, where PyTorch fails.
 func Fmod(x, other *Tensor) *Tensor {
-	return call(std.Fmod, std.ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.Fmod, ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // Fmod is the remainder of truncated division, with the sign of x; integers by
 // a zero in a tensor give 0, where PyTorch fails.
 func (x *Tensor) Fmod(other *Tensor) *Tensor {
-	return call(std.Fmod, std.ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.Fmod, ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // FmodInPlace is [Tensor.Fmod] with the result written to x, which it returns;
@@ -178,12 +203,12 @@ func (x *Tensor) FmodInPlace(other *Tensor) *Tensor {
 
 // FmodScalar is [Fmod] with the number v in place of other.
 func FmodScalar(x *Tensor, v any) *Tensor {
-	return call(std.Fmod, std.ReversibleAttrs{Other: scalarOf(v, std.Fmod)}, false, sizeArgs{}, x)[0]
+	return call(std.Fmod, ReversibleAttrs{Other: scalarOf(v, std.Fmod)}, false, sizeArgs{}, x)[0]
 }
 
 // FmodScalar is [Tensor.Fmod] with the number v in place of other.
 func (x *Tensor) FmodScalar(v any) *Tensor {
-	return call(std.Fmod, std.ReversibleAttrs{Other: scalarOf(v, std.Fmod)}, true, sizeArgs{}, x)[0]
+	return call(std.Fmod, ReversibleAttrs{Other: scalarOf(v, std.Fmod)}, true, sizeArgs{}, x)[0]
 }
 
 // FmodScalarInPlace is [Tensor.FmodScalar] with the result written to x, which
@@ -204,52 +229,52 @@ func (x *Tensor) Logaddexp(other *Tensor) *Tensor {
 
 // Maximum is the larger of x and other, NaN if either is.
 func Maximum(x, other *Tensor) *Tensor {
-	return call(std.Maximum, std.BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.Maximum, BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // Maximum is the larger of x and other, NaN if either is.
 func (x *Tensor) Maximum(other *Tensor) *Tensor {
-	return call(std.Maximum, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.Maximum, BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // MaximumScalar is [Maximum] with the number v in place of other.
 func MaximumScalar(x *Tensor, v any) *Tensor {
-	return call(std.Maximum, std.BinaryAttrs{Other: scalarOf(v, std.Maximum)}, false, sizeArgs{}, x)[0]
+	return call(std.Maximum, BinaryAttrs{Other: scalarOf(v, std.Maximum)}, false, sizeArgs{}, x)[0]
 }
 
 // MaximumScalar is [Tensor.Maximum] with the number v in place of other.
 func (x *Tensor) MaximumScalar(v any) *Tensor {
-	return call(std.Maximum, std.BinaryAttrs{Other: scalarOf(v, std.Maximum)}, true, sizeArgs{}, x)[0]
+	return call(std.Maximum, BinaryAttrs{Other: scalarOf(v, std.Maximum)}, true, sizeArgs{}, x)[0]
 }
 
 // Minimum is the smaller of x and other, NaN if either is.
 func Minimum(x, other *Tensor) *Tensor {
-	return call(std.Minimum, std.BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.Minimum, BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // Minimum is the smaller of x and other, NaN if either is.
 func (x *Tensor) Minimum(other *Tensor) *Tensor {
-	return call(std.Minimum, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.Minimum, BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // MinimumScalar is [Minimum] with the number v in place of other.
 func MinimumScalar(x *Tensor, v any) *Tensor {
-	return call(std.Minimum, std.BinaryAttrs{Other: scalarOf(v, std.Minimum)}, false, sizeArgs{}, x)[0]
+	return call(std.Minimum, BinaryAttrs{Other: scalarOf(v, std.Minimum)}, false, sizeArgs{}, x)[0]
 }
 
 // MinimumScalar is [Tensor.Minimum] with the number v in place of other.
 func (x *Tensor) MinimumScalar(v any) *Tensor {
-	return call(std.Minimum, std.BinaryAttrs{Other: scalarOf(v, std.Minimum)}, true, sizeArgs{}, x)[0]
+	return call(std.Minimum, BinaryAttrs{Other: scalarOf(v, std.Minimum)}, true, sizeArgs{}, x)[0]
 }
 
 // Mul is x * other.
 func Mul(x, other *Tensor) *Tensor {
-	return call(std.Mul, std.BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.Mul, BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // Mul is x * other.
 func (x *Tensor) Mul(other *Tensor) *Tensor {
-	return call(std.Mul, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.Mul, BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // MulInPlace is [Tensor.Mul] with the result written to x, which it returns;
@@ -260,12 +285,12 @@ func (x *Tensor) MulInPlace(other *Tensor) *Tensor {
 
 // MulScalar is [Mul] with the number v in place of other.
 func MulScalar(x *Tensor, v any) *Tensor {
-	return call(std.Mul, std.BinaryAttrs{Other: scalarOf(v, std.Mul)}, false, sizeArgs{}, x)[0]
+	return call(std.Mul, BinaryAttrs{Other: scalarOf(v, std.Mul)}, false, sizeArgs{}, x)[0]
 }
 
 // MulScalar is [Tensor.Mul] with the number v in place of other.
 func (x *Tensor) MulScalar(v any) *Tensor {
-	return call(std.Mul, std.BinaryAttrs{Other: scalarOf(v, std.Mul)}, true, sizeArgs{}, x)[0]
+	return call(std.Mul, BinaryAttrs{Other: scalarOf(v, std.Mul)}, true, sizeArgs{}, x)[0]
 }
 
 // MulScalarInPlace is [Tensor.MulScalar] with the result written to x, which it
@@ -276,12 +301,12 @@ func (x *Tensor) MulScalarInPlace(v any) *Tensor {
 
 // Pow is x to the power other.
 func Pow(x, other *Tensor) *Tensor {
-	return call(std.Pow, std.ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.Pow, ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // Pow is x to the power other.
 func (x *Tensor) Pow(other *Tensor) *Tensor {
-	return call(std.Pow, std.ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.Pow, ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // PowInPlace is [Tensor.Pow] with the result written to x, which it returns;
@@ -292,12 +317,12 @@ func (x *Tensor) PowInPlace(other *Tensor) *Tensor {
 
 // PowScalar is [Pow] with the number v in place of other.
 func PowScalar(x *Tensor, v any) *Tensor {
-	return call(std.Pow, std.ReversibleAttrs{Other: scalarOf(v, std.Pow)}, false, sizeArgs{}, x)[0]
+	return call(std.Pow, ReversibleAttrs{Other: scalarOf(v, std.Pow)}, false, sizeArgs{}, x)[0]
 }
 
 // PowScalar is [Tensor.Pow] with the number v in place of other.
 func (x *Tensor) PowScalar(v any) *Tensor {
-	return call(std.Pow, std.ReversibleAttrs{Other: scalarOf(v, std.Pow)}, true, sizeArgs{}, x)[0]
+	return call(std.Pow, ReversibleAttrs{Other: scalarOf(v, std.Pow)}, true, sizeArgs{}, x)[0]
 }
 
 // PowScalarInPlace is [Tensor.PowScalar] with the result written to x, which it
@@ -308,9 +333,9 @@ func (x *Tensor) PowScalarInPlace(v any) *Tensor {
 
 // RDivScalar is [Div] with the number v in place of x, and x in place of other.
 //
-// The optional [std.DivAttrs], at most one, sets RoundingMode. RoundingMode may
-// be "trunc" or "floor".
-func RDivScalar(x *Tensor, v any, opts ...std.DivAttrs) *Tensor {
+// The optional [DivAttrs], at most one, sets RoundingMode. RoundingMode may be
+// "trunc" or "floor".
+func RDivScalar(x *Tensor, v any, opts ...DivAttrs) *Tensor {
 	attrs := options(std.Div, opts)
 	attrs.Other = scalarOf(v, std.Div)
 	attrs.Reverse = true
@@ -320,9 +345,9 @@ func RDivScalar(x *Tensor, v any, opts ...std.DivAttrs) *Tensor {
 // RDivScalar is [Tensor.Div] with the number v in place of x, and x in place of
 // other.
 //
-// The optional [std.DivAttrs], at most one, sets RoundingMode. RoundingMode may
-// be "trunc" or "floor".
-func (x *Tensor) RDivScalar(v any, opts ...std.DivAttrs) *Tensor {
+// The optional [DivAttrs], at most one, sets RoundingMode. RoundingMode may be
+// "trunc" or "floor".
+func (x *Tensor) RDivScalar(v any, opts ...DivAttrs) *Tensor {
 	attrs := options(std.Div, opts)
 	attrs.Other = scalarOf(v, std.Div)
 	attrs.Reverse = true
@@ -332,54 +357,54 @@ func (x *Tensor) RDivScalar(v any, opts ...std.DivAttrs) *Tensor {
 // RFloorDivideScalar is [FloorDivide] with the number v in place of x, and x in
 // place of other.
 func RFloorDivideScalar(x *Tensor, v any) *Tensor {
-	return call(std.FloorDivide, std.ReversibleAttrs{Other: scalarOf(v, std.FloorDivide), Reverse: true}, false, sizeArgs{}, x)[0]
+	return call(std.FloorDivide, ReversibleAttrs{Other: scalarOf(v, std.FloorDivide), Reverse: true}, false, sizeArgs{}, x)[0]
 }
 
 // RFloorDivideScalar is [Tensor.FloorDivide] with the number v in place of x,
 // and x in place of other.
 func (x *Tensor) RFloorDivideScalar(v any) *Tensor {
-	return call(std.FloorDivide, std.ReversibleAttrs{Other: scalarOf(v, std.FloorDivide), Reverse: true}, true, sizeArgs{}, x)[0]
+	return call(std.FloorDivide, ReversibleAttrs{Other: scalarOf(v, std.FloorDivide), Reverse: true}, true, sizeArgs{}, x)[0]
 }
 
 // RFmodScalar is [Fmod] with the number v in place of x, and x in place of
 // other.
 func RFmodScalar(x *Tensor, v any) *Tensor {
-	return call(std.Fmod, std.ReversibleAttrs{Other: scalarOf(v, std.Fmod), Reverse: true}, false, sizeArgs{}, x)[0]
+	return call(std.Fmod, ReversibleAttrs{Other: scalarOf(v, std.Fmod), Reverse: true}, false, sizeArgs{}, x)[0]
 }
 
 // RFmodScalar is [Tensor.Fmod] with the number v in place of x, and x in place
 // of other.
 func (x *Tensor) RFmodScalar(v any) *Tensor {
-	return call(std.Fmod, std.ReversibleAttrs{Other: scalarOf(v, std.Fmod), Reverse: true}, true, sizeArgs{}, x)[0]
+	return call(std.Fmod, ReversibleAttrs{Other: scalarOf(v, std.Fmod), Reverse: true}, true, sizeArgs{}, x)[0]
 }
 
 // RPowScalar is [Pow] with the number v in place of x, and x in place of other.
 func RPowScalar(x *Tensor, v any) *Tensor {
-	return call(std.Pow, std.ReversibleAttrs{Other: scalarOf(v, std.Pow), Reverse: true}, false, sizeArgs{}, x)[0]
+	return call(std.Pow, ReversibleAttrs{Other: scalarOf(v, std.Pow), Reverse: true}, false, sizeArgs{}, x)[0]
 }
 
 // RPowScalar is [Tensor.Pow] with the number v in place of x, and x in place of
 // other.
 func (x *Tensor) RPowScalar(v any) *Tensor {
-	return call(std.Pow, std.ReversibleAttrs{Other: scalarOf(v, std.Pow), Reverse: true}, true, sizeArgs{}, x)[0]
+	return call(std.Pow, ReversibleAttrs{Other: scalarOf(v, std.Pow), Reverse: true}, true, sizeArgs{}, x)[0]
 }
 
 // RRemainderScalar is [Remainder] with the number v in place of x, and x in
 // place of other.
 func RRemainderScalar(x *Tensor, v any) *Tensor {
-	return call(std.Remainder, std.ReversibleAttrs{Other: scalarOf(v, std.Remainder), Reverse: true}, false, sizeArgs{}, x)[0]
+	return call(std.Remainder, ReversibleAttrs{Other: scalarOf(v, std.Remainder), Reverse: true}, false, sizeArgs{}, x)[0]
 }
 
 // RRemainderScalar is [Tensor.Remainder] with the number v in place of x, and x
 // in place of other.
 func (x *Tensor) RRemainderScalar(v any) *Tensor {
-	return call(std.Remainder, std.ReversibleAttrs{Other: scalarOf(v, std.Remainder), Reverse: true}, true, sizeArgs{}, x)[0]
+	return call(std.Remainder, ReversibleAttrs{Other: scalarOf(v, std.Remainder), Reverse: true}, true, sizeArgs{}, x)[0]
 }
 
 // RSubScalar is [Sub] with the number v in place of x, and x in place of other.
 //
-// The optional [std.SubAttrs], at most one, sets Alpha.
-func RSubScalar(x *Tensor, v any, opts ...std.SubAttrs) *Tensor {
+// The optional [SubAttrs], at most one, sets Alpha.
+func RSubScalar(x *Tensor, v any, opts ...SubAttrs) *Tensor {
 	attrs := options(std.Sub, opts)
 	attrs.Other = scalarOf(v, std.Sub)
 	attrs.Reverse = true
@@ -389,8 +414,8 @@ func RSubScalar(x *Tensor, v any, opts ...std.SubAttrs) *Tensor {
 // RSubScalar is [Tensor.Sub] with the number v in place of x, and x in place of
 // other.
 //
-// The optional [std.SubAttrs], at most one, sets Alpha.
-func (x *Tensor) RSubScalar(v any, opts ...std.SubAttrs) *Tensor {
+// The optional [SubAttrs], at most one, sets Alpha.
+func (x *Tensor) RSubScalar(v any, opts ...SubAttrs) *Tensor {
 	attrs := options(std.Sub, opts)
 	attrs.Other = scalarOf(v, std.Sub)
 	attrs.Reverse = true
@@ -400,13 +425,13 @@ func (x *Tensor) RSubScalar(v any, opts ...std.SubAttrs) *Tensor {
 // Remainder is the remainder of floored division, with the sign of other;
 // integers by a zero in a tensor give 0, where PyTorch fails.
 func Remainder(x, other *Tensor) *Tensor {
-	return call(std.Remainder, std.ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.Remainder, ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // Remainder is the remainder of floored division, with the sign of other;
 // integers by a zero in a tensor give 0, where PyTorch fails.
 func (x *Tensor) Remainder(other *Tensor) *Tensor {
-	return call(std.Remainder, std.ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.Remainder, ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // RemainderInPlace is [Tensor.Remainder] with the result written to x, which it
@@ -417,12 +442,12 @@ func (x *Tensor) RemainderInPlace(other *Tensor) *Tensor {
 
 // RemainderScalar is [Remainder] with the number v in place of other.
 func RemainderScalar(x *Tensor, v any) *Tensor {
-	return call(std.Remainder, std.ReversibleAttrs{Other: scalarOf(v, std.Remainder)}, false, sizeArgs{}, x)[0]
+	return call(std.Remainder, ReversibleAttrs{Other: scalarOf(v, std.Remainder)}, false, sizeArgs{}, x)[0]
 }
 
 // RemainderScalar is [Tensor.Remainder] with the number v in place of other.
 func (x *Tensor) RemainderScalar(v any) *Tensor {
-	return call(std.Remainder, std.ReversibleAttrs{Other: scalarOf(v, std.Remainder)}, true, sizeArgs{}, x)[0]
+	return call(std.Remainder, ReversibleAttrs{Other: scalarOf(v, std.Remainder)}, true, sizeArgs{}, x)[0]
 }
 
 // RemainderScalarInPlace is [Tensor.RemainderScalar] with the result written to
@@ -433,8 +458,8 @@ func (x *Tensor) RemainderScalarInPlace(v any) *Tensor {
 
 // Sub is x - alpha*other.
 //
-// The optional [std.SubAttrs], at most one, sets Alpha.
-func Sub(x, other *Tensor, opts ...std.SubAttrs) *Tensor {
+// The optional [SubAttrs], at most one, sets Alpha.
+func Sub(x, other *Tensor, opts ...SubAttrs) *Tensor {
 	attrs := options(std.Sub, opts)
 	attrs.Other = op.Scalar{}
 	attrs.Reverse = false
@@ -443,8 +468,8 @@ func Sub(x, other *Tensor, opts ...std.SubAttrs) *Tensor {
 
 // Sub is x - alpha*other.
 //
-// The optional [std.SubAttrs], at most one, sets Alpha.
-func (x *Tensor) Sub(other *Tensor, opts ...std.SubAttrs) *Tensor {
+// The optional [SubAttrs], at most one, sets Alpha.
+func (x *Tensor) Sub(other *Tensor, opts ...SubAttrs) *Tensor {
 	attrs := options(std.Sub, opts)
 	attrs.Other = op.Scalar{}
 	attrs.Reverse = false
@@ -453,14 +478,14 @@ func (x *Tensor) Sub(other *Tensor, opts ...std.SubAttrs) *Tensor {
 
 // SubInPlace is [Tensor.Sub] with the result written to x, which it returns;
 // views of x see it. The result must have the shape of x.
-func (x *Tensor) SubInPlace(other *Tensor, opts ...std.SubAttrs) *Tensor {
+func (x *Tensor) SubInPlace(other *Tensor, opts ...SubAttrs) *Tensor {
 	return assign(x, x.Sub(other, opts...), "sub_")
 }
 
 // SubScalar is [Sub] with the number v in place of other.
 //
-// The optional [std.SubAttrs], at most one, sets Alpha.
-func SubScalar(x *Tensor, v any, opts ...std.SubAttrs) *Tensor {
+// The optional [SubAttrs], at most one, sets Alpha.
+func SubScalar(x *Tensor, v any, opts ...SubAttrs) *Tensor {
 	attrs := options(std.Sub, opts)
 	attrs.Other = scalarOf(v, std.Sub)
 	attrs.Reverse = false
@@ -469,8 +494,8 @@ func SubScalar(x *Tensor, v any, opts ...std.SubAttrs) *Tensor {
 
 // SubScalar is [Tensor.Sub] with the number v in place of other.
 //
-// The optional [std.SubAttrs], at most one, sets Alpha.
-func (x *Tensor) SubScalar(v any, opts ...std.SubAttrs) *Tensor {
+// The optional [SubAttrs], at most one, sets Alpha.
+func (x *Tensor) SubScalar(v any, opts ...SubAttrs) *Tensor {
 	attrs := options(std.Sub, opts)
 	attrs.Other = scalarOf(v, std.Sub)
 	attrs.Reverse = false
@@ -479,6 +504,6 @@ func (x *Tensor) SubScalar(v any, opts ...std.SubAttrs) *Tensor {
 
 // SubScalarInPlace is [Tensor.SubScalar] with the result written to x, which it
 // returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) SubScalarInPlace(v any, opts ...std.SubAttrs) *Tensor {
+func (x *Tensor) SubScalarInPlace(v any, opts ...SubAttrs) *Tensor {
 	return assign(x, x.SubScalar(v, opts...), "sub_")
 }

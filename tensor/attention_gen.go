@@ -4,17 +4,27 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// AttentionAttrs holds the optional attributes of scaled_dot_product_attention.
+// AttentionAttrs are the attributes of scaled_dot_product_attention. An absent
+// Scale is 1/sqrt of the last size of q. EnableGqa lets k and v have fewer
+// heads (dimension -3) than q, by a whole factor.
+//
+// Its fields:
+//
+//	IsCausal  bool
+//	Scale     op.Scalar
+//	EnableGqa bool
+//
+// [Number] makes values of fields.
 type AttentionAttrs = std.AttentionAttrs
 
 // ScaledDotProductAttention is softmax(q @ kᵀ · scale) @ v for q [...,L,E],
 // k [...,S,E], v [...,S,V]; attnMask [...,L,S] keeps where true, or is added.
 //
-// attnMask may be nil. The optional [std.AttentionAttrs], at most one, sets
+// attnMask may be nil. The optional [AttentionAttrs], at most one, sets
 // IsCausal, Scale and EnableGqa.
 //
 // Reference: Vaswani et al., Attention Is All You Need, 2017, arXiv:1706.03762
-func ScaledDotProductAttention(q, k, v, attnMask *Tensor, opts ...std.AttentionAttrs) *Tensor {
+func ScaledDotProductAttention(q, k, v, attnMask *Tensor, opts ...AttentionAttrs) *Tensor {
 	attrs := options(std.ScaledDotProductAttention, opts)
 	return call(std.ScaledDotProductAttention, attrs, false, sizeArgs{}, q, k, v, attnMask)[0]
 }
@@ -22,11 +32,11 @@ func ScaledDotProductAttention(q, k, v, attnMask *Tensor, opts ...std.AttentionA
 // ScaledDotProductAttention is softmax(q @ kᵀ · scale) @ v for q [...,L,E],
 // k [...,S,E], v [...,S,V]; attnMask [...,L,S] keeps where true, or is added.
 //
-// attnMask may be nil. The optional [std.AttentionAttrs], at most one, sets
+// attnMask may be nil. The optional [AttentionAttrs], at most one, sets
 // IsCausal, Scale and EnableGqa.
 //
 // Reference: Vaswani et al., Attention Is All You Need, 2017, arXiv:1706.03762
-func (q *Tensor) ScaledDotProductAttention(k, v, attnMask *Tensor, opts ...std.AttentionAttrs) *Tensor {
+func (q *Tensor) ScaledDotProductAttention(k, v, attnMask *Tensor, opts ...AttentionAttrs) *Tensor {
 	attrs := options(std.ScaledDotProductAttention, opts)
 	return call(std.ScaledDotProductAttention, attrs, true, sizeArgs{}, q, k, v, attnMask)[0]
 }

@@ -7,25 +7,45 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// NonMaxSuppressionAttrs holds the optional attributes of non_max_suppression.
+// NonMaxSuppressionAttrs are the attributes of non_max_suppression.
+//
+// Its fields:
+//
+//	Most    int       // the argument most: boxes of a class
+//	Overlap float64   // common part of two boxes beyond which one is left out
+//	Score   op.Scalar // least score, exclusive; absent: none
+//	Center  bool      // boxes are middles and sizes
+//
+// [Number] makes values of fields.
 type NonMaxSuppressionAttrs = std.NonMaxSuppressionAttrs
 
-// NonMaxSuppressionLimitsAttrs holds the optional attributes of
+// NonMaxSuppressionLimitsAttrs are the attributes of
 // non_max_suppression_limits.
+//
+// Its fields:
+//
+//	Center bool // boxes are middles and sizes
 type NonMaxSuppressionLimitsAttrs = std.NonMaxSuppressionLimitsAttrs
 
-// UniqueAttrs holds the optional attributes of unique.
+// UniqueAttrs are the attributes of unique: the dimension whose slices are
+// compared, or with Flat the elements of the whole tensor.
+//
+// Its fields:
+//
+//	Dim      int
+//	Flat     bool
+//	Unsorted bool
 type UniqueAttrs = std.UniqueAttrs
 
 // NonMaxSuppression takes for each batch and class the boxes of the greatest
 // scores that do not overlap one taken before, as rows of batch, class and box;
 // none whose score is NaN.
 //
-// The optional [std.NonMaxSuppressionAttrs], at most one, sets Overlap, Score
-// and Center.
+// The optional [NonMaxSuppressionAttrs], at most one, sets Overlap, Score and
+// Center.
 //
 // Reference: ONNX NonMaxSuppression
-func NonMaxSuppression(boxes, scores *Tensor, most int, opts ...std.NonMaxSuppressionAttrs) *Tensor {
+func NonMaxSuppression(boxes, scores *Tensor, most int, opts ...NonMaxSuppressionAttrs) *Tensor {
 	attrs := options(std.NonMaxSuppression, opts)
 	attrs.Most = most
 	return call(std.NonMaxSuppression, attrs, false, sizeArgs{}, boxes, scores)[0]
@@ -35,11 +55,11 @@ func NonMaxSuppression(boxes, scores *Tensor, most int, opts ...std.NonMaxSuppre
 // scores that do not overlap one taken before, as rows of batch, class and box;
 // none whose score is NaN.
 //
-// The optional [std.NonMaxSuppressionAttrs], at most one, sets Overlap, Score
-// and Center.
+// The optional [NonMaxSuppressionAttrs], at most one, sets Overlap, Score and
+// Center.
 //
 // Reference: ONNX NonMaxSuppression
-func (boxes *Tensor) NonMaxSuppression(scores *Tensor, most int, opts ...std.NonMaxSuppressionAttrs) *Tensor {
+func (boxes *Tensor) NonMaxSuppression(scores *Tensor, most int, opts ...NonMaxSuppressionAttrs) *Tensor {
 	attrs := options(std.NonMaxSuppression, opts)
 	attrs.Most = most
 	return call(std.NonMaxSuppression, attrs, true, sizeArgs{}, boxes, scores)[0]
@@ -48,11 +68,11 @@ func (boxes *Tensor) NonMaxSuppression(scores *Tensor, most int, opts ...std.Non
 // NonMaxSuppressionLimits is non_max_suppression with limits that are tensors
 // of one element: how many boxes of a class, the overlap and the least score.
 //
-// score may be nil. The optional [std.NonMaxSuppressionLimitsAttrs], at most
-// one, sets Center.
+// score may be nil. The optional [NonMaxSuppressionLimitsAttrs], at most one,
+// sets Center.
 //
 // Reference: ONNX NonMaxSuppression
-func NonMaxSuppressionLimits(boxes, scores, most, overlap, score *Tensor, opts ...std.NonMaxSuppressionLimitsAttrs) *Tensor {
+func NonMaxSuppressionLimits(boxes, scores, most, overlap, score *Tensor, opts ...NonMaxSuppressionLimitsAttrs) *Tensor {
 	attrs := options(std.NonMaxSuppressionLimits, opts)
 	return call(std.NonMaxSuppressionLimits, attrs, false, sizeArgs{}, boxes, scores, most, overlap, score)[0]
 }
@@ -60,11 +80,11 @@ func NonMaxSuppressionLimits(boxes, scores, most, overlap, score *Tensor, opts .
 // NonMaxSuppressionLimits is non_max_suppression with limits that are tensors
 // of one element: how many boxes of a class, the overlap and the least score.
 //
-// score may be nil. The optional [std.NonMaxSuppressionLimitsAttrs], at most
-// one, sets Center.
+// score may be nil. The optional [NonMaxSuppressionLimitsAttrs], at most one,
+// sets Center.
 //
 // Reference: ONNX NonMaxSuppression
-func (boxes *Tensor) NonMaxSuppressionLimits(scores, most, overlap, score *Tensor, opts ...std.NonMaxSuppressionLimitsAttrs) *Tensor {
+func (boxes *Tensor) NonMaxSuppressionLimits(scores, most, overlap, score *Tensor, opts ...NonMaxSuppressionLimitsAttrs) *Tensor {
 	attrs := options(std.NonMaxSuppressionLimits, opts)
 	return call(std.NonMaxSuppressionLimits, attrs, true, sizeArgs{}, boxes, scores, most, overlap, score)[0]
 }
@@ -113,10 +133,10 @@ func (n *Tensor) Sized() *Tensor {
 // that of their appearance, and gives where each appears first, for every slice
 // the place of its equal, and how often each is there; NaN is equal to NaN.
 //
-// The optional [std.UniqueAttrs], at most one, sets Dim, Flat and Unsorted.
+// The optional [UniqueAttrs], at most one, sets Dim, Flat and Unsorted.
 //
 // Reference: ONNX Unique
-func Unique(x *Tensor, opts ...std.UniqueAttrs) (values, indices, inverse, counts *Tensor) {
+func Unique(x *Tensor, opts ...UniqueAttrs) (values, indices, inverse, counts *Tensor) {
 	attrs := options(std.Unique, opts)
 	res := call(std.Unique, attrs, false, sizeArgs{}, x)
 	return res[0], res[1], res[2], res[3]
@@ -126,10 +146,10 @@ func Unique(x *Tensor, opts ...std.UniqueAttrs) (values, indices, inverse, count
 // that of their appearance, and gives where each appears first, for every slice
 // the place of its equal, and how often each is there; NaN is equal to NaN.
 //
-// The optional [std.UniqueAttrs], at most one, sets Dim, Flat and Unsorted.
+// The optional [UniqueAttrs], at most one, sets Dim, Flat and Unsorted.
 //
 // Reference: ONNX Unique
-func (x *Tensor) Unique(opts ...std.UniqueAttrs) (values, indices, inverse, counts *Tensor) {
+func (x *Tensor) Unique(opts ...UniqueAttrs) (values, indices, inverse, counts *Tensor) {
 	attrs := options(std.Unique, opts)
 	res := call(std.Unique, attrs, true, sizeArgs{}, x)
 	return res[0], res[1], res[2], res[3]

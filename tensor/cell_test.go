@@ -23,7 +23,9 @@ func (l *later) Call(c *tensor.Call) []*tensor.Tensor {
 	return []*tensor.Tensor{tensor.NewProxy(l, float32(0))}
 }
 
-func (l *later) Type(*tensor.Tensor) shape.Type { return shape.TensorType(array.F32, shape.Ints(2)) }
+func (l *later) Type(*tensor.Tensor) shape.Type {
+	return shape.TensorType(array.F32, shape.ConstDims(2))
+}
 
 func (l *later) Observe(x *tensor.Tensor, _ string) *array.Array {
 	l.Lock()

@@ -7,14 +7,53 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// BinaryAttrs are the attributes of commuting operators of two operands, and of
+// comparisons, of which the second may be a number. Exactly one of the operand
+// other and Other is given.
+//
+// Its fields:
+//
+//	Other op.Scalar
+//
+// [Number] makes values of fields.
+type BinaryAttrs = std.BinaryAttrs
+
+// ReversibleAttrs are the attributes of operators of two operands, of which the
+// second may be a number, that do not commute. Exactly one of the operand other
+// and Other is given.
+//
+// Its fields:
+//
+//	Other   op.Scalar
+//	Reverse bool
+//
+// [Number] makes values of fields.
+type ReversibleAttrs = std.ReversibleAttrs
+
+// MaskedFillAttrs are the attributes of masked_fill.
+//
+// Its fields:
+//
+//	Value op.Scalar // the argument value
+type MaskedFillAttrs = std.MaskedFillAttrs
+
+// WhereAttrs are the attributes of where: Other stands for the third operand.
+//
+// Its fields:
+//
+//	Other op.Scalar
+//
+// [Number] makes values of fields.
+type WhereAttrs = std.WhereAttrs
+
 // BitwiseAnd is the conjunction of bits.
 func BitwiseAnd(x, other *Tensor) *Tensor {
-	return call(std.BitwiseAnd, std.BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.BitwiseAnd, BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // BitwiseAnd is the conjunction of bits.
 func (x *Tensor) BitwiseAnd(other *Tensor) *Tensor {
-	return call(std.BitwiseAnd, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.BitwiseAnd, BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // BitwiseAndInPlace is [Tensor.BitwiseAnd] with the result written to x, which
@@ -25,12 +64,12 @@ func (x *Tensor) BitwiseAndInPlace(other *Tensor) *Tensor {
 
 // BitwiseAndScalar is [BitwiseAnd] with the number v in place of other.
 func BitwiseAndScalar(x *Tensor, v any) *Tensor {
-	return call(std.BitwiseAnd, std.BinaryAttrs{Other: scalarOf(v, std.BitwiseAnd)}, false, sizeArgs{}, x)[0]
+	return call(std.BitwiseAnd, BinaryAttrs{Other: scalarOf(v, std.BitwiseAnd)}, false, sizeArgs{}, x)[0]
 }
 
 // BitwiseAndScalar is [Tensor.BitwiseAnd] with the number v in place of other.
 func (x *Tensor) BitwiseAndScalar(v any) *Tensor {
-	return call(std.BitwiseAnd, std.BinaryAttrs{Other: scalarOf(v, std.BitwiseAnd)}, true, sizeArgs{}, x)[0]
+	return call(std.BitwiseAnd, BinaryAttrs{Other: scalarOf(v, std.BitwiseAnd)}, true, sizeArgs{}, x)[0]
 }
 
 // BitwiseAndScalarInPlace is [Tensor.BitwiseAndScalar] with the result written
@@ -42,12 +81,12 @@ func (x *Tensor) BitwiseAndScalarInPlace(v any) *Tensor {
 
 // BitwiseLeftShift is x << other, 0 where other is negative or too large.
 func BitwiseLeftShift(x, other *Tensor) *Tensor {
-	return call(std.BitwiseLeftShift, std.ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.BitwiseLeftShift, ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // BitwiseLeftShift is x << other, 0 where other is negative or too large.
 func (x *Tensor) BitwiseLeftShift(other *Tensor) *Tensor {
-	return call(std.BitwiseLeftShift, std.ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.BitwiseLeftShift, ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // BitwiseLeftShiftInPlace is [Tensor.BitwiseLeftShift] with the result written
@@ -60,13 +99,13 @@ func (x *Tensor) BitwiseLeftShiftInPlace(other *Tensor) *Tensor {
 // BitwiseLeftShiftScalar is [BitwiseLeftShift] with the number v in place of
 // other.
 func BitwiseLeftShiftScalar(x *Tensor, v any) *Tensor {
-	return call(std.BitwiseLeftShift, std.ReversibleAttrs{Other: scalarOf(v, std.BitwiseLeftShift)}, false, sizeArgs{}, x)[0]
+	return call(std.BitwiseLeftShift, ReversibleAttrs{Other: scalarOf(v, std.BitwiseLeftShift)}, false, sizeArgs{}, x)[0]
 }
 
 // BitwiseLeftShiftScalar is [Tensor.BitwiseLeftShift] with the number v in
 // place of other.
 func (x *Tensor) BitwiseLeftShiftScalar(v any) *Tensor {
-	return call(std.BitwiseLeftShift, std.ReversibleAttrs{Other: scalarOf(v, std.BitwiseLeftShift)}, true, sizeArgs{}, x)[0]
+	return call(std.BitwiseLeftShift, ReversibleAttrs{Other: scalarOf(v, std.BitwiseLeftShift)}, true, sizeArgs{}, x)[0]
 }
 
 // BitwiseLeftShiftScalarInPlace is [Tensor.BitwiseLeftShiftScalar] with the
@@ -94,12 +133,12 @@ func (x *Tensor) BitwiseNotInPlace() *Tensor {
 
 // BitwiseOr is the disjunction of bits.
 func BitwiseOr(x, other *Tensor) *Tensor {
-	return call(std.BitwiseOr, std.BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.BitwiseOr, BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // BitwiseOr is the disjunction of bits.
 func (x *Tensor) BitwiseOr(other *Tensor) *Tensor {
-	return call(std.BitwiseOr, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.BitwiseOr, BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // BitwiseOrInPlace is [Tensor.BitwiseOr] with the result written to x, which it
@@ -110,12 +149,12 @@ func (x *Tensor) BitwiseOrInPlace(other *Tensor) *Tensor {
 
 // BitwiseOrScalar is [BitwiseOr] with the number v in place of other.
 func BitwiseOrScalar(x *Tensor, v any) *Tensor {
-	return call(std.BitwiseOr, std.BinaryAttrs{Other: scalarOf(v, std.BitwiseOr)}, false, sizeArgs{}, x)[0]
+	return call(std.BitwiseOr, BinaryAttrs{Other: scalarOf(v, std.BitwiseOr)}, false, sizeArgs{}, x)[0]
 }
 
 // BitwiseOrScalar is [Tensor.BitwiseOr] with the number v in place of other.
 func (x *Tensor) BitwiseOrScalar(v any) *Tensor {
-	return call(std.BitwiseOr, std.BinaryAttrs{Other: scalarOf(v, std.BitwiseOr)}, true, sizeArgs{}, x)[0]
+	return call(std.BitwiseOr, BinaryAttrs{Other: scalarOf(v, std.BitwiseOr)}, true, sizeArgs{}, x)[0]
 }
 
 // BitwiseOrScalarInPlace is [Tensor.BitwiseOrScalar] with the result written to
@@ -127,13 +166,13 @@ func (x *Tensor) BitwiseOrScalarInPlace(v any) *Tensor {
 // BitwiseRightShift is x >> other, filling with the sign; a negative other
 // counts as a huge one.
 func BitwiseRightShift(x, other *Tensor) *Tensor {
-	return call(std.BitwiseRightShift, std.ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.BitwiseRightShift, ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // BitwiseRightShift is x >> other, filling with the sign; a negative other
 // counts as a huge one.
 func (x *Tensor) BitwiseRightShift(other *Tensor) *Tensor {
-	return call(std.BitwiseRightShift, std.ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.BitwiseRightShift, ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // BitwiseRightShiftInPlace is [Tensor.BitwiseRightShift] with the result
@@ -146,13 +185,13 @@ func (x *Tensor) BitwiseRightShiftInPlace(other *Tensor) *Tensor {
 // BitwiseRightShiftScalar is [BitwiseRightShift] with the number v in place of
 // other.
 func BitwiseRightShiftScalar(x *Tensor, v any) *Tensor {
-	return call(std.BitwiseRightShift, std.ReversibleAttrs{Other: scalarOf(v, std.BitwiseRightShift)}, false, sizeArgs{}, x)[0]
+	return call(std.BitwiseRightShift, ReversibleAttrs{Other: scalarOf(v, std.BitwiseRightShift)}, false, sizeArgs{}, x)[0]
 }
 
 // BitwiseRightShiftScalar is [Tensor.BitwiseRightShift] with the number v in
 // place of other.
 func (x *Tensor) BitwiseRightShiftScalar(v any) *Tensor {
-	return call(std.BitwiseRightShift, std.ReversibleAttrs{Other: scalarOf(v, std.BitwiseRightShift)}, true, sizeArgs{}, x)[0]
+	return call(std.BitwiseRightShift, ReversibleAttrs{Other: scalarOf(v, std.BitwiseRightShift)}, true, sizeArgs{}, x)[0]
 }
 
 // BitwiseRightShiftScalarInPlace is [Tensor.BitwiseRightShiftScalar] with the
@@ -164,12 +203,12 @@ func (x *Tensor) BitwiseRightShiftScalarInPlace(v any) *Tensor {
 
 // BitwiseXor is the exclusive disjunction of bits.
 func BitwiseXor(x, other *Tensor) *Tensor {
-	return call(std.BitwiseXor, std.BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.BitwiseXor, BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // BitwiseXor is the exclusive disjunction of bits.
 func (x *Tensor) BitwiseXor(other *Tensor) *Tensor {
-	return call(std.BitwiseXor, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.BitwiseXor, BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // BitwiseXorInPlace is [Tensor.BitwiseXor] with the result written to x, which
@@ -180,12 +219,12 @@ func (x *Tensor) BitwiseXorInPlace(other *Tensor) *Tensor {
 
 // BitwiseXorScalar is [BitwiseXor] with the number v in place of other.
 func BitwiseXorScalar(x *Tensor, v any) *Tensor {
-	return call(std.BitwiseXor, std.BinaryAttrs{Other: scalarOf(v, std.BitwiseXor)}, false, sizeArgs{}, x)[0]
+	return call(std.BitwiseXor, BinaryAttrs{Other: scalarOf(v, std.BitwiseXor)}, false, sizeArgs{}, x)[0]
 }
 
 // BitwiseXorScalar is [Tensor.BitwiseXor] with the number v in place of other.
 func (x *Tensor) BitwiseXorScalar(v any) *Tensor {
-	return call(std.BitwiseXor, std.BinaryAttrs{Other: scalarOf(v, std.BitwiseXor)}, true, sizeArgs{}, x)[0]
+	return call(std.BitwiseXor, BinaryAttrs{Other: scalarOf(v, std.BitwiseXor)}, true, sizeArgs{}, x)[0]
 }
 
 // BitwiseXorScalarInPlace is [Tensor.BitwiseXorScalar] with the result written
@@ -197,82 +236,82 @@ func (x *Tensor) BitwiseXorScalarInPlace(v any) *Tensor {
 
 // Eq is true where x == other.
 func Eq(x, other *Tensor) *Tensor {
-	return call(std.Eq, std.BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.Eq, BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // Eq is true where x == other.
 func (x *Tensor) Eq(other *Tensor) *Tensor {
-	return call(std.Eq, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.Eq, BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // EqScalar is [Eq] with the number v in place of other.
 func EqScalar(x *Tensor, v any) *Tensor {
-	return call(std.Eq, std.BinaryAttrs{Other: scalarOf(v, std.Eq)}, false, sizeArgs{}, x)[0]
+	return call(std.Eq, BinaryAttrs{Other: scalarOf(v, std.Eq)}, false, sizeArgs{}, x)[0]
 }
 
 // EqScalar is [Tensor.Eq] with the number v in place of other.
 func (x *Tensor) EqScalar(v any) *Tensor {
-	return call(std.Eq, std.BinaryAttrs{Other: scalarOf(v, std.Eq)}, true, sizeArgs{}, x)[0]
+	return call(std.Eq, BinaryAttrs{Other: scalarOf(v, std.Eq)}, true, sizeArgs{}, x)[0]
 }
 
 // Ge is true where x >= other.
 func Ge(x, other *Tensor) *Tensor {
-	return call(std.Ge, std.BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.Ge, BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // Ge is true where x >= other.
 func (x *Tensor) Ge(other *Tensor) *Tensor {
-	return call(std.Ge, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.Ge, BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // GeScalar is [Ge] with the number v in place of other.
 func GeScalar(x *Tensor, v any) *Tensor {
-	return call(std.Ge, std.BinaryAttrs{Other: scalarOf(v, std.Ge)}, false, sizeArgs{}, x)[0]
+	return call(std.Ge, BinaryAttrs{Other: scalarOf(v, std.Ge)}, false, sizeArgs{}, x)[0]
 }
 
 // GeScalar is [Tensor.Ge] with the number v in place of other.
 func (x *Tensor) GeScalar(v any) *Tensor {
-	return call(std.Ge, std.BinaryAttrs{Other: scalarOf(v, std.Ge)}, true, sizeArgs{}, x)[0]
+	return call(std.Ge, BinaryAttrs{Other: scalarOf(v, std.Ge)}, true, sizeArgs{}, x)[0]
 }
 
 // Gt is true where x > other.
 func Gt(x, other *Tensor) *Tensor {
-	return call(std.Gt, std.BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.Gt, BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // Gt is true where x > other.
 func (x *Tensor) Gt(other *Tensor) *Tensor {
-	return call(std.Gt, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.Gt, BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // GtScalar is [Gt] with the number v in place of other.
 func GtScalar(x *Tensor, v any) *Tensor {
-	return call(std.Gt, std.BinaryAttrs{Other: scalarOf(v, std.Gt)}, false, sizeArgs{}, x)[0]
+	return call(std.Gt, BinaryAttrs{Other: scalarOf(v, std.Gt)}, false, sizeArgs{}, x)[0]
 }
 
 // GtScalar is [Tensor.Gt] with the number v in place of other.
 func (x *Tensor) GtScalar(v any) *Tensor {
-	return call(std.Gt, std.BinaryAttrs{Other: scalarOf(v, std.Gt)}, true, sizeArgs{}, x)[0]
+	return call(std.Gt, BinaryAttrs{Other: scalarOf(v, std.Gt)}, true, sizeArgs{}, x)[0]
 }
 
 // Le is true where x <= other.
 func Le(x, other *Tensor) *Tensor {
-	return call(std.Le, std.BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.Le, BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // Le is true where x <= other.
 func (x *Tensor) Le(other *Tensor) *Tensor {
-	return call(std.Le, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.Le, BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // LeScalar is [Le] with the number v in place of other.
 func LeScalar(x *Tensor, v any) *Tensor {
-	return call(std.Le, std.BinaryAttrs{Other: scalarOf(v, std.Le)}, false, sizeArgs{}, x)[0]
+	return call(std.Le, BinaryAttrs{Other: scalarOf(v, std.Le)}, false, sizeArgs{}, x)[0]
 }
 
 // LeScalar is [Tensor.Le] with the number v in place of other.
 func (x *Tensor) LeScalar(v any) *Tensor {
-	return call(std.Le, std.BinaryAttrs{Other: scalarOf(v, std.Le)}, true, sizeArgs{}, x)[0]
+	return call(std.Le, BinaryAttrs{Other: scalarOf(v, std.Le)}, true, sizeArgs{}, x)[0]
 }
 
 // LogicalAnd is true where both x and other are not 0.
@@ -317,36 +356,36 @@ func (x *Tensor) LogicalXor(other *Tensor) *Tensor {
 
 // Lt is true where x < other.
 func Lt(x, other *Tensor) *Tensor {
-	return call(std.Lt, std.BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.Lt, BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // Lt is true where x < other.
 func (x *Tensor) Lt(other *Tensor) *Tensor {
-	return call(std.Lt, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.Lt, BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // LtScalar is [Lt] with the number v in place of other.
 func LtScalar(x *Tensor, v any) *Tensor {
-	return call(std.Lt, std.BinaryAttrs{Other: scalarOf(v, std.Lt)}, false, sizeArgs{}, x)[0]
+	return call(std.Lt, BinaryAttrs{Other: scalarOf(v, std.Lt)}, false, sizeArgs{}, x)[0]
 }
 
 // LtScalar is [Tensor.Lt] with the number v in place of other.
 func (x *Tensor) LtScalar(v any) *Tensor {
-	return call(std.Lt, std.BinaryAttrs{Other: scalarOf(v, std.Lt)}, true, sizeArgs{}, x)[0]
+	return call(std.Lt, BinaryAttrs{Other: scalarOf(v, std.Lt)}, true, sizeArgs{}, x)[0]
 }
 
 // MaskedFill is value where mask is true, else x.
 //
 // value is a Go number or bool, or nil for none.
 func MaskedFill(x, mask *Tensor, value any) *Tensor {
-	return call(std.MaskedFill, std.MaskedFillAttrs{Value: scalarOf(value, std.MaskedFill)}, false, sizeArgs{}, x, mask)[0]
+	return call(std.MaskedFill, MaskedFillAttrs{Value: scalarOf(value, std.MaskedFill)}, false, sizeArgs{}, x, mask)[0]
 }
 
 // MaskedFill is value where mask is true, else x.
 //
 // value is a Go number or bool, or nil for none.
 func (x *Tensor) MaskedFill(mask *Tensor, value any) *Tensor {
-	return call(std.MaskedFill, std.MaskedFillAttrs{Value: scalarOf(value, std.MaskedFill)}, true, sizeArgs{}, x, mask)[0]
+	return call(std.MaskedFill, MaskedFillAttrs{Value: scalarOf(value, std.MaskedFill)}, true, sizeArgs{}, x, mask)[0]
 }
 
 // MaskedFillInPlace is [Tensor.MaskedFill] with the result written to x, which
@@ -357,64 +396,64 @@ func (x *Tensor) MaskedFillInPlace(mask *Tensor, value any) *Tensor {
 
 // Ne is true where x != other, also where either is NaN.
 func Ne(x, other *Tensor) *Tensor {
-	return call(std.Ne, std.BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
+	return call(std.Ne, BinaryAttrs{}, false, sizeArgs{}, x, other)[0]
 }
 
 // Ne is true where x != other, also where either is NaN.
 func (x *Tensor) Ne(other *Tensor) *Tensor {
-	return call(std.Ne, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+	return call(std.Ne, BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
 }
 
 // NeScalar is [Ne] with the number v in place of other.
 func NeScalar(x *Tensor, v any) *Tensor {
-	return call(std.Ne, std.BinaryAttrs{Other: scalarOf(v, std.Ne)}, false, sizeArgs{}, x)[0]
+	return call(std.Ne, BinaryAttrs{Other: scalarOf(v, std.Ne)}, false, sizeArgs{}, x)[0]
 }
 
 // NeScalar is [Tensor.Ne] with the number v in place of other.
 func (x *Tensor) NeScalar(v any) *Tensor {
-	return call(std.Ne, std.BinaryAttrs{Other: scalarOf(v, std.Ne)}, true, sizeArgs{}, x)[0]
+	return call(std.Ne, BinaryAttrs{Other: scalarOf(v, std.Ne)}, true, sizeArgs{}, x)[0]
 }
 
 // RBitwiseLeftShiftScalar is [BitwiseLeftShift] with the number v in place of
 // x, and x in place of other.
 func RBitwiseLeftShiftScalar(x *Tensor, v any) *Tensor {
-	return call(std.BitwiseLeftShift, std.ReversibleAttrs{Other: scalarOf(v, std.BitwiseLeftShift), Reverse: true}, false, sizeArgs{}, x)[0]
+	return call(std.BitwiseLeftShift, ReversibleAttrs{Other: scalarOf(v, std.BitwiseLeftShift), Reverse: true}, false, sizeArgs{}, x)[0]
 }
 
 // RBitwiseLeftShiftScalar is [Tensor.BitwiseLeftShift] with the number v in
 // place of x, and x in place of other.
 func (x *Tensor) RBitwiseLeftShiftScalar(v any) *Tensor {
-	return call(std.BitwiseLeftShift, std.ReversibleAttrs{Other: scalarOf(v, std.BitwiseLeftShift), Reverse: true}, true, sizeArgs{}, x)[0]
+	return call(std.BitwiseLeftShift, ReversibleAttrs{Other: scalarOf(v, std.BitwiseLeftShift), Reverse: true}, true, sizeArgs{}, x)[0]
 }
 
 // RBitwiseRightShiftScalar is [BitwiseRightShift] with the number v in place of
 // x, and x in place of other.
 func RBitwiseRightShiftScalar(x *Tensor, v any) *Tensor {
-	return call(std.BitwiseRightShift, std.ReversibleAttrs{Other: scalarOf(v, std.BitwiseRightShift), Reverse: true}, false, sizeArgs{}, x)[0]
+	return call(std.BitwiseRightShift, ReversibleAttrs{Other: scalarOf(v, std.BitwiseRightShift), Reverse: true}, false, sizeArgs{}, x)[0]
 }
 
 // RBitwiseRightShiftScalar is [Tensor.BitwiseRightShift] with the number v in
 // place of x, and x in place of other.
 func (x *Tensor) RBitwiseRightShiftScalar(v any) *Tensor {
-	return call(std.BitwiseRightShift, std.ReversibleAttrs{Other: scalarOf(v, std.BitwiseRightShift), Reverse: true}, true, sizeArgs{}, x)[0]
+	return call(std.BitwiseRightShift, ReversibleAttrs{Other: scalarOf(v, std.BitwiseRightShift), Reverse: true}, true, sizeArgs{}, x)[0]
 }
 
 // Where is x where cond is true, else other.
 func Where(cond, x, other *Tensor) *Tensor {
-	return call(std.Where, std.WhereAttrs{}, false, sizeArgs{}, cond, x, other)[0]
+	return call(std.Where, WhereAttrs{}, false, sizeArgs{}, cond, x, other)[0]
 }
 
 // Where is x where cond is true, else other.
 func (cond *Tensor) Where(x, other *Tensor) *Tensor {
-	return call(std.Where, std.WhereAttrs{}, true, sizeArgs{}, cond, x, other)[0]
+	return call(std.Where, WhereAttrs{}, true, sizeArgs{}, cond, x, other)[0]
 }
 
 // WhereScalar is [Where] with the number v in place of other.
 func WhereScalar(cond, x *Tensor, v any) *Tensor {
-	return call(std.Where, std.WhereAttrs{Other: scalarOf(v, std.Where)}, false, sizeArgs{}, cond, x)[0]
+	return call(std.Where, WhereAttrs{Other: scalarOf(v, std.Where)}, false, sizeArgs{}, cond, x)[0]
 }
 
 // WhereScalar is [Tensor.Where] with the number v in place of other.
 func (cond *Tensor) WhereScalar(x *Tensor, v any) *Tensor {
-	return call(std.Where, std.WhereAttrs{Other: scalarOf(v, std.Where)}, true, sizeArgs{}, cond, x)[0]
+	return call(std.Where, WhereAttrs{Other: scalarOf(v, std.Where)}, true, sizeArgs{}, cond, x)[0]
 }

@@ -7,18 +7,25 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// OneHotAttrs are the attributes of one_hot.
+//
+// Its fields:
+//
+//	NumClasses shape.Dim // the argument numClasses
+type OneHotAttrs = std.OneHotAttrs
+
 // Glu is a * sigmoid(b), where a and b are the halves of x along dim.
 //
 // Reference: Dauphin, Fan, Auli, Grangier: arXiv:1612.08083
 func Glu(x *Tensor, dim int) *Tensor {
-	return call(std.Glu, std.DimAttrs{Dim: dim}, false, sizeArgs{}, x)[0]
+	return call(std.Glu, DimAttrs{Dim: dim}, false, sizeArgs{}, x)[0]
 }
 
 // Glu is a * sigmoid(b), where a and b are the halves of x along dim.
 //
 // Reference: Dauphin, Fan, Auli, Grangier: arXiv:1612.08083
 func (x *Tensor) Glu(dim int) *Tensor {
-	return call(std.Glu, std.DimAttrs{Dim: dim}, true, sizeArgs{}, x)[0]
+	return call(std.Glu, DimAttrs{Dim: dim}, true, sizeArgs{}, x)[0]
 }
 
 // OneHot is 1 at the class that x names and 0 at the others, along a new last
@@ -27,7 +34,7 @@ func (x *Tensor) Glu(dim int) *Tensor {
 // numClasses may be an int or a [Size].
 func OneHot(x *Tensor, numClasses any) *Tensor {
 	var sized sizeArgs
-	attrs := std.OneHotAttrs{NumClasses: sized.dim(numClasses)}
+	attrs := OneHotAttrs{NumClasses: sized.dim(numClasses)}
 	return call(std.OneHot, attrs, false, sized, x)[0]
 }
 
@@ -37,7 +44,7 @@ func OneHot(x *Tensor, numClasses any) *Tensor {
 // numClasses may be an int or a [Size].
 func (x *Tensor) OneHot(numClasses any) *Tensor {
 	var sized sizeArgs
-	attrs := std.OneHotAttrs{NumClasses: sized.dim(numClasses)}
+	attrs := OneHotAttrs{NumClasses: sized.dim(numClasses)}
 	return call(std.OneHot, attrs, true, sized, x)[0]
 }
 

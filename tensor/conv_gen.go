@@ -4,19 +4,43 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// ConvAttrs holds the optional attributes of conv1d, conv2d, conv3d.
+// ConvAttrs are the attributes of conv1d, conv2d and conv3d. A list has one
+// entry for each spatial dimension or one for all; empty means stride 1,
+// padding 0, dilation 1. Groups 0 means 1. PadMode "same" pads so that the
+// sizes stay (one more at the end when the padding is odd), with stride 1 and
+// no Padding.
+//
+// Its fields:
+//
+//	Stride   op.Ints
+//	Padding  op.Ints
+//	Dilation op.Ints
+//	Groups   int
+//	PadMode  string // "valid" or "same"
+//
+// [Ints] makes values of fields.
 type ConvAttrs = std.ConvAttrs
 
-// ConvTransposeAttrs holds the optional attributes of conv_transpose1d,
-// conv_transpose2d, conv_transpose3d.
+// ConvTransposeAttrs are the attributes of conv_transpose1d to 3d, with the
+// defaults of ConvAttrs; OutputPadding adds to one end of the result's sizes.
+//
+// Its fields:
+//
+//	Stride        op.Ints
+//	Padding       op.Ints
+//	OutputPadding op.Ints
+//	Dilation      op.Ints
+//	Groups        int
+//
+// [Ints] makes values of fields.
 type ConvTransposeAttrs = std.ConvTransposeAttrs
 
 // Conv1d cross-correlates x [N,C,...] or [C,...] with the filters of weight
 // [M,C/groups,...] over one spatial dimension and adds bias [M].
 //
-// bias may be nil. The optional [std.ConvAttrs], at most one, sets Stride,
-// Padding, Dilation, Groups and PadMode. PadMode may be "valid" or "same".
-func Conv1d(x, weight, bias *Tensor, opts ...std.ConvAttrs) *Tensor {
+// bias may be nil. The optional [ConvAttrs], at most one, sets Stride, Padding,
+// Dilation, Groups and PadMode. PadMode may be "valid" or "same".
+func Conv1d(x, weight, bias *Tensor, opts ...ConvAttrs) *Tensor {
 	attrs := options(std.Conv1d, opts)
 	return call(std.Conv1d, attrs, false, sizeArgs{}, x, weight, bias)[0]
 }
@@ -24,9 +48,9 @@ func Conv1d(x, weight, bias *Tensor, opts ...std.ConvAttrs) *Tensor {
 // Conv1d cross-correlates x [N,C,...] or [C,...] with the filters of weight
 // [M,C/groups,...] over one spatial dimension and adds bias [M].
 //
-// bias may be nil. The optional [std.ConvAttrs], at most one, sets Stride,
-// Padding, Dilation, Groups and PadMode. PadMode may be "valid" or "same".
-func (x *Tensor) Conv1d(weight, bias *Tensor, opts ...std.ConvAttrs) *Tensor {
+// bias may be nil. The optional [ConvAttrs], at most one, sets Stride, Padding,
+// Dilation, Groups and PadMode. PadMode may be "valid" or "same".
+func (x *Tensor) Conv1d(weight, bias *Tensor, opts ...ConvAttrs) *Tensor {
 	attrs := options(std.Conv1d, opts)
 	return call(std.Conv1d, attrs, true, sizeArgs{}, x, weight, bias)[0]
 }
@@ -34,9 +58,9 @@ func (x *Tensor) Conv1d(weight, bias *Tensor, opts ...std.ConvAttrs) *Tensor {
 // Conv2d cross-correlates x [N,C,...] or [C,...] with the filters of weight
 // [M,C/groups,...] over two spatial dimensions and adds bias [M].
 //
-// bias may be nil. The optional [std.ConvAttrs], at most one, sets Stride,
-// Padding, Dilation, Groups and PadMode. PadMode may be "valid" or "same".
-func Conv2d(x, weight, bias *Tensor, opts ...std.ConvAttrs) *Tensor {
+// bias may be nil. The optional [ConvAttrs], at most one, sets Stride, Padding,
+// Dilation, Groups and PadMode. PadMode may be "valid" or "same".
+func Conv2d(x, weight, bias *Tensor, opts ...ConvAttrs) *Tensor {
 	attrs := options(std.Conv2d, opts)
 	return call(std.Conv2d, attrs, false, sizeArgs{}, x, weight, bias)[0]
 }
@@ -44,9 +68,9 @@ func Conv2d(x, weight, bias *Tensor, opts ...std.ConvAttrs) *Tensor {
 // Conv2d cross-correlates x [N,C,...] or [C,...] with the filters of weight
 // [M,C/groups,...] over two spatial dimensions and adds bias [M].
 //
-// bias may be nil. The optional [std.ConvAttrs], at most one, sets Stride,
-// Padding, Dilation, Groups and PadMode. PadMode may be "valid" or "same".
-func (x *Tensor) Conv2d(weight, bias *Tensor, opts ...std.ConvAttrs) *Tensor {
+// bias may be nil. The optional [ConvAttrs], at most one, sets Stride, Padding,
+// Dilation, Groups and PadMode. PadMode may be "valid" or "same".
+func (x *Tensor) Conv2d(weight, bias *Tensor, opts ...ConvAttrs) *Tensor {
 	attrs := options(std.Conv2d, opts)
 	return call(std.Conv2d, attrs, true, sizeArgs{}, x, weight, bias)[0]
 }
@@ -54,9 +78,9 @@ func (x *Tensor) Conv2d(weight, bias *Tensor, opts ...std.ConvAttrs) *Tensor {
 // Conv3d cross-correlates x [N,C,...] or [C,...] with the filters of weight
 // [M,C/groups,...] over three spatial dimensions and adds bias [M].
 //
-// bias may be nil. The optional [std.ConvAttrs], at most one, sets Stride,
-// Padding, Dilation, Groups and PadMode. PadMode may be "valid" or "same".
-func Conv3d(x, weight, bias *Tensor, opts ...std.ConvAttrs) *Tensor {
+// bias may be nil. The optional [ConvAttrs], at most one, sets Stride, Padding,
+// Dilation, Groups and PadMode. PadMode may be "valid" or "same".
+func Conv3d(x, weight, bias *Tensor, opts ...ConvAttrs) *Tensor {
 	attrs := options(std.Conv3d, opts)
 	return call(std.Conv3d, attrs, false, sizeArgs{}, x, weight, bias)[0]
 }
@@ -64,9 +88,9 @@ func Conv3d(x, weight, bias *Tensor, opts ...std.ConvAttrs) *Tensor {
 // Conv3d cross-correlates x [N,C,...] or [C,...] with the filters of weight
 // [M,C/groups,...] over three spatial dimensions and adds bias [M].
 //
-// bias may be nil. The optional [std.ConvAttrs], at most one, sets Stride,
-// Padding, Dilation, Groups and PadMode. PadMode may be "valid" or "same".
-func (x *Tensor) Conv3d(weight, bias *Tensor, opts ...std.ConvAttrs) *Tensor {
+// bias may be nil. The optional [ConvAttrs], at most one, sets Stride, Padding,
+// Dilation, Groups and PadMode. PadMode may be "valid" or "same".
+func (x *Tensor) Conv3d(weight, bias *Tensor, opts ...ConvAttrs) *Tensor {
 	attrs := options(std.Conv3d, opts)
 	return call(std.Conv3d, attrs, true, sizeArgs{}, x, weight, bias)[0]
 }
@@ -75,9 +99,9 @@ func (x *Tensor) Conv3d(weight, bias *Tensor, opts ...std.ConvAttrs) *Tensor {
 // with respect to its input: x [N,C,...] or [C,...], weight [C,M/groups,...],
 // bias [M].
 //
-// bias may be nil. The optional [std.ConvTransposeAttrs], at most one, sets
-// Stride, Padding, OutputPadding, Dilation and Groups.
-func ConvTranspose1d(x, weight, bias *Tensor, opts ...std.ConvTransposeAttrs) *Tensor {
+// bias may be nil. The optional [ConvTransposeAttrs], at most one, sets Stride,
+// Padding, OutputPadding, Dilation and Groups.
+func ConvTranspose1d(x, weight, bias *Tensor, opts ...ConvTransposeAttrs) *Tensor {
 	attrs := options(std.ConvTranspose1d, opts)
 	return call(std.ConvTranspose1d, attrs, false, sizeArgs{}, x, weight, bias)[0]
 }
@@ -86,9 +110,9 @@ func ConvTranspose1d(x, weight, bias *Tensor, opts ...std.ConvTransposeAttrs) *T
 // with respect to its input: x [N,C,...] or [C,...], weight [C,M/groups,...],
 // bias [M].
 //
-// bias may be nil. The optional [std.ConvTransposeAttrs], at most one, sets
-// Stride, Padding, OutputPadding, Dilation and Groups.
-func (x *Tensor) ConvTranspose1d(weight, bias *Tensor, opts ...std.ConvTransposeAttrs) *Tensor {
+// bias may be nil. The optional [ConvTransposeAttrs], at most one, sets Stride,
+// Padding, OutputPadding, Dilation and Groups.
+func (x *Tensor) ConvTranspose1d(weight, bias *Tensor, opts ...ConvTransposeAttrs) *Tensor {
 	attrs := options(std.ConvTranspose1d, opts)
 	return call(std.ConvTranspose1d, attrs, true, sizeArgs{}, x, weight, bias)[0]
 }
@@ -97,9 +121,9 @@ func (x *Tensor) ConvTranspose1d(weight, bias *Tensor, opts ...std.ConvTranspose
 // with respect to its input: x [N,C,...] or [C,...], weight [C,M/groups,...],
 // bias [M].
 //
-// bias may be nil. The optional [std.ConvTransposeAttrs], at most one, sets
-// Stride, Padding, OutputPadding, Dilation and Groups.
-func ConvTranspose2d(x, weight, bias *Tensor, opts ...std.ConvTransposeAttrs) *Tensor {
+// bias may be nil. The optional [ConvTransposeAttrs], at most one, sets Stride,
+// Padding, OutputPadding, Dilation and Groups.
+func ConvTranspose2d(x, weight, bias *Tensor, opts ...ConvTransposeAttrs) *Tensor {
 	attrs := options(std.ConvTranspose2d, opts)
 	return call(std.ConvTranspose2d, attrs, false, sizeArgs{}, x, weight, bias)[0]
 }
@@ -108,9 +132,9 @@ func ConvTranspose2d(x, weight, bias *Tensor, opts ...std.ConvTransposeAttrs) *T
 // with respect to its input: x [N,C,...] or [C,...], weight [C,M/groups,...],
 // bias [M].
 //
-// bias may be nil. The optional [std.ConvTransposeAttrs], at most one, sets
-// Stride, Padding, OutputPadding, Dilation and Groups.
-func (x *Tensor) ConvTranspose2d(weight, bias *Tensor, opts ...std.ConvTransposeAttrs) *Tensor {
+// bias may be nil. The optional [ConvTransposeAttrs], at most one, sets Stride,
+// Padding, OutputPadding, Dilation and Groups.
+func (x *Tensor) ConvTranspose2d(weight, bias *Tensor, opts ...ConvTransposeAttrs) *Tensor {
 	attrs := options(std.ConvTranspose2d, opts)
 	return call(std.ConvTranspose2d, attrs, true, sizeArgs{}, x, weight, bias)[0]
 }
@@ -119,9 +143,9 @@ func (x *Tensor) ConvTranspose2d(weight, bias *Tensor, opts ...std.ConvTranspose
 // dimensions with respect to its input: x [N,C,...] or [C,...], weight
 // [C,M/groups,...], bias [M].
 //
-// bias may be nil. The optional [std.ConvTransposeAttrs], at most one, sets
-// Stride, Padding, OutputPadding, Dilation and Groups.
-func ConvTranspose3d(x, weight, bias *Tensor, opts ...std.ConvTransposeAttrs) *Tensor {
+// bias may be nil. The optional [ConvTransposeAttrs], at most one, sets Stride,
+// Padding, OutputPadding, Dilation and Groups.
+func ConvTranspose3d(x, weight, bias *Tensor, opts ...ConvTransposeAttrs) *Tensor {
 	attrs := options(std.ConvTranspose3d, opts)
 	return call(std.ConvTranspose3d, attrs, false, sizeArgs{}, x, weight, bias)[0]
 }
@@ -130,9 +154,9 @@ func ConvTranspose3d(x, weight, bias *Tensor, opts ...std.ConvTransposeAttrs) *T
 // dimensions with respect to its input: x [N,C,...] or [C,...], weight
 // [C,M/groups,...], bias [M].
 //
-// bias may be nil. The optional [std.ConvTransposeAttrs], at most one, sets
-// Stride, Padding, OutputPadding, Dilation and Groups.
-func (x *Tensor) ConvTranspose3d(weight, bias *Tensor, opts ...std.ConvTransposeAttrs) *Tensor {
+// bias may be nil. The optional [ConvTransposeAttrs], at most one, sets Stride,
+// Padding, OutputPadding, Dilation and Groups.
+func (x *Tensor) ConvTranspose3d(weight, bias *Tensor, opts ...ConvTransposeAttrs) *Tensor {
 	attrs := options(std.ConvTranspose3d, opts)
 	return call(std.ConvTranspose3d, attrs, true, sizeArgs{}, x, weight, bias)[0]
 }

@@ -31,35 +31,35 @@ func (x *Tensor) Copy(src *Tensor) *Tensor {
 
 // DiagonalScatter is x with the elements that diagonal shows replaced by src.
 //
-// The optional [std.DiagonalAttrs], at most one, sets Offset, Dim1 and Dim2.
-func DiagonalScatter(x, src *Tensor, opts ...std.DiagonalAttrs) *Tensor {
+// The optional [DiagonalAttrs], at most one, sets Offset, Dim1 and Dim2.
+func DiagonalScatter(x, src *Tensor, opts ...DiagonalAttrs) *Tensor {
 	attrs := options(std.DiagonalScatter, opts)
 	return call(std.DiagonalScatter, attrs, false, sizeArgs{}, x, src)[0]
 }
 
 // DiagonalScatter is x with the elements that diagonal shows replaced by src.
 //
-// The optional [std.DiagonalAttrs], at most one, sets Offset, Dim1 and Dim2.
-func (x *Tensor) DiagonalScatter(src *Tensor, opts ...std.DiagonalAttrs) *Tensor {
+// The optional [DiagonalAttrs], at most one, sets Offset, Dim1 and Dim2.
+func (x *Tensor) DiagonalScatter(src *Tensor, opts ...DiagonalAttrs) *Tensor {
 	attrs := options(std.DiagonalScatter, opts)
 	return call(std.DiagonalScatter, attrs, true, sizeArgs{}, x, src)[0]
 }
 
 // SelectScatter is x with the elements that select shows replaced by src.
 func SelectScatter(x, src *Tensor, dim, index int) *Tensor {
-	return call(std.SelectScatter, std.SelectAttrs{Dim: dim, Index: index}, false, sizeArgs{}, x, src)[0]
+	return call(std.SelectScatter, SelectAttrs{Dim: dim, Index: index}, false, sizeArgs{}, x, src)[0]
 }
 
 // SelectScatter is x with the elements that select shows replaced by src.
 func (x *Tensor) SelectScatter(src *Tensor, dim, index int) *Tensor {
-	return call(std.SelectScatter, std.SelectAttrs{Dim: dim, Index: index}, true, sizeArgs{}, x, src)[0]
+	return call(std.SelectScatter, SelectAttrs{Dim: dim, Index: index}, true, sizeArgs{}, x, src)[0]
 }
 
 // SliceScatter is x with the elements that slice shows replaced by src.
 //
-// start and stop may be ints or [Size] values. The optional [std.SliceAttrs],
-// at most one, sets Step and Inside.
-func SliceScatter(x, src *Tensor, dim int, start, stop any, opts ...std.SliceAttrs) *Tensor {
+// start and stop may be ints or [Size] values. The optional [SliceAttrs], at
+// most one, sets Step and Inside.
+func SliceScatter(x, src *Tensor, dim int, start, stop any, opts ...SliceAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.SliceScatter, opts)
 	attrs.Dim = dim
@@ -70,9 +70,9 @@ func SliceScatter(x, src *Tensor, dim int, start, stop any, opts ...std.SliceAtt
 
 // SliceScatter is x with the elements that slice shows replaced by src.
 //
-// start and stop may be ints or [Size] values. The optional [std.SliceAttrs],
-// at most one, sets Step and Inside.
-func (x *Tensor) SliceScatter(src *Tensor, dim int, start, stop any, opts ...std.SliceAttrs) *Tensor {
+// start and stop may be ints or [Size] values. The optional [SliceAttrs], at
+// most one, sets Step and Inside.
+func (x *Tensor) SliceScatter(src *Tensor, dim int, start, stop any, opts ...SliceAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.SliceScatter, opts)
 	attrs.Dim = dim

@@ -4,8 +4,18 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
+// EinsumAttrs are the attributes of einsum. Equation has a letter for each
+// dimension of each operand, "..." for those that broadcast, and after "->"
+// those of the result; without "->" the result has the ellipsis and, sorted,
+// the letters that occur once.
+//
+// Its fields:
+//
+//	Equation string // the argument equation
+type EinsumAttrs = std.EinsumAttrs
+
 // Einsum sums products of the elements of the operands over the letters that
 // the result of equation lacks.
 func Einsum(operands []*Tensor, equation string) *Tensor {
-	return call(std.Einsum, std.EinsumAttrs{Equation: equation}, false, sizeArgs{}, operands...)[0]
+	return call(std.Einsum, EinsumAttrs{Equation: equation}, false, sizeArgs{}, operands...)[0]
 }

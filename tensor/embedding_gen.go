@@ -7,7 +7,13 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// EmbeddingBagAttrs holds the optional attributes of embedding_bag.
+// EmbeddingBagAttrs are the attributes of embedding_bag. An empty Mode is
+// "mean". IncludeLastOffset says that offsets ends with the number of indices.
+//
+// Its fields:
+//
+//	Mode              string // "sum", "mean" or "max"
+//	IncludeLastOffset bool
 type EmbeddingBagAttrs = std.EmbeddingBagAttrs
 
 // Embedding takes the rows of weight [V,E] that the integers of x name; an
@@ -25,10 +31,10 @@ func (x *Tensor) Embedding(weight *Tensor) *Tensor {
 // EmbeddingBag reduces bags of rows of weight [V,E] that x names: each row of a
 // matrix x, or the ranges of a vector x that begin at offsets.
 //
-// offsets and perSampleWeights may be nil. The optional
-// [std.EmbeddingBagAttrs], at most one, sets Mode and IncludeLastOffset. Mode
-// may be "sum", "mean" or "max".
-func EmbeddingBag(x, weight, offsets, perSampleWeights *Tensor, opts ...std.EmbeddingBagAttrs) *Tensor {
+// offsets and perSampleWeights may be nil. The optional [EmbeddingBagAttrs], at
+// most one, sets Mode and IncludeLastOffset. Mode may be "sum", "mean" or
+// "max".
+func EmbeddingBag(x, weight, offsets, perSampleWeights *Tensor, opts ...EmbeddingBagAttrs) *Tensor {
 	attrs := options(std.EmbeddingBag, opts)
 	return call(std.EmbeddingBag, attrs, false, sizeArgs{}, x, weight, offsets, perSampleWeights)[0]
 }
@@ -36,10 +42,10 @@ func EmbeddingBag(x, weight, offsets, perSampleWeights *Tensor, opts ...std.Embe
 // EmbeddingBag reduces bags of rows of weight [V,E] that x names: each row of a
 // matrix x, or the ranges of a vector x that begin at offsets.
 //
-// offsets and perSampleWeights may be nil. The optional
-// [std.EmbeddingBagAttrs], at most one, sets Mode and IncludeLastOffset. Mode
-// may be "sum", "mean" or "max".
-func (x *Tensor) EmbeddingBag(weight, offsets, perSampleWeights *Tensor, opts ...std.EmbeddingBagAttrs) *Tensor {
+// offsets and perSampleWeights may be nil. The optional [EmbeddingBagAttrs], at
+// most one, sets Mode and IncludeLastOffset. Mode may be "sum", "mean" or
+// "max".
+func (x *Tensor) EmbeddingBag(weight, offsets, perSampleWeights *Tensor, opts ...EmbeddingBagAttrs) *Tensor {
 	attrs := options(std.EmbeddingBag, opts)
 	return call(std.EmbeddingBag, attrs, true, sizeArgs{}, x, weight, offsets, perSampleWeights)[0]
 }

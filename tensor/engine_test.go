@@ -64,7 +64,7 @@ func (r *recorder) EqualDims(a, b shape.Dim) bool { return a.Equal(b) }
 func (r *recorder) KnownDim(shape.Dim, string) int { return 9 }
 
 func (r *recorder) Leaf(any, *tensor.Bound, []*tensor.Tensor) ([]*tensor.Tensor, bool) {
-	return []*tensor.Tensor{r.proxy(shape.TensorType(array.F32, shape.Ints(1)))}, r.leaf
+	return []*tensor.Tensor{r.proxy(shape.TensorType(array.F32, shape.ConstDims(1)))}, r.leaf
 }
 
 func (r *recorder) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), bool) {
@@ -119,7 +119,7 @@ func TestInPlaceReachesTheEngine(t *testing.T) {
 	x := input(r)
 	require.Same(t, x, x.AddScalarInPlace(1))
 	require.Equal(t, []string{"add_"}, r.assigns)
-	vec(0, 0, 0, 0).AssignInPlace(r.proxy(shape.TensorType(array.F32, shape.Ints(4))))
+	vec(0, 0, 0, 0).AssignInPlace(r.proxy(shape.TensorType(array.F32, shape.ConstDims(4))))
 	require.Equal(t, []string{"add_", "assign"}, r.assigns)
 }
 
@@ -137,7 +137,7 @@ func TestSymbolicSizes(t *testing.T) {
 
 	require.Equal(t, "f32[4,N]", x.Reshape(4, s).Type().String())
 	require.Equal(t, "f32[N,2,2]", x.Unflatten(1, 2, -1).Type().String())
-	z := tensor.Zeros([]any{s, 3})
+	z := tensor.Zeros(s, 3)
 	require.Equal(t, "f32[N,3]", z.Type().String())
 	require.Equal(t, tensor.Engine(r), z.Engine(), "a size brings its engine")
 	require.Equal(t, "i64[N]", tensor.Arange(s).Type().String())
@@ -179,7 +179,7 @@ func TestEnginesDoNotMix(t *testing.T) {
 	for name, f := range map[string]func(){
 		"operands":            func() { x.Add(y) },
 		"operand and size":    func() { x.Reshape(y.Size(0), 4) },
-		"sizes":               func() { tensor.Zeros([]any{x.Size(0), y.Size(0)}) },
+		"sizes":               func() { tensor.Zeros(x.Size(0), y.Size(0)) },
 		"sizes of two params": func() { vec(1).Narrow(0, x.Size(0), y.Size(0)) },
 		"size arithmetic":     func() { x.Size(0).Add(y.Size(0)) },
 		"control flow":        func() { tensor.Cond(x, nil, nil, y) },
@@ -201,7 +201,7 @@ func TestLeaf(t *testing.T) {
 	require.Equal(t, "f32[N,1]", tensor.Leaf(nil, b, input(r))[0].Type().String())
 	require.Len(t, r.calls, 1)
 
-	pool := &tensor.Bound{Op: std.BatchNorm, Attrs: std.BatchNormAttrs{Eps: 1e-5}, Inputs: 3, Params: []*tensor.Tensor{vec(1, 1), vec(0, 0)}}
+	pool := &tensor.Bound{Op: std.BatchNorm, Attrs: tensor.BatchNormAttrs{Eps: 1e-5}, Inputs: 3, Params: []*tensor.Tensor{vec(1, 1), vec(0, 0)}}
 	requireClose(t, []int{1, 2}, f32{0, 0}, tensor.Leaf(nil, pool, mat(1, 2, 3, 4))[0])
 }
 

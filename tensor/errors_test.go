@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
@@ -48,7 +49,14 @@ func TestMistakesAreReportedAtTheCaller(t *testing.T) {
 		{"size argument", func() { x.Reshape("6") }, tensor.BadSize, ""},
 		{"number argument", func() { x.AddScalar("1") }, op.BadAttr, "add"},
 		{"no number", func() { x.AddScalar(nil) }, op.OperandCount, "add"},
-		{"two options", func() { x.Sum(std.ReduceAttrs{}, std.ReduceAttrs{}) }, op.BadAttr, "sum"},
+		{"two options", func() { x.Gelu(tensor.GeluAttrs{}, tensor.GeluAttrs{}) }, op.BadAttr, "gelu"},
+		{"an argument among options", func() { x.SumWith(nil, tensor.ReduceAttrs{Dim: tensor.Ints(1)}) }, op.BadAttr, "sum"},
+		{"an argument among options that may follow", func() { x.MaxPool1d(2, tensor.MaxPoolAttrs{KernelSize: tensor.Ints(3)}) }, op.BadAttr, "max_pool1d"},
+		{"list argument", func() { x.SumWith("1", tensor.ReduceAttrs{}) }, op.BadAttr, "sum"},
+		{"list argument of floats", func() { x.MaxPool1d([]float64{2}) }, op.BadAttr, "max_pool1d"},
+		{"options in a tail", func() { tensor.Ones(2, tensor.SizeAttrs{DType: array.F64}) }, tensor.BadSize, ""},
+		{"number of an option", func() { tensor.Number("1") }, op.BadAttr, ""},
+		{"size of an option", func() { tensor.Sizes("1") }, tensor.BadSize, ""},
 		{"piece size", func() { x.SplitSize(0, 0) }, op.BadAttr, "split"},
 		{"nil operand", func() { x.Matmul(nil) }, op.OperandCount, "matmul"},
 		{"nil receiver", func() { none.Relu() }, op.OperandCount, "relu"},
@@ -61,7 +69,7 @@ func TestMistakesAreReportedAtTheCaller(t *testing.T) {
 		{"elements", func() { tensor.Data[int32](x) }, tensor.WrongElem, "Data"},
 		{"division", func() { x.Size(0).Div(0) }, op.BadAttr, "Size.Div"},
 		{"remainder", func() { x.Size(0).Mod(0) }, op.BadAttr, "Size.Mod"},
-		{"attributes of another operator", func() { tensor.CallOp(std.Relu, std.SplitAttrs{}, x) }, op.BadAttr, "relu"},
+		{"attributes of another operator", func() { tensor.CallOp(std.Relu, tensor.SplitAttrs{}, x) }, op.BadAttr, "relu"},
 		{"too many operands", func() { tensor.CallOp(std.Relu, nil, x, x) }, op.OperandCount, "relu"},
 		{"operator without meaning", func() { tensor.CallOp(op.Cond, nil, x) }, op.NoMeaning, "cond"},
 		{"assign nil", func() { x.AssignInPlace(nil) }, tensor.NilTensor, "assign"},
@@ -75,6 +83,15 @@ func TestMistakesAreReportedAtTheCaller(t *testing.T) {
 			require.NotZero(t, e.Pos.Line)
 		})
 	}
+}
+
+// A struct in a list of sizes compiles; the error names the function that takes it.
+func TestOptionsInATail(t *testing.T) {
+	e := failure(t, func() { tensor.Ones(2, tensor.SizeAttrs{DType: array.F64}) })
+	require.Equal(t, "a size is a struct of options, which is neither an int nor a tensor.Size", e.Msg)
+	require.Contains(t, e.Hint, "tensor.OnesWith(size, attrs)")
+	e = failure(t, func() { mat(1, 2, 1, 2).SumWith(0, tensor.ReduceAttrs{Dim: tensor.Ints(1)}) })
+	require.Equal(t, "pass it as the argument dim and leave the field out", e.Hint)
 }
 
 func TestErrorLine(t *testing.T) {

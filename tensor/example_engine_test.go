@@ -13,7 +13,7 @@ import (
 // CallOp calls any operator with one result, a user's own included.
 func ExampleCallOp() {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
-	y := tensor.CallOp(std.Sum, std.ReduceAttrs{Dim: tensor.Ints(0), KeepDim: true}, x)
+	y := tensor.CallOp(std.Sum, tensor.ReduceAttrs{Dim: tensor.Ints(0), KeepDim: true}, x)
 	fmt.Println(y.Type(), tensor.Data[float32](y))
 	// Output: f32[1,2] [4 6]
 }
@@ -122,10 +122,25 @@ func ExampleFuncName() {
 
 // Ints and Floats make the lists of attributes.
 func ExampleInts() {
-	x := tensor.Zeros([]int{1, 1, 4, 4})
+	x := tensor.Zeros(1, 1, 4, 4)
 	y := x.Interpolate(tensor.InterpolateAttrs{ScaleFactor: tensor.Floats(2, 3), Mode: "nearest"})
-	fmt.Println(y.Shape(), y.Sum(tensor.ReduceAttrs{Dim: tensor.Ints(2, 3)}).Shape())
+	fmt.Println(y.Shape(), y.Sum(2, 3).Shape())
 	// Output: [1 1 8 12] [1 1]
+}
+
+// Number and Sizes make other values of options.
+func ExampleNumber() {
+	x := tensor.Ones(1, 1, 2, 2)
+	x = x.Add(x, tensor.AddAttrs{Alpha: tensor.Number(0.5)})
+	fmt.Println(x.Interpolate(tensor.InterpolateAttrs{Size: tensor.Sizes(4, x.Size(3).Mul(3))}).Type(), x.At(0, 0, 1, 1).Item())
+	// Output: f32[1,1,4,6] 1.5
+}
+
+// Lists are the tail of a call; options next to one go to the function with With.
+func ExampleTensor_MeanWith() {
+	x := tensor.Arange(6, tensor.ArangeAttrs{DType: array.F32}).Reshape(2, 3)
+	fmt.Println(tensor.Data[float32](x.Mean(1)), x.Mean().Item(), x.MeanWith(1, tensor.ReduceAttrs{KeepDim: true}).Type())
+	// Output: [1 4] 2.5 f32[2,1]
 }
 
 // A Size may stay an expression: End is the end of any dimension.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -64,9 +63,9 @@ func ExampleTensor_At() {
 }
 
 func ExampleTensor_Conv2d() {
-	image := tensor.Ones([]int{1, 1, 4, 4})
-	kernel := tensor.Ones([]int{1, 1, 2, 2})
-	y := image.Conv2d(kernel, nil, std.ConvAttrs{Stride: op.IntList(2)})
+	image := tensor.Ones(1, 1, 4, 4)
+	kernel := tensor.Ones(1, 1, 2, 2)
+	y := image.Conv2d(kernel, nil, tensor.ConvAttrs{Stride: tensor.Ints(2)})
 	fmt.Println(y.Type(), tensor.Data[float32](y))
 	// Output: f32[1,1,2,2] [4 4 4 4]
 }
@@ -74,7 +73,7 @@ func ExampleTensor_Conv2d() {
 func ExampleTensor_AddInPlace() {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
 	y := x.T()
-	x.AddInPlace(tensor.Ones([]int{2, 2}))
+	x.AddInPlace(tensor.Ones(2, 2))
 	fmt.Println(tensor.Data[float32](y))
 	// Output: [2 4 3 5]
 }
@@ -107,7 +106,7 @@ func ExampleTensor_UnbindDim() {
 
 func ExampleApply() {
 	x := tensor.FromSlice([]float32{3, 1, 2})
-	out := tensor.Apply(std.Sort, std.SortAttrs{}, x)
+	out := tensor.Apply(std.Sort, tensor.SortAttrs{}, x)
 	fmt.Println(tensor.Data[float32](out[0]), tensor.Data[int64](out[1]))
 	// Output: [1 2 3] [1 2 0]
 }
@@ -118,7 +117,7 @@ func ExampleTensor_Matmul_mistake() {
 		e := recover().(*diag.Error)
 		fmt.Println(e.Op, e.Code, e.Pos.Line > 0)
 	}()
-	tensor.Ones([]int{2, 3}).Matmul(tensor.Ones([]int{2, 3}))
+	tensor.Ones(2, 3).Matmul(tensor.Ones(2, 3))
 	// Output: matmul FX2001 true
 }
 
@@ -170,7 +169,7 @@ type Block struct {
 func (b *Block) Forward(x *tensor.Tensor) *tensor.Tensor { return x.Linear(b.Weight, nil).Mul(b.Scale) }
 
 func ExampleWalk() {
-	model := &struct{ Layers []*Block }{[]*Block{{tensor.Ones([]int{2, 2}), tensor.Ones(1)}}}
+	model := &struct{ Layers []*Block }{[]*Block{{tensor.Ones(2, 2), tensor.Ones(1)}}}
 	tensor.Walk(model, func(i tensor.Item) bool {
 		if i.Tensor != nil {
 			fmt.Println(i.Path, "m"+i.Selector, i.Tensor.Type(), i.Buffer)

@@ -4,36 +4,86 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// ArangeAttrs holds the optional attributes of arange.
+// ArangeAttrs are the attributes of arange: Start, Start+Step, ... before End.
+// A Step of 0 stands for 1; DType not given is i64. End may be symbolic, then
+// it must be past Start: that is guarded.
+//
+// Its fields:
+//
+//	End   shape.Dim // the argument end
+//	Start int
+//	Step  int
+//	DType array.DType
 type ArangeAttrs = std.ArangeAttrs
 
-// EyeAttrs holds the optional attributes of eye.
+// EyeAttrs are the attributes of eye. M of 0 stands for N; DType not given is
+// f32.
+//
+// Its fields:
+//
+//	N     shape.Dim // the argument n
+//	M     shape.Dim
+//	DType array.DType
 type EyeAttrs = std.EyeAttrs
 
-// FullAttrs holds the optional attributes of full.
+// FullAttrs are the attributes of full. DType not given follows from Value:
+// f32, i64 or bool.
+//
+// Its fields:
+//
+//	Size  shape.Dims // the argument size
+//	Value op.Scalar  // the argument value
+//	DType array.DType
 type FullAttrs = std.FullAttrs
 
-// FullLikeAttrs holds the optional attributes of full_like.
+// FullLikeAttrs are the attributes of full_like; DType not given is x's.
+//
+// Its fields:
+//
+//	Value op.Scalar // the argument value
+//	DType array.DType
 type FullLikeAttrs = std.FullLikeAttrs
 
-// LinspaceAttrs holds the optional attributes of linspace.
+// LinspaceAttrs are the attributes of linspace; DType not given is f32.
+//
+// Its fields:
+//
+//	Start float64 // the argument start
+//	End   float64 // the argument end
+//	Steps int     // the argument steps
+//	DType array.DType
 type LinspaceAttrs = std.LinspaceAttrs
 
-// SizeAttrs holds the optional attributes of ones, rand, randn, zeros.
+// SizeAttrs are the attributes of factories; DType not given is f32.
+//
+// Its fields:
+//
+//	Size  shape.Dims // the argument size
+//	DType array.DType
 type SizeAttrs = std.SizeAttrs
 
-// LikeAttrs holds the optional attributes of ones_like, zeros_like.
+// LikeAttrs are the attributes of zeros_like and ones_like; DType not given is
+// x's.
+//
+// Its fields:
+//
+//	DType array.DType
 type LikeAttrs = std.LikeAttrs
 
-// TriAttrs holds the optional attributes of tril, triu.
+// TriAttrs are the attributes of tril and triu: Diagonal 0 is the main one,
+// positive ones are above it.
+//
+// Its fields:
+//
+//	Diagonal int // the argument diagonal
 type TriAttrs = std.TriAttrs
 
 // Arange is the vector of the integers from start up to, not including, end, by
 // step.
 //
-// end may be an int or a [Size]. The optional [std.ArangeAttrs], at most one,
-// sets Start, Step and DType.
-func Arange(end any, opts ...std.ArangeAttrs) *Tensor {
+// end may be an int or a [Size]. The optional [ArangeAttrs], at most one, sets
+// Start, Step and DType.
+func Arange(end any, opts ...ArangeAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.Arange, opts)
 	attrs.End = sized.dim(end)
@@ -41,7 +91,7 @@ func Arange(end any, opts ...std.ArangeAttrs) *Tensor {
 }
 
 // Arange is [Arange] in m's engine.
-func (m Maker) Arange(end any, opts ...std.ArangeAttrs) *Tensor {
+func (m Maker) Arange(end any, opts ...ArangeAttrs) *Tensor {
 	sized := sizeArgs{m.e}
 	attrs := options(std.Arange, opts)
 	attrs.End = sized.dim(end)
@@ -50,9 +100,9 @@ func (m Maker) Arange(end any, opts ...std.ArangeAttrs) *Tensor {
 
 // Eye is the n by m matrix with 1 on the diagonal and 0 elsewhere.
 //
-// n may be an int or a [Size]. The optional [std.EyeAttrs], at most one, sets M
-// and DType.
-func Eye(n any, opts ...std.EyeAttrs) *Tensor {
+// n may be an int or a [Size]. The optional [EyeAttrs], at most one, sets M and
+// DType.
+func Eye(n any, opts ...EyeAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.Eye, opts)
 	attrs.N = sized.dim(n)
@@ -60,7 +110,7 @@ func Eye(n any, opts ...std.EyeAttrs) *Tensor {
 }
 
 // Eye is [Eye] in m's engine.
-func (m Maker) Eye(n any, opts ...std.EyeAttrs) *Tensor {
+func (m Maker) Eye(n any, opts ...EyeAttrs) *Tensor {
 	sized := sizeArgs{m.e}
 	attrs := options(std.Eye, opts)
 	attrs.N = sized.dim(n)
@@ -70,9 +120,9 @@ func (m Maker) Eye(n any, opts ...std.EyeAttrs) *Tensor {
 // Full is a tensor of the given size filled with value.
 //
 // value is a Go number or bool, or nil for none. size is a list of ints or
-// [Size] values, or a single one. The optional [std.FullAttrs], at most one,
-// sets DType.
-func Full(size, value any, opts ...std.FullAttrs) *Tensor {
+// [Size] values, or a single one. The optional [FullAttrs], at most one, sets
+// DType.
+func Full(size, value any, opts ...FullAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.Full, opts)
 	attrs.Size = sized.list(size)
@@ -81,7 +131,7 @@ func Full(size, value any, opts ...std.FullAttrs) *Tensor {
 }
 
 // Full is [Full] in m's engine.
-func (m Maker) Full(size, value any, opts ...std.FullAttrs) *Tensor {
+func (m Maker) Full(size, value any, opts ...FullAttrs) *Tensor {
 	sized := sizeArgs{m.e}
 	attrs := options(std.Full, opts)
 	attrs.Size = sized.list(size)
@@ -91,9 +141,9 @@ func (m Maker) Full(size, value any, opts ...std.FullAttrs) *Tensor {
 
 // FullLike is a tensor of x's size and element type filled with value.
 //
-// value is a Go number or bool, or nil for none. The optional
-// [std.FullLikeAttrs], at most one, sets DType.
-func FullLike(x *Tensor, value any, opts ...std.FullLikeAttrs) *Tensor {
+// value is a Go number or bool, or nil for none. The optional [FullLikeAttrs],
+// at most one, sets DType.
+func FullLike(x *Tensor, value any, opts ...FullLikeAttrs) *Tensor {
 	attrs := options(std.FullLike, opts)
 	attrs.Value = scalarOf(value, std.FullLike)
 	return call(std.FullLike, attrs, false, sizeArgs{}, x)[0]
@@ -101,9 +151,9 @@ func FullLike(x *Tensor, value any, opts ...std.FullLikeAttrs) *Tensor {
 
 // FullLike is a tensor of x's size and element type filled with value.
 //
-// value is a Go number or bool, or nil for none. The optional
-// [std.FullLikeAttrs], at most one, sets DType.
-func (x *Tensor) FullLike(value any, opts ...std.FullLikeAttrs) *Tensor {
+// value is a Go number or bool, or nil for none. The optional [FullLikeAttrs],
+// at most one, sets DType.
+func (x *Tensor) FullLike(value any, opts ...FullLikeAttrs) *Tensor {
 	attrs := options(std.FullLike, opts)
 	attrs.Value = scalarOf(value, std.FullLike)
 	return call(std.FullLike, attrs, true, sizeArgs{}, x)[0]
@@ -112,8 +162,8 @@ func (x *Tensor) FullLike(value any, opts ...std.FullLikeAttrs) *Tensor {
 // Linspace is a vector of steps evenly spaced numbers from start to end, both
 // included.
 //
-// The optional [std.LinspaceAttrs], at most one, sets DType.
-func Linspace(start, end float64, steps int, opts ...std.LinspaceAttrs) *Tensor {
+// The optional [LinspaceAttrs], at most one, sets DType.
+func Linspace(start, end float64, steps int, opts ...LinspaceAttrs) *Tensor {
 	attrs := options(std.Linspace, opts)
 	attrs.Start = start
 	attrs.End = end
@@ -122,7 +172,7 @@ func Linspace(start, end float64, steps int, opts ...std.LinspaceAttrs) *Tensor 
 }
 
 // Linspace is [Linspace] in m's engine.
-func (m Maker) Linspace(start, end float64, steps int, opts ...std.LinspaceAttrs) *Tensor {
+func (m Maker) Linspace(start, end float64, steps int, opts ...LinspaceAttrs) *Tensor {
 	attrs := options(std.Linspace, opts)
 	attrs.Start = start
 	attrs.End = end
@@ -132,114 +182,132 @@ func (m Maker) Linspace(start, end float64, steps int, opts ...std.LinspaceAttrs
 
 // Ones is a tensor of the given size filled with 1.
 //
-// size is a list of ints or [Size] values, or a single one. The optional
-// [std.SizeAttrs], at most one, sets DType.
-func Ones(size any, opts ...std.SizeAttrs) *Tensor {
+// size are ints and [Size] values, or one list of them.
+func Ones(size ...any) *Tensor {
 	var sized sizeArgs
-	attrs := options(std.Ones, opts)
-	attrs.Size = sized.list(size)
+	attrs := SizeAttrs{Size: sized.dims(size)}
 	return call(std.Ones, attrs, false, sized)[0]
 }
 
 // Ones is [Ones] in m's engine.
-func (m Maker) Ones(size any, opts ...std.SizeAttrs) *Tensor {
+func (m Maker) Ones(size ...any) *Tensor {
 	sized := sizeArgs{m.e}
-	attrs := options(std.Ones, opts)
-	attrs.Size = sized.list(size)
+	attrs := SizeAttrs{Size: sized.dims(size)}
 	return call(std.Ones, attrs, false, sized)[0]
 }
 
 // OnesLike is a tensor of x's size and element type filled with 1.
 //
-// The optional [std.LikeAttrs], at most one, sets DType.
-func OnesLike(x *Tensor, opts ...std.LikeAttrs) *Tensor {
+// The optional [LikeAttrs], at most one, sets DType.
+func OnesLike(x *Tensor, opts ...LikeAttrs) *Tensor {
 	attrs := options(std.OnesLike, opts)
 	return call(std.OnesLike, attrs, false, sizeArgs{}, x)[0]
 }
 
 // OnesLike is a tensor of x's size and element type filled with 1.
 //
-// The optional [std.LikeAttrs], at most one, sets DType.
-func (x *Tensor) OnesLike(opts ...std.LikeAttrs) *Tensor {
+// The optional [LikeAttrs], at most one, sets DType.
+func (x *Tensor) OnesLike(opts ...LikeAttrs) *Tensor {
 	attrs := options(std.OnesLike, opts)
 	return call(std.OnesLike, attrs, true, sizeArgs{}, x)[0]
 }
 
-// Tril keeps the elements on and below a diagonal of the last two dimensions.
+// OnesWith is [Ones] with options after size, in one [SizeAttrs].
 //
-// The optional [std.TriAttrs], at most one, sets Diagonal.
-func Tril(x *Tensor, opts ...std.TriAttrs) *Tensor {
-	attrs := options(std.Tril, opts)
-	return call(std.Tril, attrs, false, sizeArgs{}, x)[0]
+// size is a list of ints or [Size] values, or a single one. attrs sets DType.
+func OnesWith(size any, attrs SizeAttrs) *Tensor {
+	var sized sizeArgs
+	onlyOptions(std.Ones, attrs)
+	attrs.Size = sized.list(size)
+	return call(std.Ones, attrs, false, sized)[0]
+}
+
+// OnesWith is [OnesWith] in m's engine.
+func (m Maker) OnesWith(size any, attrs SizeAttrs) *Tensor {
+	sized := sizeArgs{m.e}
+	onlyOptions(std.Ones, attrs)
+	attrs.Size = sized.list(size)
+	return call(std.Ones, attrs, false, sized)[0]
 }
 
 // Tril keeps the elements on and below a diagonal of the last two dimensions.
-//
-// The optional [std.TriAttrs], at most one, sets Diagonal.
-func (x *Tensor) Tril(opts ...std.TriAttrs) *Tensor {
-	attrs := options(std.Tril, opts)
-	return call(std.Tril, attrs, true, sizeArgs{}, x)[0]
+func Tril(x *Tensor, diagonal int) *Tensor {
+	return call(std.Tril, TriAttrs{Diagonal: diagonal}, false, sizeArgs{}, x)[0]
+}
+
+// Tril keeps the elements on and below a diagonal of the last two dimensions.
+func (x *Tensor) Tril(diagonal int) *Tensor {
+	return call(std.Tril, TriAttrs{Diagonal: diagonal}, true, sizeArgs{}, x)[0]
 }
 
 // TrilInPlace is [Tensor.Tril] with the result written to x, which it returns;
 // views of x see it. The result must have the shape of x.
-func (x *Tensor) TrilInPlace(opts ...std.TriAttrs) *Tensor {
-	return assign(x, x.Tril(opts...), "tril_")
+func (x *Tensor) TrilInPlace(diagonal int) *Tensor {
+	return assign(x, x.Tril(diagonal), "tril_")
 }
 
 // Triu keeps the elements on and above a diagonal of the last two dimensions.
-//
-// The optional [std.TriAttrs], at most one, sets Diagonal.
-func Triu(x *Tensor, opts ...std.TriAttrs) *Tensor {
-	attrs := options(std.Triu, opts)
-	return call(std.Triu, attrs, false, sizeArgs{}, x)[0]
+func Triu(x *Tensor, diagonal int) *Tensor {
+	return call(std.Triu, TriAttrs{Diagonal: diagonal}, false, sizeArgs{}, x)[0]
 }
 
 // Triu keeps the elements on and above a diagonal of the last two dimensions.
-//
-// The optional [std.TriAttrs], at most one, sets Diagonal.
-func (x *Tensor) Triu(opts ...std.TriAttrs) *Tensor {
-	attrs := options(std.Triu, opts)
-	return call(std.Triu, attrs, true, sizeArgs{}, x)[0]
+func (x *Tensor) Triu(diagonal int) *Tensor {
+	return call(std.Triu, TriAttrs{Diagonal: diagonal}, true, sizeArgs{}, x)[0]
 }
 
 // TriuInPlace is [Tensor.Triu] with the result written to x, which it returns;
 // views of x see it. The result must have the shape of x.
-func (x *Tensor) TriuInPlace(opts ...std.TriAttrs) *Tensor {
-	return assign(x, x.Triu(opts...), "triu_")
+func (x *Tensor) TriuInPlace(diagonal int) *Tensor {
+	return assign(x, x.Triu(diagonal), "triu_")
 }
 
 // Zeros is a tensor of the given size filled with 0.
 //
-// size is a list of ints or [Size] values, or a single one. The optional
-// [std.SizeAttrs], at most one, sets DType.
-func Zeros(size any, opts ...std.SizeAttrs) *Tensor {
+// size are ints and [Size] values, or one list of them.
+func Zeros(size ...any) *Tensor {
 	var sized sizeArgs
-	attrs := options(std.Zeros, opts)
-	attrs.Size = sized.list(size)
+	attrs := SizeAttrs{Size: sized.dims(size)}
 	return call(std.Zeros, attrs, false, sized)[0]
 }
 
 // Zeros is [Zeros] in m's engine.
-func (m Maker) Zeros(size any, opts ...std.SizeAttrs) *Tensor {
+func (m Maker) Zeros(size ...any) *Tensor {
 	sized := sizeArgs{m.e}
-	attrs := options(std.Zeros, opts)
-	attrs.Size = sized.list(size)
+	attrs := SizeAttrs{Size: sized.dims(size)}
 	return call(std.Zeros, attrs, false, sized)[0]
 }
 
 // ZerosLike is a tensor of x's size and element type filled with 0.
 //
-// The optional [std.LikeAttrs], at most one, sets DType.
-func ZerosLike(x *Tensor, opts ...std.LikeAttrs) *Tensor {
+// The optional [LikeAttrs], at most one, sets DType.
+func ZerosLike(x *Tensor, opts ...LikeAttrs) *Tensor {
 	attrs := options(std.ZerosLike, opts)
 	return call(std.ZerosLike, attrs, false, sizeArgs{}, x)[0]
 }
 
 // ZerosLike is a tensor of x's size and element type filled with 0.
 //
-// The optional [std.LikeAttrs], at most one, sets DType.
-func (x *Tensor) ZerosLike(opts ...std.LikeAttrs) *Tensor {
+// The optional [LikeAttrs], at most one, sets DType.
+func (x *Tensor) ZerosLike(opts ...LikeAttrs) *Tensor {
 	attrs := options(std.ZerosLike, opts)
 	return call(std.ZerosLike, attrs, true, sizeArgs{}, x)[0]
+}
+
+// ZerosWith is [Zeros] with options after size, in one [SizeAttrs].
+//
+// size is a list of ints or [Size] values, or a single one. attrs sets DType.
+func ZerosWith(size any, attrs SizeAttrs) *Tensor {
+	var sized sizeArgs
+	onlyOptions(std.Zeros, attrs)
+	attrs.Size = sized.list(size)
+	return call(std.Zeros, attrs, false, sized)[0]
+}
+
+// ZerosWith is [ZerosWith] in m's engine.
+func (m Maker) ZerosWith(size any, attrs SizeAttrs) *Tensor {
+	sized := sizeArgs{m.e}
+	onlyOptions(std.Zeros, attrs)
+	attrs.Size = sized.list(size)
+	return call(std.Zeros, attrs, false, sized)[0]
 }

@@ -1,9 +1,11 @@
 package tensor
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -47,10 +49,38 @@ func options[A any](o *op.Op, opts []A) A {
 		var zero A
 		return zero
 	case 1:
+		onlyOptions(o, opts[0])
 		return opts[0]
 	}
 	panic((&diag.Error{Code: op.BadAttr, Op: o.Name, Msg: strconv.Itoa(len(opts)) + " option structs are given, expected at most one",
-		Hint: "set all fields in one " + o.Codec().GoType().String()}).At(diag.Here()))
+		Hint: "set all fields in one tensor." + o.Codec().GoType().Name()}).At(diag.Here()))
+}
+
+// onlyOptions refuses a struct that sets an attribute which the call takes as an
+// argument: the argument would replace it without a word.
+func onlyOptions(o *op.Op, attrs any) {
+	for _, a := range o.Codec().Fields(attrs) {
+		if a.Arg && !a.Zero {
+			panic((&diag.Error{Code: op.BadAttr, Op: o.Name, Msg: "the options set " + a.GoName + ", which is an argument of the call",
+				Hint: "pass it as the argument " + goname.Lower(a.GoName) + " and leave the field out"}).At(diag.Here()))
+		}
+	}
+}
+
+// listOf converts an argument that is a list or its only element; nil is the empty
+// list.
+func listOf(v any, o *op.Op, name string) op.Ints {
+	switch v := v.(type) {
+	case nil:
+		return op.Ints{}
+	case int:
+		return op.IntList(v)
+	case []int:
+		return op.IntList(v...)
+	case op.Ints:
+		return v
+	}
+	panic((&diag.Error{Code: op.BadAttr, Op: o.Name, Msg: fmt.Sprintf("%s is a %T, expected an int or a []int", name, v)}).At(diag.Here()))
 }
 
 // call makes a call with absent trailing operands left out, so that they look
@@ -62,9 +92,26 @@ func call(o *op.Op, attrs any, method bool, s sizeArgs, args ...*Tensor) []*Tens
 	return dispatch(&Call{Op: o, Attrs: attrs, Args: args, Method: method}, s.e)
 }
 
-// Ints returns the list of v for an attributes struct: tensor.ReduceAttrs{Dim:
-// tensor.Ints(2, 3)}.
+// Ints returns the list of v for an attributes struct: tensor.ConvAttrs{Stride:
+// tensor.Ints(2)}.
 func Ints(v ...int) op.Ints { return op.IntList(v...) }
 
 // Floats returns the list of v for an attributes struct.
 func Floats(v ...float64) op.Floats { return op.FloatList(v...) }
+
+// Number returns v, a Go number or bool, for an attributes struct:
+// tensor.AddAttrs{Alpha: tensor.Number(0.5)}. Numbers of other types panic.
+func Number(v any) op.Scalar {
+	s, err := op.ScalarOf(v)
+	if err != nil {
+		panic(located(err, &op.Op{}))
+	}
+	return s
+}
+
+// Sizes returns the list of v, ints and [Size] values, for an attributes struct:
+// tensor.InterpolateAttrs{Size: tensor.Sizes(h, 2*w)}.
+func Sizes(v ...any) shape.Dims {
+	d, _ := sizesOf(v)
+	return d
+}

@@ -4,37 +4,51 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// ScatterAttrs holds the optional attributes of scatter.
+// ScatterAttrs are the attributes of scatter. Reduce says what happens where
+// something is written: "" overwrites.
+//
+// Its fields:
+//
+//	Dim    int    // the argument dim
+//	Reduce string // "add" or "multiply"
 type ScatterAttrs = std.ScatterAttrs
+
+// ScatterReduceAttrs are the attributes of scatter_reduce.
+//
+// Its fields:
+//
+//	Dim    int    // the argument dim
+//	Reduce string // the argument reduce
+type ScatterReduceAttrs = std.ScatterReduceAttrs
 
 // Gather reads, for every element of index, the element of x whose position in
 // one dimension it names.
 func Gather(x, index *Tensor, dim int) *Tensor {
-	return call(std.Gather, std.DimAttrs{Dim: dim}, false, sizeArgs{}, x, index)[0]
+	return call(std.Gather, DimAttrs{Dim: dim}, false, sizeArgs{}, x, index)[0]
 }
 
 // Gather reads, for every element of index, the element of x whose position in
 // one dimension it names.
 func (x *Tensor) Gather(index *Tensor, dim int) *Tensor {
-	return call(std.Gather, std.DimAttrs{Dim: dim}, true, sizeArgs{}, x, index)[0]
+	return call(std.Gather, DimAttrs{Dim: dim}, true, sizeArgs{}, x, index)[0]
 }
 
 // IndexSelect takes the slices of one dimension that the vector index names.
 func IndexSelect(x, index *Tensor, dim int) *Tensor {
-	return call(std.IndexSelect, std.DimAttrs{Dim: dim}, false, sizeArgs{}, x, index)[0]
+	return call(std.IndexSelect, DimAttrs{Dim: dim}, false, sizeArgs{}, x, index)[0]
 }
 
 // IndexSelect takes the slices of one dimension that the vector index names.
 func (x *Tensor) IndexSelect(index *Tensor, dim int) *Tensor {
-	return call(std.IndexSelect, std.DimAttrs{Dim: dim}, true, sizeArgs{}, x, index)[0]
+	return call(std.IndexSelect, DimAttrs{Dim: dim}, true, sizeArgs{}, x, index)[0]
 }
 
 // Scatter writes the elements of src to positions of x that index names; of
 // several the last in row-major order stays.
 //
-// The optional [std.ScatterAttrs], at most one, sets Reduce. Reduce may be
-// "add" or "multiply".
-func Scatter(x, index, src *Tensor, dim int, opts ...std.ScatterAttrs) *Tensor {
+// The optional [ScatterAttrs], at most one, sets Reduce. Reduce may be "add" or
+// "multiply".
+func Scatter(x, index, src *Tensor, dim int, opts ...ScatterAttrs) *Tensor {
 	attrs := options(std.Scatter, opts)
 	attrs.Dim = dim
 	return call(std.Scatter, attrs, false, sizeArgs{}, x, index, src)[0]
@@ -43,9 +57,9 @@ func Scatter(x, index, src *Tensor, dim int, opts ...std.ScatterAttrs) *Tensor {
 // Scatter writes the elements of src to positions of x that index names; of
 // several the last in row-major order stays.
 //
-// The optional [std.ScatterAttrs], at most one, sets Reduce. Reduce may be
-// "add" or "multiply".
-func (x *Tensor) Scatter(index, src *Tensor, dim int, opts ...std.ScatterAttrs) *Tensor {
+// The optional [ScatterAttrs], at most one, sets Reduce. Reduce may be "add" or
+// "multiply".
+func (x *Tensor) Scatter(index, src *Tensor, dim int, opts ...ScatterAttrs) *Tensor {
 	attrs := options(std.Scatter, opts)
 	attrs.Dim = dim
 	return call(std.Scatter, attrs, true, sizeArgs{}, x, index, src)[0]
@@ -53,12 +67,12 @@ func (x *Tensor) Scatter(index, src *Tensor, dim int, opts ...std.ScatterAttrs) 
 
 // ScatterAdd adds the elements of src at positions of x that index names.
 func ScatterAdd(x, index, src *Tensor, dim int) *Tensor {
-	return call(std.ScatterAdd, std.DimAttrs{Dim: dim}, false, sizeArgs{}, x, index, src)[0]
+	return call(std.ScatterAdd, DimAttrs{Dim: dim}, false, sizeArgs{}, x, index, src)[0]
 }
 
 // ScatterAdd adds the elements of src at positions of x that index names.
 func (x *Tensor) ScatterAdd(index, src *Tensor, dim int) *Tensor {
-	return call(std.ScatterAdd, std.DimAttrs{Dim: dim}, true, sizeArgs{}, x, index, src)[0]
+	return call(std.ScatterAdd, DimAttrs{Dim: dim}, true, sizeArgs{}, x, index, src)[0]
 }
 
 // ScatterReduce combines the elements of src with those of x at positions that
@@ -66,7 +80,7 @@ func (x *Tensor) ScatterAdd(index, src *Tensor, dim int) *Tensor {
 //
 // reduce is "sum", "prod", "amax" or "amin".
 func ScatterReduce(x, index, src *Tensor, dim int, reduce string) *Tensor {
-	return call(std.ScatterReduce, std.ScatterReduceAttrs{Dim: dim, Reduce: reduce}, false, sizeArgs{}, x, index, src)[0]
+	return call(std.ScatterReduce, ScatterReduceAttrs{Dim: dim, Reduce: reduce}, false, sizeArgs{}, x, index, src)[0]
 }
 
 // ScatterReduce combines the elements of src with those of x at positions that
@@ -74,5 +88,5 @@ func ScatterReduce(x, index, src *Tensor, dim int, reduce string) *Tensor {
 //
 // reduce is "sum", "prod", "amax" or "amin".
 func (x *Tensor) ScatterReduce(index, src *Tensor, dim int, reduce string) *Tensor {
-	return call(std.ScatterReduce, std.ScatterReduceAttrs{Dim: dim, Reduce: reduce}, true, sizeArgs{}, x, index, src)[0]
+	return call(std.ScatterReduce, ScatterReduceAttrs{Dim: dim, Reduce: reduce}, true, sizeArgs{}, x, index, src)[0]
 }

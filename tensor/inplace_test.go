@@ -7,7 +7,6 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -41,7 +40,7 @@ func TestInPlaceForms(t *testing.T) {
 	x := vec(-1, 4)
 	requireClose(t, []int{2}, f32{0, 4}, x.Clone().ReluInPlace())
 	requireClose(t, []int{2}, f32{-2, 2}, x.Clone().SubInPlace(vec(1, 2)))
-	requireClose(t, []int{2}, f32{-3, 0}, x.Clone().SubInPlace(vec(1, 2), std.SubAttrs{Alpha: op.Int(2)}))
+	requireClose(t, []int{2}, f32{-3, 0}, x.Clone().SubInPlace(vec(1, 2), tensor.SubAttrs{Alpha: tensor.Number(2)}))
 	requireClose(t, []int{2}, f32{-0.5, 2}, x.Clone().DivScalarInPlace(2))
 	requireClose(t, []int{2}, f32{-1, 1}, x.Clone().ClampInPlace(-1, 1))
 	requireClose(t, []int{2}, f32{9, 4}, x.Clone().MaskedFillInPlace(x.LtScalar(0), 9))

@@ -4,13 +4,21 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
+// Int4LinearAttrs are the attributes of int4_linear: Group weights of a row, a
+// multiple of 32, share a scale and a zero point.
+//
+// Its fields:
+//
+//	Group int // the argument group
+type Int4LinearAttrs = std.Int4LinearAttrs
+
 // Int4Embedding is embedding(x, (weight - zero)·scale) as f32 for weights of 4
 // bits as int4_linear has them, u8 [V, E/2] with scale and zero (8 without it)
 // [V, ceil(E/group)]; the rows that are taken are unpacked.
 //
 // zero may be nil.
 func Int4Embedding(x, weight, scale, zero *Tensor, group int) *Tensor {
-	return call(std.Int4Embedding, std.Int4LinearAttrs{Group: group}, false, sizeArgs{}, x, weight, scale, zero)[0]
+	return call(std.Int4Embedding, Int4LinearAttrs{Group: group}, false, sizeArgs{}, x, weight, scale, zero)[0]
 }
 
 // Int4Embedding is embedding(x, (weight - zero)·scale) as f32 for weights of 4
@@ -19,7 +27,7 @@ func Int4Embedding(x, weight, scale, zero *Tensor, group int) *Tensor {
 //
 // zero may be nil.
 func (x *Tensor) Int4Embedding(weight, scale, zero *Tensor, group int) *Tensor {
-	return call(std.Int4Embedding, std.Int4LinearAttrs{Group: group}, true, sizeArgs{}, x, weight, scale, zero)[0]
+	return call(std.Int4Embedding, Int4LinearAttrs{Group: group}, true, sizeArgs{}, x, weight, scale, zero)[0]
 }
 
 // Int4Linear is linear(x, (weight - zero)·scale, bias) for weights of 4 bits,
@@ -28,7 +36,7 @@ func (x *Tensor) Int4Embedding(weight, scale, zero *Tensor, group int) *Tensor {
 //
 // zero and bias may be nil.
 func Int4Linear(x, weight, scale, zero, bias *Tensor, group int) *Tensor {
-	return call(std.Int4Linear, std.Int4LinearAttrs{Group: group}, false, sizeArgs{}, x, weight, scale, zero, bias)[0]
+	return call(std.Int4Linear, Int4LinearAttrs{Group: group}, false, sizeArgs{}, x, weight, scale, zero, bias)[0]
 }
 
 // Int4Linear is linear(x, (weight - zero)·scale, bias) for weights of 4 bits,
@@ -37,5 +45,5 @@ func Int4Linear(x, weight, scale, zero, bias *Tensor, group int) *Tensor {
 //
 // zero and bias may be nil.
 func (x *Tensor) Int4Linear(weight, scale, zero, bias *Tensor, group int) *Tensor {
-	return call(std.Int4Linear, std.Int4LinearAttrs{Group: group}, true, sizeArgs{}, x, weight, scale, zero, bias)[0]
+	return call(std.Int4Linear, Int4LinearAttrs{Group: group}, true, sizeArgs{}, x, weight, scale, zero, bias)[0]
 }

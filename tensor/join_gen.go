@@ -4,9 +4,41 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
+// DimAttrs are the attributes of operators that work along one dimension;
+// negative ones count from the end.
+//
+// Its fields:
+//
+//	Dim int // the argument dim
+type DimAttrs = std.DimAttrs
+
+// RepeatAttrs are the attributes of repeat: one count for each dimension of the
+// result, which may have more dimensions than the operand.
+//
+// Its fields:
+//
+//	Repeats shape.Dims // the argument repeats
+type RepeatAttrs = std.RepeatAttrs
+
+// RepeatInterleaveAttrs are the attributes of repeat_interleave.
+//
+// Its fields:
+//
+//	Repeats int // the argument repeats
+//	Dim     int // the argument dim
+type RepeatInterleaveAttrs = std.RepeatInterleaveAttrs
+
+// TileAttrs are the attributes of tile. Missing repetitions, on the left, are
+// 1.
+//
+// Its fields:
+//
+//	Reps shape.Dims // the argument reps
+type TileAttrs = std.TileAttrs
+
 // Cat joins tensors along a dimension; all other sizes agree.
 func Cat(tensors []*Tensor, dim int) *Tensor {
-	return call(std.Cat, std.DimAttrs{Dim: dim}, false, sizeArgs{}, tensors...)[0]
+	return call(std.Cat, DimAttrs{Dim: dim}, false, sizeArgs{}, tensors...)[0]
 }
 
 // Repeat repeats a tensor along its dimensions and new leading ones.
@@ -14,7 +46,7 @@ func Cat(tensors []*Tensor, dim int) *Tensor {
 // repeats are ints and [Size] values, or one list of them.
 func Repeat(x *Tensor, repeats ...any) *Tensor {
 	var sized sizeArgs
-	attrs := std.RepeatAttrs{Repeats: sized.dims(repeats)}
+	attrs := RepeatAttrs{Repeats: sized.dims(repeats)}
 	return call(std.Repeat, attrs, false, sized, x)[0]
 }
 
@@ -23,23 +55,23 @@ func Repeat(x *Tensor, repeats ...any) *Tensor {
 // repeats are ints and [Size] values, or one list of them.
 func (x *Tensor) Repeat(repeats ...any) *Tensor {
 	var sized sizeArgs
-	attrs := std.RepeatAttrs{Repeats: sized.dims(repeats)}
+	attrs := RepeatAttrs{Repeats: sized.dims(repeats)}
 	return call(std.Repeat, attrs, true, sized, x)[0]
 }
 
 // RepeatInterleave repeats every index of a dimension in place.
 func RepeatInterleave(x *Tensor, repeats, dim int) *Tensor {
-	return call(std.RepeatInterleave, std.RepeatInterleaveAttrs{Repeats: repeats, Dim: dim}, false, sizeArgs{}, x)[0]
+	return call(std.RepeatInterleave, RepeatInterleaveAttrs{Repeats: repeats, Dim: dim}, false, sizeArgs{}, x)[0]
 }
 
 // RepeatInterleave repeats every index of a dimension in place.
 func (x *Tensor) RepeatInterleave(repeats, dim int) *Tensor {
-	return call(std.RepeatInterleave, std.RepeatInterleaveAttrs{Repeats: repeats, Dim: dim}, true, sizeArgs{}, x)[0]
+	return call(std.RepeatInterleave, RepeatInterleaveAttrs{Repeats: repeats, Dim: dim}, true, sizeArgs{}, x)[0]
 }
 
 // Stack joins tensors of one shape along a new dimension.
 func Stack(tensors []*Tensor, dim int) *Tensor {
-	return call(std.Stack, std.DimAttrs{Dim: dim}, false, sizeArgs{}, tensors...)[0]
+	return call(std.Stack, DimAttrs{Dim: dim}, false, sizeArgs{}, tensors...)[0]
 }
 
 // Tile repeats a tensor along its dimensions; missing counts on the left are 1.
@@ -47,7 +79,7 @@ func Stack(tensors []*Tensor, dim int) *Tensor {
 // reps are ints and [Size] values, or one list of them.
 func Tile(x *Tensor, reps ...any) *Tensor {
 	var sized sizeArgs
-	attrs := std.TileAttrs{Reps: sized.dims(reps)}
+	attrs := TileAttrs{Reps: sized.dims(reps)}
 	return call(std.Tile, attrs, false, sized, x)[0]
 }
 
@@ -56,6 +88,6 @@ func Tile(x *Tensor, reps ...any) *Tensor {
 // reps are ints and [Size] values, or one list of them.
 func (x *Tensor) Tile(reps ...any) *Tensor {
 	var sized sizeArgs
-	attrs := std.TileAttrs{Reps: sized.dims(reps)}
+	attrs := TileAttrs{Reps: sized.dims(reps)}
 	return call(std.Tile, attrs, true, sized, x)[0]
 }

@@ -8,16 +8,23 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// BitcastAttrs are the attributes of bitcast.
+//
+// Its fields:
+//
+//	DType array.DType // the argument dtype
+type BitcastAttrs = std.BitcastAttrs
+
 // Bitcast gives the bits of x the element type dtype, of the same size; bool
 // and types of 4 and 2 bits take part in neither way.
 func Bitcast(x *Tensor, dtype array.DType) *Tensor {
-	return call(std.Bitcast, std.BitcastAttrs{DType: dtype}, false, sizeArgs{}, x)[0]
+	return call(std.Bitcast, BitcastAttrs{DType: dtype}, false, sizeArgs{}, x)[0]
 }
 
 // Bitcast gives the bits of x the element type dtype, of the same size; bool
 // and types of 4 and 2 bits take part in neither way.
 func (x *Tensor) Bitcast(dtype array.DType) *Tensor {
-	return call(std.Bitcast, std.BitcastAttrs{DType: dtype}, true, sizeArgs{}, x)[0]
+	return call(std.Bitcast, BitcastAttrs{DType: dtype}, true, sizeArgs{}, x)[0]
 }
 
 // Det is the determinant of the square matrices in the last two dimensions,

@@ -7,14 +7,21 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// AddmmAttrs holds the optional attributes of addmm.
+// AddmmAttrs are the attributes of addmm; an absent factor is 1.
+//
+// Its fields:
+//
+//	Beta  op.Scalar
+//	Alpha op.Scalar
+//
+// [Number] makes values of fields.
 type AddmmAttrs = std.AddmmAttrs
 
 // Addmm returns beta·x + alpha·(a @ b) for matrices a and b; x broadcasts to
 // the product, and is not looked at where beta is 0.
 //
-// The optional [std.AddmmAttrs], at most one, sets Beta and Alpha.
-func Addmm(x, a, b *Tensor, opts ...std.AddmmAttrs) *Tensor {
+// The optional [AddmmAttrs], at most one, sets Beta and Alpha.
+func Addmm(x, a, b *Tensor, opts ...AddmmAttrs) *Tensor {
 	attrs := options(std.Addmm, opts)
 	return call(std.Addmm, attrs, false, sizeArgs{}, x, a, b)[0]
 }
@@ -22,8 +29,8 @@ func Addmm(x, a, b *Tensor, opts ...std.AddmmAttrs) *Tensor {
 // Addmm returns beta·x + alpha·(a @ b) for matrices a and b; x broadcasts to
 // the product, and is not looked at where beta is 0.
 //
-// The optional [std.AddmmAttrs], at most one, sets Beta and Alpha.
-func (x *Tensor) Addmm(a, b *Tensor, opts ...std.AddmmAttrs) *Tensor {
+// The optional [AddmmAttrs], at most one, sets Beta and Alpha.
+func (x *Tensor) Addmm(a, b *Tensor, opts ...AddmmAttrs) *Tensor {
 	attrs := options(std.Addmm, opts)
 	return call(std.Addmm, attrs, true, sizeArgs{}, x, a, b)[0]
 }

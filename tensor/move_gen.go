@@ -4,39 +4,92 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// DiagonalAttrs holds the optional attributes of diagonal, diagonal_scatter.
+// DiagonalAttrs are the attributes of diagonal. Both dimensions 0 means
+// PyTorch's default, 0 and 1.
+//
+// Its fields:
+//
+//	Offset int
+//	Dim1   int
+//	Dim2   int
 type DiagonalAttrs = std.DiagonalAttrs
 
-// RollAttrs holds the optional attributes of roll.
+// FlipAttrs are the attributes of flip: the dimensions to reverse.
+//
+// Its fields:
+//
+//	Dims op.Ints // the argument dims
+type FlipAttrs = std.FlipAttrs
+
+// NarrowAttrs are the attributes of narrow: Length elements from Start on, all
+// of which must be there. A negative Start counts from the end.
+//
+// Its fields:
+//
+//	Dim    int       // the argument dim
+//	Start  shape.Dim // the argument start
+//	Length shape.Dim // the argument length
+type NarrowAttrs = std.NarrowAttrs
+
+// RollAttrs are the attributes of roll: dimension Dims[i] shifts by Shifts[i].
+// Without Dims the elements shift as if there were one dimension.
+//
+// Its fields:
+//
+//	Shifts op.Ints // the argument shifts
+//	Dims   op.Ints // the argument dims
 type RollAttrs = std.RollAttrs
 
-// SliceAttrs holds the optional attributes of slice, slice_scatter.
+// SelectAttrs are the attributes of select; a negative index counts from the
+// end.
+//
+// Its fields:
+//
+//	Dim   int // the argument dim
+//	Index int // the argument index
+type SelectAttrs = std.SelectAttrs
+
+// SliceAttrs are the attributes of slice. Bounds are those of Python: negative
+// ones count from the end, those beyond an end are cut there, End is the end.
+// Symbolic bounds must lie within the dimension, not be negative, and the start
+// not come after the stop. Of a dimension of symbolic size, a single element
+// that is taken must be there, so that it has size 1, and one that loses one
+// element must not be empty. All that is guarded. With Inside constant bounds
+// of such a dimension must lie within it, too. Step 0 means 1.
+//
+// Its fields:
+//
+//	Dim    int       // the argument dim
+//	Start  shape.Dim // the argument start
+//	Stop   shape.Dim // the argument stop
+//	Step   int
+//	Inside bool
 type SliceAttrs = std.SliceAttrs
 
 // Diagonal takes the diagonal of two dimensions, which becomes the last one.
 //
-// The optional [std.DiagonalAttrs], at most one, sets Offset, Dim1 and Dim2.
-func Diagonal(x *Tensor, opts ...std.DiagonalAttrs) *Tensor {
+// The optional [DiagonalAttrs], at most one, sets Offset, Dim1 and Dim2.
+func Diagonal(x *Tensor, opts ...DiagonalAttrs) *Tensor {
 	attrs := options(std.Diagonal, opts)
 	return call(std.Diagonal, attrs, false, sizeArgs{}, x)[0]
 }
 
 // Diagonal takes the diagonal of two dimensions, which becomes the last one.
 //
-// The optional [std.DiagonalAttrs], at most one, sets Offset, Dim1 and Dim2.
-func (x *Tensor) Diagonal(opts ...std.DiagonalAttrs) *Tensor {
+// The optional [DiagonalAttrs], at most one, sets Offset, Dim1 and Dim2.
+func (x *Tensor) Diagonal(opts ...DiagonalAttrs) *Tensor {
 	attrs := options(std.Diagonal, opts)
 	return call(std.Diagonal, attrs, true, sizeArgs{}, x)[0]
 }
 
 // Flip reverses the order of the elements along dimensions.
 func Flip(x *Tensor, dims ...int) *Tensor {
-	return call(std.Flip, std.FlipAttrs{Dims: intsOf(dims)}, false, sizeArgs{}, x)[0]
+	return call(std.Flip, FlipAttrs{Dims: Ints(dims...)}, false, sizeArgs{}, x)[0]
 }
 
 // Flip reverses the order of the elements along dimensions.
 func (x *Tensor) Flip(dims ...int) *Tensor {
-	return call(std.Flip, std.FlipAttrs{Dims: intsOf(dims)}, true, sizeArgs{}, x)[0]
+	return call(std.Flip, FlipAttrs{Dims: Ints(dims...)}, true, sizeArgs{}, x)[0]
 }
 
 // Narrow takes length elements of one dimension, from start on.
@@ -44,7 +97,7 @@ func (x *Tensor) Flip(dims ...int) *Tensor {
 // start and length may be ints or [Size] values.
 func Narrow(x *Tensor, dim int, start, length any) *Tensor {
 	var sized sizeArgs
-	attrs := std.NarrowAttrs{Dim: dim, Start: sized.dim(start), Length: sized.dim(length)}
+	attrs := NarrowAttrs{Dim: dim, Start: sized.dim(start), Length: sized.dim(length)}
 	return call(std.Narrow, attrs, false, sized, x)[0]
 }
 
@@ -53,43 +106,39 @@ func Narrow(x *Tensor, dim int, start, length any) *Tensor {
 // start and length may be ints or [Size] values.
 func (x *Tensor) Narrow(dim int, start, length any) *Tensor {
 	var sized sizeArgs
-	attrs := std.NarrowAttrs{Dim: dim, Start: sized.dim(start), Length: sized.dim(length)}
+	attrs := NarrowAttrs{Dim: dim, Start: sized.dim(start), Length: sized.dim(length)}
 	return call(std.Narrow, attrs, true, sized, x)[0]
 }
 
 // Roll shifts the elements along dimensions, around the end.
 //
-// The optional [std.RollAttrs], at most one, sets Dims.
-func Roll(x *Tensor, shifts []int, opts ...std.RollAttrs) *Tensor {
-	attrs := options(std.Roll, opts)
-	attrs.Shifts = intsOf(shifts)
-	return call(std.Roll, attrs, false, sizeArgs{}, x)[0]
+// shifts is an int or a list of them; nil is the empty list.
+func Roll(x *Tensor, shifts any, dims ...int) *Tensor {
+	return call(std.Roll, RollAttrs{Shifts: listOf(shifts, std.Roll, "shifts"), Dims: Ints(dims...)}, false, sizeArgs{}, x)[0]
 }
 
 // Roll shifts the elements along dimensions, around the end.
 //
-// The optional [std.RollAttrs], at most one, sets Dims.
-func (x *Tensor) Roll(shifts []int, opts ...std.RollAttrs) *Tensor {
-	attrs := options(std.Roll, opts)
-	attrs.Shifts = intsOf(shifts)
-	return call(std.Roll, attrs, true, sizeArgs{}, x)[0]
+// shifts is an int or a list of them; nil is the empty list.
+func (x *Tensor) Roll(shifts any, dims ...int) *Tensor {
+	return call(std.Roll, RollAttrs{Shifts: listOf(shifts, std.Roll, "shifts"), Dims: Ints(dims...)}, true, sizeArgs{}, x)[0]
 }
 
 // Select takes one index of one dimension, which vanishes.
 func Select(x *Tensor, dim, index int) *Tensor {
-	return call(std.Select, std.SelectAttrs{Dim: dim, Index: index}, false, sizeArgs{}, x)[0]
+	return call(std.Select, SelectAttrs{Dim: dim, Index: index}, false, sizeArgs{}, x)[0]
 }
 
 // Select takes one index of one dimension, which vanishes.
 func (x *Tensor) Select(dim, index int) *Tensor {
-	return call(std.Select, std.SelectAttrs{Dim: dim, Index: index}, true, sizeArgs{}, x)[0]
+	return call(std.Select, SelectAttrs{Dim: dim, Index: index}, true, sizeArgs{}, x)[0]
 }
 
 // Slice takes the elements from start to stop, by step, of one dimension.
 //
-// start and stop may be ints or [Size] values. The optional [std.SliceAttrs],
-// at most one, sets Step and Inside.
-func Slice(x *Tensor, dim int, start, stop any, opts ...std.SliceAttrs) *Tensor {
+// start and stop may be ints or [Size] values. The optional [SliceAttrs], at
+// most one, sets Step and Inside.
+func Slice(x *Tensor, dim int, start, stop any, opts ...SliceAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.Slice, opts)
 	attrs.Dim = dim
@@ -100,9 +149,9 @@ func Slice(x *Tensor, dim int, start, stop any, opts ...std.SliceAttrs) *Tensor 
 
 // Slice takes the elements from start to stop, by step, of one dimension.
 //
-// start and stop may be ints or [Size] values. The optional [std.SliceAttrs],
-// at most one, sets Step and Inside.
-func (x *Tensor) Slice(dim int, start, stop any, opts ...std.SliceAttrs) *Tensor {
+// start and stop may be ints or [Size] values. The optional [SliceAttrs], at
+// most one, sets Step and Inside.
+func (x *Tensor) Slice(dim int, start, stop any, opts ...SliceAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.Slice, opts)
 	attrs.Dim = dim

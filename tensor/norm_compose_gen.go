@@ -4,6 +4,27 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
+// LocalResponseNormAttrs are the attributes of local_response_norm; PyTorch's
+// Alpha is 1e-4, Beta 0.75, K 1.
+//
+// Its fields:
+//
+//	Size  int     // the argument size
+//	Alpha float64 // the argument alpha
+//	Beta  float64 // the argument beta
+//	K     float64 // the argument k
+type LocalResponseNormAttrs = std.LocalResponseNormAttrs
+
+// NormalizeAttrs are the attributes of normalize; PyTorch's P is 2, Dim 1, Eps
+// 1e-12.
+//
+// Its fields:
+//
+//	P   float64 // the argument p
+//	Dim int     // the argument dim
+//	Eps float64 // the argument eps
+type NormalizeAttrs = std.NormalizeAttrs
+
 // LocalResponseNorm divides x [N,C,...] by (k + alpha·m)^beta, m being the
 // mean of the squares of size neighbouring channels, with zeros beyond the
 // ends.
@@ -11,7 +32,7 @@ import "github.com/gofx-dev/gofx/op/std"
 // Reference: Krizhevsky, Sutskever and Hinton, ImageNet Classification with
 // Deep Convolutional Neural Networks, 2012
 func LocalResponseNorm(x *Tensor, size int, alpha, beta, k float64) *Tensor {
-	return call(std.LocalResponseNorm, std.LocalResponseNormAttrs{Size: size, Alpha: alpha, Beta: beta, K: k}, false, sizeArgs{}, x)[0]
+	return call(std.LocalResponseNorm, LocalResponseNormAttrs{Size: size, Alpha: alpha, Beta: beta, K: k}, false, sizeArgs{}, x)[0]
 }
 
 // LocalResponseNorm divides x [N,C,...] by (k + alpha·m)^beta, m being the
@@ -21,17 +42,17 @@ func LocalResponseNorm(x *Tensor, size int, alpha, beta, k float64) *Tensor {
 // Reference: Krizhevsky, Sutskever and Hinton, ImageNet Classification with
 // Deep Convolutional Neural Networks, 2012
 func (x *Tensor) LocalResponseNorm(size int, alpha, beta, k float64) *Tensor {
-	return call(std.LocalResponseNorm, std.LocalResponseNormAttrs{Size: size, Alpha: alpha, Beta: beta, K: k}, true, sizeArgs{}, x)[0]
+	return call(std.LocalResponseNorm, LocalResponseNormAttrs{Size: size, Alpha: alpha, Beta: beta, K: k}, true, sizeArgs{}, x)[0]
 }
 
 // Normalize divides x by its p-norm along a dimension, or by eps where that is
 // greater.
 func Normalize(x *Tensor, p float64, dim int, eps float64) *Tensor {
-	return call(std.Normalize, std.NormalizeAttrs{P: p, Dim: dim, Eps: eps}, false, sizeArgs{}, x)[0]
+	return call(std.Normalize, NormalizeAttrs{P: p, Dim: dim, Eps: eps}, false, sizeArgs{}, x)[0]
 }
 
 // Normalize divides x by its p-norm along a dimension, or by eps where that is
 // greater.
 func (x *Tensor) Normalize(p float64, dim int, eps float64) *Tensor {
-	return call(std.Normalize, std.NormalizeAttrs{P: p, Dim: dim, Eps: eps}, true, sizeArgs{}, x)[0]
+	return call(std.Normalize, NormalizeAttrs{P: p, Dim: dim, Eps: eps}, true, sizeArgs{}, x)[0]
 }

@@ -7,20 +7,56 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// BatchNormAttrs holds the optional attributes of batch_norm.
+// BatchNormAttrs are the attributes of batch_norm. PyTorch's Eps is 1e-5.
+//
+// Its fields:
+//
+//	Eps      float64 // the argument eps
+//	Training bool
 type BatchNormAttrs = std.BatchNormAttrs
 
-// InstanceNormAttrs holds the optional attributes of instance_norm.
+// EpsAttrs are the attributes of normalisations with nothing but an epsilon.
+//
+// Its fields:
+//
+//	Eps float64 // the argument eps
+type EpsAttrs = std.EpsAttrs
+
+// GroupNormAttrs are the attributes of group_norm. NumGroups -1 stands for a
+// group for each channel.
+//
+// Its fields:
+//
+//	NumGroups int     // the argument numGroups
+//	Eps       float64 // the argument eps
+type GroupNormAttrs = std.GroupNormAttrs
+
+// InstanceNormAttrs are the attributes of instance_norm. UseRunningStats takes
+// the running statistics instead of those of each instance.
+//
+// Its fields:
+//
+//	Eps             float64 // the argument eps
+//	UseRunningStats bool
 type InstanceNormAttrs = std.InstanceNormAttrs
+
+// LayerNormAttrs are the attributes of layer_norm and rms_norm: the last sizes
+// of the operand, over which it is normalised.
+//
+// Its fields:
+//
+//	NormalizedShape shape.Dims // the argument normalizedShape
+//	Eps             float64    // the argument eps
+type LayerNormAttrs = std.LayerNormAttrs
 
 // BatchNorm normalises each channel of x [N,C,...] with the running statistics,
 // or with those of x in training or without running ones.
 //
 // runningMean, runningVar, weight and bias may be nil. The optional
-// [std.BatchNormAttrs], at most one, sets Training.
+// [BatchNormAttrs], at most one, sets Training.
 //
 // Reference: Ioffe and Szegedy, Batch Normalization, 2015, arXiv:1502.03167
-func BatchNorm(x, runningMean, runningVar, weight, bias *Tensor, eps float64, opts ...std.BatchNormAttrs) *Tensor {
+func BatchNorm(x, runningMean, runningVar, weight, bias *Tensor, eps float64, opts ...BatchNormAttrs) *Tensor {
 	attrs := options(std.BatchNorm, opts)
 	attrs.Eps = eps
 	return call(std.BatchNorm, attrs, false, sizeArgs{}, x, runningMean, runningVar, weight, bias)[0]
@@ -30,10 +66,10 @@ func BatchNorm(x, runningMean, runningVar, weight, bias *Tensor, eps float64, op
 // or with those of x in training or without running ones.
 //
 // runningMean, runningVar, weight and bias may be nil. The optional
-// [std.BatchNormAttrs], at most one, sets Training.
+// [BatchNormAttrs], at most one, sets Training.
 //
 // Reference: Ioffe and Szegedy, Batch Normalization, 2015, arXiv:1502.03167
-func (x *Tensor) BatchNorm(runningMean, runningVar, weight, bias *Tensor, eps float64, opts ...std.BatchNormAttrs) *Tensor {
+func (x *Tensor) BatchNorm(runningMean, runningVar, weight, bias *Tensor, eps float64, opts ...BatchNormAttrs) *Tensor {
 	attrs := options(std.BatchNorm, opts)
 	attrs.Eps = eps
 	return call(std.BatchNorm, attrs, true, sizeArgs{}, x, runningMean, runningVar, weight, bias)[0]
@@ -44,7 +80,7 @@ func (x *Tensor) BatchNorm(runningMean, runningVar, weight, bias *Tensor, eps fl
 //
 // weight and bias may be nil.
 func BatchNormInference(x, mean, varTensor, weight, bias *Tensor, eps float64) *Tensor {
-	return call(std.BatchNormInference, std.EpsAttrs{Eps: eps}, false, sizeArgs{}, x, mean, varTensor, weight, bias)[0]
+	return call(std.BatchNormInference, EpsAttrs{Eps: eps}, false, sizeArgs{}, x, mean, varTensor, weight, bias)[0]
 }
 
 // BatchNormInference is (x-mean)/sqrt(var+eps)·weight + bias for each channel
@@ -52,7 +88,7 @@ func BatchNormInference(x, mean, varTensor, weight, bias *Tensor, eps float64) *
 //
 // weight and bias may be nil.
 func (x *Tensor) BatchNormInference(mean, varTensor, weight, bias *Tensor, eps float64) *Tensor {
-	return call(std.BatchNormInference, std.EpsAttrs{Eps: eps}, true, sizeArgs{}, x, mean, varTensor, weight, bias)[0]
+	return call(std.BatchNormInference, EpsAttrs{Eps: eps}, true, sizeArgs{}, x, mean, varTensor, weight, bias)[0]
 }
 
 // BatchNormStats returns the mean and the biased variance of each channel of x
@@ -76,7 +112,7 @@ func (x *Tensor) BatchNormStats() (mean, varOut *Tensor) {
 //
 // Reference: Wu and He, Group Normalization, 2018, arXiv:1803.08494
 func GroupNorm(x, weight, bias *Tensor, numGroups int, eps float64) *Tensor {
-	return call(std.GroupNorm, std.GroupNormAttrs{NumGroups: numGroups, Eps: eps}, false, sizeArgs{}, x, weight, bias)[0]
+	return call(std.GroupNorm, GroupNormAttrs{NumGroups: numGroups, Eps: eps}, false, sizeArgs{}, x, weight, bias)[0]
 }
 
 // GroupNorm normalises x [N,C,...] over groups of channels and all further
@@ -86,18 +122,18 @@ func GroupNorm(x, weight, bias *Tensor, numGroups int, eps float64) *Tensor {
 //
 // Reference: Wu and He, Group Normalization, 2018, arXiv:1803.08494
 func (x *Tensor) GroupNorm(weight, bias *Tensor, numGroups int, eps float64) *Tensor {
-	return call(std.GroupNorm, std.GroupNormAttrs{NumGroups: numGroups, Eps: eps}, true, sizeArgs{}, x, weight, bias)[0]
+	return call(std.GroupNorm, GroupNormAttrs{NumGroups: numGroups, Eps: eps}, true, sizeArgs{}, x, weight, bias)[0]
 }
 
 // InstanceNorm normalises each channel of each instance of x [N,C,...] by its
 // own statistics, or by the running ones.
 //
 // runningMean, runningVar, weight and bias may be nil. The optional
-// [std.InstanceNormAttrs], at most one, sets UseRunningStats.
+// [InstanceNormAttrs], at most one, sets UseRunningStats.
 //
 // Reference: Ulyanov, Vedaldi and Lempitsky, Instance Normalization, 2016,
 // arXiv:1607.08022
-func InstanceNorm(x, runningMean, runningVar, weight, bias *Tensor, eps float64, opts ...std.InstanceNormAttrs) *Tensor {
+func InstanceNorm(x, runningMean, runningVar, weight, bias *Tensor, eps float64, opts ...InstanceNormAttrs) *Tensor {
 	attrs := options(std.InstanceNorm, opts)
 	attrs.Eps = eps
 	return call(std.InstanceNorm, attrs, false, sizeArgs{}, x, runningMean, runningVar, weight, bias)[0]
@@ -107,11 +143,11 @@ func InstanceNorm(x, runningMean, runningVar, weight, bias *Tensor, eps float64,
 // own statistics, or by the running ones.
 //
 // runningMean, runningVar, weight and bias may be nil. The optional
-// [std.InstanceNormAttrs], at most one, sets UseRunningStats.
+// [InstanceNormAttrs], at most one, sets UseRunningStats.
 //
 // Reference: Ulyanov, Vedaldi and Lempitsky, Instance Normalization, 2016,
 // arXiv:1607.08022
-func (x *Tensor) InstanceNorm(runningMean, runningVar, weight, bias *Tensor, eps float64, opts ...std.InstanceNormAttrs) *Tensor {
+func (x *Tensor) InstanceNorm(runningMean, runningVar, weight, bias *Tensor, eps float64, opts ...InstanceNormAttrs) *Tensor {
 	attrs := options(std.InstanceNorm, opts)
 	attrs.Eps = eps
 	return call(std.InstanceNorm, attrs, true, sizeArgs{}, x, runningMean, runningVar, weight, bias)[0]
@@ -126,7 +162,7 @@ func (x *Tensor) InstanceNorm(runningMean, runningVar, weight, bias *Tensor, eps
 // Reference: Ba, Kiros and Hinton, Layer Normalization, 2016, arXiv:1607.06450
 func LayerNorm(x, weight, bias *Tensor, normalizedShape any, eps float64) *Tensor {
 	var sized sizeArgs
-	attrs := std.LayerNormAttrs{NormalizedShape: sized.list(normalizedShape), Eps: eps}
+	attrs := LayerNormAttrs{NormalizedShape: sized.list(normalizedShape), Eps: eps}
 	return call(std.LayerNorm, attrs, false, sized, x, weight, bias)[0]
 }
 
@@ -139,7 +175,7 @@ func LayerNorm(x, weight, bias *Tensor, normalizedShape any, eps float64) *Tenso
 // Reference: Ba, Kiros and Hinton, Layer Normalization, 2016, arXiv:1607.06450
 func (x *Tensor) LayerNorm(weight, bias *Tensor, normalizedShape any, eps float64) *Tensor {
 	var sized sizeArgs
-	attrs := std.LayerNormAttrs{NormalizedShape: sized.list(normalizedShape), Eps: eps}
+	attrs := LayerNormAttrs{NormalizedShape: sized.list(normalizedShape), Eps: eps}
 	return call(std.LayerNorm, attrs, true, sized, x, weight, bias)[0]
 }
 
@@ -153,7 +189,7 @@ func (x *Tensor) LayerNorm(weight, bias *Tensor, normalizedShape any, eps float6
 // arXiv:1910.07467
 func RmsNorm(x, weight *Tensor, normalizedShape any, eps float64) *Tensor {
 	var sized sizeArgs
-	attrs := std.LayerNormAttrs{NormalizedShape: sized.list(normalizedShape), Eps: eps}
+	attrs := LayerNormAttrs{NormalizedShape: sized.list(normalizedShape), Eps: eps}
 	return call(std.RmsNorm, attrs, false, sized, x, weight)[0]
 }
 
@@ -167,6 +203,6 @@ func RmsNorm(x, weight *Tensor, normalizedShape any, eps float64) *Tensor {
 // arXiv:1910.07467
 func (x *Tensor) RmsNorm(weight *Tensor, normalizedShape any, eps float64) *Tensor {
 	var sized sizeArgs
-	attrs := std.LayerNormAttrs{NormalizedShape: sized.list(normalizedShape), Eps: eps}
+	attrs := LayerNormAttrs{NormalizedShape: sized.list(normalizedShape), Eps: eps}
 	return call(std.RmsNorm, attrs, true, sized, x, weight)[0]
 }

@@ -4,13 +4,62 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// FoldAttrs holds the optional attributes of fold.
+// ChannelShuffleAttrs are the attributes of channel_shuffle.
+//
+// Its fields:
+//
+//	Groups int // the argument groups
+type ChannelShuffleAttrs = std.ChannelShuffleAttrs
+
+// FoldAttrs are the attributes of fold; OutputSize has two elements.
+//
+// Its fields:
+//
+//	OutputSize shape.Dims // the argument outputSize
+//	KernelSize op.Ints    // the argument kernelSize
+//	Dilation   op.Ints
+//	Padding    op.Ints
+//	Stride     op.Ints
+//
+// [Ints] makes values of fields.
 type FoldAttrs = std.FoldAttrs
 
-// PadAttrs holds the optional attributes of pad.
+// PadAttrs are the attributes of pad: two counts for each dimension, from the
+// last one backwards, as PyTorch has them, numbers or sizes; negative ones
+// crop. Mode "" is constant, which fills with Value.
+//
+// Its fields:
+//
+//	Pad   shape.Dims // the argument pad
+//	Mode  string     // "constant", "reflect", "replicate" or "circular"
+//	Value float64
 type PadAttrs = std.PadAttrs
 
-// UnfoldAttrs holds the optional attributes of unfold.
+// PixelShuffleAttrs are the attributes of pixel_shuffle.
+//
+// Its fields:
+//
+//	UpscaleFactor int // the argument upscaleFactor
+type PixelShuffleAttrs = std.PixelShuffleAttrs
+
+// PixelUnshuffleAttrs are the attributes of pixel_unshuffle.
+//
+// Its fields:
+//
+//	DownscaleFactor int // the argument downscaleFactor
+type PixelUnshuffleAttrs = std.PixelUnshuffleAttrs
+
+// UnfoldAttrs are the attributes of unfold, one or two elements each, for
+// height and width. Empty lists mean dilation 1, padding 0 and stride 1.
+//
+// Its fields:
+//
+//	KernelSize op.Ints // the argument kernelSize
+//	Dilation   op.Ints
+//	Padding    op.Ints
+//	Stride     op.Ints
+//
+// [Ints] makes values of fields.
 type UnfoldAttrs = std.UnfoldAttrs
 
 // ChannelShuffle turns the channels of [N, groups*C, ...], group after group,
@@ -18,7 +67,7 @@ type UnfoldAttrs = std.UnfoldAttrs
 //
 // Reference: Zhang, Zhou, Lin, Sun: ShuffleNet, CVPR 2018, arXiv:1707.01083
 func ChannelShuffle(x *Tensor, groups int) *Tensor {
-	return call(std.ChannelShuffle, std.ChannelShuffleAttrs{Groups: groups}, false, sizeArgs{}, x)[0]
+	return call(std.ChannelShuffle, ChannelShuffleAttrs{Groups: groups}, false, sizeArgs{}, x)[0]
 }
 
 // ChannelShuffle turns the channels of [N, groups*C, ...], group after group,
@@ -26,53 +75,71 @@ func ChannelShuffle(x *Tensor, groups int) *Tensor {
 //
 // Reference: Zhang, Zhou, Lin, Sun: ShuffleNet, CVPR 2018, arXiv:1707.01083
 func (x *Tensor) ChannelShuffle(groups int) *Tensor {
-	return call(std.ChannelShuffle, std.ChannelShuffleAttrs{Groups: groups}, true, sizeArgs{}, x)[0]
+	return call(std.ChannelShuffle, ChannelShuffleAttrs{Groups: groups}, true, sizeArgs{}, x)[0]
 }
 
 // Fold adds the columns of sliding windows back into images.
 //
-// outputSize is a list of ints or [Size] values, or a single one. The optional
-// [std.FoldAttrs], at most one, sets Dilation, Padding and Stride.
-func Fold(x *Tensor, outputSize any, kernelSize []int, opts ...std.FoldAttrs) *Tensor {
+// outputSize is a list of ints or [Size] values, or a single one. kernelSize is
+// an int or a list of them; nil is the empty list. The optional [FoldAttrs], at
+// most one, sets Dilation, Padding and Stride.
+func Fold(x *Tensor, outputSize, kernelSize any, opts ...FoldAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.Fold, opts)
 	attrs.OutputSize = sized.list(outputSize)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.Fold, "kernelSize")
 	return call(std.Fold, attrs, false, sized, x)[0]
 }
 
 // Fold adds the columns of sliding windows back into images.
 //
-// outputSize is a list of ints or [Size] values, or a single one. The optional
-// [std.FoldAttrs], at most one, sets Dilation, Padding and Stride.
-func (x *Tensor) Fold(outputSize any, kernelSize []int, opts ...std.FoldAttrs) *Tensor {
+// outputSize is a list of ints or [Size] values, or a single one. kernelSize is
+// an int or a list of them; nil is the empty list. The optional [FoldAttrs], at
+// most one, sets Dilation, Padding and Stride.
+func (x *Tensor) Fold(outputSize, kernelSize any, opts ...FoldAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.Fold, opts)
 	attrs.OutputSize = sized.list(outputSize)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.Fold, "kernelSize")
 	return call(std.Fold, attrs, true, sized, x)[0]
 }
 
 // Pad adds elements before and after dimensions, or crops them.
 //
-// pad is a list of ints or [Size] values, or a single one. The optional
-// [std.PadAttrs], at most one, sets Mode and Value. Mode may be "constant",
-// "reflect", "replicate" or "circular".
-func Pad(x *Tensor, pad any, opts ...std.PadAttrs) *Tensor {
+// pad are ints and [Size] values, or one list of them.
+func Pad(x *Tensor, pad ...any) *Tensor {
 	var sized sizeArgs
-	attrs := options(std.Pad, opts)
-	attrs.Pad = sized.list(pad)
+	attrs := PadAttrs{Pad: sized.dims(pad)}
 	return call(std.Pad, attrs, false, sized, x)[0]
 }
 
 // Pad adds elements before and after dimensions, or crops them.
 //
-// pad is a list of ints or [Size] values, or a single one. The optional
-// [std.PadAttrs], at most one, sets Mode and Value. Mode may be "constant",
-// "reflect", "replicate" or "circular".
-func (x *Tensor) Pad(pad any, opts ...std.PadAttrs) *Tensor {
+// pad are ints and [Size] values, or one list of them.
+func (x *Tensor) Pad(pad ...any) *Tensor {
 	var sized sizeArgs
-	attrs := options(std.Pad, opts)
+	attrs := PadAttrs{Pad: sized.dims(pad)}
+	return call(std.Pad, attrs, true, sized, x)[0]
+}
+
+// PadWith is [Pad] with options after pad, in one [PadAttrs].
+//
+// pad is a list of ints or [Size] values, or a single one. attrs sets Mode and
+// Value. Mode may be "constant", "reflect", "replicate" or "circular".
+func PadWith(x *Tensor, pad any, attrs PadAttrs) *Tensor {
+	var sized sizeArgs
+	onlyOptions(std.Pad, attrs)
+	attrs.Pad = sized.list(pad)
+	return call(std.Pad, attrs, false, sized, x)[0]
+}
+
+// PadWith is [Tensor.Pad] with options after pad, in one [PadAttrs].
+//
+// pad is a list of ints or [Size] values, or a single one. attrs sets Mode and
+// Value. Mode may be "constant", "reflect", "replicate" or "circular".
+func (x *Tensor) PadWith(pad any, attrs PadAttrs) *Tensor {
+	var sized sizeArgs
+	onlyOptions(std.Pad, attrs)
 	attrs.Pad = sized.list(pad)
 	return call(std.Pad, attrs, true, sized, x)[0]
 }
@@ -81,42 +148,42 @@ func (x *Tensor) Pad(pad any, opts ...std.PadAttrs) *Tensor {
 //
 // Reference: Shi et al., CVPR 2016, arXiv:1609.05158
 func PixelShuffle(x *Tensor, upscaleFactor int) *Tensor {
-	return call(std.PixelShuffle, std.PixelShuffleAttrs{UpscaleFactor: upscaleFactor}, false, sizeArgs{}, x)[0]
+	return call(std.PixelShuffle, PixelShuffleAttrs{UpscaleFactor: upscaleFactor}, false, sizeArgs{}, x)[0]
 }
 
 // PixelShuffle turns [..., C*r*r, H, W] into [..., C, H*r, W*r].
 //
 // Reference: Shi et al., CVPR 2016, arXiv:1609.05158
 func (x *Tensor) PixelShuffle(upscaleFactor int) *Tensor {
-	return call(std.PixelShuffle, std.PixelShuffleAttrs{UpscaleFactor: upscaleFactor}, true, sizeArgs{}, x)[0]
+	return call(std.PixelShuffle, PixelShuffleAttrs{UpscaleFactor: upscaleFactor}, true, sizeArgs{}, x)[0]
 }
 
 // PixelUnshuffle turns [..., C, H*r, W*r] into [..., C*r*r, H, W].
 func PixelUnshuffle(x *Tensor, downscaleFactor int) *Tensor {
-	return call(std.PixelUnshuffle, std.PixelUnshuffleAttrs{DownscaleFactor: downscaleFactor}, false, sizeArgs{}, x)[0]
+	return call(std.PixelUnshuffle, PixelUnshuffleAttrs{DownscaleFactor: downscaleFactor}, false, sizeArgs{}, x)[0]
 }
 
 // PixelUnshuffle turns [..., C, H*r, W*r] into [..., C*r*r, H, W].
 func (x *Tensor) PixelUnshuffle(downscaleFactor int) *Tensor {
-	return call(std.PixelUnshuffle, std.PixelUnshuffleAttrs{DownscaleFactor: downscaleFactor}, true, sizeArgs{}, x)[0]
+	return call(std.PixelUnshuffle, PixelUnshuffleAttrs{DownscaleFactor: downscaleFactor}, true, sizeArgs{}, x)[0]
 }
 
 // Unfold turns the sliding windows of images into columns.
 //
-// The optional [std.UnfoldAttrs], at most one, sets Dilation, Padding and
-// Stride.
-func Unfold(x *Tensor, kernelSize []int, opts ...std.UnfoldAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [UnfoldAttrs], at most one, sets Dilation, Padding and Stride.
+func Unfold(x *Tensor, kernelSize any, opts ...UnfoldAttrs) *Tensor {
 	attrs := options(std.Unfold, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.Unfold, "kernelSize")
 	return call(std.Unfold, attrs, false, sizeArgs{}, x)[0]
 }
 
 // Unfold turns the sliding windows of images into columns.
 //
-// The optional [std.UnfoldAttrs], at most one, sets Dilation, Padding and
-// Stride.
-func (x *Tensor) Unfold(kernelSize []int, opts ...std.UnfoldAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [UnfoldAttrs], at most one, sets Dilation, Padding and Stride.
+func (x *Tensor) Unfold(kernelSize any, opts ...UnfoldAttrs) *Tensor {
 	attrs := options(std.Unfold, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.Unfold, "kernelSize")
 	return call(std.Unfold, attrs, true, sizeArgs{}, x)[0]
 }

@@ -4,217 +4,254 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// AvgPoolAttrs holds the optional attributes of avg_pool1d, avg_pool2d,
-// avg_pool3d.
+// AdaptivePoolAttrs are the attributes of the adaptive pools. OutputSize has
+// one entry for each spatial dimension or one for all; 0 or -1 keeps the size.
+//
+// Its fields:
+//
+//	OutputSize op.Ints // the argument outputSize
+type AdaptivePoolAttrs = std.AdaptivePoolAttrs
+
+// AvgPoolAttrs are the attributes of avg_pool1d to 3d; lists and CeilMode as in
+// MaxPoolAttrs. Padding counts as zeros unless CountExcludePad is set; a
+// DivisorOverride other than 0 replaces the window's size.
+//
+// Its fields:
+//
+//	KernelSize      op.Ints // the argument kernelSize
+//	Stride          op.Ints
+//	Padding         op.Ints
+//	CeilMode        bool
+//	CountExcludePad bool
+//	DivisorOverride int
+//
+// [Ints] makes values of fields.
 type AvgPoolAttrs = std.AvgPoolAttrs
 
-// MaxPoolAttrs holds the optional attributes of max_pool1d,
-// max_pool1d_with_indices, max_pool2d, max_pool2d_with_indices, max_pool3d,
-// max_pool3d_with_indices, q_max_pool.
+// MaxPoolAttrs are the attributes of max_pool1d to 3d. A list has one entry for
+// each spatial dimension or one for all; an empty Stride is KernelSize, padding
+// is at most half the kernel. CeilMode adds a last window that starts inside
+// the input or the padding before it but reaches over the end.
+//
+// Its fields:
+//
+//	KernelSize op.Ints // the argument kernelSize
+//	Stride     op.Ints
+//	Padding    op.Ints
+//	Dilation   op.Ints
+//	CeilMode   bool
+//
+// [Ints] makes values of fields.
 type MaxPoolAttrs = std.MaxPoolAttrs
 
 // AdaptiveAvgPool1d takes the mean of windows chosen so that the result has
 // outputSize over one spatial dimension.
 func AdaptiveAvgPool1d(x *Tensor, outputSize ...int) *Tensor {
-	return call(std.AdaptiveAvgPool1d, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, false, sizeArgs{}, x)[0]
+	return call(std.AdaptiveAvgPool1d, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, false, sizeArgs{}, x)[0]
 }
 
 // AdaptiveAvgPool1d takes the mean of windows chosen so that the result has
 // outputSize over one spatial dimension.
 func (x *Tensor) AdaptiveAvgPool1d(outputSize ...int) *Tensor {
-	return call(std.AdaptiveAvgPool1d, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, true, sizeArgs{}, x)[0]
+	return call(std.AdaptiveAvgPool1d, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, true, sizeArgs{}, x)[0]
 }
 
 // AdaptiveAvgPool2d takes the mean of windows chosen so that the result has
 // outputSize over two spatial dimensions.
 func AdaptiveAvgPool2d(x *Tensor, outputSize ...int) *Tensor {
-	return call(std.AdaptiveAvgPool2d, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, false, sizeArgs{}, x)[0]
+	return call(std.AdaptiveAvgPool2d, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, false, sizeArgs{}, x)[0]
 }
 
 // AdaptiveAvgPool2d takes the mean of windows chosen so that the result has
 // outputSize over two spatial dimensions.
 func (x *Tensor) AdaptiveAvgPool2d(outputSize ...int) *Tensor {
-	return call(std.AdaptiveAvgPool2d, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, true, sizeArgs{}, x)[0]
+	return call(std.AdaptiveAvgPool2d, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, true, sizeArgs{}, x)[0]
 }
 
 // AdaptiveAvgPool3d takes the mean of windows chosen so that the result has
 // outputSize over three spatial dimensions.
 func AdaptiveAvgPool3d(x *Tensor, outputSize ...int) *Tensor {
-	return call(std.AdaptiveAvgPool3d, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, false, sizeArgs{}, x)[0]
+	return call(std.AdaptiveAvgPool3d, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, false, sizeArgs{}, x)[0]
 }
 
 // AdaptiveAvgPool3d takes the mean of windows chosen so that the result has
 // outputSize over three spatial dimensions.
 func (x *Tensor) AdaptiveAvgPool3d(outputSize ...int) *Tensor {
-	return call(std.AdaptiveAvgPool3d, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, true, sizeArgs{}, x)[0]
+	return call(std.AdaptiveAvgPool3d, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, true, sizeArgs{}, x)[0]
 }
 
 // AdaptiveMaxPool1d takes the maximum of windows chosen so that the result has
 // outputSize over one spatial dimension.
 func AdaptiveMaxPool1d(x *Tensor, outputSize ...int) *Tensor {
-	return call(std.AdaptiveMaxPool1d, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, false, sizeArgs{}, x)[0]
+	return call(std.AdaptiveMaxPool1d, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, false, sizeArgs{}, x)[0]
 }
 
 // AdaptiveMaxPool1d takes the maximum of windows chosen so that the result has
 // outputSize over one spatial dimension.
 func (x *Tensor) AdaptiveMaxPool1d(outputSize ...int) *Tensor {
-	return call(std.AdaptiveMaxPool1d, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, true, sizeArgs{}, x)[0]
+	return call(std.AdaptiveMaxPool1d, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, true, sizeArgs{}, x)[0]
 }
 
 // AdaptiveMaxPool1dWithIndices takes the maximum of windows chosen so that the
 // result has outputSize over one spatial dimension.
 func AdaptiveMaxPool1dWithIndices(x *Tensor, outputSize ...int) (values, indices *Tensor) {
-	res := call(std.AdaptiveMaxPool1dWithIndices, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, false, sizeArgs{}, x)
+	res := call(std.AdaptiveMaxPool1dWithIndices, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, false, sizeArgs{}, x)
 	return res[0], res[1]
 }
 
 // AdaptiveMaxPool1dWithIndices takes the maximum of windows chosen so that the
 // result has outputSize over one spatial dimension.
 func (x *Tensor) AdaptiveMaxPool1dWithIndices(outputSize ...int) (values, indices *Tensor) {
-	res := call(std.AdaptiveMaxPool1dWithIndices, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, true, sizeArgs{}, x)
+	res := call(std.AdaptiveMaxPool1dWithIndices, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, true, sizeArgs{}, x)
 	return res[0], res[1]
 }
 
 // AdaptiveMaxPool2d takes the maximum of windows chosen so that the result has
 // outputSize over two spatial dimensions.
 func AdaptiveMaxPool2d(x *Tensor, outputSize ...int) *Tensor {
-	return call(std.AdaptiveMaxPool2d, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, false, sizeArgs{}, x)[0]
+	return call(std.AdaptiveMaxPool2d, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, false, sizeArgs{}, x)[0]
 }
 
 // AdaptiveMaxPool2d takes the maximum of windows chosen so that the result has
 // outputSize over two spatial dimensions.
 func (x *Tensor) AdaptiveMaxPool2d(outputSize ...int) *Tensor {
-	return call(std.AdaptiveMaxPool2d, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, true, sizeArgs{}, x)[0]
+	return call(std.AdaptiveMaxPool2d, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, true, sizeArgs{}, x)[0]
 }
 
 // AdaptiveMaxPool2dWithIndices takes the maximum of windows chosen so that the
 // result has outputSize over two spatial dimensions.
 func AdaptiveMaxPool2dWithIndices(x *Tensor, outputSize ...int) (values, indices *Tensor) {
-	res := call(std.AdaptiveMaxPool2dWithIndices, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, false, sizeArgs{}, x)
+	res := call(std.AdaptiveMaxPool2dWithIndices, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, false, sizeArgs{}, x)
 	return res[0], res[1]
 }
 
 // AdaptiveMaxPool2dWithIndices takes the maximum of windows chosen so that the
 // result has outputSize over two spatial dimensions.
 func (x *Tensor) AdaptiveMaxPool2dWithIndices(outputSize ...int) (values, indices *Tensor) {
-	res := call(std.AdaptiveMaxPool2dWithIndices, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, true, sizeArgs{}, x)
+	res := call(std.AdaptiveMaxPool2dWithIndices, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, true, sizeArgs{}, x)
 	return res[0], res[1]
 }
 
 // AdaptiveMaxPool3d takes the maximum of windows chosen so that the result has
 // outputSize over three spatial dimensions.
 func AdaptiveMaxPool3d(x *Tensor, outputSize ...int) *Tensor {
-	return call(std.AdaptiveMaxPool3d, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, false, sizeArgs{}, x)[0]
+	return call(std.AdaptiveMaxPool3d, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, false, sizeArgs{}, x)[0]
 }
 
 // AdaptiveMaxPool3d takes the maximum of windows chosen so that the result has
 // outputSize over three spatial dimensions.
 func (x *Tensor) AdaptiveMaxPool3d(outputSize ...int) *Tensor {
-	return call(std.AdaptiveMaxPool3d, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, true, sizeArgs{}, x)[0]
+	return call(std.AdaptiveMaxPool3d, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, true, sizeArgs{}, x)[0]
 }
 
 // AdaptiveMaxPool3dWithIndices takes the maximum of windows chosen so that the
 // result has outputSize over three spatial dimensions.
 func AdaptiveMaxPool3dWithIndices(x *Tensor, outputSize ...int) (values, indices *Tensor) {
-	res := call(std.AdaptiveMaxPool3dWithIndices, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, false, sizeArgs{}, x)
+	res := call(std.AdaptiveMaxPool3dWithIndices, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, false, sizeArgs{}, x)
 	return res[0], res[1]
 }
 
 // AdaptiveMaxPool3dWithIndices takes the maximum of windows chosen so that the
 // result has outputSize over three spatial dimensions.
 func (x *Tensor) AdaptiveMaxPool3dWithIndices(outputSize ...int) (values, indices *Tensor) {
-	res := call(std.AdaptiveMaxPool3dWithIndices, std.AdaptivePoolAttrs{OutputSize: intsOf(outputSize)}, true, sizeArgs{}, x)
+	res := call(std.AdaptiveMaxPool3dWithIndices, AdaptivePoolAttrs{OutputSize: Ints(outputSize...)}, true, sizeArgs{}, x)
 	return res[0], res[1]
 }
 
 // AvgPool1d takes the mean of every window over one spatial dimension.
 //
-// The optional [std.AvgPoolAttrs], at most one, sets Stride, Padding, CeilMode,
-// CountExcludePad and DivisorOverride.
-func AvgPool1d(x *Tensor, kernelSize []int, opts ...std.AvgPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [AvgPoolAttrs], at most one, sets Stride, Padding, CeilMode, CountExcludePad
+// and DivisorOverride.
+func AvgPool1d(x *Tensor, kernelSize any, opts ...AvgPoolAttrs) *Tensor {
 	attrs := options(std.AvgPool1d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.AvgPool1d, "kernelSize")
 	return call(std.AvgPool1d, attrs, false, sizeArgs{}, x)[0]
 }
 
 // AvgPool1d takes the mean of every window over one spatial dimension.
 //
-// The optional [std.AvgPoolAttrs], at most one, sets Stride, Padding, CeilMode,
-// CountExcludePad and DivisorOverride.
-func (x *Tensor) AvgPool1d(kernelSize []int, opts ...std.AvgPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [AvgPoolAttrs], at most one, sets Stride, Padding, CeilMode, CountExcludePad
+// and DivisorOverride.
+func (x *Tensor) AvgPool1d(kernelSize any, opts ...AvgPoolAttrs) *Tensor {
 	attrs := options(std.AvgPool1d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.AvgPool1d, "kernelSize")
 	return call(std.AvgPool1d, attrs, true, sizeArgs{}, x)[0]
 }
 
 // AvgPool2d takes the mean of every window over two spatial dimensions.
 //
-// The optional [std.AvgPoolAttrs], at most one, sets Stride, Padding, CeilMode,
-// CountExcludePad and DivisorOverride.
-func AvgPool2d(x *Tensor, kernelSize []int, opts ...std.AvgPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [AvgPoolAttrs], at most one, sets Stride, Padding, CeilMode, CountExcludePad
+// and DivisorOverride.
+func AvgPool2d(x *Tensor, kernelSize any, opts ...AvgPoolAttrs) *Tensor {
 	attrs := options(std.AvgPool2d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.AvgPool2d, "kernelSize")
 	return call(std.AvgPool2d, attrs, false, sizeArgs{}, x)[0]
 }
 
 // AvgPool2d takes the mean of every window over two spatial dimensions.
 //
-// The optional [std.AvgPoolAttrs], at most one, sets Stride, Padding, CeilMode,
-// CountExcludePad and DivisorOverride.
-func (x *Tensor) AvgPool2d(kernelSize []int, opts ...std.AvgPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [AvgPoolAttrs], at most one, sets Stride, Padding, CeilMode, CountExcludePad
+// and DivisorOverride.
+func (x *Tensor) AvgPool2d(kernelSize any, opts ...AvgPoolAttrs) *Tensor {
 	attrs := options(std.AvgPool2d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.AvgPool2d, "kernelSize")
 	return call(std.AvgPool2d, attrs, true, sizeArgs{}, x)[0]
 }
 
 // AvgPool3d takes the mean of every window over three spatial dimensions.
 //
-// The optional [std.AvgPoolAttrs], at most one, sets Stride, Padding, CeilMode,
-// CountExcludePad and DivisorOverride.
-func AvgPool3d(x *Tensor, kernelSize []int, opts ...std.AvgPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [AvgPoolAttrs], at most one, sets Stride, Padding, CeilMode, CountExcludePad
+// and DivisorOverride.
+func AvgPool3d(x *Tensor, kernelSize any, opts ...AvgPoolAttrs) *Tensor {
 	attrs := options(std.AvgPool3d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.AvgPool3d, "kernelSize")
 	return call(std.AvgPool3d, attrs, false, sizeArgs{}, x)[0]
 }
 
 // AvgPool3d takes the mean of every window over three spatial dimensions.
 //
-// The optional [std.AvgPoolAttrs], at most one, sets Stride, Padding, CeilMode,
-// CountExcludePad and DivisorOverride.
-func (x *Tensor) AvgPool3d(kernelSize []int, opts ...std.AvgPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [AvgPoolAttrs], at most one, sets Stride, Padding, CeilMode, CountExcludePad
+// and DivisorOverride.
+func (x *Tensor) AvgPool3d(kernelSize any, opts ...AvgPoolAttrs) *Tensor {
 	attrs := options(std.AvgPool3d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.AvgPool3d, "kernelSize")
 	return call(std.AvgPool3d, attrs, true, sizeArgs{}, x)[0]
 }
 
 // MaxPool1d takes the maximum of every window over one spatial dimension.
 //
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func MaxPool1d(x *Tensor, kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [MaxPoolAttrs], at most one, sets Stride, Padding, Dilation and CeilMode.
+func MaxPool1d(x *Tensor, kernelSize any, opts ...MaxPoolAttrs) *Tensor {
 	attrs := options(std.MaxPool1d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.MaxPool1d, "kernelSize")
 	return call(std.MaxPool1d, attrs, false, sizeArgs{}, x)[0]
 }
 
 // MaxPool1d takes the maximum of every window over one spatial dimension.
 //
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func (x *Tensor) MaxPool1d(kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [MaxPoolAttrs], at most one, sets Stride, Padding, Dilation and CeilMode.
+func (x *Tensor) MaxPool1d(kernelSize any, opts ...MaxPoolAttrs) *Tensor {
 	attrs := options(std.MaxPool1d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.MaxPool1d, "kernelSize")
 	return call(std.MaxPool1d, attrs, true, sizeArgs{}, x)[0]
 }
 
 // MaxPool1dWithIndices takes the maximum of every window over one spatial
 // dimension.
 //
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func MaxPool1dWithIndices(x *Tensor, kernelSize []int, opts ...std.MaxPoolAttrs) (values, indices *Tensor) {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [MaxPoolAttrs], at most one, sets Stride, Padding, Dilation and CeilMode.
+func MaxPool1dWithIndices(x *Tensor, kernelSize any, opts ...MaxPoolAttrs) (values, indices *Tensor) {
 	attrs := options(std.MaxPool1dWithIndices, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.MaxPool1dWithIndices, "kernelSize")
 	res := call(std.MaxPool1dWithIndices, attrs, false, sizeArgs{}, x)
 	return res[0], res[1]
 }
@@ -222,43 +259,43 @@ func MaxPool1dWithIndices(x *Tensor, kernelSize []int, opts ...std.MaxPoolAttrs)
 // MaxPool1dWithIndices takes the maximum of every window over one spatial
 // dimension.
 //
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func (x *Tensor) MaxPool1dWithIndices(kernelSize []int, opts ...std.MaxPoolAttrs) (values, indices *Tensor) {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [MaxPoolAttrs], at most one, sets Stride, Padding, Dilation and CeilMode.
+func (x *Tensor) MaxPool1dWithIndices(kernelSize any, opts ...MaxPoolAttrs) (values, indices *Tensor) {
 	attrs := options(std.MaxPool1dWithIndices, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.MaxPool1dWithIndices, "kernelSize")
 	res := call(std.MaxPool1dWithIndices, attrs, true, sizeArgs{}, x)
 	return res[0], res[1]
 }
 
 // MaxPool2d takes the maximum of every window over two spatial dimensions.
 //
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func MaxPool2d(x *Tensor, kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [MaxPoolAttrs], at most one, sets Stride, Padding, Dilation and CeilMode.
+func MaxPool2d(x *Tensor, kernelSize any, opts ...MaxPoolAttrs) *Tensor {
 	attrs := options(std.MaxPool2d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.MaxPool2d, "kernelSize")
 	return call(std.MaxPool2d, attrs, false, sizeArgs{}, x)[0]
 }
 
 // MaxPool2d takes the maximum of every window over two spatial dimensions.
 //
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func (x *Tensor) MaxPool2d(kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [MaxPoolAttrs], at most one, sets Stride, Padding, Dilation and CeilMode.
+func (x *Tensor) MaxPool2d(kernelSize any, opts ...MaxPoolAttrs) *Tensor {
 	attrs := options(std.MaxPool2d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.MaxPool2d, "kernelSize")
 	return call(std.MaxPool2d, attrs, true, sizeArgs{}, x)[0]
 }
 
 // MaxPool2dWithIndices takes the maximum of every window over two spatial
 // dimensions.
 //
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func MaxPool2dWithIndices(x *Tensor, kernelSize []int, opts ...std.MaxPoolAttrs) (values, indices *Tensor) {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [MaxPoolAttrs], at most one, sets Stride, Padding, Dilation and CeilMode.
+func MaxPool2dWithIndices(x *Tensor, kernelSize any, opts ...MaxPoolAttrs) (values, indices *Tensor) {
 	attrs := options(std.MaxPool2dWithIndices, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.MaxPool2dWithIndices, "kernelSize")
 	res := call(std.MaxPool2dWithIndices, attrs, false, sizeArgs{}, x)
 	return res[0], res[1]
 }
@@ -266,43 +303,43 @@ func MaxPool2dWithIndices(x *Tensor, kernelSize []int, opts ...std.MaxPoolAttrs)
 // MaxPool2dWithIndices takes the maximum of every window over two spatial
 // dimensions.
 //
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func (x *Tensor) MaxPool2dWithIndices(kernelSize []int, opts ...std.MaxPoolAttrs) (values, indices *Tensor) {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [MaxPoolAttrs], at most one, sets Stride, Padding, Dilation and CeilMode.
+func (x *Tensor) MaxPool2dWithIndices(kernelSize any, opts ...MaxPoolAttrs) (values, indices *Tensor) {
 	attrs := options(std.MaxPool2dWithIndices, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.MaxPool2dWithIndices, "kernelSize")
 	res := call(std.MaxPool2dWithIndices, attrs, true, sizeArgs{}, x)
 	return res[0], res[1]
 }
 
 // MaxPool3d takes the maximum of every window over three spatial dimensions.
 //
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func MaxPool3d(x *Tensor, kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [MaxPoolAttrs], at most one, sets Stride, Padding, Dilation and CeilMode.
+func MaxPool3d(x *Tensor, kernelSize any, opts ...MaxPoolAttrs) *Tensor {
 	attrs := options(std.MaxPool3d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.MaxPool3d, "kernelSize")
 	return call(std.MaxPool3d, attrs, false, sizeArgs{}, x)[0]
 }
 
 // MaxPool3d takes the maximum of every window over three spatial dimensions.
 //
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func (x *Tensor) MaxPool3d(kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [MaxPoolAttrs], at most one, sets Stride, Padding, Dilation and CeilMode.
+func (x *Tensor) MaxPool3d(kernelSize any, opts ...MaxPoolAttrs) *Tensor {
 	attrs := options(std.MaxPool3d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.MaxPool3d, "kernelSize")
 	return call(std.MaxPool3d, attrs, true, sizeArgs{}, x)[0]
 }
 
 // MaxPool3dWithIndices takes the maximum of every window over three spatial
 // dimensions.
 //
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func MaxPool3dWithIndices(x *Tensor, kernelSize []int, opts ...std.MaxPoolAttrs) (values, indices *Tensor) {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [MaxPoolAttrs], at most one, sets Stride, Padding, Dilation and CeilMode.
+func MaxPool3dWithIndices(x *Tensor, kernelSize any, opts ...MaxPoolAttrs) (values, indices *Tensor) {
 	attrs := options(std.MaxPool3dWithIndices, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.MaxPool3dWithIndices, "kernelSize")
 	res := call(std.MaxPool3dWithIndices, attrs, false, sizeArgs{}, x)
 	return res[0], res[1]
 }
@@ -310,11 +347,11 @@ func MaxPool3dWithIndices(x *Tensor, kernelSize []int, opts ...std.MaxPoolAttrs)
 // MaxPool3dWithIndices takes the maximum of every window over three spatial
 // dimensions.
 //
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func (x *Tensor) MaxPool3dWithIndices(kernelSize []int, opts ...std.MaxPoolAttrs) (values, indices *Tensor) {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [MaxPoolAttrs], at most one, sets Stride, Padding, Dilation and CeilMode.
+func (x *Tensor) MaxPool3dWithIndices(kernelSize any, opts ...MaxPoolAttrs) (values, indices *Tensor) {
 	attrs := options(std.MaxPool3dWithIndices, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.MaxPool3dWithIndices, "kernelSize")
 	res := call(std.MaxPool3dWithIndices, attrs, true, sizeArgs{}, x)
 	return res[0], res[1]
 }

@@ -4,71 +4,86 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// LpPoolAttrs holds the optional attributes of lp_pool1d, lp_pool2d, lp_pool3d.
+// LpPoolAttrs are the attributes of lp_pool1d and lp_pool2d.
+//
+// Its fields:
+//
+//	NormType   float64 // the argument normType
+//	KernelSize op.Ints // the argument kernelSize
+//	Stride     op.Ints
+//	CeilMode   bool
+//
+// [Ints] makes values of fields.
 type LpPoolAttrs = std.LpPoolAttrs
 
 // LpPool1d takes the normType-th root of the sum of the normType-th powers of
 // every window over one spatial dimension.
 //
-// The optional [std.LpPoolAttrs], at most one, sets Stride and CeilMode.
-func LpPool1d(x *Tensor, normType float64, kernelSize []int, opts ...std.LpPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [LpPoolAttrs], at most one, sets Stride and CeilMode.
+func LpPool1d(x *Tensor, normType float64, kernelSize any, opts ...LpPoolAttrs) *Tensor {
 	attrs := options(std.LpPool1d, opts)
 	attrs.NormType = normType
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.LpPool1d, "kernelSize")
 	return call(std.LpPool1d, attrs, false, sizeArgs{}, x)[0]
 }
 
 // LpPool1d takes the normType-th root of the sum of the normType-th powers of
 // every window over one spatial dimension.
 //
-// The optional [std.LpPoolAttrs], at most one, sets Stride and CeilMode.
-func (x *Tensor) LpPool1d(normType float64, kernelSize []int, opts ...std.LpPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [LpPoolAttrs], at most one, sets Stride and CeilMode.
+func (x *Tensor) LpPool1d(normType float64, kernelSize any, opts ...LpPoolAttrs) *Tensor {
 	attrs := options(std.LpPool1d, opts)
 	attrs.NormType = normType
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.LpPool1d, "kernelSize")
 	return call(std.LpPool1d, attrs, true, sizeArgs{}, x)[0]
 }
 
 // LpPool2d takes the normType-th root of the sum of the normType-th powers of
 // every window over two spatial dimensions.
 //
-// The optional [std.LpPoolAttrs], at most one, sets Stride and CeilMode.
-func LpPool2d(x *Tensor, normType float64, kernelSize []int, opts ...std.LpPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [LpPoolAttrs], at most one, sets Stride and CeilMode.
+func LpPool2d(x *Tensor, normType float64, kernelSize any, opts ...LpPoolAttrs) *Tensor {
 	attrs := options(std.LpPool2d, opts)
 	attrs.NormType = normType
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.LpPool2d, "kernelSize")
 	return call(std.LpPool2d, attrs, false, sizeArgs{}, x)[0]
 }
 
 // LpPool2d takes the normType-th root of the sum of the normType-th powers of
 // every window over two spatial dimensions.
 //
-// The optional [std.LpPoolAttrs], at most one, sets Stride and CeilMode.
-func (x *Tensor) LpPool2d(normType float64, kernelSize []int, opts ...std.LpPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [LpPoolAttrs], at most one, sets Stride and CeilMode.
+func (x *Tensor) LpPool2d(normType float64, kernelSize any, opts ...LpPoolAttrs) *Tensor {
 	attrs := options(std.LpPool2d, opts)
 	attrs.NormType = normType
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.LpPool2d, "kernelSize")
 	return call(std.LpPool2d, attrs, true, sizeArgs{}, x)[0]
 }
 
 // LpPool3d takes the normType-th root of the sum of the normType-th powers of
 // every window over three spatial dimensions.
 //
-// The optional [std.LpPoolAttrs], at most one, sets Stride and CeilMode.
-func LpPool3d(x *Tensor, normType float64, kernelSize []int, opts ...std.LpPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [LpPoolAttrs], at most one, sets Stride and CeilMode.
+func LpPool3d(x *Tensor, normType float64, kernelSize any, opts ...LpPoolAttrs) *Tensor {
 	attrs := options(std.LpPool3d, opts)
 	attrs.NormType = normType
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.LpPool3d, "kernelSize")
 	return call(std.LpPool3d, attrs, false, sizeArgs{}, x)[0]
 }
 
 // LpPool3d takes the normType-th root of the sum of the normType-th powers of
 // every window over three spatial dimensions.
 //
-// The optional [std.LpPoolAttrs], at most one, sets Stride and CeilMode.
-func (x *Tensor) LpPool3d(normType float64, kernelSize []int, opts ...std.LpPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [LpPoolAttrs], at most one, sets Stride and CeilMode.
+func (x *Tensor) LpPool3d(normType float64, kernelSize any, opts ...LpPoolAttrs) *Tensor {
 	attrs := options(std.LpPool3d, opts)
 	attrs.NormType = normType
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.LpPool3d, "kernelSize")
 	return call(std.LpPool3d, attrs, true, sizeArgs{}, x)[0]
 }

@@ -4,7 +4,21 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// QConvAttrs holds the optional attributes of q_conv1d, q_conv2d, q_conv3d.
+// QConvAttrs are the attributes of q_conv1d to 3d: those of ConvAttrs and of
+// QLinearAttrs.
+//
+// Its fields:
+//
+//	Stride   op.Ints
+//	Padding  op.Ints
+//	Dilation op.Ints
+//	Groups   int
+//	PadMode  string // "valid" or "same"
+//	DType    array.DType
+//	ReLU     bool
+//	Max      float64
+//
+// [Ints] makes values of fields.
 type QConvAttrs = std.QConvAttrs
 
 // QConv1d is quantize(conv1d(dequantize(x), dequantize(weight),
@@ -12,10 +26,10 @@ type QConvAttrs = std.QConvAttrs
 // weightZero or one for each filter; padding is the zero point of x.
 //
 // xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
-// residualScale and residualZero may be nil. The optional [std.QConvAttrs], at
-// most one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and
-// Max. PadMode may be "valid" or "same".
-func QConv1d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QConvAttrs) *Tensor {
+// residualScale and residualZero may be nil. The optional [QConvAttrs], at most
+// one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and Max.
+// PadMode may be "valid" or "same".
+func QConv1d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...QConvAttrs) *Tensor {
 	attrs := options(std.QConv1d, opts)
 	return call(std.QConv1d, attrs, false, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
@@ -25,10 +39,10 @@ func QConv1d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, b
 // weightZero or one for each filter; padding is the zero point of x.
 //
 // xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
-// residualScale and residualZero may be nil. The optional [std.QConvAttrs], at
-// most one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and
-// Max. PadMode may be "valid" or "same".
-func (x *Tensor) QConv1d(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QConvAttrs) *Tensor {
+// residualScale and residualZero may be nil. The optional [QConvAttrs], at most
+// one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and Max.
+// PadMode may be "valid" or "same".
+func (x *Tensor) QConv1d(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...QConvAttrs) *Tensor {
 	attrs := options(std.QConv1d, opts)
 	return call(std.QConv1d, attrs, true, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
@@ -38,10 +52,10 @@ func (x *Tensor) QConv1d(xScale, xZero, weight, weightScale, weightZero, yScale,
 // weightZero or one for each filter; padding is the zero point of x.
 //
 // xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
-// residualScale and residualZero may be nil. The optional [std.QConvAttrs], at
-// most one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and
-// Max. PadMode may be "valid" or "same".
-func QConv2d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QConvAttrs) *Tensor {
+// residualScale and residualZero may be nil. The optional [QConvAttrs], at most
+// one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and Max.
+// PadMode may be "valid" or "same".
+func QConv2d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...QConvAttrs) *Tensor {
 	attrs := options(std.QConv2d, opts)
 	return call(std.QConv2d, attrs, false, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
@@ -51,10 +65,10 @@ func QConv2d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, b
 // weightZero or one for each filter; padding is the zero point of x.
 //
 // xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
-// residualScale and residualZero may be nil. The optional [std.QConvAttrs], at
-// most one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and
-// Max. PadMode may be "valid" or "same".
-func (x *Tensor) QConv2d(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QConvAttrs) *Tensor {
+// residualScale and residualZero may be nil. The optional [QConvAttrs], at most
+// one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and Max.
+// PadMode may be "valid" or "same".
+func (x *Tensor) QConv2d(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...QConvAttrs) *Tensor {
 	attrs := options(std.QConv2d, opts)
 	return call(std.QConv2d, attrs, true, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
@@ -64,10 +78,10 @@ func (x *Tensor) QConv2d(xScale, xZero, weight, weightScale, weightZero, yScale,
 // weightZero or one for each filter; padding is the zero point of x.
 //
 // xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
-// residualScale and residualZero may be nil. The optional [std.QConvAttrs], at
-// most one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and
-// Max. PadMode may be "valid" or "same".
-func QConv3d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QConvAttrs) *Tensor {
+// residualScale and residualZero may be nil. The optional [QConvAttrs], at most
+// one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and Max.
+// PadMode may be "valid" or "same".
+func QConv3d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...QConvAttrs) *Tensor {
 	attrs := options(std.QConv3d, opts)
 	return call(std.QConv3d, attrs, false, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
@@ -77,10 +91,10 @@ func QConv3d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, b
 // weightZero or one for each filter; padding is the zero point of x.
 //
 // xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
-// residualScale and residualZero may be nil. The optional [std.QConvAttrs], at
-// most one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and
-// Max. PadMode may be "valid" or "same".
-func (x *Tensor) QConv3d(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QConvAttrs) *Tensor {
+// residualScale and residualZero may be nil. The optional [QConvAttrs], at most
+// one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and Max.
+// PadMode may be "valid" or "same".
+func (x *Tensor) QConv3d(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...QConvAttrs) *Tensor {
 	attrs := options(std.QConv3d, opts)
 	return call(std.QConv3d, attrs, true, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }

@@ -4,7 +4,16 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// QLinearAttrs holds the optional attributes of q_linear, q_matmul.
+// QLinearAttrs are the attributes of q_linear and q_matmul. DType is that of
+// the result: u8 and i8 are scaled, f32 is scaled and not rounded, i32 is the
+// sums themselves; without one it is that of y_zero, else that of x. ReLU and a
+// Max that is not 0 limit 8-bit results to real values from 0 and up to Max.
+//
+// Its fields:
+//
+//	DType array.DType
+//	ReLU  bool
+//	Max   float64
 type QLinearAttrs = std.QLinearAttrs
 
 // QLinear is quantize(linear(dequantize(x), dequantize(weight),
@@ -14,9 +23,9 @@ type QLinearAttrs = std.QLinearAttrs
 // element or one for each row, a table of 256 bytes is applied last.
 //
 // xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
-// residualScale and residualZero may be nil. The optional [std.QLinearAttrs],
-// at most one, sets DType, ReLU and Max.
-func QLinear(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QLinearAttrs) *Tensor {
+// residualScale and residualZero may be nil. The optional [QLinearAttrs], at
+// most one, sets DType, ReLU and Max.
+func QLinear(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...QLinearAttrs) *Tensor {
 	attrs := options(std.QLinear, opts)
 	return call(std.QLinear, attrs, false, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
@@ -28,9 +37,9 @@ func QLinear(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, b
 // element or one for each row, a table of 256 bytes is applied last.
 //
 // xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
-// residualScale and residualZero may be nil. The optional [std.QLinearAttrs],
-// at most one, sets DType, ReLU and Max.
-func (x *Tensor) QLinear(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QLinearAttrs) *Tensor {
+// residualScale and residualZero may be nil. The optional [QLinearAttrs], at
+// most one, sets DType, ReLU and Max.
+func (x *Tensor) QLinear(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...QLinearAttrs) *Tensor {
 	attrs := options(std.QLinear, opts)
 	return call(std.QLinear, attrs, true, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
@@ -40,9 +49,9 @@ func (x *Tensor) QLinear(xScale, xZero, weight, weightScale, weightZero, yScale,
 // element or one for each column.
 //
 // xScale, xZero, wScale, wZero, yScale, yZero, bias, table, residual,
-// residualScale and residualZero may be nil. The optional [std.QLinearAttrs],
-// at most one, sets DType, ReLU and Max.
-func QMatmul(x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QLinearAttrs) *Tensor {
+// residualScale and residualZero may be nil. The optional [QLinearAttrs], at
+// most one, sets DType, ReLU and Max.
+func QMatmul(x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...QLinearAttrs) *Tensor {
 	attrs := options(std.QMatmul, opts)
 	return call(std.QMatmul, attrs, false, sizeArgs{}, x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
@@ -52,9 +61,9 @@ func QMatmul(x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table, res
 // element or one for each column.
 //
 // xScale, xZero, wScale, wZero, yScale, yZero, bias, table, residual,
-// residualScale and residualZero may be nil. The optional [std.QLinearAttrs],
-// at most one, sets DType, ReLU and Max.
-func (x *Tensor) QMatmul(xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QLinearAttrs) *Tensor {
+// residualScale and residualZero may be nil. The optional [QLinearAttrs], at
+// most one, sets DType, ReLU and Max.
+func (x *Tensor) QMatmul(xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...QLinearAttrs) *Tensor {
 	attrs := options(std.QMatmul, opts)
 	return call(std.QMatmul, attrs, true, sizeArgs{}, x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }

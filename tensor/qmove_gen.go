@@ -11,14 +11,14 @@ import (
 // type: each is followed by its scale and its zero point, and quantised as the
 // result is.
 func QConcat(yScale, yZero *Tensor, tensors []*Tensor, dim int) *Tensor {
-	return call(std.QConcat, std.DimAttrs{Dim: dim}, false, sizeArgs{}, append([]*Tensor{yScale, yZero}, tensors...)...)[0]
+	return call(std.QConcat, DimAttrs{Dim: dim}, false, sizeArgs{}, append([]*Tensor{yScale, yZero}, tensors...)...)[0]
 }
 
 // QConcat is quantize(cat(dequantize(tensors))) of tensors u8 or i8 of one
 // type: each is followed by its scale and its zero point, and quantised as the
 // result is.
 func (yScale *Tensor) QConcat(yZero *Tensor, tensors []*Tensor, dim int) *Tensor {
-	return call(std.QConcat, std.DimAttrs{Dim: dim}, true, sizeArgs{}, append([]*Tensor{yScale, yZero}, tensors...)...)[0]
+	return call(std.QConcat, DimAttrs{Dim: dim}, true, sizeArgs{}, append([]*Tensor{yScale, yZero}, tensors...)...)[0]
 }
 
 // QEmbedding is embedding(x, dequantize(weight)) as f32 for a weight u8 or i8

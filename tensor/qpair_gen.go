@@ -4,15 +4,20 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// QPairAttrs holds the optional attributes of q_add, q_mul.
+// QPairAttrs are the attributes of q_add and q_mul. ReLU limits results to real
+// values from 0.
+//
+// Its fields:
+//
+//	ReLU bool
 type QPairAttrs = std.QPairAttrs
 
 // QAdd is quantize(add(dequantize(a), dequantize(b))) for two tensors u8 or i8
 // of one type, which broadcast.
 //
 // aScale, aZero, bScale, bZero, yScale and yZero may be nil. The optional
-// [std.QPairAttrs], at most one, sets ReLU.
-func QAdd(a, aScale, aZero, b, bScale, bZero, yScale, yZero *Tensor, opts ...std.QPairAttrs) *Tensor {
+// [QPairAttrs], at most one, sets ReLU.
+func QAdd(a, aScale, aZero, b, bScale, bZero, yScale, yZero *Tensor, opts ...QPairAttrs) *Tensor {
 	attrs := options(std.QAdd, opts)
 	return call(std.QAdd, attrs, false, sizeArgs{}, a, aScale, aZero, b, bScale, bZero, yScale, yZero)[0]
 }
@@ -21,8 +26,8 @@ func QAdd(a, aScale, aZero, b, bScale, bZero, yScale, yZero *Tensor, opts ...std
 // of one type, which broadcast.
 //
 // aScale, aZero, bScale, bZero, yScale and yZero may be nil. The optional
-// [std.QPairAttrs], at most one, sets ReLU.
-func (a *Tensor) QAdd(aScale, aZero, b, bScale, bZero, yScale, yZero *Tensor, opts ...std.QPairAttrs) *Tensor {
+// [QPairAttrs], at most one, sets ReLU.
+func (a *Tensor) QAdd(aScale, aZero, b, bScale, bZero, yScale, yZero *Tensor, opts ...QPairAttrs) *Tensor {
 	attrs := options(std.QAdd, opts)
 	return call(std.QAdd, attrs, true, sizeArgs{}, a, aScale, aZero, b, bScale, bZero, yScale, yZero)[0]
 }
@@ -31,8 +36,8 @@ func (a *Tensor) QAdd(aScale, aZero, b, bScale, bZero, yScale, yZero *Tensor, op
 // of one type, which broadcast.
 //
 // aScale, aZero, bScale, bZero, yScale and yZero may be nil. The optional
-// [std.QPairAttrs], at most one, sets ReLU.
-func QMul(a, aScale, aZero, b, bScale, bZero, yScale, yZero *Tensor, opts ...std.QPairAttrs) *Tensor {
+// [QPairAttrs], at most one, sets ReLU.
+func QMul(a, aScale, aZero, b, bScale, bZero, yScale, yZero *Tensor, opts ...QPairAttrs) *Tensor {
 	attrs := options(std.QMul, opts)
 	return call(std.QMul, attrs, false, sizeArgs{}, a, aScale, aZero, b, bScale, bZero, yScale, yZero)[0]
 }
@@ -41,8 +46,8 @@ func QMul(a, aScale, aZero, b, bScale, bZero, yScale, yZero *Tensor, opts ...std
 // of one type, which broadcast.
 //
 // aScale, aZero, bScale, bZero, yScale and yZero may be nil. The optional
-// [std.QPairAttrs], at most one, sets ReLU.
-func (a *Tensor) QMul(aScale, aZero, b, bScale, bZero, yScale, yZero *Tensor, opts ...std.QPairAttrs) *Tensor {
+// [QPairAttrs], at most one, sets ReLU.
+func (a *Tensor) QMul(aScale, aZero, b, bScale, bZero, yScale, yZero *Tensor, opts ...QPairAttrs) *Tensor {
 	attrs := options(std.QMul, opts)
 	return call(std.QMul, attrs, true, sizeArgs{}, a, aScale, aZero, b, bScale, bZero, yScale, yZero)[0]
 }

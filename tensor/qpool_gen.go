@@ -4,18 +4,30 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// QAvgPoolAttrs holds the optional attributes of q_avg_pool.
+// QAvgPoolAttrs are the attributes of q_avg_pool. KernelSize has one entry for
+// each spatial dimension, one to three; the rest is as in AvgPoolAttrs.
+//
+// Its fields:
+//
+//	KernelSize      op.Ints // the argument kernelSize
+//	Stride          op.Ints
+//	Padding         op.Ints
+//	CeilMode        bool
+//	CountExcludePad bool
+//
+// [Ints] makes values of fields.
 type QAvgPoolAttrs = std.QAvgPoolAttrs
 
 // QAvgPool is quantize(avg_pool(dequantize(x))) of x u8 or i8 [N,C,...] over as
 // many spatial dimensions as kernelSize has entries, from exact sums rescaled
 // once; without yScale the result is quantised as x is.
 //
-// xScale, xZero, yScale and yZero may be nil. The optional [std.QAvgPoolAttrs],
-// at most one, sets Stride, Padding, CeilMode and CountExcludePad.
-func QAvgPool(x, xScale, xZero, yScale, yZero *Tensor, kernelSize []int, opts ...std.QAvgPoolAttrs) *Tensor {
+// xScale, xZero, yScale and yZero may be nil. kernelSize is an int or a list of
+// them; nil is the empty list. The optional [QAvgPoolAttrs], at most one, sets
+// Stride, Padding, CeilMode and CountExcludePad.
+func QAvgPool(x, xScale, xZero, yScale, yZero *Tensor, kernelSize any, opts ...QAvgPoolAttrs) *Tensor {
 	attrs := options(std.QAvgPool, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.QAvgPool, "kernelSize")
 	return call(std.QAvgPool, attrs, false, sizeArgs{}, x, xScale, xZero, yScale, yZero)[0]
 }
 
@@ -23,11 +35,12 @@ func QAvgPool(x, xScale, xZero, yScale, yZero *Tensor, kernelSize []int, opts ..
 // many spatial dimensions as kernelSize has entries, from exact sums rescaled
 // once; without yScale the result is quantised as x is.
 //
-// xScale, xZero, yScale and yZero may be nil. The optional [std.QAvgPoolAttrs],
-// at most one, sets Stride, Padding, CeilMode and CountExcludePad.
-func (x *Tensor) QAvgPool(xScale, xZero, yScale, yZero *Tensor, kernelSize []int, opts ...std.QAvgPoolAttrs) *Tensor {
+// xScale, xZero, yScale and yZero may be nil. kernelSize is an int or a list of
+// them; nil is the empty list. The optional [QAvgPoolAttrs], at most one, sets
+// Stride, Padding, CeilMode and CountExcludePad.
+func (x *Tensor) QAvgPool(xScale, xZero, yScale, yZero *Tensor, kernelSize any, opts ...QAvgPoolAttrs) *Tensor {
 	attrs := options(std.QAvgPool, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.QAvgPool, "kernelSize")
 	return call(std.QAvgPool, attrs, true, sizeArgs{}, x, xScale, xZero, yScale, yZero)[0]
 }
 
@@ -35,11 +48,11 @@ func (x *Tensor) QAvgPool(xScale, xZero, yScale, yZero *Tensor, kernelSize []int
 // many spatial dimensions as kernelSize has entries; the result is quantised as
 // x is.
 //
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func QMaxPool(x *Tensor, kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [MaxPoolAttrs], at most one, sets Stride, Padding, Dilation and CeilMode.
+func QMaxPool(x *Tensor, kernelSize any, opts ...MaxPoolAttrs) *Tensor {
 	attrs := options(std.QMaxPool, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.QMaxPool, "kernelSize")
 	return call(std.QMaxPool, attrs, false, sizeArgs{}, x)[0]
 }
 
@@ -47,10 +60,10 @@ func QMaxPool(x *Tensor, kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
 // many spatial dimensions as kernelSize has entries; the result is quantised as
 // x is.
 //
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func (x *Tensor) QMaxPool(kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
+// kernelSize is an int or a list of them; nil is the empty list. The optional
+// [MaxPoolAttrs], at most one, sets Stride, Padding, Dilation and CeilMode.
+func (x *Tensor) QMaxPool(kernelSize any, opts ...MaxPoolAttrs) *Tensor {
 	attrs := options(std.QMaxPool, opts)
-	attrs.KernelSize = intsOf(kernelSize)
+	attrs.KernelSize = listOf(kernelSize, std.QMaxPool, "kernelSize")
 	return call(std.QMaxPool, attrs, true, sizeArgs{}, x)[0]
 }

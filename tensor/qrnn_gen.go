@@ -6,9 +6,9 @@ import "github.com/gofx-dev/gofx/op/std"
 
 // QGru is gru with weights i8 as q_lstm has them.
 //
-// h0 may be nil. The optional [std.LstmAttrs], at most one, sets NumLayers,
+// h0 may be nil. The optional [LstmAttrs], at most one, sets NumLayers,
 // Bidirectional, BatchFirst and NoBias.
-func QGru(x, h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hN *Tensor) {
+func QGru(x, h0 *Tensor, weights []*Tensor, opts ...LstmAttrs) (output, hN *Tensor) {
 	attrs := options(std.QGru, opts)
 	res := call(std.QGru, attrs, false, sizeArgs{}, append([]*Tensor{x, h0}, weights...)...)
 	return res[0], res[1]
@@ -16,9 +16,9 @@ func QGru(x, h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hN *
 
 // QGru is gru with weights i8 as q_lstm has them.
 //
-// h0 may be nil. The optional [std.LstmAttrs], at most one, sets NumLayers,
+// h0 may be nil. The optional [LstmAttrs], at most one, sets NumLayers,
 // Bidirectional, BatchFirst and NoBias.
-func (x *Tensor) QGru(h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hN *Tensor) {
+func (x *Tensor) QGru(h0 *Tensor, weights []*Tensor, opts ...LstmAttrs) (output, hN *Tensor) {
 	attrs := options(std.QGru, opts)
 	res := call(std.QGru, attrs, true, sizeArgs{}, append([]*Tensor{x, h0}, weights...)...)
 	return res[0], res[1]
@@ -28,9 +28,9 @@ func (x *Tensor) QGru(h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (out
 // for each row: x of a layer as a whole, and the states of the batch in each
 // step, are quantised as by dynamic_quantize, and multiplied as integers.
 //
-// h0 and c0 may be nil. The optional [std.LstmAttrs], at most one, sets
-// NumLayers, Bidirectional, BatchFirst and NoBias.
-func QLstm(x, h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hN, cN *Tensor) {
+// h0 and c0 may be nil. The optional [LstmAttrs], at most one, sets NumLayers,
+// Bidirectional, BatchFirst and NoBias.
+func QLstm(x, h0, c0 *Tensor, weights []*Tensor, opts ...LstmAttrs) (output, hN, cN *Tensor) {
 	attrs := options(std.QLstm, opts)
 	res := call(std.QLstm, attrs, false, sizeArgs{}, append([]*Tensor{x, h0, c0}, weights...)...)
 	return res[0], res[1], res[2]
@@ -40,9 +40,9 @@ func QLstm(x, h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output,
 // for each row: x of a layer as a whole, and the states of the batch in each
 // step, are quantised as by dynamic_quantize, and multiplied as integers.
 //
-// h0 and c0 may be nil. The optional [std.LstmAttrs], at most one, sets
-// NumLayers, Bidirectional, BatchFirst and NoBias.
-func (x *Tensor) QLstm(h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hN, cN *Tensor) {
+// h0 and c0 may be nil. The optional [LstmAttrs], at most one, sets NumLayers,
+// Bidirectional, BatchFirst and NoBias.
+func (x *Tensor) QLstm(h0, c0 *Tensor, weights []*Tensor, opts ...LstmAttrs) (output, hN, cN *Tensor) {
 	attrs := options(std.QLstm, opts)
 	res := call(std.QLstm, attrs, true, sizeArgs{}, append([]*Tensor{x, h0, c0}, weights...)...)
 	return res[0], res[1], res[2]

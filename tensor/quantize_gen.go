@@ -7,21 +7,41 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// DequantizeAttrs holds the optional attributes of dequantize.
+// DequantizeAttrs are the attributes of dequantize; Axis is what a vector of
+// scales goes along.
+//
+// Its fields:
+//
+//	Axis int
 type DequantizeAttrs = std.DequantizeAttrs
 
-// ObserveAttrs holds the optional attributes of observe.
+// ObserveAttrs are the attributes of observe. Averaging, up to 1, moves the
+// extremes towards those of x by that part of the way; without it they are
+// those of all.
+//
+// Its fields:
+//
+//	Averaging float64
 type ObserveAttrs = std.ObserveAttrs
 
-// QuantizeAttrs holds the optional attributes of quantize.
+// QuantizeAttrs are the attributes of quantize. Axis is what a vector of scales
+// goes along. DType is an integer type of 2 to 16 bits or a float of 8 or 4;
+// without one it is that of zero, u8 without both. Unsaturated is that of
+// CastAttrs.
+//
+// Its fields:
+//
+//	Axis        int
+//	DType       array.DType
+//	Unsaturated bool
 type QuantizeAttrs = std.QuantizeAttrs
 
 // Dequantize returns (q - zero)·scale of what quantize gives, or of i32,
 // computed in f32, in the type of scale, f32, f16 or bf16; scale and zero are
 // one element, or one for each index of axis.
 //
-// zero may be nil. The optional [std.DequantizeAttrs], at most one, sets Axis.
-func Dequantize(q, scale, zero *Tensor, opts ...std.DequantizeAttrs) *Tensor {
+// zero may be nil. The optional [DequantizeAttrs], at most one, sets Axis.
+func Dequantize(q, scale, zero *Tensor, opts ...DequantizeAttrs) *Tensor {
 	attrs := options(std.Dequantize, opts)
 	return call(std.Dequantize, attrs, false, sizeArgs{}, q, scale, zero)[0]
 }
@@ -30,8 +50,8 @@ func Dequantize(q, scale, zero *Tensor, opts ...std.DequantizeAttrs) *Tensor {
 // computed in f32, in the type of scale, f32, f16 or bf16; scale and zero are
 // one element, or one for each index of axis.
 //
-// zero may be nil. The optional [std.DequantizeAttrs], at most one, sets Axis.
-func (q *Tensor) Dequantize(scale, zero *Tensor, opts ...std.DequantizeAttrs) *Tensor {
+// zero may be nil. The optional [DequantizeAttrs], at most one, sets Axis.
+func (q *Tensor) Dequantize(scale, zero *Tensor, opts ...DequantizeAttrs) *Tensor {
 	attrs := options(std.Dequantize, opts)
 	return call(std.Dequantize, attrs, true, sizeArgs{}, q, scale, zero)[0]
 }
@@ -55,8 +75,8 @@ func (x *Tensor) DynamicQuantize() (q, scale, zero *Tensor) {
 // longer, the limit and the counts of a histogram over [-limit, limit). The
 // limit doubles as needed, from 2^-30, and what was counted moves.
 //
-// The optional [std.ObserveAttrs], at most one, sets Averaging.
-func Observe(x, seen *Tensor, opts ...std.ObserveAttrs) *Tensor {
+// The optional [ObserveAttrs], at most one, sets Averaging.
+func Observe(x, seen *Tensor, opts ...ObserveAttrs) *Tensor {
 	attrs := options(std.Observe, opts)
 	return call(std.Observe, attrs, false, sizeArgs{}, x, seen)[0]
 }
@@ -66,8 +86,8 @@ func Observe(x, seen *Tensor, opts ...std.ObserveAttrs) *Tensor {
 // longer, the limit and the counts of a histogram over [-limit, limit). The
 // limit doubles as needed, from 2^-30, and what was counted moves.
 //
-// The optional [std.ObserveAttrs], at most one, sets Averaging.
-func (x *Tensor) Observe(seen *Tensor, opts ...std.ObserveAttrs) *Tensor {
+// The optional [ObserveAttrs], at most one, sets Averaging.
+func (x *Tensor) Observe(seen *Tensor, opts ...ObserveAttrs) *Tensor {
 	attrs := options(std.Observe, opts)
 	return call(std.Observe, attrs, true, sizeArgs{}, x, seen)[0]
 }
@@ -77,9 +97,9 @@ func (x *Tensor) Observe(seen *Tensor, opts ...std.ObserveAttrs) *Tensor {
 // or x/scale + zero as a float of 8 or 4 bits; scale, of x's type f32, f16 or
 // bf16, and zero are one element, or one for each index of axis.
 //
-// zero may be nil. The optional [std.QuantizeAttrs], at most one, sets Axis,
-// DType and Unsaturated.
-func Quantize(x, scale, zero *Tensor, opts ...std.QuantizeAttrs) *Tensor {
+// zero may be nil. The optional [QuantizeAttrs], at most one, sets Axis, DType
+// and Unsaturated.
+func Quantize(x, scale, zero *Tensor, opts ...QuantizeAttrs) *Tensor {
 	attrs := options(std.Quantize, opts)
 	return call(std.Quantize, attrs, false, sizeArgs{}, x, scale, zero)[0]
 }
@@ -89,9 +109,9 @@ func Quantize(x, scale, zero *Tensor, opts ...std.QuantizeAttrs) *Tensor {
 // or x/scale + zero as a float of 8 or 4 bits; scale, of x's type f32, f16 or
 // bf16, and zero are one element, or one for each index of axis.
 //
-// zero may be nil. The optional [std.QuantizeAttrs], at most one, sets Axis,
-// DType and Unsaturated.
-func (x *Tensor) Quantize(scale, zero *Tensor, opts ...std.QuantizeAttrs) *Tensor {
+// zero may be nil. The optional [QuantizeAttrs], at most one, sets Axis, DType
+// and Unsaturated.
+func (x *Tensor) Quantize(scale, zero *Tensor, opts ...QuantizeAttrs) *Tensor {
 	attrs := options(std.Quantize, opts)
 	return call(std.Quantize, attrs, true, sizeArgs{}, x, scale, zero)[0]
 }

@@ -7,11 +7,37 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// DropoutAttrs holds the optional attributes of dropout.
+// DropoutAttrs are the attributes of dropout; PyTorch's default of P is 0.5.
+//
+// Its fields:
+//
+//	P        float64 // the argument p
+//	Training bool
 type DropoutAttrs = std.DropoutAttrs
 
-// RandintAttrs holds the optional attributes of randint.
+// FoldInAttrs are the attributes of fold_in.
+//
+// Its fields:
+//
+//	Data int // the argument data
+type FoldInAttrs = std.FoldInAttrs
+
+// RandintAttrs are the attributes of randint; DType not given is i64.
+//
+// Its fields:
+//
+//	Low   int        // the argument low
+//	High  int        // the argument high
+//	Size  shape.Dims // the argument size
+//	DType array.DType
 type RandintAttrs = std.RandintAttrs
+
+// RandomSplitAttrs are the attributes of random_split.
+//
+// Its fields:
+//
+//	Num shape.Dim // the argument num
+type RandomSplitAttrs = std.RandomSplitAttrs
 
 // Bernoulli is 1 with probability probs, else 0, from a key.
 func Bernoulli(probs, key *Tensor) *Tensor {
@@ -26,11 +52,11 @@ func (probs *Tensor) Bernoulli(key *Tensor) *Tensor {
 // Dropout sets elements to 0 with probability p and scales the others by
 // 1/(1-p) when training, from a key; else it is x.
 //
-// key may be nil. The optional [std.DropoutAttrs], at most one, sets Training.
+// key may be nil. The optional [DropoutAttrs], at most one, sets Training.
 //
 // Reference: Srivastava, Hinton, Krizhevsky, Sutskever, Salakhutdinov: Dropout,
 // JMLR 2014
-func Dropout(x, key *Tensor, p float64, opts ...std.DropoutAttrs) *Tensor {
+func Dropout(x, key *Tensor, p float64, opts ...DropoutAttrs) *Tensor {
 	attrs := options(std.Dropout, opts)
 	attrs.P = p
 	return call(std.Dropout, attrs, false, sizeArgs{}, x, key)[0]
@@ -39,11 +65,11 @@ func Dropout(x, key *Tensor, p float64, opts ...std.DropoutAttrs) *Tensor {
 // Dropout sets elements to 0 with probability p and scales the others by
 // 1/(1-p) when training, from a key; else it is x.
 //
-// key may be nil. The optional [std.DropoutAttrs], at most one, sets Training.
+// key may be nil. The optional [DropoutAttrs], at most one, sets Training.
 //
 // Reference: Srivastava, Hinton, Krizhevsky, Sutskever, Salakhutdinov: Dropout,
 // JMLR 2014
-func (x *Tensor) Dropout(key *Tensor, p float64, opts ...std.DropoutAttrs) *Tensor {
+func (x *Tensor) Dropout(key *Tensor, p float64, opts ...DropoutAttrs) *Tensor {
 	attrs := options(std.Dropout, opts)
 	attrs.P = p
 	return call(std.Dropout, attrs, true, sizeArgs{}, x, key)[0]
@@ -51,68 +77,101 @@ func (x *Tensor) Dropout(key *Tensor, p float64, opts ...std.DropoutAttrs) *Tens
 
 // DropoutInPlace is [Tensor.Dropout] with the result written to x, which it
 // returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) DropoutInPlace(key *Tensor, p float64, opts ...std.DropoutAttrs) *Tensor {
+func (x *Tensor) DropoutInPlace(key *Tensor, p float64, opts ...DropoutAttrs) *Tensor {
 	return assign(x, x.Dropout(key, p, opts...), "dropout_")
 }
 
 // FoldIn is a new key made from a key and the number data.
 func FoldIn(key *Tensor, data int) *Tensor {
-	return call(std.FoldIn, std.FoldInAttrs{Data: data}, false, sizeArgs{}, key)[0]
+	return call(std.FoldIn, FoldInAttrs{Data: data}, false, sizeArgs{}, key)[0]
 }
 
 // FoldIn is a new key made from a key and the number data.
 func (key *Tensor) FoldIn(data int) *Tensor {
-	return call(std.FoldIn, std.FoldInAttrs{Data: data}, true, sizeArgs{}, key)[0]
+	return call(std.FoldIn, FoldInAttrs{Data: data}, true, sizeArgs{}, key)[0]
 }
 
 // Rand is a tensor of numbers uniform in [0, 1), from a key.
 //
-// size is a list of ints or [Size] values, or a single one. The optional
-// [std.SizeAttrs], at most one, sets DType.
+// size are ints and [Size] values, or one list of them.
 //
 // Reference: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1,
 // 2, 3, SC 2011
-func Rand(key *Tensor, size any, opts ...std.SizeAttrs) *Tensor {
+func Rand(key *Tensor, size ...any) *Tensor {
 	var sized sizeArgs
-	attrs := options(std.Rand, opts)
-	attrs.Size = sized.list(size)
+	attrs := SizeAttrs{Size: sized.dims(size)}
 	return call(std.Rand, attrs, false, sized, key)[0]
 }
 
 // Rand is a tensor of numbers uniform in [0, 1), from a key.
 //
-// size is a list of ints or [Size] values, or a single one. The optional
-// [std.SizeAttrs], at most one, sets DType.
+// size are ints and [Size] values, or one list of them.
 //
 // Reference: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1,
 // 2, 3, SC 2011
-func (key *Tensor) Rand(size any, opts ...std.SizeAttrs) *Tensor {
+func (key *Tensor) Rand(size ...any) *Tensor {
 	var sized sizeArgs
-	attrs := options(std.Rand, opts)
+	attrs := SizeAttrs{Size: sized.dims(size)}
+	return call(std.Rand, attrs, true, sized, key)[0]
+}
+
+// RandWith is [Rand] with options after size, in one [SizeAttrs].
+//
+// size is a list of ints or [Size] values, or a single one. attrs sets DType.
+func RandWith(key *Tensor, size any, attrs SizeAttrs) *Tensor {
+	var sized sizeArgs
+	onlyOptions(std.Rand, attrs)
+	attrs.Size = sized.list(size)
+	return call(std.Rand, attrs, false, sized, key)[0]
+}
+
+// RandWith is [Tensor.Rand] with options after size, in one [SizeAttrs].
+//
+// size is a list of ints or [Size] values, or a single one. attrs sets DType.
+func (key *Tensor) RandWith(size any, attrs SizeAttrs) *Tensor {
+	var sized sizeArgs
+	onlyOptions(std.Rand, attrs)
 	attrs.Size = sized.list(size)
 	return call(std.Rand, attrs, true, sized, key)[0]
 }
 
 // Randint is a tensor of integers uniform in [low, high), from a key.
 //
-// size is a list of ints or [Size] values, or a single one. The optional
-// [std.RandintAttrs], at most one, sets DType.
-func Randint(key *Tensor, low, high int, size any, opts ...std.RandintAttrs) *Tensor {
+// size are ints and [Size] values, or one list of them.
+func Randint(key *Tensor, low, high int, size ...any) *Tensor {
 	var sized sizeArgs
-	attrs := options(std.Randint, opts)
+	attrs := RandintAttrs{Low: low, High: high, Size: sized.dims(size)}
+	return call(std.Randint, attrs, false, sized, key)[0]
+}
+
+// Randint is a tensor of integers uniform in [low, high), from a key.
+//
+// size are ints and [Size] values, or one list of them.
+func (key *Tensor) Randint(low, high int, size ...any) *Tensor {
+	var sized sizeArgs
+	attrs := RandintAttrs{Low: low, High: high, Size: sized.dims(size)}
+	return call(std.Randint, attrs, true, sized, key)[0]
+}
+
+// RandintWith is [Randint] with options after size, in one [RandintAttrs].
+//
+// size is a list of ints or [Size] values, or a single one. attrs sets DType.
+func RandintWith(key *Tensor, low, high int, size any, attrs RandintAttrs) *Tensor {
+	var sized sizeArgs
+	onlyOptions(std.Randint, attrs)
 	attrs.Low = low
 	attrs.High = high
 	attrs.Size = sized.list(size)
 	return call(std.Randint, attrs, false, sized, key)[0]
 }
 
-// Randint is a tensor of integers uniform in [low, high), from a key.
+// RandintWith is [Tensor.Randint] with options after size, in one
+// [RandintAttrs].
 //
-// size is a list of ints or [Size] values, or a single one. The optional
-// [std.RandintAttrs], at most one, sets DType.
-func (key *Tensor) Randint(low, high int, size any, opts ...std.RandintAttrs) *Tensor {
+// size is a list of ints or [Size] values, or a single one. attrs sets DType.
+func (key *Tensor) RandintWith(low, high int, size any, attrs RandintAttrs) *Tensor {
 	var sized sizeArgs
-	attrs := options(std.Randint, opts)
+	onlyOptions(std.Randint, attrs)
 	attrs.Low = low
 	attrs.High = high
 	attrs.Size = sized.list(size)
@@ -121,28 +180,44 @@ func (key *Tensor) Randint(low, high int, size any, opts ...std.RandintAttrs) *T
 
 // Randn is a tensor of standard normal numbers, from a key.
 //
-// size is a list of ints or [Size] values, or a single one. The optional
-// [std.SizeAttrs], at most one, sets DType.
+// size are ints and [Size] values, or one list of them.
 //
 // Reference: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1,
 // 2, 3, SC 2011
-func Randn(key *Tensor, size any, opts ...std.SizeAttrs) *Tensor {
+func Randn(key *Tensor, size ...any) *Tensor {
 	var sized sizeArgs
-	attrs := options(std.Randn, opts)
-	attrs.Size = sized.list(size)
+	attrs := SizeAttrs{Size: sized.dims(size)}
 	return call(std.Randn, attrs, false, sized, key)[0]
 }
 
 // Randn is a tensor of standard normal numbers, from a key.
 //
-// size is a list of ints or [Size] values, or a single one. The optional
-// [std.SizeAttrs], at most one, sets DType.
+// size are ints and [Size] values, or one list of them.
 //
 // Reference: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1,
 // 2, 3, SC 2011
-func (key *Tensor) Randn(size any, opts ...std.SizeAttrs) *Tensor {
+func (key *Tensor) Randn(size ...any) *Tensor {
 	var sized sizeArgs
-	attrs := options(std.Randn, opts)
+	attrs := SizeAttrs{Size: sized.dims(size)}
+	return call(std.Randn, attrs, true, sized, key)[0]
+}
+
+// RandnWith is [Randn] with options after size, in one [SizeAttrs].
+//
+// size is a list of ints or [Size] values, or a single one. attrs sets DType.
+func RandnWith(key *Tensor, size any, attrs SizeAttrs) *Tensor {
+	var sized sizeArgs
+	onlyOptions(std.Randn, attrs)
+	attrs.Size = sized.list(size)
+	return call(std.Randn, attrs, false, sized, key)[0]
+}
+
+// RandnWith is [Tensor.Randn] with options after size, in one [SizeAttrs].
+//
+// size is a list of ints or [Size] values, or a single one. attrs sets DType.
+func (key *Tensor) RandnWith(size any, attrs SizeAttrs) *Tensor {
+	var sized sizeArgs
+	onlyOptions(std.Randn, attrs)
 	attrs.Size = sized.list(size)
 	return call(std.Randn, attrs, true, sized, key)[0]
 }
@@ -152,7 +227,7 @@ func (key *Tensor) Randn(size any, opts ...std.SizeAttrs) *Tensor {
 // num may be an int or a [Size].
 func RandomSplit(key *Tensor, num any) *Tensor {
 	var sized sizeArgs
-	attrs := std.RandomSplitAttrs{Num: sized.dim(num)}
+	attrs := RandomSplitAttrs{Num: sized.dim(num)}
 	return call(std.RandomSplit, attrs, false, sized, key)[0]
 }
 
@@ -161,6 +236,6 @@ func RandomSplit(key *Tensor, num any) *Tensor {
 // num may be an int or a [Size].
 func (key *Tensor) RandomSplit(num any) *Tensor {
 	var sized sizeArgs
-	attrs := std.RandomSplitAttrs{Num: sized.dim(num)}
+	attrs := RandomSplitAttrs{Num: sized.dim(num)}
 	return call(std.RandomSplit, attrs, true, sized, key)[0]
 }

@@ -29,7 +29,7 @@ func TestRecipeOfParameters(t *testing.T) {
 	c, _, _, ok = tensor.MulScalar(w.T(), 2).Recipe()
 	require.True(t, ok)
 	require.False(t, c.Method)
-	require.Equal(t, std.BinaryAttrs{Other: op.Int(2)}, c.Attrs)
+	require.Equal(t, tensor.BinaryAttrs{Other: tensor.Number(2)}, c.Attrs)
 	inner, _, _, ok := c.Args[0].Recipe()
 	require.True(t, ok)
 	require.Same(t, std.T, inner.Op)

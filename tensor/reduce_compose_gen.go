@@ -4,46 +4,91 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// LogsumexpAttrs holds the optional attributes of logsumexp.
+// LogsumexpAttrs are the attributes of logsumexp: the dimensions to reduce, all
+// when empty.
+//
+// Its fields:
+//
+//	Dim     op.Ints // the argument dim
+//	KeepDim bool
 type LogsumexpAttrs = std.LogsumexpAttrs
 
-// NormAttrs holds the optional attributes of norm.
+// NormAttrs are the attributes of norm: the order, 2 when absent (0 counts what
+// is not zero, ±inf take the extreme magnitude), and the dimensions to reduce,
+// all when empty.
+//
+// Its fields:
+//
+//	P       op.Scalar // the argument p
+//	Dim     op.Ints   // the argument dim
+//	KeepDim bool
 type NormAttrs = std.NormAttrs
 
 // Logsumexp is log(sum(exp(x))) over dimensions, computed without overflow;
 // integers give f32.
-//
-// The optional [std.LogsumexpAttrs], at most one, sets KeepDim.
-func Logsumexp(x *Tensor, dim []int, opts ...std.LogsumexpAttrs) *Tensor {
-	attrs := options(std.Logsumexp, opts)
-	attrs.Dim = intsOf(dim)
-	return call(std.Logsumexp, attrs, false, sizeArgs{}, x)[0]
+func Logsumexp(x *Tensor, dim ...int) *Tensor {
+	return call(std.Logsumexp, LogsumexpAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
 }
 
 // Logsumexp is log(sum(exp(x))) over dimensions, computed without overflow;
 // integers give f32.
+func (x *Tensor) Logsumexp(dim ...int) *Tensor {
+	return call(std.Logsumexp, LogsumexpAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
+}
+
+// LogsumexpWith is [Logsumexp] with options after dim, in one [LogsumexpAttrs].
 //
-// The optional [std.LogsumexpAttrs], at most one, sets KeepDim.
-func (x *Tensor) Logsumexp(dim []int, opts ...std.LogsumexpAttrs) *Tensor {
-	attrs := options(std.Logsumexp, opts)
-	attrs.Dim = intsOf(dim)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim.
+func LogsumexpWith(x *Tensor, dim any, attrs LogsumexpAttrs) *Tensor {
+	onlyOptions(std.Logsumexp, attrs)
+	attrs.Dim = listOf(dim, std.Logsumexp, "dim")
+	return call(std.Logsumexp, attrs, false, sizeArgs{}, x)[0]
+}
+
+// LogsumexpWith is [Tensor.Logsumexp] with options after dim, in one
+// [LogsumexpAttrs].
+//
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim.
+func (x *Tensor) LogsumexpWith(dim any, attrs LogsumexpAttrs) *Tensor {
+	onlyOptions(std.Logsumexp, attrs)
+	attrs.Dim = listOf(dim, std.Logsumexp, "dim")
 	return call(std.Logsumexp, attrs, true, sizeArgs{}, x)[0]
 }
 
 // Norm is the p-norm over dimensions, the Euclidean one unless p says
 // otherwise.
 //
-// The optional [std.NormAttrs], at most one, sets P, Dim and KeepDim.
-func Norm(x *Tensor, opts ...std.NormAttrs) *Tensor {
-	attrs := options(std.Norm, opts)
-	return call(std.Norm, attrs, false, sizeArgs{}, x)[0]
+// p is a Go number or bool, or nil for none.
+func Norm(x *Tensor, p any, dim ...int) *Tensor {
+	return call(std.Norm, NormAttrs{P: scalarOf(p, std.Norm), Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
 }
 
 // Norm is the p-norm over dimensions, the Euclidean one unless p says
 // otherwise.
 //
-// The optional [std.NormAttrs], at most one, sets P, Dim and KeepDim.
-func (x *Tensor) Norm(opts ...std.NormAttrs) *Tensor {
-	attrs := options(std.Norm, opts)
+// p is a Go number or bool, or nil for none.
+func (x *Tensor) Norm(p any, dim ...int) *Tensor {
+	return call(std.Norm, NormAttrs{P: scalarOf(p, std.Norm), Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
+}
+
+// NormWith is [Norm] with options after dim, in one [NormAttrs].
+//
+// p is a Go number or bool, or nil for none. dim is an int or a list of them;
+// nil is the empty list. attrs sets KeepDim.
+func NormWith(x *Tensor, p, dim any, attrs NormAttrs) *Tensor {
+	onlyOptions(std.Norm, attrs)
+	attrs.P = scalarOf(p, std.Norm)
+	attrs.Dim = listOf(dim, std.Norm, "dim")
+	return call(std.Norm, attrs, false, sizeArgs{}, x)[0]
+}
+
+// NormWith is [Tensor.Norm] with options after dim, in one [NormAttrs].
+//
+// p is a Go number or bool, or nil for none. dim is an int or a list of them;
+// nil is the empty list. attrs sets KeepDim.
+func (x *Tensor) NormWith(p, dim any, attrs NormAttrs) *Tensor {
+	onlyOptions(std.Norm, attrs)
+	attrs.P = scalarOf(p, std.Norm)
+	attrs.Dim = listOf(dim, std.Norm, "dim")
 	return call(std.Norm, attrs, true, sizeArgs{}, x)[0]
 }

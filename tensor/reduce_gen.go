@@ -7,112 +7,227 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// ReduceAttrs holds the optional attributes of all, amax, amin, any, mean,
-// prod, sum.
+// ReduceAttrs are the attributes of reductions: the dimensions to reduce, all
+// when empty; whether they stay with size 1; and, for sum, mean and prod, the
+// element type in which to compute.
+//
+// Its fields:
+//
+//	Dim     op.Ints // the argument dim
+//	KeepDim bool
+//	DType   array.DType
 type ReduceAttrs = std.ReduceAttrs
 
-// ArgAttrs holds the optional attributes of argmax, argmin.
+// ArgAttrs are the attributes of argmax and argmin: at most one dimension; none
+// means the index into the elements in row-major order.
+//
+// Its fields:
+//
+//	Dim     op.Ints // the argument dim
+//	KeepDim bool
 type ArgAttrs = std.ArgAttrs
 
-// MinMaxAttrs holds the optional attributes of max_dim, min_dim.
+// MinMaxAttrs are the attributes of max_dim and min_dim.
+//
+// Its fields:
+//
+//	Dim     int // the argument dim
+//	KeepDim bool
 type MinMaxAttrs = std.MinMaxAttrs
 
-// VarAttrs holds the optional attributes of std, var.
+// VarAttrs are the attributes of var and std. The sum of squared deviations is
+// divided by the number of elements less Correction; absent means 1.
+//
+// Its fields:
+//
+//	Dim        op.Ints // the argument dim
+//	Correction op.Scalar
+//	KeepDim    bool
+//
+// [Number] makes values of fields.
 type VarAttrs = std.VarAttrs
 
-// All tells whether every element of the reduced dimensions differs from zero.
+// All tells whether every element of the dimensions dim (all without any)
+// differs from zero.
+func All(x *Tensor, dim ...int) *Tensor {
+	return call(std.All, ReduceAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
+}
+
+// All tells whether every element of the dimensions dim (all without any)
+// differs from zero.
+func (x *Tensor) All(dim ...int) *Tensor {
+	return call(std.All, ReduceAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
+}
+
+// AllWith is [All] with options after dim, in one [ReduceAttrs].
 //
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func All(x *Tensor, opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.All, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim
+// and DType.
+func AllWith(x *Tensor, dim any, attrs ReduceAttrs) *Tensor {
+	onlyOptions(std.All, attrs)
+	attrs.Dim = listOf(dim, std.All, "dim")
 	return call(std.All, attrs, false, sizeArgs{}, x)[0]
 }
 
-// All tells whether every element of the reduced dimensions differs from zero.
+// AllWith is [Tensor.All] with options after dim, in one [ReduceAttrs].
 //
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func (x *Tensor) All(opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.All, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim
+// and DType.
+func (x *Tensor) AllWith(dim any, attrs ReduceAttrs) *Tensor {
+	onlyOptions(std.All, attrs)
+	attrs.Dim = listOf(dim, std.All, "dim")
 	return call(std.All, attrs, true, sizeArgs{}, x)[0]
 }
 
-// Amax takes the greatest element of the reduced dimensions; NaN wins.
+// Amax takes the greatest element of the dimensions dim (all without any); NaN
+// wins.
+func Amax(x *Tensor, dim ...int) *Tensor {
+	return call(std.Amax, ReduceAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
+}
+
+// Amax takes the greatest element of the dimensions dim (all without any); NaN
+// wins.
+func (x *Tensor) Amax(dim ...int) *Tensor {
+	return call(std.Amax, ReduceAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
+}
+
+// AmaxWith is [Amax] with options after dim, in one [ReduceAttrs].
 //
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func Amax(x *Tensor, opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.Amax, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim
+// and DType.
+func AmaxWith(x *Tensor, dim any, attrs ReduceAttrs) *Tensor {
+	onlyOptions(std.Amax, attrs)
+	attrs.Dim = listOf(dim, std.Amax, "dim")
 	return call(std.Amax, attrs, false, sizeArgs{}, x)[0]
 }
 
-// Amax takes the greatest element of the reduced dimensions; NaN wins.
+// AmaxWith is [Tensor.Amax] with options after dim, in one [ReduceAttrs].
 //
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func (x *Tensor) Amax(opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.Amax, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim
+// and DType.
+func (x *Tensor) AmaxWith(dim any, attrs ReduceAttrs) *Tensor {
+	onlyOptions(std.Amax, attrs)
+	attrs.Dim = listOf(dim, std.Amax, "dim")
 	return call(std.Amax, attrs, true, sizeArgs{}, x)[0]
 }
 
-// Amin takes the least element of the reduced dimensions; NaN wins.
+// Amin takes the least element of the dimensions dim (all without any); NaN
+// wins.
+func Amin(x *Tensor, dim ...int) *Tensor {
+	return call(std.Amin, ReduceAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
+}
+
+// Amin takes the least element of the dimensions dim (all without any); NaN
+// wins.
+func (x *Tensor) Amin(dim ...int) *Tensor {
+	return call(std.Amin, ReduceAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
+}
+
+// AminWith is [Amin] with options after dim, in one [ReduceAttrs].
 //
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func Amin(x *Tensor, opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.Amin, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim
+// and DType.
+func AminWith(x *Tensor, dim any, attrs ReduceAttrs) *Tensor {
+	onlyOptions(std.Amin, attrs)
+	attrs.Dim = listOf(dim, std.Amin, "dim")
 	return call(std.Amin, attrs, false, sizeArgs{}, x)[0]
 }
 
-// Amin takes the least element of the reduced dimensions; NaN wins.
+// AminWith is [Tensor.Amin] with options after dim, in one [ReduceAttrs].
 //
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func (x *Tensor) Amin(opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.Amin, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim
+// and DType.
+func (x *Tensor) AminWith(dim any, attrs ReduceAttrs) *Tensor {
+	onlyOptions(std.Amin, attrs)
+	attrs.Dim = listOf(dim, std.Amin, "dim")
 	return call(std.Amin, attrs, true, sizeArgs{}, x)[0]
 }
 
-// Any tells whether some element of the reduced dimensions differs from zero.
+// Any tells whether some element of the dimensions dim (all without any)
+// differs from zero.
+func Any(x *Tensor, dim ...int) *Tensor {
+	return call(std.Any, ReduceAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
+}
+
+// Any tells whether some element of the dimensions dim (all without any)
+// differs from zero.
+func (x *Tensor) Any(dim ...int) *Tensor {
+	return call(std.Any, ReduceAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
+}
+
+// AnyWith is [Any] with options after dim, in one [ReduceAttrs].
 //
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func Any(x *Tensor, opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.Any, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim
+// and DType.
+func AnyWith(x *Tensor, dim any, attrs ReduceAttrs) *Tensor {
+	onlyOptions(std.Any, attrs)
+	attrs.Dim = listOf(dim, std.Any, "dim")
 	return call(std.Any, attrs, false, sizeArgs{}, x)[0]
 }
 
-// Any tells whether some element of the reduced dimensions differs from zero.
+// AnyWith is [Tensor.Any] with options after dim, in one [ReduceAttrs].
 //
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func (x *Tensor) Any(opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.Any, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim
+// and DType.
+func (x *Tensor) AnyWith(dim any, attrs ReduceAttrs) *Tensor {
+	onlyOptions(std.Any, attrs)
+	attrs.Dim = listOf(dim, std.Any, "dim")
 	return call(std.Any, attrs, true, sizeArgs{}, x)[0]
 }
 
 // Argmax gives the i64 index of the first greatest element; NaN wins.
-//
-// The optional [std.ArgAttrs], at most one, sets Dim and KeepDim.
-func Argmax(x *Tensor, opts ...std.ArgAttrs) *Tensor {
-	attrs := options(std.Argmax, opts)
-	return call(std.Argmax, attrs, false, sizeArgs{}, x)[0]
+func Argmax(x *Tensor, dim ...int) *Tensor {
+	return call(std.Argmax, ArgAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
 }
 
 // Argmax gives the i64 index of the first greatest element; NaN wins.
+func (x *Tensor) Argmax(dim ...int) *Tensor {
+	return call(std.Argmax, ArgAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
+}
+
+// ArgmaxWith is [Argmax] with options after dim, in one [ArgAttrs].
 //
-// The optional [std.ArgAttrs], at most one, sets Dim and KeepDim.
-func (x *Tensor) Argmax(opts ...std.ArgAttrs) *Tensor {
-	attrs := options(std.Argmax, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim.
+func ArgmaxWith(x *Tensor, dim any, attrs ArgAttrs) *Tensor {
+	onlyOptions(std.Argmax, attrs)
+	attrs.Dim = listOf(dim, std.Argmax, "dim")
+	return call(std.Argmax, attrs, false, sizeArgs{}, x)[0]
+}
+
+// ArgmaxWith is [Tensor.Argmax] with options after dim, in one [ArgAttrs].
+//
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim.
+func (x *Tensor) ArgmaxWith(dim any, attrs ArgAttrs) *Tensor {
+	onlyOptions(std.Argmax, attrs)
+	attrs.Dim = listOf(dim, std.Argmax, "dim")
 	return call(std.Argmax, attrs, true, sizeArgs{}, x)[0]
 }
 
 // Argmin gives the i64 index of the first least element; NaN wins.
-//
-// The optional [std.ArgAttrs], at most one, sets Dim and KeepDim.
-func Argmin(x *Tensor, opts ...std.ArgAttrs) *Tensor {
-	attrs := options(std.Argmin, opts)
-	return call(std.Argmin, attrs, false, sizeArgs{}, x)[0]
+func Argmin(x *Tensor, dim ...int) *Tensor {
+	return call(std.Argmin, ArgAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
 }
 
 // Argmin gives the i64 index of the first least element; NaN wins.
+func (x *Tensor) Argmin(dim ...int) *Tensor {
+	return call(std.Argmin, ArgAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
+}
+
+// ArgminWith is [Argmin] with options after dim, in one [ArgAttrs].
 //
-// The optional [std.ArgAttrs], at most one, sets Dim and KeepDim.
-func (x *Tensor) Argmin(opts ...std.ArgAttrs) *Tensor {
-	attrs := options(std.Argmin, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim.
+func ArgminWith(x *Tensor, dim any, attrs ArgAttrs) *Tensor {
+	onlyOptions(std.Argmin, attrs)
+	attrs.Dim = listOf(dim, std.Argmin, "dim")
+	return call(std.Argmin, attrs, false, sizeArgs{}, x)[0]
+}
+
+// ArgminWith is [Tensor.Argmin] with options after dim, in one [ArgAttrs].
+//
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim.
+func (x *Tensor) ArgminWith(dim any, attrs ArgAttrs) *Tensor {
+	onlyOptions(std.Argmin, attrs)
+	attrs.Dim = listOf(dim, std.Argmin, "dim")
 	return call(std.Argmin, attrs, true, sizeArgs{}, x)[0]
 }
 
@@ -129,8 +244,8 @@ func (x *Tensor) Max() *Tensor {
 // MaxDim takes the greatest elements along a dimension and the indices of the
 // first ones; NaN wins.
 //
-// The optional [std.MinMaxAttrs], at most one, sets KeepDim.
-func MaxDim(x *Tensor, dim int, opts ...std.MinMaxAttrs) (values, indices *Tensor) {
+// The optional [MinMaxAttrs], at most one, sets KeepDim.
+func MaxDim(x *Tensor, dim int, opts ...MinMaxAttrs) (values, indices *Tensor) {
 	attrs := options(std.MaxDim, opts)
 	attrs.Dim = dim
 	res := call(std.MaxDim, attrs, false, sizeArgs{}, x)
@@ -140,27 +255,41 @@ func MaxDim(x *Tensor, dim int, opts ...std.MinMaxAttrs) (values, indices *Tenso
 // MaxDim takes the greatest elements along a dimension and the indices of the
 // first ones; NaN wins.
 //
-// The optional [std.MinMaxAttrs], at most one, sets KeepDim.
-func (x *Tensor) MaxDim(dim int, opts ...std.MinMaxAttrs) (values, indices *Tensor) {
+// The optional [MinMaxAttrs], at most one, sets KeepDim.
+func (x *Tensor) MaxDim(dim int, opts ...MinMaxAttrs) (values, indices *Tensor) {
 	attrs := options(std.MaxDim, opts)
 	attrs.Dim = dim
 	res := call(std.MaxDim, attrs, true, sizeArgs{}, x)
 	return res[0], res[1]
 }
 
-// Mean averages the elements of the reduced dimensions.
+// Mean averages the elements of the dimensions dim (all without any).
+func Mean(x *Tensor, dim ...int) *Tensor {
+	return call(std.Mean, ReduceAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
+}
+
+// Mean averages the elements of the dimensions dim (all without any).
+func (x *Tensor) Mean(dim ...int) *Tensor {
+	return call(std.Mean, ReduceAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
+}
+
+// MeanWith is [Mean] with options after dim, in one [ReduceAttrs].
 //
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func Mean(x *Tensor, opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.Mean, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim
+// and DType.
+func MeanWith(x *Tensor, dim any, attrs ReduceAttrs) *Tensor {
+	onlyOptions(std.Mean, attrs)
+	attrs.Dim = listOf(dim, std.Mean, "dim")
 	return call(std.Mean, attrs, false, sizeArgs{}, x)[0]
 }
 
-// Mean averages the elements of the reduced dimensions.
+// MeanWith is [Tensor.Mean] with options after dim, in one [ReduceAttrs].
 //
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func (x *Tensor) Mean(opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.Mean, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim
+// and DType.
+func (x *Tensor) MeanWith(dim any, attrs ReduceAttrs) *Tensor {
+	onlyOptions(std.Mean, attrs)
+	attrs.Dim = listOf(dim, std.Mean, "dim")
 	return call(std.Mean, attrs, true, sizeArgs{}, x)[0]
 }
 
@@ -177,8 +306,8 @@ func (x *Tensor) Min() *Tensor {
 // MinDim takes the least elements along a dimension and the indices of the
 // first ones; NaN wins.
 //
-// The optional [std.MinMaxAttrs], at most one, sets KeepDim.
-func MinDim(x *Tensor, dim int, opts ...std.MinMaxAttrs) (values, indices *Tensor) {
+// The optional [MinMaxAttrs], at most one, sets KeepDim.
+func MinDim(x *Tensor, dim int, opts ...MinMaxAttrs) (values, indices *Tensor) {
 	attrs := options(std.MinDim, opts)
 	attrs.Dim = dim
 	res := call(std.MinDim, attrs, false, sizeArgs{}, x)
@@ -188,80 +317,138 @@ func MinDim(x *Tensor, dim int, opts ...std.MinMaxAttrs) (values, indices *Tenso
 // MinDim takes the least elements along a dimension and the indices of the
 // first ones; NaN wins.
 //
-// The optional [std.MinMaxAttrs], at most one, sets KeepDim.
-func (x *Tensor) MinDim(dim int, opts ...std.MinMaxAttrs) (values, indices *Tensor) {
+// The optional [MinMaxAttrs], at most one, sets KeepDim.
+func (x *Tensor) MinDim(dim int, opts ...MinMaxAttrs) (values, indices *Tensor) {
 	attrs := options(std.MinDim, opts)
 	attrs.Dim = dim
 	res := call(std.MinDim, attrs, true, sizeArgs{}, x)
 	return res[0], res[1]
 }
 
-// Prod multiplies the elements of the reduced dimensions; integers and bools
-// give i64.
+// Prod multiplies the elements of the dimensions dim (all without any);
+// integers and bools give i64.
+func Prod(x *Tensor, dim ...int) *Tensor {
+	return call(std.Prod, ReduceAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
+}
+
+// Prod multiplies the elements of the dimensions dim (all without any);
+// integers and bools give i64.
+func (x *Tensor) Prod(dim ...int) *Tensor {
+	return call(std.Prod, ReduceAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
+}
+
+// ProdWith is [Prod] with options after dim, in one [ReduceAttrs].
 //
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func Prod(x *Tensor, opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.Prod, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim
+// and DType.
+func ProdWith(x *Tensor, dim any, attrs ReduceAttrs) *Tensor {
+	onlyOptions(std.Prod, attrs)
+	attrs.Dim = listOf(dim, std.Prod, "dim")
 	return call(std.Prod, attrs, false, sizeArgs{}, x)[0]
 }
 
-// Prod multiplies the elements of the reduced dimensions; integers and bools
-// give i64.
+// ProdWith is [Tensor.Prod] with options after dim, in one [ReduceAttrs].
 //
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func (x *Tensor) Prod(opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.Prod, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim
+// and DType.
+func (x *Tensor) ProdWith(dim any, attrs ReduceAttrs) *Tensor {
+	onlyOptions(std.Prod, attrs)
+	attrs.Dim = listOf(dim, std.Prod, "dim")
 	return call(std.Prod, attrs, true, sizeArgs{}, x)[0]
 }
 
-// Std is the standard deviation of the reduced dimensions, the square root of
-// their variance.
+// Std is the standard deviation of the dimensions dim (all without any), the
+// square root of their variance.
+func Std(x *Tensor, dim ...int) *Tensor {
+	return call(std.Std, VarAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
+}
+
+// Std is the standard deviation of the dimensions dim (all without any), the
+// square root of their variance.
+func (x *Tensor) Std(dim ...int) *Tensor {
+	return call(std.Std, VarAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
+}
+
+// StdWith is [Std] with options after dim, in one [VarAttrs].
 //
-// The optional [std.VarAttrs], at most one, sets Dim, Correction and KeepDim.
-func Std(x *Tensor, opts ...std.VarAttrs) *Tensor {
-	attrs := options(std.Std, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets Correction
+// and KeepDim.
+func StdWith(x *Tensor, dim any, attrs VarAttrs) *Tensor {
+	onlyOptions(std.Std, attrs)
+	attrs.Dim = listOf(dim, std.Std, "dim")
 	return call(std.Std, attrs, false, sizeArgs{}, x)[0]
 }
 
-// Std is the standard deviation of the reduced dimensions, the square root of
-// their variance.
+// StdWith is [Tensor.Std] with options after dim, in one [VarAttrs].
 //
-// The optional [std.VarAttrs], at most one, sets Dim, Correction and KeepDim.
-func (x *Tensor) Std(opts ...std.VarAttrs) *Tensor {
-	attrs := options(std.Std, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets Correction
+// and KeepDim.
+func (x *Tensor) StdWith(dim any, attrs VarAttrs) *Tensor {
+	onlyOptions(std.Std, attrs)
+	attrs.Dim = listOf(dim, std.Std, "dim")
 	return call(std.Std, attrs, true, sizeArgs{}, x)[0]
 }
 
-// Sum adds the elements of the reduced dimensions; integers and bools give i64.
+// Sum adds the elements of the dimensions dim (all without any); integers and
+// bools give i64.
+func Sum(x *Tensor, dim ...int) *Tensor {
+	return call(std.Sum, ReduceAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
+}
+
+// Sum adds the elements of the dimensions dim (all without any); integers and
+// bools give i64.
+func (x *Tensor) Sum(dim ...int) *Tensor {
+	return call(std.Sum, ReduceAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
+}
+
+// SumWith is [Sum] with options after dim, in one [ReduceAttrs].
 //
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func Sum(x *Tensor, opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.Sum, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim
+// and DType.
+func SumWith(x *Tensor, dim any, attrs ReduceAttrs) *Tensor {
+	onlyOptions(std.Sum, attrs)
+	attrs.Dim = listOf(dim, std.Sum, "dim")
 	return call(std.Sum, attrs, false, sizeArgs{}, x)[0]
 }
 
-// Sum adds the elements of the reduced dimensions; integers and bools give i64.
+// SumWith is [Tensor.Sum] with options after dim, in one [ReduceAttrs].
 //
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func (x *Tensor) Sum(opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.Sum, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets KeepDim
+// and DType.
+func (x *Tensor) SumWith(dim any, attrs ReduceAttrs) *Tensor {
+	onlyOptions(std.Sum, attrs)
+	attrs.Dim = listOf(dim, std.Sum, "dim")
 	return call(std.Sum, attrs, true, sizeArgs{}, x)[0]
 }
 
-// Var is the variance of the reduced dimensions, with Bessel's correction
-// unless said otherwise.
+// Var is the variance of the dimensions dim (all without any), with Bessel's
+// correction unless said otherwise.
+func Var(x *Tensor, dim ...int) *Tensor {
+	return call(std.Var, VarAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
+}
+
+// Var is the variance of the dimensions dim (all without any), with Bessel's
+// correction unless said otherwise.
+func (x *Tensor) Var(dim ...int) *Tensor {
+	return call(std.Var, VarAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
+}
+
+// VarWith is [Var] with options after dim, in one [VarAttrs].
 //
-// The optional [std.VarAttrs], at most one, sets Dim, Correction and KeepDim.
-func Var(x *Tensor, opts ...std.VarAttrs) *Tensor {
-	attrs := options(std.Var, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets Correction
+// and KeepDim.
+func VarWith(x *Tensor, dim any, attrs VarAttrs) *Tensor {
+	onlyOptions(std.Var, attrs)
+	attrs.Dim = listOf(dim, std.Var, "dim")
 	return call(std.Var, attrs, false, sizeArgs{}, x)[0]
 }
 
-// Var is the variance of the reduced dimensions, with Bessel's correction
-// unless said otherwise.
+// VarWith is [Tensor.Var] with options after dim, in one [VarAttrs].
 //
-// The optional [std.VarAttrs], at most one, sets Dim, Correction and KeepDim.
-func (x *Tensor) Var(opts ...std.VarAttrs) *Tensor {
-	attrs := options(std.Var, opts)
+// dim is an int or a list of them; nil is the empty list. attrs sets Correction
+// and KeepDim.
+func (x *Tensor) VarWith(dim any, attrs VarAttrs) *Tensor {
+	onlyOptions(std.Var, attrs)
+	attrs.Dim = listOf(dim, std.Var, "dim")
 	return call(std.Var, attrs, true, sizeArgs{}, x)[0]
 }

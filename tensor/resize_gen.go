@@ -4,54 +4,72 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// GridSampleAttrs holds the optional attributes of grid_sample.
+// GridSampleAttrs are the attributes of grid_sample. Mode "" is bilinear,
+// PaddingMode "" is zeros.
+//
+// Its fields:
+//
+//	Mode         string // "bilinear", "nearest" or "bicubic"
+//	PaddingMode  string // "zeros", "border" or "reflection"
+//	AlignCorners bool
 type GridSampleAttrs = std.GridSampleAttrs
 
-// InterpolateAttrs holds the optional attributes of interpolate.
+// InterpolateAttrs are the attributes of interpolate: either the sizes of the
+// spatial dimensions or the factors by which they grow, one for all or one for
+// each. Mode "" is nearest.
+//
+// Its fields:
+//
+//	Size         shape.Dims
+//	ScaleFactor  op.Floats
+//	Mode         string // "nearest", "linear", "bilinear", "bicubic", "trilinear" or "nearest-exact"
+//	AlignCorners bool
+//
+// [Floats] and [Sizes] make values of fields.
 type InterpolateAttrs = std.InterpolateAttrs
 
 // GridSample reads images at points given as x, y (and z) between -1 and 1.
 //
-// The optional [std.GridSampleAttrs], at most one, sets Mode, PaddingMode and
+// The optional [GridSampleAttrs], at most one, sets Mode, PaddingMode and
 // AlignCorners. Mode may be "bilinear", "nearest" or "bicubic". PaddingMode may
 // be "zeros", "border" or "reflection".
 //
 // Reference: Jaderberg et al., Spatial Transformer Networks, NIPS 2015,
 // arXiv:1506.02025
-func GridSample(x, grid *Tensor, opts ...std.GridSampleAttrs) *Tensor {
+func GridSample(x, grid *Tensor, opts ...GridSampleAttrs) *Tensor {
 	attrs := options(std.GridSample, opts)
 	return call(std.GridSample, attrs, false, sizeArgs{}, x, grid)[0]
 }
 
 // GridSample reads images at points given as x, y (and z) between -1 and 1.
 //
-// The optional [std.GridSampleAttrs], at most one, sets Mode, PaddingMode and
+// The optional [GridSampleAttrs], at most one, sets Mode, PaddingMode and
 // AlignCorners. Mode may be "bilinear", "nearest" or "bicubic". PaddingMode may
 // be "zeros", "border" or "reflection".
 //
 // Reference: Jaderberg et al., Spatial Transformer Networks, NIPS 2015,
 // arXiv:1506.02025
-func (x *Tensor) GridSample(grid *Tensor, opts ...std.GridSampleAttrs) *Tensor {
+func (x *Tensor) GridSample(grid *Tensor, opts ...GridSampleAttrs) *Tensor {
 	attrs := options(std.GridSample, opts)
 	return call(std.GridSample, attrs, true, sizeArgs{}, x, grid)[0]
 }
 
 // Interpolate resizes the spatial dimensions, those after batch and channels.
 //
-// The optional [std.InterpolateAttrs], at most one, sets Size, ScaleFactor,
-// Mode and AlignCorners. Mode may be "nearest", "linear", "bilinear",
-// "bicubic", "trilinear" or "nearest-exact".
-func Interpolate(x *Tensor, opts ...std.InterpolateAttrs) *Tensor {
+// The optional [InterpolateAttrs], at most one, sets Size, ScaleFactor, Mode
+// and AlignCorners. Mode may be "nearest", "linear", "bilinear", "bicubic",
+// "trilinear" or "nearest-exact".
+func Interpolate(x *Tensor, opts ...InterpolateAttrs) *Tensor {
 	attrs := options(std.Interpolate, opts)
 	return call(std.Interpolate, attrs, false, sizeArgs{}, x)[0]
 }
 
 // Interpolate resizes the spatial dimensions, those after batch and channels.
 //
-// The optional [std.InterpolateAttrs], at most one, sets Size, ScaleFactor,
-// Mode and AlignCorners. Mode may be "nearest", "linear", "bilinear",
-// "bicubic", "trilinear" or "nearest-exact".
-func (x *Tensor) Interpolate(opts ...std.InterpolateAttrs) *Tensor {
+// The optional [InterpolateAttrs], at most one, sets Size, ScaleFactor, Mode
+// and AlignCorners. Mode may be "nearest", "linear", "bilinear", "bicubic",
+// "trilinear" or "nearest-exact".
+func (x *Tensor) Interpolate(opts ...InterpolateAttrs) *Tensor {
 	attrs := options(std.Interpolate, opts)
 	return call(std.Interpolate, attrs, true, sizeArgs{}, x)[0]
 }

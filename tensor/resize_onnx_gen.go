@@ -4,49 +4,87 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// ResizeAttrs holds the optional attributes of resize.
+// ResizeAttrs are the attributes of resize, which have ONNX's names and
+// meanings. Size has the new sizes of the last dimensions, one to three;
+// ScaleFactor, with as many entries or none, is what positions are computed
+// with in place of the ratio of the sizes, near which it must be. Mode "" is
+// nearest, CoordinateTransformationMode "" half_pixel, NearestMode ""
+// round_prefer_floor; an absent CubicCoeffA is -0.75. Roi has the starts and
+// then the ends of the region that tf_crop_and_resize reads, as parts of the
+// sizes; what it has outside x becomes ExtrapolationValue.
+//
+// Its fields:
+//
+//	Size                         shape.Dims // the argument size
+//	ScaleFactor                  op.Floats
+//	Mode                         string // "nearest", "linear" or "cubic"
+//	CoordinateTransformationMode string // "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn" or "tf_crop_and_resize"
+//	NearestMode                  string // "round_prefer_floor", "round_prefer_ceil", "floor" or "ceil"
+//	CubicCoeffA                  op.Scalar
+//	ExcludeOutside               bool
+//	Antialias                    bool
+//	Roi                          op.Floats
+//	ExtrapolationValue           float64
+//
+// [Floats] and [Number] make values of fields.
 type ResizeAttrs = std.ResizeAttrs
 
 // Resize interpolates the last dimensions to the sizes size, in every way that
 // ONNX's Resize has.
 //
-// size is a list of ints or [Size] values, or a single one. The optional
-// [std.ResizeAttrs], at most one, sets ScaleFactor, Mode,
-// CoordinateTransformationMode, NearestMode, CubicCoeffA, ExcludeOutside,
-// Antialias, Roi and ExtrapolationValue. Mode may be "nearest", "linear" or
-// "cubic". CoordinateTransformationMode may be "half_pixel",
-// "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
-// "tf_half_pixel_for_nn" or "tf_crop_and_resize". NearestMode may be
-// "round_prefer_floor", "round_prefer_ceil", "floor" or "ceil".
+// size are ints and [Size] values, or one list of them.
 //
 // Reference: Keys: Cubic convolution interpolation for digital image
 // processing, IEEE Transactions on Acoustics, Speech, and Signal Processing 29,
 // 1981
-func Resize(x *Tensor, size any, opts ...std.ResizeAttrs) *Tensor {
+func Resize(x *Tensor, size ...any) *Tensor {
 	var sized sizeArgs
-	attrs := options(std.Resize, opts)
-	attrs.Size = sized.list(size)
+	attrs := ResizeAttrs{Size: sized.dims(size)}
 	return call(std.Resize, attrs, false, sized, x)[0]
 }
 
 // Resize interpolates the last dimensions to the sizes size, in every way that
 // ONNX's Resize has.
 //
-// size is a list of ints or [Size] values, or a single one. The optional
-// [std.ResizeAttrs], at most one, sets ScaleFactor, Mode,
-// CoordinateTransformationMode, NearestMode, CubicCoeffA, ExcludeOutside,
-// Antialias, Roi and ExtrapolationValue. Mode may be "nearest", "linear" or
-// "cubic". CoordinateTransformationMode may be "half_pixel",
-// "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
-// "tf_half_pixel_for_nn" or "tf_crop_and_resize". NearestMode may be
-// "round_prefer_floor", "round_prefer_ceil", "floor" or "ceil".
+// size are ints and [Size] values, or one list of them.
 //
 // Reference: Keys: Cubic convolution interpolation for digital image
 // processing, IEEE Transactions on Acoustics, Speech, and Signal Processing 29,
 // 1981
-func (x *Tensor) Resize(size any, opts ...std.ResizeAttrs) *Tensor {
+func (x *Tensor) Resize(size ...any) *Tensor {
 	var sized sizeArgs
-	attrs := options(std.Resize, opts)
+	attrs := ResizeAttrs{Size: sized.dims(size)}
+	return call(std.Resize, attrs, true, sized, x)[0]
+}
+
+// ResizeWith is [Resize] with options after size, in one [ResizeAttrs].
+//
+// size is a list of ints or [Size] values, or a single one. attrs sets
+// ScaleFactor, Mode, CoordinateTransformationMode, NearestMode, CubicCoeffA,
+// ExcludeOutside, Antialias, Roi and ExtrapolationValue. Mode may be "nearest",
+// "linear" or "cubic". CoordinateTransformationMode may be "half_pixel",
+// "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+// "tf_half_pixel_for_nn" or "tf_crop_and_resize". NearestMode may be
+// "round_prefer_floor", "round_prefer_ceil", "floor" or "ceil".
+func ResizeWith(x *Tensor, size any, attrs ResizeAttrs) *Tensor {
+	var sized sizeArgs
+	onlyOptions(std.Resize, attrs)
+	attrs.Size = sized.list(size)
+	return call(std.Resize, attrs, false, sized, x)[0]
+}
+
+// ResizeWith is [Tensor.Resize] with options after size, in one [ResizeAttrs].
+//
+// size is a list of ints or [Size] values, or a single one. attrs sets
+// ScaleFactor, Mode, CoordinateTransformationMode, NearestMode, CubicCoeffA,
+// ExcludeOutside, Antialias, Roi and ExtrapolationValue. Mode may be "nearest",
+// "linear" or "cubic". CoordinateTransformationMode may be "half_pixel",
+// "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+// "tf_half_pixel_for_nn" or "tf_crop_and_resize". NearestMode may be
+// "round_prefer_floor", "round_prefer_ceil", "floor" or "ceil".
+func (x *Tensor) ResizeWith(size any, attrs ResizeAttrs) *Tensor {
+	var sized sizeArgs
+	onlyOptions(std.Resize, attrs)
 	attrs.Size = sized.list(size)
 	return call(std.Resize, attrs, true, sized, x)[0]
 }

@@ -7,7 +7,11 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// RnnCellAttrs holds the optional attributes of rnn_cell.
+// RnnCellAttrs are the attributes of rnn_cell; an empty Nonlinearity is tanh.
+//
+// Its fields:
+//
+//	Nonlinearity string // "tanh" or "relu"
 type RnnCellAttrs = std.RnnCellAttrs
 
 // GruCell is one step of a GRU for x [N,I] or [I] and a state [N,H] or [H].
@@ -57,9 +61,9 @@ func (i *Tensor) LstmGates(f, g, o, c *Tensor) (h, cOut *Tensor) {
 // RnnCell is one step of a plain recurrent network for x [N,I] or [I] and a
 // state [N,H] or [H].
 //
-// biasIh and biasHh may be nil. The optional [std.RnnCellAttrs], at most one,
-// sets Nonlinearity. Nonlinearity may be "tanh" or "relu".
-func RnnCell(x, h, weightIh, weightHh, biasIh, biasHh *Tensor, opts ...std.RnnCellAttrs) *Tensor {
+// biasIh and biasHh may be nil. The optional [RnnCellAttrs], at most one, sets
+// Nonlinearity. Nonlinearity may be "tanh" or "relu".
+func RnnCell(x, h, weightIh, weightHh, biasIh, biasHh *Tensor, opts ...RnnCellAttrs) *Tensor {
 	attrs := options(std.RnnCell, opts)
 	return call(std.RnnCell, attrs, false, sizeArgs{}, x, h, weightIh, weightHh, biasIh, biasHh)[0]
 }
@@ -67,9 +71,9 @@ func RnnCell(x, h, weightIh, weightHh, biasIh, biasHh *Tensor, opts ...std.RnnCe
 // RnnCell is one step of a plain recurrent network for x [N,I] or [I] and a
 // state [N,H] or [H].
 //
-// biasIh and biasHh may be nil. The optional [std.RnnCellAttrs], at most one,
-// sets Nonlinearity. Nonlinearity may be "tanh" or "relu".
-func (x *Tensor) RnnCell(h, weightIh, weightHh, biasIh, biasHh *Tensor, opts ...std.RnnCellAttrs) *Tensor {
+// biasIh and biasHh may be nil. The optional [RnnCellAttrs], at most one, sets
+// Nonlinearity. Nonlinearity may be "tanh" or "relu".
+func (x *Tensor) RnnCell(h, weightIh, weightHh, biasIh, biasHh *Tensor, opts ...RnnCellAttrs) *Tensor {
 	attrs := options(std.RnnCell, opts)
 	return call(std.RnnCell, attrs, true, sizeArgs{}, x, h, weightIh, weightHh, biasIh, biasHh)[0]
 }

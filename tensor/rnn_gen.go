@@ -4,21 +4,39 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// LstmAttrs holds the optional attributes of gru, lstm, q_gru, q_lstm.
+// LstmAttrs are the attributes of lstm and gru. NumLayers 0 means 1. Operand
+// weights has for each layer and, if Bidirectional, each direction w_ih, w_hh
+// and, unless NoBias, b_ih and b_hh.
+//
+// Its fields:
+//
+//	NumLayers     int
+//	Bidirectional bool
+//	BatchFirst    bool
+//	NoBias        bool
 type LstmAttrs = std.LstmAttrs
 
-// RnnAttrs holds the optional attributes of rnn.
+// RnnAttrs are the attributes of rnn; an empty Nonlinearity is tanh, others as
+// in LstmAttrs.
+//
+// Its fields:
+//
+//	Nonlinearity  string // "tanh" or "relu"
+//	NumLayers     int
+//	Bidirectional bool
+//	BatchFirst    bool
+//	NoBias        bool
 type RnnAttrs = std.RnnAttrs
 
 // Gru runs layers of gated recurrent units over a sequence; gates are in the
 // order reset, update, new.
 //
-// h0 may be nil. The optional [std.LstmAttrs], at most one, sets NumLayers,
+// h0 may be nil. The optional [LstmAttrs], at most one, sets NumLayers,
 // Bidirectional, BatchFirst and NoBias.
 //
 // Reference: Cho et al., Learning Phrase Representations using RNN
 // Encoder-Decoder, 2014, arXiv:1406.1078
-func Gru(x, h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hN *Tensor) {
+func Gru(x, h0 *Tensor, weights []*Tensor, opts ...LstmAttrs) (output, hN *Tensor) {
 	attrs := options(std.Gru, opts)
 	res := call(std.Gru, attrs, false, sizeArgs{}, append([]*Tensor{x, h0}, weights...)...)
 	return res[0], res[1]
@@ -27,12 +45,12 @@ func Gru(x, h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hN *T
 // Gru runs layers of gated recurrent units over a sequence; gates are in the
 // order reset, update, new.
 //
-// h0 may be nil. The optional [std.LstmAttrs], at most one, sets NumLayers,
+// h0 may be nil. The optional [LstmAttrs], at most one, sets NumLayers,
 // Bidirectional, BatchFirst and NoBias.
 //
 // Reference: Cho et al., Learning Phrase Representations using RNN
 // Encoder-Decoder, 2014, arXiv:1406.1078
-func (x *Tensor) Gru(h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hN *Tensor) {
+func (x *Tensor) Gru(h0 *Tensor, weights []*Tensor, opts ...LstmAttrs) (output, hN *Tensor) {
 	attrs := options(std.Gru, opts)
 	res := call(std.Gru, attrs, true, sizeArgs{}, append([]*Tensor{x, h0}, weights...)...)
 	return res[0], res[1]
@@ -41,11 +59,11 @@ func (x *Tensor) Gru(h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (outp
 // Lstm runs layers of long short-term memory over a sequence; gates are in the
 // order input, forget, cell, output.
 //
-// h0 and c0 may be nil. The optional [std.LstmAttrs], at most one, sets
-// NumLayers, Bidirectional, BatchFirst and NoBias.
+// h0 and c0 may be nil. The optional [LstmAttrs], at most one, sets NumLayers,
+// Bidirectional, BatchFirst and NoBias.
 //
 // Reference: Hochreiter and Schmidhuber, Long Short-Term Memory, 1997
-func Lstm(x, h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hN, cN *Tensor) {
+func Lstm(x, h0, c0 *Tensor, weights []*Tensor, opts ...LstmAttrs) (output, hN, cN *Tensor) {
 	attrs := options(std.Lstm, opts)
 	res := call(std.Lstm, attrs, false, sizeArgs{}, append([]*Tensor{x, h0, c0}, weights...)...)
 	return res[0], res[1], res[2]
@@ -54,11 +72,11 @@ func Lstm(x, h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, 
 // Lstm runs layers of long short-term memory over a sequence; gates are in the
 // order input, forget, cell, output.
 //
-// h0 and c0 may be nil. The optional [std.LstmAttrs], at most one, sets
-// NumLayers, Bidirectional, BatchFirst and NoBias.
+// h0 and c0 may be nil. The optional [LstmAttrs], at most one, sets NumLayers,
+// Bidirectional, BatchFirst and NoBias.
 //
 // Reference: Hochreiter and Schmidhuber, Long Short-Term Memory, 1997
-func (x *Tensor) Lstm(h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hN, cN *Tensor) {
+func (x *Tensor) Lstm(h0, c0 *Tensor, weights []*Tensor, opts ...LstmAttrs) (output, hN, cN *Tensor) {
 	attrs := options(std.Lstm, opts)
 	res := call(std.Lstm, attrs, true, sizeArgs{}, append([]*Tensor{x, h0, c0}, weights...)...)
 	return res[0], res[1], res[2]
@@ -66,12 +84,12 @@ func (x *Tensor) Lstm(h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) 
 
 // Rnn runs layers of h' = f(w_ih·x + b_ih + w_hh·h + b_hh) over a sequence.
 //
-// h0 may be nil. The optional [std.RnnAttrs], at most one, sets Nonlinearity,
+// h0 may be nil. The optional [RnnAttrs], at most one, sets Nonlinearity,
 // NumLayers, Bidirectional, BatchFirst and NoBias. Nonlinearity may be "tanh"
 // or "relu".
 //
 // Reference: Elman, Finding Structure in Time, 1990
-func Rnn(x, h0 *Tensor, weights []*Tensor, opts ...std.RnnAttrs) (output, hN *Tensor) {
+func Rnn(x, h0 *Tensor, weights []*Tensor, opts ...RnnAttrs) (output, hN *Tensor) {
 	attrs := options(std.Rnn, opts)
 	res := call(std.Rnn, attrs, false, sizeArgs{}, append([]*Tensor{x, h0}, weights...)...)
 	return res[0], res[1]
@@ -79,12 +97,12 @@ func Rnn(x, h0 *Tensor, weights []*Tensor, opts ...std.RnnAttrs) (output, hN *Te
 
 // Rnn runs layers of h' = f(w_ih·x + b_ih + w_hh·h + b_hh) over a sequence.
 //
-// h0 may be nil. The optional [std.RnnAttrs], at most one, sets Nonlinearity,
+// h0 may be nil. The optional [RnnAttrs], at most one, sets Nonlinearity,
 // NumLayers, Bidirectional, BatchFirst and NoBias. Nonlinearity may be "tanh"
 // or "relu".
 //
 // Reference: Elman, Finding Structure in Time, 1990
-func (x *Tensor) Rnn(h0 *Tensor, weights []*Tensor, opts ...std.RnnAttrs) (output, hN *Tensor) {
+func (x *Tensor) Rnn(h0 *Tensor, weights []*Tensor, opts ...RnnAttrs) (output, hN *Tensor) {
 	attrs := options(std.Rnn, opts)
 	res := call(std.Rnn, attrs, true, sizeArgs{}, append([]*Tensor{x, h0}, weights...)...)
 	return res[0], res[1]

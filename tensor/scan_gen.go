@@ -4,14 +4,20 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// ScanAttrs holds the optional attributes of cumprod, cumsum.
+// ScanAttrs are the attributes of cumsum and cumprod: the dimension, and the
+// element type in which to compute.
+//
+// Its fields:
+//
+//	Dim   int // the argument dim
+//	DType array.DType
 type ScanAttrs = std.ScanAttrs
 
 // Cumprod is the running product along a dimension; integers and bools give
 // i64.
 //
-// The optional [std.ScanAttrs], at most one, sets DType.
-func Cumprod(x *Tensor, dim int, opts ...std.ScanAttrs) *Tensor {
+// The optional [ScanAttrs], at most one, sets DType.
+func Cumprod(x *Tensor, dim int, opts ...ScanAttrs) *Tensor {
 	attrs := options(std.Cumprod, opts)
 	attrs.Dim = dim
 	return call(std.Cumprod, attrs, false, sizeArgs{}, x)[0]
@@ -20,8 +26,8 @@ func Cumprod(x *Tensor, dim int, opts ...std.ScanAttrs) *Tensor {
 // Cumprod is the running product along a dimension; integers and bools give
 // i64.
 //
-// The optional [std.ScanAttrs], at most one, sets DType.
-func (x *Tensor) Cumprod(dim int, opts ...std.ScanAttrs) *Tensor {
+// The optional [ScanAttrs], at most one, sets DType.
+func (x *Tensor) Cumprod(dim int, opts ...ScanAttrs) *Tensor {
 	attrs := options(std.Cumprod, opts)
 	attrs.Dim = dim
 	return call(std.Cumprod, attrs, true, sizeArgs{}, x)[0]
@@ -29,8 +35,8 @@ func (x *Tensor) Cumprod(dim int, opts ...std.ScanAttrs) *Tensor {
 
 // Cumsum is the running sum along a dimension; integers and bools give i64.
 //
-// The optional [std.ScanAttrs], at most one, sets DType.
-func Cumsum(x *Tensor, dim int, opts ...std.ScanAttrs) *Tensor {
+// The optional [ScanAttrs], at most one, sets DType.
+func Cumsum(x *Tensor, dim int, opts ...ScanAttrs) *Tensor {
 	attrs := options(std.Cumsum, opts)
 	attrs.Dim = dim
 	return call(std.Cumsum, attrs, false, sizeArgs{}, x)[0]
@@ -38,8 +44,8 @@ func Cumsum(x *Tensor, dim int, opts ...std.ScanAttrs) *Tensor {
 
 // Cumsum is the running sum along a dimension; integers and bools give i64.
 //
-// The optional [std.ScanAttrs], at most one, sets DType.
-func (x *Tensor) Cumsum(dim int, opts ...std.ScanAttrs) *Tensor {
+// The optional [ScanAttrs], at most one, sets DType.
+func (x *Tensor) Cumsum(dim int, opts ...ScanAttrs) *Tensor {
 	attrs := options(std.Cumsum, opts)
 	attrs.Dim = dim
 	return call(std.Cumsum, attrs, true, sizeArgs{}, x)[0]

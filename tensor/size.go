@@ -2,7 +2,9 @@ package tensor
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
@@ -97,7 +99,7 @@ func (s Size) Equal(o any) bool {
 		return a == b
 	}
 	if eng == nil { // a shape.Dim of some graph
-		badSize()
+		badSize(o)
 	}
 	return eng.(Symbolic).EqualDims(s.d, d)
 }
@@ -182,13 +184,17 @@ func sizeOf(v any) (shape.Dim, Engine) {
 	case shape.Dim:
 		return v, nil
 	}
-	badSize()
+	badSize(v)
 	return shape.Dim{}, nil
 }
 
-func badSize() {
-	panic((&diag.Error{Code: BadSize, Msg: "a size is neither an int nor a tensor.Size",
-		Hint: "pass ints, or x.Size(i) for a size that is known only at run time"}).At(diag.Here()))
+func badSize(v any) {
+	what, hint := fmt.Sprintf("%T", v), "pass ints, or x.Size(i) for a size that is known only at run time"
+	if t := reflect.TypeOf(v); t != nil && t.Kind() == reflect.Struct && strings.HasSuffix(t.Name(), "Attrs") {
+		what = "struct of options"
+		hint = "a list of sizes takes no options after it: call the function with With after its name, such as tensor.OnesWith(size, attrs)"
+	}
+	panic((&diag.Error{Code: BadSize, Msg: "a size is a " + what + ", which is neither an int nor a tensor.Size", Hint: hint}).At(diag.Here()))
 }
 
 // sizesOf converts size arguments and finds the engine that expressions among
@@ -197,7 +203,7 @@ func sizesOf(args []any) (shape.Dims, Engine) {
 	if len(args) == 1 {
 		switch v := args[0].(type) {
 		case []int:
-			return shape.Ints(v...), nil
+			return shape.ConstDims(v...), nil
 		case shape.Dims:
 			return v, nil
 		case []Size:
@@ -230,6 +236,3 @@ func scalarOf(v any, o *op.Op) op.Scalar {
 	}
 	return s
 }
-
-// intsOf converts a list argument.
-func intsOf(v []int) op.Ints { return op.IntList(v...) }

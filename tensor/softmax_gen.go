@@ -6,30 +6,30 @@ import "github.com/gofx-dev/gofx/op/std"
 
 // LogSoftmax is the logarithm of softmax, computed as such.
 func LogSoftmax(x *Tensor, dim int) *Tensor {
-	return call(std.LogSoftmax, std.DimAttrs{Dim: dim}, false, sizeArgs{}, x)[0]
+	return call(std.LogSoftmax, DimAttrs{Dim: dim}, false, sizeArgs{}, x)[0]
 }
 
 // LogSoftmax is the logarithm of softmax, computed as such.
 func (x *Tensor) LogSoftmax(dim int) *Tensor {
-	return call(std.LogSoftmax, std.DimAttrs{Dim: dim}, true, sizeArgs{}, x)[0]
+	return call(std.LogSoftmax, DimAttrs{Dim: dim}, true, sizeArgs{}, x)[0]
 }
 
 // Softmax is exp(x) / sum(exp(x)) along a dimension, computed without overflow.
 func Softmax(x *Tensor, dim int) *Tensor {
-	return call(std.Softmax, std.DimAttrs{Dim: dim}, false, sizeArgs{}, x)[0]
+	return call(std.Softmax, DimAttrs{Dim: dim}, false, sizeArgs{}, x)[0]
 }
 
 // Softmax is exp(x) / sum(exp(x)) along a dimension, computed without overflow.
 func (x *Tensor) Softmax(dim int) *Tensor {
-	return call(std.Softmax, std.DimAttrs{Dim: dim}, true, sizeArgs{}, x)[0]
+	return call(std.Softmax, DimAttrs{Dim: dim}, true, sizeArgs{}, x)[0]
 }
 
 // Softmin is softmax of -x.
 func Softmin(x *Tensor, dim int) *Tensor {
-	return call(std.Softmin, std.DimAttrs{Dim: dim}, false, sizeArgs{}, x)[0]
+	return call(std.Softmin, DimAttrs{Dim: dim}, false, sizeArgs{}, x)[0]
 }
 
 // Softmin is softmax of -x.
 func (x *Tensor) Softmin(dim int) *Tensor {
-	return call(std.Softmin, std.DimAttrs{Dim: dim}, true, sizeArgs{}, x)[0]
+	return call(std.Softmin, DimAttrs{Dim: dim}, true, sizeArgs{}, x)[0]
 }

@@ -4,19 +4,38 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// SortAttrs holds the optional attributes of argsort, sort.
+// SortAttrs are the attributes of sort and argsort. Equal elements keep their
+// order also without Stable.
+//
+// Its fields:
+//
+//	Dim        int // the argument dim
+//	Descending bool
+//	Stable     bool
 type SortAttrs = std.SortAttrs
 
-// SearchsortedAttrs holds the optional attributes of searchsorted.
+// SearchsortedAttrs are the attributes of searchsorted.
+//
+// Its fields:
+//
+//	Right bool
 type SearchsortedAttrs = std.SearchsortedAttrs
 
-// TopkAttrs holds the optional attributes of topk.
+// TopkAttrs are the attributes of topk. Results come in order also with
+// Unsorted.
+//
+// Its fields:
+//
+//	K        int // the argument k
+//	Dim      int // the argument dim
+//	Smallest bool
+//	Unsorted bool
 type TopkAttrs = std.TopkAttrs
 
 // Argsort gives the i64 indices that sort a dimension.
 //
-// The optional [std.SortAttrs], at most one, sets Descending and Stable.
-func Argsort(x *Tensor, dim int, opts ...std.SortAttrs) *Tensor {
+// The optional [SortAttrs], at most one, sets Descending and Stable.
+func Argsort(x *Tensor, dim int, opts ...SortAttrs) *Tensor {
 	attrs := options(std.Argsort, opts)
 	attrs.Dim = dim
 	return call(std.Argsort, attrs, false, sizeArgs{}, x)[0]
@@ -24,8 +43,8 @@ func Argsort(x *Tensor, dim int, opts ...std.SortAttrs) *Tensor {
 
 // Argsort gives the i64 indices that sort a dimension.
 //
-// The optional [std.SortAttrs], at most one, sets Descending and Stable.
-func (x *Tensor) Argsort(dim int, opts ...std.SortAttrs) *Tensor {
+// The optional [SortAttrs], at most one, sets Descending and Stable.
+func (x *Tensor) Argsort(dim int, opts ...SortAttrs) *Tensor {
 	attrs := options(std.Argsort, opts)
 	attrs.Dim = dim
 	return call(std.Argsort, attrs, true, sizeArgs{}, x)[0]
@@ -36,8 +55,8 @@ func (x *Tensor) Argsort(dim int, opts ...std.SortAttrs) *Tensor {
 // set; a sequence of one dimension is for all values, else each row of values
 // has its own.
 //
-// The optional [std.SearchsortedAttrs], at most one, sets Right.
-func Searchsorted(sortedSequence, values *Tensor, opts ...std.SearchsortedAttrs) *Tensor {
+// The optional [SearchsortedAttrs], at most one, sets Right.
+func Searchsorted(sortedSequence, values *Tensor, opts ...SearchsortedAttrs) *Tensor {
 	attrs := options(std.Searchsorted, opts)
 	return call(std.Searchsorted, attrs, false, sizeArgs{}, sortedSequence, values)[0]
 }
@@ -47,8 +66,8 @@ func Searchsorted(sortedSequence, values *Tensor, opts ...std.SearchsortedAttrs)
 // set; a sequence of one dimension is for all values, else each row of values
 // has its own.
 //
-// The optional [std.SearchsortedAttrs], at most one, sets Right.
-func (sortedSequence *Tensor) Searchsorted(values *Tensor, opts ...std.SearchsortedAttrs) *Tensor {
+// The optional [SearchsortedAttrs], at most one, sets Right.
+func (sortedSequence *Tensor) Searchsorted(values *Tensor, opts ...SearchsortedAttrs) *Tensor {
 	attrs := options(std.Searchsorted, opts)
 	return call(std.Searchsorted, attrs, true, sizeArgs{}, sortedSequence, values)[0]
 }
@@ -56,8 +75,8 @@ func (sortedSequence *Tensor) Searchsorted(values *Tensor, opts ...std.Searchsor
 // Sort orders the elements along a dimension and gives their indices; NaN
 // counts as the greatest.
 //
-// The optional [std.SortAttrs], at most one, sets Descending and Stable.
-func Sort(x *Tensor, dim int, opts ...std.SortAttrs) (values, indices *Tensor) {
+// The optional [SortAttrs], at most one, sets Descending and Stable.
+func Sort(x *Tensor, dim int, opts ...SortAttrs) (values, indices *Tensor) {
 	attrs := options(std.Sort, opts)
 	attrs.Dim = dim
 	res := call(std.Sort, attrs, false, sizeArgs{}, x)
@@ -67,8 +86,8 @@ func Sort(x *Tensor, dim int, opts ...std.SortAttrs) (values, indices *Tensor) {
 // Sort orders the elements along a dimension and gives their indices; NaN
 // counts as the greatest.
 //
-// The optional [std.SortAttrs], at most one, sets Descending and Stable.
-func (x *Tensor) Sort(dim int, opts ...std.SortAttrs) (values, indices *Tensor) {
+// The optional [SortAttrs], at most one, sets Descending and Stable.
+func (x *Tensor) Sort(dim int, opts ...SortAttrs) (values, indices *Tensor) {
 	attrs := options(std.Sort, opts)
 	attrs.Dim = dim
 	res := call(std.Sort, attrs, true, sizeArgs{}, x)
@@ -78,8 +97,8 @@ func (x *Tensor) Sort(dim int, opts ...std.SortAttrs) (values, indices *Tensor) 
 // Topk takes the k greatest elements along a dimension, in order, and their
 // indices; NaN counts as the greatest.
 //
-// The optional [std.TopkAttrs], at most one, sets Smallest and Unsorted.
-func Topk(x *Tensor, k, dim int, opts ...std.TopkAttrs) (values, indices *Tensor) {
+// The optional [TopkAttrs], at most one, sets Smallest and Unsorted.
+func Topk(x *Tensor, k, dim int, opts ...TopkAttrs) (values, indices *Tensor) {
 	attrs := options(std.Topk, opts)
 	attrs.K = k
 	attrs.Dim = dim
@@ -90,8 +109,8 @@ func Topk(x *Tensor, k, dim int, opts ...std.TopkAttrs) (values, indices *Tensor
 // Topk takes the k greatest elements along a dimension, in order, and their
 // indices; NaN counts as the greatest.
 //
-// The optional [std.TopkAttrs], at most one, sets Smallest and Unsorted.
-func (x *Tensor) Topk(k, dim int, opts ...std.TopkAttrs) (values, indices *Tensor) {
+// The optional [TopkAttrs], at most one, sets Smallest and Unsorted.
+func (x *Tensor) Topk(k, dim int, opts ...TopkAttrs) (values, indices *Tensor) {
 	attrs := options(std.Topk, opts)
 	attrs.K = k
 	attrs.Dim = dim

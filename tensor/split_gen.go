@@ -4,16 +4,43 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
+// ChunkAttrs are the attributes of chunk. All pieces have the size rounded up
+// of an equal division, except the last, which takes what is left. A dimension
+// that this divides into fewer than Chunks pieces is refused, where PyTorch
+// gives fewer, because the number of results follows from attributes alone.
+//
+// Its fields:
+//
+//	Chunks int // the argument chunks
+//	Dim    int // the argument dim
+type ChunkAttrs = std.ChunkAttrs
+
+// SplitAttrs are the attributes of split: the size of every piece.
+//
+// Its fields:
+//
+//	Sizes shape.Dims // the argument sizes
+//	Dim   int        // the argument dim
+type SplitAttrs = std.SplitAttrs
+
+// UnbindAttrs are the attributes of unbind: Count is the size of the dimension.
+//
+// Its fields:
+//
+//	Dim   int // the argument dim
+//	Count int // the argument count
+type UnbindAttrs = std.UnbindAttrs
+
 // Chunk cuts a dimension into pieces of the same size, except a shorter last
 // one.
 func Chunk(x *Tensor, chunks, dim int) []*Tensor {
-	return call(std.Chunk, std.ChunkAttrs{Chunks: chunks, Dim: dim}, false, sizeArgs{}, x)
+	return call(std.Chunk, ChunkAttrs{Chunks: chunks, Dim: dim}, false, sizeArgs{}, x)
 }
 
 // Chunk cuts a dimension into pieces of the same size, except a shorter last
 // one.
 func (x *Tensor) Chunk(chunks, dim int) []*Tensor {
-	return call(std.Chunk, std.ChunkAttrs{Chunks: chunks, Dim: dim}, true, sizeArgs{}, x)
+	return call(std.Chunk, ChunkAttrs{Chunks: chunks, Dim: dim}, true, sizeArgs{}, x)
 }
 
 // Split cuts a dimension into pieces of the given sizes.
@@ -21,7 +48,7 @@ func (x *Tensor) Chunk(chunks, dim int) []*Tensor {
 // sizes is a list of ints or [Size] values, or a single one.
 func Split(x *Tensor, sizes any, dim int) []*Tensor {
 	var sized sizeArgs
-	attrs := std.SplitAttrs{Sizes: sized.list(sizes), Dim: dim}
+	attrs := SplitAttrs{Sizes: sized.list(sizes), Dim: dim}
 	return call(std.Split, attrs, false, sized, x)
 }
 
@@ -30,16 +57,16 @@ func Split(x *Tensor, sizes any, dim int) []*Tensor {
 // sizes is a list of ints or [Size] values, or a single one.
 func (x *Tensor) Split(sizes any, dim int) []*Tensor {
 	var sized sizeArgs
-	attrs := std.SplitAttrs{Sizes: sized.list(sizes), Dim: dim}
+	attrs := SplitAttrs{Sizes: sized.list(sizes), Dim: dim}
 	return call(std.Split, attrs, true, sized, x)
 }
 
 // Unbind takes every index of a dimension, which vanishes; count is its size.
 func Unbind(x *Tensor, dim, count int) []*Tensor {
-	return call(std.Unbind, std.UnbindAttrs{Dim: dim, Count: count}, false, sizeArgs{}, x)
+	return call(std.Unbind, UnbindAttrs{Dim: dim, Count: count}, false, sizeArgs{}, x)
 }
 
 // Unbind takes every index of a dimension, which vanishes; count is its size.
 func (x *Tensor) Unbind(dim, count int) []*Tensor {
-	return call(std.Unbind, std.UnbindAttrs{Dim: dim, Count: count}, true, sizeArgs{}, x)
+	return call(std.Unbind, UnbindAttrs{Dim: dim, Count: count}, true, sizeArgs{}, x)
 }

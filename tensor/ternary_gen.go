@@ -4,99 +4,121 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// AddcAttrs holds the optional attributes of addcdiv, addcmul.
+// AddcAttrs are the attributes of addcmul and addcdiv. An absent Value is 1.
+//
+// Its fields:
+//
+//	Value op.Scalar
+//
+// [Number] makes values of fields.
 type AddcAttrs = std.AddcAttrs
 
-// LerpAttrs holds the optional attributes of lerp.
+// LerpAttrs are the attributes of lerp: Weight stands for the operand weight.
+//
+// Its fields:
+//
+//	Weight op.Scalar
+//
+// [Number] makes values of fields.
 type LerpAttrs = std.LerpAttrs
 
-// NanToNumAttrs holds the optional attributes of nan_to_num.
+// NanToNumAttrs are the attributes of nan_to_num: the replacements of NaN
+// (absent: 0), of infinity and of minus infinity (absent: the largest and the
+// least finite number of the element type).
+//
+// Its fields:
+//
+//	Nan    op.Scalar
+//	Posinf op.Scalar
+//	Neginf op.Scalar
+//
+// [Number] makes values of fields.
 type NanToNumAttrs = std.NanToNumAttrs
 
 // Addcdiv is x + value * tensor1 / tensor2.
 //
-// The optional [std.AddcAttrs], at most one, sets Value.
-func Addcdiv(x, tensor1, tensor2 *Tensor, opts ...std.AddcAttrs) *Tensor {
+// The optional [AddcAttrs], at most one, sets Value.
+func Addcdiv(x, tensor1, tensor2 *Tensor, opts ...AddcAttrs) *Tensor {
 	attrs := options(std.Addcdiv, opts)
 	return call(std.Addcdiv, attrs, false, sizeArgs{}, x, tensor1, tensor2)[0]
 }
 
 // Addcdiv is x + value * tensor1 / tensor2.
 //
-// The optional [std.AddcAttrs], at most one, sets Value.
-func (x *Tensor) Addcdiv(tensor1, tensor2 *Tensor, opts ...std.AddcAttrs) *Tensor {
+// The optional [AddcAttrs], at most one, sets Value.
+func (x *Tensor) Addcdiv(tensor1, tensor2 *Tensor, opts ...AddcAttrs) *Tensor {
 	attrs := options(std.Addcdiv, opts)
 	return call(std.Addcdiv, attrs, true, sizeArgs{}, x, tensor1, tensor2)[0]
 }
 
 // AddcdivInPlace is [Tensor.Addcdiv] with the result written to x, which it
 // returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) AddcdivInPlace(tensor1, tensor2 *Tensor, opts ...std.AddcAttrs) *Tensor {
+func (x *Tensor) AddcdivInPlace(tensor1, tensor2 *Tensor, opts ...AddcAttrs) *Tensor {
 	return assign(x, x.Addcdiv(tensor1, tensor2, opts...), "addcdiv_")
 }
 
 // Addcmul is x + value * tensor1 * tensor2.
 //
-// The optional [std.AddcAttrs], at most one, sets Value.
-func Addcmul(x, tensor1, tensor2 *Tensor, opts ...std.AddcAttrs) *Tensor {
+// The optional [AddcAttrs], at most one, sets Value.
+func Addcmul(x, tensor1, tensor2 *Tensor, opts ...AddcAttrs) *Tensor {
 	attrs := options(std.Addcmul, opts)
 	return call(std.Addcmul, attrs, false, sizeArgs{}, x, tensor1, tensor2)[0]
 }
 
 // Addcmul is x + value * tensor1 * tensor2.
 //
-// The optional [std.AddcAttrs], at most one, sets Value.
-func (x *Tensor) Addcmul(tensor1, tensor2 *Tensor, opts ...std.AddcAttrs) *Tensor {
+// The optional [AddcAttrs], at most one, sets Value.
+func (x *Tensor) Addcmul(tensor1, tensor2 *Tensor, opts ...AddcAttrs) *Tensor {
 	attrs := options(std.Addcmul, opts)
 	return call(std.Addcmul, attrs, true, sizeArgs{}, x, tensor1, tensor2)[0]
 }
 
 // AddcmulInPlace is [Tensor.Addcmul] with the result written to x, which it
 // returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) AddcmulInPlace(tensor1, tensor2 *Tensor, opts ...std.AddcAttrs) *Tensor {
+func (x *Tensor) AddcmulInPlace(tensor1, tensor2 *Tensor, opts ...AddcAttrs) *Tensor {
 	return assign(x, x.Addcmul(tensor1, tensor2, opts...), "addcmul_")
 }
 
 // Lerp is x + weight * (end - x), the linear interpolation from x to end.
 //
-// weight may be nil. The optional [std.LerpAttrs], at most one, sets Weight.
-func Lerp(x, end, weight *Tensor, opts ...std.LerpAttrs) *Tensor {
+// weight may be nil. The optional [LerpAttrs], at most one, sets Weight.
+func Lerp(x, end, weight *Tensor, opts ...LerpAttrs) *Tensor {
 	attrs := options(std.Lerp, opts)
 	return call(std.Lerp, attrs, false, sizeArgs{}, x, end, weight)[0]
 }
 
 // Lerp is x + weight * (end - x), the linear interpolation from x to end.
 //
-// weight may be nil. The optional [std.LerpAttrs], at most one, sets Weight.
-func (x *Tensor) Lerp(end, weight *Tensor, opts ...std.LerpAttrs) *Tensor {
+// weight may be nil. The optional [LerpAttrs], at most one, sets Weight.
+func (x *Tensor) Lerp(end, weight *Tensor, opts ...LerpAttrs) *Tensor {
 	attrs := options(std.Lerp, opts)
 	return call(std.Lerp, attrs, true, sizeArgs{}, x, end, weight)[0]
 }
 
 // LerpInPlace is [Tensor.Lerp] with the result written to x, which it returns;
 // views of x see it. The result must have the shape of x.
-func (x *Tensor) LerpInPlace(end, weight *Tensor, opts ...std.LerpAttrs) *Tensor {
+func (x *Tensor) LerpInPlace(end, weight *Tensor, opts ...LerpAttrs) *Tensor {
 	return assign(x, x.Lerp(end, weight, opts...), "lerp_")
 }
 
 // NanToNum replaces NaN and the infinities by numbers.
 //
-// The optional [std.NanToNumAttrs], at most one, sets Nan, Posinf and Neginf.
-func NanToNum(x *Tensor, opts ...std.NanToNumAttrs) *Tensor {
+// The optional [NanToNumAttrs], at most one, sets Nan, Posinf and Neginf.
+func NanToNum(x *Tensor, opts ...NanToNumAttrs) *Tensor {
 	attrs := options(std.NanToNum, opts)
 	return call(std.NanToNum, attrs, false, sizeArgs{}, x)[0]
 }
 
 // NanToNum replaces NaN and the infinities by numbers.
 //
-// The optional [std.NanToNumAttrs], at most one, sets Nan, Posinf and Neginf.
-func (x *Tensor) NanToNum(opts ...std.NanToNumAttrs) *Tensor {
+// The optional [NanToNumAttrs], at most one, sets Nan, Posinf and Neginf.
+func (x *Tensor) NanToNum(opts ...NanToNumAttrs) *Tensor {
 	attrs := options(std.NanToNum, opts)
 	return call(std.NanToNum, attrs, true, sizeArgs{}, x)[0]
 }
 
 // NanToNumInPlace is [Tensor.NanToNum] with the result written to x, which it
 // returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) NanToNumInPlace(opts ...std.NanToNumAttrs) *Tensor {
+func (x *Tensor) NanToNumInPlace(opts ...NanToNumAttrs) *Tensor {
 	return assign(x, x.NanToNum(opts...), "nan_to_num_")
 }

@@ -8,8 +8,25 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// CastAttrs holds the optional attributes of cast.
+// CastAttrs are the attributes of cast. Unsaturated and Round are for floats of
+// 8 bits only: with Unsaturated numbers out of range become infinite, or NaN
+// where the type has no infinities; Round is the direction of f8e8m0fnu, up,
+// which "" is, too, down or nearest.
+//
+// Its fields:
+//
+//	DType       array.DType // the argument dtype
+//	Unsaturated bool
+//	Round       string // "up", "down" or "nearest"
 type CastAttrs = std.CastAttrs
+
+// ClampAttrs are the bounds of clamp; either may be absent, not both.
+//
+// Its fields:
+//
+//	Min op.Scalar // the argument min
+//	Max op.Scalar // the argument max
+type ClampAttrs = std.ClampAttrs
 
 // Abs is the absolute value; the least integer stays as it is.
 func Abs(x *Tensor) *Tensor {
@@ -45,9 +62,9 @@ func (x *Tensor) AtanInPlace() *Tensor {
 
 // Cast converts x to the element type dtype.
 //
-// The optional [std.CastAttrs], at most one, sets Unsaturated and Round. Round
-// may be "up", "down" or "nearest".
-func Cast(x *Tensor, dtype array.DType, opts ...std.CastAttrs) *Tensor {
+// The optional [CastAttrs], at most one, sets Unsaturated and Round. Round may
+// be "up", "down" or "nearest".
+func Cast(x *Tensor, dtype array.DType, opts ...CastAttrs) *Tensor {
 	attrs := options(std.Cast, opts)
 	attrs.DType = dtype
 	return call(std.Cast, attrs, false, sizeArgs{}, x)[0]
@@ -55,9 +72,9 @@ func Cast(x *Tensor, dtype array.DType, opts ...std.CastAttrs) *Tensor {
 
 // Cast converts x to the element type dtype.
 //
-// The optional [std.CastAttrs], at most one, sets Unsaturated and Round. Round
-// may be "up", "down" or "nearest".
-func (x *Tensor) Cast(dtype array.DType, opts ...std.CastAttrs) *Tensor {
+// The optional [CastAttrs], at most one, sets Unsaturated and Round. Round may
+// be "up", "down" or "nearest".
+func (x *Tensor) Cast(dtype array.DType, opts ...CastAttrs) *Tensor {
 	attrs := options(std.Cast, opts)
 	attrs.DType = dtype
 	return call(std.Cast, attrs, true, sizeArgs{}, x)[0]
@@ -83,14 +100,14 @@ func (x *Tensor) CeilInPlace() *Tensor {
 //
 // min and max are Go numbers or bools, or nil for none.
 func Clamp(x *Tensor, min, max any) *Tensor {
-	return call(std.Clamp, std.ClampAttrs{Min: scalarOf(min, std.Clamp), Max: scalarOf(max, std.Clamp)}, false, sizeArgs{}, x)[0]
+	return call(std.Clamp, ClampAttrs{Min: scalarOf(min, std.Clamp), Max: scalarOf(max, std.Clamp)}, false, sizeArgs{}, x)[0]
 }
 
 // Clamp is min(max(x, min), max).
 //
 // min and max are Go numbers or bools, or nil for none.
 func (x *Tensor) Clamp(min, max any) *Tensor {
-	return call(std.Clamp, std.ClampAttrs{Min: scalarOf(min, std.Clamp), Max: scalarOf(max, std.Clamp)}, true, sizeArgs{}, x)[0]
+	return call(std.Clamp, ClampAttrs{Min: scalarOf(min, std.Clamp), Max: scalarOf(max, std.Clamp)}, true, sizeArgs{}, x)[0]
 }
 
 // ClampInPlace is [Tensor.Clamp] with the result written to x, which it

@@ -7,12 +7,78 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// ExpandAttrs are the attributes of expand: the new sizes, -1 for dimensions
+// that stay as they are.
+//
+// Its fields:
+//
+//	Shape shape.Dims // the argument shape
+type ExpandAttrs = std.ExpandAttrs
+
+// FlattenAttrs are the attributes of flatten: the first and the last dimension
+// that become one.
+//
+// Its fields:
+//
+//	StartDim int // the argument startDim
+//	EndDim   int // the argument endDim
+type FlattenAttrs = std.FlattenAttrs
+
+// MovedimAttrs are the attributes of movedim: dimension Source[i] goes to
+// Destination[i], the others keep their order.
+//
+// Its fields:
+//
+//	Source      op.Ints // the argument source
+//	Destination op.Ints // the argument destination
+type MovedimAttrs = std.MovedimAttrs
+
+// PermuteAttrs are the attributes of permute: dimension i of the result is
+// dimension Dims[i] of the operand.
+//
+// Its fields:
+//
+//	Dims op.Ints // the argument dims
+type PermuteAttrs = std.PermuteAttrs
+
+// ReshapeAttrs are the attributes of reshape and view. One size may be -1: it
+// follows from the number of elements.
+//
+// Its fields:
+//
+//	Shape shape.Dims // the argument shape
+type ReshapeAttrs = std.ReshapeAttrs
+
+// SqueezeAttrs are the attributes of squeeze: the dimensions to drop where
+// their size is 1, all when empty.
+//
+// Its fields:
+//
+//	Dim op.Ints // the argument dim
+type SqueezeAttrs = std.SqueezeAttrs
+
+// TransposeAttrs are the attributes of transpose: the dimensions to swap.
+//
+// Its fields:
+//
+//	Dim0 int // the argument dim0
+//	Dim1 int // the argument dim1
+type TransposeAttrs = std.TransposeAttrs
+
+// UnflattenAttrs are the attributes of unflatten. One size may be -1.
+//
+// Its fields:
+//
+//	Dim   int        // the argument dim
+//	Sizes shape.Dims // the argument sizes
+type UnflattenAttrs = std.UnflattenAttrs
+
 // Expand repeats dimensions of size 1 and adds leading ones, without copying.
 //
 // shape are ints and [Size] values, or one list of them.
 func Expand(x *Tensor, shape ...any) *Tensor {
 	var sized sizeArgs
-	attrs := std.ExpandAttrs{Shape: sized.dims(shape)}
+	attrs := ExpandAttrs{Shape: sized.dims(shape)}
 	return call(std.Expand, attrs, false, sized, x)[0]
 }
 
@@ -21,38 +87,42 @@ func Expand(x *Tensor, shape ...any) *Tensor {
 // shape are ints and [Size] values, or one list of them.
 func (x *Tensor) Expand(shape ...any) *Tensor {
 	var sized sizeArgs
-	attrs := std.ExpandAttrs{Shape: sized.dims(shape)}
+	attrs := ExpandAttrs{Shape: sized.dims(shape)}
 	return call(std.Expand, attrs, true, sized, x)[0]
 }
 
 // Flatten joins the dimensions from startDim to endDim into one.
 func Flatten(x *Tensor, startDim, endDim int) *Tensor {
-	return call(std.Flatten, std.FlattenAttrs{StartDim: startDim, EndDim: endDim}, false, sizeArgs{}, x)[0]
+	return call(std.Flatten, FlattenAttrs{StartDim: startDim, EndDim: endDim}, false, sizeArgs{}, x)[0]
 }
 
 // Flatten joins the dimensions from startDim to endDim into one.
 func (x *Tensor) Flatten(startDim, endDim int) *Tensor {
-	return call(std.Flatten, std.FlattenAttrs{StartDim: startDim, EndDim: endDim}, true, sizeArgs{}, x)[0]
+	return call(std.Flatten, FlattenAttrs{StartDim: startDim, EndDim: endDim}, true, sizeArgs{}, x)[0]
 }
 
 // Movedim moves dimensions to other places; the others keep their order.
-func Movedim(x *Tensor, source []int, destination ...int) *Tensor {
-	return call(std.Movedim, std.MovedimAttrs{Source: intsOf(source), Destination: intsOf(destination)}, false, sizeArgs{}, x)[0]
+//
+// source is an int or a list of them; nil is the empty list.
+func Movedim(x *Tensor, source any, destination ...int) *Tensor {
+	return call(std.Movedim, MovedimAttrs{Source: listOf(source, std.Movedim, "source"), Destination: Ints(destination...)}, false, sizeArgs{}, x)[0]
 }
 
 // Movedim moves dimensions to other places; the others keep their order.
-func (x *Tensor) Movedim(source []int, destination ...int) *Tensor {
-	return call(std.Movedim, std.MovedimAttrs{Source: intsOf(source), Destination: intsOf(destination)}, true, sizeArgs{}, x)[0]
+//
+// source is an int or a list of them; nil is the empty list.
+func (x *Tensor) Movedim(source any, destination ...int) *Tensor {
+	return call(std.Movedim, MovedimAttrs{Source: listOf(source, std.Movedim, "source"), Destination: Ints(destination...)}, true, sizeArgs{}, x)[0]
 }
 
 // Permute reorders the dimensions.
 func Permute(x *Tensor, dims ...int) *Tensor {
-	return call(std.Permute, std.PermuteAttrs{Dims: intsOf(dims)}, false, sizeArgs{}, x)[0]
+	return call(std.Permute, PermuteAttrs{Dims: Ints(dims...)}, false, sizeArgs{}, x)[0]
 }
 
 // Permute reorders the dimensions.
 func (x *Tensor) Permute(dims ...int) *Tensor {
-	return call(std.Permute, std.PermuteAttrs{Dims: intsOf(dims)}, true, sizeArgs{}, x)[0]
+	return call(std.Permute, PermuteAttrs{Dims: Ints(dims...)}, true, sizeArgs{}, x)[0]
 }
 
 // Reshape gives the elements, in row-major order, another shape; one size may
@@ -61,7 +131,7 @@ func (x *Tensor) Permute(dims ...int) *Tensor {
 // shape are ints and [Size] values, or one list of them.
 func Reshape(x *Tensor, shape ...any) *Tensor {
 	var sized sizeArgs
-	attrs := std.ReshapeAttrs{Shape: sized.dims(shape)}
+	attrs := ReshapeAttrs{Shape: sized.dims(shape)}
 	return call(std.Reshape, attrs, false, sized, x)[0]
 }
 
@@ -71,18 +141,18 @@ func Reshape(x *Tensor, shape ...any) *Tensor {
 // shape are ints and [Size] values, or one list of them.
 func (x *Tensor) Reshape(shape ...any) *Tensor {
 	var sized sizeArgs
-	attrs := std.ReshapeAttrs{Shape: sized.dims(shape)}
+	attrs := ReshapeAttrs{Shape: sized.dims(shape)}
 	return call(std.Reshape, attrs, true, sized, x)[0]
 }
 
 // Squeeze drops dimensions of size 1.
 func Squeeze(x *Tensor, dim ...int) *Tensor {
-	return call(std.Squeeze, std.SqueezeAttrs{Dim: intsOf(dim)}, false, sizeArgs{}, x)[0]
+	return call(std.Squeeze, SqueezeAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
 }
 
 // Squeeze drops dimensions of size 1.
 func (x *Tensor) Squeeze(dim ...int) *Tensor {
-	return call(std.Squeeze, std.SqueezeAttrs{Dim: intsOf(dim)}, true, sizeArgs{}, x)[0]
+	return call(std.Squeeze, SqueezeAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
 }
 
 // T transposes a matrix; vectors and 0-dimensional tensors stay as they are.
@@ -97,12 +167,12 @@ func (x *Tensor) T() *Tensor {
 
 // Transpose swaps two dimensions.
 func Transpose(x *Tensor, dim0, dim1 int) *Tensor {
-	return call(std.Transpose, std.TransposeAttrs{Dim0: dim0, Dim1: dim1}, false, sizeArgs{}, x)[0]
+	return call(std.Transpose, TransposeAttrs{Dim0: dim0, Dim1: dim1}, false, sizeArgs{}, x)[0]
 }
 
 // Transpose swaps two dimensions.
 func (x *Tensor) Transpose(dim0, dim1 int) *Tensor {
-	return call(std.Transpose, std.TransposeAttrs{Dim0: dim0, Dim1: dim1}, true, sizeArgs{}, x)[0]
+	return call(std.Transpose, TransposeAttrs{Dim0: dim0, Dim1: dim1}, true, sizeArgs{}, x)[0]
 }
 
 // Unflatten splits one dimension into several; one size may be -1.
@@ -110,7 +180,7 @@ func (x *Tensor) Transpose(dim0, dim1 int) *Tensor {
 // sizes are ints and [Size] values, or one list of them.
 func Unflatten(x *Tensor, dim int, sizes ...any) *Tensor {
 	var sized sizeArgs
-	attrs := std.UnflattenAttrs{Dim: dim, Sizes: sized.dims(sizes)}
+	attrs := UnflattenAttrs{Dim: dim, Sizes: sized.dims(sizes)}
 	return call(std.Unflatten, attrs, false, sized, x)[0]
 }
 
@@ -119,18 +189,18 @@ func Unflatten(x *Tensor, dim int, sizes ...any) *Tensor {
 // sizes are ints and [Size] values, or one list of them.
 func (x *Tensor) Unflatten(dim int, sizes ...any) *Tensor {
 	var sized sizeArgs
-	attrs := std.UnflattenAttrs{Dim: dim, Sizes: sized.dims(sizes)}
+	attrs := UnflattenAttrs{Dim: dim, Sizes: sized.dims(sizes)}
 	return call(std.Unflatten, attrs, true, sized, x)[0]
 }
 
 // Unsqueeze inserts a dimension of size 1.
 func Unsqueeze(x *Tensor, dim int) *Tensor {
-	return call(std.Unsqueeze, std.DimAttrs{Dim: dim}, false, sizeArgs{}, x)[0]
+	return call(std.Unsqueeze, DimAttrs{Dim: dim}, false, sizeArgs{}, x)[0]
 }
 
 // Unsqueeze inserts a dimension of size 1.
 func (x *Tensor) Unsqueeze(dim int) *Tensor {
-	return call(std.Unsqueeze, std.DimAttrs{Dim: dim}, true, sizeArgs{}, x)[0]
+	return call(std.Unsqueeze, DimAttrs{Dim: dim}, true, sizeArgs{}, x)[0]
 }
 
 // View gives the elements, in row-major order, another shape; one size may be
@@ -139,7 +209,7 @@ func (x *Tensor) Unsqueeze(dim int) *Tensor {
 // shape are ints and [Size] values, or one list of them.
 func View(x *Tensor, shape ...any) *Tensor {
 	var sized sizeArgs
-	attrs := std.ReshapeAttrs{Shape: sized.dims(shape)}
+	attrs := ReshapeAttrs{Shape: sized.dims(shape)}
 	return call(std.View, attrs, false, sized, x)[0]
 }
 
@@ -149,7 +219,7 @@ func View(x *Tensor, shape ...any) *Tensor {
 // shape are ints and [Size] values, or one list of them.
 func (x *Tensor) View(shape ...any) *Tensor {
 	var sized sizeArgs
-	attrs := std.ReshapeAttrs{Shape: sized.dims(shape)}
+	attrs := ReshapeAttrs{Shape: sized.dims(shape)}
 	return call(std.View, attrs, true, sized, x)[0]
 }
 

@@ -4,20 +4,31 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// RoiAlignAttrs holds the optional attributes of roi_align.
+// RoiAlignAttrs are the attributes of roi_align. SpatialScale is the size of x
+// by that of the image that the regions are in; SamplingRatio 0 takes as many
+// points as there are elements. Mode "" is avg; "max" is that of ONNX.
+//
+// Its fields:
+//
+//	OutputSize    op.Ints // the argument outputSize
+//	SpatialScale  float64 // the argument spatialScale
+//	SamplingRatio int
+//	Aligned       bool
+//	Mode          string // "avg" or "max"
 type RoiAlignAttrs = std.RoiAlignAttrs
 
 // RoiAlign pools the regions rois [R,4], corners as x and y, of the images that
 // batch [R] names.
 //
-// The optional [std.RoiAlignAttrs], at most one, sets SamplingRatio, Aligned
-// and Mode. Mode may be "avg" or "max".
+// outputSize is an int or a list of them; nil is the empty list. The optional
+// [RoiAlignAttrs], at most one, sets SamplingRatio, Aligned and Mode. Mode may
+// be "avg" or "max".
 //
 // Reference: He, Gkioxari, Dollar, Girshick: Mask R-CNN, ICCV 2017,
 // arXiv:1703.06870
-func RoiAlign(x, rois, batch *Tensor, outputSize []int, spatialScale float64, opts ...std.RoiAlignAttrs) *Tensor {
+func RoiAlign(x, rois, batch *Tensor, outputSize any, spatialScale float64, opts ...RoiAlignAttrs) *Tensor {
 	attrs := options(std.RoiAlign, opts)
-	attrs.OutputSize = intsOf(outputSize)
+	attrs.OutputSize = listOf(outputSize, std.RoiAlign, "outputSize")
 	attrs.SpatialScale = spatialScale
 	return call(std.RoiAlign, attrs, false, sizeArgs{}, x, rois, batch)[0]
 }
@@ -25,14 +36,15 @@ func RoiAlign(x, rois, batch *Tensor, outputSize []int, spatialScale float64, op
 // RoiAlign pools the regions rois [R,4], corners as x and y, of the images that
 // batch [R] names.
 //
-// The optional [std.RoiAlignAttrs], at most one, sets SamplingRatio, Aligned
-// and Mode. Mode may be "avg" or "max".
+// outputSize is an int or a list of them; nil is the empty list. The optional
+// [RoiAlignAttrs], at most one, sets SamplingRatio, Aligned and Mode. Mode may
+// be "avg" or "max".
 //
 // Reference: He, Gkioxari, Dollar, Girshick: Mask R-CNN, ICCV 2017,
 // arXiv:1703.06870
-func (x *Tensor) RoiAlign(rois, batch *Tensor, outputSize []int, spatialScale float64, opts ...std.RoiAlignAttrs) *Tensor {
+func (x *Tensor) RoiAlign(rois, batch *Tensor, outputSize any, spatialScale float64, opts ...RoiAlignAttrs) *Tensor {
 	attrs := options(std.RoiAlign, opts)
-	attrs.OutputSize = intsOf(outputSize)
+	attrs.OutputSize = listOf(outputSize, std.RoiAlign, "outputSize")
 	attrs.SpatialScale = spatialScale
 	return call(std.RoiAlign, attrs, true, sizeArgs{}, x, rois, batch)[0]
 }

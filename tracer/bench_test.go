@@ -94,7 +94,7 @@ func BenchmarkTraceWrites(b *testing.B) {
 		}
 		return x
 	}
-	p := &tracer.Tracer{Inputs: []tracer.Input{{Type: shape.TensorType(array.F32, shape.Ints(4, 3))}}}
+	p := &tracer.Tracer{Inputs: []tracer.Input{{Type: shape.TensorType(array.F32, shape.ConstDims(4, 3))}}}
 	for b.Loop() {
 		if _, err := p.Trace(context.Background(), f); err != nil {
 			b.Fatal(err)

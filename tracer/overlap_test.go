@@ -199,7 +199,7 @@ func TestOneAtATime(t *testing.T) {
 		x := c.Args[0]
 		return []*tensor.Tensor{x.Abs().Add(x).DivScalar(float64(x.Size(0).Int()))}
 	}}
-	p.Inputs = []tracer.Input{{Name: "x", Type: shape.TensorType(array.F32, shape.Ints(2))}}
+	p.Inputs = []tracer.Input{{Name: "x", Type: shape.TensorType(array.F32, shape.ConstDims(2))}}
 	m, err = p.Trace(t.Context(), func(x *tensor.Tensor) *tensor.Tensor {
 		relu := func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Relu()} }
 		return tensor.Cond(x.Sum().GtScalar(0), relu, relu, x.Relu())[0]

@@ -14,7 +14,7 @@ import (
 // region did.
 func TestWritesInRegionsAreSeenBesideOtherTraces(t *testing.T) {
 	program := func(x *tensor.Tensor) *tensor.Tensor {
-		seen := tensor.Zeros([]int{2})
+		seen := tensor.Zeros(2)
 		_, out := tensor.Scan(func(carry, in []*tensor.Tensor) (next, out []*tensor.Tensor) {
 			seen.AddScalarInPlace(1)
 			return carry, in

@@ -18,7 +18,6 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer"
@@ -51,7 +50,7 @@ var sizePrograms = map[string]func(x *tensor.Tensor) *tensor.Tensor{
 	},
 	"always": func(x *tensor.Tensor) *tensor.Tensor {
 		if y := x.Relu(); y.Size(0).Equal(x.Size(0)) && x.Size(0).Add(x.Size(1)).Equal(x.Size(1).Add(x.Size(0))) {
-			return y.Sum(std.ReduceAttrs{})
+			return y.Sum()
 		}
 		return x
 	},

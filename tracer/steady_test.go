@@ -16,7 +16,6 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/nn"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer"
 )
@@ -148,7 +147,7 @@ var steadyModels = map[string]func(m *moody, x *tensor.Tensor) *tensor.Tensor{
 		if m.cache == nil {
 			m.cache = tensor.FromSlice([]float32{3, 4})
 		}
-		return x.Mul(m.cache).Sum(std.ReduceAttrs{})
+		return x.Mul(m.cache).Sum()
 	},
 	"fills a buffer by writing": func(m *moody, x *tensor.Tensor) *tensor.Tensor {
 		m.W.AssignInPlace(m.W.Add(x.Sum()))

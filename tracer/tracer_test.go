@@ -222,7 +222,7 @@ func TestCustomTracer(t *testing.T) {
 		OnNode: func(n *graph.Node, c *tensor.Call) { cost.Set(n, len(c.Args)) },
 		OnCall: func(c *tensor.Call, record func(*tensor.Call) []*tensor.Tensor) []*tensor.Tensor {
 			if c.Op == std.Relu {
-				return record(&tensor.Call{Op: std.Gelu, Attrs: std.GeluAttrs{}, Args: c.Args})
+				return record(&tensor.Call{Op: std.Gelu, Attrs: tensor.GeluAttrs{}, Args: c.Args})
 			}
 			return record(c)
 		},
@@ -289,7 +289,7 @@ func TestDefaults(t *testing.T) {
 
 func TestGraphsOfSymbolicSizesServeAllSizes(t *testing.T) {
 	gm, err := fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor {
-		return x.Reshape(x.Size(0).Mul(x.Size(1)), 4).Sum(std.ReduceAttrs{})
+		return x.Reshape(x.Size(0).Mul(x.Size(1)), 4).Sum()
 	}, fx.Input("x", "f32[B,S,4]"))
 	require.NoError(t, err)
 	require.Equal(t, "f32[B*S,4]", calls(gm.Graph, std.Reshape)[0].Type().String())

@@ -46,10 +46,10 @@ func TestVariadicArguments(t *testing.T) {
 func TestVariadicOptions(t *testing.T) {
 	exact, err := fx.Trace(ctx, tensor.Gelu, fx.Input("x", "f32[N]"))
 	require.NoError(t, err, "options may be left out")
-	require.Equal(t, std.GeluAttrs{}, calls(exact.Graph, std.Gelu)[0].Attrs())
-	fast, err := fx.Trace(ctx, tensor.Gelu, fx.Args(nil, std.GeluAttrs{Approximate: "tanh"}))
+	require.Equal(t, tensor.GeluAttrs{}, calls(exact.Graph, std.Gelu)[0].Attrs())
+	fast, err := fx.Trace(ctx, tensor.Gelu, fx.Args(nil, tensor.GeluAttrs{Approximate: "tanh"}))
 	require.NoError(t, err)
-	require.Equal(t, std.GeluAttrs{Approximate: "tanh"}, calls(fast.Graph, std.Gelu)[0].Attrs())
+	require.Equal(t, tensor.GeluAttrs{Approximate: "tanh"}, calls(fast.Graph, std.Gelu)[0].Attrs())
 	require.Len(t, fast.Graph.Specialisations(), 1)
 	sized, err := fx.Trace(ctx, tensor.Reshape, fx.Input("x", "f32[N,6]"), fx.Args(nil, -1, 2, 3))
 	require.NoError(t, err)

@@ -281,7 +281,7 @@ func TestGraphvizIsNotLinked(t *testing.T) {
 // The documented example of each code of the command line is a command that
 // reports it.
 func TestDocumentedExamples(t *testing.T) {
-	for _, c := range []diag.Code{"FX8050", "FX8051", "FX8052", "FX8053", "FX8054", "FX8055", "FX8056", "FX8076", "FX8077", "FX8078", "FX8079", "FX8080"} {
+	for _, c := range []diag.Code{"FX8050", "FX8051", "FX8052", "FX8053", "FX8054", "FX8055", "FX8056", "FX8076", "FX8077", "FX8078", "FX8079", "FX8080", "FX8084"} {
 		info, ok := diag.Lookup(c)
 		require.True(t, ok, c)
 		args := strings.Fields(info.Example)
@@ -294,6 +294,7 @@ func TestDocumentedExamples(t *testing.T) {
 			"broken/broken.go": "package broken\n\nfunc Net() { undefined() }\n",
 			"kinds/kinds.go":   "package kinds\n\ntype Net struct{}\n\nfunc (Net) Forward(x []any) []any { return x }\n\nfunc NewNet() *Net { return &Net{} }\n\nfunc Number(n int) int { return n }\n",
 			"notes.fx":         "my own words",
+			"unfixed.go":       "package m\n\nimport \"github.com/gofx-dev/gofx/tensor\"\n\nfunc rows(x *tensor.Tensor, opts ...tensor.ReduceAttrs) { x.Sum(opts...) }\n",
 			"net.fx":           "gofx 1\n\ngraph g(%x: f32[2]) {\n  %w = get_attr[w] : f32[2]\n  %y = call_function[add](%x, %w)\n  return %y\n}\nparam w : f32[2]\n",
 		} {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))

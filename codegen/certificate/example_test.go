@@ -157,7 +157,7 @@ func ExampleLoad() {
 }
 
 func ExampleUnpack() {
-	x := tensor.Ones([]int{2})
+	x := tensor.Ones(2)
 	out := certificate.Unpack([]any{map[string]*tensor.Tensor{"b": x, "a": x}, x, error(nil)})
 	fmt.Println(len(out))
 	// Output: 3

@@ -119,7 +119,7 @@ func (o *Output) Compare(got *array.Array) (reached Tolerance, err error) {
 }
 
 func (o *Output) typeText() string {
-	return shape.TensorType(o.DType, shape.Ints(o.Shape...)).String()
+	return shape.TensorType(o.DType, shape.ConstDims(o.Shape...)).String()
 }
 
 // elements compares the elements that are stored.

@@ -16,7 +16,8 @@ import (
 
 // Holes print the parts that only the code around a literal can print.
 type Holes struct {
-	Dim     func(shape.Dim) jen.Code             // a symbolic dimension
+	Dim     func(shape.Dim) jen.Code             // a size as a shape.Dim
+	Size    func(shape.Dim) jen.Code             // a size as an int or a tensor.Size
 	Program func(*kernel.Program) *jen.Statement // a pointer to a program; nil for its literal
 }
 
@@ -35,13 +36,13 @@ func Literal(value reflect.Value, h Holes) jen.Code {
 		if typed.Len() == 0 {
 			return From("op", "Ints").Values()
 		}
-		return From("op", "IntList").CallFunc(func(g *jen.Group) {
+		return From("tensor", "Ints").CallFunc(func(g *jen.Group) {
 			for _, n := range typed.Slice() {
 				g.Lit(n)
 			}
 		})
 	case op.Floats:
-		return From("op", "FloatList").CallFunc(func(g *jen.Group) {
+		return From("tensor", "Floats").CallFunc(func(g *jen.Group) {
 			for _, f := range typed.Slice() {
 				g.Add(Float(f))
 			}
@@ -57,9 +58,9 @@ func Literal(value reflect.Value, h Holes) jen.Code {
 	case shape.Dim:
 		return h.Dim(typed)
 	case shape.Dims:
-		return From("shape", "Of").CallFunc(func(g *jen.Group) {
+		return From("tensor", "Sizes").CallFunc(func(g *jen.Group) {
 			for _, d := range typed.Slice() {
-				g.Add(h.Dim(d))
+				g.Add(h.Size(d))
 			}
 		})
 	}
@@ -118,12 +119,17 @@ func uintText(n uint64) string {
 }
 
 // Home returns the path of the package by which generated code names a type:
-// declarations of the families below kernel have the same names in kernel.
+// declarations of the families below kernel have the same names in kernel, and the
+// attributes of op/std have them in tensor.
 func Home(t reflect.Type) string {
-	if strings.HasPrefix(t.PkgPath(), Root+"kernel/internal/") {
+	switch path := t.PkgPath(); {
+	case strings.HasPrefix(path, Root+"kernel/internal/"):
 		return Root + "kernel"
+	case path == Root+"op/std":
+		return Root + "tensor"
+	default:
+		return path
 	}
-	return t.PkgPath()
 }
 
 // typeCode prints a Go type that values of literals have.
@@ -279,11 +285,11 @@ func scalarLit(s op.Scalar) jen.Code {
 	case !s.Present():
 		return From("op", "Scalar").Values()
 	case s.IsFloat():
-		return From("op", "Float").Call(Float(s.Float64()))
+		return From("tensor", "Number").Call(Float(s.Float64()))
 	case s.IsInt():
-		return From("op", "Int").Call(jen.Lit(int(s.Int64())))
+		return From("tensor", "Number").Call(jen.Lit(int(s.Int64())))
 	}
-	return From("op", "BoolScalar").Call(jen.Lit(s.Int64() != 0))
+	return From("tensor", "Number").Call(jen.Lit(s.Int64() != 0))
 }
 
 // Float32 prints a float32 so that it reads back with the same bits: package math has

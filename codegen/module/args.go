@@ -20,14 +20,23 @@ func (p *calls) attrs(n *graph.Node) jen.Code {
 		p.foreign(n)
 		return jen.Nil()
 	}
-	return gosrc.Literal(reflect.ValueOf(n.Attrs()), gosrc.Holes{Dim: func(d shape.Dim) jen.Code { return p.sizes.dim(n, d) }})
+	return gosrc.Literal(reflect.ValueOf(n.Attrs()), p.holes(n))
+}
+
+// holes prints the sizes in attributes of a node.
+func (p *calls) holes(n *graph.Node) gosrc.Holes {
+	return gosrc.Holes{
+		Dim:  func(d shape.Dim) jen.Code { return p.sizes.dim(n, d) },
+		Size: func(d shape.Dim) jen.Code { return p.sizes.size(n, d) },
+	}
 }
 
 // argument prints a positional attribute: one expression, or one for each
-// element of a variadic list.
+// element of a variadic list. A list with one element is the element where the
+// parameter takes both.
 func (p *calls) argument(node *graph.Node, q api.Param, given any) []jen.Code {
 	list := func(elem *jen.Statement, items []jen.Code) []jen.Code {
-		if q.Variadic {
+		if q.Variadic || len(items) == 1 && q.GoType() == "any" {
 			return items
 		}
 		return []jen.Code{jen.Index().Add(elem).Values(items...)}
@@ -41,6 +50,9 @@ func (p *calls) argument(node *graph.Node, q api.Param, given any) []jen.Code {
 	case op.Ints:
 		for _, k := range given.Slice() {
 			items = append(items, jen.Lit(k))
+		}
+		if len(items) == 0 && !q.Variadic {
+			return []jen.Code{jen.Nil()}
 		}
 		return list(jen.Int(), items)
 	case op.Floats:
@@ -83,20 +95,18 @@ func number(s op.Scalar) jen.Code {
 func (p *calls) options(node *graph.Node, f *api.Func) []jen.Code {
 	var values []jen.Code
 	for _, a := range f.Given(node.Attrs()) {
-		v := gosrc.Literal(reflect.ValueOf(a.Value), gosrc.Holes{Dim: func(d shape.Dim) jen.Code { return p.sizes.dim(node, d) }})
+		v := gosrc.Literal(reflect.ValueOf(a.Value), p.holes(node))
 		values = append(values, jen.Id(a.GoName).Op(":").Add(v))
 	}
 	if len(values) == 0 {
 		return nil
 	}
 	t := reflect.TypeOf(node.Attrs())
-	if t.PkgPath() == gosrc.Root+"op/std" {
-		return []jen.Code{gosrc.From("tensor", t.Name()).Values(values...)}
-	}
-	if !p.usable(t.PkgPath(), t.Name()) {
+	home := gosrc.Home(t)
+	if home == t.PkgPath() && !p.usable(home, t.Name()) {
 		p.foreign(node)
 	}
-	return []jen.Code{jen.Qual(t.PkgPath(), t.Name()).Values(values...)}
+	return []jen.Code{jen.Qual(home, t.Name()).Values(values...)}
 }
 
 // hasSymbols reports whether attributes hold sizes that are no numbers.

@@ -264,21 +264,8 @@ func form(n *graph.Node) *api.Func {
 	if method && (len(args) == 0 || args[0] == nil || operator.Path != "") {
 		return nil
 	}
-	zero := map[string]bool{}
-	for _, a := range operator.Codec().Fields(n.Attrs()) {
-		zero[a.GoName] = a.Zero
-	}
 	for _, form := range api.Of(operator) {
-		fits := !method || form.Method
-		for _, name := range form.Cleared() {
-			fits = fits && zero[name]
-		}
-		if form.Form != api.Plain {
-			fits = fits && !zero["Other"]
-		}
-		if form.Form == api.Swapped {
-			fits = fits && !zero["Reverse"]
-		}
+		fits := (!method || form.Method) && form.Fits(n.Attrs()) && (operator.Func == "" || form.Form == api.Plain)
 		k := 0
 		for _, q := range form.Params {
 			if q.Kind == api.Tensor {

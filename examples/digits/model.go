@@ -36,7 +36,7 @@ func (m *Net) Forward(x *tensor.Tensor) *tensor.Tensor {
 	x = nn.Run(m.Block1, x)
 	x = m.Bnd.Forward(m.Down.Forward(x)).Relu()
 	x = nn.Run(m.Block2, x)
-	x = x.Mean(tensor.ReduceAttrs{Dim: tensor.Ints(2, 3)})
+	x = x.Mean(2, 3)
 	return m.Fc.Forward(x)
 }
 

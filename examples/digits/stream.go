@@ -16,7 +16,7 @@ type Stream struct {
 
 // NewStream returns a Stream that has seen nothing.
 func NewStream() *Stream {
-	return &Stream{Mean: tensor.Zeros([]int{10}), Calls: tensor.New(array.New(array.I64))}
+	return &Stream{Mean: tensor.Zeros(10), Calls: tensor.New(array.New(array.I64))}
 }
 
 // Forward returns the means after each of the images.

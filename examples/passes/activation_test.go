@@ -23,7 +23,7 @@ func (m *spellings) Forward(x *tensor.Tensor, i *tensor.Tensor) (*tensor.Tensor,
 
 func TestReplaceActivation(t *testing.T) {
 	gm := capture(t, &spellings{nn.NewReLU()}, fx.Input("x", "f32[N,4]"), fx.Input("i", "i64[3]"))
-	report, err := gm.Apply(ctx, []fx.Pass{ReplaceActivation(std.Relu, std.Gelu, std.GeluAttrs{Approximate: "tanh"})}, fx.PassOptions{
+	report, err := gm.Apply(ctx, []fx.Pass{ReplaceActivation(std.Relu, std.Gelu, tensor.GeluAttrs{Approximate: "tanh"})}, fx.PassOptions{
 		Expect: []passes.Expectation{fx.Expect("relu-to-gelu", 3)},
 	})
 	require.NoError(t, err)
@@ -32,6 +32,6 @@ func TestReplaceActivation(t *testing.T) {
 
 	var g op.Gen
 	x, i := normal(&g, 5, 4), tensor.FromSlice([]int64{-1, 0, 2})
-	gelu := func(x *tensor.Tensor) *tensor.Tensor { return x.Gelu(std.GeluAttrs{Approximate: "tanh"}) }
+	gelu := func(x *tensor.Tensor) *tensor.Tensor { return x.Gelu(tensor.GeluAttrs{Approximate: "tanh"}) }
 	same(t, gm, gelu(gelu(gelu(x).SubScalar(0.25)).SubScalar(0.5)), 0, x, i)
 }

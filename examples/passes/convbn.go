@@ -43,7 +43,7 @@ func fold(c *passes.Ctx, params *passes.Params, conv, bn *graph.Node) (why strin
 	case why != "" || bn.Arg(1) == nil || bn.Arg(2) == nil:
 		return cmp.Or(why, "it normalises by the batch")
 	}
-	scale := gamma.Div(variance.AddScalar(bn.Attrs().(std.BatchNormAttrs).Eps).Sqrt())
+	scale := gamma.Div(variance.AddScalar(bn.Attrs().(tensor.BatchNormAttrs).Eps).Sqrt())
 	at, path := bn.Graph().Before(bn), params.Path(conv, 1)
 	param := func(hint string, value *tensor.Tensor) *graph.Node {
 		fresh := c.Module.FreshPath(path + hint)

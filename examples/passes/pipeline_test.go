@@ -95,7 +95,7 @@ func TestPipelineOfOtherLoops(t *testing.T) {
 			return values.Relu().Add(at.Cast(array.F32))
 		},
 		"serial": func(ids *tensor.Tensor) *tensor.Tensor {
-			best := tensor.Embedding(ids, table).Argmax(tensor.ArgAttrs{Dim: tensor.Ints(1)})
+			best := tensor.Embedding(ids, table).Argmax(1)
 			return tensor.Embedding(best, table).Relu()
 		},
 	} {

@@ -31,7 +31,7 @@ var QuantiseWeights = passes.Pass{
 				continue
 			}
 			w := tensor.New(value)
-			largest := w.Abs().Amax(tensor.ReduceAttrs{Dim: tensor.Ints(1), KeepDim: true})
+			largest := w.Abs().AmaxWith(1, tensor.ReduceAttrs{KeepDim: true})
 			if math.IsNaN(largest.Sum().Item()) || math.IsInf(largest.Sum().Item(), 1) {
 				c.Refuse(n, "not all of its weights are finite")
 				continue
@@ -44,7 +44,7 @@ var QuantiseWeights = passes.Pass{
 				return at.GetAttr(fresh)
 			}
 			q := param("_q", w.Div(scale).Round().Cast(array.I8))
-			by := at.Function(std.Dequantize, std.DequantizeAttrs{}, q, param("_scale", scale.Flatten(0, 1)))
+			by := at.Function(std.Dequantize, tensor.DequantizeAttrs{}, q, param("_scale", scale.Flatten(0, 1)))
 			if err := c.Replace(n.Arg(1), by, "in 8 bits"); err != nil {
 				return true, err
 			}

@@ -116,7 +116,7 @@ func run(w io.Writer, o options) error {
 
 // capture records the network for one size of batch.
 func capture(o options) (*graph.Module, error) {
-	tokens := shape.TensorType(models.Lookup("bert_base").Inputs[0].DType(), shape.Ints(o.batch, o.seq))
+	tokens := shape.TensorType(models.Lookup("bert_base").Inputs[0].DType(), shape.ConstDims(o.batch, o.seq))
 	t := tracer.Tracer{Inputs: []tracer.Input{{Name: "input_ids", Type: tokens}, {Name: "attention_mask", Type: tokens}}}
 	net := models.NewBert(o.config)
 	if o.run {

@@ -183,11 +183,11 @@ func (b *builder) tensor(n *graph.Node) int {
 	p := b.m.Param(path)
 	if p == nil {
 		b.errs = append(b.errs, n.Error(interp.NoParam, "the module has no tensor "+strconv.Quote(path)))
-		return b.buffer(n.Name(), plan.Weight, shape.TensorType(array.F32, shape.Ints(0)))
+		return b.buffer(n.Name(), plan.Weight, shape.TensorType(array.F32, shape.ConstDims(0)))
 	}
 	t := p.TypeOf()
 	if !b.known(n, t) {
-		t = shape.TensorType(array.F32, shape.Ints(0))
+		t = shape.TensorType(array.F32, shape.ConstDims(0))
 	}
 	return b.buffer(n.Name(), plan.Weight, t)
 }

@@ -226,7 +226,7 @@ var counted = op.Define("counted", op.Spec[op.None]{
 func TestOneCallStartsAfterTheEnd(t *testing.T) {
 	g := graph.New("chain")
 	c := g.At()
-	n := c.Placeholder("x", shape.TensorType(array.I64, shape.Ints(1)), nil)
+	n := c.Placeholder("x", shape.TensorType(array.I64, shape.ConstDims(1)), nil)
 	const steps = 40
 	for range steps {
 		n = c.Function(counted, nil, n)

@@ -106,7 +106,7 @@ func (b *builder) spare(n *graph.Node, k *control, out []int) (list []int) {
 		list = append(list, b.buffer(n.Name()+"_next", plan.Temp, b.p.Buffers[out[i]].Type))
 	}
 	if n.Op() == op.While {
-		list = append(list, b.buffer(n.Name()+"_more", plan.Temp, shape.TensorType(array.Bool, shape.Ints())))
+		list = append(list, b.buffer(n.Name()+"_more", plan.Temp, shape.TensorType(array.Bool, shape.ConstDims())))
 	}
 	return list
 }

@@ -48,7 +48,7 @@ func TestExactPlansKeepTheOrderOfElements(t *testing.T) {
 			g := graph.New("net")
 			m := graph.NewModule(g)
 			c := g.At()
-			typ := shape.TensorType(array.F32, shape.Ints(size...))
+			typ := shape.TensorType(array.F32, shape.ConstDims(size...))
 			x, y := c.Placeholder("x", typ, nil), c.Placeholder("y", typ, nil)
 			v := f(c, turn(c, x))
 			s := &graph.Structure{Kind: graph.Results, Fields: []*graph.Structure{graph.Leaf(0), graph.Leaf(1), graph.Leaf(2)}}

@@ -450,7 +450,7 @@ param w : f32[3,2]
 
 	h := graph.New("default")
 	c := h.At()
-	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), array.FromSlice([]float32{4, 5}))
+	x := c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), array.FromSlice([]float32{4, 5}))
 	c.Output(nil, c.Function(op.Lookup("neg"), nil, x))
 	d, err := cpu.Compile(graph.NewModule(h), lowering.Options{})
 	require.NoError(t, err)

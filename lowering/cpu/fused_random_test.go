@@ -125,9 +125,9 @@ func (f *fusable) norm(v *graph.Node, call func(o *op.Op, attrs any, in ...*grap
 	case 1:
 		call(std.LogSoftmax, std.DimAttrs{Dim: v.Type().Rank() - 1}, v)
 	case 2:
-		call(std.LayerNorm, std.LayerNormAttrs{NormalizedShape: shape.Ints(last), Eps: 0.1}, v, f.param(1, last))
+		call(std.LayerNorm, std.LayerNormAttrs{NormalizedShape: shape.ConstDims(last), Eps: 0.1}, v, f.param(1, last))
 	case 3:
-		call(std.RmsNorm, std.LayerNormAttrs{NormalizedShape: shape.Ints(last), Eps: 0.1}, v)
+		call(std.RmsNorm, std.LayerNormAttrs{NormalizedShape: shape.ConstDims(last), Eps: 0.1}, v)
 	default:
 		groups := size(v, 1)
 		call(std.GroupNorm, std.GroupNormAttrs{NumGroups: groups, Eps: 0.1}, v, f.param(1, groups), f.param(1, groups))

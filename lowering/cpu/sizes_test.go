@@ -41,7 +41,7 @@ func reporter(name string, makeStep func(n, m shape.Dim) kernel.Step) *op.Op {
 	return op.Define(name, op.Spec[reportAttrs]{
 		Doc: name + " reports sizes.", In: op.Args("x"),
 		Infer: func(*op.Infer, reportAttrs, []shape.Type) (shape.Type, error) {
-			return shape.TensorType(array.I64, shape.Ints(4)), nil
+			return shape.TensorType(array.I64, shape.ConstDims(4)), nil
 		},
 		Kernel: func(a reportAttrs, in []shape.Type) kernel.Step { return makeStep(in[0].Dim(0), a.M) },
 	})

@@ -18,7 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-var square = shape.TensorType(array.F32, shape.Ints(4, 4))
+var square = shape.TensorType(array.F32, shape.ConstDims(4, 4))
 
 // statefulGraph draws a graph that reads and writes two buffers, with views of
 // them, of a weight and of an input, in bodies of control flow too, and returns some
@@ -68,13 +68,13 @@ func (d *drawing) draw(most int) {
 		case 2:
 			v = c.Function(std.T, nil, v)
 		case 3:
-			v = c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(4, 4)}, c.Function(std.Flatten, std.FlattenAttrs{StartDim: 0, EndDim: 1}, v))
+			v = c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(4, 4)}, c.Function(std.Flatten, std.FlattenAttrs{StartDim: 0, EndDim: 1}, v))
 		case 4:
 			halves := c.Function(std.Chunk, std.ChunkAttrs{Chunks: 2, Dim: rapid.IntRange(0, 1).Draw(r, "dim")}, v)
 			u := c.ItemNode(halves, rapid.IntRange(0, 1).Draw(r, "half"))
 			v = c.Function(std.Cat, std.DimAttrs{Dim: rapid.IntRange(0, 1).Draw(r, "dim")}, u, u)
 			if !v.Type().Same(square) {
-				v = c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(4, 4)}, v)
+				v = c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(4, 4)}, v)
 			}
 		case 5:
 			v = c.Function(rapid.SampledFrom([]*op.Op{std.Clone, std.Relu}).Draw(r, "copy"), nil, v)

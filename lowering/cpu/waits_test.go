@@ -26,7 +26,7 @@ func TestRunsThatWaitForStateEndWithTheirContext(t *testing.T) {
 	m := graph.NewModule(g)
 	m.SetParam(graph.Param{Path: "s", Value: array.FromSlice([]float32{1, 2}), Buffer: true})
 	c := g.At()
-	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	x := c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 	y := c.Function(f, nil, x)
 	y.SetType(x.Type())
 	s := c.GetAttr("s")

@@ -43,7 +43,7 @@ var step = op.Define("step_by", op.Spec[rateAttrs]{
 func stepped(a rateAttrs, dims ...int) *graph.Module {
 	g := graph.New("stepped")
 	c := g.At()
-	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(dims...)), nil)
+	x := c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(dims...)), nil)
 	y := c.Function(step, a, x)
 	c.Output(nil, y, c.Function(op.Lookup("sin"), nil, y))
 	return graph.NewModule(g)

@@ -301,8 +301,8 @@ func allFlows(t *testing.T) (m *graph.Module, names []string) {
 	m = graph.NewModule(graph.New("flows"))
 	c := m.Graph.At()
 	c.OnError = func(err error) { require.NoError(t, err) }
-	in := []*graph.Node{c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2, 3)), nil),
-		c.Placeholder("y", shape.TensorType(array.F32, shape.Ints(2, 3)), nil), c.Placeholder("p", shape.TensorType(array.Bool, shape.Ints(1)), nil)}
+	in := []*graph.Node{c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2, 3)), nil),
+		c.Placeholder("y", shape.TensorType(array.F32, shape.ConstDims(2, 3)), nil), c.Placeholder("p", shape.TensorType(array.Bool, shape.ConstDims(1)), nil)}
 	var outs []*graph.Node
 	s := &graph.Structure{Kind: graph.Results}
 	for _, name := range slices.Sorted(maps.Keys(flows)) {

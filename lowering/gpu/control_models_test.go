@@ -13,7 +13,6 @@ import (
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -64,7 +63,7 @@ type decoder struct {
 
 func (d *decoder) Forward(h, c, noise *tensor.Tensor) (tokens, last, logits *tensor.Tensor) {
 	batch := 2
-	start := tensor.Ones([]int{batch}, std.SizeAttrs{DType: array.I64})
+	start := tensor.OnesWith(batch, tensor.SizeAttrs{DType: array.I64})
 	out := tensor.While(func(in []*tensor.Tensor) *tensor.Tensor {
 		return in[0].LtScalar(d.most).LogicalAnd(in[1].Amax().GtScalar(0))
 	}, func(in []*tensor.Tensor) []*tensor.Tensor {
@@ -74,10 +73,10 @@ func (d *decoder) Forward(h, c, noise *tensor.Tensor) (tokens, last, logits *ten
 		c = gates[1].Sigmoid().Mul(c).Add(gates[0].Sigmoid().Mul(gates[2].Tanh()))
 		h = gates[3].Sigmoid().Mul(c.Tanh())
 		y := tensor.Linear(h, d.Out, nil)
-		next := y.Add(noise.IndexSelect(t.Unsqueeze(0), 0).Squeeze()).Argmax(std.ArgAttrs{Dim: op.IntList(1)})
+		next := y.Add(noise.IndexSelect(t.Unsqueeze(0), 0).Squeeze()).Argmax(1)
 		all = all.Scatter(t.Expand([]int{1, batch}), next.Unsqueeze(0), 0)
 		return []*tensor.Tensor{t.AddScalar(1), next, h, c, all, y}
-	}, tensor.Scalar(int64(0)), start, h, c, tensor.Zeros([]int{d.most, batch}, std.SizeAttrs{DType: array.I64}), tensor.Zeros([]int{batch, d.Out.Dim(0)}))
+	}, tensor.Scalar(int64(0)), start, h, c, tensor.ZerosWith([]int{d.most, batch}, tensor.SizeAttrs{DType: array.I64}), tensor.Zeros(batch, d.Out.Dim(0)))
 	return out[4], out[2], out[5]
 }
 

@@ -171,7 +171,7 @@ func TestNamesInComments(t *testing.T) {
 	g := graph.New("a\nint evil;")
 	m := graph.NewModule(g)
 	c := g.At()
-	x := c.Placeholder("x\n} evil \\", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	x := c.Placeholder("x\n} evil \\", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 	c.Output(nil, c.Function(std.Relu, nil, x))
 	text, err := gpu.Text(m, lowering.Options{}, gpu.OpenCL)
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 // looped is a plan with a loop, whose two bodies each copy their first operand to
 // their result; the condition writes the buffer that a weight is.
 func looped() *plan.Plan {
-	typ := shape.TensorType(array.F32, shape.Ints(2))
+	typ := shape.TensorType(array.F32, shape.ConstDims(2))
 	buffer := func(name string, kind plan.Kind) plan.Buffer { return plan.Buffer{Name: name, Kind: kind, Type: typ} }
 	body := func(name string) *plan.Plan {
 		p := &plan.Plan{Name: name, Inputs: []int{0, 1}, Outputs: []int{2},

@@ -14,7 +14,7 @@ import (
 // A plan is buffers and steps. This one is made by hand: two matrix products.
 func ExamplePlan() {
 	t := shape.TensorType(array.F32, shape.Of(shape.Sym("N"), shape.Const(16)))
-	w := shape.TensorType(array.F32, shape.Ints(16, 16))
+	w := shape.TensorType(array.F32, shape.ConstDims(16, 16))
 	p := &plan.Plan{
 		Name: "twice",
 		Buffers: []plan.Buffer{

@@ -81,7 +81,7 @@ func TestNoTwoLiveBuffersOverlap(t *testing.T) {
 // TestArenaIsNearTheLeast measures the assignment on shapes of networks: a chain,
 // residual blocks, attention with all heads.
 func TestArenaIsNearTheLeast(t *testing.T) {
-	f32 := func(n ...int) shape.Type { return shape.TensorType(array.F32, shape.Ints(n...)) }
+	f32 := func(n ...int) shape.Type { return shape.TensorType(array.F32, shape.ConstDims(n...)) }
 	networks := map[string]func() ([]shape.Type, [][]int){
 		"chain": func() (types []shape.Type, operands [][]int) {
 			for i := range 30 {
@@ -156,7 +156,7 @@ func TestBuffersOfOneSymbolShareAPart(t *testing.T) {
 }
 
 func TestCheckFindsBrokenPlans(t *testing.T) {
-	f32 := shape.TensorType(array.F32, shape.Ints(16))
+	f32 := shape.TensorType(array.F32, shape.ConstDims(16))
 	good := func() *plan.Plan {
 		return chain([]shape.Type{f32, f32, f32, f32}, [][]int{nil, {0}, {0, 1}, {2}}, nm...)
 	}
@@ -189,7 +189,7 @@ func TestListing(t *testing.T) {
 		Guards: []guard.Need{{Relation: shape.Equality(n, shape.Sym("N"))}},
 		Buffers: []plan.Buffer{
 			{Name: "x", Kind: plan.Input, Type: shape.TensorType(array.F32, shape.Of(n, shape.Const(32)))},
-			{Name: "w", Kind: plan.Weight, Path: "fc.weight", Type: shape.TensorType(array.F32, shape.Ints(32, 32))},
+			{Name: "w", Kind: plan.Weight, Path: "fc.weight", Type: shape.TensorType(array.F32, shape.ConstDims(32, 32))},
 			{Name: "fc", Kind: plan.Temp, Type: shape.TensorType(array.F32, shape.Of(n, shape.Const(32)))},
 			{Name: "cut", Kind: plan.View, Of: 2, Type: shape.TensorType(array.F32, shape.Of(n, shape.Const(16)))},
 			{Name: "out", Kind: plan.Output, Type: shape.TensorType(array.F32, shape.Of(n, shape.Const(16)))},

@@ -212,7 +212,7 @@ func (m *residual) Forward(x *tensor.Tensor) *tensor.Tensor {
 
 // TestConflictAtTheModelsLine: a traced model's author reads the line, and both layouts.
 func TestConflictAtTheModelsLine(t *testing.T) {
-	tr := tracer.Tracer{Inputs: []tracer.Input{{Name: "x", Type: shape.TensorType(array.F32, shape.Ints(8, 6))}}}
+	tr := tracer.Tracer{Inputs: []tracer.Input{{Name: "x", Type: shape.TensorType(array.F32, shape.ConstDims(8, 6))}}}
 	m, err := tr.Trace(context.Background(), &residual{nn.NewLinear(6, 12), nn.NewLinear(12, 6)})
 	require.NoError(t, err)
 	_, err = shard.Propagate(m, lowering.Options{}, shard.Layout{Mesh: grid, Inputs: map[string]shard.Split{"x": {"data", "tensor"}},

@@ -115,7 +115,7 @@ func TestCutsWhereLittleIsHandedOn(t *testing.T) {
 func TestManyStages(t *testing.T) {
 	g := graph.New("chain")
 	c := g.At()
-	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(4)), nil)
+	x := c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(4)), nil)
 	for range 1500 {
 		x = c.Function(std.Neg, nil, x)
 	}

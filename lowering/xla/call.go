@@ -33,7 +33,7 @@ func (c *call) types() []shape.Type {
 	for _, v := range c.in {
 		t := shape.Type{}
 		if v != nil {
-			t = shape.TensorType(v.Type.Elem, shape.Ints(v.Type.Dims...))
+			t = shape.TensorType(v.Type.Elem, shape.ConstDims(v.Type.Dims...))
 		}
 		list = append(list, t)
 	}

@@ -164,7 +164,7 @@ func (e *emitter) program() (*Program, error) {
 	e.pin()
 	e.guard()
 	for _, v := range out {
-		p.Outputs = append(p.Outputs, shape.TensorType(v.Type.Elem, shape.Ints(v.Type.Dims...)))
+		p.Outputs = append(p.Outputs, shape.TensorType(v.Type.Elem, shape.ConstDims(v.Type.Dims...)))
 	}
 	p.code = &stablehlo.Program{Name: moduleName(e.module.Graph.Name), Main: e.build.Region}
 	e.shard(p)

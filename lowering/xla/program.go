@@ -37,7 +37,7 @@ func (a Argument) takes(t shape.Type) bool {
 }
 
 // Type returns the argument's type.
-func (a Argument) Type() shape.Type { return shape.TensorType(a.DType, shape.Ints(a.Dims...)) }
+func (a Argument) Type() shape.Type { return shape.TensorType(a.DType, shape.ConstDims(a.Dims...)) }
 
 // Program is a StableHLO module with one function, main. Its arguments are first the
 // inputs, then the weights, then sizes, all in the order of their lists; its results are the

@@ -210,7 +210,7 @@ func TestDataIsAnArgument(t *testing.T) {
 	defer r.Close()
 	for _, by := range []float64{1, 2, 0.5} {
 		g := graph.New("shifted")
-		x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+		x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 		g.At().Output(nil, g.At().Function(shift, shiftAttrs{by}, x))
 		e := compileFor(t, xla.Target{Runtime: r, Cache: "-"}, graph.NewModule(g), lowering.Options{})
 		require.Equal(t, []float32{float32(1 + by), float32(2 + by)}, run1(t, e, floats(1, 2)))

@@ -19,6 +19,7 @@ const (
 	Plain   Form = iota // tensor.Sub(x, other), x.Sub(other)
 	Number              // tensor.SubScalar(x, v), x.SubScalar(v): the attribute Other stands for the operand
 	Swapped             // tensor.RSubScalar(x, v), x.RSubScalar(v): the attribute Reverse is set too
+	With                // tensor.SumWith(x, dim, attrs), x.SumWith(dim, attrs): the options next to a list that Plain takes as its tail
 )
 
 // Kind is the Go type of a parameter.
@@ -33,11 +34,11 @@ const (
 	Float
 	String
 	DType
-	Ints   // []int or ...int
+	Ints   // ...int, or any where it is not the tail: an int or a []int
 	Floats // []float64 or ...float64
 	Scalar // any Go number
 	Dim    // any: an int or a Size
-	Dims   // any or ...any: ints and Sizes
+	Dims   // ...any: ints and Sizes, or any where it is not the tail: one of them or a list
 )
 
 // Param is one parameter of a function.
@@ -47,6 +48,7 @@ type Param struct {
 	Field    string // Go name of the attribute's field, "" for operands
 	Kind     Kind
 	Optional bool     // the operand may be nil
+	Each     bool     // a list that is one argument where options follow
 	Variadic bool     // ...T
 	Enum     []string // the legal strings
 }
@@ -58,7 +60,7 @@ type Func struct {
 	Form    Form
 	Name    string // Go name
 	Params  []Param
-	Options []string // Go names of the fields that a trailing attributes struct sets
+	Options []string // Go names of the fields that the trailing attributes struct sets
 	Method  bool     // there is a method as well
 	InPlace string   // name of the in-place method, "" for none
 	Results []string // names of several results; nil for one tensor
@@ -83,6 +85,11 @@ func Ops() []*op.Op {
 }
 
 // Of returns the functions of an operator; the plain form comes first.
+//
+// Attributes that the record marks as arguments are positional in every form. A list
+// that comes last is the variadic tail: x.Sum(2, 3). Where the operator has options
+// too, they cannot follow a tail, and the form With takes both: x.SumWith(-1, attrs). A
+// list that the record marks as one for each dimension is no tail where options follow.
 func Of(o *op.Op) []*Func {
 	forms := []Form{Plain}
 	if numberOperand(o) >= 0 {
@@ -91,11 +98,34 @@ func Of(o *op.Op) []*Func {
 			forms = append(forms, Swapped)
 		}
 	}
-	out := make([]*Func, len(forms))
-	for i, f := range forms {
-		out[i] = newFunc(o, f)
+	var out []*Func
+	for _, form := range forms {
+		f := newFunc(o, form)
+		out = append(out, f)
+		if with := f.tail(); with != nil {
+			out = append(out, with)
+		}
 	}
 	return out
+}
+
+// tail makes the last parameter variadic if it is a list. It returns the form with
+// options, nil when f has none or they can follow.
+func (f *Func) tail() *Func {
+	last := len(f.Params) - 1
+	if last < 0 || !f.Params[last].isList() || len(f.Options) > 0 && (f.Params[last].Field == "" || f.Params[last].Each) {
+		return nil
+	}
+	var with *Func
+	if len(f.Options) > 0 {
+		w := *f
+		w.Form, w.Name, w.InPlace = With, f.Name+"With", ""
+		with = &w
+		f.Options = nil
+		f.Params = slices.Clone(f.Params)
+	}
+	f.Params[last].Variadic = true
+	return with
 }
 
 // numberOperand returns the index of the operand that the attribute Other may
@@ -132,12 +162,6 @@ func newFunc(operator *op.Op, form Form) *Func {
 	if operator.InPlace && form != Swapped {
 		fn.InPlace = fn.Name + "InPlace"
 	}
-	if last := len(fn.Params) - 1; last >= 0 && len(fn.Options) == 0 {
-		switch fn.Params[last].Kind {
-		case Tensors, Ints, Floats, Dims:
-			fn.Params[last].Variadic = true
-		}
-	}
 	fn.results()
 	fn.identifiers()
 	return fn
@@ -151,7 +175,7 @@ func (f *Func) attributes(number bool) {
 		switch {
 		case number && (a.GoName == "Other" || a.GoName == "Reverse"):
 		case a.Arg:
-			f.Params = append(f.Params, Param{Name: goname.Lower(a.GoName), Field: a.GoName, Kind: KindOf(a.Value), Enum: a.Enum})
+			f.Params = append(f.Params, Param{Name: goname.Lower(a.GoName), Field: a.GoName, Kind: KindOf(a.Value), Enum: a.Enum, Each: a.Each})
 		default:
 			f.Options = append(f.Options, a.GoName)
 		}
@@ -181,6 +205,15 @@ func KindOf(v any) Kind {
 		return Dim
 	}
 	return Dims
+}
+
+// isList reports whether the parameter is a list.
+func (p Param) isList() bool {
+	switch p.Kind {
+	case Tensors, Ints, Floats, Dims:
+		return true
+	}
+	return false
 }
 
 func (f *Func) results() {
@@ -228,7 +261,7 @@ func (f *Func) Cleared() []string {
 		return nil
 	}
 	var out []string
-	if f.Form == Plain {
+	if f.Form == Plain || f.Form == With {
 		out = append(out, "Other")
 	}
 	if _, ok := f.Op.Codec().GoType().FieldByName("Reverse"); ok && f.Form != Swapped {
@@ -257,12 +290,18 @@ func (f *Func) Notes() string {
 			parts = append(parts, p.Name+" are ints and [Size] values, or one list of them.")
 		case p.Kind == Dims:
 			parts = append(parts, p.Name+" is a list of ints or [Size] values, or a single one.")
+		case p.Kind == Ints && !p.Variadic:
+			parts = append(parts, p.Name+" is an int or a list of them; nil is the empty list.")
 		case p.Enum != nil:
 			parts = append(parts, p.Name+" is "+OneOf(p.Enum)+".")
 		}
 	}
+	if f.Form == With {
+		parts = append(parts, "attrs sets "+and(f.Options)+".")
+	} else if len(f.Options) > 0 {
+		parts = append(parts, "The optional ["+f.AttrsType()+"], at most one, sets "+and(f.Options)+".")
+	}
 	if len(f.Options) > 0 {
-		parts = append(parts, "The optional [std."+f.AttrsType()+"], at most one, sets "+and(f.Options)+".")
 		for _, a := range f.Op.Codec().Fields(f.Op.Codec().Zero()) {
 			if !a.Arg && a.Enum != nil {
 				parts = append(parts, a.GoName+" may be "+OneOf(a.Enum)+".")

@@ -20,6 +20,16 @@ func ExampleOf() {
 	// RPowScalar(x *Tensor, v any) *Tensor
 }
 
+// A list is the tail of a call; with options next to it the call has another name.
+func ExampleFunc_Fits() {
+	for _, f := range api.Of(std.Mean) {
+		fmt.Println(f.Signature(), f.Fits(std.ReduceAttrs{Dim: op.IntList(-1)}), f.Fits(std.ReduceAttrs{KeepDim: true}))
+	}
+	// Output:
+	// Mean(x *Tensor, dim ...int) *Tensor true false
+	// MeanWith(x *Tensor, dim any, attrs ReduceAttrs) *Tensor true true
+}
+
 // What a call with these attributes has to say besides its arguments.
 func ExampleFunc_Given() {
 	for _, a := range api.Of(std.Sub)[0].Given(std.SubAttrs{Alpha: op.Int(2)}) {

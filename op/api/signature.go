@@ -19,16 +19,18 @@ func (p Param) GoType() string {
 		return "string"
 	case DType:
 		return "array.DType"
-	case Ints:
-		return p.list("int")
 	case Floats:
 		return p.list("float64")
+	case Ints:
+		if p.Variadic {
+			return "...int"
+		}
 	case Dims:
 		if p.Variadic {
-			return p.list("any")
+			return "...any"
 		}
 	}
-	return "any" // a number, one size, or sizes that are not last
+	return "any" // a number, one size, or a list or one element of it
 }
 
 func (p Param) list(elem string) string {
@@ -49,8 +51,11 @@ func (f *Func) Signature() string {
 		}
 		parts = append(parts, s)
 	}
-	if len(f.Options) > 0 {
-		parts = append(parts, "opts ...std."+f.AttrsType())
+	switch {
+	case f.Form == With:
+		parts = append(parts, "attrs "+f.AttrsType())
+	case len(f.Options) > 0:
+		parts = append(parts, "opts ..."+f.AttrsType())
 	}
 	result := "*Tensor"
 	switch {

@@ -20,7 +20,7 @@ func Example() {
 	n := shape.Sym("N")
 	types := []shape.Type{
 		shape.TensorType(array.F32, shape.Of(n, shape.Const(3))),
-		shape.TensorType(array.F32, shape.Ints(2, 3)),
+		shape.TensorType(array.F32, shape.ConstDims(2, 3)),
 	}
 	fmt.Println(std.Linear.Type(nil, op.None{}, types))
 	types[0] = types[0].WithDims(shape.Of(n, shape.Const(4)))

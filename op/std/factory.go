@@ -69,17 +69,17 @@ var Full = op.Define("full", op.Spec[FullAttrs]{
 		return []expr.Value{number(b, orElse(a.DType, scalarDType(a.Value)), "value", a.Value)}
 	},
 	Samples: func(*op.Gen) []op.Sample {
-		return calls(FullAttrs{shape.Ints(2, 3), op.Float(1.5), 0}, FullAttrs{shape.Ints(), op.Int(7), 0}, FullAttrs{shape.Ints(4), op.BoolScalar(true), 0},
-			FullAttrs{shape.Ints(0, 3), op.Float(1), 0}, FullAttrs{shape.Ints(3), op.Float(-2.75), array.I32}, FullAttrs{shape.Ints(3), op.Int(3), array.F16},
-			FullAttrs{shape.Ints(1, 1, 2), op.Float(0.1), array.F64}, FullAttrs{shape.Ints(3), op.Int(-3), array.U8}, FullAttrs{shape.Ints(600), op.Float(2), array.BF16})
+		return calls(FullAttrs{shape.ConstDims(2, 3), op.Float(1.5), 0}, FullAttrs{shape.ConstDims(), op.Int(7), 0}, FullAttrs{shape.ConstDims(4), op.BoolScalar(true), 0},
+			FullAttrs{shape.ConstDims(0, 3), op.Float(1), 0}, FullAttrs{shape.ConstDims(3), op.Float(-2.75), array.I32}, FullAttrs{shape.ConstDims(3), op.Int(3), array.F16},
+			FullAttrs{shape.ConstDims(1, 1, 2), op.Float(0.1), array.F64}, FullAttrs{shape.ConstDims(3), op.Int(-3), array.U8}, FullAttrs{shape.ConstDims(600), op.Float(2), array.BF16})
 	},
 	Bad: func(*op.Gen) []op.BadSample {
 		return []op.BadSample{
-			{Name: "negative size", Attrs: FullAttrs{shape.Ints(2, -1), op.Int(1), 0}, Code: op.BadAttr},
-			{Name: "no value", Attrs: FullAttrs{Size: shape.Ints(2)}, Code: op.BadAttr},
-			{Name: "beyond u8", Attrs: FullAttrs{shape.Ints(2), op.Int(300), array.U8}, Code: op.BadAttr},
-			{Name: "NaN of i8", Attrs: FullAttrs{shape.Ints(2), op.Float(math.NaN()), array.I8}, Code: op.BadAttr},
-			{Name: "beyond f16", Attrs: FullAttrs{shape.Ints(2), op.Float(65505), array.F16}, Code: op.BadAttr},
+			{Name: "negative size", Attrs: FullAttrs{shape.ConstDims(2, -1), op.Int(1), 0}, Code: op.BadAttr},
+			{Name: "no value", Attrs: FullAttrs{Size: shape.ConstDims(2)}, Code: op.BadAttr},
+			{Name: "beyond u8", Attrs: FullAttrs{shape.ConstDims(2), op.Int(300), array.U8}, Code: op.BadAttr},
+			{Name: "NaN of i8", Attrs: FullAttrs{shape.ConstDims(2), op.Float(math.NaN()), array.I8}, Code: op.BadAttr},
+			{Name: "beyond f16", Attrs: FullAttrs{shape.ConstDims(2), op.Float(65505), array.F16}, Code: op.BadAttr},
 		}
 	},
 })
@@ -108,16 +108,16 @@ func filled(name, doc string, value int64) *op.Op {
 		},
 		Samples: func(*op.Gen) []op.Sample { return calls(sizeAttrs(array.DTypes()...)...) },
 		Bad: func(*op.Gen) []op.BadSample {
-			return []op.BadSample{{Name: "negative size", Attrs: SizeAttrs{Size: shape.Ints(-2)}, Code: op.BadAttr}}
+			return []op.BadSample{{Name: "negative size", Attrs: SizeAttrs{Size: shape.ConstDims(-2)}, Code: op.BadAttr}}
 		},
 	})
 }
 
 // sizeAttrs are sizes of several kinds and one of each element type.
 func sizeAttrs(dtypes ...array.DType) []SizeAttrs {
-	all := []SizeAttrs{{Size: shape.Ints(2, 3)}, {Size: shape.Ints()}, {Size: shape.Ints(0, 4)}, {Size: shape.Ints(1)}, {Size: shape.Ints(513)}}
+	all := []SizeAttrs{{Size: shape.ConstDims(2, 3)}, {Size: shape.ConstDims()}, {Size: shape.ConstDims(0, 4)}, {Size: shape.ConstDims(1)}, {Size: shape.ConstDims(513)}}
 	for _, d := range dtypes {
-		all = append(all, SizeAttrs{shape.Ints(3, 5), d})
+		all = append(all, SizeAttrs{shape.ConstDims(3, 5), d})
 	}
 	return all
 }
@@ -292,7 +292,7 @@ var Linspace = op.Define("linspace", op.Spec[LinspaceAttrs]{
 				return shape.Type{}, err
 			}
 		}
-		return shape.TensorType(d, shape.Ints(a.Steps)), nil
+		return shape.TensorType(d, shape.ConstDims(a.Steps)), nil
 	},
 	Expr: func(b *expr.Builder, a LinspaceAttrs, _ []expr.Value) []expr.Value {
 		d := orElse(a.DType, array.F32)
@@ -364,7 +364,7 @@ var Eye = op.Define("eye", op.Spec[EyeAttrs]{
 // TriAttrs are the attributes of tril and triu: Diagonal 0 is the main one,
 // positive ones are above it.
 type TriAttrs struct {
-	Diagonal int
+	Diagonal int `fx:",arg"`
 }
 
 // triangle defines an operator that keeps the elements whose column less row is,

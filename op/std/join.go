@@ -88,7 +88,7 @@ var Tile = moveOp("tile", "tile repeats a tensor along its dimensions; missing c
 	}),
 	Kernel: func(TileAttrs, []shape.Type) kernel.Step { return &kernel.Tile{} },
 	Samples: func(g *op.Gen) []op.Sample {
-		r := func(n ...int) TileAttrs { return TileAttrs{shape.Ints(n...)} }
+		r := func(n ...int) TileAttrs { return TileAttrs{shape.ConstDims(n...)} }
 		return append(moveCalls(g, r(2, 3), 2, 3, 4),
 			okCall("new dimensions", r(2, 1, 2), g.Normal(3)),
 			okCall("zero times", r(0, 2), g.Normal(2, 3)),
@@ -96,7 +96,7 @@ var Tile = moveOp("tile", "tile repeats a tensor along its dimensions; missing c
 			okCall("0-dimensional", r(3), g.Normal()))
 	},
 	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{badCall(op.BadAttr, "negative", TileAttrs{shape.Ints(-1)}, g.Normal(2))}
+		return []op.BadSample{badCall(op.BadAttr, "negative", TileAttrs{shape.ConstDims(-1)}, g.Normal(2))}
 	},
 })
 
@@ -112,7 +112,7 @@ var Repeat = moveOp("repeat", "repeat repeats a tensor along its dimensions and 
 	}),
 	Kernel: func(RepeatAttrs, []shape.Type) kernel.Step { return &kernel.Tile{} },
 	Samples: func(g *op.Gen) []op.Sample {
-		r := func(n ...int) RepeatAttrs { return RepeatAttrs{shape.Ints(n...)} }
+		r := func(n ...int) RepeatAttrs { return RepeatAttrs{shape.ConstDims(n...)} }
 		return append(moveCalls(g, r(1, 2, 3), 2, 3, 4),
 			okCall("new dimensions", r(2, 1, 2), g.Normal(3)),
 			okCall("zero times", r(0, 2), g.Normal(2, 3)),
@@ -121,8 +121,8 @@ var Repeat = moveOp("repeat", "repeat repeats a tensor along its dimensions and 
 	},
 	Bad: func(g *op.Gen) []op.BadSample {
 		return []op.BadSample{
-			badCall(op.BadAttr, "negative", RepeatAttrs{shape.Ints(-1)}, g.Normal(2)),
-			badCall(op.BadAttr, "too few", RepeatAttrs{shape.Ints(2)}, g.Normal(2, 3)),
+			badCall(op.BadAttr, "negative", RepeatAttrs{shape.ConstDims(-1)}, g.Normal(2)),
+			badCall(op.BadAttr, "too few", RepeatAttrs{shape.ConstDims(2)}, g.Normal(2, 3)),
 		}
 	},
 })
@@ -231,7 +231,7 @@ func catRule(c *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
 	}
 	if first < 0 {
 		_, err = realAxis(a.Dim, 1)
-		return shape.TensorType(d, shape.Ints(0)), err
+		return shape.TensorType(d, shape.ConstDims(0)), err
 	}
 	return shape.TensorType(d, out), nil
 }

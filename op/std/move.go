@@ -98,7 +98,7 @@ func (a DiagonalAttrs) axes(rank int) (d1, d2 int, err error) {
 // Without Dims the elements shift as if there were one dimension.
 type RollAttrs struct {
 	Shifts op.Ints `fx:",arg"`
-	Dims   op.Ints
+	Dims   op.Ints `fx:",arg"`
 }
 
 // FlipAttrs are the attributes of flip: the dimensions to reverse.

@@ -147,7 +147,7 @@ func layerNormSamples(g *op.Gen, bias bool) []op.Sample {
 		if bias {
 			in = append(in, g.Normal(tail...))
 		}
-		return op.Sample{Name: name, Attrs: LayerNormAttrs{NormalizedShape: shape.Ints(tail...), Eps: 1e-5}, In: in}
+		return op.Sample{Name: name, Attrs: LayerNormAttrs{NormalizedShape: shape.ConstDims(tail...), Eps: 1e-5}, In: in}
 	}
 	with := func(s op.Sample, name string, f func(in []*array.Array) []*array.Array) op.Sample {
 		s.Name, s.In = name, f(append([]*array.Array(nil), s.In...))
@@ -181,14 +181,14 @@ func layerNormBad(g *op.Gen, bias bool) []op.BadSample {
 	bad := func(name string, code diag.Code, a LayerNormAttrs, in ...*array.Array) op.BadSample {
 		return op.BadSample{Name: name, Attrs: a, In: in, Code: code}
 	}
-	six := LayerNormAttrs{NormalizedShape: shape.Ints(6), Eps: 1e-5}
+	six := LayerNormAttrs{NormalizedShape: shape.ConstDims(6), Eps: 1e-5}
 	out := []op.BadSample{
 		bad("size", op.SizeMismatch, six, g.Normal(3, 5)),
 		bad("weight size", op.SizeMismatch, six, g.Normal(3, 6), g.Normal(5)),
 		bad("weight rank", op.RankMismatch, six, g.Normal(3, 6), g.Normal(1, 6)),
-		bad("rank", op.RankMismatch, LayerNormAttrs{NormalizedShape: shape.Ints(3, 6), Eps: 1e-5}, g.Normal(6)),
+		bad("rank", op.RankMismatch, LayerNormAttrs{NormalizedShape: shape.ConstDims(3, 6), Eps: 1e-5}, g.Normal(6)),
 		bad("no shape", op.BadAttr, LayerNormAttrs{Eps: 1e-5}, g.Normal(3, 6)),
-		bad("eps", op.BadAttr, LayerNormAttrs{NormalizedShape: shape.Ints(6), Eps: -1}, g.Normal(3, 6)),
+		bad("eps", op.BadAttr, LayerNormAttrs{NormalizedShape: shape.ConstDims(6), Eps: -1}, g.Normal(3, 6)),
 		bad("integers", op.DTypeMismatch, six, g.Int(9, 3, 6)),
 		bad("weight type", op.DTypeMismatch, six, g.Normal(3, 6), array.Cast(g.Normal(6), array.F64)),
 	}

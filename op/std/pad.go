@@ -58,7 +58,7 @@ type PixelUnshuffleAttrs struct {
 // UnfoldAttrs are the attributes of unfold, one or two elements each, for
 // height and width. Empty lists mean dilation 1, padding 0 and stride 1.
 type UnfoldAttrs struct {
-	KernelSize op.Ints `fx:",arg"`
+	KernelSize op.Ints `fx:",arg,each"`
 	Dilation   op.Ints
 	Padding    op.Ints
 	Stride     op.Ints
@@ -67,7 +67,7 @@ type UnfoldAttrs struct {
 // FoldAttrs are the attributes of fold; OutputSize has two elements.
 type FoldAttrs struct {
 	OutputSize shape.Dims `fx:",arg"`
-	KernelSize op.Ints    `fx:",arg"`
+	KernelSize op.Ints    `fx:",arg,each"`
 	Dilation   op.Ints
 	Padding    op.Ints
 	Stride     op.Ints
@@ -110,14 +110,14 @@ var Pad = fillOp("pad", "pad adds elements before and after dimensions, or crops
 	Grad:    padGrad,
 	Samples: padSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
-		pad := func(mode string, n ...int) PadAttrs { return PadAttrs{Pad: shape.Ints(n...), Mode: mode} }
+		pad := func(mode string, n ...int) PadAttrs { return PadAttrs{Pad: shape.ConstDims(n...), Mode: mode} }
 		x := g.Normal(3, 4)
 		return []op.BadSample{
 			badCall(op.BadAttr, "odd", pad("", 1, 1, 1), x),
 			badCall(op.BadAttr, "too many", pad("", 1, 1, 1, 1, 1, 1), x),
 			badCall(op.BadAttr, "mode", pad("mirror", 1, 1), x),
-			badCall(op.BadAttr, "value beyond i8", PadAttrs{Pad: shape.Ints(1, 1), Value: 300}, array.New(array.I8, 3)),
-			badCall(op.BadAttr, "value beyond f32", PadAttrs{Pad: shape.Ints(1, 1), Value: 1e300}, x),
+			badCall(op.BadAttr, "value beyond i8", PadAttrs{Pad: shape.ConstDims(1, 1), Value: 300}, array.New(array.I8, 3)),
+			badCall(op.BadAttr, "value beyond f32", PadAttrs{Pad: shape.ConstDims(1, 1), Value: 1e300}, x),
 			badCall(op.BadAttr, "count out of range", pad("", math.MaxInt64, 1), x),
 			badCall(op.SizeMismatch, "cropped below nothing", pad("", -3, -2), x),
 			badCall(op.SizeMismatch, "reflect beyond the other edge", pad("reflect", 4, 0), x),
@@ -301,7 +301,7 @@ var Fold = op.Define("fold", op.Spec[FoldAttrs]{
 	},
 	Flops: func(_ FoldAttrs, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[0]) },
 	Samples: func(g *op.Gen) []op.Sample {
-		l, size := op.IntList, shape.Ints(4, 5)
+		l, size := op.IntList, shape.ConstDims(4, 5)
 		a := FoldAttrs{OutputSize: size, KernelSize: l(2, 3)}
 		return []op.Sample{
 			okCall("f32", a, g.Normal(2, 12, 9)),
@@ -309,20 +309,20 @@ var Fold = op.Define("fold", op.Spec[FoldAttrs]{
 			okCall("special values", a, specials(g, 1, 6, 9)),
 			okCall("f64", a, array.Cast(g.Normal(2, 12, 9), array.F64)),
 			okCall("f16", a, array.Cast(g.Int(8, 2, 12, 9), array.F16)),
-			okCall("all attributes", FoldAttrs{shape.Ints(5, 6), l(2), l(2, 1), l(1, 2), l(1, 3)}, g.Normal(1, 8, 15)),
+			okCall("all attributes", FoldAttrs{shape.ConstDims(5, 6), l(2), l(2, 1), l(1, 2), l(1, 3)}, g.Normal(1, 8, 15)),
 			okCall("one image", a, g.Normal(6, 9)),
 			okCall("zero size", a, g.Normal(0, 6, 9)),
 		}
 	},
 	Bad: func(g *op.Gen) []op.BadSample {
-		l, size, x := op.IntList, shape.Ints(4, 5), g.Normal(2, 12, 9)
+		l, size, x := op.IntList, shape.ConstDims(4, 5), g.Normal(2, 12, 9)
 		return []op.BadSample{
 			badCall(op.RankMismatch, "rank", FoldAttrs{OutputSize: size, KernelSize: l(2, 3)}, g.Normal(2, 2, 12, 9)),
 			badCall(op.SizeMismatch, "channels", FoldAttrs{OutputSize: size, KernelSize: l(2, 3)}, g.Normal(2, 11, 9)),
 			badCall(op.SizeMismatch, "windows", FoldAttrs{OutputSize: size, KernelSize: l(2, 3)}, g.Normal(2, 12, 8)),
 			badCall(op.SizeMismatch, "kernel beyond image", FoldAttrs{OutputSize: size, KernelSize: l(6, 2)}, x),
-			badCall(op.BadAttr, "output size", FoldAttrs{OutputSize: shape.Ints(4), KernelSize: l(2, 3)}, x),
-			badCall(op.BadAttr, "negative output size", FoldAttrs{OutputSize: shape.Ints(4, -5), KernelSize: l(2, 3)}, x),
+			badCall(op.BadAttr, "output size", FoldAttrs{OutputSize: shape.ConstDims(4), KernelSize: l(2, 3)}, x),
+			badCall(op.BadAttr, "negative output size", FoldAttrs{OutputSize: shape.ConstDims(4, -5), KernelSize: l(2, 3)}, x),
 			badCall(op.BadAttr, "padding", FoldAttrs{OutputSize: size, KernelSize: l(2, 3), Padding: l(-1)}, x),
 		}
 	},
@@ -433,11 +433,11 @@ func foldRule(c *op.Infer, a FoldAttrs, in []shape.Type) (shape.Type, error) {
 }
 
 func padSamples(g *op.Gen) []op.Sample {
-	pad := func(mode string, n ...int) PadAttrs { return PadAttrs{Pad: shape.Ints(n...), Mode: mode} }
+	pad := func(mode string, n ...int) PadAttrs { return PadAttrs{Pad: shape.ConstDims(n...), Mode: mode} }
 	s := append(moveCalls(g, pad("", 1, 2, 0, 1), 2, 3, 4),
-		okCall("value", PadAttrs{Pad: shape.Ints(1, 1), Value: -2.5}, g.Normal(2, 3)),
-		okCall("value in i64", PadAttrs{Pad: shape.Ints(1, 1), Value: 7}, g.Int(9, 3)),
-		okCall("infinite value", PadAttrs{Pad: shape.Ints(0, 1), Value: math.Inf(-1)}, g.Normal(3)),
+		okCall("value", PadAttrs{Pad: shape.ConstDims(1, 1), Value: -2.5}, g.Normal(2, 3)),
+		okCall("value in i64", PadAttrs{Pad: shape.ConstDims(1, 1), Value: 7}, g.Int(9, 3)),
+		okCall("infinite value", PadAttrs{Pad: shape.ConstDims(0, 1), Value: math.Inf(-1)}, g.Normal(3)),
 		okCall("crop", pad("", -1, 2, 1, -2), g.Normal(4, 5)),
 		okCall("nothing", pad(""), g.Normal(3)),
 		okCall("zero size", pad("", 1, 1), g.Normal(2, 0)))

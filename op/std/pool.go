@@ -14,7 +14,7 @@ import (
 // is at most half the kernel. CeilMode adds a last window that starts inside the
 // input or the padding before it but reaches over the end.
 type MaxPoolAttrs struct {
-	KernelSize                op.Ints `fx:",arg"`
+	KernelSize                op.Ints `fx:",arg,each"`
 	Stride, Padding, Dilation op.Ints
 	CeilMode                  bool
 }
@@ -23,7 +23,7 @@ type MaxPoolAttrs struct {
 // MaxPoolAttrs. Padding counts as zeros unless CountExcludePad is set; a
 // DivisorOverride other than 0 replaces the window's size.
 type AvgPoolAttrs struct {
-	KernelSize      op.Ints `fx:",arg"`
+	KernelSize      op.Ints `fx:",arg,each"`
 	Stride, Padding op.Ints
 	CeilMode        bool
 	CountExcludePad bool
@@ -39,7 +39,7 @@ type AdaptivePoolAttrs struct {
 // LpPoolAttrs are the attributes of lp_pool1d and lp_pool2d.
 type LpPoolAttrs struct {
 	NormType   float64 `fx:",arg"`
-	KernelSize op.Ints `fx:",arg"`
+	KernelSize op.Ints `fx:",arg,each"`
 	Stride     op.Ints
 	CeilMode   bool
 }

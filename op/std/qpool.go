@@ -13,7 +13,7 @@ import (
 // QAvgPoolAttrs are the attributes of q_avg_pool. KernelSize has one entry for each
 // spatial dimension, one to three; the rest is as in AvgPoolAttrs.
 type QAvgPoolAttrs struct {
-	KernelSize      op.Ints `fx:",arg"`
+	KernelSize      op.Ints `fx:",arg,each"`
 	Stride, Padding op.Ints
 	CeilMode        bool
 	CountExcludePad bool

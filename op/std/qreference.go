@@ -48,7 +48,7 @@ func (v quantValue) whole(b op.Builder, axis int) op.Value {
 
 // number0 is a 0-dimensional number.
 func number0(b op.Builder, v int, d array.DType) op.Value {
-	return b.Call(Full, FullAttrs{shape.Ints(), op.Int(int64(v)), d})
+	return b.Call(Full, FullAttrs{shape.ConstDims(), op.Int(int64(v)), d})
 }
 
 // quantParam is a scale and a zero point.

@@ -123,9 +123,9 @@ func distribution(name, doc string, f func(b *expr.Builder, w [4]expr.Value, d a
 			return all
 		},
 		Bad: func(g *op.Gen) []op.BadSample {
-			return append(badKeys(g, SizeAttrs{Size: shape.Ints(2)}),
-				op.BadSample{Name: "negative size", Attrs: SizeAttrs{Size: shape.Ints(-1)}, In: []*array.Array{key(1)}, Code: op.BadAttr},
-				op.BadSample{Name: "i64", Attrs: SizeAttrs{shape.Ints(2), array.I64}, In: []*array.Array{key(1)}, Code: op.BadAttr})
+			return append(badKeys(g, SizeAttrs{Size: shape.ConstDims(2)}),
+				op.BadSample{Name: "negative size", Attrs: SizeAttrs{Size: shape.ConstDims(-1)}, In: []*array.Array{key(1)}, Code: op.BadAttr},
+				op.BadSample{Name: "i64", Attrs: SizeAttrs{shape.ConstDims(2), array.I64}, In: []*array.Array{key(1)}, Code: op.BadAttr})
 		},
 	})
 }
@@ -174,7 +174,7 @@ var Randint = op.Define("randint", op.Spec[RandintAttrs]{
 		return []expr.Value{b.Cast(v, orElse(a.DType, array.I64))}
 	},
 	Samples: func(*op.Gen) []op.Sample {
-		s := shape.Ints
+		s := shape.ConstDims
 		all := calls(RandintAttrs{0, 10, s(2, 3), 0}, RandintAttrs{-5, 5, s(20), 0}, RandintAttrs{0, 1, s(), 0}, RandintAttrs{0, 2, s(9), array.Bool},
 			RandintAttrs{0, 256, s(40), array.U8}, RandintAttrs{3, 7, s(0, 2), 0}, RandintAttrs{-100, 100, s(5), array.F32},
 			RandintAttrs{math.MinInt64, math.MaxInt64, s(600), 0}, RandintAttrs{0, 1 << 31, s(4), array.I32})
@@ -185,11 +185,11 @@ var Randint = op.Define("randint", op.Spec[RandintAttrs]{
 	},
 	Bad: func(g *op.Gen) []op.BadSample {
 		return append(badKeys(g, RandintAttrs{High: 2}),
-			op.BadSample{Name: "beyond u8", Attrs: RandintAttrs{0, 300, shape.Ints(2), array.U8}, In: []*array.Array{key(1)}, Code: op.BadAttr},
-			op.BadSample{Name: "negative u8", Attrs: RandintAttrs{-1, 3, shape.Ints(2), array.U8}, In: []*array.Array{key(1)}, Code: op.BadAttr},
-			op.BadSample{Name: "beyond bool", Attrs: RandintAttrs{0, 3, shape.Ints(2), array.Bool}, In: []*array.Array{key(1)}, Code: op.BadAttr},
+			op.BadSample{Name: "beyond u8", Attrs: RandintAttrs{0, 300, shape.ConstDims(2), array.U8}, In: []*array.Array{key(1)}, Code: op.BadAttr},
+			op.BadSample{Name: "negative u8", Attrs: RandintAttrs{-1, 3, shape.ConstDims(2), array.U8}, In: []*array.Array{key(1)}, Code: op.BadAttr},
+			op.BadSample{Name: "beyond bool", Attrs: RandintAttrs{0, 3, shape.ConstDims(2), array.Bool}, In: []*array.Array{key(1)}, Code: op.BadAttr},
 			op.BadSample{Name: "empty range", Attrs: RandintAttrs{Low: 3, High: 3}, In: []*array.Array{key(1)}, Code: op.BadAttr},
-			op.BadSample{Name: "negative size", Attrs: RandintAttrs{High: 2, Size: shape.Ints(-1)}, In: []*array.Array{key(1)}, Code: op.BadAttr})
+			op.BadSample{Name: "negative size", Attrs: RandintAttrs{High: 2, Size: shape.ConstDims(-1)}, In: []*array.Array{key(1)}, Code: op.BadAttr})
 	},
 })
 
@@ -314,7 +314,7 @@ type FoldInAttrs struct {
 var FoldIn = op.Define("fold_in", op.Spec[FoldInAttrs]{
 	Doc: "fold_in is a new key made from a key and the number data.", In: op.Args("key"), Quant: op.QuantNever,
 	Infer: func(_ *op.Infer, _ FoldInAttrs, in []shape.Type) (shape.Type, error) {
-		return in[0], checkKey(in[0].WithDims(shape.Ints()))
+		return in[0], checkKey(in[0].WithDims(shape.ConstDims()))
 	},
 	Expr: func(b *expr.Builder, a FoldInAttrs, x []expr.Value) []expr.Value {
 		return []expr.Value{derive(b, x[0], b.ConstInt(array.I64, int64(a.Data)), domainFold)}

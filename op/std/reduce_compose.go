@@ -20,8 +20,8 @@ type LogsumexpAttrs struct {
 // is not zero, ±inf take the extreme magnitude), and the dimensions to reduce,
 // all when empty.
 type NormAttrs struct {
-	P       op.Scalar
-	Dim     op.Ints
+	P       op.Scalar `fx:",arg"`
+	Dim     op.Ints   `fx:",arg"`
 	KeepDim bool
 }
 
@@ -155,7 +155,7 @@ func neverEmpty(b op.Builder, x op.Value, axes []int) op.Value {
 	if !slices.Contains(pad, 1) {
 		return x
 	}
-	return b.Call(Pad, PadAttrs{Pad: shape.Ints(pad...), Value: math.Inf(-1)}, x)
+	return b.Call(Pad, PadAttrs{Pad: shape.ConstDims(pad...), Value: math.Inf(-1)}, x)
 }
 
 func norm(b op.Builder, a NormAttrs, in []op.Value) op.Value {

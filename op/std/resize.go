@@ -265,7 +265,7 @@ func gridSampleRule(c *op.Infer, a GridSampleAttrs, in []shape.Type) (shape.Type
 
 func interpolateSamples(g *op.Gen) []op.Sample {
 	size := func(mode string, align bool, n ...int) InterpolateAttrs {
-		return InterpolateAttrs{Size: shape.Ints(n...), Mode: mode, AlignCorners: align}
+		return InterpolateAttrs{Size: shape.ConstDims(n...), Mode: mode, AlignCorners: align}
 	}
 	scale := func(mode string, align bool, f ...float64) InterpolateAttrs {
 		return InterpolateAttrs{ScaleFactor: op.FloatList(f...), Mode: mode, AlignCorners: align}
@@ -294,17 +294,17 @@ func interpolateSamples(g *op.Gen) []op.Sample {
 }
 
 func interpolateBad(g *op.Gen) []op.BadSample {
-	x, two := g.Normal(2, 3, 4, 5), shape.Ints(2, 2)
+	x, two := g.Normal(2, 3, 4, 5), shape.ConstDims(2, 2)
 	return []op.BadSample{
 		badCall(op.BadAttr, "neither", InterpolateAttrs{}, x),
 		badCall(op.BadAttr, "both", InterpolateAttrs{Size: two, ScaleFactor: op.FloatList(2)}, x),
 		badCall(op.BadAttr, "mode", InterpolateAttrs{Size: two, Mode: "cubic"}, x),
-		badCall(op.BadAttr, "number of sizes", InterpolateAttrs{Size: shape.Ints(1, 2, 3)}, x),
+		badCall(op.BadAttr, "number of sizes", InterpolateAttrs{Size: shape.ConstDims(1, 2, 3)}, x),
 		badCall(op.BadAttr, "factor", InterpolateAttrs{ScaleFactor: op.FloatList(math.NaN())}, x),
 		badCall(op.BadAttr, "align_corners of nearest", InterpolateAttrs{Size: two, AlignCorners: true}, x),
 		badCall(op.RankMismatch, "rank of nearest", InterpolateAttrs{Size: two}, g.Normal(2, 3)),
 		badCall(op.RankMismatch, "rank of linear", InterpolateAttrs{Size: two, Mode: "linear"}, x),
-		badCall(op.SizeMismatch, "size 0", InterpolateAttrs{Size: shape.Ints(0, 2)}, x),
+		badCall(op.SizeMismatch, "size 0", InterpolateAttrs{Size: shape.ConstDims(0, 2)}, x),
 		badCall(op.SizeMismatch, "nothing left", InterpolateAttrs{ScaleFactor: op.FloatList(0.1)}, x),
 		badCall(op.SizeMismatch, "no elements", InterpolateAttrs{Size: two}, g.Normal(2, 3, 0, 5)),
 		badCall(op.DTypeMismatch, "integers", InterpolateAttrs{Size: two, Mode: "bilinear"}, g.Int(9, 2, 3, 4, 5)),

@@ -62,14 +62,14 @@ var Split = splitOp("split", "split cuts a dimension into pieces of the given si
 		return b.Call(SliceScatter, SliceAttrs{Dim: a.Dim, Start: at, Stop: at.Add(a.Sizes.At(item))}, base, v)
 	},
 	Samples: func(g *op.Gen) []op.Sample {
-		l := shape.Ints
+		l := shape.ConstDims
 		return append(moveCalls(g, SplitAttrs{l(1, 2), 1}, 2, 3, 4),
 			okCall("negative axis", SplitAttrs{l(2, 0, 2), -1}, g.Normal(2, 3, 4)),
 			okCall("one piece", SplitAttrs{l(3), 0}, g.Normal(3)),
 			okCall("zero size", SplitAttrs{l(1, 1), 1}, g.Normal(0, 2)))
 	},
 	Bad: func(g *op.Gen) []op.BadSample {
-		l, x := shape.Ints, g.Normal(2, 3)
+		l, x := shape.ConstDims, g.Normal(2, 3)
 		return []op.BadSample{
 			badCall(op.SizeMismatch, "sum", SplitAttrs{l(1, 1), 1}, x),
 			badCall(op.BadAttr, "negative", SplitAttrs{l(4, -1), 1}, x),

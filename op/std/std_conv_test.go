@@ -130,7 +130,7 @@ func TestConvSymbols(t *testing.T) {
 		return d
 	}
 	x := shape.TensorType(array.F32, shape.Of(dim("N"), dim("3"), dim("H"), dim("W")))
-	w := shape.TensorType(array.F32, shape.Ints(64, 3, 7, 7))
+	w := shape.TensorType(array.F32, shape.ConstDims(64, 3, 7, 7))
 	a := ConvAttrs{Stride: op.IntList(2), Padding: op.IntList(3)}
 	y, err := Conv2d.Type(nil, a, []shape.Type{x, w})
 	require.NoError(t, err)
@@ -143,7 +143,7 @@ func TestConvSymbols(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "f32[N,64,H,W]", y.String())
 
-	_, err = Conv2d.Type(nil, ConvAttrs{Groups: 3}, []shape.Type{x, shape.TensorType(array.F32, shape.Ints(63, 4, 7, 7))})
+	_, err = Conv2d.Type(nil, ConvAttrs{Groups: 3}, []shape.Type{x, shape.TensorType(array.F32, shape.ConstDims(63, 4, 7, 7))})
 	require.ErrorContains(t, err, "x has 3 channels, weight expects 12 (3 groups of 4)")
 }
 

@@ -83,10 +83,10 @@ func TestEinsumSymbols(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "f32[N,12,T,T]", y.String())
 	require.Equal(t, "1536*N*T*T", Einsum.Flops(a, []shape.Type{q, q}, y).String())
-	y, err = Einsum.Type(nil, EinsumAttrs{"...d,de->...e"}, []shape.Type{shape.Unranked(array.F32), q.WithDims(shape.Ints(3, 4))})
+	y, err = Einsum.Type(nil, EinsumAttrs{"...d,de->...e"}, []shape.Type{shape.Unranked(array.F32), q.WithDims(shape.ConstDims(3, 4))})
 	require.NoError(t, err)
 	require.Equal(t, "f32[*]", y.String())
-	_, err = Einsum.Type(nil, EinsumAttrs{"ij,jk->ik"}, []shape.Type{q.WithDims(shape.Ints(2, 3)), q.WithDims(shape.Ints(4, 5))})
+	_, err = Einsum.Type(nil, EinsumAttrs{"ij,jk->ik"}, []shape.Type{q.WithDims(shape.ConstDims(2, 3)), q.WithDims(shape.ConstDims(4, 5))})
 	require.ErrorContains(t, err, `operand 1 has size 4 for "j", expected 3`)
 }
 

@@ -12,10 +12,10 @@ import (
 )
 
 func TestFilledFactories(t *testing.T) {
-	require.Equal(t, []float32{1.5, 1.5}, array.Data[float32](eval(t, Full, FullAttrs{Size: shape.Ints(2, 1), Value: op.Float(1.5)})))
+	require.Equal(t, []float32{1.5, 1.5}, array.Data[float32](eval(t, Full, FullAttrs{Size: shape.ConstDims(2, 1), Value: op.Float(1.5)})))
 	require.Equal(t, []int64{7}, array.Data[int64](eval(t, Full, FullAttrs{Value: op.Int(7)})))
-	require.Equal(t, []bool{true}, array.Data[bool](eval(t, Full, FullAttrs{Size: shape.Ints(1), Value: op.BoolScalar(true)})))
-	require.Equal(t, []int32{-2, -2}, array.Data[int32](eval(t, Full, FullAttrs{shape.Ints(2), op.Float(-2.75), array.I32})))
+	require.Equal(t, []bool{true}, array.Data[bool](eval(t, Full, FullAttrs{Size: shape.ConstDims(1), Value: op.BoolScalar(true)})))
+	require.Equal(t, []int32{-2, -2}, array.Data[int32](eval(t, Full, FullAttrs{shape.ConstDims(2), op.Float(-2.75), array.I32})))
 	for want, o := range []*op.Op{Zeros, Ones} {
 		for _, s := range o.Samples() {
 			out, a := eval(t, o, s.Attrs), s.Attrs.(SizeAttrs)
@@ -111,7 +111,7 @@ func TestSymbolicSizes(t *testing.T) {
 		{Randint, RandintAttrs{High: 5, Size: n}, "i64[N,3]"},
 		{RandomSplit, RandomSplitAttrs{shape.Sym("N")}, "i64[N]"},
 	} {
-		got, err := c.o.Type(nil, c.a, []shape.Type{shape.TensorType(array.I64, shape.Ints())}[:len(c.o.In)])
+		got, err := c.o.Type(nil, c.a, []shape.Type{shape.TensorType(array.I64, shape.ConstDims())}[:len(c.o.In)])
 		require.NoError(t, err, c.o.Name)
 		require.Equal(t, c.want, got.String())
 	}

@@ -377,7 +377,7 @@ func TestInterpolateValues(t *testing.T) {
 		{InterpolateAttrs{ScaleFactor: op.FloatList(2)}, []float64{1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 4, 4, 3, 3, 4, 4}},
 		{InterpolateAttrs{ScaleFactor: op.FloatList(2), Mode: "bilinear"},
 			[]float64{1, 1.25, 1.75, 2, 1.5, 1.75, 2.25, 2.5, 2.5, 2.75, 3.25, 3.5, 3, 3.25, 3.75, 4}},
-		{InterpolateAttrs{Size: shape.Ints(3), Mode: "bilinear", AlignCorners: true}, []float64{1, 1.5, 2, 2, 2.5, 3, 3, 3.5, 4}},
+		{InterpolateAttrs{Size: shape.ConstDims(3), Mode: "bilinear", AlignCorners: true}, []float64{1, 1.5, 2, 2, 2.5, 3, 3, 3.5, 4}},
 	} {
 		out, err := Interpolate.Eval(&kernel.Workspace{}, c.a, []*array.Array{x})
 		require.NoError(t, err)

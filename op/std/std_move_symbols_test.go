@@ -50,7 +50,7 @@ func TestSymbolicMovement(t *testing.T) {
 		{Cat, DimAttrs{1}, []string{"f32[N,P]", "f32[N,1]"}, "f32[N,P+1]", nil},
 		{Cat, DimAttrs{1}, []string{"f32[N,P]", "f32[M,1]"}, "f32[N,P+1]", []string{"N == M"}},
 		{Stack, DimAttrs{0}, []string{"f32[N]", "f32[N]"}, "f32[2,N]", nil},
-		{Split, SplitAttrs{shape.Ints(768, 768), -1}, []string{"f32[N,1536]"}, "(f32[N,768], f32[N,768])", nil},
+		{Split, SplitAttrs{shape.ConstDims(768, 768), -1}, []string{"f32[N,1536]"}, "(f32[N,768], f32[N,768])", nil},
 		{Chunk, ChunkAttrs{2, 1}, []string{"f32[N,8]"}, "(f32[N,4], f32[N,4])", nil},
 		{Tile, TileAttrs{sizes("[K,2]")}, []string{"f32[N,S]"}, "f32[K*N,2*S]", nil},
 		{Squeeze, SqueezeAttrs{}, []string{"f32[N,1]"}, "f32[*]", nil},

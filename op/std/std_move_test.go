@@ -250,8 +250,8 @@ func TestAxisOrder(t *testing.T) {
 func TestViewsAlias(t *testing.T) {
 	x := array.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	for o, a := range map[*op.Op]any{
-		View: ReshapeAttrs{shape.Ints(3, 2)}, Permute: PermuteAttrs{op.IntList(1, 0)}, T: op.None{},
-		Slice: SliceAttrs{Dim: 1, Start: shape.Const(1), Stop: End}, Select: SelectAttrs{1, 0}, Expand: ExpandAttrs{shape.Ints(4, 2, 3)},
+		View: ReshapeAttrs{shape.ConstDims(3, 2)}, Permute: PermuteAttrs{op.IntList(1, 0)}, T: op.None{},
+		Slice: SliceAttrs{Dim: 1, Start: shape.Const(1), Stop: End}, Select: SelectAttrs{1, 0}, Expand: ExpandAttrs{shape.ConstDims(4, 2, 3)},
 		Narrow: NarrowAttrs{1, shape.Const(1), shape.Const(2)}, Diagonal: DiagonalAttrs{},
 	} {
 		out, err := o.Eval(&kernel.Workspace{}, a, []*array.Array{x})
@@ -260,7 +260,7 @@ func TestViewsAlias(t *testing.T) {
 		require.Equal(t, 1, o.ViewOf, o.Name)
 	}
 	for o, a := range map[*op.Op]any{
-		Split: SplitAttrs{shape.Ints(1, 1), 0}, Chunk: ChunkAttrs{3, -1}, Unbind: UnbindAttrs{1, 3},
+		Split: SplitAttrs{shape.ConstDims(1, 1), 0}, Chunk: ChunkAttrs{3, -1}, Unbind: UnbindAttrs{1, 3},
 	} {
 		out, err := o.Eval(&kernel.Workspace{}, a, []*array.Array{array.Clone(x)})
 		require.NoError(t, err, o.Name)

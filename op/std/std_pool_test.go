@@ -202,7 +202,7 @@ func TestCeilSymbols(t *testing.T) {
 				require.NoError(t, err)
 				require.False(t, y.Dim(1).IsUnknown(), "kernel %d, stride %d, padding %d", k, stride, pad)
 				for w := k; w < 12; w++ {
-					z, err := MaxPool1d.Type(nil, a, []shape.Type{shape.TensorType(array.F32, shape.Ints(1, w))})
+					z, err := MaxPool1d.Type(nil, a, []shape.Type{shape.TensorType(array.F32, shape.ConstDims(1, w))})
 					require.NoError(t, err)
 					require.True(t, z.Dim(1).Is(countWindows(w, k, stride, pad, true)), "%s for %d", z, w)
 					require.Equal(t, z, y.Bind(func(string) shape.Dim { return shape.Const(w) }))

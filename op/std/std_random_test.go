@@ -46,7 +46,7 @@ func TestRand(t *testing.T) {
 		}
 	}
 	// The first word of the published test vector of Philox4x32-10 for zero key and counter.
-	first := eval(t, Rand, SizeAttrs{Size: shape.Ints(1)}, key(0))
+	first := eval(t, Rand, SizeAttrs{Size: shape.ConstDims(1)}, key(0))
 	require.Equal(t, float32(0x6627e8d5>>8)*0x1p-24, array.Data[float32](first)[0])
 }
 
@@ -63,7 +63,7 @@ func meanAndVariance(a *array.Array) (mean, variance float64) {
 
 func TestDistributions(t *testing.T) {
 	for _, d := range []array.DType{array.F32, array.F64, array.F16, array.BF16} {
-		a := SizeAttrs{shape.Ints(100, 200), d}
+		a := SizeAttrs{shape.ConstDims(100, 200), d}
 		mean, variance := meanAndVariance(eval(t, Rand, a, key(42)))
 		require.InDelta(t, 0.5, mean, 0.01, d)
 		require.InDelta(t, 1.0/12, variance, 0.002, d)
@@ -96,7 +96,7 @@ func TestRandint(t *testing.T) {
 			require.Equal(t, int64(want), array.Int64At(out, i), "%v", a)
 		}
 	}
-	mean, _ := meanAndVariance(eval(t, Randint, RandintAttrs{Low: -3, High: 4, Size: shape.Ints(20000)}, key(7)))
+	mean, _ := meanAndVariance(eval(t, Randint, RandintAttrs{Low: -3, High: 4, Size: shape.ConstDims(20000)}, key(7)))
 	require.InDelta(t, 0, mean, 0.05)
 }
 

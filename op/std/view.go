@@ -133,9 +133,9 @@ var Unflatten = viewOp("unflatten", "unflatten splits one dimension into several
 	Samples: unflattenSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		return []op.BadSample{
-			badCall(op.BadAxis, "axis", UnflattenAttrs{2, shape.Ints(2, 3)}, g.Normal(2, 6)),
-			badCall(op.BadReshape, "product", UnflattenAttrs{1, shape.Ints(2, 4)}, g.Normal(2, 6)),
-			badCall(op.BadAttr, "no sizes", UnflattenAttrs{1, shape.Ints()}, g.Normal(2, 6)),
+			badCall(op.BadAxis, "axis", UnflattenAttrs{2, shape.ConstDims(2, 3)}, g.Normal(2, 6)),
+			badCall(op.BadReshape, "product", UnflattenAttrs{1, shape.ConstDims(2, 4)}, g.Normal(2, 6)),
+			badCall(op.BadAttr, "no sizes", UnflattenAttrs{1, shape.ConstDims()}, g.Normal(2, 6)),
 		}
 	},
 })
@@ -177,10 +177,10 @@ var Expand = viewOp("expand", "expand repeats dimensions of size 1 and adds lead
 	Samples: expandSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		return []op.BadSample{
-			badCall(op.ShapeMismatch, "size", ExpandAttrs{shape.Ints(2, 4)}, g.Normal(2, 3)),
-			badCall(op.RankMismatch, "too few sizes", ExpandAttrs{shape.Ints(3)}, g.Normal(2, 3)),
-			badCall(op.BadAttr, "-1 for a new dimension", ExpandAttrs{shape.Ints(-1, 2, 3)}, g.Normal(2, 3)),
-			badCall(op.BadAttr, "negative size", ExpandAttrs{shape.Ints(-2, 3)}, g.Normal(1, 3)),
+			badCall(op.ShapeMismatch, "size", ExpandAttrs{shape.ConstDims(2, 4)}, g.Normal(2, 3)),
+			badCall(op.RankMismatch, "too few sizes", ExpandAttrs{shape.ConstDims(3)}, g.Normal(2, 3)),
+			badCall(op.BadAttr, "-1 for a new dimension", ExpandAttrs{shape.ConstDims(-1, 2, 3)}, g.Normal(2, 3)),
+			badCall(op.BadAttr, "negative size", ExpandAttrs{shape.ConstDims(-2, 3)}, g.Normal(1, 3)),
 		}
 	},
 })

@@ -99,7 +99,7 @@ func flattenDims(_ *op.Infer, a FlattenAttrs, d shape.Dims) (shape.Dims, error) 
 	case err != nil:
 		return d, err
 	case d.Len() == 0:
-		return shape.Ints(1), nil
+		return shape.ConstDims(1), nil
 	case end < start:
 		return d, diag.New(op.BadAxis, "end_dim "+strconv.Itoa(a.EndDim)+" lies before start_dim "+strconv.Itoa(a.StartDim)+", expected it not to")
 	}

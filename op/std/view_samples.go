@@ -41,7 +41,7 @@ func moveCalls(g *op.Gen, attrs any, dims ...int) []op.Sample {
 }
 
 func reshapeSamples(g *op.Gen) []op.Sample {
-	to := func(n ...int) ReshapeAttrs { return ReshapeAttrs{shape.Ints(n...)} }
+	to := func(n ...int) ReshapeAttrs { return ReshapeAttrs{shape.ConstDims(n...)} }
 	return append(moveCalls(g, to(6, -1), 2, 3, 4),
 		okCall("all sizes", to(4, 6), g.Normal(2, 3, 4)),
 		okCall("zero size", to(3, 0, 2), g.Normal(0, 5)),
@@ -51,7 +51,7 @@ func reshapeSamples(g *op.Gen) []op.Sample {
 }
 
 func reshapeBad(g *op.Gen) []op.BadSample {
-	to := func(n ...int) ReshapeAttrs { return ReshapeAttrs{shape.Ints(n...)} }
+	to := func(n ...int) ReshapeAttrs { return ReshapeAttrs{shape.ConstDims(n...)} }
 	return []op.BadSample{
 		badCall(op.BadReshape, "count", to(5, 2), g.Normal(3, 4)),
 		badCall(op.BadReshape, "no multiple", to(-1, 5), g.Normal(3, 4)),
@@ -82,9 +82,9 @@ func flattenSamples(g *op.Gen) []op.Sample {
 }
 
 func unflattenSamples(g *op.Gen) []op.Sample {
-	return append(moveCalls(g, UnflattenAttrs{1, shape.Ints(2, 3)}, 2, 6, 3),
-		okCall("negative axis", UnflattenAttrs{-1, shape.Ints(-1, 2)}, g.Normal(2, 6)),
-		okCall("zero size", UnflattenAttrs{0, shape.Ints(0, 4)}, g.Normal(0, 6)))
+	return append(moveCalls(g, UnflattenAttrs{1, shape.ConstDims(2, 3)}, 2, 6, 3),
+		okCall("negative axis", UnflattenAttrs{-1, shape.ConstDims(-1, 2)}, g.Normal(2, 6)),
+		okCall("zero size", UnflattenAttrs{0, shape.ConstDims(0, 4)}, g.Normal(0, 6)))
 }
 
 func squeezeSamples(g *op.Gen) []op.Sample {
@@ -106,7 +106,7 @@ func unsqueezeSamples(g *op.Gen) []op.Sample {
 }
 
 func expandSamples(g *op.Gen) []op.Sample {
-	to := func(n ...int) ExpandAttrs { return ExpandAttrs{shape.Ints(n...)} }
+	to := func(n ...int) ExpandAttrs { return ExpandAttrs{shape.ConstDims(n...)} }
 	return append(moveCalls(g, to(2, -1, 4), 3, 1),
 		okCall("same", to(2, 3), g.Normal(2, 3)),
 		okCall("from 0-dimensional", to(2, 3), g.Normal()),

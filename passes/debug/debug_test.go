@@ -96,7 +96,7 @@ func TestBisect(t *testing.T) {
 		}
 	}
 	lint := relu("lint", third(func(_ *passes.Ctx, n *graph.Node) error {
-		n.SetType(shape.TensorType(array.I64, shape.Ints(1)))
+		n.SetType(shape.TensorType(array.I64, shape.ConstDims(1)))
 		return nil
 	}))
 	fails := relu("fails", third(func(*passes.Ctx, *graph.Node) error { panic("no") }))

@@ -310,7 +310,7 @@ func (c *maker) padAxis(x op.Value, axis, lo, hi int, value float64) op.Value {
 	}
 	pad := make([]int, 2*(x.Type().Rank()-axis))
 	pad[len(pad)-2], pad[len(pad)-1] = lo, hi
-	return c.call(std.Pad, std.PadAttrs{Pad: shape.Ints(pad...), Value: value}, x)
+	return c.call(std.Pad, std.PadAttrs{Pad: shape.ConstDims(pad...), Value: value}, x)
 }
 
 // take is index_select with a vector of any shape of indices: the axis is replaced by

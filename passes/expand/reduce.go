@@ -150,7 +150,7 @@ func deviated(c *maker, a std.VarAttrs, in []op.Value) op.Value {
 				pads[2*(len(d)-1-i)+1] = 0
 			}
 		}
-		most = c.call(std.Pad, std.PadAttrs{Pad: shape.Ints(pads...)}, most)
+		most = c.call(std.Pad, std.PadAttrs{Pad: shape.ConstDims(pads...)}, most)
 	}
 	scale := extreme(c, std.Amax, most, a.Dim, true)
 	usual := c.and(c.compareN(std.Gt, scale, 0), c.call(std.Lt, std.BinaryAttrs{Other: op.Float(math.Inf(1))}, scale))

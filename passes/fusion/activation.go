@@ -163,7 +163,7 @@ var Gelu = passes.Rule(passes.Rewrite{
 			wanted{"the power", m.Numbers[geluTwo], 2}, wanted{"the addend of the square", m.Numbers[geluInside], 1})...)
 	},
 	Build: func(c *graph.Cursor, m *passes.Match) []*graph.Node {
-		a := std.GeluAttrs{Approximate: "tanh"}
+		a := tensor.GeluAttrs{Approximate: "tanh"}
 		if exactGelu(m) {
 			a.Approximate = ""
 		}

@@ -78,7 +78,7 @@ func reshaped(x tt) tt { return passes.AnyOf(passes.Loose(x.Reshape(1)), passes.
 type attention struct {
 	q, k, v    *graph.Node
 	transposed bool // k is still kᵀ
-	attrs      std.AttentionAttrs
+	attrs      tensor.AttentionAttrs
 	mask       *graph.Node
 	inverted   bool // mask is true where nothing is kept
 	infinite   bool // mask becomes an added -inf
@@ -99,11 +99,11 @@ func newAttention(m *passes.Match) (*attention, string) {
 	}
 	for _, n := range m.Nodes {
 		switch a := n.Attrs().(type) {
-		case std.DimAttrs:
+		case tensor.DimAttrs:
 			if a.Dim != -1 && a.Dim != n.Type().Rank()-1 {
 				return nil, "at " + n.String() + ": it is taken over dimension " + strconv.Itoa(a.Dim) + " of " + strconv.Itoa(n.Type().Rank()) + ", expected the last one"
 			}
-		case std.DropoutAttrs:
+		case tensor.DropoutAttrs:
 			if a.Training {
 				return nil, "at " + n.String() + ": it drops values in training"
 			}
@@ -145,11 +145,11 @@ func unscaled(n *graph.Node) (x *graph.Node, f float64) {
 		return n, 1
 	}
 	switch attrs := n.Attrs().(type) {
-	case std.BinaryAttrs:
+	case tensor.BinaryAttrs:
 		if n.Op() == std.Mul {
 			return n.Arg(0), attrs.Other.Float64()
 		}
-	case std.DivAttrs:
+	case tensor.DivAttrs:
 		if n.Op() == std.Div && !attrs.Reverse && attrs.RoundingMode == "" {
 			return n.Arg(0), 1 / attrs.Other.Float64()
 		}
@@ -163,11 +163,11 @@ func untransposed(n *graph.Node) *graph.Node {
 	last := func(d int) bool { return d == -1 || d == rank-1 }
 	second := func(d int) bool { return d == -2 || d == rank-2 }
 	switch attrs := n.Attrs().(type) {
-	case std.TransposeAttrs:
+	case tensor.TransposeAttrs:
 		if last(attrs.Dim0) && second(attrs.Dim1) || last(attrs.Dim1) && second(attrs.Dim0) {
 			return n.Arg(0)
 		}
-	case std.PermuteAttrs:
+	case tensor.PermuteAttrs:
 		dims := attrs.Dims.Slice()
 		for i := range dims {
 			if dims[i] < 0 {
@@ -203,17 +203,17 @@ func ungrouped(n *graph.Node) (x *graph.Node, repeats int) {
 		return n, 1
 	}
 	switch attrs := n.Attrs().(type) {
-	case std.RepeatInterleaveAttrs:
+	case tensor.RepeatInterleaveAttrs:
 		if attrs.Dim == -3 || attrs.Dim == rank-3 {
 			return n.Arg(0), attrs.Repeats
 		}
-	case std.ReshapeAttrs:
+	case tensor.ReshapeAttrs:
 		wide := n.Arg(0)
 		if wide.Op() != std.Expand || wide.Arg(0).Op() != std.Unsqueeze {
 			break
 		}
 		added, from := wide.Arg(0), wide.Arg(0).Arg(0)
-		dim := added.Attrs().(std.DimAttrs).Dim
+		dim := added.Attrs().(tensor.DimAttrs).Dim
 		if dim < 0 {
 			dim += rank + 1
 		}
@@ -231,7 +231,7 @@ func ungrouped(n *graph.Node) (x *graph.Node, repeats int) {
 func (a *attention) build(c *graph.Cursor) []*graph.Node {
 	k := a.k
 	if a.transposed {
-		k = c.Function(std.Transpose, std.TransposeAttrs{Dim0: -2, Dim1: -1}, k)
+		k = c.Function(std.Transpose, tensor.TransposeAttrs{Dim0: -2, Dim1: -1}, k)
 	}
 	args := []*graph.Node{a.q, k, a.v}
 	if a.windows != nil {
@@ -239,11 +239,11 @@ func (a *attention) build(c *graph.Cursor) []*graph.Node {
 	}
 	switch inf := op.Float(math.Inf(-1)); {
 	case a.infinite:
-		zero := once(c, std.ZerosLike, std.LikeAttrs{DType: a.q.Type().DType()}, a.mask)
+		zero := once(c, std.ZerosLike, tensor.LikeAttrs{DType: a.q.Type().DType()}, a.mask)
 		if a.inverted {
-			args = append(args, once(c, std.MaskedFill, std.MaskedFillAttrs{Value: inf}, zero, a.mask))
+			args = append(args, once(c, std.MaskedFill, tensor.MaskedFillAttrs{Value: inf}, zero, a.mask))
 		} else {
-			args = append(args, once(c, std.Where, std.WhereAttrs{Other: inf}, a.mask, zero))
+			args = append(args, once(c, std.Where, tensor.WhereAttrs{Other: inf}, a.mask, zero))
 		}
 	case a.inverted:
 		args = append(args, once(c, std.LogicalNot, op.None{}, a.mask))
@@ -260,14 +260,14 @@ func (a *attention) buildWindows(c *graph.Cursor, args []*graph.Node) []*graph.N
 	out := a.q.Type().Dims().With(-1, a.v.Type().Dim(-1))
 	for i, n := range args {
 		dims := lead.Append(n.Type().Dim(-2), n.Type().Dim(-1))
-		args[i] = c.Function(std.Reshape, std.ReshapeAttrs{Shape: dims}, n)
+		args[i] = c.Function(std.Reshape, tensor.ReshapeAttrs{Shape: dims}, n)
 	}
 	mask := a.shifted
 	if a.mask != nil {
-		mask = once(c, std.Add, std.AddAttrs{}, a.mask, mask)
+		mask = once(c, std.Add, tensor.AddAttrs{}, a.mask, mask)
 	}
 	y := c.Function(std.ScaledDotProductAttention, a.attrs, append(args, mask)...)
-	return []*graph.Node{c.Function(std.Reshape, std.ReshapeAttrs{Shape: out}, y)}
+	return []*graph.Node{c.Function(std.Reshape, tensor.ReshapeAttrs{Shape: out}, y)}
 }
 
 // once returns a call that is there already, or makes one: the layers of a network

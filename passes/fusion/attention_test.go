@@ -123,7 +123,7 @@ func causalSlice(history, q, k tt) tt {
 }
 
 func triu(q tt) tt {
-	return tensor.Full([]int{length, length}, -inf).Triu(tensor.TriAttrs{Diagonal: 1})
+	return tensor.Full([]int{length, length}, -inf).Triu(1)
 }
 
 // attentionBound is the bound of element i of the result: the values are below 1.
@@ -172,7 +172,7 @@ func TestMasksOfNumbersThatTheirTypeRounds(t *testing.T) {
 		func() tt { return full(1, array.F32).FullLike(0.5, tensor.FullLikeAttrs{DType: array.I32}) },
 	} {
 		f := func(q, k, v tt) tt {
-			return ones().Tril().NeScalar(0).WhereScalar(scores(q, k), -1e9).Softmax(-1).Matmul(v)
+			return ones().Tril(0).NeScalar(0).WhereScalar(scores(q, k), -1e9).Softmax(-1).Matmul(v)
 		}
 		require.NotContains(t, recognised(t, f, q, k, v), "scaled_dot_product_attention")
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/fusion"
 	"github.com/gofx-dev/gofx/tensor"
@@ -103,26 +102,25 @@ func Example_attention() {
 
 func Example_layerNorm() {
 	recognise(func(x *tensor.Tensor) *tensor.Tensor {
-		last := std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}
-		d := x.Sub(x.Mean(last))
-		return d.Div(d.PowScalar(2).Mean(last).AddScalar(1e-5).Sqrt())
+		keep := tensor.ReduceAttrs{KeepDim: true}
+		d := x.Sub(x.MeanWith(-1, keep))
+		return d.Div(d.PowScalar(2).MeanWith(-1, keep).AddScalar(1e-5).Sqrt())
 	}, "f32[N,64]", fusion.LayerNorm)
 	// Output: %layer_norm = call_function[layer_norm](%x, _, _) {normalized_shape=[64], eps=1e-05} : f32[N,64]
 }
 
 func Example_rmsNorm() {
 	recognise(func(x *tensor.Tensor) *tensor.Tensor {
-		last := std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}
-		return x.Mul(x.Square().Mean(last).AddScalar(1e-6).Rsqrt())
+		return x.Mul(x.Square().MeanWith(-1, tensor.ReduceAttrs{KeepDim: true}).AddScalar(1e-6).Rsqrt())
 	}, "f32[N,64]", fusion.RmsNorm)
 	// Output: %rms_norm = call_function[rms_norm](%x, _) {normalized_shape=[64], eps=1e-06} : f32[N,64]
 }
 
 func Example_softmax() {
 	recognise(func(x *tensor.Tensor) *tensor.Tensor {
-		first := std.ReduceAttrs{Dim: op.IntList(0), KeepDim: true}
-		e := x.Sub(x.Amax(first)).Exp()
-		return e.Div(e.Sum(first))
+		keep := tensor.ReduceAttrs{KeepDim: true}
+		e := x.Sub(x.AmaxWith(0, keep)).Exp()
+		return e.Div(e.SumWith(0, keep))
 	}, "f32[N,64]", fusion.Softmax)
 	// Output: %softmax = call_function[softmax](%x) : f32[N,64]
 }

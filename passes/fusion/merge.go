@@ -159,7 +159,7 @@ func (m *merger) merge(x *graph.Node, list []layer) {
 		sizes = append(sizes, l.features())
 	}
 	product := c.Function(first.Op(), first.Attrs(), args...)
-	parts := c.Function(std.Split, std.SplitAttrs{Sizes: shape.Ints(sizes...), Dim: -1}, product)
+	parts := c.Function(std.Split, std.SplitAttrs{Sizes: shape.ConstDims(sizes...), Dim: -1}, product)
 	items := make([]*graph.Node, len(list))
 	for i := range list {
 		items[i] = c.ItemNode(parts, i)
@@ -314,7 +314,7 @@ func mergeRows(ctx *passes.Ctx, y *graph.Node, list []*graph.Node) {
 	}
 	c := last.Graph().Before(last)
 	product := c.Function(std.Matmul, nil, c.Function(std.Cat, std.DimAttrs{}, rows...), y)
-	parts := c.Function(std.Split, std.SplitAttrs{Sizes: shape.Ints(sizes...)}, product)
+	parts := c.Function(std.Split, std.SplitAttrs{Sizes: shape.ConstDims(sizes...)}, product)
 	items := make([]*graph.Node, len(list))
 	for i := range list {
 		items[i] = c.ItemNode(parts, i)

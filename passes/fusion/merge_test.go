@@ -48,7 +48,7 @@ func randomProducts(r *rand.Rand) *graph.Module {
 	m := graph.NewModule(g)
 	c := g.At()
 	gen := passes.Random{State: r.Uint64()}
-	square := shape.TensorType(array.F32, shape.Ints(4, 4))
+	square := shape.TensorType(array.F32, shape.ConstDims(4, 4))
 	values := []*graph.Node{c.Placeholder("x", square, nil), c.Placeholder("y", square, nil)}
 	var weights []*graph.Node
 	for i := range 24 {

@@ -11,7 +11,6 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/fusion"
 	"github.com/gofx-dev/gofx/shape"
@@ -26,7 +25,7 @@ const rounding = 0x1p-24
 var inf = math.Inf(1)
 
 // keep reduces the last dimension and keeps it.
-var keep = std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}
+var keep = tensor.ReduceAttrs{KeepDim: true}
 
 // special returns rows with zeros, NaN, infinities, and numbers that are tiny,
 // equal, or far apart, among random ones.
@@ -142,8 +141,8 @@ func TestActivationsAgree(t *testing.T) {
 
 func TestSoftmaxAgrees(t *testing.T) {
 	before, after := apply(t, fusion.Softmax, 1, func(x tt) tt {
-		e := x.Sub(x.Amax(keep)).Exp()
-		return e.Div(e.Sum(keep))
+		e := x.Sub(x.AmaxWith(-1, keep)).Exp()
+		return e.Div(e.SumWith(-1, keep))
 	}, special(33))
 	within(t, before, after, func(i int) float64 { return 8*rounding*array.Float64At(before, i) + 0x1p-126 })
 }
@@ -165,8 +164,8 @@ func TestNormsAgree(t *testing.T) {
 	}
 	t.Run("layer norm", func(t *testing.T) {
 		before, after := apply(t, fusion.LayerNorm, 1, func(x, w, b tt) tt {
-			d := x.Sub(x.Mean(keep))
-			return d.Div(d.PowScalar(2).Mean(keep).AddScalar(1e-5).Sqrt()).Mul(w).Add(b)
+			d := x.Sub(x.MeanWith(-1, keep))
+			return d.Div(d.PowScalar(2).MeanWith(-1, keep).AddScalar(1e-5).Sqrt()).Mul(w).Add(b)
 		}, x, w, b)
 		within(t, before, after, func(i int) float64 {
 			mean, dev := spread(i / cols)
@@ -176,8 +175,8 @@ func TestNormsAgree(t *testing.T) {
 	})
 	t.Run("layer norm by var and rsqrt", func(t *testing.T) {
 		before, after := apply(t, fusion.LayerNorm, 1, func(x tt) tt {
-			v := x.Var(std.VarAttrs{Dim: op.IntList(-1), KeepDim: true, Correction: op.Int(0)})
-			return x.Sub(x.Mean(keep)).Mul(v.AddScalar(1e-5).Rsqrt())
+			v := x.VarWith(-1, tensor.VarAttrs{KeepDim: true, Correction: op.Int(0)})
+			return x.Sub(x.MeanWith(-1, keep)).Mul(v.AddScalar(1e-5).Rsqrt())
 		}, x)
 		within(t, before, after, func(i int) float64 {
 			mean, dev := spread(i / cols)
@@ -186,7 +185,7 @@ func TestNormsAgree(t *testing.T) {
 	})
 	t.Run("rms norm", func(t *testing.T) {
 		before, after := apply(t, fusion.RmsNorm, 1, func(x, w tt) tt {
-			return w.Mul(x.Mul(x.PowScalar(2).Mean(keep).AddScalar(1e-6).Rsqrt()))
+			return w.Mul(x.Mul(x.PowScalar(2).MeanWith(-1, keep).AddScalar(1e-6).Rsqrt()))
 		}, x, w)
 		within(t, before, after, func(i int) float64 { return 8*rounding*math.Abs(array.Float64At(before, i)) + 0x1p-126 })
 	})

@@ -49,7 +49,7 @@ func attend(r *rand.Rand, history, q, k, v tt) tt {
 	s := scores(q, k)
 	m := randomMask(r, history, q.Size(-2), k.Size(-2))
 	low := []float64{lowest, -1e9, -inf}[r.IntN(3)]
-	zeros := tensor.Zeros([]any{q.Size(-2), k.Size(-2)})
+	zeros := tensor.Zeros(q.Size(-2), k.Size(-2))
 	switch r.IntN(5) {
 	case 0:
 		s = s.MaskedFill(m, low)
@@ -81,7 +81,7 @@ func randomMask(r *rand.Rand, history tt, rows, cols tensor.Size) tt {
 		m = []func(x, y tt) tt{tensor.Gt, tensor.Lt, tensor.Ge, tensor.Le}[r.IntN(4)](i, j)
 	case 1:
 		ones := tensor.Full([]any{rows, cols}, float64(r.IntN(4)))
-		d := tensor.TriAttrs{Diagonal: r.IntN(3) - 1}
+		d := r.IntN(3) - 1
 		if m = ones.Tril(d); r.IntN(2) == 0 {
 			m = ones.Triu(d)
 		}

@@ -216,7 +216,7 @@ var found = tensor.WrapPure(positive, tensor.Signature("f32[N] -> f32[?]"))
 func TestProposeSizesOfData(t *testing.T) {
 	gm, err := fx.Trace(ctx, func(x *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
 		k := found(x)
-		z := tensor.Zeros([]any{k.Size(0), 2})
+		z := tensor.Zeros(k.Size(0), 2)
 		r := k.Relu().Unsqueeze(-1)
 		return r.Add(z).Exp(), z.Relu()
 	}, fx.Input("x", "f32[N]"))

@@ -148,7 +148,7 @@ func TestSplitRandom(t *testing.T) {
 func TestRerollInBodies(t *testing.T) {
 	layers := func(x *tensor.Tensor, w []*tensor.Tensor) *tensor.Tensor {
 		for _, p := range w {
-			x = tensor.LayerNorm(x.Add(tensor.Linear(x, p, nil).Relu().Square()), nil, nil, []int{4}, 1e-5)
+			x = tensor.LayerNorm(x.Add(tensor.Linear(x, p, nil).Relu().Square()), nil, nil, 4, 1e-5)
 		}
 		return x
 	}

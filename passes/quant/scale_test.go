@@ -27,7 +27,7 @@ func longChain(n int) *graph.Module {
 	m := graph.NewModule(g)
 	c := g.At()
 	var gen op.Gen
-	v := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2, 4)), nil)
+	v := c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2, 4)), nil)
 	old := v
 	for g.Len() < n-1 {
 		path := "w" + strconv.Itoa(g.Len())

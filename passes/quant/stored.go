@@ -34,7 +34,7 @@ func (k *converter) weight(n *graph.Node, w *weight) {
 	if w.bits == 4 {
 		floats = form.WriteFourBits(c, w.value.Dim(0), w.value.Dim(1), w.group, bytes, scale, zero)
 	} else {
-		floats = c.Function(std.Dequantize, std.DequantizeAttrs{Axis: w.axis}, bytes, scale, zero)
+		floats = c.Function(std.Dequantize, tensor.DequantizeAttrs{Axis: w.axis}, bytes, scale, zero)
 	}
 	if w.right {
 		floats = c.Function(std.T, nil, floats)
@@ -120,7 +120,7 @@ func (w *weight) eightBit() (q, scale, zero *array.Array) {
 	if w.kind != PerChannel {
 		scale, zero = array.Reshape(scale), array.Reshape(zero)
 	}
-	q = tensor.CallOp(std.Quantize, std.QuantizeAttrs{Axis: w.axis, DType: w.dtype}, tensor.New(value), tensor.New(scale), tensor.New(zero)).Array()
+	q = tensor.CallOp(std.Quantize, tensor.QuantizeAttrs{Axis: w.axis, DType: w.dtype}, tensor.New(value), tensor.New(scale), tensor.New(zero)).Array()
 	if !any {
 		zero = nil
 	}

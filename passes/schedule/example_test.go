@@ -79,7 +79,7 @@ func ExampleRun() {
 	m, _ := graph.Parse([]byte(lookup), "lookup.fx")
 	_, _ = passes.Run(context.Background(), m, []passes.Pass{elsewhere, schedule.Overlap(machine)}, passes.Options{})
 	p := &interp.Interpreter{State: interp.NewState(m)}
-	out, err := schedule.Run(context.Background(), p, tensor.Zeros([]int{2}), tensor.FromSlice([]float32{-1, 2}))
+	out, err := schedule.Run(context.Background(), p, tensor.Zeros(2), tensor.FromSlice([]float32{-1, 2}))
 	fmt.Println(tensor.Data[float32](out[0]), err)
 	// Output: [1 3] <nil>
 }

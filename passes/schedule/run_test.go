@@ -103,7 +103,7 @@ param s : f32[4]
 func statefulModule(t *testing.T) *graph.Module {
 	m, err := graph.Parse([]byte(stateful), "s.fx")
 	require.NoError(t, err)
-	m.SetParam(graph.Param{Path: "s", Value: tensor.Zeros([]int{4}).Array()})
+	m.SetParam(graph.Param{Path: "s", Value: tensor.Zeros(4).Array()})
 	schedule.On.Set(m.Graph.Find("old"), "gpu")
 	schedule.On.Set(m.Graph.Find("new"), "gpu")
 	require.NoError(t, waitsOnly(m))
@@ -119,7 +119,7 @@ func TestRunStateInOrder(t *testing.T) {
 		}
 		return next(in)
 	}
-	got, err := schedule.Run(t.Context(), &interp.Interpreter{State: interp.NewState(m), Node: slow}, tensor.Full([]int{4}, 1.0))
+	got, err := schedule.Run(t.Context(), &interp.Interpreter{State: interp.NewState(m), Node: slow}, tensor.Full(4, 1.0))
 	require.NoError(t, err)
 	require.InDelta(t, 1, data(got)[0][0], 1e-6)
 	require.InDelta(t, 2.718281, data(got)[1][0], 1e-5)

@@ -69,7 +69,7 @@ func ExampleSpecialize() {
 func ExampleObserve() {
 	m := module("graph f(%x: f32[*]) {\n  %y = call_function[sum](%x) {dim=[0]}\n  return %y\n}\n")
 	for _, n := range []int{3, 5} {
-		if err := shapeprop.Observe(context.Background(), m, tensor.Ones([]int{n, 4, n})); err != nil {
+		if err := shapeprop.Observe(context.Background(), m, tensor.Ones(n, 4, n)); err != nil {
 			fmt.Println(err)
 			return
 		}

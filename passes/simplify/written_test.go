@@ -41,17 +41,17 @@ func writing(view bool) *graph.Module {
 	g := graph.New("writing")
 	m := graph.NewModule(g)
 	c := g.At()
-	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(3)), nil)
-	zeros := func() *graph.Node { return c.Function(std.Zeros, std.SizeAttrs{Size: shape.Ints(3)}) }
+	x := c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(3)), nil)
+	zeros := func() *graph.Node { return c.Function(std.Zeros, tensor.SizeAttrs{Size: shape.ConstDims(3)}) }
 	a, b := zeros(), zeros()
 	before := c.Function(std.Exp, nil, a)
 	to := a
 	if view {
-		to = c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(3)}, a)
+		to = c.Function(std.Reshape, tensor.ReshapeAttrs{Shape: shape.ConstDims(3)}, a)
 	}
 	c.Function(put, nil, to, x)
 	after := c.Function(std.Exp, nil, a)
-	c.Output(nil, c.Function(std.Cat, std.DimAttrs{}, a, b, before, after))
+	c.Output(nil, c.Function(std.Cat, tensor.DimAttrs{}, a, b, before, after))
 	return m
 }
 

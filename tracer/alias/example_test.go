@@ -30,8 +30,8 @@ func (r recorder) Make(o *op.Op, attrs any, args []*graph.Node) *graph.Node {
 func ExampleWhole() {
 	g := graph.New("f")
 	rec := recorder{g.At()}
-	x := rec.c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2, 3)), nil)
-	v := rec.c.Placeholder("v", shape.TensorType(array.F32, shape.Ints(3)), nil)
+	x := rec.c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2, 3)), nil)
+	v := rec.c.Placeholder("v", shape.TensorType(array.F32, shape.ConstDims(3)), nil)
 
 	base := alias.Whole(&alias.Storage[*graph.Node]{Value: x})
 	row := base.Views(std.Select, std.SelectAttrs{Index: 1}, []*graph.Node{x}, nil, 1)[0]
@@ -56,7 +56,7 @@ func ExampleWhole() {
 func ExampleMaybe() {
 	g := graph.New("f")
 	rec := recorder{g.At()}
-	x := rec.c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	x := rec.c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)
 	a, b := &alias.Storage[*graph.Node]{Value: x}, &alias.Storage[*graph.Node]{Value: x}
 	alias.Maybe(a, b)
 	a.Set(rec, x, diag.Pos{File: "net.go", Line: 3})

@@ -9,7 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/fusion"
 	"github.com/gofx-dev/gofx/passes/partition"
@@ -74,7 +73,7 @@ type Residual struct {
 // Forward takes images [N, 1, H, W] to [N, 3].
 func (m *Residual) Forward(x *tensor.Tensor) *tensor.Tensor {
 	x = nn.Run(m.Layers, m.Stem.Forward(x))
-	return m.Head["a-b"].Forward(x.Mean(tensor.ReduceAttrs{Dim: op.IntList(2, 3)}))
+	return m.Head["a-b"].Forward(x.Mean(2, 3))
 }
 
 func newResidual() *Residual {
@@ -137,7 +136,7 @@ func (m *Recurrent) Forward(x *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
 			carry[0].Matmul(w).Add(rows[0]))
 		h := inner[0].Tanh().Reshape(rows[0].Size(0))
 		return []*tensor.Tensor{h}, []*tensor.Tensor{h, h.Sum()}
-	}, []*tensor.Tensor{tensor.Zeros([]int{3})}, []*tensor.Tensor{x})
+	}, []*tensor.Tensor{tensor.Zeros(3)}, []*tensor.Tensor{x})
 	return last[0], all[1]
 }
 

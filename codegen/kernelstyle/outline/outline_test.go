@@ -16,7 +16,7 @@ import (
 // chain is a plan of so many steps, each with a weight of its scope; scope names
 // the scope of a step.
 func chain(steps int, scope func(step int) string) *plan.Plan {
-	typ := shape.TensorType(array.F32, shape.Ints(2))
+	typ := shape.TensorType(array.F32, shape.ConstDims(2))
 	p := &plan.Plan{Buffers: []plan.Buffer{{Name: "x", Kind: plan.Input, Type: typ}}}
 	last := 0
 	for i := range steps {
@@ -64,7 +64,7 @@ func TestScopesThatDifferAreNoBlock(t *testing.T) {
 	require.Empty(t, outline.Of(chain(16, layer), func(i int) string { return strconv.Itoa(i) }, always).Blocks, "other kernels")
 	require.Empty(t, outline.Of(chain(9, func(i int) string { return "layers." + strconv.Itoa(i/3) }), same, always).Blocks, "too short")
 	p := chain(16, layer)
-	p.Buffers[1].Type = shape.TensorType(array.F32, shape.Ints(3))
+	p.Buffers[1].Type = shape.TensorType(array.F32, shape.ConstDims(3))
 	require.Len(t, outline.Of(p, same, always).Blocks[0].Calls, 2, "the first layer has a weight of another type")
 	require.NotEmpty(t, outline.Of(&plan.Plan{}, same, always).Parts)
 }

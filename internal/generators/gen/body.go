@@ -90,14 +90,19 @@ func attributes(f *api.Func, out *[]jen.Code, engine *jen.Statement) (value *jen
 		for i, s := range fields {
 			values[i] = jen.Id(s.field).Op(":").Add(s.value)
 		}
-		value = jen.Qual(pkgStd, f.AttrsType()).Values(values...)
+		value = jen.Id(f.AttrsType()).Values(values...)
 		if !sized {
 			return value, false
 		}
 		*out = append(*out, jen.Id("attrs").Op(":=").Add(value))
 		return jen.Id("attrs"), true
 	}
-	*out = append(*out, jen.Id("attrs").Op(":=").Id("options").Call(jen.Qual(pkgStd, goname.Upper(f.Op.Name)), jen.Id("opts")))
+	record := jen.Qual(pkgStd, goname.Upper(f.Op.Name))
+	if f.Form == api.With {
+		*out = append(*out, jen.Id("onlyOptions").Call(record, jen.Id("attrs")))
+	} else {
+		*out = append(*out, jen.Id("attrs").Op(":=").Id("options").Call(record, jen.Id("opts")))
+	}
 	for _, name := range f.Cleared() {
 		if name == "Reverse" && f.Form == api.Swapped {
 			continue
@@ -119,7 +124,10 @@ func convert(f *api.Func, p api.Param) *jen.Statement {
 	id := jen.Id(p.Name)
 	switch p.Kind {
 	case api.Ints:
-		return jen.Id("intsOf").Call(id)
+		if p.Variadic {
+			return jen.Id("Ints").Call(id.Op("..."))
+		}
+		return jen.Id("listOf").Call(id, jen.Qual(pkgStd, goname.Upper(f.Op.Name)), jen.Lit(p.Name))
 	case api.Floats:
 		return jen.Qual(pkgOp, "FloatList").Call(id.Op("..."))
 	case api.Scalar:

@@ -77,30 +77,22 @@ func goArgs(f *api.Func, attrs any, in []*tensor.Tensor) []reflect.Value {
 			args = append(args, reflect.ValueOf(v))
 		}
 	}
-	if len(f.Given(attrs)) > 0 {
-		args = append(args, fields)
+	if given := f.Given(attrs); len(given) > 0 {
+		options := reflect.New(fields.Type()).Elem()
+		for _, a := range given {
+			options.FieldByName(a.GoName).Set(fields.FieldByName(a.GoName))
+		}
+		args = append(args, options)
 	}
 	return args
 }
 
-// spelling is the function of an operator that takes the given attributes: the form
-// with a number where the attribute Other is set, swapped where Reverse is.
-func spelling(o *op.Op, attrs any) *api.Func {
-	set := map[string]bool{}
-	for _, a := range o.Codec().Fields(attrs) {
-		set[a.GoName] = !a.Zero
-	}
-	want := api.Plain
-	for _, f := range api.Of(o) {
-		switch {
-		case f.Form == api.Swapped && set["Reverse"]:
-			return f
-		case f.Form == api.Number && set["Other"]:
-			want = api.Number
-		}
-	}
+// spelling is the first function of an operator that can take the given attributes.
+func spelling(t *testing.T, o *op.Op, attrs any) *api.Func {
 	list := api.Of(o)
-	return list[slices.IndexFunc(list, func(f *api.Func) bool { return f.Form == want })]
+	i := slices.IndexFunc(list, func(f *api.Func) bool { return f.Fits(attrs) })
+	require.GreaterOrEqual(t, i, 0, "%s%s has no function", o.Name, o.Codec().Print(attrs))
+	return list[i]
 }
 
 func spread[T any](p api.Param, list []T) []reflect.Value {
@@ -120,7 +112,7 @@ func TestMethodsMakeTheSampleCalls(t *testing.T) {
 	calls := 0
 	for _, o := range api.Ops() {
 		for _, s := range o.Samples() {
-			f := spelling(o, s.Attrs)
+			f := spelling(t, o, s.Attrs)
 			if !f.Method {
 				continue
 			}

@@ -1,11 +1,20 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
+	"text/tabwriter"
 	"unicode"
 
+	"github.com/gofx-dev/gofx/internal/generators/opsrc"
 	"github.com/gofx-dev/gofx/internal/goname"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/api"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 const width = 80
@@ -22,6 +31,10 @@ func docOf(f *api.Func, method bool) []string {
 	case api.Swapped:
 		lines = wrap(f.Name + " is [" + ref(f, method, plainName(f)) + "] with the number v in place of " + f.Params[0].Name +
 			", and " + f.Params[0].Name + " in place of " + numberName(f) + ".")
+	case api.With:
+		plain := plainName(f)
+		last := f.Params[len(f.Params)-1].Name
+		lines = wrap(f.Name + " is [" + ref(f, method, plain) + "] with options after " + last + ", in one [" + f.AttrsType() + "].")
 	}
 	if notes := f.Notes(); notes != "" {
 		lines = append(append(lines, ""), wrap(notes)...)
@@ -30,6 +43,60 @@ func docOf(f *api.Func, method bool) []string {
 		lines = append(append(lines, ""), wrap("Reference: "+f.Op.Ref)...)
 	}
 	return lines
+}
+
+// docOfStruct returns the doc comment of the name of an attributes struct: that of op/std,
+// and the fields, which go doc does not show for a struct of another package.
+func docOfStruct(o *op.Op, s opsrc.Struct) []string {
+	lines := wrap(s.Doc)
+	lines = append(lines, "", "Its fields:", "")
+	var out bytes.Buffer
+	w := tabwriter.NewWriter(&out, 0, 0, 1, ' ', 0)
+	makers := map[string]bool{}
+	for _, a := range o.Codec().Fields(o.Codec().Zero()) {
+		t := reflect.TypeOf(a.Value)
+		var notes []string
+		switch {
+		case a.Arg:
+			notes = append(notes, "the argument "+goname.Lower(a.GoName))
+		case a.Enum != nil:
+			notes = append(notes, api.OneOf(a.Enum))
+		}
+		if m := makerOf[t]; m != "" && !a.Arg {
+			makers[m] = true
+		}
+		if c := s.Comments[a.GoName]; c != "" {
+			notes = append(notes, c)
+		}
+		row := a.GoName + "\t" + t.String()
+		if len(notes) > 0 {
+			row += "\t// " + strings.Join(notes, ": ")
+		}
+		fmt.Fprintln(w, row)
+	}
+	w.Flush()
+	for _, row := range strings.Split(strings.TrimSpace(out.String()), "\n") {
+		lines = append(lines, "\t"+strings.TrimRight(row, " "))
+	}
+	if names := slices.Sorted(maps.Keys(makers)); len(names) > 0 {
+		for i, n := range names {
+			names[i] = "[" + n + "]"
+		}
+		verb := " make"
+		if len(names) == 1 {
+			verb += "s"
+		}
+		lines = append(lines, "", strings.Join(names, " and ")+verb+" values of fields.")
+	}
+	return lines
+}
+
+// makerOf names the functions of package tensor that make values of fields.
+var makerOf = map[reflect.Type]string{
+	reflect.TypeFor[op.Ints]():    "Ints",
+	reflect.TypeFor[op.Floats]():  "Floats",
+	reflect.TypeFor[op.Scalar]():  "Number",
+	reflect.TypeFor[shape.Dims](): "Sizes",
 }
 
 // docInPlace returns the doc comment of the in-place method.

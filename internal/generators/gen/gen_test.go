@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -92,8 +93,8 @@ func TestSource(t *testing.T) {
 	for _, c := range []struct{ op, form, want string }{
 		{"sub", "RSubScalar", `// RSubScalar is [Sub] with the number v in place of x, and x in place of other.
 //
-// The optional [std.SubAttrs], at most one, sets Alpha.
-func RSubScalar(x *Tensor, v any, opts ...std.SubAttrs) *Tensor {
+// The optional [SubAttrs], at most one, sets Alpha.
+func RSubScalar(x *Tensor, v any, opts ...SubAttrs) *Tensor {
 	attrs := options(std.Sub, opts)
 	attrs.Other = scalarOf(v, std.Sub)
 	attrs.Reverse = true
@@ -102,7 +103,7 @@ func RSubScalar(x *Tensor, v any, opts ...std.SubAttrs) *Tensor {
 `},
 		{"cat", "Cat", `// Cat joins tensors along a dimension; all other sizes agree.
 func Cat(tensors []*Tensor, dim int) *Tensor {
-	return call(std.Cat, std.DimAttrs{Dim: dim}, false, sizeArgs{}, tensors...)[0]
+	return call(std.Cat, DimAttrs{Dim: dim}, false, sizeArgs{}, tensors...)[0]
 }
 `},
 		{"narrow", "Narrow", `// Narrow takes length elements of one dimension, from start on.
@@ -110,15 +111,33 @@ func Cat(tensors []*Tensor, dim int) *Tensor {
 // start and length may be ints or [Size] values.
 func Narrow(x *Tensor, dim int, start, length any) *Tensor {
 	var sized sizeArgs
-	attrs := std.NarrowAttrs{Dim: dim, Start: sized.dim(start), Length: sized.dim(length)}
+	attrs := NarrowAttrs{Dim: dim, Start: sized.dim(start), Length: sized.dim(length)}
 	return call(std.Narrow, attrs, false, sized, x)[0]
+}
+`},
+		{"norm", "Norm", `// Norm is the p-norm over dimensions, the Euclidean one unless p says
+// otherwise.
+//
+// p is a Go number or bool, or nil for none.
+func Norm(x *Tensor, p any, dim ...int) *Tensor {
+	return call(std.Norm, NormAttrs{P: scalarOf(p, std.Norm), Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
+}
+`},
+		{"rand", "RandWith", `// RandWith is [Rand] with options after size, in one [SizeAttrs].
+//
+// size is a list of ints or [Size] values, or a single one. attrs sets DType.
+func RandWith(key *Tensor, size any, attrs SizeAttrs) *Tensor {
+	var sized sizeArgs
+	onlyOptions(std.Rand, attrs)
+	attrs.Size = sized.list(size)
+	return call(std.Rand, attrs, false, sized, key)[0]
 }
 `},
 		{"max_dim", "MaxDim", `// MaxDim takes the greatest elements along a dimension and the indices of the
 // first ones; NaN wins.
 //
-// The optional [std.MinMaxAttrs], at most one, sets KeepDim.
-func MaxDim(x *Tensor, dim int, opts ...std.MinMaxAttrs) (values, indices *Tensor) {
+// The optional [MinMaxAttrs], at most one, sets KeepDim.
+func MaxDim(x *Tensor, dim int, opts ...MinMaxAttrs) (values, indices *Tensor) {
 	attrs := options(std.MaxDim, opts)
 	attrs.Dim = dim
 	res := call(std.MaxDim, attrs, false, sizeArgs{}, x)
@@ -138,4 +157,45 @@ func MaxDim(x *Tensor, dim int, opts ...std.MinMaxAttrs) (values, indices *Tenso
 		_, src, _ = bytes.Cut(src, []byte("\n// "+c.form))
 		require.Equal(t, c.want, "// "+c.form+string(src))
 	}
+}
+
+// The name of a struct shows its fields, which go doc does not show for a struct of
+// another package.
+func TestStructsShowTheirFields(t *testing.T) {
+	files, err := Generate(tensorDir(t))
+	require.NoError(t, err)
+	named := map[string]bool{}
+	for name, src := range files.Files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, d := range f.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.TYPE {
+				continue
+			}
+			spec := g.Specs[0].(*ast.TypeSpec)
+			require.True(t, spec.Assign.IsValid())
+			require.True(t, strings.HasPrefix(g.Doc.Text(), spec.Name.Name+" "), spec.Name.Name)
+			named[spec.Name.Name] = true
+			for _, o := range api.Ops() {
+				if api.Of(o)[0].AttrsType() != spec.Name.Name {
+					continue
+				}
+				for _, a := range o.Codec().Fields(o.Codec().Zero()) {
+					require.Regexp(t, `(?m)^\t`+a.GoName+` +`+reflect.TypeOf(a.Value).String(), g.Doc.Text())
+				}
+			}
+		}
+	}
+	for _, o := range api.Ops() {
+		if name := api.Of(o)[0].AttrsType(); name != "" {
+			require.True(t, named[name], "%s of %s has no name in tensor", name, o.Name)
+		}
+	}
+	pool := string(files.Files["pool_gen.go"])
+	require.Contains(t, pool, `//	KernelSize op.Ints // the argument kernelSize
+//	Stride     op.Ints
+`)
+	require.Contains(t, pool, "// [Ints] makes values of fields.\n")
+	require.Contains(t, string(files.Files["activation_gen.go"]), "//	Approximate string // \"tanh\"\n")
 }

@@ -45,14 +45,17 @@ func Generate(dir string) (*repo.Generated, error) {
 	if err != nil {
 		return nil, err
 	}
+	structs, err := opsrc.Structs()
+	if err != nil {
+		return nil, err
+	}
 	families := map[string]*family{}
-	users := optionUsers(funcs)
 	for _, f := range funcs {
 		name := sources[f.Op].Family
 		if families[name] == nil {
 			families[name] = &family{}
 		}
-		families[name].add(f, users)
+		families[name].add(f, structs)
 	}
 	files := map[string][]byte{}
 	for name, fam := range families {

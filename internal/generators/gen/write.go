@@ -7,6 +7,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/gofx-dev/gofx/internal/generators/opsrc"
 	"github.com/gofx-dev/gofx/op/api"
 )
 
@@ -26,13 +27,15 @@ type decl struct {
 // family is a generated file: the Go functions of the operators of one file of op/std.
 type family struct{ types, funcs []decl }
 
-// add declares a function with its methods, and names the attributes struct that it
-// takes as options, so that model code needs no import but tensor. The struct stands
-// in the family of the first function with it; users are the operators of each.
-func (m *family) add(f *api.Func, users map[string][]string) {
-	if t := f.AttrsType(); users[t] != nil && users[t][0] == f.Op.Name && f.Form == api.Plain {
-		doc := t + " holds the optional attributes of " + strings.Join(users[t], ", ") + "."
-		m.types = append(m.types, decl{wrap(doc), jen.Type().Id(t).Op("=").Qual(pkgStd, t)})
+// add declares a function with its methods, and names the attributes struct of its
+// operator, so that model code needs no import but tensor. The struct stands in the
+// family of the first operator with it.
+func (m *family) add(f *api.Func, structs map[string]opsrc.Struct) {
+	if t := f.AttrsType(); t != "" && f.Form == api.Plain {
+		if s, ok := structs[t]; ok {
+			m.types = append(m.types, decl{docOfStruct(f.Op, s), jen.Type().Id(t).Op("=").Qual(pkgStd, t)})
+			delete(structs, t)
+		}
 	}
 	m.funcs = append(append(append(m.funcs, function(f)), methods(f)...), maker(f)...)
 }
@@ -68,24 +71,16 @@ func methods(f *api.Func) []decl {
 	return out
 }
 
-// optionUsers returns the operators that take each attributes struct as options.
-func optionUsers(funcs []*api.Func) map[string][]string {
-	users := map[string][]string{}
-	for _, f := range funcs {
-		if t := f.AttrsType(); t != "" && len(f.Options) > 0 && !slices.Contains(users[t], f.Op.Name) {
-			users[t] = append(users[t], f.Op.Name)
-		}
-	}
-	return users
-}
-
 func render(decls []decl) ([]byte, error) {
 	f := jen.NewFilePathName(module+"tensor", "tensor")
 	f.HeaderComment(strings.TrimSpace(header))
 	f.ImportNames(map[string]string{pkgStd: "std", pkgOp: "op", pkgArray: "array"})
 	for _, d := range decls {
 		for _, line := range d.doc {
-			f.Comment("// " + line)
+			if line != "" && line[0] != '\t' {
+				line = " " + line
+			}
+			f.Comment("//" + line)
 		}
 		f.Add(d.code)
 		f.Line()
@@ -105,7 +100,10 @@ func forward(f *api.Func) []jen.Code {
 		}
 		out = append(out, c)
 	}
-	if len(f.Options) > 0 {
+	switch {
+	case f.Form == api.With:
+		out = append(out, jen.Id("attrs"))
+	case len(f.Options) > 0:
 		out = append(out, jen.Id("opts").Op("..."))
 	}
 	return out
@@ -121,8 +119,11 @@ func params(f *api.Func, list []api.Param) []jen.Code {
 		}
 		out = append(out, c)
 	}
-	if len(f.Options) > 0 {
-		out = append(out, jen.Id("opts").Op("...").Qual(pkgStd, f.AttrsType()))
+	switch {
+	case f.Form == api.With:
+		out = append(out, jen.Id("attrs").Id(f.AttrsType()))
+	case len(f.Options) > 0:
+		out = append(out, jen.Id("opts").Op("...").Id(f.AttrsType()))
 	}
 	return out
 }

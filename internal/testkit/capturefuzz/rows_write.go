@@ -29,7 +29,7 @@ var inPlace = []writeRow{
 		"AbsInPlace().AddScalarInPlace(0.5).RsqrtInPlace()", "AbsInPlace().AddScalarInPlace(0.5).ReciprocalInPlace()", "ClampInPlace(-1, 1).TanInPlace()"}},
 	{4, "fi", 0, []string{"ClampInPlace(-1, 1)", "ClampInPlace(0, nil)", "ClampInPlace(nil, 2)"}},
 	{2, "fi", 0, []string{"FmodScalarInPlace(3)", "RemainderScalarInPlace(3)", "FloorDivideScalarInPlace(2)"}},
-	{3, "fi", 2, []string{"TrilInPlace()", "TriuInPlace()", "TriuInPlace(tensor.TriAttrs{Diagonal: 1})"}},
+	{3, "fi", 2, []string{"TrilInPlace(0)", "TriuInPlace(0)", "TriuInPlace(1)"}},
 	{6, "i", 0, []string{"BitwiseAndScalarInPlace(6)", "BitwiseOrScalarInPlace(1)", "BitwiseXorScalarInPlace(5)", "BitwiseNotInPlace()",
 		"BitwiseLeftShiftScalarInPlace(1)", "BitwiseRightShiftScalarInPlace(1)"}},
 	{6, "b", 0, []string{"BitwiseNotInPlace()", "BitwiseXorScalarInPlace(true)"}},

@@ -12,7 +12,6 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/expr"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -91,7 +90,7 @@ type WeightNorm struct {
 
 // Forward is a linear layer with weight g·v/|v|.
 func (m *WeightNorm) Forward(x *tensor.Tensor) *tensor.Tensor {
-	norm := m.V.Mul(m.V).Sum(std.ReduceAttrs{Dim: op.IntList(1), KeepDim: true}).Sqrt()
+	norm := m.V.Mul(m.V).SumWith(1, tensor.ReduceAttrs{KeepDim: true}).Sqrt()
 	w := m.V.Mul(m.G.Div(norm))
 	return x.Matmul(w.T())
 }
@@ -164,7 +163,7 @@ func heads(x *tensor.Tensor) *tensor.Tensor {
 }
 
 func positions(x *tensor.Tensor) *tensor.Tensor {
-	p := tensor.Arange(x.Size(1), std.ArangeAttrs{DType: array.F32})
+	p := tensor.Arange(x.Size(1), tensor.ArangeAttrs{DType: array.F32})
 	return x.Add(p.MulScalar(0.5))
 }
 

@@ -3,8 +3,6 @@ package cases
 import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
-	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -45,7 +43,7 @@ func running(x *tensor.Tensor) (last, all *tensor.Tensor) {
 	l, s := tensor.Scan(func(carry, rows []*tensor.Tensor) (next, out []*tensor.Tensor) {
 		h := carry[0].MulScalar(0.5).Add(rows[0])
 		return []*tensor.Tensor{h}, []*tensor.Tensor{h.Tanh()}
-	}, []*tensor.Tensor{tensor.Zeros([]int{3})}, []*tensor.Tensor{x})
+	}, []*tensor.Tensor{tensor.Zeros(3)}, []*tensor.Tensor{x})
 	return l[0], s[0]
 }
 
@@ -74,7 +72,7 @@ func triangle(x *tensor.Tensor) *tensor.Tensor {
 			return []*tensor.Tensor{sum}, turned
 		}, []*tensor.Tensor{outer[0]}, []*tensor.Tensor{matrix[0]})
 		return []*tensor.Tensor{last[0]}, []*tensor.Tensor{rows[0]}
-	}, []*tensor.Tensor{tensor.Zeros([]int{2})}, []*tensor.Tensor{x})
+	}, []*tensor.Tensor{tensor.Zeros(2)}, []*tensor.Tensor{x})
 	return sums[0]
 }
 
@@ -88,9 +86,9 @@ func (m *Cell) Forward(x *tensor.Tensor) (last, counts *tensor.Tensor) {
 	l, s := tensor.Scan(func(carry, in []*tensor.Tensor) (next, out []*tensor.Tensor) {
 		h := tensor.Linear(in[0].Add(carry[0]), m.W, m.B).Tanh()
 		h = tensor.Where(in[1], h, carry[0])
-		positive := h.GtScalar(0).Cast(array.I64).Sum(std.ReduceAttrs{Dim: op.IntList(1)})
+		positive := h.GtScalar(0).Cast(array.I64).Sum(1)
 		return []*tensor.Tensor{h, carry[1].Add(positive)}, []*tensor.Tensor{positive}
-	}, []*tensor.Tensor{x.Select(0, 0).Transpose(0, 1).Matmul(x.Select(0, 0)).Mean(std.ReduceAttrs{Dim: op.IntList(0), KeepDim: true}).Add(x.Select(0, 0).ZerosLike()),
+	}, []*tensor.Tensor{x.Select(0, 0).Transpose(0, 1).Matmul(x.Select(0, 0)).MeanWith(0, tensor.ReduceAttrs{KeepDim: true}).Add(x.Select(0, 0).ZerosLike()),
 		x.Select(0, 0).Select(1, 0).ZerosLike().Cast(array.I64)}, []*tensor.Tensor{x, mask})
 	return l[0], s[0].Add(l[1])
 }
@@ -112,10 +110,10 @@ func shared() []Case {
 		}, ramp(3), ramp(5)),
 		region("sizes from far out", "f32[N]", func(x *tensor.Tensor) *tensor.Tensor {
 			return tensor.Cond(x.Sum().GtScalar(0),
-				func(ts) ts { return ts{tensor.Ones([]any{x.Size(0)}).Cumsum(0)} },
+				func(ts) ts { return ts{tensor.Ones(x.Size(0)).Cumsum(0)} },
 				func(ts) ts {
-					_, rows := tensor.Scan(func(c, s ts) (ts, ts) { return c, ts{s[0].Add(tensor.Ones([]any{x.Size(0).Mul(2)}).Sum())} },
-						nil, ts{tensor.Zeros([]any{x.Size(0)})})
+					_, rows := tensor.Scan(func(c, s ts) (ts, ts) { return c, ts{s[0].Add(tensor.Ones(x.Size(0).Mul(2)).Sum())} },
+						nil, ts{tensor.Zeros(x.Size(0))})
 					return ts{rows[0]}
 				})[0]
 		}, ramp(3), ramp(5).Neg()),

@@ -3,8 +3,6 @@ package cases
 import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
-	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -17,7 +15,7 @@ func fused() []Case {
 	image := []fx.Option{fx.Input("x", "f32[N,4,H,W]")}
 	square := ramp(1, 4, 6, 6)
 	conv := func(x *tensor.Tensor, stride int) *tensor.Tensor {
-		return tensor.Conv2d(x, k, nil, std.ConvAttrs{Stride: op.IntList(stride), Padding: op.IntList(1)})
+		return tensor.Conv2d(x, k, nil, tensor.ConvAttrs{Stride: tensor.Ints(stride), Padding: tensor.Ints(1)})
 	}
 	return []Case{
 		function("one weight in three forms", func(x *tensor.Tensor) *tensor.Tensor {
@@ -35,7 +33,7 @@ func fused() []Case {
 			return conv(x, 1).Add(x.Transpose(2, 3)).Relu()
 		}, image, square),
 		function("weights with gaps", func(x *tensor.Tensor) *tensor.Tensor {
-			return tensor.Linear(x, turned, ramp(12).Slice(0, 0, 12, std.SliceAttrs{Step: 2})).Relu()
+			return tensor.Linear(x, turned, ramp(12).Slice(0, 0, 12, tensor.SliceAttrs{Step: 2})).Relu()
 		}, spec("f32[N,3]"), ramp(4, 3)),
 		function("bias, scale and clamp in another order", func(x *tensor.Tensor) *tensor.Tensor {
 			y := conv(x, 1).Relu().Mul(scale).Add(bias.Reshape(4, 1, 1))
@@ -52,7 +50,7 @@ func fused() []Case {
 			one := tensor.Cat([]*tensor.Tensor{a, b}, 0)
 			c := one.Softmax(0).Exp()
 			two := tensor.Cat([]*tensor.Tensor{a, b, c, a}, 0)
-			return two.Softmax(1).Sum(std.ReduceAttrs{Dim: op.IntList(0)}).Add(a.Sum()).Add(c.Exp().Sum())
+			return two.Softmax(1).Sum(0).Add(a.Sum()).Add(c.Exp().Sum())
 		}, spec("f32[N,3]"), ramp(2, 3), ramp(1, 3)),
 		function("pieces of a batch of one", func(x *tensor.Tensor) *tensor.Tensor {
 			y := conv(x, 1)
@@ -60,9 +58,9 @@ func fused() []Case {
 			return z.Softmax(1).Mul(z)
 		}, image, square, square, square, ramp(2, 4, 5, 7)),
 		function("sums over some axes of a chain", func(x *tensor.Tensor) *tensor.Tensor {
-			rows := std.ReduceAttrs{Dim: op.IntList(1), KeepDim: true}
-			y := x.Sub(x.Mean(rows))
-			return y.Mul(y).Mean(rows).AddScalar(1e-5).Rsqrt().Mul(x.Exp().Amax(std.ReduceAttrs{Dim: op.IntList(0)}))
+			mean := func(x *tensor.Tensor) *tensor.Tensor { return x.MeanWith(1, tensor.ReduceAttrs{KeepDim: true}) }
+			y := x.Sub(mean(x))
+			return mean(y.Mul(y)).AddScalar(1e-5).Rsqrt().Mul(x.Exp().Amax(0))
 		}, spec("f32[N,3]"), ramp(4, 3), ramp(1, 3)),
 		function("a norm and relu before convolutions that share them", func(x *tensor.Tensor) *tensor.Tensor {
 			y := x.Mul(scale).Add(bias.Reshape(4, 1, 1))
@@ -71,12 +69,12 @@ func fused() []Case {
 		function("squeeze and excite between convolutions", func(x *tensor.Tensor) *tensor.Tensor {
 			y := conv(x, 1)
 			y = y.Mul(y.Sigmoid())
-			s := y.Mean(std.ReduceAttrs{Dim: op.IntList(2, 3), KeepDim: true})
+			s := y.MeanWith([]int{2, 3}, tensor.ReduceAttrs{KeepDim: true})
 			return conv(s.Sigmoid().Mul(y), 2)
 		}, image, square, ramp(2, 4, 5, 7)),
 		function("norms between elementwise calls", func(x *tensor.Tensor) *tensor.Tensor {
 			y := x.MulScalar(0.5).AddScalar(1).Softmax(-1).Cast(array.F16).Cast(array.F32)
-			return y.Add(x.LayerNorm(nil, nil, []any{3}, 1e-5).Silu().Sum(std.ReduceAttrs{Dim: op.IntList(0)})).LayerNorm(nil, nil, []any{3}, 1e-3).Mul(x)
+			return y.Add(x.LayerNorm(nil, nil, 3, 1e-5).Silu().Sum(0)).LayerNorm(nil, nil, 3, 1e-3).Mul(x)
 		}, spec("f32[N,3]"), ramp(4, 3), ramp(1, 3)),
 	}
 }

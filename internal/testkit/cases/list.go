@@ -37,7 +37,7 @@ func state() []Case {
 		module("tied weights", &Tied{Embed: w, Head: w}, spec("f32[N,3]"), ramp(2, 3), ramp(5, 3)),
 		module("weight norm", &WeightNorm{V: ramp(4, 3), G: ramp(4, 1)}, spec("f32[N,3]"), ramp(2, 3)),
 		function("computed constant", func(x *tensor.Tensor) *tensor.Tensor {
-			return x.Matmul(closure.Unsqueeze(1)).Add(tensor.Ones([]int{1}))
+			return x.Matmul(closure.Unsqueeze(1)).Add(tensor.Ones(1))
 		}, spec("f32[N,3]"), ramp(4, 3)),
 		counting,
 	}

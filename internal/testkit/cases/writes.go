@@ -23,7 +23,7 @@ func on(name, typ string, f func(*tensor.Tensor) *tensor.Tensor, in ...*tensor.T
 func local() []Case {
 	return []Case{
 		on("recurrence in a buffer", "f32[2]", func(x *tensor.Tensor) *tensor.Tensor {
-			h := tensor.Zeros([]int{2})
+			h := tensor.Zeros(2)
 			for range 3 {
 				h.AddInPlace(x)
 				h.TanhInPlace()
@@ -36,18 +36,18 @@ func local() []Case {
 			return acc.MulScalar(2)
 		}, ramp(2)),
 		on("two pieces of a buffer", "f32[2]", func(x *tensor.Tensor) *tensor.Tensor {
-			m := tensor.Zeros([]int{2, 2})
+			m := tensor.Zeros(2, 2)
 			m.Select(0, 0).AddInPlace(x)
 			m.Select(0, 1).AddScalarInPlace(7)
 			return m
 		}, ramp(2)),
 		on("two zeros, one written", "f32[3]", func(x *tensor.Tensor) *tensor.Tensor {
-			a, b := tensor.Zeros([]int{3}), tensor.Zeros([]int{3})
+			a, b := tensor.Zeros(3), tensor.Zeros(3)
 			a.AddInPlace(x)
 			return a.Add(b)
 		}, ramp(3)),
 		on("view taken before the write", "f32[2]", func(x *tensor.Tensor) *tensor.Tensor {
-			m := tensor.Zeros([]int{2, 3})
+			m := tensor.Zeros(2, 3)
 			column := m.T().Select(0, 1)
 			m.Select(0, 0).Slice(0, 0, 2).AddInPlace(x)
 			column.MulScalarInPlace(3)
@@ -55,7 +55,7 @@ func local() []Case {
 		}, ramp(2)),
 		on("alias in a struct and a map", "f32[2]", func(x *tensor.Tensor) *tensor.Tensor {
 			type pair struct{ a, b *tensor.Tensor }
-			buf := tensor.Ones([]int{2})
+			buf := tensor.Ones(2)
 			p := pair{buf, buf.View(2, 1)}
 			named := map[string]*tensor.Tensor{"rows": p.b}
 			p.a.MulInPlace(x)
@@ -69,7 +69,7 @@ func local() []Case {
 			return y.Mul(c)
 		}, ramp(2)),
 		on("written from an eager value", "f32[2]", func(x *tensor.Tensor) *tensor.Tensor {
-			c, d := tensor.Ones([]int{2}), tensor.Full([]int{2}, 3)
+			c, d := tensor.Ones(2), tensor.Full(2, 3)
 			y := x.Add(c)
 			c.AssignInPlace(d)
 			d.AddScalarInPlace(1)
@@ -82,14 +82,14 @@ func local() []Case {
 			return y.Mul(old)
 		}, ramp(2)),
 		on("buffer filled row by row", "f32[3,2]", func(x *tensor.Tensor) *tensor.Tensor {
-			out := tensor.Zeros([]int{3, 2})
+			out := tensor.Zeros(3, 2)
 			for i := range 3 {
 				out.Select(0, i).AssignInPlace(x.Select(0, 2-i).MulScalar(i))
 			}
 			return out
 		}, ramp(3, 2)),
 		on("one tensor assigned to two", "f32[2]", func(x *tensor.Tensor) *tensor.Tensor {
-			a, b, y := tensor.Zeros([]int{2}), tensor.Zeros([]int{2}), x.Exp()
+			a, b, y := tensor.Zeros(2), tensor.Zeros(2), x.Exp()
 			a.AssignInPlace(y)
 			b.AssignInPlace(y)
 			a.AddScalarInPlace(1)
@@ -143,7 +143,7 @@ func views() []Case {
 		}, ramp(4)),
 		on("movedim and unflatten", "f32[2,6]", func(x *tensor.Tensor) *tensor.Tensor {
 			y := x.MulScalar(1)
-			y.Unflatten(1, 2, 3).Movedim([]int{0}, 2).Select(0, 1).AddScalarInPlace(1)
+			y.Unflatten(1, 2, 3).Movedim(0, 2).Select(0, 1).AddScalarInPlace(1)
 			return y
 		}, ramp(2, 6)),
 		on("masked fill through a view", "f32[3,3]", func(x *tensor.Tensor) *tensor.Tensor {
@@ -157,13 +157,13 @@ func views() []Case {
 func handedOut() []Case {
 	return []Case{
 		on("data of a factory is changed", "f32[3,3]", func(x *tensor.Tensor) *tensor.Tensor {
-			m := tensor.Zeros([]int{3, 3})
+			m := tensor.Zeros(3, 3)
 			d := tensor.Data[float32](m)
 			d[5] = -1e9
 			return x.Add(m)
 		}, ramp(3, 3)),
 		on("data changed between uses", "f32[2]", func(x *tensor.Tensor) *tensor.Tensor {
-			m := tensor.Ones([]int{2})
+			m := tensor.Ones(2)
 			y := x.Add(m)
 			tensor.Data[float32](m)[1] = 5
 			y = y.Mul(m)
@@ -208,7 +208,7 @@ func typed() []Case {
 			return b
 		}, tensor.FromSlice([]int64{-2, 0, 3})),
 		on("local half buffer", "f32[2]", func(x *tensor.Tensor) *tensor.Tensor {
-			h := tensor.Zeros([]int{2, 2}, tensor.SizeAttrs{DType: array.F16})
+			h := tensor.ZerosWith([]int{2, 2}, tensor.SizeAttrs{DType: array.F16})
 			h.Select(1, 0).AddInPlace(x)
 			return h
 		}, ramp(2)),
@@ -252,11 +252,11 @@ func (m *Cache) Forward(x *tensor.Tensor) (rows, old *tensor.Tensor) {
 
 func stateful() []Case {
 	state := func(c Case) Case { c.Stateful = true; return c }
-	cache := &Cache{tensor.Zeros([]int{3, 2}), tensor.Zeros([]int{1})}
+	cache := &Cache{tensor.Zeros(3, 2), tensor.Zeros(1)}
 	global := tensor.FromSlice([]float32{1, 1})
-	made := tensor.Ones([]int{2}).MulScalar(2)
+	made := tensor.Ones(2).MulScalar(2)
 	return []Case{
-		state(module("hidden buffer", &Hidden{tensor.Zeros([]int{2})}, spec("f32[2]"), ramp(2), ramp(2), ramp(2))),
+		state(module("hidden buffer", &Hidden{tensor.Zeros(2)}, spec("f32[2]"), ramp(2), ramp(2), ramp(2))),
 		state(Case{Name: "cache written through views", Fn: cache, Opts: spec("f32[2]"), Inputs: sets(ramp(2), ramp(2), ramp(2)), Eager: func(in ts) ts {
 			rows, old := cache.Forward(in[0])
 			return ts{rows, old}
@@ -270,8 +270,8 @@ func stateful() []Case {
 			made.Slice(0, 0, 1).AddScalarInPlace(1)
 			return y.Add(made)
 		}, ramp(2), ramp(2))),
-		state(module("buffer updated from itself", &Counted{tensor.Zeros([]int{1}, tensor.SizeAttrs{DType: array.I64})}, spec("f32[2]"), ramp(2), ramp(2))),
-		state(module("buffer read by a recipe", &Scaled{tensor.Ones([]int{2})}, spec("f32[2]"), ramp(2), ramp(2))),
+		state(module("buffer updated from itself", &Counted{tensor.ZerosWith(1, tensor.SizeAttrs{DType: array.I64})}, spec("f32[2]"), ramp(2), ramp(2))),
+		state(module("buffer read by a recipe", &Scaled{tensor.Ones(2)}, spec("f32[2]"), ramp(2), ramp(2))),
 	}
 }
 
@@ -317,7 +317,7 @@ func regionalWrites() []Case {
 			return y.Add(z[0])
 		}, ramp(3), ramp(3).Neg()),
 		region("branches write what they capture", "f32[3]", func(x *tensor.Tensor) *tensor.Tensor {
-			buf, y := tensor.Ones([]int{3}), x.MulScalar(2)
+			buf, y := tensor.Ones(3), x.MulScalar(2)
 			row := y.Slice(0, 1, 2)
 			out := tensor.Cond(positive(x), func(in ts) ts {
 				buf.AddInPlace(in[0])
@@ -337,7 +337,7 @@ func regionalWrites() []Case {
 			return y.Add(out[0])
 		}, ramp(3), ramp(3).AddScalar(100)),
 		region("loop writes what it captures", "f32[3]", func(x *tensor.Tensor) *tensor.Tensor {
-			total := tensor.Zeros([]int{3})
+			total := tensor.Zeros(3)
 			first := total.Slice(0, 0, 1)
 			out := tensor.While(func(in ts) *tensor.Tensor { return in[0].Sum().LtScalar(20) }, func(in ts) ts {
 				next := in[0].AddScalar(1).Add(first)
@@ -348,7 +348,7 @@ func regionalWrites() []Case {
 			return total.Add(out[0]).Add(first)
 		}, ramp(3)),
 		region("scan writes carried values, slices and captures", "f32[4,2]", func(x *tensor.Tensor) *tensor.Tensor {
-			xs, h, seen := x.MulScalar(1), tensor.Zeros([]int{2}), tensor.Zeros([]int{1})
+			xs, h, seen := x.MulScalar(1), tensor.Zeros(2), tensor.Zeros(1)
 			last, out := tensor.Scan(func(carry, slices ts) (next, out ts) {
 				carry[0].AddInPlace(slices[0])
 				slices[0].MulScalarInPlace(-1)
@@ -359,14 +359,14 @@ func regionalWrites() []Case {
 		}, ramp(4, 2)),
 		region("buffer made in each iteration", "f32[2]", func(x *tensor.Tensor) *tensor.Tensor {
 			out := tensor.While(func(in ts) *tensor.Tensor { return in[0].Sum().LtScalar(9) }, func(in ts) ts {
-				b := tensor.Ones([]int{2})
+				b := tensor.Ones(2)
 				b.AddInPlace(in[0].Abs())
 				return ts{b}
 			}, x)
 			return out[0].Neg()
 		}, ramp(2)),
 		region("branch in a loop writes from far out", "f32[2]", func(x *tensor.Tensor) *tensor.Tensor {
-			seen := tensor.Zeros([]int{2, 2})
+			seen := tensor.Zeros(2, 2)
 			out := tensor.While(func(in ts) *tensor.Tensor { return in[0].Sum().LtScalar(30) }, func(in ts) ts {
 				r := tensor.Cond(in[0].Sum().GtScalar(10), func(v ts) ts {
 					seen.Select(0, 1).AddInPlace(v[0])
@@ -384,12 +384,12 @@ func regionalWrites() []Case {
 
 func regionalState() []Case {
 	return []Case{
-		{Name: "state written by itself in a loop", Fn: &Doubling{tensor.Ones([]int{2})}, Opts: []fx.Option{fx.Input("x", "f32[2]")}, Inputs: sets(ramp(2), ramp(2)),
-			Eager: one((&Doubling{tensor.Ones([]int{2})}).Forward), Regions: true, Stateful: true},
-		{Name: "state written in a branch", Fn: &Branching{tensor.Ones([]int{2})}, Opts: []fx.Option{fx.Input("x", "f32[2]")}, Inputs: sets(ramp(2), ramp(2).Neg(), ramp(2)),
-			Eager: one((&Branching{tensor.Ones([]int{2})}).Forward), Regions: true, Stateful: true},
-		{Name: "hidden buffer in a loop", Fn: &Looped{tensor.Zeros([]int{2})}, Opts: []fx.Option{fx.Input("x", "f32[2]")}, Inputs: sets(ramp(2), ramp(2)),
-			Eager: one((&Looped{tensor.Zeros([]int{2})}).Forward), Regions: true, Stateful: true},
+		{Name: "state written by itself in a loop", Fn: &Doubling{tensor.Ones(2)}, Opts: []fx.Option{fx.Input("x", "f32[2]")}, Inputs: sets(ramp(2), ramp(2)),
+			Eager: one((&Doubling{tensor.Ones(2)}).Forward), Regions: true, Stateful: true},
+		{Name: "state written in a branch", Fn: &Branching{tensor.Ones(2)}, Opts: []fx.Option{fx.Input("x", "f32[2]")}, Inputs: sets(ramp(2), ramp(2).Neg(), ramp(2)),
+			Eager: one((&Branching{tensor.Ones(2)}).Forward), Regions: true, Stateful: true},
+		{Name: "hidden buffer in a loop", Fn: &Looped{tensor.Zeros(2)}, Opts: []fx.Option{fx.Input("x", "f32[2]")}, Inputs: sets(ramp(2), ramp(2)),
+			Eager: one((&Looped{tensor.Zeros(2)}).Forward), Regions: true, Stateful: true},
 	}
 }
 

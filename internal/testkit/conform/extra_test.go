@@ -112,7 +112,7 @@ func elementTypes() extra {
 		}
 	}
 	for _, x := range in {
-		out = append(out, c.Function(std.Flip, std.FlipAttrs{Dims: op.IntList(0)}, x))
+		out = append(out, c.Function(std.Flip, tensor.FlipAttrs{Dims: tensor.Ints(0)}, x))
 	}
 	c.Output(s, out...)
 	return e

@@ -206,7 +206,7 @@ func TestLettersOfPartsAreDemanded(t *testing.T) {
 	require.NoError(t, err)
 	other := fx.NewGraphModule(m)
 	gm, err := fx.Trace(ctx, func(x *tensor.Tensor) (*tensor.Tensor, error) {
-		out, err := other.Run(ctx, x, tensor.Ones([]int{4, 3}))
+		out, err := other.Run(ctx, x, tensor.Ones(4, 3))
 		if err != nil {
 			return nil, err
 		}

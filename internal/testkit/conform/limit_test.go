@@ -18,7 +18,7 @@ import (
 // take none.
 func TestMemoryLimit(t *testing.T) {
 	grow := func(x *tensor.Tensor) *tensor.Tensor {
-		y := x.Unsqueeze(0).Expand([]int{1 << 40, -1})
+		y := x.Unsqueeze(0).Expand(1<<40, -1)
 		return x.Unsqueeze(1).Add(x).Add(y.Select(0, 5))
 	}
 	gm, err := fx.Trace(ctx, grow, fx.Input("x", "f32[N]"))

@@ -48,7 +48,7 @@ func TestLoopsKeepTheSizesOfWhatTheyCarry(t *testing.T) {
 			"needs A (axis 0, here 2) equal to axis 1 (here 3)"},
 		{"half", "f32[A]", func(c *tensor.Tensor) *tensor.Tensor { return c.Slice(0, 0, c.Size(0).Div(2)) }, nil, []int{4},
 			"needs A (axis 0, here 4) equal to A//2 (here 2)"},
-		{"fixed", "f32[A]", func(*tensor.Tensor) *tensor.Tensor { return tensor.Ones([]int{3}) }, []int{3}, []int{4}, ""},
+		{"fixed", "f32[A]", func(*tensor.Tensor) *tensor.Tensor { return tensor.Ones(3) }, []int{3}, []int{4}, ""},
 		{"twice", "f32[A,2]", func(c *tensor.Tensor) *tensor.Tensor { return tensor.Cat([]*tensor.Tensor{c, c}, 0) }, []int{0, 2}, []int{3, 2}, ""},
 	} {
 		for kind, loop := range map[string]func(func(*tensor.Tensor) *tensor.Tensor) func(c, x *tensor.Tensor) *tensor.Tensor{"scan": scanned, "while": whiled} {
@@ -97,7 +97,7 @@ func TestLoopsKeepTheSizesOfWhatTheyCarry(t *testing.T) {
 
 // TestLoopsThatNeverKeepASizeAreRefused at the line of the loop.
 func TestLoopsThatNeverKeepASizeAreRefused(t *testing.T) {
-	grow := func(c *tensor.Tensor) *tensor.Tensor { return c.Pad([]int{0, 1}) }
+	grow := func(c *tensor.Tensor) *tensor.Tensor { return c.Pad(0, 1) }
 	for kind, fn := range map[string]any{"scan": scanned(grow), "while": whiled(grow)} {
 		_, err := fx.Trace(ctx, fn, fx.Input("c", "f32[A]"), fx.Input("x", "f32[N]"))
 		require.ErrorContains(t, err, "is f32[A] before and f32[A+1] after the body", kind)
@@ -113,7 +113,7 @@ func TestSizesFoundInBodiesAreAskedThere(t *testing.T) {
 		gm, err := fx.Trace(ctx, fn, fx.Input("c", "f32[A]"), fx.Input("x", "f32[N]"))
 		require.NoError(t, err, kind)
 		for _, rounds := range []int{1, 2} {
-			x := tensor.Ones([]int{rounds})
+			x := tensor.Ones(rounds)
 			out, err := gm.Run(ctx, tensor.FromSlice([]float32{5, 6, 7}), x)
 			require.NoError(t, err, kind)
 			require.Equal(t, []float32{1, 2, 3}, tensor.Data[float32](out[0]))

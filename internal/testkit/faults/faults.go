@@ -9,7 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -207,7 +206,7 @@ func whileChangesType(x *tensor.Tensor) *tensor.Tensor {
 func scanLosesCarry(x *tensor.Tensor) *tensor.Tensor {
 	last, _ := tensor.Scan(func(carry, rows []*tensor.Tensor) (next, out []*tensor.Tensor) { // want FX1014
 		return nil, []*tensor.Tensor{rows[0]}
-	}, []*tensor.Tensor{tensor.Zeros([]int{2})}, []*tensor.Tensor{x})
+	}, []*tensor.Tensor{tensor.Zeros(2)}, []*tensor.Tensor{x})
 	return last[0]
 }
 
@@ -222,7 +221,7 @@ func panicsAfterRead(x *tensor.Tensor) *tensor.Tensor {
 }
 
 func unseen(x *tensor.Tensor) *tensor.Tensor {
-	calls := tensor.Zeros([]int{1})
+	calls := tensor.Zeros(1)
 	count := func(in []*tensor.Tensor) []*tensor.Tensor {
 		calls.AddScalarInPlace(1)
 		return []*tensor.Tensor{in[0].Add(calls)} // want FX1016
@@ -349,11 +348,11 @@ func contraction(x *tensor.Tensor) *tensor.Tensor {
 }
 
 func manyTypes(x *tensor.Tensor) *tensor.Tensor {
-	a := x.Matmul(weight(4, 5))                                       // want FX2001
-	b := x.Add(weight(2, 4))                                          // want FX2001
-	c := x.Softmax(3)                                                 // want FX2008
-	d := tensor.Cat([]*tensor.Tensor{x, weight(2, 3, 4)}, 0)          // want FX2002
-	return a.Relu().Add(b.Neg()).Add(c).Add(d.Sum(std.ReduceAttrs{})) // silent: their operands were reported
+	a := x.Matmul(weight(4, 5))                              // want FX2001
+	b := x.Add(weight(2, 4))                                 // want FX2001
+	c := x.Softmax(3)                                        // want FX2008
+	d := tensor.Cat([]*tensor.Tensor{x, weight(2, 3, 4)}, 0) // want FX2002
+	return a.Relu().Add(b.Neg()).Add(c).Add(d.Sum())         // silent: their operands were reported
 }
 
 func ranks(x *tensor.Tensor) *tensor.Tensor {
@@ -371,8 +370,8 @@ func dtypes(x *tensor.Tensor) *tensor.Tensor {
 }
 
 func attributes(x *tensor.Tensor) *tensor.Tensor {
-	y := x.MaxPool2d([]int{0})                                                       // want FX2005
-	z := x.Conv2d(weight(4, 3, 3, 3), nil, std.ConvAttrs{Stride: op.IntList(-1, 1)}) // want FX2005
+	y := x.MaxPool2d(0)                                                                  // want FX2005
+	z := x.Conv2d(weight(4, 3, 3, 3), nil, tensor.ConvAttrs{Stride: tensor.Ints(-1, 1)}) // want FX2005
 	return y.Add(z)
 }
 
@@ -384,7 +383,7 @@ func reshapes(x *tensor.Tensor) *tensor.Tensor {
 
 func axes(x *tensor.Tensor) *tensor.Tensor {
 	y := x.Transpose(0, 2)                                // want FX2008
-	z := x.Sum(std.ReduceAttrs{Dim: op.IntList(-3)})      // want FX2008
+	z := x.Sum(-3)                                        // want FX2008
 	return y.Add(z).Add(x.Unsqueeze(5)).Add(x.Cumsum(-4)) // want FX2008 FX2008
 }
 

@@ -82,7 +82,7 @@ func noModule() error {
 func undefined() error {
 	g := graph.New("net")
 	x := g.At().Placeholder("x", shape.Unranked(array.F32), nil)
-	parts := g.At().Function(std.Split, std.SplitAttrs{Sizes: shape.Ints(1, 1)}, x)
+	parts := g.At().Function(std.Split, tensor.SplitAttrs{Sizes: shape.ConstDims(1, 1)}, x)
 	g.At().Output(nil, parts) // a tuple is not a tensor
 	_, err := fx.NewGraphModule(graph.NewModule(g)).Run(ctx, weight(2))
 	return err

@@ -17,7 +17,7 @@ var ValueErrors = map[string]func(){
 	"FX2025": badSize, "FX2026": noSequence, "FX2028": sharedElement, "FX2030": badIndex, "FX2031": emptyMax, "FX2032": badOperand, "FX2033": stepFails,
 }
 
-func tooLarge() { tensor.Ones([]int{1 << 30, 1 << 30}) }
+func tooLarge() { tensor.Ones(1<<30, 1<<30) }
 
 func noMeaning() { tensor.CallOp(op.GetItem, nil, weight(2)) }
 

@@ -127,7 +127,7 @@ func types(list ...*graph.Node) []shape.Type {
 
 // scalar makes a number of the graph.
 func (b *randomGraph) scalar(d array.DType, v int) *graph.Node {
-	return b.c.Function(std.Full, std.FullAttrs{Size: shape.Ints(), Value: op.Int(int64(v)), DType: d})
+	return b.c.Function(std.Full, std.FullAttrs{Size: shape.ConstDims(), Value: op.Int(int64(v)), DType: d})
 }
 
 // answer makes a bool that does not hang on how floats are rounded.

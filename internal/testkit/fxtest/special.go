@@ -92,7 +92,7 @@ func FarFromZero() (calls []Call) {
 		weight, bias := array32(4, r.Float64), array32(4, r.NormFloat64)
 		mean, variance := array32(4, func() float64 { return 3333 }), array32(4, func() float64 { return 0.7 })
 		calls = append(calls,
-			Call{std.LayerNorm, std.LayerNormAttrs{NormalizedShape: shape.Ints(5, 7), Eps: 1e-5}, []*array.Array{x, nil, nil}},
+			Call{std.LayerNorm, std.LayerNormAttrs{NormalizedShape: shape.ConstDims(5, 7), Eps: 1e-5}, []*array.Array{x, nil, nil}},
 			Call{std.GroupNorm, std.GroupNormAttrs{NumGroups: 2, Eps: 1e-5}, []*array.Array{x, weight, bias}},
 			Call{std.InstanceNorm, std.InstanceNormAttrs{Eps: 1e-5}, []*array.Array{x, nil, nil, weight, bias}},
 			Call{std.BatchNorm, std.BatchNormAttrs{Eps: 1e-5, Training: true}, []*array.Array{x, nil, nil, weight, bias}},

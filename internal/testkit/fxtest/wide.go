@@ -124,17 +124,17 @@ func (b *randomGraph) fitting(a *array.Array) *graph.Node {
 		return nil
 	}
 	if rows := (a.Len() + n - 1) / n; rows > 1 {
-		x = b.c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(1, n)}, x)
-		x = b.c.Function(std.Expand, std.ExpandAttrs{Shape: shape.Ints(rows, n)}, x)
+		x = b.c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(1, n)}, x)
+		x = b.c.Function(std.Expand, std.ExpandAttrs{Shape: shape.ConstDims(rows, n)}, x)
 		n *= rows
 	}
 	if n > a.Len() {
-		x = b.c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(n)}, x)
+		x = b.c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(n)}, x)
 		from := b.draw(0, n-a.Len(), "from")
 		x = b.c.Function(std.Slice, std.SliceAttrs{Start: shape.Const(from), Stop: shape.Const(from + a.Len())}, x)
 	}
 	if _, dims, _ := x.Type().Concrete(); !slices.Equal(dims, a.Shape()) {
-		x = b.c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(a.Shape()...)}, x)
+		x = b.c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(a.Shape()...)}, x)
 	}
 	if d != a.DType() {
 		x = b.c.Function(std.Cast, std.CastAttrs{DType: a.DType()}, x)

@@ -50,13 +50,13 @@ func unary(o *op.Op, attrs any) func(c *graph.Cursor, m *passes.Match) *graph.No
 // scaled multiplies by a function of the numbers of a match, shifted adds it.
 func scaled(f func(a, b float64) float64) func(c *graph.Cursor, m *passes.Match) *graph.Node {
 	return func(c *graph.Cursor, m *passes.Match) *graph.Node {
-		return c.Function(std.Mul, std.BinaryAttrs{Other: op.Float(f(m.Numbers[0], m.Numbers[1]))}, m.Inputs[0])
+		return c.Function(std.Mul, tensor.BinaryAttrs{Other: op.Float(f(m.Numbers[0], m.Numbers[1]))}, m.Inputs[0])
 	}
 }
 
 func shifted(f func(a, b float64) float64) func(c *graph.Cursor, m *passes.Match) *graph.Node {
 	return func(c *graph.Cursor, m *passes.Match) *graph.Node {
-		return c.Function(std.Add, std.AddAttrs{Other: op.Float(f(m.Numbers[0], m.Numbers[1]))}, m.Inputs[0])
+		return c.Function(std.Add, tensor.AddAttrs{Other: op.Float(f(m.Numbers[0], m.Numbers[1]))}, m.Inputs[0])
 	}
 }
 
@@ -106,7 +106,7 @@ func (f *fault) functional() passes.Pass {
 		changed, err := right(c, g)
 		for n := range g.Nodes() {
 			if err == nil && n.Op() == std.Transpose && f.at("functionalize/lost-attribute", n) {
-				if err = n.SetAttrs(std.TransposeAttrs{}); err == nil {
+				if err = n.SetAttrs(tensor.TransposeAttrs{}); err == nil {
 					c.Rewrote(n, nil, "made functional")
 				}
 			}

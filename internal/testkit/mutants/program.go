@@ -22,7 +22,7 @@ type program struct {
 
 const size = 4
 
-var square = shape.TensorType(array.F32, shape.Ints(size, size))
+var square = shape.TensorType(array.F32, shape.ConstDims(size, size))
 
 // Program returns a program of some 200 nodes in which each pass of Pipeline finds
 // something to do, the same for a seed on every machine.

@@ -88,7 +88,7 @@ func mapDims(l shape.Dims, f func(int) int) shape.Dims {
 		n, _ := e.Int()
 		out[i] = f(n)
 	}
-	return shape.Ints(out...)
+	return shape.ConstDims(out...)
 }
 
 // rerank takes a dimension from all operands that have the most or from one, or
@@ -254,7 +254,7 @@ func (d *drawing) attr(f op.Field, v any, s op.Sample) any {
 		for i, e := range v.Slice() {
 			l[i], _ = e.Int()
 		}
-		return shape.Ints(d.dims(l, x)...)
+		return shape.ConstDims(d.dims(l, x)...)
 	case op.Ints:
 		if axis {
 			return op.IntList(d.axes(len(x))...)

@@ -124,8 +124,8 @@ var callRows = []row{
 		gm := capture(t, func(xs ...*tensor.Tensor) *tensor.Tensor { return tensor.Cat(xs, 0) }, fx.Args(m, m, m))
 		require.Len(t, gm.Graph.Inputs(), 3)
 		require.Equal(t, [][]float32{{1, 2, 3}}, results(t, gm, vector(1), vector(2), vector(3)))
-		gelu := capture(t, tensor.Gelu, fx.Args(m, std.GeluAttrs{Approximate: "tanh"}))
-		require.Equal(t, floats(vector(1).Gelu(std.GeluAttrs{Approximate: "tanh"})), results(t, gelu, vector(1)))
+		gelu := capture(t, tensor.Gelu, fx.Args(m, tensor.GeluAttrs{Approximate: "tanh"}))
+		require.Equal(t, floats(vector(1).Gelu(tensor.GeluAttrs{Approximate: "tanh"})), results(t, gelu, vector(1)))
 	}},
 	{id: "4", input: "a method with a variadic parameter, of a module with a parameter", outcome: "the receiver is the module, not one of the inputs", on: in(fx.Trace, fx.Args), test: func(t *testing.T) {
 		m, x := &summing{vector(5)}, fx.Meta("f32[1]")

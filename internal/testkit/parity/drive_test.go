@@ -88,8 +88,8 @@ module fc = linear (weight=fc.weight, bias=_)
 			require.True(t, ok)
 			return typ.String()
 		}
-		require.Equal(t, "f32[1,2]", observe(tensor.Ones([]int{1, 2})))
-		require.Equal(t, "f32[?,2]", observe(tensor.Ones([]int{3, 2})))
+		require.Equal(t, "f32[1,2]", observe(tensor.Ones(1, 2)))
+		require.Equal(t, "f32[?,2]", observe(tensor.Ones(3, 2)))
 	}},
 	{id: "107c", input: "an input of a type that two operators refuse", outcome: "both mistakes, at their lines; the graph is as it was", on: in(shapeprop.Infer), test: func(t *testing.T) {
 		m := parse(t, "graph g(%x: ?[*], %y: ?[*]) {\n  %a = call_function[add](%x, %y) : ? at \"net.go:5\"\n  %c = call_function[sum](%x) {dim=[4]} : ? at \"net.go:7\"\n  return %a, %c\n}")
@@ -117,13 +117,13 @@ module fc = linear (weight=fc.weight, bias=_)
 		m := nn.NewSequential(nn.NewConv2d(2, 4, 3), nn.NewBatchNorm2d(4), nn.NewReLU(), nn.NewGroupNorm(2, 4), nn.NewPReLU(4), nn.NewGELU(),
 			nn.NewMaxPool2d(2), nn.NewConvTranspose2d(4, 2, 2), nn.NewFlatten(), nn.NewLinear(8, 3), nn.NewLayerNorm([]int{3}))
 		gm := capture(t, m, fx.Input("x", "f32[N,2,5,5]"))
-		want := floats(m.Forward(tensor.Ones([]int{1, 2, 5, 5})))
+		want := floats(m.Forward(tensor.Ones(1, 2, 5, 5)))
 		_, err := gm.Apply(context.Background(), []passes.Pass{simplify.Functionalize}, fx.PassOptions{})
 		require.NoError(t, err)
 		for n := range gm.Graph.Nodes() {
 			require.NotEqual(t, graph.CallModule, n.Opcode())
 		}
-		require.Equal(t, want, results(t, gm, tensor.Ones([]int{1, 2, 5, 5})))
+		require.Equal(t, want, results(t, gm, tensor.Ones(1, 2, 5, 5)))
 	}},
 	{id: "109", input: "the parts of a tuple of different types", outcome: "each getitem has the type of its part", on: in(op.ItemType), test: func(t *testing.T) {
 		gm := capture(t, func(x tt) []tt { v, i := x.Topk(2, 0); return []tt{v, i} }, fx.Input("x", "f32[5]"))
@@ -161,7 +161,7 @@ var fuseRows = []row{
 		require.NoError(t, err)
 		require.True(t, report.Changed())
 		require.Equal(t, map[string]int{"conv2d": 2, "relu": 2, "add": 1}, opcounts(gm.Graph))
-		x := tensor.Ones([]int{1, 2, 5, 5})
+		x := tensor.Ones(1, 2, 5, 5)
 		require.InDeltaSlice(t, tensor.Data[float32](m.Forward(x)), results(t, gm, x)[0], 1e-5)
 	}},
 	{id: "117", input: "an operator replaced by another one with attributes of its own, in every place", outcome: "operands, line and uses are those of the old one", on: in(passes.EachNode, (*passes.Ctx).Replace), test: func(t *testing.T) {
@@ -170,12 +170,12 @@ var fuseRows = []row{
 			if n.Op() != std.Mul {
 				return nil
 			}
-			return c.Replace(n, n.Graph().Before(n).Function(std.Sub, std.SubAttrs{Alpha: op.Float(2)}, n.Args()...), "a test")
+			return c.Replace(n, n.Graph().Before(n).Function(std.Sub, tensor.SubAttrs{Alpha: op.Float(2)}, n.Args()...), "a test")
 		}))
 		sub := m.Graph.Output().Arg(0)
 		require.Equal(t, std.Sub, sub.Op())
 		require.Equal(t, 42, sub.Pos().Line)
-		require.Equal(t, []float32{-17, 5}, values(t, m, tensor.Ones([]int{1, 2})))
+		require.Equal(t, []float32{-17, 5}, values(t, m, tensor.Ones(1, 2)))
 	}},
 }
 

@@ -74,7 +74,7 @@ var graphRows = []row{
 		c := graph.Clone(m)
 		equal, diff := graph.EqualModules(m, c)
 		require.True(t, equal, diff)
-		require.Equal(t, values(t, m, tensor.Ones([]int{1, 2})), values(t, c, tensor.Ones([]int{1, 2})))
+		require.Equal(t, values(t, m, tensor.Ones(1, 2)), values(t, c, tensor.Ones(1, 2)))
 	}},
 	{id: "59b", input: "`draw.Table` of a graph", outcome: "a line for each node: opcode, name, target, operands", on: in(draw.Table), test: func(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(draw.Table(linear(t))), "\n")

@@ -70,4 +70,4 @@ func values(t *testing.T, m *graph.Module, in ...*tensor.Tensor) []float32 {
 }
 
 // pair is the type f32[2].
-var pair = shape.TensorType(array.F32, shape.Ints(2))
+var pair = shape.TensorType(array.F32, shape.ConstDims(2))

@@ -88,7 +88,7 @@ var interpRows = []row{
 			return next(in)
 		}
 		p.Placeholder, p.GetAttr, p.CallModule = hook, hook, hook
-		run(t, p, tensor.Ones([]int{1, 2}))
+		run(t, p, tensor.Ones(1, 2))
 		require.Equal(t, map[string]graph.Opcode{"x": graph.Placeholder, "w": graph.GetAttr, "fc": graph.CallModule}, seen)
 	}},
 	{id: "85", input: "a chain of calls; at each, what is held of the values before", outcome: "a value is free when its last user has run; an unused one at once", on: in(graph.Fold[*[1 << 12]byte]), test: func(t *testing.T) {
@@ -122,16 +122,16 @@ var interpRows = []row{
 		p.CallModule = func(n *graph.Node, in []interp.Value, next next) (interp.Value, error) {
 			return interp.Value{}, context.DeadlineExceeded
 		}
-		_, err := p.Run(context.Background(), tensor.Ones([]int{1, 2}))
+		_, err := p.Run(context.Background(), tensor.Ones(1, 2))
 		var e *diag.Error
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, "fc", e.Node)
 		require.Equal(t, "linear", e.Op)
 		require.Equal(t, 41, e.Pos.Line)
 		p.CallModule = func(n *graph.Node, in []interp.Value, next next) (interp.Value, error) {
-			return next([]interp.Value{{T: tensor.Ones([]int{1, 3})}})
+			return next([]interp.Value{{T: tensor.Ones(1, 3)}})
 		}
-		_, err = p.Run(context.Background(), tensor.Ones([]int{1, 2}))
+		_, err = p.Run(context.Background(), tensor.Ones(1, 2))
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, "fc", e.Node)
 		require.Equal(t, 41, e.Pos.Line)

@@ -56,10 +56,10 @@ var moduleRows = []row{
 		peak := func(length int) int64 {
 			g := graph.New("chain")
 			x := g.At().Placeholder("x", pair, nil)
-			n := g.At().Function(std.Unsqueeze, std.DimAttrs{Dim: 0}, x)
-			n = g.At().Function(std.Matmul, nil, g.At().Function(std.Transpose, std.TransposeAttrs{Dim1: 1}, n), n)
+			n := g.At().Function(std.Unsqueeze, tensor.DimAttrs{Dim: 0}, x)
+			n = g.At().Function(std.Matmul, nil, g.At().Function(std.Transpose, tensor.TransposeAttrs{Dim1: 1}, n), n)
 			for range length {
-				n = g.At().Function(std.Softmax, std.DimAttrs{Dim: 1}, g.At().Function(std.Matmul, nil, n, n))
+				n = g.At().Function(std.Softmax, tensor.DimAttrs{Dim: 1}, g.At().Function(std.Matmul, nil, n, n))
 			}
 			g.At().Output(nil, n)
 			exe, err := cpu.Compile(graph.NewModule(g), lowering.Options{})
@@ -97,11 +97,11 @@ var moduleRows = []row{
 	}},
 	{id: "71", input: "a graph inside of a graph fails at a line of the user's", outcome: "one error, with node and line of the inner call", on: in((*fx.GraphModule).Run, (*fx.GraphModule).Call), test: func(t *testing.T) {
 		inner := fx.NewGraphModule(linear(t))
-		_, err := inner.Run(context.Background(), tensor.Ones([]int{2, 3}))
+		_, err := inner.Run(context.Background(), tensor.Ones(2, 3))
 		var e *diag.Error
 		require.True(t, errors.As(err, &e))
 		require.Equal(t, "x", e.Node)
-		require.Panics(t, func() { inner.Call(tensor.Ones([]int{2, 3})) })
+		require.Panics(t, func() { inner.Call(tensor.Ones(2, 3)) })
 		_, err = fx.Trace(context.Background(), func(x *tensor.Tensor) *tensor.Tensor { return inner.Forward(x.Neg()) }, fx.Input("x", "f32[N,3]"))
 		require.ErrorContains(t, err, "module_test.go")
 	}},
@@ -188,7 +188,7 @@ var stateRows = []row{
 		p := *c.Param("scale")
 		p.Value = array.FromSlice([]float32{0, 1})
 		c.SetParam(p)
-		x := tensor.Ones([]int{1, 2})
+		x := tensor.Ones(1, 2)
 		require.Equal(t, []float32{30, 7}, values(t, m, x))
 		require.Equal(t, []float32{0, 7}, values(t, c, x))
 	}},

@@ -80,7 +80,7 @@ var manyRows = []row{
 						t.Errorf("%v", err)
 						return
 					}
-					x := tensor.Ones([]int{1, 2, 5, 5})
+					x := tensor.Ones(1, 2, 5, 5)
 					if _, err := gm.Apply(context.Background(), fx.Optimise(), fx.PassOptions{Numeric: &passes.Numeric{}}); err != nil || gm.Forward(x).Dim(1) != m.Forward(x).Dim(1) {
 						t.Errorf("%v", err)
 					}

@@ -164,7 +164,7 @@ var observeRows = []row{
 		q := x.Quantize(tensor.Scalar(float32(0.5)), tensor.Scalar(uint8(10)))
 		require.Equal(t, []uint8{0, 10, 10, 12, 12, 255}, tensor.Data[uint8](q))
 		require.Equal(t, []float32{-5, 0, 0, 1, 1, 122.5}, tensor.Data[float32](q.Dequantize(tensor.Scalar(float32(0.5)), tensor.Scalar(uint8(10)))))
-		rows := tensor.FromSlice([]float32{1, 2, 1, 2}, 2, 2).Quantize(vector(1, 0.5), tensor.FromSlice([]int8{0, 0}), std.QuantizeAttrs{Axis: 0, DType: array.I8})
+		rows := tensor.FromSlice([]float32{1, 2, 1, 2}, 2, 2).Quantize(vector(1, 0.5), tensor.FromSlice([]int8{0, 0}), tensor.QuantizeAttrs{Axis: 0, DType: array.I8})
 		require.Equal(t, []int8{1, 2, 2, 4}, tensor.Data[int8](rows))
 		gm := capture(t, func(x tt) tt {
 			s, z := tensor.Scalar(float32(0.5)), tensor.Scalar(uint8(10))

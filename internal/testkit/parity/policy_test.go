@@ -93,7 +93,7 @@ var policyRows = []row{
 		require.NoError(t, fx.Save(dir, tall))
 		loaded, err := fx.Load(dir)
 		require.NoError(t, err)
-		_, err = loaded.Run(context.Background(), tensor.Ones([]int{1, 2}))
+		_, err = loaded.Run(context.Background(), tensor.Ones(1, 2))
 		require.ErrorIs(t, err, diag.Code("FX1022"))
 	}},
 	{id: "33", input: "writes in place to an input, to a view of an input, and to a value", outcome: "refused, refused, a new value", on: in((*tensor.Tensor).AddScalarInPlace, (*tensor.Tensor).NegInPlace), test: func(t *testing.T) {

@@ -218,7 +218,7 @@ var valueFormRows = []row{
 	{id: "160", input: "a chain of cat, pool and views between quantised layers", outcome: "one group: equal scales for all of them", on: in(quant.Resolve, quant.Convert), test: func(t *testing.T) {
 		a, b := nn.NewConv2d(2, 2, 3, nn.Padding(1)), nn.NewConv2d(4, 2, 1)
 		m := folded(t, func(x tt) tt {
-			return b.Forward(tensor.Cat([]tt{a.Forward(x).Relu(), x}, 1).MaxPool2d([]int{2}).Transpose(2, 3))
+			return b.Forward(tensor.Cat([]tt{a.Forward(x).Relu(), x}, 1).MaxPool2d(2).Transpose(2, 3))
 		}, "f32[1,2,6,6]")
 		plan := resolve(t, m, mode(quant.Static))
 		require.Len(t, plan.Groups, 1, "%s", plan)

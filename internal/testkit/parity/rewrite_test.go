@@ -157,7 +157,7 @@ var replaceRows = []row{
 		require.Nil(t, m.Param("fc.weight"))
 		require.Nil(t, m.Param("scale"))
 		require.Len(t, m.Params(), 3)
-		require.Equal(t, floats(other.Forward(tensor.Ones([]int{1, 2})).MulScalar(5)), [][]float32{values(t, m, tensor.Ones([]int{1, 2}))})
+		require.Equal(t, floats(other.Forward(tensor.Ones(1, 2)).MulScalar(5)), [][]float32{values(t, m, tensor.Ones(1, 2))})
 	}},
 	{id: "96", input: "a parameter that the pattern does not use; a method where the pattern has a function; attributes spelt in another order", outcome: "it stands for nothing; they match, whatever the spelling", on: in(passes.Rule), test: func(t *testing.T) {
 		_, err := passes.Run(context.Background(), negations(t, 2), []passes.Pass{passes.Rule(passes.Rewrite{Name: "r", Doc: "d", Pattern: func(x, y tt) tt { return x.Neg() }, Replacement: func(x, y tt) tt { return x.Neg() }})}, passes.Options{})

@@ -63,9 +63,9 @@ var typingRows = []row{
 		gm := capture(t, stack(36), fx.Input("x", "f32[N,3,H,W]"))
 		require.Equal(t, "f32[N,2]", gm.Graph.Output().Arg(0).Type().String())
 		require.Len(t, gm.Graph.Guards(), 3, "%s", gm.Graph)
-		_, err := gm.Run(context.Background(), tensor.Ones([]int{1, 3, 9, 11}))
+		_, err := gm.Run(context.Background(), tensor.Ones(1, 3, 9, 11))
 		require.ErrorIs(t, err, interp.GuardFailed)
-		require.Len(t, results(t, gm, tensor.Ones([]int{1, 3, 8, 8}))[0], 2)
+		require.Len(t, results(t, gm, tensor.Ones(1, 3, 8, 8))[0], 2)
 	}},
 	{id: "127b", input: "two descriptions of one value, each with something unknown; two that contradict", outcome: "what both know; how they contradict", on: in(passes.MergeTypes, passes.DescribeConflict, shape.Type.Compatible), test: func(t *testing.T) {
 		a, b := typeOf(t, "f32[?,3]"), typeOf(t, "f32[N,?]")
@@ -110,7 +110,7 @@ var sizeRows = []row{
 		require.Equal(t, [][]float32{{5, 6, 1, 1, 1}}, results(t, gm, vector(5, 6)))
 		pooled := capture(t, func(x tt) tt { return x.MaxPool1d([]int{3}) }, fx.Input("x", "f32[1,1,N]"))
 		require.Contains(t, pooled.Graph.Output().Arg(0).Type().String(), "N")
-		require.Equal(t, [][]float32{{1, 1}}, results(t, pooled, tensor.Ones([]int{1, 1, 7})))
+		require.Equal(t, [][]float32{{1, 1}}, results(t, pooled, tensor.Ones(1, 1, 7)))
 	}},
 	{id: "130", input: "a size of an input that is not known: demanded to be equal, asked whether it is equal, and asked where a demand answers it", outcome: "a guard; refused at its line; answered", on: in(tensor.Size.MustEqual, tensor.Size.Equal), test: func(t *testing.T) {
 		gm := capture(t, func(x tt) tt { x.Size(0).MustEqual(4); return x.Reshape(2, 2) }, fx.Input("x", "f32[N]"))
@@ -168,8 +168,8 @@ var sizeRows = []row{
 		apply2(t, m, shapeprop.Specialize(map[string]int{"N": 3}))
 		require.Equal(t, "f32[18]", m.Graph.Find("a").Type().String())
 		gm := fx.NewGraphModule(m)
-		require.Len(t, results(t, gm, tensor.Ones([]int{3, 6}))[0], 18)
-		_, err := gm.Run(context.Background(), tensor.Ones([]int{2, 4}))
+		require.Len(t, results(t, gm, tensor.Ones(3, 6))[0], 18)
+		_, err := gm.Run(context.Background(), tensor.Ones(2, 4))
 		require.ErrorIs(t, err, interp.GuardFailed)
 		_, err = passes.Run(context.Background(), m, []passes.Pass{shapeprop.Specialize(map[string]int{"N": 4})}, passes.Options{})
 		require.ErrorIs(t, err, graph.Contradiction)

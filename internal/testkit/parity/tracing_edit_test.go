@@ -27,7 +27,7 @@ var recordRows = []row{
 			require.Equal(t, "x fc w y scale sub output", order(g))
 			require.Equal(t, "scale", g.Find("scale").Target())
 			require.Contains(t, out[0].Pos().File, "tracing_edit_test.go")
-			require.Equal(t, []float32{20, 6}, values(t, gm.Module, tensor.Ones([]int{1, 2})))
+			require.Equal(t, []float32{20, 6}, values(t, gm.Module, tensor.Ones(1, 2)))
 		}},
 	{id: "14b", input: "code that reads data, that does not fit, that panics", outcome: "all mistakes at their lines; the graph is as it was",
 		on: in((*tracer.Tracer).Record), test: func(t *testing.T) {
@@ -35,7 +35,7 @@ var recordRows = []row{
 			g, text := gm.Graph, gm.Module.String()
 			for want, f := range map[string]func(*tensor.Tensor) *tensor.Tensor{
 				"FX1004": func(x *tensor.Tensor) *tensor.Tensor { x.Item(); return x },
-				"FX2001": func(x *tensor.Tensor) *tensor.Tensor { return x.Neg().Matmul(tensor.Ones([]int{7, 7})) },
+				"FX2001": func(x *tensor.Tensor) *tensor.Tensor { return x.Neg().Matmul(tensor.Ones(7, 7)) },
 				"oh":     func(*tensor.Tensor) *tensor.Tensor { panic("oh") },
 			} {
 				_, err := gm.Record(context.Background(), g.Before(g.Output()), f, g.Find("y"))

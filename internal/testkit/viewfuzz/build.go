@@ -247,7 +247,7 @@ func (v *chain) unflatten(x *graph.Node) {
 	}
 	k := v.r.IntN(x.Type().Rank())
 	d := x.Type().Dim(k)
-	sizes := shape.Ints(-1, 2+v.r.IntN(3)) // often only a guard makes it fit
+	sizes := shape.ConstDims(-1, 2+v.r.IntN(3)) // often only a guard makes it fit
 	if n := shape.Sym(Symbols[v.r.IntN(2)]); v.r.IntN(2) == 0 {
 		if q, ok := d.DivExact(n); ok {
 			sizes = shape.Of(n, q)
@@ -290,7 +290,7 @@ func (v *chain) cut(x *graph.Node) {
 		v.item(x, std.Chunk, std.ChunkAttrs{Chunks: 2, Dim: k}, 2)
 	default:
 		if n, known := d.Int(); known && n > 1 {
-			v.item(x, std.Split, std.SplitAttrs{Sizes: shape.Ints(1, n-1), Dim: k}, 2)
+			v.item(x, std.Split, std.SplitAttrs{Sizes: shape.ConstDims(1, n-1), Dim: k}, 2)
 		}
 	}
 }

@@ -53,7 +53,7 @@ var exportImages = map[*op.Op][]exportRule{
 // after the channels.
 func unfold(c *exportCall, a std.UnfoldAttrs) op.Value {
 	k, dilation, pad, stride := each(a.KernelSize, 2, 1), each(a.Dilation, 2, 1), each(a.Padding, 2, 0), each(a.Stride, 2, 1)
-	x := c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(pad[1], pad[1], pad[0], pad[0])}, c.in[0])
+	x := c.do(std.Pad, std.PadAttrs{Pad: shape.ConstDims(pad[1], pad[1], pad[0], pad[0])}, c.in[0])
 	var parts []op.Value
 	for i := range k[0] {
 		for j := range k[1] {

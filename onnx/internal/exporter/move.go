@@ -208,7 +208,7 @@ func exportDiagonal(c *exportCall, a std.DiagonalAttrs) op.Value {
 	number := c.w.emit("Squeeze", shape.TensorType(array.I64, shape.Dims{}), []op.Value{size, c.list(0)})
 	at := c.w.emit("Range", shape.TensorType(array.I64, shape.Of(c.typ.Dim(-1))), []op.Value{c.int(0), number, c.int(1)})
 	square := x.typ.WithDims(x.typ.Dims().With(n-2, c.typ.Dim(-1)).With(n-1, c.typ.Dim(-1)))
-	ends := c.w.emit("Add", shape.TensorType(array.I64, shape.Ints(2)), []op.Value{size, c.list(skip...)})
+	ends := c.w.emit("Add", shape.TensorType(array.I64, shape.ConstDims(2)), []op.Value{size, c.list(skip...)})
 	cut := c.w.emit("Slice", square, []op.Value{x, c.list(skip...), ends, c.list(n-2, n-1)})
 	axis := func(i int) op.Value {
 		return c.w.emit("Unsqueeze", shape.TensorType(array.I64, shape.Of(shape.Unknown, shape.Unknown)), []op.Value{at, c.list(i)})
@@ -238,7 +238,7 @@ func diagonalScatter(c *exportCall, a std.DiagonalAttrs) op.Value {
 	rows, columns := knownSize(x.Type().Dim(n-2), "a size"), knownSize(x.Type().Dim(n-1), "a size")
 	size := knownSize(c.in[1].Type().Dim(-1), "the length of the diagonal")
 	before := max(0, -a.Offset)
-	src := c.do(std.Pad, std.PadAttrs{Pad: shape.Ints(before, rows-size-before)}, c.cast(c.in[1], c.dtype(0)))
+	src := c.do(std.Pad, std.PadAttrs{Pad: shape.ConstDims(before, rows-size-before)}, c.cast(c.in[1], c.dtype(0)))
 	src = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, src)
 	v := c.do(std.Where, nil, diagonalMask(c, shape.Const(rows), shape.Const(columns), a.Offset), src, x)
 	return c.do(std.Movedim, std.MovedimAttrs{Source: op.IntList(n-2, n-1), Destination: op.IntList(i, j)}, v)

@@ -73,7 +73,7 @@ var exportReductions = map[*op.Op][]exportRule{
 	}),
 	std.Range: by(func(c *exportCall, _ op.None) op.Value { return c.node("Range", c.in) }),
 	std.Sized: by(func(c *exportCall, _ op.None) op.Value {
-		t := shape.TensorType(array.I64, shape.Ints(c.typ.Rank()))
+		t := shape.TensorType(array.I64, shape.ConstDims(c.typ.Rank()))
 		dims := c.w.emit("Concat", t, []op.Value{c.cast(c.in[0], array.I64), c.list(0)}, attrInt("axis", 0))
 		return c.node("ConstantOfShape", []op.Value{dims}, attrNumber("value", array.Bool, op.Int(0)))
 	}),

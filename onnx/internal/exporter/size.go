@@ -23,7 +23,7 @@ type sizeValue struct {
 	d shape.Dim
 }
 
-var oneSize = shape.TensorType(array.I64, shape.Ints(1))
+var oneSize = shape.TensorType(array.I64, shape.ConstDims(1))
 
 func (s sizeMaker) Const(n int64) sizeValue {
 	return sizeValue{s.w.x.small(spec.IntArray([]int{int(n)}, false, array.I64)), shape.Const(int(n))}
@@ -110,7 +110,7 @@ func (w *graphWriter) sizeVector(dims ...shape.Dim) *exported {
 	case 1:
 		return parts[0].(*exported)
 	}
-	return w.emit("Concat", shape.TensorType(array.I64, shape.Ints(len(dims))), parts, attrInt("axis", 0))
+	return w.emit("Concat", shape.TensorType(array.I64, shape.ConstDims(len(dims))), parts, attrInt("axis", 0))
 }
 
 func (c *exportCall) sizes(dims ...shape.Dim) op.Value { return c.w.sizeVector(dims...) }

@@ -149,7 +149,7 @@ func typeText(list []*array.Array, i int) string {
 	if i >= len(list) {
 		return "missing"
 	}
-	return shape.Ints(list[i].Shape()...).String()
+	return shape.ConstDims(list[i].Shape()...).String()
 }
 
 // pair are two nodes whose values correspond.

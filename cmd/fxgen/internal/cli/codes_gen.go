@@ -8,4 +8,5 @@ import "github.com/gofx-dev/gofx/diag"
 const (
 	codeKept    diag.Code = "FX8055" // file would be lost
 	codeNoWrite diag.Code = "FX8056" // file cannot be written
+	codeUnfixed diag.Code = "FX8084" // call has to be rewritten by hand
 )

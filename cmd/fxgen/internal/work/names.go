@@ -125,7 +125,7 @@ func (j *Job) unmatched(err error, f weights.File, types map[string]shape.Type) 
 func renaming(f weights.File, have, want []string, types map[string]shape.Type) string {
 	rules := weights.Renames(have, want, func(have, want string) bool {
 		d, dims, ok := f.Type(have)
-		return ok && shape.TensorType(d, shape.Ints(dims...)).Same(types[want])
+		return ok && shape.TensorType(d, shape.ConstDims(dims...)).Same(types[want])
 	})
 	if len(rules) == 0 {
 		return "give the weights of this model, or rename those of the file with -rename 'FROM=TO', as in 'norm*=bn*'"

@@ -138,7 +138,7 @@ func sizedAs(t shape.Type, text string) (shape.Type, error) {
 			}
 		}
 	}
-	return shape.TensorType(t.DType(), shape.Ints(dims...)), nil
+	return shape.TensorType(t.DType(), shape.ConstDims(dims...)), nil
 }
 
 // sizes are the job's sizes of inputs; an invalid one is reported where it is used.

@@ -443,7 +443,7 @@ func loadGraphFile(m *graph.Module, j *Job) error {
 			errs.Add(&diag.Error{Code: graph.WeightMissing, Op: p.Path, Msg: "is missing in the file, the graph expects " + want.String()})
 			continue
 		}
-		if got := shape.TensorType(d, shape.Ints(dims...)); want.Kind() != shape.None && d != array.Invalid && !got.Same(want) {
+		if got := shape.TensorType(d, shape.ConstDims(dims...)); want.Kind() != shape.None && d != array.Invalid && !got.Same(want) {
 			errs.Add(&diag.Error{Code: graph.WeightMismatch, Op: p.Path, Msg: "is " + got.String() + ", the graph expects " + want.String()})
 			continue
 		}

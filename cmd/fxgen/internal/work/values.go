@@ -222,7 +222,7 @@ func (f *feed) value(n *graph.Node) (*array.Array, error) {
 	if !ok {
 		return nil, diag.New(BadValue, flag+": unknown kind of value").WithHint("give FILE.npy, FILE.pb, numbers such as 2,3, ramp or synthetic:SEED")
 	}
-	x, err := models.SyntheticInput(models.InputSpec{Name: name, Type: shape.TensorType(d, shape.Ints(dims...)).String(), Rule: f.rule(name, d)}, seed, nil)
+	x, err := models.SyntheticInput(models.InputSpec{Name: name, Type: shape.TensorType(d, shape.ConstDims(dims...)).String(), Rule: f.rule(name, d)}, seed, nil)
 	if err != nil {
 		return nil, badValue(flag, err)
 	}

@@ -145,7 +145,7 @@ func (m *Model) Forward(inputIds, attentionMask *tensor.Tensor) (*tensor.Tensor,
 	add1 := tensor.Add(add, embeddingsPositionEmbeddings) // f32[N,S,4]
 
 	// embeddings.LayerNorm (LayerNorm)
-	embeddingsLayerNorm := tensor.LayerNorm(add1, m.EmbeddingsLayerNormWeight, m.EmbeddingsLayerNormBias, []int{4}, 1e-12) // f32[N,S,4]
+	embeddingsLayerNorm := tensor.LayerNorm(add1, m.EmbeddingsLayerNormWeight, m.EmbeddingsLayerNormBias, 4, 1e-12) // f32[N,S,4]
 
 	// encoder.layer.0
 	encoderLayer0 := m.layer(embeddingsLayerNorm, mul, m.EncoderLayer0AttentionSelfQueryWeight, m.EncoderLayer0AttentionSelfQueryBias, m.EncoderLayer0AttentionSelfKeyWeight, m.EncoderLayer0AttentionSelfKeyBias, m.EncoderLayer0AttentionSelfValueWeight, m.EncoderLayer0AttentionSelfValueBias, m.EncoderLayer0AttentionOutputDenseWeight, m.EncoderLayer0AttentionOutputDenseBias, m.EncoderLayer0AttentionOutputLayerNormWeight, m.EncoderLayer0AttentionOutputLayerNormBias, m.EncoderLayer0IntermediateDenseWeight, m.EncoderLayer0IntermediateDenseBias, m.EncoderLayer0OutputDenseWeight, m.EncoderLayer0OutputDenseBias, m.EncoderLayer0OutputLayerNormWeight, m.EncoderLayer0OutputLayerNormBias) // f32[N,S,4]
@@ -207,7 +207,7 @@ func (m *Model) layer(embeddingsLayerNorm, mul, encoderLayer0AttentionSelfQueryW
 	add3 := tensor.Add(encoderLayer0AttentionOutputDense, embeddingsLayerNorm) // f32[N,S,4]
 
 	// attention.output.LayerNorm (LayerNorm)
-	encoderLayer0AttentionOutputLayerNorm := tensor.LayerNorm(add3, encoderLayer0AttentionOutputLayerNormWeight, encoderLayer0AttentionOutputLayerNormBias, []int{4}, 1e-12) // f32[N,S,4]
+	encoderLayer0AttentionOutputLayerNorm := tensor.LayerNorm(add3, encoderLayer0AttentionOutputLayerNormWeight, encoderLayer0AttentionOutputLayerNormBias, 4, 1e-12) // f32[N,S,4]
 
 	// intermediate.dense (Linear)
 	encoderLayer0IntermediateDense := tensor.Linear(encoderLayer0AttentionOutputLayerNorm, encoderLayer0IntermediateDenseWeight, encoderLayer0IntermediateDenseBias) // f32[N,S,8]
@@ -222,7 +222,7 @@ func (m *Model) layer(embeddingsLayerNorm, mul, encoderLayer0AttentionSelfQueryW
 	add4 := tensor.Add(encoderLayer0OutputDense, encoderLayer0AttentionOutputLayerNorm) // f32[N,S,4]
 
 	// output.LayerNorm (LayerNorm)
-	encoderLayer0OutputLayerNorm := tensor.LayerNorm(add4, encoderLayer0OutputLayerNormWeight, encoderLayer0OutputLayerNormBias, []int{4}, 1e-12) // f32[N,S,4]
+	encoderLayer0OutputLayerNorm := tensor.LayerNorm(add4, encoderLayer0OutputLayerNormWeight, encoderLayer0OutputLayerNormBias, 4, 1e-12) // f32[N,S,4]
 
 	return encoderLayer0OutputLayerNorm
 }

@@ -40,7 +40,7 @@ func Forward(m *models.Bert, inputIds, attentionMask *tensor.Tensor) (*tensor.Te
 	add1 := tensor.Add(add, embeddingsPositionEmbeddings) // f32[N,S,4]
 
 	// embeddings.LayerNorm (LayerNorm)
-	embeddingsLayerNorm := tensor.LayerNorm(add1, m.Embeddings.LayerNorm.Weight, m.Embeddings.LayerNorm.Bias, []int{4}, 1e-12) // f32[N,S,4]
+	embeddingsLayerNorm := tensor.LayerNorm(add1, m.Embeddings.LayerNorm.Weight, m.Embeddings.LayerNorm.Bias, 4, 1e-12) // f32[N,S,4]
 
 	// encoder.layer.0
 	encoderLayer0 := layer(m, embeddingsLayerNorm, mul, m.Encoder.Layer[0].Attention.Self.Query.Weight, m.Encoder.Layer[0].Attention.Self.Query.Bias, m.Encoder.Layer[0].Attention.Self.Key.Weight, m.Encoder.Layer[0].Attention.Self.Key.Bias, m.Encoder.Layer[0].Attention.Self.Value.Weight, m.Encoder.Layer[0].Attention.Self.Value.Bias, m.Encoder.Layer[0].Attention.Output.Dense.Weight, m.Encoder.Layer[0].Attention.Output.Dense.Bias, m.Encoder.Layer[0].Attention.Output.LayerNorm.Weight, m.Encoder.Layer[0].Attention.Output.LayerNorm.Bias, m.Encoder.Layer[0].Intermediate.Dense.Weight, m.Encoder.Layer[0].Intermediate.Dense.Bias, m.Encoder.Layer[0].Output.Dense.Weight, m.Encoder.Layer[0].Output.Dense.Bias, m.Encoder.Layer[0].Output.LayerNorm.Weight, m.Encoder.Layer[0].Output.LayerNorm.Bias) // f32[N,S,4]
@@ -102,7 +102,7 @@ func layer(m *models.Bert, embeddingsLayerNorm, mul, encoderLayer0AttentionSelfQ
 	add3 := tensor.Add(encoderLayer0AttentionOutputDense, embeddingsLayerNorm) // f32[N,S,4]
 
 	// attention.output.LayerNorm (LayerNorm)
-	encoderLayer0AttentionOutputLayerNorm := tensor.LayerNorm(add3, encoderLayer0AttentionOutputLayerNormWeight, encoderLayer0AttentionOutputLayerNormBias, []int{4}, 1e-12) // f32[N,S,4]
+	encoderLayer0AttentionOutputLayerNorm := tensor.LayerNorm(add3, encoderLayer0AttentionOutputLayerNormWeight, encoderLayer0AttentionOutputLayerNormBias, 4, 1e-12) // f32[N,S,4]
 
 	// intermediate.dense (Linear)
 	encoderLayer0IntermediateDense := tensor.Linear(encoderLayer0AttentionOutputLayerNorm, encoderLayer0IntermediateDenseWeight, encoderLayer0IntermediateDenseBias) // f32[N,S,8]
@@ -117,7 +117,7 @@ func layer(m *models.Bert, embeddingsLayerNorm, mul, encoderLayer0AttentionSelfQ
 	add4 := tensor.Add(encoderLayer0OutputDense, encoderLayer0AttentionOutputLayerNorm) // f32[N,S,4]
 
 	// output.LayerNorm (LayerNorm)
-	encoderLayer0OutputLayerNorm := tensor.LayerNorm(add4, encoderLayer0OutputLayerNormWeight, encoderLayer0OutputLayerNormBias, []int{4}, 1e-12) // f32[N,S,4]
+	encoderLayer0OutputLayerNorm := tensor.LayerNorm(add4, encoderLayer0OutputLayerNormWeight, encoderLayer0OutputLayerNormBias, 4, 1e-12) // f32[N,S,4]
 
 	return encoderLayer0OutputLayerNorm
 }

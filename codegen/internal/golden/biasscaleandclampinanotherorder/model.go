@@ -8,7 +8,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/nn"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -47,13 +46,13 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 // Inputs: x is f32[N,4,H,W].
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("x: f32[N,4,H,W]; H >= 1 from conv2d; W >= 1 from conv2d", x)
-	conv2d := tensor.Conv2d(x, m.TensorConstant0, nil, tensor.ConvAttrs{Stride: op.IntList(1), Padding: op.IntList(1)}) // f32[N,4,H,W]
-	relu := conv2d.Relu()                                                                                               // f32[N,4,H,W]
-	mul := relu.Mul(m.TensorConstant1)                                                                                  // f32[N,4,H,W]
-	reshape := tensor.Reshape(m.TensorConstant2, 4, 1, 1)                                                               // f32[4,1,1]
-	add := mul.Add(reshape)                                                                                             // f32[N,4,H,W]
-	add1 := add.Add(x)                                                                                                  // f32[N,4,H,W]
-	mul1 := add1.Mul(m.TensorConstant1)                                                                                 // f32[N,4,H,W]
-	relu1 := mul1.Relu()                                                                                                // f32[N,4,H,W]
+	conv2d := tensor.Conv2d(x, m.TensorConstant0, nil, tensor.ConvAttrs{Stride: tensor.Ints(1), Padding: tensor.Ints(1)}) // f32[N,4,H,W]
+	relu := conv2d.Relu()                                                                                                 // f32[N,4,H,W]
+	mul := relu.Mul(m.TensorConstant1)                                                                                    // f32[N,4,H,W]
+	reshape := tensor.Reshape(m.TensorConstant2, 4, 1, 1)                                                                 // f32[4,1,1]
+	add := mul.Add(reshape)                                                                                               // f32[N,4,H,W]
+	add1 := add.Add(x)                                                                                                    // f32[N,4,H,W]
+	mul1 := add1.Mul(m.TensorConstant1)                                                                                   // f32[N,4,H,W]
+	relu1 := mul1.Relu()                                                                                                  // f32[N,4,H,W]
 	return relu1
 }

@@ -5,7 +5,6 @@ package cellwithweightsinaloop
 import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/testkit/cases"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -14,28 +13,28 @@ import (
 // Inputs: x is f32[T,N,3].
 func Forward(m *cases.Cell, x *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
 	tensor.Expect("x: f32[T,N,3]; T >= 1 from select", x)
-	gt := x.GtScalar(-1)                                                       // bool[T,N,3]
-	vselect := x.Select(0, 0)                                                  // f32[N,3]
-	transpose := vselect.Transpose(0, 1)                                       // f32[3,N]
-	select1 := x.Select(0, 0)                                                  // f32[N,3]
-	matmul := transpose.Matmul(select1)                                        // f32[3,3]
-	mean := matmul.Mean(tensor.ReduceAttrs{Dim: op.IntList(0), KeepDim: true}) // f32[1,3]
-	select2 := x.Select(0, 0)                                                  // f32[N,3]
-	zerosLike := select2.ZerosLike()                                           // f32[N,3]
-	add := mean.Add(zerosLike)                                                 // f32[N,3]
-	select3 := x.Select(0, 0)                                                  // f32[N,3]
-	select4 := select3.Select(1, 0)                                            // f32[N]
-	zerosLike1 := select4.ZerosLike()                                          // f32[N]
-	cast := zerosLike1.Cast(array.I64)                                         // i64[N]
+	gt := x.GtScalar(-1)                                          // bool[T,N,3]
+	vselect := x.Select(0, 0)                                     // f32[N,3]
+	transpose := vselect.Transpose(0, 1)                          // f32[3,N]
+	select1 := x.Select(0, 0)                                     // f32[N,3]
+	matmul := transpose.Matmul(select1)                           // f32[3,3]
+	mean := matmul.MeanWith(0, tensor.ReduceAttrs{KeepDim: true}) // f32[1,3]
+	select2 := x.Select(0, 0)                                     // f32[N,3]
+	zerosLike := select2.ZerosLike()                              // f32[N,3]
+	add := mean.Add(zerosLike)                                    // f32[N,3]
+	select3 := x.Select(0, 0)                                     // f32[N,3]
+	select4 := select3.Select(1, 0)                               // f32[N]
+	zerosLike1 := select4.ZerosLike()                             // f32[N]
+	cast := zerosLike1.Cast(array.I64)                            // i64[N]
 	scanLast, scanStacked := tensor.Scan(func(carry, slices []*tensor.Tensor) ([]*tensor.Tensor, []*tensor.Tensor) {
-		add1 := slices[0].Add(carry[0])                          // f32[N,3]
-		linear := tensor.Linear(add1, m.W, m.B)                  // f32[N,3]
-		tanh := linear.Tanh()                                    // f32[N,3]
-		where := tensor.Where(slices[1], tanh, carry[0])         // f32[N,3]
-		gt1 := where.GtScalar(0)                                 // bool[N,3]
-		cast1 := gt1.Cast(array.I64)                             // i64[N,3]
-		sum := cast1.Sum(tensor.ReduceAttrs{Dim: op.IntList(1)}) // i64[N]
-		add2 := carry[1].Add(sum)                                // i64[N]
+		add1 := slices[0].Add(carry[0])                  // f32[N,3]
+		linear := tensor.Linear(add1, m.W, m.B)          // f32[N,3]
+		tanh := linear.Tanh()                            // f32[N,3]
+		where := tensor.Where(slices[1], tanh, carry[0]) // f32[N,3]
+		gt1 := where.GtScalar(0)                         // bool[N,3]
+		cast1 := gt1.Cast(array.I64)                     // i64[N,3]
+		sum := cast1.Sum(1)                              // i64[N]
+		add2 := carry[1].Add(sum)                        // i64[N]
 		return []*tensor.Tensor{where, add2}, []*tensor.Tensor{sum}
 	}, []*tensor.Tensor{add, cast}, []*tensor.Tensor{x, gt}) // (f32[N,3], i64[N], i64[T,N])
 	add1_2 := scanStacked[0].Add(scanLast[1]) // i64[T,N]

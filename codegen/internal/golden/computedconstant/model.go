@@ -44,7 +44,7 @@ func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("x: f32[N,3]", x)
 	unsqueeze := tensor.Unsqueeze(m.TensorConstant0, 1) // f32[3,1]
 	matmul := x.Matmul(unsqueeze)                       // f32[N,1]
-	ones := tensor.Ones([]int{1})                       // f32[1]
+	ones := tensor.Ones(1)                              // f32[1]
 	add := matmul.Add(ones)                             // f32[N,1]
 	return add
 }

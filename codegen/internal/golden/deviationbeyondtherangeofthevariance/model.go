@@ -2,17 +2,14 @@
 
 package deviationbeyondtherangeofthevariance
 
-import (
-	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/tensor"
-)
+import "github.com/gofx-dev/gofx/tensor"
 
 // Forward computes numeric.func6.
 //
 // Inputs: x is f32[N,3].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("x: f32[N,3]", x)
-	mul := x.MulScalar(1e+25)                            // f32[N,3]
-	std2 := mul.Std(tensor.VarAttrs{Dim: op.IntList(1)}) // f32[N]
+	mul := x.MulScalar(1e+25) // f32[N,3]
+	std2 := mul.Std(1)        // f32[N]
 	return std2
 }

@@ -9,6 +9,6 @@ import "github.com/gofx-dev/gofx/tensor"
 // Inputs: x is f16[N,C].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("x: f16[N,C]", x)
-	logsumexp := x.Logsumexp([]int{}) // f16[]
+	logsumexp := x.Logsumexp() // f16[]
 	return logsumexp
 }

@@ -9,6 +9,6 @@ import "github.com/gofx-dev/gofx/tensor"
 // Inputs: x is f32[N,3].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("x: f32[N,3]", x)
-	logsumexp := x.Logsumexp([]int{0}) // f32[3]
+	logsumexp := x.Logsumexp(0) // f32[3]
 	return logsumexp
 }

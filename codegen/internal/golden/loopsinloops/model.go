@@ -9,7 +9,7 @@ import "github.com/gofx-dev/gofx/tensor"
 // Inputs: x is f32[A,B,2].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("x: f32[A,B,2]", x)
-	zeros := tensor.Zeros([]int{2}) // f32[2]
+	zeros := tensor.Zeros(2) // f32[2]
 	_, scanStacked2 := tensor.Scan(func(carry, slices []*tensor.Tensor) ([]*tensor.Tensor, []*tensor.Tensor) {
 		scanLast, scanStacked := tensor.Scan(func(carry2, slices2 []*tensor.Tensor) ([]*tensor.Tensor, []*tensor.Tensor) {
 			add := carry2[0].Add(slices2[0]) // f32[2]

@@ -4,7 +4,6 @@ package normsbetweenelementwisecalls
 
 import (
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -13,16 +12,16 @@ import (
 // Inputs: x is f32[N,3].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("x: f32[N,3]", x)
-	mul := x.MulScalar(0.5)                                 // f32[N,3]
-	add := mul.AddScalar(1)                                 // f32[N,3]
-	softmax := add.Softmax(-1)                              // f32[N,3]
-	cast := softmax.Cast(array.F16)                         // f16[N,3]
-	cast1 := cast.Cast(array.F32)                           // f32[N,3]
-	layerNorm := x.LayerNorm(nil, nil, []int{3}, 1e-05)     // f32[N,3]
-	silu := layerNorm.Silu()                                // f32[N,3]
-	sum := silu.Sum(tensor.ReduceAttrs{Dim: op.IntList(0)}) // f32[3]
-	add1 := cast1.Add(sum)                                  // f32[N,3]
-	layerNorm1 := add1.LayerNorm(nil, nil, []int{3}, 0.001) // f32[N,3]
-	mul1 := layerNorm1.Mul(x)                               // f32[N,3]
+	mul := x.MulScalar(0.5)                          // f32[N,3]
+	add := mul.AddScalar(1)                          // f32[N,3]
+	softmax := add.Softmax(-1)                       // f32[N,3]
+	cast := softmax.Cast(array.F16)                  // f16[N,3]
+	cast1 := cast.Cast(array.F32)                    // f32[N,3]
+	layerNorm := x.LayerNorm(nil, nil, 3, 1e-05)     // f32[N,3]
+	silu := layerNorm.Silu()                         // f32[N,3]
+	sum := silu.Sum(0)                               // f32[3]
+	add1 := cast1.Add(sum)                           // f32[N,3]
+	layerNorm1 := add1.LayerNorm(nil, nil, 3, 0.001) // f32[N,3]
+	mul1 := layerNorm1.Mul(x)                        // f32[N,3]
 	return mul1
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/nn"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -43,12 +42,12 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 // Inputs: x is f32[N,4,H,W].
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("x: f32[N,4,H,W]; H >= 1 from conv2d; W >= 1 from conv2d", x)
-	conv2d := tensor.Conv2d(x, m.TensorConstant0, nil, tensor.ConvAttrs{Stride: op.IntList(1), Padding: op.IntList(1)})  // f32[N,4,H,W]
-	relu := conv2d.Relu()                                                                                                // f32[N,4,H,W]
-	sum := relu.Sum()                                                                                                    // f32[]
-	conv2d1 := tensor.Conv2d(x, m.TensorConstant0, nil, tensor.ConvAttrs{Stride: op.IntList(2), Padding: op.IntList(1)}) // f32[N,4,(H-1)//2+1,(W-1)//2+1]
-	relu1 := conv2d1.Relu()                                                                                              // f32[N,4,(H-1)//2+1,(W-1)//2+1]
-	sum1 := relu1.Sum()                                                                                                  // f32[]
-	add := sum.Add(sum1)                                                                                                 // f32[]
+	conv2d := tensor.Conv2d(x, m.TensorConstant0, nil, tensor.ConvAttrs{Stride: tensor.Ints(1), Padding: tensor.Ints(1)})  // f32[N,4,H,W]
+	relu := conv2d.Relu()                                                                                                  // f32[N,4,H,W]
+	sum := relu.Sum()                                                                                                      // f32[]
+	conv2d1 := tensor.Conv2d(x, m.TensorConstant0, nil, tensor.ConvAttrs{Stride: tensor.Ints(2), Padding: tensor.Ints(1)}) // f32[N,4,(H-1)//2+1,(W-1)//2+1]
+	relu1 := conv2d1.Relu()                                                                                                // f32[N,4,(H-1)//2+1,(W-1)//2+1]
+	sum1 := relu1.Sum()                                                                                                    // f32[]
+	add := sum.Add(sum1)                                                                                                   // f32[]
 	return add
 }

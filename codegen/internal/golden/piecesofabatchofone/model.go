@@ -8,7 +8,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/nn"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -43,10 +42,10 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 // Inputs: x is f32[N,4,H,W].
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("x: f32[N,4,H,W]; H >= 1 from conv2d; W >= 1 from conv2d", x)
-	conv2d := tensor.Conv2d(x, m.TensorConstant0, nil, tensor.ConvAttrs{Stride: op.IntList(1), Padding: op.IntList(1)}) // f32[N,4,H,W]
-	tanh := conv2d.Tanh()                                                                                               // f32[N,4,H,W]
-	cat := tensor.Cat([]*tensor.Tensor{conv2d, x, tanh}, 1)                                                             // f32[N,12,H,W]
-	softmax := cat.Softmax(1)                                                                                           // f32[N,12,H,W]
-	mul := softmax.Mul(cat)                                                                                             // f32[N,12,H,W]
+	conv2d := tensor.Conv2d(x, m.TensorConstant0, nil, tensor.ConvAttrs{Stride: tensor.Ints(1), Padding: tensor.Ints(1)}) // f32[N,4,H,W]
+	tanh := conv2d.Tanh()                                                                                                 // f32[N,4,H,W]
+	cat := tensor.Cat([]*tensor.Tensor{conv2d, x, tanh}, 1)                                                               // f32[N,12,H,W]
+	softmax := cat.Softmax(1)                                                                                             // f32[N,12,H,W]
+	mul := softmax.Mul(cat)                                                                                               // f32[N,12,H,W]
 	return mul
 }

@@ -2,10 +2,7 @@
 
 package piecesthatarejoinedusedandjoinedagain
 
-import (
-	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/tensor"
-)
+import "github.com/gofx-dev/gofx/tensor"
 
 // Forward computes fused.func9.
 //
@@ -20,7 +17,7 @@ func Forward(x *tensor.Tensor) *tensor.Tensor {
 	exp := softmax2.Exp()                                                    // f32[2*N,3]
 	cat1 := tensor.Cat([]*tensor.Tensor{softmax, softmax1, exp, softmax}, 0) // f32[5*N,3]
 	softmax3 := cat1.Softmax(1)                                              // f32[5*N,3]
-	sum := softmax3.Sum(tensor.ReduceAttrs{Dim: op.IntList(0)})              // f32[3]
+	sum := softmax3.Sum(0)                                                   // f32[3]
 	sum1 := softmax.Sum()                                                    // f32[]
 	add := sum.Add(sum1)                                                     // f32[3]
 	exp1 := exp.Exp()                                                        // f32[2*N,3]

@@ -12,9 +12,9 @@ import (
 // Inputs: x is f32[T,3].
 func Forward(m *golden.Recurrent, x *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
 	tensor.Expect("x: f32[T,3]", x)
-	mean := x.Mean()                // f32[]
-	mul := tensor.Mul(m.W, mean)    // f32[3,3]
-	zeros := tensor.Zeros([]int{3}) // f32[3]
+	mean := x.Mean()             // f32[]
+	mul := tensor.Mul(m.W, mean) // f32[3,3]
+	zeros := tensor.Zeros(3)     // f32[3]
 	scanLast, scanStacked := tensor.Scan(func(carry, slices []*tensor.Tensor) ([]*tensor.Tensor, []*tensor.Tensor) {
 		matmul := carry[0].Matmul(mul) // f32[3]
 		add := matmul.Add(slices[0])   // f32[3]

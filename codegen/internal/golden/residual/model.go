@@ -4,7 +4,6 @@ package residual
 
 import (
 	"github.com/gofx-dev/gofx/codegen/internal/golden"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -32,8 +31,8 @@ func Forward(m *golden.Residual, x *tensor.Tensor) *tensor.Tensor {
 	add1 := layers2Bn.Add(layers1)               // f32[N,2,H,H]
 	relu1 := add1.Relu()                         // f32[N,2,H,H]
 
-	mean := relu1.Mean(tensor.ReduceAttrs{Dim: op.IntList(2, 3)}) // f32[N,2]
-	headAB := m.Head["a-b"].Forward(mean)                         // f32[N,3]
+	mean := relu1.Mean(2, 3)              // f32[N,2]
+	headAB := m.Head["a-b"].Forward(mean) // f32[N,3]
 
 	return headAB
 }

@@ -5,7 +5,6 @@ package residualinanamedlist
 import (
 	"github.com/gofx-dev/gofx/codegen/internal/golden"
 	"github.com/gofx-dev/gofx/nn"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -63,7 +62,7 @@ func forwardNetLayers2(m *nn.NamedSequential, net *golden.Residual, netLayers1 *
 // forwardNet is the part of Forward in net.
 func forwardNet(m *nn.NamedSequential, relu1 *tensor.Tensor, net *golden.Residual) *tensor.Tensor {
 	// net (Residual)
-	mean := relu1.Mean(tensor.ReduceAttrs{Dim: op.IntList(2, 3)}) // f32[N,2]
-	netHeadAB := net.Head["a-b"].Forward(mean)                    // f32[N,3]
+	mean := relu1.Mean(2, 3)                   // f32[N,2]
+	netHeadAB := net.Head["a-b"].Forward(mean) // f32[N,3]
 	return netHeadAB
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/nn"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -61,10 +60,10 @@ func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("x: f32[N,1,4,4]", x)
 
 	// stem (Conv2d)
-	stem := tensor.Conv2d(x, m.StemWeight, m.StemBias, tensor.ConvAttrs{Padding: op.IntList(1)}) // f32[N,2,4,4]
+	stem := tensor.Conv2d(x, m.StemWeight, m.StemBias, tensor.ConvAttrs{Padding: tensor.Ints(1)}) // f32[N,2,4,4]
 
 	// layers.0.conv_folded
-	layers0Conv := tensor.Conv2d(stem, m.Layers0ConvWeightFolded, m.Layers0ConvBiasFolded, tensor.ConvAttrs{Padding: op.IntList(1)}) // f32[N,2,4,4]
+	layers0Conv := tensor.Conv2d(stem, m.Layers0ConvWeightFolded, m.Layers0ConvBiasFolded, tensor.ConvAttrs{Padding: tensor.Ints(1)}) // f32[N,2,4,4]
 
 	// layers.0 (Block)
 	add := layers0Conv.Add(stem) // f32[N,2,4,4]
@@ -74,13 +73,13 @@ func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
 	layers1 := tensor.Relu(relu) // f32[N,2,4,4]
 
 	// layers.2.conv_folded
-	layers2Conv := tensor.Conv2d(layers1, m.Layers2ConvWeightFolded, m.Layers2ConvBiasFolded, tensor.ConvAttrs{Padding: op.IntList(1)}) // f32[N,2,4,4]
+	layers2Conv := tensor.Conv2d(layers1, m.Layers2ConvWeightFolded, m.Layers2ConvBiasFolded, tensor.ConvAttrs{Padding: tensor.Ints(1)}) // f32[N,2,4,4]
 
 	// layers.2 (Block)
 	add1 := layers2Conv.Add(layers1) // f32[N,2,4,4]
 	relu1 := add1.Relu()             // f32[N,2,4,4]
 
-	mean := relu1.Mean(tensor.ReduceAttrs{Dim: op.IntList(2, 3)}) // f32[N,2]
+	mean := relu1.Mean(2, 3) // f32[N,2]
 
 	// head.a-b (Linear)
 	headAB := tensor.Linear(mean, m.HeadABWeight, m.HeadABBias) // f32[N,3]

@@ -9,7 +9,7 @@ import "github.com/gofx-dev/gofx/tensor"
 // Inputs: x is f32[T,3].
 func Forward(x *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
 	tensor.Expect("x: f32[T,3]", x)
-	zeros := tensor.Zeros([]int{3}) // f32[3]
+	zeros := tensor.Zeros(3) // f32[3]
 	scanLast, scanStacked := tensor.Scan(func(carry, slices []*tensor.Tensor) ([]*tensor.Tensor, []*tensor.Tensor) {
 		mul := carry[0].MulScalar(0.5) // f32[3]
 		add := mul.Add(slices[0])      // f32[3]

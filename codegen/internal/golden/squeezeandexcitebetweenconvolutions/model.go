@@ -8,7 +8,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/nn"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -43,12 +42,12 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 // Inputs: x is f32[N,4,H,W].
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("x: f32[N,4,H,W]; H >= 1 from conv2d; W >= 1 from conv2d", x)
-	conv2d := tensor.Conv2d(x, m.TensorConstant0, nil, tensor.ConvAttrs{Stride: op.IntList(1), Padding: op.IntList(1)})     // f32[N,4,H,W]
-	sigmoid := conv2d.Sigmoid()                                                                                             // f32[N,4,H,W]
-	mul := conv2d.Mul(sigmoid)                                                                                              // f32[N,4,H,W]
-	mean := mul.Mean(tensor.ReduceAttrs{Dim: op.IntList(2, 3), KeepDim: true})                                              // f32[N,4,1,1]
-	sigmoid1 := mean.Sigmoid()                                                                                              // f32[N,4,1,1]
-	mul1 := sigmoid1.Mul(mul)                                                                                               // f32[N,4,H,W]
-	conv2d1 := tensor.Conv2d(mul1, m.TensorConstant0, nil, tensor.ConvAttrs{Stride: op.IntList(2), Padding: op.IntList(1)}) // f32[N,4,(H-1)//2+1,(W-1)//2+1]
+	conv2d := tensor.Conv2d(x, m.TensorConstant0, nil, tensor.ConvAttrs{Stride: tensor.Ints(1), Padding: tensor.Ints(1)})     // f32[N,4,H,W]
+	sigmoid := conv2d.Sigmoid()                                                                                               // f32[N,4,H,W]
+	mul := conv2d.Mul(sigmoid)                                                                                                // f32[N,4,H,W]
+	mean := mul.MeanWith([]int{2, 3}, tensor.ReduceAttrs{KeepDim: true})                                                      // f32[N,4,1,1]
+	sigmoid1 := mean.Sigmoid()                                                                                                // f32[N,4,1,1]
+	mul1 := sigmoid1.Mul(mul)                                                                                                 // f32[N,4,H,W]
+	conv2d1 := tensor.Conv2d(mul1, m.TensorConstant0, nil, tensor.ConvAttrs{Stride: tensor.Ints(2), Padding: tensor.Ints(1)}) // f32[N,4,(H-1)//2+1,(W-1)//2+1]
 	return conv2d1
 }

@@ -2,24 +2,21 @@
 
 package sumsoversomeaxesofachain
 
-import (
-	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/tensor"
-)
+import "github.com/gofx-dev/gofx/tensor"
 
 // Forward computes fused.func11.
 //
 // Inputs: x is f32[N,3].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("x: f32[N,3]; N >= 1 from amax", x)
-	mean := x.Mean(tensor.ReduceAttrs{Dim: op.IntList(1), KeepDim: true})    // f32[N,1]
-	sub := x.Sub(mean)                                                       // f32[N,3]
-	mul := sub.Mul(sub)                                                      // f32[N,3]
-	mean1 := mul.Mean(tensor.ReduceAttrs{Dim: op.IntList(1), KeepDim: true}) // f32[N,1]
-	add := mean1.AddScalar(1e-05)                                            // f32[N,1]
-	rsqrt := add.Rsqrt()                                                     // f32[N,1]
-	exp := x.Exp()                                                           // f32[N,3]
-	amax := exp.Amax(tensor.ReduceAttrs{Dim: op.IntList(0)})                 // f32[3]
-	mul1 := rsqrt.Mul(amax)                                                  // f32[N,3]
+	mean := x.MeanWith(1, tensor.ReduceAttrs{KeepDim: true})    // f32[N,1]
+	sub := x.Sub(mean)                                          // f32[N,3]
+	mul := sub.Mul(sub)                                         // f32[N,3]
+	mean1 := mul.MeanWith(1, tensor.ReduceAttrs{KeepDim: true}) // f32[N,1]
+	add := mean1.AddScalar(1e-05)                               // f32[N,1]
+	rsqrt := add.Rsqrt()                                        // f32[N,1]
+	exp := x.Exp()                                              // f32[N,3]
+	amax := exp.Amax(0)                                         // f32[3]
+	mul1 := rsqrt.Mul(amax)                                     // f32[N,3]
 	return mul1
 }

@@ -4,7 +4,6 @@ package weightnorm
 
 import (
 	"github.com/gofx-dev/gofx/internal/testkit/cases"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -13,12 +12,12 @@ import (
 // Inputs: x is f32[N,3].
 func Forward(m *cases.WeightNorm, x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("x: f32[N,3]", x)
-	mul := tensor.Mul(m.V, m.V)                                                   // f32[4,3]
-	sum := tensor.Sum(mul, tensor.ReduceAttrs{Dim: op.IntList(1), KeepDim: true}) // f32[4,1]
-	sqrt := tensor.Sqrt(sum)                                                      // f32[4,1]
-	div := tensor.Div(m.G, sqrt)                                                  // f32[4,1]
-	mul1 := tensor.Mul(m.V, div)                                                  // f32[4,3]
-	t := tensor.T(mul1)                                                           // f32[3,4]
-	matmul := x.Matmul(t)                                                         // f32[N,4]
+	mul := tensor.Mul(m.V, m.V)                                      // f32[4,3]
+	sum := tensor.SumWith(mul, 1, tensor.ReduceAttrs{KeepDim: true}) // f32[4,1]
+	sqrt := tensor.Sqrt(sum)                                         // f32[4,1]
+	div := tensor.Div(m.G, sqrt)                                     // f32[4,1]
+	mul1 := tensor.Mul(m.V, div)                                     // f32[4,3]
+	t := tensor.T(mul1)                                              // f32[3,4]
+	matmul := x.Matmul(t)                                            // f32[N,4]
 	return matmul
 }

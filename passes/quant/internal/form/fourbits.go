@@ -12,7 +12,7 @@ import (
 func WriteFourBits(c *graph.Cursor, n, k, group int, bytes, scale, zero *graph.Node) *graph.Node {
 	groups := n * (k / group)
 	flat := func(x *graph.Node, dims ...int) *graph.Node {
-		return c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(dims...)}, x)
+		return c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.ConstDims(dims...)}, x)
 	}
 	column := func(x *graph.Node) *graph.Node { return c.Function(std.Unsqueeze, std.DimAttrs{Dim: -1}, x) }
 	low := c.Function(std.BitwiseAnd, std.BinaryAttrs{Other: op.Int(15)}, bytes)
