@@ -68,7 +68,9 @@ func copies(file *ast.File) (found bool) {
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok && len(call.Args) >= 2 {
-			found = found || asks(call.Args[0], "Op") && asks(call.Args[1], "Attrs")
+			f, ok := call.Fun.(*ast.SelectorExpr)
+			makes := ok && slices.Contains([]string{"Function", "Method", "Region", "Call"}, f.Sel.Name)
+			found = found || makes && asks(call.Args[0], "Op") && asks(call.Args[1], "Attrs")
 		}
 		return true
 	})
@@ -80,6 +82,7 @@ func TestOneCopierSeesCopies(t *testing.T) {
 	for text, want := range map[string]bool{
 		"c.Function(n.Op(), n.Attrs(), a...)":     true,
 		"c.Method(a.b.Op(), a.b.Attrs())":         true,
+		"p.expr(n.Op(), n.Attrs())":               false,
 		"c.Function(std.Neg, nil, n)":             false,
 		"c.Function(n.Op(), op.None{}, n.Arg(0))": false,
 	} {
