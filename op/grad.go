@@ -89,8 +89,8 @@ type derivatives struct {
 // to operand i in the shape that all operands broadcast to and the element type of operand i.
 //
 // An operand of o that may not be absent is absent where the expression does not read it
-// and it has the element type of the seeds; a result where it is not read; a seed where it
-// is zero. The derivative is an operator with an expression itself, and belongs to no
+// and it has the element type of the seeds. A result may be absent: what the expression
+// reads of it is then computed again. A seed is absent where it is zero. The derivative is an operator with an expression itself, and belongs to no
 // table: Lookup makes it by its name. nil is returned where o is not Smooth, for
 // operands that it does not have, and beyond the fourth order.
 func (o *Op) Derivative(i int) *Op {
