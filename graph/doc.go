@@ -9,5 +9,8 @@
 // neither runs nor optimises anything.
 // The graph is the program: there is nothing to recompile after an edit.
 //
+// effects.go alone says what nodes read, write and share, and which order counts. Answers to
+// questions about a graph (Analysis) are kept until an edit.
+//
 // Read node.go first, then cursor.go and module.go; docs/ir.md has the text form.
 package graph

@@ -38,6 +38,7 @@ func (g *Graph) AddGuard(a, b shape.Dim, n *Node) { g.Require(shape.Equality(a, 
 // is checked already.
 func (g *Graph) Require(r shape.Relation, n *Node) {
 	g.symbols.enter(Guard{r.Normal(), n})
+	edited(g)
 }
 
 // enter adds a guard unless it is known to hold.
@@ -205,6 +206,7 @@ func (g *Graph) CompareDims(a, b shape.Dim) (equal, known bool) {
 // Assume enters a relation to be checked at entry, unless it follows from what is
 // checked already; an error when no sizes satisfy it and the others.
 func (g *Graph) Assume(r shape.Relation, n *Node) error {
+	edited(g)
 	if err := g.symbols.assume(r, n); err != nil {
 		return err
 	}

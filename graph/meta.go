@@ -46,6 +46,7 @@ func (k Key[T]) Get(n *Node) (v T, ok bool) {
 
 // Set stores a value for the key on the node.
 func (k Key[T]) Set(n *Node, v T) {
+	edited(n.g)
 	x := n.more()
 	for i := range x.keys {
 		if x.keys[i].id == k.id {
@@ -61,6 +62,7 @@ func (k Key[T]) Delete(n *Node) {
 	if n.extra == nil {
 		return
 	}
+	edited(n.g)
 	for i, e := range n.extra.keys {
 		if e.id == k.id {
 			n.extra.keys = append(n.extra.keys[:i:i], n.extra.keys[i+1:]...)
@@ -74,6 +76,7 @@ func CopyMeta(dst, src *Node) {
 	if src.extra == nil {
 		return
 	}
+	edited(dst.g)
 next:
 	for _, e := range src.extra.keys {
 		for _, have := range dst.more().keys {

@@ -59,6 +59,7 @@ func (g *Graph) DefineSymbol(name string, n *Node, axis int) {
 	if _, ok := g.Symbol(name); ok {
 		return
 	}
+	edited(g)
 	t := &g.symbols
 	if t.byName == nil {
 		t.byName = map[string]int{}
@@ -145,12 +146,16 @@ type Specialisation struct {
 func (g *Graph) Specialisations() []Specialisation { return g.symbols.notes }
 
 // NoteSpecialisation adds a value fixed during capture.
-func (g *Graph) NoteSpecialisation(s Specialisation) { g.symbols.notes = append(g.symbols.notes, s) }
+func (g *Graph) NoteSpecialisation(s Specialisation) {
+	g.symbols.notes = append(g.symbols.notes, s)
+	edited(g)
+}
 
 // BindSpecialisations restates the guards of specialisations over the symbols of the graph, for a pass that
 // has renamed these. A guard that speaks of others then is dropped; what it was is still noted.
 func (g *Graph) BindSpecialisations(env func(symbol string) shape.Dim) {
 	g.symbols.notes = boundNotes(g.symbols.notes, env, g.knows)
+	edited(g)
 }
 
 // boundNotes are notes whose guards speak of known symbols alone.

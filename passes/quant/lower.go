@@ -21,7 +21,7 @@ var Lower = passes.Pass{
 	Requires: []passes.Fact{passes.Functional, passes.Flat},
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 		before := c.Matches()
-		l := &lowerer{c: c, params: passes.NewParams(c.Module, g), written: passes.WrittenMemory(g), paths: passes.Written(g)}
+		l := &lowerer{c: c, params: passes.NewParams(c.Module, g), effects: graph.EffectsOf(g)}
 		for n := range g.All() {
 			if err := c.Err(); err != nil {
 				return false, err
@@ -44,7 +44,7 @@ type lowerer struct {
 	params *passes.Params
 	w      kernel.Workspace
 	// What the graph writes.
-	written map[*graph.Node]bool
+	effects *graph.Effects
 	paths   map[string]bool
 }
 
@@ -125,7 +125,7 @@ func floatsOnly(n *graph.Node) string {
 // it must not be read later than it is.
 func (l *lowerer) overwritten(d *graph.Node) *graph.Node {
 	for b := range d.Inputs() {
-		if l.written[passes.Memory(b)] {
+		if l.effects.Overwritten(b) {
 			return b
 		}
 	}
@@ -152,7 +152,7 @@ func params(n *graph.Node) (scale, zero *graph.Node) { return n.Arg(1), n.Arg(2)
 // same reports whether two nodes have one value, or are both absent.
 func (l *lowerer) same(a, b *graph.Node) bool {
 	return a == b || a != nil && b != nil && a.Opcode() == graph.GetAttr && b.Opcode() == graph.GetAttr &&
-		a.Target() == b.Target() && !a.Live() && !b.Live() && !l.paths[a.Target()]
+		a.Target() == b.Target() && !a.Live() && !b.Live() && !l.effects.WrittenState(a.Target())
 }
 
 // one reports whether a scale or a zero point is of a whole tensor.
@@ -266,21 +266,8 @@ func (l *lowerer) replace(old, by *graph.Node, why string) error {
 	if err := l.c.Replace(old, by, why); err != nil {
 		return err
 	}
-	sweep(args)
+	passes.SweepUnused(args)
 	return nil
-}
-
-// sweep removes pure calls and reads of parameters that nothing uses.
-func sweep(nodes []*graph.Node) {
-	for _, n := range nodes {
-		if n == nil || n.Erased() || n.NumUses() > 0 || n.Opcode() == graph.Placeholder || passes.Effect(n) != op.Pure {
-			continue
-		}
-		args := n.Args()
-		if n.Graph().Erase(n) == nil { // one that defines a symbol stays
-			sweep(args)
-		}
-	}
 }
 
 // store adds a parameter and reads it.

@@ -40,7 +40,7 @@ type resolver struct {
 	known    map[*op.Op]*Operator
 	rules    *rules
 	params   *passes.Params
-	written  map[*graph.Node]bool
+	effects  *graph.Effects
 	verdicts map[*graph.Node]*verdict
 	values   map[*graph.Node]*ranged
 	order    []*ranged            // in the order in which they were asked for
@@ -90,7 +90,7 @@ func resolve(m *graph.Module, c *Config, b *Backend, seen []*observation) (*reso
 		return nil, err
 	}
 	r := &resolver{module: m, g: m.Graph, config: c, backend: b, known: map[*op.Op]*Operator{}, rules: newRules(c), params: passes.NewParams(m, m.Graph),
-		written: passes.WrittenMemory(m.Graph), verdicts: make(map[*graph.Node]*verdict, m.Graph.Len()), values: make(map[*graph.Node]*ranged, m.Graph.Len()), infinite: infinite(seen)}
+		effects: graph.EffectsOf(m.Graph), verdicts: make(map[*graph.Node]*verdict, m.Graph.Len()), values: make(map[*graph.Node]*ranged, m.Graph.Len()), infinite: infinite(seen)}
 	for i := range b.Operators {
 		r.known[b.Operators[i].Op] = &b.Operators[i]
 	}
@@ -193,9 +193,9 @@ func (r *resolver) unfit(n *graph.Node) (Reason, string, bool) {
 		return NeverDeclared, "", true
 	case passes.Training(n):
 		return InTraining, "", true
-	case passes.Effect(n) != op.Pure:
+	case n.Effect() != op.Pure:
 		return NeverDeclared, o.Key() + " has effects, or gives other values in each run", true
-	case r.written[passes.Memory(n)]:
+	case r.effects.Overwritten(n):
 		return WrittenMemory, "", true
 	case r.isInfinite(n):
 		return InfiniteValue, "", true
@@ -211,10 +211,9 @@ func (r *resolver) unfit(n *graph.Node) (Reason, string, bool) {
 // isInfinite reports whether a value, or what it shows elements of, was seen infinite.
 func (r *resolver) isInfinite(n *graph.Node) bool {
 	for !r.infinite[n] {
-		if n.Op() == nil || n.Op().ViewOf == 0 {
+		if n = n.Viewed(); n == nil {
 			return false
 		}
-		n = n.Arg(n.Op().ViewOf - 1)
 	}
 	return true
 }
@@ -294,7 +293,7 @@ func (r *resolver) operandsOf(u *unit, v *verdict) bool {
 		if t.DType() != array.F32 {
 			continue // the index of what moves elements
 		}
-		if r.written[passes.Memory(a)] {
+		if r.effects.Overwritten(a) {
 			v.refuse(WrittenMemory, "of operand "+a.String())
 			return false
 		}

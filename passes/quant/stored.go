@@ -7,6 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -44,7 +45,7 @@ func (k *converter) weight(n *graph.Node, w *weight) {
 	}
 	old := n.Arg(w.arg)
 	n.SetArg(w.arg, floats)
-	sweep([]*graph.Node{old})
+	passes.SweepUnused([]*graph.Node{old})
 }
 
 // states are the operators whose states are quantised in each step, which no operator
@@ -70,7 +71,7 @@ func (k *converter) recurrent(u *unit, to *op.Op) {
 	if err := k.ctx.Replace(n, by, "quantised: dynamic"); err != nil {
 		return
 	}
-	sweep(old)
+	passes.SweepUnused(old)
 }
 
 // store quantises a weight and enters the result into the module.
