@@ -7,6 +7,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -102,6 +103,7 @@ func (k *Copier) facts(known func(symbol string) bool) {
 		}
 	}
 	if g != k.src {
+		edited(g)
 		g.symbols.notes = append(g.symbols.notes, boundNotes(k.src.symbols.notes, k.bind, g.knows)...)
 	}
 }
@@ -376,4 +378,19 @@ func (s *Structure) clone() *Structure {
 		c.Fields[i] = f.clone()
 	}
 	return &c
+}
+
+// boundNotes are notes whose guards speak of known symbols alone.
+func boundNotes(notes []Specialisation, env func(symbol string) shape.Dim, known func(symbol string) bool) []Specialisation {
+	notes = slices.Clone(notes)
+	for i, s := range notes {
+		if s.Guard == nil {
+			continue
+		}
+		notes[i].Guard = s.Guard.Bind(env)
+		if g, size := notes[i].Guard.(guard.Size); size && g.IsUnknown() || slices.ContainsFunc(notes[i].Guard.Symbols(), func(name string) bool { return !known(name) }) {
+			notes[i].Guard = nil
+		}
+	}
+	return notes
 }

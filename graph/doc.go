@@ -10,6 +10,9 @@
 // The graph is the program: there is nothing to recompile after an edit. What nodes cost is
 // for graph/count, and for lowering/cost, to say.
 //
+// effects.go alone says what nodes read, write and share, and which order counts. Answers to
+// questions about a graph (Analysis) are kept until an edit.
+//
 // Read node.go first, then cursor.go and module.go. Nodes are made by a Cursor or by the
 // Copier (copy.go), which inline.go, extract.go and outline.go stand on. facts.go is what a
 // graph knows of sizes, edit.go has the edits that refuse, watch.go who hears of edits, lint.go

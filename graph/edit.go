@@ -210,6 +210,7 @@ func param(g *Graph, path string) *Param {
 // ResetFacts forgets the symbols and guards of the graph, for a pass that derives
 // them again. What was fixed during capture stays noted.
 func (g *Graph) ResetFacts() {
+	edited(g)
 	g.symbols = symbolTable{notes: g.symbols.notes, guardTable: guardTable{version: g.symbols.version + 1}}
 }
 

@@ -302,8 +302,8 @@ func (failer) FailNow()              { runtime.Goexit() }
 // save and restore must take it back as well, if a method changes what it refers to.
 func TestEditSavesAllFields(t *testing.T) {
 	for v, want := range map[reflect.Type]string{
-		reflect.TypeFor[Module]():      "Graph Type subs params byPath bounds byMod types version",
-		reflect.TypeFor[Graph]():       "Name mod parent first last count names pos scopes symbols listeners slab edges typing",
+		reflect.TypeFor[Module]():      "Graph Type subs params byPath bounds byMod types answers version",
+		reflect.TypeFor[Graph]():       "Name mod parent first last count names pos scopes symbols listeners slab edges typing own",
 		reflect.TypeFor[Node]():        "g prev next order op attrs target args uses last typ extra base num nuses pos scope opcode erased",
 		reflect.TypeFor[extra]():       "regions structure def live static keys",
 		reflect.TypeFor[symbolTable](): "list byName notes guardTable",

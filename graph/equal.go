@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -194,53 +193,6 @@ func names(list []*Node) string {
 		s[i] = n.String()
 	}
 	return "(" + strings.Join(s, ", ") + ")"
-}
-
-// ordered returns the nodes whose order counts: effects, the output, and reads
-// of what effects write.
-func (g *Graph) ordered() []*Node {
-	written := g.writes()
-	reads := func(n *Node) bool { return n.opcode == GetAttr && written[n.target] }
-	var list []*Node
-	for n := range g.Nodes() {
-		take := n.opcode == Output || n.effectful() || reads(n)
-		for i := 0; !take && len(written) > 0 && i < len(n.args); i++ {
-			take = n.args[i].def != nil && reads(n.args[i].def)
-		}
-		if take {
-			list = append(list, n)
-		}
-	}
-	return list
-}
-
-// writes returns the paths of the tensors that nodes of g, or of what they run, write.
-func (g *Graph) writes() map[string]bool {
-	written, entered := map[string]bool{}, map[*Graph]bool{}
-	var enter func(g *Graph)
-	enter = func(g *Graph) {
-		if entered[g] {
-			return
-		}
-		entered[g] = true
-		for n := range g.Nodes() {
-			n.writesState(written)
-			for _, body := range n.Bodies() {
-				enter(body)
-			}
-		}
-	}
-	enter(g)
-	return written
-}
-
-// effectful reports whether the node must stay where it is; what is not known is.
-func (n *Node) effectful() bool {
-	if !n.opcode.IsCall() {
-		return false
-	}
-	o := n.Op()
-	return o == nil || o.Effect == op.Effectful || len(o.Mutates) > 0
 }
 
 // pair notes that left corresponds to right and leaves the comparison for later.

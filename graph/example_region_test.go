@@ -65,28 +65,6 @@ param b : f32[2] buffer
 	// Output: [true false]
 }
 
-// A value that lies in state that is written changes with it.
-func ExampleNode_InState() {
-	m := parse(`
-graph g(%x: f32[2,2]) {
-  %b = get_attr[b] : f32[2,2]
-  %w = call_function[assign](%b, %x) : f32[2,2]
-  %t = call_function[t](%w) : f32[2,2]
-  %n = call_function[neg](%t) : f32[2,2]
-  return %n
-}
-param b : f32[2,2] buffer
-`)
-	written := m.Graph.Find("w").Writes()
-	for _, name := range []string{"t", "n"} {
-		n := m.Graph.Find(name)
-		fmt.Println(n, n.Memory(), n.InState(written))
-	}
-	// Output:
-	// %t %b true
-	// %n %n false
-}
-
 // How many elements are not zero is known when the step has run.
 func ExampleNode_FindsSizes() {
 	m := parse(`

@@ -58,6 +58,7 @@ func (g *Graph) DefineSymbol(name string, n *Node, axis int) {
 		shape.Sym(name)
 	}
 	if _, ok := g.Symbol(name); !ok {
+		edited(g)
 		g.symbols.version++
 		g.symbols.define(Symbol{name, n, axis})
 	}
@@ -172,27 +173,16 @@ type Specialisation struct {
 func (g *Graph) Specialisations() []Specialisation { return g.symbols.notes }
 
 // NoteSpecialisation adds a value fixed during capture.
-func (g *Graph) NoteSpecialisation(s Specialisation) { g.symbols.notes = append(g.symbols.notes, s) }
+func (g *Graph) NoteSpecialisation(s Specialisation) {
+	g.symbols.notes = append(g.symbols.notes, s)
+	edited(g)
+}
 
 // BindSpecialisations restates the guards of specialisations over the symbols of the graph, for a pass that
 // has renamed these. A guard that speaks of others then is dropped; what it was is still noted.
 func (g *Graph) BindSpecialisations(env func(symbol string) shape.Dim) {
+	edited(g)
 	g.symbols.notes = boundNotes(g.symbols.notes, env, g.knows)
-}
-
-// boundNotes are notes whose guards speak of known symbols alone.
-func boundNotes(notes []Specialisation, env func(symbol string) shape.Dim, known func(symbol string) bool) []Specialisation {
-	notes = slices.Clone(notes)
-	for i, s := range notes {
-		if s.Guard == nil {
-			continue
-		}
-		notes[i].Guard = s.Guard.Bind(env)
-		if g, size := notes[i].Guard.(guard.Size); size && g.IsUnknown() || slices.ContainsFunc(notes[i].Guard.Symbols(), func(name string) bool { return !known(name) }) {
-			notes[i].Guard = nil
-		}
-	}
-	return notes
 }
 
 // clone copies the table; the solver learns the equalities again when it is asked.
@@ -236,6 +226,7 @@ func (g *Graph) AddGuard(a, b shape.Dim, n *Node) { g.Require(shape.Equality(a, 
 // is checked already.
 func (g *Graph) Require(r shape.Relation, n *Node) {
 	g.symbols.enter(Guard{r.Normal(), n})
+	edited(g)
 }
 
 // enter adds a guard unless it is known to hold.
@@ -403,6 +394,7 @@ func (g *Graph) CompareDims(a, b shape.Dim) (equal, known bool) {
 // Assume enters a relation to be checked at entry, unless it follows from what is
 // checked already; an error when no sizes satisfy it and the others.
 func (g *Graph) Assume(r shape.Relation, n *Node) error {
+	edited(g)
 	if err := g.symbols.assume(r, n); err != nil {
 		return err
 	}

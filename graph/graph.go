@@ -28,12 +28,13 @@ type Graph struct {
 	listeners   []*Listener
 	slab        []Node
 	edges       []edge
-	typing      *typing // nil while it is in use
+	typing      *typing  // nil while it is in use
+	own         *answers // of a graph without a module, which is no region
 }
 
 // New returns an empty graph.
 func New(name string) *Graph {
-	return &Graph{Name: name, names: newNamespace(), pos: newPositions(), scopes: newScopes()}
+	return &Graph{Name: name, names: newNamespace(), pos: newPositions(), scopes: newScopes(), own: &answers{}}
 }
 
 // NewRegion returns an empty graph to be used as a region of a node of g; it

@@ -134,7 +134,7 @@ func (h *hasher) structure(node *Node, s *Structure) {
 func (h *hasher) graph(g *Graph) [32]byte {
 	var loose [][32]byte
 	for n := range g.Nodes() {
-		if n.nuses == 0 && n.opcode != Output && n.opcode != Placeholder && !n.effectful() {
+		if n.nuses == 0 && n.Removable() {
 			loose = append(loose, h.nodes[n])
 		}
 	}
@@ -241,7 +241,7 @@ type unusedValues struct {
 // except those of equal hashes: first what there is but once, which settles the most.
 func (g *Graph) loose() (u unusedValues) {
 	for n := range g.Nodes() {
-		if n.nuses == 0 && n.opcode != Output && n.opcode != Placeholder && !n.effectful() {
+		if n.nuses == 0 && n.Removable() {
 			u.nodes = append(u.nodes, n)
 		}
 	}

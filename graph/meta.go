@@ -49,6 +49,7 @@ func (k Key[T]) Get(n *Node) (v T, ok bool) {
 
 // Set stores a value for the key on the node.
 func (k Key[T]) Set(n *Node, v T) {
+	edited(n.g)
 	x := n.more()
 	for i := range x.keys {
 		if x.keys[i].id == k.id {
@@ -64,6 +65,7 @@ func (k Key[T]) Delete(n *Node) {
 	if n.extra == nil {
 		return
 	}
+	edited(n.g)
 	for i, e := range n.extra.keys {
 		if e.id == k.id {
 			n.extra.keys = append(n.extra.keys[:i:i], n.extra.keys[i+1:]...)
@@ -75,6 +77,7 @@ func (k Key[T]) Delete(n *Node) {
 // CopyMeta gives dst the side data of src that dst does not have.
 func CopyMeta(dst, src *Node) {
 	if src.extra != nil && len(src.extra.keys) > 0 {
+		edited(dst.g)
 		dst.more().fill(src.extra.keys)
 	}
 }

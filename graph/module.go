@@ -62,12 +62,13 @@ type Module struct {
 	// Type is the Go type or function that was captured, "import/path.Name".
 	Type string
 
-	subs   []*Graph
-	params []*Param
-	byPath map[string]*Param
-	bounds []boundEntry
-	byMod  map[string]int
-	types  *typeCache
+	subs    []*Graph
+	params  []*Param
+	byPath  map[string]*Param
+	bounds  []boundEntry
+	byMod   map[string]int
+	types   *typeCache
+	answers *answers
 
 	version uint32 // counts the changes of params, bounds and sub-graphs
 }
@@ -79,7 +80,7 @@ type boundEntry struct {
 
 // NewModule makes g's module; g must not have one.
 func NewModule(g *Graph) *Module {
-	m := &Module{Graph: g, byPath: map[string]*Param{}, byMod: map[string]int{}, types: &typeCache{}}
+	m := &Module{Graph: g, byPath: map[string]*Param{}, byMod: map[string]int{}, types: &typeCache{}, answers: &answers{}}
 	m.adopt(g)
 	return m
 }
@@ -87,6 +88,7 @@ func NewModule(g *Graph) *Module {
 // adopt makes m the module of g and its regions.
 func (m *Module) adopt(g *Graph) {
 	g.mod = m
+	edited(g)
 	for n := range g.Nodes() {
 		for _, r := range n.Regions() {
 			m.adopt(r)
@@ -103,6 +105,10 @@ func (m *Module) Params() []*Param { return m.params }
 // Version is another number after each change of the state, of what leaf modules do
 // and of the sub-graphs. It says nothing of nodes.
 func (m *Module) Version() uint32 { return m.version }
+
+// Touch ends what is kept about the module (see Analysis), as an edit does. It is for a change
+// that no method makes: of a field of a Param, of the elements of an array.
+func (m *Module) Touch() { m.version++ }
 
 // Values returns the arrays of the state by path, nil for tensors without one.
 func (m *Module) Values() map[string]*array.Array {

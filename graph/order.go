@@ -107,36 +107,26 @@ func (n *Node) passed(edge *Node) *Node {
 			}
 		}
 	}
-	state := stateOf(n.g, n)
-	if len(n.g.symbols.list) == 0 && state == nil {
-		return nil
-	}
+	effects, acts := (*Effects)(nil), n.acts()
 	for m := n; m != edge; {
 		if forward {
 			m = m.next
 		} else {
 			m = m.prev
 		}
-		if forward && m.needsSizeOf(n) || !forward && n.needsSizeOf(m) || state[m] && (n.acts() || m.acts()) {
+		if forward && m.needsSizeOf(n) || !forward && n.needsSizeOf(m) {
 			return m
+		}
+		if acts || m.acts() {
+			if effects == nil {
+				effects = EffectsOf(n.g)
+			}
+			if effects.Conflict(n, m) {
+				return m
+			}
 		}
 	}
 	return nil
-}
-
-// stateOf returns the nodes whose order counts, when n is one of them.
-func stateOf(g *Graph, n *Node) map[*Node]bool {
-	if !n.acts() && !n.reads(nil) {
-		return nil
-	}
-	state := map[*Node]bool{}
-	for _, m := range g.state() {
-		state[m] = true
-	}
-	if !state[n] {
-		return nil
-	}
-	return state
 }
 
 // bond says why n and m must stay on their sides.

@@ -50,6 +50,7 @@ func (g *Graph) each(f func(l *Listener)) {
 }
 
 func (n *Node) created() {
+	edited(n.g)
 	if n.g.heard() {
 		n.g.each(func(l *Listener) {
 			if l.Created != nil {
@@ -60,6 +61,7 @@ func (n *Node) created() {
 }
 
 func (n *Node) wasErased() {
+	edited(n.g)
 	if n.g.heard() {
 		n.g.each(func(l *Listener) {
 			if l.Erased != nil {
@@ -70,6 +72,7 @@ func (n *Node) wasErased() {
 }
 
 func (n *Node) replaced(by *Node) {
+	edited(n.g)
 	if n.g.heard() {
 		n.g.each(func(l *Listener) {
 			if l.Replaced != nil {
@@ -80,6 +83,7 @@ func (n *Node) replaced(by *Node) {
 }
 
 func (n *Node) changed() {
+	edited(n.g)
 	if n.g.heard() {
 		n.g.each(func(l *Listener) {
 			if l.Changed != nil {

@@ -132,8 +132,8 @@ func (w *flow) empty(a op.LoopAttrs) (stacked []*tensor.Tensor, ok bool) {
 // writes is not the program's.
 func (w *flow) keepState() (restore func()) {
 	was := map[*tensor.Tensor]*tensor.Tensor{}
-	for path := range w.node.Writes() {
-		if x := w.p.State.Tensor(path); x != nil {
+	for place := range w.node.Writes() {
+		if x := w.p.State.Tensor(place.Path); x != nil {
 			was[x] = x.Clone()
 		}
 	}

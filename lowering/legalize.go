@@ -50,7 +50,15 @@ func (r Rules[R]) Find(n *graph.Node) (rule R, ok bool) {
 // lowered on their own, for the types that they are called with. Calls of primitive
 // operators are expanded by the first of the tables that has the operator, package
 // passes/expand has one; where that leaves a call as it is, its reason is in the error.
-func Legalize(g *graph.Graph, target string, direct func(n *graph.Node) (bool, string), tables ...simplify.Expansions) error {
+// A call of a user's operator that writes an operand (Mutates) is refused: a target's memory
+// has other owners than the graph's values.
+func Legalize(g *graph.Graph, target string, takes func(n *graph.Node) (bool, string), tables ...simplify.Expansions) error {
+	direct := func(n *graph.Node) (bool, string) {
+		if o := n.Op(); o != nil && len(o.Mutates) > 0 && o != op.Assign {
+			return false, "it writes an operand in place; interpret the graph, or let the operator return the new value"
+		}
+		return takes(n)
+	}
 	legal := passes.Fact{Name: "legal for " + target, Violation: func(g *graph.Graph) *graph.Node {
 		for n := range g.Nodes() {
 			if !n.Opcode().IsCall() {

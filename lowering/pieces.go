@@ -12,7 +12,6 @@ import (
 	"github.com/gofx-dev/gofx/internal/turn"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -78,7 +77,7 @@ type piece struct {
 type Pieces struct {
 	first        string
 	module, user *graph.Module
-	written      map[string]bool
+	effects      *graph.Effects
 	exact        bool
 	pieces       []*piece
 	byCall       map[*graph.Node]*piece
@@ -96,7 +95,7 @@ func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, er
 		return nil, err
 	}
 	defer e.active.End()
-	if len(e.written) > 0 {
+	if e.effects.Writes() {
 		if err := e.serial.Lock(ctx); err != nil {
 			return nil, err
 		}
@@ -118,7 +117,7 @@ func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, er
 				return interp.Value{}, err
 			}
 		}
-		if passes.Effect(n) == op.Effectful {
+		if n.Effect() == op.Effectful {
 			if err := f.settle(); err != nil {
 				return interp.Value{}, err
 			}
@@ -143,7 +142,7 @@ func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, er
 
 // live reads what may have been replaced since the module was compiled.
 func (e *Pieces) live(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
-	if n.Live() && !e.written[n.Target()] {
+	if n.Live() && !e.effects.WrittenState(n.Target()) {
 		if p := e.user.Param(n.Target()); p != nil && p.Value != nil {
 			return interp.Value{T: tensor.New(p.Value)}, nil
 		}
@@ -170,7 +169,7 @@ func (e *Pieces) own(out []*array.Array) []*array.Array {
 		if a == nil {
 			continue
 		}
-		r := result{call: passes.Memory(a)}
+		r := result{call: a.Memory()}
 		if get, ok := a.Attrs().(op.GetItemAttrs); ok {
 			r.item = get.Index
 		}
@@ -185,7 +184,7 @@ func (e *Pieces) own(out []*array.Array) []*array.Array {
 // State returns the executable's own copy of a tensor that the graph writes, nil for other
 // paths. It must not be read while a run is in progress.
 func (e *Pieces) State(path string) *array.Array {
-	if t := e.state.Tensor(path); t != nil && e.written[path] {
+	if t := e.state.Tensor(path); t != nil && e.effects.WrittenState(path) {
 		return t.Array()
 	}
 	return nil

@@ -10,7 +10,6 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/partition"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -77,7 +76,7 @@ func (s Split) Pieces(m *graph.Module, o Options) (*Pieces, error) {
 			return nil, err
 		}
 	}
-	e := &Pieces{first: s.First.Name(), module: ready, user: m, written: passes.Written(ready.Graph), byCall: map[*graph.Node]*piece{}, exact: o.Exact}
+	e := &Pieces{first: s.First.Name(), module: ready, user: m, effects: graph.EffectsOf(ready.Graph), byCall: map[*graph.Node]*piece{}, exact: o.Exact}
 	if err := e.takeState(); err != nil {
 		return nil, err
 	}
@@ -129,7 +128,7 @@ func divide(t Target, whole *graph.Module) (of func(part *graph.Module) Target, 
 func (e *Pieces) takeState() error {
 	var errs diag.List
 	for _, p := range e.module.Params() {
-		if e.written[p.Path] && p.Value != nil {
+		if e.effects.WrittenState(p.Path) && p.Value != nil {
 			own := *p
 			own.Value = array.Clone(p.Value)
 			e.module.SetParam(own)
@@ -168,7 +167,7 @@ func (e *Pieces) liftLive() {
 
 // replaceable reports whether a node reads what the caller may replace between runs.
 func (e *Pieces) replaceable(n *graph.Node) bool {
-	return n.Opcode() == graph.GetAttr && n.Live() && !e.written[n.Target()]
+	return n.Opcode() == graph.GetAttr && n.Live() && !e.effects.WrittenState(n.Target())
 }
 
 // parts makes sub-graphs of what a target supports, and returns the calls of them by name,
@@ -201,8 +200,10 @@ func (e *Pieces) movable(n *graph.Node) (bool, string) {
 		return false, "it is a part of " + e.first
 	case o != nil && len(o.Mutates) > 0:
 		return false, "it writes state"
-	case o != nil && o.ViewOf > 0 && e.reads(passes.Memory(n)):
+	case o != nil && o.ViewOf > 0 && e.reads(n.Memory()):
 		return false, "it is a view of state that is written"
+	case e.effects.Written(graph.Place{Node: n}):
+		return false, "it makes memory that is written"
 	case o != nil && o.ViewOf > 0 && e.exact:
 		// What a target returns lies in order; kernels may sum in another one for a view.
 		return false, "it is a view, whose layout the exact bits of what reads it depend on"
@@ -219,7 +220,7 @@ func (e *Pieces) movable(n *graph.Node) (bool, string) {
 }
 
 func (e *Pieces) reads(n *graph.Node) bool {
-	return n.Opcode() == graph.GetAttr && e.written[n.Target()]
+	return n.Opcode() == graph.GetAttr && e.effects.WrittenState(n.Target())
 }
 
 // bringState gives a part its own reads of weights, so that its target has them when it
@@ -230,7 +231,7 @@ func (e *Pieces) bringState(p *partition.Part) {
 	own := map[*graph.Node]*graph.Node{}
 	for _, n := range slices.Clone(p.Nodes) {
 		for i, a := range n.Args() {
-			if a == nil || a.Opcode() != graph.GetAttr || a.Live() || e.written[a.Target()] || len(g.SymbolsOf(a)) > 0 {
+			if a == nil || a.Opcode() != graph.GetAttr || a.Live() || e.effects.WrittenState(a.Target()) || len(g.SymbolsOf(a)) > 0 {
 				continue
 			}
 			if own[a] == nil {
@@ -286,7 +287,7 @@ func (e *Pieces) compile(name string, of func(*graph.Module) Target, o Options) 
 		return nil, inPart(name, t.Name(), err)
 	}
 	p := &piece{name: name, target: t.Name(), call: call, exe: x, results: sub.Output().NumArgs(), tuple: sub.Output().Structure() != nil,
-		acts: passes.Effect(call) == op.Effectful}
+		acts: call.Effect() == op.Effectful}
 	for n := range sub.Nodes() {
 		if n.Opcode().IsCall() && n.Op() != op.GetItem {
 			p.calls++

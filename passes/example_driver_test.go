@@ -148,32 +148,7 @@ func ExampleNewCtx() {
 	// %unused unused
 }
 
-// Effect, Written and Training tell what a pass may do.
-func ExampleEffect() {
-	m, err := graph.Parse([]byte(`gofx 1
-
-graph count(%x: f32[2]) {
-  %n = get_attr[n] : f32[2]
-  %sum = call_function[add](%n, %x)
-  %set = call_function[assign](%n, %sum)
-  return %sum
-}
-param n : f32[2] buffer
-`), "count.fx")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	g := m.Graph
-	fmt.Println(passes.Effect(g.Find("sum")) < passes.Effect(g.Find("set")), passes.Written(g), passes.Training(g.Find("sum")))
-	// Output: true map[n:true] false
-}
-
-func ExampleWritten() {
-	fmt.Println(len(passes.Written(chain().Graph)))
-	// Output: 0
-}
-
+// Training tells what Fact EvalMode forbids.
 func ExampleTraining() {
 	g := chain().Graph
 	n := g.After(g.Find("a")).Function(std.BatchNorm, tensor.BatchNormAttrs{Eps: 1e-5, Training: true}, g.Find("a"), nil, nil, nil, nil)

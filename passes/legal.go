@@ -195,7 +195,7 @@ func (a *attempt) order() (at *graph.Node, why string) {
 		}
 	}
 	for n := first; reads && n != last; n = n.Next() {
-		if Effect(n) == op.Effectful {
+		if n.Effect() == op.Effectful {
 			return n, "may write what the match reads"
 		}
 	}
@@ -203,9 +203,7 @@ func (a *attempt) order() (at *graph.Node, why string) {
 }
 
 // reads reports whether n's value lies in memory that the graph writes.
-func (a *attempt) reads(n *graph.Node) bool {
-	return Overwritten(n, a.seen.written, a.seen.memory)
-}
+func (a *attempt) reads(n *graph.Node) bool { return a.seen.effects.Overwritten(n) }
 
 // outside returns what the match is made from: the values of parameters, of Any and of
 // Rest, and what repetitions begin with.

@@ -49,7 +49,7 @@ type baseline struct {
 func newBaseline(ctx context.Context, spec *Numeric, module *graph.Module) (*baseline, error) {
 	base := &baseline{Numeric: *spec}
 	for n := range module.All() {
-		base.random = base.random || Effect(n) == op.Random
+		base.random = base.random || n.Effect() == op.Random
 	}
 	if base.Inputs == nil {
 		in, err := Inputs(module.Graph, spec.Sizes, spec.Seed)

@@ -11,26 +11,32 @@ import (
 // values are constant and who else reads them. It does not see later changes.
 type Params struct {
 	module  *graph.Module
-	written map[string]bool
+	effects *graph.Effects
 	readers map[string][]*graph.Node
 }
 
-// NewParams looks at the calls of the module; g is the graph that a pass is at.
-func NewParams(m *graph.Module, g *graph.Graph) *Params {
-	p := &Params{module: m, written: Written(g), readers: make(map[string][]*graph.Node, len(m.Params()))}
+// readers has the calls that read each tensor of the state, for the graph of a module.
+var readers = graph.NewAnalysis("readers of parameters", func(g *graph.Graph) map[string][]*graph.Node {
+	m := g.Module()
+	list := make(map[string][]*graph.Node, len(m.Params()))
 	for n := range m.All() {
 		if n.Opcode() == graph.GetAttr {
 			for u := range n.Users() {
-				p.readers[n.Target()] = append(p.readers[n.Target()], u)
+				list[n.Target()] = append(list[n.Target()], u)
 			}
 		}
 		if b := n.Bound(); b != nil {
 			for _, path := range b.Params {
-				p.readers[path] = append(p.readers[path], n)
+				list[path] = append(list[path], n)
 			}
 		}
 	}
-	return p
+	return list
+})
+
+// NewParams looks at the calls of the module; g is the graph that a pass is at.
+func NewParams(m *graph.Module, g *graph.Graph) *Params {
+	return &Params{module: m, effects: graph.EffectsOf(g), readers: readers.Of(m.Graph)}
 }
 
 // Path returns the path of the parameter that is operand i of a call, however it
@@ -61,7 +67,7 @@ func (p *Params) Constant(n *graph.Node, i int) (path string, value *array.Array
 		return "", nil, "operand " + a.String() + " of " + n.String() + " is computed, expected a parameter"
 	case a != nil && a.Live():
 		return path, nil, "parameter " + path + " is live, expected a frozen one"
-	case p.written[path]:
+	case p.effects.WrittenState(path):
 		return path, nil, "buffer " + path + " is written by the graph"
 	}
 	q := p.module.Param(path)

@@ -128,7 +128,7 @@ func (p *pattern) check(n *graph.Node) error {
 	switch {
 	case n.Opcode() == graph.Placeholder || n.Opcode() == graph.Output:
 		return nil
-	case len(n.Regions()) > 0 || Effect(n) == op.Effectful:
+	case len(n.Regions()) > 0 || n.Effect() == op.Effectful:
 		return n.Error(BadRule, "the pattern has control flow or effects, expected pure calls")
 	case n.Opcode() == graph.CallModule:
 		return n.Error(BadRule, "the pattern calls a module, expected functions of tensors")

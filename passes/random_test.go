@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/passtest"
+	_ "github.com/gofx-dev/gofx/internal/testkit/stale"
 	"github.com/gofx-dev/gofx/passes"
 )
 

@@ -91,7 +91,7 @@ func (r *ruleRun) rewrite(m *Match) ([]*graph.Node, error) {
 			_ = n.Graph().Erase(n) // one that defines a symbol stays
 		}
 	}
-	sweepUnused(m.outside)
+	SweepUnused(m.outside)
 	r.c.rewrote(r.k.Name, m, out)
 	return out, nil
 }
@@ -115,15 +115,17 @@ func (r *ruleRun) fitting(out []*graph.Node, m *Match, last *graph.Node) error {
 	return nil
 }
 
-// sweepUnused removes values that only the match used.
-func sweepUnused(nodes []*graph.Node) {
+// SweepUnused erases those of the nodes that nothing uses any more and that have no effect,
+// and then what only they used: the operands of what a rewrite has replaced. A node that
+// defines a symbol stays; nil and erased nodes are passed over.
+func SweepUnused(nodes []*graph.Node) {
 	for _, n := range nodes {
-		if n == nil || n.Erased() || n.NumUses() > 0 || n.Opcode() != graph.GetAttr && (!n.Opcode().IsCall() || Effect(n) != op.Pure) {
+		if n == nil || n.Erased() || n.NumUses() > 0 || !n.Removable() {
 			continue
 		}
 		args := n.Args()
 		if n.Graph().Erase(n) == nil {
-			sweepUnused(args)
+			SweepUnused(args)
 		}
 	}
 }

@@ -156,11 +156,14 @@ func (r *runner) start() error {
 	return r.dump("trace")
 }
 
+// lint is kept, so that a pass that changes nothing is not checked.
+var lint = graph.NewAnalysis("lint", graph.Lint)
+
 func (r *runner) lint(when string) error {
 	if r.NoLint {
 		return nil
 	}
-	if l := graph.Lint(r.mod.Graph); l.Err() != nil {
+	if l := lint.Of(r.mod.Graph); l.Err() != nil {
 		return &diag.Error{Code: LintFailed, Msg: "invalid graph " + when, Err: l}
 	}
 	return nil
@@ -188,7 +191,10 @@ func (r *runner) pass(step Pass) (err error) {
 	if err != nil {
 		return err
 	}
-	r.changed = r.changed || rep.Changed || rep.Matches > 0
+	if rep.Changed || rep.Matches > 0 {
+		r.changed = true
+		r.mod.Touch() // it may have changed a tensor other than by SetParam
+	}
 	if err := r.dump(step.Name); err != nil { // first, to show what the checks refuse
 		return err
 	}

@@ -11,8 +11,7 @@ import (
 
 // seen is what is known of the nodes of a graph while patterns are matched to them.
 type seen struct {
-	written map[string]bool // paths of buffers that the graph writes
-	memory  map[*graph.Node]bool
+	effects *graph.Effects
 	fits    map[fitted]bool
 	// fewSteps are taken before what cannot match is looked up: none, once there are
 	// enough reasons.
@@ -32,7 +31,7 @@ type fitted struct {
 }
 
 func newSeen(g *graph.Graph) *seen {
-	return &seen{written: Written(g), memory: WrittenMemory(g), fits: map[fitted]bool{}, fewSteps: fewSteps}
+	return &seen{effects: graph.EffectsOf(g), fits: map[fitted]bool{}, fewSteps: fewSteps}
 }
 
 // possible reports whether p can stand for n as far as operators, attributes and
@@ -111,7 +110,7 @@ func (s *seen) differs(p *part, n *graph.Node) string {
 // constantOf returns the value of a parameter that no run changes, nil for what is
 // none.
 func (s *seen) constantOf(n *graph.Node) *array.Array {
-	if n.Opcode() != graph.GetAttr || n.Live() || s.written[n.Target()] || n.Graph().Module() == nil {
+	if n.Opcode() != graph.GetAttr || n.Live() || s.effects.WrittenState(n.Target()) || n.Graph().Module() == nil {
 		return nil
 	}
 	q := n.Graph().Module().Param(n.Target())

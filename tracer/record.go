@@ -9,7 +9,6 @@ import (
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -58,21 +57,16 @@ func (p *Tracer) Record(ctx context.Context, c *graph.Cursor, fn any, args ...*g
 // keepState says of tensors that the graph writes now that they are state, wherever they
 // are read.
 func keepState(m *graph.Module) {
-	written := map[string]bool{}
-	for n := range m.Graph.Calls(op.Assign) {
-		if read, err := n.Assigned(); err == nil {
-			written[read.Target()] = true
-		}
-	}
-	if len(written) == 0 {
+	effects := graph.EffectsOf(m.Graph)
+	if !effects.Writes() {
 		return
 	}
 	for n := range m.Graph.All() {
-		if n.Opcode() == graph.GetAttr && written[n.Target()] {
+		if n.Opcode() == graph.GetAttr && effects.WrittenState(n.Target()) {
 			n.SetLive(true)
 		}
 	}
-	for path := range written {
+	for _, path := range effects.Paths() {
 		if p := m.Param(path); p != nil && !p.Buffer {
 			q := *p
 			q.Buffer = true

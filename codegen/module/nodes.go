@@ -143,7 +143,7 @@ func (p *printer) call(node *graph.Node) {
 
 // assign prints a write to a tensor of the state.
 func (p *printer) assign(node *graph.Node) {
-	path := assigned(node)
+	path := node.Place().Path
 	code := p.byPath[path]
 	if path == "" || code == nil || node.NumArgs() != 2 || node.Arg(1) == nil {
 		p.fail(node, BadAssign, "the write is not to a tensor of the state", "assign to what a get_attr node reads")

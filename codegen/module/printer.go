@@ -103,12 +103,8 @@ func newPrinter(m *graph.Module, o Options) *printer {
 	made.calls = &calls{writer: made.writer, packages: made.packages, sizes: made.sizes, state: &made.state, pkg: o.Package, wrapped: map[*op.Op]string{}}
 	made.results = &results{writer: made.writer, packages: made.packages, fn: o.Func, want: o.Results, structs: map[string]string{}}
 	made.subs = &subs{printer: made}
-	for n := range m.All() {
-		if n.Op() == op.Assign {
-			if path := assigned(n); path != "" {
-				made.written[path] = true
-			}
-		}
+	for _, path := range graph.EffectsOf(m.Graph).Paths() {
+		made.written[path] = true
 	}
 	return made
 }
@@ -234,16 +230,4 @@ func (p *printer) weights() ([]byte, error) {
 	var b bytes.Buffer
 	err := safetensors.Write(&b, list, nil)
 	return b.Bytes(), err
-}
-
-// assigned returns the path of the parameter that an assign node writes, through
-// earlier writes of the same; "" when it is none.
-func assigned(n *graph.Node) string {
-	for n != nil && n.Op() == op.Assign {
-		n = n.Arg(0)
-	}
-	if n == nil || n.Opcode() != graph.GetAttr {
-		return ""
-	}
-	return n.Target()
 }

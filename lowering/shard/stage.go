@@ -11,7 +11,6 @@ import (
 	"github.com/gofx-dev/gofx/graph/count"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/partition"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -80,13 +79,13 @@ type blocks struct {
 // newBlocks makes a block of each call and what takes its results apart.
 func newBlocks(g *graph.Graph) (*blocks, error) {
 	b := &blocks{work: []int64{0}}
-	written := passes.Written(g)
+	effects := graph.EffectsOf(g)
 	place, last := map[*graph.Node]int{}, map[*graph.Node]int{}
 	var order []*graph.Node
 	var errs diag.List
 	for n := range g.Nodes() {
 		if !n.Opcode().IsCall() {
-			if n.Opcode() == graph.GetAttr && written[n.Target()] {
+			if n.Opcode() == graph.GetAttr && effects.WrittenState(n.Target()) {
 				errs = append(errs, n.Error(lowering.Unsupported, "tensor "+n.Target()+" is written by the graph, and stages share no state").WithHint("give the state as an input and return it"))
 			}
 			continue

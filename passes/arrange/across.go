@@ -30,7 +30,7 @@ func (m *mover) across(n *graph.Node) error {
 	by, why := t.take(x, 0)
 	if by != nil && t.undone > 0 && by.Type().Same(n.Type()) {
 		if why = m.sharing.Written(t.sources...); why == "" {
-			defer dropDead(t.made)
+			defer passes.SweepUnused(t.made)
 			return m.replace(n, by, "taken before "+x.String()+", where it undoes another view")
 		}
 	}
@@ -44,7 +44,7 @@ func (m *mover) across(n *graph.Node) error {
 // elementwise reports whether x is an elementwise call of one result.
 func elementwise(x *graph.Node) bool {
 	o := x.Op()
-	return x.Opcode().IsCall() && o != nil && o.Scalar() && passes.Effect(x) == op.Pure && x.Type().Kind() == shape.Tensor && x.Bound() == nil
+	return x.Opcode().IsCall() && o != nil && o.Scalar() && x.Effect() == op.Pure && x.Type().Kind() == shape.Tensor && x.Bound() == nil
 }
 
 // taker takes a view before calls.

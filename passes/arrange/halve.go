@@ -90,7 +90,7 @@ func (h *halver) graph(g *graph.Graph) error {
 		wide = append(wide, back)
 	}
 	for _, n := range slices.Backward(wide) {
-		dropDead([]*graph.Node{n})
+		passes.SweepUnused([]*graph.Node{n})
 	}
 	for n := range g.Nodes() {
 		for _, r := range n.Regions() {
@@ -105,7 +105,7 @@ func (h *halver) graph(g *graph.Graph) error {
 // candidate reports whether n is a product, or an elementwise call or movement after one.
 func (h *halver) candidate(n *graph.Node) bool {
 	o := n.Op()
-	if !n.Opcode().IsCall() || o == nil || o.AdHoc || o.Structural() || passes.Effect(n) != op.Pure || n.Type().Kind() != shape.Tensor ||
+	if !n.Opcode().IsCall() || o == nil || o.AdHoc || o.Structural() || n.Effect() != op.Pure || n.Type().Kind() != shape.Tensor ||
 		n.Type().DType() != array.F32 || h.only != nil && !h.only(n) {
 		return false
 	}
@@ -236,7 +236,7 @@ func (h *halver) rewrite(n *graph.Node) (back *graph.Node, err error) {
 	h.half[back] = half
 	old := n.Args()
 	err = h.c.Replace(n, back, "computed in "+h.dtype.String())
-	dropDead(old)
+	passes.SweepUnused(old)
 	return back, err
 }
 

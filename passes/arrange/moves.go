@@ -58,10 +58,10 @@ type mover struct {
 func operand(n *graph.Node) *graph.Node {
 	o := n.Op()
 	if o == nil || o.ViewOf == 0 || o.ViewOf > n.NumArgs() || n.Bound() != nil || o.AdHoc || n.Type().Kind() != shape.Tensor ||
-		passes.Effect(n) != op.Pure || o.Structural() {
+		n.Effect() != op.Pure || o.Structural() {
 		return nil
 	}
-	return n.Arg(o.ViewOf - 1)
+	return n.Viewed()
 }
 
 // view shortens what n is made of, in the best way there is.
@@ -91,22 +91,8 @@ func (m *mover) replace(n, by *graph.Node, why string) error {
 	if err := m.c.Replace(n, by, why); err != nil {
 		return err
 	}
-	dropDead(args)
+	passes.SweepUnused(args)
 	return nil
-}
-
-// dropDead removes pure calls and reads of parameters that nothing uses any more, and
-// what only they used.
-func dropDead(nodes []*graph.Node) {
-	for _, n := range nodes {
-		if n == nil || n.Erased() || n.NumUses() > 0 || n.Opcode() == graph.Placeholder || passes.Effect(n) != op.Pure {
-			continue
-		}
-		args := n.Args()
-		if n.Graph().Erase(n) == nil { // one that defines a symbol stays
-			dropDead(args)
-		}
-	}
 }
 
 // join makes one view of n and those before it that nothing else uses.

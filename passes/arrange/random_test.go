@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
+	_ "github.com/gofx-dev/gofx/internal/testkit/stale"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"

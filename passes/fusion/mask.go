@@ -309,7 +309,7 @@ func constant(n *graph.Node) *array.Array {
 		return nil
 	}
 	m := n.Graph().Module()
-	if p := m.Param(n.Target()); p != nil && !passes.Written(m.Graph)[n.Target()] {
+	if p := m.Param(n.Target()); p != nil && !graph.EffectsOf(m.Graph).WrittenState(n.Target()) {
 		return p.Value
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/cases"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
+	_ "github.com/gofx-dev/gofx/internal/testkit/stale"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"

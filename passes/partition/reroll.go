@@ -31,9 +31,9 @@ func RerollMin(least int) passes.Pass {
 		Breaks:   []passes.Fact{passes.Functional, passes.Flat},
 		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 			before := c.Matches()
-			written := passes.Written(g)
+			effects := graph.EffectsOf(g)
 			roll := func(g *graph.Graph) error {
-				return (&reroller{c: c, g: g, least: least, written: written}).run()
+				return (&reroller{c: c, g: g, least: least, effects: effects}).run()
 			}
 			err := roll(g)
 			for n := range g.All() {
@@ -53,7 +53,7 @@ type reroller struct {
 	c       *passes.Ctx
 	g       *graph.Graph
 	least   int
-	written map[string]bool
+	effects *graph.Effects
 	nodes   []*graph.Node // calls and reads, in order
 	items   repeat.Items
 }

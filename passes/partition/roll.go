@@ -143,11 +143,11 @@ func (r *reroller) params(groups []rolled, places []int, call *graph.Node) int {
 				continue
 			}
 			b := r.text(q.nodes).Outside()[places[i]]
-			if (a.Opcode() == graph.GetAttr) != (b.Opcode() == graph.GetAttr) || b.Opcode() == graph.GetAttr && (b.Live() || r.written[b.Target()]) {
+			if (a.Opcode() == graph.GetAttr) != (b.Opcode() == graph.GetAttr) || b.Opcode() == graph.GetAttr && (b.Live() || r.effects.WrittenState(b.Target())) {
 				return 0
 			}
 		}
-		if a.Opcode() == graph.GetAttr && (a.Live() || r.written[a.Target()]) {
+		if a.Opcode() == graph.GetAttr && (a.Live() || r.effects.WrittenState(a.Target())) {
 			return 0
 		}
 	}

@@ -117,8 +117,8 @@ func (k *converter) ranges() {
 // observed returns what has been seen of a value, or of what it is a view of, whose
 // elements it shows: those of a group have one observer.
 func observed(at map[*graph.Node]*observation, n *graph.Node) *observation {
-	for at[n] == nil && n.Op() != nil && n.Op().ViewOf > 0 {
-		n = n.Arg(n.Op().ViewOf - 1)
+	for at[n] == nil && n.Viewed() != nil {
+		n = n.Viewed()
 	}
 	return at[n]
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant/internal/form"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -46,7 +45,7 @@ func (r *resolver) takeIn(u *unit) bool {
 		switch {
 		case a == nil || a == u.tail:
 			continue
-		case a.Type().Kind() != shape.Tensor || a.Type().DType() != array.F32 || r.written[passes.Memory(a)] || !a.Type().Dims().Same(u.tail.Type().Dims()):
+		case a.Type().Kind() != shape.Tensor || a.Type().DType() != array.F32 || r.effects.Overwritten(a) || !a.Type().Dims().Same(u.tail.Type().Dims()):
 			return false
 		}
 		more = append(more, use{n, i})

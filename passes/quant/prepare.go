@@ -84,10 +84,9 @@ func (r *resolution) observed(q *ranged) bool {
 	if q.fixed != nil {
 		return false
 	}
-	o := q.node.Op()
-	if o == nil || o.ViewOf == 0 || q.group == 0 {
+	base := r.values[q.node.Viewed()]
+	if q.group == 0 {
 		return true
 	}
-	base := r.values[q.node.Arg(o.ViewOf-1)]
 	return base == nil || base.group != q.group
 }

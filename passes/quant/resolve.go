@@ -35,7 +35,7 @@ func resolve(m *graph.Module, c *Config, b *Backend, seen []*observation) (*reso
 		return nil, err
 	}
 	r := &resolver{module: m, g: m.Graph, config: c, backend: b, known: map[*op.Op]*Operator{}, rules: newRules(c), params: passes.NewParams(m, m.Graph),
-		written: passes.WrittenMemory(m.Graph), verdicts: make(map[*graph.Node]*verdict, m.Graph.Len()), values: make(map[*graph.Node]*ranged, m.Graph.Len()), infinite: infinite(seen)}
+		effects: graph.EffectsOf(m.Graph), verdicts: make(map[*graph.Node]*verdict, m.Graph.Len()), values: make(map[*graph.Node]*ranged, m.Graph.Len()), infinite: infinite(seen)}
 	for i := range b.Operators {
 		r.known[b.Operators[i].Op] = &b.Operators[i]
 	}
@@ -215,7 +215,7 @@ func (r *resolver) operandsOf(u *unit, v *verdict) bool {
 		if t.DType() != array.F32 {
 			continue // the index of what moves elements
 		}
-		if r.written[passes.Memory(a)] {
+		if r.effects.Overwritten(a) {
 			v.refuse(WrittenMemory, "of operand "+a.String())
 			return false
 		}

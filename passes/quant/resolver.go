@@ -25,7 +25,7 @@ type resolver struct {
 	known    map[*op.Op]*Operator
 	rules    *rules
 	params   *passes.Params
-	written  map[*graph.Node]bool
+	effects  *graph.Effects
 	verdicts map[*graph.Node]*verdict
 	values   map[*graph.Node]*ranged
 	order    []*ranged            // in the order in which they were asked for
@@ -162,9 +162,9 @@ func (r *resolver) unfit(n *graph.Node) (Reason, string, bool) {
 		return NeverDeclared, "", true
 	case passes.Training(n):
 		return InTraining, "", true
-	case passes.Effect(n) != op.Pure:
+	case n.Effect() != op.Pure:
 		return NeverDeclared, o.Key() + " has effects, or gives other values in each run", true
-	case r.written[passes.Memory(n)]:
+	case r.effects.Overwritten(n):
 		return WrittenMemory, "", true
 	case r.isInfinite(n):
 		return InfiniteValue, "", true
@@ -180,10 +180,9 @@ func (r *resolver) unfit(n *graph.Node) (Reason, string, bool) {
 // isInfinite reports whether a value, or what it shows elements of, was seen infinite.
 func (r *resolver) isInfinite(n *graph.Node) bool {
 	for !r.infinite[n] {
-		if n.Op() == nil || n.Op().ViewOf == 0 {
+		if n = n.Viewed(); n == nil {
 			return false
 		}
-		n = n.Arg(n.Op().ViewOf - 1)
 	}
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant/internal/form"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -41,7 +42,7 @@ func (k *converter) weight(n *graph.Node, w *weight) {
 	}
 	old := n.Arg(w.arg)
 	n.SetArg(w.arg, floats)
-	form.Sweep([]*graph.Node{old})
+	passes.SweepUnused([]*graph.Node{old})
 }
 
 // recurrent makes a recurrent network the operator that quantises its states.
@@ -63,7 +64,7 @@ func (k *converter) recurrent(u *unit, to *op.Op) {
 	if err := k.ctx.Replace(n, by, "quantised: dynamic"); err != nil {
 		return
 	}
-	form.Sweep(old)
+	passes.SweepUnused(old)
 }
 
 // store quantises a weight and enters the result into the module.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -28,7 +27,7 @@ func depend(g *graph.Graph) *edges {
 			e.fixed[s.Node] = true
 		}
 	}
-	reads := reader(g)
+	effects := graph.EffectsOf(g)
 	var last *graph.Node
 	var since []*graph.Node // reads after the last effect
 	for n := range g.Nodes() {
@@ -40,7 +39,7 @@ func depend(g *graph.Graph) *edges {
 				e.add(n, r)
 			}
 			last, since = n, since[:0]
-		case reads(n):
+		case effects.ReadsWritten(n):
 			e.add(n, last)
 			since = append(since, n)
 		}
@@ -97,46 +96,5 @@ func within(n *graph.Node) func(func(*graph.Node) bool) {
 				}
 			}
 		}
-	}
-}
-
-// reader returns whether a node, or what it runs, reads memory that some node of the
-// module writes.
-func reader(g *graph.Graph) func(*graph.Node) bool {
-	memory, paths := passes.WrittenMemory(g), passes.Written(g)
-	if len(memory) == 0 {
-		return func(*graph.Node) bool { return false }
-	}
-	written := func(n *graph.Node) bool {
-		m := n.Memory()
-		return memory[m] || m.Opcode() == graph.GetAttr && paths[m.Target()]
-	}
-	itself := func(n *graph.Node) bool {
-		if n.Opcode() == graph.GetAttr && paths[n.Target()] {
-			return true
-		}
-		for a := range n.Inputs() {
-			if written(a) {
-				return true
-			}
-		}
-		b := n.Bound()
-		return b != nil && slices.ContainsFunc(b.Params, func(p string) bool { return paths[p] })
-	}
-	return func(n *graph.Node) bool {
-		if itself(n) {
-			return true
-		}
-		for a := range n.Inputs() {
-			if a.InState(paths) {
-				return true
-			}
-		}
-		for m := range n.Inner() {
-			if itself(m) {
-				return true
-			}
-		}
-		return false
 	}
 }

@@ -102,4 +102,4 @@ func Place(name, doc string, where func(n *graph.Node) Resource) passes.Pass {
 }
 
 // acts tells of nodes that must keep their order. Waits do not change anything.
-func acts(n *graph.Node) bool { return !waits(n) && passes.Effect(n) == op.Effectful }
+func acts(n *graph.Node) bool { return !waits(n) && n.Effect() == op.Effectful }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/passes"
 )
@@ -110,7 +109,7 @@ func (s Sharing) pass(c *passes.Ctx, n, inner *graph.Node, j *joiner, both expr.
 
 // dropDead removes a pure call that nothing uses any more and that defines no symbol.
 func dropDead(n *graph.Node) {
-	if n.NumUses() == 0 && passes.Effect(n) == op.Pure {
+	if n.NumUses() == 0 && n.Removable() {
 		_ = n.Graph().Erase(n)
 	}
 }

@@ -182,7 +182,7 @@ func shrink(r *graph.Graph, live []bool) {
 func prune(r *graph.Graph) {
 	defines := definers(r)
 	for n := range r.Backward() {
-		if n.NumUses() == 0 && !defines[n] && removable(n) {
+		if n.NumUses() == 0 && !defines[n] && n.Removable() {
 			_ = r.Erase(n)
 		}
 	}
@@ -229,7 +229,7 @@ func (f *flow) spread(live []bool) (more bool) {
 						needed[v] = true
 					}
 				}
-			case n.Opcode() != graph.Placeholder && (needed[n] || !removable(n)):
+			case n.Opcode() != graph.Placeholder && (needed[n] || !n.Removable()):
 				for a := range n.Inputs() {
 					needed[a] = true
 				}

@@ -31,7 +31,7 @@ func ConstFoldLimit(growth int) passes.Pass {
 		Doc:  "Computes what depends on frozen parameters alone.",
 		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 			before := c.Matches()
-			f := &constFolder{c: c, growth: growth, written: passes.Written(g), memory: passes.WrittenMemory(g), reads: map[string]int{}}
+			f := &constFolder{c: c, growth: growth, effects: graph.EffectsOf(g), reads: map[string]int{}}
 			f.countReads()
 			if err := f.graph(g); err != nil {
 				return false, err
@@ -47,9 +47,8 @@ func ConstFoldLimit(growth int) passes.Pass {
 type constFolder struct {
 	c       *passes.Ctx
 	growth  int
-	written map[string]bool
-	memory  map[*graph.Node]bool // nodes whose memory is written
-	reads   map[string]int       // how many nodes read each parameter
+	effects *graph.Effects
+	reads   map[string]int // how many nodes read each parameter
 	w       kernel.Workspace
 	spent   int                            // bytes of all that was computed
 	value   map[*graph.Node][]*array.Array // computed values; nil entries are yet to be computed
@@ -166,7 +165,7 @@ func (f *constFolder) constant(node *graph.Node) bool {
 		_, known := node.Arg(0).Type().Dim(node.Attrs().(op.AxisAttrs).Axis).Int()
 		return known
 	}
-	if f.memory[passes.Memory(node)] || passes.Effect(node) != op.Pure || o.NoFold || o.AdHoc || len(node.Regions()) > 0 || o.Structural() && o != op.GetItem || symbolic(o, node.Attrs()) {
+	if f.effects.Overwritten(node) || node.Effect() != op.Pure || o.NoFold || o.AdHoc || len(node.Regions()) > 0 || o.Structural() && o != op.GetItem || symbolic(o, node.Attrs()) {
 		return false
 	}
 	if o.ByValue && !f.bounded(node) {
@@ -206,7 +205,7 @@ func (f *constFolder) bounded(node *graph.Node) bool {
 
 func (f *constFolder) readable(path string) bool {
 	p := f.c.Module.Param(path)
-	return p != nil && p.Value != nil && !f.written[path]
+	return p != nil && p.Value != nil && !f.effects.WrittenState(path)
 }
 
 func symbolic(o *op.Op, attrs any) bool {
@@ -260,8 +259,8 @@ func (f *constFolder) refuse(node *graph.Node) string {
 
 // shown reports whether a call does nothing but show the elements of a parameter.
 func shown(n *graph.Node) bool {
-	for n.Op() != nil && n.Op().ViewOf == 1 && n.NumArgs() == 1 {
-		n = n.Arg(0)
+	for n.NumArgs() == 1 && n.Viewed() != nil {
+		n = n.Viewed()
 	}
 	return n.Opcode() == graph.GetAttr
 }

@@ -22,13 +22,13 @@ var CSE = passes.Pass{
 	Doc:  "Merges nodes that compute the same value.",
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 		before := c.Matches()
-		err := mergeEqual(c, g, newWrites(c.Module.Graph))
+		err := mergeEqual(c, g, graph.EffectsOf(g))
 		return c.Matches() > before, err
 	},
 }
 
-func mergeEqual(ctx *passes.Ctx, g *graph.Graph, written writes) error {
-	table := &valueTable{seen: make(map[uint64]*graph.Node, g.Len()), writes: written.fresh()}
+func mergeEqual(ctx *passes.Ctx, g *graph.Graph, effects *graph.Effects) error {
+	table := &valueTable{seen: make(map[uint64]*graph.Node, g.Len()), writes: writes{effects: effects, count: map[graph.Place]uint64{}}}
 	table.h.SetSeed(maphash.MakeSeed())
 	visited := 0
 	for node := range g.Nodes() {
@@ -41,12 +41,12 @@ func mergeEqual(ctx *passes.Ctx, g *graph.Graph, written writes) error {
 			}
 		}
 		for _, r := range node.Regions() {
-			if err := mergeEqual(ctx, r, written); err != nil {
+			if err := mergeEqual(ctx, r, effects); err != nil {
 				return err
 			}
 		}
 		table.writes.step(node)
-		if !mergeable(node) || table.writes.fills(node) {
+		if !effects.Repeatable(node) {
 			continue
 		}
 		first := table.find(node)
@@ -59,16 +59,6 @@ func mergeEqual(ctx *passes.Ctx, g *graph.Graph, written writes) error {
 		}
 	}
 	return nil
-}
-
-func mergeable(n *graph.Node) bool {
-	switch n.Opcode() {
-	case graph.GetAttr:
-		return true
-	case graph.Placeholder, graph.Output:
-		return false
-	}
-	return passes.Effect(n) == op.Pure
 }
 
 // unify records that sizes which were called differently are the same.
@@ -91,7 +81,7 @@ type valueTable struct {
 	key    []byte
 	seen   map[uint64]*graph.Node
 	more   map[uint64][]*graph.Node // of equal hashes, after seen
-	writes *writes
+	writes writes
 	epochs map[*graph.Node]uint64 // of nodes that read what is written
 }
 
@@ -194,108 +184,47 @@ func (t *valueTable) same(first, node *graph.Node, epoch uint64) bool {
 	return passes.DescribeConflict(first.Type(), node.Type()) == ""
 }
 
-// writes counts the writes to memory along a graph: two reads give the same only
-// if no write lies between them.
+// writes counts the writes to memory along a graph: two reads give the same only if no write
+// lies between them.
 type writes struct {
-	paths  map[string]bool
-	memory map[*graph.Node]bool // nodes whose memory is written
-	count  map[any]uint64       // by path or node
-	alias  map[*graph.Node]any  // of nodes whose value may share such memory: its path or node, or anywhere
-	all    uint64               // writes by nodes of which more is not known
-	total  uint64               // writes by others
+	effects *graph.Effects
+	count   map[graph.Place]uint64
+	all     uint64 // calls of which it is not known what they write
+	total   uint64 // the others
 }
 
-// anywhere is the alias of values that may lie in any memory that is written: inputs of
-// sub-graphs, and what calls of these give.
-type anywhere struct{}
-
-func newWrites(g *graph.Graph) writes {
-	return writes{paths: passes.Written(g), memory: passes.WrittenMemory(g)}
-}
-
-// fresh returns the writes with nothing counted.
-func (w writes) fresh() *writes {
-	w.count, w.alias, w.all = map[any]uint64{}, map[*graph.Node]any{}, 0
-	return &w
-}
-
-// fills reports whether the node makes memory that is written later.
-func (w *writes) fills(n *graph.Node) bool { return w.memory[n] && n.Opcode() != graph.GetAttr }
-
-// step follows one node. Without any write in the module there is nothing to follow.
+// step follows one node. Without any write in the program there is nothing to follow.
 func (w *writes) step(node *graph.Node) {
-	if len(w.memory) == 0 {
+	if !w.effects.Writes() || node.Effect() != op.Effectful {
 		return
 	}
-	if node.Opcode() == graph.GetAttr && w.paths[node.Target()] {
-		w.alias[node] = node.Target()
-		return
-	}
-	o := node.Op()
-	switch {
-	case o == op.Call, node.Opcode() == graph.Placeholder && node.Graph().Parent() == nil && node.InState(w.paths):
-		w.alias[node] = anywhere{}
-	case w.fills(node):
-		w.alias[node] = node
-	}
-	switch {
-	case !node.Opcode().IsCall():
-	case o != nil && len(o.Mutates) > 0:
-		for _, i := range o.Mutates {
-			if a := node.Arg(i); a != nil && w.alias[a] != nil && w.alias[a] != any(anywhere{}) {
-				w.count[w.alias[a]]++
-				w.total++
-				w.alias[node] = w.alias[a]
-			} else {
-				w.all++
-			}
-		}
-	case passes.Effect(node) == op.Effectful:
+	if o := node.Op(); o == nil || len(o.Mutates) == 0 {
 		w.all++
-	default:
-		if m := passes.Memory(node); m != node && w.alias[m] != nil {
-			w.alias[node] = w.alias[m]
+		return
+	}
+	for p := range node.Writes() {
+		if p == (graph.Place{}) {
+			w.all++
+			continue
 		}
+		w.count[p]++
+		w.total++
 	}
 }
 
-// of returns a number that differs between two nodes when a write may lie
-// between what they read; 0 for nodes that read nothing that is written.
-func (w *writes) of(node *graph.Node) uint64 {
-	if len(w.memory) == 0 {
+// of returns a number that differs between two nodes when a write may lie between what they
+// read; 0 for nodes that read nothing that is written.
+func (w *writes) of(node *graph.Node) (sum uint64) {
+	if !w.effects.Writes() {
 		return 0
 	}
-	sum := uint64(0)
-	reads := func(what any) {
-		switch what {
-		case nil:
-		case anywhere{}:
+	for p := range node.Reads() {
+		switch {
+		case !w.effects.Written(p):
+		case p == graph.Place{}:
 			sum += 1 + w.all + w.total
 		default:
-			sum += 1 + w.all + w.count[what]
-		}
-	}
-	reads(w.alias[node])
-	for a := range node.Inputs() {
-		reads(w.alias[a])
-	}
-	if b := node.Bound(); b != nil {
-		for _, p := range b.Params {
-			if w.paths[p] {
-				reads(p)
-			}
-		}
-	}
-	for m := range node.Inner() {
-		if m.Opcode() == graph.GetAttr && w.paths[m.Target()] {
-			reads(m.Target())
-		}
-		if b := m.Bound(); b != nil {
-			for _, p := range b.Params {
-				if w.paths[p] {
-					reads(p)
-				}
-			}
+			sum += 1 + w.all + w.count[p]
 		}
 	}
 	return sum

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"
 )
 
@@ -30,7 +29,7 @@ func dce(ctx *passes.Ctx, g *graph.Graph) error {
 		if visited++; visited&1023 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if n.NumUses() == 0 && !defines[n] && removable(n) {
+		if n.NumUses() == 0 && !defines[n] && n.Removable() {
 			if err := ctx.Erase(n, "unused"); err != nil {
 				return err
 			}
@@ -63,10 +62,6 @@ func dceBodies(ctx *passes.Ctx, n *graph.Node) error {
 		return nil
 	}
 	return f.dropOperands(ctx)
-}
-
-func removable(n *graph.Node) bool {
-	return n.Opcode() != graph.Placeholder && n.Opcode() != graph.Output && passes.Effect(n) != op.Effectful
 }
 
 // DropUnused removes parameters that no node reads, and leaf modules and sub-graphs

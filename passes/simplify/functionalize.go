@@ -28,7 +28,7 @@ func functionalize(opaque bool) passes.Pass {
 		Doc: "Turns calls of methods and modules into function calls with their parameters as operands.",
 		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 			before := c.Matches()
-			f := functionalizer{c: c, opaque: opaque, written: passes.Written(g)}
+			f := functionalizer{c: c, opaque: opaque, effects: graph.EffectsOf(g)}
 			err := f.graph(g)
 			return c.Matches() > before, err
 		},
@@ -38,7 +38,7 @@ func functionalize(opaque bool) passes.Pass {
 type functionalizer struct {
 	c       *passes.Ctx
 	opaque  bool
-	written map[string]bool
+	effects *graph.Effects
 	reads   map[string]*graph.Node // the first read of each path, in the graph at hand
 }
 
@@ -72,7 +72,7 @@ func (f *functionalizer) graph(g *graph.Graph) error {
 func (f *functionalizer) oneRead(n *graph.Node) {
 	first := f.reads[n.Target()]
 	switch {
-	case f.written[n.Target()] || n.Live():
+	case f.effects.WrittenState(n.Target()) || n.Live():
 	case first == nil:
 		f.reads[n.Target()] = n
 	default:
@@ -101,7 +101,7 @@ func (f *functionalizer) module(g *graph.Graph, node *graph.Node) {
 		p := f.reads[path]
 		if p == nil {
 			p = g.Before(node).GetAttr(path)
-			if f.written[path] {
+			if f.effects.WrittenState(path) {
 				p.SetLive(true)
 			} else {
 				f.reads[path] = p

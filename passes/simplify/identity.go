@@ -81,7 +81,7 @@ func given(n *graph.Node) (x *graph.Node, what string) {
 // plainCall reports whether n is a pure call of one tensor without parameters of its own.
 func plainCall(n *graph.Node) bool {
 	o := n.Op()
-	return n.Opcode().IsCall() && o != nil && !o.AdHoc && !o.Structural() && passes.Effect(n) == op.Pure && n.Type().Kind() == shape.Tensor &&
+	return n.Opcode().IsCall() && o != nil && !o.AdHoc && !o.Structural() && n.Effect() == op.Pure && n.Type().Kind() == shape.Tensor &&
 		(n.Bound() == nil || len(n.Bound().Params) == 0)
 }
 

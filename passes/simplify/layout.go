@@ -5,7 +5,6 @@ import (
 
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -40,10 +39,10 @@ func View(x, n *graph.Node) (at op.Layout, ok bool) {
 // viewed returns what a call of one result is a view of, nil where it is none.
 func viewed(n *graph.Node) *graph.Node {
 	o := n.Op()
-	if o == nil || o.ViewOf == 0 || o.ViewOf > n.NumArgs() || n.Bound() != nil || n.Type().Kind() != shape.Tensor || passes.Effect(n) != op.Pure {
+	if o == nil || o.ViewOf == 0 || o.ViewOf > n.NumArgs() || n.Bound() != nil || n.Type().Kind() != shape.Tensor || n.Effect() != op.Pure {
 		return nil
 	}
-	return n.Arg(o.ViewOf - 1)
+	return n.Viewed()
 }
 
 // Restores reports whether n, made of x by views, is x: of the same type, with the
@@ -63,13 +62,10 @@ func Restores(x, n *graph.Node) bool {
 
 // Sharing answers whether one value may take the place of another that has the same
 // elements, but may have memory of its own.
-type Sharing struct {
-	paths  map[string]bool
-	memory map[*graph.Node]bool
-}
+type Sharing struct{ effects *graph.Effects }
 
 // NewSharing looks at what the graph writes.
-func NewSharing(g *graph.Graph) Sharing { return Sharing{passes.Written(g), passes.WrittenMemory(g)} }
+func NewSharing(g *graph.Graph) Sharing { return Sharing{graph.EffectsOf(g)} }
 
 // Refuse says why by must not take the place of old: memory of one of them is written,
 // or old is a result that shares memory with no input, parameter or other result, and
@@ -78,7 +74,7 @@ func (s Sharing) Refuse(old, by *graph.Node) string {
 	if why := s.Written(old, by); why != "" {
 		return why
 	}
-	from, to := passes.Memory(old), passes.Memory(by)
+	from, to := old.Memory(), by.Memory()
 	if from != to && result(from) && (!to.Opcode().IsCall() || result(to)) {
 		return "it is a result, which shares no memory with " + to.String()
 	}
@@ -89,10 +85,10 @@ func (s Sharing) Refuse(old, by *graph.Node) string {
 // it keeps what it was.
 func (s Sharing) Written(nodes ...*graph.Node) string {
 	for _, n := range nodes {
-		if !passes.Overwritten(n, s.paths, s.memory) {
+		if !s.effects.Overwritten(n) {
 			continue
 		}
-		if n = passes.Memory(n); n.Opcode() == graph.GetAttr {
+		if n = n.Memory(); n.Opcode() == graph.GetAttr {
 			return "parameter " + n.Target() + " is written by the graph, and a copy of it keeps what it was"
 		}
 		return n.String() + " may be memory that the graph writes, and a copy of it keeps what it was"
@@ -103,7 +99,7 @@ func (s Sharing) Written(nodes ...*graph.Node) string {
 // result reports whether n, or a view of it, is a result of its graph.
 func result(n *graph.Node) bool {
 	for u := range n.Users() {
-		if u.Opcode() == graph.Output || passes.Memory(u) != u && result(u) {
+		if u.Opcode() == graph.Output || u.Memory() != u && result(u) {
 			return true
 		}
 	}

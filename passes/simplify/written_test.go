@@ -25,6 +25,21 @@ var put = op.Define("put", op.Spec[op.None]{
 	Kernel: func(op.None, []shape.Type) kernel.Step { return putStep{} },
 })
 
+// putTo is put with the operands the other way round, so that a module can hold what is
+// written.
+var putTo = op.Define("put_to", op.Spec[op.None]{
+	Doc: "put_to adds x to w in place and returns the sum.", In: op.Args("x", "w"), Mutates: []int{1},
+	Infer:  func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
+	Kernel: func(op.None, []shape.Type) kernel.Step { return putToStep{} },
+})
+
+type putToStep struct{}
+
+// Run implements kernel.Step.
+func (putToStep) Run(w *kernel.Workspace, out, in []*array.Array) {
+	putStep{}.Run(w, out, []*array.Array{in[1], in[0]})
+}
+
 type putStep struct{}
 
 // Run implements kernel.Step.

@@ -124,7 +124,7 @@ func (f *fault) fold() passes.Pass {
 		}
 		var in [2]*array.Array
 		for i, a := range n.Args() {
-			if a.Opcode() != graph.GetAttr || passes.Written(c.Module.Graph)[a.Target()] {
+			if a.Opcode() != graph.GetAttr || graph.EffectsOf(c.Module.Graph).WrittenState(a.Target()) {
 				return nil
 			}
 			in[i] = c.Module.Param(a.Target()).Value
@@ -145,7 +145,7 @@ func (f *fault) fold() passes.Pass {
 // merge replaces calls by equal ones before them.
 func (f *fault) merge() passes.Pass {
 	return passes.EachNode("merge", "Merges equal calls.", func(c *passes.Ctx, n *graph.Node) error {
-		if n.Opcode() != graph.CallFunction || passes.Effect(n) != op.Pure {
+		if n.Opcode() != graph.CallFunction || n.Effect() != op.Pure {
 			return nil
 		}
 		for o := n.Prev(); o != nil; o = o.Prev() {
@@ -171,7 +171,7 @@ func (f *fault) dead() passes.Pass {
 			if n.NumUses() > 0 || n.Opcode() == graph.Placeholder || n.Opcode() == graph.Output {
 				continue
 			}
-			if passes.Effect(n) == op.Pure || f.at("dead/lost-effect", n) {
+			if n.Effect() == op.Pure || f.at("dead/lost-effect", n) {
 				if err := c.Erase(n, "unused"); err != nil {
 					return false, err
 				}

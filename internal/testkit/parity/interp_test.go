@@ -14,7 +14,6 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/op/std"
-	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -136,7 +135,7 @@ var interpRows = []row{
 		require.Equal(t, "fc", e.Node)
 		require.Equal(t, 41, e.Pos.Line)
 	}},
-	{id: "90", input: "a call of a function with effects whose result nobody uses, dead-code elimination", outcome: "it stays; a pure one goes", on: in(passes.Effect), test: func(t *testing.T) {
+	{id: "90", input: "a call of a function with effects whose result nobody uses, dead-code elimination", outcome: "it stays; a pure one goes", on: in((*graph.Node).Effect), test: func(t *testing.T) {
 		gm, err := fx.Trace(context.Background(), func(x *tensor.Tensor) *tensor.Tensor {
 			mark(x)
 			x.Exp()

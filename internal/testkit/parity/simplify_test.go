@@ -48,7 +48,7 @@ var dceRows = []row{
 		require.Equal(t, 4, report.Passes[0].Matches)
 		require.False(t, report.Passes[1].Changed)
 	}},
-	{id: "104b", input: "calls of a wrapped function with effects, of a pure one, of an operator, and a write to a buffer; none of the results used", outcome: "what has effects stays, by what is declared; the buffer counts runs", on: in(passes.Effect), test: func(t *testing.T) {
+	{id: "104b", input: "calls of a wrapped function with effects, of a pure one, of an operator, and a write to a buffer; none of the results used", outcome: "what has effects stays, by what is declared; the buffer counts runs", on: in((*graph.Node).Effect), test: func(t *testing.T) {
 		gm := capture(t, func(x tt) tt { mark(x); half(x); x.Exp(); return x.Neg() }, fx.Input("x", "f32[N]"))
 		apply(t, gm.Module, simplify.DCE)
 		require.NotNil(t, gm.Graph.Find("Mark"))
@@ -90,14 +90,14 @@ var cseRows = []row{
 		apply(t, gm.Module, simplify.CSE)
 		require.Equal(t, map[string]int{"sum": 1, "gelu": 2, "cat": 2}, opcounts(gm.Graph))
 	}},
-	{id: "105c", input: "three calls of a wrapped function with effects; reads of a buffer around a write", outcome: "all stay", on: in(passes.Effect, passes.Written), test: func(t *testing.T) {
+	{id: "105c", input: "three calls of a wrapped function with effects; reads of a buffer around a write", outcome: "all stay", on: in((*graph.Node).Effect, graph.EffectsOf), test: func(t *testing.T) {
 		gm := capture(t, func(x tt) tt { mark(x); return mark(x).Add(mark(x)) }, fx.Input("x", "f32[2]"))
 		apply(t, gm.Module, simplify.CSE)
 		require.Equal(t, 3, strings.Count(gm.Graph.String(), "parity.Mark]"))
 		gm = capture(t, &counter{vector(0)}, fx.Input("x", "f32[2]"))
 		before := gm.Graph.Len()
-		require.Empty(t, passes.Written(graph.New("pure")))
-		require.Equal(t, map[string]bool{"calls": true}, passes.Written(gm.Graph))
+		require.Empty(t, graph.EffectsOf(graph.New("pure")).Paths())
+		require.Equal(t, []string{"calls"}, graph.EffectsOf(gm.Graph).Paths())
 		apply(t, gm.Module, simplify.CSE)
 		require.Equal(t, before, gm.Graph.Len())
 	}},

@@ -6,7 +6,6 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
-	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer"
@@ -37,7 +36,7 @@ var nodeSurface = []entry{
 	{fx: "`meta`", in: in(graph.NewKey[int], graph.Key[int].Get, graph.Key[int].Set), how: "typed keys; NewInheritedKey for data that new nodes inherit"},
 	{fx: "`stack_trace`", in: in((*graph.Node).Pos, (*graph.Node).Stack), how: "always there, resolved when printed"},
 	{fx: "`nn_module_stack`", in: in((*graph.Node).Scope)},
-	{fx: "`is_impure`", in: in(passes.Effect), how: "declared by the operator; unknown ones are effectful"},
+	{fx: "`is_impure`", in: in((*graph.Node).Effect), how: "declared by the operator; unknown ones are effectful"},
 	{fx: "`has_side_effect`", in: in(tensor.Wrap[func(*tensor.Tensor)], tensor.WrapPure[func(*tensor.Tensor)]), how: "a function of Wrap is effectful unless it is declared pure"},
 	{fx: "`normalized_arguments`", none: "capture normalises: an operator has one form, named operands and all defaults filled in"},
 	{fx: "`format_node`", in: in((*graph.Node).Text), how: "the line of the text form, which parses"},

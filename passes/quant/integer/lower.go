@@ -20,7 +20,7 @@ var Lower = passes.Pass{
 	Requires: []passes.Fact{passes.Functional, passes.Flat},
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 		before := c.Matches()
-		l := &lowerer{c: c, params: passes.NewParams(c.Module, g), written: passes.WrittenMemory(g), paths: passes.Written(g)}
+		l := &lowerer{c: c, params: passes.NewParams(c.Module, g), effects: graph.EffectsOf(g)}
 		for n := range g.All() {
 			if err := c.Err(); err != nil {
 				return false, err

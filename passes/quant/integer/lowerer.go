@@ -6,7 +6,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
-	"github.com/gofx-dev/gofx/passes/quant/internal/form"
 )
 
 // lowerer is one run of Lower. Nodes are visited once, in order: a dequantize that
@@ -16,15 +15,14 @@ type lowerer struct {
 	params *passes.Params
 	w      kernel.Workspace
 	// What the graph writes.
-	written map[*graph.Node]bool
-	paths   map[string]bool
+	effects *graph.Effects
 }
 
 // overwritten returns an operand of a dequantize that the graph writes, nil for none:
 // it must not be read later than it is.
 func (l *lowerer) overwritten(d *graph.Node) *graph.Node {
 	for b := range d.Inputs() {
-		if l.written[passes.Memory(b)] {
+		if l.effects.Overwritten(b) {
 			return b
 		}
 	}
@@ -51,7 +49,7 @@ func params(n *graph.Node) (scale, zero *graph.Node) { return n.Arg(1), n.Arg(2)
 // same reports whether two nodes have one value, or are both absent.
 func (l *lowerer) same(a, b *graph.Node) bool {
 	return a == b || a != nil && b != nil && a.Opcode() == graph.GetAttr && b.Opcode() == graph.GetAttr &&
-		a.Target() == b.Target() && !a.Live() && !b.Live() && !l.paths[a.Target()]
+		a.Target() == b.Target() && !a.Live() && !b.Live() && !l.effects.WrittenState(a.Target())
 }
 
 // one reports whether a scale or a zero point is of a whole tensor.
@@ -165,7 +163,7 @@ func (l *lowerer) replace(old, by *graph.Node, why string) error {
 	if err := l.c.Replace(old, by, why); err != nil {
 		return err
 	}
-	form.Sweep(args)
+	passes.SweepUnused(args)
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
-	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant/internal/form"
 )
 
@@ -245,7 +244,7 @@ func (l *lowerer) weightOnly(n *graph.Node) (done bool, err error) {
 		return false, nil
 	}
 	for _, b := range in[1:] {
-		if b != nil && l.written[passes.Memory(b)] {
+		if b != nil && l.effects.Overwritten(b) {
 			l.c.Refuse(n, "the graph writes "+b.String()+", which its weight is made of")
 			return true, nil
 		}
@@ -310,7 +309,7 @@ func (l *lowerer) bias(n *graph.Node) (end, bias *graph.Node) {
 	if b == n {
 		b = u.Arg(1)
 	}
-	if t := b.Type(); b == n || t.DType() != array.F32 || t.Rank() != 1 || t.Dim(0) != n.Type().Dim(-1) || l.written[passes.Memory(n.Arg(0))] {
+	if t := b.Type(); b == n || t.DType() != array.F32 || t.Rank() != 1 || t.Dim(0) != n.Type().Dim(-1) || l.effects.Overwritten(n.Arg(0)) {
 		return n, nil
 	}
 	return u, b

@@ -5,7 +5,6 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
-	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -399,7 +398,7 @@ func (l *lowerer) fuse(c *graph.Cursor, x quantity, entries *array.Array) *graph
 		return nil
 	}
 	for a := range x.q.Inputs() {
-		if l.written[passes.Memory(a)] {
+		if l.effects.Overwritten(a) {
 			return nil
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
-	"github.com/gofx-dev/gofx/passes"
 )
 
 // Exchanged returns n when it is a matrix with its axes exchanged.
@@ -25,19 +24,6 @@ func Exchanged(n *graph.Node) *graph.Node {
 // Recurrent are the operators whose states are quantised in each step, which no operator
 // on floats shows: what they are in mode dynamic.
 var Recurrent = map[*op.Op]*op.Op{std.Lstm: std.QLstm, std.Gru: std.QGru}
-
-// Sweep removes pure calls and reads of parameters that nothing uses.
-func Sweep(nodes []*graph.Node) {
-	for _, n := range nodes {
-		if n == nil || n.Erased() || n.NumUses() > 0 || n.Opcode() == graph.Placeholder || passes.Effect(n) != op.Pure {
-			continue
-		}
-		args := n.Args()
-		if n.Graph().Erase(n) == nil { // one that defines a symbol stays
-			Sweep(args)
-		}
-	}
-}
 
 // OpName is how plans and reports name what a node calls: the operator, with its import
 // path where it is a user's, or the opcode.
