@@ -97,7 +97,7 @@ func Everywhere() []NamedDifference { return named(everywhere) }
 // Departs returns the texts of the differences of a kind that a call falls under.
 // Absent operands at the end may be left out.
 func (o *Op) Departs(kind Departure, attrs any, in []*array.Array) (texts []string) {
-	attrs = o.orZero(attrs)
+	attrs = orZero(o, attrs)
 	if !o.Variadic() {
 		in = append(slices.Clone(in), make([]*array.Array, max(len(o.In)-len(in), 0))...)
 	}

@@ -33,7 +33,7 @@ func (o *Op) Step(attrs any, in []shape.Type) (s kernel.Step, err error) {
 
 // Expand runs the decomposition of a composite operator on b.
 func (o *Op) Expand(b Builder, attrs any, in []Value) Value {
-	return o.decompose(b, o.orZero(attrs), in)
+	return o.decompose(b, orZero(o, attrs), in)
 }
 
 // Eval computes the operator on arrays: the reference semantics that every
@@ -56,7 +56,7 @@ func (o *Op) HasReference() bool { return o.reference != nil }
 // Reference writes on b what the operator stands for. It must not be called unless
 // HasReference.
 func (o *Op) Reference(b Builder, attrs any, in []Value) Value {
-	return o.reference(b, o.orZero(attrs), in)
+	return o.reference(b, orZero(o, attrs), in)
 }
 
 // EvalReference computes Reference as Eval computes the operator.
@@ -338,7 +338,7 @@ func (b *arrayBuilder) Item(tuple Value, i int) Value {
 // Flops returns the floating-point operations of one call with the given types.
 func (o *Op) Flops(attrs any, in []shape.Type, out shape.Type) shape.Dim {
 	if o.flops != nil {
-		return o.flops(o.orZero(attrs), in, out)
+		return o.flops(orZero(o, attrs), in, out)
 	}
 	switch o.Class {
 	case Elementwise:
@@ -385,5 +385,5 @@ func (o *Op) Scatters() bool { return o.scatter != nil }
 // Scatter returns base with the elements that result item of the view shows
 // replaced by v; see Spec.Scatter. It must not be called unless Scatters.
 func (o *Op) Scatter(b Builder, attrs any, item int, base, v Value) Value {
-	return o.scatter(b, o.orZero(attrs), item, base, v)
+	return o.scatter(b, orZero(o, attrs), item, base, v)
 }

@@ -66,7 +66,7 @@ func (l Layout) IsInOrder() bool {
 //   - False: they are copies for all sizes with which there are elements.
 //   - Open: sizes decide, or it cannot be shown.
 func (o *Op) Layout(attrs any, in []shape.Type, results []shape.Dims, at Layout) ([]Layout, shape.Truth) {
-	attrs = o.orZero(attrs)
+	attrs = orZero(o, attrs)
 	switch {
 	case o.ViewOf == 0:
 		return nil, shape.False

@@ -279,12 +279,12 @@ func (o *Op) Scalar() bool { return o.expr != nil }
 
 // Training reports whether a call with these attributes is in training mode.
 func (o *Op) Training(attrs any) bool {
-	attrs = o.orZero(attrs)
+	attrs = orZero(o, attrs)
 	return o.training != nil && o.codec.Accepts(attrs) && o.training(attrs)
 }
 
 // orZero returns the zero value for nil, as in every call of an operator.
-func (o *Op) orZero(attrs any) any {
+func orZero(o *Op, attrs any) any {
 	if attrs == nil {
 		return o.codec.Zero()
 	}
@@ -298,7 +298,7 @@ func (o *Op) NumResults(attrs any) (n int, tuple bool) {
 	case o.Results == nil:
 		return 1, false
 	case len(o.Results) == 1 && o.Results[0] == "...":
-		return o.count(o.orZero(attrs)), true
+		return o.count(orZero(o, attrs)), true
 	}
 	return len(o.Results), true
 }

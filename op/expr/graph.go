@@ -62,10 +62,10 @@ func (g Graph) Reads(n int) []bool {
 // joins expressions; it returns the outputs. in[i] stands for input i and must
 // have its type. Index and Coord keep their meaning, so that both expressions
 // must be over the same output shape where body uses them.
-func (b *Builder) Inline(body Graph, in []Value) []Value { return b.rebuild(body, in, b.written) }
+func (b *Builder) Inline(body Graph, in []Value) []Value { return b.rebuild(body, in, written) }
 
 // written makes what an operation gives for operands, as it is written.
-func (b *Builder) written(n Node, args []Value) Value {
+func written(b *Builder, n Node, args []Value) Value {
 	if n.Code == kernel.OpCast {
 		return b.CastRounded(args[0], n.DType, array.Rounding(n.Imm))
 	}
@@ -73,17 +73,17 @@ func (b *Builder) written(n Node, args []Value) Value {
 }
 
 // rebuild makes body in b, its operations by of.
-func (b *Builder) rebuild(body Graph, in []Value, of func(n Node, args []Value) Value) []Value {
+func (b *Builder) rebuild(body Graph, in []Value, of func(b *Builder, n Node, args []Value) Value) []Value {
 	return Fold(body, func(_ int, n Node, args []Value) Value {
-		if v, ok := b.leaf(n, in); ok {
+		if v, ok := leaf(b, n, in); ok {
 			return v
 		}
-		return of(n, args)
+		return of(b, n, args)
 	})
 }
 
 // leaf makes a node without operands; ok is false for operations. in[i] stands for input i.
-func (b *Builder) leaf(n Node, in []Value) (v Value, ok bool) {
+func leaf(b *Builder, n Node, in []Value) (v Value, ok bool) {
 	switch n.Code {
 	case kernel.OpInput:
 		if n.Imm >= uint64(len(in)) || in[n.Imm].DType() != n.DType {

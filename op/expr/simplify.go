@@ -23,22 +23,22 @@ import (
 //
 // It leaves alone what differs for a few numbers: x+0 is 0 for -0, x*0 and x-x are
 // NaN for infinities, (x*a)*b rounds twice, log(exp x) overflows, a float that is cast to an integer saturates.
-func (b *Builder) Simplify(body Graph, in []Value) []Value { return b.rebuild(body, in, b.apply) }
+func (b *Builder) Simplify(body Graph, in []Value) []Value { return b.rebuild(body, in, apply) }
 
 // apply makes a value by the laws, or as it is written.
-func (b *Builder) apply(n Node, x []Value) Value {
-	if v, ok := b.law(n, x); ok {
+func apply(b *Builder, n Node, x []Value) Value {
+	if v, ok := law(b, n, x); ok {
 		return v
 	}
-	return b.written(n, x)
+	return written(b, n, x)
 }
 
 // law returns what an operation is by a law.
-func (b *Builder) law(n Node, x []Value) (v Value, ok bool) {
+func law(b *Builder, n Node, x []Value) (v Value, ok bool) {
 	code := n.Code
 	switch len(x) {
 	case 1:
-		return b.law1(n, x[0])
+		return law1(b, n, x[0])
 	case 2:
 		if _, left := x[0].ConstBits(); left && commutes(code) {
 			return law2(code, x[1], x[0], 0)
@@ -58,7 +58,7 @@ func commutes(code kernel.Code) bool {
 	return false
 }
 
-func (b *Builder) law1(n Node, x Value) (v Value, ok bool) {
+func law1(b *Builder, n Node, x Value) (v Value, ok bool) {
 	code, d, inner := n.Code, n.DType, x.Code()
 	switch code {
 	case kernel.OpNeg, kernel.OpNot:
@@ -68,7 +68,7 @@ func (b *Builder) law1(n Node, x Value) (v Value, ok bool) {
 	case kernel.OpAbs:
 		switch {
 		case inner == kernel.OpNeg && d.IsSigned():
-			return b.apply(n, []Value{x.arg(0)}), true
+			return apply(b, n, []Value{x.arg(0)}), true
 		case inner == kernel.OpAbs, unsigned(x):
 			return x, true
 		}
@@ -78,7 +78,7 @@ func (b *Builder) law1(n Node, x Value) (v Value, ok bool) {
 		return x, inner == kernel.OpFloor || inner == kernel.OpCeil || inner == kernel.OpRound || inner == kernel.OpTrunc
 	case kernel.OpCast:
 		if inner == kernel.OpCast && between(x.arg(0).DType(), x.DType(), d) {
-			return b.apply(n, []Value{x.arg(0)}), true
+			return apply(b, n, []Value{x.arg(0)}), true
 		}
 		return x, x.DType() == d
 	}

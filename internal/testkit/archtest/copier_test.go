@@ -19,7 +19,7 @@ var again = []string{
 	"passes/arrange/across.go",    // a call on the other side of a movement
 	"passes/arrange/halve.go",     // half of a call
 	"passes/fusion/merge.go",      // one product for several
-	"passes/quant/lower_value.go", // a call of bytes where one of floats was
+	"passes/quant/integer/value.go", // a call of bytes where one of floats was
 }
 
 // TestOneCopier holds that nodes are made by a Cursor, or by the Copier that copies them.
