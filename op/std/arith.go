@@ -55,23 +55,8 @@ var Add = op.Define("add", op.Spec[AddAttrs]{
 		}
 		return []expr.Value{b.Cast(scaled(b, d, (*expr.Builder).Add, l, r, a.Alpha), d)}
 	},
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(binarySamples(g, onAny, addAttrs),
-			op.Sample{Name: "alpha", Attrs: AddAttrs{Alpha: op.Float(0.5)}, In: []*array.Array{g.Normal(3), g.Normal(2, 3)}},
-			op.Sample{Name: "alpha of f16", Attrs: AddAttrs{Alpha: op.Float(0.1)},
-				In: []*array.Array{array.Cast(g.Normal(3), array.F16), array.Cast(g.Normal(3), array.F16)}},
-			op.Sample{Name: "alpha of i64", Attrs: AddAttrs{Alpha: op.Int(-2)}, In: []*array.Array{g.Int(5, 4), g.Int(5, 4)}})
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		bad := binaryBad(g, onAny, addAttrs)
-		return append(bad[:3:3], // add has no reverse
-			op.BadSample{Name: "float alpha of i64", Attrs: AddAttrs{Alpha: op.Float(0.5)},
-				In: []*array.Array{g.Int(5, 4), g.Int(5, 4)}, Code: op.BadAttr},
-			op.BadSample{Name: "alpha beyond i8", Attrs: AddAttrs{Alpha: op.Int(300)},
-				In: []*array.Array{array.New(array.I8, 2), array.New(array.I8, 2)}, Code: op.BadAttr},
-			op.BadSample{Name: "alpha of bool", Attrs: AddAttrs{Alpha: op.Int(2)},
-				In: []*array.Array{g.Bool(4), g.Bool(4)}, Code: op.BadAttr})
-	},
+	Samples: addSamples,
+	Bad:     addBad,
 })
 
 func addAttrs(n op.Scalar, _ bool) any { return AddAttrs{Other: n} }
@@ -121,15 +106,8 @@ var Sub = op.Define("sub", op.Spec[SubAttrs]{
 		l, r := twoOperands(b, x, a.Other, a.Reverse)
 		return []expr.Value{b.Cast(scaled(b, d, (*expr.Builder).Sub, l, r, a.Alpha), d)}
 	},
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(binarySamples(g, onNumbers, subAttrs),
-			op.Sample{Name: "alpha", Attrs: SubAttrs{Alpha: op.Float(0.5)}, In: []*array.Array{g.Normal(3), g.Normal(2, 3)}},
-			op.Sample{Name: "alpha reversed", Attrs: SubAttrs{Other: op.Int(1), Alpha: op.Int(3), Reverse: true}, In: []*array.Array{g.Normal(3)}})
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return append(binaryBad(g, onNumbers, subAttrs), op.BadSample{Name: "float alpha of i64", Attrs: SubAttrs{Alpha: op.Float(0.5)},
-			In: []*array.Array{g.Int(5, 4), g.Int(5, 4)}, Code: op.BadAttr})
-	},
+	Samples: subSamples,
+	Bad:     subBad,
 })
 
 func subAttrs(n op.Scalar, reverse bool) any { return SubAttrs{Other: n, Reverse: reverse} }
@@ -184,22 +162,8 @@ var Div = op.Define("div", op.Spec[DivAttrs]{
 		}
 		return []expr.Value{b.Cast(y, d)}
 	},
-	Samples: func(g *op.Gen) []op.Sample {
-		all := binarySamples(g, onAny, divAttrs(""))
-		for _, mode := range []string{"trunc", "floor"} {
-			for _, s := range binarySamples(g, onNumbers, divAttrs(mode)) {
-				s.Name = mode + " " + s.Name
-				all = append(all, s)
-			}
-		}
-		return all
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return append(binaryBad(g, onAny, divAttrs("")),
-			op.BadSample{Name: "floor of bool", Attrs: DivAttrs{RoundingMode: "floor"}, In: []*array.Array{g.Bool(2), g.Bool(2)}, Code: op.DTypeMismatch},
-			op.BadSample{Name: "floor by zero", Attrs: DivAttrs{Other: op.Int(0), RoundingMode: "floor"}, In: []*array.Array{g.Int(5, 2)}, Code: op.BadAttr},
-			op.BadSample{Name: "unknown mode", Attrs: DivAttrs{RoundingMode: "up"}, In: []*array.Array{g.Normal(2), g.Normal(2)}, Code: op.BadAttr})
-	},
+	Samples: divSamples,
+	Bad:     divBad,
 })
 
 func divAttrs(mode string) func(op.Scalar, bool) any {
@@ -256,13 +220,6 @@ func divisor(a ReversibleAttrs, d array.DType) {
 	if a.Other.Present() && !a.Reverse && d.IsInt() && uint64(a.Other.Int64())<<(64-8*d.Size()) == 0 {
 		refuse(op.BadAttr, "other is "+a.Other.String()+", which is 0 as "+d.String()+", expected another number to divide integers by",
 			"cast x to a floating-point type")
-	}
-}
-
-func zeroDivisors(g *op.Gen) []op.BadSample {
-	return []op.BadSample{
-		{Name: "zero of i64", Attrs: ReversibleAttrs{Other: op.Int(0)}, In: []*array.Array{g.Int(5, 2)}, Code: op.BadAttr},
-		{Name: "zero as i8", Attrs: ReversibleAttrs{Other: op.Int(256)}, In: []*array.Array{array.New(array.I8, 2)}, Code: op.BadAttr},
 	}
 }
 
@@ -371,14 +328,6 @@ var Logaddexp = op.Define("logaddexp", op.Spec[op.None]{
 		share := func(x, y expr.Value) expr.Value { return b.Select(equal, half, b.Sigmoid(b.Sub(x, y))) }
 		return []expr.Value{share(l, r), share(r, l)}
 	},
-	Samples: func(g *op.Gen) []op.Sample {
-		return tensorPairs(binarySamples(g, onFloats, func(op.Scalar, bool) any { return op.None{} }))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.ShapeMismatch, "shapes", op.None{}, g.Normal(2, 3), g.Normal(4)),
-			badCall(op.DTypeMismatch, "integers", op.None{}, g.Int(5, 2), g.Int(5, 2)),
-			badCall(op.OperandCount, "one operand", op.None{}, g.Normal(2)),
-		}
-	},
+	Samples: logaddexpSamples,
+	Bad:     logaddexpBad,
 })

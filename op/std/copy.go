@@ -17,21 +17,11 @@ import (
 // Clone copies a tensor. It is not an identity: who writes to the result must not
 // change x.
 var Clone = moveOp("clone", "clone copies x to memory of its own.", op.Spec[op.None]{
-	Infer:  func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
-	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.Copy{} },
-	Grad:   seedBack[op.None],
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(moveCalls(g, op.None{}, 2, 3, 4),
-			okCall("expanded", op.None{}, array.Expand(g.Normal(3, 1), 2, 3, 4)),
-			okCall("zero size", op.None{}, g.Normal(0, 3)),
-			okCall("0-dimensional", op.None{}, g.Normal()))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.OperandCount, "nothing", op.None{}),
-			badCall(op.OperandCount, "two operands", op.None{}, g.Normal(2), g.Normal(2)),
-		}
-	},
+	Infer:   func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
+	Kernel:  func(op.None, []shape.Type) kernel.Step { return &kernel.Copy{} },
+	Grad:    seedBack[op.None],
+	Samples: cloneSamples,
+	Bad:     cloneBad,
 })
 
 // Copy gives src the element type of x, whose shape it has: x after src was
@@ -51,16 +41,7 @@ var Copy = op.Define("copy", op.Spec[op.None]{
 		return []expr.Value{b.Cast(x[1], x[0].DType())}
 	},
 	Samples: copySamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		none := op.None{}
-		return []op.BadSample{
-			badCall(op.InPlaceType, "shape", none, g.Normal(2, 3), g.Normal(3, 2)),
-			badCall(op.InPlaceType, "rank", none, g.Normal(2, 3), g.Normal(3)),
-			badCall(op.InPlaceType, "no broadcasting", none, g.Normal(2, 3), g.Normal(2, 1)),
-			badCall(op.InPlaceType, "f32 to i64", none, g.Int(9, 2), g.Normal(2)),
-			badCall(op.InPlaceType, "f16 to bool", none, g.Bool(2), array.Cast(g.Normal(2), array.F16)),
-		}
-	},
+	Bad:     copyBad,
 })
 
 // SliceScatter is x after src was written to a slice of it.
@@ -191,22 +172,4 @@ func fitsView(c *op.Infer, view shape.Dims, src shape.Type) error {
 		}
 	}
 	return nil
-}
-
-func copySamples(g *op.Gen) []op.Sample {
-	none, cast := op.None{}, array.Cast
-	var all []op.Sample
-	for _, s := range moveCalls(g, none, 2, 3, 4) {
-		all = append(all, okCall(s.Name, none, cast(g.Int(2, 2, 3, 4), s.In[0].DType()), s.In[0]))
-	}
-	return append(all,
-		okCall("f32 to f64", none, cast(g.Normal(2, 3), array.F64), g.Normal(2, 3)),
-		okCall("f64 to f16", none, cast(g.Normal(2, 3), array.F16), cast(g.Normal(2, 3), array.F64)),
-		okCall("i64 to f32", none, g.Normal(2, 3), g.Int(1000, 2, 3)),
-		okCall("i64 to u8", none, cast(g.Int(9, 40), array.U8), g.Int(1000, 40)),
-		okCall("i64 to bool", none, g.Bool(2, 3), g.Int(3, 2, 3)),
-		okCall("bool to f32", none, g.Normal(2, 3), g.Bool(2, 3)),
-		okCall("expanded", none, g.Strided(g.Normal(2, 3)), array.Expand(g.Normal(3), 2, 3)),
-		okCall("zero size", none, g.Normal(0, 3), g.Int(2, 0, 3)),
-		okCall("0-dimensional", none, g.Normal(), g.Normal()))
 }

@@ -68,20 +68,8 @@ var Full = op.Define("full", op.Spec[FullAttrs]{
 	Expr: func(b *expr.Builder, a FullAttrs, _ []expr.Value) []expr.Value {
 		return []expr.Value{number(b, orElse(a.DType, scalarDType(a.Value)), "value", a.Value)}
 	},
-	Samples: func(*op.Gen) []op.Sample {
-		return calls(FullAttrs{shape.ConstDims(2, 3), op.Float(1.5), 0}, FullAttrs{shape.ConstDims(), op.Int(7), 0}, FullAttrs{shape.ConstDims(4), op.BoolScalar(true), 0},
-			FullAttrs{shape.ConstDims(0, 3), op.Float(1), 0}, FullAttrs{shape.ConstDims(3), op.Float(-2.75), array.I32}, FullAttrs{shape.ConstDims(3), op.Int(3), array.F16},
-			FullAttrs{shape.ConstDims(1, 1, 2), op.Float(0.1), array.F64}, FullAttrs{shape.ConstDims(3), op.Int(-3), array.U8}, FullAttrs{shape.ConstDims(600), op.Float(2), array.BF16})
-	},
-	Bad: func(*op.Gen) []op.BadSample {
-		return []op.BadSample{
-			{Name: "negative size", Attrs: FullAttrs{shape.ConstDims(2, -1), op.Int(1), 0}, Code: op.BadAttr},
-			{Name: "no value", Attrs: FullAttrs{Size: shape.ConstDims(2)}, Code: op.BadAttr},
-			{Name: "beyond u8", Attrs: FullAttrs{shape.ConstDims(2), op.Int(300), array.U8}, Code: op.BadAttr},
-			{Name: "NaN of i8", Attrs: FullAttrs{shape.ConstDims(2), op.Float(math.NaN()), array.I8}, Code: op.BadAttr},
-			{Name: "beyond f16", Attrs: FullAttrs{shape.ConstDims(2), op.Float(65505), array.F16}, Code: op.BadAttr},
-		}
-	},
+	Samples: fullSamples,
+	Bad:     fullBad,
 })
 
 // calls makes a sample without operands of each attributes value.
@@ -106,10 +94,8 @@ func filled(name, doc string, value int64) *op.Op {
 		Decompose: func(b op.Builder, a SizeAttrs, _ []op.Value) op.Value {
 			return b.Call(Full, FullAttrs{Size: a.Size, Value: op.Int(value), DType: orElse(a.DType, array.F32)})
 		},
-		Samples: func(*op.Gen) []op.Sample { return calls(sizeAttrs(array.DTypes()...)...) },
-		Bad: func(*op.Gen) []op.BadSample {
-			return []op.BadSample{{Name: "negative size", Attrs: SizeAttrs{Size: shape.ConstDims(-2)}, Code: op.BadAttr}}
-		},
+		Samples: filledSamples,
+		Bad:     filledBad,
 	})
 }
 
@@ -234,18 +220,8 @@ var Arange = op.Define("arange", op.Spec[ArangeAttrs]{
 		}
 		return []expr.Value{b.Cast(v, orElse(a.DType, array.I64))}
 	},
-	Samples: func(*op.Gen) []op.Sample {
-		c := shape.Const
-		return calls(ArangeAttrs{End: c(5)}, ArangeAttrs{End: c(0)}, ArangeAttrs{End: c(10), Start: 1, Step: 3}, ArangeAttrs{End: c(-4), Start: 5, Step: -2},
-			ArangeAttrs{End: c(4), DType: array.F32}, ArangeAttrs{End: c(600), DType: array.F16}, ArangeAttrs{End: c(9), Start: 2, DType: array.I32},
-			ArangeAttrs{End: c(300), DType: array.U8}, ArangeAttrs{End: c(3), Start: 3, Step: 7}, ArangeAttrs{End: c(7), Step: 2, DType: array.F64})
-	},
-	Bad: func(*op.Gen) []op.BadSample {
-		return []op.BadSample{
-			{Name: "away from end", Attrs: ArangeAttrs{End: shape.Const(2), Start: 5}, Code: op.BadAttr},
-			{Name: "bool", Attrs: ArangeAttrs{End: shape.Const(2), DType: array.Bool}, Code: op.BadAttr},
-		}
-	},
+	Samples: arangeSamples,
+	Bad:     arangeBad,
 })
 
 // LinspaceAttrs are the attributes of linspace; DType not given is f32.
@@ -315,18 +291,8 @@ var Linspace = op.Define("linspace", op.Spec[LinspaceAttrs]{
 		down := b.Sub(b.Const(w, a.End), b.Mul(b.Cast(b.Sub(last, i), w), step))
 		return []expr.Value{b.Cast(b.Select(b.Lt(i, b.ConstInt(array.I64, int64(a.Steps/2))), up, down), d)}
 	},
-	Samples: func(*op.Gen) []op.Sample {
-		return calls(LinspaceAttrs{0, 1, 5, 0}, LinspaceAttrs{-1, 1, 11, 0}, LinspaceAttrs{3, 3, 4, 0}, LinspaceAttrs{2, -2, 6, array.F64},
-			LinspaceAttrs{0, 1, 0, 0}, LinspaceAttrs{4, 9, 1, 0}, LinspaceAttrs{0, 10, 7, array.I64}, LinspaceAttrs{0, 7.5, 7, array.I64}, LinspaceAttrs{-2.5, 2.5, 4, array.I16}, LinspaceAttrs{0, 1, 33, array.F16}, LinspaceAttrs{0, 1, 600, array.BF16})
-	},
-	Bad: func(*op.Gen) []op.BadSample {
-		return []op.BadSample{
-			{Name: "end beyond i8", Attrs: LinspaceAttrs{0, 300, 3, array.I8}, Code: op.BadAttr},
-			{Name: "start beyond f32", Attrs: LinspaceAttrs{1e39, 3, 3, 0}, Code: op.BadAttr},
-			{Name: "negative steps", Attrs: LinspaceAttrs{0, 1, -1, 0}, Code: op.BadAttr},
-			{Name: "bool", Attrs: LinspaceAttrs{0, 1, 2, array.Bool}, Code: op.BadAttr},
-		}
-	},
+	Samples: linspaceSamples,
+	Bad:     linspaceBad,
 })
 
 // EyeAttrs are the attributes of eye. M of 0 stands for N; DType not given is f32.
@@ -351,14 +317,8 @@ var Eye = op.Define("eye", op.Spec[EyeAttrs]{
 	Expr: func(b *expr.Builder, a EyeAttrs, _ []expr.Value) []expr.Value {
 		return []expr.Value{b.Cast(b.Eq(b.Coord(-2), b.Coord(-1)), orElse(a.DType, array.F32))}
 	},
-	Samples: func(*op.Gen) []op.Sample {
-		c := shape.Const
-		return calls(EyeAttrs{N: c(3)}, EyeAttrs{N: c(2), M: c(4)}, EyeAttrs{N: c(4), M: c(2)}, EyeAttrs{N: c(0)}, EyeAttrs{N: c(1)},
-			EyeAttrs{c(3), c(3), array.I64}, EyeAttrs{c(3), c(2), array.Bool}, EyeAttrs{c(30), c(0), array.F16})
-	},
-	Bad: func(*op.Gen) []op.BadSample {
-		return []op.BadSample{{Name: "negative size", Attrs: EyeAttrs{N: shape.Const(-1)}, Code: op.BadAttr}}
-	},
+	Samples: eyeSamples,
+	Bad:     eyeBad,
 })
 
 // TriAttrs are the attributes of tril and triu: Diagonal 0 is the main one,
@@ -385,25 +345,8 @@ func triangle(name, doc string, compare func(b *expr.Builder, l, r expr.Value) e
 			keep := compare(b, b.Sub(b.Coord(-1), b.Coord(-2)), b.ConstInt(array.I64, int64(a.Diagonal)))
 			return []expr.Value{b.Select(keep, x[0], b.Like(x[0], 0))}
 		},
-		Samples: func(g *op.Gen) []op.Sample {
-			in := func(a *array.Array) []*array.Array { return []*array.Array{a} }
-			return []op.Sample{
-				{Name: "square", Attrs: TriAttrs{}, In: in(g.Normal(4, 4))},
-				{Name: "above", Attrs: TriAttrs{1}, In: in(g.Normal(3, 5))},
-				{Name: "below", Attrs: TriAttrs{-2}, In: in(g.Normal(5, 3))},
-				{Name: "batch", Attrs: TriAttrs{}, In: in(g.Normal(2, 3, 4, 4))},
-				{Name: "far off", Attrs: TriAttrs{9}, In: in(g.Normal(2, 2))},
-				{Name: "zero size", Attrs: TriAttrs{}, In: in(g.Normal(0, 3))},
-				{Name: "strided", Attrs: TriAttrs{}, In: in(g.Strided(g.Normal(3, 4)))},
-				{Name: "special", Attrs: TriAttrs{}, In: in(array.Reshape(g.Special(), 3, 5))},
-				{Name: "i64", Attrs: TriAttrs{-1}, In: in(g.Int(9, 3, 3))},
-				{Name: "bool", Attrs: TriAttrs{}, In: in(g.Bool(3, 3))},
-				{Name: "f16", Attrs: TriAttrs{}, In: in(array.Cast(g.Normal(3, 3), array.F16))},
-			}
-		},
-		Bad: func(g *op.Gen) []op.BadSample {
-			return []op.BadSample{{Name: "vector", Attrs: TriAttrs{}, In: []*array.Array{g.Normal(3)}, Code: op.RankMismatch}}
-		},
+		Samples: triangleSamples,
+		Bad:     triangleBad,
 	})
 }
 

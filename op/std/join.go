@@ -67,16 +67,7 @@ var Stack = op.Define("stack", op.Spec[DimAttrs]{
 		return b.Call(Cat, a, rows...)
 	},
 	Samples: stackSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		x := g.Normal(2, 3)
-		return []op.BadSample{
-			badCall(op.OperandCount, "nothing", DimAttrs{0}),
-			badCall(op.ShapeMismatch, "sizes", DimAttrs{0}, x, g.Normal(2, 4)),
-			badCall(op.RankMismatch, "ranks", DimAttrs{0}, x, g.Normal(2)),
-			badCall(op.DTypeMismatch, "types", DimAttrs{0}, x, g.Int(3, 2, 3)),
-			badCall(op.BadAxis, "axis", DimAttrs{3}, x, x),
-		}
-	},
+	Bad:     stackBad,
 })
 
 // Tile repeats a tensor along its dimensions.
@@ -86,18 +77,9 @@ var Tile = moveOp("tile", "tile repeats a tensor along its dimensions; missing c
 	Infer: dimsRule(func(c *op.Infer, a TileAttrs, d shape.Dims) (shape.Dims, error) {
 		return tiled(c, d, a.Reps)
 	}),
-	Kernel: func(TileAttrs, []shape.Type) kernel.Step { return &kernel.Tile{} },
-	Samples: func(g *op.Gen) []op.Sample {
-		r := func(n ...int) TileAttrs { return TileAttrs{shape.ConstDims(n...)} }
-		return append(moveCalls(g, r(2, 3), 2, 3, 4),
-			okCall("new dimensions", r(2, 1, 2), g.Normal(3)),
-			okCall("zero times", r(0, 2), g.Normal(2, 3)),
-			okCall("zero size", r(2, 2), g.Normal(0, 3)),
-			okCall("0-dimensional", r(3), g.Normal()))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{badCall(op.BadAttr, "negative", TileAttrs{shape.ConstDims(-1)}, g.Normal(2))}
-	},
+	Kernel:  func(TileAttrs, []shape.Type) kernel.Step { return &kernel.Tile{} },
+	Samples: tileSamples,
+	Bad:     tileBad,
 })
 
 // Repeat repeats a tensor along its and new dimensions.
@@ -110,21 +92,9 @@ var Repeat = moveOp("repeat", "repeat repeats a tensor along its dimensions and 
 		}
 		return tiled(c, d, a.Repeats)
 	}),
-	Kernel: func(RepeatAttrs, []shape.Type) kernel.Step { return &kernel.Tile{} },
-	Samples: func(g *op.Gen) []op.Sample {
-		r := func(n ...int) RepeatAttrs { return RepeatAttrs{shape.ConstDims(n...)} }
-		return append(moveCalls(g, r(1, 2, 3), 2, 3, 4),
-			okCall("new dimensions", r(2, 1, 2), g.Normal(3)),
-			okCall("zero times", r(0, 2), g.Normal(2, 3)),
-			okCall("zero size", r(2, 2), g.Normal(0, 3)),
-			okCall("0-dimensional", r(3), g.Normal()))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.BadAttr, "negative", RepeatAttrs{shape.ConstDims(-1)}, g.Normal(2)),
-			badCall(op.BadAttr, "too few", RepeatAttrs{shape.ConstDims(2)}, g.Normal(2, 3)),
-		}
-	},
+	Kernel:  func(RepeatAttrs, []shape.Type) kernel.Step { return &kernel.Tile{} },
+	Samples: repeatSamples,
+	Bad:     repeatBad,
 })
 
 // RepeatInterleave repeats every index of a dimension in place.
@@ -148,18 +118,8 @@ var RepeatInterleave = moveOp("repeat_interleave", "repeat_interleave repeats ev
 		axis, _ := realAxis(a.Dim, in[0].Rank())
 		return &kernel.RepeatInterleave{Repeats: a.Repeats, Dim: axis}
 	},
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(moveCalls(g, RepeatInterleaveAttrs{2, 1}, 2, 3, 4),
-			okCall("negative axis", RepeatInterleaveAttrs{3, -1}, g.Normal(2, 3)),
-			okCall("zero times", RepeatInterleaveAttrs{0, 0}, g.Normal(2, 3)),
-			okCall("zero size", RepeatInterleaveAttrs{2, 1}, g.Normal(0, 3)))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.BadAttr, "negative", RepeatInterleaveAttrs{-1, 0}, g.Normal(2)),
-			badCall(op.BadAxis, "axis", RepeatInterleaveAttrs{2, 1}, g.Normal(2)),
-		}
-	},
+	Samples: repeatInterleaveSamples,
+	Bad:     repeatInterleaveBad,
 })
 
 // tiled returns d repeated, with both lists filled up with 1 on the left.

@@ -127,14 +127,7 @@ var Slice = viewOp("slice", "slice takes the elements from start to stop, by ste
 		return b.Call(SliceScatter, a, base, v)
 	},
 	Samples: sliceSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		x := g.Normal(3, 4)
-		return []op.BadSample{
-			badCall(op.BadAxis, "axis", SliceAttrs{Dim: 2, Stop: End}, x),
-			badCall(op.BadAxis, "0-dimensional", SliceAttrs{Stop: End}, g.Normal()),
-			badCall(op.BadAttr, "step", SliceAttrs{Stop: End, Step: -1}, x),
-		}
-	},
+	Bad:     sliceBad,
 })
 
 // Narrow takes a range of one dimension that must lie within it.
@@ -149,16 +142,7 @@ var Narrow = viewOp("narrow", "narrow takes length elements of one dimension, fr
 		return b.Call(SliceScatter, a.slice(base.Type()), base, v)
 	},
 	Samples: narrowSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		at := func(dim, start, n int) NarrowAttrs { return NarrowAttrs{dim, shape.Const(start), shape.Const(n)} }
-		x := g.Normal(3, 4)
-		return []op.BadSample{
-			badCall(op.BadAxis, "axis", at(2, 0, 1), x),
-			badCall(op.SizeMismatch, "too long", at(1, 2, 3), x),
-			badCall(op.SizeMismatch, "start before the dimension", at(0, -4, 1), x),
-			badCall(op.BadAttr, "negative length", at(0, 1, -1), x),
-		}
-	},
+	Bad:     narrowBad,
 })
 
 // Select takes one index of one dimension.
@@ -174,15 +158,7 @@ var Select = viewOp("select", "select takes one index of one dimension, which va
 		return b.Call(SelectScatter, a, base, v)
 	},
 	Samples: selectSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		x := g.Normal(3, 4)
-		return []op.BadSample{
-			badCall(op.BadAxis, "axis", SelectAttrs{2, 0}, x),
-			badCall(op.BadAxis, "0-dimensional", SelectAttrs{0, 0}, g.Normal()),
-			badCall(op.BadAttr, "index", SelectAttrs{1, 4}, x),
-			badCall(op.BadAttr, "negative index", SelectAttrs{0, -4}, x),
-		}
-	},
+	Bad:     selectBad,
 })
 
 // Diagonal takes the diagonals of matrices.
@@ -198,13 +174,7 @@ var Diagonal = viewOp("diagonal", "diagonal takes the diagonal of two dimensions
 		return b.Call(DiagonalScatter, a, base, v)
 	},
 	Samples: diagonalSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.BadAxis, "vector", DiagonalAttrs{}, g.Normal(3)),
-			badCall(op.BadAttr, "same axis", DiagonalAttrs{0, 1, -1}, g.Normal(3, 4)),
-			badCall(op.BadAttr, "offset out of range", DiagonalAttrs{Offset: math.MinInt64}, g.Normal(3, 4)),
-		}
-	},
+	Bad:     diagonalBad,
 })
 
 // Roll shifts elements around the end.
@@ -232,22 +202,8 @@ var Roll = moveOp("roll", "roll shifts the elements along dimensions, around the
 		}
 		return &kernel.Roll{Shifts: a.Shifts.Slice(), Dims: axes}
 	},
-	Samples: func(g *op.Gen) []op.Sample {
-		l := op.IntList
-		return append(moveCalls(g, RollAttrs{l(1), l(1)}, 2, 3, 4),
-			okCall("flat", RollAttrs{Shifts: l(5)}, g.Strided(g.Normal(3, 4))),
-			okCall("several axes", RollAttrs{l(-1, 7), l(0, -1)}, g.Normal(3, 4)),
-			okCall("zero size", RollAttrs{l(2), l(0)}, g.Normal(0, 4)),
-			okCall("0-dimensional", RollAttrs{Shifts: l(2)}, g.Normal()))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		l := op.IntList
-		return []op.BadSample{
-			badCall(op.BadAttr, "lengths", RollAttrs{l(1, 2), l(0)}, g.Normal(3, 4)),
-			badCall(op.BadAttr, "two flat shifts", RollAttrs{Shifts: l(1, 2)}, g.Normal(3, 4)),
-			badCall(op.BadAxis, "axis", RollAttrs{l(1), l(2)}, g.Normal(3, 4)),
-		}
-	},
+	Samples: rollSamples,
+	Bad:     rollBad,
 })
 
 // Flip reverses dimensions.
@@ -262,19 +218,9 @@ var Flip = moveOp("flip", "flip reverses the order of the elements along dimensi
 		axes, _ := someAxes(a.Dims, in[0].Rank())
 		return &kernel.Flip{Dims: axes}
 	},
-	Grad: flipGrad,
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(moveCalls(g, FlipAttrs{op.IntList(1)}, 2, 3, 4),
-			okCall("negative axes", FlipAttrs{op.IntList(-1, 0)}, g.Normal(2, 3, 4)),
-			okCall("none", FlipAttrs{}, g.Normal(3)),
-			okCall("zero size", FlipAttrs{op.IntList(0)}, g.Normal(0, 4)))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.BadAxis, "axis", FlipAttrs{op.IntList(2)}, g.Normal(3, 4)),
-			badCall(op.BadAttr, "axis twice", FlipAttrs{op.IntList(1, -1)}, g.Normal(3, 4)),
-		}
-	},
+	Grad:    flipGrad,
+	Samples: flipSamples,
+	Bad:     flipBad,
 })
 
 // moveOp defines an operator with one operand that copies elements.
@@ -354,43 +300,6 @@ func diagonalDims(_ *op.Infer, a DiagonalAttrs, d shape.Dims) (shape.Dims, error
 	rows, cols := d.At(d1), d.At(d2)
 	length := rows.AddInt(-max(-a.Offset, 0)).Min(cols.AddInt(-max(a.Offset, 0))).Max(shape.Const(0))
 	return without(without(d, max(d1, d2)), min(d1, d2)).Append(length), nil
-}
-
-func sliceSamples(g *op.Gen) []op.Sample {
-	at := func(dim, start, stop, step int) SliceAttrs {
-		return SliceAttrs{Dim: dim, Start: shape.Const(start), Stop: shape.Const(stop), Step: step}
-	}
-	return append(moveCalls(g, at(1, 1, 3, 0), 2, 4, 3),
-		okCall("negative axis and bounds", at(-1, -3, -1, 1), g.Normal(2, 4)),
-		okCall("to the end", SliceAttrs{Dim: 1, Start: shape.Const(2), Stop: End}, g.Normal(2, 4)),
-		okCall("step", SliceAttrs{Dim: 1, Stop: End, Step: 3}, g.Normal(2, 8)),
-		okCall("bounds beyond the ends", at(0, -9, 9, 2), g.Normal(5, 2)),
-		okCall("huge step", at(0, 1, 4, 1<<62), g.Normal(5, 2)),
-		okCall("empty", at(0, 3, 2, 0), g.Normal(5, 2)),
-		okCall("zero size", at(0, 1, 2, 0), g.Normal(0, 2)))
-}
-
-func selectSamples(g *op.Gen) []op.Sample {
-	return append(moveCalls(g, SelectAttrs{1, 2}, 2, 3, 4),
-		okCall("negative axis and index", SelectAttrs{-1, -4}, g.Normal(2, 3, 4)),
-		okCall("zero size", SelectAttrs{1, 0}, g.Normal(0, 3)),
-		okCall("to 0-dimensional", SelectAttrs{0, 1}, g.Normal(3)))
-}
-
-func diagonalSamples(g *op.Gen) []op.Sample {
-	return append(moveCalls(g, DiagonalAttrs{}, 3, 4),
-		okCall("batched", DiagonalAttrs{1, -2, -1}, g.Normal(2, 3, 4)),
-		okCall("below", DiagonalAttrs{Offset: -1}, g.Normal(4, 3)),
-		okCall("outside", DiagonalAttrs{Offset: 9}, g.Normal(4, 3)),
-		okCall("zero size", DiagonalAttrs{}, g.Normal(0, 3)))
-}
-
-func narrowSamples(g *op.Gen) []op.Sample {
-	at := func(dim, start, n int) NarrowAttrs { return NarrowAttrs{dim, shape.Const(start), shape.Const(n)} }
-	return append(moveCalls(g, at(1, 1, 2), 2, 4, 3),
-		okCall("negative axis and start", at(-1, -3, 2), g.Normal(2, 4)),
-		okCall("nothing", at(0, 5, 0), g.Normal(5, 2)),
-		okCall("zero size", at(0, 0, 0), g.Normal(0, 2)))
 }
 
 // hasType reports whether t has one of the given element types, or none known.

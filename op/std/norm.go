@@ -128,22 +128,11 @@ var BatchNormStats = op.Define("batch_norm_stats", op.Spec[op.None]{
 		t := shape.TensorType(d, shape.Of(in[0].Dim(1)))
 		return shape.TupleType(t, t), nil
 	},
-	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.BatchNormStats{} },
-	Grad:   batchStatsGrad,
-	Flops:  func(_ op.None, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[0]).MulInt(3) },
-	Samples: func(g *op.Gen) []op.Sample {
-		var out []op.Sample
-		for _, s := range channelInputs(g) {
-			out = append(out, op.Sample{Name: s.Name, Attrs: op.None{}, In: s.In[:1]})
-		}
-		return out
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			{Name: "rank", Attrs: op.None{}, In: []*array.Array{g.Normal(3)}, Code: op.RankMismatch},
-			{Name: "integers", Attrs: op.None{}, In: []*array.Array{g.Int(9, 3, 2)}, Code: op.DTypeMismatch},
-		}
-	},
+	Kernel:  func(op.None, []shape.Type) kernel.Step { return &kernel.BatchNormStats{} },
+	Grad:    batchStatsGrad,
+	Flops:   func(_ op.None, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[0]).MulInt(3) },
+	Samples: batchNormStatsSamples,
+	Bad:     batchNormStatsBad,
 })
 
 // LayerNorm is torch.nn.functional.layer_norm.
@@ -167,8 +156,8 @@ var LayerNorm = op.Define("layer_norm", op.Spec[LayerNormAttrs]{
 	},
 	Grad:    lastNormGrad(true),
 	Flops:   func(_ LayerNormAttrs, _ []shape.Type, out shape.Type) shape.Dim { return elementCount(out).MulInt(5) },
-	Samples: func(g *op.Gen) []op.Sample { return layerNormSamples(g, true) },
-	Bad:     func(g *op.Gen) []op.BadSample { return layerNormBad(g, true) },
+	Samples: layerNormOwnSamples,
+	Bad:     layerNormOwnBad,
 })
 
 // RmsNorm is torch.nn.functional.rms_norm.
@@ -191,8 +180,8 @@ var RmsNorm = op.Define("rms_norm", op.Spec[LayerNormAttrs]{
 	},
 	Grad:    lastNormGrad(false),
 	Flops:   func(_ LayerNormAttrs, _ []shape.Type, out shape.Type) shape.Dim { return elementCount(out).MulInt(4) },
-	Samples: func(g *op.Gen) []op.Sample { return layerNormSamples(g, false) },
-	Bad:     func(g *op.Gen) []op.BadSample { return layerNormBad(g, false) },
+	Samples: rmsNormSamples,
+	Bad:     rmsNormBad,
 })
 
 // GroupNorm is torch.nn.functional.group_norm.

@@ -197,3 +197,26 @@ func layerNormBad(g *op.Gen, bias bool) []op.BadSample {
 	}
 	return out
 }
+
+func batchNormStatsSamples(g *op.Gen) []op.Sample {
+	var out []op.Sample
+	for _, s := range channelInputs(g) {
+		out = append(out, op.Sample{Name: s.Name, Attrs: op.None{}, In: s.In[:1]})
+	}
+	return out
+}
+
+func batchNormStatsBad(g *op.Gen) []op.BadSample {
+	return []op.BadSample{
+		{Name: "rank", Attrs: op.None{}, In: []*array.Array{g.Normal(3)}, Code: op.RankMismatch},
+		{Name: "integers", Attrs: op.None{}, In: []*array.Array{g.Int(9, 3, 2)}, Code: op.DTypeMismatch},
+	}
+}
+
+func layerNormOwnSamples(g *op.Gen) []op.Sample { return layerNormSamples(g, true) }
+
+func layerNormOwnBad(g *op.Gen) []op.BadSample { return layerNormBad(g, true) }
+
+func rmsNormSamples(g *op.Gen) []op.Sample { return layerNormSamples(g, false) }
+
+func rmsNormBad(g *op.Gen) []op.BadSample { return layerNormBad(g, false) }

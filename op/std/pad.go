@@ -1,7 +1,6 @@
 package std
 
 import (
-	"math"
 	"slices"
 	"strconv"
 
@@ -109,22 +108,7 @@ var Pad = fillOp("pad", "pad adds elements before and after dimensions, or crops
 	},
 	Grad:    padGrad,
 	Samples: padSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		pad := func(mode string, n ...int) PadAttrs { return PadAttrs{Pad: shape.ConstDims(n...), Mode: mode} }
-		x := g.Normal(3, 4)
-		return []op.BadSample{
-			badCall(op.BadAttr, "odd", pad("", 1, 1, 1), x),
-			badCall(op.BadAttr, "too many", pad("", 1, 1, 1, 1, 1, 1), x),
-			badCall(op.BadAttr, "mode", pad("mirror", 1, 1), x),
-			badCall(op.BadAttr, "value beyond i8", PadAttrs{Pad: shape.ConstDims(1, 1), Value: 300}, array.New(array.I8, 3)),
-			badCall(op.BadAttr, "value beyond f32", PadAttrs{Pad: shape.ConstDims(1, 1), Value: 1e300}, x),
-			badCall(op.BadAttr, "count out of range", pad("", math.MaxInt64, 1), x),
-			badCall(op.SizeMismatch, "cropped below nothing", pad("", -3, -2), x),
-			badCall(op.SizeMismatch, "reflect beyond the other edge", pad("reflect", 4, 0), x),
-			badCall(op.SizeMismatch, "circular more than once", pad("circular", 5, 0), x),
-			badCall(op.SizeMismatch, "nothing to replicate", pad("replicate", 1, 0), g.Normal(3, 0)),
-		}
-	},
+	Bad:     padBad,
 })
 
 // PixelShuffle moves channels into space.
@@ -150,19 +134,8 @@ var PixelShuffle = moveOp("pixel_shuffle", "pixel_shuffle turns [..., C*r*r, H, 
 		x = b.Call(Clone, op.None{}, b.Call(Permute, PermuteAttrs{tailPermutation(n, 0, 3, 1, 4, 2)}, x)) // never a view
 		return b.Call(Reshape, ReshapeAttrs{lead.Append(c, d.At(-2).Mul(r), d.At(-1).Mul(r))}, x)
 	},
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(moveCalls(g, PixelShuffleAttrs{2}, 1, 8, 3, 2),
-			okCall("three dimensions", PixelShuffleAttrs{3}, g.Normal(9, 2, 2)),
-			okCall("factor 1", PixelShuffleAttrs{1}, g.Normal(2, 3, 2, 2)),
-			okCall("zero size", PixelShuffleAttrs{2}, g.Normal(0, 4, 2, 2)))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.SizeMismatch, "channels", PixelShuffleAttrs{2}, g.Normal(1, 6, 2, 2)),
-			badCall(op.RankMismatch, "rank", PixelShuffleAttrs{2}, g.Normal(4, 2)),
-			badCall(op.BadAttr, "factor", PixelShuffleAttrs{0}, g.Normal(4, 2, 2)),
-		}
-	},
+	Samples: pixelShuffleSamples,
+	Bad:     pixelShuffleBad,
 })
 
 // PixelUnshuffle moves space into channels: the inverse of pixel_shuffle.
@@ -193,20 +166,8 @@ var PixelUnshuffle = moveOp("pixel_unshuffle", "pixel_unshuffle turns [..., C, H
 		x = b.Call(Clone, op.None{}, b.Call(Permute, PermuteAttrs{tailPermutation(n, 0, 2, 4, 1, 3)}, x)) // never a view
 		return b.Call(Reshape, ReshapeAttrs{lead.Append(d.At(-3).Mul(r).Mul(r), h, w)}, x)
 	},
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(moveCalls(g, PixelUnshuffleAttrs{2}, 1, 2, 6, 4),
-			okCall("three dimensions", PixelUnshuffleAttrs{3}, g.Normal(2, 3, 6)),
-			okCall("factor 1", PixelUnshuffleAttrs{1}, g.Normal(2, 3, 2, 2)),
-			okCall("zero size", PixelUnshuffleAttrs{2}, g.Normal(0, 4, 2, 2)))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.SizeMismatch, "rows", PixelUnshuffleAttrs{2}, g.Normal(1, 2, 3, 2)),
-			badCall(op.SizeMismatch, "columns", PixelUnshuffleAttrs{2}, g.Normal(1, 2, 2, 3)),
-			badCall(op.RankMismatch, "rank", PixelUnshuffleAttrs{2}, g.Normal(4, 2)),
-			badCall(op.BadAttr, "factor", PixelUnshuffleAttrs{-1}, g.Normal(4, 2, 2)),
-		}
-	},
+	Samples: pixelUnshuffleSamples,
+	Bad:     pixelUnshuffleBad,
 })
 
 // ChannelShuffleAttrs are the attributes of channel_shuffle.
@@ -237,19 +198,8 @@ var ChannelShuffle = moveOp("channel_shuffle", "channel_shuffle turns the channe
 		x = c.apply(Clone, c.transpose(x, 1, 2)) // never a view
 		return c.reshape(x, d)
 	},
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(moveCalls(g, ChannelShuffleAttrs{2}, 2, 6, 3, 2),
-			okCall("one dimension", ChannelShuffleAttrs{3}, g.Normal(2, 6, 3)),
-			okCall("one group", ChannelShuffleAttrs{1}, g.Normal(2, 3, 2)),
-			okCall("zero size", ChannelShuffleAttrs{2}, g.Normal(0, 4, 2, 2)))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.SizeMismatch, "channels", ChannelShuffleAttrs{4}, g.Normal(1, 6, 2, 2)),
-			badCall(op.RankMismatch, "rank", ChannelShuffleAttrs{2}, g.Normal(4, 2)),
-			badCall(op.BadAttr, "groups", ChannelShuffleAttrs{0}, g.Normal(1, 4, 2)),
-		}
-	},
+	Samples: channelShuffleSamples,
+	Bad:     channelShuffleBad,
 })
 
 // Unfold turns windows of images into columns.
@@ -265,23 +215,8 @@ var Unfold = fillOp("unfold", "unfold turns the sliding windows of images into c
 		return &kernel.Unfold{Kernel: mustList(a.KernelSize, 2, 0), Dilation: mustList(a.Dilation, 2, 1),
 			Padding: mustList(a.Padding, 2, 0), Stride: mustList(a.Stride, 2, 1)}
 	},
-	Samples: func(g *op.Gen) []op.Sample {
-		l := op.IntList
-		return append(moveCalls(g, UnfoldAttrs{KernelSize: l(2, 3)}, 2, 3, 4, 5),
-			okCall("all attributes", UnfoldAttrs{l(2), l(2, 1), l(1, 2), l(1, 3)}, g.Normal(1, 2, 5, 6)),
-			okCall("one image", UnfoldAttrs{KernelSize: l(2)}, g.Normal(3, 4, 5)),
-			okCall("zero size", UnfoldAttrs{KernelSize: l(2)}, g.Normal(0, 3, 4, 5)))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		l, x := op.IntList, g.Normal(1, 2, 4, 4)
-		return []op.BadSample{
-			badCall(op.RankMismatch, "rank", UnfoldAttrs{KernelSize: l(2)}, g.Normal(4, 4)),
-			badCall(op.BadAttr, "no kernel", UnfoldAttrs{}, x),
-			badCall(op.BadAttr, "stride", UnfoldAttrs{KernelSize: l(2), Stride: l(0)}, x),
-			badCall(op.BadAttr, "list", UnfoldAttrs{KernelSize: l(2, 2, 2)}, x),
-			badCall(op.SizeMismatch, "kernel beyond image", UnfoldAttrs{KernelSize: l(5)}, x),
-		}
-	},
+	Samples: unfoldSamples,
+	Bad:     unfoldBad,
 })
 
 // Fold adds columns of windows back into images: the adjoint of unfold.
@@ -299,33 +234,9 @@ var Fold = op.Define("fold", op.Spec[FoldAttrs]{
 			Padding: mustList(a.Padding, 2, 0), Stride: mustList(a.Stride, 2, 1)}
 		return op.WithSizes(s, op.Size(&s.Output[0], a.OutputSize.At(0)), op.Size(&s.Output[1], a.OutputSize.At(1)))
 	},
-	Flops: func(_ FoldAttrs, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[0]) },
-	Samples: func(g *op.Gen) []op.Sample {
-		l, size := op.IntList, shape.ConstDims(4, 5)
-		a := FoldAttrs{OutputSize: size, KernelSize: l(2, 3)}
-		return []op.Sample{
-			okCall("f32", a, g.Normal(2, 12, 9)),
-			okCall("strided", a, g.Strided(g.Normal(2, 12, 9))),
-			okCall("special values", a, specials(g, 1, 6, 9)),
-			okCall("f64", a, array.Cast(g.Normal(2, 12, 9), array.F64)),
-			okCall("f16", a, array.Cast(g.Int(8, 2, 12, 9), array.F16)),
-			okCall("all attributes", FoldAttrs{shape.ConstDims(5, 6), l(2), l(2, 1), l(1, 2), l(1, 3)}, g.Normal(1, 8, 15)),
-			okCall("one image", a, g.Normal(6, 9)),
-			okCall("zero size", a, g.Normal(0, 6, 9)),
-		}
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		l, size, x := op.IntList, shape.ConstDims(4, 5), g.Normal(2, 12, 9)
-		return []op.BadSample{
-			badCall(op.RankMismatch, "rank", FoldAttrs{OutputSize: size, KernelSize: l(2, 3)}, g.Normal(2, 2, 12, 9)),
-			badCall(op.SizeMismatch, "channels", FoldAttrs{OutputSize: size, KernelSize: l(2, 3)}, g.Normal(2, 11, 9)),
-			badCall(op.SizeMismatch, "windows", FoldAttrs{OutputSize: size, KernelSize: l(2, 3)}, g.Normal(2, 12, 8)),
-			badCall(op.SizeMismatch, "kernel beyond image", FoldAttrs{OutputSize: size, KernelSize: l(6, 2)}, x),
-			badCall(op.BadAttr, "output size", FoldAttrs{OutputSize: shape.ConstDims(4), KernelSize: l(2, 3)}, x),
-			badCall(op.BadAttr, "negative output size", FoldAttrs{OutputSize: shape.ConstDims(4, -5), KernelSize: l(2, 3)}, x),
-			badCall(op.BadAttr, "padding", FoldAttrs{OutputSize: size, KernelSize: l(2, 3), Padding: l(-1)}, x),
-		}
-	},
+	Flops:   func(_ FoldAttrs, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[0]) },
+	Samples: foldSamples,
+	Bad:     foldBad,
 })
 
 func checkPixels(name string, factor, rank int) error {
@@ -430,23 +341,4 @@ func foldRule(c *op.Infer, a FoldAttrs, in []shape.Type) (shape.Type, error) {
 	channels, err := divided(c, t.Dim(-2), k, "rows")
 	d := t.Dims()
 	return t.WithDims(d.Sub(0, d.Len()-2).Append(channels).Concat(size)), err
-}
-
-func padSamples(g *op.Gen) []op.Sample {
-	pad := func(mode string, n ...int) PadAttrs { return PadAttrs{Pad: shape.ConstDims(n...), Mode: mode} }
-	s := append(moveCalls(g, pad("", 1, 2, 0, 1), 2, 3, 4),
-		okCall("value", PadAttrs{Pad: shape.ConstDims(1, 1), Value: -2.5}, g.Normal(2, 3)),
-		okCall("value in i64", PadAttrs{Pad: shape.ConstDims(1, 1), Value: 7}, g.Int(9, 3)),
-		okCall("infinite value", PadAttrs{Pad: shape.ConstDims(0, 1), Value: math.Inf(-1)}, g.Normal(3)),
-		okCall("crop", pad("", -1, 2, 1, -2), g.Normal(4, 5)),
-		okCall("nothing", pad(""), g.Normal(3)),
-		okCall("zero size", pad("", 1, 1), g.Normal(2, 0)))
-	for _, mode := range []string{"reflect", "replicate", "circular"} {
-		s = append(s,
-			okCall(mode, pad(mode, 2, 1, 1, 3), g.Normal(2, 4, 5)),
-			okCall(mode+" strided", pad(mode, 1, 2), g.Strided(g.Normal(2, 3, 4))),
-			okCall(mode+" i64", pad(mode, 1, 2), g.Int(9, 3, 4)))
-	}
-	return append(s, okCall("replicate far", pad("replicate", 9, 0), g.Normal(2, 3)),
-		okCall("constant by name", pad("constant", 1, 0), g.Normal(2, 3)))
 }

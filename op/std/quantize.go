@@ -103,27 +103,9 @@ var DynamicQuantize = op.Define("dynamic_quantize", op.Spec[op.None]{
 		one := func(d array.DType) shape.Type { return typeOf(d, true) }
 		return shape.TupleType(q, one(array.F32), one(array.U8)), wantType("x", in[0], array.F32)
 	},
-	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.DynamicQuantize{} },
-	Samples: func(g *op.Gen) []op.Sample {
-		return []op.Sample{
-			okCall("matrix", op.None{}, g.Normal(3, 5)),
-			okCall("positive", op.None{}, g.Uniform(1, 2, 7)),
-			okCall("negative", op.None{}, g.Uniform(-2, -1, 7)),
-			okCall("zeros", op.None{}, array.New(array.F32, 4)),
-			okCall("0-dimensional", op.None{}, g.Normal()),
-			okCall("empty", op.None{}, g.Normal(0, 3)),
-			okCall("strided", op.None{}, g.Strided(g.Normal(3, 5))),
-			okCall("special", op.None{}, g.Special()),
-			okCall("many", op.None{}, g.Normal(9, 300)),
-		}
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.DTypeMismatch, "integers", op.None{}, g.Int(3, 4)),
-			badCall(op.DTypeMismatch, "f64", op.None{}, array.Cast(g.Normal(4), array.F64)),
-			badCall(op.OperandCount, "no operand", op.None{}),
-		}
-	},
+	Kernel:  func(op.None, []shape.Type) kernel.Step { return &kernel.DynamicQuantize{} },
+	Samples: dynamicQuantizeSamples,
+	Bad:     dynamicQuantizeBad,
 })
 
 // Observe keeps what is seen of values in several runs, for the ranges to quantise.

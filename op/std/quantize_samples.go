@@ -191,3 +191,25 @@ func observeBad(g *op.Gen) []op.BadSample {
 		badCall(op.OperandCount, "no state", a, g.Normal(3)),
 	}
 }
+
+func dynamicQuantizeSamples(g *op.Gen) []op.Sample {
+	return []op.Sample{
+		okCall("matrix", op.None{}, g.Normal(3, 5)),
+		okCall("positive", op.None{}, g.Uniform(1, 2, 7)),
+		okCall("negative", op.None{}, g.Uniform(-2, -1, 7)),
+		okCall("zeros", op.None{}, array.New(array.F32, 4)),
+		okCall("0-dimensional", op.None{}, g.Normal()),
+		okCall("empty", op.None{}, g.Normal(0, 3)),
+		okCall("strided", op.None{}, g.Strided(g.Normal(3, 5))),
+		okCall("special", op.None{}, g.Special()),
+		okCall("many", op.None{}, g.Normal(9, 300)),
+	}
+}
+
+func dynamicQuantizeBad(g *op.Gen) []op.BadSample {
+	return []op.BadSample{
+		badCall(op.DTypeMismatch, "integers", op.None{}, g.Int(3, 4)),
+		badCall(op.DTypeMismatch, "f64", op.None{}, array.Cast(g.Normal(4), array.F64)),
+		badCall(op.OperandCount, "no operand", op.None{}),
+	}
+}

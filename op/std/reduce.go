@@ -176,14 +176,9 @@ func extremeOp(name, doc string) *op.Op {
 			}
 			return shape.TensorType(in[0].DType(), shape.Dims{}), nil
 		},
-		Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.Reduce{Kind: name} },
-		Samples: func(g *op.Gen) []op.Sample {
-			return append(reduceTypes(g, op.None{}, true),
-				okCall("0-dimensional", op.None{}, g.Normal()), okCall("vector", op.None{}, g.Normal(300)))
-		},
-		Bad: func(g *op.Gen) []op.BadSample {
-			return []op.BadSample{badCall(op.SizeMismatch, "no elements", op.None{}, g.Normal(0, 3))}
-		},
+		Kernel:  func(op.None, []shape.Type) kernel.Step { return &kernel.Reduce{Kind: name} },
+		Samples: extremeOpSamples,
+		Bad:     extremeOpBad,
 	})
 }
 
@@ -202,19 +197,9 @@ func minMaxOp(kind, doc string) *op.Op {
 			axis, _ := op.Axis(a.Dim, in[0].Rank())
 			return &kernel.MinMaxDim{Kind: kind, Dim: axis}
 		},
-		Grad: minMaxGrad,
-		Samples: func(g *op.Gen) []op.Sample {
-			return append(reduceTypes(g, MinMaxAttrs{Dim: 1}, true),
-				okCall("negative axis, kept", MinMaxAttrs{-1, true}, g.Normal(2, 3, 4)),
-				okCall("zero size", MinMaxAttrs{Dim: 1}, g.Normal(0, 3)),
-				okCall("0-dimensional", MinMaxAttrs{}, g.Normal()))
-		},
-		Bad: func(g *op.Gen) []op.BadSample {
-			return []op.BadSample{
-				badCall(op.BadAxis, "axis", MinMaxAttrs{Dim: 2}, g.Normal(2, 3)),
-				badCall(op.SizeMismatch, "no elements", MinMaxAttrs{Dim: 0}, g.Normal(0, 3)),
-			}
-		},
+		Grad:    minMaxGrad,
+		Samples: minMaxOpSamples,
+		Bad:     minMaxOpBad,
 	})
 }
 
@@ -236,22 +221,8 @@ func argOp(name, doc string) *op.Op {
 			axis, _ := op.Axis(a.Dim.At(0), in[0].Rank())
 			return &kernel.ArgReduce{Kind: name, Dim: axis}
 		},
-		Samples: func(g *op.Gen) []op.Sample {
-			dim := func(n ...int) ArgAttrs { return ArgAttrs{Dim: op.IntList(n...)} }
-			return append(reduceTypes(g, dim(1), true),
-				okCall("flat", dim(), g.Strided(g.Normal(3, 4))),
-				okCall("flat, kept", ArgAttrs{KeepDim: true}, g.Normal(3, 4)),
-				okCall("negative axis, kept", ArgAttrs{op.IntList(-2), true}, g.Normal(2, 3, 4)),
-				okCall("zero size", dim(1), g.Normal(0, 3)),
-				okCall("0-dimensional", dim(0), g.Normal()))
-		},
-		Bad: func(g *op.Gen) []op.BadSample {
-			return []op.BadSample{
-				badCall(op.BadAxis, "axis", ArgAttrs{Dim: op.IntList(2)}, g.Normal(2, 3)),
-				badCall(op.BadAttr, "two axes", ArgAttrs{Dim: op.IntList(0, 1)}, g.Normal(2, 3)),
-				badCall(op.SizeMismatch, "no elements", ArgAttrs{}, g.Normal(0, 3)),
-			}
-		},
+		Samples: argOpSamples,
+		Bad:     argOpBad,
 	})
 }
 

@@ -86,3 +86,44 @@ func varBad(g *op.Gen) []op.BadSample {
 		badCall(op.DTypeMismatch, "integers", VarAttrs{}, g.Int(9, 2, 3)),
 	}
 }
+
+func extremeOpSamples(g *op.Gen) []op.Sample {
+	return append(reduceTypes(g, op.None{}, true),
+		okCall("0-dimensional", op.None{}, g.Normal()), okCall("vector", op.None{}, g.Normal(300)))
+}
+
+func extremeOpBad(g *op.Gen) []op.BadSample {
+	return []op.BadSample{badCall(op.SizeMismatch, "no elements", op.None{}, g.Normal(0, 3))}
+}
+
+func minMaxOpSamples(g *op.Gen) []op.Sample {
+	return append(reduceTypes(g, MinMaxAttrs{Dim: 1}, true),
+		okCall("negative axis, kept", MinMaxAttrs{-1, true}, g.Normal(2, 3, 4)),
+		okCall("zero size", MinMaxAttrs{Dim: 1}, g.Normal(0, 3)),
+		okCall("0-dimensional", MinMaxAttrs{}, g.Normal()))
+}
+
+func minMaxOpBad(g *op.Gen) []op.BadSample {
+	return []op.BadSample{
+		badCall(op.BadAxis, "axis", MinMaxAttrs{Dim: 2}, g.Normal(2, 3)),
+		badCall(op.SizeMismatch, "no elements", MinMaxAttrs{Dim: 0}, g.Normal(0, 3)),
+	}
+}
+
+func argOpSamples(g *op.Gen) []op.Sample {
+	dim := func(n ...int) ArgAttrs { return ArgAttrs{Dim: op.IntList(n...)} }
+	return append(reduceTypes(g, dim(1), true),
+		okCall("flat", dim(), g.Strided(g.Normal(3, 4))),
+		okCall("flat, kept", ArgAttrs{KeepDim: true}, g.Normal(3, 4)),
+		okCall("negative axis, kept", ArgAttrs{op.IntList(-2), true}, g.Normal(2, 3, 4)),
+		okCall("zero size", dim(1), g.Normal(0, 3)),
+		okCall("0-dimensional", dim(0), g.Normal()))
+}
+
+func argOpBad(g *op.Gen) []op.BadSample {
+	return []op.BadSample{
+		badCall(op.BadAxis, "axis", ArgAttrs{Dim: op.IntList(2)}, g.Normal(2, 3)),
+		badCall(op.BadAttr, "two axes", ArgAttrs{Dim: op.IntList(0, 1)}, g.Normal(2, 3)),
+		badCall(op.SizeMismatch, "no elements", ArgAttrs{}, g.Normal(0, 3)),
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/shape"
@@ -53,33 +52,9 @@ var LstmGates = op.Define("lstm_gates", op.Spec[op.None]{
 		c := b.Add(b.Mul(b.Sigmoid(x[1]), x[4]), b.Mul(b.Sigmoid(x[0]), b.Tanh(x[2])))
 		return []expr.Value{b.Cast(b.Mul(b.Sigmoid(x[3]), b.Tanh(c)), d), b.Cast(c, d)}
 	},
-	Flops: func(_ op.None, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[0]).MulInt(9) },
-	Samples: func(g *op.Gen) []op.Sample {
-		args := func(dims ...int) (in []*array.Array) {
-			for range 5 {
-				in = append(in, g.Normal(dims...))
-			}
-			return in
-		}
-		strided, row, special := args(3, 4), args(3, 4), args(15)
-		strided[0], row[4], special[2] = g.Strided(strided[0]), g.Normal(4), g.Special()
-		return []op.Sample{
-			okCall("matrix", op.None{}, args(3, 4)...), okCall("vector", op.None{}, args(5)...), okCall("0-dimensional", op.None{}, args()...),
-			okCall("empty", op.None{}, args(0, 4)...), okCall("strided", op.None{}, strided...), okCall("broadcast", op.None{}, row...),
-			okCall("f64", op.None{}, castAll(array.F64, args(3, 4))...), okCall("special", op.None{}, special...),
-			okCall("f16", op.None{}, castAll(array.F16, args(3, 4))...), okCall("f32 gates of bf16", op.None{}, append(args(3, 4)[:4], array.Cast(g.Normal(3, 4), array.BF16))...),
-			okCall("bf16", op.None{}, castAll(array.BF16, args(3, 4))...),
-		}
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		x := g.Normal(3, 4)
-		return []op.BadSample{
-			badCall(op.ShapeMismatch, "shapes", op.None{}, x, x, x, x, g.Normal(3, 5)),
-			badCall(op.DTypeMismatch, "integers", op.None{}, g.Int(9, 3), g.Int(9, 3), g.Int(9, 3), g.Int(9, 3), g.Int(9, 3)),
-			badCall(op.DTypeMismatch, "types", op.None{}, x, x, x, x, array.Cast(x, array.F64)),
-			badCall(op.OperandCount, "no state", op.None{}, x, x, x, x),
-		}
-	},
+	Flops:   func(_ op.None, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[0]).MulInt(9) },
+	Samples: lstmGatesSamples,
+	Bad:     lstmGatesBad,
 })
 
 // LstmCell is one step of lstm, as torch.nn.LSTMCell.
@@ -104,8 +79,8 @@ var LstmCell = op.Define("lstm_cell", op.Spec[op.None]{
 		return b.Call(LstmGates, op.None{}, c.gate(gates, 4, 0), c.gate(gates, 4, 1), c.gate(gates, 4, 2), c.gate(gates, 4, 3), in[2])
 	},
 	Flops:   func(_ op.None, in []shape.Type, _ shape.Type) shape.Dim { return cellFlops(in[0], in[3], in[4]) },
-	Samples: func(g *op.Gen) []op.Sample { return cellSamples(g, 4, 2, op.None{}) },
-	Bad:     func(g *op.Gen) []op.BadSample { return cellBad(g, 4, 2, op.None{}) },
+	Samples: lstmCellSamples,
+	Bad:     lstmCellBad,
 })
 
 // GruCell is one step of gru, as torch.nn.GRUCell.
@@ -132,8 +107,8 @@ var GruCell = op.Define("gru_cell", op.Spec[op.None]{
 		return c.as(in[1], c.add(fresh, c.mul(update, c.sub(in[1], fresh))))
 	},
 	Flops:   func(_ op.None, in []shape.Type, _ shape.Type) shape.Dim { return cellFlops(in[0], in[2], in[3]) },
-	Samples: func(g *op.Gen) []op.Sample { return cellSamples(g, 3, 1, op.None{}) },
-	Bad:     func(g *op.Gen) []op.BadSample { return cellBad(g, 3, 1, op.None{}) },
+	Samples: gruCellSamples,
+	Bad:     gruCellBad,
 })
 
 // RnnCell is one step of rnn, as torch.nn.RNNCell.
@@ -162,16 +137,9 @@ var RnnCell = op.Define("rnn_cell", op.Spec[RnnCellAttrs]{
 		}
 		return c.as(in[1], c.apply(f, c.add(c.gates(in, 0, 2, 4), c.gates(in, 1, 3, 5))))
 	},
-	Flops: func(_ RnnCellAttrs, in []shape.Type, _ shape.Type) shape.Dim { return cellFlops(in[0], in[2], in[3]) },
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(cellSamples(g, 1, 1, RnnCellAttrs{}), cellSamples(g, 1, 1, RnnCellAttrs{Nonlinearity: "relu"})...)
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		bad := cellBad(g, 1, 1, RnnCellAttrs{})
-		odd := bad[0]
-		odd.Name, odd.Attrs, odd.Code = "nonlinearity", RnnCellAttrs{Nonlinearity: "sin"}, op.BadAttr
-		return append(bad, odd)
-	},
+	Flops:   func(_ RnnCellAttrs, in []shape.Type, _ shape.Type) shape.Dim { return cellFlops(in[0], in[2], in[3]) },
+	Samples: rnnCellSamples,
+	Bad:     rnnCellBad,
 })
 
 // gates returns the linear part that operand x gives, from operands by number. That
@@ -270,47 +238,4 @@ func cellArgs(g *op.Gen, gates, states int, lead ...int) []*array.Array {
 		in = append(in, g.Normal(dims(4)...))
 	}
 	return append(in, g.Uniform(-1, 1, 4*gates, 3), g.Uniform(-1, 1, 4*gates, 4), g.Uniform(-1, 1, 4*gates), g.Uniform(-1, 1, 4*gates))
-}
-
-func cellSamples(g *op.Gen, gates, states int, attrs any) []op.Sample {
-	plain := cellArgs(g, gates, states, 2)
-	n := len(plain)
-	strided := append([]*array.Array(nil), plain...)
-	for i, a := range strided {
-		strided[i] = g.Strided(a)
-	}
-	one := append(append([]*array.Array(nil), plain[:n-2]...), nil, plain[n-1])
-	return []op.Sample{
-		okCall("batch", attrs, plain...),
-		okCall("unbatched", attrs, cellArgs(g, gates, states)...),
-		okCall("no bias", attrs, plain[:n-2]...),
-		okCall("one bias", attrs, plain[:n-1]...),
-		okCall("the other bias", attrs, one...),
-		okCall("empty batch", attrs, cellArgs(g, gates, states, 0)...),
-		okCall("strided", attrs, strided...),
-		okCall("f64", attrs, castAll(array.F64, plain)...),
-		okCall("f16", attrs, castAll(array.F16, plain)...),
-		okCall("bf16", attrs, castAll(array.BF16, plain)...),
-	}
-}
-
-func cellBad(g *op.Gen, gates, states int, attrs any) []op.BadSample {
-	right := cellArgs(g, gates, states, 2)
-	bad := func(name string, code diag.Code, at int, a *array.Array) op.BadSample {
-		in := append([]*array.Array(nil), right...)
-		in[at] = a
-		return op.BadSample{Name: name, Attrs: attrs, In: in, Code: code}
-	}
-	w := 1 + states
-	return []op.BadSample{
-		bad("features", op.SizeMismatch, 0, g.Normal(2, 5)),
-		bad("batch", op.SizeMismatch, 1, g.Normal(3, 4)),
-		bad("hidden size", op.SizeMismatch, w+1, g.Normal(4*gates, 5)),
-		bad("bias", op.SizeMismatch, w+2, g.Normal(4*gates+1)),
-		bad("rank of x", op.RankMismatch, 0, g.Normal(1, 2, 3)),
-		bad("rank of h", op.RankMismatch, 1, g.Normal(4)),
-		bad("rank of a weight", op.RankMismatch, w, g.Normal(4*gates)),
-		bad("types", op.DTypeMismatch, w, array.Cast(right[w], array.F64)),
-		bad("integers", op.DTypeMismatch, 0, g.Int(9, 2, 3)),
-	}
 }

@@ -96,13 +96,7 @@ var ViewAs = op.Define("view_as", op.Spec[op.None]{
 	Kernel:  reshapeStep[op.None],
 	Scatter: regroup[op.None],
 	Samples: viewAsSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.BadReshape, "count", op.None{}, g.Normal(2, 3), g.Normal(4, 2)),
-			badCall(op.BadReshape, "to nothing", op.None{}, g.Normal(2, 3), g.Normal(0, 3)),
-			badCall(op.OperandCount, "one operand", op.None{}, g.Normal(2, 3)),
-		}
-	},
+	Bad:     viewAsBad,
 })
 
 // Flatten joins neighbouring dimensions.
@@ -114,13 +108,7 @@ var Flatten = viewOp("flatten", "flatten joins the dimensions from start_dim to 
 	Scatter: regroup[FlattenAttrs],
 	MayCopy: true,
 	Samples: flattenSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.BadAxis, "start out of range", FlattenAttrs{3, -1}, g.Normal(2, 3)),
-			badCall(op.BadAxis, "end out of range", FlattenAttrs{0, 2}, g.Normal(2, 3)),
-			badCall(op.BadAxis, "end before start", FlattenAttrs{2, 1}, g.Normal(2, 3, 4)),
-		}
-	},
+	Bad:     flattenBad,
 })
 
 // Unflatten splits one dimension into several.
@@ -131,13 +119,7 @@ var Unflatten = viewOp("unflatten", "unflatten splits one dimension into several
 	Kernel:  reshapeStep[UnflattenAttrs],
 	Scatter: regroup[UnflattenAttrs],
 	Samples: unflattenSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.BadAxis, "axis", UnflattenAttrs{2, shape.ConstDims(2, 3)}, g.Normal(2, 6)),
-			badCall(op.BadReshape, "product", UnflattenAttrs{1, shape.ConstDims(2, 4)}, g.Normal(2, 6)),
-			badCall(op.BadAttr, "no sizes", UnflattenAttrs{1, shape.ConstDims()}, g.Normal(2, 6)),
-		}
-	},
+	Bad:     unflattenBad,
 })
 
 // Squeeze drops dimensions of size 1.
@@ -145,12 +127,7 @@ var Unflatten = viewOp("unflatten", "unflatten splits one dimension into several
 //gofx:torch squeeze(x, dim)
 var Squeeze = viewOp("squeeze", "squeeze drops dimensions of size 1.", op.Spec[SqueezeAttrs]{
 	Infer: squeezeRule, Kernel: reshapeStep[SqueezeAttrs], Scatter: regroup[SqueezeAttrs], Samples: squeezeSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.BadAxis, "axis", SqueezeAttrs{op.IntList(2)}, g.Normal(2, 1)),
-			badCall(op.BadAttr, "axis twice", SqueezeAttrs{op.IntList(1, -1)}, g.Normal(2, 1)),
-		}
-	},
+	Bad: squeezeBad,
 })
 
 // Unsqueeze inserts a dimension of size 1.
@@ -158,12 +135,7 @@ var Squeeze = viewOp("squeeze", "squeeze drops dimensions of size 1.", op.Spec[S
 //gofx:torch x.unsqueeze(dim)
 var Unsqueeze = viewOp("unsqueeze", "unsqueeze inserts a dimension of size 1.", op.Spec[DimAttrs]{
 	Infer: dimsRule(unsqueezeDims), Kernel: reshapeStep[DimAttrs], Scatter: regroup[DimAttrs], Samples: unsqueezeSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.BadAxis, "axis too high", DimAttrs{3}, g.Normal(2, 3)),
-			badCall(op.BadAxis, "axis too low", DimAttrs{-4}, g.Normal(2, 3)),
-		}
-	},
+	Bad: unsqueezeBad,
 })
 
 // Expand repeats dimensions of size 1 without copying. Writes do not go through
@@ -175,14 +147,7 @@ var Expand = viewOp("expand", "expand repeats dimensions of size 1 and adds lead
 	Kernel:  func(ExpandAttrs, []shape.Type) kernel.Step { return &kernel.Expand{} },
 	Grad:    seedBack[ExpandAttrs],
 	Samples: expandSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.ShapeMismatch, "size", ExpandAttrs{shape.ConstDims(2, 4)}, g.Normal(2, 3)),
-			badCall(op.RankMismatch, "too few sizes", ExpandAttrs{shape.ConstDims(3)}, g.Normal(2, 3)),
-			badCall(op.BadAttr, "-1 for a new dimension", ExpandAttrs{shape.ConstDims(-1, 2, 3)}, g.Normal(2, 3)),
-			badCall(op.BadAttr, "negative size", ExpandAttrs{shape.ConstDims(-2, 3)}, g.Normal(1, 3)),
-		}
-	},
+	Bad:     expandBad,
 })
 
 // Permute reorders the dimensions.
@@ -206,13 +171,7 @@ var Permute = viewOp("permute", "permute reorders the dimensions.", op.Spec[Perm
 		return later(b, "permute", PermuteAttrs{op.IntList(back...)}, v)
 	},
 	Samples: permuteSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.RankMismatch, "too few", PermuteAttrs{op.IntList(1, 0)}, g.Normal(2, 3, 4)),
-			badCall(op.BadAxis, "axis", PermuteAttrs{op.IntList(0, 1, 3)}, g.Normal(2, 3, 4)),
-			badCall(op.BadAttr, "axis twice", PermuteAttrs{op.IntList(0, 1, -2)}, g.Normal(2, 3, 4)),
-		}
-	},
+	Bad:     permuteBad,
 })
 
 // Transpose swaps two dimensions.
@@ -231,12 +190,7 @@ var Transpose = viewOp("transpose", "transpose swaps two dimensions.", op.Spec[T
 		return later(b, "transpose", a, v)
 	},
 	Samples: transposeSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.BadAxis, "first axis", TransposeAttrs{2, 0}, g.Normal(2, 3)),
-			badCall(op.BadAxis, "second axis", TransposeAttrs{0, -3}, g.Normal(2, 3)),
-		}
-	},
+	Bad:     transposeBad,
 })
 
 // T transposes a matrix.
@@ -252,15 +206,8 @@ var T = viewOp("t", "t transposes a matrix; vectors and 0-dimensional tensors st
 		return &kernel.Permute{Dims: reversed(in[0].Rank())}
 	},
 	Scatter: func(b op.Builder, a op.None, _ int, _, v op.Value) op.Value { return later(b, "t", a, v) },
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(moveCalls(g, op.None{}, 3, 4),
-			okCall("zero size", op.None{}, g.Normal(0, 3)),
-			okCall("vector", op.None{}, g.Normal(5)),
-			okCall("0-dimensional", op.None{}, g.Normal()))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{badCall(op.RankMismatch, "rank 3", op.None{}, g.Normal(2, 3, 4))}
-	},
+	Samples: tSamples,
+	Bad:     tBad,
 })
 
 // Movedim moves dimensions to other places.
@@ -279,15 +226,7 @@ var Movedim = viewOp("movedim", "movedim moves dimensions to other places; the o
 		return later(b, "movedim", MovedimAttrs{a.Destination, a.Source}, v)
 	},
 	Samples: movedimSamples,
-	Bad: func(g *op.Gen) []op.BadSample {
-		x := g.Normal(2, 3, 4)
-		return []op.BadSample{
-			badCall(op.BadAttr, "lengths", MovedimAttrs{op.IntList(0, 1), op.IntList(1)}, x),
-			badCall(op.BadAxis, "source", MovedimAttrs{op.IntList(3), op.IntList(0)}, x),
-			badCall(op.BadAxis, "destination", MovedimAttrs{op.IntList(0), op.IntList(-4)}, x),
-			badCall(op.BadAttr, "destination twice", MovedimAttrs{op.IntList(0, 1), op.IntList(2, -1)}, x),
-		}
-	},
+	Bad:     movedimBad,
 })
 
 // viewOp defines an operator whose result shows the data of its one operand.

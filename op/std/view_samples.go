@@ -138,3 +138,86 @@ func movedimSamples(g *op.Gen) []op.Sample {
 		okCall("none", MovedimAttrs{}, g.Normal(2, 3)),
 		okCall("zero size", MovedimAttrs{op.IntList(1), op.IntList(0)}, g.Normal(0, 3)))
 }
+
+func viewAsBad(g *op.Gen) []op.BadSample {
+	return []op.BadSample{
+		badCall(op.BadReshape, "count", op.None{}, g.Normal(2, 3), g.Normal(4, 2)),
+		badCall(op.BadReshape, "to nothing", op.None{}, g.Normal(2, 3), g.Normal(0, 3)),
+		badCall(op.OperandCount, "one operand", op.None{}, g.Normal(2, 3)),
+	}
+}
+
+func flattenBad(g *op.Gen) []op.BadSample {
+	return []op.BadSample{
+		badCall(op.BadAxis, "start out of range", FlattenAttrs{3, -1}, g.Normal(2, 3)),
+		badCall(op.BadAxis, "end out of range", FlattenAttrs{0, 2}, g.Normal(2, 3)),
+		badCall(op.BadAxis, "end before start", FlattenAttrs{2, 1}, g.Normal(2, 3, 4)),
+	}
+}
+
+func unflattenBad(g *op.Gen) []op.BadSample {
+	return []op.BadSample{
+		badCall(op.BadAxis, "axis", UnflattenAttrs{2, shape.ConstDims(2, 3)}, g.Normal(2, 6)),
+		badCall(op.BadReshape, "product", UnflattenAttrs{1, shape.ConstDims(2, 4)}, g.Normal(2, 6)),
+		badCall(op.BadAttr, "no sizes", UnflattenAttrs{1, shape.ConstDims()}, g.Normal(2, 6)),
+	}
+}
+
+func squeezeBad(g *op.Gen) []op.BadSample {
+	return []op.BadSample{
+		badCall(op.BadAxis, "axis", SqueezeAttrs{op.IntList(2)}, g.Normal(2, 1)),
+		badCall(op.BadAttr, "axis twice", SqueezeAttrs{op.IntList(1, -1)}, g.Normal(2, 1)),
+	}
+}
+
+func unsqueezeBad(g *op.Gen) []op.BadSample {
+	return []op.BadSample{
+		badCall(op.BadAxis, "axis too high", DimAttrs{3}, g.Normal(2, 3)),
+		badCall(op.BadAxis, "axis too low", DimAttrs{-4}, g.Normal(2, 3)),
+	}
+}
+
+func expandBad(g *op.Gen) []op.BadSample {
+	return []op.BadSample{
+		badCall(op.ShapeMismatch, "size", ExpandAttrs{shape.ConstDims(2, 4)}, g.Normal(2, 3)),
+		badCall(op.RankMismatch, "too few sizes", ExpandAttrs{shape.ConstDims(3)}, g.Normal(2, 3)),
+		badCall(op.BadAttr, "-1 for a new dimension", ExpandAttrs{shape.ConstDims(-1, 2, 3)}, g.Normal(2, 3)),
+		badCall(op.BadAttr, "negative size", ExpandAttrs{shape.ConstDims(-2, 3)}, g.Normal(1, 3)),
+	}
+}
+
+func permuteBad(g *op.Gen) []op.BadSample {
+	return []op.BadSample{
+		badCall(op.RankMismatch, "too few", PermuteAttrs{op.IntList(1, 0)}, g.Normal(2, 3, 4)),
+		badCall(op.BadAxis, "axis", PermuteAttrs{op.IntList(0, 1, 3)}, g.Normal(2, 3, 4)),
+		badCall(op.BadAttr, "axis twice", PermuteAttrs{op.IntList(0, 1, -2)}, g.Normal(2, 3, 4)),
+	}
+}
+
+func transposeBad(g *op.Gen) []op.BadSample {
+	return []op.BadSample{
+		badCall(op.BadAxis, "first axis", TransposeAttrs{2, 0}, g.Normal(2, 3)),
+		badCall(op.BadAxis, "second axis", TransposeAttrs{0, -3}, g.Normal(2, 3)),
+	}
+}
+
+func tSamples(g *op.Gen) []op.Sample {
+	return append(moveCalls(g, op.None{}, 3, 4),
+		okCall("zero size", op.None{}, g.Normal(0, 3)),
+		okCall("vector", op.None{}, g.Normal(5)),
+		okCall("0-dimensional", op.None{}, g.Normal()))
+}
+
+func tBad(g *op.Gen) []op.BadSample {
+	return []op.BadSample{badCall(op.RankMismatch, "rank 3", op.None{}, g.Normal(2, 3, 4))}
+}
+
+func movedimBad(g *op.Gen) []op.BadSample {
+	x := g.Normal(2, 3, 4)
+	return []op.BadSample{
+		badCall(op.BadAttr, "lengths", MovedimAttrs{op.IntList(0, 1), op.IntList(1)}, x),
+		badCall(op.BadAxis, "source", MovedimAttrs{op.IntList(3), op.IntList(0)}, x),
+		badCall(op.BadAxis, "destination", MovedimAttrs{op.IntList(0), op.IntList(-4)}, x),
+		badCall(op.BadAttr, "destination twice", MovedimAttrs{op.IntList(0, 1), op.IntList(2, -1)}, x),
+	}
+}

@@ -15,13 +15,6 @@ var Wait = op.Define("wait", op.Spec[op.None]{
 	Infer:   func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
 	Kernel:  reshapeStep[op.None],
 	Scatter: func(_ op.Builder, _ op.None, _ int, _, v op.Value) op.Value { return v },
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(moveCalls(g, op.None{}, 2, 3), okCall("zero size", op.None{}, g.Normal(0, 3)), okCall("0-dimensional", op.None{}, g.Normal()))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.OperandCount, "nothing", op.None{}),
-			badCall(op.OperandCount, "two operands", op.None{}, g.Normal(2), g.Normal(2)),
-		}
-	},
+	Samples: waitSamples,
+	Bad:     waitBad,
 })

@@ -48,3 +48,26 @@ param w : i8[2,4]
 	//   return %q_linear
 	// }
 }
+
+// An operator without an integer form computes floats between dequantize and quantize.
+func ExampleFloatsOnly() {
+	m, err := graph.Parse([]byte(`gofx 1
+graph net(%x: f32[2,4]) {
+  %s = call_function[softmax](%x) {dim=-1}
+  %r = call_function[relu](%s)
+  return %r
+}
+`), "net.fx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for n := range m.Graph.Nodes() {
+		if n.Opcode().IsCall() {
+			fmt.Printf("%s %q\n", n, integer.FloatsOnly(n))
+		}
+	}
+	// Output:
+	// %s "softmax has no form on quantised values"
+	// %r ""
+}
