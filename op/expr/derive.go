@@ -16,7 +16,7 @@ import (
 // They are made forwards, from the input to the outputs, and no seed takes part in them:
 // a select stays outermost, so that what the branch not taken makes (an infinity, say)
 // never meets a zero.
-func (b *Builder) Partials(body Graph, wrt int, in, results []Value) []Value {
+func Partials(b *Builder, body Graph, wrt int, in, results []Value) []Value {
 	given := map[int]Value{}
 	for k, o := range body.Outs {
 		if k < len(results) && results[k].b != nil && len(body.Nodes[o].Args) > 0 {
@@ -24,7 +24,7 @@ func (b *Builder) Partials(body Graph, wrt int, in, results []Value) []Value {
 		}
 	}
 	duals := Fold(body, func(i int, n Node, args []dual) dual {
-		if v, ok := b.leaf(n, in); ok {
+		if v, ok := leaf(b, n, in); ok {
 			if n.Code == kernel.OpInput && int(n.Imm) == wrt && n.DType.IsFloat() {
 				return dual{v, b.Like(b.Widen(v), 1)}
 			}
@@ -38,7 +38,7 @@ func (b *Builder) Partials(body Graph, wrt int, in, results []Value) []Value {
 		if !ok {
 			v = b.written(n, x)
 		}
-		return dual{v, b.tangent(n, v, args)}
+		return dual{v, tangentOf(b, n, v, args)}
 	})
 	partials := make([]Value, len(duals))
 	for k, p := range duals {
@@ -50,8 +50,8 @@ func (b *Builder) Partials(body Graph, wrt int, in, results []Value) []Value {
 // dual is a value with its derivative, the zero Value where there is none.
 type dual struct{ v, d Value }
 
-// tangent returns the derivative of an operation from those of its operands.
-func (b *Builder) tangent(n Node, v Value, args []dual) (d Value) {
+// tangentOf returns the derivative of an operation from those of its operands.
+func tangentOf(b *Builder, n Node, v Value, args []dual) (d Value) {
 	if !n.DType.IsFloat() {
 		return d
 	}
@@ -236,7 +236,7 @@ func (t tangent) beats(wins func(b *Builder, x, y Value) Value) Value {
 
 // times is seed times p. A select in p chooses between products, so that a branch with the
 // derivative 0 gives 0 whatever the seed is.
-func (b *Builder) times(seed, p Value, made map[Value]Value) (product Value) {
+func times(b *Builder, seed, p Value, made map[Value]Value) (product Value) {
 	if v, ok := made[p]; ok {
 		return v
 	}
@@ -249,7 +249,7 @@ func (b *Builder) times(seed, p Value, made map[Value]Value) (product Value) {
 	case p.isNumber(0):
 		return p
 	case p.Code() == kernel.OpSelect:
-		return b.Select(p.arg(0), b.times(seed, p.arg(1), made), b.times(seed, p.arg(2), made))
+		return b.Select(p.arg(0), times(b, seed, p.arg(1), made), times(b, seed, p.arg(2), made))
 	case p.Code() == kernel.OpDiv && p.arg(0).isNumber(1):
 		return b.Div(seed, p.arg(1))
 	}
@@ -259,13 +259,13 @@ func (b *Builder) times(seed, p Value, made map[Value]Value) (product Value) {
 // Chain returns the sum of partials times seeds, in the element type d: the derivative of
 // what is computed of the outputs. Absent seeds are zero. ok is false where nothing is
 // added: the derivative is zero.
-func (b *Builder) Chain(d array.DType, partials, seeds []Value) (sum Value, ok bool) {
+func Chain(b *Builder, d array.DType, partials, seeds []Value) (sum Value, ok bool) {
 	for k, p := range partials {
 		if p.b == nil || k >= len(seeds) || seeds[k].b == nil {
 			continue
 		}
 		p = b.Widen(p)
-		term := b.times(b.Cast(b.Widen(seeds[k]), p.DType()), p, map[Value]Value{})
+		term := times(b, b.Cast(b.Widen(seeds[k]), p.DType()), p, map[Value]Value{})
 		if ok {
 			term = b.Add(sum, b.Cast(term, sum.DType()))
 		}

@@ -75,7 +75,7 @@ func (b *Builder) written(n Node, args []Value) Value {
 // rebuild makes body in b, its operations by of.
 func (b *Builder) rebuild(body Graph, in []Value, of func(n Node, args []Value) Value) []Value {
 	return Fold(body, func(_ int, n Node, args []Value) Value {
-		if v, ok := b.leaf(n, in); ok {
+		if v, ok := leaf(b, n, in); ok {
 			return v
 		}
 		return of(n, args)
@@ -83,7 +83,7 @@ func (b *Builder) rebuild(body Graph, in []Value, of func(n Node, args []Value) 
 }
 
 // leaf makes a node without operands; ok is false for operations. in[i] stands for input i.
-func (b *Builder) leaf(n Node, in []Value) (v Value, ok bool) {
+func leaf(b *Builder, n Node, in []Value) (v Value, ok bool) {
 	switch n.Code {
 	case kernel.OpInput:
 		if n.Imm >= uint64(len(in)) || in[n.Imm].DType() != n.DType {
