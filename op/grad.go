@@ -106,7 +106,7 @@ func (o *Op) Derivative(i int) *Op {
 	if d := o.grads.made[i]; d != nil {
 		return d
 	}
-	d := derivativeOf(o, i, order)
+	d := newDerivative(o, i, order)
 	if o.grads.made == nil {
 		o.grads.made = map[int]*Op{}
 	}
@@ -123,7 +123,7 @@ func (o *Op) DerivedFrom() (of *Op, operand int) {
 	return o.derived.of, o.derived.wrt
 }
 
-func derivativeOf(o *Op, i, order int) *Op {
+func newDerivative(o *Op, i, order int) *Op {
 	suffix := ""
 	if order > 1 {
 		suffix = strconv.Itoa(order)
@@ -151,7 +151,7 @@ func derivativeOf(o *Op, i, order int) *Op {
 		}
 		d.In = append(d.In, Operand{Name: seed, Optional: true})
 	}
-	d.expr = d.derive
+	d.expr = func(b *expr.Builder, attrs any, in []shape.Type) []expr.Value { return derive(d, b, attrs, in) }
 	return d
 }
 
@@ -170,16 +170,16 @@ func derivedBy(key string) *Op {
 		if of == nil {
 			continue
 		}
-		if d := derivativeNamed(of, key[at:]); d != nil {
+		if d := descend(of, key[at:]); d != nil {
 			return d
 		}
 	}
 	return nil
 }
 
-// named returns the derivative of o whose name goes on with rest, nil where there is none.
+// descend returns the derivative of o whose name goes on with rest, nil where there is none.
 // It goes no deeper than orders do.
-func derivativeNamed(o *Op, rest string) *Op {
+func descend(o *Op, rest string) *Op {
 	if rest == "" {
 		return o
 	}
@@ -196,7 +196,7 @@ func derivativeNamed(o *Op, rest string) *Op {
 			continue
 		}
 		if d := o.Derivative(i); d != nil {
-			if found := derivativeNamed(d, tail); found != nil {
+			if found := descend(d, tail); found != nil {
 				return found
 			}
 		}
@@ -205,7 +205,7 @@ func derivativeNamed(o *Op, rest string) *Op {
 }
 
 // derive builds the expression of a derivative.
-func (o *Op) derive(b *expr.Builder, attrs any, in []shape.Type) []expr.Value {
+func derive(o *Op, b *expr.Builder, attrs any, in []shape.Type) []expr.Value {
 	of, wrt, at := o.derived.of, o.derived.wrt, len(o.derived.of.In)
 	given := append(append([]shape.Type{}, in...), make([]shape.Type, max(0, len(o.In)-len(in)))...)
 	n := (len(o.In) - at) / 2
@@ -238,15 +238,15 @@ func (o *Op) derive(b *expr.Builder, attrs any, in []shape.Type) []expr.Value {
 		return vals
 	}
 	x := inputs(types, 0)
-	partials := partialsOf(of, b, attrs, types, wrt, x, inputs(results, at))
-	out, _ := b.Chain(types[wrt].DType(), partials, inputs(seeds, at+n))
+	made := partials(of, b, attrs, types, wrt, x, inputs(results, at))
+	out, _ := expr.Chain(b, types[wrt].DType(), made, inputs(seeds, at+n))
 	requireRead(o, b, out, given)
 	return []expr.Value{out}
 }
 
 // partials makes the derivatives of the results: what Spec.Deriv says, else that of the
 // expression.
-func partialsOf(o *Op, b *expr.Builder, attrs any, types []shape.Type, wrt int, x, results []expr.Value) []expr.Value {
+func partials(o *Op, b *expr.Builder, attrs any, types []shape.Type, wrt int, x, results []expr.Value) []expr.Value {
 	if o.deriv != nil {
 		if own := o.deriv(b, attrs, o.converted(b, attrs, types)); wrt < len(own) && own[wrt].DType() != array.Invalid {
 			return own[wrt : wrt+1]
@@ -256,7 +256,7 @@ func partialsOf(o *Op, b *expr.Builder, attrs any, types []shape.Type, wrt int, 
 	if err != nil {
 		panic(err)
 	}
-	return b.Partials(body, wrt, x, results)
+	return expr.Partials(b, body, wrt, x, results)
 }
 
 // requireRead refuses a call without an operand that its expression reads.

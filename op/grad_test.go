@@ -1,6 +1,7 @@
 package op_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -52,4 +53,13 @@ func TestDerivative_missingOperands(t *testing.T) {
 	require.ErrorContains(t, eval(d, nil, nil, one), "operand x is missing")
 	require.ErrorContains(t, eval(d, one, one), "operand grad is missing")
 	require.ErrorContains(t, eval(std.Sin.Derivative(0), nil, nil, one), "operand x is missing")
+}
+
+// A rule says which calls it cannot differentiate.
+func ExampleNotDifferentiable() {
+	err := op.NotDifferentiable("the mode is circular", "use another one")
+	fmt.Println(err)
+	// Output:
+	// the mode is circular [FX3094]
+	//     hint: use another one
 }

@@ -16,7 +16,7 @@ import (
 // They are made forwards, from the input to the outputs, and no seed takes part in them:
 // a select stays outermost, so that what the branch not taken makes (an infinity, say)
 // never meets a zero.
-func (b *Builder) Partials(body Graph, wrt int, in, results []Value) []Value {
+func Partials(b *Builder, body Graph, wrt int, in, results []Value) []Value {
 	given := map[int]Value{}
 	for k, o := range body.Outs {
 		if k < len(results) && results[k].b != nil && len(body.Nodes[o].Args) > 0 {
@@ -50,7 +50,7 @@ func (b *Builder) Partials(body Graph, wrt int, in, results []Value) []Value {
 // dual is a value with its derivative, the zero Value where there is none.
 type dual struct{ v, d Value }
 
-// tangent returns the derivative of an operation from those of its operands.
+// tangentOf returns the derivative of an operation from those of its operands.
 func tangentOf(b *Builder, n Node, v Value, args []dual) (d Value) {
 	if !n.DType.IsFloat() {
 		return d
@@ -259,7 +259,7 @@ func times(b *Builder, seed, p Value, made map[Value]Value) (product Value) {
 // Chain returns the sum of partials times seeds, in the element type d: the derivative of
 // what is computed of the outputs. Absent seeds are zero. ok is false where nothing is
 // added: the derivative is zero.
-func (b *Builder) Chain(d array.DType, partials, seeds []Value) (sum Value, ok bool) {
+func Chain(b *Builder, d array.DType, partials, seeds []Value) (sum Value, ok bool) {
 	for k, p := range partials {
 		if p.b == nil || k >= len(seeds) || seeds[k].b == nil {
 			continue

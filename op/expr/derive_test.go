@@ -18,7 +18,7 @@ func derivative(f func(b *Builder, x Value) Value, x, seed float64) float64 {
 	b := NewBuilder()
 	in := b.Input(0, array.F64)
 	body := b.Graph(f(b, in))
-	d, _ := b.Chain(array.F64, b.Partials(body, 0, []Value{in}, nil), []Value{b.Input(1, array.F64)})
+	d, _ := Chain(b, array.F64, Partials(b, body, 0, []Value{in}, nil), []Value{b.Input(1, array.F64)})
 	bits := b.Eval([]Value{d}, []uint64{math.Float64bits(x), math.Float64bits(seed)})
 	return math.Float64frombits(bits[0])
 }
@@ -59,7 +59,7 @@ func TestChain_roundsOnce(t *testing.T) {
 	x := b.Input(0, array.F16)
 	wide := b.Widen(x)
 	body := b.Graph(b.Cast(b.Mul(wide, b.Mul(wide, wide)), array.F16))
-	d, ok := b.Chain(array.F16, b.Partials(body, 0, []Value{x}, nil), []Value{b.Input(1, array.F16)})
+	d, ok := Chain(b, array.F16, Partials(b, body, 0, []Value{x}, nil), []Value{b.Input(1, array.F16)})
 	require.True(t, ok)
 	casts := 0
 	for _, n := range b.Graph(d).Nodes {

@@ -23,5 +23,5 @@
 // The package does not fold, fuse or simplify: run fx.Optimise on the result. Gradients
 // come before folding and fusion, whose results are no models to train any more.
 //
-// Read grad.go first, which has the entry points; reverse.go is the walk.
+// Read grad.go first, which has the entry points, then reverse.go, the walk.
 package grad

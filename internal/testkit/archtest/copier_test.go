@@ -15,10 +15,10 @@ import (
 // again are the places that make a call like one that is there, on operands of other types: a cursor infers its
 // type and gives it the position of what it stands for. Whatever is to stay as it is, graph.Copier copies.
 var again = []string{
-	"lowering/legalize.go",        // a call with its operands in a type that the target computes in
-	"passes/arrange/across.go",    // a call on the other side of a movement
-	"passes/arrange/halve.go",     // half of a call
-	"passes/fusion/merge.go",      // one product for several
+	"lowering/legalize.go",          // a call with its operands in a type that the target computes in
+	"passes/arrange/across.go",      // a call on the other side of a movement
+	"passes/arrange/halve.go",       // half of a call
+	"passes/fusion/merge.go",        // one product for several
 	"passes/quant/integer/value.go", // a call of bytes where one of floats was
 }
 
