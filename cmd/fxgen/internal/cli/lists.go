@@ -3,6 +3,8 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"text/tabwriter"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/internal/opdoc"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 )
@@ -150,4 +153,43 @@ func (a *app) explain() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// versionJSON is the output of version -json.
+type versionJSON struct {
+	Module string `json:"module"`
+	Go     string `json:"go"`
+	CPU    string `json:"cpu"`
+}
+
+func (a *app) version() *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{Use: "version [flags]", Short: "Print the versions of gofx and Go, and what is used of the processor", Args: exactly(0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			v := versionJSON{moduleVersion(), runtime.Version(), runtime.GOARCH + " " + kernel.CPU()}
+			if asJSON {
+				return json.NewEncoder(a.stdout).Encode(v)
+			}
+			return a.say(fmt.Sprintf("%s %s\n%s\n%s\n", modulePath, v.Module, v.Go, v.CPU))
+		}}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return c
+}
+
+// moduleVersion is the version of gofx that this program was built from: as the
+// main module, or as a requirement of the user's.
+func moduleVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	if info.Main.Path == modulePath {
+		return info.Main.Version
+	}
+	for _, m := range info.Deps {
+		if m.Path == modulePath {
+			return m.Version
+		}
+	}
+	return "(unknown)"
 }
