@@ -47,13 +47,13 @@ type MinMaxAttrs = std.MinMaxAttrs
 // [Number] makes values of fields.
 type VarAttrs = std.VarAttrs
 
-// All tells whether every element of the dimensions dim (all without any)
+// All tells whether every element of the dimensions dim, all if none is given,
 // differs from zero.
 func All(x *Tensor, dim ...int) *Tensor {
 	return call(std.All, ReduceAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
 }
 
-// All tells whether every element of the dimensions dim (all without any)
+// All tells whether every element of the dimensions dim, all if none is given,
 // differs from zero.
 func (x *Tensor) All(dim ...int) *Tensor {
 	return call(std.All, ReduceAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
@@ -79,14 +79,14 @@ func (x *Tensor) AllWith(dim any, attrs ReduceAttrs) *Tensor {
 	return call(std.All, attrs, true, sizeArgs{}, x)[0]
 }
 
-// Amax takes the greatest element of the dimensions dim (all without any); NaN
-// wins.
+// Amax takes the greatest element of the dimensions dim, all if none is given;
+// NaN wins.
 func Amax(x *Tensor, dim ...int) *Tensor {
 	return call(std.Amax, ReduceAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
 }
 
-// Amax takes the greatest element of the dimensions dim (all without any); NaN
-// wins.
+// Amax takes the greatest element of the dimensions dim, all if none is given;
+// NaN wins.
 func (x *Tensor) Amax(dim ...int) *Tensor {
 	return call(std.Amax, ReduceAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
 }
@@ -111,13 +111,13 @@ func (x *Tensor) AmaxWith(dim any, attrs ReduceAttrs) *Tensor {
 	return call(std.Amax, attrs, true, sizeArgs{}, x)[0]
 }
 
-// Amin takes the least element of the dimensions dim (all without any); NaN
+// Amin takes the least element of the dimensions dim, all if none is given; NaN
 // wins.
 func Amin(x *Tensor, dim ...int) *Tensor {
 	return call(std.Amin, ReduceAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
 }
 
-// Amin takes the least element of the dimensions dim (all without any); NaN
+// Amin takes the least element of the dimensions dim, all if none is given; NaN
 // wins.
 func (x *Tensor) Amin(dim ...int) *Tensor {
 	return call(std.Amin, ReduceAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
@@ -143,13 +143,13 @@ func (x *Tensor) AminWith(dim any, attrs ReduceAttrs) *Tensor {
 	return call(std.Amin, attrs, true, sizeArgs{}, x)[0]
 }
 
-// Any tells whether some element of the dimensions dim (all without any)
+// Any tells whether some element of the dimensions dim, all if none is given,
 // differs from zero.
 func Any(x *Tensor, dim ...int) *Tensor {
 	return call(std.Any, ReduceAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
 }
 
-// Any tells whether some element of the dimensions dim (all without any)
+// Any tells whether some element of the dimensions dim, all if none is given,
 // differs from zero.
 func (x *Tensor) Any(dim ...int) *Tensor {
 	return call(std.Any, ReduceAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
@@ -263,12 +263,12 @@ func (x *Tensor) MaxDim(dim int, opts ...MinMaxAttrs) (values, indices *Tensor) 
 	return res[0], res[1]
 }
 
-// Mean averages the elements of the dimensions dim (all without any).
+// Mean averages the elements of the dimensions dim, all if none is given.
 func Mean(x *Tensor, dim ...int) *Tensor {
 	return call(std.Mean, ReduceAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
 }
 
-// Mean averages the elements of the dimensions dim (all without any).
+// Mean averages the elements of the dimensions dim, all if none is given.
 func (x *Tensor) Mean(dim ...int) *Tensor {
 	return call(std.Mean, ReduceAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
 }
@@ -325,13 +325,13 @@ func (x *Tensor) MinDim(dim int, opts ...MinMaxAttrs) (values, indices *Tensor) 
 	return res[0], res[1]
 }
 
-// Prod multiplies the elements of the dimensions dim (all without any);
+// Prod multiplies the elements of the dimensions dim, all if none is given;
 // integers and bools give i64.
 func Prod(x *Tensor, dim ...int) *Tensor {
 	return call(std.Prod, ReduceAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
 }
 
-// Prod multiplies the elements of the dimensions dim (all without any);
+// Prod multiplies the elements of the dimensions dim, all if none is given;
 // integers and bools give i64.
 func (x *Tensor) Prod(dim ...int) *Tensor {
 	return call(std.Prod, ReduceAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
@@ -357,14 +357,14 @@ func (x *Tensor) ProdWith(dim any, attrs ReduceAttrs) *Tensor {
 	return call(std.Prod, attrs, true, sizeArgs{}, x)[0]
 }
 
-// Std is the standard deviation of the dimensions dim (all without any), the
-// square root of their variance.
+// Std is the standard deviation of the dimensions dim, all if none is given,
+// the square root of their variance.
 func Std(x *Tensor, dim ...int) *Tensor {
 	return call(std.Std, VarAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
 }
 
-// Std is the standard deviation of the dimensions dim (all without any), the
-// square root of their variance.
+// Std is the standard deviation of the dimensions dim, all if none is given,
+// the square root of their variance.
 func (x *Tensor) Std(dim ...int) *Tensor {
 	return call(std.Std, VarAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
 }
@@ -389,14 +389,14 @@ func (x *Tensor) StdWith(dim any, attrs VarAttrs) *Tensor {
 	return call(std.Std, attrs, true, sizeArgs{}, x)[0]
 }
 
-// Sum adds the elements of the dimensions dim (all without any); integers and
-// bools give i64.
+// Sum adds the elements of the dimensions dim, all if none is given; integers
+// and bools give i64.
 func Sum(x *Tensor, dim ...int) *Tensor {
 	return call(std.Sum, ReduceAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
 }
 
-// Sum adds the elements of the dimensions dim (all without any); integers and
-// bools give i64.
+// Sum adds the elements of the dimensions dim, all if none is given; integers
+// and bools give i64.
 func (x *Tensor) Sum(dim ...int) *Tensor {
 	return call(std.Sum, ReduceAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
 }
@@ -421,14 +421,14 @@ func (x *Tensor) SumWith(dim any, attrs ReduceAttrs) *Tensor {
 	return call(std.Sum, attrs, true, sizeArgs{}, x)[0]
 }
 
-// Var is the variance of the dimensions dim (all without any), with Bessel's
-// correction unless said otherwise.
+// Var is the variance of the dimensions dim, all if none is given, with
+// Bessel's correction unless said otherwise.
 func Var(x *Tensor, dim ...int) *Tensor {
 	return call(std.Var, VarAttrs{Dim: Ints(dim...)}, false, sizeArgs{}, x)[0]
 }
 
-// Var is the variance of the dimensions dim (all without any), with Bessel's
-// correction unless said otherwise.
+// Var is the variance of the dimensions dim, all if none is given, with
+// Bessel's correction unless said otherwise.
 func (x *Tensor) Var(dim ...int) *Tensor {
 	return call(std.Var, VarAttrs{Dim: Ints(dim...)}, true, sizeArgs{}, x)[0]
 }

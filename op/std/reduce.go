@@ -45,31 +45,31 @@ var (
 	// Sum adds elements; sums of integers and bools are i64.
 	//
 	//gofx:torch torch.sum(x, axes(dim, x), keep_dim, dtype=dtype)
-	Sum = reduceOp("sum", "sum adds the elements of the dimensions dim (all without any); integers and bools give i64.", sumType, refusesDType)
+	Sum = reduceOp("sum", "sum adds the elements of the dimensions dim, all if none is given; integers and bools give i64.", sumType, refusesDType)
 	// Prod multiplies elements; products of integers and bools are i64.
 	//
 	//gofx:torch stepwise(torch.prod, x, dim, keep_dim, dtype, several=False)
-	Prod = reduceOp("prod", "prod multiplies the elements of the dimensions dim (all without any); integers and bools give i64.", sumType, refusesDType, extendsDims, altersPartial[ReduceAttrs]())
+	Prod = reduceOp("prod", "prod multiplies the elements of the dimensions dim, all if none is given; integers and bools give i64.", sumType, refusesDType, extendsDims, altersPartial[ReduceAttrs]())
 	// Mean averages floats.
 	//
 	//gofx:torch torch.mean(x, axes(dim, x), keep_dim, dtype=dtype)
-	Mean = reduceOp("mean", "mean averages the elements of the dimensions dim (all without any).", meanType)
+	Mean = reduceOp("mean", "mean averages the elements of the dimensions dim, all if none is given.", meanType)
 	// Amax takes the greatest element; NaN wins.
 	//
 	//gofx:torch untyped(dtype) and torch.amax(x, axes(dim, x), keep_dim)
-	Amax = reduceOp("amax", "amax takes the greatest element of the dimensions dim (all without any); NaN wins.", sameType)
+	Amax = reduceOp("amax", "amax takes the greatest element of the dimensions dim, all if none is given; NaN wins.", sameType)
 	// Amin takes the least element; NaN wins.
 	//
 	//gofx:torch untyped(dtype) and torch.amin(x, axes(dim, x), keep_dim)
-	Amin = reduceOp("amin", "amin takes the least element of the dimensions dim (all without any); NaN wins.", sameType)
+	Amin = reduceOp("amin", "amin takes the least element of the dimensions dim, all if none is given; NaN wins.", sameType)
 	// All tells whether every element differs from zero.
 	//
 	//gofx:torch untyped(dtype) and stepwise(torch.all, x, dim, keep_dim)
-	All = reduceOp("all", "all tells whether every element of the dimensions dim (all without any) differs from zero.", boolType, altersBytes)
+	All = reduceOp("all", "all tells whether every element of the dimensions dim, all if none is given, differs from zero.", boolType, altersBytes)
 	// Any tells whether some element differs from zero.
 	//
 	//gofx:torch untyped(dtype) and stepwise(torch.any, x, dim, keep_dim)
-	Any = reduceOp("any", "any tells whether some element of the dimensions dim (all without any) differs from zero.", boolType, altersBytes)
+	Any = reduceOp("any", "any tells whether some element of the dimensions dim, all if none is given, differs from zero.", boolType, altersBytes)
 )
 
 var (
@@ -107,13 +107,13 @@ var Argmin = argOp("argmin", "argmin gives the i64 index of the first least elem
 // Var is the variance.
 //
 //gofx:torch spread(torch.var, x, dim, correction, keep_dim)
-var Var = varianceOp("var", "var is the variance of the dimensions dim (all without any), with Bessel's correction unless said otherwise.", false)
+var Var = varianceOp("var", "var is the variance of the dimensions dim, all if none is given, with Bessel's correction unless said otherwise.", false)
 
 // Std is the standard deviation, right also where the variance leaves the range of
 // the element type: the root is taken in f64.
 //
 //gofx:torch spread(torch.std, x, dim, correction, keep_dim)
-var Std = varianceOp("std", "std is the standard deviation of the dimensions dim (all without any), the square root of their variance.", true)
+var Std = varianceOp("std", "std is the standard deviation of the dimensions dim, all if none is given, the square root of their variance.", true)
 
 func varianceOp(name, doc string, root bool) *op.Op {
 	return op.Define(name, op.Spec[VarAttrs]{
