@@ -33,8 +33,6 @@ func (g grads) is(x op.Value, n float64) op.Value {
 	return g.call("eq", BinaryAttrs{Other: op.Float(n)}, x)
 }
 
-func (g grads) where(cond, x, y op.Value) op.Value { return g.call("where", WhereAttrs{}, cond, x, y) }
-
 // masked is x with zeros where cond is true.
 func (g grads) masked(x, cond op.Value, value float64) op.Value {
 	return g.call("masked_fill", MaskedFillAttrs{Value: op.Float(value)}, x, cond)
@@ -138,19 +136,6 @@ func (g grads) count(d array.DType, sizes ...shape.Dim) op.Value {
 	}
 	probe := g.call("full", FullAttrs{Size: shape.Of(n), Value: op.BoolScalar(false), DType: array.Bool})
 	return g.cast(g.b.Call(op.Dim, op.AxisAttrs{Axis: 0}, probe), d)
-}
-
-// fit adds up over what x was stretched by to the shape of like.
-func (g grads) fit(x, like op.Value) op.Value {
-	have, want := g.dims(x), g.dims(like)
-	lead := len(have) - len(want)
-	var axes []int
-	for i := range have {
-		if i < lead || want[i-lead].Is(1) && !have[i].Is(1) {
-			axes = append(axes, i)
-		}
-	}
-	return g.reshape(g.sum(x, true, axes...), want...)
 }
 
 // at returns seed or operand i, nil where it is absent.
