@@ -90,6 +90,17 @@ type Place struct {
 	Node *Node
 }
 
+// String names the memory for messages.
+func (p Place) String() string {
+	switch {
+	case p.Path != "":
+		return p.Path
+	case p.Node != nil:
+		return p.Node.String()
+	}
+	return "memory that the graph does not tell"
+}
+
 // Overlaps reports whether two places may be the same memory.
 func (p Place) Overlaps(q Place) bool { return p == q || p == Place{} || q == Place{} }
 

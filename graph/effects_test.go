@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -100,4 +101,22 @@ func TestOrder_memoryThatIsNoState(t *testing.T) {
 	swapped.Graph.MoveBefore(swapped.Graph.Find("p"), swapped.Graph.Find("r"))
 	equal, _ := graph.Equal(g, swapped.Graph)
 	require.False(t, equal)
+}
+
+// TestExtract_refusesWhatOthersWrite: an operator of a user's that writes state, or what a call
+// made, keeps a part that reads it from standing on its own, as assign does.
+func TestExtract_refusesWhatOthersWrite(t *testing.T) {
+	for _, c := range []struct{ name, body, want string }{
+		{"state", "  %p = call_function[put_in](%a, %x)\n  %y = call_function[neg](%a)\n", "%p writes w, "},
+		{"a view of state", "  %v = call_function[t](%a)\n  %p = call_function[put_in](%v, %x)\n  %y = call_function[neg](%a)\n", "%p writes w, "},
+		{"a value", "  %b = call_function[neg](%x)\n  %p = call_function[put_in](%b, %x)\n  %y = call_function[exp](%b)\n", "%p writes %b, "},
+		{"an input", "  %p = call_function[put_in](%x, %a)\n  %y = call_function[exp](%x)\n", "%p writes %x, "},
+	} {
+		m := programOf(t, "graph g(%x: f32[2,2]) {\n  %a = get_attr[w] live : f32[2,2]\n"+strings.ReplaceAll(c.body, "put_in", putIn.Key())+"  return (%p, %y)\n}\nparam w : f32[2,2] buffer\n")
+		_, err := graph.Extract(nil, []*graph.Node{m.Graph.Find("y")})
+		require.ErrorIs(t, err, graph.BadExtract, c.name)
+		require.ErrorContains(t, err, c.want, c.name)
+		_, err = graph.Extract(nil, []*graph.Node{m.Graph.Find("y"), m.Graph.Find("p")})
+		require.NoError(t, err, c.name)
+	}
 }

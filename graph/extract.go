@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -106,43 +105,21 @@ func newExtraction(inputs, outputs []*Node) (*extraction, error) {
 	return x, nil
 }
 
-// writes refuses a part that reads state which calls outside of it write.
+// writes refuses a part that reads memory which calls outside of it write.
 func (x *extraction) writes() error {
-	reads := map[string]bool{}
-	note := func(n *Node) {
-		if n.opcode == GetAttr {
-			reads[n.target] = true
-		}
-	}
+	read := &places{}
 	for n := range x.taken {
-		note(n)
-		for m := range n.Inner() {
-			note(m)
+		for p := range n.Reads() {
+			read.add(p)
 		}
-	}
-	refuse := func(n, write *Node) error {
-		if write.Op() != op.Assign {
-			return nil
-		}
-		at := write.Arg(0)
-		for at != nil && at.opcode != GetAttr && at.NumArgs() > 0 {
-			at = at.Arg(0) // of a view, or of an earlier write
-		}
-		if at != nil && reads[at.target] {
-			return n.Error(BadExtract, n.String()+" writes "+at.target+", which the part of the graph reads").WithHint("add it to the outputs")
-		}
-		return nil
 	}
 	for n := range x.src.Nodes() {
 		if x.taken[n] {
 			continue
 		}
-		if err := refuse(n, n); err != nil {
-			return err
-		}
-		for m := range n.Inner() {
-			if err := refuse(n, m); err != nil {
-				return err
+		for p := range n.Writes() {
+			if read.overlap(p) {
+				return n.Error(BadExtract, n.String()+" writes "+p.String()+", which the part of the graph reads").WithHint("add it to the outputs")
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func TestReference(t *testing.T) {
 	for _, d := range append(std.Sub.Differences(), op.Everywhere()...) {
 		require.Contains(t, sub, d.Text)
 	}
-	require.Contains(t, sub, "\nfunc Sub(x, other *Tensor, opts ...std.SubAttrs) *Tensor\n     and the method x.Sub; x.SubInPlace writes in place\n")
+	require.Contains(t, sub, "\nfunc Sub(x, other *Tensor, opts ...SubAttrs) *Tensor\n     and the method x.Sub; x.SubInPlace writes in place\n")
 	require.Contains(t, Reference(ml.TreeEnsemble), "\nml.TreeEnsemble of package github.com/gofx-dev/gofx/op/ml, with ml.TreeEnsembleAttrs; tensor.CallOp calls it.\n")
 	getitem := op.Lookup("getitem")
 	require.Equal(t, []string{"may share the data of tuple"}, Effects(getitem))
