@@ -72,8 +72,11 @@ func factory(g *gen) bool {
 	}
 	switch g.IntN(8) {
 	case 0, 1:
-		dims := g.shape(false)
-		g.let("factory", fmt.Sprintf("tensor.%s(%s%s)", pick(g, "Zeros", "Ones"), sizeList(dims), attrs),
+		dims, with := g.shape(false), ""
+		if attrs != "" {
+			with = "With"
+		}
+		g.let("factory", fmt.Sprintf("tensor.%s%s(%s%s)", pick(g, "Zeros", "Ones"), with, sizeList(dims), attrs),
 			&value{dtype: dtype, dims: dims, eager: constant(dims), mem: g.fresh()})
 	case 2:
 		dims := g.shape(false)
