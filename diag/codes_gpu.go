@@ -15,7 +15,7 @@ return err`,
 		Code: "FX5102", Title: "device is lost",
 		Cause: "the driver reports that the device cannot be used any more: it was reset, unplugged, or a kernel crashed it",
 		Cure:  "close the executables compiled for it and run the model on the cpu target; open the device again after the driver recovers",
-		Example: `lost := gpu.Using(&failing{code: gpu.Lost})
+		Example: `lost := run.NewDevice(&failing{code: gpu.Lost})
 _, err := gpu.Target{Device: lost}.Compile(m, lowering.Options{})
 return err`,
 	},
@@ -24,7 +24,7 @@ return err`,
 		Code: "FX5103", Title: "the device's compiler refuses a program",
 		Cause: "the compiler of the driver does not take the source of the kernels; the message has its log",
 		Cure:  "update the driver, or run the model on the cpu target; please report the log and the versions that gpu.Devices prints",
-		Example: `broken := gpu.Using(&failing{code: gpu.BuildFailed})
+		Example: `broken := run.NewDevice(&failing{code: gpu.BuildFailed})
 _, err := gpu.Target{Device: broken}.Compile(m, lowering.Options{})
 return err`,
 	},
@@ -33,7 +33,7 @@ return err`,
 		Code: "FX5104", Title: "driver of the device refuses a command",
 		Cause: "a call of the driver failed: the device's memory is full, a group is too large for it, or an argument does not fit; the message names the call and the driver's error",
 		Cure:  "close executables that are not used any more, run smaller batches, or let the cpu target run the model",
-		Example: `full := gpu.Using(&failing{code: gpu.DriverFailed})
+		Example: `full := run.NewDevice(&failing{code: gpu.DriverFailed})
 _, err := gpu.Target{Device: full}.Compile(m, lowering.Options{})
 return err`,
 	},

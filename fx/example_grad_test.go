@@ -28,7 +28,7 @@ func ExampleGraphModule_ValueAndGrad() {
 		fmt.Println(err) // every mistake, with the line of the model and a cure
 		return
 	}
-	out, err := step.Run(ctx, tensor.Ones([]int{3, 2}), tensor.Ones([]int{3, 1}))
+	out, err := step.Run(ctx, tensor.Ones(3, 2), tensor.Ones(3, 1))
 	if err != nil {
 		fmt.Println(err)
 		return

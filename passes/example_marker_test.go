@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/tensor"
@@ -37,11 +36,11 @@ func ExampleOptional() {
 	rewritten(passes.Rewrite{Name: "saturate", Doc: "Drops relu below sigmoid's clamp.",
 		Pattern: func(x *tensor.Tensor) *tensor.Tensor {
 			y := passes.Optional(x, func(x *tensor.Tensor) *tensor.Tensor { return x.Relu() })
-			return y.Clamp(op.Float(0), op.Float(6))
+			return y.Clamp(tensor.Number(0.0), tensor.Number(6.0))
 		},
 		Replacement: func(x *tensor.Tensor) *tensor.Tensor { return x.Relu6() },
 	}, func(x *tensor.Tensor) *tensor.Tensor {
-		return x.Relu().Clamp(op.Float(0), op.Float(6)).Sin().Clamp(op.Float(0), op.Float(6))
+		return x.Relu().Clamp(tensor.Number(0.0), tensor.Number(6.0)).Sin().Clamp(tensor.Number(0.0), tensor.Number(6.0))
 	})
 	// Output:
 	// %relu6 = call_function[relu6](%x) : f32[N,8]

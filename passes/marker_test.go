@@ -9,7 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/passtest"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
@@ -137,7 +136,7 @@ var markers = map[string]choice{
   %o = call_function[neg](%n) : f32[4]
   %a = call_function[abs](%o) : f32[4]
   return %a, %n`, 0, "at %n: want no use outside of the match, is used by %output"},
-	"loose in one attribute": {open(func(x tt) tt { return passes.Loose(x.DivScalar(op.Float(2)), "other").Neg() }), `
+	"loose in one attribute": {open(func(x tt) tt { return passes.Loose(x.DivScalar(tensor.Number(2.0)), "other").Neg() }), `
   %a = call_function[div](%x) {other=7} : f32[4]
   %b = call_function[neg](%a) : f32[4]
   %c = call_function[div](%b) {other=7, reverse=true} : f32[4]

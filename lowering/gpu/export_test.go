@@ -18,11 +18,10 @@ func Steps(e *Executable) []string {
 // Waiting returns how many runs wait for others that read weights, or make them again, for the sizes that were
 // used last, and how many copies wait for others.
 func Waiting(e *Executable) (runs, copies int) {
-	p, ok := e.sized.Newest()
-	if !ok {
-		return 0, 0
+	if p, ok := e.sized.Newest(); ok {
+		runs = p.Waiting()
 	}
-	return p.Waiting()
+	return runs, e.device.Waiting()
 }
 
 // Arena returns how many bytes a run takes on a usual GPU, and how many buffers of one time take when each begins at a

@@ -10,7 +10,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/interp"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/fusion"
 	"github.com/gofx-dev/gofx/shape"
@@ -175,7 +174,7 @@ func TestNormsAgree(t *testing.T) {
 	})
 	t.Run("layer norm by var and rsqrt", func(t *testing.T) {
 		before, after := apply(t, fusion.LayerNorm, 1, func(x tt) tt {
-			v := x.VarWith(-1, tensor.VarAttrs{KeepDim: true, Correction: op.Int(0)})
+			v := x.VarWith(-1, tensor.VarAttrs{KeepDim: true, Correction: tensor.Number(0)})
 			return x.Sub(x.MeanWith(-1, keep)).Mul(v.AddScalar(1e-5).Rsqrt())
 		}, x)
 		within(t, before, after, func(i int) float64 {

@@ -214,10 +214,14 @@ func (w *writes) step(node *graph.Node) {
 
 // of returns a number that differs between two nodes when a write may lie between what they
 // read; 0 for nodes that read nothing that is written.
-func (w *writes) of(node *graph.Node) (sum uint64) {
+func (w *writes) of(node *graph.Node) uint64 {
 	if !w.effects.Writes() {
-		return 0
+		return 0 // before anything is allocated
 	}
+	return w.before(node)
+}
+
+func (w *writes) before(node *graph.Node) (sum uint64) {
 	for p := range node.Reads() {
 		switch {
 		case !w.effects.Written(p):

@@ -170,7 +170,7 @@ var fuseRows = []row{
 			if n.Op() != std.Mul {
 				return nil
 			}
-			return c.Replace(n, n.Graph().Before(n).Function(std.Sub, tensor.SubAttrs{Alpha: op.Float(2)}, n.Args()...), "a test")
+			return c.Replace(n, n.Graph().Before(n).Function(std.Sub, tensor.SubAttrs{Alpha: tensor.Number(2.0)}, n.Args()...), "a test")
 		}))
 		sub := m.Graph.Output().Arg(0)
 		require.Equal(t, std.Sub, sub.Op())

@@ -114,6 +114,8 @@ func (p *Program) Steps() (list []string) {
 	return list
 }
 
-// Waiting returns how many runs wait for others that read weights, or make them again, and
-// how many copies wait for others, for tests.
-func (p *Program) Waiting() (runs, copies int) { return p.fresh.Waiting(), p.dev.copies.Waiting() }
+// Waiting returns how many runs wait for others that read weights or make them again, for tests.
+func (p *Program) Waiting() int { return p.fresh.Waiting() }
+
+// Waiting returns how many copies wait for others, for tests.
+func (d *Device) Waiting() int { return d.copies.Waiting() }
