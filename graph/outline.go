@@ -55,7 +55,7 @@ type outliner struct {
 	g, sub   *Graph
 	in       map[*Node]bool  // the nodes
 	nodes    []*Node         // in order
-	behind   []*Node         // others among them that come to stand after the call
+	after    []*Node         // others among them that come to stand after the call
 	needs    []string        // symbols of g that the nodes speak of
 	args     []*Node         // inputs, as values of g
 	captured []*Node         // those of args that were captured for their sizes
@@ -117,7 +117,7 @@ func (o *outliner) collect(nodes []*Node) {
 // arrange finds what must stand after the call, and refuses what would have to
 // stand before and after it, and effects that would change places.
 func (o *outliner) arrange() error {
-	via := map[*Node]*Node{} // of those behind: the operand that makes it so
+	via := map[*Node]*Node{} // of those after: the operand that makes it so
 	last := o.nodes[len(o.nodes)-1]
 	var before []*Node
 	for n := o.nodes[0]; n != last.next; n = n.next {
@@ -133,15 +133,15 @@ func (o *outliner) arrange() error {
 			return o.wayOut(n, from, via)
 		case from != nil:
 			via[n] = from
-			o.behind = append(o.behind, n)
+			o.after = append(o.after, n)
 		case !o.in[n]:
 			before = append(before, n)
 		}
 	}
-	if len(before)+len(o.behind) == 0 {
+	if len(before)+len(o.after) == 0 {
 		return nil // nothing changes places
 	}
-	return o.effects(slices.Concat(before, o.nodes, o.behind))
+	return o.effects(slices.Concat(before, o.nodes, o.after))
 }
 
 // uses yields the nodes of g that n needs: its operands, and those that define the
@@ -449,7 +449,7 @@ func (o *outliner) replace(call *Node) {
 		}
 	}
 	anchor := append([]*Node{call}, values...)[len(values)].next
-	for _, n := range o.behind {
+	for _, n := range o.after {
 		if anchor == nil {
 			panic(diag.Bug("nothing stands after the nodes of " + o.g.Name))
 		}

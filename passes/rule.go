@@ -186,6 +186,9 @@ func (r Rewrite) compile() (*compiled, error) {
 		if mark != nil || numbersOf(n) > 0 {
 			return nil, n.Error(BadRule, "the replacement leaves something open, as only patterns do").WithHint("use Build")
 		}
+		if len(n.Bodies()) > 0 {
+			return nil, n.Error(BadRule, "the replacement has control flow, or calls a graph").WithHint("use Build, with the cursor's Region or GraphCopy")
+		}
 	}
 	k.replacement = m
 	return k, nil

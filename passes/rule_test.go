@@ -288,6 +288,10 @@ func TestRuleMistakes(t *testing.T) {
 		"no spelling":      {passes.Rewrite{Pattern: func(x tt) tt { return passes.AnyOf() }, Replacement: neg}, "AnyOf has no spelling"},
 		"great number":     {passes.Rewrite{Pattern: func(x tt) tt { return x.MulScalar(passes.Number(64)) }, Replacement: neg}, "Number(64), expected 0 to 63"},
 		"loose parameter":  {passes.Rewrite{Pattern: func(x tt) tt { return passes.Loose(x).Neg() }, Replacement: neg}, "the attributes of %x open, which is no call"},
+		"control flow": {passes.Rewrite{Pattern: neg, Replacement: func(x tt) tt {
+			same := func(in []tt) []tt { return in }
+			return tensor.Cond(tensor.Scalar(true), same, same, x)[0]
+		}}, "has control flow"},
 		"open replacement": {passes.Rewrite{Pattern: neg, Replacement: func(x tt) tt { return x.MulScalar(passes.Number(0)) }}, "leaves something open"},
 		"region": {passes.Rewrite{Pattern: func(x tt) tt {
 			return tensor.Cond(x, func(in []tt) []tt { return in }, func(in []tt) []tt { return in }, x)[0]

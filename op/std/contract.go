@@ -97,6 +97,14 @@ func badAttr(name, is, want string) error {
 	return diag.New(op.BadAttr, name+" is "+is+", expected "+want)
 }
 
+// oneOr says how many numbers a list may have of which a single one serves for n.
+func oneOr(n int) string {
+	if n == 1 {
+		return "1"
+	}
+	return "1 or " + strconv.Itoa(n)
+}
+
 // maxListAttr keeps arithmetic on strides and paddings in range.
 const maxListAttr = 1<<31 - 1
 
@@ -104,7 +112,7 @@ const maxListAttr = 1<<31 - 1
 func listAttr(name string, l op.Ints, n, def, least int) ([]int, error) {
 	v, err := l.Or(n, def)
 	if err != nil {
-		return nil, badAttr(name, l.String(), "1 or "+strconv.Itoa(n)+" elements")
+		return nil, badAttr(name, l.String(), oneOr(n)+" elements")
 	}
 	for _, x := range v {
 		if x < least || x > maxListAttr {

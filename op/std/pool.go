@@ -199,7 +199,7 @@ type poolAttrs struct {
 
 func (p poolAttrs) windows(n int) ([]window, error) {
 	if p.kernel.Len() == 0 {
-		return nil, badAttr("kernel_size", "[]", "1 or "+strconv.Itoa(n)+" elements")
+		return nil, badAttr("kernel_size", "[]", oneOr(n)+" elements")
 	}
 	k, err := listAttr("kernel_size", p.kernel, n, 1, 1)
 	if err != nil {
@@ -290,7 +290,7 @@ func inferAdaptive(c *op.Infer, n int, a AdaptivePoolAttrs, in []shape.Type) (sh
 		return shape.Type{}, err
 	}
 	if a.OutputSize.Len() == 0 {
-		return shape.Type{}, badAttr("output_size", "[]", "1 or "+strconv.Itoa(n)+" elements")
+		return shape.Type{}, badAttr("output_size", "[]", oneOr(n)+" elements")
 	}
 	size, err := listAttr("output_size", a.OutputSize, n, 0, -1)
 	if err != nil {

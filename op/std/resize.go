@@ -143,7 +143,7 @@ func interpolateRule(c *op.Infer, a InterpolateAttrs, in []shape.Type) (shape.Ty
 	}
 	n := t.Rank() - 2
 	if l := max(a.Size.Len(), a.ScaleFactor.Len()); l != 1 && l != n {
-		return t, badAttr("the number of sizes or factors", strconv.Itoa(l), "1 or "+strconv.Itoa(n))
+		return t, badAttr("the number of sizes or factors", strconv.Itoa(l), oneOr(n))
 	}
 	d := t.Dims()
 	for i := range n {

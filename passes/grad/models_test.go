@@ -63,7 +63,7 @@ func TestModels(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.name == "resnet18" && testing.Short() {
-				t.Skip("takes seconds")
+				t.Skip("it takes seconds, which -short leaves out; CI runs it without -short")
 			}
 			r := rand.New(rand.NewPCG(3, 4))
 			nn.Train(c.net)

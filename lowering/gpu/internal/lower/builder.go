@@ -80,7 +80,7 @@ func (b *Builder) emit(n *graph.Node, k *source.Kernel, out, in []*Operand) {
 			return
 		}
 		s.Args = append(s.Args, v.Buf)
-		s.Setup = s.Setup && !b.Buffers[v.Buf].anew
+		s.Setup = s.Setup && !b.Buffers[v.Buf].rewritten
 	}
 	for _, v := range in {
 		s.Args = append(s.Args, v.Buf)

@@ -106,10 +106,10 @@ func (c *call) add(f *Flow, between ...int) {
 	c.b.Steps = append(c.b.Steps, Step{Flow: f, Args: between, Node: c.n})
 }
 
-// anew returns a new value that steps write more than once.
-func (b *Builder) anew(d array.DType, dims []int) *Operand {
+// rewritten returns a new value that steps write more than once.
+func (b *Builder) rewritten(d array.DType, dims []int) *Operand {
 	v := b.temp(d, dims)
-	b.Buffers[v.Buf].anew = true
+	b.Buffers[v.Buf].rewritten = true
 	return v
 }
 
@@ -159,7 +159,7 @@ func (c *call) cond() ([]*Operand, error) {
 	var out []*Operand
 	for _, t := range members(c.n.Type()) {
 		_, dims, _ := t.Concrete()
-		out = append(out, c.b.anew(t.DType(), dims))
+		out = append(out, c.b.rewritten(t.DType(), dims))
 	}
 	f := &Flow{Op: op.Cond, Test: test}
 	for r, region := range c.n.Regions() {
@@ -186,7 +186,7 @@ func (c *call) cond() ([]*Operand, error) {
 func (c *call) begin(carry, constant int) (carried, constants []*Operand) {
 	alone := solitary(c.n)
 	for i, x := range c.in[:carry] {
-		v := c.b.anew(x.DType(), x.Shape())
+		v := c.b.rewritten(x.DType(), x.Shape())
 		c.store(v, x, alone[i], nil)
 		carried = append(carried, v)
 	}
@@ -260,7 +260,7 @@ func (c *call) scan() ([]*Operand, error) {
 	for i, t := range members(c.n.Type()) {
 		if i >= a.Carry {
 			_, dims, _ := t.Concrete()
-			stacked = append(stacked, c.b.anew(t.DType(), dims))
+			stacked = append(stacked, c.b.rewritten(t.DType(), dims))
 		}
 	}
 	if f.Rounds == 0 {
@@ -293,7 +293,7 @@ func (c *call) slices(a op.LoopAttrs) (values []*Operand, cut []Step) {
 	for i := a.Carry; i < a.Carry+a.Seqs; i++ {
 		x := c.placed(i)
 		h := x.Header
-		v := b.anew(x.DType(), x.Shape()[1:])
+		v := b.rewritten(x.DType(), x.Shape()[1:])
 		values = append(values, v)
 		if inputs[i].NumUses() == 0 {
 			continue

@@ -16,7 +16,7 @@ func clone(c *call) ([]*Operand, error) {
 
 // part returns a part of a value in order, which a step of its own writes.
 func (c *call) part(whole *Operand, h *array.Array) *Operand {
-	c.b.Buffers[whole.Buf].anew = true
+	c.b.Buffers[whole.Buf].rewritten = true
 	return &Operand{Header: h, Buf: whole.Buf}
 }
 

@@ -44,14 +44,14 @@ type contraction struct {
 
 // Buffer is memory that steps read and write.
 type Buffer struct {
-	Kind  Kind
-	Bytes int
-	Array *array.Array // of a weight
-	Input int          // of an input
-	Path  string       // of a live weight
-	Setup bool         // is there before any run: a weight, or made of weights
-	anew  bool         // written more than once, in parts or in rounds: each run does
-	Off   int          // in the arena
+	Kind      Kind
+	Bytes     int
+	Array     *array.Array // of a weight
+	Input     int          // of an input
+	Path      string       // of a live weight
+	Setup     bool         // is there before any run: a weight, or made of weights
+	rewritten bool         // written more than once, in parts or in rounds: each run does
+	Off       int          // in the arena
 }
 
 // Kind says where the contents of a buffer come from.

@@ -26,7 +26,7 @@ func (p *Program) live(f lower.Buffer) (*array.Array, error) {
 }
 
 // refresh has weights that were written since they were copied, and what is made of them, made
-// anew when no run reads them; a run that begins holds them until it ends.
+// again when no run reads them; a run that begins holds them until it ends.
 func (p *Program) refresh(ctx context.Context) error {
 	for {
 		if err := p.fresh.RLock(ctx); err != nil {
