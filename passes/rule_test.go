@@ -285,9 +285,9 @@ func TestRuleMistakes(t *testing.T) {
 		}, Replacement: neg}, "no result of the pattern is made of %exp"},
 		"several results": {passes.Rewrite{Pattern: func(x tt) (tt, tt) { return passes.AnyOf(x.Neg(), x.Exp()), x.Relu() },
 			Replacement: func(x tt) (tt, tt) { return x, x.Relu() }}, "several spellings and several results"},
-		"no spelling":      {passes.Rewrite{Pattern: func(x tt) tt { return passes.AnyOf() }, Replacement: neg}, "AnyOf has no spelling"},
-		"great number":     {passes.Rewrite{Pattern: func(x tt) tt { return x.MulScalar(passes.Number(64)) }, Replacement: neg}, "Number(64), expected 0 to 63"},
-		"loose parameter":  {passes.Rewrite{Pattern: func(x tt) tt { return passes.Loose(x).Neg() }, Replacement: neg}, "the attributes of %x open, which is no call"},
+		"no spelling":     {passes.Rewrite{Pattern: func(x tt) tt { return passes.AnyOf() }, Replacement: neg}, "AnyOf has no spelling"},
+		"great number":    {passes.Rewrite{Pattern: func(x tt) tt { return x.MulScalar(passes.Number(64)) }, Replacement: neg}, "Number(64), expected 0 to 63"},
+		"loose parameter": {passes.Rewrite{Pattern: func(x tt) tt { return passes.Loose(x).Neg() }, Replacement: neg}, "the attributes of %x open, which is no call"},
 		"control flow": {passes.Rewrite{Pattern: neg, Replacement: func(x tt) tt {
 			same := func(in []tt) []tt { return in }
 			return tensor.Cond(tensor.Scalar(true), same, same, x)[0]
