@@ -15,18 +15,18 @@ import (
 // precisions are the element types that the first tables compare, by the groups that have them.
 var precisions = []struct{ name, group string }{{"f32", "model"}, {"int8", "quant"}}
 
-// writeHead writes the beginning of bench.md: networks next to every peer, and a plot of
-// the ratios for each type and number of threads. Rows of networks alone change it.
+// writeHead writes the tables at the beginning of bench.md: networks next to every peer, and a plot of
+// the ratios, for each type and number of threads, each with its own processor. Tables without rows stay.
 func writeHead(dir string, rows []*Row) error {
 	rows = ofNetworks(rows)
-	if len(rows) == 0 {
-		return nil
+	path := filepath.Join(dir, "bench.md")
+	text, err := readPage(path, "Measurements")
+	if err != nil {
+		return err
 	}
-	var b strings.Builder
-	p := rows[len(rows)-1]
-	fmt.Fprintf(&b, "%s%s.%s\n", p.CPU, dates(rows), compared(rows))
-	for _, threads := range threadCounts(rows) {
-		for _, t := range precisions {
+	fresh := text
+	for _, t := range precisions {
+		for _, threads := range threadCounts(rows) {
 			some := slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { return r.Threads != threads || r.Group != t.group })
 			if len(some) == 0 {
 				continue
@@ -35,18 +35,25 @@ func writeHead(dir string, rows []*Row) error {
 			if err := os.WriteFile(filepath.Join(dir, "bench", name), []byte(bars(some, t.name, threads)), 0o644); err != nil {
 				return err
 			}
-			fmt.Fprintf(&b, "\n### %s, threads: %d\n\n%s\n\n![gofx's time by that of the fastest peer](bench/%s)\n\n", t.name, threads, summary(some), name)
-			headTable(&b, some)
-			slowestTable(&b, some)
+			fresh = between(fresh, fmt.Sprint(t.name, " ", threads), fmt.Sprintf("### %s, threads: %d", t.name, threads), headSection(some, name))
 		}
 	}
-	precisionTable(&b, rows)
-	path := filepath.Join(dir, "bench.md")
-	text, err := readPage(path, "Measurements")
-	if err != nil {
-		return err
+	if table := precisionTable(rows); table != "" {
+		fresh = between(fresh, "precision", "### Precision", table)
 	}
-	return os.WriteFile(path, []byte(between(text, "head", "## Networks", b.String())), 0o644)
+	if fresh == text {
+		return nil
+	}
+	return os.WriteFile(path, []byte(fresh), 0o644)
+}
+
+// headSection is the table of networks of one type on a number of threads, with its plot.
+func headSection(rows []*Row, plot string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s.%s\n\n%s\n\n![gofx's time by that of the fastest peer](bench/%s)\n\n", rows[len(rows)-1].CPU, dates(rows), compared(rows), summary(rows), plot)
+	headTable(&b, rows)
+	slowestTable(&b, rows)
+	return b.String()
 }
 
 // ofNetworks are the rows of networks that peers computed, too, and those of precision.
@@ -103,28 +110,26 @@ func slowestTable(b *strings.Builder, rows []*Row) {
 	}
 }
 
-// precisionTable shows that nobody rounds operands of f32.
-func precisionTable(b *strings.Builder, rows []*Row) {
+// precisionTable shows that nobody rounds operands of f32. It is empty without rows of precision.
+func precisionTable(rows []*Row) string {
 	worst := map[string]float64{}
+	cpu := ""
 	for _, r := range rows {
 		for name, e := range r.Errors {
-			worst[name] = max(worst[name], e)
+			worst[name], cpu = max(worst[name], e), r.CPU
 		}
 	}
 	if len(worst) == 0 {
-		return
+		return ""
 	}
-	var names []string
-	for n := range worst {
-		names = append(names, n)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s. The largest difference from the exact results of a convolution and a linear layer whose operands are 1+2⁻¹², "+
+		"relative to them. Who rounds operands to bf16, f16 or tf32 is off by 4.9e-04; from %.1e on a peer is left out of f32.\n\n", cpu, coarsest)
+	heading(&b, []string{"who", "difference"})
+	for _, n := range slices.Sorted(maps.Keys(worst)) {
+		fmt.Fprintf(&b, "| %s | %.1e |\n", n, worst[n])
 	}
-	slices.Sort(names)
-	fmt.Fprintf(b, "\n### Precision\n\nThe largest difference from the exact results of a convolution and a linear layer whose operands are 1+2⁻¹², "+
-		"relative to them. Who rounds operands to bf16, f16 or tf32 is off by 4.9e-04; from %.1e on a peer is left out of f32.\n\n", coarsest)
-	heading(b, []string{"who", "difference"})
-	for _, n := range names {
-		fmt.Fprintf(b, "| %s | %.1e |\n", n, worst[n])
-	}
+	return b.String()
 }
 
 // bars draws gofx's time by that of the fastest peer, and of each other peer that has turns.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,12 +86,13 @@ func TestRooflineIsWellFormed(t *testing.T) {
 
 func TestDocumentOfNetworks(t *testing.T) {
 	rows := []*Row{
-		{Group: "precision", Shape: "f32", Threads: 1, Errors: map[string]float64{"openvino": 6e-8}},
+		{Group: "precision", Shape: "f32", Threads: 1, CPU: "A chip", Errors: map[string]float64{"openvino": 6e-8}},
 		{Group: "model", Shape: "net_b1", OursMS: 2, Threads: 1, Pairs: 15, BesideShare: 0.875, Foreign: 1, Engines: map[string]float64{"gen": 2.1, "interp": 4, "eager": 5},
 			Peer: "ort", PeerMS: 4, Ratio: 0.5, Peers: map[string]float64{"ort": 4, "torch": 8, "torch-compile": 5, "jax": 50}, Once: map[string]float64{"jax": 50},
 			Running: map[string]int{"ort": 1, "torch": 2}, LeftOut: []string{"onednn: is busy\nand more"}, Least: map[string]float64{"": 1, "ort": 4, "torch": 5}},
 		{Group: "model", Shape: "net_b4", OursMS: 8, Threads: 1, Pairs: 5, Peer: "torch", PeerMS: 6, Ratio: 8.0 / 6, Peers: map[string]float64{"torch": 6},
-			Kernels: []kernelShare{{Name: "ConvPacked 1x1", MS: 4, Share: 0.5, Roof: 0.75}}},
+			Kernels: []kernelShare{{Name: "ConvPacked 1x1", MS: 4, Share: 0.5, Roof: 0.75}},
+			CPU:     "A chip", Date: "2026-11-26", Versions: map[string]string{"torch": "torch 2.15.0", "ort": "onnxruntime 1.32.0"}},
 		{Group: "fold", Shape: "net_interp_b1", OursMS: 4, Threads: 1, Pairs: 15, Engines: map[string]float64{"not folded": 5}},
 		{Group: "quant", Shape: "net_static_b1", OursMS: 2, Threads: 1, Pairs: 15, RoofShare: 0.75, Engines: map[string]float64{"float": 6}, Peer: "ort", PeerMS: 2.5, Ratio: 0.8,
 			Peers: map[string]float64{"ort": 2.5, "torch-int8": 4}, Least: map[string]float64{"": 2, "ort": 2, "float": 5}, CPU: "A chip", Date: "2026-11-26",
@@ -116,13 +118,19 @@ func TestDocumentOfNetworks(t *testing.T) {
 	require.Contains(t, q, "\n| f32 | 16.0 | 1.00 | 360 | 22.5 | 0.75 |\n| bf16 | 8.00 | 2.00 | 180 | 22.5 | 0.75 |\n| int8 | 5.00 | 3.20 | 90 | 18.0 | 0.60 |\n"+
 		"| int4, groups of 32 | 4.00 | 4.00 | 60 | 15.0 | 0.50 |\n")
 	h := read("bench.md")
-	require.Contains(t, h, "# Measurements\n\n## Networks\n\n<!-- rows: head -->\n\nA chip, 2026-11-26. Compared with onnxruntime 1.32.0; torch 2.15.0.\n\n### f32, threads: 1\n\n"+
+	require.Contains(t, h, "# Measurements\n\n### f32, threads: 1\n\n<!-- rows: f32 1 -->\n\nA chip, 2026-11-26. Compared with onnxruntime 1.32.0; torch 2.15.0.\n\n"+
 		"gofx is at least as fast as the fastest peer in 1 of 2 rows; the geometric mean of the ratios is 0.82. At least 5 pairs a row.\n\n![gofx's time by that of the fastest peer](bench/f32_1.svg)\n")
 	require.Contains(t, h, "| network | gofx ms | jax ms | ort ms | torch ms | torch-compile ms | fastest peer | ratio |\n|---|---|---|---|---|---|---|---|\n"+
 		"| net_b1 | 2.00 | 50.0° | 4.00 | 8.00 | 5.00 | ort | 0.50 |\n| net_b4 | 8.00 | - | - | 6.00 | - | torch | **1.33** |\n")
 	require.Contains(t, h, "| net_b4 | ConvPacked 1x1 | 4.00 | 0.50 | 0.75 |\n")
 	require.Contains(t, h, "| openvino | 6.0e-08 |\n")
-	require.Contains(t, h, "### int8, threads: 1\n")
+	require.Contains(t, h, "### int8, threads: 1\n\n<!-- rows: int8 1 -->\n\nA chip, ")
+	floats := h[strings.Index(h, "### f32"):strings.Index(h, "### int8")]
+	again := *rows[slices.IndexFunc(rows, func(r *Row) bool { return r.Group == "quant" })]
+	again.CPU, again.OursMS = "Another chip", 1
+	require.NoError(t, writeDoc(dir, []*Row{&again}))
+	require.Contains(t, read("bench.md"), floats, "a table without rows stays as it is")
+	require.Contains(t, read("bench.md"), "<!-- rows: int8 1 -->\n\nAnother chip, 2026-11-26")
 	requireSVG(t, read("bench/f32_1.svg"), 4) // a bar a row, and two other peers
 	requireSVG(t, read("bench/int8_1.svg"), 2)
 }
