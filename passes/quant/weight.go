@@ -13,20 +13,24 @@ import (
 // smallest usual one.
 const defaultGroup = 32
 
-// origin finds the weight that is operand i of a unit. The right operand of a product, where the weight
-// alone is quantised, is stored with a row for each channel, as a linear layer has it: it
-// may be a parameter with its axes exchanged, such as the table of an embedding.
+// origin finds the weight that is operand i of a unit: a parameter, or one with its axes
+// exchanged, such as the table of an embedding that makes the scores, too. The right operand
+// of a product, where the weight alone is quantised, is stored with a row for each channel,
+// as a linear layer has it.
 func (r *resolver) origin(u *unit, i int) (o origin, why string) {
 	n := u.head
-	last := u.mode == WeightOnly && u.Weight.Axis == -1
-	if a := form.Exchanged(n.Arg(i)); a != nil && last {
-		o.right = true
-		o.path, o.value, why = r.params.Constant(a, 0)
+	from, at := n, i
+	exchanged := form.Exchanged(n.Arg(i))
+	if exchanged != nil {
+		from, at = exchanged, 0
+	}
+	o.path, o.value, why = r.params.Constant(from, at)
+	if why != "" || o.value == nil || o.value.Rank() != 2 {
 		return o, why
 	}
-	o.path, o.value, why = r.params.Constant(n, i)
-	if why == "" && o.value != nil && o.value.Rank() == 2 && last {
-		o.value, o.turned, o.right = array.Permute(o.value, 1, 0), true, true
+	o.right = u.mode == WeightOnly && u.Weight.Axis == -1
+	if o.turned = o.right == (exchanged == nil); o.turned {
+		o.value = array.Permute(o.value, 1, 0)
 	}
 	return o, why
 }
