@@ -162,7 +162,7 @@ func (j *qPoolJob) Do(lo, hi int) {
 		n := min(j.size, j.chans-c)
 		src := j.src[i/j.blocks*j.chans*j.InPlane+c*j.atChan:]
 		dst := j.dst[i/j.blocks*j.chans*j.OutPlane+c*j.outChan:]
-		if j.most && j.atPos == 1 && j.mostPlane(dst, src) {
+		if j.atPos == 1 && (j.most && j.mostPlane(dst, src) || !j.most && j.meanPlane(dst, src)) {
 			continue
 		}
 		for o := range j.OutPlane {
