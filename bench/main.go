@@ -163,7 +163,7 @@ func run(o options, out io.Writer) (failed bool, err error) {
 	return failed, nil
 }
 
-// readFiles reads rows; a row that occurs again replaces the earlier one.
+// readFiles reads rows, in the order of the cases; a row that occurs again replaces the earlier one.
 func readFiles(names []string) ([]*Row, error) {
 	var rows []*Row
 	for _, n := range names {
@@ -185,6 +185,12 @@ func readFiles(names []string) ([]*Row, error) {
 			}
 		}
 	}
+	place := map[string]int{}
+	all := groups()
+	for i, c := range all {
+		place[c.Group+"/"+c.Shape] = i - len(all) // sums of several cases are no case, and come last
+	}
+	slices.SortStableFunc(rows, func(a, b *Row) int { return place[a.Group+"/"+a.Shape] - place[b.Group+"/"+b.Shape] })
 	return rows, nil
 }
 

@@ -70,7 +70,8 @@ func TestLaterFilesReplaceRows(t *testing.T) {
 	var names []string
 	for _, rows := range [][]*Row{
 		{{Group: "a", Shape: "s", Threads: 1, OursMS: 1}, {Group: "a", Shape: "s", Threads: 2, OursMS: 2}},
-		{{Group: "b", Shape: "s", Threads: 1, OursMS: 3}, {Group: "a", Shape: "s", Threads: 1, OursMS: 4}},
+		{{Group: "b", Shape: "s", Threads: 1, OursMS: 3}, {Group: "a", Shape: "s", Threads: 1, OursMS: 4},
+			{Group: "quant", Shape: "mlp_static_b8", OursMS: 6}, {Group: "quant", Shape: "mlp_static_b1", OursMS: 5}},
 	} {
 		var b bytes.Buffer
 		for _, r := range rows {
@@ -85,7 +86,7 @@ func TestLaterFilesReplaceRows(t *testing.T) {
 	for _, r := range rows {
 		ms = append(ms, r.OursMS)
 	}
-	require.Equal(t, []float64{4, 2, 3}, ms)
+	require.Equal(t, []float64{5, 6, 4, 2, 3}, ms, "in the order of the cases, the others after them")
 	_, err = readFiles([]string{"/nowhere"})
 	require.Error(t, err)
 }

@@ -234,7 +234,7 @@ var fileCodes = []Info{
 		Example: `fxgen gen net.fx`,
 	},
 	{
-		//gofx:code cmd/fxgen/internal/userpkg.Compile
+		//gofx:code internal/userpkg.Compile
 		Code: "FX8054", Title: "package does not compile",
 		Cause:   "the package with the network has mistakes that the Go compiler reports",
 		Cure:    "correct them; fxgen needs a package that compiles without its tests and without the code to be generated",

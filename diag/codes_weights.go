@@ -95,7 +95,7 @@ var weightCodes = []Info{
 		Example: `weights.Open("state.pth#model") for a file of fc.weight`,
 	},
 	{
-		//gofx:code cmd/fxgen/internal/work.NoPackage
+		//gofx:code internal/userpkg.NoPackage
 		Code: "FX8076", Title: "package cannot be found",
 		Cause:   "the text before # is not the folder of a package, belongs to no module, or has no Go files for this system and these build tags",
 		Cure:    "name the folder of a package of your module, as in ./net#Net, and give its build tags in GOFLAGS",

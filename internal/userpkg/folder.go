@@ -7,13 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// folder says in plain words why a pattern that is a path cannot be a package; nil
-// when the go command is to judge.
-func folder(pattern string) error {
+// Folder says why a pattern that is a path cannot be a package; nil when the go command
+// is to judge.
+func Folder(pattern string) error {
 	if !filepath.IsAbs(pattern) && pattern != "." && pattern != ".." && !strings.HasPrefix(pattern, "./") && !strings.HasPrefix(pattern, "../") {
 		return nil
 	}
@@ -22,13 +21,13 @@ func folder(pattern string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return bad("there is no folder "+pattern, "the part before # is the folder of a package, ./net for instance")
 	case err != nil:
-		return work.Unreadable(pattern, err)
+		return unreadable(pattern, err)
 	case !info.IsDir():
 		return bad(pattern+" is a file, expected the folder of a package", "name its folder: "+filepath.ToSlash(filepath.Dir(pattern))+"#Name")
 	}
 	list, err := os.ReadDir(pattern)
 	if err != nil {
-		return work.Unreadable("folder "+pattern, err)
+		return unreadable("folder "+pattern, err)
 	}
 	code, tests := 0, 0
 	for _, e := range list {
@@ -59,8 +58,19 @@ func module(pattern string) error {
 			return nil
 		}
 		if dir == filepath.Dir(dir) {
-			return diag.New(work.BadSource, pattern+" belongs to no module: neither it nor a folder above it has a go.mod").
-				WithHint("run go mod init NAME in the module's folder, then go get -tool " + modulePath + "/cmd/fxgen and go mod tidy")
+			return diag.New(NoPackage, pattern+" belongs to no module: neither it nor a folder above it has a go.mod").
+				WithHint("run go mod init NAME in the module's folder, then go get -tool github.com/gofx-dev/gofx/cmd/fxgen and go mod tidy")
 		}
 	}
+}
+
+func bad(msg, hint string) *diag.Error { return diag.New(NoPackage, msg).WithHint(hint) }
+
+// unreadable is the error of a folder that the operating system does not give.
+func unreadable(name string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return bad("cannot read "+name+": "+err.Error(), "check the path and its permissions")
 }

@@ -1,7 +1,6 @@
 package userpkg
 
 import (
-	"errors"
 	"go/build"
 	"go/build/constraint"
 	"os"
@@ -9,18 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-
-	"github.com/gofx-dev/gofx/diag"
 )
-
-// coded gives a refusal of this package the code of its cause.
-func coded(c diag.Code, err error) error {
-	var e *diag.Error
-	if errors.As(err, &e) && e.Code == badSource {
-		e.Code = c
-	}
-	return err
-}
 
 // excluded gives for each file of a folder that is left out here the reason: a
 // constraint in it, or its name.
@@ -28,7 +16,7 @@ func excluded(dir string) (list []string) {
 	ctx := build.Default
 	ctx.GOOS, ctx.GOARCH = runtime.GOOS, runtime.GOARCH
 	ctx.BuildTags = tags()
-	for _, path := range goFiles(dir) {
+	for _, path := range GoFiles(dir) {
 		name := filepath.Base(path)
 		if strings.HasSuffix(name, "_test.go") {
 			continue
@@ -72,13 +60,22 @@ func constraintOf(path string) string {
 	return ""
 }
 
-// leftOut says which files of a package its tags leave out; "" for none.
-func leftOut(dir string) string {
+// LeftOut says which files of a package its tags leave out; "" for none.
+func LeftOut(dir string) string {
 	list := excluded(dir)
-	if len(list) > maxNames {
-		list = append(slices.Clone(list[:maxNames]), "and so on")
+	if len(list) > maxFiles {
+		list = append(slices.Clone(list[:maxFiles]), "and so on")
 	}
 	return strings.Join(list, ", ")
 }
 
+// maxFiles bounds the files that a message lists.
+const maxFiles = 8
+
 const tagged = "give the tags, as in GOFLAGS=-tags=NAME, or name a package that is built here"
+
+// GoFiles lists the Go files of a folder, tests among them.
+func GoFiles(dir string) []string {
+	list, _ := filepath.Glob(filepath.Join(dir, "*.go"))
+	return list
+}

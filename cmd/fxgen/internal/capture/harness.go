@@ -1,4 +1,4 @@
-package userpkg
+package capture
 
 import (
 	"context"
@@ -20,6 +20,7 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/userpkg"
 	"github.com/gofx-dev/gofx/lowering"
 )
 
@@ -297,14 +298,14 @@ func compileErrors(out, dir string) (list diag.List) {
 			continue
 		}
 		place, msg, ok := strings.Cut(line, ": ")
-		p := position(place)
+		p := userpkg.Position(place)
 		if !ok || p.Line == 0 || strings.ContainsAny(p.File, " \t") {
 			continue
 		}
 		if !filepath.IsAbs(p.File) {
 			p.File = filepath.Join(dir, p.File)
 		}
-		e := diag.New(Compile, msg)
+		e := diag.New(userpkg.Compile, msg)
 		e.Pos = p
 		list = append(list, e)
 	}

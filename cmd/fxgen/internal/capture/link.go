@@ -1,4 +1,4 @@
-package userpkg
+package capture
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/internal/near"
+	"github.com/gofx-dev/gofx/internal/userpkg"
 )
 
 // Operators and passes of the user's own exist only in a program that links them.
@@ -72,15 +73,15 @@ func (l *loaded) link(ctx context.Context, t *Target) error {
 		if p := known[pattern]; p != nil {
 			return p, nil
 		}
-		if err := folder(pattern); err != nil {
-			return nil, coded(work.NoPackage, err)
+		if err := userpkg.Folder(pattern); err != nil {
+			return nil, err
 		}
 		p, err := read(ctx, pattern, nil)
 		switch {
 		case err != nil:
-			return nil, coded(work.NoPackage, err)
+			return nil, err
 		case len(p.Errors) > 0:
-			return nil, problems(p.Errors)
+			return nil, userpkg.Problems(p.Errors)
 		case p.PkgPath == l.pkg.PkgPath:
 			p = l.pkg
 		}
@@ -133,7 +134,7 @@ func (l *loaded) pass(entry string, p *packages.Package, name string) error {
 		return bad("-passes "+entry+": package "+p.PkgPath+" has no variable "+name, near.Hint(name, append(passesOf(p, false), p.Types.Scope().Names()...), "the part after # is the name of a variable of type passes.Pass"))
 	case !ok || !isPass(v):
 		return bad("-passes "+entry+": "+name+" is "+obj.String()+", expected a variable of type passes.Pass",
-			"declare it as var "+name+" = passes.Rule(...), passes.EachNode(...) or passes.Pass{...}").At(position(p.Fset.Position(obj.Pos()).String()))
+			"declare it as var "+name+" = passes.Rule(...), passes.EachNode(...) or passes.Pass{...}").At(userpkg.Position(p.Fset.Position(obj.Pos()).String()))
 	}
 	l.linked.passes[entry] = p.PkgPath + "." + name
 	if l.self(p) {
@@ -141,7 +142,7 @@ func (l *loaded) pass(entry string, p *packages.Package, name string) error {
 	}
 	if !v.Exported() {
 		return bad("-passes "+entry+": "+name+" is not exported", "write it with a capital letter; only passes in the captured package itself may be without").
-			At(position(p.Fset.Position(obj.Pos()).String()))
+			At(userpkg.Position(p.Fset.Position(obj.Pos()).String()))
 	}
 	return l.add(p)
 }

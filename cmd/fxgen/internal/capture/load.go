@@ -1,4 +1,4 @@
-package userpkg
+package capture
 
 import (
 	"context"
@@ -6,10 +6,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
-	"regexp"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -18,6 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/internal/near"
+	"github.com/gofx-dev/gofx/internal/userpkg"
 )
 
 // loaded is the user's package and the objects found in it.
@@ -33,44 +31,6 @@ type loaded struct {
 	how     making
 	module  types.Type // that the method is of, where it is one
 	linked  linked
-}
-
-const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
-	packages.NeedTypes | packages.NeedTypesInfo | packages.NeedSyntax | packages.NeedModule |
-	packages.NeedEmbedFiles
-
-// read loads the package with the files of an overlay in place of those on disk.
-func read(ctx context.Context, pattern string, overlay map[string][]byte) (*packages.Package, error) {
-	dir, remove, err := proc.TempDir()
-	if err != nil {
-		return nil, err
-	}
-	defer remove()
-	c := packages.Config{Context: ctx, Mode: mode, Overlay: overlay, Env: GoEnv(dir), ParseFile: nil}
-	list, err := packages.Load(&c, pattern)
-	if err != nil {
-		return nil, bad("cannot load package "+pattern+": "+firstLine(err.Error()), "run fxgen in the folder of your module")
-	}
-	if len(list) != 1 {
-		return nil, bad(strconv.Itoa(len(list))+" packages match "+pattern+", expected one", "name the folder of one package, ./net for instance")
-	}
-	p := list[0]
-	for _, e := range p.Errors {
-		if e.Kind == packages.ListError && len(p.GoFiles) == 0 && position(e.Pos).Line == 0 {
-			if info, err := os.Stat(pattern); err == nil && info.IsDir() {
-				if out := leftOut(pattern); out != "" {
-					return nil, bad("package "+pattern+" has no Go files for "+runtime.GOOS+"/"+runtime.GOARCH+", left out are "+out, tagged)
-				}
-			}
-			return nil, bad("there is no package "+pattern+" here: "+strings.Join(strings.Fields(e.Msg), " "), "name the folder of the package, ./net for instance, and run fxgen in its module")
-		}
-	}
-	return p, nil
-}
-
-func firstLine(s string) string {
-	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	return s
 }
 
 // hostEnv is the environment without a foreign target: the package's code is to
@@ -93,12 +53,12 @@ func GoEnv(folder string) []string {
 
 // load reads the package and checks the target's declaration.
 func (t *Target) load(ctx context.Context) (*loaded, error) {
-	if err := folder(t.Pattern); err != nil {
-		return nil, coded(work.NoPackage, err)
+	if err := userpkg.Folder(t.Pattern); err != nil {
+		return nil, err
 	}
 	pkg, err := read(ctx, t.Pattern, nil)
 	if err != nil {
-		return nil, coded(work.NoPackage, err)
+		return nil, err
 	}
 	l := &loaded{pkg: pkg}
 	if len(pkg.Errors) > 0 || pkg.IllTyped {
@@ -107,87 +67,20 @@ func (t *Target) load(ctx context.Context) (*loaded, error) {
 		}
 	}
 	if len(l.pkg.GoFiles) == 0 {
-		return nil, coded(work.NoPackage, bad("package "+t.Pattern+" has no Go files", ""))
+		return nil, coded(userpkg.NoPackage, bad("package "+t.Pattern+" has no Go files", ""))
 	}
 	if m := l.pkg.Module; m == nil || m.Version != "" && m.Replace == nil {
-		return nil, coded(work.NoPackage, bad("package "+t.Pattern+" belongs to the standard library or to a module that was downloaded, in which nothing can be captured",
+		return nil, coded(userpkg.NoPackage, bad("package "+t.Pattern+" belongs to the standard library or to a module that was downloaded, in which nothing can be captured",
 			"write a function in a package of your own that calls what you want, and name that"))
 	}
 	l.dir = filepath.Dir(l.pkg.GoFiles[0])
-	t.parts = slices.Concat(goFiles(l.dir), l.pkg.OtherFiles, l.pkg.EmbedFiles)
+	t.parts = slices.Concat(userpkg.GoFiles(l.dir), l.pkg.OtherFiles, l.pkg.EmbedFiles)
 	if t.Name != "" {
 		if err := l.find(t); err != nil {
 			return nil, err
 		}
 	}
 	return l, l.link(ctx, t)
-}
-
-// problems makes diagnostics of the errors of the go command and the type checker;
-// both report some mistakes.
-func problems(errs []packages.Error) (list diag.List) {
-	type place struct {
-		file      string
-		line, col int
-		msg       string
-	}
-	seen := map[place]bool{}
-	for _, e := range errs {
-		if strings.HasPrefix(e.Msg, "# ") {
-			continue // a headline
-		}
-		d := diag.New(Compile, strings.TrimSpace(e.Msg))
-		if m := unimported.FindStringSubmatch(d.Msg); m != nil {
-			d = diag.New(Compile, "there is no package "+m[1]+" here").WithHint("correct the path, run go get " + m[1] + " for one of another module, or generate its code first")
-		}
-		d.Pos = position(e.Pos)
-		if d.Pos.File != "" {
-			if abs, err := filepath.Abs(d.Pos.File); err == nil {
-				d.Pos.File = abs
-			}
-		}
-		key := place{d.Pos.File, d.Pos.Line, d.Pos.Col, d.Msg}
-		if !seen[key] {
-			seen[key] = true
-			list = append(list, d)
-		}
-	}
-	if len(list) == 0 && len(errs) > 0 {
-		list = append(list, diag.New(Compile, strings.TrimSpace(errs[0].Msg)))
-	}
-	return list
-}
-
-// unimported matches the type checker's message about an import that the go command
-// does not know.
-var unimported = regexp.MustCompile(`^could not import (\S+) \(`)
-
-// position reads "file:line:col" with parts missing from the end.
-func position(s string) diag.Pos {
-	if s == "" || s == "-" {
-		return diag.Pos{}
-	}
-	var nums []int
-	for len(nums) < 2 {
-		i := strings.LastIndexByte(s, ':')
-		if i < 0 {
-			break
-		}
-		n, err := strconv.Atoi(s[i+1:])
-		if err != nil {
-			break
-		}
-		nums = append(nums, n)
-		s = s[:i]
-	}
-	p := diag.Pos{File: s}
-	switch len(nums) {
-	case 2:
-		p.Line, p.Col = nums[1], nums[0]
-	case 1:
-		p.Line = nums[0]
-	}
-	return p
 }
 
 // find looks the target up and checks that it can be captured.
@@ -247,7 +140,7 @@ func (l *loaded) near(name string) string {
 	if len(names) > 0 {
 		other += ", such as " + strings.Join(names, ", ")
 	}
-	if out := leftOut(l.dir); out != "" {
+	if out := userpkg.LeftOut(l.dir); out != "" {
 		other += "; left out here: " + out
 	}
 	return near.Hint(name, append(slices.Clone(names), scope.Names()...), other)
@@ -389,4 +282,14 @@ func paramNames(tuple *types.Tuple) []string {
 		names = append(names, p.Name())
 	}
 	return names
+}
+
+// read loads a package with the files of an overlay in place of those on disk.
+func read(ctx context.Context, pattern string, overlay map[string][]byte) (*packages.Package, error) {
+	dir, remove, err := proc.TempDir()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	return userpkg.Load(ctx, pattern, GoEnv(dir), overlay)
 }

@@ -1,4 +1,4 @@
-package userpkg
+package capture
 
 import (
 	"errors"

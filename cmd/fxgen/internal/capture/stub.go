@@ -1,4 +1,4 @@
-package userpkg
+package capture
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gofx-dev/gofx/internal/userpkg"
 	"golang.org/x/tools/go/packages"
 )
 
@@ -26,7 +27,7 @@ import (
 func (t *Target) withoutGenerated(ctx context.Context, pkg *packages.Package) (*loaded, error) {
 	files := append(pkg.GoFiles, pkg.CompiledGoFiles...)
 	if len(files) == 0 {
-		return nil, problems(pkg.Errors)
+		return nil, userpkg.Problems(pkg.Errors)
 	}
 	s := stub{pkg: pkg, dir: filepath.Dir(files[0]), overlay: map[string][]byte{}, gone: map[*ast.BlockStmt]bool{},
 		paths: map[string]bool{}, made: map[string]bool{}}
@@ -45,7 +46,7 @@ func (t *Target) withoutGenerated(ctx context.Context, pkg *packages.Package) (*
 		}
 	}
 	if !hit {
-		return nil, problems(pkg.Errors)
+		return nil, userpkg.Problems(pkg.Errors)
 	}
 	for range maxRounds {
 		for _, f := range s.pkg.Syntax {
@@ -67,9 +68,9 @@ func (t *Target) withoutGenerated(ctx context.Context, pkg *packages.Package) (*
 		}
 	}
 	if others {
-		return nil, problems(pkg.Errors) // which say that there is no such package
+		return nil, userpkg.Problems(pkg.Errors) // which say that there is no such package
 	}
-	return nil, problems(s.pkg.Errors)
+	return nil, userpkg.Problems(s.pkg.Errors)
 }
 
 // maxRounds bounds how often bodies are dropped: the stub's types have no fields
@@ -138,7 +139,7 @@ func (s *stub) absent() (folders []string) {
 			if err != nil || !ok {
 				continue
 			}
-			if dir := filepath.Join(m.Dir, filepath.FromSlash(rel)); len(goFiles(dir)) == 0 && !slices.Contains(folders, dir) {
+			if dir := filepath.Join(m.Dir, filepath.FromSlash(rel)); len(userpkg.GoFiles(dir)) == 0 && !slices.Contains(folders, dir) {
 				folders = append(folders, dir)
 			}
 		}
@@ -183,7 +184,7 @@ func (s *stub) otherFolder(folder string) bool {
 	if !hit {
 		return false
 	}
-	for _, f := range goFiles(folder) {
+	for _, f := range userpkg.GoFiles(folder) {
 		if n := packageName(f); n != "" {
 			name = n
 		}
@@ -229,7 +230,7 @@ func importName(f *ast.File, path string) string {
 // their declarations, or undeclared names, lose their bodies.
 func (s *stub) sameFolder(generated string) bool {
 	made := map[string]bool{}
-	for _, f := range goFiles(s.dir) {
+	for _, f := range userpkg.GoFiles(s.dir) {
 		if f == generated || IsGenerated(f) && (generated == s.dir || PartOf(f, generated)) {
 			made[f] = true
 			s.put(f, []byte("package "+s.pkg.Name+"\n"))
@@ -422,11 +423,6 @@ func stubSource(pkg string, names map[string]bool) []byte {
 		b.WriteString("\ntype " + n + " struct{}\n")
 	}
 	return []byte(b.String())
-}
-
-func goFiles(dir string) []string {
-	list, _ := filepath.Glob(filepath.Join(dir, "*.go"))
-	return list
 }
 
 func packageName(path string) string {

@@ -1,10 +1,11 @@
-// Package userpkg reaches the code of the user's package: it loads the package for
-// static checks, writes a test of it that exists only in an overlay, and runs the
+// Package capture does jobs in the code of the user's package: it checks what is to be captured,
+// writes a test of the package that exists only in an overlay, and runs the
 // go command. The test does the job in the package itself, where it can use
 // unexported names, and leaves no files.
-package userpkg
+package capture
 
 import (
+	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/userpkg"
 )
 
 // Target is a function, or a method of a module, in a package.
@@ -57,7 +59,7 @@ func (t *Target) Dir() string {
 
 // PackageIn returns the name of the package in a folder, "" when there is none.
 func PackageIn(dir string) string {
-	for _, f := range goFiles(dir) {
+	for _, f := range userpkg.GoFiles(dir) {
 		if !strings.HasSuffix(f, "_test.go") {
 			if name := packageName(f); name != "" {
 				return name
@@ -95,3 +97,12 @@ func Parse(pkg, symbol, constructor string) (*Target, error) {
 const badSource = work.BadSource
 
 func bad(msg, hint string) *diag.Error { return diag.New(badSource, msg).WithHint(hint) }
+
+// coded gives a refusal of this package the code of its cause.
+func coded(c diag.Code, err error) error {
+	var e *diag.Error
+	if errors.As(err, &e) && e.Code == badSource {
+		e.Code = c
+	}
+	return err
+}

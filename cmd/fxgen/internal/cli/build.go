@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/capture"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/keep"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
-	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/codegen/gosrc"
 	"github.com/gofx-dev/gofx/diag"
@@ -166,13 +166,13 @@ func (p *program) build(ctx context.Context) error {
 		return err
 	}
 	out, err := (&keep.Program{
-		Key: lowering.Key(o.parts...), Args: []string{"build", "-overlay", file}, Of: p.home.path + "/" + programFolder, Dir: p.home.dir, Env: userpkg.GoEnv(p.dir),
+		Key: lowering.Key(o.parts...), Args: []string{"build", "-overlay", file}, Of: p.home.path + "/" + programFolder, Dir: p.home.dir, Env: capture.GoEnv(p.dir),
 	}).Build(ctx, p.binary())
 	if ctx.Err() != nil {
 		return err
 	}
 	if err != nil {
-		if e := userpkg.Unready(string(out), err, p.home.dir); e != nil {
+		if e := capture.Unready(string(out), err, p.home.dir); e != nil {
 			return e
 		}
 		e := diag.Bug("the generated code does not build")

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/capture"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/internal/goname"
@@ -341,7 +341,7 @@ func (a *app) minimise() *cobra.Command {
 		}
 		if f.job.Package == "" {
 			f.job.Package = "minimised_test"
-			if name := userpkg.PackageIn(filepath.Dir(absolute(out))); out != "" && name != "" {
+			if name := capture.PackageIn(filepath.Dir(absolute(out))); out != "" && name != "" {
 				f.job.Package = name + "_test"
 			}
 		}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/capture"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/keep"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
-	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/lowering"
 )
@@ -107,7 +107,7 @@ func (a *app) render(ctx context.Context, dir, dot, format string) ([]byte, erro
 		return nil, err
 	}
 	defer remove()
-	p := keep.Program{Key: lowering.Key("fxdraw", h.dir), Args: []string{"build"}, Of: modulePath + "/cmd/fxgen/fxdraw", Dir: h.dir, Env: userpkg.GoEnv(tmp)}
+	p := keep.Program{Key: lowering.Key("fxdraw", h.dir), Args: []string{"build"}, Of: modulePath + "/cmd/fxgen/fxdraw", Dir: h.dir, Env: capture.GoEnv(tmp)}
 	if _, err := os.Stat(filepath.Join(h.dir, "vendor")); err == nil {
 		p.Args = append(p.Args, "-mod=readonly") // commands are not vendored
 	}
@@ -130,7 +130,7 @@ func notDrawn(ctx context.Context, msg string, err error, dir string) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	if e := userpkg.Unready(msg, err, dir); e != nil {
+	if e := capture.Unready(msg, err, dir); e != nil {
 		return e
 	}
 	return bad("cannot draw: "+strings.TrimSpace(msg), "write .dot instead and render it with another tool")

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array/weights"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/accel"
-	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/capture"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 )
 
@@ -262,7 +262,7 @@ func known(j *work.Job, passes, stop string) error {
 }
 
 // link is the list of packages that the flags want linked.
-func (f *flags) link(j *work.Job) (l userpkg.Link, err error) {
+func (f *flags) link(j *work.Job) (l capture.Link, err error) {
 	l.Imports = f.imports
 	for _, p := range j.Passes {
 		if work.OwnPass(p) && !slices.Contains(l.Passes, p) {

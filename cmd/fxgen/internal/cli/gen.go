@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/capture"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/stamp"
-	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/internal/goname"
@@ -263,7 +263,7 @@ func place(j *work.Job, out string, s *source) (dir string) {
 	}
 	j.OutDir = absolute(dir)
 	if j.Package == "" {
-		if j.Package = userpkg.PackageIn(j.OutDir); j.Package == "" {
+		if j.Package = capture.PackageIn(j.OutDir); j.Package == "" {
 			j.Package = packageName(j.OutDir)
 		}
 	}
@@ -281,7 +281,7 @@ func strays(dir, file string, names map[string]bool) (list []string) {
 	for _, pattern := range []string{"*.go", "*.safetensors"} {
 		files, _ := filepath.Glob(filepath.Join(dir, pattern))
 		for _, f := range files {
-			if names[filepath.Base(f)] || file != "" && !userpkg.PartOf(f, filepath.Join(dir, file)) {
+			if names[filepath.Base(f)] || file != "" && !capture.PartOf(f, filepath.Join(dir, file)) {
 				continue
 			}
 			if data, ok := contents(f); ok && stamp.Of(f, data) != stamp.Foreign {

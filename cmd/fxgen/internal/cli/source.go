@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/capture"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
@@ -21,7 +21,7 @@ import (
 type source struct {
 	name string
 	here *work.Source    // done in this process
-	pkg  *userpkg.Target // done in a test binary of the package
+	pkg  *capture.Target // done in a test binary of the package
 
 	reads []string // the files that it is, where it is files
 }
@@ -34,7 +34,7 @@ func (a *app) open(arg string, f *flags, j *work.Job) (*source, error) {
 		return nil, err
 	}
 	if pkg, symbol, ok := strings.Cut(arg, "#"); ok {
-		t, err := userpkg.Parse(pkg, symbol, f.construct)
+		t, err := capture.Parse(pkg, symbol, f.construct)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +46,7 @@ func (a *app) open(arg string, f *flags, j *work.Job) (*source, error) {
 	}
 	if m := models.Lookup(arg); m != nil {
 		if !link.Empty() {
-			return &source{name: m.Name, pkg: userpkg.Host(link, "", m.Name)}, nil
+			return &source{name: m.Name, pkg: capture.Host(link, "", m.Name)}, nil
 		}
 		return &source{name: m.Name, here: work.Model(m)}, nil
 	}
@@ -56,7 +56,7 @@ func (a *app) open(arg string, f *flags, j *work.Job) (*source, error) {
 	}
 	s := &source{name: filepath.Base(filepath.Clean(arg)), reads: reads}
 	if !link.Empty() {
-		s.pkg = userpkg.Host(link, absolute(arg), "")
+		s.pkg = capture.Host(link, absolute(arg), "")
 		return s, nil
 	}
 	if s.here, err = work.Open(arg); err != nil {

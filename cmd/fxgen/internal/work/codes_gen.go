@@ -10,7 +10,6 @@ const (
 	BadValue       diag.Code = "FX8051" // flag's value does not fit
 	BadEngine      diag.Code = "FX8052" // engine cannot run the source
 	NoWeights      diag.Code = "FX8053" // code would have meaningless weights
-	NoPackage      diag.Code = "FX8076" // package cannot be found
 	NoSymbol       diag.Code = "FX8077" // package has no such function or type
 	BadSignature   diag.Code = "FX8078" // function cannot be captured
 	BadConstructor diag.Code = "FX8079" // module cannot be made
