@@ -105,7 +105,7 @@ func (d *differentiation) targets() {
 	}
 	for _, name := range d.Wrt {
 		if !d.named(name, param, add) {
-			d.fault(diag.New(NoSuchTensor, "no input and no parameter is called "+strconv.Quote(name)).WithHint(near.Hint(name, d.names(), "inputs and parameters are "+strings.Join(d.names(), ", "))))
+			d.fault(d.unknown(name))
 		}
 	}
 }
@@ -130,6 +130,26 @@ func (d *differentiation) named(name string, param func(*graph.Param) target, ad
 		}
 	}
 	return found
+}
+
+// mostNamed bounds how many names a hint lists.
+const mostNamed = 12
+
+// unknown is the mistake of a name or pattern that nothing has.
+func (d *differentiation) unknown(name string) *diag.Error {
+	msg := "no input and no parameter is called " + strconv.Quote(name)
+	if strings.ContainsAny(name, `*?[\`) {
+		msg = "no parameter that is trained fits the pattern " + strconv.Quote(name)
+		if _, err := path.Match(name, ""); err != nil {
+			return diag.New(NoSuchTensor, strconv.Quote(name)+" is no pattern").WithHint("* stands for any text, ? for a letter, [ab] for one of several")
+		}
+	}
+	list := d.names()
+	text := strings.Join(list[:min(len(list), mostNamed)], ", ")
+	if more := len(list) - mostNamed; more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
+	}
+	return diag.New(NoSuchTensor, msg).WithHint(near.Hint(name, list, "inputs and parameters are "+text))
 }
 
 func (d *differentiation) names() (list []string) {
