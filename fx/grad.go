@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/passes/grad"
+	"github.com/gofx-dev/gofx/tensor"
 )
 
 // GradOptions says of which result, and by which inputs and parameters, a gradient is
@@ -33,6 +34,11 @@ func (g *GraphModule) ValueAndGrad(ctx context.Context, o GradOptions) (*GraphMo
 // after those of g, one for each result that holds floats, with its type.
 func (g *GraphModule) VJP(ctx context.Context, o GradOptions) (*GraphModule, error) {
 	return differentiated(grad.VJP(ctx, g.Module, o))
+}
+
+// gradients are those that a traced model asks for.
+func gradients(ctx context.Context, c *graph.Cursor, loss *graph.Node, by []*graph.Node, o tensor.GradOptions) ([]*graph.Node, error) {
+	return grad.Append(ctx, c, loss, by, grad.Options{AllowUnused: o.AllowUnused, AllowEvaluation: o.AllowEvaluation})
 }
 
 func differentiated(m *graph.Module, err error) (*GraphModule, error) {

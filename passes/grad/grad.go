@@ -51,8 +51,9 @@ func VJP(ctx context.Context, m *graph.Module, o Options) (*graph.Module, error)
 // request is what is to be made of a graph.
 type request struct {
 	Options
-	values bool // the results of the graph, too
-	seeds  bool // are inputs
+	values bool  // the results of the graph, too
+	seeds  bool  // are inputs
+	by     []int // results by which is differentiated, in place of Wrt
 }
 
 func run(ctx context.Context, m *graph.Module, q request) (*graph.Module, error) {

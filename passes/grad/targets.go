@@ -84,7 +84,7 @@ func (d *differentiation) targets() {
 		}
 		if !t.typ.DType().IsFloat() {
 			if asked {
-				d.fault(d.about(t, NotFloat, "the gradient of "+t.name+" is asked for, which is "+t.typ.String()+", expected floats"))
+				d.fault(d.about(t, NotFloat, "the gradient of "+t.name+" is asked for, which is "+t.typ.String()+", expected floats").WithHint("leave it out, or give it a float type"))
 			}
 			return
 		}
@@ -92,6 +92,10 @@ func (d *differentiation) targets() {
 		d.wrt = append(d.wrt, t)
 	}
 	param := func(p *graph.Param) target { return target{name: p.Path, typ: p.TypeOf(), nodes: reads[p.Path]} }
+	if d.by != nil {
+		d.results(param, add)
+		return
+	}
 	if d.Wrt == nil {
 		for _, p := range d.m.Params() {
 			if !p.Buffer {
@@ -107,6 +111,18 @@ func (d *differentiation) targets() {
 		if !d.named(name, param, add) {
 			d.fault(d.unknown(name))
 		}
+	}
+}
+
+// results adds the results of the graph by which is differentiated.
+func (d *differentiation) results(param func(*graph.Param) target, add func(t target, asked bool)) {
+	for _, i := range d.by {
+		n := d.g.Output().Arg(i)
+		t := target{name: n.Name(), typ: n.Type(), nodes: []*graph.Node{n}}
+		if p := d.m.Param(n.Target()); n.Opcode() == graph.GetAttr && p != nil {
+			t = param(p)
+		}
+		add(t, true)
 	}
 }
 
