@@ -36,6 +36,21 @@ func (g *GraphModule) VJP(ctx context.Context, o GradOptions) (*GraphModule, err
 	return differentiated(grad.VJP(ctx, g.Module, o))
 }
 
+// JVP returns a module that computes the results of g, and after them how those that hold
+// floats change when the inputs and parameters of o.Wrt change in a direction: the
+// Jacobian times a vector, which is given by inputs after those of g, one for each of o.Wrt,
+// with its type.
+func (g *GraphModule) JVP(ctx context.Context, o GradOptions) (*GraphModule, error) {
+	return differentiated(grad.JVP(ctx, g.Module, o))
+}
+
+// HVP returns a module that computes the results of g; then the gradients of one, which has one
+// element of a float type; then how these change when the inputs and parameters of o.Wrt change
+// in a direction: the Hessian times a vector, which is given as for JVP.
+func (g *GraphModule) HVP(ctx context.Context, o GradOptions) (*GraphModule, error) {
+	return differentiated(grad.HVP(ctx, g.Module, o))
+}
+
 // gradients are those that a traced model asks for.
 func gradients(ctx context.Context, c *graph.Cursor, loss *graph.Node, by []*graph.Node, o tensor.GradOptions) ([]*graph.Node, error) {
 	return grad.Append(ctx, c, loss, by, grad.Options{AllowUnused: o.AllowUnused, AllowEvaluation: o.AllowEvaluation})

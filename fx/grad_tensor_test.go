@@ -438,7 +438,7 @@ func TestGrad_inALoop(t *testing.T) {
 					g := tensor.Grad(f, at)[0]
 					h := tensor.Grad(g.Sum(), at)[0]
 					return []*tensor.Tensor{in[0].AddScalar(1), at.Sub(g.Div(h)), step.Clone()}
-				}, tensor.In(x.Engine()).Zeros(1).Cast(array.I64), x, tensor.OnesLike(x))
+				}, tensor.In(x.Engine()).Zeros(1).Cast(array.I64), x.Clone(), tensor.OnesLike(x))
 			return out[1]
 		}
 	}

@@ -51,9 +51,11 @@ func VJP(ctx context.Context, m *graph.Module, o Options) (*graph.Module, error)
 // request is what is to be made of a graph.
 type request struct {
 	Options
-	values bool  // the results of the graph, too
-	seeds  bool  // are inputs
-	by     []int // results by which is differentiated, in place of Wrt
+	values bool   // the results of the graph, too
+	seeds  bool   // are inputs
+	from   int    // the first result that is differentiated where seeds are inputs
+	name   string // that the seeds' names begin with, "" for grad_
+	by     []int  // results by which is differentiated, in place of Wrt
 }
 
 func run(ctx context.Context, m *graph.Module, q request) (*graph.Module, error) {

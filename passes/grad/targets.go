@@ -47,7 +47,7 @@ func (d *differentiation) outputs() {
 	out := d.g.Output()
 	if d.seeds {
 		for i, n := range out.Args() {
-			if n != nil && n.Type().DType().IsFloat() {
+			if i >= d.from && n != nil && n.Type().DType().IsFloat() {
 				d.seeded = append(d.seeded, i)
 			}
 		}
@@ -240,16 +240,9 @@ func (d *differentiation) read(t target) *graph.Node {
 // finish makes the output, and puts writes of state before it.
 func (d *differentiation) finish(grads []*graph.Node) {
 	out := d.g.Output()
-	args, fields := []*graph.Node{}, []*graph.Structure{}
+	args, whole := []*graph.Node{}, &graph.Structure{Kind: graph.Results}
 	if d.values {
-		args = out.Args()
-		if s := out.Structure(); s != nil {
-			fields = append(fields, s)
-		} else {
-			for i := range args {
-				fields = append(fields, graph.Leaf(i))
-			}
-		}
+		args, whole = out.Args(), resultFields(out)
 	}
 	named := &graph.Structure{Kind: graph.MapOf}
 	for i, t := range d.wrt {
@@ -263,11 +256,23 @@ func (d *differentiation) finish(grads []*graph.Node) {
 	if err := d.g.Erase(out); err != nil {
 		panic(err)
 	}
-	whole := named
-	if d.values {
-		whole = &graph.Structure{Kind: graph.Results, Fields: append(fields, named)}
+	if whole.Fields = append(whole.Fields, named); !d.values {
+		whole = named
 	}
 	d.g.At().Output(whole, args...)
+}
+
+// resultFields are the results of a graph as the first of several.
+func resultFields(out *graph.Node) *graph.Structure {
+	whole := &graph.Structure{Kind: graph.Results}
+	if s := out.Structure(); s != nil {
+		whole.Fields = append(whole.Fields, s)
+		return whole
+	}
+	for i := range out.NumArgs() {
+		whole.Fields = append(whole.Fields, graph.Leaf(i))
+	}
+	return whole
 }
 
 // isFloat tells whether a value may have a gradient: it holds floats, or a member does.
