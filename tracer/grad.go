@@ -43,7 +43,7 @@ func (t *trace) Gradient(loss *tensor.Tensor, by []*tensor.Tensor, o tensor.Grad
 	}
 	out := make([]*tensor.Tensor, len(grads))
 	for i, g := range grads {
-		out[i] = tensor.NewProxy(t, g)
+		out[i] = t.rec.Proxy(g)
 	}
 	return out
 }

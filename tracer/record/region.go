@@ -186,7 +186,7 @@ func (r *Recorder[V, B]) open(name string, operands []V, slice func(i int) bool)
 		}
 		p := r.regions.Param(in.block, v, ty)
 		in.params, in.operands = append(in.params, p), append(in.operands, v)
-		in.args = append(in.args, tensor.NewProxy(r.engine, p))
+		in.args = append(in.args, r.Proxy(p))
 	}
 	return in
 }
