@@ -1,6 +1,7 @@
 package nn_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -68,4 +69,37 @@ func TestFreeze_tiedAndWrong(t *testing.T) {
 	require.ErrorContains(t, err, "is no pattern")
 	require.ErrorContains(t, err, "freeze_test.go:")
 	require.Contains(t, paths(m), "norm.weight", "nothing is frozen then")
+}
+
+// Only the head is trained.
+func ExampleFreeze() {
+	m := &headed{nn.NewLinear(3, 4), nn.NewBatchNorm1d(4), nn.NewLinear(4, 1)}
+	if err := nn.Freeze(m, "body.*", "norm.*"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, p := range nn.Parameters(m) {
+		fmt.Println(p.Name, p.Tensor.Type())
+	}
+	// Output:
+	// head.weight f32[1,4]
+	// head.bias f32[1]
+}
+
+func ExampleUnfreeze() {
+	l := nn.NewLinear(3, 4)
+	fmt.Println(nn.Freeze(l), len(nn.Parameters(l)))
+	fmt.Println(nn.Unfreeze(l, "weight"), len(nn.Parameters(l)))
+	// Output:
+	// <nil> 0
+	// <nil> 1
+}
+
+func ExampleParameters() {
+	for _, p := range nn.Parameters(nn.NewBatchNorm1d(4)) { // running statistics are buffers
+		fmt.Println(p.Name, p.Tensor.Type())
+	}
+	// Output:
+	// weight f32[4]
+	// bias f32[4]
 }

@@ -16,7 +16,7 @@ type Item struct {
 	Path     string // PyTorch's name: "layer1.0.conv1.weight"; "" for the root module
 	Selector string // Go expression below the root: ".Layer1[0].Conv1.Weight"
 	Tensor   *Tensor
-	Module   any // pointer to the module; nil for tensors
+	Module   any  // pointer to the module; nil for tensors
 	Buffer   bool // not trained
 }
 
