@@ -15,7 +15,7 @@ func ExampleGrad() {
 		loss := x.Mul(w).Sum().Sub(want).Square()
 		grads := tensor.Grad(loss, w)
 		limited := grads[0].Clamp(-1, 1) // ordinary code
-		tensor.On(x, w).SubInPlace(limited.MulScalar(0.5))
+		tensor.On(x, w).SubInPlace(limited.MulScalar(0.25))
 		return loss
 	}
 	gm, err := fx.Trace(context.Background(), step, fx.Input("x", "f32[2]"), fx.Input("want", "f32[]"), fx.Root(&struct{ W *tensor.Tensor }{w}))
@@ -33,8 +33,8 @@ func ExampleGrad() {
 	}
 	// Output:
 	// 1
-	// 0.25
 	// 0.0625
+	// 0.140625
 }
 
 func ExampleGradWith() {
@@ -47,8 +47,8 @@ func ExampleGradWith() {
 		return
 	}
 	out, err := gm.Run(context.Background(), tensor.FromSlice([]float32{1, 2}), tensor.FromSlice([]float32{3, 4}))
-	fmt.Println(tensor.Data[float32](out[0]), out[1], err)
-	// Output: [2 4] [0 0] : f32[2] <nil>
+	fmt.Println(tensor.Data[float32](out[0]), tensor.Data[float32](out[1]), err)
+	// Output: [2 4] [0 0] <nil>
 }
 
 // The derivative of x·c is c where c counts as constant.
