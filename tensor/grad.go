@@ -16,8 +16,8 @@ type GradOptions struct {
 }
 
 // Differentiator is an Engine that knows how its tensors were computed, and makes the
-// gradients of one by others: as tensors of its own, which are differentiated again. It
-// stands apart because an engine that computes later, or on another machine, need not
+// gradients of one by others: as tensors of its own, which are differentiated again.
+// It stands apart because an engine that computes later, or on another machine, need not
 // know that.
 type Differentiator interface {
 	Engine

@@ -87,6 +87,9 @@ func (q request) apply(c *passes.Ctx, g *graph.Graph) error {
 		return d.sorted()
 	}
 	d.walk()
+	if d.faults.Err() != nil { // what comes after them is not reached for that reason
+		return d.sorted()
+	}
 	grads := d.gradients()
 	if d.faults.Err() != nil {
 		return d.sorted()
