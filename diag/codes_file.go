@@ -185,6 +185,13 @@ var fileCodes = []Info{
 		Example: `nn.LoadStateDict(nn.NewReLU(), nn.Arrays{"weight": array.New(array.F32, 1)}, nn.NotStrict())`,
 	},
 	{
+		//gofx:code nn.NoParameter
+		Code: "FX8039", Title: "no parameter has the name",
+		Cause:   "a name or pattern is the path of no tensor of the module, or is no pattern of path.Match",
+		Cure:    "use the names that nn.StateDict lists, and * for any text in one",
+		Example: `nn.Freeze(nn.NewLinear(4, 2), "weigth")`,
+	},
+	{
 		//gofx:code draw/graphviz.TooLarge
 		Code: "FX8040", Title: "picture is too large",
 		Cause:   "a PNG would have too many nodes or pixels",

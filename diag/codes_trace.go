@@ -204,6 +204,30 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tensor.NotRecorded
+		Code: "FX1018", Title: "gradient of a computation that nothing recorded",
+		Cause: "tensor.Grad needs to know how the loss was computed; code that simply runs keeps no record of it.",
+		Cure:  "Compute the loss in a function that fx.ValueAndGrad runs, or that fx.Trace captures.",
+		Example: `func notRecorded() {
+	w := weight(3)
+	tensor.Grad(w.Square().Sum(), w)
+}`,
+	},
+	{
+		//gofx:code tracer.Around
+		Code: "FX1019", Title: "gradient inside a branch or loop that lacks what lies around it",
+		Cause: "tensor.Grad in a function of Cond, While or Scan differentiates what that function computes. The loss depends, besides, on a value that may be computed from the tensor outside of it, or in an earlier round.",
+		Cure:  "Compute the value in the function, call Grad outside, or use value.Detach() for one that counts as constant.",
+		Example: `func gradOfABranch(x *tensor.Tensor) *tensor.Tensor {
+	y := x.Square()
+	then := func(in []*tensor.Tensor) []*tensor.Tensor {
+		return tensor.Grad(y.Mul(x).Sum(), x)
+	}
+	els := func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{x.Clone()} }
+	return tensor.Cond(x.Sum().GtScalar(0), then, els)[0]
+}`,
+	},
+	{
 		//gofx:code interp.MissingInput graph/guard.Missing kernel.CodeMissing
 		Code: "FX1020", Title: "an input is missing",
 		Cause: "A placeholder without a default got no value.",

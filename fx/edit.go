@@ -19,7 +19,7 @@ func (g *GraphModule) Edit(edit func(g *graph.Graph) error) error {
 // for args, and Record returns the nodes of its results. It may use the module's own
 // tensors (State) and others; see tracer.Tracer.Record.
 func (g *GraphModule) Record(ctx context.Context, c *graph.Cursor, fn any, args ...*graph.Node) ([]*graph.Node, error) {
-	t := tracer.Tracer{Root: g}
+	t := tracer.Tracer{Root: g, Gradients: gradients}
 	return t.Record(ctx, c, fn, args...)
 }
 
@@ -27,7 +27,7 @@ func (g *GraphModule) Record(ctx context.Context, c *graph.Cursor, fn any, args 
 // the graph calls it. Its tensors have the leaf's path in front; results may have another
 // type than the leaf's. When something is wrong, the graph is as it was.
 func (g *GraphModule) ReplaceModule(ctx context.Context, path string, m any) error {
-	t := tracer.Tracer{Root: m}
+	t := tracer.Tracer{Root: m, Gradients: gradients}
 	return t.ReplaceLeaf(ctx, g.Module, path, func(in ...*tensor.Tensor) []*tensor.Tensor { return nn.RunAll(m, in...) })
 }
 

@@ -157,7 +157,7 @@ func With(edit func(*tracer.Tracer)) Option {
 // of the module's parameters. All mistakes are returned at once as a
 // diag.List, positioned in the user's source; there is no graph then.
 func Trace(ctx context.Context, fn any, opts ...Option) (*GraphModule, error) {
-	var s settings
+	s := settings{tracer: tracer.Tracer{Gradients: gradients}}
 	for _, o := range opts {
 		if o != nil {
 			o(&s)

@@ -12,4 +12,5 @@ const (
 	WeightShape      diag.Code = "FX8032" // weight has another shape
 	WeightType       diag.Code = "FX8033" // weight has another element type
 	NoWeightFits     diag.Code = "FX8038" // no weight belongs to the module
+	NoParameter      diag.Code = "FX8039" // no parameter has the name
 )

@@ -25,6 +25,7 @@ func examples() []error {
 		nn.LoadStateDict(nn.NewPReLU(1), nn.Arrays{"weight": array.New(array.F16, 1)}),
 		input,
 		nn.LoadStateDict(nn.NewReLU(), nn.Arrays{"weight": array.New(array.F32, 1)}, nn.NotStrict()),
+		nn.Freeze(nn.NewLinear(4, 2), "weigth"),
 	}
 }
 
@@ -41,7 +42,7 @@ func TestDocumentedExamples(t *testing.T) {
 		}
 		return true
 	})
-	for i, code := range []diag.Code{nn.MissingWeight, nn.UnexpectedWeight, nn.WeightShape, nn.WeightType, models.BadInput, nn.NoWeightFits} {
+	for i, code := range []diag.Code{nn.MissingWeight, nn.UnexpectedWeight, nn.WeightShape, nn.WeightType, models.BadInput, nn.NoWeightFits, nn.NoParameter} {
 		info, ok := diag.Lookup(code)
 		require.True(t, ok)
 		require.True(t, calls[info.Example], "%s: the example is not in this file: %s", code, info.Example)

@@ -38,6 +38,9 @@ func (o *Op) HasGrad() bool { return o.grad != nil }
 // panics with a *diag.Error (see NotDifferentiable).
 func (o *Op) Grad(b Builder, attrs any, c GradCall) []Value { return o.grad(b, attrs, c) }
 
+// StopsGrad reports whether no gradient goes back through a call, by intent: Spec.Stops.
+func (o *Op) StopsGrad() bool { return o.stops }
+
 // NoGrad returns why the operator has no gradient; "" where nothing is said.
 func (o *Op) NoGrad() string { return o.noGrad }
 

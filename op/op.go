@@ -164,6 +164,9 @@ type Spec[A any] struct {
 	Grad func(b Builder, a A, c GradCall) []Value
 	// NoGrad is the reason why there is no gradient.
 	NoGrad string
+	// Stops says that no gradient goes back through a call, by intent: a loss counts the
+	// results as constants.
+	Stops bool
 	// Deriv overrides derivatives of Expr where another choice is right at a kink: it gets
 	// what Expr gets and returns the derivative of the one result with respect to each operand,
 	// the zero Value (or none) where that of Expr is right.
@@ -245,6 +248,7 @@ type Op struct {
 	differs   []Difference[any]
 	grad      func(b Builder, a any, c GradCall) []Value
 	noGrad    string
+	stops     bool
 	deriv     func(b *expr.Builder, a any, x []expr.Value) []expr.Value
 	derived   *derivation // nil where the operator is no derivative
 	grads     derivatives
@@ -357,7 +361,7 @@ func Define[A any](name string, spec Spec[A]) *Op {
 	if spec.Scatter != nil {
 		operator.scatter = func(b Builder, a any, item int, base, v Value) Value { return spec.Scatter(b, a.(A), item, base, v) }
 	}
-	operator.noGrad = spec.NoGrad
+	operator.noGrad, operator.stops = spec.NoGrad, spec.Stops
 	if spec.Grad != nil {
 		operator.grad = func(b Builder, a any, c GradCall) []Value { return spec.Grad(b, a.(A), c) }
 	}
@@ -397,6 +401,8 @@ func (o *Op) incomplete() string {
 		return "Deriv is for an Expr of one result"
 	case o.noGrad != "" && o.grad != nil:
 		return "both Grad and NoGrad"
+	case o.stops && (o.noGrad != "" || o.grad != nil):
+		return "Stops is for an operator without Grad and NoGrad"
 	case (o.Quant == QuantFixed) != (o.Range.Lo < o.Range.Hi):
 		return "Range is needed with QuantFixed, and only there"
 	case o.infer == nil && o.expr == nil && o.decompose == nil && o.Path != "":

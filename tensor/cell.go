@@ -15,6 +15,7 @@ type cell struct {
 
 	made  *made         // how an eager tensor came about, nil when nothing is known
 	read  atomic.Uint64 // when a value without a recipe was last computed from it
+	fixed bool          // not trained, see Freeze
 	baked bool          // computed from parameters in a way that no recipe tells
 	param atomic.Bool
 	wrote atomic.Pointer[diag.Pos] // where a parameter was last written in place

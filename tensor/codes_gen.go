@@ -9,6 +9,7 @@ const (
 	MixedEngines   diag.Code = "FX1001" // operands of two traces
 	BadWrap        diag.Code = "FX1002" // a wrapped function takes or returns other values than tensors
 	RegionMismatch diag.Code = "FX1014" // regions that do not fit
+	NotRecorded    diag.Code = "FX1018" // gradient of a computation that nothing recorded
 	NoName         diag.Code = "FX1041" // state without a name
 	SameName       diag.Code = "FX1042" // two tensors with one name
 	NilTensor      diag.Code = "FX2021" // a nil tensor where one is needed

@@ -124,6 +124,18 @@ func (rehearsal) Call(c *Call) []*Tensor {
 	return out
 }
 
+// Gradient implements Differentiator.
+func (rehearsal) Gradient(_ *Tensor, by []*Tensor, _ GradOptions) []*Tensor {
+	if rehearsing() == 0 {
+		needsValue("grad")
+	}
+	out := make([]*Tensor, len(by))
+	for i, x := range by {
+		out[i] = NewProxy(rehearsal{}, x.Type())
+	}
+	return out
+}
+
 // Type implements Engine.
 func (rehearsal) Type(x *Tensor) shape.Type { return x.c.value().val.(shape.Type) }
 

@@ -64,6 +64,10 @@ func StateParam(a *array.Array) *Tensor {
 // MarkParam makes an eager tensor count as part of a model's state.
 func (x *Tensor) MarkParam() { x.c.param.Store(true) }
 
+// Freeze says whether the tensor, part of a model's state, is left out of training: a walk
+// over the model then lists it as a buffer. nn.Freeze does it by names.
+func (x *Tensor) Freeze(on bool) { x.c.fixed = on }
+
 // LastWrite returns where a parameter or buffer was last written by an eager
 // in-place call. For tracing engines.
 func (x *Tensor) LastWrite() diag.Pos {

@@ -73,6 +73,16 @@ type TransposeAttrs = std.TransposeAttrs
 //	Sizes shape.Dims // the argument sizes
 type UnflattenAttrs = std.UnflattenAttrs
 
+// Detach is x, as a constant for gradients, which do not go back through it.
+func Detach(x *Tensor) *Tensor {
+	return call(std.Detach, op.None{}, false, sizeArgs{}, x)[0]
+}
+
+// Detach is x, as a constant for gradients, which do not go back through it.
+func (x *Tensor) Detach() *Tensor {
+	return call(std.Detach, op.None{}, true, sizeArgs{}, x)[0]
+}
+
 // Expand repeats dimensions of size 1 and adds leading ones, without copying.
 //
 // shape are ints and [Size] values, or one list of them.

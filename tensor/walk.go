@@ -16,8 +16,8 @@ type Item struct {
 	Path     string // PyTorch's name: "layer1.0.conv1.weight"; "" for the root module
 	Selector string // Go expression below the root: ".Layer1[0].Conv1.Weight"
 	Tensor   *Tensor
-	Module   any // pointer to the module; nil for tensors
-	Buffer   bool
+	Module   any  // pointer to the module; nil for tensors
+	Buffer   bool // not trained
 }
 
 // Key identifies a module: its type and address, because a first field shares
@@ -82,7 +82,8 @@ func (w *walker) value(v reflect.Value, at Item, by way) {
 			return
 		}
 		if v.Type() == tensorType {
-			if at.Tensor = v.Interface().(*Tensor); !by.hidden || !at.Tensor.computed() {
+			at.Tensor = v.Interface().(*Tensor)
+			if at.Buffer = at.Buffer || at.Tensor.c.fixed; !by.hidden || !at.Tensor.computed() {
 				w.visit(at)
 			}
 			return

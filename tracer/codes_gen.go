@@ -19,6 +19,7 @@ const (
 	RegionMismatch diag.Code = "FX1014" // regions that do not fit
 	Ended          diag.Code = "FX1015" // a traced value is used after its trace
 	UnseenWrite    diag.Code = "FX1016" // a write to a tensor that the trace cannot see
+	Around         diag.Code = "FX1019" // gradient inside a branch or loop that lacks what lies around it
 	UnknownDType   diag.Code = "FX1040" // the model needs an element type that is not known
 	Replaced       diag.Code = "FX1043" // the model puts another tensor into a field
 	Unsteady       diag.Code = "FX1044" // two traces of a function differ

@@ -19,6 +19,7 @@ type sources struct {
 	params map[any]*graph.Param // by tensor.ID
 	consts int
 	owners []owner                 // of the state
+	once   bool                    // values are computed as they are recorded: no run comes after
 	wrote  map[*memory]graph.PosID // where eager tensors were written last
 }
 
@@ -51,7 +52,7 @@ func (s *sources) Reload(g *graph.Graph, n *graph.Node, at record.Slot) *graph.N
 
 // Constant implements record.Source: the tensor becomes one of the module's.
 func (s *sources) Constant(m *memory) record.Slot {
-	if m.Local() && m.Root().Baked() {
+	if !s.once && m.Local() && m.Root().Baked() {
 		s.t.report(&diag.Error{Code: UnseenWrite, Op: s.t.rec.What(), Msg: "the tensor was computed from the model's state together with other values, which the trace has not seen; its value would stay when the state changes",
 			Hint: "write tensor.On(x, m.Weight) for the parameter or buffer, where x is an input, so that the trace sees the computation"})
 		return nil
@@ -76,7 +77,7 @@ func (s *sources) Entered(m *memory) {
 		s.owners = append(s.owners, owner{m, m.Array().Storage().Version()})
 		return
 	}
-	if s.t.rec.Eager.Unseen(m) {
+	if !s.once && s.t.rec.Eager.Unseen(m) {
 		s.t.report(&diag.Error{Code: UnseenWrite, Msg: "the model wrote to the tensor while it was traced, by a computation that no traced value takes part in",
 			Hint: "write tensor.On(x, t) for the tensor t, where x is an input, so that the trace sees the write"})
 	}

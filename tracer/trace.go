@@ -69,7 +69,7 @@ func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 		seen: map[place]int{}, said: map[mistake]bool{}, notes: map[string]bool{}, modules: map[tensor.Key]modInfo{}}
 	g := graph.New(name)
 	t.prog, t.src = newProgram(t, g), sources{t: t, params: map[any]*graph.Param{}}
-	t.rec = record.New[*graph.Node, *graph.Graph](t, &t.prog, &t.src, &t.prog, g)
+	t.rec = t.recorder(t)
 	if t.frames == 0 {
 		t.frames = diag.MaxFrames
 	}
@@ -80,6 +80,11 @@ func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 		t.within(func() { t.walk(root) })
 	}
 	return t
+}
+
+// recorder makes the recorder of an engine whose tensors are those of the trace.
+func (t *trace) recorder(e tensor.Engine) *recorder {
+	return record.New[*graph.Node, *graph.Graph](e, &t.prog, &t.src, &t.prog, t.prog.mod.Graph)
 }
 
 // walk enters every tensor and sub-module of the root under its first path.

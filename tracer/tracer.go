@@ -60,6 +60,9 @@ type Tracer struct {
 	// SizeOf gives numbers for sizes that the model asks for with Dim and that are
 	// not known; such a size is noted and guarded at entry.
 	SizeOf func(n *graph.Node, axis int) (int, bool)
+	// Gradients makes those that the model asks for with tensor.Grad; fx.Trace sets it. nil:
+	// they are refused.
+	Gradients Gradients
 	// Flatten opens Go types of the user's own as containers of tensors, for
 	// arguments and results.
 	Flatten map[reflect.Type]Flattener

@@ -138,6 +138,25 @@ var Unsqueeze = viewOp("unsqueeze", "unsqueeze inserts a dimension of size 1.", 
 	Bad: unsqueezeBad,
 })
 
+// Detach is x for everything but gradients, which stop at it. Optimising a graph removes
+// it, so that gradients come before. Writes do not go through it where code is recorded:
+// whether what is written is a constant, too, would be said of all of x.
+//
+//gofx:torch x.detach()
+var Detach = viewOp("detach", "detach is x, as a constant for gradients, which do not go back through it.", op.Spec[op.None]{
+	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
+	Kernel: func(_ op.None, in []shape.Type) kernel.Step {
+		all := make([]int, in[0].Rank())
+		for i := range all {
+			all[i] = i
+		}
+		return &kernel.Permute{Dims: all}
+	},
+	Stops:   true,
+	Samples: cloneSamples,
+	Bad:     cloneBad,
+})
+
 // Expand repeats dimensions of size 1 without copying. Writes do not go through
 // it, as in PyTorch: an element would be written several times.
 //

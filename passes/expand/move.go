@@ -10,6 +10,7 @@ import (
 var movement = merge(
 	each(reshaped[op.None], std.ViewAs), each(reshaped[std.ReshapeAttrs], std.View), each(reshaped[std.FlattenAttrs], std.Flatten),
 	each(reshaped[std.UnflattenAttrs], std.Unflatten), each(reshaped[std.SqueezeAttrs], std.Squeeze), each(reshaped[std.DimAttrs], std.Unsqueeze),
+	one(std.Detach, func(_ *maker, _ op.None, in []op.Value) op.Value { return in[0] }),
 	one(std.T, func(c *maker, _ op.None, in []op.Value) op.Value {
 		if in[0].Type().Rank() < 2 {
 			return c.reshape(in[0], c.dims(in[0])...)

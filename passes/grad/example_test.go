@@ -85,3 +85,48 @@ func ExampleHow() {
 	// mul - expression
 	// sum - rule
 }
+
+func ExampleJVP() {
+	m, _ := graph.Parse([]byte(squares), "net.fx")
+	g, err := grad.JVP(context.Background(), m, grad.Options{Wrt: []string{"w"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, n := range g.Graph.Inputs() {
+		fmt.Println(n.Name(), n.Type())
+	}
+	// Output:
+	// x f32[N,3]
+	// w f32[3]
+	// tangent_0 f32[3]
+}
+
+func ExampleHVP() {
+	m, _ := graph.Parse([]byte(squares), "net.fx")
+	g, err := grad.HVP(context.Background(), m, grad.Options{Wrt: []string{"x"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i, n := range g.Graph.Output().Args() {
+		fmt.Println([]string{"loss", "gradient", "product"}[i], n.Type())
+	}
+	// Output:
+	// loss f32[]
+	// gradient f32[N,3]
+	// product f32[N,3]
+}
+
+// Append differentiates by a value on the way of a graph that is still being made.
+func ExampleAppend() {
+	m, _ := graph.Parse([]byte(squares), "net.fx")
+	g := m.Graph
+	grads, err := grad.Append(context.Background(), g.Before(g.Output()), g.Find("loss"), []*graph.Node{g.Find("y")}, grad.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(grads[0].Op().Name, grads[0].Args(), grads[0].Type())
+	// Output: mul [%expand %w] f32[N,3]
+}

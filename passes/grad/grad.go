@@ -51,8 +51,11 @@ func VJP(ctx context.Context, m *graph.Module, o Options) (*graph.Module, error)
 // request is what is to be made of a graph.
 type request struct {
 	Options
-	values bool // the results of the graph, too
-	seeds  bool // are inputs
+	values bool   // the results of the graph, too
+	seeds  bool   // are inputs
+	from   int    // the first result that is differentiated where seeds are inputs
+	name   string // that the seeds' names begin with, "" for grad_
+	by     []int  // results by which is differentiated, in place of Wrt
 }
 
 func run(ctx context.Context, m *graph.Module, q request) (*graph.Module, error) {
@@ -84,6 +87,9 @@ func (q request) apply(c *passes.Ctx, g *graph.Graph) error {
 		return d.sorted()
 	}
 	d.walk()
+	if d.faults.Err() != nil { // what comes after them is not reached for that reason
+		return d.sorted()
+	}
 	grads := d.gradients()
 	if d.faults.Err() != nil {
 		return d.sorted()

@@ -18,6 +18,7 @@ const (
 	ByDecomposition Way = "decomposition"
 	ByView          Way = "inverse of the view"
 	ByExpansion     Way = "expansion"
+	Stops           Way = "stops"
 	NoWay           Way = ""
 )
 
@@ -27,6 +28,8 @@ var table = expand.Table()
 // reason that the operator gives, or that none is written.
 func How(o *op.Op) (way Way, why string) {
 	switch {
+	case o.StopsGrad():
+		return Stops, "no gradient goes back through it, by intent"
 	case o.HasGrad():
 		return ByRule, ""
 	case o.Smooth():
@@ -100,7 +103,7 @@ func (d *differentiation) refused(n *graph.Node, unexpanded string) *diag.Error 
 	case way == ByDecomposition || way == ByExpansion:
 		return n.Error(op.NoGradient, "the call cannot be differentiated: the rank of an operand is not known").WithHint("give the inputs' types")
 	case way == NoWay:
-		return n.Error(op.NoGradient, o.Name+" has no gradient: "+why)
+		return n.Error(op.NoGradient, o.Name+" has no gradient: "+why).WithHint("use other operators, or Detach() for a value that counts as constant")
 	}
 	return nil
 }
@@ -114,7 +117,8 @@ func (d *differentiation) spread() {
 		}
 	}
 	for n := range d.g.Nodes() {
-		if yes, known := isFloat(n.Type()); !n.Opcode().IsCall() || known && !yes {
+		yes, known := isFloat(n.Type())
+		if !n.Opcode().IsCall() || known && !yes || n.Op() != nil && n.Op().StopsGrad() {
 			continue
 		}
 		for a := range n.Inputs() {

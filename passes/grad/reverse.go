@@ -1,6 +1,7 @@
 package grad
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -50,10 +51,10 @@ func (d *differentiation) begin(out *graph.Node) {
 	for first != nil && first.Opcode() == graph.Placeholder {
 		first = first.Next()
 	}
-	c := d.g.Before(first)
+	c, name := d.g.Before(first), cmp.Or(d.name, "grad_")
 	for i, k := range d.seeded {
 		n := out.Arg(k)
-		seed := c.Placeholder("grad_"+strconv.Itoa(i), n.Type(), nil)
+		seed := c.Placeholder(name+strconv.Itoa(i), n.Type(), nil)
 		if d.depends[n] {
 			d.give(n, 0, seed)
 		}

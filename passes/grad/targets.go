@@ -47,7 +47,7 @@ func (d *differentiation) outputs() {
 	out := d.g.Output()
 	if d.seeds {
 		for i, n := range out.Args() {
-			if n != nil && n.Type().DType().IsFloat() {
+			if i >= d.from && n != nil && n.Type().DType().IsFloat() {
 				d.seeded = append(d.seeded, i)
 			}
 		}
@@ -84,7 +84,7 @@ func (d *differentiation) targets() {
 		}
 		if !t.typ.DType().IsFloat() {
 			if asked {
-				d.fault(d.about(t, NotFloat, "the gradient of "+t.name+" is asked for, which is "+t.typ.String()+", expected floats"))
+				d.fault(d.about(t, NotFloat, "the gradient of "+t.name+" is asked for, which is "+t.typ.String()+", expected floats").WithHint("leave it out, or give it a float type"))
 			}
 			return
 		}
@@ -92,6 +92,10 @@ func (d *differentiation) targets() {
 		d.wrt = append(d.wrt, t)
 	}
 	param := func(p *graph.Param) target { return target{name: p.Path, typ: p.TypeOf(), nodes: reads[p.Path]} }
+	if d.by != nil {
+		d.results(param, add)
+		return
+	}
 	if d.Wrt == nil {
 		for _, p := range d.m.Params() {
 			if !p.Buffer {
@@ -105,8 +109,20 @@ func (d *differentiation) targets() {
 	}
 	for _, name := range d.Wrt {
 		if !d.named(name, param, add) {
-			d.fault(diag.New(NoSuchTensor, "no input and no parameter is called "+strconv.Quote(name)).WithHint(near.Hint(name, d.names(), "inputs and parameters are "+strings.Join(d.names(), ", "))))
+			d.fault(d.unknown(name))
 		}
+	}
+}
+
+// results adds the results of the graph by which is differentiated.
+func (d *differentiation) results(param func(*graph.Param) target, add func(t target, asked bool)) {
+	for _, i := range d.by {
+		n := d.g.Output().Arg(i)
+		t := target{name: n.Name(), typ: n.Type(), nodes: []*graph.Node{n}}
+		if p := d.m.Param(n.Target()); n.Opcode() == graph.GetAttr && p != nil {
+			t = param(p)
+		}
+		add(t, true)
 	}
 }
 
@@ -130,6 +146,26 @@ func (d *differentiation) named(name string, param func(*graph.Param) target, ad
 		}
 	}
 	return found
+}
+
+// mostNamed bounds how many names a hint lists.
+const mostNamed = 12
+
+// unknown is the mistake of a name or pattern that nothing has.
+func (d *differentiation) unknown(name string) *diag.Error {
+	msg := "no input and no parameter is called " + strconv.Quote(name)
+	if strings.ContainsAny(name, `*?[\`) {
+		msg = "no parameter that is trained fits the pattern " + strconv.Quote(name)
+		if _, err := path.Match(name, ""); err != nil {
+			return diag.New(NoSuchTensor, strconv.Quote(name)+" is no pattern").WithHint("* stands for any text, ? for a letter, [ab] for one of several")
+		}
+	}
+	list := d.names()
+	text := strings.Join(list[:min(len(list), mostNamed)], ", ")
+	if more := len(list) - mostNamed; more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
+	}
+	return diag.New(NoSuchTensor, msg).WithHint(near.Hint(name, list, "inputs and parameters are "+text))
 }
 
 func (d *differentiation) names() (list []string) {
@@ -204,16 +240,9 @@ func (d *differentiation) read(t target) *graph.Node {
 // finish makes the output, and puts writes of state before it.
 func (d *differentiation) finish(grads []*graph.Node) {
 	out := d.g.Output()
-	args, fields := []*graph.Node{}, []*graph.Structure{}
+	args, whole := []*graph.Node{}, &graph.Structure{Kind: graph.Results}
 	if d.values {
-		args = out.Args()
-		if s := out.Structure(); s != nil {
-			fields = append(fields, s)
-		} else {
-			for i := range args {
-				fields = append(fields, graph.Leaf(i))
-			}
-		}
+		args, whole = out.Args(), resultFields(out)
 	}
 	named := &graph.Structure{Kind: graph.MapOf}
 	for i, t := range d.wrt {
@@ -227,11 +256,23 @@ func (d *differentiation) finish(grads []*graph.Node) {
 	if err := d.g.Erase(out); err != nil {
 		panic(err)
 	}
-	whole := named
-	if d.values {
-		whole = &graph.Structure{Kind: graph.Results, Fields: append(fields, named)}
+	if whole.Fields = append(whole.Fields, named); !d.values {
+		whole = named
 	}
 	d.g.At().Output(whole, args...)
+}
+
+// resultFields are the results of a graph as the first of several.
+func resultFields(out *graph.Node) *graph.Structure {
+	whole := &graph.Structure{Kind: graph.Results}
+	if s := out.Structure(); s != nil {
+		whole.Fields = append(whole.Fields, s)
+		return whole
+	}
+	for i := range out.NumArgs() {
+		whole.Fields = append(whole.Fields, graph.Leaf(i))
+	}
+	return whole
 }
 
 // isFloat tells whether a value may have a gradient: it holds floats, or a member does.

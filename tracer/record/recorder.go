@@ -14,6 +14,8 @@ import (
 type Recorder[V Value, B comparable] struct {
 	// Eager is what is known of eager tensors that take part.
 	Eager Eager[V, B]
+	// Made, where it is not nil, is told of every tensor that the recorder makes.
+	Made func(x *tensor.Tensor)
 
 	engine  tensor.Engine
 	program Program[V, B]
@@ -40,6 +42,15 @@ func New[V Value, B comparable](e tensor.Engine, p Program[V, B], s Source[V, B]
 	r := &Recorder[V, B]{engine: e, program: p, source: s, regions: regions, top: top}
 	r.Eager = newEager(r)
 	return r
+}
+
+// Proxy makes a tensor of a value, or of what Value takes.
+func (r *Recorder[V, B]) Proxy(value any) *tensor.Tensor {
+	x := tensor.NewProxy(r.engine, value)
+	if r.Made != nil {
+		r.Made(x)
+	}
+	return x
 }
 
 // What names the call that is being recorded, for messages.
@@ -207,7 +218,7 @@ func (r *Recorder[V, B]) Poisoned(n int) []*tensor.Tensor {
 	var none V
 	out := make([]*tensor.Tensor, n)
 	for i := range out {
-		out[i] = tensor.NewProxy(r.engine, none)
+		out[i] = r.Proxy(none)
 	}
 	return out
 }
@@ -252,7 +263,7 @@ func (r *Recorder[V, B]) Opaque(v V, c *tensor.Call) []*tensor.Tensor {
 func (r *Recorder[V, B]) fresh(v V, o *op.Op, attrs any) []*tensor.Tensor {
 	count, tuple := o.NumResults(attrs)
 	if !tuple {
-		return []*tensor.Tensor{tensor.NewProxy(r.engine, v)}
+		return []*tensor.Tensor{r.Proxy(v)}
 	}
 	if v.Type().Kind() != shape.Tuple {
 		count = plausible(count)
@@ -266,7 +277,7 @@ func (r *Recorder[V, B]) fresh(v V, o *op.Op, attrs any) []*tensor.Tensor {
 
 // member makes the tensor of one member of a tuple.
 func (r *Recorder[V, B]) member(tuple V, i int) *tensor.Tensor {
-	return tensor.NewProxy(r.engine, &Item[V]{tuple: tuple, index: i})
+	return r.Proxy(&Item[V]{tuple: tuple, index: i})
 }
 
 // viewsOf makes the results of a view call places of the operand's storage, as far
@@ -290,7 +301,7 @@ func (r *Recorder[V, B]) viewsOf(v V, call *tensor.Call, args []V) []*tensor.Ten
 		return nil
 	case alias.View:
 		for i, p := range base.Views(call.Op, call.Attrs, args, v, count) {
-			out[i] = tensor.NewProxy(r.engine, p)
+			out[i] = r.Proxy(p)
 		}
 	case alias.Open:
 		for i, x := range r.fresh(v, call.Op, call.Attrs) {

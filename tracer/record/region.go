@@ -29,10 +29,14 @@ type Region[V Value, B comparable] struct {
 	changed  map[*alias.Storage[V]]*change[V]        // nil for none
 	wrote    []*alias.Storage[V]                     // the keys of changed, in order
 
-	args    []*tensor.Tensor // what the code was given
-	results []*tensor.Tensor // what it returned
-	fault   string           // why its results are refused, "" if they are not
-	values  []V              // their values
+	fixed []fixture[V] // what its code must not write
+
+	params   []V              // that the node passes in first
+	operands []V              // the values around it that they stand for
+	args     []*tensor.Tensor // what the code was given
+	results  []*tensor.Tensor // what it returned
+	fault    string           // why its results are refused, "" if they are not
+	values   []V              // their values
 }
 
 // span is the time in which a region was recorded; to is 0 while it is.
@@ -44,6 +48,12 @@ type change[V Value] struct {
 	before V // the same in the block around the region
 	after  V // in the region
 	pos    diag.Pos
+}
+
+// fixture is a storage that a region must not write, and the mistake if it does.
+type fixture[V Value] struct {
+	storage *alias.Storage[V]
+	mistake *diag.Error
 }
 
 func itoa(i int) string { return strconv.Itoa(i) }
@@ -175,7 +185,8 @@ func (r *Recorder[V, B]) open(name string, operands []V, slice func(i int) bool)
 			ty = ty.WithDims(shape.Of(ty.Dims().Slice()[1:]...))
 		}
 		p := r.regions.Param(in.block, v, ty)
-		in.args = append(in.args, tensor.NewProxy(r.engine, p))
+		in.params, in.operands = append(in.params, p), append(in.operands, v)
+		in.args = append(in.args, r.Proxy(p))
 	}
 	return in
 }
@@ -212,6 +223,12 @@ func (in *Region[V, B]) body(what string, f func([]*tensor.Tensor) []*tensor.Ten
 			r.mismatch("region", "result "+itoa(i)+" of the function is nil")
 			ok = false
 		} else if in.values[i] = r.Value(x, "region"); in.values[i] == none {
+			ok = false
+		}
+	}
+	for _, f := range in.fixed {
+		if in.changed[f.storage] != nil {
+			r.source.Report(f.mistake)
 			ok = false
 		}
 	}

@@ -171,5 +171,5 @@ func (r *Recorder[V, B]) Writes(s *alias.Storage[V]) {
 func (r *Recorder[V, B]) Lift(x *tensor.Tensor) *tensor.Tensor {
 	p := r.Eager.eagerRef(x)
 	p.Read(r)
-	return tensor.NewProxy(r.engine, p)
+	return r.Proxy(p)
 }

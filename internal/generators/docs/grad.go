@@ -21,7 +21,8 @@ func gradPage() []byte {
 		"  to these, each absent (`_`) where it is not read. `op.Spec.Deriv` overrides the derivative at kinks.\n" +
 		"- **decomposition**: that of the operators that define it.\n" +
 		"- **inverse of the view**: what comes back is put into zeros in the place of what the view shows.\n" +
-		"- **expansion**: that of the operators that package `passes/expand` writes it with.\n\n" +
+		"- **expansion**: that of the operators that package `passes/expand` writes it with.\n" +
+		"- **stops**: a loss counts the results as constants, as PyTorch's `detach` does.\n\n" +
 		"An operator without a way is refused at the model's line (FX3094), with the reason below; where nothing is said, its results hold no floats,\n" +
 		"so that no gradient asks for it. Gradients at ties, zeros and infinities are PyTorch's, except for these: of several writes of `scatter` to one place,\n" +
 		"the last one has the gradient; a row of attention of which a mask leaves nothing has the gradient 0.\n" +

@@ -62,6 +62,7 @@ func reads() []Fault {
 		{"panics", panics, in("f32[N]")},
 		{"panicsAfterRead", panicsAfterRead, in("f32[N]")},
 		{"unseen", unseen, in("f32[N]")},
+		{"gradOfABranch", gradOfABranch, in("f32[N]")},
 		{"remembers", &remembers{}, in("f32[N]")},
 		{"readsState", &readsState{weight(1)}, in("f32[N]")},
 		{"unsorted", &unsorted{map[string]*tensor.Tensor{"a": weight(1), "b": weight(1), "c": weight(1)}}, in("f32[N]")},
@@ -227,6 +228,15 @@ func unseen(x *tensor.Tensor) *tensor.Tensor {
 		return []*tensor.Tensor{in[0].Add(calls)} // want FX1016
 	}
 	return tensor.Cond(x.Sum().GtScalar(0), count, count, x)[0]
+}
+
+func gradOfABranch(x *tensor.Tensor) *tensor.Tensor {
+	y := x.Square()
+	then := func(in []*tensor.Tensor) []*tensor.Tensor {
+		return tensor.Grad(y.Mul(x).Sum(), x) // want FX1019
+	}
+	els := func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{x.Clone()} }
+	return tensor.Cond(x.Sum().GtScalar(0), then, els)[0]
 }
 
 type readsState struct{ Calls *tensor.Tensor }

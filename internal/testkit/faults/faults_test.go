@@ -51,7 +51,7 @@ func TestFaultsUseEveryTracingAndTypingCode(t *testing.T) {
 			used[strings.Fields(c)[1]] = true
 		}
 	}
-	for _, c := range []string{"FX1001", "FX1002", "FX1004", "FX1005", "FX1006", "FX1007", "FX1008", "FX1010", "FX1011", "FX1012", "FX1013", "FX1014", "FX1015", "FX1016", "FX1017", "FX1040", "FX1041", "FX1042", "FX1043", "FX1044",
+	for _, c := range []string{"FX1001", "FX1002", "FX1004", "FX1005", "FX1006", "FX1007", "FX1008", "FX1010", "FX1011", "FX1012", "FX1013", "FX1014", "FX1015", "FX1016", "FX1017", "FX1019", "FX1040", "FX1041", "FX1042", "FX1043", "FX1044",
 		"FX2001", "FX2002", "FX2003", "FX2004", "FX2005", "FX2006", "FX2007", "FX2008", "FX2010"} {
 		require.True(t, used[c], c)
 	}

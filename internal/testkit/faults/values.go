@@ -13,7 +13,7 @@ import (
 
 // ValueErrors are eager programs that panic with a diagnostic, by its code.
 var ValueErrors = map[string]func(){
-	"FX2009": tooLarge, "FX2020": noMeaning, "FX2021": nilTensor, "FX2022": notScalar, "FX2023": wrongElem, "FX2024": inPlaceType,
+	"FX1018": notRecorded, "FX2009": tooLarge, "FX2020": noMeaning, "FX2021": nilTensor, "FX2022": notScalar, "FX2023": wrongElem, "FX2024": inPlaceType,
 	"FX2025": badSize, "FX2026": noSequence, "FX2028": sharedElement, "FX2030": badIndex, "FX2031": emptyMax, "FX2032": badOperand, "FX2033": stepFails,
 }
 
@@ -51,6 +51,11 @@ func badOperand() {
 	// A step run by hand on operands that its operator's type rule would refuse.
 	var w kernel.Workspace
 	(&kernel.Concat{Dim: 0}).Run(&w, []*array.Array{array.New(array.F32, 3)}, []*array.Array{array.New(array.F32, 5)})
+}
+
+func notRecorded() {
+	w := weight(3)
+	tensor.Grad(w.Square().Sum(), w)
 }
 
 func stepFails() {

@@ -40,3 +40,54 @@ func (a *app) export() *cobra.Command {
 	}
 	return c
 }
+
+// grad is the command of that name.
+func grad(a *app) *cobra.Command {
+	var f flags
+	var out string
+	c := onSource("grad", "Print the graph of a network's results and gradients", "one SOURCE")
+	f.sourceFlags(c)
+	f.weightFlags(c)
+	g := &f.job.Grad
+	c.Flags().StringArrayVar(&g.Wrt, "wrt", nil, "the input, parameter, or pattern of parameters such as 'encoder.*' to differentiate by (repeat); all trained parameters without it")
+	c.Flags().StringVar(&g.Loss, "loss", "", "the result to differentiate, the first one without it")
+	c.Flags().BoolVar(&g.Seeds, "vjp", false, "take the derivative by each result as an input, in place of a loss that is one number")
+	c.Flags().BoolVar(&g.Unused, "unused", false, "give zeros for tensors that the loss does not depend on, instead of refusing them")
+	c.Flags().BoolVar(&f.job.Training, "training", false, "capture the module in training mode")
+	c.Flags().BoolVar(&g.Evaluation, "evaluation", false, "differentiate norms and other calls in evaluation mode as they are")
+	c.Flags().BoolVar(&f.job.Positions, "positions", false, "show where each node was recorded")
+	c.Flags().StringVar(&out, "o", "", "file.fx to write instead of the standard output, or a folder for the graph with its weights")
+	c.Flags().StringVar(&f.seed, "seed", work.DefaultSeed, "seed of synthetic weights that have none of their own")
+	f.forceFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if g.Seeds && g.Loss != "" {
+			return usagef("-loss names one result, -vjp differentiates all; give one of them")
+		}
+		ending := filepath.Ext(filepath.Base(out))
+		if out != "" && ending != "" && ending != ".fx" && filepath.Base(out) != ending {
+			return usagef("grad writes a file with the ending .fx, or a folder, got -o %s", out)
+		}
+		f.job.Save = out != "" && ending != ".fx"
+		res, w, err := a.job(c, &f, work.Grad, nil, args[0])
+		if err != nil {
+			return err
+		}
+		if out == "" {
+			return a.say(res.Text)
+		}
+		files := []work.File{{Name: "", Data: []byte(res.Text)}}
+		if f.job.Save {
+			files = res.Files
+		}
+		var list []target
+		for _, file := range files {
+			t, err := stamped(filepath.Join(out, file.Name), file.Data)
+			if err != nil {
+				return err
+			}
+			list = append(list, t)
+		}
+		return w.write(list)
+	}
+	return c
+}

@@ -24,7 +24,7 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 }
 
 func do(ctx context.Context, s *Source, j *Job) (*Result, error) {
-	values := j.Verb == Measure || j.Verb == Stats && j.costs() || j.Device.Name != "" || j.Verb == Run || j.Verb == Export || j.Verb == Verify || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Verb == Values || j.Verb == Bisect || j.Verb == Shrink || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || needsValues(j.Passes)
+	values := j.Verb == Measure || j.Verb == Stats && j.costs() || j.Device.Name != "" || j.Verb == Run || j.Verb == Export || j.Verb == Verify || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Verb == Values || j.Verb == Bisect || j.Verb == Shrink || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || j.Verb == Grad && j.Save || needsValues(j.Passes)
 	c, err := s.capture(ctx, j, values)
 	if err != nil {
 		return nil, err
@@ -48,6 +48,11 @@ func do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 		return res, c.bisect(ctx, j, s.Passes, res)
 	case Shrink:
 		return res, c.shrink(ctx, j, s, res)
+	}
+	if j.Verb == Grad { // before passes, of which some make what is no model to train any more
+		if err := c.differentiate(ctx, j); err != nil {
+			return nil, err
+		}
 	}
 	o := passes.Options{}
 	if j.Verb == Draw && j.Format == "html" {
@@ -78,8 +83,12 @@ func needsValues(names []string) bool {
 
 func (c *captured) act(ctx context.Context, j *Job, res *Result) error {
 	switch j.Verb {
-	case Print:
+	case Print, Grad:
 		res.Text = graph.Print(c.gm, graph.PrintOptions{Positions: j.Positions, BaseNames: true})
+		if j.Verb == Grad && j.Save {
+			c.warnOfWeights(j, res)
+			return saved(c.gm, res)
+		}
 		return nil
 	case Stats:
 		return c.stats(j, res)

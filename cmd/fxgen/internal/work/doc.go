@@ -30,6 +30,7 @@ const (
 	Verify  = "verify"       // the outputs of a run, to be compared
 	Export  = "export"       // an ONNX model
 	Lower   = "lower"        // the program that a target would compile
+	Grad    = "grad"         // the graph of results and gradients
 	Feed    = "feed"         // Go source, and the inputs of a run as files: for the engines module and gen
 )
 
@@ -76,12 +77,15 @@ type Job struct {
 	MinTime int64 // nanoseconds
 	Timeout int64 // nanoseconds that the model's code may take while it is captured, 0 for any
 
+	Training bool // capture the module in training mode
+
 	ONNX    Exported       // how a model is exported
 	Config  Named          // of a quantisation: the file's name and text
 	Calib   []Named        // files of batches, by input; "" for the only one
 	Strict  bool           // all that a quantisation asks for is to be granted
 	Plan    bool           // return the plan of a quantisation
-	Save    bool           // return the quantised graph
+	Save    bool           // return the graph with its weights
+	Grad    Gradient       // what the verb of that name differentiates
 	Report  bool           // measure the cost
 	Ranked  bool           // and the cost of each operator alone
 	Device  Named          // device that times are predicted for: the file's name and text

@@ -152,6 +152,9 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 	}
 	c := &captured{src: s}
 	if s.Graph != nil {
+		if j.Training {
+			return nil, trained(s.Name)
+		}
 		if len(j.Inputs) > 0 && !s.isModel() {
 			return nil, diag.New(BadValue, "-input "+j.Inputs[0].Name+"="+j.Inputs[0].Value+": "+s.Name+" is a graph, its inputs have types of their own").
 				WithHint("edit the types in the graph's first line, or give sizes with -shape")
@@ -172,8 +175,11 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 		opts = append(opts, fx.Input(in.Name, in.Value))
 	}
 	fn := s.Func
+	if j.Training && s.New == nil {
+		return nil, trained(s.Name)
+	}
 	if s.New != nil {
-		if c.module, err = s.make(); err != nil {
+		if c.module, err = s.make(j); err != nil {
 			return nil, err
 		}
 		if err := s.load(c.module, j, values); err != nil {
@@ -201,6 +207,12 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 	return c, nil
 }
 
+// trained refuses training mode for what is no module.
+func trained(name string) error {
+	return diag.New(BadValue, "-training is given, "+name+" is no module").
+		WithHint("modes are those of a module, ./pkg#Type: a function or a file has the mode that it was written in")
+}
+
 // How often a user's code is tried, and for how long once it has been tried a few
 // times; see decision 0013.
 const (
@@ -220,6 +232,9 @@ func (s *Source) steady(ctx context.Context, gm *graph.Module, opts []fx.Option,
 		if err != nil {
 			return diag.New(BadConstructor, "the constructor of "+s.Name+" failed when it was called again: "+err.Error())
 		}
+		if j.Training {
+			nn.Train(m)
+		}
 		again, err := fx.Trace(ctx, m, opts...)
 		if err != nil {
 			return err
@@ -236,13 +251,16 @@ func (s *Source) steady(ctx context.Context, gm *graph.Module, opts []fx.Option,
 const maxNodes = 1 << 20
 
 // make calls the constructor.
-func (s *Source) make() (m any, err error) {
+func (s *Source) make(j *Job) (m any, err error) {
 	err = exchange.Recover(func() (err error) {
 		if m, err = s.New(); err != nil {
 			return diag.New(BadConstructor, "the constructor of "+s.Name+" failed: "+err.Error()).WithHint("call it in a test of its own; -new names another one")
 		}
 		if v := reflect.ValueOf(m); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 			return diag.New(BadConstructor, "the constructor of "+s.Name+" returned nil").WithHint("make it return a module, or an error")
+		}
+		if j.Training {
+			nn.Train(m)
 		}
 		return nil
 	})

@@ -1,0 +1,66 @@
+package tensor
+
+import (
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+)
+
+// GradOptions are the options of GradWith.
+type GradOptions struct {
+	// AllowUnused gives zeros for tensors that the loss does not depend on. Without it
+	// they are mistakes.
+	AllowUnused bool
+	// AllowEvaluation differentiates calls in evaluation mode, such as batch_norm with
+	// running statistics, as they are.
+	AllowEvaluation bool
+}
+
+// Differentiator is an Engine that knows how its tensors were computed, and makes the
+// gradients of one by others: as tensors of its own, which are differentiated again.
+// It stands apart because an engine that computes later, or on another machine, need not
+// know that.
+type Differentiator interface {
+	Engine
+	// Gradient returns the gradients of loss by the tensors, which are not nil, in their
+	// order. Mistakes are the engine's to report.
+	Gradient(loss *Tensor, by []*Tensor, o GradOptions) []*Tensor
+}
+
+// Grad returns the gradients of loss, one number of a float type, by other tensors, each
+// with the type of its tensor: parameters of the model, inputs, and what was computed on
+// the way. They are tensors like others: they are added, clipped, written to parameters,
+// and differentiated again.
+//
+// It is for code that is recorded: under fx.Trace the gradient becomes part of the graph;
+// fx.ValueAndGrad runs code at once and records it. Elsewhere it panics (FX1018), because
+// nothing has noted how loss was computed.
+//
+// A tensor stands for its value at this place: what is written to it in place comes
+// after, and a loss that was computed from an earlier value does not depend on it. All
+// reads of one parameter count, through tied weights too. A tensor that the loss does not
+// depend on is a mistake (FX3090), and so are integers (FX3091), a loss that is no number
+// (FX3092), and operators without a gradient (FX3094).
+func Grad(loss *Tensor, by ...*Tensor) []*Tensor { return GradWith(loss, by, GradOptions{}) }
+
+// GradWith is Grad with options.
+func GradWith(loss *Tensor, by []*Tensor, o GradOptions) []*Tensor {
+	loss.check("grad")
+	for _, x := range by {
+		x.check("grad")
+	}
+	refuse := func(code diag.Code, msg, hint string) {
+		panic((&diag.Error{Code: code, Op: "grad", Msg: msg, Hint: hint}).At(diag.Here()))
+	}
+	if len(by) == 0 {
+		refuse(op.OperandCount, "no tensor is given to differentiate by", "name the parameters or inputs after the loss")
+	}
+	switch e := engineOf("grad", nil, append([]*Tensor{loss}, by...)).(type) {
+	case Differentiator:
+		return e.Gradient(loss, by, o)
+	case nil:
+		refuse(NotRecorded, "the loss was computed at once, and nothing noted how", "compute it in a function that fx.ValueAndGrad runs, or that fx.Trace captures with tensors of the computation as inputs")
+	default:
+		refuse(NotRecorded, "what has recorded the loss makes no gradients", "compute it in a function that fx.ValueAndGrad runs, or that fx.Trace captures")
+	}
+	return nil
+}
