@@ -26,7 +26,7 @@ type control struct {
 func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 	k := &control{Control: plan.Control{Op: n.Op().Name}}
 	if a, ok := n.Attrs().(op.LoopAttrs); ok {
-		k.Carry, k.Seqs = a.Carry, a.Seqs
+		k.Carry, k.Seqs, k.MaxTrips = a.Carry, a.Seqs, a.MaxTrips
 	}
 	refuse := func(msg string) value {
 		b.errs = append(b.errs, n.Error(lowering.NoRegions, msg).WithHint("interpret the graph"))
@@ -166,7 +166,7 @@ func (f *flow) run(ctx context.Context, work *kernel.Workspace, out, in []*array
 func (f *flow) while(ctx context.Context, work *kernel.Workspace, out, in []*array.Array) error {
 	l := &f.whileState
 	defer l.Forget()
-	for l.Begin(out, in, f.spare...); ; l.Next() {
+	for l.AtMost(f.MaxTrips).Begin(out, in, f.spare...); ; l.Next() {
 		if err := ctx.Err(); err != nil {
 			return diag.Stop(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/passes/grad"
+	"github.com/gofx-dev/gofx/tensor"
 )
 
 // twice runs a graph in the interpreter and in a plan, which must agree.
@@ -58,4 +59,33 @@ func TestWhile(t *testing.T) {
 	for n, want := range []float64{0, 2, 12 * 1.1 * 1.1, 56 * math.Pow(1.1, 6)} {
 		require.InDelta(t, want, twice(t, second, array.Scalar(1.1), array.Scalar(int64(n)))[0][0], 1e-11, "%d trips", n)
 	}
+}
+
+// A while that says how many trips it makes is recorded, printed and read again with that.
+func TestWhileAtMost(t *testing.T) {
+	loop := func(x *tensor.Tensor) *tensor.Tensor {
+		out := tensor.WhileAtMost(3, func(in []*tensor.Tensor) *tensor.Tensor { return in[0].LtScalar(100) },
+			func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Mul(in[0])} }, x)
+		return out[0]
+	}
+	gm, err := fx.Trace(ctx, loop, fx.Input("x", "f64[]"))
+	require.NoError(t, err)
+	require.Contains(t, gm.Module.String(), "max_trips=3")
+	g, err := gm.Gradient(ctx, fx.GradOptions{Wrt: []string{"x"}})
+	require.NoError(t, err)
+	for x, want := range map[float64]float64{200: 1, 11: 22, 4: 4 * 64, 2: 8 * 128} {
+		require.InDelta(t, want, twice(t, g.Module, array.Scalar(x))[0][0], 1e-9)
+	}
+	require.Equal(t, 256.0, loop(tensor.New(array.Scalar(2.0))).Item())
+
+	_, err = g.RunArrays(ctx, []*array.Array{array.Scalar(1.5)}) // 129 after 3 trips of 5 that it takes
+	require.ErrorIs(t, err, tensor.TooManyTrips)
+	require.ErrorContains(t, err, "control_test.go:")
+	_, err = inPlan(g.Module, []*array.Array{array.Scalar(1.5)})
+	require.ErrorIs(t, err, tensor.TooManyTrips)
+	require.ErrorContains(t, err, "control_test.go:")
+	func() {
+		defer func() { require.ErrorIs(t, recover().(error), tensor.TooManyTrips) }()
+		loop(tensor.New(array.Scalar(1.5)))
+	}()
 }

@@ -242,6 +242,50 @@ func randomPrograms(t *testing.T, program func(*rapid.T) *graph.Module, of int) 
 	require.Greater(t, of*compared, count, "too few programs are compared: "+strconv.Itoa(compared))
 }
 
+// TestRandomControlTwice differentiates gradients of graphs with branches and loops again.
+func TestRandomControlTwice(t *testing.T) {
+	count, compared := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		m, err := inF64(bounded(t))
+		if err != nil {
+			return
+		}
+		r := rand.New(rand.NewPCG(2, crc(m.String())))
+		p, ok := draw(r, m)
+		if !ok {
+			return
+		}
+		count++
+		o := grad.Options{Wrt: p.wrt, AllowUnused: true, AllowEvaluation: true}
+		first, err := grad.VJP(ctx, m, o)
+		if err != nil {
+			return
+		}
+		q := point{m: first, in: append(append([]*array.Array{}, p.in...), p.seed...), wrt: p.wrt, move: p.move}
+		out, err := fx.NewGraphModule(graph.Clone(first)).RunArrays(ctx, q.in)
+		require.NoError(t, err, "%s", first)
+		for _, a := range out {
+			if a.DType().IsFloat() {
+				q.seed = append(q.seed, random(r, a.Shape()...))
+			}
+		}
+		second, err := grad.VJP(ctx, first, o)
+		require.NoError(t, err, "%s", first)
+		in := append(append([]*array.Array{}, q.in...), q.seed...)
+		all, err := fx.NewGraphModule(second).RunArrays(ctx, in)
+		require.NoError(t, err, "%s", second)
+		want, smooth := q.differences(1e-5)
+		if !smooth || !q.finite() {
+			return
+		}
+		compared++
+		got := q.product(all[len(all)-len(p.wrt):])
+		require.InDelta(t, want, got, 2e-3*(1+math.Abs(want)), "%s\n%s\n%s", m, first, second)
+	})
+	t.Logf("%d programs, %d compared", count, compared)
+	require.Greater(t, 4*compared, count)
+}
+
 // inPlan runs a graph compiled for this CPU.
 func inPlan(m *graph.Module, in []*array.Array) ([]*array.Array, error) {
 	exe, err := cpu.Compile(graph.Clone(m), lowering.Options{})
