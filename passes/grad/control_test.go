@@ -2,6 +2,8 @@ package grad_test
 
 import (
 	"math"
+	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -88,4 +90,163 @@ func TestWhileAtMost(t *testing.T) {
 		defer func() { require.ErrorIs(t, recover().(error), tensor.TooManyTrips) }()
 		loop(tensor.New(array.Scalar(1.5)))
 	}()
+}
+
+// program is a function of tensors whose gradient is held to differences.
+type program struct {
+	name  string
+	f     func(in []*tensor.Tensor) *tensor.Tensor
+	types []string
+	in    []*array.Array
+}
+
+func one(x *tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{x} }
+
+// programs are what gradients of control flow might get wrong.
+var programs = []program{
+	{"a branch that depends on one operand each", func(in []*tensor.Tensor) *tensor.Tensor {
+		out := tensor.Cond(in[0].Sum().GtScalar(0), func(x []*tensor.Tensor) []*tensor.Tensor { return one(x[0].Exp().Sum()) },
+			func(x []*tensor.Tensor) []*tensor.Tensor { return one(x[1].Sin().Sum()) }, in[0], in[1])
+		return out[0]
+	}, []string{"f64[3]", "f64[2]"}, []*array.Array{vec(1, -2, 0.5), vec(3, 4)}},
+	{"an operand given twice, returned as it is, and read from outside", func(in []*tensor.Tensor) *tensor.Tensor {
+		x := in[0]
+		out := tensor.Cond(x.Sum().GtScalar(0), func(v []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{v[0].Mul(v[1]), v[0]} },
+			func(v []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{v[1], x.Mul(x).Mul(v[0])} }, x, x)
+		return out[0].Sin().Sum().Add(out[1].Cos().Sum())
+	}, []string{"f64[3]"}, []*array.Array{vec(1, 2, 0.5)}},
+	{"a result that is not used", func(in []*tensor.Tensor) *tensor.Tensor {
+		last, all := tensor.Scan(func(c, s []*tensor.Tensor) (next, out []*tensor.Tensor) {
+			y := c[0].Mul(s[0]).Sin()
+			return []*tensor.Tensor{y, c[1].Add(s[0])}, []*tensor.Tensor{y.Exp(), c[1].Mul(c[0])}
+		}, []*tensor.Tensor{in[1], in[1]}, one(in[0]))
+		_ = last[1]
+		return last[0].Sum().Add(all[1].Sum())
+	}, []string{"f64[T]", "f64[]"}, []*array.Array{vec(1, 2, 0.5, -1), array.Scalar(0.7)}},
+	{"broadcasting inside, and a constant that is stretched", func(in []*tensor.Tensor) *tensor.Tensor {
+		last, _ := tensor.Scan(func(c, s []*tensor.Tensor) (next, out []*tensor.Tensor) {
+			return one(c[0].Mul(in[1]).Add(s[0].Unsqueeze(-1)).Sin()), nil
+		}, one(in[2]), one(in[0]))
+		return last[0].Mul(last[0]).Sum()
+	}, []string{"f64[T,2]", "f64[3]", "f64[2,3]"}, []*array.Array{mat(2, 1, 2, 3, 4), vec(0.1, 0.2, 0.3), mat(2, 1, 2, 3, 4, 5, 6)}},
+	{"the index of the trip", func(in []*tensor.Tensor) *tensor.Tensor {
+		i := tensor.New(array.Scalar(int64(0)))
+		out := tensor.WhileAtMost(9, func(c []*tensor.Tensor) *tensor.Tensor { return c[0].LtScalar(4) },
+			func(c []*tensor.Tensor) []*tensor.Tensor {
+				row := in[0].IndexSelect(c[0].Reshape(1), 0).Reshape(2)
+				return []*tensor.Tensor{c[0].AddScalar(1), c[1].Mul(row).Add(c[0].Cast(array.F64)).Sin()}
+			}, i, in[1])
+		return out[1].Sum()
+	}, []string{"f64[4,2]", "f64[2]"}, []*array.Array{mat(4, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8), vec(0.5, 0.25)}},
+	{"a branch in a loop", func(in []*tensor.Tensor) *tensor.Tensor {
+		out := tensor.WhileAtMost(6, func(c []*tensor.Tensor) *tensor.Tensor { return c[0].Sum().LtScalar(20) },
+			func(c []*tensor.Tensor) []*tensor.Tensor {
+				y := tensor.Cond(c[0].Sum().LtScalar(5), func(x []*tensor.Tensor) []*tensor.Tensor { return one(x[0].Mul(x[1]).AddScalar(1)) },
+					func(x []*tensor.Tensor) []*tensor.Tensor { return one(x[0].Mul(x[0])) }, c[0], in[1])
+				return y
+			}, in[0])
+		return out[0].Sin().Sum()
+	}, []string{"f64[2]", "f64[2]"}, []*array.Array{vec(1, 1.5), vec(1.25, 1.5)}},
+	{"a scan in a branch in a scan", func(in []*tensor.Tensor) *tensor.Tensor {
+		last, all := tensor.Scan(func(c, s []*tensor.Tensor) (next, out []*tensor.Tensor) {
+			y := tensor.Cond(s[0].Sum().GtScalar(2), func(x []*tensor.Tensor) []*tensor.Tensor {
+				in, _ := tensor.Scan(func(c, r []*tensor.Tensor) (next, out []*tensor.Tensor) {
+					return one(c[0].Mul(r[0]).Add(in[1]).Tanh()), nil
+				}, one(x[0]), one(x[1]))
+				return in
+			}, func(x []*tensor.Tensor) []*tensor.Tensor { return one(x[0].MulScalar(0.5)) }, c[0], s[0])
+			return y, one(y[0].Exp())
+		}, one(in[1]), one(in[0]))
+		return last[0].Add(all[0].Sum())
+	}, []string{"f64[T,3]", "f64[]"}, []*array.Array{mat(3, 1, 2, 3, 0.1, 0.2, 0.3, 1, 1.5, 0.7), array.Scalar(0.4)}},
+	{"a product of matrices that is kept", func(in []*tensor.Tensor) *tensor.Tensor {
+		last, _ := tensor.Scan(func(c, s []*tensor.Tensor) (next, out []*tensor.Tensor) {
+			return one(c[0].Matmul(in[1]).Add(s[0]).Tanh()), nil
+		}, one(in[2]), one(in[0]))
+		return last[0].Sum()
+	}, []string{"f64[T,2]", "f64[2,2]", "f64[2]"}, []*array.Array{mat(3, 1, 2, 3, 4, 5, 6), mat(2, 0.1, 0.2, 0.3, 0.4), vec(0.5, 0.6)}},
+	{"a loop that begins its value anew", func(in []*tensor.Tensor) *tensor.Tensor {
+		last, _ := tensor.Scan(func(c, s []*tensor.Tensor) (next, out []*tensor.Tensor) {
+			return one(s[0].Sin()), nil
+		}, one(in[1]), one(in[0]))
+		return last[0].Mul(in[1])
+	}, []string{"f64[T]", "f64[]"}, []*array.Array{vec(1, 2), array.Scalar(3.0)}},
+	{"no trips", func(in []*tensor.Tensor) *tensor.Tensor {
+		last, all := tensor.Scan(func(c, s []*tensor.Tensor) (next, out []*tensor.Tensor) {
+			return one(c[0].Mul(s[0]).Mul(in[1])), one(c[0])
+		}, one(in[1]), one(in[0]))
+		return last[0].Mul(in[1]).Add(all[0].Sum())
+	}, []string{"f64[T]", "f64[]"}, []*array.Array{array.New(array.F64, 0), array.Scalar(3.0)}},
+	{"a write in place in a body", func(in []*tensor.Tensor) *tensor.Tensor {
+		y := in[0].MulScalar(2)
+		last, _ := tensor.Scan(func(c, s []*tensor.Tensor) (next, out []*tensor.Tensor) {
+			y.Select(0, 1).MulInPlace(c[0].Sin().Add(s[0]))
+			return one(c[0].Mul(y.Select(0, 0))), nil
+		}, one(in[1]), one(in[0]))
+		return y.Sum().Add(last[0])
+	}, []string{"f64[3]", "f64[]"}, []*array.Array{vec(1, 2, 3), array.Scalar(3.0)}},
+}
+
+// TestPrograms holds gradients of control flow to differences, of the first order and of the
+// second, in the interpreter and in plans.
+func TestPrograms(t *testing.T) {
+	for _, p := range programs {
+		t.Run(p.name, func(t *testing.T) {
+			var specs []fx.Option
+			var wrt []string
+			for i, typ := range p.types {
+				wrt = append(wrt, "x"+strconv.Itoa(i))
+				specs = append(specs, fx.Input(wrt[i], typ))
+			}
+			gm, err := fx.Trace(ctx, p.traced(), specs...)
+			require.NoError(t, err)
+			r := rand.New(rand.NewPCG(5, crc(p.name)))
+			here := point{m: gm.Module, in: p.in, wrt: wrt, move: map[string]*array.Array{}, seed: []*array.Array{array.Scalar(1.0)}}
+			for i, a := range p.in {
+				here.move[wrt[i]] = random(r, a.Shape()...)
+			}
+			first := here.holds(t, 1e-6)
+			o := point{m: first, in: p.in, wrt: wrt, move: here.move, seed: []*array.Array{array.Scalar(0.5)}}
+			for _, a := range p.in {
+				o.seed = append(o.seed, random(r, a.Shape()...))
+			}
+			o.holds(t, 1e-5)
+		})
+	}
+}
+
+// traced is the function with as many parameters as it has inputs.
+func (p program) traced() any {
+	switch len(p.in) {
+	case 1:
+		return func(x0 *tensor.Tensor) *tensor.Tensor { return p.f([]*tensor.Tensor{x0}) }
+	case 2:
+		return func(x0, x1 *tensor.Tensor) *tensor.Tensor { return p.f([]*tensor.Tensor{x0, x1}) }
+	}
+	return func(x0, x1, x2 *tensor.Tensor) *tensor.Tensor { return p.f([]*tensor.Tensor{x0, x1, x2}) }
+}
+
+// holds compares the gradients of the sum of seeds times results with differences. It returns
+// the graph that computes the results and, where there is one, the gradients.
+func (p point) holds(t *testing.T, rel float64) *graph.Module {
+	t.Helper()
+	g, err := grad.VJP(ctx, p.m, grad.Options{Wrt: p.wrt, AllowUnused: true})
+	require.NoError(t, err)
+	text := g.String()
+	again, err := graph.Parse([]byte(text), "net.fx")
+	require.NoError(t, err, "%s", text)
+	require.Equal(t, text, again.String())
+	in := append(append([]*array.Array{}, p.in...), p.seed...)
+	out, err := fx.NewGraphModule(graph.Clone(g)).RunArrays(ctx, in)
+	require.NoError(t, err, "%s", text)
+	planned, err := inPlan(g, in)
+	require.NoError(t, err, "%s", text)
+	for i := range out {
+		near(t, out[i], planned[i], 1e-12)
+	}
+	want := (p.along(1e-5) - p.along(-1e-5)) / 2e-5
+	require.InDelta(t, want, p.product(out[len(out)-len(p.wrt):]), rel*(1+math.Abs(want)), "%s", text)
+	only, err := grad.ValueAndGrad(ctx, p.m, grad.Options{Wrt: p.wrt, AllowUnused: true})
+	require.NoError(t, err)
+	return only
 }

@@ -88,6 +88,8 @@ func (d *differentiation) refused(n *graph.Node, unexpanded string) *diag.Error 
 		return nil
 	case len(n.Regions()) > 0:
 		return d.refusedFlow(n)
+	case n.Graph() != d.g && n.Effect() == op.Effectful:
+		return nil // the call of control flow is refused for it
 	case o == nil || o.Structural():
 		return n.Error(op.NoGradient, "the gradient goes through a call of which nothing is known")
 	case d.evaluates(n):
