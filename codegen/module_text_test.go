@@ -40,7 +40,7 @@ var texts = map[string]string{
     region more(%a: f32[4]) {
       %s = call_function[sum](%a)
       %y = call_function[lt](%s) {other=9.0}
-      return %y
+      return (%y)
     }
     region body(%a: f32[4]) {
       %y = call_function[add](%a) {other=1.0}

@@ -167,7 +167,7 @@ var programs = []program{
 		}, one(in[2]), one(in[0]))
 		return last[0].Sum()
 	}, []string{"f64[T,2]", "f64[2,2]", "f64[2]"}, []*array.Array{mat(3, 1, 2, 3, 4, 5, 6), mat(2, 0.1, 0.2, 0.3, 0.4), vec(0.5, 0.6)}},
-	{"a loop that begins its value anew", func(in []*tensor.Tensor) *tensor.Tensor {
+	{"a loop that carries nothing on", func(in []*tensor.Tensor) *tensor.Tensor {
 		last, _ := tensor.Scan(func(c, s []*tensor.Tensor) (next, out []*tensor.Tensor) {
 			return one(s[0].Sin()), nil
 		}, one(in[1]), one(in[0]))

@@ -29,8 +29,6 @@ func flowOf(n *graph.Node) *flow {
 	return f
 }
 
-func (f *flow) loop() bool { return f.Op() != op.Cond }
-
 // sequence reports whether operand i is one that a scan takes slices of.
 func (f *flow) sequence(i int) bool { return i >= f.carry && i < f.carry+f.seqs }
 
