@@ -92,6 +92,33 @@ graph guarded(%x: f32[N], %deep: bool[]) {
 }
 `
 
+// recordText writes into a row of a buffer each trip, of which it makes five at most: the
+// buffer is changed in its place.
+const recordText = `
+graph record(%x: f32[4], %trips: i64[]) {
+  %zero = call_function[full]() {value=0, dtype=i64} : i64[]
+  %rows = call_function[zeros]() {size=[5,4]} : f32[5,4]
+  %while = call_function[while](%zero, %rows, %x, %trips) {carry=2, max_trips=5} : (i64[], f32[5,4]) {
+    region cond(%i: i64[], %b: f32[5,4], %v: f32[4], %n: i64[]) {
+      %more = call_function[lt](%i, %n) : bool[]
+      return %more
+    }
+    region body(%i: i64[], %b: f32[5,4], %v: f32[4], %n: i64[]) {
+      %at = call_function[reshape](%i) {shape=[1,1]} : i64[1,1]
+      %row = call_function[expand](%at) {shape=[1,4]} : i64[1,4]
+      %f = call_function[cast](%i) {dtype=f32} : f32[]
+      %y = call_function[mul](%v, %f) : f32[4]
+      %src = call_function[reshape](%y) {shape=[1,4]} : f32[1,4]
+      %next = call_function[add](%i) {other=1} : i64[]
+      %new = call_function[scatter](%b, %row, %src) : f32[5,4]
+      return (%next, %new)
+    }
+  }
+  %all = call_function[getitem](%while) {index=1} : f32[5,4]
+  return %all
+}
+`
+
 // lookupText indexes a table in a loop, which may fail in any round.
 const lookupText = `
 graph lookup(%first: i64[1], %ids: i64[S]) {
@@ -165,12 +192,20 @@ func TestKernelControlFlow(t *testing.T) {
 	fixed := &kernelCase{name: "fixed", module: traced(t, &looped{newEncoder(2, 2)}, encoderSpec("f32[2,7,16]")), flat: true, flow: true,
 		opts: codegen.KernelOptions{Type: "Net", Package: "fixed", Weights: codegen.WeightsEmbed}, inputs: [][]*array.Array{{g.Normal(2, 7, 16)}}}
 	talks := talking(t, &g)
-	cases := []*kernelCase{branches, guarded, lookup, layers, fixed, talks}
+	record := &kernelCase{name: "record", module: kernelModule(t, recordText), flat: true, flow: true, extra: `
+		_, err = m.Forward(ctx, array.NewDense[float32](4), array.Dense[int64]{array.Scalar(int64(6))})
+		failure(err)
+`}
+	for _, trips := range []int64{3, 0, 5, 1} {
+		record.inputs = append(record.inputs, []*array.Array{g.Normal(4), array.Scalar(trips)})
+	}
+	cases := []*kernelCase{branches, guarded, lookup, record, layers, fixed, talks}
 	dir, failures := runCases(t, cases)
 	want := []string{
 		`^node %cond: input "a" is f32\[5\]: .*N \(axis 0, here 5\) divisible by 2 .*FX1022`,
 		`^node %row: .*FX`,
 		`^node %scan: stopped: context canceled \[FX1026\]`,
+		`^node %while: the loop goes on after 5 trips.*FX2029`,
 		`^node %Say: the hook panicked: no \[FX2033\]`,
 	}
 	require.Len(t, failures, len(want), strings.Join(failures, "\n"))
@@ -183,7 +218,7 @@ func TestKernelControlFlow(t *testing.T) {
 	}
 	require.Equal(t, 1, strings.Count(text(layers.files), "Layers(s *"), "layers of a body are one function")
 	require.Equal(t, 1, strings.Count(text(talks.files), "s.Tell(\"Say\", \"github.com/gofx-dev/gofx/codegen_test.Say\", s.Ins(&b.up, x))"), "equal calls are one function")
-	goTool(t, dir, nil, "vet", "./branches", "./guarded", "./lookup", "./layers", "./fixed", "./talking")
+	goTool(t, dir, nil, "vet", "./branches", "./guarded", "./lookup", "./record", "./layers", "./fixed", "./talking")
 }
 
 func text(f *codegen.Files) string {

@@ -35,6 +35,21 @@ var texts = map[string]string{
   %s = call_method[slice](%y) {dim=1, start=1, stop=9223372036854775807}
   return (%z, %s)
 }`,
+	"a loop with a bound": `graph g(%x: f32[4]) {
+  %l = call_function[while](%x) {carry=1, max_trips=7} : (f32[4]) {
+    region more(%a: f32[4]) {
+      %s = call_function[sum](%a)
+      %y = call_function[lt](%s) {other=9.0}
+      return (%y)
+    }
+    region body(%a: f32[4]) {
+      %y = call_function[add](%a) {other=1.0}
+      return (%y)
+    }
+  }
+  %y = call_function[getitem](%l) {index=0}
+  return %y
+}`,
 	"symbols of values that data decides": `graph g(%x: f32[N], %w: ?[*]) {
   symbol s0 = dim(%w, 0)
   %v = call_function[relu](%w)

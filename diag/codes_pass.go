@@ -449,9 +449,9 @@ subgraph again(%x: f32[2]) {
 	{
 		//gofx:code passes/grad.ControlFlow
 		Code: "FX3095", Title: "gradient through control flow",
-		Cause:   "cond, while and scan have no gradient yet",
-		Cure:    "write the loop out in Go, or choose by where",
-		Example: `grad.ValueAndGrad through cond`,
+		Cause:   "a while does not say how many trips it makes at most, or a body writes state or acts on the world, which the gradient would do again",
+		Cure:    "loop with tensor.WhileAtMost or tensor.Scan; return what is to be written from the body, and write it after the loop",
+		Example: `grad.ValueAndGrad through tensor.While`,
 	},
 	{
 		//gofx:code passes/grad.NoSuchTensor

@@ -65,6 +65,16 @@ var valueCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tensor.TooManyTrips kernel.CodeTrips lowering/gpu/internal/run.TooManyTrips
+		Code: "FX2029", Title: "a loop of more trips than it says",
+		Cause: "tensor.WhileAtMost was given a number of trips, after which its condition is still true.",
+		Cure:  "Raise the number, or end the loop earlier.",
+		Example: `func tooManyTrips() {
+	tensor.WhileAtMost(2, func(in []*tensor.Tensor) *tensor.Tensor { return in[0].LtScalar(9).Any() },
+		func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].AddScalar(1)} }, tensor.Zeros(1))
+}`,
+	},
+	{
 		//gofx:code tensor.SharedElement
 		Code: "FX2028", Title: "a write to elements that share memory",
 		Cause:   "An in-place call writes to a tensor that shows one element of its memory several times, as expand makes it.",

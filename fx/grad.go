@@ -20,7 +20,7 @@ type GradOptions = grad.Options
 // before Optimise.
 //
 // g stays as it is. All mistakes are in one error, a diag.List (FX3090 to FX3098): tensors
-// that the loss does not depend on, operators without a gradient, control flow.
+// that the loss does not depend on, operators without a gradient, loops without a bound.
 func (g *GraphModule) Gradient(ctx context.Context, o GradOptions) (*GraphModule, error) {
 	return differentiated(grad.Gradient(ctx, g.Module, o))
 }

@@ -19,7 +19,7 @@ import (
 func (n *Node) CheckControl() *diag.Error {
 	c := control{n: n}
 	if a, ok := n.attrs.(op.LoopAttrs); ok {
-		c.carry, c.seqs = a.Carry, a.Seqs
+		c.carry, c.seqs, c.trips = a.Carry, a.Seqs, a.MaxTrips
 	}
 	for _, check := range []func() string{c.regions, c.operands, c.inputs, c.results} {
 		if msg := check(); msg != "" {
@@ -31,8 +31,8 @@ func (n *Node) CheckControl() *diag.Error {
 
 // control is a call of cond, while or scan that is being checked.
 type control struct {
-	n           *Node
-	carry, seqs int
+	n                  *Node
+	carry, seqs, trips int
 }
 
 func regionCount(o *op.Op) int {
@@ -74,7 +74,13 @@ func (c *control) operands() string {
 			return "carry is " + strconv.Itoa(c.carry) + " and seqs " + strconv.Itoa(c.seqs) + " with " + strconv.Itoa(k) +
 				" operands, expected one carried operand or more, and no sequences"
 		}
+		if c.trips < 0 {
+			return "max_trips is " + strconv.Itoa(c.trips) + ", expected 0 or more"
+		}
 	case op.Scan:
+		if c.trips != 0 {
+			return "max_trips is " + strconv.Itoa(c.trips) + ", which a scan does not have"
+		}
 		if c.carry < 0 || c.seqs < 1 || c.carry > k || c.seqs > k-c.carry {
 			return "carry is " + strconv.Itoa(c.carry) + " and seqs " + strconv.Itoa(c.seqs) + " with " + strconv.Itoa(k) +
 				" operands, expected one sequence or more, and as many operands as both say"

@@ -51,7 +51,9 @@ func (w *flow) run() []*tensor.Tensor {
 	case op.Cond:
 		return control.Cond(args[0], w.region(0, nil), w.region(1, nil), args[1:])
 	case op.While:
-		k := w.node.Attrs().(op.LoopAttrs).Carry
+		a := w.node.Attrs().(op.LoopAttrs)
+		k := a.Carry
+		control.MaxTrips = a.MaxTrips
 		cond, body := w.region(0, args[k:]), w.region(1, args[k:])
 		return control.While(func(x []*tensor.Tensor) *tensor.Tensor { return cond(x)[0] }, body, args[:k])
 	}

@@ -9,6 +9,7 @@ const (
 	CodeMissing  diag.Code = "FX1020" // an input is missing
 	CodeArgument diag.Code = "FX1022" // an input does not fit the graph
 	CodeLengths  diag.Code = "FX2003" // size does not fit
+	CodeTrips    diag.Code = "FX2029" // a loop of more trips than it says
 	CodeStep     diag.Code = "FX2033" // a kernel of a user's operator panicked
 	CodeSizes    diag.Code = "FX2080" // size cannot be computed
 )

@@ -27,12 +27,21 @@ func Truth(a *array.Array) bool { return array.Raw[bool](a)[a.Offset()] }
 type WhileLoop struct {
 	In, Out, Test  []*array.Array
 	results, other []*array.Array
+	trips, most    int
+}
+
+// AtMost bounds the rounds that follow Begin, 0 does not: More panics with a *diag.Error
+// (CodeTrips) where one more would follow.
+func (l *WhileLoop) AtMost(trips int) *WhileLoop {
+	l.most = trips
+	return l
 }
 
 // Begin begins the loop with its operands: the carried values come first, one for
 // each result. spare is memory for as many, and for the tested value.
 func (l *WhileLoop) Begin(results, operands []*array.Array, spare ...*array.Array) {
 	n := len(results)
+	l.trips = 0
 	l.In = append(l.In[:0], operands...)
 	l.Out = append(l.Out[:0], results...)
 	l.Test = append(l.Test[:0], spare[n:]...)
@@ -41,10 +50,20 @@ func (l *WhileLoop) Begin(results, operands []*array.Array, spare ...*array.Arra
 }
 
 // More reports whether another round follows.
-func (l *WhileLoop) More() bool { return Truth(l.Test[0]) }
+func (l *WhileLoop) More() bool {
+	more := Truth(l.Test[0])
+	if more && l.most > 0 && l.trips == l.most {
+		panic(diag.New(CodeTrips, "the loop goes on after "+strconv.Itoa(l.most)+" trips, the most that it says it makes").
+			WithHint("raise the bound, or end the loop earlier"))
+	}
+	return more
+}
 
 // Next carries the results of a round to the next one.
-func (l *WhileLoop) Next() { turn(l.In, l.Out, l.results, l.other) }
+func (l *WhileLoop) Next() {
+	turn(l.In, l.Out, l.results, l.other)
+	l.trips++
+}
 
 // End stores the carried values in the results, and forgets all arrays.
 func (l *WhileLoop) End(work *Workspace) {

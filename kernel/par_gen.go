@@ -61,6 +61,10 @@ type Sizer = par.Sizer
 // use to another processor.
 type Packer = par.Packer
 
+// Updater is a Step whose result may lie exactly where its first operand lies, if that is
+// contiguous: it then writes what changes, and copies nothing.
+type Updater = par.Updater
+
 // Overwriter is a Step whose result may lie exactly where a contiguous operand of its
 // type and sizes lies: it reads element i of that operand before it writes element i
 // of the result, and not afterwards.

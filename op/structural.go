@@ -26,6 +26,9 @@ type LoopAttrs struct {
 	// Seqs is the number of operands after the carried ones that scan slices
 	// along axis 0.
 	Seqs int
+	// MaxTrips is the most trips that a while may make; one more is a mistake (TooManyTrips). 0
+	// does not bound them. The gradient of a while keeps values of as many.
+	MaxTrips int
 }
 
 // CallAttrs are the attributes of call.

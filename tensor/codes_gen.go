@@ -18,4 +18,5 @@ const (
 	BadSize        diag.Code = "FX2025" // a size argument of another type
 	NoSequence     diag.Code = "FX2026" // a scan without sequences
 	SharedElement  diag.Code = "FX2028" // a write to elements that share memory
+	TooManyTrips   diag.Code = "FX2029" // a loop of more trips than it says
 )

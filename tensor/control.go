@@ -29,6 +29,16 @@ func While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, i
 	return Flow{}.While(cond, body, in)
 }
 
+// WhileAtMost is While with a bound: it panics with TooManyTrips when cond is true after so
+// many rounds, one or more. The gradient of a loop keeps what the loop carries of each round,
+// in buffers of that many rows, and is not made without a bound.
+func WhileAtMost(trips int, cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, in ...*Tensor) []*Tensor {
+	if trips < 1 {
+		panic((&diag.Error{Code: op.BadAttr, Op: "while", Msg: "at most " + strconv.Itoa(trips) + " trips, expected 1 or more"}).At(diag.Here()))
+	}
+	return Flow{MaxTrips: trips}.While(cond, body, in)
+}
+
 // Scan runs body once for every index of axis 0 of the sequences, passing the
 // carried tensors along; it returns the last carried ones and the other results, as
 // they are when their step ends, stacked along a new axis 0. Carried tensors keep their
@@ -46,6 +56,8 @@ type Flow struct {
 	// Checked tells that the functions are regions of a graph, whose lint has compared
 	// them: they are not compared again, and sizes that the graph does not know may change.
 	Checked bool
+	// MaxTrips is the most rounds that While runs; 0 does not bound them.
+	MaxTrips int
 }
 
 // Cond is the function Cond.
@@ -73,7 +85,7 @@ func (f Flow) Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in []*T
 // While is the function While.
 func (f Flow) While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor {
 	if r, ok := engineOf("while", nil, in).(Capturer); ok {
-		return r.While(cond, body, in)
+		return r.While(f.MaxTrips, cond, body, in)
 	}
 	f.given("while", in)
 	if len(in) == 0 && !f.Checked {
@@ -84,7 +96,10 @@ func (f Flow) While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*
 	for round := 0; ; round++ {
 		more := cond(in)
 		if r, ok := engineOf("while", nil, []*Tensor{more}).(Capturer); ok {
-			return r.While(cond, body, in)
+			return r.While(f.left(round), cond, body, in)
+		}
+		if more.Bool() && f.MaxTrips > 0 && round == f.MaxTrips {
+			panic(f.tooMany())
 		}
 		if !more.Bool() {
 			if next, known := f.unrun(round == 0, body, in); known {
@@ -95,6 +110,26 @@ func (f Flow) While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*
 		in = body(in)
 		f.carried("while", types, in)
 	}
+}
+
+// left is how many rounds may follow so many.
+func (f Flow) left(rounds int) int {
+	if f.MaxTrips == 0 {
+		return 0
+	}
+	if rounds == f.MaxTrips {
+		panic(f.tooMany())
+	}
+	return f.MaxTrips - rounds
+}
+
+func (f Flow) tooMany() *diag.Error {
+	e := &diag.Error{Code: TooManyTrips, Op: "while", Msg: "the loop goes on after " + strconv.Itoa(f.MaxTrips) + " trips, the most that it says it makes",
+		Hint: "raise the bound, or end the loop earlier"}
+	if f.Checked {
+		return e // the engine knows where
+	}
+	return e.At(diag.Here())
 }
 
 // Scan is the function Scan.

@@ -215,3 +215,19 @@ func TestOnArraysReturnsErrors(t *testing.T) {
 	require.Equal(t, op.ShapeMismatch, e.Code)
 	require.Panics(t, func() { _, _ = tensor.OnArrays(func(ts) ts { panic("other") }, nil) })
 }
+
+func TestWhileAtMost(t *testing.T) {
+	double := func(in ts) ts { return ts{in[0].MulScalar(2)} }
+	below := func(limit float64) func(in ts) *tensor.Tensor {
+		return func(in ts) *tensor.Tensor { return in[0].LtScalar(limit) }
+	}
+	for limit, want := range map[float64]float64{1: 1, 2: 2, 8: 8} {
+		require.Equal(t, want, tensor.WhileAtMost(3, below(limit), double, tensor.Scalar[float32](1))[0].Item())
+	}
+	e := failure(t, func() { tensor.WhileAtMost(3, below(9), double, tensor.Scalar[float32](1)) })
+	require.Equal(t, tensor.TooManyTrips, e.Code)
+	require.Equal(t, "the loop goes on after 3 trips, the most that it says it makes", e.Msg)
+	require.Contains(t, e.Pos.File, "control_test.go")
+	e = failure(t, func() { tensor.WhileAtMost(0, below(9), double, tensor.Scalar[float32](1)) })
+	require.Equal(t, op.BadAttr, e.Code)
+}

@@ -72,9 +72,10 @@ type Capturer interface {
 	// tensors of a model that it records. It returns results of which nothing is known;
 	// ok is false when the call is none of its business.
 	Mistake(c *Call, e *diag.Error) (out []*Tensor, ok bool)
-	// Cond, While and Scan record control flow as nodes with regions.
+	// Cond, While and Scan record control flow as nodes with regions. A while makes at most
+	// so many trips; 0 does not bound them.
 	Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor
-	While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor
+	While(trips int, cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor
 	Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) (last, stacked []*Tensor)
 }
 

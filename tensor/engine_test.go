@@ -82,7 +82,7 @@ func (r *recorder) Cond(_ *tensor.Tensor, then, _ func(ts) ts, in []*tensor.Tens
 	return then(in)
 }
 
-func (r *recorder) While(_ func(ts) *tensor.Tensor, _ func(ts) ts, in []*tensor.Tensor) []*tensor.Tensor {
+func (r *recorder) While(_ int, _ func(ts) *tensor.Tensor, _ func(ts) ts, in []*tensor.Tensor) []*tensor.Tensor {
 	return in
 }
 

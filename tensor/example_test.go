@@ -151,6 +151,15 @@ func ExampleWhile() {
 	// Output: 81
 }
 
+func ExampleWhileAtMost() {
+	out := tensor.WhileAtMost(4, // gradients need the bound
+		func(in []*tensor.Tensor) *tensor.Tensor { return in[0].LtScalar(50) },
+		func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].MulScalar(3)} },
+		tensor.Scalar[float32](1))
+	fmt.Println(out[0].Item())
+	// Output: 81
+}
+
 func ExampleScan() {
 	add := func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor) {
 		sum := carry[0].Add(slices[0])

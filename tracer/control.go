@@ -34,12 +34,12 @@ func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*te
 }
 
 // While implements tensor.Capturer.
-func (t *trace) While(cond func([]*tensor.Tensor) *tensor.Tensor, body func([]*tensor.Tensor) []*tensor.Tensor, in []*tensor.Tensor) []*tensor.Tensor {
+func (t *trace) While(trips int, cond func([]*tensor.Tensor) *tensor.Tensor, body func([]*tensor.Tensor) []*tensor.Tensor, in []*tensor.Tensor) []*tensor.Tensor {
 	if !t.enter(nil, in...) {
 		return t.rec.Poisoned(len(in))
 	}
 	defer t.leave()
-	return t.rec.While(cond, body, in)
+	return t.rec.While(trips, cond, body, in)
 }
 
 // Scan implements tensor.Capturer.

@@ -181,7 +181,11 @@ func (f *flow) begin(refs refs) *jen.Statement {
 	if !f.While() {
 		args = append(args, jen.Lit(f.Carry), jen.Lit(f.Seqs))
 	}
-	return jen.Id("s").Dot(f.loop).Dot("Begin").Call(append(append(args, out, in), refs.list(f.Spare)...)...)
+	loop := jen.Id("s").Dot(f.loop)
+	if f.MaxTrips > 0 {
+		loop.Dot("AtMost").Call(jen.Lit(f.MaxTrips))
+	}
+	return loop.Dot("Begin").Call(append(append(args, out, in), refs.list(f.Spare)...)...)
 }
 
 // ends are the arrays that body r of a step computes, and is given.

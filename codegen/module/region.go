@@ -73,18 +73,21 @@ func (p regions) cond(node *graph.Node) {
 
 // while passes the carried operands; its functions use the others where they are.
 func (p regions) while(node *graph.Node) {
-	carry := node.Attrs().(op.LoopAttrs).Carry
+	attrs := node.Attrs().(op.LoopAttrs)
+	carry, name := attrs.Carry, "While"
 	captured := p.captured(node, carry)
 	first := func(out []jen.Code) []jen.Code { return out[:min(1, len(out))] }
 	all := func(out []jen.Code) []jen.Code { return []jen.Code{tensorList().Values(out...)} }
-	list := []jen.Code{
-		p.region(node, 0, []string{"in"}, []int{carry}, captured, first, tensorType()),
-		p.region(node, 1, []string{"in"}, []int{carry}, captured, all, tensorList()),
+	var list []jen.Code
+	if attrs.MaxTrips > 0 {
+		name, list = "WhileAtMost", append(list, jen.Lit(attrs.MaxTrips))
 	}
+	list = append(list, p.region(node, 0, []string{"in"}, []int{carry}, captured, first, tensorType()),
+		p.region(node, 1, []string{"in"}, []int{carry}, captured, all, tensorList()))
 	for i := range carry {
 		list = append(list, p.operand(node, i, i == 0)) // the loop is recorded by the engine of its operands
 	}
-	p.list(node, gosrc.From("tensor", "While").Call(list...), false, 0)
+	p.list(node, gosrc.From("tensor", name).Call(list...), false, 0)
 }
 
 // scan passes the carried operands and the sequences.

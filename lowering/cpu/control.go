@@ -26,7 +26,7 @@ type control struct {
 func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 	k := &control{Control: plan.Control{Op: n.Op().Name}}
 	if a, ok := n.Attrs().(op.LoopAttrs); ok {
-		k.Carry, k.Seqs = a.Carry, a.Seqs
+		k.Carry, k.Seqs, k.MaxTrips = a.Carry, a.Seqs, a.MaxTrips
 	}
 	refuse := func(msg string) value {
 		b.errs = append(b.errs, n.Error(lowering.NoRegions, msg).WithHint("interpret the graph"))
@@ -55,7 +55,6 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 	if out == nil {
 		return nil
 	}
-	b.p.Steps[at].Spare = b.spare(n, k, out)
 	st := &b.p.Steps[at]
 	for _, r := range n.Regions() {
 		m, err := lowering.PrepareRegion(b.m, r, types)
@@ -83,6 +82,7 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 			return refuse("region " + p.Name + " returns " + strconv.Itoa(len(p.Outputs)) + " values, expected " + strconv.Itoa(count))
 		}
 	}
+	b.p.Steps[at].Spare = b.spare(n, k, out, b.p.Steps[at].Regions)
 	return out
 }
 
@@ -101,8 +101,12 @@ func (b *builder) given(n *graph.Node, in []int) []int {
 }
 
 // spare makes the buffers that a loop works in besides its results.
-func (b *builder) spare(n *graph.Node, k *control, out []int) (list []int) {
+func (b *builder) spare(n *graph.Node, k *control, out []int, bodies []*plan.Plan) (list []int) {
 	for i := range k.Carry {
+		if !b.p.Buffers[out[i]].Late && bodies[len(bodies)-1].Updates(i, i) {
+			list = append(list, out[i])
+			continue
+		}
 		list = append(list, b.buffer(n.Name()+"_next", plan.Temp, b.p.Buffers[out[i]].Type))
 	}
 	if n.Op() == op.While {
@@ -126,6 +130,9 @@ func (e *Executable) compileRegions(from *source, state map[string]*array.Array)
 			body, err := newExecutable(p, from, c.inputs[r], e.threads, e.limit, state)
 			if err != nil {
 				return err
+			}
+			for k := range c.Carry {
+				body.updates = append(body.updates, r == len(e.plan.Steps[i].Regions)-1 && e.plan.Steps[i].Spare[k] == e.plan.Steps[i].Out[k])
 			}
 			e.regions[i] = append(e.regions[i], body)
 		}
@@ -166,7 +173,7 @@ func (f *flow) run(ctx context.Context, work *kernel.Workspace, out, in []*array
 func (f *flow) while(ctx context.Context, work *kernel.Workspace, out, in []*array.Array) error {
 	l := &f.whileState
 	defer l.Forget()
-	for l.Begin(out, in, f.spare...); ; l.Next() {
+	for l.AtMost(f.MaxTrips).Begin(out, in, f.spare...); ; l.Next() {
 		if err := ctx.Err(); err != nil {
 			return diag.Stop(err)
 		}

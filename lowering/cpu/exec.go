@@ -27,6 +27,7 @@ type Executable struct {
 	threads int
 	limit   int64       // Options.MaxBytes
 	special *specialist // nil where nothing is gained by knowing sizes
+	updates []bool      // carried values of the loop that this is the body of, which are made in the place of the operand
 
 	mu       sync.Mutex
 	free     []*instance

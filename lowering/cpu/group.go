@@ -76,7 +76,7 @@ func (b *builder) group(g *graph.Graph) map[*graph.Node]*group {
 // contraction begins a group with n, if it is one that has a better kernel, and
 // takes what follows it for its epilogue as far as it goes.
 func (f *grouping) contraction(n *graph.Node) {
-	if o := n.Op(); o == nil || o.Structural() || f.of[n] != nil || n.NumArgs() < 2 || f.quantised(n) {
+	if o := n.Op(); o == nil || o.Structural() || f.of[n] != nil || n.NumArgs() < 2 || n.Arg(0) == nil || f.quantised(n) {
 		return
 	}
 	w := n.Arg(1)

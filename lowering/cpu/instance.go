@@ -258,7 +258,10 @@ func (x *instance) acceptOutputs(out []*array.Array, late []bool) error {
 		case !a.IsContiguous():
 			return diag.New(lowering.BadOutput, what+" has gaps, expected a contiguous one").WithHint("copy it, or take the result of Run")
 		}
-		for _, in := range e.plan.Inputs {
+		for j, in := range e.plan.Inputs {
+			if i == j && i < len(e.updates) && e.updates[i] {
+				continue // it is made there
+			}
 			if a.Storage() != nil && overlaps(a, &x.hdr[in]) {
 				return diag.New(lowering.BadOutput, what+" shares memory with input "+strconv.Quote(e.plan.Buffers[in].Name))
 			}

@@ -168,7 +168,10 @@ func (p *Plan) checkControl(name string, st *Step) error {
 	if len(st.Regions) != regions || len(st.Spare) != spare || len(st.Out) < c.Carry || len(st.In) < least {
 		return broken(name + " has not the bodies, operands or results that it takes")
 	}
-	for _, k := range st.Spare {
+	for i, k := range st.Spare {
+		if i < c.Carry && k == st.Out[i] && st.Regions[len(st.Regions)-1].Updates(i, i) {
+			continue // each round changes what the one before has made
+		}
 		if k < 0 || k >= len(p.Buffers) || p.Buffers[k].Kind != Temp || p.Buffers[k].Within || p.maker(k) >= 0 {
 			return broken(name + " works in a buffer that is not its own")
 		}

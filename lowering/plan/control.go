@@ -17,6 +17,8 @@ type Control struct {
 	Op    string // cond, while, scan or call
 	Carry int    // values that a loop carries
 	Seqs  int    // sequences of a scan
+	// MaxTrips is the most rounds of a while, one more is a mistake; 0 does not bound them.
+	MaxTrips int
 }
 
 // Run implements kernel.Step. Nobody calls it.

@@ -79,7 +79,8 @@ type Step struct {
 	// Regions are the plans of a control-flow step's bodies, in the order of the
 	// node's regions. Their inputs are the step's operands; see Operands.
 	Regions []*Plan
-	// Spare are Temp buffers that a loop works in: one for each carried value, and for
+	// Spare are Temp buffers that a loop works in: one for each carried value (that of its
+	// result where each round changes it in its place, see Plan.Updates), and for
 	// what a while tests.
 	Spare []int
 

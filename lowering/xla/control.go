@@ -128,7 +128,11 @@ func (e *emitter) loop(c *call, carried, constant []*value, regions []*graph.Gra
 
 func (e *emitter) while(c *call) []*value {
 	checked(c)
-	n, r := c.node.Attrs().(op.LoopAttrs).Carry, c.node.Regions()
+	a, r := c.node.Attrs().(op.LoopAttrs), c.node.Regions()
+	n := a.Carry
+	if a.MaxTrips > 0 {
+		refuse("StableHLO cannot refuse more than max_trips")
+	}
 	body := func(g *graph.Graph, want []hlo) func(*call, *emitter, []*value) []*value {
 		return func(c *call, inner *emitter, v []*value) []*value {
 			out := inner.body(c, g, c.Builder, inner.weights, v)

@@ -17,6 +17,12 @@
 //  4. the inverse of the view that it is, op.Spec.Scatter;
 //  5. its expansion by the table of package expand, which then stands in its place.
 //
+// The gradient of cond, scan and while is control flow, too: see control.go. Parameters that
+// bodies read become operands first. Bodies are differentiated as graphs are, in a copy that
+// computes again what it needs from the operands and from what the loop keeps of each trip:
+// the values that it carries, and results of products of matrices and the like, which cost
+// more to compute than to read. A while keeps them in buffers of op.LoopAttrs.MaxTrips rows.
+//
 // What has none is refused at the model's line, with the operator's reason where it gives
 // one. All mistakes are reported at once, and a gradient is never silently zero.
 //

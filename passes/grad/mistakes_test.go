@@ -42,9 +42,9 @@ func TestExamplesOfCodes(t *testing.T) {
 		grad.OpenSize:       of("graph net(%x: f64[3], %y: f64[?]) {\n %z = call_function[mul](%x, %y) : f64[3]\n %l = call_function[sum](%z) : f64[]\n return %l\n}\n", "y"),
 		grad.ControlFlow: func() error {
 			gm, err := fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor {
-				out := tensor.Cond(x.Sum().GtScalar(0), func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Exp().Sum()} },
-					func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Sum()} }, x)
-				return out[0]
+				out := tensor.While(func(in []*tensor.Tensor) *tensor.Tensor { return in[0].Sum().LtScalar(9) },
+					func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Exp()} }, x)
+				return out[0].Sum()
 			}, fx.Input("x", "f64[3]"))
 			require.NoError(t, err)
 			_, err = gm.ValueAndGrad(ctx, fx.GradOptions{Wrt: []string{"x"}})

@@ -129,8 +129,7 @@ func compareModel(t *testing.T, r *rand.Rand, m, g *graph.Module, in []*array.Ar
 }
 
 // near requires two arrays to agree, relative to the greatest element.
-func near(t *testing.T, want, got *array.Array, rel float64) {
-	t.Helper()
+func near(t require.TestingT, want, got *array.Array, rel float64) {
 	require.Equal(t, want.Shape(), got.Shape())
 	most := 1e-12
 	for i := range want.Len() {

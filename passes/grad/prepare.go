@@ -68,7 +68,7 @@ func (d *differentiation) prepare() error {
 			break
 		}
 	}
-	for n := range d.g.Nodes() {
+	for n := range d.g.All() {
 		if d.depends[n] && n.Opcode().IsCall() {
 			if e := d.refused(n, why[n]); e != nil {
 				d.fault(e)
@@ -89,9 +89,12 @@ func (d *differentiation) refused(n *graph.Node, unexpanded string) *diag.Error 
 	switch {
 	case o == op.GetItem:
 		return nil
-	case o == nil || len(n.Regions()) > 0 || n.Callee() != nil:
-		return n.Error(ControlFlow, "the gradient goes through control flow, which has no gradient yet").
-			WithHint("write the loop out in Go, or choose by where")
+	case len(n.Regions()) > 0:
+		return d.refusedFlow(n)
+	case n.Graph() != d.g && n.Effect() == op.Effectful:
+		return nil // the call of control flow is refused for it
+	case o == nil || o.Structural():
+		return n.Error(op.NoGradient, "the gradient goes through a call of which nothing is known")
 	case d.evaluates(n):
 		return n.Error(EvaluationMode, o.Name+" is in evaluation mode").
 			WithHint("capture the model in training mode, or set AllowEvaluation")
@@ -110,33 +113,21 @@ func (d *differentiation) refused(n *graph.Node, unexpanded string) *diag.Error 
 
 // spread finds the nodes between the targets and what is differentiated.
 func (d *differentiation) spread() {
-	from := map[*graph.Node]bool{}
+	a := newActivity()
 	for _, t := range d.wrt {
 		for _, n := range t.nodes {
-			from[n] = true
+			a.from[n] = true
 		}
 	}
-	for n := range d.g.Nodes() {
-		yes, known := isFloat(n.Type())
-		if !n.Opcode().IsCall() || known && !yes || n.Op() != nil && n.Op().StopsGrad() {
-			continue
-		}
-		for a := range n.Inputs() {
-			from[n] = from[n] || from[a]
-		}
-	}
-	to := map[*graph.Node]bool{}
+	a.forward(d.g)
 	for _, i := range d.seeded {
-		to[d.g.Output().Arg(i)] = true
+		a.to[d.g.Output().Arg(i)] = true
 	}
+	a.backward(d.g)
 	d.depends = map[*graph.Node]bool{}
-	for n := range d.g.Backward() {
-		if !to[n] || !from[n] {
-			continue
-		}
-		d.depends[n] = true
-		for a := range n.Inputs() {
-			to[a] = true
+	for n := range d.g.All() {
+		if a.depends(n) {
+			d.depends[n] = true
 		}
 	}
 }

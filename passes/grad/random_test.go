@@ -17,6 +17,8 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes/grad"
 	"github.com/gofx-dev/gofx/tensor"
@@ -177,10 +179,28 @@ func crc(text string) uint64 { return uint64(crc32.ChecksumIEEE([]byte(text))) }
 
 // TestRandomPrograms compares gradients of random graphs with differences along random
 // directions.
-func TestRandomPrograms(t *testing.T) {
+func TestRandomPrograms(t *testing.T) { randomPrograms(t, fxtest.RandomGraph, 3) }
+
+// TestRandomControl does so for graphs with branches and loops in each other.
+func TestRandomControl(t *testing.T) { randomPrograms(t, bounded, 4) }
+
+// bounded is RandomControl, whose loops tell how many trips they make at most.
+func bounded(t *rapid.T) *graph.Module {
+	m := fxtest.RandomControl(t)
+	for n := range m.Graph.All() {
+		if a, ok := n.Attrs().(op.LoopAttrs); ok && n.Op() == op.While {
+			a.MaxTrips = 5
+			require.NoError(t, n.SetAttrs(a))
+		}
+	}
+	return m
+}
+
+// randomPrograms requires that of so many programs one can be compared.
+func randomPrograms(t *testing.T, program func(*rapid.T) *graph.Module, of int) {
 	count, compared, left := 0, 0, map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		m, err := inF64(fxtest.RandomGraph(t))
+		m, err := inF64(program(t))
 		count++
 		if err != nil {
 			left["f32 by default"]++
@@ -197,7 +217,8 @@ func TestRandomPrograms(t *testing.T) {
 			left["no gradient"]++
 			return
 		}
-		out, err := fx.NewGraphModule(g).RunArrays(ctx, append(append([]*array.Array{}, p.in...), p.seed...))
+		in := append(append([]*array.Array{}, p.in...), p.seed...)
+		out, err := fx.NewGraphModule(graph.Clone(g)).RunArrays(ctx, in)
 		require.NoError(t, err, "%s", g)
 		got := p.product(out[len(out)-len(p.wrt):])
 		want, smooth := p.differences(1e-5)
@@ -211,7 +232,65 @@ func TestRandomPrograms(t *testing.T) {
 		}
 		compared++
 		require.InDelta(t, want, got, 1e-3*(1+math.Abs(want)), "%s\n%s", m, g)
+		planned, err := inPlan(g, in)
+		require.NoError(t, err, "%s", g)
+		for i := range out {
+			near(t, out[i], planned[i], 1e-9)
+		}
 	})
 	t.Logf("%d programs, %d compared, left out: %v", count, compared, left)
-	require.Greater(t, 3*compared, count, "too few programs are compared: "+strconv.Itoa(compared))
+	require.Greater(t, of*compared, count, "too few programs are compared: "+strconv.Itoa(compared))
+}
+
+// TestRandomControlTwice differentiates gradients of graphs with branches and loops again.
+func TestRandomControlTwice(t *testing.T) {
+	count, compared := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		m, err := inF64(bounded(t))
+		if err != nil {
+			return
+		}
+		r := rand.New(rand.NewPCG(2, crc(m.String())))
+		p, ok := draw(r, m)
+		if !ok {
+			return
+		}
+		count++
+		o := grad.Options{Wrt: p.wrt, AllowUnused: true, AllowEvaluation: true}
+		first, err := grad.VJP(ctx, m, o)
+		if err != nil {
+			return
+		}
+		q := point{m: first, in: append(append([]*array.Array{}, p.in...), p.seed...), wrt: p.wrt, move: p.move}
+		out, err := fx.NewGraphModule(graph.Clone(first)).RunArrays(ctx, q.in)
+		require.NoError(t, err, "%s", first)
+		for _, a := range out {
+			if a.DType().IsFloat() {
+				q.seed = append(q.seed, random(r, a.Shape()...))
+			}
+		}
+		second, err := grad.VJP(ctx, first, o)
+		require.NoError(t, err, "%s", first)
+		in := append(append([]*array.Array{}, q.in...), q.seed...)
+		all, err := fx.NewGraphModule(second).RunArrays(ctx, in)
+		require.NoError(t, err, "%s", second)
+		want, smooth := q.differences(1e-5)
+		if !smooth || !q.finite() {
+			return
+		}
+		compared++
+		got := q.product(all[len(all)-len(p.wrt):])
+		require.InDelta(t, want, got, 2e-3*(1+math.Abs(want)), "%s\n%s\n%s", m, first, second)
+	})
+	t.Logf("%d programs, %d compared", count, compared)
+	require.Greater(t, 4*compared, count)
+}
+
+// inPlan runs a graph compiled for this CPU.
+func inPlan(m *graph.Module, in []*array.Array) ([]*array.Array, error) {
+	exe, err := cpu.Compile(graph.Clone(m), lowering.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return exe.Run(ctx, in)
 }

@@ -24,6 +24,12 @@ func (d *differentiation) walk() {
 	out := d.g.Output()
 	d.c = d.g.Before(out)
 	d.begin(out)
+	d.steps(order)
+	d.c.From(out)
+}
+
+// steps differentiates calls, from the last to the first.
+func (d *differentiation) steps(order []*graph.Node) {
 	for _, n := range order {
 		seeds := d.adjoint[n]
 		if seeds == nil || !n.Opcode().IsCall() {
@@ -34,7 +40,6 @@ func (d *differentiation) walk() {
 			d.fault(placed(n, err))
 		}
 	}
-	d.c.From(out)
 }
 
 // begin gives the results their seeds: one for the loss, or inputs.
@@ -76,6 +81,9 @@ func (d *differentiation) step(n *graph.Node, seeds []*graph.Node) (err error) {
 	if a, ok := n.Attrs().(op.GetItemAttrs); ok && n.Op() == op.GetItem {
 		d.give(n.Arg(0), a.Index, seeds[0])
 		return nil
+	}
+	if f := flowOf(n); f != nil {
+		return d.control(f, seeds)
 	}
 	switch way, _ := How(n.Op()); way {
 	case ByRule:

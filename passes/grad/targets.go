@@ -72,11 +72,12 @@ func (d *differentiation) outputs() {
 // targets finds the tensors by which is differentiated.
 func (d *differentiation) targets() {
 	reads := map[string][]*graph.Node{}
-	for n := range d.g.Nodes() {
+	for n := range d.g.All() {
 		if n.Opcode() == graph.GetAttr {
 			reads[n.Target()] = append(reads[n.Target()], n)
 		}
 	}
+	defer d.hoist()
 	seen := map[string]bool{}
 	add := func(t target, asked bool) {
 		if seen[t.name] {
@@ -124,6 +125,40 @@ func (d *differentiation) results(param func(*graph.Param) target, add func(t ta
 		}
 		add(t, true)
 	}
+}
+
+// hoist makes operands of control flow of the parameters that its bodies read, so that their
+// gradients come back to one place.
+func (d *differentiation) hoist() {
+	for k, t := range d.wrt {
+		var own []*graph.Node
+		var first *graph.Node
+		for _, n := range t.nodes {
+			if n.Graph() == d.g {
+				own = append(own, n)
+				continue
+			}
+			if first == nil {
+				first = d.first(t.name)
+				own = append(own, first)
+			}
+			v := n.Graph().Capture(first)
+			n.ReplaceUses(v, nil)
+			if err := n.Graph().Erase(n); err != nil {
+				panic(err)
+			}
+		}
+		d.wrt[k].nodes = own
+	}
+}
+
+// first makes a read of a parameter before everything else.
+func (d *differentiation) first(path string) *graph.Node {
+	at := d.g.First()
+	for at.Opcode() == graph.Placeholder {
+		at = at.Next()
+	}
+	return d.g.Before(at).GetAttr(path)
 }
 
 // named adds what a name or pattern stands for. It tells whether there is anything.
@@ -199,7 +234,37 @@ func (d *differentiation) deferWrites() {
 			}
 			n.ReplaceUses(n.Arg(1), nil)
 		case n.Opcode() == graph.GetAttr && written[n.Target()] != nil:
-			d.fault(n.Error(ReadAfterWrite, n.Target()+" is read after it is written").WithHint("use the written value"))
+			d.fault(readLate(n))
+		}
+		for m := range n.Inner() {
+			if m.Opcode() == graph.GetAttr && written[m.Target()] != nil {
+				d.fault(readLate(m))
+			}
+		}
+	}
+	d.writesInside()
+}
+
+func readLate(n *graph.Node) *diag.Error {
+	return n.Error(ReadAfterWrite, n.Target()+" is read after it is written").WithHint("use the written value")
+}
+
+// writesInside refuses writes in bodies, which stay where they are, of state that anything
+// else reads: what the gradient keeps is read late.
+func (d *differentiation) writesInside() {
+	for n := range d.g.Nodes() {
+		if len(n.Regions()) == 0 {
+			continue
+		}
+		for place := range n.Writes() {
+			for m := range d.g.Nodes() {
+				if m == n || !slices.ContainsFunc(slices.Collect(m.Reads()), place.Overlaps) {
+					continue
+				}
+				d.fault(n.Error(ReadAfterWrite, place.String()+" is written by control flow, and "+m.String()+" reads it").
+					WithHint("return the value from the body, and write it after the loop or branch"))
+				break
+			}
 		}
 	}
 }

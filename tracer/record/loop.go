@@ -10,8 +10,9 @@ import (
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
 
-// While records a loop that runs as long as its condition holds.
-func (r *Recorder[V, B]) While(cond func([]*tensor.Tensor) *tensor.Tensor, body func([]*tensor.Tensor) []*tensor.Tensor, in []*tensor.Tensor) []*tensor.Tensor {
+// While records a loop that runs as long as its condition holds, so many trips at most
+// where that is not 0.
+func (r *Recorder[V, B]) While(trips int, cond func([]*tensor.Tensor) *tensor.Tensor, body func([]*tensor.Tensor) []*tensor.Tensor, in []*tensor.Tensor) []*tensor.Tensor {
 	args := r.Values("while", in)
 	if args == nil {
 		return r.Poisoned(len(in))
@@ -21,7 +22,7 @@ func (r *Recorder[V, B]) While(cond func([]*tensor.Tensor) *tensor.Tensor, body 
 			Hint: "pass what changes from round to round, and return it from the body"})
 		return nil
 	}
-	l := &loop[V, B]{r: r, o: op.While, in: in, carry: len(in), test: r.open("cond", args, nil), body: r.open("body", args, nil)}
+	l := &loop[V, B]{r: r, o: op.While, in: in, carry: len(in), trips: trips, test: r.open("cond", args, nil), body: r.open("body", args, nil)}
 	l.test.loop, l.body.loop = true, true
 	test := func(x []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{cond(x)} }
 	if !l.test.body("while", test) || !l.untouched() || !l.body.body("while", body) {
@@ -64,6 +65,7 @@ type loop[V Value, B comparable] struct {
 	in    []*tensor.Tensor
 	carry int // of in
 	seqs  int // of in, after the carried ones
+	trips int // op.LoopAttrs.MaxTrips
 
 	test *Region[V, B] // nil for scan
 	body *Region[V, B]
@@ -131,7 +133,7 @@ func (l *loop[V, B]) finish(args []V) (last, stacked []*tensor.Tensor) {
 	for _, in := range rs {
 		in.settle(changed)
 	}
-	n := r.node(l.o, op.LoopAttrs{Carry: k + extra, Seqs: l.seqs}, rs, args)
+	n := r.node(l.o, op.LoopAttrs{Carry: k + extra, Seqs: l.seqs, MaxTrips: l.trips}, rs, args)
 	last = l.results(n)
 	for i := range stack {
 		stacked = append(stacked, r.member(n, k+extra+i))

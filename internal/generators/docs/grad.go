@@ -23,6 +23,10 @@ func gradPage() []byte {
 		"- **inverse of the view**: what comes back is put into zeros in the place of what the view shows.\n" +
 		"- **expansion**: that of the operators that package `passes/expand` writes it with.\n" +
 		"- **stops**: a loss counts the results as constants, as PyTorch's `detach` does.\n\n" +
+		"The gradient of `cond`, `scan` and `while` is control flow again, whose bodies compute what they need of the forward bodies from their operands:\n" +
+		"a `cond` with the same condition, a `scan` over the reversed sequences and what each trip began with, a `while` of as many trips as were made.\n" +
+		"A `while` must say how many trips it makes at most (`tensor.WhileAtMost`), since it keeps what it carries of each; without that, and for bodies\n" +
+		"that write state or act on the world, it is refused (FX3095).\n\n" +
 		"An operator without a way is refused at the model's line (FX3094), with the reason below; where nothing is said, its results hold no floats,\n" +
 		"so that no gradient asks for it. Gradients at ties, zeros and infinities are PyTorch's, except for these: of several writes of `scatter` to one place,\n" +
 		"the last one has the gradient; a row of attention of which a mask leaves nothing has the gradient 0.\n" +

@@ -14,7 +14,7 @@ import (
 // ValueErrors are eager programs that panic with a diagnostic, by its code.
 var ValueErrors = map[string]func(){
 	"FX1018": notRecorded, "FX2009": tooLarge, "FX2020": noMeaning, "FX2021": nilTensor, "FX2022": notScalar, "FX2023": wrongElem, "FX2024": inPlaceType,
-	"FX2025": badSize, "FX2026": noSequence, "FX2028": sharedElement, "FX2030": badIndex, "FX2031": emptyMax, "FX2032": badOperand, "FX2033": stepFails,
+	"FX2025": badSize, "FX2026": noSequence, "FX2028": sharedElement, "FX2029": tooManyTrips, "FX2030": badIndex, "FX2031": emptyMax, "FX2032": badOperand, "FX2033": stepFails,
 }
 
 func tooLarge() { tensor.Ones(1<<30, 1<<30) }
@@ -39,6 +39,11 @@ func noSequence() {
 }
 
 func sharedElement() { weight(3).Expand(2, 3).AddScalarInPlace(1) }
+
+func tooManyTrips() {
+	tensor.WhileAtMost(2, func(in []*tensor.Tensor) *tensor.Tensor { return in[0].LtScalar(9).Any() },
+		func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].AddScalar(1)} }, tensor.Zeros(1))
+}
 
 func badIndex() { tensor.Embedding(tensor.FromSlice([]int64{12}), weight(10, 4)) }
 

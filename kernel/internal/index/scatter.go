@@ -33,11 +33,16 @@ func (s Scatter) ScratchBytes(out, in []*array.Array) int {
 	return n
 }
 
+// Updates implements Updater.
+func (Scatter) Updates() {}
+
 // Run implements Step.
 func (s Scatter) Run(w *par.Workspace, out, in []*array.Array) {
 	defer w.Release(w.Mark())
 	o := out[0]
-	move.CopyInto(w, o, in[0])
+	if x := in[0]; o.Storage() != x.Storage() || o.Offset() != x.Offset() || !x.IsContiguous() {
+		move.CopyInto(w, o, x)
+	}
 	var to along
 	to.init("scatter", s.Dim, o, in[1])
 	idx := loadIndex(w, in[1], to.dim, to.size)

@@ -66,6 +66,16 @@ type Packer interface {
 	Packed(weight *array.Array) (d array.DType, shape []int)
 }
 
+// Updater is a Step whose result may lie exactly where its first operand lies, if that is
+// contiguous: it then writes what changes, and copies nothing.
+//
+//gofx:kernel
+type Updater interface {
+	Step
+	// Updates is never called: it marks the step.
+	Updates()
+}
+
 // Overwriter is a Step whose result may lie exactly where a contiguous operand of its
 // type and sizes lies: it reads element i of that operand before it writes element i
 // of the result, and not afterwards.

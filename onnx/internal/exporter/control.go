@@ -1,6 +1,8 @@
 package exporter
 
 import (
+	"strconv"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
@@ -115,6 +117,10 @@ func exportScan(w *graphWriter, n *graph.Node, in []op.Value) *exported {
 // exportWhile is Loop: the test is written in front of it, and at the end of each round.
 func exportWhile(w *graphWriter, n *graph.Node, in []op.Value) *exported {
 	a := n.Attrs().(op.LoopAttrs)
+	if a.MaxTrips > 0 {
+		panic(diag.New(CodeExport, "while is refused more than "+strconv.Itoa(a.MaxTrips)+" trips, where ONNX's Loop ends silently").
+			WithHint("loop without a bound in what is exported"))
+	}
 	test, body := n.Regions()[0], n.Regions()[1]
 	first := w.inlined(test, in)
 	b := w.body(body)

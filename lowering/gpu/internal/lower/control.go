@@ -216,10 +216,11 @@ func (c *call) next(carried, got []*Operand) {
 }
 
 func (c *call) while() ([]*Operand, error) {
-	n := c.n.Attrs().(op.LoopAttrs).Carry
+	a := c.n.Attrs().(op.LoopAttrs)
+	n := a.Carry
 	carried, constants := c.begin(n, n)
 	args := slices.Concat(carried, constants)
-	f := &Flow{Op: op.While, Test: carried[0].Buf} // until the test is known
+	f := &Flow{Op: op.While, Test: carried[0].Buf, Most: a.MaxTrips} // until the test is known
 	err := c.body(f, 0, args, func(got []*Operand) (err error) {
 		f.Test, err = c.answer(got[0])
 		return err

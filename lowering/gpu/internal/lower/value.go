@@ -87,6 +87,7 @@ type Flow struct {
 	Op     *op.Op
 	Test   int // the buffer of the bool of a cond or while
 	Rounds int // of a scan
+	Most   int // rounds of a while, one more is a mistake; 0 does not bound them
 	// A cond has what it does and what it does else, a while its test and what it repeats, a scan
 	// what it repeats.
 	Bodies [][]Step

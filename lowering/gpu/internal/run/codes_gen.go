@@ -6,5 +6,6 @@ import "github.com/gofx-dev/gofx/diag"
 
 // The codes of this package; docs/errors.md explains them.
 const (
-	OutOfRange diag.Code = "FX2030" // an index out of range
+	TooManyTrips diag.Code = "FX2029" // a loop of more trips than it says
+	OutOfRange   diag.Code = "FX2030" // an index out of range
 )

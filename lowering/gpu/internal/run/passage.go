@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/lower"
@@ -120,7 +121,7 @@ func (p *Program) decide(ctx context.Context, x *instance, a *passage) error {
 		}
 		return p.enterBody(ctx, x, a, 1, 0)
 	case op.While:
-		for {
+		for trips := 0; ; trips++ {
 			if err := stopped(ctx, x); err != nil {
 				return err
 			}
@@ -129,6 +130,9 @@ func (p *Program) decide(ctx context.Context, x *instance, a *passage) error {
 			}
 			if more, err := p.truth(x, a.control); err != nil || !more {
 				return err
+			}
+			if most := a.control.Flow.Most; most > 0 && trips == most {
+				return p.tooMany(x, a.control)
 			}
 			if err := p.enterBody(ctx, x, a, 1, 0); err != nil {
 				return err
@@ -147,6 +151,15 @@ func (p *Program) decide(ctx context.Context, x *instance, a *passage) error {
 		}
 	}
 	return nil
+}
+
+// tooMany is the mistake of a while that goes on after the most trips that it makes.
+func (p *Program) tooMany(x *instance, s *lower.Step) error {
+	if err := p.refused(x); err != nil { // which came first
+		return err
+	}
+	return at(s, diag.New(TooManyTrips, "the loop goes on after "+strconv.Itoa(s.Flow.Most)+" trips, the most that it says it makes").
+		WithHint("raise the bound, or end the loop earlier"))
 }
 
 // enterBody runs a body, or says why it cannot run.
