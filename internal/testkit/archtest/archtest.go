@@ -13,6 +13,7 @@ var Rows = [][]string{
 	{"cmd"}, // and everything below it
 	{"lowering/gpu/cardtest"},
 	{"models"},
+	{"train"},
 	{"fx"},
 	{"draw/graphviz"},
 	{"codegen", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla", "onnx", "pt2"},
@@ -32,7 +33,7 @@ var Rows = [][]string{
 	{"passes/expand", "passes/quant/internal/form"},
 	{"passes/simplify", "passes/shapeprop"},
 	{"passes"},
-	{"interp", "tracer", "nn", "graph/repeat", "graph/count", "internal/opdoc"},
+	{"interp", "tracer", "nn", "optim", "graph/repeat", "graph/count", "internal/opdoc"},
 	{"tracer/record"},
 	{"tracer/alias"},
 	{"tensor", "graph"},
