@@ -28,7 +28,8 @@ func newBowl() *bowl {
 
 func (m *bowl) Forward(x *tensor.Tensor) *tensor.Tensor {
 	p := m.P.SubScalar(0.7).Mul(x)
-	return p.Mul(p).Sum().Add(m.Q.Mul(m.Q).Sin().Sum()).Add(m.P.Sum().Mul(m.Q.Sum()))
+	square := m.Q.Mul(m.Q)
+	return p.Mul(p).Sum().Add(square.AddScalar(1).Log().Sum()).Add(square.Sum().MulScalar(0.1)).Add(m.P.Sum().Mul(m.Q.Sum()).MulScalar(0.1))
 }
 
 var optimisers = []struct {
@@ -69,7 +70,7 @@ for text in json.load(sys.stdin):
     for i in range(20):
         env["o"].zero_grad()
         d = (p - 0.7) * (1 + i % 3)
-        loss = (d * d).sum() + torch.sin(q * q).sum() + p.sum() * q.sum()
+        loss = (d * d).sum() + torch.log(q * q + 1).sum() + 0.1 * (q * q).sum() + 0.1 * p.sum() * q.sum()
         loss.backward()
         if env["clip"]: env["clip"]()
         env["o"].step()

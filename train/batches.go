@@ -32,6 +32,10 @@ type Batches struct {
 	Seed    uint64
 	// DropLast leaves out the last batch of an epoch where it has fewer than Size examples.
 	DropLast bool
+	// Augment changes a batch, which is a copy of rows of Data, before it is given: it shifts or
+	// turns images, or adds noise. r is that of Seed, the epoch and the batch, so that a batch is
+	// always the same; nil changes nothing.
+	Augment func(r *rand.Rand, batch []*array.Array)
 	// Classes is the number of classes where the last array has labels: integers from 0 to below
 	// Classes. 0 does not look at them.
 	Classes int
@@ -132,6 +136,9 @@ func (b *Batches) Batch(epoch, i int) ([]*array.Array, error) {
 	for k, a := range b.Data {
 		out[k] = pick(a, rows)
 	}
+	if b.Augment != nil {
+		b.Augment(rand.New(rand.NewPCG(b.Seed, uint64(epoch)<<32|uint64(i))), out)
+	}
 	return out, nil
 }
 
@@ -155,5 +162,5 @@ func (b *Batches) order(epoch int) []int {
 
 // String describes the order of the batches; a checkpoint is for the same one.
 func (b *Batches) String() string {
-	return fmt.Sprintf("%d rows in batches of %d, shuffle %t, seed %d, drop last %t", b.rows(), b.Size, b.Shuffle, b.Seed, b.DropLast)
+	return fmt.Sprintf("%d rows in batches of %d, shuffle %t, seed %d, drop last %t, augmented %t", b.rows(), b.Size, b.Shuffle, b.Seed, b.DropLast, b.Augment != nil)
 }

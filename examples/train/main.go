@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 
@@ -61,7 +62,7 @@ func setUp(ctx context.Context, model *Net, epochs int, seed uint64) (t *train.T
 	data[1] = toInt64(data[1])
 	training, err = train.NewBatches(train.Batches{
 		Data: train.Rows(data, func(i int) bool { return i%4 != 3 }), Classes: 10,
-		Size: 32, Shuffle: true, Seed: seed, DropLast: true,
+		Size: 32, Shuffle: true, Seed: seed, DropLast: true, Augment: shift,
 	})
 	if err != nil {
 		return nil, nil, nil, err
@@ -89,6 +90,23 @@ func setUp(ctx context.Context, model *Net, epochs int, seed uint64) (t *train.T
 		return nil, nil, nil, err
 	}
 	return &train.Trainer{Step: step, Eval: eval, Epochs: epochs, UseAverage: true}, training, test, nil
+}
+
+// shift moves each image by up to one pixel, so that the network sees more than it was given.
+func shift(r *rand.Rand, batch []*array.Array) {
+	pixels := array.Data[uint8](batch[0])
+	for ; len(pixels) > 0; pixels = pixels[64:] {
+		dx, dy := r.IntN(3)-1, r.IntN(3)-1
+		old := [64]uint8(pixels)
+		for y := range 8 {
+			for x := range 8 {
+				pixels[8*y+x] = 0
+				if sx, sy := x-dx, y-dy; sx >= 0 && sx < 8 && sy >= 0 && sy < 8 {
+					pixels[8*y+x] = old[8*sy+sx]
+				}
+			}
+		}
+	}
 }
 
 // toInt64 returns labels as loss functions take them.
