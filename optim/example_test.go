@@ -56,3 +56,35 @@ func ExampleSchedule() {
 	// Output:
 	// 0.00 0.50 1.00 0.50 0.00
 }
+
+func ExampleOneCycle() {
+	schedules := map[string]optim.Schedule{
+		"step":        optim.StepDecay(2, 0.5),
+		"exponential": optim.Exponential(0.5),
+		"one cycle":   optim.OneCycle(4, 0.5, 10, 10),
+		"both":        optim.Times(optim.Exponential(0.5), optim.StepDecay(2, 0.5)),
+	}
+	for _, name := range []string{"step", "exponential", "one cycle", "both"} {
+		fmt.Print(name, ":")
+		for step := range 4 {
+			fmt.Printf(" %.3f", schedules[name](tensor.Scalar(float64(step))).Item())
+		}
+		fmt.Println()
+	}
+	// Output:
+	// step: 1.000 1.000 0.500 0.500
+	// exponential: 1.000 0.500 0.250 0.125
+	// one cycle: 0.100 1.000 0.505 0.010
+	// both: 1.000 0.500 0.125 0.062
+}
+
+func ExampleNorm() {
+	grads := []*tensor.Tensor{tensor.FromSlice([]float32{3}), tensor.FromSlice([]float32{0, 4})}
+	fmt.Println(optim.Norm(grads).Item())
+	for _, g := range (optim.Rule{ClipNorm: 1}).Clip(grads) {
+		fmt.Printf("%.2f ", tensor.Data[float32](g))
+	}
+	// Output:
+	// 5
+	// [0.60] [0.00 0.80]
+}

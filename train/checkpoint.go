@@ -30,7 +30,7 @@ type Checkpoints struct {
 	Every int
 	// Keep is how many are kept, the last ones; 0 stands for 1.
 	Keep int
-	// Restart begins anew where there are checkpoints, which are removed one by one.
+	// Restart does not go on from the checkpoints of the folder, which new ones replace.
 	Restart bool
 }
 
