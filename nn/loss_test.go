@@ -16,12 +16,11 @@ import (
 
 // lossCase is a loss of x, y and z, and PyTorch's. x is [2,3,4] where there are classes, else [6].
 type lossCase struct {
-	name   string
-	loss   func(in ...*tensor.Tensor) *tensor.Tensor
-	torch  string
-	in     []*array.Array
-	wrt    int // by how many of the inputs it is differentiated
-	inputs [][]float64
+	name  string
+	loss  func(in ...*tensor.Tensor) *tensor.Tensor
+	torch string
+	in    []*array.Array
+	wrt   int // by how many of the inputs it is differentiated
 }
 
 func f64s(shape []int, v ...float64) *array.Array { return array.FromSlice(v, shape...) }

@@ -3,7 +3,6 @@ package optim
 import (
 	"strconv"
 
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -115,6 +114,3 @@ func given(v, def float64) float64 {
 	}
 	return v
 }
-
-// Scalar returns a number as f64[], for Rule and schedules.
-func scalar(v float64) *tensor.Tensor { return tensor.Full(nil, v, tensor.FullAttrs{DType: array.F64}) }

@@ -34,7 +34,7 @@ type Step struct {
 // with one element, or that and Metrics. specs describe the batch as for fx.Trace.
 //
 // The model is captured in training mode and is in evaluation mode afterwards. Its parameters
-// follow the rule; all updates of a step see what was before it. Mistakes are returned at once, as
+// follow the rule; those of other modules that loss calls stay as they are. All updates of a step see what was before it. Mistakes are returned at once, as
 // those of fx.Trace and of gradients; FX3101 to FX3103 are of the rule, of parameters that the
 // loss does not use, and of metrics that are no numbers.
 func NewStep(ctx context.Context, model, loss any, rule optim.Rule, specs ...fx.Option) (*Step, error) {
@@ -185,15 +185,19 @@ func single(t shape.Type) bool {
 	return t.Ranked() && !slices.ContainsFunc(t.Dims().Slice(), func(d shape.Dim) bool { return !d.Is(1) })
 }
 
-// trained returns the parameters that the rule does not freeze. Those of the model that the graph
+// trained returns the parameters of the model that the rule does not freeze. Those that the graph
 // does not read are mistakes.
 func trained(m *graph.Module, model any, rule optim.Rule) ([]string, error) {
 	all := parameters(model)
 	var errs diag.List
 	errs.Add(rule.Check(slices.Sorted(maps.Keys(all))))
+	own := map[*array.Array]bool{}
+	for _, a := range all {
+		own[a] = true
+	}
 	var paths []string
 	for _, p := range m.Params() {
-		if !p.Buffer && p.TypeOf().DType().IsFloat() && rule.For(p.Path) != nil {
+		if own[p.Value] && !p.Buffer && rule.For(p.Path) != nil {
 			paths = append(paths, p.Path)
 		}
 	}

@@ -78,7 +78,7 @@ type Plateau struct {
 // position is where training stands: what a checkpoint has besides tensors.
 type position struct {
 	Epoch, Batch, Step int
-	Sums               map[string]float64 // of metrics times examples, in this epoch
+	Sums               map[string]exact // of metrics times examples, in this epoch
 	Examples           int
 	Stop, Plateau      best
 }
@@ -86,14 +86,29 @@ type position struct {
 // best is how a metric went.
 type best struct {
 	Seen  bool
-	Value float64
+	Value exact
 	Bad   int // epochs since
+}
+
+// exact is a number that JSON keeps, whatever it is.
+type exact float64
+
+// MarshalText implements encoding.TextMarshaler.
+func (e exact) MarshalText() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(e), 'x', -1, 64), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (e *exact) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseFloat(string(text), 64)
+	*e = exact(v)
+	return err
 }
 
 // after takes the metric of an epoch.
 func (b *best) after(v float64, better func(v, best float64) bool) {
-	if !b.Seen || better(v, b.Value) {
-		*b = best{Seen: true, Value: v}
+	if !math.IsNaN(v) && (!b.Seen || better(v, float64(b.Value))) {
+		*b = best{Seen: true, Value: exact(v)}
 	} else {
 		b.Bad++
 	}
@@ -116,8 +131,11 @@ func (t *Trainer) Fit(ctx context.Context, batches, test Loader) ([]Epoch, error
 	}
 	defer t.Step.Sync()
 	var list []Epoch
-	for r.at.Epoch < t.Epochs {
+	for r.at.Epoch < t.Epochs && !r.stopped() {
 		e, err := r.epoch(ctx)
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			err = errors.Join(err, r.save())
+		}
 		if e != nil {
 			list = append(list, *e)
 		}
@@ -144,7 +162,7 @@ func (r *run) epoch(ctx context.Context) (*Epoch, error) {
 	begin := time.Now()
 	for r.at.Batch < r.batches.Len() {
 		if err := ctx.Err(); err != nil {
-			return nil, errors.Join(err, r.save())
+			return nil, err
 		}
 		if err := r.step(ctx); err != nil {
 			return nil, err
@@ -152,13 +170,13 @@ func (r *run) epoch(ctx context.Context) (*Epoch, error) {
 	}
 	e := &Epoch{Epoch: r.at.Epoch + 1, Step: r.at.Step, Metrics: map[string]float64{}}
 	for name, sum := range r.at.Sums {
-		e.Metrics[name] = sum / float64(r.at.Examples)
+		e.Metrics[name] = float64(sum) / float64(r.at.Examples)
 	}
 	if err := r.evaluate(ctx, e.Metrics); err != nil {
 		return nil, err
 	}
 	r.at.Epoch, r.at.Batch, r.at.Sums, r.at.Examples = r.at.Epoch+1, 0, nil, 0
-	stop := r.judge(e.Metrics)
+	r.judge(e.Metrics)
 	e.Scale, e.Seconds = r.Step.Scale(), time.Since(begin).Seconds()
 	if err := r.save(); err != nil {
 		return e, err
@@ -172,11 +190,11 @@ func (r *run) epoch(ctx context.Context) (*Epoch, error) {
 			return e, err
 		}
 	}
-	if stop {
-		return e, ErrStop
-	}
 	return e, nil
 }
+
+// stopped reports whether training has ended early.
+func (r *run) stopped() bool { return r.Stop != nil && r.at.Stop.Bad >= max(r.Stop.Patience, 1) }
 
 // step trains one batch.
 func (r *run) step(ctx context.Context) error {
@@ -195,10 +213,10 @@ func (r *run) step(ctx context.Context) error {
 	}
 	n := examples(batch)
 	if r.at.Sums == nil {
-		r.at.Sums = map[string]float64{}
+		r.at.Sums = map[string]exact{}
 	}
 	for name, v := range m {
-		r.at.Sums[name] += v * float64(n)
+		r.at.Sums[name] += exact(v * float64(n))
 	}
 	r.at.Examples += n
 	r.at.Step++
@@ -275,8 +293,8 @@ func (e *Eval) Mean(ctx context.Context, batches Loader) (map[string]float64, er
 	return m, nil
 }
 
-// judge looks at the metrics of an epoch; true ends training.
-func (r *run) judge(m map[string]float64) (stop bool) {
+// judge looks at the metrics of an epoch.
+func (r *run) judge(m map[string]float64) {
 	if p := r.Plateau; p != nil {
 		r.at.Plateau.after(m[p.Metric], func(v, best float64) bool {
 			if p.Greater {
@@ -296,9 +314,7 @@ func (r *run) judge(m map[string]float64) (stop bool) {
 			}
 			return v < best-s.MinDelta
 		})
-		stop = r.at.Stop.Bad >= max(s.Patience, 1)
 	}
-	return stop
 }
 
 // log writes the line of an epoch.
