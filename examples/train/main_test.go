@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/train"
 )
@@ -40,13 +41,14 @@ func TestNetworkLearnsDigits(t *testing.T) {
 	require.InDelta(t, last["test_accuracy"]*449, right, 1)
 }
 
-// TestTrainingGoesOn stops training in the middle of an epoch and goes on with another network,
-// which has the same losses bit for bit.
+// TestTrainingGoesOn stops training in the middle of an epoch and goes on with another network and
+// another number of threads, which has the same losses bit for bit.
 func TestTrainingGoesOn(t *testing.T) {
-	fit := func(ctx context.Context, dir string, stop func(step int)) (losses []float64, weights []float32, err error) {
+	fit := func(ctx context.Context, dir string, threads int, stop func(step int)) (losses []float64, weights []float32, err error) {
 		model := NewNet(2)
 		trainer, training, test, err := setUp(ctx, model, 2, 2)
 		require.NoError(t, err)
+		require.NoError(t, trainer.Step.Compile(ctx, lowering.Options{Threads: threads}))
 		trainer.Checkpoints.Dir = dir
 		trainer.OnBatch = func(_ context.Context, b train.Batch) error {
 			losses = append(losses, b.Metrics["loss"])
@@ -56,17 +58,17 @@ func TestTrainingGoesOn(t *testing.T) {
 		_, err = trainer.Fit(ctx, training, test)
 		return losses, tensor.Data[float32](model.Fc.Weight), err
 	}
-	want, weights, err := fit(context.Background(), "", func(int) {})
+	want, weights, err := fit(context.Background(), "", 2, func(int) {})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	dir := t.TempDir()
-	first, _, err := fit(ctx, dir, func(step int) {
+	first, _, err := fit(ctx, dir, 1, func(step int) {
 		if step == 50 {
 			cancel()
 		}
 	})
 	require.ErrorIs(t, err, context.Canceled)
-	rest, same, err := fit(context.Background(), dir, func(int) {})
+	rest, same, err := fit(context.Background(), dir, 2, func(int) {})
 	require.NoError(t, err)
 	require.Equal(t, want, append(first, rest...))
 	require.Equal(t, weights, same)
