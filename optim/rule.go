@@ -34,7 +34,7 @@ type Rule struct {
 	// each batch.
 	Accumulate int
 	// Average keeps an exponential moving average of the parameters, which an update multiplies
-	// by Average, below 1; 0 keeps none.
+	// by Average, below 1; 0 keeps none. It begins with the parameters after the first update.
 	Average float64
 }
 

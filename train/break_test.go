@@ -320,3 +320,38 @@ func TestStep_failsWhole(t *testing.T) {
 	step.Sync()
 	requireSame(t, before, state(m))
 }
+
+// Weights that are loaded after the capture are those that training begins with.
+func TestStep_weightsLoadedLater(t *testing.T) {
+	losses := func(m *convNet, before, after func()) (list []float64) {
+		before()
+		step, err := train.NewStep(ctx, m, m.loss, optim.Rule{Optimiser: optim.Adam{LR: 0.01}, Average: 0.5}, specs...)
+		require.NoError(t, err)
+		eval, err := train.NewEval(ctx, m, m.loss, specs...)
+		require.NoError(t, err)
+		after()
+		for i := range 4 {
+			batch, err := batches(t).Batch(0, i)
+			require.NoError(t, err)
+			out, err := step.Run(ctx, batch...)
+			require.NoError(t, err)
+			list = append(list, array.Float64At(out[0], 0))
+		}
+		require.True(t, step.Average())
+		means, err := eval.Mean(ctx, batches(t))
+		require.NoError(t, err)
+		return append(list, means["loss"])
+	}
+	weights := nn.Arrays{}
+	m := newConvNet()
+	nn.ResetParameters(m, 77)
+	for _, e := range nn.StateDict(m) {
+		weights[e.Name] = array.Clone(e.Tensor.Array())
+	}
+	a, b := newConvNet(), newConvNet()
+	load := func(m *convNet) func() {
+		return func() { require.NoError(t, nn.LoadStateDict(m, weights)) }
+	}
+	none := func() {}
+	require.Equal(t, losses(a, load(a), none), losses(b, none, load(b)))
+}

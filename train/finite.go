@@ -46,7 +46,7 @@ func (r *run) first(ctx context.Context) (*graph.Node, int, error) {
 	p := program{module: fx.NewGraphModule(m)}
 	at := r.synced
 	last := r.at
-	left := func() int { return r.steps(at, last) }
+	left := func() int { return last.Step - at.Step }
 	for ; left() > 1; r.advance(&at) {
 		batch, err := r.batches.Batch(at.Epoch, at.Batch)
 		if err != nil {
@@ -74,9 +74,6 @@ func (r *run) first(ctx context.Context) (*graph.Node, int, error) {
 	}
 	return nil, 0, nil
 }
-
-// steps is how many steps lie between two positions.
-func (r *run) steps(from, to position) int { return to.Step - from.Step }
 
 // advance moves a position to the next batch.
 func (r *run) advance(at *position) {

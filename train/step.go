@@ -80,12 +80,13 @@ func (s *Step) Load() {
 }
 
 // Average copies the moving averages of the parameters (optim.Rule.Average) to the model, for its
-// evaluation or to save it; Sync brings the parameters back. false: the rule keeps none.
+// evaluation or to save it; Sync brings the parameters back. false: there are none, for the rule
+// keeps none, or there was no update.
 func (s *Step) Average() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sync()
-	if s.rule.Average == 0 {
+	if s.rule.Average == 0 || array.Int64At(s.module.Param(s.slots+updatesPath).Value, 0) == 0 {
 		return false
 	}
 	for _, path := range s.params {

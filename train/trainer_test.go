@@ -191,16 +191,19 @@ func TestStep_average(t *testing.T) {
 	m := newProduct()
 	step, err := train.NewStep(ctx, m, m, optim.Rule{Optimiser: optim.SGD{LR: 0.1}, Average: 0.5}, fx.Input("x", "f32[]"))
 	require.NoError(t, err)
+	require.False(t, step.Average(), "there was no update")
 	for range 2 {
 		_, err := step.Run(ctx, array.Scalar[float32](1))
 		require.NoError(t, err)
 	}
 	step.Sync()
 	w1, w2 := 2.0, 3.0
-	average := w1
-	for range 2 {
+	var average float64
+	for i := range 2 {
 		w1, w2 = w1-0.1*w2, w2-0.1*w1
-		average = 0.5*average + 0.5*w1
+		if average = 0.5*average + 0.5*w1; i == 0 {
+			average = w1
+		}
 	}
 	require.InDelta(t, w1, m.W1.Item(), 1e-6)
 	require.True(t, step.Average())

@@ -237,7 +237,8 @@ func (b *update) updated(o optim.Optimiser, names []string, in []*tensor.Tensor)
 	old := append([]*tensor.Tensor{in[0]}, in[4:4+len(names)]...)
 	if b.rule.Average > 0 {
 		average := in[4+len(names)]
-		out = append(out, average.MulScalar(b.rule.Average).Add(out[0].MulScalar(1-b.rule.Average)))
+		next := average.MulScalar(b.rule.Average).Add(out[0].MulScalar(1 - b.rule.Average))
+		out = append(out, tensor.Where(in[2].EqScalar(1), out[0], next))
 		old = append(old, average)
 	}
 	if b.apply != nil {
