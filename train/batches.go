@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -41,6 +42,15 @@ type Batches struct {
 	Classes int
 	// Ignore is a label that is allowed besides; nil: there is none.
 	Ignore *int
+
+	last *shuffled
+}
+
+// shuffled is the order of the examples in the epoch that was asked for last.
+type shuffled struct {
+	sync.Mutex
+	epoch int
+	rows  []int
 }
 
 // NewBatches checks the data, all of it, and returns a copy of b: arrays with different numbers of
@@ -84,6 +94,7 @@ func NewBatches(b Batches) (*Batches, error) {
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
+	b.last = &shuffled{}
 	return &b, nil
 }
 
@@ -131,7 +142,7 @@ func (b *Batches) Batch(epoch, i int) ([]*array.Array, error) {
 	if i < 0 || i >= b.Len() {
 		return nil, diag.New(BadData, "batch "+strconv.Itoa(i)+" is asked for, there are "+strconv.Itoa(b.Len()))
 	}
-	rows := b.order(epoch)[i*b.Size : min((i+1)*b.Size, b.rows())]
+	rows := b.epoch(epoch)[i*b.Size : min((i+1)*b.Size, b.rows())]
 	out := make([]*array.Array, len(b.Data))
 	for k, a := range b.Data {
 		out[k] = pick(a, rows)
@@ -140,6 +151,19 @@ func (b *Batches) Batch(epoch, i int) ([]*array.Array, error) {
 		b.Augment(rand.New(rand.NewPCG(b.Seed, uint64(epoch)<<32|uint64(i))), out)
 	}
 	return out, nil
+}
+
+// epoch is order, which is kept for the other batches of the epoch.
+func (b *Batches) epoch(epoch int) []int {
+	if b.last == nil {
+		return b.order(epoch)
+	}
+	b.last.Lock()
+	defer b.last.Unlock()
+	if b.last.rows == nil || b.last.epoch != epoch {
+		b.last.epoch, b.last.rows = epoch, b.order(epoch)
+	}
+	return b.last.rows
 }
 
 // order is that of the examples in an epoch: a shuffle of Fisher and Yates, whose numbers are

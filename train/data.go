@@ -173,6 +173,14 @@ func Rows(data []*array.Array, keep func(row int) bool) []*array.Array {
 // pick returns some rows of an array.
 func pick(a *array.Array, rows []int) *array.Array {
 	out := array.New(a.DType(), append([]int{len(rows)}, a.Shape()[1:]...)...)
+	if a.IsContiguous() && a.Len() > 0 {
+		src, dst := array.Bytes(a), array.Bytes(out)
+		size := len(src) / a.Dim(0)
+		for i, r := range rows {
+			copy(dst[i*size:(i+1)*size], src[r*size:(r+1)*size])
+		}
+		return out
+	}
 	for i, r := range rows {
 		array.Copy(array.Select(out, 0, i), array.Select(a, 0, r))
 	}

@@ -151,6 +151,8 @@ func TestBatches_order(t *testing.T) {
 	require.ErrorIs(t, err, train.BadData)
 	part := train.Rows(b.Data, func(i int) bool { return i%3 == 1 })
 	require.Equal(t, []int64{1, 4, 7}, array.Data[int64](part[0]))
+	turned := array.Permute(array.FromSlice([]int64{1, 2, 3, 4}, 2, 2), 1, 0)
+	require.Equal(t, []int64{2, 4}, array.Data[int64](train.Rows([]*array.Array{turned}, func(i int) bool { return i == 1 })[0]))
 }
 
 func TestReadCSV(t *testing.T) {
