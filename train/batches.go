@@ -49,8 +49,15 @@ type Batches struct {
 // shuffled is the order of the examples in the epoch that was asked for last.
 type shuffled struct {
 	sync.Mutex
-	epoch int
-	rows  []int
+	of   request
+	rows []int
+}
+
+// request is what an order follows from.
+type request struct {
+	epoch, rows int
+	shuffle     bool
+	seed        uint64
 }
 
 // NewBatches checks the data, all of it, and returns a copy of b: arrays with different numbers of
@@ -160,8 +167,8 @@ func (b *Batches) epoch(epoch int) []int {
 	}
 	b.last.Lock()
 	defer b.last.Unlock()
-	if b.last.rows == nil || b.last.epoch != epoch {
-		b.last.epoch, b.last.rows = epoch, b.order(epoch)
+	if of := (request{epoch, b.rows(), b.Shuffle, b.Seed}); b.last.rows == nil || b.last.of != of {
+		b.last.of, b.last.rows = of, b.order(epoch)
 	}
 	return b.last.rows
 }

@@ -145,6 +145,9 @@ func TestBatches_order(t *testing.T) {
 	require.ElementsMatch(t, rows, epoch(0))
 	require.NotEqual(t, epoch(0), epoch(1))
 	require.Equal(t, epoch(1), epoch(1))
+	before := epoch(1)
+	b.Seed = 10
+	require.NotEqual(t, before, epoch(1))
 	b.DropLast = true
 	require.Len(t, epoch(0), 8)
 	_, err = b.Batch(0, 2)

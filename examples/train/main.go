@@ -10,7 +10,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/signal"
@@ -42,7 +41,7 @@ func run(ctx context.Context, epochs int, seed uint64, folder, out string) error
 	if err != nil {
 		return err
 	}
-	trainer.Log = io.Writer(os.Stdout)
+	trainer.Log = os.Stdout
 	trainer.Checkpoints = train.Checkpoints{Dir: folder}
 	if _, err := trainer.Fit(ctx, training, test); err != nil {
 		return err
