@@ -79,6 +79,9 @@ func (f *grouping) contraction(n *graph.Node) {
 	if o := n.Op(); o == nil || o.Structural() || f.of[n] != nil || n.NumArgs() < 2 || n.Arg(0) == nil || f.quantised(n) {
 		return
 	}
+	if n.Arg(0) == nil {
+		return // a derivative that does not read its first operand is no product
+	}
 	w := n.Arg(1)
 	turned := f.b.turned(w)
 	if turned != nil {

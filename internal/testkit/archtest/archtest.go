@@ -13,6 +13,7 @@ var Rows = [][]string{
 	{"cmd"}, // and everything below it
 	{"lowering/gpu/cardtest"},
 	{"models"},
+	{"train"},
 	{"fx"},
 	{"draw/graphviz"},
 	{"codegen", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla", "onnx", "pt2"},
@@ -32,7 +33,7 @@ var Rows = [][]string{
 	{"passes/expand", "passes/quant/internal/form"},
 	{"passes/simplify", "passes/shapeprop"},
 	{"passes"},
-	{"interp", "tracer", "nn", "graph/repeat", "graph/count", "internal/opdoc"},
+	{"interp", "tracer", "nn", "optim", "graph/repeat", "graph/count", "internal/opdoc"},
 	{"tracer/record"},
 	{"tracer/alias"},
 	{"tensor", "graph"},
@@ -95,7 +96,7 @@ var (
 // Service lists the rooms that a user's program imports: to capture, run and plan networks, and in
 // generated code. Modules of other people are for the command line, tests and drawing, so that
 // the program's go.mod requires this module alone.
-var Service = []string{"fx", "nn", "tensor", "models", "lowering/cpu", "array/weights", "onnx", "pt2", "codegen/certificate"}
+var Service = []string{"fx", "nn", "optim", "train", "tensor", "models", "lowering/cpu", "array/weights", "onnx", "pt2", "codegen/certificate"}
 
 // row returns the row of a room (0 is the highest), -1 for unknown ones.
 func row(room string) int {

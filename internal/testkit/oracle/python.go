@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -89,4 +90,21 @@ func WriteScripts(dir string) error {
 		}
 	}
 	return nil
+}
+
+// Script runs Python source, which finds in on its standard input, in JSON, and decodes what it
+// prints, JSON too, into out.
+func Script(ctx context.Context, source string, in, out any) error {
+	text, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, python, "-c", source)
+	cmd.Stdin = bytes.NewReader(text)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("script: %w\n%s", err, stderr.Bytes())
+	}
+	return json.Unmarshal(stdout.Bytes(), out)
 }

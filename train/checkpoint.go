@@ -1,0 +1,258 @@
+package train
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/swap"
+	"github.com/gofx-dev/gofx/internal/textdiff"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Checkpoints says where the state of training is kept. A checkpoint is a safetensors file with
+// the whole state of the step's graph: parameters, buffers, keys of dropout, the state of the
+// optimiser and its counters. Its metadata tell where training stood and what the step computes.
+// Training that goes on from one gives the same bits as training that was not stopped.
+type Checkpoints struct {
+	// Dir is the folder, which is made if necessary. "" keeps none.
+	Dir string
+	// Every is the number of steps from one to the next; 0 keeps one after each epoch alone.
+	Every int
+	// Keep is how many are kept, the last ones; 0 stands for 1.
+	Keep int
+	// Restart does not go on from the checkpoints of the folder, which new ones replace.
+	Restart bool
+}
+
+const (
+	checkpointVersion = "1"
+	checkpointPrefix  = "step-"
+	checkpointSuffix  = ".safetensors"
+	unfinished        = ".checkpoint-"
+)
+
+// files returns the checkpoints of a folder, the last one first.
+func (c Checkpoints) files() ([]string, error) {
+	entries, err := os.ReadDir(c.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &diag.Error{Code: BadCheckpoint, Msg: "the folder of checkpoints cannot be read", Err: err}
+	}
+	var list []string
+	for _, e := range entries {
+		if number(e.Name()) >= 0 && e.Type().IsRegular() {
+			list = append(list, e.Name())
+		}
+	}
+	slices.SortFunc(list, func(a, b string) int { return number(b) - number(a) })
+	return list, nil
+}
+
+// number is the step of a file, -1 for other names.
+func number(name string) int {
+	rest, ok := strings.CutPrefix(name, checkpointPrefix)
+	rest, end := strings.CutSuffix(rest, checkpointSuffix)
+	n, err := strconv.Atoi(rest)
+	if !ok || !end || err != nil || n < 0 {
+		return -1
+	}
+	return n
+}
+
+// save writes a checkpoint.
+func (r *run) save() error {
+	c := r.Checkpoints
+	if c.Dir == "" {
+		return nil
+	}
+	r.mark()
+	at, err := json.Marshal(r.at)
+	if err != nil {
+		return err
+	}
+	meta := map[string]string{"gofx.checkpoint": checkpointVersion, "gofx.position": string(at), "gofx.step": r.Step.text(), "gofx.loader": describe(r.batches)}
+	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
+		return unwritten(err)
+	}
+	path := filepath.Join(c.Dir, fmt.Sprintf("%s%08d%s", checkpointPrefix, r.at.Step, checkpointSuffix))
+	if err := writeAtomic(path, r.Step.tensors(), meta); err != nil {
+		return unwritten(err)
+	}
+	return c.forget()
+}
+
+func unwritten(err error) error {
+	return &diag.Error{Code: BadCheckpoint, Msg: "the checkpoint cannot be written", Err: err}
+}
+
+// forget removes the checkpoints that are not kept.
+func (c Checkpoints) forget() error {
+	list, err := c.files()
+	if err != nil {
+		return err
+	}
+	for _, name := range list[min(max(c.Keep, 1), len(list)):] {
+		if err := os.Remove(filepath.Join(c.Dir, name)); err != nil {
+			return unwritten(err)
+		}
+	}
+	return nil
+}
+
+// writeAtomic writes a file that is whole or not there.
+func writeAtomic(path string, tensors []safetensors.Named, meta map[string]string) (err error) {
+	swap.Clean(filepath.Dir(path), unfinished)
+	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err = safetensors.Write(f, tensors, meta); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return swap.Into([]swap.File{{Temp: f.Name(), Path: path}}, -1)
+}
+
+// tensors returns the state of the step, as the model has it.
+func (s *Step) tensors() []safetensors.Named {
+	var list []safetensors.Named
+	for _, p := range s.module.Params() {
+		list = append(list, safetensors.Named{Name: p.Path, Array: p.Value})
+	}
+	return list
+}
+
+// text is what the step computes.
+func (s *Step) text() string { return s.module.String() }
+
+// describe tells what a loader gives, where it says so.
+func describe(l Loader) string {
+	text := strconv.Itoa(l.Len()) + " batches"
+	if s, ok := l.(fmt.Stringer); ok {
+		text += ": " + s.String()
+	}
+	return text
+}
+
+// resume goes to the last checkpoint, if there is one.
+func (r *run) resume() error {
+	c := r.Checkpoints
+	if c.Dir == "" || c.Restart {
+		r.mark()
+		return nil
+	}
+	list, err := c.files()
+	if err != nil {
+		return err
+	}
+	if len(list) > 0 {
+		if err := r.from(filepath.Join(c.Dir, list[0])); err != nil {
+			return err
+		}
+	}
+	r.mark()
+	return nil
+}
+
+// from takes the state of a checkpoint: all of it, or none.
+func (r *run) from(path string) error {
+	f, err := safetensors.ReadFile(path)
+	if err != nil {
+		return &diag.Error{Code: BadCheckpoint, Msg: "the checkpoint " + path + " cannot be read", Err: err}
+	}
+	defer f.Close()
+	meta := f.Metadata()
+	if v := meta["gofx.checkpoint"]; v != checkpointVersion {
+		return diag.New(BadCheckpoint, path+" has the version "+strconv.Quote(v)+", expected "+checkpointVersion)
+	}
+	var at position
+	if err := json.Unmarshal([]byte(meta["gofx.position"]), &at); err != nil {
+		return &diag.Error{Code: BadCheckpoint, Msg: "the position in " + path + " cannot be read", Err: err}
+	}
+	if err := r.same(path, f, meta); err != nil {
+		return err
+	}
+	values := map[string]*array.Array{}
+	for _, p := range r.Step.module.Params() {
+		if values[p.Path], err = f.Get(p.Path); err != nil {
+			return &diag.Error{Code: BadCheckpoint, Msg: "the checkpoint " + path + " cannot be read", Err: err}
+		}
+	}
+	for _, p := range r.Step.module.Params() {
+		array.Copy(p.Value, values[p.Path])
+		p.Value.Storage().Bump()
+	}
+	r.Step.Load()
+	r.at = at
+	return nil
+}
+
+// same refuses a checkpoint of another model, and names the differences.
+func (r *run) same(path string, f *safetensors.File, meta map[string]string) error {
+	var errs diag.List
+	differ := func(msg string) { errs.Add(diag.New(OtherModel, path+": "+msg)) }
+	left := map[string]bool{}
+	for _, name := range f.Names() {
+		left[name] = true
+	}
+	for _, p := range r.Step.module.Params() {
+		d, sizes, _, _, ok := f.Info(p.Path)
+		want := p.TypeOf()
+		switch {
+		case !ok:
+			differ("it has no tensor " + p.Path)
+		case d != want.DType() || !slices.Equal(sizes, p.Value.Shape()):
+			differ(p.Path + " is " + shape.TensorType(d, shape.ConstDims(sizes...)).String() + ", the step has " + want.String())
+		}
+		delete(left, p.Path)
+	}
+	for _, name := range f.Names() {
+		if left[name] {
+			differ("the step has no tensor " + name)
+		}
+	}
+	if len(errs) == 0 {
+		if a, b := meta["gofx.step"], r.Step.text(); a != b {
+			differ("the step computes something else:\n" + changed(a, b))
+		}
+		if a, b := meta["gofx.loader"], describe(r.batches); a != b {
+			differ("the loader had " + a + ", now it has " + b)
+		}
+	}
+	return errs.Err()
+}
+
+// changed returns the first lines that differ.
+func changed(a, b string) string {
+	const most = 6
+	var lines []string
+	for _, e := range textdiff.Edits(a, b) {
+		if e.Op != ' ' && len(lines) < most {
+			lines = append(lines, string(e.Op)+strings.TrimRight(e.Text, "\n"))
+		}
+	}
+	return strings.Join(lines, "\n")
+}

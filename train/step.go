@@ -1,0 +1,241 @@
+package train
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/optim"
+	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// Step is one step of training as a graph: its inputs are a batch, its results the loss and
+// metrics, and it writes the parameters, the buffers of the model and the optimiser's state.
+//
+// The plan has a state of its own, which Sync copies to the model. Graph().Run interprets the step
+// on the model's tensors themselves. Runs follow one another.
+type Step struct {
+	program
+	params []string // that are trained
+	slots  string   // in front of the paths of the optimiser's state
+	rule   optim.Rule
+}
+
+// NewStep captures a step of training. loss is a function of the tensors of a batch, or a module
+// with such a Forward: it calls the model, a pointer to a module, and returns the loss, a tensor
+// with one element, or that and Metrics. specs describe the batch as for fx.Trace.
+//
+// The model is captured in training mode and is in evaluation mode afterwards. Its parameters
+// follow the rule; those of other modules that loss calls stay as they are. All updates of a step see what was before it. Mistakes are returned at once, as
+// those of fx.Trace and of gradients; FX3101 to FX3103 are of the rule, of parameters that the
+// loss does not use, and of metrics that are no numbers.
+func NewStep(ctx context.Context, model, loss any, rule optim.Rule, specs ...fx.Option) (*Step, error) {
+	gm, err := capture(ctx, model, loss, true, specs)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := trained(gm.Module, model, rule)
+	if err != nil {
+		return nil, err
+	}
+	g, err := gm.ValueAndGrad(ctx, fx.GradOptions{Wrt: paths})
+	if err != nil {
+		return nil, err
+	}
+	share(g.Module, gm.Module)
+	b := &update{ctx: ctx, gm: g, rule: rule, params: paths}
+	if err := b.build(len(metricNames(gm.Graph.Output())), gm.Graph.Output().Structure()); err != nil {
+		return nil, err
+	}
+	step := &Step{params: paths, slots: b.prefix, rule: rule}
+	step.module, step.names = g, metricNames(g.Graph.Output())
+	return step, nil
+}
+
+// Params returns the paths of the parameters that are trained.
+func (s *Step) Params() []string { return slices.Clone(s.params) }
+
+// Sync copies the state of the plan to the tensors of the model and of Graph. It must not overlap
+// a run.
+func (s *Step) Sync() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sync()
+}
+
+// Load takes the state of the plan from the tensors of the model and of Graph, where something
+// else has written them. It must not overlap a run.
+func (s *Step) Load() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.load()
+}
+
+// Average copies the moving averages of the parameters (optim.Rule.Average) to the model, for its
+// evaluation or to save it; Sync brings the parameters back. false: there are none, for the rule
+// keeps none, or there was no update.
+func (s *Step) Average() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sync()
+	if s.rule.Average == 0 || array.Int64At(s.module.Param(s.slots+updatesPath).Value, 0) == 0 {
+		return false
+	}
+	for _, path := range s.params {
+		to := s.module.Param(path).Value
+		array.Copy(to, s.module.Param(s.slots+averageSlot+"."+path).Value)
+		to.Storage().Bump()
+	}
+	return true
+}
+
+// Updates returns how often the parameters were updated.
+func (s *Step) Updates() int { return int(array.Int64At(s.state(s.slots+updatesPath), 0)) }
+
+// Scale returns the number that all learning rates are multiplied by, 1 at first.
+func (s *Step) Scale() float64 { return array.Float64At(s.state(s.slots+scalePath), 0) }
+
+// SetScale sets the number that all learning rates are multiplied by. It must not overlap a run.
+func (s *Step) SetScale(v float64) {
+	array.SetFloat64At(s.module.Param(s.slots+scalePath).Value, 0, v)
+	array.SetFloat64At(s.state(s.slots+scalePath), 0, v)
+}
+
+// state returns the array of a tensor of the state that runs use.
+func (s *Step) state(path string) *array.Array {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.exe != nil {
+		if a := s.exe.State(path); a != nil {
+			return a
+		}
+	}
+	return s.module.Param(path).Value
+}
+
+// Eval is a model's loss and metrics for evaluation, a graph over the arrays of the model.
+type Eval struct{ program }
+
+// NewEval captures a function as NewStep does, in evaluation mode and without gradients. What a
+// step writes, it sees after Step.Sync.
+func NewEval(ctx context.Context, model, loss any, specs ...fx.Option) (*Eval, error) {
+	gm, err := capture(ctx, model, loss, false, specs)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := gm.Apply(ctx, functional, fx.PassOptions{}); err != nil {
+		return nil, err
+	}
+	// Live reads are not folded into what other weights are, which the next step changes.
+	for n := range gm.Module.All() {
+		if n.Opcode() == graph.GetAttr {
+			n.SetLive(true)
+		}
+	}
+	e := &Eval{}
+	e.module, e.names = gm, metricNames(gm.Graph.Output())
+	return e, nil
+}
+
+// capture traces the loss of a model and checks its results.
+func capture(ctx context.Context, model, loss any, training bool, specs []fx.Option) (*fx.GraphModule, error) {
+	if v := reflect.ValueOf(model); v.Kind() != reflect.Pointer || v.IsNil() {
+		return nil, diag.New(BadTrainer, "the model is no pointer to a module").WithHint("pass the pointer whose tensors are trained")
+	}
+	if training {
+		nn.Train(model)
+		defer nn.Eval(model)
+	} else {
+		nn.Eval(model)
+	}
+	opts := append(slices.Clone(specs), fx.Root(model))
+	if training {
+		opts = append(opts, fx.Name("step"))
+	} else {
+		opts = append(opts, fx.Name("eval"))
+	}
+	gm, err := fx.Trace(ctx, loss, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return gm, checkResults(gm.Graph.Output())
+}
+
+// checkResults refuses what is no number.
+func checkResults(out *graph.Node) error {
+	var errs diag.List
+	for i, name := range metricNames(out) {
+		n := out.Arg(i)
+		if n == nil || n.Type().DType().IsFloat() && single(n.Type()) {
+			continue
+		}
+		errs.Add(n.Error(NotMetric, name+" is "+n.Type().String()+", expected a float with one element").WithHint("reduce it by Mean or Sum"))
+	}
+	return errs.Err()
+}
+
+func single(t shape.Type) bool {
+	return t.Ranked() && !slices.ContainsFunc(t.Dims().Slice(), func(d shape.Dim) bool { return !d.Is(1) })
+}
+
+// trained returns the parameters of the model that the rule does not freeze. Those that the graph
+// does not read are mistakes.
+func trained(m *graph.Module, model any, rule optim.Rule) ([]string, error) {
+	all := parameters(model)
+	var errs diag.List
+	errs.Add(rule.Check(slices.Sorted(maps.Keys(all))))
+	own := map[*array.Array]bool{}
+	for _, a := range all {
+		own[a] = true
+	}
+	var paths []string
+	for _, p := range m.Params() {
+		if own[p.Value] && !p.Buffer && rule.For(p.Path) != nil {
+			paths = append(paths, p.Path)
+		}
+	}
+	read := map[*array.Array]bool{}
+	for _, p := range m.Params() {
+		read[p.Value] = true
+	}
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		if rule.For(path) != nil && !read[all[path]] {
+			errs.Add(diag.New(Unused, "the loss does not use the parameter "+path).WithHint("use it, remove it, or freeze it by optim.Group{Params: []string{\"" + path + "\"}}"))
+		}
+	}
+	if len(paths) == 0 && errs.Err() == nil {
+		errs.Add(diag.New(optim.BadSetting, "no parameter is trained").WithHint("give the rule an Optimiser, and the model parameters"))
+	}
+	return paths, errs.Err()
+}
+
+// parameters returns the tensors of a model that are no buffers and hold floats, by path.
+func parameters(model any) map[string]*array.Array {
+	all := map[string]*array.Array{}
+	tensor.Walk(model, func(it tensor.Item) bool {
+		if it.Tensor != nil && !it.Buffer && it.Tensor.DType().IsFloat() {
+			all[strings.TrimPrefix(it.Path, ".")] = it.Tensor.Array()
+		}
+		return it.Module != nil
+	})
+	return all
+}
+
+// share gives a module the arrays of another one for the tensors of both.
+func share(m, with *graph.Module) {
+	for _, p := range m.Params() {
+		if q := with.Param(p.Path); q != nil && q.Value != p.Value {
+			own := *p
+			own.Value = q.Value
+			m.SetParam(own)
+		}
+	}
+}
