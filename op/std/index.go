@@ -121,7 +121,7 @@ var IndexSelect = op.Define("index_select", op.Spec[DimAttrs]{
 // scatterOp defines an operator that writes src into x at what index names.
 func scatterOp[A any](name, doc string, how func(A) (dim int, reduce string, err error), good []A, noAxis A, bad ...A) *op.Op {
 	return op.Define(name, op.Spec[A]{
-		Doc: doc, In: op.Args("x", "index", "src"), Differs: []op.Difference[A]{extendsIndices[A](1)},
+		Doc: doc, In: op.Args("x", "index", "src"), Differs: []op.Difference[A]{extendsIndices[A](1), unlikeDuplicates(how)},
 		Infer: func(c *op.Infer, a A, in []shape.Type) (shape.Type, error) {
 			dim, reduce, err := how(a)
 			if err != nil {
@@ -156,6 +156,14 @@ func scatterOp[A any](name, doc string, how func(A) (dim int, reduce string, err
 			return s
 		},
 	})
+}
+
+// unlikeDuplicates is of scatter: its results are those of the last writes.
+func unlikeDuplicates[A any](how func(A) (dim int, reduce string, err error)) op.Difference[A] {
+	return op.Difference[A]{Kind: op.GradAlters, Text: "of several elements of src that are written to one place only the last one has a derivative; in PyTorch all have", When: func(a A, in []*array.Array) bool {
+		_, reduce, err := how(a)
+		return err == nil && reduce == ""
+	}}
 }
 
 // wantIndex requires the element type of indices.

@@ -19,7 +19,7 @@ var Det = op.Define("det", op.Spec[op.None]{
 		departs[op.None](op.Extends, "f16 and bf16, which PyTorch has no code for", func(in []*array.Array) bool { return in[0].DType().Size() == 2 }),
 	},
 	Doc: "det is the determinant of the square matrices in the last two dimensions, computed in f64.", In: op.Args("x"), Class: op.Contraction,
-	NoGrad: "no rule is written yet",
+	Grad: detGrad,
 	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
 		t, err := squareMatrices(c, in)
 		if err != nil || !t.Ranked() {

@@ -19,6 +19,25 @@ var (
 	LpPool3d = lpPoolNd("lp_pool3d", 3)
 )
 
+// lpPoolGrad: a window of the norm 0 has the derivative 0, as in PyTorch.
+func lpPoolGrad(through func(op.Builder, AvgPoolAttrs, op.GradCall) []op.Value, avg func(LpPoolAttrs) AvgPoolAttrs, n int) func(op.Builder, LpPoolAttrs, op.GradCall) []op.Value {
+	return gradOf(func(g grads, a LpPoolAttrs, c op.GradCall, seed op.Value) op.Value {
+		p, size := a.NormType, 1.0
+		for _, k := range mustList(a.KernelSize, n, 1) {
+			size *= float64(k)
+		}
+		power := composer{g.b}.power
+		x, y := g.wide(c.In[0]), g.wide(c.Result(0))
+		seed = g.mul(g.times(g.cast(seed, x.Type().DType()), size), g.call("pow", ReversibleAttrs{Other: op.Float(1 - p)}, y))
+		seed = g.masked(seed, g.is(y, 0), 0)
+		mean := through(g.b, avg(a), op.GradCall{In: []op.Value{x}, Seeds: []op.Value{seed}, Needed: []bool{true}})[0]
+		if p == 1 {
+			return mean
+		}
+		return g.mul(mean, power(x, p-1))
+	})
+}
+
 func lpPoolNd(name string, n int) *op.Op {
 	avg := func(a LpPoolAttrs) AvgPoolAttrs {
 		return AvgPoolAttrs{KernelSize: a.KernelSize, Stride: a.Stride, CeilMode: a.CeilMode}
@@ -49,6 +68,7 @@ func lpPoolNd(name string, n int) *op.Op {
 			mean := b.Call(pool, avg(a), c.power(in[0], a.NormType))
 			return c.power(c.scale(mean, op.Int(int64(size))), 1/a.NormType)
 		},
+		Grad: lpPoolGrad(avgPoolGrad(pool.Name, n), avg, n),
 		Samples: func(g *op.Gen) []op.Sample {
 			x := poolInputs(g, n)
 			call := func(name string, x *array.Array, a LpPoolAttrs) op.Sample { return okCall(name, a, x) }

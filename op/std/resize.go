@@ -84,6 +84,7 @@ var Interpolate = op.Define("interpolate", op.Spec[InterpolateAttrs]{
 //gofx:torch F.grid_sample(x, grid, mode or "bilinear", padding_mode or "zeros", align_corners)
 var GridSample = op.Define("grid_sample", op.Spec[GridSampleAttrs]{
 	Differs: []op.Difference[GridSampleAttrs]{
+		departs[GridSampleAttrs](op.GradAlters, "that at places that are not finite, and of elements that are not, is NaN; PyTorch's is 0 for some", func(in []*array.Array) bool { return far(in[1]) || huge(in[0]) }),
 		refusesMixed[GridSampleAttrs](),
 		altersOverflow[GridSampleAttrs](),
 		departs[GridSampleAttrs](op.Alters, "points that are NaN, infinite or beyond 2^16 are outside in every mode: PyTorch's result depends on the mode and the processor", func(in []*array.Array) bool { return far(in[1]) }),

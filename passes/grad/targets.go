@@ -27,6 +27,7 @@ type differentiation struct {
 	wrt     []target
 	seeded  []int // results that are differentiated
 	depends map[*graph.Node]bool
+	noted   map[*graph.Node]bool          // calls that nobody trains, which are mistakes
 	adjoint map[*graph.Node][]*graph.Node // of each result of a node, nil: zero
 	c       *graph.Cursor
 	writes  []*graph.Node // assigns, in order
@@ -187,7 +188,7 @@ func (d *differentiation) gradients() []*graph.Node {
 		case d.AllowUnused:
 			grads[i] = d.zeros(d.read(t))
 		default:
-			d.fault(d.about(t, Unreached, "the loss does not depend on "+t.name).WithHint("leave it out, or set AllowUnused for a gradient of zeros"))
+			d.fault(d.unreached(t))
 		}
 	}
 	return grads
