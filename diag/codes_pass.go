@@ -444,7 +444,7 @@ subgraph again(%x: f32[2]) {
 		Code: "FX3094", Title: "operator without a gradient",
 		Cause:   "the operator has no rule for its gradient, is a wrapped Go function, or has none for these attributes",
 		Cure:    "give the operator Spec.Grad, or use others; docs/grad.md lists which have one",
-		Example: `grad.ValueAndGrad through det`,
+		Example: `grad.ValueAndGrad through unique`,
 	},
 	{
 		//gofx:code passes/grad.ControlFlow

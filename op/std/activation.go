@@ -89,6 +89,9 @@ var (
 		})})
 	Hardsigmoid = defineUnary("hardsigmoid", unary[op.None]{
 		doc: "hardsigmoid is relu6(x + 3) / 6.", on: onFloats, inPlace: true, quant: op.QuantFixed, lies: op.Range{Lo: 0, Hi: 1},
+		deriv: plain(func(b *expr.Builder, x expr.Value) expr.Value {
+			return b.Select(b.And(b.Gt(x, b.Like(x, -3)), b.Lt(x, b.Like(x, 3))), b.Like(x, 1.0/6), b.Like(x, 0))
+		}),
 		differs: []op.Difference[op.None]{departs[op.None](op.GradAlters, "that of f64 has a sixth in f64; PyTorch's has it in f32", func(in []*array.Array) bool { return in[0].DType() == array.F64 })},
 		f: plain(func(b *expr.Builder, x expr.Value) expr.Value {
 			return b.Div(limit(b, b.Add(x, b.Like(x, 3)), 0, 6), b.Like(x, 6))

@@ -44,7 +44,9 @@ func lpPoolNd(name string, n int) *op.Op {
 	}
 	pool := []*op.Op{AvgPool1d, AvgPool2d, AvgPool3d}[n-1]
 	return op.Define(name, op.Spec[LpPoolAttrs]{
-		Differs: []op.Difference[LpPoolAttrs]{refusesIntegers[LpPoolAttrs](), extendsEmpty[LpPoolAttrs](), altersPower(func(a LpPoolAttrs) float64 { return a.NormType }),
+		Differs: []op.Difference[LpPoolAttrs]{refusesIntegers[LpPoolAttrs](), extendsEmpty[LpPoolAttrs](),
+			{Kind: op.GradAlters, Text: "windows whose sum is NaN have a derivative with a norm_type of 1; PyTorch's is 0", When: func(a LpPoolAttrs, in []*array.Array) bool { return a.NormType == 1 && huge(in[0]) }},
+			altersPower(func(a LpPoolAttrs) float64 { return a.NormType }),
 			{Kind: op.Refuses, Text: "a norm_type that is 0 or not finite, and one that the element type does not hold or the inverse of which it does not", When: func(a LpPoolAttrs, in []*array.Array) bool {
 				return a.NormType == 0 || !fits(in[0].DType(), op.Float(a.NormType)) || !fits(in[0].DType(), op.Float(1/a.NormType)) || a.NormType-a.NormType != 0
 			}},

@@ -74,17 +74,22 @@ func image(size string) []models.InputSpec {
 	return []models.InputSpec{{Name: "x", Type: "f32[N,3," + size + "," + size + "]", Rule: models.Uniform{}}}
 }
 
+// sequence has a known length: the steps are written out.
+func sequence(steps string) []models.InputSpec {
+	return []models.InputSpec{{Name: "x", Type: "f32[" + steps + ",N,256]", Rule: models.Uniform{}}}
+}
+
 var judgedNetworks = []judgedNetwork{
 	{name: "mlp", dims: map[string]int{"N": 3}},
 	{name: "resnet18", dims: map[string]int{"N": 3}, inputs: image("64")},
 	{name: "bert_base", dims: map[string]int{"N": 2, "S": 7}, new: bertOf(1, 32), inputs: tokens(97, true)},
 	{name: "gpt2", dims: map[string]int{"N": 2, "S": 7}, new: gptOf(1, 32), inputs: tokens(97, false)},
-	{name: "lstm_10x256", dims: map[string]int{"T": 5, "N": 2}, new: func() any { return models.NewLSTM(256, 2) }},
+	{name: "lstm_10x256", dims: map[string]int{"N": 2}, new: func() any { return models.NewLSTM(256, 2) }, inputs: sequence("5")},
 	{name: "unet", dims: map[string]int{"N": 1, "H": 32, "W": 32}},
 	{name: "mobilenet_v3_large", dims: map[string]int{"N": 4}, inputs: image("96"), nightly: true},
 	{name: "bert_base", dims: map[string]int{"N": 2, "S": 12}, new: bertOf(2, 0), nightly: true},
 	{name: "gpt2", dims: map[string]int{"N": 2, "S": 12}, new: gptOf(2, 0), nightly: true},
-	{name: "lstm_10x256", dims: map[string]int{"T": 16, "N": 2}, nightly: true},
+	{name: "lstm_10x256", dims: map[string]int{"N": 2}, inputs: sequence("16"), nightly: true},
 }
 
 // TestNetworksAsTorch holds the gradients of networks in training by all their parameters to

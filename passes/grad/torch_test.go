@@ -3,6 +3,7 @@ package grad_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -64,7 +65,9 @@ func TestTorch(t *testing.T) {
 				if d.Kind < op.GradExtends {
 					continue
 				}
-				require.True(t, v.used[o.Name+d.Text], "%s: no call departs from PyTorch as its entry says: %s", o.Name, d.Text)
+				if !v.used[o.Name+d.Text] {
+					t.Errorf("%s: no call departs from PyTorch as its entry says: %s", o.Name, d.Text)
+				}
 			}
 		}
 	}
@@ -189,8 +192,8 @@ func (v *verdicts) judge(t *testing.T, j judged, g oracle.Gradients) {
 
 // compare returns how the gradient departs from PyTorch's, "" where it does not.
 func (v *verdicts) compare(j judged, g oracle.Gradients) string {
-	for i, got := range j.by {
-		want := g.By[i]
+	for _, i := range slices.Sorted(maps.Keys(j.by)) {
+		got, want := j.by[i], g.By[i]
 		if want == nil || got.DType() != want.DType() || !slices.Equal(got.Shape(), want.Shape()) {
 			return fmt.Sprintf("operand %d: %s, PyTorch has %v", i, array.Describe(got.DType(), got.Shape()), want)
 		}
