@@ -2,6 +2,7 @@ package std
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
