@@ -96,7 +96,9 @@ func (d *differentiation) between(from []*graph.Node) map[*graph.Node]bool {
 		if !before[n] {
 			continue
 		}
-		on[n] = after[n]
+		if after[n] {
+			on[n] = true
+		}
 		for a := range n.Inputs() {
 			before[a] = true
 		}

@@ -10,11 +10,9 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/nn"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/grad"
 	"github.com/gofx-dev/gofx/passes/simplify"
-	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -73,15 +71,14 @@ func TestNormWrittenOut(t *testing.T) {
 	_, err = grad.Gradient(ctx, m, grad.Options{})
 	require.NoError(t, err)
 
-	imageType, err := shape.ParseType("f32[2,3,4]")
-	require.NoError(t, err)
-	g := graph.New("net")
-	at := g.At()
-	x := at.Placeholder("x", imageType, nil)
-	mean, variance := at.GetAttr("mean"), at.GetAttr("var")
-	y := at.Function(std.BatchNormInference, std.EpsAttrs{Eps: 1e-5}, x, mean, variance, nil, nil)
-	at.Output(nil, at.Function(std.Sum, std.ReduceAttrs{}, y))
-	frozen := graph.NewModule(g)
+	frozen := graphOf(t, `graph net(%x: f32[2,3,4]) {
+  %m = get_attr[mean] : f32[3]
+  %v = get_attr[var] : f32[3]
+  %y = call_function[batch_norm_inference](%x, %m, %v, _, _) {eps=1e-05} : f32[2,3,4]
+  %l = call_function[sum](%y) : f32[]
+  return %l
+}
+`)
 	for _, path := range []string{"mean", "var"} {
 		frozen.SetParam(graph.Param{Path: path, Value: array.FromSlice([]float32{1, 2, 3}, 3), Buffer: true})
 	}

@@ -171,7 +171,7 @@ func (d *differentiation) deferWrites() {
 
 // gradients returns the gradient by each target.
 func (d *differentiation) gradients() []*graph.Node {
-	grads := make([]*graph.Node, len(d.wrt))
+	grads, failed := make([]*graph.Node, len(d.wrt)), d.faults.Err() != nil
 	for i, t := range d.wrt {
 		for _, n := range t.nodes {
 			g := d.adjoint[n]
@@ -187,6 +187,7 @@ func (d *differentiation) gradients() []*graph.Node {
 		case grads[i] != nil:
 		case d.AllowUnused:
 			grads[i] = d.zeros(d.read(t))
+		case failed && len(d.between(t.nodes)) > 0: // by a mistake that is noted
 		default:
 			d.fault(d.unreached(t))
 		}
