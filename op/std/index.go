@@ -161,7 +161,7 @@ func scatterOp[A any](name string, unlike []op.Difference[A], doc string, how fu
 // unlikeWrites is of scatter, whose results are those of the last writes.
 var unlikeWrites = []op.Difference[ScatterAttrs]{
 	{Kind: op.GradAlters, Text: "of several elements of src that are written to one place only the last one has a derivative; in PyTorch all have", When: func(a ScatterAttrs, _ []*array.Array) bool { return a.Reduce == "" }},
-	{Kind: op.GradExtends, Text: "products of what is scattered", When: func(a ScatterAttrs, _ []*array.Array) bool { return a.Reduce == "multiply" }},
+	{Kind: op.GradExtends, Text: "calls with reduce", When: func(a ScatterAttrs, _ []*array.Array) bool { return a.Reduce != "" }},
 }
 
 // wantIndex requires the element type of indices.

@@ -235,6 +235,7 @@ var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
 //gofx:torch F.instance_norm(x, running_mean, running_var, weight, bias, not use_running_stats, eps=eps)
 var InstanceNorm = op.Define("instance_norm", op.Spec[InstanceNormAttrs]{
 	Differs: []op.Difference[InstanceNormAttrs]{
+		unlikeFar[InstanceNormAttrs](0, 1, 2, 3),
 		{Kind: op.Extends, Text: "running statistics that are missing though asked for, for which those of the instance stand", When: func(a InstanceNormAttrs, in []*array.Array) bool {
 			return a.UseRunningStats && (len(in) < 3 || in[1] == nil || in[2] == nil)
 		}},
