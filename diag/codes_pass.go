@@ -435,8 +435,8 @@ subgraph again(%x: f32[2]) {
 	{
 		//gofx:code passes/grad.EvaluationMode
 		Code: "FX3093", Title: "gradient of a graph that was captured for evaluation",
-		Cause:   "a call that differs in training computes what evaluation needs: batch_norm with running statistics",
-		Cure:    "capture the model in training mode, or set AllowEvaluation to train with these statistics",
+		Cause:   "a call that differs in training computes what evaluation needs: batch_norm with running statistics, dropout that drops nothing",
+		Cure:    "capture the model in training mode, or set AllowEvaluation to train with frozen statistics and without dropout",
 		Example: `grad.ValueAndGrad of a graph with batch_norm {eps=1e-05}`,
 	},
 	{
@@ -444,7 +444,7 @@ subgraph again(%x: f32[2]) {
 		Code: "FX3094", Title: "operator without a gradient",
 		Cause:   "the operator has no rule for its gradient, is a wrapped Go function, or has none for these attributes",
 		Cure:    "give the operator Spec.Grad, or use others; docs/grad.md lists which have one",
-		Example: `grad.ValueAndGrad through det`,
+		Example: `grad.ValueAndGrad through unique`,
 	},
 	{
 		//gofx:code passes/grad.ControlFlow
@@ -473,5 +473,12 @@ subgraph again(%x: f32[2]) {
 		Cause:   "where a tensor was stretched must be known, to add up over it; types have sizes that are no expressions",
 		Cure:    "give the inputs' types when the model is captured",
 		Example: `grad.ValueAndGrad of sum(x + y) for y of type f32[?]`,
+	},
+	{
+		//gofx:code passes/grad.Quantised
+		Code: "FX3099", Title: "gradient of a graph that was quantised before",
+		Cause:   "a call between the loss and what it is differentiated by is on quantised values: q_linear, int8_linear, quantize",
+		Cure:    "differentiate the graph before it is quantised, or set AllowEvaluation to keep integer weights as they are",
+		Example: `grad.ValueAndGrad of a graph that passes/quant has converted`,
 	},
 }

@@ -17,11 +17,17 @@ const (
 	Extends Departure = iota // computes what PyTorch refuses
 	Refuses                  // refuses what PyTorch computes
 	Alters                   // has another result, or one where PyTorch's is undefined
+
+	// Those of the gradient, of calls whose results agree.
+	GradExtends // differentiates what PyTorch does not
+	GradRefuses // refuses to differentiate what PyTorch does
+	GradAlters  // has another derivative
 )
 
 // String says what the operator does, as the documentation begins the sentence.
 func (d Departure) String() string {
-	return [...]string{"computes what PyTorch refuses", "refuses what PyTorch computes", "differs from PyTorch"}[d]
+	return [...]string{"computes what PyTorch refuses", "refuses what PyTorch computes", "differs from PyTorch",
+		"differentiates what PyTorch does not", "refuses to differentiate what PyTorch does", "has another derivative than PyTorch"}[d]
 }
 
 // Difference is one deliberate departure from PyTorch: docs/ops.md has the text,

@@ -167,11 +167,11 @@ var forward = Forms[rule]{
 		return t.sum(t.d[0], t.neg(t.by(1, func() Value { return t.b.Trunc(t.b.Div(t.x[0], t.x[1])) })))
 	},
 	kernel.OpMod: func(t tangent) Value {
-		return t.sum(t.d[0], t.neg(t.by(1, func() Value { return t.b.Floor(t.b.Div(t.x[0], t.x[1])) })))
+		return t.sum(t.d[0], t.neg(t.by(1, func() Value { return t.b.FloorDiv(t.x[0], t.x[1]) })))
 	},
 	kernel.OpPow: power,
-	kernel.OpMin: func(t tangent) Value { return t.beats((*Builder).Lt) },
-	kernel.OpMax: func(t tangent) Value { return t.beats((*Builder).Gt) },
+	kernel.OpMin: func(t tangent) Value { return t.beats((*Builder).Lt, (*Builder).Ge) },
+	kernel.OpMax: func(t tangent) Value { return t.beats((*Builder).Gt, (*Builder).Le) },
 	kernel.OpSelect: func(t tangent) Value {
 		return t.b.Select(t.x[0], t.or0(1), t.or0(2))
 	},
@@ -219,19 +219,21 @@ func power(t tangent) Value {
 }
 
 // beats is the derivative of the one of two operands that the result is. Of equal ones
-// both have a half; an operand that equals a constant has none.
-func (t tangent) beats(wins func(b *Builder, x, y Value) Value) Value {
+// both have a half; an operand that equals a constant has none. NaN, which the result is
+// then, has the whole derivative, and so has what meets it, as in PyTorch.
+func (t tangent) beats(wins, loses func(b *Builder, x, y Value) Value) Value {
 	b, x, y := t.b, t.x[0], t.x[1]
 	_, left := x.ConstBits()
 	_, right := y.ConstBits()
 	switch {
 	case right:
-		return b.Select(wins(b, x, y), t.or0(0), t.c(0))
+		return b.Select(loses(b, x, y), t.c(0), t.or0(0))
 	case left:
-		return b.Select(wins(b, y, x), t.or0(1), t.c(0))
+		return b.Select(loses(b, y, x), t.c(0), t.or0(1))
 	}
-	half := b.Mul(b.Add(t.or0(0), t.or0(1)), t.c(0.5))
-	return b.Select(wins(b, x, y), t.or0(0), b.Select(wins(b, y, x), t.or0(1), half))
+	both := b.Add(t.or0(0), t.or0(1))
+	level := b.Select(b.Eq(x, y), b.Mul(both, t.c(0.5)), both)
+	return b.Select(wins(b, x, y), t.or0(0), b.Select(wins(b, y, x), t.or0(1), level))
 }
 
 // times is seed times p. A select in p chooses between products, so that a branch with the

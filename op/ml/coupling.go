@@ -20,7 +20,7 @@ const mostClasses = 1 << 12
 
 // PairwiseCoupling makes probabilities of classes of those of pairs of classes.
 var PairwiseCoupling = op.Define("pairwise_coupling", op.Spec[PairwiseCouplingAttrs]{
-	NoGrad: "no rule is written yet",
+	NoGrad: "its probabilities are found by iteration, and the machines that it belongs to are trained without them",
 	Doc: "pairwise_coupling gives the probabilities of classes from those of pairs: the last dimension of pairs has the probability of the first class in each of the pairs 0 1, 0 2, ..., 1 2 and so on, " +
 		"that of the result a probability for each class. Numbers are of 64 bits in between.",
 	In: op.Args("pairs"), Class: op.Opaque,

@@ -30,10 +30,17 @@ var Relu = defineUnary("relu", unary[op.None]{
 	f: plain(func(b *expr.Builder, x expr.Value) expr.Value { return b.Max(x, b.Like(x, 0)) }),
 })
 
+// unlikeAtNaN is of activations whose derivative at NaN depends, in PyTorch, on the place
+// of an element among others.
+func unlikeAtNaN[A any](what string) op.Difference[A] {
+	return departs[A](op.GradAlters, "that at NaN is "+what+"; PyTorch's follows from the place of the element among others", func(in []*array.Array) bool { return hasNaN(in[0]) })
+}
+
 // Relu6 is min(max(x, 0), 6).
 var Relu6 = defineUnary("relu6", unary[op.None]{
 	doc: "relu6 is min(max(x, 0), 6).", on: onNumbers, inPlace: true, quant: op.QuantShared,
-	f: plain(func(b *expr.Builder, x expr.Value) expr.Value { return limit(b, x, 0, 6) }),
+	f:       plain(func(b *expr.Builder, x expr.Value) expr.Value { return limit(b, x, 0, 6) }),
+	differs: []op.Difference[op.None]{unlikeAtNaN[op.None]("1")},
 })
 
 // GeluAttrs are the attributes of gelu: Approximate "" is exact, "tanh" the
@@ -74,11 +81,18 @@ var (
 		func(b *expr.Builder, x expr.Value) expr.Value { return b.Mul(x, b.Sigmoid(x)) })
 	Hardswish = defineUnary("hardswish", unary[op.None]{
 		doc: "hardswish is x * relu6(x + 3) / 6.", ref: "Howard et al.: Searching for MobileNetV3, arXiv:1905.02244", on: onFloats, inPlace: true, deriv: hardswishDeriv,
+		differs: []op.Difference[op.None]{departs[op.None](op.GradAlters, "that at 3 is 1.5, and that at NaN is NaN; PyTorch's follow from the place of the element among others", func(in []*array.Array) bool {
+			return hasNaN(in[0]) || hasElement(in[0], 3)
+		})},
 		f: plain(func(b *expr.Builder, x expr.Value) expr.Value {
 			return b.Div(b.Mul(x, limit(b, b.Add(x, b.Like(x, 3)), 0, 6)), b.Like(x, 6))
 		})})
 	Hardsigmoid = defineUnary("hardsigmoid", unary[op.None]{
 		doc: "hardsigmoid is relu6(x + 3) / 6.", on: onFloats, inPlace: true, quant: op.QuantFixed, lies: op.Range{Lo: 0, Hi: 1},
+		deriv: plain(func(b *expr.Builder, x expr.Value) expr.Value {
+			return b.Select(b.And(b.Gt(x, b.Like(x, -3)), b.Lt(x, b.Like(x, 3))), b.Like(x, 1.0/6), b.Like(x, 0))
+		}),
+		differs: []op.Difference[op.None]{departs[op.None](op.GradAlters, "that of f64 has a sixth in f64; PyTorch's has it in f32", func(in []*array.Array) bool { return in[0].DType() == array.F64 })},
 		f: plain(func(b *expr.Builder, x expr.Value) expr.Value {
 			return b.Div(limit(b, b.Add(x, b.Like(x, 3)), 0, 6), b.Like(x, 6))
 		})})
@@ -97,7 +111,7 @@ var (
 		func(b *expr.Builder, x expr.Value) expr.Value {
 			const scale, alpha = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
 			return b.Select(b.Gt(x, b.Like(x, 0)), b.Mul(x, b.Like(x, scale)), b.Mul(b.Expm1(x), b.Like(x, scale*alpha)))
-		}, altersExpm1(func(op.None) float64 { return 1 }))
+		}, altersExpm1(func(op.None) float64 { return 1 }), unlikeAtNaN[op.None]("NaN"))
 	Softsign = activation("softsign", "softsign is x / (1 + |x|).", "",
 		func(b *expr.Builder, x expr.Value) expr.Value { return b.Div(x, b.Add(b.Abs(x), b.Like(x, 1))) }, refusesIntegers[op.None]())
 	Mish = activation("mish", "mish is x * tanh(softplus(x)).", "Misra: arXiv:1908.08681",
@@ -123,6 +137,7 @@ type HardtanhAttrs struct {
 var Hardtanh = defineUnary("hardtanh", unary[HardtanhAttrs]{
 	doc: "hardtanh is min(max(x, min_val), max_val).", on: onNumbers, inPlace: true, quant: op.QuantShared,
 	differs: []op.Difference[HardtanhAttrs]{
+		unlikeAtNaN[HardtanhAttrs]("1"),
 		{Kind: op.Refuses, Text: "a min_val above max_val and bounds that are NaN", When: func(a HardtanhAttrs, _ []*array.Array) bool { return !(a.MinVal <= a.MaxVal) }},
 	},
 	check: func(a HardtanhAttrs, d array.DType) {
@@ -148,7 +163,7 @@ type AlphaAttrs struct {
 //gofx:torch F.elu(x, alpha)
 var Elu = defineUnary("elu", unary[AlphaAttrs]{
 	differs: []op.Difference[AlphaAttrs]{
-		altersExpm1(func(a AlphaAttrs) float64 { return a.Alpha }),
+		altersExpm1(func(a AlphaAttrs) float64 { return a.Alpha }), unlikeAtNaN[AlphaAttrs]("NaN"),
 	},
 	doc: "elu is x where x > 0, else alpha * (exp(x) - 1).", ref: "Clevert, Unterthiner, Hochreiter: arXiv:1511.07289",
 	on: onFloats, inPlace: true,
@@ -164,7 +179,7 @@ var Elu = defineUnary("elu", unary[AlphaAttrs]{
 //gofx:torch F.celu(x, alpha)
 var Celu = defineUnary("celu", unary[AlphaAttrs]{
 	differs: []op.Difference[AlphaAttrs]{
-		altersExpm1(func(a AlphaAttrs) float64 { return a.Alpha }),
+		altersExpm1(func(a AlphaAttrs) float64 { return a.Alpha }), unlikeAtNaN[AlphaAttrs]("NaN"),
 	},
 	doc: "celu is x where x > 0, else alpha * (exp(x / alpha) - 1).", ref: "Barron: arXiv:1704.07483",
 	on: onFloats, inPlace: true,

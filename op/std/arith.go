@@ -230,6 +230,12 @@ func divisor(a ReversibleAttrs, d array.DType) {
 var Pow = defineReversible("pow", binary[ReversibleAttrs]{
 	doc: "pow is x to the power other.", on: onNumbers, inPlace: true, f: power,
 	differs: []op.Difference[ReversibleAttrs]{
+		departs[ReversibleAttrs](op.GradAlters, "that by an exponent of f64 has the logarithm of an integer base in f64; PyTorch's has it in f32", func(in []*array.Array) bool {
+			return mixed(in) && in[0].DType().IsInt()
+		}),
+		{Kind: op.GradAlters, Text: "that of the power 0.5, given as a number, is that of the square root at -0: -inf", When: func(a ReversibleAttrs, in []*array.Array) bool {
+			return !a.Reverse && a.Other.Present() && a.Other.Float64() == 0.5 && hasElement(in[0], 0)
+		}},
 		{Kind: op.Refuses, Text: "a number as the base that the integer type of the exponent cannot hold", When: func(a ReversibleAttrs, in []*array.Array) bool {
 			return a.Reverse && in[0].DType().IsInt()
 		}},
@@ -296,6 +302,7 @@ var Maximum = defineBinary("maximum", binary[BinaryAttrs]{
 	doc: "maximum is the larger of x and other, NaN if either is.", on: onAny, f: (*expr.Builder).Max,
 	differs: []op.Difference[BinaryAttrs]{
 		{Kind: op.Extends, Text: "a number as other", When: func(a BinaryAttrs, _ []*array.Array) bool { return a.Other.Present() }},
+		{Kind: op.GradAlters, Text: "that of elements that equal a number as other is 0, as relu's is", When: func(a BinaryAttrs, _ []*array.Array) bool { return a.Other.Present() }},
 	},
 })
 
@@ -306,6 +313,7 @@ var Minimum = defineBinary("minimum", binary[BinaryAttrs]{
 	doc: "minimum is the smaller of x and other, NaN if either is.", on: onAny, f: (*expr.Builder).Min,
 	differs: []op.Difference[BinaryAttrs]{
 		{Kind: op.Extends, Text: "a number as other", When: func(a BinaryAttrs, _ []*array.Array) bool { return a.Other.Present() }},
+		{Kind: op.GradAlters, Text: "that of elements that equal a number as other is 0, as relu's is", When: func(a BinaryAttrs, _ []*array.Array) bool { return a.Other.Present() }},
 	},
 })
 
@@ -314,6 +322,7 @@ var Minimum = defineBinary("minimum", binary[BinaryAttrs]{
 //gofx:torch logaddexp(x, other)
 var Logaddexp = op.Define("logaddexp", op.Spec[op.None]{
 	Doc: "logaddexp is log(exp(x) + exp(other)), without overflow.", In: op.Args("x", "other"),
+	Differs: []op.Difference[op.None]{departs[op.None](op.GradAlters, "that by each of two equal infinities is a half; PyTorch's is NaN", func(in []*array.Array) bool { return hasInf(in[0]) && hasInf(in[1]) })},
 	Expr: func(b *expr.Builder, _ op.None, x []expr.Value) []expr.Value {
 		d := x[0].DType()
 		onFloats.require(d)

@@ -34,7 +34,7 @@ type NonMaxSuppressionAttrs struct {
 //
 //gofx:torch torch.nonzero(x)
 var Nonzero = op.Define("nonzero", op.Spec[op.None]{
-	Doc: "nonzero gives the i64 indices of the elements that are not zero, a row for each.", In: op.Args("x"), ByValue: true,
+	Doc: "nonzero gives the i64 indices of the elements that are not zero, a row for each.", In: op.Args("x"), ByValue: true, NoGrad: indicesOnly,
 	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
 		rank := shape.Unknown
 		if in[0].Ranked() {
@@ -61,7 +61,7 @@ var Unique = op.Define("unique", op.Spec[UniqueAttrs]{
 	Doc: "unique takes the slices of a dimension that differ, in rising order or in that of their appearance, and gives where each appears first, " +
 		"for every slice the place of its equal, and how often each is there; NaN is equal to NaN.",
 	In: op.Args("x"), ByValue: true, Ref: "ONNX Unique", Results: []string{"values", "indices", "inverse", "counts"},
-	NoGrad: "no rule is written yet",
+	NoGrad: "which elements are taken jumps where two become equal, and PyTorch has none",
 	Differs: []op.Difference[UniqueAttrs]{
 		extendsEmpty[UniqueAttrs](),
 		departs[UniqueAttrs](op.Alters, "NaN is equal to NaN, as in ONNX and NumPy; in PyTorch each is another", func(in []*array.Array) bool { return hasNaN(in[0]) }),
@@ -123,7 +123,7 @@ const manyBoxes = 1 << 20
 //gofx:torch suppress(boxes, scores, most, overlap, score, center)
 var NonMaxSuppression = op.Define("non_max_suppression", op.Spec[NonMaxSuppressionAttrs]{
 	Doc: "non_max_suppression takes for each batch and class the boxes of the greatest scores that do not overlap one taken before, as rows of batch, class and box; none whose score is NaN.",
-	In:  op.Args("boxes", "scores"), ByValue: true, Ref: "ONNX NonMaxSuppression",
+	In:  op.Args("boxes", "scores"), ByValue: true, NoGrad: indicesOnly, Ref: "ONNX NonMaxSuppression",
 	Differs: []op.Difference[NonMaxSuppressionAttrs]{
 		{Kind: op.Alters, Text: "boxes that are NaN, infinite or beyond 2^16: whether they overlap is not defined", When: func(_ NonMaxSuppressionAttrs, in []*array.Array) bool { return far(in[0]) }},
 	},
@@ -189,7 +189,7 @@ type NonMaxSuppressionLimitsAttrs struct {
 //gofx:torch suppress(boxes, scores, max(int(most), 0), float(overlap), None if score is None else float(score), center)
 var NonMaxSuppressionLimits = op.Define("non_max_suppression_limits", op.Spec[NonMaxSuppressionLimitsAttrs]{
 	Doc: "non_max_suppression_limits is non_max_suppression with limits that are tensors of one element: how many boxes of a class, the overlap and the least score.",
-	In:  op.Args("boxes", "scores", "most", "overlap", "score?"), ByValue: true, Ref: "ONNX NonMaxSuppression",
+	In:  op.Args("boxes", "scores", "most", "overlap", "score?"), ByValue: true, NoGrad: indicesOnly, Ref: "ONNX NonMaxSuppression",
 	Differs: []op.Difference[NonMaxSuppressionLimitsAttrs]{
 		{Kind: op.Alters, Text: "boxes that are NaN, infinite or beyond 2^16: whether they overlap is not defined", When: func(_ NonMaxSuppressionLimitsAttrs, in []*array.Array) bool { return far(in[0]) }},
 		{Kind: op.Refuses, Text: "a count that is a float, and an overlap or a score that is an integer", When: func(_ NonMaxSuppressionLimitsAttrs, in []*array.Array) bool {
@@ -267,7 +267,10 @@ const mostSizedAxes = 32
 //gofx:torch counted(start, limit, delta)
 var Range = op.Define("range", op.Spec[op.None]{
 	Doc: "range counts from start by delta and stays on this side of limit, which are three 0-dimensional tensors.",
-	In:  op.Args("start", "limit", "delta"), ByValue: true, Ref: "ONNX Range", NoGrad: "no rule is written yet",
+	In:  op.Args("start", "limit", "delta"), ByValue: true, Ref: "ONNX Range", Grad: rangeGrad,
+	Differs: []op.Difference[op.None]{
+		{Kind: op.GradAlters, Text: "that by start and delta is not 0, as that of PyTorch's arange is, which takes numbers"},
+	},
 	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
 		names := []string{"start", "limit", "delta"}
 		d, err := sameNumber(names, in)

@@ -64,6 +64,7 @@ var Prelu = op.Define("prelu", op.Spec[op.None]{
 		positive := b.Call(Gt, BinaryAttrs{Other: op.Int(0)}, x, nil)
 		return b.Call(Where, WhereAttrs{}, positive, x, b.Call(Mul, BinaryAttrs{}, x, w))
 	},
+	Grad:    preluGrad,
 	Samples: preluSamples,
 	Bad:     preluBad,
 })

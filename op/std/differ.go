@@ -169,6 +169,36 @@ func hasNaN(a *array.Array) bool {
 	return false
 }
 
+// hasInf reports whether an operand has an infinite element.
+func hasInf(a *array.Array) bool { return hasElement(a, math.Inf(1)) || hasElement(a, math.Inf(-1)) }
+
+// hasElement reports whether an operand has an element of that value.
+func hasElement(a *array.Array, v float64) bool {
+	for i := range a.Len() {
+		if array.Float64At(a, i) == v {
+			return true
+		}
+	}
+	return false
+}
+
+// unlikeFar is of gradients that are products and quotients of many terms.
+func unlikeFar[A any](operands ...int) op.Difference[A] {
+	return departs[A](op.GradAlters, "whether infinity or NaN comes of elements that are not finite or overflow follows from another order of the terms", func(in []*array.Array) bool {
+		return slices.ContainsFunc(operands, func(i int) bool { return i < len(in) && (huge(in[i]) || in[i] != nil && tiny(in[i])) })
+	})
+}
+
+// tiny reports whether an operand has elements whose products vanish.
+func tiny(a *array.Array) bool {
+	for i := range a.Len() {
+		if v := math.Abs(array.Float64At(a, i)); v > 0 && v < 1e-18 {
+			return true
+		}
+	}
+	return false
+}
+
 // hasZero reports whether an integer operand has an element that is 0.
 func hasZero(a *array.Array) bool {
 	for i := range a.Len() {

@@ -119,7 +119,7 @@ func scatterGrad[A any](how func(A) (dim int, reduce string, err error)) func(op
 				src = s.read(seed)
 			}
 		case "multiply":
-			panic(op.NotDifferentiable("products of what is scattered have no rule", "gather and multiply"))
+			x, src = s.product(seed)
 		default:
 			x, src = s.extreme(seed)
 		}
@@ -169,18 +169,45 @@ func (s scattering) overwritten(seed op.Value) (x, src op.Value) {
 	return x, s.masked(s.read(seed), lost, 0)
 }
 
-// extreme: of equal ones each has its share.
-func (s scattering) extreme(seed op.Value) (x, src op.Value) {
-	out, index, d := s.c.Result(0), s.c.In[1], seed.Type().DType()
-	shareX := s.cast(s.call("eq", BinaryAttrs{}, s.c.In[0], out), d)
+// written is the part of src that index names places for.
+func (s scattering) written() op.Value {
 	parts := s.c.In[2]
-	have, want := s.dims(parts), s.dims(index)
+	have, want := s.dims(parts), s.dims(s.c.In[1])
 	for i := range have {
 		if !have[i].Equal(want[i]) {
 			parts = s.slice(parts, i, shape.Const(0), want[i])
 		}
 	}
-	shareSrc := s.cast(s.call("eq", BinaryAttrs{}, parts, s.read(out)), d)
+	return parts
+}
+
+// product: a factor has the product of the others, right where one of them is zero.
+func (s scattering) product(seed op.Value) (x, src op.Value) {
+	t := seed.Type().DType()
+	parts := s.written()
+	zeroX, zeroSrc := s.is(s.c.In[0], 0), s.is(parts, 0)
+	filledX, filledSrc := s.masked(s.c.In[0], zeroX, 1), s.masked(parts, zeroSrc, 1)
+	product := s.call("scatter", ScatterAttrs{Dim: s.dim, Reduce: "multiply"}, filledX, s.c.In[1], filledSrc)
+	zerosX, zerosSrc := s.cast(zeroX, t), s.cast(zeroSrc, t)
+	zeros := s.call("scatter_add", DimAttrs{s.dim}, zerosX, s.c.In[1], zerosSrc)
+	share := func(seed, product, zeros, own, filled op.Value) op.Value {
+		alone := s.cast(s.call("eq", BinaryAttrs{}, zeros, own), t)
+		return s.mul(s.mul(seed, alone), s.div(product, filled))
+	}
+	if s.c.Need(0) {
+		x = share(seed, product, zeros, zerosX, filledX)
+	}
+	if s.c.Need(2) {
+		src = share(s.read(seed), s.read(product), s.read(zeros), zerosSrc, filledSrc)
+	}
+	return x, src
+}
+
+// extreme: of equal ones each has its share.
+func (s scattering) extreme(seed op.Value) (x, src op.Value) {
+	out, index, d := s.c.Result(0), s.c.In[1], seed.Type().DType()
+	shareX := s.cast(s.call("eq", BinaryAttrs{}, s.c.In[0], out), d)
+	shareSrc := s.cast(s.call("eq", BinaryAttrs{}, s.written(), s.read(out)), d)
 	count := s.call("scatter_add", DimAttrs{s.dim}, shareX, index, shareSrc)
 	each := s.div(seed, count)
 	return s.mul(shareX, each), s.mul(shareSrc, s.read(each))
@@ -200,4 +227,19 @@ func fromIndex(g grads, dim int, c op.GradCall, seed op.Value, index func() op.V
 		return []op.Value{seed}
 	}
 	return []op.Value{g.call("scatter_add", DimAttrs{dim}, g.zeros(c.In[0]), index(), seed)}
+}
+
+// indicesOnly is why operators that find places have no gradient.
+const indicesOnly = "its results are indices, which change in steps only"
+
+// rangeGrad: number i is start and i times delta. The limit only says how many there are.
+func rangeGrad(b op.Builder, _ op.None, c op.GradCall) []op.Value {
+	g, seed := grads{b}, c.Seeds[0]
+	out := []op.Value{seed, nil, nil} // whoever adds up adds over the numbers
+	if c.Need(2) {
+		seed = g.wide(seed)
+		count := g.call("cumsum", ScanAttrs{Dim: 0}, g.ones(seed))
+		out[2] = g.mul(seed, g.call("sub", SubAttrs{Other: op.Float(1)}, count))
+	}
+	return out
 }

@@ -190,25 +190,27 @@ func (g convolving) axes(first ...int) []int {
 	return first
 }
 
-// maxPoolGrad adds the seed up where the maxima were found.
-func maxPoolGrad(n int, withIndices bool) func(op.Builder, MaxPoolAttrs, op.GradCall) []op.Value {
-	return func(b op.Builder, a MaxPoolAttrs, c op.GradCall) []op.Value {
+// maxPoolGrad adds the seed up where the maxima were found: finder is the operator that says
+// where, "" for one that does so itself. beyond tells whether a window may lie in the padding
+// alone, and its index outside.
+func maxPoolGrad[A any](n int, finder string, beyond func(a A) bool) func(op.Builder, A, op.GradCall) []op.Value {
+	return func(b op.Builder, a A, c op.GradCall) []op.Value {
 		g, seed := grads{b}, c.Seeds[0]
 		if seed == nil || !c.Need(0) {
 			return nil
 		}
 		var index op.Value
-		if withIndices {
+		if finder == "" {
 			index = c.Result(1)
 		} else {
-			index = b.Item(g.call("max_pool"+digit(n)+"_with_indices", a, c.In[0]), 1)
+			index = b.Item(g.call(finder, a, c.In[0]), 1)
 		}
 		d, s := g.dims(c.In[0]), g.dims(seed)
 		lead := len(d) - n
 		flat := func(d []shape.Dim) []shape.Dim {
 			return append(append([]shape.Dim{}, d[:lead]...), shape.Of(d[lead:]...).Prod())
 		}
-		if dilated(a, n) { // a window may lie in the padding alone, and its index outside
+		if beyond(a) {
 			plane := g.count(array.I64, d[lead:]...)
 			outside := g.call("ge", BinaryAttrs{}, index, plane)
 			seed, index = g.masked(seed, outside, 0), g.call("masked_fill", MaskedFillAttrs{Value: op.Int(0)}, index, outside)
@@ -257,9 +259,3 @@ func avgPoolGrad(name string, n int) func(op.Builder, AvgPoolAttrs, op.GradCall)
 		return g.reshape(v.cropped(full, planar(d)), d...)
 	})
 }
-
-var inverseGrad = gradOf(func(g grads, _ op.None, c op.GradCall, seed op.Value) op.Value {
-	y := g.turn(c.Result(0))
-	product := func(x, y op.Value) op.Value { return g.call("matmul", op.None{}, x, y) }
-	return g.neg(product(product(y, seed), y))
-})

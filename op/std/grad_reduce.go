@@ -163,3 +163,40 @@ var normGrad = gradOf(func(g grads, a NormAttrs, c op.GradCall, seed op.Value) o
 		return g.mul(g.spread(s, d, axes), g.masked(g.mul(sign, pow(size, p-1)), g.is(x, 0), 0))
 	}
 })
+
+// preluGrad chooses where the other branch may be infinite: products with a zero of a seed
+// would be NaN.
+func preluGrad(b op.Builder, _ op.None, c op.GradCall) []op.Value {
+	g, seed, x, w := grads{b}, c.Seeds[0], c.In[0], c.In[1]
+	rank := x.Type().Rank()
+	g.dims(x)
+	wide := w
+	switch d := g.dims(w); {
+	case len(d) == 1 && rank == 0:
+		wide = g.reshape(w)
+	case len(d) == 1 && rank > 1 && !d[0].Is(1):
+		wide = g.perChannel(w, rank)
+	}
+	positive := g.call("gt", BinaryAttrs{Other: op.Int(0)}, x)
+	out := make([]op.Value, 2)
+	if c.Need(0) {
+		out[0] = g.call("where", WhereAttrs{}, positive, seed, g.mul(seed, wide))
+	}
+	if c.Need(1) {
+		part := g.masked(g.mul(seed, x), positive, 0)
+		switch d := g.dims(w); {
+		case len(d) == 1 && rank > 1 && !d[0].Is(1):
+			part = g.sum(part, false, butChannel(rank)...)
+		case len(d) == 1 && rank == 0:
+			part = g.reshape(part, shape.Const(1))
+		case len(d) == 1 && d[0].Is(1) || len(d) == 0:
+			axes := make([]int, rank)
+			for i := range axes {
+				axes[i] = i
+			}
+			part = g.reshape(g.sum(part, false, axes...), d...)
+		}
+		out[1] = part
+	}
+	return out
+}

@@ -50,7 +50,7 @@ var Gather = op.Define("gather", op.Spec[DimAttrs]{
 // Scatter writes elements to positions that a tensor names.
 //
 //gofx:torch x.scatter(dim, int64(index), src, reduce=reduce) if reduce else x.scatter(dim, int64(index), src)
-var Scatter = scatterOp("scatter", "scatter writes the elements of src to positions of x that index names; of several the last in row-major order stays.",
+var Scatter = scatterOp("scatter", unlikeWrites, "scatter writes the elements of src to positions of x that index names; of several the last in row-major order stays.",
 	func(a ScatterAttrs) (int, string, error) {
 		switch a.Reduce {
 		case "", "add", "multiply":
@@ -63,14 +63,14 @@ var Scatter = scatterOp("scatter", "scatter writes the elements of src to positi
 // ScatterAdd adds elements at positions that a tensor names.
 //
 //gofx:torch x.scatter_add(dim, int64(index), src)
-var ScatterAdd = scatterOp("scatter_add", "scatter_add adds the elements of src at positions of x that index names.",
+var ScatterAdd = scatterOp("scatter_add", nil, "scatter_add adds the elements of src at positions of x that index names.",
 	func(a DimAttrs) (int, string, error) { return a.Dim, "add", nil },
 	[]DimAttrs{{1}, {-2}}, DimAttrs{2})
 
 // ScatterReduce combines elements at positions that a tensor names.
 //
 //gofx:torch x.scatter_reduce(dim, int64(index), src, reduce)
-var ScatterReduce = scatterOp("scatter_reduce", "scatter_reduce combines the elements of src with those of x at positions that index names.",
+var ScatterReduce = scatterOp("scatter_reduce", nil, "scatter_reduce combines the elements of src with those of x at positions that index names.",
 	func(a ScatterReduceAttrs) (int, string, error) {
 		switch a.Reduce {
 		case "sum":
@@ -119,9 +119,9 @@ var IndexSelect = op.Define("index_select", op.Spec[DimAttrs]{
 })
 
 // scatterOp defines an operator that writes src into x at what index names.
-func scatterOp[A any](name, doc string, how func(A) (dim int, reduce string, err error), good []A, noAxis A, bad ...A) *op.Op {
+func scatterOp[A any](name string, unlike []op.Difference[A], doc string, how func(A) (dim int, reduce string, err error), good []A, noAxis A, bad ...A) *op.Op {
 	return op.Define(name, op.Spec[A]{
-		Doc: doc, In: op.Args("x", "index", "src"), Differs: []op.Difference[A]{extendsIndices[A](1)},
+		Doc: doc, In: op.Args("x", "index", "src"), Differs: append(unlike, extendsIndices[A](1)),
 		Infer: func(c *op.Infer, a A, in []shape.Type) (shape.Type, error) {
 			dim, reduce, err := how(a)
 			if err != nil {
@@ -156,6 +156,12 @@ func scatterOp[A any](name, doc string, how func(A) (dim int, reduce string, err
 			return s
 		},
 	})
+}
+
+// unlikeWrites is of scatter, whose results are those of the last writes.
+var unlikeWrites = []op.Difference[ScatterAttrs]{
+	{Kind: op.GradAlters, Text: "of several elements of src that are written to one place only the last one has a derivative; in PyTorch all have", When: func(a ScatterAttrs, _ []*array.Array) bool { return a.Reduce == "" }},
+	{Kind: op.GradExtends, Text: "calls with reduce", When: func(a ScatterAttrs, _ []*array.Array) bool { return a.Reduce != "" }},
 }
 
 // wantIndex requires the element type of indices.

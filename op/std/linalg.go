@@ -15,11 +15,12 @@ import (
 //gofx:torch torch.linalg.det(x)
 var Det = op.Define("det", op.Spec[op.None]{
 	Differs: []op.Difference[op.None]{
+		departs[op.None](op.GradAlters, "those of singular matrices of up to eight rows are the cofactors, and of greater ones NaN; PyTorch changes the matrix a little", func(in []*array.Array) bool { return condition(in[0]) > 1e3 }),
 		departs[op.None](op.Alters, "elements that are NaN, infinite or beyond 2^16: elimination in f64 has other overflows", func(in []*array.Array) bool { return far(in[0]) }),
 		departs[op.None](op.Extends, "f16 and bf16, which PyTorch has no code for", func(in []*array.Array) bool { return in[0].DType().Size() == 2 }),
 	},
 	Doc: "det is the determinant of the square matrices in the last two dimensions, computed in f64.", In: op.Args("x"), Class: op.Contraction,
-	NoGrad: "no rule is written yet",
+	Grad: detGrad,
 	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
 		t, err := squareMatrices(c, in)
 		if err != nil || !t.Ranked() {

@@ -50,6 +50,7 @@ type InstanceNormAttrs struct {
 //gofx:torch batch_norm(x, running_mean, running_var, weight, bias, training, eps)
 var BatchNorm = op.Define("batch_norm", op.Spec[BatchNormAttrs]{
 	Differs: []op.Difference[BatchNormAttrs]{
+		unlikeEmpty[BatchNormAttrs](),
 		{Kind: op.Extends, Text: "running statistics that are missing outside training, for which those of x stand", When: func(a BatchNormAttrs, in []*array.Array) bool {
 			return !a.Training && (len(in) < 3 || in[1] == nil || in[2] == nil)
 		}},
@@ -89,6 +90,7 @@ var BatchNorm = op.Define("batch_norm", op.Spec[BatchNormAttrs]{
 //gofx:torch F.batch_norm(x, mean, var, weight, bias, eps=eps)
 var BatchNormInference = op.Define("batch_norm_inference", op.Spec[EpsAttrs]{
 	Differs: []op.Difference[EpsAttrs]{
+		unlikeEmpty[EpsAttrs](),
 		refusesMixed[EpsAttrs](),
 		extendsEmpty[EpsAttrs](),
 		refusesEps(func(a EpsAttrs) float64 { return a.Eps }),
@@ -96,8 +98,9 @@ var BatchNormInference = op.Define("batch_norm_inference", op.Spec[EpsAttrs]{
 		extendsParameters[EpsAttrs](),
 		refusesScalars[EpsAttrs](),
 	},
-	Doc: "batch_norm_inference is (x-mean)/sqrt(var+eps)·weight + bias for each channel of x [N,C,...].",
-	In:  op.Args("x", "mean", "var", "weight?", "bias?"),
+	Doc:      "batch_norm_inference is (x-mean)/sqrt(var+eps)·weight + bias for each channel of x [N,C,...].",
+	In:       op.Args("x", "mean", "var", "weight?", "bias?"),
+	Training: func(EpsAttrs) bool { return false }, // statistics that are given are not those of a batch
 	Infer: func(c *op.Infer, a EpsAttrs, in []shape.Type) (shape.Type, error) {
 		return inferChannelNorm(c, a.Eps, in, "mean", "var", "weight", "bias")
 	},
@@ -140,6 +143,7 @@ var BatchNormStats = op.Define("batch_norm_stats", op.Spec[op.None]{
 //gofx:torch layer_norm(x, normalized_shape, weight, bias, eps)
 var LayerNorm = op.Define("layer_norm", op.Spec[LayerNormAttrs]{
 	Differs: []op.Difference[LayerNormAttrs]{
+		unlikeFar[LayerNormAttrs](0, 1),
 		refusesMixed[LayerNormAttrs](),
 		refusesEps(func(a LayerNormAttrs) float64 { return a.Eps }),
 		altersFactors[LayerNormAttrs](false),
@@ -189,6 +193,7 @@ var RmsNorm = op.Define("rms_norm", op.Spec[LayerNormAttrs]{
 //gofx:torch F.group_norm(x, num_groups, weight, bias, eps)
 var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
 	Differs: []op.Difference[GroupNormAttrs]{
+		departs[GroupNormAttrs](op.GradExtends, "a bias without a weight, at which PyTorch 1.13 fails", func(in []*array.Array) bool { return in[1] == nil && in[2] != nil }),
 		refusesMixed[GroupNormAttrs](),
 		refusesEps(func(a GroupNormAttrs) float64 { return a.Eps }),
 		altersFactors[GroupNormAttrs](false),
@@ -230,6 +235,7 @@ var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
 //gofx:torch F.instance_norm(x, running_mean, running_var, weight, bias, not use_running_stats, eps=eps)
 var InstanceNorm = op.Define("instance_norm", op.Spec[InstanceNormAttrs]{
 	Differs: []op.Difference[InstanceNormAttrs]{
+		unlikeFar[InstanceNormAttrs](0, 1, 2, 3),
 		{Kind: op.Extends, Text: "running statistics that are missing though asked for, for which those of the instance stand", When: func(a InstanceNormAttrs, in []*array.Array) bool {
 			return a.UseRunningStats && (len(in) < 3 || in[1] == nil || in[2] == nil)
 		}},
@@ -385,4 +391,9 @@ func checkTail(c *op.Infer, name string, t shape.Type, want shape.Dims, maxRank 
 		}
 	}
 	return nil
+}
+
+// unlikeEmpty is of normalisations.
+func unlikeEmpty[A any]() op.Difference[A] {
+	return departs[A](op.GradAlters, "that by factors and statistics that are not finite is NaN for an empty batch; PyTorch's is 0", empty)
 }

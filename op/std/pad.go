@@ -117,6 +117,9 @@ var Pad = fillOp("pad", "pad adds elements before and after dimensions, or crops
 //
 //gofx:torch F.pixel_shuffle(x, upscale_factor)
 var PixelShuffle = moveOp("pixel_shuffle", "pixel_shuffle turns [..., C*r*r, H, W] into [..., C, H*r, W*r].", op.Spec[PixelShuffleAttrs]{
+	Differs: []op.Difference[PixelShuffleAttrs]{
+		departs[PixelShuffleAttrs](op.GradExtends, "operands without elements", empty),
+	},
 	Ref: "Shi et al., CVPR 2016, arXiv:1609.05158",
 	Infer: dimsRule(func(c *op.Infer, a PixelShuffleAttrs, d shape.Dims) (shape.Dims, error) {
 		r, n := a.UpscaleFactor, d.Len()
@@ -180,7 +183,8 @@ type ChannelShuffleAttrs struct {
 //
 //gofx:torch torch.channel_shuffle(x, groups)
 var ChannelShuffle = moveOp("channel_shuffle", "channel_shuffle turns the channels of [N, groups*C, ...], group after group, into the first of each group, the second of each and so on.", op.Spec[ChannelShuffleAttrs]{
-	Ref: "Zhang, Zhou, Lin, Sun: ShuffleNet, CVPR 2018, arXiv:1707.01083",
+	Differs: []op.Difference[ChannelShuffleAttrs]{{Kind: op.GradExtends, Text: "any call: PyTorch 1.13 has no derivative"}},
+	Ref:     "Zhang, Zhou, Lin, Sun: ShuffleNet, CVPR 2018, arXiv:1707.01083",
 	Infer: dimsRule(func(c *op.Infer, a ChannelShuffleAttrs, d shape.Dims) (shape.Dims, error) {
 		if a.Groups < 1 {
 			return d, badAttr("groups", strconv.Itoa(a.Groups), "at least 1")

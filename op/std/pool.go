@@ -92,6 +92,7 @@ var (
 func maxPoolNd(name string, n int, withIndices bool) *op.Op {
 	s := op.Spec[MaxPoolAttrs]{
 		Differs: []op.Difference[MaxPoolAttrs]{extendsIntegers[MaxPoolAttrs](), extendsEmpty[MaxPoolAttrs](),
+			{Kind: op.GradAlters, Text: "windows that lie in the padding alone have no part; in PyTorch an element outside of them gets theirs", When: func(a MaxPoolAttrs, _ []*array.Array) bool { return dilated(a, n) }},
 			{Kind: op.Refuses, Text: "an x smaller than the kernel, of which PyTorch's max_pool1d makes no windows", When: func(MaxPoolAttrs, []*array.Array) bool { return n == 1 && !withIndices }},
 			{Kind: op.Extends, Text: "a padding up to half of the kernel with its dilation, as PyTorch does since 2.1", When: func(a MaxPoolAttrs, _ []*array.Array) bool { return a.Dilation.Len() > 0 }}},
 		Doc: name + " takes the maximum of every window over " + spatialText(n) + ".",
@@ -110,7 +111,7 @@ func maxPoolNd(name string, n int, withIndices bool) *op.Op {
 			return &kernel.MaxPool{Kernel: mustList(a.KernelSize, n, 1), Stride: strideList(a.Stride, a.KernelSize, n),
 				PadLo: pad, PadHi: pad, Dilation: mustList(a.Dilation, n, 1)}
 		},
-		Grad:    maxPoolGrad(n, withIndices),
+		Grad:    maxPoolGrad(n, finder(name, withIndices), func(a MaxPoolAttrs) bool { return dilated(a, n) }),
 		Samples: func(g *op.Gen) []op.Sample { return maxPoolSamples(g, n) },
 		Bad:     func(g *op.Gen) []op.BadSample { return maxPoolBad(g, n) },
 	}
@@ -170,10 +171,21 @@ func adaptivePoolNd(name string, n int, greatest, withIndices bool) *op.Op {
 		Samples: func(g *op.Gen) []op.Sample { return adaptivePoolSamples(g, n) },
 		Bad:     func(g *op.Gen) []op.BadSample { return adaptivePoolBad(g, n) },
 	}
+	if greatest {
+		s.Grad = maxPoolGrad(n, finder(name, withIndices), func(AdaptivePoolAttrs) bool { return false })
+	}
 	if withIndices {
 		s.Results, s.Quant = valuesAndIndices, op.QuantReference
 	}
 	return op.Define(name, s)
+}
+
+// finder is the operator that says where the maxima of a pool are; "" for one that does so.
+func finder(pool string, withIndices bool) string {
+	if withIndices {
+		return ""
+	}
+	return pool + "_with_indices"
 }
 
 // poolResult adds the type of the indices where there are any.

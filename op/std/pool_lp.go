@@ -19,13 +19,34 @@ var (
 	LpPool3d = lpPoolNd("lp_pool3d", 3)
 )
 
+// lpPoolGrad: a window of the norm 0 has the derivative 0, as in PyTorch.
+func lpPoolGrad(through func(op.Builder, AvgPoolAttrs, op.GradCall) []op.Value, avg func(LpPoolAttrs) AvgPoolAttrs, n int) func(op.Builder, LpPoolAttrs, op.GradCall) []op.Value {
+	return gradOf(func(g grads, a LpPoolAttrs, c op.GradCall, seed op.Value) op.Value {
+		p, size := a.NormType, 1.0
+		for _, k := range mustList(a.KernelSize, n, 1) {
+			size *= float64(k)
+		}
+		power := composer{g.b}.power
+		x, y := g.wide(c.In[0]), g.wide(c.Result(0))
+		seed = g.mul(g.times(g.cast(seed, x.Type().DType()), size), g.call("pow", ReversibleAttrs{Other: op.Float(1 - p)}, y))
+		seed = g.masked(seed, g.is(y, 0), 0)
+		mean := through(g.b, avg(a), op.GradCall{In: []op.Value{x}, Seeds: []op.Value{seed}, Needed: []bool{true}})[0]
+		if p == 1 {
+			return mean
+		}
+		return g.mul(mean, power(x, p-1))
+	})
+}
+
 func lpPoolNd(name string, n int) *op.Op {
 	avg := func(a LpPoolAttrs) AvgPoolAttrs {
 		return AvgPoolAttrs{KernelSize: a.KernelSize, Stride: a.Stride, CeilMode: a.CeilMode}
 	}
 	pool := []*op.Op{AvgPool1d, AvgPool2d, AvgPool3d}[n-1]
 	return op.Define(name, op.Spec[LpPoolAttrs]{
-		Differs: []op.Difference[LpPoolAttrs]{refusesIntegers[LpPoolAttrs](), extendsEmpty[LpPoolAttrs](), altersPower(func(a LpPoolAttrs) float64 { return a.NormType }),
+		Differs: []op.Difference[LpPoolAttrs]{refusesIntegers[LpPoolAttrs](), extendsEmpty[LpPoolAttrs](),
+			{Kind: op.GradAlters, Text: "windows whose sum is NaN have a derivative with a norm_type of 1; PyTorch's is 0", When: func(a LpPoolAttrs, in []*array.Array) bool { return a.NormType == 1 && huge(in[0]) }},
+			altersPower(func(a LpPoolAttrs) float64 { return a.NormType }),
 			{Kind: op.Refuses, Text: "a norm_type that is 0 or not finite, and one that the element type does not hold or the inverse of which it does not", When: func(a LpPoolAttrs, in []*array.Array) bool {
 				return a.NormType == 0 || !fits(in[0].DType(), op.Float(a.NormType)) || !fits(in[0].DType(), op.Float(1/a.NormType)) || a.NormType-a.NormType != 0
 			}},
@@ -49,6 +70,7 @@ func lpPoolNd(name string, n int) *op.Op {
 			mean := b.Call(pool, avg(a), c.power(in[0], a.NormType))
 			return c.power(c.scale(mean, op.Int(int64(size))), 1/a.NormType)
 		},
+		Grad: lpPoolGrad(avgPoolGrad(pool.Name, n), avg, n),
 		Samples: func(g *op.Gen) []op.Sample {
 			x := poolInputs(g, n)
 			call := func(name string, x *array.Array, a LpPoolAttrs) op.Sample { return okCall(name, a, x) }

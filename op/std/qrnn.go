@@ -19,8 +19,8 @@ import (
 //
 //gofx:torch q_recurrent(4, x, [h0, c0], weights, num_layers, bidirectional, batch_first, no_bias)
 var QLstm = op.Define("q_lstm", op.Spec[LstmAttrs]{
-	Doc: "q_lstm is lstm with weights i8, each followed by its scale, one element or one for each row: x of a layer as a whole, and the states of the batch in each step, are quantised as by dynamic_quantize, and multiplied as integers.",
-	In:  op.Args("x", "h0?", "c0?", "weights..."), Class: op.Contraction, Quant: op.QuantNever,
+	Doc:    "q_lstm is lstm with weights i8, each followed by its scale, one element or one for each row: x of a layer as a whole, and the states of the batch in each step, are quantised as by dynamic_quantize, and multiplied as integers.",
+	NoGrad: roundedSteps, In: op.Args("x", "h0?", "c0?", "weights..."), Class: op.Contraction, Quant: op.QuantNever,
 	Results: []string{"output", "h_n", "c_n"},
 	Infer: func(c *op.Infer, a LstmAttrs, in []shape.Type) (shape.Type, error) {
 		return a.recurrent(4, 2).inferQuantised(c, in)
@@ -41,8 +41,8 @@ var QLstm = op.Define("q_lstm", op.Spec[LstmAttrs]{
 //
 //gofx:torch q_recurrent(3, x, [h0], weights, num_layers, bidirectional, batch_first, no_bias)
 var QGru = op.Define("q_gru", op.Spec[GruAttrs]{
-	Doc: "q_gru is gru with weights i8 as q_lstm has them.",
-	In:  op.Args("x", "h0?", "weights..."), Class: op.Contraction, Quant: op.QuantNever,
+	Doc:    "q_gru is gru with weights i8 as q_lstm has them.",
+	NoGrad: roundedSteps, In: op.Args("x", "h0?", "weights..."), Class: op.Contraction, Quant: op.QuantNever,
 	Results: []string{"output", "h_n"},
 	Infer: func(c *op.Infer, a GruAttrs, in []shape.Type) (shape.Type, error) {
 		return a.recurrent(3, 1).inferQuantised(c, in)
@@ -236,3 +236,6 @@ func (r recurrentAttrs) quantRecurrent(g *op.Gen, in []*array.Array, one bool) [
 	}
 	return out
 }
+
+// roundedSteps is why recurrences on quantised values have no gradient.
+const roundedSteps = "its operands are rounded to integers in every step, which change in steps only"

@@ -98,6 +98,7 @@ var Dequantize = op.Define("dequantize", op.Spec[DequantizeAttrs]{
 var DynamicQuantize = op.Define("dynamic_quantize", op.Spec[op.None]{
 	Doc: "dynamic_quantize returns x as u8 with the scale, f32, and the zero point, u8, that cover 0 and what x holds; NaN is passed over.",
 	In:  op.Args("x"), Results: []string{"q", "scale", "zero"}, Quant: op.QuantNever,
+	NoGrad: "it rounds to integers, which change in steps only",
 	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
 		q := typeOf(array.U8, in[0].Ranked(), in[0].Dims().Slice()...)
 		one := func(d array.DType) shape.Type { return typeOf(d, true) }

@@ -49,7 +49,7 @@ var (
 	// Prod multiplies elements; products of integers and bools are i64.
 	//
 	//gofx:torch stepwise(torch.prod, x, dim, keep_dim, dtype, several=False)
-	Prod = reduceOp("prod", "prod multiplies the elements of the dimensions dim, all if none is given; integers and bools give i64.", sumType, refusesDType, extendsDims, altersPartial[ReduceAttrs]())
+	Prod = reduceOp("prod", "prod multiplies the elements of the dimensions dim, all if none is given; integers and bools give i64.", sumType, refusesDType, extendsDims, altersPartial[ReduceAttrs](), unlikeFar[ReduceAttrs](0))
 	// Mean averages floats.
 	//
 	//gofx:torch torch.mean(x, axes(dim, x), keep_dim, dtype=dtype)
@@ -57,11 +57,11 @@ var (
 	// Amax takes the greatest element; NaN wins.
 	//
 	//gofx:torch untyped(dtype) and torch.amax(x, axes(dim, x), keep_dim)
-	Amax = reduceOp("amax", "amax takes the greatest element of the dimensions dim, all if none is given; NaN wins.", sameType)
+	Amax = reduceOp("amax", "amax takes the greatest element of the dimensions dim, all if none is given; NaN wins.", sameType, unlikeNaN)
 	// Amin takes the least element; NaN wins.
 	//
 	//gofx:torch untyped(dtype) and torch.amin(x, axes(dim, x), keep_dim)
-	Amin = reduceOp("amin", "amin takes the least element of the dimensions dim, all if none is given; NaN wins.", sameType)
+	Amin = reduceOp("amin", "amin takes the least element of the dimensions dim, all if none is given; NaN wins.", sameType, unlikeNaN)
 	// All tells whether every element differs from zero.
 	//
 	//gofx:torch untyped(dtype) and stepwise(torch.all, x, dim, keep_dim)
@@ -139,6 +139,9 @@ func (a VarAttrs) correction() float64 {
 	}
 	return a.Correction.Float64()
 }
+
+// unlikeNaN is of amax and amin.
+var unlikeNaN = departs[ReduceAttrs](op.GradAlters, "that of elements among which one is NaN goes to those that are; in PyTorch it is NaN for all", func(in []*array.Array) bool { return hasNaN(in[0]) })
 
 // reduceOp defines a reduction over any set of dimensions.
 func reduceOp(name, doc string, result func(a ReduceAttrs, d array.DType) (array.DType, error), differs ...op.Difference[ReduceAttrs]) *op.Op {

@@ -2,6 +2,7 @@ package std
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -84,6 +85,10 @@ var Interpolate = op.Define("interpolate", op.Spec[InterpolateAttrs]{
 //gofx:torch F.grid_sample(x, grid, mode or "bilinear", padding_mode or "zeros", align_corners)
 var GridSample = op.Define("grid_sample", op.Spec[GridSampleAttrs]{
 	Differs: []op.Difference[GridSampleAttrs]{
+		{Kind: op.GradAlters, Text: "that by places at the very border, with align_corners and padding of border or reflection, is not that of PyTorch", When: func(a GridSampleAttrs, in []*array.Array) bool {
+			return a.AlignCorners && a.PaddingMode != "" && a.PaddingMode != "zeros" && slices.ContainsFunc([]float64{-3, -1, 1, 3}, func(v float64) bool { return hasElement(in[1], v) })
+		}},
+		departs[GridSampleAttrs](op.GradAlters, "that at places that are not finite, and of elements that are not, is NaN; PyTorch's is 0 for some", func(in []*array.Array) bool { return far(in[1]) || huge(in[0]) }),
 		refusesMixed[GridSampleAttrs](),
 		altersOverflow[GridSampleAttrs](),
 		departs[GridSampleAttrs](op.Alters, "points that are NaN, infinite or beyond 2^16 are outside in every mode: PyTorch's result depends on the mode and the processor", func(in []*array.Array) bool { return far(in[1]) }),

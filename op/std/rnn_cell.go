@@ -22,6 +22,7 @@ var LstmGates = op.Define("lstm_gates", op.Spec[op.None]{
 	Differs: []op.Difference[op.None]{
 		refusesMixed[op.None](),
 		refusesIntegers[op.None](),
+		unlikeFar[op.None](0, 1, 2, 3, 4),
 	},
 	Doc:     "lstm_gates returns the states h' = sigmoid(o)·tanh(c') and c' = sigmoid(f)·c + sigmoid(i)·tanh(g) of an LSTM cell.",
 	In:      op.Args("i", "f", "g", "o", "c"),

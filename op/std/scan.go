@@ -22,12 +22,12 @@ var Cumsum = scanOp("cumsum", "cumsum is the running sum along a dimension; inte
 // Cumprod is the running product.
 //
 //gofx:torch torch.cumprod(x, dim, dtype=dtype)
-var Cumprod = scanOp("cumprod", "cumprod is the running product along a dimension; integers and bools give i64.")
+var Cumprod = scanOp("cumprod", "cumprod is the running product along a dimension; integers and bools give i64.", unlikeFar[ScanAttrs](0))
 
 // scanOp defines a running reduction.
-func scanOp(name, doc string) *op.Op {
+func scanOp(name, doc string, differs ...op.Difference[ScanAttrs]) *op.Op {
 	return op.Define(name, op.Spec[ScanAttrs]{
-		Differs: []op.Difference[ScanAttrs]{refusesSums(func(a ScanAttrs) array.DType { return a.DType })},
+		Differs: append(differs, refusesSums(func(a ScanAttrs) array.DType { return a.DType })),
 		Doc:     doc, In: op.Args("x"),
 		Infer: func(_ *op.Infer, a ScanAttrs, in []shape.Type) (shape.Type, error) {
 			d, err := sumType(ReduceAttrs{DType: a.DType}, in[0].DType())

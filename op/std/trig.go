@@ -3,6 +3,8 @@ package std
 import (
 	"math"
 
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/expr"
 )
 
@@ -39,17 +41,28 @@ var (
 			return b.Select(b.Lt(a, b.Like(x, 1/negligible)), small, logTwice(b, a))
 		})
 	})
-	Acosh = function("acosh", "acosh is the inverse of cosh that is not negative, NaN below 1.", func(b *expr.Builder, x expr.Value) expr.Value {
-		one := b.Like(x, 1)
-		t := b.Sub(x, one)
-		small := b.Log1p(b.Add(t, b.Sqrt(b.Mul(t, b.Add(t, b.Like(x, 2))))))
-		y := b.Select(b.Lt(x, b.Like(x, 1/negligible)), small, logTwice(b, x))
-		return b.Select(b.Lt(x, one), b.Like(x, math.NaN()), y)
-	}, func(b *expr.Builder, x expr.Value) expr.Value {
-		one := b.Like(x, 1)
-		y := b.Mul(b.Rsqrt(b.Sub(x, one)), b.Rsqrt(b.Add(x, one)))
-		return b.Select(b.Lt(x, one), b.Like(x, math.NaN()), y)
-	})
+	Acosh = defineUnary("acosh", unary[op.None]{
+		doc: "acosh is the inverse of cosh that is not negative, NaN below 1.", on: onFloatMath, inPlace: true,
+		differs: []op.Difference[op.None]{departs[op.None](op.GradAlters, "that below 1, where the result is NaN, is NaN; PyTorch has numbers below -1", func(in []*array.Array) bool {
+			for i := range in[0].Len() {
+				if array.Float64At(in[0], i) <= -1 {
+					return true
+				}
+			}
+			return false
+		})},
+		f: plain(func(b *expr.Builder, x expr.Value) expr.Value {
+			one := b.Like(x, 1)
+			t := b.Sub(x, one)
+			small := b.Log1p(b.Add(t, b.Sqrt(b.Mul(t, b.Add(t, b.Like(x, 2))))))
+			y := b.Select(b.Lt(x, b.Like(x, 1/negligible)), small, logTwice(b, x))
+			return b.Select(b.Lt(x, one), b.Like(x, math.NaN()), y)
+		}),
+		deriv: plain(func(b *expr.Builder, x expr.Value) expr.Value {
+			one := b.Like(x, 1)
+			y := b.Mul(b.Rsqrt(b.Sub(x, one)), b.Rsqrt(b.Add(x, one)))
+			return b.Select(b.Lt(x, one), b.Like(x, math.NaN()), y)
+		})})
 	Atanh = function("atanh", "atanh is the inverse of tanh, NaN beyond [-1, 1].", func(b *expr.Builder, x expr.Value) expr.Value {
 		return odd(b, x, func(a expr.Value) expr.Value {
 			return b.Mul(b.Like(x, 0.5), b.Log1p(b.Div(b.Add(a, a), b.Sub(b.Like(x, 1), a))))

@@ -30,6 +30,8 @@ const mostSamples = 256
 //gofx:torch roi_align(x, rois, batch, output_size, spatial_scale, sampling_ratio, aligned, mode)
 var RoiAlign = op.Define("roi_align", op.Spec[RoiAlignAttrs]{
 	Differs: []op.Difference[RoiAlignAttrs]{
+		{Kind: op.GradAlters, Text: "the regions have derivatives, too; PyTorch's are of x alone"},
+		{Kind: op.GradRefuses, Text: "a sampling_ratio of 0, with which the number of points follows from the regions", When: func(a RoiAlignAttrs, _ []*array.Array) bool { return a.SamplingRatio < 1 }},
 		extendsEmpty[RoiAlignAttrs](),
 		departs[RoiAlignAttrs](op.Alters, "points outside of an image are 0, where PyTorch multiplies its first element by 0, which shows when that is not finite",
 			func(in []*array.Array) bool { return huge(in[0]) }),

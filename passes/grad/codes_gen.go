@@ -14,4 +14,5 @@ const (
 	NoSuchTensor   diag.Code = "FX3096" // gradient by a tensor that the graph lacks
 	ReadAfterWrite diag.Code = "FX3097" // state that is read after it is written
 	OpenSize       diag.Code = "FX3098" // size that a gradient needs is not known
+	Quantised      diag.Code = "FX3099" // gradient of a graph that was quantised before
 )

@@ -20,8 +20,10 @@ type Options struct {
 	// AllowUnused gives zeros for tensors that the loss does not depend on. Without it
 	// they are mistakes.
 	AllowUnused bool
-	// AllowEvaluation differentiates calls in evaluation mode, such as batch_norm with
-	// running statistics, as they are.
+	// AllowEvaluation differentiates what was made for evaluation as it is: batch_norm with
+	// running statistics that no training step changes, dropout that drops nothing, and
+	// products with integer weights, which have gradients by x and by scales. Without it
+	// they are mistakes.
 	AllowEvaluation bool
 }
 
@@ -29,7 +31,7 @@ type Options struct {
 // nothing else. Its results are a map from the names of o.Wrt, patterns resolved, to
 // tensors with the types of the inputs and parameters.
 //
-// m stays as it is. Mistakes are a diag.List with all of them at once: FX3090 to FX3098.
+// m stays as it is. Mistakes are a diag.List with all of them at once: FX3090 to FX3099.
 func Gradient(ctx context.Context, m *graph.Module, o Options) (*graph.Module, error) {
 	return run(ctx, m, request{Options: o})
 }

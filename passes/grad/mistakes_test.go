@@ -35,9 +35,10 @@ func TestExamplesOfCodes(t *testing.T) {
 		grad.Unreached:      of("graph net(%x: f64[3], %y: f64[3]) {\n %l = call_function[sum](%x) : f64[]\n return %l\n}\n", "x", "y"),
 		grad.NotFloat:       of("graph net(%x: i64[3]) {\n %c = call_function[cast](%x) {dtype=f64} : f64[3]\n %l = call_function[sum](%c) : f64[]\n return %l\n}\n", "x"),
 		grad.NotScalar:      of("graph net(%x: f64[3]) {\n %y = call_function[exp](%x) : f64[3]\n return %y\n}\n", "x"),
-		op.NoGradient:       of("graph net(%x: f64[3,3]) {\n %y = call_function[det](%x) : f64[]\n return %y\n}\n", "x"),
+		op.NoGradient:       of("graph net(%x: f64[3,3]) {\n %u = call_function[unique](%x) {flat=true} : (f64[?], i64[?], i64[9], i64[?])\n %y = call_function[getitem](%u) {index=0} : f64[?]\n %l = call_function[sum](%y) : f64[]\n return %l\n}\n", "x"),
 		grad.NoSuchTensor:   of("graph net(%x: f64[3]) {\n %l = call_function[sum](%x) : f64[]\n return %l\n}\n", "weigth"),
 		grad.EvaluationMode: of("graph net(%x: f64[2,3]) {\n %w = get_attr[w] : f64[3]\n %y = call_function[batch_norm](%x, %w, %w) {eps=1e-05} : f64[2,3]\n %l = call_function[sum](%y) : f64[]\n return %l\n}\n", "x"),
+		grad.Quantised:      of("graph net(%x: f32[3]) {\n %s = call_function[full]() {value=0.1, dtype=f32} : f32[]\n %q = call_function[quantize](%x, %s, _) {dtype=i8} : i8[3]\n %y = call_function[dequantize](%q, %s, _) : f32[3]\n %l = call_function[sum](%y) : f32[]\n return %l\n}\n", "x"),
 		grad.ReadAfterWrite: of("graph net(%x: f64[3]) {\n %s = get_attr[s] : f64[3]\n %a = call_function[assign](%s, %x) : f64[3]\n %t = get_attr[s] : f64[3]\n %y = call_function[mul](%x, %t) : f64[3]\n %l = call_function[sum](%y) : f64[]\n return %l\n}\n", "x"),
 		grad.OpenSize:       of("graph net(%x: f64[3], %y: f64[?]) {\n %z = call_function[mul](%x, %y) : f64[3]\n %l = call_function[sum](%z) : f64[]\n return %l\n}\n", "y"),
 		grad.ControlFlow: func() error {
@@ -67,10 +68,11 @@ func TestExamplesOfCodes(t *testing.T) {
 // All mistakes come at once.
 func TestMistakesComeTogether(t *testing.T) {
 	m := graphOf(t, `graph net(%x: f64[3,3], %y: f64[3,3]) {
-  %a = call_function[det](%x) : f64[]
-  %b = call_function[det](%y) : f64[]
-  %c = call_function[add](%a, %b) : f64[]
-  return %c
+  %a = call_function[bitcast](%x) {dtype=f64} : f64[3,3]
+  %b = call_function[bitcast](%y) {dtype=f64} : f64[3,3]
+  %c = call_function[add](%a, %b) : f64[3,3]
+  %l = call_function[sum](%c) : f64[]
+  return %l
 }
 `)
 	_, err := grad.Gradient(ctx, m, grad.Options{Wrt: []string{"x", "y"}})

@@ -51,13 +51,15 @@ func How(o *op.Op) (way Way, why string) {
 // prepare finds the calls that are differentiated and expands those that are
 // differentiated as others, until none is left; it finds those that cannot be.
 func (d *differentiation) prepare() error {
+	d.spread()
+	d.madeForEvaluation()
 	var why map[*graph.Node]string
 	for {
 		d.spread()
 		why = map[*graph.Node]string{}
 		left := func(n *graph.Node) bool {
 			way, _ := How(n.Op())
-			return !d.depends[n] || way != ByDecomposition && way != ByExpansion || d.evaluates(n)
+			return !d.depends[n] || way != ByDecomposition && way != ByExpansion || d.noted[n]
 		}
 		p := simplify.ExpandExcept(left, func(n *graph.Node, reason string) { why[n] = reason }, table)
 		changed, err := p.Run(d.ctx, d.g)
@@ -69,18 +71,13 @@ func (d *differentiation) prepare() error {
 		}
 	}
 	for n := range d.g.All() {
-		if d.depends[n] && n.Opcode().IsCall() {
+		if d.depends[n] && n.Opcode().IsCall() && !d.noted[n] {
 			if e := d.refused(n, why[n]); e != nil {
 				d.fault(e)
 			}
 		}
 	}
 	return nil
-}
-
-// evaluates reports whether a call is in evaluation mode, and not allowed to be.
-func (d *differentiation) evaluates(n *graph.Node) bool {
-	return n.Op().HasModes() && !n.Op().Training(n.Attrs()) && !d.AllowEvaluation
 }
 
 // refused returns why a call cannot be differentiated, nil where it can.
@@ -95,9 +92,6 @@ func (d *differentiation) refused(n *graph.Node, unexpanded string) *diag.Error 
 		return nil // the call of control flow is refused for it
 	case o == nil || o.Structural():
 		return n.Error(op.NoGradient, "the gradient goes through a call of which nothing is known")
-	case d.evaluates(n):
-		return n.Error(EvaluationMode, o.Name+" is in evaluation mode").
-			WithHint("capture the model in training mode, or set AllowEvaluation")
 	}
 	way, why := How(o)
 	switch {

@@ -270,39 +270,23 @@ func (c call) check(n *tally) string {
 	return ""
 }
 
-// noRule bounds the operators that have no rule though they could have one.
-const noRule = 3 // det, unique, range
-
-// TestEveryOperatorSaysItsGradient: an operator that takes floats and gives floats has a
-// gradient or the reason why not.
+// TestEveryOperatorSaysItsGradient: an operator that takes floats has a gradient or the
+// reason why not.
 func TestEveryOperatorSaysItsGradient(t *testing.T) {
-	missing := 0
 	for _, o := range op.All() {
-		if o.Path != "" || o.Structural() {
+		if o.Path != "" && !strings.HasPrefix(o.Path, "github.com/gofx-dev/gofx/op") || o.Structural() || !takesFloats(o) {
 			continue
 		}
-		way, why := grad.How(o)
-		if way != grad.NoWay || !fromFloats(o) {
-			continue
-		}
-		require.NotEmpty(t, o.NoGrad(), "%s has neither a gradient nor a reason in NoGrad", o.Name)
-		if strings.Contains(why, "no rule is written") {
-			missing++
+		if way, why := grad.How(o); way == grad.NoWay {
+			require.NotEmpty(t, o.NoGrad(), "%s has neither a gradient nor a reason in NoGrad", o.Name)
+			require.NotContains(t, why, "no rule is written", o.Name)
 		}
 	}
-	require.Equal(t, noRule, missing)
 }
 
-// fromFloats tells whether a sample of the operator takes floats and gives floats.
-func fromFloats(o *op.Op) bool {
-	for _, s := range o.Samples() {
-		if !slices.ContainsFunc(s.In, func(a *array.Array) bool { return a != nil && a.DType().IsFloat() }) {
-			continue
-		}
-		out, err := o.Eval(&kernel.Workspace{}, s.Attrs, s.In)
-		if err == nil && slices.ContainsFunc(out, func(a *array.Array) bool { return a.DType().IsFloat() }) {
-			return true
-		}
-	}
-	return false
+// takesFloats tells whether a sample of the operator has an operand of floats.
+func takesFloats(o *op.Op) bool {
+	return slices.ContainsFunc(o.Samples(), func(s op.Sample) bool {
+		return slices.ContainsFunc(s.In, func(a *array.Array) bool { return a != nil && a.DType().IsFloat() })
+	})
 }

@@ -27,6 +27,7 @@ type differentiation struct {
 	wrt     []target
 	seeded  []int // results that are differentiated
 	depends map[*graph.Node]bool
+	noted   map[*graph.Node]bool          // calls that nobody trains, which are mistakes
 	adjoint map[*graph.Node][]*graph.Node // of each result of a node, nil: zero
 	c       *graph.Cursor
 	writes  []*graph.Node // assigns, in order
@@ -271,7 +272,7 @@ func (d *differentiation) writesInside() {
 
 // gradients returns the gradient by each target.
 func (d *differentiation) gradients() []*graph.Node {
-	grads := make([]*graph.Node, len(d.wrt))
+	grads, failed := make([]*graph.Node, len(d.wrt)), d.faults.Err() != nil
 	for i, t := range d.wrt {
 		for _, n := range t.nodes {
 			g := d.adjoint[n]
@@ -287,8 +288,9 @@ func (d *differentiation) gradients() []*graph.Node {
 		case grads[i] != nil:
 		case d.AllowUnused:
 			grads[i] = d.zeros(d.read(t))
+		case failed && len(d.between(t.nodes)) > 0: // by a mistake that is noted
 		default:
-			d.fault(d.about(t, Unreached, "the loss does not depend on "+t.name).WithHint("leave it out, or set AllowUnused for a gradient of zeros"))
+			d.fault(d.unreached(t))
 		}
 	}
 	return grads

@@ -27,11 +27,12 @@ func gradPage() []byte {
 		"a `cond` with the same condition, a `scan` over the reversed sequences and what each trip began with, a `while` of as many trips as were made.\n" +
 		"A `while` must say how many trips it makes at most (`tensor.WhileAtMost`), since it keeps what it carries of each; without that, and for bodies\n" +
 		"that write state or act on the world, it is refused (FX3095).\n\n" +
-		"An operator without a way is refused at the model's line (FX3094), with the reason below; where nothing is said, its results hold no floats,\n" +
-		"so that no gradient asks for it. Gradients at ties, zeros and infinities are PyTorch's, except for these: of several writes of `scatter` to one place,\n" +
-		"the last one has the gradient; a row of attention of which a mask leaves nothing has the gradient 0.\n" +
+		"An operator without a way is refused at the model's line (FX3094), with the reason below; where nothing is said, it takes no floats.\n" +
+		"What the loss depends on through integers or steps only is refused, too (FX3090), as are calls that were made for evaluation (FX3093, FX3099).\n\n" +
+		"Gradients at ties, zeros, infinities and NaN are those of PyTorch's autograd, except where the table says otherwise: a test of package\n" +
+		"`passes/grad` compares them, and holds the exceptions to what the operators' entries declare (`op.Spec.Differs`).\n" +
 		"The derivative of `where(x > 0, log(x), 0)` at 0 is NaN, as in PyTorch: what the other branch makes meets the seed 0.\n\n" +
-		"| operator | how | why not |\n|---|---|---|\n")
+		"| operator | how | why not, and how it departs from PyTorch |\n|---|---|---|\n")
 	for _, o := range op.All() {
 		if o.Structural() {
 			continue
@@ -40,6 +41,15 @@ func gradPage() []byte {
 		how := string(way)
 		if way == grad.NoWay {
 			how, why = "none", o.NoGrad()
+		}
+		for _, d := range o.Differences() {
+			if d.Kind < op.GradExtends {
+				continue
+			}
+			if why != "" {
+				why += "; "
+			}
+			why += d.Kind.String() + ": " + d.Text
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", o.Key(), how, why)
 	}

@@ -54,11 +54,15 @@ type entry struct {
 	Operands                                 []string // as op.Args has them
 	Attrs                                    map[string]any
 	In                                       []*string // names in inputs.safetensors, null for absent operands
+	Seeds                                    []*string `json:",omitempty"` // so, of a gradient
 }
 
 // Dump writes calls to a folder, for oracle.py: samples.json lists them,
 // inputs.safetensors holds their operands.
-func Dump(dir string, calls []Call) error {
+func Dump(dir string, calls []Call) error { return dump(dir, calls, nil) }
+
+// dump writes calls, and seeds of their results where there are some.
+func dump(dir string, calls []Call, seeds [][]*array.Array) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -70,13 +74,21 @@ func Dump(dir string, calls []Call) error {
 	var arrays []safetensors.Named
 	for i, c := range calls {
 		e := newEntry(c.Op, sources[c.Op], c.Attrs)
-		e.Key, e.Name, e.Fingerprint, e.In = c.Key, c.Name, Fingerprint(c.Op, c.Sample), make([]*string, len(c.In))
-		for k, a := range c.In {
-			if a != nil {
-				name := e.Key + "/" + strconv.Itoa(k)
-				e.In[k] = &name
-				arrays = append(arrays, safetensors.Named{Name: name, Array: array.Contiguous(a)})
+		e.Key, e.Name, e.Fingerprint = c.Key, c.Name, Fingerprint(c.Op, c.Sample)
+		put := func(prefix string, list []*array.Array) []*string {
+			names := make([]*string, len(list))
+			for k, a := range list {
+				if a != nil {
+					name := prefix + strconv.Itoa(k)
+					names[k] = &name
+					arrays = append(arrays, safetensors.Named{Name: name, Array: array.Contiguous(a)})
+				}
 			}
+			return names
+		}
+		e.In = put(e.Key+"/", c.In)
+		if seeds != nil {
+			e.Seeds = put(e.Key+"/seed/", seeds[i])
 		}
 		all[i] = e
 	}

@@ -20,11 +20,17 @@ type network struct {
 	Inputs, Weights []string
 	Calls           []entry // Key names the result
 	Outputs         []string
+	Wrt             []string `json:",omitempty"` // weights by which the first output is differentiated
 }
 
 // DumpNetwork writes a prepared graph (lowering.Prepare) without symbols, its
 // weights and inputs to a folder, from which network.py makes a PyTorch module.
 func DumpNetwork(dir string, m *graph.Module, in []*array.Array) error {
+	return dumpNetwork(dir, m, in, nil)
+}
+
+// dumpNetwork is DumpNetwork with paths of weights by which is differentiated.
+func dumpNetwork(dir string, m *graph.Module, in []*array.Array, wrt []string) error {
 	sources, err := opsrc.Load()
 	if err != nil {
 		return err
@@ -64,6 +70,12 @@ func DumpNetwork(dir string, m *graph.Module, in []*array.Array) error {
 		default:
 			return fmt.Errorf("%s is a %s, expected a prepared graph", n, n.Opcode())
 		}
+	}
+	for _, path := range wrt {
+		if weights[path] == "" {
+			return fmt.Errorf("the network does not read %s", path)
+		}
+		net.Wrt = append(net.Wrt, weights[path])
 	}
 	text, err := json.Marshal(net)
 	if err != nil {

@@ -53,6 +53,8 @@ def expression(call):
     """The Python expression of one call."""
     if call["Op"] == "getitem":
         return "%s[%d]" % (call["In"][0], call["Attrs"]["index"])
+    if call["Op"] == "assign":
+        return call["In"][1]
     names = oracle.names_of(call)
     attrs = {k: oracle.attribute(v) for k, v in call["Attrs"].items()}
     values = oracle.bound(call["Operands"], attrs, call["In"])
@@ -81,7 +83,7 @@ class Network(torch.nn.Module):
         lines += ["    %s = %s" % (c["Key"], expression(c)) for c in net["Calls"]]
         lines += ["    return (%s,)" % ", ".join(net["Outputs"])]
         self.text = "\n".join(lines)
-        self.calls = net["Calls"]
+        self.calls, self.wrt = net["Calls"], net.get("Wrt") or []
         names = {}
         exec(self.text, {**vars(helpers), "torch": torch, "F": F, **instead}, names)
         self.run = names["forward"]
@@ -98,11 +100,18 @@ class Network(torch.nn.Module):
 
 
 def main():
-    """Computes the network in a folder and stores its results there."""
+    """Computes the network in a folder and stores its results there, and the gradient of
+    the first by the weights that are asked for."""
     net = Network(sys.argv[1])
-    with torch.no_grad():
+    weights = [net._buffers[n].requires_grad_() for n in net.wrt]
+    with torch.set_grad_enabled(bool(weights)):
         out = net(*net.inputs)
-    oracle.write(os.path.join(sys.argv[1], "results.safetensors"), [("network/%d" % i, oracle.encode(x)) for i, x in enumerate(out)], {})
+    all = [("network/%d" % i, oracle.encode(x)) for i, x in enumerate(out)]
+    if weights:
+        found = torch.autograd.grad(out[0], weights, allow_unused=True)
+        found = [torch.zeros_like(w) if d is None else d for w, d in zip(weights, found)]
+        all += [("gradient/%d" % i, oracle.encode(d)) for i, d in enumerate(found)]
+    oracle.write(os.path.join(sys.argv[1], "results.safetensors"), all, {})
 
 
 if __name__ == "__main__":

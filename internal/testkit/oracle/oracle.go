@@ -34,6 +34,9 @@
 // DumpNetwork writes the calls, weights and inputs of a whole graph, and network.py
 // makes a PyTorch module of them: bench compares with the same weights, and
 // no network is written a second time.
+//
+// The same expressions give gradients, by autograd: AskGradients of calls, and
+// AskNetworkGradient of networks. Tests of package passes/grad compare with them.
 package oracle
 
 import (

@@ -290,9 +290,9 @@ def expired(*_):
     raise TimeoutError
 
 
-def outcomes(samples, inputs, exact):
-    """The outcome of every call. They are computed in a process of their own, so
-    that one which PyTorch does not survive costs only itself."""
+def outcomes(samples, of):
+    """The outcome of every call, which of computes. They are computed in a process of
+    their own, so that one which PyTorch does not survive costs only itself."""
     out = []
     while len(out) < len(samples):
         r, w = os.pipe()
@@ -305,7 +305,7 @@ def outcomes(samples, inputs, exact):
             with os.fdopen(w, "wb") as f:
                 for s in samples[len(out):]:
                     signal.alarm(20)
-                    pickle.dump(evaluate(s, inputs, exact), f)
+                    pickle.dump(of(s), f)
                     f.flush()
             os._exit(0)
         os.close(w)
@@ -330,7 +330,8 @@ def main():
         samples = json.load(f)
     inputs = read(os.path.join(src, "inputs.safetensors"))
     files, counts = {}, {}
-    for s, (what, text, out) in zip(samples, outcomes(samples, inputs, sys.argv[3:] == ["exact"])):
+    exact = sys.argv[3:] == ["exact"]
+    for s, (what, text, out) in zip(samples, outcomes(samples, lambda s: evaluate(s, inputs, exact))):
         tensors, meta = files.setdefault(s["Class"], ([], {}))
         meta["sample " + s["Key"]] = s["Fingerprint"]
         if what:

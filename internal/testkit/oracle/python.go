@@ -60,6 +60,26 @@ func AskNetwork(ctx context.Context, dir string, m *graph.Module, in []*array.Ar
 	return tensors(f, "network")
 }
 
+// AskNetworkGradient computes a graph with PyTorch, and by autograd the gradient of its
+// first output, a scalar, by weights that it reads, in the order of their paths.
+func AskNetworkGradient(ctx context.Context, dir string, m *graph.Module, in []*array.Array, paths []string) (out, grads []*array.Array, err error) {
+	if err := dumpNetwork(dir, m, in, paths); err != nil {
+		return nil, nil, err
+	}
+	if err := execute(ctx, dir, "network.py", dir); err != nil {
+		return nil, nil, err
+	}
+	f, err := safetensors.ReadFile(filepath.Join(dir, "results.safetensors"))
+	if err != nil {
+		return nil, nil, err
+	}
+	if out, err = tensors(f, "network"); err != nil {
+		return nil, nil, err
+	}
+	grads, err = tensors(f, "gradient")
+	return out, grads, err
+}
+
 // execute runs one of the scripts, all of which are put into dir.
 func execute(ctx context.Context, dir, script string, args ...string) error {
 	if err := WriteScripts(dir); err != nil {
