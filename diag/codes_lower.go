@@ -6,7 +6,7 @@ var lowerCodes = []Info{
 		//gofx:code lowering.Unsupported
 		Code: "FX5001", Title: "operator cannot run on the target",
 		Cause: "a node calls an operator for which the target has no rule, no kernel and no decomposition: an opaque Go function that is not linked in, or one of another target",
-		Cure:  "give the operator a Kernel, an Expr or a Decompose, link the function, or let another target run the node",
+		Cure:  "give the target a rule for the operator, link the function, or let another target run the node (lowering.Split)",
 		Example: `f := op.NewAdHoc("example.com/net", "f", op.Args("x"), false, false, nil)
 m.Graph.Before(m.Graph.Output()).Function(f, nil, m.Graph.First())
 _, err := cpu.Compile(m, lowering.Options{})

@@ -35,7 +35,7 @@ graph g(%x: f32[2,3], %w: f32[5,4]) {
 		//gofx:code op.BadAttr
 		Code: "FX2005", Title: "attribute out of its range",
 		Cause: "an attribute is unknown, malformed or outside of the operator's range",
-		Cure:  "correct the attribute; the hint lists the known ones",
+		Cure:  "give the operator's own attributes in their range; fxgen ops NAME lists them",
 		Example: `gofx 1
 graph g(%x: f32[2,3]) {
   %y = call_function[relu](%x) {slope=1}

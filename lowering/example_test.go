@@ -172,7 +172,7 @@ func ExampleRefuse() {
 	fmt.Println(lowering.Refuse(example().Graph.Find("b"), "toy", "no exponentials here"))
 	// Output:
 	// node %b: exp: target toy cannot run exp: no exponentials here [FX5001]
-	//     hint: give the operator a Kernel, an Expr or a Decompose, or let another target run it
+	//     hint: give the target a rule for it, or let another one run it (lowering.Split)
 }
 
 // At starts an error about the user's call that a node comes from.

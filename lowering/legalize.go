@@ -44,8 +44,8 @@ func (r Rules[R]) Find(n *graph.Node) (rule R, ok bool) {
 	return rule, ok
 }
 
-// Legalize expands composite calls of g until direct accepts every call, and
-// drops what nothing uses then. The error lists all calls which direct does not
+// Legalize expands composite calls of g until takes accepts every call, and
+// drops what nothing uses then. The error lists all calls which takes does not
 // accept, with its reasons. Regions are expanded too but not judged: they are
 // lowered on their own, for the types that they are called with. Calls of primitive
 // operators are expanded by the first of the tables that has the operator, package

@@ -203,7 +203,7 @@ func Refuse(n *graph.Node, target, why string) *diag.Error {
 		why = ": " + why
 	}
 	return At(n, Unsupported, "target "+target+" cannot run "+name+why).
-		WithHint("give the operator a Kernel, an Expr or a Decompose, or let another target run it")
+		WithHint("give the target a rule for it, or let another one run it (lowering.Split)")
 }
 
 // At starts a diagnostic about the call that a node comes from (SourceOf).

@@ -13,7 +13,8 @@ func ExampleNewTransformerEncoder() {
 	enc := nn.NewTransformerEncoder(2, 16, 4, nn.Feedforward(32), nn.Activation(nn.NewGELU()), nn.NormFirst(), nn.FinalNorm(), nn.BatchFirst())
 	x := tensor.Ones(2, 5, 16)
 	padding := tensor.Zeros(2, 5).Cast(array.Bool)
-	fmt.Println(enc.Forward(x, nil, padding).Shape(), nn.StateDict(enc)[0].Name)
+	causal := tensor.Ones(5, 5).Triu(1).Cast(array.Bool) // true: the position in the column comes later
+	fmt.Println(enc.Forward(x, causal, padding).Shape(), nn.StateDict(enc)[0].Name)
 	layer := nn.NewTransformerEncoderLayer(16, 4)
 	fmt.Println(layer.Linear1.Weight.Shape())
 	// Output:

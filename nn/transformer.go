@@ -32,7 +32,8 @@ func NewTransformerEncoderLayer(dim, heads int, opts ...TransformerOption) *Tran
 }
 
 // Forward encodes src [S, N, E], or [N, S, E] with BatchFirst. The masks, which may be nil, are those
-// of MultiheadAttention.Forward: mask of pairs of positions, padding [N, S] of positions.
+// of MultiheadAttention.Forward: mask of pairs of positions, padding [N, S] of positions. The causal mask
+// of s positions, a number or a Size, is tensor.Ones(s, s).Triu(1).Cast(array.Bool).
 func (m *TransformerEncoderLayer) Forward(src, mask, padding *tensor.Tensor) *tensor.Tensor {
 	attend := func(x *tensor.Tensor) *tensor.Tensor {
 		return dropped(m.Dropout1, Run(m.SelfAttn, x, x, x, padding, mask))

@@ -18,6 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer"
@@ -160,6 +161,18 @@ func TestUndecidedSizesAreReportedAtTheirLine(t *testing.T) {
 	require.ErrorIs(t, err, tracer.UnknownDType)
 	_, err = fx.Trace(ctx, sizePrograms["square"], fx.Input("x", "f32[N,M]"))
 	require.ErrorContains(t, err, "whether the sizes N and M are equal is not known")
+}
+
+// A size that is not known is 0 for the rest of the function: that no reshape fits it is no mistake of the model's.
+func TestUnknownSizesMakeNoFurtherMistakes(t *testing.T) {
+	_, err := fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor {
+		n := x.Dim(0)
+		return x.Reshape(n, -1).Reshape(n, 2, 2)
+	}, fx.Input("x", "f32[N,4]"))
+	require.ErrorIs(t, err, tracer.UnknownSize)
+	require.NotErrorIs(t, err, op.BadReshape)
+	_, err = fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor { return x.Reshape(3, 5) }, fx.Input("x", "f32[2,4]"))
+	require.ErrorIs(t, err, op.BadReshape)
 }
 
 // sized is a policy that gives numbers for all sizes.

@@ -35,6 +35,8 @@ type trace struct {
 	seen  map[place]int
 	said  map[mistake]bool
 	notes map[string]bool
+	// invented has the functions of the model that were given sizes which are not known.
+	invented map[string]bool
 
 	modules map[tensor.Key]modInfo    // by identity
 	scopes  *scoping                  // nil without a root
@@ -66,7 +68,7 @@ const defaultMaxNodes = 4 << 20
 
 func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 	t := &trace{ctx: ctx, p: p, frames: p.Frames, maxNodes: p.MaxNodes,
-		seen: map[place]int{}, said: map[mistake]bool{}, notes: map[string]bool{}, modules: map[tensor.Key]modInfo{}}
+		seen: map[place]int{}, said: map[mistake]bool{}, notes: map[string]bool{}, invented: map[string]bool{}, modules: map[tensor.Key]modInfo{}}
 	g := graph.New(name)
 	t.prog, t.src = newProgram(t, g), sources{t: t, params: map[any]*graph.Param{}}
 	t.rec = t.recorder(t)
@@ -146,6 +148,11 @@ func (t *trace) report(err error) {
 		}
 		if fault.Code == op.OperandCount {
 			fault = t.withNil(fault)
+		}
+		if fault.Code == UnknownSize {
+			t.invented[fault.Pos.Func] = true
+		} else if fault.Code == op.BadReshape && t.invented[fault.Pos.Func] {
+			continue // sizes were made up after the mistake, which the cure of this one would hide
 		}
 		k := place{fault.Pos, fault.Code}
 		k.pos.Func = ""

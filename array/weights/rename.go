@@ -140,6 +140,8 @@ const maxProposed, maxCompared = 4, 1000
 // the tensors that are wanted: prefixes of names, up to a dot, that are to be others. fits
 // reports whether one may stand for the other, by its shape for instance. Every name that a
 // rule fits becomes one that is wanted. There are none where names have no parts in common.
+// Where several tensors fit as well, the earlier in have gets the name of the earlier in want,
+// which is a guess: files of torch.save and of nn.SaveFile have the order of the model.
 func Renames(have, want []string, fits func(have, want string) bool) (rules []string) {
 	if len(have) > maxCompared || len(want) > maxCompared {
 		return nil
@@ -159,23 +161,25 @@ func Renames(have, want []string, fits func(have, want string) bool) (rules []st
 	return rules
 }
 
-// best is the rule that gives most names one that is open.
+// best is the rule that gives most names one that is open; of several the one that gives the
+// first name the first one, of those the shortest.
 func best(left, open []string, fits func(have, want string) bool) (rule string, names map[string]string) {
 	tried := map[string]bool{}
 	type found struct {
-		rule  string
-		names map[string]string
+		rule     string
+		names    map[string]string
+		from, to int // the first name that it fits, and the place of that name's new one
 	}
 	var all []found
-	for _, h := range left {
-		for _, w := range open {
+	for i, h := range left {
+		for k, w := range open {
 			rule, ok := prefixes(h, w)
 			if !ok || tried[rule] || len(tried) > maxCompared {
 				continue
 			}
 			tried[rule] = true
 			if names := apply(rule, left, open, fits); len(names) > 0 {
-				all = append(all, found{rule, names})
+				all = append(all, found{rule, names, i, k})
 			}
 		}
 	}
@@ -183,7 +187,8 @@ func best(left, open []string, fits func(have, want string) bool) (rule string, 
 		return "", nil
 	}
 	top := slices.MaxFunc(all, func(a, b found) int {
-		return cmp.Or(cmp.Compare(len(a.names), len(b.names)), cmp.Compare(len(b.rule), len(a.rule)), strings.Compare(b.rule, a.rule))
+		return cmp.Or(cmp.Compare(len(a.names), len(b.names)), cmp.Compare(b.from, a.from), cmp.Compare(b.to, a.to),
+			cmp.Compare(len(b.rule), len(a.rule)), strings.Compare(b.rule, a.rule))
 	})
 	return top.rule, top.names
 }

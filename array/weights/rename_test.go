@@ -80,6 +80,8 @@ func TestRenames(t *testing.T) {
 		{[]string{"model.a.weight", "model.b.weight"}, []string{"a.weight", "b.weight"}, []string{"model.*=*"}},
 		{[]string{"a.weight", "b.weight"}, []string{"net.a.weight", "net.b.weight"}, []string{"*=net.*"}},
 		{[]string{"l1.weight", "l2.bias"}, []string{"fc1.weight", "fc2.bias"}, []string{"l1.*=fc1.*", "l2.*=fc2.*"}},
+		{[]string{"back.layer1.w", "back.glu.w", "head.w"}, []string{"fc1.w", "gate.w", "fc2.w"}, // the order decides, not the length or the letters
+			[]string{"back.layer1.*=fc1.*", "back.glu.*=gate.*", "head.*=fc2.*"}},
 		{[]string{"w"}, []string{"v"}, nil},
 		{nil, []string{"v"}, nil},
 	} {

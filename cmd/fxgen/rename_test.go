@@ -46,6 +46,14 @@ func TestWeightsAreRenamed(t *testing.T) {
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "-rename is for the names in a file")
 
+	// Tensors of one type are taken in the order of the file and of the model, and the hint says so.
+	require.NoError(t, os.WriteFile("two.fx", []byte("gofx 1\n\ngraph g(%x: f32[2]) {\n  %w = get_attr[fc.weight] : f32[2]\n  %b = get_attr[bn.weight] : f32[2]\n"+
+		"  %y = call_function[mul](%x, %w)\n  %z = call_function[add](%y, %b)\n  return %z\n}\nparam fc.weight : f32[2]\nparam bn.weight : f32[2]\n"), 0o666))
+	saveWeights(t, "w.safetensors", "second.weight", "first.weight")
+	code, _, stderr = call("run", "-weights", "w.safetensors", "-in", "x=1,1", "two.fx")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "    hint: the names match with -rename 'second.*=fc.*' -rename 'first.*=bn.*'; tensors of one type")
+
 	// A module's: the hints of package nn speak of Go.
 	saveWeights(t, "mlp.safetensors", "model.fc1.weight")
 	code, _, stderr = call("run", "-weights", "mlp.safetensors", "mlp")

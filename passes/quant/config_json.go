@@ -279,7 +279,11 @@ func enum[T ~uint8](p *configReader, names []string, to *T) func(member) {
 		s, _ := m.value.scalar.(string)
 		i := slices.Index(names, s)
 		if i < 0 {
-			p.bad(m.value.at, m.name+" is not one of "+strings.Join(names, ", "))
+			is := "no text"
+			if s != "" {
+				is = strconv.Quote(s)
+			}
+			p.bad(m.value.at, m.name+" is "+is+", expected one of "+strings.Join(names, ", "))
 			return
 		}
 		*to = T(i)

@@ -17,7 +17,7 @@ import (
 const ownPart = "\n## In gofx itself"
 
 // followed are the guides that begin with a fresh module.
-var followed = []string{"add-an-op.md", "add-a-pass.md", "tutorial.md"}
+var followed = []string{"add-an-op.md", "add-a-pass.md", "add-a-target.md", "tutorial.md"}
 
 // TestGuidesAreFollowedWordByWord follows the guides in a fresh module: it writes the
 // files, runs the commands, and compares their output.

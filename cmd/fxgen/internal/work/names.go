@@ -3,6 +3,7 @@ package work
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,40 +77,54 @@ func openWeights(j *Job) (f weights.File, err error) {
 	return renamed, nil
 }
 
-func typesOfState(m any) map[string]shape.Type {
-	types := map[string]shape.Type{}
-	for _, e := range nn.StateDict(m) {
-		types[e.Name] = e.Tensor.Type()
-	}
-	return types
+// wanted are the tensors that weights are for, in the order of the model.
+type wanted struct {
+	names []string
+	types map[string]shape.Type
 }
 
-func typesOfParams(m *graph.Module) map[string]shape.Type {
-	types := map[string]shape.Type{}
-	for _, p := range m.Params() {
-		types[p.Path] = p.TypeOf()
+func (w *wanted) add(name string, t shape.Type) {
+	w.names = append(w.names, name)
+	w.types[name] = t
+}
+
+func wantedOfState(m any) wanted {
+	w := wanted{types: map[string]shape.Type{}}
+	for _, e := range nn.StateDict(m) {
+		w.add(e.Name, e.Tensor.Type())
 	}
-	return types
+	return w
+}
+
+func wantedOfParams(m *graph.Module) wanted {
+	w := wanted{types: map[string]shape.Type{}}
+	for _, p := range m.Params() {
+		w.add(p.Path, p.TypeOf())
+	}
+	return w
 }
 
 // unmatched adds to an error about unmatched names of weights the cure for this program's
 // user: the cures of the codes are calls in Go.
-func (j *Job) unmatched(err error, f weights.File, types map[string]shape.Type) error {
+func (j *Job) unmatched(err error, f weights.File, all wanted) error {
 	var list diag.List
 	if err == nil {
 		return nil
 	}
 	list.Add(err)
-	var have, want []string
+	unexpected, missing := map[string]bool{}, map[string]bool{}
 	for _, e := range list {
 		switch e.Code {
 		case nn.UnexpectedWeight, graph.WeightUnexpected:
-			have = append(have, e.Op)
+			unexpected[e.Op] = true
 		case nn.MissingWeight, graph.WeightMissing:
-			want = append(want, e.Op)
+			missing[e.Op] = true
 		}
 	}
-	hint := renaming(f, have, want, types)
+	// The order of the file and of the model, not that of the messages, says which is which where types are equal.
+	have := slices.DeleteFunc(f.Names(), func(name string) bool { return !unexpected[name] })
+	want := slices.DeleteFunc(slices.Clone(all.names), func(name string) bool { return !missing[name] })
+	hint := renaming(f, have, want, all.types)
 	for _, e := range list {
 		switch e.Code {
 		case nn.UnexpectedWeight, graph.WeightUnexpected, nn.MissingWeight, graph.WeightMissing:
@@ -123,17 +138,24 @@ func (j *Job) unmatched(err error, f weights.File, types map[string]shape.Type) 
 
 // renaming is the hint for names that do not match: rules that make them, where there are any.
 func renaming(f weights.File, have, want []string, types map[string]shape.Type) string {
-	rules := weights.Renames(have, want, func(have, want string) bool {
+	fits := func(have, want string) bool {
 		d, dims, ok := f.Type(have)
 		return ok && shape.TensorType(d, shape.ConstDims(dims...)).Same(types[want])
-	})
+	}
+	rules := weights.Renames(have, want, fits)
 	if len(rules) == 0 {
 		return "give the weights of this model, or rename those of the file with -rename 'FROM=TO', as in 'norm*=bn*'"
+	}
+	slices.Reverse(want)
+	others := weights.Renames(have, want, fits)
+	check := ""
+	if slices.Sort(others); !slices.Equal(slices.Sorted(slices.Values(rules)), others) {
+		check = "; tensors of one type are taken in their order, which may exchange them: check which is which"
 	}
 	for i, rule := range rules {
 		rules[i] = "-rename " + quoted(rule)
 	}
-	return "the names match with " + strings.Join(rules, " ")
+	return "the names match with " + strings.Join(rules, " ") + check
 }
 
 // quoted quotes a word for a shell.

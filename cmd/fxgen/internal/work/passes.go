@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,6 +37,10 @@ func Pipeline(names []string, own map[string]passes.Pass) (list []passes.Pass, e
 		}
 		found, err := fx.Pipeline(name)
 		if err != nil {
+			var e *diag.Error
+			if errors.As(err, &e) && strings.ContainsAny(name, "./") {
+				e.Hint = "a pass of your own is ./pkg#Var: the folder of its package and the variable"
+			}
 			return nil, err
 		}
 		list = append(list, found...)

@@ -391,7 +391,7 @@ func (s *Source) load(m any, j *Job, values bool) error {
 		if err != nil {
 			return err
 		}
-		return j.unmatched(nn.LoadStateDict(m, f), f, typesOfState(m))
+		return j.unmatched(nn.LoadStateDict(m, f), f, wantedOfState(m))
 	}
 	if !values {
 		return nil
@@ -477,7 +477,7 @@ func loadGraphFile(m *graph.Module, j *Job) error {
 			errs.Add(&diag.Error{Code: graph.WeightUnexpected, Op: name, Msg: "is unexpected, the graph has no such parameter"})
 		}
 	}
-	return j.unmatched(errs.Err(), f, typesOfParams(m))
+	return j.unmatched(errs.Err(), f, wantedOfParams(m))
 }
 
 // fillGraph gives the parameters synthetic values by their paths.
