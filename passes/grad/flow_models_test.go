@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/nn"
@@ -153,4 +154,103 @@ func mustParse(t *testing.T, text string) *graph.Module {
 	m, err := graph.Parse([]byte(text), "net.fx")
 	require.NoError(t, err)
 	return m
+}
+
+// Bodies may return their one result bare, not as a tuple.
+func TestBareResults(t *testing.T) {
+	for name, text := range map[string]string{
+		"cond": `graph net(%x: f64[3], %p: bool[]) {
+  %y = call_function[cond](%p, %x) {
+    region yes(%a: f64[3]) {
+      %b = call_function[exp](%a)
+      return %b
+    }
+    region no(%a: f64[3]) {
+      return %a
+    }
+  }
+  %z = call_function[mul](%y, %x)
+  %l = call_function[sum](%z)
+  return %l
+}
+`,
+		"while": `graph net(%x: f64[3], %p: bool[]) {
+  %y = call_function[while](%x, %p) {carry=1, max_trips=9} {
+    region test(%a: f64[3], %q: bool[]) {
+      %s = call_function[sum](%a)
+      %m = call_function[lt](%s) {other=20.0}
+      %n = call_function[logical_and](%m, %q)
+      return %n
+    }
+    region body(%a: f64[3], %q: bool[]) {
+      %b = call_function[mul](%a, %a)
+      %c = call_function[add](%b) {other=1.0}
+      return %c
+    }
+  }
+  %z = call_function[mul](%y, %x)
+  %l = call_function[sum](%z)
+  return %l
+}
+`,
+		"scan": `graph net(%x: f64[3], %p: bool[]) {
+  %y = call_function[scan](%x, %x) {carry=1, seqs=1} {
+    region body(%a: f64[3], %s: f64[]) {
+      %b = call_function[mul](%a, %s)
+      %c = call_function[sin](%b)
+      return %c
+    }
+  }
+  %z = call_function[mul](%y, %x)
+  %l = call_function[sum](%z)
+  return (%l, %y, %z)
+}
+`,
+		"stacked": `graph net(%x: f64[3], %p: bool[]) {
+  %y = call_function[scan](%x, %x) {carry=0, seqs=1} {
+    region body(%s: f64[], %a: f64[3]) {
+      %b = call_function[mul](%a, %s)
+      %c = call_function[sin](%b)
+      return %c
+    }
+  }
+  %l = call_function[sum](%y)
+  return %l
+}
+`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := graphOf(t, text)
+			r := rand.New(rand.NewPCG(1, 2))
+			for _, yes := range []bool{true, false} {
+				p := point{m: m, in: []*array.Array{vec(0.5, 1.5, 0.25), array.Scalar(yes)}, wrt: []string{"x"}, seed: []*array.Array{array.Scalar(1.0)},
+					move: map[string]*array.Array{"x": random(r, 3)}}
+				if name == "scan" {
+					p.seed = append(p.seed, random(r, 3), random(r, 3))
+				}
+				p.holds(t, 1e-6)
+			}
+		})
+	}
+}
+
+// A bound that no memory has rows for is an error of a run, not a crash.
+func TestHugeBounds(t *testing.T) {
+	for _, most := range []int{1 << 40, math.MaxInt} {
+		gm, err := fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor {
+			return tensor.WhileAtMost(most, func(c []*tensor.Tensor) *tensor.Tensor { return c[0].Sum().LtScalar(9) },
+				func(c []*tensor.Tensor) []*tensor.Tensor { return one(c[0].Exp()) }, x)[0].Sum()
+		}, fx.Input("x", "f64[3]"))
+		require.NoError(t, err)
+		g, err := gm.Gradient(ctx, fx.GradOptions{Wrt: []string{"x"}})
+		var e *diag.Error
+		if err != nil {
+			require.ErrorAs(t, err, &e)
+			continue
+		}
+		_, err = g.RunArrays(ctx, []*array.Array{vec(1, 2, 3)})
+		require.ErrorAs(t, err, &e)
+		_, err = inPlan(g.Module, []*array.Array{vec(1, 2, 3)})
+		require.ErrorAs(t, err, &e)
+	}
 }

@@ -143,6 +143,7 @@ func (d *differentiation) hoist() {
 				first = d.first(t.name)
 				own = append(own, first)
 			}
+			first.SetLive(first.Live() || n.Live())
 			v := n.Graph().Capture(first)
 			n.ReplaceUses(v, nil)
 			if err := n.Graph().Erase(n); err != nil {
