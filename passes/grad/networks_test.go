@@ -1,7 +1,6 @@
 package grad_test
 
 import (
-	"fmt"
 	"math"
 	"os"
 	"testing"
@@ -43,7 +42,7 @@ func (n judgedNetwork) model() *models.Model {
 	return &out
 }
 
-// layers are the big transformers with less layers and their own sizes, or with small ones.
+// bertOf and gptOf are the transformers with fewer layers, at their own width or a small one.
 func bertOf(layers, width int) func() any {
 	c := models.BertBase
 	c.NumLayers = layers
@@ -60,6 +59,13 @@ func gptOf(layers, width int) func() any {
 		c.Width, c.NumHeads, c.VocabSize, c.MaxPositions = width, 4, 97, 32
 	}
 	return func() any { return models.NewGPT2(c) }
+}
+
+// seededMobileNet drops by a key that PyTorch's side takes, too.
+func seededMobileNet() any {
+	m := models.NewMobileNetV3Large()
+	m.Classifier.Modules[2] = nn.NewDropout(0.2, nn.DropoutSeed(5))
+	return m
 }
 
 func tokens(high int, mask bool) []models.InputSpec {
@@ -86,7 +92,7 @@ var judgedNetworks = []judgedNetwork{
 	{name: "gpt2", dims: map[string]int{"N": 2, "S": 7}, new: gptOf(1, 32), inputs: tokens(97, false)},
 	{name: "lstm_10x256", dims: map[string]int{"N": 2}, new: func() any { return models.NewLSTM(256, 2) }, inputs: sequence("5")},
 	{name: "unet", dims: map[string]int{"N": 1, "H": 32, "W": 32}},
-	{name: "mobilenet_v3_large", dims: map[string]int{"N": 4}, inputs: image("96"), nightly: true},
+	{name: "mobilenet_v3_large", dims: map[string]int{"N": 4}, new: seededMobileNet, inputs: image("96"), nightly: true},
 	{name: "bert_base", dims: map[string]int{"N": 2, "S": 12}, new: bertOf(2, 0), nightly: true},
 	{name: "gpt2", dims: map[string]int{"N": 2, "S": 12}, new: gptOf(2, 0), nightly: true},
 	{name: "lstm_10x256", dims: map[string]int{"N": 2}, inputs: sequence("16"), nightly: true},
@@ -116,15 +122,15 @@ func TestNetworksAsTorch(t *testing.T) {
 			g, err := grad.ValueAndGrad(ctx, m, grad.Options{AllowUnused: true})
 			require.NoError(t, err)
 			paths := trained(m)
-			want, grads := torchGradients(t, m, in, entry.Dims, paths)
+			said := torchGradients(t, m, in, entry.Dims, paths)
 			interpreted, err := fx.NewGraphModule(graph.Clone(g)).RunArrays(ctx, in)
 			require.NoError(t, err)
-			compareGradients(t, "interpreter", paths, interpreted, want, grads)
+			said.compare(t, "interpreter", interpreted)
 			exe, err := cpu.Compile(graph.Clone(g), lowering.Options{})
 			require.NoError(t, err)
 			planned, err := exe.Run(ctx, in)
 			require.NoError(t, err)
-			compareGradients(t, "plan", paths, planned, want, grads)
+			said.compare(t, "plan", planned)
 		})
 	}
 }
@@ -173,8 +179,15 @@ func trained(m *graph.Module) (paths []string) {
 	return paths
 }
 
-// torchGradients are the loss and the gradients of PyTorch.
-func torchGradients(t *testing.T, m *graph.Module, in []*array.Array, dims map[string]int, paths []string) (loss *array.Array, grads []*array.Array) {
+// networkGradients are PyTorch's loss and gradients, these in f64, too.
+type networkGradients struct {
+	paths        []string
+	loss         *array.Array
+	grads, exact []*array.Array
+}
+
+// torchGradients asks PyTorch.
+func torchGradients(t *testing.T, m *graph.Module, in []*array.Array, dims map[string]int, paths []string) networkGradients {
 	ready, err := lowering.Prepare(graph.Clone(m), lowering.Options{Shapes: dims})
 	require.NoError(t, err)
 	read := map[string]bool{}
@@ -189,41 +202,49 @@ func torchGradients(t *testing.T, m *graph.Module, in []*array.Array, dims map[s
 			asked = append(asked, p)
 		}
 	}
-	out, some, err := oracle.AskNetworkGradient(ctx, t.TempDir(), ready, in, asked)
+	out, some, exact, err := oracle.AskNetworkGradient(ctx, t.TempDir(), ready, in, asked)
 	require.NoError(t, err)
 	require.Len(t, some, len(asked))
+	said := networkGradients{paths: paths, loss: out[0]}
 	for _, p := range paths {
 		if !read[p] {
-			grads = append(grads, array.New(array.F32, m.Param(p).Value.Shape()...))
+			zeros := array.New(array.F32, m.Param(p).Value.Shape()...)
+			said.grads, said.exact = append(said.grads, zeros), append(said.exact, zeros)
 			continue
 		}
-		grads, some = append(grads, some[0]), some[1:]
+		said.grads, said.exact = append(said.grads, some[0]), append(said.exact, exact[0])
+		some, exact = some[1:], exact[1:]
 	}
-	return out[0], grads
+	return said
 }
 
-// compareGradients compares each gradient by its norm. What is zero but for rounding, such
-// as the gradient of a bias before a normalisation, is held to the norm of all.
-func compareGradients(t *testing.T, engine string, paths []string, got []*array.Array, loss *array.Array, want []*array.Array) {
-	require.InDelta(t, array.Float64At(loss, 0), array.Float64At(got[0], 0), 1e-5)
+// compare compares each gradient by its norm. What is zero but for rounding, such as the
+// gradient of a bias before a normalisation, is held to the norm of all. Where PyTorch's own
+// rounding is more than that, ours may be twice as far from what it has in f64.
+func (s networkGradients) compare(t *testing.T, engine string, got []*array.Array) {
+	require.InDelta(t, array.Float64At(s.loss, 0), array.Float64At(got[0], 0), 1e-5)
 	got = got[1:]
-	require.Len(t, got, len(want))
+	require.Len(t, got, len(s.grads))
 	total := 0.0
-	for i := range want {
-		n := norm(want[i], nil)
+	for i := range s.grads {
+		n := norm(s.grads[i], nil)
 		total += n * n
 	}
-	worst, which, elements := 0.0, "", 0
-	for i := range want {
-		require.Equal(t, want[i].Shape(), got[i].Shape(), paths[i])
-		size := max(norm(want[i], nil), 1e-3*math.Sqrt(total/float64(len(want))))
-		if far := norm(want[i], got[i]) / size; !(far <= worst) {
-			worst, which = far, paths[i]
+	worst, rounding, which, elements := 0.0, 0.0, "", 0
+	for i, want := range s.grads {
+		require.Equal(t, want.Shape(), got[i].Shape(), s.paths[i])
+		size := max(norm(want, nil), 1e-3*math.Sqrt(total/float64(len(s.grads))))
+		far, own := norm(want, got[i])/size, norm(want, s.exact[i])/size
+		if !(far <= worst) {
+			worst, which = far, s.paths[i]
 		}
-		elements += want[i].Len()
+		rounding = max(rounding, own)
+		elements += want.Len()
+		if !(far <= 1e-4) {
+			require.LessOrEqual(t, norm(s.exact[i], got[i])/size, max(1e-4, 2*own), "%s: %s", engine, s.paths[i])
+		}
 	}
-	t.Logf("%s: %d parameters of %d elements; of its norm the gradient of %s is farthest, by %.1e", engine, len(want), elements, which, worst)
-	require.LessOrEqual(t, worst, 1e-4, fmt.Sprintf("%s: %s", engine, which))
+	t.Logf("%s: %d parameters of %d elements; of its norm the gradient of %s is farthest, by %.1e; PyTorch's are up to %.1e from those in f64", engine, len(s.grads), elements, which, worst, rounding)
 }
 
 // norm is the root of the sum of squares of a, less b where that is given.

@@ -99,18 +99,29 @@ class Network(torch.nn.Module):
         return sorted(n for n in names if n in self._buffers and uses.count(n) == 1)
 
 
+def gradient(net, inputs):
+    """The results, and the derivatives of the first by the weights that are asked for."""
+    weights = [net._buffers[n].requires_grad_() for n in net.wrt]
+    with torch.set_grad_enabled(bool(weights)):
+        out = net(*inputs)
+    if not weights:
+        return out, []
+    found = torch.autograd.grad(out[0], weights, allow_unused=True)
+    return out, [torch.zeros_like(w) if d is None else d for w, d in zip(weights, found)]
+
+
 def main():
     """Computes the network in a folder and stores its results there, and the gradient of
     the first by the weights that are asked for."""
     net = Network(sys.argv[1])
-    weights = [net._buffers[n].requires_grad_() for n in net.wrt]
-    with torch.set_grad_enabled(bool(weights)):
-        out = net(*net.inputs)
+    out, found = gradient(net, net.inputs)
     all = [("network/%d" % i, oracle.encode(x)) for i, x in enumerate(out)]
-    if weights:
-        found = torch.autograd.grad(out[0], weights, allow_unused=True)
-        found = [torch.zeros_like(w) if d is None else d for w, d in zip(weights, found)]
-        all += [("gradient/%d" % i, oracle.encode(d)) for i, d in enumerate(found)]
+    all += [("gradient/%d" % i, oracle.encode(d)) for i, d in enumerate(found)]
+    if net.wrt:
+        with torch.no_grad():
+            net.double()
+        _, found = gradient(net, [x.double() if oracle.floats(x, oracle.FLOATS) else x for x in net.inputs])
+        all += [("exact/%d" % i, oracle.encode(d)) for i, d in enumerate(found)]
     oracle.write(os.path.join(sys.argv[1], "results.safetensors"), all, {})
 
 

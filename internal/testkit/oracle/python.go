@@ -61,23 +61,25 @@ func AskNetwork(ctx context.Context, dir string, m *graph.Module, in []*array.Ar
 }
 
 // AskNetworkGradient computes a graph with PyTorch, and by autograd the gradient of its
-// first output, a scalar, by weights that it reads, in the order of their paths.
-func AskNetworkGradient(ctx context.Context, dir string, m *graph.Module, in []*array.Array, paths []string) (out, grads []*array.Array, err error) {
+// first output, a scalar, by weights that it reads, in the order of their paths: as it is, and
+// computed in f64.
+func AskNetworkGradient(ctx context.Context, dir string, m *graph.Module, in []*array.Array, paths []string) (out, grads, exact []*array.Array, err error) {
 	if err := dumpNetwork(dir, m, in, paths); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	if err := execute(ctx, dir, "network.py", dir); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	f, err := safetensors.ReadFile(filepath.Join(dir, "results.safetensors"))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	if out, err = tensors(f, "network"); err != nil {
-		return nil, nil, err
+	for kind, to := range map[string]*[]*array.Array{"network": &out, "gradient": &grads, "exact": &exact} {
+		if *to, err = tensors(f, kind); err != nil {
+			return nil, nil, nil, err
+		}
 	}
-	grads, err = tensors(f, "gradient")
-	return out, grads, err
+	return out, grads, exact, nil
 }
 
 // execute runs one of the scripts, all of which are put into dir.
