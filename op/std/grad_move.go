@@ -191,8 +191,7 @@ func (s scattering) product(seed op.Value) (x, src op.Value) {
 	zerosX, zerosSrc := s.cast(zeroX, t), s.cast(zeroSrc, t)
 	zeros := s.call("scatter_add", DimAttrs{s.dim}, zerosX, s.c.In[1], zerosSrc)
 	share := func(seed, product, zeros, own, filled op.Value) op.Value {
-		alone := s.cast(s.call("eq", BinaryAttrs{}, zeros, own), t)
-		return s.mul(s.mul(seed, alone), s.div(product, filled))
+		return s.masked(s.mul(seed, s.div(product, filled)), s.call("ne", BinaryAttrs{}, zeros, own), 0)
 	}
 	if s.c.Need(0) {
 		x = share(seed, product, zeros, zerosX, filledX)

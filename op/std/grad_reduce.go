@@ -58,8 +58,8 @@ func prodGrad(g grads, a ReduceAttrs, c op.GradCall, seed op.Value) op.Value {
 	}
 	zeros := g.cast(zero, t)
 	others := g.sub(g.sum(zeros, true, axes...), zeros)
-	alone := g.cast(g.is(others, 0), t)
-	return g.mul(g.mul(g.spread(seed, d, axes), alone), g.div(product, filled))
+	part := g.mul(g.spread(seed, d, axes), g.div(product, filled))
+	return g.masked(part, g.call("ne", BinaryAttrs{Other: op.Float(0)}, others), 0) // the product of the others may be infinite
 }
 
 // extremeGrad gives equal extreme elements equal shares.

@@ -70,7 +70,7 @@ var ScatterAdd = scatterOp("scatter_add", nil, "scatter_add adds the elements of
 // ScatterReduce combines elements at positions that a tensor names.
 //
 //gofx:torch x.scatter_reduce(dim, int64(index), src, reduce)
-var ScatterReduce = scatterOp("scatter_reduce", nil, "scatter_reduce combines the elements of src with those of x at positions that index names.",
+var ScatterReduce = scatterOp("scatter_reduce", []op.Difference[ScatterReduceAttrs]{unlikeFar[ScatterReduceAttrs](0, 2)}, "scatter_reduce combines the elements of src with those of x at positions that index names.",
 	func(a ScatterReduceAttrs) (int, string, error) {
 		switch a.Reduce {
 		case "sum":

@@ -22,7 +22,10 @@ var Cumsum = scanOp("cumsum", "cumsum is the running sum along a dimension; inte
 // Cumprod is the running product.
 //
 //gofx:torch torch.cumprod(x, dim, dtype=dtype)
-var Cumprod = scanOp("cumprod", "cumprod is the running product along a dimension; integers and bools give i64.", unlikeFar[ScanAttrs](0))
+var Cumprod = scanOp("cumprod", "cumprod is the running product along a dimension; integers and bools give i64.", unlikeFar[ScanAttrs](0),
+	op.Difference[ScanAttrs]{Kind: op.GradExtends, Text: "zeros with a dtype of another type, at which PyTorch 1.13 fails", When: func(a ScanAttrs, in []*array.Array) bool {
+		return a.DType != array.Invalid && a.DType != in[0].DType() && hasElement(in[0], 0)
+	}})
 
 // scanOp defines a running reduction.
 func scanOp(name, doc string, differs ...op.Difference[ScanAttrs]) *op.Op {
