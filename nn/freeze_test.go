@@ -23,7 +23,7 @@ func (m *headed) Forward(x *tensor.Tensor) *tensor.Tensor {
 }
 
 func paths(m any) (list []string) {
-	for _, e := range nn.Parameters(m) {
+	for _, e := range nn.NamedParameters(m) {
 		list = append(list, e.Name)
 	}
 	return list
@@ -78,7 +78,7 @@ func ExampleFreeze() {
 		fmt.Println(err)
 		return
 	}
-	for _, p := range nn.Parameters(m) {
+	for _, p := range nn.NamedParameters(m) {
 		fmt.Println(p.Name, p.Tensor.Type())
 	}
 	// Output:
@@ -96,7 +96,22 @@ func ExampleUnfreeze() {
 }
 
 func ExampleParameters() {
-	for _, p := range nn.Parameters(nn.NewBatchNorm1d(4)) { // running statistics are buffers
+	l := nn.NewLinear(3, 4)
+	_, grads, err := fx.ValueAndGrad(func() *tensor.Tensor { return l.Forward(tensor.Ones(2, 3)).Sum() }, nn.Parameters(l)...)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, g := range grads {
+		fmt.Println(g.Type())
+	}
+	// Output:
+	// f32[4,3]
+	// f32[4]
+}
+
+func ExampleNamedParameters() {
+	for _, p := range nn.NamedParameters(nn.NewBatchNorm1d(4)) { // running statistics are buffers
 		fmt.Println(p.Name, p.Tensor.Type())
 	}
 	// Output:

@@ -28,11 +28,20 @@ func setTraining(m any, on bool) {
 	})
 }
 
-// Parameters returns the tensors of a module that are trained, with their paths, in the
-// order of the state dict: those of float types that are neither buffers nor frozen. Tied
-// tensors are listed once. They are the tensors by which GraphModule.ValueAndGrad
-// differentiates when none are named.
-func Parameters(m any) []Entry {
+// Parameters returns the tensors of a module that are trained, in the order of the state dict:
+// those of float types that are neither buffers nor frozen. Tied tensors are listed once.
+// They are the tensors by which GraphModule.ValueAndGrad differentiates when none
+// are named.
+func Parameters(m any) []*tensor.Tensor {
+	var list []*tensor.Tensor
+	for _, e := range NamedParameters(m) {
+		list = append(list, e.Tensor)
+	}
+	return list
+}
+
+// NamedParameters returns the tensors that Parameters does, with their paths.
+func NamedParameters(m any) []Entry {
 	var list []Entry
 	for _, e := range StateDict(m) {
 		if !e.Buffer && e.Tensor.DType().IsFloat() {

@@ -15,7 +15,6 @@ import (
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/optim"
-	"github.com/gofx-dev/gofx/passes/grad"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/train"
 )
@@ -132,17 +131,21 @@ func TestStep_savedAndRead(t *testing.T) {
 	}
 }
 
-// Control flow and evaluation mode are refused with the codes of gradients.
-func TestStep_refusesControlFlow(t *testing.T) {
+// A branch of the batch trains the parameters of the branch that is taken.
+func TestStep_ofABranch(t *testing.T) {
 	m := newProduct()
 	loss := func(x *tensor.Tensor) *tensor.Tensor {
-		twice := func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].MulScalar(2)} }
-		once := func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Neg()} }
-		return tensor.Cond(x.GtScalar(0), twice, once, m.Forward(x))[0]
+		twice := func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Mul(m.W1)} }
+		once := func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Mul(m.W2)} }
+		return tensor.Cond(x.GtScalar(0), twice, once, x)[0]
 	}
-	_, err := train.NewStep(ctx, m, loss, sgd, fx.Input("x", "f32[]"))
-	require.ErrorIs(t, err, grad.ControlFlow)
-	require.ErrorContains(t, err, "break_test.go:")
+	step, err := train.NewStep(ctx, m, loss, sgd, fx.Input("x", "f32[]"))
+	require.NoError(t, err)
+	_, err = step.Run(ctx, array.Scalar[float32](2))
+	require.NoError(t, err)
+	step.Sync()
+	require.InDelta(t, 2-2*sgd.Optimiser.(optim.SGD).LR, m.W1.Item(), 1e-6)
+	require.InDelta(t, 3, m.W2.Item(), 0)
 }
 
 // results is a loss with metrics in a struct.

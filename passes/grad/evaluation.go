@@ -107,13 +107,17 @@ func (d *differentiation) between(from []*graph.Node) map[*graph.Node]bool {
 }
 
 // unreached is the mistake that no derivative comes back to a target. Where the loss
-// depends on it all the same, it names the call at which floats end, or that changes in
-// steps only.
+// depends on it all the same, it names the call at which floats end, that counts as constant, or
+// that changes in steps only.
 func (d *differentiation) unreached(t target) *diag.Error {
 	on := d.between(t.nodes)
 	for n := range d.g.Nodes() {
 		if !on[n] || !n.Opcode().IsCall() {
 			continue
+		}
+		if n.Op() != nil && n.Op().StopsGrad() {
+			return n.Error(Unreached, "the loss depends on "+t.name+" through "+n.Target()+" only, which counts as constant").
+				WithHint("leave " + t.name + " out, or set AllowUnused for a gradient of zeros")
 		}
 		if yes, known := isFloat(n.Type()); known && !yes {
 			return n.Error(Unreached, "the loss depends on "+t.name+" through "+n.Target()+" only, whose result is "+n.Type().String()).
@@ -121,6 +125,9 @@ func (d *differentiation) unreached(t target) *diag.Error {
 		}
 	}
 	for n := range d.g.Nodes() {
+		if _, flow := itemOf(n); flow || len(n.Regions()) > 0 {
+			continue // a loop or branch may pass on what others gave it
+		}
 		if on[n] && n.Opcode().IsCall() && d.adjoint[n] != nil {
 			return n.Error(Unreached, "the loss depends on "+t.name+" through "+n.Target()+" only, which changes in steps").
 				WithHint("leave " + t.name + " out, or set AllowUnused for a gradient of zeros")
