@@ -2,6 +2,7 @@ package parity
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -206,5 +207,16 @@ var operatorRows = []row{
 		}
 		require.Equal(t, std.Neg, gm.Graph.Find("neg").Op())
 	}},
-	{id: "135d", input: "the gradient of a captured graph", none: "gradients are no part of a capture, and models are not trained in this version"},
+	{id: "135d", input: "the gradient of a captured graph", outcome: "a graph that computes it, with the numbers of a function run at once", on: in((*fx.GraphModule).Gradient, fx.ValueAndGrad), test: func(t *testing.T) {
+		loss := func(x tt) tt { return x.Mul(x.Exp()).Sum() }
+		gm := capture(t, loss, fx.Input("x", "f32[N]"))
+		g, err := gm.Gradient(t.Context(), fx.GradOptions{Wrt: []string{"x"}})
+		require.NoError(t, err)
+		x := vector(0, 1, -1)
+		_, grads, err := fx.ValueAndGrad(func() tt { return loss(x) }, x)
+		require.NoError(t, err)
+		got := results(t, g, x)
+		require.InDeltaSlice(t, []float32{1, 2 * math.E, 0}, got[0], 1e-5)
+		require.InDeltaSlice(t, floats(grads[0])[0], got[0], 1e-6)
+	}},
 }
