@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gofx-dev/gofx/bench/host"
@@ -198,7 +200,16 @@ func (b *bench) ours(row *Row, f *field, prepare func(threads int) (*Ours, error
 // leaveOut reports a competitor that cannot take part.
 func (b *bench) leaveOut(c *Case, row *Row, name string, err error) {
 	b.failed = append(b.failed, fmt.Errorf("%s/%s: %s left out: %w", c.Group, c.Shape, name, err))
-	row.LeftOut = append(row.LeftOut, name+": "+err.Error())
+	row.LeftOut = append(row.LeftOut, name+": "+inTree(err.Error()))
+}
+
+// inTree leaves out the folder of the repository from the paths that a text names.
+func inTree(text string) string {
+	dir, err := filepath.Abs("..")
+	if err != nil {
+		return text
+	}
+	return strings.ReplaceAll(text, dir+string(filepath.Separator), "")
 }
 
 func oursRunner(name string, o *Ours) *runner {

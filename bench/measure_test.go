@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -148,4 +149,10 @@ func TestSums(t *testing.T) {
 	require.Equal(t, "m_sum", m.Shape)
 	require.Equal(t, map[string]float64{"torch": 4}, m.Peers, "ONNX Runtime lacks a shape")
 	require.Empty(t, sums("conv", rows, map[string]int{"n": 3}), "a shape was not measured")
+}
+
+func TestTextsNameNoFolderOfTheMachine(t *testing.T) {
+	dir, err := filepath.Abs("..")
+	require.NoError(t, err)
+	require.Equal(t, "models/lstm.go:22: cannot be written", inTree(filepath.Join(dir, "models", "lstm.go")+":22: cannot be written"))
 }
