@@ -64,8 +64,13 @@ func ofNetworks(rows []*Row) []*Row {
 	})
 }
 
-// summary counts how often gofx is the fastest, and averages the ratios.
+// summary counts how often gofx is the fastest, and averages the ratios. A row in which no
+// peer has turns is no comparison.
 func summary(rows []*Row) string {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { return r.Once[r.Peer] > 0 })
+	if len(rows) == 0 {
+		return "No peer has turns."
+	}
 	faster, sum, few := 0, 0.0, rows[0].Pairs
 	for _, r := range rows {
 		if r.Ratio <= 1 {

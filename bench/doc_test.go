@@ -131,6 +131,7 @@ func TestDocumentOfNetworks(t *testing.T) {
 	require.NoError(t, writeDoc(dir, []*Row{&again}))
 	require.Contains(t, read("bench.md"), floats, "a table without rows stays as it is")
 	require.Contains(t, read("bench.md"), "<!-- rows: int8 1 -->\n\nAnother chip, 2026-11-26")
+	require.Equal(t, "No peer has turns.", summary([]*Row{{Ratio: 0.1, Peer: "jax", Once: map[string]float64{"jax": 5}}}))
 	requireSVG(t, read("bench/f32_1.svg"), 4) // a bar a row, and two other peers
 	requireSVG(t, read("bench/int8_1.svg"), 2)
 }
