@@ -218,7 +218,7 @@ func torchGradients(t *testing.T, m *graph.Module, in []*array.Array, dims map[s
 	return said
 }
 
-// compare compares each gradient by its norm. What is zero but for rounding, such as the
+// compare compares each gradient by its norm. What is zero except for rounding, such as the
 // gradient of a bias before a normalisation, is held to the norm of all. Where PyTorch's own
 // rounding is more than that, ours may be twice as far from what it has in f64.
 func (s networkGradients) compare(t *testing.T, engine string, got []*array.Array) {
