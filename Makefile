@@ -4,7 +4,7 @@ GO ?= go
 FUZZTIME ?= 20000x
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: test race lint gen fuzz cover bench check nightly cold docs systems card
+.PHONY: test race lint gen fuzz cover bench check nightly cold docs systems card card-kit
 
 test:
 	$(GO) test ./... && for m in examples/* bench; do $(GO) test -C $$m ./... || exit 1; done
@@ -58,6 +58,16 @@ card:
 	CGO_ENABLED=0 $(GO) test -c -tags card -trimpath -ldflags '-s -w' -o card.test ./$(CARD)
 	./card.test -test.run '^TestSuiteIsWhole$$' -test.v
 	size=$$(wc -c < card.test); echo "card.test has $$size bytes"; test $$size -lt 62914560
+
+# What a machine with a card takes next to this tree, in .card: docs/devices.md says how to run it.
+card-kit: card
+	mkdir -p .card && mv card.test .card/card.test
+	for p in gpu xla; do CGO_ENABLED=0 $(GO) test -c -trimpath -ldflags '-s -w' -o .card/$$p.test ./lowering/$$p || exit 1; done
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o .card/fxgen ./cmd/fxgen
+	for n in resnet50:x=N,3,224,224 learning_to_paint:x=N,9,128,128 bert_base:input_ids=N,128:attention_mask=N,128 gpt2:input_ids=N,128; do \
+	  for b in 1 32; do .card/fxgen lower $${n%%:*} $$(echo $${n#*:} | sed "s/N/$$b/g; s/^/-shape /; s/:/ -shape /") \
+	    -target xla -force -o .card/$${n%%:*}_$$b.mlir || exit 1; done; done
+	cd .card && for f in card.test gpu.test xla.test fxgen; do tar cJf $$f.tar.xz $$f && rm $$f || exit 1; done
 
 # Everything builds for these, without cgo.
 systems:

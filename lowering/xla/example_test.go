@@ -35,7 +35,7 @@ param fc.weight : f32[2,4]
 	// x f32[8,4] fc.weight f32[2,4] [f32[8,2]]
 	// module @layer {
 	//   func.func public @main(%arg0: tensor<8x4xf32>, %arg1: tensor<2x4xf32>) -> (tensor<8x2xf32>) {
-	//     %0 = "stablehlo.dot_general"(%arg0, %arg1) {dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>} : (tensor<8x4xf32>, tensor<2x4xf32>) -> tensor<8x2xf32>
+	//     %0 = "stablehlo.dot_general"(%arg0, %arg1) {dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]} : (tensor<8x4xf32>, tensor<2x4xf32>) -> tensor<8x2xf32>
 	//     %1 = "stablehlo.tanh"(%0) : (tensor<8x2xf32>) -> tensor<8x2xf32>
 	//     "func.return"(%1) : (tensor<8x2xf32>) -> ()
 	//   }

@@ -63,7 +63,9 @@ func TestPluginSamples(t *testing.T) {
 				s.In = flushed(s.In)
 				out := runs(t, xla.Target{Runtime: r, Cache: "-"}, m, lowering.Options{}, present(s.In))
 				want := evalCall(t, o, s)
-				if d := differsFrom(o, s, want, out); d != "" && o.Tol == (op.Tolerance{}) {
+				if d := differsFrom(o, s, want, out); d != "" && r.Client().Platform() != "cpu" && aStep(want, out) {
+					return // XLA divides with two units of error on cards, and contracts products and sums
+				} else if d != "" && o.Tol == (op.Tolerance{}) {
 					require.Empty(t, fxtest.CloseArrays(want, out)) // sums are rounded in another order
 				} else {
 					require.Empty(t, d)
@@ -73,6 +75,21 @@ func TestPluginSamples(t *testing.T) {
 	}
 	t.Log(ran, "samples")
 	require.Greater(t, ran, 100)
+}
+
+// aStep reports whether bytes are those that are wanted, or their neighbours: a quotient was rounded the other way.
+func aStep(want, got []*array.Array) bool {
+	for i, w := range want {
+		if w.DType() != array.U8 && w.DType() != array.I8 || w.Len() != got[i].Len() {
+			return false
+		}
+		for k := range w.Len() {
+			if math.Abs(array.Float64At(w, k)-array.Float64At(got[i], k)) > 1 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // flushed are arrays with 0 for subnormal numbers, as which XLA takes them on processors.

@@ -12,8 +12,11 @@ import (
 // along the dimensions dims, in its last dimension. Along the others the index is everywhere
 // the same, and slices are as long as it is.
 type places struct {
-	at   *value
-	dims []int
+	at    *value
+	dims  []int
+	along int // which of dims the index is of
+
+	parts []*value // the coordinates, apart
 }
 
 // places returns those of idx, which says where along dim.
@@ -35,16 +38,53 @@ func (c *call) places(idx *value, dim int) places {
 		from, p.dims, left = idx, upto(len(sizes)), sizes
 	}
 	from = c.Reshape(from, left...)
-	var parts []*value
 	for i, d := range p.dims {
 		v := from
-		if d != dim {
+		if d == dim {
+			p.along = i
+		} else {
 			v = c.Iota(from.Type, i)
 		}
-		parts = append(parts, c.Reshape(v, append(slices.Clone(left), 1)...))
+		p.parts = append(p.parts, v)
 	}
-	p.at = c.Concat(len(left), parts...)
+	p.at = c.joined(p.parts)
 	return p
+}
+
+// joined are coordinates next to each other.
+func (c *call) joined(parts []*value) *value {
+	var list []*value
+	for _, v := range parts {
+		list = append(list, c.Reshape(v, append(slices.Clone(v.Type.Dims), 1)...))
+	}
+	return c.Concat(len(list), list...)
+}
+
+// last are the places in x of which each is written once: those of elements that a later one along the index replaces are
+// outside x, where nothing is written. A device writes in any order.
+func (c *call) last(x *value, p places) *value {
+	from := p.parts[p.along]
+	if from.Type.Dims[p.along] == 1 {
+		return p.at
+	}
+	var sizes []int
+	for _, d := range p.dims {
+		sizes = append(sizes, x.Type.Dims[d])
+	}
+	all, order := upto(len(sizes)), c.Iota(from.Type.As(array.I32), p.along)
+	o := c.With("scatter", []*value{c.number(stablehlo.Of(array.I32, sizes...), -1), p.at, order}, "scatter_dimension_numbers",
+		stablehlo.Scatter{InsertedWindowDims: all, ScatterDimsToOperandDims: all, IndexVectorDim: len(all)})
+	o.Regions = []*stablehlo.Region{stablehlo.Binary("maximum", array.I32)}
+	latest := c.Add(c.With("gather", []*value{c.Add(o)[0], p.at},
+		"dimension_numbers", stablehlo.Gather{CollapsedSliceDims: all, StartIndexMap: all, IndexVectorDim: len(all)},
+		"slice_sizes", stablehlo.Ints(repeated(1, len(all)))))[0]
+	parts := make([]*value, len(p.parts))
+	for i, v := range p.parts {
+		parts[i] = c.Convert(v, array.I64)
+	}
+	at := parts[p.along]
+	parts[p.along] = c.Op("select", c.Compare("EQ", latest, order), at, c.number(at.Type, -1))
+	return c.joined(parts)
 }
 
 func gather(c *call) *value {
@@ -76,8 +116,7 @@ func embedding(c *call) *value {
 	return c.take(c.in[1], c.in[0], 0)
 }
 
-// scatter writes or combines elements at positions. Where several write to one place, a
-// device takes any of them.
+// scatter writes or combines elements at positions.
 func scatter(c *call) *value {
 	s, x, idx, src := step[*kernel.Scatter](c), c.in[0], c.in[1], c.in[2]
 	if idx.Type.Len() == 0 {
@@ -96,6 +135,9 @@ func scatter(c *call) *value {
 		d = x.Type.Elem
 	}
 	p := c.places(idx, s.Dim)
+	if s.Reduce == "" {
+		p.at = c.last(x, p)
+	}
 	o := c.With("scatter", []*value{c.Convert(x, d), p.at, c.Convert(src, d)}, "scatter_dimension_numbers",
 		stablehlo.Scatter{UpdateWindowDims: others(x.Type.Rank(), p.dims), InsertedWindowDims: p.dims, ScatterDimsToOperandDims: p.dims, IndexVectorDim: len(p.dims)})
 	o.Regions = []*stablehlo.Region{combine(s.Reduce, d)}

@@ -10,7 +10,7 @@ import (
 
 // dot multiplies with result elements of the type of the operands.
 func (c *call) dot(l, r *value, d stablehlo.Dot) *value {
-	return c.Add(c.With("dot_general", []*value{l, r}, "dot_dimension_numbers", d))[0]
+	return c.Product("dot_general", l, r, "dot_dimension_numbers", d)
 }
 
 // matmul broadcasts batches and multiplies them; vectors are a row before and a column after.
@@ -64,7 +64,7 @@ func (c *call) convolved(x, w *value, groups int, more ...any) *value {
 	order := upto(w.Type.Rank())
 	all := append([]any{"dimension_numbers", stablehlo.Conv{Input: order, Kernel: order, Output: order},
 		"feature_group_count", stablehlo.Int(groups), "batch_group_count", stablehlo.Int(1)}, more...)
-	return c.shifted(c.Add(c.With("convolution", []*value{x, w}, all...))[0])
+	return c.shifted(c.Product("convolution", x, w, all...))
 }
 
 // shifted adds the bias to images, which may have a batch that the result lacks.

@@ -31,6 +31,9 @@ type Target struct {
 	// Cache is the folder of compiled programs; "" means gofx/xla in the user's cache folder,
 	// "-" none. Plugins trust what lies in it.
 	Cache string
+	// TF32 lets products of f32 round their operands to fewer bits where the device is faster so: to tf32, with 10
+	// bits of mantissa, on NVIDIA's cards from sm_80 on, to bf16 on TPUs. Sums stay f32.
+	TF32 bool
 	// Bounds are the most that sizes of symbols can be, for one program for all of them
 	// (EmitBounded). Where the graph or the plugin does not take such a program, for larger sizes and
 	// for 0, runs get programs for their sizes, too; Executable.Stats says how many did, and why.
@@ -68,7 +71,7 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 	if err := lowering.Query(t, ready.Graph).Err(); err != nil {
 		return nil, err
 	}
-	e := &Executable{module: ready, opts: o, bounds: t.Bounds, folder: lowering.UserFolder(Name, t.Cache),
+	e := &Executable{module: ready, opts: o, tf32: t.TF32, bounds: t.Bounds, folder: lowering.UserFolder(Name, t.Cache),
 		entry: lowering.NewEntry(ready.Graph), weights: map[string]*weight{}, sized: lowering.NewCache(MaxSizes, (*variant).drop)}
 	if t.Layout != nil {
 		// Its names are those of the caller's graph.
@@ -113,6 +116,7 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 type Executable struct {
 	module  *graph.Module // prepared, except for a layout
 	opts    lowering.Options
+	tf32    bool
 	bounds  map[string]int
 	layout  *shard.Layout
 	runtime *Runtime

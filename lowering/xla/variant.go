@@ -224,6 +224,9 @@ func (e *Executable) emit(o lowering.Options) (*Program, error) {
 
 // compiled returns a program as it runs on the devices of the executable.
 func (e *Executable) compiled(ctx context.Context, p *Program, options string) (v *variant, err error) {
+	if e.tf32 {
+		p.code.Main.RoundProducts()
+	}
 	v = &variant{program: p}
 	if v.args, err = placesOf(e.devices, p.code.Arguments(), p.code.Shardings); err != nil {
 		return nil, err

@@ -59,36 +59,42 @@ func TestCard(t *testing.T) {
 		ways = append(ways, way{"installed", gpu.Target{Device: d, Cache: "-"}})
 	}
 	var table []*row
+	keep := rowsTo(t)
 	for _, e := range s.Jobs {
 		j := known[e.Name]
 		require.NotNil(t, j, "%s: no such job; the suite is of another version", e.Name)
+		var b *built // for both ways: the weights of a network take longer than its runs
 		for _, w := range ways {
 			t.Run(e.Name+"/"+w.name, func(t *testing.T) {
+				if b == nil {
+					b, err = j.built(context.Background())
+					require.NoError(t, err)
+				}
 				r := newRow(j, w, d.Info())
 				table = append(table, r)
-				if err := r.fill(context.Background(), j, e.Results, w.target, *runs); err != nil {
+				if err := r.fill(context.Background(), j, b, e.Results, w.target, *runs); err != nil {
 					r.Wrong = err.Error()
 					t.Error(err)
 				}
+				keep(r)
 			})
 		}
 	}
 	_, err = os.Stdout.WriteString(report(d.Info(), table, time.Now()))
 	require.NoError(t, err)
-	writeRows(t, table)
 }
 
-func writeRows(t *testing.T, table []*row) {
+// rowsTo returns a function that writes a row into the file of -rows at once, so that a run that is cut short
+// leaves those that it has.
+func rowsTo(t *testing.T) func(*row) {
 	if *rowsFile == "" {
-		return
+		return func(*row) {}
 	}
 	f, err := os.Create(*rowsFile)
 	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, f.Close()) })
 	e := json.NewEncoder(f)
-	for _, r := range table {
-		require.NoError(t, e.Encode(r))
-	}
-	require.NoError(t, f.Close())
+	return func(r *row) { require.NoError(t, e.Encode(r)) }
 }
 
 // TestSuiteIsWhole looks the kernels of all programs up, which needs no card: sources must be the same

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
@@ -38,6 +39,19 @@ type job struct {
 	// build makes the graph with its inputs, expect what it gives.
 	build  func(ctx context.Context) (*graph.Module, []*array.Array, error)
 	expect func(ctx context.Context) ([]result, error)
+}
+
+// built is a job's graph and its inputs.
+type built struct {
+	module *graph.Module
+	in     []*array.Array
+	took   time.Duration
+}
+
+func (j *job) built(ctx context.Context) (*built, error) {
+	start := time.Now()
+	m, in, err := j.build(ctx)
+	return &built{m, in, time.Since(start)}, err
 }
 
 // target returns what compiles the job, to which a device and a pack may be added.

@@ -27,7 +27,8 @@ type row struct {
 	Type     string  `json:"type"`
 	Unfolded bool    `json:"unfolded,omitempty"`
 	Way      string  `json:"way"`
-	Load     float64 `json:"load_s"` // compiling, loading and preparing weights
+	Build    float64 `json:"build_s"` // the graph and its weights, once for all ways
+	Load     float64 `json:"load_s"`  // compiling, loading and preparing weights
 	Median   float64 `json:"median_ms,omitempty"`
 	Least    float64 `json:"least_ms,omitempty"`
 	Runs     int     `json:"runs,omitempty"`
@@ -45,14 +46,11 @@ func newRow(j *job, w way, info gpu.Info) *row {
 }
 
 // fill runs a job, compares its results and, where it is a network, takes times.
-func (r *row) fill(ctx context.Context, j *job, want []result, g gpu.Target, runs int) (err error) {
-	m, in, err := j.build(ctx)
-	if err != nil {
-		return err
-	}
+func (r *row) fill(ctx context.Context, j *job, b *built, want []result, g gpu.Target, runs int) (err error) {
+	r.Build = b.took.Seconds()
 	g.TF32 = j.target().TF32
 	start := time.Now()
-	compiled, err := g.Compile(m, lowering.Options{})
+	compiled, err := g.Compile(b.module, lowering.Options{})
 	if err != nil {
 		return err
 	}
@@ -61,8 +59,8 @@ func (r *row) fill(ctx context.Context, j *job, want []result, g gpu.Target, run
 	r.Load = time.Since(start).Seconds()
 	s := e.Stats()
 	r.Launches, r.Tensor, r.Library = s.Launches, s.Tensor, s.Library
-	values := make([]lowering.Value, len(in))
-	for i, a := range in {
+	values := make([]lowering.Value, len(b.in))
+	for i, a := range b.in {
 		if values[i], err = e.Put(ctx, a); err != nil {
 			return err
 		}

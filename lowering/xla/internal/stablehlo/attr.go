@@ -23,6 +23,9 @@ type Str string
 // Enum is a word of one of the dialect's enumerations: comparison_direction, EQ.
 type Enum struct{ Kind, Word string }
 
+// Enums is a list of such words, [#stablehlo<precision HIGHEST>].
+type Enums []Enum
+
 // Dense holds the elements of a tensor by their bits, floats at the width of their type, the low
 // bits of integers; one alone stands for all.
 type Dense struct {
@@ -78,6 +81,7 @@ func (Ints) attribute()    {}
 func (Bools) attribute()   {}
 func (Str) attribute()     {}
 func (Enum) attribute()    {}
+func (Enums) attribute()   {}
 func (Dense) attribute()   {}
 func (Dot) attribute()     {}
 func (Conv) attribute()    {}

@@ -43,10 +43,17 @@ func (r *parser) attribute() Attribute {
 	case r.accept("dense"):
 		return r.dense()
 	case r.accept("#stablehlo"):
-		r.expect("<")
-		e := Enum{r.next().text, r.next().text}
-		r.expect(">")
-		return e
+		return r.enum()
+	case r.accept("["):
+		list := Enums{}
+		for !r.accept("]") {
+			if len(list) > 0 {
+				r.expect(",")
+			}
+			r.expect("#stablehlo")
+			list = append(list, r.enum())
+		}
+		return list
 	case r.accept("#stablehlo.conv"):
 		return r.conv()
 	case r.accept("#stablehlo.dot"):
@@ -61,6 +68,14 @@ func (r *parser) attribute() Attribute {
 	}
 	r.fail("found %q, expected an attribute", t.text)
 	return nil
+}
+
+// enum reads <comparison_direction EQ>.
+func (r *parser) enum() Enum {
+	r.expect("<")
+	e := Enum{r.next().text, r.next().text}
+	r.expect(">")
+	return e
 }
 
 func (r *parser) integer() int {

@@ -158,6 +158,12 @@ func attrString(a Attribute) string {
 		return strconv.Quote(string(a))
 	case Enum:
 		return "#stablehlo<" + a.Kind + " " + a.Word + ">"
+	case Enums:
+		words := make([]string, len(a))
+		for i, e := range a {
+			words[i] = attrString(e)
+		}
+		return "[" + strings.Join(words, ", ") + "]"
 	case Dense:
 		return "dense" + denseString(a) + " : " + a.Type.String()
 	case Dot:

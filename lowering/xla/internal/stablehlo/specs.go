@@ -65,9 +65,10 @@ var specs = map[string]spec{
 	"reduce": {in: -1, regions: 1, attrs: []string{"dimensions:ints"}, infer: inferReduce},
 	"reduce_window": {in: -1, regions: 1, attrs: []string{"window_dimensions:ints", "window_strides:ints?", "base_dilations:ints?",
 		"window_dilations:ints?", "padding:dense?"}, infer: inferReduceWindow},
-	"dot_general": {in: 2, attrs: []string{"dot_dimension_numbers:dot"}, infer: inferDot, fits: fitsProduct},
+	"dot_general": {in: 2, attrs: []string{"dot_dimension_numbers:dot", precisionAttr + ":enums?"}, infer: inferDot, fits: fitsProduct},
 	"convolution": {in: 2, attrs: []string{"dimension_numbers:conv", "window_strides:ints?", "padding:dense?", "lhs_dilation:ints?",
-		"rhs_dilation:ints?", "window_reversal:bools?", "feature_group_count:int", "batch_group_count:int"}, infer: inferConv, fits: fitsProduct},
+		"rhs_dilation:ints?", "window_reversal:bools?", "feature_group_count:int", "batch_group_count:int",
+		precisionAttr + ":enums?"}, infer: inferConv, fits: fitsProduct},
 	"sort":               {in: -1, regions: 1, attrs: []string{"dimension:int?", "is_stable:bool?"}, infer: inferSort},
 	"custom_call":        {in: 1, attrs: []string{"call_target_name:str", shardingAttr + ":str"}, infer: inferCustom},
 	"set_dimension_size": {in: 2, attrs: []string{"dimension:int"}, infer: inferSetSize},
@@ -99,6 +100,8 @@ func kindOf(a Attribute) string {
 		return "str"
 	case Enum:
 		return "enum"
+	case Enums:
+		return "enums"
 	case Dense:
 		return "dense"
 	case Dot:

@@ -170,7 +170,39 @@ func fitsProduct(o *Op) error {
 	if l != r || l.IsFloat() != out.IsFloat() || out.Size() < l.Size() {
 		return fmt.Errorf("multiplies %s and %s to %s", l, r, out)
 	}
+	p, given := o.Get(precisionAttr).(Enums)
+	if given && len(p) != 2 {
+		return fmt.Errorf("%s has %d words, expected 2", precisionAttr, len(p))
+	}
+	for _, e := range p {
+		if e.Kind != "precision" || !slices.Contains([]string{"DEFAULT", "HIGH", "HIGHEST"}, e.Word) {
+			return fmt.Errorf("%s has %s %s", precisionAttr, e.Kind, e.Word)
+		}
+	}
 	return nil
+}
+
+// precisionAttr says how a product may round its operands.
+const precisionAttr = "precision_config"
+
+// Product adds a product, or convolution, that does not round its operands of f32. Without that attribute XLA
+// may, as far as the device multiplies shorter numbers faster: to tf32 on NVIDIA's cards, to bf16 on TPUs.
+func (b *Builder) Product(name string, l, r *Value, attrs ...any) *Value {
+	if l.Type.Elem == array.F32 {
+		word := Enum{"precision", "HIGHEST"}
+		attrs = append(attrs, precisionAttr, Enums{word, word})
+	}
+	return b.Add(b.With(name, []*Value{l, r}, attrs...))[0]
+}
+
+// RoundProducts lets all products round their operands of f32.
+func (r *Region) RoundProducts() {
+	for _, o := range r.Ops {
+		o.Attrs = slices.DeleteFunc(o.Attrs, func(a Attr) bool { return a.Name == precisionAttr })
+		for _, inner := range o.Regions {
+			inner.RoundProducts()
+		}
+	}
 }
 
 // ConvWindows returns the windows of a convolution, one for each spatial dimension.
