@@ -60,13 +60,19 @@ func gather(o *stablehlo.Op, in []tensor) tensor {
 	})
 }
 
+// scatter takes updates from the last to the first: the specification leaves the order open, cards take any, and a program
+// that counts on the order of the elements must not pass here.
 func scatter(m *machine, o *stablehlo.Op, in []tensor) ([]tensor, error) {
 	x, u, s := in[0], in[2], o.Get("scatter_dimension_numbers").(stablehlo.Scatter)
 	out := tensor{x.t, slices.Clone(x.v)}
 	var failed error
-	i := -1
+	i := u.t.Len()
 	each(u.t.Dims, func(at []int) {
-		i++
+		i--
+		at = slices.Clone(at)
+		for d, n := range u.t.Dims {
+			at[d] = n - 1 - at[d]
+		}
 		window, batch := apart(at, s.UpdateWindowDims)
 		dst := make([]int, x.t.Rank())
 		k := 0
