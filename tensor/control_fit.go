@@ -21,7 +21,7 @@ func (f Flow) given(what string, in []*Tensor) {
 			if what == "cond" {
 				i++ // after the condition
 			}
-			panic(unfit(what, "operand "+strconv.Itoa(i)+" is nil"))
+			panic(unfit(what, "operand "+strconv.Itoa(i)+" is nil").WithHint("pass a tensor, such as zeros"))
 		}
 	}
 }

@@ -26,12 +26,14 @@ func (r *Recorder[V, B]) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tens
 	}
 	first, second := rs[0], rs[1]
 	if len(first.values) != len(second.values) {
-		r.mismatch("cond", "the branches return "+itoa(len(first.values))+" and "+itoa(len(second.values))+" tensors")
+		r.mismatch("cond", "the branches return "+itoa(len(first.values))+" and "+itoa(len(second.values))+" tensors",
+			"return as many from both; a branch without a value for one returns its operand or zeros")
 		return r.Poisoned(len(first.values))
 	}
 	for i := range first.values {
 		if x, y := first.values[i].Type(), second.values[i].Type(); !shape.Joinable(x, y) {
-			r.mismatch("cond", "result "+itoa(i)+" is "+x.String()+" in one branch and "+y.String()+" in the other")
+			r.mismatch("cond", "result "+itoa(i)+" is "+x.String()+" in one branch and "+y.String()+" in the other",
+				"cast one of them, so that both have one element type")
 		}
 	}
 	count := len(first.values)

@@ -145,12 +145,15 @@ func (l *loop[V, B]) finish(args []V) (last, stacked []*tensor.Tensor) {
 	return last, stacked
 }
 
+const nextOfEach = "return the next value of each carried tensor, in their order"
+
 // returnsCarried checks that the body returns at least the carried values, of
 // their types.
 func (l *loop[V, B]) returnsCarried(args []V) bool {
 	values := l.body.values
 	if len(values) < l.carry || l.o == op.While && len(values) > l.carry {
-		l.r.mismatch(l.o.Name, "the body returns "+itoa(len(values))+" tensors, expected the "+itoa(l.carry)+" carried ones")
+		l.r.mismatch(l.o.Name, "the body returns "+itoa(len(values))+" tensors, expected the "+itoa(l.carry)+" carried ones",
+			nextOfEach)
 		return false
 	}
 	for i := range l.carry {

@@ -129,7 +129,7 @@ func (r *Recorder[V, B]) Values(what string, in []*tensor.Tensor) []V {
 	var none V
 	for i, x := range in {
 		if x == nil {
-			r.mismatch(what, "operand "+itoa(i)+" is nil")
+			r.mismatch(what, "operand "+itoa(i)+" is nil", "pass a tensor, such as zeros")
 			return nil
 		}
 		if out[i] = r.Value(x, what); out[i] == none {
@@ -325,6 +325,6 @@ func typesOf[V Value](args []V) []shape.Type {
 	return types
 }
 
-func (r *Recorder[V, B]) mismatch(what, msg string) {
-	r.source.Report(&diag.Error{Code: RegionMismatch, Op: what, Msg: msg})
+func (r *Recorder[V, B]) mismatch(what, msg, hint string) {
+	r.source.Report(&diag.Error{Code: RegionMismatch, Op: what, Msg: msg, Hint: hint})
 }

@@ -207,7 +207,7 @@ func (in *Region[V, B]) body(what string, f func([]*tensor.Tensor) []*tensor.Ten
 	}()
 	r.regions.Run(func() { in.results = f(in.args) })
 	if in.fault != "" {
-		r.mismatch(what, in.fault)
+		r.mismatch(what, in.fault, nextOfEach)
 	}
 	if r.region != in {
 		// Another goroutine has begun or ended a region meanwhile: calls of both lie in
@@ -220,7 +220,8 @@ func (in *Region[V, B]) body(what string, f func([]*tensor.Tensor) []*tensor.Ten
 	ok := true
 	for i, x := range in.results {
 		if x == nil {
-			r.mismatch("region", "result "+itoa(i)+" of the function is nil")
+			r.mismatch("region", "result "+itoa(i)+" of the function is nil",
+				"return a tensor in its place, such as zeros, or leave the result out everywhere")
 			ok = false
 		} else if in.values[i] = r.Value(x, "region"); in.values[i] == none {
 			ok = false
