@@ -54,3 +54,13 @@ func ExampleNewTripletMarginLoss() {
 	// Output:
 	// 0.500
 }
+
+func ExampleNewCTCLoss() {
+	logits := tensor.FromSlice([]float32{0, 3, 0, 3, 0, 0, 0, 0, 3}, 3, 1, 3) // three steps: class 1, blank, class 2
+	labels := tensor.FromSlice([]int64{1, 2}, 1, 2)
+	steps, counts := tensor.FromSlice([]int64{3}), tensor.FromSlice([]int64{2})
+	loss := nn.NewCTCLoss()
+	fmt.Printf("%.4f\n", loss.Forward(logits.LogSoftmax(2), labels, steps, counts).Item())
+	// Output:
+	// 0.0927
+}

@@ -2,6 +2,7 @@ package nn_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -117,6 +118,29 @@ func lossCases() []lossCase {
 		loss: func(in ...*tensor.Tensor) *tensor.Tensor {
 			return (&nn.KLDivLoss{Reduction: nn.BatchMean}).Forward(in[0], in[1])
 		}})
+	return append(list, ctcCases()...)
+}
+
+// ctcCases have labels that repeat, fill their steps, are few, and are none.
+func ctcCases() (list []lossCase) {
+	x := f64s([]int{6, 4, 5}, wave(120, 2, 2)...)
+	labels := array.FromSlice([]int64{1, 1, 4, 2, 2, 0, 3, 4, 4, 4, 4, 4}, 4, 3)
+	steps, counts := array.FromSlice([]int64{6, 4, 6, 5}, 4), array.FromSlice([]int64{3, 2, 0, 1}, 4)
+	tight := array.FromSlice([]int64{6, 2, 6, 5}, 4) // too few for the second row, whose labels repeat
+	for r, name := range map[nn.Reduction]string{nn.Mean: "mean", nn.Sum: "sum", nn.None: "none"} {
+		for _, c := range []struct {
+			blank int
+			steps *array.Array
+			zero  bool
+		}{{0, steps, false}, {3, steps, false}, {0, tight, true}} {
+			zero := map[bool]string{false: "False", true: "True"}[c.zero]
+			list = append(list, lossCase{name: fmt.Sprint("CTCLoss ", name, " ", c.blank, " ", zero), in: []*array.Array{x, labels, c.steps, counts}, wrt: 1,
+				torch: fmt.Sprintf("lambda x, y, z, w: torch.nn.CTCLoss(blank=%d,zero_infinity=%s,reduction='%s')(x.log_softmax(2), y, z, w)", c.blank, zero, name),
+				loss: func(in ...*tensor.Tensor) *tensor.Tensor {
+					return (&nn.CTCLoss{Blank: c.blank, ZeroInfinity: c.zero, Reduction: r}).Forward(in[0].LogSoftmax(2), in[1], in[2], in[3])
+				}})
+		}
+	}
 	return list
 }
 
@@ -182,7 +206,7 @@ func TestLosses_asPyTorch(t *testing.T) {
 func (c lossCase) compare(t *testing.T, want [][]float64) {
 	var in []*tensor.Tensor
 	opts := []fx.Option{}
-	names := []string{"x", "y", "z"}
+	names := []string{"x", "y", "z", "w"}
 	for i, a := range c.in {
 		in = append(in, tensor.New(a))
 		opts = append(opts, fx.Input(names[i], array.Describe(a.DType(), a.Shape())))
@@ -196,6 +220,9 @@ func (c lossCase) compare(t *testing.T, want [][]float64) {
 	var fn any = func(x, y *tensor.Tensor) *tensor.Tensor { return seeded(x, y) }
 	if len(c.in) == 3 {
 		fn = func(x, y, z *tensor.Tensor) *tensor.Tensor { return seeded(x, y, z) }
+	}
+	if len(c.in) == 4 {
+		fn = func(x, y, z, w *tensor.Tensor) *tensor.Tensor { return seeded(x, y, z, w) }
 	}
 	gm, err := fx.Trace(context.Background(), fn, opts...)
 	require.NoError(t, err)
