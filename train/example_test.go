@@ -40,6 +40,23 @@ func ExampleNewStep() {
 	// y = 2.00x + 1.00
 }
 
+// Products in bf16, the rest in f32.
+func ExampleNewStepWith() {
+	ctx := context.Background()
+	model := nn.NewLinear(1, 1, nn.Seed(1))
+	loss := func(x, y *tensor.Tensor) *tensor.Tensor { return nn.NewMSELoss().Forward(model.Forward(x), y) }
+	rule := optim.Rule{Optimiser: optim.SGD{LR: 0.1, Momentum: 0.9}}
+	step, err := train.NewStepWith(ctx, model, loss, rule, train.StepOptions{Mixed: array.BF16}, fx.Input("x", "f32[N,1]"), fx.Input("y", "f32[N,1]"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	half, full := step.Mixed()
+	fmt.Println(len(half), len(full), model.Weight.DType())
+	// Output:
+	// 1 0 f32
+}
+
 // The step is a graph: SGD of one weight.
 func ExampleStep_Graph() {
 	type scale struct{ W *tensor.Tensor }

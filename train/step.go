@@ -13,6 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/optim"
+	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -27,6 +28,7 @@ type Step struct {
 	params []string // that are trained
 	slots  string   // in front of the paths of the optimiser's state
 	rule   optim.Rule
+	mixed  passes.PassReport
 }
 
 // NewStep captures a step of training. loss is a function of the tensors of a batch, or a module
@@ -38,24 +40,50 @@ type Step struct {
 // those of fx.Trace and of gradients; FX3101 to FX3103 are of the rule, of parameters that the
 // loss does not use, and of metrics that are no numbers.
 func NewStep(ctx context.Context, model, loss any, rule optim.Rule, specs ...fx.Option) (*Step, error) {
+	return NewStepWith(ctx, model, loss, rule, StepOptions{}, specs...)
+}
+
+// StepOptions are options of a step.
+type StepOptions struct {
+	// Mixed is array.BF16 or array.F16: products, and the elementwise calls and movements after them, compute in it, also
+	// in the gradient. Parameters, their gradients, the optimiser, norms, softmax and reductions stay in f32. With
+	// F16 the gradient is that of the loss times a scale, which is halved where a gradient is not finite, and that
+	// update is left out; it is doubled after 2,000 updates (Micikevicius et al., 2018). Step.Mixed says which calls stay in f32, and why.
+	Mixed array.DType
+}
+
+// NewStepWith is NewStep with options.
+func NewStepWith(ctx context.Context, model, loss any, rule optim.Rule, o StepOptions, specs ...fx.Option) (*Step, error) {
 	gm, err := capture(ctx, model, loss, true, specs)
 	if err != nil {
 		return nil, err
+	}
+	structure, results := gm.Graph.Output().Structure(), len(metricNames(gm.Graph.Output()))
+	var halved passes.PassReport
+	if o.Mixed != array.Invalid {
+		if halved, err = mix(ctx, gm, o.Mixed); err != nil {
+			return nil, err
+		}
 	}
 	paths, err := trained(gm.Module, model, rule)
 	if err != nil {
 		return nil, err
 	}
-	g, err := gm.ValueAndGrad(ctx, fx.GradOptions{Wrt: paths})
+	b, of := &update{ctx: ctx, rule: rule, params: paths}, 0
+	if o.Mixed == array.F16 {
+		b.prefix = freshPrefix(gm.Module)
+		b.scale, of = scaleLoss(gm, b.prefix), results
+	}
+	g, err := gm.ValueAndGrad(ctx, fx.GradOptions{Wrt: paths, Loss: of})
 	if err != nil {
 		return nil, err
 	}
 	share(g.Module, gm.Module)
-	b := &update{ctx: ctx, gm: g, rule: rule, params: paths}
-	if err := b.build(len(metricNames(gm.Graph.Output())), gm.Graph.Output().Structure()); err != nil {
+	b.gm = g
+	if err := b.build(results, structure); err != nil {
 		return nil, err
 	}
-	step := &Step{params: paths, slots: b.prefix, rule: rule}
+	step := &Step{params: paths, slots: b.prefix, rule: rule, mixed: halved}
 	step.module, step.names = g, metricNames(g.Graph.Output())
 	return step, nil
 }

@@ -41,6 +41,8 @@ type update struct {
 	step    *graph.Node // f64[]: the number of the update, from 1 on
 	factor  *graph.Node // f64[]: of the learning rates
 	updates *graph.Node // i64[]
+	next    *graph.Node // i64[]: updates after this one
+	scale   string      // the path of the loss's scale, "" where it has none
 	apply   *graph.Node // bool[]: the update is made with this batch; nil: with each
 }
 
@@ -53,16 +55,17 @@ type write struct {
 func (b *update) build(results int, s *graph.Structure) (err error) {
 	defer diag.Catch(&err)
 	m := b.gm.Module
-	b.prefix = freshPrefix(m)
+	if b.prefix == "" {
+		b.prefix = freshPrefix(m)
+	}
 	b.grads = b.gm.Graph.Output().Args()[results:]
-	if err := b.counters(); err != nil {
-		return err
+	if b.scale != "" {
+		b.grads = b.grads[1:] // the scaled loss
 	}
-	if err := b.accumulate(); err != nil {
-		return err
-	}
-	if err := b.clip(); err != nil {
-		return err
+	for _, add := range []func() error{b.unscale, b.counters, b.accumulate, b.finite, b.count, b.clip} {
+		if err := add(); err != nil {
+			return err
+		}
 	}
 	for i, path := range b.params {
 		if err := b.param(path, b.grads[i]); err != nil {
@@ -150,25 +153,37 @@ func (b *update) counters() error {
 	if err != nil {
 		return err
 	}
-	b.step, b.factor = out[0], out[1]
-	next := out[2]
+	b.step, b.factor, b.next = out[0], out[1], out[2]
 	if b.rule.Accumulate < 2 {
-		b.write(b.updates, next)
 		return nil
 	}
 	batches := b.slot(batchesPath, array.New(array.I64))
 	out, err = b.record("", func(in ...*tensor.Tensor) []*tensor.Tensor {
 		n := in[0].AddScalar(1)
 		apply := n.GeScalar(b.rule.Accumulate)
-		return []*tensor.Tensor{apply, n.MaskedFill(apply, 0), tensor.Where(apply, in[2], in[1])}
-	}, batches, b.updates, next)
+		return []*tensor.Tensor{apply, n.MaskedFill(apply, 0)}
+	}, batches)
 	if err != nil {
 		return err
 	}
 	b.apply = out[0]
 	b.write(batches, out[1])
-	b.write(b.updates, out[2])
 	return nil
+}
+
+// count writes the number of updates.
+func (b *update) count() error {
+	if b.apply == nil {
+		b.write(b.updates, b.next)
+		return nil
+	}
+	out, err := b.record("", func(in ...*tensor.Tensor) []*tensor.Tensor {
+		return []*tensor.Tensor{tensor.Where(in[0], in[1], in[2])}
+	}, b.apply, b.next, b.updates)
+	if err == nil {
+		b.write(b.updates, out[0])
+	}
+	return err
 }
 
 // accumulate makes the gradients those of several batches.

@@ -34,7 +34,7 @@ var (
 // 2^-14 to 16 beyond 2048, as exp and reciprocal do; activations are for the caller to check, by
 // Options.Numeric on inputs of the model.
 func Halve(name string, dtype array.DType, only func(n *graph.Node) bool) passes.Pass {
-	return passes.Pass{
+	return halve(passes.Pass{
 		Name: name,
 		Doc:  "Computes products and what follows them in " + dtype.String() + ", with casts around.",
 		Order: []passes.Before{
@@ -42,24 +42,41 @@ func Halve(name string, dtype array.DType, only func(n *graph.Node) bool) passes
 			{First: "linear-bn", Then: name, Why: "normalisations are folded in f32"},
 			{First: name, Then: "decompose", Why: "composite operators that sum stay in f32 as a whole"},
 		},
-		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
-			before := c.Matches()
-			h := &halver{c: c, dtype: dtype, only: only, params: passes.NewParams(c.Module, g), sharing: simplify.NewSharing(g), stored: map[string]string{}}
-			if err := h.graph(g); err != nil {
-				return false, err
-			}
-			if c.Matches() > before {
-				c.Module.DropUnused()
-			}
-			return c.Matches() > before, nil
-		},
+	}, halver{dtype: dtype, only: only})
+}
+
+// Mixed makes a pass as Halve does, for a graph that is differentiated after it (Micikevicius et al., "Mixed
+// Precision Training", 2018): parameters stay in f32, and the graph casts them. Their gradients are
+// then in f32, those of the calls in between in the half type, as are the products of the gradient.
+func Mixed(dtype array.DType) passes.Pass {
+	return halve(passes.Pass{
+		Name: "mixed-" + dtype.String(),
+		Doc:  "Computes products and what follows them in " + dtype.String() + ", of parameters in f32.",
+	}, halver{dtype: dtype, masters: true})
+}
+
+// halve runs a copy of a halver on each graph.
+func halve(p passes.Pass, blank halver) passes.Pass {
+	p.Run = func(c *passes.Ctx, g *graph.Graph) (bool, error) {
+		before := c.Matches()
+		h := blank
+		h.c, h.params, h.sharing, h.stored = c, passes.NewParams(c.Module, g), simplify.NewSharing(g), map[string]string{}
+		if err := h.graph(g); err != nil {
+			return false, err
+		}
+		if c.Matches() > before {
+			c.Module.DropUnused()
+		}
+		return c.Matches() > before, nil
 	}
+	return p
 }
 
 type halver struct {
 	c       *passes.Ctx
 	dtype   array.DType
 	only    func(n *graph.Node) bool
+	masters bool // parameters stay as they are, and are cast in the graph
 	params  *passes.Params
 	sharing simplify.Sharing
 	stored  map[string]string // paths of parameters in the half type
@@ -146,6 +163,9 @@ func (h *halver) refuse(n *graph.Node) string {
 			continue
 		}
 		types[i] = types[i].WithDType(h.dtype)
+		if h.masters {
+			continue // training changes them
+		}
 		if path, value, why := h.params.Constant(n, i); why == "" && value != nil && h.overflows(value) {
 			return "parameter " + path + " has elements beyond " + h.dtype.String()
 		}
@@ -251,7 +271,7 @@ func (h *halver) narrow(c *graph.Cursor, n *graph.Node, i int) *graph.Node {
 		return v
 	}
 	path, value, why := h.params.Constant(n, i)
-	if why != "" || value == nil {
+	if why != "" || value == nil || h.masters {
 		h.cast[a] = c.Function(std.Cast, std.CastAttrs{DType: h.dtype}, a)
 		return h.cast[a]
 	}
