@@ -58,3 +58,15 @@ func ExampleHalve() {
 	// %relu = call_method[relu](%cast_2) : f32[N,8]
 	// %softmax = call_method[softmax](%relu) {dim=-1} : f32[N,8]
 }
+
+// Weights stay in f32 and are cast, so that a gradient by them is in f32.
+func ExampleMixed() {
+	w := tensor.Param(array.New(array.F32, 8, 8))
+	apply(func(x *tensor.Tensor) *tensor.Tensor { return x.Matmul(w).Relu() }, []string{"f32[N,8]"}, arrange.Mixed(array.F16))
+	// Output:
+	// %cast = call_function[cast](%x) {dtype=f16} : f16[N,8]
+	// %cast_1 = call_function[cast](%_tensor_constant0) {dtype=f16} : f16[8,8]
+	// %matmul_1 = call_function[matmul](%cast, %cast_1) : f16[N,8]
+	// %relu_1 = call_function[relu](%matmul_1) : f16[N,8]
+	// %cast_3 = call_function[cast](%relu_1) {dtype=f32} : f32[N,8]
+}
