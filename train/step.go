@@ -38,6 +38,19 @@ type Step struct {
 // those of fx.Trace and of gradients; FX3101 to FX3103 are of the rule, of parameters that the
 // loss does not use, and of metrics that are no numbers.
 func NewStep(ctx context.Context, model, loss any, rule optim.Rule, specs ...fx.Option) (*Step, error) {
+	return NewStepWith(ctx, model, loss, rule, StepOptions{}, specs...)
+}
+
+// StepOptions are options of a step.
+type StepOptions struct {
+	// Recompute has values of the forward half computed again for the gradients instead of being
+	// kept for them: less memory, more time, the same bits. nil keeps all.
+	Recompute *fx.RecomputePolicy
+}
+
+// NewStepWith is NewStep with options. A policy of Recompute that does not fit the graph, or whose
+// budget cannot be kept, is a mistake (FX3051, FX3052).
+func NewStepWith(ctx context.Context, model, loss any, rule optim.Rule, o StepOptions, specs ...fx.Option) (*Step, error) {
 	gm, err := capture(ctx, model, loss, true, specs)
 	if err != nil {
 		return nil, err
@@ -51,6 +64,11 @@ func NewStep(ctx context.Context, model, loss any, rule optim.Rule, specs ...fx.
 		return nil, err
 	}
 	share(g.Module, gm.Module)
+	if o.Recompute != nil {
+		if _, err := g.Apply(ctx, []fx.Pass{fx.Recompute(*o.Recompute)}, fx.PassOptions{}); err != nil {
+			return nil, err
+		}
+	}
 	b := &update{ctx: ctx, gm: g, rule: rule, params: paths}
 	if err := b.build(len(metricNames(gm.Graph.Output())), gm.Graph.Output().Structure()); err != nil {
 		return nil, err

@@ -256,4 +256,3 @@ func (h *halves) lies(n *graph.Node) *graph.Node {
 	}
 	return n
 }
-
