@@ -412,6 +412,27 @@ subgraph again(%x: f32[2]) {
 		Example: "debug.Compare of two networks",
 	},
 	{
+		//gofx:code passes/recompute.NoBackward
+		Code: "FX3050", Title: "graph without a backward half",
+		Cause:   "the graph holds no gradient, or its backward half is no longer told apart, because the graph was optimised or read from a file",
+		Cure:    "run the pass on the result of ValueAndGrad, before other passes",
+		Example: "gm.Apply(ctx, []fx.Pass{recompute.Pass(recompute.Policy{})}, ...) of a graph without gradients",
+	},
+	{
+		//gofx:code passes/recompute.BadPolicy
+		Code: "FX3051", Title: "policy of what is computed again does not fit",
+		Cause:   "a scope names no module of the graph, a budget lacks the size of a symbol, or scopes and a budget are both set",
+		Cure:    "name modules as the graph's scopes do; give the sizes in Policy.Sizes",
+		Example: `recompute.Policy{Scopes: []string{"layer9"}} for a network of four layers`,
+	},
+	{
+		//gofx:code passes/recompute.OverBudget
+		Code: "FX3052", Title: "budget of kept values cannot be met",
+		Cause:   "what cannot be computed again takes more bytes than the budget",
+		Cure:    "raise the budget to the least that the message says, or make the batch smaller",
+		Example: "recompute.Policy{Budget: 1}",
+	},
+	{
 		//gofx:code passes/grad.Unreached
 		Code: "FX3090", Title: "the loss does not depend on a tensor whose gradient is asked for",
 		Cause:   "the tensor is not used on the way to the loss, or only where steps, comparisons or integers lie between",

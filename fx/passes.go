@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/passes/fusion"
 	"github.com/gofx-dev/gofx/passes/partition"
 	"github.com/gofx-dev/gofx/passes/quant/integer"
+	"github.com/gofx-dev/gofx/passes/recompute"
 	"github.com/gofx-dev/gofx/passes/shapeprop"
 	"github.com/gofx-dev/gofx/passes/simplify"
 )
@@ -26,6 +27,9 @@ type (
 	PassReport = passes.Report
 	// Rewrite is a rule: a pattern and its replacement. passes.Rule makes it a Pass.
 	Rewrite = passes.Rewrite
+	// RecomputePolicy says which values a backward half computes again. The zero value has
+	// cheap calls computed again.
+	RecomputePolicy = recompute.Policy
 )
 
 // Expect demands that a pass of a pipeline matches exactly n times.
@@ -97,6 +101,11 @@ func Pipeline(names string) ([]Pass, error) {
 	}
 	return list, passes.CheckOrder(list)
 }
+
+// Recompute makes a pass for the result of ValueAndGrad, before Optimise: what the gradients
+// need of the forward half is computed again just before it is needed, instead of being kept, as
+// torch.utils.checkpoint does. Results stay the same bit for bit. See package passes/recompute.
+func Recompute(p RecomputePolicy) Pass { return recompute.Pass(p) }
 
 // Replace makes a pass that puts replacement wherever pattern occurs; both are
 // functions of as many tensors; options that they take, as tensor.Gelu does, are

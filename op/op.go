@@ -38,6 +38,7 @@ type Effect uint8
 // ad-hoc ones are Effectful.
 const (
 	Pure      Effect = iota
+	Apart            // result counts as unlike that of any other call, and as unlike the operand: never merged, may be removed
 	Random           // result differs from call to call: never merged, may be removed
 	Effectful        // acts on the world: never removed, merged or reordered
 )

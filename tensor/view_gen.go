@@ -73,6 +73,18 @@ type TransposeAttrs = std.TransposeAttrs
 //	Sizes shape.Dims // the argument sizes
 type UnflattenAttrs = std.UnflattenAttrs
 
+// Barrier is x, which no pass takes it for, so that what is computed of both
+// stays apart.
+func Barrier(x *Tensor) *Tensor {
+	return call(std.Barrier, op.None{}, false, sizeArgs{}, x)[0]
+}
+
+// Barrier is x, which no pass takes it for, so that what is computed of both
+// stays apart.
+func (x *Tensor) Barrier() *Tensor {
+	return call(std.Barrier, op.None{}, true, sizeArgs{}, x)[0]
+}
+
 // Detach is x, as a constant for gradients, which do not go back through it.
 func Detach(x *Tensor) *Tensor {
 	return call(std.Detach, op.None{}, false, sizeArgs{}, x)[0]

@@ -3,6 +3,7 @@ package train_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/optim"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/train"
@@ -41,7 +43,7 @@ func ExampleNewStep() {
 }
 
 // Products in bf16, the rest in f32.
-func ExampleNewStepWith() {
+func ExampleNewStepWith_mixed() {
 	ctx := context.Background()
 	model := nn.NewLinear(1, 1, nn.Seed(1))
 	loss := func(x, y *tensor.Tensor) *tensor.Tensor { return nn.NewMSELoss().Forward(model.Forward(x), y) }
@@ -55,6 +57,39 @@ func ExampleNewStepWith() {
 	fmt.Println(len(half), len(full), model.Weight.DType())
 	// Output:
 	// 1 0 f32
+}
+
+// A step that keeps less for its gradients and computes the activations of the layers again.
+func ExampleNewStepWith_recompute() {
+	ctx := context.Background()
+	model := nn.NewSequential(nn.NewLinear(4, 32, nn.Seed(1)), nn.NewGELU(), nn.NewLinear(32, 32, nn.Seed(2)), nn.NewGELU(), nn.NewLinear(32, 1, nn.Seed(3)))
+	loss := func(x, y *tensor.Tensor) *tensor.Tensor { return nn.NewMSELoss().Forward(model.Forward(x), y) }
+	rule := optim.Rule{Optimiser: optim.SGD{LR: 0.1}}
+	specs := []fx.Option{fx.Input("x", "f32[N,4]"), fx.Input("y", "f32[N,1]")}
+	x, y := array.New(array.F32, 64, 4), array.New(array.F32, 64, 1)
+	array.Data[float32](x)[5], array.Data[float32](y)[1] = 1, 1
+	for _, o := range []train.StepOptions{{}, {Recompute: &fx.RecomputePolicy{Sizes: map[string]int{"N": 64}}}} {
+		step, err := train.NewStepWith(ctx, model, loss, rule, o, specs...)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		out, err := step.Run(ctx, x, y)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		again := 0
+		for n := range step.Graph().Graph.Nodes() {
+			if n.Op() == std.Barrier {
+				again++
+			}
+		}
+		fmt.Printf("%08x, %d barriers\n", math.Float32bits(array.Data[float32](out[0])[0]), again)
+	}
+	// Output:
+	// 3c90713c, 0 barriers
+	// 3c90713c, 2 barriers
 }
 
 // The step is a graph: SGD of one weight.

@@ -50,9 +50,13 @@ type StepOptions struct {
 	// F16 the gradient is that of the loss times a scale, which is halved where a gradient is not finite, and that
 	// update is left out; it is doubled after 2,000 updates (Micikevicius et al., 2018). Step.Mixed says which calls stay in f32, and why.
 	Mixed array.DType
+	// Recompute has values of the forward half computed again for the gradients instead of being
+	// kept for them: less memory, more time, the same bits. nil keeps all.
+	Recompute *fx.RecomputePolicy
 }
 
-// NewStepWith is NewStep with options.
+// NewStepWith is NewStep with options. A policy of Recompute that does not fit the graph, or whose
+// budget cannot be kept, is a mistake (FX3051, FX3052).
 func NewStepWith(ctx context.Context, model, loss any, rule optim.Rule, o StepOptions, specs ...fx.Option) (*Step, error) {
 	gm, err := capture(ctx, model, loss, true, specs)
 	if err != nil {
@@ -79,6 +83,11 @@ func NewStepWith(ctx context.Context, model, loss any, rule optim.Rule, o StepOp
 		return nil, err
 	}
 	share(g.Module, gm.Module)
+	if o.Recompute != nil {
+		if _, err := g.Apply(ctx, []fx.Pass{fx.Recompute(*o.Recompute)}, fx.PassOptions{}); err != nil {
+			return nil, err
+		}
+	}
 	b.gm = g
 	if err := b.build(results, structure); err != nil {
 		return nil, err

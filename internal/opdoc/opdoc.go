@@ -50,6 +50,8 @@ func Made(o *op.Op) string {
 // Effects lists how a call differs from a function whose results are its own.
 func Effects(o *op.Op) (out []string) {
 	switch o.Effect {
+	case op.Apart:
+		out = append(out, "kept apart from its operand")
 	case op.Random:
 		out = append(out, "random")
 	case op.Effectful:

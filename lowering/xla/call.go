@@ -17,6 +17,7 @@ type call struct {
 	node *graph.Node
 	in   []*value
 	out  []hlo
+	open bool // sizes will be left open
 }
 
 // operand returns operand i, nil where the call has none.

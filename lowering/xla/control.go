@@ -114,7 +114,7 @@ func (e *emitter) loop(c *call, carried, constant []*value, regions []*graph.Gra
 		for i, p := range paths {
 			inner.weights[p] = b.Arg(known + i)
 		}
-		out := f(&call{Builder: b, node: c.node}, inner, b.Region.Args[:known])
+		out := f(&call{Builder: b, node: c.node, open: c.open}, inner, b.Region.Args[:known])
 		if len(*e.errs) > 0 {
 			return stand(c.out)
 		}

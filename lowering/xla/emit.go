@@ -277,7 +277,7 @@ func (e *emitter) call(n *graph.Node) (out []*value) {
 			}
 		}
 	}()
-	c := &call{Builder: e.build, node: n, out: types}
+	c := &call{Builder: e.build, node: n, out: types, open: e.open}
 	for i, a := range n.Args() {
 		if a == nil {
 			c.in = append(c.in, nil)

@@ -40,6 +40,7 @@ func init() {
 		}
 	}
 	add(one(reshape), std.Reshape, std.Clone, std.Wait)
+	add(one(barrier), std.Barrier)
 	add(one(permute), std.Permute)
 	add(one(broadcast), std.Expand)
 	add(one(slice), std.Slice)

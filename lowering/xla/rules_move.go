@@ -9,6 +9,15 @@ import (
 
 func reshape(c *call) *value { return c.Reshape(c.in[0], c.out[0].Dims...) }
 
+// barrier has XLA merge nothing that is computed of the result with what is computed of the operand.
+// There is none for sizes that are left open: there, XLA may keep what would be computed again.
+func barrier(c *call) *value {
+	if c.open {
+		return c.in[0]
+	}
+	return c.Op("optimization_barrier", c.in[0])
+}
+
 func permute(c *call) *value { return c.Transpose(c.in[0], step[*kernel.Permute](c).Dims...) }
 
 func broadcast(c *call) *value { return c.Trailing(c.in[0], c.out[0].Dims) }

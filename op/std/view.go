@@ -144,15 +144,24 @@ var Unsqueeze = viewOp("unsqueeze", "unsqueeze inserts a dimension of size 1.", 
 //
 //gofx:torch x.detach()
 var Detach = viewOp("detach", "detach is x, as a constant for gradients, which do not go back through it.", op.Spec[op.None]{
-	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
-	Kernel: func(_ op.None, in []shape.Type) kernel.Step {
-		all := make([]int, in[0].Rank())
-		for i := range all {
-			all[i] = i
-		}
-		return &kernel.Permute{Dims: all}
-	},
+	Infer:   func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
+	Kernel:  sameView,
 	Stops:   true,
+	Samples: cloneSamples,
+	Bad:     cloneBad,
+})
+
+// Barrier is x, which no pass takes it for: what is computed of it is not merged with what
+// is computed of x, and it is not folded. What passes/checkpoint has computed again begins with
+// it. It shows the memory of x and costs nothing.
+// Ref: OpenXLA, StableHLO specification, optimization_barrier.
+//
+//gofx:torch x.view_as(x)
+var Barrier = viewOp("barrier", "barrier is x, which no pass takes it for, so that what is computed of both stays apart.", op.Spec[op.None]{
+	Effect:  op.Apart,
+	Infer:   func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
+	Kernel:  sameView,
+	Scatter: func(_ op.Builder, _ op.None, _ int, _, v op.Value) op.Value { return v },
 	Samples: cloneSamples,
 	Bad:     cloneBad,
 })
@@ -252,6 +261,15 @@ var Movedim = viewOp("movedim", "movedim moves dimensions to other places; the o
 func viewOp[A any](name, doc string, s op.Spec[A]) *op.Op {
 	s.Doc, s.In, s.Class, s.ViewOf, s.Quant, s.Narrow = doc, op.Args("x"), op.Movement, 1, op.QuantShared, true
 	return op.Define(name, s)
+}
+
+// sameView shows all of an operand as it lies.
+func sameView(_ op.None, in []shape.Type) kernel.Step {
+	all := make([]int, in[0].Rank())
+	for i := range all {
+		all[i] = i
+	}
+	return &kernel.Permute{Dims: all}
 }
 
 // regroup is the way back through operators that only regroup dimensions: what

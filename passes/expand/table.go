@@ -47,6 +47,7 @@ const byValue = "sizes of its results follow from the values of its operands"
 
 var reasons = map[*op.Op]string{
 	std.Nonzero: byValue, std.Unique: byValue, std.Range: byValue, std.NonMaxSuppression: byValue, std.NonMaxSuppressionLimits: byValue, std.Sized: byValue,
+	std.Barrier: "it keeps what is computed again apart from what it stands for",
 	std.Wait:    "it blocks until another computes: an effect, and no arithmetic",
 	std.Det:     "elimination with pivots is a chain of steps as long as the matrix, each of which looks for the next",
 	std.Observe: "its histogram widens in rounds that values count; it belongs to calibration, which is interpreted",

@@ -50,6 +50,10 @@ func VJP(ctx context.Context, m *graph.Module, o Options) (*graph.Module, error)
 	return run(ctx, m, request{Options: o, values: true, seeds: true})
 }
 
+// Backward is the side data of the nodes that compute gradients, and of what passes make of
+// them: the backward half of a graph, as far as the last differentiation added it. It is not in the text form.
+var Backward = graph.NewInheritedKey[bool]("backward")
+
 // request is what is to be made of a graph.
 type request struct {
 	Options
@@ -88,6 +92,7 @@ func (q request) apply(c *passes.Ctx, g *graph.Graph) error {
 	if d.faults.Err() != nil {
 		return d.sorted()
 	}
+	before := d.forwardHalf()
 	d.walk()
 	if d.faults.Err() != nil { // what comes after them is not reached for that reason
 		return d.sorted()
@@ -96,8 +101,20 @@ func (q request) apply(c *passes.Ctx, g *graph.Graph) error {
 	if d.faults.Err() != nil {
 		return d.sorted()
 	}
+	for n := before.Next(); n != d.g.Output(); n = n.Next() {
+		Backward.Set(n, true)
+	}
 	d.finish(grads)
 	return nil
+}
+
+// forwardHalf says of all nodes that they are no part of the gradient that is to be made, and
+// returns the last one.
+func (d *differentiation) forwardHalf() *graph.Node {
+	for n := range d.g.All() {
+		Backward.Delete(n)
+	}
+	return d.g.Output().Prev()
 }
 
 // sorted returns the mistakes in the order of the model's lines.

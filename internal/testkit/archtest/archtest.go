@@ -28,6 +28,7 @@ var Rows = [][]string{
 	{"codegen/gosrc", "codegen/certificate", "codegen/kernelstyle/outline", "lowering/cost"},
 	{"lowering", "lowering/plan", "lowering/internal/join", "lowering/gpu/internal/device"},
 	{"lowering/internal/lifetimes", "passes/quant/tune"},
+	{"passes/recompute"},
 	{"passes/fusion", "passes/quant", "passes/partition", "passes/schedule", "passes/arrange", "passes/grad"},
 	{"passes/debug", "passes/quant/integer"},
 	{"passes/expand", "passes/quant/internal/form"},
@@ -82,7 +83,7 @@ var Only = map[string][]string{
 	// What a value is, is the engine's.
 	"tracer/record": {"tracer/alias", "tensor", "op", "array", "shape", "diag"},
 	"tracer/alias":  {"op", "array", "shape", "diag"},
-	"fx": {"passes/arrange", "passes/grad", "passes/fusion", "passes/quant/integer", "passes/partition", "passes/simplify", "passes/shapeprop", "passes", "lowering", "lowering/plan",
+	"fx": {"passes/arrange", "passes/recompute", "passes/grad", "passes/fusion", "passes/quant/integer", "passes/partition", "passes/simplify", "passes/shapeprop", "passes", "lowering", "lowering/plan",
 		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag", "internal/near"},
 }
 

@@ -60,7 +60,8 @@ var exportShapes = map[*op.Op][]exportRule{
 		perm[i], perm[j] = perm[j], perm[i]
 		return permute(c, c.in[0], perm)
 	}),
-	std.Detach: by(func(c *exportCall, _ op.None) op.Value { return c.in[0] }),
+	std.Detach:  by(func(c *exportCall, _ op.None) op.Value { return c.in[0] }),
+	std.Barrier: by(func(c *exportCall, _ op.None) op.Value { return c.in[0] }),
 	std.T: by(func(c *exportCall, _ op.None) op.Value {
 		if c.rank(0) < 2 {
 			return c.in[0]
