@@ -38,7 +38,16 @@ type Step struct {
 // those of fx.Trace and of gradients; FX3101 to FX3103 are of the rule, of parameters that the
 // loss does not use, and of metrics that are no numbers.
 func NewStep(ctx context.Context, model, loss any, rule optim.Rule, specs ...fx.Option) (*Step, error) {
-	gm, err := capture(ctx, model, loss, true, specs)
+	return newStep(ctx, model, loss, rule, stepOptions{specs: specs})
+}
+
+type stepOptions struct {
+	specs      []fx.Option
+	evaluation bool // differentiates calls in evaluation mode as they are
+}
+
+func newStep(ctx context.Context, model, loss any, rule optim.Rule, o stepOptions) (*Step, error) {
+	gm, err := capture(ctx, model, loss, true, o.specs)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +55,7 @@ func NewStep(ctx context.Context, model, loss any, rule optim.Rule, specs ...fx.
 	if err != nil {
 		return nil, err
 	}
-	g, err := gm.ValueAndGrad(ctx, fx.GradOptions{Wrt: paths})
+	g, err := gm.ValueAndGrad(ctx, fx.GradOptions{Wrt: paths, AllowEvaluation: o.evaluation})
 	if err != nil {
 		return nil, err
 	}
