@@ -172,7 +172,7 @@ func (s Supervised) Fit(data []*array.Array, names []string) ([]*array.Array, sh
 	for i, n := range inputs {
 		t := n.Type()
 		if msg := misfit(data[i], t, sizes); msg != "" {
-			fault(i, "is "+typeOf(data[i])+", the model takes "+t.String()+": "+msg, "give the input other sizes with reshape before it is saved, or declare the model's by -input "+n.Target()+"=TYPE")
+			fault(i, "is "+typeOf(data[i])+", the model takes "+t.String()+": "+msg, "bring the array into the form of the input, whose first axis are the examples")
 			continue
 		}
 		if t.Kind() == shape.Tensor && data[i].DType() != t.DType() {

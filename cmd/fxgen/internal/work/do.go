@@ -27,7 +27,10 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 }
 
 func do(ctx context.Context, s *Source, j *Job) (*Result, error) {
-	values := j.Verb == Measure || j.Verb == Stats && j.costs() || j.Device.Name != "" || j.Verb == Run || j.Verb == Export || j.Verb == Verify || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Verb == Values || j.Verb == Bisect || j.Verb == Shrink || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || j.Verb == Grad && j.Save || needsValues(j.Passes)
+	values := j.Verb == Measure || j.Verb == Stats && j.costs() || j.Device.Name != "" || j.Verb == Run || j.Verb == Export || j.Verb == Verify || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Verb == Values || j.Verb == Bisect || j.Verb == Shrink || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || j.Verb == Grad && j.Save || j.Verb == Train || needsValues(j.Passes)
+	if j.Verb == Train {
+		j.Training = s.New != nil && !j.Train.Evaluation
+	}
 	c, err := s.capture(ctx, j, values)
 	if err != nil {
 		return nil, err
@@ -52,10 +55,15 @@ func do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 	case Shrink:
 		return res, c.shrink(ctx, j, s, res)
 	}
-	if j.Verb == Grad { // before passes, of which some make what is no model to train any more
-		if err := c.differentiate(ctx, j); err != nil {
-			return nil, err
-		}
+	// Before passes, of which some make what is no model to train any more.
+	switch j.Verb {
+	case Grad:
+		err = c.differentiate(ctx, j)
+	case Train:
+		err = c.train(ctx, j)
+	}
+	if err != nil {
+		return nil, err
 	}
 	o := passes.Options{}
 	if j.Verb == Draw && j.Format == "html" {
@@ -93,6 +101,8 @@ func (c *captured) act(ctx context.Context, j *Job, res *Result) error {
 			return saved(c.gm, res)
 		}
 		return nil
+	case Train:
+		return saved(c.gm, res)
 	case Stats:
 		return c.stats(j, res)
 	case Run:
