@@ -67,14 +67,14 @@ type learner struct {
 // train trains the graph and puts it, in evaluation mode, in the place of the captured one.
 func (c *captured) train(ctx context.Context, j *Job) error {
 	l := &learner{captured: c, job: j, train: &j.Train}
-	if err := l.supervise(ctx); err != nil {
+	var errs diag.List
+	errs.Add(l.supervise(ctx))
+	rule, err := l.rule()
+	errs.Add(err)
+	if err := errs.Err(); err != nil {
 		return err
 	}
 	training, valid, err := l.batches()
-	if err != nil {
-		return err
-	}
-	rule, err := l.rule()
 	if err != nil {
 		return err
 	}
@@ -153,6 +153,11 @@ func (l *learner) supervise(ctx context.Context) error {
 		return err
 	}
 	l.of = train.Supervised{Loss: loss, Metrics: l.train.Metrics, AllowEvaluation: l.train.Evaluation}
+	for _, name := range l.train.Metrics {
+		if known := train.MetricNames(); !slices.Contains(known, name) {
+			return diag.New(BadValue, "-metric "+name+": there is no such metric").WithHint(near.Hint(name, known, "expected one of "+strings.Join(known, ", ")))
+		}
+	}
 	if names := l.outputNames(); l.train.Output != "" {
 		if l.of.Output = slices.Index(names, l.train.Output); l.of.Output < 0 {
 			return diag.New(BadValue, "-output "+l.train.Output+": there is no output of this name").
