@@ -51,7 +51,7 @@ func MetricNames() []string { return []string{"accuracy", "mae"} }
 // yes and no, for logits above 0 and for probabilities above one half.
 func accuracy(loss nn.Loss, x, target *tensor.Tensor) *tensor.Tensor {
 	switch {
-	case TakesClasses(loss):
+	case takesClasses(loss):
 		return x.Argmax(min(x.Rank()-1, 1)).Eq(target).Cast(array.F32).Mean()
 	case probabilities(loss):
 		return x.GtScalar(0.5).Eq(target.GtScalar(0.5)).Cast(array.F32).Mean()
@@ -59,9 +59,10 @@ func accuracy(loss nn.Loss, x, target *tensor.Tensor) *tensor.Tensor {
 	return x.GtScalar(0).Eq(target.GtScalar(0.5)).Cast(array.F32).Mean()
 }
 
-// TakesClasses reports whether the targets of a loss are classes, integers from 0 on, along axis
-// 1 of the results.
-func TakesClasses(loss nn.Loss) bool {
+// TakesClasses reports whether targets are classes, integers from 0 on, along axis 1 of the results.
+func (s Supervised) TakesClasses() bool { return takesClasses(s.Loss) }
+
+func takesClasses(loss nn.Loss) bool {
 	switch loss.(type) {
 	case *nn.CrossEntropyLoss, *nn.NLLLoss:
 		return true
@@ -135,7 +136,7 @@ func (s Supervised) check() error {
 		switch {
 		case metrics[name] == nil:
 			errs.Add(diag.New(BadTrainer, "there is no metric "+strconv.Quote(name)).WithHint(near.Hint(name, MetricNames(), "expected one of "+strings.Join(MetricNames(), ", "))))
-		case name == "mae" && TakesClasses(s.Loss):
+		case name == "mae" && s.TakesClasses():
 			errs.Add(diag.New(BadTrainer, "mae compares numbers, the targets are classes").WithHint("ask for accuracy"))
 		}
 	}
@@ -149,7 +150,7 @@ func (s Supervised) result() shape.Type { return s.Model.Graph.Output().Arg(s.Ou
 // or the number is not known.
 func (s Supervised) Classes() int {
 	t := s.result()
-	if !TakesClasses(s.Loss) || !t.Ranked() || t.Rank() == 0 {
+	if !s.TakesClasses() || !t.Ranked() || t.Rank() == 0 {
 		return 0
 	}
 	n, _ := t.Dim(min(t.Rank()-1, 1)).Int()
@@ -246,7 +247,7 @@ func converted(a *array.Array, d array.DType) *array.Array {
 // target brings the targets into the type that the loss takes, or says why that cannot be.
 func (s Supervised) target(a *array.Array) (*array.Array, string) {
 	t := s.result()
-	if TakesClasses(s.Loss) {
+	if s.TakesClasses() {
 		if a.DType().IsFloat() {
 			return a, "" // probabilities, or labels that NewBatches refuses
 		}

@@ -14,7 +14,7 @@ import (
 // a terminal and NO_COLOR is not set. The returned function ends it and may be
 // called once.
 func (a *app) busy(what string) (done func()) {
-	f := a.watched()
+	f := watched(a.terminal)
 	if f == nil {
 		return func() {}
 	}
@@ -31,9 +31,9 @@ func (a *app) busy(what string) (done func()) {
 	}
 }
 
-// watched returns the terminal, nil where no person is watching.
-func (a *app) watched() io.Writer {
-	f, ok := a.terminal.(*os.File)
+// watched returns the terminal that a stream is, nil where no person is watching.
+func watched(stream io.Writer) io.Writer {
+	f, ok := stream.(*os.File)
 	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return nil
 	}

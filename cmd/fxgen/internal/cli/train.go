@@ -29,7 +29,8 @@ type trainFlags struct {
 	out         string
 }
 
-func (a *app) train() *cobra.Command {
+// trainCommand is the command train.
+func trainCommand(a *app) *cobra.Command {
 	var f trainFlags
 	c := onSource("train", "Train a network and write it with its weights", "one SOURCE")
 	f.sourceFlags(c)
@@ -38,7 +39,7 @@ func (a *app) train() *cobra.Command {
 	f.forceFlag(c)
 	f.jsonFlag(c)
 	c.Flag("json").Usage = "print a line of JSON for each epoch, and one for the end"
-	c.RunE = func(c *cobra.Command, args []string) error { return a.trained(c, &f, args[0]) }
+	c.RunE = func(c *cobra.Command, args []string) error { return trained(a, c, &f, args[0]) }
 	return c
 }
 
@@ -115,7 +116,7 @@ func (f *trainFlags) read() (err error) {
 }
 
 // trained trains, shows how it goes, and writes the result.
-func (a *app) trained(c *cobra.Command, f *trainFlags, arg string) error {
+func trained(a *app, c *cobra.Command, f *trainFlags, arg string) error {
 	if err := f.read(); err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (a *app) trained(c *cobra.Command, f *trainFlags, arg string) error {
 			return err
 		}
 	}
-	ended := a.follow(j.Train.Log, f.json)
+	ended := follow(a, j.Train.Log, f.json)
 	res, err := a.do(a.ctx, s, j)
 	ended()
 	if err != nil {
@@ -168,9 +169,9 @@ func (a *app) trained(c *cobra.Command, f *trainFlags, arg string) error {
 
 // follow prints what comes to the log of a training, which may run in another process, until
 // the returned function is called: epochs as results, and a bar where a person is watching.
-func (a *app) follow(log string, asJSON bool) (ended func()) {
+func follow(a *app, log string, asJSON bool) (ended func()) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
-	bar := a.watched()
+	bar := watched(a.terminal)
 	go func() {
 		defer close(stopped)
 		var in *bufio.Reader
@@ -187,7 +188,7 @@ func (a *app) follow(log string, asJSON bool) (ended func()) {
 				if rest += line; err != nil {
 					break
 				}
-				a.logged(strings.TrimSuffix(rest, "\n"), asJSON, bar)
+				logged(a.stdout, strings.TrimSuffix(rest, "\n"), asJSON, bar)
 				rest = ""
 			}
 			if last {
@@ -210,7 +211,7 @@ func (a *app) follow(log string, asJSON bool) (ended func()) {
 }
 
 // logged prints a line of the log.
-func (a *app) logged(line string, asJSON bool, bar io.Writer) {
+func logged(out io.Writer, line string, asJSON bool, bar io.Writer) {
 	var p struct{ Progress *work.Progress }
 	if json.Unmarshal([]byte(line), &p) == nil && p.Progress != nil {
 		if bar != nil {
@@ -222,14 +223,14 @@ func (a *app) logged(line string, asJSON bool, bar io.Writer) {
 		fmt.Fprint(bar, "\r\x1b[K")
 	}
 	if asJSON {
-		fmt.Fprintln(a.stdout, line)
+		fmt.Fprintln(out, line)
 		return
 	}
 	var e map[string]any
 	if json.Unmarshal([]byte(line), &e) != nil {
 		return
 	}
-	fmt.Fprintln(a.stdout, epochLine(e))
+	fmt.Fprintln(out, epochLine(e))
 }
 
 // progressBar is a line that says how far an epoch is.

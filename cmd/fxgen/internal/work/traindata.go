@@ -145,7 +145,7 @@ func (l *learner) table(path string) ([]*array.Array, []string, error) {
 		return nil, nil, diag.New(BadValue, "-data "+filepath.Base(path)+": a table is for one input, the model has "+namesText(l.inputNames())).
 			WithHint("give an archive, FILE.npz, or NAME=FILE.npy for each input")
 	}
-	o := train.CSV{Label: -1, Values: !train.TakesClasses(l.of.Loss)}
+	o := train.CSV{Label: -1, Values: !l.of.TakesClasses()}
 	columns, err := firstRow(path)
 	if err != nil {
 		return nil, nil, err
