@@ -64,3 +64,13 @@ func ExampleNewCTCLoss() {
 	// Output:
 	// 0.0927
 }
+
+// A loss of the command line.
+func ExampleParseLoss() {
+	loss, err := nn.ParseLoss("huber(delta=2)")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(loss.Forward(tensor.Scalar(float32(5)), tensor.Scalar(float32(0))).Item())
+	// Output: 8
+}

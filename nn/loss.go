@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/named"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -49,6 +50,34 @@ func countAlong(x *tensor.Tensor, dim int) *tensor.Tensor {
 		}
 	}
 	return x.OnesLike().Sum()
+}
+
+// Loss compares the results of a model with targets.
+type Loss interface {
+	Forward(x, target *tensor.Tensor) *tensor.Tensor
+}
+
+// losses are those of two operands, by PyTorch's names of their functions.
+var losses = []named.Entry[Loss]{
+	{Name: "cross_entropy", Value: NewCrossEntropyLoss()},
+	{Name: "nll", Value: NewNLLLoss()},
+	{Name: "bce", Value: NewBCELoss()},
+	{Name: "bce_with_logits", Value: NewBCEWithLogitsLoss()},
+	{Name: "mse", Value: NewMSELoss()},
+	{Name: "l1", Value: NewL1Loss()},
+	{Name: "smooth_l1", Value: NewSmoothL1Loss()},
+	{Name: "huber", Value: NewHuberLoss()},
+	{Name: "kl_div", Value: NewKLDivLoss()},
+}
+
+// LossNames lists the losses that ParseLoss knows.
+func LossNames() []string { return named.Names(losses) }
+
+// ParseLoss returns a loss by its name, with settings in parentheses after it:
+// "cross_entropy(label_smoothing=0.1)". Settings have the names of the fields in lower case. Its
+// error (FX2005) names all that is wrong.
+func ParseLoss(text string) (Loss, error) {
+	return named.Make(op.BadAttr, "loss", text, losses)
 }
 
 // CrossEntropyLoss is torch.nn.CrossEntropyLoss: the negative logarithm of the probability that

@@ -88,3 +88,21 @@ func ExampleNorm() {
 	// 5
 	// [0.60] [0.00 0.80]
 }
+
+// An optimiser of the command line.
+func ExampleParse() {
+	o, err := optim.Parse("sgd(lr=0.1,momentum=0.9)")
+	fmt.Printf("%+v %v\n", o, err)
+	_, err = optim.Parse("adamw(wieght_decay=0.1)")
+	fmt.Println(err)
+	// Output:
+	// {LR:0.1 Momentum:0.9 Dampening:0 Nesterov:false WeightDecay:0} <nil>
+	// optimiser adamw has no setting "wieght_decay" [FX3101]
+	//     hint: did you mean weight_decay?
+}
+
+// The optimisers of the command line.
+func ExampleNames() {
+	fmt.Println(optim.Names())
+	// Output: [sgd momentum adam adamw radam rmsprop lamb]
+}

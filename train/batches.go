@@ -26,6 +26,8 @@ type Loader interface {
 type Batches struct {
 	// Data are the inputs of the step; row i of each belongs to example i.
 	Data []*array.Array
+	// Names are what messages call the arrays; nil: array 0, array 1.
+	Names []string
 	// Size is the number of examples of a batch.
 	Size int
 	// Shuffle puts the examples into another order in each epoch, which Seed decides.
@@ -76,15 +78,15 @@ func NewBatches(b Batches) (*Batches, error) {
 	for i, a := range b.Data {
 		switch {
 		case a == nil || a.Rank() == 0:
-			fault("array "+strconv.Itoa(i)+" has no rows", "the first axis counts the examples")
+			fault(b.name(i)+" has no rows", "the first axis counts the examples")
 			continue
 		case rows < 0:
 			rows = a.Dim(0)
 		case a.Dim(0) != rows:
-			fault("array "+strconv.Itoa(i)+" has "+strconv.Itoa(a.Dim(0))+" rows, array 0 has "+strconv.Itoa(rows), "leave out the rows that have no counterpart")
+			fault(b.name(i)+" has "+strconv.Itoa(a.Dim(0))+" rows, "+b.name(0)+" has "+strconv.Itoa(rows), "leave out the rows that have no counterpart")
 		}
 		if at := notFinite(a); at >= 0 {
-			fault(fmt.Sprintf("array %d is %v in row %d", i, array.Float64At(a, at), at/max(a.Len()/max(a.Dim(0), 1), 1)), "leave the row out (train.Rows), or correct it")
+			fault(fmt.Sprintf("%s is %v in row %d", b.name(i), array.Float64At(a, at), at/max(a.Len()/max(a.Dim(0), 1), 1)), "leave the row out (train.Rows), or correct it")
 		}
 	}
 	switch {
@@ -103,6 +105,14 @@ func NewBatches(b Batches) (*Batches, error) {
 	}
 	b.last = &shuffled{}
 	return &b, nil
+}
+
+// name is what messages call an array.
+func (b *Batches) name(i int) string {
+	if i < len(b.Names) {
+		return b.Names[i]
+	}
+	return "array " + strconv.Itoa(i)
 }
 
 // notFinite returns the index of the first element that is no finite number, -1 for none.

@@ -60,6 +60,15 @@ func (c Checkpoints) files() ([]string, error) {
 	return list, nil
 }
 
+// Last returns the path of the checkpoint that training would go on from, "" where there is none.
+func (c Checkpoints) Last() (string, error) {
+	list, err := c.files()
+	if err != nil || len(list) == 0 {
+		return "", err
+	}
+	return filepath.Join(c.Dir, list[0]), nil
+}
+
 // number is the step of a file, -1 for other names.
 func number(name string) int {
 	rest, ok := strings.CutPrefix(name, checkpointPrefix)

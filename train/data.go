@@ -3,11 +3,13 @@ package train
 import (
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
@@ -168,6 +170,71 @@ func Rows(data []*array.Array, keep func(row int) bool) []*array.Array {
 		out[i] = pick(a, rows)
 	}
 	return out
+}
+
+// Split puts the part share of the rows of arrays aside, at random, as seed decides: at least one row, and
+// not all. The rows of both parts stay in their order. Rows are independent of what they hold; sort
+// out yourself what must not be in both parts.
+func Split(data []*array.Array, share float64, seed uint64) (rest, aside []*array.Array, err error) {
+	if len(data) == 0 || data[0].Rank() == 0 || !(share > 0 && share < 1) || data[0].Dim(0) < 2 {
+		return nil, nil, diag.New(BadData, "the part "+strconv.FormatFloat(share, 'g', -1, 64)+" is to be put aside, expected a part between 0 and 1 of two rows and more")
+	}
+	n := data[0].Dim(0)
+	shuffled := (&Batches{Data: data, Shuffle: true, Seed: seed}).order(-1)
+	out := make([]bool, n)
+	for _, r := range shuffled[:min(max(int(math.Round(share*float64(n))), 1), n-1)] {
+		out[r] = true
+	}
+	return Rows(data, func(row int) bool { return !out[row] }), Rows(data, func(row int) bool { return out[row] }), nil
+}
+
+// Prefetch returns a loader that makes the next batch while one is used: for loaders that read
+// files, or whose Augment takes its time. Batches are those of the loader. The loader is asked by
+// one goroutine at a time.
+func Prefetch(l Loader) Loader { return &prefetched{Loader: l} }
+
+type prefetched struct {
+	Loader
+	mu   sync.Mutex
+	next chan loaded // of the batch that is being made; nil: none is
+	of   [2]int      // its epoch and number
+}
+
+type loaded struct {
+	batch []*array.Array
+	err   error
+}
+
+// Batch implements Loader.
+func (p *prefetched) Batch(epoch, i int) ([]*array.Array, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var got loaded
+	made := false
+	if p.next != nil {
+		got, made = <-p.next, p.of == [2]int{epoch, i}
+		p.next = nil
+	}
+	if !made {
+		got.batch, got.err = p.Loader.Batch(epoch, i)
+	}
+	if following := i + 1; got.err == nil && following < p.Len() {
+		next := make(chan loaded, 1)
+		p.next, p.of = next, [2]int{epoch, following}
+		go func() {
+			batch, err := p.Loader.Batch(epoch, following)
+			next <- loaded{batch, err}
+		}()
+	}
+	return got.batch, got.err
+}
+
+// String describes the loader, as checkpoints do.
+func (p *prefetched) String() string {
+	if s, ok := p.Loader.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return "batches of a loader"
 }
 
 // pick returns some rows of an array.

@@ -53,6 +53,8 @@ type StepOptions struct {
 	// Recompute has values of the forward half computed again for the gradients instead of being
 	// kept for them: less memory, more time, the same bits. nil keeps all.
 	Recompute *fx.RecomputePolicy
+	// AllowEvaluation differentiates calls in evaluation mode as they are, which are mistakes without it (FX3093).
+	AllowEvaluation bool
 }
 
 // NewStepWith is NewStep with options. A policy of Recompute that does not fit the graph, or whose
@@ -78,7 +80,7 @@ func NewStepWith(ctx context.Context, model, loss any, rule optim.Rule, o StepOp
 		b.prefix = freshPrefix(gm.Module)
 		b.scale, of = scaleLoss(gm, b.prefix), results
 	}
-	g, err := gm.ValueAndGrad(ctx, fx.GradOptions{Wrt: paths, Loss: of})
+	g, err := gm.ValueAndGrad(ctx, fx.GradOptions{Wrt: paths, Loss: of, AllowEvaluation: o.AllowEvaluation})
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ var Rows = [][]string{
 	{"array/weights", "lowering/xla/pjrt"},
 	{"array/gguf", "array/npy", "array/safetensors", "array/torchpt"},
 	{"shape"},
-	{"array", "internal/onnxpb", "internal/scan", "internal/turn", "internal/userpkg"},
+	{"array", "internal/named", "internal/onnxpb", "internal/scan", "internal/turn", "internal/userpkg"},
 	{"diag"},
 	{"internal/dynlib", "internal/goname", "internal/kept", "internal/mapfile", "internal/near", "internal/peek", "internal/swap", "internal/textdiff", "internal/ziparc"},
 }

@@ -171,9 +171,9 @@ func (a *app) writer(f *flags, s *source, j *work.Job) *writer {
 		file, _ := weights.Split(j.Weights)
 		w.reads = append(w.reads, file)
 	}
-	for _, in := range slices.Concat(j.In, j.Calib) {
-		if filepath.IsAbs(in.Value) {
-			w.reads = append(w.reads, in.Value)
+	for _, in := range slices.Concat(j.In, j.Calib, j.Train.Data, j.Train.Valid) {
+		if path, _ := work.DataFile(in.Value); filepath.IsAbs(path) {
+			w.reads = append(w.reads, path)
 		}
 	}
 	for _, read := range []work.Named{j.Config, j.Device} {

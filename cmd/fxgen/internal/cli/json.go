@@ -95,7 +95,11 @@ func (a *app) document(v any) error {
 // that has the diagnostics.
 func (a *app) failed(c *cobra.Command) {
 	f := c.Flags().Lookup("json")
-	if f == nil || f.Value.String() != "true" || a.out.n > 0 || len(a.said) == 0 {
+	if f == nil || f.Value.String() != "true" || a.out.n > 0 && !a.lines || len(a.said) == 0 {
+		return
+	}
+	if a.lines {
+		_ = json.NewEncoder(a.stdout).Encode(map[string]any{"diagnostics": a.reported()})
 		return
 	}
 	_ = a.document(map[string]any{"diagnostics": a.reported()}) // where that is not possible, stderr has said all

@@ -128,7 +128,10 @@ func (a *app) do(ctx context.Context, s *source, j *work.Job) (*work.Result, err
 	var res *work.Result
 	var err error
 	if s.pkg != nil {
-		done := a.busy("capturing " + s.name)
+		done := func() {}
+		if j.Verb != work.Train { // which says itself how far it is
+			done = a.busy("capturing " + s.name)
+		}
 		res, err = s.pkg.Do(ctx, j)
 		done()
 		fmt.Fprint(a.terminal, s.pkg.Output) // as the user's own program writes it

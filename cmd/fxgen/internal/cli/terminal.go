@@ -14,11 +14,8 @@ import (
 // a terminal and NO_COLOR is not set. The returned function ends it and may be
 // called once.
 func (a *app) busy(what string) (done func()) {
-	f, ok := a.terminal.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" {
-		return func() {}
-	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {
+	f := watched(a.terminal)
+	if f == nil {
 		return func() {}
 	}
 	stop, stopped := make(chan struct{}), make(chan struct{})
@@ -32,6 +29,18 @@ func (a *app) busy(what string) (done func()) {
 		close(stop)
 		<-stopped
 	}
+}
+
+// watched returns the terminal that a stream is, nil where no person is watching.
+func watched(stream io.Writer) io.Writer {
+	f, ok := stream.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	return f
 }
 
 // spin writes the current work and its duration at every tick, over the

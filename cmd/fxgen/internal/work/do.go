@@ -3,7 +3,9 @@ package work
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // Do captures the source and does the job. The error is a diag.List or a
@@ -24,7 +27,10 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 }
 
 func do(ctx context.Context, s *Source, j *Job) (*Result, error) {
-	values := j.Verb == Measure || j.Verb == Stats && j.costs() || j.Device.Name != "" || j.Verb == Run || j.Verb == Export || j.Verb == Verify || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Verb == Values || j.Verb == Bisect || j.Verb == Shrink || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || j.Verb == Grad && j.Save || needsValues(j.Passes)
+	values := j.Verb == Measure || j.Verb == Stats && j.costs() || j.Device.Name != "" || j.Verb == Run || j.Verb == Export || j.Verb == Verify || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Verb == Values || j.Verb == Bisect || j.Verb == Shrink || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || j.Verb == Grad && j.Save || j.Verb == Train || needsValues(j.Passes)
+	if j.Verb == Train {
+		j.Training = s.New != nil && !j.Train.Evaluation
+	}
 	c, err := s.capture(ctx, j, values)
 	if err != nil {
 		return nil, err
@@ -49,10 +55,15 @@ func do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 	case Shrink:
 		return res, c.shrink(ctx, j, s, res)
 	}
-	if j.Verb == Grad { // before passes, of which some make what is no model to train any more
-		if err := c.differentiate(ctx, j); err != nil {
-			return nil, err
-		}
+	// Before passes, of which some make what is no model to train any more.
+	switch j.Verb {
+	case Grad:
+		err = c.differentiate(ctx, j)
+	case Train:
+		err = c.train(ctx, j)
+	}
+	if err != nil {
+		return nil, err
 	}
 	o := passes.Options{}
 	if j.Verb == Draw && j.Format == "html" {
@@ -90,6 +101,8 @@ func (c *captured) act(ctx context.Context, j *Job, res *Result) error {
 			return saved(c.gm, res)
 		}
 		return nil
+	case Train:
+		return saved(c.gm, res)
 	case Stats:
 		return c.stats(j, res)
 	case Run:
@@ -177,6 +190,59 @@ func Report(j *Job, res *Result, out []*array.Array) error {
 	var b strings.Builder
 	for i, a := range out {
 		fmt.Fprintf(&b, "%s %s\n%s\n", diag.Name(res.OutputNames[i]), typeText(a), array.Format(a, 64))
+	}
+	res.Text = b.String()
+	return nil
+}
+
+func typeText(a *array.Array) string { return shape.TypeOf(a).String() }
+
+// outputJSON is an output in the document of run -json. Values that JSON cannot
+// say (NaN, infinities) are null.
+type outputJSON struct {
+	Name  string     `json:"name"`
+	DType string     `json:"dtype"`
+	Shape []int      `json:"shape"`
+	Data  []*float64 `json:"data,omitempty"` // up to maxJSON elements
+	Min   *float64   `json:"min"`
+	Max   *float64   `json:"max"`
+	Mean  *float64   `json:"mean"`
+}
+
+const maxJSON = 4096
+
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+func reportJSON(res *Result, out []*array.Array) error {
+	list := []outputJSON{}
+	for i, a := range out {
+		o := outputJSON{Name: res.OutputNames[i], DType: a.DType().String(), Shape: append([]int{}, a.Shape()...)}
+		lo, hi, sum := math.Inf(1), math.Inf(-1), 0.0
+		for k := range a.Len() {
+			v := array.Float64At(a, k)
+			lo, hi, sum = min(lo, v), max(hi, v), sum+v
+			if a.Len() <= maxJSON {
+				o.Data = append(o.Data, finite(v))
+			}
+		}
+		o.Min, o.Max, o.Mean = finite(lo), finite(hi), finite(sum/float64(a.Len()))
+		list = append(list, o)
+	}
+	return document(res, map[string]any{"outputs": list})
+}
+
+// document makes the result one JSON document.
+func document(res *Result, v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return err
 	}
 	res.Text = b.String()
 	return nil

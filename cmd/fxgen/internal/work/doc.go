@@ -31,6 +31,7 @@ const (
 	Export  = "export"       // an ONNX model
 	Lower   = "lower"        // the program that a target would compile
 	Grad    = "grad"         // the graph of results and gradients
+	Train   = "train"        // a network with the weights that training gives it
 	Feed    = "feed"         // Go source, and the inputs of a run as files: for the engines module and gen
 )
 
@@ -86,6 +87,7 @@ type Job struct {
 	Plan    bool           // return the plan of a quantisation
 	Save    bool           // return the graph with its weights
 	Grad    Gradient       // what the verb of that name differentiates
+	Train   Training       // how the verb of that name trains
 	Report  bool           // measure the cost
 	Ranked  bool           // and the cost of each operator alone
 	Device  Named          // device that times are predicted for: the file's name and text

@@ -123,11 +123,12 @@ func Unreadable(path string, err error) error {
 
 // captured is a source with its graph and, for code, the value it came from.
 type captured struct {
-	src    *Source
-	gm     *graph.Module
-	origin *graph.Module // the graph before passes that keep its results; nil where one may not
-	module any           // nil for functions and files
-	page   *draw.Report  // of a drawing that is a page
+	src     *Source
+	gm      *graph.Module
+	origin  *graph.Module // the graph before passes that keep its results; nil where one may not
+	module  any           // nil for functions and files
+	options []fx.Option   // that the module was traced with
+	page    *draw.Report  // of a drawing that is a page
 }
 
 // capture makes the graph of a source. values tells that the weights are needed.
@@ -200,7 +201,7 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 	if err != nil {
 		return nil, err
 	}
-	c.gm = gm.Module
+	c.gm, c.options = gm.Module, opts
 	if s.New != nil && s.Model == nil {
 		return c, s.steady(ctx, c.gm, opts, j)
 	}
