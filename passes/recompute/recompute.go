@@ -14,7 +14,8 @@ import (
 
 // Policy says what the backward half computes again. The zero value has cheap calls computed
 // again: elementwise ones, movements of elements, and norms. Results of products, convolutions,
-// attention and recurrent layers, statistics, and what is drawn from random keys are kept.
+// attention and recurrent layers, statistics, and keys are kept; a dropout computed again draws from
+// the same key.
 type Policy struct {
 	// Scopes are modules of which everything is computed again, products included, from
 	// what enters them: paths ("encoder.3") and patterns of path.Match ("layer*"), as

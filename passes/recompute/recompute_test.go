@@ -56,8 +56,8 @@ type layer struct {
 }
 
 func (l *layer) Forward(x *tensor.Tensor) *tensor.Tensor {
-	h := l.Up.Forward(l.Norm.Forward(x)).Gelu()
-	return x.Add(l.Drop.Forward(l.Down.Forward(h)))
+	h := l.Drop.Forward(l.Up.Forward(l.Norm.Forward(x)).Gelu())
+	return x.Add(l.Down.Forward(h))
 }
 
 func newDeep(n, width int) *deep {

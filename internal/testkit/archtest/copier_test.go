@@ -20,6 +20,7 @@ var again = []string{
 	"passes/arrange/halve.go",       // half of a call
 	"passes/fusion/merge.go",        // one product for several
 	"passes/quant/integer/value.go", // a call of bytes where one of floats was
+	"passes/recompute/rewrite.go",   // a call at a later place, on repeated operands
 }
 
 // TestOneCopier holds that nodes are made by a Cursor, or by the Copier that copies them.
