@@ -38,6 +38,7 @@ type contraction struct {
 	// library is what a library may compute of in's first two, nil where that is nothing.
 	library Routine
 	right   *Operand // what a library takes in the place of in's second, nil for that
+	last    bool     // channels of the result lie side by side, unless who reads it first wants it in order
 	// kernel prints it, with an epilogue.
 	kernel func(out source.View, e source.Epilogue) *source.Kernel
 }

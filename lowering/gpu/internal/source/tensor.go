@@ -47,9 +47,10 @@ func (k Warps) items() int { return k.Down * k.Across * 32 }
 // t + 4 of rows g and g + 8 of a, of column g of b, and sums of columns 2 * t and 2 * t + 1 of these
 // rows. fx_matrices reads four 8 by 4 words: thread i names row i % 8 of matrix i / 8, and gets word
 // i % 4 of row i / 4 of each. A compiler for another machine defines FX_TENSOR and has functions of
-// its own.
+// its own. fx_move copies word by word: quads that are copied whole are kept in memory of a work-item.
 const preludeTensor = `
 struct alignas(16) fx_quad { uint w[4]; };
+DEVICE void fx_move(fx_quad *to, const fx_quad *from) { to->w[0] = from->w[0], to->w[1] = from->w[1], to->w[2] = from->w[2], to->w[3] = from->w[3]; }
 #ifndef FX_TENSOR
 #define FX_TENSOR
 #define FX_MMA(name, type, as, text) \
@@ -161,7 +162,7 @@ func (k Warps) readQuad(b *strings.Builder, s strip, at string, guarded bool) {
 	elements := inWord(s.dtype)
 	element := s.quad(at+"s", "k")
 	if s.wide {
-		b.WriteString("\t\t" + at + " = *(const fx_quad *)(" + s.buffer + " + " + element(0) + ");\n")
+		b.WriteString("\t\tfx_move(&" + at + ", (const fx_quad *)(" + s.buffer + " + " + element(0) + "));\n")
 		if s.dtype == array.F32 {
 			for w := range quadWords {
 				b.WriteString("\t\t" + at + ".w[" + num(w) + "] = fx_tf32(AS_F32(" + at + ".w[" + num(w) + "]));\n")
@@ -214,7 +215,7 @@ func (k Warps) multiply(b *strings.Builder, rows, columns strip) {
 	for _, s := range both {
 		for i := range k.quads(s) {
 			at := s.name + num(i)
-			line("\t\t" + s.name + "[half * " + num(s.n*quadPitch) + " + " + at + "l * " + num(quadPitch) + " + " + at + "q] = " + at + ";")
+			line("\t\tfx_move(&" + s.name + "[half * " + num(s.n*quadPitch) + " + " + at + "l * " + num(quadPitch) + " + " + at + "q], &" + at + ");")
 		}
 	}
 	line("\t}")
