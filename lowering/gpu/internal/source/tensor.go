@@ -50,7 +50,12 @@ func (k Warps) items() int { return k.Down * k.Across * 32 }
 // its own. fx_move copies word by word: quads that are copied whole are kept in memory of a work-item.
 const preludeTensor = `
 struct alignas(16) fx_quad { uint w[4]; };
+struct alignas(8) fx_pair { uint w[2]; };
 DEVICE void fx_move(fx_quad *to, const fx_quad *from) { to->w[0] = from->w[0], to->w[1] = from->w[1], to->w[2] = from->w[2], to->w[3] = from->w[3]; }
+DEVICE void fx_read(uint *to, const fx_quad *from) { to[0] = from->w[0], to[1] = from->w[1], to[2] = from->w[2], to[3] = from->w[3]; }
+DEVICE void fx_read(uint *to, const fx_pair *from) { to[0] = from->w[0], to[1] = from->w[1]; }
+DEVICE void fx_write(fx_quad *to, const uint *from) { to->w[0] = from[0], to->w[1] = from[1], to->w[2] = from[2], to->w[3] = from[3]; }
+DEVICE void fx_write(fx_pair *to, const uint *from) { to->w[0] = from[0], to->w[1] = from[1]; }
 #ifndef FX_TENSOR
 #define FX_TENSOR
 #define FX_MMA(name, type, as, text) \
@@ -112,6 +117,8 @@ type strip struct {
 	depth        int    // elements of a line
 	along        bool   // elements of a line lie side by side, rather than lines
 	wide         bool   // and quads of words too, where a pointer to quads may point
+	// dealt says that lines lie in local memory so that a work-item gets the results of columns that lie side by side.
+	dealt bool
 	// start prints the index of the first element of a line; it may declare variables before that.
 	start func(line string) string
 	// quad returns how the index of element i of a quad that begins with element k is printed, of a
@@ -133,7 +140,7 @@ func (k Warps) own(b *strings.Builder, s strip) {
 		if !s.along {
 			line, quad = "("+item+") % "+num(s.n), "("+item+") / "+num(s.n)
 		}
-		b.WriteString("\tint " + at + "l = " + line + ", " + at + "q = " + quad + ", " + at + "n = " + sum(s.first, at+"l") + ";\n")
+		b.WriteString("\tint " + at + "l = " + line + ", " + at + "q = " + quad + ", " + at + "n = " + sum(s.first, k.line(s, at+"l")) + ";\n")
 		b.WriteString("\t" + at + "n = " + at + "n" + lessThan(true, at+"n", s.all) + ";\n")
 		start := s.start(at + "n")
 		b.WriteString("\tint " + at + "s = " + start + ";\n\tfx_quad " + at + ";\n")
@@ -243,32 +250,6 @@ func (k Warps) fragments(b *strings.Builder, rows, columns strip, function strin
 	line("}")
 }
 
-// results prints what is done with the sums of results that there are, at row and col; row prints
-// what is known of the row.
-func (k Warps) results(b *strings.Builder, m, n int, row, write func()) {
-	line := func(s string) { b.WriteString("\t" + s + "\n") }
-	line(unroll)
-	line("for (int p = 0; p < " + num(k.Rows/8) + "; p++) {")
-	line("\tint row = m + down + p * 8 + lane / 4;")
-	rows, columns := k.lines()
-	if m%rows != 0 {
-		line("\tif (row >= " + num(m) + ") continue;")
-	}
-	row()
-	line(unroll)
-	line("\tfor (int q = 0; q < " + num(k.Columns/4) + "; q++) {")
-	line("\t\tint col = n + across + q / 2 * 8 + lane % 4 * 2 + q % 2;")
-	if n%columns != 0 {
-		line("\t\tif (col >= " + num(n) + ") continue;")
-	}
-	write()
-	line("\t}")
-	line("}")
-}
-
-// sumAt is the sum of row and col.
-const sumAt = "s[p / 2][q / 2][p % 2 * 2 + q % 2]"
-
 // kernel prints a kernel of count groups.
 func (k Warps) kernel(count int, params []param, write func(b *strings.Builder)) *Kernel {
 	out := &Kernel{Group: [3]int{k.items(), 1, 1}, Groups: [3]int{count, 1, 1}, Tensor: true}
@@ -324,9 +305,11 @@ func (k Warps) Product(out, a, bb View, e Epilogue) *Kernel {
 			}
 			return s
 		}
-		k.multiply(b, side("ta", "x0", "m", a, down, rank-2, rank-1), side("tb", "x1", "n", bb, across, rank-1, rank-2))
-		k.results(b, m, n, func() {}, func() {
-			e.write(b, "\t\t", sumAt, 2, out, append(append([]string{}, lead...), "row", "col"))
-		})
+		columns := side("tb", "x1", "n", bb, across, rank-1, rank-2)
+		r := results{Epilogue: e, out: out, axis: rank - 1, rows: m, columns: n, row: func() {}}
+		r.at = func(col string) []string { return append(append([]string{}, lead...), "row", col) }
+		columns.dealt = k.deals(r)
+		k.multiply(b, side("ta", "x0", "m", a, down, rank-2, rank-1), columns)
+		k.results(b, r)
 	})
 }

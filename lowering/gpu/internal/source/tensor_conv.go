@@ -61,12 +61,15 @@ func (k Warps) Conv(c Conv, w View, e Epilogue) *Kernel {
 		columns.quad = func(start, at string) func(int) string {
 			return func(i int) string { return sum(start, at, num(i)) }
 		}
-		k.multiply(b, rows, columns)
 		place := []string{}
-		k.results(b, count, m, func() { place = unravel(b, "row", "r", "\t\t", places) }, func() {
-			channel := "(" + sum(term(g[0], m), "col") + ")"
-			e.write(b, "\t\t", sumAt, 2, c.Out, append([]string{place[0], channel}, place[1:]...))
-		})
+		r := results{Epilogue: e, out: c.Out, axis: 1, rows: count, columns: m}
+		r.row = func() { place = unravel(b, "row", "r", "\t\t", places) }
+		r.at = func(col string) []string {
+			return append([]string{place[0], "(" + sum(term(g[0], m), col) + ")"}, place[1:]...)
+		}
+		columns.dealt = k.deals(r)
+		k.multiply(b, rows, columns)
+		k.results(b, r)
 	})
 }
 
