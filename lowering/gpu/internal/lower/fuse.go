@@ -145,7 +145,7 @@ func (b *Builder) compute(v *Operand, rowMajor bool) {
 	p := v.todo
 	last := p.from != nil && p.from.last
 	if p.from == nil {
-		last = slices.ContainsFunc(p.in, func(x *Operand) bool { return slices.Equal(x.Shape(), v.Shape()) && channelsLast(x) })
+		last = slices.ContainsFunc(p.in, func(x *Operand) bool { return slices.Equal(x.Shape(), v.Shape()) && b.channelsLast(x) })
 	}
 	out := b.tempOf(v.DType(), v.Shape(), last && !rowMajor)
 	b.store(p, v.Shape(), []*Operand{out})

@@ -14,10 +14,11 @@ func afterSpace(rank int) (order, undo []int) {
 	return append(order, 1), undo
 }
 
-// channelsLast reports whether the elements of an image lie in that order from the buffer's start.
-func channelsLast(v *Operand) bool {
+// channelsLast reports whether the elements of an image lie in that order from the start of a buffer that tempOf
+// made for it: other views that happen to lie so are no images.
+func (b *Builder) channelsLast(v *Operand) bool {
 	rank := len(v.Shape())
-	if v.todo != nil || rank < 3 || v.view().IsDense() {
+	if v.todo != nil || v.Buf < 0 || rank < 3 || !b.Buffers[v.Buf].last || v.view().IsDense() {
 		return false
 	}
 	order, _ := afterSpace(rank)
@@ -32,7 +33,7 @@ func (b *Builder) tempOf(d array.DType, dims []int, last bool) *Operand {
 	}
 	order, undo := afterSpace(len(dims))
 	v := b.temp(d, reordered(dims, order))
-	v.Header = array.Permute(v.Header, undo...)
+	v.Header, b.Buffers[v.Buf].last = array.Permute(v.Header, undo...), true
 	return v
 }
 

@@ -237,12 +237,12 @@ func poolOf(win source.Window, out, x *Operand) source.Pool {
 
 // pooled is the operand of a pool with one result, and that, which lies as the operand does.
 func (c *call) pooled() (x, out *Operand) {
-	if x = c.placed(0); !channelsLast(x) {
+	if x = c.placed(0); !c.b.channelsLast(x) {
 		x = c.dense(0)
 	}
 	t := members(c.n.Type())[0]
 	_, dims, _ := t.Concrete()
-	return x, c.b.tempOf(t.DType(), dims, channelsLast(x))
+	return x, c.b.tempOf(t.DType(), dims, c.b.channelsLast(x))
 }
 
 func maxPool(c *call) ([]*Operand, error) {

@@ -51,6 +51,7 @@ type Buffer struct {
 	Input     int          // of an input
 	Path      string       // of a live weight
 	Setup     bool         // is there before any run: a weight, or made of weights
+	last      bool         // of an image with channels last, see tempOf
 	rewritten bool         // written more than once, in parts or in rounds: each run does
 	Off       int          // in the arena
 }
