@@ -139,10 +139,15 @@ func isConstant(g expr.Graph) bool {
 	return true
 }
 
-// compute emits the step of a pending value.
-func (b *Builder) compute(v *Operand) {
+// compute emits the step of a pending value. rowMajor has it in order; else channels lie side by side
+// where a convolution gives them so, and where an operand has them so.
+func (b *Builder) compute(v *Operand, rowMajor bool) {
 	p := v.todo
-	out := b.temp(v.DType(), v.Shape())
+	last := p.from != nil && p.from.last
+	if p.from == nil {
+		last = slices.ContainsFunc(p.in, func(x *Operand) bool { return slices.Equal(x.Shape(), v.Shape()) && b.channelsLast(x) })
+	}
+	out := b.tempOf(v.DType(), v.Shape(), last && !rowMajor)
 	b.store(p, v.Shape(), []*Operand{out})
 	v.todo, v.Header, v.Buf = nil, out.Header, out.Buf
 }
@@ -177,7 +182,9 @@ func (b *Builder) store(p *pending, dims []int, out []*Operand) {
 
 // dense returns the value in a buffer, in row-major order from its start.
 func (b *Builder) dense(v *Operand) *Operand {
-	b.place(v)
+	if v.todo != nil {
+		b.compute(v, true)
+	}
 	if v.view().IsDense() {
 		return v
 	}
@@ -187,7 +194,7 @@ func (b *Builder) dense(v *Operand) *Operand {
 // place makes sure that a value lies in a buffer.
 func (b *Builder) place(v *Operand) {
 	if v.todo != nil {
-		b.compute(v)
+		b.compute(v, false)
 	}
 }
 

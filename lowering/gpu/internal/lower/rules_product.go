@@ -222,15 +222,17 @@ func conv(c *call) ([]*Operand, error) {
 	if single {
 		dims = append([]int{1}, dims...)
 	}
-	x = c.frame(x, win, dims)
 	groups := max(k.Groups, 1)
+	m, places := w.Shape()[0]/groups, out.Header.Len()/w.Shape()[0]
+	tensor := c.b.tensorCores(x.DType(), places, m, count(w.Shape()[1:]))
+	last := tensor && !c.b.library // whose routines take images in order
+	x = c.frame(x, win, dims, last && w.Shape()[1]%source.Quad(x.DType()) == 0)
 	shape := source.Conv{Window: win, Groups: groups, X: x.view()}
 	biasShape := append([]int{w.Shape()[0]}, slices.Repeat([]int{1}, spatial)...)
-	d := &contraction{in: []*Operand{x, w}}
+	d := &contraction{in: []*Operand{x, w}, last: last && !single}
 	const fewest = 4 // channels that are worth a vector
-	m, places := w.Shape()[0]/groups, out.Header.Len()/w.Shape()[0]
 	switch {
-	case c.b.tensorCores(x.DType(), places, m, count(w.Shape()[1:])):
+	case tensor:
 		d.in[1], d.right = c.packWords(w), w
 		d.kernel = func(o source.View, e source.Epilogue) *source.Kernel {
 			s := shape
@@ -281,14 +283,18 @@ func (c *call) empty(out, bias *Operand, spatial int) ([]*Operand, error) {
 	return c.one(source.Copy(out.view(), v.view().Expand(out.Shape())), v)
 }
 
-// frame returns the image with zeros around it, as far as windows reach.
-func (c *call) frame(x *Operand, win source.Window, out []int) *Operand {
+// frame returns the image with zeros around it, as far as windows reach; last lays its channels side by side.
+func (c *call) frame(x *Operand, win source.Window, out []int, last bool) *Operand {
 	dims, lo, changed := reached(x.Shape(), win, out)
 	if !changed {
 		return x
 	}
-	framed := c.b.temp(x.DType(), dims)
-	c.emit(source.Pad(dims, x.view(), lo, "constant", 0), []*Operand{framed}, []*Operand{x})
+	framed, from := c.b.tempOf(x.DType(), dims, last), x.Header
+	if last {
+		order, _ := afterSpace(len(dims))
+		dims, lo, from = reordered(dims, order), reordered(lo, order), array.Permute(from, order...)
+	}
+	c.emit(source.Pad(dims, source.Of(from), lo, "constant", 0), []*Operand{framed}, []*Operand{x})
 	return framed
 }
 

@@ -225,10 +225,24 @@ func (c *call) results() []*Operand {
 // pool returns the geometry of windows over the operand.
 func (c *call) pool(win source.Window, out *Operand) (source.Pool, *Operand) {
 	x := c.dense(0)
+	return poolOf(win, out, x), x
+}
+
+func poolOf(win source.Window, out, x *Operand) source.Pool {
 	if win.Stride == nil {
 		win.Stride = win.Kernel
 	}
-	return source.Pool{Window: win.Filled(len(win.Kernel)), Out: out.view(), X: x.view()}, x
+	return source.Pool{Window: win.Filled(len(win.Kernel)), Out: out.view(), X: x.view()}
+}
+
+// pooled is the operand of a pool with one result, and that, which lies as the operand does.
+func (c *call) pooled() (x, out *Operand) {
+	if x = c.placed(0); !c.b.channelsLast(x) {
+		x = c.dense(0)
+	}
+	t := members(c.n.Type())[0]
+	_, dims, _ := t.Concrete()
+	return x, c.b.tempOf(t.DType(), dims, c.b.channelsLast(x))
 }
 
 func maxPool(c *call) ([]*Operand, error) {
@@ -236,10 +250,16 @@ func maxPool(c *call) ([]*Operand, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := c.results()
-	p, x := c.pool(source.Window{Kernel: k.Kernel, Stride: k.Stride, Dilation: k.Dilation, Pad: k.PadLo}, out[0])
-	c.emit(p.Max(len(out) > 1), out, []*Operand{x})
-	return out, nil
+	win := source.Window{Kernel: k.Kernel, Stride: k.Stride, Dilation: k.Dilation, Pad: k.PadLo}
+	if len(members(c.n.Type())) > 1 { // places are those in a plane in order
+		out := c.results()
+		p, x := c.pool(win, out[0])
+		c.emit(p.Max(true), out, []*Operand{x})
+		return out, nil
+	}
+	x, out := c.pooled()
+	c.emit(poolOf(win, out, x).Max(false), []*Operand{out}, []*Operand{x})
+	return []*Operand{out}, nil
 }
 
 func avgPool(c *call) ([]*Operand, error) {
@@ -247,14 +267,14 @@ func avgPool(c *call) ([]*Operand, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := c.results()
-	p, x := c.pool(source.Window{Kernel: k.Kernel, Stride: k.Stride, Pad: k.PadLo}, out[0])
+	x, out := c.pooled()
+	p := poolOf(source.Window{Kernel: k.Kernel, Stride: k.Stride, Pad: k.PadLo}, out, x)
 	hi := k.PadHi
 	if hi == nil {
 		hi = make([]int, len(k.Kernel))
 	}
-	c.emit(p.Mean(k.CountIncludePad, hi, k.DivisorOverride), out, []*Operand{x})
-	return out, nil
+	c.emit(p.Mean(k.CountIncludePad, hi, k.DivisorOverride), []*Operand{out}, []*Operand{x})
+	return []*Operand{out}, nil
 }
 
 func adaptive(c *call) ([]*Operand, error) {
@@ -272,13 +292,14 @@ func adaptive(c *call) ([]*Operand, error) {
 		return nil, c.refuse("its kernel is another one")
 	}
 	out := c.results()
-	x := c.dense(0)
-	lead := len(x.Shape()) - spatial
+	lead := len(c.in[0].Shape()) - spatial
 	if count(out[0].Shape()[lead:]) == 1 && kind == "mean" {
+		x := c.placed(0)
 		red := axes(nil, len(x.Shape()))[lead:]
 		c.emit(source.Reduce("mean", out[0].DType(), x.view(), red, c.group(reduced(x, red))), out, []*Operand{x})
 		return out, nil
 	}
+	x := c.dense(0)
 	c.emit(source.Adaptive(kind, out[0].view(), x.view(), spatial, len(out) > 1), out, []*Operand{x})
 	return out, nil
 }

@@ -38,6 +38,7 @@ type contraction struct {
 	// library is what a library may compute of in's first two, nil where that is nothing.
 	library Routine
 	right   *Operand // what a library takes in the place of in's second, nil for that
+	last    bool     // channels of the result lie side by side, unless who reads it first wants it in order
 	// kernel prints it, with an epilogue.
 	kernel func(out source.View, e source.Epilogue) *source.Kernel
 }
@@ -50,6 +51,7 @@ type Buffer struct {
 	Input     int          // of an input
 	Path      string       // of a live weight
 	Setup     bool         // is there before any run: a weight, or made of weights
+	last      bool         // of an image with channels last, see tempOf
 	rewritten bool         // written more than once, in parts or in rounds: each run does
 	Off       int          // in the arena
 }

@@ -21,7 +21,15 @@ func Elementwise(g expr.Graph, dims []int, out, in []View) *Kernel {
 	}
 	// The row-major index, in which coordinates are found.
 	views = append(views, Dense(array.U8, dims))
-	n := merge(dims, views)
+	lie := dims
+	if len(out) > 0 {
+		o := out[0].order()
+		lie = out[0].ordered(o).Shape
+		for i, v := range views {
+			views[i] = v.ordered(o)
+		}
+	}
+	n := merge(lie, views)
 	flatIndex := len(views) - 1
 	return overNest(n, parameters(dtypes(out), dtypes(in)), func(b *strings.Builder, coords []string) {
 		s := scope{
@@ -102,7 +110,8 @@ func groupOf(inner int) int {
 func Copy(out, in View) *Kernel {
 	d := carrier(out.DType)
 	out.DType, in.DType = d, d
-	n := merge(out.Shape, []View{out, in})
+	o := out.order()
+	n := merge(out.ordered(o).Shape, []View{out.ordered(o), in.ordered(o)})
 	return overNest(n, parameters([]array.DType{d}, []array.DType{d}), func(b *strings.Builder, coords []string) {
 		b.WriteString("\ty0[" + n.at(0, coords) + "] = x0[" + n.at(1, coords) + "];\n")
 	})

@@ -41,7 +41,12 @@ func (e Epilogue) operands() []View {
 // write prints the expression of acc, a float, at coordinates of out, and the store; the
 // operands are the parameters x<first> and on. The buffer of the result is y0.
 func (e Epilogue) write(b *strings.Builder, tab, acc string, first int, out View, coords []string) {
-	name := make([]int, len(e.In))
+	e.print(b, tab, acc, first, out, coords, nil, func(r string) string { return store(out.DType, "y0", out.at(coords), r) })
+}
+
+// print is write with another store, and with operands that read prints where it is not nil and says so.
+func (e Epilogue) print(b *strings.Builder, tab, acc string, first int, out View, coords []string, read func(operand int) (string, bool), write func(r string) string) {
+	name, at := make([]int, len(e.In)), first
 	for i := range e.In {
 		if i != e.Acc {
 			name[i] = first
@@ -51,6 +56,11 @@ func (e Epilogue) write(b *strings.Builder, tab, acc string, first int, out View
 	s := scope{load: func(k int, d array.DType) string {
 		if k == e.Acc {
 			return round(d, acc)
+		}
+		if read != nil {
+			if x, ok := read(name[k] - at); ok {
+				return x
+			}
 		}
 		return load(d, "x"+num(name[k]), e.In[k].Expand(out.Shape).at(coords))
 	}}
@@ -67,7 +77,7 @@ func (e Epilogue) write(b *strings.Builder, tab, acc string, first int, out View
 	}
 	b.WriteString(tab + "{\n")
 	for _, r := range body(b, e.G, "e", tab+"\t", s) {
-		b.WriteString(tab + "\t" + store(out.DType, "y0", out.at(coords), r) + "\n")
+		b.WriteString(tab + "\t" + write(r) + "\n")
 	}
 	b.WriteString(tab + "}\n")
 }

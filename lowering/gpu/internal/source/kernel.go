@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -49,6 +50,35 @@ func (v View) IsDense() bool {
 		n *= v.Shape[i]
 	}
 	return true
+}
+
+// order lists the dimensions as the elements lie, those that are farthest apart first: work-items that go along
+// the last of it write side by side.
+func (v View) order() []int {
+	o := make([]int, len(v.Shape))
+	for i := range o {
+		o[i] = i
+	}
+	slices.SortStableFunc(o, func(a, b int) int { return cmp.Compare(v.Strides[b], v.Strides[a]) })
+	return o
+}
+
+// ordered is the view with its dimensions in that order.
+func (v View) ordered(o []int) View {
+	out := View{v.DType, make([]int, len(o)), make([]int, len(o)), v.Offset}
+	for i, axis := range o {
+		out.Shape[i], out.Strides[i] = v.Shape[axis], v.Strides[axis]
+	}
+	return out
+}
+
+// back takes coordinates in an order to where they are in the view.
+func back(o []int, at []string) []string {
+	out := make([]string, len(at))
+	for i, axis := range o {
+		out[axis] = at[i]
+	}
+	return out
 }
 
 // Expand is the view broadcast to dims, which it must fit.

@@ -8,7 +8,7 @@ import (
 )
 
 // Pool is a reduction of windows of the last dimensions of x to out, which has the same
-// dimensions before them; both are dense.
+// dimensions before them, of any layout; Max with indices takes dense ones.
 type Pool struct {
 	Window
 	Out, X View
@@ -27,6 +27,11 @@ func (p Pool) begin(b *strings.Builder, at []string) (lead int) {
 	return lead
 }
 
+// plane is how elements of the spatial dimensions lie.
+func (p Pool) plane(lead int) View {
+	return View{Shape: p.X.Shape[lead:], Strides: p.X.Strides[lead:]}
+}
+
 // inside prints loops over the elements of a window that the input has; body is told the
 // element's index in its plane.
 func (p Pool) inside(b *strings.Builder, lead int, body func(index string)) {
@@ -37,7 +42,7 @@ func (p Pool) inside(b *strings.Builder, lead int, body func(index string)) {
 		b.WriteString("\tif (" + x + " < 0 || " + x + " >= " + num(p.X.Shape[lead+i]) + ") continue;\n")
 		coords[i] = x
 	}
-	body(Dense(array.U8, p.X.Shape[lead:]).at(coords))
+	body(p.plane(lead).at(coords))
 	b.WriteString(strings.Repeat("\t}\n", len(p.Kernel)))
 }
 
@@ -56,7 +61,7 @@ func (p Pool) selected(b *strings.Builder, lead int, body func(index, inside str
 		b.WriteString("\t" + x + " = " + in + " ? " + x + " : 0;\n")
 		coords[i], tests[i] = x, in
 	}
-	body(Dense(array.U8, p.X.Shape[lead:]).at(coords), strings.Join(tests, " & "))
+	body(p.plane(lead).at(coords), strings.Join(tests, " & "))
 	b.WriteString(strings.Repeat("\t}\n", len(p.Kernel)))
 }
 
@@ -82,14 +87,16 @@ func (p Pool) Max(indices bool) *Kernel {
 		return number + x + " > " + number + "best | " + x + " != " + x
 	}
 	if !indices {
-		return overNest(spread(p.Out.Shape), parameters(outs, []array.DType{d}), func(b *strings.Builder, at []string) {
+		o := p.Out.order()
+		return overNest(spread(p.Out.ordered(o).Shape), parameters(outs, []array.DType{d}), func(b *strings.Builder, at []string) {
+			at = back(o, at)
 			lead := p.begin(b, at)
 			b.WriteString("\t" + register(w) + " best = " + least + ";\n")
 			p.selected(b, lead, func(index, inside string) {
 				b.WriteString("\t" + register(w) + " x = " + load(d, "x0", "base + "+index) + ";\n")
 				b.WriteString("\tbest = " + inside + " & (" + larger("x") + ") ? x : best;\n")
 			})
-			b.WriteString("\t" + store(d, "y0", Dense(d, p.Out.Shape).at(at), "best") + "\n")
+			b.WriteString("\t" + store(d, "y0", p.Out.at(at), "best") + "\n")
 		})
 	}
 	return each(product(p.Out.Shape), parameters(outs, []array.DType{d}), false, func(b *strings.Builder) {
@@ -133,7 +140,8 @@ func (p Pool) Mean(padding bool, padHi []int, divisor int) *Kernel {
 	d := p.X.DType
 	w := wide(d)
 	return each(product(p.Out.Shape), parameters([]array.DType{d}, []array.DType{d}), false, func(b *strings.Builder) {
-		at := unravel(b, "i", "c", "\t", p.Out.Shape)
+		o := p.Out.order()
+		at := back(o, unravel(b, "i", "c", "\t", p.Out.ordered(o).Shape))
 		lead := p.begin(b, at)
 		b.WriteString("\t" + register(w) + " acc = 0;\n\tint count = 0;\n")
 		p.inside(b, lead, func(index string) {

@@ -18,7 +18,7 @@ package source
 // erf has no branch, so that work-items and loops become lanes: below 1 it is x plus x times a polynomial of
 // x², and 1 - exp(-q) with a polynomial of |x| from there on, both fitted by least squares
 // (within 1.2 units of the last place).
-const Prelude = preludeOpenCL + preludeCommon + preludeWords
+const Prelude = preludeOpenCL + preludeHalf + preludeCommon + preludeWords
 
 const preludeOpenCL = `#ifdef __OPENCL_VERSION__
 #pragma OPENCL FP_CONTRACT OFF
@@ -121,8 +121,22 @@ FX_VEC(16)
 #endif
 `
 
-const preludeCommon = `
-#define NONE AS_F32(0xff800000u)
+// preludeHalf has the conversions of floats of 16 bits. Where the processor has an instruction for one, that
+// is all: written out, with branches, a conversion makes a kernel that stores many results too long to compile
+// in seconds. Instructions make one NaN of all; the functions keep their bits.
+const preludeHalf = `
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 530
+DEVICE float h2f(ushort h) {
+	float f;
+	asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h));
+	return f;
+}
+DEVICE ushort f2h(float f) {
+	ushort h;
+	asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(f));
+	return h;
+}
+#else
 DEVICE float h2f(ushort h) {
 	uint sign = (uint)(h & 0x8000) << 16, e = h >> 10 & 31, m = h & 1023;
 	uint normal = (e + 112) << 23 | m << 13;
@@ -141,12 +155,25 @@ DEVICE ushort f2h(float f) {
 	if (rest > half_ || (rest == half_ && (q & 1))) q++;
 	return (ushort)(sign | q);
 }
+#endif
 DEVICE float b2f(ushort h) { return AS_F32((uint)h << 16); }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+DEVICE ushort f2b(float f) {
+	ushort h;
+	asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(f));
+	return h;
+}
+#else
 DEVICE ushort f2b(float f) {
 	uint b = AS_U32(f);
 	if ((b & 0x7fffffff) > 0x7f800000u) return (ushort)(b >> 16 | 0x40);
 	return (ushort)((b + 0x7fff + (b >> 16 & 1)) >> 16);
 }
+#endif
+`
+
+const preludeCommon = `
+#define NONE AS_F32(0xff800000u)
 DEVICE float fx_min(float a, float b) { return a != a ? a : b != b ? b : a < b ? a : b < a ? b : AS_F32(AS_U32(a) | AS_U32(b)); }
 DEVICE float fx_max(float a, float b) { return a != a ? a : b != b ? b : a > b ? a : b > a ? b : AS_F32(AS_U32(a) & AS_U32(b)); }
 DEVICE float fx_mod(float a, float b) { float r = fmod(a, b); return r != 0 && (r < 0) != (b < 0) ? r + b : r; }

@@ -47,9 +47,15 @@ func (k Warps) items() int { return k.Down * k.Across * 32 }
 // t + 4 of rows g and g + 8 of a, of column g of b, and sums of columns 2 * t and 2 * t + 1 of these
 // rows. fx_matrices reads four 8 by 4 words: thread i names row i % 8 of matrix i / 8, and gets word
 // i % 4 of row i / 4 of each. A compiler for another machine defines FX_TENSOR and has functions of
-// its own.
+// its own. fx_move copies word by word: quads that are copied whole are kept in memory of a work-item.
 const preludeTensor = `
 struct alignas(16) fx_quad { uint w[4]; };
+struct alignas(8) fx_pair { uint w[2]; };
+DEVICE void fx_move(fx_quad *to, const fx_quad *from) { to->w[0] = from->w[0], to->w[1] = from->w[1], to->w[2] = from->w[2], to->w[3] = from->w[3]; }
+DEVICE void fx_read(uint *to, const fx_quad *from) { to[0] = from->w[0], to[1] = from->w[1], to[2] = from->w[2], to[3] = from->w[3]; }
+DEVICE void fx_read(uint *to, const fx_pair *from) { to[0] = from->w[0], to[1] = from->w[1]; }
+DEVICE void fx_write(fx_quad *to, const uint *from) { to->w[0] = from[0], to->w[1] = from[1], to->w[2] = from[2], to->w[3] = from[3]; }
+DEVICE void fx_write(fx_pair *to, const uint *from) { to->w[0] = from[0], to->w[1] = from[1]; }
 #ifndef FX_TENSOR
 #define FX_TENSOR
 #define FX_MMA(name, type, as, text) \
@@ -111,6 +117,8 @@ type strip struct {
 	depth        int    // elements of a line
 	along        bool   // elements of a line lie side by side, rather than lines
 	wide         bool   // and quads of words too, where a pointer to quads may point
+	// dealt says that lines lie in local memory so that a work-item gets the results of columns that lie side by side.
+	dealt bool
 	// start prints the index of the first element of a line; it may declare variables before that.
 	start func(line string) string
 	// quad returns how the index of element i of a quad that begins with element k is printed, of a
@@ -132,7 +140,7 @@ func (k Warps) own(b *strings.Builder, s strip) {
 		if !s.along {
 			line, quad = "("+item+") % "+num(s.n), "("+item+") / "+num(s.n)
 		}
-		b.WriteString("\tint " + at + "l = " + line + ", " + at + "q = " + quad + ", " + at + "n = " + sum(s.first, at+"l") + ";\n")
+		b.WriteString("\tint " + at + "l = " + line + ", " + at + "q = " + quad + ", " + at + "n = " + sum(s.first, k.line(s, at+"l")) + ";\n")
 		b.WriteString("\t" + at + "n = " + at + "n" + lessThan(true, at+"n", s.all) + ";\n")
 		start := s.start(at + "n")
 		b.WriteString("\tint " + at + "s = " + start + ";\n\tfx_quad " + at + ";\n")
@@ -161,7 +169,7 @@ func (k Warps) readQuad(b *strings.Builder, s strip, at string, guarded bool) {
 	elements := inWord(s.dtype)
 	element := s.quad(at+"s", "k")
 	if s.wide {
-		b.WriteString("\t\t" + at + " = *(const fx_quad *)(" + s.buffer + " + " + element(0) + ");\n")
+		b.WriteString("\t\tfx_move(&" + at + ", (const fx_quad *)(" + s.buffer + " + " + element(0) + "));\n")
 		if s.dtype == array.F32 {
 			for w := range quadWords {
 				b.WriteString("\t\t" + at + ".w[" + num(w) + "] = fx_tf32(AS_F32(" + at + ".w[" + num(w) + "]));\n")
@@ -214,7 +222,7 @@ func (k Warps) multiply(b *strings.Builder, rows, columns strip) {
 	for _, s := range both {
 		for i := range k.quads(s) {
 			at := s.name + num(i)
-			line("\t\t" + s.name + "[half * " + num(s.n*quadPitch) + " + " + at + "l * " + num(quadPitch) + " + " + at + "q] = " + at + ";")
+			line("\t\tfx_move(&" + s.name + "[half * " + num(s.n*quadPitch) + " + " + at + "l * " + num(quadPitch) + " + " + at + "q], &" + at + ");")
 		}
 	}
 	line("\t}")
@@ -242,27 +250,132 @@ func (k Warps) fragments(b *strings.Builder, rows, columns strip, function strin
 	line("}")
 }
 
-// results prints what is done with the sums of results that there are, at row and col; row prints
-// what is known of the row.
-func (k Warps) results(b *strings.Builder, m, n int, row, write func()) {
+// results are what becomes of the sums of a product by warps: rows by columns of them go to out,
+// whose dimension axis has the columns.
+type results struct {
+	Epilogue
+	out           View
+	axis          int
+	rows, columns int
+	row           func()                    // prints what is known of a row
+	at            func(col string) []string // the coordinates of row and a column, after that
+}
+
+// The fragments of a sum give a work-item two columns of eight. Where columns of a result lie side
+// by side, those of the right operand are dealt out so that it gets owned of them in a row, which it
+// reads and writes as words.
+func (k Warps) owned() int { return k.Columns / 4 }
+
+// line prints the number of the line of a strip that is at a place in local memory.
+func (k Warps) line(s strip, place string) string {
+	if !s.dealt {
+		return place
+	}
+	c := num(k.Columns)
+	return place + " / " + c + " * " + c + " + " + place + " % 8 / 2 * " + num(k.owned()) + " + " + place + " % " + c + " / 8 * 2 + " + place + " % 2"
+}
+
+// deals reports whether the results' columns are dealt out so.
+func (k Warps) deals(r results) bool {
+	return r.columns%k.owned() == 0 && k.inWords(r.out, r.axis)
+}
+
+// inWords reports whether a work-item's columns of a view lie side by side, where a pointer to what
+// brings them may point.
+func (k Warps) inWords(v View, axis int) bool {
+	if d := v.DType; d != array.F32 && d != array.F16 && d != array.BF16 || v.Strides[axis] != 1 {
+		return false
+	}
+	at := min(k.owned(), 4*quadWords/v.DType.Size())
+	for i, s := range v.Strides {
+		if i != axis && v.Shape[i] > 1 && s%at != 0 {
+			return false
+		}
+	}
+	return v.Offset%at == 0
+}
+
+// move prints reads or writes of a work-item's columns of a buffer from an index on, as words.
+func (k Warps) move(d array.DType, print func(word int, pointer string), buffer, index string) {
+	words := k.owned() / inWord(d)
+	step, kind := quadWords, "fx_quad"
+	if words < quadWords {
+		step, kind = 2, "fx_pair"
+	}
+	for w := 0; w < words; w += step {
+		print(w, kind+" *)("+buffer+" + "+sum(index, num(w*inWord(d)))+")")
+	}
+}
+
+// results prints what is done with the sums of results that there are, at row and col.
+func (k Warps) results(b *strings.Builder, r results) {
 	line := func(s string) { b.WriteString("\t" + s + "\n") }
 	line(unroll)
 	line("for (int p = 0; p < " + num(k.Rows/8) + "; p++) {")
 	line("\tint row = m + down + p * 8 + lane / 4;")
 	rows, columns := k.lines()
-	if m%rows != 0 {
-		line("\tif (row >= " + num(m) + ") continue;")
+	if r.rows%rows != 0 {
+		line("\tif (row >= " + num(r.rows) + ") continue;")
 	}
-	row()
-	line(unroll)
-	line("\tfor (int q = 0; q < " + num(k.Columns/4) + "; q++) {")
-	line("\t\tint col = n + across + q / 2 * 8 + lane % 4 * 2 + q % 2;")
-	if n%columns != 0 {
-		line("\t\tif (col >= " + num(n) + ") continue;")
+	r.row()
+	if k.deals(r) {
+		k.dealt(b, r)
+	} else {
+		line(unroll)
+		line("\tfor (int q = 0; q < " + num(k.Columns/4) + "; q++) {")
+		line("\t\tint col = n + across + q / 2 * 8 + lane % 4 * 2 + q % 2;")
+		if r.columns%columns != 0 {
+			line("\t\tif (col >= " + num(r.columns) + ") continue;")
+		}
+		r.write(b, "\t\t", sumAt, 2, r.out, r.at("col"))
+		line("\t}")
 	}
-	write()
-	line("\t}")
 	line("}")
+}
+
+// dealt prints the results of a work-item's columns of a row.
+func (k Warps) dealt(b *strings.Builder, r results) {
+	line := func(s string) { b.WriteString("\t\t" + s + "\n") }
+	line("int from = n + across + lane % 4 * " + num(k.owned()) + ";")
+	if _, columns := k.lines(); r.columns%columns != 0 {
+		line("if (from >= " + num(r.columns) + ") continue;")
+	}
+	word := func(name string, d array.DType) string {
+		if d == array.F32 {
+			return name + "[q]"
+		}
+		return name + "[q / 2]"
+	}
+	in := r.operands()
+	for i, v := range in {
+		if v = v.Expand(r.out.Shape); k.inWords(v, r.axis) {
+			name := "o" + num(i)
+			line("uint " + name + "[" + num(k.owned()/inWord(v.DType)) + "];")
+			k.move(v.DType, func(w int, p string) { line("fx_read(" + name + " + " + num(w) + ", (const " + p + ");") }, "x"+num(2+i), v.at(r.at("from")))
+		}
+	}
+	line("uint v[" + num(k.owned()/inWord(r.out.DType)) + "] = {};")
+	line(unroll)
+	line("for (int q = 0; q < " + num(k.owned()) + "; q++) {")
+	line("\tint col = from + q;")
+	read := func(i int) (string, bool) {
+		d := in[i].DType
+		if !k.inWords(in[i].Expand(r.out.Shape), r.axis) {
+			return "", false
+		}
+		if d == array.F32 {
+			return "AS_F32(" + word("o"+num(i), d) + ")", true
+		}
+		return loaded(d, "(ushort)("+word("o"+num(i), d)+" >> q % 2 * 16)"), true
+	}
+	r.print(b, "\t\t\t", sumAt, 2, r.out, r.at("col"), read, func(x string) string {
+		if d := r.out.DType; d != array.F32 {
+			return word("v", d) + " |= (uint)" + stored(d, x) + " << q % 2 * 16;"
+		}
+		return word("v", array.F32) + " = AS_U32(" + x + ");"
+	})
+	line("}")
+	k.move(r.out.DType, func(w int, p string) { line("fx_write((" + p + ", v + " + num(w) + ");") }, "y0", r.out.at(r.at("from")))
 }
 
 // sumAt is the sum of row and col.
@@ -323,9 +436,11 @@ func (k Warps) Product(out, a, bb View, e Epilogue) *Kernel {
 			}
 			return s
 		}
-		k.multiply(b, side("ta", "x0", "m", a, down, rank-2, rank-1), side("tb", "x1", "n", bb, across, rank-1, rank-2))
-		k.results(b, m, n, func() {}, func() {
-			e.write(b, "\t\t", sumAt, 2, out, append(append([]string{}, lead...), "row", "col"))
-		})
+		columns := side("tb", "x1", "n", bb, across, rank-1, rank-2)
+		r := results{Epilogue: e, out: out, axis: rank - 1, rows: m, columns: n, row: func() {}}
+		r.at = func(col string) []string { return append(append([]string{}, lead...), "row", col) }
+		columns.dealt = k.deals(r)
+		k.multiply(b, side("ta", "x0", "m", a, down, rank-2, rank-1), columns)
+		k.results(b, r)
 	})
 }

@@ -49,6 +49,8 @@ func (k Warps) Conv(c Conv, w View, e Epilogue) *Kernel {
 		g := unravel(b, "GROUP0", "c", "\t", dims)
 		b.WriteString("\tint m = " + sum(term(g[2], down)) + ", n = " + sum(term(g[1], across)) + ";\n")
 		rows := strip{name: "ta", buffer: "x0", dtype: c.X.DType, first: "m", n: down, all: count, depth: channels * product(c.Kernel)}
+		rows.wide = c.sideBySide()
+		rows.along = rows.wide
 		rows.start = func(i string) string {
 			place := unravel(b, i, i+"p", "\t", places)
 			return c.origin(place[0], g[0], place[1:])
@@ -59,14 +61,31 @@ func (k Warps) Conv(c Conv, w View, e Epilogue) *Kernel {
 		columns.quad = func(start, at string) func(int) string {
 			return func(i int) string { return sum(start, at, num(i)) }
 		}
-		k.multiply(b, rows, columns)
 		place := []string{}
-		k.results(b, count, m, func() { place = unravel(b, "row", "r", "\t\t", places) }, func() {
-			channel := "(" + sum(term(g[0], m), "col") + ")"
-			e.write(b, "\t\t", sumAt, 2, c.Out, append([]string{place[0], channel}, place[1:]...))
-		})
+		r := results{Epilogue: e, out: c.Out, axis: 1, rows: count, columns: m}
+		r.row = func() { place = unravel(b, "row", "r", "\t\t", places) }
+		r.at = func(col string) []string {
+			return append([]string{place[0], "(" + sum(term(g[0], m), col) + ")"}, place[1:]...)
+		}
+		columns.dealt = k.deals(r)
+		k.multiply(b, rows, columns)
+		k.results(b, r)
 	})
 }
+
+// sideBySide reports whether channels of the image lie side by side, in quads of words where a pointer to quads may point.
+func (c Conv) sideBySide() bool {
+	quad := quadWords * inWord(c.X.DType)
+	for i, n := range c.X.Shape {
+		if s := c.X.Strides[i]; i != 1 && n > 1 && s%quad != 0 {
+			return false
+		}
+	}
+	return c.X.Strides[1] == 1 && c.X.Shape[1]/c.Groups%quad == 0 && c.X.Offset%quad == 0
+}
+
+// Quad is how many elements of a type tensor cores' kernels read at once, where they lie side by side.
+func Quad(d array.DType) int { return quadWords * inWord(d) }
 
 // windowed returns how the elements of a quad of a window are printed, of which k is the first
 // among those of all channels: where a quad is of one element of the window, what they share is

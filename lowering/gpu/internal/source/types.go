@@ -46,7 +46,11 @@ func register(d array.DType) string {
 
 // load reads element index of a buffer as a register.
 func load(d array.DType, buffer, index string) string {
-	e := buffer + "[" + index + "]"
+	return loaded(d, buffer+"["+index+"]")
+}
+
+// loaded prints a stored element as a register.
+func loaded(d array.DType, e string) string {
 	switch d {
 	case array.F32, array.F64:
 		return e
@@ -62,16 +66,20 @@ func load(d array.DType, buffer, index string) string {
 
 // store writes a register, which is a value of type d.
 func store(d array.DType, buffer, index, value string) string {
-	e := buffer + "[" + index + "] = "
+	return buffer + "[" + index + "] = " + stored(d, value) + ";"
+}
+
+// stored prints a register as it is stored.
+func stored(d array.DType, value string) string {
 	switch d {
 	case array.F32, array.F64:
-		return e + value + ";"
+		return value
 	case array.F16:
-		return e + "f2h(" + value + ");"
+		return "f2h(" + value + ")"
 	case array.BF16:
-		return e + "f2b(" + value + ");"
+		return "f2b(" + value + ")"
 	}
-	return e + "(" + storage(d) + ")(" + value + ");"
+	return "(" + storage(d) + ")(" + value + ")"
 }
 
 // round prints a float register as a value of type d.
