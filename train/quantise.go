@@ -8,7 +8,9 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes/quant"
 	"github.com/gofx-dev/gofx/tensor"
@@ -137,7 +139,30 @@ func (q *Quantised) now() *fx.GraphModule {
 func (q *Quantised) Walk(visit func(tensor.Item) bool) { q.now().Walk(visit) }
 
 // Call computes the model inside a loss: it panics with *diag.Error as layers do.
-func (q *Quantised) Call(inputs ...*tensor.Tensor) []*tensor.Tensor { return q.now().Call(inputs...) }
+func (q *Quantised) Call(inputs ...*tensor.Tensor) []*tensor.Tensor {
+	p := interp.Interpreter{State: q.now().State(), Node: func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+		out, err := next(in)
+		if n.Opcode() == graph.GetAttr && err == nil && !written(n) {
+			out.T = tensor.On(inputs[0], out.T) // what is computed of the state alone is part of the loss, too
+		}
+		return out, err
+	}}
+	out, err := p.Run(context.Background(), inputs...)
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// written reports whether a read stands for the tensor itself, which is written.
+func written(n *graph.Node) bool {
+	for u := range n.Users() {
+		if u.Op() == op.Assign && u.Arg(0) == n {
+			return true
+		}
+	}
+	return false
+}
 
 // Forward is Call for a model with one input and one result.
 func (q *Quantised) Forward(x *tensor.Tensor) *tensor.Tensor { return q.Call(x)[0] }
@@ -159,4 +184,3 @@ func (q *Quantised) Convert(ctx context.Context) (*fx.GraphModule, error) {
 	}
 	return fx.NewGraphModule(graph.Clone(gm.Module)), nil
 }
-

@@ -26,12 +26,13 @@ type residual struct {
 }
 
 func newResidual() *residual {
-	s := nn.NewSource(3)
-	return &residual{
-		First: nn.NewConv2d(1, 8, 3, nn.Padding(1), nn.From(s)), Norm1: nn.NewBatchNorm2d(8),
-		Second: nn.NewConv2d(8, 8, 3, nn.Padding(1), nn.From(s)), Norm2: nn.NewBatchNorm2d(8),
-		Out: nn.NewLinear(8, 4, nn.From(s)),
+	m := &residual{
+		First: nn.NewConv2d(1, 8, 3, nn.Padding(1)), Norm1: nn.NewBatchNorm2d(8),
+		Second: nn.NewConv2d(8, 8, 3, nn.Padding(1)), Norm2: nn.NewBatchNorm2d(8),
+		Out: nn.NewLinear(8, 4),
 	}
+	nn.ResetParameters(m, 3)
+	return m
 }
 
 func (m *residual) Forward(x *tensor.Tensor) *tensor.Tensor {

@@ -89,6 +89,11 @@ func trainPass(name, doc string, c *Config, b *Backend, finish func(*trainee) er
 			if err := finish(t); err != nil {
 				return false, err
 			}
+			for n := range t.g.Nodes() {
+				if n.Opcode() == graph.CallMethod { // as tensor code is recorded
+					n.ToFunction()
+				}
+			}
 			ctx.Note(r.plan.summary())
 			return true, nil
 		}}
