@@ -5,13 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes/quant"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -32,8 +30,8 @@ type Quantised struct {
 // are parameters of the result, "quant.NAME.delta", which a rule may name; what is observed and the
 // count of steps are its buffers. So all of it is in the state of a Step and in its checkpoints.
 //
-// Batch norms are captured from the model with their momentum. Dropout has no form that is trained here,
-// and is refused, as is all that quant.Resolve refuses of a strict configuration.
+// Batch norms have the momentum of the model's modules, and nn.Dropout drops in training. What else
+// computes something different in training is refused (FX6003).
 func Quantise(ctx context.Context, model any, c *quant.Config, b *quant.Backend, o quant.Training, specs ...fx.Option) (*Quantised, error) {
 	nn.Eval(model)
 	gm, err := fx.Trace(ctx, model, specs...)
@@ -43,7 +41,8 @@ func Quantise(ctx context.Context, model any, c *quant.Config, b *quant.Backend,
 	if _, err := gm.Apply(ctx, functional, fx.PassOptions{}); err != nil {
 		return nil, err
 	}
-	if err := droppers(gm.Module); err != nil {
+	drops, err := dropouts(gm.Module, model)
+	if err != nil {
 		return nil, err
 	}
 	if _, err := gm.Apply(ctx, unfolded(), fx.PassOptions{}); err != nil {
@@ -54,6 +53,9 @@ func Quantise(ctx context.Context, model any, c *quant.Config, b *quant.Backend,
 	}
 	q := &Quantised{base: gm.Module, config: c, backend: b}
 	if q.train, err = q.form(ctx, quant.Train(c, b, o)); err != nil {
+		return nil, err
+	}
+	if err := drop(ctx, q.train, model, drops); err != nil {
 		return nil, err
 	}
 	if q.eval, err = q.form(ctx, quant.Evaluate(c, b)); err != nil {
@@ -80,20 +82,6 @@ func (q *Quantised) form(ctx context.Context, p fx.Pass) (*fx.GraphModule, error
 	gm := fx.NewGraphModule(m)
 	_, err := gm.Apply(ctx, []fx.Pass{p}, fx.PassOptions{})
 	return gm, err
-}
-
-// droppers refuses calls that do something else in training and would be left out.
-func droppers(m *graph.Module) error {
-	var errs diag.List
-	for n := range m.All() {
-		switch o := n.Op(); {
-		case o == nil || !o.HasModes() || o == std.BatchNorm || o == std.BatchNormInference:
-		case o == std.Dropout && n.Attrs().(std.DropoutAttrs).P == 0:
-		default:
-			errs.Add(n.Error(quant.NotPrepared, o.Name+" has no form that is trained for quantisation").WithHint("set its probability to 0, or train without it"))
-		}
-	}
-	return errs.Err()
 }
 
 // momenta are the momenta of the batch norms of a model, by the paths of their running means.
