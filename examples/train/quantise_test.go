@@ -56,7 +56,7 @@ func copyOf(t *testing.T, model *Net) *Net {
 	out := NewNet(0)
 	from := nn.StateDict(model)
 	for i, e := range nn.StateDict(out) {
-		require.Equal(t, e.Path, from[i].Path)
+		require.Equal(t, e.Name, from[i].Name)
 		array.Copy(e.Tensor.Array(), from[i].Tensor.Array())
 	}
 	return out

@@ -121,6 +121,15 @@ func (t *trainee) delta(key string, zero *array.Array) {
 	}
 }
 
+// deltaAt returns what is learned of a scale, nil where nothing is: a constant while ranges are observed.
+func (t *trainee) deltaAt(c *graph.Cursor, key string) *graph.Node {
+	d := t.now[key+".delta"]
+	if d == nil || t.observing == nil {
+		return d
+	}
+	return c.Function(std.Where, std.WhereAttrs{}, t.observing, c.Function(std.Detach, nil, d), d)
+}
+
 // behind returns a cursor after a value, after what the graph begins with for an input.
 func (t *trainee) behind(n *graph.Node) *graph.Cursor {
 	if n.Opcode() != graph.Placeholder {
@@ -162,11 +171,12 @@ func (t *trainee) valueSteps(q *ranged, c *graph.Cursor) (scale, zero *graph.Nod
 	}
 	if key := q.node.Name() + "." + seenState; t.settings != nil && slices.Contains(p.seen, key) {
 		a := tensor.ObserveAttrs{}
-		if q.observe.Kind != MinMax {
-			a.Averaging = q.observe.or(MovingAverage).Averaging
-			if q.observe.Kind != MovingAverage {
-				a.Averaging = Observer{}.or(MovingAverage).Averaging
-			}
+		switch q.observe.Kind {
+		case MinMax:
+		case MovingAverage:
+			a.Averaging = q.observe.Averaging
+		default: // histograms are of values that stay as they are
+			a.Averaging = Observer{}.or(MovingAverage).Averaging
 		}
 		next, err := t.one(c, func(in ...*tensor.Tensor) *tensor.Tensor { return in[0].Detach().Observe(in[1], a) }, q.node, t.now[key])
 		if err != nil {
@@ -178,7 +188,7 @@ func (t *trainee) valueSteps(q *ranged, c *graph.Cursor) (scale, zero *graph.Nod
 	for _, key := range p.seen {
 		args = append(args, t.now[key])
 	}
-	if d := t.now[p.key+".delta"]; d != nil {
+	if d := t.deltaAt(c, p.key); d != nil {
 		args = append(args, d)
 	}
 	out, err := t.record(c, func(in ...*tensor.Tensor) []*tensor.Tensor {

@@ -66,15 +66,6 @@ func (w *weight) learned(in []*tensor.Tensor, gain float64) (scale, zero *tensor
 	return w.levels().steps(in[0].Cast(array.F64), in[1].Cast(array.F64), delta, gain)
 }
 
-// weightState returns the nodes that learned takes.
-func (t *trainee) weightState(key string) []*graph.Node {
-	args := []*graph.Node{t.now[key+".least"], t.now[key+".most"]}
-	if d := t.now[key+".delta"]; d != nil {
-		args = append(args, d)
-	}
-	return args
-}
-
 // weight lets a call read its weight fake-quantised.
 func (t *trainee) weight(u *unit, w *weight) error {
 	n, key := u.head, t.steps[w.form()]
@@ -100,10 +91,14 @@ func (t *trainee) weight(u *unit, w *weight) error {
 		t.observe(c, key+".most", seen[1])
 	}
 	gain := t.gain([]shape.Dim{{}, shape.Const(w.value.Len())}, w.integers())
+	args := []*graph.Node{t.now[key+".least"], t.now[key+".most"]}
+	if d := t.deltaAt(c, key); d != nil {
+		args = append(args, d)
+	}
 	by, err := t.record(c, func(in ...*tensor.Tensor) []*tensor.Tensor {
 		scale, zero := w.learned(in, gain)
 		return []*tensor.Tensor{scale, zero}
-	}, t.weightState(key)...)
+	}, args...)
 	if err != nil {
 		return err
 	}

@@ -540,13 +540,15 @@ def fake_quantize(x, scale, zero, dtype):
     lo, hi = (torch.tensor(v, dtype=work) for v in WIDE[d])
     if zero is not None:
         zero = zero.to(work)
-        zero = zero + (torch.where(zero != zero, lo, torch.minimum(torch.maximum(torch.round(zero), lo), hi)) - zero).detach()
+        straight = zero - zero.detach()
+        clamped = torch.where(zero != zero, lo, torch.minimum(torch.maximum(torch.round(zero), lo), hi))
+        zero = clamped.detach() + torch.where(straight != straight, torch.zeros_like(zero), straight)
         lo, hi = lo - zero, hi - zero
     v = (x / s).detach()
     r = torch.round(v) + 0
     inside = (r >= lo) & (r <= hi)
     r, v = (torch.where(inside, t, torch.zeros_like(t)) for t in (r, v))
-    within = r * s + (x - x.detach()) - v * (s - s.detach())
+    within = (r * s).detach() + (x - x.detach()) + (r - v) * (s - s.detach())
     return torch.where(inside, within, torch.where((x / s).detach() > hi, hi, lo) * s).to(kind)
 
 
