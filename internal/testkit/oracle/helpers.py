@@ -527,6 +527,18 @@ def dequantize(q, scale, zero, axis):
     return (v.to(torch.float32) * along(scale.float(), q, axis, "scale")).to(scale.dtype)
 
 
+class Straight(torch.autograd.Function):
+    """Forwards y, backwards as if that were x."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        return y.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad, None
+
+
 def fake_quantize(x, scale, zero, dtype):
     """Forwards what quantize and dequantize give, backwards the formulas of learned step sizes."""
     d = given(dtype, torch.uint8)
@@ -540,9 +552,7 @@ def fake_quantize(x, scale, zero, dtype):
     lo, hi = (torch.tensor(v, dtype=work) for v in WIDE[d])
     if zero is not None:
         zero = zero.to(work)
-        straight = zero - zero.detach()
-        clamped = torch.where(zero != zero, lo, torch.minimum(torch.maximum(torch.round(zero), lo), hi))
-        zero = clamped.detach() + torch.where(straight != straight, torch.zeros_like(zero), straight)
+        zero = Straight.apply(zero, torch.where(zero != zero, lo, torch.minimum(torch.maximum(torch.round(zero), lo), hi)))
         lo, hi = lo - zero, hi - zero
     v = (x / s).detach()
     r = torch.round(v) + 0
