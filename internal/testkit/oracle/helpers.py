@@ -559,7 +559,8 @@ def fake_quantize(x, scale, zero, dtype):
     inside = (r >= lo) & (r <= hi)
     r, v = (torch.where(inside, t, torch.zeros_like(t)) for t in (r, v))
     within = (r * s).detach() + (x - x.detach()) + (r - v) * (s - s.detach())
-    return torch.where(inside, within, torch.where((x / s).detach() > hi, hi, lo) * s).to(kind)
+    outer = torch.where(inside, torch.ones_like(s), s)  # what is not selected gives no NaN backwards
+    return torch.where(inside, within, torch.where((x / s).detach() > hi, hi, lo) * outer).to(kind)
 
 
 def dynamic_quantize(x):
