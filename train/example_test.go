@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -11,9 +12,11 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/optim"
+	"github.com/gofx-dev/gofx/passes/quant"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/train"
 )
@@ -203,4 +206,42 @@ func ExampleReadNPY() {
 	// Output:
 	// [3 1] <nil>
 	// [0.5] [7] <nil>
+}
+
+// A perceptron is trained for 8-bit weights and values: the first ten steps observe ranges, the
+// others learn scales.
+func ExampleQuantise() {
+	ctx := context.Background()
+	model := nn.NewSequential(nn.NewLinear(2, 8), nn.NewReLU(), nn.NewLinear(8, 1))
+	nn.ResetParameters(model, 1)
+	config := &quant.Config{Global: quant.Setting{Mode: quant.Static}}
+	q, err := train.Quantise(ctx, model, config, cpu.QuantBackend(), quant.Training{Observe: 10}, fx.Input("x", "f32[N,2]"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	loss := func(x, y *tensor.Tensor) *tensor.Tensor { return nn.NewMSELoss().Forward(q.Forward(x), y) }
+	step, err := train.NewStep(ctx, q, loss, optim.Rule{Optimiser: optim.SGD{LR: 0.05}}, fx.Input("x", "f32[N,2]"), fx.Input("y", "f32[N,1]"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	x := array.FromSlice([]float32{0, 0, 0, 1, 1, 0, 1, 1}, 4, 2)
+	y := array.FromSlice([]float32{0, 1, 1, 2}, 4, 1)
+	for range 20 {
+		if _, err := step.Run(ctx, x, y); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	step.Sync()
+	want, _ := q.Evaluated().RunArrays(ctx, []*array.Array{x})
+	gm, err := q.Convert(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	got, _ := gm.RunArrays(ctx, []*array.Array{x})
+	fmt.Println(bytes.Equal(array.Bytes(want[0]), array.Bytes(got[0])))
+	// Output: true
 }

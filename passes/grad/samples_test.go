@@ -199,6 +199,7 @@ func (c call) compare(i int, got *array.Array, n *tally) string {
 var coarse = map[string]string{
 	"normalize, row of zeros":  "it is linear within 1e-12 of zero only; TestTraps has it",
 	"std, variance beyond f16": "one row varies by less than the steps",
+	"fake_quantize":            "the gradient goes straight through the steps, which is no derivative; TestTraps has it",
 }
 
 // TestSamples compares the gradient of every sample of every operator with differences.
@@ -224,6 +225,9 @@ func TestSamples(t *testing.T) {
 				}
 				if why := coarse[o.Name+", "+s.Name]; why != "" {
 					continue
+				}
+				if why := coarse[o.Name]; why != "" {
+					t.Skip(why)
 				}
 				n.calls++
 				if msg := c.check(&n); msg != "" {

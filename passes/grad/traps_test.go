@@ -50,6 +50,9 @@ func TestTraps(t *testing.T) {
 		want  [][]float64
 	}{
 		{"clamp", std.Clamp, std.ClampAttrs{Min: op.Float(-1), Max: op.Float(1)}, []*array.Array{vec(-1, 0, 1, 2)}, vec(1, 1, 1, 1), [][]float64{{1, 1, 1, 0}}},
+		// Straight through the rounding; a sum of the integers and fractions by the scale.
+		{"fake_quantize", std.FakeQuantize, std.FakeQuantizeAttrs{DType: array.I8}, []*array.Array{vec(-13, -12.8, 12.74, 12.76, 20), array.Scalar(0.1), nil}, vec(1, 1, 1, 1, 1), [][]float64{{0, 1, 1, 0, 0}, {-128 + 0 - 0.4 + 127 + 127}}},
+		{"fake_quantize, learned", std.FakeQuantize, std.FakeQuantizeAttrs{DType: array.I8}, []*array.Array{vec(-13, -.04, .06, 1.27, 20), array.Scalar(0.1), array.Scalar(0.0)}, vec(1, 1, 1, 1, 1), [][]float64{{0, 1, 1, 1, 0}, {0.1}, {-0.2}}},
 		{"hardtanh", std.Hardtanh, std.HardtanhAttrs{MinVal: -1, MaxVal: 1}, []*array.Array{vec(-1, 0, 1)}, vec(1, 1, 1), [][]float64{{0, 1, 0}}},
 		{"relu", std.Relu, nil, []*array.Array{vec(-1, 0, 2, inf)}, vec(nan, 1, 1, 3), [][]float64{{0, 0, 1, 3}}},
 		{"logsigmoid", std.Logsigmoid, nil, []*array.Array{vec(0)}, one, [][]float64{{0.5}}},

@@ -123,16 +123,16 @@ func observed(at map[*graph.Node]*observation, n *graph.Node) *observation {
 	return at[n]
 }
 
-// rewrite writes the quantised form.
-func (k *converter) rewrite() {
-	var values []*ranged
-	for n := range k.g.Nodes() {
-		if q := k.values[n]; q != nil {
+// takes returns the values that get parameters, in the order of the graph, and where each is taken
+// as a quantised operand.
+func (r *resolution) takes() (values []*ranged, takes map[*graph.Node][]use) {
+	for n := range r.g.Nodes() {
+		if q := r.values[n]; q != nil {
 			values = append(values, q)
 		}
 	}
-	takes := map[*graph.Node][]use{} // of a value, as quantised operand
-	for _, u := range k.units {
+	takes = map[*graph.Node][]use{}
+	for _, u := range r.units {
 		if u.mode != Static {
 			continue
 		}
@@ -140,6 +140,12 @@ func (k *converter) rewrite() {
 			takes[o.value()] = append(takes[o.value()], o)
 		}
 	}
+	return values, takes
+}
+
+// rewrite writes the quantised form.
+func (k *converter) rewrite() {
+	values, takes := k.takes()
 	for _, q := range values {
 		k.value(q, takes[q.node])
 	}
@@ -190,9 +196,12 @@ func (k *converter) parameter(q *ranged, c *graph.Cursor) *parameter {
 	}
 	var scale float32
 	var zero int
-	if p.fixed {
+	switch {
+	case p.learned != nil:
+		scale, zero = p.learned.scales[0], p.learned.zeros[0]
+	case p.fixed:
 		scale, zero = fixedParameters(*q.lead.fixed, q.dtype, q.sym)
-	} else {
+	default:
 		scale, zero = parameters(p.lo, p.hi, q.dtype, q.sym)
 	}
 	path := "quantised." + q.node.Name()

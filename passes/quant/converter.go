@@ -13,6 +13,7 @@ type converter struct {
 	at      map[*ranged]*parameter // of the leaders of groups
 	stored  map[string]stored      // weights, by path, form and axis
 	dynamic map[*graph.Node]*graph.Node
+	learned map[*weight]*steps // of weights that were trained
 }
 
 // parameter is scale and zero point of the values of a group.
@@ -21,6 +22,7 @@ type parameter struct {
 	fixed       bool     // all values lie in the range that their operator fixes
 	covers      op.Range // ranges that operators fix
 	lo, hi      float64  // the range to quantise, where it is not fixed
+	learned     *steps   // where training has found them
 	scale, zero *graph.Node
 }
 

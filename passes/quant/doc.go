@@ -11,6 +11,9 @@
 // on quantised values of the reference form; room tune, above it, measures and reduces
 // the loss. The package knows nothing of targets, and does not run integers.
 //
+// Training for a quantisation (Train, Evaluate, ConvertTrained: train.go and on) makes its graphs of
+// the same plan; package train runs them.
+//
 // Read scheme.go first, then config.go, plan.go, resolve.go and convert.go.
 // docs/quant.md is the guide.
 package quant

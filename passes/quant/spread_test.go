@@ -157,7 +157,7 @@ func TestFourBit(t *testing.T) {
 	clear(data[32:64]) // a group of nothing
 	w := &weight{origin: origin{value: array.FromSlice(data, 3, 64)}, bits: 4, kind: PerGroup, group: 32, sym: Affine}
 	for _, w.sym = range []Symmetry{Affine, Symmetric} {
-		q, scale, zero := w.fourBit()
+		q, scale, zero := w.fourBit(w.groupSteps())
 		require.Equal(t, []int{3, 32}, q.Shape())
 		require.Equal(t, []int{3, 2}, scale.Shape())
 		b, s, z := array.Data[uint8](q), array.Data[float32](scale), array.Data[uint8](zero)

@@ -2,6 +2,7 @@ package quant
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
@@ -69,12 +70,7 @@ func (k *converter) recurrent(u *unit, to *op.Op) {
 
 // store quantises a weight and enters the result into the module.
 func (k *converter) store(w *weight) stored {
-	var q, scale, zero *array.Array
-	if w.bits == 4 {
-		q, scale, zero = w.fourBit()
-	} else {
-		q, scale, zero = w.eightBit()
-	}
+	q, scale, zero := w.quantised(k.learned[w])
 	enter := func(suffix string, a *array.Array) string {
 		path := k.module.FreshPath(w.path + suffix)
 		k.module.SetParam(graph.Param{Path: path, Value: a, Buffer: true})
@@ -87,8 +83,28 @@ func (k *converter) store(w *weight) stored {
 	return s
 }
 
-// eightBit quantises a weight by the operator quantize itself.
-func (w *weight) eightBit() (q, scale, zero *array.Array) {
+// steps are the scales and zero points of a weight: one, one for each channel, or one for
+// each group of a row.
+type steps struct {
+	scales []float32
+	zeros  []int
+}
+
+// quantised returns a weight in its quantised form, by steps that were learned, or, without
+// them, those that its observer finds; zero is nil where all are 0.
+func (w *weight) quantised(learned *steps) (q, scale, zero *array.Array) {
+	find, write := w.channelSteps, w.eightBit
+	if w.bits == 4 {
+		find, write = w.groupSteps, w.fourBit
+	}
+	if learned == nil {
+		learned = find()
+	}
+	return write(learned)
+}
+
+// channelSteps finds the steps of a weight of 8 bits.
+func (w *weight) channelSteps() *steps {
 	value := array.Contiguous(w.value)
 	data := array.Data[float32](value)
 	channels, inner := 1, 1
@@ -110,19 +126,23 @@ func (w *weight) eightBit() (q, scale, zero *array.Array) {
 	} else {
 		spreads[0] = spreadOf(data, w.observe.Kind)
 	}
-	scales, zeros, any := make([]float32, channels), make([]int, channels), false
+	out := &steps{make([]float32, channels), make([]int, channels)}
 	for c, s := range spreads {
 		lo, hi := s.interval(w.observe, w.sym)
-		scales[c], zeros[c] = parameters(lo, hi, w.dtype, w.sym)
-		any = any || zeros[c] != 0
+		out.scales[c], out.zeros[c] = parameters(lo, hi, w.dtype, w.sym)
 	}
-	scale = array.FromSlice(scales)
-	zero = zeroVector(zeros, w.dtype)
+	return out
+}
+
+// eightBit quantises a weight by the operator quantize itself.
+func (w *weight) eightBit(by *steps) (q, scale, zero *array.Array) {
+	scale, zero = array.FromSlice(by.scales), zeroVector(by.zeros, w.dtype)
 	if w.kind != PerChannel {
 		scale, zero = array.Reshape(scale), array.Reshape(zero)
 	}
+	value := array.Contiguous(w.value)
 	q = tensor.CallOp(std.Quantize, tensor.QuantizeAttrs{Axis: w.axis, DType: w.dtype}, tensor.New(value), tensor.New(scale), tensor.New(zero)).Array()
-	if !any {
+	if !slices.ContainsFunc(by.zeros, func(z int) bool { return z != 0 }) {
 		zero = nil
 	}
 	return q, scale, zero
@@ -143,31 +163,38 @@ func zeroVector(zeros []int, d array.DType) *array.Array {
 	return array.FromSlice(v)
 }
 
-// fourBit quantises a matrix [n, k] in groups along its rows: bytes [n, k/2], the
-// even one of two weights in the lower half, scales and zero points [n, k/group].
-func (w *weight) fourBit() (q, scale, zero *array.Array) {
-	value := array.Contiguous(w.value)
-	data, n, k := array.Data[float32](value), value.Dim(0), value.Dim(1)
-	groups := k / w.group
-	bytes, scales, zeros := make([]uint8, n*k/2), make([]float32, n*groups), make([]uint8, n*groups)
-	for g := range scales {
-		part := data[g*w.group : (g+1)*w.group]
+// groupSteps finds the steps of a matrix [n, k] of 4 bits in groups along its rows.
+func (w *weight) groupSteps() *steps {
+	data := array.Data[float32](array.Contiguous(w.value))
+	groups := len(data) / w.group
+	out := &steps{make([]float32, groups), make([]int, groups)}
+	for g := range groups {
 		lo, hi := 0.0, 0.0
-		for _, v := range part {
+		for _, v := range data[g*w.group : (g+1)*w.group] {
 			lo, hi = min(lo, float64(v)), max(hi, float64(v))
 		}
-		at := 8
 		if w.sym == Symmetric {
-			scales[g] = step(max(-lo, hi) / 7)
+			out.scales[g], out.zeros[g] = step(max(-lo, hi)/7), 8
 		} else {
-			scales[g], at = affine(lo, hi, 0, 15)
-		}
-		zeros[g] = uint8(at)
-		for i, v := range part {
-			b := math.RoundToEven(float64(v/scales[g])) + float64(at)
-			p := g*w.group + i
-			bytes[p/2] |= uint8(min(max(b, 0), 15)) << (4 * (p % 2))
+			out.scales[g], out.zeros[g] = affine(lo, hi, 0, 15)
 		}
 	}
-	return array.FromSlice(bytes, n, k/2), array.FromSlice(scales, n, groups), array.FromSlice(zeros, n, groups)
+	return out
+}
+
+// fourBit quantises a matrix [n, k] in groups along its rows: bytes [n, k/2], the
+// even one of two weights in the lower half, scales and zero points [n, k/group].
+func (w *weight) fourBit(by *steps) (q, scale, zero *array.Array) {
+	value := array.Contiguous(w.value)
+	data, n, k := array.Data[float32](value), value.Dim(0), value.Dim(1)
+	bytes, zeros := make([]uint8, n*k/2), make([]uint8, len(by.zeros))
+	for i, v := range data {
+		g := i / w.group
+		b := math.RoundToEven(float64(v/by.scales[g])) + float64(by.zeros[g])
+		bytes[i/2] |= uint8(min(max(b, 0), 15)) << (4 * (i % 2))
+	}
+	for g, z := range by.zeros {
+		zeros[g] = uint8(z)
+	}
+	return array.FromSlice(bytes, n, k/2), array.FromSlice(by.scales, n, k/w.group), array.FromSlice(zeros, n, k/w.group)
 }

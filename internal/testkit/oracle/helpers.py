@@ -527,6 +527,42 @@ def dequantize(q, scale, zero, axis):
     return (v.to(torch.float32) * along(scale.float(), q, axis, "scale")).to(scale.dtype)
 
 
+class Straight(torch.autograd.Function):
+    """Forwards y, backwards as if that were x."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        return y.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad, None
+
+
+def fake_quantize(x, scale, zero, dtype):
+    """Forwards what quantize and dequantize give, backwards the formulas of learned step sizes."""
+    d = given(dtype, torch.uint8)
+    if d not in WIDE:
+        raise Lacks("PyTorch has no such type")
+    kind = torch.result_type(x, scale) if zero is None else torch.promote_types(torch.result_type(x, scale), zero.dtype)
+    if kind not in FLOATS + (torch.float64,):
+        raise TypeError("element types")
+    work = torch.float32 if kind in (torch.float16, torch.bfloat16) else kind
+    x, s = x.to(work), scale.to(work)
+    lo, hi = (torch.tensor(v, dtype=work) for v in WIDE[d])
+    if zero is not None:
+        zero = zero.to(work)
+        zero = Straight.apply(zero, torch.where(zero != zero, lo, torch.minimum(torch.maximum(torch.round(zero), lo), hi)))
+        lo, hi = lo - zero, hi - zero
+    v = (x / s).detach()
+    r = torch.round(v) + 0
+    inside = (r >= lo) & (r <= hi)
+    r, v = (torch.where(inside, t, torch.zeros_like(t)) for t in (r, v))
+    within = (r * s).detach() + (x - x.detach()) + (r - v) * (s - s.detach())
+    outer = torch.where(inside, torch.ones_like(s), s)  # what is not selected gives no NaN backwards
+    return torch.where(inside, within, torch.where((x / s).detach() > hi, hi, lo) * outer).to(kind)
+
+
 def dynamic_quantize(x):
     if x.dtype != torch.float32:
         raise TypeError("element types")
