@@ -69,6 +69,9 @@ func build(m *graph.Module, o lowering.Options, assigned map[string]bool, images
 		b.errs.Sort()
 		return nil, b.errs
 	}
+	if assigned == nil {
+		b.p.UpdateState()
+	}
 	b.p.Share()
 	b.p.Live()
 	b.p.Place()

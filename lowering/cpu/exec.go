@@ -27,6 +27,7 @@ type Executable struct {
 	threads int
 	limit   int64       // Options.MaxBytes
 	special *specialist // nil where nothing is gained by knowing sizes
+	settled int         // the first step after which a run cannot fail
 	updates []bool      // carried values of the loop that this is the body of, which are made in the place of the operand
 
 	mu       sync.Mutex
@@ -41,7 +42,7 @@ type Executable struct {
 // the plans around this one write.
 func newExecutable(p *plan.Plan, from *source, inputs []*graph.Node, threads int, limit int64, state map[string]*array.Array) (*Executable, error) {
 	e := &Executable{plan: p, entry: entryOf(p, inputs), threads: threads, limit: limit, outputs: p.Outputs,
-		densify: make([]bool, len(inputs))}
+		densify: make([]bool, len(inputs)), settled: p.Settled()}
 	for k := range p.Buffers {
 		if e.inDonated(k) {
 			e.taken = append(e.taken, k)
@@ -83,7 +84,8 @@ func (e *Executable) State(path string) *array.Array {
 // Run implements lowering.Executable. It allocates the results and, once warm,
 // nothing else. Inputs of any layout are accepted; missing ones, other element
 // types, ranks or sizes, and broken guards are errors with the codes of package
-// interp (FX1020 to FX1022). ctx is asked before every step.
+// interp (FX1020 to FX1022). ctx is asked before every step, where a plan writes state up to the first
+// after which no step can fail: all of the state is written or, if only such steps write, none.
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
 	if own := e.forSizes(in); own != nil {
 		return own.Run(ctx, in)

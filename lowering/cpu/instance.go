@@ -280,7 +280,7 @@ func (x *instance) acceptOutputs(out []*array.Array, late []bool) error {
 func (x *instance) execute(ctx context.Context) (err error) {
 	defer x.catch(&err)
 	for i := range x.steps {
-		if err := ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil && !(x.e.plan.Stateful && i > x.e.settled) {
 			return x.context(i, diag.Stop(err))
 		}
 		x.at = i

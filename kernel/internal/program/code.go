@@ -90,9 +90,12 @@ func (c *stripCoder) lifetimes(p *Program, read []int32) {
 	}
 	for i := len(p.Code) - 1; i >= 0; i-- {
 		in := &p.Code[i]
-		if in.Op != opcode.OpOutput {
+		if in.Op != opcode.OpOutput && stripType(in.DType) {
 			d := c.reg(in.DType, in.Dst)
 			c.last[i], read[d] = read[d], -1
+		}
+		if !stripInstr(in) {
+			continue // see scalar.go
 		}
 		for k, r := range [3]uint16{in.A, in.B, in.C} {
 			if k < opcode.Table[in.Op].Arity {

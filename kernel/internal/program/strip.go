@@ -17,6 +17,7 @@ type stripRun struct {
 	strip  int
 	tails  []float32 // a strip for each input and output: the end of a row, or the one element repeated
 	gather []float32 // a block for each input
+	scalars
 }
 
 // runStrips computes the elements [lo, hi) of the outputs by assembly. It
@@ -41,6 +42,7 @@ func (s *stripRun) code(w *par.Workspace) bool {
 	if code == nil || !p.stripTypes() {
 		return false
 	}
+	s.beginScalars(w)
 	c.code, c.acc, c.slot, c.ints = code, -1, uint64(4*s.strip), p.Regs[opcode.RegF32]
 	regs := p.Regs[opcode.RegF32] + p.Regs[opcode.RegI64]
 	c.places = scratchPlaces(w, regs)
@@ -52,12 +54,22 @@ func (s *stripRun) code(w *par.Workspace) bool {
 	s.tails = par.Scratch[float32](w, (len(p.Inputs)+len(s.out))*s.strip)
 	s.setLayouts(w)
 	for i := range p.Consts {
-		s.constant(&p.Consts[i])
+		if stripType(p.Consts[i].DType) {
+			s.constant(&p.Consts[i])
+		}
 	}
 	for i := range p.Code {
-		if c.at = i; !s.translate(&p.Code[i]) {
+		in := &p.Code[i]
+		if c.at = i; !stripInstr(in) {
+			if !s.scalar(in) {
+				return false
+			}
+			continue
+		}
+		if !s.translate(in) {
 			return false
 		}
+		s.lost(in)
 	}
 	c.emit(vmath.StepEnd, place{}, place{})
 	return true
@@ -73,18 +85,18 @@ func scratchPlaces(w *par.Workspace, n int) []place {
 	return placesOf(par.Scratch[uint64](w, n*placeWords))
 }
 
-// stripTypes reports whether the machine has the types of the program's operands
-// and constants.
+// stripTypes reports whether the machine has the types of the program's operands and
+// constants, or may be given the others as scalars.
 func (p *Program) stripTypes() bool {
+	scalars := p.scalarResults() > 0
 	for i := range p.Consts {
-		if !stripType(p.Consts[i].DType) {
+		if !scalars && !stripType(p.Consts[i].DType) {
 			return false
 		}
 	}
 	for i := range p.Code {
 		in := &p.Code[i]
-		if in.Op >= opcode.Count || in.Op == opcode.OpIndex || in.Op == opcode.OpCoord || !stripType(in.DType) ||
-			in.From != array.Invalid && !stripType(in.From) {
+		if in.Op >= opcode.Count || in.Op == opcode.OpIndex || in.Op == opcode.OpCoord || !scalars && !stripInstr(in) {
 			return false
 		}
 	}
@@ -122,7 +134,7 @@ func (s *stripRun) lies(i int) int {
 	switch {
 	case lay[1] != 0:
 		return layRow
-	case lay[0] == 1 && lay[3] == 0 && s.p.Inputs[i].Size() == 4:
+	case lay[0] == 1 && lay[3] == 0 && (s.p.Inputs[i].Size() == 4 || !stripType(s.p.Inputs[i])):
 		return layOne
 	}
 	return layStrided
@@ -236,7 +248,7 @@ func (s *stripRun) execute(lo, hi int) {
 func (s *stripRun) fillBlocks(end int) {
 	at, n := s.start%gatherBlockLen, end-s.start
 	for i, d := range s.p.Inputs {
-		if d == array.Invalid || s.lies(i) != layStrided {
+		if d == array.Invalid || s.lies(i) != layStrided || !stripType(d) {
 			continue
 		}
 		switch b, a := s.buffer(i), s.in[i]; d.Size() {
@@ -305,5 +317,5 @@ func (p *Program) stripScratch(rank int) int {
 	n := alignScratch(regs*placeWords*8) + alignScratch(4*len(p.Code)) + alignScratch((regs+extraSlots)*vmath.MaxStrip*4) +
 		alignScratch(maxSteps(p)*vmath.StepWords*8) + alignScratch(4*(regs+1)) +
 		alignScratch((len(p.Inputs)+len(p.Outputs))*vmath.MaxStrip*4) + alignScratch(len(p.Inputs)*layoutLen(rank)*8)
-	return n + alignScratch((rank+1)*8) + alignScratch(len(p.Inputs)*gatherBlockLen*4)
+	return n + alignScratch((rank+1)*8) + alignScratch(len(p.Inputs)*gatherBlockLen*4) + p.scalarScratch(rank)
 }

@@ -7,7 +7,7 @@
 //	-> cond f32[N,4]
 //	-> output f32[4]
 //
-// It has 5 tensors of weights with 44 elements, 176 bytes, and 18 steps.
+// It has 5 tensors of weights with 44 elements, 176 bytes, and 17 steps.
 // When they are loaded, 2 of the tensors are laid out for the processor; the originals are garbage then.
 //
 //	m, err := New()

@@ -16,10 +16,10 @@ type modelState struct {
 	// Places in the arena, in bytes.
 	at1, at2 int
 
-	x, y, cond, output, calls                                               *array.Array
-	act, norm, act1, norm1, act2, norm2, act3, m2, s2, next, half, positive array.Array
-	condYes                                                                 modelCondYesState
-	condNo                                                                  modelCondNoState
+	x, y, cond, output, calls                                         *array.Array
+	act, norm, act1, norm1, act2, norm2, act3, m2, s2, half, positive array.Array
+	condYes                                                           modelCondYesState
+	condNo                                                            modelCondNoState
 }
 
 // layout gives every value its sizes and its place in the arena.
@@ -37,7 +37,6 @@ func (s *modelState) layout(N, M int) {
 	s.Place(&s.act3, 128, array.F32, N, 4)
 	s.Place(&s.m2, 0, array.F32, 4)
 	s.Place(&s.s2, s.at1, array.F32, N, 4)
-	s.Place(&s.next, 0, array.F32, 4)
 	s.Place(&s.half, 0, array.F32)
 	s.Place(&s.positive, 64, array.Bool)
 }
@@ -101,9 +100,7 @@ func modelRun(s *modelState, w *modelWeights) {
 	// softmax+add f32[N,4]
 	kernel.ElementwiseRows{Kind: "softmax", After: &modelAdd}.Run(s.At("norm_3"), s.Outs(&s.s2), s.Ins(&s.act3, nil, nil, &s.m2))
 	// add f32[4]
-	modelAdd2.Run(s.At("next"), s.Outs(&s.next), s.Ins(s.calls, &s.m2))
-	// assign f32[4]
-	kernel.Copy{}.Run(s.At("kept"), s.Outs(s.calls), s.Ins(&s.next))
+	modelAdd2.Run(s.At("next"), s.Outs(s.calls), s.Ins(s.calls, &s.m2))
 	// sum f32[]
 	modelSum.Run(s.At("half"), s.Outs(&s.half), s.Ins(s.calls))
 	// gt bool[]
@@ -126,7 +123,7 @@ func modelScratch(s *modelState, w *modelWeights) {
 	s.Need(kernel.Softmax{Dim: 1}.ScratchBytes(s.Outs(&s.norm2), s.Ins(&s.act2)))
 	s.Need(modelMean.ScratchBytes(s.Outs(&s.m2), s.Ins(&s.norm2)))
 	s.Need(kernel.ElementwiseRows{Kind: "softmax", After: &modelAdd}.ScratchBytes(s.Outs(&s.s2), s.Ins(&s.act3, nil, nil, &s.m2)))
-	s.Need(modelAdd2.ScratchBytes(s.Outs(&s.next), s.Ins(s.calls, &s.m2)))
+	s.Need(modelAdd2.ScratchBytes(s.Outs(s.calls), s.Ins(s.calls, &s.m2)))
 	s.Need(modelSum.ScratchBytes(s.Outs(&s.half), s.Ins(s.calls)))
 	s.Need(modelGt.ScratchBytes(s.Outs(&s.positive), s.Ins(&s.half)))
 	s.Ahead(&s.condYes.Frame, func() {
