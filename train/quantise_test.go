@@ -125,8 +125,8 @@ func trained(t *testing.T, model any, typ string, c *quant.Config, o quant.Train
 	return q, draw
 }
 
-// planned runs the plan of a graph.
-func planned(t *testing.T, gm *fx.GraphModule, x *array.Array) *array.Array {
+// byPlan runs the plan of a graph.
+func byPlan(t *testing.T, gm *fx.GraphModule, x *array.Array) *array.Array {
 	t.Helper()
 	exe, err := cpu.Compile(gm.Module, lowering.Options{})
 	require.NoError(t, err)
@@ -175,10 +175,10 @@ func TestQuantisedAgreesWithItsConversion(t *testing.T) {
 			got, err := gm.RunArrays(ctx, []*array.Array{x})
 			require.NoError(t, err)
 			require.Equal(t, array.Bytes(want[0]), array.Bytes(got[0]))
-			require.Equal(t, array.Bytes(planned(t, q.Evaluated(), x)), array.Bytes(planned(t, gm, x)), "of plans")
+			require.Equal(t, array.Bytes(byPlan(t, q.Evaluated(), x)), array.Bytes(byPlan(t, gm, x)), "of plans")
 			_, err = gm.Apply(ctx, []fx.Pass{integer.Lower}, fx.PassOptions{})
 			require.NoError(t, err)
-			whole := planned(t, gm, x)
+			whole := byPlan(t, gm, x)
 			off := 0.0
 			for i := range whole.Len() {
 				off = max(off, math.Abs(array.Float64At(whole, i)-array.Float64At(want[0], i)))
