@@ -127,7 +127,7 @@ func (r *Runtime) compile(ctx context.Context, text, options string, folder lowe
 		o.Partitions, o.Devices = len(on), append(o.Devices, d.ID())
 		devices += fmt.Sprintf("%d %q ", d.ID(), d.Kind())
 	}
-	key := lowering.Key("1", r.versions, options, text, devices)
+	key := lowering.Key("2", r.versions, options, text, devices)
 	return r.programs.Hold(ctx, key, func() (*pjrt.Executable, error) {
 		if data := folder.Load(key); data != nil {
 			if e, err := r.client.Load(data); err == nil { // else it is made again
@@ -139,7 +139,7 @@ func (r *Runtime) compile(ctx context.Context, text, options string, folder lowe
 			}
 		}
 		r.compiles.Add(1)
-		e, err := r.client.Compile(text, o)
+		e, err := r.compiled(text, o)
 		if err != nil {
 			return nil, err
 		}
@@ -154,6 +154,24 @@ func (r *Runtime) compile(ctx context.Context, text, options string, folder lowe
 		}
 		return e, nil
 	})
+}
+
+// dropsNaN is the option by which XLA's maximum and minimum on processors give the first operand where the
+// second is NaN. It is on unless a client says otherwise, as JAX does.
+const dropsNaN = "xla_cpu_enable_fast_min_max"
+
+// compiled compiles a program in which NaN stays NaN.
+func (r *Runtime) compiled(text string, o pjrt.CompileOptions) (*pjrt.Executable, error) {
+	if r.client.Platform() != "cpu" {
+		return r.client.Compile(text, o)
+	}
+	exact := o
+	exact.Flags = map[string]bool{dropsNaN: false}
+	e, err := r.client.Compile(text, exact)
+	if err != nil && strings.Contains(err.Error(), dropsNaN) { // a plugin without the option
+		return r.client.Compile(text, o)
+	}
+	return e, err
 }
 
 // runsOn reports whether a program runs on these devices, in any order, where they were asked for.

@@ -1,6 +1,10 @@
 package pjrt
 
-import "strconv"
+import (
+	"maps"
+	"slices"
+	"strconv"
+)
 
 // CompileOptions say for which devices a program is compiled. The zero value is one
 // device, the first one.
@@ -11,6 +15,9 @@ type CompileOptions struct {
 	// Devices are the numbers of the devices, Replicas×Partitions of them, those of the
 	// partitions of replica 0 first. nil leaves the choice to the plugin.
 	Devices []int
+	// Flags are options of XLA's compiler, such as xla_cpu_enable_fast_min_max. Plugins refuse those that
+	// they do not know.
+	Flags map[string]bool
 }
 
 // sizes returns the replicas and partitions.
@@ -41,6 +48,10 @@ func (o CompileOptions) check(c *Client) error {
 // The fields of the messages that are written; what is left out has the value 0, or none.
 const (
 	optionsBuild         = 3 // CompileOptionsProto.executable_build_options
+	optionsOverrides     = 7 // env_option_overrides, a map
+	overrideName         = 1
+	overrideValue        = 2
+	overrideBool         = 2 // OptionOverrideProto.bool_field
 	buildDeviceOrdinal   = 1 // ExecutableBuildOptionsProto
 	buildNumReplicas     = 4
 	buildNumPartitions   = 5
@@ -78,6 +89,17 @@ func (o CompileOptions) proto() []byte {
 	}
 	var out message
 	out.bytes(optionsBuild, build)
+	for _, name := range slices.Sorted(maps.Keys(o.Flags)) {
+		var value, entry message
+		on := uint64(0)
+		if o.Flags[name] {
+			on = 1
+		}
+		value.number(overrideBool, on)
+		entry.bytes(overrideName, []byte(name))
+		entry.bytes(overrideValue, value)
+		out.bytes(optionsOverrides, entry)
+	}
 	return out
 }
 
