@@ -46,6 +46,14 @@ func (r *real) graph(m *graph.Module, sizes map[string]int, seed uint64) {
 	require.NoError(r.t, err, "%s", m.Graph)
 	in, err := passes.Inputs(m.Graph, sizes, seed)
 	require.NoError(r.t, err)
+	in = normal(in)
+	for _, p := range m.Params() {
+		if p.Value != nil {
+			q := *p
+			q.Value = normal([]*array.Array{p.Value})[0]
+			m.SetParam(q)
+		}
+	}
 	want, err := (&interp.Interpreter{State: interp.NewState(m)}).RunArrays(ctx, in)
 	require.NoError(r.t, err)
 	r.add(p, realRun{m.Graph.String(), arguments(p, m, in), func(got []*array.Array) string { return fxtest.CloseWide(m.Graph, want, got) }})
