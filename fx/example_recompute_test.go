@@ -27,7 +27,8 @@ func ExampleRecompute() {
 			return
 		}
 		if i == 1 {
-			if _, err := g.Apply(ctx, []fx.Pass{fx.Recompute(fx.RecomputePolicy{})}, fx.PassOptions{}); err != nil {
+			passes := append([]fx.Pass{fx.Recompute(fx.RecomputePolicy{})}, fx.Optimise()...)
+			if _, err := g.Apply(ctx, passes[:1], fx.PassOptions{}); err != nil { // the others round in another order
 				fmt.Println(err)
 				return
 			}

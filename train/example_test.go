@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,7 +50,8 @@ func ExampleNewStepWith_mixed() {
 	model := nn.NewLinear(1, 1, nn.Seed(1))
 	loss := func(x, y *tensor.Tensor) *tensor.Tensor { return nn.NewMSELoss().Forward(model.Forward(x), y) }
 	rule := optim.Rule{Optimiser: optim.SGD{LR: 0.1, Momentum: 0.9}}
-	step, err := train.NewStepWith(ctx, model, loss, rule, train.StepOptions{Mixed: array.BF16}, fx.Input("x", "f32[N,1]"), fx.Input("y", "f32[N,1]"))
+	specs := []fx.Option{fx.Input("x", "f32[N,1]"), fx.Input("y", "f32[N,1]")}
+	step, err := train.NewStepWith(ctx, model, loss, rule, train.StepOptions{Mixed: array.BF16}, specs...)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -69,30 +69,20 @@ func ExampleNewStepWith_recompute() {
 	loss := func(x, y *tensor.Tensor) *tensor.Tensor { return nn.NewMSELoss().Forward(model.Forward(x), y) }
 	rule := optim.Rule{Optimiser: optim.SGD{LR: 0.1}}
 	specs := []fx.Option{fx.Input("x", "f32[N,4]"), fx.Input("y", "f32[N,1]")}
-	x, y := array.New(array.F32, 64, 4), array.New(array.F32, 64, 1)
-	array.Data[float32](x)[5], array.Data[float32](y)[1] = 1, 1
-	for _, o := range []train.StepOptions{{}, {Recompute: &fx.RecomputePolicy{Sizes: map[string]int{"N": 64}}}} {
-		step, err := train.NewStepWith(ctx, model, loss, rule, o, specs...)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		out, err := step.Run(ctx, x, y)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		again := 0
-		for n := range step.Graph().Graph.Nodes() {
-			if n.Op() == std.Barrier {
-				again++
-			}
-		}
-		fmt.Printf("%08x, %d barriers\n", math.Float32bits(array.Data[float32](out[0])[0]), again)
+	step, err := train.NewStepWith(ctx, model, loss, rule, train.StepOptions{Recompute: &fx.RecomputePolicy{}}, specs...)
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
+	again := 0
+	for n := range step.Graph().Graph.Nodes() {
+		if n.Op() == std.Barrier {
+			again++
+		}
+	}
+	fmt.Println(again, "barriers")
 	// Output:
-	// 3c90713c, 0 barriers
-	// 3c90713c, 2 barriers
+	// 2 barriers
 }
 
 // The step is a graph: SGD of one weight.

@@ -40,7 +40,7 @@ func TestDocumentsOfEveryVerb(t *testing.T) {
 		verbs++
 		args := map[string][]string{
 			"compare": {"bad.fx", "bad.fx"}, "draw": {"-o", "a.svg", "bad.fx"}, "export": {"-o", "a.onnx", "bad.fx"}, "lower": {"-target", "cuda", "-o", "a.cu", "bad.fx"},
-			"quant": {"-plan", "bad.fx"}, "verify": {"no_such_folder"},
+			"quant": {"-plan", "bad.fx"}, "train": {"-data", "a.csv", "-loss", "mse", "-o", "trained", "bad.fx"}, "verify": {"no_such_folder"},
 		}[name]
 		if args == nil {
 			args = []string{"bad.fx"}

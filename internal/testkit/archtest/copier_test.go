@@ -20,8 +20,8 @@ var again = []string{
 	"passes/arrange/halve.go",       // half of a call
 	"passes/fusion/merge.go",        // one product for several
 	"passes/quant/integer/value.go", // a call of bytes where one of floats was
-	"passes/recompute/rewrite.go",   // a call at a later place, on repeated operands
 	"passes/quant/trainnorm.go",     // a layer with its own weight next to that with the folded one
+	"passes/recompute/rewrite.go",   // a call at a later place, on repeated operands
 }
 
 // TestOneCopier holds that nodes are made by a Cursor, or by the Copier that copies them.
