@@ -9,6 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/optim"
@@ -141,4 +142,43 @@ func TestStep_mixedMistakes(t *testing.T) {
 	require.ErrorAs(t, err, &d)
 	require.Equal(t, "the step is mixed with i8", d.Msg)
 	require.NotEmpty(t, d.Hint)
+}
+
+// TestStep_optionsTogether: recomputation changes no bit of a step of mixed precision that accumulates, clips and averages,
+// in the plan with any number of threads and in the interpreter.
+func TestStep_optionsTogether(t *testing.T) {
+	x, y := someImages()
+	for _, dtype := range []array.DType{array.Invalid, array.BF16, array.F16} {
+		var first []float32
+		for _, again := range []bool{false, true} {
+			for _, threads := range []int{0, 1, 2} { // 0: the interpreter
+				m := newConvNet()
+				o := train.StepOptions{Mixed: dtype}
+				if again {
+					o.Recompute = &fx.RecomputePolicy{}
+				}
+				rule := optim.Rule{Optimiser: optim.AdamW{LR: 1e-2}, Accumulate: 2, ClipNorm: 1, Average: 0.9}
+				step, err := train.NewStepWith(ctx, m, m.loss, rule, o, fx.Input("x", "f32[N,1,6,6]"), fx.Input("y", "i64[N]"))
+				require.NoError(t, err)
+				if threads > 0 {
+					require.NoError(t, step.Compile(ctx, lowering.Options{Threads: threads, Exact: true}))
+				}
+				var losses []float32
+				for range 7 {
+					var out []*array.Array
+					if threads > 0 {
+						out, err = step.Run(ctx, x, y)
+					} else {
+						out, err = step.Graph().RunArrays(ctx, []*array.Array{x, y})
+					}
+					require.NoError(t, err)
+					losses = append(losses, array.Data[float32](out[0])[0])
+				}
+				if first == nil {
+					first = losses
+				}
+				require.Equal(t, first, losses, "%s, again %t, %d threads", dtype, again, threads)
+			}
+		}
+	}
 }
