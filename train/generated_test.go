@@ -68,14 +68,14 @@ type batchJSON struct {
 	Y []int64
 }
 
-// TestStep_generated prints a step as a package of Go, which trains with the same losses, bit for
-// bit.
+// TestStep_generated prints a step of mixed precision that computes values again as a package of Go, which
+// trains with the same losses, bit for bit.
 func TestStep_generated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: the go command builds a program")
 	}
 	m := newConvNet()
-	step, err := train.NewStep(ctx, m, m.loss, rule, specs...)
+	step, err := train.NewStepWith(ctx, m, m.loss, rule, train.StepOptions{Mixed: array.BF16, Recompute: &fx.RecomputePolicy{}}, specs...)
 	require.NoError(t, err)
 	own := fx.NewGraphModule(step.Graph().WithGraph(step.Graph().Graph.Clone()))
 	_, err = own.Apply(ctx, fx.Optimise(), fx.PassOptions{})
