@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/run"
 )
@@ -72,11 +73,19 @@ func whole(r *rand.Rand, d array.DType, dims []int) *array.Array {
 }
 
 // TestChannelsLast: networks that keep channels last give bit by bit what the interpreter gives, in groups of warps
-// large and small, where all sums are exact.
+// large and small, where all sums are exact; on every change two of them in one way, for each program takes the tests'
+// driver some seconds.
 func TestChannelsLast(t *testing.T) {
 	_, l := onCUDA(t)
 	for name, text := range chains {
-		for dtype, sizes := range map[string][]int{"f16": {1, 1 << 20}, "f32": {1}} {
+		ways := map[string][]int{"f16": {1, 1 << 20}, "f32": {1}}
+		if !fxtest.IsNightly() {
+			if name != "pools and a sum" && name != "a value read in both ways" {
+				continue
+			}
+			ways = map[string][]int{"f16": {1}}
+		}
+		for dtype, sizes := range ways {
 			m, err := graph.Parse([]byte("gofx 1\ngraph chain"+strings.ReplaceAll(text, "D[", dtype+"[")+"\n"), "chain.fx")
 			require.NoError(t, err, name)
 			r := rand.New(rand.NewPCG(7, 11))
