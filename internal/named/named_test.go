@@ -1,6 +1,7 @@
 package named
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,7 +14,7 @@ type sgd struct {
 	hidden          float64
 }
 
-func (s sgd) String() string { return "sgd" }
+func (s sgd) String() string { return "sgd" + strconv.FormatFloat(s.hidden, 'g', -1, 64) }
 
 func TestMake(t *testing.T) {
 	table := []Entry[interface{ String() string }]{{"sgd", sgd{LR: 1}}, {"pointer", &sgd{Steps: 2}}}
