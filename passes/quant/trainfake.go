@@ -130,8 +130,8 @@ func (t *trainee) deltaAt(c *graph.Cursor, key string) *graph.Node {
 	return c.Function(std.Where, std.WhereAttrs{}, t.observing, c.Function(std.Detach, nil, d), d)
 }
 
-// behind returns a cursor after a value, after what the graph begins with for an input.
-func (t *trainee) behind(n *graph.Node) *graph.Cursor {
+// after returns a cursor after a value, after what the graph begins with for an input.
+func (t *trainee) after(n *graph.Node) *graph.Cursor {
 	if n.Opcode() != graph.Placeholder {
 		return t.g.After(n)
 	}
@@ -140,7 +140,7 @@ func (t *trainee) behind(n *graph.Node) *graph.Cursor {
 
 // value puts fake_quantize after a value, where converter.value puts quantize and dequantize.
 func (t *trainee) value(q *ranged, takes []use) error {
-	c := t.behind(q.node)
+	c := t.after(q.node)
 	scale, zero, err := t.valueSteps(q, c)
 	if err != nil {
 		return err
@@ -284,7 +284,7 @@ func (t *trainee) dynamicRanges(u *unit) error {
 		v := o.value()
 		y := t.dynamic[v]
 		if y == nil {
-			c := t.behind(v)
+			c := t.after(v)
 			parts := c.Function(std.DynamicQuantize, nil, c.Function(std.Detach, nil, v))
 			y = c.Function(std.FakeQuantize, std.FakeQuantizeAttrs{DType: array.U8}, v, c.ItemNode(parts, 1), c.ItemNode(parts, 2))
 			if v.Opcode() == graph.Placeholder {
