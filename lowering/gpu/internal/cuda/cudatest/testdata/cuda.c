@@ -217,7 +217,7 @@ EXPORT int cuLaunchKernel(function *f, unsigned gx, unsigned gy, unsigned gz, un
 	CALL(1);
 	if (!fake_is(s, STREAM)) { result = 400; goto end; }
 	if (!f->run) { fake_fault("a kernel of a module that is unloaded"); result = 400; goto end; }
-	if (gx == 0 || gx > INT_MAX || gy == 0 || gy > 65535 || gz == 0 || gz > 65535 || bx * by * bz == 0 || bz > 64 || shared != 0 || extra || f->params > 23) { result = 1; goto end; }
+	if (gx == 0 || gx > INT_MAX || gy == 0 || gy > 65535 || gz == 0 || gz > 65535 || bx * by * bz == 0 || bz > 64 || shared != 0 || extra || f->params > 63) { result = 1; goto end; }
 	if ((uint64_t)bx * by * bz > 1024) { result = 701; goto end; }
 	command *o = fake_add(s);
 	o->what = LAUNCH, o->f = *f;

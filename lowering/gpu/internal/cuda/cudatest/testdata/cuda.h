@@ -45,7 +45,7 @@ enum { LAUNCH, COPY };
 typedef struct {
 	int what;
 	function f;
-	address args[24];
+	address args[64];
 	unsigned grid[3], block[3];
 	char *to;
 	const char *from;

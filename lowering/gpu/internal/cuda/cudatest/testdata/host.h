@@ -182,7 +182,7 @@ static inline void fx_mma_tf32(float *c, const unsigned *a, const unsigned *b) {
 
 // fx_run runs a kernel of n parameters, which are integers or pointers, over a grid.
 typedef unsigned long long fx_arg;
-static fx_arg fx_args[24];
+static fx_arg fx_args[64];
 static void *fx_function;
 template <int... I> struct fx_list {};
 template <int N, int... I> struct fx_upto : fx_upto<N - 1, N - 1, I...> {};
@@ -190,14 +190,14 @@ template <int... I> struct fx_upto<0, I...> { typedef fx_list<I...> type; };
 template <int I> using fx_word = fx_arg;
 template <int... I> static void fx_apply(fx_list<I...>) { ((void (*)(fx_word<I>...))fx_function)(fx_args[I]...); }
 template <int N> static void fx_with() { fx_apply(typename fx_upto<N>::type()); }
+#define FX_WITH(n) fx_with<n>, fx_with<n + 1>, fx_with<n + 2>, fx_with<n + 3>, fx_with<n + 4>, fx_with<n + 5>, fx_with<n + 6>, fx_with<n + 7>
 static void (*const fx_call[])() = {
-	fx_with<0>, fx_with<1>, fx_with<2>, fx_with<3>, fx_with<4>, fx_with<5>, fx_with<6>, fx_with<7>, fx_with<8>, fx_with<9>, fx_with<10>, fx_with<11>,
-	fx_with<12>, fx_with<13>, fx_with<14>, fx_with<15>, fx_with<16>, fx_with<17>, fx_with<18>, fx_with<19>, fx_with<20>, fx_with<21>, fx_with<22>, fx_with<23>,
+	FX_WITH(0), FX_WITH(8), FX_WITH(16), FX_WITH(24), FX_WITH(32), FX_WITH(40), FX_WITH(48), FX_WITH(56),
 };
 
 extern "C" __attribute__((visibility("default"))) int fx_run(void *function, int n, const fx_arg *args, const unsigned *grid, const unsigned *block) {
 	unsigned threads = block[0] * block[1] * block[2];
-	if (n > 23 || threads > fx_most) return 1;
+	if (n > 63 || threads > fx_most) return 1;
 	memcpy(fx_args, args, n * sizeof *args);
 	fx_function = function;
 	fx_body = fx_call[n];
