@@ -126,7 +126,11 @@ func (c *cache) run(k *cone) {
 	p.mu.Unlock()
 	if bad != nil {
 		if c.s.opts.Strict {
-			panic(located(bad, "Compile"))
+			e := located(bad, "Compile")
+			for _, i := range k.keep {
+				k.calls[i].err = e
+			}
+			panic(e)
 		}
 		c.s.stats.Refused++
 	}
@@ -147,7 +151,11 @@ func (c *cache) execute(p *program, exe *compiled, k *cone) {
 	}
 	out, err := exe.run.Run(c.s.opts.Context, in)
 	if err != nil {
-		panic(located(err, "Run"))
+		if ctx := c.s.opts.Context; ctx.Err() != nil {
+			panic(diag.Stop(ctx.Err()).At(diag.Here()))
+		}
+		c.s.interpret(k) // finds the call, and its mistake in eager code's words
+		return
 	}
 	c.s.stats.Runs += len(k.calls)
 	for i, n := range exe.keep {

@@ -23,6 +23,7 @@ type place struct {
 	data *array.Array   // of what was computed, or came from outside
 	many []*array.Array // the results of a call with several
 	slot *slot          // of which it is the value, nil for others
+	err  *diag.Error    // why it cannot be computed
 	gone bool           // the slot was written since
 
 	pc     uintptr // of the user's call

@@ -22,7 +22,7 @@ type cone struct {
 // ends are the values that were recorded and used by no call.
 func (s *Session) ends() (all []*place) {
 	for _, p := range s.pending {
-		if !p.known() && p.users == 0 && p.typ.Kind() != shape.Tuple {
+		if !p.known() && p.users == 0 && p.err == nil && p.typ.Kind() != shape.Tuple {
 			all = append(all, p)
 		}
 	}
@@ -36,9 +36,17 @@ func (s *Session) cut() {
 	s.pending, s.calls = s.pending[:0], 0
 }
 
-// compute makes the values of places known.
+// compute makes the values of places known. A mistake ends the first computation that meets
+// it, and later ones of the same values; barriers do not repeat it.
 func (s *Session) compute(why Reason, want []*place) {
 	c := s.coneOf(want)
+	if why != Barrier && why != Length {
+		for _, w := range want {
+			if w.err != nil {
+				panic(w.err)
+			}
+		}
+	}
 	if len(c.calls) == 0 {
 		return
 	}
@@ -86,17 +94,26 @@ func (s *Session) coneOf(want []*place) *cone {
 				stack = append(stack, frame{p: a})
 				continue
 			}
-			f.p.number = len(c.calls)
-			c.calls = append(c.calls, f.p)
-			if f.p.part != nil { // computed before on the way to others: not a third time
-				f.p.part.learn(f.p.as)
-				if f.p.typ.Kind() != shape.Tuple {
-					keep[f.p.number] = true
+			p := f.p
+			stack = stack[:len(stack)-1]
+			for _, a := range p.args {
+				if a != nil && p.err == nil {
+					p.err = a.err
 				}
 			}
-			stack = stack[:len(stack)-1]
+			if p.err != nil {
+				continue
+			}
+			p.number = len(c.calls)
+			c.calls = append(c.calls, p)
+			if p.part != nil { // computed before on the way to others: not a third time
+				p.part.learn(p.as)
+				if p.typ.Kind() != shape.Tuple {
+					keep[p.number] = true
+				}
+			}
 		}
-		if !w.known() {
+		if !w.known() && w.err == nil {
 			keep[w.number] = true
 		}
 	}
@@ -225,7 +242,8 @@ func (s *Session) call(p *place, in []*array.Array) []*array.Array {
 		return p.op.Eval(&s.work, p.attrs, in)
 	}()
 	if err != nil {
-		panic(p.located(err))
+		p.err = p.located(err)
+		panic(p.err)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/gofx-dev/gofx/array"
@@ -40,17 +41,20 @@ type Options struct {
 	Context context.Context
 }
 
-func (o Options) check() error {
-	var errs diag.List
+func (o Options) check() *diag.Error {
+	var wrong []string
 	for _, n := range []struct {
 		name  string
 		value int
 	}{{"MaxTrace", o.MaxTrace}, {"Warm", o.Warm}, {"MaxPrograms", o.MaxPrograms}, {"Threads", o.Threads}} {
 		if n.value < 0 {
-			errs = append(errs, diag.New(BadOption, n.name+" is "+strconv.Itoa(n.value)+", expected 0 or more").WithHint("0 stands for the default"))
+			wrong = append(wrong, n.name+" is "+strconv.Itoa(n.value))
 		}
 	}
-	return errs.Err()
+	if wrong == nil {
+		return nil
+	}
+	return diag.New(BadOption, strings.Join(wrong, ", ")+", expected 0 or more").WithHint("0 stands for the default")
 }
 
 func or[T comparable](v, other T) T {
@@ -95,7 +99,7 @@ type Session struct {
 // New returns a session. It panics where an option is out of range.
 func New(o Options) *Session {
 	if err := o.check(); err != nil {
-		panic(diag.Stop(err).At(diag.Here()))
+		panic(err.At(diag.Here()))
 	}
 	s := &Session{opts: o.complete(), slots: map[any]*slot{}}
 	s.work.Threads = s.opts.Threads
