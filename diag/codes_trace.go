@@ -101,10 +101,10 @@ var traceCodes = []Info{
 }`,
 	},
 	{
-		//gofx:code tracer.Overlap
-		Code: "FX1009", Title: "two goroutines use one trace at once",
-		Cause: "The model starts goroutines that call tensor operations while others are recorded. The calls that came too early have no result; the trace reports them when it ends.",
-		Cure:  "Trace from one goroutine; handing the trace over is fine, using it from two at once is not.",
+		//gofx:code tracer.Overlap lazy.Overlap
+		Code: "FX1009", Title: "two goroutines use one trace or session at once",
+		Cause: "The model starts goroutines that call tensor operations while others are recorded. The calls that came too early have no result; the trace reports them when it ends. In a session the second call panics.",
+		Cure:  "Trace from one goroutine; handing the trace over is fine, using it from two at once is not. Give each goroutine a session of its own.",
 		Example: `func overlap() error {
 	// While one call is being recorded, another goroutine makes the next one.
 	_, err := fx.Trace(ctx, negate, fx.With(func(p *tracer.Tracer) {
@@ -119,7 +119,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
-		//gofx:code tracer/alias.Stale
+		//gofx:code tracer/alias.Stale lazy.Stale
 		Code: "FX1010", Title: "a tensor is used after a write to memory that it may share",
 		Cause: "An in-place call wrote to memory that the tensor shares for some sizes or some runs and not for others (a reshape that copies only where it must, the result of a loop or of a Go function), so that no one value is right.",
 		Cure:  "Clone one of the two before the in-place call, or replace that by an ordinary one.",
@@ -179,7 +179,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
-		//gofx:code tracer.UnseenWrite
+		//gofx:code tracer.UnseenWrite lazy.Unseen
 		Code: "FX1016", Title: "a write to a tensor that the trace cannot see",
 		Cause: "The model updated a tensor by a computation without any traced value, in a region or before the tensor's first traced use; it ran once, during the trace.",
 		Cure:  "Write tensor.On(x, t) for the tensor t, where x is an input.",
@@ -383,6 +383,37 @@ var traceCodes = []Info{
 		x = x.Mul(s)
 	}
 	return x
+}`,
+	},
+	{
+		//gofx:code lazy.Closed
+		Code: "FX1050", Title: "a session is used after Close",
+		Cause: "A tensor of a lazy session takes part in a call, or its data is read, after the session was closed. What Close has computed can still be read.",
+		Cure:  "Close the session when nothing needs it any more, or make a new one: s.In takes tensors that were computed.",
+		Example: `func afterClose() {
+	s := lazy.New(lazy.Options{})
+	x := s.In(tensor.Ones(2))
+	s.Close()
+	x.Relu()
+}`,
+	},
+	{
+		//gofx:code lazy.Forbidden
+		Code: "FX1051", Title: "data is read where nothing may be computed",
+		Cause: "A function that Session.NoFlush runs asks for data: by Item, Data, a print, a comparison, or a call whose result has sizes that elements say.",
+		Cure:  "Read the data after the function has returned, or keep the decision in tensors (Where).",
+		Example: `func readsInside(s *lazy.Session) error {
+	x := s.In(tensor.Ones(2))
+	return s.NoFlush(func() { x.Sum().Item() })
+}`,
+	},
+	{
+		//gofx:code lazy.BadOption
+		Code: "FX1052", Title: "an option of a session is out of range",
+		Cause: "A limit of lazy.Options is negative.",
+		Cure:  "Leave it out for its default.",
+		Example: `func negative() {
+	lazy.New(lazy.Options{MaxTrace: -1})
 }`,
 	},
 }

@@ -64,6 +64,9 @@ func StateParam(a *array.Array) *Tensor {
 // MarkParam makes an eager tensor count as part of a model's state.
 func (x *Tensor) MarkParam() { x.c.param.Store(true) }
 
+// IsParam reports whether an eager tensor counts as part of a model's state. For engines only.
+func (x *Tensor) IsParam() bool { return x.c.param.Load() }
+
 // Freeze says whether the tensor, part of a model's state, is left out of training: a walk
 // over the model then lists it as a buffer. nn.Freeze does it by names.
 func (x *Tensor) Freeze(on bool) { x.c.fixed = on }

@@ -12,7 +12,7 @@ const (
 	UnknownRank    diag.Code = "FX1006" // the model needs a rank that is not known
 	UserPanic      diag.Code = "FX1007" // the model panicked or returned an error
 	Brake          diag.Code = "FX1008" // the trace does not end
-	Overlap        diag.Code = "FX1009" // two goroutines use one trace at once
+	Overlap        diag.Code = "FX1009" // two goroutines use one trace or session at once
 	InputWrite     diag.Code = "FX1011" // an in-place call writes to an input
 	BadArgument    diag.Code = "FX1012" // an argument that cannot be traced
 	BadResult      diag.Code = "FX1013" // a result that cannot be traced

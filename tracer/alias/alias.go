@@ -288,3 +288,21 @@ func (s *Storage[V]) others() []*Storage[V] {
 	}
 	return all[1:]
 }
+
+// Step is one view call on the way from a storage to a place.
+type Step[V Value] struct {
+	Op    *op.Op
+	Attrs any
+	Args  []V // the other operands; none at Base
+	Base  int // the operand that is viewed
+	Item  int // the result that the path goes on with
+}
+
+// Steps yields the view calls of the path, from the storage on.
+func (r *Ref[V]) Steps(yield func(Step[V]) bool) {
+	for _, s := range r.path {
+		if !yield(Step[V]{Op: s.op, Attrs: s.attrs, Args: s.args, Base: s.base, Item: s.item}) {
+			return
+		}
+	}
+}

@@ -13,6 +13,10 @@ import (
 // Eager brings eager tensors into a record: a tensor of the state by its slot, one that
 // was computed from state by the calls that made it, others as constants.
 type Eager[V Value, B comparable] struct {
+	// Lasting tells that eager tensors go on as such next to the record, also those that are
+	// made meanwhile: a session's do, those that a traced function makes end with the call.
+	Lasting bool
+
 	rec      *Recorder[V, B]
 	start    uint64                // the moment at which recording began
 	recipes  map[liftKey[B]]V      // by recipe group
@@ -121,7 +125,7 @@ func (e *Eager[V, B]) Enter(x *tensor.Tensor) *alias.Storage[V] {
 			return s
 		}
 	}
-	m := &Memory[V, B]{rec: e.rec, root: x, slot: slot, owner: slot != nil, local: slot == nil && st.Born() > e.start, lifted: map[B]V{}}
+	m := &Memory[V, B]{rec: e.rec, root: x, slot: slot, owner: slot != nil, local: slot == nil && !e.Lasting && st.Born() > e.start, lifted: map[B]V{}}
 	m.home = e.rec.blockOf(m.region())
 	if st.Exposed() > 0 && slot == nil {
 		m.snapshot = array.Clone(a)

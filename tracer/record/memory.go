@@ -16,7 +16,8 @@ type Memory[V Value, B comparable] struct {
 	home B        // in which the storage was made
 	item *Item[V] // whose value the storage has, until it is used
 
-	input bool // the caller's memory
+	input  bool // the caller's memory
+	viewed bool // a tensor of the engine is a place of it
 
 	// Of an eager tensor:
 	root     *tensor.Tensor
@@ -68,6 +69,12 @@ func (m *Memory[V, B]) Root() *tensor.Tensor { return m.root }
 
 // Owner reports whether the tensor is part of the model's state.
 func (m *Memory[V, B]) Owner() bool { return m.owner }
+
+// Viewed reports whether tensors of the engine are places of the memory.
+func (m *Memory[V, B]) Viewed() bool { return m.viewed }
+
+// Shared reports whether others may write to the memory of an eager tensor.
+func (m *Memory[V, B]) Shared() bool { return m.snapshot != nil }
 
 // Slot returns where the program keeps the tensor, nil when it does not.
 func (m *Memory[V, B]) Slot() Slot { return m.slot }

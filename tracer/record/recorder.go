@@ -46,6 +46,9 @@ func New[V Value, B comparable](e tensor.Engine, p Program[V, B], s Source[V, B]
 
 // Proxy makes a tensor of a value, or of what Value takes.
 func (r *Recorder[V, B]) Proxy(value any) *tensor.Tensor {
+	if p, ok := value.(*alias.Ref[V]); ok {
+		memoryOf[V, B](p.Storage).viewed = true
+	}
 	x := tensor.NewProxy(r.engine, value)
 	if r.Made != nil {
 		r.Made(x)

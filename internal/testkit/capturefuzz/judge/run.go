@@ -139,9 +139,17 @@ func arraysOf(ts map[string]*tensor.Tensor) map[string]*array.Array {
 
 // invoke calls a function of tensors and flattens its results as a trace does.
 func invoke(f reflect.Value, in []*array.Array) []*array.Array {
-	args := make([]reflect.Value, len(in))
+	args := make([]*tensor.Tensor, len(in))
 	for i, a := range in {
-		args[i] = reflect.ValueOf(tensor.New(a))
+		args[i] = tensor.New(a)
+	}
+	return invokeOn(f, args)
+}
+
+func invokeOn(f reflect.Value, in []*tensor.Tensor) []*array.Array {
+	args := make([]reflect.Value, len(in))
+	for i, x := range in {
+		args[i] = reflect.ValueOf(x)
 	}
 	var out []*array.Array
 	for _, r := range f.Call(args) {

@@ -1,0 +1,68 @@
+package judge
+
+import (
+	"reflect"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/lazy"
+	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
+)
+
+// sessions are the ways in which programs run in a session: call by call and then as compiled
+// graphs, whose bits are eager code's; cut where they become long; with plans that round.
+var sessions = []struct {
+	name    string
+	options lazy.Options
+}{
+	{"lazy", lazy.Options{Warm: 1, Threads: 1}},
+	{"lazy-cut", lazy.Options{Warm: 1, Threads: 1, MaxTrace: 3}},
+	{"lazy-rounding", lazy.Options{Rounding: true, Threads: 1}},
+}
+
+// lazily runs a program in sessions.
+func lazily(p Program, want func(n int) *run) (list []Verdict) {
+	for _, way := range sessions {
+		for _, n := range many(p) {
+			got := session(p, n, way.options)
+			k, code, detail := (engine{name: way.name, exclude: []diag.Code{alias.NoInverse}}).verdict(got, want(n), false)
+			list = append(list, Verdict{ID: p.ID, Capture: "session", Engine: way.name, Size: n, Kind: k, Code: code, Detail: detail})
+			if k.Bad() {
+				break
+			}
+		}
+	}
+	return list
+}
+
+// session runs a program in one session. State is read as the model has it after a barrier.
+func session(p Program, n int, o lazy.Options) *run {
+	s := lazy.New(o)
+	i := p.New()
+	f := reflect.ValueOf(i.Target)
+	if f.Kind() == reflect.Pointer {
+		f = f.MethodByName("Forward")
+	}
+	return repeat(p, n, func(in []*array.Array) ([]*array.Array, error) {
+		args := make([]*tensor.Tensor, len(in))
+		for k, a := range in {
+			args[k] = s.In(tensor.New(a))
+		}
+		out := invokeOn(f, args)
+		if err := s.Barrier(); err != nil {
+			return nil, err
+		}
+		s.Wait()
+		for k, x := range args {
+			array.Copy(in[k], x.Array())
+		}
+		return out, nil
+	}, func() map[string]*array.Array {
+		all := map[string]*array.Array{}
+		for name, x := range named(i) {
+			all[name] = x.Value().(*array.Array)
+		}
+		return all
+	})
+}

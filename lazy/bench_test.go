@@ -1,0 +1,50 @@
+package lazy_test
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/lazy"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// chain is W1: elementwise calls on two matrices of n rows and columns.
+func chain(x, y *tensor.Tensor, calls int) *tensor.Tensor {
+	z := x
+	for i := range calls {
+		if i%2 == 0 {
+			z = z.Mul(y)
+		} else {
+			z = z.Add(x)
+		}
+	}
+	return z
+}
+
+func BenchmarkChain(b *testing.B) {
+	for _, n := range []int{4, 100, 1000} {
+		for _, calls := range []int{8, 32} {
+			x, y := tensor.Ones(n, n).MulScalar(0.5).Clone(), tensor.Ones(n, n).MulScalar(0.25).Clone()
+			run := func(name string, in func(*tensor.Tensor) *tensor.Tensor, o func(*tensor.Tensor)) {
+				b.Run(name+"/"+strconv.Itoa(calls)+"x"+strconv.Itoa(n), func(b *testing.B) {
+					b.ReportAllocs()
+					u, v := in(x), in(y)
+					for b.Loop() {
+						o(chain(u, v, calls))
+					}
+				})
+			}
+			run("eager", func(x *tensor.Tensor) *tensor.Tensor { return x }, func(x *tensor.Tensor) { _ = x.Value().(*array.Array) })
+			for _, o := range []struct {
+				name string
+				lazy.Options
+			}{{"exact", lazy.Options{}}, {"rounding", lazy.Options{Rounding: true}}} {
+				s := lazy.New(o.Options)
+				run(o.name, s.In, func(*tensor.Tensor) {
+					s.Barrier()
+				})
+			}
+		}
+	}
+}

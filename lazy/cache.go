@@ -1,0 +1,267 @@
+package lazy
+
+import (
+	"container/list"
+	"strconv"
+	"sync"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// cache has the programs of a session, and compiles them one after the other.
+type cache struct {
+	s        *Session
+	ops      map[*op.Op]int
+	slots    map[*slot]int
+	programs map[string]*list.Element // of *program
+	order    list.List                // the one used last comes first
+
+	jobs    chan *program
+	workers sync.WaitGroup
+}
+
+// program is a cone that comes again.
+type program struct {
+	key   string
+	runs  int
+	extra map[int]bool // calls that were asked for after a run
+	queue bool         // it is being compiled, or was
+	built int          // how often it was built
+
+	mu      sync.Mutex
+	current int       // the build that is wanted
+	exe     *compiled // nil before it is compiled
+	bad     error     // why the target refuses it
+}
+
+// compiled is a program of the target.
+type compiled struct {
+	run    lowering.Executable
+	inputs []int // leaves that are no weights
+	keep   []int // calls whose values it returns
+}
+
+func (c *cache) init(s *Session) {
+	c.s, c.ops, c.slots, c.programs = s, map[*op.Op]int{}, map[*slot]int{}, map[string]*list.Element{}
+}
+
+// operator and identity number what keys name; both last as long as the session.
+func (c *cache) operator(o *op.Op) int { return number(c.ops, o) }
+
+func (c *cache) identity(s *slot) int { return number(c.slots, s) }
+
+func number[K comparable](m map[K]int, k K) int {
+	n, ok := m[k]
+	if !ok {
+		n = len(m) + 1
+		m[k] = n
+	}
+	return n
+}
+
+// find returns the program of a cone, a new one where there is none.
+func (c *cache) find(k *cone) *program {
+	if e := c.programs[string(k.key)]; e != nil {
+		c.order.MoveToFront(e)
+		return e.Value.(*program)
+	}
+	p := &program{key: string(k.key), extra: map[int]bool{}}
+	c.programs[p.key] = c.order.PushFront(p)
+	c.s.stats.Graphs++
+	for c.order.Len() > c.s.opts.MaxPrograms {
+		c.drop(c.order.Back())
+	}
+	return p
+}
+
+func (c *cache) drop(e *list.Element) {
+	p := e.Value.(*program)
+	c.order.Remove(e)
+	delete(c.programs, p.key)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.exe != nil {
+		p.exe.run.Close()
+	}
+	p.exe, p.bad = nil, errDropped
+	c.s.stats.Evicted++
+}
+
+var errDropped = diag.New(Closed, "the program was dropped")
+
+// learn tells that a call is asked for after the program has run: from now on its value is
+// kept.
+func (p *program) learn(i int) {
+	if p.extra[i] {
+		return
+	}
+	p.extra[i] = true
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.exe != nil {
+		p.exe.run.Close()
+	}
+	p.exe, p.queue, p.current = nil, false, 0
+}
+
+// run computes a cone: by the target, where its program is compiled.
+func (c *cache) run(k *cone) {
+	p := c.find(k)
+	p.runs++
+	for _, l := range k.leaves {
+		if l.slot != nil {
+			l.slot.runs++
+		}
+	}
+	if !p.queue && (p.runs > c.s.opts.Warm || c.s.opts.Rounding) {
+		c.compile(p, k)
+	}
+	p.mu.Lock()
+	exe, bad := p.exe, p.bad
+	p.mu.Unlock()
+	if bad != nil {
+		if c.s.opts.Strict {
+			e := located(bad, "Compile")
+			for _, i := range k.keep {
+				k.calls[i].err = e
+			}
+			panic(e)
+		}
+		c.s.stats.Refused++
+	}
+	if exe == nil {
+		c.s.stats.Interpreted++
+		c.s.interpret(k)
+		return
+	}
+	c.s.stats.Hits++
+	c.execute(p, exe, k)
+}
+
+// execute runs a compiled program on the values of a cone.
+func (c *cache) execute(p *program, exe *compiled, k *cone) {
+	in := make([]*array.Array, len(exe.inputs))
+	for i, l := range exe.inputs {
+		in[i] = array.Contiguous(k.leaves[l].data)
+	}
+	out, err := exe.run.Run(c.s.opts.Context, in)
+	if err != nil {
+		if ctx := c.s.opts.Context; ctx.Err() != nil {
+			panic(diag.Stop(ctx.Err()).At(diag.Here()))
+		}
+		c.s.interpret(k) // finds the call, and its mistake in eager code's words
+		return
+	}
+	c.s.stats.Runs += len(k.calls)
+	for i, n := range exe.keep {
+		k.calls[n].computed(out[i : i+1])
+	}
+	for i, q := range k.calls {
+		if !q.known() {
+			q.part, q.as = p, i
+		}
+	}
+}
+
+// compile has the worker compile a program; with Rounding, it is compiled at once.
+func (c *cache) compile(p *program, k *cone) {
+	p.queue = true
+	p.built++
+	generation := p.built
+	exe, m := c.build(p, k)
+	o := lowering.Options{Exact: !c.s.opts.Rounding, Threads: c.s.opts.Threads}
+	c.s.stats.Compiles++
+	p.mu.Lock()
+	p.current = generation
+	p.mu.Unlock()
+	work := func() {
+		run, err := c.s.opts.Target.Compile(m, o)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch {
+		case err == nil && (p.bad != nil || p.current != generation): // dropped, or too few values are kept
+			run.Close()
+		case err != nil:
+			p.bad = err
+		default:
+			exe.run = run
+			p.exe = exe
+		}
+	}
+	if c.s.opts.Rounding {
+		work()
+		return
+	}
+	c.workers.Go(work)
+}
+
+// wait waits for what is being compiled.
+func (c *cache) wait() { c.workers.Wait() }
+
+func (c *cache) close() {
+	c.wait()
+	for e := c.order.Front(); e != nil; e = c.order.Front() {
+		c.drop(e)
+	}
+}
+
+// build makes the graph of a cone. Tensors of models are weights, everything else is an input.
+func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module) {
+	exe := &compiled{}
+	g := graph.New("lazy")
+	m := graph.NewModule(g)
+	at := g.At()
+	leaves, calls := make([]*graph.Node, len(k.leaves)), make([]*graph.Node, len(k.calls))
+	for i, l := range k.leaves {
+		switch {
+		case l.data == nil: // members stand for it
+		case l.slot == nil || l.slot.runs < c.s.opts.Warm: // written between its last runs
+			leaves[i] = at.Placeholder("x"+strconv.Itoa(i), shape.TypeOf(l.data), nil)
+			exe.inputs = append(exe.inputs, i)
+		default:
+			m.SetParam(graph.Param{Path: l.slot.name, Value: l.slot.array})
+			leaves[i] = at.GetAttr(l.slot.name)
+		}
+	}
+	for i, q := range k.calls {
+		if q.pc != 0 {
+			at.SetStaticPos(diag.Resolve(q.pc))
+		}
+		if q.index > 0 {
+			calls[i] = at.ItemNode(calls[q.args[0].number], q.index-1)
+			continue
+		}
+		args := make([]*graph.Node, len(q.args))
+		for j, a := range q.args {
+			switch {
+			case a == nil:
+			case a.known():
+				args[j] = leaves[a.number]
+			default:
+				args[j] = calls[a.number]
+			}
+		}
+		calls[i] = at.Function(q.op, q.attrs, args...)
+	}
+	keep := map[int]bool{}
+	for _, i := range k.keep {
+		keep[i] = true
+	}
+	for i := range p.extra {
+		keep[i] = true
+	}
+	var outs []*graph.Node
+	for i, q := range k.calls {
+		if keep[i] && q.typ.Kind() != shape.Tuple {
+			exe.keep = append(exe.keep, i)
+			outs = append(outs, calls[i])
+		}
+	}
+	at.Output(nil, outs...)
+	return exe, m
+}

@@ -1,0 +1,296 @@
+package lazy
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
+)
+
+// place is a value of a session: a call, a member of a call's results, or data. A place that
+// was computed keeps its data alone, so that what it was computed from can go.
+type place struct {
+	typ   shape.Type
+	op    *op.Op
+	attrs any
+	args  []*place
+	index int // of a member of args[0], from 1; 0 for a call
+
+	data *array.Array   // of what was computed, or came from outside
+	many []*array.Array // the results of a call with several
+	slot *slot          // of which it is the value, nil for others
+	err  *diag.Error    // why it cannot be computed
+	gone bool           // the slot was written since
+
+	pc     uintptr // of the user's call
+	users  int     // calls that have it as an operand
+	mark   uint64  // of the search that met it last
+	number int     // in that search
+
+	part *program // that computed it on the way to others, and did not keep it
+	as   int      // its number there
+}
+
+func leaf(a *array.Array) *place { return &place{typ: shape.TypeOf(a), data: a} }
+
+// Type implements op.Value.
+func (p *place) Type() shape.Type { return p.typ }
+
+// Erased implements alias.Value: what was read of a tensor that was written since.
+func (p *place) Erased() bool { return p.gone }
+
+func (p *place) String() string {
+	if p.op != nil {
+		return "a result of " + p.op.Name
+	}
+	return "a value of the session"
+}
+
+// known reports whether the value is there.
+func (p *place) known() bool { return p.data != nil || p.many != nil }
+
+// computed gives a place its value. What it was made of is let go.
+func (p *place) computed(out []*array.Array) {
+	if p.typ.Kind() == shape.Tuple {
+		p.many = out
+	} else {
+		p.data = out[0]
+	}
+	p.args, p.part = nil, nil
+}
+
+// Call implements tensor.Engine: it records the call, or runs it where its result has no type
+// yet or code is called that may do anything.
+func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
+	defer s.enter(c.Op.Name)()
+	args := make([]*place, len(c.Args))
+	for i, a := range c.Args {
+		if a != nil {
+			args[i] = s.rec.Value(a, c.Op.Name)
+		}
+	}
+	if c.Op.AdHoc || c.Op.Effect == op.Effectful {
+		return s.foreign(c, args)
+	}
+	t, err := typeOf(c.Op, c.Attrs, args)
+	if err != nil {
+		panic(located(err, c.Op.Name))
+	}
+	p := s.add(c.Op, c.Attrs, args, t)
+	if !concrete(t) {
+		s.atOnce(p)
+	}
+	out := s.rec.Results(p, c, args)
+	s.calls++
+	if s.calls >= s.opts.MaxTrace {
+		s.cut()
+	}
+	return out
+}
+
+func typeOf(o *op.Op, attrs any, args []*place) (shape.Type, error) {
+	types := make([]shape.Type, len(args))
+	for i, a := range args {
+		if a != nil {
+			types[i] = a.typ
+		}
+	}
+	return o.Type(nil, attrs, types)
+}
+
+// concrete reports whether all sizes are numbers.
+func concrete(t shape.Type) bool {
+	if t.Kind() == shape.Tuple {
+		for i := range t.Len() {
+			if !concrete(t.Member(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	_, _, ok := t.Concrete()
+	return ok
+}
+
+// add records a call.
+func (s *Session) add(o *op.Op, attrs any, args []*place, t shape.Type) *place {
+	p := &place{typ: t, op: o, attrs: attrs, args: args}
+	var pc [1]uintptr
+	if diag.Callers(2, pc[:]) > 0 {
+		p.pc = pc[0]
+	}
+	for _, a := range args {
+		if a != nil {
+			a.users++
+		}
+	}
+	s.pending = append(s.pending, p)
+	s.stats.Calls++
+	return p
+}
+
+// atOnce computes a call whose result has sizes that its operands' elements say.
+func (s *Session) atOnce(p *place) {
+	s.stats.AtOnce[p.op.Name]++
+	s.compute(Shape, present(p.args))
+	out := s.call(p, arraysOf(p.args))
+	if p.typ.Kind() == shape.Tuple {
+		types := make([]shape.Type, len(out))
+		for i, a := range out {
+			types[i] = shape.TypeOf(a)
+		}
+		p.typ = shape.TupleType(types...)
+	} else {
+		p.typ = shape.TypeOf(out[0])
+	}
+	p.computed(s.own(p.args, out))
+}
+
+func present(list []*place) (all []*place) {
+	for _, p := range list {
+		if p != nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func arraysOf(list []*place) []*array.Array {
+	out := make([]*array.Array, len(list))
+	for i, p := range list {
+		if p != nil {
+			out[i] = p.data
+		}
+	}
+	return out
+}
+
+// foreign runs a call of code that is not an operator's: once, now, in order.
+func (s *Session) foreign(c *tensor.Call, args []*place) []*tensor.Tensor {
+	s.stats.AtOnce[c.Op.Name]++
+	s.compute(Foreign, present(args))
+	in := arraysOf(args)
+	versions := make([]uint64, len(in))
+	for i, a := range in {
+		if a != nil {
+			versions[i] = a.Storage().Version()
+		}
+	}
+	p := &place{op: c.Op, attrs: c.Attrs, args: args}
+	s.busy.Unlock() // its code may use the session
+	out := func() []*array.Array {
+		defer s.busy.Lock()
+		return s.call(p, in)
+	}()
+	for i, a := range in {
+		if a != nil && a.Storage().Version() != versions[i] {
+			panic((&diag.Error{Code: Unseen, Op: c.Op.Name, Msg: "the function writes to operand " + itoa(i) + " in place",
+				Hint: "return the new value, and assign it in the caller"}).At(diag.Here()))
+		}
+	}
+	types := make([]shape.Type, len(out))
+	for i, a := range out {
+		types[i] = shape.TypeOf(a)
+	}
+	if _, tuple := c.Op.NumResults(c.Attrs); tuple {
+		p.typ = shape.TupleType(types...)
+	} else {
+		p.typ = types[0]
+	}
+	p.computed(s.own(args, out))
+	return s.rec.Results(p, c, args)
+}
+
+// own returns results with memory of their own: code may return its operands.
+func (s *Session) own(args []*place, out []*array.Array) []*array.Array {
+	list := make([]*array.Array, len(out))
+	for i, a := range out {
+		list[i] = a
+		for _, p := range args {
+			if p != nil && p.data != nil && p.data.Storage() == a.Storage() {
+				list[i] = array.Clone(a)
+			}
+		}
+	}
+	return list
+}
+
+// Type implements tensor.Engine.
+func (s *Session) Type(x *tensor.Tensor) shape.Type { return s.rec.TypeOf(x) }
+
+// Observe implements tensor.Engine: it computes the value of a tensor.
+func (s *Session) Observe(x *tensor.Tensor, what string) *array.Array {
+	if p, ok := x.Value().(*place); ok && s.closed && p.data != nil && !handsOut(what) {
+		return p.data
+	}
+	defer s.enter(what)()
+	why := reasonOf(what)
+	if a, ok := x.Value().(*array.Array); ok { // of an eager tensor that was written
+		s.settle(a.Storage(), why)
+		if handsOut(what) {
+			for _, m := range s.rec.Eager.MemoryOf(a.Storage()) {
+				m.Observed(x, what)
+			}
+		}
+		return a
+	}
+	if m := s.rec.PlaceOf(x); m != nil {
+		s.settle(m.Array().Storage(), why)
+	}
+	p := s.rec.Value(x, what)
+	s.compute(why, []*place{p})
+	if handsOut(what) {
+		return s.handOut(x, p)
+	}
+	return p.data
+}
+
+// handsOut reports whether the code that asked gets memory that it may write to.
+func handsOut(what string) bool { return what == "Data" || what == "Array" }
+
+// handOut gives the memory of a value to the program, which may write to it: the tensor is
+// an eager one from here on.
+func (s *Session) handOut(x *tensor.Tensor, p *place) *array.Array {
+	_, view := x.Value().(*alias.Ref[*place])
+	if !view {
+		a := p.data
+		if p.users > 0 { // calls that are recorded have the value of now
+			a = array.Clone(a)
+		}
+		x.SetComputed(s, a)
+		return a
+	}
+	return s.rec.HandOut(x, func(base *place) *array.Array {
+		s.compute(reasonOf("Data"), []*place{base})
+		return array.Clone(base.data)
+	}, func(at *array.Array, step alias.Step[*place]) *array.Array {
+		s.compute(reasonOf("Data"), present(step.Args))
+		in := arraysOf(step.Args)
+		in[step.Base] = at
+		return s.call(&place{op: step.Op, attrs: step.Attrs}, in)[step.Item]
+	})
+}
+
+// Assign implements tensor.Engine.
+func (s *Session) Assign(dst, src *tensor.Tensor, what string) {
+	defer s.enter(what)()
+	to, eager := dst.Value().(*array.Array)
+	if from, ok := src.Value().(*array.Array); eager && ok && !s.dirty(to.Storage()) && !s.dirty(from.Storage()) {
+		s.write(to, from)
+		return
+	}
+	s.rec.Assign(dst, src, what, diag.Here())
+	var st *array.Storage
+	if m := s.rec.PlaceOf(dst); m != nil {
+		st = m.Array().Storage()
+	} else if eager {
+		st = to.Storage()
+	}
+	if st != nil && slices.ContainsFunc(s.rec.Eager.MemoryOf(st), (*memory).Shared) {
+		s.settle(st, Write) // whoever has the memory sees the write
+	}
+}

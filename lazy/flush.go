@@ -1,0 +1,267 @@
+package lazy
+
+import (
+	"encoding/binary"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// cone is what a flush computes: calls in an order in which operands come first, what they
+// read, and the values that are kept.
+type cone struct {
+	calls  []*place // calls and members of their results
+	leaves []*place
+	keep   []int // numbers of calls, in increasing order, each once
+	key    []byte
+}
+
+// ends are the values that were recorded and used by no call.
+func (s *Session) ends() (all []*place) {
+	for _, p := range s.pending {
+		if !p.known() && p.users == 0 && p.err == nil && p.typ.Kind() != shape.Tuple {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// cut computes what was recorded, because it has become long. What was recorded stays
+// recorded where only later calls can ask for it: see place.part.
+func (s *Session) cut() {
+	s.compute(Length, append(s.ends(), s.written()...))
+	s.pending, s.calls = s.pending[:0], 0
+}
+
+// compute makes the values of places known. A mistake ends the first computation that meets
+// it, and later ones of the same values; barriers do not repeat it.
+func (s *Session) compute(why Reason, want []*place) {
+	c := s.coneOf(want)
+	if why != Barrier && why != Length {
+		for _, w := range want {
+			if w.err != nil {
+				panic(w.err)
+			}
+		}
+	}
+	if len(c.calls) == 0 {
+		return
+	}
+	if s.forbid != "" && why != Length {
+		panic((&diag.Error{Code: Forbidden, Op: string(why), Msg: "data is asked for inside " + s.forbid,
+			Hint: "read it after the function has returned"}).At(diag.Here()))
+	}
+	s.stats.flushed(why, len(c.calls))
+	s.calls = 0
+	s.cache.run(c)
+}
+
+// coneOf finds the calls that values need. The search keeps a stack of its own: programs are
+// as deep as they are long.
+func (s *Session) coneOf(want []*place) *cone {
+	s.mark++
+	c := &cone{}
+	keep := map[int]bool{}
+	type frame struct {
+		p    *place
+		next int
+	}
+	var stack []frame
+	for _, w := range want {
+		w.take()
+		if w.mark != s.mark && !w.known() {
+			w.mark = s.mark
+			stack = append(stack, frame{p: w})
+		}
+		for len(stack) > 0 {
+			f := &stack[len(stack)-1]
+			if f.next < len(f.p.args) {
+				a := f.p.args[f.next]
+				f.next++
+				if a == nil || a.mark == s.mark {
+					continue
+				}
+				a.mark = s.mark
+				a.take()
+				if a.known() {
+					a.number = len(c.leaves)
+					c.leaves = append(c.leaves, a)
+					continue
+				}
+				stack = append(stack, frame{p: a})
+				continue
+			}
+			p := f.p
+			stack = stack[:len(stack)-1]
+			for _, a := range p.args {
+				if a != nil && p.err == nil {
+					p.err = a.err
+				}
+			}
+			if p.err != nil {
+				continue
+			}
+			p.number = len(c.calls)
+			c.calls = append(c.calls, p)
+			if p.part != nil { // computed before on the way to others: not a third time
+				p.part.learn(p.as)
+				if p.typ.Kind() != shape.Tuple {
+					keep[p.number] = true
+				}
+			}
+		}
+		if !w.known() && w.err == nil {
+			keep[w.number] = true
+		}
+	}
+	for i := range c.calls {
+		if keep[i] {
+			c.keep = append(c.keep, i)
+		}
+	}
+	s.keyOf(c)
+	return c
+}
+
+// take gives a member of results its value where these have been computed.
+func (p *place) take() {
+	if p.index > 0 && p.data == nil && p.args[0].many != nil {
+		p.computed(p.args[0].many[p.index-1 : p.index])
+	}
+}
+
+// keyOf writes the bytes that cones have in common exactly when they are the same program:
+// calls with their attributes and operands, types of what is read, and what is kept. They
+// are compared as a whole, so that no two programs are taken for one.
+func (s *Session) keyOf(c *cone) {
+	k := c.key
+	for _, p := range c.calls {
+		if p.index > 0 {
+			k = binary.AppendVarint(k, -int64(p.index))
+			k = binary.AppendVarint(k, int64(p.args[0].number))
+			continue
+		}
+		k = binary.AppendVarint(k, int64(s.cache.operator(p.op)))
+		k = p.op.Codec().AppendKey(k, p.attrs, true)
+		k = binary.AppendVarint(k, int64(len(p.args)))
+		for _, a := range p.args {
+			switch {
+			case a == nil:
+				k = append(k, 0)
+			case a.known():
+				k = binary.AppendVarint(append(k, 1), int64(a.number))
+			default:
+				k = binary.AppendVarint(append(k, 2), int64(a.number))
+			}
+		}
+	}
+	k = append(k, 0xff)
+	for _, l := range c.leaves {
+		if l.slot != nil {
+			k = binary.AppendVarint(append(k, 1), int64(s.cache.identity(l.slot)))
+			continue
+		}
+		k = append(k, 0)
+		k = appendArray(k, l.data)
+	}
+	k = append(k, 0xff)
+	for _, i := range c.keep {
+		k = binary.AppendUvarint(k, uint64(i))
+	}
+	c.key = k
+}
+
+func appendArray(k []byte, a *array.Array) []byte {
+	k = append(k, byte(a.DType()), byte(a.Rank()))
+	for _, n := range a.Shape() {
+		k = binary.AppendUvarint(k, uint64(n))
+	}
+	return k
+}
+
+// interpret runs a cone call by call, as eager code does, and keeps all values that do not
+// lie in memory of a model's.
+func (s *Session) interpret(c *cone) {
+	values := make([][]*array.Array, len(c.calls))
+	owned := map[*array.Storage]bool{} // memory of models
+	for _, l := range c.leaves {
+		if l.slot != nil {
+			owned[l.data.Storage()] = true
+		}
+	}
+	in := make([]*array.Array, 0, 8)
+	for i, p := range c.calls {
+		in = in[:0]
+		for _, a := range p.args {
+			in = append(in, valueOf(a, values))
+		}
+		if p.index > 0 {
+			values[i] = values[p.args[0].number][p.index-1 : p.index]
+			continue
+		}
+		values[i] = s.call(p, in)
+		s.stats.Runs++
+	}
+	kept := map[int]bool{}
+	for _, i := range c.keep {
+		kept[i] = true
+	}
+	for i, p := range c.calls {
+		out := values[i]
+		foreign := false
+		for k, a := range out {
+			if owned[a.Storage()] {
+				if foreign = true; kept[i] {
+					out[k] = array.Clone(a)
+				}
+			}
+		}
+		if !foreign || kept[i] {
+			p.computed(out)
+		}
+	}
+}
+
+func valueOf(p *place, values [][]*array.Array) *array.Array {
+	switch {
+	case p == nil || p.typ.Kind() == shape.Tuple:
+		return nil
+	case p.data != nil:
+		return p.data
+	}
+	return values[p.number][0]
+}
+
+// call runs one call. A mistake in what operands hold is one of the call's line.
+func (s *Session) call(p *place, in []*array.Array) []*array.Array {
+	out, err := func() (out []*array.Array, err error) {
+		defer kernel.Catch(&err)
+		return p.op.Eval(&s.work, p.attrs, in)
+	}()
+	if err != nil {
+		p.err = p.located(err)
+		panic(p.err)
+	}
+	return out
+}
+
+// located gives an error of a run the call's line.
+func (p *place) located(err error) *diag.Error {
+	e := located(err, opName(p.op))
+	if p.pc != 0 {
+		at := *e
+		at.Pos = diag.Resolve(p.pc)
+		return &at
+	}
+	return e
+}
+
+func opName(o *op.Op) string {
+	if o == nil {
+		return ""
+	}
+	return o.Name
+}

@@ -1,0 +1,198 @@
+package lazy
+
+import (
+	"context"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/record"
+)
+
+// Options are the choices of a session. The zero value of each stands for its default.
+type Options struct {
+	// Target compiles the graphs; nil stands for this CPU.
+	Target lowering.Target
+	// Rounding lets plans round as Target does by itself, faster than eager code: sums
+	// in another order, fused products. Without it the bits are those of eager code.
+	Rounding bool
+	// MaxTrace is the most calls that are recorded before they are computed without being
+	// asked for; 0 stands for 4096.
+	MaxTrace int
+	// Warm is how often a graph is run call by call before it is compiled, which happens
+	// next to the program; 0 stands for 2. With Rounding a graph is compiled at once, so
+	// that its bits do not depend on how often it ran.
+	Warm int
+	// MaxPrograms is the most graphs that are kept; those that were not used for longest
+	// go first. 0 stands for 1024.
+	MaxPrograms int
+	// Strict makes it an error that Target refuses a graph, which is run call by call otherwise.
+	Strict bool
+	// Threads is the most threads of one run; 0 stands for GOMAXPROCS.
+	Threads int
+	// Context ends runs; nil stands for one that does not end.
+	Context context.Context
+}
+
+func (o Options) check() *diag.Error {
+	var wrong []string
+	for _, n := range []struct {
+		name  string
+		value int
+	}{{"MaxTrace", o.MaxTrace}, {"Warm", o.Warm}, {"MaxPrograms", o.MaxPrograms}, {"Threads", o.Threads}} {
+		if n.value < 0 {
+			wrong = append(wrong, n.name+" is "+strconv.Itoa(n.value))
+		}
+	}
+	if wrong == nil {
+		return nil
+	}
+	return diag.New(BadOption, strings.Join(wrong, ", ")+", expected 0 or more").WithHint("0 stands for the default")
+}
+
+func or[T comparable](v, other T) T {
+	var zero T
+	if v == zero {
+		return other
+	}
+	return v
+}
+
+func (o Options) complete() Options {
+	o.MaxTrace, o.Warm, o.MaxPrograms = or(o.MaxTrace, 4096), or(o.Warm, 2), or(o.MaxPrograms, 1024)
+	o.Threads = or(o.Threads, runtime.GOMAXPROCS(0))
+	if o.Target == nil {
+		o.Target = cpu.Target{}
+	}
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
+	return o
+}
+
+// Session records calls on its tensors and computes them when their data is read. One
+// goroutine at a time uses a session; it may be handed over.
+type Session struct {
+	opts Options
+	busy sync.Mutex
+	rec  *record.Recorder[*place, int]
+
+	pending []*place // recorded since the last barrier or cut
+	calls   int      // of those, that were not computed
+	slots   map[any]*slot
+	mark    uint64 // of the last search
+	work    kernel.Workspace
+	forbid  string // why nothing may be computed now, "" where it may
+	closed  bool
+
+	cache cache
+	stats Stats
+}
+
+// New returns a session. It panics where an option is out of range.
+func New(o Options) *Session {
+	if err := o.check(); err != nil {
+		panic(err.At(diag.Here()))
+	}
+	s := &Session{opts: o.complete(), slots: map[any]*slot{}}
+	s.work.Threads = s.opts.Threads
+	s.stats.Flushes = map[Reason]int{}
+	s.stats.AtOnce = map[string]int{}
+	s.cache.init(s)
+	s.rec = record.New[*place, int](s, s, s, nil, 0)
+	s.rec.Eager.Lasting = true
+	return s
+}
+
+// In returns a tensor of the session with the elements that x has now, of any type. Later
+// writes to x and to the result do not concern each other. A tensor of the session is
+// returned as it is.
+func (s *Session) In(x *tensor.Tensor) *tensor.Tensor {
+	defer s.enter("In")()
+	if x.Engine() == tensor.Engine(s) {
+		return x
+	}
+	a := array.New(x.Type().DType(), x.Shape()...)
+	array.Copy(a, observed(x))
+	return s.rec.Proxy(leaf(a))
+}
+
+// observed returns the data of a tensor that is not the session's, for reading.
+func observed(x *tensor.Tensor) *array.Array {
+	if a, ok := x.Value().(*array.Array); ok && x.Engine() == nil {
+		return a
+	}
+	return x.Array()
+}
+
+// enter begins a use of the session by the method what; the returned function ends it.
+func (s *Session) enter(what string) (leave func()) {
+	if !s.busy.TryLock() {
+		panic((&diag.Error{Code: Overlap, Op: what, Msg: "another goroutine uses the session at this moment",
+			Hint: "give each goroutine a session of its own, or hand the session over"}).At(diag.Here()))
+	}
+	if s.closed {
+		s.busy.Unlock()
+		panic((&diag.Error{Code: Closed, Op: what, Msg: "the session is closed", Hint: "read results before Close, or make a new session"}).At(diag.Here()))
+	}
+	return s.busy.Unlock
+}
+
+// Barrier computes what was recorded and not yet computed, and writes tensors of models that
+// were changed in place. The error is the first one of a call, at its line.
+func (s *Session) Barrier() (err error) {
+	defer diag.Catch(&err)
+	defer s.enter("Barrier")()
+	s.barrier(Barrier)
+	return nil
+}
+
+// barrier computes all values that no call has used, and those of written memory.
+func (s *Session) barrier(why Reason) {
+	s.compute(why, append(s.ends(), s.written()...))
+	s.settleAll()
+	s.pending, s.calls = s.pending[:0], 0
+	s.forget()
+}
+
+// Close ends the session: Barrier, after which tensors that were computed go on as such,
+// and models are eager again. Closing again does nothing.
+func (s *Session) Close() (err error) {
+	defer diag.Catch(&err)
+	if s.closed {
+		return nil
+	}
+	defer func() {
+		s.closed = true
+		s.cache.close()
+		s.rec.Eager.Release()
+	}()
+	defer s.enter("Close")()
+	s.barrier(Barrier)
+	return nil
+}
+
+// Wait waits for graphs that are being compiled next to the program, so that the next flush of
+// each runs compiled.
+func (s *Session) Wait() {
+	defer s.enter("Wait")()
+	s.cache.wait()
+}
+
+// NoFlush runs f, in which nothing may be computed: an error says what asked for data, and
+// where.
+func (s *Session) NoFlush(f func()) (err error) {
+	defer diag.Catch(&err)
+	old := s.forbid
+	s.forbid = "NoFlush"
+	defer func() { s.forbid = old }()
+	f()
+	return nil
+}

@@ -1,0 +1,271 @@
+package lazy
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
+	"github.com/gofx-dev/gofx/tracer/record"
+)
+
+// memory is what the recorder knows of an eager tensor's.
+type memory = record.Memory[*place, int]
+
+// slot is a tensor of a model, or the captured value of another eager tensor.
+type slot struct {
+	name  string
+	array *array.Array
+	own   bool   // a copy that nobody else has
+	value *place // what is read of it, nil before it is read and after a write
+	runs  int    // programs that have read it since it was written
+}
+
+// Name implements record.Slot.
+func (s *slot) Name() string { return s.name }
+
+// Fixed implements record.Slot.
+func (s *slot) Fixed() bool { return false }
+
+// Array implements record.Slot.
+func (s *slot) Array() *array.Array { return s.array }
+
+// SetArray implements record.Slot.
+func (s *slot) SetArray(a *array.Array) { s.array = a }
+
+// Slot implements record.Source: parameters and buffers of models are read where they lie.
+func (s *Session) Slot(x *tensor.Tensor) record.Slot {
+	if k := s.slots[x.ID()]; k != nil {
+		return k
+	}
+	if !x.IsParam() {
+		return nil
+	}
+	k := &slot{name: "p" + strconv.Itoa(len(s.slots)), array: x.Value().(*array.Array)}
+	s.slots[x.ID()] = k
+	return k
+}
+
+// Load implements record.Source.
+func (s *Session) Load(at record.Slot) *place {
+	k := at.(*slot)
+	if k.value == nil {
+		k.value = leaf(k.array)
+		if !k.own {
+			k.value.slot = k
+		}
+	}
+	return k.value
+}
+
+// Constant implements record.Source: a copy of the tensor as it is now.
+func (s *Session) Constant(m *memory) record.Slot {
+	return &slot{array: array.Clone(m.Captured()), own: true}
+}
+
+// Reload implements record.Source.
+func (s *Session) Reload(_ int, p *place, _ record.Slot) *place { return p }
+
+// Report implements record.Source: as eager code does, a session ends a program at its first
+// mistake.
+func (s *Session) Report(err error) { panic(located(err, s.rec.What())) }
+
+// Entered implements record.Source.
+func (s *Session) Entered(*memory) {}
+
+// Observed implements record.Source: code that has the memory of a parameter may write to it
+// without a word.
+func (s *Session) Observed(m *memory, what string) {
+	if handsOut(what) && m.Owner() {
+		s.protect(m.Array().Storage())
+		m.Disown()
+		s.rec.Eager.Written(m.Array().Storage())
+	}
+}
+
+// MayWrite implements record.Source.
+func (s *Session) MayWrite(*alias.Storage[*place], string, diag.Pos) bool { return true }
+
+// Wrote implements record.Source.
+func (s *Session) Wrote(*memory) {}
+
+// Lost implements record.Source.
+func (s *Session) Lost(what string, written diag.Pos) {
+	panic((&diag.Error{Code: Stale, Op: what, Msg: "memory that the tensor may share was written since, and its value is not known",
+		Hint:    "clone one of the two before the in-place call",
+		Related: []diag.Related{{Pos: written, Msg: "the write"}}}).At(diag.Here()))
+}
+
+// Changed implements record.Source.
+func (s *Session) Changed(what string, m *memory) {
+	panic((&diag.Error{Code: Unseen, Op: what, Msg: "Go code wrote to memory of the tensor after the session had recorded a write to it",
+		Hint: "write through the tensor, or call Barrier before"}).At(diag.Here()))
+}
+
+// protect gives values that were read of a storage memory of their own, before it is written.
+func (s *Session) protect(st *array.Storage) {
+	for _, k := range s.slots {
+		if k.value == nil || k.array.Storage() != st && !k.array.Storage().Overlaps(st) {
+			continue
+		}
+		s.cache.wait() // what is being compiled reads the memory
+		if k.value.users > 0 {
+			k.value.data = array.Clone(k.value.data)
+			s.stats.Copied++
+		}
+		k.value.slot, k.value.gone = nil, true
+		k.value, k.runs = nil, 0
+	}
+}
+
+// write is a write of eager code to a tensor that the session has read.
+func (s *Session) write(to, from *array.Array) {
+	s.protect(to.Storage())
+	if from.DType() != to.DType() {
+		from = array.Cast(from, to.DType())
+	}
+	if from.Storage() == to.Storage() {
+		from = array.Clone(from)
+	}
+	array.Copy(to, from)
+	to.Storage().Bump()
+	s.rec.Eager.Written(to.Storage())
+}
+
+// dirty reports whether the session has a value for memory that was not written to it yet.
+func (s *Session) dirty(st *array.Storage) bool {
+	for _, m := range s.rec.Eager.MemoryOf(st) {
+		if m.Dirty() {
+			return true
+		}
+	}
+	return false
+}
+
+// settle writes what was recorded for the memory of eager tensors.
+func (s *Session) settle(st *array.Storage, why Reason) {
+	for _, m := range s.rec.Eager.MemoryOf(st) {
+		if !m.Dirty() {
+			continue
+		}
+		v := s.rec.Eager.StorageOf(m).Value
+		s.compute(why, []*place{v})
+		s.protect(st)
+		array.Copy(m.Array(), v.data)
+		st.Bump()
+		s.rec.Eager.Settle(m)
+		s.rec.Eager.Written(st)
+	}
+}
+
+// written are the values of all memory that is to be written.
+func (s *Session) written() (all []*place) {
+	for _, m := range s.rec.Eager.Held() {
+		if m.Dirty() {
+			all = append(all, s.rec.Eager.StorageOf(m).Value)
+		}
+	}
+	return all
+}
+
+func (s *Session) settleAll() {
+	for _, m := range s.rec.Eager.Held() {
+		if m.Dirty() {
+			s.settle(m.Array().Storage(), Barrier)
+		}
+	}
+}
+
+// forget lets eager tensors go that are no state of a model: they enter again when they are
+// used again.
+func (s *Session) forget() {
+	s.rec.Eager.Forget(func(m *memory) bool { return !m.Owner() && !m.Viewed() })
+}
+
+// The program of the recorder.
+
+// Block implements record.Program: a session has one.
+func (s *Session) Block(*place) int { return 0 }
+
+// At implements record.Program.
+func (s *Session) At(int) {}
+
+// Mark implements record.Program.
+func (s *Session) Mark() {}
+
+// Make implements record.Program.
+func (s *Session) Make(o *op.Op, attrs any, args []*place) *place {
+	attrs, err := o.Codec().Given(attrs)
+	if err != nil {
+		panic(located(err, o.Name))
+	}
+	t, err := typeOf(o, attrs, args)
+	if err != nil {
+		panic(located(err, o.Name))
+	}
+	return s.add(o, attrs, args, t)
+}
+
+// Recorded implements record.Program.
+func (s *Session) Recorded(*place, *tensor.Call) {}
+
+// Loose implements record.Program: results lie in row-major order.
+func (s *Session) Loose(*place) bool { return false }
+
+// Input implements record.Program.
+func (s *Session) Input(*place) bool { return false }
+
+// Tuple implements record.Program.
+func (s *Session) Tuple(p *place) bool { return p.typ.Kind() == shape.Tuple }
+
+// Item implements record.Program.
+func (s *Session) Item(tuple *place, i int) *place { return s.NewItem(tuple, i) }
+
+// NewItem implements record.Program.
+func (s *Session) NewItem(tuple *place, i int) *place {
+	p := &place{typ: tuple.typ.Member(i), index: i + 1}
+	if tuple.many != nil {
+		p.data = tuple.many[i]
+		return p
+	}
+	p.args = []*place{tuple}
+	tuple.users++
+	s.pending = append(s.pending, p)
+	return p
+}
+
+// Builder implements record.Program.
+func (s *Session) Builder() op.Builder { return builder{s} }
+
+type builder struct{ s *Session }
+
+func (b builder) Item(tuple op.Value, i int) op.Value { return b.s.NewItem(tuple.(*place), i) }
+
+func (b builder) Call(o *op.Op, attrs any, in ...op.Value) op.Value {
+	args := make([]*place, len(in))
+	for i, x := range in {
+		if x != nil {
+			args[i] = x.(*place)
+		}
+	}
+	return b.s.Make(o, attrs, args)
+}
+
+// located gives an error the operator and the line of the program.
+func located(err error, what string) *diag.Error {
+	var l diag.List
+	l.Add(err)
+	e := *l[0]
+	if e.Op == "" {
+		e.Op = what
+	}
+	if e.Pos.Line == 0 {
+		return e.At(diag.Here())
+	}
+	return &e
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,132 @@
+package record
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
+)
+
+// What a session needs, whose eager tensors last: a trace ends before they change.
+
+// Written tells that eager code has written to a storage. Reads from here on see what it
+// holds now.
+func (e *Eager[V, B]) Written(st *array.Storage) {
+	for _, s := range e.storages[st] {
+		if m := memoryOf[V, B](s); !m.dirty.Load() {
+			m.readAgain(s)
+		}
+	}
+}
+
+// Settle tells that the memory of an eager tensor holds what was recorded for it: it is
+// eager again, and read from its memory.
+func (e *Eager[V, B]) Settle(m *Memory[V, B]) {
+	s := e.StorageOf(m)
+	m.dirty.Store(false)
+	if m.free != nil {
+		m.free()
+		m.free = nil
+	}
+	m.first = nil
+	var none V
+	s.Value = none
+	m.readAgain(s)
+}
+
+// readAgain drops what was read of the memory.
+func (m *Memory[V, B]) readAgain(s *alias.Storage[V]) {
+	if m.snapshot != nil {
+		m.snapshot = array.Clone(m.Array())
+	}
+	if !m.owner {
+		m.slot = nil
+	}
+	clear(m.lifted)
+	s.Version++
+}
+
+// Disown makes a tensor of the state one whose memory others may write to: it is compared at
+// each use with what was captured of it.
+func (m *Memory[V, B]) Disown() { m.owner = false }
+
+// MemoryOf returns what is known of the memory of an eager tensor; all are several where
+// tensors lie in one storage.
+func (e *Eager[V, B]) MemoryOf(st *array.Storage) (all []*Memory[V, B]) {
+	for _, s := range e.storages[st] {
+		all = append(all, memoryOf[V, B](s))
+	}
+	return all
+}
+
+// Forget ends the interest in eager tensors that drop names, as Release does; they enter
+// again at their next use. No tensor of the engine may be a place of their memory.
+func (e *Eager[V, B]) Forget(drop func(m *Memory[V, B]) bool) {
+	gone := map[*Memory[V, B]]bool{}
+	e.held = slices.DeleteFunc(e.held, func(m *Memory[V, B]) bool {
+		if m.dirty.Load() || !drop(m) {
+			return false
+		}
+		gone[m] = true
+		m.Array().Storage().Release(m)
+		return true
+	})
+	if len(gone) == 0 {
+		return
+	}
+	for st, list := range e.storages {
+		list = slices.DeleteFunc(list, func(s *alias.Storage[V]) bool { return gone[memoryOf[V, B](s)] })
+		if e.storages[st] = list; len(list) == 0 {
+			delete(e.storages, st)
+		}
+	}
+	for id, r := range e.refs {
+		if gone[memoryOf[V, B](r.Storage)] {
+			delete(e.refs, id)
+		}
+	}
+	for k := range e.views {
+		if gone[memoryOf[V, B](k.base)] {
+			delete(e.views, k)
+		}
+	}
+	clear(e.recipes)
+}
+
+// PlaceOf returns the memory of an eager tensor that a tensor of the engine is a place of, nil
+// for others.
+func (r *Recorder[V, B]) PlaceOf(x *tensor.Tensor) *Memory[V, B] {
+	if p, ok := x.Value().(*alias.Ref[V]); ok {
+		if m := memoryOf[V, B](p.Storage); m.root != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// HandOut gives the memory of a recorded value, which a is, to code that may write to it: the
+// storage of x becomes that of an eager tensor over a. It returns the memory of x itself, as
+// view evaluates the calls of its path.
+func (r *Recorder[V, B]) HandOut(x *tensor.Tensor, a func(base V) *array.Array, view func(at *array.Array, s alias.Step[V]) *array.Array) *array.Array {
+	p := r.ref(x)
+	m := memoryOf[V, B](p.Storage)
+	if m.root == nil {
+		root := tensor.New(a(r.value(p.Storage)))
+		e := &r.Eager
+		m.root, m.item, m.lifted = root, nil, map[B]V{}
+		m.snapshot = array.Clone(m.Array())
+		st := m.Array().Storage()
+		var none V
+		p.Storage.Value, p.Storage.Header = none, m.Array()
+		p.Storage.Version++
+		e.storages[st] = append(e.storages[st], p.Storage)
+		e.held = append(e.held, m)
+		st.Hold(m)
+	}
+	at := m.Array()
+	for s := range p.Steps {
+		at = view(at, s)
+	}
+	return at
+}
