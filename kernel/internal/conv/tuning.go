@@ -50,3 +50,8 @@ const mapStrip = 128
 // added to the output, in elements; one column always fits. It is fixed: columns are
 // added in the order in which blocks come.
 const columnElems = 1 << 18
+
+// weightDepth is the positions, as whole images, that a product over positions sums at
+// least, where there are so many: some blocks of k, so that the sums, which are as many as
+// the weight, are seldom read and written. It is fixed: it cuts sums.
+const weightDepth = 1536
