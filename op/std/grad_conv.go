@@ -65,8 +65,8 @@ func digit(n int) string { return string(rune('0'+n)) + "d" }
 // convolving is a convolution that is differentiated.
 type convolving struct {
 	grads
-	n                     int
-	attrs                 ConvAttrs
+	n                      int
+	attrs                  ConvAttrs
 	stride, lead, dilation []int // lead is the padding, 0 where sizes stay
 }
 

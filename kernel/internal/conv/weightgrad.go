@@ -99,35 +99,47 @@ func (j *weightDots[T]) Do(lo, hi int) {
 	}
 }
 
-// plane adds what one image gives to the taps of a filter.
+// plane adds what one image gives to the taps of a filter. What lies outside is multiplied,
+// too, as the product of padded images does: an infinity times 0 is NaN.
 func (j *weightDots[T]) plane(dst, src, grad []T) {
-	s := j.Stride[2]
 	for tap := range dst {
 		kz, ky, kx := tap/j.Kernel[2]/j.Kernel[1], tap/j.Kernel[2]%j.Kernel[1], tap%j.Kernel[2]
-		z0, z1 := j.Reach(0, kz)
-		y0, y1 := j.Reach(1, ky)
 		x0, x1 := j.Reach(2, kx)
 		if x0 >= x1 {
-			continue
+			x0, x1 = 0, 0
 		}
+		at := x0*j.Stride[2] - j.PadLo[2] + kx*j.Dilate[2]
 		var sum T
-		for z := z0; z < z1; z++ {
-			iz := z*j.Stride[0] - j.PadLo[0] + kz*j.Dilate[0]
-			for y := y0; y < y1; y++ {
-				iy := y*j.Stride[1] - j.PadLo[1] + ky*j.Dilate[1]
-				g := grad[(z*j.Out[1]+y)*j.Out[2]:][x0:x1]
-				row := src[(iz*j.In[1]+iy)*j.In[2]:][:j.In[2]][x0*s-j.PadLo[2]+kx*j.Dilate[2]:]
-				if s == 1 {
-					sum += gemm.Dot(g, row)
-					continue
-				}
-				var part T
-				for x, v := range g {
-					part += T(v * row[x*s])
-				}
-				sum += part
+		for row := range j.Out[0] * j.Out[1] {
+			g := grad[row*j.Out[2]:][:j.Out[2]]
+			z := row/j.Out[1]*j.Stride[0] - j.PadLo[0] + kz*j.Dilate[0]
+			y := row%j.Out[1]*j.Stride[1] - j.PadLo[1] + ky*j.Dilate[1]
+			if uint(z) >= uint(j.In[0]) || uint(y) >= uint(j.In[1]) || x0 == x1 {
+				sum += nothing(g)
+				continue
 			}
+			sum += nothing(g[:x0]) + j.row(g[x0:x1], src[(z*j.In[1]+y)*j.In[2]:][:j.In[2]][at:]) + nothing(g[x1:])
 		}
 		dst[tap] += sum
 	}
+}
+
+// row multiplies a row of the gradient with every stride-th element of one of the image.
+func (j *weightDots[T]) row(grad, src []T) (sum T) {
+	s := j.Stride[2]
+	if s == 1 {
+		return gemm.Dot(grad, src)
+	}
+	for x, v := range grad {
+		sum += T(v * src[x*s])
+	}
+	return sum
+}
+
+// nothing is the sum of products of v with zeros.
+func nothing[T operand.Real](v []T) (sum T) {
+	for _, x := range v {
+		sum += T(x * 0)
+	}
+	return sum
 }
