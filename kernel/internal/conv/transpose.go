@@ -40,13 +40,31 @@ func (s ConvTranspose) ScratchBytes(out, in []*array.Array) int {
 	out, in = batched(out, in)
 	n := operand.LoadAllBytes(in) + operand.StoreBytes(out[0])
 	g := s.geometry(out[0], in[0], in[1])
+	if v := s.form(out[0], in[0], in[1]); out[0].DType() != array.F64 && v.fits() {
+		most := s.columnBytes(out, in, &g) // without assembly
+		for _, l := range gemm.ScratchLevels {
+			most = max(most, v.scratch(l))
+		}
+		return n + most
+	}
+	return n + s.columnBytes(out, in, &g)
+}
+
+// form returns the convolution without its operands.
+func (s ConvTranspose) form(out, x, weight *array.Array) transposed32 {
+	groups := max(s.Groups, 1)
+	return transposed32{g: s.geometry(out, x, weight), batch: x.Dim(0), groups: groups, perGroup: weight.Dim(0) / groups, outPerGroup: weight.Dim(1)}
+}
+
+// columnBytes is the scratch of products that are added where their taps belong.
+func (s ConvTranspose) columnBytes(out, in []*array.Array, g *geom.Spatial) int {
 	rows := in[1].Dim(1) * g.Taps
 	cols := columnBlock(rows, g.OutPlane)
 	k := in[1].Dim(0) / max(s.Groups, 1)
 	if out[0].DType() == array.F64 {
-		return n + gemm.Scratch[float64](rows, cols, k) + par.ScratchSize(rows*cols, 8)
+		return gemm.Scratch[float64](rows, cols, k) + par.ScratchSize(rows*cols, 8)
 	}
-	return n + gemm.Scratch[float32](rows, cols, k) + par.ScratchSize(rows*cols, 4)
+	return gemm.Scratch[float32](rows, cols, k) + par.ScratchSize(rows*cols, 4)
 }
 
 func columnBlock(rows, cols int) int { return min(cols, max(1, columnElems/max(rows, 1))) }
@@ -63,7 +81,15 @@ func convTranspose[T operand.Real](w *par.Workspace, s ConvTranspose, out, x, we
 	groups := max(s.Groups, 1)
 	m, k := weight.Dim(1), weight.Dim(0)/groups
 	dst, src, wt := operand.Result[T](w, out), operand.Load[T](w, x), operand.Load[T](w, weight)
-	fillChannels(dst, operand.Load[T](w, bias), m*groups, g.InPlane)
+	b := operand.Load[T](w, bias)
+	if v := s.form(out, x, weight); gemm.UsesAssembly(out.DType()) && v.fits() {
+		v.dst, v.src, v.weight, v.bias = operand.AsFloat32(dst), operand.AsFloat32(src), operand.AsFloat32(wt), operand.AsFloat32(b)
+		v.run(w)
+		operand.Store(out, dst)
+		w.Release(mark)
+		return
+	}
+	fillChannels(dst, b, m*groups, g.InPlane)
 	if len(src) > 0 && len(wt) > 0 {
 		rows := m * g.Taps
 		block := columnBlock(rows, g.OutPlane)
