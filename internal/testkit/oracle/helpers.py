@@ -227,7 +227,7 @@ def conv_weight_grad(n, x, grad, kernel_size, stride, padding, dilation, groups,
     for i in reversed(range(n)):
         edges += [p[i], (grad.size(2 + i) - 1) * s[i] + d[i] * (k[i] - 1) + 1 - x.size(2 + i) - p[i]]
     y = (F.conv1d, F.conv2d, F.conv3d)[n - 1](F.pad(x, edges), w, None, s, 0, d, groups)
-    return torch.autograd.grad(y, w, grad)[0]
+    return torch.autograd.grad(y, w, grad, create_graph=True)[0]
 
 
 def kept(v, n, x):
