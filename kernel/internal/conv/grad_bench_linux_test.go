@@ -13,9 +13,11 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// The convolutions of a step of ResNet-18 with a batch of 8, forwards with packed weights,
-// without, and their gradients by input and weight, one after the other in each round: the
-// least processor time of each as GFLOP/s.
+// The convolutions of a step of ResNet-18 with a batch of 8: forwards with weights that are
+// packed each time, and without; the gradient by the input, and as products that are added where
+// their taps belong (columns); the gradient by the weight, and as a convolution in which batch and
+// channels change places (exchanged). One after the other in each round: the least processor
+// time of each as GFLOP/s.
 func BenchmarkGradients(b *testing.B) {
 	for _, c := range []struct{ chans, out, size, kernel, stride int }{
 		{3, 64, 224, 7, 2}, {64, 64, 56, 3, 1}, {64, 128, 56, 3, 2}, {64, 128, 56, 1, 2}, {128, 128, 28, 3, 1}, {128, 256, 28, 3, 2},
@@ -30,6 +32,9 @@ func BenchmarkGradients(b *testing.B) {
 			y := kerneltest.ToArray(kerneltest.RandomRef(rnd, []int{8, c.out, size, size}), array.F32, false)
 			wt := kerneltest.ToArray(kerneltest.RandomRef(rnd, []int{c.out, c.chans, c.kernel, c.kernel}), array.F32, false)
 			dx, dy, dw := array.New(array.F32, x.Shape()...), array.New(array.F32, y.Shape()...), array.New(array.F32, wt.Shape()...)
+			reach := (size-1)*c.stride + c.kernel
+			px := kerneltest.ToArray(kerneltest.RandomRef(rnd, []int{c.chans, 8, reach, reach}), array.F32, false)
+			ty, turned := array.Contiguous(array.Permute(y, 1, 0, 2, 3)), array.New(array.F32, c.chans, c.out, c.kernel, c.kernel)
 			fwd := Conv{Stride: strides, PadLo: pads, PadHi: pads}
 			pack := PackConv{fwd, []int{c.size, c.size}}
 			packed := array.New(array.F32, PackedConvLen(fwd, pack.In, wt.Shape()))
@@ -44,6 +49,14 @@ func BenchmarkGradients(b *testing.B) {
 				func() {
 					ConvTranspose{Stride: strides, Padding: pads, OutputPadding: []int{extra, extra}}.Run(w, []*array.Array{dx}, []*array.Array{y, wt})
 				},
+				func() { // as it was: products that are added where their taps belong
+					mark := w.Mark()
+					g := ConvTranspose{Stride: strides, Padding: pads}.geometry(dx, y, wt)
+					clear(array.Data[float32](dx))
+					addColumns(w, &g, 8, 1, c.chans, c.out, array.Data[float32](dx), array.Data[float32](y), array.Data[float32](wt))
+					w.Release(mark)
+				},
+				func() { Conv{Dilation: strides}.Run(w, []*array.Array{turned}, []*array.Array{px, ty}) },
 				func() {
 					ConvWeightGrad{Stride: strides, PadLo: pads}.Run(w, []*array.Array{dw}, []*array.Array{x, y})
 				},
@@ -61,7 +74,7 @@ func BenchmarkGradients(b *testing.B) {
 				}
 			}
 			flops := 2e-9 * float64(8*size*size*c.out*c.chans*c.kernel*c.kernel)
-			for i, name := range []string{"packed", "plain", "input", "weight"} {
+			for i, name := range []string{"packed", "plain", "input", "columns", "exchanged", "weight"} {
 				b.ReportMetric(flops/least[i], name+"-GFLOP/s")
 			}
 		})

@@ -69,9 +69,6 @@ func (s ConvTranspose) columnBytes(out, in []*array.Array, g *geom.Spatial) int 
 
 func columnBlock(rows, cols int) int { return min(cols, max(1, columnElems/max(rows, 1))) }
 
-// convTranspose multiplies the weight, transposed, with a block of positions of
-// the input, and adds each row of the products where its tap belongs. Blocks are
-// short enough that the products are added while a cache holds them.
 func convTranspose[T operand.Real](w *par.Workspace, s ConvTranspose, out, x, weight, bias *array.Array) {
 	if out.Len() == 0 {
 		return
@@ -90,25 +87,33 @@ func convTranspose[T operand.Real](w *par.Workspace, s ConvTranspose, out, x, we
 		return
 	}
 	fillChannels(dst, b, m*groups, g.InPlane)
-	if len(src) > 0 && len(wt) > 0 {
-		rows := m * g.Taps
-		block := columnBlock(rows, g.OutPlane)
-		cols := par.Scratch[T](w, rows*block)
-		for i := range x.Dim(0) * groups {
-			img := src[i*k*g.OutPlane : (i+1)*k*g.OutPlane]
-			a := wt[i%groups*k*rows : (i%groups+1)*k*rows]
-			for at := 0; at < g.OutPlane; at += block {
-				n := min(block, g.OutPlane-at)
-				gemm.Gemm(w, true, false, rows, n, k, a, rows, img[at:], g.OutPlane, cols, n, false)
-				j := par.TakeJob[scatterJob[T]](w)
-				*j = scatterJob[T]{Spatial: g, dst: dst[i*m*g.InPlane : (i+1)*m*g.InPlane], cols: cols, at: at, n: n}
-				w.Parallel(m, max(1, par.GemmWork/(n*g.Taps)), j)
-				par.PutJob(w, j)
-			}
-		}
-	}
+	addColumns(w, &g, x.Dim(0), groups, m, k, dst, src, wt)
 	operand.Store(out, dst)
 	w.Release(mark)
+}
+
+// addColumns multiplies the weight, transposed, with a block of positions of the input, and
+// adds each row of the products where its tap belongs. Blocks are short enough that the
+// products are added while a cache holds them.
+func addColumns[T operand.Real](w *par.Workspace, g *geom.Spatial, batch, groups, m, k int, dst, src, wt []T) {
+	if len(src) == 0 || len(wt) == 0 {
+		return
+	}
+	rows := m * g.Taps
+	block := columnBlock(rows, g.OutPlane)
+	cols := par.Scratch[T](w, rows*block)
+	for i := range batch * groups {
+		img := src[i*k*g.OutPlane : (i+1)*k*g.OutPlane]
+		a := wt[i%groups*k*rows : (i%groups+1)*k*rows]
+		for at := 0; at < g.OutPlane; at += block {
+			n := min(block, g.OutPlane-at)
+			gemm.Gemm(w, true, false, rows, n, k, a, rows, img[at:], g.OutPlane, cols, n, false)
+			j := par.TakeJob[scatterJob[T]](w)
+			*j = scatterJob[T]{Spatial: *g, dst: dst[i*m*g.InPlane : (i+1)*m*g.InPlane], cols: cols, at: at, n: n}
+			w.Parallel(m, max(1, par.GemmWork/(n*g.Taps)), j)
+			par.PutJob(w, j)
+		}
+	}
 }
 
 // scatterJob adds columns [at, at+n) of a product to the output planes.
