@@ -48,3 +48,9 @@ type ConvPacked = conv.ConvPacked
 // [C, M/Groups, kernel...], in[2] an optional bias [M]. OutputPadding shows in
 // the output's shape. Nil lists as in Conv. Float element types.
 type ConvTranspose = conv.ConvTranspose
+
+// ConvWeightGrad is the gradient of Conv with respect to its weight: in[0] what was convolved,
+// [N, C, spatial...], in[1] the gradient of the result, [N, M, spatial...]; out[0] is
+// [M, C/Groups, kernel...]. Windows may reach beyond in[0], where it is 0. Nil lists as in
+// Conv. Float element types.
+type ConvWeightGrad = conv.ConvWeightGrad

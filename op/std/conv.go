@@ -84,7 +84,7 @@ func convNd(name string, n int) *op.Op {
 
 func convTransposeNd(name string, n int) *op.Op {
 	return op.Define(name, op.Spec[ConvTransposeAttrs]{
-		Differs: []op.Difference[ConvTransposeAttrs]{refusesMixed[ConvTransposeAttrs](), refusesIntegers[ConvTransposeAttrs](), extendsEmpty[ConvTransposeAttrs](), refusesNoKernel[ConvTransposeAttrs](n)},
+		Differs: []op.Difference[ConvTransposeAttrs]{refusesMixed[ConvTransposeAttrs](), refusesIntegers[ConvTransposeAttrs](), altersPadding[ConvTransposeAttrs](), extendsEmpty[ConvTransposeAttrs](), refusesNoKernel[ConvTransposeAttrs](n)},
 		Doc:     name + " is the gradient of a convolution over " + spatialText(n) + " with respect to its input: x [N,C,...] or [C,...], weight [C,M/groups,...], bias [M].",
 		In:      op.Args("x", "weight", "bias?"), Class: op.Contraction, Quant: op.QuantWeighted,
 		Infer: func(c *op.Infer, a ConvTransposeAttrs, in []shape.Type) (shape.Type, error) {

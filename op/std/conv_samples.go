@@ -4,6 +4,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // sized returns lead followed by the first n entries of spatial.
@@ -137,5 +138,70 @@ func convTransposeBad(g *op.Gen, n int) []op.BadSample {
 		bad("stride", op.BadAttr, ConvTransposeAttrs{Stride: op.IntList(0)}, in...),
 		bad("negative groups", op.BadAttr, ConvTransposeAttrs{Groups: -2}, in...),
 		bad("types", op.DTypeMismatch, ConvTransposeAttrs{}, in[0], array.Cast(in[1], array.F64)),
+	}
+}
+
+// weightGradArgs makes x and the gradient of its convolution without padding by a kernel of
+// size k, or with padding that keeps all windows.
+func weightGradArgs(g *op.Gen, n, batch, chans, filters int, size ...int) []*array.Array {
+	x := g.Normal(sized(n, []int{batch, chans}, 7, 6, 5)...)
+	return []*array.Array{x, g.Normal(sized(n, []int{batch, filters}, size...)...)}
+}
+
+func convWeightGradSamples(g *op.Gen, n int) []op.Sample {
+	call := func(name string, a ConvWeightGradAttrs, in []*array.Array) op.Sample {
+		return op.Sample{Name: name, Attrs: a, In: in}
+	}
+	list := func(v ...int) op.Ints { return op.IntList(v[:n]...) }
+	size := func(v ...int) shape.Dims { return shape.ConstDims(v[:n]...) }
+	three := size(3, 3, 3)
+	plain := weightGradArgs(g, n, 2, 3, 4, 5, 4, 3)
+	strided := []*array.Array{g.Strided(plain[0]), g.Strided(plain[1])}
+	kept := weightGradArgs(g, n, 2, 3, 4, 7, 6, 5)
+	return []op.Sample{
+		call("plain", ConvWeightGradAttrs{KernelSize: three}, plain),
+		call("stride and padding", ConvWeightGradAttrs{KernelSize: three, Stride: op.IntList(2), Padding: op.IntList(1)}, weightGradArgs(g, n, 2, 3, 4, 4, 3, 3)),
+		call("per dimension", ConvWeightGradAttrs{KernelSize: size(3, 2, 1), Stride: list(2, 1, 3), Padding: list(1, 2, 0), Dilation: list(1, 2, 1)}, weightGradArgs(g, n, 2, 3, 4, 4, 8, 2)),
+		call("dilation", ConvWeightGradAttrs{KernelSize: three, Dilation: op.IntList(2), Padding: op.IntList(2)}, kept),
+		call("groups", ConvWeightGradAttrs{KernelSize: three, Groups: 2, Padding: op.IntList(1)}, weightGradArgs(g, n, 2, 4, 6, 7, 6, 5)),
+		call("depthwise", ConvWeightGradAttrs{KernelSize: three, Groups: 4, Padding: op.IntList(1)}, weightGradArgs(g, n, 2, 4, 8, 7, 6, 5)),
+		call("pointwise", ConvWeightGradAttrs{KernelSize: size(1, 1, 1)}, weightGradArgs(g, n, 2, 3, 5, 7, 6, 5)),
+		call("pointwise, stride 2", ConvWeightGradAttrs{KernelSize: size(1, 1, 1), Stride: op.IntList(2)}, weightGradArgs(g, n, 2, 3, 5, 4, 3, 3)),
+		call("one size for all", ConvWeightGradAttrs{KernelSize: shape.ConstDims(3)}, plain),
+		call("same, odd kernel", ConvWeightGradAttrs{KernelSize: three, PadMode: "same"}, kept),
+		call("same, even kernel", ConvWeightGradAttrs{KernelSize: size(2, 2, 2), PadMode: "same"}, kept),
+		call("windows beyond x", ConvWeightGradAttrs{KernelSize: three, Stride: op.IntList(2)}, weightGradArgs(g, n, 1, 2, 3, 5, 4, 3)),
+		call("fewer windows", ConvWeightGradAttrs{KernelSize: size(2, 2, 2)}, weightGradArgs(g, n, 1, 2, 3, 3, 3, 2)),
+		call("strided", ConvWeightGradAttrs{KernelSize: three}, strided),
+		call("empty batch", ConvWeightGradAttrs{KernelSize: three}, weightGradArgs(g, n, 0, 3, 4, 5, 4, 3)),
+		call("f64", ConvWeightGradAttrs{KernelSize: three}, castAll(array.F64, plain)),
+		call("bf16", ConvWeightGradAttrs{KernelSize: three}, castAll(array.BF16, weightGradArgs(g, n, 1, 2, 2, 5, 4, 3))),
+	}
+}
+
+func convWeightGradBad(g *op.Gen, n int) []op.BadSample {
+	in := weightGradArgs(g, n, 2, 3, 4, 5, 4, 3)
+	three := shape.ConstDims(3)
+	bad := func(name string, code diag.Code, a ConvWeightGradAttrs, in ...*array.Array) op.BadSample {
+		return op.BadSample{Name: name, Attrs: a, In: in, Code: code}
+	}
+	return []op.BadSample{
+		bad("batch", op.SizeMismatch, ConvWeightGradAttrs{KernelSize: three}, in[0], g.Normal(sized(n, []int{3, 4}, 5, 4, 3)...)),
+		bad("groups do not divide channels", op.SizeMismatch, ConvWeightGradAttrs{KernelSize: three, Groups: 2}, in...),
+		bad("groups do not divide filters", op.SizeMismatch, ConvWeightGradAttrs{KernelSize: three, Groups: 3}, in...),
+		bad("rank of x", op.RankMismatch, ConvWeightGradAttrs{KernelSize: three}, g.Normal(3), in[1]),
+		bad("rank of grad", op.RankMismatch, ConvWeightGradAttrs{KernelSize: three}, in[0], g.Normal(4, 3, 2, 2, 2, 2)),
+		bad("no kernel size", op.BadAttr, ConvWeightGradAttrs{}, in...),
+		bad("kernel size", op.BadAttr, ConvWeightGradAttrs{KernelSize: shape.ConstDims(0)}, in...),
+		bad("kernel sizes", op.BadAttr, ConvWeightGradAttrs{KernelSize: shape.ConstDims(3, 3, 3, 3)}, in...),
+		bad("stride", op.BadAttr, ConvWeightGradAttrs{KernelSize: three, Stride: op.IntList(0)}, in...),
+		bad("padding", op.BadAttr, ConvWeightGradAttrs{KernelSize: three, Padding: op.IntList(-1)}, in...),
+		bad("dilation", op.BadAttr, ConvWeightGradAttrs{KernelSize: three, Dilation: op.IntList(0)}, in...),
+		bad("groups", op.BadAttr, ConvWeightGradAttrs{KernelSize: three, Groups: -1}, in...),
+		bad("pad mode", op.BadAttr, ConvWeightGradAttrs{KernelSize: three, PadMode: "full"}, in...),
+		bad("same with stride", op.BadAttr, ConvWeightGradAttrs{KernelSize: three, PadMode: "same", Stride: op.IntList(2)}, in...),
+		bad("same with padding", op.BadAttr, ConvWeightGradAttrs{KernelSize: three, PadMode: "same", Padding: op.IntList(1)}, in...),
+		bad("types", op.DTypeMismatch, ConvWeightGradAttrs{KernelSize: three}, in[0], array.Cast(in[1], array.F64)),
+		bad("integers", op.DTypeMismatch, ConvWeightGradAttrs{KernelSize: three}, castAll(array.I64, in)...),
 	}
 }

@@ -121,6 +121,9 @@ func TestConv(t *testing.T) {
 	for i, o := range []*op.Op{ConvTranspose1d, ConvTranspose2d, ConvTranspose3d} {
 		checkAgainst(t, o, convTransposeReference(i+1))
 	}
+	for i, o := range []*op.Op{Conv1dWeightGrad, Conv2dWeightGrad, Conv3dWeightGrad} {
+		checkAgainst(t, o, convWeightGradReference(i+1))
+	}
 }
 
 func TestConvSymbols(t *testing.T) {
@@ -157,4 +160,35 @@ func TestConvValues(t *testing.T) {
 		array.FromSlice([]float32{1, 2}, 1, 1, 2), array.FromSlice([]float32{1, 10, 100}, 1, 1, 3)})
 	require.NoError(t, err)
 	require.Equal(t, []float32{1, 10, 102, 20, 200}, array.Data[float32](out[0]))
+}
+
+func convWeightGradReference(n int) reference {
+	return func(attrs any, in []*wide) []*wide {
+		a, x, grad := attrs.(ConvWeightGradAttrs), in[0], in[1]
+		stride, pad, dilation, groups := mustList(a.Stride, n, 1), mustList(a.Padding, n, 0), mustList(a.Dilation, n, 1), max(a.Groups, 1)
+		dims := []int{grad.dims[1], x.dims[1] / groups}
+		for i, d := range kernelSize(a, n) {
+			k, _ := d.Int()
+			if dims = append(dims, k); a.PadMode == "same" {
+				pad[i] = dilation[i] * (k - 1) / 2
+			}
+		}
+		out := newWide(dims...)
+		filters := grad.dims[1] / groups
+		for i, v := range grad.v {
+			p := grad.index(i)
+			each(dims[1:], func(k []int) {
+				at := []int{p[0], p[1]/filters*dims[1] + k[0]}
+				for d := range n {
+					q := p[2+d]*stride[d] - pad[d] + k[1+d]*dilation[d]
+					if q < 0 || q >= x.dims[2+d] {
+						return
+					}
+					at = append(at, q)
+				}
+				out.v[out.exact(append([]int{p[1]}, k...))] += v * x.v[x.exact(at)]
+			})
+		}
+		return []*wide{out}
+	}
 }

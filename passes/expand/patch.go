@@ -17,6 +17,9 @@ var patches = func() simplify.Expansions {
 	for n, o := range []*op.Op{std.ConvTranspose1d, std.ConvTranspose2d, std.ConvTranspose3d} {
 		all = merge(all, one(o, func(c *maker, a std.ConvTransposeAttrs, in []op.Value) op.Value { return convTranspose(c, n+1, a, in) }))
 	}
+	for n, o := range []*op.Op{std.Conv1dWeightGrad, std.Conv2dWeightGrad, std.Conv3dWeightGrad} {
+		all = merge(all, one(o, func(c *maker, a std.ConvWeightGradAttrs, in []op.Value) op.Value { return weightGrad(c, n+1, a, in) }))
+	}
 	return all
 }()
 

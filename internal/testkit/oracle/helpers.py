@@ -208,6 +208,28 @@ def padded(padding, pad_mode):
     return pad_mode or one(padding, 0)
 
 
+def conv_weight_grad(n, x, grad, kernel_size, stride, padding, dilation, groups, pad_mode):
+    """What autograd gives the weight of a convolution of x, padded so that there are as many windows as grad has."""
+    if x.dim() != n + 2 or grad.dim() != n + 2 or x.size(0) != grad.size(0) or x.dtype != grad.dtype:
+        raise ValueError("operands")
+    stride, dilation, groups = stride or [1], dilation or [1], groups or 1
+    k, s, p, d = (v * n if len(v) == 1 else v for v in (kernel_size, stride, padding or [0], dilation))
+    if pad_mode == "same":
+        if any(padding) or any(v != 1 for v in s):
+            raise ValueError("padding and stride with pad_mode")
+        p = [d[i] * (k[i] - 1) // 2 for i in range(n)]
+    if any(v < 1 for v in [*k, *s, *d, groups]) or any(v < 0 for v in p) or x.size(1) % groups or grad.size(1) % groups:
+        raise ValueError("attributes")
+    w = torch.zeros([grad.size(1), x.size(1) // groups, *k], dtype=x.dtype, requires_grad=True)
+    if 0 in grad.shape or 0 in x.shape:
+        return w.detach()
+    edges = []
+    for i in reversed(range(n)):
+        edges += [p[i], (grad.size(2 + i) - 1) * s[i] + d[i] * (k[i] - 1) + 1 - x.size(2 + i) - p[i]]
+    y = (F.conv1d, F.conv2d, F.conv3d)[n - 1](F.pad(x, edges), w, None, s, 0, d, groups)
+    return torch.autograd.grad(y, w, grad, create_graph=True)[0]
+
+
 def kept(v, n, x):
     """The n output sizes; -1 keeps the operand's, which PyTorch spells None."""
     v = v * n if len(v) == 1 else v

@@ -34,3 +34,14 @@ func (s ConvTranspose) Cuts(out, in [][]int) []par.Cut {
 	}
 	return append(list, features, summed)
 }
+
+// Cuts implements Cutter: images, whose gradients are added, and without groups the channels of
+// both sides.
+func (s ConvWeightGrad) Cuts(_, in [][]int) []par.Cut {
+	list := []par.Cut{{In: []int{0, 0}, Out: []int{par.Whole}, Size: in[0][0], Combine: "sum"}}
+	if s.Groups > 1 {
+		return list
+	}
+	return append(list, par.Cut{In: []int{par.Whole, 1}, Out: []int{0}, Size: in[1][1]},
+		par.Cut{In: []int{1, par.Whole}, Out: []int{1}, Size: in[0][1]})
+}

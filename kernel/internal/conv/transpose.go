@@ -40,20 +40,35 @@ func (s ConvTranspose) ScratchBytes(out, in []*array.Array) int {
 	out, in = batched(out, in)
 	n := operand.LoadAllBytes(in) + operand.StoreBytes(out[0])
 	g := s.geometry(out[0], in[0], in[1])
+	if v := s.form(out[0], in[0], in[1]); out[0].DType() != array.F64 && v.fits() {
+		most := s.columnBytes(out, in, &g) // without assembly
+		for _, l := range gemm.ScratchLevels {
+			most = max(most, v.scratch(l))
+		}
+		return n + most
+	}
+	return n + s.columnBytes(out, in, &g)
+}
+
+// form returns the convolution without its operands.
+func (s ConvTranspose) form(out, x, weight *array.Array) transposed32 {
+	groups := max(s.Groups, 1)
+	return transposed32{g: s.geometry(out, x, weight), batch: x.Dim(0), groups: groups, perGroup: weight.Dim(0) / groups, outPerGroup: weight.Dim(1)}
+}
+
+// columnBytes is the scratch of products that are added where their taps belong.
+func (s ConvTranspose) columnBytes(out, in []*array.Array, g *geom.Spatial) int {
 	rows := in[1].Dim(1) * g.Taps
 	cols := columnBlock(rows, g.OutPlane)
 	k := in[1].Dim(0) / max(s.Groups, 1)
 	if out[0].DType() == array.F64 {
-		return n + gemm.Scratch[float64](rows, cols, k) + par.ScratchSize(rows*cols, 8)
+		return gemm.Scratch[float64](rows, cols, k) + par.ScratchSize(rows*cols, 8)
 	}
-	return n + gemm.Scratch[float32](rows, cols, k) + par.ScratchSize(rows*cols, 4)
+	return gemm.Scratch[float32](rows, cols, k) + par.ScratchSize(rows*cols, 4)
 }
 
 func columnBlock(rows, cols int) int { return min(cols, max(1, columnElems/max(rows, 1))) }
 
-// convTranspose multiplies the weight, transposed, with a block of positions of
-// the input, and adds each row of the products where its tap belongs. Blocks are
-// short enough that the products are added while a cache holds them.
 func convTranspose[T operand.Real](w *par.Workspace, s ConvTranspose, out, x, weight, bias *array.Array) {
 	if out.Len() == 0 {
 		return
@@ -63,26 +78,42 @@ func convTranspose[T operand.Real](w *par.Workspace, s ConvTranspose, out, x, we
 	groups := max(s.Groups, 1)
 	m, k := weight.Dim(1), weight.Dim(0)/groups
 	dst, src, wt := operand.Result[T](w, out), operand.Load[T](w, x), operand.Load[T](w, weight)
-	fillChannels(dst, operand.Load[T](w, bias), m*groups, g.InPlane)
-	if len(src) > 0 && len(wt) > 0 {
-		rows := m * g.Taps
-		block := columnBlock(rows, g.OutPlane)
-		cols := par.Scratch[T](w, rows*block)
-		for i := range x.Dim(0) * groups {
-			img := src[i*k*g.OutPlane : (i+1)*k*g.OutPlane]
-			a := wt[i%groups*k*rows : (i%groups+1)*k*rows]
-			for at := 0; at < g.OutPlane; at += block {
-				n := min(block, g.OutPlane-at)
-				gemm.Gemm(w, true, false, rows, n, k, a, rows, img[at:], g.OutPlane, cols, n, false)
-				j := par.TakeJob[scatterJob[T]](w)
-				*j = scatterJob[T]{Spatial: g, dst: dst[i*m*g.InPlane : (i+1)*m*g.InPlane], cols: cols, at: at, n: n}
-				w.Parallel(m, max(1, par.GemmWork/(n*g.Taps)), j)
-				par.PutJob(w, j)
-			}
-		}
+	b := operand.Load[T](w, bias)
+	if v := s.form(out, x, weight); gemm.UsesAssembly(out.DType()) && v.fits() {
+		v.dst, v.src, v.weight, v.bias = operand.AsFloat32(dst), operand.AsFloat32(src), operand.AsFloat32(wt), operand.AsFloat32(b)
+		v.run(w)
+		operand.Store(out, dst)
+		w.Release(mark)
+		return
 	}
+	fillChannels(dst, b, m*groups, g.InPlane)
+	addColumns(w, &g, x.Dim(0), groups, m, k, dst, src, wt)
 	operand.Store(out, dst)
 	w.Release(mark)
+}
+
+// addColumns multiplies the weight, transposed, with a block of positions of the input, and
+// adds each row of the products where its tap belongs. Blocks are short enough that the
+// products are added while a cache holds them.
+func addColumns[T operand.Real](w *par.Workspace, g *geom.Spatial, batch, groups, m, k int, dst, src, wt []T) {
+	if len(src) == 0 || len(wt) == 0 {
+		return
+	}
+	rows := m * g.Taps
+	block := columnBlock(rows, g.OutPlane)
+	cols := par.Scratch[T](w, rows*block)
+	for i := range batch * groups {
+		img := src[i*k*g.OutPlane : (i+1)*k*g.OutPlane]
+		a := wt[i%groups*k*rows : (i%groups+1)*k*rows]
+		for at := 0; at < g.OutPlane; at += block {
+			n := min(block, g.OutPlane-at)
+			gemm.Gemm(w, true, false, rows, n, k, a, rows, img[at:], g.OutPlane, cols, n, false)
+			j := par.TakeJob[scatterJob[T]](w)
+			*j = scatterJob[T]{Spatial: *g, dst: dst[i*m*g.InPlane : (i+1)*m*g.InPlane], cols: cols, at: at, n: n}
+			w.Parallel(m, max(1, par.GemmWork/(n*g.Taps)), j)
+			par.PutJob(w, j)
+		}
+	}
 }
 
 // scatterJob adds columns [at, at+n) of a product to the output planes.

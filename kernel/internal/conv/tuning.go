@@ -50,3 +50,17 @@ const mapStrip = 128
 // added to the output, in elements; one column always fits. It is fixed: columns are
 // added in the order in which blocks come.
 const columnElems = 1 << 18
+
+// weightDepth is the positions, as whole images, that a product over positions sums at
+// least, where there are so many: some blocks of k, so that the sums, which are as many as
+// the weight, are seldom read and written. It is fixed: it cuts sums.
+const weightDepth = 1536
+
+// transposedColumns is the positions, as whole images, that a product of a transposed
+// convolution has at least, where there are so many: its last columns are a small part of
+// them. transposedChannels is the product of channels on both sides from which on there are
+// such products.
+const (
+	transposedColumns  = 512
+	transposedChannels = 16
+)

@@ -16,7 +16,7 @@ type Product struct {
 	B                []float32
 	Ldb              int
 	PackedA, PackedB []float32
-	Window           *PatchTable
+	Window           source
 	C                []float32
 	Ldc              int
 	Acc              bool

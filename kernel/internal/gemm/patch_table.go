@@ -1,6 +1,8 @@
 package gemm
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/geom"
 	"github.com/gofx-dev/gofx/kernel/internal/move"
@@ -25,7 +27,12 @@ type PatchTable struct {
 }
 
 // NewPatchTable plans the layout for a geometry; setOffsets completes it.
-func NewPatchTable(g geom.Spatial) PatchTable {
+func NewPatchTable(g geom.Spatial) PatchTable { return newPatchTable(g, false) }
+
+// NewFramedTable plans the layout of a copy, also where the input itself would do.
+func NewFramedTable(g geom.Spatial) PatchTable { return newPatchTable(g, true) }
+
+func newPatchTable(g geom.Spatial, framed bool) PatchTable {
 	t := PatchTable{G: g, phases: 1, Extent: g.In}
 	fits := true
 	var reach [3]int
@@ -35,7 +42,7 @@ func NewPatchTable(g geom.Spatial) PatchTable {
 	}
 	t.inside = fits
 	// The input itself is the matrix of a single tap only where each element is read.
-	if !fits || g.Stride[2] != 1 || g.Taps == 1 && g.Out != g.In {
+	if framed || !fits || g.Stride[2] != 1 || g.Taps == 1 && g.Out != g.In {
 		t.Framed, t.Extent, t.phases = true, reach, g.Stride[2]
 	}
 	if t.Framed && g.Taps == 1 {
@@ -76,8 +83,14 @@ func (t *PatchTable) Place(z, y int) int {
 	return (z*t.G.Stride[0]*t.Extent[1] + y*t.G.Stride[1]) * t.RowLen
 }
 
-// pack packs columns [col, col+count) of rows [p, p+k), width floats a row, of
-// which those past count are unspecified.
+// TurnTaps has the taps of each channel in the opposite order, after SetOffsets.
+func (t *PatchTable) TurnTaps() {
+	for i := 0; i < len(t.Offsets); i += t.G.Taps {
+		slices.Reverse(t.Offsets[i : i+t.G.Taps])
+	}
+}
+
+// pack implements source.
 func (t *PatchTable) pack(l cpu.Level, dst []float32, width int, img []float32, p, k, col, count int) {
 	out := &t.G.Out
 	for at := 0; at < count; {
