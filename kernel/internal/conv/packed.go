@@ -89,12 +89,8 @@ func (s PackConv) Packed(weight *array.Array) (array.DType, []int) {
 }
 
 // ScratchBytes implements Scratcher.
-func (s PackConv) ScratchBytes(_, in []*array.Array) int {
-	n := operand.LoadBytes(in[0])
-	if m, perGroup := in[0].Dim(0), in[0].Dim(1); cpu.Assembly() && s.tile(s.In, m, perGroup, in[0].Shape()[2:]) > 0 {
-		n += par.ScratchSize(m/max(s.Groups, 1)*perGroup, 4)
-	}
-	return n
+func (PackConv) ScratchBytes(_, in []*array.Array) int {
+	return operand.LoadBytes(in[0])
 }
 
 // ConvPacked is Conv with a weight that PackConv packed, and an epilogue: in[0] [N, C,

@@ -166,44 +166,45 @@ func Len(l cpu.Level, e, groups, m, perGroup int) int {
 	return groups * (e + 2) * (e + 2) * gemm.PackedRows(l, m, perGroup)
 }
 
-// Pack transforms and packs the weight [groups*m, perGroup, 3, 3]. One position of
-// the tile at a time, for all filters: it is a matrix of its own, packed as a
-// product packs it.
+// Pack transforms and packs the weight [groups*m, perGroup, 3, 3]: for each position of the
+// tile a matrix of all filters, packed as a product packs it.
 func Pack(w *par.Workspace, l cpu.Level, e int, dst, weight []float32, groups, m, perGroup int) {
-	mark := w.Mark()
-	size, t := gemm.PackedRows(l, m, perGroup), e+2
-	j := par.TakeJob[winogradFilterJob](w)
-	*j = winogradFilterJob{dst: par.Scratch[float32](w, m*perGroup), perGroup: perGroup}
-	g := winogradFilter(e)
-	for i := range groups {
-		j.src = weight[i*m*perGroup*9:]
-		for p := range t * t {
-			j.down, j.along = g[p/t], g[p%t]
-			w.Parallel(m, max(1, par.SimdPack/(9*perGroup)), j)
-			gemm.PackWhole(w, l, dst[(i*t*t+p)*size:][:size], j.dst, perGroup, false, m, perGroup)
-		}
-	}
+	j := par.TakeJob[filterJob](w)
+	*j = filterJob{level: l, bl: gemm.BlockingOf(l), e: e, dst: dst, src: weight, m: m, perGroup: perGroup,
+		size: gemm.PackedRows(l, m, perGroup)}
+	w.Parallel(groups*j.bl.Panels(m), max(1, par.SimdPack/(4*j.bl.Stride*perGroup)), j)
 	par.PutJob(w, j)
-	w.Release(mark)
 }
 
-// winogradFilterJob computes one position of transformed filters, in float64,
-// rounded once.
-type winogradFilterJob struct {
-	dst, src    []float32
-	perGroup    int
-	down, along [3]float64
+// filterChans is the channels of a panel of filters that are transformed at a time.
+const filterChans = 16
+
+// filterJob transforms filters, panel by panel.
+type filterJob struct {
+	level          cpu.Level
+	bl             gemm.Blocking
+	e, m, perGroup int
+	size           int // of the packed matrix of a position
+	dst, src       []float32
 }
 
-// Do transforms filters [lo, hi). In f64, once, when weights are packed.
-func (j *winogradFilterJob) Do(lo, hi int) {
-	for i := lo * j.perGroup; i < hi*j.perGroup; i++ {
-		sum := 0.0
-		for y, d := range j.down {
-			f := j.src[9*i+3*y:][:3]
-			row := float64(float64(f[0])*j.along[0]) + float64(float64(f[1])*j.along[1]) + float64(float64(f[2])*j.along[2])
-			sum += float64(d * row)
+// Do transforms panels [lo, hi) of all groups: it brings filters into lanes, tap by tap, as
+// a product packs rows, and computes all positions of some channels from there.
+func (j *filterJob) Do(lo, hi int) {
+	var taps [filterChans * 9 * 16]float32
+	panels, depth, stride, t := j.bl.Panels(j.m), j.bl.Depth(j.perGroup), j.bl.Stride, j.e+2
+	for i := lo; i < hi; i++ {
+		group, panel := i/panels, i%panels
+		r0, r1 := j.bl.Rows(j.m, panel)
+		src := j.src[(group*j.m+r0)*j.perGroup*9 : (group*j.m+r1)*j.perGroup*9]
+		for p := 0; p < j.perGroup; p += depth {
+			kc := min(depth, j.perGroup-p)
+			at := group*t*t*j.size + p*panels*stride + panel*stride*kc
+			for c := 0; c < kc; c += filterChans {
+				n := min(filterChans, kc-c)
+				gemm.PackAlong(j.level, taps[:n*9*stride], stride, src[(p+c)*9:], j.perGroup*9, r1-r0, n*9)
+				filter(j.level, j.e, n, j.dst[at+c*stride:], j.size, taps[:n*9*stride])
+			}
 		}
-		j.dst[i] = float32(sum)
 	}
 }
