@@ -176,8 +176,10 @@ func Pack(w *par.Workspace, l cpu.Level, e int, dst, weight []float32, groups, m
 	par.PutJob(w, j)
 }
 
-// filterChans is the channels of a panel of filters that are transformed at a time.
-const filterChans = 16
+// filterRun is the numbers of a position that are computed at a time: some channels of the
+// filters of a panel. They are computed next to each other and copied from there, because
+// the matrices of positions are often a power of two apart, where a cache keeps few lines.
+const filterRun = 128
 
 // filterJob transforms filters, panel by panel.
 type filterJob struct {
@@ -191,7 +193,8 @@ type filterJob struct {
 // Do transforms panels [lo, hi) of all groups: it brings filters into lanes, tap by tap, as
 // a product packs rows, and computes all positions of some channels from there.
 func (j *filterJob) Do(lo, hi int) {
-	var taps [filterChans * 9 * 16]float32
+	var taps [9 * filterRun]float32
+	var near [36 * (filterRun + 16)]float32
 	panels, depth, stride, t := j.bl.Panels(j.m), j.bl.Depth(j.perGroup), j.bl.Stride, j.e+2
 	for i := lo; i < hi; i++ {
 		group, panel := i/panels, i%panels
@@ -200,10 +203,14 @@ func (j *filterJob) Do(lo, hi int) {
 		for p := 0; p < j.perGroup; p += depth {
 			kc := min(depth, j.perGroup-p)
 			at := group*t*t*j.size + p*panels*stride + panel*stride*kc
-			for c := 0; c < kc; c += filterChans {
-				n := min(filterChans, kc-c)
+			for c := 0; c < kc; c += filterRun / stride {
+				n := min(filterRun/stride, kc-c)
 				gemm.PackAlong(j.level, taps[:n*9*stride], stride, src[(p+c)*9:], j.perGroup*9, r1-r0, n*9)
-				filter(j.level, j.e, n, j.dst[at+c*stride:], j.size, taps[:n*9*stride])
+				const ps = filterRun + 16
+				filter(j.level, j.e, n, near[:], ps, taps[:n*9*stride])
+				for q := range t * t {
+					copy(j.dst[at+q*j.size+c*stride:][:n*stride], near[q*ps:])
+				}
 			}
 		}
 	}
