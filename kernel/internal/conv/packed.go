@@ -158,8 +158,7 @@ func (s ConvPacked) Run(w *par.Workspace, out, in []*array.Array) {
 	v := s.form(out[0], in[0])
 	v.dst, v.src = operand.Result[float32](w, out[0]), operand.Load[float32](w, in[0])
 	v.packed = array.Data[float32](in[1])
-	v.end = gemm.Finish{Ldr: v.g.OutPlane, BiasRow: operand.Load[float32](w, operand.At(in, 2)),
-		ScaleRow: operand.Load[float32](w, operand.At(in, 3)), Residual: operand.Load[float32](w, operand.At(in, 4))}.With(s.Epilogue)
+	v.end = s.finish(w, &v, in)
 	if s.prepares(in) {
 		v.prepare(w, s.Prologue, operand.Load[float32](w, operand.At(in, 5)), operand.Load[float32](w, operand.At(in, 6)))
 	}
@@ -176,6 +175,12 @@ func (s ConvPacked) Run(w *par.Workspace, out, in []*array.Array) {
 	}
 	operand.Store(out[0], v.dst)
 	w.Release(mark)
+}
+
+// finish returns the epilogue with its operands.
+func (s ConvPacked) finish(w *par.Workspace, v *conv32, in []*array.Array) gemm.Finish {
+	return gemm.Finish{Ldr: v.g.OutPlane, BiasRow: operand.Load[float32](w, operand.At(in, 2)),
+		ScaleRow: operand.Load[float32](w, operand.At(in, 3)), Residual: operand.Load[float32](w, operand.At(in, 4))}.With(s.Epilogue)
 }
 
 // runGo computes the convolution in Go, without a packed weight.

@@ -18,6 +18,15 @@ import (
 //
 // g is the geometry that is expected, m the output channels of a group.
 func Tile(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
+	return choose(l, g, m, perGroup, 1, false)
+}
+
+// TileOnce is Tile of so many images by filters that are transformed for them alone.
+func TileOnce(l cpu.Level, g *geom.Spatial, m, perGroup, images int) int {
+	return choose(l, g, m, perGroup, images, true)
+}
+
+func choose(l cpu.Level, g *geom.Spatial, m, perGroup, images int, once bool) int {
 	one := [3]int{1, 1, 1}
 	if l == cpu.Generic || g.Kernel != [3]int{1, 3, 3} || g.Stride != one || g.Dilate != one ||
 		m < winogradLeast || perGroup < winogradLeast {
@@ -25,13 +34,31 @@ func Tile(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
 	}
 	bl := gemm.BlockingOf(l)
 	rate := float64(bl.Nr) // multiply-adds a cycle: two vectors, as wide as a panel
-	best, e := float64(g.OutPlane*9)*float64(m*perGroup)/rate/0.8+streamed(9*m*perGroup), 0
+	n := float64(images)
+	best, e := n*(float64(g.OutPlane*9)*float64(m*perGroup)/rate/0.8+streamed(9*m*perGroup)), 0
 	for _, try := range []int{4, 2} {
-		if c := winogradCost(l, try, g, m, perGroup); c < best {
+		c := n * winogradCost(l, try, g, m, perGroup)
+		if once {
+			c += float64(m*perGroup) * filterCost(l, try)
+		}
+		if c < best {
 			best, e = c, try
 		}
 	}
 	return e
+}
+
+// filterCost estimates the cycles of the transform of a filter: arithmetic, a vector of
+// filters at a time, and numbers that are written.
+func filterCost(l cpu.Level, e int) float64 {
+	sums, t := 400.0, float64(e+2)
+	if e == 2 {
+		sums = 160
+	}
+	if l == cpu.NEON { // in Go
+		sums *= 4
+	}
+	return sums/float64(gemm.PanelLanes(l)) + t*t*4/3
 }
 
 // winogradCost estimates the cycles of one group of one image.
