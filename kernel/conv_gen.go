@@ -12,6 +12,15 @@ import (
 // dilation 1. PadHi follows from the output's shape. Float element types.
 type Conv = conv.Conv
 
+// ConvFused is ConvPacked of a weight that is another one in each run, such as a parameter
+// that a step of training writes: in[1] is the weight [M, C/Groups, kernel...] as it lies.
+// Other operands are those of ConvPacked, sums have the same bounds.
+//
+// A weight that is used once is not packed for direct sums, which pack on their way what
+// is read again. Where In is given and it takes less time, the time for the filters
+// included, filters are transformed in the run, and it goes by Winograd's algorithm.
+type ConvFused = conv.ConvFused
+
 // PackedConvLen returns the elements that PackConv{s, in} takes for a weight of
 // the shape [M, C/Groups, kernel...].
 func PackedConvLen(s Conv, in, weight []int) int {

@@ -6,6 +6,11 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 )
 
+// LinearFused is LinearPacked with a weight that is another one in each run: in[1] is
+// [N, K], or [K, N] with Transposed, as it lies. A product packs on its way what it reads
+// again, for hardly more than reading a packed weight takes.
+type LinearFused = gemm.LinearFused
+
 // Gemm computes c = op(a)·op(b), or c += op(a)·op(b) with acc, where op
 // transposes when its flag is set, op(a) is m×k, op(b) is k×n and c is m×n, all
 // row-major with the given leading dimensions. c must not overlap a or b. It

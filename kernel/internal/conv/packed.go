@@ -89,12 +89,8 @@ func (s PackConv) Packed(weight *array.Array) (array.DType, []int) {
 }
 
 // ScratchBytes implements Scratcher.
-func (s PackConv) ScratchBytes(_, in []*array.Array) int {
-	n := operand.LoadBytes(in[0])
-	if m, perGroup := in[0].Dim(0), in[0].Dim(1); cpu.Assembly() && s.tile(s.In, m, perGroup, in[0].Shape()[2:]) > 0 {
-		n += par.ScratchSize(m/max(s.Groups, 1)*perGroup, 4)
-	}
-	return n
+func (PackConv) ScratchBytes(_, in []*array.Array) int {
+	return operand.LoadBytes(in[0])
 }
 
 // ConvPacked is Conv with a weight that PackConv packed, and an epilogue: in[0] [N, C,
@@ -162,8 +158,7 @@ func (s ConvPacked) Run(w *par.Workspace, out, in []*array.Array) {
 	v := s.form(out[0], in[0])
 	v.dst, v.src = operand.Result[float32](w, out[0]), operand.Load[float32](w, in[0])
 	v.packed = array.Data[float32](in[1])
-	v.end = gemm.Finish{Ldr: v.g.OutPlane, BiasRow: operand.Load[float32](w, operand.At(in, 2)),
-		ScaleRow: operand.Load[float32](w, operand.At(in, 3)), Residual: operand.Load[float32](w, operand.At(in, 4))}.With(s.Epilogue)
+	v.end = s.finish(w, &v, in)
 	if s.prepares(in) {
 		v.prepare(w, s.Prologue, operand.Load[float32](w, operand.At(in, 5)), operand.Load[float32](w, operand.At(in, 6)))
 	}
@@ -180,6 +175,12 @@ func (s ConvPacked) Run(w *par.Workspace, out, in []*array.Array) {
 	}
 	operand.Store(out[0], v.dst)
 	w.Release(mark)
+}
+
+// finish returns the epilogue with its operands.
+func (s ConvPacked) finish(w *par.Workspace, v *conv32, in []*array.Array) gemm.Finish {
+	return gemm.Finish{Ldr: v.g.OutPlane, BiasRow: operand.Load[float32](w, operand.At(in, 2)),
+		ScaleRow: operand.Load[float32](w, operand.At(in, 3)), Residual: operand.Load[float32](w, operand.At(in, 4))}.With(s.Epilogue)
 }
 
 // runGo computes the convolution in Go, without a packed weight.

@@ -50,6 +50,26 @@ func Input(l cpu.Level, e, tiles int, dst []float32, ps int, src []float32, plan
 	}
 }
 
+// filter transforms the filters of some channels as winogradFilterGo does.
+func filter(l cpu.Level, e, chans int, dst []float32, ps int, src []float32) {
+	lanes, t := gemm.PanelLanes(l), e+2
+	if !cpu.X86 {
+		winogradFilterGo(e, lanes, chans, dst, ps, src)
+		return
+	}
+	_, _ = dst[(t*t-1)*ps+chans*lanes-1], src[chans*9*lanes-1]
+	switch {
+	case l == cpu.AVX512 && e == 4:
+		winogradFilter4AVX512(chans, &dst[0], ps, &src[0])
+	case l == cpu.AVX512:
+		winogradFilter2AVX512(chans, &dst[0], ps, &src[0])
+	case e == 4:
+		winogradFilter4AVX2(chans, &dst[0], ps, &src[0])
+	default:
+		winogradFilter2AVX2(chans, &dst[0], ps, &src[0])
+	}
+}
+
 // Output transforms sums to blocks of outputs, whole vectors of tiles.
 func Output(l cpu.Level, e, rows, tiles int, dst, src []float32, ps int) {
 	if !cpu.X86 {

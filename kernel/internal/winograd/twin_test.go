@@ -62,6 +62,14 @@ func TestWinogradTwins(t *testing.T) {
 			Output(l, e, rows, tiles, got, src, ps)
 			winogradOutputGo(e, nr, rows, tiles, want, src, ps)
 			requireTwin(t, want, got, what+" output")
+
+			chans, stride := 1+r.IntN(5), bl.Stride
+			ps = chans*stride + r.IntN(20)
+			src = kerneltest.Floats(r, chans*9*stride, special(r))
+			got, want = make([]float32, tt*tt*ps), make([]float32, tt*tt*ps)
+			filter(l, e, chans, got, ps, src)
+			winogradFilterGo(e, stride, chans, want, ps, src)
+			requireTwin(t, want, got, what+" filter")
 		}
 	})
 }

@@ -18,6 +18,15 @@ import (
 //
 // g is the geometry that is expected, m the output channels of a group.
 func Tile(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
+	return choose(l, g, m, perGroup, 1, false)
+}
+
+// TileOnce is Tile of so many images by filters that are transformed for them alone.
+func TileOnce(l cpu.Level, g *geom.Spatial, m, perGroup, images int) int {
+	return choose(l, g, m, perGroup, images, true)
+}
+
+func choose(l cpu.Level, g *geom.Spatial, m, perGroup, images int, once bool) int {
 	one := [3]int{1, 1, 1}
 	if l == cpu.Generic || g.Kernel != [3]int{1, 3, 3} || g.Stride != one || g.Dilate != one ||
 		m < winogradLeast || perGroup < winogradLeast {
@@ -25,13 +34,31 @@ func Tile(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
 	}
 	bl := gemm.BlockingOf(l)
 	rate := float64(bl.Nr) // multiply-adds a cycle: two vectors, as wide as a panel
-	best, e := float64(g.OutPlane*9)*float64(m*perGroup)/rate/0.8+streamed(9*m*perGroup), 0
+	n := float64(images)
+	best, e := n*(float64(g.OutPlane*9)*float64(m*perGroup)/rate/0.8+streamed(9*m*perGroup)), 0
 	for _, try := range []int{4, 2} {
-		if c := winogradCost(l, try, g, m, perGroup); c < best {
+		c := n * winogradCost(l, try, g, m, perGroup)
+		if once {
+			c += float64(m*perGroup) * filterCost(l, try)
+		}
+		if c < best {
 			best, e = c, try
 		}
 	}
 	return e
+}
+
+// filterCost estimates the cycles of the transform of a filter: arithmetic, a vector of
+// filters at a time, and numbers that are written.
+func filterCost(l cpu.Level, e int) float64 {
+	sums, t := 400.0, float64(e+2)
+	if e == 2 {
+		sums = 160
+	}
+	if l == cpu.NEON { // in Go
+		sums *= 4
+	}
+	return sums/float64(gemm.PanelLanes(l)) + t*t*4/3
 }
 
 // winogradCost estimates the cycles of one group of one image.
@@ -166,44 +193,52 @@ func Len(l cpu.Level, e, groups, m, perGroup int) int {
 	return groups * (e + 2) * (e + 2) * gemm.PackedRows(l, m, perGroup)
 }
 
-// Pack transforms and packs the weight [groups*m, perGroup, 3, 3]. One position of
-// the tile at a time, for all filters: it is a matrix of its own, packed as a
-// product packs it.
+// Pack transforms and packs the weight [groups*m, perGroup, 3, 3]: for each position of the
+// tile a matrix of all filters, packed as a product packs it.
 func Pack(w *par.Workspace, l cpu.Level, e int, dst, weight []float32, groups, m, perGroup int) {
-	mark := w.Mark()
-	size, t := gemm.PackedRows(l, m, perGroup), e+2
-	j := par.TakeJob[winogradFilterJob](w)
-	*j = winogradFilterJob{dst: par.Scratch[float32](w, m*perGroup), perGroup: perGroup}
-	g := winogradFilter(e)
-	for i := range groups {
-		j.src = weight[i*m*perGroup*9:]
-		for p := range t * t {
-			j.down, j.along = g[p/t], g[p%t]
-			w.Parallel(m, max(1, par.SimdPack/(9*perGroup)), j)
-			gemm.PackWhole(w, l, dst[(i*t*t+p)*size:][:size], j.dst, perGroup, false, m, perGroup)
-		}
-	}
+	j := par.TakeJob[filterJob](w)
+	*j = filterJob{level: l, bl: gemm.BlockingOf(l), e: e, dst: dst, src: weight, m: m, perGroup: perGroup,
+		size: gemm.PackedRows(l, m, perGroup)}
+	w.Parallel(groups*j.bl.Panels(m), max(1, par.SimdPack/(4*j.bl.Stride*perGroup)), j)
 	par.PutJob(w, j)
-	w.Release(mark)
 }
 
-// winogradFilterJob computes one position of transformed filters, in float64,
-// rounded once.
-type winogradFilterJob struct {
-	dst, src    []float32
-	perGroup    int
-	down, along [3]float64
+// filterRun is the numbers of a position that are computed at a time: some channels of the
+// filters of a panel. They are computed next to each other and copied from there, because
+// the matrices of positions are often a power of two apart, where a cache keeps few lines.
+const filterRun = 128
+
+// filterJob transforms filters, panel by panel.
+type filterJob struct {
+	level          cpu.Level
+	bl             gemm.Blocking
+	e, m, perGroup int
+	size           int // of the packed matrix of a position
+	dst, src       []float32
 }
 
-// Do transforms filters [lo, hi). In f64, once, when weights are packed.
-func (j *winogradFilterJob) Do(lo, hi int) {
-	for i := lo * j.perGroup; i < hi*j.perGroup; i++ {
-		sum := 0.0
-		for y, d := range j.down {
-			f := j.src[9*i+3*y:][:3]
-			row := float64(float64(f[0])*j.along[0]) + float64(float64(f[1])*j.along[1]) + float64(float64(f[2])*j.along[2])
-			sum += float64(d * row)
+// Do transforms panels [lo, hi) of all groups: it brings filters into lanes, tap by tap, as
+// a product packs rows, and computes all positions of some channels from there.
+func (j *filterJob) Do(lo, hi int) {
+	var taps [9 * filterRun]float32
+	var near [36 * (filterRun + 16)]float32
+	panels, depth, stride, t := j.bl.Panels(j.m), j.bl.Depth(j.perGroup), j.bl.Stride, j.e+2
+	for i := lo; i < hi; i++ {
+		group, panel := i/panels, i%panels
+		r0, r1 := j.bl.Rows(j.m, panel)
+		src := j.src[(group*j.m+r0)*j.perGroup*9 : (group*j.m+r1)*j.perGroup*9]
+		for p := 0; p < j.perGroup; p += depth {
+			kc := min(depth, j.perGroup-p)
+			at := group*t*t*j.size + p*panels*stride + panel*stride*kc
+			for c := 0; c < kc; c += filterRun / stride {
+				n := min(filterRun/stride, kc-c)
+				gemm.PackAlong(j.level, taps[:n*9*stride], stride, src[(p+c)*9:], j.perGroup*9, r1-r0, n*9)
+				const ps = filterRun + 16
+				filter(j.level, j.e, n, near[:], ps, taps[:n*9*stride])
+				for q := range t * t {
+					copy(j.dst[at+q*j.size+c*stride:][:n*stride], near[q*ps:])
+				}
+			}
 		}
-		j.dst[i] = float32(sum)
 	}
 }

@@ -33,6 +33,37 @@ func winogradFilter(e int) [][3]float64 {
 		{1 / nb, winogradB / nb, winogradB2 / nb}, {1 / nb, -winogradB / nb, winogradB2 / nb}, {0, 0, 1}}
 }
 
+// winogradFilterGo is the twin of the assembly: it transforms the filters in the lanes of
+// src, nine taps a channel, in float64, and rounds once.
+func winogradFilterGo(e, lanes, chans int, dst []float32, ps int, src []float32) {
+	g, t := winogradFilter(e), e+2
+	for i := range chans * lanes {
+		at := src[i/lanes*9*lanes+i%lanes:]
+		tap := func(i int) float64 { return float64(at[i*lanes]) }
+		for x := range t {
+			var along [3]float64
+			for y := range along {
+				along[y] = combined(g[x], tap(3*y), tap(3*y+1), tap(3*y+2))
+			}
+			for y := range t {
+				dst[(y*t+x)*ps+i] = float32(combined(g[y], along[0], along[1], along[2]))
+			}
+		}
+	}
+}
+
+// combined is the sum of three numbers times those of a row of the matrix, without those
+// times zero.
+func combined(row [3]float64, a, b, c float64) float64 {
+	switch {
+	case row[1] != 0:
+		return float64(float64(a*row[0])+float64(b*row[1])) + float64(c*row[2])
+	case row[0] != 0:
+		return a * row[0]
+	}
+	return c * row[2]
+}
+
 // winogradIn transforms t = e+2 inputs, step apart, in place.
 func winogradIn(e int, x []float32, step int) {
 	at := func(i int) float32 { return x[i*step] }

@@ -44,6 +44,18 @@ func winogradOutput4AVX512(rows int, vecs int, dst *float32, src *float32, ps in
 //go:noescape
 func winogradOutput2AVX512(rows int, vecs int, dst *float32, src *float32, ps int)
 
+// winogradFilter4AVX512 transforms the filters of at least one channel, 16 filters in the lanes of each of
+// its nine taps at src: position p goes to dst[p*ps]. The next channel follows both.
+//
+//go:noescape
+func winogradFilter4AVX512(chans int, dst *float32, ps int, src *float32)
+
+// winogradFilter2AVX512 transforms the filters of at least one channel, 16 filters in the lanes of each of
+// its nine taps at src: position p goes to dst[p*ps]. The next channel follows both.
+//
+//go:noescape
+func winogradFilter2AVX512(chans int, dst *float32, ps int, src *float32)
+
 // winogradStoreAVX512 applies the epilogue of a, a winogradStore, to a block of at least one
 // channel, row and column, and stores it. It counts a down.
 //
@@ -98,6 +110,18 @@ func winogradOutput4AVX2(rows int, vecs int, dst *float32, src *float32, ps int)
 //
 //go:noescape
 func winogradOutput2AVX2(rows int, vecs int, dst *float32, src *float32, ps int)
+
+// winogradFilter4AVX2 transforms the filters of at least one channel, 8 filters in the lanes of each of
+// its nine taps at src: position p goes to dst[p*ps]. The next channel follows both.
+//
+//go:noescape
+func winogradFilter4AVX2(chans int, dst *float32, ps int, src *float32)
+
+// winogradFilter2AVX2 transforms the filters of at least one channel, 8 filters in the lanes of each of
+// its nine taps at src: position p goes to dst[p*ps]. The next channel follows both.
+//
+//go:noescape
+func winogradFilter2AVX2(chans int, dst *float32, ps int, src *float32)
 
 // winogradStoreAVX2 applies the epilogue of a, a winogradStore, to a block of at least one
 // channel, row and column, and stores it. It counts a down.

@@ -258,6 +258,116 @@ DATA neutral<>+0(SB)/4, $0x3f800000
 DATA neutral<>+4(SB)/4, $0x80000000
 GLOBL neutral<>(SB), RODATA|NOPTR, $8
 
+DATA filter0<>+0(SB)/8, $0x3ff23456789abcdf
+DATA filter0<>+8(SB)/8, $0x3ff23456789abcdf
+DATA filter0<>+16(SB)/8, $0x3ff23456789abcdf
+DATA filter0<>+24(SB)/8, $0x3ff23456789abcdf
+DATA filter0<>+32(SB)/8, $0x3ff23456789abcdf
+DATA filter0<>+40(SB)/8, $0x3ff23456789abcdf
+DATA filter0<>+48(SB)/8, $0x3ff23456789abcdf
+DATA filter0<>+56(SB)/8, $0x3ff23456789abcdf
+GLOBL filter0<>(SB), RODATA|NOPTR, $64
+
+DATA filter1<>+0(SB)/8, $0xbfe607667c6dcce3
+DATA filter1<>+8(SB)/8, $0xbfe607667c6dcce3
+DATA filter1<>+16(SB)/8, $0xbfe607667c6dcce3
+DATA filter1<>+24(SB)/8, $0xbfe607667c6dcce3
+DATA filter1<>+32(SB)/8, $0xbfe607667c6dcce3
+DATA filter1<>+40(SB)/8, $0xbfe607667c6dcce3
+DATA filter1<>+48(SB)/8, $0xbfe607667c6dcce3
+DATA filter1<>+56(SB)/8, $0xbfe607667c6dcce3
+GLOBL filter1<>(SB), RODATA|NOPTR, $64
+
+DATA filter2<>+0(SB)/8, $0xbfdb89401b89401c
+DATA filter2<>+8(SB)/8, $0xbfdb89401b89401c
+DATA filter2<>+16(SB)/8, $0xbfdb89401b89401c
+DATA filter2<>+24(SB)/8, $0xbfdb89401b89401c
+DATA filter2<>+32(SB)/8, $0xbfdb89401b89401c
+DATA filter2<>+40(SB)/8, $0xbfdb89401b89401c
+DATA filter2<>+48(SB)/8, $0xbfdb89401b89401c
+DATA filter2<>+56(SB)/8, $0xbfdb89401b89401c
+GLOBL filter2<>(SB), RODATA|NOPTR, $64
+
+DATA filter3<>+0(SB)/8, $0xbfd135c81135c811
+DATA filter3<>+8(SB)/8, $0xbfd135c81135c811
+DATA filter3<>+16(SB)/8, $0xbfd135c81135c811
+DATA filter3<>+24(SB)/8, $0xbfd135c81135c811
+DATA filter3<>+32(SB)/8, $0xbfd135c81135c811
+DATA filter3<>+40(SB)/8, $0xbfd135c81135c811
+DATA filter3<>+48(SB)/8, $0xbfd135c81135c811
+DATA filter3<>+56(SB)/8, $0xbfd135c81135c811
+GLOBL filter3<>(SB), RODATA|NOPTR, $64
+
+DATA filter4<>+0(SB)/8, $0x3fdb89401b89401c
+DATA filter4<>+8(SB)/8, $0x3fdb89401b89401c
+DATA filter4<>+16(SB)/8, $0x3fdb89401b89401c
+DATA filter4<>+24(SB)/8, $0x3fdb89401b89401c
+DATA filter4<>+32(SB)/8, $0x3fdb89401b89401c
+DATA filter4<>+40(SB)/8, $0x3fdb89401b89401c
+DATA filter4<>+48(SB)/8, $0x3fdb89401b89401c
+DATA filter4<>+56(SB)/8, $0x3fdb89401b89401c
+GLOBL filter4<>(SB), RODATA|NOPTR, $64
+
+DATA filter5<>+0(SB)/8, $0x3fbe98801e98801f
+DATA filter5<>+8(SB)/8, $0x3fbe98801e98801f
+DATA filter5<>+16(SB)/8, $0x3fbe98801e98801f
+DATA filter5<>+24(SB)/8, $0x3fbe98801e98801f
+DATA filter5<>+32(SB)/8, $0x3fbe98801e98801f
+DATA filter5<>+40(SB)/8, $0x3fbe98801e98801f
+DATA filter5<>+48(SB)/8, $0x3fbe98801e98801f
+DATA filter5<>+56(SB)/8, $0x3fbe98801e98801f
+GLOBL filter5<>(SB), RODATA|NOPTR, $64
+
+DATA filter6<>+0(SB)/8, $0x3fc6f26016f26017
+DATA filter6<>+8(SB)/8, $0x3fc6f26016f26017
+DATA filter6<>+16(SB)/8, $0x3fc6f26016f26017
+DATA filter6<>+24(SB)/8, $0x3fc6f26016f26017
+DATA filter6<>+32(SB)/8, $0x3fc6f26016f26017
+DATA filter6<>+40(SB)/8, $0x3fc6f26016f26017
+DATA filter6<>+48(SB)/8, $0x3fc6f26016f26017
+DATA filter6<>+56(SB)/8, $0x3fc6f26016f26017
+GLOBL filter6<>(SB), RODATA|NOPTR, $64
+
+DATA filter7<>+0(SB)/8, $0x3fd135c81135c811
+DATA filter7<>+8(SB)/8, $0x3fd135c81135c811
+DATA filter7<>+16(SB)/8, $0x3fd135c81135c811
+DATA filter7<>+24(SB)/8, $0x3fd135c81135c811
+DATA filter7<>+32(SB)/8, $0x3fd135c81135c811
+DATA filter7<>+40(SB)/8, $0x3fd135c81135c811
+DATA filter7<>+48(SB)/8, $0x3fd135c81135c811
+DATA filter7<>+56(SB)/8, $0x3fd135c81135c811
+GLOBL filter7<>(SB), RODATA|NOPTR, $64
+
+DATA filter8<>+0(SB)/8, $0xbfc6f26016f26017
+DATA filter8<>+8(SB)/8, $0xbfc6f26016f26017
+DATA filter8<>+16(SB)/8, $0xbfc6f26016f26017
+DATA filter8<>+24(SB)/8, $0xbfc6f26016f26017
+DATA filter8<>+32(SB)/8, $0xbfc6f26016f26017
+DATA filter8<>+40(SB)/8, $0xbfc6f26016f26017
+DATA filter8<>+48(SB)/8, $0xbfc6f26016f26017
+DATA filter8<>+56(SB)/8, $0xbfc6f26016f26017
+GLOBL filter8<>(SB), RODATA|NOPTR, $64
+
+DATA filter9<>+0(SB)/8, $0x3fe0000000000000
+DATA filter9<>+8(SB)/8, $0x3fe0000000000000
+DATA filter9<>+16(SB)/8, $0x3fe0000000000000
+DATA filter9<>+24(SB)/8, $0x3fe0000000000000
+DATA filter9<>+32(SB)/8, $0x3fe0000000000000
+DATA filter9<>+40(SB)/8, $0x3fe0000000000000
+DATA filter9<>+48(SB)/8, $0x3fe0000000000000
+DATA filter9<>+56(SB)/8, $0x3fe0000000000000
+GLOBL filter9<>(SB), RODATA|NOPTR, $64
+
+DATA filter10<>+0(SB)/8, $0xbfe0000000000000
+DATA filter10<>+8(SB)/8, $0xbfe0000000000000
+DATA filter10<>+16(SB)/8, $0xbfe0000000000000
+DATA filter10<>+24(SB)/8, $0xbfe0000000000000
+DATA filter10<>+32(SB)/8, $0xbfe0000000000000
+DATA filter10<>+40(SB)/8, $0xbfe0000000000000
+DATA filter10<>+48(SB)/8, $0xbfe0000000000000
+DATA filter10<>+56(SB)/8, $0xbfe0000000000000
+GLOBL filter10<>(SB), RODATA|NOPTR, $64
+
 DATA lanes<>+0(SB)/4, $0xffffffff
 DATA lanes<>+4(SB)/4, $0xffffffff
 DATA lanes<>+8(SB)/4, $0xffffffff
@@ -1526,6 +1636,930 @@ vector:
 	ADDQ      $0x00000200, DX
 	DECQ      AX
 	JNZ       row
+	VZEROUPPER
+	RET
+
+// func winogradFilter4AVX512(chans int, dst *float32, ps int, src *float32)
+// Requires: AVX, AVX512F
+TEXT ·winogradFilter4AVX512(SB), NOSPLIT, $0-32
+	MOVQ   chans+0(FP), AX
+	MOVQ   dst+8(FP), CX
+	MOVQ   ps+16(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   src+24(FP), BX
+	MOVQ   DX, SI
+	IMUL3Q $0x06, SI, SI
+
+chan:
+	VCVTPS2PD (BX), Z0
+	VCVTPS2PD 64(BX), Z1
+	VCVTPS2PD 128(BX), Z2
+	VCVTPS2PD 192(BX), Z3
+	VCVTPS2PD 256(BX), Z4
+	VCVTPS2PD 320(BX), Z5
+	VCVTPS2PD 384(BX), Z6
+	VCVTPS2PD 448(BX), Z7
+	VCVTPS2PD 512(BX), Z8
+	MOVQ      CX, DI
+	VMULPD    filter0<>+0(SB), Z0, Z9
+	VMULPD    filter0<>+0(SB), Z3, Z10
+	VMULPD    filter0<>+0(SB), Z6, Z11
+	MOVQ      DI, R8
+	VMULPD    filter0<>+0(SB), Z9, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z13
+	VMULPD    filter2<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z12
+	VMULPD    filter4<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z13
+	VMULPD    filter6<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z12
+	VMULPD    filter8<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z11, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      DX, DI
+	VMULPD    filter1<>+0(SB), Z0, Z9
+	VMULPD    filter2<>+0(SB), Z1, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter3<>+0(SB), Z2, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter1<>+0(SB), Z3, Z10
+	VMULPD    filter2<>+0(SB), Z4, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter3<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter1<>+0(SB), Z6, Z11
+	VMULPD    filter2<>+0(SB), Z7, Z14
+	VADDPD    Z14, Z11, Z11
+	VMULPD    filter3<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z11, Z11
+	MOVQ      DI, R8
+	VMULPD    filter0<>+0(SB), Z9, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z13
+	VMULPD    filter2<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z12
+	VMULPD    filter4<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z13
+	VMULPD    filter6<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z12
+	VMULPD    filter8<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z11, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      DX, DI
+	VMULPD    filter1<>+0(SB), Z0, Z9
+	VMULPD    filter4<>+0(SB), Z1, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter3<>+0(SB), Z2, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter1<>+0(SB), Z3, Z10
+	VMULPD    filter4<>+0(SB), Z4, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter3<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter1<>+0(SB), Z6, Z11
+	VMULPD    filter4<>+0(SB), Z7, Z14
+	VADDPD    Z14, Z11, Z11
+	VMULPD    filter3<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z11, Z11
+	MOVQ      DI, R8
+	VMULPD    filter0<>+0(SB), Z9, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z13
+	VMULPD    filter2<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z12
+	VMULPD    filter4<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z13
+	VMULPD    filter6<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z12
+	VMULPD    filter8<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z11, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      DX, DI
+	VMULPD    filter5<>+0(SB), Z0, Z9
+	VMULPD    filter6<>+0(SB), Z1, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter7<>+0(SB), Z2, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter5<>+0(SB), Z3, Z10
+	VMULPD    filter6<>+0(SB), Z4, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter7<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter5<>+0(SB), Z6, Z11
+	VMULPD    filter6<>+0(SB), Z7, Z14
+	VADDPD    Z14, Z11, Z11
+	VMULPD    filter7<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z11, Z11
+	MOVQ      DI, R8
+	VMULPD    filter0<>+0(SB), Z9, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z13
+	VMULPD    filter2<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z12
+	VMULPD    filter4<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z13
+	VMULPD    filter6<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z12
+	VMULPD    filter8<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z11, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      DX, DI
+	VMULPD    filter5<>+0(SB), Z0, Z9
+	VMULPD    filter8<>+0(SB), Z1, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter7<>+0(SB), Z2, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter5<>+0(SB), Z3, Z10
+	VMULPD    filter8<>+0(SB), Z4, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter7<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter5<>+0(SB), Z6, Z11
+	VMULPD    filter8<>+0(SB), Z7, Z14
+	VADDPD    Z14, Z11, Z11
+	VMULPD    filter7<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z11, Z11
+	MOVQ      DI, R8
+	VMULPD    filter0<>+0(SB), Z9, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z13
+	VMULPD    filter2<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z12
+	VMULPD    filter4<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z13
+	VMULPD    filter6<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z12
+	VMULPD    filter8<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z11, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      DX, DI
+	MOVQ      DI, R8
+	VMULPD    filter0<>+0(SB), Z2, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z2, Z13
+	VMULPD    filter2<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter3<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z2, Z12
+	VMULPD    filter4<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter3<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z2, Z13
+	VMULPD    filter6<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter7<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z2, Z12
+	VMULPD    filter8<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter7<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z8, Y15
+	VMOVUPS   Y15, (R8)
+	VCVTPS2PD 32(BX), Z0
+	VCVTPS2PD 96(BX), Z1
+	VCVTPS2PD 160(BX), Z2
+	VCVTPS2PD 224(BX), Z3
+	VCVTPS2PD 288(BX), Z4
+	VCVTPS2PD 352(BX), Z5
+	VCVTPS2PD 416(BX), Z6
+	VCVTPS2PD 480(BX), Z7
+	VCVTPS2PD 544(BX), Z8
+	MOVQ      CX, DI
+	VMULPD    filter0<>+0(SB), Z0, Z9
+	VMULPD    filter0<>+0(SB), Z3, Z10
+	VMULPD    filter0<>+0(SB), Z6, Z11
+	MOVQ      DI, R8
+	VMULPD    filter0<>+0(SB), Z9, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z13
+	VMULPD    filter2<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z12
+	VMULPD    filter4<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z13
+	VMULPD    filter6<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z12
+	VMULPD    filter8<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z11, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      DX, DI
+	VMULPD    filter1<>+0(SB), Z0, Z9
+	VMULPD    filter2<>+0(SB), Z1, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter3<>+0(SB), Z2, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter1<>+0(SB), Z3, Z10
+	VMULPD    filter2<>+0(SB), Z4, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter3<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter1<>+0(SB), Z6, Z11
+	VMULPD    filter2<>+0(SB), Z7, Z14
+	VADDPD    Z14, Z11, Z11
+	VMULPD    filter3<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z11, Z11
+	MOVQ      DI, R8
+	VMULPD    filter0<>+0(SB), Z9, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z13
+	VMULPD    filter2<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z12
+	VMULPD    filter4<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z13
+	VMULPD    filter6<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z12
+	VMULPD    filter8<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z11, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      DX, DI
+	VMULPD    filter1<>+0(SB), Z0, Z9
+	VMULPD    filter4<>+0(SB), Z1, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter3<>+0(SB), Z2, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter1<>+0(SB), Z3, Z10
+	VMULPD    filter4<>+0(SB), Z4, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter3<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter1<>+0(SB), Z6, Z11
+	VMULPD    filter4<>+0(SB), Z7, Z14
+	VADDPD    Z14, Z11, Z11
+	VMULPD    filter3<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z11, Z11
+	MOVQ      DI, R8
+	VMULPD    filter0<>+0(SB), Z9, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z13
+	VMULPD    filter2<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z12
+	VMULPD    filter4<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z13
+	VMULPD    filter6<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z12
+	VMULPD    filter8<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z11, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      DX, DI
+	VMULPD    filter5<>+0(SB), Z0, Z9
+	VMULPD    filter6<>+0(SB), Z1, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter7<>+0(SB), Z2, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter5<>+0(SB), Z3, Z10
+	VMULPD    filter6<>+0(SB), Z4, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter7<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter5<>+0(SB), Z6, Z11
+	VMULPD    filter6<>+0(SB), Z7, Z14
+	VADDPD    Z14, Z11, Z11
+	VMULPD    filter7<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z11, Z11
+	MOVQ      DI, R8
+	VMULPD    filter0<>+0(SB), Z9, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z13
+	VMULPD    filter2<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z12
+	VMULPD    filter4<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z13
+	VMULPD    filter6<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z12
+	VMULPD    filter8<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z11, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      DX, DI
+	VMULPD    filter5<>+0(SB), Z0, Z9
+	VMULPD    filter8<>+0(SB), Z1, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter7<>+0(SB), Z2, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter5<>+0(SB), Z3, Z10
+	VMULPD    filter8<>+0(SB), Z4, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter7<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter5<>+0(SB), Z6, Z11
+	VMULPD    filter8<>+0(SB), Z7, Z14
+	VADDPD    Z14, Z11, Z11
+	VMULPD    filter7<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z11, Z11
+	MOVQ      DI, R8
+	VMULPD    filter0<>+0(SB), Z9, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z13
+	VMULPD    filter2<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z9, Z12
+	VMULPD    filter4<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter3<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z13
+	VMULPD    filter6<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z9, Z12
+	VMULPD    filter8<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter7<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z11, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      DX, DI
+	MOVQ      DI, R8
+	VMULPD    filter0<>+0(SB), Z2, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z2, Z13
+	VMULPD    filter2<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter3<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter1<>+0(SB), Z2, Z12
+	VMULPD    filter4<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter3<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z2, Z13
+	VMULPD    filter6<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter7<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter5<>+0(SB), Z2, Z12
+	VMULPD    filter8<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter7<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z8, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      $0x00000240, BX
+	ADDQ      $0x40, CX
+	DECQ      AX
+	JNZ       chan
+	VZEROUPPER
+	RET
+
+// func winogradFilter2AVX512(chans int, dst *float32, ps int, src *float32)
+// Requires: AVX, AVX512F
+TEXT ·winogradFilter2AVX512(SB), NOSPLIT, $0-32
+	MOVQ   chans+0(FP), AX
+	MOVQ   dst+8(FP), CX
+	MOVQ   ps+16(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   src+24(FP), BX
+	MOVQ   DX, SI
+	IMUL3Q $0x04, SI, SI
+
+chan:
+	VCVTPS2PD (BX), Z0
+	VCVTPS2PD 64(BX), Z1
+	VCVTPS2PD 128(BX), Z2
+	VCVTPS2PD 192(BX), Z3
+	VCVTPS2PD 256(BX), Z4
+	VCVTPS2PD 320(BX), Z5
+	VCVTPS2PD 384(BX), Z6
+	VCVTPS2PD 448(BX), Z7
+	VCVTPS2PD 512(BX), Z8
+	MOVQ      CX, DI
+	MOVQ      DI, R8
+	VCVTPD2PS Z0, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z0, Z13
+	VMULPD    filter9<>+0(SB), Z3, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter9<>+0(SB), Z6, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z0, Z12
+	VMULPD    filter10<>+0(SB), Z3, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter9<>+0(SB), Z6, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z6, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      DX, DI
+	VMULPD    filter9<>+0(SB), Z0, Z9
+	VMULPD    filter9<>+0(SB), Z1, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter9<>+0(SB), Z2, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter9<>+0(SB), Z3, Z10
+	VMULPD    filter9<>+0(SB), Z4, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter9<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter9<>+0(SB), Z6, Z11
+	VMULPD    filter9<>+0(SB), Z7, Z14
+	VADDPD    Z14, Z11, Z11
+	VMULPD    filter9<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z11, Z11
+	MOVQ      DI, R8
+	VCVTPD2PS Z9, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z9, Z13
+	VMULPD    filter9<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter9<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z9, Z12
+	VMULPD    filter10<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter9<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z11, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      DX, DI
+	VMULPD    filter9<>+0(SB), Z0, Z9
+	VMULPD    filter10<>+0(SB), Z1, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter9<>+0(SB), Z2, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter9<>+0(SB), Z3, Z10
+	VMULPD    filter10<>+0(SB), Z4, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter9<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter9<>+0(SB), Z6, Z11
+	VMULPD    filter10<>+0(SB), Z7, Z14
+	VADDPD    Z14, Z11, Z11
+	VMULPD    filter9<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z11, Z11
+	MOVQ      DI, R8
+	VCVTPD2PS Z9, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z9, Z13
+	VMULPD    filter9<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter9<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z9, Z12
+	VMULPD    filter10<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter9<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z11, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      DX, DI
+	MOVQ      DI, R8
+	VCVTPD2PS Z2, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z2, Z13
+	VMULPD    filter9<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter9<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z2, Z12
+	VMULPD    filter10<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter9<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, (R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z8, Y15
+	VMOVUPS   Y15, (R8)
+	VCVTPS2PD 32(BX), Z0
+	VCVTPS2PD 96(BX), Z1
+	VCVTPS2PD 160(BX), Z2
+	VCVTPS2PD 224(BX), Z3
+	VCVTPS2PD 288(BX), Z4
+	VCVTPS2PD 352(BX), Z5
+	VCVTPS2PD 416(BX), Z6
+	VCVTPS2PD 480(BX), Z7
+	VCVTPS2PD 544(BX), Z8
+	MOVQ      CX, DI
+	MOVQ      DI, R8
+	VCVTPD2PS Z0, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z0, Z13
+	VMULPD    filter9<>+0(SB), Z3, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter9<>+0(SB), Z6, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z0, Z12
+	VMULPD    filter10<>+0(SB), Z3, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter9<>+0(SB), Z6, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z6, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      DX, DI
+	VMULPD    filter9<>+0(SB), Z0, Z9
+	VMULPD    filter9<>+0(SB), Z1, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter9<>+0(SB), Z2, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter9<>+0(SB), Z3, Z10
+	VMULPD    filter9<>+0(SB), Z4, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter9<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter9<>+0(SB), Z6, Z11
+	VMULPD    filter9<>+0(SB), Z7, Z14
+	VADDPD    Z14, Z11, Z11
+	VMULPD    filter9<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z11, Z11
+	MOVQ      DI, R8
+	VCVTPD2PS Z9, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z9, Z13
+	VMULPD    filter9<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter9<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z9, Z12
+	VMULPD    filter10<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter9<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z11, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      DX, DI
+	VMULPD    filter9<>+0(SB), Z0, Z9
+	VMULPD    filter10<>+0(SB), Z1, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter9<>+0(SB), Z2, Z14
+	VADDPD    Z14, Z9, Z9
+	VMULPD    filter9<>+0(SB), Z3, Z10
+	VMULPD    filter10<>+0(SB), Z4, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter9<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z10, Z10
+	VMULPD    filter9<>+0(SB), Z6, Z11
+	VMULPD    filter10<>+0(SB), Z7, Z14
+	VADDPD    Z14, Z11, Z11
+	VMULPD    filter9<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z11, Z11
+	MOVQ      DI, R8
+	VCVTPD2PS Z9, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z9, Z13
+	VMULPD    filter9<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter9<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z9, Z12
+	VMULPD    filter10<>+0(SB), Z10, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter9<>+0(SB), Z11, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z11, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      DX, DI
+	MOVQ      DI, R8
+	VCVTPD2PS Z2, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z2, Z13
+	VMULPD    filter9<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z13, Z13
+	VMULPD    filter9<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z13, Z13
+	VCVTPD2PS Z13, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VMULPD    filter9<>+0(SB), Z2, Z12
+	VMULPD    filter10<>+0(SB), Z5, Z14
+	VADDPD    Z14, Z12, Z12
+	VMULPD    filter9<>+0(SB), Z8, Z14
+	VADDPD    Z14, Z12, Z12
+	VCVTPD2PS Z12, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      SI, R8
+	VCVTPD2PS Z8, Y15
+	VMOVUPS   Y15, 32(R8)
+	ADDQ      $0x00000240, BX
+	ADDQ      $0x40, CX
+	DECQ      AX
+	JNZ       chan
 	VZEROUPPER
 	RET
 
@@ -3306,6 +4340,930 @@ vector:
 	ADDQ       $0x00000100, DX
 	DECQ       AX
 	JNZ        row
+	VZEROUPPER
+	RET
+
+// func winogradFilter4AVX2(chans int, dst *float32, ps int, src *float32)
+// Requires: AVX
+TEXT ·winogradFilter4AVX2(SB), NOSPLIT, $0-32
+	MOVQ   chans+0(FP), AX
+	MOVQ   dst+8(FP), CX
+	MOVQ   ps+16(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   src+24(FP), BX
+	MOVQ   DX, SI
+	IMUL3Q $0x06, SI, SI
+
+chan:
+	VCVTPS2PD  (BX), Y0
+	VCVTPS2PD  32(BX), Y1
+	VCVTPS2PD  64(BX), Y2
+	VCVTPS2PD  96(BX), Y3
+	VCVTPS2PD  128(BX), Y4
+	VCVTPS2PD  160(BX), Y5
+	VCVTPS2PD  192(BX), Y6
+	VCVTPS2PD  224(BX), Y7
+	VCVTPS2PD  256(BX), Y8
+	MOVQ       CX, DI
+	VMULPD     filter0<>+0(SB), Y0, Y9
+	VMULPD     filter0<>+0(SB), Y3, Y10
+	VMULPD     filter0<>+0(SB), Y6, Y11
+	MOVQ       DI, R8
+	VMULPD     filter0<>+0(SB), Y9, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y13
+	VMULPD     filter2<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y12
+	VMULPD     filter4<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y13
+	VMULPD     filter6<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y12
+	VMULPD     filter8<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y11, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       DX, DI
+	VMULPD     filter1<>+0(SB), Y0, Y9
+	VMULPD     filter2<>+0(SB), Y1, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter3<>+0(SB), Y2, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter1<>+0(SB), Y3, Y10
+	VMULPD     filter2<>+0(SB), Y4, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter3<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter1<>+0(SB), Y6, Y11
+	VMULPD     filter2<>+0(SB), Y7, Y14
+	VADDPD     Y14, Y11, Y11
+	VMULPD     filter3<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y11, Y11
+	MOVQ       DI, R8
+	VMULPD     filter0<>+0(SB), Y9, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y13
+	VMULPD     filter2<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y12
+	VMULPD     filter4<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y13
+	VMULPD     filter6<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y12
+	VMULPD     filter8<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y11, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       DX, DI
+	VMULPD     filter1<>+0(SB), Y0, Y9
+	VMULPD     filter4<>+0(SB), Y1, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter3<>+0(SB), Y2, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter1<>+0(SB), Y3, Y10
+	VMULPD     filter4<>+0(SB), Y4, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter3<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter1<>+0(SB), Y6, Y11
+	VMULPD     filter4<>+0(SB), Y7, Y14
+	VADDPD     Y14, Y11, Y11
+	VMULPD     filter3<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y11, Y11
+	MOVQ       DI, R8
+	VMULPD     filter0<>+0(SB), Y9, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y13
+	VMULPD     filter2<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y12
+	VMULPD     filter4<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y13
+	VMULPD     filter6<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y12
+	VMULPD     filter8<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y11, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       DX, DI
+	VMULPD     filter5<>+0(SB), Y0, Y9
+	VMULPD     filter6<>+0(SB), Y1, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter7<>+0(SB), Y2, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter5<>+0(SB), Y3, Y10
+	VMULPD     filter6<>+0(SB), Y4, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter7<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter5<>+0(SB), Y6, Y11
+	VMULPD     filter6<>+0(SB), Y7, Y14
+	VADDPD     Y14, Y11, Y11
+	VMULPD     filter7<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y11, Y11
+	MOVQ       DI, R8
+	VMULPD     filter0<>+0(SB), Y9, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y13
+	VMULPD     filter2<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y12
+	VMULPD     filter4<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y13
+	VMULPD     filter6<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y12
+	VMULPD     filter8<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y11, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       DX, DI
+	VMULPD     filter5<>+0(SB), Y0, Y9
+	VMULPD     filter8<>+0(SB), Y1, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter7<>+0(SB), Y2, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter5<>+0(SB), Y3, Y10
+	VMULPD     filter8<>+0(SB), Y4, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter7<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter5<>+0(SB), Y6, Y11
+	VMULPD     filter8<>+0(SB), Y7, Y14
+	VADDPD     Y14, Y11, Y11
+	VMULPD     filter7<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y11, Y11
+	MOVQ       DI, R8
+	VMULPD     filter0<>+0(SB), Y9, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y13
+	VMULPD     filter2<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y12
+	VMULPD     filter4<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y13
+	VMULPD     filter6<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y12
+	VMULPD     filter8<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y11, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       DX, DI
+	MOVQ       DI, R8
+	VMULPD     filter0<>+0(SB), Y2, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y2, Y13
+	VMULPD     filter2<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter3<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y2, Y12
+	VMULPD     filter4<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter3<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y2, Y13
+	VMULPD     filter6<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter7<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y2, Y12
+	VMULPD     filter8<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter7<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y8, X15
+	VMOVUPS    X15, (R8)
+	VCVTPS2PD  16(BX), Y0
+	VCVTPS2PD  48(BX), Y1
+	VCVTPS2PD  80(BX), Y2
+	VCVTPS2PD  112(BX), Y3
+	VCVTPS2PD  144(BX), Y4
+	VCVTPS2PD  176(BX), Y5
+	VCVTPS2PD  208(BX), Y6
+	VCVTPS2PD  240(BX), Y7
+	VCVTPS2PD  272(BX), Y8
+	MOVQ       CX, DI
+	VMULPD     filter0<>+0(SB), Y0, Y9
+	VMULPD     filter0<>+0(SB), Y3, Y10
+	VMULPD     filter0<>+0(SB), Y6, Y11
+	MOVQ       DI, R8
+	VMULPD     filter0<>+0(SB), Y9, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y13
+	VMULPD     filter2<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y12
+	VMULPD     filter4<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y13
+	VMULPD     filter6<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y12
+	VMULPD     filter8<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y11, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       DX, DI
+	VMULPD     filter1<>+0(SB), Y0, Y9
+	VMULPD     filter2<>+0(SB), Y1, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter3<>+0(SB), Y2, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter1<>+0(SB), Y3, Y10
+	VMULPD     filter2<>+0(SB), Y4, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter3<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter1<>+0(SB), Y6, Y11
+	VMULPD     filter2<>+0(SB), Y7, Y14
+	VADDPD     Y14, Y11, Y11
+	VMULPD     filter3<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y11, Y11
+	MOVQ       DI, R8
+	VMULPD     filter0<>+0(SB), Y9, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y13
+	VMULPD     filter2<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y12
+	VMULPD     filter4<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y13
+	VMULPD     filter6<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y12
+	VMULPD     filter8<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y11, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       DX, DI
+	VMULPD     filter1<>+0(SB), Y0, Y9
+	VMULPD     filter4<>+0(SB), Y1, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter3<>+0(SB), Y2, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter1<>+0(SB), Y3, Y10
+	VMULPD     filter4<>+0(SB), Y4, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter3<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter1<>+0(SB), Y6, Y11
+	VMULPD     filter4<>+0(SB), Y7, Y14
+	VADDPD     Y14, Y11, Y11
+	VMULPD     filter3<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y11, Y11
+	MOVQ       DI, R8
+	VMULPD     filter0<>+0(SB), Y9, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y13
+	VMULPD     filter2<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y12
+	VMULPD     filter4<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y13
+	VMULPD     filter6<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y12
+	VMULPD     filter8<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y11, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       DX, DI
+	VMULPD     filter5<>+0(SB), Y0, Y9
+	VMULPD     filter6<>+0(SB), Y1, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter7<>+0(SB), Y2, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter5<>+0(SB), Y3, Y10
+	VMULPD     filter6<>+0(SB), Y4, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter7<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter5<>+0(SB), Y6, Y11
+	VMULPD     filter6<>+0(SB), Y7, Y14
+	VADDPD     Y14, Y11, Y11
+	VMULPD     filter7<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y11, Y11
+	MOVQ       DI, R8
+	VMULPD     filter0<>+0(SB), Y9, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y13
+	VMULPD     filter2<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y12
+	VMULPD     filter4<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y13
+	VMULPD     filter6<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y12
+	VMULPD     filter8<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y11, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       DX, DI
+	VMULPD     filter5<>+0(SB), Y0, Y9
+	VMULPD     filter8<>+0(SB), Y1, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter7<>+0(SB), Y2, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter5<>+0(SB), Y3, Y10
+	VMULPD     filter8<>+0(SB), Y4, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter7<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter5<>+0(SB), Y6, Y11
+	VMULPD     filter8<>+0(SB), Y7, Y14
+	VADDPD     Y14, Y11, Y11
+	VMULPD     filter7<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y11, Y11
+	MOVQ       DI, R8
+	VMULPD     filter0<>+0(SB), Y9, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y13
+	VMULPD     filter2<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y9, Y12
+	VMULPD     filter4<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter3<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y13
+	VMULPD     filter6<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y9, Y12
+	VMULPD     filter8<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter7<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y11, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       DX, DI
+	MOVQ       DI, R8
+	VMULPD     filter0<>+0(SB), Y2, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y2, Y13
+	VMULPD     filter2<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter3<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter1<>+0(SB), Y2, Y12
+	VMULPD     filter4<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter3<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y2, Y13
+	VMULPD     filter6<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter7<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter5<>+0(SB), Y2, Y12
+	VMULPD     filter8<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter7<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y8, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       $0x00000120, BX
+	ADDQ       $0x20, CX
+	DECQ       AX
+	JNZ        chan
+	VZEROUPPER
+	RET
+
+// func winogradFilter2AVX2(chans int, dst *float32, ps int, src *float32)
+// Requires: AVX
+TEXT ·winogradFilter2AVX2(SB), NOSPLIT, $0-32
+	MOVQ   chans+0(FP), AX
+	MOVQ   dst+8(FP), CX
+	MOVQ   ps+16(FP), DX
+	SHLQ   $0x02, DX
+	MOVQ   src+24(FP), BX
+	MOVQ   DX, SI
+	IMUL3Q $0x04, SI, SI
+
+chan:
+	VCVTPS2PD  (BX), Y0
+	VCVTPS2PD  32(BX), Y1
+	VCVTPS2PD  64(BX), Y2
+	VCVTPS2PD  96(BX), Y3
+	VCVTPS2PD  128(BX), Y4
+	VCVTPS2PD  160(BX), Y5
+	VCVTPS2PD  192(BX), Y6
+	VCVTPS2PD  224(BX), Y7
+	VCVTPS2PD  256(BX), Y8
+	MOVQ       CX, DI
+	MOVQ       DI, R8
+	VCVTPD2PSY Y0, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y0, Y13
+	VMULPD     filter9<>+0(SB), Y3, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter9<>+0(SB), Y6, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y0, Y12
+	VMULPD     filter10<>+0(SB), Y3, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter9<>+0(SB), Y6, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y6, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       DX, DI
+	VMULPD     filter9<>+0(SB), Y0, Y9
+	VMULPD     filter9<>+0(SB), Y1, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter9<>+0(SB), Y2, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter9<>+0(SB), Y3, Y10
+	VMULPD     filter9<>+0(SB), Y4, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter9<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter9<>+0(SB), Y6, Y11
+	VMULPD     filter9<>+0(SB), Y7, Y14
+	VADDPD     Y14, Y11, Y11
+	VMULPD     filter9<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y11, Y11
+	MOVQ       DI, R8
+	VCVTPD2PSY Y9, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y9, Y13
+	VMULPD     filter9<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter9<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y9, Y12
+	VMULPD     filter10<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter9<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y11, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       DX, DI
+	VMULPD     filter9<>+0(SB), Y0, Y9
+	VMULPD     filter10<>+0(SB), Y1, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter9<>+0(SB), Y2, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter9<>+0(SB), Y3, Y10
+	VMULPD     filter10<>+0(SB), Y4, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter9<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter9<>+0(SB), Y6, Y11
+	VMULPD     filter10<>+0(SB), Y7, Y14
+	VADDPD     Y14, Y11, Y11
+	VMULPD     filter9<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y11, Y11
+	MOVQ       DI, R8
+	VCVTPD2PSY Y9, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y9, Y13
+	VMULPD     filter9<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter9<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y9, Y12
+	VMULPD     filter10<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter9<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y11, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       DX, DI
+	MOVQ       DI, R8
+	VCVTPD2PSY Y2, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y2, Y13
+	VMULPD     filter9<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter9<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y2, Y12
+	VMULPD     filter10<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter9<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, (R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y8, X15
+	VMOVUPS    X15, (R8)
+	VCVTPS2PD  16(BX), Y0
+	VCVTPS2PD  48(BX), Y1
+	VCVTPS2PD  80(BX), Y2
+	VCVTPS2PD  112(BX), Y3
+	VCVTPS2PD  144(BX), Y4
+	VCVTPS2PD  176(BX), Y5
+	VCVTPS2PD  208(BX), Y6
+	VCVTPS2PD  240(BX), Y7
+	VCVTPS2PD  272(BX), Y8
+	MOVQ       CX, DI
+	MOVQ       DI, R8
+	VCVTPD2PSY Y0, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y0, Y13
+	VMULPD     filter9<>+0(SB), Y3, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter9<>+0(SB), Y6, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y0, Y12
+	VMULPD     filter10<>+0(SB), Y3, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter9<>+0(SB), Y6, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y6, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       DX, DI
+	VMULPD     filter9<>+0(SB), Y0, Y9
+	VMULPD     filter9<>+0(SB), Y1, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter9<>+0(SB), Y2, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter9<>+0(SB), Y3, Y10
+	VMULPD     filter9<>+0(SB), Y4, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter9<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter9<>+0(SB), Y6, Y11
+	VMULPD     filter9<>+0(SB), Y7, Y14
+	VADDPD     Y14, Y11, Y11
+	VMULPD     filter9<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y11, Y11
+	MOVQ       DI, R8
+	VCVTPD2PSY Y9, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y9, Y13
+	VMULPD     filter9<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter9<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y9, Y12
+	VMULPD     filter10<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter9<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y11, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       DX, DI
+	VMULPD     filter9<>+0(SB), Y0, Y9
+	VMULPD     filter10<>+0(SB), Y1, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter9<>+0(SB), Y2, Y14
+	VADDPD     Y14, Y9, Y9
+	VMULPD     filter9<>+0(SB), Y3, Y10
+	VMULPD     filter10<>+0(SB), Y4, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter9<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y10, Y10
+	VMULPD     filter9<>+0(SB), Y6, Y11
+	VMULPD     filter10<>+0(SB), Y7, Y14
+	VADDPD     Y14, Y11, Y11
+	VMULPD     filter9<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y11, Y11
+	MOVQ       DI, R8
+	VCVTPD2PSY Y9, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y9, Y13
+	VMULPD     filter9<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter9<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y9, Y12
+	VMULPD     filter10<>+0(SB), Y10, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter9<>+0(SB), Y11, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y11, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       DX, DI
+	MOVQ       DI, R8
+	VCVTPD2PSY Y2, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y2, Y13
+	VMULPD     filter9<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     filter9<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y13, Y13
+	VCVTPD2PSY Y13, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VMULPD     filter9<>+0(SB), Y2, Y12
+	VMULPD     filter10<>+0(SB), Y5, Y14
+	VADDPD     Y14, Y12, Y12
+	VMULPD     filter9<>+0(SB), Y8, Y14
+	VADDPD     Y14, Y12, Y12
+	VCVTPD2PSY Y12, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       SI, R8
+	VCVTPD2PSY Y8, X15
+	VMOVUPS    X15, 16(R8)
+	ADDQ       $0x00000120, BX
+	ADDQ       $0x20, CX
+	DECQ       AX
+	JNZ        chan
 	VZEROUPPER
 	RET
 

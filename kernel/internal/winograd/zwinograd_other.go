@@ -28,6 +28,14 @@ func winogradOutput2AVX512(rows int, vecs int, dst *float32, src *float32, ps in
 	panic("kernel: no assembly for this processor")
 }
 
+func winogradFilter4AVX512(chans int, dst *float32, ps int, src *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func winogradFilter2AVX512(chans int, dst *float32, ps int, src *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
 func winogradStoreAVX512(a *byte) {
 	panic("kernel: no assembly for this processor")
 }
@@ -57,6 +65,14 @@ func winogradOutput4AVX2(rows int, vecs int, dst *float32, src *float32, ps int)
 }
 
 func winogradOutput2AVX2(rows int, vecs int, dst *float32, src *float32, ps int) {
+	panic("kernel: no assembly for this processor")
+}
+
+func winogradFilter4AVX2(chans int, dst *float32, ps int, src *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func winogradFilter2AVX2(chans int, dst *float32, ps int, src *float32) {
 	panic("kernel: no assembly for this processor")
 }
 

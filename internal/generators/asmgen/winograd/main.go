@@ -57,6 +57,7 @@ func emit(c *build.Context) {
 	c.DataAttributes(attr.RODATA | attr.NOPTR)
 	c.AddDatum(0, U32(math.Float32bits(1)))
 	c.AddDatum(4, U32(1<<31))
+	factors := filterFactors(c)
 	for _, s := range []simd.ISA{simd.AVX512(c), simd.AVX2(c)} {
 		k := isa{ISA: s, table: table, lists: lists}
 		k.emitSplit(4)
@@ -65,6 +66,8 @@ func emit(c *build.Context) {
 		k.emitInput2()
 		k.emitOutput4()
 		k.emitOutput2()
+		k.emitFilter(4, factors)
+		k.emitFilter(2, factors)
 		k.emitStore(one)
 		k.emitNarrow()
 	}
