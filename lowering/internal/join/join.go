@@ -10,16 +10,19 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Group is elementwise calls that one step computes, in the order of the graph. Nothing but
-// the value of the last is used outside, so the step stands where the last call does.
+// Group is elementwise calls that one step computes, in the order of the graph. The step
+// stands where the last call does: nothing outside uses the value of another one before.
 type Group struct {
 	Nodes []*graph.Node
+	// Results are the calls whose values are used outside, in the order of the graph: the
+	// last, and those before it that are stored (Rules.Stores).
+	Results []*graph.Node
 
 	operands map[*graph.Node]bool // what the calls read that is none of them
 	size     int                  // of their expressions, without operands
 }
 
-// Last returns the call whose value the group computes.
+// Last returns the last call of the group.
 func (g *Group) Last() *graph.Node { return g.Nodes[len(g.Nodes)-1] }
 
 // Rules are what targets differ in.
@@ -29,6 +32,10 @@ type Rules struct {
 	// Taken reports whether a call is computed by a step of another kind, Same whether it
 	// gives what its first operand is; nil for none.
 	Taken, Same func(n *graph.Node) bool
+	// Stores reports whether a call writes its second operand to a tensor of the state and does
+	// nothing else, so that a step may compute that value with others; nil: a step computes
+	// one value.
+	Stores func(u *graph.Node) bool
 	// Operands and Calls are the most of a group, Nodes the most that its expression may
 	// have, operands counted; 0 for no limit. One call may be beyond them.
 	Operands, Calls, Nodes int
@@ -49,25 +56,38 @@ func Eras(g *graph.Graph) map[*graph.Node]int {
 
 // Find joins each elementwise call with the one group that uses it, from the last call of a
 // graph to the first, so that all users of a call are known when it is looked at. Every such
-// call is in a group, some alone.
+// call is in a group, some alone. Groups that share a call become one if all but the last
+// of their values are stored.
 func Find(g *graph.Graph, r Rules) map[*graph.Node]*Group {
 	of := map[*graph.Node]*Group{}
-	var made []*Group
+	at := map[*graph.Node]int{} // counted from the end
 	for n := range g.Backward() {
+		at[n] = len(at)
 		if r.Taken != nil && r.Taken(n) || !r.Member(n) {
 			continue
 		}
 		size := r.size(n)
-		own := Only(n, func(u *graph.Node) *Group { return of[u] })
+		own := r.group(n, of, at)
 		if own == nil || !r.fits(n, size, own) {
 			own = &Group{operands: map[*graph.Node]bool{}}
-			made = append(made, own)
 		}
 		own.add(n, size)
-		of[n] = own
+		for _, m := range own.Nodes {
+			if of[m] == own {
+				break // and so are those before it
+			}
+			of[m] = own
+		}
 	}
-	for _, own := range made {
-		slices.Reverse(own.Nodes)
+	for n := range g.Nodes() {
+		if own := of[n]; own != nil {
+			if own.Results == nil {
+				slices.Reverse(own.Nodes)
+			}
+			if n == own.Last() || slices.ContainsFunc(slices.Collect(n.Users()), func(u *graph.Node) bool { return of[u] != own }) {
+				own.Results = append(own.Results, n)
+			}
+		}
 	}
 	return of
 }
