@@ -110,6 +110,8 @@ func (b *builder) node(n *graph.Node, in []value) (value, error) {
 			v = b.call(n, in)
 		} else if n == g.last() {
 			v = b.groupStep(g)
+		} else if slices.Contains(g.results, n) && b.known(n, n.Type()) {
+			v = value{b.buffer(n.Name(), plan.Temp, n.Type())} // which the step of the last fills
 		}
 	}
 	b.values[n] = v

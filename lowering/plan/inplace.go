@@ -47,7 +47,7 @@ func (p *Plan) writer(s int) int {
 		return -1
 	}
 	made := p.maker(v)
-	if made < 0 || made >= s || p.Steps[made].View || !p.Steps[made].over(p, w) {
+	if made < 0 || made >= s || p.Steps[made].View || !p.Steps[made].over(p, v, w) {
 		return -1
 	}
 	for i := made; i <= s; i++ {
@@ -67,13 +67,21 @@ func (p *Plan) writer(s int) int {
 	return made
 }
 
-// over reports whether a step does not read buffer w, or may write its result over it.
-func (s *Step) over(p *Plan, w int) bool {
+// over reports whether a step that makes v does not read buffer w, or may write v over it.
+func (s *Step) over(p *Plan, v, w int) bool {
 	if !s.mentions(p, w) {
 		return true
 	}
-	_, ok := s.Kernel.(kernel.Overwriter)
-	return ok && slices.Contains(s.In, w) && p.alone(s, w)
+	k, ok := s.Kernel.(kernel.Overwriter)
+	if !ok || !slices.Contains(s.In, w) || !p.alone(s, w) {
+		return false
+	}
+	for i, in := range s.In {
+		if in == w && !k.Overwrites(slices.Index(s.Out, v), i) {
+			return false
+		}
+	}
+	return true
 }
 
 // writes reports whether a step, or a body of it, writes a tensor of the state.

@@ -1,6 +1,7 @@
 package join
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
@@ -72,25 +73,84 @@ func Find(g *graph.Graph, r Rules) map[*graph.Node]*Group {
 			own = &Group{operands: map[*graph.Node]bool{}}
 		}
 		own.add(n, size)
-		for _, m := range own.Nodes {
-			if of[m] == own {
-				break // and so are those before it
-			}
-			of[m] = own
-		}
+		of[n] = own
 	}
 	for n := range g.Nodes() {
-		if own := of[n]; own != nil {
-			if own.Results == nil {
-				slices.Reverse(own.Nodes)
-			}
-			if n == own.Last() || slices.ContainsFunc(slices.Collect(n.Users()), func(u *graph.Node) bool { return of[u] != own }) {
-				own.Results = append(own.Results, n)
-			}
+		own := of[n]
+		if own == nil {
+			continue
+		}
+		if own.Results == nil {
+			slices.Reverse(own.Nodes)
+		}
+		outside := n == own.Last()
+		for u := range n.Users() {
+			outside = outside || of[u] != own
+		}
+		if outside {
+			own.Results = append(own.Results, n)
 		}
 	}
 	return of
 }
+
+// group returns the group of all users of n, except those that store it, nil for none. Groups
+// that share n become one where that is allowed.
+func (r Rules) group(n *graph.Node, of map[*graph.Node]*Group, at map[*graph.Node]int) *Group {
+	var groups []*Group
+	for u := range n.Users() {
+		switch g := of[u]; {
+		case r.stores(u):
+		case g == nil:
+			return nil
+		case !slices.Contains(groups, g):
+			groups = append(groups, g)
+		}
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	own := slices.MinFunc(groups, func(g, h *Group) int { return at[g.Nodes[0]] - at[h.Nodes[0]] })
+	for _, g := range groups {
+		if g == own {
+			continue
+		}
+		if !r.joins(g, own) {
+			return nil
+		}
+		for _, m := range g.Nodes {
+			of[m] = own
+		}
+		own.Nodes, own.size = append(own.Nodes, g.Nodes...), own.size+g.size
+		slices.SortFunc(own.Nodes, func(n, m *graph.Node) int { return at[n] - at[m] })
+		maps.Copy(own.operands, g.operands)
+	}
+	return own
+}
+
+// joins reports whether group g may be computed with a later one: its value is only stored, and
+// the step does not get too long.
+func (r Rules) joins(g, own *Group) bool {
+	value, last := g.Nodes[0], own.Nodes[0]
+	if !value.Type().Dims().Same(last.Type().Dims()) || r.Era[value] != r.Era[last] {
+		return false
+	}
+	for u := range value.Users() {
+		if !r.stores(u) {
+			return false
+		}
+	}
+	operands := len(own.operands)
+	for a := range g.operands {
+		if !own.operands[a] {
+			operands++
+		}
+	}
+	return value.NumUses() > 0 && within(len(own.Nodes)+len(g.Nodes), r.Calls) && within(operands, r.Operands) && within(own.size+g.size+operands, r.Nodes)
+}
+
+// stores reports whether a call only writes its operand to the state.
+func (r Rules) stores(u *graph.Node) bool { return r.Stores != nil && r.Stores(u) }
 
 // Only returns what all users of n are in, by of; the zero C where that is none, or not one.
 func Only[C comparable](n *graph.Node, of func(u *graph.Node) C) (own C) {
