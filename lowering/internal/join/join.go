@@ -75,13 +75,24 @@ func Find(g *graph.Graph, r Rules) map[*graph.Node]*Group {
 		own.add(n, size)
 		of[n] = own
 	}
+	finish(g, of)
+	return of
+}
+
+// finish brings the calls of each group into the order of the graph and finds its results.
+func finish(g *graph.Graph, of map[*graph.Node]*Group) {
+	for _, own := range of {
+		own.Nodes = own.Nodes[:0]
+	}
+	for n := range g.Nodes() {
+		if own := of[n]; own != nil {
+			own.Nodes = append(own.Nodes, n)
+		}
+	}
 	for n := range g.Nodes() {
 		own := of[n]
 		if own == nil {
 			continue
-		}
-		if own.Results == nil {
-			slices.Reverse(own.Nodes)
 		}
 		outside := n == own.Last()
 		for u := range n.Users() {
@@ -91,7 +102,6 @@ func Find(g *graph.Graph, r Rules) map[*graph.Node]*Group {
 			own.Results = append(own.Results, n)
 		}
 	}
-	return of
 }
 
 // group returns the group of all users of n, except those that store it, nil for none. Groups
