@@ -71,6 +71,7 @@ func build(m *graph.Module, o lowering.Options, assigned map[string]bool, images
 	}
 	if assigned == nil {
 		b.p.UpdateState()
+		b.p.Hasten()
 	}
 	b.p.Share()
 	b.p.Live()

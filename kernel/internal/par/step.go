@@ -86,3 +86,14 @@ type Overwriter interface {
 	// Overwrites reports whether result out may lie where operand in does.
 	Overwrites(out, in int) bool
 }
+
+// Indexer is a Step that refuses indices that are no place along a dimension of another
+// operand, and nothing else.
+//
+//gofx:kernel
+type Indexer interface {
+	Step
+	// Indexes returns the operand that holds indices, and of which operand, along which
+	// dimension, they are.
+	Indexes() (index, of, dim int)
+}
