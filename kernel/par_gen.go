@@ -65,10 +65,14 @@ type Packer = par.Packer
 // contiguous: it then writes what changes, and copies nothing.
 type Updater = par.Updater
 
-// Overwriter is a Step whose result may lie exactly where a contiguous operand of its
-// type and sizes lies: it reads element i of that operand before it writes element i
+// Overwriter is a Step whose results may lie exactly where contiguous operands of their
+// types and sizes lie: it reads element i of such an operand before it writes element i
 // of the result, and not afterwards.
 type Overwriter = par.Overwriter
+
+// Indexer is a Step that refuses indices that are no place along a dimension of another
+// operand, and nothing else.
+type Indexer = par.Indexer
 
 // Workspace is the per-call state of kernels: scratch memory and the number of
 // threads a call may use. It is used by one call at a time; callers keep a free

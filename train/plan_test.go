@@ -70,3 +70,65 @@ func TestStep_plan(t *testing.T) {
 		}
 	}))
 }
+
+// written returns, for each tensor of the state that has as many elements as a parameter, the step that
+// writes it, and how many steps read or write such tensors.
+func written(p *plan.Plan, elements int) (by map[string]int, steps int) {
+	by = map[string]int{}
+	big := func(k int) bool {
+		b := &p.Buffers[k]
+		n, known := b.Type.Dims().Prod().Int()
+		return b.Kind == plan.Weight && b.Pack == nil && known && n == elements
+	}
+	for s := range p.Steps {
+		st := &p.Steps[s]
+		writes := false
+		for _, k := range st.Out {
+			if k >= 0 && big(k) {
+				by[p.Buffers[k].Path], writes = s, true
+			}
+		}
+		if writes {
+			steps++
+		}
+	}
+	return by, steps
+}
+
+// TestStep_onePass: the update of a parameter is one pass over it, its gradient and what the optimiser keeps
+// of it, with averages, clipping and accumulation.
+func TestStep_onePass(t *testing.T) {
+	const in, out = 24, 16
+	for _, c := range []struct {
+		name  string
+		rule  optim.Rule
+		state int // tensors of a parameter's size that are written for it
+		steps int // that write them
+	}{
+		{"SGD", optim.Rule{Optimiser: optim.SGD{LR: 0.1}}, 1, 1},
+		{"momentum", optim.Rule{Optimiser: optim.SGD{LR: 0.1, Momentum: 0.9, Nesterov: true, WeightDecay: 0.1}}, 2, 1},
+		{"Adam", optim.Rule{Optimiser: optim.Adam{LR: 0.1}}, 3, 1},
+		{"AMSGrad", optim.Rule{Optimiser: optim.Adam{LR: 0.1, AMSGrad: true}}, 4, 1},
+		{"AdamW", optim.Rule{Optimiser: optim.AdamW{LR: 0.1, WeightDecay: 0.1}}, 3, 1},
+		{"RAdam", optim.Rule{Optimiser: optim.RAdam{LR: 0.1}}, 3, 1},
+		{"RMSprop", optim.Rule{Optimiser: optim.RMSprop{LR: 0.1, Momentum: 0.9, Centered: true}}, 4, 1},
+		{"LAMB", optim.Rule{Optimiser: optim.LAMB{LR: 0.1}}, 3, 2}, // norms come before the parameter's update
+		{"clipped", optim.Rule{Optimiser: optim.AdamW{LR: 0.1}, ClipNorm: 1}, 3, 1},
+		{"clipped by value", optim.Rule{Optimiser: optim.AdamW{LR: 0.1}, ClipValue: 1}, 3, 1},
+		{"averaged", optim.Rule{Optimiser: optim.AdamW{LR: 0.1}, Average: 0.9}, 4, 1},
+		{"accumulated", optim.Rule{Optimiser: optim.AdamW{LR: 0.1}, Accumulate: 4}, 4, 1},
+		{"all", optim.Rule{Optimiser: optim.AdamW{LR: 0.1, WeightDecay: 0.1}, Accumulate: 4, Average: 0.9, ClipNorm: 1}, 5, 2}, // the norm is known after the sum of the batches
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lin := nn.NewLinear(in, out, nn.Seed(1))
+			loss := func(x *tensor.Tensor) *tensor.Tensor { return lin.Forward(x).Square().Mean() }
+			step, err := train.NewStep(ctx, lin, loss, c.rule, fx.Input("x", "f32[2,24]"))
+			require.NoError(t, err)
+			p := planned(t, step).Plan()
+			by, steps := written(p, in*out)
+			require.Len(t, by, c.state)
+			require.Equal(t, c.steps, steps, "%s", p)
+			require.Empty(t, copied(p))
+		})
+	}
+}

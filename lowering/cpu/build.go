@@ -71,6 +71,7 @@ func build(m *graph.Module, o lowering.Options, assigned map[string]bool, images
 	}
 	if assigned == nil {
 		b.p.UpdateState()
+		b.p.Hasten()
 	}
 	b.p.Share()
 	b.p.Live()
@@ -110,6 +111,8 @@ func (b *builder) node(n *graph.Node, in []value) (value, error) {
 			v = b.call(n, in)
 		} else if n == g.last() {
 			v = b.groupStep(g)
+		} else if slices.Contains(g.results, n) && b.known(n, n.Type()) {
+			v = value{b.buffer(n.Name(), plan.Temp, n.Type())} // which the step of the last fills
 		}
 	}
 	b.values[n] = v

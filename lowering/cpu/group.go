@@ -15,9 +15,12 @@ import (
 )
 
 // group is calls that one step computes, in the order of the graph. Nothing but the
-// value of the last is used outside, so the step stands where the last call does.
+// value of the last is used outside before the last call, so the step stands where that does.
 type group struct {
 	nodes []*graph.Node
+	// results are the calls whose values an elementwise group of several gives, nil for the
+	// last alone: those before it are assigned after it.
+	results []*graph.Node
 	// turned is a call before them that turns the weight, which packing does as well;
 	// nil for none.
 	turned *graph.Node
@@ -181,7 +184,12 @@ func (b *builder) turned(n *graph.Node) *graph.Node {
 
 // rules are what calls are elementwise for this target, and how many one step may compute.
 func (b *builder) rules() join.Rules {
-	return join.Rules{Same: b.identity, Operands: maxOperands, Calls: maxCalls}
+	return join.Rules{Same: b.identity, Operands: maxOperands, Calls: maxCalls, Stores: stores}
+}
+
+// stores reports whether a call assigns a value to a tensor of the state.
+func stores(n *graph.Node) bool {
+	return n.Op() == op.Assign && n.Arg(0) != nil && n.Arg(0).Opcode() == graph.GetAttr
 }
 
 // elementwise joins elementwise calls with each other, and with reductions, softmaxes and
@@ -192,6 +200,9 @@ func (f *grouping) elementwise(g *graph.Graph) {
 			continue
 		}
 		own := &group{nodes: e.Nodes}
+		if len(e.Results) > 1 {
+			own.results = e.Results
+		}
 		for _, m := range e.Nodes {
 			f.of[m] = own
 		}
@@ -279,7 +290,13 @@ func (b *builder) groupStep(g *group) value {
 	if out == nil {
 		return nil
 	}
-	g.describe(&b.p.Steps[at])
+	st := &b.p.Steps[at]
+	for i, n := range g.results {
+		if n != g.last() {
+			st.Out = slices.Insert(st.Out, i, b.values[n][0])
+		}
+	}
+	g.describe(st)
 	return out
 }
 
@@ -376,6 +393,9 @@ func (b *builder) program(g *group) (kernel.Step, []int, error) {
 	e, err := b.rules().Expression(calls)
 	if err != nil {
 		return nil, nil, err
+	}
+	if g.results != nil {
+		e.Give(g.results)
 	}
 	p, in := e.Program(), b.operands(e.Operands)
 	if g.reduce == nil {

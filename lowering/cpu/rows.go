@@ -37,9 +37,9 @@ func (f *grouping) rows(n *graph.Node) {
 	}
 }
 
-// plain reports whether a group is elementwise calls alone.
+// plain reports whether a group is elementwise calls alone that give one value.
 func (g *group) plain() bool {
-	return g.first == nil && g.reduce == nil && g.rows == nil && g.heads == nil
+	return g.results == nil && g.first == nil && g.reduce == nil && g.rows == nil && g.heads == nil
 }
 
 // computes reports whether a group does more than give what it reads.

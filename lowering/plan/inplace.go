@@ -16,9 +16,9 @@ import (
 //   - no step from there to the assignment can refuse its operands, or runs code that is no
 //     kernel: a run that fails leaves the state as it would have.
 func (p *Plan) UpdateState() {
-	dead := map[int]bool{}
+	dead, certain := map[int]bool{}, p.certain()
 	for s := 0; s < len(p.Steps); s++ {
-		made := p.writer(s)
+		made := p.writer(s, certain)
 		if made < 0 {
 			continue
 		}
@@ -28,7 +28,7 @@ func (p *Plan) UpdateState() {
 		maker.Nodes = slices.Concat(maker.Nodes, copied.Nodes)
 		p.rename(v, w)
 		dead[v] = true
-		p.Steps = slices.Delete(p.Steps, s, s+1)
+		p.Steps, certain = slices.Delete(p.Steps, s, s+1), slices.Delete(certain, s, s+1)
 		s--
 	}
 	p.drop(dead)
@@ -36,7 +36,7 @@ func (p *Plan) UpdateState() {
 
 // writer returns the step that may write the tensor which step s copies its result to, -1 for
 // none.
-func (p *Plan) writer(s int) int {
+func (p *Plan) writer(s int, certain []bool) int {
 	st := &p.Steps[s]
 	if _, is := st.Kernel.(*kernel.Copy); !is || st.View || st.Joined {
 		return -1
@@ -47,12 +47,12 @@ func (p *Plan) writer(s int) int {
 		return -1
 	}
 	made := p.maker(v)
-	if made < 0 || made >= s || p.Steps[made].View || !p.Steps[made].over(p, w) {
+	if made < 0 || made >= s || p.Steps[made].View || !p.Steps[made].over(p, v, w) {
 		return -1
 	}
 	for i := made; i <= s; i++ {
 		between := &p.Steps[i]
-		if !between.Certain() || i > made && between.mentions(p, w) || i < s && slices.Contains(between.Out, w) {
+		if !certain[i] || i > made && between.mentions(p, w) || i < s && slices.Contains(between.Out, w) {
 			return -1
 		}
 	}
@@ -67,13 +67,21 @@ func (p *Plan) writer(s int) int {
 	return made
 }
 
-// over reports whether a step does not read buffer w, or may write its result over it.
-func (s *Step) over(p *Plan, w int) bool {
+// over reports whether a step that makes v does not read buffer w, or may write v over it.
+func (s *Step) over(p *Plan, v, w int) bool {
 	if !s.mentions(p, w) {
 		return true
 	}
-	_, ok := s.Kernel.(kernel.Overwriter)
-	return ok && slices.Contains(s.In, w) && p.alone(s, w)
+	k, ok := s.Kernel.(kernel.Overwriter)
+	if !ok || !slices.Contains(s.In, w) || !p.alone(s, w) {
+		return false
+	}
+	for i, in := range s.In {
+		if in == w && !k.Overwrites(slices.Index(s.Out, v), i) {
+			return false
+		}
+	}
+	return true
 }
 
 // writes reports whether a step, or a body of it, writes a tensor of the state.
@@ -84,30 +92,6 @@ func (s *Step) writes(w int, path string) bool {
 // mentions reports whether a step reads the memory of a buffer.
 func (s *Step) mentions(p *Plan, k int) bool {
 	return slices.ContainsFunc(s.In, func(i int) bool { return i >= 0 && p.root(i) == k })
-}
-
-// Certain reports whether a step is a kernel that takes all operands of the right types:
-// nothing that it is given makes a run fail.
-func (s *Step) Certain() bool {
-	if s.View {
-		return true
-	}
-	switch s.Kernel.(type) {
-	case *kernel.Copy, *kernel.Elementwise, *kernel.ElementwiseReduce, *kernel.Reduce, *kernel.Full:
-		return true
-	}
-	return false
-}
-
-// Settled returns the first step after which a run cannot fail: it and those after it are
-// Certain. A run that has come there is not stopped, so that it writes all of the state or
-// nothing.
-func (p *Plan) Settled() int {
-	s := len(p.Steps)
-	for s > 0 && p.Steps[s-1].Certain() {
-		s--
-	}
-	return s
 }
 
 // rename has everything that refers to buffer v refer to w.

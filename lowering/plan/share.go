@@ -210,15 +210,16 @@ func (p *Plan) overwrite() {
 	spans := p.spans()
 	for s := range p.Steps {
 		st := &p.Steps[s]
-		if _, ok := st.Kernel.(kernel.Overwriter); !ok || len(st.Out) != 1 || st.Out[0] < 0 {
+		over, ok := st.Kernel.(kernel.Overwriter)
+		if !ok || len(st.Out) != 1 || st.Out[0] < 0 {
 			continue
 		}
 		out := &p.Buffers[st.Out[0]]
 		if out.Kind != Temp || out.Within {
 			continue
 		}
-		for _, k := range st.In {
-			if k < 0 {
+		for i, k := range st.In {
+			if k < 0 || !over.Overwrites(0, i) {
 				continue
 			}
 			if b := &p.Buffers[k]; (b.Kind == Temp || b.Donated) && b.Type.Same(out.Type) && spans[p.root(k)].Last <= s && p.alone(st, k) {

@@ -1,6 +1,8 @@
 package std
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -39,14 +41,74 @@ func productGrad(b op.Builder, _ op.None, c op.GradCall) []op.Value {
 		y, seed = wide(y, 1), wide(seed, -1)
 	}
 	if c.Need(0) {
-		if out[0] = g.call("matmul", op.None{}, seed, g.turn(y)); left {
+		if out[0] = g.productLeft(seed, x, y); left {
 			out[0] = flat(out[0], -2)
 		}
 	}
 	if c.Need(1) {
-		if out[1] = g.call("matmul", op.None{}, g.turn(x), seed); right {
+		if out[1] = g.productRight(seed, x, y); right {
 			out[1] = flat(out[1], -1)
 		}
 	}
 	return out
+}
+
+// productRight is the gradient of the product of x and y by y. Where one y serves a batch of x, it is
+// one product over all rows of the batch, not a product for each member and their sum.
+func (g grads) productRight(seed, x, y op.Value) op.Value {
+	if !g.serves(y, x) {
+		return g.call("matmul", op.None{}, g.turn(x), seed)
+	}
+	rows := func(v op.Value) op.Value {
+		d := g.dims(v)
+		return g.reshape(v, shape.Of(d[:len(d)-1]...).Prod(), d[len(d)-1])
+	}
+	return g.reshape(g.call("matmul", op.None{}, g.turn(rows(x)), rows(seed)), g.dims(y)...)
+}
+
+// productLeft is the gradient of the product of x and y by x. One y that serves a batch of x is
+// a matrix, by which the batch is multiplied as one. Where one x serves a batch of y, the
+// columns of the batch are brought together for one product, if that moves less than
+// a product for each member and their sum do.
+func (g grads) productLeft(seed, x, y op.Value) op.Value {
+	if g.serves(y, x) {
+		d := g.dims(y)
+		product := g.call("matmul", op.None{}, seed, g.turn(g.reshape(y, d[len(d)-2:]...)))
+		if product.Type().Rank() > x.Type().Rank() { // by axes of size 1 that y has
+			return g.reshape(product, g.dims(x)...)
+		}
+		return product
+	}
+	if !g.serves(x, y) || !g.narrow(x, y) {
+		return g.call("matmul", op.None{}, seed, g.turn(y))
+	}
+	columns := func(v op.Value) op.Value {
+		d := g.dims(v)
+		n := len(d) - 2
+		v = g.reshape(v, shape.Of(d[:n]...).Prod(), d[n], d[n+1])
+		return g.reshape(g.permute(v, 1, 0, 2), d[n], shape.Of(d[:n]...).Prod().Mul(d[n+1]))
+	}
+	return g.reshape(g.call("matmul", op.None{}, columns(seed), g.turn(columns(y))), g.dims(x)...)
+}
+
+// serves reports whether one matrix m is multiplied with a batch of others.
+func (g grads) serves(m, others op.Value) bool {
+	batch := func(v op.Value) bool {
+		d := v.Type().Dims().Slice()
+		return slices.ContainsFunc(d[:len(d)-2], func(d shape.Dim) bool { return !d.Is(1) })
+	}
+	known := func(v op.Value) bool {
+		return !slices.ContainsFunc(v.Type().Dims().Slice(), func(d shape.Dim) bool { return d.IsUnknown() })
+	}
+	return !batch(m) && batch(others) && known(m) && known(others)
+}
+
+// narrow reports whether the matrices of a batch y, with those of the seed, are known to have
+// fewer elements than a gradient of x for each of them, which is written and read.
+func (g grads) narrow(x, y op.Value) bool {
+	m, k := x.Type().Dim(-2), x.Type().Dim(-1)
+	n := y.Type().Dim(-1)
+	moved, ok := n.Mul(m.Add(k)).Int()
+	made, known := m.Mul(k).MulInt(2).Int()
+	return ok && known && moved < made
 }

@@ -28,6 +28,9 @@ type IndexSelect struct{ Dim int }
 // ScratchBytes implements Scratcher.
 func (s IndexSelect) ScratchBytes(_, in []*array.Array) int { return move.AsBytes(in[1], array.I64) }
 
+// Indexes implements Indexer.
+func (s IndexSelect) Indexes() (index, of, dim int) { return 1, 0, s.Dim }
+
 // Run implements Step.
 func (s IndexSelect) Run(w *par.Workspace, out, in []*array.Array) {
 	defer w.Release(w.Mark())
@@ -71,6 +74,9 @@ type Embedding struct{}
 // ScratchBytes implements Scratcher.
 func (Embedding) ScratchBytes(_, in []*array.Array) int { return move.AsBytes(in[0], array.I64) }
 
+// Indexes implements Indexer.
+func (Embedding) Indexes() (index, of, dim int) { return 0, 1, 0 }
+
 // Run implements Step.
 func (Embedding) Run(w *par.Workspace, out, in []*array.Array) {
 	defer w.Release(w.Mark())
@@ -103,6 +109,9 @@ type Gather struct{ Dim int }
 
 // ScratchBytes implements Scratcher.
 func (g Gather) ScratchBytes(_, in []*array.Array) int { return move.AsBytes(in[1], array.I64) }
+
+// Indexes implements Indexer.
+func (g Gather) Indexes() (index, of, dim int) { return 1, 0, g.Dim }
 
 // Run implements Step.
 func (g Gather) Run(w *par.Workspace, out, in []*array.Array) {

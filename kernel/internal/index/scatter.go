@@ -36,6 +36,9 @@ func (s Scatter) ScratchBytes(out, in []*array.Array) int {
 // Updates implements Updater.
 func (Scatter) Updates() {}
 
+// Indexes implements Indexer.
+func (s Scatter) Indexes() (index, of, dim int) { return 1, 0, s.Dim }
+
 // Run implements Step.
 func (s Scatter) Run(w *par.Workspace, out, in []*array.Array) {
 	defer w.Release(w.Mark())

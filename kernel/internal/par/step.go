@@ -76,13 +76,24 @@ type Updater interface {
 	Updates()
 }
 
-// Overwriter is a Step whose result may lie exactly where a contiguous operand of its
-// type and sizes lies: it reads element i of that operand before it writes element i
+// Overwriter is a Step whose results may lie exactly where contiguous operands of their
+// types and sizes lie: it reads element i of such an operand before it writes element i
 // of the result, and not afterwards.
 //
 //gofx:kernel
 type Overwriter interface {
 	Step
-	// Overwrites is never called: it marks the step.
-	Overwrites()
+	// Overwrites reports whether result out may lie where operand in does.
+	Overwrites(out, in int) bool
+}
+
+// Indexer is a Step that refuses indices that are no place along a dimension of another
+// operand, and nothing else.
+//
+//gofx:kernel
+type Indexer interface {
+	Step
+	// Indexes returns the operand that holds indices, and of which operand, along which
+	// dimension, they are.
+	Indexes() (index, of, dim int)
 }

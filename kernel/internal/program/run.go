@@ -126,8 +126,36 @@ func (m *machine) begin(w *par.Workspace, blk int) {
 	}
 }
 
-// Overwrites implements Overwriter, for programs of one output.
-func (Elementwise) Overwrites() {}
+// Overwrites implements Overwriter: no instruction after the output's reads the input.
+func (e Elementwise) Overwrites(out, in int) bool {
+	type register struct {
+		class opcode.RegClass
+		n     uint16
+	}
+	holds, stored := map[register]bool{}, false
+	for i := range e.Program.Code {
+		c := &e.Program.Code[i]
+		switch c.Op {
+		case opcode.OpInput:
+			if own := int(c.Imm) == in; stored && own {
+				return false
+			}
+		case opcode.OpOutput:
+			if stored && holds[register{opcode.RegClassOf(c.DType), c.A}] {
+				return false
+			}
+			stored = stored || int(c.Imm) == out
+			continue
+		}
+		for k, r := range [3]uint16{c.A, c.B, c.C} {
+			if k < opcode.Table[c.Op].Arity && stored && holds[register{opcode.RegClassOf(operandType(c, k)), r}] {
+				return false
+			}
+		}
+		holds[register{opcode.RegClassOf(c.DType), c.Dst}] = c.Op == opcode.OpInput && int(c.Imm) == in
+	}
+	return true
+}
 
 // ScratchBytes implements Scratcher. Threads bring scratch of their own.
 func (e Elementwise) ScratchBytes(out, in []*array.Array) int {

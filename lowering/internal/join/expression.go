@@ -11,8 +11,17 @@ type Expression struct {
 	// Operands are the values that are read; operand i is input i.
 	Operands []*graph.Node
 
-	b    *expr.Builder
-	outs []expr.Value
+	b      *expr.Builder
+	values map[*graph.Node]expr.Value
+	outs   []expr.Value
+}
+
+// Give has the expression give the values of these calls of it.
+func (e *Expression) Give(calls []*graph.Node) {
+	e.outs = make([]expr.Value, len(calls))
+	for i, n := range calls {
+		e.outs[i] = e.values[n]
+	}
 }
 
 // Graph returns the expression as data.
@@ -24,8 +33,8 @@ func (e *Expression) Program() kernel.Program { return e.b.Compile(e.outs...) }
 // Expression writes elementwise calls, of which the results of the last are wanted, as one
 // expression. Its first operands are those that are given, read or not.
 func (r Rules) Expression(nodes []*graph.Node, given ...*graph.Node) (*Expression, error) {
-	e := &Expression{b: expr.NewBuilder()}
 	values := map[*graph.Node]expr.Value{}
+	e := &Expression{b: expr.NewBuilder(), values: values}
 	read := func(n *graph.Node) expr.Value {
 		v, ok := values[n]
 		if !ok {

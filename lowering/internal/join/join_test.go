@@ -19,7 +19,7 @@ func parsed(t testing.TB, body string) *graph.Graph {
 	var b strings.Builder
 	b.WriteString("gofx 1\ngraph net(%x: f32[N,8], %r: f32[8]) {\n  symbol N = dim(%x, 0)\n")
 	for _, line := range strings.Split(strings.TrimSpace(body), "\n") {
-		if name, call, ok := strings.Cut(line, " = "); ok {
+		if name, call, ok := strings.Cut(line, " = "); ok && !strings.HasPrefix(call, "get_attr") {
 			o, rest, _ := strings.Cut(call, "(")
 			line = name + " = call_function[" + o + "](" + rest
 		}
@@ -102,6 +102,75 @@ func TestEras(t *testing.T) {
 	require.Equal(t, "a | b c", found(g, join.Rules{Era: eras}))
 	require.Equal(t, "a b c", found(g, join.Rules{}), "without eras")
 	require.Equal(t, op.Effectful, g.Find("w").Op().Effect)
+}
+
+// TestFind_stored: a group gives values besides the last if they are only stored after it.
+func TestFind_stored(t *testing.T) {
+	stores := func(n *graph.Node) bool { return n.Op() == op.Assign }
+	for _, c := range []struct {
+		name, body string
+		rules      join.Rules
+		want       string
+	}{
+		{"a value that is stored and used", "%a = exp(%x)\n%b = sqrt(%a)\n%v = assign(%s, %a)\n%w = assign(%z, %b)\nreturn %x", join.Rules{}, "a> b>"},
+		{"two values of one", "%a = exp(%x)\n%b = sqrt(%a)\n%c = neg(%a)\n%v = assign(%s, %b)\n%w = assign(%z, %c)\nreturn %x", join.Rules{}, "a b> c>"},
+		{"three, of which two are joined late", "%a = exp(%x)\n%b = sqrt(%a)\n%c = neg(%a)\n%d = neg(%b)\n%e = abs(%b)\n%u = assign(%s, %c)\n%v = assign(%z, %d)\n%w = assign(%y, %e)\nreturn %x", join.Rules{}, "a b c> d> e>"},
+		{"the last is used", "%a = exp(%x)\n%b = sqrt(%a)\n%c = neg(%a)\n%v = assign(%s, %b)\nreturn %c", join.Rules{}, "a b> c>"},
+		{"one before the last is used", "%a = exp(%x)\n%b = sqrt(%a)\n%c = neg(%a)\n%v = assign(%s, %c)\nreturn %b", join.Rules{}, "a> | b> | c>"},
+		{"one before the last is read by something else", "%a = exp(%x)\n%b = sqrt(%a)\n%q = softmax(%b) {dim=0}\n%c = add(%a, %q)\n%v = assign(%s, %b)\n%w = assign(%z, %c)\nreturn %x", join.Rules{}, "a> | b> | c>"},
+		{"stored before the last", "%a = exp(%x)\n%v = assign(%s, %a)\n%b = sqrt(%a)\n%w = assign(%z, %b)\nreturn %x", join.Rules{}, "a> | b>"},
+		{"stored between", "%a = exp(%x)\n%b = sqrt(%a)\n%v = assign(%s, %b)\n%c = neg(%a)\n%w = assign(%z, %c)\nreturn %x", join.Rules{}, "a> | b> | c>"},
+		{"other sizes", "%a = exp(%x)\n%b = sqrt(%a)\n%c = add(%a, %m)\n%v = assign(%s, %b)\n%w = assign(%m, %c)\nreturn %x", join.Rules{}, "a> | b> | c>"},
+		{"too many calls", "%a = exp(%x)\n%b = sqrt(%a)\n%c = neg(%a)\n%v = assign(%s, %b)\n%w = assign(%z, %c)\nreturn %x", join.Rules{Calls: 2}, "a> | b> c>"},
+		{"too many operands", "%a = exp(%x)\n%b = mul(%a, %s)\n%c = add(%a, %z)\n%v = assign(%s, %b)\n%w = assign(%z, %c)\nreturn %x", join.Rules{Operands: 2}, "a> | b> | c>"},
+		{"nothing stores it", "%a = exp(%x)\n%b = sqrt(%a)\n%c = neg(%a)\nreturn %c", join.Rules{}, "a> | b> | c>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			state := ""
+			for _, p := range []string{"s", "z", "y"} {
+				state += "%" + p + " = get_attr[" + p + "] : f32[8]\n"
+			}
+			g := parsed(t, strings.ReplaceAll(state+"%m = get_attr[m] : f32[2,8]\n"+c.body, "(%x)", "(%r)"))
+			c.rules.Era, c.rules.Stores = join.Eras(g), stores
+			of := join.Find(g, c.rules)
+			require.Equal(t, c.want, withResults(g, of))
+			c.rules.Stores = nil
+			for _, own := range join.Find(g, c.rules) {
+				require.Equal(t, []*graph.Node{own.Last()}, own.Results)
+			}
+		})
+	}
+}
+
+// withResults lists groups as found does, with > after each result.
+func withResults(g *graph.Graph, of map[*graph.Node]*join.Group) string {
+	var list []string
+	for n := range g.Nodes() {
+		own := of[n]
+		if own == nil || n != own.Last() {
+			continue
+		}
+		var names []string
+		for _, m := range own.Nodes {
+			name := m.Name()
+			if slices.Contains(own.Results, m) {
+				name += ">"
+			}
+			names = append(names, name)
+		}
+		list = append(list, strings.Join(names, " "))
+	}
+	return strings.Join(list, " | ")
+}
+
+// TestExpression_several: an expression gives the values that are asked for.
+func TestExpression_several(t *testing.T) {
+	g := parsed(t, diamond)
+	e, err := join.Rules{}.Expression(slices.Collect(g.Nodes())[2:6])
+	require.NoError(t, err)
+	e.Give([]*graph.Node{g.Find("b"), g.Find("d")})
+	require.Len(t, e.Program().Outputs, 2)
+	require.Contains(t, e.Graph().String(), "return %2 %4")
 }
 
 func TestOnly(t *testing.T) {
