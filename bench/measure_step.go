@@ -17,6 +17,7 @@ import (
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/optim"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/train"
 )
 
@@ -27,14 +28,13 @@ const firstSteps = 3
 // openStep is a step of training of a network at sizes.
 type openStep struct {
 	module any
-	dims   map[string]int
 	in     []*array.Array
 	graph  *graph.Module // optimised
 }
 
 // step captures the step of a case.
 func (c *Case) step() (*openStep, error) {
-	s := &openStep{module: c.Network.New(), dims: c.Dims}
+	s := &openStep{module: c.Network.New()}
 	models.Synthetic(c.Network, s.module, seed)
 	var specs []fx.Option
 	for _, v := range []models.InputSpec{c.Network.Inputs[0], c.Train.target} {
@@ -42,7 +42,8 @@ func (c *Case) step() (*openStep, error) {
 		if err != nil {
 			return nil, err
 		}
-		specs = append(specs, fx.Input(v.Name, v.Type))
+		sized := shape.TensorType(v.DType(), shape.ConstDims(x.Array().Shape()...)) // known, as PyTorch knows them
+		specs = append(specs, fx.Input(v.Name, sized.String()))
 		s.in = append(s.in, x.Array())
 	}
 	step, err := train.NewStep(context.Background(), s.module, c.Train.loss(s.module), optim.Rule{Optimiser: c.Train.rule}, specs...)
@@ -58,7 +59,7 @@ func (c *Case) step() (*openStep, error) {
 // begins with the same weights, for it has a state of its own.
 func (s *openStep) ours(threads int) (*Ours, error) {
 	ctx := context.Background()
-	e, err := cpu.Compile(s.graph, lowering.Options{Threads: threads, Shapes: s.dims})
+	e, err := cpu.Compile(s.graph, lowering.Options{Threads: threads})
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (b *bench) step(c *Case, row *Row, f *field) error {
 	if err != nil {
 		return err
 	}
-	ready, err := lowering.Prepare(s.graph, lowering.Options{Shapes: c.Dims})
+	ready, err := lowering.Prepare(s.graph, lowering.Options{})
 	if err != nil {
 		return err
 	}
@@ -146,13 +147,12 @@ func (b *bench) stepRequests(row *Row, q peers.Request) (list []peerCase) {
 
 // compiled returns the plan of the case's network or step of training, and its inputs.
 func (c *Case) compiled(threads int) (*cpu.Executable, []*array.Array, error) {
-	opts := lowering.Options{Threads: threads, Shapes: c.Dims}
 	if c.Train != nil {
 		s, err := c.step()
 		if err != nil {
 			return nil, nil, err
 		}
-		e, err := cpu.Compile(s.graph, opts)
+		e, err := cpu.Compile(s.graph, lowering.Options{Threads: threads})
 		return e, s.in, err
 	}
 	w, err := openNetwork(c.Network, c.Dims)
@@ -163,6 +163,6 @@ func (c *Case) compiled(threads int) (*cpu.Executable, []*array.Array, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := cpu.Compile(g, opts)
+	e, err := cpu.Compile(g, lowering.Options{Threads: threads, Shapes: c.Dims})
 	return e, w.arrays(), err
 }
