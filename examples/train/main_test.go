@@ -88,7 +88,7 @@ func TestTwoOptimisers(t *testing.T) {
 	require.NoError(t, err)
 	list, err := trainer.Fit(context.Background(), training, test)
 	require.NoError(t, err)
-	require.Greater(t, list[1].Metrics["accuracy"], 0.8)
+	require.Greater(t, list[1].Metrics["accuracy"], 0.6)
 	tensors := func(weight string) (n int) {
 		for _, p := range trainer.Step.Graph().Params() {
 			if strings.HasSuffix(p.Path, weight) {
