@@ -21,6 +21,7 @@ var pages = []page{
 	{"kernels.md", "Kernels", []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention"}},
 	{"networks.md", "Networks", []string{"model", "fold"}},
 	{"quant.md", "Quantised networks", []string{"quant"}},
+	{"steps.md", "Steps of training", []string{"step"}},
 	{"graphs.md", "Graphs", []string{"graph"}},
 }
 
@@ -39,6 +40,7 @@ var titles = []struct{ group, title string }{
 	{"model", "Whole networks"},
 	{"fold", "Batch norms folded into convolutions"},
 	{"quant", "Networks on integers"},
+	{"step", "Forwards, backwards, update"},
 	{"graph", "Operations on graphs"},
 }
 
@@ -90,7 +92,7 @@ const disturbed = 0.15
 const farApart = 250
 
 // sections are the groups whose tables are not those of one operator.
-var sections = map[string]func(b *strings.Builder, rows []*Row){"model": networkSection, "fold": foldSection, "quant": quantSection, "graph": graphSection}
+var sections = map[string]func(b *strings.Builder, rows []*Row){"model": networkSection, "fold": foldSection, "quant": quantSection, "step": stepSection, "graph": graphSection}
 
 // pairs is the number of interleaved measurements, with marks for disturbances.
 func (r *Row) pairs() string {

@@ -96,6 +96,22 @@ func (r *Row) running() string {
 	return fmt.Sprint(most)
 }
 
+// stepSection is the table of steps of training, and that of the kinds of kernels of which the
+// plan of each consists.
+func stepSection(b *strings.Builder, rows []*Row) {
+	peerTable(b, rows, "gofx", nil, func(r *Row) string { return "" })
+	if !slices.ContainsFunc(rows, func(r *Row) bool { return len(r.Kernels) > 0 }) {
+		return
+	}
+	fmt.Fprintf(b, "\nKernels that take more than %g %% of a step:\n\n", 100*least)
+	heading(b, []string{"step", "kernel", "ms", "of the time", "of the roof"})
+	for _, r := range rows {
+		for _, k := range r.Kernels {
+			fmt.Fprintf(b, "| %s | %s | %s | %.2f | %.2f |\n", r.Shape, k.Name, ms(k.MS), k.Share, k.Roof)
+		}
+	}
+}
+
 // foldSection is the table of the gains of folding.
 func foldSection(b *strings.Builder, rows []*Row) {
 	b.WriteString("| run | folded ms | not folded ms | speed-up | pairs |\n|---|---|---|---|---|\n")

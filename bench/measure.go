@@ -69,6 +69,8 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	var f field
 	defer f.close()
 	switch {
+	case c.Train != nil:
+		err = b.step(c, row, &f)
 	case c.Network != nil:
 		err = b.network(c, row, &f)
 	case c.Scale != nil:

@@ -14,7 +14,6 @@ import (
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cost"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
@@ -68,7 +67,7 @@ func roofsOn(names []string, threads, runs int, out io.Writer) error {
 // profiled returns the kinds of steps of a network, named as the cases are, or without a
 // batch for one input.
 func profiled(name string, threads, runs int, p *peak.Peaks) ([]*kind, error) {
-	for _, c := range slices.Concat(modelCases(), quantCases()) {
+	for _, c := range slices.Concat(modelCases(), quantCases(), stepCases()) {
 		if c.Shape == name || c.Shape == name+"_b1" {
 			return c.profile(threads, runs, p)
 		}
@@ -77,29 +76,21 @@ func profiled(name string, threads, runs int, p *peak.Peaks) ([]*kind, error) {
 	for _, m := range models.All() {
 		known = append(known, m.Name)
 	}
-	return nil, fmt.Errorf("-roof: there is no network %s, expected one of %s, or one with its batch or mode as -list -run 'model|quant' prints it", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("-roof: there is no network %s, expected one of %s, or one with its batch or mode as -list -run 'model|quant|step' prints it", name, strings.Join(known, ", "))
 }
 
 // profile returns the kinds of steps of the case's network.
 func (c *Case) profile(threads, runs int, p *peak.Peaks) ([]*kind, error) {
-	w, err := openNetwork(c.Network, c.Dims)
+	e, in, err := c.compiled(threads)
 	if err != nil {
 		return nil, err
 	}
-	g, err := w.measured(c)
-	if err != nil {
-		return nil, err
-	}
-	e, err := cpu.Compile(g, lowering.Options{Threads: threads, Shapes: w.dims})
-	if err != nil {
-		return nil, err
-	}
-	times, err := e.Profile(context.Background(), w.arrays(), runs)
+	times, err := e.Profile(context.Background(), in, runs)
 	if err != nil {
 		return nil, err
 	}
 	p.Refresh(threads)
-	work, err := e.Cost(w.dims)
+	work, err := e.Cost(c.Dims)
 	if err != nil {
 		return nil, err
 	}
@@ -117,9 +108,10 @@ type kernelShare struct {
 // slowest is how many kinds of steps of a network that is slower than a peer are shown.
 const slowest = 3
 
-// explain notes the slowest steps of a network in which a peer is faster.
+// explain notes the slowest steps of a network in which a peer is faster, and of a step of
+// training all kinds that take more than the least share of the time.
 func (b *bench) explain(c *Case, row *Row) {
-	if c.Network == nil || c.Op == "" || row.Ratio <= 1 {
+	if c.Network == nil || c.Op == "" || row.Ratio <= 1 && c.Train == nil {
 		return
 	}
 	list, err := c.profile(b.threads, min(b.pairs, 5), &b.peaks)
@@ -131,7 +123,10 @@ func (b *bench) explain(c *Case, row *Row) {
 	for _, k := range list {
 		total += k.seconds
 	}
-	for _, k := range list[:min(slowest, len(list))] {
+	for i, k := range list {
+		if c.Train == nil && i == slowest || c.Train != nil && k.seconds < least*total {
+			break
+		}
 		row.Kernels = append(row.Kernels, kernelShare{Name: k.name, MS: k.seconds * 1e3, Share: k.seconds / total, Roof: k.bound / k.seconds})
 	}
 }

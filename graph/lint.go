@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -337,10 +336,12 @@ func (l *linter) structure(node *Node) {
 		case (s.Kind == StructOf || s.Kind == MapOf) && len(s.Keys) != len(s.Fields):
 			return strconv.Itoa(len(s.Keys)) + " keys for " + strconv.Itoa(len(s.Fields)) + " fields"
 		}
-		for i, k := range s.Keys {
-			if slices.Contains(s.Keys[:i], k) {
+		keys := make(map[string]bool, len(s.Keys)) // gradients have a key for each parameter
+		for _, k := range s.Keys {
+			if keys[k] {
 				return "two fields are called " + strconv.Quote(k)
 			}
+			keys[k] = true
 		}
 		for _, f := range s.Fields {
 			if msg := walk(f, depth+1); msg != "" {

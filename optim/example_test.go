@@ -106,3 +106,24 @@ func ExampleNames() {
 	fmt.Println(optim.Names())
 	// Output: [sgd momentum adam adamw radam rmsprop lamb]
 }
+
+// The schedule of the command line: factors of the learning rates at four updates.
+func ExampleParseSchedule() {
+	s, err := optim.ParseSchedule("warmup(steps=100) then cosine(steps=900,least=0.1)")
+	for _, update := range []float64{0, 50, 100, 1000} {
+		fmt.Printf("%.2f ", s(tensor.Scalar(update)).Item())
+	}
+	fmt.Println(err)
+	_, err = optim.ParseSchedule("cosine")
+	fmt.Println(err)
+	// Output:
+	// 0.00 0.50 1.00 0.10 <nil>
+	// schedule cosine: steps is 0, expected a number of updates from 1 [FX3101]
+	//     hint: write cosine(NAME=NUMBER,...); steps and sizes are numbers of updates, the others factors of the learning rates
+}
+
+// The schedules of the command line.
+func ExampleScheduleNames() {
+	fmt.Println(optim.ScheduleNames())
+	// Output: [warmup cosine step exponential onecycle]
+}

@@ -219,3 +219,39 @@ type slotless struct{ optim.SGD }
 
 func (slotless) Update(u *optim.Update) *tensor.Tensor { return u.Slot("none") }
 func (slotless) Check() error                          { return nil }
+
+// TestParseSchedule holds named schedules to those of Go, and the mistakes to their words.
+func TestParseSchedule(t *testing.T) {
+	for text, want := range map[string]optim.Schedule{
+		"warmup(steps=10,first=0.2)":                                    optim.WarmUp(10, 0.2, nil),
+		" warmup(steps=10) then step(size=3) ":                          optim.WarmUp(10, 0, optim.StepDecay(3, 0.1)),
+		"warmup(steps=2) then warmup(steps=3)":                          optim.WarmUp(2, 0, optim.WarmUp(3, 0, nil)),
+		"exponential(gamma=0.9)":                                        optim.Exponential(0.9),
+		"onecycle(steps=20)":                                            optim.OneCycle(20, 0.3, 25, 1e4),
+		"cosine(steps=7,least=0.25)":                                    optim.Cosine(7, 0.25),
+		"warmup(steps=1) then onecycle(steps=4,part=0.5,div=2,final=3)": optim.WarmUp(1, 0, optim.OneCycle(4, 0.5, 2, 3)),
+	} {
+		got, err := optim.ParseSchedule(text)
+		require.NoError(t, err, text)
+		for step := range 24 {
+			x := tensor.Scalar(float64(step))
+			require.Equal(t, want(x).Item(), got(x).Item(), "%s at %d", text, step)
+		}
+	}
+	for text, want := range map[string]string{
+		"cosin(steps=1)":                       "did you mean cosine",
+		"cosine(steps=-1,least=2)":             "steps is -1, expected a number of updates from 1; least is 2, expected a number from 0 to 1",
+		"cosine(steps=9) then step(size=1)":    "schedule cosine has no end",
+		"warmup(steps=9) then":                 "a parenthesis is missing",
+		"warmup(steps=9) then ":                `there is no schedule ""`,
+		"exponential":                          "gamma is 0, expected a number above 0",
+		"exponential(gamma=NaN)":               "gamma is NaN",
+		"onecycle(steps=3,part=1)":             "part is 1, expected a number between 0 and 1",
+		"step(size=1.5)":                       "expected a whole number",
+		"warmup(steps=0) then cosine(steps=0)": "schedule warmup: steps is 0",
+		"":                                     `there is no schedule ""`,
+	} {
+		_, err := optim.ParseSchedule(text)
+		require.ErrorContains(t, err, want, text)
+	}
+}

@@ -86,7 +86,7 @@ func (c *call) run(r *rule, write bool) (outs []*value, err *diag.Error) {
 func (c *call) made(n *graph.Node) *value {
 	for _, v := range c.args {
 		if v.ref != nil && c.s.read(v) == n {
-			return &value{ref: v.ref}
+			return &value{ref: v.ref, still: v.still}
 		}
 	}
 	return fresh(n)

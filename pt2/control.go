@@ -19,7 +19,7 @@ var controlRules = map[string]rule{
 	"higher_order.while_loop":                 {args: positional, run: loop},
 	"higher_order.scan":                       {args: positional, run: scan},
 	"higher_order.map_impl":                   {args: positional, run: mapped},
-	"higher_order.wrap_with_set_grad_enabled": {args: positional, run: func(c *call) []*value { return inlined(c, 1) }},
+	"higher_order.wrap_with_set_grad_enabled": {args: positional, run: gradless},
 	"higher_order.wrap_with_autocast":         {args: positional, run: autocast},
 }
 
@@ -288,6 +288,31 @@ func inlined(c *call, i int) []*value {
 		operands = append(operands, v)
 	}
 	return inline(c, g, operands)
+}
+
+// gradless is a graph in which gradients are on or off, its first argument. Off, what it computes counts
+// as constant; what it passes on does not.
+func gradless(c *call) []*value {
+	on := c.s.value(arg(c, 0))
+	if on == nil {
+		panic(refuse(CodeProgram, "the first argument is "+quote(arg(c, 0).kind)+", expected True or False"))
+	}
+	outs := inlined(c, 1)
+	if n, ok := on.known(); !ok || n.Float64() != 0 {
+		return outs
+	}
+	given := map[*alias.Ref[*graph.Node]]bool{}
+	for k := 2; k < len(c.n.Inputs); k++ {
+		if v := c.s.value(arg(c, k)); v != nil {
+			given[v.ref] = true
+		}
+	}
+	for _, v := range outs {
+		if v.ref != nil && !given[v.ref] {
+			v.still = true
+		}
+	}
+	return outs
 }
 
 func inline(c *call, g *graphJSON, operands []*value) []*value {

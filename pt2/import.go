@@ -30,7 +30,7 @@ type Options struct {
 // results. State that the program writes is state of the graph; new values of written inputs are
 // returned after the results. The error is a diag.List of everything that is not supported.
 func (f *File) Import(o Options) (*graph.Module, error) {
-	im := &importer{File: f, mod: graph.NewModule(graph.New(legalName(f.base(), "net"))), late: map[string]bool{}, env: map[string]shape.Dim{}, named: map[*graph.Node]bool{}}
+	im := &importer{File: f, mod: graph.NewModule(graph.New(legalName(f.base(), "net"))), late: map[string]bool{}, env: map[string]shape.Dim{}, named: map[*graph.Node]bool{}, varying: map[*graph.Node]bool{}}
 	im.top = &scope{im: im, values: map[string]*value{}, cur: im.mod.Graph.At(), g: f.prog.Module.Graph}
 	im.placeholders(o)
 	if im.errs.Err() == nil {
@@ -69,6 +69,7 @@ type importer struct {
 	env          map[string]shape.Dim // sizes that symbols of the file stand for
 	late         map[string]bool      // symbols of the graph that runs discover
 	named        map[*graph.Node]bool // that have the name of the file's node
+	varying      map[*graph.Node]bool // that may have a gradient
 	origins      []*origin
 	buffers      []*origin                     // of those
 	compared     int                           // pairs of state
@@ -88,6 +89,8 @@ type scope struct {
 	prefix string // of the names of nodes in messages
 	inputs map[*graph.Node]*graph.Node
 	caught []*graph.Node // values in the surrounding graph for inputs after the region's own
+	// detached are reads that count as constant for gradients, by the value.
+	detached map[*graph.Node]*graph.Node
 }
 
 // find returns the value of a name.

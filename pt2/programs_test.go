@@ -205,3 +205,35 @@ func tryONNX(path string) error {
 	}
 	return nil
 }
+
+// TestDetached holds the gradient of an imported program to PyTorch's: what it detaches, and computes
+// where gradients are off, is constant. run_decompositions writes regions without gradients like all else,
+// so that its program has another gradient: that of the module without them.
+func TestDetached(t *testing.T) {
+	for _, kind := range []string{".pt2", ".core.pt2"} {
+		path := filepath.Join(programs, "detached"+kind)
+		f, err := pt2.Read(path)
+		require.NoError(t, err)
+		defer f.Close()
+		m, err := f.Import(pt2.Options{})
+		require.NoError(t, err)
+		g, err := fx.NewGraphModule(m).ValueAndGrad(context.Background(), fx.GradOptions{})
+		require.NoError(t, err)
+		samples, err := samplesOf(path)
+		require.NoError(t, err)
+		for k, s := range samples {
+			z, err := npy.OpenArchive(filepath.Join(programs, fmt.Sprintf("detached.%d.npz", k)))
+			require.NoError(t, err)
+			want, err := z.Get("grad0")
+			require.NoError(t, err)
+			got, err := g.RunArrays(context.Background(), s.in)
+			require.NoError(t, err)
+			require.Len(t, got, 2)
+			if kind == ".pt2" {
+				require.NoError(t, agrees(got[1:], []*array.Array{want}), "call %d", k)
+			} else {
+				require.Error(t, agrees(got[1:], []*array.Array{want}))
+			}
+		}
+	}
+}

@@ -92,7 +92,7 @@ func (c *call) write(outs []*value) []*value {
 		panic(refuse(CodeProgram, "what it writes to is no tensor"))
 	}
 	if outs[0].ref == self.ref {
-		return []*value{{ref: self.ref}}
+		return []*value{{ref: self.ref, still: self.still || outs[0].still}}
 	}
 	have := c.s.read(self).Type()
 	n := c.s.read(outs[0])
@@ -109,7 +109,7 @@ func (c *call) write(outs []*value) []*value {
 		e.Code = CodeWrite
 		panic(e)
 	}
-	return append([]*value{{ref: self.ref}}, outs[1:]...)
+	return append([]*value{{ref: self.ref, still: self.still}}, outs[1:]...)
 }
 
 // plain is an operator with the same arguments in order.

@@ -15,9 +15,13 @@ var castRules = map[string]rule{
 	"to.device":        {args: "self dtype copy=False | device non_blocking memory_format", run: to},
 	"to.dtype_layout":  {args: "self dtype=None copy=False | layout device pin_memory non_blocking memory_format", run: to},
 	"to.other type_as": {args: "self other copy=False | non_blocking memory_format", run: to},
-	"alias detach lift lift_fresh resolve_conj resolve_neg": {args: "self", run: same},
-	"contiguous": {args: "self | memory_format", run: contiguous},
-	"clone lift_fresh_copy detach_copy alias_copy": {args: "self | memory_format", build: copied},
+	"lift lift_fresh resolve_conj resolve_neg": {args: "self", run: same},
+	"detach alias":          {args: "self", run: detached}, // run_decompositions writes alias for detach
+	"contiguous":            {args: "self | memory_format", run: contiguous},
+	"clone lift_fresh_copy": {args: "self | memory_format", build: copied},
+	"detach_copy alias_copy": {args: "self", build: func(c *call) []op.Value {
+		return c.one(std.Clone, nil, c.s.read(&value{ref: c.need("self").ref, still: true}))
+	}},
 	"copy":                                  {args: "self src | non_blocking", build: overwrite},
 	"fill.Scalar fill.Tensor":               {args: "self value", build: fill},
 	"zero":                                  {args: "self", build: func(c *call) []op.Value { return c.one(std.ZerosLike, nil, c.x("self")) }},
@@ -52,13 +56,20 @@ func to(c *call) []*value {
 		if c.bool("copy") {
 			return []*value{fresh(nodeOf(c, c.do(std.Clone, nil, x)))}
 		}
-		return []*value{{ref: self.ref}}
+		return []*value{{ref: self.ref, still: self.still}}
 	}
 	return []*value{fresh(nodeOf(c, c.cast(d, x)))}
 }
 
 func same(c *call) []*value {
 	v := *c.need("self")
+	return []*value{&v}
+}
+
+// detached is the same memory, as a constant for gradients.
+func detached(c *call) []*value {
+	v := *c.need("self")
+	v.still = v.ref != nil
 	return []*value{&v}
 }
 
@@ -71,7 +82,7 @@ func contiguous(c *call) []*value {
 	}
 	order := inOrder(c, "self")
 	if order == shape.True {
-		return []*value{{ref: self.ref}}
+		return []*value{{ref: self.ref, still: self.still}}
 	}
 	v := fresh(nodeOf(c, c.do(std.Clone, nil, c.x("self"))))
 	if order == shape.Open {

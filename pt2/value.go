@@ -1,6 +1,7 @@
 package pt2
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -17,6 +18,9 @@ type value struct {
 	name string
 	// ref is the place of a tensor: PyTorch's operators write to memory that others look at.
 	ref *alias.Ref[*graph.Node]
+	// still is true of a tensor that counts as constant for gradients: each read is a detach. The memory is
+	// that of the tensor itself, for reads and for writes.
+	still bool
 	// node computes a number or truth that follows from values: a tensor without dimensions.
 	node *graph.Node
 	// size is an integer that is known, or follows from sizes.
@@ -149,12 +153,43 @@ func fresh(n *graph.Node) *value {
 }
 
 // read returns the value of a tensor as a node.
-func (s *scope) read(v *value) *graph.Node { return v.ref.Read(recorder{s}) }
+func (s *scope) read(v *value) *graph.Node {
+	n := v.ref.Read(recorder{s})
+	if !v.still || !s.im.varies(n) {
+		return n
+	}
+	if s.detached[n] == nil {
+		if s.detached == nil {
+			s.detached = map[*graph.Node]*graph.Node{}
+		}
+		s.detached[n] = s.cur.Function(std.Detach, nil, n)
+	}
+	return s.detached[n]
+}
+
+// varies reports whether a value may have a gradient: it holds floats and is computed of inputs or parameters.
+// Constants of the program, which the exporter detaches, are none.
+func (im *importer) varies(n *graph.Node) bool {
+	if known, ok := im.varying[n]; ok {
+		return known
+	}
+	t := n.Type()
+	v := t.Kind() == shape.Tuple || t.Kind() == shape.Tensor && t.DType().IsFloat()
+	switch n.Opcode() {
+	case graph.GetAttr:
+		p := im.mod.Param(n.Target())
+		v = v && !(p != nil && p.Buffer)
+	case graph.CallFunction:
+		v = v && n.Op() != std.Detach && slices.ContainsFunc(n.Args(), func(a *graph.Node) bool { return a != nil && im.varies(a) })
+	}
+	im.varying[n] = v
+	return v
+}
 
 // views makes the results of an operator of views of v. always says that PyTorch gives a view for all sizes;
 // else layouts decide.
 func (s *scope) views(v *value, always bool, o *op.Op, attrs any) []*value {
-	base := s.read(v)
+	base := v.ref.Read(recorder{s}) // of the memory: what looks at it is as constant as v
 	n := s.cur.Function(o, attrs, base)
 	attrs = n.Attrs()
 	count, tuple := o.NumResults(attrs)
@@ -168,7 +203,7 @@ func (s *scope) views(v *value, always bool, o *op.Op, attrs any) []*value {
 	}
 	if kind == alias.View {
 		for i, r := range v.ref.Views(o, attrs, []*graph.Node{base}, n, count) {
-			out[i] = &value{ref: r}
+			out[i] = &value{ref: r, still: v.still}
 		}
 		return out
 	}

@@ -30,9 +30,16 @@ type Supervised struct {
 	Metrics []string
 	// Target is the type of the targets; TargetType makes it.
 	Target shape.Type
-	// AllowEvaluation trains calls that were captured in evaluation mode as they are: norms
-	// keep their statistics, dropout drops nothing. Without it they are refused (FX3093).
-	AllowEvaluation bool
+	// Options are those of the step.
+	Options StepOptions
+	// Quantised is trained and evaluated in the place of Model and Eval, whose inputs and results it
+	// has: Quantise made it of the same model. Options.Mixed is refused with it.
+	Quantised *Quantised
+}
+
+// caller is a graph that a loss function calls.
+type caller interface {
+	Call(inputs ...*tensor.Tensor) []*tensor.Tensor
 }
 
 // metrics compare results with targets, which are classes or numbers like the results.
@@ -77,7 +84,11 @@ func (s Supervised) Step(ctx context.Context, rule optim.Rule) (*Step, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	return NewStepWith(ctx, s.Model, s.lossOf(s.Model), rule, StepOptions{AllowEvaluation: s.AllowEvaluation}, s.specs()...)
+	var model caller = s.Model
+	if s.Quantised != nil {
+		model = s.Quantised
+	}
+	return NewStepWith(ctx, model, s.lossOf(model), rule, s.Options, s.specs()...)
 }
 
 // Evaluation captures loss and metrics in evaluation mode.
@@ -85,15 +96,18 @@ func (s Supervised) Evaluation(ctx context.Context) (*Eval, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	model := s.Eval
-	if model == nil {
-		model = s.Model
+	var model caller = s.Model
+	switch {
+	case s.Quantised != nil:
+		model = s.Quantised
+	case s.Eval != nil:
+		model = s.Eval
 	}
 	return NewEval(ctx, model, s.lossOf(model), s.specs()...)
 }
 
 // lossOf returns the loss function of a graph.
-func (s Supervised) lossOf(model *fx.GraphModule) func(batch ...*tensor.Tensor) (*tensor.Tensor, Metrics) {
+func (s Supervised) lossOf(model caller) func(batch ...*tensor.Tensor) (*tensor.Tensor, Metrics) {
 	return func(batch ...*tensor.Tensor) (*tensor.Tensor, Metrics) {
 		last := len(batch) - 1
 		x, target := model.Call(batch[:last]...)[s.Output], batch[last]
@@ -128,6 +142,10 @@ func (s Supervised) check() error {
 	var errs diag.List
 	if s.Model == nil || s.Loss == nil {
 		return diag.New(BadTrainer, "Model or Loss is missing, expected a graph and a loss")
+	}
+	if s.Quantised != nil && s.Options.Mixed != array.Invalid {
+		errs.Add(diag.New(BadTrainer, "a step that is trained for quantisation is mixed with "+s.Options.Mixed.String()+", expected f32").
+			WithHint("what is learned are scales of values in f32: leave Mixed, or Quantised, out"))
 	}
 	if n := s.Model.Graph.Output().NumArgs(); s.Output < 0 || s.Output >= n {
 		errs.Add(diag.New(BadTrainer, "the loss is to be of result "+strconv.Itoa(s.Output)+", the model has "+strconv.Itoa(n)))

@@ -10,8 +10,11 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/optim"
+	"github.com/gofx-dev/gofx/passes/quant"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/train"
 )
@@ -102,7 +105,7 @@ func TestSupervisedInEvaluationMode(t *testing.T) {
 	require.NoError(t, err)
 	s.Target = target
 	rule := optim.Rule{Optimiser: optim.SGD{LR: 0.1}}
-	s.AllowEvaluation = true
+	s.Options.AllowEvaluation = true
 	step, err := s.Step(ctx, rule)
 	require.NoError(t, err)
 	first, err := step.Run(ctx, data...)
@@ -251,4 +254,61 @@ func ExampleSplit() {
 func ExampleMetricNames() {
 	fmt.Println(train.MetricNames())
 	// Output: [accuracy mae]
+}
+
+// TestSupervisedForms trains a graph in the forms of a step: values computed again give the same
+// bits, and a quantised model is trained and evaluated in its place.
+func TestSupervisedForms(t *testing.T) {
+	ctx := context.Background()
+	rule := optim.Rule{Optimiser: optim.SGD{LR: 0.05}}
+	x, y := ramp(60, 20, 3), ramp(80, 20, 4)
+	form := func(change func(s *train.Supervised)) (train.Supervised, []*array.Array) {
+		model := newNormed()
+		model.Drop.P = 0
+		s := train.Supervised{Model: traced(t, model), Loss: nn.NewMSELoss(), Options: train.StepOptions{AllowEvaluation: true}}
+		data, target, err := s.Fit([]*array.Array{x, y}, []string{"x", "y"})
+		require.NoError(t, err)
+		s.Target = target
+		change(&s)
+		return s, data
+	}
+	losses := func(s train.Supervised, data []*array.Array) (list []float64) {
+		step, err := s.Step(ctx, rule)
+		require.NoError(t, err)
+		require.NoError(t, step.Compile(ctx, lowering.Options{Exact: true}))
+		for range 4 {
+			out, err := step.Run(ctx, data...)
+			require.NoError(t, err)
+			list = append(list, array.Float64At(out[0], 0))
+		}
+		step.Sync()
+		return list
+	}
+	want := losses(form(func(*train.Supervised) {}))
+	require.Less(t, want[3], want[0])
+	require.Equal(t, want, losses(form(func(s *train.Supervised) { s.Options.Recompute = &fx.RecomputePolicy{} })))
+
+	quantised, data := form(func(s *train.Supervised) {
+		var err error
+		s.Quantised, err = train.Quantise(ctx, s.Model, &quant.Config{Global: quant.Setting{Mode: quant.Static}}, cpu.QuantBackend(), quant.Training{Observe: 2},
+			fx.Input("x", "f32[N,3]"), fx.Args(fx.Meta("f32[N,3]")))
+		require.NoError(t, err)
+	})
+	got := losses(quantised, data)
+	require.Less(t, got[3], got[0])
+	require.NotEqual(t, want, got)
+	eval, err := quantised.Evaluation(ctx)
+	require.NoError(t, err)
+	before, err := eval.Run(ctx, data...)
+	require.NoError(t, err)
+	converted, err := quantised.Quantised.Convert(ctx)
+	require.NoError(t, err)
+	out, err := converted.RunArrays(ctx, data[:1])
+	require.NoError(t, err)
+	require.Equal(t, array.Float64At(before[0], 0), nn.NewMSELoss().Forward(tensor.New(out[0]), tensor.New(data[1])).Item(), "evaluated as converted")
+
+	quantised.Options.Mixed = array.BF16
+	_, err = quantised.Step(ctx, rule)
+	require.ErrorIs(t, err, train.BadTrainer)
+	require.ErrorContains(t, err, "expected f32")
 }

@@ -10,6 +10,7 @@ import torch
 import torch_fx
 import torch_networks
 import torch_ops
+import torch_steps
 
 
 def tensors(y):
@@ -50,9 +51,12 @@ class PyTorch(peer.Peer):
             return torch_fx.prepare(q["variant"], attrs["nodes"], q["file"]), lambda: []
         if q["op"] == "network":
             call = torch_networks.prepare(q["file"], q["variant"])
-        else:
-            operands = [torch.from_numpy(peer.fill(t)) for t in q["inputs"]]
-            call = torch_ops.prepare(q["op"], operands, attrs, q["variant"])
+            return call, lambda: tensors(call())
+        operands = [torch.from_numpy(peer.fill(t)) for t in q["inputs"]]
+        if q["op"] == "step":
+            step = torch_steps.prepare(q["file"], attrs, operands, q["variant"])
+            return step, lambda: tensors(torch.tensor(step.first))
+        call = torch_ops.prepare(q["op"], operands, attrs, q["variant"])
         return call, lambda: tensors(call())
 
     def call(self, q):

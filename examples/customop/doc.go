@@ -4,8 +4,8 @@
 // in every engine.
 //
 // Empty fields of a record are derived from its class, types and definition: here
-// the cost of a call and its tolerance. The records have no gradients either, because
-// inference needs none.
+// the cost of a call and its tolerance, and the gradients of snake and gated_linear. A kernel
+// says nothing of its gradient: median has a rule, and grad_test.go trains the network.
 //
 // Read snake.go first, then gated.go, median.go and net.go; docs/add-an-op.md is the
 // guide.

@@ -9,6 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -39,6 +40,7 @@ var Median = op.Define("median", op.Spec[MedianAttrs]{
 		return x, nil
 	},
 	Kernel:  func(a MedianAttrs, _ []shape.Type) kernel.Step { return MedianStep{Half: a.Window / 2} },
+	Grad:    medianGrad,
 	Samples: medianSamples, Bad: medianBad,
 })
 
@@ -73,6 +75,37 @@ func medians[T float32 | float64](y, x []T, n, half int) {
 			}
 		}
 	}
+}
+
+// medianGrad is the gradient of median, which no engine can derive from a kernel: each derivative
+// of the loss by a result goes to the element that is the median, the first one of equals. It is written
+// with operators, so that it runs wherever they do, for all sizes, and has a gradient itself.
+func medianGrad(b op.Builder, a MedianAttrs, c op.GradCall) []op.Value {
+	x, seed := c.In[0], c.Seeds[0]
+	dims := x.Type().Dims().Slice()
+	last := len(dims) - 1
+	n, window, half := dims[last], shape.Const(a.Window), shape.Const(a.Window/2)
+	if n.Is(0) {
+		return []op.Value{seed}
+	}
+	reshape := func(v op.Value, d ...shape.Dim) op.Value {
+		return b.Call(std.Reshape, std.ReshapeAttrs{Shape: shape.Of(d...)}, v)
+	}
+
+	// Where each window reads: [n*window] numbers of elements, the ends repeated.
+	ends := b.Call(std.Pad, std.PadAttrs{Pad: shape.Of(half, half), Mode: "replicate"}, b.Call(std.Arange, std.ArangeAttrs{End: n}))
+	first := reshape(b.Call(std.Arange, std.ArangeAttrs{End: n}), n, shape.Const(1))
+	each := b.Call(std.Add, std.AddAttrs{}, first, b.Call(std.Arange, std.ArangeAttrs{End: window}))
+	places := b.Call(std.IndexSelect, std.DimAttrs{Dim: 0}, ends, reshape(each, n.Mul(window)))
+
+	// Which of the window is the median, and where it lies.
+	windows := append(append([]shape.Dim{}, dims...), window)
+	values := reshape(b.Call(std.IndexSelect, std.DimAttrs{Dim: last}, x, places), windows...)
+	median := b.Call(std.Unsqueeze, std.DimAttrs{Dim: -1}, c.Result(0))
+	which := b.Call(std.Argmax, std.ArgAttrs{Dim: op.IntList(-1), KeepDim: true}, b.Call(std.Eq, nil, values, median))
+	spread := b.Call(std.Expand, std.ExpandAttrs{Shape: shape.Of(windows...)}, reshape(places, n, window))
+	at := reshape(b.Call(std.Gather, std.DimAttrs{Dim: -1}, spread, which), dims...)
+	return []op.Value{b.Call(std.ScatterAdd, std.DimAttrs{Dim: -1}, b.Call(std.ZerosLike, nil, x), at, seed)}
 }
 
 func medianSamples(g *op.Gen) []op.Sample {

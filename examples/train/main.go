@@ -26,18 +26,30 @@ func main() {
 	seed := flag.Uint64("seed", 1, "of weights, order and dropout")
 	folder := flag.String("checkpoints", "", "folder of checkpoints")
 	out := flag.String("o", "", "file of weights to write")
+	two := flag.Bool("two", false, "train convolutions by SGD, all else by AdamW")
+	head := flag.Bool("head", false, "train the last layer of ../onnx/digits.onnx instead")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *epochs, *seed, *folder, *out); err != nil {
+	rule := oneOptimiser
+	if *two {
+		rule = twoOptimisers
+	}
+	var err error
+	if *head {
+		err = runHead(ctx, *epochs, *seed)
+	} else {
+		err = run(ctx, rule, *epochs, *seed, *folder, *out)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, epochs int, seed uint64, folder, out string) error {
+func run(ctx context.Context, rule func(steps int) optim.Rule, epochs int, seed uint64, folder, out string) error {
 	model := NewNet(seed)
-	trainer, training, test, err := setUp(ctx, model, epochs, seed)
+	trainer, training, test, err := setUp(ctx, model, rule, epochs, seed)
 	if err != nil {
 		return err
 	}
@@ -52,8 +64,28 @@ func run(ctx context.Context, epochs int, seed uint64, folder, out string) error
 	return nn.SaveFile(out, model, nil)
 }
 
-// setUp captures the step and the evaluation of a model, and loads the data.
-func setUp(ctx context.Context, model *Net, epochs int, seed uint64) (t *train.Trainer, training, test *train.Batches, err error) {
+// oneOptimiser is AdamW, which does not decay norms and biases.
+func oneOptimiser(steps int) optim.Rule {
+	return optim.Rule{
+		Optimiser: optim.AdamW{LR: 4e-3, WeightDecay: 0.05},
+		Groups:    []optim.Group{{Params: []string{"bn*", "*.bias"}, Optimiser: optim.AdamW{LR: 4e-3}}},
+		Schedule:  optim.OneCycle(steps, 0.3, 10, 1e3),
+		ClipNorm:  1,
+		Average:   0.98,
+	}
+}
+
+// twoOptimisers has convolutions follow SGD with momentum, all else AdamW.
+func twoOptimisers(steps int) optim.Rule {
+	rule := oneOptimiser(steps)
+	convolutions := optim.Group{Params: []string{"conv*"}, Optimiser: optim.SGD{LR: 0.1, Momentum: 0.9, Nesterov: true, WeightDecay: 5e-4}}
+	rule.Groups = append(rule.Groups, convolutions)
+	return rule
+}
+
+// setUp captures the step and the evaluation of a model, and loads the data. The rule is made for
+// the number of steps.
+func setUp(ctx context.Context, model *Net, rule func(steps int) optim.Rule, epochs int, seed uint64) (t *train.Trainer, training, test *train.Batches, err error) {
 	data, err := train.ReadNPY("../digits/images.npy", "../digits/labels.npy")
 	if err != nil {
 		return nil, nil, nil, err
@@ -73,14 +105,7 @@ func setUp(ctx context.Context, model *Net, epochs int, seed uint64) (t *train.T
 		return nil, nil, nil, err
 	}
 	specs := []fx.Option{fx.Input("images", "u8[N,8,8]"), fx.Input("labels", "i64[N]")}
-	rule := optim.Rule{
-		Optimiser: optim.AdamW{LR: 4e-3, WeightDecay: 0.05},
-		Groups:    []optim.Group{{Params: []string{"bn*", "*.bias"}, Optimiser: optim.AdamW{LR: 4e-3}}},
-		Schedule:  optim.OneCycle(epochs*training.Len(), 0.3, 10, 1e3),
-		ClipNorm:  1,
-		Average:   0.98,
-	}
-	step, err := train.NewStep(ctx, model, model.Loss, rule, specs...)
+	step, err := train.NewStep(ctx, model, model.Loss, rule(epochs*training.Len()), specs...)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/optim"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/train"
 )
@@ -20,7 +24,7 @@ func TestNetworkLearnsDigits(t *testing.T) {
 		epochs = 4
 	}
 	model := NewNet(1)
-	trainer, training, test, err := setUp(context.Background(), model, epochs, 1)
+	trainer, training, test, err := setUp(context.Background(), model, oneOptimiser, epochs, 1)
 	require.NoError(t, err)
 	list, err := trainer.Fit(context.Background(), training, test)
 	require.NoError(t, err)
@@ -46,7 +50,7 @@ func TestNetworkLearnsDigits(t *testing.T) {
 func TestTrainingGoesOn(t *testing.T) {
 	fit := func(ctx context.Context, dir string, threads int, stop func(step int)) (losses []float64, weights []float32, err error) {
 		model := NewNet(2)
-		trainer, training, test, err := setUp(ctx, model, 2, 2)
+		trainer, training, test, err := setUp(ctx, model, oneOptimiser, 2, 2)
 		require.NoError(t, err)
 		require.NoError(t, trainer.Step.Compile(ctx, lowering.Options{Threads: threads}))
 		trainer.Checkpoints.Dir = dir
@@ -72,4 +76,47 @@ func TestTrainingGoesOn(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, append(first, rest...))
 	require.Equal(t, weights, same)
+}
+
+// TestTwoOptimisers trains convolutions by one rule and all else by another.
+func TestTwoOptimisers(t *testing.T) {
+	rule := twoOptimisers(10)
+	require.IsType(t, optim.SGD{}, rule.For("conv2.weight"))
+	require.IsType(t, optim.AdamW{}, rule.For("fc.weight"))
+	require.Zero(t, rule.For("bn1.weight").(optim.AdamW).WeightDecay)
+	trainer, training, test, err := setUp(context.Background(), NewNet(1), twoOptimisers, 2, 1)
+	require.NoError(t, err)
+	list, err := trainer.Fit(context.Background(), training, test)
+	require.NoError(t, err)
+	require.Greater(t, list[1].Metrics["accuracy"], 0.6)
+	tensors := func(weight string) (n int) {
+		for _, p := range trainer.Step.Graph().Params() {
+			if strings.HasSuffix(p.Path, weight) {
+				n++
+			}
+		}
+		return n
+	}
+	require.Equal(t, 3, tensors("conv2.weight"), "itself, the average, a momentum")
+	require.Equal(t, 4, tensors("fc.weight"), "itself, the average, two moments")
+}
+
+// TestHeadLearns trains the last layer of an imported network: all else stays, to the bit.
+func TestHeadLearns(t *testing.T) {
+	ctx := context.Background()
+	before, err := importHead("../onnx/digits.onnx", 1)
+	require.NoError(t, err)
+	trainer, training, test, err := setUpHead(ctx, 4, 1)
+	require.NoError(t, err)
+	require.Equal(t, []string{"fc.bias", "fc.weight"}, slices.Sorted(slices.Values(trainer.Step.Params())))
+	for n := range trainer.Step.Graph().Graph.All() {
+		require.NotContains(t, n.Name(), "conv_transpose", "no gradient goes through the convolutions")
+	}
+	list, err := trainer.Fit(ctx, training, test)
+	require.NoError(t, err)
+	require.Greater(t, list[len(list)-1].Metrics["test_accuracy"], 0.95)
+	for _, p := range before.Params() {
+		same := bytes.Equal(array.Bytes(p.Value), array.Bytes(trainer.Step.Graph().Param(p.Path).Value))
+		require.Equal(t, !strings.HasPrefix(p.Path, "fc."), same, p.Path)
+	}
 }

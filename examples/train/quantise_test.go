@@ -27,7 +27,7 @@ func TestQuantisedNetworkLearnsDigits(t *testing.T) {
 	ctx := context.Background()
 	for _, seed := range seeds {
 		model := NewNet(seed)
-		trainer, training, test, err := setUp(ctx, model, epochs, seed)
+		trainer, training, test, err := setUp(ctx, model, oneOptimiser, epochs, seed)
 		require.NoError(t, err)
 		list, err := trainer.Fit(ctx, training, test)
 		require.NoError(t, err)

@@ -586,6 +586,25 @@ text("wav2vec2", lambda T: Kw(T.Wav2Vec2Model(T.Wav2Vec2Config(hidden_size=32, n
      num_feat_extract_layers=2, vocab_size=32, num_conv_pos_embeddings=16, num_conv_pos_embedding_groups=4)), "input_values"), lambda: [(rand(2, 400),), (rand(3, 400),)], ({0: AUTO},))
 
 
+@net()
+def detached():
+    """What counts as constant for gradients: detach of values, views and in place, and regions without gradients."""
+
+    def f(s, x):
+        y = x * s.w
+        z = y.detach() * y + torch.tensor([1.0, 0.0, 2.0])
+        with torch.no_grad():
+            m, q, p = (y * 2).mean(), s.w * 3, y
+        u = y.detach()[1:]
+        k = torch.tanh(y).detach_() * y
+        b = y.clone()
+        b.detach()[0] = 5.0
+        return (z * m + q + s.c).sum() + (u * y[1:]).sum() + (p * 2).sum() + k.sum() + (s.w.detach() * y + b * 0).sum()
+    m = Run(f, w=nn.Parameter(torch.tensor([1.0, 2.0, 3.0])), c=torch.ones(3))
+    m.trains = True
+    return m, [(torch.tensor([1.0, -1.0, 2.0]),), (rand(3),)], None
+
+
 def build(name):
     """The module in evaluation mode, its inputs, and which sizes are open."""
     torch.manual_seed(zlib.crc32(name.encode()))
@@ -613,7 +632,7 @@ def arrays(values):
 def write(out, name):
     import copy
     m, inputs, dynamic = build(name)
-    with torch.no_grad():
+    with torch.set_grad_enabled(getattr(m, "trains", False)):
         ep = program(copy.deepcopy(m), copy.deepcopy(inputs), dynamic)
         save(ep, f"{out}/{name}.pt2")
         try:
@@ -624,7 +643,11 @@ def write(out, name):
             given = copy.deepcopy(args)
             tensors = [v for v in flat(given) if isinstance(v, torch.Tensor)]  # numbers are what the program was exported for
             a = {f"in{i}": v.numpy().copy() for i, v in enumerate(tensors)}
-            want = arrays(m(*given))
+            found = m(*given)
+            if getattr(m, "trains", False):  # a loss, and its gradient by the parameters
+                a.update({f"grad{i}": g.numpy() for i, g in enumerate(torch.autograd.grad(found, list(m.parameters())))})
+                found = found.detach()
+            want = arrays(found)
             for i, (x, y) in enumerate(zip(flat(args), flat(given))):
                 if isinstance(x, torch.Tensor) and not torch.equal(x, y):
                     want.append(y.numpy())  # what it wrote to an input

@@ -124,7 +124,11 @@ func (f *flags) calibration(j *work.Job) error {
 	if f.config != "" {
 		text, err := os.ReadFile(f.config)
 		if err != nil {
-			return bad("-config: "+err.Error(), "give a file that says what to quantise, as docs/quant.md describes it")
+			flag := "-config"
+			if j.Verb == work.Train {
+				flag = "-qat"
+			}
+			return bad(flag+": "+err.Error(), "give a file that says what to quantise, as docs/quant.md describes it")
 		}
 		j.Config = work.Named{Name: f.config, Value: string(text)}
 	}

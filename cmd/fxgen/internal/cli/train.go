@@ -14,8 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/optim"
 	"github.com/gofx-dev/gofx/train"
@@ -27,6 +29,8 @@ type trainFlags struct {
 	data, valid []string
 	metrics     []string
 	out         string
+	mixed       string
+	recompute   string
 }
 
 // trainCommand is the command train.
@@ -53,6 +57,7 @@ func (f *trainFlags) trainFlags(c *cobra.Command) {
 	g.StringVar(&t.Loss, "loss", "", strings.Join(nn.LossNames(), ", ")+", with settings such as 'cross_entropy(label_smoothing=0.1)'")
 	g.StringVar(&t.Optimiser, "optim", "adamw", strings.Join(optim.Names(), ", ")+", with settings such as 'adamw(lr=1e-3,weight_decay=0.01)'")
 	g.StringVar(&t.Rate, "lr", "", "the learning rate, short for the setting lr of -optim")
+	g.StringVar(&t.Schedule, "schedule", "", strings.Join(optim.ScheduleNames(), ", ")+" of the learning rates, such as 'warmup(steps=100) then cosine(steps=900,least=0.1)'")
 	g.StringSliceVar(&f.metrics, "metric", nil, "what is measured besides the loss, with commas between several: "+strings.Join(train.MetricNames(), ", "))
 	g.IntVar(&t.Epochs, "epochs", 10, "how often all examples are seen")
 	g.IntVar(&t.Batch, "batch", 0, "examples of a step; 32 without it, or what the model takes")
@@ -63,6 +68,9 @@ func (f *trainFlags) trainFlags(c *cobra.Command) {
 	g.Float64Var(&t.ClipNorm, "clip-norm", 0, "the largest norm of all gradients together, 0 for any")
 	g.IntVar(&t.Patience, "patience", 0, "stop after so many epochs without a better loss, of -valid where it is given; 0 does not")
 	g.BoolVar(&t.Evaluation, "evaluation", false, "train norms and other calls in evaluation mode as they are")
+	g.StringVar(&f.mixed, "mixed", "", "bf16 or f16: products compute in it, parameters and their updates in f32")
+	g.StringVar(&f.recompute, "recompute", "", "what is computed again for gradients to save memory: cheap calls, scopes:PATTERN,... or all that a number of bytes such as 512MiB asks for")
+	g.StringVar(&f.config, "qat", "", "JSON file of what to quantise: the network learns to be quantised, and is written so")
 	g.IntVar(&f.threads, "threads", 0, "the most threads, 0 for all processors; the results are the same")
 	g.StringVar(&f.out, "o", "", "folder for the trained graph, which every command takes as SOURCE, and its checkpoints")
 	g.IntVar(&t.Every, "every", 0, "steps from one checkpoint to the next, besides those of epochs")
@@ -99,6 +107,9 @@ func (f *trainFlags) read() (err error) {
 	case t.Resume && f.force:
 		return usagef("-resume goes on with the folder, -force begins again; give one of them")
 	}
+	if err := f.form(); err != nil {
+		return err
+	}
 	if t.Data, err = f.files("data", f.data); err != nil {
 		return err
 	}
@@ -113,6 +124,37 @@ func (f *trainFlags) read() (err error) {
 	}
 	t.Valid, err = f.files("valid", f.valid)
 	return err
+}
+
+// form reads the flags that say how a step computes what it does.
+func (f *trainFlags) form() error {
+	t := &f.job.Train
+	switch f.mixed {
+	case "":
+	case "bf16":
+		t.Mixed = array.BF16
+	case "f16":
+		t.Mixed = array.F16
+	default:
+		return usagef("-mixed %s: expected bf16 or f16", f.mixed)
+	}
+	if f.mixed != "" && f.config != "" {
+		return usagef("-qat learns scales of values in f32, -mixed computes in %s; give one of them", f.mixed)
+	}
+	bytes, counted := bytesOf(f.recompute)
+	scopes, scoped := strings.CutPrefix(f.recompute, "scopes:")
+	switch {
+	case f.recompute == "":
+	case f.recompute == "cheap":
+		t.Recompute = &fx.RecomputePolicy{}
+	case counted:
+		t.Recompute = &fx.RecomputePolicy{Budget: bytes}
+	case scoped && scopes != "":
+		t.Recompute = &fx.RecomputePolicy{Scopes: strings.Split(scopes, ",")}
+	default:
+		return usagef("-recompute %s: expected cheap, scopes:PATTERN with commas between several, or a number of bytes, with KiB, MiB or GiB after it or without", f.recompute)
+	}
+	return nil
 }
 
 // trained trains, shows how it goes, and writes the result.

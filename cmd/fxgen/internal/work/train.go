@@ -17,9 +17,12 @@ import (
 	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/optim"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/grad"
+	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/quant/integer"
 	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/train"
 )
@@ -33,6 +36,7 @@ type Training struct {
 
 	Loss, Optimiser string
 	Rate            string // of learning, "" for the optimiser's own
+	Schedule        string // of the rates, as optim.ParseSchedule reads it; "" for none
 	ClipNorm        float64
 	Metrics         []string
 	Freeze          []string // patterns of parameters
@@ -42,6 +46,8 @@ type Training struct {
 	Initial                        bool // random weights instead of the source's
 	DropLast                       bool
 	Evaluation                     bool // what is in evaluation mode is trained as it is
+	Mixed                          array.DType
+	Recompute                      *fx.RecomputePolicy // without the sizes, which the data have
 
 	Folder string // of the checkpoints
 	Resume bool
@@ -78,6 +84,10 @@ func (c *captured) train(ctx context.Context, j *Job) error {
 	if err != nil {
 		return err
 	}
+	l.of.Options.Recompute = l.recompute(training)
+	if err := l.quantise(ctx, training); err != nil {
+		return l.cured(err)
+	}
 	step, err := l.of.Step(ctx, rule)
 	if err != nil {
 		return l.cured(err)
@@ -106,8 +116,17 @@ func (c *captured) train(ctx context.Context, j *Job) error {
 	if err := l.fit(ctx, t, train.Prefetch(training), test); err != nil {
 		return l.cured(err)
 	}
-	c.gm = l.of.Eval.Module
-	return nil
+	if l.of.Quantised == nil {
+		c.gm = l.of.Eval.Module
+		return nil
+	}
+	q, err := l.of.Quantised.Convert(ctx)
+	if err != nil {
+		return err
+	}
+	c.gm = q.Module
+	_, err = q.Apply(ctx, []passes.Pass{integer.Lower}, fx.PassOptions{})
+	return err
 }
 
 // fit runs the trainer and logs what it does.
@@ -152,7 +171,8 @@ func (l *learner) supervise(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.of = train.Supervised{Loss: loss, Metrics: l.train.Metrics, AllowEvaluation: l.train.Evaluation}
+	l.of = train.Supervised{Loss: loss, Metrics: l.train.Metrics,
+		Options: train.StepOptions{Mixed: l.train.Mixed, AllowEvaluation: l.train.Evaluation}}
 	for _, name := range l.train.Metrics {
 		if known := train.MetricNames(); !slices.Contains(known, name) {
 			return diag.New(BadValue, "-metric "+name+": there is no such metric").WithHint(near.Hint(name, known, "expected one of "+strings.Join(known, ", ")))
@@ -198,7 +218,14 @@ func (l *learner) rule() (rule optim.Rule, err error) {
 	if l.train.Rate != "" {
 		rate = []string{"lr=" + l.train.Rate}
 	}
-	if rule.Optimiser, err = optim.Parse(l.train.Optimiser, rate...); err != nil {
+	var errs diag.List
+	rule.Optimiser, err = optim.Parse(l.train.Optimiser, rate...)
+	errs.Add(err)
+	if l.train.Schedule != "" {
+		rule.Schedule, err = optim.ParseSchedule(l.train.Schedule)
+		errs.Add(err)
+	}
+	if err := errs.Err(); err != nil {
 		return rule, err
 	}
 	rule.ClipNorm = l.train.ClipNorm
@@ -208,7 +235,6 @@ func (l *learner) rule() (rule optim.Rule, err error) {
 			params = append(params, p.Path)
 		}
 	}
-	var errs diag.List
 	for _, pattern := range l.train.Freeze {
 		rule.Groups = append(rule.Groups, optim.Group{Params: []string{pattern}})
 		one := optim.Rule{Optimiser: rule.Optimiser, Groups: []optim.Group{{Params: []string{pattern}}}}
@@ -231,6 +257,9 @@ func (l *learner) cured(err error) error {
 	list.Add(err)
 	for i, e := range list {
 		hint := cures[e.Code]
+		if e.Code == quant.NotPrepared && e.Op == std.Dropout.Name && l.module == nil {
+			hint = "give -evaluation to train it without dropout, as it was written"
+		}
 		if e.Code == train.Unused {
 			path := e.Msg[strings.LastIndexByte(e.Msg, ' ')+1:]
 			hint = "use it, remove it, or give -freeze '" + path + "'"
