@@ -53,7 +53,8 @@ func BenchmarkGradients(b *testing.B) {
 					mark := w.Mark()
 					g := ConvTranspose{Stride: strides, Padding: pads}.geometry(dx, y, wt)
 					clear(array.Data[float32](dx))
-					addColumns(w, &g, 8, 1, c.chans, c.out, array.Data[float32](dx), array.Data[float32](y), array.Data[float32](wt))
+					sum := columns[float32]{Spatial: g, batch: 8, groups: 1, m: c.chans, k: c.out, dst: array.Data[float32](dx), src: array.Data[float32](y), weight: array.Data[float32](wt)}
+					sum.add(w)
 					w.Release(mark)
 				},
 				func() { Conv{Dilation: strides}.Run(w, []*array.Array{turned}, []*array.Array{px, ty}) },

@@ -87,30 +87,38 @@ func convTranspose[T operand.Real](w *par.Workspace, s ConvTranspose, out, x, we
 		return
 	}
 	fillChannels(dst, b, m*groups, g.InPlane)
-	addColumns(w, &g, x.Dim(0), groups, m, k, dst, src, wt)
+	c := columns[T]{Spatial: g, batch: x.Dim(0), groups: groups, m: m, k: k, dst: dst, src: src, weight: wt}
+	c.add(w)
 	operand.Store(out, dst)
 	w.Release(mark)
 }
 
-// addColumns multiplies the weight, transposed, with a block of positions of the input, and
-// adds each row of the products where its tap belongs. Blocks are short enough that the
-// products are added while a cache holds them.
-func addColumns[T operand.Real](w *par.Workspace, g *geom.Spatial, batch, groups, m, k int, dst, src, wt []T) {
-	if len(src) == 0 || len(wt) == 0 {
+// columns is a transposed convolution by products that are added where their taps belong.
+type columns[T operand.Real] struct {
+	geom.Spatial
+	batch, groups, m, k int // channels of a group's result and input
+	dst, src, weight    []T
+}
+
+// add multiplies the weight, transposed, with a block of positions of the input, and adds
+// each row of the products where its tap belongs. Blocks are short enough that the products
+// are added while a cache holds them.
+func (c *columns[T]) add(w *par.Workspace) {
+	if len(c.src) == 0 || len(c.weight) == 0 {
 		return
 	}
-	rows := m * g.Taps
-	block := columnBlock(rows, g.OutPlane)
+	m, k, rows := c.m, c.k, c.m*c.Taps
+	block := columnBlock(rows, c.OutPlane)
 	cols := par.Scratch[T](w, rows*block)
-	for i := range batch * groups {
-		img := src[i*k*g.OutPlane : (i+1)*k*g.OutPlane]
-		a := wt[i%groups*k*rows : (i%groups+1)*k*rows]
-		for at := 0; at < g.OutPlane; at += block {
-			n := min(block, g.OutPlane-at)
-			gemm.Gemm(w, true, false, rows, n, k, a, rows, img[at:], g.OutPlane, cols, n, false)
+	for i := range c.batch * c.groups {
+		img := c.src[i*k*c.OutPlane : (i+1)*k*c.OutPlane]
+		a := c.weight[i%c.groups*k*rows : (i%c.groups+1)*k*rows]
+		for at := 0; at < c.OutPlane; at += block {
+			n := min(block, c.OutPlane-at)
+			gemm.Gemm(w, true, false, rows, n, k, a, rows, img[at:], c.OutPlane, cols, n, false)
 			j := par.TakeJob[scatterJob[T]](w)
-			*j = scatterJob[T]{Spatial: *g, dst: dst[i*m*g.InPlane : (i+1)*m*g.InPlane], cols: cols, at: at, n: n}
-			w.Parallel(m, max(1, par.GemmWork/(n*g.Taps)), j)
+			*j = scatterJob[T]{Spatial: c.Spatial, dst: c.dst[i*m*c.InPlane : (i+1)*m*c.InPlane], cols: cols, at: at, n: n}
+			w.Parallel(m, max(1, par.GemmWork/(n*c.Taps)), j)
 			par.PutJob(w, j)
 		}
 	}

@@ -21,11 +21,11 @@ type transposed32 struct {
 	dst, src, weight, bias []float32
 }
 
-// fits reports whether products suit the sizes: with few channels the patches are most of
-// the work.
+// fits reports whether products suit the sizes: with few channels of the result, tiles would
+// be low and the patches most of the work.
 func (v *transposed32) fits() bool {
 	g := &v.g
-	if v.batch == 0 || v.perGroup*v.outPerGroup < transposedChannels || g.InPlane == 0 || g.OutPlane == 0 || g.Taps == 0 {
+	if v.batch == 0 || v.perGroup == 0 || v.outPerGroup < transposedChannels || g.InPlane == 0 || g.OutPlane == 0 || g.Taps == 0 {
 		return false
 	}
 	for i := range v.phases() {
@@ -112,7 +112,7 @@ func (v *transposed32) scratch(l cpu.Level) (most int) {
 		images := v.together(&p)
 		m, n, k := v.outPerGroup, images*p.g.OutPlane, v.perGroup*p.g.Taps
 		t, _ := p.tables(images)
-		size := par.ScratchSize(gemm.PackedRows(l, m, k), 4) + par.ScratchSize(k, 8) + gemm.BlockScratch(l, m, n, k, false, true)
+		size := par.ScratchSize(gemm.PackedRows(l, m, k), 4) + par.ScratchSize(k, 8) + par.ScratchSize(p.g.Taps, 8) + gemm.BlockScratch(l, m, n, k, false, true)
 		if t.Framed {
 			size += par.ScratchSize(v.perGroup*t.Plane, 4)
 		}
@@ -152,6 +152,10 @@ func (v *transposed32) runPhase(w *par.Workspace, p *turnedPhase) {
 	j.level, j.images = l, images
 	j.SetOffsets(par.Scratch[int64](w, k), v.perGroup)
 	j.TurnTaps()
+	taps := par.Scratch[int64](w, p.g.Taps)
+	for t := range taps {
+		taps[t] = int64(p.tap(t, v.g.Kernel))
+	}
 	if j.Framed {
 		j.dst = par.Scratch[float32](w, v.perGroup*j.Plane)
 	}
@@ -161,8 +165,12 @@ func (v *transposed32) runPhase(w *par.Workspace, p *turnedPhase) {
 		sums = par.Scratch[float32](w, m*images*plane)
 	}
 	for group := range v.groups {
-		*turn = turnJob{phase: *p, level: l, dst: packed, src: v.weight[group*v.perGroup*m*v.g.Taps:], kernel: v.g.Kernel, m: m, k: v.perGroup}
-		w.Parallel(gemm.Panels(l, m), max(1, par.PackWork/(gemm.ChannelUnit(l)*k)), turn)
+		if weight := v.weight[group*v.perGroup*m*v.g.Taps:]; v.g.Taps == 1 {
+			gemm.PackWhole(w, l, packed, weight, m, true, m, k)
+		} else {
+			*turn = turnJob{level: l, dst: packed, src: weight, taps: taps, all: v.g.Taps, m: m, k: v.perGroup}
+			w.Parallel(gemm.Panels(l, m), max(1, par.PackWork/(gemm.ChannelUnit(l)*k)), turn)
+		}
 		for at := 0; at < v.batch; at += images {
 			some := min(images, v.batch-at)
 			first := at*v.groups + group
@@ -215,32 +223,34 @@ func (j *turnedFrames) Do(lo, hi int) {
 // turnJob packs the taps of a phase of a weight [channels, m, kernel...] as the left operand
 // of a product, [m, channels·taps].
 type turnJob struct {
-	phase    turnedPhase
 	level    cpu.Level
 	dst, src []float32
-	kernel   [3]int
+	taps     []int64 // where they are in a filter
+	all      int     // elements of a filter
 	m, k     int
 }
 
 // Do packs panels [lo, hi).
 func (j *turnJob) Do(lo, hi int) {
-	bl, p := gemm.BlockingOf(j.level), &j.phase
-	taps, all := p.g.Taps, j.kernel[0]*j.kernel[1]*j.kernel[2]
-	k := j.k * taps
+	bl := gemm.BlockingOf(j.level)
+	k := j.k * len(j.taps)
 	depth, panels := bl.Depth(k), bl.Panels(j.m)
 	for i := lo; i < hi; i++ {
 		r0, r1 := bl.Rows(j.m, i)
-		for c := range j.k {
-			src := j.src[(c*j.m+r0)*all:][:(r1-r0)*all]
-			for t := range taps {
-				step := c*taps + t
-				block := step / depth * depth
-				dst := j.dst[block*panels*bl.Stride+i*bl.Stride*min(depth, k-block)+(step-block)*bl.Stride:][:bl.Stride]
-				at := p.tap(t, j.kernel)
-				for r := range r1 - r0 {
-					dst[r] = src[r*all+at]
+		src, t := j.src[r0*j.all:], 0
+		for p := 0; p < k; p += depth {
+			kc := min(depth, k-p)
+			dst := j.dst[p*panels*bl.Stride+i*bl.Stride*kc:][:bl.Stride*kc]
+			for ; len(dst) > 0; dst = dst[bl.Stride:] {
+				at := int(j.taps[t])
+				for r := range dst[:r1-r0] {
+					dst[r] = src[at]
+					at += j.all
 				}
-				clear(dst[r1-r0:])
+				clear(dst[r1-r0 : bl.Stride])
+				if t++; t == len(j.taps) && len(src) > j.m*j.all {
+					src, t = src[j.m*j.all:], 0
+				}
 			}
 		}
 	}

@@ -58,9 +58,8 @@ const weightDepth = 1536
 
 // transposedColumns is the positions, as whole images, that a product of a transposed
 // convolution has at least, where there are so many: its last columns are a small part of
-// them. transposedChannels is the product of channels on both sides from which on there are
-// such products.
+// them. transposedChannels is the channels of a result from which on there are such products.
 const (
 	transposedColumns  = 512
-	transposedChannels = 16
+	transposedChannels = 6
 )

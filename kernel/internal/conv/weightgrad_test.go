@@ -69,7 +69,7 @@ func TestTransposeLevels(t *testing.T) {
 	kerneltest.EachLevel(t, func(t *testing.T) {
 		rapid.Check(t, func(r *rapid.T) {
 			s := ConvTranspose{Groups: rapid.SampledFrom([]int{1, 1, 2, 3}).Draw(r, "groups")}
-			per, outPer := rapid.SampledFrom([]int{1, 2, 5, 16, 19}).Draw(r, "per group"), rapid.SampledFrom([]int{1, 2, 5, 15}).Draw(r, "out per group")
+			per, outPer := rapid.SampledFrom([]int{1, 2, 5, 16, 19}).Draw(r, "per group"), rapid.SampledFrom([]int{1, 2, 6, 15}).Draw(r, "out per group")
 			x := []int{rapid.SampledFrom([]int{1, 2, 5}).Draw(r, "batch"), per * s.Groups}
 			w, y := []int{x[1], outPer}, []int{x[0], outPer * s.Groups}
 			for range rapid.SampledFrom([]int{1, 2, 2, 2, 3}).Draw(r, "dimensions") {
