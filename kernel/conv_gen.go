@@ -57,3 +57,10 @@ type ConvPacked = conv.ConvPacked
 // [C, M/Groups, kernel...], in[2] an optional bias [M]. OutputPadding shows in
 // the output's shape. Nil lists as in Conv. Float element types.
 type ConvTranspose = conv.ConvTranspose
+
+// ConvTransposeFused is ConvTranspose of a weight that is another one in each run, with the
+// same operands. Where it takes less time for images of the expected sizes, the transform of
+// the filters included, one of 3x3 and stride 1 goes by Winograd's algorithm: it is a
+// convolution with the filters turned. ConvPacked states the bounds. Element types f32, f16,
+// bf16.
+type ConvTransposeFused = conv.ConvTransposeFused

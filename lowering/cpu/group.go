@@ -96,6 +96,10 @@ func (f *grouping) contraction(n *graph.Node) {
 		return
 	}
 	g := &group{nodes: []*graph.Node{n}, first: c, turned: turned}
+	if c.whole {
+		f.of[n] = g
+		return
+	}
 	g.end.begin(n, c)
 	for v := n; v.NumUses() == 1; v = g.last() {
 		u := first(v.Users())

@@ -168,6 +168,14 @@ graph net(%x: f32[N,16,9,9], %w: f32[16,16,3,3], %v: f32[16,16,1,1]) {
 `, `0: c = ConvFused{Stride: [1 1], PadLo: [1 1], PadHi: [1 1], Dilation: [1 1], Groups: 1, In: [1 9 9], Prologue: {Act: ReLU}} (x, w) # relu+conv2d
 1: d = Conv{Stride: [1 1], PadLo: [0 0], PadHi: [0 0], Dilation: [1 1], Groups: 1} (c, v) # conv2d
 2: y = ConvFused{Stride: [2 2], PadLo: [0 0], PadHi: [0 0], Dilation: [1 1], Groups: 1, In: [1 9 9], Act: ReLU} (d, w) # conv2d+relu`},
+	{"transposed convolutions by weights that change", `
+graph net(%x: f32[4,16,9,9], %w: f32[16,16,3,3]) {
+  %c = call_function[conv_transpose2d](%x, %w) {padding=[1]} : f32[4,16,9,9]
+  %d = call_function[conv_transpose2d](%c, %w) {stride=[2]} : f32[4,16,19,19]
+  return %d
+}
+`, `0: c = ConvTransposeFused{Stride: [1 1], Padding: [1 1], OutputPadding: [0 0], Dilation: [1 1], Groups: 1, In: [4 9 9]} (x, w) # conv_transpose2d
+1: d = ConvTranspose{Stride: [2 2], Padding: [0 0], OutputPadding: [0 0], Dilation: [1 1], Groups: 1} (c, w) # conv_transpose2d`},
 	{"a weight that is written after all reads keeps what follows the product", `
 graph net(%x: f32[8,4], %g: f32[8,4]) {
   %w = get_attr[w] : f32[8,4]

@@ -122,8 +122,15 @@ func fusedOf(k kernel.Step, in []shape.Type, image []int) *contraction {
 	switch k := k.(type) {
 	case *kernel.Conv:
 		s := kernel.ConvFused{Conv: *k, In: image}
-		return &contraction{alone: transforms(k, in[1], image), channel: 1 - in[1].Rank(), prologue: true,
+		return &contraction{alone: transforms(k.Stride, k.Dilation, in[1], image), channel: 1 - in[1].Rank(), prologue: true,
 			with: func(p kernel.Prologue, e kernel.Epilogue) kernel.Step { s.Prologue, s.Epilogue = p, e; return &s }}
+	case *kernel.ConvTranspose:
+		if !transforms(k.Stride, k.Dilation, in[1], image) {
+			return nil
+		}
+		return &contraction{whole: true, with: func(kernel.Prologue, kernel.Epilogue) kernel.Step {
+			return &kernel.ConvTransposeFused{ConvTranspose: *k, In: image}
+		}}
 	case *kernel.Linear:
 		return product(false)
 	case *kernel.MatMul:
@@ -136,11 +143,11 @@ func fusedOf(k kernel.Step, in []shape.Type, image []int) *contraction {
 
 // transforms reports whether a convolution may go by Winograd's algorithm: the kernel decides,
 // on the processor that it runs on.
-func transforms(k *kernel.Conv, weight shape.Type, image []int) bool {
+func transforms(stride, dilation []int, weight shape.Type, image []int) bool {
 	sizes, ok := weight.Dims().Known()
 	more := func(n int) bool { return n > 1 }
 	return ok && len(sizes) == 4 && sizes[2] == 3 && sizes[3] == 3 && len(image) == 3 &&
-		!slices.ContainsFunc(k.Stride, more) && !slices.ContainsFunc(k.Dilation, more)
+		!slices.ContainsFunc(stride, more) && !slices.ContainsFunc(dilation, more)
 }
 
 func linear(features int, transposed bool, narrow array.DType) *contraction {

@@ -51,6 +51,8 @@ func imagesOf(p *plan.Plan) map[string][]int {
 			in = k.In
 		case *kernel.ConvFused:
 			in = k.In
+		case *kernel.ConvTransposeFused:
+			in = k.In
 		}
 		for _, n := range s.Nodes { // one of them is the convolution
 			if in != nil {
