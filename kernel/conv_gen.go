@@ -58,6 +58,13 @@ type ConvPacked = conv.ConvPacked
 // the output's shape. Nil lists as in Conv. Float element types.
 type ConvTranspose = conv.ConvTranspose
 
+// ConvTransposeFused is ConvTranspose of a weight that is another one in each run, with the
+// same operands. Where it takes less time for images of the expected sizes, the transform of
+// the filters included, one of 3x3 and stride 1 goes by Winograd's algorithm: it is a
+// convolution with the filters turned. ConvPacked states the bounds. Element types f32, f16,
+// bf16.
+type ConvTransposeFused = conv.ConvTransposeFused
+
 // ConvWeightGrad is the gradient of Conv with respect to its weight: in[0] what was convolved,
 // [N, C, spatial...], in[1] the gradient of the result, [N, M, spatial...]; out[0] is
 // [M, C/Groups, kernel...]. Windows may reach beyond in[0], where it is 0. Nil lists as in

@@ -42,6 +42,12 @@ type group struct {
 
 func (g *group) last() *graph.Node { return g.nodes[len(g.nodes)-1] }
 
+// idle reports whether the step of a group would do what the kernel of its one call does.
+func (g *group) idle() bool {
+	c := g.first
+	return c.pack == nil && !c.alone && !c.whole && len(g.nodes) == 1 && g.before == nil
+}
+
 // The most operands and calls of an elementwise step: what a machine without many
 // registers can keep, and what a reader can.
 const (
@@ -69,6 +75,9 @@ func (b *builder) group(g *graph.Graph) map[*graph.Node]*group {
 		for n := range g.Nodes() {
 			if own := f.of[n]; own != nil && own.first != nil && own.nodes[0] == n {
 				f.tail(own)
+				if own.idle() {
+					delete(f.of, n)
+				}
 			}
 		}
 	}
@@ -85,27 +94,15 @@ func (f *grouping) contraction(n *graph.Node) {
 	if n.Arg(0) == nil {
 		return // a derivative that does not read its first operand is no product
 	}
-	w := n.Arg(1)
-	turned := f.b.turned(w)
-	if turned != nil {
-		w = turned.Arg(0)
-	}
-	if w == nil || w.Opcode() != graph.GetAttr || f.b.writes(w) {
-		return
-	}
-	types := n.OperandTypes()
-	k, _, err := f.b.step(n, types)
-	if err != nil {
-		return // reported when the step is made
-	}
-	if _, symbolic := k.(*op.Unsized); symbolic {
-		return
-	}
-	c := contractionOf(k, types, turned != nil, f.b.opts.Weights, f.b.image(n))
+	c, turned := f.weighs(n)
 	if c == nil {
 		return
 	}
 	g := &group{nodes: []*graph.Node{n}, first: c, turned: turned}
+	if c.whole {
+		f.of[n] = g
+		return
+	}
 	g.end.begin(n, c)
 	for v := n; v.NumUses() == 1; v = g.last() {
 		u := first(v.Users())
@@ -121,6 +118,35 @@ func (f *grouping) contraction(n *graph.Node) {
 	if turned != nil && turned.NumUses() == 1 {
 		f.of[turned] = g // no step of its own
 	}
+}
+
+// weighs returns what takes the place of the kernel of call n, by whether its weight changes, nil
+// for nothing, and the call that turns a weight which is packed.
+func (f *grouping) weighs(n *graph.Node) (c *contraction, turned *graph.Node) {
+	w := n.Arg(1)
+	if turned = f.b.turned(w); turned != nil {
+		w = turned.Arg(0)
+	}
+	if w == nil {
+		return nil, nil
+	}
+	changes := w.Opcode() != graph.GetAttr || f.b.writes(w)
+	if changes && n.Op().Class != op.Contraction {
+		return nil, nil
+	}
+	types := n.OperandTypes()
+	k, _, err := f.b.step(n, types)
+	if err != nil {
+		return nil, nil // reported when the step is made
+	}
+	if _, symbolic := k.(*op.Unsized); symbolic {
+		return nil, nil
+	}
+	if changes {
+		// No call before it turns it: products read a view as it lies.
+		return fusedOf(k, types, f.b.image(n, true)), nil
+	}
+	return contractionOf(k, types, turned != nil, f.b.opts.Weights, f.b.image(n, false)), turned
 }
 
 // quantised makes a group of n alone, if it reads quantised weights that can be packed.
@@ -148,15 +174,26 @@ func (f *grouping) quantised(n *graph.Node) bool {
 // sizes: that of the images that networks are compared on.
 const nominal = 224
 
-// image returns the spatial sizes by which a convolution chooses its algorithm: those
-// of x, with a nominal size for symbols, so that the choice does not depend on what
-// an executable has been run with.
-func (b *builder) image(n *graph.Node) []int {
+// fewImages is how many images a step of training is taken to have where that is a symbol:
+// most have more.
+const fewImages = 8
+
+// image returns the sizes by which a convolution chooses its algorithm: those of x, with a
+// nominal size for symbols, so that the choice does not depend on what an executable has
+// been run with. They are spatial ones; before them comes the number of images where the
+// weight is used for these alone, changes.
+func (b *builder) image(n *graph.Node, changes bool) []int {
 	if b.images != nil {
 		return b.images[n.Name()]
 	}
 	x, w := n.Arg(0).Type(), n.Arg(1).Type()
+	if !x.Ranked() || !w.Ranked() {
+		return nil
+	}
 	var sizes []int
+	if changes {
+		sizes = append(sizes, b.batch(x, w))
+	}
 	for i := x.Rank() - w.Rank() + 2; i >= 0 && i < x.Rank(); i++ {
 		d, err := x.Dim(i).Eval(func(string) (int, bool) { return nominal, true })
 		if err != nil || d <= 0 {
@@ -165,6 +202,20 @@ func (b *builder) image(n *graph.Node) []int {
 		sizes = append(sizes, d)
 	}
 	return sizes
+}
+
+// batch returns how many images a convolution is taken to have.
+func (b *builder) batch(x, w shape.Type) int {
+	if x.Rank() < w.Rank() {
+		return 1
+	}
+	if n, known := x.Dim(0).Int(); known {
+		return n
+	}
+	if len(b.assigned) > 0 {
+		return fewImages
+	}
+	return 1
 }
 
 // turned returns n when it is a parameter, a matrix, with its axes exchanged.
@@ -346,15 +397,11 @@ func (b *builder) contract(g *group) (kernel.Step, []int) {
 		}
 		return g.first.with(kernel.Prologue{}, kernel.Epilogue{}), in
 	}
-	w := n.Arg(1)
-	if g.turned != nil {
-		w = g.turned.Arg(0)
-	}
 	x, front := n.Arg(0), epilogue{}
 	if g.before != nil {
 		x, front = g.before.of, g.before.epilogue
 	}
-	in := []int{b.operand(x), b.packed(w, g.first.pack)}
+	in := []int{b.operand(x), b.weighed(g)}
 	for _, a := range []*graph.Node{g.end.bias, g.end.scale, g.end.residual, front.scale, front.bias} {
 		in = append(in, b.operand(a))
 	}
@@ -362,6 +409,18 @@ func (b *builder) contract(g *group) (kernel.Step, []int) {
 		in = in[:len(in)-1]
 	}
 	return g.first.with(kernel.Prologue{Act: front.Act, Lo: front.Lo, Hi: front.Hi}, g.end.Epilogue), in
+}
+
+// weighed returns the buffer of a contraction's weight, packed or as it lies.
+func (b *builder) weighed(g *group) int {
+	w := g.nodes[0].Arg(1)
+	switch {
+	case g.first.pack == nil:
+		return b.operand(w)
+	case g.turned != nil:
+		w = g.turned.Arg(0)
+	}
+	return b.packed(w, g.first.pack)
 }
 
 // operand returns the buffer of a value that an earlier step made, -1 for none.

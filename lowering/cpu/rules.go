@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
@@ -52,11 +54,11 @@ func find(n *graph.Node, exact bool) (rule, bool) {
 	return rules.Find(n)
 }
 
-// contraction is a step that reads a packed weight, its second operand, and has an
-// epilogue: in[2] is a bias, in[3] a scale, in[4] a residual.
+// contraction is a step that reads a weight, its second operand, packed or as it lies, and has
+// an epilogue: in[2] is a bias, in[3] a scale, in[4] a residual.
 type contraction struct {
-	weights []int // which operands of the call they are: one, except for recurrent networks
-	pack    kernel.Packer
+	weights []int         // which operands of the call they are: one, except for recurrent networks
+	pack    kernel.Packer // nil for a weight that is read as it lies
 	with    func(kernel.Prologue, kernel.Epilogue) kernel.Step
 	channel int // the axis of the result that bias and scale go along, from its end
 	// prologue tells that the step has one: in[5] is a factor, in[6] a term. Channels of
@@ -64,6 +66,9 @@ type contraction struct {
 	prologue bool
 	// biasOnly tells that the step has no epilogue but a bias.
 	biasOnly bool
+	// alone tells that the step does better than the call's kernel without anything before it or
+	// after it, too. Steps with a packed weight do.
+	alone bool
 	// whole tells that the step reads what the call does and does all of it: it has no
 	// epilogue to be filled.
 	whole bool
@@ -97,6 +102,52 @@ func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DTy
 		}
 	}
 	return nil
+}
+
+// fusedOf returns what takes the place of a kernel whose weight is another one in each run:
+// a parameter that is written, or a value; nil for kernels that nothing does better. image is
+// the images that are expected, and their spatial sizes.
+func fusedOf(k kernel.Step, in []shape.Type, image []int) *contraction {
+	if len(in) < 2 || !in[0].Ranked() || !in[1].Ranked() {
+		return nil
+	}
+	if d := in[0].DType(); in[1].DType() != d || d != array.F32 && d != array.F16 && d != array.BF16 {
+		return nil
+	}
+	product := func(transposed bool) *contraction {
+		return &contraction{channel: -1, with: func(_ kernel.Prologue, e kernel.Epilogue) kernel.Step {
+			return &kernel.LinearFused{Transposed: transposed, Epilogue: e}
+		}}
+	}
+	switch k := k.(type) {
+	case *kernel.Conv:
+		s := kernel.ConvFused{Conv: *k, In: image}
+		return &contraction{alone: transforms(k.Stride, k.Dilation, in[1], image), channel: 1 - in[1].Rank(), prologue: true,
+			with: func(p kernel.Prologue, e kernel.Epilogue) kernel.Step { s.Prologue, s.Epilogue = p, e; return &s }}
+	case *kernel.ConvTranspose:
+		if !transforms(k.Stride, k.Dilation, in[1], image) {
+			return nil
+		}
+		return &contraction{whole: true, with: func(kernel.Prologue, kernel.Epilogue) kernel.Step {
+			return &kernel.ConvTransposeFused{ConvTranspose: *k, In: image}
+		}}
+	case *kernel.Linear:
+		return product(false)
+	case *kernel.MatMul:
+		if in[1].Rank() == 2 {
+			return product(true)
+		}
+	}
+	return nil
+}
+
+// transforms reports whether a convolution may go by Winograd's algorithm: the kernel decides,
+// on the processor that it runs on.
+func transforms(stride, dilation []int, weight shape.Type, image []int) bool {
+	sizes, ok := weight.Dims().Known()
+	more := func(n int) bool { return n > 1 }
+	return ok && len(sizes) == 4 && sizes[2] == 3 && sizes[3] == 3 && len(image) == 3 &&
+		!slices.ContainsFunc(stride, more) && !slices.ContainsFunc(dilation, more)
 }
 
 func linear(features int, transposed bool, narrow array.DType) *contraction {

@@ -45,9 +45,18 @@ func gainsFromSizes(p *plan.Plan) bool {
 func imagesOf(p *plan.Plan) map[string][]int {
 	images := map[string][]int{}
 	for _, s := range p.Steps {
-		if k, is := s.Kernel.(*kernel.ConvPacked); is {
-			for _, n := range s.Nodes { // one of them is the convolution
-				images[n] = k.In
+		var in []int
+		switch k := s.Kernel.(type) {
+		case *kernel.ConvPacked:
+			in = k.In
+		case *kernel.ConvFused:
+			in = k.In
+		case *kernel.ConvTransposeFused:
+			in = k.In
+		}
+		for _, n := range s.Nodes { // one of them is the convolution
+			if in != nil {
+				images[n] = in
 			}
 		}
 		for _, r := range s.Regions {

@@ -122,3 +122,44 @@ func TestConvFusedAsPacked(t *testing.T) {
 		}
 	})
 }
+
+// A transposed convolution by Winograd's algorithm is that by a packed weight which is turned, to the
+// bit, on any number of threads; other ones are those of ConvTranspose.
+func TestConvTransposeFused(t *testing.T) {
+	kerneltest.WinogradLevels(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(6, 4))
+		for pad := range 4 {
+			const size, groups, m, per = 14, 2, 24, 20
+			some := func(shape ...int) *array.Array { return kerneltest.ToArray(kerneltest.RandomRef(r, shape), array.F32, false) }
+			x, wt, bias := some(3, groups*per, size, size), some(groups*per, m, 3, 3), some(groups*m)
+			s := ConvTransposeFused{ConvTranspose: ConvTranspose{Groups: groups, Padding: []int{pad, pad}}, In: []int{64, size, size}}
+			out := size + 2 - 2*pad
+			got, want := array.New(array.F32, 3, groups*m, out, out), array.New(array.F32, 3, groups*m, out, out)
+			in := []*array.Array{x, wt, bias}
+			kerneltest.RunStep(t, s, []*array.Array{got}, in)
+			if pad == 3 {
+				require.Zero(t, s.tile(wt))
+				s.ConvTranspose.Run(&par.Workspace{}, []*array.Array{want}, in)
+				kerneltest.RequireEqualArrays(t, want, got)
+				continue
+			}
+			require.NotZero(t, s.tile(wt))
+			turned := array.New(array.F32, groups*m, per, 3, 3)
+			for i, v := range array.Data[float32](wt) {
+				c, o, tap := i/(9*m), i/9%m, i%9
+				array.Data[float32](turned)[((c/per*m+o)*per+c%per)*9+8-tap] = v
+			}
+			conv := ConvFused{Conv: Conv{Groups: groups, PadLo: []int{2 - pad, 2 - pad}, PadHi: []int{2 - pad, 2 - pad}}, In: s.In}
+			conv.Run(&par.Workspace{}, []*array.Array{want}, []*array.Array{x, turned, bias})
+			kerneltest.RequireEqualArrays(t, want, got)
+			s.Run(&par.Workspace{Threads: 3}, []*array.Array{got}, in)
+			kerneltest.RequireEqualArrays(t, want, got)
+			kerneltest.RequireNoAllocs(t, s, []*array.Array{got}, in)
+			direct := array.New(array.F32, 3, groups*m, out, out)
+			s.ConvTranspose.Run(&par.Workspace{}, []*array.Array{direct}, in)
+			for i, v := range array.Data[float32](direct) {
+				require.InDelta(t, v, array.Data[float32](got)[i], 1e-3)
+			}
+		}
+	})
+}

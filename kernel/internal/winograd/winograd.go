@@ -196,10 +196,20 @@ func Len(l cpu.Level, e, groups, m, perGroup int) int {
 // Pack transforms and packs the weight [groups*m, perGroup, 3, 3]: for each position of the
 // tile a matrix of all filters, packed as a product packs it.
 func Pack(w *par.Workspace, l cpu.Level, e int, dst, weight []float32, groups, m, perGroup int) {
+	pack(w, filterJob{level: l, e: e, dst: dst, src: weight, m: m, perGroup: perGroup}, groups)
+}
+
+// PackTurned is Pack of the weight [groups*perGroup, m, 3, 3] of a transposed convolution, whose
+// filters are turned by half a circle.
+func PackTurned(w *par.Workspace, l cpu.Level, e int, dst, weight []float32, groups, m, perGroup int) {
+	pack(w, filterJob{level: l, e: e, dst: dst, src: weight, m: m, perGroup: perGroup, turned: true}, groups)
+}
+
+func pack(w *par.Workspace, job filterJob, groups int) {
 	j := par.TakeJob[filterJob](w)
-	*j = filterJob{level: l, bl: gemm.BlockingOf(l), e: e, dst: dst, src: weight, m: m, perGroup: perGroup,
-		size: gemm.PackedRows(l, m, perGroup)}
-	w.Parallel(groups*j.bl.Panels(m), max(1, par.SimdPack/(4*j.bl.Stride*perGroup)), j)
+	*j = job
+	j.bl, j.size = gemm.BlockingOf(j.level), gemm.PackedRows(j.level, j.m, j.perGroup)
+	w.Parallel(groups*j.bl.Panels(j.m), max(1, par.SimdPack/(4*j.bl.Stride*j.perGroup)), j)
 	par.PutJob(w, j)
 }
 
@@ -215,6 +225,7 @@ type filterJob struct {
 	e, m, perGroup int
 	size           int // of the packed matrix of a position
 	dst, src       []float32
+	turned         bool
 }
 
 // Do transforms panels [lo, hi) of all groups: it brings filters into lanes, tap by tap, as
@@ -226,19 +237,38 @@ func (j *filterJob) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		group, panel := i/panels, i%panels
 		r0, r1 := j.bl.Rows(j.m, panel)
-		src := j.src[(group*j.m+r0)*j.perGroup*9 : (group*j.m+r1)*j.perGroup*9]
 		for p := 0; p < j.perGroup; p += depth {
 			kc := min(depth, j.perGroup-p)
 			at := group*t*t*j.size + p*panels*stride + panel*stride*kc
 			for c := 0; c < kc; c += filterRun / stride {
 				n := min(filterRun/stride, kc-c)
-				gemm.PackAlong(j.level, taps[:n*9*stride], stride, src[(p+c)*9:], j.perGroup*9, r1-r0, n*9)
+				j.lanes(taps[:n*9*stride], group, r0, r1-r0, p+c, n)
 				const ps = filterRun + 16
 				filter(j.level, j.e, n, near[:], ps, taps[:n*9*stride])
 				for q := range t * t {
 					copy(j.dst[at+q*j.size+c*stride:][:n*stride], near[q*ps:])
 				}
 			}
+		}
+	}
+}
+
+// lanes brings n channels, from c on, of so many filters of a group, from r on, into lanes.
+func (j *filterJob) lanes(taps []float32, group, r, rows, c, n int) {
+	stride := j.bl.Stride
+	if !j.turned {
+		gemm.PackAlong(j.level, taps, stride, j.src[((group*j.m+r)*j.perGroup+c)*9:], j.perGroup*9, rows, n*9)
+		return
+	}
+	var lane [16]float32
+	for i := range n {
+		t := taps[i*9*stride:][:9*stride]
+		gemm.PackAlong(j.level, t, stride, j.src[((group*j.perGroup+c+i)*j.m+r)*9:], 9, rows, 9)
+		for tap := range 4 {
+			a, b := t[tap*stride:][:stride], t[(8-tap)*stride:][:stride]
+			copy(lane[:stride], a)
+			copy(a, b)
+			copy(b, lane[:stride])
 		}
 	}
 }
