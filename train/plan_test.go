@@ -1,6 +1,8 @@
 package train_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -93,6 +95,118 @@ func written(p *plan.Plan, elements int) (by map[string]int, steps int) {
 		}
 	}
 	return by, steps
+}
+
+// deepNet is linear layers of one width, then classes.
+type deepNet struct{ Layers *nn.Sequential }
+
+func newDeepNet(layers, width int) *deepNet {
+	var list []nn.Module
+	for i := range layers {
+		list = append(list, nn.NewLinear(width, width, nn.Seed(uint64(i))), nn.NewReLU())
+	}
+	return &deepNet{nn.NewSequential(list...)}
+}
+
+func (m *deepNet) loss(x, y *tensor.Tensor) *tensor.Tensor {
+	return nn.NewCrossEntropyLoss().Forward(m.Layers.Forward(x), y)
+}
+
+// TestStep_gradientsDieEarly: without clipping by norm a gradient is used as soon as it exists. Besides
+// the state a run holds what is kept for gradients, and little more.
+func TestStep_gradientsDieEarly(t *testing.T) {
+	const layers, width, batch = 8, 256, 4
+	m := newDeepNet(layers, width)
+	data := []fx.Option{fx.Input("x", "f32[4,256]"), fx.Input("y", "i64[4]")}
+	step, err := train.NewStep(ctx, m, m.loss, optim.Rule{Optimiser: optim.AdamW{LR: 0.1}}, data...)
+	require.NoError(t, err)
+	exe := planned(t, step)
+	held, known := exe.Plan().Arena.Int()
+	require.True(t, known)
+	state, kept := 3*4*layers*(width*width+width), 4*batch*width*2*layers
+	require.LessOrEqual(t, state+held, (state+kept)*105/100)
+
+	clipped, err := train.NewStep(ctx, m, m.loss, optim.Rule{Optimiser: optim.AdamW{LR: 0.1}, ClipNorm: 1}, data...)
+	require.NoError(t, err)
+	held, _ = planned(t, clipped).Plan().Arena.Int()
+	require.Greater(t, held, 4*layers*width*width, "the norm is of all gradients")
+
+	// The bits are those of the interpreter, which writes everything in the end.
+	x, y := array.New(array.F32, batch, width), array.FromSlice([]int64{3, 0, 255, 7}, batch)
+	for i := range array.Data[float32](x) {
+		array.Data[float32](x)[i] = float32(i%17) / 8
+	}
+	for range 3 {
+		_, err := exe.Run(ctx, []*array.Array{x, y})
+		require.NoError(t, err)
+		_, err = step.Graph().RunArrays(ctx, []*array.Array{x, y})
+		require.NoError(t, err)
+	}
+	for path := range exe.Plan().Written() {
+		require.Equal(t, array.Format(step.Graph().Param(path).Value, 1e9), array.Format(exe.State(path), 1e9), path)
+	}
+}
+
+// sequenceNet reads tokens and their positions, as language models do, and pools.
+type sequenceNet struct {
+	Words, Places *nn.Embedding
+	Fc            *nn.Linear
+}
+
+func newSequenceNet() *sequenceNet {
+	return &sequenceNet{nn.NewEmbedding(11, 8, nn.Seed(1)), nn.NewEmbedding(6, 8, nn.Seed(2)), nn.NewLinear(4, 11, nn.Seed(3))}
+}
+
+func (m *sequenceNet) loss(x, y *tensor.Tensor) *tensor.Tensor {
+	h := m.Words.Forward(x).Add(m.Places.Forward(tensor.Arange(6)))
+	h = m.Fc.Forward(h.MaxPool1d(2))
+	return nn.NewCrossEntropyLoss().Forward(h.Flatten(0, 1), y.Flatten(0, 1))
+}
+
+// TestStep_refusedBatch: updates come before the gradients of what was read by indices, which the forward half has
+// looked at; a batch with a label or a token that does not exist leaves the state as it was.
+func TestStep_refusedBatch(t *testing.T) {
+	m := newSequenceNet()
+	step, err := train.NewStep(ctx, m, m.loss, optim.Rule{Optimiser: optim.AdamW{LR: 0.1}}, fx.Input("x", "i64[2,6]"), fx.Input("y", "i64[2,6]"))
+	require.NoError(t, err)
+	exe := planned(t, step)
+	p := exe.Plan()
+	by, _ := written(p, 4*11)
+	require.Len(t, by, 3, "the last layer's weight")
+	scatters := 0
+	for s := slices.Min(slices.Collect(maps.Values(by))) + 1; s < len(p.Steps); s++ {
+		if _, is := p.Steps[s].Kernel.(*kernel.Scatter); is {
+			scatters++
+		}
+	}
+	require.Equal(t, 3, scatters, "the pool's and those of both embeddings come after an update\n%s", p)
+
+	state := func() (list []string) {
+		for path := range p.Written() {
+			list = append(list, path+array.Format(exe.State(path), 1e9))
+		}
+		slices.Sort(list)
+		return list
+	}
+	x := array.FromSlice([]int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0, 1}, 2, 6)
+	y := array.FromSlice([]int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0}, 2, 6)
+	_, err = exe.Run(ctx, []*array.Array{x, y})
+	require.NoError(t, err)
+	before := state()
+	for i, bad := range []int64{11, -1} {
+		for k, in := range []*array.Array{x, y} {
+			wrong := array.Clone(in)
+			array.Data[int64](wrong)[5+i] = bad
+			batch := []*array.Array{x, y}
+			batch[k] = wrong
+			_, err = exe.Run(ctx, batch)
+			require.ErrorContains(t, err, "FX2030")
+			require.Equal(t, before, state())
+		}
+	}
+	_, err = exe.Run(ctx, []*array.Array{x, y})
+	require.NoError(t, err)
+	require.NotEqual(t, before, state())
 }
 
 // TestStep_onePass: the update of a parameter is one pass over it, its gradient and what the optimiser keeps

@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -195,7 +196,26 @@ func (b *builder) tensor(n *graph.Node) int {
 	if !b.known(n, t) {
 		t = shape.TensorType(array.F32, shape.ConstDims(0))
 	}
-	return b.buffer(n.Name(), plan.Weight, t)
+	at := b.buffer(n.Name(), plan.Weight, t)
+	if p.Value != nil && p.Value.DType().IsInt() && !b.assigned[path] {
+		b.p.Buffers[at].Below = below(p.Value)
+	}
+	return at
+}
+
+// below returns a number that is greater than all integers of an array of indices, 0 where one is
+// negative.
+func below(a *array.Array) (n int) {
+	if d := a.DType(); d != array.I32 && d != array.I64 {
+		return 0
+	}
+	for _, v := range array.Data[int64](array.Cast(array.Contiguous(a), array.I64)) {
+		if v < 0 || v >= math.MaxInt {
+			return 0
+		}
+		n = max(n, int(v)+1)
+	}
+	return n
 }
 
 // packed returns the buffer of a parameter as k lays it out.

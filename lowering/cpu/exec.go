@@ -27,7 +27,7 @@ type Executable struct {
 	threads int
 	limit   int64       // Options.MaxBytes
 	special *specialist // nil where nothing is gained by knowing sizes
-	settled int         // the first step after which a run cannot fail
+	settled int         // the first step after which a run is not stopped: see plan.Plan.Settled
 	updates []bool      // carried values of the loop that this is the body of, which are made in the place of the operand
 
 	mu       sync.Mutex
@@ -85,7 +85,8 @@ func (e *Executable) State(path string) *array.Array {
 // nothing else. Inputs of any layout are accepted; missing ones, other element
 // types, ranks or sizes, and broken guards are errors with the codes of package
 // interp (FX1020 to FX1022). ctx is asked before every step, where a plan writes state up to the first
-// after which no step can fail: all of the state is written or, if only such steps write, none.
+// that does, or up to the last that may fail if that comes after it: all of the state is written or, in the
+// first case, none.
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
 	if own := e.forSizes(in); own != nil {
 		return own.Run(ctx, in)

@@ -43,8 +43,11 @@ func (c *certainty) step(s *Step) bool {
 		*kernel.MatMul, *kernel.Linear, *kernel.PackLinear, *kernel.LinearPacked, *kernel.Attention,
 		*kernel.Conv, *kernel.PackConv, *kernel.ConvPacked, *kernel.ConvTranspose,
 		*kernel.Softmax, *kernel.LogSoftmax, *kernel.LayerNorm, *kernel.RMSNorm, *kernel.GroupNorm, *kernel.BatchNorm, *kernel.BatchNormStats,
-		*kernel.Reshape, *kernel.Permute, *kernel.Expand, *kernel.Concat, *kernel.Flip, *kernel.Tile, *kernel.Pad:
+		*kernel.Reshape, *kernel.Permute, *kernel.Expand, *kernel.Concat, *kernel.Flip, *kernel.Tile, *kernel.Pad,
+		*kernel.Slice, *kernel.SliceScatter:
 		return true
+	case *kernel.MaxPool:
+		return c.p.filled(s.In[0])
 	case kernel.Indexer:
 		return c.indexed(s, k)
 	}
@@ -52,8 +55,8 @@ func (c *certainty) step(s *Step) bool {
 }
 
 // indexed reports whether the indices that a step reads are known to be places: a step before it
-// has read all of them as places of a dimension of the same size, or they say where a pool found
-// its maxima.
+// has read all of them as places of a dimension of the same size, they say where a pool found
+// its maxima, or they are constants.
 func (c *certainty) indexed(s *Step, k kernel.Indexer) bool {
 	i, of, dim := k.Indexes()
 	if max(i, of) >= len(s.In) || s.In[i] < 0 || s.In[of] < 0 {
@@ -67,8 +70,9 @@ func (c *certainty) indexed(s *Step, k kernel.Indexer) bool {
 		return false
 	}
 	size, from := t.Dim(dim), c.unmoved(s.In[i], true)
-	if b := &c.p.Buffers[from]; b.Kind == Weight && c.p.Stateful {
-		return false // it may have been written since
+	if b := &c.p.Buffers[from]; b.Kind == Weight { // which may have been written since it was read
+		n, known := size.Int()
+		return b.Below > 0 && known && b.Below <= n
 	}
 	if all := c.unmoved(s.In[i], false); all == from {
 		defer func() { c.read[all] = append(c.read[all], size) }()
@@ -101,6 +105,12 @@ func (c *certainty) unmoved(k int, repeated bool) int {
 		k = s.In[0]
 	}
 	return k
+}
+
+// filled reports whether a value is known to have elements: pools refuse others.
+func (p *Plan) filled(k int) bool {
+	n, known := p.Buffers[k].Type.Dims().Prod().Int()
+	return known && n > 0
 }
 
 // finds reports whether each window of a pool has an element of its operand, so that what the pool

@@ -3,27 +3,50 @@ package plan
 import "slices"
 
 // Hasten moves the steps that write state up to where what they read is there, so that a gradient is
-// used as soon as it exists, and its memory then serves other values. With them go the steps that
-// lay out values or compute single numbers, which take no memory to speak of. It comes after
+// used as soon as it exists, and its memory then serves other values. With them go steps that
+// lay out values or compute single numbers for them, which take no memory to speak of. It comes after
 // UpdateState and before Share. Nothing is moved before a step that may refuse its operands:
 // a run that fails leaves the state as it would have.
 func (p *Plan) Hasten() {
 	if !p.Stateful {
 		return
 	}
+	moves := p.needed()
 	first := p.refusing()
 	for s := first + 1; s < len(p.Steps); s++ {
-		if st := p.Steps[s]; !p.updates(st) && !st.View && !p.single(&st) {
+		if !moves[s] {
 			continue
 		}
-		to := s
-		for to > first && !p.bound(&p.Steps[to-1], &p.Steps[s]) {
+		st, to := p.Steps[s], s
+		for to > first && !p.bound(&p.Steps[to-1], &st) {
 			to--
 		}
-		st := p.Steps[s]
+		for to < s && p.updates(p.Steps[to]) {
+			to++ // in the order that they have
+		}
 		copy(p.Steps[to+1:s+1], p.Steps[to:s])
 		p.Steps[to] = st
 	}
+}
+
+// needed tells of each step whether it writes state of values that take memory, or lays out or
+// computes a single number for one that does.
+func (p *Plan) needed() []bool {
+	list, read := make([]bool, len(p.Steps)), make([]bool, len(p.Buffers))
+	for s := len(p.Steps) - 1; s >= 0; s-- {
+		st := &p.Steps[s]
+		frees := slices.ContainsFunc(st.In, func(k int) bool { return k >= 0 && p.Buffers[p.root(k)].Kind == Temp })
+		light := (st.View || p.single(st)) && slices.ContainsFunc(st.Out, func(k int) bool { return k >= 0 && read[k] })
+		if list[s] = p.updates(*st) && frees || light; !list[s] {
+			continue
+		}
+		for _, k := range st.In {
+			if k >= 0 {
+				read[k] = true
+			}
+		}
+	}
+	return list
 }
 
 // single reports whether all results of a step are single numbers.

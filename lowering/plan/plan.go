@@ -40,7 +40,10 @@ type Buffer struct {
 	// only the processor knows the length. Weights of one path may be packed in
 	// several ways.
 	Pack kernel.Packer
-	Of   int // View, or Within: the buffer it lies in
+	// Below is, of a Weight of integers that no step writes, more than each of them, none of which
+	// is negative; 0 where that is not known.
+	Below int
+	Of    int // View, or Within: the buffer it lies in
 	// Late tells of a Sized buffer, and of an Output that follows from one, that its sizes
 	// are not known before a step has run. A call of control flow (Control.Late) makes
 	// the latter. Most are sizes that it never goes beyond, of a Sized one, where such

@@ -208,10 +208,21 @@ func (s *stripRun) output(in *Instr) {
 	}
 	p := place{addr: baseOf(o) - uint64(s.from*o.DType().Size()), mask: ^uint64(0), tag: uint64(len(s.p.Inputs)) + in.Imm + 1}
 	step := storeStep(in.DType)
-	if step == vmath.StepStore && 4*o.Len() >= throughBytes() && p.addr%64 == 0 {
+	if step == vmath.StepStore && 4*o.Len() >= throughBytes() && p.addr%64 == 0 && !s.overwrites(o) {
 		step = vmath.StepStoreThrough
 	}
 	c.emit(step, p, place{})
+}
+
+// overwrites reports whether an output lies where an input does, whose memory a cache holds when it
+// is written.
+func (s *stripRun) overwrites(o *array.Array) bool {
+	for i, d := range s.p.Inputs {
+		if a := s.in[i]; d != array.Invalid && a.Storage() == o.Storage() && a.Offset() == o.Offset() {
+			return true
+		}
+	}
+	return false
 }
 
 // baseOf returns the address of a contiguous array's first element.
