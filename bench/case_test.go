@@ -35,6 +35,12 @@ func TestCasesAreNamedOnce(t *testing.T) {
 		require.NotContains(t, c.Shape, " ", name)
 		seen[name] = true
 		count[c.Group]++
+		if c.Train != nil {
+			require.NotNil(t, c.Network, name)
+			require.Len(t, c.Network.Inputs, 1, name)
+			require.NotEmpty(t, c.Train.peer["network"], name)
+			continue
+		}
 		if c.Network != nil {
 			require.NotEmpty(t, c.Engines, name)
 			continue
@@ -47,10 +53,10 @@ func TestCasesAreNamedOnce(t *testing.T) {
 		require.True(t, c.Op != "" || len(c.Graphs) > 0, name)
 		require.Positive(t, c.Work.Flops+c.Work.Ops8+c.Work.Bytes, name)
 	}
-	for _, g := range []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention", "model", "fold", "quant", "graph"} {
+	for _, g := range []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention", "model", "fold", "quant", "step", "graph"} {
 		require.Positive(t, count[g], g)
 	}
-	require.Len(t, count, 14)
+	require.Len(t, count, 15)
 	require.Greater(t, count["conv"], 150)
 }
 

@@ -7,7 +7,10 @@ import (
 
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/optim"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/tensor"
 )
 
 // networkTol is the difference of results that networks are allowed, relative to
@@ -69,4 +72,78 @@ func foldCases() []*Case {
 		add("interp", func(w *network, pipeline []passes.Pass, _ int) (*Ours, error) { return w.interp(pipeline) })
 	}
 	return list
+}
+
+// stepTol is the difference of the losses of the first steps that peers are allowed.
+const stepTol = 1e-3
+
+// training is what a step has besides its network.
+type training struct {
+	target models.InputSpec
+	// loss returns the loss of a network that the step opens, by its input and the target.
+	loss func(module any) func(x, target *tensor.Tensor) *tensor.Tensor
+	rule optim.Optimiser
+	// peer describes network and optimiser to PyTorch's side (torch_steps.py).
+	peer map[string]any
+}
+
+// stepCases are steps of training, forwards, backwards and update, next to PyTorch's.
+func stepCases() []*Case {
+	text := models.GPT2Small
+	text.NumLayers = 2
+	gpt := *models.Lookup("gpt2")
+	gpt.New = func() any { return models.NewGPT2(text) }
+	list := []*Case{stepCase("resnet18", models.Lookup("resnet18"), 8, classes),
+		stepCase("gpt2_2layers", &gpt, 1, following(text))}
+	lstm := *models.Lookup("lstm_10x256") // of a known length: the gradient writes the steps out
+	lstm.Inputs = []models.InputSpec{{Name: "x", Type: "f32[64,N,256]", Rule: models.Uniform{}}}
+	for _, n := range []int{1, 8} {
+		list = append(list, stepCase("lstm_10x256", &lstm, n, sequences))
+	}
+	return list
+}
+
+func stepCase(name string, m *models.Model, batch int, t training) *Case {
+	return &Case{Group: "step", Shape: fmt.Sprintf("%s_step_b%d", name, batch), Tol: stepTol, Op: "step",
+		Network: m, Dims: dimsOf(m, batch), Train: &t}
+}
+
+// classes is the classification of images.
+var classes = training{
+	target: models.InputSpec{Name: "labels", Type: "i64[N]", Rule: models.Integers{High: 1000}},
+	loss: func(module any) func(x, labels *tensor.Tensor) *tensor.Tensor {
+		return func(x, labels *tensor.Tensor) *tensor.Tensor {
+			return nn.NewCrossEntropyLoss().Forward(nn.Run(module, x), labels)
+		}
+	},
+	rule: optim.SGD{LR: 0.01, Momentum: 0.9, WeightDecay: 1e-4},
+	peer: map[string]any{"network": "resnet18", "optimiser": "SGD", "settings": map[string]any{"lr": 0.01, "momentum": 0.9, "weight_decay": 1e-4}},
+}
+
+// following is the prediction of the next token of texts.
+func following(c models.GPT2Config) training {
+	return training{
+		target: models.InputSpec{Name: "following", Type: "i64[N,S]", Rule: models.Integers{High: c.VocabSize}},
+		loss: func(module any) func(ids, next *tensor.Tensor) *tensor.Tensor {
+			return func(ids, next *tensor.Tensor) *tensor.Tensor {
+				logits := nn.RunAll(module, ids)[1]
+				return nn.NewCrossEntropyLoss().Forward(tensor.Flatten(logits, 0, 1), tensor.Flatten(next, 0, 1))
+			}
+		},
+		rule: optim.AdamW{LR: 1e-4, WeightDecay: 0.01},
+		peer: map[string]any{"network": "gpt2", "sizes": []any{c.VocabSize, c.MaxPositions, c.Width, c.NumLayers, c.NumHeads, c.LayerNormEps},
+			"optimiser": "AdamW", "settings": map[string]any{"lr": 1e-4, "weight_decay": 0.01}},
+	}
+}
+
+// sequences is a regression at each place of sequences.
+var sequences = training{
+	target: models.InputSpec{Name: "target", Type: "f32[64,N,256]", Rule: models.Uniform{}},
+	loss: func(module any) func(x, target *tensor.Tensor) *tensor.Tensor {
+		return func(x, target *tensor.Tensor) *tensor.Tensor {
+			return nn.NewMSELoss().Forward(nn.RunAll(module, x)[0], target)
+		}
+	},
+	rule: optim.Adam{LR: 1e-3},
+	peer: map[string]any{"network": "lstm", "sizes": []any{256, 256, 10}, "optimiser": "Adam", "settings": map[string]any{"lr": 1e-3}},
 }

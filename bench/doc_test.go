@@ -155,3 +155,13 @@ func requireSVG(t *testing.T, s string, titles int) {
 	}
 	require.Equal(t, titles, found)
 }
+
+// TestStepsHaveTheirKernels: the page of training steps lists the kernels of each.
+func TestStepsHaveTheirKernels(t *testing.T) {
+	rows := []*Row{{Group: "step", Shape: "resnet18_step_b8", OursMS: 900, Peers: map[string]float64{"torch": 1000, "torch-compile": 950}, Peer: "torch-compile", PeerMS: 950, Ratio: 0.95,
+		Threads: 1, Pairs: 15, Kernels: []kernelShare{{Name: "Conv 3x3", MS: 300, Share: 0.33, Roof: 0.8}}}}
+	s := written(t, rows, "bench/steps.md")
+	require.Contains(t, s, "| network | gofx ms | torch ms | torch-compile ms | ratio | peer |")
+	require.Contains(t, s, "| resnet18_step_b8 | 900 | 1000 | 950 | 0.95 | torch-compile |")
+	require.Contains(t, s, "Kernels that take more than 5 % of a step:\n\n| step | kernel | ms | of the time | of the roof |\n|---|---|---|---|---|\n| resnet18_step_b8 | Conv 3x3 | 300 | 0.33 | 0.80 |\n")
+}

@@ -85,7 +85,7 @@ func twoOptimisers(steps int) optim.Rule {
 
 // setUp captures the step and the evaluation of a model, and loads the data. The rule is made for
 // the number of steps.
-func setUp(ctx context.Context, model *Net, rule func(steps int) optim.Rule, epochs int, seed uint64) (t *train.Trainer, training, test *train.Batches, err error) {
+func setUp(ctx context.Context, model *Net, ruleFor func(steps int) optim.Rule, epochs int, seed uint64) (t *train.Trainer, training, test *train.Batches, err error) {
 	data, err := train.ReadNPY("../digits/images.npy", "../digits/labels.npy")
 	if err != nil {
 		return nil, nil, nil, err
@@ -105,7 +105,8 @@ func setUp(ctx context.Context, model *Net, rule func(steps int) optim.Rule, epo
 		return nil, nil, nil, err
 	}
 	specs := []fx.Option{fx.Input("images", "u8[N,8,8]"), fx.Input("labels", "i64[N]")}
-	step, err := train.NewStep(ctx, model, model.Loss, rule(epochs*training.Len()), specs...)
+	rule := ruleFor(epochs * training.Len())
+	step, err := train.NewStep(ctx, model, model.Loss, rule, specs...)
 	if err != nil {
 		return nil, nil, nil, err
 	}
