@@ -130,7 +130,9 @@ func TestConvTransposeFused(t *testing.T) {
 		r := rand.New(rand.NewPCG(6, 4))
 		for pad := range 4 {
 			const size, groups, m, per = 14, 2, 24, 20
-			some := func(shape ...int) *array.Array { return kerneltest.ToArray(kerneltest.RandomRef(r, shape), array.F32, false) }
+			some := func(shape ...int) *array.Array {
+				return kerneltest.ToArray(kerneltest.RandomRef(r, shape), array.F32, false)
+			}
 			x, wt, bias := some(3, groups*per, size, size), some(groups*per, m, 3, 3), some(groups*m)
 			s := ConvTransposeFused{ConvTranspose: ConvTranspose{Groups: groups, Padding: []int{pad, pad}}, In: []int{64, size, size}}
 			out := size + 2 - 2*pad
