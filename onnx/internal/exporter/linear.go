@@ -7,7 +7,6 @@ import (
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
-	"github.com/gofx-dev/gofx/passes/expand"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -28,15 +27,6 @@ var exportLinear = map[*op.Op][]exportRule{
 	std.Conv1d: by(convolution), std.Conv2d: by(convolution), std.Conv3d: by(convolution),
 	std.ConvTranspose1d: by(transposed), std.ConvTranspose2d: by(transposed), std.ConvTranspose3d: by(transposed),
 	std.Conv1dWeightGrad: by(weightGrad), std.Conv2dWeightGrad: by(weightGrad), std.Conv3dWeightGrad: by(weightGrad),
-}
-
-// weightGrad is the convolution that the table of expansions has for it.
-func weightGrad(c *exportCall, a std.ConvWeightGradAttrs) op.Value {
-	out, why := expand.Table()[c.o](c.w, a, c.in)
-	if out == nil {
-		decline(why)
-	}
-	return out[0]
 }
 
 // ellipses gives Einsum up if the dimensions of its dots broadcast, which ONNX does not infer.
