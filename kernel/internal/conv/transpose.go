@@ -2,6 +2,7 @@ package conv
 
 import (
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 	"github.com/gofx-dev/gofx/kernel/internal/geom"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
@@ -40,7 +41,7 @@ func (s ConvTranspose) ScratchBytes(out, in []*array.Array) int {
 	out, in = batched(out, in)
 	n := operand.LoadAllBytes(in) + operand.StoreBytes(out[0])
 	g := s.geometry(out[0], in[0], in[1])
-	if v := s.form(out[0], in[0], in[1]); out[0].DType() != array.F64 && v.fits() {
+	if v := s.form(out[0], in[0], in[1]); out[0].DType() != array.F64 && g.Stride == [3]int{1, 1, 1} && v.fits() {
 		most := s.columnBytes(out, in, &g) // without assembly
 		for _, l := range gemm.ScratchLevels {
 			most = max(most, v.scratch(l))
@@ -53,7 +54,8 @@ func (s ConvTranspose) ScratchBytes(out, in []*array.Array) int {
 // form returns the convolution without its operands.
 func (s ConvTranspose) form(out, x, weight *array.Array) transposed32 {
 	groups := max(s.Groups, 1)
-	return transposed32{g: s.geometry(out, x, weight), batch: x.Dim(0), groups: groups, perGroup: weight.Dim(0) / groups, outPerGroup: weight.Dim(1)}
+	g := s.geometry(out, x, weight)
+	return transposed32{g: turned(&g), batch: x.Dim(0), groups: groups, perGroup: weight.Dim(0) / groups, outPerGroup: weight.Dim(1)}
 }
 
 // columnBytes is the scratch of products that are added where their taps belong.
@@ -64,7 +66,11 @@ func (s ConvTranspose) columnBytes(out, in []*array.Array, g *geom.Spatial) int 
 	if out[0].DType() == array.F64 {
 		return gemm.Scratch[float64](rows, cols, k) + par.ScratchSize(rows*cols, 8)
 	}
-	return gemm.Scratch[float32](rows, cols, k) + par.ScratchSize(rows*cols, 4)
+	most := 0
+	for _, l := range gemm.ScratchLevels {
+		most = max(most, par.ScratchSize(gemm.PackedRows(l, rows, k), 4))
+	}
+	return gemm.Scratch[float32](rows, cols, k) + par.ScratchSize(rows*cols, 4) + most
 }
 
 func columnBlock(rows, cols int) int { return min(cols, max(1, columnElems/max(rows, 1))) }
@@ -79,7 +85,7 @@ func convTranspose[T operand.Real](w *par.Workspace, s ConvTranspose, out, x, we
 	m, k := weight.Dim(1), weight.Dim(0)/groups
 	dst, src, wt := operand.Result[T](w, out), operand.Load[T](w, x), operand.Load[T](w, weight)
 	b := operand.Load[T](w, bias)
-	if v := s.form(out, x, weight); gemm.UsesAssembly(out.DType()) && v.fits() {
+	if v := s.form(out, x, weight); gemm.UsesAssembly(out.DType()) && g.Stride == [3]int{1, 1, 1} && v.fits() {
 		v.dst, v.src, v.weight, v.bias = operand.AsFloat32(dst), operand.AsFloat32(src), operand.AsFloat32(wt), operand.AsFloat32(b)
 		v.run(w)
 		operand.Store(out, dst)
@@ -110,12 +116,25 @@ func (c *columns[T]) add(w *par.Workspace) {
 	m, k, rows := c.m, c.k, c.m*c.Taps
 	block := columnBlock(rows, c.OutPlane)
 	cols := par.Scratch[T](w, rows*block)
+	var packed []float32 // a group's weight, for all images
+	if operand.IsFloat32[T]() && cpu.Assembly() {
+		packed = par.Scratch[float32](w, gemm.PackedRows(cpu.Host.Level, rows, k))
+	}
 	for i := range c.batch * c.groups {
+		group, image := i/c.batch, i%c.batch
+		i = image*c.groups + group
 		img := c.src[i*k*c.OutPlane : (i+1)*k*c.OutPlane]
-		a := c.weight[i%c.groups*k*rows : (i%c.groups+1)*k*rows]
+		a := c.weight[group*k*rows : (group+1)*k*rows]
+		if packed != nil && image == 0 {
+			gemm.PackWhole(w, cpu.Host.Level, packed, operand.AsFloat32(a), rows, true, rows, k)
+		}
 		for at := 0; at < c.OutPlane; at += block {
 			n := min(block, c.OutPlane-at)
-			gemm.Gemm(w, true, false, rows, n, k, a, rows, img[at:], c.OutPlane, cols, n, false)
+			if packed != nil {
+				gemm.Multiply(w, gemm.Product{M: rows, N: n, K: k, PackedA: packed, B: operand.AsFloat32(img[at:]), Ldb: c.OutPlane, C: operand.AsFloat32(cols), Ldc: n})
+			} else {
+				gemm.Gemm(w, true, false, rows, n, k, a, rows, img[at:], c.OutPlane, cols, n, false)
+			}
 			j := par.TakeJob[scatterJob[T]](w)
 			*j = scatterJob[T]{Spatial: c.Spatial, dst: c.dst[i*m*c.InPlane : (i+1)*m*c.InPlane], cols: cols, at: at, n: n}
 			w.Parallel(m, max(1, par.GemmWork/(n*c.Taps)), j)
