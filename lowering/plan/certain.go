@@ -41,7 +41,8 @@ func (c *certainty) step(s *Step) bool {
 	switch k := s.Kernel.(type) {
 	case *kernel.Copy, *kernel.Elementwise, *kernel.ElementwiseReduce, *kernel.ElementwiseRows, *kernel.Reduce, *kernel.Full, *kernel.Scan, *kernel.Var,
 		*kernel.MatMul, *kernel.Linear, *kernel.PackLinear, *kernel.LinearPacked, *kernel.Attention,
-		*kernel.Conv, *kernel.PackConv, *kernel.ConvPacked, *kernel.ConvTranspose,
+		*kernel.LinearFused, *kernel.Conv, *kernel.PackConv, *kernel.ConvPacked, *kernel.ConvFused,
+		*kernel.ConvTranspose, *kernel.ConvTransposeFused, *kernel.ConvWeightGrad,
 		*kernel.Softmax, *kernel.LogSoftmax, *kernel.LayerNorm, *kernel.RMSNorm, *kernel.GroupNorm, *kernel.BatchNorm, *kernel.BatchNormStats,
 		*kernel.Reshape, *kernel.Permute, *kernel.Expand, *kernel.Concat, *kernel.Flip, *kernel.Tile, *kernel.Pad,
 		*kernel.Slice, *kernel.SliceScatter:

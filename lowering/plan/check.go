@@ -34,7 +34,7 @@ func (p *Plan) Check() error {
 			return broken("output " + strconv.Itoa(o) + " is not computed")
 		}
 	}
-	relations := p.Relations()
+	relations, uses := p.Relations(), p.uses()
 	for k, n := range []int{1, 2, 3, 7, 64, 1000} {
 		env := map[string]int{}
 		for i, sym := range p.Symbols {
@@ -47,7 +47,7 @@ func (p *Plan) Check() error {
 		if p.Size(&sizes, Values(env)) != nil {
 			continue // sizes that the guards exclude
 		}
-		if err := p.checkMemory(&sizes); err != nil {
+		if err := p.checkMemory(&sizes, uses); err != nil {
 			return err
 		}
 	}
@@ -222,14 +222,14 @@ func (p *Plan) root(i int) int {
 	return i
 }
 
-func (p *Plan) checkMemory(s *Sizes) error {
+func (p *Plan) checkMemory(s *Sizes, uses uses) error {
 	for i := range p.Buffers {
 		a := &p.Buffers[i]
 		if a.Kind != Temp {
 			continue
 		}
 		if a.Within {
-			if err := p.checkWithin(s, i); err != nil {
+			if err := p.checkWithin(s, uses, i); err != nil {
 				return err
 			}
 			continue
@@ -250,42 +250,53 @@ func (p *Plan) checkMemory(s *Sizes) error {
 
 // checkWithin checks a buffer that lies in another: inside it, and apart from every
 // value there that is made before and read after it is made.
-func (p *Plan) checkWithin(s *Sizes, i int) error {
+func (p *Plan) checkWithin(s *Sizes, uses uses, i int) error {
 	a := &p.Buffers[i]
 	end := func(k int) int { return s.Offset[k] + s.Bytes[k] }
 	if s.Offset[i] < s.Offset[a.Of] || end(i) > end(a.Of) {
 		return broken("buffer " + a.Name + " reaches out of " + p.Buffers[a.Of].Name)
 	}
-	made := p.maker(i)
+	made := uses.made[i]
 	if made >= 0 && p.Steps[made].Joined {
 		return nil // what its operands wrote
 	}
 	for k := range p.Buffers {
 		b := &p.Buffers[k]
-		if k == i || p.root(k) != a.Of || s.Bytes[i] == 0 || s.Bytes[k] == 0 || p.maker(k) >= made || p.lastUse(k) <= made {
+		if k == i || p.root(k) != a.Of || s.Bytes[i] == 0 || s.Bytes[k] == 0 || uses.made[k] >= made || uses.last[k] <= made {
 			continue
 		}
 		// Where a view lies is not known here; parts of a whole may lie next to it.
-		if b.Kind != View && s.Offset[i] < end(k) && s.Offset[k] < end(i) || b.Kind == View && !p.part(i) {
+		if b.Kind != View && s.Offset[i] < end(k) && s.Offset[k] < end(i) || b.Kind == View && !uses.part[i] {
 			return broken("buffer " + a.Name + " overwrites " + b.Name + ", which is read later")
 		}
 	}
 	return nil
 }
 
-// part reports whether a buffer is an operand of a concatenation that is joined.
-func (p *Plan) part(k int) bool {
-	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Joined && slices.Contains(s.In, k) })
+// uses says where buffers are made and read. A plan of thousands of steps is looked through once.
+type uses struct {
+	made, last []int  // the step that makes a buffer first, and the last one that reads it; -1 for none
+	part       []bool // it is an operand of a concatenation that is joined
 }
 
-// lastUse returns the last step that reads a buffer, -1 for none.
-func (p *Plan) lastUse(k int) int {
-	for s := len(p.Steps) - 1; s >= 0; s-- {
-		if slices.Contains(p.Steps[s].In, k) {
-			return s
+func (p *Plan) uses() uses {
+	u := uses{make([]int, len(p.Buffers)), make([]int, len(p.Buffers)), make([]bool, len(p.Buffers))}
+	for i := range p.Buffers {
+		u.made[i], u.last[i] = -1, -1
+	}
+	for s := range p.Steps {
+		for _, k := range p.Steps[s].Out {
+			if k >= 0 && u.made[k] < 0 {
+				u.made[k] = s
+			}
+		}
+		for _, k := range p.Steps[s].In {
+			if k >= 0 {
+				u.last[k], u.part[k] = s, u.part[k] || p.Steps[s].Joined
+			}
 		}
 	}
-	return -1
+	return u
 }
 
 // maker returns the step that makes a buffer, -1 for none.

@@ -77,6 +77,15 @@ func (g grads) expand(x op.Value, d ...shape.Dim) op.Value {
 	return g.call("expand", ExpandAttrs{Shape: shape.Of(d...)}, x)
 }
 
+func (g grads) permute(x op.Value, p ...int) op.Value {
+	for i, q := range p {
+		if i != q {
+			return g.call("permute", PermuteAttrs{Dims: op.IntList(p...)}, x)
+		}
+	}
+	return x
+}
+
 // turn exchanges the last two axes.
 func (g grads) turn(x op.Value) op.Value {
 	return g.call("transpose", TransposeAttrs{Dim0: -1, Dim1: -2}, x)
