@@ -73,7 +73,7 @@ func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
 			args[i] = s.rec.Value(a, c.Op.Name)
 		}
 	}
-	if c.Op.AdHoc || c.Op.Effect == op.Effectful {
+	if c.Op.AdHoc || c.Op.Effect == op.Effectful || c.Op.Effect == op.Random { // a second run would differ
 		return s.foreign(c, args)
 	}
 	t, err := typeOf(c.Op, c.Attrs, args)
@@ -224,8 +224,8 @@ func (s *Session) Type(x *tensor.Tensor) shape.Type { return s.rec.TypeOf(x) }
 
 // Observe implements tensor.Engine: it computes the value of a tensor.
 func (s *Session) Observe(x *tensor.Tensor, what string) *array.Array {
-	if p, ok := x.Value().(*place); ok && s.closed && p.data != nil && !handsOut(what) {
-		return p.data
+	if s.closed {
+		return s.left(x, what)
 	}
 	defer s.enter(what)()
 	why := reasonOf(what)
@@ -247,6 +247,15 @@ func (s *Session) Observe(x *tensor.Tensor, what string) *array.Array {
 		return s.handOut(x, p)
 	}
 	return p.data
+}
+
+// left returns what a closed session has computed of a tensor.
+func (s *Session) left(x *tensor.Tensor, what string) *array.Array {
+	if p := s.rec.Value(x, what); p != nil && p.data != nil {
+		return p.data
+	}
+	s.enter(what)
+	return nil
 }
 
 // handsOut reports whether the code that asked gets memory that it may write to.

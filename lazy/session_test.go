@@ -166,6 +166,7 @@ func TestClose(t *testing.T) {
 	require.NoError(t, s.Close())
 	require.NoError(t, s.Close())
 	require.Equal(t, 2.0, x.Item(), "it was computed by Close")
+	require.Equal(t, "[2]", show(x))
 	e := panicOf(t, func() { x.AddScalar(1) })
 	require.Equal(t, lazy.Closed, e.Code)
 	require.ErrorIs(t, s.Barrier(), lazy.Closed)

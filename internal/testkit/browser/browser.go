@@ -44,7 +44,7 @@ func Open(t testing.TB, file string, width, height int) *Page {
 		t.Skip("no chromium, which Debian's package of that name has")
 	}
 	cmd := exec.Command(driver, "--port=0") // a free one, which it tells
-	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	cmd.Env = append(os.Environ(), "TMPDIR="+scratch(t))
 	said, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
@@ -64,6 +64,19 @@ func Open(t testing.TB, file string, width, height int) *Page {
 	t.Cleanup(func() { _ = p.try("DELETE", "", nil, nil) })
 	p.do("POST", "/url", map[string]any{"url": "file://" + file}, nil)
 	return p
+}
+
+// scratch returns a folder for the browser's files. Its processes write there for a moment after
+// the driver has ended, so that removing it once, as t.TempDir does, can fail.
+func scratch(t testing.TB) string {
+	dir, err := os.MkdirTemp("", "browser")
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		for end := time.Now().Add(patience); os.RemoveAll(dir) != nil && time.Now().Before(end); {
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+	return dir
 }
 
 var started = regexp.MustCompile(`started successfully on port (\d+)`)

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"fmt"
 	"reflect"
 
 	"github.com/gofx-dev/gofx/array"
@@ -26,6 +27,12 @@ func lazily(p Program, want func(n int) *run) (list []Verdict) {
 	for _, way := range sessions {
 		for _, n := range many(p) {
 			got := session(p, n, way.options)
+			if !way.options.Rounding {
+				if d := got.otherBits(want(n)); d != "" {
+					list = append(list, Verdict{ID: p.ID, Capture: "session", Engine: way.name, Size: n, Kind: Different, Detail: d})
+					break
+				}
+			}
 			k, code, detail := (engine{name: way.name, exclude: []diag.Code{alias.NoInverse}}).verdict(got, want(n), false)
 			list = append(list, Verdict{ID: p.ID, Capture: "session", Engine: way.name, Size: n, Kind: k, Code: code, Detail: detail})
 			if k.Bad() {
@@ -65,4 +72,21 @@ func session(p Program, n int, o lazy.Options) *run {
 		}
 		return all
 	})
+}
+
+// otherBits says where two runs have results or state of other bits, "" where they have none.
+func (r *run) otherBits(want *run) string {
+	for k := range min(len(r.calls), len(want.calls)) {
+		for i, a := range want.calls[k].out {
+			if i < len(r.calls[k].out) && !array.Equal(r.calls[k].out[i], a) {
+				return fmt.Sprintf("call %d, result %d: other bits than eager code", k, i)
+			}
+		}
+		for name, a := range want.calls[k].state {
+			if b := r.calls[k].state[name]; b != nil && !array.Equal(b, a) {
+				return fmt.Sprintf("call %d, state %s: other bits than eager code", k, name)
+			}
+		}
+	}
+	return ""
 }
