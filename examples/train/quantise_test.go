@@ -25,6 +25,7 @@ func TestQuantisedNetworkLearnsDigits(t *testing.T) {
 		seeds, epochs = seeds[:1], 4
 	}
 	ctx := context.Background()
+	lost := map[string]float64{} // over all seeds: one image of the 449 is .22 points of one seed
 	for _, seed := range seeds {
 		model := NewNet(seed)
 		trainer, training, test, err := setUp(ctx, model, oneOptimiser, epochs, seed)
@@ -36,18 +37,22 @@ func TestQuantisedNetworkLearnsDigits(t *testing.T) {
 		for _, form := range []struct {
 			name   string
 			config *quant.Config
-			loses  float64
-		}{{"int8", int8, 0.003}, {"int4", int4, 0.01}} {
+		}{{"int8", int8}, {"int4", int4}} {
 			began := time.Now()
 			gm, fake, err := quantised(ctx, copyOf(t, model), form.config, training, test, 4)
 			require.NoError(t, err)
 			got := accuracy(t, gm, test)
 			t.Logf("seed %d: float %.4f, %s %.4f, fake-quantised %.4f, %v", seed, float, form.name, got, fake, time.Since(began))
+			lost[form.name] += (float - got) / float64(len(seeds))
 			if !testing.Short() {
 				require.GreaterOrEqual(t, float, 0.985)
-				require.GreaterOrEqual(t, got, float-form.loses)
+				require.GreaterOrEqual(t, got, 0.985)
 			}
 		}
+	}
+	if !testing.Short() {
+		require.LessOrEqual(t, lost["int8"], 0.003)
+		require.LessOrEqual(t, lost["int4"], 0.01)
 	}
 }
 
