@@ -230,7 +230,7 @@ func TestStep_onePass(t *testing.T) {
 		{"clipped", optim.Rule{Optimiser: optim.AdamW{LR: 0.1}, ClipNorm: 1}, 3, 1},
 		{"clipped by value", optim.Rule{Optimiser: optim.AdamW{LR: 0.1}, ClipValue: 1}, 3, 1},
 		{"averaged", optim.Rule{Optimiser: optim.AdamW{LR: 0.1}, Average: 0.9}, 4, 1},
-		{"accumulated", optim.Rule{Optimiser: optim.AdamW{LR: 0.1}, Accumulate: 4}, 4, 2}, // the product adds the gradient to the sum of the batches
+		{"accumulated", optim.Rule{Optimiser: optim.AdamW{LR: 0.1}, Accumulate: 4}, 4, 2},                                      // the product adds the gradient to the sum of the batches
 		{"all", optim.Rule{Optimiser: optim.AdamW{LR: 0.1, WeightDecay: 0.1}, Accumulate: 4, Average: 0.9, ClipNorm: 1}, 5, 2}, // the norm is known after the sum of the batches
 	} {
 		t.Run(c.name, func(t *testing.T) {
