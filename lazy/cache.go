@@ -21,7 +21,6 @@ type cache struct {
 	programs map[string]*list.Element // of *program
 	order    list.List                // the one used last comes first
 
-	jobs    chan *program
 	workers sync.WaitGroup
 }
 
