@@ -2,7 +2,6 @@ package lazy_test
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -15,26 +14,23 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// Mode is what a trap needs of a way to run: lazy.Session has these methods.
+// Mode is a way to run a trap: eagerly, or in a session.
 type Mode interface {
 	In(x *tensor.Tensor) *tensor.Tensor // a tensor of the mode
-	Adopt(m any)                        // state of the model joins
 	Barrier()                           // everything recorded is computed; memory may be given up
 }
 
 type eager struct{}
 
 func (eager) In(x *tensor.Tensor) *tensor.Tensor { return x }
-func (eager) Adopt(any)                          {}
 func (eager) Barrier()                           {}
 
 func vec(v ...float32) *tensor.Tensor { return tensor.FromSlice(v) }
 
 func show(t *tensor.Tensor) string { return fmt.Sprint(tensor.Data[float32](t)) }
 
-// 1 Leaf written behind the recorder's back: by an eager in-place call, by a slice, through a view.
-// Eager writes flush or copy the three elements (SharedWrite 1); the slice is seen because In and leaves over
-// memory of the user's are copied (Borrow, which does not, is checked by lazycheck).
+// 1 A tensor that was read is written without the recorder: by an eager in-place call, by a slice, through a view.
+// What was read keeps its value: memory that others can write to is copied when it is read.
 func leafWritten(m Mode) string {
 	w, buf := vec(1, 2, 3).Clone(), []float32{1, 2, 3}
 	u := tensor.FromSlice(buf)
@@ -55,7 +51,7 @@ func viewOrCopy(m Mode) string {
 	return show(x.Reshape(6)) + show(v.Reshape(6)) + show(c.Reshape(6))
 }
 
-// 3 Old value kept, new value written, both read, twice. donated 0 on the print path.
+// 3 Old value kept, new value written, both read, twice.
 func oldAndNew(m Mode) string {
 	a := m.In(vec(1, 2).Clone()).AddScalar(0)
 	m.Barrier()
@@ -66,8 +62,7 @@ func oldAndNew(m Mode) string {
 	return s + show(b) + show(a)
 }
 
-// 4 A value that is read after the cut that computed what it is part of: each kernel once.
-// exp runs 3 times in three rounds: interpreted runs keep what they made, plans have learned outputs.
+// 4 A value that is read after the cut that computed what it is part of: each call once.
 func branch(m Mode) string {
 	var out []string
 	for i := range 3 {
@@ -82,7 +77,7 @@ func branch(m Mode) string {
 	return strings.Join(out, "")
 }
 
-// 5 Same operators, other wiring; int 1 against float 1.0; result 0 against result 1. compiles 6.
+// 5 Same operators, other wiring; int 1 against float 1.0; result 0 against result 1.
 func wiring(m Mode) string {
 	t := func() (a, b, c *tensor.Tensor) {
 		return m.In(vec(1)).AddScalar(1), m.In(vec(2)).AddScalar(1), m.In(vec(3)).AddScalar(1)
@@ -98,7 +93,7 @@ func wiring(m Mode) string {
 	return s + fmt.Sprint(vals.Item(), idx.Item())
 }
 
-// 6 lr changes each step, momentum equals lr once; x*1 and 0+g; -0. compiles 1 for the loop.
+// 6 lr changes each step, momentum equals lr once; x*1 and 0+g; -0.
 func scalars(m Mode) string {
 	w := m.In(vec(1, 2).Clone()).AddScalar(0)
 	for _, lr := range []float64{0.5, 0.9, 0, 1, -1, 0.1} {
@@ -109,7 +104,7 @@ func scalars(m Mode) string {
 	return show(w.MulScalar(1e4).Round()) + fmt.Sprint(1/tensor.Data[float32](negzero.MulScalar(1))[0], 1/tensor.Data[float32](negzero.AddScalar(0))[0])
 }
 
-// 7 Positions: 1000 rows of one table, one graph. graphs 1.
+// 7 Positions: 1000 rows of one table.
 func positions(m Mode) string {
 	d := make([]float32, 2000)
 	for i := range d {
@@ -128,7 +123,6 @@ func positions(m Mode) string {
 func state(m Mode) string {
 	bn := nn.NewBatchNorm1d(2)
 	nn.Train(bn)
-	m.Adopt(bn)
 	x := m.In(tensor.FromSlice([]float32{1, 2, 3, 6}, 2, 2))
 	for range 3 {
 		x = bn.Forward(x)
@@ -155,7 +149,7 @@ func mistake(m Mode) (s string) {
 	return s + show(y)
 }
 
-// 10 A long program (200,000 rounds, 400,000 calls: flushes = ceil(400000/MaxTrace), live heap flat): no recursion over its depth, no memory that grows; the value of a handle
+// 10 A long program (200,000 rounds, 400,000 calls): no recursion over its depth, no memory that grows; the value of a handle
 // from long ago is still there.
 func long(m Mode) string {
 	first := m.In(vec(1)).AddScalar(1)
@@ -166,7 +160,7 @@ func long(m Mode) string {
 	return show(x) + show(first)
 }
 
-// 11 Keys are values, no hidden state: equal keys give equal numbers. 10 keys: compiles 1.
+// 11 Keys are values, no hidden state: equal keys give equal numbers.
 func random(m Mode) string {
 	key := m.In(tensor.Scalar(int64(7)))
 	a := tensor.Rand(key, 2)
@@ -205,7 +199,6 @@ func kept(m Mode) string {
 
 type session struct{ *lazy.Session }
 
-func (session) Adopt(any) {}
 func (s session) Barrier() {
 	if err := s.Session.Barrier(); err != nil {
 		panic(err)
@@ -221,5 +214,4 @@ func TestTraps(t *testing.T) {
 			t.Log("\n" + s.Stats().String())
 		})
 	}
-	_ = os.Args
 }
