@@ -416,4 +416,15 @@ var traceCodes = []Info{
 	lazy.New(lazy.Options{MaxTrace: -1})
 }`,
 	},
+	{
+		//gofx:code lazy.Past
+		Code: "FX1055", Title: "a gradient goes through a value of a session whose past is not known",
+		Cause: "The loss depends on a value that may depend on what is differentiated by, and the session does not know how: a barrier came since, the program was given its memory, a Go function computed it, or its sizes follow from elements.",
+		Cure:  "Compute the loss and its gradient between two barriers from tensor calls, read values by Item, and use Detach where a value counts as constant.",
+		Example: `func throughBarrier(s *lazy.Session, w *tensor.Tensor) {
+	y := s.In(tensor.Ones(2)).Mul(w)
+	s.Barrier()
+	tensor.Grad(y.Mul(w).Sum(), w)
+}`,
+	},
 }

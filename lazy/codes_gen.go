@@ -12,4 +12,5 @@ const (
 	Closed    diag.Code = "FX1050" // a session is used after Close
 	Forbidden diag.Code = "FX1051" // data is read where nothing may be computed
 	BadOption diag.Code = "FX1052" // an option of a session is out of range
+	Past      diag.Code = "FX1055" // a gradient goes through a value of a session whose past is not known
 )

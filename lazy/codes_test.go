@@ -27,12 +27,19 @@ func negative() {
 	lazy.New(lazy.Options{MaxTrace: -1})
 }
 
+func throughBarrier(s *lazy.Session, w *tensor.Tensor) {
+	y := s.In(tensor.Ones(2)).Mul(w)
+	s.Barrier()
+	tensor.Grad(y.Mul(w).Sum(), w)
+}
+
 // TestExamplesOfCodes makes the mistake of every documented code of sessions, as its example says.
 func TestExamplesOfCodes(t *testing.T) {
 	mistakes := map[diag.Code]func() error{
 		lazy.Closed:    func() error { return panicOf(t, afterClose) },
 		lazy.Forbidden: func() error { return readsInside(open(t, lazy.Options{})) },
 		lazy.BadOption: func() error { return panicOf(t, negative) },
+		lazy.Past:      func() error { return panicOf(t, func() { throughBarrier(open(t, learning), param(1, 2)) }) },
 	}
 	for _, info := range diag.Codes() {
 		if strings.HasPrefix(string(info.Code), "FX105") {

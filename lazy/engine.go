@@ -31,6 +31,12 @@ type place struct {
 	mark   uint64  // of the search that met it last
 	number int     // in that search
 
+	past   bool // it keeps its operands when it is computed
+	same   bool // it has the value of its operand, in other memory
+	varies bool // it may depend on a tensor of a model
+	cut    cut  // why it has no operands
+	serial int  // calls before it
+
 	part *program // that computed it on the way to others, and did not keep it
 	as   int      // its number there
 }
@@ -60,7 +66,10 @@ func (p *place) computed(out []*array.Array) {
 	} else {
 		p.data = out[0]
 	}
-	p.args, p.part = nil, nil
+	p.part = nil
+	if !p.past {
+		p.args = nil
+	}
 }
 
 // Call implements tensor.Engine: it records the call, or runs it where its result has no type
@@ -130,6 +139,7 @@ func (s *Session) add(o *op.Op, attrs any, args []*place, t shape.Type) *place {
 	}
 	s.pending = append(s.pending, p)
 	s.stats.Calls++
+	s.remember(p)
 	return p
 }
 
@@ -147,7 +157,8 @@ func (s *Session) atOnce(p *place) {
 	} else {
 		p.typ = shape.TypeOf(out[0])
 	}
-	p.computed(s.own(p.args, out))
+	out = s.own(p.args, out)
+	s.entered(p, sized, p.varies).computed(out)
 }
 
 func present(list []*place) (all []*place) {
@@ -201,7 +212,8 @@ func (s *Session) foreign(c *tensor.Call, args []*place) []*tensor.Tensor {
 	} else {
 		p.typ = types[0]
 	}
-	p.computed(s.own(args, out))
+	s.remember(p)
+	s.entered(p, foreign, p.varies).computed(s.own(args, out))
 	return s.rec.Results(p, c, args)
 }
 
@@ -267,13 +279,16 @@ func (s *Session) handOut(x *tensor.Tensor, p *place) *array.Array {
 	_, view := x.Value().(*alias.Ref[*place])
 	if !view {
 		a := p.data
-		if p.users > 0 { // calls that are recorded have the value of now
+		if p.users > 0 || p.past { // calls that are recorded, and gradients, have the value of now
 			a = array.Clone(a)
 		}
 		x.SetComputed(s, a)
+		s.gave(x, p)
 		return a
 	}
-	return s.rec.HandOut(x, func(base *place) *array.Array {
+	var whole *place
+	a := s.rec.HandOut(x, func(base *place) *array.Array {
+		whole = base
 		s.compute(reasonOf("Data"), []*place{base})
 		return array.Clone(base.data)
 	}, func(at *array.Array, step alias.Step[*place]) *array.Array {
@@ -282,6 +297,10 @@ func (s *Session) handOut(x *tensor.Tensor, p *place) *array.Array {
 		in[step.Base] = at
 		return s.call(&place{op: step.Op, attrs: step.Attrs}, in)[step.Item]
 	})
+	if whole != nil {
+		s.gave(s.rec.PlaceOf(x).Root(), whole)
+	}
+	return a
 }
 
 // Assign implements tensor.Engine.
@@ -300,6 +319,7 @@ func (s *Session) Assign(dst, src *tensor.Tensor, what string) {
 		st = to.Storage()
 	}
 	if st != nil && slices.ContainsFunc(s.rec.Eager.MemoryOf(st), (*memory).Shared) {
+		s.refuseOutside(st, what)
 		s.settle(st, Write) // whoever has the memory sees the write
 	}
 }

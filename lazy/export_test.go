@@ -5,3 +5,4 @@ func (s *Session) Using(f func()) {
 	defer s.enter("Using")()
 	f()
 }
+func Remembered(s *Session) int { return len(s.past.made) + len(s.past.handed) }

@@ -33,6 +33,9 @@ type Options struct {
 	// MaxPrograms is the most graphs that are kept; those that were not used for longest
 	// go first. 0 stands for 1024.
 	MaxPrograms int
+	// Gradients lets tensor.Grad differentiate what the session has recorded. Values then
+	// keep how they were computed until the next Barrier, also those that were read.
+	Gradients bool
 	// Strict makes it an error that Target refuses a graph, which is run call by call otherwise.
 	Strict bool
 	// Threads is the most threads of one run; 0 stands for GOMAXPROCS.
@@ -92,6 +95,7 @@ type Session struct {
 	forbid  string // why nothing may be computed now, "" where it may
 	closed  bool
 
+	past  history
 	cache cache
 	stats Stats
 }
@@ -121,7 +125,7 @@ func (s *Session) In(x *tensor.Tensor) *tensor.Tensor {
 	}
 	a := array.New(x.Type().DType(), x.Shape()...)
 	array.Copy(a, observed(x))
-	return s.rec.Proxy(leaf(a))
+	return s.rec.Proxy(s.entered(leaf(a), whole, false))
 }
 
 // observed returns the data of a tensor that is not the session's, for reading.
@@ -159,6 +163,7 @@ func (s *Session) barrier(why Reason) {
 	s.compute(why, append(s.ends(), s.written()...))
 	s.settleAll()
 	s.pending, s.calls = s.pending[:0], 0
+	s.forgetPast()
 	s.forget()
 }
 

@@ -20,6 +20,7 @@ type slot struct {
 	name  string
 	array *array.Array
 	own   bool   // a copy that nobody else has
+	of    any    // the identity of a model's tensor
 	value *place // what is read of it, nil before it is read and after a write
 	runs  int    // programs that have read it since it was written
 }
@@ -44,7 +45,7 @@ func (s *Session) Slot(x *tensor.Tensor) record.Slot {
 	if !x.IsParam() {
 		return nil
 	}
-	k := &slot{name: "p" + strconv.Itoa(len(s.slots)), array: x.Value().(*array.Array)}
+	k := &slot{name: "p" + strconv.Itoa(len(s.slots)), array: x.Value().(*array.Array), of: x.ID()}
 	s.slots[x.ID()] = k
 	return k
 }
@@ -53,7 +54,11 @@ func (s *Session) Slot(x *tensor.Tensor) record.Slot {
 func (s *Session) Load(at record.Slot) *place {
 	k := at.(*slot)
 	if k.value == nil {
-		k.value = leaf(k.array)
+		if p := s.past.handed[k.of]; p != nil && !k.own && array.Equal(p.data, k.array) {
+			k.value = s.again(p, k.array)
+		} else {
+			k.value = s.entered(leaf(k.array), whole, false)
+		}
 		if !k.own {
 			k.value.slot = k
 		}
@@ -63,7 +68,7 @@ func (s *Session) Load(at record.Slot) *place {
 
 // Constant implements record.Source: a copy of the tensor as it is now.
 func (s *Session) Constant(m *memory) record.Slot {
-	return &slot{array: array.Clone(m.Captured()), own: true}
+	return &slot{array: array.Clone(m.Captured()), own: true, value: s.given(m)}
 }
 
 // Reload implements record.Source.
@@ -80,6 +85,9 @@ func (s *Session) Entered(*memory) {}
 // without a word.
 func (s *Session) Observed(m *memory, what string) {
 	if handsOut(what) && m.Owner() {
+		if k := s.slots[m.Root().ID()]; k != nil && k.value != nil {
+			s.gave(m.Root(), k.value)
+		}
 		s.protect(m.Array().Storage())
 		m.Disown()
 		s.rec.Eager.Written(m.Array().Storage())
@@ -155,6 +163,7 @@ func (s *Session) settle(st *array.Storage, why Reason) {
 		s.compute(why, []*place{v})
 		s.protect(st)
 		array.Copy(m.Array(), v.data)
+		s.gave(m.Root(), v)
 		st.Bump()
 		s.rec.Eager.Settle(m)
 		s.rec.Eager.Written(st)
@@ -229,11 +238,15 @@ func (s *Session) NewItem(tuple *place, i int) *place {
 	p := &place{typ: tuple.typ.Member(i), index: i + 1}
 	if tuple.many != nil {
 		p.data = tuple.many[i]
-		return p
+		if !tuple.past {
+			return s.entered(p, tuple.cut, tuple.varies)
+		}
+	} else {
+		s.pending = append(s.pending, p)
 	}
 	p.args = []*place{tuple}
 	tuple.users++
-	s.pending = append(s.pending, p)
+	s.remember(p)
 	return p
 }
 

@@ -32,7 +32,8 @@ type Differentiator interface {
 // and differentiated again.
 //
 // It is for code that is recorded: under fx.Trace the gradient becomes part of the graph;
-// fx.ValueAndGrad runs code at once and records it. Elsewhere it panics (FX1018), because
+// fx.ValueAndGrad runs code at once and records it; a session of package lazy with
+// Options.Gradients records it and computes it later. Elsewhere it panics (FX1018), because
 // nothing has noted how loss was computed.
 //
 // A tensor stands for its value at this place: what is written to it in place comes

@@ -160,31 +160,42 @@ func invokeOn(f reflect.Value, in []*tensor.Tensor) []*array.Array {
 
 // flatten appends the arrays of a result.
 func flatten(flat []*array.Array, v reflect.Value) []*array.Array {
+	leaves(v, func(x any) {
+		switch x := x.(type) {
+		case *tensor.Tensor:
+			flat = append(flat, x.Array())
+		case *array.Array:
+			flat = append(flat, x)
+		}
+	})
+	return flat
+}
+
+// leaves calls f with the tensors and arrays of a result, in the order of a trace.
+func leaves(v reflect.Value, f func(x any)) {
 	switch x := v.Interface().(type) {
 	case nil, error:
-		return flat
-	case *tensor.Tensor:
-		return append(flat, x.Array())
-	case *array.Array:
-		return append(flat, x)
+		return
+	case *tensor.Tensor, *array.Array:
+		f(x)
+		return
 	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			flat = flatten(flat, v.Field(i))
+			leaves(v.Field(i), f)
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
-			flat = flatten(flat, v.Index(i))
+			leaves(v.Index(i), f)
 		}
 	case reflect.Map:
 		keys := v.MapKeys()
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 		for _, k := range keys {
-			flat = flatten(flat, v.MapIndex(k))
+			leaves(v.MapIndex(k), f)
 		}
 	}
-	return flat
 }
 
 // differ says how a run differs from the eager one, "" when it does not. The

@@ -1,0 +1,332 @@
+package lazy
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes/grad"
+	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+var _ tensor.Differentiator = (*Session)(nil)
+
+// history is what a session with Options.Gradients remembers of values that were computed.
+type history struct {
+	made   []*place       // since the last barrier: they keep their operands
+	handed map[any]*place // values of tensors whose memory the program was given since then
+}
+
+// remember notes a new call, so that it keeps its operands until the next barrier.
+func (s *Session) remember(p *place) {
+	if !s.opts.Gradients {
+		return
+	}
+	p.past = true
+	p.serial = s.stats.Calls
+	for _, a := range p.args {
+		p.varies = p.varies || a != nil && (a.varies || a.slot != nil)
+	}
+	if p.stops() {
+		p.varies = false
+	}
+	s.past.made = append(s.past.made, p)
+}
+
+// entered notes a value that comes from outside, or was made by code that is no operator's.
+func (s *Session) entered(p *place, c cut, varies bool) *place {
+	if s.opts.Gradients {
+		p.serial, p.cut, p.varies = s.stats.Calls, c, varies && carriesGradient(p.typ)
+		p.past = false
+	}
+	return p
+}
+
+// gave notes that the program has the memory of a value, as that of a tensor.
+func (s *Session) gave(x *tensor.Tensor, p *place) {
+	if !s.opts.Gradients {
+		return
+	}
+	if s.past.handed == nil {
+		s.past.handed = map[any]*place{}
+	}
+	s.past.handed[x.ID()] = p
+}
+
+// given returns the value of an eager tensor whose memory the program was given, or the session
+// has written: what was computed, where nobody has written since. It is nil for other tensors.
+func (s *Session) given(m *memory) *place {
+	p, a := s.past.handed[m.Root().ID()], m.Captured()
+	switch {
+	case p != nil && array.Equal(p.data, a):
+		return s.again(p, array.Clone(a))
+	case p != nil:
+		return s.entered(leaf(array.Clone(a)), handed, p.varies)
+	case s.opts.Gradients && m.Root().Baked():
+		return s.entered(leaf(array.Clone(a)), baked, true)
+	}
+	return nil
+}
+
+// refuseOutside refuses to write a value that a gradient may go through to memory that the
+// program has of a tensor that is no model's: the write is made at once, and nothing notes
+// what eager calls on the tensor compute from it.
+func (s *Session) refuseOutside(st *array.Storage, what string) {
+	for _, m := range s.rec.Eager.MemoryOf(st) {
+		if v := s.rec.Eager.StorageOf(m).Value; s.opts.Gradients && m.Dirty() && !m.Root().IsParam() && !v.stops() {
+			panic((&diag.Error{Code: Past, Op: what, Msg: "the program has the memory of the tensor, so that no gradient can go through what is written to it",
+				Hint: "write to s.In of the tensor, take Data of a clone, or write Detach() of the value"}).At(diag.Here()))
+		}
+	}
+}
+
+// again is a value that was computed before, in other memory.
+func (s *Session) again(p *place, a *array.Array) *place {
+	q := &place{typ: p.typ, op: std.Clone, args: []*place{p}, data: a, same: true}
+	s.remember(q)
+	return q
+}
+
+// first is the value that a place has again.
+func (p *place) first() *place {
+	for p.same && len(p.args) > 0 {
+		p = p.args[0]
+	}
+	return p
+}
+
+// forgetPast lets the operands of computed values go, at a barrier.
+func (s *Session) forgetPast() {
+	for _, p := range s.past.made {
+		p.past = false
+		if p.known() && len(p.args) > 0 {
+			p.cut, p.args = settled, nil
+		}
+	}
+	clear(s.past.made)
+	clear(s.past.handed)
+	s.past.made = s.past.made[:0]
+}
+
+// carriesGradient reports whether a gradient may go through a value of a type.
+func carriesGradient(t shape.Type) bool {
+	return t.Kind() == shape.Tuple || t.DType() == array.Invalid || t.DType().IsFloat()
+}
+
+// stops reports whether no gradient goes from a value to what it was computed from.
+func (p *place) stops() bool {
+	return p.op != nil && p.op.StopsGrad() || !carriesGradient(p.typ)
+}
+
+// Gradient implements tensor.Differentiator: the calls that make the gradients are recorded
+// as if the program had made them.
+func (s *Session) Gradient(loss *tensor.Tensor, by []*tensor.Tensor, o tensor.GradOptions) []*tensor.Tensor {
+	defer s.enter("grad")()
+	if !s.opts.Gradients {
+		panic((&diag.Error{Code: tensor.NotRecorded, Op: "grad", Msg: "the session does not keep how values were computed",
+			Hint: "set Gradients in lazy.Options"}).At(diag.Here()))
+	}
+	t := tape{s: s, nodes: map[*place]*graph.Node{}, places: map[*graph.Node]*place{}}
+	t.g = graph.New("gradient")
+	t.at = t.g.At()
+	for i, x := range by {
+		if x.Engine() == nil && !x.IsParam() {
+			panic((&diag.Error{Code: tensor.NotRecorded, Op: "grad", Msg: "tensor " + strconv.Itoa(i) + " is neither the session's nor a model's, so that calls on it are not recorded",
+				Hint: "give the calculation s.In of the tensor, and differentiate by that"}).At(diag.Here()))
+		}
+	}
+	of := s.rec.Value(loss, "grad")
+	targets := make([]*place, len(by))
+	for i, x := range by {
+		targets[i] = s.rec.Value(x, "grad").first()
+	}
+	t.replay(of, targets)
+	wrt := make([]*graph.Node, len(by))
+	for i, p := range targets {
+		wrt[i] = t.node(p)
+	}
+	t.at.SetStaticPos(diag.Here())
+	grads, err := grad.Append(s.opts.Context, t.at, t.node(of), wrt, grad.Options{AllowUnused: o.AllowUnused, AllowEvaluation: o.AllowEvaluation})
+	if err != nil {
+		panic(mistakes(err))
+	}
+	out := make([]*tensor.Tensor, len(grads))
+	for i, p := range t.record(grads) {
+		out[i] = s.rec.Proxy(p)
+	}
+	return out
+}
+
+// mistakes is an error that names all mistakes of a gradient: the first, at its line, and the
+// others as related to it.
+func mistakes(err error) *diag.Error {
+	var l diag.List
+	l.Add(err)
+	here := diag.Here()
+	first := *l[0]
+	if first.Pos.Line == 0 {
+		first = *first.At(here)
+	} else if first.Pos != here {
+		first.Related = append(first.Related, diag.Related{Pos: here, Msg: "on the way of the gradient that is asked for here"})
+	}
+	for _, e := range l[1:] {
+		at := e.Pos
+		if at.Line == 0 {
+			at = here
+		}
+		first.Related = append(first.Related, diag.Related{Pos: at, Msg: e.Msg})
+	}
+	if first.Op == "" {
+		first.Op = "grad"
+	}
+	return &first
+}
+
+// tape is the graph of what a session has recorded of a loss.
+type tape struct {
+	s      *Session
+	g      *graph.Graph
+	at     *graph.Cursor
+	nodes  map[*place]*graph.Node
+	places map[*graph.Node]*place // the other way
+	first  int                    // of the targets, the serial of the one that was there first
+	params bool                   // all targets are tensors of models
+}
+
+// replay makes nodes of what loss was computed from. Values without operands are inputs. The
+// search keeps a stack of its own, as that of flushes does.
+func (t *tape) replay(loss *place, targets []*place) {
+	t.params, t.first = true, t.s.stats.Calls
+	for _, p := range targets {
+		t.params = t.params && p.slot != nil
+		t.first = min(t.first, p.serial)
+	}
+	isTarget := map[*place]bool{}
+	for _, p := range targets {
+		isTarget[p] = true
+	}
+	type frame struct {
+		p    *place
+		next int
+	}
+	seen := map[*place]bool{}
+	var stack []frame
+	for _, p := range append([]*place{loss}, targets...) {
+		if !seen[p] {
+			seen[p] = true
+			stack = append(stack, frame{p: p})
+		}
+		for len(stack) > 0 {
+			f := &stack[len(stack)-1]
+			if f.next < len(f.p.args) && !f.p.stops() {
+				a := f.p.args[f.next]
+				f.next++
+				if a != nil && !seen[a] {
+					seen[a] = true
+					stack = append(stack, frame{p: a})
+				}
+				continue
+			}
+			p := f.p
+			stack = stack[:len(stack)-1]
+			if p.cut != whole && t.mayDepend(p) && (!isTarget[p] || p.cut == handed) {
+				panic(p.lost())
+			}
+			t.add(p)
+		}
+	}
+}
+
+// mayDepend reports whether a value, of whose past nothing is known, may have been computed
+// from a target.
+func (t *tape) mayDepend(p *place) bool {
+	return !p.stops() && (p.varies || !t.params && p.serial > t.first)
+}
+
+// cut says why nothing is known of what a value was computed from.
+type cut uint8
+
+const (
+	whole   cut = iota // it is known
+	settled            // a barrier has ended the past of the value
+	handed             // the program has its memory
+	foreign            // a Go function has computed it
+	sized              // its sizes follow from elements of operands
+	baked              // eager code has computed it from tensors of a model
+)
+
+var cuts = [...]struct{ why, cure string }{
+	settled: {"was computed before the last barrier", "compute it again after the barrier, or use its Detach() where it counts as constant"},
+	handed:  {"was written by code that has its memory", "write by tensor calls, or use its Detach() where it counts as constant"},
+	foreign: {"is the result of a Go function without a gradient", "write the function with tensor calls, or use Detach() of the result where it counts as constant"},
+	baked:   {"was computed without the session from a parameter", "compute it in the session, from s.In of an operand, or use Detach() where it counts as constant"},
+	sized:   {"has sizes that follow from elements", "use Where, or Detach() of the result where it counts as constant"},
+}
+
+func (p *place) lost() *diag.Error {
+	c := cuts[p.cut]
+	e := &diag.Error{Code: Past, Op: "grad", Msg: "the loss depends on " + p.String() + ", which " + c.why + " and may depend on a tensor of the gradient", Hint: c.cure}
+	if p.pc != 0 {
+		e.Related = []diag.Related{{Pos: diag.Resolve(p.pc), Msg: "the value is made here"}}
+	}
+	return e.At(diag.Here())
+}
+
+func (t *tape) add(p *place) {
+	var n *graph.Node
+	switch {
+	case p.stops() || len(p.args) == 0 && (p.op == nil || p.known()):
+		if p.typ.Kind() == shape.Tuple {
+			return // its members are inputs
+		}
+		n = t.at.Placeholder("x"+strconv.Itoa(t.g.Len()), p.typ, nil)
+	case p.index > 0 && t.nodes[p.args[0]] == nil:
+		n = t.at.Placeholder("x"+strconv.Itoa(t.g.Len()), p.typ, nil)
+	case p.index > 0:
+		n = t.at.ItemNode(t.nodes[p.args[0]], p.index-1)
+	default:
+		args := make([]*graph.Node, len(p.args))
+		for i, a := range p.args {
+			if a != nil {
+				args[i] = t.nodes[a]
+			}
+		}
+		if p.pc != 0 {
+			t.at.SetStaticPos(diag.Resolve(p.pc))
+		}
+		n = t.at.Function(p.op, p.attrs, args...)
+	}
+	t.nodes[p], t.places[n] = n, p
+}
+
+func (t *tape) node(p *place) *graph.Node { return t.nodes[p] }
+
+// record records the calls that gradients need beyond those of the program.
+func (t *tape) record(grads []*graph.Node) []*place {
+	for n := range t.g.All() {
+		if t.places[n] != nil {
+			continue
+		}
+		args := make([]*place, n.NumArgs())
+		for i, a := range n.Args() {
+			if a != nil {
+				args[i] = t.places[a]
+			}
+		}
+		if n.Op() == op.GetItem {
+			t.places[n] = t.s.NewItem(args[0], n.Attrs().(op.GetItemAttrs).Index)
+			continue
+		}
+		t.places[n] = t.s.add(n.Op(), n.Attrs(), args, n.Type())
+		t.s.calls++
+	}
+	out := make([]*place, len(grads))
+	for i, n := range grads {
+		out[i] = t.places[n]
+	}
+	return out
+}
