@@ -29,6 +29,8 @@ type program struct {
 	key   string
 	runs  int
 	extra map[int]bool // calls that were asked for after a run
+	last  []lift       // of the last run
+	vary  []bool       // those that have had other values
 	queue bool         // it is being compiled, or was
 	built int          // how often it was built
 
@@ -42,6 +44,7 @@ type program struct {
 type compiled struct {
 	run    lowering.Executable
 	inputs []int // leaves that are no weights
+	lifted []int // lifted calls whose values are inputs, after these
 	keep   []int // calls whose values it returns
 }
 
@@ -100,6 +103,11 @@ func (p *program) learn(i int) {
 		return
 	}
 	p.extra[i] = true
+	p.again()
+}
+
+// again has the program compiled another time.
+func (p *program) again() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.exe != nil {
@@ -112,6 +120,7 @@ func (p *program) learn(i int) {
 func (c *cache) run(k *cone) {
 	p := c.find(k)
 	p.runs++
+	p.compare(k, c.s.opts.Scalars == Always)
 	for _, l := range k.leaves {
 		if l.slot != nil {
 			l.slot.runs++
@@ -147,6 +156,9 @@ func (c *cache) execute(p *program, exe *compiled, k *cone) {
 	in := make([]*array.Array, len(exe.inputs))
 	for i, l := range exe.inputs {
 		in[i] = array.Contiguous(k.leaves[l].data)
+	}
+	for _, i := range exe.lifted {
+		in = append(in, k.lifts[i].Values...)
 	}
 	out, err := exe.run.Run(c.s.opts.Context, in)
 	if err != nil {
@@ -227,6 +239,7 @@ func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module) {
 			leaves[i] = at.GetAttr(l.slot.name)
 		}
 	}
+	lifts := p.operands(exe, at, k)
 	for i, q := range k.calls {
 		if q.pc != 0 {
 			at.SetStaticPos(diag.Resolve(q.pc))
@@ -244,6 +257,10 @@ func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module) {
 			default:
 				args[j] = calls[a.number]
 			}
+		}
+		if l, ok := lifts[i]; ok {
+			calls[i] = l.write(at, args)
+			continue
 		}
 		calls[i] = at.Function(q.op, q.attrs, args...)
 	}

@@ -35,6 +35,10 @@ type Options struct {
 	MaxPrograms int
 	// Strict makes it an error that Target refuses a graph, which is run call by call otherwise.
 	Strict bool
+	// Scalars says when numbers in attributes, such as learning rates, and positions, such
+	// as rows, are operands of graphs. Auto: where they have differed; with Rounding, never,
+	// since a plan with operands may round in another way.
+	Scalars Policy
 	// Threads is the most threads of one run; 0 stands for GOMAXPROCS.
 	Threads int
 	// Context ends runs; nil stands for one that does not end.
@@ -51,10 +55,13 @@ func (o Options) check() *diag.Error {
 			wrong = append(wrong, n.name+" is "+strconv.Itoa(n.value))
 		}
 	}
+	if o.Scalars > Always {
+		wrong = append(wrong, "Scalars is "+o.Scalars.String())
+	}
 	if wrong == nil {
 		return nil
 	}
-	return diag.New(BadOption, strings.Join(wrong, ", ")+", expected 0 or more").WithHint("0 stands for the default")
+	return diag.New(BadOption, strings.Join(wrong, ", ")+", expected 0 or more, and a policy").WithHint("0 stands for the default")
 }
 
 func or[T comparable](v, other T) T {
