@@ -7,7 +7,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/lazy"
-	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
 
@@ -52,19 +51,7 @@ func session(p Program, n int, o lazy.Options) *run {
 		f = f.MethodByName("Forward")
 	}
 	return repeat(p, n, func(in []*array.Array) ([]*array.Array, error) {
-		args := make([]*tensor.Tensor, len(in))
-		for k, a := range in {
-			args[k] = s.In(tensor.New(a))
-		}
-		out := invokeOn(f, args)
-		if err := s.Barrier(); err != nil {
-			return nil, err
-		}
-		s.Wait()
-		for k, x := range args {
-			array.Copy(in[k], x.Array())
-		}
-		return out, nil
+		return invokeIn(s, f, in)
 	}, func() map[string]*array.Array {
 		all := map[string]*array.Array{}
 		for name, x := range named(i) {
