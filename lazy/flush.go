@@ -18,6 +18,10 @@ type cone struct {
 	keep   []int // numbers of calls, in increasing order, each once
 	lifts  []lift
 	key    []byte
+
+	skeleton int   // bytes of the key before the sizes
+	sizes    []int // of attributes of calls, then of leaves
+	ofLeaves int   // of sizes, the first one of a leaf
 }
 
 // ends are the values that were recorded and used by no call.
@@ -166,6 +170,7 @@ func (s *Session) keyOf(c *cone) {
 			}
 		}
 	}
+	c.ofLeaves = len(sizes)
 	k = append(k, 0xff)
 	for _, l := range c.leaves {
 		if l.slot != nil {
@@ -180,6 +185,7 @@ func (s *Session) keyOf(c *cone) {
 	for _, i := range c.keep {
 		k = binary.AppendUvarint(k, uint64(i))
 	}
+	c.skeleton, c.sizes = len(k), sizes
 	for _, n := range sizes {
 		k = binary.AppendVarint(k, int64(n))
 	}

@@ -28,10 +28,9 @@ func (p Policy) String() string {
 	return [...]string{"auto", "fixed", "always"}[p]
 }
 
-// maxSpecial is how many calls of a graph have the number 0 or 1 as a constant, which plans
-// may compute less for. It is bounded, because each of n numbers that are now and then 0 or 1
-// would multiply the graphs by 3. The first calls of the graph count, in its order, so that
-// equal programs have equal graphs.
+// maxSpecial is how many calls of a graph, the first ones with numbers in its order, have 0
+// and 1 as constants, for which plans may compute less. It is bounded, because each number
+// that is now and then 0 or 1 multiplies the graphs by 3.
 const maxSpecial = 4
 
 // lift is a call whose numbers or positions are not part of the key.
@@ -43,7 +42,7 @@ type lift struct {
 // lifter finds the lifted calls of a cone.
 type lifter struct {
 	s       *Session
-	special int
+	numbers int // calls with numbers so far
 	types   []shape.Type
 }
 
@@ -56,11 +55,11 @@ func (f *lifter) lift(p *place) (l op.Lifted, ok bool) {
 	if l, ok = p.op.Lift(p.attrs, f.types); !ok {
 		return l, false
 	}
-	if _, position := l.Join(l.Attrs); !position && f.special < maxSpecial && slices.ContainsFunc(l.Values, zeroOrOne) {
-		f.special++
-		return l, false
+	if _, position := l.Join(l.Attrs); position {
+		return l, true
 	}
-	return l, true
+	f.numbers++
+	return l, f.numbers > maxSpecial || !slices.ContainsFunc(l.Values, zeroOrOne)
 }
 
 func (s *Session) liftsScalars() bool {
@@ -81,19 +80,6 @@ func typesOf(list []shape.Type, args []*place) []shape.Type {
 func zeroOrOne(a *array.Array) bool {
 	x := array.Float64At(a, 0)
 	return x == 0 || x == 1
-}
-
-// same returns the operand that an elementwise call with a number gives, bit by bit, such
-// as x*1. A value of a model's memory is not shared: it goes when the memory is written.
-func same(o *op.Op, attrs any, args []*place, t shape.Type) *place {
-	if !o.Scalar() || len(args) == 0 || args[0] == nil || args[0].slot != nil || !t.Same(args[0].typ) || !o.Lifts() {
-		return nil
-	}
-	var buf [4]shape.Type
-	if !o.Gives(attrs, typesOf(buf[:0], args)) {
-		return nil
-	}
-	return args[0]
 }
 
 // compare notes which lifted calls have other values than in the last run: they become
@@ -121,31 +107,32 @@ func (p *program) compare(k *cone, always bool) {
 
 func sameNumber(a, b *array.Array) bool { return a == b || array.Equal(a, b) }
 
-// operand is a lifted call that a graph gets values for.
+// operand is a lifted call of a graph, with the inputs of its values where they vary.
 type operand struct {
 	op.Lifted
 	values []*graph.Node
 }
 
-// operands makes inputs of the values that vary, by the number of the call.
-func (p *program) operands(exe *compiled, at *graph.Cursor, k *cone) map[int]operand {
-	all := map[int]operand{}
+// operands returns the lifted calls of a cone by the number of the call, and makes inputs
+// of the values that vary.
+func (p *program) operands(exe *compiled, at *graph.Cursor, k *cone) map[int]*operand {
+	all := map[int]*operand{}
 	for i, l := range k.lifts {
+		o := &operand{Lifted: l.Lifted}
+		all[l.call] = o
 		if !p.vary[i] {
 			continue
 		}
-		o := operand{Lifted: l.Lifted}
 		for j, a := range l.Values {
 			o.values = append(o.values, at.Placeholder("n"+strconv.Itoa(i)+"_"+strconv.Itoa(j), shape.TypeOf(a), nil))
 		}
 		exe.lifted = append(exe.lifted, i)
-		all[l.call] = o
 	}
 	return all
 }
 
 // write makes the nodes of the call.
-func (o operand) write(at *graph.Cursor, args []*graph.Node) *graph.Node {
+func (o *operand) write(at *graph.Cursor, args []*graph.Node) *graph.Node {
 	return o.Call(at, valuesOf(args), valuesOf(o.values)).(*graph.Node)
 }
 

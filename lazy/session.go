@@ -39,6 +39,9 @@ type Options struct {
 	// as rows, are operands of graphs. Auto: where they have differed; with Rounding, never,
 	// since a plan with operands may round in another way.
 	Scalars Policy
+	// Dims says when sizes that differ become symbols of graphs. Auto: at the third program
+	// that differs in one size; with Rounding, never.
+	Dims Policy
 	// Threads is the most threads of one run; 0 stands for GOMAXPROCS.
 	Threads int
 	// Context ends runs; nil stands for one that does not end.
@@ -57,6 +60,9 @@ func (o Options) check() *diag.Error {
 	}
 	if o.Scalars > Always {
 		wrong = append(wrong, "Scalars is "+o.Scalars.String())
+	}
+	if o.Dims > Fixed {
+		wrong = append(wrong, "Dims is "+o.Dims.String())
 	}
 	if wrong == nil {
 		return nil

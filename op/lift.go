@@ -105,35 +105,6 @@ func (o *Op) liftPositions(attrs any, in []shape.Type) (l Lifted, ok bool) {
 	return l, true
 }
 
-// Gives reports whether an elementwise call gives its first operand, of which it then has
-// the element type, bit by bit: x*1 does, x+0 does not (-0).
-func (o *Op) Gives(attrs any, in []shape.Type) bool {
-	attrs = orZero(o, attrs)
-	if o.expr == nil || o.Variadic() || !o.codec.Accepts(attrs) || len(o.In) == 0 {
-		return false
-	}
-	var buf [96]byte
-	key := o.dtypeKey(buf[:0], attrs, in)
-	gives, known := o.gives.get(key)
-	if !known {
-		body, err := o.Expression(attrs, in)
-		gives = err == nil && len(body.Outs) == 1 && givesInput(body, in)
-		o.gives.put(string(key), gives)
-	}
-	return gives
-}
-
-func givesInput(body expr.Graph, in []shape.Type) bool {
-	b := expr.NewBuilder()
-	x := make([]expr.Value, len(in))
-	for i, t := range in {
-		if t.Kind() == shape.Tensor {
-			x[i] = b.Input(i, t.DType())
-		}
-	}
-	return b.Simplify(body, x)[0] == x[0]
-}
-
 // liftForm is what lifted calls have in common that differ in values alone.
 type liftForm struct {
 	op    *Op

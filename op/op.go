@@ -248,7 +248,6 @@ type Op struct {
 	positions *Positions[any]
 	lifts     cache[Lifted]
 	forms     cache[liftForm]
-	gives     cache[bool]
 	flops     func(a any, in []shape.Type, out shape.Type) shape.Dim
 	atMost    func(a any, in []shape.Type) []shape.Dims
 	count     func(a any) int

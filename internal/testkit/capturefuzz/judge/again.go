@@ -117,10 +117,8 @@ func sequence(p Program, list []variant, i Instance, s *lazy.Session) *run {
 			return r
 		}
 		c := call{out: copies(out), in: copies(in), state: map[string]*array.Array{}}
-		for name, x := range named(i) {
-			if a, ok := x.Value().(*array.Array); ok {
-				c.state[name] = copied(a)
-			}
+		for name, a := range held(i) {
+			c.state[name] = copied(a)
 		}
 		r.calls = append(r.calls, c)
 	}

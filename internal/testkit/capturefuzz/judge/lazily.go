@@ -53,12 +53,22 @@ func session(p Program, n int, o lazy.Options) *run {
 	return repeat(p, n, func(in []*array.Array) ([]*array.Array, error) {
 		return invokeIn(s, f, in)
 	}, func() map[string]*array.Array {
-		all := map[string]*array.Array{}
-		for name, x := range named(i) {
-			all[name] = x.Value().(*array.Array)
-		}
-		return all
+		return held(i)
 	})
+}
+
+// held is the state of an instance as a barrier leaves it: memory of the model, or a value of
+// the session that the program has put in its place.
+func held(i Instance) map[string]*array.Array {
+	all := map[string]*array.Array{}
+	for name, x := range named(i) {
+		a, eager := x.Value().(*array.Array)
+		if !eager {
+			a = x.Array()
+		}
+		all[name] = a
+	}
+	return all
 }
 
 // otherBits says where two runs have results or state of other bits, "" where they have none.
