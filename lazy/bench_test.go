@@ -48,3 +48,29 @@ func BenchmarkChain(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkLift is a chain of calls with numbers, of which one changes each time: what the
+// session pays for having it as an operand, next to a graph that has it as a constant.
+func BenchmarkLift(b *testing.B) {
+	for _, n := range []int{4, 1000} {
+		x := tensor.Ones(n, n).MulScalar(0.5).Clone()
+		for _, way := range []struct {
+			name  string
+			o     lazy.Options
+			moves float64
+		}{{"fixed", lazy.Options{Scalars: lazy.Fixed}, 0}, {"constant", lazy.Options{}, 0}, {"operand", lazy.Options{}, 1}} {
+			b.Run(way.name+"/"+strconv.Itoa(n), func(b *testing.B) {
+				b.ReportAllocs()
+				s := lazy.New(way.o)
+				u := s.In(x)
+				for i := 0; b.Loop(); i++ {
+					z := u.MulScalar(2.5 + way.moves*float64(i))
+					for range 16 {
+						z = z.MulScalar(0.5).AddScalar(0.25)
+					}
+					s.Barrier()
+				}
+			})
+		}
+	}
+}

@@ -94,11 +94,16 @@ func TestRows_L21_keysOfRandomNumbers(t *testing.T) {
 // Rows, slices and their writes at all positions are one graph each.
 func TestRows_PF2_positions(t *testing.T) {
 	for name, f := range map[string]func(x *tensor.Tensor, i int) *tensor.Tensor{
-		"select":         func(x *tensor.Tensor, i int) *tensor.Tensor { return x.Select(0, i-10).Exp() },
-		"narrow":         func(x *tensor.Tensor, i int) *tensor.Tensor { return x.Narrow(1, i, 3).Exp() },
-		"slice":          func(x *tensor.Tensor, i int) *tensor.Tensor { return x.Slice(1, i, i+3, tensor.SliceAttrs{Step: 2}).Exp() },
+		"select": func(x *tensor.Tensor, i int) *tensor.Tensor { return x.Select(0, i-10).Exp() },
+		"narrow": func(x *tensor.Tensor, i int) *tensor.Tensor { return x.Narrow(1, i, 3).Exp() },
+		"slice": func(x *tensor.Tensor, i int) *tensor.Tensor {
+			return x.Slice(1, i, i+3, tensor.SliceAttrs{Step: 2}).Exp()
+		},
 		"select_scatter": func(x *tensor.Tensor, i int) *tensor.Tensor { x.Select(1, i).MulScalarInPlace(3); return x },
-		"slice_scatter":  func(x *tensor.Tensor, i int) *tensor.Tensor { x.Slice(0, i, i+1).AssignInPlace(x.Slice(0, 0, 1)); return x },
+		"slice_scatter": func(x *tensor.Tensor, i int) *tensor.Tensor {
+			x.Slice(0, i, i+1).AssignInPlace(x.Slice(0, 0, 1))
+			return x
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, lazy.Options{Warm: 1})

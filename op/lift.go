@@ -63,9 +63,9 @@ func (p *Positions[A]) erase() *Positions[any] {
 }
 
 // Lifts reports whether calls of the operator may have a lifted form.
-func (o *Op) Lifts() bool { return o.positions != nil || o.liftsNumbers() }
+func (o *Op) Lifts() bool { return o.positions != nil || liftsNumbers(o) }
 
-func (o *Op) liftsNumbers() bool {
+func liftsNumbers(o *Op) bool {
 	return o.expr != nil && !o.Variadic() && slices.ContainsFunc(o.codec.fields, field.lifts)
 }
 
@@ -79,21 +79,21 @@ func (o *Op) Lift(attrs any, in []shape.Type) (l Lifted, ok bool) {
 	case !o.codec.Accepts(attrs):
 		return l, false
 	case o.positions != nil:
-		return o.liftPositions(attrs, in)
-	case !o.liftsNumbers():
+		return liftPositions(o, attrs, in)
+	case !liftsNumbers(o):
 		return l, false
 	}
 	var buf [96]byte
 	key := o.dtypeKey(buf[:0], attrs, in)
 	l, known := o.lifts.get(key)
 	if !known {
-		l = o.liftNumbers(attrs, in)
+		l = liftNumbers(o, attrs, in)
 		o.lifts.put(string(key), l)
 	}
 	return l, l.Op != nil
 }
 
-func (o *Op) liftPositions(attrs any, in []shape.Type) (l Lifted, ok bool) {
+func liftPositions(o *Op, attrs any, in []shape.Type) (l Lifted, ok bool) {
 	rest, at, ok := o.positions.Split(attrs, in)
 	if !ok {
 		return l, false
@@ -114,12 +114,12 @@ type liftForm struct {
 }
 
 // liftNumbers lifts a call of an elementwise operator; the result has no Op where there is no way.
-func (o *Op) liftNumbers(attrs any, in []shape.Type) (l Lifted) {
+func liftNumbers(o *Op, attrs any, in []shape.Type) (l Lifted) {
 	rest := o.codec.probe(attrs, 0, 0)
 	key := string(o.dtypeKey(nil, rest, in))
 	form, known := o.forms.get([]byte(key))
 	if !known {
-		form = o.liftForm(attrs, in)
+		form = formOf(o, attrs, in)
 		form.attrs = rest
 		o.forms.put(key, form)
 	}
@@ -141,9 +141,9 @@ func (o *Op) liftNumbers(attrs any, in []shape.Type) (l Lifted) {
 	return l
 }
 
-// liftForm finds what differs between two values of the fields: nothing else may follow
+// formOf finds what differs between two values of the fields: nothing else may follow
 // from them. The result has no operator where something does, or nothing differs.
-func (o *Op) liftForm(attrs any, in []shape.Type) (f liftForm) {
+func formOf(o *Op, attrs any, in []shape.Type) (f liftForm) {
 	one, err := o.Expression(o.codec.probe(attrs, 29, 0.3183098861837907), in)
 	if err != nil {
 		return f
@@ -158,7 +158,7 @@ func (o *Op) liftForm(attrs any, in []shape.Type) (f liftForm) {
 		}
 	}
 	if len(f.at) > 0 {
-		f.body, f.op = one, o.lifted(one, f.at)
+		f.body, f.op = one, lifted(o, one, f.at)
 	}
 	return f
 }
@@ -202,7 +202,7 @@ func sameButConstants(a, b expr.Graph) bool {
 }
 
 // lifted is the operator whose expression has operands in place of some constants.
-func (o *Op) lifted(body expr.Graph, at []int) *Op {
+func lifted(o *Op, body expr.Graph, at []int) *Op {
 	l := &Op{Name: o.Name, Path: o.Path, Doc: o.Doc, Ref: o.Ref, In: slices.Clone(o.In), Class: o.Class, Effect: o.Effect,
 		Quant: o.Quant, Range: o.Range, Func: o.Func, Results: o.Results, Tol: o.Tol, codec: o.codec, count: o.count, training: o.training}
 	operands := len(o.In)
