@@ -264,18 +264,20 @@ func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module, []*graph.N
 	at := g.At()
 	sizes := p.resizing(k)
 	leaves, calls := make([]*graph.Node, len(k.leaves)), make([]*graph.Node, len(k.calls))
+	weight := func(l *place) bool { return l.slot != nil && l.slot.runs >= c.s.opts.Warm } // not written between its last runs
 	for i, l := range k.leaves {
-		switch {
-		case l.data == nil: // members stand for it
-		case l.slot == nil || l.slot.runs < c.s.opts.Warm: // written between its last runs
+		if l.data != nil && !weight(l) { // where there is none, members stand for it
 			leaves[i] = sizes.leaf(at, "x"+strconv.Itoa(i), l)
 			exe.inputs = append(exe.inputs, i)
-		default:
+		}
+	}
+	lifts := p.operands(exe, at, k)
+	for i, l := range k.leaves {
+		if weight(l) {
 			m.SetParam(graph.Param{Path: l.slot.name, Value: l.slot.array})
 			leaves[i] = at.GetAttr(l.slot.name)
 		}
 	}
-	lifts := p.operands(exe, at, k)
 	for i, q := range k.calls {
 		if q.pc != 0 {
 			at.SetStaticPos(diag.Resolve(q.pc))
