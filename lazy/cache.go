@@ -2,6 +2,7 @@ package lazy
 
 import (
 	"container/list"
+	"maps"
 	"strconv"
 	"sync"
 
@@ -256,6 +257,15 @@ func (c *cache) close() {
 	}
 }
 
+// kept are the calls whose values the plan of a program returns.
+func (p *program) kept(k *cone) map[int]bool {
+	keep := maps.Clone(p.extra)
+	for _, i := range k.keep {
+		keep[i] = true
+	}
+	return keep
+}
+
 // build makes the graph of a cone. Tensors of models are weights, everything else is an input.
 func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module, []*graph.Node) {
 	exe := &compiled{}
@@ -271,7 +281,7 @@ func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module, []*graph.N
 			exe.inputs = append(exe.inputs, i)
 		}
 	}
-	lifts := p.operands(exe, at, k)
+	lifts, keep := p.operands(exe, at, k), p.kept(k)
 	for i, l := range k.leaves {
 		if weight(l) {
 			m.SetParam(graph.Param{Path: l.slot.name, Value: l.slot.array})
@@ -301,14 +311,11 @@ func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module, []*graph.N
 			calls[i] = l.write(at, args)
 			continue
 		}
+		if !keep[i] && gives(q, attrs) {
+			calls[i] = args[0]
+			continue
+		}
 		calls[i] = at.Function(q.op, attrs, args...)
-	}
-	keep := map[int]bool{}
-	for _, i := range k.keep {
-		keep[i] = true
-	}
-	for i := range p.extra {
-		keep[i] = true
 	}
 	var outs []*graph.Node
 	for i, q := range k.calls {

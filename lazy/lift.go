@@ -7,6 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -129,6 +130,28 @@ func (p *program) operands(exe *compiled, at *graph.Cursor, k *cone) map[int]*op
 		exe.lifted = append(exe.lifted, i)
 	}
 	return all
+}
+
+// gives reports whether an elementwise call with these attributes gives its first operand bit
+// by bit, as x*1 does and x+0 does not (-0): it is no node of a graph that does not return it. A
+// result has memory of its own.
+func gives(q *place, attrs any) bool {
+	if !q.op.Scalar() || len(q.args) == 0 || q.args[0] == nil || !q.typ.Same(q.args[0].typ) {
+		return false
+	}
+	types := typesOf(nil, q.args)
+	body, err := q.op.Expression(attrs, types)
+	if err != nil || len(body.Outs) != 1 {
+		return false
+	}
+	b := expr.NewBuilder()
+	x := make([]expr.Value, len(types))
+	for i, t := range types {
+		if t.Kind() == shape.Tensor {
+			x[i] = b.Input(i, t.DType())
+		}
+	}
+	return b.Simplify(body, x)[0] == x[0]
 }
 
 // write makes the nodes of the call.

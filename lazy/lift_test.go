@@ -8,7 +8,10 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lazy"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -119,6 +122,41 @@ func TestRows_PF2_positions(t *testing.T) {
 	s := open(t, lazy.Options{})
 	past := func(x *tensor.Tensor) *diag.Error { return panicOf(t, func() { x.Select(0, 2) }) }
 	require.Equal(t, past(vec(1, 2)).Error(), past(s.In(vec(1, 2))).Error(), "when the call is recorded")
+}
+
+// counting is the CPU, which notes how many steps the plans have.
+type counting struct {
+	cpu.Target
+	steps *[]int
+}
+
+func (c counting) Compile(m *graph.Module, o lowering.Options) (lowering.Executable, error) {
+	ready, err := lowering.Prepare(m, o)
+	if err != nil {
+		return nil, err
+	}
+	p, err := cpu.Plan(ready, o)
+	if err != nil {
+		return nil, err
+	}
+	*c.steps = append(*c.steps, len(p.Steps))
+	return c.Target.Compile(m, o)
+}
+
+func TestRows_L7_timesOneIsNoStep(t *testing.T) {
+	steps := func(f func(x *tensor.Tensor) *tensor.Tensor) int {
+		var list []int
+		s := open(t, lazy.Options{Warm: 1, Target: counting{steps: &list}})
+		for range 3 {
+			show(f(s.In(vec(1, 2))))
+			s.Wait()
+		}
+		require.Len(t, list, 1)
+		return list[0]
+	}
+	without := steps(func(x *tensor.Tensor) *tensor.Tensor { return x.Cumsum(0) })
+	require.Equal(t, without, steps(func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(1).Cumsum(0) }))
+	require.Equal(t, without+1, steps(func(x *tensor.Tensor) *tensor.Tensor { return x.AddScalar(0).Cumsum(0) }), "-0+0 is 0")
 }
 
 // A number that has not changed is a constant of the plan; when it changes, the program is
