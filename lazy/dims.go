@@ -128,7 +128,8 @@ func (c *cache) opened(k *cone) *list.Element {
 	f.loose = slices.DeleteFunc(f.loose, o.fits)
 	f.made++
 	f.opens = append(f.opens, o)
-	c.enter(&program{key: string(k.key[:k.skeleton]) + "open" + strconv.Itoa(f.made), open: o}, k)
+	// No key of a cone begins with 0.
+	c.enter(&program{key: "\x00" + strconv.Itoa(f.made) + " " + string(k.key[:k.skeleton]), open: o}, k)
 	return o.elem
 }
 

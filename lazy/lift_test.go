@@ -193,5 +193,6 @@ func TestScalars_policies(t *testing.T) {
 	}
 	require.Equal(t, lazy.BadOption, panicOf(t, func() { lazy.New(lazy.Options{Scalars: 7}) }).Code)
 	require.Equal(t, lazy.BadOption, panicOf(t, func() { lazy.New(lazy.Options{Dims: lazy.Always}) }).Code)
+	require.Equal(t, lazy.BadOption, panicOf(t, func() { lazy.New(lazy.Options{Scalars: -1}) }).Code)
 	require.Equal(t, "Policy(7)", lazy.Policy(7).String())
 }

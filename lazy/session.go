@@ -58,10 +58,10 @@ func (o Options) check() *diag.Error {
 			wrong = append(wrong, n.name+" is "+strconv.Itoa(n.value))
 		}
 	}
-	if o.Scalars > Always {
+	if o.Scalars < Auto || o.Scalars > Always {
 		wrong = append(wrong, "Scalars is "+o.Scalars.String())
 	}
-	if o.Dims > Fixed {
+	if o.Dims < Auto || o.Dims > Fixed {
 		wrong = append(wrong, "Dims is "+o.Dims.String())
 	}
 	if wrong == nil {
