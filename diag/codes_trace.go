@@ -410,7 +410,7 @@ var traceCodes = []Info{
 	{
 		//gofx:code lazy.BadOption
 		Code: "FX1052", Title: "an option of a session is out of range",
-		Cause: "A limit of lazy.Options is negative.",
+		Cause: "A limit of lazy.Options is negative, or a policy is none that the option has.",
 		Cure:  "Leave it out for its default.",
 		Example: `func negative() {
 	lazy.New(lazy.Options{MaxTrace: -1})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/lazy"
+	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -45,6 +46,65 @@ func BenchmarkChain(b *testing.B) {
 					s.Barrier()
 				})
 			}
+		}
+	}
+}
+
+// BenchmarkLift is a chain of calls with numbers, of which one changes each time: what the
+// session pays for having it as an operand, next to a graph that has it as a constant.
+func BenchmarkLift(b *testing.B) {
+	for _, n := range []int{4, 1000} {
+		x := tensor.Ones(n, n).MulScalar(0.5).Clone()
+		for _, way := range []struct {
+			name  string
+			o     lazy.Options
+			moves float64
+		}{{"fixed", lazy.Options{Scalars: lazy.Fixed}, 0}, {"constant", lazy.Options{}, 0}, {"operand", lazy.Options{}, 1}} {
+			b.Run(way.name+"/"+strconv.Itoa(n), func(b *testing.B) {
+				b.ReportAllocs()
+				s := lazy.New(way.o)
+				u := s.In(x)
+				for i := 0; b.Loop(); i++ {
+					z := u.MulScalar(2.5 + way.moves*float64(i))
+					for range 16 {
+						z = z.MulScalar(0.5).AddScalar(0.25)
+					}
+					s.Barrier()
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkLengths runs a small BERT over texts of 32 lengths, twice each; compiling is part of it.
+func BenchmarkLengths(b *testing.B) {
+	m := filled(models.NewBert(models.BertConfig{VocabSize: 40, MaxPositions: 64, TypeVocabSize: 2, HiddenSize: 64, NumLayers: 4, NumHeads: 4, IntermediateSize: 256, LayerNormEps: 1e-12}))
+	texts := func(in func(*tensor.Tensor) *tensor.Tensor, wait func()) {
+		for i := range 64 {
+			n := 5 + 11*i%32
+			y, _ := m.Forward(in(tokens(n, i)), in(tensor.Ones(1, n).Cast(array.I64)))
+			y.Array()
+			wait()
+		}
+	}
+	b.Run("eager", func(b *testing.B) {
+		for b.Loop() {
+			texts(func(x *tensor.Tensor) *tensor.Tensor { return x }, func() {})
+		}
+	})
+	for _, p := range []lazy.Policy{lazy.Fixed, lazy.Auto} {
+		for _, wait := range []bool{false, true} {
+			b.Run(p.String()+"/wait="+strconv.FormatBool(wait), func(b *testing.B) {
+				for b.Loop() {
+					s := lazy.New(lazy.Options{Dims: p, Warm: 1})
+					texts(s.In, func() {
+						if wait {
+							s.Wait()
+						}
+					})
+					s.Close()
+				}
+			})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package lazy
 
 import (
 	"container/list"
+	"maps"
 	"strconv"
 	"sync"
 
@@ -19,6 +20,7 @@ type cache struct {
 	ops      map[*op.Op]int
 	slots    map[*slot]int
 	programs map[string]*list.Element // of *program
+	families map[string]*family       // by skeleton
 	order    list.List                // the one used last comes first
 
 	workers sync.WaitGroup
@@ -29,8 +31,14 @@ type program struct {
 	key   string
 	runs  int
 	extra map[int]bool // calls that were asked for after a run
-	queue bool         // it is being compiled, or was
-	built int          // how often it was built
+	last  []lift       // of the last run
+	vary  []bool       // those that have had other values
+	of    *family
+	open  *open // nil for a program of sizes that are numbers
+
+	skeleton string // of the key
+	queue    bool   // it is being compiled, or was
+	built    int    // how often it was built
 
 	mu      sync.Mutex
 	current int       // the build that is wanted
@@ -42,11 +50,13 @@ type program struct {
 type compiled struct {
 	run    lowering.Executable
 	inputs []int // leaves that are no weights
+	lifted []int // lifted calls whose values are inputs, after these
 	keep   []int // calls whose values it returns
 }
 
 func (c *cache) init(s *Session) {
 	c.s, c.ops, c.slots, c.programs = s, map[*op.Op]int{}, map[*slot]int{}, map[string]*list.Element{}
+	c.families = map[string]*family{}
 }
 
 // operator and identity number what keys name; both last as long as the session.
@@ -65,23 +75,38 @@ func number[K comparable](m map[K]int, k K) int {
 
 // find returns the program of a cone, a new one where there is none.
 func (c *cache) find(k *cone) *program {
-	if e := c.programs[string(k.key)]; e != nil {
+	e := c.programs[string(k.key)]
+	if e == nil || !e.Value.(*program).queue {
+		if o := c.opened(k); o != nil {
+			e = o
+		}
+	}
+	if e != nil {
 		c.order.MoveToFront(e)
 		return e.Value.(*program)
 	}
-	p := &program{key: string(k.key), extra: map[int]bool{}}
-	c.programs[p.key] = c.order.PushFront(p)
+	p := &program{key: string(k.key)}
+	c.enter(p, k)
+	return p
+}
+
+// enter adds a program of a cone.
+func (c *cache) enter(p *program, k *cone) {
+	p.extra = map[int]bool{}
+	e := c.order.PushFront(p)
+	c.programs[p.key] = e
+	c.join(p, e, k)
 	c.s.stats.Graphs++
 	for c.order.Len() > c.s.opts.MaxPrograms {
 		c.drop(c.order.Back())
 	}
-	return p
 }
 
 func (c *cache) drop(e *list.Element) {
 	p := e.Value.(*program)
 	c.order.Remove(e)
 	delete(c.programs, p.key)
+	c.leave(p)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.exe != nil {
@@ -100,6 +125,11 @@ func (p *program) learn(i int) {
 		return
 	}
 	p.extra[i] = true
+	p.again()
+}
+
+// again has the program compiled another time.
+func (p *program) again() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.exe != nil {
@@ -112,6 +142,7 @@ func (p *program) learn(i int) {
 func (c *cache) run(k *cone) {
 	p := c.find(k)
 	p.runs++
+	p.compare(k, c.s.opts.Scalars == Always)
 	for _, l := range k.leaves {
 		if l.slot != nil {
 			l.slot.runs++
@@ -123,6 +154,11 @@ func (c *cache) run(k *cone) {
 	p.mu.Lock()
 	exe, bad := p.exe, p.bad
 	p.mu.Unlock()
+	if bad != nil && p.open != nil { // each size has a graph of its own, then
+		c.shut(p)
+		c.run(k)
+		return
+	}
 	if bad != nil {
 		if c.s.opts.Strict {
 			e := located(bad, "Compile")
@@ -148,12 +184,21 @@ func (c *cache) execute(p *program, exe *compiled, k *cone) {
 	for i, l := range exe.inputs {
 		in[i] = array.Contiguous(k.leaves[l].data)
 	}
+	for _, i := range exe.lifted {
+		in = append(in, k.lifts[i].Values...)
+	}
 	out, err := exe.run.Run(c.s.opts.Context, in)
 	if err != nil {
 		if ctx := c.s.opts.Context; ctx.Err() != nil {
 			panic(diag.Stop(ctx.Err()).At(diag.Here()))
 		}
+		c.refused(p, err)
 		c.s.interpret(k) // finds the call, and its mistake in eager code's words
+		return
+	}
+	if p.open != nil && !fit(out, exe.keep, k) {
+		c.shut(p)
+		c.s.interpret(k)
 		return
 	}
 	c.s.stats.Runs += len(k.calls)
@@ -172,7 +217,10 @@ func (c *cache) compile(p *program, k *cone) {
 	p.queue = true
 	p.built++
 	generation := p.built
-	exe, m := c.build(p, k)
+	exe, m, ok := c.graph(p, k)
+	if !ok {
+		return
+	}
 	o := lowering.Options{Exact: !c.s.opts.Rounding, Threads: c.s.opts.Threads}
 	c.s.stats.Compiles++
 	p.mu.Lock()
@@ -209,20 +257,33 @@ func (c *cache) close() {
 	}
 }
 
+// kept are the calls whose values the plan of a program returns.
+func (p *program) kept(k *cone) map[int]bool {
+	keep := maps.Clone(p.extra)
+	for _, i := range k.keep {
+		keep[i] = true
+	}
+	return keep
+}
+
 // build makes the graph of a cone. Tensors of models are weights, everything else is an input.
-func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module) {
+func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module, []*graph.Node) {
 	exe := &compiled{}
 	g := graph.New("lazy")
 	m := graph.NewModule(g)
 	at := g.At()
+	sizes := p.resizing(k)
 	leaves, calls := make([]*graph.Node, len(k.leaves)), make([]*graph.Node, len(k.calls))
+	weight := func(l *place) bool { return l.slot != nil && l.slot.runs >= c.s.opts.Warm } // not written between its last runs
 	for i, l := range k.leaves {
-		switch {
-		case l.data == nil: // members stand for it
-		case l.slot == nil || l.slot.runs < c.s.opts.Warm: // written between its last runs
-			leaves[i] = at.Placeholder("x"+strconv.Itoa(i), shape.TypeOf(l.data), nil)
+		if l.data != nil && !weight(l) { // where there is none, members stand for it
+			leaves[i] = sizes.leaf(at, "x"+strconv.Itoa(i), l)
 			exe.inputs = append(exe.inputs, i)
-		default:
+		}
+	}
+	lifts, keep := p.operands(exe, at, k), p.kept(k)
+	for i, l := range k.leaves {
+		if weight(l) {
 			m.SetParam(graph.Param{Path: l.slot.name, Value: l.slot.array})
 			leaves[i] = at.GetAttr(l.slot.name)
 		}
@@ -245,14 +306,16 @@ func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module) {
 				args[j] = calls[a.number]
 			}
 		}
-		calls[i] = at.Function(q.op, q.attrs, args...)
-	}
-	keep := map[int]bool{}
-	for _, i := range k.keep {
-		keep[i] = true
-	}
-	for i := range p.extra {
-		keep[i] = true
+		attrs := sizes.attrs(q, lifts[i])
+		if l := lifts[i]; l != nil && l.values != nil {
+			calls[i] = l.write(at, args)
+			continue
+		}
+		if !keep[i] && gives(q, attrs) {
+			calls[i] = args[0]
+			continue
+		}
+		calls[i] = at.Function(q.op, attrs, args...)
 	}
 	var outs []*graph.Node
 	for i, q := range k.calls {
@@ -262,5 +325,5 @@ func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module) {
 		}
 	}
 	at.Output(nil, outs...)
-	return exe, m
+	return exe, m, calls
 }

@@ -13,7 +13,8 @@
 // graph: a value that was computed keeps its array alone.
 //
 // Read session.go first, then engine.go (recording), source.go (eager tensors), flush.go
-// (what is computed), cache.go (programs), and grad.go (gradients).
+// (what is computed), cache.go (programs), lift.go and dims.go (numbers and sizes that
+// programs leave open), and grad.go (gradients).
 //
 // Ref: Suhan et al., LazyTensor: combining eager execution with domain-specific compilers
 // (2021); Lopes, Torchy: a tracing JIT compiler for PyTorch (CC 2023).

@@ -76,6 +76,36 @@ func ExampleSession_Wait() {
 	// Output: 1 graph, 3 runs call by call, 2 compiled
 }
 
+// A learning rate that changes is an input of the graph.
+func ExamplePolicy() {
+	for _, p := range []lazy.Policy{lazy.Auto, lazy.Fixed, lazy.Always} {
+		s := lazy.New(lazy.Options{Scalars: p})
+		for _, lr := range []float64{0.5, 0.25, 0.125, 0.1} {
+			s.In(tensor.Ones(3)).MulScalar(lr).Sum().Item()
+			s.Wait()
+		}
+		fmt.Println(p, s.Stats().Graphs)
+		s.Close()
+	}
+	// Output:
+	// auto 1
+	// fixed 4
+	// always 1
+}
+
+// Texts of many lengths: from the third on they are one graph.
+func ExampleSession_Symbols() {
+	s := lazy.New(lazy.Options{})
+	defer s.Close()
+	for n := range 20 {
+		s.In(tensor.Ones(2, n+5)).Softmax(1).Sum().Item()
+	}
+	for _, y := range s.Symbols() {
+		fmt.Println(s.Stats().Graphs, "graphs; axis", y.Axis, "had the sizes", y.Sizes)
+	}
+	// Output: 3 graphs; axis 1 had the sizes [5 6 7]
+}
+
 func ExampleSession_Stats() {
 	s := lazy.New(lazy.Options{})
 	defer s.Close()

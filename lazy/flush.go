@@ -16,7 +16,12 @@ type cone struct {
 	calls  []*place // calls and members of their results
 	leaves []*place
 	keep   []int // numbers of calls, in increasing order, each once
+	lifts  []lift
 	key    []byte
+
+	skeleton int   // bytes of the key before the sizes
+	sizes    []int // of attributes of calls, then of leaves
+	ofLeaves int   // of sizes, the first one of a leaf
 }
 
 // ends are the values that were recorded and used by no call.
@@ -138,14 +143,21 @@ func (p *place) take() {
 // are compared as a whole, so that no two programs are taken for one.
 func (s *Session) keyOf(c *cone) {
 	k := c.key
-	for _, p := range c.calls {
+	var sizes []int
+	operands := lifter{s: s}
+	for i, p := range c.calls {
 		if p.index > 0 {
 			k = binary.AppendVarint(k, -int64(p.index))
 			k = binary.AppendVarint(k, int64(p.args[0].number))
 			continue
 		}
 		k = binary.AppendVarint(k, int64(s.cache.operator(p.op)))
-		k = p.op.Codec().AppendKey(k, p.attrs, true)
+		attrs, form := p.attrs, byte(0)
+		if l, ok := operands.lift(p); ok {
+			c.lifts = append(c.lifts, lift{Lifted: l, call: i})
+			attrs, form = l.Attrs, 1
+		}
+		k, sizes = p.op.Codec().AppendSkeleton(append(k, form), attrs, sizes)
 		k = binary.AppendVarint(k, int64(len(p.args)))
 		for _, a := range p.args {
 			switch {
@@ -158,28 +170,26 @@ func (s *Session) keyOf(c *cone) {
 			}
 		}
 	}
+	c.ofLeaves = len(sizes)
 	k = append(k, 0xff)
 	for _, l := range c.leaves {
 		if l.slot != nil {
 			k = binary.AppendVarint(append(k, 1), int64(s.cache.identity(l.slot)))
 			continue
 		}
-		k = append(k, 0)
-		k = appendArray(k, l.data)
+		k = append(k, 0, byte(l.data.DType()), byte(l.data.Rank()))
+		sizes = append(sizes, l.data.Shape()...)
 	}
 	k = append(k, 0xff)
+	k = binary.AppendUvarint(k, uint64(len(c.keep)))
 	for _, i := range c.keep {
 		k = binary.AppendUvarint(k, uint64(i))
 	}
-	c.key = k
-}
-
-func appendArray(k []byte, a *array.Array) []byte {
-	k = append(k, byte(a.DType()), byte(a.Rank()))
-	for _, n := range a.Shape() {
-		k = binary.AppendUvarint(k, uint64(n))
+	c.skeleton, c.sizes = len(k), sizes
+	for _, n := range sizes {
+		k = binary.AppendVarint(k, int64(n))
 	}
-	return k
+	c.key = k
 }
 
 // interpret runs a cone call by call, as eager code does, and keeps all values that do not

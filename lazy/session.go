@@ -38,6 +38,13 @@ type Options struct {
 	Gradients bool
 	// Strict makes it an error that Target refuses a graph, which is run call by call otherwise.
 	Strict bool
+	// Scalars says when numbers in attributes, such as learning rates, and positions, such
+	// as rows, are operands of graphs. Auto: where they have differed; with Rounding, never,
+	// since a plan with operands may round in another way.
+	Scalars Policy
+	// Dims says when sizes that differ become symbols of graphs. Auto: at the third program
+	// that differs in one size; with Rounding, never.
+	Dims Policy
 	// Threads is the most threads of one run; 0 stands for GOMAXPROCS.
 	Threads int
 	// Context ends runs; nil stands for one that does not end.
@@ -54,10 +61,16 @@ func (o Options) check() *diag.Error {
 			wrong = append(wrong, n.name+" is "+strconv.Itoa(n.value))
 		}
 	}
+	if o.Scalars < Auto || o.Scalars > Always {
+		wrong = append(wrong, "Scalars is "+o.Scalars.String())
+	}
+	if o.Dims < Auto || o.Dims > Fixed {
+		wrong = append(wrong, "Dims is "+o.Dims.String())
+	}
 	if wrong == nil {
 		return nil
 	}
-	return diag.New(BadOption, strings.Join(wrong, ", ")+", expected 0 or more").WithHint("0 stands for the default")
+	return diag.New(BadOption, strings.Join(wrong, ", ")+", expected 0 or more, and a policy").WithHint("0 stands for the default")
 }
 
 func or[T comparable](v, other T) T {

@@ -240,7 +240,7 @@ func TestContext_ends(t *testing.T) {
 }
 
 func TestPrograms_areBounded(t *testing.T) {
-	s := open(t, lazy.Options{MaxPrograms: 2})
+	s := open(t, lazy.Options{MaxPrograms: 2, Scalars: lazy.Fixed})
 	for _, k := range []float64{2, 3, 5, 2} {
 		s.In(vec(1)).MulScalar(k).Item()
 	}

@@ -13,7 +13,7 @@ import (
 func Lift(ready *graph.Module) {
 	var calls []*graph.Node
 	for n := range ready.Graph.All() {
-		if n.Opcode() == graph.CallFunction && n.Op() != nil && n.Op().Scalar() {
+		if n.Opcode() == graph.CallFunction && n.Op() != nil && n.Op().Scalar() && n.Op().Codec().HasParams() {
 			calls = append(calls, n)
 		}
 	}

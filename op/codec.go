@@ -1,7 +1,6 @@
 package op
 
 import (
-	"encoding/binary"
 	"math"
 	"reflect"
 	"strconv"
@@ -21,7 +20,8 @@ import (
 //
 // A field is named in lower_snake; the tag `fx:"name"` overrides it. The option
 // `param` (`fx:",param"`) marks data such as a learning rate, which is not part
-// of the structural key. `enum=a|b` lists the legal strings. `arg` makes the
+// of the structural key; `lift` marks a number that engines may make an operand of where
+// programs differ in it alone, see Op.Lift. `enum=a|b` lists the legal strings. `arg` makes the
 // field a positional parameter of the generated Go function and method; the
 // other fields are passed in a trailing attributes struct. A list of arguments that comes
 // last is variadic, and with options there is a second function for both. `each` keeps
@@ -37,6 +37,7 @@ type field struct {
 	name  string
 	index int
 	param bool
+	lift  bool
 	arg   bool
 	each  bool
 	enum  []string
@@ -101,6 +102,8 @@ func compileCodec(t reflect.Type) *Codec {
 			switch opt {
 			case "param":
 				fd.param = true
+			case "lift":
+				fd.lift = true
 			case "arg":
 				fd.arg = true
 			case "each":
@@ -340,59 +343,6 @@ func parseList[T any](s string, one func(string) (T, bool)) ([]T, bool) {
 		out[i] = x
 	}
 	return out, true
-}
-
-// AppendKey appends a canonical encoding of the attributes to key. Attributes
-// are equal exactly when their keys are (floats by their bits). With params
-// false the fields marked param are left out: the structural key of caches.
-func (c *Codec) AppendKey(key []byte, a any, params bool) []byte {
-	v := reflect.ValueOf(a)
-	str := func(s string) {
-		key = binary.AppendUvarint(key, uint64(len(s)))
-		key = append(key, s...)
-	}
-	for _, f := range c.fields {
-		if f.param && !params {
-			continue
-		}
-		fv := v.Field(f.index)
-		switch f.kind {
-		case kindBool:
-			if fv.Bool() {
-				key = append(key, 1)
-			} else {
-				key = append(key, 0)
-			}
-		case kindInt:
-			key = binary.AppendVarint(key, fv.Int())
-		case kindFloat:
-			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(fv.Float()))
-		case kindString:
-			str(fv.String())
-		case kindDType:
-			key = append(key, byte(fv.Uint()))
-		case kindInts:
-			str(fv.Interface().(Ints).enc)
-		case kindFloats:
-			str(fv.Interface().(Floats).ints.enc)
-		case kindScalar:
-			s := fv.Interface().(Scalar)
-			key = append(key, s.kind)
-			key = binary.LittleEndian.AppendUint64(key, s.bits)
-		default:
-			str(fv.Interface().(interface{ String() string }).String())
-		}
-	}
-	return key
-}
-
-// Equal reports whether two attributes of the codec's type are equal.
-func (c *Codec) Equal(a, b any) bool {
-	if len(c.fields) == 0 {
-		return true
-	}
-	var ka, kb [128]byte
-	return string(c.AppendKey(ka[:0], a, true)) == string(c.AppendKey(kb[:0], b, true))
 }
 
 // Symbols calls yield for every dimension in the attributes.

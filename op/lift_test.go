@@ -71,3 +71,70 @@ func TestLift(t *testing.T) {
 	_, ok = decay.Lift(decayAttrs{Rate: 1, Steps: 1}, []shape.Type{shape.TensorType(array.Bool, shape.ConstDims(1))})
 	require.False(t, ok, "operands that the operator refuses, or that have no such constants")
 }
+
+// A call at a position is a call on operands, whatever the position is.
+func TestLift_positions(t *testing.T) {
+	x := []shape.Type{shape.TensorType(array.F32, shape.ConstDims(3))}
+	l, ok := pickOne.Lift(pickAttrs{At: -1}, x)
+	require.True(t, ok)
+	require.Equal(t, pickAttrs{}, l.Attrs)
+	require.Equal(t, int64(2), array.Data[int64](l.Values[0])[0])
+	at, ok := l.Join(l.Attrs)
+	require.True(t, ok)
+	require.Equal(t, pickAttrs{At: 2}, at)
+	_, ok = pickOne.Lift(pickAttrs{At: 1}, []shape.Type{shape.Unranked(array.F32)})
+	require.False(t, ok, "no size is known")
+
+	number, ok := decay.Lift(decayAttrs{Rate: 0.25, Steps: 7}, x)
+	require.True(t, ok)
+	_, ok = number.Join(number.Attrs)
+	require.False(t, ok, "a number is no position")
+	require.True(t, pickOne.Lifts())
+	require.False(t, op.Lookup("getitem").Lifts())
+}
+
+type pickAttrs struct{ At int }
+
+var pickOne = op.Define("test_pick", op.Spec[pickAttrs]{
+	Doc: "test_pick takes one element of a vector.",
+	In:  op.Args("x"),
+	Infer: func(_ *op.Infer, _ pickAttrs, in []shape.Type) (shape.Type, error) {
+		return shape.TensorType(in[0].DType(), shape.ConstDims()), nil
+	},
+	Kernel: func(a pickAttrs, _ []shape.Type) kernel.Step { return &kernel.Select{Index: a.At} },
+	Lift: &op.Positions[pickAttrs]{
+		Split: func(a pickAttrs, in []shape.Type) (pickAttrs, []int, bool) {
+			n, ok := in[0].Dim(0).Int()
+			return pickAttrs{}, []int{(a.At + n) % max(n, 1)}, ok
+		},
+		Join: func(_ pickAttrs, at []int) pickAttrs { return pickAttrs{at[0]} },
+		Call: func(b op.Builder, _ pickAttrs, in, at []op.Value) op.Value { return b.Call(decay, nil, in[0], at[0]) },
+	},
+})
+
+type sizedAttrs struct {
+	To   shape.Dims
+	By   shape.Dim
+	Mode string
+}
+
+// TestSkeleton takes the sizes out of attributes and puts others in.
+func TestSkeleton(t *testing.T) {
+	c := op.Define("test_sized", op.Spec[sizedAttrs]{
+		Doc: "test_sized has sizes.", In: op.Args("x"),
+		Expr: func(_ *expr.Builder, _ sizedAttrs, x []expr.Value) []expr.Value { return x },
+	}).Codec()
+	n := shape.Sym("N")
+	a := sizedAttrs{To: shape.Of(shape.Const(3), n, shape.Const(-1)), By: shape.Const(7), Mode: "m"}
+	key, sizes := c.AppendSkeleton(nil, a, []int{1})
+	require.Equal(t, []int{1, 3, -1, 7}, sizes)
+	b, left := c.Resized(a, []shape.Dim{shape.Const(4), n.AddInt(1), shape.Const(8), n})
+	require.Equal(t, []shape.Dim{n}, left)
+	require.Equal(t, sizedAttrs{To: shape.Of(shape.Const(4), n, n.AddInt(1)), By: shape.Const(8), Mode: "m"}, b)
+	same, _ := c.AppendSkeleton(nil, sizedAttrs{To: shape.Of(shape.Const(5), n, shape.Const(9)), By: shape.Const(0), Mode: "m"}, nil)
+	require.Equal(t, key, same)
+	for _, other := range []sizedAttrs{{To: a.To, By: a.By}, {To: a.To.With(0, n), By: a.By, Mode: "m"}, {To: shape.Of(n, n), By: a.By, Mode: "m"}, {To: a.To, By: n, Mode: "m"}} {
+		not, _ := c.AppendSkeleton(nil, other, nil)
+		require.NotEqual(t, key, not, other)
+	}
+}

@@ -160,6 +160,10 @@ type Spec[A any] struct {
 	// replaced by v. Types may be unknown. nil refuses writes through the view.
 	Scatter func(b Builder, a A, item int, base, v Value) Value
 
+	// Lift takes positions out of the attributes, so that what is compiled of a call serves
+	// all of them: see Op.Lift. nil: there are none. Numbers of an Expr need no Lift.
+	Lift *Positions[A]
+
 	// Grad makes the gradient of a call: see GradCall and Op.Grad. nil: that of Expr, else
 	// that of Decompose, else the inverse of the view, else that of an expansion.
 	Grad func(b Builder, a A, c GradCall) []Value
@@ -241,6 +245,9 @@ type Op struct {
 	kernel    func(a any, in []shape.Type) kernel.Step
 	training  func(a any) bool
 	scatter   func(b Builder, a any, item int, base, v Value) Value
+	positions *Positions[any]
+	lifts     cache[Lifted]
+	forms     cache[liftForm]
 	flops     func(a any, in []shape.Type, out shape.Type) shape.Dim
 	atMost    func(a any, in []shape.Type) []shape.Dims
 	count     func(a any) int
@@ -361,6 +368,9 @@ func Define[A any](name string, spec Spec[A]) *Op {
 	}
 	if spec.Scatter != nil {
 		operator.scatter = func(b Builder, a any, item int, base, v Value) Value { return spec.Scatter(b, a.(A), item, base, v) }
+	}
+	if spec.Lift != nil {
+		operator.positions = spec.Lift.erase()
 	}
 	operator.noGrad, operator.stops = spec.NoGrad, spec.Stops
 	if spec.Grad != nil {

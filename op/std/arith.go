@@ -13,22 +13,22 @@ import (
 
 // AddAttrs are the attributes of add: x + Alpha*other. An absent Alpha is 1.
 type AddAttrs struct {
-	Other op.Scalar
-	Alpha op.Scalar
+	Other op.Scalar `fx:",lift"`
+	Alpha op.Scalar `fx:",lift"`
 }
 
 // SubAttrs are the attributes of sub: x - Alpha*other, or Other - Alpha*x when
 // Reverse is set. An absent Alpha is 1.
 type SubAttrs struct {
-	Other   op.Scalar
-	Alpha   op.Scalar
+	Other   op.Scalar `fx:",lift"`
+	Alpha   op.Scalar `fx:",lift"`
 	Reverse bool
 }
 
 // DivAttrs are the attributes of div. RoundingMode "" is true division, "trunc"
 // rounds the quotient towards zero, "floor" down.
 type DivAttrs struct {
-	Other        op.Scalar
+	Other        op.Scalar `fx:",lift"`
 	Reverse      bool
 	RoundingMode string `fx:",enum=trunc|floor"`
 }

@@ -72,7 +72,7 @@ var (
 
 // WhereAttrs are the attributes of where: Other stands for the third operand.
 type WhereAttrs struct {
-	Other op.Scalar
+	Other op.Scalar `fx:",lift"`
 }
 
 // Where selects by a bool condition; x and other are promoted to one type.
@@ -126,7 +126,7 @@ func wherePromote(a WhereAttrs, in []shape.Type) array.DType {
 
 // MaskedFillAttrs are the attributes of masked_fill.
 type MaskedFillAttrs struct {
-	Value op.Scalar `fx:",arg"`
+	Value op.Scalar `fx:",arg,lift"`
 }
 
 // MaskedFill overwrites the elements that a bool mask selects. The result has

@@ -49,6 +49,7 @@ var Copy = op.Define("copy", op.Spec[op.None]{
 //gofx:torch torch.slice_scatter(x, src, dim, start, stop, min(step or 1, 1 << 40))
 var SliceScatter = scatterView("slice_scatter", "slice_scatter is x with the elements that slice shows replaced by src.", viewScatter[SliceAttrs]{
 	dims: sliceDims,
+	lift: slicePositions(putAt),
 	kernel: func(a SliceAttrs, in []shape.Type) kernel.Step {
 		axis, _ := realAxis(a.Dim, in[0].Rank())
 		s := &kernel.SliceScatter{Dim: axis, Step: max(a.Step, 1)}
@@ -73,6 +74,7 @@ var SliceScatter = scatterView("slice_scatter", "slice_scatter is x with the ele
 //gofx:torch torch.select_scatter(x, src, dim, index)
 var SelectScatter = scatterView("select_scatter", "select_scatter is x with the elements that select shows replaced by src.", viewScatter[SelectAttrs]{
 	dims: selectDims,
+	lift: selectPositions(putOne),
 	kernel: func(a SelectAttrs, in []shape.Type) kernel.Step {
 		axis, _ := realAxis(a.Dim, in[0].Rank())
 		return &kernel.SelectScatter{Dim: axis, Index: a.Index}
@@ -115,6 +117,7 @@ var DiagonalScatter = scatterView("diagonal_scatter", "diagonal_scatter is x wit
 
 // viewScatter is what differs between the operators that write over a view.
 type viewScatter[A any] struct {
+	lift   *op.Positions[A]
 	dims   func(c *op.Infer, a A, d shape.Dims) (shape.Dims, error) // of the view
 	kernel func(a A, in []shape.Type) kernel.Step
 	of     func(g *op.Gen) []op.Sample // samples of the view
@@ -138,6 +141,7 @@ func scatterView[A any](name, doc string, s viewScatter[A]) *op.Op {
 			return in[0].WithDType(d), fitsView(c, view, in[1])
 		},
 		Kernel: s.kernel,
+		Lift:   s.lift,
 		Samples: func(g *op.Gen) []op.Sample {
 			all := s.of(g)
 			for i := range all {

@@ -14,14 +14,14 @@ import (
 // comparisons, of which the second may be a number. Exactly one of the operand
 // other and Other is given.
 type BinaryAttrs struct {
-	Other op.Scalar
+	Other op.Scalar `fx:",lift"`
 }
 
 // ReversibleAttrs are the attributes of operators of two operands, of which the
 // second may be a number, that do not commute. Exactly one of the operand other
 // and Other is given.
 type ReversibleAttrs struct {
-	Other op.Scalar
+	Other op.Scalar `fx:",lift"`
 	// Reverse swaps the number and the tensor: number op x.
 	Reverse bool
 }

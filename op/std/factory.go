@@ -46,7 +46,7 @@ func scalarDType(s op.Scalar) array.DType {
 // i64 or bool.
 type FullAttrs struct {
 	Size  shape.Dims  `fx:",arg"`
-	Value op.Scalar   `fx:",arg"`
+	Value op.Scalar   `fx:",arg,lift"`
 	DType array.DType `fx:"dtype"`
 }
 
@@ -123,7 +123,7 @@ type LikeAttrs struct {
 
 // FullLikeAttrs are the attributes of full_like; DType not given is x's.
 type FullLikeAttrs struct {
-	Value op.Scalar   `fx:",arg"`
+	Value op.Scalar   `fx:",arg,lift"`
 	DType array.DType `fx:"dtype"`
 }
 
@@ -324,7 +324,7 @@ var Eye = op.Define("eye", op.Spec[EyeAttrs]{
 // TriAttrs are the attributes of tril and triu: Diagonal 0 is the main one,
 // positive ones are above it.
 type TriAttrs struct {
-	Diagonal int `fx:",arg"`
+	Diagonal int `fx:",arg,lift"`
 }
 
 // triangle defines an operator that keeps the elements whose column less row is,

@@ -123,6 +123,7 @@ var Slice = viewOp("slice", "slice takes the elements from start to stop, by ste
 		s := &kernel.Slice{Dim: axis, Step: max(a.Step, 1)}
 		return op.WithSizes(s, op.Size(&s.Start, a.Start), op.Size(&s.Stop, a.Stop))
 	},
+	Lift: slicePositions(takeAt),
 	Scatter: func(b op.Builder, a SliceAttrs, _ int, base, v op.Value) op.Value {
 		return b.Call(SliceScatter, a, base, v)
 	},
@@ -138,6 +139,7 @@ var Narrow = viewOp("narrow", "narrow takes length elements of one dimension, fr
 	Decompose: func(b op.Builder, a NarrowAttrs, in []op.Value) op.Value {
 		return b.Call(Slice, a.slice(in[0].Type()), in[0])
 	},
+	Lift: narrowPositions,
 	Scatter: func(b op.Builder, a NarrowAttrs, _ int, base, v op.Value) op.Value {
 		return b.Call(SliceScatter, a.slice(base.Type()), base, v)
 	},
@@ -154,6 +156,7 @@ var Select = viewOp("select", "select takes one index of one dimension, which va
 		axis, _ := realAxis(a.Dim, in[0].Rank())
 		return &kernel.Select{Dim: axis, Index: a.Index}
 	},
+	Lift: selectPositions(takeOne),
 	Scatter: func(b op.Builder, a SelectAttrs, _ int, base, v op.Value) op.Value {
 		return b.Call(SelectScatter, a, base, v)
 	},

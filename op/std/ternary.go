@@ -12,7 +12,7 @@ import (
 
 // LerpAttrs are the attributes of lerp: Weight stands for the operand weight.
 type LerpAttrs struct {
-	Weight op.Scalar
+	Weight op.Scalar `fx:",lift"`
 }
 
 // Lerp interpolates from the nearer end, so that weight 1 gives end exactly.
@@ -50,7 +50,7 @@ var Lerp = op.Define("lerp", op.Spec[LerpAttrs]{
 
 // AddcAttrs are the attributes of addcmul and addcdiv. An absent Value is 1.
 type AddcAttrs struct {
-	Value op.Scalar
+	Value op.Scalar `fx:",lift"`
 }
 
 // addc defines x + value * f(tensor1, tensor2), where value goes to tensor1 first:

@@ -95,8 +95,8 @@ var (
 
 // ClampAttrs are the bounds of clamp; either may be absent, not both.
 type ClampAttrs struct {
-	Min op.Scalar `fx:",arg"`
-	Max op.Scalar `fx:",arg"`
+	Min op.Scalar `fx:",arg,lift"`
+	Max op.Scalar `fx:",arg,lift"`
 }
 
 // Clamp limits to [Min, Max]; where Min > Max the result is Max. NaN stays NaN,

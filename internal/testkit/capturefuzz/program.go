@@ -114,13 +114,28 @@ func (p *Program) Source() string {
 	fmt.Fprintf(&b, "// Seed %d.\n", p.Seed)
 	b.WriteString(header)
 	p.declare(&b)
-	p.function(&b)
+	var f strings.Builder
+	p.function(&f)
+	b.WriteString(movable(f.String()))
 	fmt.Fprintf(&b, "func init() {\n\tjudge.Enter(judge.Program{ID: %d, N: %d, File: %q,\n\t\tInputs: []string{", p.ID, p.N, p.File())
 	for _, in := range p.Inputs {
 		fmt.Fprintf(&b, "%q, ", in.Spec)
 	}
 	fmt.Fprintf(&b, "},\n\t\tNew: new%d})\n}\n", p.ID)
 	return b.String()
+}
+
+var (
+	scalar = regexp.MustCompile(`\.(\w+Scalar(?:InPlace)?)\((-?[0-9.]+)\)`)
+	place  = regexp.MustCompile(`\.(Select|Narrow)\(([^(),]+|\w+\.Rank\(\) ?- ?\d), (-?\d+)([,)])`)
+	bounds = regexp.MustCompile(`\.Slice\(([^(),]+), (\d+), (\d+)([,)])`)
+)
+
+// movable has the judge say numbers and positions of calls, so that a program runs again with others.
+func movable(text string) string {
+	text = scalar.ReplaceAllString(text, ".$1(judge.Number($2))")
+	text = place.ReplaceAllString(text, ".$1($2, judge.Position($3)$4")
+	return bounds.ReplaceAllString(text, ".Slice($1, judge.Bound($2, $2), judge.Bound($2, $3)$4")
 }
 
 // Brief prints the essential part of the program, for people.

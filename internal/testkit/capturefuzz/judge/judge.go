@@ -105,6 +105,11 @@ func Main(generated ...Generated) {
 			next <- watched(p, func(p Program) []Verdict { return judge(ctx, p, *gen) })
 		}
 	}
+	for _, p := range programs {
+		if len(generated) == 0 {
+			next <- watched(p, again)
+		}
+	}
 	for _, g := range generated {
 		next <- watched(byID[g.ID], func(p Program) []Verdict { return judgeGenerated(ctx, p, g) })
 	}
@@ -131,6 +136,8 @@ func check(err error) {
 
 // judge captures a program in every way and runs it in every engine.
 func judge(ctx context.Context, p Program, gen string) (list []Verdict) {
+	moved.RLock()
+	defer moved.RUnlock()
 	expected := map[int]*run{}
 	want := func(n int) *run {
 		if expected[n] == nil {

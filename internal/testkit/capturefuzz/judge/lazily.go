@@ -7,7 +7,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/lazy"
-	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
 
@@ -52,26 +51,24 @@ func session(p Program, n int, o lazy.Options) *run {
 		f = f.MethodByName("Forward")
 	}
 	return repeat(p, n, func(in []*array.Array) ([]*array.Array, error) {
-		args := make([]*tensor.Tensor, len(in))
-		for k, a := range in {
-			args[k] = s.In(tensor.New(a))
-		}
-		out := invokeOn(f, args)
-		if err := s.Barrier(); err != nil {
-			return nil, err
-		}
-		s.Wait()
-		for k, x := range args {
-			array.Copy(in[k], x.Array())
-		}
-		return out, nil
+		return invokeIn(s, f, in)
 	}, func() map[string]*array.Array {
-		all := map[string]*array.Array{}
-		for name, x := range named(i) {
-			all[name] = x.Value().(*array.Array)
-		}
-		return all
+		return held(i)
 	})
+}
+
+// held is the state of an instance as a barrier leaves it: memory of the model, or a value of
+// the session that the program has put in its place.
+func held(i Instance) map[string]*array.Array {
+	all := map[string]*array.Array{}
+	for name, x := range named(i) {
+		a, eager := x.Value().(*array.Array)
+		if !eager {
+			a = x.Array()
+		}
+		all[name] = a
+	}
+	return all
 }
 
 // otherBits says where two runs have results or state of other bits, "" where they have none.
