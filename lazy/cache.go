@@ -27,6 +27,7 @@ type cache struct {
 // program is a cone that comes again.
 type program struct {
 	key   string
+	story story
 	runs  int
 	extra map[int]bool // calls that were asked for after a run
 	queue bool         // it is being compiled, or was
@@ -72,6 +73,7 @@ func (c *cache) find(k *cone) *program {
 	p := &program{key: string(k.key), extra: map[int]bool{}}
 	c.programs[p.key] = c.order.PushFront(p)
 	c.s.stats.Graphs++
+	p.story = c.s.log.begin(c.s.stats.Graphs, k)
 	for c.order.Len() > c.s.opts.MaxPrograms {
 		c.drop(c.order.Back())
 	}
@@ -82,6 +84,7 @@ func (c *cache) drop(e *list.Element) {
 	p := e.Value.(*program)
 	c.order.Remove(e)
 	delete(c.programs, p.key)
+	c.s.log.drop(&p.story)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.exe != nil {
@@ -112,6 +115,7 @@ func (p *program) learn(i int) {
 func (c *cache) run(k *cone) {
 	p := c.find(k)
 	p.runs++
+	c.s.log.ran(&p.story)
 	for _, l := range k.leaves {
 		if l.slot != nil {
 			l.slot.runs++
@@ -132,13 +136,16 @@ func (c *cache) run(k *cone) {
 			panic(e)
 		}
 		c.s.stats.Refused++
+		p.story.refused++
 	}
 	if exe == nil {
 		c.s.stats.Interpreted++
+		p.story.interpreted++
 		c.s.interpret(k)
 		return
 	}
 	c.s.stats.Hits++
+	p.story.compiled++
 	c.execute(p, exe, k)
 }
 

@@ -13,7 +13,8 @@
 // graph: a value that was computed keeps its array alone.
 //
 // Read session.go first, then engine.go (recording), source.go (eager tensors), flush.go
-// (what is computed), and cache.go (programs).
+// (what is computed), and cache.go (programs). journal.go notes what Explain tells
+// (explain.go), and report.go writes it.
 //
 // Ref: Suhan et al., LazyTensor: combining eager execution with domain-specific compilers
 // (2021); Lopes, Torchy: a tracing JIT compiler for PyTorch (CC 2023).

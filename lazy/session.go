@@ -94,6 +94,7 @@ type Session struct {
 
 	cache cache
 	stats Stats
+	log   journal
 }
 
 // New returns a session. It panics where an option is out of range.
@@ -106,6 +107,7 @@ func New(o Options) *Session {
 	s.stats.Flushes = map[Reason]int{}
 	s.stats.AtOnce = map[string]int{}
 	s.cache.init(s)
+	s.log.init()
 	s.rec = record.New[*place, int](s, s, s, nil, 0)
 	s.rec.Eager.Lasting = true
 	return s
