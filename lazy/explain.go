@@ -34,11 +34,12 @@ type Graph struct {
 	Refusal     string      `json:"refusal,omitempty"` // why the target refuses the graph
 	Builds      int         `json:"builds"`            // how often it was given to the target
 	Reads       []string    `json:"reads,omitempty"`   // inputs and weights with their types
-	Outputs     int         `json:"outputs"`           // values that it keeps
+	Outputs     int         `json:"outputs"`           // values that were asked for when it came
 	Flushes     []Flush     `json:"flushes"`
 	Next        []Next      `json:"next,omitempty"`    // graphs that ran after it
 	Differs     *Difference `json:"differs,omitempty"` // from the graph before that is most like it
 	Text        string      `json:"text,omitempty"`    // the text form, "" where graphs have too many calls for all to be kept
+	Lines       []Line      `json:"lines,omitempty"`   // its calls
 }
 
 // State says how the next run of a graph would be.
@@ -133,9 +134,9 @@ func (c *cache) explain(p *program) (Graph, *outline) {
 	if t.sketch == nil {
 		return g, nil
 	}
-	exe, m := c.build(p, t.sketch)
+	_, m := c.build(&program{}, t.sketch)
 	o := outlineOf(t.number, m.Graph)
-	g.Outputs, g.Reads, g.Text = len(exe.keep), o.reads, graph.PrintGraph(m.Graph, graph.PrintOptions{})
+	g.Reads, g.Lines, g.Text = o.reads, o.calls, m.Graph.String()
 	return g, o
 }
 

@@ -35,7 +35,9 @@ func (g *Graph) tell(b *strings.Builder) {
 		fmt.Fprintf(b, "  reads %s\n", strings.Join(g.Reads, ", "))
 	}
 	if d := g.Differs; d != nil {
-		d.tell(b)
+		for line := range strings.Lines(d.String()) {
+			b.WriteString("  " + line)
+		}
 	}
 	for _, f := range g.Flushes {
 		fmt.Fprintf(b, "  flush %s\n", f)
@@ -49,26 +51,24 @@ func (g *Graph) tell(b *strings.Builder) {
 	}
 }
 
-func (d *Difference) tell(b *strings.Builder) {
+// String has a line that says where the graphs differ, and one for each of them.
+func (d *Difference) String() string {
+	var b strings.Builder
+	where := "in its inputs and weights"
 	switch {
 	case d.Call > 0:
-		fmt.Fprintf(b, "  differs from graph %d at call %d\n", d.From, d.Call)
+		where = "at call " + strconv.Itoa(d.Call)
 	case d.Here.Text != "":
-		fmt.Fprintf(b, "  differs from graph %d in what it keeps\n", d.From)
-	default:
-		fmt.Fprintf(b, "  differs from graph %d in what it reads\n", d.From)
+		where = "in its outputs"
 	}
-	for _, l := range []struct {
-		number string
-		line   Line
-	}{{"this", d.Here}, {strconv.Itoa(d.From), d.There}} {
-		if d.Here.Text+d.There.Text != "" {
-			fmt.Fprintf(b, "    %-5s %s\n", l.number+":", l.line)
-		}
+	fmt.Fprintf(&b, "differs from graph %d %s\n", d.From, where)
+	if d.Here.Text+d.There.Text != "" {
+		fmt.Fprintf(&b, "  %-5s %s\n  %-5s %s\n", "this:", d.Here, strconv.Itoa(d.From)+":", d.There)
 	}
 	if d.Read != d.Other {
-		fmt.Fprintf(b, "    reads %s, there %s\n", orNothing(d.Read), orNothing(d.Other))
+		fmt.Fprintf(&b, "  reads %s, there %s\n", orNothing(d.Read), orNothing(d.Other))
 	}
+	return b.String()
 }
 
 func orNothing(s string) string { return or(s, "nothing") }
