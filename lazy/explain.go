@@ -19,7 +19,7 @@ type Explanation struct {
 	Stats   Stats     `json:"stats"`
 	Graphs  []Graph   `json:"graphs"`            // those that are kept, in the order in which they came
 	Flushes []Flush   `json:"flushes"`           // of the session, the most frequent first
-	Copies  []Flush   `json:"copies,omitempty"`  // lines that made the session copy values of models
+	Copies  []Flush   `json:"copies"`            // lines that made the session copy values of models
 	Dropped []Dropped `json:"dropped,omitempty"` // the last graphs that were dropped
 }
 

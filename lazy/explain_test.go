@@ -161,14 +161,11 @@ func TestExplain_isJSON(t *testing.T) {
 	s.In(vec(1)).AddScalar(1).Item()
 	text, err := json.Marshal(s.Explain())
 	require.NoError(t, err)
-	var doc struct {
-		Stats  map[string]any
-		Graphs []lazy.Graph
-	}
-	require.NoError(t, json.Unmarshal(text, &doc))
-	require.Equal(t, map[string]any{"item": 1.0}, doc.Stats["flushes"])
-	require.Equal(t, map[string]any{}, doc.Stats["at_once"])
-	require.Equal(t, s.Explain().Graphs, doc.Graphs)
+	require.Contains(t, string(text), `"at_once":{}`)
+	var back lazy.Explanation
+	require.NoError(t, json.Unmarshal(text, &back))
+	require.Equal(t, *s.Explain(), back)
+	require.Error(t, json.Unmarshal([]byte(`{"stats":{"runs":"many"}}`), &back))
 }
 
 // TestExplain_successors is the table of TY-15: two graphs by turns follow each other.

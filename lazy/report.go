@@ -162,6 +162,23 @@ func (s Stats) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Stats) UnmarshalJSON(text []byte) error {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(text, &m); err != nil {
+		return err
+	}
+	v := reflect.ValueOf(s).Elem()
+	for i := range v.NumField() {
+		if raw, ok := m[lower(v.Type().Field(i).Name)]; ok {
+			if err := json.Unmarshal(raw, v.Field(i).Addr().Interface()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // lower writes AtOnce as at_once.
 func lower(name string) string {
 	var b strings.Builder

@@ -2,8 +2,6 @@ package lazytest_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/lazy/lazytest"
@@ -32,7 +30,7 @@ func ExampleFlushes() {
 	// Output:
 	// tensor(8.1548)
 	// the step computes print 1, expected item 1; read values after the step, or change the counts
-	//   print at example_test.go:29, 1 time
+	//   print at example_test.go:27, 1 time
 }
 
 // A new size makes a new graph.
@@ -46,29 +44,24 @@ func ExampleMaxGraphs() {
 	// Output:
 	// the session has met 2 graphs, expected at most 1; what differs from step to step is not to change calls or sizes
 	// graph 2 differs from graph 1 at call 1
-	//   this: %exp = call_function[exp](%x0) : f32[5]  # example_test.go:43
-	//   1:    %exp = call_function[exp](%x0) : f32[10]  # example_test.go:43
+	//   this: %exp = call_function[exp](%x0) : f32[5]  # example_test.go:41
+	//   1:    %exp = call_function[exp](%x0) : f32[10]  # example_test.go:41
 	//   reads x0 f32[5], there x0 f32[10]
 }
 
 // The graphs of a step are reviewed with the code that makes them.
 func ExampleGolden() {
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
 	s := lazy.New(lazy.Options{})
 	defer s.Close()
 	s.In(tensor.Ones(3)).Exp().Sum().Item()
-	file := filepath.Join(dir, "step.graphs")
-	os.Setenv(lazytest.Update, "1") // or in the shell: GOFX_UPDATE_GOLDENS=1 go test
-	lazytest.Golden(t, s, file)
-	os.Unsetenv(lazytest.Update)
-	lazytest.Golden(t, s, file)
-	src, _ := os.ReadFile(file)
-	fmt.Print(string(src))
+	lazytest.Golden(t, s, "testdata/exp.graphs")
+	text, err := lazytest.Text(s.Explain()) // as the file has it
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Print(text)
+	wrong, err := lazytest.Compare(s.Explain(), "testdata/step.graphs")
+	fmt.Println(wrong[0], err)
 	// Output:
 	// gofx 1
 	//
@@ -78,4 +71,7 @@ func ExampleGolden() {
 	//   return %sum
 	// }
 	// ----
+	// graph 1 is not in testdata/step.graphs
+	//   got  graph lazy(%x0: f32[3]) {
+	//   want graph lazy(%x0: f32[4]) {  # step.graphs:3 <nil>
 }

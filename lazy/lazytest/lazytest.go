@@ -88,47 +88,65 @@ func MaxGraphs(t T, s *lazy.Session, most int) {
 // that graphs do not depend on the speed of the compiler.
 func Golden(t T, s *lazy.Session, file string) {
 	t.Helper()
-	var got []block
-	for _, g := range s.Explain().Graphs {
-		if g.Text == "" {
-			t.Errorf("graph %d has no text, because the graphs of the session have too many calls; compare a shorter run", g.Number)
-			return
-		}
-		got = append(got, blockOf(g))
-	}
+	e := s.Explain()
 	if os.Getenv(Update) != "" {
-		if err := write(file, got); err != nil {
+		if err := write(e, file); err != nil {
 			t.Errorf("the graphs cannot be written: %v", err)
 		}
 		return
 	}
+	wrong, err := Compare(e, file)
+	if err != nil {
+		t.Errorf("the graphs cannot be compared: %v; run the test with %s=1 to write them, and review the file", err, Update)
+	}
+	for _, w := range wrong {
+		t.Errorf("%s; run the test with %s=1 if it is meant", w, Update)
+	}
+}
+
+// Compare returns how the graphs of a session differ from those of a file.
+func Compare(e *lazy.Explanation, file string) (wrong []string, err error) {
+	got, err := blocksOf(e)
+	if err != nil {
+		return nil, err
+	}
 	src, err := os.ReadFile(file)
 	if err != nil {
-		t.Errorf("the graphs of the test cannot be read: %v; run it with %s=1 to write them, and review the file", err, Update)
-		return
+		return nil, err
 	}
 	want := blocks(string(src))
-	for i, b := range got {
+	for _, b := range got {
 		if !slices.ContainsFunc(want, b.equal) {
-			t.Errorf("graph %d is not in %s; run the test with %s=1 if it is meant\n%s", i+1, file, Update, b.differs(want, file))
+			wrong = append(wrong, fmt.Sprintf("graph %d is not in %s\n%s", b.number, file, b.differs(want, file)))
 		}
 	}
 	for _, b := range want {
 		if !slices.ContainsFunc(got, b.equal) {
-			t.Errorf("%s:%d: the session has not met this graph; run the test with %s=1 if it is not to", file, b.line, Update)
+			wrong = append(wrong, fmt.Sprintf("%s:%d: the session has not met this graph", file, b.line))
 		}
 	}
+	return wrong, nil
 }
 
-func write(file string, list []block) error {
+// Text is the file of a session's graphs that Compare reads.
+func Text(e *lazy.Explanation) (string, error) {
+	list, err := blocksOf(e)
 	var b strings.Builder
 	for _, x := range list {
 		b.WriteString(strings.Join(x.lines, "\n") + "\n" + end + "\n")
 	}
+	return b.String(), err
+}
+
+func write(e *lazy.Explanation, file string) error {
+	text, err := Text(e)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
 	}
-	return os.WriteFile(file, []byte(b.String()), 0o666)
+	return os.WriteFile(file, []byte(text), 0o666)
 }
 
 // end is the line after a graph.
@@ -136,17 +154,24 @@ const end = "----"
 
 // block is a graph in the text form.
 type block struct {
-	lines []string
-	at    map[string]string // where calls are in the program, by their lines
-	line  int               // in the file
+	lines  []string
+	at     map[string]string // where calls are in the program, by their lines
+	number int               // of the graph, of a session's
+	line   int               // in the file, of a file's
 }
 
-func blockOf(g lazy.Graph) block {
-	b := block{lines: strings.Split(strings.TrimSpace(g.Text), "\n"), at: map[string]string{}}
-	for _, l := range g.Lines {
-		b.at[l.Text] = filepath.Base(l.At)
+func blocksOf(e *lazy.Explanation) (list []block, err error) {
+	for _, g := range e.Graphs {
+		if g.Text == "" {
+			return nil, fmt.Errorf("graph %d has no text, because the graphs of the session have too many calls in sum", g.Number)
+		}
+		b := block{lines: strings.Split(strings.TrimSpace(g.Text), "\n"), at: map[string]string{}, number: g.Number}
+		for _, l := range g.Lines {
+			b.at[l.Text] = filepath.Base(l.At)
+		}
+		list = append(list, b)
 	}
-	return b
+	return list, nil
 }
 
 // blocks reads a file.
