@@ -22,12 +22,14 @@ type cache struct {
 	order    list.List                // the one used last comes first
 
 	workers sync.WaitGroup
+	folder  *folder // nil without Options.Folder
 }
 
 // program is a cone that comes again.
 type program struct {
 	key   string
 	story story
+	text  string // under which folders have it
 	runs  int
 	extra map[int]bool // calls that were asked for after a run
 	queue bool         // it is being compiled, or was
@@ -48,6 +50,9 @@ type compiled struct {
 
 func (c *cache) init(s *Session) {
 	c.s, c.ops, c.slots, c.programs = s, map[*op.Op]int{}, map[*slot]int{}, map[string]*list.Element{}
+	if c.folder = openFolder(s.opts); c.folder != nil {
+		c.workers.Go(c.folder.load)
+	}
 }
 
 // operator and identity number what keys name; both last as long as the session.
@@ -116,6 +121,9 @@ func (c *cache) run(k *cone) {
 	p := c.find(k)
 	p.runs++
 	c.s.log.ran(&p.story)
+	if p.runs == 1 {
+		c.adopt(p, k)
+	}
 	for _, l := range k.leaves {
 		if l.slot != nil {
 			l.slot.runs++
@@ -180,6 +188,7 @@ func (c *cache) compile(p *program, k *cone) {
 	p.built++
 	generation := p.built
 	exe, m := c.build(p, k)
+	weights := c.packed(k)
 	o := lowering.Options{Exact: !c.s.opts.Rounding, Threads: c.s.opts.Threads}
 	c.s.stats.Compiles++
 	p.mu.Lock()
@@ -187,6 +196,9 @@ func (c *cache) compile(p *program, k *cone) {
 	p.mu.Unlock()
 	work := func() {
 		run, err := c.s.opts.Target.Compile(m, o)
+		if err == nil {
+			defer c.keep(p, weights) // once the plan can be used
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		switch {
@@ -213,6 +225,9 @@ func (c *cache) close() {
 	c.wait()
 	for e := c.order.Front(); e != nil; e = c.order.Front() {
 		c.drop(e)
+	}
+	if c.folder != nil {
+		c.folder.close()
 	}
 }
 

@@ -93,9 +93,7 @@ type Line struct {
 // Explain tells what the session did so far, graph by graph.
 func (s *Session) Explain() *Explanation {
 	defer s.enter("Explain")()
-	st := s.stats
-	st.Flushes, st.AtOnce = maps.Clone(st.Flushes), maps.Clone(st.AtOnce)
-	e := &Explanation{Stats: st, Graphs: []Graph{}, Flushes: flushes(s.log.sites), Copies: flushes(s.log.copies), Dropped: slices.Clone(s.log.dropped)}
+	e := &Explanation{Stats: s.counted(), Graphs: []Graph{}, Flushes: flushes(s.log.sites), Copies: flushes(s.log.copies), Dropped: slices.Clone(s.log.dropped)}
 	var all []*program
 	for x := s.cache.order.Front(); x != nil; x = x.Next() {
 		all = append(all, x.Value.(*program))

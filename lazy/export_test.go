@@ -5,3 +5,6 @@ func (s *Session) Using(f func()) {
 	defer s.enter("Using")()
 	f()
 }
+
+// EntryName is the name of the file in a folder that has the text of a graph.
+func EntryName(text string) string { return entryName(text) }

@@ -37,6 +37,10 @@ type Options struct {
 	Strict bool
 	// Threads is the most threads of one run; 0 stands for GOMAXPROCS.
 	Threads int
+	// Folder keeps the graphs that were compiled, so that the next session, of this program or
+	// of another process, compiles them without counting to Warm: those that read no tensors
+	// of models at New, the others when they come for the first time. "" keeps nothing.
+	Folder string
 	// Context ends runs; nil stands for one that does not end.
 	Context context.Context
 }
