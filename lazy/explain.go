@@ -21,6 +21,7 @@ type Explanation struct {
 	Flushes []Flush   `json:"flushes"`           // of the session, the most frequent first
 	Copies  []Flush   `json:"copies"`            // lines that made the session copy values of models
 	Dropped []Dropped `json:"dropped,omitempty"` // the last graphs that were dropped
+	Single  *Line     `json:"single,omitempty"`  // the operator and place of the last call of Options.OneByOne
 }
 
 // Graph is a graph of a session.
@@ -94,6 +95,10 @@ type Line struct {
 func (s *Session) Explain() *Explanation {
 	defer s.enter("Explain")()
 	e := &Explanation{Stats: s.counted(), Graphs: []Graph{}, Flushes: flushes(s.log.sites), Copies: flushes(s.log.copies), Dropped: slices.Clone(s.log.dropped)}
+	if s.log.single != (Line{}) {
+		single := s.log.single
+		e.Single = &single
+	}
 	var all []*program
 	for x := s.cache.order.Front(); x != nil; x = x.Next() {
 		all = append(all, x.Value.(*program))

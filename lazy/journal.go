@@ -32,6 +32,8 @@ type journal struct {
 	copies   map[site]int
 	sketched int
 	dropped  []Dropped
+	alone    int  // calls since the barrier that Options.OneByOne has run
+	single   Line // the last one of them
 }
 
 // story is the part of the journal that is about one graph.
@@ -140,4 +142,11 @@ func (k *cone) sketch() *cone {
 		c.calls[i] = q
 	}
 	return c
+}
+
+// alone computes a call by itself, as eager code does.
+func (s *Session) alone(p *place) {
+	s.log.alone++
+	s.log.single = Line{Text: p.op.Name, At: diag.Resolve(p.pc).String()}
+	s.interpret(s.coneOf([]*place{p}))
 }

@@ -36,7 +36,7 @@ var rows = []row{
 	{"TY-13", "gradients ask for nothing", "", "a gradient is a graph that fx.ValueAndGrad makes; a session has no backward pass"},
 	{"TY-14", "each path through branches is a graph", "TestRows_TY14_paths", ""},
 	{"TY-15", "statistics and the succession of graphs", "TestExplain_successors, ExampleSession_Stats", ""},
-	{"TY-16", "search for the call whose delay changes a result", "", "a plan has the bits of eager code; the tests compare them"},
+	{"TY-16", "search for the call whose delay changes a result", "lazy/lazytest.TestBisect", ""},
 	{"TY-17", "compiled next to the program", "TestExplain_states", ""},
 	{"TY-18", "the same code runs eagerly and in a session", "TestCases, ExampleSession_In", ""},
 

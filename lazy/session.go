@@ -37,6 +37,9 @@ type Options struct {
 	Strict bool
 	// Threads is the most threads of one run; 0 stands for GOMAXPROCS.
 	Threads int
+	// OneByOne is how many calls after each barrier are computed at once, as eager code does:
+	// lazytest.Bisect moves it to find the call whose delay changes a result.
+	OneByOne int
 	// Folder keeps the graphs that were compiled, so that the next session, of this program or
 	// of another process, compiles them without counting to Warm: those that read no tensors
 	// of models at New, the others when they come for the first time. "" keeps nothing.
@@ -50,7 +53,7 @@ func (o Options) check() *diag.Error {
 	for _, n := range []struct {
 		name  string
 		value int
-	}{{"MaxTrace", o.MaxTrace}, {"Warm", o.Warm}, {"MaxPrograms", o.MaxPrograms}, {"Threads", o.Threads}} {
+	}{{"MaxTrace", o.MaxTrace}, {"Warm", o.Warm}, {"MaxPrograms", o.MaxPrograms}, {"Threads", o.Threads}, {"OneByOne", o.OneByOne}} {
 		if n.value < 0 {
 			wrong = append(wrong, n.name+" is "+strconv.Itoa(n.value))
 		}
@@ -165,6 +168,7 @@ func (s *Session) barrier(why Reason) {
 	s.compute(why, append(s.ends(), s.written()...))
 	s.settleAll()
 	s.pending, s.calls = s.pending[:0], 0
+	s.log.alone = 0
 	s.forget()
 }
 
