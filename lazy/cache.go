@@ -24,11 +24,14 @@ type cache struct {
 	order    list.List                // the one used last comes first
 
 	workers sync.WaitGroup
+	folder  *folder // nil without Options.Folder
 }
 
 // program is a cone that comes again.
 type program struct {
 	key   string
+	story story
+	text  string // under which folders have it
 	runs  int
 	extra map[int]bool // calls that were asked for after a run
 	last  []lift       // of the last run
@@ -57,6 +60,9 @@ type compiled struct {
 func (c *cache) init(s *Session) {
 	c.s, c.ops, c.slots, c.programs = s, map[*op.Op]int{}, map[*slot]int{}, map[string]*list.Element{}
 	c.families = map[string]*family{}
+	if c.folder = openFolder(s.opts); c.folder != nil {
+		c.workers.Go(c.folder.load)
+	}
 }
 
 // operator and identity number what keys name; both last as long as the session.
@@ -97,6 +103,7 @@ func (c *cache) enter(p *program, k *cone) {
 	c.programs[p.key] = e
 	c.join(p, e, k)
 	c.s.stats.Graphs++
+	p.story = c.s.log.begin(c.s.stats.Graphs, k)
 	for c.order.Len() > c.s.opts.MaxPrograms {
 		c.drop(c.order.Back())
 	}
@@ -107,6 +114,7 @@ func (c *cache) drop(e *list.Element) {
 	c.order.Remove(e)
 	delete(c.programs, p.key)
 	c.leave(p)
+	c.s.log.drop(&p.story)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.exe != nil {
@@ -143,6 +151,10 @@ func (c *cache) run(k *cone) {
 	p := c.find(k)
 	p.runs++
 	p.compare(k, c.s.opts.Scalars == Always)
+	c.s.log.ran(&p.story)
+	if p.runs == 1 {
+		c.adopt(p, k)
+	}
 	for _, l := range k.leaves {
 		if l.slot != nil {
 			l.slot.runs++
@@ -168,13 +180,16 @@ func (c *cache) run(k *cone) {
 			panic(e)
 		}
 		c.s.stats.Refused++
+		p.story.refused++
 	}
 	if exe == nil {
 		c.s.stats.Interpreted++
+		p.story.interpreted++
 		c.s.interpret(k)
 		return
 	}
 	c.s.stats.Hits++
+	p.story.compiled++
 	c.execute(p, exe, k)
 }
 
@@ -221,6 +236,7 @@ func (c *cache) compile(p *program, k *cone) {
 	if !ok {
 		return
 	}
+	weights := c.packed(k)
 	o := lowering.Options{Exact: !c.s.opts.Rounding, Threads: c.s.opts.Threads}
 	c.s.stats.Compiles++
 	p.mu.Lock()
@@ -228,6 +244,9 @@ func (c *cache) compile(p *program, k *cone) {
 	p.mu.Unlock()
 	work := func() {
 		run, err := c.s.opts.Target.Compile(m, o)
+		if err == nil {
+			defer c.keep(p, weights) // once the plan can be used
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		switch {
@@ -255,11 +274,15 @@ func (c *cache) close() {
 	for e := c.order.Front(); e != nil; e = c.order.Front() {
 		c.drop(e)
 	}
+	if c.folder != nil {
+		c.folder.close()
+	}
 }
 
 // kept are the calls whose values the plan of a program returns.
 func (p *program) kept(k *cone) map[int]bool {
-	keep := maps.Clone(p.extra)
+	keep := map[int]bool{}
+	maps.Copy(keep, p.extra)
 	for _, i := range k.keep {
 		keep[i] = true
 	}

@@ -90,8 +90,11 @@ func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
 		panic(located(err, c.Op.Name))
 	}
 	p := s.add(c.Op, c.Attrs, args, t)
-	if !concrete(t) {
+	switch {
+	case !concrete(t):
 		s.atOnce(p)
+	case s.log.alone < s.opts.OneByOne:
+		s.alone(p)
 	}
 	out := s.rec.Results(p, c, args)
 	s.calls++

@@ -60,6 +60,7 @@ func (s *Session) compute(why Reason, want []*place) {
 			Hint: "read it after the function has returned"}).At(diag.Here()))
 	}
 	s.stats.flushed(why, len(c.calls))
+	s.log.flush(why)
 	s.calls = 0
 	s.cache.run(c)
 }

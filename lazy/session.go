@@ -47,6 +47,13 @@ type Options struct {
 	Dims Policy
 	// Threads is the most threads of one run; 0 stands for GOMAXPROCS.
 	Threads int
+	// OneByOne is how many calls after each barrier are computed at once, as eager code does:
+	// lazytest.Bisect moves it to find the call whose delay changes a result.
+	OneByOne int
+	// Folder keeps the graphs that were compiled, so that the next session, of this program or
+	// of another process, compiles them without counting to Warm: those that read no tensors
+	// of models at New, the others when they come for the first time. "" keeps nothing.
+	Folder string
 	// Context ends runs; nil stands for one that does not end.
 	Context context.Context
 }
@@ -56,7 +63,7 @@ func (o Options) check() *diag.Error {
 	for _, n := range []struct {
 		name  string
 		value int
-	}{{"MaxTrace", o.MaxTrace}, {"Warm", o.Warm}, {"MaxPrograms", o.MaxPrograms}, {"Threads", o.Threads}} {
+	}{{"MaxTrace", o.MaxTrace}, {"Warm", o.Warm}, {"MaxPrograms", o.MaxPrograms}, {"Threads", o.Threads}, {"OneByOne", o.OneByOne}} {
 		if n.value < 0 {
 			wrong = append(wrong, n.name+" is "+strconv.Itoa(n.value))
 		}
@@ -111,6 +118,7 @@ type Session struct {
 	past  history
 	cache cache
 	stats Stats
+	log   journal
 }
 
 // New returns a session. It panics where an option is out of range.
@@ -123,6 +131,7 @@ func New(o Options) *Session {
 	s.stats.Flushes = map[Reason]int{}
 	s.stats.AtOnce = map[string]int{}
 	s.cache.init(s)
+	s.log.init()
 	s.rec = record.New[*place, int](s, s, s, nil, 0)
 	s.rec.Eager.Lasting = true
 	return s
@@ -177,6 +186,7 @@ func (s *Session) barrier(why Reason) {
 	s.settleAll()
 	s.pending, s.calls = s.pending[:0], 0
 	s.forgetPast()
+	s.log.alone = 0
 	s.forget()
 }
 

@@ -123,6 +123,7 @@ func (s *Session) protect(st *array.Storage) {
 		if k.value.users > 0 {
 			k.value.data = array.Clone(k.value.data)
 			s.stats.Copied++
+			s.log.copied()
 		}
 		k.value.slot, k.value.gone = nil, true
 		k.value, k.runs = nil, 0

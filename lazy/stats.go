@@ -50,6 +50,8 @@ type Stats struct {
 	Refused     int            // flushes of graphs that the target refuses
 	Copied      int            // values of models that were copied because the model was written
 	Evicted     int            // graphs that were dropped
+	Kept        int            // graphs in Options.Folder
+	Ignored     int            // files of it that are no graphs of sessions, or cannot be read or written
 	AtOnce      map[string]int // calls that cannot be recorded, by operator
 	Longest     int            // calls of the largest flush
 }
@@ -62,8 +64,14 @@ func (s *Stats) flushed(why Reason, calls int) {
 // Stats returns the counts.
 func (s *Session) Stats() Stats {
 	defer s.enter("Stats")()
+	return s.counted()
+}
+
+// counted is a copy of the counts of now.
+func (s *Session) counted() Stats {
 	st := s.stats
 	st.Flushes, st.AtOnce = maps.Clone(st.Flushes), maps.Clone(st.AtOnce)
+	st.Kept, st.Ignored = s.cache.folder.counts()
 	return st
 }
 
@@ -87,6 +95,8 @@ func (s Stats) String() string {
 	line("refused", s.Refused)
 	line("copied", s.Copied)
 	line("evicted", s.Evicted)
+	line("kept", s.Kept)
+	line("ignored", s.Ignored)
 	for _, name := range slices.Sorted(maps.Keys(s.AtOnce)) {
 		line("at once "+name, s.AtOnce[name])
 	}

@@ -15,6 +15,7 @@ var Rows = [][]string{
 	{"models"},
 	{"train"},
 	{"fx"},
+	{"lazy/lazytest"},
 	{"lazy"},
 	{"draw/graphviz"},
 	{"codegen", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla", "onnx", "pt2"},

@@ -51,7 +51,7 @@ func (a *app) compare() *cobra.Command {
 	c := &cobra.Command{Use: "compare [flags] SOURCE SOURCE", Short: "Compare two forms of a model value by value, the first difference first", Args: exactly(2, "two SOURCEs")}
 	f.sourceFlags(c)
 	f.computeFlags(c)
-	f.engineFlags(c, work.Interp, "of the first form: eager, interp, plan, int8, gpu, xla, module or gen")
+	f.engineFlags(c, work.Interp, "of the first form: eager, lazy, interp, plan, int8, gpu, xla, module or gen")
 	f.calibFlag(c, " with -engine int8")
 	f.stopFlag(c)
 	c.Flags().StringVar(&g.passes, "passes2", "", "passes of the second form")
@@ -129,8 +129,8 @@ func (a *app) sides(c *cobra.Command, f *flags, g second, args []string) (list [
 		f *flags
 		j *work.Job
 	}{{f, j}, {&h, k}} {
-		if side.j.Engine == work.Eager && len(side.j.Passes) > 0 {
-			return list, usagef("passes are for engines that run a graph; eager calls the Go function as it is")
+		if (side.j.Engine == work.Eager || side.j.Engine == work.Lazy) && len(side.j.Passes) > 0 {
+			return list, usagef("passes are for engines that run a graph; %s calls the Go function as it is", side.j.Engine)
 		}
 		opened := *side.f
 		if !strings.Contains(args[i], "#") && slices.ContainsFunc(args, func(s string) bool { return strings.Contains(s, "#") }) {

@@ -55,7 +55,7 @@ func (f *flags) typeFlags(c *cobra.Command) {
 // valueFlags are those of commands that compute with any engine.
 func (f *flags) valueFlags(c *cobra.Command) {
 	f.computeFlags(c)
-	f.engineFlags(c, work.Plan, "eager, interp, plan, int8, gpu, xla, module or gen")
+	f.engineFlags(c, work.Plan, "eager, lazy, interp, plan, int8, gpu, xla, module or gen")
 	f.calibFlag(c, " with -engine int8")
 }
 

@@ -2,7 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +16,10 @@ import (
 
 	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/accel"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/lazy"
+	"github.com/gofx-dev/gofx/lazy/lazytest"
 )
 
 func (a *app) print() *cobra.Command {
@@ -144,8 +151,8 @@ func (a *app) job(c *cobra.Command, f *flags, verb string, standard []string, ar
 	if err != nil {
 		return nil, nil, err
 	}
-	if j.Engine == work.Eager && len(j.Passes) > 0 {
-		return nil, nil, usagef("-passes %s is for engines that run a graph; eager calls the Go function as it is", f.passes)
+	if (j.Engine == work.Eager || j.Engine == work.Lazy) && len(j.Passes) > 0 {
+		return nil, nil, usagef("-passes %s is for engines that run a graph; %s calls the Go function as it is", f.passes, j.Engine)
 	}
 	s, err := a.open(arg, f, j)
 	if err != nil {
@@ -187,4 +194,102 @@ func (a *app) sayOf(res *work.Result, err error) error {
 func (a *app) say(text string) error {
 	_, err := io.WriteString(a.stdout, text)
 	return err
+}
+
+// lazyCommand runs code in a session, and says what the session did.
+func lazyCommand(a *app) *cobra.Command {
+	var f flags
+	var dot bool
+	var golden string
+	c := onSource("lazy", "Run Go code in a lazy session, and tell its graphs and what asked for values, where", "one SOURCE")
+	f.sourceFlags(c)
+	f.computeFlags(c)
+	c.Flags().IntVar(&f.job.Repeat, "runs", 4, "the number of runs; of four, the last is compiled")
+	c.Flags().BoolVar(&f.job.Rounding, "rounding", false, "let plans round as they do by themselves")
+	c.Flags().BoolVar(&dot, "dot", false, "print the succession of the graphs in the language of Graphviz")
+	c.Flags().StringVar(&golden, "golden", "", "FILE with the graphs that are expected; without the file, it is written")
+	f.forceFlag(c)
+	f.jsonFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.job.Repeat < 1 {
+			return usagef("-runs %d: expected at least 1", f.job.Repeat)
+		}
+		if dot && f.json {
+			return usagef("-dot and -json are two forms of the output, give one of them")
+		}
+		f.engine = work.Lazy
+		res, w, err := a.job(c, &f, work.Lazy, nil, args[0])
+		if err != nil {
+			return err
+		}
+		var e lazy.Explanation
+		if err := json.Unmarshal([]byte(res.Text), &e); err != nil {
+			return err
+		}
+		placed(&e)
+		if golden != "" {
+			return compareGraphs(a, &e, golden, f.force, w)
+		}
+		switch {
+		case dot:
+			return a.say(e.DOT())
+		case f.json:
+			enc := json.NewEncoder(a.stdout)
+			enc.SetIndent("", "  ")
+			return enc.Encode(&e)
+		}
+		return a.say(e.String())
+	}
+	return c
+}
+
+// compareGraphs compares the graphs with a file, or writes it.
+func compareGraphs(a *app, e *lazy.Explanation, file string, force bool, w *writer) error {
+	text, err := lazytest.Text(e)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(file); force || errors.Is(err, fs.ErrNotExist) {
+		return w.write([]target{{path: file, data: []byte(text)}})
+	}
+	wrong, err := lazytest.Compare(e, file)
+	if err != nil || len(wrong) == 0 {
+		return err
+	}
+	if err := a.say(strings.Join(wrong, "\n") + "\n"); err != nil {
+		return err
+	}
+	return errDiffers
+}
+
+// placed gives files relative paths. Where fxgen itself asked for values, no line did.
+func placed(e *lazy.Explanation) {
+	at := func(s *string) {
+		i := strings.LastIndexByte(*s, ':')
+		if i < 0 {
+			return
+		}
+		if name := filepath.Base((*s)[:i]); name == exchange.HarnessFile || name == exchange.NamesFile {
+			*s = "fxgen"
+			return
+		}
+		*s = relative((*s)[:i]) + (*s)[i:]
+	}
+	for _, list := range [][]lazy.Flush{e.Flushes, e.Copies} {
+		for i := range list {
+			at(&list[i].At)
+		}
+	}
+	for _, g := range e.Graphs {
+		for i := range g.Flushes {
+			at(&g.Flushes[i].At)
+		}
+		for i := range g.Lines {
+			at(&g.Lines[i].At)
+		}
+		if d := g.Differs; d != nil {
+			at(&d.Here.At)
+			at(&d.There.At)
+		}
+	}
 }

@@ -32,7 +32,7 @@ func (c *captured) observe(ctx context.Context, j *Job, res *Result) error {
 	}
 	var list []debug.Value
 	switch {
-	case j.Engine == Eager || j.Engine == accel.GPU || j.Engine == accel.XLA:
+	case j.Engine == Eager || j.Engine == Lazy || j.Engine == accel.GPU || j.Engine == accel.XLA:
 		if list, err = c.results(ctx, j, res); err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 }
 
 func do(ctx context.Context, s *Source, j *Job) (*Result, error) {
-	values := j.Verb == Measure || j.Verb == Stats && j.costs() || j.Device.Name != "" || j.Verb == Run || j.Verb == Export || j.Verb == Verify || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Verb == Values || j.Verb == Bisect || j.Verb == Shrink || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || j.Verb == Grad && j.Save || j.Verb == Train || needsValues(j.Passes)
+	values := j.Verb == Measure || j.Verb == Lazy || j.Verb == Stats && j.costs() || j.Device.Name != "" || j.Verb == Run || j.Verb == Export || j.Verb == Verify || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Verb == Values || j.Verb == Bisect || j.Verb == Shrink || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || j.Verb == Grad && j.Save || j.Verb == Train || needsValues(j.Passes)
 	if j.Verb == Train {
 		j.Training = s.New != nil && !j.Train.Evaluation
 	}
@@ -44,7 +44,7 @@ func do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 		return nil, diag.New(BadValue, "-in "+j.In[0].Name+"="+j.In[0].Value+": no size follows from the value of an input of this name").
 			WithHint("leave it out: the generated code takes the value")
 	}
-	if j.Engine == Eager && (j.Verb == Run || j.Verb == Bench || j.Verb == Values) {
+	if j.Verb == Lazy || (j.Engine == Eager || j.Engine == Lazy) && (j.Verb == Run || j.Verb == Bench || j.Verb == Values) {
 		return res, c.act(ctx, j, res)
 	}
 	switch j.Verb {
@@ -107,6 +107,8 @@ func (c *captured) act(ctx context.Context, j *Job, res *Result) error {
 		return c.stats(j, res)
 	case Run:
 		return c.run(ctx, j, res)
+	case Lazy:
+		return explain(ctx, c, j, res)
 	case Bench:
 		return c.bench(ctx, j, res)
 	case Profile:
@@ -146,6 +148,9 @@ func (c *captured) run(ctx context.Context, j *Job, res *Result) error {
 	out, err := r.run(ctx, in)
 	if err != nil {
 		return err
+	}
+	if j.Engine == Lazy && c.src.Graph == nil {
+		res.OutputNames = c.src.outputNamesOf(len(out))
 	}
 	return Report(j, res, out)
 }

@@ -71,12 +71,13 @@ type Job struct {
 	Out    []string // names of the outputs wanted as files
 	All    bool     // want all of them
 
-	Engine  string
-	On      string // the device of engine gpu, the plugin of xla; "" for the first
-	Threads int
-	Repeat  int
-	MinTime int64 // nanoseconds
-	Timeout int64 // nanoseconds that the model's code may take while it is captured, 0 for any
+	Engine   string
+	On       string // the device of engine gpu, the plugin of xla; "" for the first
+	Threads  int
+	Rounding bool // of the verb lazy: plans may round as they do by themselves
+	Repeat   int
+	MinTime  int64 // nanoseconds
+	Timeout  int64 // nanoseconds that the model's code may take while it is captured, 0 for any
 
 	Training bool // capture the module in training mode
 

@@ -3,11 +3,15 @@ package work
 import (
 	"context"
 	"reflect"
+	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/codegen/certificate"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lazy"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -25,14 +29,15 @@ func (c *captured) eager(ctx context.Context, in []*array.Array) (out []*array.A
 		return nil, err
 	}
 	err = exchange.Recover(func() error {
-		out, err = callEager(ctx, fn, in)
+		results, err := callGo(ctx, fn, arguments{in: in, enter: tensor.New})
+		out = unpacked(results)
 		return err
 	})
 	return out, err
 }
 
-func callEager(ctx context.Context, fn reflect.Value, in []*array.Array) (out []*array.Array, err error) {
-	a := arguments{in: in}
+// callGo calls a function of tensors.
+func callGo(ctx context.Context, fn reflect.Value, a arguments) (results []reflect.Value, err error) {
 	var args []reflect.Value
 	for i := range fn.Type().NumIn() {
 		t := fn.Type().In(i)
@@ -46,20 +51,26 @@ func callEager(ctx context.Context, fn reflect.Value, in []*array.Array) (out []
 		}
 		args = append(args, v)
 	}
-	var results []reflect.Value
 	if fn.Type().IsVariadic() {
 		results = fn.CallSlice(args)
 	} else {
 		results = fn.Call(args)
 	}
-	var list []any
 	for _, r := range results {
 		if e, ok := r.Interface().(error); ok {
 			return nil, e
 		}
+	}
+	return results, nil
+}
+
+// unpacked are the arrays of results.
+func unpacked(results []reflect.Value) []*array.Array {
+	var list []any
+	for _, r := range results {
 		list = append(list, r.Interface())
 	}
-	return certificate.Unpack(list), nil
+	return certificate.Unpack(list)
 }
 
 func (c *captured) function() (reflect.Value, error) {
@@ -77,10 +88,11 @@ func (c *captured) function() (reflect.Value, error) {
 	return fn, nil
 }
 
-// arguments hands out inputs in order.
+// arguments hands out inputs in order, as tensors that enter makes.
 type arguments struct {
-	in   []*array.Array
-	next int
+	in    []*array.Array
+	enter func(*array.Array) *tensor.Tensor
+	next  int
 }
 
 func (a *arguments) value(t reflect.Type) (reflect.Value, error) {
@@ -88,7 +100,7 @@ func (a *arguments) value(t reflect.Type) (reflect.Value, error) {
 	switch {
 	case t == tensorType:
 		if a.next < len(a.in) && a.in[a.next] != nil {
-			v.Set(reflect.ValueOf(tensor.New(a.in[a.next])))
+			v.Set(reflect.ValueOf(a.enter(a.in[a.next])))
 		}
 		a.next++
 		return v, nil
@@ -112,7 +124,7 @@ func (a *arguments) value(t reflect.Type) (reflect.Value, error) {
 		}
 		return v, nil
 	}
-	return v, diag.New(BadEngine, "engine eager cannot make an argument of type "+t.String()).
+	return v, diag.New(BadEngine, "engines eager and lazy cannot make an argument of type "+t.String()).
 		WithHint("use -engine interp or plan")
 }
 
@@ -128,4 +140,112 @@ func holdsTensor(t reflect.Type) bool {
 		}
 	}
 	return false
+}
+
+// inputsOnly is a graph of inputs alone: code that runs in a session is not captured, it may be
+// what no trace describes.
+func inputsOnly(name string, ins []Named) (*graph.Module, error) {
+	g := graph.New(name)
+	at := g.At()
+	var errs diag.List
+	for _, in := range ins {
+		if in.Value == "" {
+			errs.Add(diag.New(BadValue, "the input "+diag.Name(in.Name)+" has no type, which code that is not captured needs").
+				WithHint("give it: -input '" + in.Name + "=f32[8]'"))
+			continue
+		}
+		t, err := shape.ParseType(in.Value)
+		if err != nil {
+			errs.Add(badValue("-input "+in.Name+"="+in.Value, err))
+			continue
+		}
+		n := at.Placeholder(in.Name, t, nil)
+		for axis := range max(t.Rank(), 0) {
+			if syms := t.Dim(axis).Symbols(); len(syms) == 1 && t.Dim(axis).Equal(shape.Sym(syms[0])) {
+				if _, known := g.Symbol(syms[0]); !known {
+					g.DefineSymbol(syms[0], n, axis)
+				}
+			}
+		}
+	}
+	at.Output(nil)
+	return graph.NewModule(g), errs.Err()
+}
+
+// outputNamesOf are names for results of code that was not captured.
+func (s *Source) outputNamesOf(n int) []string {
+	if len(s.Outputs) == n {
+		return s.Outputs
+	}
+	names := make([]string, n)
+	for i := range names {
+		if names[i] = "output"; i > 0 {
+			names[i] += "_" + strconv.Itoa(i)
+		}
+	}
+	return names
+}
+
+// inSession calls the code of a source in a session. The results are read at one barrier.
+func inSession(ctx context.Context, c *captured, s *lazy.Session, in []*array.Array) (out []*array.Array, err error) {
+	fn, err := c.function()
+	if err != nil {
+		return nil, err
+	}
+	err = exchange.Recover(func() error {
+		results, err := callGo(ctx, fn, arguments{in: in, enter: func(a *array.Array) *tensor.Tensor { return s.In(tensor.New(a)) }})
+		if err == nil {
+			err = s.Barrier()
+		}
+		if err == nil {
+			out = unpacked(results)
+		}
+		return err
+	})
+	return out, err
+}
+
+// warmRuns are enough for graphs to be compiled.
+const warmRuns = 4
+
+// session is the runner of the engine lazy. For measuring times the session is warm.
+func sessionOf(c *captured, j *Job) runner {
+	s := lazy.New(lazy.Options{})
+	warm := j.Verb != Bench
+	run := func(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
+		for range warmRuns {
+			if warm {
+				break
+			}
+			if _, err := inSession(ctx, c, s, in); err != nil {
+				return nil, err
+			}
+			s.Wait()
+		}
+		warm = true
+		return inSession(ctx, c, s, in)
+	}
+	return runner{run: run, peak: noPeak, close: s.Close}
+}
+
+// explain runs the source in a session, and tells what the session did.
+func explain(ctx context.Context, c *captured, j *Job, res *Result) error {
+	if c.src.Graph != nil {
+		return diag.New(BadEngine, c.src.Name+" is a graph, a session runs Go code").WithHint("name a function or a module of a package: ./pkg#Func")
+	}
+	in, _, err := c.values(j)
+	if err != nil {
+		return err
+	}
+	s := lazy.New(lazy.Options{Rounding: j.Rounding})
+	for range j.Repeat {
+		if _, err := inSession(ctx, c, s, in); err != nil {
+			return err
+		}
+		s.Wait() // the next run does not depend on the speed of the compiler
+	}
+	if err := document(res, s.Explain()); err != nil {
+		return err
+	}
+	return s.Close()
 }

@@ -21,6 +21,7 @@ const (
 	Interp = "interp"
 	Plan   = "plan"
 	Int8   = "int8" // the plan of the quantised graph
+	Lazy   = "lazy" // the Go function in a lazy session; the verb of this name tells what the session did
 )
 
 // runner computes the outputs of a graph.
@@ -42,13 +43,16 @@ func (c *captured) runner(j *Job) (r runner, note string, err error) {
 	}
 	r = runner{peak: noPeak, close: noClose}
 	switch j.Engine {
-	case Eager:
-		if c.src.Graph == nil {
-			r.run = c.eager
-			return r, "", nil
+	case Eager, Lazy:
+		switch {
+		case c.src.Graph != nil:
+			r.run = fx.NewGraphModule(c.gm).RunArrays
+			return r, "a graph file has no Go function; engine interp stands in for " + j.Engine, nil
+		case j.Engine == Lazy:
+			return sessionOf(c, j), "", nil
 		}
-		r.run = fx.NewGraphModule(c.gm).RunArrays
-		return r, "a graph file has no Go function; engine interp stands in for eager", nil
+		r.run = c.eager
+		return r, "", nil
 	case Interp:
 		r.run = fx.NewGraphModule(c.gm).RunArrays
 		return r, "", nil
@@ -101,7 +105,7 @@ func (c *captured) accelerated(j *Job, r runner) (runner, string, error) {
 	return r, note, nil
 }
 
-var engines = []string{Eager, Interp, Plan, Int8, accel.GPU, accel.XLA, "module", "gen"}
+var engines = []string{Eager, Lazy, Interp, Plan, Int8, accel.GPU, accel.XLA, "module", "gen"}
 
 func noEngine(name string) error {
 	return diag.New(BadEngine, "engine "+name+" is not part of this program").

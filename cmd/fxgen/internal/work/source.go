@@ -194,6 +194,10 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 		return nil, diag.New(BadValue, "-weights is given, "+s.Name+" is a function").
 			WithHint("a function holds its weights itself; give a module: ./pkg#Type -new NewType")
 	}
+	if j.Engine == Lazy {
+		c.gm, err = inputsOnly(graphName(s.Name), ins)
+		return c, err
+	}
 	if s.Model == nil {
 		opts = append(opts, fx.Steady(tracer.Steadiness{Times: tries, For: tryFor}))
 	}
