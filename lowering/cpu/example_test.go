@@ -86,6 +86,34 @@ func ExampleExecutable_PeakBytes() {
 	// symbol N has no value, expected a size for each symbol [FX5005]
 }
 
+// Executables of one model share its packed weights; Trim drops the memory that is kept for
+// the next run.
+func ExampleExecutable_Footprint() {
+	m := perceptron()
+	large, err := cpu.Compile(m, lowering.Options{Shapes: map[string]int{"N": 64}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer large.Close()
+	small, err := cpu.Compile(m, lowering.Options{Shapes: map[string]int{"N": 1}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer small.Close()
+	fmt.Println(large.Footprint(small).Packed == small.Footprint().Packed)
+
+	_, err = large.Run(context.Background(), []*array.Array{array.New(array.F32, 64, 2)})
+	fmt.Println(large.Footprint().Idle > 0, err)
+	large.Trim()
+	fmt.Println(large.Footprint().Idle)
+	// Output:
+	// true
+	// true <nil>
+	// 0
+}
+
 // A Target says what it supports and compiles; Plan is what it executes.
 func ExampleTarget() {
 	m := perceptron()

@@ -32,6 +32,7 @@ type Executable struct {
 
 	mu       sync.Mutex
 	free     []*instance
+	running  int // runs that have begun and not ended
 	closed   bool
 	packings int       // how often weights were packed since the first time
 	packing  turn.Lock // of who packs weights again
@@ -49,10 +50,11 @@ func newExecutable(p *plan.Plan, from *source, inputs []*graph.Node, threads int
 		}
 	}
 	own, err := e.takeWeights(from, state)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = e.compileRegions(from, own)
 	}
-	if err := e.compileRegions(from, own); err != nil {
+	if err != nil {
+		e.letGo()
 		return nil, err
 	}
 	return e, nil
@@ -175,6 +177,7 @@ func (e *Executable) acquire(ctx context.Context, in []*array.Array) (*instance,
 		e.mu.Unlock()
 		return nil, diag.New(lowering.Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
 	}
+	e.running++
 	packings := e.packings
 	var x *instance
 	if last := len(e.free) - 1; last >= 0 {
@@ -186,6 +189,7 @@ func (e *Executable) acquire(ctx context.Context, in []*array.Array) (*instance,
 	if x == nil {
 		var err error
 		if x, err = newInstance(e); err != nil {
+			e.ended(nil)
 			return nil, err
 		}
 	}
@@ -202,22 +206,35 @@ func (e *Executable) acquire(ctx context.Context, in []*array.Array) (*instance,
 // release gives an instance back, without the caller's arrays.
 func (e *Executable) release(x *instance) {
 	x.forget()
-	e.mu.Lock()
-	if !e.closed {
-		e.free = append(e.free, x)
-	}
-	e.mu.Unlock()
+	e.ended(x)
 }
 
-// Close implements lowering.Executable; it does not wait for runs in progress.
-func (e *Executable) Close() error {
+// ended ends a run. x is its instance, nil where it got none.
+func (e *Executable) ended(x *instance) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.running--
+	switch {
+	case !e.closed && x != nil:
+		e.free = append(e.free, x)
+	case e.closed && e.running == 0:
+		e.letGo()
+	}
+}
+
+// Close implements lowering.Executable; it does not wait for runs in progress. Packed weights that no
+// other open executable reads are let go, with the last of these runs.
+func (e *Executable) Close() error {
+	e.mu.Lock()
+	if !e.closed && e.running == 0 {
+		e.letGo()
+	}
 	e.closed, e.free = true, nil
+	e.mu.Unlock()
 	if s := e.special; s != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.closed, s.plans, s.sizes = true, nil, nil
+		for _, p := range s.close() {
+			p.Close()
+		}
 	}
 	return nil
 }
