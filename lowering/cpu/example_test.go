@@ -176,3 +176,18 @@ graph net(%x: f32[2,2]) {
 	fmt.Println(len(took), took["h"] > 0, took["y"] > 0, err)
 	// Output: 2 true true <nil>
 }
+
+// A result is made in the memory of an input, which the caller gives up.
+func ExampleCompile_into() {
+	m := perceptron()
+	e, err := cpu.Compile(m, lowering.Options{Into: []lowering.Into{{Result: 0, Input: 0}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer e.Close()
+	x := array.FromSlice([]float32{3, 5}, 1, 2)
+	out, err := e.Run(context.Background(), []*array.Array{x})
+	fmt.Println(out[0] == x, array.Data[float32](x), err)
+	// Output: true [3 -1] <nil>
+}

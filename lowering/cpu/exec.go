@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/gofx-dev/gofx/array"
@@ -23,6 +24,7 @@ type Executable struct {
 	weights []weightRef
 	densify []bool                // inputs that view steps lie over, which want no gaps
 	taken   []int                 // values that lie in donated inputs
+	into    []lowering.Into       // results that are made in inputs
 	regions map[int][]*Executable // bodies of control-flow steps
 	threads int
 	limit   int64       // Options.MaxBytes
@@ -47,6 +49,11 @@ func newExecutable(p *plan.Plan, from *source, inputs []*graph.Node, threads int
 	for k := range p.Buffers {
 		if e.inDonated(k) {
 			e.taken = append(e.taken, k)
+		}
+	}
+	for i, k := range p.Outputs {
+		if p.Buffers[k].Updated {
+			e.into = append(e.into, lowering.Into{Result: i, Input: slices.Index(p.Inputs, k)})
 		}
 	}
 	own, err := e.takeWeights(from, state)
@@ -88,7 +95,8 @@ func (e *Executable) State(path string) *array.Array {
 // types, ranks or sizes, and broken guards are errors with the codes of package
 // interp (FX1020 to FX1022). ctx is asked before every step, where a plan writes state up to the first
 // that does, or up to the last that may fail if that comes after it: all of the state is written or, in the
-// first case, none.
+// first case, none. The same holds of inputs in which results are made: such an input must be given, without
+// gaps, and share memory with no other input or weight (lowering.BadOutput).
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
 	if own := e.forSizes(in); own != nil {
 		return own.Run(ctx, in)
@@ -97,7 +105,7 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 	if err != nil {
 		return nil, err
 	}
-	out := x.newOutputs()
+	out := x.newOutputs(in)
 	if err := e.finish(ctx, x, out, nil); err != nil {
 		return nil, err
 	}
@@ -108,7 +116,8 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 // and shapes, and not overlapping an input or each other. It allocates nothing
 // once it has run with these sizes. A result whose sizes follow from values
 // (plan.Buffer.Late) makes its array one of these sizes: in the memory that the array
-// has if it is large enough, else in new memory.
+// has if it is large enough, else in new memory. The array of a result that is made in an input
+// (lowering.Options.Into) is that of the input.
 func (e *Executable) RunInto(ctx context.Context, out, in []*array.Array) error {
 	if own := e.forSizes(in); own != nil {
 		return own.RunInto(ctx, out, in)

@@ -32,7 +32,7 @@ func (e *Executable) Profile(ctx context.Context, in []*array.Array, runs int) (
 	if err != nil {
 		return nil, err
 	}
-	x.newOutputs()
+	x.newOutputs(in)
 	times := make([][]time.Duration, len(x.steps))
 	if e.plan.Stateful {
 		if err := e.state.Lock(ctx); err != nil {
