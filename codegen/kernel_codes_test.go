@@ -77,17 +77,19 @@ func TestKernelCodesHaveTheirExamples(t *testing.T) {
 
 // Plans that overwrite inputs, which those of fxgen do not, are refused.
 func TestKernelRefusesDonatedInputs(t *testing.T) {
-	e, err := cpu.Compile(kernelModule(t, `
+	for _, o := range []lowering.Options{{Donate: []int{0}}, {Into: []lowering.Into{{}}}} {
+		e, err := cpu.Compile(kernelModule(t, `
 graph net(%x: f32[2,3]) {
   %a = call_function[exp](%x) : f32[2,3]
   %y = call_function[cumsum](%a) {dim=1} : f32[2,3]
   return %y
 }
-`), lowering.Options{Donate: []int{0}})
-	require.NoError(t, err)
-	_, err = codegen.Kernel(e.Plan(), weights{}, codegen.KernelOptions{})
-	require.ErrorIs(t, err, codegen.CodeOptions)
-	require.ErrorContains(t, err, `the step overwrites input "x"`)
+`), o)
+		require.NoError(t, err)
+		_, err = codegen.Kernel(e.Plan(), weights{}, codegen.KernelOptions{})
+		require.ErrorIs(t, err, codegen.CodeOptions)
+		require.ErrorContains(t, err, `the step overwrites input "x"`)
+	}
 }
 
 // examplesHold demands of every documented code with the prefix that the file has a

@@ -72,7 +72,7 @@ return err`,
 	{
 		//gofx:code lowering.BadOutput
 		Code: "FX5007", Title: "memory for a result does not fit it",
-		Cause: "an array given to RunInto has another type or shape than the result, has gaps, or shares memory with an input or another result; or a target of a split gave fewer, more or other results than its part has",
+		Cause: "an array given to RunInto has another type or shape than the result, has gaps, or shares memory with an input or another result; an input in which a result is made (Options.Into) has gaps, is not given, or shares memory with another input or a weight; or a target of a split gave fewer, more or other results than its part has",
 		Cure:  "allocate the arrays with the shapes that the message gives, or take the results of Run; in your own target give each result the type of the graph",
 		Example: `e, err := cpu.Compile(m, lowering.Options{})
 if err != nil {

@@ -53,6 +53,10 @@ type Options struct {
 	// anything in it, or what was there. Results never lie in an array that is given up; a
 	// Value is closed by the run, see Resident.
 	Donate []int
+	// Into are results that are made in the memory of inputs: a run returns the array of the input,
+	// with the result in it, and leaves that of a run that fails as it was. Such an
+	// input is given up as one of Donate is, and need not be named there.
+	Into []Into
 	// Threads is the most threads of one run, at most MaxThreads; 0 leaves it to the target.
 	Threads int
 	// Exact asks for the bits that the interpreter gives, of inputs that lie in memory in
@@ -71,6 +75,10 @@ type Options struct {
 	// other people sets it.
 	MaxBytes int64
 }
+
+// Into says that a result, in the order in which a run returns them, is made in the memory of an input,
+// which has the same type. Each result and each input is named once.
+type Into struct{ Result, Input int }
 
 // MostBytes is what MaxBytes stands for: at most array.MaxBytes.
 func (o Options) MostBytes() int64 {
@@ -97,6 +105,11 @@ func (o Options) Key() string {
 	if o.Outputs != nil {
 		list("outputs", o.Outputs)
 	}
+	into := slices.Clone(o.Into)
+	slices.SortFunc(into, func(a, b Into) int { return a.Result - b.Result })
+	for _, p := range into {
+		list("into", []int{p.Result, p.Input})
+	}
 	donate := slices.Clone(o.Donate)
 	slices.Sort(donate)
 	list("donate", slices.Compact(donate))
@@ -107,7 +120,7 @@ func (o Options) Key() string {
 // ForPart returns what a part of a graph that Prepare has seen is compiled with: all options but
 // those that name symbols, results and inputs of the whole.
 func (o Options) ForPart() Options {
-	o.Shapes, o.Outputs, o.Donate = nil, nil, nil
+	o.Shapes, o.Outputs, o.Donate, o.Into = nil, nil, nil, nil
 	return o
 }
 
@@ -153,10 +166,40 @@ func (o Options) Check(module *graph.Module) error {
 		bad("at most "+strconv.FormatInt(o.MaxBytes, 10)+" bytes are allowed, expected a number that is not negative", "0 stands for array.MaxBytes")
 	}
 	within("donated input", o.Donate, len(module.Graph.Inputs()))
+	errs = append(errs, o.checkInto(module.Graph)...)
 	if o.Threads < 0 || o.Threads > MaxThreads {
 		bad(strconv.Itoa(o.Threads)+" threads, expected 0 to "+strconv.Itoa(MaxThreads), "0 leaves the number to the target")
 	}
 	return errs.Err()
+}
+
+// checkInto reports pairs that name what is not there, or twice.
+func (o Options) checkInto(g *graph.Graph) (errs diag.List) {
+	results := len(o.Outputs)
+	if out := g.Output(); o.Outputs == nil && out != nil {
+		results = out.NumArgs()
+	}
+	made, taken := map[int]bool{}, map[int]bool{}
+	for _, p := range o.Into {
+		what := "result " + strconv.Itoa(p.Result) + " is to be made in input " + strconv.Itoa(p.Input)
+		switch inputs := len(g.Inputs()); {
+		case p.Result < 0 || p.Result >= results || p.Input < 0 || p.Input >= inputs:
+			errs = append(errs, diag.New(BadOption, what+", there are "+strconv.Itoa(results)+" results and "+strconv.Itoa(inputs)+" inputs").WithHint("count from 0, results as a run returns them"))
+		case made[p.Result] || taken[p.Input]:
+			errs = append(errs, diag.New(BadOption, what+", one of them is named before").WithHint("name each result and each input once"))
+		}
+		made[p.Result], taken[p.Input] = true, true
+	}
+	return errs
+}
+
+// RefuseInto is the error of a target that makes no results in inputs, nil where none is asked for.
+func (o Options) RefuseInto(target string) error {
+	if len(o.Into) == 0 {
+		return nil
+	}
+	return diag.New(BadOption, "target "+target+" makes no results in the memory of inputs").
+		WithHint("leave Into out and name the inputs in Donate, or compile for the cpu target")
 }
 
 // NoSymbol is the diagnostic of a setting for a symbol that a graph does not have: what says

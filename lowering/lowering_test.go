@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op"
 	_ "github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes/simplify"
@@ -119,12 +120,36 @@ func TestOptionsKey(t *testing.T) {
 	keys := map[string]bool{}
 	for _, o := range []lowering.Options{
 		{}, {Shapes: map[string]int{"N": 1}}, {Shapes: map[string]int{"N": 1, "M": 1}}, {Outputs: []int{}}, {Outputs: []int{0, 1}}, {Outputs: []int{1, 0}}, {Exact: true}, {Weights: array.BF16},
-		{Donate: []int{1}}, {Threads: 1},
+		{Donate: []int{1}}, {Threads: 1}, {Into: []lowering.Into{{Result: 1}}}, {Into: []lowering.Into{{Input: 1}}}, {Into: []lowering.Into{{Input: 1}, {Result: 1}}},
 	} {
 		require.False(t, keys[o.Key()], o.Key())
 		keys[o.Key()] = true
 	}
 	require.Equal(t, lowering.Options{Donate: []int{1, 0, 1}}.Key(), lowering.Options{Donate: []int{0, 1}}.Key())
+	require.Equal(t, lowering.Options{Into: []lowering.Into{{Result: 1}, {Input: 1}}}.Key(), lowering.Options{Into: []lowering.Into{{Input: 1}, {Result: 1}}}.Key())
+}
+
+// TestPairsThatDoNotFit names results and inputs that are not there, or twice, and asks a target that
+// makes no results in inputs.
+func TestPairsThatDoNotFit(t *testing.T) {
+	for _, c := range []struct {
+		o    lowering.Options
+		want string
+	}{
+		{lowering.Options{Into: []lowering.Into{{Result: 2}}}, "result 2 is to be made in input 0, there are 2 results"},
+		{lowering.Options{Into: []lowering.Into{{Result: -1}}}, "result -1"},
+		{lowering.Options{Into: []lowering.Into{{Input: 9}}}, "result 0 is to be made in input 9"},
+		{lowering.Options{Into: []lowering.Into{{Result: 1}}, Outputs: []int{1}}, "there are 1 results"},
+		{lowering.Options{Into: []lowering.Into{{}, {Result: 1}}}, "one of them is named before"},
+		{lowering.Options{Into: []lowering.Into{{}, {}}}, "one of them is named before"},
+	} {
+		_, err := lowering.Prepare(example(), c.o)
+		require.ErrorIs(t, err, lowering.BadOption)
+		require.ErrorContains(t, err, c.want)
+	}
+	_, err := lowering.Split{First: cpu.Target{}, Rest: cpu.Target{}}.Compile(example(), lowering.Options{Into: []lowering.Into{{}}})
+	require.ErrorIs(t, err, lowering.BadOption)
+	require.ErrorContains(t, err, "target split makes no results in the memory of inputs")
 }
 
 // endless is made of itself, which its variable cannot say.

@@ -50,7 +50,7 @@ func (s Split) Divide(whole *graph.Module) (func(part *graph.Module) Target, err
 	return func(part *graph.Module) Target { return Split{First: first(part), Rest: rest(part), Min: s.Min} }, err
 }
 
-// Compile implements Target; the result is a *Pieces. Options.Donate is not used.
+// Compile implements Target; the result is a *Pieces. Options.Donate is not used, Into is refused.
 func (s Split) Compile(m *graph.Module, o Options) (Executable, error) {
 	e, err := s.Pieces(m, o)
 	if err != nil {
@@ -65,6 +65,9 @@ func (s Split) Compile(m *graph.Module, o Options) (Executable, error) {
 func (s Split) Pieces(m *graph.Module, o Options) (*Pieces, error) {
 	if s.First == nil || s.Rest == nil {
 		return nil, diag.New(BadOption, "a target of the split is missing, expected First and Rest").WithHint("a target alone needs no split")
+	}
+	if err := o.RefuseInto("split"); err != nil {
+		return nil, err
 	}
 	ready, err := Prepare(m, o)
 	if err != nil {

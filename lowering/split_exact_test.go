@@ -87,7 +87,7 @@ func TestPartsKeepOptions(t *testing.T) {
 		case reflect.Map:
 			f.Set(reflect.ValueOf(map[string]int{"N": 2}))
 		case reflect.Slice:
-			f.Set(reflect.ValueOf([]int{0}))
+			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
 		case reflect.Bool:
 			f.SetBool(true)
 		case reflect.Int:
@@ -99,7 +99,7 @@ func TestPartsKeepOptions(t *testing.T) {
 			o.Weights = array.F16
 		}
 	}
-	whole := map[string]bool{"Shapes": true, "Outputs": true, "Donate": true}
+	whole := map[string]bool{"Shapes": true, "Outputs": true, "Donate": true, "Into": true}
 	given := []lowering.Options{o.ForPart()}
 	m := mixedModule(t)
 	first := asked{only("linear"), &given}
@@ -107,6 +107,7 @@ func TestPartsKeepOptions(t *testing.T) {
 		name := v.Type().Field(i).Name
 		require.Equal(t, whole[name], reflect.ValueOf(given[0]).Field(i).IsZero(), name)
 	}
+	o.Into = nil // which a split refuses
 	exact, rounded := o, o
 	exact.Weights, rounded.Exact = array.Invalid, false // the two contradict each other
 	for _, o := range []lowering.Options{exact, rounded} {

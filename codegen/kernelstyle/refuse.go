@@ -80,8 +80,12 @@ func refuse(printed *plan.Plan) diag.List {
 			fault(CodeHost, v.Type().String()+" has values in unexported fields, expected a plain struct", "keep what the kernel needs in exported fields")
 		}
 		for _, k := range step.Out {
-			if k >= 0 && printed.Buffers[k].Within && printed.Buffers[printed.Buffers[k].Of].Kind == plan.Input {
-				fault(CodeOptions, "the step overwrites input "+strconv.Quote(printed.Buffers[printed.Buffers[k].Of].Name)+", expected inputs that are only read",
+			at := k
+			if k >= 0 && printed.Buffers[k].Within {
+				at = printed.Buffers[k].Of
+			}
+			if at >= 0 && printed.Buffers[at].Kind == plan.Input {
+				fault(CodeOptions, "the step overwrites input "+strconv.Quote(printed.Buffers[at].Name)+", expected inputs that are only read",
 					"plan without donated inputs")
 			}
 		}

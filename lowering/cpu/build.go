@@ -400,9 +400,15 @@ func (b *builder) dim(n *graph.Node, t shape.Type) value {
 }
 
 // output gives every result memory of its own: the value's where the step that
-// computes it can write there, else that of a copy.
+// computes it can write there, else that of a copy. Results that are made in inputs are
+// copied there in the end, when everything has been read; Plan.UpdateState spares what copies it can.
 func (b *builder) output(n *graph.Node, in []value) {
 	b.p.Structure = n.Structure()
+	into := map[int]int{}
+	for _, p := range b.opts.Into {
+		into[p.Result] = b.p.Inputs[p.Input]
+	}
+	var last [][2]int
 	for i, a := range n.Args() {
 		if a == nil {
 			b.errs = append(b.errs, n.Error(interp.Undefined, "result "+strconv.Itoa(i)+" is absent").WithHint("choose the outputs to compute (Options.Outputs)"))
@@ -415,13 +421,46 @@ func (b *builder) output(n *graph.Node, in []value) {
 			}
 			continue
 		}
-		k := v[0]
-		if b.p.Buffers[k].Kind == plan.Temp {
-			b.p.Buffers[k].Kind = plan.Output
-		} else {
-			k = b.buffer("out_"+b.p.Buffers[k].Name, plan.Output, b.p.Buffers[k].Type)
-			b.copy(n, k, v[0])
+		to, ok := into[i]
+		if !ok {
+			to = b.result(n, v[0])
+		} else if from, ok := b.update(n, i, to, v[0]); ok {
+			last = append(last, [2]int{to, from})
 		}
-		b.p.Outputs = append(b.p.Outputs, k)
+		b.p.Outputs = append(b.p.Outputs, to)
 	}
+	for _, c := range last {
+		b.copy(n, c[0], c[1])
+	}
+}
+
+// result returns the buffer of a result whose value lies in buffer k.
+func (b *builder) result(n *graph.Node, k int) int {
+	if b.p.Buffers[k].Kind == plan.Temp {
+		b.p.Buffers[k].Kind = plan.Output
+		return k
+	}
+	out := b.buffer("out_"+b.p.Buffers[k].Name, plan.Output, b.p.Buffers[k].Type)
+	b.copy(n, out, k)
+	return out
+}
+
+// update returns the buffer from which result i, the value in buffer k, is to be copied to input to, if it
+// is: k, or a copy where that lies in an input that a result is made in.
+func (b *builder) update(n *graph.Node, i, to, k int) (from int, ok bool) {
+	have, want := &b.p.Buffers[k], &b.p.Buffers[to]
+	if have.Late || !have.Type.Same(want.Type) {
+		b.errs = append(b.errs, n.Error(lowering.BadOption, "result "+strconv.Itoa(i)+" is "+have.Type.String()+", the input that it is to be made in, "+strconv.Quote(want.Name)+", is "+want.Type.String()).
+			WithHint("name an input of the same type in Options.Into"))
+		return 0, false
+	}
+	if k == to {
+		return 0, false // it lies there
+	}
+	if b.p.Buffers[b.root(k)].Updated {
+		from = b.buffer(n.Name()+"_"+have.Name, plan.Temp, have.Type)
+		b.copy(n, from, k)
+		return from, true
+	}
+	return k, true
 }

@@ -62,7 +62,7 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 			return b.fail(n, err)
 		}
 		o := b.opts
-		o.Donate = nil // the inputs of bodies are values of this plan
+		o.Donate, o.Into = nil, nil // the inputs of bodies are values of this plan
 		p, err := planWithin(m, o, b.assigned, b.images)
 		if err != nil {
 			b.errs.Add(err)

@@ -20,7 +20,8 @@ func (b *builder) entry(g *graph.Graph) {
 			continue
 		}
 		k := b.buffer(n.Name(), plan.Input, n.Type())
-		b.p.Buffers[k].Donated = slices.Contains(b.opts.Donate, i)
+		b.p.Buffers[k].Updated = slices.ContainsFunc(b.opts.Into, func(p lowering.Into) bool { return p.Input == i })
+		b.p.Buffers[k].Donated = slices.Contains(b.opts.Donate, i) && !b.p.Buffers[k].Updated
 		b.p.Inputs = append(b.p.Inputs, k)
 		value, _ := n.Default().(*array.Array)
 		b.p.Defaults = append(b.p.Defaults, value)

@@ -86,6 +86,34 @@ func ExampleExecutable_PeakBytes() {
 	// symbol N has no value, expected a size for each symbol [FX5005]
 }
 
+// Executables of one model share its packed weights; Trim drops the memory that is kept for
+// the next run.
+func ExampleExecutable_Footprint() {
+	m := perceptron()
+	large, err := cpu.Compile(m, lowering.Options{Shapes: map[string]int{"N": 64}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer large.Close()
+	small, err := cpu.Compile(m, lowering.Options{Shapes: map[string]int{"N": 1}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer small.Close()
+	fmt.Println(large.Footprint(small).Packed == small.Footprint().Packed)
+
+	_, err = large.Run(context.Background(), []*array.Array{array.New(array.F32, 64, 2)})
+	fmt.Println(large.Footprint().Idle > 0, err)
+	large.Trim()
+	fmt.Println(large.Footprint().Idle)
+	// Output:
+	// true
+	// true <nil>
+	// 0
+}
+
 // A Target says what it supports and compiles; Plan is what it executes.
 func ExampleTarget() {
 	m := perceptron()
@@ -147,4 +175,19 @@ graph net(%x: f32[2,2]) {
 	took, err := cpu.QuantCost([]*array.Array{x}, 5, lowering.Options{Threads: 1})(context.Background(), m)
 	fmt.Println(len(took), took["h"] > 0, took["y"] > 0, err)
 	// Output: 2 true true <nil>
+}
+
+// A result is made in the memory of an input, which the caller gives up.
+func ExampleCompile_into() {
+	m := perceptron()
+	e, err := cpu.Compile(m, lowering.Options{Into: []lowering.Into{{Result: 0, Input: 0}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer e.Close()
+	x := array.FromSlice([]float32{3, 5}, 1, 2)
+	out, err := e.Run(context.Background(), []*array.Array{x})
+	fmt.Println(out[0] == x, array.Data[float32](x), err)
+	// Output: true [3 -1] <nil>
 }

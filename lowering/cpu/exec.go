@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/gofx-dev/gofx/array"
@@ -23,6 +24,7 @@ type Executable struct {
 	weights []weightRef
 	densify []bool                // inputs that view steps lie over, which want no gaps
 	taken   []int                 // values that lie in donated inputs
+	into    []lowering.Into       // results that are made in inputs
 	regions map[int][]*Executable // bodies of control-flow steps
 	threads int
 	limit   int64       // Options.MaxBytes
@@ -32,6 +34,7 @@ type Executable struct {
 
 	mu       sync.Mutex
 	free     []*instance
+	running  int // runs that have begun and not ended
 	closed   bool
 	packings int       // how often weights were packed since the first time
 	packing  turn.Lock // of who packs weights again
@@ -48,11 +51,17 @@ func newExecutable(p *plan.Plan, from *source, inputs []*graph.Node, threads int
 			e.taken = append(e.taken, k)
 		}
 	}
-	own, err := e.takeWeights(from, state)
-	if err != nil {
-		return nil, err
+	for i, k := range p.Outputs {
+		if p.Buffers[k].Updated {
+			e.into = append(e.into, lowering.Into{Result: i, Input: slices.Index(p.Inputs, k)})
+		}
 	}
-	if err := e.compileRegions(from, own); err != nil {
+	own, err := e.takeWeights(from, state)
+	if err == nil {
+		err = e.compileRegions(from, own)
+	}
+	if err != nil {
+		e.letGo()
 		return nil, err
 	}
 	return e, nil
@@ -86,7 +95,8 @@ func (e *Executable) State(path string) *array.Array {
 // types, ranks or sizes, and broken guards are errors with the codes of package
 // interp (FX1020 to FX1022). ctx is asked before every step, where a plan writes state up to the first
 // that does, or up to the last that may fail if that comes after it: all of the state is written or, in the
-// first case, none.
+// first case, none. The same holds of inputs in which results are made: such an input must be given, without
+// gaps, and share memory with no other input or weight (lowering.BadOutput).
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
 	if own := e.forSizes(in); own != nil {
 		return own.Run(ctx, in)
@@ -95,7 +105,7 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 	if err != nil {
 		return nil, err
 	}
-	out := x.newOutputs()
+	out := x.newOutputs(in)
 	if err := e.finish(ctx, x, out, nil); err != nil {
 		return nil, err
 	}
@@ -106,7 +116,8 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 // and shapes, and not overlapping an input or each other. It allocates nothing
 // once it has run with these sizes. A result whose sizes follow from values
 // (plan.Buffer.Late) makes its array one of these sizes: in the memory that the array
-// has if it is large enough, else in new memory.
+// has if it is large enough, else in new memory. The array of a result that is made in an input
+// (lowering.Options.Into) is that of the input.
 func (e *Executable) RunInto(ctx context.Context, out, in []*array.Array) error {
 	if own := e.forSizes(in); own != nil {
 		return own.RunInto(ctx, out, in)
@@ -175,6 +186,7 @@ func (e *Executable) acquire(ctx context.Context, in []*array.Array) (*instance,
 		e.mu.Unlock()
 		return nil, diag.New(lowering.Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
 	}
+	e.running++
 	packings := e.packings
 	var x *instance
 	if last := len(e.free) - 1; last >= 0 {
@@ -186,6 +198,7 @@ func (e *Executable) acquire(ctx context.Context, in []*array.Array) (*instance,
 	if x == nil {
 		var err error
 		if x, err = newInstance(e); err != nil {
+			e.ended(nil)
 			return nil, err
 		}
 	}
@@ -202,22 +215,35 @@ func (e *Executable) acquire(ctx context.Context, in []*array.Array) (*instance,
 // release gives an instance back, without the caller's arrays.
 func (e *Executable) release(x *instance) {
 	x.forget()
-	e.mu.Lock()
-	if !e.closed {
-		e.free = append(e.free, x)
-	}
-	e.mu.Unlock()
+	e.ended(x)
 }
 
-// Close implements lowering.Executable; it does not wait for runs in progress.
-func (e *Executable) Close() error {
+// ended ends a run. x is its instance, nil where it got none.
+func (e *Executable) ended(x *instance) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.running--
+	switch {
+	case !e.closed && x != nil:
+		e.free = append(e.free, x)
+	case e.closed && e.running == 0:
+		e.letGo()
+	}
+}
+
+// Close implements lowering.Executable; it does not wait for runs in progress. Packed weights that no
+// other open executable reads are let go, with the last of these runs.
+func (e *Executable) Close() error {
+	e.mu.Lock()
+	if !e.closed && e.running == 0 {
+		e.letGo()
+	}
 	e.closed, e.free = true, nil
+	e.mu.Unlock()
 	if s := e.special; s != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.closed, s.plans, s.sizes = true, nil, nil
+		for _, p := range s.close() {
+			p.Close()
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
 )
 
@@ -66,4 +67,16 @@ func (e *Executable) Specialising(f func()) {
 	set(true)
 	f()
 	set(false)
+}
+
+// Forms returns how many packed forms of a tensor open executables share.
+func Forms(a *array.Array) (n int) {
+	packs.mu.Lock()
+	defer packs.mu.Unlock()
+	for key, p := range packs.byKey {
+		if key.memory.Value() == a.Storage() && p.Value() != nil {
+			n++
+		}
+	}
+	return n
 }

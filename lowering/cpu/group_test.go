@@ -321,7 +321,7 @@ func TestOriginalsAreNotKept(t *testing.T) {
 	m := module(t, layer)
 	w := weak.Make(m.Param("w").Value.Storage())
 	e := compile(t, m, lowering.Options{})
-	require.GreaterOrEqual(t, e.Stats().PackedBytes, int64(8*4*4))
+	require.GreaterOrEqual(t, e.Footprint().Packed, int64(8*4*4))
 	m = nil
 	for range 10 {
 		runtime.GC()
@@ -403,9 +403,9 @@ func TestSizesThatComeAgain(t *testing.T) {
 		}
 	}
 	require.Equal(t, cpu.MaxSpecialised, e.Stats().Specialised)
-	packed := e.Stats().PackedBytes
+	packed := e.Footprint().Packed
 	run(1, 12, 12)
-	require.Equal(t, packed, e.Stats().PackedBytes)
+	require.Equal(t, packed, e.Footprint().Packed)
 
 	w := m.Param("w").Value
 	array.Data[float32](w)[7] = 3

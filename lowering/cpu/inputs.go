@@ -2,12 +2,15 @@ package cpu
 
 import (
 	"slices"
+	"strconv"
 	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/graph/guard"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -36,7 +39,31 @@ func (x *instance) bind(in []*array.Array) error {
 	if err := x.bindLive(); err != nil {
 		return err
 	}
+	if err := x.update(in); err != nil {
+		return err
+	}
 	x.take(in)
+	return nil
+}
+
+// update refuses inputs in which results cannot be made.
+func (x *instance) update(in []*array.Array) error {
+	for _, p := range x.e.into {
+		why := ""
+		switch i := p.Input; {
+		case i >= len(in) || in[i] == nil:
+			why = "is not given"
+		case !in[i].IsContiguous():
+			why = "has gaps"
+		case x.shared(i, in[i]):
+			why = "shares memory with another input or a weight"
+		default:
+			in[i].Storage().Bump()
+			continue
+		}
+		return diag.New(lowering.BadOutput, "the array of input "+strconv.Quote(x.e.plan.InputName(p.Input))+", in which result "+strconv.Itoa(p.Result)+" is made, "+why).
+			WithHint("give an array of its own, without gaps")
+	}
 	return nil
 }
 

@@ -230,7 +230,9 @@ func (x *instance) resize() error {
 // setOutputs points the output buffers at arrays that are known to fit.
 func (x *instance) setOutputs(out []*array.Array) {
 	for i, k := range x.e.outputs {
-		x.hdr[k].SetLayout(out[i], out[i].Shape(), out[i].Strides(), out[i].Offset())
+		if !x.e.plan.Buffers[k].Updated {
+			x.hdr[k].SetLayout(out[i], out[i].Shape(), out[i].Strides(), out[i].Offset())
+		}
 	}
 }
 
@@ -258,8 +260,12 @@ func (x *instance) acceptOutputs(out []*array.Array, late []bool) error {
 		case !a.IsContiguous():
 			return diag.New(lowering.BadOutput, what+" has gaps, expected a contiguous one").WithHint("copy it, or take the result of Run")
 		}
+		if h := &x.hdr[k]; e.plan.Buffers[k].Updated && (a.Storage() != h.Storage() || a.Offset() != h.Offset()) {
+			return diag.New(lowering.BadOutput, what+" is not that of input "+strconv.Quote(e.plan.Buffers[k].Name)+", in which it is made").
+				WithHint("give the same array for both")
+		}
 		for j, in := range e.plan.Inputs {
-			if i == j && i < len(e.updates) && e.updates[i] {
+			if in == k || i == j && i < len(e.updates) && e.updates[i] {
 				continue // it is made there
 			}
 			if a.Storage() != nil && overlaps(a, &x.hdr[in]) {
@@ -280,7 +286,7 @@ func (x *instance) acceptOutputs(out []*array.Array, late []bool) error {
 func (x *instance) execute(ctx context.Context) (err error) {
 	defer x.catch(&err)
 	for i := range x.steps {
-		if err := ctx.Err(); err != nil && !(x.e.plan.Stateful && i > x.e.settled) {
+		if err := ctx.Err(); err != nil && i <= x.e.settled {
 			return x.context(i, diag.Stop(err))
 		}
 		x.at = i

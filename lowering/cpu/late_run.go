@@ -66,12 +66,17 @@ func enlarge(a *array.Array, d array.DType, dims []int, most int64) error {
 }
 
 // newOutputs makes arrays for the results and points the output buffers at them; those
-// of late ones get their memory when their sizes are known.
-func (x *instance) newOutputs() []*array.Array {
+// of late ones get their memory when their sizes are known, and those that are made in inputs have these.
+func (x *instance) newOutputs(in []*array.Array) []*array.Array {
 	out := make([]*array.Array, len(x.e.outputs))
+	for _, p := range x.e.into {
+		out[p.Result] = in[p.Input]
+	}
 	for i, k := range x.e.outputs {
 		b := &x.e.plan.Buffers[k]
-		if b.Late {
+		if b.Updated {
+			continue
+		} else if b.Late {
 			out[i] = &array.Array{}
 			out[i].Reset(b.Type.DType(), x.sizes.Shapes[k])
 		} else {

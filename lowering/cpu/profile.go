@@ -32,7 +32,7 @@ func (e *Executable) Profile(ctx context.Context, in []*array.Array, runs int) (
 	if err != nil {
 		return nil, err
 	}
-	x.newOutputs()
+	x.newOutputs(in)
 	times := make([][]time.Duration, len(x.steps))
 	if e.plan.Stateful {
 		if err := e.state.Lock(ctx); err != nil {
@@ -111,7 +111,7 @@ func (e *Executable) grown(st *plan.Step) (n int64) {
 	defer e.mu.Unlock()
 	for i := range e.weights {
 		w := &e.weights[i]
-		if had, known := w.typ.Bytes().Int(); known && w.pack != nil && slices.Contains(st.In, w.buffer) {
+		if had, known := w.typ.Bytes().Int(); known && w.form != nil && slices.Contains(st.In, w.buffer) {
 			n += int64(len(w.value.Storage().Bytes()) - had)
 		}
 	}
@@ -123,7 +123,9 @@ func (e *Executable) hold(held map[*array.Storage]bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for i := range e.weights {
-		held[e.weights[i].value.Storage()] = true
+		if s := e.weights[i].value.Storage(); s != nil {
+			held[s] = true
+		}
 	}
 	for _, bodies := range e.regions {
 		for _, b := range bodies {

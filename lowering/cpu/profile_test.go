@@ -116,7 +116,7 @@ func TestCostIsOfTheStepsThatRun(t *testing.T) {
 		require.Equal(t, peak, w.Memory.Arena+w.Memory.Scratch)
 		require.EqualValues(t, 4*256*n, w.Memory.Inputs)
 		require.EqualValues(t, 4*256*n, w.Memory.Outputs)
-		require.Equal(t, e.Stats().PackedBytes, w.Memory.Weights, "the one weight is packed")
+		require.Equal(t, e.Footprint().Packed, w.Memory.Weights, "the one weight is packed")
 		require.Len(t, w.Steps, 2, "the transpose moves nothing")
 
 		times, err := e.Profile(context.Background(), []*array.Array{array.New(array.F32, n, 256)}, 1)

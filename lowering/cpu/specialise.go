@@ -79,6 +79,10 @@ func (s *specialist) of(e *Executable, in []*array.Array) *Executable {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.busy = false; s.closed {
+		if own != nil {
+			own.Close()
+		}
+		s.source.letGo()
 		return nil
 	}
 	s.sizes, s.plans = append(s.sizes, sizes), append(s.plans, own)
@@ -189,24 +193,24 @@ func (e *Executable) sizesOf(in []*array.Array, sizes []int) bool {
 	return true
 }
 
-// Stats says what an executable has made of its plan.
-type Stats struct {
-	Specialised int   // plans for sizes that came again, at most MaxSpecialised
-	PackedBytes int64 // weights laid out for this processor, of all plans
-}
-
-// Stats counts the plans and the packed weights.
-func (e *Executable) Stats() Stats {
-	st := Stats{PackedBytes: e.packedBytes()}
-	if e.special != nil {
-		e.special.mu.Lock()
-		defer e.special.mu.Unlock()
-		for _, p := range e.special.plans {
-			if p != nil {
-				st.Specialised++
-				st.PackedBytes += p.packedBytes()
-			}
+// made returns the executables that were made for sizes.
+func (s *specialist) made() (list []*Executable) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.plans {
+		if p != nil {
+			list = append(list, p)
 		}
 	}
-	return st
+	return list
+}
+
+// close ends the making of plans, and returns those that were made.
+func (s *specialist) close() []*Executable {
+	list := s.made()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed, s.plans, s.sizes = true, nil, nil
+	s.source.letGo()
+	return list
 }

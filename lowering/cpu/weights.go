@@ -19,12 +19,13 @@ import (
 type weightRef struct {
 	buffer int
 	typ    shape.Type   // as the model has it
-	value  *array.Array // that steps read: the model's own or what pack made of it
+	value  *array.Array // that steps read: the model's own or what form has; without memory once form is let go
 	live   *graph.Param // read at each run, nil for frozen ones
 
 	// What the model has is not kept where steps do not read it: who can still write it
 	// has it.
 	pack  kernel.Packer
+	form  *packed // nil without pack, and of a closed executable
 	from  weak.Pointer[array.Array]
 	since uint64 // the moment before it was packed
 }
@@ -62,7 +63,7 @@ func (e *Executable) repack(ctx context.Context) error {
 	e.mu.Lock()
 	weights := slices.Clone(e.weights)
 	e.mu.Unlock()
-	var packed []int
+	var again []int
 	for i := range weights {
 		w := &weights[i]
 		a, yes := w.changed()
@@ -71,19 +72,27 @@ func (e *Executable) repack(ctx context.Context) error {
 		}
 		if w.live != nil {
 			if err := w.fits(a); err != nil {
+				for _, k := range again {
+					packs.release(weights[k].form)
+				}
 				return err
 			}
 		}
 		e.lay(w, a)
-		packed = append(packed, i)
+		again = append(again, i)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, i := range packed { // all at once, and what runs read without mu stays
+	for _, i := range again { // all at once, and what runs read without mu stays
 		w := &e.weights[i]
-		w.value, w.from, w.since = weights[i].value, weights[i].from, weights[i].since
+		if old := w.form; old != nil {
+			packs.release(old)
+			w.value, w.form, w.from, w.since = weights[i].value, weights[i].form, weights[i].from, weights[i].since
+		} else { // closed meanwhile
+			packs.release(weights[i].form)
+		}
 	}
-	e.packings += len(packed)
+	e.packings += len(again)
 	return nil
 }
 
@@ -99,7 +108,7 @@ func (e *Executable) holds(a *array.Array) bool {
 			own[2] = w.live.Value
 		}
 		for _, b := range own {
-			if b != nil && overlaps(a, b) {
+			if b != nil && b.Storage() != nil && overlaps(a, b) {
 				return true
 			}
 		}
@@ -115,7 +124,28 @@ func (e *Executable) holds(a *array.Array) bool {
 // lay packs a weight.
 func (e *Executable) lay(w *weightRef, a *array.Array) {
 	w.from, w.since = weak.Make(a), array.Now()
-	w.value = kernel.Pack(&kernel.Workspace{Threads: e.threads}, w.pack, a)
+	w.form = packs.pack(&kernel.Workspace{Threads: e.threads}, w.pack, a)
+	w.value = w.form.value
+}
+
+// letGo ends the use of packed weights, here and in bodies, with mu, when no run needs them
+// any more.
+func (e *Executable) letGo() {
+	for i := range e.weights {
+		if w := &e.weights[i]; w.form != nil {
+			packs.release(w.form)
+			none := &array.Array{}
+			none.Reset(w.value.DType(), w.value.Shape())
+			w.form, w.value = nil, none
+		}
+	}
+	for _, bodies := range e.regions {
+		for _, b := range bodies {
+			b.mu.Lock()
+			b.letGo()
+			b.mu.Unlock()
+		}
+	}
 }
 
 // fits checks an array that a live tensor was replaced by.
@@ -125,25 +155,6 @@ func (w *weightRef) fits(a *array.Array) error {
 			WithHint("compile the module again")
 	}
 	return nil
-}
-
-// packedBytes returns the bytes of weights that the executable has laid out for
-// this processor, besides those of the model that it reads as they are.
-func (e *Executable) packedBytes() int64 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	n := int64(0)
-	for i := range e.weights {
-		if w := &e.weights[i]; w.pack != nil {
-			n += int64(len(w.value.Storage().Bytes()))
-		}
-	}
-	for _, bodies := range e.regions {
-		for _, b := range bodies {
-			n += b.packedBytes()
-		}
-	}
-	return n
 }
 
 // source is where executables get the tensors of a model from.
@@ -194,12 +205,20 @@ func (e *Executable) layFirst(w *weightRef, a *array.Array, s *source) {
 	defer s.mu.Unlock()
 	if p, ok := s.packed[key]; ok && p.from.Value() == a {
 		if _, old := p.changed(); !old {
-			w.from, w.since, w.value = p.from, p.since, p.value
+			packs.retain(p.form)
+			w.from, w.since, w.value, w.form = p.from, p.since, p.value, p.form
 			return
 		}
 	}
 	e.lay(w, a)
 	s.packed[key] = *w
+}
+
+// letGo forgets what plans of the model have packed.
+func (s *source) letGo() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.packed)
 }
 
 // takeWeights finds the arrays of the plan's weights, and packs those that are to be.

@@ -50,6 +50,9 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 		}
 		return nil, diag.New(lowering.BadOption, "target gpu does not give "+what).WithHint("leave the option out, or compile for the cpu target")
 	}
+	if err := o.RefuseInto(t.Name()); err != nil {
+		return nil, err
+	}
 	ready, err := lowering.Prepare(m, o)
 	if err != nil {
 		return nil, err

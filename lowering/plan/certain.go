@@ -152,7 +152,7 @@ func (p *Plan) refusing() int {
 // it is the first that writes state, if none before does. So a run writes all of the state or
 // nothing.
 func (p *Plan) Settled() int {
-	if !p.Stateful {
+	if !slices.ContainsFunc(p.Steps, p.updates) {
 		return len(p.Steps)
 	}
 	s := p.refusing()
@@ -165,8 +165,8 @@ func (p *Plan) Settled() int {
 	return s
 }
 
-// updates reports whether a step, or a body of it, writes a tensor of the state.
+// updates reports whether a step, or a body of it, writes a tensor of the state, or an input that becomes a result.
 func (p *Plan) updates(s Step) bool {
-	return slices.ContainsFunc(s.Out, func(k int) bool { return k >= 0 && p.Buffers[k].Kind == Weight }) ||
+	return slices.ContainsFunc(s.Out, func(k int) bool { return k >= 0 && p.Buffers[k].lasts() }) ||
 		slices.ContainsFunc(s.Regions, func(r *Plan) bool { return len(r.Written()) > 0 })
 }

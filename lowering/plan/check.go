@@ -30,7 +30,7 @@ func (p *Plan) Check() error {
 		}
 	}
 	for _, o := range p.Outputs {
-		if o < 0 || o >= len(p.Buffers) || p.Buffers[o].Kind != Output || !made[o] {
+		if o < 0 || o >= len(p.Buffers) || p.Buffers[o].Kind != Output && !p.Buffers[o].Updated || !made[o] {
 			return broken("output " + strconv.Itoa(o) + " is not computed")
 		}
 	}
@@ -69,6 +69,8 @@ func (p *Plan) checkBuffer(i int) error {
 		return broken(b.Name + " lies inside of input " + p.Buffers[b.Of].Name + ", expected at its beginning")
 	case b.Donated && b.Kind != Input:
 		return broken(b.Kind.String() + " " + b.Name + " is donated, expected an input")
+	case b.Updated && (b.Kind != Input || b.Donated):
+		return broken(b.Kind.String() + " " + b.Name + " is updated, expected an input that nothing else overwrites")
 	case (b.Kind == View || b.Within) && (b.First < p.Buffers[b.Of].First || b.Last > p.Buffers[b.Of].Last):
 		return broken(b.Kind.String() + " " + b.Name + " outlives the memory that it lies in")
 	case b.Kind == Weight && b.Path == "":
@@ -101,7 +103,7 @@ func (p *Plan) checkStep(s int, made []bool) error {
 		}
 		b := &p.Buffers[i]
 		switch {
-		case b.Kind == Weight && p.Stateful && b.Pack == nil:
+		case b.Kind == Weight && p.Stateful && b.Pack == nil, b.Updated:
 		case b.Kind == Input || b.Kind == Weight || made[i]:
 			return broken(name + " writes " + b.Kind.String() + " " + b.Name)
 		case s < b.First || s > b.Last:

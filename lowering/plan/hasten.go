@@ -2,13 +2,13 @@ package plan
 
 import "slices"
 
-// Hasten moves the steps that write state up to where what they read is there, so that a gradient is
+// Hasten moves the steps that write state, or inputs that become results, up to where what they read is there, so that a gradient is
 // used as soon as it exists, and its memory then serves other values. With them go steps that
 // lay out values or compute single numbers for them, which take no memory to speak of. It comes after
 // UpdateState and before Share. Nothing is moved before a step that may refuse its operands:
 // a run that fails leaves the state as it would have.
 func (p *Plan) Hasten() {
-	if !p.Stateful {
+	if !slices.ContainsFunc(p.Steps, p.updates) {
 		return
 	}
 	moves := p.needed()

@@ -6,7 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 )
 
-// UpdateState has the steps that compute what is assigned to a tensor write there themselves, so
+// UpdateState has the steps that compute what is assigned to a tensor, or is to be made in an input, write there themselves, so
 // that the value takes no memory and is not copied. It comes before Share, and is not for bodies
 // of control flow, whose inputs may lie in the state. It is done where no run can tell:
 //
@@ -43,7 +43,7 @@ func (p *Plan) writer(s int, certain []bool) int {
 	}
 	v, w := st.In[0], st.Out[0]
 	from, to := &p.Buffers[v], &p.Buffers[w]
-	if to.Kind != Weight || to.Pack != nil || from.Kind != Temp || from.Within || !from.Type.Same(to.Type) || p.holds(v) {
+	if !to.lasts() || to.Pack != nil || from.Kind != Temp || from.Within || !from.Type.Same(to.Type) || p.holds(v) {
 		return -1
 	}
 	made := p.maker(v)
@@ -66,6 +66,9 @@ func (p *Plan) writer(s int, certain []bool) int {
 	}
 	return made
 }
+
+// lasts reports whether what steps write to a buffer outlives the run, in a tensor of the state or an input.
+func (b *Buffer) lasts() bool { return b.Kind == Weight || b.Updated }
 
 // over reports whether a step that makes v does not read buffer w, or may write v over it.
 func (s *Step) over(p *Plan, v, w int) bool {

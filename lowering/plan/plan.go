@@ -52,6 +52,9 @@ type Buffer struct {
 	Most shape.Dims
 	// Donated tells of an Input that steps may overwrite it once nothing reads it.
 	Donated bool
+	// Updated tells of an Input that it becomes a result: a step writes that there after everything has
+	// read what was given, see UpdateState.
+	Updated bool
 	// Within tells of a Temp that it has no memory of its own but lies in that of Of,
 	// contiguous, At bytes from its beginning; see Share.
 	Within bool
@@ -111,7 +114,7 @@ type Plan struct {
 	// Defaults are the values of inputs that are not given, nil for inputs that must
 	// be; there is one for each of Inputs.
 	Defaults  []*array.Array
-	Outputs   []int // buffers, in the order of the output node's operands
+	Outputs   []int // Output and Updated buffers, in the order of the output node's operands
 	Structure *graph.Structure
 	Symbols   []guard.Symbol
 	// Same are further symbols, of sizes that guards make of those in Symbols: types and

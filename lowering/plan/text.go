@@ -47,6 +47,9 @@ func (p *Plan) bufferLine(b *Buffer) string {
 		if b.Donated {
 			s += " donated"
 		}
+		if b.Updated {
+			s += " updated"
+		}
 	case Weight:
 		s += " from " + strconv.Quote(b.Path)
 		if b.Pack != nil {

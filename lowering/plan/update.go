@@ -12,7 +12,7 @@ import (
 func (p *Plan) Updates(i, k int) bool {
 	out, in := p.Outputs[i], p.Inputs[k]
 	made := p.maker(out)
-	if made < 0 || !p.Buffers[out].Type.Same(p.Buffers[in].Type) || p.Buffers[out].Late || p.Buffers[in].Donated {
+	if made < 0 || !p.Buffers[out].Type.Same(p.Buffers[in].Type) || p.Buffers[out].Late || p.Buffers[in].Donated || p.Buffers[in].Updated {
 		return false
 	}
 	st := &p.Steps[made]

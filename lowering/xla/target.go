@@ -64,6 +64,9 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 		return nil, diag.New(lowering.BadOption, "target "+Name+" gives neither the interpreter's bits nor rounds weights").
 			WithHint("leave Exact and Weights out, or compile for another target")
 	}
+	if err := o.RefuseInto(Name); err != nil {
+		return nil, err
+	}
 	ready, err := lowering.Prepare(m, o)
 	if err != nil {
 		return nil, err

@@ -146,7 +146,7 @@ func (s *statsJSON) peak(m *graph.Module) {
 		if n, err = exe.PeakBytes(s.Sizes); err == nil {
 			s.PeakBytes = &n
 		}
-		s.Steps, s.Packed = len(exe.Plan().Steps), exe.Stats().PackedBytes
+		s.Steps, s.Packed = len(exe.Plan().Steps), exe.Footprint().Packed
 		exe.Close()
 	}
 	if err != nil {
