@@ -43,9 +43,7 @@ func (s Scatter) Indexes() (index, of, dim int) { return 1, 0, s.Dim }
 func (s Scatter) Run(w *par.Workspace, out, in []*array.Array) {
 	defer w.Release(w.Mark())
 	o := out[0]
-	if x := in[0]; o.Storage() != x.Storage() || o.Offset() != x.Offset() || !x.IsContiguous() {
-		move.CopyInto(w, o, x)
-	}
+	move.Keep(w, o, in[0])
 	var to along
 	to.init("scatter", s.Dim, o, in[1])
 	idx := loadIndex(w, in[1], to.dim, to.size)
