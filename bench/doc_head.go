@@ -16,9 +16,13 @@ import (
 var precisions = []struct{ name, group string }{{"f32", "model"}, {"int8", "quant"}}
 
 // writeHead writes the tables at the beginning of bench.md: networks next to every peer, and a plot of
-// the ratios, for each type and number of threads, each with its own processor. Tables without rows stay.
+// the ratios, for each type and number of threads, each with its own processor. Tables without rows stay,
+// and that of precision where none of them changes: it says who may stand in them.
 func writeHead(dir string, rows []*Row) error {
 	rows = ofNetworks(rows)
+	if !slices.ContainsFunc(rows, func(r *Row) bool { return r.Group != "precision" }) {
+		return nil
+	}
 	path := filepath.Join(dir, "bench.md")
 	text, err := readPage(path, "Measurements")
 	if err != nil {

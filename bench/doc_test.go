@@ -156,6 +156,28 @@ func requireSVG(t *testing.T, s string, titles int) {
 	require.Equal(t, titles, found)
 }
 
+// TestPrecisionStaysWithNetworks: rows of other groups, which are measured with a row of
+// precision, too, do not change who is compared at the beginning of bench.md.
+func TestPrecisionStaysWithNetworks(t *testing.T) {
+	dir := t.TempDir()
+	precise := func(cpu string, e float64) *Row {
+		return &Row{Group: "precision", Shape: "f32", Threads: 1, CPU: cpu, Errors: map[string]float64{"torch": e}}
+	}
+	step := &Row{Group: "step", Shape: "net_step_b1", OursMS: 1, Threads: 1, CPU: "Another chip", Pairs: 3}
+	require.NoError(t, writeDoc(dir, []*Row{precise("Another chip", 1e-7), step}))
+	require.NoFileExists(t, filepath.Join(dir, "bench.md"))
+	network := &Row{Group: "model", Shape: "net_b1", OursMS: 2, Threads: 1, Pairs: 15, Peer: "torch", PeerMS: 4, Ratio: 0.5, Peers: map[string]float64{"torch": 4}, CPU: "A chip"}
+	require.NoError(t, writeDoc(dir, []*Row{precise("A chip", 6e-8), network}))
+	b, err := os.ReadFile(filepath.Join(dir, "bench.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(b), "A chip. The largest difference")
+	require.Contains(t, string(b), "| torch | 6.0e-08 |")
+	require.NoError(t, writeDoc(dir, []*Row{precise("Another chip", 1e-7), step}))
+	again, err := os.ReadFile(filepath.Join(dir, "bench.md"))
+	require.NoError(t, err)
+	require.Equal(t, string(b), string(again))
+}
+
 // TestStepsHaveTheirKernels: the page of training steps lists the kernels of each.
 func TestStepsHaveTheirKernels(t *testing.T) {
 	rows := []*Row{{Group: "step", Shape: "resnet18_step_b8", OursMS: 900, Peers: map[string]float64{"torch": 1000, "torch-compile": 950}, Peer: "torch-compile", PeerMS: 950, Ratio: 0.95,

@@ -59,7 +59,7 @@ func (p *precise) fill() {
 // row has the differences from the exact results.
 func (b *bench) precisely() (*Row, error) {
 	c := precisionCase()
-	row := &Row{Group: c.Group, Shape: c.Shape, Threads: b.threads, Errors: map[string]float64{}}
+	row := &Row{Group: c.Group, Shape: c.Shape, Threads: b.threads, Errors: map[string]float64{}, CPU: b.cpu}
 	b.stamp(row)
 	f := &field{seen: func(name string, probe []float64) {
 		row.Errors[name] = coarseness(probe)

@@ -73,7 +73,7 @@ func shrinking() []Pass {
 		simplify.CSE,
 		simplify.DCE,
 	}
-	return append(append(list, fusion.Recognisers()...), arrange.Moves)
+	return append(append(list, fusion.Recognisers()...), fusion.ScatterAdd, arrange.Moves)
 }
 
 // Pipeline returns built-in passes by name, "conv-bn,dce", in the given order, as a flag

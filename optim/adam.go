@@ -65,9 +65,15 @@ func (o Adam) step(u *Update, p, g *tensor.Tensor) *tensor.Tensor {
 		v = u.Slot("max_exp_avg_sq").Maximum(v)
 		u.Set("max_exp_avg_sq", v)
 	}
-	root := v.Sqrt().Div(u.Number(u.correction(b2).Sqrt())).AddScalar(given(o.Eps, 1e-8))
-	size := u.Number(u.Factor.MulScalar(o.LR).Div(u.correction(b1)))
-	return p.Sub(m.Div(root).Mul(size))
+	c, eps, size := u.correction(b2).Sqrt(), given(o.Eps, 1e-8), u.Factor.MulScalar(o.LR)
+	if p.DType().Size() < 4 { // eps·c may be 0 in halves
+		root := v.Sqrt().Div(u.Number(c)).AddScalar(eps)
+		return p.Sub(m.Div(root).Mul(u.Number(size.Div(u.correction(b1)))))
+	}
+	// The root's correction is in eps and in the size of the step: to divide each element by it
+	// takes longer than to load the element.
+	root := v.Sqrt().Add(u.Number(c.MulScalar(eps)))
+	return p.Sub(m.Div(root).Mul(u.Number(size.Mul(c).Div(u.correction(b1)))))
 }
 
 // Slots implements Optimiser.

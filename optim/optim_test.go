@@ -152,6 +152,24 @@ func TestOptimisers_values(t *testing.T) {
 	require.InDelta(t, 0.8, clipped[1].Item(), 1e-6)
 }
 
+// halves is a model of a parameter in f16, half of which has a gradient.
+type halves struct{ P *tensor.Tensor }
+
+func (m *halves) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return m.P.Slice(0, 0, 1).Cast(array.F64).Sum().Mul(x)
+}
+
+// TestAdam_halves: an eps that halves can just hold still divides what has no gradient.
+func TestAdam_halves(t *testing.T) {
+	for _, o := range []optim.Optimiser{optim.Adam{LR: 0.5, Eps: 1e-7}, optim.AdamW{LR: 0.5, Eps: 1e-7}} {
+		p := tensor.Param(array.Cast(array.FromSlice([]float32{1, 2}, 2), array.F16))
+		m := &halves{p}
+		step := newStep(t, m, optim.Rule{Optimiser: o})
+		run(t, step, 1)
+		require.Equal(t, []float32{0.5, 2}, tensor.Data[float32](m.P.Cast(array.F32)))
+	}
+}
+
 // TestLAMB_paper follows algorithm 2 in plain Go.
 func TestLAMB_paper(t *testing.T) {
 	m := &squares{tensor.Param(array.FromSlice([]float64{1, -2, 0}, 3))}

@@ -268,7 +268,7 @@ func TestConcatGathersFacts(t *testing.T) {
 
 // builtIn returns the passes below this package.
 func builtIn() []passes.Pass {
-	return append(fusion.Recognisers(), shapeprop.Infer(nil), shapeprop.Specialize(nil), simplify.Functionalize, fusion.ConvBN, fusion.LinearBN, fusion.BNAffine,
+	return append(fusion.Recognisers(), shapeprop.Infer(nil), shapeprop.Specialize(nil), simplify.Functionalize, fusion.ConvBN, fusion.LinearBN, fusion.BNAffine, fusion.ScatterAdd,
 		simplify.ConstFold, tune.Equalise, tune.Smooth(nil, tune.SmoothOptions{}), quant.Prepare(nil, nil), quant.Convert(nil, nil), integer.Lower, simplify.Decompose, simplify.CSE, simplify.DCE, simplify.DropUnused)
 }
 

@@ -116,6 +116,33 @@ graph net(%x: f32[2,3]) {
 temp a : f32[2,3] in c at 0
 temp b : f32[2,3] in c at 24
 3: c = joined Concat{} (a, b)`},
+	{"what is scattered into a value that nothing reads later is written there", `
+graph net(%x: f32[2,3]) {
+  %z = call_function[cumsum](%x) {dim=1} : f32[2,3]
+  %i = call_function[full]() {size=[2,1], value=1, dtype=i64} : i64[2,1]
+  %v = call_function[sum](%x) {dim=[1], keep_dim=true} : f32[2,1]
+  %a = call_function[scatter_add](%z, %i, %v) {dim=1} : f32[2,3]
+  %b = call_function[scatter](%a, %i, %v) {dim=1} : f32[2,3]
+  %c = call_function[slice_scatter](%b, %v) {dim=1, start=2, stop=3} : f32[2,3]
+  %y = call_function[cumsum](%c) {dim=1} : f32[2,3]
+  return %y
+}
+`, `
+temp a : f32[2,3] in z at 0
+temp b : f32[2,3] in z at 0
+temp c : f32[2,3] in z at 0`},
+	{"but not over what is read later, or in the same step", `
+graph net(%x: f32[3,3]) {
+  %z = call_function[cumsum](%x) {dim=1} : f32[3,3]
+  %i = call_function[full]() {size=[3,3], value=1, dtype=i64} : i64[3,3]
+  %a = call_function[scatter_add](%z, %i, %x) {dim=1} : f32[3,3]
+  %b = call_function[cumsum](%z) {dim=1} : f32[3,3]
+  %t = call_function[transpose](%b) {dim0=0, dim1=1} : f32[3,3]
+  %c = call_function[scatter_add](%b, %i, %t) {dim=0} : f32[3,3]
+  %y = call_function[matmul](%a, %c) : f32[3,3]
+  return %y
+}
+`, ``},
 }
 
 func TestValuesShareMemory(t *testing.T) {

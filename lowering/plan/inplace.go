@@ -75,12 +75,11 @@ func (s *Step) over(p *Plan, v, w int) bool {
 	if !s.mentions(p, w) {
 		return true
 	}
-	k, ok := s.Kernel.(kernel.Overwriter)
-	if !ok || !slices.Contains(s.In, w) || !p.alone(s, w) {
+	if !slices.Contains(s.In, w) || !p.alone(s, w) {
 		return false
 	}
 	for i, in := range s.In {
-		if in == w && !k.Overwrites(slices.Index(s.Out, v), i) {
+		if in == w && !s.overwrites(slices.Index(s.Out, v), i) {
 			return false
 		}
 	}

@@ -210,8 +210,7 @@ func (p *Plan) overwrite() {
 	spans := p.spans()
 	for s := range p.Steps {
 		st := &p.Steps[s]
-		over, ok := st.Kernel.(kernel.Overwriter)
-		if !ok || len(st.Out) != 1 || st.Out[0] < 0 {
+		if len(st.Out) != 1 || st.Out[0] < 0 {
 			continue
 		}
 		out := &p.Buffers[st.Out[0]]
@@ -219,7 +218,7 @@ func (p *Plan) overwrite() {
 			continue
 		}
 		for i, k := range st.In {
-			if k < 0 || !over.Overwrites(0, i) {
+			if k < 0 || !st.overwrites(0, i) {
 				continue
 			}
 			if b := &p.Buffers[k]; (b.Kind == Temp || b.Donated) && b.Type.Same(out.Type) && spans[p.root(k)].Last <= s && p.alone(st, k) {
@@ -233,6 +232,17 @@ func (p *Plan) overwrite() {
 			}
 		}
 	}
+}
+
+// overwrites reports whether result out of a step may lie where operand in does.
+func (s *Step) overwrites(out, in int) bool {
+	switch k := s.Kernel.(type) {
+	case kernel.Overwriter:
+		return k.Overwrites(out, in)
+	case kernel.Updater:
+		return out == 0 && in == 0
+	}
+	return false
 }
 
 // alone reports whether a step reads the memory of its operand k through nothing else.

@@ -91,7 +91,8 @@ func (g grads) productLeft(seed, x, y op.Value) op.Value {
 	return g.reshape(g.call("matmul", op.None{}, columns(seed), g.turn(columns(y))), g.dims(x)...)
 }
 
-// serves reports whether one matrix m is multiplied with a batch of others.
+// serves reports whether one matrix m is multiplied with a batch of others, be it a batch of one
+// that m has no axis for: its gradient would have that axis, too.
 func (g grads) serves(m, others op.Value) bool {
 	batch := func(v op.Value) bool {
 		d := v.Type().Dims().Slice()
@@ -100,7 +101,7 @@ func (g grads) serves(m, others op.Value) bool {
 	known := func(v op.Value) bool {
 		return !slices.ContainsFunc(v.Type().Dims().Slice(), func(d shape.Dim) bool { return d.IsUnknown() })
 	}
-	return !batch(m) && batch(others) && known(m) && known(others)
+	return !batch(m) && (batch(others) || others.Type().Rank() > m.Type().Rank()) && known(m) && known(others)
 }
 
 // narrow reports whether the matrices of a batch y, with those of the seed, are known to have

@@ -19,15 +19,17 @@ import (
 //   - A view of elementwise calls of views that it undoes is taken before these calls,
 //     so that both are gone: x.permute(p).relu().permute(p⁻¹) is x.relu(). Operands that
 //     broadcast are permuted alike.
+//   - A view that exchanges rows and columns of a product of computed values is taken before
+//     the product, which then multiplies in the other order.
 //
 // What views show is asked of their layouts (op.Layout), which hold for all sizes; a view
 // of which nothing can be shown stays. The same elements are computed in the same way;
 // results are the same to the
-// bit except for products whose operands now lie in another order, which sum in another
-// order. Views of memory that is written stay.
+// bit except for products that multiply in the other order, or whose operands now lie in another
+// one, which may sum in another order. Views of memory that is written stay.
 var Moves = passes.Pass{
 	Name: "moves",
-	Doc:  "Joins and cancels transposes and reshapes, also across elementwise calls.",
+	Doc:  "Joins and cancels transposes and reshapes, also across elementwise calls and products.",
 	Order: []passes.Before{
 		{First: "attention", Then: "moves", Why: "attention is recognised by the views around it"},
 	},
@@ -76,6 +78,9 @@ func (m *mover) view(n *graph.Node) error {
 		}
 	}
 	if done, err := m.join(n, above); done || err != nil {
+		return err
+	}
+	if done, err := m.turn(n); done || err != nil {
 		return err
 	}
 	return m.across(n)

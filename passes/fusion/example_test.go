@@ -221,3 +221,24 @@ func Example_mergeMatmul() {
 	// matmul f32[3,4]
 	// split (f32[2,4], f32[1,4])
 }
+
+// Elements are added to a value, not to zeros that are then added to it.
+func Example_scatterAdd() {
+	gm, err := fx.Trace(context.Background(), func(x, index, src *tensor.Tensor) *tensor.Tensor {
+		return x.Add(x.ZerosLike().ScatterAdd(index, src, 0))
+	}, fx.Input("x", "f32[9,4]"), fx.Input("index", "i64[2,4]"), fx.Input("src", "f32[2,4]"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := gm.Apply(context.Background(), []fx.Pass{fusion.ScatterAdd}, fx.PassOptions{})
+	fmt.Println(r.Matches("scatter-add"), err)
+	for n := range gm.Graph.Nodes() {
+		if n.Opcode().IsCall() {
+			fmt.Println(n.Op(), n.Type())
+		}
+	}
+	// Output:
+	// 1 <nil>
+	// scatter_add f32[9,4]
+}

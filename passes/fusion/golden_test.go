@@ -8,7 +8,7 @@ import (
 )
 
 func TestGoldens(t *testing.T) {
-	for _, p := range append(fusion.Recognisers(), fusion.ConvBN, fusion.LinearBN, fusion.BNAffine, fusion.MergeLinear, fusion.MergeMatmul) {
+	for _, p := range append(fusion.Recognisers(), fusion.ConvBN, fusion.LinearBN, fusion.BNAffine, fusion.MergeLinear, fusion.MergeMatmul, fusion.ScatterAdd) {
 		t.Run(p.Name, func(t *testing.T) { passtest.Golden(t, "testdata/"+p.Name, p) })
 	}
 }

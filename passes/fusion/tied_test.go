@@ -23,10 +23,10 @@ import (
 func TestTiedOperands(t *testing.T) {
 	lists := map[string][]passes.Pass{
 		"conv-bn": {fusion.ConvBN}, "linear-bn": {fusion.LinearBN}, "bn-affine": {fusion.BNAffine}, "merge-linear": {fusion.MergeLinear},
-		"merge-matmul": {fusion.MergeMatmul}, "moves": {arrange.Moves}, "recognise": fusion.Recognisers(),
+		"merge-matmul": {fusion.MergeMatmul}, "moves": {arrange.Moves}, "scatter-add": {fusion.ScatterAdd}, "recognise": fusion.Recognisers(),
 		"simplify": {simplify.ConstFold, simplify.CSE, simplify.Algebra, simplify.Identity, simplify.DCE, simplify.DropUnused},
 		"all": append(fusion.Recognisers(), fusion.ConvBN, fusion.LinearBN, fusion.BNAffine, fusion.MergeLinear, fusion.MergeMatmul,
-			arrange.Moves, simplify.Algebra, simplify.ConstFold, simplify.CSE, simplify.DropUnused),
+			fusion.ScatterAdd, arrange.Moves, simplify.Algebra, simplify.ConstFold, simplify.CSE, simplify.DropUnused),
 	}
 	for _, c := range cases.Ties {
 		t.Run(c.Name, func(t *testing.T) {

@@ -36,6 +36,9 @@ func TestProductOfABatch(t *testing.T) {
 		{[]int{2, 1, 4, 5}, []int{3, 5, 2}, []int{2, 3, 4, 2}, 2}, // each serves the other's batch
 		{[]int{4, 5}, []int{5, 2}, []int{4, 2}, 0},
 		{[]int{1, 4, 5}, []int{1, 5, 2}, []int{1, 4, 2}, 0},
+		{[]int{1, 4, 5}, []int{5, 2}, []int{1, 4, 2}, 0}, // a batch of one: nothing to add up either
+		{[]int{1, 1, 4, 5}, []int{1, 5, 2}, []int{1, 1, 4, 2}, 0},
+		{[]int{4, 5}, []int{1, 5, 2}, []int{1, 4, 2}, 0},
 	} {
 		t.Run(fmt.Sprint(c.x, c.y), func(t *testing.T) {
 			k := call{o: std.Matmul, attrs: op.None{}, in: []*array.Array{random(r, c.x...), random(r, c.y...)}, seeds: []*array.Array{random(r, c.seed...)}}

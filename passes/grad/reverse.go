@@ -2,6 +2,7 @@ package grad
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -175,7 +176,8 @@ func (d *differentiation) give(n *graph.Node, i int, g *graph.Node) {
 	d.adjoint[n][i] = g
 }
 
-// fit undoes broadcasting: what was stretched is added up.
+// fit undoes broadcasting: what was stretched is added up. Axes of size 1 that the gradient has
+// and the value does not are no sums, unless the value has sizes that a reshape cannot name.
 func (d *differentiation) fit(g *graph.Node, t shape.Type) *graph.Node {
 	have := g.Type()
 	if !have.Ranked() || !t.Ranked() {
@@ -186,10 +188,13 @@ func (d *differentiation) fit(g *graph.Node, t shape.Type) *graph.Node {
 		panic(diag.Bug("grad: a gradient of type " + have.String() + " for " + t.String()))
 	}
 	var axes []int
+	open := slices.ContainsFunc(t.Dims().Slice(), shape.Dim.IsUnknown)
 	for i := range have.Rank() {
 		switch {
 		case i < lead:
-			axes = append(axes, i)
+			if open || !have.Dim(i).Is(1) {
+				axes = append(axes, i)
+			}
 			continue
 		case t.Dim(i - lead).IsUnknown():
 			if have.Dim(i).Is(1) {
@@ -202,10 +207,9 @@ func (d *differentiation) fit(g *graph.Node, t shape.Type) *graph.Node {
 			axes = append(axes, i)
 		}
 	}
-	if len(axes) == 0 {
-		return g
+	if len(axes) > 0 {
+		g = d.call(std.Sum, std.ReduceAttrs{Dim: op.IntList(axes...), KeepDim: lead == 0}, g)
 	}
-	g = d.call(std.Sum, std.ReduceAttrs{Dim: op.IntList(axes...), KeepDim: lead == 0}, g)
 	if lead > 0 && !g.Type().Dims().Equal(t.Dims()) {
 		g = d.call(std.Reshape, std.ReshapeAttrs{Shape: t.Dims()}, g)
 	}

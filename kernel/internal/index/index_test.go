@@ -144,6 +144,14 @@ func TestScatter(t *testing.T) {
 			kerneltest.Near(t, want, kerneltest.Run1(t, Scatter{Dim: -2, Reduce: how}, array.F16, self.Shape, a, kerneltest.Pack64(array.I32, ix), kerneltest.Pack64(array.F16, src)), 1e-3)
 		}
 	}
+	// Along the last dimension, where elements of a row go to one place, and a part of src is read.
+	row := kerneltest.Tensor64{Shape: []int{3, 4}, Data: []float64{0, 4, 0, 0, 1, 2, 3, 4, 4, 4, 2, 2}}
+	sums := kerneltest.Tensor64{Shape: self.Shape, Data: slices.Clone(self.Data)}
+	kerneltest.Each(row.Shape, func(i []int) { sums.Data[i[0]*5+int(row.At(i...))] += src.At(i...) })
+	for k, a := range kerneltest.Layouts(array.F32, self) {
+		ix := kerneltest.Layouts(array.I64, row)[k]
+		kerneltest.Same(t, sums, kerneltest.Run1(t, Scatter{Dim: -1, Reduce: "add"}, array.F32, self.Shape, a, ix, kerneltest.Layouts(array.F32, src)[k]))
+	}
 	nan := array.FromSlice([]float32{float32(math.NaN())})
 	got := kerneltest.Run1(t, Scatter{Reduce: "amax"}, array.F32, []int{2}, array.FromSlice([]float32{1, 2}), array.FromSlice([]int64{1}), nan)
 	kerneltest.Same(t, kerneltest.Tensor64{Shape: []int{2}, Data: []float64{1, math.NaN()}}, got)

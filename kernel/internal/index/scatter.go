@@ -43,9 +43,7 @@ func (s Scatter) Indexes() (index, of, dim int) { return 1, 0, s.Dim }
 func (s Scatter) Run(w *par.Workspace, out, in []*array.Array) {
 	defer w.Release(w.Mark())
 	o := out[0]
-	if x := in[0]; o.Storage() != x.Storage() || o.Offset() != x.Offset() || !x.IsContiguous() {
-		move.CopyInto(w, o, x)
-	}
+	move.Keep(w, o, in[0])
 	var to along
 	to.init("scatter", s.Dim, o, in[1])
 	idx := loadIndex(w, in[1], to.dim, to.size)
@@ -123,16 +121,37 @@ func scatterWith[T move.Scalar](w *par.Workspace, how string, o, src *array.Arra
 	} else {
 		x = move.LoadAs[T](w, src)
 	}
-	for _, v := range idx {
-		p := &dst[to.pos+int(v)*to.step]
-		*p = combine(how, *p, x[of.pos])
-		to.next()
-		of.next()
+	if how == "add" && to.rank > 0 {
+		addRows(dst, x, idx, to, &of)
+	} else {
+		for _, v := range idx {
+			p := &dst[to.pos+int(v)*to.step]
+			*p = combine(how, *p, x[of.pos])
+			to.next()
+			of.next()
+		}
 	}
 	if ordered {
 		move.Unorder(o.DType(), dst)
 	}
 	move.SaveAs(o, dst)
+}
+
+// addRows adds the elements of x to those of dst, along the last dimension of the index without
+// asking where the next element is: gradients of pools and embeddings are such sums.
+func addRows[T move.Scalar](dst, x []T, idx []int64, to, of *along) {
+	last := to.rank - 1
+	n, stride, from := to.shape[last], to.strides[last], of.strides[last]
+	to.rank, of.rank = last, last
+	for ; len(idx) > 0; idx = idx[n:] {
+		p, q := to.pos, of.pos
+		for _, v := range idx[:n] {
+			dst[p+int(v)*to.step] += x[q]
+			p, q = p+stride, q+from
+		}
+		to.next()
+		of.next()
+	}
 }
 
 // combine applies one of the named reductions to two values.

@@ -34,6 +34,13 @@ func CopyInto(w *par.Workspace, out, in *array.Array) {
 	Move(w, out, out.Offset(), in, in.Offset(), &m)
 }
 
+// Keep has out hold what in does: a copy, unless out lies where in does, as that of an Updater may.
+func Keep(w *par.Workspace, out, in *array.Array) {
+	if out.Storage() != in.Storage() || out.Offset() != in.Offset() || !in.IsContiguous() {
+		CopyInto(w, out, in)
+	}
+}
+
 // RawDense returns in's elements in row-major order as T, which has the size of
 // the element type: in's own memory where it lies so, else a copy in scratch.
 func RawDense[T array.Elem](w *par.Workspace, in *array.Array) []T {

@@ -12,9 +12,12 @@ import (
 //gofx:kernel
 type SliceScatter struct{ Dim, Start, Stop, Step int }
 
+// Updates implements Updater.
+func (SliceScatter) Updates() {}
+
 // Run implements Step.
 func (s SliceScatter) Run(w *par.Workspace, out, in []*array.Array) {
-	CopyInto(w, out[0], in[0])
+	Keep(w, out[0], in[0])
 	var v View
 	Slice(s).layout(&v, out[0])
 	v.copyFrom(w, out[0], in[1])
@@ -26,9 +29,12 @@ func (s SliceScatter) Run(w *par.Workspace, out, in []*array.Array) {
 //gofx:kernel
 type SelectScatter struct{ Dim, Index int }
 
+// Updates implements Updater.
+func (SelectScatter) Updates() {}
+
 // Run implements Step.
 func (s SelectScatter) Run(w *par.Workspace, out, in []*array.Array) {
-	CopyInto(w, out[0], in[0])
+	Keep(w, out[0], in[0])
 	var v View
 	Select(s).layout(&v, out[0])
 	v.copyFrom(w, out[0], in[1])
@@ -40,9 +46,12 @@ func (s SelectScatter) Run(w *par.Workspace, out, in []*array.Array) {
 //gofx:kernel
 type DiagonalScatter struct{ Offset, Dim1, Dim2 int }
 
+// Updates implements Updater.
+func (DiagonalScatter) Updates() {}
+
 // Run implements Step.
 func (d DiagonalScatter) Run(w *par.Workspace, out, in []*array.Array) {
-	CopyInto(w, out[0], in[0])
+	Keep(w, out[0], in[0])
 	var v View
 	Diagonal(d).layout(&v, out[0])
 	v.copyFrom(w, out[0], in[1])

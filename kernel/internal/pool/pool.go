@@ -56,11 +56,7 @@ func (s MaxPool) Run(w *par.Workspace, out, in []*array.Array) {
 // ScratchBytes implements Scratcher.
 func (s MaxPool) ScratchBytes(out, in []*array.Array) int {
 	g := s.geometry(out[0], in[0])
-	n := operand.LoadBytes(in[0]) + operand.StoreBytes(out[0])
-	if operand.At(out, 1) == nil {
-		n += poolScratch(out[0], &g, false)
-	}
-	return n
+	return operand.LoadBytes(in[0]) + operand.StoreBytes(out[0]) + poolScratch(out[0], &g, false)
 }
 
 func (s MaxPool) geometry(out, x *array.Array) geom.Spatial {
@@ -72,8 +68,8 @@ func maxPoolReal[T operand.Real](w *par.Workspace, s MaxPool, out []*array.Array
 	mark := w.Mark()
 	dst := operand.Result[T](w, out[0])
 	g, at, src := s.geometry(out[0], x), indices(out), operand.Load[T](w, x)
-	if geom.HasWindows(cpu.Host.Level) && operand.IsFloat32[T]() && at == nil && poolable(&g) {
-		maxWindows(w, g, operand.AsFloat32(dst), operand.AsFloat32(src))
+	if geom.HasWindows(cpu.Host.Level) && operand.IsFloat32[T]() && poolable(&g) {
+		maxWindows(w, g, operand.AsFloat32(dst), at, operand.AsFloat32(src))
 	} else {
 		maxPool(w, g, dst, at, src)
 	}
@@ -113,8 +109,8 @@ type maxPoolJob[T operand.Real | operand.Integer] struct {
 	src []T
 }
 
-// Do computes planes [lo, hi). It serves types and windows that have no assembly,
-// and indices: a window at a time, from a plane that stays in a cache.
+// Do computes planes [lo, hi). It serves types and windows that have no assembly, and planes
+// with NaN: a window at a time, from a plane that stays in a cache.
 func (j *maxPoolJob[T]) Do(lo, hi int) {
 	least := lowest[T]()
 	for i := lo; i < hi; i++ {

@@ -27,7 +27,8 @@ func poolScratch(out *array.Array, g *geom.Spatial, counts bool) int {
 	return par.ScratchSize(max(geom.WindowPlanLen(cpu.AVX2, g, counts), geom.WindowPlanLen(cpu.AVX512, g, counts)), 8)
 }
 
-// maxWindowsJob is maxPoolJob by assembly, of values alone.
+// maxWindowsJob is maxPoolJob by assembly, which finds the values; their indices are searched
+// for afterwards.
 type maxWindowsJob struct {
 	maxPoolJob[float32]
 	level cpu.Level
@@ -41,13 +42,13 @@ type maxCall struct {
 	fill float32
 }
 
-func maxWindows(w *par.Workspace, g geom.Spatial, dst, src []float32) {
+func maxWindows(w *par.Workspace, g geom.Spatial, dst []float32, at []int64, src []float32) {
 	if len(dst) == 0 {
 		return
 	}
 	mark := w.Mark()
 	j := par.TakeJob[maxWindowsJob](w)
-	*j = maxWindowsJob{maxPoolJob: maxPoolJob[float32]{Spatial: g, dst: dst, src: src}, level: cpu.Host.Level}
+	*j = maxWindowsJob{maxPoolJob: maxPoolJob[float32]{Spatial: g, dst: dst, at: at, src: src}, level: cpu.Host.Level}
 	j.plan = geom.NewWindowPlan(j.level, &g, false, par.Scratch[int64](w, geom.WindowPlanLen(j.level, &g, false)))
 	w.Parallel(len(dst)/g.OutPlane, max(1, par.SimdPack/(g.OutPlane*g.Taps)), j)
 	par.PutJob(w, j)
@@ -61,8 +62,11 @@ func (j *maxWindowsJob) Do(lo, hi int) {
 		c.Src = &j.src[i*j.InPlane : (i+1)*j.InPlane][0]
 		c.Dst = &j.dst[i*j.OutPlane : (i+1)*j.OutPlane][0]
 		c.run(j.level, &j.Spatial)
-		if c.nan != 0 {
+		switch out := i * j.OutPlane; {
+		case c.nan != 0:
 			j.maxPoolJob.Do(i, i+1)
+		case j.at != nil:
+			findPlaces(&j.Spatial, j.at[out:out+j.OutPlane], j.dst[out:out+j.OutPlane], j.src[i*j.InPlane:(i+1)*j.InPlane])
 		}
 	}
 }

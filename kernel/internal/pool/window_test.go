@@ -73,9 +73,19 @@ func TestPoolWindows(t *testing.T) {
 			}
 			name := fmt.Sprint(g)
 			want := make([]float32, len(dst))
-			maxPool(&par.Workspace{}, g, want, nil, src)
-			maxWindows(&par.Workspace{Threads: 2}, g, dst, src)
+			at, found := make([]int64, len(dst)), make([]int64, len(dst))
+			maxPool(&par.Workspace{}, g, want, at, src)
+			maxWindows(&par.Workspace{Threads: 2}, g, dst, nil, src)
 			require.Equal(t, bitsOf(want), bitsOf(dst), name)
+			for i := range src { // few different values: many equal ones
+				if i%3 > 0 && src[i] == src[i] {
+					src[i] = float32(int(4*src[i])) / 4
+				}
+			}
+			maxPool(&par.Workspace{}, g, want, at, src)
+			maxWindows(&par.Workspace{Threads: 2}, g, dst, found, src)
+			require.Equal(t, bitsOf(want), bitsOf(dst), name)
+			require.Equal(t, at, found, name)
 			p := avgPoolJob[float32]{Spatial: g, dst: want, src: src, end: g.In, include: i%3 == 0, divisor: i % 5 / 4 * 7}
 			for d := 1; d < 3; d++ {
 				p.end[d] += g.PadLo[d]
@@ -157,4 +167,21 @@ func BenchmarkPool(b *testing.B) {
 			}
 		})
 	}
+	r := rand.New(rand.NewPCG(1, 1))
+	src := array.Data[float32](x)
+	for i := range src {
+		src[i] = r.Float32()
+	}
+	places := array.New(array.I64, y.Shape()...)
+	s := MaxPool{Kernel: three, Stride: two, PadLo: pad}
+	b.Run("places3s2", func(b *testing.B) {
+		for b.Loop() {
+			s.Run(&par.Workspace{}, []*array.Array{y, places}, []*array.Array{x})
+		}
+	})
+	b.Run("places3s2 in Go", func(b *testing.B) {
+		for b.Loop() {
+			maxPool(&par.Workspace{}, s.geometry(y, x), array.Data[float32](y), array.Data[int64](places), src)
+		}
+	})
 }

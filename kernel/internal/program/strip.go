@@ -17,6 +17,7 @@ type stripRun struct {
 	strip  int
 	tails  []float32 // a strip for each input and output: the end of a row, or the one element repeated
 	gather []float32 // a block for each input
+	ahead  bool      // inputs are asked for before they are read
 	scalars
 }
 
@@ -120,6 +121,28 @@ func (s *stripRun) setLayouts(w *par.Workspace) {
 		}
 	}
 	s.gather = par.Scratch[float32](w, strided*gatherBlockLen)
+	s.ahead = s.computes()
+}
+
+// computes reports whether strips are computed for longer than memory takes to bring their
+// inputs: arrays are then not asked for often enough for the processor to foresee them. Where
+// memory is all that a program waits for, more requests only get into each other's way.
+func (s *stripRun) computes() bool {
+	work, rows := 0, 0
+	for i := range s.p.Code {
+		switch in := &s.p.Code[i]; {
+		case in.Op == opcode.OpInput:
+			if s.lies(int(in.Imm)) == layRow {
+				rows++
+			}
+		case in.Op == opcode.OpOutput:
+		case vmath.FunctionSteps[in.Op] != 0:
+			work += functionWork
+		default:
+			work++
+		}
+	}
+	return work >= rowWork*rows
 }
 
 // How an input lies in memory.
@@ -178,6 +201,9 @@ func (s *stripRun) input(in *Instr) {
 	switch s.lies(i) {
 	case layRow:
 		p.addr = baseOf(s.in[i])
+		if s.ahead && in.DType.Size() == 4 && 4*s.in[i].Len() >= aheadBytes() {
+			c.emit(vmath.StepPrefetch, p, place{})
+		}
 	case layStrided:
 		p.addr, p.mask, p.tag = addressOf(s.buffer(i)), gatherBlockLen-1, 0
 	default:

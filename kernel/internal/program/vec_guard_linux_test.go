@@ -32,11 +32,13 @@ func guarded(t *testing.T, n int, atEnd bool) []float32 {
 	return f[:n:n]
 }
 
-// TestStripsStayInside runs a program and a function on operands between guard pages.
+// TestStripsStayInside runs a program and a function on operands between guard pages, the longest
+// of which are asked for ahead of their use.
 func TestStripsStayInside(t *testing.T) {
-	p := chain(16)
+	defer cpu.UseCaches(cpu.UseCaches(kerneltest.Caches[0]))
+	p := chain(32)
 	for _, level := range kerneltest.VecLevels() {
-		for _, n := range []int{1, 7, 8, 63, 64, 65, 127, 128, 129, 1000, 1024, 1500} {
+		for _, n := range []int{1, 7, 8, 63, 64, 65, 127, 128, 129, 1000, 1024, 1500, 5000} {
 			for _, atEnd := range []bool{false, true} {
 				var in []*array.Array
 				for i := range 9 {

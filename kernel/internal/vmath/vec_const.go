@@ -9,6 +9,7 @@ const (
 	StepLoad
 	StepStore
 	StepStoreThrough
+	StepPrefetch
 	StepLoadF16
 	StepLoadBF16
 	StepLoadI8

@@ -37,144 +37,146 @@ TEXT ·vecTable256(SB), NOSPLIT, $0-8
 	MOVQ AX, 16(BX)
 	LEAQ ·vecStoreThrough256<>+0(SB), AX
 	MOVQ AX, 24(BX)
-	LEAQ ·vecLoadF16256<>+0(SB), AX
+	LEAQ ·vecPrefetch256<>+0(SB), AX
 	MOVQ AX, 32(BX)
-	LEAQ ·vecLoadBF16256<>+0(SB), AX
+	LEAQ ·vecLoadF16256<>+0(SB), AX
 	MOVQ AX, 40(BX)
-	LEAQ ·vecLoadI8256<>+0(SB), AX
+	LEAQ ·vecLoadBF16256<>+0(SB), AX
 	MOVQ AX, 48(BX)
-	LEAQ ·vecLoadU8256<>+0(SB), AX
+	LEAQ ·vecLoadI8256<>+0(SB), AX
 	MOVQ AX, 56(BX)
-	LEAQ ·vecLoadI16256<>+0(SB), AX
+	LEAQ ·vecLoadU8256<>+0(SB), AX
 	MOVQ AX, 64(BX)
-	LEAQ ·vecLoadU16256<>+0(SB), AX
+	LEAQ ·vecLoadI16256<>+0(SB), AX
 	MOVQ AX, 72(BX)
-	LEAQ ·vecLoadBool256<>+0(SB), AX
+	LEAQ ·vecLoadU16256<>+0(SB), AX
 	MOVQ AX, 80(BX)
-	LEAQ ·vecStoreF16256<>+0(SB), AX
+	LEAQ ·vecLoadBool256<>+0(SB), AX
 	MOVQ AX, 88(BX)
-	LEAQ ·vecStoreBF16256<>+0(SB), AX
+	LEAQ ·vecStoreF16256<>+0(SB), AX
 	MOVQ AX, 96(BX)
-	LEAQ ·vecStore16256<>+0(SB), AX
+	LEAQ ·vecStoreBF16256<>+0(SB), AX
 	MOVQ AX, 104(BX)
-	LEAQ ·vecStore8256<>+0(SB), AX
+	LEAQ ·vecStore16256<>+0(SB), AX
 	MOVQ AX, 112(BX)
-	LEAQ ·vecStoreBool256<>+0(SB), AX
+	LEAQ ·vecStore8256<>+0(SB), AX
 	MOVQ AX, 120(BX)
-	LEAQ ·vecRoundF16256<>+0(SB), AX
+	LEAQ ·vecStoreBool256<>+0(SB), AX
 	MOVQ AX, 128(BX)
-	LEAQ ·vecRoundBF16256<>+0(SB), AX
+	LEAQ ·vecRoundF16256<>+0(SB), AX
 	MOVQ AX, 136(BX)
-	LEAQ ·vecAdd256<>+0(SB), AX
+	LEAQ ·vecRoundBF16256<>+0(SB), AX
 	MOVQ AX, 144(BX)
-	LEAQ ·vecSub256<>+0(SB), AX
+	LEAQ ·vecAdd256<>+0(SB), AX
 	MOVQ AX, 152(BX)
-	LEAQ ·vecSubFrom256<>+0(SB), AX
+	LEAQ ·vecSub256<>+0(SB), AX
 	MOVQ AX, 160(BX)
-	LEAQ ·vecMul256<>+0(SB), AX
+	LEAQ ·vecSubFrom256<>+0(SB), AX
 	MOVQ AX, 168(BX)
-	LEAQ ·vecDiv256<>+0(SB), AX
+	LEAQ ·vecMul256<>+0(SB), AX
 	MOVQ AX, 176(BX)
-	LEAQ ·vecDivInto256<>+0(SB), AX
+	LEAQ ·vecDiv256<>+0(SB), AX
 	MOVQ AX, 184(BX)
-	LEAQ ·vecMin256<>+0(SB), AX
+	LEAQ ·vecDivInto256<>+0(SB), AX
 	MOVQ AX, 192(BX)
-	LEAQ ·vecMax256<>+0(SB), AX
+	LEAQ ·vecMin256<>+0(SB), AX
 	MOVQ AX, 200(BX)
-	LEAQ ·vecFMA256<>+0(SB), AX
+	LEAQ ·vecMax256<>+0(SB), AX
 	MOVQ AX, 208(BX)
-	LEAQ ·vecFMAInto256<>+0(SB), AX
+	LEAQ ·vecFMA256<>+0(SB), AX
 	MOVQ AX, 216(BX)
-	LEAQ ·vecSelect256<>+0(SB), AX
+	LEAQ ·vecFMAInto256<>+0(SB), AX
 	MOVQ AX, 224(BX)
-	LEAQ ·vecNeg256<>+0(SB), AX
+	LEAQ ·vecSelect256<>+0(SB), AX
 	MOVQ AX, 232(BX)
-	LEAQ ·vecAbs256<>+0(SB), AX
+	LEAQ ·vecNeg256<>+0(SB), AX
 	MOVQ AX, 240(BX)
-	LEAQ ·vecSqrt256<>+0(SB), AX
+	LEAQ ·vecAbs256<>+0(SB), AX
 	MOVQ AX, 248(BX)
-	LEAQ ·vecReciprocal256<>+0(SB), AX
+	LEAQ ·vecSqrt256<>+0(SB), AX
 	MOVQ AX, 256(BX)
-	LEAQ ·vecSign256<>+0(SB), AX
+	LEAQ ·vecReciprocal256<>+0(SB), AX
 	MOVQ AX, 264(BX)
-	LEAQ ·vecRound256<>+0(SB), AX
+	LEAQ ·vecSign256<>+0(SB), AX
 	MOVQ AX, 272(BX)
-	LEAQ ·vecFloor256<>+0(SB), AX
+	LEAQ ·vecRound256<>+0(SB), AX
 	MOVQ AX, 280(BX)
-	LEAQ ·vecCeil256<>+0(SB), AX
+	LEAQ ·vecFloor256<>+0(SB), AX
 	MOVQ AX, 288(BX)
-	LEAQ ·vecTrunc256<>+0(SB), AX
+	LEAQ ·vecCeil256<>+0(SB), AX
 	MOVQ AX, 296(BX)
-	LEAQ ·vecEq256<>+0(SB), AX
+	LEAQ ·vecTrunc256<>+0(SB), AX
 	MOVQ AX, 304(BX)
-	LEAQ ·vecNe256<>+0(SB), AX
+	LEAQ ·vecEq256<>+0(SB), AX
 	MOVQ AX, 312(BX)
-	LEAQ ·vecLt256<>+0(SB), AX
+	LEAQ ·vecNe256<>+0(SB), AX
 	MOVQ AX, 320(BX)
-	LEAQ ·vecLe256<>+0(SB), AX
+	LEAQ ·vecLt256<>+0(SB), AX
 	MOVQ AX, 328(BX)
-	LEAQ ·vecGt256<>+0(SB), AX
+	LEAQ ·vecLe256<>+0(SB), AX
 	MOVQ AX, 336(BX)
-	LEAQ ·vecGe256<>+0(SB), AX
+	LEAQ ·vecGt256<>+0(SB), AX
 	MOVQ AX, 344(BX)
-	LEAQ ·vecIsNaN256<>+0(SB), AX
+	LEAQ ·vecGe256<>+0(SB), AX
 	MOVQ AX, 352(BX)
-	LEAQ ·vecAnd256<>+0(SB), AX
+	LEAQ ·vecIsNaN256<>+0(SB), AX
 	MOVQ AX, 360(BX)
-	LEAQ ·vecOr256<>+0(SB), AX
+	LEAQ ·vecAnd256<>+0(SB), AX
 	MOVQ AX, 368(BX)
-	LEAQ ·vecXor256<>+0(SB), AX
+	LEAQ ·vecOr256<>+0(SB), AX
 	MOVQ AX, 376(BX)
-	LEAQ ·vecIntAdd256<>+0(SB), AX
+	LEAQ ·vecXor256<>+0(SB), AX
 	MOVQ AX, 384(BX)
-	LEAQ ·vecIntSub256<>+0(SB), AX
+	LEAQ ·vecIntAdd256<>+0(SB), AX
 	MOVQ AX, 392(BX)
-	LEAQ ·vecIntSubFrom256<>+0(SB), AX
+	LEAQ ·vecIntSub256<>+0(SB), AX
 	MOVQ AX, 400(BX)
-	LEAQ ·vecIntMul256<>+0(SB), AX
+	LEAQ ·vecIntSubFrom256<>+0(SB), AX
 	MOVQ AX, 408(BX)
-	LEAQ ·vecIntMin256<>+0(SB), AX
+	LEAQ ·vecIntMul256<>+0(SB), AX
 	MOVQ AX, 416(BX)
-	LEAQ ·vecIntMax256<>+0(SB), AX
+	LEAQ ·vecIntMin256<>+0(SB), AX
 	MOVQ AX, 424(BX)
-	LEAQ ·vecIntEq256<>+0(SB), AX
+	LEAQ ·vecIntMax256<>+0(SB), AX
 	MOVQ AX, 432(BX)
-	LEAQ ·vecIntGt256<>+0(SB), AX
+	LEAQ ·vecIntEq256<>+0(SB), AX
 	MOVQ AX, 440(BX)
-	LEAQ ·vecIntLt256<>+0(SB), AX
+	LEAQ ·vecIntGt256<>+0(SB), AX
 	MOVQ AX, 448(BX)
-	LEAQ ·vecFromInt256<>+0(SB), AX
+	LEAQ ·vecIntLt256<>+0(SB), AX
 	MOVQ AX, 456(BX)
-	LEAQ ·vecToInt256<>+0(SB), AX
+	LEAQ ·vecFromInt256<>+0(SB), AX
 	MOVQ AX, 464(BX)
-	LEAQ ·vecExp256<>+0(SB), AX
+	LEAQ ·vecToInt256<>+0(SB), AX
 	MOVQ AX, 472(BX)
-	LEAQ ·vecExpm1256<>+0(SB), AX
+	LEAQ ·vecExp256<>+0(SB), AX
 	MOVQ AX, 480(BX)
-	LEAQ ·vecLog256<>+0(SB), AX
+	LEAQ ·vecExpm1256<>+0(SB), AX
 	MOVQ AX, 488(BX)
-	LEAQ ·vecLog1p256<>+0(SB), AX
+	LEAQ ·vecLog256<>+0(SB), AX
 	MOVQ AX, 496(BX)
-	LEAQ ·vecLog2256<>+0(SB), AX
+	LEAQ ·vecLog1p256<>+0(SB), AX
 	MOVQ AX, 504(BX)
-	LEAQ ·vecSin256<>+0(SB), AX
+	LEAQ ·vecLog2256<>+0(SB), AX
 	MOVQ AX, 512(BX)
-	LEAQ ·vecCos256<>+0(SB), AX
+	LEAQ ·vecSin256<>+0(SB), AX
 	MOVQ AX, 520(BX)
-	LEAQ ·vecTan256<>+0(SB), AX
+	LEAQ ·vecCos256<>+0(SB), AX
 	MOVQ AX, 528(BX)
-	LEAQ ·vecAtan256<>+0(SB), AX
+	LEAQ ·vecTan256<>+0(SB), AX
 	MOVQ AX, 536(BX)
-	LEAQ ·vecErf256<>+0(SB), AX
+	LEAQ ·vecAtan256<>+0(SB), AX
 	MOVQ AX, 544(BX)
-	LEAQ ·vecTanh256<>+0(SB), AX
+	LEAQ ·vecErf256<>+0(SB), AX
 	MOVQ AX, 552(BX)
-	LEAQ ·vecSigmoid256<>+0(SB), AX
+	LEAQ ·vecTanh256<>+0(SB), AX
 	MOVQ AX, 560(BX)
-	LEAQ ·vecRsqrt256<>+0(SB), AX
+	LEAQ ·vecSigmoid256<>+0(SB), AX
 	MOVQ AX, 568(BX)
-	LEAQ ·vecPow256<>+0(SB), AX
+	LEAQ ·vecRsqrt256<>+0(SB), AX
 	MOVQ AX, 576(BX)
+	LEAQ ·vecPow256<>+0(SB), AX
+	MOVQ AX, 584(BX)
 	RET
 
 // func vecEnd256<>()
@@ -248,6 +250,21 @@ TEXT ·vecStoreThrough256<>(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x30, R8
 	MOVQ     (R8), AX
 	JMP      AX
+
+// func vecPrefetch256<>()
+// Requires: MMX+
+TEXT ·vecPrefetch256<>(SB), NOSPLIT|NOFRAME, $0
+	MOVQ       16(R8), BX
+	ANDQ       R9, BX
+	SHLQ       $0x02, BX
+	ADDQ       8(R8), BX
+	PREFETCHT0 2048(BX)
+	PREFETCHT0 2112(BX)
+	PREFETCHT0 2176(BX)
+	PREFETCHT0 2240(BX)
+	ADDQ       $0x30, R8
+	MOVQ       (R8), AX
+	JMP        AX
 
 // func vecLoadF16256<>()
 // Requires: F16C

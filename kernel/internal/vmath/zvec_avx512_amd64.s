@@ -37,144 +37,146 @@ TEXT ·vecTable512(SB), NOSPLIT, $0-8
 	MOVQ AX, 16(BX)
 	LEAQ ·vecStoreThrough512<>+0(SB), AX
 	MOVQ AX, 24(BX)
-	LEAQ ·vecLoadF16512<>+0(SB), AX
+	LEAQ ·vecPrefetch512<>+0(SB), AX
 	MOVQ AX, 32(BX)
-	LEAQ ·vecLoadBF16512<>+0(SB), AX
+	LEAQ ·vecLoadF16512<>+0(SB), AX
 	MOVQ AX, 40(BX)
-	LEAQ ·vecLoadI8512<>+0(SB), AX
+	LEAQ ·vecLoadBF16512<>+0(SB), AX
 	MOVQ AX, 48(BX)
-	LEAQ ·vecLoadU8512<>+0(SB), AX
+	LEAQ ·vecLoadI8512<>+0(SB), AX
 	MOVQ AX, 56(BX)
-	LEAQ ·vecLoadI16512<>+0(SB), AX
+	LEAQ ·vecLoadU8512<>+0(SB), AX
 	MOVQ AX, 64(BX)
-	LEAQ ·vecLoadU16512<>+0(SB), AX
+	LEAQ ·vecLoadI16512<>+0(SB), AX
 	MOVQ AX, 72(BX)
-	LEAQ ·vecLoadBool512<>+0(SB), AX
+	LEAQ ·vecLoadU16512<>+0(SB), AX
 	MOVQ AX, 80(BX)
-	LEAQ ·vecStoreF16512<>+0(SB), AX
+	LEAQ ·vecLoadBool512<>+0(SB), AX
 	MOVQ AX, 88(BX)
-	LEAQ ·vecStoreBF16512<>+0(SB), AX
+	LEAQ ·vecStoreF16512<>+0(SB), AX
 	MOVQ AX, 96(BX)
-	LEAQ ·vecStore16512<>+0(SB), AX
+	LEAQ ·vecStoreBF16512<>+0(SB), AX
 	MOVQ AX, 104(BX)
-	LEAQ ·vecStore8512<>+0(SB), AX
+	LEAQ ·vecStore16512<>+0(SB), AX
 	MOVQ AX, 112(BX)
-	LEAQ ·vecStoreBool512<>+0(SB), AX
+	LEAQ ·vecStore8512<>+0(SB), AX
 	MOVQ AX, 120(BX)
-	LEAQ ·vecRoundF16512<>+0(SB), AX
+	LEAQ ·vecStoreBool512<>+0(SB), AX
 	MOVQ AX, 128(BX)
-	LEAQ ·vecRoundBF16512<>+0(SB), AX
+	LEAQ ·vecRoundF16512<>+0(SB), AX
 	MOVQ AX, 136(BX)
-	LEAQ ·vecAdd512<>+0(SB), AX
+	LEAQ ·vecRoundBF16512<>+0(SB), AX
 	MOVQ AX, 144(BX)
-	LEAQ ·vecSub512<>+0(SB), AX
+	LEAQ ·vecAdd512<>+0(SB), AX
 	MOVQ AX, 152(BX)
-	LEAQ ·vecSubFrom512<>+0(SB), AX
+	LEAQ ·vecSub512<>+0(SB), AX
 	MOVQ AX, 160(BX)
-	LEAQ ·vecMul512<>+0(SB), AX
+	LEAQ ·vecSubFrom512<>+0(SB), AX
 	MOVQ AX, 168(BX)
-	LEAQ ·vecDiv512<>+0(SB), AX
+	LEAQ ·vecMul512<>+0(SB), AX
 	MOVQ AX, 176(BX)
-	LEAQ ·vecDivInto512<>+0(SB), AX
+	LEAQ ·vecDiv512<>+0(SB), AX
 	MOVQ AX, 184(BX)
-	LEAQ ·vecMin512<>+0(SB), AX
+	LEAQ ·vecDivInto512<>+0(SB), AX
 	MOVQ AX, 192(BX)
-	LEAQ ·vecMax512<>+0(SB), AX
+	LEAQ ·vecMin512<>+0(SB), AX
 	MOVQ AX, 200(BX)
-	LEAQ ·vecFMA512<>+0(SB), AX
+	LEAQ ·vecMax512<>+0(SB), AX
 	MOVQ AX, 208(BX)
-	LEAQ ·vecFMAInto512<>+0(SB), AX
+	LEAQ ·vecFMA512<>+0(SB), AX
 	MOVQ AX, 216(BX)
-	LEAQ ·vecSelect512<>+0(SB), AX
+	LEAQ ·vecFMAInto512<>+0(SB), AX
 	MOVQ AX, 224(BX)
-	LEAQ ·vecNeg512<>+0(SB), AX
+	LEAQ ·vecSelect512<>+0(SB), AX
 	MOVQ AX, 232(BX)
-	LEAQ ·vecAbs512<>+0(SB), AX
+	LEAQ ·vecNeg512<>+0(SB), AX
 	MOVQ AX, 240(BX)
-	LEAQ ·vecSqrt512<>+0(SB), AX
+	LEAQ ·vecAbs512<>+0(SB), AX
 	MOVQ AX, 248(BX)
-	LEAQ ·vecReciprocal512<>+0(SB), AX
+	LEAQ ·vecSqrt512<>+0(SB), AX
 	MOVQ AX, 256(BX)
-	LEAQ ·vecSign512<>+0(SB), AX
+	LEAQ ·vecReciprocal512<>+0(SB), AX
 	MOVQ AX, 264(BX)
-	LEAQ ·vecRound512<>+0(SB), AX
+	LEAQ ·vecSign512<>+0(SB), AX
 	MOVQ AX, 272(BX)
-	LEAQ ·vecFloor512<>+0(SB), AX
+	LEAQ ·vecRound512<>+0(SB), AX
 	MOVQ AX, 280(BX)
-	LEAQ ·vecCeil512<>+0(SB), AX
+	LEAQ ·vecFloor512<>+0(SB), AX
 	MOVQ AX, 288(BX)
-	LEAQ ·vecTrunc512<>+0(SB), AX
+	LEAQ ·vecCeil512<>+0(SB), AX
 	MOVQ AX, 296(BX)
-	LEAQ ·vecEq512<>+0(SB), AX
+	LEAQ ·vecTrunc512<>+0(SB), AX
 	MOVQ AX, 304(BX)
-	LEAQ ·vecNe512<>+0(SB), AX
+	LEAQ ·vecEq512<>+0(SB), AX
 	MOVQ AX, 312(BX)
-	LEAQ ·vecLt512<>+0(SB), AX
+	LEAQ ·vecNe512<>+0(SB), AX
 	MOVQ AX, 320(BX)
-	LEAQ ·vecLe512<>+0(SB), AX
+	LEAQ ·vecLt512<>+0(SB), AX
 	MOVQ AX, 328(BX)
-	LEAQ ·vecGt512<>+0(SB), AX
+	LEAQ ·vecLe512<>+0(SB), AX
 	MOVQ AX, 336(BX)
-	LEAQ ·vecGe512<>+0(SB), AX
+	LEAQ ·vecGt512<>+0(SB), AX
 	MOVQ AX, 344(BX)
-	LEAQ ·vecIsNaN512<>+0(SB), AX
+	LEAQ ·vecGe512<>+0(SB), AX
 	MOVQ AX, 352(BX)
-	LEAQ ·vecAnd512<>+0(SB), AX
+	LEAQ ·vecIsNaN512<>+0(SB), AX
 	MOVQ AX, 360(BX)
-	LEAQ ·vecOr512<>+0(SB), AX
+	LEAQ ·vecAnd512<>+0(SB), AX
 	MOVQ AX, 368(BX)
-	LEAQ ·vecXor512<>+0(SB), AX
+	LEAQ ·vecOr512<>+0(SB), AX
 	MOVQ AX, 376(BX)
-	LEAQ ·vecIntAdd512<>+0(SB), AX
+	LEAQ ·vecXor512<>+0(SB), AX
 	MOVQ AX, 384(BX)
-	LEAQ ·vecIntSub512<>+0(SB), AX
+	LEAQ ·vecIntAdd512<>+0(SB), AX
 	MOVQ AX, 392(BX)
-	LEAQ ·vecIntSubFrom512<>+0(SB), AX
+	LEAQ ·vecIntSub512<>+0(SB), AX
 	MOVQ AX, 400(BX)
-	LEAQ ·vecIntMul512<>+0(SB), AX
+	LEAQ ·vecIntSubFrom512<>+0(SB), AX
 	MOVQ AX, 408(BX)
-	LEAQ ·vecIntMin512<>+0(SB), AX
+	LEAQ ·vecIntMul512<>+0(SB), AX
 	MOVQ AX, 416(BX)
-	LEAQ ·vecIntMax512<>+0(SB), AX
+	LEAQ ·vecIntMin512<>+0(SB), AX
 	MOVQ AX, 424(BX)
-	LEAQ ·vecIntEq512<>+0(SB), AX
+	LEAQ ·vecIntMax512<>+0(SB), AX
 	MOVQ AX, 432(BX)
-	LEAQ ·vecIntGt512<>+0(SB), AX
+	LEAQ ·vecIntEq512<>+0(SB), AX
 	MOVQ AX, 440(BX)
-	LEAQ ·vecIntLt512<>+0(SB), AX
+	LEAQ ·vecIntGt512<>+0(SB), AX
 	MOVQ AX, 448(BX)
-	LEAQ ·vecFromInt512<>+0(SB), AX
+	LEAQ ·vecIntLt512<>+0(SB), AX
 	MOVQ AX, 456(BX)
-	LEAQ ·vecToInt512<>+0(SB), AX
+	LEAQ ·vecFromInt512<>+0(SB), AX
 	MOVQ AX, 464(BX)
-	LEAQ ·vecExp512<>+0(SB), AX
+	LEAQ ·vecToInt512<>+0(SB), AX
 	MOVQ AX, 472(BX)
-	LEAQ ·vecExpm1512<>+0(SB), AX
+	LEAQ ·vecExp512<>+0(SB), AX
 	MOVQ AX, 480(BX)
-	LEAQ ·vecLog512<>+0(SB), AX
+	LEAQ ·vecExpm1512<>+0(SB), AX
 	MOVQ AX, 488(BX)
-	LEAQ ·vecLog1p512<>+0(SB), AX
+	LEAQ ·vecLog512<>+0(SB), AX
 	MOVQ AX, 496(BX)
-	LEAQ ·vecLog2512<>+0(SB), AX
+	LEAQ ·vecLog1p512<>+0(SB), AX
 	MOVQ AX, 504(BX)
-	LEAQ ·vecSin512<>+0(SB), AX
+	LEAQ ·vecLog2512<>+0(SB), AX
 	MOVQ AX, 512(BX)
-	LEAQ ·vecCos512<>+0(SB), AX
+	LEAQ ·vecSin512<>+0(SB), AX
 	MOVQ AX, 520(BX)
-	LEAQ ·vecTan512<>+0(SB), AX
+	LEAQ ·vecCos512<>+0(SB), AX
 	MOVQ AX, 528(BX)
-	LEAQ ·vecAtan512<>+0(SB), AX
+	LEAQ ·vecTan512<>+0(SB), AX
 	MOVQ AX, 536(BX)
-	LEAQ ·vecErf512<>+0(SB), AX
+	LEAQ ·vecAtan512<>+0(SB), AX
 	MOVQ AX, 544(BX)
-	LEAQ ·vecTanh512<>+0(SB), AX
+	LEAQ ·vecErf512<>+0(SB), AX
 	MOVQ AX, 552(BX)
-	LEAQ ·vecSigmoid512<>+0(SB), AX
+	LEAQ ·vecTanh512<>+0(SB), AX
 	MOVQ AX, 560(BX)
-	LEAQ ·vecRsqrt512<>+0(SB), AX
+	LEAQ ·vecSigmoid512<>+0(SB), AX
 	MOVQ AX, 568(BX)
-	LEAQ ·vecPow512<>+0(SB), AX
+	LEAQ ·vecRsqrt512<>+0(SB), AX
 	MOVQ AX, 576(BX)
+	LEAQ ·vecPow512<>+0(SB), AX
+	MOVQ AX, 584(BX)
 	RET
 
 // func vecEnd512<>()
@@ -248,6 +250,25 @@ TEXT ·vecStoreThrough512<>(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x30, R8
 	MOVQ     (R8), AX
 	JMP      AX
+
+// func vecPrefetch512<>()
+// Requires: MMX+
+TEXT ·vecPrefetch512<>(SB), NOSPLIT|NOFRAME, $0
+	MOVQ       16(R8), BX
+	ANDQ       R9, BX
+	SHLQ       $0x02, BX
+	ADDQ       8(R8), BX
+	PREFETCHT0 2048(BX)
+	PREFETCHT0 2112(BX)
+	PREFETCHT0 2176(BX)
+	PREFETCHT0 2240(BX)
+	PREFETCHT0 2304(BX)
+	PREFETCHT0 2368(BX)
+	PREFETCHT0 2432(BX)
+	PREFETCHT0 2496(BX)
+	ADDQ       $0x30, R8
+	MOVQ       (R8), AX
+	JMP        AX
 
 // func vecLoadF16512<>()
 // Requires: AVX512F

@@ -5,6 +5,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// prefetchAhead is how many bytes before it is read memory is asked for: a few strips of a long
+// program, or many of a short one, which take as long as memory does.
+const prefetchAhead = 2048
+
 // memorySteps move the accumulator from and to memory, converting. Truth values
 // are lanes of all ones or zeros.
 func memorySteps(add func(string, func(isa))) {
@@ -12,6 +16,13 @@ func memorySteps(add func(string, func(isa))) {
 	add("Store", with(func(s isa, m Mem, a reg.Register, _ int) { s.VMOVUPS(a, m) }))
 	// Past the caches: the address is a multiple of the register's size.
 	add("StoreThrough", with(func(s isa, m Mem, a reg.Register, _ int) { s.VMOVNTPS(a, m) }))
+	// The strips some way on: processors foresee where arrays go on, but not in the next page.
+	add("Prefetch", func(s isa) {
+		m := s.operand(0, 4, reg.RBX)
+		for at := 0; at < 4*s.strip(); at += 64 {
+			s.PREFETCHT0(m.Offset(prefetchAhead + at))
+		}
+	})
 	widen := func(name string, size int, load func(s isa, m Mem, a reg.Register)) {
 		add(name, func(s isa) {
 			m := s.operand(0, size, reg.RBX)

@@ -1,0 +1,90 @@
+package arrange
+
+import (
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+)
+
+// turn takes n, a view that exchanges rows and columns of a product that nothing else reads,
+// before the product: (x·y)ᵀ is yᵀ·xᵀ. A product reads operands along either axis, and most of
+// what would read the view does not. So the gradient of a weight that a model turns, as tied
+// embeddings are, is made in the order that its update reads.
+func (m *mover) turn(n *graph.Node) (done bool, err error) {
+	x := operand(n)
+	if n.NumArgs() != 1 || x.Op() != std.Matmul || x.Bound() != nil || x.NumUses() != 1 || len(n.Graph().SymbolsOf(x)) > 0 ||
+		x.Graph() != n.Graph() || !turns(permutation(x, n)) || !reordered(n) || !alike(x.Arg(0), x.Arg(1)) {
+		return false, nil
+	}
+	if why := m.sharing.Written(x.Args()...); why != "" {
+		m.c.Refuse(n, why)
+		return true, nil
+	}
+	c := n.Graph().Before(n).From(x)
+	turned := func(a *graph.Node) *graph.Node {
+		return c.Function(std.Transpose, std.TransposeAttrs{Dim0: -1, Dim1: -2}, a)
+	}
+	operands := []*graph.Node{turned(x.Arg(1)), turned(x.Arg(0))}
+	by := c.Function(std.Matmul, op.None{}, operands...)
+	if !by.Type().Same(n.Type()) {
+		for _, v := range append([]*graph.Node{by}, operands...) {
+			_ = v.Graph().Erase(v)
+		}
+		return false, nil
+	}
+	if err := m.replace(n, by, "taken before "+x.String()+", which is computed the other way round"); err != nil {
+		return true, err
+	}
+	for _, v := range operands {
+		if err := m.view(v); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// turns reports whether a permutation exchanges the last two dimensions and nothing else.
+func turns(perm []int) bool {
+	last := len(perm) - 1
+	if last < 1 || perm[last] != last-1 || perm[last-1] != last {
+		return false
+	}
+	for i, k := range perm[:last-1] {
+		if i != k {
+			return false
+		}
+	}
+	return true
+}
+
+// reordered reports whether something other than a product reads n.
+func reordered(n *graph.Node) bool {
+	for u := range n.Users() {
+		if o := u.Op(); o == nil || o.Class != op.Contraction {
+			return true
+		}
+	}
+	return false
+}
+
+// alike reports whether x and y are computed batches of as many matrices: one that is shared by a
+// batch is multiplied at once by all rows of the batch as long as it stands on the right.
+func alike(x, y *graph.Node) bool {
+	a, b := x.Type(), y.Type()
+	if !a.Ranked() || !b.Ranked() || a.Rank() != b.Rank() || a.Rank() < 2 || state(x) || state(y) {
+		return false
+	}
+	batch := a.Rank() - 2
+	return a.Dims().Sub(0, batch).Equal(b.Dims().Sub(0, batch))
+}
+
+// state reports whether a is a parameter or a view of one: targets pack such operands where
+// they stand on the right.
+func state(a *graph.Node) bool {
+	for ; a != nil; a = operand(a) {
+		if a.Opcode() == graph.GetAttr {
+			return true
+		}
+	}
+	return false
+}
