@@ -63,10 +63,10 @@ func symbolName(i int) string { return "s" + strconv.Itoa(i) }
 
 // Symbol is a size of what a graph reads that the graph leaves open.
 type Symbol struct {
-	Leaf  int    // the number of what is read, in the order of the graph
-	Axis  int    // of it
-	Sizes []int  // that it had when it became a symbol
-	Line  string // of the first call that reads the leaf
+	Leaf  int    `json:"leaf"`  // the number of what is read, in the order of the graph
+	Axis  int    `json:"axis"`  // of it
+	Sizes []int  `json:"sizes"` // that it had when it became a symbol
+	Line  string `json:"line"`  // of the first call that reads the leaf
 }
 
 // String says which size differed, and where.
@@ -79,18 +79,6 @@ func (y Symbol) String() string {
 		text += " " + strconv.Itoa(n)
 	}
 	return text + " at " + y.Line
-}
-
-// Symbols returns the sizes that graphs of the session leave open, for people who want to
-// know why a graph was compiled again, or was not.
-func (s *Session) Symbols() (all []Symbol) {
-	defer s.enter("Symbols")()
-	for e := s.cache.order.Back(); e != nil; e = e.Prev() {
-		if p := e.Value.(*program); p.open != nil {
-			all = append(all, p.open.symbols...)
-		}
-	}
-	return all
 }
 
 const (

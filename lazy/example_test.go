@@ -94,14 +94,15 @@ func ExamplePolicy() {
 }
 
 // Texts of many lengths: from the third on they are one graph.
-func ExampleSession_Symbols() {
+func ExampleSymbol() {
 	s := lazy.New(lazy.Options{})
 	defer s.Close()
 	for n := range 20 {
 		s.In(tensor.Ones(2, n+5)).Softmax(1).Sum().Item()
 	}
-	for _, y := range s.Symbols() {
-		fmt.Println(s.Stats().Graphs, "graphs; axis", y.Axis, "had the sizes", y.Sizes)
+	graphs := s.Explain().Graphs
+	for _, y := range graphs[len(graphs)-1].Symbols {
+		fmt.Println(len(graphs), "graphs; axis", y.Axis, "had the sizes", y.Sizes)
 	}
 	// Output: 3 graphs; axis 1 had the sizes [5 6 7]
 }

@@ -35,6 +35,7 @@ type Graph struct {
 	Refusal     string      `json:"refusal,omitempty"` // why the target refuses the graph
 	Builds      int         `json:"builds"`            // how often it was given to the target
 	Reads       []string    `json:"reads,omitempty"`   // inputs and weights with their types
+	Symbols     []Symbol    `json:"symbols,omitempty"` // sizes that it leaves open; the others are those of its first run
 	Outputs     int         `json:"outputs"`           // values that were asked for when it came
 	Flushes     []Flush     `json:"flushes"`
 	Next        []Next      `json:"next,omitempty"`    // graphs that ran after it
@@ -134,6 +135,9 @@ func (c *cache) explain(p *program) (Graph, *outline) {
 		g.State = Compiling
 	}
 	p.mu.Unlock()
+	if p.open != nil {
+		g.Symbols = p.open.symbols
+	}
 	if t.sketch == nil {
 		return g, nil
 	}

@@ -129,7 +129,7 @@ func TestExplain_copiesAndDropped(t *testing.T) {
 
 // A session of many lines and graphs has as much to tell as one of few.
 func TestExplain_isBounded(t *testing.T) {
-	s := open(t, lazy.Options{MaxPrograms: 40})
+	s := open(t, lazy.Options{MaxPrograms: 40, Dims: lazy.Fixed})
 	for n := range 200 {
 		s.In(tensor.Zeros(n + 1)).Neg().Sum().Item()
 		s.In(vec(1)).Neg().Sum().Item()
@@ -151,7 +151,7 @@ func TestExplain_isBounded(t *testing.T) {
 
 // What Explain keeps of a graph holds no data.
 func TestExplain_keepsNoData(t *testing.T) {
-	s := open(t, lazy.Options{})
+	s := open(t, lazy.Options{Scalars: lazy.Fixed})
 	require.Equal(t, "true 45150", kept(session{s}))
 	require.Len(t, s.Explain().Graphs, 301)
 }

@@ -34,6 +34,9 @@ func (g *Graph) tell(b *strings.Builder) {
 	if len(g.Reads) > 0 {
 		fmt.Fprintf(b, "  reads %s\n", strings.Join(g.Reads, ", "))
 	}
+	for _, y := range g.Symbols {
+		fmt.Fprintf(b, "  open: %s\n", y)
+	}
 	if d := g.Differs; d != nil {
 		for line := range strings.Lines(d.String()) {
 			b.WriteString("  " + line)
