@@ -231,6 +231,19 @@ func TestGrad_needsItsOption(t *testing.T) {
 	require.Contains(t, e.Hint, "Gradients")
 }
 
+// Asking for a gradient computes nothing: loss and gradient are one graph.
+func TestGrad_asksForNothing(t *testing.T) {
+	s := open(t, learning)
+	w := param(1, 2)
+	require.NoError(t, s.NoFlush(func() {
+		g := tensor.Grad(s.In(vec(1, 2)).Mul(w).Square().Sum(), w)
+		w.SubInPlace(g[0])
+	}))
+	require.NoError(t, s.Barrier())
+	st := s.Stats()
+	require.Equal(t, []int{1, 1}, []int{st.Graphs, st.Flushes[lazy.Barrier]})
+}
+
 // Several mistakes are one error, at the line of the first.
 func TestGrad_mistakes(t *testing.T) {
 	s := open(t, learning)
