@@ -19,6 +19,7 @@ var _ tensor.Differentiator = (*Session)(nil)
 type history struct {
 	made   []*place       // since the last barrier: they keep their operands
 	handed map[any]*place // values of tensors whose memory the program was given since then
+	since  uint64         // the moment of the last barrier
 }
 
 // remember notes a new call, so that it keeps its operands until the next barrier.
@@ -84,6 +85,18 @@ func (s *Session) refuseOutside(st *array.Storage, what string) {
 	}
 }
 
+// loaded is the value of a model's tensor when the session reads it.
+func (s *Session) loaded(k *slot) *place {
+	st := k.array.Storage()
+	switch p := s.past.handed[k.of]; {
+	case p != nil && array.Equal(p.data, k.array):
+		return s.again(p, k.array)
+	case s.opts.Gradients && st.Born() <= s.past.since && st.Version() > s.past.since:
+		return s.entered(leaf(k.array), outside, true)
+	}
+	return s.entered(leaf(k.array), whole, false)
+}
+
 // again is a value that was computed before, in other memory.
 func (s *Session) again(p *place, a *array.Array) *place {
 	q := &place{typ: p.typ, op: std.Clone, args: []*place{p}, data: a, same: true}
@@ -110,6 +123,12 @@ func (s *Session) forgetPast() {
 	clear(s.past.made)
 	clear(s.past.handed)
 	s.past.made = s.past.made[:0]
+	s.past.since = array.Now()
+	for _, k := range s.slots {
+		if k.value != nil && k.value.cut == outside {
+			s.entered(k.value, whole, false)
+		}
+	}
 }
 
 // carriesGradient reports whether a gradient may go through a value of a type.
@@ -233,12 +252,25 @@ func (t *tape) replay(loss *place, targets []*place) {
 			}
 			p := f.p
 			stack = stack[:len(stack)-1]
-			if p.cut != whole && t.mayDepend(p) && (!isTarget[p] || p.cut == handed) {
+			if t.lacks(p, isTarget) {
 				panic(p.lost())
 			}
 			t.add(p)
 		}
 	}
+}
+
+// lacks reports whether a value may depend on a target in a way that is not known.
+func (t *tape) lacks(p *place, isTarget map[*place]bool) bool {
+	switch {
+	case p.cut == whole:
+		return false
+	case !isTarget[p]:
+		return t.mayDepend(p)
+	case p.cut == handed: // calls before the write have another value
+		return true
+	}
+	return p.cut == outside && len(isTarget) > 1
 }
 
 // mayDepend reports whether a value, of whose past nothing is known, may have been computed
@@ -257,6 +289,7 @@ const (
 	foreign            // a Go function has computed it
 	sized              // its sizes follow from elements of operands
 	baked              // eager code has computed it from tensors of a model
+	outside            // eager code has written it
 )
 
 var cuts = [...]struct{ why, cure string }{
@@ -264,6 +297,7 @@ var cuts = [...]struct{ why, cure string }{
 	handed:  {"was written by code that has its memory", "write by tensor calls, or use its Detach() where it counts as constant"},
 	foreign: {"is the result of a Go function without a gradient", "write the function with tensor calls, or use Detach() of the result where it counts as constant"},
 	baked:   {"was computed without the session from a parameter", "compute it in the session, from s.In of an operand, or use Detach() where it counts as constant"},
+	outside: {"was written by eager code since the last barrier", "call Barrier after the write, write values of the session, or use Detach() where it counts as constant"},
 	sized:   {"has sizes that follow from elements", "use Where, or Detach() of the result where it counts as constant"},
 }
 

@@ -142,6 +142,27 @@ func TestGrad_ofAPast(t *testing.T) {
 		w.AddScalarInPlace(1)
 		return s.In(vec(1, 1)).Mul(y.AddScalar(1))
 	}))
+	t.Run("writes of eager code", func(t *testing.T) {
+		s := open(t, learning)
+		b := param(4, 5)
+		require.NoError(t, s.Barrier())
+		step := func() []*tensor.Tensor { return tensor.Grad(s.In(vec(1, 2)).Mul(b).Sum(), b, w) }
+		b.Slice(0, 0, 1).MulInPlace(w.Slice(0, 1, 2))
+		e := panicOf(t, func() { step() })
+		require.Equal(t, lazy.Past, e.Code)
+		require.Equal(t, "[1 2]", show(tensor.Grad(s.In(vec(1, 2)).Mul(b).Sum(), b)[0]), "nothing else is asked for")
+		require.NoError(t, s.Barrier())
+		e = panicOf(t, func() { step() })
+		require.Equal(t, grad.Unreached, e.Code, "what was before a barrier is constant")
+	})
+	t.Run("inputs that Go code writes", func(t *testing.T) {
+		s := open(t, learning)
+		x := s.In(vec(1, 2))
+		y := x.MulScalar(2)
+		tensor.Data[float32](x)[0] = 5
+		e := panicOf(t, func() { tensor.GradWith(y.Sum(), []*tensor.Tensor{x}, tensor.GradOptions{AllowUnused: true}) })
+		require.Equal(t, lazy.Past, e.Code)
+	})
 	t.Run("outside", func(t *testing.T) {
 		s := open(t, learning)
 		y := tensor.Ones(2)

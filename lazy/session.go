@@ -134,6 +134,7 @@ func New(o Options) *Session {
 	s.log.init()
 	s.rec = record.New[*place, int](s, s, s, nil, 0)
 	s.rec.Eager.Lasting = true
+	s.past.since = array.Now()
 	return s
 }
 

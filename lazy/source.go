@@ -54,11 +54,7 @@ func (s *Session) Slot(x *tensor.Tensor) record.Slot {
 func (s *Session) Load(at record.Slot) *place {
 	k := at.(*slot)
 	if k.value == nil {
-		if p := s.past.handed[k.of]; p != nil && !k.own && array.Equal(p.data, k.array) {
-			k.value = s.again(p, k.array)
-		} else {
-			k.value = s.entered(leaf(k.array), whole, false)
-		}
+		k.value = s.loaded(k)
 		if !k.own {
 			k.value.slot = k
 		}
