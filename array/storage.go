@@ -2,6 +2,7 @@ package array
 
 import (
 	"slices"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 )
@@ -101,8 +102,9 @@ func (s *Storage) Overlaps(o *Storage) bool {
 	if len(s.bytes) == 0 || len(o.bytes) == 0 {
 		return false
 	}
-	a, b := uintptr(unsafe.Pointer(unsafe.SliceData(s.bytes))), uintptr(unsafe.Pointer(unsafe.SliceData(o.bytes)))
-	return a < b+uintptr(len(o.bytes)) && b < a+uintptr(len(s.bytes))
+	a, aEnd := s.extent()
+	b, bEnd := o.extent()
+	return a < bEnd && b < aEnd
 }
 
 // Born returns the moment at which the storage was made.
@@ -121,6 +123,9 @@ const maxRegionWrites = 1 << 10
 // remembered: of several traces at a time, each asks for those of its own regions.
 func (s *Storage) BumpInRegion() {
 	s.Bump()
+	if s.Wrapped() {
+		wrapped.wrote(s, s.wrote.Load())
+	}
 	h := s.more()
 	for {
 		old := h.regions.Load()
@@ -135,9 +140,58 @@ func (s *Storage) BumpInRegion() {
 	}
 }
 
+// wrapped are the last writes that BumpInRegion recorded of memory from elsewhere: several
+// storages may lie over it, and those that were not written have other contents, too.
+var wrapped writes
+
+type writes struct {
+	mu   sync.Mutex
+	list []span
+}
+
+// span is a write: its memory, as numbers that keep nothing alive, and its moment.
+type span struct {
+	from, to uintptr
+	at       uint64
+}
+
+func (w *writes) wrote(s *Storage, at uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.list) == maxRegionWrites {
+		w.list = append(w.list[:0], w.list[1:]...)
+	}
+	from, to := s.extent()
+	w.list = append(w.list, span{from, to, at})
+}
+
+// between reports whether memory of s was written after the moment from and before to; after
+// too many writes to tell it says yes.
+func (w *writes) between(s *Storage, from, to uint64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a, b := s.extent()
+	for _, x := range w.list {
+		if x.at > from && x.at < to && x.from < b && a < x.to {
+			return true
+		}
+	}
+	return len(w.list) == maxRegionWrites && w.list[0].at > from
+}
+
+// extent is where the memory of a storage begins and ends.
+func (s *Storage) extent() (from, to uintptr) {
+	from = uintptr(unsafe.Pointer(unsafe.SliceData(s.bytes)))
+	return from, from + uintptr(len(s.bytes))
+}
+
 // WrittenInRegion reports whether BumpInRegion recorded a write after the moment
-// from and before to; a storage that was written too often to tell says yes.
+// from and before to, of the storage or of another one over the same memory; a storage that
+// was written too often to tell says yes.
 func (s *Storage) WrittenInRegion(from, to uint64) bool {
+	if s.Wrapped() && wrapped.between(s, from, to) {
+		return true
+	}
 	h := s.history.Load()
 	if h == nil || h.regions.Load() == nil {
 		return false

@@ -165,15 +165,23 @@ func (e *Eager[V, B]) link(s *alias.Storage[V], st *array.Storage, m *Memory[V, 
 // were not recorded: after recording began, for one from before, or inside a region.
 func (e *Eager[V, B]) Unseen(m *Memory[V, B]) bool {
 	st := m.Array().Storage()
-	bad := !m.local && st.Version() > e.start
+	return !m.local && st.Version() > e.start || e.writtenInRegion(m)
+}
+
+// writtenInRegion reports whether code of a region has written to memory by calls that were
+// not recorded.
+func (e *Eager[V, B]) writtenInRegion(m *Memory[V, B]) bool {
+	st := m.Array().Storage()
 	for _, s := range e.rec.spans {
 		to := s.to
 		if to == 0 {
 			to = math.MaxUint64 // it is being recorded
 		}
-		bad = bad || st.Born() <= s.from && st.WrittenInRegion(s.from, to)
+		if st.Born() <= s.from && st.WrittenInRegion(s.from, to) {
+			return true
+		}
 	}
-	return bad
+	return false
 }
 
 func sameLayout(a, b *array.Array) bool {

@@ -84,7 +84,7 @@ func (r *Recorder[V, B]) Check(s *alias.Storage[V]) bool {
 	switch {
 	case m.root == nil || m.owner || !m.Changed():
 		return true
-	case m.dirty.Load(), r.region != nil:
+	case m.dirty.Load(), r.region != nil, r.Eager.writtenInRegion(m): // code that runs once here, and any number of times in the graph
 		r.source.Changed(r.what, m)
 		return false
 	}
