@@ -75,6 +75,25 @@ func TestCarriedBufferIsChangedInItsPlace(t *testing.T) {
 	}
 }
 
+// Slices of a carried buffer are written in its place, too: a row to which each trip adds, and one
+// that is read through a view in the step that writes.
+func TestCarriedSlices(t *testing.T) {
+	e := rows(t, 4, `      %old = call_function[slice](%b) {start=2, stop=3} : f32[1,4]
+      %sum = call_function[add](%src, %old) : f32[1,4]
+      %new = call_function[slice_scatter](%b, %sum) {start=2, stop=3} : f32[4,4]
+      return (%next, %new)`)
+	out, err := e.Run(ctx, []*array.Array{array.FromSlice([]float32{1, 2, 3, 4}, 4), array.Scalar(int64(4))})
+	require.NoError(t, err)
+	require.Equal(t, []float32{0, 0, 0, 0, 0, 0, 0, 0, 6, 12, 18, 24, 0, 0, 0, 0}, array.Data[float32](out[0]))
+	e = rows(t, 4, `      %first_row = call_function[slice_scatter](%b, %src) {stop=1} : f32[4,4]
+      %upper = call_function[slice](%first_row) {stop=3} : f32[3,4]
+      %new = call_function[slice_scatter](%first_row, %upper) {start=1, stop=4} : f32[4,4]
+      return (%next, %new)`)
+	out, err = e.Run(ctx, []*array.Array{array.FromSlice([]float32{1, 2, 3, 4}, 4), array.Scalar(int64(4))})
+	require.NoError(t, err)
+	require.Equal(t, []float32{3, 6, 9, 12, 3, 6, 9, 12, 2, 4, 6, 8, 1, 2, 3, 4}, array.Data[float32](out[0]))
+}
+
 // BenchmarkTrips: the time of a trip does not grow with the buffer.
 func BenchmarkTrips(b *testing.B) {
 	for _, most := range []int{1024, 16384, 262144} {
