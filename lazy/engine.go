@@ -310,6 +310,10 @@ func (s *Session) handOut(x *tensor.Tensor, p *place) *array.Array {
 func (s *Session) Assign(dst, src *tensor.Tensor, what string) {
 	defer s.enter(what)()
 	to, eager := dst.Value().(*array.Array)
+	if eager && array.Repeats(to) { // as eager code does
+		panic((&diag.Error{Code: tensor.SharedElement, Op: what, Msg: "the tensor " + dst.Type().String() + " shows one element of its memory several times",
+			Hint: "write to a Clone of it"}).At(diag.Here()))
+	}
 	if from, ok := src.Value().(*array.Array); eager && ok && !s.dirty(to.Storage()) && !s.dirty(from.Storage()) {
 		s.write(to, from)
 		return

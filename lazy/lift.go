@@ -101,10 +101,20 @@ func (p *program) compare(k *cone, always bool) {
 		}
 	}
 	p.last = k.lifts
-	if changed && !first {
-		p.again()
+	if !changed || first {
+		return
 	}
+	if p.built > maxMoved { // more will follow
+		for i := range p.vary {
+			p.vary[i] = true
+		}
+	}
+	p.again()
 }
+
+// maxMoved is how often a program is compiled again for the numbers that have changed: then
+// all become inputs.
+const maxMoved = 2
 
 func sameNumber(a, b *array.Array) bool { return a == b || array.Equal(a, b) }
 

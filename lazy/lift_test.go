@@ -172,6 +172,21 @@ func TestScalars_thatChangeLate(t *testing.T) {
 	require.Equal(t, []int{1, 2, 4, 8}, []int{st.Graphs, st.Compiles, st.Interpreted, st.Hits})
 }
 
+// Numbers that change one after the other do not compile a plan each.
+func TestScalars_thatChangeOneByOne(t *testing.T) {
+	s := open(t, lazy.Options{Warm: 1})
+	for i := range 30 {
+		x, y := s.In(vec(1, 2)), vec(1, 2)
+		for k := range 10 {
+			c := 2 + float64(max(i-3*k, 0))
+			x, y = x.MulScalar(c).Log(), y.MulScalar(c).Log()
+		}
+		require.Equal(t, show(y), show(x))
+		s.Wait()
+	}
+	require.Equal(t, []int{1, 4}, []int{s.Stats().Graphs, s.Stats().Compiles})
+}
+
 func TestScalars_policies(t *testing.T) {
 	for _, o := range []struct {
 		lazy.Options

@@ -15,6 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
 )
 
 // panicOf returns the diagnostic that f panics with.
@@ -45,6 +46,24 @@ func TestState_isWrittenAtBarriers(t *testing.T) {
 	require.Nil(t, w.Engine(), "the model is eager again")
 	require.True(t, w.Equal(before.SubScalar(1)))
 	require.Equal(t, 2, len(nn.StateDict(l)))
+}
+
+// A write through a view that repeats elements is refused, also where the memory is a value
+// of the session's that was not written yet.
+func TestState_repeatedElements(t *testing.T) {
+	s := open(t, lazy.Options{})
+	for _, w := range []*tensor.Tensor{vec(1, 2, 3).Clone().Reshape(3, 1), tensor.FromSlice([]float64{1, 2, 3}, 3, 1)} {
+		refused := func() {
+			e := panicOf(t, func() { w.Expand(-1, 3).AddScalarInPlace(1) })
+			require.Contains(t, []diag.Code{tensor.SharedElement, alias.NoInverse}, e.Code)
+		}
+		refused()
+		w.DivInPlace(s.In(vec(2)))
+		refused()
+		require.NoError(t, s.Barrier())
+		refused()
+		require.Equal(t, 3.0, w.Sum().Item())
+	}
 }
 
 // What was read of a parameter before eager code writes to it keeps the old value.
