@@ -43,12 +43,12 @@ func (o *Op) Expand(b Builder, attrs any, in []Value) Value {
 // is a view. Mistakes are returned as *diag.Error, and so is a panic of a kernel of the
 // user's.
 func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*array.Array, err error) {
-	return o.AppendEval(nil, w, attrs, in)
+	return AppendEval(nil, o, w, attrs, in)
 }
 
-// AppendEval is Eval that appends the results to out, so that engines can have them in a list
+// AppendEval is o.Eval that appends the results to out, so that engines can have them in a list
 // that they use again.
-func (o *Op) AppendEval(out []*array.Array, w *kernel.Workspace, attrs any, in []*array.Array) (_ []*array.Array, err error) {
+func AppendEval(out []*array.Array, o *Op, w *kernel.Workspace, attrs any, in []*array.Array) (_ []*array.Array, err error) {
 	if o.AdHoc {
 		made, err := o.call(in)
 		return append(out, made...), err

@@ -241,13 +241,13 @@ func ExampleOp_Eval() {
 }
 
 // AppendEval has the results in a list of the caller's.
-func ExampleOp_AppendEval() {
+func ExampleAppendEval() {
 	x := array.FromSlice([]float32{1, -2}, 2)
 	var w kernel.Workspace
 	list := make([]*array.Array, 0, 2)
-	list, err := std.Relu.AppendEval(list, &w, nil, []*array.Array{x})
+	list, err := op.AppendEval(list, std.Relu, &w, nil, []*array.Array{x})
 	fmt.Println(array.Data[float32](list[0]), err)
-	list, err = std.Neg.AppendEval(list, &w, nil, list)
+	list, err = op.AppendEval(list, std.Neg, &w, nil, list)
 	fmt.Println(len(list), array.Data[float32](list[1]), err)
 	// Output:
 	// [1 0] <nil>

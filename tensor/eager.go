@@ -36,7 +36,7 @@ func eager(c callee, args []*Tensor) []*Tensor {
 			in = append(in, nil)
 		}
 	}
-	outs, err := c.Op.AppendEval(d.out, &d.work, c.Attrs, in)
+	outs, err := op.AppendEval(d.out, c.Op, &d.work, c.Attrs, in)
 	if err != nil {
 		d.leave(in, outs)
 		return mistaken(c, args, nil, located(err, c.Op))
