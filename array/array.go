@@ -16,10 +16,29 @@ type Array struct {
 // New returns a contiguous array of zeros. It panics with a *diag.Error of CodeTooLarge when
 // the array would have more bytes than MaxBytes, or than an int counts, also where a size
 // of 0 makes them none: see NumElems.
-func New(d DType, shape ...int) *Array {
-	a := &Array{}
+func New(d DType, shape ...int) *Array { return fresh(d, shape, true) }
+
+// NewUncleared is New without the zeros: the elements are anything, and what makes the array writes
+// all of them before anybody else sees it.
+func NewUncleared(d DType, shape ...int) *Array { return fresh(d, shape, false) }
+
+// block is an array with the header of its storage and room for a layout of few dimensions, so that
+// an array is two allocations: this and the elements.
+type block struct {
+	Array
+	storage Storage
+	layout  [2 * 4]int
+}
+
+func fresh(d DType, shape []int, clear bool) *Array {
+	b := &block{}
+	a := &b.Array
+	if rank := len(shape); 2*rank <= len(b.layout) {
+		a.shape, a.strides = b.layout[:0:rank], b.layout[rank:rank:2*rank]
+	}
 	n := a.Reset(d, shape)
-	a.store = NewStorage(n * d.Size())
+	b.storage.init(n*d.Size(), clear)
+	a.store = &b.storage
 	return a
 }
 

@@ -2,6 +2,7 @@ package array_test
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
 )
@@ -197,6 +198,16 @@ func ExamplePack() {
 	array.Pack(array.U2, packed, array.Bytes(array.FromSlice([]array.Uint2{0, 1, 2, 3, 1})))
 	fmt.Printf("%08b\n", packed)
 	// Output: [11100100 00000001]
+}
+
+// What makes an array writes all of its elements.
+func ExampleNewUncleared() {
+	a := array.NewUncleared(array.F32, 2, 2)
+	for i := range array.Data[float32](a) {
+		array.Data[float32](a)[i] = float32(i)
+	}
+	fmt.Println(array.Data[float32](a), uintptr(unsafe.Pointer(&array.Data[float32](a)[0]))%array.Align)
+	// Output: [0 1 2 3] 0
 }
 
 // Bytes that are aligned are shared, others are copied.

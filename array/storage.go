@@ -2,6 +2,7 @@ package array
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -52,15 +53,36 @@ func Now() uint64 { return clock.Load() }
 // NewStorage returns n zero bytes, aligned to Align. It panics with a *diag.Error
 // of CodeTooLarge beyond MaxBytes.
 func NewStorage(n int) *Storage {
+	s := &Storage{}
+	s.init(n, true)
+	return s
+}
+
+// init gives a new storage n bytes, of any content where they are not to be cleared.
+func (s *Storage) init(n int, clear bool) {
 	if err := TooLarge("the memory", int64(n)); err != nil {
 		panic(err)
 	}
-	buf := make([]byte, n+Align)
+	var buf []byte
+	if clear {
+		buf = make([]byte, n+Align)
+	} else {
+		buf = uncleared(n + Align)
+	}
 	skip := 0
 	if r := int(uintptr(unsafe.Pointer(unsafe.SliceData(buf))) & (Align - 1)); r != 0 {
 		skip = Align - r
 	}
-	return &Storage{bytes: buf[skip : skip+n : skip+n], born: 2 * clock.Add(1)}
+	s.bytes, s.born = buf[skip:skip+n:skip+n], 2*clock.Add(1)
+}
+
+// uncleared returns n bytes of any content, n at least 1. A strings.Builder is what Go has that asks for
+// memory without clearing it; the string of the one byte that is written to it is its beginning.
+func uncleared(n int) []byte {
+	var b strings.Builder
+	b.Grow(n)
+	b.WriteByte(0)
+	return unsafe.Slice(unsafe.StringData(b.String()), n)
 }
 
 // WrapBytes returns a storage over b without a copy. b must be aligned for the

@@ -43,11 +43,18 @@ func (o *Op) Expand(b Builder, attrs any, in []Value) Value {
 // is a view. Mistakes are returned as *diag.Error, and so is a panic of a kernel of the
 // user's.
 func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*array.Array, err error) {
+	return AppendEval(nil, o, w, attrs, in)
+}
+
+// AppendEval is o.Eval that appends the results to out, so that engines can have them in a list
+// that they use again.
+func AppendEval(out []*array.Array, o *Op, w *kernel.Workspace, attrs any, in []*array.Array) (_ []*array.Array, err error) {
 	if o.AdHoc {
-		return o.call(in)
+		made, err := o.call(in)
+		return append(out, made...), err
 	}
 	defer kernel.Catch(&err)
-	return o.eval(w, attrs, in)
+	return o.eval(out, w, attrs, in)
 }
 
 // HasReference reports whether the operator stands for others (Spec.Reference).
@@ -84,7 +91,7 @@ func values(in []*array.Array) []Value {
 	return vals
 }
 
-func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.Array, error) {
+func (o *Op) eval(out []*array.Array, w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.Array, error) {
 	if err := o.CheckRequired(len(in), func(i int) bool { return in[i] != nil }); err != nil {
 		return nil, err
 	}
@@ -93,7 +100,7 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 		return nil, err
 	}
 	if e, shape := o.knownStep(attrs, in); e != nil {
-		return runElements(w, e, shape, in)
+		return runElements(out, w, e, shape, in)
 	}
 	types := make([]shape.Type, len(in))
 	for i, a := range in {
@@ -110,14 +117,14 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 		if !ok {
 			return nil, diag.Bug(o.Name + ": decomposition returned a foreign value")
 		}
-		return o.copyShared(res.a, in), nil
+		return append(out, o.copyShared(res.a, in)...), nil
 	}
 	if o == Dim {
 		axis, err := sizedAxis(attrs.(AxisAttrs).Axis, in[0].Rank())
 		if err != nil {
 			return nil, err
 		}
-		return []*array.Array{array.Scalar(int64(in[0].Dim(axis)))}, nil
+		return append(out, array.Scalar(int64(in[0].Dim(axis)))), nil
 	}
 	step, err := o.Step(attrs, types)
 	if err != nil {
@@ -129,34 +136,34 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 	if o.ByValue {
 		typ = sizedBy(step, typ, in)
 	}
-	outs, err := newOutputs(typ)
-	if err != nil {
+	had := len(out)
+	v, views := step.(kernel.Viewer)
+	if views = views && o.ViewOf > 0; views {
+		if out, err = appendOutputs(out, typ, true); err != nil {
+			return nil, err
+		}
+		if v.View(out[had:], in) {
+			return out, nil
+		}
+	}
+	if out, err = appendOutputs(out[:had], typ, false); err != nil {
 		return nil, err
 	}
-	if v, ok := step.(kernel.Viewer); ok && o.ViewOf > 0 && v.View(outs, in) {
-		return outs, nil
-	}
-	if err := allocate(outs); err != nil {
-		return nil, err
-	}
-	step.Run(w, outs, in)
-	return outs, nil
+	step.Run(w, out[had:], in)
+	return out, nil
 }
 
 // runElements runs the step of an elementwise operator, whose operands have one shape.
-func runElements(w *kernel.Workspace, e *kernel.Elementwise, shape []int, in []*array.Array) ([]*array.Array, error) {
-	outs := make([]*array.Array, len(e.Program.Outputs))
-	for i, d := range e.Program.Outputs {
-		var err error
-		if outs[i], err = newOutput(d, shape); err != nil {
+func runElements(out []*array.Array, w *kernel.Workspace, e *kernel.Elementwise, dims []int, in []*array.Array) ([]*array.Array, error) {
+	had := len(out)
+	for _, d := range e.Program.Outputs {
+		if err := fits(d, dims); err != nil {
 			return nil, err
 		}
+		out = append(out, array.NewUncleared(d, dims...)) // the step writes all elements
 	}
-	if err := allocate(outs); err != nil {
-		return nil, err
-	}
-	e.Run(w, outs, in)
-	return outs, nil
+	e.Run(w, out[had:], in)
+	return out, nil
 }
 
 // TypeFor returns the type that the results have for these operands, sizes that follow
@@ -240,14 +247,13 @@ func (o *Op) CheckRequired(n int, present func(i int) bool) error {
 	return nil
 }
 
-// newOutputs makes the headers of the results, without storage.
-func newOutputs(t shape.Type) ([]*array.Array, error) {
+// appendOutputs appends results of a type: headers alone of views, which lie in an operand.
+func appendOutputs(out []*array.Array, t shape.Type, views bool) ([]*array.Array, error) {
 	count, tuple := 1, t.Kind() == shape.Tuple
 	if tuple {
 		count = t.Len()
 	}
-	outs := make([]*array.Array, count)
-	for i := range outs {
+	for i := range count {
 		m := t
 		if tuple {
 			m = t.Member(i)
@@ -256,36 +262,44 @@ func newOutputs(t shape.Type) ([]*array.Array, error) {
 		if !ok {
 			return nil, diag.New(NoMeaning, "the result type "+m.String()+" is not known, so that it cannot be computed")
 		}
-		var err error
-		if outs[i], err = newOutput(d, dims); err != nil {
+		if views {
+			if err := countable(d, dims); err != nil {
+				return nil, err
+			}
+			a := &array.Array{}
+			a.Reset(d, dims)
+			out = append(out, a)
+			continue
+		}
+		if err := fits(d, dims); err != nil {
 			return nil, err
 		}
+		out = append(out, array.New(d, dims...))
 	}
-	return outs, nil
+	return out, nil
 }
 
-func newOutput(d array.DType, dims []int) (*array.Array, error) {
+// countable refuses results whose bytes no int counts.
+func countable(d array.DType, dims []int) error {
 	if !array.Countable(d, dims) {
-		return nil, diag.New(TooLarge, "the result "+shape.TensorType(d, shape.ConstDims(dims...)).String()+" takes more bytes than there are addresses")
+		return diag.New(TooLarge, "the result "+shape.TensorType(d, shape.ConstDims(dims...)).String()+" takes more bytes than there are addresses")
 	}
-	a := &array.Array{}
-	a.Reset(d, dims)
-	return a, nil
+	return nil
+}
+
+// fits refuses results that no memory holds.
+func fits(d array.DType, dims []int) error {
+	if err := countable(d, dims); err != nil {
+		return err
+	}
+	if n, _ := array.NumElems(dims); int64(n)*int64(d.Size()) > array.MaxBytes() {
+		return array.TooLarge("the result "+shape.TensorType(d, shape.ConstDims(dims...)).String(), int64(n)*int64(d.Size()))
+	}
+	return nil
 }
 
 // TooLarge is the code of a result beyond array.MaxBytes.
 const TooLarge = array.CodeTooLarge
-
-func allocate(outs []*array.Array) error {
-	for _, a := range outs {
-		n := a.Len() * a.DType().Size()
-		if int64(n) > array.MaxBytes() {
-			return array.TooLarge("the result "+shape.TypeOf(a).String(), int64(n))
-		}
-		a.SetStorage(array.NewStorage(n), 0)
-	}
-	return nil
-}
 
 // arrays is a Value that is there: one array, or a tuple of them.
 type arrays struct {
@@ -323,7 +337,7 @@ func (b *arrayBuilder) Call(operator *Op, attrs any, in ...Value) Value {
 		}
 		args[i] = av.a[0]
 	}
-	outs, err := operator.eval(b.w, attrs, args)
+	outs, err := operator.eval(nil, b.w, attrs, args)
 	if err != nil {
 		panic(err)
 	}

@@ -240,6 +240,20 @@ func ExampleOp_Eval() {
 	// attributes are std.ReduceAttrs, expected op.None [FX2005]
 }
 
+// AppendEval has the results in a list of the caller's.
+func ExampleAppendEval() {
+	x := array.FromSlice([]float32{1, -2}, 2)
+	var w kernel.Workspace
+	list := make([]*array.Array, 0, 2)
+	list, err := op.AppendEval(list, std.Relu, &w, nil, []*array.Array{x})
+	fmt.Println(array.Data[float32](list[0]), err)
+	list, err = op.AppendEval(list, std.Neg, &w, nil, list)
+	fmt.Println(len(list), array.Data[float32](list[1]), err)
+	// Output:
+	// [1 0] <nil>
+	// 2 [-1 -0] <nil>
+}
+
 // A codec prints, parses and compares attributes.
 func ExampleCodec() {
 	c := std.Conv2d.Codec()

@@ -64,7 +64,7 @@ func (o *Op) view(attrs any, in []*array.Array) []*array.Array {
 	if err != nil {
 		panic(located(err))
 	}
-	outs, err := newOutputs(typ)
+	outs, err := appendOutputs(nil, typ, true)
 	if err != nil {
 		panic(located(err))
 	}

@@ -13,57 +13,81 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// workspaces are shared by all eager calls; a call takes one for its duration.
-var workspaces = sync.Pool{New: func() any { return &kernel.Workspace{Threads: runtime.GOMAXPROCS(0)} }}
+// desk is what an eager call works with.
+type desk struct {
+	work    kernel.Workspace
+	in, out []*array.Array // empty between calls
+}
 
-// eager runs a call at once.
-func eager(c *Call) []*Tensor {
-	in := make([]*array.Array, len(c.Args))
-	for i, a := range c.Args {
+// desks are shared by all eager calls; a call takes one for its duration.
+var desks = sync.Pool{New: func() any { return &desk{work: kernel.Workspace{Threads: runtime.GOMAXPROCS(0)}} }}
+
+// eager runs a call at once. It does not keep the list of operands.
+func eager(c callee, args []*Tensor) []*Tensor {
+	d := desks.Get().(*desk)
+	in := d.in
+	if c.Op.AdHoc { // a function of the user's may keep the list
+		in = make([]*array.Array, 0, len(args))
+	}
+	for _, a := range args {
 		if a != nil {
-			in[i] = a.c.array()
+			in = append(in, a.c.array())
+		} else {
+			in = append(in, nil)
 		}
 	}
-	w := workspaces.Get().(*kernel.Workspace)
-	outs, err := c.Op.Eval(w, c.Attrs, in)
-	workspaces.Put(w)
+	outs, err := op.AppendEval(d.out, c.Op, &d.work, c.Attrs, in)
 	if err != nil {
-		return mistaken(c, nil, located(err, c.Op))
+		d.leave(in, outs)
+		return mistaken(c, args, nil, located(err, c.Op))
 	}
 	for _, i := range c.Op.Mutates {
 		if i < len(in) && in[i] != nil {
 			wrote(in[i].Storage())
 		}
 	}
-	ts := make([]*Tensor, len(outs))
-	for i, a := range outs {
-		ts[i] = of(a)
+	var ts []*Tensor
+	if len(outs) == 1 {
+		ts = single(outs[0])
+	} else {
+		ts = make([]*Tensor, len(outs))
+		for i, a := range outs {
+			ts[i] = of(a)
+		}
 	}
-	remember(c, ts)
-	linkViews(c, ts)
+	d.leave(in, outs)
+	remember(c, args, ts)
+	linkViews(c, args, ts)
 	return ts
 }
 
+// leave gives a desk back, without the arrays of the call. Panics leave it to the collector.
+func (d *desk) leave(in, outs []*array.Array) {
+	clear(in)
+	clear(outs)
+	d.in, d.out = in[:0], outs[:0]
+	desks.Put(d)
+}
+
 // linkViews remembers what results show the memory of an operand.
-func linkViews(c *Call, outs []*Tensor) {
+func linkViews(c callee, args []*Tensor, outs []*Tensor) {
 	k := c.Op.ViewOf - 1
-	if k < 0 || k >= len(c.Args) || c.Args[k] == nil {
+	if k < 0 || k >= len(args) || args[k] == nil {
 		return
 	}
-	base := c.Args[k]
-	kept := *c
-	kept.Args = append([]*Tensor(nil), c.Args...)
+	base := args[k]
+	kept := c.on(args)
 	for i, t := range outs {
 		if t.storage() == base.storage() {
 			if t.c.made == nil {
 				v := &struct {
 					made
 					origin Origin
-				}{origin: Origin{base, &kept, i}}
+				}{origin: Origin{base, kept, i}}
 				v.made.origin, t.c.made = &v.origin, &v.made
 				continue
 			}
-			t.c.made.origin = &Origin{base, &kept, i}
+			t.c.made.origin = &Origin{base, kept, i}
 		}
 	}
 }
@@ -89,9 +113,9 @@ const maxRecipeDepth = 16
 
 // remember keeps the recipe of results that depend on parameters alone, and marks
 // those that depend on parameters otherwise.
-func remember(c *Call, outs []*Tensor) {
+func remember(c callee, args []*Tensor, outs []*Tensor) {
 	depth, plain, baked := 0, false, false
-	for _, a := range c.Args {
+	for _, a := range args {
 		switch {
 		case a == nil || a.c.param.Load():
 		case a.hasRecipe():
@@ -101,7 +125,7 @@ func remember(c *Call, outs []*Tensor) {
 		}
 	}
 	if plain || c.Op.Effect != op.Pure || depth >= maxRecipeDepth {
-		for _, a := range c.Args {
+		for _, a := range args {
 			if a != nil {
 				baked = baked || a.c.param.Load() || a.c.recipe() != nil && a.c.recipe().state
 				a.markRead()
@@ -113,22 +137,22 @@ func remember(c *Call, outs []*Tensor) {
 		return
 	}
 	state := false
-	for _, a := range c.Args {
+	for _, a := range args {
 		state = state || a != nil && (a.c.param.Load() || a.c.recipe() != nil && a.c.recipe().state)
 	}
 	group := &recipeGroup{len(outs)}
 	var versions []uint64
-	for _, a := range c.Args {
+	for _, a := range args {
 		if a != nil {
 			versions = append(versions, storageVersion(a))
 		}
 	}
-	kept := Call{Op: c.Op, Attrs: c.Attrs, Args: append([]*Tensor(nil), c.Args...), Method: c.Method}
+	kept := c.on(args)
 	for i, t := range outs {
 		v := &struct {
 			made
 			recipe recipe
-		}{recipe: recipe{kept, i, group, depth + 1, versions, storageVersion(t), t.storage().Exposed(), state, array.Now()}}
+		}{recipe: recipe{*kept, i, group, depth + 1, versions, storageVersion(t), t.storage().Exposed(), state, array.Now()}}
 		v.made.recipe, t.c.made = &v.recipe, &v.made
 	}
 }
@@ -245,7 +269,7 @@ func fitting(dst, src *Tensor) *Tensor {
 	if t := dst.Type(); known(t) && t.Same(src.Type()) {
 		return src
 	}
-	return dispatch(&Call{Op: std.Copy, Attrs: op.None{}, Args: []*Tensor{dst, src}}, nil)[0]
+	return dispatch(callee{std.Copy, op.None{}, false}, []*Tensor{dst, src}, nil)[0]
 }
 
 func known(t shape.Type) bool {

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -102,52 +103,65 @@ func In(e Engine) Maker { return Maker{e} }
 // Apply calls an operator of the maker's, a user's own included, and returns all
 // results.
 func (m Maker) Apply(o *op.Op, attrs any, args ...*Tensor) []*Tensor {
-	return dispatch(&Call{Op: o, Attrs: attrs, Args: args}, m.e)
+	return dispatch(callee{o, attrs, false}, args, m.e)
 }
 
 // Apply calls an operator as a function and returns all results. attrs nil
 // stands for the zero attributes. User-defined operators are called by it.
 func Apply(o *op.Op, attrs any, args ...*Tensor) []*Tensor {
-	return dispatch(&Call{Op: o, Attrs: attrs, Args: args}, nil)
+	return dispatch(callee{o, attrs, false}, args, nil)
 }
 
 // ApplyMethod is Apply, recorded as a method call of the first operand.
 func ApplyMethod(o *op.Op, attrs any, args ...*Tensor) []*Tensor {
-	return dispatch(&Call{Op: o, Attrs: attrs, Args: args, Method: true}, nil)
+	return dispatch(callee{o, attrs, true}, args, nil)
 }
 
 // CallOp calls an operator with one result.
 func CallOp(o *op.Op, attrs any, args ...*Tensor) *Tensor { return Apply(o, attrs, args...)[0] }
 
-func dispatch(c *Call, extra Engine) []*Tensor {
-	if err := c.wrong(); err != nil {
-		return mistaken(c, engineOf(c.Op.Name, extra, c.Args), err)
+// callee is a call without its operands. Those are passed apart, so that their list can stay on the
+// stack of the caller where nothing keeps the call.
+type callee struct {
+	Op     *op.Op
+	Attrs  any
+	Method bool
+}
+
+// on returns the call for code that may keep it.
+func (c callee) on(args []*Tensor) *Call {
+	return &Call{Op: c.Op, Attrs: c.Attrs, Args: slices.Clone(args), Method: c.Method}
+}
+
+func dispatch(c callee, args []*Tensor, extra Engine) []*Tensor {
+	attrs, err := c.Op.Codec().Given(c.Attrs)
+	c.Attrs = attrs
+	if err == nil {
+		err = c.wrong(args)
 	}
-	e := engineOf(c.Op.Name, extra, c.Args)
+	e := engineOf(c.Op.Name, extra, args)
+	if err != nil {
+		return mistaken(c, args, e, located(err, c.Op))
+	}
 	for _, i := range c.Op.Mutates {
-		if e == nil && i < len(c.Args) && c.Args[i] != nil {
-			e = c.Args[i].follower(c.Op.Name)
+		if e == nil && i < len(args) && args[i] != nil {
+			e = args[i].follower(c.Op.Name)
 		}
 	}
 	if e != nil {
-		return e.Call(c)
+		return e.Call(c.on(args))
 	}
-	return eager(c)
+	return eager(c, args)
 }
 
-// wrong completes a call's attributes and says what is wrong with it whatever its
-// operands hold.
-func (c *Call) wrong() *diag.Error {
-	var err error
-	if c.Attrs, err = c.Op.Codec().Given(c.Attrs); err != nil {
-		return located(err, c.Op)
+// wrong says what is wrong with a call whatever its operands hold.
+func (c callee) wrong(args []*Tensor) error {
+	if err := c.Op.CheckRequired(len(args), func(i int) bool { return args[i] != nil }); err != nil {
+		return err
 	}
-	if err := c.Op.CheckRequired(len(c.Args), func(i int) bool { return c.Args[i] != nil }); err != nil {
-		return located(err, c.Op)
-	}
-	for i := len(c.Op.In); c.Op.Variadic() && i <= len(c.Args); i++ {
-		if c.Args[i-1] == nil {
-			return located(diag.New(NilTensor, "tensor "+strconv.Itoa(i-len(c.Op.In))+" of "+c.Op.In[len(c.Op.In)-1].Name+" is nil"), c.Op)
+	for i := len(c.Op.In); c.Op.Variadic() && i <= len(args); i++ {
+		if args[i-1] == nil {
+			return diag.New(NilTensor, "tensor "+strconv.Itoa(i-len(c.Op.In))+" of "+c.Op.In[len(c.Op.In)-1].Name+" is nil")
 		}
 	}
 	return nil
@@ -155,13 +169,13 @@ func (c *Call) wrong() *diag.Error {
 
 // mistaken leaves a mistake to the engine of the operands, or to the one that records
 // the model whose tensors they are; without one it panics.
-func mistaken(c *Call, e Engine, err *diag.Error) []*Tensor {
+func mistaken(c callee, args []*Tensor, e Engine, err *diag.Error) []*Tensor {
 	several := false
 	if e == nil {
-		e, several = recorder(c.Args, maxRecipeDepth)
+		e, several = recorder(args, maxRecipeDepth)
 	}
 	if r, ok := e.(Capturer); ok && !several {
-		if out, ok := r.Mistake(c, err); ok {
+		if out, ok := r.Mistake(c.on(args), err); ok {
 			return out
 		}
 	}

@@ -89,7 +89,7 @@ func call(o *op.Op, attrs any, method bool, s sizeArgs, args ...*Tensor) []*Tens
 	for n := len(args); n > 0 && args[n-1] == nil && !o.Variadic(); n-- {
 		args = args[:n-1]
 	}
-	return dispatch(&Call{Op: o, Attrs: attrs, Args: args, Method: method}, s.e)
+	return dispatch(callee{o, attrs, method}, args, s.e)
 }
 
 // Ints returns the list of v for an attributes struct: tensor.ConvAttrs{Stride:

@@ -34,7 +34,7 @@ func Leaf(m any, b *Bound, in ...*Tensor) []*Tensor {
 	for len(args) > 0 && args[len(args)-1] == nil {
 		args = args[:len(args)-1]
 	}
-	return dispatch(&Call{Op: b.Op, Attrs: b.Attrs, Args: args}, nil)
+	return dispatch(callee{b.Op, b.Attrs, false}, args, nil)
 }
 
 // RunScope tells the inputs' engine that m's Forward runs with these inputs,

@@ -80,6 +80,19 @@ func (x *Tensor) LastWrite() diag.Pos {
 	return diag.Pos{}
 }
 
+// single makes a handle, and the list of it, in one piece.
+func single(a *array.Array) []*Tensor {
+	p := &struct {
+		Tensor
+		cell
+		list [1]*Tensor
+	}{}
+	p.first.val = a
+	p.c = &p.cell
+	p.list[0] = &p.Tensor
+	return p.list[:]
+}
+
 // NewProxy returns a tensor whose value belongs to an engine. For engines only.
 func NewProxy(e Engine, value any) *Tensor { return handle(e, value) }
 
