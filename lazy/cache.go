@@ -121,7 +121,7 @@ func (c *cache) run(k *cone) {
 	p := c.find(k)
 	p.runs++
 	c.s.log.ran(&p.story)
-	if p.runs == 1 {
+	if !p.queue {
 		c.adopt(p, k)
 	}
 	for _, l := range k.leaves {
@@ -238,13 +238,17 @@ func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module) {
 	m := graph.NewModule(g)
 	at := g.At()
 	leaves, calls := make([]*graph.Node, len(k.leaves)), make([]*graph.Node, len(k.calls))
+	weight := func(l *place) bool { // one that was not written between its last runs
+		return l.slot != nil && l.slot.runs >= c.s.opts.Warm
+	}
 	for i, l := range k.leaves {
-		switch {
-		case l.data == nil: // members stand for it
-		case l.slot == nil || l.slot.runs < c.s.opts.Warm: // written between its last runs
+		if l.data != nil && !weight(l) { // members stand for results of several
 			leaves[i] = at.Placeholder("x"+strconv.Itoa(i), shape.TypeOf(l.data), nil)
 			exe.inputs = append(exe.inputs, i)
-		default:
+		}
+	}
+	for i, l := range k.leaves { // after the inputs, which come first in a graph
+		if l.data != nil && weight(l) {
 			m.SetParam(graph.Param{Path: l.slot.name, Value: l.slot.array})
 			leaves[i] = at.GetAttr(l.slot.name)
 		}
