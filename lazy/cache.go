@@ -152,7 +152,7 @@ func (c *cache) run(k *cone) {
 	p.runs++
 	p.compare(k, c.s.opts.Scalars == Always)
 	c.s.log.ran(&p.story)
-	if p.runs == 1 {
+	if !p.queue {
 		c.adopt(p, k)
 	}
 	for _, l := range k.leaves {
@@ -306,7 +306,7 @@ func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module, []*graph.N
 	}
 	lifts, keep := p.operands(exe, at, k), p.kept(k)
 	for i, l := range k.leaves {
-		if weight(l) {
+		if l.data != nil && weight(l) {
 			m.SetParam(graph.Param{Path: l.slot.name, Value: l.slot.array})
 			leaves[i] = at.GetAttr(l.slot.name)
 		}

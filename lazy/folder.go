@@ -251,7 +251,8 @@ func (c *cache) textOf(k *cone) string {
 
 func placeName(leaf int) string { return "w" + strconv.Itoa(leaf) }
 
-// adopt gives a new program what the folder has of it: the plan where it needs nothing of a
+// adopt gives a program that is not compiled what the folder has of it, which may be read after
+// the program came for the first time: the plan where it needs nothing of a
 // model, else the knowledge that it is worth compiling at once, and which tensors are
 // weights.
 func (c *cache) adopt(p *program, k *cone) {
@@ -259,7 +260,9 @@ func (c *cache) adopt(p *program, k *cone) {
 	if f == nil || p.story.sketch == nil || p.open != nil { // entries have sizes that are numbers
 		return
 	}
-	p.text = c.textOf(k.sketch())
+	if p.text == "" {
+		p.text = c.textOf(k.sketch())
+	}
 	e, run := f.find(p.text)
 	switch {
 	case e == nil:

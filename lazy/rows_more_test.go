@@ -275,6 +275,20 @@ func TestRows_PF31_training(t *testing.T) {
 	require.Equal(t, "[0.015625 0.03125]", show(w))
 }
 
+// A parameter that is read before an input, and another one that is not written, are weights.
+func TestRows_PF31_weightsBeforeInputs(t *testing.T) {
+	s := open(t, lazy.Options{})
+	w, u := tensor.Param(array.FromSlice([]float32{1, 2})), tensor.Param(array.FromSlice([]float32{2, 2}))
+	for range 6 {
+		w.SubInPlace(w.Mul(s.In(vec(0.5, 0.5))).Mul(u).MulScalar(0.5))
+		require.NoError(t, s.Barrier())
+		s.Wait()
+	}
+	st := s.Stats()
+	require.Equal(t, []int{1, 0, 3}, []int{st.Compiles, st.Refused, st.Hits})
+	require.Equal(t, "[0.015625 0.03125]", show(w))
+}
+
 // Networks of the library have no call that runs by itself.
 func TestRows_PF32_networksAreRecorded(t *testing.T) {
 	s := open(t, lazy.Options{})

@@ -258,13 +258,20 @@ func (a *app) bisect() *cobra.Command {
 	c := onSource("bisect", "Find the pass, and the rewrite of it, that changes what a network computes", "one SOURCE")
 	f.sourceFlags(c)
 	f.computeFlags(c)
-	c.Flags().StringVar(&f.engine, "engine", work.Interp, "interp or plan: what computes the transformed graph")
+	c.Flags().StringVar(&f.engine, "engine", work.Interp, "interp or plan: what computes the transformed graph; lazy: find the call whose delay in a lazy session changes the results")
+	c.Flags().BoolVar(&f.job.Rounding, "rounding", false, "with -engine lazy: let plans round as they do by themselves")
 	c.Flags().StringVar(&check, "check", "", "program that decides instead: it gets the folder of a saved graph as its last argument, and exits with 0 where that is right")
 	f.boundFlags(c)
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.engine == work.Lazy {
+			return bisectSession(a, c, &f, check, args[0])
+		}
 		if f.engine != work.Interp && f.engine != work.Plan {
-			return usagef("-engine %s: expected interp or plan", f.engine)
+			return usagef("-engine %s: expected interp, plan or lazy", f.engine)
+		}
+		if f.job.Rounding {
+			return usagef("-rounding is for -engine lazy")
 		}
 		if f.job.Check = strings.Fields(check); len(f.job.Check) > 0 {
 			if f.job.CheckDir = absolute("."); strings.ContainsRune(f.job.Check[0], filepath.Separator) {
@@ -278,6 +285,15 @@ func (a *app) bisect() *cobra.Command {
 		return a.say(res.Text + repeat(c, res.Culprit, args[0]))
 	}
 	return c
+}
+
+// bisectSession looks for a call instead of a rewrite.
+func bisectSession(a *app, c *cobra.Command, f *flags, check, source string) error {
+	if check != "" {
+		return usagef("-check is for graphs, -engine lazy runs Go code")
+	}
+	res, _, err := a.job(c, f, work.Bisect, nil, source)
+	return a.sayOf(res, err)
 }
 
 // repeat returns the commands that show the graph before and after a rewrite, and how

@@ -47,6 +47,9 @@ func do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 	if j.Verb == Lazy || (j.Engine == Eager || j.Engine == Lazy) && (j.Verb == Run || j.Verb == Bench || j.Verb == Values) {
 		return res, c.act(ctx, j, res)
 	}
+	if j.Verb == Bisect && j.Engine == Lazy {
+		return res, bisectSession(ctx, c, j, res)
+	}
 	switch j.Verb {
 	case Why:
 		return res, c.why(ctx, j, s.Passes, res)

@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"strconv"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lazy"
+	"github.com/gofx-dev/gofx/lazy/lazytest"
+	"github.com/gofx-dev/gofx/passes/debug"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -231,7 +234,7 @@ func sessionOf(c *captured, j *Job) runner {
 // explain runs the source in a session, and tells what the session did.
 func explain(ctx context.Context, c *captured, j *Job, res *Result) error {
 	if c.src.Graph != nil {
-		return diag.New(BadEngine, c.src.Name+" is a graph, a session runs Go code").WithHint("name a function or a module of a package: ./pkg#Func")
+		return noCode(c)
 	}
 	in, _, err := c.values(j)
 	if err != nil {
@@ -248,4 +251,65 @@ func explain(ctx context.Context, c *captured, j *Job, res *Result) error {
 		return err
 	}
 	return s.Close()
+}
+
+// bisectSession finds the call whose delay changes the source's results.
+func bisectSession(ctx context.Context, c *captured, j *Job, res *Result) error {
+	if c.src.Graph != nil {
+		return noCode(c)
+	}
+	in, _, err := c.values(j)
+	if err != nil {
+		return err
+	}
+	eager, err := c.eager(ctx, in)
+	if err != nil {
+		return err
+	}
+	var failed error
+	found, err := lazytest.Bisect(lazy.Options{Rounding: j.Rounding}, func(s *lazy.Session) bool {
+		out, err := inSession(ctx, c, s, in)
+		if err == nil {
+			var d *debug.Comparison
+			if d, err = debug.CompareValues(resultsOf(out), resultsOf(eager), debug.CompareOptions{Rel: j.Rel, Abs: j.Abs}, nil); err == nil {
+				return d.First() == nil
+			}
+		}
+		failed = errors.Join(failed, err)
+		return true // to come to an end
+	})
+	switch {
+	case failed != nil:
+		return failed
+	case err != nil:
+		return err
+	case found == nil:
+		return diag.New(debug.NothingFails, "the results in a session are those of eager code").WithHint("-rtol and -atol say how far they may be apart")
+	case j.JSON:
+		return document(res, delayJSON{Model: c.src.Name, Call: found.Call, Calls: found.Calls, Op: found.Op, Pos: found.At, Runs: found.Tries})
+	}
+	res.Text = found.String() + "\n"
+	return nil
+}
+
+// delayJSON is the document of bisect -engine lazy -json.
+type delayJSON struct {
+	Model string `json:"model"`
+	Call  int    `json:"call"` // 0 where the results differ with each call computed by itself
+	Calls int    `json:"calls"`
+	Op    string `json:"op,omitempty"`
+	Pos   string `json:"pos,omitempty"`
+	Runs  int    `json:"runs"`
+}
+
+func resultsOf(out []*array.Array) (list []debug.Value) {
+	for i, a := range out {
+		list = append(list, debug.Value{Name: "output", Op: "output", Result: i + 1, Array: a})
+	}
+	return list
+}
+
+// noCode refuses to run a graph in a session.
+func noCode(c *captured) error {
+	return diag.New(BadEngine, c.src.Name+" is a graph, a session runs Go code").WithHint("name a function or a module of a package: ./pkg#Func")
 }
