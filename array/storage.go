@@ -1,6 +1,7 @@
 package array
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ type Storage struct {
 type history struct {
 	exposed atomic.Uint64
 	regions atomic.Pointer[[]uint64]
+	derived atomic.Pointer[[]origin]
 	holders atomic.Pointer[[]any]
 }
 
@@ -201,30 +203,81 @@ func (w *writes) between(s *Storage, from, to uint64) bool {
 	return len(w.list) == maxRegionWrites && w.list[0].at > from
 }
 
+// of are the writes of memory that s has.
+func (w *writes) of(s *Storage) (list []origin) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a, b := s.extent()
+	for _, x := range w.list {
+		if x.from < b && a < x.to {
+			list = append(list, origin{s.Born(), x.at})
+		}
+	}
+	return list
+}
+
 // extent is where the memory of a storage begins and ends.
 func (s *Storage) extent() (from, to uintptr) {
 	from = uintptr(unsafe.Pointer(unsafe.SliceData(s.bytes)))
 	return from, from + uintptr(len(s.bytes))
 }
 
-// WrittenInRegion reports whether BumpInRegion recorded a write after the moment
-// from and before to, of the storage or of another one over the same memory; a storage that
-// was written too often to tell says yes.
-func (s *Storage) WrittenInRegion(from, to uint64) bool {
-	if s.Wrapped() && wrapped.between(s, from, to) {
-		return true
+// origin is a write in a region to memory that a value was computed from, and the birth of that
+// memory.
+type origin struct{ born, at uint64 }
+
+// Derive records that what s holds was computed from o, so that writes to o in regions
+// concern s, too.
+func (s *Storage) Derive(o *Storage) {
+	var list []origin
+	if o.Wrapped() {
+		list = wrapped.of(o)
 	}
-	h := s.history.Load()
-	if h == nil || h.regions.Load() == nil {
-		return false
-	}
-	p := h.regions.Load()
-	for _, w := range *p {
-		if w > from && w < to {
-			return true
+	if h := o.history.Load(); h != nil {
+		if p := h.regions.Load(); p != nil {
+			for _, at := range *p {
+				list = append(list, origin{o.Born(), at})
+			}
+		}
+		if p := h.derived.Load(); p != nil {
+			list = append(list, *p...)
 		}
 	}
-	return len(*p) == maxRegionWrites && (*p)[0] > from
+	if len(list) == 0 || s == o {
+		return
+	}
+	h := s.more()
+	if p := h.derived.Load(); p != nil {
+		list = append(list, *p...)
+	}
+	slices.SortFunc(list, func(a, b origin) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.born, b.born)) })
+	list = slices.Compact(list)
+	list = slices.Clip(list[max(0, len(list)-maxRegionWrites):])
+	h.derived.Store(&list)
+}
+
+// WrittenInRegion reports whether BumpInRegion recorded a write after the moment
+// from and before to of memory from before it: of the storage, of another one over the same
+// memory, or of one that it was computed from, see Derive. After too many writes to tell it says
+// yes.
+func (s *Storage) WrittenInRegion(from, to uint64) bool {
+	h := s.history.Load()
+	if s.Born() <= from {
+		if s.Wrapped() && wrapped.between(s, from, to) {
+			return true
+		}
+		if h != nil && h.regions.Load() != nil {
+			p := *h.regions.Load()
+			if slices.ContainsFunc(p, func(at uint64) bool { return at > from && at < to }) || len(p) == maxRegionWrites && p[0] > from {
+				return true
+			}
+		}
+	}
+	if h == nil || h.derived.Load() == nil {
+		return false
+	}
+	p := *h.derived.Load()
+	return slices.ContainsFunc(p, func(o origin) bool { return o.born <= from && o.at > from && o.at < to }) || len(p) == maxRegionWrites && p[0].at > from
 }
 
 // Expose records that the memory was handed out to somebody who may write to it

@@ -58,6 +58,11 @@ func eager(c callee, args []*Tensor) []*Tensor {
 	d.leave(in, outs)
 	remember(c, args, ts)
 	linkViews(c, args, ts)
+	if following.Load() > 0 {
+		for _, t := range ts {
+			t.derive(args)
+		}
+	}
 	return ts
 }
 
@@ -252,6 +257,9 @@ func assign(dst, src *Tensor, what string) *Tensor {
 	}
 	array.Copy(to, from)
 	wrote(to.Storage())
+	if following.Load() > 0 {
+		dst.derive([]*Tensor{src})
+	}
 	if dst.c.param.Load() {
 		pos := diag.Here()
 		dst.c.wrote.Store(&pos)
@@ -302,6 +310,26 @@ func wrote(s *array.Storage) {
 		s.BumpInRegion()
 	} else {
 		s.Bump()
+	}
+}
+
+// following counts the records in progress that have had a region: what eager calls compute from memory
+// that a region wrote has another value in each round, too.
+var following atomic.Int64
+
+// Following tells that an engine has begun to record regions, until the returned function is called.
+// For engines only.
+func Following() (leave func()) {
+	following.Add(1)
+	return func() { following.Add(-1) }
+}
+
+// derive notes what the memory of a tensor was computed from.
+func (x *Tensor) derive(args []*Tensor) {
+	for _, a := range args {
+		if a != nil {
+			x.storage().Derive(a.storage())
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ type Eager[V Value, B comparable] struct {
 	views    map[viewKey[V]][]*alias.Ref[V]
 	storages map[*array.Storage][]*alias.Storage[V]
 	held     []*Memory[V, B]
+	follow   func() // ends what the first region began, see tensor.Following
 }
 
 type liftKey[B comparable] struct {
@@ -177,7 +178,7 @@ func (e *Eager[V, B]) writtenInRegion(m *Memory[V, B]) bool {
 		if to == 0 {
 			to = math.MaxUint64 // it is being recorded
 		}
-		if st.Born() <= s.from && st.WrittenInRegion(s.from, to) {
+		if st.WrittenInRegion(s.from, to) {
 			return true
 		}
 	}
@@ -282,6 +283,10 @@ func (e *Eager[V, B]) StorageOf(m *Memory[V, B]) *alias.Storage[V] {
 // Release ends the interest in eager tensors. What was written and made while
 // recording stays with the record: no other value exists.
 func (e *Eager[V, B]) Release() {
+	if e.follow != nil {
+		e.follow()
+		e.follow = nil
+	}
 	for _, m := range e.held {
 		if !m.dirty.Load() || !m.local {
 			m.Array().Storage().Release(m)

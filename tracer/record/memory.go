@@ -26,6 +26,7 @@ type Memory[V Value, B comparable] struct {
 	local    bool         // made while recording
 	dirty    atomic.Bool  // a write was recorded; others ask, see Dirty
 	snapshot *array.Array // what the memory held when it was captured, where others can write to it
+	mixed    bool         // Go code wrote to it in a region: it holds what one round leaves
 	lifted   map[B]V
 	given    diag.Pos          // where code took the memory
 	free     func()            // gives up a tensor.Claim

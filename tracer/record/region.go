@@ -199,6 +199,9 @@ func (in *Region[V, B]) body(what string, f func([]*tensor.Tensor) []*tensor.Ten
 	r.spans = append(r.spans, &in.span)
 	was := r.region
 	r.enter(in)
+	if r.Eager.follow == nil {
+		r.Eager.follow = tensor.Following()
+	}
 	unseen := tensor.InRegion()
 	defer func() {
 		unseen()
@@ -206,6 +209,7 @@ func (in *Region[V, B]) body(what string, f func([]*tensor.Tensor) []*tensor.Ten
 		in.to = array.Now() + 1
 	}()
 	r.regions.Run(func() { in.results = f(in.args) })
+	r.mixAll()
 	if in.fault != "" {
 		r.mismatch(what, in.fault, nextOfEach)
 	}

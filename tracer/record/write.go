@@ -84,7 +84,7 @@ func (r *Recorder[V, B]) Check(s *alias.Storage[V]) bool {
 	switch {
 	case m.root == nil || m.owner || !m.Changed():
 		return true
-	case m.dirty.Load(), r.region != nil, r.Eager.writtenInRegion(m): // code that runs once here, and any number of times in the graph
+	case m.dirty.Load(), r.region != nil, m.mixed, r.Eager.writtenInRegion(m): // code that runs once here, and any number of times in the graph
 		r.source.Changed(r.what, m)
 		return false
 	}
@@ -99,6 +99,13 @@ func (r *Recorder[V, B]) renewAll() {
 		if !m.owner && !m.dirty.Load() && m.Changed() {
 			m.renew(r.Eager.StorageOf(m))
 		}
+	}
+}
+
+// mixAll notes what Go code has changed while a region was recorded.
+func (r *Recorder[V, B]) mixAll() {
+	for _, m := range r.Eager.held {
+		m.mixed = m.mixed || !m.owner && !m.dirty.Load() && m.Changed()
 	}
 }
 
