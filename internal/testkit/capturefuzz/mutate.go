@@ -60,8 +60,6 @@ var Mutations = []Mutation{
 	// Sessions.
 	{Name: "a number that changes stays a constant of the plan", File: "lazy/lift.go",
 		Old: "if always || !slices.EqualFunc(l.Values, p.last[i].Values, sameNumber) {", New: "if always || len(l.Values) > 99 {"},
-	{Name: "a graph with a symbol serves sizes that are not its functions", File: "lazy/dims.go",
-		Old: "if f.value(symbols) != sizes[i] {", New: "if f.value(symbols) < 0 && sizes[i] < 0 {"},
 	{Name: "a lifted call of a session has the value of the run before", File: "lazy/lift.go", Old: "\tp.last = k.lifts\n", New: "\tk.lifts, p.last = p.last, k.lifts\n\tif first {\n\t\tk.lifts = p.last\n\t}\n"},
 	// Guards.
 	{Name: "a size fixed on request is not guarded", File: "tracer/sizes.go", Old: "g.AddGuard(d, shape.Const(v), n)", New: "_ = shape.Const(v)"},
