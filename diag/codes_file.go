@@ -230,7 +230,7 @@ var fileCodes = []Info{
 		//gofx:code cmd/fxgen/internal/work.BadEngine
 		Code: "FX8052", Title: "engine cannot run the source",
 		Cause:   "the engine does not exist in this program, or does not take arguments of the function's types",
-		Cure:    "use eager, interp, plan, module or gen",
+		Cure:    "use eager, lazy, interp, plan, module or gen",
 		Example: `fxgen run -engine no_such_engine mlp`,
 	},
 	{

@@ -180,7 +180,6 @@ func (c *cache) run(k *cone) {
 			panic(e)
 		}
 		c.s.stats.Refused++
-		p.story.refused++
 	}
 	if exe == nil {
 		c.s.stats.Interpreted++

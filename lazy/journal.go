@@ -45,7 +45,6 @@ type story struct {
 	runs        int
 	compiled    int // of the runs
 	interpreted int
-	refused     int
 	asked       map[site]int
 	next        map[int]int // how often graphs followed, by number; 0 stands for the others
 }

@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"reflect"
 	"strconv"
 
@@ -213,7 +214,7 @@ const warmRuns = 4
 
 // session is the runner of the engine lazy. For measuring times the session is warm.
 func sessionOf(c *captured, j *Job) runner {
-	s := lazy.New(lazy.Options{})
+	s := lazy.New(lazy.Options{Threads: j.Threads})
 	warm := j.Verb != Bench
 	run := func(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
 		for range warmRuns {
@@ -240,7 +241,7 @@ func explain(ctx context.Context, c *captured, j *Job, res *Result) error {
 	if err != nil {
 		return err
 	}
-	s := lazy.New(lazy.Options{Rounding: j.Rounding})
+	s := lazy.New(lazy.Options{Rounding: j.Rounding, Threads: j.Threads, Context: ctx})
 	for range j.Repeat {
 		if _, err := inSession(ctx, c, s, in); err != nil {
 			return err
@@ -267,7 +268,7 @@ func bisectSession(ctx context.Context, c *captured, j *Job, res *Result) error 
 		return err
 	}
 	var failed error
-	found, err := lazytest.Bisect(lazy.Options{Rounding: j.Rounding}, func(s *lazy.Session) bool {
+	found, err := lazytest.Bisect(lazy.Options{Rounding: j.Rounding, Threads: j.Threads, Context: ctx}, func(s *lazy.Session) bool {
 		out, err := inSession(ctx, c, s, in)
 		if err == nil {
 			var d *debug.Comparison
@@ -285,7 +286,11 @@ func bisectSession(ctx context.Context, c *captured, j *Job, res *Result) error 
 		return err
 	case found == nil:
 		return diag.New(debug.NothingFails, "the results in a session are those of eager code").WithHint("-rtol and -atol say how far they may be apart")
-	case j.JSON:
+	}
+	if found.At != "" {
+		found.At = filepath.Base(found.At)
+	}
+	if j.JSON {
 		return document(res, delayJSON{Model: c.src.Name, Call: found.Call, Calls: found.Calls, Op: found.Op, Pos: found.At, Runs: found.Tries})
 	}
 	res.Text = found.String() + "\n"
