@@ -103,9 +103,10 @@ func (o Options) complete() Options {
 // Session records calls on its tensors and computes them when their data is read. One
 // goroutine at a time uses a session; it may be handed over.
 type Session struct {
-	opts Options
-	busy sync.Mutex
-	rec  *record.Recorder[*place, int]
+	opts  Options
+	busy  sync.Mutex
+	leave func() // of busy, made once
+	rec   *record.Recorder[*place, int]
 
 	pending []*place // recorded since the last barrier or cut
 	calls   int      // of those, that were not computed
@@ -127,7 +128,7 @@ func New(o Options) *Session {
 		panic(err.At(diag.Here()))
 	}
 	s := &Session{opts: o.complete(), slots: map[any]*slot{}}
-	s.work.Threads = s.opts.Threads
+	s.work.Threads, s.leave = s.opts.Threads, s.busy.Unlock
 	s.stats.Flushes = map[Reason]int{}
 	s.stats.AtOnce = map[string]int{}
 	s.cache.init(s)
@@ -169,7 +170,7 @@ func (s *Session) enter(what string) (leave func()) {
 		s.busy.Unlock()
 		panic((&diag.Error{Code: Closed, Op: what, Msg: "the session is closed", Hint: "read results before Close, or make a new session"}).At(diag.Here()))
 	}
-	return s.busy.Unlock
+	return s.leave
 }
 
 // Barrier computes what was recorded and not yet computed, and writes tensors of models that

@@ -1,7 +1,6 @@
 package tensor
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -130,7 +129,12 @@ type callee struct {
 
 // on returns the call for code that may keep it.
 func (c callee) on(args []*Tensor) *Call {
-	return &Call{Op: c.Op, Attrs: c.Attrs, Args: slices.Clone(args), Method: c.Method}
+	k := &struct {
+		Call
+		few [3]*Tensor // operands of most calls, in one piece with it
+	}{Call: Call{Op: c.Op, Attrs: c.Attrs, Method: c.Method}}
+	k.Args = append(k.few[:0], args...)
+	return &k.Call
 }
 
 func dispatch(c callee, args []*Tensor, extra Engine) []*Tensor {

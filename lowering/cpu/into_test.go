@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
+	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
@@ -239,4 +240,82 @@ func copiesInto(p *plan.Plan) (n int) {
 		}
 	}
 	return n
+}
+
+// TestIntoNextToOtherThings makes results in inputs of plans for sizes that came again, of plans that write state,
+// of loops, and next to donated inputs.
+func TestIntoNextToOtherThings(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		o    lowering.Options
+	}{
+		"sizes that come again": {`
+graph net(%x: f32[N,1,4], %y: f32[N,2,4]) {
+  symbol N = dim(%x, 0)
+  %a = call_function[softmax](%y) {dim=2} : f32[N,2,4]
+  %c = call_function[cat](%x, %a) {dim=1} : f32[N,3,4]
+  %s = call_function[softmax](%c) {dim=1} : f32[N,3,4]
+  %m = call_function[sum](%s) {dim=[1], keep_dim=true} : f32[N,1,4]
+  %n = call_function[add](%x, %m) : f32[N,1,4]
+  return (%n, %s)
+}
+`, lowering.Options{Into: []lowering.Into{{}}}},
+		"state": {`
+graph net(%x: f32[N,1,4], %y: f32[N,2,4]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[4]
+  %n = call_function[add](%x, %w) : f32[N,1,4]
+  %s = call_function[sum](%y) {dim=[0,1]} : f32[4]
+  %v = call_function[add](%w, %s) : f32[4]
+  %u = call_function[assign](%w, %v) : f32[4]
+  return (%n, %u)
+}
+param w : f32[4] buffer
+`, lowering.Options{Into: []lowering.Into{{}}}},
+		"a loop": {`
+graph net(%x: f32[2,1,4], %y: f32[2,2,4]) {
+  %z = call_function[scan](%x, %y) {carry=1, seqs=1} : (f32[2,1,4]) {
+    region body(%c: f32[2,1,4], %row: f32[2,4]) {
+      %s = call_function[cumsum](%c) {dim=0} : f32[2,1,4]
+      %k = call_function[sum](%row) : f32[]
+      %n = call_function[mul](%s, %k) : f32[2,1,4]
+      return (%n)
+    }
+  }
+  %r = call_function[getitem](%z) {index=0} : f32[2,1,4]
+  return %r
+}
+`, lowering.Options{Into: []lowering.Into{{}}}},
+		"a donated input": {`
+graph net(%x: f32[2,1,4], %y: f32[2,2,4]) {
+  %e = call_function[exp](%y) : f32[2,2,4]
+  %c = call_function[cumsum](%e) {dim=1} : f32[2,2,4]
+  %s = call_function[sum](%c) {dim=[1], keep_dim=true} : f32[2,1,4]
+  %n = call_function[mul](%x, %s) : f32[2,1,4]
+  return %n
+}
+`, lowering.Options{Into: []lowering.Into{{}}, Donate: []int{0, 1}}},
+	} {
+		var g op.Gen
+		m := module(t, c.text)
+		o := c.o
+		o.Exact = true
+		e := compile(t, m, o)
+		state := interp.NewState(m)
+		x, y := g.Normal(2, 1, 4), g.Normal(2, 2, 4)
+		for k := range 4 {
+			p := interp.Interpreter{State: state}
+			want, err := p.RunArrays(ctx, []*array.Array{array.Clone(x), array.Clone(y)})
+			require.NoError(t, err, name)
+			in := []*array.Array{array.Clone(x), array.Clone(y)}
+			got, err := e.Run(ctx, in)
+			require.NoError(t, err, name)
+			require.Empty(t, fxtest.SameArrays(want, got), "%s, run %d", name, k)
+			require.Same(t, in[0], got[0], name)
+			x = array.Clone(got[0])
+		}
+		if name == "sizes that come again" {
+			require.Equal(t, 1, e.Stats().Specialised)
+		}
+	}
 }
