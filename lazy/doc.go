@@ -6,7 +6,7 @@
 //
 // A graph that comes again, with the same calls, types and outputs, is found by its key and
 // runs as a compiled plan. What a program prints, its bits and the lines of its errors are
-// those of eager code, see Options.Exact.
+// those of eager code, see Options.Rounding.
 //
 // The room stands above lowering/cpu, which compiles the graphs, and tracer/record, which
 // turns views and writes into values; it does not know operators by name. It keeps no
