@@ -12,6 +12,9 @@ import (
 // TestAllocationsOfACall counts those of calls on tensors that are no parameters: the elements, their header,
 // the handle, and attributes where there are some.
 func TestAllocationsOfACall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: the race detector is run so, and has pools drop what they hold")
+	}
 	x, y := tensor.FromSlice(make([]float32, 16), 4, 4), tensor.FromSlice(make([]float32, 16), 4, 4)
 	for name, c := range map[string]struct {
 		call  func()
