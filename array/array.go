@@ -33,7 +33,7 @@ type block struct {
 func fresh(d DType, shape []int, clear bool) *Array {
 	b := &block{}
 	a := &b.Array
-	if rank := len(shape); 2*rank <= len(b.layout) {
+	if rank := len(shape); rank > 0 && 2*rank <= len(b.layout) {
 		a.shape, a.strides = b.layout[:0:rank], b.layout[rank:rank:2*rank]
 	}
 	n := a.Reset(d, shape)

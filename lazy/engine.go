@@ -142,7 +142,7 @@ func (s *Session) add(o *op.Op, attrs any, args []*place, t shape.Type) *place {
 	}
 	s.pending = append(s.pending, p)
 	s.stats.Calls++
-	s.remember(p)
+	s.past.remember(p)
 	return p
 }
 
@@ -161,7 +161,7 @@ func (s *Session) atOnce(p *place) {
 		p.typ = shape.TypeOf(out[0])
 	}
 	out = s.own(p.args, out)
-	s.entered(p, sized, p.varies).computed(out)
+	s.past.entered(p, sized, p.varies).computed(out)
 }
 
 func present(list []*place) (all []*place) {
@@ -215,8 +215,8 @@ func (s *Session) foreign(c *tensor.Call, args []*place) []*tensor.Tensor {
 	} else {
 		p.typ = types[0]
 	}
-	s.remember(p)
-	s.entered(p, foreign, p.varies).computed(s.own(args, out))
+	s.past.remember(p)
+	s.past.entered(p, foreign, p.varies).computed(s.own(args, out))
 	return s.rec.Results(p, c, args)
 }
 
@@ -286,7 +286,7 @@ func (s *Session) handOut(x *tensor.Tensor, p *place) *array.Array {
 			a = array.Clone(a)
 		}
 		x.SetComputed(s, a)
-		s.gave(x, p)
+		s.past.gave(x, p)
 		return a
 	}
 	var whole *place
@@ -301,7 +301,7 @@ func (s *Session) handOut(x *tensor.Tensor, p *place) *array.Array {
 		return s.call(&place{op: step.Op, attrs: step.Attrs}, in)[step.Item]
 	})
 	if whole != nil {
-		s.gave(s.rec.PlaceOf(x).Root(), whole)
+		s.past.gave(s.rec.PlaceOf(x).Root(), whole)
 	}
 	return a
 }
@@ -326,7 +326,7 @@ func (s *Session) Assign(dst, src *tensor.Tensor, what string) {
 		st = to.Storage()
 	}
 	if st != nil && slices.ContainsFunc(s.rec.Eager.MemoryOf(st), (*memory).Shared) {
-		s.refuseOutside(st, what)
+		s.past.refuseOutside(st, what)
 		s.settle(st, Write) // whoever has the memory sees the write
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes/grad"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
@@ -17,58 +16,60 @@ var _ tensor.Differentiator = (*Session)(nil)
 
 // history is what a session with Options.Gradients remembers of values that were computed.
 type history struct {
+	s      *Session
+	on     bool           // Options.Gradients
 	made   []*place       // since the last barrier: they keep their operands
 	handed map[any]*place // values of tensors whose memory the program was given since then
 	since  uint64         // the moment of the last barrier
 }
 
 // remember notes a new call, so that it keeps its operands until the next barrier.
-func (s *Session) remember(p *place) {
-	if !s.opts.Gradients {
+func (h *history) remember(p *place) {
+	if !h.on {
 		return
 	}
 	p.past = true
-	p.serial = s.stats.Calls
+	p.serial = h.s.stats.Calls
 	for _, a := range p.args {
 		p.varies = p.varies || a != nil && (a.varies || a.slot != nil)
 	}
 	if p.stops() {
 		p.varies = false
 	}
-	s.past.made = append(s.past.made, p)
+	h.made = append(h.made, p)
 }
 
 // entered notes a value that comes from outside, or was made by code that is no operator's.
-func (s *Session) entered(p *place, c cut, varies bool) *place {
-	if s.opts.Gradients {
-		p.serial, p.cut, p.varies = s.stats.Calls, c, varies && carriesGradient(p.typ)
+func (h *history) entered(p *place, c cut, varies bool) *place {
+	if h.on {
+		p.serial, p.cut, p.varies = h.s.stats.Calls, c, varies && carriesGradient(p.typ)
 		p.past = false
 	}
 	return p
 }
 
 // gave notes that the program has the memory of a value, as that of a tensor.
-func (s *Session) gave(x *tensor.Tensor, p *place) {
-	if !s.opts.Gradients {
+func (h *history) gave(x *tensor.Tensor, p *place) {
+	if !h.on {
 		return
 	}
-	if s.past.handed == nil {
-		s.past.handed = map[any]*place{}
+	if h.handed == nil {
+		h.handed = map[any]*place{}
 	}
-	s.past.handed[x.ID()] = p
+	h.handed[x.ID()] = p
 }
 
 // given returns the value of an eager tensor whose memory the program was given, or the session
 // has written: what was computed, where nobody has written since. It is nil for other tensors.
-func (s *Session) given(m *memory) *place {
-	p, a := s.past.handed[m.Root().ID()], m.Captured()
+func (h *history) given(m *memory) *place {
+	p, a := h.handed[m.Root().ID()], m.Captured()
 	switch {
 	case p != nil && array.Equal(p.data, a):
-		return s.again(p, array.Clone(a))
+		return h.again(p, array.Clone(a))
 	case p != nil:
-		return s.entered(leaf(array.Clone(a)), handed, p.varies)
-	case s.opts.Gradients && m.Root().Baked():
-		return s.entered(leaf(array.Clone(a)), baked, true)
+		return h.entered(leaf(array.Clone(a)), handed, p.varies)
+	case h.on && m.Root().Baked():
+		return h.entered(leaf(array.Clone(a)), baked, true)
 	}
 	return nil
 }
@@ -76,9 +77,9 @@ func (s *Session) given(m *memory) *place {
 // refuseOutside refuses to write a value that a gradient may go through to memory that the
 // program has of a tensor that is no model's: the write is made at once, and nothing notes
 // what eager calls on the tensor compute from it.
-func (s *Session) refuseOutside(st *array.Storage, what string) {
-	for _, m := range s.rec.Eager.MemoryOf(st) {
-		if v := s.rec.Eager.StorageOf(m).Value; s.opts.Gradients && m.Dirty() && !m.Root().IsParam() && !v.stops() {
+func (h *history) refuseOutside(st *array.Storage, what string) {
+	for _, m := range h.s.rec.Eager.MemoryOf(st) {
+		if v := h.s.rec.Eager.StorageOf(m).Value; h.on && m.Dirty() && !m.Root().IsParam() && !v.stops() {
 			panic((&diag.Error{Code: Past, Op: what, Msg: "the program has the memory of the tensor, so that no gradient can go through what is written to it",
 				Hint: "write to s.In of the tensor, take Data of a clone, or write Detach() of the value"}).At(diag.Here()))
 		}
@@ -86,21 +87,21 @@ func (s *Session) refuseOutside(st *array.Storage, what string) {
 }
 
 // loaded is the value of a model's tensor when the session reads it.
-func (s *Session) loaded(k *slot) *place {
+func (h *history) loaded(k *slot) *place {
 	st := k.array.Storage()
-	switch p := s.past.handed[k.of]; {
+	switch p := h.handed[k.of]; {
 	case p != nil && array.Equal(p.data, k.array):
-		return s.again(p, k.array)
-	case s.opts.Gradients && st.Born() <= s.past.since && st.Version() > s.past.since:
-		return s.entered(leaf(k.array), outside, true)
+		return h.again(p, k.array)
+	case h.on && st.Born() <= h.since && st.Version() > h.since:
+		return h.entered(leaf(k.array), outside, true)
 	}
-	return s.entered(leaf(k.array), whole, false)
+	return h.entered(leaf(k.array), whole, false)
 }
 
 // again is a value that was computed before, in other memory.
-func (s *Session) again(p *place, a *array.Array) *place {
-	q := &place{typ: p.typ, op: std.Clone, args: []*place{p}, data: a, same: true}
-	s.remember(q)
+func (h *history) again(p *place, a *array.Array) *place {
+	q := &place{typ: p.typ, args: []*place{p}, data: a, same: true}
+	h.remember(q)
 	return q
 }
 
@@ -112,21 +113,20 @@ func (p *place) first() *place {
 	return p
 }
 
-// forgetPast lets the operands of computed values go, at a barrier.
-func (s *Session) forgetPast() {
-	for _, p := range s.past.made {
+// forget lets the operands of computed values go, at a barrier.
+func (h *history) forget() {
+	for _, p := range h.made {
 		p.past = false
 		if p.known() && len(p.args) > 0 {
 			p.cut, p.args = settled, nil
 		}
 	}
-	clear(s.past.made)
-	clear(s.past.handed)
-	s.past.made = s.past.made[:0]
-	s.past.since = array.Now()
-	for _, k := range s.slots {
-		if k.value != nil && k.value.cut == outside {
-			s.entered(k.value, whole, false)
+	clear(h.made)
+	clear(h.handed)
+	h.made, h.since = h.made[:0], array.Now()
+	for _, k := range h.s.slots {
+		if k.value != nil { // what a model holds at a barrier is what the next step begins with
+			h.entered(k.value, whole, false)
 		}
 	}
 }
@@ -313,6 +313,9 @@ func (p *place) lost() *diag.Error {
 func (t *tape) add(p *place) {
 	var n *graph.Node
 	switch {
+	case p.same && len(p.args) > 0:
+		t.nodes[p] = t.nodes[p.args[0]]
+		return
 	case p.stops() || len(p.args) == 0 && (p.op == nil || p.known()):
 		if p.typ.Kind() == shape.Tuple {
 			return // its members are inputs

@@ -142,34 +142,6 @@ func TestGrad_ofAPast(t *testing.T) {
 		w.AddScalarInPlace(1)
 		return s.In(vec(1, 1)).Mul(y.AddScalar(1))
 	}))
-	t.Run("writes of eager code", func(t *testing.T) {
-		s := open(t, learning)
-		b := param(4, 5)
-		require.NoError(t, s.Barrier())
-		step := func() []*tensor.Tensor { return tensor.Grad(s.In(vec(1, 2)).Mul(b).Sum(), b, w) }
-		b.Slice(0, 0, 1).MulInPlace(w.Slice(0, 1, 2))
-		e := panicOf(t, func() { step() })
-		require.Equal(t, lazy.Past, e.Code)
-		require.Equal(t, "[1 2]", show(tensor.Grad(s.In(vec(1, 2)).Mul(b).Sum(), b)[0]), "nothing else is asked for")
-		require.NoError(t, s.Barrier())
-		e = panicOf(t, func() { step() })
-		require.Equal(t, grad.Unreached, e.Code, "what was before a barrier is constant")
-	})
-	t.Run("inputs that Go code writes", func(t *testing.T) {
-		s := open(t, learning)
-		x := s.In(vec(1, 2))
-		y := x.MulScalar(2)
-		tensor.Data[float32](x)[0] = 5
-		e := panicOf(t, func() { tensor.GradWith(y.Sum(), []*tensor.Tensor{x}, tensor.GradOptions{AllowUnused: true}) })
-		require.Equal(t, lazy.Past, e.Code)
-	})
-	t.Run("outside", func(t *testing.T) {
-		s := open(t, learning)
-		y := tensor.Ones(2)
-		tensor.Data[float32](y)
-		e := panicOf(t, func() { y.AssignInPlace(s.In(vec(1, 2)).Mul(w)) })
-		require.Equal(t, lazy.Past, e.Code)
-	})
 	t.Run("function", wrong(func(s *lazy.Session) *tensor.Tensor { return doubled(s.In(vec(1, 2)).Mul(w)) }))
 	t.Run("sizes", wrong(func(s *lazy.Session) *tensor.Tensor {
 		y := s.In(vec(1, 2)).Mul(w)
@@ -243,6 +215,39 @@ func TestGrad_throughMemory(t *testing.T) {
 	}
 }
 
+// Writes past the session are refused where a gradient may go through what they wrote.
+func TestGrad_pastTheSession(t *testing.T) {
+	w := param(2, 3)
+	t.Run("writes of eager code", func(t *testing.T) {
+		s := open(t, learning)
+		b := param(4, 5)
+		require.NoError(t, s.Barrier())
+		step := func() []*tensor.Tensor { return tensor.Grad(s.In(vec(1, 2)).Mul(b).Sum(), b, w) }
+		b.Slice(0, 0, 1).MulInPlace(w.Slice(0, 1, 2))
+		e := panicOf(t, func() { step() })
+		require.Equal(t, lazy.Past, e.Code)
+		require.Equal(t, "[1 2]", show(tensor.Grad(s.In(vec(1, 2)).Mul(b).Sum(), b)[0]), "nothing else is asked for")
+		require.NoError(t, s.Barrier())
+		e = panicOf(t, func() { step() })
+		require.Equal(t, grad.Unreached, e.Code, "what was before a barrier is constant")
+	})
+	t.Run("inputs that Go code writes", func(t *testing.T) {
+		s := open(t, learning)
+		x := s.In(vec(1, 2))
+		y := x.MulScalar(2)
+		tensor.Data[float32](x)[0] = 5
+		e := panicOf(t, func() { tensor.GradWith(y.Sum(), []*tensor.Tensor{x}, tensor.GradOptions{AllowUnused: true}) })
+		require.Equal(t, lazy.Past, e.Code)
+	})
+	t.Run("outside", func(t *testing.T) {
+		s := open(t, learning)
+		y := tensor.Ones(2)
+		tensor.Data[float32](y)
+		e := panicOf(t, func() { y.AssignInPlace(s.In(vec(1, 2)).Mul(w)) })
+		require.Equal(t, lazy.Past, e.Code)
+	})
+}
+
 // A session without the option does not keep a past.
 func TestGrad_needsItsOption(t *testing.T) {
 	s := open(t, lazy.Options{})
@@ -293,6 +298,20 @@ func TestGrad_afterWrites(t *testing.T) {
 	require.NoError(t, s.Barrier())
 	require.Equal(t, "[4 6]", show(w))
 	require.Equal(t, "[8 12]", show(tensor.Grad(s.In(vec(1, 1)).Mul(w).Square().Sum(), w)[0]))
+}
+
+// What a step leaves in a model is a constant of the next one.
+func TestGrad_stateOfTheStepBefore(t *testing.T) {
+	s := open(t, learning)
+	w, mean := param(2, 3), param(0, 0)
+	for range 3 {
+		mean.AssignInPlace(s.In(vec(1, 1)).Mul(w))
+		require.Positive(t, mean.Sum().Item())
+		require.NoError(t, s.Barrier())
+		g := tensor.Grad(s.In(vec(1, 2)).Mul(w).Mul(mean).Sum(), w)
+		require.Equal(t, "[2 6]", show(g[0]))
+		require.NoError(t, s.Barrier())
+	}
 }
 
 // Steps leave nothing: what one has kept goes at its barrier.

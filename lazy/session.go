@@ -135,7 +135,7 @@ func New(o Options) *Session {
 	s.log.init()
 	s.rec = record.New[*place, int](s, s, s, nil, 0)
 	s.rec.Eager.Lasting = true
-	s.past.since = array.Now()
+	s.past = history{s: s, on: s.opts.Gradients, since: array.Now()}
 	return s
 }
 
@@ -149,7 +149,7 @@ func (s *Session) In(x *tensor.Tensor) *tensor.Tensor {
 	}
 	a := array.New(x.Type().DType(), x.Shape()...)
 	array.Copy(a, observed(x))
-	return s.rec.Proxy(s.entered(leaf(a), whole, false))
+	return s.rec.Proxy(s.past.entered(leaf(a), whole, false))
 }
 
 // observed returns the data of a tensor that is not the session's, for reading.
@@ -187,7 +187,7 @@ func (s *Session) barrier(why Reason) {
 	s.compute(why, append(s.ends(), s.written()...))
 	s.settleAll()
 	s.pending, s.calls = s.pending[:0], 0
-	s.forgetPast()
+	s.past.forget()
 	s.log.alone = 0
 	s.forget()
 }

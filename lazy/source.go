@@ -54,7 +54,7 @@ func (s *Session) Slot(x *tensor.Tensor) record.Slot {
 func (s *Session) Load(at record.Slot) *place {
 	k := at.(*slot)
 	if k.value == nil {
-		k.value = s.loaded(k)
+		k.value = s.past.loaded(k)
 		if !k.own {
 			k.value.slot = k
 		}
@@ -64,7 +64,7 @@ func (s *Session) Load(at record.Slot) *place {
 
 // Constant implements record.Source: a copy of the tensor as it is now.
 func (s *Session) Constant(m *memory) record.Slot {
-	return &slot{array: array.Clone(m.Captured()), own: true, value: s.given(m)}
+	return &slot{array: array.Clone(m.Captured()), own: true, value: s.past.given(m)}
 }
 
 // Reload implements record.Source.
@@ -82,7 +82,7 @@ func (s *Session) Entered(*memory) {}
 func (s *Session) Observed(m *memory, what string) {
 	if handsOut(what) && m.Owner() {
 		if k := s.slots[m.Root().ID()]; k != nil && k.value != nil {
-			s.gave(m.Root(), k.value)
+			s.past.gave(m.Root(), k.value)
 		}
 		s.protect(m.Array().Storage())
 		m.Disown()
@@ -160,7 +160,7 @@ func (s *Session) settle(st *array.Storage, why Reason) {
 		s.compute(why, []*place{v})
 		s.protect(st)
 		array.Copy(m.Array(), v.data)
-		s.gave(m.Root(), v)
+		s.past.gave(m.Root(), v)
 		st.Bump()
 		s.rec.Eager.Settle(m)
 		s.rec.Eager.Written(st)
@@ -236,14 +236,14 @@ func (s *Session) NewItem(tuple *place, i int) *place {
 	if tuple.many != nil {
 		p.data = tuple.many[i]
 		if !tuple.past {
-			return s.entered(p, tuple.cut, tuple.varies)
+			return s.past.entered(p, tuple.cut, tuple.varies)
 		}
 	} else {
 		s.pending = append(s.pending, p)
 	}
 	p.args = []*place{tuple}
 	tuple.users++
-	s.remember(p)
+	s.past.remember(p)
 	return p
 }
 

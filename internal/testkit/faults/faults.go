@@ -224,7 +224,7 @@ func panicsAfterRead(x *tensor.Tensor) *tensor.Tensor {
 func unseen(x *tensor.Tensor) *tensor.Tensor {
 	calls := tensor.Zeros(1)
 	count := func(in []*tensor.Tensor) []*tensor.Tensor {
-		calls.AddScalarInPlace(1)
+		calls.AddScalarInPlace(1)                 // want FX1016
 		return []*tensor.Tensor{in[0].Add(calls)} // want FX1016
 	}
 	return tensor.Cond(x.Sum().GtScalar(0), count, count, x)[0]

@@ -101,24 +101,24 @@ func TestConvFusedAsPacked(t *testing.T) {
 	kerneltest.WinogradLevels(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(4, 4))
 		for i, size := range []int{12, 28} {
-			x, wt := kerneltest.RandomArray(r, array.F32, []int{3, 32, size, size}), kerneltest.RandomArray(r, array.F32, []int{48, 16, 3, 3})
-			more, _ := kerneltest.Extra(r, array.F32, 7, 48, []int{3, 48, size, size})
+			x, wt := kerneltest.RandomArray(r, array.F32, []int{3, 128, size, size}), kerneltest.RandomArray(r, array.F32, []int{96, 64, 3, 3})
+			more, _ := kerneltest.Extra(r, array.F32, 7, 96, []int{3, 96, size, size})
 			c := Conv{Groups: 2, PadLo: []int{1, 1}, PadHi: []int{1, 1}}
 			once := ConvFused{Conv: c, In: []int{64, size, size}, Epilogue: kerneltest.EpilogueAt(i), Prologue: operand.Prologue{Act: operand.ActReLU}}
 			pack := PackConv{Conv: c, In: []int{size, size}}
-			packed := ConvPacked{Conv: c, Channels: 48, Kernel: []int{3, 3}, In: pack.In, Epilogue: once.Epilogue, Prologue: once.Prologue}
-			if once.tile(48, 16, packed.Kernel) == 0 && runtime.GOARCH == "arm64" {
+			packed := ConvPacked{Conv: c, Channels: 96, Kernel: []int{3, 3}, In: pack.In, Epilogue: once.Epilogue, Prologue: once.Prologue}
+			if once.tile(96, 64, packed.Kernel) == 0 && runtime.GOARCH == "arm64" {
 				t.Skip("filters are transformed in Go, which does not pay at these sizes")
 			}
-			require.NotZero(t, once.tile(48, 16, packed.Kernel))
-			require.Equal(t, packed.tile(pack.In, 48, 16, packed.Kernel), once.tile(48, 16, packed.Kernel))
+			require.NotZero(t, once.tile(96, 64, packed.Kernel))
+			require.Equal(t, packed.tile(pack.In, 96, 64, packed.Kernel), once.tile(96, 64, packed.Kernel))
 			weight := array.New(array.F32, PackedConvLen(c, pack.In, wt.Shape()))
 			pack.Run(&par.Workspace{Threads: 2}, []*array.Array{weight}, []*array.Array{wt})
-			want := array.New(array.F32, 3, 48, size, size)
+			want := array.New(array.F32, 3, 96, size, size)
 			packed.Run(&par.Workspace{}, []*array.Array{want}, append([]*array.Array{x, weight}, more...))
 			in := append([]*array.Array{x, wt}, more...)
 			for threads := 1; threads <= 4; threads++ {
-				got := array.New(array.F32, 3, 48, size, size)
+				got := array.New(array.F32, 3, 96, size, size)
 				once.Run(&par.Workspace{Threads: threads}, []*array.Array{got}, in)
 				kerneltest.RequireEqualArrays(t, want, got)
 			}
@@ -133,7 +133,7 @@ func TestConvTransposeFused(t *testing.T) {
 	kerneltest.WinogradLevels(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(6, 4))
 		for pad := range 4 {
-			const size, groups, m, per = 14, 2, 24, 20
+			const size, groups, m, per = 14, 2, 64, 64
 			some := func(shape ...int) *array.Array {
 				return kerneltest.ToArray(kerneltest.RandomRef(r, shape), array.F32, false)
 			}
