@@ -143,6 +143,9 @@ func draw(r *rand.Rand, m *graph.Module) (p point, ok bool) {
 	}
 	for _, q := range m.Params() {
 		if q.Value != nil && q.Value.DType() == array.F64 && !q.Buffer {
+			own := *q
+			own.Value = random(r, q.Value.Shape()...) // equal ones meet at a kink, where a gradient is a choice that differences do not make
+			m.SetParam(own)
 			p.wrt, p.move[q.Path] = append(p.wrt, q.Path), random(r, q.Value.Shape()...)
 		}
 	}
