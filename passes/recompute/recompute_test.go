@@ -95,7 +95,7 @@ func subjects() []subject {
 }
 
 // gradients returns the graph of a loss and its gradients.
-func (s *subject) gradients(t *testing.T) *fx.GraphModule {
+func (s *subject) gradients(t testing.TB) *fx.GraphModule {
 	nn.Train(s.net)
 	gm, err := fx.Trace(ctx, s.net, s.specs...)
 	require.NoError(t, err)
@@ -105,13 +105,13 @@ func (s *subject) gradients(t *testing.T) *fx.GraphModule {
 }
 
 // with returns a copy on which the pass has been.
-func with(t *testing.T, g *fx.GraphModule, p recompute.Policy) *fx.GraphModule {
+func with(t testing.TB, g *fx.GraphModule, p recompute.Policy) *fx.GraphModule {
 	m, _, _ := reported(t, g, p)
 	return m
 }
 
 // reported returns a copy on which the pass has been, and what it keeps now and kept before, in bytes.
-func reported(t *testing.T, g *fx.GraphModule, p recompute.Policy) (m *fx.GraphModule, now, before int64) {
+func reported(t testing.TB, g *fx.GraphModule, p recompute.Policy) (m *fx.GraphModule, now, before int64) {
 	m = fx.NewGraphModule(graph.Clone(g.Module))
 	report, err := m.Apply(ctx, []fx.Pass{recompute.Pass(p)}, fx.PassOptions{})
 	require.NoError(t, err)
