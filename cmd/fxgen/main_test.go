@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -76,9 +77,18 @@ func repo(t *testing.T) string {
 	return dir
 }
 
+// downloaded has the module cache hold what the go command reads without a network: a build
+// alone leaves out the go.mod of modules that it does not need.
+var downloaded = sync.OnceValue(func() error {
+	cmd := exec.Command("go", "mod", "download")
+	cmd.Dir = filepath.Join("..", "..")
+	return cmd.Run()
+})
+
 // goEnv asks the go command for its caches, which scripts share: their home
 // folders are empty.
 func goEnv(t *testing.T) []string {
+	require.NoError(t, downloaded())
 	out, err := exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOROOT").Output()
 	require.NoError(t, err)
 	var m map[string]string

@@ -41,6 +41,9 @@ func TestComplete_keepsWhatTheUserHas(t *testing.T) {
 		"replace (\n\t"+Path+" => "+checkout+"\n\texample.com/other => ../other\n\tgithub.com/google/go-cmp v0.1.0 => ../cmp\n)\n")
 	before, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	require.NoError(t, err)
+	download := exec.Command("go", "mod", "download") // a build alone leaves out the go.mod of modules that it does not need
+	download.Dir = checkout
+	require.NoError(t, download.Run())
 	env := append(os.Environ(), "GOWORK=", "GOFLAGS=", "GOPROXY=off", "GOSUMDB=off")
 	flags, err := Complete(t.Context(), dir, env, folder)
 	require.NoError(t, err)
