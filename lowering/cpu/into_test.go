@@ -104,7 +104,7 @@ func outputsFor(want, in []*array.Array, into []lowering.Into) []*array.Array {
 	return out
 }
 
-// untouched demands that inputs have what they had, but for those that become results.
+// untouched demands that all inputs except those that become results have what they had.
 func untouched(t require.TestingT, into []lowering.Into, was, in []*array.Array) {
 	for i := range in {
 		taken := false
