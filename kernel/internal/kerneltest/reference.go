@@ -220,6 +220,19 @@ func RequireClose(t *testing.T, want RefArray, got *array.Array) {
 	}
 }
 
+// RequireSumsClose compares sums of products of float32, in any order, with want. sizes are the
+// sums of the products' absolute values: a sum is off by a few roundings of that size at the most,
+// however many terms it has, and however little is left of them.
+func RequireSumsClose(t *testing.T, want, sizes RefArray, got *array.Array) {
+	t.Helper()
+	require.Equal(t, want.Shape, append([]int{}, got.Shape()...))
+	for i, g := range ToRef(got).V {
+		if tol := 8 * 0x1p-24 * sizes.V[i]; !(math.Abs(want.V[i]-g) <= tol) {
+			require.Failf(t, "sums differ", "element %d of %v: got %v, want %v within %v", i, want.Shape, g, want.V[i], tol)
+		}
+	}
+}
+
 // RunStep runs a step with one and with four threads, asserts that the results
 // are the same bits and that scratch stays within ScratchBytes.
 func RunStep(t *testing.T, s par.Step, out, in []*array.Array) {
