@@ -44,24 +44,41 @@ var moveRules = map[string]rule{
 	}},
 }
 
-// roll shifts the elements along dimensions; by sizes that are no numbers along one.
+// roll shifts the elements along dimensions: at once by the shifts that are numbers, and along one
+// dimension after the other by those that are sizes.
 func roll(c *call) []op.Value {
-	x, shifts := c.x("self"), c.dims("shifts")
-	if len(shifts) != 1 || len(c.ints("dims")) != 1 {
-		return c.one(std.Roll, std.RollAttrs{Shifts: op.IntList(c.ints("shifts")...), Dims: op.IntList(c.ints("dims")...)}, x)
+	x, dims, rest := c.x("self"), c.ints("dims"), []int(nil)
+	if len(dims) == 0 { // of the flat elements
+		return c.one(std.Roll, std.RollAttrs{Shifts: op.IntList(c.ints("shifts")...)}, x)
 	}
-	axis := c.axisOf(c.ints("dims")[0], x.Type().Rank())
-	if n, ok := shifts[0].Int(); ok {
-		return c.one(std.Roll, std.RollAttrs{Shifts: op.IntList(n), Dims: op.IntList(axis)}, x)
+	var by []int
+	for i, shift := range c.dims("shifts") {
+		if i == len(dims) {
+			panic(refuse(CodeValue, "argument shifts has more numbers than dims"))
+		}
+		axis := c.axisOf(dims[i], x.Type().Rank())
+		if n, ok := shift.Int(); ok {
+			by, rest = append(by, n), append(rest, axis)
+			continue
+		}
+		x = c.rollBySize(x, axis, shift)
 	}
+	if len(rest) == 0 {
+		return []op.Value{x}
+	}
+	return c.one(std.Roll, std.RollAttrs{Shifts: op.IntList(by...), Dims: op.IntList(rest...)}, x)
+}
+
+// rollBySize shifts the elements along one dimension by a size.
+func (c *call) rollBySize(x op.Value, axis int, shift shape.Dim) op.Value {
 	size := x.Type().Dim(axis)
-	by := modulo(shifts[0], size)
+	by := modulo(shift, size)
 	if by.IsUnknown() || c.im.isLate(by) {
-		panic(refuse(CodeValue, "argument shifts is "+shifts[0].String()+", expected a number that is known, or a size"))
+		panic(refuse(CodeValue, "argument shifts is "+shift.String()+", expected a number that is known, or a size"))
 	}
 	at := size.Sub(by)
 	back := c.do(std.Slice, std.SliceAttrs{Dim: axis, Start: at, Stop: size}, x)
-	return c.one(std.Cat, std.DimAttrs{Dim: axis}, back, c.do(std.Slice, std.SliceAttrs{Dim: axis, Start: zero, Stop: at}, x))
+	return c.do(std.Cat, std.DimAttrs{Dim: axis}, back, c.do(std.Slice, std.SliceAttrs{Dim: axis, Start: zero, Stop: at}, x))
 }
 
 func triangle(o *op.Op) rule {

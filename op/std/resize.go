@@ -172,7 +172,8 @@ func interpolateRule(c *op.Infer, a InterpolateAttrs, in []shape.Type) (shape.Ty
 	return t.WithDims(d), nil
 }
 
-// scaledSize returns floor(n*factor), Unknown where an expression cannot say it.
+// scaledSize returns floor(n*factor), as products of float64 give it, Unknown where an expression
+// cannot say it.
 func scaledSize(n shape.Dim, factor float64) shape.Dim {
 	if v, ok := n.Int(); ok {
 		if f := math.Floor(float64(v) * factor); f <= math.MaxInt32 {
@@ -180,15 +181,28 @@ func scaledSize(n shape.Dim, factor float64) shape.Dim {
 		}
 		return shape.Unknown
 	}
-	// A factor is a number over a power of two, and with few digits nothing is rounded.
-	over := 1
-	for factor != math.Trunc(factor) && over < 1<<10 {
-		factor, over = 2*factor, 2*over
-	}
-	if factor != math.Trunc(factor) || over > 1 && factor > 1<<10 {
+	num, den, ok := fraction(factor)
+	if !ok {
 		return shape.Unknown
 	}
-	return n.MulInt(int(factor)).FloorDivInt(over)
+	return n.MulInt(num).FloorDivInt(den)
+}
+
+// fraction returns num/den with floor(n*num/den) = floor(n*factor) for all sizes n, where the
+// product is rounded to float64.
+//
+// factor is num/den rounded, so n*factor is k(1+d) for a whole number k = n*num/den, and |d| is at
+// most 2^-53. The floor is k unless the product rounds to the number below k, which is at least
+// 2^-53*k away: for d from -2^-54 on it never does. A size that is no multiple of den gives a product 1/den away from
+// whole numbers, more than products of sizes below 2^40 are rounded by.
+func fraction(factor float64) (num, den int, ok bool) {
+	for den = 1; den <= 1<<10; den++ {
+		n := math.Round(factor * float64(den))
+		if n >= 1 && n/float64(den) == factor {
+			return int(n), den, (n <= 1<<12 || den == 1) && math.FMA(factor, float64(den), -n)/n >= -0x1p-54
+		}
+	}
+	return 0, 0, false
 }
 
 func gridSampleRule(c *op.Infer, a GridSampleAttrs, in []shape.Type) (shape.Type, error) {
