@@ -95,12 +95,35 @@ func scattered(c *call, reduce string, src op.Value) []op.Value {
 	return c.one(std.Scatter, std.ScatterAttrs{Dim: c.int("dim"), Reduce: reduce}, c.x("self"), c.x("index"), src)
 }
 
+// scatterReduce combines elements with those of self, or, without self, with one another: then
+// self has the elements of src, or what changes no sum or product, wherever something is written.
 func scatterReduce(c *call) []op.Value {
-	how := c.text("reduce", "")
-	if !c.bool("include_self") || how == "mean" {
-		panic(refuse(CodeArgument, "reduce="+quote(how)+" without self or as a mean is not supported"))
+	self, index, src := c.x("self"), c.x("index"), c.x("src")
+	axis, how := std.DimAttrs{Dim: c.int("dim")}, c.text("reduce", "")
+	without := !c.bool("include_self")
+	put := func(at, v op.Value) op.Value {
+		if !without {
+			return at
+		}
+		return c.do(std.Scatter, std.ScatterAttrs{Dim: axis.Dim}, at, index, v)
 	}
-	return c.one(std.ScatterReduce, std.ScatterReduceAttrs{Dim: c.int("dim"), Reduce: how}, c.x("self"), c.x("index"), c.x("src"))
+	first := src
+	zeros, ones := c.do(std.ZerosLike, std.LikeAttrs{}, src), c.do(std.OnesLike, std.LikeAttrs{}, src)
+	switch how {
+	case "sum", "mean":
+		first = zeros
+	case "prod":
+		first = ones
+	}
+	if how != "mean" {
+		return c.one(std.ScatterReduce, std.ScatterReduceAttrs{Dim: axis.Dim, Reduce: how}, put(self, first), index, src)
+	}
+	sum := c.do(std.ScatterAdd, axis, put(self, first), index, src)
+	count := c.do(std.ScatterAdd, axis, put(c.do(std.OnesLike, std.LikeAttrs{}, self), zeros), index, ones)
+	if self.Type().DType().IsFloat() {
+		return c.one(std.Div, std.DivAttrs{}, sum, count)
+	}
+	return c.one(std.FloorDivide, std.ReversibleAttrs{}, sum, count)
 }
 
 func takeAlong(c *call) []op.Value {

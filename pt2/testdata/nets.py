@@ -366,6 +366,18 @@ def puts():
 
 
 @net()
+def reduces():
+
+    def f(s, x, i, n):
+        rows = i.unsqueeze(1).expand(i.shape[0], 3)
+        out = [x.scatter_reduce(0, rows, x, how, include_self=own) for how in ('sum', 'prod', 'mean', 'amax', 'amin') for own in (True, False)]
+        whole = [n.scatter_reduce(1, n.remainder(3)[:, :2], n, how, include_self=own) for how in ('sum', 'mean', 'amax') for own in (True, False)]
+        size = x.shape[0]
+        return (*out, *whole, x.roll((size // 2, -1), (0, 1)), x.roll((1, size - 1), (1, 0)), F.interpolate(x.view(1, 1, -1, 3), scale_factor=(1.7, 0.4), mode='bilinear'))
+    return (Run(f), [(rand(4, 3), torch.tensor([0, 2, 2, 0]), torch.tensor([[7, -3, 5], [2, 2, -8]])), (rand(6, 3), torch.tensor([1, 1, 1, 3, 5, 3]), torch.tensor([[0, 9, -9], [4, -1, 3]]))], ({0: AUTO}, {0: AUTO}, None))
+
+
+@net()
 def forms():
 
     def f(s, x, w):
