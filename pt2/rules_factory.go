@@ -107,16 +107,36 @@ func arange(c *call) []op.Value {
 		return floatRange(c, start, end, step)
 	}
 	d := c.dtype("dtype", array.I64)
-	by, ok := c.s.sizeOf(step).Int()
-	if !ok || by == 0 {
-		panic(refuse(CodeValue, "the step of arange is "+c.s.sizeOf(step).String()+", expected a number that is known and not 0"))
-	}
 	from := c.s.sizeOf(start)
+	by, ok := c.s.sizeOf(step).Int()
+	if !ok {
+		return []op.Value{c.cast(d, rangeBySize(c, from, c.s.sizeOf(end), step))}
+	}
+	if by == 0 {
+		panic(refuse(CodeProgram, "the step of arange is 0"))
+	}
 	if n, ok := from.Int(); ok {
 		return c.one(std.Arange, std.ArangeAttrs{Start: n, End: c.s.sizeOf(end), Step: unlessOne(by), DType: d})
 	}
 	v := c.do(std.Arange, std.ArangeAttrs{End: c.s.sizeOf(end).Sub(from), Step: unlessOne(by)})
 	return []op.Value{c.cast(d, c.do(std.Add, nil, v, c.s.scalar(start)))}
+}
+
+// rangeBySize is arange from a size, by a size, which is positive.
+func rangeBySize(c *call, from, end shape.Dim, step *value) op.Value {
+	by, length := c.s.sizeOf(step), end.Sub(from)
+	n, exact := length.DivExact(by)
+	if !exact {
+		n = floorDiv(length.Add(by).AddInt(-1), by)
+	}
+	if n.IsUnknown() || c.im.isLate(n) {
+		panic(refuse(CodeValue, "the step of arange is "+by.String()+", expected a number that is known, or a size"))
+	}
+	v := c.do(std.Mul, std.BinaryAttrs{}, c.do(std.Arange, std.ArangeAttrs{End: n}), c.s.scalar(step))
+	if from.Is(0) {
+		return v
+	}
+	return c.do(std.Add, nil, v, c.s.scalar(sizeValue(from)))
 }
 
 // unlessOne is a step as attributes have it, where 0 stands for 1.

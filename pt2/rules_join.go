@@ -1,6 +1,8 @@
 package pt2
 
 import (
+	"strconv"
+
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
@@ -21,9 +23,28 @@ var joinRules = map[string]rule{
 	"embedding": {args: "weight indices | padding_idx scale_grad_by_freq sparse", build: func(c *call) []op.Value {
 		return c.one(std.Embedding, nil, c.x("indices"), c.x("weight"))
 	}},
+	"embedding_bag":                              {args: bagArgs + "=False mode=0 per_sample_weights=None include_last_offset=False | sparse", build: embeddingBag},
+	"embedding_bag.padding_idx":                  {args: bagArgs + " mode per_sample_weights include_last_offset padding_idx | sparse", build: embeddingBag},
+	"_embedding_bag _embedding_bag_forward_only": {args: bagArgs + "=False mode=0 per_sample_weights=None include_last_offset=False padding_idx=-1 | sparse", build: embeddingBag},
 	"one_hot": {args: "self num_classes=-1", build: func(c *call) []op.Value {
 		return c.one(std.OneHot, std.OneHotAttrs{NumClasses: c.dim("num_classes")}, c.x("self"))
 	}},
+}
+
+const bagArgs = "weight indices offsets scale_grad_by_freq"
+
+// embeddingBag reduces bags of rows; its other results, which its gradient reads, are not there.
+func embeddingBag(c *call) []op.Value {
+	modes := []string{"sum", "mean", "max"}
+	m := c.int("mode")
+	if m < 0 || m >= len(modes) {
+		panic(refuse(CodeProgram, "argument mode is "+strconv.Itoa(m)+", expected 0 to 2"))
+	}
+	if _, ok := c.def["padding_idx"]; ok && c.given("padding_idx") && c.int("padding_idx") >= 0 {
+		panic(refuse(CodeArgument, "padding_idx="+strconv.Itoa(c.int("padding_idx"))+" is not supported: rows of weight that bags leave out"))
+	}
+	a := std.EmbeddingBagAttrs{Mode: modes[m], IncludeLastOffset: c.bool("include_last_offset")}
+	return append(c.one(std.EmbeddingBag, a, c.x("indices"), c.x("weight"), c.x("offsets"), c.opt("per_sample_weights")), nil, nil, nil)
 }
 
 // together are the members of a list, in the type that they have together.

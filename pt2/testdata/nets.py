@@ -378,6 +378,17 @@ def reduces():
 
 
 @net()
+def bags():
+
+    def f(s, i, at, v):
+        whole = [F.embedding_bag(i, s.w, mode=how) for how in ('sum', 'mean', 'max')]
+        flat = i.reshape(-1)
+        parts = [F.embedding_bag(flat, s.w, torch.cat([at, torch.full((1,), i.numel())]) if last else at, mode=how, include_last_offset=last) for how in ('sum', 'mean', 'max') for last in (False, True)]
+        return (*whole, *parts, F.embedding_bag(i, s.w, mode='sum', per_sample_weights=v), torch.arange(1, 3 * i.shape[0], i.shape[1]), torch.arange(i.shape[1], i.numel() + 1, i.shape[0]))
+    return (Run(f, w=nn.Parameter(rand(7, 3))), [(torch.randint(0, 7, (3, 4)), torch.tensor([0, 5, 5]), rand(3, 4)), (torch.randint(0, 7, (5, 3)), torch.tensor([0, 2, 9]), rand(5, 3))], ({0: AUTO, 1: AUTO}, None, {0: AUTO, 1: AUTO}))
+
+
+@net()
 def forms():
 
     def f(s, x, w):
