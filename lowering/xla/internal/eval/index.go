@@ -107,7 +107,7 @@ func scatter(m *machine, o *stablehlo.Op, in []tensor) ([]tensor, error) {
 
 // sort orders the lines along a dimension, equal elements as they were.
 func sort(m *machine, o *stablehlo.Op, in []tensor) ([]tensor, error) {
-	dim := o.Int("dimension")
+	dim := o.SortDim()
 	var out []tensor
 	for _, t := range in {
 		out = append(out, tensor{t.t, slices.Clone(t.v)})

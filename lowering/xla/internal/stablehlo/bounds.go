@@ -187,7 +187,7 @@ func ofReverse(o *Op) ([][]source, error) {
 }
 
 func ofSort(o *Op) ([][]source, error) {
-	return kept(o, func(d int) bool { return d == o.Int("dimension") })
+	return kept(o, func(d int) bool { return d == o.SortDim() })
 }
 
 func ofReduceWindow(o *Op) ([][]source, error) {

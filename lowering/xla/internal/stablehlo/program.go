@@ -127,6 +127,15 @@ func (o *Op) Int(name string) int {
 	return int(v)
 }
 
+// SortDim returns the dimension of a sort, which may be counted from the last one: -1 is that.
+func (o *Op) SortDim() int {
+	d := o.Int("dimension")
+	if d < 0 {
+		d += o.Operands[0].Type.Rank()
+	}
+	return d
+}
+
 // Ints returns a list attribute, nil where there is none.
 func (o *Op) Ints(name string) []int {
 	v, _ := o.Get(name).(Ints)

@@ -254,9 +254,9 @@ func inferConv(o *Op) ([]Type, error) {
 }
 
 func inferSort(o *Op) ([]Type, error) {
-	x, dim := o.Operands[0].Type, o.Int("dimension")
-	if dim < 0 || dim >= x.Rank() {
-		return nil, fmt.Errorf("dimension is %d of %s", dim, x)
+	x := o.Operands[0].Type
+	if d := o.SortDim(); d < 0 || d >= x.Rank() {
+		return nil, fmt.Errorf("dimension is %d of %s", o.Int("dimension"), x)
 	}
 	var in []Type
 	for _, v := range o.Operands {
