@@ -43,7 +43,7 @@ func (s LSTMLayerGrad) ScratchBytes(out, in []*array.Array) int {
 }
 
 // Cuts implements Cutter: along the batch, of all but the weight.
-func (s LSTMLayerGrad) Cuts(out, in [][]int) []par.Cut { return alongBatch(out, in, 2, 3, 1) }
+func (s LSTMLayerGrad) Cuts(out, in [][]int) []par.Cut { return alongBatch(out, in, 2, 3) }
 
 // backPass is the memory of the way back.
 type backPass[T operand.Real] struct {

@@ -41,26 +41,22 @@ func (s LSTMLayer) ScratchBytes(out, in []*array.Array) int {
 }
 
 // Cuts implements Cutter: along the batch, of x, the states and all results.
-func (s LSTMLayer) Cuts(out, in [][]int) []par.Cut { return alongBatch(out, in, 1, 3, 1) }
+func (s LSTMLayer) Cuts(out, in [][]int) []par.Cut { return alongBatch(out, in, 1, 3) }
 
-// alongBatch cuts operands lo to hi along dimension 0, which has the batch, those before lo
-// and after hi along dimension 1, and leaves weights, of fewer than three dimensions, whole.
-func alongBatch(out, in [][]int, lo, hi, axis int) []par.Cut {
-	c := par.Cut{In: par.AllWhole(len(in)), Size: in[0][axis]}
+// alongBatch cuts along the batch: dimension 1 of what has all steps, and dimension 0 of
+// states, which are operands lo to hi. Weights stay whole.
+func alongBatch(out, in [][]int, lo, hi int) []par.Cut {
+	c := par.Cut{In: par.AllWhole(len(in)), Size: in[0][1]}
 	for i, d := range in {
 		switch {
 		case len(d) == 3:
-			c.In[i] = axis
+			c.In[i] = 1
 		case len(d) == 2 && i >= lo && i < hi:
 			c.In[i] = 0
 		}
 	}
 	for _, d := range out {
-		at := axis
-		if len(d) == 2 {
-			at = 0
-		}
-		c.Out = append(c.Out, at)
+		c.Out = append(c.Out, max(len(d)-2, 0))
 	}
 	return []par.Cut{c}
 }
