@@ -95,7 +95,7 @@ func stepCases() []*Case {
 	gpt.New = func() any { return models.NewGPT2(text) }
 	list := []*Case{stepCase("resnet18", models.Lookup("resnet18"), 8, classes),
 		stepCase("gpt2_2layers", &gpt, 1, following(text))}
-	lstm := *models.Lookup("lstm_10x256") // of a known length: the gradient writes the steps out
+	lstm := *models.Lookup("lstm_10x256") // of a known length, as the target has
 	lstm.Inputs = []models.InputSpec{{Name: "x", Type: "f32[64,N,256]", Rule: models.Uniform{}}}
 	for _, n := range []int{1, 8} {
 		list = append(list, stepCase("lstm_10x256", &lstm, n, sequences))

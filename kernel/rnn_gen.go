@@ -6,6 +6,21 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/rnn"
 )
 
+// LSTMLayerGrad goes back through the steps of LSTMLayer. Operands: the gates [T, N, 4H] and
+// cells [T, N, H] that it kept, c0 [N, H] or nil, w_hh [4H, H], then the gradients of its
+// results in their shapes, each of which may be nil. Results: the gradient of the sums of
+// the gates [T, N, 4H], from which those of x, the weights and the biases follow by
+// products over all steps at once, and, each of which may be nil, that of h0 and that of
+// c0 [N, H]. Float element types.
+type LSTMLayerGrad = rnn.LSTMLayerGrad
+
+// LSTMLayer is one layer of LSTM in one direction, which keeps what its gradient needs.
+// Operands: x [T, N, I], h0 and c0 [N, H], w_ih [4H, I], w_hh [4H, H], b_ih and b_hh [4H];
+// the states and biases may be nil. Results: output [T, N, H], and, each of which may be
+// nil, the cells after each step [T, N, H] and the gates i, f, g, o of each step
+// [T, N, 4H]. Float element types.
+type LSTMLayer = rnn.LSTMLayer
+
 // QLSTM is LSTM with weights of 8 bits, ONNX Runtime's DynamicQuantizeLSTM: x of a
 // layer, and the state of each step, of the whole batch, are quantised by the range
 // that they have, as DynamicQuantize does, and multiplied as integers; gates and

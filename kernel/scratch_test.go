@@ -29,6 +29,8 @@ func TestScratchIsTheSameOnEveryMachine(t *testing.T) {
 		"softmax":      {Softmax{Dim: 1}, []*array.Array{f32(3, 100)}, []*array.Array{f32(3, 100)}},
 		"attention":    {Attention{}, []*array.Array{f32(2, 50, 20)}, []*array.Array{f32(2, 50, 24), f32(2, 90, 24), f32(2, 90, 20)}},
 		"lstm":         {LSTM{Layers: 1}, []*array.Array{f32(5, 9, 8), nil, nil}, []*array.Array{f32(5, 9, 6), nil, nil, f32(32, 6), f32(32, 8)}},
+		"lstm layer":   {LSTMLayer{}, []*array.Array{f32(5, 9, 8), nil, nil}, []*array.Array{f32(5, 9, 6), nil, nil, f32(32, 6), f32(32, 8)}},
+		"lstm back":    {LSTMLayerGrad{}, []*array.Array{f32(5, 9, 32), nil, nil}, []*array.Array{f32(5, 9, 32), f32(5, 9, 8), nil, f32(32, 8)}},
 		"layer norm":   {LayerNorm{Axes: 1}, []*array.Array{f32(3, 100)}, []*array.Array{f32(3, 100), nil, nil}},
 	} {
 		want := c.step.ScratchBytes(c.out, c.in)

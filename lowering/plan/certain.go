@@ -43,6 +43,7 @@ func (c *certainty) step(s *Step) bool {
 		*kernel.MatMul, *kernel.Linear, *kernel.PackLinear, *kernel.LinearPacked, *kernel.Attention,
 		*kernel.LinearFused, *kernel.Conv, *kernel.PackConv, *kernel.ConvPacked, *kernel.ConvFused,
 		*kernel.ConvTranspose, *kernel.ConvTransposeFused, *kernel.ConvWeightGrad,
+		*kernel.LSTM, *kernel.GRU, *kernel.RNN, *kernel.LSTMLayer, *kernel.LSTMLayerGrad,
 		*kernel.Softmax, *kernel.LogSoftmax, *kernel.LayerNorm, *kernel.RMSNorm, *kernel.GroupNorm, *kernel.BatchNorm, *kernel.BatchNormStats,
 		*kernel.Reshape, *kernel.Permute, *kernel.Expand, *kernel.Concat, *kernel.Flip, *kernel.Tile, *kernel.Pad,
 		*kernel.Slice, *kernel.SliceScatter:

@@ -210,6 +210,9 @@ func product(t tangent) Value {
 func power(t tangent) Value {
 	b, x, y := t.b, t.x[0], t.x[1]
 	base := t.by(0, func() Value {
+		if y.isNumber(0) { // a zero in both branches, so that it meets no seed
+			return b.Select(b.IsNaN(x), t.c(math.Copysign(0, -1)), t.c(0))
+		}
 		return b.Select(b.Eq(y, t.c(0)), t.c(0), b.Mul(y, b.Pow(x, b.Sub(y, t.c(1)))))
 	})
 	exponent := t.by(1, func() Value {
@@ -248,7 +251,7 @@ func times(b *Builder, seed, p Value, made map[Value]Value) (product Value) {
 		return seed
 	case p.isNumber(-1):
 		return b.Neg(seed)
-	case p.isNumber(0):
+	case p.isZero():
 		return p
 	case p.Code() == kernel.OpSelect:
 		return b.Select(p.arg(0), times(b, seed, p.arg(1), made), times(b, seed, p.arg(2), made))
@@ -258,16 +261,24 @@ func times(b *Builder, seed, p Value, made map[Value]Value) (product Value) {
 	return b.Mul(seed, p)
 }
 
+// isZero reports whether v is the number 0 of either sign.
+func (v Value) isZero() bool { return v.isNumber(0) || v.isNumber(math.Copysign(0, -1)) }
+
 // Chain returns the sum of partials times seeds, in the element type d: the derivative of
 // what is computed of the outputs. Absent seeds are zero. ok is false where nothing is
-// added: the derivative is zero.
+// added: no output changes with the input, or all change in steps. A partial derivative
+// that is the number 0 (of x*0) is multiplied as others are: what comes back may be infinite.
 func Chain(b *Builder, d array.DType, partials, seeds []Value) (sum Value, ok bool) {
 	for k, p := range partials {
 		if p.b == nil || k >= len(seeds) || seeds[k].b == nil {
 			continue
 		}
 		p = b.Widen(p)
-		term := times(b, b.Cast(b.Widen(seeds[k]), p.DType()), p, map[Value]Value{})
+		seed := b.Cast(b.Widen(seeds[k]), p.DType())
+		term := b.Mul(seed, p)
+		if !p.isZero() {
+			term = times(b, seed, p, map[Value]Value{})
+		}
 		if ok {
 			term = b.Add(sum, b.Cast(term, sum.DType()))
 		}

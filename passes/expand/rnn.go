@@ -9,11 +9,16 @@ import (
 )
 
 // recurrent are the networks that run over a sequence. Each step is written out: the
-// number of steps must be known.
+// number of steps must be known. An LSTM is written as its layers first, which gradients
+// go through as they are.
 var recurrent = merge(
 	entry(std.Lstm, func(c *maker, a std.LstmAttrs, in []op.Value) []op.Value {
-		return lstm(c, sequential{layers: a.NumLayers, both: a.Bidirectional, batchFirst: a.BatchFirst, bias: !a.NoBias}, in)
+		r := sequential{maker: c, layers: a.NumLayers, both: a.Bidirectional, batchFirst: a.BatchFirst, bias: !a.NoBias, gates: 4, states: 2}
+		r.layer = r.lstmLayer
+		return r.run(in)
 	}),
+	entry(std.LstmLayer, lstmLayer),
+	entry(std.LstmLayerGrad, lstmLayerGrad),
 	entry(std.Gru, func(c *maker, a std.GruAttrs, in []op.Value) []op.Value {
 		return gru(c, sequential{layers: a.NumLayers, both: a.Bidirectional, batchFirst: a.BatchFirst, bias: !a.NoBias}, in)
 	}),
@@ -27,17 +32,6 @@ var recurrent = merge(
 		return r.run(in)
 	}),
 )
-
-// lstm writes a long short-term memory.
-func lstm(c *maker, r sequential, in []op.Value) []op.Value {
-	r.maker, r.gates, r.states = c, 4, 2
-	r.cell = func(x, _, cell, _ op.Value) (op.Value, op.Value) {
-		in, forget, out := c.apply(std.Sigmoid, r.gate(x, 0)), c.apply(std.Sigmoid, r.gate(x, 1)), c.apply(std.Sigmoid, r.gate(x, 3))
-		cell = c.add(c.mul(forget, cell), c.mul(in, c.apply(std.Tanh, r.gate(x, 2))))
-		return c.mul(out, c.apply(std.Tanh, cell)), cell
-	}
-	return r.run(in)
-}
 
 // gru writes a gated recurrent unit.
 func gru(c *maker, r sequential, in []op.Value) []op.Value {
@@ -61,8 +55,9 @@ type sequential struct {
 	apart                  bool
 	bytes                  bool // weights are i8, each before its scale
 	cell                   func(x, h, c, s op.Value) (op.Value, op.Value)
+	// layer, unless nil, is one layer in one direction as a call, in the place of its steps.
+	layer func(x op.Value, states [2]op.Value, weights []op.Value, reversed bool) (op.Value, [2]op.Value)
 
-	steps         int
 	batch, hidden shape.Dim
 }
 
@@ -82,7 +77,7 @@ func (r *sequential) run(in []op.Value) []op.Value {
 		x = r.swap(x, 0, 1)
 	}
 	d := r.dims(x)
-	r.steps, r.batch = r.int(d[0], "the number of steps"), d[1]
+	r.batch = d[1]
 	weights := in[1+r.states:]
 	per, directions := 2, 1
 	if r.bytes {
@@ -100,7 +95,11 @@ func (r *sequential) run(in []op.Value) []op.Value {
 		var sides []op.Value
 		for side := range directions {
 			at := layer*directions + side
-			y, states := r.direction(x, r.initial(in, at), weights[at*per:(at+1)*per], side == 1)
+			write := r.direction
+			if r.layer != nil {
+				write = r.layer
+			}
+			y, states := write(x, r.initial(in, at), weights[at*per:(at+1)*per], side == 1)
 			sides = append(sides, y)
 			for i, s := range states[:r.states] {
 				last[i] = append(last[i], s)
@@ -135,6 +134,7 @@ func (r *sequential) initial(in []op.Value, at int) (states [2]op.Value) {
 // direction writes one layer in one direction, from x [T,N,I] to [T,N,H].
 func (r *sequential) direction(x op.Value, states [2]op.Value, weights []op.Value, reversed bool) (op.Value, [2]op.Value) {
 	d := r.dims(x)
+	steps := r.int(d[0], "the number of steps")
 	var bias op.Value
 	if r.bias {
 		bias = r.widened(weights[len(weights)-1])
@@ -145,11 +145,11 @@ func (r *sequential) direction(x op.Value, states [2]op.Value, weights []op.Valu
 		fromX = r.add(fromX, r.widened(weights[len(weights)-2]))
 	}
 	fromX = r.reshape(fromX, d[0], d[1], width)
-	rows := make([]op.Value, 0, r.steps)
-	for i := range r.steps {
+	rows := make([]op.Value, 0, steps)
+	for i := range steps {
 		t := i
 		if reversed {
-			t = r.steps - 1 - i
+			t = steps - 1 - i
 		}
 		gates, fromH := r.pick(fromX, 0, t), r.linear(states[0], weights, 1)
 		if r.bias {

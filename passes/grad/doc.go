@@ -14,7 +14,8 @@
 //  1. its own rule, op.Spec.Grad;
 //  2. the derivative of its expression, which is an operator again (gelu_grad);
 //  3. its decomposition, which then stands in the place of the call;
-//  4. the inverse of the view that it is, op.Spec.Scatter;
+//  4. the inverse of the view that it is, op.Spec.Scatter; what comes back to ranges of
+//     one value is joined (pieces.go);
 //  5. its expansion by the table of package expand, which then stands in its place.
 //
 // The gradient of cond, scan and while is control flow, too: see control.go. Parameters that

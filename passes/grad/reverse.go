@@ -32,6 +32,7 @@ func (d *differentiation) walk() {
 // steps differentiates calls, from the last to the first.
 func (d *differentiation) steps(order []*graph.Node) {
 	for _, n := range order {
+		d.join(n)
 		seeds := d.adjoint[n]
 		if seeds == nil || !n.Opcode().IsCall() {
 			continue
@@ -41,6 +42,10 @@ func (d *differentiation) steps(order []*graph.Node) {
 			d.fault(placed(n, err))
 		}
 	}
+	for _, n := range d.waiting { // what calls did not come to: inputs of a body
+		d.join(n)
+	}
+	d.waiting = nil
 }
 
 // begin gives the results their seeds: one for the loss, or inputs.
@@ -125,20 +130,23 @@ func (d *differentiation) byRule(n *graph.Node, seeds []*graph.Node) {
 	}
 }
 
-// byView puts what comes back to a view into zeros in the place of what it shows.
+// byView puts what comes back to a view into zeros in the place of what it shows. Where that is
+// a range, it waits for others of the same value: see join.
 func (d *differentiation) byView(n *graph.Node, seeds []*graph.Node) {
 	o := n.Op()
 	base := n.Arg(o.ViewOf - 1)
 	if !d.depends[base] {
 		return
 	}
-	var g op.Value = d.zeros(base)
+	var g op.Value = hole{base.Type()}
 	for i, s := range seeds {
 		if s != nil {
-			g = o.Scatter(d.c, n.Attrs(), i, g, s)
+			g = o.Scatter(cutter{d, base}, n.Attrs(), i, g, s)
 		}
 	}
-	d.give(base, 0, g.(*graph.Node))
+	if g, ok := g.(*graph.Node); ok {
+		d.give(base, 0, g)
+	}
 }
 
 // result returns result i of a call.

@@ -29,6 +29,8 @@ type differentiation struct {
 	depends map[*graph.Node]bool
 	noted   map[*graph.Node]bool          // calls that nobody trains, which are mistakes
 	adjoint map[*graph.Node][]*graph.Node // of each result of a node, nil: zero
+	pieces  map[*graph.Node][]piece       // of the derivative with respect to a value
+	waiting []*graph.Node                 // that have had pieces
 	c       *graph.Cursor
 	writes  []*graph.Node // assigns, in order
 }

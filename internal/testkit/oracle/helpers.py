@@ -95,6 +95,63 @@ def gated(i, f, g, o, c):
     return (torch.sigmoid(o) * torch.tanh(c)).to(to), c.to(to)
 
 
+def lstm_sizes(steps, batch, hidden, operands):
+    """Refuses operands, each after its shape, that are absent where they may not be, or not those of a layer."""
+    shapes = {"TNH": [steps, batch, hidden], "TNG": [steps, batch, 4 * hidden], "NH": [batch, hidden], "GH": [4 * hidden, hidden], "G": [4 * hidden]}
+    given = [x for _, x in operands if x is not None]
+    if is_int(given[0]) or any(x.dtype != given[0].dtype for x in given):
+        raise ValueError("types")
+    for of, x in operands:
+        if x is not None and list(x.shape) != (shapes[of] if isinstance(of, str) else of):
+            raise ValueError("sizes")
+
+
+def lstm_layer(x, h0, c0, weight_ih, weight_hh, bias_ih, bias_hh, reverse):
+    """A layer of a long short-term memory in one direction, with its cells and gates."""
+    if x.dim() != 3 or weight_hh.dim() != 2:
+        raise ValueError("ranks")
+    steps, batch, features = x.shape
+    hidden = weight_hh.size(1)
+    lstm_sizes(steps, batch, hidden, [([steps, batch, features], x), ("NH", h0), ("NH", c0), ([4 * hidden, features], weight_ih),
+                                      ("GH", weight_hh), ("G", bias_ih), ("G", bias_hh)])
+    h = x.new_zeros(batch, hidden) if h0 is None else h0
+    c = x.new_zeros(batch, hidden) if c0 is None else c0
+    sums, rows = F.linear(x, weight_ih, bias_ih), [None] * steps
+    for t in reversed(range(steps)) if reverse else range(steps):
+        i, f, g, o = (sums[t] + F.linear(h, weight_hh, bias_hh)).chunk(4, 1)
+        i, f, g, o = torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)
+        c = f * c + i * g
+        h = o * torch.tanh(c)
+        rows[t] = h, c, torch.cat([i, f, g, o], 1)
+    if not rows:
+        return tuple(x.new_zeros(0, batch, n) for n in (hidden, hidden, 4 * hidden))
+    return tuple(torch.stack(v) for v in zip(*rows))
+
+
+def lstm_layer_grad(gates, cells, c0, weight_hh, grad_output, grad_cells, grad_gates, reverse):
+    """The way back through the steps of a layer, from the gates and cells that it kept."""
+    if cells.dim() != 3 or weight_hh.dim() != 2:
+        raise ValueError("ranks")
+    steps, batch, hidden = cells.size(0), cells.size(1), weight_hh.size(1)
+    lstm_sizes(steps, batch, hidden, [("TNG", gates), ("TNH", cells), ("NH", c0), ("GH", weight_hh), ("TNH", grad_output), ("TNH", grad_cells), ("TNG", grad_gates)])
+    order = list(reversed(range(steps)) if reverse else range(steps))
+    dh, dc, sums = cells.new_zeros(batch, hidden), cells.new_zeros(batch, hidden), [None] * steps
+    for at, t in reversed(list(enumerate(order))):
+        i, f, g, o = gates[t].chunk(4, 1)
+        before = cells[order[at - 1]] if at > 0 else cells.new_zeros(batch, hidden) if c0 is None else c0
+        dh = dh if grad_output is None else grad_output[t] + dh
+        dc = dc if grad_cells is None else dc + grad_cells[t]
+        u = torch.tanh(cells[t])
+        dc = dc + dh * o * (1 - u * u)
+        parts = [dc * g, dc * before, dc * i, dh * u]
+        if grad_gates is not None:
+            parts = [p + more for p, more in zip(parts, grad_gates[t].chunk(4, 1))]
+        slopes = [(1 - i) * i, (1 - f) * f, 1 - g * g, (1 - o) * o]
+        sums[t] = torch.cat([p * slope for p, slope in zip(parts, slopes)], 1)
+        dc, dh = dc * f, sums[t] @ weight_hh
+    return torch.stack(sums) if sums else gates.new_zeros(gates.shape), dh, dc
+
+
 def linspace(start, end, steps, dtype):
     to = dtype or torch.float32
     narrow = to in (torch.float16, torch.bfloat16)  # PyTorch adds narrow steps, which drift

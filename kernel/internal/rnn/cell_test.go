@@ -41,12 +41,50 @@ func TestCells(t *testing.T) {
 				requireNear(t, wantH, h)
 				requireNear(t, wantC, c)
 				requireNear(t, wantH, y)
+				x, next := draw(4*n, 3), draw(n, 1)
+				wantX, wantH, wantC = wide64(x), wide64(h), wide64(c)
+				lstmCell(cpu.Generic, wantX, wantH, wantC)
+				before := append([]float32(nil), c...)
+				lstmCellKept32(cpu.Host.Level, x, c, next, y)
+				requireNear(t, wide64(before), c)
+				requireNear(t, wantC, next)
+				requireNear(t, wantH, y)
+				requireNear(t, wantX, x)
 				x, h = draw(3*n, 3), draw(n, 1)
 				wantX, wantH = wide64(x), wide64(h)
 				gruCell(cpu.Generic, wantX, wide64(s), wantH)
 				gruCell32(cpu.Host.Level, x, s, h, y)
 				requireNear(t, wantH, h)
 				requireNear(t, wantH, y)
+			}
+		}
+	})
+}
+
+// The way back computes what its twin does, from gates as they are, and touches nothing
+// outside its operands.
+func TestCellsBack(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	special := []float32{0, 1, float32(math.NaN()), 1e-30, 0.5}
+	kerneltest.EachLevel(t, func(t *testing.T) {
+		for _, at := range []bool{false, true} {
+			r := rand.New(rand.NewPCG(7, 8))
+			for _, n := range []int{1, 3, 8, 15, 16, 17, 40, 256} {
+				draw := func(n int) []float32 {
+					s := kerneltest.GuardedFloats(t, r, n, at)
+					for i := range s {
+						if r.IntN(8) == 0 {
+							s[i] = special[r.IntN(len(special))]
+						}
+					}
+					return s
+				}
+				x, before, cells, h, c, sums := draw(4*n), draw(n), draw(n), draw(n), draw(n), draw(4*n)
+				wantC, wantSums := wide64(c), wide64(sums)
+				lstmCellBack(cpu.Generic, wide64(x), wide64(before), wide64(cells), wide64(h), wantC, wantSums, nil)
+				lstmCellBack32(cpu.Host.Level, x, before, cells, h, c, sums)
+				requireNear(t, wantC, c)
+				requireNear(t, wantSums, sums)
 			}
 		}
 	})

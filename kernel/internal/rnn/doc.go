@@ -4,7 +4,10 @@
 // The inputs of all steps are multiplied at once; each step then adds the products of
 // the state to its gates and computes the cell in one pass over them, while a near
 // cache holds the product's results. The recurrent weight is read where it lies for
-// few rows, on one thread every other step from its end, which is still in a cache;
-// many rows multiply it packed. Small batches are bound by reading it at each step,
-// large ones by multiply-adds. Read rnn.go first.
+// one row, on one thread every other step from its end, which is still in a cache;
+// several rows multiply it packed. Small batches are bound by reading it at each step,
+// large ones by multiply-adds.
+//
+// For training an LSTM's layer keeps gates and cells (layer.go), and its gradient goes back
+// through the steps (back.go). Read rnn.go first.
 package rnn

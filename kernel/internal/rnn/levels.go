@@ -23,6 +23,36 @@ func lstmCell32(l cpu.Level, x, h, c, y []float32) {
 	}
 }
 
+// lstmCellKept32 is lstmCell of the state c, with its results in next and y.
+func lstmCellKept32(l cpu.Level, x, c, next, y []float32) {
+	if !cpu.X86 {
+		copy(next, c)
+		lstmCell(l, x, y, next)
+		return
+	}
+	n := len(y)
+	_, _, _ = x[4*n-1], c[n-1], next[n-1]
+	if l == cpu.AVX512 {
+		lstmCellKeptAVX512(n, &x[0], n, &c[0], &next[0], &y[0])
+	} else {
+		lstmCellKeptAVX2(n, &x[0], n, &c[0], &next[0], &y[0])
+	}
+}
+
+func lstmCellBack32(l cpu.Level, x, before, cells, h, c, sums []float32) {
+	if !cpu.X86 {
+		lstmCellBack(l, x, before, cells, h, c, sums, nil)
+		return
+	}
+	n := len(h)
+	_, _, _, _, _ = x[4*n-1], before[n-1], cells[n-1], c[n-1], sums[4*n-1]
+	if l == cpu.AVX512 {
+		lstmCellBackAVX512(n, &x[0], n, &before[0], &cells[0], &h[0], &c[0], &sums[0])
+	} else {
+		lstmCellBackAVX2(n, &x[0], n, &before[0], &cells[0], &h[0], &c[0], &sums[0])
+	}
+}
+
 func gruCell32(l cpu.Level, x, s, h, y []float32) {
 	if !cpu.X86 {
 		gruCell(l, x, s, h)

@@ -325,7 +325,7 @@ func (p *pass[T]) recurrence(w *par.Workspace, weights []*array.Array) recurrenc
 	if p.quantised {
 		return recurrence[T]{rows: p.batch, quantised: true, bytes: quant.NewDynamic(w, p.step(), p.batch, gates, p.hidden, weights[2], weights[3], p.packed)}
 	}
-	return newRecurrence(w, p.batch, gates, p.hidden, operand.Load[T](w, weights[1]))
+	return newRecurrence(w, p.batch, gates, p.hidden, operand.Load[T](w, weights[1]), true)
 }
 
 // fillRows sets each row of dst to the sum of two biases, or to one, or to zero

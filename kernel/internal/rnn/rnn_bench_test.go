@@ -11,7 +11,7 @@ import (
 
 // BenchmarkLSTM is ten layers of width 256 over 64 steps.
 func BenchmarkLSTM(b *testing.B) {
-	for _, batch := range []int{1, 16} {
+	for _, batch := range []int{1, 2, 4, 8, 16} {
 		c := rnnCase{kind: "lstm", steps: 64, batch: batch, features: 256, hidden: 256, layers: 10, bias: true}
 		b.Run(fmt.Sprintf("b%d", batch), func(b *testing.B) {
 			outShapes, inShapes := c.operands()
@@ -30,6 +30,29 @@ func BenchmarkLSTM(b *testing.B) {
 				c.step().Run(w, out, in)
 			}
 			b.ReportMetric(float64(2*64*batch*10*8*256*256)/float64(b.Elapsed().Nanoseconds())*float64(b.N), "GFLOP/s")
+		})
+	}
+}
+
+// BenchmarkLSTMBack goes back through one layer of width 256 over 64 steps.
+func BenchmarkLSTMBack(b *testing.B) {
+	for _, batch := range []int{1, 2, 4, 8, 16} {
+		c := layerCase{steps: 64, batch: batch, hidden: 256}
+		b.Run(fmt.Sprintf("b%d", batch), func(b *testing.B) {
+			f := func(shape ...int) *array.Array {
+				a := array.New(array.F32, shape...)
+				for j, d := 0, array.Raw[float32](a); j < len(d); j++ {
+					d[j] = float32(j*7919%2001-1000) / 16000
+				}
+				return a
+			}
+			in := []*array.Array{f(c.seq(1024)...), f(c.seq(256)...), nil, f(1024, 256), f(c.seq(256)...), nil, nil}
+			out := []*array.Array{f(c.seq(1024)...), nil, nil}
+			w := &par.Workspace{}
+			for b.Loop() {
+				LSTMLayerGrad{}.Run(w, out, in)
+			}
+			b.ReportMetric(float64(2*64*batch*4*256*256)/float64(b.Elapsed().Nanoseconds())*float64(b.N), "GFLOP/s")
 		})
 	}
 }

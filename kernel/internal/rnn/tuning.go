@@ -1,5 +1,10 @@
 package rnn
 
+import (
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/gemm"
+)
+
 // The products of a step have the sizes of package gemm; nothing else follows from caches.
 const (
 	// DotsGroup is the rows of the weight that belong together: as many sums as hide how
@@ -8,3 +13,12 @@ const (
 	// cellWork is the states of one chunk of parallel work: some microseconds of exponentials.
 	cellWork = 2048
 )
+
+// packs reports whether a weight is packed, once for all steps, for products of so many
+// rows. Where it is not, one row reads the weight as it lies.
+func packs(l cpu.Level, rows int) bool {
+	if gemm.HasThin(l) {
+		return rows > 1
+	}
+	return rows >= gemm.ThinRows
+}

@@ -14,6 +14,19 @@ func stateDotsAVX512(groups int, k int, h *float32, w *float32, ldw int, stepW i
 //go:noescape
 func lstmCellAVX512(n int, x *float32, gate int, h *float32, c *float32, y *float32)
 
+// lstmCellKeptAVX512 advances the n elements of the state c to next. The gates i, f, g and o, gate
+// floats apart, take the places of their sums x; y is set to the new output.
+//
+//go:noescape
+func lstmCellKeptAVX512(n int, x *float32, gate int, c *float32, next *float32, y *float32)
+
+// lstmCellBackAVX512 goes back through a step with the gates x, gate floats apart, of the n elements of
+// a state that was prev and became c. h has the gradient of the output, dc that of c and then
+// that of prev; sums is set to those of the sums of the gates, as far apart.
+//
+//go:noescape
+func lstmCellBackAVX512(n int, x *float32, gate int, prev *float32, c *float32, h *float32, dc *float32, sums *float32)
+
 // gruCellAVX512 advances the n elements of a state. x and s have what comes of the
 // input and of the state for the gates r, z and n, gate floats apart; h and y are
 // set to the new state.
@@ -32,6 +45,19 @@ func stateDotsAVX2(groups int, k int, h *float32, w *float32, ldw int, stepW int
 //
 //go:noescape
 func lstmCellAVX2(n int, x *float32, gate int, h *float32, c *float32, y *float32)
+
+// lstmCellKeptAVX2 advances the n elements of the state c to next. The gates i, f, g and o, gate
+// floats apart, take the places of their sums x; y is set to the new output.
+//
+//go:noescape
+func lstmCellKeptAVX2(n int, x *float32, gate int, c *float32, next *float32, y *float32)
+
+// lstmCellBackAVX2 goes back through a step with the gates x, gate floats apart, of the n elements of
+// a state that was prev and became c. h has the gradient of the output, dc that of c and then
+// that of prev; sums is set to those of the sums of the gates, as far apart.
+//
+//go:noescape
+func lstmCellBackAVX2(n int, x *float32, gate int, prev *float32, c *float32, h *float32, dc *float32, sums *float32)
 
 // gruCellAVX2 advances the n elements of a state. x and s have what comes of the
 // input and of the state for the gates r, z and n, gate floats apart; h and y are

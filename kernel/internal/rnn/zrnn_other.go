@@ -12,6 +12,14 @@ func lstmCellAVX512(n int, x *float32, gate int, h *float32, c *float32, y *floa
 	panic("kernel: no assembly for this processor")
 }
 
+func lstmCellKeptAVX512(n int, x *float32, gate int, c *float32, next *float32, y *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func lstmCellBackAVX512(n int, x *float32, gate int, prev *float32, c *float32, h *float32, dc *float32, sums *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
 func gruCellAVX512(n int, x *float32, s *float32, gate int, h *float32, y *float32) {
 	panic("kernel: no assembly for this processor")
 }
@@ -21,6 +29,14 @@ func stateDotsAVX2(groups int, k int, h *float32, w *float32, ldw int, stepW int
 }
 
 func lstmCellAVX2(n int, x *float32, gate int, h *float32, c *float32, y *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func lstmCellKeptAVX2(n int, x *float32, gate int, c *float32, next *float32, y *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func lstmCellBackAVX2(n int, x *float32, gate int, prev *float32, c *float32, h *float32, dc *float32, sums *float32) {
 	panic("kernel: no assembly for this processor")
 }
 

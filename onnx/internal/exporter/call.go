@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes/expand"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -44,6 +45,21 @@ func writes[A any](since int, f func(c *exportCall, a A) op.Value) exportRule {
 func by[A any](f func(c *exportCall, a A) op.Value) []exportRule {
 	return []exportRule{writes(oldestOpset, f)}
 }
+
+// expanded writes a call as the table of expansions does.
+func expanded(c *exportCall) op.Value {
+	out, why := expand.Table()[c.o](c.w, c.attrs, c.in)
+	switch {
+	case out == nil:
+		decline(why)
+	case c.typ.Kind() != shape.Tuple:
+		return out[0]
+	}
+	return c.tuple(out...)
+}
+
+// expansion is the rule of an operator that ONNX lacks and the table of expansions has.
+var expansion = []exportRule{{oldestOpset, expanded}}
 
 // exportCall is the view that rules have of a call that is being written.
 type exportCall struct {

@@ -7,7 +7,6 @@ import (
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
-	"github.com/gofx-dev/gofx/passes/expand"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -223,13 +222,4 @@ func exportGridSample(c *exportCall, a std.GridSampleAttrs) op.Value {
 		mode = map[string]string{"bilinear": "linear", "nearest": "nearest", "bicubic": "cubic"}[mode]
 	}
 	return c.node("GridSample", c.in, attrText("mode", mode), attrText("padding_mode", pad), attrFlag("align_corners", a.AlignCorners))
-}
-
-// weightGrad is the convolution that the table of expansions has for it.
-func weightGrad(c *exportCall, a std.ConvWeightGradAttrs) op.Value {
-	out, why := expand.Table()[c.o](c.w, a, c.in)
-	if out == nil {
-		decline(why)
-	}
-	return out[0]
 }

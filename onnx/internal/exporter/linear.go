@@ -26,7 +26,7 @@ var exportLinear = map[*op.Op][]exportRule{
 	}),
 	std.Conv1d: by(convolution), std.Conv2d: by(convolution), std.Conv3d: by(convolution),
 	std.ConvTranspose1d: by(transposed), std.ConvTranspose2d: by(transposed), std.ConvTranspose3d: by(transposed),
-	std.Conv1dWeightGrad: by(weightGrad), std.Conv2dWeightGrad: by(weightGrad), std.Conv3dWeightGrad: by(weightGrad),
+	std.Conv1dWeightGrad: expansion, std.Conv2dWeightGrad: expansion, std.Conv3dWeightGrad: expansion,
 }
 
 // ellipses gives Einsum up if the dimensions of its dots broadcast, which ONNX does not infer.

@@ -101,6 +101,7 @@ var exportRecurrent = map[*op.Op][]exportRule{
 	std.Lstm: by(func(c *exportCall, a std.LstmAttrs) op.Value {
 		return c.recurrent(recurrence{"LSTM", 2, []int{0, 3, 1, 2}, a.NumLayers, a.Bidirectional, a.BatchFirst, a.NoBias, ""})
 	}),
+	std.LstmLayer: expansion, std.LstmLayerGrad: expansion,
 	std.Gru: by(func(c *exportCall, a std.GruAttrs) op.Value {
 		return c.recurrent(recurrence{"GRU", 1, []int{1, 0, 2}, a.NumLayers, a.Bidirectional, a.BatchFirst, a.NoBias, ""})
 	}),

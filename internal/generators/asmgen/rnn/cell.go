@@ -16,6 +16,8 @@ func emitRNN(c *build.Context) {
 		emitDots(s)
 		table := cellTable(s)
 		emitLSTM(s, table)
+		emitLSTMKept(s, table)
+		emitLSTMBack(s, table)
 		emitGRU(s, table)
 	}
 }
@@ -217,21 +219,102 @@ func emitLSTM(s isa, table Mem) {
 	s.LEAQ(Mem{Base: x, Index: gate, Scale: 2}, xg)
 	c := newCell(s, table)
 	c.each(n, func(m *simd.Mask) {
-		iNum, iDen := c.sigmoid(c.get(x, nil, m))
-		gNum, gDen := c.tanh(c.get(xg, nil, m))
-		num, den := c.mul(iNum, gNum), c.mul(iDen, gDen)
-		fNum, fDen := c.sigmoid(c.get(x, gate, m))
-		// (f·c·den + num·fDen) / (fDen·den)
-		keep := c.mul(c.mul(fNum, c.get(cc, nil, m)), den)
-		c.VFMADD231PS(fDen, num, keep)
-		next := c.div(keep, c.mul(fDen, den))
-		c.StoreLanes(next, simd.At(cc, 0), m)
-		tNum, tDen := c.tanh(next)
-		oNum, oDen := c.sigmoid(c.get(xg, gate, m))
-		out := c.div(c.mul(oNum, tNum), c.mul(oDen, tDen))
-		c.StoreLanes(out, simd.At(h, 0), m)
-		c.StoreLanes(out, simd.At(y, 0), m)
+		c.lstm(x, xg, gate, cc, m, lstmStores{h: []reg.GPVirtual{h, y}, next: cc})
 	}, x, xg, h, cc, y)
+}
+
+// lstmStores says where a cell's results go.
+type lstmStores struct {
+	h    []reg.GPVirtual
+	next reg.GPVirtual
+	kept bool // the gates take the places of their sums
+}
+
+// lstm advances the elements of a state by the sums of the gates.
+func (c *cell) lstm(x, xg, gate, state reg.GPVirtual, m *simd.Mask, to lstmStores) {
+	keep := func(num, den reg.VecVirtual, base, index reg.Register) {
+		if !to.kept {
+			return
+		}
+		at := simd.At(base, 0)
+		if index != nil {
+			at = simd.Indexed(base, index, 0)
+		}
+		c.StoreLanes(c.div(num, den), at, m)
+	}
+	iNum, iDen := c.sigmoid(c.get(x, nil, m))
+	keep(iNum, iDen, x, nil)
+	gNum, gDen := c.tanh(c.get(xg, nil, m))
+	keep(gNum, gDen, xg, nil)
+	num, den := c.mul(iNum, gNum), c.mul(iDen, gDen)
+	fNum, fDen := c.sigmoid(c.get(x, gate, m))
+	keep(fNum, fDen, x, gate)
+	// (f·c·den + num·fDen) / (fDen·den)
+	stays := c.mul(c.mul(fNum, c.get(state, nil, m)), den)
+	c.VFMADD231PS(fDen, num, stays)
+	next := c.div(stays, c.mul(fDen, den))
+	c.StoreLanes(next, simd.At(to.next, 0), m)
+	tNum, tDen := c.tanh(next)
+	oNum, oDen := c.sigmoid(c.get(xg, gate, m))
+	keep(oNum, oDen, xg, gate)
+	out := c.div(c.mul(oNum, tNum), c.mul(oDen, tDen))
+	for _, p := range to.h {
+		c.StoreLanes(out, simd.At(p, 0), m)
+	}
+}
+
+func emitLSTMKept(s isa, table Mem) {
+	s.Begin("lstmCellKept", "func(n int, x *float32, gate int, c, next, y *float32)",
+		"advances the n elements of the state c to next. The gates i, f, g and o, gate\nfloats apart, take the places of their sums x; y is set to the new output.")
+	n, x, gate := s.Arg("n"), s.Arg("x"), s.Bytes("gate")
+	cc, next, y := s.Arg("c"), s.Arg("next"), s.Arg("y")
+	xg := s.GP64() // of gate g
+	s.LEAQ(Mem{Base: x, Index: gate, Scale: 2}, xg)
+	c := newCell(s, table)
+	c.each(n, func(m *simd.Mask) {
+		c.lstm(x, xg, gate, cc, m, lstmStores{h: []reg.GPVirtual{y}, next: next, kept: true})
+	}, x, xg, cc, next, y)
+}
+
+func emitLSTMBack(s isa, table Mem) {
+	s.Begin("lstmCellBack", "func(n int, x *float32, gate int, prev, c, h, dc, sums *float32)",
+		"goes back through a step with the gates x, gate floats apart, of the n elements of\na state that was prev and became c. h has the gradient of the output, dc that of c and then\nthat of prev; sums is set to those of the sums of the gates, as far apart.")
+	n, x, gate := s.Arg("n"), s.Arg("x"), s.Bytes("gate")
+	prev, cc, h, dc, sums := s.Arg("prev"), s.Arg("c"), s.Arg("h"), s.Arg("dc"), s.Arg("sums")
+	xg, sg := s.GP64(), s.GP64()
+	s.LEAQ(Mem{Base: x, Index: gate, Scale: 2}, xg)
+	s.LEAQ(Mem{Base: sums, Index: gate, Scale: 2}, sg)
+	c := newCell(s, table)
+	c.each(n, func(m *simd.Mask) {
+		tNum, tDen := c.tanh(c.get(cc, nil, m))
+		t := c.div(tNum, tDen)
+		dh, out := c.get(h, nil, m), c.get(xg, gate, m)
+		c.StoreLanes(c.mul(c.mul(dh, t), c.slope(out)), simd.Indexed(sg, gate, 0), m)
+		back := c.get(dc, nil, m)
+		c.VFMADD231PS(c.mul(dh, out), c.fromOne(t, t), back)
+		in, cand := c.get(x, nil, m), c.get(xg, nil, m)
+		c.StoreLanes(c.mul(c.mul(back, cand), c.slope(in)), simd.At(sums, 0), m)
+		c.StoreLanes(c.mul(c.mul(back, in), c.fromOne(cand, cand)), simd.At(sg, 0), m)
+		forget := c.get(x, gate, m)
+		c.StoreLanes(c.mul(c.mul(back, c.get(prev, nil, m)), c.slope(forget)), simd.Indexed(sums, gate, 0), m)
+		c.StoreLanes(c.mul(back, forget), simd.At(dc, 0), m)
+	}, x, xg, prev, cc, h, dc, sums, sg)
+}
+
+// fromOne returns 1 - a·b.
+func (c *cell) fromOne(a, b reg.VecVirtual) reg.VecVirtual {
+	d := c.vec()
+	c.VMOVUPS(c.k(kOne), d)
+	c.VFNMADD231PS(a, b, d)
+	return d
+}
+
+// slope returns the derivative of a sigmoid whose value is y.
+func (c *cell) slope(y reg.VecVirtual) reg.VecVirtual {
+	d := c.vec()
+	c.VMOVUPS(c.k(kOne), d)
+	c.VSUBPS(y, d, d)
+	return c.mul(d, y)
 }
 
 func emitGRU(s isa, table Mem) {
