@@ -3,6 +3,7 @@ package grad_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -121,51 +122,69 @@ func (n smallNetwork) capture(t *testing.T, in []*array.Array) *fx.GraphModule {
 	return gm
 }
 
-type jaxArgument struct {
+// networkArgument is an argument as testdata/networks.py and package internal/testkit/gomlx read it, and
+// networkAnswer what they say.
+type networkArgument struct {
 	Dims   []int     `json:"dims"`
 	Values []float64 `json:"values"`
 	Ints   bool      `json:"ints"`
 }
 
-type jaxAnswer struct {
-	Loss  float64
-	Grads [][]float64
+type networkAnswer struct {
+	Loss  float64     `json:"loss"`
+	Grads [][]float64 `json:"grads"`
+}
+
+// askNetworks returns the arguments of the small networks, and a line for each that asks for its gradients.
+func askNetworks(t *testing.T) (inputs [][]*array.Array, ask *bytes.Buffer) {
+	ask = &bytes.Buffer{}
+	inputs = make([][]*array.Array, len(smallNetworks))
+	for i, n := range smallNetworks {
+		inputs[i] = n.values(rand.New(rand.NewPCG(17, uint64(i))))
+		var args []networkArgument
+		for _, a := range inputs[i] {
+			arg := networkArgument{Dims: a.Shape(), Ints: !a.DType().IsFloat()}
+			for k := range a.Len() {
+				arg.Values = append(arg.Values, array.Float64At(a, k))
+			}
+			args = append(args, arg)
+		}
+		require.NoError(t, json.NewEncoder(ask).Encode(map[string]any{"name": n.name, "args": args}))
+	}
+	return inputs, ask
 }
 
 // TestNetworksAsJAX holds losses and gradients of ten small networks to jax.grad of the
 // same formulas, in f64.
 func TestNetworksAsJAX(t *testing.T) {
 	python := pyenv.Need(t, "jax", "jaxlib", "numpy")
-	var ask bytes.Buffer
-	inputs := make([][]*array.Array, len(smallNetworks))
-	for i, n := range smallNetworks {
-		inputs[i] = n.values(rand.New(rand.NewPCG(17, uint64(i))))
-		var args []jaxArgument
-		for _, a := range inputs[i] {
-			arg := jaxArgument{Dims: a.Shape(), Ints: !a.DType().IsFloat()}
-			for k := range a.Len() {
-				arg.Values = append(arg.Values, array.Float64At(a, k))
-			}
-			args = append(args, arg)
-		}
-		require.NoError(t, json.NewEncoder(&ask).Encode(map[string]any{"name": n.name, "args": args}))
-	}
 	cmd := exec.Command(python, "testdata/networks.py")
 	cmd.Env = append(os.Environ(), "JAX_PLATFORMS=cpu")
-	cmd.Stdin = &ask
+	inputs, ask := askNetworks(t)
+	cmd.Stdin = ask
+	compareNetworks(t, inputs, bytes.NewReader(answersOf(t, cmd)))
+}
+
+// answersOf runs a command and returns what it writes.
+func answersOf(t *testing.T, cmd *exec.Cmd) []byte {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	said, err := cmd.Output()
 	require.NoError(t, err, stderr.String())
-	answers := json.NewDecoder(bytes.NewReader(said))
+	return said
+}
+
+// compareNetworks holds the small networks to an answer each.
+func compareNetworks(t *testing.T, inputs [][]*array.Array, said io.Reader) {
+	answers := json.NewDecoder(said)
 	for i, n := range smallNetworks {
-		var want jaxAnswer
+		var want networkAnswer
 		require.NoError(t, answers.Decode(&want))
 		t.Run(n.name, func(t *testing.T) { n.compare(t, inputs[i], want) })
 	}
 }
 
-func (n smallNetwork) compare(t *testing.T, in []*array.Array, want jaxAnswer) {
+func (n smallNetwork) compare(t *testing.T, in []*array.Array, want networkAnswer) {
 	var wrt []string
 	for i, a := range in {
 		if a.DType().IsFloat() {

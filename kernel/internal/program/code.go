@@ -43,8 +43,8 @@ func placesOf(words []uint64) []place {
 	return unsafe.Slice((*place)(unsafe.Pointer(unsafe.SliceData(words))), len(words)/placeWords)
 }
 
-// extraSlots is the number of constants that conversions may need.
-const extraSlots = 4
+// extraSlots is the number of constants that conversions and integers may need.
+const extraSlots = 12
 
 func addressOf[T array.Elem](s []T) uint64 {
 	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(s))))
@@ -210,10 +210,10 @@ func (c *stripCoder) instruction(in *Instr) bool {
 }
 
 // stripType reports whether the machine has values of type t: f32 lanes, lanes
-// of ones or zeros for bool, and i32 lanes for the integers that fit.
+// of ones or zeros for bool, and lanes of 32 bits for the integers that fit.
 func stripType(t array.DType) bool {
 	switch t {
-	case array.F32, array.F16, array.BF16, array.Bool, array.I32, array.I16, array.I8, array.U16, array.U8:
+	case array.F32, array.F16, array.BF16, array.Bool, array.I32, array.I16, array.I8, array.U32, array.U16, array.U8:
 		return true
 	}
 	return false
@@ -263,70 +263,4 @@ func (c *stripCoder) round(t array.DType) {
 	case array.BF16:
 		c.emit(vmath.StepRoundBF16, place{}, place{})
 	}
-}
-
-func (c *stripCoder) compare(in *Instr, a, b int) bool {
-	switch {
-	case in.Op == opcode.OpIsNaN:
-		c.unary(vmath.StepIsNaN, a)
-	case opcode.RegClassOf(in.From) == opcode.RegF32:
-		c.binary(pairSteps[in.Op][0], pairSteps[in.Op][1], a, b)
-	case !stripType(in.From) || in.From == array.Bool:
-		return false
-	case in.Op == opcode.OpEq:
-		c.binary(vmath.StepIntEq, vmath.StepIntEq, a, b)
-	case in.Op == opcode.OpLt:
-		c.binary(vmath.StepIntLt, vmath.StepIntGt, a, b)
-	case in.Op == opcode.OpGt:
-		c.binary(vmath.StepIntGt, vmath.StepIntLt, a, b)
-	default:
-		c.compareNot(in.Op, a, b)
-	}
-	return true
-}
-
-// compareNot compares integers by the complement.
-func (c *stripCoder) compareNot(op opcode.Code, a, b int) {
-	k := c.constant(^uint32(0))
-	switch op {
-	case opcode.OpNe:
-		c.binary(vmath.StepIntEq, vmath.StepIntEq, a, b)
-	case opcode.OpLe:
-		c.binary(vmath.StepIntGt, vmath.StepIntLt, a, b)
-	default:
-		c.binary(vmath.StepIntLt, vmath.StepIntGt, a, b)
-	}
-	c.emit(vmath.StepXor, k, place{})
-}
-
-// integer translates operations on i32, and the bitwise ones on bool.
-func (c *stripCoder) integer(in *Instr, a, b int) bool {
-	if in.DType != array.I32 && (in.DType != array.Bool || in.Op < opcode.OpAnd) {
-		return false
-	}
-	switch in.Op {
-	case opcode.OpAnd:
-		c.binary(vmath.StepAnd, vmath.StepAnd, a, b)
-	case opcode.OpOr:
-		c.binary(vmath.StepOr, vmath.StepOr, a, b)
-	case opcode.OpXor:
-		c.binary(vmath.StepXor, vmath.StepXor, a, b)
-	case opcode.OpNot:
-		c.withConst(vmath.StepXor, a, ^uint32(0))
-	case opcode.OpAdd:
-		c.binary(vmath.StepIntAdd, vmath.StepIntAdd, a, b)
-	case opcode.OpSub:
-		c.binary(vmath.StepIntSub, vmath.StepIntSubFrom, a, b)
-	case opcode.OpMul:
-		c.binary(vmath.StepIntMul, vmath.StepIntMul, a, b)
-	case opcode.OpMin:
-		c.binary(vmath.StepIntMin, vmath.StepIntMin, a, b)
-	case opcode.OpMax:
-		c.binary(vmath.StepIntMax, vmath.StepIntMax, a, b)
-	case opcode.OpNeg:
-		c.withConst(vmath.StepIntSubFrom, a, 0)
-	default:
-		return false
-	}
-	return true
 }

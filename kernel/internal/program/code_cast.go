@@ -28,10 +28,14 @@ func (c *stripCoder) cast(from, to array.DType, a int) bool {
 		c.withConst(vmath.StepAnd, a, 1)
 	case toFloat:
 		// Integers of 16 bits are exact in f32: the rounding to 16 bits is the only one.
-		if from == array.I32 && to != array.F32 {
+		if from.Bits() == 32 && to != array.F32 {
 			return false
 		}
-		c.unary(vmath.StepFromInt, a)
+		if from == array.U32 {
+			c.unary(vmath.StepFromUint, a)
+		} else {
+			c.unary(vmath.StepFromInt, a)
+		}
 		c.round(to)
 	case to == array.Bool:
 		ones := c.constant(^uint32(0))
@@ -40,14 +44,19 @@ func (c *stripCoder) cast(from, to array.DType, a int) bool {
 	default:
 		c.take(a)
 		lo, hi := intRange(from)
-		toLo, toHi := intRange(to)
-		return toLo <= lo && hi <= toHi
+		if toLo, toHi := intRange(to); lo < toLo || hi > toHi {
+			c.wrap(to)
+		}
 	}
 	return true
 }
 
 // toInt truncates and saturates.
 func (c *stripCoder) toInt(to array.DType, a int) {
+	if to == array.U32 {
+		c.unary(vmath.StepToUint, a)
+		return
+	}
 	c.unary(vmath.StepToInt, a)
 	if to != array.I32 {
 		lo, hi := intRange(to)

@@ -61,16 +61,18 @@ func (s *stripRun) code(w *par.Workspace) bool {
 	}
 	for i := range p.Code {
 		in := &p.Code[i]
-		if c.at = i; !stripInstr(in) {
-			if !s.scalar(in) {
+		c.at = i
+		switch {
+		case !stripInstr(in):
+			if !s.scalar(in) && !s.index(in) {
 				return false
 			}
-			continue
-		}
-		if !s.translate(in) {
+		case s.folded(in):
+		case s.translate(in):
+			s.lost(in)
+		default:
 			return false
 		}
-		s.lost(in)
 	}
 	c.emit(vmath.StepEnd, place{}, place{})
 	return true
@@ -97,7 +99,7 @@ func (p *Program) stripTypes() bool {
 	}
 	for i := range p.Code {
 		in := &p.Code[i]
-		if in.Op >= opcode.Count || in.Op == opcode.OpIndex || in.Op == opcode.OpCoord || !scalars && !stripInstr(in) {
+		if in.Op >= opcode.Count || in.Op == opcode.OpCoord || !scalars && !stripInstr(in) {
 			return false
 		}
 	}

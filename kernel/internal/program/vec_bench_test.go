@@ -74,3 +74,18 @@ func BenchmarkVecFunction(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkVecRandom draws uniform numbers by a key and the index: integers of 32 bits, most of them products.
+func BenchmarkVecRandom(b *testing.B) {
+	const n = 1 << 16
+	p := uniform()
+	in := []*array.Array{array.FromSlice([]uint64{1<<40 + 5}, 1)}
+	out := []*array.Array{array.New(array.F32, n)}
+	kerneltest.BenchLevels(b, func(b *testing.B, level cpu.Level) {
+		w := &par.Workspace{}
+		for b.Loop() {
+			p.run(level, w, wholeOut(out), in, 0, n)
+		}
+		kerneltest.PerElement(b, n)
+	})
+}

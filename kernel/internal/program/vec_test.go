@@ -75,7 +75,7 @@ func (m *programMaker) pick(d array.DType) uint16 {
 }
 
 var stripTypesAll = []array.DType{
-	array.F32, array.F16, array.BF16, array.Bool, array.I32, array.I16, array.I8, array.U16, array.U8,
+	array.F32, array.F16, array.BF16, array.Bool, array.I32, array.I16, array.I8, array.U32, array.U16, array.U8,
 }
 
 func newProgram(r *rand.Rand, steps int) Program {
@@ -107,7 +107,7 @@ func newProgram(r *rand.Rand, steps int) Program {
 }
 
 func (m *programMaker) random() {
-	d := []array.DType{array.F32, array.F32, array.F32, array.F16, array.BF16, array.I32, array.Bool}[m.r.IntN(7)]
+	d := []array.DType{array.F32, array.F32, array.F32, array.F16, array.BF16, array.I32, array.U32, array.Bool}[m.r.IntN(8)]
 	switch m.r.IntN(8) {
 	case 0:
 		to := stripTypesAll[m.r.IntN(len(stripTypesAll))]
@@ -116,7 +116,7 @@ func (m *programMaker) random() {
 	case 1:
 		m.put(Instr{Op: opcode.OpSelect, DType: d, A: m.pick(array.Bool), B: m.pick(d), C: m.pick(d)})
 	case 2:
-		from := []array.DType{array.F32, array.BF16, array.I32, array.U8}[m.r.IntN(4)]
+		from := []array.DType{array.F32, array.BF16, array.I32, array.U32, array.U8}[m.r.IntN(5)]
 		op := opcode.OpEq + opcode.Code(m.r.IntN(6))
 		if from.IsFloat() && m.r.IntN(7) == 0 {
 			op = opcode.OpIsNaN

@@ -58,13 +58,26 @@ const (
 	StepIntSub
 	StepIntSubFrom
 	StepIntMul
+	StepUintMulHi
 	StepIntMin
 	StepIntMax
+	StepUintMin
+	StepUintMax
+	StepIntAbs
+	StepIntShl
+	StepIntShr
+	StepUintShr
 	StepIntEq
 	StepIntGt
 	StepIntLt
+	StepUintLe
+	StepUintGe
 	StepFromInt
+	StepFromUint
 	StepToInt
+	StepToUint
+	StepIndex
+	StepIndexHigh
 	stepExp
 	stepExpm1
 	stepLog

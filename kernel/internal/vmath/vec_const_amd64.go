@@ -28,6 +28,8 @@ var (
 	vecWords = [...]uint32{
 		1 << 31, 1<<31 - 1, 0x3f800000, 1, math.MaxUint32, 0x7fff, 0x400000, 0x4f000000, roundMagicBits32,
 		oneBits32 - sqrtHalfBits32, 1<<23 - 1, sqrtHalfBits32, 0xff800000, 0x7fc00000, tanhBase << 16, erfBase << 16,
-		trigLargeBits32 - 1,
+		trigLargeBits32 - 1, 0x47800000,
 	}
+	//lint:ignore U1000 assembly reads it
+	vecCount = [...]uint32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 )

@@ -135,48 +135,74 @@ TEXT ·vecTable256(SB), NOSPLIT, $0-8
 	MOVQ AX, 408(BX)
 	LEAQ ·vecIntMul256<>+0(SB), AX
 	MOVQ AX, 416(BX)
-	LEAQ ·vecIntMin256<>+0(SB), AX
+	LEAQ ·vecUintMulHi256<>+0(SB), AX
 	MOVQ AX, 424(BX)
-	LEAQ ·vecIntMax256<>+0(SB), AX
+	LEAQ ·vecIntMin256<>+0(SB), AX
 	MOVQ AX, 432(BX)
-	LEAQ ·vecIntEq256<>+0(SB), AX
+	LEAQ ·vecIntMax256<>+0(SB), AX
 	MOVQ AX, 440(BX)
-	LEAQ ·vecIntGt256<>+0(SB), AX
+	LEAQ ·vecUintMin256<>+0(SB), AX
 	MOVQ AX, 448(BX)
-	LEAQ ·vecIntLt256<>+0(SB), AX
+	LEAQ ·vecUintMax256<>+0(SB), AX
 	MOVQ AX, 456(BX)
-	LEAQ ·vecFromInt256<>+0(SB), AX
+	LEAQ ·vecIntAbs256<>+0(SB), AX
 	MOVQ AX, 464(BX)
-	LEAQ ·vecToInt256<>+0(SB), AX
+	LEAQ ·vecIntShl256<>+0(SB), AX
 	MOVQ AX, 472(BX)
-	LEAQ ·vecExp256<>+0(SB), AX
+	LEAQ ·vecIntShr256<>+0(SB), AX
 	MOVQ AX, 480(BX)
-	LEAQ ·vecExpm1256<>+0(SB), AX
+	LEAQ ·vecUintShr256<>+0(SB), AX
 	MOVQ AX, 488(BX)
-	LEAQ ·vecLog256<>+0(SB), AX
+	LEAQ ·vecIntEq256<>+0(SB), AX
 	MOVQ AX, 496(BX)
-	LEAQ ·vecLog1p256<>+0(SB), AX
+	LEAQ ·vecIntGt256<>+0(SB), AX
 	MOVQ AX, 504(BX)
-	LEAQ ·vecLog2256<>+0(SB), AX
+	LEAQ ·vecIntLt256<>+0(SB), AX
 	MOVQ AX, 512(BX)
-	LEAQ ·vecSin256<>+0(SB), AX
+	LEAQ ·vecUintLe256<>+0(SB), AX
 	MOVQ AX, 520(BX)
-	LEAQ ·vecCos256<>+0(SB), AX
+	LEAQ ·vecUintGe256<>+0(SB), AX
 	MOVQ AX, 528(BX)
-	LEAQ ·vecTan256<>+0(SB), AX
+	LEAQ ·vecFromInt256<>+0(SB), AX
 	MOVQ AX, 536(BX)
-	LEAQ ·vecAtan256<>+0(SB), AX
+	LEAQ ·vecFromUint256<>+0(SB), AX
 	MOVQ AX, 544(BX)
-	LEAQ ·vecErf256<>+0(SB), AX
+	LEAQ ·vecToInt256<>+0(SB), AX
 	MOVQ AX, 552(BX)
-	LEAQ ·vecTanh256<>+0(SB), AX
+	LEAQ ·vecToUint256<>+0(SB), AX
 	MOVQ AX, 560(BX)
-	LEAQ ·vecSigmoid256<>+0(SB), AX
+	LEAQ ·vecIndex256<>+0(SB), AX
 	MOVQ AX, 568(BX)
-	LEAQ ·vecRsqrt256<>+0(SB), AX
+	LEAQ ·vecIndexHigh256<>+0(SB), AX
 	MOVQ AX, 576(BX)
-	LEAQ ·vecPow256<>+0(SB), AX
+	LEAQ ·vecExp256<>+0(SB), AX
 	MOVQ AX, 584(BX)
+	LEAQ ·vecExpm1256<>+0(SB), AX
+	MOVQ AX, 592(BX)
+	LEAQ ·vecLog256<>+0(SB), AX
+	MOVQ AX, 600(BX)
+	LEAQ ·vecLog1p256<>+0(SB), AX
+	MOVQ AX, 608(BX)
+	LEAQ ·vecLog2256<>+0(SB), AX
+	MOVQ AX, 616(BX)
+	LEAQ ·vecSin256<>+0(SB), AX
+	MOVQ AX, 624(BX)
+	LEAQ ·vecCos256<>+0(SB), AX
+	MOVQ AX, 632(BX)
+	LEAQ ·vecTan256<>+0(SB), AX
+	MOVQ AX, 640(BX)
+	LEAQ ·vecAtan256<>+0(SB), AX
+	MOVQ AX, 648(BX)
+	LEAQ ·vecErf256<>+0(SB), AX
+	MOVQ AX, 656(BX)
+	LEAQ ·vecTanh256<>+0(SB), AX
+	MOVQ AX, 664(BX)
+	LEAQ ·vecSigmoid256<>+0(SB), AX
+	MOVQ AX, 672(BX)
+	LEAQ ·vecRsqrt256<>+0(SB), AX
+	MOVQ AX, 680(BX)
+	LEAQ ·vecPow256<>+0(SB), AX
+	MOVQ AX, 688(BX)
 	RET
 
 // func vecEnd256<>()
@@ -1548,6 +1574,65 @@ TEXT ·vecIntMul256<>(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    (R8), AX
 	JMP     AX
 
+// func vecUintMulHi256<>()
+// Requires: AVX, AVX2
+TEXT ·vecUintMulHi256<>(SB), NOSPLIT|NOFRAME, $0
+	MOVQ      16(R8), BX
+	ANDQ      R9, BX
+	SHLQ      $0x02, BX
+	ADDQ      8(R8), BX
+	VMOVSHDUP (BX), Y8
+	VMOVSHDUP Y0, Y12
+	VPMULUDQ  (BX), Y0, Y0
+	VPMULUDQ  Y8, Y12, Y12
+	VMOVSHDUP Y0, Y0
+	VPBLENDD  $0xaa, Y12, Y0, Y0
+	VMOVSHDUP 32(BX), Y9
+	VMOVSHDUP Y1, Y13
+	VPMULUDQ  32(BX), Y1, Y1
+	VPMULUDQ  Y9, Y13, Y13
+	VMOVSHDUP Y1, Y1
+	VPBLENDD  $0xaa, Y13, Y1, Y1
+	VMOVSHDUP 64(BX), Y10
+	VMOVSHDUP Y2, Y14
+	VPMULUDQ  64(BX), Y2, Y2
+	VPMULUDQ  Y10, Y14, Y14
+	VMOVSHDUP Y2, Y2
+	VPBLENDD  $0xaa, Y14, Y2, Y2
+	VMOVSHDUP 96(BX), Y11
+	VMOVSHDUP Y3, Y15
+	VPMULUDQ  96(BX), Y3, Y3
+	VPMULUDQ  Y11, Y15, Y15
+	VMOVSHDUP Y3, Y3
+	VPBLENDD  $0xaa, Y15, Y3, Y3
+	VMOVSHDUP 128(BX), Y8
+	VMOVSHDUP Y4, Y12
+	VPMULUDQ  128(BX), Y4, Y4
+	VPMULUDQ  Y8, Y12, Y12
+	VMOVSHDUP Y4, Y4
+	VPBLENDD  $0xaa, Y12, Y4, Y4
+	VMOVSHDUP 160(BX), Y9
+	VMOVSHDUP Y5, Y13
+	VPMULUDQ  160(BX), Y5, Y5
+	VPMULUDQ  Y9, Y13, Y13
+	VMOVSHDUP Y5, Y5
+	VPBLENDD  $0xaa, Y13, Y5, Y5
+	VMOVSHDUP 192(BX), Y10
+	VMOVSHDUP Y6, Y14
+	VPMULUDQ  192(BX), Y6, Y6
+	VPMULUDQ  Y10, Y14, Y14
+	VMOVSHDUP Y6, Y6
+	VPBLENDD  $0xaa, Y14, Y6, Y6
+	VMOVSHDUP 224(BX), Y11
+	VMOVSHDUP Y7, Y15
+	VPMULUDQ  224(BX), Y7, Y7
+	VPMULUDQ  Y11, Y15, Y15
+	VMOVSHDUP Y7, Y7
+	VPBLENDD  $0xaa, Y15, Y7, Y7
+	ADDQ      $0x30, R8
+	MOVQ      (R8), AX
+	JMP       AX
+
 // func vecIntMin256<>()
 // Requires: AVX2
 TEXT ·vecIntMin256<>(SB), NOSPLIT|NOFRAME, $0
@@ -1582,6 +1667,116 @@ TEXT ·vecIntMax256<>(SB), NOSPLIT|NOFRAME, $0
 	VPMAXSD 160(BX), Y5, Y5
 	VPMAXSD 192(BX), Y6, Y6
 	VPMAXSD 224(BX), Y7, Y7
+	ADDQ    $0x30, R8
+	MOVQ    (R8), AX
+	JMP     AX
+
+// func vecUintMin256<>()
+// Requires: AVX2
+TEXT ·vecUintMin256<>(SB), NOSPLIT|NOFRAME, $0
+	MOVQ    16(R8), BX
+	ANDQ    R9, BX
+	SHLQ    $0x02, BX
+	ADDQ    8(R8), BX
+	VPMINUD (BX), Y0, Y0
+	VPMINUD 32(BX), Y1, Y1
+	VPMINUD 64(BX), Y2, Y2
+	VPMINUD 96(BX), Y3, Y3
+	VPMINUD 128(BX), Y4, Y4
+	VPMINUD 160(BX), Y5, Y5
+	VPMINUD 192(BX), Y6, Y6
+	VPMINUD 224(BX), Y7, Y7
+	ADDQ    $0x30, R8
+	MOVQ    (R8), AX
+	JMP     AX
+
+// func vecUintMax256<>()
+// Requires: AVX2
+TEXT ·vecUintMax256<>(SB), NOSPLIT|NOFRAME, $0
+	MOVQ    16(R8), BX
+	ANDQ    R9, BX
+	SHLQ    $0x02, BX
+	ADDQ    8(R8), BX
+	VPMAXUD (BX), Y0, Y0
+	VPMAXUD 32(BX), Y1, Y1
+	VPMAXUD 64(BX), Y2, Y2
+	VPMAXUD 96(BX), Y3, Y3
+	VPMAXUD 128(BX), Y4, Y4
+	VPMAXUD 160(BX), Y5, Y5
+	VPMAXUD 192(BX), Y6, Y6
+	VPMAXUD 224(BX), Y7, Y7
+	ADDQ    $0x30, R8
+	MOVQ    (R8), AX
+	JMP     AX
+
+// func vecIntAbs256<>()
+// Requires: AVX2
+TEXT ·vecIntAbs256<>(SB), NOSPLIT|NOFRAME, $0
+	VPABSD Y0, Y0
+	VPABSD Y1, Y1
+	VPABSD Y2, Y2
+	VPABSD Y3, Y3
+	VPABSD Y4, Y4
+	VPABSD Y5, Y5
+	VPABSD Y6, Y6
+	VPABSD Y7, Y7
+	ADDQ   $0x30, R8
+	MOVQ   (R8), AX
+	JMP    AX
+
+// func vecIntShl256<>()
+// Requires: AVX2
+TEXT ·vecIntShl256<>(SB), NOSPLIT|NOFRAME, $0
+	MOVQ    16(R8), BX
+	ANDQ    R9, BX
+	SHLQ    $0x02, BX
+	ADDQ    8(R8), BX
+	VPSLLVD (BX), Y0, Y0
+	VPSLLVD 32(BX), Y1, Y1
+	VPSLLVD 64(BX), Y2, Y2
+	VPSLLVD 96(BX), Y3, Y3
+	VPSLLVD 128(BX), Y4, Y4
+	VPSLLVD 160(BX), Y5, Y5
+	VPSLLVD 192(BX), Y6, Y6
+	VPSLLVD 224(BX), Y7, Y7
+	ADDQ    $0x30, R8
+	MOVQ    (R8), AX
+	JMP     AX
+
+// func vecIntShr256<>()
+// Requires: AVX2
+TEXT ·vecIntShr256<>(SB), NOSPLIT|NOFRAME, $0
+	MOVQ    16(R8), BX
+	ANDQ    R9, BX
+	SHLQ    $0x02, BX
+	ADDQ    8(R8), BX
+	VPSRAVD (BX), Y0, Y0
+	VPSRAVD 32(BX), Y1, Y1
+	VPSRAVD 64(BX), Y2, Y2
+	VPSRAVD 96(BX), Y3, Y3
+	VPSRAVD 128(BX), Y4, Y4
+	VPSRAVD 160(BX), Y5, Y5
+	VPSRAVD 192(BX), Y6, Y6
+	VPSRAVD 224(BX), Y7, Y7
+	ADDQ    $0x30, R8
+	MOVQ    (R8), AX
+	JMP     AX
+
+// func vecUintShr256<>()
+// Requires: AVX2
+TEXT ·vecUintShr256<>(SB), NOSPLIT|NOFRAME, $0
+	MOVQ    16(R8), BX
+	ANDQ    R9, BX
+	SHLQ    $0x02, BX
+	ADDQ    8(R8), BX
+	VPSRLVD (BX), Y0, Y0
+	VPSRLVD 32(BX), Y1, Y1
+	VPSRLVD 64(BX), Y2, Y2
+	VPSRLVD 96(BX), Y3, Y3
+	VPSRLVD 128(BX), Y4, Y4
+	VPSRLVD 160(BX), Y5, Y5
+	VPSRLVD 192(BX), Y6, Y6
+	VPSRLVD 224(BX), Y7, Y7
 	ADDQ    $0x30, R8
 	MOVQ    (R8), AX
 	JMP     AX
@@ -1667,6 +1862,60 @@ TEXT ·vecIntLt256<>(SB), NOSPLIT|NOFRAME, $0
 	MOVQ     (R8), AX
 	JMP      AX
 
+// func vecUintLe256<>()
+// Requires: AVX2
+TEXT ·vecUintLe256<>(SB), NOSPLIT|NOFRAME, $0
+	MOVQ     16(R8), BX
+	ANDQ     R9, BX
+	SHLQ     $0x02, BX
+	ADDQ     8(R8), BX
+	VPMINUD  (BX), Y0, Y8
+	VPCMPEQD Y8, Y0, Y0
+	VPMINUD  32(BX), Y1, Y9
+	VPCMPEQD Y9, Y1, Y1
+	VPMINUD  64(BX), Y2, Y10
+	VPCMPEQD Y10, Y2, Y2
+	VPMINUD  96(BX), Y3, Y11
+	VPCMPEQD Y11, Y3, Y3
+	VPMINUD  128(BX), Y4, Y12
+	VPCMPEQD Y12, Y4, Y4
+	VPMINUD  160(BX), Y5, Y13
+	VPCMPEQD Y13, Y5, Y5
+	VPMINUD  192(BX), Y6, Y14
+	VPCMPEQD Y14, Y6, Y6
+	VPMINUD  224(BX), Y7, Y15
+	VPCMPEQD Y15, Y7, Y7
+	ADDQ     $0x30, R8
+	MOVQ     (R8), AX
+	JMP      AX
+
+// func vecUintGe256<>()
+// Requires: AVX2
+TEXT ·vecUintGe256<>(SB), NOSPLIT|NOFRAME, $0
+	MOVQ     16(R8), BX
+	ANDQ     R9, BX
+	SHLQ     $0x02, BX
+	ADDQ     8(R8), BX
+	VPMAXUD  (BX), Y0, Y8
+	VPCMPEQD Y8, Y0, Y0
+	VPMAXUD  32(BX), Y1, Y9
+	VPCMPEQD Y9, Y1, Y1
+	VPMAXUD  64(BX), Y2, Y10
+	VPCMPEQD Y10, Y2, Y2
+	VPMAXUD  96(BX), Y3, Y11
+	VPCMPEQD Y11, Y3, Y3
+	VPMAXUD  128(BX), Y4, Y12
+	VPCMPEQD Y12, Y4, Y4
+	VPMAXUD  160(BX), Y5, Y13
+	VPCMPEQD Y13, Y5, Y5
+	VPMAXUD  192(BX), Y6, Y14
+	VPCMPEQD Y14, Y6, Y6
+	VPMAXUD  224(BX), Y7, Y15
+	VPCMPEQD Y15, Y7, Y7
+	ADDQ     $0x30, R8
+	MOVQ     (R8), AX
+	JMP      AX
+
 // func vecFromInt256<>()
 // Requires: AVX
 TEXT ·vecFromInt256<>(SB), NOSPLIT|NOFRAME, $0
@@ -1681,6 +1930,70 @@ TEXT ·vecFromInt256<>(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x30, R8
 	MOVQ      (R8), AX
 	JMP       AX
+
+// func vecFromUint256<>()
+// Requires: AVX, AVX2
+TEXT ·vecFromUint256<>(SB), NOSPLIT|NOFRAME, $0
+	VPBROADCASTD ·vecWords+68(SB), Y15
+	VPSLLD       $0x10, Y0, Y8
+	VPSRLD       $0x10, Y8, Y8
+	VPSRLD       $0x10, Y0, Y0
+	VCVTDQ2PS    Y8, Y8
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       Y15, Y0, Y0
+	VADDPS       Y8, Y0, Y0
+	VPSLLD       $0x10, Y1, Y9
+	VPSRLD       $0x10, Y9, Y9
+	VPSRLD       $0x10, Y1, Y1
+	VCVTDQ2PS    Y9, Y9
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       Y15, Y1, Y1
+	VADDPS       Y9, Y1, Y1
+	VPSLLD       $0x10, Y2, Y10
+	VPSRLD       $0x10, Y10, Y10
+	VPSRLD       $0x10, Y2, Y2
+	VCVTDQ2PS    Y10, Y10
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       Y15, Y2, Y2
+	VADDPS       Y10, Y2, Y2
+	VPSLLD       $0x10, Y3, Y8
+	VPSRLD       $0x10, Y8, Y8
+	VPSRLD       $0x10, Y3, Y3
+	VCVTDQ2PS    Y8, Y8
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y15, Y3, Y3
+	VADDPS       Y8, Y3, Y3
+	VPSLLD       $0x10, Y4, Y9
+	VPSRLD       $0x10, Y9, Y9
+	VPSRLD       $0x10, Y4, Y4
+	VCVTDQ2PS    Y9, Y9
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y15, Y4, Y4
+	VADDPS       Y9, Y4, Y4
+	VPSLLD       $0x10, Y5, Y10
+	VPSRLD       $0x10, Y10, Y10
+	VPSRLD       $0x10, Y5, Y5
+	VCVTDQ2PS    Y10, Y10
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y15, Y5, Y5
+	VADDPS       Y10, Y5, Y5
+	VPSLLD       $0x10, Y6, Y8
+	VPSRLD       $0x10, Y8, Y8
+	VPSRLD       $0x10, Y6, Y6
+	VCVTDQ2PS    Y8, Y8
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y15, Y6, Y6
+	VADDPS       Y8, Y6, Y6
+	VPSLLD       $0x10, Y7, Y9
+	VPSRLD       $0x10, Y9, Y9
+	VPSRLD       $0x10, Y7, Y7
+	VCVTDQ2PS    Y9, Y9
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       Y15, Y7, Y7
+	VADDPS       Y9, Y7, Y7
+	ADDQ         $0x30, R8
+	MOVQ         (R8), AX
+	JMP          AX
 
 // func vecToInt256<>()
 // Requires: AVX, AVX2
@@ -1726,6 +2039,126 @@ TEXT ·vecToInt256<>(SB), NOSPLIT|NOFRAME, $0
 	VCVTTPS2DQ   Y7, Y7
 	VPXOR        Y9, Y7, Y7
 	VPAND        Y12, Y7, Y7
+	ADDQ         $0x30, R8
+	MOVQ         (R8), AX
+	JMP          AX
+
+// func vecToUint256<>()
+// Requires: AVX, AVX2
+TEXT ·vecToUint256<>(SB), NOSPLIT|NOFRAME, $0
+	VPXOR        Y15, Y15, Y15
+	VPBROADCASTD ·vecWords+28(SB), Y14
+	VMAXPS       Y15, Y0, Y0
+	VSUBPS       Y14, Y0, Y8
+	VCVTTPS2DQ   Y0, Y0
+	VCVTTPS2DQ   Y8, Y8
+	VPSRAD       $0x1f, Y0, Y11
+	VPAND        Y11, Y8, Y8
+	VPSRAD       $0x1f, Y8, Y11
+	VPOR         Y8, Y0, Y0
+	VPOR         Y11, Y0, Y0
+	VMAXPS       Y15, Y1, Y1
+	VSUBPS       Y14, Y1, Y9
+	VCVTTPS2DQ   Y1, Y1
+	VCVTTPS2DQ   Y9, Y9
+	VPSRAD       $0x1f, Y1, Y12
+	VPAND        Y12, Y9, Y9
+	VPSRAD       $0x1f, Y9, Y12
+	VPOR         Y9, Y1, Y1
+	VPOR         Y12, Y1, Y1
+	VMAXPS       Y15, Y2, Y2
+	VSUBPS       Y14, Y2, Y10
+	VCVTTPS2DQ   Y2, Y2
+	VCVTTPS2DQ   Y10, Y10
+	VPSRAD       $0x1f, Y2, Y13
+	VPAND        Y13, Y10, Y10
+	VPSRAD       $0x1f, Y10, Y13
+	VPOR         Y10, Y2, Y2
+	VPOR         Y13, Y2, Y2
+	VMAXPS       Y15, Y3, Y3
+	VSUBPS       Y14, Y3, Y8
+	VCVTTPS2DQ   Y3, Y3
+	VCVTTPS2DQ   Y8, Y8
+	VPSRAD       $0x1f, Y3, Y11
+	VPAND        Y11, Y8, Y8
+	VPSRAD       $0x1f, Y8, Y11
+	VPOR         Y8, Y3, Y3
+	VPOR         Y11, Y3, Y3
+	VMAXPS       Y15, Y4, Y4
+	VSUBPS       Y14, Y4, Y9
+	VCVTTPS2DQ   Y4, Y4
+	VCVTTPS2DQ   Y9, Y9
+	VPSRAD       $0x1f, Y4, Y12
+	VPAND        Y12, Y9, Y9
+	VPSRAD       $0x1f, Y9, Y12
+	VPOR         Y9, Y4, Y4
+	VPOR         Y12, Y4, Y4
+	VMAXPS       Y15, Y5, Y5
+	VSUBPS       Y14, Y5, Y10
+	VCVTTPS2DQ   Y5, Y5
+	VCVTTPS2DQ   Y10, Y10
+	VPSRAD       $0x1f, Y5, Y13
+	VPAND        Y13, Y10, Y10
+	VPSRAD       $0x1f, Y10, Y13
+	VPOR         Y10, Y5, Y5
+	VPOR         Y13, Y5, Y5
+	VMAXPS       Y15, Y6, Y6
+	VSUBPS       Y14, Y6, Y8
+	VCVTTPS2DQ   Y6, Y6
+	VCVTTPS2DQ   Y8, Y8
+	VPSRAD       $0x1f, Y6, Y11
+	VPAND        Y11, Y8, Y8
+	VPSRAD       $0x1f, Y8, Y11
+	VPOR         Y8, Y6, Y6
+	VPOR         Y11, Y6, Y6
+	VMAXPS       Y15, Y7, Y7
+	VSUBPS       Y14, Y7, Y9
+	VCVTTPS2DQ   Y7, Y7
+	VCVTTPS2DQ   Y9, Y9
+	VPSRAD       $0x1f, Y7, Y12
+	VPAND        Y12, Y9, Y9
+	VPSRAD       $0x1f, Y9, Y12
+	VPOR         Y9, Y7, Y7
+	VPOR         Y12, Y7, Y7
+	ADDQ         $0x30, R8
+	MOVQ         (R8), AX
+	JMP          AX
+
+// func vecIndex256<>()
+// Requires: AVX, AVX2
+TEXT ·vecIndex256<>(SB), NOSPLIT|NOFRAME, $0
+	MOVL         $0x00000008, BX
+	VMOVD        BX, X1
+	VPBROADCASTD X1, Y1
+	VMOVUPS      Y1, Y8
+	VMOVD        R9, X0
+	VPBROADCASTD X0, Y0
+	VPADDD       ·vecCount+0(SB), Y0, Y0
+	VPADDD       Y8, Y0, Y1
+	VPADDD       Y8, Y1, Y2
+	VPADDD       Y8, Y2, Y3
+	VPADDD       Y8, Y3, Y4
+	VPADDD       Y8, Y4, Y5
+	VPADDD       Y8, Y5, Y6
+	VPADDD       Y8, Y6, Y7
+	ADDQ         $0x30, R8
+	MOVQ         (R8), AX
+	JMP          AX
+
+// func vecIndexHigh256<>()
+// Requires: AVX, AVX2
+TEXT ·vecIndexHigh256<>(SB), NOSPLIT|NOFRAME, $0
+	MOVQ         R9, BX
+	SHRQ         $0x20, BX
+	VMOVD        BX, X0
+	VPBROADCASTD X0, Y0
+	VMOVUPS      Y0, Y1
+	VMOVUPS      Y0, Y2
+	VMOVUPS      Y0, Y3
+	VMOVUPS      Y0, Y4
+	VMOVUPS      Y0, Y5
+	VMOVUPS      Y0, Y6
+	VMOVUPS      Y0, Y7
 	ADDQ         $0x30, R8
 	MOVQ         (R8), AX
 	JMP          AX

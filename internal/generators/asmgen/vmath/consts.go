@@ -70,6 +70,7 @@ const (
 	wTanhBase
 	wErfBase
 	wTrigSmall
+	wTwo16
 )
 
 const (
