@@ -1,6 +1,7 @@
 package diag
 
 import (
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,6 +259,19 @@ const Internal Code = "FX9001"
 // turn a panic with it into an error.
 func Bug(msg string) *Error {
 	return &Error{Code: Internal, Msg: "internal error: " + msg, Hint: "this is a bug in gofx, please report it"}
+}
+
+// Recovered returns a copy of the *Error that a rule panicked with, or Bug for a fault that Go
+// found in the rule: a file, which may be anyone's, never crashes its reader. Other panics go on.
+func Recovered(r any) *Error {
+	switch x := r.(type) {
+	case *Error:
+		copied := *x // rules may share errors
+		return &copied
+	case runtime.Error:
+		return Bug(x.Error())
+	}
+	panic(r)
 }
 
 // Catch, deferred, makes the *Error that a function panics with its error, as the

@@ -79,3 +79,18 @@ func TestCatch(t *testing.T) {
 	require.NoError(t, run(nil))
 	require.PanicsWithValue(t, "other", func() { _ = run("other") })
 }
+
+func TestRecovered_copiesErrorsAndKeepsForeignPanics(t *testing.T) {
+	shared := New("FX2003", "sizes differ")
+	got := Recovered(shared)
+	require.Equal(t, shared, got)
+	got.Hint = "another"
+	require.Empty(t, shared.Hint)
+	fault := func() (r any) {
+		defer func() { r = recover() }()
+		var list []int
+		return list[len(list)]
+	}()
+	require.Equal(t, Internal, Recovered(fault).Code)
+	require.PanicsWithValue(t, "the user's", func() { Recovered("the user's") })
+}

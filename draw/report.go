@@ -196,22 +196,19 @@ func (s *stager) replaced(fresh []*graph.Node, gone map[int]bool, log []passes.E
 			of[final(by, e.Node)] = uid
 		}
 	}
-	for _, n := range fresh {
-		uid, ok := of[n]
-		if !ok || !gone[uid] {
-			rest = append(rest, n)
-			continue
-		}
-		s.uid[n] = uid
-		delete(gone, uid)
-	}
-	return rest
+	return s.adopt(fresh, gone, func(n *graph.Node) (int, bool) { uid, ok := of[n]; return uid, ok })
 }
 
 // sameName numbers fresh nodes like those that are gone and had the name, and returns the rest.
 func (s *stager) sameName(fresh []*graph.Node, gone map[int]bool) (rest []*graph.Node) {
+	return s.adopt(fresh, gone, func(n *graph.Node) (int, bool) { uid, ok := s.r.last[qualified(n)]; return uid, ok })
+}
+
+// adopt gives fresh nodes the numbers that of finds for them among those that are gone, and
+// returns the rest.
+func (s *stager) adopt(fresh []*graph.Node, gone map[int]bool, of func(n *graph.Node) (uid int, ok bool)) (rest []*graph.Node) {
 	for _, n := range fresh {
-		uid, ok := s.r.last[qualified(n)]
+		uid, ok := of(n)
 		if !ok || !gone[uid] {
 			rest = append(rest, n)
 			continue

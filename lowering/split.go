@@ -231,23 +231,9 @@ func (e *Pieces) reads(n *graph.Node) bool {
 // operand instead.
 func (e *Pieces) bringState(p *partition.Part) {
 	g := e.module.Graph
-	own := map[*graph.Node]*graph.Node{}
-	for _, n := range slices.Clone(p.Nodes) {
-		for i, a := range n.Args() {
-			if a == nil || a.Opcode() != graph.GetAttr || a.Live() || e.effects.WrittenState(a.Target()) || len(g.SymbolsOf(a)) > 0 {
-				continue
-			}
-			if own[a] == nil {
-				own[a] = g.Before(n).From(a).GetAttr(a.Target())
-				own[a].SetType(a.Type())
-				p.Nodes = append(p.Nodes, own[a])
-			}
-			n.SetArg(i, own[a])
-			if a.NumUses() == 0 {
-				_ = g.Erase(a) // nothing refers to it
-			}
-		}
-	}
+	p.OwnReads(g, func(read *graph.Node) bool {
+		return !read.Live() && !e.effects.WrittenState(read.Target()) && len(g.SymbolsOf(read)) == 0
+	})
 }
 
 // keep takes what neither target has a part for: what needs the state itself stays here,

@@ -1,10 +1,7 @@
 package nn
 
 import (
-	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -286,24 +283,6 @@ func SaveStateDict(w io.Writer, m any, meta map[string]string) error {
 
 // SaveFile is SaveStateDict into a file, which is replaced only when everything
 // has been written.
-func SaveFile(path string, m any, meta map[string]string) (err error) {
-	const unfinished = ".state-"
-	swap.Clean(filepath.Dir(path), unfinished)
-	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	if err = SaveStateDict(f, m, meta); err != nil {
-		return err
-	}
-	if err = errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return swap.Into([]swap.File{{Temp: f.Name(), Path: path}}, -1)
+func SaveFile(path string, m any, meta map[string]string) error {
+	return swap.Write(path, ".state-", func(w io.Writer) error { return SaveStateDict(w, m, meta) })
 }

@@ -3,7 +3,6 @@ package onnx
 import (
 	"encoding/binary"
 	"math"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,15 +55,7 @@ func (c *call) run(r *rule) (outs []*value, err *diag.Error) {
 				outs, err = nil, noted
 				return
 			}
-			e, ok := x.(*diag.Error)
-			if broken, isRuntime := x.(runtime.Error); isRuntime {
-				e, ok = diag.Bug(broken.Error()), true // the file may be anyone's: never a crash
-			}
-			if !ok {
-				panic(x)
-			}
-			copied := *e // rules may share errors
-			if outs, err = nil, &copied; err.Code == CodeValue && err.Hint == "" && err.Err == nil {
+			if outs, err = nil, diag.Recovered(x); err.Code == CodeValue && err.Hint == "" && err.Err == nil {
 				err = c.im.sized(err)
 			}
 		}

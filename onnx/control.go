@@ -61,15 +61,10 @@ func (im *importer) capture(cur *graph.Cursor, v *value) *graph.Node {
 
 // input adds a placeholder after the existing ones.
 func (b *body) input(g *graph.Graph, name string, t shape.Type) *graph.Node {
-	at := g.First()
-	for at != nil && at.Opcode() == graph.Placeholder {
-		at = at.Next()
+	if at := g.FirstAfterInputs(); at != nil {
+		return g.Before(at).Placeholder(name, t, nil)
 	}
-	cur := g.At()
-	if at != nil {
-		cur = g.Before(at)
-	}
-	return cur.Placeholder(name, t, nil)
+	return g.At().Placeholder(name, t, nil)
 }
 
 // fill fills a body with the nodes of a graph and returns its results.

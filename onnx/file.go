@@ -142,29 +142,14 @@ func (f *File) open(location string) ([]byte, *diag.Error) {
 	return mem.Bytes(), nil
 }
 
-var errNoFile = errors.New("it is no file")
-
-// readExternal reads a file below a folder. It refuses links that lead out of it, and
-// files that are not regular, before opening them: opening a pipe waits.
+// readExternal reads a file below a folder; it refuses links that lead out of it.
 func readExternal(dir, path string) (*mapfile.Memory, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	info, err := root.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errNoFile
-	}
-	h, err := root.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer h.Close()
-	return mapfile.Read(h)
+	return mapfile.ReadIn(root, path)
 }
 
 func asDiag(err error) *diag.Error {

@@ -294,7 +294,7 @@ func (im *importer) input(s *scope, name string, typ *pb.Type, member bool) (*va
 		}
 		return &value{arr: a}, nil
 	}
-	n := s.cur.Placeholder(im.labels.Fresh(legalName(name, "input")), t, nil)
+	n := s.cur.Placeholder(im.labels.Fresh(goname.Legal(name, "input")), t, nil)
 	im.inputs[n] = name
 	for i, d := range sizes {
 		if d != "" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
@@ -94,7 +95,7 @@ func filledBody(c *call, g *pb.Graph, types []shape.Type) *loopBody {
 		if types != nil {
 			t = types[i]
 		}
-		v := &value{name: in.Name, node: own.input(b, legalName(in.Name, "x"), t)}
+		v := &value{name: in.Name, node: own.input(b, goname.Legal(in.Name, "x"), t)}
 		l.args, l.carried = append(l.args, x), append(l.carried, v)
 		l.s.values[v.name] = v
 	}
@@ -249,10 +250,7 @@ func while(c *call, l *loopBody, startsTrue bool) []*value {
 // order puts the inputs of a loop's body into the order of the operands.
 func order(c *call, b *graph.Graph) {
 	own := c.im.bodies[b]
-	at := b.First()
-	for at.Opcode() == graph.Placeholder {
-		at = at.Next()
-	}
+	at := b.FirstAfterInputs()
 	for _, v := range own.captured {
 		b.MoveBefore(own.inputs[v], at)
 	}

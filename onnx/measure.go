@@ -15,23 +15,11 @@ import (
 // discovered names the sizes of a node that no rule says, so that types that follow
 // from the node can use them.
 func (im *importer) discovered(n *graph.Node) {
-	t := n.Type()
-	if t.Kind() != shape.Tensor || !t.Ranked() {
-		return
-	}
-	dims := t.Dims()
-	for i, d := range dims.Slice() {
-		if !d.IsUnknown() {
-			continue
-		}
+	n.NameSizes(func() string {
 		name := im.symbolLabels.Fresh("k")
-		n.Graph().DefineSymbol(name, n, i)
 		im.late[name] = true
-		dims = dims.With(i, shape.Sym(name))
-	}
-	if !dims.Equal(t.Dims()) {
-		n.SetType(t.WithDims(dims))
-	}
+		return name
+	})
 }
 
 // isLate reports whether a size follows from values: whether something fits into it is

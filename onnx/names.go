@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/goname"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 )
 
@@ -27,58 +28,12 @@ func plainName(s string) bool {
 	return s != "" && len(s) <= 200
 }
 
-// legalName makes an identifier of a name of a file: letters, digits and underscores,
-// not starting with a digit; def where nothing is left.
-func legalName(s, def string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
-			b.WriteByte('_')
-		}
-		if b.Len() >= 100 {
-			break
-		}
-	}
-	name := strings.Trim(b.String(), "_")
-	switch {
-	case name == "":
-		return def
-	case name[0] <= '9':
-		return def + "_" + name
-	}
-	return name
-}
-
-// legalPath makes the path of a parameter: legal names with dots between.
-func legalPath(s string) string {
-	parts := strings.Split(s, ".")
-	for i, p := range parts {
-		if isNumber(p) {
-			continue
-		}
-		parts[i] = legalName(p, "p")
-	}
-	return strings.Join(parts, ".")
-}
-
-func isNumber(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != "" && len(s) < 10
-}
-
-func graphName(s string) string { return legalName(s, "net") }
+func graphName(s string) string { return goname.Legal(s, "net") }
 
 // readable is the name of a value, "" where the file's says nothing: exporters number
 // values, or put the path of the module in front.
 func readable(s string) string {
-	if isNumber(s) || strings.Contains(s, "::") {
+	if goname.IsNumber(s) || strings.Contains(s, "::") {
 		return ""
 	}
 	if i := strings.LastIndexByte(s, '/'); i >= 0 {
@@ -87,7 +42,7 @@ func readable(s string) string {
 	if i := strings.LastIndex(s, "_output_"); i > 0 {
 		s = s[:i]
 	}
-	return strings.ToLower(legalName(s, ""))
+	return strings.ToLower(goname.Legal(s, ""))
 }
 
 // scopeOf is the path of the module that made a node, as exporters write it in the
@@ -96,7 +51,7 @@ func scopeOf(name string) string {
 	parts := strings.Split(strings.Trim(name, "/"), "/")
 	path := ""
 	for _, p := range parts[:len(parts)-1] {
-		p = legalPath(p)
+		p = goname.LegalPath(p)
 		switch {
 		case path == "", strings.HasPrefix(p, path+"."):
 			path = p

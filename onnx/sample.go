@@ -154,7 +154,7 @@ func (f *File) Targets() []string {
 	var l goname.Labels
 	names := f.Inputs()
 	for i, name := range names {
-		names[i] = l.Fresh(legalName(name, "input"))
+		names[i] = l.Fresh(goname.Legal(name, "input"))
 	}
 	return names
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
@@ -90,7 +91,7 @@ func scanOver(c *call, sc scanned) []*value {
 			t = t.WithDims(t.Dims().Sub(1, t.Rank()))
 		}
 		args = append(args, x.(*graph.Node))
-		v := &value{name: g.Inputs[i].Name, node: own.input(b, legalName(g.Inputs[i].Name, "x"), t)}
+		v := &value{name: g.Inputs[i].Name, node: own.input(b, goname.Legal(g.Inputs[i].Name, "x"), t)}
 		s.values[v.name] = v
 	}
 	outs := fill(c, s, g)

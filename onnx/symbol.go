@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/gofx-dev/gofx/internal/goname"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -31,7 +32,7 @@ func (im *importer) symbol(param string) shape.Dim {
 		}
 	}
 	if im.symbols[param] == "" {
-		im.symbols[param] = im.symbolLabels.Fresh(legalName(param, "n"))
+		im.symbols[param] = im.symbolLabels.Fresh(goname.Legal(param, "n"))
 	}
 	return shape.Sym(im.symbols[param])
 }
@@ -72,5 +73,5 @@ func (im *importer) reserveSymbols() {
 }
 
 func (im *importer) freshSymbol(input string, axis int) string {
-	return im.symbolLabels.Fresh(legalName(input, "input") + "_" + strconv.Itoa(axis))
+	return im.symbolLabels.Fresh(goname.Legal(input, "input") + "_" + strconv.Itoa(axis))
 }

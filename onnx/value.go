@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -131,7 +132,7 @@ func (im *importer) constant(cur *graph.Cursor, v *value) *graph.Node {
 	}
 	path, ok := im.paths[v]
 	if !ok {
-		path = im.mod.FreshPath(im.pathLabel.Fresh(legalPath(v.name)))
+		path = im.mod.FreshPath(im.pathLabel.Fresh(goname.LegalPath(v.name)))
 		im.mod.SetParam(graph.Param{Path: path, Value: v.arr, Buffer: !v.arr.DType().IsFloat()})
 		im.paths[v] = path
 	}

@@ -86,12 +86,7 @@ func (o *Op) call(in []*array.Array) ([]*array.Array, error) {
 	if o.infer == nil {
 		return out, nil
 	}
-	types := make([]shape.Type, len(in))
-	for i, a := range in {
-		if a != nil {
-			types[i] = shape.TypeOf(a)
-		}
-	}
+	types := shape.TypesOf(in...)
 	want, err := o.Type(nil, None{}, types)
 	if err != nil {
 		return nil, err

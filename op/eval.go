@@ -102,12 +102,7 @@ func (o *Op) eval(out []*array.Array, w *kernel.Workspace, attrs any, in []*arra
 	if e, shape := o.knownStep(attrs, in); e != nil {
 		return runElements(out, w, e, shape, in)
 	}
-	types := make([]shape.Type, len(in))
-	for i, a := range in {
-		if a != nil {
-			types[i] = shape.TypeOf(a)
-		}
-	}
+	types := shape.TypesOf(in...)
 	typ, err := o.Type(nil, attrs, types)
 	if err != nil {
 		return nil, err
@@ -173,12 +168,7 @@ func (o *Op) TypeFor(attrs any, in []*array.Array) (t shape.Type, err error) {
 	if attrs, err = o.codec.Given(attrs); err != nil {
 		return t, err
 	}
-	types := make([]shape.Type, len(in))
-	for i, a := range in {
-		if a != nil {
-			types[i] = shape.TypeOf(a)
-		}
-	}
+	types := shape.TypesOf(in...)
 	if t, err = o.Type(nil, attrs, types); err != nil || !o.ByValue {
 		return t, err
 	}
@@ -311,11 +301,7 @@ func (v arrays) Type() shape.Type {
 	if !v.tuple {
 		return shape.TypeOf(v.a[0])
 	}
-	m := make([]shape.Type, len(v.a))
-	for i, a := range v.a {
-		m[i] = shape.TypeOf(a)
-	}
-	return shape.TupleType(m...)
+	return shape.TupleType(shape.TypesOf(v.a...)...)
 }
 
 // arrayBuilder runs decompositions eagerly.

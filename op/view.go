@@ -37,12 +37,7 @@ func (o *Op) View(attrs any, in []*array.Array) (out []*array.Array, ok bool, er
 type notView struct{}
 
 func (o *Op) view(attrs any, in []*array.Array) []*array.Array {
-	types := make([]shape.Type, len(in))
-	for i, a := range in {
-		if a != nil {
-			types[i] = shape.TypeOf(a)
-		}
-	}
+	types := shape.TypesOf(in...)
 	typ, err := o.Type(nil, attrs, types)
 	if err != nil {
 		panic(located(err))

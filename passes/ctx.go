@@ -193,6 +193,21 @@ func (c *Ctx) Notes() []string {
 // Matches returns the number of rewrites and removals so far.
 func (c *Ctx) Matches() int { return c.matches }
 
+// Each calls visit for every node of g and of its regions, until one fails or the context ends.
+// It reports whether that rewrote or removed anything, as the Run of a pass does.
+func (c *Ctx) Each(g *graph.Graph, visit func(n *graph.Node) error) (changed bool, err error) {
+	before := c.matches
+	for n := range g.All() {
+		if err = c.Err(); err == nil {
+			err = visit(n)
+		}
+		if err != nil {
+			break
+		}
+	}
+	return c.matches > before, err
+}
+
 // Log returns the rewrites and removals so far.
 func (c *Ctx) Log() []Event { return c.log }
 

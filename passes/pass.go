@@ -64,16 +64,12 @@ func then(c *Ctx, g *graph.Graph, main bool) *graph.Graph {
 // c.Rewrote calls above zero tells that the graph changed.
 func EachNode(name, doc string, f func(c *Ctx, n *graph.Node) error) Pass {
 	return Pass{Name: name, Doc: doc, Run: func(c *Ctx, g *graph.Graph) (bool, error) {
-		before := c.matches
-		for n := range g.All() {
-			if err := c.Err(); err != nil {
-				return false, err
-			}
+		return c.Each(g, func(n *graph.Node) error {
 			if err := f(c, n); err != nil {
-				return c.matches > before, at(n, err)
+				return at(n, err)
 			}
-		}
-		return c.matches > before, nil
+			return nil
+		})
 	}}
 }
 

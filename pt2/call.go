@@ -3,7 +3,6 @@ package pt2
 import (
 	"encoding/json"
 	"math"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,15 +52,7 @@ func (c *call) run(r *rule, write bool) (outs []*value, err *diag.Error) {
 				outs, err = nil, noted
 				return
 			}
-			e, ok := x.(*diag.Error)
-			if broken, isRuntime := x.(runtime.Error); isRuntime {
-				e, ok = diag.Bug(broken.Error()), true // the file may be anyone's: never a crash
-			}
-			if !ok {
-				panic(x)
-			}
-			copied := *e // rules may share errors
-			outs, err = nil, &copied
+			outs, err = nil, diag.Recovered(x)
 		}
 	}()
 	c.read(r)

@@ -78,7 +78,7 @@ func region(c *call, name string, g *graphJSON, operands []*value, types []shape
 			s.define(at, in.name(), &v)
 			continue
 		}
-		n := s.cur.Placeholder(label.Fresh(legalName(in.name(), "x")), types[i], nil)
+		n := s.cur.Placeholder(label.Fresh(goname.Legal(in.name(), "x")), types[i], nil)
 		if operands[i].ref != nil || in.kind == "as_tensor" {
 			s.define(at, in.name(), &value{ref: alias.Whole(&alias.Storage[*graph.Node]{Value: n, Of: &origin{inner: true}})})
 		} else {
@@ -107,15 +107,10 @@ func (s *scope) captured(of *scope, n *graph.Node) *graph.Node {
 
 // addInput adds a placeholder after those there are.
 func addInput(g *graph.Graph, outer *graph.Node) *graph.Node {
-	at := g.First()
-	for at != nil && at.Opcode() == graph.Placeholder {
-		at = at.Next()
+	if at := g.FirstAfterInputs(); at != nil {
+		return g.Before(at).Placeholder(outer.Name(), outer.Type(), nil)
 	}
-	cur := g.At()
-	if at != nil {
-		cur = g.Before(at)
-	}
-	return cur.Placeholder(outer.Name(), outer.Type(), nil)
+	return g.At().Placeholder(outer.Name(), outer.Type(), nil)
 }
 
 // fill imports the nodes of a region and returns its results.

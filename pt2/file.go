@@ -287,7 +287,7 @@ func (f *File) nameOutputs() {
 		o := &f.outputs[i]
 		switch {
 		case o.kind == writesInput:
-			o.name = label.Fresh(legalName(o.target+"_after", "output"))
+			o.name = label.Fresh(goname.Legal(o.target+"_after", "output"))
 			continue
 		case o.kind != result:
 			continue
@@ -297,7 +297,7 @@ func (f *File) nameOutputs() {
 		if name == "" || plainIndex(name) {
 			name = o.arg.name()
 		}
-		o.name = label.Fresh(legalName(name, "output"))
+		o.name = label.Fresh(goname.Legal(name, "output"))
 	}
 }
 

@@ -30,7 +30,7 @@ type Options struct {
 // results. State that the program writes is state of the graph; new values of written inputs are
 // returned after the results. The error is a diag.List of everything that is not supported.
 func (f *File) Import(o Options) (*graph.Module, error) {
-	im := &importer{File: f, mod: graph.NewModule(graph.New(legalName(f.base(), "net"))), late: map[string]bool{}, env: map[string]shape.Dim{}, named: map[*graph.Node]bool{}, varying: map[*graph.Node]bool{}}
+	im := &importer{File: f, mod: graph.NewModule(graph.New(goname.Legal(f.base(), "net"))), late: map[string]bool{}, env: map[string]shape.Dim{}, named: map[*graph.Node]bool{}, varying: map[*graph.Node]bool{}}
 	im.top = &scope{im: im, values: map[string]*value{}, cur: im.mod.Graph.At(), g: f.prog.Module.Graph}
 	im.placeholders(o)
 	if im.errs.Err() == nil {
@@ -175,7 +175,7 @@ func (im *importer) state() {
 		k := place{a.Storage(), a.Offset(), shape.TypeOf(a).String()}
 		ref := seen[k]
 		if ref == nil || a.Len() == 0 {
-			path := im.mod.FreshPath(paths.Fresh(legalPath(in.target)))
+			path := im.mod.FreshPath(paths.Fresh(goname.LegalPath(in.target)))
 			im.mod.SetParam(graph.Param{Path: path, Value: a, Buffer: in.buffer || !a.DType().IsFloat()})
 			o := &origin{path: path}
 			s := &alias.Storage[*graph.Node]{Of: o}
@@ -361,7 +361,7 @@ func (s *scope) settle(at, name string, v *value) {
 		}
 		if n.Opcode().IsCall() && n.Graph() == s.cur.Graph() && v.ref.IsWhole() && !s.im.named[n] {
 			s.im.named[n] = true // the operator that passes it on has another name for it
-			if legal := legalName(name, ""); legal != "" && n.Op() != op.GetItem {
+			if legal := goname.Legal(name, ""); legal != "" && n.Op() != op.GetItem {
 				n.Rename(legal)
 			}
 		}
@@ -417,7 +417,7 @@ func (im *importer) results() {
 	for i, st := range im.storages { // inputs that operators in place wrote to
 		if in := im.origins[i].input; in != nil && st.Version > 0 {
 			if st.Value.Opcode().IsCall() {
-				st.Value.Rename(legalName(in.name, "input") + "_after")
+				st.Value.Rename(goname.Legal(in.name, "input") + "_after")
 			}
 			after = append(after, st.Value)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
@@ -30,7 +31,7 @@ func (im *importer) placeholders(o Options) {
 		for _, sz := range im.top.g.Tensors[in.name].Sizes {
 			if name, ok := plainSymbol(sz); ok && types[in.name] == nil {
 				if _, known := im.env[name]; !known {
-					im.env[name] = shape.Sym(im.symbolLabels.Fresh(legalName(name, "n")))
+					im.env[name] = shape.Sym(im.symbolLabels.Fresh(goname.Legal(name, "n")))
 				}
 			}
 		}
@@ -125,7 +126,7 @@ func (im *importer) sizesGiven(in input, types map[string]shape.Type) []shape.Di
 func (im *importer) placeholder(in input, given []shape.Dim) {
 	m, ok := im.top.g.Tensors[in.name]
 	at := "input " + quote(in.name)
-	name := im.labels.Fresh(legalName(in.name, "input"))
+	name := im.labels.Fresh(goname.Legal(in.name, "input"))
 	if !ok {
 		if in.arg.kind != "as_sym_int" && in.arg.kind != "as_int" {
 			panic(refuse(CodeProgram, "the input is "+quote(in.arg.kind)+", expected a tensor or a size"))
@@ -188,7 +189,7 @@ func (im *importer) axes(name string, m tensorMeta, given []shape.Dim) (dims []s
 				im.solve(sz, given[i])
 			}
 		} else if dims[i] = dimOf(sz, im.symbol); dims[i].IsUnknown() {
-			a := shape.Sym(im.symbolLabels.Fresh(legalName(name, "input") + "_" + strconv.Itoa(i)))
+			a := shape.Sym(im.symbolLabels.Fresh(goname.Legal(name, "input") + "_" + strconv.Itoa(i)))
 			im.solve(sz, a)
 			dims[i] = a
 		}

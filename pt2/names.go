@@ -5,54 +5,8 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/goname"
 )
-
-const mostName = 100 // letters of a name
-
-// legalName makes an identifier of a name of a file: letters, digits and underscores,
-// not starting with a digit; def where nothing is left.
-func legalName(s, def string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if b.Len() >= mostName {
-			break
-		}
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-			b.WriteRune(r)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
-			b.WriteByte('_')
-		}
-	}
-	name := strings.Trim(b.String(), "_")
-	switch {
-	case name == "":
-		return def
-	case name[0] <= '9':
-		return def + "_" + name
-	}
-	return name
-}
-
-// legalPath makes the path of a parameter: legal names with dots between.
-func legalPath(s string) string {
-	parts := strings.Split(s, ".")
-	for i, p := range parts {
-		if !isNumber(p) {
-			parts[i] = legalName(p, "p")
-		}
-	}
-	return strings.Join(parts, ".")
-}
-
-func isNumber(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != "" && len(s) < 10
-}
 
 func count(n int, what string) string {
 	if n != 1 {
@@ -70,7 +24,7 @@ func scopeOf(stack string) string {
 		return ""
 	}
 	path := strings.TrimPrefix(parts[1], "L['self'].")
-	return legalPath(strings.NewReplacer("[", ".", "]", "", "'", "").Replace(path))
+	return goname.LegalPath(strings.NewReplacer("[", ".", "]", "", "'", "").Replace(path))
 }
 
 // sourceOf is the line of the model that a node comes from: of the frames of its stack trace the last one

@@ -312,23 +312,11 @@ func (v *value) known() (op.Scalar, bool) {
 // discovered names the sizes of a node that no rule says, so that types that follow
 // from the node can use them.
 func (s *scope) discovered(n *graph.Node) {
-	t := n.Type()
-	if t.Kind() != shape.Tensor || !t.Ranked() {
-		return
-	}
-	dims := t.Dims()
-	for i, d := range dims.Slice() {
-		if !d.IsUnknown() {
-			continue
-		}
+	n.NameSizes(func() string {
 		name := s.im.symbolLabels.Fresh("k")
-		n.Graph().DefineSymbol(name, n, i)
 		s.im.late[name] = true
-		dims = dims.With(i, shape.Sym(name))
-	}
-	if !dims.Equal(t.Dims()) {
-		n.SetType(t.WithDims(dims))
-	}
+		return name
+	})
 }
 
 // sizeOf returns an integer as a size: one that depends on values is found by the run.

@@ -103,6 +103,11 @@ func ExampleTypeOf() {
 	// Output: f16[2,3] (?, bool[])
 }
 
+func ExampleTypesOf() {
+	fmt.Println(shape.TypesOf(array.New(array.F32, 2, 3), nil))
+	// Output: [f32[2,3] ?]
+}
+
 // ScanType reads a type that more text follows.
 func ExampleScanType() {
 	text := "f32[N,4] = 1"

@@ -266,6 +266,25 @@ func (t Type) Len() int { return len(t.tuple) }
 // Member returns member i of a tuple.
 func (t Type) Member(i int) Type { return t.tuple[i] }
 
+// Members returns the members of a tuple; of another type, the type alone.
+func (t Type) Members() []Type {
+	if t.kind != Tuple {
+		return []Type{t}
+	}
+	return slices.Clone(t.tuple)
+}
+
+// TypesOf returns the types of arrays, and the zero Type for a nil one.
+func TypesOf(arrays ...*array.Array) []Type {
+	types := make([]Type, len(arrays))
+	for i, a := range arrays {
+		if a != nil {
+			types[i] = TypeOf(a)
+		}
+	}
+	return types
+}
+
 // WithDType returns the tensor type with another element type.
 func (t Type) WithDType(d array.DType) Type { t.dtype = d; return t }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -121,28 +122,8 @@ func (c Checkpoints) forget() error {
 }
 
 // writeAtomic writes a file that is whole or not there.
-func writeAtomic(path string, tensors []safetensors.Named, meta map[string]string) (err error) {
-	swap.Clean(filepath.Dir(path), unfinished)
-	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if err = safetensors.Write(f, tensors, meta); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	return swap.Into([]swap.File{{Temp: f.Name(), Path: path}}, -1)
+func writeAtomic(path string, tensors []safetensors.Named, meta map[string]string) error {
+	return swap.Write(path, unfinished, func(w io.Writer) error { return safetensors.Write(w, tensors, meta) })
 }
 
 // tensors returns the state of the step, as the model has it.

@@ -158,7 +158,7 @@ func openShard(root *os.Root, name string) (File, error) {
 	if name != filepath.Base(name) || !filepath.IsLocal(name) || strings.Contains(name, `\`) {
 		return nil, indexFault("names the file " + quote(name) + ", expected one of its folder")
 	}
-	mem, err := readShard(root, name)
+	mem, err := mapfile.ReadIn(root, name)
 	if err != nil {
 		var p *fs.PathError // whose path is in the message, quoted
 		if errors.As(err, &p) {
@@ -173,24 +173,6 @@ func openShard(root *os.Root, name string) (File, error) {
 		return nil, inFile(err, name)
 	}
 	return f, nil
-}
-
-var errNoFile = errors.New("it is no file")
-
-func readShard(root *os.Root, name string) (*mapfile.Memory, error) {
-	info, err := root.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errNoFile
-	}
-	h, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer h.Close()
-	return mapfile.Read(h)
 }
 
 // check compares the index with the shards: each tensor is in its file, and files have

@@ -171,7 +171,7 @@ func TestHostileIndices(t *testing.T) {
 		"dot":            {one("."), CodeIndex, "cannot be read"},
 		"dots":           {one(".."), CodeIndex, "expected one of its folder"},
 		"empty":          {one(""), CodeIndex, "expected one of its folder"},
-		"folder":         {one("sub"), CodeIndex, "it is no file"},
+		"folder":         {one("sub"), CodeIndex, "is a directory"},
 		"link out":       {one("link.safetensors"), CodeIndex, "cannot be read"},
 		"none":           {one("none.safetensors"), CodeIndex, "no such file"},
 		"index":          {one("i.json"), CodeFormat, "i.json"},

@@ -52,6 +52,55 @@ func Keep(text string) string {
 	return b.String()
 }
 
+// mostLegal is the length at which Legal cuts: a file can have names of any.
+const mostLegal = 100
+
+// Legal makes the name of a node or of a size of a name in a model file: letters, digits and
+// underscores, not starting with a digit; def where nothing is left.
+func Legal(text, def string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if b.Len() >= mostLegal {
+			break
+		}
+		switch {
+		case r < 0x80 && (isLetter(byte(r)) || isDigit(byte(r))):
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+	}
+	name := strings.Trim(b.String(), "_")
+	switch {
+	case name == "":
+		return def
+	case isDigit(name[0]):
+		return def + "_" + name
+	}
+	return name
+}
+
+// LegalPath makes the path of a parameter: numbers and legal names with dots between.
+func LegalPath(text string) string {
+	parts := strings.Split(text, ".")
+	for i, p := range parts {
+		if !IsNumber(p) {
+			parts[i] = Legal(p, "p")
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// IsNumber reports whether a text is a number of at most nine digits.
+func IsNumber(text string) bool {
+	for i := range len(text) {
+		if !isDigit(text[i]) {
+			return false
+		}
+	}
+	return text != "" && len(text) < 10
+}
+
 // Snake is the text form of a Go name: "KeepDim" gives keep_dim, "DType" dtype.
 func Snake(name string) string {
 	var b strings.Builder

@@ -61,6 +61,16 @@ func FuzzIdentifiers(f *testing.F) {
 	})
 }
 
+func TestNamesOfModelFiles(t *testing.T) {
+	for _, c := range [][2]string{{"layer1.0/conv", "layer1_0_conv"}, {"_x__", "x"}, {"ä", "v"}, {"", "v"}, {"7up", "v_7up"}, {"aé9", "a_9"}, {strings.Repeat("ab", 60), strings.Repeat("ab", 50)}} {
+		require.Equal(t, c[1], goname.Legal(c[0], "v"), c[0])
+	}
+	require.Equal(t, "layer1.0.conv_1.p_2x", goname.LegalPath("layer1.0.conv-1.2x"))
+	for text, number := range map[string]bool{"": false, "0": true, "123456789": true, "1234567890": false, "1a": false} {
+		require.Equal(t, number, goname.IsNumber(text), text)
+	}
+}
+
 func TestLabels(t *testing.T) {
 	var l goname.Labels
 	var got []string

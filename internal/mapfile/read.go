@@ -21,9 +21,14 @@ func readAll(f *os.File) (*Memory, error) {
 }
 
 // ReadPath is Read for the regular file at a path. Others are refused before they are
-// opened: who opens a pipe waits.
-func ReadPath(path string) (*Memory, error) {
-	info, err := os.Stat(path)
+// opened: opening a pipe waits.
+func ReadPath(path string) (*Memory, error) { return read(path, os.Stat, os.Open) }
+
+// ReadIn is ReadPath for a file below a folder.
+func ReadIn(root *os.Root, path string) (*Memory, error) { return read(path, root.Stat, root.Open) }
+
+func read(path string, stat func(string) (os.FileInfo, error), open func(string) (*os.File, error)) (*Memory, error) {
+	info, err := stat(path)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +38,7 @@ func ReadPath(path string) (*Memory, error) {
 	case !info.Mode().IsRegular():
 		return nil, &os.PathError{Op: "read", Path: path, Err: errNoFile}
 	}
-	f, err := os.Open(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}

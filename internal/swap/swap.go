@@ -4,6 +4,8 @@
 package swap
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,6 +63,31 @@ func Into(files []File, main int) (err error) {
 	done++
 	sync(files[main : main+1])
 	return nil
+}
+
+// Write writes a file that is whole or, on an error, as it was before. Until it is finished it
+// stands next to its path under a name that begins with unfinished; what other writers that did
+// not finish have left there under such names is removed, see Clean.
+func Write(path, unfinished string, write func(io.Writer) error) (err error) {
+	dir := filepath.Dir(path)
+	Clean(dir, unfinished)
+	f, err := os.CreateTemp(dir, unfinished+"*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close() // the first error tells more
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err = write(f); err != nil {
+		return err
+	}
+	if err = errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return Into([]File{{Temp: f.Name(), Path: path}}, -1)
 }
 
 const asideEnd = ".old"

@@ -1,6 +1,8 @@
 package swap
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -62,6 +64,23 @@ func TestInto(t *testing.T) {
 	write(t, all[1].Temp, "newer")
 	require.NoError(t, Into(all[1:2], 0))
 	require.Equal(t, "newer", read(t, all[1].Path))
+}
+
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	text := func(s string, err error) func(io.Writer) error {
+		return func(w io.Writer) error {
+			return errors.Join(err, func() error { _, err := io.WriteString(w, s); return err }())
+		}
+	}
+	require.NoError(t, Write(path, ".t-", text("one", nil)))
+	require.NoError(t, Write(path, ".t-", text("two", nil)))
+	full := errors.New("the disk is full")
+	require.ErrorIs(t, Write(path, ".t-", text("half", full)), full)
+	require.Equal(t, "two", read(t, path))
+	require.Equal(t, []string{"a"}, list(t, dir))
+	require.Error(t, Write(filepath.Join(dir, "no", "a"), ".t-", text("one", nil)))
 }
 
 func TestClean(t *testing.T) {

@@ -231,18 +231,6 @@ func (b *builder) packed(n *graph.Node, k kernel.Packer) int {
 	return at
 }
 
-// members returns the types of a call's results.
-func members(t shape.Type) []shape.Type {
-	if t.Kind() != shape.Tuple {
-		return []shape.Type{t}
-	}
-	m := make([]shape.Type, t.Len())
-	for i := range m {
-		m[i] = t.Member(i)
-	}
-	return m
-}
-
 func (b *builder) call(n *graph.Node, operands []value) value {
 	in := make([]int, n.NumArgs())
 	types := make([]shape.Type, n.NumArgs())
@@ -307,7 +295,7 @@ func (b *builder) fail(n *graph.Node, err error) value {
 // are views of the first operand take no memory.
 func (b *builder) compute(n *graph.Node, k kernel.Step, in []int) value {
 	out := value{}
-	for i, t := range members(n.Type()) {
+	for i, t := range n.Type().Members() {
 		if !b.known(n, t) {
 			return nil
 		}

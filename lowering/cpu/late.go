@@ -95,7 +95,7 @@ func (s *staged) follows(n *graph.Node) (yes bool) {
 // speaks ranges over the sizes in a node's type and attributes, and in its regions.
 func speaks(n *graph.Node, each func(shape.Dim)) {
 	one := func(n *graph.Node) {
-		for _, t := range members(n.Type()) {
+		for _, t := range n.Type().Members() {
 			for _, d := range t.Dims().Slice() {
 				each(d)
 			}
@@ -279,7 +279,7 @@ func (b *builder) sized(n *graph.Node, k kernel.Step, in []int) value {
 	st := b.source(n)
 	st.Kernel, st.Sizes, st.In = step, fields, in
 	most := n.Op().AtMost(n.Attrs(), n.OperandTypes())
-	for i, t := range members(n.Type()) {
+	for i, t := range n.Type().Members() {
 		if t.Kind() != shape.Tensor || !t.Ranked() {
 			b.errs = append(b.errs, n.Error(lowering.UnknownSize, n.String()+" is "+t.String()+", expected a known rank").
 				WithHint("capture the graph with types of the inputs"))
@@ -312,7 +312,7 @@ func (b *builder) rest(n *graph.Node, in []int) value {
 		}
 		return plan.Temp
 	})
-	if st.Out == nil && len(members(n.Type())) > 0 {
+	if st.Out == nil && len(n.Type().Members()) > 0 {
 		return nil
 	}
 	types := make([]shape.Type, len(in))
@@ -352,7 +352,7 @@ func returned(n *graph.Node, i int) bool {
 // lateResults makes the buffers of the results of a body, of which those are late whose
 // sizes are found when it has run.
 func (b *builder) lateResults(n *graph.Node, name func(i int) string, kind func(i int, late bool) plan.Kind) (out []int) {
-	for i, t := range members(n.Type()) {
+	for i, t := range n.Type().Members() {
 		if t.Kind() != shape.Tensor || !t.Ranked() {
 			b.known(n, t)
 			return nil

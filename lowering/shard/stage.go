@@ -59,7 +59,7 @@ func Stages(m *graph.Module, o lowering.Options, n int) (*Pipeline, error) {
 	var parts []partition.Part
 	for i, nodes := range b.cut(n) {
 		p := partition.Part{Name: "stage" + strconv.Itoa(i), Nodes: nodes}
-		readState(ready.Graph, &p)
+		p.OwnReads(ready.Graph, func(*graph.Node) bool { return true })
 		parts = append(parts, p)
 	}
 	calls, err := partition.Fuse(ready, parts...)
@@ -215,24 +215,6 @@ func (b *blocks) best(n int, cost func(from, to int) float64, fold func(x, y flo
 		starts[k-1] = end
 	}
 	return table[n][size], starts
-}
-
-// readState gives a part its own reads of the state.
-func readState(g *graph.Graph, p *partition.Part) {
-	own := map[*graph.Node]*graph.Node{}
-	for _, n := range slices.Clone(p.Nodes) {
-		for i, a := range n.Args() {
-			if a == nil || a.Opcode() != graph.GetAttr {
-				continue
-			}
-			if own[a] == nil {
-				own[a] = g.Before(n).From(a).GetAttr(a.Target())
-				own[a].SetType(a.Type())
-				p.Nodes = append(p.Nodes, own[a])
-			}
-			n.SetArg(i, own[a])
-		}
-	}
 }
 
 // piped makes modules of the stages that calls stand for.

@@ -34,20 +34,13 @@ var Moves = passes.Pass{
 		{First: "attention", Then: "moves", Why: "attention is recognised by the views around it"},
 	},
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
-		before := c.Matches()
 		m := mover{c: c, sharing: simplify.NewSharing(g)}
-		for n := range g.All() {
-			if err := c.Err(); err != nil {
-				return c.Matches() > before, err
-			}
+		return c.Each(g, func(n *graph.Node) error {
 			if operand(n) == nil {
-				continue
+				return nil
 			}
-			if err := m.view(n); err != nil {
-				return c.Matches() > before, err
-			}
-		}
-		return c.Matches() > before, nil
+			return m.view(n)
+		})
 	},
 }
 

@@ -23,17 +23,8 @@ var ScatterAdd = passes.Pass{
 	Name: "scatter-add",
 	Doc:  "Adds elements to the value that their sum with zeros would be added to.",
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
-		before := c.Matches()
 		s := scatters{c: c, sharing: simplify.NewSharing(g)}
-		for n := range g.All() {
-			if err := c.Err(); err != nil {
-				return c.Matches() > before, err
-			}
-			if err := s.node(n); err != nil {
-				return c.Matches() > before, err
-			}
-		}
-		return c.Matches() > before, nil
+		return c.Each(g, s.node)
 	},
 }
 

@@ -78,6 +78,28 @@ type Part struct {
 	Nodes []*graph.Node // in the order of the graph
 }
 
+// OwnReads gives the part reads of its own of the parameters that keep accepts, in the place of
+// those that its calls read now.
+func (p *Part) OwnReads(g *graph.Graph, keep func(read *graph.Node) bool) {
+	own := map[*graph.Node]*graph.Node{}
+	for _, n := range slices.Clone(p.Nodes) {
+		for i, a := range n.Args() {
+			if a == nil || a.Opcode() != graph.GetAttr || !keep(a) {
+				continue
+			}
+			if own[a] == nil {
+				own[a] = g.Before(n).From(a).GetAttr(a.Target())
+				own[a].SetType(a.Type())
+				p.Nodes = append(p.Nodes, own[a])
+			}
+			n.SetArg(i, own[a])
+			if a.NumUses() == 0 {
+				_ = g.Erase(a) // nothing refers to it
+			}
+		}
+	}
+}
+
 // Left is a call that is in no part.
 type Left struct {
 	Node   *graph.Node

@@ -23,23 +23,19 @@ var Algebra = passes.Pass{
 		{First: "algebra", Then: "decompose", Why: "expressions of composite operators are seen as a whole"},
 	},
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
-		before := c.Matches()
 		s := NewSharing(g)
-		for n := range g.All() {
-			if err := c.Err(); err != nil {
-				return c.Matches() > before, err
-			}
+		return c.Each(g, func(n *graph.Node) error {
 			for i := 0; !n.Erased() && plainCall(n) && n.Op().Scalar() && i < n.NumArgs(); {
 				done, err := s.shorten(c, n, i)
 				if err != nil {
-					return c.Matches() > before, err
+					return err
 				}
 				if i++; done {
-					i = 0 // what it reads now may be shortened from the first operand on
+					i = 0 // its new operands may be shortened too, from the first on
 				}
 			}
-		}
-		return c.Matches() > before, nil
+			return nil
+		})
 	},
 }
 

@@ -134,11 +134,7 @@ func (f *constFolder) readInside(n *graph.Node) error {
 			if p.NumUses() == 0 {
 				continue
 			}
-			at := p
-			for at.Opcode() == graph.Placeholder {
-				at = at.Next()
-			}
-			read := p.Graph().Before(at).From(a).GetAttr(a.Target())
+			read := p.Graph().Before(p.Graph().FirstAfterInputs()).From(a).GetAttr(a.Target())
 			read.SetType(p.Type())
 			p.ReplaceUses(read, nil)
 			f.reads[a.Target()]++

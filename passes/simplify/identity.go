@@ -28,28 +28,21 @@ var Identity = passes.Pass{
 		{First: "identity", Then: "decompose", Why: "composite operators that do nothing are recognised as a whole"},
 	},
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
-		before := c.Matches()
 		sharing := NewSharing(g)
-		for n := range g.All() {
-			if err := c.Err(); err != nil {
-				return c.Matches() > before, err
-			}
+		return c.Each(g, func(n *graph.Node) error {
 			x, what := given(n)
 			if x == nil {
 				if what != "" {
 					c.Refuse(n, what)
 				}
-				continue
+				return nil
 			}
 			if why := sharing.Refuse(n, x); why != "" {
 				c.Refuse(n, why)
-				continue
+				return nil
 			}
-			if err := c.Replace(n, x, what); err != nil {
-				return c.Matches() > before, err
-			}
-		}
-		return c.Matches() > before, nil
+			return c.Replace(n, x, what)
+		})
 	},
 }
 

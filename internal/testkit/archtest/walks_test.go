@@ -13,10 +13,12 @@ import (
 	"github.com/gofx-dev/gofx/internal/generators/godecl"
 )
 
-// The fewest and the most stations of a walk: fewer leave files out, more are not read.
+// The fewest and the most stations of a walk: fewer leave files out, more are not read. A
+// reader who climbs more than twice loses the thread: the code is in the wrong rooms.
 const (
 	fewestStations = 5
 	mostStations   = 8
+	mostClimbs     = 2
 )
 
 var (
@@ -45,16 +47,21 @@ func (w walk) files() (list []string) {
 	return list
 }
 
-// count is the sentence after the walk. A climb leads to a file in a higher row than that
-// of the file before it.
-func (w walk) count() string {
-	files, climbs := w.files(), []string(nil)
+// climbs lead to a file in a higher row than that of the file before it.
+func (w walk) climbs() (list []string) {
+	files := w.files()
 	for i := 1; i < len(files); i++ {
 		from, to := path.Dir(files[i-1]), path.Dir(files[i])
 		if row(to) < row(from) {
-			climbs = append(climbs, "from `"+from+"` to `"+to+"`")
+			list = append(list, "from `"+from+"` to `"+to+"`")
 		}
 	}
+	return list
+}
+
+// count is the sentence after the walk.
+func (w walk) count() string {
+	files, climbs := w.files(), w.climbs()
 	slices.Sort(files)
 	return "The walk names " + strconv.Itoa(len(slices.Compact(files))) + " files and climbs " + strconv.Itoa(len(climbs)) +
 		" times: " + strings.Join(climbs, ", ") + "."
@@ -115,6 +122,9 @@ func (w walk) faults(declared map[string]map[string]bool) (wrong []string) {
 			}
 		}
 	}
+	if n := len(w.climbs()); n > mostClimbs {
+		fault("climbs ", strconv.Itoa(n), " times, expected at most ", strconv.Itoa(mostClimbs))
+	}
 	if text := strings.Join(strings.Fields(w.text), " "); !strings.Contains(text, w.count()) {
 		fault("the count should be: ", w.count())
 	}
@@ -151,6 +161,7 @@ func TestWrongWalksAreFound(t *testing.T) {
 			{"`" + file + "` \\([^)]*\\)", "`" + w.files()[0] + "`", "what to look for"},
 			{"climbs \\d+", "climbs 17", "the count should be"},
 			{"names \\d+ files", "names 99 files", "the count should be"},
+			{"\n2\\. ", "${0}`op/op.go` (`Op`) `fx/module.go` (`Input`) ", "expected at most 2"},
 			{"\n2\\. ", "\n3. ", "another number"},
 			{"\n2\\. ", "\n2. Nothing.\n3. ", "names no file"},
 			{"(?s)\n3\\. .*\nThe walk", "\nThe walk", "2 stations"},

@@ -36,19 +36,7 @@ func (s Int4Embedding) Run(w *par.Workspace, out, in []*array.Array) {
 	if zero != nil {
 		j.zero = operand.LoadSame[uint8](w, zero)
 	}
-	switch x.DType() {
-	case array.I32:
-		j.short = operand.LoadSame[int32](w, x)
-	case array.I64:
-		j.long = operand.LoadSame[int64](w, x)
-	default:
-		operand.BadOperand(step, "an index is "+x.DType().String()+", expected i32 or i64")
-	}
-	for i := range x.Len() {
-		if row := j.at(i); row < 0 || row >= j.rows {
-			operand.BadIndex(int64(row), 0, j.rows)
-		}
-	}
+	j.index = operand.LoadIndices(step, w, x, j.rows)
 	w.Parallel(x.Len(), max(1, par.PackWork/max(j.width, 1)), j)
 	par.PutJob(w, j)
 	w.Release(mark)
@@ -57,25 +45,17 @@ func (s Int4Embedding) Run(w *par.Workspace, out, in []*array.Array) {
 // int4EmbeddingJob is a look-up in progress.
 type int4EmbeddingJob struct {
 	dst                        []float32
-	short                      []int32
-	long                       []int64
+	index                      operand.Indices
 	weight                     []uint8
 	scale                      []float32
 	zero                       []uint8
 	rows, width, group, groups int
 }
 
-func (j *int4EmbeddingJob) at(i int) int {
-	if j.long != nil {
-		return int(j.long[i])
-	}
-	return int(j.short[i])
-}
-
 // Do unpacks rows [lo, hi) of the result.
 func (j *int4EmbeddingJob) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		row := j.at(i)
+		row := j.index.At(i)
 		dst, src := j.dst[i*j.width:(i+1)*j.width], j.weight[row*j.width/2:(row+1)*j.width/2]
 		for g := range j.groups {
 			scale, zero := j.scale[row*j.groups+g], int32(8)

@@ -66,6 +66,38 @@ func Load[T Real](w *par.Workspace, a *array.Array) []T {
 	return LoadSame[T](w, a)
 }
 
+// Indices are the elements of a dense operand of type i32 or i64.
+type Indices struct {
+	short []int32
+	long  []int64
+}
+
+// LoadIndices is LoadSame for indices of rows, of which there are so many.
+func LoadIndices(step string, w *par.Workspace, a *array.Array, rows int) (x Indices) {
+	switch a.DType() {
+	case array.I32:
+		x.short = LoadSame[int32](w, a)
+	case array.I64:
+		x.long = LoadSame[int64](w, a)
+	default:
+		BadOperand(step, "an index is "+a.DType().String()+", expected i32 or i64")
+	}
+	for i := range a.Len() {
+		if row := x.At(i); row < 0 || row >= rows {
+			BadIndex(int64(row), 0, rows)
+		}
+	}
+	return x
+}
+
+// At returns index i.
+func (x *Indices) At(i int) int {
+	if x.long != nil {
+		return int(x.long[i])
+	}
+	return int(x.short[i])
+}
+
 // LoadSame is load for the element types that are computed in themselves.
 func LoadSame[T array.Elem](w *par.Workspace, a *array.Array) []T {
 	if a.Len() == 0 {

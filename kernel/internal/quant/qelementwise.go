@@ -308,15 +308,7 @@ func (QEmbedding) Run(w *par.Workspace, out, in []*array.Array) {
 	j := par.TakeJob[qEmbeddingJob](w)
 	*j = qEmbeddingJob{dst: array.Data[float32](out[0]), src: loadBytesOf(w, weight), scale: scale, zero: zero,
 		rows: weight.Dim(0), width: weight.Dim(1), signed: weight.DType() == array.I8}
-	switch x.DType() {
-	case array.I32:
-		j.short = operand.LoadSame[int32](w, x)
-	case array.I64:
-		j.long = operand.LoadSame[int64](w, x)
-	default:
-		operand.BadOperand(step, "an index is "+x.DType().String()+", expected i32 or i64")
-	}
-	j.check(x.Len())
+	j.index = operand.LoadIndices(step, w, x, j.rows)
 	w.Parallel(x.Len(), max(1, elementwiseWork/max(j.width, 1)), j)
 	par.PutJob(w, j)
 	w.Release(mark)
@@ -326,33 +318,16 @@ func (QEmbedding) Run(w *par.Workspace, out, in []*array.Array) {
 type qEmbeddingJob struct {
 	dst         []float32
 	src         []uint8
-	short       []int32
-	long        []int64
+	index       operand.Indices
 	scale, zero *array.Array
 	rows, width int
 	signed      bool
 }
 
-func (j *qEmbeddingJob) at(i int) int {
-	if j.long != nil {
-		return int(j.long[i])
-	}
-	return int(j.short[i])
-}
-
-// check panics because of an index that names no row.
-func (j *qEmbeddingJob) check(n int) {
-	for i := range n {
-		if row := j.at(i); row < 0 || row >= j.rows {
-			operand.BadIndex(int64(row), 0, j.rows)
-		}
-	}
-}
-
 // Do dequantises rows [lo, hi) of the result.
 func (j *qEmbeddingJob) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		row := j.at(i)
+		row := j.index.At(i)
 		scale, zero, flip := scaleAt("q_embedding", j.scale, row), zeroAt(j.zero, row), uint8(0)
 		if j.signed {
 			zero, flip = zero+128, 0x80

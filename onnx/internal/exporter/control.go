@@ -73,17 +73,6 @@ func (w *graphWriter) result(outs []*exported, t shape.Type) *exported {
 	return &exported{typ: t, items: outs}
 }
 
-func typesOf(t shape.Type) []shape.Type {
-	if t.Kind() != shape.Tuple {
-		return []shape.Type{t}
-	}
-	list := make([]shape.Type, t.Len())
-	for i := range list {
-		list[i] = t.Member(i)
-	}
-	return list
-}
-
 // exportCond is If: its branches see the values around them.
 func exportCond(w *graphWriter, n *graph.Node, in []op.Value) *exported {
 	var attrs []*pb.Attr
@@ -95,7 +84,7 @@ func exportCond(w *graphWriter, n *graph.Node, in []op.Value) *exported {
 		attrs = append(attrs, attrGraph([]string{"then_branch", "else_branch"}[i], b.g))
 	}
 	w.node = n
-	return w.result(w.emitAll("If", typesOf(n.Type()), in[:1], attrs...), n.Type())
+	return w.result(w.emitAll("If", n.Type().Members(), in[:1], attrs...), n.Type())
 }
 
 // exportScan is Scan along the first axis.
@@ -111,7 +100,7 @@ func exportScan(w *graphWriter, n *graph.Node, in []op.Value) *exported {
 	b.fill()
 	b.finish()
 	w.node = n
-	return w.result(w.emitAll("Scan", typesOf(n.Type()), in[:own], attrGraph("body", b.g), attrInt("num_scan_inputs", a.Seqs)), n.Type())
+	return w.result(w.emitAll("Scan", n.Type().Members(), in[:own], attrGraph("body", b.g), attrInt("num_scan_inputs", a.Seqs)), n.Type())
 }
 
 // exportWhile is Loop: the test is written in front of it, and at the end of each round.
@@ -146,7 +135,7 @@ func exportWhile(w *graphWriter, n *graph.Node, in []op.Value) *exported {
 	b.g.Outputs = []*pb.Value{{Name: end.Outputs[0], Type: w.x.typeOf(again.typ)}}
 	b.finish()
 	w.node = n
-	return w.result(w.emitAll("Loop", typesOf(n.Type()), append([]op.Value{nil, first}, in[:a.Carry]...), attrGraph("body", b.g)), n.Type())
+	return w.result(w.emitAll("Loop", n.Type().Members(), append([]op.Value{nil, first}, in[:a.Carry]...), attrGraph("body", b.g)), n.Type())
 }
 
 // inlined writes a region where it is used, on the given values, and returns its result.

@@ -2,7 +2,6 @@ package exporter
 
 import (
 	"errors"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -254,13 +253,7 @@ func (w *graphWriter) nodes() {
 func (w *graphWriter) one(n *graph.Node) (v *exported, err *diag.Error) {
 	defer func() {
 		if r := recover(); r != nil {
-			e, ok := r.(*diag.Error)
-			if broken, isRuntime := r.(runtime.Error); isRuntime {
-				e, ok = diag.Bug("export: "+broken.Error()), true
-			}
-			if !ok {
-				panic(r)
-			}
+			e := diag.Recovered(r)
 			at := n.Error(e.Code, e.Msg).WithHint(e.Hint)
 			if at.Hint == "" {
 				at.Hint = "docs/onnx.md lists the operators that are written"

@@ -24,11 +24,7 @@ func (v Constants) Type() shape.Type {
 	if !v.Tuple {
 		return shape.TypeOf(v.A[0])
 	}
-	m := make([]shape.Type, len(v.A))
-	for i, a := range v.A {
-		m[i] = shape.TypeOf(a)
-	}
-	return shape.TupleType(m...)
+	return shape.TupleType(shape.TypesOf(v.A...)...)
 }
 
 // TooLarge is the panic value of a Folder at a result above FoldBytes.

@@ -87,35 +87,20 @@ func Compare(ctx context.Context, float, quantised *graph.Module, batches iter.S
 		return nil, err
 	}
 	all := append(pairs, results...)
-	a, err := tapped(float.Graph, all, func(p pair) *graph.Node { return p.float }, engine)
-	if err != nil {
-		return nil, err
-	}
-	b, err := tapped(quantised.Graph, all, func(p pair) *graph.Node { return p.quantised }, engine)
-	if err != nil {
-		return nil, err
-	}
 	noise := make([]debug.Distance, len(all))
 	q := &Quality{}
-	for in, err := range batches {
-		if err != nil {
-			return nil, err
-		}
-		want, err := a.Run(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		got, err := b.Run(ctx, in)
-		if err != nil {
-			return nil, err
-		}
+	err = runPairs(ctx, float.Graph, quantised.Graph, all, batches, engine, func(want, got []*array.Array) error {
 		if e := sameShapes(want, got, func(i int) string { return all[i].float.String() }); e != nil {
-			return nil, e
+			return e
 		}
 		for i := range all {
 			noise[i].Add(want[i], got[i])
 		}
 		q.Batches++
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if q.Batches == 0 {
 		return nil, diag.New(quant.NoBatches, "there are no batches to compare with").WithHint("give inputs that are like those of use")
@@ -199,6 +184,43 @@ func rounded(n *graph.Node) *graph.Node {
 		}
 	}
 	return n
+}
+
+// runPairs runs both graphs on every batch, and calls visit with the values of the pairs' nodes
+// in each.
+func runPairs(ctx context.Context, float, quantised *graph.Graph, all []pair, batches iter.Seq2[[]*array.Array, error], engine EngineFor, visit func(want, got []*array.Array) error) error {
+	a, err := tapped(float, all, func(p pair) *graph.Node { return p.float }, engine)
+	if err != nil {
+		return err
+	}
+	b, err := tapped(quantised, all, func(p pair) *graph.Node { return p.quantised }, engine)
+	if err != nil {
+		return err
+	}
+	return runAll(ctx, a, batches, func(in, want []*array.Array) error {
+		got, err := b.Run(ctx, in)
+		if err != nil {
+			return err
+		}
+		return visit(want, got)
+	})
+}
+
+// runAll runs an engine on every batch, and calls visit with inputs and results.
+func runAll(ctx context.Context, e quant.Engine, batches iter.Seq2[[]*array.Array, error], visit func(in, out []*array.Array) error) error {
+	for in, err := range batches {
+		if err != nil {
+			return err
+		}
+		out, err := e.Run(ctx, in)
+		if err != nil {
+			return err
+		}
+		if err := visit(in, out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tapped makes an engine whose results are one side of the pairs.

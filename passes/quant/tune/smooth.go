@@ -157,14 +157,7 @@ func channelRanges(ctx context.Context, g *graph.Graph, nodes []*graph.Node, bat
 		return nil, err
 	}
 	most := make([][]float64, len(nodes))
-	for in, err := range batches {
-		if err != nil {
-			return nil, err
-		}
-		out, err := e.Run(ctx, in)
-		if err != nil {
-			return nil, err
-		}
+	err = runAll(ctx, e, batches, func(_, out []*array.Array) error {
 		for i, a := range out {
 			n := a.Dim(-1)
 			seen := largest(array.Data[float32](array.Contiguous(a)), n, func(i int) int { return i % n })
@@ -175,6 +168,10 @@ func channelRanges(ctx context.Context, g *graph.Graph, nodes []*graph.Node, bat
 				most[i][c] = max(most[i][c], v)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(most) > 0 && most[0] == nil {
 		return nil, diag.New(quant.NoBatches, "there are no batches to smooth with").WithHint("give inputs that are like those of use")
@@ -237,28 +234,9 @@ func changed(float, n *graph.Node) bool {
 // on average over the batches.
 func meanShift(ctx context.Context, float, n *graph.Node, batches iter.Seq2[[]*array.Array, error], engine EngineFor) ([]float64, error) {
 	all := []pair{{float, n}}
-	a, err := tapped(float.Graph(), all, func(p pair) *graph.Node { return p.float }, engine)
-	if err != nil {
-		return nil, err
-	}
-	b, err := tapped(n.Graph(), all, func(p pair) *graph.Node { return p.quantised }, engine)
-	if err != nil {
-		return nil, err
-	}
 	var sum []float64
 	count := 0
-	for in, err := range batches {
-		if err != nil {
-			return nil, err
-		}
-		want, err := a.Run(ctx, in)
-		if err != nil {
-			return nil, err
-		}
-		got, err := b.Run(ctx, in)
-		if err != nil {
-			return nil, err
-		}
+	err := runPairs(ctx, float.Graph(), n.Graph(), all, batches, engine, func(want, got []*array.Array) error {
 		// Channels stand before the spatial dimensions, which the weight has as well.
 		axis := want[0].Rank() + 1 - n.Arg(1).Type().Rank()
 		channels, inner := want[0].Dim(axis), 1
@@ -273,6 +251,10 @@ func meanShift(ctx context.Context, float, n *graph.Node, batches iter.Seq2[[]*a
 			sum[i/inner%channels] += float64(x[i]) - float64(y[i])
 		}
 		count += len(x) / max(channels, 1)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if count == 0 {
 		return nil, diag.New(quant.NoBatches, "there are no batches to correct with").WithHint("give inputs that are like those of use")

@@ -52,18 +52,15 @@ func NewTrials(ctx context.Context, prepared *graph.Module, c *quant.Config, b *
 	if err != nil {
 		return nil, err
 	}
-	for in, err := range batches {
-		if err != nil {
-			return nil, err
-		}
-		out, err := e.Run(ctx, in)
-		if err != nil {
-			return nil, err
-		}
+	err = runAll(ctx, e, batches, func(in, out []*array.Array) error {
 		for i, a := range out {
 			out[i] = array.Clone(a)
 		}
 		t.in, t.want = append(t.in, in), append(t.want, out)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(t.in) == 0 {
 		return nil, diag.New(quant.NoBatches, "there are no batches to compare with").WithHint("give inputs that are like those of use")

@@ -125,7 +125,7 @@ func (b *Builder) find(g *graph.Graph) {
 
 // call lowers a call of an operator on arrays.
 func (b *Builder) call(n *graph.Node, args []*Operand) ([]*Operand, error) {
-	for _, t := range members(n.Type()) {
+	for _, t := range n.Type().Members() {
 		if _, err := concrete(n, t); err != nil {
 			return nil, err
 		}

@@ -63,7 +63,7 @@ func (b *Builder) temp(d array.DType, dims []int) *Operand {
 
 // result returns a new value of the type of the call's result i.
 func (b *Builder) result(n *graph.Node, i int) *Operand {
-	t := members(n.Type())[i]
+	t := n.Type().Members()[i]
 	_, dims, _ := t.Concrete()
 	return b.temp(t.DType(), dims)
 }

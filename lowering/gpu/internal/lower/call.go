@@ -87,7 +87,7 @@ const TargetName = "gpu"
 
 // computes refuses operand and result types that kernels do not compute with.
 func computes(n *graph.Node, doubles bool) (bool, string) {
-	types := append(n.OperandTypes(), members(n.Type())...)
+	types := append(n.OperandTypes(), n.Type().Members()...)
 	for _, t := range types {
 		if t.Kind() != shape.Tensor {
 			continue

@@ -20,7 +20,7 @@ func (b *Builder) control(n *graph.Node, args []*Operand) ([]*Operand, error) {
 	if err := n.CheckControl(); err != nil {
 		return nil, err
 	}
-	for _, t := range members(n.Type()) {
+	for _, t := range n.Type().Members() {
 		if _, err := concrete(n, t); err != nil {
 			return nil, err
 		}
@@ -157,7 +157,7 @@ func (c *call) cond() ([]*Operand, error) {
 		c.placed(i)
 	}
 	var out []*Operand
-	for _, t := range members(c.n.Type()) {
+	for _, t := range c.n.Type().Members() {
 		_, dims, _ := t.Concrete()
 		out = append(out, c.b.rewritten(t.DType(), dims))
 	}
@@ -258,7 +258,7 @@ func (c *call) scan() ([]*Operand, error) {
 		f.Rounds = rounds
 	}
 	var stacked []*Operand
-	for i, t := range members(c.n.Type()) {
+	for i, t := range c.n.Type().Members() {
 		if i >= a.Carry {
 			_, dims, _ := t.Concrete()
 			stacked = append(stacked, c.b.rewritten(t.DType(), dims))

@@ -59,7 +59,7 @@ func solitary(n *graph.Node) []bool {
 // elementwise is scalar for any expression over values; alone says which of them are read by
 // nothing else.
 func (b *Builder) elementwise(n *graph.Node, g expr.Graph, args []*Operand, alone []bool) ([]*Operand, error) {
-	types := members(n.Type())
+	types := n.Type().Members()
 	_, dims, _ := types[0].Concrete()
 	p := b.inline(n, g, dims, args, alone)
 	if len(types) == 1 {

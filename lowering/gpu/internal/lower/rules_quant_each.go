@@ -75,7 +75,7 @@ func (f *formed) float(x expr.Value) expr.Value { return f.Cast(x, array.F32) }
 
 // result is the call's, which waits for what follows.
 func (f *formed) result(y expr.Value) ([]*Operand, error) {
-	return f.b.elementwise(f.n, f.Graph(f.Cast(y, members(f.n.Type())[0].DType())), f.in, f.alone)
+	return f.b.elementwise(f.n, f.Graph(f.Cast(y, f.n.Type().Members()[0].DType())), f.in, f.alone)
 }
 
 // quantised is x, in units of its scale, as integers of type d around a zero point, i32; relu limits them to real numbers from 0.
@@ -100,7 +100,7 @@ func (f *formed) again(x expr.Value, i int, relu bool) expr.Value {
 	if ok {
 		zero = f.Cast(zero, array.I32)
 	}
-	return quantised(f.Builder, x, members(f.n.Type())[0].DType(), zero, ok, relu)
+	return quantised(f.Builder, x, f.n.Type().Members()[0].DType(), zero, ok, relu)
 }
 
 func quantize(c *call) ([]*Operand, error) {
@@ -115,7 +115,7 @@ func quantize(c *call) ([]*Operand, error) {
 	if ok {
 		zero = f.Cast(zero, array.I32)
 	}
-	return f.result(quantised(f.Builder, f.Div(x, f.float(scale)), members(c.n.Type())[0].DType(), zero, ok, false))
+	return f.result(quantised(f.Builder, f.Div(x, f.float(scale)), c.n.Type().Members()[0].DType(), zero, ok, false))
 }
 
 func dequantize(c *call) ([]*Operand, error) {

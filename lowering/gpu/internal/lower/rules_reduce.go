@@ -215,7 +215,7 @@ func batchNorm(c *call) ([]*Operand, error) {
 
 // results returns new values for all results of the call.
 func (c *call) results() []*Operand {
-	out := make([]*Operand, len(members(c.n.Type())))
+	out := make([]*Operand, len(c.n.Type().Members()))
 	for i := range out {
 		out[i] = c.result(i)
 	}
@@ -240,7 +240,7 @@ func (c *call) pooled() (x, out *Operand) {
 	if x = c.placed(0); !c.b.channelsLast(x) {
 		x = c.dense(0)
 	}
-	t := members(c.n.Type())[0]
+	t := c.n.Type().Members()[0]
 	_, dims, _ := t.Concrete()
 	return x, c.b.tempOf(t.DType(), dims, c.b.channelsLast(x))
 }
@@ -251,7 +251,7 @@ func maxPool(c *call) ([]*Operand, error) {
 		return nil, err
 	}
 	win := source.Window{Kernel: k.Kernel, Stride: k.Stride, Dilation: k.Dilation, Pad: k.PadLo}
-	if len(members(c.n.Type())) > 1 { // places are those in a plane in order
+	if len(c.n.Type().Members()) > 1 { // places are those in a plane in order
 		out := c.results()
 		p, x := c.pool(win, out[0])
 		c.emit(p.Max(true), out, []*Operand{x})

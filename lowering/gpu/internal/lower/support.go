@@ -124,7 +124,7 @@ func controls(n *graph.Node, doubles bool) (bool, string) {
 // grows reports whether a loop gives a value that it carries a size that is not that of its operand.
 func grows(n *graph.Node) bool {
 	a, ok := n.Attrs().(op.LoopAttrs)
-	results := members(n.Type())
+	results := n.Type().Members()
 	for i := 0; ok && i < min(a.Carry, len(results)); i++ {
 		is, was := results[i], n.OperandTypes()[i]
 		for d := range is.Rank() {

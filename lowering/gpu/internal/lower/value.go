@@ -10,7 +10,6 @@ import (
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/expr"
-	"github.com/gofx-dev/gofx/shape"
 )
 
 // Operand is what the builder has of a tensor: a place in a buffer, or an expression that is
@@ -152,18 +151,6 @@ func Header(d array.DType, dims []int) *array.Array {
 // over makes the header of another view of the same buffer.
 func over(d array.DType, dims, strides []int, offset int) *array.Array {
 	return array.Make(d, dims, strides, offset, nil)
-}
-
-// members returns the types of a call's results.
-func members(t shape.Type) []shape.Type {
-	if t.Kind() != shape.Tuple {
-		return []shape.Type{t}
-	}
-	m := make([]shape.Type, t.Len())
-	for i := range m {
-		m[i] = t.Member(i)
-	}
-	return m
 }
 
 func isHalf(d array.DType) bool { return d == array.F16 || d == array.BF16 }

@@ -150,12 +150,7 @@ func (c Conv) Blocked(k Block, w View, e Epilogue) *Kernel {
 // kernel prints a kernel of count groups.
 func (k Block) kernel(count int, params []param, write func(b *strings.Builder)) *Kernel {
 	out := &Kernel{Group: [3]int{k.items(), 1, 1}, Groups: [3]int{count, 1, 1}}
-	var b strings.Builder
-	begin(&b, out.Group, params, false)
-	write(&b)
-	b.WriteString("}\n")
-	out.Text = b.String()
-	return out.finish()
+	return out.print(params, write)
 }
 
 // pitch is the distance of numbers of one row in local memory: odd, so that neighbours meet

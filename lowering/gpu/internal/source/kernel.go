@@ -163,6 +163,16 @@ type param struct {
 	number bool // an int, not a buffer
 }
 
+// print prints the text of a kernel whose groups are known, around the lines that write writes.
+func (k *Kernel) print(params []param, write func(b *strings.Builder)) *Kernel {
+	var b strings.Builder
+	begin(&b, k.Group, params, false)
+	write(&b)
+	b.WriteString("}\n")
+	k.Text = b.String()
+	return k.finish()
+}
+
 // begin opens a function over the parameters.
 func begin(b *strings.Builder, group [3]int, params []param, status bool) {
 	b.WriteString("KERNEL(" + num(group[0]) + "," + num(group[1]) + "," + num(group[2]) + ") void " + placeholder + "(")

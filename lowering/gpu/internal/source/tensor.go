@@ -384,12 +384,7 @@ const sumAt = "s[p / 2][q / 2][p % 2 * 2 + q % 2]"
 // kernel prints a kernel of count groups.
 func (k Warps) kernel(count int, params []param, write func(b *strings.Builder)) *Kernel {
 	out := &Kernel{Group: [3]int{k.items(), 1, 1}, Groups: [3]int{count, 1, 1}, Tensor: true}
-	var b strings.Builder
-	begin(&b, out.Group, params, false)
-	write(&b)
-	b.WriteString("}\n")
-	out.Text = b.String()
-	return out.finish()
+	return out.print(params, write)
 }
 
 // aligned reports whether quads of words of a view, with lines in dimension line and elements in
