@@ -55,14 +55,21 @@ func (s *Session) compute(why Reason, want []*place) {
 	if len(c.calls) == 0 {
 		return
 	}
-	if s.forbid != "" && why != Length {
-		panic((&diag.Error{Code: Forbidden, Op: string(why), Msg: "data is asked for inside " + s.forbid,
-			Hint: "read it after the function has returned"}).At(diag.Here()))
+	if why != Length {
+		s.refuseForbidden(why)
 	}
 	s.stats.flushed(why, len(c.calls))
 	s.log.flush(why)
 	s.calls = 0
 	s.cache.run(c)
+}
+
+// refuseForbidden panics where nothing may be computed now.
+func (s *Session) refuseForbidden(why Reason) {
+	if s.forbid != "" {
+		panic((&diag.Error{Code: Forbidden, Op: string(why), Msg: "data is asked for inside " + s.forbid,
+			Hint: "read it after the function has returned"}).At(diag.Here()))
+	}
 }
 
 // coneOf finds the calls that values need. The search keeps a stack of its own: programs are

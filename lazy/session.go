@@ -116,10 +116,11 @@ type Session struct {
 	forbid  string // why nothing may be computed now, "" where it may
 	closed  bool
 
-	past  history
-	cache cache
-	stats Stats
-	log   journal
+	past     history
+	programs []*Program // that are open
+	cache    cache
+	stats    Stats
+	log      journal
 }
 
 // New returns a session. It panics where an option is out of range.
@@ -185,7 +186,7 @@ func (s *Session) Barrier() (err error) {
 // barrier computes all values that no call has used, and those of written memory.
 func (s *Session) barrier(why Reason) {
 	s.compute(why, append(s.ends(), s.written()...))
-	s.settleAll()
+	s.settleAll(Barrier)
 	s.pending, s.calls = s.pending[:0], 0
 	s.past.forget()
 	s.log.alone = 0
@@ -201,6 +202,9 @@ func (s *Session) Close() (err error) {
 	}
 	defer func() {
 		s.closed = true
+		for _, p := range s.programs {
+			p.end()
+		}
 		s.cache.close()
 		s.rec.Eager.Release()
 	}()

@@ -177,10 +177,10 @@ func (s *Session) written() (all []*place) {
 	return all
 }
 
-func (s *Session) settleAll() {
+func (s *Session) settleAll(why Reason) {
 	for _, m := range s.rec.Eager.Held() {
 		if m.Dirty() {
-			s.settle(m.Array().Storage(), Barrier)
+			s.settle(m.Array().Storage(), why)
 		}
 	}
 }

@@ -21,6 +21,7 @@ const (
 	Write   Reason = "write"   // a write to memory that the program has
 	Barrier Reason = "barrier" // Barrier or Close
 	Length  Reason = "length"  // Options.MaxTrace
+	Run     Reason = "run"     // a Program that reads or writes it
 )
 
 // reasonOf is the reason of a method that asks for data.
@@ -47,6 +48,7 @@ type Stats struct {
 	Compiles    int            // of graphs by the target
 	Hits        int            // flushes that ran a compiled graph
 	Interpreted int            // flushes that ran call by call
+	Programs    int            // runs of programs that Session.Program has made
 	Refused     int            // flushes of graphs that the target refuses
 	Copied      int            // values of models that were copied because the model was written
 	Evicted     int            // graphs that were dropped
@@ -92,6 +94,7 @@ func (s Stats) String() string {
 	line("compiles", s.Compiles)
 	line("hits", s.Hits)
 	line("interpreted", s.Interpreted)
+	line("programs", s.Programs)
 	line("refused", s.Refused)
 	line("copied", s.Copied)
 	line("evicted", s.Evicted)
