@@ -25,6 +25,8 @@ type place struct {
 	slot *slot          // of which it is the value, nil for others
 	err  *diag.Error    // why it cannot be computed
 	gone bool           // the slot was written since
+	lent bool           // data is the memory of the slot, and tensors may have the value
+	kept bool           // Session.Keep was called for it
 
 	pc     uintptr // of the user's call
 	users  int     // calls that have it as an operand

@@ -149,14 +149,16 @@ func appendGradients(ctx context.Context, c *graph.Cursor, loss *graph.Node, by 
 	return grad.Append(ctx, c, loss, by, grad.Options{AllowUnused: o.AllowUnused, AllowEvaluation: o.AllowEvaluation})
 }
 
-// compileInto compiles with results in the memory of inputs where the target has that.
-func compileInto(t lowering.Target, m *graph.Module, o lowering.Options) (lowering.Executable, error) {
-	run, err := t.Compile(m, o)
+// compileInto compiles with results in the memory of inputs where the target has that; into
+// reports whether it has.
+func compileInto(t lowering.Target, m *graph.Module, o lowering.Options) (run lowering.Executable, into bool, err error) {
+	run, err = t.Compile(m, o)
 	if err == nil || len(o.Into) == 0 {
-		return run, err
+		return run, err == nil, err
 	}
 	o.Into = nil
-	return t.Compile(m, o)
+	run, err = t.Compile(m, o)
+	return run, false, err
 }
 
 // know finds what the step does to the tensors from outside.
@@ -212,7 +214,7 @@ func (p *Program) compile() error {
 	}
 	p.s.stats.Compiles++
 	var err error
-	if q.run, err = compileInto(p.s.opts.Target, m, o); err != nil {
+	if q.run, _, err = compileInto(p.s.opts.Target, m, o); err != nil {
 		return located(err, "Program")
 	}
 	for i, h := range p.state {
