@@ -417,6 +417,21 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code lazy.Donated
+		Code: "FX1056", Title: "a value was let go when its model was updated in place",
+		Cause: "With Options.Donate, a barrier that is equal to the two before it updates parameters in their memory. A value on the way, which nobody had read before the barrier, would have to be computed again from the old parameters.",
+		Cure:  "Read the value before the barrier, call s.Keep for its tensor there, or compute it again from the new parameters.",
+		Example: `func readsLate(s *lazy.Session, w *tensor.Tensor) {
+	for range 4 {
+		y := s.In(tensor.Ones(2)).Mul(w)
+		w.SubInPlace(y.MulScalar(0.5))
+		s.Barrier()
+		s.Wait()
+		y.Sum().Item()
+	}
+}`,
+	},
+	{
 		//gofx:code lazy.Past
 		Code: "FX1055", Title: "a gradient goes through a value of a session whose past is not known",
 		Cause: "The loss depends on a value that may depend on what is differentiated by, and the session does not know how: a barrier came since, the program was given its memory, a Go function computed it, or its sizes follow from elements.",

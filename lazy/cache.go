@@ -3,6 +3,7 @@ package lazy
 import (
 	"container/list"
 	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -22,6 +23,7 @@ type cache struct {
 	programs map[string]*list.Element // of *program
 	families map[string]*family       // by skeleton
 	order    list.List                // the one used last comes first
+	barriers [2]*program              // of the last two barriers, the last one first
 
 	workers sync.WaitGroup
 	folder  *folder // nil without Options.Folder
@@ -36,6 +38,7 @@ type program struct {
 	extra map[int]bool // calls that were asked for after a run
 	last  []lift       // of the last run
 	vary  []bool       // those that have had other values
+	into  []update     // that its plan makes in place
 	of    *family
 	open  *open // nil for a program of sizes that are numbers
 
@@ -52,9 +55,10 @@ type program struct {
 // compiled is a program of the target.
 type compiled struct {
 	run    lowering.Executable
-	inputs []int // leaves that are no weights
-	lifted []int // lifted calls whose values are inputs, after these
-	keep   []int // calls whose values it returns
+	inputs []int    // leaves that are no weights
+	lifted []int    // lifted calls whose values are inputs, after these
+	into   []update // that are made in inputs
+	keep   []int    // calls whose values it returns
 }
 
 func (c *cache) init(s *Session) {
@@ -152,6 +156,9 @@ func (c *cache) run(k *cone) {
 	p.runs++
 	p.compare(k, c.s.opts.Scalars == Always)
 	c.s.log.ran(&p.story)
+	if k.barrier {
+		c.repeated(p, k)
+	}
 	if !p.queue {
 		c.adopt(p, k)
 	}
@@ -201,6 +208,10 @@ func (c *cache) execute(p *program, exe *compiled, k *cone) {
 	for _, i := range exe.lifted {
 		in = append(in, k.lifts[i].Values...)
 	}
+	donated := exe.donate(k, in)
+	if len(donated) > 0 {
+		c.wait() // what is being compiled reads the memory
+	}
 	out, err := exe.run.Run(c.s.opts.Context, in)
 	if err != nil {
 		if ctx := c.s.opts.Context; ctx.Err() != nil {
@@ -219,6 +230,9 @@ func (c *cache) execute(p *program, exe *compiled, k *cone) {
 	for i, n := range exe.keep {
 		k.calls[n].computed(out[i : i+1])
 	}
+	for _, u := range donated {
+		c.s.updated(k.leaves[u.leaf], k.calls[u.call])
+	}
 	for i, q := range k.calls {
 		if !q.known() {
 			q.part, q.as = p, i
@@ -236,13 +250,16 @@ func (c *cache) compile(p *program, k *cone) {
 		return
 	}
 	weights := c.packed(k)
-	o := lowering.Options{Exact: !c.s.opts.Rounding, Threads: c.s.opts.Threads}
+	o := lowering.Options{Exact: !c.s.opts.Rounding, Threads: c.s.opts.Threads, Into: exe.results(p.into)}
 	c.s.stats.Compiles++
 	p.mu.Lock()
 	p.current = generation
 	p.mu.Unlock()
 	work := func() {
-		run, err := c.s.opts.Target.Compile(m, o)
+		run, into, err := compileInto(c.s.opts.Target, m, o)
+		if !into {
+			exe.into = nil
+		}
 		if err == nil {
 			defer c.keep(p, weights) // once the plan can be used
 		}
@@ -296,7 +313,9 @@ func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module, []*graph.N
 	at := g.At()
 	sizes := p.resizing(k)
 	leaves, calls := make([]*graph.Node, len(k.leaves)), make([]*graph.Node, len(k.calls))
-	weight := func(l *place) bool { return l.slot != nil && l.slot.runs >= c.s.opts.Warm } // not written between its last runs
+	weight := func(l *place) bool { // not written between its last runs
+		return l.slot != nil && l.slot.runs >= c.s.opts.Warm && !slices.ContainsFunc(p.into, func(u update) bool { return k.leaves[u.leaf] == l })
+	}
 	for i, l := range k.leaves {
 		if l.data != nil && !weight(l) { // where there is none, members stand for it
 			leaves[i] = sizes.leaf(at, "x"+strconv.Itoa(i), l)

@@ -13,4 +13,5 @@ const (
 	Forbidden diag.Code = "FX1051" // data is read where nothing may be computed
 	BadOption diag.Code = "FX1052" // an option of a session is out of range
 	Past      diag.Code = "FX1055" // a gradient goes through a value of a session whose past is not known
+	Donated   diag.Code = "FX1056" // a value was let go when its model was updated in place
 )

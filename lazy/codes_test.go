@@ -33,13 +33,26 @@ func throughBarrier(s *lazy.Session, w *tensor.Tensor) {
 	tensor.Grad(y.Mul(w).Sum(), w)
 }
 
+func readsLate(s *lazy.Session, w *tensor.Tensor) {
+	for range 4 {
+		y := s.In(tensor.Ones(2)).Mul(w)
+		w.SubInPlace(y.MulScalar(0.5))
+		s.Barrier()
+		s.Wait()
+		y.Sum().Item()
+	}
+}
+
 // TestExamplesOfCodes makes the mistake of every documented code of sessions, as its example says.
 func TestExamplesOfCodes(t *testing.T) {
 	mistakes := map[diag.Code]func() error{
 		lazy.Closed:    func() error { return panicOf(t, afterClose) },
 		lazy.Forbidden: func() error { return readsInside(open(t, lazy.Options{})) },
 		lazy.BadOption: func() error { return panicOf(t, negative) },
-		lazy.Past:      func() error { return panicOf(t, func() { throughBarrier(open(t, learning), param(1, 2)) }) },
+		lazy.Donated: func() error {
+			return panicOf(t, func() { readsLate(open(t, lazy.Options{Donate: true}), param(1, 2)) })
+		},
+		lazy.Past: func() error { return panicOf(t, func() { throughBarrier(open(t, learning), param(1, 2)) }) },
 	}
 	for _, info := range diag.Codes() {
 		if strings.HasPrefix(string(info.Code), "FX105") {

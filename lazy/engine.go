@@ -25,6 +25,8 @@ type place struct {
 	slot *slot          // of which it is the value, nil for others
 	err  *diag.Error    // why it cannot be computed
 	gone bool           // the slot was written since
+	lent bool           // data is the memory of the slot, and tensors may have the value
+	kept bool           // Session.Keep was called for it
 
 	pc     uintptr // of the user's call
 	users  int     // calls that have it as an operand
@@ -244,6 +246,9 @@ func (s *Session) Observe(x *tensor.Tensor, what string) *array.Array {
 	}
 	defer s.enter(what)()
 	why := reasonOf(what)
+	if s.forbid == inProgram {
+		s.refuseForbidden(why)
+	}
 	if a, ok := x.Value().(*array.Array); ok { // of an eager tensor that was written
 		s.settle(a.Storage(), why)
 		if handsOut(what) {

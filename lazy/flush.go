@@ -13,11 +13,13 @@ import (
 // cone is what a flush computes: calls in an order in which operands come first, what they
 // read, and the values that are kept.
 type cone struct {
-	calls  []*place // calls and members of their results
-	leaves []*place
-	keep   []int // numbers of calls, in increasing order, each once
-	lifts  []lift
-	key    []byte
+	calls   []*place // calls and members of their results
+	leaves  []*place
+	keep    []int // numbers of calls, in increasing order, each once
+	lifts   []lift
+	barrier bool
+	updates []update // that the run may make in place
+	key     []byte
 
 	skeleton int   // bytes of the key before the sizes
 	sizes    []int // of attributes of calls, then of leaves
@@ -48,21 +50,31 @@ func (s *Session) compute(why Reason, want []*place) {
 	if why != Barrier && why != Length {
 		for _, w := range want {
 			if w.err != nil {
-				panic(w.err)
+				panic(w.mistake())
 			}
 		}
 	}
 	if len(c.calls) == 0 {
 		return
 	}
-	if s.forbid != "" && why != Length {
-		panic((&diag.Error{Code: Forbidden, Op: string(why), Msg: "data is asked for inside " + s.forbid,
-			Hint: "read it after the function has returned"}).At(diag.Here()))
+	if why != Length {
+		s.refuseForbidden(why)
 	}
 	s.stats.flushed(why, len(c.calls))
 	s.log.flush(why)
 	s.calls = 0
+	if c.barrier = why == Barrier; c.barrier && s.opts.Donate {
+		c.updates = s.updates(c)
+	}
 	s.cache.run(c)
+}
+
+// refuseForbidden panics where nothing may be computed now.
+func (s *Session) refuseForbidden(why Reason) {
+	if s.forbid != "" {
+		panic((&diag.Error{Code: Forbidden, Op: string(why), Msg: "data is asked for inside " + s.forbid,
+			Hint: "read it after the function has returned"}).At(diag.Here()))
+	}
 }
 
 // coneOf finds the calls that values need. The search keeps a stack of its own: programs are

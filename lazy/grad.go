@@ -7,7 +7,6 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/passes/grad"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -169,7 +168,7 @@ func (s *Session) Gradient(loss *tensor.Tensor, by []*tensor.Tensor, o tensor.Gr
 		wrt[i] = t.node(p)
 	}
 	t.at.SetStaticPos(diag.Here())
-	grads, err := grad.Append(s.opts.Context, t.at, t.node(of), wrt, grad.Options{AllowUnused: o.AllowUnused, AllowEvaluation: o.AllowEvaluation})
+	grads, err := appendGradients(s.opts.Context, t.at, t.node(of), wrt, o)
 	if err != nil {
 		panic(mistakes(err))
 	}
@@ -283,22 +282,24 @@ func (t *tape) mayDepend(p *place) bool {
 type cut uint8
 
 const (
-	whole   cut = iota // it is known
-	settled            // a barrier has ended the past of the value
-	handed             // the program has its memory
-	foreign            // a Go function has computed it
-	sized              // its sizes follow from elements of operands
-	baked              // eager code has computed it from tensors of a model
-	outside            // eager code has written it
+	whole    cut = iota // it is known
+	settled             // a barrier has ended the past of the value
+	handed              // the program has its memory
+	foreign             // a Go function has computed it
+	sized               // its sizes follow from elements of operands
+	baked               // eager code has computed it from tensors of a model
+	outside             // eager code has written it
+	captured            // a Program has computed it
 )
 
 var cuts = [...]struct{ why, cure string }{
-	settled: {"was computed before the last barrier", "compute it again after the barrier, or use its Detach() where it counts as constant"},
-	handed:  {"was written by code that has its memory", "write by tensor calls, or use its Detach() where it counts as constant"},
-	foreign: {"is the result of a Go function without a gradient", "write the function with tensor calls, or use Detach() of the result where it counts as constant"},
-	baked:   {"was computed without the session from a parameter", "compute it in the session, from s.In of an operand, or use Detach() where it counts as constant"},
-	outside: {"was written by eager code since the last barrier", "call Barrier after the write, write values of the session, or use Detach() where it counts as constant"},
-	sized:   {"has sizes that follow from elements", "use Where, or Detach() of the result where it counts as constant"},
+	settled:  {"was computed before the last barrier", "compute it again after the barrier, or use its Detach() where it counts as constant"},
+	handed:   {"was written by code that has its memory", "write by tensor calls, or use its Detach() where it counts as constant"},
+	foreign:  {"is the result of a Go function without a gradient", "write the function with tensor calls, or use Detach() of the result where it counts as constant"},
+	baked:    {"was computed without the session from a parameter", "compute it in the session, from s.In of an operand, or use Detach() where it counts as constant"},
+	outside:  {"was written by eager code since the last barrier", "call Barrier after the write, write values of the session, or use Detach() where it counts as constant"},
+	captured: {"is the result of a Program", "ask for the gradient in the step of the program, or use Detach() of the result where it counts as constant"},
+	sized:    {"has sizes that follow from elements", "use Where, or Detach() of the result where it counts as constant"},
 }
 
 func (p *place) lost() *diag.Error {

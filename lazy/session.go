@@ -3,6 +3,7 @@ package lazy
 import (
 	"context"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,6 +37,10 @@ type Options struct {
 	// Gradients lets tensor.Grad differentiate what the session has recorded. Values then
 	// keep how they were computed until the next Barrier, also those that were read.
 	Gradients bool
+	// Donate has a Barrier that is equal to the two before it update parameters and buffers in
+	// their memory, without copies, from then on. Values on the way are not kept then: reading
+	// one after the barrier is an error, unless Keep was called for it.
+	Donate bool
 	// Strict makes it an error that Target refuses a graph, which is run call by call otherwise.
 	Strict bool
 	// Scalars says when numbers in attributes, such as learning rates, and positions, such
@@ -108,6 +113,7 @@ type Session struct {
 	leave func() // of busy, made once
 	rec   *record.Recorder[*place, int]
 
+	keep    []*place // of Keep, until the next barrier
 	pending []*place // recorded since the last barrier or cut
 	calls   int      // of those, that were not computed
 	slots   map[any]*slot
@@ -116,10 +122,11 @@ type Session struct {
 	forbid  string // why nothing may be computed now, "" where it may
 	closed  bool
 
-	past  history
-	cache cache
-	stats Stats
-	log   journal
+	past     history
+	programs []*Program // that are open
+	cache    cache
+	stats    Stats
+	log      journal
 }
 
 // New returns a session. It panics where an option is out of range.
@@ -184,8 +191,12 @@ func (s *Session) Barrier() (err error) {
 
 // barrier computes all values that no call has used, and those of written memory.
 func (s *Session) barrier(why Reason) {
-	s.compute(why, append(s.ends(), s.written()...))
-	s.settleAll()
+	s.compute(why, slices.Concat(s.ends(), s.written(), s.keep))
+	s.settleAll(Barrier)
+	for _, p := range s.keep {
+		p.kept = false
+	}
+	s.keep = s.keep[:0]
 	s.pending, s.calls = s.pending[:0], 0
 	s.past.forget()
 	s.log.alone = 0
@@ -201,6 +212,9 @@ func (s *Session) Close() (err error) {
 	}
 	defer func() {
 		s.closed = true
+		for _, p := range s.programs {
+			p.end()
+		}
 		s.cache.close()
 		s.rec.Eager.Release()
 	}()

@@ -3,6 +3,7 @@ package lazy_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -286,4 +287,29 @@ func TestBatchNorm_inTraining(t *testing.T) {
 	want := run(func(x *tensor.Tensor) *tensor.Tensor { return x }, func() {})
 	s := open(t, lazy.Options{})
 	require.Equal(t, want, run(s.In, func() { require.NoError(t, s.Barrier()); s.Wait() }))
+}
+
+// A print of a tensor of a model that the session has written shows the new value.
+func TestState_prints(t *testing.T) {
+	s := open(t, lazy.Options{})
+	w := param(1, 2)
+	w.AddInPlace(s.In(vec(1, 1)))
+	require.Equal(t, "tensor([2., 3.])", w.String())
+	require.Equal(t, map[lazy.Reason]int{lazy.Print: 1}, s.Stats().Flushes)
+}
+
+// A slice of a weight that the program was given stays the weight's memory after barriers.
+func TestState_slicesLast(t *testing.T) {
+	s := open(t, lazy.Options{Warm: 1})
+	w := param(1, 2)
+	read := func() string { y := s.In(vec(0, 0)).Add(w); defer s.Wait(); return y.String() }
+	require.Equal(t, "tensor([1., 2.])", read())
+	data := tensor.Data[float32](w)
+	for i := range 5 {
+		require.NoError(t, s.Barrier())
+		data[0] = float32(i)
+		require.Equal(t, "tensor(["+strconv.Itoa(i)+"., 2.])", read())
+	}
+	w.AddInPlace(s.In(vec(1, 1)))
+	require.Equal(t, []float32{5, 3}, data)
 }

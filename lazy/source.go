@@ -20,6 +20,7 @@ type slot struct {
 	name  string
 	array *array.Array
 	own   bool   // a copy that nobody else has
+	given bool   // Go code was given the memory
 	of    any    // the identity of a model's tensor
 	value *place // what is read of it, nil before it is read and after a write
 	runs  int    // programs that have read it since it was written
@@ -39,13 +40,16 @@ func (s *slot) SetArray(a *array.Array) { s.array = a }
 
 // Slot implements record.Source: parameters and buffers of models are read where they lie.
 func (s *Session) Slot(x *tensor.Tensor) record.Slot {
-	if k := s.slots[x.ID()]; k != nil {
+	k := s.slots[x.ID()]
+	switch {
+	case k != nil && k.given: // it is compared at each use, as other memory that Go code has
+		return nil
+	case k != nil:
 		return k
-	}
-	if !x.IsParam() {
+	case !x.IsParam():
 		return nil
 	}
-	k := &slot{name: "p" + strconv.Itoa(len(s.slots)), array: x.Value().(*array.Array), of: x.ID()}
+	k = &slot{name: "p" + strconv.Itoa(len(s.slots)), array: x.Value().(*array.Array), of: x.ID()}
 	s.slots[x.ID()] = k
 	return k
 }
@@ -81,8 +85,10 @@ func (s *Session) Entered(*memory) {}
 // without a word.
 func (s *Session) Observed(m *memory, what string) {
 	if handsOut(what) && m.Owner() {
-		if k := s.slots[m.Root().ID()]; k != nil && k.value != nil {
-			s.past.gave(m.Root(), k.value)
+		if k := s.slots[m.Root().ID()]; k != nil {
+			if k.given = true; k.value != nil {
+				s.past.gave(m.Root(), k.value)
+			}
 		}
 		s.protect(m.Array().Storage())
 		m.Disown()
@@ -116,8 +122,8 @@ func (s *Session) protect(st *array.Storage) {
 			continue
 		}
 		s.cache.wait() // what is being compiled reads the memory
-		if k.value.users > 0 {
-			k.value.data = array.Clone(k.value.data)
+		if k.value.users > 0 || k.value.lent {
+			k.value.data, k.value.lent = array.Clone(k.value.data), false
 			s.stats.Copied++
 			s.log.copied()
 		}
@@ -157,7 +163,9 @@ func (s *Session) settle(st *array.Storage, why Reason) {
 			continue
 		}
 		v := s.rec.Eager.StorageOf(m).Value
-		s.compute(why, []*place{v})
+		if s.compute(why, []*place{v}); v.err != nil {
+			panic(v.mistake())
+		}
 		s.protect(st)
 		array.Copy(m.Array(), v.data)
 		s.past.gave(m.Root(), v)
@@ -177,10 +185,10 @@ func (s *Session) written() (all []*place) {
 	return all
 }
 
-func (s *Session) settleAll() {
+func (s *Session) settleAll(why Reason) {
 	for _, m := range s.rec.Eager.Held() {
 		if m.Dirty() {
-			s.settle(m.Array().Storage(), Barrier)
+			s.settle(m.Array().Storage(), why)
 		}
 	}
 }

@@ -21,6 +21,7 @@ const (
 	Write   Reason = "write"   // a write to memory that the program has
 	Barrier Reason = "barrier" // Barrier or Close
 	Length  Reason = "length"  // Options.MaxTrace
+	Run     Reason = "run"     // a Program that reads or writes it
 )
 
 // reasonOf is the reason of a method that asks for data.
@@ -47,7 +48,9 @@ type Stats struct {
 	Compiles    int            // of graphs by the target
 	Hits        int            // flushes that ran a compiled graph
 	Interpreted int            // flushes that ran call by call
+	Programs    int            // runs of programs that Session.Program has made
 	Refused     int            // flushes of graphs that the target refuses
+	Donated     int            // updates of models that were made in their memory
 	Copied      int            // values of models that were copied because the model was written
 	Evicted     int            // graphs that were dropped
 	Kept        int            // graphs in Options.Folder
@@ -92,7 +95,9 @@ func (s Stats) String() string {
 	line("compiles", s.Compiles)
 	line("hits", s.Hits)
 	line("interpreted", s.Interpreted)
+	line("programs", s.Programs)
 	line("refused", s.Refused)
+	line("donated", s.Donated)
 	line("copied", s.Copied)
 	line("evicted", s.Evicted)
 	line("kept", s.Kept)

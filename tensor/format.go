@@ -14,9 +14,11 @@ func (x *Tensor) String() string {
 	}
 	now, in := x.c.state()
 	if in != recorded {
-		return array.Format(now.val.(*array.Array), 1000)
+		if now.eng, _ = x.writer(); now.eng == nil {
+			return array.Format(now.val.(*array.Array), 1000)
+		}
 	}
-	if a := now.eng.Observe(x, "String"); a != nil {
+	if a := now.eng.Observe(x, "String"); a != nil { // what an engine has recorded for the memory
 		return array.Format(a, 1000)
 	}
 	return x.Type().String()

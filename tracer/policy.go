@@ -61,6 +61,9 @@ func (s *sources) Constant(m *memory) record.Slot {
 	path := mod.FreshPath(constantPath + strconv.Itoa(s.consts))
 	s.consts++
 	mod.SetParam(graph.Param{Path: path, Value: m.Captured(), Buffer: true})
+	if !m.Local() {
+		s.t.reads(path, m.Root())
+	}
 	return (*slot)(mod.Param(path))
 }
 
@@ -86,6 +89,9 @@ func (s *sources) Entered(m *memory) {
 // Observed implements record.Source: a value of the model that its code reads is fixed
 // in the graph.
 func (s *sources) Observed(m *memory, what string) {
+	if s.t.p.OnRead != nil && !m.Local() && what != "String" {
+		s.t.p.OnRead(what)
+	}
 	if !m.Owner() {
 		return
 	}

@@ -56,7 +56,7 @@ func (p *Tracer) TraceSteady(ctx context.Context, fn any, s Steadiness) (*graph.
 		s.Times = max(s.Times, 2)
 	}
 	again := *p
-	again.OnNode = nil
+	again.OnNode, again.OnState = nil, nil
 	start := time.Now()
 	last := first
 	for i := range s.Times {

@@ -102,6 +102,7 @@ func (t *trace) walk(root any) {
 			it.Tensor.MarkParam()
 			t.prog.mod.SetParam(graph.Param{Path: t.p.path(it), Value: it.Tensor.Value().(*array.Array), Buffer: it.Buffer, Selector: t.p.selector(it)})
 			t.src.params[it.Tensor.ID()] = t.prog.mod.Param(t.p.path(it))
+			t.reads(t.p.path(it), it.Tensor)
 			t.rec.Eager.Enter(it.Tensor)
 			return false
 		}
@@ -114,6 +115,13 @@ func (t *trace) walk(root any) {
 		}
 		return true
 	})
+}
+
+// reads tells OnState of a tensor that the module has.
+func (t *trace) reads(path string, x *tensor.Tensor) {
+	if t.p.OnState != nil {
+		t.p.OnState(path, x)
+	}
 }
 
 // path returns the path of an item of the root.
@@ -312,6 +320,7 @@ func (t *trace) bind(info modInfo, m any, bound *tensor.Bound) bool {
 			t.prog.mod.SetParam(graph.Param{Path: path, Value: value.Value().(*array.Array)})
 			param = t.prog.mod.Param(path)
 			t.src.params[value.ID()] = param
+			t.reads(path, value)
 			t.rec.Eager.Enter(value)
 		}
 		gb.Params = append(gb.Params, param.Path)

@@ -63,6 +63,12 @@ type Tracer struct {
 	// Gradients makes those that the model asks for with tensor.Grad; fx.Trace sets it. nil:
 	// they are refused.
 	Gradients Gradients
+	// OnState sees each eager tensor from before the trace that the graph reads, with the path
+	// under which the module has it.
+	OnState func(path string, x *tensor.Tensor)
+	// OnRead is told that the model's code reads the data of an eager tensor that takes part; what
+	// names the method that asks.
+	OnRead func(what string)
 	// Flatten opens Go types of the user's own as containers of tensors, for
 	// arguments and results.
 	Flatten map[reflect.Type]Flattener

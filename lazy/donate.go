@@ -1,0 +1,132 @@
+package lazy
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// update is a tensor of a model that a cone reads and gives a new value, by the numbers of
+// the leaf and of the call.
+type update struct{ leaf, call int }
+
+// updates finds the tensors of models whose new values may be made in their memory: of each
+// the cone has the old value and the new one, and nobody else has the memory.
+func (s *Session) updates(c *cone) (all []update) {
+	given := map[*place]int{}
+	for _, v := range s.written() {
+		given[v]++
+	}
+	for _, m := range s.rec.Eager.Held() {
+		k := s.slots[m.Root().ID()]
+		if !m.Dirty() || m.Shared() || k == nil || k.value == nil || k.own {
+			continue
+		}
+		v, old := s.rec.Eager.StorageOf(m).Value, k.value
+		if v.mark != s.mark || v.known() || v.err != nil || v.kept || given[v] > 1 || old.mark != s.mark || old.kept || !v.typ.Same(old.typ) {
+			continue
+		}
+		if old.slot != k || k.array != m.Array() || !k.array.IsContiguous() || !s.sole(k) {
+			continue
+		}
+		all = append(all, update{old.number, v.number})
+	}
+	return all
+}
+
+// sole reports whether no other tensor that the session knows lies in the memory of one.
+func (s *Session) sole(k *slot) bool {
+	st := k.array.Storage()
+	if len(s.rec.Eager.MemoryOf(st)) != 1 {
+		return false
+	}
+	for _, o := range s.slots {
+		if o != k && (o.array.Storage() == st || o.array.Storage().Overlaps(st)) {
+			return false
+		}
+	}
+	return true
+}
+
+// repeated notes the program of a barrier. One that is equal to the two before it is compiled
+// with its updates in the memory of the tensors.
+func (c *cache) repeated(p *program, k *cone) {
+	same := c.barriers[0] == p && c.barriers[1] == p
+	c.barriers[0], c.barriers[1] = p, c.barriers[0]
+	if !same || len(k.updates) == 0 || p.into != nil || p.open != nil {
+		return
+	}
+	if p.into = k.updates; p.queue {
+		p.again()
+	}
+}
+
+// results are the pairs of a program's options for its updates, and those updates that have one.
+func (e *compiled) results(list []update) (into []lowering.Into) {
+	for _, u := range list {
+		result, input := slices.Index(e.keep, u.call), slices.Index(e.inputs, u.leaf)
+		if result >= 0 && input >= 0 {
+			into = append(into, lowering.Into{Result: result, Input: input})
+			e.into = append(e.into, u)
+		}
+	}
+	return into
+}
+
+// donate gives a run the memory of the tensors that it may update there, and copies of the
+// others that its plan writes. It returns what may be updated.
+func (e *compiled) donate(k *cone, in []*array.Array) (list []update) {
+	for _, u := range e.into {
+		if slices.Contains(k.updates, u) {
+			list = append(list, u)
+			continue
+		}
+		i := slices.Index(e.inputs, u.leaf)
+		in[i] = array.Clone(in[i])
+	}
+	return list
+}
+
+// updated tells that a run has made the new value of a tensor in its memory. What was read of
+// it before is not there any more.
+func (s *Session) updated(old, v *place) {
+	k := old.slot
+	old.err = (&diag.Error{Code: Donated, Msg: "the value needs memory of a model that a barrier has updated",
+		Hint:    "call s.Keep(x) for the tensor before the barrier, read it there, or compute it again",
+		Related: []diag.Related{{Pos: diag.Resolve(s.log.at.pc), Msg: "the barrier"}}})
+	old.data, old.slot, old.gone, old.lent = nil, nil, true, false
+	v.slot, v.lent = k, true
+	k.value, k.runs = v, 0
+	st := k.array.Storage()
+	st.Bump()
+	for _, m := range s.rec.Eager.MemoryOf(st) {
+		s.rec.Eager.Settle(m)
+	}
+	s.stats.Donated++
+}
+
+// mistake is why a value cannot be computed. One that a barrier has made unreachable has the
+// line of its call.
+func (p *place) mistake() *diag.Error {
+	if p.err.Code != Donated {
+		return p.err
+	}
+	e := *p.err
+	e.Op, e.Pos = opName(p.op), diag.Resolve(p.pc)
+	return &e
+}
+
+// Keep has the next Barrier keep the values that tensors have now: without it, Options.Donate
+// lets go of what it computes on the way. It counts for one barrier.
+func (s *Session) Keep(x ...*tensor.Tensor) {
+	defer s.enter("Keep")()
+	for _, t := range x {
+		if p := s.rec.Value(t, "Keep"); p != nil && !p.kept {
+			p.kept = true
+			s.keep = append(s.keep, p)
+		}
+	}
+}
