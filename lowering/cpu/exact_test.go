@@ -84,6 +84,7 @@ func TestExactPlansPackWhereSumsAreAlike(t *testing.T) {
 		"any batch":       {"  symbol N = dim(%x, 0)\n", "f32[N,20,300]", "f32[40,300]", "linear](%x, %w, %b)", true, []int{2, 20, 300}},
 		"product":         {"  symbol N = dim(%x, 0)\n", "f32[N,20,300]", "f32[300,40]", "matmul](%x, %w)", true, []int{2, 20, 300}},
 		"single rows":     {"", "f32[20,1,300]", "f32[300,40]", "matmul](%x, %w)", false, []int{20, 1, 300}},
+		"vector":          {"", "f32[20,300]", "f32[300]", "matmul](%x, %w)", false, []int{20, 300}},
 		"in 16 bits":      {"", "bf16[20,300]", "bf16[40,300]", "linear](%x, %w, %b)", true, []int{20, 300}},
 		"in 64 bits":      {"", "f64[20,300]", "f64[40,300]", "linear](%x, %w, %b)", false, []int{20, 300}},
 		"images":          {"  symbol N = dim(%x, 0)\n", "f32[N,32,14,14]", "f32[40,32,3,3]", "conv2d](%x, %w, %b) {padding=[1,1]}", true, []int{2, 32, 14, 14}},

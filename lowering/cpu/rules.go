@@ -119,6 +119,9 @@ func sumsAlike(k kernel.Step, in []shape.Type, out shape.Type) bool {
 		features, _ := weight.At(0).Int()
 		return kernel.SumsInBlocks(atLeast(x, 0, x.Len()-1), features)
 	case *kernel.MatMul: // which may multiply one matrix after the other
+		if weight.Len() != 2 {
+			return false
+		}
 		features, _ := weight.At(1).Int()
 		return kernel.SumsInBlocks(atLeast(x, x.Len()-2, x.Len()-1), features)
 	}
