@@ -28,7 +28,7 @@ func PackedConvLen(s Conv, in, weight []int) int {
 }
 
 // PackConv packs in[0], the weight [M, C/Groups, kernel...] of a convolution in
-// f32, f16 or bf16, for ConvPacked with the same Conv and In: out[0] is f32
+// f32, f16 or bf16, for ConvPacked with the same Conv, In and Exact: out[0] is f32
 // [PackedConvLen(...)]. The processor that the program runs on chooses how.
 type PackConv = conv.PackConv
 
@@ -50,6 +50,9 @@ type PackConv = conv.PackConv
 // measured. That can be more than direct sums err, most where numbers of very
 // different sizes are neighbours, and an infinity or NaN reaches all outputs of its tiles.
 // With a nil In sums are direct, within (k+2)·2⁻²³·Σ|x·w| for k terms.
+//
+// With Exact and no epilogue but a bias the result has the bits of Conv, if SumsInBlocks holds of
+// the filters of a group and the positions of an image.
 type ConvPacked = conv.ConvPacked
 
 // ConvTranspose is torch.nn.functional.conv_transpose1d to 3d, the gradient of

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/models"
@@ -107,4 +109,22 @@ func BenchmarkLengths(b *testing.B) {
 			})
 		}
 	}
+}
+
+// TestRecordingAllocatesLittle counts what a recorded call allocates: the call as engines are given
+// it, the value, and the tensor with its list. Lists of a flush are used again by the next one.
+func TestRecordingAllocatesLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: the race detector is run so, and has pools drop what they hold")
+	}
+	s := lazy.New(lazy.Options{MaxTrace: 1 << 20})
+	defer s.Close()
+	x := s.In(tensor.Ones(4, 4))
+	y := x
+	call := func() { y = y.Mul(x) }
+	for range 100 {
+		call()
+	}
+	require.Equal(t, 3.0, testing.AllocsPerRun(1000, call))
+	require.NoError(t, s.Barrier())
 }

@@ -70,24 +70,25 @@ func (p *place) computed(out []*array.Array) {
 	}
 	p.part = nil
 	if !p.past {
-		p.args = nil
+		p.letGo()
 	}
+}
+
+// letGo forgets the operands.
+func (p *place) letGo() {
+	clear(p.args)
+	p.args = nil
 }
 
 // Call implements tensor.Engine: it records the call, or runs it where its result has no type
 // yet or code is called that may do anything.
 func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
 	defer s.enter(c.Op.Name)()
-	args := make([]*place, len(c.Args))
-	for i, a := range c.Args {
-		if a != nil {
-			args[i] = s.rec.Value(a, c.Op.Name)
-		}
-	}
+	args := s.operands(c)
 	if c.Op.AdHoc || c.Op.Effect == op.Effectful || c.Op.Effect == op.Random { // a second run would differ
 		return s.foreign(c, args)
 	}
-	t, err := typeOf(c.Op, c.Attrs, args)
+	t, err := s.typeOf(c.Op, c.Attrs, args)
 	if err != nil {
 		panic(located(err, c.Op.Name))
 	}
@@ -99,6 +100,7 @@ func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
 		s.alone(p)
 	}
 	out := s.rec.Results(p, c, args)
+	clear(s.args)
 	s.calls++
 	if s.calls >= s.opts.MaxTrace {
 		s.cut()
@@ -106,14 +108,30 @@ func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
 	return out
 }
 
-func typeOf(o *op.Op, attrs any, args []*place) (shape.Type, error) {
-	types := make([]shape.Type, len(args))
-	for i, a := range args {
-		if a != nil {
-			types[i] = a.typ
-		}
+// operands returns the operands of a call, in a list that the next call uses again if no code keeps
+// this one: views have theirs, and so has code that may use the session meanwhile.
+func (s *Session) operands(c *tensor.Call) []*place {
+	args, kept := s.args[:0], c.Op.ViewOf > 0 || c.Op.AdHoc || c.Op.Effect != op.Pure
+	if kept {
+		args = make([]*place, 0, len(c.Args))
 	}
-	return o.Type(nil, attrs, types)
+	for _, a := range c.Args {
+		var p *place
+		if a != nil {
+			p = s.rec.Value(a, c.Op.Name)
+		}
+		args = append(args, p)
+	}
+	if !kept {
+		s.args = args
+	}
+	return args
+}
+
+// typeOf returns the type of a call. Rules of operators keep no list of types.
+func (s *Session) typeOf(o *op.Op, attrs any, args []*place) (shape.Type, error) {
+	s.types = typesOf(s.types[:0], args)
+	return o.Type(nil, attrs, s.types)
 }
 
 // concrete reports whether all sizes are numbers.
@@ -130,13 +148,14 @@ func concrete(t shape.Type) bool {
 	return ok
 }
 
-// add records a call.
+// add records a call. It keeps no list of the caller's.
 func (s *Session) add(o *op.Op, attrs any, args []*place, t shape.Type) *place {
-	p := &place{typ: t, op: o, attrs: attrs, args: args}
-	var pc [1]uintptr
-	if diag.Callers(2, pc[:]) > 0 {
-		p.pc = pc[0]
-	}
+	q := &struct {
+		place
+		few [2]*place // operands of most calls, in one piece with it
+	}{place: place{typ: t, op: o, attrs: attrs, pc: s.log.lines.here()}}
+	p := &q.place
+	p.args = append(q.few[:0], args...)
 	for _, a := range args {
 		if a != nil {
 			a.users++

@@ -81,20 +81,16 @@ func (s *Session) refuseForbidden(why Reason) {
 // as deep as they are long.
 func (s *Session) coneOf(want []*place) *cone {
 	s.mark++
-	c := &cone{}
-	keep := map[int]bool{}
-	type frame struct {
-		p    *place
-		next int
-	}
-	var stack []frame
+	c := &cone{calls: make([]*place, 0, len(s.pending))}
+	keep, stack, deepest := s.search.keep[:0], s.search.stack[:0], 0
 	for _, w := range want {
 		w.take()
 		if w.mark != s.mark && !w.known() {
 			w.mark = s.mark
-			stack = append(stack, frame{p: w})
+			stack = append(stack, step{p: w})
 		}
 		for len(stack) > 0 {
+			deepest = max(deepest, len(stack))
 			f := &stack[len(stack)-1]
 			if f.next < len(f.p.args) {
 				a := f.p.args[f.next]
@@ -109,7 +105,7 @@ func (s *Session) coneOf(want []*place) *cone {
 					c.leaves = append(c.leaves, a)
 					continue
 				}
-				stack = append(stack, frame{p: a})
+				stack = append(stack, step{p: a})
 				continue
 			}
 			p := f.p
@@ -123,7 +119,7 @@ func (s *Session) coneOf(want []*place) *cone {
 				continue
 			}
 			p.number = len(c.calls)
-			c.calls = append(c.calls, p)
+			c.calls, keep = append(c.calls, p), append(keep, false)
 			if p.part != nil { // computed before on the way to others: not a third time
 				p.part.learn(p.as)
 				if p.typ.Kind() != shape.Tuple {
@@ -135,13 +131,29 @@ func (s *Session) coneOf(want []*place) *cone {
 			keep[w.number] = true
 		}
 	}
-	for i := range c.calls {
-		if keep[i] {
+	for i, kept := range keep {
+		if kept {
 			c.keep = append(c.keep, i)
 		}
 	}
+	clear(stack[:deepest]) // it keeps no value
+	s.search.keep, s.search.stack = keep, stack
 	s.keyOf(c)
 	return c
+}
+
+// search has the lists of the last search for a cone, which the next one uses again. The key of a
+// cone lies there, too: it is valid until then.
+type search struct {
+	keep  []bool // by number of a call
+	stack []step
+	key   []byte
+}
+
+// step is a place whose operands are being searched.
+type step struct {
+	p    *place
+	next int
 }
 
 // take gives a member of results its value where these have been computed.
@@ -155,7 +167,7 @@ func (p *place) take() {
 // calls with their attributes and operands, types of what is read, and what is kept. They
 // are compared as a whole, so that no two programs are taken for one.
 func (s *Session) keyOf(c *cone) {
-	k := c.key
+	k := s.search.key[:0]
 	var sizes []int
 	operands := lifter{s: s}
 	for i, p := range c.calls {
@@ -202,7 +214,7 @@ func (s *Session) keyOf(c *cone) {
 	for _, n := range sizes {
 		k = binary.AppendVarint(k, int64(n))
 	}
-	c.key = k
+	c.key, s.search.key = k, k
 }
 
 // interpret runs a cone call by call, as eager code does, and keeps all values that do not

@@ -117,7 +117,8 @@ func (h *history) forget() {
 	for _, p := range h.made {
 		p.past = false
 		if p.known() && len(p.args) > 0 {
-			p.cut, p.args = settled, nil
+			p.cut = settled
+			p.letGo()
 		}
 	}
 	clear(h.made)

@@ -15,6 +15,7 @@ const (
 	maxNext     = 64      // graphs that follow one
 	maxSketched = 1 << 18 // calls of all graphs whose text is kept
 	maxDropped  = 16      // dropped graphs, the last ones
+	maxLines    = 4096    // call stacks whose lines are known
 )
 
 // site is a line of the program that had values computed, and why. Its pc is 0 where too
@@ -26,6 +27,7 @@ type site struct {
 
 // journal is what Explain tells that Stats does not.
 type journal struct {
+	lines    lines
 	at       site // of the present flush
 	last     *story
 	sites    map[site]int
@@ -49,13 +51,30 @@ type story struct {
 	next        map[int]int // how often graphs followed, by number; 0 stands for the others
 }
 
-func (j *journal) init() { j.sites, j.copies = map[site]int{}, map[site]int{} }
+func (j *journal) init() { j.lines, j.sites, j.copies = lines{}, map[site]int{}, map[site]int{} }
 
-// here is the user's line.
-func here(why Reason) site {
+// lines are the user's lines by call stack: finding one by its frames takes longer than
+// everything else that recording a call does.
+type lines map[diag.Site]uintptr
+
+// here is the user's line, 0 where there is none.
+func (l lines) here() uintptr {
+	var at diag.Site
+	quick := diag.HereSite(&at)
+	if quick {
+		if pc, known := l[at]; known {
+			return pc
+		}
+	}
 	var pc [1]uintptr
-	diag.Callers(2, pc[:])
-	return site{why, pc[0]}
+	diag.Callers(1, pc[:])
+	if quick {
+		if len(l) >= maxLines {
+			clear(l)
+		}
+		l[at] = pc[0]
+	}
+	return pc[0]
 }
 
 // count adds one, without the line where there are most of them already.
@@ -68,12 +87,14 @@ func count[K comparable](m map[K]int, k, other K, most int) {
 
 // flush notes that values are computed.
 func (j *journal) flush(why Reason) {
-	j.at = here(why)
+	j.at = site{why, j.lines.here()}
 	count(j.sites, j.at, site{why: why}, maxSites)
 }
 
 // copied notes that a value of a model was copied because the model is written.
-func (j *journal) copied() { count(j.copies, here(Write), site{why: Write}, maxSites) }
+func (j *journal) copied() {
+	count(j.copies, site{Write, j.lines.here()}, site{why: Write}, maxSites)
+}
 
 // begin is the story of a new graph.
 func (j *journal) begin(number int, k *cone) story {

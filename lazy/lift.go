@@ -44,7 +44,6 @@ type lift struct {
 type lifter struct {
 	s       *Session
 	numbers int // calls with numbers so far
-	types   []shape.Type
 }
 
 // lift returns the lifted form of a call; ok is false where its numbers belong to the key.
@@ -52,8 +51,8 @@ func (f *lifter) lift(p *place) (l op.Lifted, ok bool) {
 	if !f.s.liftsScalars() || !p.op.Lifts() {
 		return l, false
 	}
-	f.types = typesOf(f.types[:0], p.args)
-	if l, ok = p.op.Lift(p.attrs, f.types); !ok {
+	f.s.types = typesOf(f.s.types[:0], p.args)
+	if l, ok = p.op.Lift(p.attrs, f.s.types); !ok {
 		return l, false
 	}
 	if _, position := l.Join(l.Attrs); position {

@@ -13,6 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/record"
 )
@@ -121,6 +122,9 @@ type Session struct {
 	work    kernel.Workspace
 	forbid  string // why nothing may be computed now, "" where it may
 	closed  bool
+	args    []*place     // of a call that is being recorded
+	types   []shape.Type // of those
+	search  search
 
 	past     history
 	programs []*Program // that are open

@@ -216,7 +216,7 @@ func (s *Session) Make(o *op.Op, attrs any, args []*place) *place {
 	if err != nil {
 		panic(located(err, o.Name))
 	}
-	t, err := typeOf(o, attrs, args)
+	t, err := s.typeOf(o, attrs, args)
 	if err != nil {
 		panic(located(err, o.Name))
 	}

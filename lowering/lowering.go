@@ -60,7 +60,8 @@ type Options struct {
 	// Threads is the most threads of one run, at most MaxThreads; 0 leaves it to the target.
 	Threads int
 	// Exact asks for the bits that the interpreter gives, of inputs that lie in memory in
-	// order: sums in the order of the operators' own kernels, copies where the graph has them. Without it a target may round otherwise, within the
+	// order: sums in the order of the operators' own kernels, copies where the graph has them. Weights
+	// are packed where that changes no order. Without it a target may round otherwise, within the
 	// bounds that its kernels state.
 	Exact bool
 	// Weights is the element type, array.F16 or array.BF16, that the weights of

@@ -48,7 +48,7 @@ func eager(c callee, args []*Tensor) []*Tensor {
 	}
 	var ts []*Tensor
 	if len(outs) == 1 {
-		ts = single(outs[0])
+		ts = single(nil, outs[0])
 	} else {
 		ts = make([]*Tensor, len(outs))
 		for i, a := range outs {

@@ -81,13 +81,13 @@ func (x *Tensor) LastWrite() diag.Pos {
 }
 
 // single makes a handle, and the list of it, in one piece.
-func single(a *array.Array) []*Tensor {
+func single(e Engine, v any) []*Tensor {
 	p := &struct {
 		Tensor
 		cell
 		list [1]*Tensor
 	}{}
-	p.first.val = a
+	p.first.eng, p.first.val = e, v
 	p.c = &p.cell
 	p.list[0] = &p.Tensor
 	return p.list[:]
@@ -95,6 +95,9 @@ func single(a *array.Array) []*Tensor {
 
 // NewProxy returns a tensor whose value belongs to an engine. For engines only.
 func NewProxy(e Engine, value any) *Tensor { return handle(e, value) }
+
+// NewProxies is NewProxy for the results of a call that has one. For engines only.
+func NewProxies(e Engine, value any) []*Tensor { return single(e, value) }
 
 // Engine returns the engine the tensor belongs to, nil for eager ones. An eager
 // tensor belongs to an engine once that has recorded a write to its memory.

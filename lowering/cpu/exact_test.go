@@ -1,6 +1,8 @@
 package cpu_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -63,5 +66,51 @@ func TestExactPlansKeepTheOrderOfElements(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestExactPlansPackWhereSumsAreAlike: a weight is packed where the step with it gives the
+// interpreter's bits for all sizes of symbols, on every machine, and stays where it does not.
+func TestExactPlansPackWhereSumsAreAlike(t *testing.T) {
+	for name, c := range map[string]struct {
+		symbols, x, w, call string
+		packed              bool
+		in                  []int
+	}{
+		"rows":            {"", "f32[13,300]", "f32[40,300]", "linear](%x, %w, %b)", true, []int{13, 300}},
+		"few rows":        {"", "f32[12,300]", "f32[40,300]", "linear](%x, %w, %b)", false, []int{12, 300}},
+		"few columns":     {"", "f32[40,300]", "f32[12,300]", "linear](%x, %w, %b)", false, []int{40, 300}},
+		"any rows":        {"  symbol N = dim(%x, 0)\n", "f32[N,300]", "f32[40,300]", "linear](%x, %w, %b)", false, []int{60, 300}},
+		"any batch":       {"  symbol N = dim(%x, 0)\n", "f32[N,20,300]", "f32[40,300]", "linear](%x, %w, %b)", true, []int{2, 20, 300}},
+		"product":         {"  symbol N = dim(%x, 0)\n", "f32[N,20,300]", "f32[300,40]", "matmul](%x, %w)", true, []int{2, 20, 300}},
+		"single rows":     {"", "f32[20,1,300]", "f32[300,40]", "matmul](%x, %w)", false, []int{20, 1, 300}},
+		"vector":          {"", "f32[20,300]", "f32[300]", "matmul](%x, %w)", false, []int{20, 300}},
+		"in 16 bits":      {"", "bf16[20,300]", "bf16[40,300]", "linear](%x, %w, %b)", true, []int{20, 300}},
+		"in 64 bits":      {"", "f64[20,300]", "f64[40,300]", "linear](%x, %w, %b)", false, []int{20, 300}},
+		"images":          {"  symbol N = dim(%x, 0)\n", "f32[N,32,14,14]", "f32[40,32,3,3]", "conv2d](%x, %w, %b) {padding=[1,1]}", true, []int{2, 32, 14, 14}},
+		"of unknown size": {"  symbol H = dim(%x, 2)\n  symbol W = dim(%x, 3)\n", "f32[1,32,H,W]", "f32[40,32,3,3]", "conv2d](%x, %w, %b) {padding=[1,1]}", false, []int{1, 32, 20, 20}},
+		"of one column":   {"  symbol W = dim(%x, 3)\n", "f32[1,32,14,W]", "f32[40,32,3,3]", "conv2d](%x, %w, %b) {padding=[1,1]}", true, []int{1, 32, 14, 3}},
+		"small":           {"", "f32[1,32,3,4]", "f32[40,32,3,3]", "conv2d](%x, %w, %b) {padding=[1,1]}", false, []int{1, 32, 3, 4}},
+		"groups":          {"", "f32[1,32,14,14]", "f32[24,16,3,3]", "conv2d](%x, %w, %b) {groups=2}", false, []int{1, 32, 14, 14}},
+		"depthwise":       {"", "f32[1,32,14,14]", "f32[32,1,3,3]", "conv2d](%x, %w, %b) {groups=32}", false, []int{1, 32, 14, 14}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			typ, err := shape.ParseType(c.w)
+			require.NoError(t, err)
+			filters, _ := typ.Dims().At(0).Int()
+			d := typ.DType()
+			m := module(t, fmt.Sprintf("graph net(%%x: %s) {\n%s  %%w = get_attr[w] : %s\n  %%b = get_attr[b] : %s[%d]\n  %%y = call_function[%s\n  %%z = call_function[relu](%%y)\n  return %%z\n}\nparam w : %[3]s\nparam b : %[4]s[%[5]d]\n",
+				c.x, c.symbols, c.w, d, filters, c.call))
+			var gen op.Gen
+			in := []*array.Array{array.Cast(gen.Normal(c.in...), d)}
+			want := interpret(t, m, in...)
+			for _, threads := range []int{1, 2} {
+				e := compile(t, m, lowering.Options{Exact: true, Threads: threads})
+				require.Equal(t, c.packed, slices.ContainsFunc(e.Plan().Buffers, func(b plan.Buffer) bool { return b.Pack != nil }))
+				got, err := e.Run(ctx, in)
+				require.NoError(t, err)
+				require.Empty(t, fxtest.SameArrays(want, got))
+			}
+		})
 	}
 }

@@ -67,11 +67,13 @@ type grouping struct {
 func (b *builder) group(g *graph.Graph) map[*graph.Node]*group {
 	f := &grouping{b: b, of: map[*graph.Node]*group{}, Rules: b.rules()}
 	f.Era, f.Taken = join.Eras(g), func(n *graph.Node) bool { return f.of[n] != nil }
-	if !b.opts.Exact {
-		for n := range g.Nodes() {
-			f.contraction(n)
+	for n := range g.Nodes() {
+		f.contraction(n)
+		if !b.opts.Exact {
 			f.heads(n)
 		}
+	}
+	if !b.opts.Exact {
 		for n := range g.Nodes() {
 			if own := f.of[n]; own != nil && own.first != nil && own.nodes[0] == n {
 				f.tail(own)
@@ -104,6 +106,19 @@ func (f *grouping) contraction(n *graph.Node) {
 		return
 	}
 	g.end.begin(n, c)
+	if f.b.opts.Exact {
+		f.of[n] = g
+	} else {
+		f.surround(g)
+	}
+	if turned != nil && turned.NumUses() == 1 {
+		f.of[turned] = g // no step of its own
+	}
+}
+
+// surround takes calls after a contraction for its epilogue, and calls before it for its prologue.
+func (f *grouping) surround(g *group) {
+	n := g.last()
 	for v := n; v.NumUses() == 1; v = g.last() {
 		u := first(v.Users())
 		if f.of[u] != nil || !f.Member(u) || f.Era[u] != f.Era[n] || !f.b.identity(u) && !g.end.take(u, v) {
@@ -115,9 +130,6 @@ func (f *grouping) contraction(n *graph.Node) {
 		f.of[n] = g
 	}
 	f.precede(g)
-	if turned != nil && turned.NumUses() == 1 {
-		f.of[turned] = g // no step of its own
-	}
 }
 
 // weighs returns what takes the place of the kernel of call n, by whether its weight changes, nil
@@ -142,11 +154,14 @@ func (f *grouping) weighs(n *graph.Node) (c *contraction, turned *graph.Node) {
 	if _, symbolic := k.(*op.Unsized); symbolic {
 		return nil, nil
 	}
-	if changes {
+	switch {
+	case f.b.opts.Exact && (changes || !sumsAlike(k, types, n.Type())):
+		return nil, nil
+	case changes:
 		// No call before it turns it: products read a view as it lies.
 		return fusedOf(k, types, f.b.image(n, true)), nil
 	}
-	return contractionOf(k, types, turned != nil, f.b.opts.Weights, f.b.image(n, false)), turned
+	return contractionOf(k, types, turned != nil, f.b.opts, f.b.image(n, false)), turned
 }
 
 // quantised makes a group of n alone, if it reads quantised weights that can be packed.

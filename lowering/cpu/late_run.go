@@ -80,7 +80,7 @@ func (x *instance) newOutputs(in []*array.Array) []*array.Array {
 			out[i] = &array.Array{}
 			out[i].Reset(b.Type.DType(), x.sizes.Shapes[k])
 		} else {
-			out[i] = array.New(b.Type.DType(), x.sizes.Shapes[k]...)
+			out[i] = array.NewUncleared(b.Type.DType(), x.sizes.Shapes[k]...) // a run writes all of it, as of a caller's arrays
 		}
 	}
 	x.setOutputs(out)

@@ -78,7 +78,7 @@ type contraction struct {
 // change; nil for kernels that nothing does better. turned tells that the weight is a
 // matrix which the model has with its axes exchanged, image what sizes it is expected
 // to be given.
-func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DType, image []int) *contraction {
+func contractionOf(k kernel.Step, in []shape.Type, turned bool, o lowering.Options, image []int) *contraction {
 	if len(in) < 2 || !in[0].Ranked() || !in[1].Ranked() {
 		return nil
 	}
@@ -91,17 +91,52 @@ func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DTy
 		if turned {
 			return nil
 		}
-		s := kernel.ConvPacked{Conv: *k, Channels: weight[0], Kernel: weight[2:], In: image}
-		return &contraction{weights: []int{1}, pack: &kernel.PackConv{Conv: *k, In: image}, channel: 1 - len(weight), prologue: true,
+		s := kernel.ConvPacked{Conv: *k, Channels: weight[0], Kernel: weight[2:], In: image, Exact: o.Exact}
+		return &contraction{weights: []int{1}, pack: &kernel.PackConv{Conv: *k, In: image, Exact: o.Exact}, channel: 1 - len(weight), prologue: true,
 			with: func(p kernel.Prologue, e kernel.Epilogue) kernel.Step { s.Prologue, s.Epilogue = p, e; return &s }}
 	case *kernel.Linear:
-		return linear(weight[0], turned, narrow)
+		return linear(weight[0], turned, o.Weights)
 	case *kernel.MatMul:
 		if len(weight) == 2 {
-			return linear(weight[1], !turned, narrow)
+			return linear(weight[1], !turned, o.Weights)
 		}
 	}
 	return nil
+}
+
+// sumsAlike reports whether a kernel and the step that takes its place for a packed weight give
+// the same bits, on every machine and whatever sizes symbols stand for.
+func sumsAlike(k kernel.Step, in []shape.Type, out shape.Type) bool {
+	if len(in) < 2 || !in[0].Ranked() || !in[1].Ranked() || !out.Ranked() {
+		return false
+	}
+	x, weight := in[0].Dims(), in[1].Dims()
+	switch k := k.(type) {
+	case *kernel.Conv:
+		filters, _ := weight.At(0).Int()
+		return kernel.SumsInBlocks(filters/max(k.Groups, 1), atLeast(out.Dims(), out.Rank()-weight.Len()+2, out.Rank()))
+	case *kernel.Linear:
+		features, _ := weight.At(0).Int()
+		return kernel.SumsInBlocks(atLeast(x, 0, x.Len()-1), features)
+	case *kernel.MatMul: // which may multiply one matrix after the other
+		if weight.Len() != 2 {
+			return false
+		}
+		features, _ := weight.At(1).Int()
+		return kernel.SumsInBlocks(atLeast(x, x.Len()-2, x.Len()-1), features)
+	}
+	return false
+}
+
+// atLeast returns how many elements dimensions from lo to hi have at least, where they have any.
+func atLeast(dims shape.Dims, lo, hi int) int {
+	n := 1
+	for i := max(lo, 0); i < hi; i++ {
+		if d, ok := dims.At(i).Int(); ok {
+			n *= d
+		}
+	}
+	return n
 }
 
 // fusedOf returns what takes the place of a kernel whose weight is another one in each run:

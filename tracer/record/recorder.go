@@ -266,7 +266,11 @@ func (r *Recorder[V, B]) Opaque(v V, c *tensor.Call) []*tensor.Tensor {
 func (r *Recorder[V, B]) fresh(v V, o *op.Op, attrs any) []*tensor.Tensor {
 	count, tuple := o.NumResults(attrs)
 	if !tuple {
-		return []*tensor.Tensor{r.Proxy(v)}
+		out := tensor.NewProxies(r.engine, v)
+		if r.Made != nil {
+			r.Made(out[0])
+		}
+		return out
 	}
 	if v.Type().Kind() != shape.Tuple {
 		count = plausible(count)

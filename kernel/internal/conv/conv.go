@@ -75,21 +75,21 @@ func conv[T operand.Real](w *par.Workspace, s Conv, out, x, weight, bias *array.
 	batch, outChans, perGroup := x.Dim(0), weight.Dim(0), weight.Dim(1)
 	dst, src, wt := operand.Result[T](w, out), operand.Load[T](w, x), operand.Load[T](w, weight)
 	b := operand.Load[T](w, bias)
-	if gemm.UsesAssembly(out.DType()) {
+	if operand.IsFloat32[T]() {
 		v := conv32{g: g, batch: batch, groups: groups, perGroup: perGroup, outPerGroup: outChans / groups,
 			dst: operand.AsFloat32(dst), src: operand.AsFloat32(src), weight: operand.AsFloat32(wt)}
-		if v.fits() {
-			if b != nil {
-				v.end = gemm.Finish{BiasRow: operand.AsFloat32(b)}.With(operand.Epilogue{})
-			}
-			v.run(w)
-			operand.Store(out, dst)
-			w.Release(mark)
-			return
+		if b != nil {
+			v.end = gemm.Finish{BiasRow: operand.AsFloat32(b)}.With(operand.Epilogue{})
 		}
+		if gemm.UsesAssembly(out.DType()) && v.fits() {
+			v.run(w)
+		} else {
+			v.runGo(w)
+		}
+	} else {
+		fillChannels(dst, b, outChans, g.OutPlane)
+		addConv(w, &g, batch, groups, perGroup, outChans/groups, dst, src, wt)
 	}
-	fillChannels(dst, b, outChans, g.OutPlane)
-	addConv(w, &g, batch, groups, perGroup, outChans/groups, dst, src, wt)
 	operand.Store(out, dst)
 	w.Release(mark)
 }

@@ -14,6 +14,7 @@ type conv32 struct {
 	perGroup, outPerGroup    int
 	dst, src, weight, packed []float32   // the weight, or all its groups packed
 	rows                     bool        // packed for tiles of positions and channels
+	exact                    bool        // a bias is added to the sum
 	end                      gemm.Finish // for one image: rows are output channels, columns positions
 }
 

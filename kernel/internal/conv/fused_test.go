@@ -111,7 +111,7 @@ func TestConvFusedAsPacked(t *testing.T) {
 				t.Skip("filters are transformed in Go, which does not pay at these sizes")
 			}
 			require.NotZero(t, once.tile(96, 64, packed.Kernel))
-			require.Equal(t, packed.tile(pack.In, 96, 64, packed.Kernel), once.tile(96, 64, packed.Kernel))
+			require.Equal(t, pack.tile(96, 64, packed.Kernel), once.tile(96, 64, packed.Kernel))
 			weight := array.New(array.F32, PackedConvLen(c, pack.In, wt.Shape()))
 			pack.Run(&par.Workspace{Threads: 2}, []*array.Array{weight}, []*array.Array{wt})
 			want := array.New(array.F32, 3, 96, size, size)

@@ -36,7 +36,7 @@ func BenchmarkGradients(b *testing.B) {
 			px := kerneltest.ToArray(kerneltest.RandomRef(rnd, []int{c.chans, 8, reach, reach}), array.F32, false)
 			ty, turned := array.Contiguous(array.Permute(y, 1, 0, 2, 3)), array.New(array.F32, c.chans, c.out, c.kernel, c.kernel)
 			fwd := Conv{Stride: strides, PadLo: pads, PadHi: pads}
-			pack := PackConv{fwd, []int{c.size, c.size}}
+			pack := PackConv{Conv: fwd, In: []int{c.size, c.size}}
 			packed := array.New(array.F32, PackedConvLen(fwd, pack.In, wt.Shape()))
 			extra := c.size - ((size-1)*c.stride - 2*pad + c.kernel)
 			w := &par.Workspace{}

@@ -14,7 +14,10 @@ import (
 // the shape [M, C/Groups, kernel...].
 //
 //gofx:kernel
-func PackedConvLen(s Conv, in, weight []int) int {
+func PackedConvLen(s Conv, in, weight []int) int { return PackConv{Conv: s, In: in}.size(weight) }
+
+// size is the elements that s takes for a weight.
+func (s PackConv) size(weight []int) int {
 	groups, m, perGroup, taps := max(s.Groups, 1), weight[0], weight[1], 1
 	for _, n := range weight[2:] {
 		taps *= n
@@ -22,33 +25,34 @@ func PackedConvLen(s Conv, in, weight []int) int {
 	if !cpu.Assembly() || depthwise32(cpu.Host.Level, perGroup, groups) {
 		return m * perGroup * taps
 	}
-	if e := s.tile(in, m, perGroup, weight[2:]); e > 0 {
+	if e := s.tile(m, perGroup, weight[2:]); e > 0 {
 		return winograd.Len(cpu.Host.Level, e, groups, m/groups, perGroup)
 	}
-	if rowsForm(cpu.Host.Level, s, in, weight[2:], m/groups, perGroup) {
+	if rowsForm(cpu.Host.Level, s.Conv, s.In, weight[2:], m/groups, perGroup) {
 		return groups * gemm.PackedRowsLen(cpu.Host.Level, m/groups, perGroup*taps)
 	}
 	return groups * gemm.PackedRows(cpu.Host.Level, m/groups, perGroup*taps)
 }
 
-// tile returns the side of Winograd's tiles for an image of the expected sizes in
+// tile returns the side of Winograd's tiles for an image of the expected sizes
 // and m filters, zero for direct sums.
-func (s Conv) tile(in []int, m, perGroup int, kernel []int) int {
-	g, ok := expected(s, in, kernel)
-	if !ok || len(kernel) != 2 {
+func (s PackConv) tile(m, perGroup int, kernel []int) int {
+	g, ok := expected(s.Conv, s.In, kernel)
+	if !ok || len(kernel) != 2 || s.Exact {
 		return 0
 	}
 	return winograd.Tile(cpu.Host.Level, &g, m/max(s.Groups, 1), perGroup)
 }
 
 // PackConv packs in[0], the weight [M, C/Groups, kernel...] of a convolution in
-// f32, f16 or bf16, for ConvPacked with the same Conv and In: out[0] is f32
+// f32, f16 or bf16, for ConvPacked with the same Conv, In and Exact: out[0] is f32
 // [PackedConvLen(...)]. The processor that the program runs on chooses how.
 //
 //gofx:kernel
 type PackConv struct {
 	Conv
-	In []int // the input's spatial sizes, by which an algorithm is chosen; nil when unknown
+	In    []int // the input's spatial sizes, by which an algorithm is chosen; nil when unknown
+	Exact bool  // for ConvPacked with Exact
 }
 
 // Run implements Step.
@@ -62,7 +66,7 @@ func (s PackConv) Run(w *par.Workspace, out, in []*array.Array) {
 	perGroup := in[0].Dim(1)
 	if !cpu.Assembly() || depthwise32(cpu.Host.Level, perGroup, groups) {
 		copy(dst, weight)
-	} else if e := s.tile(s.In, in[0].Dim(0), perGroup, in[0].Shape()[2:]); e > 0 {
+	} else if e := s.tile(in[0].Dim(0), perGroup, in[0].Shape()[2:]); e > 0 {
 		winograd.Pack(w, cpu.Host.Level, e, dst, weight, groups, in[0].Dim(0)/groups, perGroup)
 	} else {
 		m := in[0].Dim(0) / groups
@@ -85,7 +89,7 @@ func (s PackConv) Run(w *par.Workspace, out, in []*array.Array) {
 
 // Packed implements Packer.
 func (s PackConv) Packed(weight *array.Array) (array.DType, []int) {
-	return array.F32, []int{PackedConvLen(s.Conv, s.In, weight.Shape())}
+	return array.F32, []int{s.size(weight.Shape())}
 }
 
 // ScratchBytes implements Scratcher.
@@ -112,12 +116,16 @@ func (PackConv) ScratchBytes(_, in []*array.Array) int {
 // different sizes are neighbours, and an infinity or NaN reaches all outputs of its tiles.
 // With a nil In sums are direct, within (k+2)·2⁻²³·Σ|x·w| for k terms.
 //
+// With Exact and no epilogue but a bias the result has the bits of Conv, if SumsInBlocks holds of
+// the filters of a group and the positions of an image.
+//
 //gofx:kernel
 type ConvPacked struct {
 	Conv
 	Channels int // M
 	Kernel   []int
 	In       []int // as PackConv had it; other sizes are convolved as well
+	Exact    bool
 	Prologue operand.Prologue
 	operand.Epilogue
 }
@@ -125,7 +133,7 @@ type ConvPacked struct {
 // form returns the convolution without its operands.
 func (s ConvPacked) form(out, x *array.Array) conv32 {
 	lead := out.Rank() - len(s.Kernel) // 2, or 1 without a batch
-	v := conv32{batch: 1, groups: max(s.Groups, 1)}
+	v := conv32{batch: 1, groups: max(s.Groups, 1), exact: s.Exact}
 	v.g = geom.NewSpatial(x.Shape()[lead:], out.Shape()[lead:], s.Kernel, s.Stride, s.PadLo, s.Dilation)
 	if lead == 2 {
 		v.batch = out.Dim(0)
@@ -140,7 +148,7 @@ func (s ConvPacked) form(out, x *array.Array) conv32 {
 // winograd returns the side of the tiles that the weight was transformed for,
 // zero when it was not.
 func (s ConvPacked) winograd(v *conv32) int {
-	return s.tile(s.In, s.Channels, v.perGroup, s.Kernel)
+	return PackConv{s.Conv, s.In, s.Exact}.tile(s.Channels, v.perGroup, s.Kernel)
 }
 
 // winograd returns the convolution for transformed weights.

@@ -201,7 +201,7 @@ func (v *conv32) runRows(w *par.Workspace) {
 	frame, j := par.TakeJob[frameJob](w), par.TakeJob[rowsJob](w)
 	*j = rowsJob{rowsPlan: newRowsPlan(l, *g), level: l, m: m, k: k}
 	j.SetOffsets(par.Scratch[int64](w, k), v.perGroup)
-	j.depth = (k-1)/((k-1)/rowsDepth+1) + 1
+	j.depth = j.bl.Depth(k) // where other products cut their sums: the same bits
 	j.groups = (j.tiles-1)/rowsGroup + 1
 	*frame = frameJob{PatchTable: j.PatchTable, level: l}
 	if j.Framed {

@@ -19,7 +19,7 @@ type spanEpilogue struct {
 	residual  *float32
 	ldr, done int // in bytes
 	lo, hi    float32
-	bias      [20]float32 // of the last row first, -0 where there is none; tiles of fewer rows read 14, too
+	bias      [20]float32 // of the last row first; tiles of fewer rows read 14, too
 }
 
 // convSpanGo stores in c, rows of ldc floats, the sums over the steps p of a, a
@@ -48,9 +48,10 @@ func convSpanGo(rows, cols, stride int, a, b []float32, offsets []int64, c []flo
 	}
 }
 
-// spans reports whether a convolution with a packed weight is computed in spans.
+// spans reports whether a convolution with a packed weight is computed in spans. A bias that sums
+// begin with rounds otherwise than one that is added to them.
 func (v *conv32) spans(l cpu.Level) bool {
-	return hasConvTile(l) && v.packed != nil && v.end.ScaleRow == nil && spansFit(l, &v.g, v.outPerGroup, v.perGroup)
+	return hasConvTile(l) && v.packed != nil && v.end.ScaleRow == nil && !(v.exact && v.end.BiasRow != nil) && spansFit(l, &v.g, v.outPerGroup, v.perGroup)
 }
 
 // spansFit reports whether spans suit the geometry: k is short, the spans, which
@@ -177,7 +178,6 @@ func (j *spanJob) panel(p, from, to int) {
 	r0, r1 := j.bl.Rows(j.m, p)
 	e := spanEpilogue{lo: j.end.Lo, hi: j.end.Hi, ldr: 4 * j.end.Ldr}
 	for r := range r1 - r0 {
-		e.bias[r] = minusZero
 		if j.end.BiasRow != nil {
 			e.bias[r] = j.end.BiasRow[r1-1-r]
 		}

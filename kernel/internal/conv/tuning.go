@@ -8,7 +8,6 @@ import "github.com/gofx-dev/gofx/kernel/internal/cpu"
 
 const (
 	rowsRun   = 7       // positions of a tile before its second run begins: two make 14, the most rows of a tile
-	rowsDepth = 768     // most steps of k at a time: a block of weights streams from the second-level cache
 	rowsGroup = 8       // tiles of positions that share a block of weights: their sums, 14 KiB, stay in the first cache
 	rowsTile  = 14 * 32 // sums of a tile
 )

@@ -167,8 +167,9 @@ func TestWinogradStep(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		s := ConvPacked{Conv: Conv{PadLo: []int{1, 1}, PadHi: []int{1, 1}}, Channels: 128, Kernel: []int{3, 3}, In: []int{28, 28}, Epilogue: operand.Epilogue{Act: operand.ActReLU}}
 		weight := kerneltest.ToArray(kerneltest.RandomRef(r, []int{128, 128, 3, 3}), array.F32, false)
-		require.Positive(t, s.tile(s.In, 128, 128, s.Kernel))
-		require.Zero(t, s.tile(nil, 128, 128, s.Kernel), "direct sums where no size is given")
+		require.Positive(t, PackConv{Conv: s.Conv, In: s.In}.tile(128, 128, s.Kernel))
+		require.Zero(t, PackConv{Conv: s.Conv}.tile(128, 128, s.Kernel), "direct sums where no size is given")
+		require.Zero(t, PackConv{s.Conv, s.In, true}.tile(128, 128, s.Kernel), "direct sums where bits are to be those of Conv")
 		packed := array.New(array.F32, PackedConvLen(s.Conv, s.In, weight.Shape()))
 		kerneltest.RunStep(t, PackConv{Conv: s.Conv, In: s.In}, []*array.Array{packed}, []*array.Array{weight})
 		direct := array.New(array.F32, PackedConvLen(s.Conv, nil, weight.Shape()))

@@ -34,14 +34,20 @@ func (s LinearFused) Run(w *par.Workspace, out, in []*array.Array) {
 		p.B, p.Ldb, p.transB = m.data[m.at:], m.ld, m.trans == s.Transposed
 		checkProduct(p.transA, p.transB, p.M, n, k, len(p.A), p.Lda, len(p.B), p.Ldb, len(dst), n)
 	}
-	if cpu.Assembly() {
-		Multiply(w, p)
-	} else {
-		Gemm(w, p.transA, p.transB, p.M, n, k, p.A, p.Lda, p.B, p.Ldb, dst, n, false)
-		p.End.All(w, cpu.Generic, p.M, n, dst, n)
-	}
+	multiplyPlain(w, p)
 	operand.Store(out[0], dst)
 	w.Release(mark)
+}
+
+// multiplyPlain computes a product of two matrices as they lie, on any machine. A bias comes
+// after the sum, as it does after that of a packed weight: both have the same bits.
+func multiplyPlain(w *par.Workspace, p Product) {
+	if cpu.Assembly() {
+		Multiply(w, p)
+		return
+	}
+	Gemm(w, p.transA, p.transB, p.M, p.N, p.K, p.A, p.Lda, p.B, p.Ldb, p.C, p.Ldc, false)
+	p.End.All(w, cpu.Generic, p.M, p.N, p.C, p.Ldc)
 }
 
 // sizes returns N and K.

@@ -270,7 +270,7 @@ func linear[T operand.Real](w *par.Workspace, out, x, weight, bias *array.Array)
 	dst := operand.Result[T](w, out)
 	rows := len(dst) / n
 	b := operand.Load[T](w, bias)
-	if UsesAssembly(out.DType()) && k > 0 {
+	if operand.IsFloat32[T]() && k > 0 {
 		m := loadMatrices[T](w, weight)
 		CheckOperand("weight", n, k, m.trans, len(m.data)-m.at, m.ld)
 		p := Product{M: rows, N: n, K: k, A: operand.AsFloat32(operand.Load[T](w, x)), Lda: k, transB: !m.trans,
@@ -278,7 +278,7 @@ func linear[T operand.Real](w *par.Workspace, out, x, weight, bias *array.Array)
 		if b != nil {
 			p.End = Finish{biasCol: operand.AsFloat32(b)}.With(operand.Epilogue{})
 		}
-		Multiply(w, p)
+		multiplyPlain(w, p)
 		operand.Store(out, dst)
 		w.Release(mark)
 		return

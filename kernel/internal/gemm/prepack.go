@@ -7,6 +7,13 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
+// SumsInBlocks reports whether a product of at least so many rows and columns of f32 is summed in
+// blocks of k on every machine, from start to end in each: then its bits do not depend on how
+// its operands lie, or whether one is packed. Smaller ones are summed as suits what they read.
+//
+//gofx:kernel
+func SumsInBlocks(rows, cols int) bool { return rows > mostThin && cols > mostThin }
+
 // PackedB is the k×n right operand of float32 products, laid out once for the
 // processor that the program runs on: a weight, packed when it is loaded. It
 // must not be stored for another machine.
