@@ -86,7 +86,7 @@ FIXTURES = TestFixturesInEveryEngine|TestModelsEqualTheInterpreter
 # All networks in all engines at every level of the processor, every faulty model through fxgen, 5,000 random
 # programs through capture and faults put into it, other machines' bytes, fresh calls
 # beside PyTorch, kernels on arm64 under qemu, long fuzzing. Debian's qemu-user is
-# needed with libc6-arm64-cross, python3-torch for the comparison, chromium-driver for pages.
+# needed with libc6-arm64-cross and gcc-aarch64-linux-gnu, python3-torch for the comparison, chromium-driver for pages.
 nightly: systems cold
 	GOFX_NIGHTLY=1 $(GO) test -count=1 -timeout 90m ./...
 	GOFX_CPU=generic $(GO) test -count=1 -timeout 30m ./kernel/... ./op/... ./lowering/...

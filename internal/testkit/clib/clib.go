@@ -3,11 +3,13 @@
 package clib
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -22,20 +24,43 @@ const (
 	CXX Compiler = "c++"
 )
 
+// machines are the first parts of the names that compilers have for what Go builds for.
+var machines = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
+
+// command returns the compiler for the machine that the test is built for, which under emulation is
+// not the compiler's own, or why there is none.
+func (c Compiler) command() (name, missing string) {
+	if runtime.GOOS == "windows" {
+		return "", "libraries for tests are built with the options of Unix compilers"
+	}
+	own, err := exec.Command(string(c), "-dumpmachine").Output()
+	if err != nil {
+		return "", "no compiler " + string(c) + " here to build a library for tests with"
+	}
+	machine := machines[runtime.GOARCH]
+	if machine == "" || runtime.GOOS == "darwin" || strings.HasPrefix(string(own), machine) {
+		return string(c), ""
+	}
+	cross := machine + "-linux-gnu-" + map[Compiler]string{C: "gcc", CXX: "g++"}[c]
+	if _, err := exec.LookPath(cross); err != nil {
+		return "", string(c) + " builds for " + strings.TrimSpace(string(own)) + ", and there is no " + cross + " here"
+	}
+	return cross, ""
+}
+
 // Missing says why the compiler builds no libraries here, "" where it does.
 func (c Compiler) Missing() string {
-	if runtime.GOOS == "windows" {
-		return "libraries for tests are built with the options of Unix compilers"
-	}
-	if _, err := exec.LookPath(string(c)); err != nil {
-		return "no compiler " + string(c) + " here to build a library for tests with"
-	}
-	return ""
+	_, missing := c.command()
+	return missing
 }
 
 // Library builds a shared library of sources and options. The error has the compiler's message.
 func (c Compiler) Library(out string, args ...string) error {
-	said, err := exec.Command(string(c), append([]string{"-shared", "-fPIC", "-o", out}, args...)...).CombinedOutput()
+	name, missing := c.command()
+	if missing != "" {
+		return errors.New(missing)
+	}
+	said, err := exec.Command(name, append([]string{"-shared", "-fPIC", "-o", out}, args...)...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, said)
 	}
