@@ -48,6 +48,15 @@ func (c Compiler) command() (name, missing string) {
 	return cross, ""
 }
 
+// Path returns the file of the compiler for the machine that the test is built for.
+func (c Compiler) Path() (string, error) {
+	name, missing := c.command()
+	if missing != "" {
+		return "", errors.New(missing)
+	}
+	return exec.LookPath(name)
+}
+
 // Missing says why the compiler builds no libraries here, "" where it does.
 func (c Compiler) Missing() string {
 	_, missing := c.command()
@@ -56,9 +65,9 @@ func (c Compiler) Missing() string {
 
 // Library builds a shared library of sources and options. The error has the compiler's message.
 func (c Compiler) Library(out string, args ...string) error {
-	name, missing := c.command()
-	if missing != "" {
-		return errors.New(missing)
+	name, err := c.Path()
+	if err != nil {
+		return err
 	}
 	said, err := exec.Command(name, append([]string{"-shared", "-fPIC", "-o", out}, args...)...).CombinedOutput()
 	if err != nil {

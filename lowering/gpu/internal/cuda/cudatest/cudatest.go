@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"embed"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -38,8 +37,8 @@ var build = sync.OnceValue(func() *built {
 		return b
 	}
 	var err error
-	if b.cxx, err = exec.LookPath("c++"); err != nil {
-		b.skip = "no C++ compiler to build kernels for tests with"
+	if b.cxx, err = clib.CXX.Path(); err != nil {
+		b.skip = err.Error()
 		return b
 	}
 	dir, err := os.MkdirTemp("", "cudatest")
