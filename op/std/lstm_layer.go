@@ -1,6 +1,7 @@
 package std
 
 import (
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
@@ -42,6 +43,11 @@ var LstmLayer = op.Define("lstm_layer", op.Spec[LstmLayerAttrs]{
 //
 //gofx:torch lstm_layer_grad(gates, cells, c0, weight_hh, grad_output, grad_cells, grad_gates, reverse)
 var LstmLayerGrad = op.Define("lstm_layer_grad", op.Spec[LstmLayerAttrs]{
+	Differs: []op.Difference[LstmLayerAttrs]{
+		departs[LstmLayerAttrs](op.Alters, "gates that are none, beyond -1 and 1: whether infinity or NaN comes of what overflows follows from another order of the terms", func(in []*array.Array) bool {
+			return beyondOne(in[0])
+		}),
+	},
 	Doc: "lstm_layer_grad returns, from the gates [T,N,4H] and cells [T,N,H] of lstm_layer and the gradients of its results, those of the sums of the gates, of h0 and of c0.",
 	In:  op.Args("gates", "cells", "c0?", "weight_hh", "grad_output?", "grad_cells?", "grad_gates?"), Class: op.Contraction, Quant: op.QuantNever,
 	Results: []string{"grad_sums", "grad_h0", "grad_c0"},
@@ -58,6 +64,16 @@ var LstmLayerGrad = op.Define("lstm_layer_grad", op.Spec[LstmLayerAttrs]{
 	Samples: lstmLayerGradSamples,
 	Bad:     lstmLayerGradBad,
 })
+
+// beyondOne reports whether elements are no gates: above 1, below -1, or NaN.
+func beyondOne(a *array.Array) bool {
+	for i := range a.Len() {
+		if v := array.Float64At(a, i); !(v >= -1 && v <= 1) {
+			return true
+		}
+	}
+	return false
+}
 
 func inferLstmLayer(c *op.Infer, in []shape.Type) (shape.Type, error) {
 	names := []string{"x", "h0", "c0", "weight_ih", "weight_hh", "bias_ih", "bias_hh"}

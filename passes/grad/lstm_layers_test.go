@@ -20,9 +20,9 @@ import (
 
 // stacked is a loss of an LSTM: of which results, and whether it begins with states.
 type stacked struct {
-	Layers            *nn.LSTM
-	output, hN, cN    bool
-	states, unbatched bool
+	Layers         *nn.LSTM
+	output, hN, cN bool
+	states         bool
 }
 
 func (m *stacked) Forward(x, h, c *tensor.Tensor) *tensor.Tensor {

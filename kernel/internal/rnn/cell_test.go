@@ -41,15 +41,6 @@ func TestCells(t *testing.T) {
 				requireNear(t, wantH, h)
 				requireNear(t, wantC, c)
 				requireNear(t, wantH, y)
-				x, next := draw(4*n, 3), draw(n, 1)
-				wantX, wantH, wantC = wide64(x), wide64(h), wide64(c)
-				lstmCell(cpu.Generic, wantX, wantH, wantC)
-				before := append([]float32(nil), c...)
-				lstmCellKept32(cpu.Host.Level, x, c, next, y)
-				requireNear(t, wide64(before), c)
-				requireNear(t, wantC, next)
-				requireNear(t, wantH, y)
-				requireNear(t, wantX, x)
 				x, h = draw(3*n, 3), draw(n, 1)
 				for i, v := range s { // a gate of 0 in f32 times infinity is NaN, one of 1e-100 in f64 is not
 					s[i] = max(-1e30, min(1e30, v))
@@ -59,6 +50,32 @@ func TestCells(t *testing.T) {
 				gruCell32(cpu.Host.Level, x, s, h, y)
 				requireNear(t, wantH, h)
 				requireNear(t, wantH, y)
+			}
+		}
+	})
+}
+
+// A cell that keeps its gates computes what its twin does, and leaves the state before it.
+func TestCellsKept(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	special := []float32{0, float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 1e-30, 88, -88, 500}
+	kerneltest.EachLevel(t, func(t *testing.T) {
+		for _, at := range []bool{false, true} {
+			r := rand.New(rand.NewPCG(7, 8))
+			for _, n := range []int{1, 3, 8, 15, 16, 17, 40, 256} {
+				x, c, next, y := kerneltest.GuardedFloats(t, r, 4*n, at), kerneltest.GuardedFloats(t, r, n, at), kerneltest.GuardedFloats(t, r, n, at), kerneltest.GuardedFloats(t, r, n, at)
+				for i := range x {
+					if r.IntN(8) == 0 {
+						x[i] = special[r.IntN(len(special))]
+					}
+				}
+				wantX, wantH, wantC, before := wide64(x), make([]float64, n), wide64(c), wide64(c)
+				lstmCell(cpu.Generic, wantX, wantH, wantC)
+				lstmCellKept32(cpu.Host.Level, x, c, next, y)
+				require.Equal(t, before, wide64(c))
+				requireNear(t, wantC, next)
+				requireNear(t, wantH, y)
+				requireNear(t, wantX, x)
 			}
 		}
 	})
