@@ -123,11 +123,11 @@ func TestTrainer_resumesWithTheSameBits(t *testing.T) {
 	}
 }
 
-// TestStep_threadsAndInterpreter runs one training on 1 and 2 threads, which give the same bits, and
+// TestStep_threadsAndInterpreter runs one training on 1, 2 and 4 threads, which give the same bits, and
 // interprets it.
 func TestStep_threadsAndInterpreter(t *testing.T) {
 	var results [][]float64
-	for _, threads := range []int{1, 2} {
+	for _, threads := range []int{1, 2, 4} {
 		var losses []float64
 		_, tr := trainer(t, rule, &losses)
 		require.NoError(t, tr.Step.Compile(ctx, lowering.Options{Threads: threads}))
@@ -136,6 +136,7 @@ func TestStep_threadsAndInterpreter(t *testing.T) {
 		results = append(results, losses)
 	}
 	require.Equal(t, results[0], results[1])
+	require.Equal(t, results[0], results[2])
 
 	m := newConvNet()
 	step, err := train.NewStep(ctx, m, m.loss, rule, specs...)

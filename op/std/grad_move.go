@@ -151,22 +151,30 @@ func (s scattering) widened(v op.Value) op.Value {
 	return s.pad(v, lo, hi)
 }
 
-// overwritten: what is written over has no part in the result, and of several writes to
-// one place only the last one has.
+// overwritten: what is written over has no part in the result. src is read before x is made, which
+// may then take the place of the seed.
 func (s scattering) overwritten(seed op.Value) (x, src op.Value) {
-	index := s.c.In[1]
+	if s.c.Need(2) {
+		src = s.survivors(seed)
+	}
 	if s.c.Need(0) {
-		x = s.call("scatter", ScatterAttrs{Dim: s.dim}, seed, index, s.zeros(s.c.In[2]))
+		x = s.call("scatter", ScatterAttrs{Dim: s.dim}, seed, s.c.In[1], s.zeros(s.c.In[2]))
 	}
-	if !s.c.Need(2) {
-		return x, nil
-	}
+	return x, src
+}
+
+// survivors reads what was written: of several writes to one place only the last one has a part. One row
+// is written once.
+func (s scattering) survivors(seed op.Value) op.Value {
+	index := s.c.In[1]
 	d := s.dims(index)
+	if at := (s.dim + len(d)) % max(len(d), 1); len(d) > 0 && d[at].Is(1) {
+		return s.read(seed)
+	}
 	order := s.reshape(s.call("arange", ArangeAttrs{End: shape.Of(d...).Prod()}), d...)
 	nowhere := s.call("full_like", FullLikeAttrs{Value: op.Int(-1), DType: array.I64}, seed)
 	last := s.read(s.call("scatter", ScatterAttrs{Dim: s.dim}, nowhere, index, order))
-	lost := s.call("ne", BinaryAttrs{}, last, order)
-	return x, s.masked(s.read(seed), lost, 0)
+	return s.masked(s.read(seed), s.call("ne", BinaryAttrs{}, last, order), 0)
 }
 
 // written is the part of src that index names places for.

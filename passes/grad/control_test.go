@@ -253,29 +253,38 @@ func (p point) holds(t *testing.T, rel float64) *graph.Module {
 	return only
 }
 
-// BenchmarkWhile runs the value and gradient of 1,000 trips: the time of a trip does not grow
-// with MaxTrips.
+// BenchmarkWhile runs the value and gradient of 1,000 trips, and the product with the Hessian: the time of a trip
+// does not grow with MaxTrips.
 func BenchmarkWhile(b *testing.B) {
 	for _, most := range []int{1024, 16384, 131072} {
-		b.Run(strconv.Itoa(most), func(b *testing.B) {
-			gm, err := fx.Trace(ctx, func(x, trips *tensor.Tensor) *tensor.Tensor {
-				out := tensor.WhileAtMost(most, func(c []*tensor.Tensor) *tensor.Tensor { return c[0].Lt(trips) },
-					func(c []*tensor.Tensor) []*tensor.Tensor {
-						return []*tensor.Tensor{c[0].AddScalar(1), c[1].Sin().MulScalar(1.5)}
-					}, tensor.Scalar(int64(0)), x)
-				return out[1].Sum()
-			}, fx.Input("x", "f32[8]"), fx.Input("trips", "i64[]"))
-			require.NoError(b, err)
-			g, err := gm.ValueAndGrad(ctx, fx.GradOptions{Wrt: []string{"x"}})
-			require.NoError(b, err)
-			exe, err := cpu.Compile(g.Module, lowering.Options{})
-			require.NoError(b, err)
-			in := []*array.Array{array.New(array.F32, 8), array.Scalar(int64(1000))}
-			out := []*array.Array{array.New(array.F32), array.New(array.F32, 8)}
-			for range b.N {
-				require.NoError(b, exe.RunInto(ctx, out, in))
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/trip")
-		})
+		gm, err := fx.Trace(ctx, func(x, trips *tensor.Tensor) *tensor.Tensor {
+			out := tensor.WhileAtMost(most, func(c []*tensor.Tensor) *tensor.Tensor { return c[0].Lt(trips) },
+				func(c []*tensor.Tensor) []*tensor.Tensor {
+					return []*tensor.Tensor{c[0].AddScalar(1), c[1].Sin().MulScalar(1.5)}
+				}, tensor.Scalar(int64(0)), x)
+			return out[1].Sum()
+		}, fx.Input("x", "f32[8]"), fx.Input("trips", "i64[]"))
+		require.NoError(b, err)
+		in := []*array.Array{array.New(array.F32, 8), array.Scalar(int64(1000)), array.New(array.F32, 8)}
+		g, err := gm.ValueAndGrad(ctx, fx.GradOptions{Wrt: []string{"x"}})
+		require.NoError(b, err)
+		b.Run("gradient/"+strconv.Itoa(most), func(b *testing.B) { runTrips(b, g, in[:2]) })
+		g, err = gm.HVP(ctx, fx.GradOptions{Wrt: []string{"x"}})
+		require.NoError(b, err)
+		b.Run("hessian/"+strconv.Itoa(most), func(b *testing.B) { runTrips(b, g, in) })
 	}
+}
+
+// runTrips runs the plan of an optimised graph.
+func runTrips(b *testing.B, g *fx.GraphModule, in []*array.Array) {
+	_, err := g.Apply(ctx, fx.Optimise(), fx.PassOptions{})
+	require.NoError(b, err)
+	exe, err := cpu.Compile(g.Module, lowering.Options{})
+	require.NoError(b, err)
+	out, err := exe.Run(ctx, in)
+	require.NoError(b, err)
+	for b.Loop() {
+		require.NoError(b, exe.RunInto(ctx, out, in))
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/trip")
 }

@@ -76,6 +76,7 @@ func TestTraps(t *testing.T) {
 		{"max_pool1d of ties", std.MaxPool1d, std.MaxPoolAttrs{KernelSize: op.IntList(3)}, []*array.Array{array.FromSlice([]float64{1, 2, 2}, 1, 1, 3)}, array.FromSlice([]float64{1}, 1, 1, 1), [][]float64{{0, 1, 0}}},
 		// Of two writes to one place the last has the gradient; PyTorch gives it to both.
 		{"scatter twice", std.Scatter, std.ScatterAttrs{Dim: 0}, []*array.Array{vec(1, 2, 3), array.FromSlice([]int64{1, 1}, 2), vec(5, 7)}, vec(1, 1, 1), [][]float64{{1, 0, 1}, {0, 1}}},
+		{"scatter a row", std.Scatter, std.ScatterAttrs{Dim: -2}, []*array.Array{mat(3, 1, 2, 3, 4, 5, 6), array.FromSlice([]int64{2, 0}, 1, 2), mat(1, 7, 8)}, mat(3, 1, 2, 3, 4, 5, 6), [][]float64{{1, 0, 3, 4, 0, 6}, {5, 2}}},
 		{"normalize at 0", std.Normalize, std.NormalizeAttrs{P: 2, Dim: 1, Eps: 1e-12}, []*array.Array{mat(1, 0, 0)}, mat(1, 1, 2), [][]float64{{1e12, 2e12}}},
 		{"pow of 0", std.Pow, std.ReversibleAttrs{}, []*array.Array{vec(0, 0, 2), vec(0, 2, 3)}, vec(1, 1, 1), [][]float64{{0, 0, 12}, {0, 0, 8 * math.Ln2}}},
 	} {
