@@ -10,7 +10,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/kernelcalls"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/kernel_calls"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
@@ -86,7 +86,7 @@ func TestKernelOfSubGraphs(t *testing.T) {
 	print := func(m *graph.Module) map[string]string {
 		e, err := cpu.Compile(m, lowering.Options{})
 		require.NoError(t, err)
-		files, err := codegen.Kernel(e.Plan(), state(m), codegen.KernelOptions{Package: "kernelcalls", Weights: codegen.WeightsLiteral})
+		files, err := codegen.Kernel(e.Plan(), state(m), codegen.KernelOptions{Package: "kernel_calls", Weights: codegen.WeightsLiteral})
 		require.NoError(t, err)
 		checkStyle(t, files)
 		text := map[string]string{}
@@ -103,7 +103,7 @@ func TestKernelOfSubGraphs(t *testing.T) {
 	require.True(t, maps.Equal(print(flat), text), "it is another text without calls")
 
 	for name, have := range text {
-		file := filepath.Join("internal", "golden", "kernelcalls", name)
+		file := filepath.Join("internal", "golden", "kernel_calls", name)
 		if *update {
 			require.NoError(t, os.WriteFile(file, []byte(have), 0o644))
 		}
@@ -114,7 +114,7 @@ func TestKernelOfSubGraphs(t *testing.T) {
 
 	var g op.Gen
 	x, y := g.Normal(3, 4), g.Normal(2, 4)
-	net, err := kernelcalls.New()
+	net, err := kernel_calls.New()
 	require.NoError(t, err)
 	held, err := net.NewState()
 	require.NoError(t, err)

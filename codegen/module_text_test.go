@@ -211,7 +211,7 @@ func TestPositionsAndScopesThatNobodyReadsChangeNoByte(t *testing.T) {
 }
 
 func TestEjectedCodeMayBeEditedAndImportsNothingInternal(t *testing.T) {
-	list, err := filepath.Glob("internal/golden/mlpwithstateofitsown/*.go")
+	list, err := filepath.Glob("internal/golden/mlp_with_state_of_its_own/*.go")
 	require.NoError(t, err)
 	src, err := os.ReadFile(list[0])
 	require.NoError(t, err)

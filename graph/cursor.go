@@ -43,6 +43,15 @@ func (g *Graph) Before(n *Node) *Cursor { return n.inherit(&Cursor{g: g, before:
 // After returns a cursor just after n that inherits from n.
 func (g *Graph) After(n *Node) *Cursor { return n.inherit(&Cursor{g: g, before: n.next}) }
 
+// FirstAfterInputs returns the first node that is no input, nil when there is none.
+func (g *Graph) FirstAfterInputs() *Node {
+	n := g.first
+	for n != nil && n.opcode == Placeholder {
+		n = n.next
+	}
+	return n
+}
+
 func (n *Node) inherit(c *Cursor) *Cursor {
 	c.pos, c.scope, c.keys = n.pos, n.scope, nil
 	if n.extra != nil {

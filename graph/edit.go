@@ -403,3 +403,24 @@ func (c *savedGraph) restore() (tell []func()) {
 	}
 	return tell
 }
+
+// NameSizes defines a symbol, of the name that fresh returns, for each unknown size of the
+// node's value, so that types of later nodes can use them.
+func (n *Node) NameSizes(fresh func() string) {
+	t := n.Type()
+	if t.Kind() != shape.Tensor || !t.Ranked() {
+		return
+	}
+	dims := t.Dims()
+	for i, d := range dims.Slice() {
+		if !d.IsUnknown() {
+			continue
+		}
+		name := fresh()
+		n.g.DefineSymbol(name, n, i)
+		dims = dims.With(i, shape.Sym(name))
+	}
+	if !dims.Equal(t.Dims()) {
+		n.SetType(t.WithDims(dims))
+	}
+}

@@ -50,27 +50,6 @@ func (g *Graph) SymbolsOf(n *Node) []Symbol {
 	return out
 }
 
-// NameSizes defines a symbol, of the name that fresh returns, for each unknown size of the
-// node's value, so that types of later nodes can use them.
-func (n *Node) NameSizes(fresh func() string) {
-	t := n.Type()
-	if t.Kind() != shape.Tensor || !t.Ranked() {
-		return
-	}
-	dims := t.Dims()
-	for i, d := range dims.Slice() {
-		if !d.IsUnknown() {
-			continue
-		}
-		name := fresh()
-		n.g.DefineSymbol(name, n, i)
-		dims = dims.With(i, shape.Sym(name))
-	}
-	if !dims.Equal(t.Dims()) {
-		n.SetType(t.WithDims(dims))
-	}
-}
-
 // DefineSymbol enters name = dim(n, axis). A name that is defined already is left
 // as it is; AddGuard demands that the new place has the same size. It panics with a
 // *diag.Error for what is no name of a symbol, as shape.Sym does.

@@ -63,15 +63,6 @@ func (g *Graph) Len() int { return g.count }
 // First returns the first node, nil when there is none.
 func (g *Graph) First() *Node { return g.first }
 
-// FirstAfterInputs returns the first node that is no input, nil when there is none.
-func (g *Graph) FirstAfterInputs() *Node {
-	n := g.first
-	for n != nil && n.opcode == Placeholder {
-		n = n.next
-	}
-	return n
-}
-
 // Last returns the last node, nil when there is none.
 func (g *Graph) Last() *Node { return g.last }
 

@@ -1,6 +1,6 @@
 // Package onnx imports ONNX files as graphs, and writes graphs as ONNX files. It owns the meaning of ONNX's
-// operators: a table of rules, one for each operator and the operator sets that it
-// changed in, written with the operators of op/std. It does not compute: engines and
+// operators: a table of rules, one for each operator and each operator set that changed
+// it, written with the operators of op/std. It does not compute: engines and
 // passes see a graph like one that was traced.
 //
 // A value that an ONNX file computes from constants is a constant here, and one that it

@@ -8,7 +8,7 @@
 // A step is an ordinary graph. Its inputs are a batch and its results the loss and metrics; the
 // parameters, the buffers of the model, the state of the optimiser and the counters are its state,
 // which it writes after it has read all of it. So it is printed, optimised, interpreted, compiled
-// and saved as every graph is, and a checkpoint is its state.
+// and saved like any other graph, and a checkpoint is its state.
 //
 // The room stands above fx and the CPU target. The gradient is made by passes/grad; how
 // parameters follow it is in optim; losses are modules of nn. Here are the step (step.go,

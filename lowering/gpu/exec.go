@@ -29,7 +29,7 @@ type Executable struct {
 	open   []graph.Symbol // of the inputs, those that no option pins
 
 	donated []bool // by input
-	sized   *lowering.Cache[*run.Program]
+	sized   *lowering.Cache[*run.Compiled]
 
 	runs lowering.Runs
 }
@@ -59,7 +59,7 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 	}
 	lowering.Lift(ready)
 	e := &Executable{target: t, device: d, ready: ready, user: m, opts: o, entry: lowering.NewEntry(ready.Graph)}
-	e.sized = lowering.NewCache(MaxSizes, (*run.Program).Close)
+	e.sized = lowering.NewCache(MaxSizes, (*run.Compiled).Close)
 	e.donated = make([]bool, len(e.entry.Inputs))
 	for _, i := range o.Donate {
 		e.donated[i] = true
@@ -107,7 +107,7 @@ func (e *Executable) Stats() Stats {
 // (FX1020 to FX1022). An error of code Lost ends the use of the device.
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
 	var out []*array.Array
-	err := e.run(ctx, lowering.Hosts(in), func(p *run.Program, given []lowering.Value) (err error) {
+	err := e.run(ctx, lowering.Hosts(in), func(p *run.Compiled, given []lowering.Value) (err error) {
 		out, err = p.Run(ctx, given)
 		return err
 	})
@@ -118,7 +118,7 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 }
 
 // run has the program of the sizes compute for inputs, checked and completed.
-func (e *Executable) run(ctx context.Context, in []lowering.Value, by func(p *run.Program, given []lowering.Value) error) error {
+func (e *Executable) run(ctx context.Context, in []lowering.Value, by func(p *run.Compiled, given []lowering.Value) error) error {
 	given, err := e.entry.Check(in)
 	if err != nil {
 		return err
@@ -139,11 +139,11 @@ func (e *Executable) run(ctx context.Context, in []lowering.Value, by func(p *ru
 }
 
 // enter returns what runs for the sizes, lowered when it is new; leave follows.
-func (e *Executable) enter(ctx context.Context, sizes []int) (*lowering.CacheEntry[*run.Program], error) {
+func (e *Executable) enter(ctx context.Context, sizes []int) (*lowering.CacheEntry[*run.Compiled], error) {
 	if err := e.runs.Begin(); err != nil {
 		return nil, err
 	}
-	h, err := e.sized.Hold(ctx, fmt.Sprint(sizes), func() (*run.Program, error) { return e.lower(ctx, sizes) })
+	h, err := e.sized.Hold(ctx, fmt.Sprint(sizes), func() (*run.Compiled, error) { return e.lower(ctx, sizes) })
 	if err != nil {
 		e.runs.End()
 	}
@@ -151,7 +151,7 @@ func (e *Executable) enter(ctx context.Context, sizes []int) (*lowering.CacheEnt
 }
 
 // lower makes the program for the sizes.
-func (e *Executable) lower(ctx context.Context, sizes []int) (*run.Program, error) {
+func (e *Executable) lower(ctx context.Context, sizes []int) (*run.Compiled, error) {
 	ready, o := e.ready.WithGraph(e.ready.Graph.Clone()), e.opts
 	if len(sizes) > 0 {
 		o.Shapes = maps.Clone(o.Shapes)
@@ -167,10 +167,10 @@ func (e *Executable) lower(ctx context.Context, sizes []int) (*run.Program, erro
 			return nil, err
 		}
 	}
-	return run.NewProgram(ctx, ready, e.user, e.device, e.target.settings(o))
+	return run.NewCompiled(ctx, ready, e.user, e.device, e.target.settings(o))
 }
 
-func (e *Executable) leave(h *lowering.CacheEntry[*run.Program]) {
+func (e *Executable) leave(h *lowering.CacheEntry[*run.Compiled]) {
 	h.Release()
 	e.runs.End()
 }

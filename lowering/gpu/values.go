@@ -29,7 +29,7 @@ func (e *Executable) Put(ctx context.Context, a *array.Array) (lowering.Value, e
 func (e *Executable) RunValues(ctx context.Context, in []lowering.Value) ([]lowering.Value, error) {
 	given := run.Donated(e.device, in, e.donated)
 	var out []lowering.Value
-	err := e.run(ctx, in, func(p *run.Program, checked []lowering.Value) (err error) {
+	err := e.run(ctx, in, func(p *run.Compiled, checked []lowering.Value) (err error) {
 		out, err = p.RunValues(ctx, checked, given)
 		return err
 	})

@@ -166,7 +166,7 @@ func (e *emitter) program() (*Program, error) {
 	for _, v := range out {
 		p.Outputs = append(p.Outputs, shape.TensorType(v.Type.Elem, shape.ConstDims(v.Type.Dims...)))
 	}
-	p.code = &stablehlo.Program{Name: moduleName(e.module.Graph.Name), Main: e.build.Region}
+	p.code = &stablehlo.Module{Name: moduleName(e.module.Graph.Name), Main: e.build.Region}
 	e.shard(p)
 	return p, nil
 }

@@ -54,7 +54,7 @@ type Program struct {
 	// Outputs are the types of the results. Those of Sizes are as large as the bounds.
 	Outputs []shape.Type
 
-	code *stablehlo.Program
+	code *stablehlo.Module
 }
 
 // String returns the text: MLIR's generic form of the operations, one a line. Equal

@@ -58,7 +58,7 @@ func TestXLAComputesBoundedNetworks(t *testing.T) {
 	require.GreaterOrEqual(t, r.check(x), 5)
 	require.Contains(t, refused, "gpt2")
 	for name, text := range refused {
-		out, err := x.Run(xlajax.Program{Text: text})
+		out, err := x.Run(xlajax.Job{Text: text})
 		require.NoError(t, err)
 		require.ErrorContains(t, out[0].Err, "Dynamic input unexpectedly found for unsupported instruction", "%s: XLA compiles it now: take it into the others", name)
 	}

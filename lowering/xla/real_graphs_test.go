@@ -30,7 +30,7 @@ func TestXLAComputesNetworks(t *testing.T) {
 		}
 		t.Run(model.Name, func(t *testing.T) {
 			p, args, ref := fixtureProgram(t, model, module)
-			out, err := x.Run(xlajax.Program{Text: p.String(), Runs: [][]*array.Array{args}})
+			out, err := x.Run(xlajax.Job{Text: p.String(), Runs: [][]*array.Array{args}})
 			require.NoError(t, err)
 			require.NoError(t, out[0].Err)
 			ref.Check(t, out[0].Runs[0])
@@ -134,7 +134,7 @@ func TestXLATakesDonatedArguments(t *testing.T) {
 	for _, donate := range [][]int{nil, {0}, {1}} {
 		p, err := xla.Emit(m, lowering.Options{Donate: donate})
 		require.NoError(t, err)
-		out, err := x.Run(xlajax.Program{Text: p.String(), Runs: [][]*array.Array{in, in}})
+		out, err := x.Run(xlajax.Job{Text: p.String(), Runs: [][]*array.Array{in, in}})
 		require.NoError(t, err)
 		require.NoError(t, out[0].Err)
 		for k, got := range out[0].Runs {

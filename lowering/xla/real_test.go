@@ -50,9 +50,9 @@ const batch = 50
 func (r *real) check(x *xlajax.Runtime) (passed int) {
 	r.t.Helper()
 	for texts := range slices.Chunk(r.texts, batch) {
-		var programs []xlajax.Program
+		var programs []xlajax.Job
 		for _, text := range texts {
-			p := xlajax.Program{Text: text}
+			p := xlajax.Job{Text: text}
 			for _, run := range r.runs[text] {
 				p.Runs = append(p.Runs, run.in)
 			}

@@ -161,9 +161,9 @@ func TestXLAJudgesAsTheVerifier(t *testing.T) {
 	}
 	accepted := 0
 	for some := range slices.Chunk(list, batch) {
-		var programs []xlajax.Program
+		var programs []xlajax.Job
 		for _, text := range some {
-			programs = append(programs, xlajax.Program{Text: text})
+			programs = append(programs, xlajax.Job{Text: text})
 		}
 		out, err := x.Run(programs...)
 		require.NoError(t, err)

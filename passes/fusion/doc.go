@@ -1,7 +1,7 @@
 // Package fusion holds the passes that merge several operators into one: batch
 // norms into the convolution or linear layer before them, and recognisers,
-// which replace a spelt-out attention, norm, activation or softmax by one operator.
-// Each reports why it leaves a candidate alone, and how far results may
+// which find calls that together compute an attention, norm, activation or softmax and
+// replace them by that operator. Each reports why it leaves a candidate alone, and how far results may
 // move. It refuses a rewrite that would change results beyond that.
 //
 // They run after functionalize and before decompose, which takes their operators
@@ -13,8 +13,8 @@ package fusion
 
 import "github.com/gofx-dev/gofx/passes"
 
-// Recognisers returns the passes that make one operator of what spells it out, in
-// an order in which each finds what the ones before it made.
+// Recognisers returns the passes that replace several calls by the one operator that they
+// compute together, in an order in which each sees the operators of those before it.
 func Recognisers() []passes.Pass {
 	return []passes.Pass{Softmax, Attention, LayerNorm, RmsNorm, Gelu, Silu, Hardswish}
 }

@@ -47,14 +47,12 @@ func All() []Case {
 	return all
 }
 
-// Folder names the package of the case.
+// Folder names the package of the case: the words of its name.
 func (c Case) Folder() string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, strings.ToLower(c.Name))
+	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(c.Name), "'", ""), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	return strings.Join(words, "_")
 }
 
 // Capture traces the model and runs the passes.

@@ -9,67 +9,67 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen/internal/golden"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/achainoverwhataviewreadslater"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/anormandrelubeforeconvolutionsthatsharethem"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/aresidualoftheoperanditself"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/aresidualthatisanotherview"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/assigntoabuffer"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/attentionofsymbolicfeaturesinf16"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/a_chain_over_what_a_view_reads_later"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/a_norm_and_relu_before_convolutions_that_share_them"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/a_residual_of_the_operand_itself"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/a_residual_that_is_another_view"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/assign_to_a_buffer"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/attention_of_symbolic_features_in_f16"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/bert"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/bertwithonefunctionandstateofitsown"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/bertwithonefunctionforitslayers"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/biasscaleandclampinanotherorder"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/cellwithweightsinaloop"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/computedconstant"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/bert_with_one_function_and_state_of_its_own"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/bert_with_one_function_for_its_layers"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/bias_scale_and_clamp_in_another_order"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/cell_with_weights_in_a_loop"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/computed_constant"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/cond"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/deeprecipeofanunexportedtype"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/deviationbeyondtherangeofthevariance"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/divisionbyzeros"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/einsumofsymbolicsizes"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/deep_recipe_of_an_unexported_type"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/deviation_beyond_the_range_of_the_variance"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/division_by_zeros"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/einsum_of_symbolic_sizes"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/gpt2"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/inplaceonaproxy"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/instancenormofsymbolicchannelsinf16"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/logsumexpofallthatmaybeempty"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/logsumexpofwhatmaybeempty"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/loopsinloops"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/lstmresults"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/in_place_on_a_proxy"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/instance_norm_of_symbolic_channels_in_f16"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/logsumexp_of_all_that_may_be_empty"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/logsumexp_of_what_may_be_empty"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/loops_in_loops"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/lstm_results"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/mlp"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/mlpwithstateofitsown"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/nestedresult"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/nestedresultoftheuserstype"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/normsbetweenelementwisecalls"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/onefilterwithtwostrides"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/oneweightinthreeforms"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/opaquemodule"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/operatorofauserspackage"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/optionalinput"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/parametersinregions"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/piecesofabatchofone"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/piecesthatarejoinedusedandjoinedagain"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/mlp_with_state_of_its_own"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/nested_result"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/nested_result_of_the_users_type"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/norms_between_elementwise_calls"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/one_filter_with_two_strides"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/one_weight_in_three_forms"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/opaque_module"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/operator_of_a_users_package"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/optional_input"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/parameters_in_regions"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/pieces_of_a_batch_of_one"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/pieces_that_are_joined_used_and_joined_again"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/positions"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/recurrence"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/residual"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/residualinanamedlist"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/residualwithfoldedweights"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/residual_in_a_named_list"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/residual_with_folded_weights"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/resnet18"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/scan"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/sizedependentreshapewithoutspecs"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/sizedependentreshapewithsymbols"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/size_dependent_reshape_with_symbols"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/size_dependent_reshape_without_specs"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/split"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/splitresults"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/splitwithstateofitsown"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/squeezeandexcitebetweenconvolutions"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/structuredargumentsandresults"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/sumsoversomeaxesofachain"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/swapinaloop"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/tiedweights"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/topkresults"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/variadicarguments"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/weightnorm"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/weightswithgaps"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/split_results"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/split_with_state_of_its_own"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/squeeze_and_excite_between_convolutions"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/structured_arguments_and_results"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/sums_over_some_axes_of_a_chain"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/swap_in_a_loop"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/tied_weights"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/topk_results"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/variadic_arguments"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/weight_norm"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/weights_with_gaps"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/while"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/wrappedfunction"
-	"github.com/gofx-dev/gofx/codegen/internal/golden/wrappedfunctionwithatyperule"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/wrapped_function"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/wrapped_function_with_a_type_rule"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/nn"
@@ -82,67 +82,67 @@ import (
 // printed holds what each package offers: its function, or the constructor of its
 // state.
 var printed = map[string]any{
-	"achainoverwhataviewreadslater":               achainoverwhataviewreadslater.Forward,
-	"aresidualoftheoperanditself":                 aresidualoftheoperanditself.NewModel,
-	"aresidualthatisanotherview":                  aresidualthatisanotherview.NewModel,
-	"biasscaleandclampinanotherorder":             biasscaleandclampinanotherorder.NewModel,
-	"onefilterwithtwostrides":                     onefilterwithtwostrides.NewModel,
-	"oneweightinthreeforms":                       oneweightinthreeforms.NewModel,
-	"piecesofabatchofone":                         piecesofabatchofone.NewModel,
-	"piecesthatarejoinedusedandjoinedagain":       piecesthatarejoinedusedandjoinedagain.Forward,
-	"sumsoversomeaxesofachain":                    sumsoversomeaxesofachain.Forward,
-	"weightswithgaps":                             weightswithgaps.NewModel,
-	"assigntoabuffer":                             assigntoabuffer.Forward,
-	"bert":                                        bert.Forward,
-	"bertwithonefunctionforitslayers":             bertwithonefunctionforitslayers.Forward,
-	"bertwithonefunctionandstateofitsown":         bertwithonefunctionandstateofitsown.NewModel,
-	"computedconstant":                            computedconstant.NewModel,
-	"cond":                                        cond.Forward,
-	"deeprecipeofanunexportedtype":                deeprecipeofanunexportedtype.NewModel,
-	"gpt2":                                        gpt2.Forward,
-	"inplaceonaproxy":                             inplaceonaproxy.Forward,
-	"lstmresults":                                 lstmresults.NewModel,
-	"mlp":                                         mlp.Forward,
-	"mlpwithstateofitsown":                        mlpwithstateofitsown.NewModel,
-	"nestedresult":                                nestedresult.Forward,
-	"nestedresultoftheuserstype":                  nestedresultoftheuserstype.Forward,
-	"opaquemodule":                                opaquemodule.Forward,
-	"operatorofauserspackage":                     operatorofauserspackage.Forward,
-	"optionalinput":                               optionalinput.Forward,
-	"parametersinregions":                         parametersinregions.Forward,
-	"positions":                                   positions.Forward,
-	"recurrence":                                  recurrence.Forward,
-	"residual":                                    residual.Forward,
-	"residualinanamedlist":                        residualinanamedlist.Forward,
-	"residualwithfoldedweights":                   residualwithfoldedweights.NewModel,
-	"resnet18":                                    resnet18.Forward,
-	"scan":                                        scan.Forward,
-	"sizedependentreshapewithoutspecs":            sizedependentreshapewithoutspecs.Forward,
-	"sizedependentreshapewithsymbols":             sizedependentreshapewithsymbols.Forward,
-	"split":                                       split.Forward,
-	"splitresults":                                splitresults.Forward,
-	"splitwithstateofitsown":                      splitwithstateofitsown.NewModel,
-	"structuredargumentsandresults":               structuredargumentsandresults.Forward,
-	"tiedweights":                                 tiedweights.Forward,
-	"topkresults":                                 topkresults.Forward,
-	"logsumexpofwhatmaybeempty":                   logsumexpofwhatmaybeempty.Forward,
-	"logsumexpofallthatmaybeempty":                logsumexpofallthatmaybeempty.Forward,
-	"instancenormofsymbolicchannelsinf16":         instancenormofsymbolicchannelsinf16.Forward,
-	"attentionofsymbolicfeaturesinf16":            attentionofsymbolicfeaturesinf16.Forward,
-	"deviationbeyondtherangeofthevariance":        deviationbeyondtherangeofthevariance.Forward,
-	"divisionbyzeros":                             divisionbyzeros.Forward,
-	"einsumofsymbolicsizes":                       einsumofsymbolicsizes.Forward,
-	"variadicarguments":                           variadicarguments.Forward,
-	"weightnorm":                                  weightnorm.Forward,
-	"cellwithweightsinaloop":                      cellwithweightsinaloop.Forward,
-	"loopsinloops":                                loopsinloops.Forward,
-	"swapinaloop":                                 swapinaloop.NewModel,
-	"while":                                       while.Forward,
-	"wrappedfunction":                             wrappedfunction.Forward,
-	"wrappedfunctionwithatyperule":                wrappedfunctionwithatyperule.Forward,
-	"anormandrelubeforeconvolutionsthatsharethem": anormandrelubeforeconvolutionsthatsharethem.NewModel,
-	"normsbetweenelementwisecalls":                normsbetweenelementwisecalls.Forward,
-	"squeezeandexcitebetweenconvolutions":         squeezeandexcitebetweenconvolutions.NewModel,
+	"a_chain_over_what_a_view_reads_later":         a_chain_over_what_a_view_reads_later.Forward,
+	"a_residual_of_the_operand_itself":             a_residual_of_the_operand_itself.NewModel,
+	"a_residual_that_is_another_view":              a_residual_that_is_another_view.NewModel,
+	"bias_scale_and_clamp_in_another_order":        bias_scale_and_clamp_in_another_order.NewModel,
+	"one_filter_with_two_strides":                  one_filter_with_two_strides.NewModel,
+	"one_weight_in_three_forms":                    one_weight_in_three_forms.NewModel,
+	"pieces_of_a_batch_of_one":                     pieces_of_a_batch_of_one.NewModel,
+	"pieces_that_are_joined_used_and_joined_again": pieces_that_are_joined_used_and_joined_again.Forward,
+	"sums_over_some_axes_of_a_chain":               sums_over_some_axes_of_a_chain.Forward,
+	"weights_with_gaps":                            weights_with_gaps.NewModel,
+	"assign_to_a_buffer":                           assign_to_a_buffer.Forward,
+	"bert":                                         bert.Forward,
+	"bert_with_one_function_for_its_layers":        bert_with_one_function_for_its_layers.Forward,
+	"bert_with_one_function_and_state_of_its_own":  bert_with_one_function_and_state_of_its_own.NewModel,
+	"computed_constant":                            computed_constant.NewModel,
+	"cond":                                         cond.Forward,
+	"deep_recipe_of_an_unexported_type":            deep_recipe_of_an_unexported_type.NewModel,
+	"gpt2":                                         gpt2.Forward,
+	"in_place_on_a_proxy":                          in_place_on_a_proxy.Forward,
+	"lstm_results":                                 lstm_results.NewModel,
+	"mlp":                                          mlp.Forward,
+	"mlp_with_state_of_its_own":                    mlp_with_state_of_its_own.NewModel,
+	"nested_result":                                nested_result.Forward,
+	"nested_result_of_the_users_type":              nested_result_of_the_users_type.Forward,
+	"opaque_module":                                opaque_module.Forward,
+	"operator_of_a_users_package":                  operator_of_a_users_package.Forward,
+	"optional_input":                               optional_input.Forward,
+	"parameters_in_regions":                        parameters_in_regions.Forward,
+	"positions":                                    positions.Forward,
+	"recurrence":                                   recurrence.Forward,
+	"residual":                                     residual.Forward,
+	"residual_in_a_named_list":                     residual_in_a_named_list.Forward,
+	"residual_with_folded_weights":                 residual_with_folded_weights.NewModel,
+	"resnet18":                                     resnet18.Forward,
+	"scan":                                         scan.Forward,
+	"size_dependent_reshape_without_specs":         size_dependent_reshape_without_specs.Forward,
+	"size_dependent_reshape_with_symbols":          size_dependent_reshape_with_symbols.Forward,
+	"split":                                        split.Forward,
+	"split_results":                                split_results.Forward,
+	"split_with_state_of_its_own":                  split_with_state_of_its_own.NewModel,
+	"structured_arguments_and_results":             structured_arguments_and_results.Forward,
+	"tied_weights":                                 tied_weights.Forward,
+	"topk_results":                                 topk_results.Forward,
+	"logsumexp_of_what_may_be_empty":               logsumexp_of_what_may_be_empty.Forward,
+	"logsumexp_of_all_that_may_be_empty":           logsumexp_of_all_that_may_be_empty.Forward,
+	"instance_norm_of_symbolic_channels_in_f16":    instance_norm_of_symbolic_channels_in_f16.Forward,
+	"attention_of_symbolic_features_in_f16":        attention_of_symbolic_features_in_f16.Forward,
+	"deviation_beyond_the_range_of_the_variance":   deviation_beyond_the_range_of_the_variance.Forward,
+	"division_by_zeros":                            division_by_zeros.Forward,
+	"einsum_of_symbolic_sizes":                     einsum_of_symbolic_sizes.Forward,
+	"variadic_arguments":                           variadic_arguments.Forward,
+	"weight_norm":                                  weight_norm.Forward,
+	"cell_with_weights_in_a_loop":                  cell_with_weights_in_a_loop.Forward,
+	"loops_in_loops":                               loops_in_loops.Forward,
+	"swap_in_a_loop":                               swap_in_a_loop.NewModel,
+	"while":                                        while.Forward,
+	"wrapped_function":                             wrapped_function.Forward,
+	"wrapped_function_with_a_type_rule":            wrapped_function_with_a_type_rule.Forward,
+	"a_norm_and_relu_before_convolutions_that_share_them": a_norm_and_relu_before_convolutions_that_share_them.NewModel,
+	"norms_between_elementwise_calls":                     norms_between_elementwise_calls.Forward,
+	"squeeze_and_excite_between_convolutions":             squeeze_and_excite_between_convolutions.NewModel,
 }
 
 // generated returns the printed model as something to be traced, with the options

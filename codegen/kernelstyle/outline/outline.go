@@ -13,8 +13,8 @@ const minPart = 40
 // minRepeat is the fewest steps of a repeated block that get a function.
 const minRepeat = 4
 
-// Program is a plan cut into functions.
-type Program struct {
+// Outline is a plan cut into functions.
+type Outline struct {
 	// Parts compute the plan, one after the other. A short plan has one.
 	Parts []Part
 	// Blocks are called by the parts, each more than once.
@@ -58,11 +58,11 @@ type Call struct {
 // themselves: that one buffer reads, and none writes. Blocks come first, for a call of one counts as one line in the parts;
 // where scopes change is marked last, since it depends on what a function's own
 // scope is.
-func Of(p *plan.Plan, key func(step int) string, once func(path string) bool) *Program {
+func Of(p *plan.Plan, key func(step int) string, once func(path string) bool) *Outline {
 	scopes := scopesOf(p)
 	blocks := findBlocks(scopes, describer{plan: p, key: key, uses: usesOf(p), once: once})
 	c := cutter{plan: p, scopes: scopes}
-	prog := &Program{Parts: c.parts(items(len(p.Steps), blocks), 1), Blocks: blocks}
+	prog := &Outline{Parts: c.parts(items(len(p.Steps), blocks), 1), Blocks: blocks}
 	for i := range prog.Parts {
 		scopes.markGaps(prog.Parts[i].Items, prog.Parts[i].Scope)
 	}

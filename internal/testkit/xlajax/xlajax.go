@@ -80,9 +80,9 @@ func start(cmd *exec.Cmd) (*Runtime, error) {
 	return &Runtime{in: bufio.NewWriterSize(in, 1<<20), out: bufio.NewReaderSize(out, 1<<20)}, nil
 }
 
-// Program is the text of a program, and its runs: for each run the arguments of main. Without
+// Job is the text of a program, and its runs: for each run the arguments of main. Without
 // runs it is only compiled.
-type Program struct {
+type Job struct {
 	Text string
 	Runs [][]*array.Array
 }
@@ -119,7 +119,7 @@ type message struct {
 }
 
 // Run compiles programs and runs them. An error is the process's; those of programs are in the outcomes.
-func (r *Runtime) Run(programs ...Program) (out []Outcome, err error) {
+func (r *Runtime) Run(programs ...Job) (out []Outcome, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m, data, err := asked(programs)
@@ -142,7 +142,7 @@ func (r *Runtime) Run(programs ...Program) (out []Outcome, err error) {
 }
 
 // asked is the request about programs, and the arrays that follow it.
-func asked(programs []Program) (m message, data []*array.Array, err error) {
+func asked(programs []Job) (m message, data []*array.Array, err error) {
 	for k, p := range programs {
 		runs := [][]tensor{}
 		for _, args := range p.Runs {

@@ -23,7 +23,7 @@ const identity = `module @m {
 // Arguments of each element type come back as they are, and programs that XLA refuses leave the others alone.
 func TestRun(t *testing.T) {
 	r := Start(t)
-	var programs []Program
+	var programs []Job
 	for _, c := range []struct {
 		d    array.DType
 		name string
@@ -33,10 +33,10 @@ func TestRun(t *testing.T) {
 		for i := range a.Len() {
 			array.SetFloat64At(a, i, float64(i%2))
 		}
-		programs = append(programs, Program{strings.ReplaceAll(identity, "T", c.name), [][]*array.Array{{a}, {a}}})
+		programs = append(programs, Job{strings.ReplaceAll(identity, "T", c.name), [][]*array.Array{{a}, {a}}})
 	}
 	require.Len(t, programs, len(typeNames))
-	programs = append(programs, Program{Text: "module {"}, Program{Text: strings.ReplaceAll(identity, "T", "f32")})
+	programs = append(programs, Job{Text: "module {"}, Job{Text: strings.ReplaceAll(identity, "T", "f32")})
 	out, err := r.Run(programs...)
 	require.NoError(t, err)
 	for i, p := range programs {
@@ -59,7 +59,7 @@ func TestAnswers(t *testing.T) {
 	ask := func(answer string) ([]Outcome, string, error) {
 		var asked bytes.Buffer
 		r := &Runtime{in: bufio.NewWriter(&asked), out: bufio.NewReader(strings.NewReader(answer))}
-		out, err := r.Run(Program{"p", [][]*array.Array{{array.FromSlice([]int16{1, 2}, 2)}}})
+		out, err := r.Run(Job{"p", [][]*array.Array{{array.FromSlice([]int16{1, 2}, 2)}}})
 		return out, asked.String(), err
 	}
 	out, asked, err := ask(`{"programs":[{"runs":[[{"dtype":"uint8","dims":[2]}]]}]}` + "\nab")
@@ -74,7 +74,7 @@ func TestAnswers(t *testing.T) {
 		_, _, err = ask(answer)
 		require.Error(t, err, answer)
 	}
-	_, err = (&Runtime{}).Run(Program{"p", [][]*array.Array{{array.New(array.I4, 2)}}})
+	_, err = (&Runtime{}).Run(Job{"p", [][]*array.Array{{array.New(array.I4, 2)}}})
 	require.ErrorContains(t, err, "argument 0")
 }
 
@@ -84,7 +84,7 @@ func TestTaken(t *testing.T) {
 	text := strings.ReplaceAll(identity, "T", "f32")
 	text = strings.Replace(text, "%arg0: tensor<2x3xf32>", "%arg0: tensor<2x3xf32> {jax.buffer_donor = true}", 1)
 	a := array.New(array.F32, 2, 3)
-	out, err := r.Run(Program{text, [][]*array.Array{{a}}})
+	out, err := r.Run(Job{text, [][]*array.Array{{a}}})
 	require.NoError(t, err)
 	require.NoError(t, out[0].Err)
 	require.Equal(t, [][]int{{0}}, out[0].Taken)
@@ -101,7 +101,7 @@ func TestOneProcess(t *testing.T) {
 	require.Same(t, r, Start(t))
 	ended, err := start(exec.Command("true"))
 	require.NoError(t, err)
-	_, err = ended.Run(Program{Text: "p"})
+	_, err = ended.Run(Job{Text: "p"})
 	require.Error(t, err)
 	require.False(t, ended.Alive())
 	require.True(t, r.Alive())

@@ -12,7 +12,7 @@ import (
 
 // choose takes for each step that has another way the one that is faster on the device, which
 // is measured once and kept in the folder.
-func (p *Program) choose(folder lowering.Folder) error {
+func (p *Compiled) choose(folder lowering.Folder) error {
 	lib, ok := p.dev.dev.(device.Library)
 	if !ok {
 		return nil
@@ -25,7 +25,7 @@ func (p *Program) choose(folder lowering.Folder) error {
 
 // choice is what was chosen so far, by key.
 type choice struct {
-	p      *Program
+	p      *Compiled
 	lib    device.Library
 	folder lowering.Folder
 	known  map[string]bool
@@ -81,7 +81,7 @@ func (c *choice) among(list []lower.Step) (steps []lower.Step, err error) {
 
 // faster reports whether a library's routine, with what follows it, takes less time than the
 // kernel.
-func (p *Program) faster(s *lower.Step, r device.Routine, key string, folder lowering.Folder) (bool, error) {
+func (p *Compiled) faster(s *lower.Step, r device.Routine, key string, folder lowering.Folder) (bool, error) {
 	i := p.dev.Info()
 	file := lowering.Key("choice 1", i.Kind, i.Name, i.Driver, i.Arch, key)
 	if known := folder.Load(file); len(known) == 1 {

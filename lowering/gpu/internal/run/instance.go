@@ -10,7 +10,7 @@ import (
 const MaxInstances = 4
 
 // newInstance takes memory for a run.
-func (p *Program) newInstance() (_ *instance, err error) {
+func (p *Compiled) newInstance() (_ *instance, err error) {
 	x := &instance{views: make([]device.Buffer, len(p.build.Buffers))}
 	defer func() {
 		if err != nil {
@@ -53,7 +53,7 @@ func (p *Program) newInstance() (_ *instance, err error) {
 
 // record keeps the launches of each passage of an instance as one command, where the queue can:
 // drivers take microseconds for each launch, which is longer than many kernels run.
-func (p *Program) record(x *instance, list []passage) (err error) {
+func (p *Compiled) record(x *instance, list []passage) (err error) {
 	q, ok := x.queue.(device.Recorder)
 	if !ok {
 		return nil
@@ -76,7 +76,7 @@ func (p *Program) record(x *instance, list []passage) (err error) {
 }
 
 // acquire returns a free instance or a new one.
-func (p *Program) acquire() (*instance, error) {
+func (p *Compiled) acquire() (*instance, error) {
 	p.mu.Lock()
 	if n := len(p.free); n > 0 {
 		x := p.free[n-1]
@@ -89,7 +89,7 @@ func (p *Program) acquire() (*instance, error) {
 }
 
 // release keeps an instance for later runs; failed ones are given up.
-func (p *Program) release(x *instance, failed bool) {
+func (p *Compiled) release(x *instance, failed bool) {
 	p.mu.Lock()
 	keep := !failed && len(p.free) < MaxInstances
 	if keep {

@@ -9,8 +9,8 @@ import (
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
 )
 
-// NewProgram lowers a module of known sizes, which was prepared from the user's.
-func NewProgram(ctx context.Context, ready, user *graph.Module, d *Device, o Settings) (*Program, error) {
+// NewCompiled lowers a module of known sizes, which was prepared from the user's.
+func NewCompiled(ctx context.Context, ready, user *graph.Module, d *Device, o Settings) (*Compiled, error) {
 	inputs := ready.Graph.Entry().Inputs
 	if err := lower.Legalize(ready.Graph, d.Info().Doubles); err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func NewProgram(ctx context.Context, ready, user *graph.Module, d *Device, o Set
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{dev: d, user: user, build: b, inputs: inputs, fixed: make([]device.Buffer, len(b.Buffers))}
+	p := &Compiled{dev: d, user: user, build: b, inputs: inputs, fixed: make([]device.Buffer, len(b.Buffers))}
 	if err := p.link(ctx, o); err != nil {
 		p.Close()
 		return nil, err
@@ -44,7 +44,7 @@ func NewProgram(ctx context.Context, ready, user *graph.Module, d *Device, o Set
 }
 
 // link builds the kernels.
-func (p *Program) link(ctx context.Context, o Settings) error {
+func (p *Compiled) link(ctx context.Context, o Settings) error {
 	var all []*source.Kernel
 	for s := range lower.Each(p.build.Steps) {
 		if s.Kernel != nil {

@@ -11,7 +11,7 @@ import (
 
 // schedule makes passages of steps, and numbers what a run launches and what may refuse an
 // operand.
-func (p *Program) schedule(steps []lower.Step) (list []passage) {
+func (p *Compiled) schedule(steps []lower.Step) (list []passage) {
 	for i := range steps {
 		s := &steps[i]
 		if s.Setup {
@@ -41,7 +41,7 @@ func (p *Program) schedule(steps []lower.Step) (list []passage) {
 }
 
 // play enqueues passages; round is that of the loop whose body they are.
-func (p *Program) play(ctx context.Context, x *instance, list []passage, round int) error {
+func (p *Compiled) play(ctx context.Context, x *instance, list []passage, round int) error {
 	for i := range list {
 		a := &list[i]
 		if err := stopped(ctx, x); err != nil {
@@ -72,7 +72,7 @@ func stopped(ctx context.Context, x *instance) error {
 }
 
 // issue enqueues the launches of a passage one by one.
-func (p *Program) issue(ctx context.Context, x *instance, a passage, round int) (err error) {
+func (p *Compiled) issue(ctx context.Context, x *instance, a passage, round int) (err error) {
 	for i := a.from; i < a.to; i++ {
 		if err := stopped(ctx, x); err != nil {
 			return err
@@ -109,7 +109,7 @@ func (x *instance) breathe() error {
 }
 
 // decide runs the bodies of control flow.
-func (p *Program) decide(ctx context.Context, x *instance, a *passage) error {
+func (p *Compiled) decide(ctx context.Context, x *instance, a *passage) error {
 	switch a.control.Flow.Op {
 	case op.Cond:
 		yes, err := p.truth(x, a.control)
@@ -154,7 +154,7 @@ func (p *Program) decide(ctx context.Context, x *instance, a *passage) error {
 }
 
 // tooMany is the mistake of a while that goes on after the most trips that it makes.
-func (p *Program) tooMany(x *instance, s *lower.Step) error {
+func (p *Compiled) tooMany(x *instance, s *lower.Step) error {
 	if err := p.refused(x); err != nil { // which came first
 		return err
 	}
@@ -163,7 +163,7 @@ func (p *Program) tooMany(x *instance, s *lower.Step) error {
 }
 
 // enterBody runs a body, or says why it cannot run.
-func (p *Program) enterBody(ctx context.Context, x *instance, a *passage, body, round int) error {
+func (p *Compiled) enterBody(ctx context.Context, x *instance, a *passage, body, round int) error {
 	wrong := a.control.Flow.Wrong[body]
 	if wrong == nil {
 		return p.play(ctx, x, a.bodies[body], round)
@@ -176,7 +176,7 @@ func (p *Program) enterBody(ctx context.Context, x *instance, a *passage, body, 
 
 // truth reads the bool that a cond or while asks for. What follows from an operand that was
 // refused is no answer: a loop might never end.
-func (p *Program) truth(x *instance, s *lower.Step) (bool, error) {
+func (p *Compiled) truth(x *instance, s *lower.Step) (bool, error) {
 	var word [1]byte
 	if err := x.queue.Read(word[:], x.views[s.Flow.Test]); err != nil {
 		return false, at(s, err)

@@ -15,9 +15,9 @@ import (
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/pack"
 )
 
-// Program is what a graph of known sizes has become: steps whose kernels are built, and the
+// Compiled is what a graph of known sizes has become: steps whose kernels are built, and the
 // memory of the device that all runs share.
-type Program struct {
+type Compiled struct {
 	dev      *Device
 	user     *graph.Module // the caller's, whose live weights are read at each run
 	build    *lower.Builder
@@ -49,7 +49,7 @@ type Settings struct {
 }
 
 // setUp copies weights to the device and runs the steps that need nothing else.
-func (p *Program) setUp() error {
+func (p *Compiled) setUp() error {
 	q, err := p.dev.dev.NewQueue()
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (p *Program) setUp() error {
 }
 
 // used tells which buffers any step or result needs.
-func (p *Program) used() []bool {
+func (p *Compiled) used() []bool {
 	used := make([]bool, len(p.build.Buffers))
 	for s := range lower.Each(p.build.Steps) {
 		for _, k := range s.Args {
@@ -103,7 +103,7 @@ func (p *Program) used() []bool {
 }
 
 // dropSpent frees what only steps that are done needed.
-func (p *Program) dropSpent(used []bool) {
+func (p *Compiled) dropSpent(used []bool) {
 	needed := make([]bool, len(used))
 	for s := range lower.Each(p.build.Steps) {
 		if s.Setup {
@@ -125,7 +125,7 @@ func (p *Program) dropSpent(used []bool) {
 }
 
 // launch fills in the arguments of a step.
-func (p *Program) launch(s *lower.Step, buffers []device.Buffer, status device.Buffer) device.Launch {
+func (p *Compiled) launch(s *lower.Step, buffers []device.Buffer, status device.Buffer) device.Launch {
 	l := device.Launch{Kernel: p.kernels[s.Kernel.Name], Grid: s.Kernel.Groups, Group: s.Kernel.Group}
 	for _, k := range s.Args {
 		l.Args = append(l.Args, device.Arg{Buffer: buffers[k]})
@@ -148,7 +148,7 @@ func at(s *lower.Step, err error) error {
 }
 
 // refused returns the error of the first call that refused an operand.
-func (p *Program) refused(x *instance) error {
+func (p *Compiled) refused(x *instance) error {
 	if len(p.checked) == 0 {
 		return x.queue.Finish()
 	}
@@ -164,7 +164,7 @@ func (p *Program) refused(x *instance) error {
 }
 
 // Close gives the device's memory back; no run may be in progress.
-func (p *Program) Close() {
+func (p *Compiled) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, x := range p.free {

@@ -95,7 +95,7 @@ func (v *resident) give() device.Buffer {
 }
 
 // keep copies the results out of the memory of the run.
-func (p *Program) keep(x *instance, given []*resident) (out []lowering.Value, err error) {
+func (p *Compiled) keep(x *instance, given []*resident) (out []lowering.Value, err error) {
 	defer func() {
 		if err != nil {
 			for _, v := range out {

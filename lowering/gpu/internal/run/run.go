@@ -10,7 +10,7 @@ import (
 )
 
 // Refuse reports an input that is not what the program was made for.
-func (p *Program) Refuse(in []lowering.Value) error {
+func (p *Compiled) Refuse(in []lowering.Value) error {
 	for i := range p.inputs {
 		if err := p.inputs[i].Refuse(guard.Of(in[i].Type())); err != nil {
 			return err
@@ -20,7 +20,7 @@ func (p *Program) Refuse(in []lowering.Value) error {
 }
 
 // Run computes for inputs that Refuse accepts, and copies the results to the host.
-func (p *Program) Run(ctx context.Context, in []lowering.Value) (out []*array.Array, err error) {
+func (p *Compiled) Run(ctx context.Context, in []lowering.Value) (out []*array.Array, err error) {
 	err = p.run(ctx, in, func(x *instance) (err error) {
 		out, err = p.fetch(x)
 		return err
@@ -30,7 +30,7 @@ func (p *Program) Run(ctx context.Context, in []lowering.Value) (out []*array.Ar
 
 // RunValues is Run with results that stay on the device: in the memory of given values of as
 // many bytes, where there are such, else in memory of their own.
-func (p *Program) RunValues(ctx context.Context, in []lowering.Value, given []*resident) (out []lowering.Value, err error) {
+func (p *Compiled) RunValues(ctx context.Context, in []lowering.Value, given []*resident) (out []lowering.Value, err error) {
 	err = p.run(ctx, in, func(x *instance) (err error) {
 		out, err = p.keep(x, given)
 		return err
@@ -39,7 +39,7 @@ func (p *Program) RunValues(ctx context.Context, in []lowering.Value, given []*r
 }
 
 // run computes, and has results taken from the instance.
-func (p *Program) run(ctx context.Context, in []lowering.Value, take func(x *instance) error) error {
+func (p *Compiled) run(ctx context.Context, in []lowering.Value, take func(x *instance) error) error {
 	if err := p.refresh(ctx); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (p *Program) run(ctx context.Context, in []lowering.Value, take func(x *ins
 	return err
 }
 
-func (p *Program) compute(ctx context.Context, x *instance, in []lowering.Value) error {
+func (p *Compiled) compute(ctx context.Context, x *instance, in []lowering.Value) error {
 	if err := p.enter(ctx, x, in); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (p *Program) compute(ctx context.Context, x *instance, in []lowering.Value)
 }
 
 // fetch copies the results to the host.
-func (p *Program) fetch(x *instance) ([]*array.Array, error) {
+func (p *Compiled) fetch(x *instance) ([]*array.Array, error) {
 	out := make([]*array.Array, len(p.build.Outputs))
 	for i, v := range p.build.Outputs {
 		out[i] = array.New(v.DType(), v.Shape()...)
@@ -79,7 +79,7 @@ func (p *Program) fetch(x *instance) ([]*array.Array, error) {
 }
 
 // enter copies inputs and live weights into the memory of the run.
-func (p *Program) enter(ctx context.Context, x *instance, in []lowering.Value) error {
+func (p *Compiled) enter(ctx context.Context, x *instance, in []lowering.Value) error {
 	for k, f := range p.build.Buffers {
 		if x.views[k] == nil || f.Kind != lower.Input && f.Kind != lower.Live {
 			continue
@@ -105,7 +105,7 @@ func (p *Program) enter(ctx context.Context, x *instance, in []lowering.Value) e
 }
 
 // Steps returns the operators of the launches of a run, for tests.
-func (p *Program) Steps() (list []string) {
+func (p *Compiled) Steps() (list []string) {
 	for s := range lower.Each(p.build.Steps) {
 		if !s.Setup && s.Node != nil {
 			list = append(list, s.Node.Op().Name)
@@ -115,7 +115,7 @@ func (p *Program) Steps() (list []string) {
 }
 
 // Waiting returns how many runs wait for others that read weights or make them again, for tests.
-func (p *Program) Waiting() int { return p.fresh.Waiting() }
+func (p *Compiled) Waiting() int { return p.fresh.Waiting() }
 
 // Waiting returns how many copies wait for others, for tests.
 func (d *Device) Waiting() int { return d.copies.Waiting() }

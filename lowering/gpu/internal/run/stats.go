@@ -40,7 +40,7 @@ func (s Stats) String() string {
 }
 
 // Count describes the program in s, when no run makes its weights again.
-func (p *Program) Count(s *Stats) {
+func (p *Compiled) Count(s *Stats) {
 	if p.fresh.RLock(context.Background()) != nil {
 		return
 	}

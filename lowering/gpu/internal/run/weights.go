@@ -12,7 +12,7 @@ import (
 )
 
 // live returns the array of a weight that is read at each run.
-func (p *Program) live(f lower.Buffer) (*array.Array, error) {
+func (p *Compiled) live(f lower.Buffer) (*array.Array, error) {
 	w := p.user.Param(f.Path)
 	is, want := "gone", shape.TypeOf(f.Array)
 	if w != nil && w.Value != nil {
@@ -27,7 +27,7 @@ func (p *Program) live(f lower.Buffer) (*array.Array, error) {
 
 // refresh has weights that were written since they were copied, and what is made of them, made
 // again when no run reads them; a run that begins holds them until it ends.
-func (p *Program) refresh(ctx context.Context) error {
+func (p *Compiled) refresh(ctx context.Context) error {
 	for {
 		if err := p.fresh.RLock(ctx); err != nil {
 			return err
@@ -51,7 +51,7 @@ func (p *Program) refresh(ctx context.Context) error {
 }
 
 // stale reports whether a weight was written since it was copied.
-func (p *Program) stale() bool {
+func (p *Compiled) stale() bool {
 	return slices.ContainsFunc(p.build.Buffers, func(f lower.Buffer) bool {
 		return f.Kind == lower.Weight && f.Path != "" && f.Array.Storage().Version() > p.since
 	})

@@ -20,7 +20,7 @@ func newTensor(t stablehlo.Type) tensor { return tensor{t, make([]uint64, t.Len(
 
 // Run computes what the program returns for inputs, which are read only. It is an error
 // when the program does not verify, or inputs are not those of main.
-func Run(ctx context.Context, p *stablehlo.Program, in []*array.Array) (out []*array.Array, err error) {
+func Run(ctx context.Context, p *stablehlo.Module, in []*array.Array) (out []*array.Array, err error) {
 	if err := stablehlo.Verify(p); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 // Bind returns what a program of bounded sizes computes for some of them: a program without bounds. The
 // sizes are those that main takes as scalars, by the place of the argument. What lies after them is
 // nothing that a result may depend on: it is made of NaN and of numbers that are no index.
-func (p *Program) Bind(sizes map[int]int) (*Program, error) {
+func (p *Module) Bind(sizes map[int]int) (*Module, error) {
 	b := &binder{values: map[*Value]*Value{}, sizes: map[*Value]int{}, out: NewBuilder()}
 	for i, a := range p.Main.Args {
 		if n, ok := sizes[i]; ok && a.Type.Equal(Of(array.I32)) {

@@ -12,7 +12,7 @@ import (
 type Symbol struct {
 	Bound int
 	// Others are the programs for Sizes of this symbol, and the bounds of all others.
-	Others []*Program
+	Others []*Module
 	Sizes  []int
 }
 
@@ -33,8 +33,8 @@ func (m *Misfit) Error() string { return m.Err.Error() }
 // Arguments and results are as large as the bounds: what lies after a run's sizes is not read,
 // and is anything in the results. After its arguments main takes the sizes, a scalar of i32 for each
 // symbol.
-func Bounded(p *Program, symbols []Symbol) (*Program, error) {
-	b := &bounding{symbols: symbols, values: map[*Value]*Value{}, opens: map[*Value][]int{}, full: map[*Value]*Value{}, numbers: map[int]*Value{}, others: map[*Program]map[*Value]*Value{}, out: NewBuilder()}
+func Bounded(p *Module, symbols []Symbol) (*Module, error) {
+	b := &bounding{symbols: symbols, values: map[*Value]*Value{}, opens: map[*Value][]int{}, full: map[*Value]*Value{}, numbers: map[int]*Value{}, others: map[*Module]map[*Value]*Value{}, out: NewBuilder()}
 	for _, s := range symbols {
 		for _, q := range s.Others {
 			if len(q.Main.Ops) != len(p.Main.Ops) || len(q.Main.Args) != len(p.Main.Args) {
@@ -45,7 +45,7 @@ func Bounded(p *Program, symbols []Symbol) (*Program, error) {
 	}
 	for i, a := range p.Main.Args {
 		var err error
-		if b.opens[a], err = b.open(a, func(q *Program) *Value { return q.Main.Args[i] }); err != nil {
+		if b.opens[a], err = b.open(a, func(q *Module) *Value { return q.Main.Args[i] }); err != nil {
 			return nil, &Misfit{-1, err}
 		}
 		b.out.Region.Args = append(b.out.Region.Args, &Value{Type: a.Type})
@@ -74,16 +74,16 @@ func Bounded(p *Program, symbols []Symbol) (*Program, error) {
 type bounding struct {
 	symbols []Symbol
 	values  map[*Value]*Value
-	opens   map[*Value][]int               // of each value the symbols that its dimensions are, -1 for none
-	sizes   []*Value                       // of symbols, as the run has them
-	full    map[*Value]*Value              // values with all their bounds as numbers
-	numbers map[int]*Value                 // bounds as scalars
-	others  map[*Program]map[*Value]*Value // of each value the one at its place
+	opens   map[*Value][]int              // of each value the symbols that its dimensions are, -1 for none
+	sizes   []*Value                      // of symbols, as the run has them
+	full    map[*Value]*Value             // values with all their bounds as numbers
+	numbers map[int]*Value                // bounds as scalars
+	others  map[*Module]map[*Value]*Value // of each value the one at its place
 	out     *Builder
 }
 
 // pair notes the values of a program for another size that stand where these do.
-func (b *bounding) pair(q *Program, values, others []*Value) {
+func (b *bounding) pair(q *Module, values, others []*Value) {
 	if b.others[q] == nil {
 		b.others[q] = map[*Value]*Value{}
 	}
@@ -93,7 +93,7 @@ func (b *bounding) pair(q *Program, values, others []*Value) {
 }
 
 // open returns for each dimension of a value the symbol that its size is, -1 for none.
-func (b *bounding) open(v *Value, other func(q *Program) *Value) ([]int, error) {
+func (b *bounding) open(v *Value, other func(q *Module) *Value) ([]int, error) {
 	list := slices.Repeat([]int{-1}, v.Type.Rank())
 	for s, symbol := range b.symbols {
 		for k, q := range symbol.Others {
@@ -142,7 +142,7 @@ func (b *bounding) op(i int, o *Op) error {
 	some := slices.ContainsFunc(c.Operands, func(v *Value) bool { return v.Type.IsBounded() })
 	for r, v := range o.Results {
 		var err error
-		if b.opens[v], err = b.open(v, func(q *Program) *Value { return q.Main.Ops[i].Results[r] }); err != nil {
+		if b.opens[v], err = b.open(v, func(q *Module) *Value { return q.Main.Ops[i].Results[r] }); err != nil {
 			return err
 		}
 		some = some || slices.Max(append([]int{-1}, b.opens[v]...)) >= 0
@@ -241,7 +241,7 @@ func (b *bounding) sized(v, size *Value, dim int, bound bool) *Value {
 
 // alike requires an operation to be the same for another size, of the same values, except what follows from
 // the sizes of its operands and results.
-func (b *bounding) alike(q *Program, o, u *Op) error {
+func (b *bounding) alike(q *Module, o, u *Op) error {
 	if o.Name != u.Name || len(o.Attrs) != len(u.Attrs) || len(o.Regions) != len(u.Regions) || len(o.Results) != len(u.Results) || len(o.Operands) != len(u.Operands) {
 		return errors.New("the program has other operations for other sizes")
 	}

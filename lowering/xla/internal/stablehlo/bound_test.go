@@ -29,12 +29,12 @@ func TestBoundedWants(t *testing.T) {
 		"": gather(stablehlo.Gather{OffsetDims: []int{0}, CollapsedSliceDims: []int{1}, StartIndexMap: []int{1}, IndexVectorDim: 1},
 			func(n int) stablehlo.Ints { return stablehlo.Ints{n, 1} }),
 	} {
-		program := func(n int) *stablehlo.Program {
+		program := func(n int) *stablehlo.Module {
 			b := stablehlo.NewBuilder(stablehlo.Of(array.F32, n, 3), stablehlo.Of(array.F32, n, 3))
 			b.Return(write(b, n))
-			return &stablehlo.Program{Name: "p", Main: b.Region}
+			return &stablehlo.Module{Name: "p", Main: b.Region}
 		}
-		p, err := stablehlo.Bounded(program(8), []stablehlo.Symbol{{Bound: 8, Sizes: []int{7, 5}, Others: []*stablehlo.Program{program(7), program(5)}}})
+		p, err := stablehlo.Bounded(program(8), []stablehlo.Symbol{{Bound: 8, Sizes: []int{7, 5}, Others: []*stablehlo.Module{program(7), program(5)}}})
 		if want != "" {
 			require.ErrorContains(t, err, want)
 			continue

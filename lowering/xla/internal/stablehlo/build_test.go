@@ -33,7 +33,7 @@ func TestBroadcastsLookThroughReshapes(t *testing.T) {
 	b.Return(y, z)
 	require.Equal(t, []bool{false, false, true, true, true, false, true}, b.Region.Prune())
 	require.Equal(t, []string{"broadcast_in_dim", "reshape", "broadcast_in_dim", "return"}, names(b.Region))
-	require.NoError(t, Verify(&Program{Name: "m", Main: b.Region}))
+	require.NoError(t, Verify(&Module{Name: "m", Main: b.Region}))
 }
 
 // TestPruneKeepsWhatRegionsRead: a branch uses values from around it.
@@ -47,5 +47,5 @@ func TestPruneKeepsWhatRegionsRead(t *testing.T) {
 	b.Return(out...)
 	require.Equal(t, []bool{true, false, true, true}, b.Region.Prune())
 	require.Equal(t, []string{"exponential", "return"}, names(yes.Region))
-	require.NoError(t, Verify(&Program{Name: "m", Main: b.Region}))
+	require.NoError(t, Verify(&Module{Name: "m", Main: b.Region}))
 }

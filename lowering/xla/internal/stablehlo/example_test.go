@@ -8,10 +8,10 @@ import (
 )
 
 // sum is the program of a sum over rows.
-func sum() *stablehlo.Program {
+func sum() *stablehlo.Module {
 	b := stablehlo.NewBuilder(stablehlo.Of(array.F32, 2, 3))
 	total := b.Reduce("add", b.Arg(0), b.Const(stablehlo.Of(array.F32), 0), 1)
-	return &stablehlo.Program{Name: "rows", Main: b.Return(total)}
+	return &stablehlo.Module{Name: "rows", Main: b.Return(total)}
 }
 
 func ExampleNewBuilder() {
@@ -108,12 +108,12 @@ func ExampleParseSharding() {
 
 // Two programs that differ in a size alone are one, for all sizes up to the first one's.
 func ExampleBounded() {
-	program := func(n int) *stablehlo.Program {
+	program := func(n int) *stablehlo.Module {
 		b := stablehlo.NewBuilder(stablehlo.Of(array.F32, n, 2))
 		b.Return(b.Op("add", b.Arg(0), b.Const(stablehlo.Of(array.F32, n, 2), 0)))
-		return &stablehlo.Program{Name: "plus", Main: b.Region}
+		return &stablehlo.Module{Name: "plus", Main: b.Region}
 	}
-	p, err := stablehlo.Bounded(program(8), []stablehlo.Symbol{{Bound: 8, Sizes: []int{7}, Others: []*stablehlo.Program{program(7)}}})
+	p, err := stablehlo.Bounded(program(8), []stablehlo.Symbol{{Bound: 8, Sizes: []int{7}, Others: []*stablehlo.Module{program(7)}}})
 	if err != nil {
 		fmt.Println(err)
 		return

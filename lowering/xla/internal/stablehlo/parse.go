@@ -10,7 +10,7 @@ import (
 
 // Parse reads the generic form that String writes: one module with one function. It checks
 // names and structure; Verify checks the rest.
-func Parse(src string) (p *Program, err error) {
+func Parse(src string) (p *Module, err error) {
 	list, err := lex(src)
 	if err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func (r *parser) sigil(c string) string {
 	return t.text
 }
 
-func (r *parser) program() *Program {
-	p := &Program{Main: &Region{}}
+func (r *parser) program() *Module {
+	p := &Module{Main: &Region{}}
 	r.expect("module")
 	p.Name = r.sigil("@")[1:]
 	if r.accept("attributes") {
@@ -102,7 +102,7 @@ func (r *parser) program() *Program {
 }
 
 // arguments reads names with types up to a closing bracket, and of main's the attributes.
-func (r *parser) arguments(end string, p *Program) (list []*Value) {
+func (r *parser) arguments(end string, p *Module) (list []*Value) {
 	for !r.accept(end) {
 		if len(list) > 0 {
 			r.expect(",")

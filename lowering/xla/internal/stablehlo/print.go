@@ -11,7 +11,7 @@ import (
 
 // String returns the program in MLIR's generic form, with func.func in its custom one.
 // Equal programs have equal texts.
-func (p *Program) String() string {
+func (p *Module) String() string {
 	w := &printer{names: map[*Value]string{}}
 	head := "module @" + p.Name
 	if p.Partitions > 0 {
@@ -301,7 +301,7 @@ func Extend(d array.DType, bits uint64) uint64 {
 }
 
 // attributes returns those of an argument of main.
-func (p *Program) attributes(arg int) string {
+func (p *Module) attributes(arg int) string {
 	var list []string
 	if p.Donated != nil && p.Donated[arg] {
 		list = append(list, donor+" = true")

@@ -184,8 +184,8 @@ func (r *Region) prune(used map[*Value]bool) []bool {
 	return stays
 }
 
-// Program is a module of one function, main.
-type Program struct {
+// Module is a module of one function, main.
+type Module struct {
 	Name string
 	Main *Region
 	// Partitions share a run, each with the part of main's arguments that Shardings say,
@@ -199,15 +199,15 @@ type Program struct {
 }
 
 // Sized reports whether sizes within the program are only bounded.
-func (p *Program) Sized() bool {
+func (p *Module) Sized() bool {
 	return slices.ContainsFunc(p.Main.Ops, func(o *Op) bool { return o.Name == "set_dimension_size" })
 }
 
 // Arguments returns the types that main takes.
-func (p *Program) Arguments() []Type { return types(p.Main.Args) }
+func (p *Module) Arguments() []Type { return types(p.Main.Args) }
 
 // Results returns the types that main returns.
-func (p *Program) Results() []Type { return types(p.Main.Returned()) }
+func (p *Module) Results() []Type { return types(p.Main.Returned()) }
 
 func types(list []*Value) []Type {
 	var t []Type

@@ -9,7 +9,7 @@ import (
 )
 
 // partitions reads the attributes of a sharded module.
-func (r *parser) partitions(p *Program) {
+func (r *parser) partitions(p *Module) {
 	r.expect("{")
 	r.expect("mhlo.num_partitions")
 	r.expect("=")
@@ -25,7 +25,7 @@ func (r *parser) partitions(p *Program) {
 
 // attributesOf reads the attributes of an argument of main: those of a sharded program have
 // shardings.
-func (r *parser) attributesOf(p *Program, arg int) {
+func (r *parser) attributesOf(p *Module, arg int) {
 	sharded := false
 	if r.accept("{") {
 		for more := true; more; more = r.accept(",") {
@@ -52,7 +52,7 @@ func (r *parser) attributesOf(p *Program, arg int) {
 }
 
 // mainResults reads the types that main returns, in brackets, with shardings or without.
-func (r *parser) mainResults(p *Program) (list []Type) {
+func (r *parser) mainResults(p *Module) (list []Type) {
 	r.expect("(")
 	for !r.accept(")") {
 		if len(list) > 0 {
@@ -191,7 +191,7 @@ func product(list []int) int {
 
 // shardings checks that each argument and each result has a sharding of all partitions into
 // equal parts, and so has every value within that is to be laid out.
-func (v *verifier) shardings(p *Program) {
+func (v *verifier) shardings(p *Module) {
 	if p.Donated != nil && len(p.Donated) != len(p.Main.Args) {
 		v.fail(errors.New("main has other numbers of arguments and of donations"))
 	}
@@ -221,7 +221,7 @@ func (v *verifier) shardings(p *Program) {
 }
 
 // tiles checks one sharding against the sizes of what it is of.
-func (v *verifier) tiles(p *Program, text string, dims []int, what string) {
+func (v *verifier) tiles(p *Module, text string, dims []int, what string) {
 	t, err := ParseSharding(text)
 	if err != nil {
 		v.fail(err)

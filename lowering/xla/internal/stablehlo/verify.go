@@ -11,7 +11,7 @@ import (
 // known, has the operands, attributes and regions that it needs and results of the
 // right types, values are used where they are defined, and regions end in returns.
 // The error names every operation that does not fit, with the constraint.
-func Verify(p *Program) error {
+func Verify(p *Module) error {
 	v := &verifier{seen: map[*Value]bool{}, scalars: map[*Value]int{}}
 	v.region(p.Main, "main")
 	v.shardings(p)

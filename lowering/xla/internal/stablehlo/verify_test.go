@@ -154,7 +154,7 @@ func TestConstants(t *testing.T) {
 				}
 				v.Bits = append(v.Bits, stablehlo.Extend(d, bits))
 			}
-			p := &stablehlo.Program{Name: "m", Main: b.Return(b.Dense(v))}
+			p := &stablehlo.Module{Name: "m", Main: b.Return(b.Dense(v))}
 			require.NoError(t, stablehlo.Verify(p))
 			q, err := stablehlo.Parse(p.String())
 			require.NoError(t, err, p.String())
