@@ -15,7 +15,8 @@
 // Read session.go first, then engine.go (recording), source.go (eager tensors), flush.go
 // (what is computed), cache.go (programs), lift.go and dims.go (numbers and sizes that
 // programs leave open), and grad.go (gradients). journal.go notes what Explain tells
-// (explain.go), and report.go writes it. folder.go keeps graphs on disk.
+// (explain.go), and report.go writes it. program.go captures steps that are not to be recorded
+// again, donate.go updates models in their memory. folder.go keeps graphs on disk.
 //
 // Ref: Suhan et al., LazyTensor: combining eager execution with domain-specific compilers
 // (2021); Lopes, Torchy: a tracing JIT compiler for PyTorch (CC 2023).

@@ -97,7 +97,7 @@ func (s *Session) updated(old, v *place) {
 	old.err = (&diag.Error{Code: Donated, Msg: "the value needs memory of a model that a barrier has updated",
 		Hint:    "call s.Keep(x) for the tensor before the barrier, read it there, or compute it again",
 		Related: []diag.Related{{Pos: diag.Resolve(s.log.at.pc), Msg: "the barrier"}}})
-	old.data, old.slot, old.gone, old.lent = nil, nil, true, false
+	old.data, old.slot, old.gone, old.lent, old.index = nil, nil, true, false, 0
 	v.slot, v.lent = k, true
 	k.value, k.runs = v, 0
 	st := k.array.Storage()
@@ -115,7 +115,10 @@ func (p *place) mistake() *diag.Error {
 		return p.err
 	}
 	e := *p.err
-	e.Op, e.Pos = opName(p.op), diag.Resolve(p.pc)
+	if e.Op = opName(p.op); p.pc == 0 {
+		return e.At(diag.Here())
+	}
+	e.Pos = diag.Resolve(p.pc)
 	return &e
 }
 

@@ -186,3 +186,44 @@ func TestDonate_memoryOfOthers(t *testing.T) {
 	require.NoError(t, s.Barrier())
 	require.Equal(t, float32(2), data[0])
 }
+
+// A tensor that has the new value by name never is the model's memory.
+func TestDonate_handlesOwnTheirMemory(t *testing.T) {
+	s := open(t, lazy.Options{Donate: true})
+	w := param(1, 2)
+	var now *tensor.Tensor
+	step := func() {
+		now = w.Sub(s.In(vec(0.25, 0.25)))
+		w.AssignInPlace(now)
+	}
+	donating(t, s, step)
+	tensor.Data[float32](now)[0] = 9
+	require.Equal(t, "tensor([0., 1.])", w.String())
+	step()
+	require.NoError(t, s.Barrier())
+	require.NoError(t, s.Close())
+	w.MulScalarInPlace(2)
+	require.Equal(t, "tensor([-0.2500,  0.7500])", now.String())
+	require.Equal(t, "tensor([-0.5000,  1.5000])", w.String())
+}
+
+// A member of several results may be the new value.
+func TestDonate_members(t *testing.T) {
+	s := open(t, lazy.Options{Donate: true})
+	w, v := param(4, 1, 2), param(4, 1, 2)
+	var sorted *tensor.Tensor
+	step := func(w, x *tensor.Tensor) *tensor.Tensor {
+		y, _ := x.Add(w).Sort(0, tensor.SortAttrs{})
+		w.AssignInPlace(y)
+		return y
+	}
+	donating(t, s, func() { sorted = step(w, s.In(vec(0, 1, 3))) })
+	first := sorted
+	step(w, s.In(vec(0, 1, 3)))
+	require.NoError(t, s.Barrier())
+	require.Equal(t, lazy.Donated, panicOf(t, func() { _ = first.String() }).Code)
+	for range 5 {
+		step(v, vec(0, 1, 3))
+	}
+	require.Equal(t, v.String(), w.String())
+}

@@ -306,7 +306,7 @@ func (s *Session) handOut(x *tensor.Tensor, p *place) *array.Array {
 	_, view := x.Value().(*alias.Ref[*place])
 	if !view {
 		a := p.data
-		if p.users > 0 || p.past { // calls that are recorded, and gradients, have the value of now
+		if p.users > 0 || p.past || p.lent { // calls that are recorded, gradients, and models have the value of now
 			a = array.Clone(a)
 		}
 		x.SetComputed(s, a)

@@ -50,7 +50,7 @@ var rows = []row{
 	{"L-8", "a cache of uploaded scalars", "TestRows_L8_scalarsAreNotMerged", ""},
 	{"L-9", "writes in place are values", "TestRows_L9_thousandWrites, TestRows_L9_sameGraph", ""},
 	{"L-10", "writes through views", "TestRows_L10_views, internal/testkit/capturefuzz.TestCapture", ""},
-	{"L-11", "memory of inputs becomes that of outputs", "", "plans have memory of their own"},
+	{"L-11", "memory of inputs becomes that of outputs", "TestRows_W11_updatesInPlace, TestDonate_unreachable, TestDonate_memoryOfOthers", ""},
 	{"L-12", "functions that are no operators", "TestRows_L12_foreignCalls, TestForeign_runsAtOnce", ""},
 	{"L-13", "branches on data run each call once", "TestRows_L13_branches", ""},
 	{"L-14", "sizes that elements say", "TestRows_L14_sizesOfElements", ""},
@@ -65,7 +65,7 @@ var rows = []row{
 	{"L-23", "only what is asked for is computed", "TestRows_L23_conesApart", ""},
 	{"L-24", "tensors of two sessions", "TestSessions_doNotMix", ""},
 	{"L-25", "functions to be called after a barrier", "", "code after Barrier is such a function"},
-	{"L-26", "a captured graph without recording", "", "fx.Trace captures it; lowering/cpu compiles it without a session"},
+	{"L-26", "a captured graph without recording", "TestRows_L26_secondCallRecordsNothing, TestProgram_writesState, ExampleSession_Program", ""},
 	{"L-27", "eager code stays as it is", "TestCases", ""},
 
 	{"PF-1", "a graph for each size", "TestRows_PF1_manySizes, TestRows_W3_lengths", ""},

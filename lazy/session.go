@@ -219,6 +219,11 @@ func (s *Session) Close() (err error) {
 		for _, p := range s.programs {
 			p.end()
 		}
+		for _, k := range s.slots {
+			if p := k.value; p != nil && p.lent { // tensors that go on have memory of their own
+				p.data, p.lent = array.Clone(p.data), false
+			}
+		}
 		s.cache.close()
 		s.rec.Eager.Release()
 	}()

@@ -86,7 +86,8 @@ func (s *Session) Entered(*memory) {}
 func (s *Session) Observed(m *memory, what string) {
 	if handsOut(what) && m.Owner() {
 		if k := s.slots[m.Root().ID()]; k != nil {
-			if k.given = true; k.value != nil {
+			k.given = k.given || what == "Data" // arrays are for libraries, such as those that save
+			if k.value != nil {
 				s.past.gave(m.Root(), k.value)
 			}
 		}

@@ -83,7 +83,8 @@ func again(p Program) (list []Verdict) {
 		{"lazy-again", lazy.Options{Warm: 1, Threads: 1}},
 		{"lazy-again-rounding", lazy.Options{Rounding: true, Threads: 1, Scalars: lazy.Always}},
 	} {
-		got := sequence(p, fit, p.New(), lazy.New(way.options))
+		s := lazy.New(way.options)
+		got := sequence(p, fit, p.New(), func(f reflect.Value, in []*array.Array) ([]*array.Array, error) { return invokeIn(s, f, in) })
 		k, code, detail := Different, "", ""
 		if !way.options.Rounding {
 			detail = got.otherBits(want)
@@ -96,8 +97,8 @@ func again(p Program) (list []Verdict) {
 	return list
 }
 
-// sequence runs one instance of a program in variants, in a session where there is one.
-func sequence(p Program, list []variant, i Instance, s *lazy.Session) *run {
+// sequence runs one instance of a program in variants, eagerly where do is nil.
+func sequence(p Program, list []variant, i Instance, do func(f reflect.Value, in []*array.Array) ([]*array.Array, error)) *run {
 	f := reflect.ValueOf(i.Target)
 	if f.Kind() == reflect.Pointer {
 		f = f.MethodByName("Forward")
@@ -107,10 +108,10 @@ func sequence(p Program, list []variant, i Instance, s *lazy.Session) *run {
 		moved.by = v.by
 		in := inputs(p, v.size, k)
 		out, err, crash := guarded(func(in []*array.Array) ([]*array.Array, error) {
-			if s == nil {
+			if do == nil {
 				return invoke(f, in), nil
 			}
-			return invokeIn(s, f, in)
+			return do(f, in)
 		}, in)
 		if err != nil {
 			r.failed, r.crash = err, crash

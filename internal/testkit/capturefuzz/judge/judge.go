@@ -149,7 +149,8 @@ func judge(ctx context.Context, p Program, gen string) (list []Verdict) {
 		list = append(list, Verdict{ID: p.ID, Engine: "eager", Size: p.N, Kind: Panics, Detail: r.failed.Error()})
 	}
 	list = append(list, lazily(p, want)...)
-	list = append(list, gradients(ctx, p))
+	list = append(list, programmed(ctx, p, want)...)
+	list = append(list, donating(p), gradients(ctx, p))
 	printed := false
 	for _, c := range captures {
 		add := func(engine string, n int, k Kind, code, detail string) {
