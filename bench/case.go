@@ -60,6 +60,8 @@ type Ours struct {
 	Out  []*array.Array
 	// Before makes the data that a call of Run uses up, unmeasured; nil if there are none.
 	Before func()
+	// Close ends what Run uses; nil if that is nothing.
+	Close func()
 	// Bytes are those that a call reads at least, where reading them bounds it.
 	Bytes float64
 }
@@ -77,6 +79,12 @@ type Engine struct {
 	Ours func(w *network, threads int) (*Ours, error)
 	// Rough tells that its results are not compared: it computes in another precision.
 	Rough bool
+}
+
+// Way is another way of gofx to compute a case that is no network.
+type Way struct {
+	Name string
+	Ours func(in []*array.Array, threads int) (*Ours, error)
 }
 
 // Case is one row: an operator at a size.
@@ -108,13 +116,16 @@ type Case struct {
 	Engines []Engine
 	// Ours prepares gofx. It is nil where the library has no such kernel.
 	Ours func(in []*array.Array, threads int) (*Ours, error)
+	// Ways are others to compute it.
+	Ways []Way
 	// Op names the operator in torch_ops.py, with its attributes; empty is none.
 	Op    string
 	Attrs map[string]any
-	// Jit adds the variant that is traced and frozen, Mkldnn that on PyTorch's
-	// tensors of oneDNN.
-	Jit    bool
-	Mkldnn bool
+	// Jit adds the variant that is traced and frozen, Compile that of torch.compile, Mkldnn that on
+	// PyTorch's tensors of oneDNN.
+	Jit     bool
+	Compile bool
+	Mkldnn  bool
 	// OneDNN adds oneDNN itself, with Op in the variant OneDNNVariant.
 	OneDNN        bool
 	OneDNNVariant string
@@ -229,6 +240,10 @@ func (c *Case) requests(dir string, threads int) (list []peerCase, err error) {
 		if c.Jit {
 			q.Variant = "jit"
 			list = append(list, peerCase{name: "torch-jit", process: "torch", load: q})
+		}
+		if c.Compile {
+			q.Variant = "compile"
+			list = append(list, peerCase{name: "torch-compile", process: "torch", load: q})
 		}
 		if c.Mkldnn {
 			q.Variant = "mkldnn"

@@ -53,10 +53,10 @@ func TestCasesAreNamedOnce(t *testing.T) {
 		require.True(t, c.Op != "" || len(c.Graphs) > 0, name)
 		require.Positive(t, c.Work.Flops+c.Work.Ops8+c.Work.Bytes, name)
 	}
-	for _, g := range []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention", "model", "fold", "quant", "step", "graph"} {
+	for _, g := range []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention", "model", "fold", "quant", "step", "lazy", "graph"} {
 		require.Positive(t, count[g], g)
 	}
-	require.Len(t, count, 15)
+	require.Len(t, count, 16)
 	require.Greater(t, count["conv"], 150)
 }
 

@@ -22,6 +22,7 @@ var pages = []page{
 	{"networks.md", "Networks", []string{"model", "fold"}},
 	{"quant.md", "Quantised networks", []string{"quant"}},
 	{"steps.md", "Steps of training", []string{"step"}},
+	{"lazy.md", "Programs in a session", []string{"lazy"}},
 	{"graphs.md", "Graphs", []string{"graph"}},
 }
 
@@ -41,6 +42,7 @@ var titles = []struct{ group, title string }{
 	{"fold", "Batch norms folded into convolutions"},
 	{"quant", "Networks on integers"},
 	{"step", "Forwards, backwards, update"},
+	{"lazy", "Calls that a session records"},
 	{"graph", "Operations on graphs"},
 }
 
@@ -92,7 +94,7 @@ const disturbed = 0.15
 const farApart = 250
 
 // sections are the groups whose tables are not those of one operator.
-var sections = map[string]func(b *strings.Builder, rows []*Row){"model": networkSection, "fold": foldSection, "quant": quantSection, "step": stepSection, "graph": graphSection}
+var sections = map[string]func(b *strings.Builder, rows []*Row){"model": networkSection, "fold": foldSection, "quant": quantSection, "step": stepSection, "lazy": lazySection, "graph": graphSection}
 
 // pairs is the number of interleaved measurements, with marks for disturbances.
 func (r *Row) pairs() string {

@@ -163,11 +163,11 @@ func (f *field) close() {
 func (b *bench) kernel(c *Case, row *Row, f *field) error {
 	if c.Ours != nil {
 		in := c.arrays()
-		prepare := func(threads int) (*Ours, error) { return c.Ours(in, threads) }
-		if err := b.ours(row, f, prepare); err != nil {
+		if err := b.ours(row, f, func(threads int) (*Ours, error) { return c.Ours(in, threads) }); err != nil {
 			return err
 		}
 	}
+	b.ways(c, row, f)
 	// Right after ours, so that both see the same clock.
 	f.list = append(f.list, b.beside(c, row)...)
 	requests, err := c.requests(b.dir, b.threads)
@@ -184,6 +184,7 @@ func (b *bench) ours(row *Row, f *field, prepare func(threads int) (*Ours, error
 	if err != nil {
 		return err
 	}
+	f.ends(o)
 	o.Run()
 	f.ours = float64(o.once())
 	row.Ours, f.want = o.Name, peers.ProbeAll(o.Out)
@@ -194,6 +195,7 @@ func (b *bench) ours(row *Row, f *field, prepare func(threads int) (*Ours, error
 		if o, err = prepare(1); err != nil {
 			return fmt.Errorf("on one thread: %w", err)
 		}
+		f.ends(o)
 		f.list = append(f.list, oursRunner(alone, o))
 	}
 	return nil

@@ -90,6 +90,34 @@ func (b *bench) otherWays(c *Case, row *Row, f *field, w *network, dir string) e
 	return nil
 }
 
+// ways lines up gofx's other ways to compute a case that is no network.
+func (b *bench) ways(c *Case, row *Row, f *field) {
+	if !b.engines {
+		return
+	}
+	for _, way := range c.Ways {
+		o, err := way.Ours(c.arrays(), b.threads)
+		if err == nil {
+			f.ends(o)
+			err = c.disagree(way.Name, f.want, peers.ProbeAll(o.Out))
+		}
+		if err != nil {
+			b.leaveOut(c, row, way.Name, err)
+			continue
+		}
+		r := oursRunner(way.Name, o)
+		r.engine = true
+		f.list = append(f.list, r)
+	}
+}
+
+// ends has what a way of gofx uses end with its case.
+func (f *field) ends(o *Ours) {
+	if o.Close != nil {
+		f.closes = append(f.closes, o.Close)
+	}
+}
+
 // engine prepares another way of gofx and compares its results.
 func (b *bench) engine(c *Case, row *Row, f *field, w *network, e Engine, dir string) (*runner, error) {
 	if e.Ours != nil {
@@ -97,6 +125,7 @@ func (b *bench) engine(c *Case, row *Row, f *field, w *network, e Engine, dir st
 		if err != nil {
 			return nil, err
 		}
+		f.ends(o)
 		row.reads(e.Name, o)
 		if e.Rough {
 			return oursRunner(e.Name, o), nil

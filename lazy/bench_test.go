@@ -9,6 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -127,4 +128,43 @@ func TestRecordingAllocatesLittle(t *testing.T) {
 	}
 	require.Equal(t, 3.0, testing.AllocsPerRun(1000, call))
 	require.NoError(t, s.Barrier())
+}
+
+// empty is an engine that records nothing.
+type empty struct{ typ shape.Type }
+
+func (e *empty) Call(c *tensor.Call) []*tensor.Tensor { return tensor.NewProxies(e, c.Op) }
+
+func (e *empty) Type(*tensor.Tensor) shape.Type { return e.typ }
+
+func (e *empty) Observe(*tensor.Tensor, string) *array.Array { return nil }
+
+func (e *empty) Assign(_, _ *tensor.Tensor, _ string) {}
+
+// BenchmarkRecording is what a call takes before anything is computed, next to an engine that
+// does nothing.
+func BenchmarkRecording(b *testing.B) {
+	b.Run("empty", func(b *testing.B) {
+		b.ReportAllocs()
+		x := tensor.NewProxy(&empty{shape.TensorType(array.F32, shape.ConstDims(4, 4))}, 0)
+		for b.Loop() {
+			x.Mul(x)
+		}
+	})
+	b.Run("session", func(b *testing.B) {
+		b.ReportAllocs()
+		s := lazy.New(lazy.Options{MaxTrace: 1 << 12})
+		defer s.Close()
+		x := s.In(tensor.Ones(4, 4))
+		for i := 0; b.Loop(); i++ {
+			x.Mul(x)
+			if i%1000 == 999 {
+				b.StopTimer()
+				if err := s.Barrier(); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+		}
+	})
 }

@@ -83,6 +83,19 @@ func number[K comparable](m map[K]int, k K) int {
 	return n
 }
 
+// frozen reports whether plans may take a tensor of a model for a weight, which they pack: where it
+// was not written between its last runs. With Rounding, whose plans round otherwise for
+// weights, it may not depend on how often a program ran: where it was never written.
+func (c *cache) frozen(k *slot) bool {
+	switch {
+	case k == nil:
+		return false
+	case c.s.opts.Rounding:
+		return !k.wrote
+	}
+	return k.runs >= c.s.opts.Warm
+}
+
 // find returns the program of a cone, a new one where there is none.
 func (c *cache) find(k *cone) *program {
 	e := c.programs[string(k.key)]
@@ -167,12 +180,15 @@ func (c *cache) run(k *cone) {
 			l.slot.runs++
 		}
 	}
-	if !p.queue && (p.runs > c.s.opts.Warm || c.s.opts.Rounding) {
-		c.compile(p, k)
-	}
 	p.mu.Lock()
 	exe, bad := p.exe, p.bad
 	p.mu.Unlock()
+	if !p.queue && (p.runs > c.s.opts.Warm || c.s.opts.Rounding) {
+		c.compile(p, k)
+		if c.s.opts.Rounding { // it is there; else the next run has it, however soon that is
+			exe, bad = p.exe, p.bad
+		}
+	}
 	if bad != nil && p.open != nil { // each size has a graph of its own, then
 		c.shut(p)
 		c.run(k)
@@ -313,8 +329,8 @@ func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module, []*graph.N
 	at := g.At()
 	sizes := p.resizing(k)
 	leaves, calls := make([]*graph.Node, len(k.leaves)), make([]*graph.Node, len(k.calls))
-	weight := func(l *place) bool { // not written between its last runs
-		return l.slot != nil && l.slot.runs >= c.s.opts.Warm && !slices.ContainsFunc(p.into, func(u update) bool { return k.leaves[u.leaf] == l })
+	weight := func(l *place) bool { // not what the plan updates in its memory
+		return c.frozen(l.slot) && !slices.ContainsFunc(p.into, func(u update) bool { return k.leaves[u.leaf] == l })
 	}
 	for i, l := range k.leaves {
 		if l.data != nil && !weight(l) { // where there is none, members stand for it

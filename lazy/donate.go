@@ -99,7 +99,7 @@ func (s *Session) updated(old, v *place) {
 		Related: []diag.Related{{Pos: diag.Resolve(s.log.at.pc), Msg: "the barrier"}}})
 	old.data, old.slot, old.gone, old.lent, old.index = nil, nil, true, false, 0
 	v.slot, v.lent = k, true
-	k.value, k.runs = v, 0
+	k.value, k.runs, k.wrote = v, 0, true
 	st := k.array.Storage()
 	st.Bump()
 	for _, m := range s.rec.Eager.MemoryOf(st) {

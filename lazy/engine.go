@@ -88,7 +88,7 @@ func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
 	if c.Op.AdHoc || c.Op.Effect == op.Effectful || c.Op.Effect == op.Random { // a second run would differ
 		return s.foreign(c, args)
 	}
-	t, err := s.typeOf(c.Op, c.Attrs, args)
+	t, err := s.search.typeOf(c.Op, c.Attrs, args)
 	if err != nil {
 		panic(located(err, c.Op.Name))
 	}
@@ -126,12 +126,6 @@ func (s *Session) operands(c *tensor.Call) []*place {
 		s.args = args
 	}
 	return args
-}
-
-// typeOf returns the type of a call. Rules of operators keep no list of types.
-func (s *Session) typeOf(o *op.Op, attrs any, args []*place) (shape.Type, error) {
-	s.types = typesOf(s.types[:0], args)
-	return o.Type(nil, attrs, s.types)
 }
 
 // concrete reports whether all sizes are numbers.

@@ -142,12 +142,19 @@ func (s *Session) coneOf(want []*place) *cone {
 	return c
 }
 
-// search has the lists of the last search for a cone, which the next one uses again. The key of a
-// cone lies there, too: it is valid until then.
+// search has the lists of the last search for a cone, which the next one uses again, and types of
+// operands. The key of a cone lies there, too: it is valid until then.
 type search struct {
+	types []shape.Type
 	keep  []bool // by number of a call
 	stack []step
 	key   []byte
+}
+
+// typeOf returns the type of a call. Rules of operators keep no list of types.
+func (l *search) typeOf(o *op.Op, attrs any, args []*place) (shape.Type, error) {
+	l.types = typesOf(l.types[:0], args)
+	return o.Type(nil, attrs, l.types)
 }
 
 // step is a place whose operands are being searched.
@@ -199,7 +206,11 @@ func (s *Session) keyOf(c *cone) {
 	k = append(k, 0xff)
 	for _, l := range c.leaves {
 		if l.slot != nil {
-			k = binary.AppendVarint(append(k, 1), int64(s.cache.identity(l.slot)))
+			kind := byte(1)
+			if s.opts.Rounding && !s.cache.frozen(l.slot) { // which is another plan at once
+				kind = 2
+			}
+			k = binary.AppendVarint(append(k, kind), int64(s.cache.identity(l.slot)))
 			continue
 		}
 		k = append(k, 0, byte(l.data.DType()), byte(l.data.Rank()))

@@ -292,7 +292,7 @@ func (c *cache) adopt(p *program, k *cone) {
 // packed names the tensors of models that are weights of a program.
 func (c *cache) packed(k *cone) (names []string) {
 	for i, l := range k.leaves {
-		if l.slot != nil && l.slot.runs >= c.s.opts.Warm {
+		if c.frozen(l.slot) {
 			names = append(names, placeName(i))
 		}
 	}

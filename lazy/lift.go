@@ -51,8 +51,8 @@ func (f *lifter) lift(p *place) (l op.Lifted, ok bool) {
 	if !f.s.liftsScalars() || !p.op.Lifts() {
 		return l, false
 	}
-	f.s.types = typesOf(f.s.types[:0], p.args)
-	if l, ok = p.op.Lift(p.attrs, f.s.types); !ok {
+	f.s.search.types = typesOf(f.s.search.types[:0], p.args)
+	if l, ok = p.op.Lift(p.attrs, f.s.search.types); !ok {
 		return l, false
 	}
 	if _, position := l.Join(l.Attrs); position {

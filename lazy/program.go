@@ -135,7 +135,7 @@ func (s *Session) lose(st *array.Storage) {
 			k.value.err = (&diag.Error{Code: Stale, Op: "Program", Msg: "the value was written by a step that Program called, and not by a run of it",
 				Hint: "have the step write values that it computes from its inputs"}).At(diag.Here())
 			k.value.data, k.value.slot, k.value.gone = nil, nil, true
-			k.value, k.runs = nil, 0
+			k.value, k.runs, k.wrote = nil, 0, true
 		}
 	}
 	s.rec.Eager.Written(st)

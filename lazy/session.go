@@ -13,7 +13,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
-	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/record"
 )
@@ -122,8 +121,7 @@ type Session struct {
 	work    kernel.Workspace
 	forbid  string // why nothing may be computed now, "" where it may
 	closed  bool
-	args    []*place     // of a call that is being recorded
-	types   []shape.Type // of those
+	args    []*place // of a call that is being recorded
 	search  search
 
 	past     history

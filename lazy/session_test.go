@@ -313,3 +313,20 @@ func TestState_slicesLast(t *testing.T) {
 	w.AddInPlace(s.In(vec(1, 1)))
 	require.Equal(t, []float32{5, 3}, data)
 }
+
+// TestRoundingPacksWeightsThatNobodyWrites: a plan is compiled in the first run and has weights
+// that no call has written as such, packed; after a write they are inputs of another plan.
+func TestRoundingPacksWeightsThatNobodyWrites(t *testing.T) {
+	s := lazy.New(lazy.Options{Rounding: true})
+	defer s.Close()
+	w := tensor.Param(array.FromSlice([]float32{1, 2, 3, 4}, 2, 2))
+	run := func() float64 { return s.In(vec(1, 1)).Reshape(1, 2).Matmul(w).Sum().Item() }
+	require.Equal(t, 10.0, run())
+	require.Equal(t, 10.0, run())
+	require.Equal(t, []int{1, 1, 2}, []int{s.Stats().Graphs, s.Stats().Compiles, s.Stats().Hits})
+	w.AddScalarInPlace(1)
+	require.Equal(t, 14.0, run())
+	w.AddScalarInPlace(1)
+	require.Equal(t, 18.0, run())
+	require.Equal(t, []int{2, 2, 4}, []int{s.Stats().Graphs, s.Stats().Compiles, s.Stats().Hits})
+}

@@ -24,6 +24,7 @@ type slot struct {
 	of    any    // the identity of a model's tensor
 	value *place // what is read of it, nil before it is read and after a write
 	runs  int    // programs that have read it since it was written
+	wrote bool   // it was written after it was read
 }
 
 // Name implements record.Slot.
@@ -129,7 +130,7 @@ func (s *Session) protect(st *array.Storage) {
 			s.log.copied()
 		}
 		k.value.slot, k.value.gone = nil, true
-		k.value, k.runs = nil, 0
+		k.value, k.runs, k.wrote = nil, 0, true
 	}
 }
 
@@ -217,7 +218,7 @@ func (s *Session) Make(o *op.Op, attrs any, args []*place) *place {
 	if err != nil {
 		panic(located(err, o.Name))
 	}
-	t, err := s.typeOf(o, attrs, args)
+	t, err := s.search.typeOf(o, attrs, args)
 	if err != nil {
 		panic(located(err, o.Name))
 	}

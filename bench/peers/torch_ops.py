@@ -6,6 +6,8 @@ import torch.nn.functional as F
 
 
 def prepare(op, x, a, variant):
+    if op == "calls":
+        return calls(x, a, variant)
     make = OPS[op]
     if variant == "mkldnn":
         f = getattr(F if a["name"] == "gelu" else torch, a["name"])
@@ -66,6 +68,51 @@ def chain(x, a):
             v = y
         return y
 
+    return call
+
+
+def calls(x, a, variant):
+    """Ordinary code: every call has a result of its own. With branches every second group of
+    eight goes backwards in the second of two calls."""
+    ops = [BINARY[o] for o in a["ops"]]
+
+    def chain(turned, *x):
+        v = x[0]
+        for i, f in enumerate(ops):
+            if turned and i // 8 % 2 == 1:
+                f = ops[i // 8 * 8 + 7 - i % 8]
+            v = f(v, x[1 + i % 8])
+        return v
+
+    if variant == "jit":
+        traced = torch.jit.freeze(torch.jit.trace(Chain(chain), tuple(x)).eval())
+        return warmed(lambda: traced(*x))
+    if variant == "compile":
+        chain = torch.compile(chain)
+    if not a["branches"]:
+        return warmed(lambda: chain(False, *x))
+
+    def both():
+        chain(False, *x)
+        return chain(True, *x)
+
+    return warmed(both)
+
+
+class Chain(torch.nn.Module):
+    """A chain one way."""
+
+    def __init__(self, chain):
+        super().__init__()
+        self.chain = chain
+
+    def forward(self, *x):
+        return self.chain(False, *x)
+
+
+def warmed(call):
+    for _ in range(3):
+        call()
     return call
 
 
