@@ -357,7 +357,7 @@ func (t *tape) record(grads []*graph.Node) []*place {
 			}
 		}
 		if n.Op() == op.GetItem {
-			t.places[n] = t.s.NewItem(args[0], n.Attrs().(op.GetItemAttrs).Index)
+			t.places[n] = source{t.s}.NewItem(args[0], n.Attrs().(op.GetItemAttrs).Index)
 			continue
 		}
 		t.places[n] = t.s.add(n.Op(), n.Attrs(), args, n.Type())

@@ -142,7 +142,7 @@ func New(o Options) *Session {
 	s.stats.AtOnce = map[string]int{}
 	s.cache.init(s)
 	s.log.init()
-	s.rec = record.New[*place, int](s, s, s, nil, 0)
+	s.rec = record.New[*place, int](s, source{s}, source{s}, nil, 0)
 	s.rec.Eager.Lasting = true
 	s.past = history{s: s, on: s.opts.Gradients, since: array.Now()}
 	return s

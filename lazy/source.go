@@ -39,8 +39,11 @@ func (s *slot) Array() *array.Array { return s.array }
 // SetArray implements record.Slot.
 func (s *slot) SetArray(a *array.Array) { s.array = a }
 
+// source is what the recorder of a session asks, and where it writes the program.
+type source struct{ *Session }
+
 // Slot implements record.Source: parameters and buffers of models are read where they lie.
-func (s *Session) Slot(x *tensor.Tensor) record.Slot {
+func (s source) Slot(x *tensor.Tensor) record.Slot {
 	k := s.slots[x.ID()]
 	switch {
 	case k != nil && k.given: // it is compared at each use, as other memory that Go code has
@@ -56,7 +59,7 @@ func (s *Session) Slot(x *tensor.Tensor) record.Slot {
 }
 
 // Load implements record.Source.
-func (s *Session) Load(at record.Slot) *place {
+func (s source) Load(at record.Slot) *place {
 	k := at.(*slot)
 	if k.value == nil {
 		k.value = s.past.loaded(k)
@@ -68,23 +71,23 @@ func (s *Session) Load(at record.Slot) *place {
 }
 
 // Constant implements record.Source: a copy of the tensor as it is now.
-func (s *Session) Constant(m *memory) record.Slot {
+func (s source) Constant(m *memory) record.Slot {
 	return &slot{array: array.Clone(m.Captured()), own: true, value: s.past.given(m)}
 }
 
 // Reload implements record.Source.
-func (s *Session) Reload(_ int, p *place, _ record.Slot) *place { return p }
+func (s source) Reload(_ int, p *place, _ record.Slot) *place { return p }
 
 // Report implements record.Source: as eager code does, a session ends a program at its first
 // mistake.
-func (s *Session) Report(err error) { panic(located(err, s.rec.What())) }
+func (s source) Report(err error) { panic(located(err, s.rec.What())) }
 
 // Entered implements record.Source.
-func (s *Session) Entered(*memory) {}
+func (s source) Entered(*memory) {}
 
 // Observed implements record.Source: code that has the memory of a parameter may write to it
 // without a word.
-func (s *Session) Observed(m *memory, what string) {
+func (s source) Observed(m *memory, what string) {
 	if handsOut(what) && m.Owner() {
 		if k := s.slots[m.Root().ID()]; k != nil {
 			k.given = k.given || what == "Data" // arrays are for libraries, such as those that save
@@ -99,20 +102,20 @@ func (s *Session) Observed(m *memory, what string) {
 }
 
 // MayWrite implements record.Source.
-func (s *Session) MayWrite(*alias.Storage[*place], string, diag.Pos) bool { return true }
+func (s source) MayWrite(*alias.Storage[*place], string, diag.Pos) bool { return true }
 
 // Wrote implements record.Source.
-func (s *Session) Wrote(*memory) {}
+func (s source) Wrote(*memory) {}
 
 // Lost implements record.Source.
-func (s *Session) Lost(what string, written diag.Pos) {
+func (s source) Lost(what string, written diag.Pos) {
 	panic((&diag.Error{Code: Stale, Op: what, Msg: "memory that the tensor may share was written since, and its value is not known",
 		Hint:    "clone one of the two before the in-place call",
 		Related: []diag.Related{{Pos: written, Msg: "the write"}}}).At(diag.Here()))
 }
 
 // Changed implements record.Source.
-func (s *Session) Changed(what string, m *memory) {
+func (s source) Changed(what string, m *memory) {
 	panic((&diag.Error{Code: Unseen, Op: what, Msg: "Go code wrote to memory of the tensor after the session had recorded a write to it",
 		Hint: "write through the tensor, or call Barrier before"}).At(diag.Here()))
 }
@@ -204,16 +207,16 @@ func (s *Session) forget() {
 // The program of the recorder.
 
 // Block implements record.Program: a session has one.
-func (s *Session) Block(*place) int { return 0 }
+func (s source) Block(*place) int { return 0 }
 
 // At implements record.Program.
-func (s *Session) At(int) {}
+func (s source) At(int) {}
 
 // Mark implements record.Program.
-func (s *Session) Mark() {}
+func (s source) Mark() {}
 
 // Make implements record.Program.
-func (s *Session) Make(o *op.Op, attrs any, args []*place) *place {
+func (s source) Make(o *op.Op, attrs any, args []*place) *place {
 	attrs, err := o.Codec().Given(attrs)
 	if err != nil {
 		panic(located(err, o.Name))
@@ -226,22 +229,22 @@ func (s *Session) Make(o *op.Op, attrs any, args []*place) *place {
 }
 
 // Recorded implements record.Program.
-func (s *Session) Recorded(*place, *tensor.Call) {}
+func (s source) Recorded(*place, *tensor.Call) {}
 
 // Loose implements record.Program: results lie in row-major order.
-func (s *Session) Loose(*place) bool { return false }
+func (s source) Loose(*place) bool { return false }
 
 // Input implements record.Program.
-func (s *Session) Input(*place) bool { return false }
+func (s source) Input(*place) bool { return false }
 
 // Tuple implements record.Program.
-func (s *Session) Tuple(p *place) bool { return p.typ.Kind() == shape.Tuple }
+func (s source) Tuple(p *place) bool { return p.typ.Kind() == shape.Tuple }
 
 // Item implements record.Program.
-func (s *Session) Item(tuple *place, i int) *place { return s.NewItem(tuple, i) }
+func (s source) Item(tuple *place, i int) *place { return s.NewItem(tuple, i) }
 
 // NewItem implements record.Program.
-func (s *Session) NewItem(tuple *place, i int) *place {
+func (s source) NewItem(tuple *place, i int) *place {
 	p := &place{typ: tuple.typ.Member(i), index: i + 1}
 	if tuple.many != nil {
 		p.data = tuple.many[i]
@@ -258,9 +261,9 @@ func (s *Session) NewItem(tuple *place, i int) *place {
 }
 
 // Builder implements record.Program.
-func (s *Session) Builder() op.Builder { return builder{s} }
+func (s source) Builder() op.Builder { return builder{s} }
 
-type builder struct{ s *Session }
+type builder struct{ s source }
 
 func (b builder) Item(tuple op.Value, i int) op.Value { return b.s.NewItem(tuple.(*place), i) }
 
