@@ -81,7 +81,7 @@ func (s *Session) refuseForbidden(why Reason) {
 // as deep as they are long.
 func (s *Session) coneOf(want []*place) *cone {
 	s.mark++
-	c := &cone{calls: make([]*place, 0, len(s.pending))}
+	c := &cone{calls: make([]*place, 0, s.calls)}
 	keep, stack, deepest := s.search.keep[:0], s.search.stack[:0], 0
 	for _, w := range want {
 		w.take()
