@@ -49,7 +49,7 @@ type lifter struct {
 
 // lift returns the lifted form of a call; ok is false where its numbers belong to the key.
 func (f *lifter) lift(p *place) (l op.Lifted, ok bool) {
-	if !f.s.liftsScalars() || !p.op.Lifts() {
+	if !f.s.opts.liftsScalars() || !p.op.Lifts() {
 		return l, false
 	}
 	f.types = typesOf(f.types[:0], p.args)
@@ -63,8 +63,8 @@ func (f *lifter) lift(p *place) (l op.Lifted, ok bool) {
 	return l, f.numbers > maxSpecial || !slices.ContainsFunc(l.Values, zeroOrOne)
 }
 
-func (s *Session) liftsScalars() bool {
-	return s.opts.Scalars == Always || s.opts.Scalars == Auto && !s.opts.Rounding
+func (o Options) liftsScalars() bool {
+	return o.Scalars == Always || o.Scalars == Auto && !o.Rounding
 }
 
 func typesOf(list []shape.Type, args []*place) []shape.Type {
