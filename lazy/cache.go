@@ -247,7 +247,7 @@ func (c *cache) execute(p *program, exe *compiled, k *cone) {
 		k.calls[n].computed(out[i : i+1])
 	}
 	for _, u := range donated {
-		c.s.updated(k.leaves[u.leaf], k.calls[u.call])
+		c.updated(k.leaves[u.leaf], k.calls[u.call])
 	}
 	for i, q := range k.calls {
 		if !q.known() {

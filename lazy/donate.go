@@ -15,21 +15,22 @@ type update struct{ leaf, call int }
 
 // updates finds the tensors of models whose new values may be made in their memory: of each
 // the cone has the old value and the new one, and nobody else has the memory.
-func (s *Session) updates(c *cone) (all []update) {
+func (c *cache) updates(k *cone) (all []update) {
+	s := c.s
 	given := map[*place]int{}
 	for _, v := range s.written() {
 		given[v]++
 	}
 	for _, m := range s.rec.Eager.Held() {
-		k := s.slots[m.Root().ID()]
-		if !m.Dirty() || m.Shared() || k == nil || k.value == nil || k.own {
+		at := s.slots[m.Root().ID()]
+		if !m.Dirty() || m.Shared() || at == nil || at.value == nil || at.own {
 			continue
 		}
-		v, old := s.rec.Eager.StorageOf(m).Value, k.value
+		v, old := s.rec.Eager.StorageOf(m).Value, at.value
 		if v.mark != s.mark || v.known() || v.err != nil || v.kept || given[v] > 1 || old.mark != s.mark || old.kept || !v.typ.Same(old.typ) {
 			continue
 		}
-		if old.slot != k || k.array != m.Array() || !k.array.IsContiguous() || !s.sole(k) {
+		if old.slot != at || at.array != m.Array() || !at.array.IsContiguous() || !c.sole(at) {
 			continue
 		}
 		all = append(all, update{old.number, v.number})
@@ -38,12 +39,12 @@ func (s *Session) updates(c *cone) (all []update) {
 }
 
 // sole reports whether no other tensor that the session knows lies in the memory of one.
-func (s *Session) sole(k *slot) bool {
+func (c *cache) sole(k *slot) bool {
 	st := k.array.Storage()
-	if len(s.rec.Eager.MemoryOf(st)) != 1 {
+	if len(c.s.rec.Eager.MemoryOf(st)) != 1 {
 		return false
 	}
-	for _, o := range s.slots {
+	for _, o := range c.s.slots {
 		if o != k && (o.array.Storage() == st || o.array.Storage().Overlaps(st)) {
 			return false
 		}
@@ -92,7 +93,8 @@ func (e *compiled) donate(k *cone, in []*array.Array) (list []update) {
 
 // updated tells that a run has made the new value of a tensor in its memory. What was read of
 // it before is not there any more.
-func (s *Session) updated(old, v *place) {
+func (c *cache) updated(old, v *place) {
+	s := c.s
 	k := old.slot
 	old.err = (&diag.Error{Code: Donated, Msg: "the value needs memory of a model that a barrier has updated",
 		Hint:    "call s.Keep(x) for the tensor before the barrier, read it there, or compute it again",

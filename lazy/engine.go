@@ -260,7 +260,7 @@ func (s *Session) Observe(x *tensor.Tensor, what string) *array.Array {
 	defer s.enter(what)()
 	why := reasonOf(what)
 	if s.forbid == inProgram {
-		s.refuseForbidden(why)
+		refuse(s.forbid, why)
 	}
 	if a, ok := x.Value().(*array.Array); ok { // of an eager tensor that was written
 		s.settle(a.Storage(), why)

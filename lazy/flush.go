@@ -58,21 +58,21 @@ func (s *Session) compute(why Reason, want []*place) {
 		return
 	}
 	if why != Length {
-		s.refuseForbidden(why)
+		refuse(s.forbid, why)
 	}
 	s.stats.flushed(why, len(c.calls))
 	s.log.flush(why)
 	s.calls = 0
 	if c.barrier = why == Barrier; c.barrier && s.opts.Donate {
-		c.updates = s.updates(c)
+		c.updates = s.cache.updates(c)
 	}
 	s.cache.run(c)
 }
 
-// refuseForbidden panics where nothing may be computed now.
-func (s *Session) refuseForbidden(why Reason) {
-	if s.forbid != "" {
-		panic((&diag.Error{Code: Forbidden, Op: string(why), Msg: "data is asked for inside " + s.forbid,
+// refuse panics where nothing may be computed now, because it is inside something.
+func refuse(inside string, why Reason) {
+	if inside != "" {
+		panic((&diag.Error{Code: Forbidden, Op: string(why), Msg: "data is asked for inside " + inside,
 			Hint: "read it after the function has returned"}).At(diag.Here()))
 	}
 }

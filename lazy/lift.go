@@ -48,7 +48,7 @@ type lifter struct {
 
 // lift returns the lifted form of a call; ok is false where its numbers belong to the key.
 func (f *lifter) lift(p *place) (l op.Lifted, ok bool) {
-	if !f.s.liftsScalars() || !p.op.Lifts() {
+	if !f.s.opts.liftsScalars() || !p.op.Lifts() {
 		return l, false
 	}
 	f.s.search.types = typesOf(f.s.search.types[:0], p.args)
@@ -62,8 +62,8 @@ func (f *lifter) lift(p *place) (l op.Lifted, ok bool) {
 	return l, f.numbers > maxSpecial || !slices.ContainsFunc(l.Values, zeroOrOne)
 }
 
-func (s *Session) liftsScalars() bool {
-	return s.opts.Scalars == Always || s.opts.Scalars == Auto && !s.opts.Rounding
+func (o Options) liftsScalars() bool {
+	return o.Scalars == Always || o.Scalars == Auto && !o.Rounding
 }
 
 func typesOf(list []shape.Type, args []*place) []shape.Type {

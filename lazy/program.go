@@ -89,7 +89,7 @@ func (s *Session) Program(step any, x ...*tensor.Tensor) (p *Program, err error)
 		}
 		t.Args = append(t.Args, tracer.Meta(in.Type()))
 	}
-	s.unwatched(func() { p.module, err = t.TraceSteady(s.opts.Context, step, tracer.Steadiness{}) })
+	p.unwatched(func() { p.module, err = t.TraceSteady(s.opts.Context, step, tracer.Steadiness{}) })
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,8 @@ func (s *Session) Program(step any, x ...*tensor.Tensor) (p *Program, err error)
 
 // unwatched runs f, in which eager tensors are none of the session's. What f writes to them is
 // a mistake of f's, after which values that were read of them are not known.
-func (s *Session) unwatched(f func()) {
+func (p *Program) unwatched(f func()) {
+	s := p.s
 	all := slices.Clone(s.rec.Eager.Held())
 	versions := make([]uint64, len(all))
 	for i, m := range all {
@@ -121,7 +122,7 @@ func (s *Session) unwatched(f func()) {
 			st := m.Array().Storage()
 			st.Hold(m)
 			if st.Version() != versions[i] {
-				s.lose(st)
+				p.lose(st)
 			}
 		}
 	}()
@@ -129,7 +130,8 @@ func (s *Session) unwatched(f func()) {
 }
 
 // lose tells that memory was written before values that were read of it had a copy.
-func (s *Session) lose(st *array.Storage) {
+func (p *Program) lose(st *array.Storage) {
+	s := p.s
 	for _, k := range s.slots {
 		if k.value != nil && k.array.Storage() == st {
 			k.value.err = (&diag.Error{Code: Stale, Op: "Program", Msg: "the value was written by a step that Program called, and not by a run of it",
@@ -321,7 +323,7 @@ func (p *Program) Run(x ...*tensor.Tensor) (out []*tensor.Tensor, err error) {
 	if p.closed {
 		return nil, (&diag.Error{Code: Closed, Op: "Run", Msg: "the program is closed", Hint: "make the program again"}).At(diag.Here())
 	}
-	s.refuseForbidden(Run)
+	refuse(s.forbid, Run)
 	if len(x) != p.inputs {
 		code := interp.MissingInput
 		if len(x) > p.inputs {
