@@ -57,7 +57,8 @@ func TestSymbolicMovement(t *testing.T) {
 		{Squeeze, SqueezeAttrs{op.IntList(1)}, []string{"f32[N,1]"}, "f32[N]", nil},
 		{PixelShuffle, PixelShuffleAttrs{2}, []string{"f32[N,4*C,H,W]"}, "f32[N,C,2*H,2*W]", nil},
 		{Interpolate, InterpolateAttrs{ScaleFactor: op.FloatList(2, 0.5)}, []string{"f32[N,3,H,W]"}, "f32[N,3,2*H,W//2]", []string{"H >= 1", "W >= 2", "W >= 1"}},
-		{Interpolate, InterpolateAttrs{ScaleFactor: op.FloatList(1.1)}, []string{"f32[N,3,H,8]"}, "f32[N,3,?,8]", []string{"H >= 1"}},
+		{Interpolate, InterpolateAttrs{ScaleFactor: op.FloatList(1.1)}, []string{"f32[N,3,H,8]"}, "f32[N,3,11*H//10,8]", []string{"H+H//10 >= 1", "H >= 1"}},
+		{Interpolate, InterpolateAttrs{ScaleFactor: op.FloatList(0.29)}, []string{"f32[N,3,H,8]"}, "f32[N,3,?,2]", []string{"H >= 1"}},
 		{Topk, TopkAttrs{K: 3, Dim: 1}, []string{"f32[N,V]"}, "(f32[N,3], i64[N,3])", []string{"V >= 3"}},
 	})
 }
