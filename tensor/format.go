@@ -13,12 +13,13 @@ func (x *Tensor) String() string {
 		return "nil"
 	}
 	now, in := x.c.state()
+	e := now.eng
 	if in != recorded {
-		if now.eng, _ = x.writer(); now.eng == nil {
+		if e, _ = x.writer(); e == nil { // no engine has recorded a write to the memory
 			return array.Format(now.val.(*array.Array), 1000)
 		}
 	}
-	if a := now.eng.Observe(x, "String"); a != nil { // what an engine has recorded for the memory
+	if a := e.Observe(x, "String"); a != nil {
 		return array.Format(a, 1000)
 	}
 	return x.Type().String()
