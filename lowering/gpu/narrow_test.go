@@ -177,9 +177,9 @@ func TestNarrowWeights(t *testing.T) {
 func TestNarrowWeightsStayNarrow(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 74))
 	const n, k = 96, 128
-	for name, of := range map[string]func() gpu.Target{"tiles": func() gpu.Target { return target(t) }, "blocks": func() gpu.Target { return grouped(t) }} {
+	for name, of := range map[string]func(testing.TB) gpu.Target{"tiles": target, "blocks": grouped} {
 		t.Run(name, func(t *testing.T) {
-			g := of()
+			g := of(t)
 			for _, m := range []int{1, 9} {
 				x := numbers(r, array.F32, m, k)
 				bytes := narrowCalls(t, g, []contraction{{std.Int8Linear, op.None{}, []*array.Array{x, bytesOf(r, array.I8, n, k), scales(r, n, 0.01), nil, nil}}})
