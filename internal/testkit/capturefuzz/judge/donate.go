@@ -22,9 +22,9 @@ func donating(p Program) Verdict {
 			list = append(list, variant{size: n})
 		}
 	}
-	want := sequence(p, list, p.New(), nil)
+	want := sequence(p, list, asModel(p.New()), nil)
 	s := lazy.New(lazy.Options{Warm: 1, Threads: 1, Donate: true})
-	got := sequence(p, list, p.New(), func(f reflect.Value, in []*array.Array) ([]*array.Array, error) { return invokeKept(s, f, in) })
+	got := sequence(p, list, asModel(p.New()), func(f reflect.Value, in []*array.Array) ([]*array.Array, error) { return invokeKept(s, f, in) })
 	v.Detail = got.otherBits(want)
 	if v.Kind = Different; v.Detail == "" {
 		v.Kind, v.Code, v.Detail = (engine{name: v.Engine, exclude: []diag.Code{alias.NoInverse}}).verdict(got, want, false)
@@ -33,6 +33,16 @@ func donating(p Program) Verdict {
 		v.Code = "donated"
 	}
 	return v
+}
+
+// asModel makes parameters of the tensors of a program: only a model's are updated in place.
+func asModel(i Instance) Instance {
+	for _, x := range named(i) {
+		if a, eager := x.Value().(*array.Array); eager && x.Engine() == nil {
+			*x = *tensor.Param(a)
+		}
+	}
+	return i
 }
 
 // invokeKept calls a function in a session, and reads what it gives after the barrier.
