@@ -15,8 +15,9 @@ func (x *Tensor) String() string {
 	now, in := x.c.state()
 	e := now.eng
 	if in != recorded {
-		if e, _ = x.writer(); e == nil { // no engine has recorded a write to the memory
-			return array.Format(now.val.(*array.Array), 1000)
+		a := now.val.(*array.Array)
+		if e, _ = writerOf(holdersOf(a.Storage())); e == nil { // no engine has recorded a write to the memory
+			return array.Format(a, 1000)
 		}
 	}
 	if a := e.Observe(x, "String"); a != nil {

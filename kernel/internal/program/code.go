@@ -22,6 +22,7 @@ type stripCoder struct {
 	slots  uint64  // address of the first slot
 	slot   uint64  // bytes in a slot
 	extra  int     // slots of constants beyond those of registers
+	most   int     // of them that there is room for
 	f32s   []float32
 
 	at     int // the instruction
@@ -43,8 +44,13 @@ func placesOf(words []uint64) []place {
 	return unsafe.Slice((*place)(unsafe.Pointer(unsafe.SliceData(words))), len(words)/placeWords)
 }
 
-// extraSlots is the number of constants that conversions and integers may need.
-const extraSlots = 12
+// extraSlots is the number of constants that conversions may need, and those of integers.
+func extraSlots(p *Program) int {
+	if p.Regs[opcode.RegI64] > 0 {
+		return 12
+	}
+	return 4
+}
 
 func addressOf[T array.Elem](s []T) uint64 {
 	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(s))))
@@ -73,7 +79,7 @@ func (c *stripCoder) constant(bits uint32) place {
 			return place{addr: addressOf(s)}
 		}
 	}
-	if c.extra == extraSlots {
+	if c.extra == c.most {
 		c.failed = true
 		return place{}
 	}

@@ -34,6 +34,9 @@ func stripInstr(in *Instr) bool {
 // foldedSlots is the number of results that may be constants of strips next to scalarResults.
 const foldedSlots = 32
 
+// mostFolds is how many of them there can be.
+func (p *Program) mostFolds() int { return min(foldedSlots, len(p.Code)) }
+
 // scalars is what is known of the registers of the one element.
 type scalars struct {
 	held  [3][]uint8
@@ -67,7 +70,7 @@ func (s *stripRun) beginScalars(w *par.Workspace) {
 		k := &s.p.Consts[i]
 		s.held[opcode.RegClassOf(k.DType)][k.Dst] = heldScalar
 	}
-	s.slots = par.Scratch[float32](w, (results+foldedSlots)*s.strip)
+	s.slots = par.Scratch[float32](w, (results+s.p.mostFolds())*s.strip)
 }
 
 // scalarScratch bounds what beginScalars takes.
@@ -83,7 +86,7 @@ func (p *Program) scalarScratch(rank int) (n int) {
 		}
 		n += alignScratch(r*size) + alignScratch(2*r) + alignScratch(r)
 	}
-	return n + alignScratch(8) + alignScratch(len(p.Inputs)*layoutLen(rank)*8) + alignScratch((rank+1)*8) + alignScratch((results+foldedSlots)*vmath.MaxStrip*4)
+	return n + alignScratch(8) + alignScratch(len(p.Inputs)*layoutLen(rank)*8) + alignScratch((rank+1)*8) + alignScratch((results+p.mostFolds())*vmath.MaxStrip*4)
 }
 
 // scalar computes an instruction for one element, and reports false where it does not have the
@@ -117,7 +120,7 @@ func (s *stripRun) scalar(in *Instr) bool {
 // folded computes an instruction of strips as scalar does, if it follows from scalars and there is
 // a slot for its result.
 func (s *stripRun) folded(in *Instr) bool {
-	if len(s.slots) == 0 || s.folds == foldedSlots || in.Op == opcode.OpInput || !s.scalar(in) {
+	if len(s.slots) == 0 || s.folds == s.p.mostFolds() || in.Op == opcode.OpInput || !s.scalar(in) {
 		return false
 	}
 	s.folds++

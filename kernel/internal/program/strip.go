@@ -48,7 +48,8 @@ func (s *stripRun) code(w *par.Workspace) bool {
 	regs := p.Regs[opcode.RegF32] + p.Regs[opcode.RegI64]
 	c.places = scratchPlaces(w, regs)
 	c.last = par.Scratch[int32](w, len(p.Code))
-	c.f32s = par.Scratch[float32](w, (regs+extraSlots)*s.strip)
+	c.most = extraSlots(p)
+	c.f32s = par.Scratch[float32](w, (regs+c.most)*s.strip)
 	c.slots = addressOf(c.f32s)
 	c.steps = par.Scratch[uint64](w, maxSteps(p)*vmath.StepWords)
 	c.lifetimes(p, par.Scratch[int32](w, regs+1))
@@ -353,7 +354,7 @@ func copyEither[T array.Elem](buf, a []T, back bool) {
 // stripScratch bounds the scratch that vmath.RunStrips takes.
 func (p *Program) stripScratch(rank int) int {
 	regs := p.Regs[opcode.RegF32] + p.Regs[opcode.RegI64]
-	n := alignScratch(regs*placeWords*8) + alignScratch(4*len(p.Code)) + alignScratch((regs+extraSlots)*vmath.MaxStrip*4) +
+	n := alignScratch(regs*placeWords*8) + alignScratch(4*len(p.Code)) + alignScratch((regs+extraSlots(p))*vmath.MaxStrip*4) +
 		alignScratch(maxSteps(p)*vmath.StepWords*8) + alignScratch(4*(regs+1)) +
 		alignScratch((len(p.Inputs)+len(p.Outputs))*vmath.MaxStrip*4) + alignScratch(len(p.Inputs)*layoutLen(rank)*8)
 	return n + alignScratch((rank+1)*8) + alignScratch(len(p.Inputs)*gatherBlockLen*4) + p.scalarScratch(rank)
