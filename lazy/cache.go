@@ -180,6 +180,9 @@ func (c *cache) run(k *cone) {
 			l.slot.runs++
 		}
 	}
+	if c.s.opts.Synchronous {
+		c.wait()
+	}
 	p.mu.Lock()
 	exe, bad := p.exe, p.bad
 	p.mu.Unlock()

@@ -125,3 +125,12 @@ func TestOptions_giveTheSameValues(t *testing.T) {
 		})
 	}
 }
+
+// TestSynchronous: the run after the one that starts the compiler has the plan, however long that takes.
+func TestSynchronous(t *testing.T) {
+	s := open(t, lazy.Options{Warm: 1, Synchronous: true})
+	for range 6 {
+		require.Equal(t, 3.0, s.In(vec(1, 2)).Sum().Item())
+	}
+	require.Equal(t, []int{2, 4}, []int{s.Stats().Interpreted, s.Stats().Hits})
+}

@@ -41,6 +41,9 @@ type Options struct {
 	// their memory, without copies, from then on. Values on the way are not kept then: reading
 	// one after the barrier is an error, unless Keep was called for it.
 	Donate bool
+	// Synchronous has runs wait for the compiler, so that what a session does never depends on its
+	// speed: for tests and tools, such as graphs that are checked in.
+	Synchronous bool
 	// Strict makes it an error that Target refuses a graph, which is run call by call otherwise.
 	Strict bool
 	// Scalars says when numbers in attributes, such as learning rates, and positions, such

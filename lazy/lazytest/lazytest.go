@@ -84,8 +84,7 @@ func MaxGraphs(t T, s *lazy.Session, most int) {
 // the environment it writes the file.
 //
 // What was computed by a plan and is read later is computed again, in a graph of its own: give
-// the session an Options.Warm above the number of steps, or call Session.Wait after each, so
-// that graphs do not depend on the speed of the compiler.
+// the session Options.Synchronous, so that graphs do not depend on the speed of the compiler.
 func Golden(t T, s *lazy.Session, file string) {
 	t.Helper()
 	e := s.Explain()

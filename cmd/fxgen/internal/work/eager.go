@@ -241,12 +241,11 @@ func explain(ctx context.Context, c *captured, j *Job, res *Result) error {
 	if err != nil {
 		return err
 	}
-	s := lazy.New(lazy.Options{Rounding: j.Rounding, Threads: j.Threads, Context: ctx})
+	s := lazy.New(lazy.Options{Rounding: j.Rounding, Threads: j.Threads, Context: ctx, Synchronous: true})
 	for range j.Repeat {
 		if _, err := inSession(ctx, c, s, in); err != nil {
 			return err
 		}
-		s.Wait() // the next run does not depend on the speed of the compiler
 	}
 	if err := document(res, s.Explain()); err != nil {
 		return err
