@@ -11,10 +11,10 @@ import (
 // nudges is how often Settled changes operands.
 const nudges = 16
 
-// Settled returns got with want's elements wherever rounding alone decides an element: the place of
-// the greatest of several sums that are equal but for the order of their terms, or a comparison of
-// such. run computes the results of a graph for operands in which floats are nudged by an ulp;
-// an element that it moves further than rounding, or an integer that it changes, was not settled.
+// Settled returns got with want's elements wherever rounding alone decides an element: for example
+// the index of the largest of several sums that have the same terms in different orders. run
+// computes the results of a graph for operands in which floats are nudged by an ulp; an element
+// that it moves further than rounding, or an integer that it changes, was not settled.
 func Settled(want, got []*array.Array, operands []*array.Array, run func(operands []*array.Array) ([]*array.Array, error)) []*array.Array {
 	out := slices.Clone(got)
 	for i, a := range got {

@@ -8,8 +8,8 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
-// The place of the greatest of two sums that are equal but for rounding is anybody's; a greatest
-// element that is another one is not.
+// Rounding decides which of two sums of the same terms is larger, so either index is accepted. A wrong
+// index of clearly different elements is not.
 func TestSettled_onlyRoundingIsForgiven(t *testing.T) {
 	sums := func(in []*array.Array) ([]*array.Array, error) {
 		x := array.Data[float32](in[0])

@@ -87,7 +87,7 @@ const (
 const (
 	DotDepth   = 1024 // terms that DotTile sums at once: few rows of so many stay in the first cache
 	dotCols    = 12   // rows of a transposed b up to which they are multiplied with the rows of a
-	mostThin   = 12   // rows or columns up to which there are such ways, on any machine
+	mostThin   = 12   // rows or columns up to which some machine sums in another order
 	streamRows = 4    // rows of c up to which the rows of b are streamed
 	streamUnit = 64   // columns in one unit of that work
 	streamStep = 8    // rows of b taken together, which is how many streams hardware follows

@@ -72,7 +72,7 @@ type Indices struct {
 	long  []int64
 }
 
-// LoadIndices is LoadSame for indices of rows, of which there are so many.
+// LoadIndices is LoadSame for indices of rows; rows is the number of rows.
 func LoadIndices(step string, w *par.Workspace, a *array.Array, rows int) (x Indices) {
 	switch a.DType() {
 	case array.I32:
