@@ -23,6 +23,7 @@ import onnxruntime
 from onnx import numpy_helper
 
 STEPS = 4
+JITTERS = 8  # a model has few ties: a single one may decide all of them as before
 TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16, "tensor(int64)": np.int64,
          "tensor(int32)": np.int32, "tensor(uint8)": np.uint8, "tensor(int8)": np.int8, "tensor(bool)": np.bool_}
 
@@ -123,10 +124,10 @@ def quantised(path):
     return any(n.op_type in ("QuantizeLinear", "DynamicQuantizeLinear") for n in onnx.load(path, load_external_data=False).graph.node)
 
 
-def jittered(path):
+def jittered(path, seed):
     """Opens a model with weights that are moved by two roundings."""
     model = onnx.load(path)
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
     for i, t in enumerate(model.graph.initializer):
         v = numpy_helper.to_array(t)
         if v.dtype.kind == "f":
@@ -156,7 +157,7 @@ def make(row, cache, out):
         shutil.copy(os.path.join(os.path.dirname(path), data), os.path.join(folder, data))
     levels = onnxruntime.GraphOptimizationLevel
     session = open_session(path, levels.ORT_DISABLE_ALL)  # the model as it stands
-    others = [open_session(path, levels.ORT_ENABLE_ALL), jittered(path)] if quantised(path) else []
+    others = [open_session(path, levels.ORT_ENABLE_ALL)] + [jittered(path, s) for s in range(1, 1 + JITTERS)] if quantised(path) else []
     values, state = pairs(row["values"]), pairs(row["state"])
     given = {k[:-6]: v for k, v in values.items() if k.endswith(".shape")}
     count, noise = 0, 0.0
