@@ -80,8 +80,9 @@ const realIntro = `
 ## Real files
 
 Model files that packages of PyPI, npm and Maven ship, compared with ONNX Runtime (its CPU provider, without optimisations) at two sizes each, those
-with state over four steps. Elements that agree are within 1e-3 of the expected one and 1e-4. Of models that round to 8 bits while they run, the last column says how far ONNX Runtime's own results
-are apart between its levels of optimisation and when inputs and weights move by two roundings, since chance decides a tie: within noise is up to twice that.
+with state over four steps. Elements that agree are within 1e-3 of the expected one and 1e-4. The last column says how far ONNX Runtime's own results are apart: of models that round
+to 8 or 16 bits while they run, between its levels of optimisation and when inputs and weights move by two roundings (one of f16), since chance decides a tie; of models that transform signals to frequencies, between f32 and f64. Within noise
+is up to twice that.
 
 `
 
@@ -89,7 +90,7 @@ are apart between its levels of optimisation and when inputs and weights move by
 func realTable(b *strings.Builder, list []*realModel) {
 	b.WriteString(realIntro)
 	for _, e := range realEngines {
-		fmt.Fprintf(b, "%s: %d of %d agree. ", e, agreeing(list, e), len(list))
+		fmt.Fprintf(b, "%s: %d of %d agree, %d more are within noise. ", e, counted(list, e, "agrees"), len(list), counted(list, e, withinNoise))
 	}
 	b.WriteString("\n\n| model | kind | package | interp | plan | gen | noise |\n|---|---|---|---|---|---|---|\n")
 	for _, m := range list {
@@ -102,9 +103,10 @@ func realTable(b *strings.Builder, list []*realModel) {
 	}
 }
 
-func agreeing(list []*realModel, engine string) (n int) {
+// counted returns how many models have an outcome in an engine.
+func counted(list []*realModel, engine, state string) (n int) {
 	for _, m := range list {
-		if m.engines[engine] == "agrees" {
+		if m.engines[engine] == state {
 			n++
 		}
 	}
@@ -115,7 +117,7 @@ var oneReal = flag.String("real", "", "the one real model to try")
 
 const (
 	realAbs     = 1e-4           // how far elements near zero may be from ONNX Runtime's
-	withinNoise = "within noise" // further, but not by more than a model that rounds to 8 bits leaves to chance
+	withinNoise = "within noise" // further, but by at most twice as far as ONNX Runtime's own results are apart
 )
 
 // TestRealModelsAreListed holds the list to the promises of issue and documentation.
@@ -123,7 +125,9 @@ func TestRealModelsAreListed(t *testing.T) {
 	list := readReal(t)
 	require.GreaterOrEqual(t, len(list), 60)
 	for _, e := range realEngines {
-		require.GreaterOrEqual(t, float64(agreeing(list, e)), 0.97*float64(len(list)), e)
+		agree, noise := counted(list, e, "agrees"), counted(list, e, withinNoise)
+		require.GreaterOrEqual(t, float64(agree+noise), 0.97*float64(len(list)), e)
+		require.GreaterOrEqual(t, float64(agree), 0.9*float64(len(list)), e)
 	}
 }
 
