@@ -30,3 +30,24 @@ func blockNear() int { return min(640<<10, cpu.Cache().L2/8*5) }
 // bringing inputs and sums from the last cache, three eighths of which they take. Without
 // one they come from memory once, as weights would for each block.
 func blockFar() int { return min(12<<20, max(cpu.Cache().L3/8*3, 4*cpu.Cache().L2)) }
+
+// The gradient of a weight sums over tiles; what cuts its sums follows from sizes alone.
+const (
+	// gradChunk is the floats of a panel of channels that are laid out at a time.
+	gradChunk = 32 << 10
+	// gradBlock is the tiles of a block, times the channels of both sides, at least: their
+	// transforms stay in a last cache. Where there are more sums than that, which each block
+	// reads and writes, it is those.
+	gradBlock = 20 << 10
+	// gradDepth is the tiles of a product: a panel of patches of so many stays in the first cache.
+	gradDepth = 192
+	// gradHeight is the panels of filters whose sums stay in the second cache until they are
+	// turned back.
+	gradHeight = 8
+	// gradFilters is the filters that are turned back at a time.
+	gradFilters = 4
+	// perTile, perTaps and perWeight are cycles: of a vector of channels that is laid out and
+	// transformed, of one of filters that is turned back and stored, and of an element of direct
+	// sums that is stored.
+	perTile, perTaps, perWeight = 320, 200, 5
+)

@@ -147,7 +147,9 @@ func New(v Conv, l cpu.Level, e, threads int) winograd {
 // winogradThreads returns how many of the given threads are used: as many as
 // have memory. The estimate of the memory cannot know how many threads a
 // workspace will have.
-func winogradThreads(threads int) int { return max(1, min(threads, runtime.NumCPU(), 64)) }
+func winogradThreads(threads int) int { return max(1, min(threads, runtime.NumCPU(), mostThreads)) }
+
+const mostThreads = 64
 
 // cut divides the work into blocks of at most the given bytes.
 func (j *winograd) cut(budget int) {
