@@ -211,7 +211,11 @@ func pack(w *par.Workspace, job filterJob, groups int) {
 	j := par.TakeJob[filterJob](w)
 	*j = job
 	j.bl, j.size = gemm.BlockingOf(j.level), gemm.PackedRows(j.level, j.m, j.perGroup)
-	w.Parallel(groups*j.bl.Panels(j.m), max(1, par.SimdPack/(4*j.bl.Stride*j.perGroup)), j)
+	n, size := j.bl.Panels(j.m), j.bl.Stride*j.perGroup
+	if j.turned {
+		n, size = j.runs(), filterRun*n
+	}
+	w.Parallel(groups*n, max(1, par.SimdPack/(4*size)), j)
 	par.PutJob(w, j)
 }
 
@@ -220,7 +224,8 @@ func pack(w *par.Workspace, job filterJob, groups int) {
 // the matrices of positions are often a power of two apart, where a cache keeps few lines.
 const filterRun = 128
 
-// filterJob transforms filters, panel by panel.
+// filterJob transforms filters: panel by panel of all groups, or if they are turned, some channels
+// of all panels at a time. So it reads the weight in the order in which it lies.
 type filterJob struct {
 	level          cpu.Level
 	bl             gemm.Blocking
@@ -230,28 +235,64 @@ type filterJob struct {
 	turned         bool
 }
 
-// Do transforms panels [lo, hi) of all groups: it brings filters into lanes, tap by tap, as
-// a product packs rows, and computes all positions of some channels from there.
+// filterSpace is where a run of filters is transformed.
+type filterSpace struct {
+	taps [9 * filterRun]float32
+	near [36 * (filterRun + 16)]float32
+	seen float32
+}
+
+// runs returns how many runs the channels of a filter are.
+func (j *filterJob) runs() int { return (j.perGroup*j.bl.Stride + filterRun - 1) / filterRun }
+
+// Do transforms panels, or runs of channels, [lo, hi) of all groups.
 func (j *filterJob) Do(lo, hi int) {
-	var taps [9 * filterRun]float32
-	var near [36 * (filterRun + 16)]float32
-	panels, depth, stride, t := j.bl.Panels(j.m), j.bl.Depth(j.perGroup), j.bl.Stride, j.e+2
+	var space filterSpace
+	panels, runs := j.bl.Panels(j.m), j.runs()
 	for i := lo; i < hi; i++ {
-		group, panel := i/panels, i%panels
-		r0, r1 := j.bl.Rows(j.m, panel)
-		for p := 0; p < j.perGroup; p += depth {
-			kc := min(depth, j.perGroup-p)
-			at := group*t*t*j.size + p*panels*stride + panel*stride*kc
-			for c := 0; c < kc; c += filterRun / stride {
-				n := min(filterRun/stride, kc-c)
-				j.lanes(taps[:n*9*stride], group, r0, r1-r0, p+c, n)
-				const ps = filterRun + 16
-				filter(j.level, j.e, n, near[:], ps, taps[:n*9*stride])
-				for q := range t * t {
-					copy(j.dst[at+q*j.size+c*stride:][:n*stride], near[q*ps:])
-				}
+		if j.turned {
+			space.seen += j.touch(i/runs, i%runs)
+			for panel := range panels {
+				j.run(&space, i/runs, panel, i%runs)
 			}
+			continue
 		}
+		for run := range runs {
+			j.run(&space, i/panels, i%panels, run)
+		}
+	}
+}
+
+// touch reads a run of channels of turned filters once, a number of each cache line in order, which
+// hardware follows: panels read few lines at a time of many pages, where it does not.
+func (j *filterJob) touch(group, run int) (sum float32) {
+	c, end := run*filterRun/j.bl.Stride, min(j.perGroup, (run+1)*filterRun/j.bl.Stride)
+	lines := j.src[(group*j.perGroup+c)*j.m*9 : (group*j.perGroup+end)*j.m*9]
+	for i := 0; i < len(lines); i += 16 {
+		sum += lines[i]
+	}
+	return sum
+}
+
+// run brings a run of channels of a panel's filters into lanes, tap by tap, as a product packs
+// rows, and computes all positions from there.
+func (j *filterJob) run(space *filterSpace, group, panel, run int) {
+	panels, depth, stride, t := j.bl.Panels(j.m), j.bl.Depth(j.perGroup), j.bl.Stride, j.e+2
+	r0, r1 := j.bl.Rows(j.m, panel)
+	c, end := run*filterRun/stride, min(j.perGroup, (run+1)*filterRun/stride)
+	for c < end {
+		p := c / depth * depth // a block of k
+		kc := min(depth, j.perGroup-p)
+		n := min(end, p+kc) - c
+		taps := space.taps[:n*9*stride]
+		j.lanes(taps, group, r0, r1-r0, c, n)
+		const ps = filterRun + 16
+		filter(j.level, j.e, n, space.near[:], ps, taps)
+		at := group*t*t*j.size + p*panels*stride + panel*stride*kc + (c-p)*stride
+		for q := range t * t {
+			copy(j.dst[at+q*j.size:][:n*stride], space.near[q*ps:])
+		}
+		c += n
 	}
 }
 
