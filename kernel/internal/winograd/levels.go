@@ -144,7 +144,7 @@ func winogradProduct(l cpu.Level, rows, k int, a, b, c []float32, cols int, acc 
 	lanes := gemm.PanelLanes(l)
 	nr, few := 2*lanes, cols%lanes
 	_, _, _ = a[k*lanes-1], b[k*nr-1], c[rows*nr-1]
-	if few > 4 {
+	if few > fewColumns {
 		few = 0
 	}
 	if few < cols {

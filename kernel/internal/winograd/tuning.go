@@ -13,6 +13,9 @@ const (
 	// winogradGroup is the channels whose outputs are laid out before they are stored:
 	// they and their operands stay in the first cache.
 	winogradGroup = 4
+	// fewColumns is the columns past whole vectors that are multiplied by themselves, in another order
+	// of sums.
+	fewColumns = 4
 	// perProduct is the cycles, sums excluded, of a product of a panel of filters and one of
 	// tiles, of which groups of few channels have many. With vectors half as wide it saves
 	// twice as much: groups of 16 channels take 0.67 of the time there.

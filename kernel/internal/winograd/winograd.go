@@ -100,16 +100,18 @@ type Conv struct {
 // winograd is a convolution with transformed weights: for each position of a
 // patch a product of the filters [m, channels] with the patches [channels, tiles].
 // Tiles are counted along rows, and cut into panels of bl.nr. A block is tiles
-// of an image, or all tiles of some images.
+// of an image, or all tiles of some images. Two images that fill no more than a vector each share
+// a panel.
 type winograd struct {
 	Conv
 	level        cpu.Level
 	Bl           gemm.Blocking
 	e, T         int
 	tilesX       int
-	Tiles        int // of an image
-	span, Images int // tiles and images of a block
-	panels       int // of an image of a block
+	Tiles        int  // of an image
+	span, Images int  // tiles and images of a block
+	panels       int  // of an image of a block
+	paired       bool // two images have one
 	Blocks       int
 	workers      int  // pieces that a block's transforms, or the blocks, are cut into
 	Apart        bool // whole blocks are the work of one goroutine each
@@ -127,6 +129,7 @@ func New(v Conv, l cpu.Level, e, threads int) winograd {
 	nr := j.Bl.Nr
 	j.tilesX = (v.G.Out[2] + e - 1) / e
 	j.Tiles = (v.G.Out[1] + e - 1) / e * j.tilesX
+	j.paired = v.Batch > 1 && fewColumns < j.Tiles && j.Tiles <= gemm.PanelLanes(l) && nr == 2*gemm.PanelLanes(l)
 	// Positions are a cache line off multiples of the page size.
 	j.Ps, j.ldy = v.PerGroup*nr+16, v.OutPerGroup*nr+16
 	far := blockFar()
@@ -139,7 +142,8 @@ func New(v Conv, l cpu.Level, e, threads int) winograd {
 	}
 	rows := (j.span+j.tilesX-2)/j.tilesX + 1
 	j.plane = operand.RoundUp((min(rows, (v.G.Out[1]+e-1)/e)+1)*j.tilesX+nr, 16)
-	j.SizeV, j.sizeY = j.Images*j.panels*j.T*j.T*j.Ps, j.Images*j.panels*j.T*j.T*j.ldy
+	panels := j.BlockPanels(j.Images)
+	j.SizeV, j.sizeY = panels*j.T*j.T*j.Ps, panels*j.T*j.T*j.ldy
 	j.sizeP, j.sizeO = e*j.T*j.plane, winogradGroup*nr*e*e
 	return j
 }
@@ -156,6 +160,13 @@ func (j *winograd) cut(budget int) {
 	nr := j.Bl.Nr
 	most := max(1, budget/(4*j.T*j.T*(j.Ps+j.ldy)))
 	whole := (j.Tiles + nr - 1) / nr
+	if j.paired {
+		blocks := (j.Batch + 2*most - 1) / (2 * most)
+		j.Images, j.span, j.panels = (j.Batch+blocks-1)/blocks, j.Tiles, 1
+		j.Images = operand.RoundUp(j.Images, 2)
+		j.Blocks = (j.Batch + j.Images - 1) / j.Images
+		return
+	}
 	if most < whole {
 		// Equal shares, not a short last one.
 		parts := (whole + most - 1) / most
@@ -166,6 +177,31 @@ func (j *winograd) cut(budget int) {
 	}
 	j.Images, j.span, j.panels = min(j.Batch, max(1, most/whole)), j.Tiles, whole
 	j.Blocks = (j.Batch + j.Images - 1) / j.Images
+}
+
+// BlockPanels returns the panels of a block of so many images.
+func (j *winograd) BlockPanels(images int) int {
+	if j.paired {
+		return (images + 1) / 2
+	}
+	return images * j.panels
+}
+
+// panel returns which of a block's panels has tiles of an image, and their column: those of panel i
+// of the image.
+func (j *winograd) panel(image, i int) (panel, column int) {
+	if j.paired {
+		return image / 2, image % 2 * j.Bl.Nr / 2
+	}
+	return image*j.panels + i, 0
+}
+
+// columns returns how many columns of a block's panel have tiles.
+func (j *winograd) columns(b winogradBlock, panel int) int {
+	if j.paired {
+		return min(1, b.Images-1-2*panel)*j.Bl.Nr/2 + j.Tiles
+	}
+	return min(j.Bl.Nr, b.Tiles()-panel%j.panels*j.Bl.Nr)
 }
 
 // ScratchSizes are the elements of the scratch that run takes.
