@@ -97,17 +97,7 @@ func emitPlace(s simd.ISA, kernel, stride int, step Mem, pairs [2]Mem) {
 	s.SUBQ(width, p)
 	s.DECQ(r)
 	s.JNZ(LabelRef("row"))
-	if s.Wide() {
-		s.VEXTRACTI64X4(U8(1), s.V(placeFound), s.V(placeTap).AsY())
-		s.VPMOVSXDQ(s.V(placeTap).AsY(), s.V(placeTap))
-		s.VPMOVSXDQ(s.V(placeFound).AsY(), s.V(placeFound))
-	} else {
-		s.VEXTRACTI128(U8(1), s.V(placeFound), s.V(placeTap).AsX())
-		s.VPMOVSXDQ(s.V(placeTap).AsX(), s.V(placeTap))
-		s.VPMOVSXDQ(s.V(placeFound).AsX(), s.V(placeFound))
-	}
-	s.VMOVUPS(s.V(placeFound), simd.At(places, 0))
-	s.VMOVUPS(s.V(placeTap), simd.At(places, 4*n))
+	storePlaces(s, places)
 	s.ADDQ(U32(4*n), best)
 	s.ADDQ(U32(8*n), places)
 	s.ADDQ(U32(4*n*stride), src)
@@ -126,6 +116,21 @@ func emitPlace(s simd.ISA, kernel, stride int, step Mem, pairs [2]Mem) {
 	s.JMP(LabelRef("block"))
 	s.Label("done")
 	s.End()
+}
+
+// storePlaces stores what was found as integers of 64 bits.
+func storePlaces(s simd.ISA, places reg.GPVirtual) {
+	if s.Wide() {
+		s.VEXTRACTI64X4(U8(1), s.V(placeFound), s.V(placeTap).AsY())
+		s.VPMOVSXDQ(s.V(placeTap).AsY(), s.V(placeTap))
+		s.VPMOVSXDQ(s.V(placeFound).AsY(), s.V(placeFound))
+	} else {
+		s.VEXTRACTI128(U8(1), s.V(placeFound), s.V(placeTap).AsX())
+		s.VPMOVSXDQ(s.V(placeTap).AsX(), s.V(placeTap))
+		s.VPMOVSXDQ(s.V(placeFound).AsX(), s.V(placeFound))
+	}
+	s.VMOVUPS(s.V(placeFound), simd.At(places, 0))
+	s.VMOVUPS(s.V(placeTap), simd.At(places, s.Size()))
 }
 
 // loadTap returns tap x of a row of as many windows as there are lanes; nothing past their taps is read.
