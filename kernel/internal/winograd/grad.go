@@ -47,16 +47,16 @@ func GradPays(l cpu.Level, v Grad) bool {
 // channels: a row of a product is a filter, a column a channel, and the sum goes over tiles.
 type grad struct {
 	Grad
-	level          cpu.Level
-	bl             gemm.Blocking
-	tilesX, tilesY int
-	rows, chunks   int // rows of tiles of a chunk, and chunks of an image
-	most, blocks   int // chunks of a block, and blocks
-	depth          int // most tiles of a block
-	panels, filter int // panels of channels, and of filters
-	parts, heights int // pieces of a column of panels that are summed together, and their panels
-	pv, pe, py     int // floats between positions of patches, of tiles and of sums
-	workers        int
+	level           cpu.Level
+	bl              gemm.Blocking
+	tilesX, tilesY  int
+	rows, chunks    int // rows of tiles of a chunk, and chunks of an image
+	most, blocks    int // chunks of a block, and blocks
+	depth           int // most tiles of a block
+	panels, filters int // panels of channels, and of filters
+	parts, heights  int // pieces of a column of panels that are summed together, and their panels
+	pv, pe, py      int // floats between positions of patches, of tiles and of sums
+	workers         int
 }
 
 const (
@@ -80,12 +80,12 @@ func newGrad(v Grad, l cpu.Level, threads int) grad {
 	j.most = max(1, (all+j.blocks-1)/j.blocks)
 	j.blocks = (all + j.most - 1) / j.most
 	j.depth = j.most * tiles
-	j.panels, j.filter = (v.PerGroup+nr-1)/nr, j.bl.Panels(v.OutPerGroup)
-	j.parts = (j.filter + gradHeight - 1) / gradHeight
-	j.heights = (j.filter + j.parts - 1) / j.parts
-	j.parts = (j.filter + j.heights - 1) / j.heights
+	j.panels, j.filters = (v.PerGroup+nr-1)/nr, j.bl.Panels(v.OutPerGroup)
+	j.parts = (j.filters + gradHeight - 1) / gradHeight
+	j.heights = (j.filters + j.parts - 1) / j.parts
+	j.parts = (j.filters + j.heights - 1) / j.heights
 	// Positions are a cache line off multiples of the page size.
-	j.pv, j.pe, j.py = j.depth*nr+16, j.filter*j.depth*j.bl.Stride+16, j.heights*j.bl.Mr*nr+16
+	j.pv, j.pe, j.py = j.depth*nr+16, j.filters*j.depth*j.bl.Stride+16, j.heights*j.bl.Mr*nr+16
 	return j
 }
 
@@ -155,7 +155,7 @@ func (j *gradJob) Do(lo, hi int) {
 	inSize, ySize := len(j.in)/j.workers, gradAll*j.py
 	for worker := lo; worker < hi; worker++ {
 		in := j.in[worker*inSize : (worker+1)*inSize]
-		n := j.count * (j.panels + j.filter)
+		n := j.count * (j.panels + j.filters)
 		if j.multiply {
 			n = j.panels * j.parts
 		}
@@ -263,7 +263,7 @@ func (j *gradJob) tiles(i, panel int, in []float32) {
 // turns them to filters after the last block.
 func (j *gradJob) sums(panel, part int, y, outs []float32) {
 	bl, nr := &j.bl, j.bl.Nr
-	first, last := part*j.heights, min(j.filter, (part+1)*j.heights)
+	first, last := part*j.heights, min(j.filters, (part+1)*j.heights)
 	base, _ := bl.Rows(j.OutPerGroup, first)
 	_, end := bl.Rows(j.OutPerGroup, last-1)
 	cols := min(nr, j.PerGroup-panel*nr)
