@@ -38,6 +38,19 @@ graph net(%x: f32[4,16,9,9], %w: f32[16,16,3,3]) {
 }
 `, `0: c = ConvTransposeFused{Stride: [1 1], Padding: [1 1], OutputPadding: [0 0], Dilation: [1 1], Groups: 1, In: [4 9 9]} (x, w) # conv_transpose2d
 1: d = ConvTranspose{Stride: [2 2], Padding: [0 0], OutputPadding: [0 0], Dilation: [1 1], Groups: 1} (c, w) # conv_transpose2d`},
+	{"gradients of weights, which may go by transforms for filters of 3x3 and stride 1", `
+graph net(%x: f32[N,16,9,9], %g: f32[N,24,9,9], %s: f32[N,24,5,5]) {
+  symbol N = dim(%x, 0)
+  %a = call_function[conv2d_weight_grad](%x, %g) {kernel_size=[3], padding=[1]} : f32[24,16,3,3]
+  %b = call_function[conv2d_weight_grad](%x, %g) {kernel_size=[3, 3], pad_mode="same"} : f32[24,16,3,3]
+  %c = call_function[conv2d_weight_grad](%x, %s) {kernel_size=[3], stride=[2], padding=[1]} : f32[24,16,3,3]
+  %d = call_function[conv2d_weight_grad](%x, %g) {kernel_size=[1]} : f32[24,16,1,1]
+  return (%a, %b, %c, %d)
+}
+`, `0: a = ConvWeightGrad{Stride: [1 1], PadLo: [1 1], Dilation: [1 1], Groups: 1, Winograd: true} (x, g) # conv2d_weight_grad
+1: b = ConvWeightGrad{Stride: [1 1], PadLo: [1 1], Dilation: [1 1], Groups: 1, Winograd: true} (x, g) # conv2d_weight_grad
+2: c = ConvWeightGrad{Stride: [2 2], PadLo: [1 1], Dilation: [1 1], Groups: 1} (x, s) # conv2d_weight_grad
+3: d = ConvWeightGrad{Stride: [1 1], PadLo: [0 0], Dilation: [1 1], Groups: 1} (x, g) # conv2d_weight_grad`},
 	{"a weight that is written after all reads keeps what follows the product", `
 graph net(%x: f32[8,4], %g: f32[8,4]) {
   %w = get_attr[w] : f32[8,4]

@@ -25,6 +25,15 @@ var rules = lowering.Rules[rule]{
 		k.Scale, k.HasScale = a.Scale.Float64(), a.Scale.Present()
 		return k, len(in)
 	},
+	std.Conv2dWeightGrad: func(n *graph.Node, attrs any, in []shape.Type) (kernel.Step, int) {
+		k, err := n.Op().Step(attrs, in)
+		s, is := k.(*kernel.ConvWeightGrad)
+		if err != nil || !is || !ofThree(n.Type()) || strided(s.Stride, s.Dilation) {
+			return nil, 0
+		}
+		s.Winograd = true
+		return s, len(in)
+	},
 	std.Dropout: func(_ *graph.Node, attrs any, _ []shape.Type) (kernel.Step, int) {
 		if attrs.(std.DropoutAttrs).Training {
 			return nil, 0
@@ -179,10 +188,19 @@ func fusedOf(k kernel.Step, in []shape.Type, image []int) *contraction {
 // transforms reports whether a convolution may go by Winograd's algorithm: the kernel decides,
 // on the processor that it runs on.
 func transforms(stride, dilation []int, weight shape.Type, image []int) bool {
-	sizes, ok := weight.Dims().Known()
+	_, ok := weight.Dims().Known()
+	return ok && ofThree(weight) && len(image) == 3 && !strided(stride, dilation)
+}
+
+// ofThree reports whether the filters of a weight are of 3x3.
+func ofThree(weight shape.Type) bool {
+	return weight.Rank() == 4 && weight.Dim(2).Is(3) && weight.Dim(3).Is(3)
+}
+
+// strided reports whether a convolution has a stride or a dilation.
+func strided(stride, dilation []int) bool {
 	more := func(n int) bool { return n > 1 }
-	return ok && len(sizes) == 4 && sizes[2] == 3 && sizes[3] == 3 && len(image) == 3 &&
-		!slices.ContainsFunc(stride, more) && !slices.ContainsFunc(dilation, more)
+	return slices.ContainsFunc(stride, more) || slices.ContainsFunc(dilation, more)
 }
 
 func linear(features int, transposed bool, narrow array.DType) *contraction {

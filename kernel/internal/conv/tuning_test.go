@@ -54,6 +54,16 @@ func TestSameForCaches(t *testing.T) {
 	}
 }
 
+// Sums of a weight's gradient are cut by sizes alone.
+func TestWeightGradSameForCaches(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	c := tiledCase{3, 1, 20, 17, [2]int{60, 60}, [2]int{60, 60}, [2]int{1, 1}}
+	in, _ := c.operands(r, r.NormFloat64, r.NormFloat64)
+	kerneltest.SameForCaches(t, func() (par.Step, *array.Array, []*array.Array) {
+		return c.step(), array.New(array.F32, c.outPer, c.per, 3, 3), in
+	})
+}
+
 // TestOrderOfTiles: an image that the second cache cannot hold is read once, unless the
 // weights would be read again for more.
 func TestOrderOfTiles(t *testing.T) {

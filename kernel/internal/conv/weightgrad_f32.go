@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/geom"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
+	"github.com/gofx-dev/gofx/kernel/internal/winograd"
 )
 
 // The gradient of a weight is a product over all positions of all images: the gradient of
@@ -28,6 +29,11 @@ func (v *weightGrad32) fits() bool {
 	g := &v.g
 	return v.perGroup > 0 && v.outPerGroup > 0 && v.batch > 0 && g.InPlane > 0 && g.OutPlane > 0 && g.Taps > 0 && g.Reachable() &&
 		(v.groups == 1 || v.perGroup > 1)
+}
+
+// winograd returns the gradient as Winograd's algorithm computes it.
+func (v *weightGrad32) winograd() winograd.Grad {
+	return winograd.Grad{G: v.g, Batch: v.batch, Groups: v.groups, PerGroup: v.perGroup, OutPerGroup: v.outPerGroup, Dst: v.dst, Src: v.src, Seed: v.grad}
 }
 
 // lined is a layout of images with channels last, and what a product reads there.

@@ -115,12 +115,20 @@ func Interleave(l cpu.Level, dst []float32, stride int, src []float32, ld, rows,
 	if stride >= unit {
 		whole = rows / unit * unit
 	}
-	for r := 0; r < whole; r += unit {
-		PackAlong(l, dst[r:], stride, src[r*ld:], ld, unit, k)
+	done := 0
+	if rest := rows - whole; rest > 1 && rows == stride {
+		// A whole vector is stored for each p. What it has past the rows belongs to the next p, which
+		// is stored later; the last ones have none.
+		if done = max(0, k+1-(whole+unit+stride-1)/stride); done > 0 {
+			PackAlong(l, dst[whole:], stride, src[whole*ld:], ld, rest, done)
+		}
 	}
 	for r := whole; r < rows; r++ {
-		for p, v := range src[r*ld : r*ld+k] {
-			dst[p*stride+r] = v
+		for p := done; p < k; p++ {
+			dst[p*stride+r] = src[r*ld+p]
 		}
+	}
+	for r := 0; r < whole; r += unit {
+		PackAlong(l, dst[r:], stride, src[r*ld:], ld, unit, k)
 	}
 }

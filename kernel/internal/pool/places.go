@@ -1,11 +1,17 @@
 package pool
 
-import "github.com/gofx-dev/gofx/kernel/internal/geom"
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/geom"
+)
 
 // findPlaces sets at to the index of each maximum of a plane that has no NaN: the first tap that
 // equals it. Windows inside the input from left to right are searched a row of all of them at a
-// time, from the last tap back, without a branch: where the maximum is, no processor foresees.
-func findPlaces(g *geom.Spatial, at []int64, best, src []float32) {
+// time, from the last tap back, without a branch: where the maximum is, no processor foresees. A
+// row of fewer than a vector's lanes is searched in Go, as is a plane whose places need more than 31 bits.
+func findPlaces(l cpu.Level, g *geom.Spatial, at []int64, best, src []float32) {
 	k, stride, width := g.Kernel[2], g.Stride[2], g.In[2]
 	lo := min(g.Out[2], (g.PadLo[2]+stride-1)/stride)
 	hi := max(lo, min(g.Out[2], (width+g.PadLo[2]-k)/stride+1))
@@ -21,6 +27,11 @@ func findPlaces(g *geom.Spatial, at []int64, best, src []float32) {
 		findClipped(g, places[hi:], values[hi:], src, y0, y1, hi*stride-g.PadLo[2])
 		if y0 >= y1 {
 			findClipped(g, places[lo:hi], values[lo:], src, y0, y1, lo*stride-g.PadLo[2])
+			continue
+		}
+		if hi-lo >= geom.WindowLanes(l) && g.InPlane <= math.MaxInt32 {
+			from := y0*width + lo*stride - g.PadLo[2]
+			placesOf(l, g, places[lo:hi], values[lo:hi], src[from:], y1-y0, from)
 			continue
 		}
 		for r := y1 - 1; r >= y0; r-- {

@@ -66,7 +66,7 @@ func (j *maxWindowsJob) Do(lo, hi int) {
 		case c.nan != 0:
 			j.maxPoolJob.Do(i, i+1)
 		case j.at != nil:
-			findPlaces(&j.Spatial, j.at[out:out+j.OutPlane], j.dst[out:out+j.OutPlane], j.src[i*j.InPlane:(i+1)*j.InPlane])
+			findPlaces(j.level, &j.Spatial, j.at[out:out+j.OutPlane], j.dst[out:out+j.OutPlane], j.src[i*j.InPlane:(i+1)*j.InPlane])
 		}
 	}
 }

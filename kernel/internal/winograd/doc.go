@@ -7,4 +7,7 @@
 // (blockNear), or in a larger block where weights are many (blockFar). Lanes are
 // tiles. The products bound it where channels are many, the transforms where they are
 // few. Read winograd.go first.
+//
+// The gradient of a convolution by its weight has the transforms of F(4x4,3x3) turned
+// round (grad.go). Lanes are channels there, and products sum over tiles.
 package winograd

@@ -91,6 +91,36 @@ func Output(l cpu.Level, e, rows, tiles int, dst, src []float32, ps int) {
 	}
 }
 
+// seed transforms a vector of channels of tiles of a gradient, as winogradSeedGo does.
+func seed(l cpu.Level, tiles int, dst []float32, ps int, src []float32, col, row int) {
+	lanes := gemm.PanelLanes(l)
+	if !cpu.X86 {
+		winogradSeedGo(lanes, tiles, dst, ps, src, col, row)
+		return
+	}
+	_, _ = dst[35*ps+tiles*lanes-1], src[3*row+(4*tiles-1)*col+lanes-1]
+	if l == cpu.AVX512 {
+		winogradSeed4AVX512(tiles, &dst[0], ps, &src[0], col, row)
+	} else {
+		winogradSeed4AVX2(tiles, &dst[0], ps, &src[0], col, row)
+	}
+}
+
+// taps turns sums to filters, whole vectors of channels, as winogradTapsGo does.
+func taps(l cpu.Level, vecs int, dst []float32, ldd int, src []float32, ps int) {
+	n := vecs * gemm.PanelLanes(l)
+	if !cpu.X86 {
+		winogradTapsGo(n, dst, ldd, src, ps)
+		return
+	}
+	_, _ = dst[8*ldd+n-1], src[35*ps+n-1]
+	if l == cpu.AVX512 {
+		winogradTaps4AVX512(vecs, &dst[0], ldd, &src[0], ps)
+	} else {
+		winogradTaps4AVX2(vecs, &dst[0], ldd, &src[0], ps)
+	}
+}
+
 func (a *winogradStore) run(l cpu.Level) {
 	switch {
 	case !cpu.X86:
@@ -114,7 +144,7 @@ func winogradProduct(l cpu.Level, rows, k int, a, b, c []float32, cols int, acc 
 	lanes := gemm.PanelLanes(l)
 	nr, few := 2*lanes, cols%lanes
 	_, _, _ = a[k*lanes-1], b[k*nr-1], c[rows*nr-1]
-	if few > 4 {
+	if few > fewColumns {
 		few = 0
 	}
 	if few < cols {

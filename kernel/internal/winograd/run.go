@@ -145,7 +145,8 @@ func (j *winogradJob) inputs(b winogradBlock, planes, v []float32, lo, hi int) {
 		at := ((b.Image+image)*j.Groups*j.PerGroup + c) * j.G.InPlane
 		j.sort(b, planes, j.image[at:at+j.G.InPlane])
 		for p := b.Lo; p < b.Hi; p += nr {
-			dst := v[(image*j.panels+(p-b.Lo)/nr)*size+c*nr:]
+			panel, column := j.panel(image, (p-b.Lo)/nr)
+			dst := v[panel*size+c*nr+column:]
 			Input(j.level, j.e, min(nr, b.Hi-p), dst, j.Ps, planes[p-y0*j.tilesX:], j.plane, j.tilesX)
 		}
 	}
@@ -210,21 +211,18 @@ func (j *winogradJob) position(b winogradBlock, v, y []float32, p, first, last i
 	u := j.u[p*panels*bl.Stride*j.PerGroup:]
 	for k := 0; k < j.PerGroup; k += depth {
 		kc := min(depth, j.PerGroup-k)
-		for image := range b.Images {
-			for at := 0; at < b.Tiles(); at += bl.Nr {
-				panel := image*j.panels + at/bl.Nr
-				right := v[(panel*j.T*j.T+p)*j.Ps+k*bl.Nr:]
-				left := y[(panel*j.T*j.T+p)*j.ldy:]
-				cols := min(bl.Nr, b.Tiles()-at)
-				for i := first; i < last; i++ {
-					r0, r1 := bl.Rows(j.OutPerGroup, i)
-					here := u[k*panels*bl.Stride+i*bl.Stride*kc:]
-					ahead := gemm.Fetch{At: &here[0]}
-					if len(here) > bl.Stride*kc {
-						ahead = gemm.Fetch{At: &here[bl.Stride*kc], Step: 4 * bl.Stride}
-					}
-					winogradProduct(j.level, r1-r0, kc, here, right, left[r0*bl.Nr:], cols, k > 0, ahead)
+		for panel := range j.BlockPanels(b.Images) {
+			right := v[(panel*j.T*j.T+p)*j.Ps+k*bl.Nr:]
+			left := y[(panel*j.T*j.T+p)*j.ldy:]
+			cols := j.columns(b, panel)
+			for i := first; i < last && cols > 0; i++ {
+				r0, r1 := bl.Rows(j.OutPerGroup, i)
+				here := u[k*panels*bl.Stride+i*bl.Stride*kc:]
+				ahead := gemm.Fetch{At: &here[0]}
+				if len(here) > bl.Stride*kc {
+					ahead = gemm.Fetch{At: &here[bl.Stride*kc], Step: 4 * bl.Stride}
 				}
+				winogradProduct(j.level, r1-r0, kc, here, right, left[r0*bl.Nr:], cols, k > 0, ahead)
 			}
 		}
 	}
@@ -240,9 +238,9 @@ func (j *winogradJob) outputs(b winogradBlock, outs, y []float32, lo, hi int) {
 		n := min(winogradGroup, hi-lo)
 		for image := range b.Images {
 			for at := b.Lo; at < b.Hi; at += nr {
-				panel := image*j.panels + (at-b.Lo)/nr
+				panel, column := j.panel(image, (at-b.Lo)/nr)
 				tiles := min(nr, b.Hi-at)
-				Output(j.level, e, n, tiles, outs, y[panel*j.T*j.T*j.ldy+lo*nr:], j.ldy)
+				Output(j.level, e, n, tiles, outs, y[panel*j.T*j.T*j.ldy+lo*nr+column:], j.ldy)
 				j.store(b.Image+image, lo, n, at, tiles, outs)
 			}
 		}

@@ -74,6 +74,35 @@ func TestWinogradTwins(t *testing.T) {
 	})
 }
 
+// The transforms of the weight's gradient in assembly and their twins agree on every bit.
+func TestGradTwins(t *testing.T) {
+	kerneltest.WinogradLevels(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(7, 8))
+		l := cpu.Host.Level
+		lanes := gemm.PanelLanes(l)
+		for n := range 60 {
+			what := fmt.Sprint("case ", n)
+			tiles, col := 1+r.IntN(9), lanes+r.IntN(20)
+			row, ps := 4*tiles*col+r.IntN(9), tiles*lanes+r.IntN(20)
+			src := kerneltest.Floats(r, 4*row, special(r))
+			want := kerneltest.Floats(r, 36*ps, r.NormFloat64)
+			got := append([]float32{}, want...)
+			seed(l, tiles, got, ps, src, col, row)
+			winogradSeedGo(lanes, tiles, want, ps, src, col, row)
+			requireTwin(t, want, got, what+" seed")
+
+			vecs := 1 + r.IntN(5)
+			ldd, ps := vecs*lanes+r.IntN(9), vecs*lanes+r.IntN(20)
+			src = kerneltest.Floats(r, 36*ps, special(r))
+			want = kerneltest.Floats(r, 9*ldd, r.NormFloat64)
+			got = append([]float32{}, want...)
+			taps(l, vecs, got, ldd, src, ps)
+			winogradTapsGo(vecs*lanes, want, ldd, src, ps)
+			requireTwin(t, want, got, what+" taps")
+		}
+	})
+}
+
 // The sorting of inputs and the storing of outputs, and their twins.
 func TestWinogradLayoutTwins(t *testing.T) {
 	kerneltest.WinogradLevels(t, func(t *testing.T) {

@@ -100,16 +100,18 @@ type Conv struct {
 // winograd is a convolution with transformed weights: for each position of a
 // patch a product of the filters [m, channels] with the patches [channels, tiles].
 // Tiles are counted along rows, and cut into panels of bl.nr. A block is tiles
-// of an image, or all tiles of some images.
+// of an image, or all tiles of some images. Two images that fill no more than a vector each share
+// a panel.
 type winograd struct {
 	Conv
 	level        cpu.Level
 	Bl           gemm.Blocking
 	e, T         int
 	tilesX       int
-	Tiles        int // of an image
-	span, Images int // tiles and images of a block
-	panels       int // of an image of a block
+	Tiles        int  // of an image
+	span, Images int  // tiles and images of a block
+	panels       int  // of an image of a block
+	paired       bool // two images have one
 	Blocks       int
 	workers      int  // pieces that a block's transforms, or the blocks, are cut into
 	Apart        bool // whole blocks are the work of one goroutine each
@@ -127,6 +129,7 @@ func New(v Conv, l cpu.Level, e, threads int) winograd {
 	nr := j.Bl.Nr
 	j.tilesX = (v.G.Out[2] + e - 1) / e
 	j.Tiles = (v.G.Out[1] + e - 1) / e * j.tilesX
+	j.paired = v.Batch > 1 && fewColumns < j.Tiles && j.Tiles <= gemm.PanelLanes(l) && nr == 2*gemm.PanelLanes(l)
 	// Positions are a cache line off multiples of the page size.
 	j.Ps, j.ldy = v.PerGroup*nr+16, v.OutPerGroup*nr+16
 	far := blockFar()
@@ -139,7 +142,8 @@ func New(v Conv, l cpu.Level, e, threads int) winograd {
 	}
 	rows := (j.span+j.tilesX-2)/j.tilesX + 1
 	j.plane = operand.RoundUp((min(rows, (v.G.Out[1]+e-1)/e)+1)*j.tilesX+nr, 16)
-	j.SizeV, j.sizeY = j.Images*j.panels*j.T*j.T*j.Ps, j.Images*j.panels*j.T*j.T*j.ldy
+	panels := j.BlockPanels(j.Images)
+	j.SizeV, j.sizeY = panels*j.T*j.T*j.Ps, panels*j.T*j.T*j.ldy
 	j.sizeP, j.sizeO = e*j.T*j.plane, winogradGroup*nr*e*e
 	return j
 }
@@ -147,13 +151,22 @@ func New(v Conv, l cpu.Level, e, threads int) winograd {
 // winogradThreads returns how many of the given threads are used: as many as
 // have memory. The estimate of the memory cannot know how many threads a
 // workspace will have.
-func winogradThreads(threads int) int { return max(1, min(threads, runtime.NumCPU(), 64)) }
+func winogradThreads(threads int) int { return max(1, min(threads, runtime.NumCPU(), mostThreads)) }
+
+const mostThreads = 64
 
 // cut divides the work into blocks of at most the given bytes.
 func (j *winograd) cut(budget int) {
 	nr := j.Bl.Nr
 	most := max(1, budget/(4*j.T*j.T*(j.Ps+j.ldy)))
 	whole := (j.Tiles + nr - 1) / nr
+	if j.paired {
+		blocks := (j.Batch + 2*most - 1) / (2 * most)
+		j.Images, j.span, j.panels = (j.Batch+blocks-1)/blocks, j.Tiles, 1
+		j.Images = operand.RoundUp(j.Images, 2)
+		j.Blocks = (j.Batch + j.Images - 1) / j.Images
+		return
+	}
 	if most < whole {
 		// Equal shares, not a short last one.
 		parts := (whole + most - 1) / most
@@ -164,6 +177,31 @@ func (j *winograd) cut(budget int) {
 	}
 	j.Images, j.span, j.panels = min(j.Batch, max(1, most/whole)), j.Tiles, whole
 	j.Blocks = (j.Batch + j.Images - 1) / j.Images
+}
+
+// BlockPanels returns the panels of a block of so many images.
+func (j *winograd) BlockPanels(images int) int {
+	if j.paired {
+		return (images + 1) / 2
+	}
+	return images * j.panels
+}
+
+// panel returns which of a block's panels has tiles of an image, and their column: those of panel i
+// of the image.
+func (j *winograd) panel(image, i int) (panel, column int) {
+	if j.paired {
+		return image / 2, image % 2 * j.Bl.Nr / 2
+	}
+	return image*j.panels + i, 0
+}
+
+// columns returns how many columns of a block's panel have tiles.
+func (j *winograd) columns(b winogradBlock, panel int) int {
+	if j.paired {
+		return min(1, b.Images-1-2*panel)*j.Bl.Nr/2 + j.Tiles
+	}
+	return min(j.Bl.Nr, b.Tiles()-panel%j.panels*j.Bl.Nr)
 }
 
 // ScratchSizes are the elements of the scratch that run takes.
@@ -209,7 +247,11 @@ func pack(w *par.Workspace, job filterJob, groups int) {
 	j := par.TakeJob[filterJob](w)
 	*j = job
 	j.bl, j.size = gemm.BlockingOf(j.level), gemm.PackedRows(j.level, j.m, j.perGroup)
-	w.Parallel(groups*j.bl.Panels(j.m), max(1, par.SimdPack/(4*j.bl.Stride*j.perGroup)), j)
+	n, size := j.bl.Panels(j.m), j.bl.Stride*j.perGroup
+	if j.turned {
+		n, size = j.runs(), filterRun*n
+	}
+	w.Parallel(groups*n, max(1, par.SimdPack/(4*size)), j)
 	par.PutJob(w, j)
 }
 
@@ -218,7 +260,8 @@ func pack(w *par.Workspace, job filterJob, groups int) {
 // the matrices of positions are often a power of two apart, where a cache keeps few lines.
 const filterRun = 128
 
-// filterJob transforms filters, panel by panel.
+// filterJob transforms filters: panel by panel of all groups, or if they are turned, some channels
+// of all panels at a time. So it reads the weight in the order in which it lies.
 type filterJob struct {
 	level          cpu.Level
 	bl             gemm.Blocking
@@ -228,28 +271,64 @@ type filterJob struct {
 	turned         bool
 }
 
-// Do transforms panels [lo, hi) of all groups: it brings filters into lanes, tap by tap, as
-// a product packs rows, and computes all positions of some channels from there.
+// filterSpace is where a run of filters is transformed.
+type filterSpace struct {
+	taps [9 * filterRun]float32
+	near [36 * (filterRun + 16)]float32
+	seen float32
+}
+
+// runs returns how many runs the channels of a filter are.
+func (j *filterJob) runs() int { return (j.perGroup*j.bl.Stride + filterRun - 1) / filterRun }
+
+// Do transforms panels, or runs of channels, [lo, hi) of all groups.
 func (j *filterJob) Do(lo, hi int) {
-	var taps [9 * filterRun]float32
-	var near [36 * (filterRun + 16)]float32
-	panels, depth, stride, t := j.bl.Panels(j.m), j.bl.Depth(j.perGroup), j.bl.Stride, j.e+2
+	var space filterSpace
+	panels, runs := j.bl.Panels(j.m), j.runs()
 	for i := lo; i < hi; i++ {
-		group, panel := i/panels, i%panels
-		r0, r1 := j.bl.Rows(j.m, panel)
-		for p := 0; p < j.perGroup; p += depth {
-			kc := min(depth, j.perGroup-p)
-			at := group*t*t*j.size + p*panels*stride + panel*stride*kc
-			for c := 0; c < kc; c += filterRun / stride {
-				n := min(filterRun/stride, kc-c)
-				j.lanes(taps[:n*9*stride], group, r0, r1-r0, p+c, n)
-				const ps = filterRun + 16
-				filter(j.level, j.e, n, near[:], ps, taps[:n*9*stride])
-				for q := range t * t {
-					copy(j.dst[at+q*j.size+c*stride:][:n*stride], near[q*ps:])
-				}
+		if j.turned {
+			space.seen += j.touch(i/runs, i%runs)
+			for panel := range panels {
+				j.run(&space, i/runs, panel, i%runs)
 			}
+			continue
 		}
+		for run := range runs {
+			j.run(&space, i/panels, i%panels, run)
+		}
+	}
+}
+
+// touch reads a run of channels of turned filters once, a number of each cache line in order, which
+// hardware follows: panels read few lines at a time of many pages, where it does not.
+func (j *filterJob) touch(group, run int) (sum float32) {
+	c, end := run*filterRun/j.bl.Stride, min(j.perGroup, (run+1)*filterRun/j.bl.Stride)
+	lines := j.src[(group*j.perGroup+c)*j.m*9 : (group*j.perGroup+end)*j.m*9]
+	for i := 0; i < len(lines); i += 16 {
+		sum += lines[i]
+	}
+	return sum
+}
+
+// run brings a run of channels of a panel's filters into lanes, tap by tap, as a product packs
+// rows, and computes all positions from there.
+func (j *filterJob) run(space *filterSpace, group, panel, run int) {
+	panels, depth, stride, t := j.bl.Panels(j.m), j.bl.Depth(j.perGroup), j.bl.Stride, j.e+2
+	r0, r1 := j.bl.Rows(j.m, panel)
+	c, end := run*filterRun/stride, min(j.perGroup, (run+1)*filterRun/stride)
+	for c < end {
+		p := c / depth * depth // a block of k
+		kc := min(depth, j.perGroup-p)
+		n := min(end, p+kc) - c
+		taps := space.taps[:n*9*stride]
+		j.lanes(taps, group, r0, r1-r0, c, n)
+		const ps = filterRun + 16
+		filter(j.level, j.e, n, space.near[:], ps, taps)
+		at := group*t*t*j.size + p*panels*stride + panel*stride*kc + (c-p)*stride
+		for q := range t * t {
+			copy(j.dst[at+q*j.size:][:n*stride], space.near[q*ps:])
+		}
+		c += n
 	}
 }
 

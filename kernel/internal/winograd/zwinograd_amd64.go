@@ -56,6 +56,19 @@ func winogradFilter4AVX512(chans int, dst *float32, ps int, src *float32)
 //go:noescape
 func winogradFilter2AVX512(chans int, dst *float32, ps int, src *float32)
 
+// winogradSeed4AVX512 transforms a vector of channels of at least one tile of 4x4: element
+// (y, x) of tile t is at src[y*row+(4*t+x)*col], position p goes to dst[p*ps] and the
+// next tile follows after a vector.
+//
+//go:noescape
+func winogradSeed4AVX512(tiles int, dst *float32, ps int, src *float32, col int, row int)
+
+// winogradTaps4AVX512 transforms sums to filters: position p of at least one vector is at
+// src[p*ps], tap t goes to dst[t*ldd]. The next vector follows both.
+//
+//go:noescape
+func winogradTaps4AVX512(vecs int, dst *float32, ldd int, src *float32, ps int)
+
 // winogradStoreAVX512 applies the epilogue of a, a winogradStore, to a block of at least one
 // channel, row and column, and stores it. It counts a down.
 //
@@ -122,6 +135,19 @@ func winogradFilter4AVX2(chans int, dst *float32, ps int, src *float32)
 //
 //go:noescape
 func winogradFilter2AVX2(chans int, dst *float32, ps int, src *float32)
+
+// winogradSeed4AVX2 transforms a vector of channels of at least one tile of 4x4: element
+// (y, x) of tile t is at src[y*row+(4*t+x)*col], position p goes to dst[p*ps] and the
+// next tile follows after a vector.
+//
+//go:noescape
+func winogradSeed4AVX2(tiles int, dst *float32, ps int, src *float32, col int, row int)
+
+// winogradTaps4AVX2 transforms sums to filters: position p of at least one vector is at
+// src[p*ps], tap t goes to dst[t*ldd]. The next vector follows both.
+//
+//go:noescape
+func winogradTaps4AVX2(vecs int, dst *float32, ldd int, src *float32, ps int)
 
 // winogradStoreAVX2 applies the epilogue of a, a winogradStore, to a block of at least one
 // channel, row and column, and stores it. It counts a down.

@@ -36,6 +36,14 @@ func winogradFilter2AVX512(chans int, dst *float32, ps int, src *float32) {
 	panic("kernel: no assembly for this processor")
 }
 
+func winogradSeed4AVX512(tiles int, dst *float32, ps int, src *float32, col int, row int) {
+	panic("kernel: no assembly for this processor")
+}
+
+func winogradTaps4AVX512(vecs int, dst *float32, ldd int, src *float32, ps int) {
+	panic("kernel: no assembly for this processor")
+}
+
 func winogradStoreAVX512(a *byte) {
 	panic("kernel: no assembly for this processor")
 }
@@ -73,6 +81,14 @@ func winogradFilter4AVX2(chans int, dst *float32, ps int, src *float32) {
 }
 
 func winogradFilter2AVX2(chans int, dst *float32, ps int, src *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func winogradSeed4AVX2(tiles int, dst *float32, ps int, src *float32, col int, row int) {
+	panic("kernel: no assembly for this processor")
+}
+
+func winogradTaps4AVX2(vecs int, dst *float32, ldd int, src *float32, ps int) {
 	panic("kernel: no assembly for this processor")
 }
 

@@ -28,6 +28,7 @@ func generate() (map[string][]byte, error) {
 	return simd.Files("asmgen/pool", []simd.Unit{
 		unit("poolmax", emitMax),
 		unit("poolavg", emitAvg),
+		{Family: "pool", Name: "poolplaces", Emit: emitPlaces},
 		{Family: "pool", Name: "poolsum", Emit: func(c *build.Context) {
 			for _, s := range []simd.ISA{simd.AVX512(c), simd.AVX2(c)} {
 				emitSums(s)

@@ -2,8 +2,9 @@
 // kernel and their Go stubs with avo: zwinograd_amd64.s and .go. The files it
 // writes are checked in; a test regenerates them and compares byte for byte.
 //
-// A tile of e×e outputs comes of a patch of t×t inputs, t = e+2. Everywhere a
-// lane is a tile, and the registers of a tile are its patch or results of it.
+// A tile of e×e outputs comes of a patch of t×t inputs, t = e+2. Everywhere but in
+// the transforms of the weight's gradient a lane is a tile, and the registers of a tile
+// are its patch or results of it.
 package main
 
 import (
@@ -39,7 +40,8 @@ type isa struct {
 func emit(c *build.Context) {
 	table, lists := map[float64]Mem{}, map[string]Mem{}
 	for i, v := range []float64{pointA, pointB, pointA * pointA, pointB * pointB, pointA * pointA * pointA, pointB * pointB * pointB,
-		pointA*pointA + pointB*pointB, pointA * pointA * pointB * pointB} {
+		pointA*pointA + pointB*pointB, pointA * pointA * pointB * pointB,
+		factor0, factorA0, factorA1, factorA2, factorB0, factorB1, factorB2} {
 		table[v] = c.StaticGlobal(fmt.Sprintf("point%d", i))
 		c.DataAttributes(attr.RODATA | attr.NOPTR)
 		for lane := range 16 {
@@ -68,6 +70,8 @@ func emit(c *build.Context) {
 		k.emitOutput2()
 		k.emitFilter(4, factors)
 		k.emitFilter(2, factors)
+		k.emitSeed4()
+		k.emitTaps4()
 		k.emitStore(one)
 		k.emitNarrow()
 	}
