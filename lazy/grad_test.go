@@ -142,6 +142,12 @@ func TestGrad_ofAPast(t *testing.T) {
 		w.AddScalarInPlace(1)
 		return s.In(vec(1, 1)).Mul(y.AddScalar(1))
 	}))
+	t.Run("eager code and data", wrong(func(s *lazy.Session) *tensor.Tensor {
+		w := param(1, 2)
+		y := w.Square()
+		tensor.Data[float32](w)[0] = 7
+		return s.In(vec(1, 1)).Mul(y.AddScalar(1))
+	}))
 	t.Run("function", wrong(func(s *lazy.Session) *tensor.Tensor { return doubled(s.In(vec(1, 2)).Mul(w)) }))
 	t.Run("sizes", wrong(func(s *lazy.Session) *tensor.Tensor {
 		y := s.In(vec(1, 2)).Mul(w)

@@ -13,6 +13,7 @@ import (
 type Embedding struct {
 	leaf
 	NumEmbeddings, EmbeddingDim int
+	PaddingIdx                  *int // the row that is not trained, nil for none
 	Weight                      *tensor.Tensor
 }
 
@@ -21,8 +22,12 @@ func NewEmbedding(n, dim int, opts ...EmbeddingOption) *Embedding {
 	s := embeddingSettings("embedding", n, dim, opts)
 	m := &Embedding{NumEmbeddings: n, EmbeddingDim: dim, Weight: zeros(n, dim)}
 	start(m, &s)
-	if s.paddingIdx != nil && !s.noInit {
-		clearRow(m.Weight, *s.paddingIdx, n)
+	if s.paddingIdx != nil {
+		i := rowOf(*s.paddingIdx, n)
+		m.PaddingIdx = &i
+		if !s.noInit {
+			Constant(m.Weight.Select(0, i), 0)
+		}
 	}
 	return m
 }
@@ -38,26 +43,34 @@ func embeddingSettings(name string, n, dim int, opts []EmbeddingOption) settings
 	return s
 }
 
-// PaddingIdx makes the row of that index (negative from the end) start at zero.
+// PaddingIdx makes the row of that index (negative from the end) of an Embedding start at zero, and
+// leaves it out of training: its gradient is zero.
 func PaddingIdx(i int) EmbeddingOption { return bagOption(func(s *settings) { s.paddingIdx = &i }) }
 
 // Mode sets what an EmbeddingBag does with its rows: "mean" (the default), "sum"
 // or "max".
 func Mode(mode string) EmbeddingOption { return bagOption(func(s *settings) { s.mode = mode }) }
 
-func clearRow(w *tensor.Tensor, i, n int) {
+// rowOf is a padding index from the start of n rows.
+func rowOf(i, n int) int {
+	at := i
 	if i < 0 {
-		i += n
+		at += n
 	}
-	if i < 0 || i >= n {
+	if at < 0 || at >= n {
 		refuse("embedding", "the padding index is "+strconv.Itoa(i)+", expected less than "+strconv.Itoa(n)+" rows", "")
 	}
-	Constant(w.Select(0, i), 0)
+	return at
 }
 
-// Forward returns the rows that x names.
+// Forward returns the rows that x names. With a padding index, rows of the padding are constants for
+// gradients; a graph that is optimised for inference has no calls for that.
 func (m *Embedding) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return tensor.Leaf(m, &tensor.Bound{Op: std.Embedding, Attrs: op.None{}, Names: justWeight, Params: []*tensor.Tensor{m.Weight}, Inputs: 1}, x)[0]
+	y := tensor.Leaf(m, &tensor.Bound{Op: std.Embedding, Attrs: op.None{}, Names: justWeight, Params: []*tensor.Tensor{m.Weight}, Inputs: 1}, x)[0]
+	if m.PaddingIdx == nil {
+		return y
+	}
+	return tensor.Where(x.EqScalar(*m.PaddingIdx).Unsqueeze(-1), y.Detach(), y)
 }
 
 // ResetParameters draws normally distributed rows.
@@ -75,6 +88,9 @@ type EmbeddingBag struct {
 // NewEmbeddingBag returns a table of n rows of width dim.
 func NewEmbeddingBag(n, dim int, opts ...EmbeddingOption) *EmbeddingBag {
 	s := embeddingSettings("embedding_bag", n, dim, opts)
+	if s.paddingIdx != nil {
+		refuse("embedding_bag", "a padding index is set, expected none for bags", "set PaddingIdx of an Embedding, or leave the index out of the bags")
+	}
 	m := &EmbeddingBag{NumEmbeddings: n, EmbeddingDim: dim, Mode: s.mode, Weight: zeros(n, dim)}
 	start(m, &s)
 	return m

@@ -146,6 +146,7 @@ func TestConstructorsRefuse(t *testing.T) {
 		"probability":    func() { nn.NewDropout(1.5) },
 		"table":          func() { nn.NewEmbedding(-1, 2) },
 		"padding index":  func() { nn.NewEmbedding(3, 2, nn.PaddingIdx(3)) },
+		"padded bags":    func() { nn.NewEmbeddingBag(3, 2, nn.PaddingIdx(0)) },
 		"layers":         func() { nn.NewLSTM(2, 3, nn.NumLayers(0)) },
 		"hidden":         func() { nn.NewGRUCell(2, 0) },
 		"heads":          func() { nn.NewMultiheadAttention(5, 2) },

@@ -17,18 +17,27 @@ var joinRules = map[string]rule{
 	"stack": {args: "tensors dim=0", build: func(c *call) []op.Value {
 		return c.one(std.Stack, std.DimAttrs{Dim: c.int("dim")}, together(c, "tensors")...)
 	}},
-	"meshgrid":          {args: "tensors", run: func(c *call) []*value { return meshgrid(c, "ij") }},
-	"meshgrid.indexing": {args: "tensors indexing", run: func(c *call) []*value { return meshgrid(c, c.text("indexing", "ij")) }},
-	"broadcast_tensors": {args: "tensors", run: broadcastTensors},
-	"embedding": {args: "weight indices | padding_idx scale_grad_by_freq sparse", build: func(c *call) []op.Value {
-		return c.one(std.Embedding, nil, c.x("indices"), c.x("weight"))
-	}},
-	"embedding_bag":                              {args: bagArgs + "=False mode=0 per_sample_weights=None include_last_offset=False | sparse", build: embeddingBag},
-	"embedding_bag.padding_idx":                  {args: bagArgs + " mode per_sample_weights include_last_offset padding_idx | sparse", build: embeddingBag},
+	"meshgrid":                  {args: "tensors", run: func(c *call) []*value { return meshgrid(c, "ij") }},
+	"meshgrid.indexing":         {args: "tensors indexing", run: func(c *call) []*value { return meshgrid(c, c.text("indexing", "ij")) }},
+	"broadcast_tensors":         {args: "tensors", run: broadcastTensors},
+	"embedding":                 {args: "weight indices padding_idx=-1 | scale_grad_by_freq sparse", build: embedding},
+	"embedding_bag":             {args: bagArgs + "=False mode=0 per_sample_weights=None include_last_offset=False | sparse", build: embeddingBag},
+	"embedding_bag.padding_idx": {args: bagArgs + " mode per_sample_weights include_last_offset padding_idx | sparse", build: embeddingBag},
 	"_embedding_bag _embedding_bag_forward_only": {args: bagArgs + "=False mode=0 per_sample_weights=None include_last_offset=False padding_idx=-1 | sparse", build: embeddingBag},
 	"one_hot": {args: "self num_classes=-1", build: func(c *call) []op.Value {
 		return c.one(std.OneHot, std.OneHotAttrs{NumClasses: c.dim("num_classes")}, c.x("self"))
 	}},
+}
+
+// embedding takes rows; those of a padding index are constants for gradients.
+func embedding(c *call) []op.Value {
+	x := c.x("indices")
+	y := c.do(std.Embedding, nil, x, c.x("weight"))
+	if i := c.int("padding_idx"); i >= 0 {
+		at := c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, c.do(std.Eq, std.BinaryAttrs{Other: op.Int(int64(i))}, x))
+		y = c.do(std.Where, nil, at, c.do(std.Detach, nil, y), y)
+	}
+	return []op.Value{y}
 }
 
 const bagArgs = "weight indices offsets scale_grad_by_freq"

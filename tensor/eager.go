@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -123,7 +124,7 @@ func remember(c callee, args []*Tensor, outs []*Tensor) {
 	for _, a := range args {
 		switch {
 		case a == nil || a.c.param.Load():
-		case a.hasRecipe():
+		case a.c.recipe() != nil && a.unwritten():
 			depth = max(depth, a.c.recipe().depth)
 		default:
 			plain, baked = true, baked || a.c.baked
@@ -183,14 +184,6 @@ func (x *Tensor) markRead() {
 // from an eager tensor, 0 for never. For tracing engines.
 func (x *Tensor) LastRead() uint64 { return x.c.read.Load() }
 
-func (x *Tensor) hasRecipe() bool {
-	if x.c.recipe() == nil {
-		return false
-	}
-	_, _, _, ok := x.Recipe()
-	return ok
-}
-
 // Baked reports whether the value of an eager tensor depends on parameters in a way
 // that no recipe tells: taken as a constant it would stay when they change. For
 // tracing engines.
@@ -205,12 +198,23 @@ func (x *Tensor) Baked() bool {
 // Recipe returns the call that made an eager tensor from parameters alone, and
 // which of its results the tensor is; ok is false when there is none, or when
 // the tensor or an operand was written since, also through a view, or when the
-// tensor's memory was handed out. group is the same for all results of one call.
-// For tracing engines.
+// tensor's memory was handed out. Memory of a parameter may be handed out, to be
+// read, as long as the call still gives the tensor. group is the same for all
+// results of one call. For tracing engines.
 func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
 	r := x.c.recipe()
-	if r == nil || storageVersion(x) != r.own || x.storage().Exposed() != r.exposed {
+	if r == nil || !x.unwritten() || r.exposes() && !x.repeats() {
 		return nil, 0, nil, false
+	}
+	return &r.call, r.index, r.group, true
+}
+
+// unwritten reports whether no call has written a tensor that has a recipe, or an operand of it, and
+// memory of neither was handed out, except that of parameters.
+func (x *Tensor) unwritten() bool {
+	r := x.c.recipe()
+	if storageVersion(x) != r.own || x.storage().Exposed() != r.exposed {
+		return false
 	}
 	k := 0
 	for _, a := range r.call.Args {
@@ -218,11 +222,33 @@ func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
 			continue
 		}
 		if storageVersion(a) != r.versions[k] || !a.c.param.Load() && a.storage().Exposed() > r.made {
-			return nil, 0, nil, false
+			return false
 		}
 		k++
 	}
-	return &r.call, r.index, r.group, true
+	return true
+}
+
+// exposes reports whether memory of an operand was handed out since the call was made: nothing
+// notes what is written there.
+func (r *recipe) exposes() bool {
+	return slices.ContainsFunc(r.call.Args, func(a *Tensor) bool { return a != nil && a.storage().Exposed() > r.made })
+}
+
+// repeats reports whether the call that made a tensor gives it again, bit by bit.
+func (x *Tensor) repeats() bool {
+	r := x.c.recipe()
+	in := make([]*array.Array, len(r.call.Args))
+	for i, a := range r.call.Args {
+		if a != nil {
+			in[i] = a.c.array()
+		}
+	}
+	d := desks.Get().(*desk)
+	outs, err := op.AppendEval(d.out, r.call.Op, &d.work, r.call.Attrs, in)
+	same := err == nil && array.Equal(outs[r.index], x.c.array())
+	d.leave(in, outs)
+	return same
 }
 
 func (x *Tensor) storage() *array.Storage { return x.c.array().Storage() }
@@ -264,7 +290,7 @@ func assign(dst, src *Tensor, what string) *Tensor {
 		pos := diag.Here()
 		dst.c.wrote.Store(&pos)
 	}
-	dst.c.baked = dst.Baked() || dst.c.recipe() != nil && dst.c.recipe().state || src.c.baked || src.c.recipe() != nil && src.c.recipe().state || src.c.param.Load()
+	dst.c.baked = dst.c.baked || dst.c.recipe() != nil && dst.c.recipe().state || src.c.baked || src.c.recipe() != nil && src.c.recipe().state || src.c.param.Load()
 	if m := dst.c.made; m != nil {
 		m.recipe = nil
 	}

@@ -87,10 +87,27 @@ func TestRecipeIsStaleAfterWrites(t *testing.T) {
 		return scaled
 	})
 
+	stale("through memory that the program has", func(w, scaled *tensor.Tensor) *tensor.Tensor {
+		tensor.Data[float32](w)[2] = 7
+		return scaled
+	})
+
 	w := param(1, 2, 3, 4)
 	w.AddScalarInPlace(1)
 	_, _, _, ok := w.T().Recipe()
 	require.True(t, ok, "made after the write")
+
+	scaled := w.MulScalar(2)
+	data := tensor.Data[float32](w)
+	for _, c := range []struct {
+		value float32
+		ok    bool
+	}{{2, true}, {7, false}, {2, true}} {
+		data[0] = c.value
+		_, _, _, ok = scaled.Recipe()
+		require.Equal(t, c.ok, ok, "the memory was handed out, and the first element is %v now", c.value)
+		require.Equal(t, !c.ok, scaled.Baked())
+	}
 }
 
 func TestRecipeDepthIsBounded(t *testing.T) {

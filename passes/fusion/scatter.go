@@ -1,6 +1,8 @@
 package fusion
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
@@ -15,10 +17,13 @@ import (
 //
 //   - x + scatter_add(zeros, index, src) is scatter_add(x, index, src), so that what few elements
 //     change is not gone over twice more; in a difference the one that is taken away is negated;
+//   - so it is for a tensor x of the state where the sum is multiplied by a number, as gradient descent
+//     does: the elements of src are multiplied instead, and the update is as large as they are;
 //   - the sum of scatter_add(zeros, index, src) over the dimension of the index is that of src.
 //
 // Sums are in another order: where several elements go to one place, rounding differs. A -0 of x
-// that had zero added to it stays -0. Halves, which round at every step, are left alone.
+// that had zero added to it stays -0, and so does what had zero times a number added to it that is not
+// finite. Halves, which round at every step, are left alone.
 var ScatterAdd = passes.Pass{
 	Name: "scatter-add",
 	Doc:  "Adds elements to the value that their sum with zeros would be added to.",
@@ -67,16 +72,21 @@ func (s *scatters) either(n *graph.Node, negative int) error {
 // join adds to the other operand of n what its operand i adds to zeros.
 func (s *scatters) join(n *graph.Node, i, negative int) (done bool, err error) {
 	v, x := n.Arg(i), n.Arg(1-i)
+	var times multiple
+	if x.Opcode() == graph.GetAttr {
+		v, times = multiplied(v)
+	}
 	if !s.addsToZeros(v) || v == x || v.NumUses() != 1 || !x.Type().Same(n.Type()) || !v.Type().Same(n.Type()) {
 		return false, nil
 	}
-	if why := s.sharing.Written(x, v.Arg(1), v.Arg(2)); why != "" {
+	// x is read where n reads it; the others were read before.
+	if why := s.sharing.Written(append(times.others(), v.Arg(1), v.Arg(2))...); why != "" {
 		s.c.Refuse(n, why)
 		return true, nil
 	}
-	c := n.Graph().Before(n).From(v)
 	why := "adds " + v.Arg(2).String() + " to " + x.String() + " in the place of zeros"
-	src := v.Arg(2)
+	src := times.of(n, v.Arg(2))
+	c := n.Graph().Before(n).From(v)
 	switch negative {
 	case i:
 		src = c.Function(std.Neg, op.None{}, src)
@@ -84,6 +94,43 @@ func (s *scatters) join(n *graph.Node, i, negative int) (done bool, err error) {
 		x = c.Function(std.Neg, op.None{}, x)
 	}
 	return true, s.replace(n, c.Function(std.ScatterAdd, v.Attrs(), x, v.Arg(1), src), why)
+}
+
+// multiple is a product of a tensor and a number; the zero value is the tensor itself.
+type multiple struct {
+	call *graph.Node
+	arg  int // the tensor
+}
+
+// multiplied returns what is multiplied by a number that is the same for all its elements.
+func multiplied(v *graph.Node) (of *graph.Node, m multiple) {
+	if v.Op() != std.Mul || v.Bound() != nil || v.NumUses() != 1 {
+		return v, multiple{}
+	}
+	for i, a := range v.Args() {
+		if v.NumArgs() == 1 || v.Arg(1-i).Type().Ranked() && v.Arg(1-i).Type().Rank() == 0 {
+			return a, multiple{v, i}
+		}
+	}
+	return v, multiple{}
+}
+
+// others are the operands of the product except the tensor.
+func (m multiple) others() (list []*graph.Node) {
+	if m.call == nil {
+		return nil
+	}
+	return slices.Delete(m.call.Args(), m.arg, m.arg+1)
+}
+
+// of makes the product with another tensor, before n.
+func (m multiple) of(n, x *graph.Node) *graph.Node {
+	if m.call == nil {
+		return x
+	}
+	args := m.call.Args()
+	args[m.arg] = x
+	return n.Graph().Before(n).From(m.call).Function(std.Mul, m.call.Attrs(), args...)
 }
 
 // sum adds up the elements that an operand adds to zeros, where these lie along the summed

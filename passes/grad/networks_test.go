@@ -3,6 +3,8 @@ package grad_test
 import (
 	"math"
 	"os"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,6 +20,7 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes/grad"
+	"github.com/gofx-dev/gofx/tensor"
 )
 
 // judgedNetwork is a network whose gradients are held to PyTorch's.
@@ -99,8 +102,8 @@ var judgedNetworks = []judgedNetwork{
 }
 
 // TestNetworksAsTorch holds the gradients of networks in training by all their parameters to
-// those of PyTorch's autograd, which computes the captured calls: in the interpreter and in
-// a plan. The large ones are for GOFX_NIGHTLY=1.
+// those of PyTorch's autograd, which computes the captured calls: of code that runs at once, in
+// the interpreter and in a plan. The large ones are for GOFX_NIGHTLY=1.
 func TestNetworksAsTorch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: networks take seconds")
@@ -123,6 +126,7 @@ func TestNetworksAsTorch(t *testing.T) {
 			require.NoError(t, err)
 			paths := trained(m)
 			said := torchGradients(t, m, in, entry.Dims, paths)
+			said.compare(t, "eager", atOnce(t, entry, in, paths))
 			interpreted, err := fx.NewGraphModule(graph.Clone(g)).RunArrays(ctx, in)
 			require.NoError(t, err)
 			said.compare(t, "interpreter", interpreted)
@@ -135,12 +139,57 @@ func TestNetworksAsTorch(t *testing.T) {
 	}
 }
 
-// trainingGraph captures a network in training; its result is a number, the mean of the
-// sines of its results, which no symmetry makes zero.
-func trainingGraph(t *testing.T, entry *models.Model) (*graph.Module, []*array.Array) {
+// inTraining returns a network with its weights, in training mode.
+func inTraining(entry *models.Model) any {
 	net := entry.New()
 	models.Synthetic(entry, net, "gofx-1")
 	nn.Train(net)
+	return net
+}
+
+// atOnce runs the Go code of a network, and returns the loss of trainingGraph and its gradients.
+func atOnce(t *testing.T, entry *models.Model, in []*array.Array, paths []string) []*array.Array {
+	net := inTraining(entry)
+	forward := reflect.ValueOf(net).MethodByName("Forward")
+	var args []reflect.Value
+	for _, a := range in {
+		args = append(args, reflect.ValueOf(tensor.New(a)))
+	}
+	at := map[string]*tensor.Tensor{}
+	tensor.Walk(net, func(it tensor.Item) bool {
+		if it.Tensor != nil {
+			at[strings.TrimPrefix(it.Path, ".")] = it.Tensor
+		}
+		return it.Module != nil
+	})
+	var by []*tensor.Tensor
+	for _, path := range paths {
+		require.Contains(t, at, path)
+		by = append(by, at[path])
+	}
+	loss, grads, err := fx.ValueAndGradWith(ctx, func() *tensor.Tensor {
+		var loss *tensor.Tensor
+		for _, y := range forward.Call(args) {
+			term := y.Interface().(*tensor.Tensor).Sin().Mean()
+			if loss != nil {
+				term = loss.Add(term)
+			}
+			loss = term
+		}
+		return loss
+	}, by, tensor.GradOptions{AllowUnused: true})
+	require.NoError(t, err)
+	out := []*array.Array{loss.Array()}
+	for _, g := range grads {
+		out = append(out, g.Array())
+	}
+	return out
+}
+
+// trainingGraph captures a network in training; its result is a number, the mean of the
+// sines of its results, which no symmetry makes zero.
+func trainingGraph(t *testing.T, entry *models.Model) (*graph.Module, []*array.Array) {
+	net := inTraining(entry)
 	var opts []fx.Option
 	for _, in := range entry.Inputs {
 		opts = append(opts, fx.Input(in.Name, in.Type))

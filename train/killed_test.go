@@ -1,0 +1,121 @@
+package train_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/train"
+)
+
+// The process that is killed reads these.
+const (
+	killedFolder = "GOFX_TRAIN_KILLED_FOLDER"
+	killedAfter  = "GOFX_TRAIN_KILLED_AFTER" // so many steps; 0: never
+)
+
+// TestTrainer_killedProcess kills a process that trains after each number of steps, and has another process,
+// with another number of threads, go on from the checkpoint that it left. Losses and the state are
+// those of a process that was not killed, bit for bit.
+func TestTrainer_killedProcess(t *testing.T) {
+	if folder := os.Getenv(killedFolder); folder != "" {
+		trainUntilKilled(t, folder)
+		return
+	}
+	if testing.Short() {
+		t.Skip("-short: it starts 24 processes")
+	}
+	trainIn := func(folder string, after int) error {
+		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestTrainer_killedProcess$")
+		cmd.Env = append(os.Environ(), killedFolder+"="+folder, killedAfter+"="+strconv.Itoa(after))
+		out, err := cmd.CombinedOutput()
+		if ended := new(exec.ExitError); err != nil && (!errors.As(err, &ended) || ended.ExitCode() != -1) {
+			require.NoError(t, err, "%s", out)
+		}
+		return err
+	}
+	whole := t.TempDir()
+	require.NoError(t, trainIn(whole, 0))
+	want := lossesIn(t, whole)
+	require.Len(t, want, 12)
+	for after := 1; after < 12; after++ {
+		folder := t.TempDir()
+		require.Error(t, trainIn(folder, after), "it was killed")
+		require.Len(t, lossesIn(t, folder), after)
+		require.NoError(t, trainIn(folder, 0))
+		require.Equal(t, want, lossesIn(t, folder), "killed after step %d", after)
+		for _, name := range []string{"checkpoints/*", "state"} {
+			require.Equal(t, contents(t, whole, name), contents(t, folder, name))
+		}
+	}
+}
+
+// trainUntilKilled trains, writes the loss of each step to a file, and ends its process as a signal does
+// that cannot be caught.
+func trainUntilKilled(t *testing.T, folder string) {
+	after, err := strconv.Atoi(os.Getenv(killedAfter))
+	require.NoError(t, err)
+	log, err := os.OpenFile(filepath.Join(folder, "losses"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	require.NoError(t, err)
+	var losses []float64
+	m, tr := trainer(t, rule, &losses)
+	require.NoError(t, tr.Step.Compile(ctx, lowering.Options{Threads: 1 + after%2}))
+	tr.Checkpoints = train.Checkpoints{Dir: filepath.Join(folder, "checkpoints"), Every: 1 + after%3}
+	tr.OnBatch = func(_ context.Context, b train.Batch) error {
+		_, err := fmt.Fprintf(log, "%d %x\n", b.Step, b.Metrics["loss"])
+		if b.Step == after {
+			p, _ := os.FindProcess(os.Getpid())
+			_ = p.Kill()
+			select {}
+		}
+		return err
+	}
+	_, err = tr.Fit(ctx, batches(t), batches(t))
+	require.NoError(t, err)
+	var text strings.Builder
+	for _, a := range state(m) {
+		fmt.Fprintf(&text, "%x\n", array.Bytes(a))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "state"), []byte(text.String()), 0o644))
+}
+
+// lossesIn are the losses by step that processes wrote; those of a step that was made again must be the same.
+func lossesIn(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, "losses"))
+	require.NoError(t, err)
+	all := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		step, loss, _ := strings.Cut(line, " ")
+		if before, again := all[step]; again {
+			require.Equal(t, before, loss, "step %s", step)
+		}
+		all[step] = loss
+	}
+	return all
+}
+
+// contents are the files of a folder that a pattern names.
+func contents(t *testing.T, folder, pattern string) map[string]string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(folder, pattern))
+	require.NoError(t, err)
+	require.NotEmpty(t, list)
+	all := map[string]string{}
+	for _, name := range list {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		all[filepath.Base(name)] = string(text)
+	}
+	return all
+}
