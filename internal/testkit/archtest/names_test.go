@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"iter"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -66,4 +67,21 @@ func typeNames(f *ast.File) iter.Seq[string] {
 			}
 		}
 	}
+}
+
+// awkward are words that documents may not use, and names of tests neither.
+var awkward = regexp.MustCompile(`Behind|Beside[A-Z]|ButFor|What(Is|Are|Was)`)
+
+func TestTestNames_arePlain(t *testing.T) {
+	require.Regexp(t, awkward, "TestTypesBehindARewrite")
+	seen := 0
+	for _, s := range handWritten(t) {
+		for name, fn := range s.functions {
+			if test := fn.Name.Name; strings.HasPrefix(test, "Test") && strings.HasSuffix(s.path, "_test.go") {
+				seen++
+				require.NotRegexp(t, awkward, test, "%s: name the subject, and after an underscore the case", name)
+			}
+		}
+	}
+	require.Greater(t, seen, 1000)
 }
