@@ -185,7 +185,7 @@ func qvectorCase(name string, in, shape []int, inputs []Input, n onnxpb.Node) *C
 		m := c.model(shape...)
 		m.Outputs[0].Type = result
 		if len(n.Out) > 1 {
-			m.Outputs = append(m.Outputs, onnxpb.Value{Name: "scale", Type: onnxpb.Float}, onnxpb.Value{Name: "zero", Type: onnxpb.Uint8})
+			m.Outputs = append(m.Outputs, onnxpb.ValueInfo{Name: "scale", Type: onnxpb.Float}, onnxpb.ValueInfo{Name: "zero", Type: onnxpb.Uint8})
 		}
 		q.constants(m)
 		m.Nodes = append(m.Nodes, n)

@@ -117,8 +117,8 @@ func lstmCase(steps, batch, hidden, layers int) *Case {
 // lstmGraph chains ONNX's one-layer LSTM, whose gates come in another order.
 func lstmGraph(c *Case, steps, batch, hidden, layers int) *onnxpb.Model {
 	m := &onnxpb.Model{Opset: 17,
-		Inputs:  []onnxpb.Value{{Name: "x0", Type: onnxpb.Float, Shape: c.Inputs[0].Shape}},
-		Outputs: []onnxpb.Value{{Name: "y", Type: onnxpb.Float, Shape: []int{steps, batch, hidden}}}}
+		Inputs:  []onnxpb.ValueInfo{{Name: "x0", Type: onnxpb.Float, Shape: c.Inputs[0].Shape}},
+		Outputs: []onnxpb.ValueInfo{{Name: "y", Type: onnxpb.Float, Shape: []int{steps, batch, hidden}}}}
 	axis := ints(m, "axis", 1)
 	x := "x0"
 	for l := range layers {

@@ -20,12 +20,12 @@ func inputName(i int) string { return fmt.Sprintf("x%d", i) }
 // model starts a model with the case's operands and one float result "y".
 func (c *Case) model(shape ...int) *onnxpb.Model {
 	m := &onnxpb.Model{Opset: 17, Domains: []string{microsoft},
-		Outputs: []onnxpb.Value{{Name: "y", Type: onnxpb.Float, Shape: shape}}}
+		Outputs: []onnxpb.ValueInfo{{Name: "y", Type: onnxpb.Float, Shape: shape}}}
 	for i, in := range c.Inputs {
 		if in.Const {
 			m.Constant = append(m.Constant, onnxpb.Tensor{Name: inputName(i), Type: onnxTypes[in.DType], Shape: in.Shape, Data: encode(in.Tensor)})
 		} else {
-			m.Inputs = append(m.Inputs, onnxpb.Value{Name: inputName(i), Type: onnxTypes[in.DType], Shape: in.Shape})
+			m.Inputs = append(m.Inputs, onnxpb.ValueInfo{Name: inputName(i), Type: onnxTypes[in.DType], Shape: in.Shape})
 		}
 	}
 	return m

@@ -222,7 +222,7 @@ func TestEjectedCodeMayBeEditedAndImportsNothingInternal(t *testing.T) {
 	require.True(t, strings.HasPrefix(string(kept), "// "+codegen.Header+"\n"))
 }
 
-func TestWeightsLieBesideCodeWithStateOfItsOwn(t *testing.T) {
+func TestModule_weightsNextToOwnState(t *testing.T) {
 	m := textModule(t, texts["state in every position"])
 	files, err := codegen.Module(m, codegen.ModuleOptions{Weights: true})
 	require.NoError(t, err)
@@ -240,7 +240,7 @@ type wrapper struct{ Fc *nn.Linear }
 // Forward runs one layer.
 func (m *wrapper) Forward(x *tensor.Tensor) *tensor.Tensor { return m.Fc.Forward(x) }
 
-func TestTheModelsOwnPackageNamesWhatIsUnexported(t *testing.T) {
+func TestModule_unexportedNamesInTheModelsPackage(t *testing.T) {
 	m := &wrapper{nn.NewLinear(3, 2, nn.NoInit())}
 	gm, err := fx.Trace(context.Background(), m, fx.Input("x", "f32[N,3]"))
 	require.NoError(t, err)

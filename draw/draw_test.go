@@ -288,8 +288,8 @@ func TestBoxesSayHowLargeTheirWeightsAre(t *testing.T) {
 	require.Equal(t, op.Reduction, std.BatchNorm.Class)
 }
 
-// TestTheLegendExplainsWhatIsThere has all looks of vertices and of edges.
-func TestTheLegendExplainsWhatIsThere(t *testing.T) {
+// All looks of vertices and of edges are explained.
+func TestLegend_hasTheLooksOfTheDrawing(t *testing.T) {
 	legend := func(name string, o draw.Options) string {
 		return parseDOT(t, draw.DOT(load(t, name), o)).attrs["label"]
 	}

@@ -317,7 +317,7 @@ func TestRecordWritesState(t *testing.T) {
 }
 
 // A tensor that only the recorded code writes becomes state for those that read it before.
-func TestRecordWritesWhatWasRead(t *testing.T) {
+func TestRecord_writesTensorsReadBefore(t *testing.T) {
 	net := &Net{nn.NewLinear(2, 2), nn.NewLinear(2, 2)}
 	gm := capture(net, fx.Flat(), fx.Input("x", "f32[N,2]"))
 	x := tensor.FromSlice([]float32{1, 2}, 1, 2)

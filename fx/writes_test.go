@@ -158,7 +158,7 @@ param s : f32[2,2] buffer
 }
 
 // No pass moves a read over a write, whatever way the value has come.
-func TestPassesKeepReadsBehindWrites(t *testing.T) {
+func TestPasses_keepReadsAfterWrites(t *testing.T) {
 	square := func(v ...float32) *array.Array { return array.FromSlice(v, 2, 2) }
 	load := func(text string) *graph.Module {
 		m, err := graph.Parse([]byte("gofx 1\n\n"+text), "state.fx")

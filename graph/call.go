@@ -144,9 +144,9 @@ func (n *Node) Inner() iter.Seq[*Node] {
 	}
 }
 
-// Cycle returns the names along which a sub-graph that g calls, or g itself, comes
+// cycle returns the names along which a sub-graph that g calls, or g itself, comes
 // to call itself, the first one again at the end; nil when none does.
-func (g *Graph) Cycle() []string {
+func cycle(g *Graph) []string {
 	if g.mod == nil || len(g.mod.subs) == 0 {
 		return nil
 	}
@@ -168,8 +168,8 @@ func (g *Graph) Cycle() []string {
 		path = append(path, g)
 		for n := range g.All() {
 			if c := n.Callee(); c != nil {
-				if cycle := visit(c); cycle != nil {
-					return cycle
+				if names := visit(c); names != nil {
+					return names
 				}
 			}
 		}
@@ -311,11 +311,11 @@ func (c *binding) demand(r shape.Relation, text string) error {
 
 // recursion is the mistake of a graph that comes to call itself.
 func recursion(g *Graph) *diag.Error {
-	cycle := g.Cycle()
-	if cycle == nil {
+	names := cycle(g)
+	if names == nil {
 		return nil
 	}
-	return diag.New(Recursive, "sub-graph "+cycle[0]+" calls itself: "+strings.Join(cycle, " calls ")).
+	return diag.New(Recursive, "sub-graph "+names[0]+" calls itself: "+strings.Join(names, " calls ")).
 		WithHint("write loops with while or scan")
 }
 
@@ -360,12 +360,13 @@ func (g *Graph) Entry() *guard.Entry {
 	return e
 }
 
-// Needed returns the guards that say more than the types of the inputs; see TypeSays.
+// Needed returns the guards that say more than the types of the inputs; see typeSays.
 func (g *Graph) Needed() []Guard {
-	if !slices.ContainsFunc(g.Guards(), g.TypeSays) {
+	says := func(d Guard) bool { return typeSays(g, d) }
+	if !slices.ContainsFunc(g.Guards(), says) {
 		return g.Guards()
 	}
-	return slices.DeleteFunc(slices.Clone(g.Guards()), g.TypeSays)
+	return slices.DeleteFunc(slices.Clone(g.Guards()), says)
 }
 
 // RequireAll enters guards over sizes that env restates. What is not known then is left out.
@@ -398,9 +399,9 @@ func (d Guard) Need() guard.Need {
 	return n
 }
 
-// TypeSays reports whether the type of an input says what a guard does, and no call needs it: that
+// typeSays reports whether the type of an input says what a guard does, and no call needs it: that
 // one of its sizes is another size. It is compared as such.
-func (g *Graph) TypeSays(d Guard) bool {
+func typeSays(g *Graph, d Guard) bool {
 	if d.Rel != shape.EQ || d.Node != nil && d.Node.opcode != Placeholder {
 		return false
 	}

@@ -311,7 +311,7 @@ func (g *Graph) CaptureSizes() {
 	capture := func(names []string) {
 		for _, name := range names {
 			if _, own := g.Symbol(name); !own && !done[name] {
-				g.captureSize(name)
+				captureSize(g, name)
 			}
 			done[name] = true
 		}
@@ -326,7 +326,7 @@ func (g *Graph) CaptureSizes() {
 
 // captureSize returns an input of g, a region, with a size of the graphs around; made
 // tells that it was captured now. nil when no value has that size.
-func (g *Graph) captureSize(name string) (v *Node, made bool) {
+func captureSize(g *Graph, name string) (v *Node, made bool) {
 	for _, p := range g.Inputs() {
 		if slices.ContainsFunc(p.typ.Dims().Slice(), func(d shape.Dim) bool { s, plain := d.IsSymbol(); return plain && s == name }) {
 			return p, false

@@ -358,8 +358,8 @@ func (e *Effects) ReadsWritten(n *Node) bool {
 	return false
 }
 
-// state returns the nodes of g whose order counts.
-func (g *Graph) state() (list []*Node) {
+// orderedNodes returns the nodes of g whose order counts.
+func orderedNodes(g *Graph) (list []*Node) {
 	e := EffectsOf(g)
 	for n := range g.Nodes() {
 		if e.Ordered(n) {
@@ -369,9 +369,9 @@ func (g *Graph) state() (list []*Node) {
 	return list
 }
 
-// ordered returns the nodes of a graph whose order counts for what it computes by itself: those
+// orderedAlone returns the nodes of a graph whose order counts for what it computes by itself: those
 // that act, those that read what it writes, and the output.
-func (g *Graph) ordered() (list []*Node) {
+func orderedAlone(g *Graph) (list []*Node) {
 	e := &Effects{}
 	for n := range runs(g) {
 		e.written.written(n)
@@ -400,8 +400,8 @@ func runs(g *Graph) iter.Seq[*Node] {
 	}
 }
 
-// writes returns the paths of the tensors that nodes of g, or of what they run, write.
-func (g *Graph) writes() map[string]bool {
+// writtenPaths returns the paths of the tensors that nodes of g, or of what they run, write.
+func writtenPaths(g *Graph) map[string]bool {
 	w := &places{}
 	for n := range runs(g) {
 		w.written(n)

@@ -128,13 +128,13 @@ func (m *matcher) graphs(first, second *Graph) string {
 	if first.count != second.count {
 		return "graphs have " + strconv.Itoa(first.count) + " and " + strconv.Itoa(second.count) + " nodes" + lonely(first, second)
 	}
-	x, y := first.loose(), second.loose()
-	for _, roots := range [][2][]*Node{{first.Inputs(), second.Inputs()}, {first.ordered(), second.ordered()}, {x.nodes, y.nodes}} {
+	x, y := looseValues(first), looseValues(second)
+	for _, roots := range [][2][]*Node{{first.Inputs(), second.Inputs()}, {orderedAlone(first), orderedAlone(second)}, {x.nodes, y.nodes}} {
 		if a, b := roots[0], roots[1]; len(a) != len(b) {
 			return "graphs have " + strconv.Itoa(len(a)) + " and " + strconv.Itoa(len(b)) + " inputs, effects or unused values: " + names(a) + " and " + names(b)
 		}
 	}
-	for _, roots := range [][2][]*Node{{first.Inputs(), second.Inputs()}, {first.ordered(), second.ordered()}} {
+	for _, roots := range [][2][]*Node{{first.Inputs(), second.Inputs()}, {orderedAlone(first), orderedAlone(second)}} {
 		for i, n := range roots[0] {
 			if d := m.pair(n, roots[1][i]); d != "" {
 				return d
@@ -363,7 +363,7 @@ func (m *matcher) symbols(a, b *Graph) string {
 			return "symbol " + s.Name + " is dim(" + s.Node.String() + ", " + strconv.Itoa(s.Axis) + ") and dim(" + t.Node.String() + ", " + strconv.Itoa(t.Axis) + ")"
 		}
 	}
-	x, y := a.guardTexts(), b.guardTexts()
+	x, y := a.symbols.texts(), b.symbols.texts()
 	for i := range max(len(x), len(y)) {
 		switch {
 		case i == len(y) || i < len(x) && x[i] < y[i]:
@@ -375,10 +375,10 @@ func (m *matcher) symbols(a, b *Graph) string {
 	return ""
 }
 
-// guardTexts returns the guards, sorted, equalities with the smaller side first.
-func (g *Graph) guardTexts() []string {
-	list := make([]string, len(g.symbols.guards))
-	for i, d := range g.symbols.guards {
+// texts returns the guards, sorted, equalities with the smaller side first.
+func (t *guardTable) texts() []string {
+	list := make([]string, len(t.guards))
+	for i, d := range t.guards {
 		if list[i] = d.String(); d.Rel == shape.EQ {
 			a, b := sorted(d.A, d.B)
 			list[i] = a + " == " + b

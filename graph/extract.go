@@ -229,9 +229,9 @@ func Features(g *Graph, values ...string) (*Module, error) {
 	nodes := make([]*Node, len(values))
 	for i, name := range values {
 		if slices.Contains(values[:i], name) {
-			return nil, g.badName(name, "is given twice")
+			return nil, badFeature(g, name, "is given twice")
 		}
-		n, err := g.feature(name)
+		n, err := feature(g, name)
 		if err != nil {
 			return nil, err
 		}
@@ -241,12 +241,12 @@ func Features(g *Graph, values ...string) (*Module, error) {
 	return extract(g.Inputs(), nodes, s)
 }
 
-func (g *Graph) badName(name, msg string) error {
+func badFeature(g *Graph, name, msg string) error {
 	return (&Node{g: g}).Error(BadExtract, strconv.Quote(name)+" "+msg)
 }
 
 // feature finds the value that a name stands for.
-func (g *Graph) feature(name string) (*Node, error) {
+func feature(g *Graph, name string) (*Node, error) {
 	if n := g.Find(name); n != nil && n.opcode != Output {
 		return n, nil
 	}
@@ -268,14 +268,14 @@ func (g *Graph) feature(name string) (*Node, error) {
 	case len(leave) == 1:
 		return leave[0], nil
 	case len(leave) > 1:
-		return nil, g.badName(name, "has several values that leave it, "+strings.Trim(names(leave), "()")+": expected the name of one of them")
+		return nil, badFeature(g, name, "has several values that leave it, "+strings.Trim(names(leave), "()")+": expected the name of one of them")
 	}
 	for n := range g.All() {
 		if n.g != g && n.opcode != Output && (n.Name() == name || n.within(name)) {
-			return nil, g.badName(name, "is inside of a region, whose values do not leave it")
+			return nil, badFeature(g, name, "is inside of a region, whose values do not leave it")
 		}
 	}
-	return nil, g.badName(name, "is neither a node nor the path of a module")
+	return nil, badFeature(g, name, "is neither a node nor the path of a module")
 }
 
 // within reports whether a node was recorded in the module at path, or below it.

@@ -122,9 +122,9 @@ func (n *Node) needsSizeOf(d *Node) bool {
 // mentions reports whether the symbol stands in n's type, attributes or regions.
 func (n *Node) mentions(symbol string) bool { return slices.Contains(n.symbolsUsed(), symbol) }
 
-// findsSizes reports whether a symbol of g is a size of a value that is no input.
-func (g *Graph) findsSizes() bool {
-	return slices.ContainsFunc(g.symbols.list, func(s Symbol) bool { return s.Node != nil && s.Node.opcode != Placeholder })
+// findsSizes reports whether a symbol is a size of a value that is no input.
+func (t *symbolTable) findsSizes() bool {
+	return slices.ContainsFunc(t.list, func(s Symbol) bool { return s.Node != nil && s.Node.opcode != Placeholder })
 }
 
 // symbolsUsed returns the symbols of the graph around that n speaks of: in its type,

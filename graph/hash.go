@@ -141,7 +141,7 @@ func (h *hasher) graph(g *Graph) [32]byte {
 	slices.SortFunc(loose, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) })
 	h.h.Reset()
 	h.number(g.count)
-	for _, n := range append(g.Inputs(), g.ordered()...) {
+	for _, n := range append(g.Inputs(), orderedAlone(g)...) {
 		h.operand(n)
 	}
 	for _, l := range loose {
@@ -154,7 +154,7 @@ func (h *hasher) graph(g *Graph) [32]byte {
 		h.operand(s.Node)
 		h.number(s.Axis)
 	}
-	for _, d := range g.guardTexts() {
+	for _, d := range g.symbols.texts() {
 		h.text(d)
 	}
 	return h.sum()
@@ -165,11 +165,11 @@ func (h *hasher) graph(g *Graph) [32]byte {
 // passes that run until nothing changes. It may say no where only symbols or guards were found
 // in another order. EqualModules is the question whether two modules compute the same.
 func Alike(a, b *Module) bool {
-	if a.Type != b.Type || len(a.subs) != len(b.subs) || !a.Graph.alike(b.Graph) {
+	if a.Type != b.Type || len(a.subs) != len(b.subs) || !alikeGraphs(a.Graph, b.Graph) {
 		return false
 	}
 	for i := range a.subs {
-		if !a.subs[i].alike(b.subs[i]) {
+		if !alikeGraphs(a.subs[i], b.subs[i]) {
 			return false
 		}
 	}
@@ -179,8 +179,8 @@ func Alike(a, b *Module) bool {
 	return bytes.Equal(x.b, y.b)
 }
 
-func (g *Graph) alike(h *Graph) bool {
-	if g.Name != h.Name || g.count != h.count || !g.alikeFacts(h) {
+func alikeGraphs(g, h *Graph) bool {
+	if g.Name != h.Name || g.count != h.count || !g.symbols.alike(&h.symbols) {
 		return false
 	}
 	n, m := g.first, h.first
@@ -213,21 +213,17 @@ func (n *Node) alike(m *Node) bool {
 	return n.typ.Same(m.typ) && n.Scope() == m.Scope() && n.op.Codec().Equal(n.attrs, m.attrs)
 }
 
-// alikeFacts compares symbols, guards and notes by their text.
-func (g *Graph) alikeFacts(h *Graph) bool {
-	x, y := &printer{}, &printer{}
-	for _, p := range []struct {
-		to *printer
-		g  *Graph
-	}{{x, g}, {y, h}} {
-		t := &p.g.symbols
-		p.to.symbols(&facts{symbols: t.list})
-		p.to.guards(&facts{guards: t.guards})
-		for _, s := range t.notes {
-			p.to.note(s)
-		}
+// alike compares symbols, guards and notes by their text.
+func (t *symbolTable) alike(u *symbolTable) bool { return bytes.Equal(t.text(), u.text()) }
+
+func (t *symbolTable) text() []byte {
+	p := &printer{}
+	p.symbols(&facts{symbols: t.list})
+	p.guards(&facts{guards: t.guards})
+	for _, s := range t.notes {
+		p.note(s)
 	}
-	return bytes.Equal(x.b, y.b)
+	return p.b
 }
 
 // unusedValues are the nodes that nothing uses and that have no effect, with hashes of
@@ -237,9 +233,9 @@ type unusedValues struct {
 	hashes [][32]byte
 }
 
-// loose returns the unused values in an order that does not depend on that of the graph,
+// looseValues returns the unused values of a graph in an order that does not depend on that of the graph,
 // except those of equal hashes: first what there is but once, which settles the most.
-func (g *Graph) loose() (u unusedValues) {
+func looseValues(g *Graph) (u unusedValues) {
 	for n := range g.Nodes() {
 		if n.nuses == 0 && n.Removable() {
 			u.nodes = append(u.nodes, n)

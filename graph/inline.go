@@ -180,7 +180,7 @@ func Inline(call *Node) (results []*Node, err error) {
 func (m *Module) writes() map[string]bool {
 	written := map[string]bool{}
 	for g := range m.Graphs() {
-		for path := range g.writes() {
+		for path := range writtenPaths(g) {
 			written[path] = true
 		}
 	}

@@ -258,22 +258,23 @@ func (g *Graph) Position(skip, frames int) PosID {
 	// before, as in loops and repeated blocks, is found by its return addresses.
 	key := siteKey{frames: frames}
 	if !diag.HereSite(&key.site) {
-		return g.unwind(skip+1, frames)
+		return g.pos.unwind(skip+1, frames)
 	}
 	id, seen := g.pos.sites[key]
 	if !seen {
-		id = g.unwind(skip+1, frames)
+		id = g.pos.unwind(skip+1, frames)
 		g.pos.sites[key] = id
 	}
 	return id
 }
 
-func (g *Graph) unwind(skip, frames int) PosID {
+// unwind interns the stack of the caller of Position.
+func (p *positions) unwind(skip, frames int) PosID {
 	var pcs [diag.MaxFrames]uintptr
 	k := diag.Callers(skip+1, pcs[:min(frames, diag.MaxFrames)])
 	id := PosID(0)
 	for i := k - 1; i >= 0; i-- {
-		id = g.pos.intern(frame{pcs[i], id})
+		id = p.intern(frame{pcs[i], id})
 	}
 	return id
 }

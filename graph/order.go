@@ -265,7 +265,7 @@ func (g *Graph) Bonds() map[*Node][]*Node {
 			bonds[then] = append(bonds[then], first)
 		}
 	}
-	if g.findsSizes() {
+	if g.symbols.findsSizes() {
 		for n := range g.Nodes() {
 			if !n.opcode.IsCall() {
 				continue
@@ -281,7 +281,7 @@ func (g *Graph) Bonds() map[*Node][]*Node {
 	// the effects that they are between.
 	var last *Node
 	var reads []*Node
-	for _, n := range g.state() {
+	for _, n := range orderedNodes(g) {
 		bind(last, n)
 		if !n.acts() {
 			reads = append(reads, n)

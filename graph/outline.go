@@ -153,7 +153,7 @@ func (o *outliner) uses(n *Node) func(yield func(*Node) bool) {
 				return
 			}
 		}
-		if !o.g.findsSizes() {
+		if !o.g.symbols.findsSizes() {
 			return
 		}
 		for _, name := range n.symbolsUsed() {
@@ -181,7 +181,7 @@ func (o *outliner) wayOut(n, from *Node, via map[*Node]*Node) error {
 // in the order that they have.
 func (o *outliner) effects(order []*Node) error {
 	ordered := map[*Node]bool{}
-	for _, n := range o.g.state() {
+	for _, n := range orderedNodes(o.g) {
 		ordered[n] = true
 	}
 	at := o.nodes[0]
@@ -204,7 +204,7 @@ func (o *outliner) effects(order []*Node) error {
 // boundary finds the inputs and the results.
 func (o *outliner) boundary() error {
 	used := map[string]bool{} // symbols that the outside speaks of
-	if o.g.findsSizes() {
+	if o.g.symbols.findsSizes() {
 		for n := range o.g.Nodes() {
 			for _, s := range n.symbolsUsed() {
 				used[s] = used[s] || !o.in[n]
@@ -282,7 +282,7 @@ func (o *outliner) sizes() error {
 		case here && s.Node != nil && s.Node.g == o.g:
 			o.needed(s.Node)
 		default:
-			v, made := o.g.captureSize(name)
+			v, made := captureSize(o.g, name)
 			if made {
 				o.captured = append(o.captured, v)
 			}

@@ -215,7 +215,7 @@ func (p *printer) signatureAndBody(graph *Graph) {
 	}
 	p.str(") {\n")
 	p.indent++
-	facts := graph.factsByNode()
+	facts := factsByNode(graph)
 	for m := graph.first; m != n; m = m.next {
 		p.symbols(facts[m])
 	}
@@ -256,7 +256,7 @@ type facts struct {
 
 // factsByNode sorts symbols and guards by the node that they stand after; under
 // nil are those whose node is not in g, or is the output, after which nothing stands.
-func (g *Graph) factsByNode() map[*Node]*facts {
+func factsByNode(g *Graph) map[*Node]*facts {
 	if len(g.symbols.list)+len(g.symbols.guards) == 0 {
 		return nil
 	}

@@ -21,7 +21,7 @@ type flow struct {
 
 // regions runs cond, while and scan through the tensor functions, so that they
 // are recorded again under a trace.
-func (f *frame) regions(node *graph.Node, in []Value) (Value, error) {
+func (f *frame) regions(node *graph.Node, in []Result) (Result, error) {
 	c, known := f.copies[node]
 	if !known {
 		c = node.Copies()
@@ -30,7 +30,7 @@ func (f *frame) regions(node *graph.Node, in []Value) (Value, error) {
 	w := flow{f, node, make([]*tensor.Tensor, len(in)), c}
 	for i, v := range in {
 		if w.args[i] = v.T; v.T == nil {
-			return Value{}, node.Error(Undefined, "operand "+node.Arg(i).String()+" is not a tensor")
+			return Result{}, node.Error(Undefined, "operand "+node.Arg(i).String()+" is not a tensor")
 		}
 		if c.Taken[i] || c.Through[i] {
 			w.args[i] = v.T.Clone()
@@ -40,9 +40,9 @@ func (f *frame) regions(node *graph.Node, in []Value) (Value, error) {
 	// A region that returns a bare value gives its node that value, not a tuple.
 	rs := node.Regions()
 	if body := rs[len(rs)-1].Output(); len(out) == 1 && body != nil && body.Structure() == nil {
-		return Value{T: out[0]}, nil
+		return Result{T: out[0]}, nil
 	}
-	return Value{Tuple: out}, nil
+	return Result{Tuple: out}, nil
 }
 
 func (w *flow) run() []*tensor.Tensor {

@@ -33,7 +33,7 @@ graph net(%x: f32[N]) {
 	return m
 }
 
-type next = func([]interp.Value) (interp.Value, error)
+type next = func([]interp.Result) (interp.Result, error)
 
 // A profiler counts calls and adds up time, by operator.
 func ExampleInterpreter_profiler() {
@@ -43,7 +43,7 @@ func ExampleInterpreter_profiler() {
 	}
 	costs := map[string]*cost{}
 	p := &interp.Interpreter{State: interp.NewState(blocks())}
-	p.CallFunction = func(n *graph.Node, in []interp.Value, next next) (interp.Value, error) {
+	p.CallFunction = func(n *graph.Node, in []interp.Result, next next) (interp.Result, error) {
 		c := costs[n.Op().Name]
 		if c == nil {
 			c = &cost{}
@@ -70,15 +70,15 @@ func ExampleInterpreter_profiler() {
 
 // The first node whose value is not finite, while its operands are, is the culprit.
 func ExampleInterpreter_nonFinite() {
-	finite := func(v interp.Value) bool {
+	finite := func(v interp.Result) bool {
 		return v.T == nil || !slices.ContainsFunc(tensor.Data[float32](v.T), func(f float32) bool {
 			return math.IsNaN(float64(f)) || math.IsInf(float64(f), 0)
 		})
 	}
 	p := &interp.Interpreter{State: interp.NewState(blocks())}
-	p.CallFunction = func(n *graph.Node, in []interp.Value, next next) (interp.Value, error) {
+	p.CallFunction = func(n *graph.Node, in []interp.Result, next next) (interp.Result, error) {
 		v, err := next(in)
-		if err == nil && !finite(v) && !slices.ContainsFunc(in, func(v interp.Value) bool { return !finite(v) }) {
+		if err == nil && !finite(v) && !slices.ContainsFunc(in, func(v interp.Result) bool { return !finite(v) }) {
 			fmt.Println(n, n.Op().Name, "at", n.Pos(), "makes", tensor.Data[float32](v.T))
 		}
 		return v, err
@@ -94,7 +94,7 @@ func ExampleInterpreter_nonFinite() {
 func ExampleInterpreter_activations() {
 	p := &interp.Interpreter{State: interp.NewState(blocks())}
 	wanted := map[string]bool{"encoder.second": true, "decoder": true}
-	p.Node = func(n *graph.Node, in []interp.Value, next next) (interp.Value, error) {
+	p.Node = func(n *graph.Node, in []interp.Result, next next) (interp.Result, error) {
 		v, err := next(in)
 		if err == nil && wanted[n.Scope().Path] {
 			fmt.Printf("%s: %v, mean %.3f\n", n.Scope().Path, v.T.Type(), v.T.Mean().Item())
@@ -113,7 +113,7 @@ func ExampleInterpreter_activations() {
 func ExampleInterpreter_modules() {
 	spent, calls := map[string]time.Duration{}, map[string]int{}
 	p := &interp.Interpreter{State: interp.NewState(blocks())}
-	p.CallFunction = func(n *graph.Node, in []interp.Value, next next) (interp.Value, error) {
+	p.CallFunction = func(n *graph.Node, in []interp.Result, next next) (interp.Result, error) {
 		start := time.Now()
 		v, err := next(in)
 		took, path := time.Since(start), n.Scope().Path

@@ -33,7 +33,7 @@ param w : f32[2]
 // A hook sees every node with its operands, and may change what it computes.
 func ExampleInterpreter_hooks() {
 	p := &interp.Interpreter{State: interp.NewState(module())}
-	p.Node = func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	p.Node = func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		v, err := next(in)
 		if n.Opcode().IsCall() {
 			fmt.Println(n, tensor.Data[float32](v.T))
@@ -56,7 +56,7 @@ func ExampleInterpreter_hooks() {
 // Known gives values in advance: what they make unnecessary is not run.
 func ExampleInterpreter_known() {
 	m := module()
-	p := &interp.Interpreter{State: interp.NewState(m), Known: map[*graph.Node]interp.Value{
+	p := &interp.Interpreter{State: interp.NewState(m), Known: map[*graph.Node]interp.Result{
 		m.Graph.Find("mul"): {T: tensor.FromSlice([]float32{-7, 7})},
 	}}
 	out, err := p.Run(context.Background(), tensor.Ones(1, 2))

@@ -12,7 +12,7 @@ import (
 
 // define binds the symbols that are sizes of n, and checks guards that have
 // become decidable. The inputs are checked together, when all are there.
-func (f *frame) define(n *graph.Node, v Value) error {
+func (f *frame) define(n *graph.Node, v Result) error {
 	if f.defines[n] && v.T != nil {
 		f.types[nameOf(n)] = v.T.Type()
 		for _, s := range f.g.SymbolsOf(n) {
@@ -51,7 +51,7 @@ func (f *frame) enter() error {
 }
 
 // at is the value of input i, nil for a hook's that is no tensor.
-func (f *frame) at(i int) guard.Value {
+func (f *frame) at(i int) guard.Argument {
 	return valueOf(f.given[i])
 }
 

@@ -16,7 +16,7 @@ func (v value) DType() array.DType      { return v.Type().DType() }
 func (v value) Rank() int               { return guard.Of(v.Type()).Rank() }
 func (v value) Size(axis int) shape.Dim { return v.Tensor.Size(axis).Dim() }
 
-func valueOf(t *tensor.Tensor) guard.Value {
+func valueOf(t *tensor.Tensor) guard.Argument {
 	if t == nil {
 		return nil
 	}

@@ -14,15 +14,15 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// Value is what a node computes: one tensor, or the members of a tuple.
-type Value struct {
+// Result is what a node computes: one tensor, or the members of a tuple.
+type Result struct {
 	T     *tensor.Tensor
 	Tuple []*tensor.Tensor
 }
 
-// Hook replaces the running of a node. in has the zero Value for absent
+// Hook replaces the running of a node. in has the zero Result for absent
 // operands; next runs the node as usual and may be given other operands.
-type Hook func(n *graph.Node, in []Value, next func(in []Value) (Value, error)) (Value, error)
+type Hook func(n *graph.Node, in []Result, next func(in []Result) (Result, error)) (Result, error)
 
 // Interpreter runs a graph. The hooks, all optional, are the overridable methods
 // of torch.fx's Interpreter: Node sees every node, the others those of one opcode.
@@ -34,7 +34,7 @@ type Interpreter struct {
 
 	// Known gives values for nodes in advance: partial evaluation. Such nodes are
 	// not run.
-	Known map[*graph.Node]Value
+	Known map[*graph.Node]Result
 }
 
 // Run interprets the graph on the inputs, in the order of its placeholders (nil
@@ -120,7 +120,7 @@ func (f *frame) run() ([]*tensor.Tensor, error) {
 	return v.Tuple, nil
 }
 
-func (f *frame) visit(node *graph.Node, in []Value) (value Value, err error) {
+func (f *frame) visit(node *graph.Node, in []Result) (value Result, err error) {
 	if v, ok := f.p.Known[node]; ok {
 		return v, f.define(node, v)
 	}
@@ -161,42 +161,42 @@ func (p *Interpreter) hook(o graph.Opcode) Hook {
 }
 
 // hooked returns how the node is run below the Node hook.
-func (f *frame) hooked(n *graph.Node, h Hook) func([]Value) (Value, error) {
-	plain := func(in []Value) (Value, error) { return f.node(n, in) }
+func (f *frame) hooked(n *graph.Node, h Hook) func([]Result) (Result, error) {
+	plain := func(in []Result) (Result, error) { return f.node(n, in) }
 	if h == nil {
 		return plain
 	}
-	return func(in []Value) (Value, error) { return h(n, in, plain) }
+	return func(in []Result) (Result, error) { return h(n, in, plain) }
 }
 
-func (f *frame) node(n *graph.Node, in []Value) (Value, error) {
+func (f *frame) node(n *graph.Node, in []Result) (Result, error) {
 	switch n.Opcode() {
 	case graph.Placeholder:
 		return f.input(n)
 	case graph.GetAttr:
 		t := f.p.State.Tensor(n.Target())
 		if t == nil {
-			return Value{}, n.Error(NoParam, "the module has no tensor "+strconv.Quote(n.Target()))
+			return Result{}, n.Error(NoParam, "the module has no tensor "+strconv.Quote(n.Target()))
 		}
 		if err := checkParam(n, t.Type()); err != nil {
-			return Value{}, err
+			return Result{}, err
 		}
-		return Value{T: t}, nil
+		return Result{T: t}, nil
 	case graph.Output:
 		out := make([]*tensor.Tensor, len(in))
 		for i, v := range in {
 			if n.Arg(i) != nil && v.T == nil {
-				return Value{}, n.Error(Undefined, "result "+strconv.Itoa(i)+" is not a tensor")
+				return Result{}, n.Error(Undefined, "result "+strconv.Itoa(i)+" is not a tensor")
 			}
 			out[i] = v.T
 		}
-		return Value{Tuple: out}, nil
+		return Result{Tuple: out}, nil
 	case graph.CallModule:
 		if n.Op() != op.Call {
 			return f.module(n, in)
 		}
 		for _, path := range n.Bound().Params {
-			in = append(in[:len(in):len(in)], Value{T: f.p.State.Tensor(path)})
+			in = append(in[:len(in):len(in)], Result{T: f.p.State.Tensor(path)})
 		}
 	}
 	return f.call(n, in)
@@ -204,27 +204,27 @@ func (f *frame) node(n *graph.Node, in []Value) (Value, error) {
 
 // input takes the next input and checks it against the placeholder's type. What is wrong with
 // those that follow is reported too, unless hooks may give them.
-func (f *frame) input(node *graph.Node) (Value, error) {
+func (f *frame) input(node *graph.Node) (Result, error) {
 	value := f.argument(f.next, node)
 	f.next++
 	if f.next == len(f.entry.Inputs) {
 		if err := f.entry.Count(len(f.inputs)); err != nil {
-			return Value{}, err
+			return Result{}, err
 		}
 	}
 	i := slices.Index(f.g.Inputs(), node)
 	if err := f.entry.Inputs[i].Refuse(valueOf(value)); err == nil {
-		return Value{T: value}, nil
+		return Result{T: value}, nil
 	} else if i != f.next-1 || f.p.Node != nil || f.p.Placeholder != nil {
-		return Value{}, err
+		return Result{}, err
 	}
-	at := func(k int) guard.Value {
+	at := func(k int) guard.Argument {
 		if k < i {
 			return f.at(k)
 		}
 		return valueOf(f.argument(k, f.g.Inputs()[k]))
 	}
-	return Value{}, f.entry.Types(&guard.Given{At: at})
+	return Result{}, f.entry.Types(&guard.Given{At: at})
 }
 
 // argument is what is given for a placeholder, or its default; nil for neither.
@@ -239,21 +239,21 @@ func (f *frame) argument(i int, node *graph.Node) *tensor.Tensor {
 }
 
 // call runs a call_function or call_method node.
-func (f *frame) call(node *graph.Node, in []Value) (Value, error) {
+func (f *frame) call(node *graph.Node, in []Result) (Result, error) {
 	operator := node.Op()
 	attrs := node.Attrs()
 	if operator == nil || !operator.Codec().Accepts(attrs) {
-		return Value{}, node.Error(graph.BadOperator, "call without an operator, or with attributes of another")
+		return Result{}, node.Error(graph.BadOperator, "call without an operator, or with attributes of another")
 	}
 	if operator == op.Call {
 		return f.sub(node, in)
 	}
 	if err := operator.CheckRequired(len(in), func(i int) bool { return node.Arg(i) != nil }); err != nil {
-		return Value{}, err
+		return Result{}, err
 	}
 	if len(node.Regions()) > 0 || operator == op.Cond || operator == op.While || operator == op.Scan {
 		if err := node.CheckControl(); err != nil {
-			return Value{}, err
+			return Result{}, err
 		}
 	}
 	if operator.Codec().HasDims() {
@@ -263,26 +263,26 @@ func (f *frame) call(node *graph.Node, in []Value) (Value, error) {
 	case op.GetItem:
 		i := attrs.(op.GetItemAttrs).Index
 		if i < 0 || i >= len(in[0].Tuple) {
-			return Value{}, node.Error(Undefined, "the operand has "+strconv.Itoa(len(in[0].Tuple))+" members, member "+strconv.Itoa(i)+" is wanted")
+			return Result{}, node.Error(Undefined, "the operand has "+strconv.Itoa(len(in[0].Tuple))+" members, member "+strconv.Itoa(i)+" is wanted")
 		}
-		return Value{T: in[0].Tuple[i]}, nil
+		return Result{T: in[0].Tuple[i]}, nil
 	case op.Cond, op.While, op.Scan:
 		return f.regions(node, in)
 	}
 	args := make([]*tensor.Tensor, len(in))
 	for i, v := range in {
 		if args[i] = v.T; v.T == nil && node.Arg(i) != nil {
-			return Value{}, node.Error(Undefined, "operand "+node.Arg(i).String()+" is not a tensor")
+			return Result{}, node.Error(Undefined, "operand "+node.Arg(i).String()+" is not a tensor")
 		}
 	}
 	switch operator {
 	case op.Assign:
 		if _, err := node.Assigned(); err != nil {
-			return Value{}, err
+			return Result{}, err
 		}
-		return Value{T: args[0].AssignInPlace(args[1])}, nil
+		return Result{T: args[0].AssignInPlace(args[1])}, nil
 	case op.Dim:
-		return Value{T: tensor.Scalar(int64(args[0].Dim(attrs.(op.AxisAttrs).Axis)))}, nil
+		return Result{T: tensor.Scalar(int64(args[0].Dim(attrs.(op.AxisAttrs).Axis)))}, nil
 	}
 	if node.Opcode() == graph.CallMethod {
 		return wrap(operator, attrs, tensor.ApplyMethod(operator, attrs, args...)), nil
@@ -290,18 +290,18 @@ func (f *frame) call(node *graph.Node, in []Value) (Value, error) {
 	return wrap(operator, attrs, tensor.Apply(operator, attrs, args...)), nil
 }
 
-func wrap(o *op.Op, attrs any, out []*tensor.Tensor) Value {
+func wrap(o *op.Op, attrs any, out []*tensor.Tensor) Result {
 	if _, tuple := o.NumResults(attrs); tuple {
-		return Value{Tuple: out}
+		return Result{Tuple: out}
 	}
-	return Value{T: out[0]}
+	return Result{T: out[0]}
 }
 
 // module runs a call_module node from what the graph module knows of the leaf.
-func (f *frame) module(n *graph.Node, in []Value) (Value, error) {
+func (f *frame) module(n *graph.Node, in []Result) (Result, error) {
 	b, leaf := n.Bound(), f.p.State.Leaf(n.Target())
 	if b == nil || b.Op == nil || leaf == nil {
-		return Value{}, n.Error(NoModule, "nothing is known of module "+strconv.Quote(n.Target()))
+		return Result{}, n.Error(NoModule, "nothing is known of module "+strconv.Quote(n.Target()))
 	}
 	args := make([]*tensor.Tensor, len(in))
 	for i, v := range in {
@@ -309,7 +309,7 @@ func (f *frame) module(n *graph.Node, in []Value) (Value, error) {
 	}
 	out, err := leaf.call(args)
 	if err != nil {
-		return Value{}, err
+		return Result{}, err
 	}
 	return wrap(b.Op, b.Attrs, out), nil
 }

@@ -35,11 +35,11 @@ func TestHooksSeeTheirOpcodesAndMayReplaceValues(t *testing.T) {
 	var seen []string
 	p := interp.Interpreter{
 		State: interp.NewState(trace(t, reluNeg)),
-		Node: func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+		Node: func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 			seen = append(seen, n.Opcode().String())
 			return next(in)
 		},
-		CallFunction: func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+		CallFunction: func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 			v, err := next(in)
 			if n.Op() == std.Relu {
 				v.T = v.T.AddScalar(1)
@@ -59,7 +59,7 @@ func TestPartialEvaluation(t *testing.T) {
 	for n := range m.Graph.Calls(std.Relu) {
 		relu = n
 	}
-	p := interp.Interpreter{State: interp.NewState(m), Known: map[*graph.Node]interp.Value{relu: {T: tensor.FromSlice([]float32{7})}}}
+	p := interp.Interpreter{State: interp.NewState(m), Known: map[*graph.Node]interp.Result{relu: {T: tensor.FromSlice([]float32{7})}}}
 	out, err := p.Run(ctx, tensor.FromSlice([]float32{1}))
 	require.NoError(t, err)
 	require.Equal(t, -7.0, out[0].Item())
@@ -159,7 +159,7 @@ func ExampleInterpreter() {
 	gm, _ := fx.Trace(ctx, reluNeg)
 	p := interp.Interpreter{
 		State: gm.State(),
-		Node: func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+		Node: func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 			v, err := next(in)
 			if v.T != nil {
 				fmt.Println(n, v.T.Type())

@@ -12,34 +12,34 @@ import (
 // sub runs the sub-graph that a node calls: with symbols of its own, on the state of
 // the module. The hooks see its nodes, each call again. Under a trace what it computes
 // is recorded, not the call.
-func (f *frame) sub(node *graph.Node, in []Value) (Value, error) {
+func (f *frame) sub(node *graph.Node, in []Result) (Result, error) {
 	if err := node.CheckCall(); err != nil {
-		return Value{}, err
+		return Result{}, err
 	}
 	callee := node.Callee()
 	if callee == nil {
-		return Value{}, node.Error(graph.BadCall, "the graph belongs to no module, expected one with the sub-graph")
+		return Result{}, node.Error(graph.BadCall, "the graph belongs to no module, expected one with the sub-graph")
 	}
 	for g := f; g != nil; g = g.before() {
 		if g.g == callee {
-			return Value{}, node.Error(graph.Recursive, "sub-graph "+callee.Name+" calls itself")
+			return Result{}, node.Error(graph.Recursive, "sub-graph "+callee.Name+" calls itself")
 		}
 	}
 	args := make([]*tensor.Tensor, len(in))
 	for i, v := range in {
 		if args[i] = v.T; v.T == nil {
-			return Value{}, node.Error(Undefined, "operand "+strconv.Itoa(i)+" is not a tensor")
+			return Result{}, node.Error(Undefined, "operand "+strconv.Itoa(i)+" is not a tensor")
 		}
 	}
 	inner := &frame{p: f.p, ctx: f.ctx, g: callee, inputs: args, from: f, copies: f.copies}
 	out, err := inner.run()
 	if err != nil {
-		return Value{}, calledBy(node, err)
+		return Result{}, calledBy(node, err)
 	}
 	if callee.Output().Structure() == nil && len(out) == 1 {
-		return Value{T: out[0]}, nil
+		return Result{T: out[0]}, nil
 	}
-	return Value{Tuple: out}, nil
+	return Result{Tuple: out}, nil
 }
 
 // before returns the run that this one is part of.

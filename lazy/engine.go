@@ -48,7 +48,7 @@ func leaf(a *array.Array) *place { return &place{typ: shape.TypeOf(a), data: a} 
 // Type implements op.Value.
 func (p *place) Type() shape.Type { return p.typ }
 
-// Erased implements alias.Value: what was read of a tensor that was written since.
+// Erased implements alias.Operand: what was read of a tensor that was written since.
 func (p *place) Erased() bool { return p.gone }
 
 func (p *place) String() string {

@@ -61,14 +61,14 @@ func (e *Entry) Check(in []Value) ([]Value, error) {
 }
 
 // valuesOf returns values as what inputs are given.
-func valuesOf(list []Value) func(i int) guard.Value {
-	values := make([]guard.Value, len(list))
+func valuesOf(list []Value) func(i int) guard.Argument {
+	values := make([]guard.Argument, len(list))
 	for i, v := range list {
 		if v != nil {
 			values[i] = guard.Of(v.Type())
 		}
 	}
-	return func(i int) guard.Value { return values[i] }
+	return func(i int) guard.Argument { return values[i] }
 }
 
 // Size returns what a symbol of an input is for values that Check has returned.

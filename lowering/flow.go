@@ -66,7 +66,7 @@ type kept struct {
 }
 
 // begin starts a part, and waits for it where the sizes of its results follow from it.
-func (f *flow) begin(p *piece, in []interp.Value) (interp.Value, error) {
+func (f *flow) begin(p *piece, in []interp.Result) (interp.Result, error) {
 	j := &job{p: p, done: make(chan struct{})}
 	for _, v := range in {
 		a := v.T.Array()
@@ -86,7 +86,7 @@ func (f *flow) begin(p *piece, in []interp.Value) (interp.Value, error) {
 	if !ok {
 		<-j.done
 		if j.err != nil {
-			return interp.Value{}, j.err
+			return interp.Result{}, j.err
 		}
 		headers = make([]*array.Array, len(j.values))
 		for i, k := range j.values {
@@ -98,9 +98,9 @@ func (f *flow) begin(p *piece, in []interp.Value) (interp.Value, error) {
 		f.from[h], tensors[i] = result{j, i}, tensor.New(h)
 	}
 	if !p.tuple {
-		return interp.Value{T: tensors[0]}, nil
+		return interp.Result{T: tensors[0]}, nil
 	}
-	return interp.Value{Tuple: tensors}, nil
+	return interp.Result{Tuple: tensors}, nil
 }
 
 // headers returns those of a part's results, not ok where a size is not known before.
@@ -303,7 +303,7 @@ func (k *kept) used() {
 }
 
 // force gives values their elements, for what runs on the host.
-func (f *flow) force(values ...interp.Value) error {
+func (f *flow) force(values ...interp.Result) error {
 	for _, v := range values {
 		list := v.Tuple
 		if v.T != nil {

@@ -108,18 +108,18 @@ func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, er
 	f.ctx, f.stop = context.WithCancel(ctx)
 	defer f.end()
 	p := interp.Interpreter{State: e.state, GetAttr: e.live}
-	p.CallFunction = func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	p.CallFunction = func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		if part := e.byCall[n]; part != nil {
 			return f.begin(part, in)
 		}
 		if n.Op() != op.GetItem {
 			if err := f.force(in...); err != nil {
-				return interp.Value{}, err
+				return interp.Result{}, err
 			}
 		}
 		if n.Effect() == op.Effectful {
 			if err := f.settle(); err != nil {
-				return interp.Value{}, err
+				return interp.Result{}, err
 			}
 		}
 		return next(in)
@@ -141,10 +141,10 @@ func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, er
 }
 
 // live reads what may have been replaced since the module was compiled.
-func (e *Pieces) live(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+func (e *Pieces) live(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 	if n.Live() && !e.effects.WrittenState(n.Target()) {
 		if p := e.user.Param(n.Target()); p != nil && p.Value != nil {
-			return interp.Value{T: tensor.New(p.Value)}, nil
+			return interp.Result{T: tensor.New(p.Value)}, nil
 		}
 	}
 	return next(in)

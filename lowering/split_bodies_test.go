@@ -15,9 +15,9 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 )
 
-// TestBodiesReadWhatIsReplaced: tensors that are live are read at each run, in bodies of control
+// TestBodies_readReplacedTensors: tensors that are live are read at each run, in bodies of control
 // flow, too, at any depth.
-func TestBodiesReadWhatIsReplaced(t *testing.T) {
+func TestBodies_readReplacedTensors(t *testing.T) {
 	m, err := graph.Parse([]byte(`gofx 1
 graph g(%x: f32[2], %p: bool[]) {
   %c = call_function[cond](%p, %x, %p) : f32[2] {

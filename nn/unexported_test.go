@@ -173,7 +173,7 @@ func TestUnexportedFieldsAreState(t *testing.T) {
 	require.Equal(t, []string{"w"}, names(newDerived()), "what is computed from parameters is no state")
 }
 
-func TestWhatIsComputedBecomesStateWhenItIsWritten(t *testing.T) {
+func TestUnexported_computedTensorsBecomeStateByWrites(t *testing.T) {
 	m := newDerived()
 	m.w.AssignInPlace(m.w.MulScalar(2))
 	require.Equal(t, []string{"w"}, names(m), "the parameter was loaded; a view of it and a stale value are no state")

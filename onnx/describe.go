@@ -56,7 +56,7 @@ func (f *File) Describe() Description {
 	return d
 }
 
-func described(v *pb.Value) Described { return Described{v.Name, v.Doc, declared(v.Type)} }
+func described(v *pb.ValueInfo) Described { return Described{v.Name, v.Doc, declared(v.Type)} }
 
 // declared is a type as far as it is numbers.
 func declared(t *pb.Type) shape.Type {

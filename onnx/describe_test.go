@@ -12,8 +12,8 @@ import (
 // no tensor has, are unknown.
 func TestDescribedTypes(t *testing.T) {
 	m := parseText(`<ir_version: 8, opset_import: ["" : 17]> g (float["N",3] x, string[2] s, int64 k) => (float[3] y) { y = Identity(x) }`)
-	m.Graph.Inputs = append(m.Graph.Inputs, &pb.Value{Name: "nothing"}, &pb.Value{Name: "unranked", Type: &pb.Type{Tensor: &pb.TensorType{Elem: pb.Float}}},
-		&pb.Value{Name: "negative", Type: &pb.Type{Tensor: &pb.TensorType{Elem: pb.Float, Shape: &pb.Shape{Dims: []*pb.Dim{{Known: true, Size: -3}}}}}})
+	m.Graph.Inputs = append(m.Graph.Inputs, &pb.ValueInfo{Name: "nothing"}, &pb.ValueInfo{Name: "unranked", Type: &pb.Type{Tensor: &pb.TensorType{Elem: pb.Float}}},
+		&pb.ValueInfo{Name: "negative", Type: &pb.Type{Tensor: &pb.TensorType{Elem: pb.Float, Shape: &pb.Shape{Dims: []*pb.Dim{{Known: true, Size: -3}}}}}})
 	f, err := Parse(pb.Append(nil, m), "m.onnx")
 	require.NoError(t, err)
 	got := map[string]string{}

@@ -14,7 +14,7 @@ func (r *recipe) then(op string, more ...string) {
 	last := g.Nodes[len(g.Nodes)-1]
 	n := &pb.Node{Op: op, Name: fmt.Sprintf("n%d", len(g.Nodes)), Inputs: append([]string{last.Outputs[0]}, more...), Outputs: []string{fmt.Sprintf("z%d", len(g.Nodes))}}
 	g.Nodes = append(g.Nodes, n)
-	g.Outputs[0] = &pb.Value{Name: n.Outputs[0]}
+	g.Outputs[0] = &pb.ValueInfo{Name: n.Outputs[0]}
 }
 
 // constant adds a constant to the model and gives its name.

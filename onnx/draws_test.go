@@ -71,7 +71,7 @@ func (r *recipe) in(a *array.Array) {
 	for _, n := range a.Shape() {
 		sh.Dims = append(sh.Dims, &pb.Dim{Known: true, Size: int64(n)})
 	}
-	r.model.Graph.Inputs = append(r.model.Graph.Inputs, &pb.Value{Name: name, Type: &pb.Type{Tensor: &pb.TensorType{Elem: dataTypes[a.DType()], Shape: sh}}})
+	r.model.Graph.Inputs = append(r.model.Graph.Inputs, &pb.ValueInfo{Name: name, Type: &pb.Type{Tensor: &pb.TensorType{Elem: dataTypes[a.DType()], Shape: sh}}})
 }
 
 // fixed adds an operand that is a constant of the model.
@@ -134,7 +134,7 @@ func (r *recipe) finish(op string, results int) {
 	for i := range results {
 		name := fmt.Sprintf("y%d", i)
 		r.node.Outputs = append(r.node.Outputs, name)
-		g.Outputs = append(g.Outputs, &pb.Value{Name: name})
+		g.Outputs = append(g.Outputs, &pb.ValueInfo{Name: name})
 	}
 	g.Nodes = []*pb.Node{&r.node}
 	r.model.Opsets = []*pb.Opset{{Version: r.opset}}

@@ -22,7 +22,7 @@ func rounds(t *testing.T, src string, o *op.Op, in ...*array.Array) (out []*arra
 	m, err := fromText(head + src).Import(Options{})
 	require.NoError(t, err)
 	require.NoError(t, graph.Lint(m.Graph).Err())
-	p := interp.Interpreter{State: interp.NewState(m), CallFunction: func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	p := interp.Interpreter{State: interp.NewState(m), CallFunction: func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		if n.Op() == o {
 			times++
 		}

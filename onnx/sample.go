@@ -159,7 +159,7 @@ func (f *File) Targets() []string {
 	return names
 }
 
-func (f *File) inputs() (list []*pb.Value) {
+func (f *File) inputs() (list []*pb.ValueInfo) {
 	initial := initializerNames(f.model.Graph)
 	for _, v := range f.model.Graph.Inputs {
 		if !initial[v.Name] {

@@ -124,7 +124,7 @@ func (c *ortCase) values(t *testing.T, lines string) {
 		}
 	}
 	g := c.model.Graph
-	var keep []*pb.Value
+	var keep []*pb.ValueInfo
 	for _, in := range g.Inputs {
 		a := c.fill(t, in, strings.TrimSpace(spec[in.Name]))
 		if !consts[in.Name] {
@@ -139,7 +139,7 @@ func (c *ortCase) values(t *testing.T, lines string) {
 	g.Inputs = keep
 }
 
-func initializer(in *pb.Value, a *array.Array) *pb.Tensor {
+func initializer(in *pb.ValueInfo, a *array.Array) *pb.Tensor {
 	w := &pb.Tensor{Name: in.Name, Type: in.Type.Tensor.Elem}
 	for _, n := range a.Shape() {
 		w.Dims = append(w.Dims, int64(n))
@@ -149,7 +149,7 @@ func initializer(in *pb.Value, a *array.Array) *pb.Tensor {
 }
 
 // fill makes the value of an input: [sizes] range, or = numbers.
-func (c *ortCase) fill(t *testing.T, in *pb.Value, spec string) *array.Array {
+func (c *ortCase) fill(t *testing.T, in *pb.ValueInfo, spec string) *array.Array {
 	d, derr := dtypeOf(in.Type.Tensor.Elem)
 	require.Nil(t, derr)
 	var dims []int

@@ -236,7 +236,7 @@ func (p *textParser) tensor() *pb.Tensor {
 	return t
 }
 
-func (p *textParser) values() (list []*pb.Value) {
+func (p *textParser) values() (list []*pb.ValueInfo) {
 	p.want("(")
 	for !p.skip(")") {
 		list = append(list, p.value())
@@ -245,7 +245,7 @@ func (p *textParser) values() (list []*pb.Value) {
 	return list
 }
 
-func (p *textParser) value() *pb.Value {
+func (p *textParser) value() *pb.ValueInfo {
 	t := &pb.TensorType{}
 	name := p.take()
 	for d := pb.Undefined; d <= pb.Int2; d++ {
@@ -271,7 +271,7 @@ func (p *textParser) value() *pb.Value {
 	} else {
 		t.Shape = &pb.Shape{}
 	}
-	return &pb.Value{Name: p.name(), Type: &pb.Type{Tensor: t}}
+	return &pb.ValueInfo{Name: p.name(), Type: &pb.Type{Tensor: t}}
 }
 
 func (p *textParser) node() *pb.Node {

@@ -159,8 +159,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestMatchSaysWhatWasLeftOpen looks at inputs, numbers and data of a match.
-func TestMatchSaysWhatWasLeftOpen(t *testing.T) {
+// TestMatch_inputsNumbersAndData looks at inputs, numbers and data of a match.
+func TestMatch_inputsNumbersAndData(t *testing.T) {
 	var got []string
 	rule := open(func(x, z tt) tt {
 		return passes.AnyOf(x.MulScalar(passes.Number(2)).Add(z), x.Exp().MulScalar(passes.Number(1)))

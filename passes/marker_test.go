@@ -395,9 +395,9 @@ func TestMistakesWithMarkers(t *testing.T) {
 	}
 }
 
-// TestAttributesBesideSizes compares what is left open, and the sizes that a pattern
+// TestLoose_attributesAndSizes compares what is left open, and the sizes that a pattern
 // mentions, apart.
-func TestAttributesBesideSizes(t *testing.T) {
+func TestLoose_attributesAndSizes(t *testing.T) {
 	rule := open(func(x tt) tt {
 		return passes.Loose(x.Narrow(0, 0, x.Size(1)), "start").Neg()
 	})

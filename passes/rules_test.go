@@ -55,7 +55,7 @@ graph g(%x: f32[4]) {
 }
 
 // A pass that somebody has put around a rule is not passed by.
-func TestRulesRunWhatIsAroundARule(t *testing.T) {
+func TestRules_runTheWrapperOfARule(t *testing.T) {
 	p := passes.Rule(doubleNeg)
 	inner, ran := p.Run, 0
 	p.Run = func(c *passes.Ctx, g *graph.Graph) (bool, error) {
@@ -88,7 +88,7 @@ func TestPassExplainsItsRules(t *testing.T) {
 }
 
 // What a rewrite knows better is told to what is computed from it.
-func TestTypesBehindARewrite(t *testing.T) {
+func TestTypes_afterARewrite(t *testing.T) {
 	m := passtest.Parse(t, `
 graph g(%x: f32[N,4]) {
   symbol N = dim(%x, 0)

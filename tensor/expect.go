@@ -42,7 +42,7 @@ type expected struct {
 }
 
 // at returns an input; one that is absent fits.
-func (x expected) at(i int) guard.Value {
+func (x expected) at(i int) guard.Argument {
 	if x.inputs[i] == nil {
 		return guard.Of(shape.Type{})
 	}
@@ -82,7 +82,7 @@ func (t traced) DType() array.DType { return t.Type().DType() }
 
 func (t traced) Rank() int { return rankOf(t.Tensor) }
 
-// Size implements guard.Value. A size of a value of unknown rank would be a new one.
+// Size implements guard.Argument. A size of a value of unknown rank would be a new one.
 func (t traced) Size(axis int) shape.Dim {
 	if rankOf(t.Tensor) < 0 {
 		return shape.Unknown

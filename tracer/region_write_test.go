@@ -14,7 +14,7 @@ import (
 
 // Another trace that is inside of a region at the time must not hide what this one's
 // region did.
-func TestWritesInRegionsAreSeenBesideOtherTraces(t *testing.T) {
+func TestWritesInRegions_otherTraces(t *testing.T) {
 	program := func(x *tensor.Tensor) *tensor.Tensor {
 		seen := tensor.Zeros(2)
 		_, out := tensor.Scan(func(carry, in []*tensor.Tensor) (next, out []*tensor.Tensor) {

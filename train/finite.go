@@ -88,7 +88,7 @@ func (r *run) advance(at *position) {
 func firstBad(ctx context.Context, m *graph.Module, batch []*array.Array) (*graph.Node, error) {
 	var nan, inf *graph.Node
 	p := interp.Interpreter{State: interp.NewState(m)}
-	p.Node = func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	p.Node = func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		out, err := next(in)
 		if err != nil || nan != nil || n.Opcode() == graph.Output {
 			return out, err
@@ -110,7 +110,7 @@ func firstBad(ctx context.Context, m *graph.Module, batch []*array.Array) (*grap
 }
 
 // fed reports whether an operand is infinite.
-func fed(in []interp.Value) bool {
+func fed(in []interp.Result) bool {
 	for _, v := range in {
 		if _, isInf := inspect(v); isInf {
 			return true
@@ -120,7 +120,7 @@ func fed(in []interp.Value) bool {
 }
 
 // inspect looks for NaN and infinities.
-func inspect(v interp.Value) (isNaN, isInf bool) {
+func inspect(v interp.Result) (isNaN, isInf bool) {
 	for _, t := range append([]*tensor.Tensor{v.T}, v.Tuple...) {
 		if t == nil || !t.DType().IsFloat() {
 			continue

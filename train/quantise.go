@@ -128,7 +128,7 @@ func (q *Quantised) Walk(visit func(tensor.Item) bool) { q.now().Walk(visit) }
 
 // Call computes the model inside a loss: it panics with *diag.Error as layers do.
 func (q *Quantised) Call(inputs ...*tensor.Tensor) []*tensor.Tensor {
-	p := interp.Interpreter{State: q.now().State(), Node: func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	p := interp.Interpreter{State: q.now().State(), Node: func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		out, err := next(in)
 		if n.Opcode() == graph.GetAttr && err == nil && !written(n) {
 			out.T = tensor.On(inputs[0], out.T) // what is computed of the state alone is part of the loss, too

@@ -18,8 +18,8 @@ const (
 	Int64 Type = 7
 )
 
-// Value is an input or output of the graph.
-type Value struct {
+// ValueInfo is an input or output of the graph.
+type ValueInfo struct {
 	Name  string
 	Type  Type
 	Shape []int
@@ -53,8 +53,8 @@ type Model struct {
 	Opset    int
 	Domains  []string // more operator sets, each at version 1
 	Nodes    []Node
-	Inputs   []Value
-	Outputs  []Value
+	Inputs   []ValueInfo
+	Outputs  []ValueInfo
 	Constant []Tensor
 }
 
@@ -91,12 +91,12 @@ func (m *Model) Encode() []byte {
 // irVersion goes with operator set 17 and is accepted by all later runtimes.
 const irVersion = 8
 
-func (v Value) proto() *pb.Value {
+func (v ValueInfo) proto() *pb.ValueInfo {
 	shape := &pb.Shape{}
 	for _, d := range v.Shape {
 		shape.Dims = append(shape.Dims, &pb.Dim{Known: true, Size: int64(d)})
 	}
-	return &pb.Value{Name: v.Name, Type: &pb.Type{Tensor: &pb.TensorType{Elem: pb.DataType(v.Type), Shape: shape}}}
+	return &pb.ValueInfo{Name: v.Name, Type: &pb.Type{Tensor: &pb.TensorType{Elem: pb.DataType(v.Type), Shape: shape}}}
 }
 
 func (a Attr) proto() *pb.Attr {

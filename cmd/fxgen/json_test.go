@@ -67,7 +67,7 @@ func TestDocumentsOfEveryVerb(t *testing.T) {
 	require.Greater(t, verbs, 14)
 }
 
-func TestDocumentsOfWhatIsWritten(t *testing.T) {
+func TestJSON_documentsOfWrittenFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	code, stdout, stderr := call("gen", "-json", "-o", "net", "-style", "module", "mlp")
 	require.Zero(t, code, stderr)

@@ -137,8 +137,8 @@ import (
 func main() {
 	app.Main(app.Model{
 		Name:    {{printf "%q" .Name}},
-		Inputs:  []app.Value{ {{- range .Command.Inputs}}{Name: {{printf "%q" .Name}}, Type: {{printf "%q" .Doc}}}, {{end -}} },
-		Outputs: []app.Value{ {{- range .Command.Outputs}}{Name: {{printf "%q" .Name}}, Type: {{printf "%q" .Doc}}}, {{end -}} },
+		Inputs:  []app.ValueInfo{ {{- range .Command.Inputs}}{Name: {{printf "%q" .Name}}, Type: {{printf "%q" .Doc}}}, {{end -}} },
+		Outputs: []app.ValueInfo{ {{- range .Command.Outputs}}{Name: {{printf "%q" .Name}}, Type: {{printf "%q" .Doc}}}, {{end -}} },
 		Run:     run,
 	})
 }

@@ -11,14 +11,14 @@ import (
 )
 
 // Cut is the side data of linear layers that several ranks compute together.
-var Cut = graph.NewKey[Split]("cut")
+var Cut = graph.NewKey[Part]("cut")
 
-// Split says which part of a weight [out,in] a rank has.
-type Split string
+// Part says which part of a weight [out,in] a rank has.
+type Part string
 
 const (
-	Columns Split = "columns" // some of out, and of the bias: its result is a part of the features
-	Rows    Split = "rows"    // some of in: the sum over all ranks, and the bias, is the result
+	Columns Part = "columns" // some of out, and of the bias: its result is a part of the features
+	Rows    Part = "rows"    // some of in: the sum over all ranks, and the bias, is the result
 )
 
 // pointwise are activations of which each feature needs itself alone. Not all elementwise

@@ -62,7 +62,7 @@ func cluster(gm *fx.GraphModule, ranks int) *interp.Interpreter {
 		return x.Slice(dim, rank*n, (rank+1)*n)
 	}
 	p := &interp.Interpreter{State: interp.NewState(gm.Module)}
-	p.CallFunction = func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	p.CallFunction = func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		cut, _ := Cut.Get(n)
 		before, inParts := parts[n.Arg(0)]
 		whole, err := next(in)

@@ -36,8 +36,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// TestWhatIsExchanged: Megatron's count, two sums of the hidden states a layer, by rings.
-func TestWhatIsExchanged(t *testing.T) {
+// TestExchanges_ofMegatron: Megatron's count, two sums of the hidden states a layer, by rings.
+func TestExchanges_ofMegatron(t *testing.T) {
 	o := usual()
 	m, err := capture(o)
 	require.NoError(t, err)

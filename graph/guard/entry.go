@@ -40,8 +40,8 @@ type Need struct {
 	Pos  diag.Pos
 }
 
-// Value is what an input is given.
-type Value interface {
+// Argument is what an input is given.
+type Argument interface {
 	DType() array.DType // Invalid where it is not known
 	Rank() int          // -1 where it is not known
 	Size(axis int) shape.Dim
@@ -62,11 +62,11 @@ func (v typed) Rank() int {
 }
 
 // Of returns a value of a type.
-func Of(t shape.Type) Value { return typed{t} }
+func Of(t shape.Type) Argument { return typed{t} }
 
 // Given is what a run is given.
 type Given struct {
-	At     func(i int) Value               // of an input, nil where there is none
+	At     func(i int) Argument            // of an input, nil where there is none
 	Number func(symbol string) (int, bool) // the size that a symbol stands for
 	// Dim and Demand are for programs that are captured as parts of others: a symbol may stand for an
 	// expression, Unknown where it stands for nothing, and sizes may be equal only if the other
@@ -90,7 +90,7 @@ func (e *Entry) Check(in *Given) error {
 
 // On returns values as what a run is given. An engine that runs often keeps it, and lets at return
 // what the run has.
-func (e *Entry) On(at func(i int) Value) *Given {
+func (e *Entry) On(at func(i int) Argument) *Given {
 	return &Given{At: at, Number: func(symbol string) (int, bool) {
 		s, ok := e.Size(symbol, at)
 		return s.Value, ok
@@ -110,7 +110,7 @@ func (e *Entry) Count(given int) error {
 }
 
 // Refuse is the error of a value of another type than the input has, or of none; nil where it fits.
-func (p *Input) Refuse(v Value) *diag.Error {
+func (p *Input) Refuse(v Argument) *diag.Error {
 	if v == nil {
 		return p.at(diag.New(Missing, diag.Missing(p.Input)))
 	}
@@ -185,7 +185,7 @@ func (x entered) Input(name string) (shape.Type, bool) {
 func (x entered) Size(symbol string) (diag.SizeOf, bool) { return x.e.Size(symbol, x.in.At) }
 
 // Size returns what values make a symbol.
-func (e *Entry) Size(symbol string, at func(i int) Value) (s diag.SizeOf, ok bool) {
+func (e *Entry) Size(symbol string, at func(i int) Argument) (s diag.SizeOf, ok bool) {
 	for _, k := range e.Symbols {
 		if k.Name != symbol {
 			continue
@@ -240,7 +240,7 @@ func (e *Entry) Sizes(in *Given) error {
 }
 
 // size compares one size of input i.
-func (p *Input) size(in *Given, i, axis int, v Value) error {
+func (p *Input) size(in *Given, i, axis int, v Argument) error {
 	want, got := p.Type.Type.Dim(axis), v.Size(axis)
 	n, err := want.Eval(in.Number)
 	_, fixed := want.Int()
@@ -272,7 +272,7 @@ func (a arr) Size(axis int) shape.Dim { return shape.Const(a.Dim(axis)) }
 func (a arr) Type() shape.Type        { return shape.TypeOf(a.Array) }
 
 // Array returns an array as a value, nil for nil.
-func Array(a *array.Array) Value {
+func Array(a *array.Array) Argument {
 	if a == nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ func ExampleParseEntry() {
 	e, err := guard.ParseEntry("x: f32[N,C]; y: f32[M]; N >= M; C % 2 == 0 from glu")
 	fmt.Println(e, err)
 	x, y := array.New(array.F32, 2, 7), array.New(array.F32, 3)
-	given := e.On(func(i int) guard.Value { return guard.Array([]*array.Array{x, y}[i]) })
+	given := e.On(func(i int) guard.Argument { return guard.Array([]*array.Array{x, y}[i]) })
 	fmt.Println(e.Check(given))
 	// Output:
 	// x: f32[N,C]; y: f32[M]; N >= M; C % 2 == 0 from glu <nil>
@@ -42,8 +42,8 @@ func ExampleParseEntry() {
 func ExampleOf() {
 	t, _ := shape.ParseType("f64[2,3]")
 	e, _ := guard.ParseEntry("x: f32[N,3]")
-	fmt.Println(e.Check(e.On(func(int) guard.Value { return guard.Of(t) })))
-	fmt.Println(e.Check(e.On(func(int) guard.Value { return nil })))
+	fmt.Println(e.Check(e.On(func(int) guard.Argument { return guard.Of(t) })))
+	fmt.Println(e.Check(e.On(func(int) guard.Argument { return nil })))
 	// Output:
 	// input "x" is f64[2,3], expected f32[N,3] [FX1022]
 	//     hint: cast the input to f32

@@ -111,7 +111,7 @@ func (t Type) Check(in Inputs) error {
 }
 
 // check compares what is known of both.
-func (t Type) check(got Value) *diag.Error {
+func (t Type) check(got Argument) *diag.Error {
 	otherType, otherShape := t.differs(got)
 	if !otherType && !otherShape {
 		return nil
@@ -124,12 +124,12 @@ func (t Type) check(got Value) *diag.Error {
 }
 
 // Fits reports whether a value has the type, as far as both are known.
-func (t Type) Fits(v Value) bool {
+func (t Type) Fits(v Argument) bool {
 	dtype, dims := t.differs(v)
 	return !dtype && !dims
 }
 
-func (t Type) differs(got Value) (dtype, dims bool) {
+func (t Type) differs(got Argument) (dtype, dims bool) {
 	want, have := t.Type.DType(), got.DType()
 	dtype = want != array.Invalid && have != array.Invalid && want != have
 	rank := got.Rank()

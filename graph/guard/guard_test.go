@@ -106,7 +106,7 @@ func TestStagesOfAnEntry(t *testing.T) {
 		{[]*array.Array{f(2, 3), f(4, 3)}, []string{`input "x" is f32[2,3], dimension 1 is expected to be N, which is 2 here`}},
 	} {
 		var list diag.List
-		list.Add(e.Check(e.On(func(i int) guard.Value { return guard.Array(c.in[i]) })))
+		list.Add(e.Check(e.On(func(i int) guard.Argument { return guard.Array(c.in[i]) })))
 		var got []string
 		for _, e := range list {
 			got = append(got, e.Msg)
@@ -123,7 +123,7 @@ func TestCheckingCostsNoMemory(t *testing.T) {
 	e, err := guard.ParseEntry("x: f32[N,N]; y: f32[2*N]; N >= 2; N % 2 == 0 from glu")
 	require.NoError(t, err)
 	in := []*array.Array{array.New(array.F32, 4, 4), array.New(array.F32, 8)}
-	given := e.On(func(i int) guard.Value { return guard.Array(in[i]) })
+	given := e.On(func(i int) guard.Argument { return guard.Array(in[i]) })
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		if e.Check(given) != nil {
 			t.Fatal("refused")

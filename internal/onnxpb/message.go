@@ -56,9 +56,9 @@ type Graph struct {
 	Initializers []*Tensor
 	Sparse       []*Sparse
 	Doc          string
-	Inputs       []*Value
-	Outputs      []*Value
-	Values       []*Value // of the others, where they are known
+	Inputs       []*ValueInfo
+	Outputs      []*ValueInfo
+	Values       []*ValueInfo // of the others, where they are known
 	Metadata     []*Entry
 }
 
@@ -253,14 +253,14 @@ func (m *Sparse) fields(f *field) {
 	f.numbers(3, &m.Dims, false)
 }
 
-// Value is ValueInfoProto: a name and its type as far as it is known.
-type Value struct {
+// ValueInfo is ValueInfoProto: a name and its type as far as it is known.
+type ValueInfo struct {
 	Name string
 	Type *Type
 	Doc  string
 }
 
-func (m *Value) fields(f *field) {
+func (m *ValueInfo) fields(f *field) {
 	f.text(1, &m.Name)
 	one(f, 2, &m.Type)
 	f.text(3, &m.Doc)

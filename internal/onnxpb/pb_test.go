@@ -43,16 +43,16 @@ func TestWireByTheSpecification(t *testing.T) {
 	require.NoError(t, Read(unhex(t, "25 00 00 80 3f 22 04 00 00 00 40"), x))
 	require.Equal(t, unhex(t, "00 00 80 3f 00 00 00 40"), x.Floats, "1 alone and 2 packed")
 
-	v := &Value{}
+	v := &ValueInfo{}
 	require.NoError(t, Read(unhex(t, "0a 01 61 0a 01 62"), v))
 	require.Equal(t, "b", v.Name, "the last one holds")
-	o := &Value{}
+	o := &ValueInfo{}
 	require.NoError(t, Read(unhex(t, "12 04 0a 02 08 01 12 06 0a 04 12 02 0a 00"), o))
 	require.Equal(t, Float, o.Type.Tensor.Elem, "parts of a message are merged")
 	require.Len(t, o.Type.Tensor.Shape.Dims, 1)
-	u := &Value{}
+	u := &ValueInfo{}
 	require.NoError(t, Read(unhex(t, "a0 06 07 0a 01 61 a2 06 01 00 a5 06 00 00 00 00 a1 06 00 00 00 00 00 00 00 00"), u))
-	require.Equal(t, &Value{Name: "a"}, u, "unknown fields are skipped")
+	require.Equal(t, &ValueInfo{Name: "a"}, u, "unknown fields are skipped")
 }
 
 // Reading makes the messages, their lists and their texts, and nothing else for each.

@@ -111,7 +111,7 @@ func TestTheEndOfAContextHasOneErrorEverywhere(t *testing.T) {
 		m := module(t, text)
 		require.Empty(t, graph.Lint(m.Graph), name)
 		plan := compile(t, m, lowering.Options{})
-		hooked := interp.Interpreter{State: interp.NewState(m), Node: func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+		hooked := interp.Interpreter{State: interp.NewState(m), Node: func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 			return next(in)
 		}}
 		engines := map[string]func(ctx context.Context) error{
@@ -152,8 +152,8 @@ func TestTheEndOfAContextHasOneErrorEverywhere(t *testing.T) {
 
 func TestHooksAndPassesMayReturnTheContextsError(t *testing.T) {
 	m := module(t, stopTexts["while"])
-	hook := interp.Interpreter{State: interp.NewState(m), CallFunction: func(*graph.Node, []interp.Value, func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
-		return interp.Value{}, context.Canceled
+	hook := interp.Interpreter{State: interp.NewState(m), CallFunction: func(*graph.Node, []interp.Result, func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
+		return interp.Result{}, context.Canceled
 	}}
 	_, err := hook.Run(ctx, tensor.New(array.New(array.F32, 3, 2)))
 	require.ErrorIs(t, err, context.Canceled)

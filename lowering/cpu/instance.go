@@ -65,7 +65,7 @@ func newInstance(e *Executable) (*instance, error) {
 	x := &instance{e: e, hdr: make([]array.Array, len(p.Buffers)), steps: make([]call, len(p.Steps)),
 		values: make([]int, len(p.Symbols)+len(p.Same)), last: make([]int, len(p.Symbols)+len(p.Same)), dense: make([]*array.Storage, len(p.Buffers))}
 	x.ws.Threads = e.threads
-	x.given = e.entry.On(func(i int) guard.Value { return guard.Array(e.input(x.in, i)) })
+	x.given = e.entry.On(func(i int) guard.Argument { return guard.Array(e.input(x.in, i)) })
 	x.env = func(symbol string) (int, bool) {
 		for i := range p.Symbols {
 			if p.Symbols[i].Name == symbol {

@@ -14,9 +14,9 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 )
 
-// TestRowsBesideOperandsThatAreNotRead has calls around softmax and norms that read the
+// TestRows_unreadOperands has calls around softmax and norms that read the
 // sizes of an operand alone: it is none of the step's programs.
-func TestRowsBesideOperandsThatAreNotRead(t *testing.T) {
+func TestRows_unreadOperands(t *testing.T) {
 	for _, text := range []string{
 		"  %s = call_function[softmax](%x) {dim=-1}\n  %z = call_function[zeros_like](%x)\n  %y = call_function[add](%s, %z)\n",
 		"  %z = call_function[zeros_like](%x)\n  %s = call_function[softmax](%x) {dim=-1}\n  %y = call_function[add](%s, %z)\n",

@@ -13,8 +13,8 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// TestWhatIsLaidOutIsCounted: an image that can be indexed may have a frame that cannot. Nothing is allocated before that is known.
-func TestWhatIsLaidOutIsCounted(t *testing.T) {
+// TestLimits_framesOfImages: an image that can be indexed may have a frame that cannot. Nothing is allocated before that is known.
+func TestLimits_framesOfImages(t *testing.T) {
 	g := target(t)
 	m := parsed(t, `gofx 1
 graph g(%x: f32[1,1,46340,46340]) {

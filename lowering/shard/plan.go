@@ -19,8 +19,8 @@ type Computation struct{ In, Out []Split }
 // Computed is the computation of nodes that have Laid, in the graph of a plan.
 var Computed = graph.NewKey[Computation]("computed")
 
-// Value is an input, a weight or an output of a plan.
-type Value struct {
+// Tensor is an input, a weight or an output of a plan.
+type Tensor struct {
 	Name  string // "" for outputs
 	DType array.DType
 	Dims  []int
@@ -29,7 +29,7 @@ type Value struct {
 }
 
 // Bytes are those of a partition's part.
-func (v Value) Bytes() int64 {
+func (v Tensor) Bytes() int64 {
 	n := int64(v.DType.Bits())
 	for _, d := range v.Local {
 		n *= int64(d)
@@ -55,7 +55,7 @@ type Plan struct {
 	Module *graph.Module
 	// Inputs and Weights are the graph's placeholders, and what it reads of the module's
 	// state in the order of first uses.
-	Inputs, Weights, Outputs []Value
+	Inputs, Weights, Outputs []Tensor
 	// Exchanges are in the order of the calls that they are for.
 	Exchanges []Exchange
 	Work      []Work
@@ -162,9 +162,9 @@ func (t *tensor) at(m Mesh, split []int) Split {
 	return u.text(m)
 }
 
-func (t *tensor) value(m Mesh, name string) Value {
+func (t *tensor) value(m Mesh, name string) Tensor {
 	s := t.text(m)
-	return Value{Name: name, DType: t.dtype, Dims: t.dims, Split: s, Local: m.Local(t.dims, s)}
+	return Tensor{Name: name, DType: t.dtype, Dims: t.dims, Split: s, Local: m.Local(t.dims, s)}
 }
 
 // Totals are sums of a plan, for one partition.

@@ -157,7 +157,7 @@ func TestControlFlow(t *testing.T) {
 	}
 }
 
-func TestWhatIsInTheWayIsListed(t *testing.T) {
+func TestModels_obstaclesAreListed(t *testing.T) {
 	src := `gofx 1
 graph g(%x: f32[N,4]) {
   symbol N = dim(%x, 0)

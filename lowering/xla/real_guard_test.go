@@ -53,8 +53,8 @@ func pairsOfNumbers(n int) (x, y *array.Array) {
 	return x, y
 }
 
-// TestXLAComputesWhatIsWritten: XLA does not compute something else of what a graph says.
-func TestXLAComputesWhatIsWritten(t *testing.T) {
+// TestXLA_computesGraphsAsWritten: XLA does not compute something else of what a graph says.
+func TestXLA_computesGraphsAsWritten(t *testing.T) {
 	x := xlajax.Start(t)
 	const n = 196 // all pairs of the numbers
 	a, b := pairsOfNumbers(n)

@@ -151,7 +151,7 @@ func (e *emitter) shard(p *Program) {
 	mesh := e.plan.Mesh
 	p.code.Partitions = mesh.Partitions()
 	known := map[string]shard.Split{}
-	arguments := func(list []Argument, values []shard.Value) {
+	arguments := func(list []Argument, values []shard.Tensor) {
 		clear(known)
 		for _, v := range values {
 			known[v.Name] = v.Split

@@ -32,9 +32,9 @@ func TestFoldGoesThroughAllOnce(t *testing.T) {
 	require.Empty(t, expr.Fold(expr.Graph{}, func(int, expr.Node, []int) int { panic("no nodes") }))
 }
 
-// TestFormsSayWhatIsLacking: all operations of graphs are asked for, and one without a form is
+// TestForms_lacking: all operations of graphs are asked for, and one without a form is
 // a bug with its name.
-func TestFormsSayWhatIsLacking(t *testing.T) {
+func TestForms_lacking(t *testing.T) {
 	forms := expr.Forms[string]{}
 	require.Len(t, forms.Lacking(), len(kernel.Codes())-1)
 	require.NotContains(t, forms.Lacking(), kernel.OpOutput)

@@ -225,7 +225,7 @@ func TestNormalize(t *testing.T) {
 }
 
 // An attribute of that name and the record say the same, for all operators.
-func TestRecordsSayWhatIsTraining(t *testing.T) {
+func TestRecords_trainingAttributes(t *testing.T) {
 	var found []string
 	for _, o := range op.All() {
 		if o.Path != "" || o.AdHoc {

@@ -96,7 +96,7 @@ func (c *Comparison) enter(row Row) {
 }
 
 // CompareValues compares what Values has given of two forms; alone may be nil.
-func CompareValues(first, second []Value, o CompareOptions, alone Alone) (*Comparison, error) {
+func CompareValues(first, second []Observation, o CompareOptions, alone Alone) (*Comparison, error) {
 	c, other := &Comparison{}, counterparts(first, second)
 	taken := make([]bool, len(second))
 	var agree []Row
@@ -129,7 +129,7 @@ func CompareValues(first, second []Value, o CompareOptions, alone Alone) (*Compa
 		return nil, diag.New(NotComparable, "no value of the one has a counterpart in the other")
 	}
 	if d := c.First(); d != nil && d.Result > 0 && alone != nil {
-		w := walk{first: map[string]*Value{}, second: map[string]*Value{}, o: o, alone: alone, seen: map[string]bool{}}
+		w := walk{first: map[string]*Observation{}, second: map[string]*Observation{}, o: o, alone: alone, seen: map[string]bool{}}
 		for i, k := range other {
 			name := first[i].Name
 			if first[i].Result > 0 && w.first[name] != nil {
@@ -149,12 +149,12 @@ func CompareValues(first, second []Value, o CompareOptions, alone Alone) (*Compa
 	return c, nil
 }
 
-func (v *Value) call() string {
+func (v *Observation) call() string {
 	return "%" + v.Name + " = " + v.Text + "(" + strings.Join(v.Args, ", ") + ")"
 }
 
 // row compares two values.
-func (o CompareOptions) row(v, w Value) Row {
+func (o CompareOptions) row(v, w Observation) Row {
 	r := Row{Node: v.Name, Other: w.Name, Op: v.Op, Scope: v.Scope, Pos: v.Pos, Result: v.Result}
 	r.Differs = passes.Numeric{Rel: o.Rel, Abs: o.Abs}.Differ(w.Array, v.Array)
 	if v.Array == nil || w.Array == nil {
@@ -171,24 +171,24 @@ func (o CompareOptions) row(v, w Value) Row {
 // counterparts returns, for each value of the first list, which one of the second list
 // corresponds to it, -1 for none. A value that a rewrite put in the place of another is
 // the same; one that has only the name of another may have taken over another value.
-func counterparts(first, second []Value) []int {
+func counterparts(first, second []Observation) []int {
 	p := pairing{first, second, make([]int, len(first)), make([]bool, len(second))}
 	for i := range p.other {
 		p.other[i] = -1
 	}
-	p.by(false, func(v *Value) string {
+	p.by(false, func(v *Observation) string {
 		if v.Result > 0 {
 			return "result " + strconv.Itoa(v.Result)
 		}
 		return ""
 	})
-	p.by(false, func(v *Value) string {
+	p.by(false, func(v *Observation) string {
 		if v.Gives == "" || v.Result > 0 {
 			return ""
 		}
 		return v.Gives
 	})
-	p.by(true, func(v *Value) string { // a call that is as it was may stand for another value besides
+	p.by(true, func(v *Observation) string { // a call that is as it was may stand for another value besides
 		if v.Result > 0 {
 			return ""
 		}
@@ -202,14 +202,14 @@ func counterparts(first, second []Value) []int {
 
 // pairing finds counterparts.
 type pairing struct {
-	first, second []Value
+	first, second []Observation
 	other         []int
 	taken         []bool
 }
 
 // by pairs what has the same key, which is "" for what is to be left out. Of several
 // values with one key the last ones correspond: the first ones are on the way to it.
-func (p *pairing) by(shared bool, key func(v *Value) string) {
+func (p *pairing) by(shared bool, key func(v *Observation) string) {
 	at := map[string]int{}
 	for i := range p.second {
 		if k := key(&p.second[i]); k != "" && (shared || !p.taken[i]) {
@@ -236,21 +236,21 @@ func related(a, b string) bool {
 
 // captured reports of both lists whether no rewrite made any of their values.
 func (p *pairing) captured() (first, second bool) {
-	made := func(v Value) bool { return v.Made != "" || v.Gives != v.Name }
+	made := func(v Observation) bool { return v.Made != "" || v.Gives != v.Name }
 	return !slices.ContainsFunc(p.first, made), !slices.ContainsFunc(p.second, made)
 }
 
 // alike pairs the calls of an operator in a module, in their order, where both forms
 // have as many of them left, of the same types.
 func (p *pairing) alike() {
-	key := func(v *Value) string {
+	key := func(v *Observation) string {
 		if v.Result > 0 || v.Scope == "" || v.Array == nil {
 			return ""
 		}
 		return v.Scope + "\n" + v.Op + "\n" + shape.TypeOf(v.Array).String()
 	}
 	groups := map[string][2][]int{}
-	for side, list := range [][]Value{p.first, p.second} {
+	for side, list := range [][]Observation{p.first, p.second} {
 		for i := range list {
 			k := key(&list[i])
 			if k == "" || side == 0 && p.other[i] >= 0 || side == 1 && p.taken[i] {
@@ -273,7 +273,7 @@ func (p *pairing) alike() {
 
 // walk looks for the first value that differs while it alone is observed.
 type walk struct {
-	first, second map[string]*Value // by the names in the first form
+	first, second map[string]*Observation // by the names in the first form
 	o             CompareOptions
 	alone         Alone
 	seen          map[string]bool

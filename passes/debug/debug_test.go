@@ -145,7 +145,7 @@ type moody struct{ m *graph.Module }
 
 func (e moody) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
 	p := interp.Interpreter{State: interp.NewState(e.m)}
-	p.Node = func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	p.Node = func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		v, err := next(in)
 		if n.Op() == std.Tanh && e.m.Graph.Output().NumArgs() == 1 {
 			v.T = v.T.AddScalar(1)

@@ -348,7 +348,7 @@ func (s *search) values(names []string) map[string]*array.Array {
 	m := graph.Clone(s.now.Module)
 	values := map[string]*array.Array{}
 	p := interp.Interpreter{State: interp.NewState(m)}
-	p.Node = func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	p.Node = func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		v, err := next(in)
 		if err == nil && n.Graph() == m.Graph && v.T != nil {
 			values[n.Name()] = array.Clone(v.T.Array())

@@ -12,8 +12,8 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Value is what a node computed in a run.
-type Value struct {
+// Observation is what a node computed in a run.
+type Observation struct {
 	Name  string
 	Gives string // the captured value that it gives; see passes.CapturedName
 	Made  string // the rewrite that made it, "" for what was captured
@@ -31,9 +31,9 @@ type Value struct {
 // then its results. Those in regions and sub-graphs are not among them; tuples have no
 // array. Calls are results of the graph while they are observed, so that an engine
 // computes them one by one; the results come from a run of the graph as it is.
-func Values(ctx context.Context, m *graph.Module, in []*array.Array, engine EngineFor) ([]Value, error) {
+func Values(ctx context.Context, m *graph.Module, in []*array.Array, engine EngineFor) ([]Observation, error) {
 	nodes := calls(m.Graph)
-	list := make([]Value, 0, len(nodes)+1)
+	list := make([]Observation, 0, len(nodes)+1)
 	for _, n := range nodes {
 		list = append(list, valueOf(n))
 	}
@@ -69,8 +69,8 @@ func calls(g *graph.Graph) (list []*graph.Node) {
 	return list
 }
 
-func valueOf(n *graph.Node) Value {
-	v := Value{Name: n.Name(), Gives: passes.CapturedName(n), Scope: n.Scope().Path, Pos: n.Pos(), Op: n.Opcode().String()}
+func valueOf(n *graph.Node) Observation {
+	v := Observation{Name: n.Name(), Gives: passes.CapturedName(n), Scope: n.Scope().Path, Pos: n.Pos(), Op: n.Opcode().String()}
 	if o, ok := passes.Made.Get(n); ok {
 		v.Made = o.String()
 	}
@@ -100,7 +100,7 @@ func interpreted(ctx context.Context, m *graph.Module, in []*array.Array, nodes 
 	m = graph.Clone(m)
 	values = make([]*array.Array, len(nodes))
 	p := interp.Interpreter{State: interp.NewState(m)}
-	p.Node = func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	p.Node = func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		v, err := next(in)
 		if i, ok := at[n.Name()]; ok && err == nil && n.Graph() == m.Graph && v.T != nil {
 			values[i] = array.Clone(v.T.Array()) // what writes in place do not change any more

@@ -164,7 +164,7 @@ func draw(r *rand.Rand, m *graph.Module) (p point, ok bool) {
 // finite reports whether all values of the program are, those in the middle too.
 func (p point) finite() bool {
 	all := true
-	run := interp.Interpreter{State: interp.NewState(p.m), Node: func(_ *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	run := interp.Interpreter{State: interp.NewState(p.m), Node: func(_ *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		v, err := next(in)
 		if v.T != nil && v.T.DType() == array.F64 {
 			for _, x := range tensor.Data[float64](v.T) {

@@ -120,13 +120,13 @@ func runs(m *graph.Module, in []*array.Array) ([]*array.Array, error) {
 
 // unquantised interprets a converted graph without rounding.
 func unquantised(m, plain *graph.Module) *interp.Interpreter {
-	hook := func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	hook := func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		switch n.Op() {
 		case std.Quantize:
 			return in[0], nil
 		case std.DynamicQuantize:
 			one := tensor.Scalar(float32(math.NaN()))
-			return interp.Value{Tuple: []*tensor.Tensor{in[0].T, one, one}}, nil
+			return interp.Result{Tuple: []*tensor.Tensor{in[0].T, one, one}}, nil
 		case std.Dequantize:
 			if a := n.Arg(0); a.Opcode() == graph.GetAttr {
 				path, _, _ := strings.Cut(a.Target(), "_quantised")
@@ -134,7 +134,7 @@ func unquantised(m, plain *graph.Module) *interp.Interpreter {
 				if slices.ContainsFunc(slices.Collect(n.Users()), func(u *graph.Node) bool { return turned(u, plain) }) {
 					w = w.T()
 				}
-				return interp.Value{T: w}, nil
+				return interp.Result{T: w}, nil
 			}
 			return in[0], nil
 		}

@@ -91,7 +91,7 @@ func TestTextAndOptimise(t *testing.T) {
 }
 
 // Control flow and statistics that are written stay as they are, and the report says so.
-func TestWhatIsKept(t *testing.T) {
+func TestRecompute_keepsControlFlowAndStatistics(t *testing.T) {
 	bn := nn.NewBatchNorm1d(4)
 	l := nn.NewLinear(4, 4, nn.Seed(1))
 	nn.Train(bn)

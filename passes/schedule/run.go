@@ -50,13 +50,13 @@ type runner struct {
 	issued  []*future // in the graph's order
 }
 
-type step = func(in []interp.Value) (interp.Value, error)
+type step = func(in []interp.Result) (interp.Result, error)
 
 // node is the hook of the host.
-func (r *runner) node(n *graph.Node, in []interp.Value, next step) (interp.Value, error) {
+func (r *runner) node(n *graph.Node, in []interp.Result, next step) (interp.Result, error) {
 	run := next
 	if r.inner != nil {
-		run = func(in []interp.Value) (interp.Value, error) { return r.inner(n, in, next) }
+		run = func(in []interp.Result) (interp.Result, error) { return r.inner(n, in, next) }
 	}
 	if n.Graph() != r.g { // a region's
 		return run(in)
@@ -67,11 +67,11 @@ func (r *runner) node(n *graph.Node, in []interp.Value, next step) (interp.Value
 			r.drain() // sizes are about to be read off it, which others must not see
 			return r.get(n)
 		}
-		return interp.Value{}, nil
+		return interp.Result{}, nil
 	}
 	for _, a := range r.after[n] {
 		if _, err := r.get(a); err != nil {
-			return interp.Value{}, err
+			return interp.Result{}, err
 		}
 	}
 	if waits(n) && r.futures[n.Arg(0)] != nil {
@@ -90,15 +90,15 @@ func (r *runner) node(n *graph.Node, in []interp.Value, next step) (interp.Value
 
 // get waits for what a node computes elsewhere, if it does; what panicked there
 // panics here.
-func (r *runner) get(n *graph.Node) (interp.Value, error) {
+func (r *runner) get(n *graph.Node) (interp.Result, error) {
 	f := r.futures[n]
 	if f == nil {
-		return interp.Value{}, nil
+		return interp.Result{}, nil
 	}
 	select {
 	case <-f.done:
 	case <-r.ctx.Done():
-		return interp.Value{}, diag.Stop(r.ctx.Err())
+		return interp.Result{}, diag.Stop(r.ctx.Err())
 	}
 	if f.panic != nil {
 		panic(f.panic)
@@ -107,7 +107,7 @@ func (r *runner) get(n *graph.Node) (interp.Value, error) {
 }
 
 // issue hands a node to its resource, which is started where it has no work yet.
-func (r *runner) issue(n *graph.Node, in []interp.Value, run step) {
+func (r *runner) issue(n *graph.Node, in []interp.Result, run step) {
 	q := r.queues[resource(n)]
 	if q == nil {
 		q = make(chan job, r.g.Len()) // the host never waits for room
@@ -118,7 +118,7 @@ func (r *runner) issue(n *graph.Node, in []interp.Value, run step) {
 			}
 		}()
 	}
-	j := job{f: &future{done: make(chan struct{})}, n: n, in: append([]interp.Value(nil), in...), run: run, from: make([]*future, n.NumArgs())}
+	j := job{f: &future{done: make(chan struct{})}, n: n, in: append([]interp.Result(nil), in...), run: run, from: make([]*future, n.NumArgs())}
 	for i := range j.from {
 		if a := n.Arg(i); a != nil && r.futures[a] != nil {
 			j.from[i] = r.futures[a]
@@ -162,7 +162,7 @@ func (r *runner) finish() error {
 // future is a value that a resource computes.
 type future struct {
 	done  chan struct{}
-	value interp.Value
+	value interp.Result
 	err   error
 	panic any
 }
@@ -171,7 +171,7 @@ type future struct {
 type job struct {
 	f      *future
 	n      *graph.Node
-	in     []interp.Value
+	in     []interp.Result
 	from   []*future // of operands that others compute
 	before []*future
 	run    step

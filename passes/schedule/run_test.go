@@ -23,14 +23,14 @@ func meeting(t *testing.T, names ...string) interp.Hook {
 	for _, n := range names {
 		there[n] = make(chan struct{})
 	}
-	return func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	return func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		if c := there[n.Name()]; c != nil {
 			close(c)
 			for name, other := range there {
 				select {
 				case <-other:
 				case <-time.After(30 * time.Second):
-					return interp.Value{}, errors.New(n.Name() + " ran without " + name)
+					return interp.Result{}, errors.New(n.Name() + " ran without " + name)
 				}
 			}
 		}
@@ -113,7 +113,7 @@ func statefulModule(t *testing.T) *graph.Module {
 // A write waits for the reads before it, which run elsewhere and take their time.
 func TestRunStateInOrder(t *testing.T) {
 	m := statefulModule(t)
-	slow := func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	slow := func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		if n.Name() == "old" {
 			time.Sleep(20 * time.Millisecond)
 		}
@@ -131,7 +131,7 @@ func TestRunErrors(t *testing.T) {
 	s := load(t, "testdata/three.fx")
 	require.NoError(t, waitsOnly(s.m))
 	ran := map[string]bool{}
-	hook := func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	hook := func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		if n.Name() == "g" {
 			panic(diag.New(schedule.NoWait, "it broke"))
 		}
@@ -144,7 +144,7 @@ func TestRunErrors(t *testing.T) {
 	require.ErrorContains(t, err, "node %g: it broke")
 	require.Empty(t, ran)
 
-	hook = func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	hook = func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		if n.Name() == "g" {
 			panic("a bug")
 		}
@@ -160,7 +160,7 @@ func TestRunCancelled(t *testing.T) {
 	s := load(t, "testdata/embedding.fx")
 	require.NoError(t, waitsOnly(s.m))
 	ctx, cancel := context.WithCancel(t.Context())
-	hook := func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	hook := func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		if n.Name() == "far" {
 			cancel()
 		}

@@ -14,7 +14,7 @@ import (
 
 func TestCheckGoldens(t *testing.T) { passtest.Golden(t, "testdata/shape-check", shapeprop.Check) }
 
-func TestCheckTellsWhatIsLeft(t *testing.T) {
+func TestCheck_listsUntypedNodes(t *testing.T) {
 	m := passtest.Parse(t, `
 graph g(%x: f32[N,M], %y: f32[K]) {
   symbol N = dim(%x, 0)

@@ -19,7 +19,7 @@ var Observed = graph.NewKey[shape.Type]("observed")
 // that the graph writes do.
 func Observe(ctx context.Context, m *graph.Module, inputs ...*tensor.Tensor) error {
 	p := interp.Interpreter{State: interp.NewState(m)}
-	p.Node = func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+	p.Node = func(n *graph.Node, in []interp.Result, next func([]interp.Result) (interp.Result, error)) (interp.Result, error) {
 		v, err := next(in)
 		if err == nil {
 			record(n, typeOf(v))
@@ -30,7 +30,7 @@ func Observe(ctx context.Context, m *graph.Module, inputs ...*tensor.Tensor) err
 	return err
 }
 
-func typeOf(v interp.Value) shape.Type {
+func typeOf(v interp.Result) shape.Type {
 	if v.T != nil {
 		return v.T.Type()
 	}

@@ -60,7 +60,7 @@ func TestExpandTuple(t *testing.T) {
 	require.Equal(t, "f32[3,6]", n.Type().String())
 }
 
-func TestExpandSaysWhatIsLeft(t *testing.T) {
+func TestExpand_reasonsForCallsLeft(t *testing.T) {
 	table := simplify.Expansions{std.Split: halves}
 	_, why, err := expandBody(t, `  %s = call_function[split](%x) {sizes=[1,2,1], dim=0} : (f32[1,6], f32[2,6], f32[1,6])
   %b = call_function[getitem](%s) {index=1} : f32[2,6]
@@ -73,7 +73,7 @@ func TestExpandSaysWhatIsLeft(t *testing.T) {
 	require.Equal(t, []string{"s: it has not two pieces", "r: the rank of an operand is not known"}, why)
 }
 
-func TestExpandKeepsWhatIsWanted(t *testing.T) {
+func TestExpand_keepsAcceptedCalls(t *testing.T) {
 	body := "  %y = call_function[stack](%x, %x) {dim=0} : f32[2,4,6]\n  %s = call_function[softmax](%y) {dim=0} : f32[2,4,6]\n  return %s\n}\n"
 	double := func(b op.Builder, _ any, in []op.Value) ([]op.Value, string) {
 		return []op.Value{b.Call(std.Add, std.AddAttrs{}, in[0], in[0])}, ""

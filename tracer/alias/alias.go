@@ -7,15 +7,17 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Value is what a record computes with: nodes of a graph, or places in an arena.
-type Value interface {
+// Operand is what a record computes with: nodes of a graph, or places in an arena. The zero
+// operand is none.
+type Operand interface {
 	comparable
 	op.Value
 	Erased() bool
+	String() string // for messages
 }
 
 // Recorder is where reads and writes are recorded.
-type Recorder[V Value] interface {
+type Recorder[V Operand] interface {
 	// Check is called before a storage is read or written: the engine reports what
 	// makes its value unknown, and returns false, or brings it up to date.
 	Check(s *Storage[V]) bool
@@ -39,7 +41,7 @@ type Recorder[V Value] interface {
 }
 
 // Storage is one storage as a record sees it.
-type Storage[V Value] struct {
+type Storage[V Operand] struct {
 	// Of is what the engine knows about it.
 	Of any
 	// Value is the current value of the base; nil while the engine's Base has to
@@ -59,13 +61,13 @@ type Storage[V Value] struct {
 }
 
 // Ref is a tensor: a place in a storage.
-type Ref[V Value] struct {
+type Ref[V Operand] struct {
 	Storage *Storage[V]
 	path    []*step[V]
 }
 
 // step is one view call of a path. Refs of one path share its beginning.
-type step[V Value] struct {
+type step[V Operand] struct {
 	op    *op.Op
 	attrs any
 	args  []V // the other operands; nil at base
@@ -76,15 +78,15 @@ type step[V Value] struct {
 
 // memo holds the calls of a step that are recorded: in the graph where the tensor
 // is at home, and in the region that was recorded last.
-type memo[V Value] struct{ home, inner entry[V] }
+type memo[V Operand] struct{ home, inner entry[V] }
 
-type entry[V Value] struct {
+type entry[V Operand] struct {
 	node    V
 	version uint64
 }
 
 // Whole returns the place of the whole storage.
-func Whole[V Value](s *Storage[V]) *Ref[V] { return &Ref[V]{Storage: s} }
+func Whole[V Operand](s *Storage[V]) *Ref[V] { return &Ref[V]{Storage: s} }
 
 // IsWhole reports whether the place is the whole storage.
 func (r *Ref[V]) IsWhole() bool { return len(r.path) == 0 }
@@ -259,7 +261,7 @@ func (s *Storage[V]) Lose(pos diag.Pos) { s.lost = &pos }
 
 // Maybe records that two storages may be the same memory: after a write to one,
 // the other one's value is not known.
-func Maybe[V Value](a, b *Storage[V]) {
+func Maybe[V Operand](a, b *Storage[V]) {
 	if a != b {
 		a.maybe, b.maybe = append(a.maybe, b), append(b.maybe, a)
 	}
@@ -290,7 +292,7 @@ func (s *Storage[V]) others() []*Storage[V] {
 }
 
 // Step is one view call on the way from a storage to a place.
-type Step[V Value] struct {
+type Step[V Operand] struct {
 	Op    *op.Op
 	Attrs any
 	Args  []V // the other operands; none at Base

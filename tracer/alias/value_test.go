@@ -19,6 +19,7 @@ type number struct{ a *array.Array }
 
 func (n *number) Type() shape.Type { return shape.TypeOf(n.a) }
 func (n *number) Erased() bool     { return false }
+func (n *number) String() string   { return n.Type().String() }
 
 // tape computes calls at once and lists them.
 type tape struct {

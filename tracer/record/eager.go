@@ -12,7 +12,7 @@ import (
 
 // Eager brings eager tensors into a record: a tensor of the state by its slot, one that
 // was computed from state by the calls that made it, others as constants.
-type Eager[V Value, B comparable] struct {
+type Eager[V alias.Operand, B comparable] struct {
 	// Lasting tells that eager tensors go on as such next to the record, also those that are
 	// made meanwhile: a session's do, those that a traced function makes end with the call.
 	Lasting bool
@@ -32,12 +32,12 @@ type liftKey[B comparable] struct {
 	group any
 }
 
-type viewKey[V Value] struct {
+type viewKey[V alias.Operand] struct {
 	call *tensor.Call
 	base *alias.Storage[V]
 }
 
-func newEager[V Value, B comparable](r *Recorder[V, B]) Eager[V, B] {
+func newEager[V alias.Operand, B comparable](r *Recorder[V, B]) Eager[V, B] {
 	return Eager[V, B]{rec: r, start: array.Now(), refs: map[any]*alias.Ref[V]{}, storages: map[*array.Storage][]*alias.Storage[V]{}}
 }
 

@@ -59,7 +59,7 @@ func (r *Recorder[V, B]) Scan(body func(carry, slices []*tensor.Tensor) (next, o
 // stand for another value in each iteration, where eager code is given the
 // operands first and then what the body returned. In-place calls on them are
 // those of the operands as long as the body returns the same tensors.
-type loop[V Value, B comparable] struct {
+type loop[V alias.Operand, B comparable] struct {
 	r     *Recorder[V, B]
 	o     *op.Op
 	in    []*tensor.Tensor
@@ -225,7 +225,7 @@ func (l *loop[V, B]) aliases(changed []*alias.Storage[V]) bool {
 	return ok
 }
 
-func same[V Value](a, b *alias.Storage[V]) bool {
+func same[V alias.Operand](a, b *alias.Storage[V]) bool {
 	found := a == b
 	a.Others(func(o *alias.Storage[V]) { found = found || o == b })
 	return found

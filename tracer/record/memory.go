@@ -11,7 +11,7 @@ import (
 
 // Memory is what a recorder knows about a storage: the Of of alias.Storage. For the
 // storage of an eager tensor it is also the tensor.Holder that the storage has.
-type Memory[V Value, B comparable] struct {
+type Memory[V alias.Operand, B comparable] struct {
 	rec  *Recorder[V, B]
 	home B        // in which the storage was made
 	item *Item[V] // whose value the storage has, until it is used
@@ -35,7 +35,9 @@ type Memory[V Value, B comparable] struct {
 }
 
 // memoryOf returns what is known of a storage that a recorder has made.
-func memoryOf[V Value, B comparable](s *alias.Storage[V]) *Memory[V, B] { return s.Of.(*Memory[V, B]) }
+func memoryOf[V alias.Operand, B comparable](s *alias.Storage[V]) *Memory[V, B] {
+	return s.Of.(*Memory[V, B])
+}
 
 // Engine implements tensor.Holder.
 func (m *Memory[V, B]) Engine() tensor.Engine { return m.rec.engine }

@@ -9,16 +9,9 @@ import (
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
 
-// Value is what calls compute in a program: a node of a graph, a place in an arena.
-// The zero value is no value.
-type Value interface {
-	alias.Value
-	String() string // for messages
-}
-
 // Program is what an engine records into. B tells its blocks apart: the whole, and
 // the code of each region.
-type Program[V Value, B comparable] interface {
+type Program[V alias.Operand, B comparable] interface {
 	// Block returns the block in which a value was made.
 	Block(v V) B
 	// At makes b the block in which calls are recorded from now on.
@@ -60,7 +53,7 @@ type Slot interface {
 
 // Source is what an engine knows of eager tensors, what it allows, and how it
 // reports what is wrong.
-type Source[V Value, B comparable] interface {
+type Source[V alias.Operand, B comparable] interface {
 	// Report is told of a mistake in what is recorded. The caller goes on.
 	Report(err error)
 	// Slot returns the slot of a tensor of the model's state, nil for others.
@@ -91,7 +84,7 @@ type Source[V Value, B comparable] interface {
 
 // Regions are the blocks of control flow in a program. An engine that runs control
 // flow as it comes has none.
-type Regions[V Value, B comparable] interface {
+type Regions[V alias.Operand, B comparable] interface {
 	// Open begins a block inside the current one.
 	Open(name string) B
 	// Run calls the user's function of a region.

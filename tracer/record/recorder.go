@@ -11,7 +11,7 @@ import (
 
 // Recorder records calls on tensors. The value of a tensor of its engine is a V, an
 // Item, or an alias.Ref once it is viewed or written.
-type Recorder[V Value, B comparable] struct {
+type Recorder[V alias.Operand, B comparable] struct {
 	// Eager is what is known of eager tensors that take part.
 	Eager Eager[V, B]
 	// Made, where it is not nil, is told of every tensor that the recorder makes.
@@ -30,7 +30,7 @@ type Recorder[V Value, B comparable] struct {
 
 // Item is the value of a tensor that stands for one member of a tuple. The member is
 // recorded at its first use.
-type Item[V Value] struct {
+type Item[V alias.Operand] struct {
 	tuple V
 	index int
 	value V
@@ -38,7 +38,7 @@ type Item[V Value] struct {
 
 // New returns the recorder of an engine, whose calls go to the block top. regions is nil
 // for an engine that records no control flow.
-func New[V Value, B comparable](e tensor.Engine, p Program[V, B], s Source[V, B], regions Regions[V, B], top B) *Recorder[V, B] {
+func New[V alias.Operand, B comparable](e tensor.Engine, p Program[V, B], s Source[V, B], regions Regions[V, B], top B) *Recorder[V, B] {
 	r := &Recorder[V, B]{engine: e, program: p, source: s, regions: regions, top: top}
 	r.Eager = newEager(r)
 	return r
@@ -321,7 +321,7 @@ func (r *Recorder[V, B]) viewsOf(v V, call *tensor.Call, args []V) []*tensor.Ten
 	return out
 }
 
-func typesOf[V Value](args []V) []shape.Type {
+func typesOf[V alias.Operand](args []V) []shape.Type {
 	types := make([]shape.Type, len(args))
 	var none V
 	for i, a := range args {

@@ -14,7 +14,7 @@ import (
 // Region is a block being recorded. Values of blocks around it that its code uses
 // become extra operands of the node; storages of blocks around it that its code
 // writes become extra results, in loops carried ones.
-type Region[V Value, B comparable] struct {
+type Region[V alias.Operand, B comparable] struct {
 	span
 	rec   *Recorder[V, B]
 	block B
@@ -43,7 +43,7 @@ type Region[V Value, B comparable] struct {
 type span struct{ from, to uint64 }
 
 // change is what the code of a region does to a storage from outside.
-type change[V Value] struct {
+type change[V alias.Operand] struct {
 	old    V // what the storage held, in the block that made it
 	before V // the same in the block around the region
 	after  V // in the region
@@ -51,7 +51,7 @@ type change[V Value] struct {
 }
 
 // fixture is a storage that a region must not write, and the mistake if it does.
-type fixture[V Value] struct {
+type fixture[V alias.Operand] struct {
 	storage *alias.Storage[V]
 	mistake *diag.Error
 }
@@ -248,7 +248,7 @@ func (in *Region[V, B]) body(what string, f func([]*tensor.Tensor) []*tensor.Ten
 }
 
 // writes returns the storages that the regions change, in the order of the first writes.
-func writes[V Value, B comparable](rs ...*Region[V, B]) []*alias.Storage[V] {
+func writes[V alias.Operand, B comparable](rs ...*Region[V, B]) []*alias.Storage[V] {
 	var all []*alias.Storage[V]
 	for i, in := range rs {
 		for _, s := range in.wrote {

@@ -17,13 +17,13 @@ import (
 	"github.com/gofx-dev/gofx/array/npy"
 )
 
-// Value is an input or output of a model.
-type Value struct{ Name, Type string }
+// ValueInfo is an input or output of a model.
+type ValueInfo struct{ Name, Type string }
 
 // Model is a network as a function of arrays.
 type Model struct {
 	Name            string
-	Inputs, Outputs []Value
+	Inputs, Outputs []ValueInfo
 	// Run takes arrays of the inputs' types, nil for one with a default.
 	Run func(ctx context.Context, in []*array.Array) ([]*array.Array, error)
 }
@@ -85,7 +85,7 @@ func Run(ctx context.Context, m Model, args []string, w io.Writer) error {
 	return nil
 }
 
-func list(values []Value) string {
+func list(values []ValueInfo) string {
 	var all []string
 	for _, v := range values {
 		all = append(all, v.Name+" "+v.Type)
@@ -94,7 +94,7 @@ func list(values []Value) string {
 }
 
 // into is a flag NAME=TEXT for one of the values.
-func into(m map[string]string, values []Value) func(string) error {
+func into(m map[string]string, values []ValueInfo) func(string) error {
 	return func(arg string) error {
 		name, text, ok := strings.Cut(arg, "=")
 		if !ok {

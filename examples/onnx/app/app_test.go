@@ -15,7 +15,7 @@ import (
 )
 
 // twice is a model that doubles a and passes n on.
-var twice = Model{Name: "twice", Inputs: []Value{{"a", "f32[N]"}, {"n", "i64[M]"}}, Outputs: []Value{{"y", "f32[N]"}, {"n", "i64[M]"}},
+var twice = Model{Name: "twice", Inputs: []ValueInfo{{"a", "f32[N]"}, {"n", "i64[M]"}}, Outputs: []ValueInfo{{"y", "f32[N]"}, {"n", "i64[M]"}},
 	Run: func(_ context.Context, in []*array.Array) ([]*array.Array, error) {
 		if in[0] == nil || in[1] == nil {
 			return nil, errors.New("an input is nil")

@@ -28,7 +28,7 @@ func run(t *testing.T, p *interp.Interpreter, in ...*tensor.Tensor) []float32 {
 	return tensor.Data[float32](out[0])
 }
 
-type next = func([]interp.Value) (interp.Value, error)
+type next = func([]interp.Result) (interp.Result, error)
 
 var interpRows = []row{
 	{id: "82a", input: "a function run as Go, and its graph interpreted", outcome: "the same values", on: in(fx.Trace, (*interp.Interpreter).Run), test: func(t *testing.T) {
@@ -41,8 +41,8 @@ var interpRows = []row{
 	{id: "82b", input: "`Known` has the value of a node", outcome: "the node is not run, its users see the value", on: in((*interp.Interpreter).Run), test: func(t *testing.T) {
 		m := parse(t, chain)
 		var ran []string
-		p := &interp.Interpreter{State: interp.NewState(m), Known: map[*graph.Node]interp.Value{m.Graph.Find("b"): {T: vector(10, 20)}}}
-		p.Node = func(n *graph.Node, in []interp.Value, next next) (interp.Value, error) {
+		p := &interp.Interpreter{State: interp.NewState(m), Known: map[*graph.Node]interp.Result{m.Graph.Find("b"): {T: vector(10, 20)}}}
+		p.Node = func(n *graph.Node, in []interp.Result, next next) (interp.Result, error) {
 			ran = append(ran, n.Name())
 			return next(in)
 		}
@@ -71,9 +71,9 @@ var interpRows = []row{
 	}},
 	{id: "84a", input: "a hook of all nodes that runs another operator for `neg`", outcome: "its value is used", on: in((*interp.Interpreter).Run), test: func(t *testing.T) {
 		p := &interp.Interpreter{State: interp.NewState(parse(t, chain))}
-		p.Node = func(n *graph.Node, in []interp.Value, next next) (interp.Value, error) {
+		p.Node = func(n *graph.Node, in []interp.Result, next next) (interp.Result, error) {
 			if n.Op() == std.Neg {
-				return interp.Value{T: in[0].T.Sub(in[0].T)}, nil
+				return interp.Result{T: in[0].T.Sub(in[0].T)}, nil
 			}
 			return next(in)
 		}
@@ -82,7 +82,7 @@ var interpRows = []row{
 	{id: "84b", input: "a hook for each opcode", outcome: "each sees its own nodes", on: in((*interp.Interpreter).Run), test: func(t *testing.T) {
 		p := &interp.Interpreter{State: interp.NewState(linear(t))}
 		seen := map[string]graph.Opcode{}
-		hook := func(n *graph.Node, in []interp.Value, next next) (interp.Value, error) {
+		hook := func(n *graph.Node, in []interp.Result, next next) (interp.Result, error) {
 			seen[n.Name()] = n.Opcode()
 			return next(in)
 		}
@@ -116,10 +116,10 @@ var interpRows = []row{
 		p := &interp.Interpreter{State: interp.NewState(m.WithGraph(other))}
 		require.Equal(t, []float32{11, 2}, run(t, p, vector(1, 1)))
 	}},
-	{id: "88", input: "a hook that fails, and an operator that panics, at a node with a line", outcome: "the error has the node, its operator and the line", on: in(graph.Fold[interp.Value]), test: func(t *testing.T) {
+	{id: "88", input: "a hook that fails, and an operator that panics, at a node with a line", outcome: "the error has the node, its operator and the line", on: in(graph.Fold[interp.Result]), test: func(t *testing.T) {
 		p := &interp.Interpreter{State: interp.NewState(linear(t))}
-		p.CallModule = func(n *graph.Node, in []interp.Value, next next) (interp.Value, error) {
-			return interp.Value{}, context.DeadlineExceeded
+		p.CallModule = func(n *graph.Node, in []interp.Result, next next) (interp.Result, error) {
+			return interp.Result{}, context.DeadlineExceeded
 		}
 		_, err := p.Run(context.Background(), tensor.Ones(1, 2))
 		var e *diag.Error
@@ -127,8 +127,8 @@ var interpRows = []row{
 		require.Equal(t, "fc", e.Node)
 		require.Equal(t, "linear", e.Op)
 		require.Equal(t, 41, e.Pos.Line)
-		p.CallModule = func(n *graph.Node, in []interp.Value, next next) (interp.Value, error) {
-			return next([]interp.Value{{T: tensor.Ones(1, 3)}})
+		p.CallModule = func(n *graph.Node, in []interp.Result, next next) (interp.Result, error) {
+			return next([]interp.Result{{T: tensor.Ones(1, 3)}})
 		}
 		_, err = p.Run(context.Background(), tensor.Ones(1, 2))
 		require.ErrorAs(t, err, &e)

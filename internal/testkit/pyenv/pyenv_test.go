@@ -10,7 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/internal/testkit/pyenv"
 )
 
-func TestNeedSkipsWhatIsMissing(t *testing.T) {
+func TestNeed_skipsWithoutPackage(t *testing.T) {
 	skipped := t.Run("inner", func(t *testing.T) {
 		t.Setenv("GOFX_PYTHON", filepath.Join(t.TempDir(), "nothing"))
 		pyenv.Need(t, "numpy")

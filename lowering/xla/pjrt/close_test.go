@@ -121,7 +121,7 @@ func TestCloseWhileTheDeviceWorks(t *testing.T) {
 }
 
 // Whatever order goroutines close in, everything is freed once.
-func TestCloseBesideUse(t *testing.T) {
+func TestClose_duringUse(t *testing.T) {
 	f := load(t)
 	for range 20 {
 		c := f.client(t)

@@ -289,7 +289,7 @@ func TestXLAManyGoroutines(t *testing.T) {
 }
 
 // What is closed is freed: a thousand times what a run takes is more than the process may grow by.
-func TestXLAFreesWhatIsClosed(t *testing.T) {
+func TestXLA_freesClosedObjects(t *testing.T) {
 	c := xlaClient(t, 1)
 	e := compile(t, c, `module { func.func public @main(%a: tensor<262144xf32>) -> tensor<262144xf32> { %c = stablehlo.add %a, %a : tensor<262144xf32> return %c : tensor<262144xf32> } }`, pjrt.CompileOptions{})
 	data, err := e.Serialize()

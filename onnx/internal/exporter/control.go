@@ -44,7 +44,7 @@ func (w *graphWriter) bind(from int, in []op.Value) {
 func (w *graphWriter) input(p *graph.Node) {
 	v := &exported{name: w.x.names.Fresh(p.Target()), typ: p.Type()}
 	w.values[p] = v
-	w.g.Inputs = append(w.g.Inputs, &pb.Value{Name: v.name, Type: w.x.typeOf(v.typ)})
+	w.g.Inputs = append(w.g.Inputs, &pb.ValueInfo{Name: v.name, Type: w.x.typeOf(v.typ)})
 }
 
 // fill writes the nodes and notes their errors.
@@ -115,7 +115,7 @@ func exportWhile(w *graphWriter, n *graph.Node, in []op.Value) *exported {
 	b := w.body(body)
 	w.node = n
 	round, going := w.x.names.Fresh("round"), w.x.names.Fresh("going")
-	b.g.Inputs = []*pb.Value{{Name: round, Type: w.x.typeOf(shape.TensorType(array.I64, shape.Dims{}))}, {Name: going, Type: w.x.typeOf(shape.TensorType(array.Bool, shape.Dims{}))}}
+	b.g.Inputs = []*pb.ValueInfo{{Name: round, Type: w.x.typeOf(shape.TensorType(array.I64, shape.Dims{}))}, {Name: going, Type: w.x.typeOf(shape.TensorType(array.Bool, shape.Dims{}))}}
 	for _, p := range body.Inputs()[:a.Carry] {
 		b.input(p)
 	}
@@ -132,7 +132,7 @@ func exportWhile(w *graphWriter, n *graph.Node, in []op.Value) *exported {
 	again := b.inlined(test, next)
 	end := &pb.Node{Op: "Identity", Name: going + "_next", Inputs: []string{again.name}, Outputs: []string{w.x.names.Fresh("going_next")}}
 	b.g.Nodes = append(b.g.Nodes, end)
-	b.g.Outputs = []*pb.Value{{Name: end.Outputs[0], Type: w.x.typeOf(again.typ)}}
+	b.g.Outputs = []*pb.ValueInfo{{Name: end.Outputs[0], Type: w.x.typeOf(again.typ)}}
 	b.finish()
 	w.node = n
 	return w.result(w.emitAll("Loop", n.Type().Members(), append([]op.Value{nil, first}, in[:a.Carry]...), attrGraph("body", b.g)), n.Type())

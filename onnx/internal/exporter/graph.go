@@ -81,7 +81,7 @@ func (x *exporter) model() (*pb.Model, error) {
 	for i, n := range g.Inputs() {
 		v := &exported{name: ins[i], typ: n.Type()}
 		w.values[n] = v
-		w.g.Inputs = append(w.g.Inputs, &pb.Value{Name: v.name, Type: x.typeOf(n.Type())})
+		w.g.Inputs = append(w.g.Inputs, &pb.ValueInfo{Name: v.name, Type: x.typeOf(n.Type())})
 	}
 	w.nodes()
 	if err := x.errs.Err(); err != nil {
@@ -365,7 +365,7 @@ func (w *graphWriter) outputs(args []*graph.Node, names []string) {
 			}
 			v.name, taken[v] = names[i], true
 		}
-		w.g.Outputs = append(w.g.Outputs, &pb.Value{Name: names[i], Type: w.x.typeOf(v.typ)})
+		w.g.Outputs = append(w.g.Outputs, &pb.ValueInfo{Name: names[i], Type: w.x.typeOf(v.typ)})
 	}
 }
 

@@ -125,7 +125,7 @@ func (l *loaded) build(ctx context.Context, dir, file string) (out []byte, build
 	if err != nil {
 		return nil, nil, err
 	}
-	p := keep.Program{Key: key, Args: []string{"test", "-c", "-overlay", overlay, "-vet=off"}, Of: ".", Dir: l.dir, Env: GoEnv(dir)}
+	p := keep.Binary{Key: key, Args: []string{"test", "-c", "-overlay", overlay, "-vet=off"}, Of: ".", Dir: l.dir, Env: GoEnv(dir)}
 	out, buildErr = p.Build(ctx, file)
 	return out, buildErr, ctx.Err()
 }
@@ -162,7 +162,7 @@ func modelOutput(out string) string {
 }
 
 // Unready makes an error of the go command's complaint that go.mod or go.sum lack
-// modules that fxgen needs, where [keep.Program.Build] could not add them; nil for other
+// modules that fxgen needs, where [keep.Binary.Build] could not add them; nil for other
 // complaints.
 func Unready(out string, err error, dir string) error {
 	if skew := new(gomod.Skew); errors.As(err, &skew) {

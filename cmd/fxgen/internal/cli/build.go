@@ -165,7 +165,7 @@ func (p *program) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out, err := (&keep.Program{
+	out, err := (&keep.Binary{
 		Key: lowering.Key(o.parts...), Args: []string{"build", "-overlay", file}, Of: p.home.path + "/" + programFolder, Dir: p.home.dir, Env: capture.GoEnv(p.dir),
 	}).Build(ctx, p.binary())
 	if ctx.Err() != nil {

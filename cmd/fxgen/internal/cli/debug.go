@@ -151,9 +151,9 @@ func (s side) fuses() bool { return s.j.Engine == work.Plan || s.j.Engine == wor
 func (s side) inner() bool { return s.fuses() || s.j.Engine == work.Interp }
 
 // bothValues runs both forms. Where one shows its results alone, so does the other.
-func (a *app) bothValues(sides [2]side) (first, second []debug.Value, err error) {
+func (a *app) bothValues(sides [2]side) (first, second []debug.Observation, err error) {
 	var inputs [2][]string
-	for i, to := range []*[]debug.Value{&first, &second} {
+	for i, to := range []*[]debug.Observation{&first, &second} {
 		if *to, inputs[i], err = sides[i].values(a, ""); err != nil {
 			return nil, nil, err
 		}
@@ -162,7 +162,7 @@ func (a *app) bothValues(sides [2]side) (first, second []debug.Value, err error)
 		return nil, nil, diag.New(debug.NotComparable, "the inputs of the first are "+strings.Join(inputs[0], ", ")+", those of the second "+strings.Join(inputs[1], ", "))
 	}
 	if !sides[0].inner() || !sides[1].inner() {
-		inner := func(v debug.Value) bool { return v.Result == 0 }
+		inner := func(v debug.Observation) bool { return v.Result == 0 }
 		first, second = slices.DeleteFunc(first, inner), slices.DeleteFunc(second, inner)
 	}
 	return first, second, nil
@@ -170,7 +170,7 @@ func (a *app) bothValues(sides [2]side) (first, second []debug.Value, err error)
 
 // values runs the form and returns its values, or the one of a node alone, and the names
 // of the inputs.
-func (s side) values(a *app, node string) ([]debug.Value, []string, error) {
+func (s side) values(a *app, node string) ([]debug.Observation, []string, error) {
 	j := *s.j
 	j.Node = node
 	if j.Engine == "module" || j.Engine == "gen" {

@@ -107,7 +107,7 @@ func (a *app) render(ctx context.Context, dir, dot, format string) ([]byte, erro
 		return nil, err
 	}
 	defer remove()
-	p := keep.Program{Key: lowering.Key("fxdraw", h.dir), Args: []string{"build"}, Of: modulePath + "/cmd/fxgen/fxdraw", Dir: h.dir, Env: capture.GoEnv(tmp)}
+	p := keep.Binary{Key: lowering.Key("fxdraw", h.dir), Args: []string{"build"}, Of: modulePath + "/cmd/fxgen/fxdraw", Dir: h.dir, Env: capture.GoEnv(tmp)}
 	if _, err := os.Stat(filepath.Join(h.dir, "vendor")); err == nil {
 		p.Args = append(p.Args, "-mod=readonly") // commands are not vendored
 	}

@@ -15,6 +15,10 @@ const (
 	pkgStd    = module + "op/std"
 	pkgOp     = module + "op"
 	pkgShape  = module + "shape"
+	pkgInterp = module + "interp"
+	pkgGuard  = module + "graph/guard"
+	pkgDebug  = module + "passes/debug"
+	pkgShard  = module + "lowering/shard"
 )
 
 // becameArguments lists the fields of attributes structs that were options and are
@@ -86,6 +90,10 @@ func renames() []rename {
 		{pkgOp, "IntList", pkgTensor, "Ints"},
 		{pkgOp, "FloatList", pkgTensor, "Floats"},
 		{pkgShape, "Ints", pkgShape, "ConstDims"},
+		{pkgInterp, "Value", pkgInterp, "Result"},
+		{pkgGuard, "Value", pkgGuard, "Argument"},
+		{pkgDebug, "Value", pkgDebug, "Observation"},
+		{pkgShard, "Value", pkgShard, "Tensor"},
 	}
 	seen := map[string]bool{}
 	for _, o := range api.Ops() {

@@ -22,8 +22,8 @@ import (
 // Variable is the environment variable that names the folder of programs; "-" keeps none.
 const Variable = "FXGEN_CACHE"
 
-// Program is a program to be built: by `go build`, or by `go test -c` where it is a test.
-type Program struct {
+// Binary is a program to be built: by `go build`, or by `go test -c` where it is a test.
+type Binary struct {
 	Key  string   // of the part to look at first, as [lowering.Key] makes it
 	Args []string // of the go command, up to the package
 	Of   string   // the package
@@ -34,7 +34,7 @@ type Program struct {
 // Build builds the program as a file, and returns the output of the go command.
 // The error is that of the command, or a [gomod.Skew]. Where go.mod lacks what the program
 // needs, a copy has it ([gomod.Complete]).
-func (p *Program) Build(ctx context.Context, file string) ([]byte, error) {
+func (p *Binary) Build(ctx context.Context, file string) ([]byte, error) {
 	folder := lowering.UserFolder("fxgen", os.Getenv(Variable))
 	kept := folder.Load(p.Key)
 	if kept != nil {
@@ -62,7 +62,7 @@ func (p *Program) Build(ctx context.Context, file string) ([]byte, error) {
 // command is the go command that builds the program. Nobody debugs it: it is linked
 // without symbols, in less time, where the user's flags do not say how to link. It
 // does not say which commit it comes from, and is the same after the next one.
-func (p *Program) command(ctx context.Context, file string, more []string) *exec.Cmd {
+func (p *Binary) command(ctx context.Context, file string, more []string) *exec.Cmd {
 	args := slices.Concat(p.Args, []string{"-buildvcs=false", "-o", file}, more)
 	flags := proc.Command(ctx, "go", "env", "GOFLAGS")
 	flags.Dir, flags.Env = p.Dir, p.Env

@@ -33,8 +33,8 @@ func (b *builder) source(word string) {
 	require.NoError(b.t, os.WriteFile(filepath.Join(b.dir, "main.go"), []byte(text), 0o666))
 }
 
-func (b *builder) program() *Program {
-	return &Program{Key: lowering.Key("m"), Args: []string{"build", "-x"}, Of: ".", Dir: b.dir, Env: os.Environ()}
+func (b *builder) program() *Binary {
+	return &Binary{Key: lowering.Key("m"), Args: []string{"build", "-x"}, Of: ".", Dir: b.dir, Env: os.Environ()}
 }
 
 func (b *builder) build() (says string, links bool) {

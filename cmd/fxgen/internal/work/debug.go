@@ -30,7 +30,7 @@ func (c *captured) observe(ctx context.Context, j *Job, res *Result) error {
 	if err != nil {
 		return err
 	}
-	var list []debug.Value
+	var list []debug.Observation
 	switch {
 	case j.Engine == Eager || j.Engine == Lazy || j.Engine == accel.GPU || j.Engine == accel.XLA:
 		if list, err = c.results(ctx, j, res); err != nil {
@@ -41,7 +41,7 @@ func (c *captured) observe(ctx context.Context, j *Job, res *Result) error {
 		if err != nil {
 			return err
 		}
-		list = []debug.Value{{Name: j.Node, Array: a}}
+		list = []debug.Observation{{Name: j.Node, Array: a}}
 	case j.Engine != Interp && j.Engine != Plan && j.Engine != Int8:
 		return noEngine(j.Engine)
 	default:
@@ -53,7 +53,7 @@ func (c *captured) observe(ctx context.Context, j *Job, res *Result) error {
 }
 
 // results runs an engine that shows nothing but results.
-func (c *captured) results(ctx context.Context, j *Job, res *Result) ([]debug.Value, error) {
+func (c *captured) results(ctx context.Context, j *Job, res *Result) ([]debug.Observation, error) {
 	all := *j
 	all.Verb, all.All = Run, true
 	if err := c.run(ctx, &all, res); err != nil {
@@ -63,20 +63,20 @@ func (c *captured) results(ctx context.Context, j *Job, res *Result) ([]debug.Va
 }
 
 // Results makes values of the files of a run.
-func Results(res *Result) (list []debug.Value, err error) {
+func Results(res *Result) (list []debug.Observation, err error) {
 	for i, f := range res.Files {
 		a, err := exchange.Decode(f.Data)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, debug.Value{Name: f.Name, Op: "output", Result: i + 1, Array: a})
+		list = append(list, debug.Observation{Name: f.Name, Op: "output", Result: i + 1, Array: a})
 	}
 	res.Files, res.Text = nil, ""
 	return list, nil
 }
 
 // Observed puts values into a result; Received takes them out.
-func Observed(res *Result, list []debug.Value) error {
+func Observed(res *Result, list []debug.Observation) error {
 	res.Files = nil
 	for _, v := range list {
 		var b []byte
@@ -94,7 +94,7 @@ func Observed(res *Result, list []debug.Value) error {
 }
 
 // Received returns the values in a result of the verb Values.
-func Received(res *Result) (list []debug.Value, err error) {
+func Received(res *Result) (list []debug.Observation, err error) {
 	if err := json.Unmarshal([]byte(res.Text), &list); err != nil {
 		return nil, err
 	}

@@ -306,9 +306,9 @@ type delayJSON struct {
 	Runs  int    `json:"runs"`
 }
 
-func resultsOf(out []*array.Array) (list []debug.Value) {
+func resultsOf(out []*array.Array) (list []debug.Observation) {
 	for i, a := range out {
-		list = append(list, debug.Value{Name: "output", Op: "output", Result: i + 1, Array: a})
+		list = append(list, debug.Observation{Name: "output", Op: "output", Result: i + 1, Array: a})
 	}
 	return list
 }

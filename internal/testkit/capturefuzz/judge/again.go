@@ -48,7 +48,7 @@ func Bound(start, end int) int {
 // variant is how a program runs again.
 type variant struct{ size, by int }
 
-func variants(p Program) (list []variant) {
+func variants(p Entry) (list []variant) {
 	for _, by := range []int{0, 1, 2, 3, 1, 0} {
 		for _, n := range []int{p.N, 5, 7, 2, 9, 3, 1} {
 			list = append(list, variant{n, by})
@@ -59,7 +59,7 @@ func variants(p Program) (list []variant) {
 
 // again runs a program many times with one state in one session, each time with other
 // sizes, numbers and positions: what is compiled for one may serve others.
-func again(p Program) (list []Verdict) {
+func again(p Entry) (list []Verdict) {
 	moved.Lock()
 	defer func() {
 		moved.by = 0
@@ -98,7 +98,7 @@ func again(p Program) (list []Verdict) {
 }
 
 // sequence runs one instance of a program in variants, eagerly where do is nil.
-func sequence(p Program, list []variant, i Instance, do func(f reflect.Value, in []*array.Array) ([]*array.Array, error)) *run {
+func sequence(p Entry, list []variant, i Instance, do func(f reflect.Value, in []*array.Array) ([]*array.Array, error)) *run {
 	f := reflect.ValueOf(i.Target)
 	if f.Kind() == reflect.Pointer {
 		f = f.MethodByName("Forward")

@@ -14,7 +14,7 @@ import (
 
 // donating runs a program with one state in one session so often that its barriers update the
 // state in place, with one size, another one, and the first one again.
-func donating(p Program) Verdict {
+func donating(p Entry) Verdict {
 	v := Verdict{ID: p.ID, Capture: "session", Engine: "lazy-donate", Size: p.N}
 	var list []variant
 	for _, n := range []int{p.N, 5, p.N} {
@@ -86,8 +86,8 @@ func invokeKept(s *lazy.Session, f reflect.Value, in []*array.Array) (out []*arr
 	return out, nil
 }
 
-// programmed runs a program as a Program of a session, captured for each size.
-func programmed(ctx context.Context, p Program, want func(n int) *run) (list []Verdict) {
+// programmed runs a program as a Entry of a session, captured for each size.
+func programmed(ctx context.Context, p Entry, want func(n int) *run) (list []Verdict) {
 	for _, n := range many(p) {
 		v := Verdict{ID: p.ID, Capture: "session", Engine: "lazy-program", Size: n}
 		i := p.New()

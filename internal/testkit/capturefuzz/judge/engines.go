@@ -24,29 +24,29 @@ import (
 type captureWay struct {
 	name    string
 	symbols bool // the inputs have symbolic sizes
-	options func(p Program) []fx.Option
-	sizes   func(p Program) []int
+	options func(p Entry) []fx.Option
+	sizes   func(p Entry) []int
 	fixed   bool // sizes other than the program's N may be refused at run time
 	printed bool // code is generated from it
 }
 
-func others(p Program) []int { return []int{p.N, p.N + 1, 1} }
+func others(p Entry) []int { return []int{p.N, p.N + 1, 1} }
 
-func many(p Program) []int { return []int{p.N, 1, 2, 5, 7} }
+func many(p Entry) []int { return []int{p.N, 1, 2, 5, 7} }
 
 var captures = []captureWay{
 	{name: "symbolic", symbols: true, options: typedInputs("N"), sizes: many, printed: true},
-	{name: "fixed", options: func(p Program) []fx.Option { return typedInputs(fmt.Sprint(p.N))(p) }, sizes: others, fixed: true, printed: true},
-	{name: "guarded", symbols: true, options: func(p Program) []fx.Option {
+	{name: "fixed", options: func(p Entry) []fx.Option { return typedInputs(fmt.Sprint(p.N))(p) }, sizes: others, fixed: true, printed: true},
+	{name: "guarded", symbols: true, options: func(p Entry) []fx.Option {
 		return append(typedInputs("N")(p), fx.With(func(t *tracer.Tracer) {
 			t.SizeOf = func(n *graph.Node, axis int) (int, bool) { return sizeFor(n, axis, p.N) }
 		}))
 	}, sizes: others, fixed: true},
-	{name: "untyped", options: func(Program) []fx.Option { return nil }, sizes: func(p Program) []int { return []int{p.N, p.N + 1} }},
+	{name: "untyped", options: func(Entry) []fx.Option { return nil }, sizes: func(p Entry) []int { return []int{p.N, p.N + 1} }},
 }
 
-func typedInputs(n string) func(p Program) []fx.Option {
-	return func(p Program) []fx.Option {
+func typedInputs(n string) func(p Entry) []fx.Option {
+	return func(p Entry) []fx.Option {
 		var list []fx.Option
 		for i, spec := range p.Inputs {
 			list = append(list, fx.Input([]string{"x", "y"}[i], strings.ReplaceAll(spec, "N", n)))
@@ -67,12 +67,12 @@ func sizeFor(n *graph.Node, axis, size int) (int, bool) {
 	return v, err == nil
 }
 
-func (c captureWay) applies(p Program) bool {
+func (c captureWay) applies(p Entry) bool {
 	return !c.symbols || slices.ContainsFunc(p.Inputs, func(s string) bool { return strings.Contains(s, "N") })
 }
 
 // mayRefuse reports whether a graph captured so may refuse a size at run time.
-func (c captureWay) mayRefuse(p Program, n int) bool { return n != p.N || !c.fixed }
+func (c captureWay) mayRefuse(p Entry, n int) bool { return n != p.N || !c.fixed }
 
 // traced is a captured instance.
 type traced struct {
@@ -84,7 +84,7 @@ type traced struct {
 }
 
 // capture traces a fresh instance. It then restores the state.
-func (c captureWay) capture(ctx context.Context, p Program) (t *traced) {
+func (c captureWay) capture(ctx context.Context, p Entry) (t *traced) {
 	t = &traced{inst: p.New()}
 	t.before = named(t.inst)
 	t.data = map[string]*array.Array{}
@@ -104,7 +104,7 @@ func (c captureWay) capture(ctx context.Context, p Program) (t *traced) {
 }
 
 // refusal judges an error of a trace: each must name a line of the program.
-func refusal(p Program, err error) (k Kind, code, detail string) {
+func refusal(p Entry, err error) (k Kind, code, detail string) {
 	var list diag.List
 	list.Add(err)
 	var d *diag.Error
@@ -187,7 +187,7 @@ func planned(ctx context.Context, t *traced) (func([]*array.Array) ([]*array.Arr
 }
 
 // compare runs a program, captured again, and compares it with the eager run.
-func (e engine) compare(ctx context.Context, p Program, c captureWay, n int, want *run) (k Kind, code, detail string) {
+func (e engine) compare(ctx context.Context, p Entry, c captureWay, n int, want *run) (k Kind, code, detail string) {
 	t := c.capture(ctx, p)
 	var f func([]*array.Array) ([]*array.Array, error)
 	var state func(string) *array.Array
@@ -209,7 +209,7 @@ func (e engine) compare(ctx context.Context, p Program, c captureWay, n int, wan
 // unused reports whether the mistake of a run is in calls that nothing uses. Those
 // are removed with their mistakes: the interpreter of the captured graph must find
 // them, and so must module style; other engines need not.
-func unused(ctx context.Context, p Program, c captureWay, n int, want *run) bool {
+func unused(ctx context.Context, p Entry, c captureWay, n int, want *run) bool {
 	k, _, _ := engines[0].compare(ctx, p, c, n, want)
 	return k == Agree
 }

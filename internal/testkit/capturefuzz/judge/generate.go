@@ -43,7 +43,7 @@ var styleCodes = map[string][]diag.Code{
 
 // printAll writes a graph as Go in both styles, into one package for all
 // programs: a package's declarations get names of their own.
-func printAll(p Program, c captureWay, t *traced, dir string) (list []Verdict) {
+func printAll(p Entry, c captureWay, t *traced, dir string) (list []Verdict) {
 	for _, style := range []string{"module", "gen"} {
 		name := fmt.Sprintf("%s%d", style, p.ID)
 		files, err := printed(p, t, style)
@@ -63,7 +63,7 @@ func printAll(p Program, c captureWay, t *traced, dir string) (list []Verdict) {
 	return list
 }
 
-func printed(p Program, t *traced, style string) (*codegen.Files, error) {
+func printed(p Entry, t *traced, style string) (*codegen.Files, error) {
 	if style == "module" {
 		return codegen.Module(t.gm.Module, codegen.ModuleOptions{Package: style, Weights: true,
 			Func: fmt.Sprintf("Forward%d", p.ID), Type: fmt.Sprintf("Model%d", p.ID)})
@@ -147,7 +147,7 @@ func rename(file *ast.File, own map[string]bool, end string) {
 }
 
 // entry is the Go expression of a Generated.
-func entry(p Program, c captureWay, files *codegen.Files, style, dir string) string {
+func entry(p Entry, c captureWay, files *codegen.Files, style, dir string) string {
 	end := fmt.Sprintf("_%s%d", style, p.ID)
 	src := ""
 	for _, f := range files.List {
@@ -175,7 +175,7 @@ func Must[T any](v T, err error) T {
 }
 
 // judgeGenerated runs generated code.
-func judgeGenerated(ctx context.Context, p Program, g Generated) (list []Verdict) {
+func judgeGenerated(ctx context.Context, p Entry, g Generated) (list []Verdict) {
 	var c captureWay
 	for _, w := range captures {
 		if w.name == g.Capture {

@@ -25,7 +25,7 @@ type differentiated struct {
 }
 
 // gradients compares the gradients that a session makes with those of code that runs at once.
-func gradients(ctx context.Context, p Program) Verdict {
+func gradients(ctx context.Context, p Entry) Verdict {
 	v := Verdict{ID: p.ID, Capture: "session", Engine: "lazy-grad", Size: p.N, Kind: Agree}
 	want, got := atOnce(ctx, p), recorded(p)
 	switch {
@@ -51,7 +51,7 @@ func gradients(ctx context.Context, p Program) Verdict {
 }
 
 // ready returns the function of a program, its inputs, and the floats by which it is differentiated.
-func ready(p Program) (f reflect.Value, args, by []*tensor.Tensor) {
+func ready(p Entry) (f reflect.Value, args, by []*tensor.Tensor) {
 	i := p.New()
 	f = reflect.ValueOf(i.Target)
 	if f.Kind() == reflect.Pointer {
@@ -104,7 +104,7 @@ func floatsOf(list []*tensor.Tensor) (floats []*tensor.Tensor) {
 
 var gradOptions = tensor.GradOptions{AllowUnused: true, AllowEvaluation: true}
 
-func atOnce(ctx context.Context, p Program) (d differentiated) {
+func atOnce(ctx context.Context, p Entry) (d differentiated) {
 	f, args, by := ready(p)
 	_, d.err, d.crash = guarded(func([]*array.Array) ([]*array.Array, error) {
 		all := append(floatsOf(args), by...)
@@ -117,7 +117,7 @@ func atOnce(ctx context.Context, p Program) (d differentiated) {
 	return d
 }
 
-func recorded(p Program) (d differentiated) {
+func recorded(p Entry) (d differentiated) {
 	f, args, by := ready(p)
 	s := lazy.New(lazy.Options{Gradients: true, Threads: 1})
 	_, d.err, d.crash = guarded(func([]*array.Array) ([]*array.Array, error) {

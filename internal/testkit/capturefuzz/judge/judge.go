@@ -16,8 +16,8 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// Program is one program as its source enters it.
-type Program struct {
+// Entry is one program as its source enters it.
+type Entry struct {
 	ID     int
 	N      int      // size of symbolic axes where they are fixed
 	File   string   // base name of the source file
@@ -68,10 +68,10 @@ type Verdict struct {
 	Detail  string
 }
 
-var programs []Program
+var programs []Entry
 
 // Enter adds a program.
-func Enter(p Program) { programs = append(programs, p) }
+func Enter(p Entry) { programs = append(programs, p) }
 
 // Main judges all programs that were entered, and writes a verdict a line.
 func Main(generated ...Generated) {
@@ -98,11 +98,11 @@ func Main(generated ...Generated) {
 			}
 		})
 	}
-	byID := map[int]Program{}
+	byID := map[int]Entry{}
 	for _, p := range programs {
 		byID[p.ID] = p
 		if len(generated) == 0 {
-			next <- watched(p, func(p Program) []Verdict { return judge(ctx, p, *gen) })
+			next <- watched(p, func(p Entry) []Verdict { return judge(ctx, p, *gen) })
 		}
 	}
 	for _, p := range programs {
@@ -111,7 +111,7 @@ func Main(generated ...Generated) {
 		}
 	}
 	for _, g := range generated {
-		next <- watched(byID[g.ID], func(p Program) []Verdict { return judgeGenerated(ctx, p, g) })
+		next <- watched(byID[g.ID], func(p Entry) []Verdict { return judgeGenerated(ctx, p, g) })
 	}
 	close(next)
 	wg.Wait()
@@ -119,7 +119,7 @@ func Main(generated ...Generated) {
 }
 
 // watched ends the command when a program does not end.
-func watched(p Program, f func(p Program) []Verdict) func() []Verdict {
+func watched(p Entry, f func(p Entry) []Verdict) func() []Verdict {
 	return func() []Verdict {
 		t := time.AfterFunc(time.Minute, func() { check(fmt.Errorf("program %d of file %s does not end", p.ID, p.File)) })
 		defer t.Stop()
@@ -135,7 +135,7 @@ func check(err error) {
 }
 
 // judge captures a program in every way and runs it in every engine.
-func judge(ctx context.Context, p Program, gen string) (list []Verdict) {
+func judge(ctx context.Context, p Entry, gen string) (list []Verdict) {
 	moved.RLock()
 	defer moved.RUnlock()
 	expected := map[int]*run{}

@@ -22,7 +22,7 @@ var sessions = []struct {
 }
 
 // lazily runs a program in sessions.
-func lazily(p Program, want func(n int) *run) (list []Verdict) {
+func lazily(p Entry, want func(n int) *run) (list []Verdict) {
 	for _, way := range sessions {
 		for _, n := range many(p) {
 			got := session(p, n, way.options)
@@ -43,7 +43,7 @@ func lazily(p Program, want func(n int) *run) (list []Verdict) {
 }
 
 // session runs a program in one session. State is read as the model has it after a barrier.
-func session(p Program, n int, o lazy.Options) *run {
+func session(p Entry, n int, o lazy.Options) *run {
 	s := lazy.New(o)
 	i := p.New()
 	f := reflect.ValueOf(i.Target)

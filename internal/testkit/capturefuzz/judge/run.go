@@ -33,7 +33,7 @@ type run struct {
 
 // inputs makes the inputs of a call. Values are multiples of 1/8, so that sums do
 // not depend on an order.
-func inputs(p Program, n, call int) []*array.Array {
+func inputs(p Entry, n, call int) []*array.Array {
 	r := rand.New(rand.NewPCG(uint64(p.ID), uint64(n*calls+call)))
 	var list []*array.Array
 	for _, spec := range p.Inputs {
@@ -85,7 +85,7 @@ func copies(list []*array.Array) []*array.Array {
 
 // repeat calls f several times and keeps its results; state gives the arrays of
 // the state after a call.
-func repeat(p Program, n int, f func(in []*array.Array) ([]*array.Array, error), state func() map[string]*array.Array) *run {
+func repeat(p Entry, n int, f func(in []*array.Array) ([]*array.Array, error), state func() map[string]*array.Array) *run {
 	r := &run{}
 	for k := range calls {
 		in := inputs(p, n, k)
@@ -118,7 +118,7 @@ func guarded(f func(in []*array.Array) ([]*array.Array, error), in []*array.Arra
 }
 
 // eager runs a program without capture.
-func eager(p Program, n int) *run {
+func eager(p Entry, n int) *run {
 	i := p.New()
 	f := reflect.ValueOf(i.Target)
 	if f.Kind() == reflect.Pointer {
