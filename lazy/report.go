@@ -122,7 +122,7 @@ func amount(n int, what string) string {
 }
 
 // fills are the colours of states in DOT, which differ in lightness as well.
-var fills = map[State]string{Interpreted: "#f9fafb", Compiling: "#fde047", Compiled: "#dcfce7", Refused: "#fdba74"}
+var fills = map[State]string{Interpreted: "#f9fafb", Compiling: "#fde047", Compiled: "#dcfce7", Generated: "#a7f3d0", Refused: "#fdba74"}
 
 // DOT returns the succession of the graphs as a drawing in the language of Graphviz: a vertex
 // for each graph, an edge for each pair that ran one after the other, with how often.
