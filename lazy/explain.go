@@ -35,6 +35,7 @@ type Graph struct {
 	Refusal     string      `json:"refusal,omitempty"`   // why the target refuses the graph
 	Builds      int         `json:"builds"`              // how often it was given to the target
 	Generated   string      `json:"generated,omitempty"` // the type of Options.Generated that runs it
+	Missed      int         `json:"missed,omitempty"`    // runs for which Options.Generated has no graph
 	Reads       []string    `json:"reads,omitempty"`     // inputs and weights with their types
 	Symbols     []Symbol    `json:"symbols,omitempty"`   // sizes that it leaves open; the others are those of its first run
 	Outputs     int         `json:"outputs"`             // values that were asked for when it came
@@ -127,7 +128,7 @@ func (c *cache) inOrder() (all []*program) {
 func (c *cache) explain(p *program) (Graph, *outline) {
 	t := &p.story
 	g := Graph{Number: t.number, Calls: t.calls, Outputs: t.outputs, Runs: t.runs, Interpreted: t.interpreted, Compiled: t.compiled,
-		Builds: p.built, Flushes: flushes(t.asked), State: Interpreted}
+		Missed: t.missed, Builds: p.built, Flushes: flushes(t.asked), State: Interpreted}
 	for _, n := range slices.Sorted(maps.Keys(t.next)) {
 		g.Next = append(g.Next, Next{n, t.next[n]})
 	}

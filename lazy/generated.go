@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"maps"
-	"runtime/debug"
 	"slices"
+	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -36,7 +36,7 @@ func openTable(o Options) *table {
 		return nil
 	}
 	t := &table{record: o.Record, digests: map[uint64][]*generated.Graph{}, modules: map[*generated.Graph]*graph.Module{}}
-	if g := o.Generated; g != nil && g.Version == version() && (!g.Rounding || o.Rounding) {
+	if g := o.Generated; g != nil && g.Form == generated.Form && (!g.Rounding || o.Rounding) {
 		for i := range g.List {
 			t.add(&g.List[i])
 		}
@@ -45,21 +45,6 @@ func openTable(o Options) *table {
 }
 
 func (t *table) add(g *generated.Graph) { t.digests[g.Digest] = append(t.digests[g.Digest], g) }
-
-// version is that of gofx in this program.
-func version() string {
-	const path = "github.com/gofx-dev/gofx"
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == path {
-			return m.Version
-		}
-	}
-	return ""
-}
 
 // take gives a program the generated graph that computes it, where there is one. With
 // Options.Record there always is, unless the target refuses it.
@@ -77,6 +62,7 @@ func (c *cache) take(p *program, k *cone) {
 	}
 	if !p.ready.runs {
 		c.s.stats.Missed++
+		p.story.missed++
 	}
 }
 
@@ -277,17 +263,19 @@ func (k *cone) digest() uint64 {
 
 // Recorded returns the graphs that a session with Options.Record has met, in the order in which
 // they came, for generators of code: the graph of each is the module of the same index, with
-// the tensors of the models as they were. New is nil.
+// the tensors of the models as they were. Names have the numbers that Explain tells. New is nil.
 func (s *Session) Recorded() (*generated.Graphs, []*graph.Module) {
 	defer s.enter("Recorded")()
-	all := &generated.Graphs{Version: version(), Rounding: s.opts.Rounding}
+	all := &generated.Graphs{Form: generated.Form, Rounding: s.opts.Rounding}
 	var modules []*graph.Module
 	for _, p := range s.cache.inOrder() {
 		g := p.ready.graph
 		if g == nil || s.cache.table.modules[g] == nil || slices.ContainsFunc(all.List, func(x generated.Graph) bool { return x.Text == g.Text && slices.Equal(x.Kept, g.Kept) }) {
 			continue
 		}
-		all.List = append(all.List, *g)
+		named := *g
+		named.Name = "Graph" + strconv.Itoa(p.story.number)
+		all.List = append(all.List, named)
 		modules = append(modules, s.cache.table.modules[g])
 	}
 	return all, modules

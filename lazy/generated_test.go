@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,7 +59,6 @@ func record(t *testing.T, o lazy.Options, program func(s *lazy.Session)) (g *gen
 	g, modules := s.Recorded()
 	binds = new(int)
 	for i := range g.List {
-		g.List[i].Name = "Graph" + strconv.Itoa(i+1)
 		g.List[i].New = planOf(modules[i], binds)
 	}
 	return g, binds
@@ -120,7 +118,7 @@ func TestGenerated_andTarget(t *testing.T) {
 	require.Equal(t, 4, s.Stats().Hits)
 }
 
-// Graphs of another version of gofx, and those that may round, are not used.
+// Graphs of another form, and those that may round, are not used.
 func TestGenerated_ofOthers(t *testing.T) {
 	g, _ := record(t, lazy.Options{Rounding: true}, expSum)
 	for _, c := range []struct {
@@ -132,7 +130,7 @@ func TestGenerated_ofOthers(t *testing.T) {
 		expSum(s)
 		require.Equal(t, c.misses, s.Stats().Missed)
 	}
-	g.Version += "+other"
+	g.Form++
 	s := open(t, lazy.Options{Generated: g, Rounding: true})
 	expSum(s)
 	require.Equal(t, 1, s.Stats().Missed)

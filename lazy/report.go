@@ -31,6 +31,9 @@ func (g *Graph) tell(b *strings.Builder) {
 	if g.Refusal != "" {
 		fmt.Fprintf(b, "  refused: %s\n", g.Refusal)
 	}
+	if g.Missed > 0 {
+		fmt.Fprintf(b, "  not in Options.Generated: %s\n", amount(g.Missed, "run"))
+	}
 	if len(g.Reads) > 0 {
 		fmt.Fprintf(b, "  reads %s\n", strings.Join(g.Reads, ", "))
 	}

@@ -11,14 +11,20 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 )
 
+// Form numbers what generated graphs rely on: this table, the text of graphs, and the bits of the
+// steps that plans with lowering.Options.Exact have. A change of one of them, after which a
+// package of before would no longer compute what eager code computes, raises it. The version
+// of the module would not do: test binaries do not know it.
+const Form = 1
+
 // Graphs are the graphs of one run in a session. Generated packages make them, and sessions
 // take them (lazy.Options.Generated): many sessions may share one.
 type Graphs struct {
 	// Source is what was run: "./pkg#Func".
 	Source string
-	// Version is that of gofx: kernels of another one may have other orders of sums than the
-	// plans that were printed, so sessions use graphs of their own version alone.
-	Version string
+	// Form is the constant of that name when the package was generated. Sessions use graphs of
+	// their own form alone.
+	Form int
 	// Rounding says that the graphs round as plans do by themselves: their bits are not those
 	// of eager code.
 	Rounding bool
