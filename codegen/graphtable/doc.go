@@ -3,5 +3,5 @@
 // session finds them (package lowering/generated).
 //
 // It stands above kernelstyle and below codegen, the front. It neither records nor plans.
-// Read graphtable.go.
+// Read graphtable.go first.
 package graphtable

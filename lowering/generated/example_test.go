@@ -36,6 +36,7 @@ func ExampleGraph_Program() {
 		return
 	}
 	defer p.Close()
+	fmt.Println("the weight is", generated.WeightName(1))
 	for range 2 {
 		y, err := p.Run(context.Background(), []*array.Array{array.FromSlice([]float32{21})})
 		fmt.Println(array.Data[float32](y[0]), err)
@@ -43,6 +44,7 @@ func ExampleGraph_Program() {
 		w.Storage().Bump()
 	}
 	// Output:
+	// the weight is w1
 	// [42] <nil>
 	// [63] <nil>
 }

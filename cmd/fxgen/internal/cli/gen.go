@@ -63,11 +63,11 @@ func (f *genFlags) testing(c *cobra.Command, j *work.Job, arg string) error {
 }
 
 func (a *app) gen() *cobra.Command {
-	return a.genCommand("gen", "Write generated Go", a.put)
+	return a.genCommand("gen", "Write generated Go", func(g *generated) error { return deliver(a, g) })
 }
 
-// put writes what was generated.
-func (a *app) put(g *generated) error {
+// deliver writes what was generated.
+func deliver(a *app, g *generated) error {
 	if err := g.writer.write(g.files); err != nil {
 		return err
 	}
@@ -100,13 +100,13 @@ func (g *generated) differences() []difference {
 
 func (a *app) check() *cobra.Command {
 	asJSON := false
-	c := a.genCommand("check", "Fail if the files on disk are not what gen would write", func(g *generated) error { return a.judge(g, asJSON) })
+	c := a.genCommand("check", "Fail if the files on disk are not what gen would write", func(g *generated) error { return judge(a, g, asJSON) })
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return c
 }
 
 // judge tells which files on disk are not the generated ones.
-func (a *app) judge(g *generated, asJSON bool) error {
+func judge(a *app, g *generated, asJSON bool) error {
 	list := g.differences()
 	if asJSON {
 		e := json.NewEncoder(a.stdout)
@@ -238,11 +238,11 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 	if err != nil {
 		return nil, err
 	}
-	return a.outputOf(res, j, dir, a.writer(&f.flags, s, j))
+	return outputOf(res, j, dir, a.writer(&f.flags, s, j))
 }
 
 // outputOf are the files of a result, which belong into a folder.
-func (a *app) outputOf(res *work.Result, j *work.Job, dir string, w *writer) (*generated, error) {
+func outputOf(res *work.Result, j *work.Job, dir string, w *writer) (*generated, error) {
 	g := &generated{writer: w}
 	names := map[string]bool{}
 	for _, file := range res.Files {

@@ -226,7 +226,7 @@ func lazyCommand(a *app) *cobra.Command {
 			if dot || golden != "" {
 				return usagef("-gen writes code, -dot and -golden write graphs as text; give one of them")
 			}
-			return a.lazyGen(c, &f, gen, check, args[0])
+			return lazyGen(a, c, &f, gen, check, args[0])
 		}
 		if check || f.job.Package != "" {
 			return usagef("-check and -package are for -gen DIR")
@@ -257,7 +257,7 @@ func lazyCommand(a *app) *cobra.Command {
 }
 
 // lazyGen writes the graphs of code in a session as Go, or checks what was written.
-func (a *app) lazyGen(c *cobra.Command, f *flags, dir string, check bool, arg string) error {
+func lazyGen(a *app, c *cobra.Command, f *flags, dir string, check bool, arg string) error {
 	if filepath.Ext(dir) == ".go" {
 		return usagef("-gen %s: expected a folder, each graph has files of its own", dir)
 	}
@@ -284,14 +284,14 @@ func (a *app) lazyGen(c *cobra.Command, f *flags, dir string, check bool, arg st
 	if err != nil {
 		return err
 	}
-	g, err := a.outputOf(res, j, dir, a.writer(f, s, j))
+	g, err := outputOf(res, j, dir, a.writer(f, s, j))
 	switch {
 	case err != nil:
 		return err
 	case check:
-		return a.judge(g, f.json)
+		return judge(a, g, f.json)
 	}
-	return a.put(g)
+	return deliver(a, g)
 }
 
 // compareGraphs compares the graphs with a file, or writes it.

@@ -248,7 +248,7 @@ func explain(ctx context.Context, c *captured, j *Job, res *Result) error {
 		}
 	}
 	if j.Graphs {
-		if err := c.genGraphs(s, j, res); err != nil {
+		if err := genGraphs(c, s, j, res); err != nil {
 			return err
 		}
 	}

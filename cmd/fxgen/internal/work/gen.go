@@ -70,7 +70,7 @@ func (c *captured) genKernel(j *Job, tests *codegen.Tests) (*codegen.Files, erro
 
 // genGraphs writes the graphs of a session as Go. Those that have no code are notes: a session
 // runs them call by call.
-func (c *captured) genGraphs(s *lazy.Session, j *Job, res *Result) error {
+func genGraphs(c *captured, s *lazy.Session, j *Job, res *Result) error {
 	o := lowering.Options{Exact: !j.Rounding, MaxBytes: j.MaxBytes}
 	graphs, modules := s.Recorded()
 	all := graphs.List
