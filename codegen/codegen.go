@@ -3,9 +3,11 @@ package codegen
 import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen/gosrc"
+	"github.com/gofx-dev/gofx/codegen/graphtable"
 	"github.com/gofx-dev/gofx/codegen/kernelstyle"
 	"github.com/gofx-dev/gofx/codegen/module"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering/generated"
 	"github.com/gofx-dev/gofx/lowering/plan"
 )
 
@@ -25,6 +27,10 @@ type (
 	About = gosrc.About
 	// Tests are the options for tests of generated code.
 	Tests = gosrc.Tests
+	// TableOptions are the choices of Graphs. The zero value works.
+	TableOptions = graphtable.Options
+	// Planned is the plan of one of several graphs, with the arrays of its weights.
+	Planned = graphtable.Planned
 	// WeightsMode says where a generated package has its weights.
 	WeightsMode = kernelstyle.WeightsMode
 )
@@ -35,6 +41,7 @@ const (
 	WeightsEmbed    = kernelstyle.WeightsEmbed
 	WeightsExternal = kernelstyle.WeightsExternal
 	WeightsLiteral  = kernelstyle.WeightsLiteral
+	WeightsGiven    = kernelstyle.WeightsGiven
 )
 
 // Module prints a graph as Go over the tensor API: code that a person would write,
@@ -45,4 +52,10 @@ func Module(m *graph.Module, o ModuleOptions) (*Files, error) { return module.Pr
 // state holds the arrays of the plan's weights by path. See kernelstyle.Print.
 func Kernel(p *plan.Plan, state map[string]*array.Array, o KernelOptions) (*Files, error) {
 	return kernelstyle.Print(p, state, o)
+}
+
+// Graphs prints the graphs that a lazy session has recorded as a package with a model in kernel
+// style for each, and the table that sessions take (lazy.Options.Generated). See graphtable.Print.
+func Graphs(g *generated.Graphs, plans []Planned, o TableOptions) (files *Files, left map[int]error, err error) {
+	return graphtable.Print(g, plans, o)
 }

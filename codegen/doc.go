@@ -6,8 +6,8 @@
 // records, kernels from their step structs.
 //
 // The package is a front with the names that its users need.
-// Package module prints graphs as they were captured, and package kernelstyle
-// prints the plans of lowering/cpu; both stand on gosrc, their
-// common Go. They do not lower, optimise or execute anything. Read codegen.go first,
+// Package module prints graphs as they were captured, package kernelstyle
+// prints the plans of lowering/cpu, and package graphtable many of them, as the graphs of a lazy
+// session; they stand on gosrc, their common Go. They do not lower, optimise or execute anything. Read codegen.go first,
 // then module/printer.go or kernelstyle/print.go.
 package codegen

@@ -27,6 +27,7 @@ type cache struct {
 
 	workers sync.WaitGroup
 	folder  *folder // nil without Options.Folder
+	table   *table  // nil without Options.Generated and Options.Record
 }
 
 // program is a cone that comes again.
@@ -45,6 +46,7 @@ type program struct {
 	skeleton string // of the key
 	queue    bool   // it is being compiled, or was
 	built    int    // how often it was built
+	ready    ready  // what Options.Generated has of it
 
 	mu      sync.Mutex
 	current int       // the build that is wanted
@@ -64,6 +66,7 @@ type compiled struct {
 func (c *cache) init(s *Session) {
 	c.s, c.ops, c.slots, c.programs = s, map[*op.Op]int{}, map[*slot]int{}, map[string]*list.Element{}
 	c.families = map[string]*family{}
+	c.table = openTable(s.opts)
 	if c.folder = openFolder(s.opts); c.folder != nil {
 		c.workers.Go(c.folder.load)
 	}
@@ -161,6 +164,7 @@ func (p *program) again() {
 		p.exe.run.Close()
 	}
 	p.exe, p.queue, p.current = nil, false, 0
+	p.ready.sought, p.ready.runs = false, false
 }
 
 // run computes a cone: by the target, where its program is compiled.
@@ -172,6 +176,7 @@ func (c *cache) run(k *cone) {
 	if k.barrier {
 		c.repeated(p, k)
 	}
+	c.take(p, k)
 	if !p.queue {
 		c.adopt(p, k)
 	}
@@ -186,7 +191,7 @@ func (c *cache) run(k *cone) {
 	p.mu.Lock()
 	exe, bad := p.exe, p.bad
 	p.mu.Unlock()
-	if !p.queue && (p.runs > c.s.opts.Warm || c.s.opts.Rounding) {
+	if !p.queue && c.s.opts.compiles() && (p.runs > c.s.opts.Warm || c.s.opts.Rounding) {
 		c.compile(p, k)
 		if c.s.opts.Rounding { // it is there; else the next run has it, however soon that is
 			exe, bad = p.exe, p.bad
@@ -324,28 +329,41 @@ func (p *program) kept(k *cone) map[int]bool {
 	return keep
 }
 
+// weightsOf says which leaves are weights of a graph, by their numbers, and how it names them.
+type weightsOf struct {
+	has  func(leaf int) bool
+	name func(leaf int) string
+}
+
 // build makes the graph of a cone. Tensors of models are weights, everything else is an input.
 func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module, []*graph.Node) {
+	return p.build(k, weightsOf{
+		has: func(i int) bool { // not what the plan updates in its memory
+			return c.frozen(k.leaves[i].slot) && !slices.ContainsFunc(p.into, func(u update) bool { return u.leaf == i })
+		},
+		name: func(i int) string { return k.leaves[i].slot.name },
+	})
+}
+
+// build makes the graph of a cone, for what the program knows to vary and to be kept.
+func (p *program) build(k *cone, w weightsOf) (*compiled, *graph.Module, []*graph.Node) {
 	exe := &compiled{}
 	g := graph.New("lazy")
 	m := graph.NewModule(g)
 	at := g.At()
 	sizes := p.resizing(k)
 	leaves, calls := make([]*graph.Node, len(k.leaves)), make([]*graph.Node, len(k.calls))
-	weight := func(l *place) bool { // not what the plan updates in its memory
-		return c.frozen(l.slot) && !slices.ContainsFunc(p.into, func(u update) bool { return k.leaves[u.leaf] == l })
-	}
 	for i, l := range k.leaves {
-		if l.data != nil && !weight(l) { // where there is none, members stand for it
+		if l.data != nil && !w.has(i) { // where there is none, members stand for it
 			leaves[i] = sizes.leaf(at, "x"+strconv.Itoa(i), l)
 			exe.inputs = append(exe.inputs, i)
 		}
 	}
 	lifts, keep := p.operands(exe, at, k), p.kept(k)
 	for i, l := range k.leaves {
-		if l.data != nil && weight(l) {
-			m.SetParam(graph.Param{Path: l.slot.name, Value: l.slot.array})
-			leaves[i] = at.GetAttr(l.slot.name)
+		if l.data != nil && w.has(i) {
+			m.SetParam(graph.Param{Path: w.name(i), Value: l.slot.array})
+			leaves[i] = at.GetAttr(w.name(i))
 		}
 	}
 	for i, q := range k.calls {

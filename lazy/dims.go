@@ -34,6 +34,7 @@ type open struct {
 	symbols []Symbol
 	at      []int     // where in sizes each symbol stands
 	sizes   []formula // of the cone
+	cones   [3][]int  // the sizes of those that it was found from
 	fails   int       // runs that the plan refused
 }
 
@@ -109,7 +110,10 @@ func (c *cache) opened(k *cone) *list.Element {
 	if f.shut || f.made == maxOpen {
 		return nil
 	}
-	o := f.unify(k)
+	o := c.foreseen(k)
+	if o == nil {
+		o = f.unify(k)
+	}
 	if o == nil {
 		return nil
 	}
@@ -186,7 +190,7 @@ func (f *family) unify(k *cone) *open {
 // unify makes symbols of the sizes of leaves that differ, of at most a number of them; those
 // that always agree are one.
 func unify(k *cone, cones [3][]int, most int) *open {
-	o := &open{sizes: make([]formula, len(k.sizes))}
+	o := &open{sizes: make([]formula, len(k.sizes)), cones: cones}
 	var symbols [][3]int
 	for i := range k.sizes {
 		at := [3]int{cones[0][i], cones[1][i], cones[2][i]}

@@ -32,11 +32,13 @@ type Graph struct {
 	Interpreted int         `json:"interpreted"` // runs call by call
 	Compiled    int         `json:"compiled"`    // runs as a plan
 	State       State       `json:"state"`
-	Refusal     string      `json:"refusal,omitempty"` // why the target refuses the graph
-	Builds      int         `json:"builds"`            // how often it was given to the target
-	Reads       []string    `json:"reads,omitempty"`   // inputs and weights with their types
-	Symbols     []Symbol    `json:"symbols,omitempty"` // sizes that it leaves open; the others are those of its first run
-	Outputs     int         `json:"outputs"`           // values that were asked for when it came
+	Refusal     string      `json:"refusal,omitempty"`   // why the target refuses the graph
+	Builds      int         `json:"builds"`              // how often it was given to the target
+	Generated   string      `json:"generated,omitempty"` // the type of Options.Generated that runs it
+	Missed      int         `json:"missed,omitempty"`    // runs for which Options.Generated has no graph
+	Reads       []string    `json:"reads,omitempty"`     // inputs and weights with their types
+	Symbols     []Symbol    `json:"symbols,omitempty"`   // sizes that it leaves open; the others are those of its first run
+	Outputs     int         `json:"outputs"`             // values that were asked for when it came
 	Flushes     []Flush     `json:"flushes"`
 	Next        []Next      `json:"next,omitempty"`    // graphs that ran after it
 	Differs     *Difference `json:"differs,omitempty"` // from the graph before that is most like it
@@ -52,7 +54,8 @@ const (
 	Interpreted State = "interpreted" // it has not come often enough
 	Compiling   State = "compiling"   // it runs call by call until the compiler is ready
 	Compiled    State = "compiled"
-	Refused     State = "refused" // it runs call by call because the target refuses it
+	Generated   State = "generated" // it runs as the code of Options.Generated
+	Refused     State = "refused"   // it runs call by call because the target refuses it
 )
 
 // Flush is a line that had values computed, and why.
@@ -100,13 +103,8 @@ func (s *Session) Explain() *Explanation {
 		single := s.log.single
 		e.Single = &single
 	}
-	var all []*program
-	for x := s.cache.order.Front(); x != nil; x = x.Next() {
-		all = append(all, x.Value.(*program))
-	}
-	slices.SortFunc(all, func(a, b *program) int { return cmp.Compare(a.story.number, b.story.number) })
 	var told []*outline
-	for _, p := range all {
+	for _, p := range s.cache.inOrder() {
 		g, o := s.cache.explain(p)
 		if o != nil {
 			g.Differs = o.nearest(told)
@@ -117,11 +115,20 @@ func (s *Session) Explain() *Explanation {
 	return e
 }
 
+// inOrder are the programs in the order in which they came.
+func (c *cache) inOrder() (all []*program) {
+	for x := c.order.Front(); x != nil; x = x.Next() {
+		all = append(all, x.Value.(*program))
+	}
+	slices.SortFunc(all, func(a, b *program) int { return cmp.Compare(a.story.number, b.story.number) })
+	return all
+}
+
 // explain tells of one graph.
 func (c *cache) explain(p *program) (Graph, *outline) {
 	t := &p.story
 	g := Graph{Number: t.number, Calls: t.calls, Outputs: t.outputs, Runs: t.runs, Interpreted: t.interpreted, Compiled: t.compiled,
-		Builds: p.built, Flushes: flushes(t.asked), State: Interpreted}
+		Missed: t.missed, Builds: p.built, Flushes: flushes(t.asked), State: Interpreted}
 	for _, n := range slices.Sorted(maps.Keys(t.next)) {
 		g.Next = append(g.Next, Next{n, t.next[n]})
 	}
@@ -129,6 +136,8 @@ func (c *cache) explain(p *program) (Graph, *outline) {
 	switch {
 	case p.bad != nil:
 		g.State, g.Refusal = Refused, p.bad.Error()
+	case p.ready.runs:
+		g.State, g.Generated = Generated, p.ready.graph.Name
 	case p.exe != nil:
 		g.State = Compiled
 	case p.queue:

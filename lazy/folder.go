@@ -53,7 +53,7 @@ type entry struct {
 }
 
 func openFolder(o Options) *folder {
-	if o.Folder == "" {
+	if o.Folder == "" || !o.compiles() {
 		return nil
 	}
 	return &folder{dir: o.Folder, most: o.MaxPrograms, options: lowering.Options{Exact: !o.Rounding, Threads: o.Threads}, target: o.Target, entries: map[string]*entry{}}

@@ -47,6 +47,7 @@ type story struct {
 	runs        int
 	compiled    int // of the runs
 	interpreted int
+	missed      int // by Options.Generated
 	asked       map[site]int
 	next        map[int]int // how often graphs followed, by number; 0 stands for the others
 }

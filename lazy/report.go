@@ -31,6 +31,9 @@ func (g *Graph) tell(b *strings.Builder) {
 	if g.Refusal != "" {
 		fmt.Fprintf(b, "  refused: %s\n", g.Refusal)
 	}
+	if g.Missed > 0 {
+		fmt.Fprintf(b, "  not in Options.Generated: %s\n", amount(g.Missed, "run"))
+	}
 	if len(g.Reads) > 0 {
 		fmt.Fprintf(b, "  reads %s\n", strings.Join(g.Reads, ", "))
 	}
@@ -122,7 +125,7 @@ func amount(n int, what string) string {
 }
 
 // fills are the colours of states in DOT, which differ in lightness as well.
-var fills = map[State]string{Interpreted: "#f9fafb", Compiling: "#fde047", Compiled: "#dcfce7", Refused: "#fdba74"}
+var fills = map[State]string{Interpreted: "#f9fafb", Compiling: "#fde047", Compiled: "#dcfce7", Generated: "#a7f3d0", Refused: "#fdba74"}
 
 // DOT returns the succession of the graphs as a drawing in the language of Graphviz: a vertex
 // for each graph, an edge for each pair that ran one after the other, with how often.

@@ -13,13 +13,14 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/lowering/generated"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/record"
 )
 
 // Options are the choices of a session. The zero value of each stands for its default.
 type Options struct {
-	// Target compiles the graphs; nil stands for this CPU.
+	// Target compiles the graphs; nil stands for this CPU, and with Generated for none.
 	Target lowering.Target
 	// Rounding lets plans round as Target does by itself, faster than eager code: sums
 	// in another order, fused products. Without it the bits are those of eager code.
@@ -62,8 +63,17 @@ type Options struct {
 	// of another process, compiles them without counting to Warm: those that read no tensors
 	// of models at New, the others when they come for the first time. "" keeps nothing.
 	Folder string
+	// Generated has graphs as generated code (fxgen lazy -gen), which run from the first time they
+	// come, without a compiler. Others are counted (Stats.Missed) and run call by call, or are
+	// compiled where there is a Target, too.
+	Generated *generated.Graphs
+	// Record has each graph compiled when it comes for the first time, and kept for Recorded: for
+	// tools that generate code.
+	Record bool
 	// Context ends runs; nil stands for one that does not end.
 	Context context.Context
+
+	given bool // Target was
 }
 
 func (o Options) check() *diag.Error {
@@ -99,7 +109,7 @@ func or[T comparable](v, other T) T {
 func (o Options) complete() Options {
 	o.MaxTrace, o.Warm, o.MaxPrograms = or(o.MaxTrace, 4096), or(o.Warm, 2), or(o.MaxPrograms, 1024)
 	o.Threads = or(o.Threads, runtime.GOMAXPROCS(0))
-	if o.Target == nil {
+	if o.given = o.Target != nil; !o.given {
 		o.Target = cpu.Target{}
 	}
 	if o.Context == nil {

@@ -50,6 +50,7 @@ type Stats struct {
 	Interpreted int            // flushes that ran call by call
 	Programs    int            // runs of programs that Session.Program has made
 	Refused     int            // flushes of graphs that the target refuses
+	Missed      int            // flushes of graphs that Options.Generated does not have
 	Donated     int            // updates of models that were made in their memory
 	Copied      int            // values of models that were copied because the model was written
 	Evicted     int            // graphs that were dropped
@@ -97,6 +98,7 @@ func (s Stats) String() string {
 	line("interpreted", s.Interpreted)
 	line("programs", s.Programs)
 	line("refused", s.Refused)
+	line("missed", s.Missed)
 	line("donated", s.Donated)
 	line("copied", s.Copied)
 	line("evicted", s.Evicted)

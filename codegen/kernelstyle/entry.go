@@ -63,19 +63,24 @@ func (g *pkg) packCall() []jen.Code {
 }
 
 func (g *pkg) makers() string {
-	if g.opts.Weights == WeightsExternal {
+	switch g.opts.Weights {
+	case WeightsExternal:
 		return g.maker("Load")
+	case WeightsGiven:
+		return g.maker("New")
 	}
 	return g.maker("New") + " or " + g.maker("Load")
 }
 
 // packageDoc describes the package: its computation, its source, its use.
 func (e *entry) packageDoc() {
-	line := func(parts ...string) {
-		e.file.PackageComment(strings.TrimRight("// "+gosrc.Comment(strings.Join(parts, "")), " "))
+	what, comment := "Package "+e.opts.Package, e.file.PackageComment
+	if e.opts.Weights == WeightsGiven { // a package has many such models
+		what, comment = e.typ, func(text string) { e.file.Comment(text) }
 	}
-	code := func(parts ...string) { e.file.PackageComment("//\t" + gosrc.Comment(strings.Join(parts, ""))) }
-	line("Package ", e.opts.Package, " computes the model ", cmp.Or(gosrc.Comment(e.Name), e.typ), ".")
+	line := func(parts ...string) { comment(strings.TrimRight("// "+gosrc.Comment(strings.Join(parts, "")), " ")) }
+	code := func(parts ...string) { comment("//\t" + gosrc.Comment(strings.Join(parts, ""))) }
+	line(what, " computes the model ", cmp.Or(gosrc.Comment(e.Name), e.typ), ".")
 	line()
 	for _, text := range e.opts.About.Lines() {
 		code(text)
@@ -100,9 +105,12 @@ func (e *entry) packageDoc() {
 		line("When they are loaded, ", strconv.Itoa(n), " of the tensors are laid out for the processor; the originals are garbage then.")
 	}
 	line()
-	if e.opts.Weights == WeightsExternal {
+	switch e.opts.Weights {
+	case WeightsExternal:
 		code("m, err := ", e.maker("Load"), "(file, size) // ", e.opts.weightsFile())
-	} else {
+	case WeightsGiven:
+		code("m, err := ", e.maker("New"), "(find, threads)")
+	default:
 		code("m, err := ", e.maker("New"), "()")
 	}
 	args := append([]string{"ctx"}, e.inputs...)
@@ -199,9 +207,42 @@ func (e *entry) printMakers() {
 		e.file.template(newEmbeddedText, e.with(nil))
 	case WeightsLiteral:
 		e.file.template(newLiteralText, e.with(nil))
+	case WeightsGiven:
+		e.file.template(newGivenText, e.with(nil))
 	}
-	e.file.template(loadText, e.with(nil))
+	if e.opts.Weights != WeightsGiven {
+		e.file.template(loadText, e.with(nil))
+	}
+	e.file.template(withText, e.with(nil))
 }
+
+const newGivenText = `
+// New returns the model with the tensors of a program as its weights. find returns one by
+// its name, and threads is the most goroutines of a call. Tensors are read where they lie, or laid
+// out for the processor: call Bind after they were written or replaced.
+func New(find func(name string) (*array.Array, error), threads int) (*Model, error) {
+	m := modelWith(nil)
+	m.Threads = threads
+	if err := m.Bind(find); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Bind replaces the weights. Calls that have begun end with the old ones; after an error all go on
+// with them, which lists every tensor that is missing or differs.
+func (m *Model) Bind(find func(name string) (*array.Array, error)) error {
+	l := safetensors.LoaderOf(find)
+	w := &modelWeights{}
+	w.bind(l)
+	if err := l.Err(modelSchema); err != nil {
+		return err
+	}
+	PACK
+	m.weights.Store(w)
+	return nil
+}
+`
 
 const newEmbeddedText = `
 // New returns the model with the weights that it was generated with.
@@ -269,7 +310,9 @@ func modelRead(f *safetensors.File) (*modelWeights, error) {
 	PACK
 	return w, nil
 }
+`
 
+const withText = `
 // modelWith returns a model with the weights w.
 func modelWith(w *modelWeights) *Model {
 	n := runtime.GOMAXPROCS(0)

@@ -2,6 +2,7 @@ package kernelstyle
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -19,6 +20,9 @@ type forward struct {
 func (f *forward) print() {
 	f.printForward()
 	f.printForwardInto()
+	if f.opts.Weights == WeightsGiven {
+		f.printCall()
+	}
 	f.printRun()
 }
 
@@ -190,6 +194,33 @@ func (f *forward) printForwardInto() {
 	f.file.template(text, f.with(map[string]any{
 		"PARAMS": jen.List(params...), "BEGIN": f.begin([]jen.Code{jen.Err()}), "OUTPUTS": outputs, "RUN": f.runCall(),
 		"STATE": f.checkState([]jen.Code{jen.Err()}, append(append([]string(nil), f.inputs...), f.outputs...)),
+	}))
+}
+
+const callText = `
+// Call is Forward for arrays, in the order of inputs and results.
+func (m *Model) Call(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
+	if len(in) != COUNT {
+		return nil, diag.New("FX1022", WRONG)
+	}
+	FORWARD
+	if err != nil {
+		return nil, err
+	}
+	return RESULTS, nil
+}
+`
+
+// printCall prints Forward for programs that know inputs and results by their numbers.
+func (f *forward) printCall() {
+	args := []jen.Code{jen.Id("ctx")}
+	for i, k := range f.Inputs {
+		args = append(args, f.dense(k).Values(jen.Dict{jen.Id("Array"): jen.Id("in").Index(jen.Lit(i))}))
+	}
+	f.file.template(callText, f.with(map[string]any{
+		"COUNT": jen.Lit(len(f.Inputs)), "WRONG": gosrc.Quoted("there are not as many arguments as inputs, expected " + strconv.Itoa(len(f.Inputs))),
+		"FORWARD": jen.List(append(ids(f.outputs), jen.Err())...).Op(":=").Id("m").Dot("Forward").Call(args...),
+		"RESULTS": jen.Index().Add(arrayPointer()).Values(arrays(f.outputs)...),
 	}))
 }
 

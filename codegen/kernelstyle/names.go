@@ -56,6 +56,9 @@ func newNames(model *model) *names {
 	if len(model.kept) > 0 {
 		params.Reserve("state", "State")
 	}
+	if model.opts.Weights == WeightsGiven {
+		params.Reserve("in") // of Call
+	}
 	params.Include(made.top)
 	for _, s := range model.Symbols {
 		made.symbols = append(made.symbols, params.Unique(goname.Keep(s.Name)))

@@ -25,6 +25,10 @@ const (
 	WeightsExternal WeightsMode = "external"
 	// WeightsLiteral prints the numbers into the source.
 	WeightsLiteral WeightsMode = "literal"
+	// WeightsGiven leaves the weights to the program, which has a model of its own: it gives the
+	// tensors to New, and again to Bind once it has written them. The package has Call, too,
+	// for programs that know inputs and results by their numbers.
+	WeightsGiven WeightsMode = "given"
 )
 
 // literalLimit is the most elements that WeightsAuto prints.
@@ -76,7 +80,7 @@ func (o *Options) check() diag.List {
 	if err := gosrc.CheckFile(o.File + ".go"); err != nil {
 		errs = append(errs, err)
 	}
-	if !slices.Contains([]WeightsMode{WeightsAuto, WeightsEmbed, WeightsExternal, WeightsLiteral}, o.Weights) {
+	if !slices.Contains([]WeightsMode{WeightsAuto, WeightsEmbed, WeightsExternal, WeightsLiteral, WeightsGiven}, o.Weights) {
 		bad("the weights mode is "+strconv.Quote(string(o.Weights))+", expected auto, embed, external or literal", "leave it empty for auto")
 	}
 	return errs

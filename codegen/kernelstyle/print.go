@@ -31,7 +31,7 @@ func Print(p *plan.Plan, state map[string]*array.Array, o Options) (*gosrc.Files
 	files = append(files, g.stepFiles()...)
 	files = append(files, g.weightFiles()...)
 	out, err := render(files)
-	if err == nil && m.opts.Weights != WeightsLiteral {
+	if err == nil && m.opts.Weights != WeightsLiteral && m.opts.Weights != WeightsGiven {
 		err = m.addWeights(out)
 	}
 	if err == nil && m.opts.Tests != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/lazy/lazytest"
+	"github.com/gofx-dev/gofx/lowering/generated"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -74,4 +75,16 @@ func ExampleGolden() {
 	// graph 1 is not in testdata/step.graphs
 	//   got  graph lazy(%x0: f32[3]) {
 	//   want graph lazy(%x0: f32[4]) {  # step.graphs:3 <nil>
+}
+
+// A service that ships generated graphs is not to take a path that has none.
+func ExampleGenerated() {
+	graphs := &generated.Graphs{} // steps.Graphs, of the package that fxgen lazy -gen steps has written
+	s := lazy.New(lazy.Options{Generated: graphs})
+	defer s.Close()
+	s.In(tensor.Ones(3)).Exp().Sum().Item()
+	lazytest.Generated(t, s)
+	// Output:
+	// graph 1 is not in Options.Generated, 1 of its 1 runs had no code; generate again (fxgen lazy -gen) with inputs that take this path
+	//   item at example_test.go:85, 1 time
 }

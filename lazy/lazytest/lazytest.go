@@ -78,6 +78,23 @@ func MaxGraphs(t T, s *lazy.Session, most int) {
 	t.Errorf("the session has met %d graphs, expected at most %d; what differs from step to step is not to change calls or sizes%s", n, most, &why)
 }
 
+// Generated fails on each graph that has run and that lazy.Options.Generated does not have, with the
+// lines that had it computed.
+func Generated(t T, s *lazy.Session) {
+	t.Helper()
+	for _, g := range s.Explain().Graphs {
+		if g.Missed == 0 {
+			continue
+		}
+		var lines strings.Builder
+		for _, f := range g.Flushes {
+			fmt.Fprintf(&lines, "\n  %s", f)
+		}
+		t.Errorf("graph %d is not in Options.Generated, %d of its %d runs had no code; generate again (fxgen lazy -gen) with inputs that take this path%s",
+			g.Number, g.Missed, g.Runs, &lines)
+	}
+}
+
 // Golden compares the graphs of a session with those of a file in the text form, which is
 // reviewed and checked in. It fails on each graph that the file does not have, with the first
 // line that differs, and on each that the session has not met. With GOFX_UPDATE_GOLDENS=1 in

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/lazy/lazytest"
+	"github.com/gofx-dev/gofx/lowering/generated"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -109,4 +110,26 @@ func TestGolden_checkedIn(t *testing.T) {
 		}
 	}
 	lazytest.Golden(t, s, filepath.Join("testdata", "step.graphs"))
+}
+
+func TestGenerated(t *testing.T) {
+	s := open(t)
+	step(s, 2, false)
+	lazytest.Generated(t, s) // nothing was asked of it
+
+	missing := lazy.New(lazy.Options{Generated: &generated.Graphs{}})
+	defer func() { require.NoError(t, missing.Close()) }()
+	step(missing, 2, false)
+	step(missing, 2, false)
+	step(missing, 3, true)
+	var r report
+	lazytest.Generated(&r, missing)
+	require.Len(t, r, 3)
+	require.Contains(t, r[0], "graph 1 is not in Options.Generated, 2 of its 2 runs")
+	require.Contains(t, r[1], "print at lazytest_test.go")
+
+	record := lazy.New(lazy.Options{Record: true})
+	defer func() { require.NoError(t, record.Close()) }()
+	step(record, 2, false)
+	lazytest.Generated(t, record)
 }

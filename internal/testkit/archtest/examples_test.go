@@ -23,7 +23,7 @@ var unshown = map[string]string{}
 // behind are packages that users reach through another one; the other one's
 // examples cover them.
 var behind = map[string]string{
-	"codegen/module": "codegen", "codegen/kernelstyle": "codegen", "codegen/kernelstyle/outline": "codegen", "codegen/gosrc": "codegen",
+	"codegen/module": "codegen", "codegen/kernelstyle": "codegen", "codegen/kernelstyle/outline": "codegen", "codegen/graphtable": "codegen", "codegen/gosrc": "codegen",
 	"op/api":                       "codegen", // for printers of Go
 	"lowering/gpu/internal/device": "lowering/gpu", "lowering/gpu/internal/opencl": "lowering/gpu", "lowering/gpu/internal/source": "lowering/gpu",
 	"lowering/gpu/internal/cuda": "lowering/gpu", "lowering/gpu/internal/cuda/cudatest": "lowering/gpu", "lowering/gpu/internal/pack": "lowering/gpu", "lowering/gpu/internal/ptx": "lowering/gpu",

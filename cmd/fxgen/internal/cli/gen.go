@@ -63,15 +63,18 @@ func (f *genFlags) testing(c *cobra.Command, j *work.Job, arg string) error {
 }
 
 func (a *app) gen() *cobra.Command {
-	return a.genCommand("gen", "Write generated Go", func(g *generated) error {
-		if err := g.writer.write(g.files); err != nil {
-			return err
-		}
-		for _, path := range g.strays {
-			a.diagnostics(diag.List{{Note: true, Msg: path + " was generated earlier and is not any more; delete it"}})
-		}
-		return nil
-	})
+	return a.genCommand("gen", "Write generated Go", func(g *generated) error { return deliver(a, g) })
+}
+
+// deliver writes what was generated.
+func deliver(a *app, g *generated) error {
+	if err := g.writer.write(g.files); err != nil {
+		return err
+	}
+	for _, path := range g.strays {
+		a.diagnostics(diag.List{{Note: true, Msg: path + " was generated earlier and is not any more; delete it"}})
+	}
+	return nil
 }
 
 // difference is a line of check.
@@ -97,29 +100,32 @@ func (g *generated) differences() []difference {
 
 func (a *app) check() *cobra.Command {
 	asJSON := false
-	c := a.genCommand("check", "Fail if the files on disk are not what gen would write", func(g *generated) error {
-		list := g.differences()
-		if asJSON {
-			e := json.NewEncoder(a.stdout)
-			e.SetIndent("", "  ")
-			if err := e.Encode(map[string]any{"stale": list}); err != nil {
-				return err
-			}
-		} else {
-			for _, d := range list {
-				fmt.Fprintln(a.stdout, d.Path, d.State)
-			}
-			if err := a.unified(g); err != nil {
-				return err
-			}
-		}
-		if len(list) > 0 {
-			return errDiffers
-		}
-		return nil
-	})
+	c := a.genCommand("check", "Fail if the files on disk are not what gen would write", func(g *generated) error { return judge(a, g, asJSON) })
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return c
+}
+
+// judge tells which files on disk are not the generated ones.
+func judge(a *app, g *generated, asJSON bool) error {
+	list := g.differences()
+	if asJSON {
+		e := json.NewEncoder(a.stdout)
+		e.SetIndent("", "  ")
+		if err := e.Encode(map[string]any{"stale": list}); err != nil {
+			return err
+		}
+	} else {
+		for _, d := range list {
+			fmt.Fprintln(a.stdout, d.Path, d.State)
+		}
+		if err := a.unified(g); err != nil {
+			return err
+		}
+	}
+	if len(list) > 0 {
+		return errDiffers
+	}
+	return nil
 }
 
 func (a *app) diff() *cobra.Command {
@@ -232,11 +238,17 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 	if err != nil {
 		return nil, err
 	}
-	g := &generated{writer: a.writer(&f.flags, s, j)}
+	return outputOf(res, j, dir, a.writer(&f.flags, s, j))
+}
+
+// outputOf are the files of a result, which belong into a folder.
+func outputOf(res *work.Result, j *work.Job, dir string, w *writer) (*generated, error) {
+	g := &generated{writer: w}
 	names := map[string]bool{}
 	for _, file := range res.Files {
 		t := target{filepath.Join(dir, file.Name), file.Data}
 		if !j.Eject { // ejected code is the user's from then on
+			var err error
 			if t, err = stamped(t.path, t.data); err != nil {
 				return nil, err
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/accel"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/lazy/lazytest"
 )
@@ -199,8 +200,8 @@ func (a *app) say(text string) error {
 // lazyCommand runs code in a session, and says what the session did.
 func lazyCommand(a *app) *cobra.Command {
 	var f flags
-	var dot bool
-	var golden string
+	var dot, check bool
+	var golden, gen string
 	c := onSource("lazy", "Run Go code in a lazy session, and tell its graphs and what asked for values, where", "one SOURCE")
 	f.sourceFlags(c)
 	f.computeFlags(c)
@@ -208,6 +209,9 @@ func lazyCommand(a *app) *cobra.Command {
 	c.Flags().BoolVar(&f.job.Rounding, "rounding", false, "let plans round as they do by themselves")
 	c.Flags().BoolVar(&dot, "dot", false, "print the succession of the graphs in the language of Graphviz")
 	c.Flags().StringVar(&golden, "golden", "", "FILE with the graphs that are expected; without the file, it is written")
+	c.Flags().StringVar(&gen, "gen", "", "folder to write: the graphs of the runs as a Go package, for lazy.Options.Generated")
+	c.Flags().StringVar(&f.job.Package, "package", "", "with -gen: name of the generated package")
+	c.Flags().BoolVar(&check, "check", false, "with -gen: write nothing, and fail if the files on disk are not those that would be written")
 	f.forceFlag(c)
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -218,6 +222,15 @@ func lazyCommand(a *app) *cobra.Command {
 			return usagef("-dot and -json are two forms of the output, give one of them")
 		}
 		f.engine = work.Lazy
+		if gen != "" {
+			if dot || golden != "" {
+				return usagef("-gen writes code, -dot and -golden write graphs as text; give one of them")
+			}
+			return lazyGen(a, c, &f, gen, check, args[0])
+		}
+		if check || f.job.Package != "" {
+			return usagef("-check and -package are for -gen DIR")
+		}
 		res, w, err := a.job(c, &f, work.Lazy, nil, args[0])
 		if err != nil {
 			return err
@@ -241,6 +254,44 @@ func lazyCommand(a *app) *cobra.Command {
 		return a.say(e.String())
 	}
 	return c
+}
+
+// lazyGen writes the graphs of code in a session as Go, or checks what was written.
+func lazyGen(a *app, c *cobra.Command, f *flags, dir string, check bool, arg string) error {
+	if filepath.Ext(dir) == ".go" {
+		return usagef("-gen %s: expected a folder, each graph has files of its own", dir)
+	}
+	if f.json && !check {
+		return usagef("-json with -gen is for -check: what is written is Go")
+	}
+	j, err := f.fill(c, work.Lazy, nil)
+	if err != nil {
+		return err
+	}
+	j.MaxBytes, j.Graphs = a.most, true
+	s, err := a.open(arg, f, j)
+	if err != nil {
+		return err
+	}
+	dir = place(j, dir, s)
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return diag.New(codeNoWrite, "-gen "+dir+" is a file, expected a folder").WithHint("choose another place")
+	}
+	if s.pkg != nil {
+		s.pkg.Generated = absolute(dir)
+	}
+	res, err := a.do(a.ctx, s, j)
+	if err != nil {
+		return err
+	}
+	g, err := outputOf(res, j, dir, a.writer(f, s, j))
+	switch {
+	case err != nil:
+		return err
+	case check:
+		return judge(a, g, f.json)
+	}
+	return deliver(a, g)
 }
 
 // compareGraphs compares the graphs with a file, or writes it.

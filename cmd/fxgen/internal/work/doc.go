@@ -75,6 +75,7 @@ type Job struct {
 	On       string // the device of engine gpu, the plugin of xla; "" for the first
 	Threads  int
 	Rounding bool // of sessions: plans may round as they do by themselves
+	Graphs   bool // of the verb lazy: generate code of the graphs
 	Repeat   int
 	MinTime  int64 // nanoseconds
 	Timeout  int64 // nanoseconds that the model's code may take while it is captured, 0 for any

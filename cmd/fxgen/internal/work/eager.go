@@ -241,9 +241,14 @@ func explain(ctx context.Context, c *captured, j *Job, res *Result) error {
 	if err != nil {
 		return err
 	}
-	s := lazy.New(lazy.Options{Rounding: j.Rounding, Threads: j.Threads, Context: ctx, Synchronous: true})
+	s := lazy.New(lazy.Options{Rounding: j.Rounding, Threads: j.Threads, Context: ctx, Synchronous: true, Record: j.Graphs})
 	for range j.Repeat {
 		if _, err := inSession(ctx, c, s, in); err != nil {
+			return err
+		}
+	}
+	if j.Graphs {
+		if err := genGraphs(c, s, j, res); err != nil {
 			return err
 		}
 	}

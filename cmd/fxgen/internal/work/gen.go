@@ -15,8 +15,10 @@ import (
 	"github.com/gofx-dev/gofx/codegen/certificate"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -64,6 +66,46 @@ func (c *captured) genKernel(j *Job, tests *codegen.Tests) (*codegen.Files, erro
 	return codegen.Kernel(p, ready.Values(), codegen.KernelOptions{Package: j.Package, Type: j.Type, File: j.File,
 		Weights: codegen.WeightsMode(j.WeightsMode), Eject: j.Eject, Outputs: c.src.Outputs,
 		About: c.about(j), Tests: tests})
+}
+
+// genGraphs writes the graphs of a session as Go. Those that have no code are notes: a session
+// runs them call by call.
+func genGraphs(c *captured, s *lazy.Session, j *Job, res *Result) error {
+	o := lowering.Options{Exact: !j.Rounding, MaxBytes: j.MaxBytes}
+	graphs, modules := s.Recorded()
+	all := graphs.List
+	graphs.Source, graphs.List = c.src.Name, nil
+	var plans []codegen.Planned
+	leave := func(name string, err error) {
+		var l diag.List
+		l.Add(err)
+		res.Notes.Add(&diag.Error{Note: true, Pos: l[0].Pos, Msg: name + " is not generated, sessions run it call by call: " + l[0].Msg})
+	}
+	for i, m := range modules {
+		ready, err := lowering.Prepare(m, o)
+		if err == nil {
+			var p *plan.Plan
+			if p, err = cpu.Plan(ready, o); err == nil {
+				graphs.List, plans = append(graphs.List, all[i]), append(plans, codegen.Planned{Plan: p, State: ready.Values()})
+				continue
+			}
+		}
+		leave(all[i].Name, err)
+	}
+	files, left, err := codegen.Graphs(graphs, plans, codegen.TableOptions{Package: j.Package, Eject: j.Eject})
+	if err != nil {
+		return err
+	}
+	for _, i := range slices.Sorted(maps.Keys(left)) {
+		leave(graphs.List[i].Name, left[i])
+	}
+	if len(left) == len(graphs.List) {
+		return diag.New(BadValue, c.src.Name+" has no graph that code can be generated for").WithHint("fxgen lazy without -gen tells what it does in a session")
+	}
+	for _, f := range files.List {
+		res.Files = append(res.Files, File{Name: f.Name, Data: f.Data})
+	}
+	return nil
 }
 
 func (c *captured) genModule(j *Job, tests *codegen.Tests) (*codegen.Files, error) {

@@ -94,7 +94,7 @@ func again(p Entry) (list []Verdict) {
 		}
 		list = append(list, Verdict{ID: p.ID, Capture: "session", Engine: way.name, Size: p.N, Kind: k, Code: code, Detail: detail})
 	}
-	return list
+	return append(list, tabled(p, fit)...)
 }
 
 // sequence runs one instance of a program in variants, eagerly where do is nil.

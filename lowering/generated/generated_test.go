@@ -1,0 +1,94 @@
+package generated_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/generated"
+)
+
+// fake counts what a program asks of a model.
+type fake struct {
+	binds, calls int
+	got          []*array.Array
+	fail         error
+}
+
+func (f *fake) Call(context.Context, []*array.Array) ([]*array.Array, error) {
+	f.calls++
+	return nil, nil
+}
+
+func (f *fake) Bind(find generated.Find) error {
+	f.binds++
+	f.got = nil
+	for _, name := range []string{"w0", "w2", "w3", "x"} {
+		a, err := find(name)
+		if err != nil {
+			return err
+		}
+		f.got = append(f.got, a)
+	}
+	return f.fail
+}
+
+func program(t *testing.T, f *fake, weights ...*array.Array) *generated.Program {
+	g := generated.Graph{Weights: []int{0, 2}, New: func(find generated.Find, threads int) (generated.Model, error) {
+		require.Equal(t, 3, threads)
+		return f, f.Bind(find)
+	}}
+	p, err := g.Program(weights, 3)
+	require.NoError(t, err)
+	return p
+}
+
+func TestProgram_bindsOnceForAWrite(t *testing.T) {
+	f := &fake{}
+	a, b := array.FromSlice([]float32{1, 2, 3, 4}, 2, 2), array.FromSlice([]float32{5})
+	p := program(t, f, a, b)
+	require.Equal(t, []*array.Array{a, b, nil, nil}, f.got, "by name, where they lie")
+	run := func() error {
+		_, err := p.Run(context.Background(), nil)
+		return err
+	}
+	require.NoError(t, run())
+	require.NoError(t, run())
+	require.Equal(t, []int{1, 2}, []int{f.binds, f.calls})
+	b.Storage().Bump()
+	require.NoError(t, run())
+	require.NoError(t, run())
+	require.Equal(t, []int{2, 4}, []int{f.binds, f.calls})
+
+	a.Storage().Bump()
+	f.fail = errors.New("not now")
+	require.ErrorIs(t, run(), f.fail)
+	require.Equal(t, []int{3, 4}, []int{f.binds, f.calls}, "never with the old weights")
+	f.fail = nil
+	require.NoError(t, run())
+	require.Equal(t, []int{4, 5}, []int{f.binds, f.calls})
+
+	require.NoError(t, p.Close())
+	require.ErrorIs(t, run(), lowering.Closed)
+	require.NoError(t, p.Close())
+}
+
+func TestProgram_weightsWithGaps(t *testing.T) {
+	f := &fake{}
+	a := array.Permute(array.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3), 1, 0)
+	program(t, f, a, array.FromSlice([]float32{5}))
+	require.True(t, f.got[0].IsContiguous())
+	require.Equal(t, []float32{1, 4, 2, 5, 3, 6}, array.Data[float32](f.got[0]))
+}
+
+func TestGraph_thatFails(t *testing.T) {
+	f := &fake{fail: errors.New("no")}
+	g := generated.Graph{New: func(find generated.Find, _ int) (generated.Model, error) { return f, f.Bind(find) }}
+	p, err := g.Program(nil, 1)
+	require.ErrorIs(t, err, f.fail)
+	require.Nil(t, p)
+}
