@@ -16,7 +16,7 @@ import (
 
 // tabled runs a program in a session that records its graphs, and then, from the same state, in one
 // that has them as generated code. Plans stand in for the code, which has the same steps.
-func tabled(p Program, list []variant) []Verdict {
+func tabled(p Entry, list []variant) []Verdict {
 	want := sequence(p, list, asModel(p.New()), nil)
 	in := func(s *lazy.Session, name string) Verdict {
 		v := Verdict{ID: p.ID, Capture: "session", Engine: name, Size: p.N}
