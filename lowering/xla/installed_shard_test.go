@@ -334,9 +334,9 @@ func TestPluginStages(t *testing.T) {
 	}
 }
 
-// gathered are operators whose programs compute positions in all of a batch: XLA gathers the batch
-// where the plan keeps it in parts.
-var gathered = []string{"fold", "gather", "grid_sample", "inverse", "scatter"}
+// gathered are operators whose programs compute positions in all of a batch, or multiply the batch
+// and the steps before it as one: XLA gathers the batch where the plan keeps it in parts.
+var gathered = []string{"fold", "gather", "grid_sample", "inverse", "lstm_layer", "scatter"}
 
 // TestPluginPartitionsSamples: operators' samples cut in two exchange what their plans say.
 func TestPluginPartitionsSamples(t *testing.T) {
