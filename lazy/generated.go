@@ -66,19 +66,18 @@ func (c *cache) take(p *program, k *cone) {
 	}
 }
 
-// seek finds the graph of a program.
+// found is a generated graph of a program, and how the program runs it.
+type found struct {
+	graph  *generated.Graph
+	exe    *compiled
+	module *graph.Module
+}
+
+// seek finds the graph of a program, and starts it.
 func (c *cache) seek(p *program, k *cone) {
 	t, digest := c.table, k.digest()
-	for _, g := range t.digests[digest] {
-		exe, m, ok := p.variant(k, g)
-		if !ok || graph.Print(m, graph.PrintOptions{}) != g.Text || t.record && k.wrote(g.Weights) { // what is written is to be an input
-			continue
-		}
-		run, err := c.programOf(g, m, k)
-		p.start(g, exe, run, err)
-		return
-	}
-	if t.record {
+	f := c.best(p, k, digest)
+	if f == nil && t.record {
 		g := p.recorded(k, digest)
 		exe, m, ok := p.variant(k, g)
 		if !ok {
@@ -89,9 +88,28 @@ func (c *cache) seek(p *program, k *cone) {
 		t.modules[g] = m
 		c.s.stats.Compiles++
 		p.built++
-		run, err := c.programOf(g, m, k)
-		p.start(g, exe, run, err)
+		f = &found{g, exe, m}
 	}
+	if f != nil {
+		run, err := c.programOf(f.graph, f.module, k)
+		p.start(f.graph, f.exe, run, err)
+	}
+}
+
+// best returns the graph of a table that computes a cone. One whose weights were written would take
+// them again and again: it is the last choice, and none where graphs are recorded.
+func (c *cache) best(p *program, k *cone, digest uint64) (last *found) {
+	for _, g := range c.table.digests[digest] {
+		exe, m, ok := p.variant(k, g)
+		switch {
+		case !ok || graph.Print(m, graph.PrintOptions{}) != g.Text:
+		case !k.wrote(g.Weights):
+			return &found{g, exe, m}
+		case last == nil && !c.table.record:
+			last = &found{g, exe, m}
+		}
+	}
+	return last
 }
 
 // programOf makes the program of a graph for the tensors that a cone reads. A graph that was

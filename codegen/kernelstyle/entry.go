@@ -229,8 +229,8 @@ func New(find func(name string) (*array.Array, error), threads int) (*Model, err
 	return m, nil
 }
 
-// Bind replaces the weights. Calls that have begun end with the old ones; after an error all go on
-// with them, which lists every tensor that is missing or differs.
+// Bind replaces the weights. Calls that have begun end with the old ones, and after an error, which
+// lists every tensor that is missing or differs, all go on with them.
 func (m *Model) Bind(find func(name string) (*array.Array, error)) error {
 	l := safetensors.LoaderOf(find)
 	w := &modelWeights{}

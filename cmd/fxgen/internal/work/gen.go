@@ -18,7 +18,6 @@ import (
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
-	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -82,15 +81,12 @@ func genGraphs(c *captured, s *lazy.Session, j *Job, res *Result) error {
 		res.Notes.Add(&diag.Error{Note: true, Pos: l[0].Pos, Msg: name + " is not generated, sessions run it call by call: " + l[0].Msg})
 	}
 	for i, m := range modules {
-		ready, err := lowering.Prepare(m, o)
-		if err == nil {
-			var p *plan.Plan
-			if p, err = cpu.Plan(ready, o); err == nil {
-				graphs.List, plans = append(graphs.List, all[i]), append(plans, codegen.Planned{Plan: p, State: ready.Values()})
-				continue
-			}
+		p, err := planOf(m, o)
+		if err != nil {
+			leave(all[i].Name, err)
+			continue
 		}
-		leave(all[i].Name, err)
+		graphs.List, plans = append(graphs.List, all[i]), append(plans, *p)
 	}
 	files, left, err := codegen.Graphs(graphs, plans, codegen.TableOptions{Package: j.Package, Eject: j.Eject})
 	if err != nil {
@@ -106,6 +102,19 @@ func genGraphs(c *captured, s *lazy.Session, j *Job, res *Result) error {
 		res.Files = append(res.Files, File{Name: f.Name, Data: f.Data})
 	}
 	return nil
+}
+
+// planOf plans a graph of a session.
+func planOf(m *graph.Module, o lowering.Options) (*codegen.Planned, error) {
+	ready, err := lowering.Prepare(m, o)
+	if err != nil {
+		return nil, err
+	}
+	p, err := cpu.Plan(ready, o)
+	if err != nil {
+		return nil, err
+	}
+	return &codegen.Planned{Plan: p, State: ready.Values()}, nil
 }
 
 func (c *captured) genModule(j *Job, tests *codegen.Tests) (*codegen.Files, error) {
