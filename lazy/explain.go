@@ -36,6 +36,7 @@ type Graph struct {
 	Builds      int         `json:"builds"`            // how often it was given to the target
 	Reads       []string    `json:"reads,omitempty"`   // inputs and weights with their types
 	Symbols     []Symbol    `json:"symbols,omitempty"` // sizes that it leaves open; the others are those of its first run
+	Sizes       []string    `json:"sizes,omitempty"`   // of calls, that follow from Symbols
 	Outputs     int         `json:"outputs"`           // values that were asked for when it came
 	Flushes     []Flush     `json:"flushes"`
 	Next        []Next      `json:"next,omitempty"`    // graphs that ran after it
@@ -136,7 +137,7 @@ func (c *cache) explain(p *program) (Graph, *outline) {
 	}
 	p.mu.Unlock()
 	if p.open != nil {
-		g.Symbols = p.open.symbols
+		g.Symbols, g.Sizes = p.open.symbols, p.open.derived()
 	}
 	if t.sketch == nil {
 		return g, nil
