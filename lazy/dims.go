@@ -25,6 +25,7 @@ type family struct {
 	loose    [][]int // sizes of cones that no symbol fits, the last one last
 	opens    []*open
 	made     int
+	walks    int
 	shut     bool // a plan with symbols was refused: no more are made
 }
 
@@ -32,47 +33,25 @@ type family struct {
 type open struct {
 	elem    *list.Element
 	symbols []Symbol
-	at      []int     // where in sizes each symbol stands
-	sizes   []formula // of the cone
-	cones   [3][]int  // the sizes of those that it was found from
-	fails   int       // runs that the plan refused
+	at      []int       // where in sizes each symbol stands
+	terms   []shape.Dim // of symbols, which formulas count after these
+	sizes   []formula   // of the cone
+	from    [][]int     // sizes of cones that it was made of
+	fails   int         // runs that the plan refused
 }
-
-// formula is a size as a function of symbols: a number times some of them, plus a number.
-type formula struct {
-	scale, plus int
-	of          []int
-}
-
-func (f formula) value(symbols []int) int {
-	n := f.scale
-	for _, i := range f.of {
-		n *= symbols[i]
-	}
-	return n + f.plus
-}
-
-func (f formula) dim() shape.Dim {
-	d := shape.Const(f.scale)
-	for _, i := range f.of {
-		d = d.Mul(shape.Sym(symbolName(i)))
-	}
-	return d.AddInt(f.plus)
-}
-
-func symbolName(i int) string { return "s" + strconv.Itoa(i) }
 
 // Symbol is a size of what a graph reads that the graph leaves open.
 type Symbol struct {
+	Name  string `json:"name"`
 	Leaf  int    `json:"leaf"`  // the number of what is read, in the order of the graph
 	Axis  int    `json:"axis"`  // of it
 	Sizes []int  `json:"sizes"` // that it had when it became a symbol
 	Line  string `json:"line"`  // of the first call that reads the leaf
 }
 
-// String says which size differed, and where.
+// String tells the name, which size differed, and where.
 func (y Symbol) String() string {
-	text := "axis " + strconv.Itoa(y.Axis) + " of leaf " + strconv.Itoa(y.Leaf) + " had the sizes"
+	text := y.Name + ", axis " + strconv.Itoa(y.Axis) + " of leaf " + strconv.Itoa(y.Leaf) + " had the sizes"
 	for i, n := range y.Sizes {
 		if i > 0 {
 			text += ","
@@ -98,6 +77,7 @@ func (c *cache) opened(k *cone) *list.Element {
 	f := c.family(k)
 	for _, o := range f.opens {
 		if o.fits(k.sizes) {
+			o.saw(k.sizes)
 			return o.elem
 		}
 	}
@@ -110,9 +90,9 @@ func (c *cache) opened(k *cone) *list.Element {
 	if f.shut || f.made == maxOpen {
 		return nil
 	}
-	o := c.foreseen(k)
+	o, instead := c.foreseen(k), (*open)(nil)
 	if o == nil {
-		o = f.unify(k)
+		o, instead = f.unify(k)
 	}
 	if o == nil {
 		return nil
@@ -122,6 +102,9 @@ func (c *cache) opened(k *cone) *list.Element {
 	f.opens = append(f.opens, o)
 	// No key of a cone begins with 0.
 	c.enter(&program{key: "\x00" + strconv.Itoa(f.made) + " " + string(k.key[:k.skeleton]), open: o}, k)
+	if instead != nil && slices.Contains(f.opens, instead) {
+		c.drop(instead.elem)
+	}
 	return o.elem
 }
 
@@ -170,90 +153,9 @@ func (c *cache) refused(p *program, err error) {
 	}
 }
 
-// unify finds the sizes of three cones of the family, of which the last is k, as functions
-// of symbols; nil where there is no way.
-func (f *family) unify(k *cone) *open {
-	last := len(f.loose) - 1
-	for j := last - 1; j >= 0; j-- {
-		for i := j - 1; i >= 0; i-- {
-			if o := unify(k, [3][]int{f.loose[i], f.loose[j], f.loose[last]}, 1); o != nil {
-				return o
-			}
-		}
-	}
-	if len(f.loose) < together {
-		return nil
-	}
-	return unify(k, [3][]int(f.loose[last-2:]), len(k.sizes))
-}
-
-// unify makes symbols of the sizes of leaves that differ, of at most a number of them; those
-// that always agree are one.
-func unify(k *cone, cones [3][]int, most int) *open {
-	o := &open{sizes: make([]formula, len(k.sizes)), cones: cones}
-	var symbols [][3]int
-	for i := range k.sizes {
-		at := [3]int{cones[0][i], cones[1][i], cones[2][i]}
-		if i < k.ofLeaves || at[0] == at[1] && at[1] == at[2] || slices.Contains(symbols, at) {
-			continue
-		}
-		if len(symbols) == most || min(at[0], at[1], at[2]) < 2 {
-			return nil
-		}
-		symbols = append(symbols, at)
-		o.at = append(o.at, i)
-		o.symbols = append(o.symbols, k.symbol(i, at))
-	}
-	for i := range k.sizes {
-		var ok bool
-		if o.sizes[i], ok = formulaOf([3]int{cones[0][i], cones[1][i], cones[2][i]}, symbols); !ok {
-			return nil
-		}
-	}
-	return o
-}
-
-// formulaOf finds a size as a function of symbols that is right for three cones.
-func formulaOf(size [3]int, symbols [][3]int) (f formula, ok bool) {
-	if size[0] == size[1] && size[1] == size[2] {
-		return formula{plus: size[0]}, true
-	}
-	right := func(f formula) bool {
-		for k := range size {
-			at := make([]int, len(symbols))
-			for j, y := range symbols {
-				at[j] = y[k]
-			}
-			if f.value(at) != size[k] {
-				return false
-			}
-		}
-		return true
-	}
-	for j, y := range symbols {
-		a, b := 0, 1
-		if y[0] == y[1] {
-			b = 2
-		}
-		scale := (size[b] - size[a]) / (y[b] - y[a])
-		if f = (formula{scale: scale, plus: size[a] - scale*y[a], of: []int{j}}); scale != 0 && right(f) {
-			return f, true
-		}
-	}
-	for i := range symbols {
-		for j := i; j < len(symbols); j++ {
-			scale := size[0] / (symbols[i][0] * symbols[j][0])
-			if f = (formula{scale: scale, of: []int{i, j}}); scale != 0 && right(f) {
-				return f, true
-			}
-		}
-	}
-	return f, false
-}
-
 // symbol describes a size of a leaf.
-func (k *cone) symbol(i int, sizes [3]int) Symbol {
-	y := Symbol{Sizes: slices.Clone(sizes[:])}
+func (k *cone) symbol(i int, sizes []int) Symbol {
+	y := Symbol{Sizes: sizes}
 	first := k.ofLeaves
 	for n, l := range k.leaves {
 		if l.slot != nil {
@@ -272,25 +174,6 @@ func (k *cone) symbol(i int, sizes [3]int) Symbol {
 		}
 	}
 	return y
-}
-
-// fits reports whether the sizes of a cone are those of the program for some values of its
-// symbols. 0 and 1 are none: what has such sizes may broadcast, or be nothing.
-func (o *open) fits(sizes []int) bool {
-	var buf [4]int
-	symbols := buf[:0]
-	for _, i := range o.at {
-		if sizes[i] < 2 {
-			return false
-		}
-		symbols = append(symbols, sizes[i])
-	}
-	for i, f := range o.sizes {
-		if f.value(symbols) != sizes[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // graph makes the graph of a cone. One with symbols that has no such graph ends, ok is
@@ -318,16 +201,8 @@ var errShut = diag.New(Closed, "the sizes of a graph with symbols are not those 
 
 // types reports whether the calls of a graph have the types that they have in the cone.
 func (o *open) types(calls []*graph.Node, k *cone) bool {
-	env := func(name string) shape.Dim {
-		for j, i := range o.at {
-			if symbolName(j) == name {
-				return shape.Const(k.sizes[i])
-			}
-		}
-		return shape.Unknown
-	}
 	for i, q := range k.calls {
-		if !calls[i].Type().Bind(env).Same(q.typ) {
+		if !o.same(calls[i].Type(), q.typ, k.sizes) {
 			return false
 		}
 	}
@@ -355,7 +230,7 @@ func (p *program) resizing(k *cone) *resizing {
 	}
 	dims := make([]shape.Dim, len(p.open.sizes))
 	for i, f := range p.open.sizes {
-		dims[i] = f.dim()
+		dims[i] = p.open.dim(f)
 	}
 	return &resizing{dims[:k.ofLeaves], dims[k.ofLeaves:]}
 }

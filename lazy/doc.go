@@ -13,7 +13,7 @@
 // graph: a value that was computed keeps its array alone.
 //
 // Read session.go first, then engine.go (recording), source.go (eager tensors), flush.go
-// (what is computed), cache.go (programs), lift.go and dims.go (numbers and sizes that
+// (what is computed), cache.go (programs), lift.go, dims.go and sizes.go (numbers and sizes that
 // programs leave open), and grad.go (gradients). journal.go notes what Explain tells
 // (explain.go), and report.go writes it. program.go captures steps that are not to be recorded
 // again, donate.go updates models in their memory. folder.go keeps graphs on disk.

@@ -6,9 +6,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -226,4 +228,25 @@ func TestDonate_members(t *testing.T) {
 		step(v, vec(0, 1, 3))
 	}
 	require.Equal(t, v.String(), w.String())
+}
+
+// Targets with memory of their own give the new values back in the memory of the model, too.
+func TestDonate_onDevices(t *testing.T) {
+	d, err := gpu.Open("")
+	if err != nil {
+		require.ErrorIs(t, err, gpu.NoDevice)
+		t.Skip(err)
+	}
+	s := open(t, lazy.Options{Donate: true, Rounding: true, Strict: true, Target: gpu.Target{Device: d, Cache: "-"}})
+	w, m, v, n := param(1, 2), param(0, 0), param(1, 2), param(0, 0)
+	memory := w.Value().(*array.Array)
+	for i := range 8 {
+		x := vec(float32(i), 1)
+		heavyBall(s.In(x), w, m)
+		require.NoError(t, s.Barrier())
+		heavyBall(x, v, n)
+	}
+	fxtest.Close(t, "steps", []*array.Array{v.Array(), n.Array()}, []*array.Array{w.Array(), m.Array()})
+	require.Same(t, memory, w.Value())
+	require.Equal(t, 10, s.Stats().Donated, "from the fourth step on: the first one had weights that nothing had written")
 }

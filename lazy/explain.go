@@ -38,6 +38,7 @@ type Graph struct {
 	Missed      int         `json:"missed,omitempty"`    // runs for which Options.Generated has no graph
 	Reads       []string    `json:"reads,omitempty"`     // inputs and weights with their types
 	Symbols     []Symbol    `json:"symbols,omitempty"`   // sizes that it leaves open; the others are those of its first run
+	Sizes       []string    `json:"sizes,omitempty"`     // of calls, that follow from Symbols
 	Outputs     int         `json:"outputs"`             // values that were asked for when it came
 	Flushes     []Flush     `json:"flushes"`
 	Next        []Next      `json:"next,omitempty"`    // graphs that ran after it
@@ -145,7 +146,7 @@ func (c *cache) explain(p *program) (Graph, *outline) {
 	}
 	p.mu.Unlock()
 	if p.open != nil {
-		g.Symbols = p.open.symbols
+		g.Symbols, g.Sizes = p.open.symbols, p.open.derived()
 	}
 	if t.sketch == nil {
 		return g, nil

@@ -225,7 +225,7 @@ func (p *program) recorded(k *cone, digest uint64) *generated.Graph {
 	}
 	g.Kept = slices.Sorted(maps.Keys(kept))
 	if p.open != nil {
-		for _, sizes := range p.open.cones {
+		for _, sizes := range p.open.from {
 			g.Sizes = append(g.Sizes, slices.Clone(sizes))
 		}
 	}
@@ -239,11 +239,11 @@ func (c *cache) foreseen(k *cone) *open {
 		return nil
 	}
 	for _, g := range c.table.digests[k.digest()] {
-		if len(g.Sizes) != 3 || slices.ContainsFunc(g.Sizes, func(s []int) bool { return len(s) != len(k.sizes) }) {
+		if len(g.Sizes) < 2 || slices.ContainsFunc(g.Sizes, func(s []int) bool { return len(s) != len(k.sizes) }) {
 			continue
 		}
-		o := unify(k, [3][]int(g.Sizes), len(k.sizes))
-		if o == nil || len(o.symbols) == 0 || !o.fits(k.sizes) {
+		o := c.family(k).find(k, g.Sizes, len(k.sizes))
+		if o == nil || !o.fits(k.sizes) {
 			continue
 		}
 		q := &program{vary: make([]bool, len(k.lifts)), open: o}

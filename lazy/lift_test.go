@@ -107,6 +107,26 @@ func TestRows_PF2_positions(t *testing.T) {
 			x.Slice(0, i, i+1).AssignInPlace(x.Slice(0, 0, 1))
 			return x
 		},
+		"roll": func(x *tensor.Tensor, i int) *tensor.Tensor { return x.Roll([]int{i - 4, 30 * i}, 0, 1).Exp() },
+		"diagonal": func(x *tensor.Tensor, i int) *tensor.Tensor {
+			return x.Reshape(2, 60).Diagonal(tensor.DiagonalAttrs{Offset: 2 * i}).Exp()
+		},
+		"diagonal_scatter": func(x *tensor.Tensor, i int) *tensor.Tensor {
+			x.Reshape(60, 2).Diagonal(tensor.DiagonalAttrs{Offset: -i}).MulScalarInPlace(3)
+			return x
+		},
+		"arange": func(x *tensor.Tensor, i int) *tensor.Tensor {
+			return tensor.In(x.Engine()).Arange(13*i+24, tensor.ArangeAttrs{Start: i, Step: i + 2}).Cast(array.F32).Narrow(0, 0, 10).Add(x.Select(1, 0))
+		},
+		"fold_in": func(x *tensor.Tensor, i int) *tensor.Tensor {
+			return tensor.Rand(x.Select(0, 0).Select(0, 5).Cast(array.I64).FoldIn(i+100), 4)
+		},
+		"randint": func(x *tensor.Tensor, i int) *tensor.Tensor {
+			return tensor.Randint(x.Select(0, 0).Select(0, 5).Cast(array.I64), -i-2, 3*i+7, 5)
+		},
+		"dropout": func(x *tensor.Tensor, i int) *tensor.Tensor {
+			return x.Dropout(x.Select(0, 0).Select(0, 5).Cast(array.I64), 0.1+float64(i)/16, tensor.DropoutAttrs{Training: true})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, lazy.Options{Warm: 1})

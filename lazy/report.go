@@ -40,6 +40,9 @@ func (g *Graph) tell(b *strings.Builder) {
 	for _, y := range g.Symbols {
 		fmt.Fprintf(b, "  open: %s\n", y)
 	}
+	if len(g.Sizes) > 0 {
+		fmt.Fprintf(b, "  sizes that follow: %s\n", strings.Join(g.Sizes, ", "))
+	}
 	if d := g.Differs; d != nil {
 		for line := range strings.Lines(d.String()) {
 			b.WriteString("  " + line)

@@ -77,10 +77,6 @@ type Options struct {
 	MaxBytes int64
 }
 
-// Into says that a result, in the order in which a run returns them, is made in the memory of an input,
-// which has the same type. Each result and each input is named once.
-type Into struct{ Result, Input int }
-
 // MostBytes is what MaxBytes stands for: at most array.MaxBytes.
 func (o Options) MostBytes() int64 {
 	if most := array.MaxBytes(); o.MaxBytes <= 0 || o.MaxBytes > most {
@@ -172,35 +168,6 @@ func (o Options) Check(module *graph.Module) error {
 		bad(strconv.Itoa(o.Threads)+" threads, expected 0 to "+strconv.Itoa(MaxThreads), "0 leaves the number to the target")
 	}
 	return errs.Err()
-}
-
-// checkInto reports pairs that name what is not there, or twice.
-func (o Options) checkInto(g *graph.Graph) (errs diag.List) {
-	results := len(o.Outputs)
-	if out := g.Output(); o.Outputs == nil && out != nil {
-		results = out.NumArgs()
-	}
-	made, taken := map[int]bool{}, map[int]bool{}
-	for _, p := range o.Into {
-		what := "result " + strconv.Itoa(p.Result) + " is to be made in input " + strconv.Itoa(p.Input)
-		switch inputs := len(g.Inputs()); {
-		case p.Result < 0 || p.Result >= results || p.Input < 0 || p.Input >= inputs:
-			errs = append(errs, diag.New(BadOption, what+", there are "+strconv.Itoa(results)+" results and "+strconv.Itoa(inputs)+" inputs").WithHint("count from 0, results as a run returns them"))
-		case made[p.Result] || taken[p.Input]:
-			errs = append(errs, diag.New(BadOption, what+", one of them is named before").WithHint("name each result and each input once"))
-		}
-		made[p.Result], taken[p.Input] = true, true
-	}
-	return errs
-}
-
-// RefuseInto is the error of a target that makes no results in inputs, nil where none is asked for.
-func (o Options) RefuseInto(target string) error {
-	if len(o.Into) == 0 {
-		return nil
-	}
-	return diag.New(BadOption, "target "+target+" makes no results in the memory of inputs").
-		WithHint("leave Into out and name the inputs in Donate, or compile for the cpu target")
 }
 
 // NoSymbol is the diagnostic of a setting for a symbol that a graph does not have: what says

@@ -47,7 +47,7 @@ type Graph struct {
 	Numbers []int
 	// Kept are the calls whose values are results.
 	Kept []int
-	// Sizes are those of three cones, from which a session finds what each size is as a
+	// Sizes are those of three cones or more, from which a session finds what each size is as a
 	// function of the symbols. It is empty for a graph whose sizes are numbers.
 	Sizes [][]int
 	// New makes the model. It asks find for each weight by WeightName.

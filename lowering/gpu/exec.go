@@ -50,18 +50,18 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 		}
 		return nil, diag.New(lowering.BadOption, "target gpu does not give "+what).WithHint("leave the option out, or compile for the cpu target")
 	}
-	if err := o.RefuseInto(t.Name()); err != nil {
-		return nil, err
-	}
 	ready, err := lowering.Prepare(m, o)
 	if err != nil {
+		return nil, err
+	}
+	if err := o.CheckIntoTypes(ready.Graph); err != nil {
 		return nil, err
 	}
 	lowering.Lift(ready)
 	e := &Executable{target: t, device: d, ready: ready, user: m, opts: o, entry: lowering.NewEntry(ready.Graph)}
 	e.sized = lowering.NewCache(MaxSizes, (*run.Compiled).Close)
 	e.donated = make([]bool, len(e.entry.Inputs))
-	for _, i := range o.Donate {
+	for _, i := range o.Given() {
 		e.donated[i] = true
 	}
 	var late diag.List
@@ -106,6 +106,11 @@ func (e *Executable) Stats() Stats {
 // element types, ranks or sizes, and broken guards are errors with the codes of package interp
 // (FX1020 to FX1022). An error of code Lost ends the use of the device.
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
+	if len(in) == len(e.entry.Inputs) { // else Check says so
+		if err := e.entry.CheckUpdated(e.opts.Into, in); err != nil {
+			return nil, err
+		}
+	}
 	var out []*array.Array
 	err := e.run(ctx, lowering.Hosts(in), func(p *run.Compiled, given []lowering.Value) (err error) {
 		out, err = p.Run(ctx, given)
@@ -114,6 +119,7 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 	if err != nil {
 		return nil, err
 	}
+	e.opts.Update(in, out)
 	return out, nil
 }
 

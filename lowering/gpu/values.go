@@ -24,10 +24,10 @@ func (e *Executable) Put(ctx context.Context, a *array.Array) (lowering.Value, e
 	return run.Put(ctx, e.device, a)
 }
 
-// RunValues implements lowering.Resident. Results are made in the memory of donated values of
-// as many bytes, where there are such, else in memory of their own.
+// RunValues implements lowering.Resident. Results of Options.Into lie in the memory of their inputs, others in that of
+// donated values of as many bytes, where there are such, else in memory of their own.
 func (e *Executable) RunValues(ctx context.Context, in []lowering.Value) ([]lowering.Value, error) {
-	given := run.Donated(e.device, in, e.donated)
+	given := run.Donated(e.device, in, e.donated, e.opts.Into)
 	var out []lowering.Value
 	err := e.run(ctx, in, func(p *run.Compiled, checked []lowering.Value) (err error) {
 		out, err = p.RunValues(ctx, checked, given)

@@ -260,6 +260,9 @@ func symbolic(types, other []shape.Type, symbol string) []shape.Type {
 
 // pinned emits the program for some sizes of the symbols.
 func pinned(m *graph.Module, o lowering.Options, sizes map[string]int) (*emitter, *Program, error) {
+	if err := o.RefuseInto(Name + " with bounds"); err != nil {
+		return nil, nil, err
+	}
 	shapes := maps.Clone(sizes)
 	maps.Copy(shapes, o.Shapes)
 	o.Shapes = shapes

@@ -20,8 +20,8 @@ type (
 )
 
 // Emit returns the program of a module, which is not changed. Options.Shapes pins
-// symbols, all of which must have a size, Options.Outputs chooses results, and Options.Donate
-// is written as attributes of arguments (jax.buffer_donor); the other options are for what
+// symbols, all of which must have a size, Options.Outputs chooses results, Options.Donate and Options.Into
+// are written as attributes of arguments (jax.buffer_donor, tf.aliasing_output); the other options are for what
 // compiles the program. The error lists, positioned, every
 // call that cannot be part of a program (lowering.Unsupported), and every type or
 // size that is not known (lowering.UnknownSize).
@@ -30,8 +30,11 @@ func Emit(m *graph.Module, o lowering.Options) (p *Program, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.CheckIntoTypes(ready.Graph); err != nil {
+		return nil, err
+	}
 	defer diag.Catch(&err)
-	return emitted(&emitter{module: ready, donate: o.Donate})
+	return emitted(&emitter{module: ready, donate: o.Donate, into: o.Into})
 }
 
 // emitted returns the program, verified.
@@ -45,6 +48,9 @@ func emitted(e *emitter) (*Program, error) {
 			p.code.Donated = make([]bool, len(p.code.Main.Args))
 		}
 		p.code.Donated[i] = true
+	}
+	for _, pair := range e.into {
+		p.code.Alias(pair.Input, pair.Result)
 	}
 	if err := stablehlo.Verify(p.code); err != nil {
 		return nil, diag.Bug("the emitted program does not verify: " + err.Error())
@@ -116,7 +122,8 @@ func direct(n *graph.Node) (ok bool, reason string) {
 // share the list of errors.
 type emitter struct {
 	module  *graph.Module
-	donate  []int       // inputs
+	donate  []int // inputs
+	into    []lowering.Into
 	open    bool        // sizes will be left open
 	plan    *shard.Plan // nil: for one device
 	build   *stablehlo.Builder

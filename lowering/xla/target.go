@@ -58,17 +58,23 @@ func (Target) Supports(n *graph.Node) (bool, string) { return Supports(n) }
 // Compile prepares the module, and where all sizes are known compiles it. Options.Exact
 // and Options.Weights are refused (lowering.BadOption): XLA rounds as it does, and weights
 // go to the device as they are. Results may be made in the memory of donated inputs on the
-// device; arrays of the host stay as they are.
+// device, and those of Options.Into are, without Layout and Bounds; arrays of the host stay as they are, except those
+// of Into, to which results are copied.
 func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executable, error) {
 	if o.Exact || o.Weights != array.Invalid {
 		return nil, diag.New(lowering.BadOption, "target "+Name+" gives neither the interpreter's bits nor rounds weights").
 			WithHint("leave Exact and Weights out, or compile for another target")
 	}
-	if err := o.RefuseInto(Name); err != nil {
-		return nil, err
+	if t.Layout != nil || len(t.Bounds) > 0 { // where parts and room of a result differ from those of an input
+		if err := o.RefuseInto(Name + " with a layout or bounds"); err != nil {
+			return nil, err
+		}
 	}
 	ready, err := lowering.Prepare(m, o)
 	if err != nil {
+		return nil, err
+	}
+	if err := o.CheckIntoTypes(ready.Graph); err != nil {
 		return nil, err
 	}
 	if err := lowering.Query(t, ready.Graph).Err(); err != nil {
@@ -184,6 +190,11 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 		return nil, err
 	}
 	defer e.runs.End()
+	if len(in) == len(e.entry.Inputs) { // else Check says so
+		if err := e.entry.CheckUpdated(e.opts.Into, in); err != nil {
+			return nil, err
+		}
+	}
 	results, err := e.run(ctx, lowering.Hosts(in))
 	if err != nil {
 		return nil, err
@@ -197,6 +208,7 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 			return nil, err
 		}
 	}
+	e.opts.Update(in, out)
 	return out, nil
 }
 

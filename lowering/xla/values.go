@@ -72,7 +72,7 @@ func (e *Executable) placeOf(t shape.Type) (place, error) {
 // executable.
 func (e *Executable) RunValues(ctx context.Context, in []lowering.Value) ([]lowering.Value, error) {
 	results, err := e.entered(ctx, in)
-	for _, i := range e.opts.Donate {
+	for _, i := range e.opts.Given() {
 		if i < len(in) && in[i] != nil {
 			if e := in[i].Close(); err == nil {
 				err = e
@@ -125,7 +125,7 @@ func (e *Executable) donated(args []*placed) (list []int) {
 			return slices.ContainsFunc(p.buffers, func(b *pjrt.Buffer) bool { return slices.Contains(q.buffers, b) })
 		}
 	}
-	for _, i := range e.opts.Donate {
+	for _, i := range e.opts.Given() {
 		if again := has(args[i]); !slices.ContainsFunc(args[:i], again) && !slices.ContainsFunc(args[i+1:], again) {
 			list = append(list, i)
 		}

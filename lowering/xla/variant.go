@@ -213,7 +213,7 @@ func (e *Executable) options(sizes []int, but map[string]int) lowering.Options {
 // emit returns the program for the sizes of options.
 func (e *Executable) emit(o lowering.Options) (*Program, error) {
 	if e.layout == nil { // results are chosen
-		return Emit(e.module, lowering.Options{Shapes: o.Shapes, Donate: o.Donate})
+		return Emit(e.module, lowering.Options{Shapes: o.Shapes, Donate: o.Donate, Into: o.Into})
 	}
 	plan, err := shard.Propagate(e.module, o, *e.layout)
 	if err != nil {

@@ -97,6 +97,7 @@ var SelectScatter = scatterView("select_scatter", "select_scatter is x with the 
 //gofx:torch torch.diagonal_scatter(x, src, offset, *plane(dim1, dim2))
 var DiagonalScatter = scatterView("diagonal_scatter", "diagonal_scatter is x with the elements that diagonal shows replaced by src.", viewScatter[DiagonalAttrs]{
 	dims: diagonalDims,
+	lift: diagonalPositions(putDiagonal),
 	kernel: func(a DiagonalAttrs, in []shape.Type) kernel.Step {
 		d1, d2, _ := a.axes(in[0].Rank())
 		return &kernel.DiagonalScatter{Offset: a.Offset, Dim1: d1, Dim2: d2}

@@ -220,14 +220,15 @@ var Arange = op.Define("arange", op.Spec[ArangeAttrs]{
 		}
 		return []expr.Value{b.Cast(v, orElse(a.DType, array.I64))}
 	},
+	Lift:    arangePositions,
 	Samples: arangeSamples,
 	Bad:     arangeBad,
 })
 
 // LinspaceAttrs are the attributes of linspace; DType not given is f32.
 type LinspaceAttrs struct {
-	Start float64     `fx:",arg"`
-	End   float64     `fx:",arg"`
+	Start float64     `fx:",arg,lift"`
+	End   float64     `fx:",arg,lift"`
 	Steps int         `fx:",arg"`
 	DType array.DType `fx:"dtype"`
 }

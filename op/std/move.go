@@ -173,6 +173,7 @@ var Diagonal = viewOp("diagonal", "diagonal takes the diagonal of two dimensions
 		d1, d2, _ := a.axes(in[0].Rank())
 		return &kernel.Diagonal{Offset: a.Offset, Dim1: d1, Dim2: d2}
 	},
+	Lift: diagonalPositions(takeDiagonal),
 	Scatter: func(b op.Builder, a DiagonalAttrs, _ int, base, v op.Value) op.Value {
 		return b.Call(DiagonalScatter, a, base, v)
 	},
@@ -205,6 +206,7 @@ var Roll = moveOp("roll", "roll shifts the elements along dimensions, around the
 		}
 		return &kernel.Roll{Shifts: a.Shifts.Slice(), Dims: axes}
 	},
+	Lift:    rollPositions,
 	Samples: rollSamples,
 	Bad:     rollBad,
 })

@@ -121,8 +121,8 @@ var (
 
 // RandintAttrs are the attributes of randint; DType not given is i64.
 type RandintAttrs struct {
-	Low   int         `fx:",arg"`
-	High  int         `fx:",arg"`
+	Low   int         `fx:",arg,lift"`
+	High  int         `fx:",arg,lift"`
 	Size  shape.Dims  `fx:",arg"`
 	DType array.DType `fx:"dtype"`
 }
@@ -181,7 +181,7 @@ var Bernoulli = op.Define("bernoulli", op.Spec[op.None]{
 
 // DropoutAttrs are the attributes of dropout; PyTorch's default of P is 0.5.
 type DropoutAttrs struct {
-	P        float64 `fx:",arg"`
+	P        float64 `fx:",arg,lift"`
 	Training bool
 }
 
@@ -238,7 +238,7 @@ func inferDropout(_ *op.Infer, a DropoutAttrs, in []shape.Type) (shape.Type, err
 
 // FoldInAttrs are the attributes of fold_in.
 type FoldInAttrs struct {
-	Data int `fx:",arg"`
+	Data int `fx:",arg,lift"`
 }
 
 // FoldIn derives a key from each key and a number: different numbers give

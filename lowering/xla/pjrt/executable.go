@@ -151,7 +151,7 @@ func (e *Executable) Close() error { return e.shut() }
 
 // Execute runs a program of one device and waits until it has run. The results are the
 // caller's to close. Arguments stay as they are, except those that donate names, which the
-// program must have been compiled to take (jax.buffer_donor): their elements are gone. Where
+// program must have been compiled to take (jax.buffer_donor, tf.aliasing_output): their elements are gone. Where
 // ctx ends the wait, the run goes on and its results are freed.
 func (e *Executable) Execute(ctx context.Context, args []*Buffer, donate ...int) ([]*Buffer, error) {
 	out, err := e.execute(ctx, [][]*Buffer{args}, donate)

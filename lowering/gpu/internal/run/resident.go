@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -36,14 +37,29 @@ func Put(ctx context.Context, d *Device, a *array.Array) (lowering.Value, error)
 	return v, nil
 }
 
-// Donated returns the values of inputs that are given away, of those that lie on a device.
-func Donated(d *Device, in []lowering.Value, given []bool) (list []*resident) {
+// Gift has the values of inputs that are given away, of those that lie on the device.
+type Gift struct {
+	any  []*resident         // for a result of as many bytes
+	into map[int][]*resident // for one result, by its number
+}
+
+// Donated returns the values of inputs that are given away.
+func Donated(d *Device, in []lowering.Value, given []bool, into []lowering.Into) (g Gift) {
 	for i, v := range in {
-		if r, ok := v.(*resident); ok && i < len(given) && given[i] && r.dev == d {
-			list = append(list, r)
+		r, ok := v.(*resident)
+		if !ok || i >= len(given) || !given[i] || r.dev != d {
+			continue
 		}
+		if k := slices.IndexFunc(into, func(p lowering.Into) bool { return p.Input == i }); k >= 0 {
+			if g.into == nil {
+				g.into = map[int][]*resident{}
+			}
+			g.into[into[k].Result] = []*resident{r}
+			continue
+		}
+		g.any = append(g.any, r)
 	}
-	return list
+	return g
 }
 
 // Type implements lowering.Value.
@@ -95,7 +111,7 @@ func (v *resident) give() device.Buffer {
 }
 
 // keep copies the results out of the memory of the run.
-func (p *Compiled) keep(x *instance, given []*resident) (out []lowering.Value, err error) {
+func (p *Compiled) keep(x *instance, given Gift) (out []lowering.Value, err error) {
 	defer func() {
 		if err != nil {
 			for _, v := range out {
@@ -104,10 +120,14 @@ func (p *Compiled) keep(x *instance, given []*resident) (out []lowering.Value, e
 			out = nil
 		}
 	}()
-	for _, v := range p.build.Outputs {
+	for i, v := range p.build.Outputs {
 		r := &resident{dev: p.dev, dtype: v.DType(), dims: v.Shape()}
 		bytes := lower.BytesOf(r.dtype, r.dims)
-		if r.buf = taken(given, bytes); r.buf == nil {
+		from := given.any
+		if own := given.into[i]; own != nil {
+			from = own
+		}
+		if r.buf = taken(from, bytes); r.buf == nil {
 			if r.buf, err = p.dev.dev.Alloc(bytes); err != nil {
 				return out, err
 			}

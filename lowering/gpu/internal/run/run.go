@@ -30,7 +30,7 @@ func (p *Compiled) Run(ctx context.Context, in []lowering.Value) (out []*array.A
 
 // RunValues is Run with results that stay on the device: in the memory of given values of as
 // many bytes, where there are such, else in memory of their own.
-func (p *Compiled) RunValues(ctx context.Context, in []lowering.Value, given []*resident) (out []lowering.Value, err error) {
+func (p *Compiled) RunValues(ctx context.Context, in []lowering.Value, given Gift) (out []lowering.Value, err error) {
 	err = p.run(ctx, in, func(x *instance) (err error) {
 		out, err = p.keep(x, given)
 		return err

@@ -306,6 +306,9 @@ func (p *Module) attributes(arg int) string {
 	if p.Donated != nil && p.Donated[arg] {
 		list = append(list, donor+" = true")
 	}
+	if p.Aliases != nil && p.Aliases[arg] > 0 {
+		list = append(list, aliasing+" = "+strconv.Itoa(p.Aliases[arg]-1)+" : i32")
+	}
 	if p.Shardings != nil {
 		list = append(list, shardingAttr+" = \""+p.Shardings[arg]+"\"")
 	}
@@ -315,5 +318,9 @@ func (p *Module) attributes(arg int) string {
 	return " {" + strings.Join(list, ", ") + "}"
 }
 
-// donor is the attribute of an argument whose memory XLA may make results in.
-const donor = "jax.buffer_donor"
+// donor is the attribute of an argument whose memory XLA may make results in, aliasing that of one in which it
+// makes the result of a number.
+const (
+	donor    = "jax.buffer_donor"
+	aliasing = "tf.aliasing_output"
+)

@@ -194,8 +194,22 @@ type Module struct {
 	Shardings  []string
 	// Donated are the arguments whose memory a run may make its results in; nil: none.
 	Donated []bool
+	// Aliases say in which arguments results are made: by argument 1 + the result, 0 for none; nil: in none. Such an
+	// argument is not Donated, too.
+	Aliases []int
 	// ResultShardings are those of main's results, or nil.
 	ResultShardings []string
+}
+
+// Alias has a result made in the memory of an argument.
+func (p *Module) Alias(arg, result int) {
+	if p.Aliases == nil {
+		p.Aliases = make([]int, len(p.Main.Args))
+	}
+	p.Aliases[arg] = result + 1
+	if p.Donated != nil {
+		p.Donated[arg] = false
+	}
 }
 
 // Sized reports whether sizes within the program are only bounded.

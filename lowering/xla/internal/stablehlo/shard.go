@@ -35,6 +35,16 @@ func (r *parser) attributesOf(p *Module, arg int) {
 				r.expect("true")
 				p.Donated = append(p.Donated, make([]bool, arg+1-len(p.Donated))...)
 				p.Donated[arg] = true
+			case aliasing:
+				r.expect("=")
+				n := r.integer()
+				if n < 0 {
+					r.fail("found result %d, expected one from 0 on", n)
+				}
+				r.expect(":")
+				r.expect("i32")
+				p.Aliases = append(p.Aliases, make([]int, arg+1-len(p.Aliases))...)
+				p.Aliases[arg] = n + 1
 			case shardingAttr:
 				p.Shardings, sharded = append(p.Shardings, r.shardingText()), true
 			default:
@@ -45,6 +55,9 @@ func (r *parser) attributesOf(p *Module, arg int) {
 	}
 	if p.Donated != nil && len(p.Donated) == arg {
 		p.Donated = append(p.Donated, false)
+	}
+	if p.Aliases != nil && len(p.Aliases) == arg {
+		p.Aliases = append(p.Aliases, 0)
 	}
 	if p.Partitions > 0 && !sharded {
 		r.fail("argument %d has no sharding", arg)
@@ -189,12 +202,38 @@ func product(list []int) int {
 	return n
 }
 
+// aliases checks that results are made in arguments of their type, each in one.
+func (v *verifier) aliases(p *Module) {
+	if p.Aliases == nil {
+		return
+	}
+	if len(p.Aliases) != len(p.Main.Args) {
+		v.fail(errors.New("main has other numbers of arguments and of aliases"))
+		return
+	}
+	results, made := p.Results(), map[int]bool{}
+	for i, n := range p.Aliases {
+		switch {
+		case n == 0:
+			continue
+		case n < 0 || n > len(results) || made[n]:
+			v.fail(errors.New("argument " + strconv.Itoa(i) + " has no result of its own that is made in it"))
+		case results[n-1].String() != p.Main.Args[i].Type.String():
+			v.fail(errors.New("argument " + strconv.Itoa(i) + " is " + p.Main.Args[i].Type.String() + ", the result that is made in it " + results[n-1].String()))
+		case i < len(p.Donated) && p.Donated[i]:
+			v.fail(errors.New("argument " + strconv.Itoa(i) + " is donated and has a result that is made in it"))
+		}
+		made[n] = true
+	}
+}
+
 // shardings checks that each argument and each result has a sharding of all partitions into
 // equal parts, and so has every value within that is to be laid out.
 func (v *verifier) shardings(p *Module) {
 	if p.Donated != nil && len(p.Donated) != len(p.Main.Args) {
 		v.fail(errors.New("main has other numbers of arguments and of donations"))
 	}
+	v.aliases(p)
 	if p.Shardings != nil || p.Partitions > 0 {
 		if len(p.Shardings) != len(p.Main.Args) {
 			v.fail(errors.New("main has other numbers of arguments and shardings"))

@@ -475,7 +475,7 @@ static Error *compile_text(CompileArgs *a, const char *code) {
   for (size_t i = 0; i < p->devices / 2; i++) { Device *d = p->on[i]; p->on[i] = p->on[p->devices - 1 - i]; p->on[p->devices - 1 - i] = d; }
 #endif
   p->refs = 1;
-  p->donor = strstr(code, "jax.buffer_donor") != NULL;
+  p->donor = strstr(code, "jax.buffer_donor") != NULL || strstr(code, "tf.aliasing_output") != NULL;
   a->out = p;
   count(LOADED, 1);
   return NULL;
