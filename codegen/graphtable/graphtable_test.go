@@ -69,7 +69,7 @@ func TestPrint(t *testing.T) {
 	for i, name := range []string{"graph1Text", "graph2Text", "graph3Text"} {
 		require.Equal(t, g.List[i].Text, found[name])
 	}
-	require.Regexp(t, `Numbers: +\[\]int\{0\},\n\t+Sizes: +\[\]\[\]int\{\{2\}, \{3\}, \{4\}\}`, string(files.Get(graphtable.File)))
+	require.Regexp(t, `Numbers: +\[\]int\{0\},\n\t+Sizes: +\[\]\[\]int\{\{2\}, \{3\}, \{4\}, \{5\}\}`, string(files.Get(graphtable.File)))
 	require.Contains(t, string(files.Get("graph3.go")), "func NewGraph3(find func(name string) (*array.Array, error), threads int) (*Graph3, error)")
 
 	again, _, err := graphtable.Print(g, plans, graphtable.Options{})

@@ -31,7 +31,7 @@ func ExampleFlushes() {
 	// Output:
 	// tensor(8.1548)
 	// the step computes print 1, expected item 1; read values after the step, or change the counts
-	//   print at example_test.go:27, 1 time
+	//   print at example_test.go:28, 1 time
 }
 
 // A new size makes a new graph.
@@ -45,8 +45,8 @@ func ExampleMaxGraphs() {
 	// Output:
 	// the session has met 2 graphs, expected at most 1; what differs from step to step is not to change calls or sizes
 	// graph 2 differs from graph 1 at call 1
-	//   this: %exp = call_function[exp](%x0) : f32[5]  # example_test.go:41
-	//   1:    %exp = call_function[exp](%x0) : f32[10]  # example_test.go:41
+	//   this: %exp = call_function[exp](%x0) : f32[5]  # example_test.go:42
+	//   1:    %exp = call_function[exp](%x0) : f32[10]  # example_test.go:42
 	//   reads x0 f32[5], there x0 f32[10]
 }
 

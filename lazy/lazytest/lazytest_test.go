@@ -46,8 +46,8 @@ func TestFlushes(t *testing.T) {
 	lazytest.Flushes(&r, s, lazy.Counts{lazy.Item: 1}, func() { step(s, 2, true) })
 	require.Len(t, r, 1)
 	require.Regexp(t, regexp.MustCompile(`^the step computes item 1, print 1, expected item 1; .*
-  item at lazytest_test.go:35, 1 time
-  print at lazytest_test.go:33, 1 time$`), r[0])
+  item at lazytest_test.go:36, 1 time
+  print at lazytest_test.go:34, 1 time$`), r[0])
 	r = nil
 	lazytest.Flushes(&r, s, lazy.Counts{lazy.Item: 1}, func() {})
 	require.Len(t, r, 1)
