@@ -198,14 +198,14 @@ func (s scattering) product(seed op.Value) (x, src op.Value) {
 	product := s.call("scatter", ScatterAttrs{Dim: s.dim, Reduce: "multiply"}, filledX, s.c.In[1], filledSrc)
 	zerosX, zerosSrc := s.cast(zeroX, t), s.cast(zeroSrc, t)
 	zeros := s.call("scatter_add", DimAttrs{s.dim}, zerosX, s.c.In[1], zerosSrc)
-	share := func(seed, product, zeros, own, filled op.Value) op.Value {
-		return s.masked(s.mul(seed, s.div(product, filled)), s.call("ne", BinaryAttrs{}, zeros, own), 0)
-	}
+	noneX, noneSrc := s.onlyZeros(s.c.In[0]), s.onlyZeros(parts)
+	none := s.call("scatter_add", DimAttrs{s.dim}, noneX, s.c.In[1], noneSrc)
 	if s.c.Need(0) {
-		x = share(seed, product, zeros, zerosX, filledX)
+		x = s.shareOf(s.mul(seed, s.div(product, filledX)), s.sub(zeros, zerosX), s.sub(none, noneX))
 	}
 	if s.c.Need(2) {
-		src = share(s.read(seed), s.read(product), s.read(zeros), zerosSrc, filledSrc)
+		part := s.mul(s.read(seed), s.div(s.read(product), filledSrc))
+		src = s.shareOf(part, s.sub(s.read(zeros), zerosSrc), s.sub(s.read(none), noneSrc))
 	}
 	return x, src
 }

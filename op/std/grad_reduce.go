@@ -56,10 +56,24 @@ func prodGrad(g grads, a ReduceAttrs, c op.GradCall, seed op.Value) op.Value {
 	if len(axes) > 0 {
 		product = g.call("prod", ReduceAttrs{Dim: op.IntList(axes...), KeepDim: true}, filled)
 	}
-	zeros := g.cast(zero, t)
+	zeros, none := g.cast(zero, t), g.onlyZeros(x)
 	others := g.sub(g.sum(zeros, true, axes...), zeros)
 	part := g.mul(g.spread(seed, d, axes), g.div(product, filled))
-	return g.masked(part, g.call("ne", BinaryAttrs{Other: op.Float(0)}, others), 0) // the product of the others may be infinite
+	return g.shareOf(part, others, g.sub(g.sum(none, true, axes...), none))
+}
+
+// onlyZeros is x where that is zero, for derivatives by these elements, and the constant zero elsewhere.
+func (g grads) onlyZeros(x op.Value) op.Value {
+	return g.masked(x, g.call("ne", BinaryAttrs{Other: op.Float(0)}, x), 0)
+}
+
+// shareOf is the derivative of a product by a factor: part, in which zeros count as 1, where none of
+// so many others is zero. One other that is zero makes it that one times part: zero, but with a derivative. zero is the
+// sum of the others that are. The product of the rest may be infinite.
+func (g grads) shareOf(part, others, zero op.Value) op.Value {
+	one := g.call("logical_and", op.None{}, g.is(others, 1), g.call("isfinite", op.None{}, part))
+	whole := g.masked(part, g.call("ne", BinaryAttrs{Other: op.Float(0)}, others), 0)
+	return g.call("where", WhereAttrs{}, one, g.mul(part, zero), whole)
 }
 
 // extremeGrad gives equal extreme elements equal shares.

@@ -46,7 +46,7 @@ func TestProductOfABatch(t *testing.T) {
 			m, err := grad.VJP(ctx, k.module(), grad.Options{Wrt: []string{"x0", "x1"}})
 			require.NoError(t, err)
 			require.Equal(t, c.sums, strings.Count(m.String(), "[sum]"), "%s", m)
-			k.second(t, r)
+			k.second(t, r, "product")
 		})
 	}
 }

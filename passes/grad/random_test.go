@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -89,6 +90,9 @@ func (p point) along(step float64) float64 {
 	total, k := 0.0, 0
 	for _, a := range out {
 		if a.DType().IsFloat() {
+			if !slices.Equal(a.Shape(), p.seed[k].Shape()) { // its size follows from a value
+				return math.NaN()
+			}
 			for i := range a.Len() {
 				total += array.Float64At(p.seed[k], i) * array.Float64At(a, i)
 			}
