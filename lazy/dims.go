@@ -25,7 +25,8 @@ type family struct {
 	loose    [][]int // sizes of cones that no symbol fits, the last one last
 	opens    []*open
 	made     int
-	shut     bool // a plan with symbols was refused: no more are made
+	shut     bool         // a plan with symbols was refused: no more are made
+	extra    map[int]bool // of its programs: each new one begins with them
 }
 
 // open says what the sizes of a program with symbols are.
@@ -124,7 +125,7 @@ func (c *cache) opened(k *cone) *list.Element {
 func (c *cache) family(k *cone) *family {
 	f := c.families[string(k.key[:k.skeleton])]
 	if f == nil {
-		f = &family{}
+		f = &family{extra: map[int]bool{}}
 		c.families[string(k.key[:k.skeleton])] = f
 	}
 	return f
