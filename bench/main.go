@@ -104,7 +104,7 @@ func main() {
 func groups() []*Case {
 	var all []*Case
 	for _, f := range []func() []*Case{gemmCases, convCases, qgemmCases, qconvCases, qvectorCases, chainCases, vectorCases,
-		memoryCases, rnnCases, attentionCases, modelCases, foldCases, quantCases, stepCases, lazyCases, graphCases} {
+		memoryCases, rnnCases, attentionCases, modelCases, foldCases, quantCases, stepCases, lazyCases, resultCases, graphCases} {
 		all = append(all, f()...)
 	}
 	return all

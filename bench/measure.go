@@ -75,6 +75,10 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 		err = b.network(c, row, &f)
 	case c.Scale != nil:
 		err = b.graph(c, row, &f)
+	case c.Counts != nil:
+		b.describe(row)
+		row.Counts, err = c.Counts()
+		return row, err
 	default:
 		err = b.kernel(c, row, &f)
 	}
