@@ -118,6 +118,8 @@ type Case struct {
 	Ours func(in []*array.Array, threads int) (*Ours, error)
 	// Ways are others to compute it.
 	Ways []Way
+	// Counts counts something besides times.
+	Counts func() ([]Count, error)
 	// Op names the operator in torch_ops.py, with its attributes; empty is none.
 	Op    string
 	Attrs map[string]any

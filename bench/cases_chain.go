@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -124,18 +125,13 @@ func lazyCases() (list []*Case) {
 	}
 	for _, name := range []string{"resnet18", "bert_base"} {
 		m := models.Lookup(name)
-		list = append(list, &Case{Group: "lazy", Shape: name + "_b1", Tol: networkTol, Op: "network", Network: m, Dims: dimsOf(m, 1), Engines: []Engine{
-			{Name: "session", Ours: func(w *network, threads int) (*Ours, error) { return w.session(lazy.Options{Threads: threads}) }},
-			{Name: "plan exact", Ours: func(w *network, threads int) (*Ours, error) {
-				return oursPlan(graph.Clone(w.traced), w.arrays(), lowering.Options{Threads: threads, Shapes: w.dims, Exact: true})
-			}},
+		list = append(list, &Case{Group: "lazy", Shape: name + "_b1", Tol: networkTol, Op: "network", Network: m, Dims: dimsOf(m, 1), Engines: append(lazyEngines(), []Engine{
 			{Name: "rounding", Ours: func(w *network, threads int) (*Ours, error) {
 				return w.session(lazy.Options{Threads: threads, Rounding: true})
 			}},
 			{Name: "plan", Ours: func(w *network, threads int) (*Ours, error) {
 				return oursPlan(graph.Clone(w.traced), w.arrays(), lowering.Options{Threads: threads, Shapes: w.dims})
-			}},
-			{Name: "eager", Ours: func(w *network, _ int) (*Ours, error) { return w.eager() }}}})
+			}}}...)})
 	}
 	return list
 }
@@ -172,6 +168,7 @@ func lazyChain(n, k int, branches bool) *Case {
 	}
 	c.Ours = in(session, lazy.Options{})
 	c.Ways = []Way{{"rounding", in(session, lazy.Options{Rounding: true})},
+		{callByCall, in(session, lazy.Options{Warm: math.MaxInt})},
 		{"eager", func(in []*array.Array, _ int) (*Ours, error) {
 			x := make([]*tensor.Tensor, len(in))
 			for i, a := range in {

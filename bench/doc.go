@@ -43,6 +43,7 @@ var titles = []struct{ group, title string }{
 	{"quant", "Networks on integers"},
 	{"step", "Forwards, backwards, update"},
 	{"lazy", "Calls that a session records"},
+	{"results", "Workloads of papers"},
 	{"graph", "Operations on graphs"},
 }
 
@@ -128,6 +129,9 @@ func writeDoc(dir string, rows []*Row) error {
 		if err := p.write(filepath.Join(dir, "bench", p.file), rows); err != nil {
 			return err
 		}
+	}
+	if err := writeResults(dir, rows); err != nil {
+		return err
 	}
 	return writeHead(dir, rows)
 }

@@ -104,7 +104,7 @@ func main() {
 func groups() []*Case {
 	var all []*Case
 	for _, f := range []func() []*Case{gemmCases, convCases, qgemmCases, qconvCases, qvectorCases, chainCases, vectorCases,
-		memoryCases, rnnCases, attentionCases, modelCases, foldCases, quantCases, stepCases, lazyCases, graphCases} {
+		memoryCases, rnnCases, attentionCases, modelCases, foldCases, quantCases, stepCases, lazyCases, resultCases, graphCases} {
 		all = append(all, f()...)
 	}
 	return all
@@ -391,3 +391,14 @@ func gflops(rates map[string]float64) map[string]int {
 	}
 	return out
 }
+
+// describe writes the machine's peaks into a row.
+func (b *bench) describe(row *Row) {
+	row.CPU = b.cpu
+	row.PeakGFlops = b.peaks.FMA / 1e9
+	row.PeakGops8 = b.peaks.Int8 / 1e9
+	row.PeakGBs = b.peaks.Bandwidth[len(b.peaks.Bandwidth)-1].Rate / 1e9
+}
+
+// warn prints to standard error.
+func warn(format string, args ...any) { fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...) }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -75,6 +74,10 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 		err = b.network(c, row, &f)
 	case c.Scale != nil:
 		err = b.graph(c, row, &f)
+	case c.Counts != nil:
+		b.describe(row)
+		row.Counts, err = c.Counts()
+		return row, err
 	default:
 		err = b.kernel(c, row, &f)
 	}
@@ -487,14 +490,3 @@ func (b *bench) finish(c *Case, row *Row, list []*runner) {
 		row.NSElement = seconds * 1e9 / float64(c.Elements)
 	}
 }
-
-// describe writes the machine's peaks into a row.
-func (b *bench) describe(row *Row) {
-	row.CPU = b.cpu
-	row.PeakGFlops = b.peaks.FMA / 1e9
-	row.PeakGops8 = b.peaks.Int8 / 1e9
-	row.PeakGBs = b.peaks.Bandwidth[len(b.peaks.Bandwidth)-1].Rate / 1e9
-}
-
-// warn prints to standard error.
-func warn(format string, args ...any) { fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...) }

@@ -58,6 +58,8 @@ type Row struct {
 	NSElement float64            `json:"ns_element,omitempty"` // of gofx
 	Intensity float64            `json:"intensity,omitempty"`  // FLOP or 8-bit operations a byte
 
+	Counts []Count `json:"counts,omitempty"` // what was counted besides times, in order
+
 	Nodes int     `json:"nodes,omitempty"` // of the graph that is worked on
 	Goal  float64 `json:"goal,omitempty"`  // how many times faster than the peer it is to be
 	Most  float64 `json:"most,omitempty"`  // microseconds a node that it may take

@@ -419,15 +419,17 @@ var traceCodes = []Info{
 	{
 		//gofx:code lazy.Donated
 		Code: "FX1056", Title: "a value was let go when its model was updated in place",
-		Cause: "With Options.Donate, a barrier that is equal to the two before it updates parameters in their memory. A value on the way, which nobody had read before the barrier, would have to be computed again from the old parameters.",
+		Cause: "With Options.Donate, a barrier that is equal to the two before it updates parameters in their memory. A value on the way, which nobody had read in the steps before, would have to be computed again from the old parameters.",
 		Cure:  "Read the value before the barrier, call s.Keep for its tensor there, or compute it again from the new parameters.",
 		Example: `func readsLate(s *lazy.Session, w *tensor.Tensor) {
-	for range 4 {
+	for i := range 4 {
 		y := s.In(tensor.Ones(2)).Mul(w)
 		w.SubInPlace(y.MulScalar(0.5))
 		s.Barrier()
 		s.Wait()
-		y.Sum().Item()
+		if i == 3 {
+			y.Sum().Item()
+		}
 	}
 }`,
 	},

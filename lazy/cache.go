@@ -118,10 +118,10 @@ func (c *cache) find(k *cone) *program {
 
 // enter adds a program of a cone.
 func (c *cache) enter(p *program, k *cone) {
-	p.extra = map[int]bool{}
 	e := c.order.PushFront(p)
 	c.programs[p.key] = e
 	c.join(p, e, k)
+	p.extra = maps.Clone(p.of.extra)
 	c.s.stats.Graphs++
 	p.story = c.s.log.begin(c.s.stats.Graphs, k)
 	for c.order.Len() > c.s.opts.MaxPrograms {
@@ -152,8 +152,20 @@ func (p *program) learn(i int) {
 	if p.extra[i] {
 		return
 	}
-	p.extra[i] = true
+	p.extra[i], p.of.extra[i] = true, true
 	p.again()
+}
+
+// wanted tells that a value is read that was computed on the way to others. Plans of the calls
+// keep such values, where they are not compiled yet: one that is asked for once is not worth it.
+func (p *place) wanted() {
+	if p.part == nil || !p.known() {
+		return
+	}
+	if !p.part.queue {
+		p.part.learn(p.as)
+	}
+	p.part = nil
 }
 
 // again has the program compiled another time.
@@ -216,6 +228,9 @@ func (c *cache) run(k *cone) {
 		c.s.stats.Interpreted++
 		p.story.interpreted++
 		c.s.interpret(k)
+		if !p.queue {
+			c.within(p, k)
+		}
 		return
 	}
 	c.s.stats.Hits++
@@ -259,6 +274,18 @@ func (c *cache) execute(p *program, exe *compiled, k *cone) {
 	}
 	for i, q := range k.calls {
 		if !q.known() {
+			q.part, q.as = p, i
+		}
+	}
+}
+
+// within notes that inner values of a cone, which were all kept, are parts of a program.
+func (c *cache) within(p *program, k *cone) {
+	kept := k.keep
+	for i, q := range k.calls {
+		if len(kept) > 0 && kept[0] == i {
+			kept = kept[1:]
+		} else if q.data != nil {
 			q.part, q.as = p, i
 		}
 	}

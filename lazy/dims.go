@@ -26,7 +26,8 @@ type family struct {
 	opens    []*open
 	made     int
 	walks    int
-	shut     bool // a plan with symbols was refused: no more are made
+	shut     bool         // a plan with symbols was refused: no more are made
+	extra    map[int]bool // of its programs: each new one begins with them
 }
 
 // open says what the sizes of a program with symbols are.
@@ -111,7 +112,7 @@ func (c *cache) opened(k *cone) *list.Element {
 func (c *cache) family(k *cone) *family {
 	f := c.families[string(k.key[:k.skeleton])]
 	if f == nil {
-		f = &family{}
+		f = &family{extra: map[int]bool{}}
 		c.families[string(k.key[:k.skeleton])] = f
 	}
 	return f

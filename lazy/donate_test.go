@@ -250,3 +250,19 @@ func TestDonate_onDevices(t *testing.T) {
 	require.Same(t, memory, w.Value())
 	require.Equal(t, 10, s.Stats().Donated, "from the fourth step on: the first one had weights that nothing had written")
 }
+
+// A value on the way that is read after each barrier, from the first on, is kept by the plan, which
+// updates the model in its memory all the same.
+func TestDonate_whatIsReadInEveryStep(t *testing.T) {
+	s := open(t, lazy.Options{Donate: true, Synchronous: true})
+	w, m, v, n := param(1, 2), param(0, 0), param(1, 2), param(0, 0)
+	for i := range 9 {
+		x := vec(float32(i), 1)
+		inner, _ := heavyBall(s.In(x), w, m)
+		require.NoError(t, s.Barrier())
+		want, _ := heavyBall(x, v, n)
+		require.Equal(t, want.String(), inner.String(), "step %d", i)
+		require.Equal(t, v.String(), w.String())
+	}
+	require.Equal(t, []int{1, 1, 12}, []int{s.Stats().Graphs, s.Stats().Compiles, s.Stats().Donated})
+}

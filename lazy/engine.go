@@ -39,7 +39,7 @@ type place struct {
 	cut    cut  // why it has no operands
 	serial int  // calls before it
 
-	part *program // that computed it on the way to others, and did not keep it
+	part *program // that computed it on the way to others
 	as   int      // its number there
 }
 

@@ -85,6 +85,7 @@ func (s *Session) coneOf(want []*place) *cone {
 	keep, stack, deepest := s.search.keep[:0], s.search.stack[:0], 0
 	for _, w := range want {
 		w.take()
+		w.wanted()
 		if w.mark != s.mark && !w.known() {
 			w.mark = s.mark
 			stack = append(stack, step{p: w})
@@ -101,6 +102,7 @@ func (s *Session) coneOf(want []*place) *cone {
 				a.mark = s.mark
 				a.take()
 				if a.known() {
+					a.wanted()
 					a.number = len(c.leaves)
 					c.leaves = append(c.leaves, a)
 					continue

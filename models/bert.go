@@ -18,11 +18,20 @@ type BertConfig struct {
 	HiddenSize, NumLayers, NumHeads        int
 	IntermediateSize                       int
 	LayerNormEps                           float64
+	// Padding is the token of RoBERTa's that is no text: the positions of the others are
+	// counted from Padding+1 on. With 0, as in BERT, all tokens count, from 0 on.
+	Padding int
 }
 
-// BertBase are the sizes of bert-base-uncased.
-var BertBase = BertConfig{VocabSize: 30522, MaxPositions: 512, TypeVocabSize: 2, HiddenSize: 768,
-	NumLayers: 12, NumHeads: 12, IntermediateSize: 3072, LayerNormEps: 1e-12}
+// The sizes of bert-base-uncased, bert-large-uncased and roberta-large.
+var (
+	BertBase = BertConfig{VocabSize: 30522, MaxPositions: 512, TypeVocabSize: 2, HiddenSize: 768,
+		NumLayers: 12, NumHeads: 12, IntermediateSize: 3072, LayerNormEps: 1e-12}
+	BertLarge = BertConfig{VocabSize: 30522, MaxPositions: 512, TypeVocabSize: 2, HiddenSize: 1024,
+		NumLayers: 24, NumHeads: 16, IntermediateSize: 4096, LayerNormEps: 1e-12}
+	RobertaLarge = BertConfig{VocabSize: 50265, MaxPositions: 514, TypeVocabSize: 1, HiddenSize: 1024,
+		NumLayers: 24, NumHeads: 16, IntermediateSize: 4096, LayerNormEps: 1e-5, Padding: 1}
+)
 
 // Bert is the encoder of Devlin et al., arXiv:1810.04805, with the names of
 // Hugging Face's BertModel.
@@ -44,6 +53,7 @@ func NewBert(c BertConfig) *Bert {
 			PositionEmbeddings:  nn.NewEmbedding(c.MaxPositions, c.HiddenSize, nn.NoInit()),
 			TokenTypeEmbeddings: nn.NewEmbedding(c.TypeVocabSize, c.HiddenSize, nn.NoInit()),
 			LayerNorm:           c.norm(),
+			Padding:             c.Padding,
 		},
 		Encoder: e,
 		Pooler:  &BertPooler{Dense: linear(c.HiddenSize, c.HiddenSize)},
@@ -71,14 +81,24 @@ type BertEmbeddings struct {
 	PositionEmbeddings  *nn.Embedding
 	TokenTypeEmbeddings *nn.Embedding
 	LayerNorm           *nn.LayerNorm `fx:"LayerNorm"`
+	Padding             int           // see BertConfig
 }
 
 // Forward takes token numbers [N, S] to vectors [N, S, H].
 func (m *BertEmbeddings) Forward(inputIDs *tensor.Tensor) *tensor.Tensor {
-	positions := tensor.Arange(inputIDs.Size(1))
+	positions := m.positions(inputIDs)
 	types := inputIDs.ZerosLike()
 	x := m.WordEmbeddings.Forward(inputIDs).Add(m.TokenTypeEmbeddings.Forward(types))
 	return m.LayerNorm.Forward(x.Add(m.PositionEmbeddings.Forward(positions)))
+}
+
+// positions are those of token numbers [N, S]: [S], or [N, S] where padding does not count.
+func (m *BertEmbeddings) positions(inputIDs *tensor.Tensor) *tensor.Tensor {
+	if m.Padding == 0 {
+		return tensor.Arange(inputIDs.Size(1))
+	}
+	text := inputIDs.NeScalar(m.Padding).Cast(array.I64)
+	return text.Cumsum(1).Mul(text).AddScalar(m.Padding)
 }
 
 // BertEncoder is the stack of layers.

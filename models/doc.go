@@ -4,7 +4,9 @@
 // weights zero; load a checkpoint with nn.LoadFile, or let Synthetic fill them by
 // a formula that any language can repeat.
 //
-// [All] lists them; [GPT2Decoder], which generates text, is no entry of its own.
+// [All] lists them. Not in the list are [GPT2Decoder], which generates text, the heads of
+// BERT and RoBERTa, which are also made in their large sizes, and [WordSeg], whose calls depend
+// on the length of its text.
 // The package stands above the whole library, which knows nothing of it: a model
 // here uses only what every user's model can use, and no weights are part of the package.
 // Read models.go first, then mlp.go.

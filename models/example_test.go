@@ -162,3 +162,58 @@ func ExampleNewGPT2Decoder() {
 	fmt.Println(c.PastType(), past.Type(), present.Type(), logits.Type())
 	// Output: f32[P,1,2,N,2,4] f32[5,1,2,1,2,4] f32[1,1,2,1,2,4] f32[1,100]
 }
+
+// A text is continued token by token; the loop may end it.
+func ExampleGPT2Decoder_Generate() {
+	c := models.GPT2Config{VocabSize: 100, MaxPositions: 16, Width: 8, NumLayers: 1, NumHeads: 2, LayerNormEps: 1e-5}
+	m := models.NewGPT2Decoder(c)
+	models.Synthetic(models.Lookup("gpt2"), m, "gofx-1")
+	var text []int64
+	for token := range m.Generate(tensor.FromSlice([]int64{5, 17, 3}, 1, 3)) {
+		if text = append(text, token); len(text) == 4 {
+			break
+		}
+	}
+	fmt.Println(len(text))
+	// Output: 4
+}
+
+func ExampleNewBertForSequenceClassification() {
+	c := models.BertBase
+	c.VocabSize, c.HiddenSize, c.NumLayers, c.NumHeads, c.IntermediateSize = 100, 8, 1, 2, 16
+	ids := tensor.Arange(5).Unsqueeze(0)
+	fmt.Println(models.NewBertForSequenceClassification(c, 3).Forward(ids, ids.OnesLike()).Type())
+	// Output: f32[1,3]
+}
+
+func ExampleNewBertForQuestionAnswering() {
+	c := models.BertLarge
+	c.VocabSize, c.HiddenSize, c.NumLayers, c.NumHeads, c.IntermediateSize = 100, 8, 1, 2, 16
+	ids := tensor.Arange(5).Unsqueeze(0)
+	start, end := models.NewBertForQuestionAnswering(c).Forward(ids, ids.OnesLike())
+	fmt.Println(start.Type(), end.Type())
+	// Output: f32[1,5] f32[1,5]
+}
+
+func ExampleNewRobertaForMaskedLM() {
+	c := models.RobertaLarge
+	c.VocabSize, c.HiddenSize, c.NumLayers, c.NumHeads, c.IntermediateSize = 100, 8, 1, 2, 16
+	ids := tensor.Arange(5).Unsqueeze(0)
+	fmt.Println(models.NewRobertaForMaskedLM(c).Forward(ids, ids.OnesLike()).Type())
+	// Output: f32[1,5,100]
+}
+
+// A text is cut into words; the lexicon has some of them.
+func ExampleNewWordSeg() {
+	lexicon := models.Lexicon{"the", "dog", "ran"}
+	c := models.WordSegEnglish
+	c.Words, c.Width = len(lexicon)+1, 8
+	m := models.NewWordSeg(c)
+	letters, words := lexicon.Read("thedogran", c.MaxLength)
+	fmt.Println(letters.Type(), words.Type(), words.At(3, 2).Item())
+	logp, _ := m.Forward(letters, words)
+	fmt.Println(logp.Type(), m.Loss(letters, words).Type(), m.Segment(letters, words))
+	// Output:
+	// i64[9] i64[9,10] 2
+	// f32[] f32[] [3 3 3]
+}

@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
+	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
@@ -110,4 +112,27 @@ func TestDecoderEqualsTheReference(t *testing.T) {
 	require.NoError(t, err)
 	scores := tokenByToken(planned(t, gm), in[0], tensor.Zeros(0, 12, 2, 1, 12, 64))
 	ref.CheckOutput(t, ref.Outputs[1], tensor.Stack(scores, 1).Array())
+}
+
+// TestGenerate continues a text in eager code and in a session with the tokens that GPT2 scores
+// highest, which sees all of the text each time, until no position is left.
+func TestGenerate(t *testing.T) {
+	c := models.GPT2Config{VocabSize: 40, MaxPositions: 12, Width: 8, NumLayers: 2, NumHeads: 2, LayerNormEps: 1e-5}
+	m := models.NewGPT2Decoder(c)
+	models.Synthetic(&models.Model{}, m, seed)
+	text := []int64{3, 30, 17}
+	var want []int64
+	for len(text) <= c.MaxPositions {
+		_, logits := m.GPT2.Forward(tensor.FromSlice(text, 1, len(text)))
+		next := int64(logits.Select(1, -1).Argmax(-1).Item())
+		want, text = append(want, next), append(text, next)
+	}
+	s := lazy.New(lazy.Options{Synchronous: true})
+	defer s.Close()
+	prompt := tensor.FromSlice(text[:3], 1, 3)
+	require.Equal(t, want, slices.Collect(m.Generate(prompt)))
+	for range 2 {
+		require.Equal(t, want, slices.Collect(m.Generate(s.In(prompt))))
+	}
+	require.Len(t, want, 10)
 }

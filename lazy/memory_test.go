@@ -1,0 +1,152 @@
+package lazy_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lazy"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// watched is the CPU, with all that it has compiled.
+type watched struct {
+	cpu.Target
+	all *[]*cpu.Executable
+}
+
+func (w watched) Compile(m *graph.Module, o lowering.Options) (lowering.Executable, error) {
+	e, err := w.Target.Compile(m, o)
+	if err == nil {
+		*w.all = append(*w.all, e.(*cpu.Executable))
+	}
+	return e, err
+}
+
+// Plans of a model for texts of five lengths have its packed weights once.
+func TestMemory_fiveLengths(t *testing.T) {
+	wide := small(models.BertBase, 2)
+	wide.HiddenSize, wide.IntermediateSize = 32, 64
+	m := filled(models.NewBert(wide))
+	var plans []*cpu.Executable
+	s := open(t, lazy.Options{Dims: lazy.Fixed, Synchronous: true, Target: watched{all: &plans}})
+	for range 5 {
+		for n := 20; n < 25; n++ {
+			y, _ := m.Forward(s.In(tokens(n, 0)), s.In(tensor.Ones(1, n).Cast(array.I64)))
+			y.Array()
+		}
+	}
+	require.Len(t, plans, 5)
+	one := plans[0].Footprint().Packed
+	require.Positive(t, one)
+	require.Equal(t, one, plans[0].Footprint(plans[1:]...).Packed)
+}
+
+// heap is what is reachable.
+func heap() float64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// A barrier that updates 64 parameters from themselves makes no copy of them, with Donate.
+func TestMemory_updates(t *testing.T) {
+	s := open(t, lazy.Options{Donate: true, Synchronous: true, Threads: 1})
+	var params []*tensor.Tensor
+	for range 64 {
+		params = append(params, tensor.Param(array.Clone(ramp(128, 128).Array())))
+	}
+	step := func() {
+		rate := s.In(vec(0.25))
+		for _, p := range params {
+			p.SubInPlace(p.Mul(rate).Tanh())
+		}
+		require.NoError(t, s.Barrier())
+	}
+	for range 6 {
+		step()
+	}
+	require.Equal(t, 3*64, s.Stats().Donated, "of the last three")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	step()
+	runtime.ReadMemStats(&after)
+	require.Equal(t, 4*64, s.Stats().Donated)
+	const bytes = 64 * 128 * 128 * 4
+	require.Less(t, float64(after.TotalAlloc-before.TotalAlloc), 0.05*bytes, "of all that the step has allocated")
+}
+
+// A session holds after a hundred thousand calls, nightly a million, what it held after a tenth of
+// them, with barriers and without.
+func TestMemory_millionCalls(t *testing.T) {
+	most := 100_000
+	if nightly() {
+		most = 1_000_000
+	}
+	for _, barrier := range []bool{false, true} {
+		s := open(t, lazy.Options{Synchronous: true, Threads: 1})
+		x := s.In(vec(1))
+		w := param(1)
+		early := 0.0
+		for i := range most {
+			x = x.AddScalar(1)
+			if barrier && i%10 == 8 {
+				w.AddInPlace(x)
+			}
+			if barrier && i%10 == 9 {
+				require.NoError(t, s.Barrier())
+				x = s.In(vec(1))
+			}
+			if i == most/10 {
+				early = heap()
+			}
+		}
+		require.LessOrEqual(t, heap(), 1.1*early)
+		require.GreaterOrEqual(t, s.Stats().Calls, most)
+		runtime.KeepAlive(x)
+	}
+}
+
+// Eight goroutines run a thousand programs each, in sessions of their own that read one model.
+func TestGoroutines(t *testing.T) {
+	names := slices.Sorted(func(yield func(string) bool) {
+		for name := range again {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+	w := param(0.5)
+	var all sync.WaitGroup
+	for g := range 8 {
+		all.Go(func() {
+			s := lazy.New(lazy.Options{Threads: 1, Warm: 1})
+			defer s.Close()
+			r := rand.New(rand.NewPCG(uint64(g), 1))
+			for range 1000 {
+				name, n, k := names[r.IntN(len(names))], 2+r.IntN(6), r.IntN(6)
+				x := ramp(n)
+				run := func(x *tensor.Tensor) func() string {
+					return func() string { return fmt.Sprint(again[name](x, k).Cast(array.F32).Mul(w)) }
+				}
+				want, failed := try(run(x))
+				got, fails := try(run(s.In(x)))
+				if want != got || (failed == "") != (fails == "") {
+					t.Errorf("goroutine %d, %s of %d and %d: got %s%s, want %s%s", g, name, n, k, got, fails, want, failed)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
