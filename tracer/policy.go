@@ -1,6 +1,7 @@
 package tracer
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -157,9 +158,10 @@ func (s *sources) Changed(what string, _ *memory) {
 }
 
 // storeState records what the run leaves in the model's state, after everything
-// that reads it.
-func (s *sources) storeState() {
+// that reads it. Results that lie in memory of the state as it was become copies.
+func (s *sources) storeState(results []*graph.Node) {
 	top := s.t.prog.mod.Graph
+	var all []update
 	for _, m := range s.t.rec.Eager.Held() {
 		if !m.Dirty() || m.Local() {
 			continue
@@ -175,9 +177,35 @@ func (s *sources) storeState() {
 				n.SetLive(true)
 			}
 		}
-		s.t.prog.cur.SetPos(s.wrote[m])
-		s.t.prog.cur.Function(op.Assign, nil, read, now)
+		all = append(all, update{read, now, s.wrote[m]})
 	}
+	for i, n := range results {
+		results[i] = s.apart(n, nil, all)
+	}
+	for i := range all {
+		s.t.prog.cur.SetPos(all[i].pos)
+		all[i].now = s.apart(all[i].now, all[i].read, all)
+	}
+	for _, u := range all {
+		s.t.prog.cur.SetPos(u.pos)
+		s.t.prog.cur.Function(op.Assign, nil, u.read, u.now)
+	}
+}
+
+// update is what the run leaves in a tensor of the state.
+type update struct {
+	read, now *graph.Node
+	pos       graph.PosID
+}
+
+// apart returns a value that updates do not write, except the one of the state that it is for: a copy
+// where it lies in memory of another one. An assignment gave it to a tensor.
+func (s *sources) apart(n, to *graph.Node, all []update) *graph.Node {
+	at := n.Place()
+	if at.Path == "" || to != nil && at == to.Place() || !slices.ContainsFunc(all, func(u update) bool { return at == u.read.Place() }) {
+		return n
+	}
+	return s.t.prog.cur.Function(op.Lookup("clone"), nil, n)
 }
 
 // unseenWrites reports writes to the model's tensors that were done at once

@@ -290,7 +290,7 @@ func (t *trace) finish(results []reflect.Value) {
 		t.reportEntry(diag.New(BadResult, "the function returns no tensor").WithHint("return at least one tensor"))
 		return
 	}
-	t.src.storeState()
+	t.src.storeState(b.nodes)
 	t.prog.cur.Output(s, b.nodes...)
 }
 
