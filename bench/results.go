@@ -34,7 +34,7 @@ type workload struct {
 
 // papers are the tables, in the order of the page.
 var papers = []paper{
-	{"torchy", "Torchy", "Lopes, Torchy: a tracing JIT compiler for PyTorch, CC 2023, and its code. Its sessions end a trace at 64 calls, and compile for each trace anew.", []workload{
+	{"torchy", "Torchy", "Lopes, Torchy: a tracing JIT compiler for PyTorch, CC 2023, and its code. Its sessions end a trace at 64 calls, and compile each trace again.", []workload{
 		{"W1", "8, 16, 32 elementwise calls on nine n×n matrices", "plots alone; up to 12 times as fast as eager", []string{"lazy/8ops_n100", "lazy/32ops_n100", "lazy/8ops_n1000", "lazy/32ops_n1000"}, "CPU; n=10000 takes 3.6 GB and is left out", ""},
 		{"W2", "32 calls of which two groups depend on an argument", "plots alone", []string{"lazy/32ops_n100_branches", "lazy/32ops_n1000_branches"}, "CPU", ""},
 		{"W3", "BERT base, classes of 994 sentences of 5 lengths", "87 traces", nil, "CPU, random weights", ""},

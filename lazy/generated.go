@@ -122,8 +122,8 @@ func (c *cache) programOf(g *generated.Graph, m *graph.Module, k *cone) (lowerin
 	for _, i := range g.Weights {
 		weights = append(weights, k.leaves[i].slot.array)
 	}
-	run, err := g.Program(weights, c.s.opts.Threads)
-	if err != nil { // no Program in an interface
+	run, err := g.Bind(weights, c.s.opts.Threads)
+	if err != nil { // no Bound in an interface
 		return nil, err
 	}
 	return run, nil

@@ -24,13 +24,13 @@ func (d *doubling) Bind(find generated.Find) error {
 }
 
 // A program takes a weight again once it was written.
-func ExampleGraph_Program() {
+func ExampleGraph_Bind() {
 	g := generated.Graph{Weights: []int{1}, New: func(find generated.Find, _ int) (generated.Model, error) {
 		d := &doubling{}
 		return d, d.Bind(find)
 	}}
 	w := array.FromSlice([]float32{2})
-	p, err := g.Program([]*array.Array{w}, 1)
+	p, err := g.Bind([]*array.Array{w}, 1)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -57,7 +57,7 @@ type Graph struct {
 // Find returns a tensor by its name, nil for one that there is not.
 type Find = func(name string) (*array.Array, error)
 
-// Model is what generated code is to a Program.
+// Model is what generated code is to a Bound.
 type Model interface {
 	// Call computes the results for inputs, both in the order of the graph.
 	Call(ctx context.Context, in []*array.Array) ([]*array.Array, error)
@@ -68,8 +68,8 @@ type Model interface {
 // WeightName names what is read at a place, in texts and for New.
 func WeightName(leaf int) string { return "w" + strconv.Itoa(leaf) }
 
-// Program runs a graph with tensors of a model as its weights. It implements lowering.Executable.
-type Program struct {
+// Bound runs a graph with tensors of a model as its weights. It implements lowering.Executable.
+type Bound struct {
 	names   []string
 	weights []*array.Array
 
@@ -78,12 +78,12 @@ type Program struct {
 	since uint64 // a moment before the model took the weights
 }
 
-var _ lowering.Executable = (*Program)(nil)
+var _ lowering.Executable = (*Bound)(nil)
 
-// Program makes a program of the graph. It reads the weights where they lie, in the order of
+// Bind makes a program of the graph. It reads the weights where they lie, in the order of
 // g.Weights, and keeps what the model lays out for the processor until one is written.
-func (g *Graph) Program(weights []*array.Array, threads int) (*Program, error) {
-	p := &Program{weights: slices.Clone(weights), since: array.Now()}
+func (g *Graph) Bind(weights []*array.Array, threads int) (*Bound, error) {
+	p := &Bound{weights: slices.Clone(weights), since: array.Now()}
 	for _, i := range g.Weights {
 		p.names = append(p.names, WeightName(i))
 	}
@@ -96,7 +96,7 @@ func (g *Graph) Program(weights []*array.Array, threads int) (*Program, error) {
 }
 
 // find gives the model a weight, as kernels read it.
-func (p *Program) find(name string) (*array.Array, error) {
+func (p *Bound) find(name string) (*array.Array, error) {
 	if i := slices.Index(p.names, name); i >= 0 && i < len(p.weights) {
 		return array.Contiguous(p.weights[i]), nil
 	}
@@ -104,7 +104,7 @@ func (p *Program) find(name string) (*array.Array, error) {
 }
 
 // Run implements lowering.Executable. Weights that were written since the last run are taken again.
-func (p *Program) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
+func (p *Bound) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
 	m, err := p.ready()
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (p *Program) Run(ctx context.Context, in []*array.Array) ([]*array.Array, e
 }
 
 // ready returns the model with the weights of now.
-func (p *Program) ready() (Model, error) {
+func (p *Bound) ready() (Model, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.model == nil {
@@ -131,7 +131,7 @@ func (p *Program) ready() (Model, error) {
 }
 
 // Close implements lowering.Executable. It lets the model and the weights go.
-func (p *Program) Close() error {
+func (p *Bound) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.model, p.weights = nil, nil

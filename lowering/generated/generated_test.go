@@ -37,17 +37,17 @@ func (f *fake) Bind(find generated.Find) error {
 	return f.fail
 }
 
-func program(t *testing.T, f *fake, weights ...*array.Array) *generated.Program {
+func program(t *testing.T, f *fake, weights ...*array.Array) *generated.Bound {
 	g := generated.Graph{Weights: []int{0, 2}, New: func(find generated.Find, threads int) (generated.Model, error) {
 		require.Equal(t, 3, threads)
 		return f, f.Bind(find)
 	}}
-	p, err := g.Program(weights, 3)
+	p, err := g.Bind(weights, 3)
 	require.NoError(t, err)
 	return p
 }
 
-func TestProgram_bindsOnceForAWrite(t *testing.T) {
+func TestBound_bindsOnceForAWrite(t *testing.T) {
 	f := &fake{}
 	a, b := array.FromSlice([]float32{1, 2, 3, 4}, 2, 2), array.FromSlice([]float32{5})
 	p := program(t, f, a, b)
@@ -77,7 +77,7 @@ func TestProgram_bindsOnceForAWrite(t *testing.T) {
 	require.NoError(t, p.Close())
 }
 
-func TestProgram_weightsWithGaps(t *testing.T) {
+func TestBound_weightsWithGaps(t *testing.T) {
 	f := &fake{}
 	a := array.Permute(array.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3), 1, 0)
 	program(t, f, a, array.FromSlice([]float32{5}))
@@ -88,7 +88,7 @@ func TestProgram_weightsWithGaps(t *testing.T) {
 func TestGraph_thatFails(t *testing.T) {
 	f := &fake{fail: errors.New("no")}
 	g := generated.Graph{New: func(find generated.Find, _ int) (generated.Model, error) { return f, f.Bind(find) }}
-	p, err := g.Program(nil, 1)
+	p, err := g.Bind(nil, 1)
 	require.ErrorIs(t, err, f.fail)
 	require.Nil(t, p)
 }

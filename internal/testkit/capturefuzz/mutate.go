@@ -48,7 +48,7 @@ var Mutations = []Mutation{
 	{Name: "memory edited by Go code counts as unchanged", File: "tracer/record/memory.go",
 		Old: "return m.snapshot != nil && !array.Equal(m.snapshot, m.Array())", New: "return false"},
 	{Name: "a recipe holds though its tensor was written", File: "tensor/eager.go",
-		Old: "if r == nil || storageVersion(x) != r.own || x.storage().Exposed() != r.exposed {", New: "if r == nil {"},
+		Old: "if storageVersion(x) != r.own || x.storage().Exposed() != r.exposed {", New: "if r == nil {"},
 	{Name: "writes to state without a traced value are not seen", File: "tracer/policy.go",
 		Old: "if o.m.Array().Storage().Version() != o.version || o.m.Changed() {", New: "if o.m.Array().Storage() == nil {"},
 	// Regions.
