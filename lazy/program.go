@@ -89,9 +89,13 @@ func (s *Session) Program(step any, x ...*tensor.Tensor) (p *Program, err error)
 		}
 		t.Args = append(t.Args, tracer.Meta(in.Type()))
 	}
+	start := array.Now()
 	p.unwatched(func() { p.module, err = t.TraceSteady(s.opts.Context, step, tracer.Steadiness{}) })
 	if err != nil {
 		return nil, err
+	}
+	if read == nil {
+		read = p.given(start)
 	}
 	if read != nil {
 		return nil, read
@@ -104,6 +108,18 @@ func (s *Session) Program(step any, x ...*tensor.Tensor) (p *Program, err error)
 	}
 	s.programs = append(s.programs, p)
 	return p, nil
+}
+
+// given is an error where the step took a slice of a tensor from outside: what it writes there, or
+// reads, no run repeats.
+func (p *Program) given(start uint64) *diag.Error {
+	for _, h := range p.state {
+		if st := h.array().Storage(); st.Born() <= start && st.Exposed() > start {
+			return (&diag.Error{Code: Forbidden, Op: "Data", Msg: "the memory of " + strconv.Quote(h.path) + " is asked for inside " + inProgram,
+				Hint: "write with AssignInPlace and compute with tensors, which runs repeat, or record the step without Program"}).At(diag.Here())
+		}
+	}
+	return nil
 }
 
 // unwatched runs f, in which eager tensors are none of the session's. What f writes to them is

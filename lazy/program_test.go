@@ -208,17 +208,19 @@ func TestProgram_regions(t *testing.T) {
 // What a program cannot repeat is refused, at the line.
 func TestProgram_refuses(t *testing.T) {
 	s := open(t, lazy.Options{})
-	x, w, h := vec(1, 2), param(1, 2), s.In(vec(5, 6))
+	x, w, h, own := vec(1, 2), param(1, 2), s.In(vec(5, 6)), vec(3, 4)
 	for name, c := range map[string]struct {
 		step any
 		code diag.Code
 	}{
-		"reads an input":      {func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(x.Sum().Item()) }, "FX1004"},
-		"reads a parameter":   {func(x *tensor.Tensor) *tensor.Tensor { return x.Mul(w).MulScalar(w.Select(0, 0).Item()) }, lazy.Forbidden},
-		"reads a recorded":    {func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(h.Sum().Item()) }, lazy.Forbidden},
-		"reads a known value": {func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(h.Select(0, 0).Item()) }, lazy.Forbidden},
-		"uses a recorded":     {func(x *tensor.Tensor) *tensor.Tensor { return x.Add(h) }, tensor.MixedEngines},
-		"writes an input":     {func(x *tensor.Tensor) *tensor.Tensor { x.AddScalarInPlace(1); return x }, "FX1011"},
+		"reads an input":             {func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(x.Sum().Item()) }, "FX1004"},
+		"reads a parameter":          {func(x *tensor.Tensor) *tensor.Tensor { return x.Mul(w).MulScalar(w.Select(0, 0).Item()) }, lazy.Forbidden},
+		"reads a recorded":           {func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(h.Sum().Item()) }, lazy.Forbidden},
+		"reads a known value":        {func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(h.Select(0, 0).Item()) }, lazy.Forbidden},
+		"writes to a slice":          {func(x *tensor.Tensor) *tensor.Tensor { tensor.Data[float32](w)[0] = 1; return x.Mul(w) }, lazy.Forbidden},
+		"writes a tensor of Go code": {func(x *tensor.Tensor) *tensor.Tensor { tensor.Data[float32](own)[1] = 7; return own }, lazy.Forbidden},
+		"uses a recorded":            {func(x *tensor.Tensor) *tensor.Tensor { return x.Add(h) }, tensor.MixedEngines},
+		"writes an input":            {func(x *tensor.Tensor) *tensor.Tensor { x.AddScalarInPlace(1); return x }, "FX1011"},
 		"counts": {func() func(x *tensor.Tensor) *tensor.Tensor {
 			n := 0
 			return func(x *tensor.Tensor) *tensor.Tensor { n++; return x.MulScalar(n) }
