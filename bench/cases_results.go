@@ -116,7 +116,7 @@ func (w *network) program(threads int) (*Ours, error) {
 	return v, err
 }
 
-// programResult is a program in a session, call by call, and at once. Each way makes its model anew,
+// programResult is a program in three ways: in a session, call by call, and eagerly. Each way makes its own model,
 // since a step may write to it.
 func programResult(shape string, make func() (program, error)) *Case {
 	c := &Case{Group: resultGroup, Shape: shape, Tol: networkTol}
