@@ -46,6 +46,8 @@ func (f *facts) callee(fn *ssa.Function, i ssa.CallInstruction, pos token.Pos) {
 	switch {
 	case path == nnPath && (fn.Name() == "Run" || fn.Name() == "RunAll") && fn.Signature.Recv() == nil:
 		f.module(fn, i, pos)
+	case len(fn.Blocks) > 0: // also what the compiler makes of methods of other packages
+		f.calls = append(f.calls, fn)
 	case f.p.trusted[path]:
 		f.operator(fn, i, pos)
 	case f.p.outside(fn):
@@ -75,7 +77,7 @@ func pathOf(fn *ssa.Function) string {
 }
 
 // outside reports whether a function is one of the standard library, whose code is not loaded.
-func (p *Program) outside(fn *ssa.Function) bool {
+func (p *Loaded) outside(fn *ssa.Function) bool {
 	return len(fn.Blocks) == 0 && p.isStandard(pathOf(fn))
 }
 
@@ -113,7 +115,7 @@ func (f *facts) forward(t types.Type) bool {
 }
 
 // method is the method of a concrete type with its code, nil for none.
-func (p *Program) method(t types.Type, name string, pkg *types.Package) *ssa.Function {
+func (p *Loaded) method(t types.Type, name string, pkg *types.Package) *ssa.Function {
 	if types.IsInterface(t) {
 		return nil
 	}
@@ -161,6 +163,9 @@ func (f *facts) sized(t types.Type, a Access, pos token.Pos) {
 		}
 	case *types.Map:
 		f.elem(t, a, pos)
+		if a&Store != 0 {
+			f.compare(u.Key())
+		}
 	case *types.Chan:
 		f.unknown(pos, "a channel", "other goroutines send and receive in an order that no record has")
 	}

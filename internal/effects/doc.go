@@ -11,6 +11,6 @@
 // Packages outside the standard library are loaded from source and built as SSA. The standard
 // library is a table (std.go), and so are tensor and the rooms that it imports (trusted.go).
 //
-// Read summary.go, then function.go, which looks at one function, and walk.go, which
+// Read summary.go first, then function.go, which looks at one function, and walk.go, which
 // follows the calls.
 package effects

@@ -11,7 +11,7 @@ import (
 
 // facts are what one function does by itself, without the functions that it calls.
 type facts struct {
-	p    *Program
+	p    *Loaded
 	fn   *ssa.Function
 	skip map[*ssa.BasicBlock]bool // blocks that lead to a panic only
 
@@ -63,7 +63,7 @@ type (
 )
 
 // of looks at a function, once.
-func (p *Program) of(fn *ssa.Function) *facts {
+func (p *Loaded) of(fn *ssa.Function) *facts {
 	if f := p.facts[fn]; f != nil {
 		return f
 	}
@@ -86,7 +86,7 @@ func (p *Program) of(fn *ssa.Function) *facts {
 	return f
 }
 
-func (p *Program) empty(fn *ssa.Function) *facts {
+func (p *Loaded) empty(fn *ssa.Function) *facts {
 	return &facts{p: p, fn: fn, fields: map[fieldKey]Access{}, elems: map[string]Access{}, globals: map[*ssa.Global]Access{},
 		lines: map[any]string{}, kinds: map[string]types.Type{}, uses: map[fieldKey]int{}, adds: map[fieldKey]bool{}}
 }
@@ -124,7 +124,9 @@ func (f *facts) instruction(i ssa.Instruction) {
 		f.through(i, i.Pos())
 		f.address(i, i.Pos())
 	case *ssa.BinOp:
-		f.compares = f.compares || types.IsInterface(i.X.Type()) && types.IsInterface(i.Y.Type()) && !isNil(i.X) && !isNil(i.Y)
+		if !isNil(i.X) && !isNil(i.Y) {
+			f.compare(i.X.Type())
+		}
 	case *ssa.Call:
 		f.call(i, i.Pos())
 	case *ssa.Defer:
@@ -150,6 +152,7 @@ func (f *facts) instruction(i ssa.Instruction) {
 		f.lookup(i)
 	case *ssa.MapUpdate:
 		f.elem(i.Map.Type(), Store, i.Pos())
+		f.compare(i.Key.Type())
 	case *ssa.TypeAssert:
 		if !types.IsInterface(i.AssertedType) {
 			f.asserted = append(f.asserted, i.AssertedType)
@@ -216,6 +219,20 @@ func (f *facts) operands(i ssa.Instruction) {
 // value enters a function that becomes a value: sooner or later it may be called.
 func (f *facts) value(fn *ssa.Function) {
 	f.callee(fn, nil, fn.Pos())
+}
+
+// compare enters a comparison of values of a type: where interfaces are in it, of what those hold.
+func (f *facts) compare(t types.Type) {
+	switch u := t.Underlying().(type) {
+	case *types.Interface:
+		f.compares = true
+	case *types.Array:
+		f.compare(u.Elem())
+	case *types.Struct:
+		for i := range u.NumFields() {
+			f.compare(u.Field(i).Type())
+		}
+	}
 }
 
 func isNil(v ssa.Value) bool {
@@ -289,5 +306,6 @@ func (f *facts) lookup(i *ssa.Lookup) {
 	if _, ok := i.X.Type().Underlying().(*types.Map); ok {
 		f.elem(i.X.Type(), Load, i.Pos())
 		f.whole(i.Type(), Load, i.Pos())
+		f.compare(i.Index.Type())
 	}
 }

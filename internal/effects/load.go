@@ -19,8 +19,8 @@ const gofx = "github.com/gofx-dev/gofx"
 
 const tensorPath = gofx + "/tensor"
 
-// Program is a package with all packages outside the standard library that it stands on.
-type Program struct {
+// Loaded is a package with all packages outside the standard library that it stands on.
+type Loaded struct {
 	Package  *packages.Package // the one that was named
 	ssa      *ssa.Program
 	sources  map[string]*packages.Package // by path: those that are analysed
@@ -33,7 +33,7 @@ type Program struct {
 
 // Open loads a package that a pattern names, as userpkg.Load does, and builds its SSA and that
 // of the packages it imports, except for the standard library and the rooms below nn.
-func Open(ctx context.Context, pattern string, env []string) (*Program, error) {
+func Open(ctx context.Context, pattern string, env []string) (*Loaded, error) {
 	if err := userpkg.Folder(pattern); err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func Open(ctx context.Context, pattern string, env []string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{sources: map[string]*packages.Package{}, trusted: map[string]bool{}, facts: map[*ssa.Function]*facts{},
+	p := &Loaded{sources: map[string]*packages.Package{}, trusted: map[string]bool{}, facts: map[*ssa.Function]*facts{},
 		refusing: map[*ssa.Function]bool{}, cleaned: map[*ssa.Function]bool{}}
 	paths := p.split(first)
 	c.Mode = packages.LoadSyntax | packages.NeedModule
@@ -70,7 +70,7 @@ func Open(ctx context.Context, pattern string, env []string) (*Program, error) {
 }
 
 // split lists the packages to analyse, and notes those that are trusted.
-func (p *Program) split(first *packages.Package) (paths []string) {
+func (p *Loaded) split(first *packages.Package) (paths []string) {
 	packages.Visit([]*packages.Package{first}, func(q *packages.Package) bool {
 		if q.PkgPath == tensorPath {
 			packages.Visit([]*packages.Package{q}, nil, func(q *packages.Package) { p.trusted[q.PkgPath] = q.Module != nil })
@@ -87,12 +87,12 @@ func (p *Program) split(first *packages.Package) (paths []string) {
 }
 
 // isStandard reports whether a package is of the standard library.
-func (p *Program) isStandard(path string) bool {
+func (p *Loaded) isStandard(path string) bool {
 	return p.sources[path] == nil && !p.trusted[path] && !strings.Contains(strings.SplitN(path, "/", 2)[0], ".")
 }
 
 // Function finds a function or method: "Classify", "Decoder.Step", "(*Decoder).Step".
-func (p *Program) Function(name string) (*ssa.Function, error) {
+func (p *Loaded) Function(name string) (*ssa.Function, error) {
 	scope := p.Package.Types.Scope()
 	typ, method, isMethod := strings.Cut(strings.Trim(name, "("), ".")
 	typ = strings.TrimPrefix(strings.TrimSuffix(typ, ")"), "*")

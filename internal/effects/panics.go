@@ -4,7 +4,7 @@ import "golang.org/x/tools/go/ssa"
 
 // panics finds the blocks of a function from which all ways lead to a panic. A call that panics
 // leaves no record, so what happens there needs no entry.
-func (p *Program) panics(fn *ssa.Function) map[*ssa.BasicBlock]bool {
+func (p *Loaded) panics(fn *ssa.Function) map[*ssa.BasicBlock]bool {
 	found := map[*ssa.BasicBlock]bool{}
 	for _, b := range fn.Blocks {
 		if p.ends(b) {
@@ -30,7 +30,7 @@ func (p *Program) panics(fn *ssa.Function) map[*ssa.BasicBlock]bool {
 }
 
 // ends reports whether a block panics, or calls a function that does nothing else.
-func (p *Program) ends(b *ssa.BasicBlock) bool {
+func (p *Loaded) ends(b *ssa.BasicBlock) bool {
 	for _, i := range b.Instrs {
 		switch i := i.(type) {
 		case *ssa.Panic:
@@ -46,7 +46,7 @@ func (p *Program) ends(b *ssa.BasicBlock) bool {
 
 // refuses reports whether all ways of a function lead to a panic. One that calls itself is taken
 // to return, and so is one with deferred calls, which may recover.
-func (p *Program) refuses(fn *ssa.Function) bool {
+func (p *Loaded) refuses(fn *ssa.Function) bool {
 	if known, ok := p.refusing[fn]; ok {
 		return known
 	}

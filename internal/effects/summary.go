@@ -19,6 +19,9 @@ const (
 	Adds // an integer of which every use is x += e, where e does not depend on x
 )
 
+// MarshalText is String.
+func (a Access) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
 // String lists the bits.
 func (a Access) String() string {
 	var list []string
@@ -49,7 +52,7 @@ type Global struct {
 	Name, Type string
 	Access     Access
 	Line       string
-	Var        *types.Var
+	Var        *types.Var `json:"-"`
 }
 
 // Body is a function value whose code was analysed: the place where its code begins.
@@ -69,11 +72,11 @@ type Summary struct {
 	Globals  []Global
 	Dynamic  []string // concrete types that interfaces may hold on the way
 	Bodies   []Body
-	Opaque   []Place // operations of which nothing is known
-	Observes []Place // reads of a tensor's data
-	InPlace  []Place // writes of a tensor's data
-	Maps     []*types.Map
-	Packages []string // whose code was looked at
+	Opaque   []Place      // operations of which nothing is known
+	Observes []Place      // reads of a tensor's data
+	InPlace  []Place      // writes of a tensor's data
+	Maps     []*types.Map `json:"-"`
+	Packages []string     // whose code was looked at
 }
 
 // Reads counts the fields that are loaded.

@@ -11,7 +11,7 @@ import (
 
 // walk follows the calls from a function and adds up the facts.
 type walk struct {
-	p       *Program
+	p       *Loaded
 	root    *ssa.Function
 	guess   bool // follow what memory may hold, too
 	seen    map[*ssa.Function]bool
@@ -25,7 +25,7 @@ type walk struct {
 }
 
 // Summary says what a function may do, with all that it may call.
-func (p *Program) Summary(fn *ssa.Function) *Summary {
+func (p *Loaded) Summary(fn *ssa.Function) *Summary {
 	w := p.walk(fn, true)
 	for _, v := range fn.Params {
 		w.all.whole(v.Type(), Load, v.Pos())
@@ -33,7 +33,7 @@ func (p *Program) Summary(fn *ssa.Function) *Summary {
 	return w.summary()
 }
 
-func (p *Program) walk(fn *ssa.Function, guess bool) *walk {
+func (p *Loaded) walk(fn *ssa.Function, guess bool) *walk {
 	w := &walk{p: p, root: fn, guess: guess, seen: map[*ssa.Function]bool{}, matched: map[*ssa.Function]bool{},
 		made: map[string]types.Type{}, dynamic: map[string]types.Type{}}
 	w.all = p.empty(fn)
@@ -52,7 +52,7 @@ func (p *Program) walk(fn *ssa.Function, guess bool) *walk {
 // clean reports whether a function does nothing, by what it certainly calls, that keeps it from
 // being replayed. One that memory may hold, and that is not clean, is left to the walk at run
 // time, which refuses it when it meets it.
-func (p *Program) clean(fn *ssa.Function) bool {
+func (p *Loaded) clean(fn *ssa.Function) bool {
 	if known, ok := p.cleaned[fn]; ok {
 		return known
 	}
@@ -141,9 +141,7 @@ func (w *walk) make(t types.Type) {
 // invoke enters a call of an interface's method: of the types that this code makes to interfaces
 // for certain, of those that all code does where their methods are clean.
 func (w *walk) invoke(i invoke) {
-	if isError(i.iface) {
-		return // errors are made by code that was looked at, and tell what it wrote
-	}
+	// An error of the standard library says what it was made with.
 	if n, ok := types.Unalias(i.iface).(*types.Named); ok && n.Obj().Pkg() != nil && w.p.isStandard(n.Obj().Pkg().Path()) {
 		w.all.opaque = append(w.all.opaque, Place{i.line, "a call of " + TypeName(i.iface) + "." + i.method.Name(),
 			"an interface of the standard library may hold anything"})

@@ -21,7 +21,7 @@ type world struct {
 	assigned map[*ssa.Global]bool // stored, or whose address is taken, after initialisation
 }
 
-func (p *Program) look() *world {
+func (p *Loaded) look() *world {
 	w := &world{captured: map[*ssa.Function][]ssa.Value{}, assigned: map[*ssa.Global]bool{}, makes: map[string][]*ssa.Function{},
 		callers: map[*ssa.Function][]*ssa.Function{}, callees: map[*ssa.Function][]*ssa.Function{}}
 	values := map[*ssa.Function]bool{}
@@ -66,8 +66,10 @@ func (w *world) instruction(fn *ssa.Function, i ssa.Instruction, starts bool, va
 		values[made] = true
 		w.captured[made] = append(w.captured[made], i.Bindings...)
 	case *ssa.Alloc:
-		k := TypeName(pointee(i.Type()))
-		w.makes[k] = append(w.makes[k], fn)
+		if fn.Synthetic == "" {
+			k := TypeName(pointee(i.Type()))
+			w.makes[k] = append(w.makes[k], fn)
+		}
 	case *ssa.DebugRef:
 		return
 	}
@@ -83,7 +85,9 @@ func (w *world) instruction(fn *ssa.Function, i ssa.Instruction, starts bool, va
 			if _, call := i.(ssa.CallInstruction); call && r == plain {
 				w.callers[v] = append(w.callers[v], fn)
 			}
-			values[v] = values[v] || r != plain
+			if r != plain {
+				values[v] = true
+			}
 		case *ssa.Global:
 			_, load := i.(*ssa.UnOp)
 			_, store := i.(*ssa.Store)

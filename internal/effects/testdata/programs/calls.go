@@ -250,3 +250,137 @@ func SizeField(s *Sizer, x *tensor.Tensor) *tensor.Tensor { return x.Reshape(s.N
 type Marked struct{ Kind fmt.Stringer }
 
 func StandardInterface(m *Marked) string { return m.Kind.String() }
+
+type Named struct{ *tensor.Tensor }
+
+type Number1 interface{ Item() float64 }
+
+var numbers = []Number1{Named{}}
+
+func TensorMethodValue(x *tensor.Tensor) float64 {
+	f := x.Item
+	return f()
+}
+
+func TensorMethodExpression(x *tensor.Tensor) *tensor.Tensor {
+	return (*tensor.Tensor).AddScalarInPlace(x, 1)
+}
+
+func TensorPromoted(n Named) *tensor.Tensor { return n.Relu() }
+
+func TensorPromotedMade(n *Named) float64 {
+	var i Number1 = n
+	return i.Item()
+}
+
+type Fault struct{ Text string }
+
+func (f *Fault) Error() string { return f.Text }
+
+type Failing struct{ Err error }
+
+func (f *Failing) fail(text string) { f.Err = &Fault{text} }
+
+func ErrorField(f *Failing) string { return f.Err.Error() }
+
+func LockPromoted(s *struct {
+	sync.Mutex
+	N int
+}) {
+	s.Lock()
+	s.N++
+}
+
+type Guarded struct {
+	sync.Mutex
+	N int
+}
+
+var lockers = []sync.Locker{&Guarded{}}
+
+func LockerMethod(g *Guarded) { f := g.Lock; f() }
+
+func Nested(m *Model) func() int {
+	n := m.Steps
+	return func() int {
+		g := func() int { return n + m.Depth }
+		n++
+		return g()
+	}
+}
+
+func DeferredClosure(m *Model) (n int) {
+	defer func() { n += m.Width }()
+	return m.Steps
+}
+
+func Labelled(m *Model) (n int) {
+outer:
+	for i := range m.Blocks {
+		for {
+			if m.Steps > i {
+				break outer
+			}
+			n++
+			continue outer
+		}
+	}
+	return n
+}
+
+func PointerToPointer(p **Config) int { return (*p).Width }
+
+func MapOfStructs(m map[string]Inner) int { return m["a"].B }
+
+func MapOfPointers(m map[string]*Inner) { m["a"].B = 1 }
+
+func KeyedByInterface(m map[any]int, k Shape) int { return m[k] }
+
+func Cleared(m *Model) {
+	clear(m.Table)
+	clear(m.Values)
+}
+
+func Minimum(m *Model) int { return min(m.Steps, m.Depth) }
+
+func Swap(m *Model) { m.Values[0], m.Values[1] = m.Values[1], m.Values[0] }
+
+func Escaping(m *Model) *float64 { return &m.Scale }
+
+func SliceOfSlices(s [][]Inner) int { return s[0][1].A }
+
+type Embedder struct{ Shape }
+
+func EmbeddedInterface(e *Embedder) float64 { return e.Area() }
+
+type Stack[T any] struct{ Items []T }
+
+func (s *Stack[T]) Push(v T) { s.Items = append(s.Items, v) }
+
+func (s *Stack[T]) Each(yield func(T) bool) {
+	for _, v := range s.Items {
+		if !yield(v) {
+			return
+		}
+	}
+}
+
+func Iterator(s *Stack[*Block]) (n float64) {
+	for b := range s.Each {
+		n += b.Gain
+	}
+	return n
+}
+
+func GenericStore(s *Stack[Inner]) { s.Push(Inner{}) }
+
+func Complex(m *Model, x *tensor.Tensor) (y *tensor.Tensor, err error) {
+	defer func() { m.Last = y }()
+	switch {
+	case m.Steps > 3:
+		return x, fmt.Errorf("%d steps", m.Steps)
+	case m.Act != nil:
+		return m.Act(x), nil
+	}
+	return x.Mul(m.Last), nil
+}
