@@ -54,7 +54,7 @@ var Rows = [][]string{
 	{"kernel/internal/par", "kernel/internal/half", "kernel/internal/vmath"},
 	{"kernel/internal/cpu", "kernel/internal/opcode"},
 	{"array/weights", "lowering/xla/pjrt"},
-	{"array/gguf", "array/npy", "array/safetensors", "array/torchpt"},
+	{"array/gguf", "array/npy", "array/safetensors", "array/torchpt", "internal/effects"},
 	{"shape"},
 	{"array", "internal/named", "internal/onnxpb", "internal/scan", "internal/turn", "internal/userpkg"},
 	{"diag"},
