@@ -19,7 +19,7 @@ type appended struct {
 }
 
 // takeAppended makes results of the rounds of the values that they append.
-func takeAppended(c *call, l *loopBody) (list []appended) {
+func takeAppended(c *control, l *loopBody) (list []appended) {
 	for i := len(l.carried) - 1; i >= 0; i-- {
 		rows := l.rowsOf(i)
 		if rows == nil {
@@ -79,13 +79,13 @@ func (l *loopBody) rowsOf(i int) []*graph.Node {
 
 // appendLists appends the rows of all rounds to the initial values, and puts the results
 // into the order of the Loop: carried values first, then those of the rounds.
-func appendLists(c *call, outs []*value, list []appended) []*value {
+func appendLists(c *control, outs []*value, list []appended) []*value {
 	n := len(outs) - len(list)
 	rows := outs[n:]
 	outs = slices.Clone(outs[:n])
 	for k, a := range slices.Backward(list) { // they were taken from the last on
-		flat := c.scope.cur.Function(std.Flatten, std.FlattenAttrs{EndDim: 1}, rows[k].node)
-		all := c.scope.cur.Function(std.Cat, std.DimAttrs{}, a.first, flat)
+		flat := c.cur.Function(std.Flatten, std.FlattenAttrs{EndDim: 1}, rows[k].node)
+		all := c.cur.Function(std.Cat, std.DimAttrs{}, a.first, flat)
 		outs = slices.Insert(outs, a.carry, &value{node: all})
 	}
 	return outs

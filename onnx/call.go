@@ -32,52 +32,40 @@ type rule struct {
 // call is the view that rules have of a node that is being imported. Its methods
 // panic with *diag.Error, which becomes the refusal of the node.
 type call struct {
-	im    *importer
-	scope *scope
-	n     *pb.Node
-	in    []*value // nil for absent ones
-	used  map[string]bool
-	b     op.Builder
+	dr    *draft
+	cur   *graph.Cursor
+	opset int // of the standard operators
+	depth int // of bodies inside of bodies
+	// main: the node is one of the model's graph, not of a body or a function.
+	main bool
+	n    *pb.Node
+	in   []*value // nil for absent ones
+	used map[string]bool
+	b    op.Builder
 	// folding: every operand is a constant, or sizes, and b computes.
 	folding bool
 }
 
+const mostBodies = 16 // bodies inside of bodies
+
 func refuse(code diag.Code, msg string) *diag.Error { return diag.New(code, msg) }
 
-// noted is the error of a node whose errors are in the list.
-var noted = diag.New(CodeModel, "its body is refused")
-
-// run applies a rule.
-func (c *call) run(r *rule) (outs []*value, err *diag.Error) {
-	defer func() {
-		if x := recover(); x != nil {
-			if _, ok := x.(stopped); ok {
-				outs, err = nil, noted
-				return
-			}
-			if outs, err = nil, diag.Recovered(x); err.Code == CodeValue && err.Hint == "" && err.Err == nil {
-				err = c.im.sized(err)
-			}
-		}
-	}()
-	switch {
-	case r.run != nil:
-		outs = r.run(c)
-	default:
-		if outs = c.bySizes(r); outs == nil {
-			outs = c.byConstants(r)
-		}
-		if outs == nil {
-			c.b = builder{c.scope.cur, c.im}
-			outs = c.values(r.build(c))
-		}
-		if r.after != nil {
-			r.after(c, outs)
-		}
+// apply computes the node at once if its operands are constants or sizes, else it makes nodes.
+func (c *call) apply(r *rule) (outs []*value) {
+	if r.run != nil {
+		return r.run(c)
 	}
-	c.claims(outs)
-	c.unknownAttrs()
-	return outs, nil
+	if outs = c.bySizes(r); outs == nil {
+		outs = c.byConstants(r)
+	}
+	if outs == nil {
+		c.write()
+		outs = c.values(r.build(c))
+	}
+	if r.after != nil {
+		r.after(c, outs)
+	}
+	return outs
 }
 
 // values makes values of the nodes that a rule built.
@@ -153,7 +141,7 @@ func (c *call) on(v *value) op.Value {
 	if c.folding {
 		return spec.Constants{A: []*array.Array{v.arr}}
 	}
-	return c.im.in(c.scope.cur, v)
+	return c.dr.in(c.cur, v)
 }
 
 // typ returns the type of operand i, the zero Type when it is absent.
@@ -170,10 +158,10 @@ func (c *call) rank(i int) int {
 	r := c.typ(i).Rank()
 	if r < 0 {
 		e := refuse(CodeValue, "the rank of input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known")
-		if c.im.undecided {
+		if c.dr.undecided {
 			e = e.WithHint(sizesHint)
 		} else if n := c.in[i].node; n != nil && n.Opcode() != graph.Placeholder {
-			e = c.im.curable(e, n)
+			e = c.dr.curable(e, n)
 		}
 		panic(e)
 	}
@@ -219,15 +207,8 @@ func (c *call) notConstant(i int) *diag.Error {
 	if c.in[i] == nil || c.in[i].node == nil {
 		return e
 	}
-	return c.im.curable(e, c.in[i].node)
+	return c.dr.curable(e, c.in[i].node)
 }
-
-// Unbound is the cause of an error that values of inputs would cure: a size follows
-// from them.
-type Unbound struct{ Inputs []string }
-
-// Error names the inputs that the value is computed from.
-func (u *Unbound) Error() string { return "it is computed from " + strings.Join(u.Inputs, ", ") }
 
 // ints returns the elements of an integer operand that must be known.
 func (c *call) ints(i int) []int {
@@ -406,7 +387,7 @@ func (c *call) dtype(name string, def array.DType) array.DType {
 		return def
 	}
 	t := pb.Undefined
-	if c.scope.opsets[""] < 6 { // the first sets have the type's name
+	if c.opset < 6 { // the first sets have the type's name
 		want := strings.ToLower(c.text(name, ""))
 		for k := pb.Undefined; k <= pb.Int2; k++ {
 			if k.String() == want {
@@ -433,6 +414,26 @@ func (c *call) do(o *op.Op, attrs any, in ...op.Value) op.Value {
 	return c.b.Call(o, attrs, in...)
 }
 
+// write has b make nodes.
+func (c *call) write() { c.b = builder{c.cur, c.dr} }
+
+// region begins a body of the node.
+func (c *call) region(name string) *body {
+	if c.depth >= mostBodies {
+		panic(refuse(CodeModel, "bodies are nested more than "+strconv.Itoa(mostBodies)+" deep"))
+	}
+	return c.dr.body(c.cur, name)
+}
+
+// results takes a node's value apart, which is a tuple even of one, as in a traced graph.
+func (c *call) results(n *graph.Node, count int) []*value {
+	outs := make([]*value, count)
+	for i := range outs {
+		outs[i] = &value{node: c.cur.ItemNode(n, i)}
+	}
+	return outs
+}
+
 // one is do as the result of a rule.
 func (c *call) one(o *op.Op, attrs any, in ...op.Value) []op.Value {
 	return []op.Value{c.do(o, attrs, in...)}
@@ -452,7 +453,7 @@ func (c *call) tensor(a *array.Array) op.Value {
 	if c.folding {
 		return spec.Constants{A: []*array.Array{a}}
 	}
-	return c.im.in(c.scope.cur, &value{name: "const", arr: a})
+	return c.dr.in(c.cur, &value{name: "const", arr: a})
 }
 
 // outputs is the number of outputs that the node names.

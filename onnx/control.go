@@ -10,65 +10,34 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
-	"github.com/gofx-dev/gofx/shape"
 )
 
 // controlRules are the operators with bodies: regions of cond, while and scan. A
 // value that a body uses of the graphs around it becomes an operand.
-var controlRules = map[string][]rule{
-	"If":   {{since: 1, run: branch}},
-	"Loop": {{since: 1, run: loop}},
-	"Scan": {{since: 8, run: scanBatch}, {since: 9, run: scan}},
+var controlRules = map[string][]meaning{
+	"If":          {{since: 1, control: branch}},
+	"Loop":        {{since: 1, control: loop}},
+	"Scan":        {{since: 8, control: scanBatch}, {since: 9, control: scan}},
+	"SequenceMap": {{since: 17, control: sequenceMap}},
 }
 
-// body is a region while it is imported.
-type body struct {
-	outer    *graph.Cursor // the place where a captured value is made
-	captured []*value
-	inputs   map[*value]*graph.Node
+// control is a call of an operator that imports the nodes of a body.
+type control struct {
+	*call
+	im    *importer
+	scope *scope
 }
-
-const mostBodies = 16 // bodies inside of bodies
 
 // region starts a body.
-func region(c *call, name string) *scope {
+func region(c *control, name string) *scope {
 	s := c.scope
-	if s.bodies >= mostBodies {
-		panic(refuse(CodeModel, "bodies are nested more than "+strconv.Itoa(mostBodies)+" deep"))
-	}
-	g := s.cur.Graph().NewRegion(name)
-	c.im.bodies[g] = &body{outer: s.cur, inputs: map[*value]*graph.Node{}}
-	return &scope{values: map[string]*value{}, outer: s, cur: g.At(), opsets: s.opsets, attrs: s.attrs, prefix: short(s.prefix + c.n.Name + "/"),
+	b := c.region(name)
+	return &scope{values: map[string]*value{}, outer: s, cur: b.cur, opsets: s.opsets, attrs: s.attrs, prefix: short(s.prefix + c.n.Name + "/"),
 		depth: s.depth, bodies: s.bodies + 1}
 }
 
-// capture makes a value from outside an input of a body.
-func (im *importer) capture(cur *graph.Cursor, v *value) *graph.Node {
-	b := im.bodies[cur.Graph()]
-	if b == nil {
-		panic(diag.Bug("onnx: value " + diag.Quote(v.name) + " of another graph"))
-	}
-	if n := b.inputs[v]; n != nil {
-		return n
-	}
-	outer := im.in(b.outer, v)
-	n := b.input(cur.Graph(), outer.Name(), outer.Type())
-	b.inputs[v] = n
-	b.captured = append(b.captured, v)
-	return n
-}
-
-// input adds a placeholder after the existing ones.
-func (b *body) input(g *graph.Graph, name string, t shape.Type) *graph.Node {
-	if at := g.FirstAfterInputs(); at != nil {
-		return g.Before(at).Placeholder(name, t, nil)
-	}
-	return g.At().Placeholder(name, t, nil)
-}
-
 // fill fills a body with the nodes of a graph and returns its results.
-func fill(c *call, s *scope, g *pb.Graph) []*value {
+func fill(c *control, s *scope, g *pb.Graph) []*value {
 	before := len(c.im.errs)
 	c.im.initializers(s, g)
 	c.im.nodes(s, g.Nodes)
@@ -87,7 +56,7 @@ func fill(c *call, s *scope, g *pb.Graph) []*value {
 // stopped ends a node whose body has errors that are noted.
 type stopped struct{}
 
-func (c *call) graph(name string) *pb.Graph {
+func (c *control) graph(name string) *pb.Graph {
 	a := c.attr(name, pb.AttrGraph)
 	if a == nil || a.G == nil {
 		panic(refuse(CodeModel, "attribute "+name+" is missing"))
@@ -95,28 +64,8 @@ func (c *call) graph(name string) *pb.Graph {
 	return a.G
 }
 
-// finish writes the output of a body.
-func (im *importer) finish(s *scope, outs []*value) {
-	args := make([]*graph.Node, len(outs))
-	st := &graph.Structure{Kind: graph.Results}
-	for i, v := range outs {
-		args[i] = im.in(s.cur, v)
-		st.Fields = append(st.Fields, graph.Leaf(i))
-	}
-	s.cur.Output(st, args...)
-}
-
-// results takes a node's value apart, which is a tuple even of one, as in a traced graph.
-func (c *call) results(n *graph.Node, count int) []*value {
-	outs := make([]*value, count)
-	for i := range outs {
-		outs[i] = &value{node: c.scope.cur.ItemNode(n, i)}
-	}
-	return outs
-}
-
 // branch is cond; where the condition is known, the branch itself.
-func branch(c *call) []*value {
+func branch(c *control) []*value {
 	yes, no := c.graph("then_branch"), c.graph("else_branch")
 	if v := c.value(0); v.arr != nil {
 		if v.arr.Len() != 1 {
@@ -147,7 +96,7 @@ func branch(c *call) []*value {
 			return other(c, of, i, []*pb.Graph{yes, no}, why)
 		}
 		flat[i] = members(outs[i])
-		c.im.finish(s, flat[i])
+		c.im.finish(s.cur, flat[i]...)
 		regions[i] = s.cur.Graph()
 		for _, v := range c.im.bodies[regions[i]].captured {
 			if !slices.Contains(captured, v) {
@@ -167,14 +116,14 @@ func branch(c *call) []*value {
 	if len(flat[0]) == 0 {
 		return grouped(outs[0], nil)
 	}
-	args := []*graph.Node{condition(c, c.x(0))}
+	args := []*graph.Node{condition(c.call, c.x(0))}
 	for _, v := range captured {
-		args = append(args, c.im.in(c.scope.cur, v))
+		args = append(args, c.im.in(c.cur, v))
 	}
 	for _, r := range regions {
 		align(c, r, captured)
 	}
-	results := c.results(c.scope.cur.Region(op.Cond, nil, regions, args...), len(flat[0]))
+	results := c.results(c.cur.Region(op.Cond, nil, regions, args...), len(flat[0]))
 	if slices.ContainsFunc(results, func(v *value) bool { return !v.typ().Ranked() }) {
 		if values, data, _ := c.im.followsFrom(args[0]); len(data) == 0 {
 			c.im.form.decide = append(c.im.form.decide, values...)
@@ -185,7 +134,7 @@ func branch(c *call) []*value {
 
 // tried fills a branch. It returns the errors of the branch and removes them from the list, since
 // the branch may never be taken.
-func tried(c *call, fill func()) (why diag.List) {
+func tried(c *control, fill func()) (why diag.List) {
 	before := len(c.im.errs)
 	defer func() {
 		x := recover()
@@ -207,7 +156,7 @@ func tried(c *call, fill func()) (why diag.List) {
 
 // other takes the branch that is not refused: the graph is then limited to sizes that do not take
 // the refused one.
-func other(c *call, of *claim, refused int, branches []*pb.Graph, why diag.List) []*value {
+func other(c *control, of *claim, refused int, branches []*pb.Graph, why diag.List) []*value {
 	c.im.counting = true // the nodes that the branch has begun
 	if !c.force(of, refused == 1, c.value(0).node) {
 		c.im.errs = append(c.im.errs, why...)
@@ -218,7 +167,7 @@ func other(c *call, of *claim, refused int, branches []*pb.Graph, why diag.List)
 
 // untaken is the error of an If that has a branch that is refused: where values of inputs decide which
 // one is taken, giving them cures it.
-func untaken(c *call, cond *value) any {
+func untaken(c *control, cond *value) any {
 	if cond.node == nil {
 		return stopped{}
 	}
@@ -230,17 +179,8 @@ func untaken(c *call, cond *value) any {
 	return c.im.curable(e, cond.node)
 }
 
-// condition has rank 0.
-func condition(c *call, v op.Value) *graph.Node {
-	n := v.(*graph.Node)
-	if n.Type().Rank() > 0 {
-		n = c.scope.cur.Function(std.Reshape, std.ReshapeAttrs{}, n)
-	}
-	return n
-}
-
 // align gives a region the inputs captured, in that order, after its own.
-func align(c *call, g *graph.Graph, captured []*value) {
+func align(c *control, g *graph.Graph, captured []*value) {
 	b := c.im.bodies[g]
 	var at *graph.Node
 	for _, v := range slices.Backward(captured) {

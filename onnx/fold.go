@@ -10,13 +10,13 @@ import (
 // builder writes into a graph.
 type builder struct {
 	cur *graph.Cursor
-	im  *importer
+	dr  *draft
 }
 
 func (b builder) Call(o *op.Op, attrs any, in ...op.Value) op.Value {
 	v := b.cur.Call(o, attrs, in...)
 	if o.ByValue {
-		b.im.discovered(v.(*graph.Node))
+		b.dr.discovered(v.(*graph.Node))
 	}
 	return v
 }
@@ -24,7 +24,7 @@ func (b builder) Call(o *op.Op, attrs any, in ...op.Value) op.Value {
 func (b builder) Item(tuple op.Value, i int) op.Value {
 	v := b.cur.Item(tuple, i)
 	if n, ok := tuple.(*graph.Node); ok && n.Op() != nil && n.Op().ByValue {
-		b.im.discovered(v.(*graph.Node))
+		b.dr.discovered(v.(*graph.Node))
 	}
 	return v
 }
@@ -55,7 +55,7 @@ func (c *call) byConstants(r *rule) (outs []*value) {
 			outs = nil
 		}
 	}()
-	c.folding, c.b = true, &spec.Folder{Workspace: c.im.workspace}
+	c.folding, c.b = true, &spec.Folder{Workspace: c.dr.workspace}
 	return c.values(r.build(c))
 }
 
@@ -68,7 +68,7 @@ func (c *call) prepared(i int, f func(x op.Value) op.Value) op.Value {
 	}
 	outer := c.b
 	defer func() { c.b, c.folding = outer, false }()
-	c.b, c.folding = &spec.Folder{Workspace: c.im.workspace, Unlimited: true}, true
+	c.b, c.folding = &spec.Folder{Workspace: c.dr.workspace, Unlimited: true}, true
 	out := f(spec.Constants{A: []*array.Array{v.arr}}).(spec.Constants)
 	c.b, c.folding = outer, false
 	return c.on(&value{name: v.name, arr: out.A[0]})

@@ -1,14 +1,10 @@
 package onnx
 
 import (
-	"slices"
-
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/graph/guard"
-	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -29,17 +25,17 @@ type claim struct {
 
 // truth decides a claim; ok is false where the sizes are not known. need is told each relation that it
 // rests on.
-func (im *importer) truth(c *claim, need func(r shape.Relation)) (yes, ok bool) {
+func (dr *draft) truth(c *claim, need func(r shape.Relation)) (yes, ok bool) {
 	switch {
 	case c.not != nil:
-		yes, ok = im.truth(c.not, need)
+		yes, ok = dr.truth(c.not, need)
 		return !yes, ok
 	case c.both[0] != nil:
-		first, ok := im.truth(c.both[0], need)
+		first, ok := dr.truth(c.both[0], need)
 		if !ok || first == c.either {
 			return first, ok
 		}
-		return im.truth(c.both[1], need)
+		return dr.truth(c.both[1], need)
 	}
 	switch c.rel.Truth() {
 	case shape.True:
@@ -48,11 +44,11 @@ func (im *importer) truth(c *claim, need func(r shape.Relation)) (yes, ok bool) 
 		return false, true
 	}
 	if c.rel.Rel == shape.EQ {
-		if equal, known := im.mod.Graph.CompareDims(c.rel.A, c.rel.B); known {
+		if equal, known := dr.mod.Graph.CompareDims(c.rel.A, c.rel.B); known {
 			return equal, true
 		}
 	}
-	_, _, yes, err := c.rel.Eval(im.sizeOf)
+	_, _, yes, err := c.rel.Eval(dr.sizeOf)
 	if err != nil {
 		return false, false
 	}
@@ -65,12 +61,12 @@ func (im *importer) truth(c *claim, need func(r shape.Relation)) (yes, ok bool) 
 }
 
 // sizeOf is the size that a symbol of an input has in the run that the graph is imported for.
-func (im *importer) sizeOf(symbol string) (int, bool) {
-	s, ok := im.mod.Graph.Symbol(symbol)
+func (dr *draft) sizeOf(symbol string) (int, bool) {
+	s, ok := dr.mod.Graph.Symbol(symbol)
 	if !ok {
 		return 0, false
 	}
-	dims := im.sizes[im.inputs[s.Node]]
+	dims := dr.sizes[dr.inputs[s.Node]]
 	if s.Axis >= len(dims) {
 		return 0, false
 	}
@@ -80,28 +76,28 @@ func (im *importer) sizeOf(symbol string) (int, bool) {
 // decide is the outcome of a claim for the sizes given, which the graph is guarded to have then. ok is
 // false where they are not known.
 func (c *call) decide(of *claim, at *graph.Node) (yes, ok bool) {
-	im := c.im
+	dr := c.dr
 	var all []shape.Relation
-	yes, ok = im.truth(of, func(r shape.Relation) { all = append(all, r) })
+	yes, ok = dr.truth(of, func(r shape.Relation) { all = append(all, r) })
 	if !ok {
-		im.undecided = true
+		dr.undecided = true
 		return false, false
 	}
 	for _, r := range all {
-		im.rely(r, at)
+		dr.rely(r, at)
 	}
 	return yes, true
 }
 
 // rely guards the graph to be given sizes with which a relation holds.
-func (im *importer) rely(r shape.Relation, at *graph.Node) {
-	if at != nil && at.Graph() != im.mod.Graph {
+func (dr *draft) rely(r shape.Relation, at *graph.Node) {
+	if at != nil && at.Graph() != dr.mod.Graph {
 		at = nil
 	}
-	if err := im.mod.Graph.Assume(r, at); err != nil {
+	if err := dr.mod.Graph.Assume(r, at); err != nil {
 		panic(firstOf(err))
 	}
-	im.mod.Graph.NoteSpecialisation(graph.Specialisation{What: r.String(), Guard: guard.Size{Relation: r}})
+	dr.mod.Graph.NoteSpecialisation(graph.Specialisation{What: r.String(), Guard: guard.Size{Relation: r}})
 }
 
 func firstOf(err error) *diag.Error {
@@ -122,20 +118,20 @@ func (c *call) force(of *claim, outcome bool, at *graph.Node) bool {
 	if !outcome {
 		r, _ = r.Not()
 	}
-	c.im.rely(r, at)
+	c.dr.rely(r, at)
 	return true
 }
 
 // ones tells which sizes of a type are 1; ok is false where that depends on sizes that are not
 // known. rely is then the condition to guard the graph by.
-func (im *importer) ones(t shape.Type) (axes []int, rely []shape.Relation, ok bool) {
+func (dr *draft) ones(t shape.Type) (axes []int, rely []shape.Relation, ok bool) {
 	for i, d := range t.Dims().Slice() {
 		yes, known := false, false
 		if !d.IsUnknown() {
-			yes, known = im.truth(&claim{rel: shape.Equality(d, shape.Const(1))}, func(r shape.Relation) { rely = append(rely, r) })
+			yes, known = dr.truth(&claim{rel: shape.Equality(d, shape.Const(1))}, func(r shape.Relation) { rely = append(rely, r) })
 		}
 		if !known {
-			im.undecided = true
+			dr.undecided = true
 			return nil, nil, false
 		}
 		if yes {
@@ -143,70 +139,6 @@ func (im *importer) ones(t shape.Type) (axes []int, rely []shape.Relation, ok bo
 		}
 	}
 	return axes, rely, true
-}
-
-// form is the set of decisions that the given sizes made about a graph.
-type form struct {
-	guards []guard.Guard     // of what was fixed
-	sizes  map[string]sizeAt // what symbols stand for
-	// decide are the inputs whose values say which branch an If takes, where the branches have results of
-	// other ranks: with them it is known.
-	decide []string
-}
-
-// sizeAt is a size of an input of the model.
-type sizeAt struct {
-	input string
-	axis  int
-}
-
-// fits reports whether inputs are such as the graph was imported for.
-func (f *form) fits(inputs map[string]*array.Array) bool {
-	given := formInputs{f, inputs}
-	return !slices.ContainsFunc(f.guards, func(g guard.Guard) bool {
-		return g.Check(given) != nil || slices.ContainsFunc(g.Symbols(), func(s string) bool { _, ok := given.Size(s); return !ok })
-	})
-}
-
-// formInputs are inputs of the model as what the guards of a form look at.
-type formInputs struct {
-	*form
-	arrays map[string]*array.Array
-}
-
-// Input implements guard.Inputs.
-func (x formInputs) Input(name string) (shape.Type, bool) {
-	a := x.arrays[name]
-	if a == nil {
-		return shape.Type{}, false
-	}
-	return shape.TypeOf(a), true
-}
-
-// Size implements guard.Inputs.
-func (x formInputs) Size(symbol string) (diag.SizeOf, bool) {
-	at, ok := x.sizes[symbol]
-	a := x.arrays[at.input]
-	if !ok || a == nil || at.axis >= a.Rank() {
-		return diag.SizeOf{}, false
-	}
-	return diag.SizeOf{Symbol: symbol, Input: at.input, Axis: at.axis, Value: a.Dim(at.axis)}, true
-}
-
-// formed is the form of the graph that has been imported.
-func (im *importer) formed() *form {
-	f := &form{sizes: map[string]sizeAt{}, decide: im.form.decide}
-	for _, s := range im.mod.Graph.Specialisations() {
-		if s.Guard != nil {
-			f.guards = append(f.guards, s.Guard)
-		}
-	}
-	for _, s := range im.mod.Graph.Symbols() {
-		if name, ok := im.inputs[s.Node]; ok {
-			f.sizes[s.Name] = sizeAt{name, s.Axis}
-		}
-	}
-	return f
 }
 
 // claims notes the statements of outcomes of comparisons of sizes, so that an If can be decided
@@ -244,7 +176,7 @@ func (c *call) compared() *claim {
 			return nil
 		}
 		s, ok := c.in[i].asSizes()
-		if !ok || len(s.dims) != 1 || s.dims[0].IsUnknown() || c.im.isLate(s.dims[0]) {
+		if !ok || len(s.dims) != 1 || s.dims[0].IsUnknown() || c.dr.isLate(s.dims[0]) {
 			return nil
 		}
 		d[i] = s.dims[0]
@@ -272,40 +204,6 @@ func (c *claim) String() string {
 		return c.both[0].String() + map[bool]string{true: " or ", false: " and "}[c.either] + c.both[1].String()
 	}
 	return c.rel.String()
-}
-
-// squeezeAll drops the dimensions that are 1 when the model runs.
-func (c *call) squeezeAll() []op.Value {
-	t := c.typ(0)
-	axes, rely, known := c.im.ones(t)
-	if !t.Ranked() || !known {
-		return c.one(std.Squeeze, nil, c.x(0))
-	}
-	v := c.x(0)
-	if len(axes) > 0 {
-		v = c.squeezed(axes)
-	}
-	for _, r := range rely {
-		c.im.rely(r, v.(*graph.Node))
-	}
-	return []op.Value{v}
-}
-
-// squeezed drops dimensions that are known to be 1: by their types, or by guards, which type rules do not
-// ask.
-func (c *call) squeezed(axes []int) op.Value {
-	v := c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axes...)}, c.x(0))
-	n, ok := v.(*graph.Node)
-	if t := c.typ(0); ok && t.Ranked() && !n.Type().Ranked() {
-		var dims []shape.Dim
-		for i, d := range t.Dims().Slice() {
-			if !slices.Contains(axes, i) {
-				dims = append(dims, d)
-			}
-		}
-		n.SetType(t.WithDims(shape.Of(dims...)))
-	}
-	return v
 }
 
 // sizesHint is the cure for values that the sizes of a run would make known.

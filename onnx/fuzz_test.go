@@ -164,8 +164,8 @@ func (u *mutator) tensor(w *pb.Tensor) {
 func (u *mutator) node(g *pb.Graph, n *pb.Node) {
 	switch u.IntN(6) {
 	case 0: // another operator on the same operands
-		names := make([]string, 0, len(rules[""]))
-		for name := range rules[""] {
+		names := make([]string, 0, len(meanings[""]))
+		for name := range meanings[""] {
 			names = append(names, name)
 		}
 		slices.Sort(names)

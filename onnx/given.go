@@ -4,13 +4,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/graph"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -113,114 +110,4 @@ func (im *importer) givenSizes(name string, t shape.Type) (dims []shape.Dim, def
 		}
 	}
 	return dims, defines, nil
-}
-
-// Unsized is the cause of an error that sizes of inputs would cure, which are letters or
-// unknown: something follows from them that must be a number.
-type Unsized struct {
-	Inputs []string     // those with such sizes
-	Types  []shape.Type // their types
-}
-
-// Error names the inputs whose sizes are not known, with their types.
-func (u *Unsized) Error() string {
-	var list []string
-	for i, name := range u.Inputs {
-		list = append(list, diag.Quote(name)+" "+u.Types[i].String())
-	}
-	return "sizes are not known of " + strings.Join(list, ", ")
-}
-
-// sized gives an error the sizes of inputs as its cure, where some are open.
-func (im *importer) sized(e *diag.Error) *diag.Error {
-	u := &Unsized{}
-	for n := range im.mod.Graph.Nodes() {
-		name, ok := im.inputs[n]
-		if !ok {
-			continue
-		}
-		t := n.Type()
-		if t.Ranked() {
-			if _, known := t.Dims().Known(); known {
-				continue
-			}
-		}
-		u.Inputs, u.Types = append(u.Inputs, name), append(u.Types, t)
-	}
-	if len(u.Inputs) == 0 {
-		return e
-	}
-	if e.Err == nil {
-		e.Err = u
-	}
-	return e.WithHint("give the sizes of these inputs when importing (Options.Inputs)")
-}
-
-// mostBound is how many elements an input may have that is bound by its value: lists of
-// sizes, axes, bounds, scales and counts are short.
-const mostBound = 64
-
-// isData reports whether an input is data, which change from run to run, and no list of
-// numbers that say how the model is to compute: nothing may be bound to the former.
-func isData(t shape.Type) bool {
-	if !t.Ranked() {
-		return true
-	}
-	n, known := t.Dims().Prod().Int()
-	return t.Rank() > 1 || known && n > mostBound || !known && t.DType().IsFloat()
-}
-
-// curable names the facts that would make a node known when the model is imported: values of
-// inputs, or their sizes. Data are never fixed by that: results for other data would be
-// wrong ones.
-func (im *importer) curable(e *diag.Error, n *graph.Node) *diag.Error {
-	values, data, sizes := im.followsFrom(n)
-	switch {
-	case len(data) > 0:
-		return e.WithHint("it follows from the elements of " + strings.Join(quoted(data), ", ") + ", which changes from run to run; export the model so that it follows from sizes")
-	case len(values) > 0:
-		e.Err = &Unbound{values}
-		return e.WithHint("give values for these inputs when importing (Options.Values)")
-	case sizes:
-		return im.sized(e)
-	}
-	return e.WithHint("give values for the inputs that it follows from when importing (Options.Values)")
-}
-
-// followsFrom tells which inputs a node follows from: those whose values decide it, of which
-// data are apart, and whether it follows from sizes, of which no value decides.
-func (im *importer) followsFrom(n *graph.Node) (values, data []string, sizes bool) {
-	seen := map[*graph.Node]bool{}
-	todo := []*graph.Node{n}
-	for len(todo) > 0 {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if seen[n] {
-			continue
-		}
-		seen[n] = true
-		if n.Op() == op.Dim && !im.isLate(n.Arg(0).Type().Dim(n.Attrs().(op.AxisAttrs).Axis)) {
-			sizes = true
-			continue
-		}
-		if name, ok := im.inputs[n]; ok && isData(n.Type()) {
-			data = append(data, name)
-		} else if ok {
-			values = append(values, name)
-		}
-		for a := range n.Inputs() {
-			todo = append(todo, a)
-		}
-	}
-	slices.Sort(values)
-	slices.Sort(data)
-	return values, data, sizes
-}
-
-func quoted(names []string) []string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		out[i] = diag.Quote(short(name))
-	}
-	return out
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/goname"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
-	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/simplify"
@@ -60,6 +59,25 @@ func (f *File) Import(o Options) (*graph.Module, error) {
 	return m, err
 }
 
+// importForm is Import that also returns the decisions that the given sizes made.
+func (f *File) importForm(o Options) (*graph.Module, *form, error) {
+	first := f.newImporter(o)
+	m, form, err := first.run(o)
+	if least := first.leastSizes(); first.unproved && len(least) > 0 { // conditions of later nodes on sizes may simplify them
+		again := f.newImporter(o)
+		again.least = least
+		if m, form, err := again.run(o); err == nil && again.needs(least) {
+			return m, form, nil
+		}
+	}
+	return m, form, err
+}
+
+func (f *File) newImporter(o Options) *importer {
+	return &importer{draft: newDraft(f, o.Sizes), values: o.Values, lengths: o.Lengths, ranks: o.Ranks,
+		opsets: map[string]int{}, functions: map[string]*pb.Function{}}
+}
+
 func (im *importer) run(o Options) (*graph.Module, *form, error) {
 	im.declare()
 	im.initial = initializerNames(im.model.Graph)
@@ -89,35 +107,21 @@ func (im *importer) run(o Options) (*graph.Module, *form, error) {
 
 // importer is one call of Import.
 type importer struct {
-	*File
-	values       map[string]*array.Array
-	lengths      map[string]int
-	ranks        map[string]int
-	mod          *graph.Module
-	errs         diag.List
-	opsets       map[string]int // of the model, by domain
-	functions    map[string]*pb.Function
-	placed       map[placed]*graph.Node
-	paths        map[*value]string
-	workspace    *kernel.Workspace
-	inputs       map[*graph.Node]string // the model's names of placeholders
-	bodies       map[*graph.Graph]*body
-	symbolValues map[string]*value // of sizes that bodies use
-	symbols      map[string]string // of sizes whose names are not legal
-	defined      map[string]bool   // sizes whose names are
-	symbolLabels goname.Labels
-	late         map[string]bool // sizes that runs discover
-	initial      map[string]bool // names of initializers
-	given        given           // types of inputs
-	labels       goname.Labels   // of placeholders
-	pathLabel    goname.Labels   // of parameters
-	inlined      int             // nodes of functions
-	counting     bool            // unused nodes remain: a while that counts rounds, nodes that a branch began
-	sizes        map[string][]int
-	form         form
-	undecided    bool           // something depends on sizes that are not known
-	least        map[string]int // of symbols, because the graph needs it
-	unproved     bool           // sizes have other forms where others are larger
+	*draft
+	values    map[string]*array.Array
+	lengths   map[string]int
+	ranks     map[string]int
+	errs      diag.List
+	opsets    map[string]int // of the model, by domain
+	functions map[string]*pb.Function
+	symbols   map[string]string // of sizes whose names are not legal
+	defined   map[string]bool   // sizes whose names are
+	initial   map[string]bool   // names of initializers
+	given     given             // types of inputs
+	labels    goname.Labels     // of placeholders
+	inlined   int               // nodes of functions
+	counting  bool              // unused nodes remain: a while that counts rounds, nodes that a branch began
+	form      form
 }
 
 // scope is a graph of the model, or the body of a function, while it is imported.
@@ -219,12 +223,12 @@ func (im *importer) initializers(s *scope, g *pb.Graph) {
 		im.define(s, at, t.Name, v)
 	}
 	for _, sp := range g.Sparse {
-		v, err := im.sparse(sp)
+		a, err := im.sparse(sp)
 		if err != nil {
 			im.fail("sparse initializer", err)
 			continue
 		}
-		im.define(s, "sparse initializer", v.name, v)
+		im.define(s, "sparse initializer", sp.Values.Name, &value{name: sp.Values.Name, arr: a})
 	}
 }
 
@@ -401,7 +405,8 @@ func (s *scope) where(n *pb.Node) string {
 // node imports one node, or notes why it cannot.
 func (im *importer) node(s *scope, n *pb.Node) {
 	at := s.where(n)
-	c := &call{im: im, scope: s, n: n, used: map[string]bool{}}
+	c := &control{im: im, scope: s, call: &call{dr: im.draft, cur: s.cur, opset: s.opsets[""], depth: s.bodies,
+		main: s.outer == nil && s.depth == 0, n: n, used: map[string]bool{}}}
 	ok := im.attributes(at, n)
 	for _, name := range n.Inputs {
 		var v *value
@@ -417,12 +422,12 @@ func (im *importer) node(s *scope, n *pb.Node) {
 		c.in = append(c.in, v)
 	}
 	var outs []*value
-	if r, err := im.ruleFor(s, n); err != nil {
+	if m, err := im.meaningOf(s, n); err != nil {
 		im.fail(at, err)
 	} else if ok {
 		s.cur.SetStaticPos(diag.Pos{File: im.name + ": " + at})
 		s.cur.SetScope(im.mod.Graph.Scope(graph.Scope{Path: scopeOf(n.Name)}))
-		if outs, err = c.run(r); err != nil && err != noted {
+		if outs, err = c.apply(m); err != nil && err != noted {
 			if err.Op == "" {
 				err.Op = n.Op
 			}
@@ -459,37 +464,3 @@ func (im *importer) attributes(at string, n *pb.Node) bool {
 }
 
 const mostAttrs = 256 // of a node
-
-// ruleFor finds the rule that imports a node.
-func (im *importer) ruleFor(s *scope, n *pb.Node) (*rule, *diag.Error) {
-	d := domain(n.Domain)
-	if !plainName(n.Op) || !plainName("x"+d) {
-		return nil, diag.New(CodeModel, "operator "+diag.Quote(short(n.Op))+" of domain "+diag.Quote(short(d))+" is not a valid name")
-	}
-	if f := im.functions[functionKey(d, n.Op, n.Overload)]; f != nil {
-		return &rule{run: func(c *call) []*value { return c.inline(f) }}, nil
-	}
-	version, ok := s.opsets[d]
-	if !ok && d != "" {
-		version = 1 // exporters forget to declare the domains of contributed operators
-	}
-	versions := rules[d][n.Op]
-	if versions == nil {
-		name := n.Op
-		if d != "" {
-			name = d + "." + n.Op
-		}
-		return nil, diag.New(CodeOperator, "operator "+name+" is not supported").WithHint(alternatives(d, n.Op))
-	}
-	var best *rule
-	for i := range versions {
-		if versions[i].since <= version {
-			best = &versions[i]
-		}
-	}
-	if best == nil {
-		return nil, diag.New(CodeOperator, "operator "+n.Op+" is not supported in operator set "+strconv.Itoa(version)+
-			", only from "+strconv.Itoa(versions[0].since)+" on").WithHint("export the model again with a newer operator set")
-	}
-	return best, nil
-}

@@ -19,7 +19,7 @@ const mostRounds = 1 << 12 // of a loop that is written out
 
 // written fills a body into the graph itself, on the given inputs; round tells the
 // names of its nodes from those of other rounds.
-func written(c *call, g *pb.Graph, round int, in []*value) []*value {
+func written(c *control, g *pb.Graph, round int, in []*value) []*value {
 	if c.im.inlined += len(g.Nodes); c.im.inlined > mostInlined {
 		panic(refuse(CodeModel, "the bodies of the model have more than "+strconv.Itoa(mostInlined)+" nodes when written out"))
 	}
@@ -86,7 +86,7 @@ func alike(a, b []*value) bool {
 }
 
 // never reports whether a Loop is known not to run.
-func never(c *call) bool {
+func never(c *control) bool {
 	known := func(i int) bool { return c.has(i) && c.in[i].arr != nil && c.in[i].arr.Len() == 1 }
 	return known(0) && array.Int64At(c.in[0].arr, 0) <= 0 || known(1) && array.Int64At(c.in[1].arr, 0) == 0
 }
@@ -94,7 +94,7 @@ func never(c *call) bool {
 // notRun are the results of a Loop that does not run: the values that it would
 // carry, and no results of rounds; their types are those of a body that is not
 // kept.
-func notRun(c *call, g *pb.Graph, carry int) []*value {
+func notRun(c *control, g *pb.Graph, carry int) []*value {
 	outs := make([]*value, carry, len(g.Outputs)-1)
 	for i := range outs {
 		v := *c.value(2 + i)
@@ -120,13 +120,13 @@ func notRun(c *call, g *pb.Graph, carry int) []*value {
 			zero = op.BoolScalar(false)
 		}
 		size := shape.Of(append([]shape.Dim{shape.Const(0)}, dims...)...)
-		outs = append(outs, &value{node: c.scope.cur.Function(std.Full, std.FullAttrs{Size: size, Value: zero, DType: t.DType()})})
+		outs = append(outs, &value{node: c.cur.Function(std.Full, std.FullAttrs{Size: size, Value: zero, DType: t.DType()})})
 	}
 	return outs
 }
 
 // structured reports whether a Loop carries or reads sequences and optionals.
-func structured(c *call, g *pb.Graph) bool {
+func structured(c *control, g *pb.Graph) bool {
 	is := func(v *value) bool { return v != nil && (v.isSeq || v.none) }
 	if slices.ContainsFunc(c.in, is) {
 		return true
@@ -144,7 +144,7 @@ func structured(c *call, g *pb.Graph) bool {
 }
 
 // unroll writes the rounds of a Loop out.
-func unroll(c *call, g *pb.Graph, carry int) []*value {
+func unroll(c *control, g *pb.Graph, carry int) []*value {
 	limit := mostRounds + 1
 	if c.has(0) {
 		list := c.ints(0)
@@ -182,9 +182,38 @@ func unroll(c *call, g *pb.Graph, carry int) []*value {
 	}
 	outs := slices.Clone(carried)
 	for _, list := range rounds {
-		outs = append(outs, derive(c, list, func(c *call) []op.Value {
+		outs = append(outs, derive(c.call, list, func(c *call) []op.Value {
 			return c.one(std.Stack, std.DimAttrs{}, c.xs()...)
 		})...)
 	}
 	return outs
+}
+
+// sequenceMap writes the body out for each member.
+func sequenceMap(c *control) []*value {
+	g := c.graph("body")
+	count := len(membersOf(c.call, 0))
+	if len(g.Inputs) != len(c.in) || len(g.Outputs) < len(c.n.Outputs) {
+		panic(refuse(CodeModel, "the body has "+strconv.Itoa(len(g.Inputs))+" inputs for "+strconv.Itoa(len(c.in))+" operands"))
+	}
+	outs := make([][]*value, len(g.Outputs))
+	for k := range count {
+		in := make([]*value, len(c.in))
+		for i := range c.in {
+			if in[i] = c.value(i); in[i].isSeq {
+				if len(in[i].seq) != count {
+					panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" has "+strconv.Itoa(len(in[i].seq))+" members, the first "+strconv.Itoa(count)))
+				}
+				in[i] = in[i].seq[k]
+			}
+		}
+		for i, v := range written(c, g, k, in) {
+			outs[i] = append(outs[i], member(v))
+		}
+	}
+	results := make([]*value, len(outs))
+	for i := range outs {
+		results[i] = sequence(outs[i])[0]
+	}
+	return results
 }

@@ -29,7 +29,7 @@ const mostSettled = 4
 
 // loopBodyOf fills a region whose carried values have types that hold in every round: a size that a round
 // changes is not known.
-func loopBodyOf(c *call, g *pb.Graph) *loopBody {
+func loopBodyOf(c *control, g *pb.Graph) *loopBody {
 	l := filledBody(c, g, nil)
 	for range mostSettled {
 		types, changed := l.settled(c)
@@ -44,7 +44,7 @@ func loopBodyOf(c *call, g *pb.Graph) *loopBody {
 
 // settled are the types of the carried values, without the sizes that a round changes. Where the sizes of
 // the run are known and say that it does not, the graph relies on that.
-func (l *loopBody) settled(c *call) (types []shape.Type, changed bool) {
+func (l *loopBody) settled(c *control) (types []shape.Type, changed bool) {
 	g := l.s.cur.Graph()
 	for i, v := range l.carried {
 		before, after := v.node.Type(), l.outs[1+i].typ()
@@ -69,7 +69,7 @@ func (l *loopBody) settled(c *call) (types []shape.Type, changed bool) {
 }
 
 // keeps reports whether a size is the same after a round, or the sizes of the run decide that it is.
-func keeps(c *call, g *graph.Graph, before, after shape.Dim) bool {
+func keeps(c *control, g *graph.Graph, before, after shape.Dim) bool {
 	if after.IsUnknown() {
 		return false
 	}
@@ -83,7 +83,7 @@ func keeps(c *call, g *graph.Graph, before, after shape.Dim) bool {
 // filledBody fills a region. Its first inputs are the carried values and the round; it
 // runs only where its condition is true, which it is a constant in it for that. types, unless nil, are
 // those of the carried values.
-func filledBody(c *call, g *pb.Graph, types []shape.Type) *loopBody {
+func filledBody(c *control, g *pb.Graph, types []shape.Type) *loopBody {
 	l := &loopBody{s: region(c, "body"), iter: &value{name: g.Inputs[0].Name}}
 	b := l.s.cur.Graph()
 	own := c.im.bodies[b]
@@ -95,11 +95,11 @@ func filledBody(c *call, g *pb.Graph, types []shape.Type) *loopBody {
 		if types != nil {
 			t = types[i]
 		}
-		v := &value{name: in.Name, node: own.input(b, goname.Legal(in.Name, "x"), t)}
+		v := &value{name: in.Name, node: own.input(goname.Legal(in.Name, "x"), t)}
 		l.args, l.carried = append(l.args, x), append(l.carried, v)
 		l.s.values[v.name] = v
 	}
-	l.iter.node = own.input(b, "i", shape.TensorType(array.I64, shape.Dims{}))
+	l.iter.node = own.input("i", shape.TensorType(array.I64, shape.Dims{}))
 	l.s.values[l.iter.name] = l.iter
 	l.outs = fill(c, l.s, g)
 	known, yes := constantBool(l.outs[0], cond)
@@ -109,13 +109,13 @@ func filledBody(c *call, g *pb.Graph, types []shape.Type) *loopBody {
 
 // loop is scan over a range if the number of rounds is known beforehand, else while,
 // followed by a scan if each round has results.
-func loop(c *call) []*value {
+func loop(c *control) []*value {
 	g := c.graph("body")
 	carry := len(c.in) - 2
 	if carry < 0 || len(g.Inputs) != carry+2 || len(g.Outputs) < carry+1 {
 		panic(refuse(CodeModel, "the body has "+strconv.Itoa(len(g.Inputs))+" inputs and "+strconv.Itoa(len(g.Outputs))+" outputs"))
 	}
-	c.b = builder{c.scope.cur, c.im}
+	c.write()
 	for i := range 2 {
 		if c.has(i) && c.in[i].arr != nil {
 			c.number(i) // each has one value
@@ -154,50 +154,50 @@ func loop(c *call) []*value {
 }
 
 // limit is the number of rounds that the operands allow, or one where they allow more.
-func limit(c *call, startsTrue, once bool) op.Value {
+func limit(c *control, startsTrue, once bool) op.Value {
 	number := func(n int64) op.Value { return c.do(std.Full, std.FullAttrs{Value: op.Int(n), DType: array.I64}) }
 	var n op.Value
 	switch {
 	case !c.has(0):
 		n = number(1)
 	case once:
-		n = c.do(std.Minimum, nil, condition(c, c.x(0)), number(1))
+		n = c.do(std.Minimum, nil, condition(c.call, c.x(0)), number(1))
 	default:
-		n = condition(c, c.x(0))
+		n = condition(c.call, c.x(0))
 	}
 	if !startsTrue {
-		n = c.do(std.Mul, nil, n, c.do(std.Cast, std.CastAttrs{DType: array.I64}, condition(c, c.x(1))))
+		n = c.do(std.Mul, nil, n, c.do(std.Cast, std.CastAttrs{DType: array.I64}, condition(c.call, c.x(1))))
 	}
 	return n
 }
 
 // upTo counts from 0 to a number that is known when the model runs.
-func upTo(c *call, n op.Value) op.Value {
+func upTo(c *control, n op.Value) op.Value {
 	number := func(n int) op.Value { return c.do(std.Full, std.FullAttrs{Value: op.Int(int64(n)), DType: array.I64}) }
 	return c.do(std.Range, nil, number(0), n, number(1))
 }
 
 // runRounds runs a body for each number of a sequence.
-func runRounds(c *call, l *loopBody, seq op.Value) []*value {
+func runRounds(c *control, l *loopBody, seq op.Value) []*value {
 	b := l.s.cur.Graph()
-	c.im.finish(l.s, l.outs[1:])
+	c.im.finish(l.s.cur, l.outs[1:]...)
 	args := append(slices.Clone(l.args), seq.(*graph.Node))
 	for _, v := range c.im.bodies[b].captured {
-		args = append(args, c.im.in(c.scope.cur, v))
+		args = append(args, c.im.in(c.cur, v))
 	}
-	n := c.scope.cur.Region(op.Scan, op.LoopAttrs{Carry: len(l.args), Seqs: 1}, []*graph.Graph{b}, args...)
+	n := c.cur.Region(op.Scan, op.LoopAttrs{Carry: len(l.args), Seqs: 1}, []*graph.Graph{b}, args...)
 	return c.results(n, len(l.outs)-1)
 }
 
 // while runs a body as long as its condition holds, and at most as often as a count says.
 // It returns the carried values, followed by the number of rounds.
-func while(c *call, l *loopBody, startsTrue bool) []*value {
+func while(c *control, l *loopBody, startsTrue bool) []*value {
 	s, iter, carried, args, outs := l.s, l.iter, l.carried, l.args, l.outs[:1+len(l.carried)]
 	// Carried are the values, the round and the condition, in this order.
 	b := s.cur.Graph()
-	cur := c.scope.cur
+	cur := c.cur
 	own := c.im.bodies[b]
-	own.input(b, "go", shape.TensorType(array.Bool, shape.Dims{}))
+	own.input("go", shape.TensorType(array.Bool, shape.Dims{}))
 	next := s.cur.Function(std.Add, std.AddAttrs{Other: op.Int(1)}, iter.node)
 	last := s.cur.Function
 	goOn := c.im.in(s.cur, outs[0])
@@ -211,13 +211,13 @@ func while(c *call, l *loopBody, startsTrue bool) []*value {
 		}
 		goOn = last(std.LogicalAnd, nil, goOn, last(std.Lt, nil, next, limit))
 	}
-	c.im.finish(s, append(slices.Clone(outs[1:]), &value{node: next}, &value{node: goOn}))
+	c.im.finish(s.cur, append(slices.Clone(outs[1:]), &value{node: next}, &value{node: goOn})...)
 	// The captured inputs precede the inputs added last: order them.
 	order(c, b)
 	first := cur.Function(std.Full, std.FullAttrs{Value: op.Int(0), DType: array.I64})
 	start := cur.Function(std.Full, std.FullAttrs{Value: op.BoolScalar(true), DType: array.Bool})
 	if !startsTrue {
-		start = condition(c, c.x(1))
+		start = condition(c.call, c.x(1))
 	}
 	if c.has(0) {
 		limit := c.x(0).(*graph.Node)
@@ -248,7 +248,7 @@ func while(c *call, l *loopBody, startsTrue bool) []*value {
 }
 
 // order puts the inputs of a loop's body into the order of the operands.
-func order(c *call, b *graph.Graph) {
+func order(c *control, b *graph.Graph) {
 	own := c.im.bodies[b]
 	at := b.FirstAfterInputs()
 	for _, v := range own.captured {

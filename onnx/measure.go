@@ -14,18 +14,18 @@ import (
 
 // discovered names the sizes of a node that no rule says, so that types that follow
 // from the node can use them.
-func (im *importer) discovered(n *graph.Node) {
+func (dr *draft) discovered(n *graph.Node) {
 	n.NameSizes(func() string {
-		name := im.symbolLabels.Fresh("k")
-		im.late[name] = true
+		name := dr.symbolLabels.Fresh("k")
+		dr.late[name] = true
 		return name
 	})
 }
 
 // isLate reports whether a size follows from values: whether something fits into it is
 // known when it has run only, and nothing may be required of it before.
-func (im *importer) isLate(d shape.Dim) bool {
-	return slices.ContainsFunc(d.Symbols(), func(s string) bool { return im.late[s] })
+func (dr *draft) isLate(d shape.Dim) bool {
+	return slices.ContainsFunc(d.Symbols(), func(s string) bool { return dr.late[s] })
 }
 
 // measured returns the elements of operand i, which the model computes, as sizes; signed
@@ -75,7 +75,7 @@ func measure(c *call, n *graph.Node, signed bool) []shape.Dim {
 		n = cur.Function(std.Cat, std.DimAttrs{}, over, cur.Function(std.Sub, nil, over, n))
 	}
 	n = cur.Function(std.Sized, nil, n)
-	c.im.discovered(n)
+	c.dr.discovered(n)
 	dims := n.Type().Dims().Slice()
 	for i := range count {
 		if signed {
@@ -87,12 +87,25 @@ func measure(c *call, n *graph.Node, signed bool) []shape.Dim {
 
 // cursorOf writes after the existing nodes of the graph that has a node.
 func cursorOf(c *call, n *graph.Node) *graph.Cursor {
-	for s := c.scope; s != nil; s = s.outer {
-		if s.cur.Graph() == n.Graph() {
-			return s.cur
+	for cur := c.cur; ; {
+		if cur.Graph() == n.Graph() {
+			return cur
 		}
+		b := c.dr.bodies[cur.Graph()]
+		if b == nil {
+			return c.cur
+		}
+		cur = b.outer
 	}
-	return c.scope.cur
+}
+
+// condition has rank 0.
+func condition(c *call, v op.Value) *graph.Node {
+	n := v.(*graph.Node)
+	if n.Type().Rank() > 0 {
+		n = c.cur.Function(std.Reshape, std.ReshapeAttrs{}, n)
+	}
+	return n
 }
 
 // stretch takes the elements of an axis from start to stop, by step, as ONNX counts: these

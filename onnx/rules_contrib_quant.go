@@ -250,7 +250,7 @@ func centered(c *call, i, zero int) op.Value {
 
 // dynamicQuantLSTM is lstm with weights of 8 bits, which lie transposed.
 func dynamicQuantLSTM(c *call) []*value {
-	c.b = builder{c.scope.cur, c.im}
+	c.write()
 	turned := *c
 	turned.in = append([]*value(nil), c.in...)
 	for _, i := range []int{1, 2} {

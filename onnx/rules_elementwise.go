@@ -267,7 +267,7 @@ func dropout(c *call) []*value {
 	x := *c.value(0)
 	outs := []*value{&x}
 	if c.outputs() > 1 {
-		c.b = builder{c.scope.cur, c.im}
+		c.write()
 		mask := c.do(std.OnesLike, std.LikeAttrs{DType: array.Bool}, c.x(0))
 		outs = append(outs, c.values([]op.Value{nil, mask})[1])
 	}

@@ -7,6 +7,6 @@ import (
 
 var inverseRules = map[string][]rule{"Inverse": {{since: 1, run: func(c *call) []*value {
 	c.rank(0)
-	c.b = builder{c.scope.cur, c.im}
+	c.write()
 	return c.values([]op.Value{c.do(std.Inverse, nil, c.x(0))})
 }}}}

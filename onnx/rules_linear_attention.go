@@ -34,7 +34,7 @@ func linearAttention(c *call) []*value {
 	if la.scale == 0 {
 		la.scale = 1 / math.Sqrt(float64(la.dk))
 	}
-	c.b = builder{c.scope.cur, c.im}
+	c.write()
 	seqs := []op.Value{la.tokens(0, qHeads), la.tokens(1, heads), la.tokens(2, heads)}
 	if la.gated = update == "gated" || update == "gated_delta"; la.gated {
 		seqs = append(seqs, la.tokens(4, heads))
@@ -44,17 +44,16 @@ func linearAttention(c *call) []*value {
 	}
 	state := la.state()
 	args := []*graph.Node{state.(*graph.Node)}
-	s := region(c, "token")
-	own := c.im.bodies[s.cur.Graph()]
-	in := []op.Value{own.input(s.cur.Graph(), "state", state.Type())}
+	b := c.region("token")
+	in := []op.Value{b.input("state", state.Type())}
 	for i, x := range seqs {
 		t := x.Type()
 		args = append(args, x.(*graph.Node))
-		in = append(in, own.input(s.cur.Graph(), []string{"q", "k", "v", "gate", "beta"}[i], t.WithDims(t.Dims().Sub(1, t.Rank()))))
+		in = append(in, b.input([]string{"q", "k", "v", "gate", "beta"}[i], t.WithDims(t.Dims().Sub(1, t.Rank()))))
 	}
-	next, read := la.token(builder{s.cur, c.im}, in)
-	c.im.finish(s, []*value{{node: next.(*graph.Node)}, {node: read.(*graph.Node)}})
-	n := c.scope.cur.Region(op.Scan, op.LoopAttrs{Carry: 1, Seqs: len(seqs)}, []*graph.Graph{s.cur.Graph()}, args...)
+	next, read := la.token(builder{b.cur, c.dr}, in)
+	c.dr.finish(b.cur, &value{node: next.(*graph.Node)}, &value{node: read.(*graph.Node)})
+	n := c.cur.Region(op.Scan, op.LoopAttrs{Carry: 1, Seqs: len(seqs)}, []*graph.Graph{b.cur.Graph()}, args...)
 	outs := c.results(n, 2)
 	y := c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(1, 0, 2, 3)}, outs[1].node)
 	y = c.do(std.Flatten, std.FlattenAttrs{StartDim: 2, EndDim: 3}, y)

@@ -56,7 +56,7 @@ func tensorAttr(c *call, name string) *array.Array {
 	if a == nil || a.T == nil {
 		return nil
 	}
-	v, err := arrayOf(a.T, c.im.data)
+	v, err := arrayOf(a.T, c.dr.data)
 	if err != nil {
 		panic(err)
 	}
@@ -117,7 +117,7 @@ func tableOf(c *call, name string, a *array.Array) op.Value {
 	if of == "" && len(c.n.Outputs) > 0 {
 		of = c.n.Outputs[len(c.n.Outputs)-1]
 	}
-	return c.im.in(c.scope.cur, &value{name: of + "." + name, arr: a})
+	return c.dr.in(c.cur, &value{name: of + "." + name, arr: a})
 }
 
 // vector is a constant of floats.

@@ -106,15 +106,15 @@ func classLabelsOf(c *call, ints string) classLabels {
 
 // isRead reports whether a value of the main graph is an output of the model, or an operand.
 func isRead(c *call, name string) bool {
-	if c.scope.outer != nil || c.scope.depth > 0 {
+	if !c.main {
 		return true
 	}
-	for _, o := range c.im.model.Graph.Outputs {
+	for _, o := range c.dr.model.Graph.Outputs {
 		if o.Name == name {
 			return true
 		}
 	}
-	for _, n := range c.im.model.Graph.Nodes {
+	for _, n := range c.dr.model.Graph.Nodes {
 		for _, a := range n.Attrs {
 			if a.G != nil || len(a.Graphs) > 0 {
 				return true // a body may read it

@@ -77,7 +77,7 @@ func lateEnds(c *call, pads []shape.Dim, axes []int) []shape.Dim {
 	var totals []shape.Dim
 	for i, a := range axes {
 		lo, hi := pads[i], pads[len(axes)+i]
-		if c.im.isLate(lo) || c.im.isLate(hi) {
+		if c.dr.isLate(lo) || c.dr.isLate(hi) {
 			ends = append(ends, i)
 			totals = append(totals, t.Dim(c.axis(a, t.Rank())).Add(lo).Add(hi))
 		}
@@ -86,7 +86,7 @@ func lateEnds(c *call, pads []shape.Dim, axes []int) []shape.Dim {
 		return pads
 	}
 	pads = slices.Clone(pads)
-	found := measured(c, 1, &value{node: c.im.sizeNode(c.scope.cur, sizeList(totals...))}, false)
+	found := measured(c, 1, &value{node: c.dr.sizeNode(c.cur, sizeList(totals...))}, false)
 	for k, i := range ends {
 		pads[len(axes)+i] = found[k].Sub(totals[k].Sub(pads[len(axes)+i]))
 	}

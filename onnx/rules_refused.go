@@ -49,8 +49,8 @@ func alternatives(d, name string) string {
 			return why
 		}
 	}
-	for _, other := range slices.Sorted(maps.Keys(rules)) {
-		if other != d && rules[other][name] != nil {
+	for _, other := range slices.Sorted(maps.Keys(meanings)) {
+		if other != d && meanings[other][name] != nil {
 			return name + " is known in the domain " + diag.Quote(other)
 		}
 	}

@@ -34,7 +34,7 @@ type recurrent struct {
 
 func recurrentRule(gates int, order []int, activations ...string) func(c *call) []*value {
 	return func(c *call) []*value {
-		c.b = builder{c.scope.cur, c.im}
+		c.write()
 		r := recurrentOf(c, gates, activations)
 		r.order = order
 		if nonlinearity, ok := r.plain(activations); ok {

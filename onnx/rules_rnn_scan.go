@@ -145,13 +145,12 @@ func (r *recurrent) direction(x op.Value, d int) (y op.Value, last []op.Value) {
 	if back {
 		x = r.reversed(x)
 	}
-	s := region(c, "step")
-	own := c.im.bodies[s.cur.Graph()]
-	w := cellWriter{b: builder{s.cur, c.im}, capture: func(v op.Value) op.Value {
+	own := c.region("step")
+	w := cellWriter{b: builder{own.cur, c.dr}, capture: func(v op.Value) op.Value {
 		if v == nil {
 			return nil
 		}
-		return c.im.in(s.cur, &value{node: v.(*graph.Node)})
+		return c.dr.in(own.cur, &value{node: v.(*graph.Node)})
 	}}
 	seqs := []op.Value{r.projected(x, d)}
 	if r.lengths {
@@ -162,12 +161,12 @@ func (r *recurrent) direction(x op.Value, d int) (y op.Value, last []op.Value) {
 	for i := range r.states() {
 		v := r.initial(i, d, x.Type())
 		args = append(args, v.(*graph.Node))
-		states = append(states, own.input(s.cur.Graph(), []string{"h", "c"}[i], v.Type()))
+		states = append(states, own.input([]string{"h", "c"}[i], v.Type()))
 	}
 	for i, v := range seqs {
 		t := v.Type()
 		args = append(args, v.(*graph.Node))
-		in = append(in, own.input(s.cur.Graph(), []string{"x", "alive"}[i], t.WithDims(t.Dims().Sub(1, t.Rank()))))
+		in = append(in, own.input([]string{"x", "alive"}[i], t.WithDims(t.Dims().Sub(1, t.Rank()))))
 	}
 	next := r.step(w, d, in[0], states)
 	out := next[0]
@@ -181,11 +180,11 @@ func (r *recurrent) direction(x op.Value, d int) (y op.Value, last []op.Value) {
 	for _, v := range append(next, out) {
 		outs = append(outs, &value{node: v.(*graph.Node)})
 	}
-	c.im.finish(s, outs)
+	c.dr.finish(own.cur, outs...)
 	for _, v := range own.captured {
-		args = append(args, c.im.in(c.scope.cur, v))
+		args = append(args, c.dr.in(c.cur, v))
 	}
-	n := c.scope.cur.Region(op.Scan, op.LoopAttrs{Carry: len(states), Seqs: len(seqs)}, []*graph.Graph{s.cur.Graph()}, args...)
+	n := c.cur.Region(op.Scan, op.LoopAttrs{Carry: len(states), Seqs: len(seqs)}, []*graph.Graph{own.cur.Graph()}, args...)
 	results := c.results(n, len(outs))
 	for _, v := range results[:len(states)] {
 		last = append(last, r.ended(v.node, x.Type()))

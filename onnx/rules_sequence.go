@@ -22,7 +22,6 @@ var sequenceRules = map[string][]rule{
 	"SequenceLength":     {{since: 11, run: sequenceLength}},
 	"SplitToSequence":    {{since: 11, run: splitToSequence}},
 	"ConcatFromSequence": {{since: 11, run: concatFromSequence}},
-	"SequenceMap":        {{since: 17, run: sequenceMap}},
 	"Optional":           {{since: 15, run: optional}},
 	"OptionalHasElement": {{since: 15, run: optionalHasElement}},
 	"OptionalGetElement": {{since: 15, run: optionalGetElement}},
@@ -134,7 +133,7 @@ func derive(c *call, in []*value, build func(c *call) []op.Value) []*value {
 	d.in, d.used = in, maps.Clone(c.used)
 	outs := d.byConstants(&rule{build: build})
 	if outs == nil {
-		d.b = builder{c.scope.cur, c.im}
+		d.write()
 		outs = d.values(build(&d))
 	}
 	return outs
@@ -200,35 +199,6 @@ func concatFromSequence(c *call) []*value {
 		}
 		return c.one(std.Cat, std.DimAttrs{Dim: axis}, c.xs()...)
 	})
-}
-
-// sequenceMap writes the body out for each member.
-func sequenceMap(c *call) []*value {
-	g := c.graph("body")
-	count := len(membersOf(c, 0))
-	if len(g.Inputs) != len(c.in) || len(g.Outputs) < len(c.n.Outputs) {
-		panic(refuse(CodeModel, "the body has "+strconv.Itoa(len(g.Inputs))+" inputs for "+strconv.Itoa(len(c.in))+" operands"))
-	}
-	outs := make([][]*value, len(g.Outputs))
-	for k := range count {
-		in := make([]*value, len(c.in))
-		for i := range c.in {
-			if in[i] = c.value(i); in[i].isSeq {
-				if len(in[i].seq) != count {
-					panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" has "+strconv.Itoa(len(in[i].seq))+" members, the first "+strconv.Itoa(count)))
-				}
-				in[i] = in[i].seq[k]
-			}
-		}
-		for i, v := range written(c, g, k, in) {
-			outs[i] = append(outs[i], member(v))
-		}
-	}
-	results := make([]*value, len(outs))
-	for i := range outs {
-		results[i] = sequence(outs[i])[0]
-	}
-	return results
 }
 
 func optional(c *call) []*value {

@@ -61,7 +61,7 @@ func constant(c *call) []*value {
 			panic(refuse(CodeModel, "Constant has no value"))
 		}
 		var err *diag.Error
-		if v.arr, err = arrayOf(t, c.im.data); err != nil {
+		if v.arr, err = arrayOf(t, c.dr.data); err != nil {
 			panic(err)
 		}
 	case "value_int":
@@ -81,11 +81,11 @@ func constant(c *call) []*value {
 		if sp == nil {
 			panic(refuse(CodeModel, "Constant has no value"))
 		}
-		dense, err := c.im.sparse(sp)
+		dense, err := c.dr.sparse(sp)
 		if err != nil {
 			panic(err)
 		}
-		v.arr = dense.arr
+		v.arr = dense
 	default:
 		panic(refuse(CodeType, "Constant with "+a.Name+" is not supported"))
 	}
@@ -124,7 +124,7 @@ func shapeOf(c *call) []*value {
 	if ok {
 		return []*value{sized(sizeList(dims[start:max(start, end)]...))}
 	}
-	c.b = builder{c.scope.cur, c.im}
+	c.write()
 	var parts []op.Value
 	for i := start; i < end; i++ {
 		parts = append(parts, c.do(op.Dim, op.AxisAttrs{Axis: i}, c.x(0)))
@@ -244,7 +244,7 @@ func (c *call) axes(i int) []int {
 func squeeze(c *call) []op.Value {
 	axes := c.axes(1)
 	if axes == nil {
-		return c.squeezeAll()
+		return squeezeAll(c)
 	}
 	if len(axes) == 0 {
 		return []op.Value{c.x(0)}
@@ -257,13 +257,13 @@ func squeeze(c *call) []op.Value {
 		if n, ok := d.Int(); ok && n != 1 {
 			panic(refuse(CodeModel, "dimension "+strconv.Itoa(axes[i])+" has size "+strconv.Itoa(n)+", expected 1"))
 		}
-		if !d.IsUnknown() && !d.Is(1) && !c.im.isLate(d) {
+		if !d.IsUnknown() && !d.Is(1) && !c.dr.isLate(d) {
 			rely = append(rely, shape.Equality(d, shape.Const(1)))
 		}
 	}
-	v := c.squeezed(axes)
+	v := squeezed(c, axes)
 	for _, r := range rely { // assumptions in a branch go to the branch's graph
-		if err := c.scope.cur.Graph().Assume(r, v.(*graph.Node)); err != nil {
+		if err := c.cur.Graph().Assume(r, v.(*graph.Node)); err != nil {
 			panic(firstOf(err))
 		}
 	}
@@ -307,7 +307,7 @@ func expand(c *call) []op.Value {
 		switch {
 		case d.Is(1):
 			d = n
-		case !c.im.isLate(d) || n.Is(1) || n.IsUnknown():
+		case !c.dr.isLate(d) || n.Is(1) || n.IsUnknown():
 		case number:
 			if e := choose(equal(d, one), n, d); !e.IsUnknown() {
 				d = e
@@ -413,7 +413,7 @@ func indexFromEnd(c *call, index op.Value, v *value, size shape.Dim) op.Value {
 			return index
 		}
 	}
-	if n, ok := index.(*graph.Node); ok && c.im.counts(n, mostFollowed) {
+	if n, ok := index.(*graph.Node); ok && c.dr.counts(n, mostFollowed) {
 		return index
 	}
 	return fromEndOf(c, index, c.size(size, v.typ().DType()))
@@ -428,14 +428,14 @@ var movers = map[*op.Op]bool{std.Slice: true, std.Expand: true, std.Reshape: tru
 
 // counts reports whether no element of a value is negative, because of its origin:
 // exporters cut indices out of constants.
-func (im *importer) counts(n *graph.Node, most int) bool {
+func (dr *draft) counts(n *graph.Node, most int) bool {
 	for ; most > 0 && movers[n.Op()]; most-- {
 		n = n.Arg(0)
 	}
 	if o := n.Op(); o == std.Argmax || o == std.Argmin {
 		return true
 	}
-	p := im.mod.Param(n.Target())
+	p := dr.mod.Param(n.Target())
 	return n.Opcode() == graph.GetAttr && p != nil && p.Value != nil && !anyNegative(p.Value)
 }
 
@@ -486,12 +486,12 @@ func rangeOf(c *call) []op.Value {
 	if step == 0 {
 		panic(refuse(CodeModel, "a range in steps of 0 has no length"))
 	}
-	end := c.im.above(c.dim(1))
+	end := c.dr.above(c.dim(1))
 	// A step away from the end makes no elements.
 	if step > 0 {
 		end = end.Max(shape.Const(start))
 	} else {
 		end = end.Min(shape.Const(start))
 	}
-	return c.one(std.Arange, std.ArangeAttrs{Start: start, End: c.im.back(end), Step: step, DType: d})
+	return c.one(std.Arange, std.ArangeAttrs{Start: start, End: c.dr.back(end), Step: step, DType: d})
 }

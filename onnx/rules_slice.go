@@ -98,17 +98,17 @@ func slice(c *call) []op.Value {
 		if step == 0 {
 			panic(refuse(CodeModel, "the step of Slice is 0"))
 		}
-		late := (c.im.isLate(size) || size.IsUnknown()) && !wholly(start, stop, size, step) || c.im.isLate(start) || c.im.isLate(stop)
+		late := (c.dr.isLate(size) || size.IsUnknown()) && !wholly(start, stop, size, step) || c.dr.isLate(start) || c.dr.isLate(stop)
 		if late && !start.IsUnknown() && !stop.IsUnknown() {
 			v = stretch(c, v, axis, c.size(start, array.I64), c.size(stop, array.I64), number64(c, int64(step)))
 			continue
 		}
 		if step < 0 {
 			v = c.do(std.Flip, std.FlipAttrs{Dims: op.IntList(axis)}, v)
-			start, stop = c.im.bounds(reversed, size, start, stop)
+			start, stop = c.dr.bounds(reversed, size, start, stop)
 			step = -min(max(step, -math.MaxInt), -1)
 		} else {
-			start, stop = c.im.bounds(between, size, start, stop)
+			start, stop = c.dr.bounds(between, size, start, stop)
 		}
 		if start.Is(0) && (stop.Equal(std.End) || stop.Equal(size)) && step == 1 {
 			continue

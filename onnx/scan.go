@@ -11,7 +11,7 @@ import (
 )
 
 // scan runs over sequences along any axis, in either direction.
-func scan(c *call) []*value {
+func scan(c *control) []*value {
 	sc := scanOf(c)
 	sc.inAxes, sc.inBack = scanList(c, "scan_input_axes", sc.seqs), scanList(c, "scan_input_directions", sc.seqs)
 	sc.outAxes, sc.outBack = scanList(c, "scan_output_axes", sc.results), scanList(c, "scan_output_directions", sc.results)
@@ -25,7 +25,7 @@ type scanned struct {
 	inAxes, inBack, outAxes, outBack []int
 }
 
-func scanOf(c *call) scanned {
+func scanOf(c *control) scanned {
 	g := c.graph("body")
 	sc := scanned{g: g, seqs: c.int("num_scan_inputs", 0)}
 	sc.carry = len(c.in) - sc.seqs
@@ -38,7 +38,7 @@ func scanOf(c *call) scanned {
 
 // scanBatch is the Scan of operator set 8, for each member of a batch: a scan over the
 // batch, whose body is the scan over the sequences.
-func scanBatch(c *call) []*value {
+func scanBatch(c *control) []*value {
 	if len(c.in) == 0 || c.in[0] != nil {
 		panic(refuse(CodeOperator, "Scan of operator set 8 with lengths of the sequences is not supported"))
 	}
@@ -49,30 +49,31 @@ func scanBatch(c *call) []*value {
 	s := region(c, "batch")
 	b := s.cur.Graph()
 	own := c.im.bodies[b]
-	inner := *c
-	inner.scope, inner.in = s, nil
+	of := *c.call
+	of.cur, of.depth, of.main, of.in = s.cur, s.bodies, false, nil
+	inner := &control{&of, c.im, s}
 	var args []*graph.Node
 	for i := range c.in {
 		if c.rank(i) < 1 {
 			panic(refuse(CodeModel, "input "+strconv.Itoa(i+1)+" has no dimensions, expected a batch"))
 		}
-		x := c.im.in(c.scope.cur, c.in[i])
+		x := c.im.in(c.cur, c.in[i])
 		args = append(args, x)
 		t := x.Type()
-		inner.in = append(inner.in, &value{name: sc.g.Inputs[i].Name, node: own.input(b, "x", t.WithDims(t.Dims().Sub(1, t.Rank())))})
+		inner.in = append(inner.in, &value{name: sc.g.Inputs[i].Name, node: own.input("x", t.WithDims(t.Dims().Sub(1, t.Rank())))})
 	}
-	outs := scanOver(&inner, sc)
-	c.im.finish(s, outs)
+	outs := scanOver(inner, sc)
+	c.im.finish(s.cur, outs...)
 	for _, v := range own.captured {
-		args = append(args, c.im.in(c.scope.cur, v))
+		args = append(args, c.im.in(c.cur, v))
 	}
-	n := c.scope.cur.Region(op.Scan, op.LoopAttrs{Seqs: len(c.in)}, []*graph.Graph{b}, args...)
+	n := c.cur.Region(op.Scan, op.LoopAttrs{Seqs: len(c.in)}, []*graph.Graph{b}, args...)
 	return c.results(n, len(outs))
 }
 
-func scanOver(c *call, sc scanned) []*value {
+func scanOver(c *control, sc scanned) []*value {
 	g, carry, inAxes, inBack := sc.g, sc.carry, sc.inAxes, sc.inBack
-	c.b = builder{c.scope.cur, c.im}
+	c.write()
 	s := region(c, "body")
 	b := s.cur.Graph()
 	own := c.im.bodies[b]
@@ -91,15 +92,15 @@ func scanOver(c *call, sc scanned) []*value {
 			t = t.WithDims(t.Dims().Sub(1, t.Rank()))
 		}
 		args = append(args, x.(*graph.Node))
-		v := &value{name: g.Inputs[i].Name, node: own.input(b, goname.Legal(g.Inputs[i].Name, "x"), t)}
+		v := &value{name: g.Inputs[i].Name, node: own.input(goname.Legal(g.Inputs[i].Name, "x"), t)}
 		s.values[v.name] = v
 	}
 	outs := fill(c, s, g)
-	c.im.finish(s, outs)
+	c.im.finish(s.cur, outs...)
 	for _, v := range own.captured {
-		args = append(args, c.im.in(c.scope.cur, v))
+		args = append(args, c.im.in(c.cur, v))
 	}
-	n := c.scope.cur.Region(op.Scan, op.LoopAttrs{Carry: carry, Seqs: sc.seqs}, []*graph.Graph{b}, args...)
+	n := c.cur.Region(op.Scan, op.LoopAttrs{Carry: carry, Seqs: sc.seqs}, []*graph.Graph{b}, args...)
 	vs := c.results(n, len(outs))
 	for k := range sc.results {
 		var x op.Value = vs[carry+k].node
@@ -115,7 +116,7 @@ func scanOver(c *call, sc scanned) []*value {
 }
 
 // scanList is an attribute with an entry for each sequence.
-func scanList(c *call, name string, n int) []int {
+func scanList(c *control, name string, n int) []int {
 	v := c.list(name)
 	if v == nil {
 		v = make([]int, n)

@@ -18,7 +18,7 @@ import (
 // are decided when a model is imported where they are the same for all sizes.
 func TestComparisonsOfSizes(t *testing.T) {
 	n, minus := shape.Sym("N"), shape.Const(-1)
-	f := &sizeFolder{spec.Folder{Workspace: &kernel.Workspace{}}, &importer{}}
+	f := &sizeFolder{spec.Folder{Workspace: &kernel.Workspace{}}, &draft{}}
 	list := func(d ...shape.Dim) op.Value { return known1(sizeList(d...)) }
 	have := f.Call(std.Eq, nil, list(n, minus, one), list(minus))
 	require.Equal(t, []bool{false, true, false}, array.Data[bool](have.(spec.Constants).A[0]))
@@ -98,7 +98,7 @@ func TestSizesComputeAsNumbers(t *testing.T) {
 				a, b = append(a, spec.Constants{A: []*array.Array{x}}), append(b, spec.Constants{A: []*array.Array{x}})
 			}
 			want := call(&spec.Folder{Workspace: w}, c.o, c.attrs, b...)
-			got := call(&sizeFolder{spec.Folder{Workspace: w}, &importer{}}, c.o, c.attrs, a...)
+			got := call(&sizeFolder{spec.Folder{Workspace: w}, &draft{}}, c.o, c.attrs, a...)
 			if got == nil || want == nil {
 				continue
 			}

@@ -46,7 +46,7 @@ func (c *call) bySizes(r *rule) (outs []*value) {
 			panic(x)
 		}
 	}()
-	c.folding, c.b = true, &sizeFolder{spec.Folder{Workspace: c.im.workspace}, c.im}
+	c.folding, c.b = true, &sizeFolder{spec.Folder{Workspace: c.dr.workspace}, c.dr}
 	return c.values(r.build(c))
 }
 
@@ -67,7 +67,7 @@ func (v symbols) Type() shape.Type {
 // sizeFolder computes on sizes and constants.
 type sizeFolder struct {
 	spec.Folder
-	im *importer
+	dr *draft
 }
 
 // Item returns a member of a tuple.
@@ -251,14 +251,14 @@ func (f *sizeFolder) evalSize(g expr.Graph, at []int, in []*sizes) shape.Dim {
 	if !known {
 		return shape.Unknown
 	}
-	return f.im.back(outs[0])
+	return f.dr.back(outs[0])
 }
 
 // sizeOf computes a node from what its operands are.
 func (f *sizeFolder) sizeOf(n expr.Node, at []int, in []*sizes, args []shape.Dim) (d shape.Dim, known bool) {
 	switch n.Code {
 	case kernel.OpInput:
-		return f.im.above(in[n.Imm].read(at)), true
+		return f.dr.above(in[n.Imm].read(at)), true
 	case kernel.OpConst:
 		return shape.Const(int(array.Int64At(spec.ConstantOf(n.DType, n.Imm), 0))), true
 	}

@@ -109,7 +109,7 @@ func (v *value) typ() shape.Type {
 }
 
 // in returns the value as a node of the graph that cur writes to.
-func (im *importer) in(cur *graph.Cursor, v *value) *graph.Node {
+func (dr *draft) in(cur *graph.Cursor, v *value) *graph.Node {
 	if v.node != nil && v.node.Graph() == cur.Graph() {
 		return v.node
 	}
@@ -117,27 +117,27 @@ func (im *importer) in(cur *graph.Cursor, v *value) *graph.Node {
 	case v.isSeq || v.none:
 		panic(refuse(CodeType, diag.Quote(v.name)+" is "+v.what()+", expected a tensor"))
 	case v.arr != nil:
-		return im.constant(cur, v)
-	case v.sizes != nil && (im.bodies[cur.Graph()] == nil || ownSymbols(cur.Graph(), v.sizes)):
-		return im.sizeNode(cur, v.sizes)
+		return dr.constant(cur, v)
+	case v.sizes != nil && (dr.bodies[cur.Graph()] == nil || ownSymbols(cur.Graph(), v.sizes)):
+		return dr.sizeNode(cur, v.sizes)
 	}
-	return im.capture(cur, v)
+	return dr.capture(cur, v)
 }
 
 // constant returns the get_attr node of a constant in a graph; there is one of each.
-func (im *importer) constant(cur *graph.Cursor, v *value) *graph.Node {
+func (dr *draft) constant(cur *graph.Cursor, v *value) *graph.Node {
 	key := placed{cur.Graph(), v}
-	if n := im.placed[key]; n != nil {
+	if n := dr.placed[key]; n != nil {
 		return n
 	}
-	path, ok := im.paths[v]
+	path, ok := dr.paths[v]
 	if !ok {
-		path = im.mod.FreshPath(im.pathLabel.Fresh(goname.LegalPath(v.name)))
-		im.mod.SetParam(graph.Param{Path: path, Value: v.arr, Buffer: !v.arr.DType().IsFloat()})
-		im.paths[v] = path
+		path = dr.mod.FreshPath(dr.pathLabel.Fresh(goname.LegalPath(v.name)))
+		dr.mod.SetParam(graph.Param{Path: path, Value: v.arr, Buffer: !v.arr.DType().IsFloat()})
+		dr.paths[v] = path
 	}
 	n := cur.GetAttr(path)
-	im.placed[key] = n
+	dr.placed[key] = n
 	return n
 }
 
@@ -159,8 +159,8 @@ func ownSymbols(g *graph.Graph, s *sizes) bool {
 }
 
 // sizeNode computes sizes as a tensor.
-func (im *importer) sizeNode(cur *graph.Cursor, s *sizes) *graph.Node {
-	w := sizeWriter{im, cur}
+func (dr *draft) sizeNode(cur *graph.Cursor, s *sizes) *graph.Node {
+	w := sizeWriter{dr, cur}
 	parts := make([]op.Value, len(s.dims))
 	for i, d := range s.dims {
 		parts[i], _ = shape.Fold[op.Value](d, w)
@@ -170,7 +170,7 @@ func (im *importer) sizeNode(cur *graph.Cursor, s *sizes) *graph.Node {
 
 // sizeWriter writes size expressions as nodes: 0-dimensional i64 tensors.
 type sizeWriter struct {
-	im  *importer
+	dr  *draft
 	cur *graph.Cursor
 }
 
@@ -182,15 +182,15 @@ func (w sizeWriter) Symbol(name string) op.Value {
 	if s, ok := w.cur.Graph().Symbol(name); ok {
 		return w.cur.Function(op.Dim, op.AxisAttrs{Axis: s.Axis}, s.Node)
 	}
-	if w.im.bodies[w.cur.Graph()] == nil {
+	if w.dr.bodies[w.cur.Graph()] == nil {
 		panic(diag.New(CodeValue, "the size "+name+" is used as a value where the input that has it cannot be seen"))
 	}
-	v := w.im.symbolValues[name]
+	v := w.dr.symbolValues[name]
 	if v == nil {
 		v = &value{name: name, sizes: sizeNumber(shape.Sym(name), array.I64)}
-		w.im.symbolValues[name] = v
+		w.dr.symbolValues[name] = v
 	}
-	return w.im.capture(w.cur, v)
+	return w.dr.capture(w.cur, v)
 }
 
 func (w sizeWriter) Neg(x op.Value) op.Value    { return w.cur.Call(std.Neg, nil, x) }

@@ -1,0 +1,96 @@
+package onnx
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/diag"
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
+)
+
+// meaning is that of an operator from one version of its operator set on. Exactly one of
+// rule and control is set.
+type meaning struct {
+	since   int
+	rule    *rule
+	control func(c *control) []*value
+}
+
+// meanings are the operators by domain and name, each with its versions in rising order.
+var meanings map[string]map[string][]meaning
+
+func init() { // bodies of control flow need the table that they are in
+	meanings = map[string]map[string][]meaning{"": maps.Clone(controlRules), spec.Microsoft: {}, spec.MLDomain: {}}
+	for domain, tables := range map[string][]map[string][]rule{
+		"": {elementwiseRules, shapeRules, linearRules, reduceRules, normRules, moveRules, rnnRules, quantRules, imageRules, poolRules, resizeRules, signalRules, visionRules, attentionRules,
+			sequenceRules, byValueRules, linearAttentionRules, lossRules},
+		spec.Microsoft: {contribRules, contribAttentionRules, contribQuantRules, inverseRules},
+		spec.MLDomain:  {mlRules},
+	} {
+		for _, t := range tables {
+			for name, versions := range t {
+				for i := range versions {
+					meanings[domain][name] = append(meanings[domain][name], meaning{since: versions[i].since, rule: &versions[i]})
+				}
+			}
+		}
+	}
+}
+
+// meaningOf finds the meaning of a node in its operator set.
+func (im *importer) meaningOf(s *scope, n *pb.Node) (*meaning, *diag.Error) {
+	d := domain(n.Domain)
+	if !plainName(n.Op) || !plainName("x"+d) {
+		return nil, diag.New(CodeModel, "operator "+diag.Quote(short(n.Op))+" of domain "+diag.Quote(short(d))+" is not a valid name")
+	}
+	if f := im.functions[functionKey(d, n.Op, n.Overload)]; f != nil {
+		return &meaning{control: func(c *control) []*value { return c.inline(f) }}, nil
+	}
+	version, ok := s.opsets[d]
+	if !ok && d != "" {
+		version = 1 // exporters forget to declare the domains of contributed operators
+	}
+	versions := meanings[d][n.Op]
+	if versions == nil {
+		name := n.Op
+		if d != "" {
+			name = d + "." + n.Op
+		}
+		return nil, diag.New(CodeOperator, "operator "+name+" is not supported").WithHint(alternatives(d, n.Op))
+	}
+	var best *meaning
+	for i := range versions {
+		if versions[i].since <= version {
+			best = &versions[i]
+		}
+	}
+	if best == nil {
+		return nil, diag.New(CodeOperator, "operator "+n.Op+" is not supported in operator set "+strconv.Itoa(version)+
+			", only from "+strconv.Itoa(versions[0].since)+" on").WithHint("export the model again with a newer operator set")
+	}
+	return best, nil
+}
+
+// Operator is an operator that is imported.
+type Operator struct {
+	Domain, Name string
+	// Since are the operator sets from which on it has the meanings that are known: 1
+	// stands for any, another first number refuses older models.
+	Since []int
+}
+
+// Operators lists the operators that are imported, by domain and name.
+func Operators() (list []Operator) {
+	for _, d := range slices.Sorted(maps.Keys(meanings)) {
+		for _, name := range slices.Sorted(maps.Keys(meanings[d])) {
+			o := Operator{Domain: d, Name: name}
+			for _, r := range meanings[d][name] {
+				o.Since = append(o.Since, r.since)
+			}
+			list = append(list, o)
+		}
+	}
+	return list
+}
