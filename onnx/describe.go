@@ -30,7 +30,7 @@ const mostProperties = 8
 
 // Describe returns the file's information on the model.
 func (f *File) Describe() Description {
-	m := f.model
+	m := f.f.model
 	d := Description{Name: m.Graph.Name, Producer: strings.TrimSpace(m.ProducerName + " " + m.ProducerVersion)}
 	for _, o := range m.Opsets {
 		if domain(o.Domain) == "" {
@@ -47,7 +47,7 @@ func (f *File) Describe() Description {
 		}
 	}
 	d.Doc = strings.TrimSpace(strings.Join(texts, "\n"))
-	for _, v := range f.inputs() {
+	for _, v := range f.f.inputs() {
 		d.Inputs = append(d.Inputs, described(v))
 	}
 	for _, v := range m.Graph.Outputs {

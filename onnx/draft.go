@@ -11,7 +11,7 @@ import (
 // draft is the graph that is made of a file, as far as rules need it: how values become its
 // nodes, and what is known of its sizes.
 type draft struct {
-	*File
+	*modelFile
 	mod          *graph.Module
 	workspace    *kernel.Workspace
 	inputs       map[*graph.Node]string // the model's names of placeholders
@@ -28,8 +28,8 @@ type draft struct {
 	unproved     bool           // sizes have other forms where others are larger
 }
 
-func newDraft(f *File, sizes map[string][]int) *draft {
-	return &draft{File: f, sizes: sizes, mod: graph.NewModule(graph.New(graphName(f.model.Graph.Name))), workspace: &kernel.Workspace{},
+func newDraft(f *modelFile, sizes map[string][]int) *draft {
+	return &draft{modelFile: f, sizes: sizes, mod: graph.NewModule(graph.New(graphName(f.model.Graph.Name))), workspace: &kernel.Workspace{},
 		inputs: map[*graph.Node]string{}, placed: map[placed]*graph.Node{}, paths: map[*value]string{}, bodies: map[*graph.Graph]*body{},
 		symbolValues: map[string]*value{}, late: map[string]bool{}}
 }

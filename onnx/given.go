@@ -27,7 +27,7 @@ func (im *importer) readGiven(types map[string]shape.Type) {
 	im.given = given{types: map[string]shape.Type{}, letters: map[string]shape.Dim{}}
 	split := map[string]bool{}
 	rest := maps.Clone(types)
-	for _, in := range im.File.inputs() {
+	for _, in := range im.modelFile.inputs() {
 		held, of := holds(in.Type)
 		if held == nil {
 			held = in.Type

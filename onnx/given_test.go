@@ -59,7 +59,7 @@ func TestInputsAreGivenTypes(t *testing.T) {
 // TestRankIsGiven: a file may not even say how many dimensions an input has.
 func TestRankIsGiven(t *testing.T) {
 	f := fromText(head + `(float x) => (float y) { y = Softmax<axis=1>(x) }`)
-	f.model.Graph.Inputs[0].Type.Tensor.Shape = nil
+	f.f.model.Graph.Inputs[0].Type.Tensor.Shape = nil
 	_, err := f.Import(Options{})
 	require.ErrorIs(t, err, CodeValue)
 	m, err := f.Import(Options{Inputs: givenTypes(t, map[string]string{"x": "f32[N,4]"})})

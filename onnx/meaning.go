@@ -73,19 +73,17 @@ func (im *importer) meaningOf(s *scope, n *pb.Node) (*meaning, *diag.Error) {
 	return best, nil
 }
 
-// Operator is an operator that is imported.
-type Operator struct {
+// operator is an operator that is imported, and the versions from which on it has meanings.
+type operator struct {
 	Domain, Name string
-	// Since are the operator sets from which on it has the meanings that are known: 1
-	// stands for any, another first number refuses older models.
-	Since []int
+	Since        []int
 }
 
-// Operators lists the operators that are imported, by domain and name.
-func Operators() (list []Operator) {
+// operators lists the operators that are imported, by domain and name.
+func operators() (list []operator) {
 	for _, d := range slices.Sorted(maps.Keys(meanings)) {
 		for _, name := range slices.Sorted(maps.Keys(meanings[d])) {
-			o := Operator{Domain: d, Name: name}
+			o := operator{Domain: d, Name: name}
 			for _, r := range meanings[d][name] {
 				o.Since = append(o.Since, r.since)
 			}

@@ -20,10 +20,10 @@ type equalities struct {
 }
 
 // equalitiesOf returns those of a graph that was imported with values bound.
-func (f *File) equalitiesOf(m *graph.Module, s Sample, bound []string) *equalities {
+func equalitiesOf(f *modelFile, m *graph.Module, lengths map[string]int, bound []string) *equalities {
 	e := &equalities{}
 	e.guards = m.Graph.Relations().Equalities()
-	e.names = f.argNames(s, bound)
+	e.names = f.argNames(lengths, bound)
 	for _, n := range m.Graph.Inputs() {
 		e.types = append(e.types, n.Type())
 	}

@@ -11,7 +11,7 @@ import (
 
 // sparse returns the value of a sparse tensor, dense: bounded by the constant that it
 // stands for, which files can make large.
-func (f *File) sparse(sp *pb.Sparse) (*array.Array, *diag.Error) {
+func (f *modelFile) sparse(sp *pb.Sparse) (*array.Array, *diag.Error) {
 	if sp.Values == nil || sp.Indices == nil {
 		return nil, diag.New(CodeTensor, "a sparse tensor has no values or no indices")
 	}

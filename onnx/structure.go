@@ -37,7 +37,7 @@ func holds(t *pb.Type) (*pb.Type, holding) {
 func memberName(name string, k int) string { return name + "[" + strconv.Itoa(k) + "]" }
 
 // parts names the tensors of an input.
-func (f *File) parts(name string, t *pb.Type, lengths map[string]int) []string {
+func (f *modelFile) parts(name string, t *pb.Type, lengths map[string]int) []string {
 	held, of := holds(t)
 	n, known := lengths[name]
 	switch {
@@ -56,7 +56,7 @@ func (f *File) parts(name string, t *pb.Type, lengths map[string]int) []string {
 }
 
 // lengthsOf adds to the given lengths those that follow from the values.
-func (f *File) lengthsOf(values map[string]*array.Array, given map[string]int) map[string]int {
+func (f *modelFile) lengthsOf(values map[string]*array.Array, given map[string]int) map[string]int {
 	lengths := maps.Clone(given)
 	if lengths == nil {
 		lengths = map[string]int{}
@@ -71,7 +71,7 @@ func (f *File) lengthsOf(values map[string]*array.Array, given map[string]int) m
 			n++
 		}
 		if of.optional && n == 0 && values[in.Name] == nil {
-			n = Absent
+			n = absentLength
 		}
 		lengths[in.Name] = n
 	}
@@ -128,7 +128,7 @@ func (im *importer) result(s *scope, v *value, args *[]*graph.Node) *graph.Struc
 func readParts(path string, t *pb.Type) (list []*array.Array, length int, err error) {
 	held, of := holds(t)
 	if held == nil {
-		a, err := ReadTensor(path)
+		a, err := readTensor(path)
 		return []*array.Array{a}, 0, err
 	}
 	data, err := os.ReadFile(path)
@@ -152,7 +152,7 @@ func readParts(path string, t *pb.Type) (list []*array.Array, length int, err er
 	case !of.sequence && o.Tensor != nil:
 		tensors = []*pb.Tensor{o.Tensor}
 	default:
-		return nil, Absent, nil
+		return nil, absentLength, nil
 	}
 	for _, t := range tensors {
 		a, bad := arrayOf(t, nil)

@@ -74,8 +74,8 @@ func TestValuesDecideRanks(t *testing.T) {
 // TestQuestionMarksNameNoSize: some exporters write ? for each size that they do not know.
 func TestQuestionMarksNameNoSize(t *testing.T) {
 	f := fromText(head + `(float[B,C] x) => (float[B,C] y) { y = Neg(x) }`)
-	for i := range f.model.Graph.Inputs[0].Type.Tensor.Shape.Dims {
-		f.model.Graph.Inputs[0].Type.Tensor.Shape.Dims[i].Param = "?"
+	for i := range f.f.model.Graph.Inputs[0].Type.Tensor.Shape.Dims {
+		f.f.model.Graph.Inputs[0].Type.Tensor.Shape.Dims[i].Param = "?"
 	}
 	m, err := f.Import(Options{})
 	require.NoError(t, err)

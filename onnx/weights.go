@@ -22,7 +22,7 @@ func OpenWeights(path string) (weights.File, error) {
 		return nil, err
 	}
 	w := &initial{f: f, tensors: map[string]*pb.Tensor{}}
-	for _, t := range f.model.Graph.Initializers {
+	for _, t := range f.f.model.Graph.Initializers {
 		if w.tensors[t.Name] != nil {
 			_ = f.Close() // the file is at fault
 			return nil, diag.New(CodeModel, "two initializers have the name "+diag.Quote(t.Name)).At(diag.Pos{File: path})
@@ -57,7 +57,7 @@ type initial struct {
 }
 
 func (w *initial) Names() (names []string) {
-	for _, t := range w.f.model.Graph.Initializers {
+	for _, t := range w.f.f.model.Graph.Initializers {
 		if d, err := dtypeOf(t.Type); len(t.Dims) > 0 && (err != nil || d.IsFloat() || d.IsNarrow() || d.Size() == 1 && d != array.Bool) {
 			names = append(names, t.Name)
 		}
@@ -88,16 +88,16 @@ func (w *initial) Format(name string) string {
 func (w *initial) Get(name string) (*array.Array, error) {
 	t := w.tensors[name]
 	if t == nil {
-		return nil, diag.New(weights.CodeName, "weights: there is no initializer "+diag.Quote(name)).At(diag.Pos{File: w.f.name})
+		return nil, diag.New(weights.CodeName, "weights: there is no initializer "+diag.Quote(name)).At(diag.Pos{File: w.f.f.name})
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return nil, diag.New(CodeRead, "the file was closed, expected an open one").At(diag.Pos{File: w.f.name})
+		return nil, diag.New(CodeRead, "the file was closed, expected an open one").At(diag.Pos{File: w.f.f.name})
 	}
-	a, err := arrayOf(t, w.f.data)
+	a, err := arrayOf(t, w.f.f.data)
 	if err != nil {
-		return nil, err.At(diag.Pos{File: w.f.name})
+		return nil, err.At(diag.Pos{File: w.f.f.name})
 	}
 	return a, nil
 }
