@@ -48,8 +48,6 @@ type call struct {
 
 const mostBodies = 16 // bodies inside of bodies
 
-func refuse(code diag.Code, msg string) *diag.Error { return diag.New(code, msg) }
-
 // apply computes the node at once if its operands are constants or sizes, else it makes nodes.
 func (c *call) apply(r *rule) (outs []*value) {
 	if r.run != nil {
@@ -96,7 +94,7 @@ func (c *call) unknownAttrs() {
 		// The first sets list in this attribute of every operator the operands that may be
 		// overwritten.
 		if !c.used[a.Name] && a.Name != "consumed_inputs" {
-			panic(refuse(CodeAttribute, "attribute "+diag.Quote(a.Name)+" is not supported"))
+			panic(diag.New(CodeAttribute, "attribute "+diag.Quote(a.Name)+" is not supported"))
 		}
 	}
 }
@@ -106,7 +104,7 @@ func (c *call) has(i int) bool { return i < len(c.in) && c.in[i] != nil }
 
 func (c *call) value(i int) *value {
 	if !c.has(i) {
-		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is missing"))
+		panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is missing"))
 	}
 	return c.in[i]
 }
@@ -133,7 +131,7 @@ func (c *call) xs() []op.Value {
 
 func (c *call) on(v *value) op.Value {
 	if v.isSeq || v.none {
-		panic(refuse(CodeType, "the input is "+v.what()+", expected a tensor"))
+		panic(diag.New(CodeType, "the input is "+v.what()+", expected a tensor"))
 	}
 	if c.folding && v.sizes != nil {
 		return symbols{[]*sizes{v.sizes}}
@@ -157,7 +155,7 @@ func (c *call) rank(i int) int {
 	c.value(i)
 	r := c.typ(i).Rank()
 	if r < 0 {
-		e := refuse(CodeValue, "the rank of input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known")
+		e := diag.New(CodeValue, "the rank of input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known")
 		if c.dr.undecided {
 			e = e.WithHint(sizesHint)
 		} else if n := c.in[i].node; n != nil && n.Opcode() != graph.Placeholder {
@@ -177,14 +175,14 @@ func (c *call) needDims(i int, want ...shape.Dim) {
 		bad = shape.Equality(t.Dim(k), want[k]).Truth() == shape.False
 	}
 	if bad {
-		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", expected the sizes "+shape.Of(want...).String()))
+		panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", expected the sizes "+shape.Of(want...).String()))
 	}
 }
 
 // axis normalises an axis of a tensor of the given rank.
 func (c *call) axis(axis, rank int) int {
 	if axis < -rank || axis >= rank {
-		panic(refuse(CodeModel, "axis "+strconv.Itoa(axis)+" is out of range for "+strconv.Itoa(rank)+" dimensions"))
+		panic(diag.New(CodeModel, "axis "+strconv.Itoa(axis)+" is out of range for "+strconv.Itoa(rank)+" dimensions"))
 	}
 	if axis < 0 {
 		axis += rank
@@ -203,7 +201,7 @@ func (c *call) constant(i int) *array.Array {
 
 // notConstant says that an operand would have to be known, and which inputs decide it.
 func (c *call) notConstant(i int) *diag.Error {
-	e := refuse(CodeValue, "input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known before the model runs, and sizes follow from it")
+	e := diag.New(CodeValue, "input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known before the model runs, and sizes follow from it")
 	if c.in[i] == nil || c.in[i].node == nil {
 		return e
 	}
@@ -214,13 +212,13 @@ func (c *call) notConstant(i int) *diag.Error {
 func (c *call) ints(i int) []int {
 	a := c.constant(i)
 	if !a.DType().IsInt() {
-		panic(refuse(CodeType, "input "+strconv.Itoa(i)+" is "+array.Describe(a.DType(), a.Shape())+", expected integers"))
+		panic(diag.New(CodeType, "input "+strconv.Itoa(i)+" is "+array.Describe(a.DType(), a.Shape())+", expected integers"))
 	}
 	if a.Len() > mostSizes {
-		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" has "+strconv.Itoa(a.Len())+" elements"))
+		panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" has "+strconv.Itoa(a.Len())+" elements"))
 	}
 	if a.Rank() > 1 && a.Dim(a.Rank()-1) != a.Len() { // [1,n] is a list as well
-		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+array.Describe(a.DType(), a.Shape())+", expected a list"))
+		panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+array.Describe(a.DType(), a.Shape())+", expected a list"))
 	}
 	n := make([]int, a.Len())
 	for k := range n {
@@ -240,7 +238,7 @@ func (c *call) integers(i int) []shape.Dim { return measured(c, i, c.value(i), t
 func (c *call) dim(i int) shape.Dim {
 	d := c.dims(i)
 	if len(d) != 1 {
-		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected one element"))
+		panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected one element"))
 	}
 	return d[0]
 }
@@ -249,7 +247,7 @@ func (c *call) dim(i int) shape.Dim {
 func (c *call) index(i int) int {
 	n := c.ints(i)
 	if len(n) != 1 {
-		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected one element"))
+		panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected one element"))
 	}
 	return n[0]
 }
@@ -258,7 +256,7 @@ func (c *call) index(i int) int {
 func (c *call) number(i int) op.Scalar {
 	a := c.constant(i)
 	if a.Len() != 1 {
-		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+array.Describe(a.DType(), a.Shape())+", expected one element"))
+		panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+array.Describe(a.DType(), a.Shape())+", expected one element"))
 	}
 	if a.DType().IsFloat() {
 		return op.Float(array.Float64At(a, 0))
@@ -275,10 +273,10 @@ func (c *call) attr(name string, t pb.AttrType) *pb.Attr {
 			continue
 		}
 		if a.Ref != "" {
-			panic(refuse(CodeModel, "attribute "+diag.Quote(name)+" refers to "+diag.Quote(a.Ref)+" of a function, outside of one"))
+			panic(diag.New(CodeModel, "attribute "+diag.Quote(name)+" refers to "+diag.Quote(a.Ref)+" of a function, outside of one"))
 		}
 		if a.Type != t && a.Type != pb.AttrUnknown {
-			panic(refuse(CodeModel, "attribute "+diag.Quote(name)+" has type "+strconv.Itoa(int(a.Type))+", expected "+strconv.Itoa(int(t))))
+			panic(diag.New(CodeModel, "attribute "+diag.Quote(name)+" has type "+strconv.Itoa(int(a.Type))+", expected "+strconv.Itoa(int(t))))
 		}
 		return a
 	}
@@ -301,7 +299,7 @@ func (c *call) int(name string, def int) int {
 func (c *call) group() int {
 	n := c.int("group", 1)
 	if n < 1 {
-		panic(refuse(CodeModel, "group is "+strconv.Itoa(n)+", expected 1 or more"))
+		panic(diag.New(CodeModel, "group is "+strconv.Itoa(n)+", expected 1 or more"))
 	}
 	return n
 }
@@ -313,7 +311,7 @@ func (c *call) flag(name string, def bool) bool {
 		n = 1
 	}
 	if n = c.int(name, n); n != 0 && n != 1 {
-		panic(refuse(CodeModel, "attribute "+diag.Quote(name)+" is "+strconv.Itoa(n)+", expected 0 or 1"))
+		panic(diag.New(CodeModel, "attribute "+diag.Quote(name)+" is "+strconv.Itoa(n)+", expected 0 or 1"))
 	}
 	return n == 1
 }
@@ -343,7 +341,7 @@ func (c *call) text(name, def string) string {
 func (c *call) oneOf(name string, values ...string) string {
 	s := c.text(name, values[0])
 	if !slices.Contains(values, s) {
-		panic(refuse(CodeAttribute, "attribute "+name+" is "+diag.Quote(s)+", which is not supported"))
+		panic(diag.New(CodeAttribute, "attribute "+name+" is "+diag.Quote(s)+", which is not supported"))
 	}
 	return s
 }
@@ -420,7 +418,7 @@ func (c *call) write() { c.b = builder{c.cur, c.dr} }
 // region begins a body of the node.
 func (c *call) region(name string) *body {
 	if c.depth >= mostBodies {
-		panic(refuse(CodeModel, "bodies are nested more than "+strconv.Itoa(mostBodies)+" deep"))
+		panic(diag.New(CodeModel, "bodies are nested more than "+strconv.Itoa(mostBodies)+" deep"))
 	}
 	return c.dr.body(c.cur, name)
 }

@@ -44,7 +44,7 @@ func fill(c *control, s *scope, g *pb.Graph) []*value {
 	outs := make([]*value, len(g.Outputs))
 	for i, o := range g.Outputs {
 		if outs[i] = s.find(o.Name); outs[i] == nil {
-			panic(refuse(CodeModel, "no node of the body computes "+diag.Quote(o.Name)))
+			panic(diag.New(CodeModel, "no node of the body computes "+diag.Quote(o.Name)))
 		}
 	}
 	if len(c.im.errs) > before || slices.ContainsFunc(outs, func(v *value) bool { return v.bad }) {
@@ -59,7 +59,7 @@ type stopped struct{}
 func (c *control) graph(name string) *pb.Graph {
 	a := c.attr(name, pb.AttrGraph)
 	if a == nil || a.G == nil {
-		panic(refuse(CodeModel, "attribute "+name+" is missing"))
+		panic(diag.New(CodeModel, "attribute "+name+" is missing"))
 	}
 	return a.G
 }
@@ -69,7 +69,7 @@ func branch(c *control) []*value {
 	yes, no := c.graph("then_branch"), c.graph("else_branch")
 	if v := c.value(0); v.arr != nil {
 		if v.arr.Len() != 1 {
-			panic(refuse(CodeModel, "the condition has "+strconv.Itoa(v.arr.Len())+" elements"))
+			panic(diag.New(CodeModel, "the condition has "+strconv.Itoa(v.arr.Len())+" elements"))
 		}
 		g := no
 		if array.Int64At(v.arr, 0) != 0 {
@@ -105,11 +105,11 @@ func branch(c *control) []*value {
 		}
 	}
 	if len(outs[0]) != len(outs[1]) || len(outs[0]) < len(c.n.Outputs) {
-		panic(refuse(CodeModel, "the branches have "+strconv.Itoa(len(outs[0]))+" and "+strconv.Itoa(len(outs[1]))+" outputs"))
+		panic(diag.New(CodeModel, "the branches have "+strconv.Itoa(len(outs[0]))+" and "+strconv.Itoa(len(outs[1]))+" outputs"))
 	}
 	if !alike(outs[0], outs[1]) {
 		if of != nil {
-			panic(refuse(CodeValue, "how many members the results have depends on whether "+of.String()).WithHint(sizesHint))
+			panic(diag.New(CodeValue, "how many members the results have depends on whether "+of.String()).WithHint(sizesHint))
 		}
 		panic(c.notConstant(0)) // how many members there are follows from it
 	}
@@ -160,7 +160,7 @@ func other(c *control, of *claim, refused int, branches []*pb.Graph, why diag.Li
 	c.im.counting = true // the nodes that the branch has begun
 	if !c.force(of, refused == 1, c.value(0).node) {
 		c.im.errs = append(c.im.errs, why...)
-		panic(refuse(CodeValue, "which branch is taken depends on whether "+of.String()+", and one is refused").WithHint(sizesHint))
+		panic(diag.New(CodeValue, "which branch is taken depends on whether "+of.String()+", and one is refused").WithHint(sizesHint))
 	}
 	return written(c, branches[1-refused], 0, nil)
 }
@@ -175,7 +175,7 @@ func untaken(c *control, cond *value) any {
 	if len(values) == 0 || len(data) > 0 {
 		return stopped{}
 	}
-	e := refuse(CodeValue, "which branch is taken follows from "+strings.Join(quoted(values), ", ")+", and one is refused")
+	e := diag.New(CodeValue, "which branch is taken follows from "+strings.Join(quoted(values), ", ")+", and one is refused")
 	return c.im.curable(e, cond.node)
 }
 

@@ -17,13 +17,13 @@ const (
 func (c *control) inline(f *pb.Function) []*value {
 	im, s := c.im, c.scope
 	if s.depth >= mostFunctions {
-		panic(refuse(CodeModel, "functions call each other more than "+strconv.Itoa(mostFunctions)+" deep"))
+		panic(diag.New(CodeModel, "functions call each other more than "+strconv.Itoa(mostFunctions)+" deep"))
 	}
 	if im.inlined += len(f.Nodes); im.inlined > mostInlined {
-		panic(refuse(CodeModel, "the functions of the model have more than "+strconv.Itoa(mostInlined)+" nodes when written out"))
+		panic(diag.New(CodeModel, "the functions of the model have more than "+strconv.Itoa(mostInlined)+" nodes when written out"))
 	}
 	if len(c.in) > len(f.Inputs) || len(c.n.Outputs) > len(f.Outputs) {
-		panic(refuse(CodeModel, "function "+diag.Quote(f.Name)+" has "+strconv.Itoa(len(f.Inputs))+" inputs and "+strconv.Itoa(len(f.Outputs))+" outputs"))
+		panic(diag.New(CodeModel, "function "+diag.Quote(f.Name)+" has "+strconv.Itoa(len(f.Inputs))+" inputs and "+strconv.Itoa(len(f.Outputs))+" outputs"))
 	}
 	body := &scope{values: map[string]*value{}, cur: s.cur, opsets: im.versions("function "+diag.Quote(short(f.Name)), f.Opsets), attrs: c.actual(f),
 		prefix: short(s.prefix + c.n.Name + "/"), depth: s.depth + 1}
@@ -45,7 +45,7 @@ func (c *control) inline(f *pb.Function) []*value {
 	for i := range outs {
 		v := body.values[f.Outputs[i]]
 		if v == nil && len(im.errs) == before {
-			panic(refuse(CodeModel, "no node of function "+diag.Quote(f.Name)+" computes "+diag.Quote(f.Outputs[i])))
+			panic(diag.New(CodeModel, "no node of function "+diag.Quote(f.Name)+" computes "+diag.Quote(f.Outputs[i])))
 		}
 		outs[i] = v
 	}

@@ -21,10 +21,10 @@ const mostRounds = 1 << 12 // of a loop that is written out
 // names of its nodes from those of other rounds.
 func written(c *control, g *pb.Graph, round int, in []*value) []*value {
 	if c.im.inlined += len(g.Nodes); c.im.inlined > mostInlined {
-		panic(refuse(CodeModel, "the bodies of the model have more than "+strconv.Itoa(mostInlined)+" nodes when written out"))
+		panic(diag.New(CodeModel, "the bodies of the model have more than "+strconv.Itoa(mostInlined)+" nodes when written out"))
 	}
 	if c.scope.bodies >= mostBodies {
-		panic(refuse(CodeModel, "bodies are nested more than "+strconv.Itoa(mostBodies)+" deep"))
+		panic(diag.New(CodeModel, "bodies are nested more than "+strconv.Itoa(mostBodies)+" deep"))
 	}
 	s := *c.scope
 	s.values, s.outer, s.bodies = map[string]*value{}, c.scope, c.scope.bodies+1
@@ -113,7 +113,7 @@ func notRun(c *control, g *pb.Graph, carry int) []*value {
 		t := v.typ()
 		dims, ok := dimsOf(t)
 		if !ok || t.DType() == array.Invalid {
-			panic(refuse(CodeValue, "a Loop that does not run has the result "+diag.Quote(v.name)+" of each round, and its sizes are not known"))
+			panic(diag.New(CodeValue, "a Loop that does not run has the result "+diag.Quote(v.name)+" of each round, and its sizes are not known"))
 		}
 		zero := op.Int(0)
 		if t.DType() == array.Bool {
@@ -149,7 +149,7 @@ func unroll(c *control, g *pb.Graph, carry int) []*value {
 	if c.has(0) {
 		list := c.ints(0)
 		if len(list) != 1 {
-			panic(refuse(CodeModel, "the number of rounds has "+strconv.Itoa(len(list))+" elements, expected one"))
+			panic(diag.New(CodeModel, "the number of rounds has "+strconv.Itoa(len(list))+" elements, expected one"))
 		}
 		limit = min(limit, list[0])
 	}
@@ -161,7 +161,7 @@ func unroll(c *control, g *pb.Graph, carry int) []*value {
 	rounds := make([][]*value, len(g.Outputs)-1-carry)
 	for i := 0; i < limit; i++ {
 		if i == mostRounds {
-			panic(refuse(CodeOperator, "a Loop over sequences runs more than "+strconv.Itoa(mostRounds)+" rounds"))
+			panic(diag.New(CodeOperator, "a Loop over sequences runs more than "+strconv.Itoa(mostRounds)+" rounds"))
 		}
 		in := append([]*value{{arr: array.Scalar(int64(i))}, goOn}, carried...)
 		outs := written(c, g, i, in)
@@ -170,7 +170,7 @@ func unroll(c *control, g *pb.Graph, carry int) []*value {
 			rounds[k] = append(rounds[k], member(v))
 		}
 		if goOn = outs[0]; goOn.arr == nil || goOn.arr.Len() != 1 {
-			e := refuse(CodeValue, "the condition of a Loop over sequences is not known before the model runs")
+			e := diag.New(CodeValue, "the condition of a Loop over sequences is not known before the model runs")
 			if goOn.node != nil {
 				e = c.im.curable(e, goOn.node)
 			}
@@ -194,7 +194,7 @@ func sequenceMap(c *control) []*value {
 	g := c.graph("body")
 	count := len(membersOf(c.call, 0))
 	if len(g.Inputs) != len(c.in) || len(g.Outputs) < len(c.n.Outputs) {
-		panic(refuse(CodeModel, "the body has "+strconv.Itoa(len(g.Inputs))+" inputs for "+strconv.Itoa(len(c.in))+" operands"))
+		panic(diag.New(CodeModel, "the body has "+strconv.Itoa(len(g.Inputs))+" inputs for "+strconv.Itoa(len(c.in))+" operands"))
 	}
 	outs := make([][]*value, len(g.Outputs))
 	for k := range count {
@@ -202,7 +202,7 @@ func sequenceMap(c *control) []*value {
 		for i := range c.in {
 			if in[i] = c.value(i); in[i].isSeq {
 				if len(in[i].seq) != count {
-					panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" has "+strconv.Itoa(len(in[i].seq))+" members, the first "+strconv.Itoa(count)))
+					panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" has "+strconv.Itoa(len(in[i].seq))+" members, the first "+strconv.Itoa(count)))
 				}
 				in[i] = in[i].seq[k]
 			}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/goname"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
@@ -113,7 +114,7 @@ func loop(c *control) []*value {
 	g := c.graph("body")
 	carry := len(c.in) - 2
 	if carry < 0 || len(g.Inputs) != carry+2 || len(g.Outputs) < carry+1 {
-		panic(refuse(CodeModel, "the body has "+strconv.Itoa(len(g.Inputs))+" inputs and "+strconv.Itoa(len(g.Outputs))+" outputs"))
+		panic(diag.New(CodeModel, "the body has "+strconv.Itoa(len(g.Inputs))+" inputs and "+strconv.Itoa(len(g.Outputs))+" outputs"))
 	}
 	c.write()
 	for i := range 2 {
@@ -134,7 +135,7 @@ func loop(c *control) []*value {
 	case l.once && startsTrue && (!c.has(0) || c.in[0].arr != nil): // a Loop of no rounds is gone by now
 		return appendLists(c, runRounds(c, l, c.do(std.Arange, std.ArangeAttrs{End: shape.Const(1)})), rows)
 	case l.known && !l.once && !c.has(0):
-		panic(refuse(CodeModel, "the Loop has no number of rounds, and its condition is always true"))
+		panic(diag.New(CodeModel, "the Loop has no number of rounds, and its condition is always true"))
 	case l.known && !l.once && startsTrue && c.in[0].node == nil:
 		return appendLists(c, runRounds(c, l, c.do(std.Arange, std.ArangeAttrs{End: c.dim(0).Max(zero)})), rows)
 	case len(l.outs) == 1+len(l.carried) && !l.once:

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -21,7 +22,7 @@ var attentionRules = map[string][]rule{
 func splitHeads(c *call, x op.Value, n int) op.Value {
 	t := x.Type()
 	if n < 1 || t.Rank() != 3 {
-		panic(refuse(CodeModel, "heads of "+t.String()+" need a count of them, found "+strconv.Itoa(n)))
+		panic(diag.New(CodeModel, "heads of "+t.String()+" need a count of them, found "+strconv.Itoa(n)))
 	}
 	x = reshape(c, x, t.Dim(0), t.Dim(1), shape.Const(n), exact(c, t.Dim(2), shape.Const(n)))
 	return c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(0, 2, 1, 3)}, x)
@@ -34,7 +35,7 @@ func merge(c *call, x op.Value) op.Value {
 	return reshape(c, x, t.Dim(0), t.Dim(2), t.Dim(1).Mul(t.Dim(3)))
 }
 
-// attend holds the parameters of an attention besides its operands.
+// attended holds the parameters of an attention besides its operands.
 type attend struct {
 	scale     op.Scalar // absent: 1/sqrt of the size of a head
 	softcap   float64
@@ -55,7 +56,7 @@ type band struct{ left, right int }
 func bandOf(c *call) band {
 	left, right := c.int("left_window_size", -1), c.int("right_window_size", -1)
 	if min(left, right) < -1 || max(left, right) == math.MaxInt {
-		panic(refuse(CodeAttribute, "the window is "+strconv.Itoa(left)+" to the left and "+strconv.Itoa(right)+" to the right, expected -1 or more"))
+		panic(diag.New(CodeAttribute, "the window is "+strconv.Itoa(left)+" to the left and "+strconv.Itoa(right)+" to the right, expected -1 or more"))
 	}
 	return band{left + 1, right + 1}
 }
@@ -72,17 +73,17 @@ func attention(c *call) []op.Value {
 	q, k, v := c.x(0), c.x(1), c.x(2)
 	flat := c.rank(0) == 3
 	if rank := c.rank(0); rank != 3 && rank != 4 || c.rank(1) != rank || c.rank(2) != rank {
-		panic(refuse(CodeModel, "query, key and value are "+c.typ(0).String()+", "+c.typ(1).String()+" and "+c.typ(2).String()+", expected three dimensions, or four, each"))
+		panic(diag.New(CodeModel, "query, key and value are "+c.typ(0).String()+", "+c.typ(1).String()+" and "+c.typ(2).String()+", expected three dimensions, or four, each"))
 	}
 	if c.has(3) && (c.rank(3) < 1 || c.rank(3) > 4) {
-		panic(refuse(CodeModel, "the mask is "+c.typ(3).String()+", expected one to four dimensions"))
+		panic(diag.New(CodeModel, "the mask is "+c.typ(3).String()+", expected one to four dimensions"))
 	}
 	if flat {
 		q, k, v = splitHeads(c, q, qHeads), splitHeads(c, k, kvHeads), splitHeads(c, v, kvHeads)
 	}
 	a.offset = shape.Const(0)
 	if c.has(4) != c.has(5) {
-		panic(refuse(CodeModel, "past_key and past_value come together"))
+		panic(diag.New(CodeModel, "past_key and past_value come together"))
 	}
 	if c.has(4) {
 		a.offset = c.typ(4).Dim(2)
@@ -100,7 +101,7 @@ func attention(c *call) []op.Value {
 		a.mask = both(c, a.mask, c.do(std.Lt, nil, at, n), q.Type().DType())
 		a.offsets = c.do(std.Sub, nil, n, c.size(q.Type().Dim(2), array.I64)) // the last query sees the last key
 	}
-	y, qk := c.attend(q, k, v, a)
+	y, qk := attended(c, q, k, v, a)
 	if flat {
 		y = merge(c, y)
 	}
@@ -153,14 +154,14 @@ func added(c *call, mask op.Value, d array.DType) op.Value {
 	return c.do(std.Where, std.WhereAttrs{Other: op.Float(math.Inf(-1))}, mask, zero)
 }
 
-// attend computes attention on [N,H,L,E], as one operator where that computes it.
-func (c *call) attend(q, k, v op.Value, a attend) (y, qk op.Value) {
+// attended computes attention on [N,H,L,E], as one operator where that computes it.
+func attended(c *call, q, k, v op.Value, a attend) (y, qk op.Value) {
 	qh, ok1 := q.Type().Dim(1).Int()
 	kh, ok2 := k.Type().Dim(1).Int()
 	group := 1
 	if ok1 && ok2 && kh > 0 && qh != kh {
 		if qh%kh != 0 {
-			panic(refuse(CodeModel, strconv.Itoa(qh)+" heads of queries for "+strconv.Itoa(kh)+" of keys"))
+			panic(diag.New(CodeModel, strconv.Itoa(qh)+" heads of queries for "+strconv.Itoa(kh)+" of keys"))
 		}
 		group = qh / kh
 	}
@@ -186,7 +187,7 @@ func (c *call) attend(q, k, v op.Value, a attend) (y, qk op.Value) {
 	if !scale.Present() {
 		e, ok := q.Type().Dim(3).Int()
 		if !ok {
-			panic(refuse(CodeValue, "the size of a head is "+q.Type().Dim(3).String()+", expected a number"))
+			panic(diag.New(CodeValue, "the size of a head is "+q.Type().Dim(3).String()+", expected a number"))
 		}
 		scale = op.Float(1 / math.Sqrt(float64(e)))
 	}
@@ -221,7 +222,7 @@ func (c *call) attend(q, k, v op.Value, a attend) (y, qk op.Value) {
 	stages = append(stages, capped, w, soft)
 	if a.mode >= 0 {
 		if a.mode >= len(stages) {
-			panic(refuse(CodeModel, "qk_matmul_output_mode is "+strconv.Itoa(a.mode)))
+			panic(diag.New(CodeModel, "qk_matmul_output_mode is "+strconv.Itoa(a.mode)))
 		}
 		qk = stages[a.mode]
 	}
@@ -308,14 +309,14 @@ func angles(c *call, i int, positions op.Value) op.Value {
 func rotated(c *call, x op.Value, t turn) op.Value {
 	e, ok := x.Type().Dim(3).Int()
 	if !ok {
-		panic(refuse(CodeValue, "the size of a head is "+x.Type().Dim(3).String()+", expected a number"))
+		panic(diag.New(CodeValue, "the size of a head is "+x.Type().Dim(3).String()+", expected a number"))
 	}
 	part := t.part
 	if part == 0 {
 		part = e
 	}
 	if part < 0 || part > e || part%2 != 0 {
-		panic(refuse(CodeModel, "rotary_embedding_dim is "+strconv.Itoa(part)))
+		panic(diag.New(CodeModel, "rotary_embedding_dim is "+strconv.Itoa(part)))
 	}
 	angles := func(v op.Value) op.Value {
 		v = c.do(std.Slice, std.SliceAttrs{Dim: 2, Stop: shape.Const(part / 2)}, v)
@@ -357,7 +358,7 @@ func causalConv(c *call) []op.Value {
 	k, ok := c.typ(1).Dim(-1).Int()
 	ch, known := c.typ(0).Dim(1).Int()
 	if !ok || !known || k < 1 {
-		panic(refuse(CodeValue, "channels and kernel must be known"))
+		panic(diag.New(CodeValue, "channels and kernel must be known"))
 	}
 	c.needDims(1, shape.Const(ch), shape.Const(1), shape.Const(k))
 	if c.has(3) {

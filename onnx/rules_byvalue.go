@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 )
@@ -21,7 +22,7 @@ var byValueRules = map[string][]rule{
 func compress(c *call) []op.Value {
 	x, axis := c.x(0), 0
 	if c.rank(1) != 1 {
-		panic(refuse(CodeModel, "the condition is "+c.typ(1).String()+", expected one dimension"))
+		panic(diag.New(CodeModel, "the condition is "+c.typ(1).String()+", expected one dimension"))
 	}
 	if c.given("axis") {
 		axis = c.axis(c.int("axis", 0), c.rank(0))

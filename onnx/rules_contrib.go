@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
@@ -168,7 +169,7 @@ func moved(c *call, in ...op.Value) *call {
 // nhwcConv has the channels last in the input, the weight and the result.
 func nhwcConv(c *call) []op.Value {
 	if c.rank(0) < 3 {
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected spatial dimensions"))
+		panic(diag.New(CodeModel, "the input is "+c.typ(0).String()+", expected spatial dimensions"))
 	}
 	w := c.prepared(1, func(x op.Value) op.Value { return channels(c, x, true) })
 	y := conv(moved(c, channels(c, c.x(0), true), w, c.opt(2)))[0]
@@ -228,7 +229,7 @@ func cropAndResize(c *call) []op.Value {
 	n, _, h, w := image(c)
 	size := c.ints(3)
 	if len(size) != 2 || size[0] < 1 || size[1] < 1 {
-		panic(refuse(CodeModel, "crop_size is "+c.typ(3).String()+", expected two sizes"))
+		panic(diag.New(CodeModel, "crop_size is "+c.typ(3).String()+", expected two sizes"))
 	}
 	_ = n
 	boxes := c.typ(1).Dim(0)
@@ -313,7 +314,7 @@ func embedLayerNorm(c *call) []op.Value {
 	ids := c.x(0)
 	t := ids.Type()
 	if t.Rank() != 2 {
-		panic(refuse(CodeModel, "input_ids is "+t.String()+", expected two dimensions"))
+		panic(diag.New(CodeModel, "input_ids is "+t.String()+", expected two dimensions"))
 	}
 	v := c.do(std.Embedding, nil, ids, c.x(2))
 	var places op.Value
@@ -352,7 +353,7 @@ func groupNormOf(c *call, x op.Value) op.Value {
 	groups, silu := c.int("groups", 0), c.flag("activation", false)
 	a := std.GroupNormAttrs{NumGroups: groups, Eps: c.float("epsilon", 1e-5)}
 	if groups < 1 {
-		panic(refuse(CodeModel, "groups is "+strconv.Itoa(groups)))
+		panic(diag.New(CodeModel, "groups is "+strconv.Itoa(groups)))
 	}
 	if last {
 		x = channels(c, x, true)
@@ -372,7 +373,7 @@ func groupNormOf(c *call, x op.Value) op.Value {
 // value for each image and channel.
 func skipGroupNorm(c *call) []op.Value {
 	if !c.flag("channels_last", true) {
-		panic(refuse(CodeAttribute, "SkipGroupNorm with channels_last of 0 is not supported"))
+		panic(diag.New(CodeAttribute, "SkipGroupNorm with channels_last of 0 is not supported"))
 	}
 	skip := c.x(3)
 	for c.rank(3) == 2 && skip.Type().Rank() < c.rank(0) {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -34,7 +35,7 @@ func fusedAttentionOf(c *call) fusedAttention {
 		f.scale = op.Float(s)
 	}
 	if f.heads < 1 {
-		panic(refuse(CodeModel, "num_heads is "+strconv.Itoa(f.heads)))
+		panic(diag.New(CodeModel, "num_heads is "+strconv.Itoa(f.heads)))
 	}
 	return f
 }
@@ -42,7 +43,7 @@ func fusedAttentionOf(c *call) fusedAttention {
 // contribAttention projects its input to queries, keys and values first.
 func contribAttention(c *call) []op.Value {
 	if c.has(6) {
-		panic(refuse(CodeAttribute, "past_sequence_length, of buffers that are shared, is not supported"))
+		panic(diag.New(CodeAttribute, "past_sequence_length, of buffers that are shared, is not supported"))
 	}
 	v := c.do(std.Matmul, nil, c.x(0), c.x(1))
 	if c.has(2) {
@@ -64,7 +65,7 @@ func quantAttention(c *call) []op.Value {
 func projectedAttention(c *call, v op.Value, sizes []int, mask, past, bias int) []op.Value {
 	f := fusedAttentionOf(c)
 	if c.flag("do_rotary", false) {
-		panic(refuse(CodeAttribute, "do_rotary is not supported"))
+		panic(diag.New(CodeAttribute, "do_rotary is not supported"))
 	}
 	c.ignore("past_present_share_buffer")
 	total, ok := v.Type().Dim(-1).Int()
@@ -72,13 +73,13 @@ func projectedAttention(c *call, v op.Value, sizes []int, mask, past, bias int) 
 		sizes = []int{total / 3, total / 3, total / 3}
 	}
 	if !ok || v.Type().Rank() != 3 || len(sizes) != 3 || sizes[0]+sizes[1]+sizes[2] != total {
-		panic(refuse(CodeModel, "the projection is "+v.Type().String()+", expected the sizes of queries, keys and values"))
+		panic(diag.New(CodeModel, "the projection is "+v.Type().String()+", expected the sizes of queries, keys and values"))
 	}
 	parts := c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.ConstDims(sizes...), Dim: 2}, v), 3)
 	q, k, v := splitHeads(c, parts[0], f.heads), splitHeads(c, parts[1], f.heads), splitHeads(c, parts[2], f.heads)
 	if c.has(past) {
 		if c.rank(past) != 5 {
-			panic(refuse(CodeModel, "past is "+c.typ(past).String()+", expected five dimensions"))
+			panic(diag.New(CodeModel, "past is "+c.typ(past).String()+", expected five dimensions"))
 		}
 		f.offset = c.typ(past).Dim(3)
 		before := func(i int, x op.Value) op.Value {
@@ -90,7 +91,7 @@ func projectedAttention(c *call, v op.Value, sizes []int, mask, past, bias int) 
 	if c.has(bias) {
 		f.mask = plus(c, f.mask, c.x(bias))
 	}
-	y, _ := c.attend(q, k, v, f.attend)
+	y, _ := attended(c, q, k, v, f.attend)
 	out := []op.Value{merge(c, y)}
 	if c.outputs() > 1 {
 		out = append(out, c.do(std.Stack, std.DimAttrs{}, k, v))
@@ -121,7 +122,7 @@ func filterMask(c *call, f fusedAttention, i int, q shape.Type, keys shape.Dim) 
 		ends := m
 		if !t.Dim(0).Equal(batch) {
 			if !t.Dim(0).Equal(batch.MulInt(2)) {
-				panic(refuse(CodeModel, "the mask is "+t.String()+" for a batch of "+batch.String()))
+				panic(diag.New(CodeModel, "the mask is "+t.String()+" for a batch of "+batch.String()))
 			}
 			ends = c.do(std.Slice, std.SliceAttrs{Stop: batch}, m)
 			starts := c.do(std.Slice, std.SliceAttrs{Start: batch, Stop: std.End}, m)
@@ -133,7 +134,7 @@ func filterMask(c *call, f fusedAttention, i int, q shape.Type, keys shape.Dim) 
 	case 3:
 		keep = reshape(c, positive(c, m), t.Dim(0), one, t.Dim(1), t.Dim(2))
 	default:
-		panic(refuse(CodeAttribute, "a mask "+t.String()+" is not supported"))
+		panic(diag.New(CodeAttribute, "a mask "+t.String()+" is not supported"))
 	}
 	zero := c.do(std.Full, std.FullAttrs{Value: op.Float(0), DType: q.DType()})
 	filter := c.do(std.Full, std.FullAttrs{Value: op.Float(f.filter), DType: q.DType()})
@@ -156,10 +157,10 @@ func conjunction(c *call, x, y op.Value) op.Value {
 func multiHead(c *call) []op.Value {
 	f := fusedAttentionOf(c)
 	if c.has(8) || c.has(9) {
-		panic(refuse(CodeAttribute, "past_sequence_length and cache_indirection are not supported"))
+		panic(diag.New(CodeAttribute, "past_sequence_length and cache_indirection are not supported"))
 	}
 	if c.has(6) != c.has(7) {
-		panic(refuse(CodeModel, "past_key and past_value come together"))
+		panic(diag.New(CodeModel, "past_key and past_value come together"))
 	}
 	q, k, v := headed(c, f.heads)
 	if c.has(6) {
@@ -174,7 +175,7 @@ func multiHead(c *call) []op.Value {
 	if c.outputs() > 3 {
 		f.mode = 3
 	}
-	y, qk := c.attend(q, k, v, f.attend)
+	y, qk := attended(c, q, k, v, f.attend)
 	out := []op.Value{merge(c, y), k, v, qk}
 	return out[:max(1, min(4, c.outputs()))]
 }
@@ -194,7 +195,7 @@ func headed(c *call, heads int) (q, k, v op.Value) {
 	case c.rank(0) == 5:
 		x = split(0, 3)
 	case !c.has(1):
-		panic(refuse(CodeModel, "there are no keys, and the query is "+c.typ(0).String()))
+		panic(diag.New(CodeModel, "there are no keys, and the query is "+c.typ(0).String()))
 	case c.rank(1) == 5:
 		x = append([]op.Value{c.x(0)}, split(1, 2)...)
 	default:
@@ -220,7 +221,7 @@ func contribRotary(c *call) []op.Value {
 	t := turn{interleaved: c.flag("interleaved", false), part: c.int("rotary_embedding_dim", 0)}
 	heads := c.int("num_heads", 0)
 	if s := c.float("scale", 1); s != 1 || c.flag("is_packed_batching", false) {
-		panic(refuse(CodeAttribute, "scale and is_packed_batching are not supported"))
+		panic(diag.New(CodeAttribute, "scale and is_packed_batching are not supported"))
 	}
 	half, ok := c.typ(2).Dim(1).Int()
 	x := c.x(0)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -39,7 +40,7 @@ func groupQuery(c *call) []op.Value {
 	if c.has(10) {
 		a.mask = c.do(std.Add, nil, added(c, a.mask, g.q.Type().DType()), c.x(10))
 	}
-	y, _ := c.attend(g.q, g.k, g.v, a)
+	y, _ := attended(c, g.q, g.k, g.v, a)
 	out := []op.Value{merge(c, y), g.k, g.v}
 	return out[:max(1, min(3, c.outputs()))]
 }
@@ -48,22 +49,22 @@ func groupedOf(c *call) *groupedQuery {
 	g := &groupedQuery{c: c, heads: c.int("num_heads", 0), kv: c.int("kv_num_heads", 0), window: c.int("local_window_size", -1),
 		interleaved: c.flag("rotary_interleaved", false)}
 	if g.heads < 1 || g.kv < 1 || g.heads%g.kv != 0 {
-		panic(refuse(CodeModel, strconv.Itoa(g.heads)+" heads of queries for "+strconv.Itoa(g.kv)+" of keys"))
+		panic(diag.New(CodeModel, strconv.Itoa(g.heads)+" heads of queries for "+strconv.Itoa(g.kv)+" of keys"))
 	}
 	if c.flag("smooth_softmax", false) || c.has(11) || c.int("qk_output", 0) != 0 {
-		panic(refuse(CodeAttribute, "smooth_softmax, head_sink and qk_output are not supported"))
+		panic(diag.New(CodeAttribute, "smooth_softmax, head_sink and qk_output are not supported"))
 	}
 	if c.has(3) != c.has(4) || c.has(1) != c.has(2) {
-		panic(refuse(CodeModel, "keys and values come together"))
+		panic(diag.New(CodeModel, "keys and values come together"))
 	}
 	if c.rank(0) != 3 {
-		panic(refuse(CodeModel, "query is "+c.typ(0).String()+", expected three dimensions"))
+		panic(diag.New(CodeModel, "query is "+c.typ(0).String()+", expected three dimensions"))
 	}
 	x := []op.Value{c.x(0), c.opt(1), c.opt(2)}
 	if !c.has(1) {
 		width, ok := c.typ(0).Dim(2).Int()
 		if n := g.heads + 2*g.kv; !ok || width%n != 0 {
-			panic(refuse(CodeModel, "query is "+c.typ(0).String()+", which does not divide into "+strconv.Itoa(n)+" heads"))
+			panic(diag.New(CodeModel, "query is "+c.typ(0).String()+", which does not divide into "+strconv.Itoa(n)+" heads"))
 		}
 		e := width / (g.heads + 2*g.kv)
 		x = c.items(c.do(std.Split, std.SplitAttrs{Sizes: shape.ConstDims(g.heads*e, g.kv*e, g.kv*e), Dim: 2}, x[0]), 3)
@@ -88,11 +89,11 @@ func (g *groupedQuery) rotate() {
 		positions = c.x(9)
 	}
 	if !c.has(7) || !c.has(8) {
-		panic(refuse(CodeModel, "do_rotary needs cos_cache and sin_cache"))
+		panic(diag.New(CodeModel, "do_rotary needs cos_cache and sin_cache"))
 	}
 	half, ok := c.typ(7).Dim(1).Int()
 	if !ok {
-		panic(refuse(CodeValue, "cos_cache is "+c.typ(7).String()+", expected a number of columns"))
+		panic(diag.New(CodeValue, "cos_cache is "+c.typ(7).String()+", expected a number of columns"))
 	}
 	t := turn{interleaved: g.interleaved, part: 2 * half, cos: angles(c, 7, positions), sin: angles(c, 8, positions)}
 	g.q, g.k = rotated(c, g.q, t), rotated(c, g.k, t)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
@@ -30,7 +31,7 @@ func matMulNBits(c *call) []op.Value {
 	w := nbits{c: c, rows: c.int("N", 0), columns: c.int("K", 0), bits: c.int("bits", 4), block: c.int("block_size", 0), weight: 1, scale: 2, zero: 3}
 	c.ignore("accuracy_level", "weight_prepacked") // how it may be computed
 	if c.has(4) {
-		panic(refuse(CodeAttribute, "g_idx is not supported"))
+		panic(diag.New(CodeAttribute, "g_idx is not supported"))
 	}
 	w.check()
 	bias := c.opt(5)
@@ -44,15 +45,15 @@ func matMulNBits(c *call) []op.Value {
 func (w nbits) check() {
 	c := w.c
 	if w.bits != 2 && w.bits != 4 && w.bits != 8 {
-		panic(refuse(CodeAttribute, "weights of "+strconv.Itoa(w.bits)+" bits are not supported"))
+		panic(diag.New(CodeAttribute, "weights of "+strconv.Itoa(w.bits)+" bits are not supported"))
 	}
 	if w.rows < 1 || w.columns < 1 || w.block < 16 || w.block&(w.block-1) != 0 || w.rows > 1<<31 || w.columns > 1<<31 || w.block > 1<<20 {
-		panic(refuse(CodeModel, "a weight of "+strconv.Itoa(w.rows)+" rows and "+strconv.Itoa(w.columns)+" columns in blocks of "+strconv.Itoa(w.block)))
+		panic(diag.New(CodeModel, "a weight of "+strconv.Itoa(w.rows)+" rows and "+strconv.Itoa(w.columns)+" columns in blocks of "+strconv.Itoa(w.block)))
 	}
 	w.sized(w.weight, w.rows*w.blocks()*(w.block*w.bits/8))
 	w.sized(w.scale, w.rows*w.blocks())
 	if c.typ(w.weight).DType() != array.U8 {
-		panic(refuse(CodeType, "the weight is "+c.typ(w.weight).String()+", expected bytes"))
+		panic(diag.New(CodeType, "the weight is "+c.typ(w.weight).String()+", expected bytes"))
 	}
 	switch {
 	case !c.has(w.zero):
@@ -70,7 +71,7 @@ func (w nbits) zeroBytes() int { return (w.blocks()*w.bits + 7) / 8 }
 func (w nbits) sized(i, n int) {
 	t := w.c.typ(i)
 	if have, ok := t.Dims().Prod().Int(); !ok || have != n || !t.Ranked() {
-		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", expected "+strconv.Itoa(n)+" elements"))
+		panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", expected "+strconv.Itoa(n)+" elements"))
 	}
 }
 
@@ -159,7 +160,7 @@ func gatherBlockQuantized(c *call) []op.Value {
 	gather, along := c.int("gather_axis", 0), c.int("quantize_axis", 1)
 	n, ok := c.typ(0).Dims().Known()
 	if !ok || len(n) != 2 || c.typ(0).DType() != array.U8 || w.bits != 4 || gather != 0 || c.axis(along, 2) != 1 || w.block%32 != 0 || w.block < 32 {
-		panic(refuse(CodeAttribute, "GatherBlockQuantized is supported for rows of bytes of two weights each, quantised along the rows in blocks of a multiple of 32"))
+		panic(diag.New(CodeAttribute, "GatherBlockQuantized is supported for rows of bytes of two weights each, quantised along the rows in blocks of a multiple of 32"))
 	}
 	w.rows, w.columns = n[0], 2*n[1]
 	w.sized(2, w.rows*w.blocks())

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -55,7 +56,7 @@ func realOperand(c *call, i int) op.Value {
 // scalar is operand i, which has one element, with rank 0.
 func scalar(c *call, i int) op.Value {
 	if n, ok := c.typ(i).Dims().Prod().Int(); !ok || n != 1 {
-		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected one element"))
+		panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected one element"))
 	}
 	if c.typ(i).Rank() == 0 {
 		return c.x(i)
@@ -95,7 +96,7 @@ func quantAveragePool(c *call) []op.Value {
 	in := moved(c, x)
 	k := kernelShape(in)
 	w := windowOf(in, k)
-	include, ceil := c.flag("count_include_pad", false), c.ceil(&w)
+	include, ceil := c.flag("count_include_pad", false), ceilOf(c, &w)
 	var y op.Value
 	if w.fits(false) && !w.dilated() {
 		a := std.QAvgPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), Padding: w.padding(), CeilMode: ceil, CountExcludePad: !include}
@@ -115,7 +116,7 @@ func quantGlobalPool(c *call) []op.Value {
 	last := c.flag("channels_last", false)
 	n := c.rank(0) - 2
 	if n < 1 {
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected spatial dimensions"))
+		panic(diag.New(CodeModel, "the input is "+c.typ(0).String()+", expected spatial dimensions"))
 	}
 	x := c.x(0)
 	if last {
@@ -147,7 +148,7 @@ func quantReduceMean(c *call) []op.Value {
 func quantConcat(c *call) []op.Value {
 	in := []op.Value{scalar(c, 0), scalarOpt(c, 1)}
 	if len(c.in)%3 != 2 || len(c.in) < 5 {
-		panic(refuse(CodeModel, strconv.Itoa(len(c.in))+" inputs, expected tensors with their scales and zero points"))
+		panic(diag.New(CodeModel, strconv.Itoa(len(c.in))+" inputs, expected tensors with their scales and zero points"))
 	}
 	for i := 2; i < len(c.in); i += 3 {
 		in = append(in, c.x(i), scalar(c, i+1), scalarOpt(c, i+2))
@@ -167,7 +168,7 @@ func quantSoftmax(c *call) []op.Value {
 	rank := c.rank(0)
 	set := c.int("opset", 0)
 	if set < 1 {
-		panic(refuse(CodeModel, "attribute opset is missing, which says what axis means"))
+		panic(diag.New(CodeModel, "attribute opset is missing, which says what axis means"))
 	}
 	axis := c.axis(c.int("axis", -1), rank)
 	if set >= 13 || axis == rank-1 {
@@ -261,7 +262,7 @@ func dynamicQuantLSTM(c *call) []*value {
 	r := recurrentOf(&turned, 4, []string{"Sigmoid", "Tanh", "Tanh"})
 	r.order = []int{0, 2, 3, 1}
 	if _, ok := r.plain([]string{"Sigmoid", "Tanh", "Tanh"}); !ok || r.reverse || r.batchFirst {
-		panic(refuse(CodeAttribute, "DynamicQuantizeLSTM with peepholes, clip, lengths, other activations, reverse or the batch first is not supported"))
+		panic(diag.New(CodeAttribute, "DynamicQuantizeLSTM with peepholes, clip, lengths, other activations, reverse or the batch first is not supported"))
 	}
 	in := []op.Value{c.x(0), r.state(5), r.state(6)}
 	for d := range r.dirs {
@@ -286,13 +287,13 @@ func (r *recurrent) bytes(i, zero, d int) op.Value {
 		half = 128
 	}
 	if !c.has(zero) && half != 0 {
-		panic(refuse(CodeAttribute, "weights of DynamicQuantizeLSTM are u8 without a zero point"))
+		panic(diag.New(CodeAttribute, "weights of DynamicQuantizeLSTM are u8 without a zero point"))
 	}
 	if c.has(zero) {
 		z := c.constant(zero)
 		for k := range z.Len() {
 			if array.Int64At(z, k) != half {
-				panic(refuse(CodeAttribute, "the zero point "+strconv.FormatInt(array.Int64At(z, k), 10)+" of a weight of DynamicQuantizeLSTM is not supported"))
+				panic(diag.New(CodeAttribute, "the zero point "+strconv.FormatInt(array.Int64At(z, k), 10)+" of a weight of DynamicQuantizeLSTM is not supported"))
 			}
 		}
 	}
@@ -316,7 +317,7 @@ func nhwcMaxPool(c *call) []op.Value {
 	in := moved(c, channels(c, c.x(0), true))
 	k := kernelShape(in)
 	w := windowOf(in, k)
-	ceil := c.ceil(&w)
+	ceil := ceilOf(c, &w)
 	if !w.fits(true) {
 		return []op.Value{channels(c, maxPool(in)[0], false)}
 	}

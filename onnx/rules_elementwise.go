@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -37,7 +38,7 @@ var elementwiseRules = map[string][]rule{
 
 	"Cast": {{since: 1, build: cast, after: castParts}},
 	"CastLike": from(15, func(c *call) []op.Value {
-		return []op.Value{c.cast(c.typ(1).DType(), c.x(0))}
+		return []op.Value{castTo(c, c.typ(1).DType(), c.x(0))}
 	}),
 	"Clip": {{since: 1, build: func(c *call) []op.Value {
 		return clip(c, op.Float(c.float("min", -math.MaxFloat32)), op.Float(c.float("max", math.MaxFloat32)))
@@ -187,13 +188,13 @@ func cast(c *call) []op.Value {
 		c.ignore("saturate", "round_mode")
 		return []op.Value{c.x(0)} // exporters write many
 	}
-	return []op.Value{c.cast(d, c.x(0))}
+	return []op.Value{castTo(c, d, c.x(0))}
 }
 
-// cast converts x as the attributes saturate and round_mode say. Floats go to integers of
+// castTo converts x as the attributes saturate and round_mode say. Floats go to integers of
 // 4 and 2 bits by way of i64: the standard leaves numbers out of range undefined, and its
 // reference implementation, as the cases show, keeps the low bits.
-func (c *call) cast(d array.DType, x op.Value) op.Value {
+func castTo(c *call, d array.DType, x op.Value) op.Value {
 	a := std.CastAttrs{DType: d}
 	saturate, mode := c.int("saturate", 1), c.oneOf("round_mode", "up", "down", "nearest")
 	switch {
@@ -262,7 +263,7 @@ func dropout(c *call) []*value {
 	c.ignore("ratio", "seed", "is_test", "consumed_inputs")
 	keeps := c.has(1) && c.in[1].arr != nil && c.in[1].arr.Len() == 1 && array.Float64At(c.in[1].arr, 0) == 0
 	if c.has(2) && !keeps && (c.in[2].arr == nil || c.in[2].arr.Len() != 1 || array.Int64At(c.in[2].arr, 0) != 0) {
-		panic(refuse(CodeAttribute, "training_mode is not supported"))
+		panic(diag.New(CodeAttribute, "training_mode is not supported"))
 	}
 	x := *c.value(0)
 	outs := []*value{&x}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -25,7 +26,7 @@ type basis struct {
 // array computes it; the result is [rows*parts, columns*outs].
 func (b basis) array(d array.DType) *array.Array {
 	if b.rows < 1 || b.columns < 1 || b.rows > mostBasis || b.columns > mostBasis || b.rows*b.parts > mostBasis/(b.columns*b.outs) {
-		panic(refuse(CodeOperator, "a transform of "+strconv.Itoa(b.length)+" elements, as a product with a constant, is not supported").
+		panic(diag.New(CodeOperator, "a transform of "+strconv.Itoa(b.length)+" elements, as a product with a constant, is not supported").
 			WithHint("lengths up to 1024 are"))
 	}
 	a := array.New(d, b.rows*b.parts, b.columns*b.outs)
@@ -62,7 +63,7 @@ func dft(c *call, axis int) []op.Value {
 	inverse, one := c.flag("inverse", false), c.flag("onesided", false)
 	parts, known := c.typ(0).Dim(-1).Int()
 	if axis = c.axis(axis, rank); axis == rank-1 || !known || parts < 1 || parts > 2 {
-		panic(refuse(CodeModel, "DFT over axis "+strconv.Itoa(axis)+" of "+c.typ(0).String()+": expected real and imaginary parts in the last"))
+		panic(diag.New(CodeModel, "DFT over axis "+strconv.Itoa(axis)+" of "+c.typ(0).String()+": expected real and imaginary parts in the last"))
 	}
 	n, known := c.typ(0).Dim(axis).Int()
 	b := basis{length: n, parts: parts, outs: 2, inverse: inverse, symmetric: inverse && one}
@@ -76,16 +77,16 @@ func dft(c *call, axis int) []op.Value {
 		b.length = int(c.number(1).Int64())
 	}
 	if b.length < 1 || b.length > mostBasis {
-		panic(refuse(CodeModel, "the length of a DFT is "+strconv.Itoa(b.length)))
+		panic(diag.New(CodeModel, "the length of a DFT is "+strconv.Itoa(b.length)))
 	}
 	b.rows, b.columns = min(n, b.length), b.length
 	switch half := b.length/2 + 1; {
 	case b.symmetric && parts == 1:
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected real and imaginary parts, of which an inverse one-sided DFT is"))
+		panic(diag.New(CodeModel, "the input is "+c.typ(0).String()+", expected real and imaginary parts, of which an inverse one-sided DFT is"))
 	case b.symmetric:
 		b.rows = min(n, half)
 	case one && parts == 2:
-		panic(refuse(CodeModel, "a one-sided DFT is one of real signals"))
+		panic(diag.New(CodeModel, "a one-sided DFT is one of real signals"))
 	case one:
 		b.columns = half
 	}
@@ -125,9 +126,9 @@ func openDFT(c *call, b basis, axis int, one bool) []op.Value {
 	n := c.typ(0).Dim(axis)
 	switch {
 	case b.symmetric || c.has(1) && !c.dim(1).Equal(n):
-		panic(refuse(CodeValue, "DFT needs a size that is known, "+n.String()+" is not, unless it transforms as many elements to as many"))
+		panic(diag.New(CodeValue, "DFT needs a size that is known, "+n.String()+" is not, unless it transforms as many elements to as many"))
 	case one && b.parts == 2:
-		panic(refuse(CodeModel, "a one-sided DFT is one of real signals"))
+		panic(diag.New(CodeModel, "a one-sided DFT is one of real signals"))
 	}
 	columns := n
 	if one {
@@ -160,7 +161,7 @@ func stft(c *call) []op.Value {
 		parts, known = 1, true
 	}
 	if c.rank(0) < 2 || c.rank(0) > 3 || !known || parts < 1 || parts > 2 || one && parts == 2 {
-		panic(refuse(CodeModel, "STFT of "+c.typ(0).String()+": expected a batch of signals, with real and imaginary parts in the last axis"))
+		panic(diag.New(CodeModel, "STFT of "+c.typ(0).String()+": expected a batch of signals, with real and imaginary parts in the last axis"))
 	}
 	step, length := int(c.number(1).Int64()), -1
 	if c.has(3) {
@@ -169,7 +170,7 @@ func stft(c *call) []op.Value {
 		length, _ = c.typ(2).Dim(0).Int()
 	}
 	if step < 1 || length < 1 || length > mostBasis {
-		panic(refuse(CodeModel, "STFT needs a positive frame_step and frame_length or a window, has "+strconv.Itoa(step)+" and "+strconv.Itoa(length)))
+		panic(diag.New(CodeModel, "STFT needs a positive frame_step and frame_length or a window, has "+strconv.Itoa(step)+" and "+strconv.Itoa(length)))
 	}
 	b := basis{length: length, rows: length, parts: parts, columns: length, outs: 2}
 	if one {
@@ -181,7 +182,7 @@ func stft(c *call) []op.Value {
 	w := reshape(c, c.tensor(b.array(d)), shape.Const(length), shape.Const(parts), shape.Const(2*b.columns))
 	if c.has(2) {
 		if c.rank(2) != 1 || !c.typ(2).Dim(0).Equal(shape.Const(length)) {
-			panic(refuse(CodeModel, "the window is "+c.typ(2).String()+", expected "+strconv.Itoa(length)+" elements"))
+			panic(diag.New(CodeModel, "the window is "+c.typ(2).String()+", expected "+strconv.Itoa(length)+" elements"))
 		}
 		w = c.do(std.Mul, nil, w, reshape(c, c.x(2), shape.Const(length), shape.Const(1), shape.Const(1)))
 	}

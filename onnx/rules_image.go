@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -35,7 +36,7 @@ func imageScaler(c *call) []op.Value {
 		array.SetFloat64At(a, i, b)
 	}
 	if n, ok := c.typ(0).Dim(1).Int(); c.rank(0) != 4 || !ok || n != len(bias) {
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", bias has "+strconv.Itoa(len(bias))+" entries"))
+		panic(diag.New(CodeModel, "the input is "+c.typ(0).String()+", bias has "+strconv.Itoa(len(bias))+" entries"))
 	}
 	v := c.do(std.Mul, std.BinaryAttrs{Other: op.Float(c.float("scale", 1))}, c.x(0))
 	return c.one(std.Add, nil, v, c.do(std.Cast, std.CastAttrs{DType: c.typ(0).DType()}, c.tensor(a)))
@@ -51,7 +52,7 @@ func cosines(c *call, a, b, d float64) []op.Value {
 	}
 	n, known := last.Int()
 	if k, ok := size.Int(); ok && (k < 0 || k > 1<<24) {
-		panic(refuse(CodeModel, "the size of a window is not a size"))
+		panic(diag.New(CodeModel, "the size of a window is not a size"))
 	}
 	at := c.do(std.Arange, std.ArangeAttrs{End: size, DType: array.F64})
 	term := func(f, k float64) op.Value {
@@ -77,7 +78,7 @@ func affineGrid(c *call) []op.Value {
 	align := c.flag("align_corners", false)
 	k := len(size) - 2
 	if k != 2 && k != 3 || c.rank(0) != 3 {
-		panic(refuse(CodeModel, "AffineGrid of "+c.typ(0).String()+" is not supported"))
+		panic(diag.New(CodeModel, "AffineGrid of "+c.typ(0).String()+" is not supported"))
 	}
 	c.needDims(0, size[0], shape.Const(k), shape.Const(k+1))
 	d := c.typ(0).DType()
@@ -140,32 +141,32 @@ func col2im(c *call) []op.Value {
 	image, block := c.ints(1), c.ints(2)
 	n := len(image)
 	if n < 1 || len(block) != n || c.rank(0) != 3 {
-		panic(refuse(CodeModel, "Col2Im of "+c.typ(0).String()+" to "+strconv.Itoa(n)+" dimensions by blocks of "+strconv.Itoa(len(block))))
+		panic(diag.New(CodeModel, "Col2Im of "+c.typ(0).String()+" to "+strconv.Itoa(n)+" dimensions by blocks of "+strconv.Itoa(len(block))))
 	}
 	w := window{kernel: block, strides: perDim(c, "strides", n), dilations: perDim(c, "dilations", n)}
-	pads := c.pads(n)
+	pads := padsOf(c, n)
 	taps, places := 1, 1
 	counts := make([]int, n)
 	for i := range n {
 		counts[i] = (image[i]+pads[i]+pads[n+i]-w.reach(i))/w.strides[i] + 1
 		if image[i] < 1 || block[i] < 1 || pads[i] < 0 || pads[n+i] < 0 || image[i] > mostBasis || block[i] > mostBasis || counts[i] < 1 {
-			panic(refuse(CodeModel, "Col2Im: blocks of "+strconv.Itoa(block[i])+" do not fit an image of "+strconv.Itoa(image[i])))
+			panic(diag.New(CodeModel, "Col2Im: blocks of "+strconv.Itoa(block[i])+" do not fit an image of "+strconv.Itoa(image[i])))
 		}
 		if taps *= block[i]; taps > mostBasis/max(counts[i], 1) {
-			panic(refuse(CodeOperator, "Col2Im of so many places is not supported"))
+			panic(diag.New(CodeOperator, "Col2Im of so many places is not supported"))
 		}
 		if places *= counts[i]; places > mostBasis/taps {
-			panic(refuse(CodeOperator, "Col2Im of so many places is not supported"))
+			panic(diag.New(CodeOperator, "Col2Im of so many places is not supported"))
 		}
 	}
 	rows, known := c.typ(0).Dim(1).Int()
 	if cols := c.typ(0).Dim(2); !known || rows%taps != 0 || !cols.Equal(shape.Const(places)) {
-		panic(refuse(CodeModel, "Col2Im of "+c.typ(0).String()+": expected a multiple of "+strconv.Itoa(taps)+" rows and "+strconv.Itoa(places)+" columns"))
+		panic(diag.New(CodeModel, "Col2Im of "+c.typ(0).String()+": expected a multiple of "+strconv.Itoa(taps)+" rows and "+strconv.Itoa(places)+" columns"))
 	}
 	size := 1
 	for _, s := range image {
 		if size *= s; size > 1<<31 {
-			panic(refuse(CodeModel, "Col2Im: the image is too large"))
+			panic(diag.New(CodeModel, "Col2Im: the image is too large"))
 		}
 	}
 	at := w.places(image, counts, pads[:n], taps, places)
@@ -214,7 +215,7 @@ func (w *window) places(image, counts, begin []int, taps, columns int) *array.Ar
 func deformConv(c *call) []op.Value {
 	k := spatial(c, 1)
 	if len(k) != 2 || c.rank(0) != 4 || c.rank(2) != 4 {
-		panic(refuse(CodeOperator, "DeformConv of "+c.typ(0).String()+" is not supported, only over two spatial dimensions"))
+		panic(diag.New(CodeOperator, "DeformConv of "+c.typ(0).String()+" is not supported, only over two spatial dimensions"))
 	}
 	w := windowOf(c, k)
 	groups, own := c.group(), c.int("offset_group", 1)
@@ -222,7 +223,7 @@ func deformConv(c *call) []op.Value {
 	channels, ok := t.Dim(1).Int()
 	made, known := weight.Dim(0).Int()
 	if !ok || !known || groups < 1 || own < 1 || channels%groups != 0 || channels%own != 0 || made%groups != 0 {
-		panic(refuse(CodeModel, "DeformConv: "+t.String()+" and "+weight.String()+" do not fit "+strconv.Itoa(groups)+" groups and "+strconv.Itoa(own)+" groups of offsets"))
+		panic(diag.New(CodeModel, "DeformConv: "+t.String()+" and "+weight.String()+" do not fit "+strconv.Itoa(groups)+" groups and "+strconv.Itoa(own)+" groups of offsets"))
 	}
 	d, taps := t.DType(), k[0]*k[1]
 	num := shape.Const
@@ -298,7 +299,7 @@ func tapOffsets(c *call, w *window, i int, d array.DType) op.Value {
 	a := array.New(d, taps, 1, 1)
 	begin, ok := w.begin[i].Int()
 	if !ok {
-		panic(refuse(CodeValue, "the padding of a DeformConv needs sizes that are known"))
+		panic(diag.New(CodeValue, "the padding of a DeformConv needs sizes that are known"))
 	}
 	for k := range taps {
 		at := [2]int{k / w.kernel[1], k % w.kernel[1]}

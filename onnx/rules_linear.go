@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -65,7 +66,7 @@ func gemm(c *call) []op.Value {
 func matrices(c *call, operands ...int) {
 	for _, i := range operands {
 		if c.rank(i) != 2 {
-			panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected a matrix"))
+			panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected a matrix"))
 		}
 	}
 }
@@ -79,7 +80,7 @@ func fits(c *call, i int, to shape.Type) {
 		bad = !d.Is(1) && shape.Equality(d, to.Dim(-k)).Truth() == shape.False
 	}
 	if bad {
-		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", which does not broadcast to "+to.String()))
+		panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", which does not broadcast to "+to.String()))
 	}
 }
 
@@ -94,7 +95,7 @@ func column(transposed bool) int {
 func factor(f float64, d array.DType) op.Scalar {
 	if d.IsInt() {
 		if f != math.Trunc(f) {
-			panic(refuse(CodeAttribute, "a factor of "+strconv.FormatFloat(f, 'g', -1, 64)+" on integers is not supported"))
+			panic(diag.New(CodeAttribute, "a factor of "+strconv.FormatFloat(f, 'g', -1, 64)+" on integers is not supported"))
 		}
 		return op.Int(int64(f))
 	}
@@ -104,7 +105,7 @@ func factor(f float64, d array.DType) op.Scalar {
 // byRank picks the operator for a number of spatial dimensions.
 func byRank(c *call, n int, ops ...*op.Op) *op.Op {
 	if n < 1 || n > len(ops) {
-		panic(refuse(CodeOperator, c.n.Op+" over "+strconv.Itoa(n)+" spatial dimensions is not supported"))
+		panic(diag.New(CodeOperator, c.n.Op+" over "+strconv.Itoa(n)+" spatial dimensions is not supported"))
 	}
 	return ops[n-1]
 }
@@ -112,14 +113,14 @@ func byRank(c *call, n int, ops ...*op.Op) *op.Op {
 // spatial are the sizes of a weight's spatial dimensions, which must be known.
 func spatial(c *call, i int) []int {
 	if c.rank(i) < 3 {
-		panic(refuse(CodeModel, "the weight is "+c.typ(i).String()+", expected spatial dimensions"))
+		panic(diag.New(CodeModel, "the weight is "+c.typ(i).String()+", expected spatial dimensions"))
 	}
 	k, ok := c.typ(i).Dims().Sub(2, c.rank(i)).Known()
 	if !ok {
-		panic(refuse(CodeValue, "the weight is "+c.typ(i).String()+", whose sizes are not known"))
+		panic(diag.New(CodeValue, "the weight is "+c.typ(i).String()+", whose sizes are not known"))
 	}
 	if given := c.list("kernel_shape"); given != nil && !shape.ConstDims(given...).Equal(shape.ConstDims(k...)) {
-		panic(refuse(CodeModel, "kernel_shape does not agree with the weight "+c.typ(i).String()))
+		panic(diag.New(CodeModel, "kernel_shape does not agree with the weight "+c.typ(i).String()))
 	}
 	return k
 }
@@ -149,7 +150,7 @@ func convTranspose(c *call) []op.Value {
 			common[i] = max(min(b, e), 0)
 		}
 		if extra[i] >= max(w.strides[i], w.dilations[i]) {
-			panic(refuse(CodeAttribute, "an output_padding of "+strconv.Itoa(extra[i])+" is not less than stride or dilation"))
+			panic(diag.New(CodeAttribute, "an output_padding of "+strconv.Itoa(extra[i])+" is not less than stride or dilation"))
 		}
 		at, shared := 2*(n-1-i), shape.Const(common[i])
 		crop = crop.With(at, shared.Sub(w.begin[i])).With(at+1, shared.Sub(w.end[i]))
@@ -186,7 +187,7 @@ func cropped(c *call, k, extra []int) window {
 	}
 	auto := c.oneOf("auto_pad", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 	w := window{kernel: k, strides: perDim(c, "strides", n), dilations: perDim(c, "dilations", n), begin: make([]shape.Dim, n), end: make([]shape.Dim, n)}
-	if pads := shape.ConstDims(c.pads(n)...).Slice(); auto == "NOTSET" && sizes == nil {
+	if pads := shape.ConstDims(padsOf(c, n)...).Slice(); auto == "NOTSET" && sizes == nil {
 		copy(w.begin, pads[:n])
 		copy(w.end, pads[n:])
 	}
@@ -232,14 +233,14 @@ func melWeights(c *call) []op.Value {
 	low, high := c.number(3).Float64(), c.number(4).Float64()
 	bins := length/2 + 1
 	if count < 1 || length < 1 || rate < 1 || length > mostBasis || count > mostBasis || bins > mostBasis/count || !(low >= 0 && high >= low && high <= 1e9) {
-		panic(refuse(CodeModel, "MelWeightMatrix: the numbers are out of range"))
+		panic(diag.New(CodeModel, "MelWeightMatrix: the numbers are out of range"))
 	}
 	mel := func(f float64) float64 { return 2595 * math.Log10(1+f/700) }
 	at := make([]int, count+2)
 	for i := range at {
 		f := 700 * (math.Pow(10, (mel(low)+float64(i)*(mel(high)-mel(low))/float64(len(at)))/2595) - 1)
 		if at[i] = int(math.Floor(float64(length+1) * f / float64(rate))); at[i] >= bins {
-			panic(refuse(CodeModel, "MelWeightMatrix: a band ends above half of the sample rate"))
+			panic(diag.New(CodeModel, "MelWeightMatrix: a band ends above half of the sample rate"))
 		}
 	}
 	a := array.New(array.F64, bins, count)

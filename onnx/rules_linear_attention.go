@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
@@ -22,13 +23,13 @@ func linearAttention(c *call) []*value {
 	c.ignore("chunk_size") // of the computation, not of the result
 	for i := range 3 {
 		if c.rank(i) != 3 {
-			panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected three dimensions"))
+			panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected three dimensions"))
 		}
 	}
 	width, known := c.typ(0).Dim(2).Int()
 	values, ok := c.typ(2).Dim(2).Int()
 	if !known || !ok || qHeads < 1 || heads < 1 || qHeads%heads != 0 || width%qHeads != 0 || values%heads != 0 {
-		panic(refuse(CodeModel, "query "+c.typ(0).String()+" and value "+c.typ(2).String()+" do not divide into "+strconv.Itoa(qHeads)+" and "+strconv.Itoa(heads)+" heads"))
+		panic(diag.New(CodeModel, "query "+c.typ(0).String()+" and value "+c.typ(2).String()+" do not divide into "+strconv.Itoa(qHeads)+" and "+strconv.Itoa(heads)+" heads"))
 	}
 	la := &linearAttn{c: c, batch: c.typ(0).Dim(0), qHeads: qHeads, heads: heads, dk: width / qHeads, dv: values / heads, scale: c.float("scale", 0)}
 	if la.scale == 0 {
@@ -78,11 +79,11 @@ func (la *linearAttn) tokens(i, heads int) op.Value {
 	c := la.c
 	t := c.typ(i)
 	if c.rank(i) != 3 {
-		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", expected three dimensions"))
+		panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", expected three dimensions"))
 	}
 	width, ok := t.Dim(2).Int()
 	if !ok || width%heads != 0 {
-		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", which does not divide into "+strconv.Itoa(heads)+" heads"))
+		panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+t.String()+", which does not divide into "+strconv.Itoa(heads)+" heads"))
 	}
 	return la.turned(i, shape.Const(heads), shape.Const(width/heads))
 }
@@ -99,7 +100,7 @@ func (la *linearAttn) turned(i int, a, b shape.Dim) op.Value {
 func (la *linearAttn) beta() op.Value {
 	c := la.c
 	if c.rank(5) != 3 {
-		panic(refuse(CodeModel, "input 5 is "+c.typ(5).String()+", expected three dimensions"))
+		panic(diag.New(CodeModel, "input 5 is "+c.typ(5).String()+", expected three dimensions"))
 	}
 	return la.turned(5, c.typ(5).Dim(2), shape.Const(1))
 }

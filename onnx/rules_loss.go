@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -27,7 +28,7 @@ func likelihoodLoss(c *call, logs op.Value) op.Value {
 	reduction := c.oneOf("reduction", "mean", "sum", "none")
 	t := logs.Type()
 	if t.Rank() < 2 || c.rank(1) != t.Rank()-1 {
-		panic(refuse(CodeModel, "scores are "+t.String()+", classes "+c.typ(1).String()+", expected the same dimensions without the second"))
+		panic(diag.New(CodeModel, "scores are "+t.String()+", classes "+c.typ(1).String()+", expected the same dimensions without the second"))
 	}
 	target := c.do(std.Cast, std.CastAttrs{DType: array.I64}, c.x(1))
 	var skipped op.Value
@@ -72,7 +73,7 @@ func maxRoiPool(c *call) []op.Value {
 	bins, scale := c.list("pooled_shape"), c.float("spatial_scale", 1)
 	_, _, h, w := image(c)
 	if len(bins) != 2 || min(bins[0], bins[1]) < 1 || max(bins[0], bins[1]) > mostBins {
-		panic(refuse(CodeModel, "pooled_shape has "+strconv.Itoa(len(bins))+" entries, expected two sizes up to "+strconv.Itoa(mostBins)))
+		panic(diag.New(CodeModel, "pooled_shape has "+strconv.Itoa(len(bins))+" entries, expected two sizes up to "+strconv.Itoa(mostBins)))
 	}
 	column := func(k int) op.Value {
 		v := c.do(std.Select, std.SelectAttrs{Dim: 1, Index: k}, c.x(1))

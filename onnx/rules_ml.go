@@ -70,7 +70,7 @@ func tensorFloats(c *call, name string) []float64 {
 		return nil
 	}
 	if !a.DType().IsFloat() {
-		panic(refuse(CodeType, "attribute "+name+" is "+array.Describe(a.DType(), a.Shape())+", expected floats"))
+		panic(diag.New(CodeType, "attribute "+name+" is "+array.Describe(a.DType(), a.Shape())+", expected floats"))
 	}
 	f := make([]float64, a.Len())
 	for i := range f {
@@ -84,7 +84,7 @@ func floatsOr(c *call, name string) []float64 {
 	f := c.floats(name)
 	if g := tensorFloats(c, name+"_as_tensor"); g != nil {
 		if f != nil {
-			panic(refuse(CodeModel, "attributes "+name+" and "+name+"_as_tensor are both there, expected one"))
+			panic(diag.New(CodeModel, "attributes "+name+" and "+name+"_as_tensor are both there, expected one"))
 		}
 		return g
 	}
@@ -101,7 +101,7 @@ func lengths(c *call, n int, first string, lists map[string]int) {
 		}
 	}) {
 		if lists[name] != n {
-			panic(refuse(CodeModel, "attribute "+name+" has "+strconv.Itoa(lists[name])+" elements and "+first+" "+strconv.Itoa(n)+", expected as many"))
+			panic(diag.New(CodeModel, "attribute "+name+" has "+strconv.Itoa(lists[name])+" elements and "+first+" "+strconv.Itoa(n)+", expected as many"))
 		}
 	}
 }
@@ -147,7 +147,7 @@ func features(c *call) op.Value {
 	case r == 1:
 		return c.do(std.Unsqueeze, std.DimAttrs{Dim: 0}, x)
 	case r != 2:
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected a row of features for each case"))
+		panic(diag.New(CodeModel, "the input is "+c.typ(0).String()+", expected a row of features for each case"))
 	}
 	return x
 }
@@ -161,7 +161,7 @@ func features32(c *call) op.Value {
 
 func numeric(c *call, x op.Value) {
 	if d := x.Type().DType(); d != array.Invalid && !d.IsFloat() && !d.IsInt() {
-		panic(refuse(CodeType, "the input is "+x.Type().String()+", expected numbers"))
+		panic(diag.New(CodeType, "the input is "+x.Type().String()+", expected numbers"))
 	}
 }
 
@@ -169,7 +169,7 @@ func numeric(c *call, x op.Value) {
 func ofFeatures(c *call, name string, f []float64, x op.Value) {
 	n := x.Type().Dim(-1)
 	if k, known := n.Int(); known && len(f) != 1 && len(f) != k {
-		panic(refuse(CodeModel, "attribute "+name+" has "+strconv.Itoa(len(f))+" elements, expected 1 or "+strconv.Itoa(k)+", the number of features"))
+		panic(diag.New(CodeModel, "attribute "+name+" has "+strconv.Itoa(len(f))+" elements, expected 1 or "+strconv.Itoa(k)+", the number of features"))
 	}
 }
 
@@ -179,7 +179,7 @@ func scaler(c *call) []op.Value {
 	numeric(c, x)
 	c.rank(0)
 	if c.rank(0) == 0 {
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected features"))
+		panic(diag.New(CodeModel, "the input is "+c.typ(0).String()+", expected features"))
 	}
 	offset, scale := c.floats("offset"), c.floats("scale")
 	if x.Type().DType() != array.F64 {
@@ -206,7 +206,7 @@ func normalizer(c *call) []op.Value {
 	x := c.x(0)
 	numeric(c, x)
 	if r := c.rank(0); r != 1 && r != 2 {
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected one or two dimensions"))
+		panic(diag.New(CodeModel, "the input is "+c.typ(0).String()+", expected one or two dimensions"))
 	}
 	x = to(c, array.F32, x)
 	a := std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}
@@ -259,10 +259,10 @@ func imputer(c *call) []op.Value {
 		hit = c.do(std.Eq, std.BinaryAttrs{Other: op.Int(int64(c.int("replaced_value_int64", 0)))}, x)
 	}
 	if len(with) == 0 {
-		panic(refuse(CodeModel, "there is no number to put in the place of missing ones, expected an attribute with such"))
+		panic(diag.New(CodeModel, "there is no number to put in the place of missing ones, expected an attribute with such"))
 	}
 	if c.rank(0) == 0 {
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected features"))
+		panic(diag.New(CodeModel, "the input is "+c.typ(0).String()+", expected features"))
 	}
 	ofFeatures(c, "imputed_value", with, x)
 	fill := vector(c, "imputed", d, with)
@@ -276,12 +276,12 @@ func imputer(c *call) []op.Value {
 func featureExtractor(c *call) []op.Value {
 	x, at := c.x(0), c.x(1)
 	if t := c.typ(1).DType(); t != array.I64 && t != array.I32 {
-		panic(refuse(CodeType, "the indices are "+c.typ(1).String()+", expected integers"))
+		panic(diag.New(CodeType, "the indices are "+c.typ(1).String()+", expected integers"))
 	}
 	at = c.do(std.Flatten, std.FlattenAttrs{EndDim: -1}, to(c, array.I64, at))
 	switch c.rank(0) {
 	case 0:
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected features"))
+		panic(diag.New(CodeModel, "the input is "+c.typ(0).String()+", expected features"))
 	case 1:
 		x = c.do(std.Unsqueeze, std.DimAttrs{Dim: 0}, x)
 	}
@@ -292,7 +292,7 @@ func featureExtractor(c *call) []op.Value {
 func featureVectorizer(c *call) []op.Value {
 	widths := c.list("inputdimensions")
 	if len(c.in) == 0 || len(widths) != len(c.in) {
-		panic(refuse(CodeModel, "inputdimensions has "+strconv.Itoa(len(widths))+" elements for "+strconv.Itoa(len(c.in))+" inputs, expected one for each"))
+		panic(diag.New(CodeModel, "inputdimensions has "+strconv.Itoa(len(widths))+" elements for "+strconv.Itoa(len(c.in))+" inputs, expected one for each"))
 	}
 	parts := make([]op.Value, len(c.in))
 	for i, w := range widths {
@@ -301,7 +301,7 @@ func featureVectorizer(c *call) []op.Value {
 		x := features32(&one)
 		n, known := x.Type().Dim(1).Int()
 		if !known || w < 1 || w > mostColumns {
-			panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", and inputdimensions says "+strconv.Itoa(w)+" columns, expected a known number of them"))
+			panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", and inputdimensions says "+strconv.Itoa(w)+" columns, expected a known number of them"))
 		}
 		switch {
 		case n > w:
@@ -322,7 +322,7 @@ func oneHotEncoder(c *call) []op.Value {
 	}
 	cats := c.list("cats_int64s")
 	if len(cats) == 0 {
-		panic(refuse(CodeModel, "there are no categories, expected cats_int64s"))
+		panic(diag.New(CodeModel, "there are no categories, expected cats_int64s"))
 	}
 	zeros := c.flag("zeros", true)
 	x := c.x(0)
@@ -333,7 +333,7 @@ func oneHotEncoder(c *call) []op.Value {
 	}
 	n := len(cats)
 	if n > spec.FoldBytes/64 {
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(n)+" categories and no zeros for others, expected fewer"))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(n)+" categories and no zeros for others, expected fewer"))
 	}
 	unit := array.New(array.F32, n, n)
 	for i := range n {
@@ -356,7 +356,7 @@ func labelsOf(c *call, name string, list []int) op.Value {
 }
 
 func stringsRefused(what string) *diag.Error {
-	return refuse(CodeType, what+" are strings, expected integers").
+	return diag.New(CodeType, what+" are strings, expected integers").
 		WithHint("there are no tensors of strings; train or export the model with integers for them, and keep the names next to it")
 }
 
@@ -373,14 +373,14 @@ func labelEncoder(c *call, nan bool) []op.Value {
 	c.ignore("default_string")
 	keys, values := labelTable(c, "keys"), labelTable(c, "values")
 	if keys == nil || values == nil || keys.Len() != values.Len() || keys.Len() == 0 {
-		panic(refuse(CodeModel, "keys and values are not as many, or there are none"))
+		panic(diag.New(CodeModel, "keys and values are not as many, or there are none"))
 	}
 	other := array.New(values.DType(), 1)
 	switch d := tensorAttr(c, "default_tensor"); {
 	case d != nil && d.Len() == 1 && d.DType() == values.DType():
 		array.Copy(other, array.Reshape(d, 1))
 	case d != nil:
-		panic(refuse(CodeModel, "default_tensor is "+array.Describe(d.DType(), d.Shape())+", expected one "+values.DType().String()))
+		panic(diag.New(CodeModel, "default_tensor is "+array.Describe(d.DType(), d.Shape())+", expected one "+values.DType().String()))
 	case values.DType().IsFloat():
 		array.SetFloat64At(other, 0, float64(float32(c.float("default_float", math.Copysign(0, -1)))))
 	default:
@@ -389,7 +389,7 @@ func labelEncoder(c *call, nan bool) []op.Value {
 	c.ignore("default_float", "default_int64")
 	x := c.x(0)
 	if d := x.Type().DType(); d != keys.DType() && d != array.Invalid {
-		panic(refuse(CodeType, "the input is "+x.Type().String()+" and the keys are "+keys.DType().String()+", expected one element type"))
+		panic(diag.New(CodeType, "the input is "+x.Type().String()+" and the keys are "+keys.DType().String()+", expected one element type"))
 	}
 	return []op.Value{lookUp(c, x, keys, values, other, nan)}
 }
@@ -398,7 +398,7 @@ func labelEncoder(c *call, nan bool) []op.Value {
 func labelTable(c *call, name string) *array.Array {
 	if a := tensorAttr(c, name+"_tensor"); a != nil {
 		if !a.DType().IsFloat() && !a.DType().IsInt() {
-			panic(refuse(CodeType, name+"_tensor is "+array.Describe(a.DType(), a.Shape())+", expected numbers"))
+			panic(diag.New(CodeType, name+"_tensor is "+array.Describe(a.DType(), a.Shape())+", expected numbers"))
 		}
 		return array.Reshape(array.Contiguous(a), a.Len())
 	}

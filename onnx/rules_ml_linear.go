@@ -73,7 +73,7 @@ func paired(c *call, s op.Value, transform string, probability bool) op.Value {
 	var other op.Value
 	switch {
 	case transform == "PROBIT":
-		panic(refuse(CodeAttribute, "post_transform PROBIT of one score for two classes is not supported: runtimes differ"))
+		panic(diag.New(CodeAttribute, "post_transform PROBIT of one score for two classes is not supported: runtimes differ"))
 	case transform == "LOGISTIC":
 		other, s = c.do(std.Sigmoid, nil, c.do(std.Neg, nil, s)), c.do(std.Sigmoid, nil, s)
 	case probability:
@@ -156,7 +156,7 @@ func linearScores(c *call, targets int, intercepts []float64) op.Value {
 	x := features32(c)
 	coef := c.floats("coefficients")
 	if targets < 1 || len(coef) == 0 || len(coef)%targets != 0 {
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(coef))+" coefficients for "+strconv.Itoa(targets)+" results, expected as many for each"))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(len(coef))+" coefficients for "+strconv.Itoa(targets)+" results, expected as many for each"))
 	}
 	var bias op.Value
 	switch len(intercepts) {
@@ -164,7 +164,7 @@ func linearScores(c *call, targets int, intercepts []float64) op.Value {
 	case targets:
 		bias = vector(c, "intercepts", array.F32, intercepts)
 	default:
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(intercepts))+" intercepts, expected "+strconv.Itoa(targets)))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(len(intercepts))+" intercepts, expected "+strconv.Itoa(targets)))
 	}
 	return c.do(std.Linear, nil, x, vector(c, "coefficients", array.F32, coef, targets, len(coef)/targets), bias)
 }
@@ -186,7 +186,7 @@ func linearClassifier(c *call) []op.Value {
 			l.ints = []int{0, 1}
 		case 2:
 		default:
-			panic(refuse(CodeModel, "there is one score for "+strconv.Itoa(l.count)+" classes, expected 2"))
+			panic(diag.New(CodeModel, "there is one score for "+strconv.Itoa(l.count)+" classes, expected 2"))
 		}
 		y := labelled(c, secondOf(c, s, 0), l)
 		if l.count == 0 {
@@ -195,7 +195,7 @@ func linearClassifier(c *call) []op.Value {
 		return []op.Value{y, paired(c, s, transform, true)}
 	}
 	if l.count != len(b) {
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(b))+" scores for "+strconv.Itoa(l.count)+" classes, expected as many"))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(len(b))+" scores for "+strconv.Itoa(l.count)+" classes, expected as many"))
 	}
 	return []op.Value{labelled(c, top(c, s), l), transformed(c, s, transform)}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/ml"
 	"github.com/gofx-dev/gofx/op/std"
@@ -24,10 +25,10 @@ func kernelOf(c *call, x op.Value, vectors []float64, n int) op.Value {
 	kind := c.oneOf("kernel_type", "LINEAR", "POLY", "RBF", "SIGMOID")
 	params := c.floats("kernel_params")
 	if len(params) != 3 && (kind != "LINEAR" || len(params) != 0) {
-		panic(refuse(CodeModel, "kernel_params has "+strconv.Itoa(len(params))+" elements, expected gamma, coef0 and degree"))
+		panic(diag.New(CodeModel, "kernel_params has "+strconv.Itoa(len(params))+" elements, expected gamma, coef0 and degree"))
 	}
 	if n < 1 || len(vectors) == 0 || len(vectors)%n != 0 {
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(vectors))+" numbers of "+strconv.Itoa(n)+" vectors, expected as many for each"))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(len(vectors))+" numbers of "+strconv.Itoa(n)+" vectors, expected as many for each"))
 	}
 	v := vector(c, "vectors", array.F32, vectors, n, len(vectors)/n)
 	if kind == "RBF" { // by differences: of products of numbers that are not scaled little would be left
@@ -50,7 +51,7 @@ func kernelOf(c *call, x op.Value, vectors []float64, n int) op.Value {
 func rhoOf(c *call, n int) []float64 {
 	rho := c.floats("rho")
 	if len(rho) < n || n < 1 {
-		panic(refuse(CodeModel, "rho has "+strconv.Itoa(len(rho))+" elements, expected "+strconv.Itoa(n)))
+		panic(diag.New(CodeModel, "rho has "+strconv.Itoa(len(rho))+" elements, expected "+strconv.Itoa(n)))
 	}
 	return rho[:n]
 }
@@ -64,13 +65,13 @@ func svmRegressor(c *call) []op.Value {
 	var s op.Value
 	if supports > 0 {
 		if len(coef) != supports {
-			panic(refuse(CodeModel, "there are "+strconv.Itoa(len(coef))+" coefficients, expected "+strconv.Itoa(supports)))
+			panic(diag.New(CodeModel, "there are "+strconv.Itoa(len(coef))+" coefficients, expected "+strconv.Itoa(supports)))
 		}
 		s = c.do(std.Linear, nil, kernelOf(c, x, vectors, supports), vector(c, "coefficients", array.F32, coef, 1, len(coef)), vector(c, "rho", array.F32, rho))
 	} else {
 		c.ignore("kernel_type", "kernel_params")
 		if len(coef) == 0 {
-			panic(refuse(CodeModel, "there are no coefficients, expected one for each feature"))
+			panic(diag.New(CodeModel, "there are no coefficients, expected one for each feature"))
 		}
 		s = c.do(std.Linear, nil, x, vector(c, "coefficients", array.F32, coef, 1, len(coef)), vector(c, "rho", array.F32, rho))
 	}
@@ -95,13 +96,13 @@ func svmClassifier(c *call) []op.Value {
 	x := features32(c)
 	supports, vectors := c.list("vectors_per_class"), c.floats("support_vectors")
 	if m.labels.count < 1 || m.labels.count > mostClasses || len(m.coef) == 0 || len(m.a) != len(m.b) {
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(m.labels.count)+" classes, "+strconv.Itoa(len(m.coef))+" coefficients and "+strconv.Itoa(len(m.a))+" and "+strconv.Itoa(len(m.b))+
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(m.labels.count)+" classes, "+strconv.Itoa(len(m.coef))+" coefficients and "+strconv.Itoa(len(m.a))+" and "+strconv.Itoa(len(m.b))+
 			" numbers for probabilities, expected at most "+strconv.Itoa(mostClasses)+" classes, and as many of the last two"))
 	}
 	starts := []int{0}
 	for _, n := range supports {
 		if n < 0 || n > len(vectors) {
-			panic(refuse(CodeModel, "a class has "+strconv.Itoa(n)+" vectors, expected 0 to "+strconv.Itoa(len(vectors))))
+			panic(diag.New(CodeModel, "a class has "+strconv.Itoa(n)+" vectors, expected 0 to "+strconv.Itoa(len(vectors))))
 		}
 		starts = append(starts, starts[len(starts)-1]+n)
 	}
@@ -119,7 +120,7 @@ func (m svm) linear(x op.Value) []op.Value {
 	c, n := m.call, m.labels.count
 	c.ignore("kernel_type", "kernel_params")
 	if len(m.coef)%n != 0 {
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(m.coef))+" coefficients for "+strconv.Itoa(n)+" classes, expected as many for each"))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(len(m.coef))+" coefficients for "+strconv.Itoa(n)+" classes, expected as many for each"))
 	}
 	s := c.do(std.Linear, nil, x, vector(c, "coefficients", array.F32, m.coef, n, len(m.coef)/n))
 	s = c.do(std.Add, nil, s, vector(c, "rho", array.F32, rhoOf(c, 1)))
@@ -142,13 +143,13 @@ func (m svm) pairs(x op.Value, starts []int, vectors []float64) []op.Value {
 	pairs := n * (n - 1) / 2
 	switch {
 	case n < 2 || len(starts) != n+1:
-		panic(refuse(CodeModel, "vectors_per_class has "+strconv.Itoa(len(starts)-1)+" elements for "+strconv.Itoa(n)+" classes, expected one for each of at least 2"))
+		panic(diag.New(CodeModel, "vectors_per_class has "+strconv.Itoa(len(starts)-1)+" elements for "+strconv.Itoa(n)+" classes, expected one for each of at least 2"))
 	case len(m.coef) != (n-1)*total:
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(m.coef))+" coefficients, expected "+strconv.Itoa((n-1)*total)+", one less than classes for each vector"))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(len(m.coef))+" coefficients, expected "+strconv.Itoa((n-1)*total)+", one less than classes for each vector"))
 	case len(m.a) != 0 && len(m.a) != pairs:
-		panic(refuse(CodeModel, "prob_a has "+strconv.Itoa(len(m.a))+" elements, expected "+strconv.Itoa(pairs)))
+		panic(diag.New(CodeModel, "prob_a has "+strconv.Itoa(len(m.a))+" elements, expected "+strconv.Itoa(pairs)))
 	case pairs*max(total, n) > mostSupports:
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(pairs)+" pairs of classes with "+strconv.Itoa(total)+" vectors, expected at most "+strconv.Itoa(mostSupports)+" products"))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(pairs)+" pairs of classes with "+strconv.Itoa(total)+" vectors, expected at most "+strconv.Itoa(mostSupports)+" products"))
 	}
 	// Decision p of classes i < j: row j-1 of the coefficients at the vectors of i, and row i at those of j.
 	w, votes := make([]float64, pairs*total), make([]float64, n*pairs)

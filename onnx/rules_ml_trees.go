@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/ml"
@@ -104,7 +105,7 @@ func (f *forest) tables() *ml.Tables {
 					continue
 				}
 				if state[child] == 1 {
-					panic(refuse(CodeModel, f.splits[child].String()+" is below itself, expected trees"))
+					panic(diag.New(CodeModel, f.splits[child].String()+" is below itself, expected trees"))
 				}
 				if state[child] == 0 {
 					way = append(way, child)
@@ -151,12 +152,12 @@ const (
 func ensemble(c *call, f *forest, x op.Value, a ml.TreeEnsembleAttrs, y array.DType) op.Value {
 	t := f.tables()
 	if len(t.Thresholds) > mostNodes || len(t.Weights) > mostNodes || a.Targets < 1 || a.Targets > mostNodes {
-		panic(refuse(CodeModel, "the trees have "+strconv.Itoa(len(t.Thresholds))+" nodes and "+strconv.Itoa(a.Targets)+" results, expected at most "+strconv.Itoa(mostNodes)))
+		panic(diag.New(CodeModel, "the trees have "+strconv.Itoa(len(t.Thresholds))+" nodes and "+strconv.Itoa(a.Targets)+" results, expected at most "+strconv.Itoa(mostNodes)))
 	}
 	if n, known := x.Type().Dim(1).Int(); known {
 		for _, s := range f.splits {
 			if s.feature >= n {
-				panic(refuse(CodeModel, s.String()+" reads feature "+strconv.Itoa(s.feature)+", the input has "+strconv.Itoa(n)))
+				panic(diag.New(CodeModel, s.String()+" reads feature "+strconv.Itoa(s.feature)+", the input has "+strconv.Itoa(n)))
 			}
 		}
 	}
@@ -209,14 +210,14 @@ func nodeForest(c *call, results string, columns int) *forest {
 	}
 	lengths(c, n, "nodes_treeids", counts)
 	if n == 0 || n > mostNodes {
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(n)+" nodes, expected 1 to "+strconv.Itoa(mostNodes)))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(n)+" nodes, expected 1 to "+strconv.Itoa(mostNodes)))
 	}
 	f := &forest{}
 	l := nodeLists{call: c, places: make(map[nodeKey]int, n), refs: make([]int, n), below: make([]bool, n)}
 	for i := range n {
 		k := nodeKey{trees[i], ids[i]}
 		if _, twice := l.places[k]; twice {
-			panic(refuse(CodeModel, k.String()+" is there twice"))
+			panic(diag.New(CodeModel, k.String()+" is there twice"))
 		}
 		l.places[k] = i
 		if modes[i] == "LEAF" {
@@ -242,7 +243,7 @@ func nodeForest(c *call, results string, columns int) *forest {
 		}
 		seen[tree] = true
 		if l.below[i] {
-			panic(refuse(CodeModel, nodeKey{tree, ids[i]}.String()+" comes first in its tree and is below another node, expected the root").
+			panic(diag.New(CodeModel, nodeKey{tree, ids[i]}.String()+" comes first in its tree and is below another node, expected the root").
 				WithHint("write the nodes of each tree from the root on"))
 		}
 		f.roots = append(f.roots, l.refs[i])
@@ -255,7 +256,7 @@ func nodeForest(c *call, results string, columns int) *forest {
 func (l nodeLists) branch(from *treeSplit, id int) int {
 	at, ok := l.places[nodeKey{from.tree, id}]
 	if !ok {
-		panic(refuse(CodeModel, from.String()+" leads to node "+strconv.Itoa(id)+", which is not there"))
+		panic(diag.New(CodeModel, from.String()+" leads to node "+strconv.Itoa(id)+", which is not there"))
 	}
 	l.below[at] = true
 	return l.refs[at]
@@ -265,11 +266,11 @@ func (l nodeLists) branch(from *treeSplit, id int) int {
 func check(c *call, s *treeSplit, mode string, missing bool) {
 	switch {
 	case s.feature < 0 || s.feature > mostNodes:
-		panic(refuse(CodeModel, s.String()+" reads feature "+strconv.Itoa(s.feature)+", expected 0 or more"))
+		panic(diag.New(CodeModel, s.String()+" reads feature "+strconv.Itoa(s.feature)+", expected 0 or more"))
 	case math.IsNaN(s.threshold):
-		panic(refuse(CodeModel, s.String()+" has NaN for a threshold, expected a number"))
+		panic(diag.New(CodeModel, s.String()+" has NaN for a threshold, expected a number"))
 	case !s.compared(mode, missing):
-		panic(refuse(CodeModel, s.String()+" has the mode "+strconv.Quote(short(mode))+", which is not one of ONNX's"))
+		panic(diag.New(CodeModel, s.String()+" has the mode "+strconv.Quote(short(mode))+", which is not one of ONNX's"))
 	}
 }
 
@@ -283,7 +284,7 @@ func (l nodeLists) entries(f *forest, results string, columns int) {
 		k := nodeKey{trees[i], ids[i]}
 		place, ok := l.places[k]
 		if !ok {
-			panic(refuse(CodeModel, results+"_nodeids names "+k.String()+", which is not there"))
+			panic(diag.New(CodeModel, results+"_nodeids names "+k.String()+", which is not there"))
 		}
 		if ref := l.refs[place]; ref < 0 {
 			f.leaves[-1-ref] = append(f.leaves[-1-ref], trainedEntry(l.call, at[i], w[i], columns, k))
@@ -293,10 +294,10 @@ func (l nodeLists) entries(f *forest, results string, columns int) {
 
 func trainedEntry(c *call, column int, weight float64, columns int, at fmt.Stringer) entry {
 	if column < 0 || column >= columns {
-		panic(refuse(CodeModel, at.String()+" adds to result "+strconv.Itoa(column)+" of "+strconv.Itoa(columns)))
+		panic(diag.New(CodeModel, at.String()+" adds to result "+strconv.Itoa(column)+" of "+strconv.Itoa(columns)))
 	}
 	if math.IsNaN(weight) {
-		panic(refuse(CodeModel, at.String()+" adds NaN, expected a number"))
+		panic(diag.New(CodeModel, at.String()+" adds NaN, expected a number"))
 	}
 	return entry{column, weight}
 }
@@ -310,7 +311,7 @@ func plusBase(c *call, s op.Value, base []float64, columns int) op.Value {
 		return s
 	}
 	if len(base) != columns {
-		panic(refuse(CodeModel, "base_values has "+strconv.Itoa(len(base))+" elements, expected "+strconv.Itoa(columns)))
+		panic(diag.New(CodeModel, "base_values has "+strconv.Itoa(len(base))+" elements, expected "+strconv.Itoa(columns)))
 	}
 	return c.do(std.Add, nil, s, vector(c, "base_values", s.Type().DType(), base))
 }
@@ -319,7 +320,7 @@ func treeRegressor(c *call) []op.Value {
 	transform, aggregate := transformOf(c), c.oneOf("aggregate_function", "SUM", "AVERAGE", "MIN", "MAX")
 	columns := c.int("n_targets", 1)
 	if columns < 1 || columns > mostColumns {
-		panic(refuse(CodeModel, "n_targets is "+strconv.Itoa(columns)+", expected 1 to "+strconv.Itoa(mostColumns)))
+		panic(diag.New(CodeModel, "n_targets is "+strconv.Itoa(columns)+", expected 1 to "+strconv.Itoa(mostColumns)))
 	}
 	x, d := compareType(c)
 	s := ensemble(c, nodeForest(c, "target", columns), x, ml.TreeEnsembleAttrs{Targets: columns, Aggregate: aggregates[aggregate]}, d)
@@ -331,7 +332,7 @@ func treeRegressor(c *call) []op.Value {
 func treeClassifier(c *call) []op.Value {
 	transform, l, base := transformOf(c), classLabelsOf(c, "classlabels_int64s"), floatsOr(c, "base_values")
 	if l.count < 2 || l.count > mostNodes {
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(l.count)+" class labels, expected 2 or more"))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(l.count)+" class labels, expected 2 or more"))
 	}
 	x, d := compareType(c)
 	f := nodeForest(c, "class", l.count)
@@ -350,7 +351,7 @@ func treeClassifier(c *call) []op.Value {
 		return oneColumn(c, f, x, d, l, transform, base, positive, used[1])
 	}
 	if l.count == 2 && len(base) > 0 {
-		panic(refuse(CodeAttribute, "base_values of two classes with a column each are not supported: runtimes differ in what they mean").
+		panic(diag.New(CodeAttribute, "base_values of two classes with a column each are not supported: runtimes differ in what they mean").
 			WithHint("add them to the leaves of a tree"))
 	}
 	s := plusBase(c, ensemble(c, f, x, ml.TreeEnsembleAttrs{Targets: l.count}, d), base, l.count)
@@ -381,7 +382,7 @@ func oneColumn(c *call, f *forest, x op.Value, d array.DType, l classLabels, tra
 		return []op.Value{labelled(c, secondOf(c, s, limit), l), paired(c, to(c, array.F32, s), transform, positive)}
 	}
 	if len(base) > 0 {
-		panic(refuse(CodeAttribute, "base_values with a column of the second class alone are not supported: runtimes differ in what they mean").
+		panic(diag.New(CodeAttribute, "base_values with a column of the second class alone are not supported: runtimes differ in what they mean").
 			WithHint("add them to the leaves of a tree"))
 	}
 	y := labelled(c, secondOf(c, s, limit), l)

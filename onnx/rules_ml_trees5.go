@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/ml"
 )
@@ -19,12 +20,12 @@ func treeEnsemble(c *call) []op.Value {
 	names, transforms := []string{"AVERAGE", "SUM", "MIN", "MAX"}, []string{"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"}
 	aggregate, transform, columns := c.int("aggregate_function", 1), c.int("post_transform", 0), c.int("n_targets", 1)
 	if aggregate < 0 || aggregate >= len(names) || transform < 0 || transform >= len(transforms) || columns < 1 || columns > mostColumns {
-		panic(refuse(CodeModel, "aggregate_function is "+strconv.Itoa(aggregate)+", post_transform "+strconv.Itoa(transform)+" and n_targets "+strconv.Itoa(columns)+", expected numbers of ONNX's"))
+		panic(diag.New(CodeModel, "aggregate_function is "+strconv.Itoa(aggregate)+", post_transform "+strconv.Itoa(transform)+" and n_targets "+strconv.Itoa(columns)+", expected numbers of ONNX's"))
 	}
 	x := features(c)
 	d := x.Type().DType()
 	if !d.IsFloat() {
-		panic(refuse(CodeType, "the input is "+c.typ(0).String()+", expected floats"))
+		panic(diag.New(CodeType, "the input is "+c.typ(0).String()+", expected floats"))
 	}
 	wide := array.F32
 	if d == array.F64 {
@@ -49,7 +50,7 @@ func placedForest(c *call, columns int) *forest {
 	c.ignore("nodes_hitrates")
 	n := len(features)
 	if modes == nil || modes.DType() != array.U8 || modes.Len() != n || n == 0 || n > mostNodes || len(roots) == 0 {
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(n)+" nodes and "+strconv.Itoa(len(roots))+" roots, and nodes_modes has other elements than one u8 for each node"))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(n)+" nodes and "+strconv.Itoa(len(roots))+" roots, and nodes_modes has other elements than one u8 for each node"))
 	}
 	counts := map[string]int{"nodes_truenodeids": len(yes), "nodes_falsenodeids": len(no), "nodes_trueleafs": len(yesLeaf), "nodes_falseleafs": len(noLeaf), "nodes_splits": len(splits)}
 	if missing != nil {
@@ -67,7 +68,7 @@ func placedForest(c *call, columns int) *forest {
 			limit = len(targets)
 		}
 		if to < 0 || to >= limit {
-			panic(refuse(CodeModel, "node "+strconv.Itoa(from)+" leads to "+strconv.Itoa(to)+" of "+strconv.Itoa(limit)+" nodes or leaves"))
+			panic(diag.New(CodeModel, "node "+strconv.Itoa(from)+" leads to "+strconv.Itoa(to)+" of "+strconv.Itoa(limit)+" nodes or leaves"))
 		}
 		if leaf != 0 {
 			return -1 - to
@@ -87,15 +88,15 @@ func placedForest(c *call, columns int) *forest {
 			continue
 		}
 		if members = f.member(c, i, members, tracks); len(f.splits) > mostNodes {
-			panic(refuse(CodeModel, "sets of members make more than "+strconv.Itoa(mostNodes)+" nodes"))
+			panic(diag.New(CodeModel, "sets of members make more than "+strconv.Itoa(mostNodes)+" nodes"))
 		}
 	}
 	if len(members) > 0 {
-		panic(refuse(CodeModel, "membership_values has more sets than nodes ask for"))
+		panic(diag.New(CodeModel, "membership_values has more sets than nodes ask for"))
 	}
 	for _, r := range roots {
 		if r < 0 || r >= n {
-			panic(refuse(CodeModel, "tree_roots names node "+strconv.Itoa(r)+" of "+strconv.Itoa(n)))
+			panic(diag.New(CodeModel, "tree_roots names node "+strconv.Itoa(r)+" of "+strconv.Itoa(n)))
 		}
 		f.roots = append(f.roots, r)
 	}
@@ -111,7 +112,7 @@ func (f *forest) member(c *call, i int, list []float64, missing bool) []float64 
 		set, rest = list[:end], list[end+1:]
 	}
 	if len(set) == 0 {
-		panic(refuse(CodeModel, f.splits[i].String()+" asks for members of a set that membership_values does not have"))
+		panic(diag.New(CodeModel, f.splits[i].String()+" asks for members of a set that membership_values does not have"))
 	}
 	s := f.splits[i]
 	no := s.no

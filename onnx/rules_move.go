@@ -108,7 +108,7 @@ func pad(c *call, x op.Value, pads []shape.Dim, axes []int, value float64) op.Va
 		axes = allAxes(rank)
 	}
 	if len(pads) != 2*len(axes) {
-		panic(refuse(CodeModel, "pads has "+strconv.Itoa(len(pads))+" entries, expected "+strconv.Itoa(2*len(axes))))
+		panic(diag.New(CodeModel, "pads has "+strconv.Itoa(len(pads))+" entries, expected "+strconv.Itoa(2*len(axes))))
 	}
 	list := make([]shape.Dim, 2*rank)
 	for i, a := range axes {
@@ -142,7 +142,7 @@ func trilu(c *call) []op.Value {
 		return c.one(std.Tril, std.TriAttrs{Diagonal: k}, c.x(0))
 	}
 	if c.rank(0) < 2 {
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected matrices"))
+		panic(diag.New(CodeModel, "the input is "+c.typ(0).String()+", expected matrices"))
 	}
 	row := c.do(std.Add, nil, c.do(std.Arange, std.ArangeAttrs{End: c.typ(0).Dim(-2)}), element(c, 1, 0))
 	row = c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, row)
@@ -157,7 +157,7 @@ func trilu(c *call) []op.Value {
 // image are the sizes of a tensor [N,C,H,W].
 func image(c *call) (n, channels, h, w shape.Dim) {
 	if c.rank(0) != 4 {
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected four dimensions"))
+		panic(diag.New(CodeModel, "the input is "+c.typ(0).String()+", expected four dimensions"))
 	}
 	t := c.typ(0)
 	return t.Dim(0), t.Dim(1), t.Dim(2), t.Dim(3)
@@ -166,7 +166,7 @@ func image(c *call) (n, channels, h, w shape.Dim) {
 func blocksize(c *call) int {
 	b := c.int("blocksize", 0)
 	if b < 1 || b > 1<<15 {
-		panic(refuse(CodeModel, "blocksize is "+strconv.Itoa(b)))
+		panic(diag.New(CodeModel, "blocksize is "+strconv.Itoa(b)))
 	}
 	return b
 }
@@ -203,7 +203,7 @@ func exact(c *call, d, by shape.Dim) shape.Dim {
 		return q
 	}
 	if _, ok := d.Int(); ok {
-		panic(refuse(CodeModel, "size "+d.String()+" is no multiple of "+by.String()))
+		panic(diag.New(CodeModel, "size "+d.String()+" is no multiple of "+by.String()))
 	}
 	return d.FloorDiv(by)
 }
@@ -252,22 +252,14 @@ func flatIndex(c *call, i int, dims []shape.Dim) op.Value {
 	return flat
 }
 
-// size is a size as a 0-dimensional operand.
-func (c *call) size(d shape.Dim, dtype array.DType) op.Value {
-	if d.IsUnknown() {
-		panic(refuse(CodeValue, "a size of "+diag.Quote(c.n.Inputs[0])+" is not known, and indices count from it"))
-	}
-	return c.on(sized(sizeNumber(d, dtype)))
-}
-
 // depth is the length of an index tuple: the last size of operand i.
 func depth(c *call, i, least int) int {
 	if c.rank(i) < 1 {
-		panic(refuse(CodeModel, "the indices have no dimensions"))
+		panic(diag.New(CodeModel, "the indices have no dimensions"))
 	}
 	k, ok := c.typ(i).Dim(-1).Int()
 	if !ok || k < 1 || k > c.rank(0)-least {
-		panic(refuse(CodeModel, "the indices are "+c.typ(i).String()+" for data of "+strconv.Itoa(c.rank(0))+" dimensions"))
+		panic(diag.New(CodeModel, "the indices are "+c.typ(i).String()+" for data of "+strconv.Itoa(c.rank(0))+" dimensions"))
 	}
 	return k
 }
@@ -275,7 +267,7 @@ func depth(c *call, i, least int) int {
 func gatherND(c *call) []op.Value {
 	b := c.int("batch_dims", 0)
 	if b < 0 || b >= min(c.rank(0), c.rank(1)) {
-		panic(refuse(CodeModel, "batch_dims is "+strconv.Itoa(b)))
+		panic(diag.New(CodeModel, "batch_dims is "+strconv.Itoa(b)))
 	}
 	k := depth(c, 1, b)
 	dims, at := c.typ(0).Dims(), c.typ(1).Dims()
@@ -284,7 +276,7 @@ func gatherND(c *call) []op.Value {
 	rows := dims.Sub(b, b+k).Prod()
 	for i := range b {
 		if shape.Equality(dims.At(i), at.At(i)).Truth() == shape.False {
-			panic(refuse(CodeModel, "the data are "+c.typ(0).String()+", the indices "+c.typ(1).String()+", expected the same first "+strconv.Itoa(b)+" dimensions as batch_dims says"))
+			panic(diag.New(CodeModel, "the data are "+c.typ(0).String()+", the indices "+c.typ(1).String()+", expected the same first "+strconv.Itoa(b)+" dimensions as batch_dims says"))
 		}
 	}
 	if b > 0 { // the index of the batch counts as well
@@ -344,7 +336,7 @@ func depthOf(c *call, i int) shape.Dim {
 	}
 	d := measured(c, i, v, false)
 	if len(d) != 1 {
-		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected one element"))
+		panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected one element"))
 	}
 	return d[0]
 }
@@ -359,7 +351,7 @@ func plusSize(c *call, x op.Value, n shape.Dim, d array.DType) op.Value {
 
 func eyeLike(c *call) []op.Value {
 	if c.rank(0) != 2 {
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected a matrix"))
+		panic(diag.New(CodeModel, "the input is "+c.typ(0).String()+", expected a matrix"))
 	}
 	k, d := c.int("k", 0), c.dtype("dtype", c.typ(0).DType())
 	row := c.do(std.Arange, std.ArangeAttrs{End: c.typ(0).Dim(0)})
@@ -373,7 +365,7 @@ func eyeLike(c *call) []op.Value {
 func reverseSequence(c *call) []op.Value {
 	time, batch := c.int("time_axis", 0), c.int("batch_axis", 1)
 	if c.rank(0) < 2 || time+batch != 1 || time*batch != 0 {
-		panic(refuse(CodeModel, "time_axis is "+strconv.Itoa(time)+", batch_axis "+strconv.Itoa(batch)+" of "+c.typ(0).String()+", expected 0 and 1"))
+		panic(diag.New(CodeModel, "time_axis is "+strconv.Itoa(time)+", batch_axis "+strconv.Itoa(batch)+" of "+c.typ(0).String()+", expected 0 and 1"))
 	}
 	c.needDims(1, c.typ(0).Dim(batch))
 	return []op.Value{reversedWithin(c, c.x(0), c.x(1), time, batch)}
@@ -411,14 +403,14 @@ func centerCropPad(c *call) []op.Value {
 		}
 	}
 	if len(axes) != len(to) {
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(to))+" sizes for "+strconv.Itoa(len(axes))+" axes"))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(len(to))+" sizes for "+strconv.Itoa(len(axes))+" axes"))
 	}
 	list := make([]shape.Dim, 2*rank)
 	for i, a := range axes {
 		a = c.axis(a, rank)
 		n := c.typ(0).Dim(a)
 		if n.IsUnknown() {
-			panic(refuse(CodeValue, "size "+n.String()+" is not known"))
+			panic(diag.New(CodeValue, "size "+n.String()+" is not known"))
 		}
 		k := 2 * (rank - 1 - a)
 		more := to[i].Sub(n)
@@ -433,7 +425,7 @@ func tensorScatter(c *call) []op.Value {
 	rank := c.rank(0)
 	axis := c.axis(c.int("axis", -2), rank)
 	if axis == 0 {
-		panic(refuse(CodeModel, "the axis is that of the batch"))
+		panic(diag.New(CodeModel, "the axis is that of the batch"))
 	}
 	circular := c.oneOf("mode", "linear", "circular") == "circular"
 	dims := c.typ(1).Dims()

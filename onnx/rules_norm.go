@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -31,10 +32,10 @@ func batchNorm(c *call) []op.Value {
 	eps := c.float("epsilon", 1e-5)
 	c.ignore("momentum", "is_test", "consumed_inputs")
 	if !c.flag("spatial", true) && c.rank(0) > 2 {
-		panic(refuse(CodeAttribute, "attribute spatial is 0: statistics of each element are not supported"))
+		panic(diag.New(CodeAttribute, "attribute spatial is 0: statistics of each element are not supported"))
 	}
 	if c.int("training_mode", 0) != 0 || c.outputs() > 1 {
-		panic(refuse(CodeAttribute, "training_mode is not supported"))
+		panic(diag.New(CodeAttribute, "training_mode is not supported"))
 	}
 	return c.one(std.BatchNormInference, std.EpsAttrs{Eps: eps}, c.x(0), c.x(3), c.x(4), c.x(1), c.x(2))
 }
@@ -86,7 +87,7 @@ func rmsNorm(c *call) []op.Value {
 func groupNorm(c *call, perGroup bool) []op.Value {
 	groups := c.int("num_groups", 0)
 	if groups < 1 {
-		panic(refuse(CodeModel, "num_groups is "+strconv.Itoa(groups)+", expected 1 or more"))
+		panic(diag.New(CodeModel, "num_groups is "+strconv.Itoa(groups)+", expected 1 or more"))
 	}
 	c.ignore("stash_type")
 	a := std.GroupNormAttrs{NumGroups: groups, Eps: c.float("epsilon", 1e-5)}
@@ -95,7 +96,7 @@ func groupNorm(c *call, perGroup bool) []op.Value {
 	}
 	n, ok := c.typ(0).Dim(1).Int()
 	if !ok || n%groups != 0 {
-		panic(refuse(CodeModel, strconv.Itoa(groups)+" groups of "+c.typ(0).Dim(1).String()+" channels"))
+		panic(diag.New(CodeModel, strconv.Itoa(groups)+" groups of "+c.typ(0).Dim(1).String()+" channels"))
 	}
 	each := func(i int) op.Value {
 		v := c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, c.x(i))
@@ -119,7 +120,7 @@ func meanVarianceNorm(c *call) []op.Value {
 func lpNorm(c *call) []op.Value {
 	p, axis := c.int("p", 2), c.axis(c.int("axis", -1), c.rank(0))
 	if p != 1 && p != 2 {
-		panic(refuse(CodeModel, "p is "+strconv.Itoa(p)+", expected 1 or 2"))
+		panic(diag.New(CodeModel, "p is "+strconv.Itoa(p)+", expected 1 or 2"))
 	}
 	n := c.do(std.Norm, std.NormAttrs{P: op.Float(float64(p)), Dim: op.IntList(axis), KeepDim: true}, c.x(0))
 	zero := c.do(std.Eq, std.BinaryAttrs{Other: op.Int(0)}, n)

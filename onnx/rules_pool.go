@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -37,7 +38,7 @@ func globalLp(c *call, p float64) []op.Value {
 // which take tensors without a batch as well.
 func kernelShape(c *call) []int {
 	if c.list("kernel_shape") == nil {
-		panic(refuse(CodeModel, "attribute kernel_shape is missing"))
+		panic(diag.New(CodeModel, "attribute kernel_shape is missing"))
 	}
 	needSpatial(c, "kernel_shape", len(c.list("kernel_shape")))
 	return perDim(c, "kernel_shape", c.rank(0)-2)
@@ -48,7 +49,7 @@ func maxPool(c *call) []op.Value {
 	w := windowOf(c, k)
 	columns := c.flag("storage_order", false)
 	x := c.x(0)
-	ceil := c.ceil(&w)
+	ceil := ceilOf(c, &w)
 	crop := make([]shape.Dim, len(k)) // the part of the padding that is elements
 	if !w.fits(true) {
 		copy(crop, w.begin)
@@ -128,11 +129,11 @@ func maxUnpool(c *call) []op.Value {
 	dims := c.typ(0).Dims().Slice()
 	if c.has(2) {
 		if dims = c.dims(2); len(dims) != n+2 {
-			panic(refuse(CodeModel, "output_shape has "+strconv.Itoa(len(dims))+" elements, expected "+strconv.Itoa(n+2)))
+			panic(diag.New(CodeModel, "output_shape has "+strconv.Itoa(len(dims))+" elements, expected "+strconv.Itoa(n+2)))
 		}
 		for i := range 2 {
 			if shape.Equality(dims[i], c.typ(0).Dim(i)).Truth() == shape.False {
-				panic(refuse(CodeModel, "output_shape is "+shape.Of(dims...).String()+" for an input "+c.typ(0).String()+", expected its batch and channels"))
+				panic(diag.New(CodeModel, "output_shape is "+shape.Of(dims...).String()+" for an input "+c.typ(0).String()+", expected its batch and channels"))
 			}
 		}
 	} else {
@@ -152,7 +153,7 @@ func maxUnpool(c *call) []op.Value {
 func averagePool(c *call) []op.Value {
 	k := kernelShape(c)
 	w := windowOf(c, k)
-	include, ceil := c.flag("count_include_pad", false), c.ceil(&w)
+	include, ceil := c.flag("count_include_pad", false), ceilOf(c, &w)
 	fits := w.fits(false)
 	if w.dilated() || !fits && ceilEnds(c, &w, ceil) != nil {
 		sum, count := dilatedSums(c, &w, ceil, c.x(0), include)
@@ -186,7 +187,7 @@ func averagePool(c *call) []op.Value {
 // operator what has.
 func needSpatial(c *call, what string, n int) {
 	if c.rank(0) != n+2 {
-		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected "+strconv.Itoa(n)+" spatial dimensions as "+what+" has").
+		panic(diag.New(CodeModel, "the input is "+c.typ(0).String()+", expected "+strconv.Itoa(n)+" spatial dimensions as "+what+" has").
 			WithHint("an input has a batch and channels before its spatial dimensions; export the model again, or correct it"))
 	}
 }
@@ -234,8 +235,8 @@ func dilatedSums(c *call, w *window, ceil bool, x op.Value, include bool) (sum, 
 	return reshape(c, sum, append(t.Dims().Sub(0, 2).Slice(), sum.Type().Dims().Sub(2, 2+n).Slice()...)...), count
 }
 
-// ceil is the attribute ceil_mode, which auto_pad leaves nothing to do: its windows are full ones.
-func (c *call) ceil(w *window) bool { return c.flag("ceil_mode", false) && !w.same }
+// ceilOf is the attribute ceil_mode, which auto_pad leaves nothing to do: its windows are full ones.
+func ceilOf(c *call, w *window) bool { return c.flag("ceil_mode", false) && !w.same }
 
 // ceilEnds is the number of elements to add after the end padding, so that windows that may be
 // cut are full: as many windows as ceil_mode asks for, none of which starts in the padding. It
@@ -255,7 +256,7 @@ func ceilEnds(c *call, w *window, ceil bool) []shape.Dim {
 		n := w.reach(i) // of a window, beyond the padding at the end: a number without auto_pad
 		more := w.end[i].MulInt(-1).AddInt(n)
 		if full, ok := size.Sub(more).Int(); ok && full <= -stride {
-			panic(refuse(CodeModel, "the windows span "+strconv.Itoa(n)+" in spatial dimension "+strconv.Itoa(i)+", the input with its padding has "+strconv.Itoa(full+n)))
+			panic(diag.New(CodeModel, "the windows span "+strconv.Itoa(n)+" in spatial dimension "+strconv.Itoa(i)+", the input with its padding has "+strconv.Itoa(full+n)))
 		}
 		// The last window starts before its end would lie a stride beyond the padding,
 		// and before the padding.
@@ -277,9 +278,9 @@ func lpPool(c *call) []op.Value {
 	w := windowOf(c, k)
 	p := float64(c.int("p", 2))
 	if p < 1 {
-		panic(refuse(CodeModel, "p is "+strconv.Itoa(int(p))+", expected 1 or more"))
+		panic(diag.New(CodeModel, "p is "+strconv.Itoa(int(p))+", expected 1 or more"))
 	}
-	ceil := c.ceil(&w)
+	ceil := ceilOf(c, &w)
 	x := c.do(std.Abs, nil, c.x(0))
 	power := func(v op.Value, p float64) op.Value { return c.do(std.Pow, std.ReversibleAttrs{Other: op.Float(p)}, v) }
 	switch {
@@ -334,7 +335,7 @@ type window struct {
 func windowOf(c *call, kernel []int) window {
 	n := len(kernel)
 	w := window{kernel: kernel, strides: perDim(c, "strides", n), dilations: perDim(c, "dilations", n), begin: make([]shape.Dim, n), end: make([]shape.Dim, n)}
-	pads := shape.ConstDims(c.pads(n)...).Slice()
+	pads := shape.ConstDims(padsOf(c, n)...).Slice()
 	switch c.oneOf("auto_pad", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER") {
 	case "NOTSET":
 		copy(w.begin, pads[:n])
@@ -359,11 +360,11 @@ func listOf(c *call, name string, n, def, least int) []int {
 		v = slices.Repeat([]int{def}, n)
 	}
 	if len(v) != n {
-		panic(refuse(CodeModel, name+" has "+strconv.Itoa(len(v))+" entries, expected "+strconv.Itoa(n)))
+		panic(diag.New(CodeModel, name+" has "+strconv.Itoa(len(v))+" entries, expected "+strconv.Itoa(n)))
 	}
 	for _, x := range v {
 		if x < least || x > mostEntry {
-			panic(refuse(CodeModel, name+" has the entry "+strconv.Itoa(x)+", expected "+strconv.Itoa(least)+" to "+strconv.Itoa(mostEntry)))
+			panic(diag.New(CodeModel, name+" has the entry "+strconv.Itoa(x)+", expected "+strconv.Itoa(least)+" to "+strconv.Itoa(mostEntry)))
 		}
 	}
 	return v
@@ -372,8 +373,8 @@ func listOf(c *call, name string, n, def, least int) []int {
 // perDim is a list attribute with an entry for each of n spatial dimensions.
 func perDim(c *call, name string, n int) []int { return listOf(c, name, n, 1, 1) }
 
-// pads are those before n spatial dimensions, then those after them; negative ones crop.
-func (c *call) pads(n int) []int { return listOf(c, "pads", 2*n, 0, -mostEntry) }
+// padsOf are those before n spatial dimensions, then those after them; negative ones crop.
+func padsOf(c *call, n int) []int { return listOf(c, "pads", 2*n, 0, -mostEntry) }
 
 // samePads pads so that the result has as many elements as there are strides in the operand;
 // where one more is needed at one end, low says at which. Where windows leave gaps, none may
@@ -409,7 +410,7 @@ func samePads(c *call, w *window, low bool) {
 func spatialSize(c *call, i int) shape.Dim {
 	d := c.typ(0).Dim(2 + i)
 	if d.IsUnknown() {
-		panic(refuse(CodeValue, "the input is "+c.typ(0).String()+", and padding follows from its sizes"))
+		panic(diag.New(CodeValue, "the input is "+c.typ(0).String()+", and padding follows from its sizes"))
 	}
 	return d
 }

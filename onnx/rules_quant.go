@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 )
@@ -37,7 +38,7 @@ func scaleAxis(c *call) int {
 func blocks(c *call, i, axis, size int) op.Value {
 	t := c.typ(0)
 	if size < 1 || size > mostEntry {
-		panic(refuse(CodeModel, "block_size is "+strconv.Itoa(size)+", expected 0 for none, or more"))
+		panic(diag.New(CodeModel, "block_size is "+strconv.Itoa(size)+", expected 0 for none, or more"))
 	}
 	want := t.Dims().Slice()
 	want[axis] = t.Dim(axis).AddInt(size - 1).FloorDivInt(size)
@@ -63,7 +64,7 @@ func quantizeLinear(c *call) []op.Value {
 		scale = as(c, c.typ(0).DType(), scale)
 	}
 	if t, s := c.typ(0).DType(), scale.Type().DType(); t != s {
-		panic(refuse(CodeType, "the scale is "+s.String()+" for values of "+t.String()))
+		panic(diag.New(CodeType, "the scale is "+s.String()+" for values of "+t.String()))
 	}
 	if block == 0 {
 		return c.one(std.Quantize, std.QuantizeAttrs{Axis: axis, DType: d, Unsaturated: unsaturated}, x, scale, c.opt(2))
@@ -84,7 +85,7 @@ func dequantizeLinear(c *call) []op.Value {
 	s := c.typ(1).DType()
 	d := c.dtype("output_dtype", s)
 	if d == array.F8E8M0FNU {
-		panic(refuse(CodeAttribute, "output_dtype is not given for scales of "+d.String()))
+		panic(diag.New(CodeAttribute, "output_dtype is not given for scales of "+d.String()))
 	}
 	scale := c.x(1)
 	if block == 0 {
@@ -119,7 +120,7 @@ func scale(c *call, i int) op.Value {
 
 func qlinearMatMul(c *call) []op.Value {
 	if c.typ(0).DType() == array.Invalid {
-		panic(refuse(CodeType, "the element type of the input is not known"))
+		panic(diag.New(CodeType, "the element type of the input is not known"))
 	}
 	return c.one(std.QMatmul, std.QLinearAttrs{}, c.x(0), scale(c, 1), c.x(2), c.x(3), scale(c, 4), c.x(5), scale(c, 6), c.x(7))
 }
@@ -139,7 +140,7 @@ func qconv(c *call, w int, d array.DType, in ...op.Value) []op.Value {
 	a := std.QConvAttrs{Stride: op.IntList(win.strides...), Padding: win.padding(),
 		Dilation: op.IntList(win.dilations...), Groups: c.group(), DType: d}
 	if len(k) > 3 {
-		panic(refuse(CodeOperator, strconv.Itoa(len(k))+" spatial dimensions are not supported"))
+		panic(diag.New(CodeOperator, strconv.Itoa(len(k))+" spatial dimensions are not supported"))
 	}
 	return c.one(byRank(c, len(k), std.QConv1d, std.QConv2d, std.QConv3d), a, in...)
 }
@@ -152,7 +153,7 @@ func zeroOf(c *call) float64 {
 		return 0
 	}
 	if v := c.in[i].arr; v == nil || v.Len() != 1 {
-		panic(refuse(CodeAttribute, "padding that differs from side to side needs a zero point that is known"))
+		panic(diag.New(CodeAttribute, "padding that differs from side to side needs a zero point that is known"))
 	}
 	return array.Float64At(c.in[i].arr, 0)
 }

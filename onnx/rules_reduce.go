@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -32,7 +33,7 @@ func absolute(c *call, x op.Value) op.Value { return c.do(std.Abs, nil, x) }
 // are none, unless noop_with_empty_axes says to reduce none.
 func reduction(o *op.Op, before func(*call, op.Value) op.Value, after *op.Op) []rule {
 	return from(1, func(c *call) []op.Value {
-		axes, keep := c.axes(1), c.flag("keepdims", true)
+		axes, keep := axesOf(c, 1), c.flag("keepdims", true)
 		noop := c.flag("noop_with_empty_axes", false)
 		x, d := c.x(0), c.typ(0).DType()
 		if before != nil {
@@ -162,7 +163,7 @@ func cumulative(c *call, o *op.Op, neutral float64) []op.Value {
 			v = c.do(std.Where, nil, is, w, v)
 		}
 		if v == nil {
-			panic(refuse(CodeModel, "the input has no axes"))
+			panic(diag.New(CodeModel, "the input has no axes"))
 		}
 		return []op.Value{v}
 	}

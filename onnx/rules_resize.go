@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
@@ -44,7 +45,7 @@ type resizedAxis struct {
 func numberOperands(c *call, i int) []float64 {
 	a := c.constant(i)
 	if a.Len() > mostSizes || !a.DType().IsFloat() {
-		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+array.Describe(a.DType(), a.Shape())+", expected a few floats"))
+		panic(diag.New(CodeModel, "input "+strconv.Itoa(i)+" is "+array.Describe(a.DType(), a.Shape())+", expected a few floats"))
 	}
 	n := make([]float64, a.Len())
 	for k := range n {
@@ -85,7 +86,7 @@ func resize(c *call) []op.Value {
 	r.a.CubicCoeffA = op.Float(c.float("cubic_coeff_a", -0.75))
 	r.a.ExcludeOutside, r.a.Antialias = c.flag("exclude_outside", false), c.flag("antialias", false)
 	if r.a.Mode == "nearest" && (r.a.ExcludeOutside || r.a.Antialias) {
-		panic(refuse(CodeAttribute, "antialias and exclude_outside are not defined for the mode nearest"))
+		panic(diag.New(CodeAttribute, "antialias and exclude_outside are not defined for the mode nearest"))
 	}
 	outside := c.float("extrapolation_value", 0)
 	axes := every(c)
@@ -103,7 +104,7 @@ func resize(c *call) []op.Value {
 		r.a.ExtrapolationValue = outside
 		roi := numberOperands(c, 1)
 		if len(roi) != 2*len(axes) {
-			panic(refuse(CodeModel, "roi has "+strconv.Itoa(len(roi))+" elements, expected "+strconv.Itoa(2*len(axes))))
+			panic(diag.New(CodeModel, "roi has "+strconv.Itoa(len(roi))+" elements, expected "+strconv.Itoa(2*len(axes))))
 		}
 		for i, x := range axes {
 			r.axes[x].start, r.axes[x].end = roi[i], roi[len(axes)+i]
@@ -115,7 +116,7 @@ func resize(c *call) []op.Value {
 	}
 	switch {
 	case given(2) == given(3):
-		panic(refuse(CodeModel, "expected one of scales and sizes"))
+		panic(diag.New(CodeModel, "expected one of scales and sizes"))
 	case given(2):
 		scaleBy(c, &r, axes, numberOperands(c, 2))
 	default:
@@ -132,13 +133,13 @@ func resize(c *call) []op.Value {
 // as expressions of the same value, else as numbers that the run computes.
 func scaleBy(c *call, r *resizing, axes []int, scales []float64) {
 	if len(scales) != len(axes) {
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(scales))+" scales, expected "+strconv.Itoa(len(axes))))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(len(scales))+" scales, expected "+strconv.Itoa(len(axes))))
 	}
 	r.scaled = true
 	for i, x := range axes {
 		a, f := &r.axes[x], scales[i]
 		if !(f > 0 && f <= 1<<20) {
-			panic(refuse(CodeModel, "a scale is "+op.Float(f).String()+", expected a positive number"))
+			panic(diag.New(CodeModel, "a scale is "+op.Float(f).String()+", expected a positive number"))
 		}
 		a.scale = f
 		if n, ok := a.from.Int(); ok {
@@ -149,7 +150,7 @@ func scaleBy(c *call, r *resizing, axes []int, scales []float64) {
 			continue
 		}
 		if a.from.IsUnknown() {
-			panic(refuse(CodeValue, "the input is "+c.typ(0).String()+", and the size of axis "+strconv.Itoa(x)+" is multiplied"))
+			panic(diag.New(CodeValue, "the input is "+c.typ(0).String()+", and the size of axis "+strconv.Itoa(x)+" is multiplied"))
 		}
 		num, den, ok := fraction(f)
 		if a.to = a.from.MulInt(num).FloorDivInt(max(den, 1)); !ok || a.to.IsUnknown() {
@@ -197,7 +198,7 @@ func fraction(f float64) (num, den int, ok bool) {
 // sizes sets the sizes, which a policy may replace by those of one factor.
 func (r *resizing) sizes(axes []int, sizes []shape.Dim, policy string) {
 	if len(sizes) != len(axes) {
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(sizes))+" sizes, expected "+strconv.Itoa(len(axes))))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(len(sizes))+" sizes, expected "+strconv.Itoa(len(axes))))
 	}
 	common := 0.0
 	for i, x := range axes {
@@ -209,7 +210,7 @@ func (r *resizing) sizes(axes []int, sizes []shape.Dim, policy string) {
 		n, ok := a.from.Int()
 		m, counted := a.to.Int()
 		if !ok || !counted || n < 1 {
-			panic(refuse(CodeValue, "keep_aspect_ratio_policy needs sizes that are known, not "+a.from.String()+" and "+a.to.String()))
+			panic(diag.New(CodeValue, "keep_aspect_ratio_policy needs sizes that are known, not "+a.from.String()+" and "+a.to.String()))
 		}
 		f := float64(m) / float64(n)
 		switch {

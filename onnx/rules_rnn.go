@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -46,7 +47,7 @@ func recurrentRule(gates int, order []int, activations ...string) func(c *call) 
 
 func recurrentOf(c *call, gates int, activations []string) *recurrent {
 	if c.rank(0) != 3 || c.rank(1) != 3 || c.rank(2) != 3 {
-		panic(refuse(CodeModel, "X, W and R are "+c.typ(0).String()+", "+c.typ(1).String()+" and "+c.typ(2).String()+", expected three dimensions"))
+		panic(diag.New(CodeModel, "X, W and R are "+c.typ(0).String()+", "+c.typ(1).String()+" and "+c.typ(2).String()+", expected three dimensions"))
 	}
 	r := &recurrent{c: c, gates: gates, dirs: 1, batchFirst: c.int("layout", 0) != 0, clip: c.float("clip", 0),
 		hidden: c.int("hidden_size", 0), lengths: shortened(c)}
@@ -57,12 +58,12 @@ func recurrentOf(c *call, gates int, activations []string) *recurrent {
 	r.reverse = direction == "reverse"
 	n, ok := c.typ(2).Dim(2).Int()
 	if !ok || n < 1 || n > 1<<40 || c.given("hidden_size") && r.hidden != n {
-		panic(refuse(CodeModel, "hidden_size is "+strconv.Itoa(r.hidden)+", R is "+c.typ(2).String()))
+		panic(diag.New(CodeModel, "hidden_size is "+strconv.Itoa(r.hidden)+", R is "+c.typ(2).String()))
 	}
 	r.hidden = n
 	r.check()
 	if r.clip < 0 {
-		panic(refuse(CodeModel, "clip is negative"))
+		panic(diag.New(CodeModel, "clip is negative"))
 	}
 	switch gates {
 	case 4:

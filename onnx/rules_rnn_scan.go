@@ -45,7 +45,7 @@ func activationsOf(c *call, usual []string, dirs int) [][]activation {
 		}
 	}
 	if len(names) != dirs*len(usual) {
-		panic(refuse(CodeModel, "activations has the wrong number of entries, expected one for each gate's function and direction"))
+		panic(diag.New(CodeModel, "activations has the wrong number of entries, expected one for each gate's function and direction"))
 	}
 	out := make([][]activation, dirs)
 	for i, s := range names {
@@ -71,12 +71,12 @@ func activationOf(text string, alphas, betas *[]float64) activation {
 				*v, *list = (*list)[0], (*list)[1:]
 			}
 			if *v == required {
-				panic(refuse(CodeModel, "activation "+name+" needs activation_alpha and activation_beta"))
+				panic(diag.New(CodeModel, "activation "+name+" needs activation_alpha and activation_beta"))
 			}
 		}
 		return a
 	}
-	panic(refuse(CodeAttribute, "activation "+diag.Quote(short(text))+" is not supported"))
+	panic(diag.New(CodeAttribute, "activation "+diag.Quote(short(text))+" is not supported"))
 }
 
 // apply computes the function.

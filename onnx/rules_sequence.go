@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -32,7 +33,7 @@ const mostMembers = 1 << 16 // of a sequence
 // sequence makes a value of members.
 func sequence(members []*value) []*value {
 	if len(members) > mostMembers {
-		panic(refuse(CodeModel, "the sequence has more than "+strconv.Itoa(mostMembers)+" members"))
+		panic(diag.New(CodeModel, "the sequence has more than "+strconv.Itoa(mostMembers)+" members"))
 	}
 	return []*value{{seq: members, isSeq: true}}
 }
@@ -41,7 +42,7 @@ func sequence(members []*value) []*value {
 func membersOf(c *call, i int) []*value {
 	v := c.value(i)
 	if !v.isSeq {
-		panic(refuse(CodeType, "input "+strconv.Itoa(i)+" is "+v.what()+", expected a sequence"))
+		panic(diag.New(CodeType, "input "+strconv.Itoa(i)+" is "+v.what()+", expected a sequence"))
 	}
 	return v.seq
 }
@@ -60,7 +61,7 @@ func (v *value) what() string {
 // member requires a tensor.
 func member(v *value) *value {
 	if v.isSeq || v.none {
-		panic(refuse(CodeType, "a member of the sequence is "+v.what()+", expected a tensor"))
+		panic(diag.New(CodeType, "a member of the sequence is "+v.what()+", expected a tensor"))
 	}
 	return v
 }
@@ -73,14 +74,14 @@ func position(c *call, i, n, def int) int {
 	}
 	list := c.ints(i)
 	if len(list) != 1 {
-		panic(refuse(CodeModel, "the position has "+strconv.Itoa(len(list))+" elements, expected one"))
+		panic(diag.New(CodeModel, "the position has "+strconv.Itoa(len(list))+" elements, expected one"))
 	}
 	p := list[0]
 	if p < 0 {
 		p += n
 	}
 	if p < 0 || p >= n {
-		panic(refuse(CodeModel, "position "+strconv.Itoa(list[0])+" is out of range for "+strconv.Itoa(n)+" places in the sequence"))
+		panic(diag.New(CodeModel, "position "+strconv.Itoa(list[0])+" is out of range for "+strconv.Itoa(n)+" places in the sequence"))
 	}
 	return p
 }
@@ -118,7 +119,7 @@ func sequenceErase(c *call) []*value {
 	members := membersOf(c, 0)
 	p := position(c, 1, len(members), len(members)-1)
 	if p < 0 {
-		panic(refuse(CodeModel, "the sequence is empty, expected a member to erase"))
+		panic(diag.New(CodeModel, "the sequence is empty, expected a member to erase"))
 	}
 	return sequence(append(append(make([]*value, 0, len(members)), members[:p]...), members[p+1:]...))
 }
@@ -145,7 +146,7 @@ func splitToSequence(c *call) []*value {
 	keep := c.flag("keepdims", true) || c.has(1)
 	length, known := c.typ(0).Dim(axis).Int()
 	if !known {
-		panic(refuse(CodeValue, "the size of axis "+strconv.Itoa(axis)+" is not known, and the number of members follows from it"))
+		panic(diag.New(CodeValue, "the size of axis "+strconv.Itoa(axis)+" is not known, and the number of members follows from it"))
 	}
 	sizes := pieces(c, length)
 	members := derive(c, c.in[:1], func(c *call) []op.Value {
@@ -172,11 +173,11 @@ func pieces(c *call, length int) (sizes []int) {
 			return list
 		}
 		if step = list[0]; step < 1 {
-			panic(refuse(CodeModel, "the size of the pieces is "+strconv.Itoa(step)+", expected 1 or more"))
+			panic(diag.New(CodeModel, "the size of the pieces is "+strconv.Itoa(step)+", expected 1 or more"))
 		}
 	}
 	if (length+step-1)/step > mostMembers {
-		panic(refuse(CodeModel, "the sequence has more than "+strconv.Itoa(mostMembers)+" members"))
+		panic(diag.New(CodeModel, "the sequence has more than "+strconv.Itoa(mostMembers)+" members"))
 	}
 	for ; length > 0; length -= step {
 		sizes = append(sizes, min(step, length))
@@ -187,11 +188,11 @@ func pieces(c *call, length int) (sizes []int) {
 func concatFromSequence(c *call) []*value {
 	members := membersOf(c, 0)
 	if len(members) == 0 {
-		panic(refuse(CodeModel, "the sequence is empty, expected a member or more"))
+		panic(diag.New(CodeModel, "the sequence is empty, expected a member or more"))
 	}
 	axis, fresh := c.int("axis", 0), c.flag("new_axis", false)
 	if !c.given("axis") {
-		panic(refuse(CodeModel, "attribute axis is missing"))
+		panic(diag.New(CodeModel, "attribute axis is missing"))
 	}
 	return derive(c, members, func(c *call) []op.Value {
 		if fresh {
@@ -217,7 +218,7 @@ func optionalHasElement(c *call) []*value {
 func optionalGetElement(c *call) []*value {
 	v := *c.value(0)
 	if v.none {
-		panic(refuse(CodeModel, "the optional holds nothing, expected a value"))
+		panic(diag.New(CodeModel, "the optional holds nothing, expected a value"))
 	}
 	return []*value{&v}
 }

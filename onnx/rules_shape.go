@@ -38,7 +38,7 @@ var shapeRules = map[string][]rule{
 	"Range":     from(11, rangeOf),
 	"Tile": from(6, func(c *call) []op.Value {
 		if n := len(c.dims(1)); n != c.rank(0) {
-			panic(refuse(CodeModel, "there are "+strconv.Itoa(n)+" repeats for "+strconv.Itoa(c.rank(0))+" dimensions"))
+			panic(diag.New(CodeModel, "there are "+strconv.Itoa(n)+" repeats for "+strconv.Itoa(c.rank(0))+" dimensions"))
 		}
 		return c.one(std.Repeat, std.RepeatAttrs{Repeats: shape.Of(c.dims(1)...)}, c.x(0))
 	}),
@@ -46,10 +46,10 @@ var shapeRules = map[string][]rule{
 
 func constant(c *call) []*value {
 	if len(c.n.Attrs) != 1 {
-		panic(refuse(CodeModel, "Constant has "+strconv.Itoa(len(c.n.Attrs))+" attributes, expected one"))
+		panic(diag.New(CodeModel, "Constant has "+strconv.Itoa(len(c.n.Attrs))+" attributes, expected one"))
 	}
 	if len(c.n.Outputs) == 0 {
-		panic(refuse(CodeModel, "Constant has no output, expected one"))
+		panic(diag.New(CodeModel, "Constant has no output, expected one"))
 	}
 	a := c.n.Attrs[0]
 	c.used[a.Name] = true
@@ -58,7 +58,7 @@ func constant(c *call) []*value {
 	case "value":
 		t := c.attr("value", pb.AttrTensor).T
 		if t == nil {
-			panic(refuse(CodeModel, "Constant has no value"))
+			panic(diag.New(CodeModel, "Constant has no value"))
 		}
 		var err *diag.Error
 		if v.arr, err = arrayOf(t, c.dr.data); err != nil {
@@ -79,7 +79,7 @@ func constant(c *call) []*value {
 	case "sparse_value":
 		sp := c.attr(a.Name, pb.AttrSparse).Sparse
 		if sp == nil {
-			panic(refuse(CodeModel, "Constant has no value"))
+			panic(diag.New(CodeModel, "Constant has no value"))
 		}
 		dense, err := c.dr.sparse(sp)
 		if err != nil {
@@ -87,7 +87,7 @@ func constant(c *call) []*value {
 		}
 		v.arr = dense
 	default:
-		panic(refuse(CodeType, "Constant with "+a.Name+" is not supported"))
+		panic(diag.New(CodeType, "Constant with "+a.Name+" is not supported"))
 	}
 	return []*value{v}
 }
@@ -101,7 +101,7 @@ func constantOfShape(c *call) []op.Value {
 			panic(err)
 		}
 		if one.Len() != 1 {
-			panic(refuse(CodeModel, "value has "+strconv.Itoa(one.Len())+" elements, expected one"))
+			panic(diag.New(CodeModel, "value has "+strconv.Itoa(one.Len())+" elements, expected one"))
 		}
 		d = one.DType()
 		switch {
@@ -147,7 +147,7 @@ func sizeOf(c *call) []*value {
 	dims, ok := dimsOf(c.typ(0))
 	n := shape.Of(dims...).Prod()
 	if !ok || n.IsUnknown() {
-		panic(refuse(CodeValue, "the sizes of "+diag.Quote(c.n.Inputs[0])+" are not known"))
+		panic(diag.New(CodeValue, "the sizes of "+diag.Quote(c.n.Inputs[0])+" are not known"))
 	}
 	return []*value{sized(sizeNumber(n, array.I64))}
 }
@@ -160,7 +160,7 @@ func reshaped(c *call, to []shape.Dim) shape.Dims {
 	for i, d := range to {
 		if d.Is(0) && !zero {
 			if i >= c.rank(0) {
-				panic(refuse(CodeModel, "size "+strconv.Itoa(i)+" is 0, which keeps a size, of "+strconv.Itoa(c.rank(0))+" there are"))
+				panic(diag.New(CodeModel, "size "+strconv.Itoa(i)+" is 0, which keeps a size, of "+strconv.Itoa(c.rank(0))+" there are"))
 			}
 			to[i] = c.typ(0).Dim(i)
 		}
@@ -211,7 +211,7 @@ func flatten(c *call) []op.Value {
 		axis += rank
 	}
 	if axis < 0 || axis > rank {
-		panic(refuse(CodeModel, "axis "+strconv.Itoa(axis)+" is out of range for "+strconv.Itoa(rank)+" dimensions"))
+		panic(diag.New(CodeModel, "axis "+strconv.Itoa(axis)+" is out of range for "+strconv.Itoa(rank)+" dimensions"))
 	}
 	if axis == 1 && rank > 1 {
 		return c.one(std.Flatten, std.FlattenAttrs{StartDim: 1, EndDim: -1}, c.x(0))
@@ -230,8 +230,8 @@ func transpose(c *call) []op.Value {
 	return c.one(std.Permute, std.PermuteAttrs{Dims: op.IntList(perm...)}, c.x(0))
 }
 
-// axes are an attribute, or operand i; nil when neither is given.
-func (c *call) axes(i int) []int {
+// axesOf are an attribute, or operand i; nil when neither is given.
+func axesOf(c *call, i int) []int {
 	if a := c.list("axes"); a != nil {
 		return a
 	}
@@ -242,7 +242,7 @@ func (c *call) axes(i int) []int {
 }
 
 func squeeze(c *call) []op.Value {
-	axes := c.axes(1)
+	axes := axesOf(c, 1)
 	if axes == nil {
 		return squeezeAll(c)
 	}
@@ -255,7 +255,7 @@ func squeeze(c *call) []op.Value {
 		axes[i] = c.axis(a, rank)
 		d := t.Dim(axes[i])
 		if n, ok := d.Int(); ok && n != 1 {
-			panic(refuse(CodeModel, "dimension "+strconv.Itoa(axes[i])+" has size "+strconv.Itoa(n)+", expected 1"))
+			panic(diag.New(CodeModel, "dimension "+strconv.Itoa(axes[i])+" has size "+strconv.Itoa(n)+", expected 1"))
 		}
 		if !d.IsUnknown() && !d.Is(1) && !c.dr.isLate(d) {
 			rely = append(rely, shape.Equality(d, shape.Const(1)))
@@ -271,7 +271,7 @@ func squeeze(c *call) []op.Value {
 }
 
 func unsqueeze(c *call) []op.Value {
-	axes := c.axes(1)
+	axes := axesOf(c, 1)
 	if !c.typ(0).Ranked() && len(axes) == 1 { // of one axis both count alike
 		return c.one(std.Unsqueeze, std.DimAttrs{Dim: axes[0]}, c.x(0))
 	}
@@ -287,7 +287,7 @@ func unsqueeze(c *call) []op.Value {
 	v := c.x(0)
 	for i, a := range sorted {
 		if i > 0 && a == sorted[i-1] {
-			panic(refuse(CodeModel, "axis "+strconv.Itoa(a)+" is given twice"))
+			panic(diag.New(CodeModel, "axis "+strconv.Itoa(a)+" is given twice"))
 		}
 		v = c.do(std.Unsqueeze, std.DimAttrs{Dim: a}, v)
 	}
@@ -355,10 +355,10 @@ func split(c *call) []op.Value {
 	}
 	count := c.int("num_outputs", len(c.n.Outputs))
 	if count != len(c.n.Outputs) || count == 0 {
-		panic(refuse(CodeModel, "num_outputs is "+strconv.Itoa(count)+", the node has "+strconv.Itoa(len(c.n.Outputs))+" outputs"))
+		panic(diag.New(CodeModel, "num_outputs is "+strconv.Itoa(count)+", the node has "+strconv.Itoa(len(c.n.Outputs))+" outputs"))
 	}
 	if parts != nil && len(parts) != len(c.n.Outputs) {
-		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(parts))+" sizes for "+strconv.Itoa(len(c.n.Outputs))+" outputs"))
+		panic(diag.New(CodeModel, "there are "+strconv.Itoa(len(parts))+" sizes for "+strconv.Itoa(len(c.n.Outputs))+" outputs"))
 	}
 	if parts == nil {
 		parts = equalParts(c.typ(0).Dim(axis), count)
@@ -369,7 +369,7 @@ func split(c *call) []op.Value {
 // equalParts divides a size into parts of one size, rounded up, as long as there is enough.
 func equalParts(n shape.Dim, count int) []shape.Dim {
 	if n.IsUnknown() {
-		panic(refuse(CodeValue, "the size that is split is not known"))
+		panic(diag.New(CodeValue, "the size that is split is not known"))
 	}
 	each := n.AddInt(count - 1).FloorDivInt(count)
 	parts, at := make([]shape.Dim, count), zero
@@ -475,7 +475,7 @@ func rangeOf(c *call) []op.Value {
 		start, end, step := c.number(0).Float64(), c.number(1).Float64(), c.number(2).Float64()
 		rounds := math.Ceil((end - start) / step)
 		if !(math.Abs(rounds) < 1<<53) { // NaN as well
-			panic(refuse(CodeModel, "the range from "+c.number(0).String()+" to "+c.number(1).String()+" in steps of "+c.number(2).String()+" has no length"))
+			panic(diag.New(CodeModel, "the range from "+c.number(0).String()+" to "+c.number(1).String()+" in steps of "+c.number(2).String()+" has no length"))
 		}
 		n := max(int(rounds), 0)
 		v := c.do(std.Arange, std.ArangeAttrs{End: shape.Const(n), DType: d})
@@ -484,7 +484,7 @@ func rangeOf(c *call) []op.Value {
 	}
 	start, step := c.index(0), c.index(2)
 	if step == 0 {
-		panic(refuse(CodeModel, "a range in steps of 0 has no length"))
+		panic(diag.New(CodeModel, "a range in steps of 0 has no length"))
 	}
 	end := c.dr.above(c.dim(1))
 	// A step away from the end makes no elements.

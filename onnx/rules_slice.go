@@ -4,12 +4,13 @@ import (
 	"math"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// bounds are the bounds of Slice: attributes in the first sets, operands since.
+// boundsOf are the bounds of Slice: attributes in the first sets, operands since.
 type bounds struct {
 	starts, ends, steps []shape.Dim
 	axes                []int
@@ -26,8 +27,8 @@ func boundsOf(c *call) bounds {
 		}
 	} else {
 		var counts [3]int
-		b.starts, counts[0] = c.bounds(1)
-		b.ends, counts[1] = c.bounds(2)
+		b.starts, counts[0] = boundList(c, 1)
+		b.ends, counts[1] = boundList(c, 2)
 		if count = counts[0]; count != counts[1] {
 			count = -1
 		}
@@ -35,7 +36,7 @@ func boundsOf(c *call) bounds {
 			b.axes = c.ints(3)
 		}
 		if c.has(4) {
-			if b.steps, counts[2] = c.bounds(4); counts[2] != count {
+			if b.steps, counts[2] = boundList(c, 4); counts[2] != count {
 				count = -1
 			}
 		} else {
@@ -51,13 +52,13 @@ func boundsOf(c *call) bounds {
 		}
 	}
 	if count < 0 || len(b.axes) != count {
-		panic(refuse(CodeModel, "Slice has lists of different lengths"))
+		panic(diag.New(CodeModel, "Slice has lists of different lengths"))
 	}
 	return b
 }
 
-// bounds returns an operand as sizes and their number; nil where it is a value.
-func (c *call) bounds(i int) ([]shape.Dim, int) {
+// boundList returns an operand as sizes and their number; nil where it is a value.
+func boundList(c *call, i int) ([]shape.Dim, int) {
 	v := c.value(i)
 	if v.arr != nil && v.arr.Rank() == 1 {
 		n := c.ints(i)
@@ -96,7 +97,7 @@ func slice(c *call) []op.Value {
 			}
 		}
 		if step == 0 {
-			panic(refuse(CodeModel, "the step of Slice is 0"))
+			panic(diag.New(CodeModel, "the step of Slice is 0"))
 		}
 		late := (c.dr.isLate(size) || size.IsUnknown()) && !wholly(start, stop, size, step) || c.dr.isLate(start) || c.dr.isLate(stop)
 		if late && !start.IsUnknown() && !stop.IsUnknown() {

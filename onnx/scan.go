@@ -3,6 +3,7 @@ package onnx
 import (
 	"strconv"
 
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/goname"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
@@ -31,7 +32,7 @@ func scanOf(c *control) scanned {
 	sc.carry = len(c.in) - sc.seqs
 	sc.results = len(g.Outputs) - sc.carry
 	if sc.seqs < 1 || sc.carry < 0 || sc.results < 0 || len(g.Inputs) != len(c.in) {
-		panic(refuse(CodeModel, "the body has "+strconv.Itoa(len(g.Inputs))+" inputs for "+strconv.Itoa(len(c.in))+" operands"))
+		panic(diag.New(CodeModel, "the body has "+strconv.Itoa(len(g.Inputs))+" inputs for "+strconv.Itoa(len(c.in))+" operands"))
 	}
 	return sc
 }
@@ -40,7 +41,7 @@ func scanOf(c *control) scanned {
 // batch, whose body is the scan over the sequences.
 func scanBatch(c *control) []*value {
 	if len(c.in) == 0 || c.in[0] != nil {
-		panic(refuse(CodeOperator, "Scan of operator set 8 with lengths of the sequences is not supported"))
+		panic(diag.New(CodeOperator, "Scan of operator set 8 with lengths of the sequences is not supported"))
 	}
 	c.in = c.in[1:]
 	sc := scanOf(c)
@@ -55,7 +56,7 @@ func scanBatch(c *control) []*value {
 	var args []*graph.Node
 	for i := range c.in {
 		if c.rank(i) < 1 {
-			panic(refuse(CodeModel, "input "+strconv.Itoa(i+1)+" has no dimensions, expected a batch"))
+			panic(diag.New(CodeModel, "input "+strconv.Itoa(i+1)+" has no dimensions, expected a batch"))
 		}
 		x := c.im.in(c.cur, c.in[i])
 		args = append(args, x)
@@ -122,7 +123,7 @@ func scanList(c *control, name string, n int) []int {
 		v = make([]int, n)
 	}
 	if len(v) != n {
-		panic(refuse(CodeModel, name+" has "+strconv.Itoa(len(v))+" entries, expected "+strconv.Itoa(n)))
+		panic(diag.New(CodeModel, name+" has "+strconv.Itoa(len(v))+" entries, expected "+strconv.Itoa(n)))
 	}
 	return v
 }

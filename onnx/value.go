@@ -115,7 +115,7 @@ func (dr *draft) in(cur *graph.Cursor, v *value) *graph.Node {
 	}
 	switch {
 	case v.isSeq || v.none:
-		panic(refuse(CodeType, diag.Quote(v.name)+" is "+v.what()+", expected a tensor"))
+		panic(diag.New(CodeType, diag.Quote(v.name)+" is "+v.what()+", expected a tensor"))
 	case v.arr != nil:
 		return dr.constant(cur, v)
 	case v.sizes != nil && (dr.bodies[cur.Graph()] == nil || ownSymbols(cur.Graph(), v.sizes)):
@@ -231,4 +231,12 @@ func dimsOf(t shape.Type) ([]shape.Dim, bool) {
 		}
 	}
 	return dims, true
+}
+
+// size is a size as a 0-dimensional operand.
+func (c *call) size(d shape.Dim, dtype array.DType) op.Value {
+	if d.IsUnknown() {
+		panic(diag.New(CodeValue, "a size of "+diag.Quote(c.n.Inputs[0])+" is not known, and indices count from it"))
+	}
+	return c.on(sized(sizeNumber(d, dtype)))
 }
