@@ -5,6 +5,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -36,6 +37,7 @@ func newDraft(f *modelFile, sizes map[string][]int) *draft {
 
 // body is a region while it is imported.
 type body struct {
+	dr       *draft
 	cur      *graph.Cursor
 	outer    *graph.Cursor // the place where a captured value is made
 	captured []*value
@@ -45,10 +47,13 @@ type body struct {
 // body begins a region of the graph that outer writes to.
 func (dr *draft) body(outer *graph.Cursor, name string) *body {
 	g := outer.Graph().NewRegion(name)
-	b := &body{cur: g.At(), outer: outer, inputs: map[*value]*graph.Node{}}
+	b := &body{dr: dr, cur: g.At(), outer: outer, inputs: map[*value]*graph.Node{}}
 	dr.bodies[g] = b
 	return b
 }
+
+// builder writes into the body.
+func (b *body) builder() op.Builder { return builder{b.cur, b.dr} }
 
 // capture makes a value from outside an input of a body.
 func (dr *draft) capture(cur *graph.Cursor, v *value) *graph.Node {

@@ -25,8 +25,6 @@ type options struct {
 	Sizes   map[string][]int
 }
 
-const mostRank = 64 // of an input that is said from outside
-
 // importForm returns the graph of a model and the decisions that the given sizes made.
 func importForm(f *modelFile, o options) (*graph.Module, *form, error) {
 	first := newImporter(f, o)
@@ -163,14 +161,6 @@ func (im *importer) versions(at string, list []*pb.Opset) map[string]int {
 		m[d] = int(o.Version)
 	}
 	return m
-}
-
-// domain has one name for the standard operators.
-func domain(d string) string {
-	if d == "ai.onnx" {
-		return ""
-	}
-	return d
 }
 
 func functionKey(d, name, overload string) string {

@@ -23,17 +23,10 @@ var meanings map[string]map[string][]meaning
 
 func init() { // bodies of control flow need the table that they are in
 	meanings = map[string]map[string][]meaning{"": maps.Clone(controlRules), spec.Microsoft: {}, spec.MLDomain: {}}
-	for domain, tables := range map[string][]map[string][]rule{
-		"": {elementwiseRules, shapeRules, linearRules, reduceRules, normRules, moveRules, rnnRules, quantRules, imageRules, poolRules, resizeRules, signalRules, visionRules, attentionRules,
-			sequenceRules, byValueRules, linearAttentionRules, lossRules},
-		spec.Microsoft: {contribRules, contribAttentionRules, contribQuantRules, inverseRules},
-		spec.MLDomain:  {mlRules},
-	} {
-		for _, t := range tables {
-			for name, versions := range t {
-				for i := range versions {
-					meanings[domain][name] = append(meanings[domain][name], meaning{since: versions[i].since, rule: &versions[i]})
-				}
+	for domain, rules := range map[string]map[string][]rule{"": standardRules, spec.Microsoft: contribRules, spec.MLDomain: mlRules} {
+		for name, versions := range rules {
+			for i := range versions {
+				meanings[domain][name] = append(meanings[domain][name], meaning{since: versions[i].since, rule: &versions[i]})
 			}
 		}
 	}

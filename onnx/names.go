@@ -88,3 +88,11 @@ func initializerNames(g *pb.Graph) map[string]bool {
 	}
 	return names
 }
+
+// domain has one name for the standard operators.
+func domain(d string) string {
+	if d == "ai.onnx" {
+		return ""
+	}
+	return d
+}

@@ -12,9 +12,9 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// contribRules are operators of the domain com.microsoft, into which ONNX Runtime and
+// ownRules are operators of the domain com.microsoft, into which ONNX Runtime and
 // its optimiser fuse those of ONNX.
-var contribRules = map[string][]rule{
+var ownRules = map[string][]rule{
 	"Gelu":      from(1, func(c *call) []op.Value { return c.one(std.Gelu, nil, c.x(0)) }),
 	"BiasGelu":  from(1, func(c *call) []op.Value { return c.one(std.Gelu, nil, c.do(std.Add, nil, c.x(0), c.x(1))) }),
 	"FastGelu":  from(1, fastGelu),
@@ -289,22 +289,6 @@ func skipSimplifiedNorm(c *call) []op.Value {
 	sum := skipSum(c, 3)
 	a := std.LayerNormAttrs{NormalizedShape: shape.Of(sum.Type().Dim(-1)), Eps: c.float("epsilon", 1e-12)}
 	return summed(c, c.do(std.RmsNorm, a, sum, c.x(2)), sum)
-}
-
-// simplifiedNorm is RMSNormalization under the name that it had before it was one.
-func simplifiedNorm(c *call) []op.Value {
-	if c.outputs() < 2 {
-		return rmsNorm(c)
-	}
-	rank := c.rank(0)
-	var axes []int
-	for i := c.axis(c.int("axis", -1), rank); i < rank; i++ {
-		axes = append(axes, i)
-	}
-	wide := c.do(std.Cast, std.CastAttrs{DType: array.F32}, c.x(0))
-	square := c.do(std.Mean, std.ReduceAttrs{Dim: op.IntList(axes...), KeepDim: true}, c.do(std.Mul, nil, wide, wide))
-	inverse := c.do(std.Rsqrt, nil, c.do(std.Add, std.AddAttrs{Other: op.Float(c.float("epsilon", 1e-5))}, square))
-	return append(rmsNorm(c), inverse)
 }
 
 // embedLayerNorm adds the embeddings of words, positions and segments; its second result

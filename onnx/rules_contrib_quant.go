@@ -267,7 +267,7 @@ func dynamicQuantLSTM(c *call) []*value {
 	in := []op.Value{c.x(0), r.state(5), r.state(6)}
 	for d := range r.dirs {
 		for k := range 2 {
-			in = append(in, r.bytes(1+k, 9+2*k, d), r.rowScales(8+2*k, d))
+			in = append(in, bytesOf(r, 1+k, 9+2*k, d), rowScales(r, 8+2*k, d))
 		}
 		if c.has(3) {
 			in = append(in, r.weights(3, d, 0), r.weights(3, d, r.gates))
@@ -279,8 +279,8 @@ func dynamicQuantLSTM(c *call) []*value {
 	return c.values(r.results(y, out[1:]))
 }
 
-// bytes are the weights of a direction as i8 around zero: u8 around 128 are, too.
-func (r *recurrent) bytes(i, zero, d int) op.Value {
+// bytesOf are the weights of a direction as i8 around zero: u8 around 128 are, too.
+func bytesOf(r *recurrent, i, zero, d int) op.Value {
 	c := r.c
 	half := int64(0)
 	if c.typ(i).DType() == array.U8 {
@@ -306,7 +306,7 @@ func (r *recurrent) bytes(i, zero, d int) op.Value {
 }
 
 // rowScales are the scales of a direction: one, or one for each row in PyTorch's order.
-func (r *recurrent) rowScales(i, d int) op.Value {
+func rowScales(r *recurrent, i, d int) op.Value {
 	if r.c.typ(i).Rank() == 2 {
 		return r.weights(i, d, 0)
 	}

@@ -52,7 +52,7 @@ func linearAttention(c *call) []*value {
 		args = append(args, x.(*graph.Node))
 		in = append(in, b.input([]string{"q", "k", "v", "gate", "beta"}[i], t.WithDims(t.Dims().Sub(1, t.Rank()))))
 	}
-	next, read := la.token(builder{b.cur, c.dr}, in)
+	next, read := la.token(b.builder(), in)
 	c.dr.finish(b.cur, &value{node: next.(*graph.Node)}, &value{node: read.(*graph.Node)})
 	n := c.cur.Region(op.Scan, op.LoopAttrs{Carry: 1, Seqs: len(seqs)}, []*graph.Graph{b.cur.Graph()}, args...)
 	outs := c.results(n, 2)

@@ -126,3 +126,19 @@ func lpNorm(c *call) []op.Value {
 	zero := c.do(std.Eq, std.BinaryAttrs{Other: op.Int(0)}, n)
 	return c.one(std.Div, nil, c.x(0), c.do(std.Where, nil, zero, c.do(std.OnesLike, nil, n), n))
 }
+
+// simplifiedNorm is RMSNormalization under the name that it had before it was one.
+func simplifiedNorm(c *call) []op.Value {
+	if c.outputs() < 2 {
+		return rmsNorm(c)
+	}
+	rank := c.rank(0)
+	var axes []int
+	for i := c.axis(c.int("axis", -1), rank); i < rank; i++ {
+		axes = append(axes, i)
+	}
+	wide := c.do(std.Cast, std.CastAttrs{DType: array.F32}, c.x(0))
+	square := c.do(std.Mean, std.ReduceAttrs{Dim: op.IntList(axes...), KeepDim: true}, c.do(std.Mul, nil, wide, wide))
+	inverse := c.do(std.Rsqrt, nil, c.do(std.Add, std.AddAttrs{Other: op.Float(c.float("epsilon", 1e-5))}, square))
+	return append(rmsNorm(c), inverse)
+}

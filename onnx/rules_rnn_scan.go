@@ -146,7 +146,7 @@ func (r *recurrent) direction(x op.Value, d int) (y op.Value, last []op.Value) {
 		x = r.reversed(x)
 	}
 	own := c.region("step")
-	w := cellWriter{b: builder{own.cur, c.dr}, capture: func(v op.Value) op.Value {
+	w := cellWriter{b: own.builder(), capture: func(v op.Value) op.Value {
 		if v == nil {
 			return nil
 		}

@@ -28,8 +28,6 @@ var sequenceRules = map[string][]rule{
 	"OptionalGetElement": {{since: 15, run: optionalGetElement}},
 }
 
-const mostMembers = 1 << 16 // of a sequence
-
 // sequence makes a value of members.
 func sequence(members []*value) []*value {
 	if len(members) > mostMembers {
@@ -45,17 +43,6 @@ func membersOf(c *call, i int) []*value {
 		panic(diag.New(CodeType, "input "+strconv.Itoa(i)+" is "+v.what()+", expected a sequence"))
 	}
 	return v.seq
-}
-
-// what names the kind of a value for messages.
-func (v *value) what() string {
-	switch {
-	case v.isSeq:
-		return "a sequence"
-	case v.none:
-		return "an optional that holds nothing"
-	}
-	return "a tensor"
 }
 
 // member requires a tensor.

@@ -413,7 +413,7 @@ func indexFromEnd(c *call, index op.Value, v *value, size shape.Dim) op.Value {
 			return index
 		}
 	}
-	if n, ok := index.(*graph.Node); ok && c.dr.counts(n, mostFollowed) {
+	if n, ok := index.(*graph.Node); ok && counts(c, n, mostFollowed) {
 		return index
 	}
 	return fromEndOf(c, index, c.size(size, v.typ().DType()))
@@ -428,14 +428,14 @@ var movers = map[*op.Op]bool{std.Slice: true, std.Expand: true, std.Reshape: tru
 
 // counts reports whether no element of a value is negative, because of its origin:
 // exporters cut indices out of constants.
-func (dr *draft) counts(n *graph.Node, most int) bool {
+func counts(c *call, n *graph.Node, most int) bool {
 	for ; most > 0 && movers[n.Op()]; most-- {
 		n = n.Arg(0)
 	}
 	if o := n.Op(); o == std.Argmax || o == std.Argmin {
 		return true
 	}
-	p := dr.mod.Param(n.Target())
+	p := c.dr.mod.Param(n.Target())
 	return n.Opcode() == graph.GetAttr && p != nil && p.Value != nil && !anyNegative(p.Value)
 }
 

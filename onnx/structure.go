@@ -33,6 +33,9 @@ func holds(t *pb.Type) (*pb.Type, holding) {
 	return t, h
 }
 
+// mostMembers is how many members a sequence may have.
+const mostMembers = 1 << 16
+
 func memberName(name string, k int) string { return name + "[" + strconv.Itoa(k) + "]" }
 
 // parts names the tensors of an input.

@@ -43,6 +43,9 @@ func tensorDims(t *pb.Tensor) (dims []int, n int, err *diag.Error) {
 // mostDims is how many dimensions a tensor may have, as in the other formats.
 const mostDims = 64
 
+// mostRank is that of an input whose rank is said from outside.
+const mostRank = 64
+
 func checkRank(what string, rank int) *diag.Error {
 	if rank > mostDims {
 		return diag.New(CodeTensor, what+" has "+strconv.Itoa(rank)+" dimensions, expected at most "+strconv.Itoa(mostDims))

@@ -240,3 +240,14 @@ func (c *call) size(d shape.Dim, dtype array.DType) op.Value {
 	}
 	return c.on(sized(sizeNumber(d, dtype)))
 }
+
+// what names the kind of a value for messages.
+func (v *value) what() string {
+	switch {
+	case v.isSeq:
+		return "a sequence"
+	case v.none:
+		return "an optional that holds nothing"
+	}
+	return "a tensor"
+}

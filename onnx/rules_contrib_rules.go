@@ -1,0 +1,4 @@
+package onnx
+
+// contribRules are the operators by name.
+var contribRules = mergeRules(ownRules, contribAttentionRules, contribQuantRules, inverseRules)
