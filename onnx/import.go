@@ -5,6 +5,9 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/onnx/internal/importer"
+	"github.com/gofx-dev/gofx/onnx/internal/modelfile"
+	"github.com/gofx-dev/gofx/onnx/internal/rule"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -37,7 +40,7 @@ type Options struct {
 }
 
 // Absent is the length of an optional that holds nothing.
-const Absent = absentLength
+const Absent = modelfile.Absent
 
 // Import returns the model's graph with its weights, which may share the memory of
 // the file. The graph has the model's inputs (those that are not initializers and not
@@ -45,7 +48,7 @@ const Absent = absentLength
 // The error is a diag.List of everything that is not supported, or of graph.Lint's
 // errors.
 func (f *File) Import(o Options) (*graph.Module, error) {
-	m, _, err := importForm(f.f, options(o))
+	m, _, err := importer.Import(f.f, importer.Options(o))
 	return m, err
 }
 
@@ -55,11 +58,11 @@ func (f *File) Import(o Options) (*graph.Module, error) {
 // options do not give are those of the values. Where two sizes that the file leaves open
 // must be equal for the graph, and one of them is 1 in the values, it is 1 in the graph.
 func (f *File) ImportFor(values map[string]*array.Array, o Options) (m *graph.Module, bound []string, err error) {
-	b, err := importFor(f.f, values, options(o))
+	b, err := importer.ImportFor(f.f, values, importer.Options(o))
 	if err != nil {
 		return nil, nil, err
 	}
-	return b.module, b.names, nil
+	return b.Module, b.Names, nil
 }
 
 // SizedBy lists the inputs whose values ranks, axes or sizes follow from that must be known, as far as importing comes
@@ -67,7 +70,7 @@ func (f *File) ImportFor(values map[string]*array.Array, o Options) (m *graph.Mo
 // where something else is in the way, of which Import tells.
 func (f *File) SizedBy(o Options) []string {
 	_, err := f.Import(o)
-	names := unbound(err)
+	names := importer.NeedsValues(err)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -83,8 +86,17 @@ type Operator struct {
 // Operators lists the operators that are imported, by domain and name.
 func Operators() []Operator {
 	var list []Operator
-	for _, o := range operators() {
+	for _, o := range importer.Operators() {
 		list = append(list, Operator(o))
 	}
 	return list
 }
+
+// Unbound is the cause of an error that values of inputs would cure: a size follows from
+// them. Its field Inputs names the inputs.
+type Unbound = rule.Unbound
+
+// Unsized is the cause of an error that sizes of inputs would cure, which are letters or
+// unknown: something follows from them that must be a number. Its fields Inputs and Types are
+// the inputs with such sizes, and their types.
+type Unsized = rule.Unsized

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/onnx/internal/modelfile"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -32,21 +33,21 @@ func (f *File) Samples(dir string) ([]Sample, error) {
 	slices.Sort(sets)
 	var out []Sample
 	for _, set := range sets {
-		s := Sample{Name: filepath.Base(set), file: f.f.name, Inputs: map[string]*array.Array{}, Lengths: map[string]int{}}
-		for i, in := range f.f.inputs() {
-			list, length, err := readParts(filepath.Join(set, "input_"+strconv.Itoa(i)+".pb"), in.Type)
+		s := Sample{Name: filepath.Base(set), file: f.f.Name, Inputs: map[string]*array.Array{}, Lengths: map[string]int{}}
+		for i, in := range f.f.Inputs() {
+			list, length, err := modelfile.ReadParts(filepath.Join(set, "input_"+strconv.Itoa(i)+".pb"), in.Type)
 			if err != nil {
 				return nil, err
 			}
-			if held, _ := holds(in.Type); held != nil {
+			if held, _ := modelfile.Holds(in.Type); held != nil {
 				s.Lengths[in.Name] = length
 			}
-			for k, name := range f.f.parts(in.Name, in.Type, s.Lengths) {
+			for k, name := range f.f.Parts(in.Name, in.Type, s.Lengths) {
 				s.Inputs[name] = list[k]
 			}
 		}
-		for i, o := range f.f.model.Graph.Outputs {
-			list, _, err := readParts(filepath.Join(set, "output_"+strconv.Itoa(i)+".pb"), o.Type)
+		for i, o := range f.f.Model.Graph.Outputs {
+			list, _, err := modelfile.ReadParts(filepath.Join(set, "output_"+strconv.Itoa(i)+".pb"), o.Type)
 			if err != nil {
 				return nil, err
 			}
@@ -60,7 +61,7 @@ func (f *File) Samples(dir string) ([]Sample, error) {
 // Args are the values of a sample in the order of the inputs that the graph has when
 // those that bound names are bound.
 func (f *File) Args(s Sample, bound []string) (args []*array.Array) {
-	for _, name := range f.f.argNames(s.Lengths, bound) {
+	for _, name := range f.f.ArgNames(s.Lengths, bound) {
 		args = append(args, s.Inputs[name])
 	}
 	return args

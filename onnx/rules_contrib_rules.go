@@ -1,4 +1,0 @@
-package onnx
-
-// contribRules are the operators by name.
-var contribRules = mergeRules(ownRules, contribAttentionRules, contribQuantRules, inverseRules)
