@@ -37,7 +37,7 @@ func Merge(c *rule.Call, x op.Value) op.Value {
 	return Reshape(c, x, t.Dim(0), t.Dim(2), t.Dim(1).Mul(t.Dim(3)))
 }
 
-// attended holds the parameters of an attention besides its operands.
+// Attend holds the parameters of an attention; its operands are apart.
 type Attend struct {
 	Scale     op.Scalar // absent: 1/sqrt of the size of a head
 	Softcap   float64
