@@ -141,6 +141,10 @@ func (e *empty) Observe(*tensor.Tensor, string) *array.Array { return nil }
 
 func (e *empty) Assign(_, _ *tensor.Tensor, _ string) {}
 
+func (e *empty) Gradient(*tensor.Tensor, []*tensor.Tensor, tensor.GradOptions) []*tensor.Tensor {
+	panic("this engine keeps no calls")
+}
+
 // BenchmarkRecording is what a call takes before anything is computed, next to an engine that
 // does nothing.
 func BenchmarkRecording(b *testing.B) {

@@ -11,8 +11,6 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-var _ tensor.Differentiator = (*Session)(nil)
-
 // history is what a session with Options.Gradients remembers of values that were computed.
 type history struct {
 	s      *Session
@@ -141,7 +139,7 @@ func (p *place) stops() bool {
 	return p.op != nil && p.op.StopsGrad() || !carriesGradient(p.typ)
 }
 
-// Gradient implements tensor.Differentiator: the calls that make the gradients are recorded
+// Gradient implements tensor.Engine: the calls that make the gradients are recorded
 // as if the program had made them.
 func (s *Session) Gradient(loss *tensor.Tensor, by []*tensor.Tensor, o tensor.GradOptions) []*tensor.Tensor {
 	defer s.enter("grad")()
