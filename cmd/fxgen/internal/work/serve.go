@@ -84,6 +84,24 @@ func TemporaryIn(env []string, folder string) []string {
 	return env
 }
 
+// withGraph is the source with its graph, where it is a file, or a function that returns one.
+func (s *Source) withGraph(j *Job) (_ *Source, err error) {
+	if s.File != "" {
+		if s, err = Open(s.File); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case s.Gives != nil:
+		return s.graphGiven(j)
+	case s.onnx != nil:
+		return s.imported(j)
+	case s.pt2 != nil:
+		return s.importedPT2(j)
+	}
+	return s, nil
+}
+
 // graphGiven is the source with the graph that the user's function returns. It is called twice, for
 // generated code must not differ from call to call.
 func (s *Source) graphGiven(j *Job) (*Source, error) {

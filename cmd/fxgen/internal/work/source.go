@@ -134,29 +134,9 @@ type captured struct {
 
 // capture makes the graph of a source. values tells that the weights are needed.
 func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, error) {
-	if s.File != "" {
-		var err error
-		if s, err = Open(s.File); err != nil {
-			return nil, err
-		}
-	}
-	if s.Gives != nil {
-		var err error
-		if s, err = s.graphGiven(j); err != nil {
-			return nil, err
-		}
-	}
-	if s.onnx != nil {
-		var err error
-		if s, err = s.imported(j); err != nil {
-			return nil, err
-		}
-	}
-	if s.pt2 != nil {
-		var err error
-		if s, err = s.importedPT2(j); err != nil {
-			return nil, err
-		}
+	s, err := s.withGraph(j)
+	if err != nil {
+		return nil, err
 	}
 	c := &captured{src: s}
 	if s.Graph != nil {
