@@ -45,7 +45,7 @@ func Print(g *generated.Graphs, plans []Planned, o Options) (files *gosrc.Files,
 	var printed []generated.Graph
 	for i, x := range g.List {
 		part, err := kernelstyle.Print(plans[i].Plan, plans[i].State, kernelstyle.Options{
-			Package: o.Package, Type: x.Name, Weights: kernelstyle.WeightsGiven, Eject: o.Eject})
+			Package: o.Package, Type: x.Name, Weights: kernelstyle.WeightsGiven, Part: true, Eject: o.Eject})
 		if err != nil {
 			left[i] = err
 			continue

@@ -42,7 +42,7 @@ type entry struct {
 func (g *pkg) with(more map[string]any) map[string]any {
 	all := map[string]any{
 		"Model": g.typ, "New": g.maker("New"), "Load": g.maker("Load"), "PeakBytes": g.owned("PeakBytes"), "Result": g.owned("Result"),
-		"MAKERS": g.makers(), "PACK": g.packCall(),
+		"MAKERS": g.makers(), "MADE": gosrc.Quoted(g.makers()), "PACK": g.packCall(),
 	}
 	for _, what := range []string{"State", "Weights", "Schema", "Literal", "File", "Read", "With", "Check", "Run", "Scratch"} {
 		all["model"+what] = g.prefix + what
@@ -75,7 +75,7 @@ func (g *pkg) makers() string {
 // packageDoc describes the package: its computation, its source, its use.
 func (e *entry) packageDoc() {
 	what, comment := "Package "+e.opts.Package, e.file.PackageComment
-	if e.opts.Weights == WeightsGiven { // a package has many such models
+	if e.opts.Part {
 		what, comment = e.typ, func(text string) { e.file.Comment(text) }
 	}
 	line := func(parts ...string) { comment(strings.TrimRight("// "+gosrc.Comment(strings.Join(parts, "")), " ")) }
@@ -232,10 +232,10 @@ func New(find func(name string) (*array.Array, error), threads int) (*Model, err
 // Bind replaces the weights. Calls that have begun end with the old ones, and after an error, which
 // lists every tensor that is missing or differs, all go on with them.
 func (m *Model) Bind(find func(name string) (*array.Array, error)) error {
-	l := safetensors.LoaderOf(find)
+	l := array.LoaderOf(find)
 	w := &modelWeights{}
 	w.bind(l)
-	if err := l.Err(modelSchema); err != nil {
+	if err := l.Err(); err != nil {
 		return err
 	}
 	PACK
@@ -262,10 +262,10 @@ func New() (*Model, error) {
 const newLiteralText = `
 // New returns the model with the weights that it was generated with.
 func New() (*Model, error) {
-	l := safetensors.LoaderOf(modelLiteral)
+	l := array.LoaderOf(modelLiteral)
 	w := &modelWeights{}
 	w.bind(l)
-	if err := l.Err(modelSchema); err != nil {
+	if err := l.Err(); err != nil {
 		return nil, err
 	}
 	PACK
@@ -303,7 +303,7 @@ func (m *Model) Reload(r io.ReaderAt, size int64) error {
 func modelRead(f *safetensors.File) (*modelWeights, error) {
 	l := safetensors.NewLoader(f)
 	w := &modelWeights{}
-	w.bind(l)
+	w.bind(&l.Loader)
 	if err := l.Err(modelSchema); err != nil {
 		return nil, err
 	}
@@ -328,6 +328,6 @@ func (m *Model) loaded() (*modelWeights, error) {
 			return w, nil
 		}
 	}
-	return nil, diag.New("FX8020", "the model has no weights, expected one that MAKERS made")
+	return nil, kernel.NoWeights(MADE)
 }
 `

@@ -2,7 +2,6 @@ package kernelstyle
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -20,7 +19,7 @@ type forward struct {
 func (f *forward) print() {
 	f.printForward()
 	f.printForwardInto()
-	if f.opts.Weights == WeightsGiven {
+	if f.opts.Part {
 		f.printCall()
 	}
 	f.printRun()
@@ -200,8 +199,8 @@ func (f *forward) printForwardInto() {
 const callText = `
 // Call is Forward for arrays, in the order of inputs and results.
 func (m *Model) Call(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
-	if len(in) != COUNT {
-		return nil, diag.New("FX1022", WRONG)
+	if err := kernel.Arguments(in, COUNT); err != nil {
+		return nil, err
 	}
 	FORWARD
 	if err != nil {
@@ -218,7 +217,7 @@ func (f *forward) printCall() {
 		args = append(args, f.dense(k).Values(jen.Dict{jen.Id("Array"): jen.Id("in").Index(jen.Lit(i))}))
 	}
 	f.file.template(callText, f.with(map[string]any{
-		"COUNT": jen.Lit(len(f.Inputs)), "WRONG": gosrc.Quoted("there are not as many arguments as inputs, expected " + strconv.Itoa(len(f.Inputs))),
+		"COUNT":   jen.Lit(len(f.Inputs)),
 		"FORWARD": jen.List(append(ids(f.outputs), jen.Err())...).Op(":=").Id("m").Dot("Forward").Call(args...),
 		"RESULTS": jen.Index().Add(arrayPointer()).Values(arrays(f.outputs)...),
 	}))

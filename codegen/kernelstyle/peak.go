@@ -23,7 +23,7 @@ func PeakBytes(SYMBOLS) (bytes int64) {
 	s.Measure()
 	HEADERS
 	w := &modelWeights{}
-	w.bind(&safetensors.Loader{})
+	w.bind(&array.Loader{})
 	s.layout(NAMES)
 	modelScratch(s, w)
 	return s.Bytes()

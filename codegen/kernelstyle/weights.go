@@ -198,8 +198,10 @@ func (m *model) addWeights(out *gosrc.Files) error {
 func (g *pkg) weightFiles() []*goFile {
 	files := &goFiles{opts: &g.opts, base: g.opts.File + "_weights"}
 	schema, name := g.prefix+"Schema", g.prefix+"Weights"
-	files.declare(schema+" is the hash of names, types and shapes of the weights.", 1,
-		jen.Const().Id(schema).Op("=").Add(hash(g.named())))
+	if g.opts.Weights != WeightsGiven {
+		files.declare(schema+" is the hash of names, types and shapes of the weights.", 1,
+			jen.Const().Id(schema).Op("=").Add(hash(g.named())))
+	}
 	var own []*weight
 	for _, w := range g.weights {
 		if !w.block {
@@ -243,7 +245,7 @@ func hash(list []safetensors.Named) *jen.Statement {
 	return jen.Op("0x" + strconv.FormatUint(safetensors.SchemaHash(list), 16))
 }
 
-func loaderParam() *jen.Statement { return jen.Id("l").Op("*").Add(fromSafetensors("Loader")) }
+func loaderParam() *jen.Statement { return jen.Id("l").Op("*").Add(fromArray("Loader")) }
 
 // bindLines are the fields of tensors, and the requests for those that a file has.
 func bindLines(list []*weight, name func(path string) jen.Code) (fields []string, lines []jen.Code) {
