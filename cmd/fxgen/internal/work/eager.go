@@ -212,7 +212,7 @@ func inSession(ctx context.Context, c *captured, s *lazy.Session, in []*array.Ar
 // sessionOptions are those of all sessions. The code may be a step of training, which asks for
 // gradients.
 func sessionOptions(ctx context.Context, j *Job) lazy.Options {
-	return lazy.Options{Rounding: j.Rounding, Threads: j.Threads, Context: ctx, Gradients: true}
+	return lazy.Options{Rounding: j.Rounding, Threads: j.Threads, Context: ctx, Gradients: true, Donate: j.Donate}
 }
 
 // warmRuns are enough for graphs to be compiled.
