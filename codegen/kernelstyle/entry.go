@@ -58,6 +58,9 @@ func (g *pkg) packCall() []jen.Code {
 	if g.packs() == 0 {
 		return nil
 	}
+	if g.opts.Part {
+		return []jen.Code{jen.Id("w").Dot("pack").Call(g.packArg())}
+	}
 	work := jen.Op("&").Add(fromKernel("Workspace")).Values(jen.Dict{jen.Id("Threads"): jen.Qual("runtime", "GOMAXPROCS").Call(jen.Lit(0))})
 	return []jen.Code{jen.Id("w").Dot("pack").Call(work)}
 }
@@ -109,7 +112,11 @@ func (e *entry) packageDoc() {
 	case WeightsExternal:
 		code("m, err := ", e.maker("Load"), "(file, size) // ", e.opts.weightsFile())
 	case WeightsGiven:
-		code("m, err := ", e.maker("New"), "(find, threads)")
+		args := "(find, threads)"
+		if e.opts.Part {
+			args = "(find, pack, threads)"
+		}
+		code("m, err := ", e.maker("New"), args)
 	default:
 		code("m, err := ", e.maker("New"), "()")
 	}
@@ -208,7 +215,11 @@ func (e *entry) printMakers() {
 	case WeightsLiteral:
 		e.file.template(newLiteralText, e.with(nil))
 	case WeightsGiven:
-		e.file.template(newGivenText, e.with(nil))
+		text := newGivenText
+		if e.opts.Part {
+			text = newPartText
+		}
+		e.file.template(text, e.with(nil))
 	}
 	if e.opts.Weights != WeightsGiven {
 		e.file.template(loadText, e.with(nil))
@@ -232,6 +243,35 @@ func New(find func(name string) (*array.Array, error), threads int) (*Model, err
 // Bind replaces the weights. Calls that have begun end with the old ones, and after an error, which
 // lists every tensor that is missing or differs, all go on with them.
 func (m *Model) Bind(find func(name string) (*array.Array, error)) error {
+	l := array.LoaderOf(find)
+	w := &modelWeights{}
+	w.bind(l)
+	if err := l.Err(); err != nil {
+		return err
+	}
+	PACK
+	m.weights.Store(w)
+	return nil
+}
+`
+
+const newPartText = `
+// New returns the model with the tensors of a program as its weights. find returns one by
+// its name, pack lays one out for the processor, as kernel.Pack does, and threads is the most
+// goroutines of a call. The model reads the tensors where they lie, and what pack returned: call Bind
+// after they were written or replaced.
+func New(find func(name string) (*array.Array, error), pack func(kernel.Packer, *array.Array) *array.Array, threads int) (*Model, error) {
+	m := modelWith(nil)
+	m.Threads = threads
+	if err := m.Bind(find, pack); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Bind replaces the weights. Calls that have begun end with the old ones, and after an error, which
+// lists every tensor that is missing or differs, all go on with them.
+func (m *Model) Bind(find func(name string) (*array.Array, error), pack func(kernel.Packer, *array.Array) *array.Array) error {
 	l := array.LoaderOf(find)
 	w := &modelWeights{}
 	w.bind(l)
