@@ -275,7 +275,7 @@ func (s *Session) Observe(x *tensor.Tensor, what string) *array.Array {
 		s.settle(m.Array().Storage(), why)
 	}
 	p := s.rec.Value(x, what)
-	s.compute(why, []*place{p})
+	s.compute(why, []*place{p}, s.past.unread(p)...)
 	if handsOut(what) {
 		return s.handOut(x, p)
 	}
