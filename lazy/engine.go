@@ -343,7 +343,10 @@ func (s *Session) Assign(dst, src *tensor.Tensor, what string) {
 	} else if eager {
 		st = to.Storage()
 	}
-	if st != nil && slices.ContainsFunc(s.rec.Eager.MemoryOf(st), (*memory).Shared) {
+	if st == nil {
+		return
+	}
+	if all := s.rec.Eager.MemoryOf(st); len(all) > 1 || slices.ContainsFunc(all, (*memory).Shared) {
 		s.past.refuseOutside(st, what)
 		s.settle(st, Write) // whoever has the memory sees the write
 	}
