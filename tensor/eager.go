@@ -337,6 +337,7 @@ func wrote(s *array.Storage) {
 	} else {
 		s.Bump()
 	}
+	watchers.tell(s, Written)
 }
 
 // following counts the records in progress that have had a region: what eager calls compute from memory

@@ -154,6 +154,7 @@ func (x *Tensor) observe(what string) *array.Array {
 func (x *Tensor) handOut(what string) *array.Array {
 	a := x.observe(what)
 	a.Storage().Expose()
+	watchers.tell(a.Storage(), Taken)
 	return a
 }
 
