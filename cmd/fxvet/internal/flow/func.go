@@ -296,12 +296,50 @@ func (f *Func) surely(v ssa.Value, seen map[ssa.Value]bool) bool {
 			}
 			return f.allSurely(vals, seen)
 		}
+		return f.unreplaced(v.X, seen)
+	case *ssa.Lookup:
+		return f.unreplaced(v.X, seen)
 	case *ssa.Call:
 		_, args := Callee(v)
 		for _, a := range args {
 			if f.Input(f.Of(a)) {
 				return f.surely(a, seen)
 			}
+		}
+	}
+	return true
+}
+
+// unreplaced reports whether the function puts nothing but inputs where an element or a field
+// is loaded from.
+func (f *Func) unreplaced(addr ssa.Value, seen map[ssa.Value]bool) bool {
+	base, path := Base(addr)
+	for _, b := range f.Fn.Blocks {
+		for _, in := range b.Instrs {
+			var to, val ssa.Value
+			switch in := in.(type) {
+			case *ssa.Store:
+				to, val = in.Addr, in.Val
+			case *ssa.MapUpdate:
+				to, val = in.Map, in.Value
+			default:
+				continue
+			}
+			at, steps := Base(to)
+			if at == base && overlap(steps, path) && IsTensor(val.Type()) && !f.allSurely([]ssa.Value{val}, seen) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// overlap reports whether one of two paths may lead to what the other one leads to, or to a part
+// of it.
+func overlap(a, b []string) bool {
+	for i := range min(len(a), len(b)) {
+		if !matches(a[i], b[i]) && !matches(b[i], a[i]) {
+			return false
 		}
 	}
 	return true

@@ -81,3 +81,15 @@ func (loops) Forward(x *tensor.Tensor) *tensor.Tensor {
 	}, last, []*tensor.Tensor{x})
 	return last[0]
 }
+
+type lists struct{}
+
+func (lists) Forward(xs []*tensor.Tensor, named map[string]*tensor.Tensor) *tensor.Tensor {
+	xs[0] = xs[0].Neg()
+	xs[0].AddScalarInPlace(1)
+	xs[1].AddScalarInPlace(1) // want `FX1011`
+	named["a"] = named["a"].Clone()
+	named["a"].AddScalarInPlace(1)
+	named["b"].AddScalarInPlace(1) // the key is not told apart
+	return xs[0]
+}
