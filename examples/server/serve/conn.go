@@ -41,8 +41,10 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Close closes the connection before it ends its context: a handler that waits for the latter
+// would answer 499 otherwise, to a client that is still connected.
 func (c *conn) Close() error {
-	c.gone()
+	defer c.gone()
 	return c.Conn.Close()
 }
 
