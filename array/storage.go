@@ -29,6 +29,7 @@ type history struct {
 	regions atomic.Pointer[[]uint64]
 	derived atomic.Pointer[[]origin]
 	holders atomic.Pointer[[]any]
+	state   atomic.Bool
 }
 
 func (s *Storage) more() *history {
@@ -298,6 +299,16 @@ func (s *Storage) Exposed() uint64 {
 		return s.Born()
 	}
 	return 0
+}
+
+// Bake records that values were written to the memory that depend on parameters, which
+// nothing computes again when these change.
+func (s *Storage) Bake() { s.more().state.Store(true) }
+
+// Baked reports whether Bake was called.
+func (s *Storage) Baked() bool {
+	h := s.history.Load()
+	return h != nil && h.state.Load()
 }
 
 // Holders returns the followers of the storage's contents. The slice must not be

@@ -221,6 +221,18 @@ func TestGrad_throughMemory(t *testing.T) {
 	}
 }
 
+// Eager code writes a parameter to a part of a tensor: what holds the whole depends on it, too.
+func TestGrad_ofAParameterInAPart(t *testing.T) {
+	w := param(1, -2)
+	s := open(t, learning)
+	b := tensor.Zeros(4)
+	b.Slice(0, 0, 2).AssignInPlace(w)
+	loss := s.In(vec(1, 2, 3, 4)).Mul(b).Sum()
+	e := panicOf(t, func() { tensor.Grad(loss, w) })
+	require.Equal(t, lazy.Past, e.Code)
+	require.Contains(t, e.Msg, "was computed without the session from a parameter")
+}
+
 // Writes past the session are refused where a gradient may go through what they wrote.
 func TestGrad_pastTheSession(t *testing.T) {
 	w := param(2, 3)

@@ -45,6 +45,9 @@ func eager(c callee, args []*Tensor) []*Tensor {
 	for _, i := range c.Op.Mutates {
 		if i < len(in) && in[i] != nil {
 			wrote(in[i].Storage())
+			if slices.ContainsFunc(args, func(a *Tensor) bool { return a != nil && (a.baked() || a.ofState()) }) {
+				in[i].Storage().Bake()
+			}
 		}
 	}
 	var ts []*Tensor
@@ -127,13 +130,13 @@ func remember(c callee, args []*Tensor, outs []*Tensor) {
 		case a.c.recipe() != nil && a.unwritten():
 			depth = max(depth, a.c.recipe().depth)
 		default:
-			plain, baked = true, baked || a.c.baked
+			plain, baked = true, baked || a.baked()
 		}
 	}
 	if plain || c.Op.Effect != op.Pure || depth >= maxRecipeDepth {
 		for _, a := range args {
 			if a != nil {
-				baked = baked || a.c.param.Load() || a.c.recipe() != nil && a.c.recipe().state
+				baked = baked || a.ofState()
 				a.markRead()
 			}
 		}
@@ -144,7 +147,7 @@ func remember(c callee, args []*Tensor, outs []*Tensor) {
 	}
 	state := false
 	for _, a := range args {
-		state = state || a != nil && (a.c.param.Load() || a.c.recipe() != nil && a.c.recipe().state)
+		state = state || a != nil && a.ofState()
 	}
 	group := &recipeGroup{len(outs)}
 	var versions []uint64
@@ -192,11 +195,26 @@ func (x *Tensor) LastRead() uint64 { return x.c.read.Load() }
 //
 //gofx:observes nothing
 func (x *Tensor) Baked() bool {
-	if x.c.baked {
+	if x.baked() {
 		return true
 	}
 	_, _, _, ok := x.Recipe()
 	return !ok && x.c.recipe() != nil && x.c.recipe().state
+}
+
+// baked reports whether the tensor, or what was written to its memory, was computed from
+// parameters in a way that no recipe tells.
+func (x *Tensor) baked() bool {
+	if x.c.baked {
+		return true
+	}
+	a, ok := x.c.value().val.(*array.Array)
+	return ok && a.Storage().Baked()
+}
+
+// ofState reports whether the tensor is a parameter or was made from some.
+func (x *Tensor) ofState() bool {
+	return x.c.param.Load() || x.c.recipe() != nil && x.c.recipe().state
 }
 
 // Recipe returns the call that made an eager tensor from parameters alone, and
@@ -296,7 +314,9 @@ func assign(dst, src *Tensor, what string) *Tensor {
 		pos := diag.Here()
 		dst.c.wrote.Store(&pos)
 	}
-	dst.c.baked = dst.c.baked || dst.c.recipe() != nil && dst.c.recipe().state || src.c.baked || src.c.recipe() != nil && src.c.recipe().state || src.c.param.Load()
+	if dst.c.recipe() != nil && dst.c.recipe().state || src.baked() || src.ofState() { // views of dst, and what it is a view of, hold it, too
+		to.Storage().Bake()
+	}
 	if m := dst.c.made; m != nil {
 		m.recipe = nil
 	}

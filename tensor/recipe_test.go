@@ -120,3 +120,33 @@ func TestRecipeDepthIsBounded(t *testing.T) {
 	}
 	require.Equal(t, 16, depth)
 }
+
+// What depends on parameters is written to memory: all tensors that show it depend on them.
+func TestBaked_throughMemory(t *testing.T) {
+	w := param(1, 2, 3, 4)
+	for name, c := range map[string]struct {
+		write func(base, part *tensor.Tensor)
+		want  bool
+	}{
+		"a parameter to a part":          {func(_, part *tensor.Tensor) { part.AssignInPlace(w.Slice(0, 0, 1)) }, true},
+		"a parameter to all":             {func(base, _ *tensor.Tensor) { base.AssignInPlace(w) }, true},
+		"what was made from a parameter": {func(_, part *tensor.Tensor) { part.AddInPlace(w.Slice(0, 0, 1).Neg()) }, true},
+		"what was made with a parameter": {func(_, part *tensor.Tensor) {
+			part.AddInPlace(w.Slice(0, 0, 1).Add(tensor.FromSlice([]float32{1, 2}, 1, 2)))
+		}, true},
+		"what memory of a parameter was in": {func(_, part *tensor.Tensor) {
+			b := tensor.Zeros(1, 2)
+			b.Select(1, 0).Select(0, 0).AssignInPlace(w.Sum())
+			part.AssignInPlace(b)
+		}, true},
+		"a constant": {func(_, part *tensor.Tensor) { part.AddScalarInPlace(1) }, false},
+	} {
+		base := tensor.Zeros(2, 2)
+		part := base.Slice(0, 0, 1)
+		c.write(base, part)
+		require.Equal(t, c.want, base.Baked(), name)
+		require.Equal(t, c.want, part.Baked(), name)
+		require.Equal(t, c.want, base.Slice(0, 1, 2).Baked(), name)
+		require.Equal(t, c.want, base.Add(tensor.FromSlice([]float32{1}, 1)).Baked(), name)
+	}
+}

@@ -20,8 +20,7 @@ func (t *trace) KnownSize(x *tensor.Tensor, axis int) int {
 	if n == nil {
 		return 0
 	}
-	d := n.Type().Dim(axis)
-	if v, ok := d.Int(); ok {
+	if v, ok := t.resolved(n.Type().Dim(axis)).Int(); ok {
 		return v
 	}
 	if t.p.SizeOf != nil {
@@ -43,7 +42,10 @@ func (t *trace) specialise(n *graph.Node, axis, v int) {
 	if d.IsUnknown() {
 		d = g.NewSymbol(n, axis)
 	}
-	g.AddGuard(d, shape.Const(v), n)
+	if err := g.Assume(shape.Equality(d, shape.Const(v)), n); err != nil {
+		t.report(&diag.Error{Code: graph.Contradiction, Op: "dim", Msg: "Tracer.SizeOf gives " + strconv.Itoa(v) + " for " + d.String() + ", which the captured graph cannot have", Err: err})
+		return
+	}
 	what := n.String() + ".Dim(" + strconv.Itoa(axis) + ") = " + strconv.Itoa(v)
 	if !t.notes[what] {
 		t.notes[what] = true
@@ -98,6 +100,14 @@ func (t *trace) compare(a, b shape.Dim) (equal, known bool) {
 	return false, false
 }
 
+// resolved is a size as the guards of all graphs that are being recorded say it.
+func (t *trace) resolved(d shape.Dim) shape.Dim {
+	for g := range t.rec.Blocks {
+		d = g.ResolveDim(d)
+	}
+	return d
+}
+
 // Guard implements tensor.Symbolic.
 func (t *trace) Guard(x *tensor.Tensor, r shape.Relation) {
 	if !t.take() {
@@ -129,6 +139,7 @@ func (t *trace) unknownSize(d shape.Dim, e *diag.Error) {
 // fixed evaluates a size by Tracer.SizeOf, which gives the sizes that its symbols
 // stand for; these are specialised.
 func (t *trace) fixed(d shape.Dim) (int, bool) {
+	d = t.resolved(d)
 	if n, known := d.Int(); known {
 		return n, true
 	}

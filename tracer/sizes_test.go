@@ -269,3 +269,39 @@ func TestProxiesPrintTheirTypeAlone(t *testing.T) {
 	require.True(t, strings.HasPrefix(fmt.Sprintf("%d", ones(2).Size(0)), "2"))
 	require.Equal(t, "  2|0002|\"2\"|2", fmt.Sprintf("%3v|%04d|%q|%s", ones(2).Size(0), ones(2).Size(0), ones(2).Size(0), ones(2).Size(0)))
 }
+
+// A size that the guards of the graph decide is a number, whatever the policy would say of it; a number of the
+// policy that they rule out is a mistake of the policy.
+func TestGuardsDecideSizes(t *testing.T) {
+	rows := ones(2, 3)
+	f := func(x *tensor.Tensor) *tensor.Tensor {
+		x.Size(0).MustEqual(3)
+		if x.Dim(0) > 5 || x.Size(0).Mul(2).Int() > 10 {
+			return x
+		}
+		return rows.Add(x)
+	}
+	for _, o := range [][]fx.Option{{fx.Input("x", "f32[N]")}, {fx.Input("x", "f32[N]"), sized(6)}} {
+		gm, err := fx.Trace(ctx, f, o...)
+		require.NoError(t, err)
+		require.Empty(t, gm.Graph.Specialisations())
+		m, err := graph.Parse([]byte(gm.Module.String()), "again.fx")
+		require.NoError(t, err)
+		for _, m := range []*fx.GraphModule{gm, fx.NewGraphModule(m)} {
+			for _, p := range gm.Params() {
+				m.SetParam(*p)
+			}
+			got, err := m.Run(ctx, ones(3))
+			require.NoError(t, err)
+			require.True(t, f(ones(3)).Equal(got[0]))
+			_, err = m.Run(ctx, ones(1))
+			require.ErrorIs(t, err, diag.Code("FX1022"))
+		}
+	}
+	_, err := fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor {
+		x.Size(0).MustBeAtLeast(7)
+		return x.MulScalar(x.Dim(0))
+	}, fx.Input("x", "f32[N]"), sized(6))
+	require.ErrorIs(t, err, graph.Contradiction)
+	require.ErrorContains(t, err, "Tracer.SizeOf gives 6 for N")
+}

@@ -117,7 +117,7 @@ func (p *Program) Source() string {
 	var f strings.Builder
 	p.function(&f)
 	b.WriteString(movable(f.String()))
-	fmt.Fprintf(&b, "func init() {\n\tjudge.Enter(judge.Entry{ID: %d, N: %d, File: %q,\n\t\tInputs: []string{", p.ID, p.N, p.File())
+	fmt.Fprintf(&b, "func init() {\n\tjudge.Enter(judge.Entry{ID: %d, Seed: %d, N: %d, File: %q,\n\t\tInputs: []string{", p.ID, p.Seed, p.N, p.File())
 	for _, in := range p.Inputs {
 		fmt.Fprintf(&b, "%q, ", in.Spec)
 	}

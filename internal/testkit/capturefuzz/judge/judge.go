@@ -19,6 +19,7 @@ import (
 // Entry is one program as its source enters it.
 type Entry struct {
 	ID     int
+	Seed   uint64   // of the program, and of the numbers in its inputs
 	N      int      // size of symbolic axes where they are fixed
 	File   string   // base name of the source file
 	Inputs []string // types, such as f32[N,4]

@@ -34,7 +34,7 @@ type run struct {
 // inputs makes the inputs of a call. Values are multiples of 1/8, so that sums do
 // not depend on an order.
 func inputs(p Entry, n, call int) []*array.Array {
-	r := rand.New(rand.NewPCG(uint64(p.ID), uint64(n*calls+call)))
+	r := rand.New(rand.NewPCG(p.Seed, uint64(n*calls+call)))
 	var list []*array.Array
 	for _, spec := range p.Inputs {
 		t, err := shape.ParseType(strings.ReplaceAll(spec, "N", fmt.Sprint(n)))
