@@ -19,6 +19,7 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/repo"
+	"github.com/gofx-dev/gofx/internal/testkit/workdir"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
@@ -132,7 +133,7 @@ func generate(t testing.TB, c *kernelCase) {
 // tempModule makes a Go module that uses this one.
 func tempModule(t testing.TB) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := workdir.Of(t)
 	require.NoError(t, repo.WriteModule(dir, "example.com/gen"))
 	return dir
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/repo"
+	"github.com/gofx-dev/gofx/internal/testkit/workdir"
 	"github.com/gofx-dev/gofx/op"
 	_ "github.com/gofx-dev/gofx/op/std" // the operators
 	"github.com/gofx-dev/gofx/shape"
@@ -104,7 +105,7 @@ type printed struct {
 // that each function traces to the graph that it was printed from.
 func traceBack(t *testing.T, list []printed) {
 	t.Helper()
-	dir := t.TempDir()
+	dir := workdir.Of(t)
 	require.NoError(t, repo.WriteModule(dir, "example.com/ops"))
 	write := func(name string, data []byte) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))

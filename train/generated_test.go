@@ -15,6 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/repo"
+	"github.com/gofx-dev/gofx/internal/testkit/workdir"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
@@ -183,7 +184,7 @@ func requireGeneratedTrains(t *testing.T, step *train.Step, batches [][]*array.A
 	require.NoError(t, err)
 	sums, err := os.ReadFile(filepath.Join(top, "go.sum"))
 	require.NoError(t, err)
-	dir := t.TempDir()
+	dir := workdir.Of(t)
 	write := func(name string, text []byte) {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))

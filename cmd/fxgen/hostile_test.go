@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	module "github.com/gofx-dev/gofx/internal/testkit/repo"
+	"github.com/gofx-dev/gofx/internal/testkit/workdir"
 )
 
 // hostileNames are meant to break out of comments, strings and declarations, to be taken
@@ -69,7 +70,7 @@ func joined(parts ...[]byte) (b []byte) {
 // TestHostileNames generates code of both styles for each name, and builds it as one
 // program, which calls every package.
 func TestHostileNames(t *testing.T) {
-	dir := t.TempDir()
+	dir := workdir.Of(t)
 	require.NoError(t, module.WriteModule(dir, "example.com/gen"))
 	t.Chdir(dir)
 	var imports, calls strings.Builder

@@ -20,6 +20,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	module "github.com/gofx-dev/gofx/internal/testkit/repo"
+	"github.com/gofx-dev/gofx/internal/testkit/workdir"
 	"github.com/gofx-dev/gofx/onnx"
 )
 
@@ -102,7 +103,7 @@ func picture() []byte {
 // TestOnePackageAnswersAllBatches generates a package of each style and has its test
 // compute batches of 1, 7 and 64, whose results are the interpreter's.
 func TestOnePackageAnswersAllBatches(t *testing.T) {
-	dir := t.TempDir()
+	dir := workdir.Of(t)
 	require.NoError(t, module.WriteModule(dir, "example.com/gen"))
 	t.Chdir(dir)
 	require.NoError(t, os.WriteFile("m.onnx", picture(), 0o666))

@@ -32,6 +32,7 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/internal/testkit/clib"
 	"github.com/gofx-dev/gofx/internal/testkit/links"
+	"github.com/gofx-dev/gofx/internal/testkit/workdir"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/models"
@@ -41,12 +42,18 @@ func TestMain(m *testing.M) {
 	testscript.Main(sharing{m}, map[string]func(){"fxgen": main})
 }
 
-// sharing runs tests with a folder for all the programs that they link: nearly all of
-// the time is linking. Scripts that name a folder of their own link again.
+// sharing runs tests with a folder for all the programs that they link, which the next run finds again:
+// nearly all of the time is linking. Scripts have folders of their own, because one holds 1 GiB; those
+// that name another link again.
 type sharing struct{ m *testing.M }
 
 func (s sharing) Run() int {
-	dir, err := os.MkdirTemp("", "fxgen-programs-")
+	dir, err := workdir.Kept("programs")
+	if err != nil { // the user has no cache folder that can be written to
+		if dir, err = os.MkdirTemp("", "fxgen-programs-"); err == nil {
+			defer func() { _ = os.RemoveAll(dir) }() // no test depends on it
+		}
+	}
 	if err == nil {
 		err = os.Setenv(keep.Variable, dir)
 	}
@@ -55,12 +62,7 @@ func (s sharing) Run() int {
 		return 1
 	}
 	defer links.Watch(time.Minute)()
-	code := s.m.Run()
-	if err := os.RemoveAll(dir); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	return code
+	return s.m.Run()
 }
 
 // fxgenBinary is the command as a program, which is this test itself: signals and
@@ -93,8 +95,7 @@ func goEnv(t *testing.T) []string {
 	require.NoError(t, err)
 	var m map[string]string
 	require.NoError(t, json.Unmarshal(out, &m))
-	env := []string{"REPO=" + repo(t), "GOFLAGS=", "GOPROXY=off", "GOTOOLCHAIN=local", "NO_COLOR=1",
-		keep.Variable + "=" + os.Getenv(keep.Variable)}
+	env := []string{"REPO=" + repo(t), "GOFLAGS=", "GOPROXY=off", "GOTOOLCHAIN=local", "NO_COLOR=1"}
 	for k, v := range m {
 		env = append(env, k+"="+v)
 	}
@@ -111,9 +112,14 @@ func TestScripts(t *testing.T) {
 	require.NoError(t, err)
 	requires := string(mod[bytes.Index(mod, []byte("require (")):])
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:         "testdata/script",
+		WorkdirRoot: workdir.Of(t),
 		Setup: func(e *testscript.Env) error {
-			e.Vars = append(e.Vars, env...)
+			programs, err := workdir.Kept("programs of " + filepath.Base(e.WorkDir))
+			if err != nil {
+				programs = os.Getenv(keep.Variable)
+			}
+			e.Vars = append(append(e.Vars, env...), keep.Variable+"="+programs)
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/internal/testkit/workdir"
 )
 
 // ownPart is the heading of a guide's part on this repository alone.
@@ -28,7 +30,7 @@ func TestGuidesAreFollowedWordByWord(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(top, "docs", name))
 			require.NoError(t, err)
 			page, _, _ := strings.Cut(string(text), ownPart)
-			r := reader{dir: t.TempDir(), env: userEnv(t)}
+			r := reader{dir: workdir.Of(t), env: userEnv(t)}
 			for _, step := range strings.Split(page, "\n## ") {
 				title, _, _ := strings.Cut(step, "\n")
 				if !t.Run(title, func(t *testing.T) { r.t = t; r.follow(step) }) {
@@ -118,13 +120,17 @@ func (r *reader) shell(line string) {
 // that go get asks for beyond it, like the requirements of a module that nothing here
 // imports, come from the user's proxy.
 func userEnv(t *testing.T) []string {
+	programs, err := workdir.Kept("programs of " + t.Name())
+	if err != nil { // the user has no cache folder that can be written to
+		programs = t.TempDir()
+	}
 	out, err := exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOPROXY").Output()
 	require.NoError(t, err)
 	var m map[string]string
 	require.NoError(t, json.Unmarshal(out, &m))
 	proxy := filepath.ToSlash(filepath.Join(m["GOMODCACHE"], "cache", "download"))
 	return append(os.Environ(), "GOCACHE="+m["GOCACHE"], "GOMODCACHE="+m["GOMODCACHE"], "GOPROXY=file://"+proxy+","+m["GOPROXY"], "GOSUMDB=off", "GONOSUMDB=*", "GOFLAGS=", "GOTOOLCHAIN=local", "NO_COLOR=1",
-		"FXGEN_CACHE="+t.TempDir())
+		"FXGEN_CACHE="+programs)
 }
 
 // TestCommandsOfTheGeneratedPage runs the commands of docs/generated.md in the

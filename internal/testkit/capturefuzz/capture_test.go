@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofx-dev/gofx/internal/testkit/capturefuzz/judge"
 	"github.com/gofx-dev/gofx/internal/testkit/repo"
+	"github.com/gofx-dev/gofx/internal/testkit/workdir"
 )
 
 // strict makes every failure of a program one of the test. While it is false,
@@ -50,7 +51,7 @@ func TestCapture(t *testing.T) {
 		count = 5000
 	}
 	first, count := number(t, "GOFX_CAPTURE_FIRST", 0), number(t, "GOFX_CAPTURE_COUNT", count)
-	dir := t.TempDir()
+	dir := workdir.Of(t)
 	var sum summary
 	for from := 0; from < count; from += batch {
 		b := &Batch{Dir: dir, Generate: true}
@@ -110,7 +111,7 @@ func TestMutationsAreFound(t *testing.T) {
 	names, err := regexp.Compile(only)
 	require.NoError(t, err)
 	run := func(t *testing.T, m *Mutation, from, to int) map[judge.Verdict]bool {
-		b := &Batch{Dir: t.TempDir(), Generate: m != nil && m.Generate}
+		b := &Batch{Dir: workdir.Of(t), Generate: m != nil && m.Generate}
 		for i := from; i < to; i++ {
 			b.Programs = append(b.Programs, Generate(uint64(i), i))
 		}

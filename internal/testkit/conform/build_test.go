@@ -18,6 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/testkit/repo"
+	"github.com/gofx-dev/gofx/internal/testkit/workdir"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 )
@@ -39,7 +40,7 @@ const programPath = "github.com/gofx-dev/gofx/conformrun"
 
 func newProgram(t testing.TB) *program {
 	t.Helper()
-	p := &program{t: t, dir: t.TempDir(), runs: map[string][]int{}}
+	p := &program{t: t, dir: workdir.Of(t), runs: map[string][]int{}}
 	require.NoError(t, repo.WriteModule(p.dir, programPath))
 	return p
 }
