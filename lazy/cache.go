@@ -162,7 +162,7 @@ func (p *place) wanted() {
 		return
 	}
 	if !p.part.queue {
-		p.part.learn(p.as)
+		p.part.learn(int(p.as))
 	}
 	p.part = nil
 }
@@ -276,7 +276,7 @@ func (c *cache) execute(p *program, exe *compiled, k *cone) {
 	}
 	for i, q := range k.calls {
 		if !q.known() {
-			q.part, q.as = p, i
+			q.part, q.as = p, int32(i)
 		}
 	}
 }
@@ -288,7 +288,7 @@ func (c *cache) within(p *program, k *cone) {
 		if len(kept) > 0 && kept[0] == i {
 			kept = kept[1:]
 		} else if q.data != nil {
-			q.part, q.as = p, i
+			q.part, q.as = p, int32(i)
 		}
 	}
 }
@@ -400,7 +400,7 @@ func (p *program) build(k *cone, w weightsOf) (*compiled, *graph.Module, []*grap
 			at.SetStaticPos(diag.Resolve(q.pc))
 		}
 		if q.index > 0 {
-			calls[i] = at.ItemNode(calls[q.args[0].number], q.index-1)
+			calls[i] = at.ItemNode(calls[q.args[0].number], int(q.index)-1)
 			continue
 		}
 		args := make([]*graph.Node, len(q.args))

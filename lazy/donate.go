@@ -33,7 +33,7 @@ func (c *cache) updates(k *cone) (all []update) {
 		if old.slot != at || at.array != m.Array() || !at.array.IsContiguous() || !c.sole(at) {
 			continue
 		}
-		all = append(all, update{old.number, v.number})
+		all = append(all, update{int(old.number), int(v.number)})
 	}
 	return all
 }

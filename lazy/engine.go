@@ -12,35 +12,35 @@ import (
 )
 
 // place is a value of a session: a call, a member of a call's results, or data. A place that
-// was computed keeps its data alone, so that what it was computed from can go.
+// was computed keeps its data alone, so that what it was computed from can go. Each recorded call
+// makes one, so its fields are small and those of a kind stand together.
 type place struct {
 	typ   shape.Type
 	op    *op.Op
 	attrs any
 	args  []*place
-	index int // of a member of args[0], from 1; 0 for a call
 
-	data *array.Array   // of what was computed, or came from outside
-	many []*array.Array // the results of a call with several
-	slot *slot          // of which it is the value, nil for others
-	err  *diag.Error    // why it cannot be computed
-	gone bool           // the slot was written since
-	lent bool           // data is the memory of the slot, and tensors may have the value
-	kept bool           // Session.Keep was called for it
+	data *array.Array    // of what was computed, or came from outside
+	many *[]*array.Array // the results of a call with several
+	slot *slot           // of which it is the value, nil for others
+	err  *diag.Error     // why it cannot be computed
 
-	pc     uintptr // of the user's call
-	users  int     // calls that have it as an operand
-	mark   uint64  // of the search that met it last
-	number int     // in that search
+	pc     uintptr  // of the user's call
+	mark   uint64   // of the search that met it last
+	serial int      // calls before it
+	part   *program // that computed it on the way to others
+	as     int32    // its number there
+	number int32    // in the last search
+	index  int32    // of a member of args[0], from 1; 0 for a call
 
+	used   bool // a call has it as an operand
+	gone   bool // the slot was written since
+	lent   bool // data is the memory of the slot, and tensors may have the value
+	kept   bool // Session.Keep was called for it
 	past   bool // it keeps its operands when it is computed
 	same   bool // it has the value of its operand, in other memory
 	varies bool // it may depend on a tensor of a model
 	cut    cut  // why it has no operands
-	serial int  // calls before it
-
-	part *program // that computed it on the way to others
-	as   int      // its number there
 }
 
 func leaf(a *array.Array) *place { return &place{typ: shape.TypeOf(a), data: a} }
@@ -64,7 +64,7 @@ func (p *place) known() bool { return p.data != nil || p.many != nil }
 // computed gives a place its value. What it was made of is let go.
 func (p *place) computed(out []*array.Array) {
 	if p.typ.Kind() == shape.Tuple {
-		p.many = out
+		p.many = &out
 	} else {
 		p.data = out[0]
 	}
@@ -152,7 +152,7 @@ func (s *Session) add(o *op.Op, attrs any, args []*place, t shape.Type) *place {
 	p.args = append(q.few[:0], args...)
 	for _, a := range args {
 		if a != nil {
-			a.users++
+			a.used = true
 		}
 	}
 	s.pending = append(s.pending, p)
@@ -300,7 +300,7 @@ func (s *Session) handOut(x *tensor.Tensor, p *place) *array.Array {
 	_, view := x.Value().(*alias.Ref[*place])
 	if !view {
 		a := p.data
-		if p.users > 0 || p.past || p.lent { // calls that are recorded, gradients, and models have the value of now
+		if p.used || p.past || p.lent { // calls that are recorded, gradients, and models have the value of now
 			a = array.Clone(a)
 		}
 		x.SetComputed(s, a)

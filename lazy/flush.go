@@ -29,7 +29,7 @@ type cone struct {
 // ends are the values that were recorded and used by no call.
 func (s *Session) ends() (all []*place) {
 	for _, p := range s.pending {
-		if !p.known() && p.users == 0 && p.err == nil && p.typ.Kind() != shape.Tuple {
+		if !p.known() && !p.used && p.err == nil && p.typ.Kind() != shape.Tuple {
 			all = append(all, p)
 		}
 	}
@@ -103,7 +103,7 @@ func (s *Session) coneOf(want []*place) *cone {
 				a.take()
 				if a.known() {
 					a.wanted()
-					a.number = len(c.leaves)
+					a.number = int32(len(c.leaves))
 					c.leaves = append(c.leaves, a)
 					continue
 				}
@@ -120,10 +120,10 @@ func (s *Session) coneOf(want []*place) *cone {
 			if p.err != nil {
 				continue
 			}
-			p.number = len(c.calls)
+			p.number = int32(len(c.calls))
 			c.calls, keep = append(c.calls, p), append(keep, false)
 			if p.part != nil { // computed before on the way to others: not a third time
-				p.part.learn(p.as)
+				p.part.learn(int(p.as))
 				if p.typ.Kind() != shape.Tuple {
 					keep[p.number] = true
 				}
@@ -168,7 +168,7 @@ type step struct {
 // take gives a member of results its value where these have been computed.
 func (p *place) take() {
 	if p.index > 0 && p.data == nil && p.args[0].many != nil {
-		p.computed(p.args[0].many[p.index-1 : p.index])
+		p.computed((*p.args[0].many)[p.index-1 : p.index])
 	}
 }
 

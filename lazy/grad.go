@@ -352,7 +352,7 @@ func (t *tape) add(p *place) {
 	case p.index > 0 && t.nodes[p.args[0]] == nil:
 		n = t.at.Placeholder("x"+strconv.Itoa(t.g.Len()), p.typ, nil)
 	case p.index > 0:
-		n = t.at.ItemNode(t.nodes[p.args[0]], p.index-1)
+		n = t.at.ItemNode(t.nodes[p.args[0]], int(p.index)-1)
 	default:
 		args := make([]*graph.Node, len(p.args))
 		for i, a := range p.args {

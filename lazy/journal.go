@@ -136,12 +136,12 @@ func (k *cone) sketch() *cone {
 	all := make([]place, len(k.leaves)+len(k.calls))
 	for i, l := range k.leaves {
 		q := &all[i]
-		q.typ, q.number = l.typ, i
+		q.typ, q.number = l.typ, int32(i)
 		if l.data != nil {
 			q.data = array.Expand(array.New(l.data.DType()), l.data.Shape()...)
 		}
 		if l.many != nil {
-			q.many = []*array.Array{}
+			q.many = &[]*array.Array{}
 		}
 		if l.slot != nil {
 			q.slot = &slot{name: l.slot.name, array: q.data, runs: math.MaxInt}
@@ -150,7 +150,7 @@ func (k *cone) sketch() *cone {
 	}
 	for i, p := range k.calls {
 		q := &all[len(k.leaves)+i]
-		*q = place{typ: p.typ, op: p.op, attrs: p.attrs, index: p.index, pc: p.pc, number: i, args: make([]*place, len(p.args))}
+		*q = place{typ: p.typ, op: p.op, attrs: p.attrs, index: p.index, pc: p.pc, number: int32(i), args: make([]*place, len(p.args))}
 		for n, a := range p.args {
 			switch {
 			case a == nil:

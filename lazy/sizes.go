@@ -276,7 +276,7 @@ func (s *finder) walk() bool {
 			}
 		}
 		if q.index > 0 {
-			calls[i] = types[0].Member(q.index - 1)
+			calls[i] = types[0].Member(int(q.index) - 1)
 			continue
 		}
 		r, ok := s.call(q, lifts[i], &next)

@@ -128,7 +128,7 @@ func (s *Session) protect(st *array.Storage) {
 			continue
 		}
 		s.cache.wait() // what is being compiled reads the memory
-		if k.value.users > 0 || k.value.lent {
+		if k.value.used || k.value.lent {
 			k.value.data, k.value.lent = array.Clone(k.value.data), false
 			s.stats.Copied++
 			s.log.copied()
@@ -247,9 +247,9 @@ func (s source) Item(tuple *place, i int) *place { return s.NewItem(tuple, i) }
 
 // NewItem implements record.Program.
 func (s source) NewItem(tuple *place, i int) *place {
-	p := &place{typ: tuple.typ.Member(i), index: i + 1}
+	p := &place{typ: tuple.typ.Member(i), index: int32(i + 1)}
 	if tuple.many != nil {
-		p.data = tuple.many[i]
+		p.data = (*tuple.many)[i]
 		if !tuple.past {
 			return s.past.entered(p, tuple.cut, tuple.varies)
 		}
@@ -257,7 +257,7 @@ func (s source) NewItem(tuple *place, i int) *place {
 		s.pending = append(s.pending, p)
 	}
 	p.args = []*place{tuple}
-	tuple.users++
+	tuple.used = true
 	s.past.remember(p)
 	return p
 }
