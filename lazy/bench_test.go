@@ -1,6 +1,8 @@
 package lazy_test
 
 import (
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
 
@@ -127,7 +129,27 @@ func TestRecording_allocatesLittle(t *testing.T) {
 		call()
 	}
 	require.Equal(t, 3.0, testing.AllocsPerRun(1000, call))
+	require.NoError(t, s.Barrier()) // the list of calls has room from here on
+
+	z := tensor.NewProxy(&empty{shape.TensorType(array.F32, shape.ConstDims(4, 4))}, 0)
+	x = s.In(tensor.Ones(4, 4))
+	y = x
+	require.Equal(t, 64, bytesOf(call)-bytesOf(func() { z.Mul(z) }), "bytes beyond a call of an engine that does nothing")
 	require.NoError(t, s.Barrier())
+}
+
+// bytesOf returns how many bytes a function allocates.
+func bytesOf(f func()) int {
+	const times = 1000
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	var before, after runtime.MemStats
+	f()
+	runtime.ReadMemStats(&before)
+	for range times {
+		f()
+	}
+	runtime.ReadMemStats(&after)
+	return int(after.TotalAlloc-before.TotalAlloc) / times
 }
 
 // empty is an engine that records nothing.
