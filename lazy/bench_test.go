@@ -1,13 +1,18 @@
 package lazy_test
 
 import (
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/lazy"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
@@ -127,7 +132,27 @@ func TestRecording_allocatesLittle(t *testing.T) {
 		call()
 	}
 	require.Equal(t, 3.0, testing.AllocsPerRun(1000, call))
+	require.NoError(t, s.Barrier()) // the list of calls has room from here on
+
+	z := tensor.NewProxy(&empty{shape.TensorType(array.F32, shape.ConstDims(4, 4))}, 0)
+	x = s.In(tensor.Ones(4, 4))
+	y = x
+	require.Equal(t, 64, bytesOf(call)-bytesOf(func() { z.Mul(z) }), "bytes beyond a call of an engine that does nothing")
 	require.NoError(t, s.Barrier())
+}
+
+// bytesOf returns how many bytes a function allocates.
+func bytesOf(f func()) int {
+	const times = 1000
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	var before, after runtime.MemStats
+	f()
+	runtime.ReadMemStats(&before)
+	for range times {
+		f()
+	}
+	runtime.ReadMemStats(&after)
+	return int(after.TotalAlloc-before.TotalAlloc) / times
 }
 
 // empty is an engine that records nothing.
@@ -171,4 +196,80 @@ func BenchmarkRecording(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkSmall is code of few elements, where what a session does between calls is most: areas of
+// boxes, and a loop over places of a text.
+func BenchmarkSmall(b *testing.B) {
+	boxes := ramp(10, 4)
+	words := filled(models.NewWordSeg(models.WordSegConfig{Letters: 26, Width: 32, MaxLength: 4, Words: 4}))
+	letters, entries := models.Lexicon{"the", "dog", "ran"}.Read("thedogranaways", 4)
+	for _, program := range []struct {
+		name string
+		run  func(in func(*tensor.Tensor) *tensor.Tensor) *tensor.Tensor
+	}{
+		{"boxes", func(in func(*tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
+			x := in(boxes)
+			area := x.Select(1, 2).Sub(x.Select(1, 0)).Mul(x.Select(1, 3).Sub(x.Select(1, 1)))
+			return area.Softmax(0).Mul(area).Sum()
+		}},
+		{"wordseg", func(in func(*tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
+			return words.Loss(in(letters), in(entries))
+		}},
+	} {
+		b.Run(program.name+"/eager", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				program.run(func(x *tensor.Tensor) *tensor.Tensor { return x }).Array()
+			}
+		})
+		b.Run(program.name+"/session", func(b *testing.B) {
+			b.ReportAllocs()
+			s := lazy.New(lazy.Options{Threads: 1, Gradients: true})
+			defer s.Close()
+			for b.Loop() {
+				program.run(s.In).Array()
+				if err := s.Barrier(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkHit is what a flush of a compiled graph takes beyond a run of the plan of the same calls:
+// the metric beyond-ns.
+func BenchmarkHit(b *testing.B) {
+	for _, calls := range []int{8, 64, 512} {
+		b.Run(strconv.Itoa(calls), func(b *testing.B) {
+			x, y := ramp(4, 4), ramp(4, 4)
+			s := lazy.New(lazy.Options{Threads: 1, Synchronous: true})
+			defer s.Close()
+			p, err := s.Program(func(x, y *tensor.Tensor) *tensor.Tensor { return chain(x, y, calls) }, x, y)
+			if err != nil {
+				b.Fatal(err)
+			}
+			plan, err := cpu.Target{}.Compile(p.Module(), lowering.Options{Exact: true, Threads: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			in := []*array.Array{x.Array(), y.Array()}
+			u, v := s.In(x), s.In(y)
+			var flush, run time.Duration
+			for b.Loop() {
+				chain(u, v, calls)
+				start := time.Now()
+				if err := s.Barrier(); err != nil {
+					b.Fatal(err)
+				}
+				flush += time.Since(start)
+				start = time.Now()
+				if _, err := plan.Run(b.Context(), in); err != nil {
+					b.Fatal(err)
+				}
+				run += time.Since(start)
+			}
+			b.ReportMetric(float64((flush-run).Nanoseconds())/float64(b.N), "beyond-ns")
+		})
+	}
 }

@@ -158,13 +158,14 @@ func (p *program) learn(i int) {
 // wanted tells that a value is read that was computed on the way to others. Plans of the calls
 // keep such values, where they are not compiled yet: one that is asked for once is not worth it.
 func (p *place) wanted() {
-	if p.part == nil || !p.known() {
+	of := p.part()
+	if of == nil || !p.known() {
 		return
 	}
-	if !p.part.queue {
-		p.part.learn(p.as)
+	if !of.queue {
+		of.learn(int(p.number))
 	}
-	p.part = nil
+	p.apart()
 }
 
 // again has the program compiled another time.
@@ -192,8 +193,8 @@ func (c *cache) run(k *cone) {
 		c.adopt(p, k)
 	}
 	for _, l := range k.leaves {
-		if l.slot != nil {
-			l.slot.runs++
+		if l.slot() != nil {
+			l.slot().runs++
 		}
 	}
 	if c.s.opts.Synchronous {
@@ -217,7 +218,7 @@ func (c *cache) run(k *cone) {
 		if c.s.opts.Strict {
 			e := located(bad, "Compile")
 			for _, i := range k.keep {
-				k.calls[i].err = e
+				k.calls[i].own().err = e
 			}
 			panic(e)
 		}
@@ -274,21 +275,22 @@ func (c *cache) execute(p *program, exe *compiled, k *cone) {
 	for _, u := range exe.made(donated, in, out) {
 		c.updated(k.leaves[u.leaf], k.calls[u.call])
 	}
-	for i, q := range k.calls {
+	of := &rare{part: p, shared: true}
+	for _, q := range k.calls {
 		if !q.known() {
-			q.part, q.as = p, i
+			q.partOf(of)
 		}
 	}
 }
 
 // within notes that inner values of a cone, which were all kept, are parts of a program.
 func (c *cache) within(p *program, k *cone) {
-	kept := k.keep
+	kept, of := k.keep, &rare{part: p, shared: true}
 	for i, q := range k.calls {
 		if len(kept) > 0 && kept[0] == i {
 			kept = kept[1:]
 		} else if q.data != nil {
-			q.part, q.as = p, i
+			q.partOf(of)
 		}
 	}
 }
@@ -368,9 +370,9 @@ type weightsOf struct {
 func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module, []*graph.Node) {
 	return p.build(k, weightsOf{
 		has: func(i int) bool { // not what the plan updates in its memory
-			return c.frozen(k.leaves[i].slot) && !p.writes(i)
+			return c.frozen(k.leaves[i].slot()) && !p.writes(i)
 		},
-		name: func(i int) string { return k.leaves[i].slot.name },
+		name: func(i int) string { return k.leaves[i].slot().name },
 	})
 }
 
@@ -391,7 +393,7 @@ func (p *program) build(k *cone, w weightsOf) (*compiled, *graph.Module, []*grap
 	lifts, keep := p.operands(exe, at, k), p.kept(k)
 	for i, l := range k.leaves {
 		if l.data != nil && w.has(i) {
-			m.SetParam(graph.Param{Path: w.name(i), Value: l.slot.array})
+			m.SetParam(graph.Param{Path: w.name(i), Value: l.slot().array})
 			leaves[i] = at.GetAttr(w.name(i))
 		}
 	}
@@ -400,11 +402,11 @@ func (p *program) build(k *cone, w weightsOf) (*compiled, *graph.Module, []*grap
 			at.SetStaticPos(diag.Resolve(q.pc))
 		}
 		if q.index > 0 {
-			calls[i] = at.ItemNode(calls[q.args[0].number], q.index-1)
+			calls[i] = at.ItemNode(calls[q.args()[0].number], q.index-1)
 			continue
 		}
-		args := make([]*graph.Node, len(q.args))
-		for j, a := range q.args {
+		args := make([]*graph.Node, len(q.args()))
+		for j, a := range q.args() {
 			switch {
 			case a == nil:
 			case a.known():

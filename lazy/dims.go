@@ -159,7 +159,7 @@ func (k *cone) symbol(i int, sizes []int) Symbol {
 	y := Symbol{Sizes: sizes}
 	first := k.ofLeaves
 	for n, l := range k.leaves {
-		if l.slot != nil {
+		if l.slot() != nil {
 			continue
 		}
 		if rank := l.data.Rank(); i < first+rank {
@@ -169,7 +169,7 @@ func (k *cone) symbol(i int, sizes []int) Symbol {
 		first += l.data.Rank()
 	}
 	for _, q := range k.calls {
-		if q.pc != 0 && slices.Contains(q.args, k.leaves[y.Leaf]) {
+		if q.pc != 0 && slices.Contains(q.args(), k.leaves[y.Leaf]) {
 			y.Line = diag.Resolve(q.pc).String()
 			break
 		}
@@ -239,7 +239,7 @@ func (p *program) resizing(k *cone) *resizing {
 // leaf makes the input of a leaf.
 func (r *resizing) leaf(at *graph.Cursor, name string, l *place) *graph.Node {
 	t := shape.TypeOf(l.data)
-	if r == nil || l.slot != nil {
+	if r == nil || l.slot() != nil {
 		return at.Placeholder(name, t, nil)
 	}
 	t = t.WithDims(shape.Of(r.leaves[:t.Rank()]...))

@@ -27,13 +27,13 @@ func (c *cache) updates(k *cone) (all []update) {
 			continue
 		}
 		v, old := s.rec.Eager.StorageOf(m).Value, at.value
-		if v.mark != s.mark || v.known() || v.err != nil || v.kept || given[v] > 1 || old.mark != s.mark || old.kept || !v.typ.Same(old.typ) {
+		if v.mark != s.mark || v.known() || v.err() != nil || v.kept || given[v] > 1 || old.mark != s.mark || old.kept || !v.typ.Same(old.typ) {
 			continue
 		}
-		if old.slot != at || at.array != m.Array() || !at.array.IsContiguous() || !c.sole(at) {
+		if old.slot() != at || at.array != m.Array() || !at.array.IsContiguous() || !c.sole(at) {
 			continue
 		}
-		all = append(all, update{old.number, v.number})
+		all = append(all, update{int(old.number), int(v.number)})
 	}
 	return all
 }
@@ -96,7 +96,7 @@ func (e *compiled) intoOf(pairs []lowering.Into, k *cone) bool {
 		}
 		inputs[x.Input], results[x.Result] = true, true
 		u := update{e.inputs[x.Input], e.keep[x.Result]}
-		if l := k.leaves[u.leaf]; l.slot == nil || !l.typ.Same(k.calls[u.call].typ) {
+		if l := k.leaves[u.leaf]; l.slot() == nil || !l.typ.Same(k.calls[u.call].typ) {
 			return false
 		}
 		e.into = append(e.into, u)
@@ -134,12 +134,12 @@ func (e *compiled) made(list []update, in, out []*array.Array) []update {
 // it before is not there any more.
 func (c *cache) updated(old, v *place) {
 	s := c.s
-	k := old.slot
-	old.err = (&diag.Error{Code: Donated, Msg: "the value needs memory of a model that a barrier has updated",
+	k := old.slot()
+	old.own().err = (&diag.Error{Code: Donated, Msg: "the value needs memory of a model that a barrier has updated",
 		Hint:    "call s.Keep(x) for the tensor before the barrier, read it there, or compute it again",
 		Related: []diag.Related{{Pos: diag.Resolve(s.log.at.pc), Msg: "the barrier"}}})
-	old.data, old.slot, old.gone, old.lent, old.index = nil, nil, true, false, 0
-	v.slot, v.lent = k, true
+	old.data, old.rare.slot, old.gone, old.lent = nil, nil, true, false
+	v.own().slot, v.lent = k, true
 	k.value, k.runs, k.wrote = v, 0, true
 	st := k.array.Storage()
 	st.Bump()
@@ -152,10 +152,11 @@ func (c *cache) updated(old, v *place) {
 // mistake is why a value cannot be computed. One that a barrier has made unreachable has the
 // line of its call.
 func (p *place) mistake() *diag.Error {
-	if p.err.Code != Donated {
-		return p.err
+	err := p.err()
+	if err.Code != Donated {
+		return err
 	}
-	e := *p.err
+	e := *err
 	if e.Op = opName(p.op); p.pc == 0 {
 		return e.At(diag.Here())
 	}

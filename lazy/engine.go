@@ -11,75 +11,6 @@ import (
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
 
-// place is a value of a session: a call, a member of a call's results, or data. A place that
-// was computed keeps its data alone, so that what it was computed from can go.
-type place struct {
-	typ   shape.Type
-	op    *op.Op
-	attrs any
-	args  []*place
-	index int // of a member of args[0], from 1; 0 for a call
-
-	data *array.Array   // of what was computed, or came from outside
-	many []*array.Array // the results of a call with several
-	slot *slot          // of which it is the value, nil for others
-	err  *diag.Error    // why it cannot be computed
-	gone bool           // the slot was written since
-	lent bool           // data is the memory of the slot, and tensors may have the value
-	kept bool           // Session.Keep was called for it
-
-	pc     uintptr // of the user's call
-	users  int     // calls that have it as an operand
-	mark   uint64  // of the search that met it last
-	number int     // in that search
-
-	past   bool // it keeps its operands when it is computed
-	same   bool // it has the value of its operand, in other memory
-	varies bool // it may depend on a tensor of a model
-	cut    cut  // why it has no operands
-	serial int  // calls before it
-
-	part *program // that computed it on the way to others
-	as   int      // its number there
-}
-
-func leaf(a *array.Array) *place { return &place{typ: shape.TypeOf(a), data: a} }
-
-// Type implements op.Value.
-func (p *place) Type() shape.Type { return p.typ }
-
-// Erased implements alias.Operand: what was read of a tensor that was written since.
-func (p *place) Erased() bool { return p.gone }
-
-func (p *place) String() string {
-	if p.op != nil {
-		return "a result of " + p.op.Name
-	}
-	return "a value of the session"
-}
-
-// known reports whether the value is there.
-func (p *place) known() bool { return p.data != nil || p.many != nil }
-
-// computed gives a place its value. What it was made of is let go.
-func (p *place) computed(out []*array.Array) {
-	if p.typ.Kind() == shape.Tuple {
-		p.many = out
-	} else {
-		p.data = out[0]
-	}
-	p.part = nil
-	if !p.past {
-		p.letGo()
-	}
-}
-
-// letGo forgets the operands.
-func (p *place) letGo() {
-	clear(p.args)
-	p.args = nil
-}
-
 // Call implements tensor.Engine: it records the call, or runs it where its result has no type
 // yet or code is called that may do anything.
 func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
@@ -88,13 +19,9 @@ func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
 	if c.Op.AdHoc || c.Op.Effect == op.Effectful || c.Op.Effect == op.Random { // a second run would differ
 		return s.foreign(c, args)
 	}
-	t, err := s.search.typeOf(c.Op, c.Attrs, args)
-	if err != nil {
-		panic(located(err, c.Op.Name))
-	}
-	p := s.add(c.Op, c.Attrs, args, t)
+	p := s.add(s.form(c.Op, c.Attrs, args), args)
 	switch {
-	case !concrete(t):
+	case p.open:
 		s.atOnce(p)
 	case s.log.alone < s.opts.OneByOne:
 		s.alone(p)
@@ -142,17 +69,40 @@ func concrete(t shape.Type) bool {
 	return ok
 }
 
+// form returns the form of a call, whose operands and attributes have the types that the operator
+// takes: the one of before where the line has made the call before.
+func (s *Session) form(o *op.Op, attrs any, args []*place) *form {
+	at := s.log.lines.here()
+	if f := at.find(o, attrs, args); f != nil {
+		return f
+	}
+	t, err := s.search.typeOf(o, attrs, args)
+	if err != nil {
+		panic(located(err, o.Name))
+	}
+	return s.log.lines.enter(at, &form{op: o, attrs: attrs, typ: t, pc: at.pc, in: typesOf(nil, args), open: !concrete(t)})
+}
+
+// typed is form for a call whose type is known.
+func (s *Session) typed(o *op.Op, attrs any, args []*place, t shape.Type) *form {
+	at := s.log.lines.here()
+	if f := at.find(o, attrs, args); f != nil && f.typ.Same(t) {
+		return f
+	}
+	return s.log.lines.enter(at, &form{op: o, attrs: attrs, typ: t, pc: at.pc, in: typesOf(nil, args)})
+}
+
 // add records a call. It keeps no list of the caller's.
-func (s *Session) add(o *op.Op, attrs any, args []*place, t shape.Type) *place {
-	q := &struct {
-		place
-		few [2]*place // operands of most calls, in one piece with it
-	}{place: place{typ: t, op: o, attrs: attrs, pc: s.log.lines.here()}}
-	p := &q.place
-	p.args = append(q.few[:0], args...)
+func (s *Session) add(f *form, args []*place) *place {
+	p := s.past.room(len(args))
+	p.form = f
+	if len(args) > len(p.few) {
+		args = append(p.rare.args, args...)
+	}
+	p.take(args)
 	for _, a := range args {
 		if a != nil {
-			a.users++
+			a.used = true
 		}
 	}
 	s.pending = append(s.pending, p)
@@ -164,18 +114,10 @@ func (s *Session) add(o *op.Op, attrs any, args []*place, t shape.Type) *place {
 // atOnce computes a call whose result has sizes that its operands' elements say.
 func (s *Session) atOnce(p *place) {
 	s.stats.AtOnce[p.op.Name]++
-	s.compute(Shape, present(p.args))
-	out := s.call(p, arraysOf(p.args))
-	if p.typ.Kind() == shape.Tuple {
-		types := make([]shape.Type, len(out))
-		for i, a := range out {
-			types[i] = shape.TypeOf(a)
-		}
-		p.typ = shape.TupleType(types...)
-	} else {
-		p.typ = shape.TypeOf(out[0])
-	}
-	out = s.own(p.args, out)
+	s.compute(Shape, present(p.args()))
+	out := s.call(p, arraysOf(p.args()))
+	p.form = p.of(typeOfRun(out, p.typ.Kind() == shape.Tuple))
+	out = s.own(p.args(), out)
 	s.past.entered(p, sized, p.varies).computed(out)
 }
 
@@ -209,7 +151,7 @@ func (s *Session) foreign(c *tensor.Call, args []*place) []*tensor.Tensor {
 			versions[i] = a.Storage().Version()
 		}
 	}
-	p := &place{op: c.Op, attrs: c.Attrs, args: args}
+	p := (&place{form: &form{op: c.Op, attrs: c.Attrs}}).take(args)
 	s.busy.Unlock() // its code may use the session
 	out := func() []*array.Array {
 		defer s.busy.Lock()
@@ -221,15 +163,8 @@ func (s *Session) foreign(c *tensor.Call, args []*place) []*tensor.Tensor {
 				Hint: "return the new value, and assign it in the caller"}).At(diag.Here()))
 		}
 	}
-	types := make([]shape.Type, len(out))
-	for i, a := range out {
-		types[i] = shape.TypeOf(a)
-	}
-	if _, tuple := c.Op.NumResults(c.Attrs); tuple {
-		p.typ = shape.TupleType(types...)
-	} else {
-		p.typ = types[0]
-	}
+	_, tuple := c.Op.NumResults(c.Attrs)
+	p.form = p.of(typeOfRun(out, tuple))
 	s.past.remember(p)
 	s.past.entered(p, foreign, p.varies).computed(s.own(args, out))
 	return s.rec.Results(p, c, args)
@@ -300,7 +235,7 @@ func (s *Session) handOut(x *tensor.Tensor, p *place) *array.Array {
 	_, view := x.Value().(*alias.Ref[*place])
 	if !view {
 		a := p.data
-		if p.users > 0 || p.past || p.lent { // calls that are recorded, gradients, and models have the value of now
+		if p.used || p.past || p.lent { // calls that are recorded, gradients, and models have the value of now
 			a = array.Clone(a)
 		}
 		x.SetComputed(s, a)
@@ -316,7 +251,7 @@ func (s *Session) handOut(x *tensor.Tensor, p *place) *array.Array {
 		s.compute(reasonOf("Data"), present(step.Args))
 		in := arraysOf(step.Args)
 		in[step.Base] = at
-		return s.call(&place{op: step.Op, attrs: step.Attrs}, in)[step.Item]
+		return s.call(&place{form: &form{op: step.Op, attrs: step.Attrs}}, in)[step.Item]
 	})
 	if whole != nil {
 		s.past.gave(s.rec.PlaceOf(x).Root(), whole)

@@ -23,3 +23,11 @@ func Bounds(s *Session) (list []*generated.Bound) {
 	}
 	return list
 }
+
+// Forms is how many forms of calls a session remembers.
+func Forms(s *Session) (n int) {
+	for _, at := range s.log.lines.spots {
+		n += len(at.forms)
+	}
+	return n
+}

@@ -29,7 +29,7 @@ type cone struct {
 // ends are the values that were recorded and used by no call.
 func (s *Session) ends() (all []*place) {
 	for _, p := range s.pending {
-		if !p.known() && p.users == 0 && p.err == nil && p.typ.Kind() != shape.Tuple {
+		if !p.known() && !p.used && p.err() == nil && p.typ.Kind() != shape.Tuple {
 			all = append(all, p)
 		}
 	}
@@ -49,7 +49,7 @@ func (s *Session) compute(why Reason, want []*place, also ...*place) {
 	c := s.coneOf(append(want[:len(want):len(want)], also...))
 	if why != Barrier && why != Length {
 		for _, w := range want {
-			if w.err != nil {
+			if w.err() != nil {
 				panic(w.mistake())
 			}
 		}
@@ -84,7 +84,7 @@ func (s *Session) coneOf(want []*place) *cone {
 	c := &cone{calls: make([]*place, 0, s.calls)}
 	keep, stack, deepest := s.search.keep[:0], s.search.stack[:0], 0
 	for _, w := range want {
-		w.take()
+		w.fetch()
 		w.wanted()
 		if w.mark != s.mark && !w.known() {
 			w.mark = s.mark
@@ -93,17 +93,17 @@ func (s *Session) coneOf(want []*place) *cone {
 		for len(stack) > 0 {
 			deepest = max(deepest, len(stack))
 			f := &stack[len(stack)-1]
-			if f.next < len(f.p.args) {
-				a := f.p.args[f.next]
+			if f.next < int(f.p.count) {
+				a := f.p.args()[f.next]
 				f.next++
 				if a == nil || a.mark == s.mark {
 					continue
 				}
 				a.mark = s.mark
-				a.take()
+				a.fetch()
 				if a.known() {
 					a.wanted()
-					a.number = len(c.leaves)
+					a.number = int32(len(c.leaves))
 					c.leaves = append(c.leaves, a)
 					continue
 				}
@@ -112,24 +112,18 @@ func (s *Session) coneOf(want []*place) *cone {
 			}
 			p := f.p
 			stack = stack[:len(stack)-1]
-			for _, a := range p.args {
-				if a != nil && p.err == nil {
-					p.err = a.err
-				}
-			}
-			if p.err != nil {
+			if p.inherits(); p.err() != nil {
 				continue
 			}
-			p.number = len(c.calls)
-			c.calls, keep = append(c.calls, p), append(keep, false)
-			if p.part != nil { // computed before on the way to others: not a third time
-				p.part.learn(p.as)
-				if p.typ.Kind() != shape.Tuple {
-					keep[p.number] = true
-				}
+			before := p.part()
+			if before != nil { // computed before on the way to others: not a third time
+				before.learn(int(p.number))
+				p.apart()
 			}
+			p.number = int32(len(c.calls))
+			c.calls, keep = append(c.calls, p), append(keep, before != nil && p.typ.Kind() != shape.Tuple)
 		}
-		if !w.known() && w.err == nil {
+		if !w.known() && w.err() == nil {
 			keep[w.number] = true
 		}
 	}
@@ -165,10 +159,12 @@ type step struct {
 	next int
 }
 
-// take gives a member of results its value where these have been computed.
-func (p *place) take() {
-	if p.index > 0 && p.data == nil && p.args[0].many != nil {
-		p.computed(p.args[0].many[p.index-1 : p.index])
+// inherits gives a call the mistake of its first operand that has one.
+func (p *place) inherits() {
+	for _, a := range p.args() {
+		if a != nil && a.err() != nil && p.err() == nil {
+			p.own().err = a.err()
+		}
 	}
 }
 
@@ -182,18 +178,17 @@ func (s *Session) keyOf(c *cone) {
 	for i, p := range c.calls {
 		if p.index > 0 {
 			k = binary.AppendVarint(k, -int64(p.index))
-			k = binary.AppendVarint(k, int64(p.args[0].number))
+			k = binary.AppendVarint(k, int64(p.few[0].number))
 			continue
 		}
-		k = binary.AppendVarint(k, int64(s.cache.operator(p.op)))
-		attrs, form := p.attrs, byte(0)
-		if l, ok := operands.lift(p); ok {
-			c.lifts = append(c.lifts, lift{Lifted: l, call: i})
-			attrs, form = l.Attrs, 1
+		l := operands.lifts(p)
+		if l {
+			c.lifts = append(c.lifts, lift{Lifted: p.lifted, call: i})
 		}
-		k, sizes = p.op.Codec().AppendSkeleton(append(k, form), attrs, sizes)
-		k = binary.AppendVarint(k, int64(len(p.args)))
-		for _, a := range p.args {
+		text := s.cache.piece(p.form, l)
+		k, sizes = append(k, text.key...), append(sizes, text.sizes...)
+		k = binary.AppendVarint(k, int64(p.count))
+		for _, a := range p.args() {
 			switch {
 			case a == nil:
 				k = append(k, 0)
@@ -207,12 +202,12 @@ func (s *Session) keyOf(c *cone) {
 	c.ofLeaves = len(sizes)
 	k = append(k, 0xff)
 	for _, l := range c.leaves {
-		if l.slot != nil {
+		if l.slot() != nil {
 			kind := byte(1)
-			if s.opts.Rounding && !s.cache.frozen(l.slot) { // which is another plan at once
+			if s.opts.Rounding && !s.cache.frozen(l.slot()) { // which is another plan at once
 				kind = 2
 			}
-			k = binary.AppendVarint(append(k, kind), int64(s.cache.identity(l.slot)))
+			k = binary.AppendVarint(append(k, kind), int64(s.cache.identity(l.slot())))
 			continue
 		}
 		k = append(k, 0, byte(l.data.DType()), byte(l.data.Rank()))
@@ -230,24 +225,38 @@ func (s *Session) keyOf(c *cone) {
 	c.key, s.search.key = k, k
 }
 
+// piece returns what a call adds to keys.
+func (c *cache) piece(f *form, lifted bool) piece {
+	attrs, form := f.attrs, 0
+	if lifted {
+		attrs, form = f.lifted.Attrs, 1
+	}
+	if f.keys[form].key == nil {
+		k := append(binary.AppendVarint(nil, int64(c.operator(f.op))), byte(form))
+		k, sizes := f.op.Codec().AppendSkeleton(k, attrs, nil)
+		f.keys[form] = piece{k, sizes}
+	}
+	return f.keys[form]
+}
+
 // interpret runs a cone call by call, as eager code does, and keeps all values that do not
 // lie in memory of a model's.
 func (s *Session) interpret(c *cone) {
 	values := make([][]*array.Array, len(c.calls))
 	owned := map[*array.Storage]bool{} // memory of models
 	for _, l := range c.leaves {
-		if l.slot != nil {
+		if l.slot() != nil {
 			owned[l.data.Storage()] = true
 		}
 	}
 	in := make([]*array.Array, 0, 8)
 	for i, p := range c.calls {
 		in = in[:0]
-		for _, a := range p.args {
+		for _, a := range p.args() {
 			in = append(in, valueOf(a, values))
 		}
 		if p.index > 0 {
-			values[i] = values[p.args[0].number][p.index-1 : p.index]
+			values[i] = values[p.args()[0].number][p.index-1 : p.index]
 			continue
 		}
 		values[i] = s.call(p, in)
@@ -290,8 +299,9 @@ func (s *Session) call(p *place, in []*array.Array) []*array.Array {
 		return p.op.Eval(&s.work, p.attrs, in)
 	}()
 	if err != nil {
-		p.err = p.located(err)
-		panic(p.err)
+		e := p.located(err)
+		p.own().err = e
+		panic(e)
 	}
 	return out
 }

@@ -241,8 +241,8 @@ func (f *folder) close() {
 // named by their places among what the graph reads.
 func (c *cache) textOf(k *cone) string {
 	for i, l := range k.leaves {
-		if l.slot != nil {
-			l.slot.name = placeName(i)
+		if l.slot() != nil {
+			l.slot().name = placeName(i)
 		}
 	}
 	_, m, _ := c.build(&program{}, k)
@@ -280,8 +280,8 @@ func (c *cache) adopt(p *program, k *cone) {
 	default:
 		for _, w := range e.weights {
 			for i, l := range k.leaves {
-				if l.slot != nil && placeName(i) == w {
-					l.slot.runs = max(l.slot.runs, c.s.opts.Warm)
+				if l.slot() != nil && placeName(i) == w {
+					l.slot().runs = max(l.slot().runs, c.s.opts.Warm)
 				}
 			}
 		}
@@ -292,7 +292,7 @@ func (c *cache) adopt(p *program, k *cone) {
 // packed names the tensors of models that are weights of a program.
 func (c *cache) packed(k *cone) (names []string) {
 	for i, l := range k.leaves {
-		if c.frozen(l.slot) {
+		if c.frozen(l.slot()) {
 			names = append(names, placeName(i))
 		}
 	}

@@ -137,7 +137,7 @@ func (c *cache) programOf(g *generated.Graph, exe *compiled, m *graph.Module, k 
 	}
 	var weights []*array.Array
 	for _, i := range g.Weights {
-		weights = append(weights, k.leaves[i].slot.array)
+		weights = append(weights, k.leaves[i].slot().array)
 	}
 	run, err := g.Bind(weights, c.s.opts.Threads)
 	if err != nil { // no Bound in an interface
@@ -191,7 +191,7 @@ func (p *program) variant(k *cone, g *generated.Graph) (exe *compiled, m *graph.
 	}
 	weights := setOf(g.Weights)
 	for i := range weights {
-		if l := k.leaves[i]; l.slot == nil || l.data == nil {
+		if l := k.leaves[i]; l.slot() == nil || l.data == nil {
 			return nil, nil, false
 		}
 	}
@@ -209,7 +209,7 @@ func (p *program) variant(k *cone, g *generated.Graph) (exe *compiled, m *graph.
 
 // wrote reports whether one of some tensors of models, by their numbers, was ever written.
 func (k *cone) wrote(leaves []int) bool {
-	return slices.ContainsFunc(leaves, func(i int) bool { return k.leaves[i].slot.wrote })
+	return slices.ContainsFunc(leaves, func(i int) bool { return k.leaves[i].slot().wrote })
 }
 
 func setOf(list []int) map[int]bool {
@@ -227,7 +227,7 @@ func (p *program) recorded(k *cone, digest uint64) *generated.Graph {
 	g := &generated.Graph{Digest: digest}
 	before := p.ready.graph
 	for i, l := range k.leaves {
-		if l.slot != nil && l.data != nil && !l.slot.wrote && !p.writes(i) && (before == nil || slices.Contains(before.Weights, i)) {
+		if l.slot() != nil && l.data != nil && !l.slot().wrote && !p.writes(i) && (before == nil || slices.Contains(before.Weights, i)) {
 			g.Weights = append(g.Weights, i)
 		}
 	}
@@ -281,7 +281,7 @@ func (k *cone) digest() uint64 {
 			b = append(b, q.op.Key()...)
 		}
 		b = binary.AppendVarint(append(b, 0), int64(q.index))
-		for _, a := range q.args {
+		for _, a := range q.args() {
 			switch {
 			case a == nil:
 				b = append(b, 0)

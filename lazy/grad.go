@@ -22,15 +22,37 @@ type history struct {
 	grads map[*place][]*place // to the gradients that were asked for together, before one of them is read
 }
 
+// room returns the place of a new call with so many operands, in one piece with what else it has.
+func (h *history) room(operands int) *place {
+	switch {
+	case operands > 2:
+		q := &struct {
+			place
+			rare
+			list [4]*place
+		}{}
+		q.place.rare, q.rare.args = &q.rare, q.list[:0]
+		return &q.place
+	case h.on:
+		q := &struct {
+			place
+			rare
+		}{}
+		q.place.rare = &q.rare
+		return &q.place
+	}
+	return &place{}
+}
+
 // remember notes a new call, so that it keeps its operands until the next barrier.
 func (h *history) remember(p *place) {
 	if !h.on {
 		return
 	}
 	p.past = true
-	p.serial = h.s.stats.Calls
-	for _, a := range p.args {
-		p.varies = p.varies || a != nil && (a.varies || a.slot != nil)
+	p.own().serial = h.s.stats.Calls
+	for _, a := range p.args() {
+		p.varies = p.varies || a != nil && (a.varies || a.slot() != nil)
 	}
 	if p.stops() {
 		p.varies = false
@@ -41,7 +63,7 @@ func (h *history) remember(p *place) {
 // entered notes a value that comes from outside, or was made by code that is no operator's.
 func (h *history) entered(p *place, c cut, varies bool) *place {
 	if h.on {
-		p.serial, p.cut, p.varies = h.s.stats.Calls, c, varies && carriesGradient(p.typ)
+		p.own().serial, p.cut, p.varies = h.s.stats.Calls, c, varies && carriesGradient(p.typ)
 		p.past = false
 	}
 	return p
@@ -99,15 +121,15 @@ func (h *history) loaded(k *slot) *place {
 
 // again is a value that was computed before, in other memory.
 func (h *history) again(p *place, a *array.Array) *place {
-	q := &place{typ: p.typ, args: []*place{p}, data: a, same: true}
+	q := (&place{form: &form{typ: p.typ}, data: a, same: true}).take([]*place{p})
 	h.remember(q)
 	return q
 }
 
 // first is the value that a place has again.
 func (p *place) first() *place {
-	for p.same && len(p.args) > 0 {
-		p = p.args[0]
+	for p.same && p.count > 0 {
+		p = p.few[0]
 	}
 	return p
 }
@@ -116,7 +138,7 @@ func (p *place) first() *place {
 func (h *history) forget() {
 	for _, p := range h.made {
 		p.past = false
-		if p.known() && len(p.args) > 0 {
+		if p.known() && p.count > 0 {
 			p.cut = settled
 			p.letGo()
 		}
@@ -199,7 +221,7 @@ func (h *history) unread(p *place) (others []*place) {
 	all := h.grads[p]
 	for _, q := range all {
 		delete(h.grads, q)
-		if q != p && !p.known() && !q.known() && q.err == nil {
+		if q != p && !p.known() && !q.known() && q.err() == nil {
 			others = append(others, q)
 		}
 	}
@@ -247,8 +269,8 @@ type tape struct {
 func (t *tape) replay(loss *place, targets []*place) {
 	t.params, t.first = true, t.s.stats.Calls
 	for _, p := range targets {
-		t.params = t.params && p.slot != nil
-		t.first = min(t.first, p.serial)
+		t.params = t.params && p.slot() != nil
+		t.first = min(t.first, p.serial())
 	}
 	isTarget := map[*place]bool{}
 	for _, p := range targets {
@@ -267,8 +289,8 @@ func (t *tape) replay(loss *place, targets []*place) {
 		}
 		for len(stack) > 0 {
 			f := &stack[len(stack)-1]
-			if f.next < len(f.p.args) && !f.p.stops() {
-				a := f.p.args[f.next]
+			if f.next < int(f.p.count) && !f.p.stops() {
+				a := f.p.args()[f.next]
 				f.next++
 				if a != nil && !seen[a] {
 					seen[a] = true
@@ -302,7 +324,7 @@ func (t *tape) lacks(p *place, isTarget map[*place]bool) bool {
 // mayDepend reports whether a value, of whose past nothing is known, may have been computed
 // from a target.
 func (t *tape) mayDepend(p *place) bool {
-	return !p.stops() && (p.varies || !t.params && p.serial > t.first)
+	return !p.stops() && (p.varies || !t.params && p.serial() > t.first)
 }
 
 // cut says why nothing is known of what a value was computed from.
@@ -341,21 +363,21 @@ func (p *place) lost() *diag.Error {
 func (t *tape) add(p *place) {
 	var n *graph.Node
 	switch {
-	case p.same && len(p.args) > 0:
-		t.nodes[p] = t.nodes[p.args[0]]
+	case p.same && p.count > 0:
+		t.nodes[p] = t.nodes[p.few[0]]
 		return
-	case p.stops() || len(p.args) == 0 && (p.op == nil || p.known()):
+	case p.stops() || p.count == 0 && (p.op == nil || p.known()):
 		if p.typ.Kind() == shape.Tuple {
 			return // its members are inputs
 		}
 		n = t.at.Placeholder("x"+strconv.Itoa(t.g.Len()), p.typ, nil)
-	case p.index > 0 && t.nodes[p.args[0]] == nil:
+	case p.index > 0 && t.nodes[p.few[0]] == nil:
 		n = t.at.Placeholder("x"+strconv.Itoa(t.g.Len()), p.typ, nil)
 	case p.index > 0:
-		n = t.at.ItemNode(t.nodes[p.args[0]], p.index-1)
+		n = t.at.ItemNode(t.nodes[p.few[0]], p.index-1)
 	default:
-		args := make([]*graph.Node, len(p.args))
-		for i, a := range p.args {
+		args := make([]*graph.Node, len(p.args()))
+		for i, a := range p.args() {
 			if a != nil {
 				args[i] = t.nodes[a]
 			}
@@ -386,7 +408,7 @@ func (t *tape) record(grads []*graph.Node) []*place {
 			t.places[n] = source{t.s}.NewItem(args[0], n.Attrs().(op.GetItemAttrs).Index)
 			continue
 		}
-		t.places[n] = t.s.add(n.Op(), n.Attrs(), args, n.Type())
+		t.places[n] = t.s.add(t.s.typed(n.Op(), n.Attrs(), args, n.Type()), args)
 		t.s.calls++
 	}
 	out := make([]*place, len(grads))

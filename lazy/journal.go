@@ -2,9 +2,11 @@ package lazy
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
 )
 
 // The most that a journal holds, so that a session of days takes as much memory as one of
@@ -52,30 +54,88 @@ type story struct {
 	next        map[int]int // how often graphs followed, by number; 0 stands for the others
 }
 
-func (j *journal) init() { j.lines, j.sites, j.copies = lines{}, map[site]int{}, map[site]int{} }
+func (j *journal) init() {
+	j.lines.spots, j.sites, j.copies = map[diag.Site]*spot{}, map[site]int{}, map[site]int{}
+}
 
 // lines are the user's lines by call stack: finding one by its frames takes longer than
 // everything else that recording a call does.
-type lines map[diag.Site]uintptr
+type lines struct {
+	spots map[diag.Site]*spot
+	forms int // of all spots
+}
 
-// here is the user's line, 0 where there is none.
-func (l lines) here() uintptr {
+// spot is a line, and the forms of the calls that it has made, in the order in which they came first.
+type spot struct {
+	pc    uintptr // 0 where there is none
+	forms []*form
+	next  int // where the form after the one that came last is: loops make the same calls again
+}
+
+// The most forms that a line has, which a session has, and that are looked at for one call.
+const (
+	maxForms    = 256
+	maxAllForms = 1 << 14
+	maxTried    = 4
+)
+
+// here is the user's line.
+func (l *lines) here() *spot {
 	var at diag.Site
 	quick := diag.HereSite(&at)
 	if quick {
-		if pc, known := l[at]; known {
-			return pc
+		if s, known := l.spots[at]; known {
+			return s
 		}
 	}
 	var pc [1]uintptr
 	diag.Callers(1, pc[:])
-	if quick {
-		if len(l) >= maxLines {
-			clear(l)
+	if !quick {
+		at[0] = pc[0]
+		if s, known := l.spots[at]; known {
+			return s
 		}
-		l[at] = pc[0]
 	}
-	return pc[0]
+	if len(l.spots) >= maxLines {
+		l.clear()
+	}
+	s := &spot{pc: pc[0]}
+	l.spots[at] = s
+	return s
+}
+
+func (l *lines) clear() { clear(l.spots); l.forms = 0 }
+
+// find returns the form of a call that the line has made before, nil where it has not, or long ago.
+func (s *spot) find(o *op.Op, attrs any, args []*place) *form {
+	for i := range min(maxTried, len(s.forms)) {
+		n := (s.next + i) % len(s.forms)
+		if f := s.forms[n]; f.takes(o, attrs, args) {
+			s.next = n + 1
+			return f
+		}
+	}
+	return nil
+}
+
+// enter adds a form to those of a line: next to the one that came last, or in the place of one of
+// the same operator that was expected, such as a call with a rate that every step changes.
+func (l *lines) enter(s *spot, f *form) *form {
+	switch {
+	case s.next < len(s.forms) && (s.forms[s.next].op == f.op || len(s.forms) == maxForms):
+		s.forms[s.next] = f
+	case len(s.forms) == maxForms:
+		s.forms[0], s.next = f, 0
+	default:
+		if l.forms >= maxAllForms {
+			l.clear()
+			s.forms, s.next = nil, 0 // of a spot that is no longer found: the next call makes another
+		}
+		l.forms++
+		s.forms = slices.Insert(s.forms, s.next, f)
+	}
+	s.next++
+	return f
 }
 
 // count adds one, without the line where there are most of them already.
@@ -88,13 +148,13 @@ func count[K comparable](m map[K]int, k, other K, most int) {
 
 // flush notes that values are computed.
 func (j *journal) flush(why Reason) {
-	j.at = site{why, j.lines.here()}
+	j.at = site{why, j.lines.here().pc}
 	count(j.sites, j.at, site{why: why}, maxSites)
 }
 
 // copied notes that a value of a model was copied because the model is written.
 func (j *journal) copied() {
-	count(j.copies, site{Write, j.lines.here()}, site{why: Write}, maxSites)
+	count(j.copies, site{Write, j.lines.here().pc}, site{why: Write}, maxSites)
 }
 
 // begin is the story of a new graph.
@@ -136,30 +196,32 @@ func (k *cone) sketch() *cone {
 	all := make([]place, len(k.leaves)+len(k.calls))
 	for i, l := range k.leaves {
 		q := &all[i]
-		q.typ, q.number = l.typ, i
+		q.form, q.number = l.form, int32(i)
 		if l.data != nil {
 			q.data = array.Expand(array.New(l.data.DType()), l.data.Shape()...)
 		}
-		if l.many != nil {
-			q.many = []*array.Array{}
+		if l.many() != nil {
+			q.own().many = []*array.Array{}
 		}
-		if l.slot != nil {
-			q.slot = &slot{name: l.slot.name, array: q.data, runs: math.MaxInt}
+		if l.slot() != nil {
+			q.own().slot = &slot{name: l.slot().name, array: q.data, runs: math.MaxInt}
 		}
 		c.leaves[i] = q
 	}
 	for i, p := range k.calls {
 		q := &all[len(k.leaves)+i]
-		*q = place{typ: p.typ, op: p.op, attrs: p.attrs, index: p.index, pc: p.pc, number: i, args: make([]*place, len(p.args))}
-		for n, a := range p.args {
+		args := make([]*place, p.count)
+		for n, a := range p.args() {
 			switch {
 			case a == nil:
 			case a.known():
-				q.args[n] = c.leaves[a.number]
+				args[n] = c.leaves[a.number]
 			default:
-				q.args[n] = c.calls[a.number]
+				args[n] = c.calls[a.number]
 			}
 		}
+		q.form, q.number = p.form, int32(i)
+		q.take(args)
 		c.calls[i] = q
 	}
 	return c

@@ -46,20 +46,39 @@ type lifter struct {
 	numbers int // calls with numbers so far
 }
 
-// lift returns the lifted form of a call; ok is false where its numbers belong to the key.
-func (f *lifter) lift(p *place) (l op.Lifted, ok bool) {
-	if !f.s.opts.liftsScalars() || !p.op.Lifts() {
-		return l, false
+// lifts reports whether the lifted form of a call stands for it; its numbers belong to the key
+// otherwise.
+func (f *lifter) lifts(p *place) bool {
+	if p.form.lifts == unasked {
+		p.form.ask(f.s, p.args())
 	}
-	f.s.search.types = typesOf(f.s.search.types[:0], p.args)
-	if l, ok = p.op.Lift(p.attrs, f.s.search.types); !ok {
-		return l, false
-	}
-	if _, position := l.Join(l.Attrs); position {
-		return l, true
+	switch p.form.lifts {
+	case never:
+		return false
+	case position:
+		return true
 	}
 	f.numbers++
-	return l, f.numbers > maxSpecial || !slices.ContainsFunc(l.Values, zeroOrOne)
+	return f.numbers > maxSpecial || p.form.lifts == ordinary
+}
+
+// ask finds whether calls of a form, such as one on these operands, have a lifted form.
+func (f *form) ask(s *Session, args []*place) {
+	f.lifts = never
+	if !s.opts.liftsScalars() || !f.op.Lifts() {
+		return
+	}
+	s.search.types = typesOf(s.search.types[:0], args)
+	l, ok := f.op.Lift(f.attrs, s.search.types)
+	if !ok {
+		return
+	}
+	f.lifted, f.lifts = l, ordinary
+	if _, at := l.Join(l.Attrs); at {
+		f.lifts = position
+	} else if slices.ContainsFunc(l.Values, isZeroOrOne) {
+		f.lifts = zeroOrOne
+	}
 }
 
 func (o Options) liftsScalars() bool {
@@ -77,7 +96,7 @@ func typesOf(list []shape.Type, args []*place) []shape.Type {
 	return list
 }
 
-func zeroOrOne(a *array.Array) bool {
+func isZeroOrOne(a *array.Array) bool {
 	x := array.Float64At(a, 0)
 	return x == 0 || x == 1
 }
@@ -145,10 +164,10 @@ func (p *program) operands(exe *compiled, at *graph.Cursor, k *cone) map[int]*op
 // by bit, as x*1 does and x+0 does not (-0): it is no node of a graph that does not return it. A
 // result has memory of its own.
 func gives(q *place, attrs any) bool {
-	if !q.op.Scalar() || len(q.args) == 0 || q.args[0] == nil || !q.typ.Same(q.args[0].typ) {
+	if !q.op.Scalar() || len(q.args()) == 0 || q.args()[0] == nil || !q.typ.Same(q.args()[0].typ) {
 		return false
 	}
-	types := typesOf(nil, q.args)
+	types := typesOf(nil, q.args())
 	body, err := q.op.Expression(attrs, types)
 	if err != nil || len(body.Outs) != 1 {
 		return false

@@ -166,9 +166,9 @@ func (p *Program) lose(st *array.Storage) {
 	s := p.s
 	for _, k := range s.slots {
 		if k.value != nil && k.array.Storage() == st {
-			k.value.err = (&diag.Error{Code: Stale, Op: "Program", Msg: "the value was written by a step that Program called, and not by a run of it",
+			k.value.own().err = (&diag.Error{Code: Stale, Op: "Program", Msg: "the value was written by a step that Program called, and not by a run of it",
 				Hint: "have the step write values that it computes from its inputs"}).At(diag.Here())
-			k.value.data, k.value.slot, k.value.gone = nil, nil, true
+			k.value.data, k.value.rare.slot, k.value.gone = nil, nil, true
 			k.value, k.runs, k.wrote = nil, 0, true
 		}
 	}

@@ -248,7 +248,7 @@ func (s *finder) walk() bool {
 	next := s.k.ofLeaves
 	for i, l := range s.k.leaves {
 		leaves[i] = l.typ
-		if l.slot == nil && l.data != nil {
+		if l.slot() == nil && l.data != nil {
 			dims := make([]shape.Dim, l.data.Rank())
 			for axis := range dims {
 				s.o.sizes[next], _ = s.plain(s.at(next))
@@ -265,8 +265,8 @@ func (s *finder) walk() bool {
 	calls := make([]shape.Type, len(s.k.calls))
 	next = 0
 	for i, q := range s.k.calls {
-		types := make([]shape.Type, len(q.args))
-		for j, a := range q.args {
+		types := make([]shape.Type, len(q.args()))
+		for j, a := range q.args() {
 			switch {
 			case a == nil:
 			case a.known():

@@ -64,7 +64,7 @@ func (s source) Load(at record.Slot) *place {
 	if k.value == nil {
 		k.value = s.past.loaded(k)
 		if !k.own {
-			k.value.slot = k
+			k.value.own().slot = k
 		}
 	}
 	return k.value
@@ -128,12 +128,12 @@ func (s *Session) protect(st *array.Storage) {
 			continue
 		}
 		s.cache.wait() // what is being compiled reads the memory
-		if k.value.users > 0 || k.value.lent {
+		if k.value.used || k.value.lent {
 			k.value.data, k.value.lent = array.Clone(k.value.data), false
 			s.stats.Copied++
 			s.log.copied()
 		}
-		k.value.slot, k.value.gone = nil, true
+		k.value.own().slot, k.value.gone = nil, true
 		k.value, k.runs, k.wrote = nil, 0, true
 	}
 }
@@ -169,7 +169,7 @@ func (s *Session) settle(st *array.Storage, why Reason) {
 			continue
 		}
 		v := s.rec.Eager.StorageOf(m).Value
-		if s.compute(why, []*place{v}); v.err != nil {
+		if s.compute(why, []*place{v}); v.err() != nil {
 			panic(v.mistake())
 		}
 		at := m.Array().Storage()
@@ -223,11 +223,7 @@ func (s source) Make(o *op.Op, attrs any, args []*place) *place {
 	if err != nil {
 		panic(located(err, o.Name))
 	}
-	t, err := s.search.typeOf(o, attrs, args)
-	if err != nil {
-		panic(located(err, o.Name))
-	}
-	return s.add(o, attrs, args, t)
+	return s.add(s.form(o, attrs, args), args)
 }
 
 // Recorded implements record.Program.
@@ -247,17 +243,17 @@ func (s source) Item(tuple *place, i int) *place { return s.NewItem(tuple, i) }
 
 // NewItem implements record.Program.
 func (s source) NewItem(tuple *place, i int) *place {
-	p := &place{typ: tuple.typ.Member(i), index: i + 1}
-	if tuple.many != nil {
-		p.data = tuple.many[i]
+	p := &place{form: tuple.member(i)}
+	if all := tuple.many(); all != nil {
+		p.data = all[i]
 		if !tuple.past {
 			return s.past.entered(p, tuple.cut, tuple.varies)
 		}
 	} else {
 		s.pending = append(s.pending, p)
 	}
-	p.args = []*place{tuple}
-	tuple.users++
+	p.take([]*place{tuple})
+	tuple.used = true
 	s.past.remember(p)
 	return p
 }

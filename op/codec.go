@@ -31,6 +31,7 @@ type Codec struct {
 	typ    reflect.Type
 	fields []field
 	zero   any
+	plain  bool // attributes are equal exactly when Go says so of the structs
 }
 
 type field struct {
@@ -83,7 +84,7 @@ func codecOf(t reflect.Type) *Codec {
 }
 
 func compileCodec(t reflect.Type) *Codec {
-	c := &Codec{typ: t, zero: reflect.Zero(t).Interface()}
+	c := &Codec{typ: t, zero: reflect.Zero(t).Interface(), plain: true}
 	if t.Kind() != reflect.Struct {
 		panic(diag.Bug("attributes type " + t.String() + " is not a struct"))
 	}
@@ -113,6 +114,7 @@ func compileCodec(t reflect.Type) *Codec {
 				fd.enum = strings.Split(e, "|")
 			}
 		}
+		c.plain = c.plain && k != kindFloat && k != kindDim && k != kindDims // 0 and -0 are two, texts of sizes count
 		c.fields = append(c.fields, fd)
 	}
 	return c

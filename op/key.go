@@ -121,6 +121,9 @@ func (c *Codec) Equal(a, b any) bool {
 	if len(c.fields) == 0 {
 		return true
 	}
+	if c.plain {
+		return a == b
+	}
 	var ka, kb [128]byte
 	return string(c.AppendKey(ka[:0], a, true)) == string(c.AppendKey(kb[:0], b, true))
 }

@@ -84,6 +84,9 @@ func (t Type) Bytes() Dim {
 
 // Same is Equal, but an unknown dimension is the same as another unknown one.
 func (s Dims) Same(t Dims) bool {
+	if n := len(s.d); n > 0 && n == len(t.d) && &s.d[0] == &t.d[0] {
+		return true // one list
+	}
 	return slices.EqualFunc(s.d, t.d, Dim.Same)
 }
 

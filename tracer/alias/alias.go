@@ -101,12 +101,24 @@ func (r *Ref[V]) Views(o *op.Op, attrs any, args []V, n V, count int) []*Ref[V] 
 	}
 	out := make([]*Ref[V], count)
 	for i := range out {
-		s := &step[V]{op: o, attrs: attrs, base: o.ViewOf - 1, item: i, call: m}
-		s.args = append([]V(nil), args...)
-		s.args[s.base] = none
-		out[i] = &Ref[V]{Storage: r.Storage, path: append(r.path[:len(r.path):len(r.path)], s)}
+		out[i] = r.view(step[V]{op: o, attrs: attrs, base: o.ViewOf - 1, item: i, call: m}, args)
 	}
 	return out
+}
+
+// view returns the place after another step. It is made in one piece with what short paths need.
+func (r *Ref[V]) view(s step[V], args []V) *Ref[V] {
+	p := &struct {
+		Ref[V]
+		step step[V]
+		path [2]*step[V]
+		args [2]V
+	}{step: s}
+	var none V
+	p.step.args = append(p.args[:0], args...)
+	p.step.args[s.base] = none
+	p.Ref = Ref[V]{Storage: r.Storage, path: append(append(p.path[:0], r.path...), &p.step)}
+	return &p.Ref
 }
 
 // Read returns the value of a place, recording what it takes; nil when that is

@@ -303,7 +303,11 @@ func (r *Recorder[V, B]) viewsOf(v V, call *tensor.Call, args []V) []*tensor.Ten
 		count = plausible(count)
 	}
 	out := make([]*tensor.Tensor, count)
-	switch base.KindOf(call.Op, call.Attrs, typesOf(args), v.Type()) {
+	var types []shape.Type
+	if call.Op.MayCopy { // else it is a view for all types
+		types = typesOf(args)
+	}
+	switch base.KindOf(call.Op, call.Attrs, types, v.Type()) {
 	case alias.Fresh:
 		return nil
 	case alias.View:
