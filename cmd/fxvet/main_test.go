@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,4 +50,36 @@ func TestCommandRunsInGoVetAndByItself(t *testing.T) {
 		require.Contains(t, []string{"FX1014", "FX1015", "FX1043"}, d.Category)
 		require.Contains(t, d.Message, d.Category+": ")
 	}
+}
+
+// The fixes that the command writes are those of the analyzers' tests, and the files compile.
+func TestCommandFixesFiles(t *testing.T) {
+	bin := build(t)
+	dir := t.TempDir()
+	here, err := filepath.Abs(top)
+	require.NoError(t, err)
+	const from = "internal/rules/testdata"
+	require.NoError(t, os.CopyFS(dir, os.DirFS(from)))
+	mod, err := os.ReadFile(filepath.Join(from, "go.mod"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(strings.ReplaceAll(string(mod), "../../../../..", here)), 0o600))
+	goldens, err := filepath.Glob(filepath.Join(dir, "*", "*.golden"))
+	require.NoError(t, err)
+	require.Len(t, goldens, 6)
+	run := func(name string, args ...string) (string, error) {
+		cmd := command(name, args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	out, _ := run(bin, "-fix", "./...") // findings without a fix make it fail
+	for _, golden := range goldens {
+		want, err := os.ReadFile(golden)
+		require.NoError(t, err)
+		got, err := os.ReadFile(strings.TrimSuffix(golden, ".golden"))
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(got), "%s", out)
+	}
+	out, err = run("go", "build", "./...")
+	require.NoError(t, err, out)
 }

@@ -14,7 +14,8 @@ type edge struct {
 	from  *Func
 	to    *Func
 	args  []*Tree // by parameter and captured variable; nil for unknown ones
-	local []bool  // the argument is the address of a variable of the caller
+	vals  []ssa.Value
+	local []bool // the argument is the address of a variable of the caller
 }
 
 // given returns what the call gives in a slot of the function.
@@ -125,7 +126,7 @@ func (f *Func) builtin(c ssa.CallInstruction, name string) *Tree {
 		return out
 	case "copy":
 		base, path := Base(args[0])
-		f.moved = f.tree(base).putAt(append(path, "*"), f.tree(args[1]).at("*", &f.slots)) || f.moved
+		f.fill(base, append(path, "*"), f.tree(args[1]).at("*", &f.slots))
 	}
 	return nil
 }
@@ -147,7 +148,7 @@ func (f *Func) unknown(c ssa.CallInstruction, trees []*Tree) *Tree {
 // known are nil.
 func (f *Func) enter(to *Func, args []ssa.Value, trees []*Tree) *Tree {
 	to.callers[f] = true
-	e := edge{from: f, to: to, args: trees, local: make([]bool, len(args))}
+	e := edge{from: f, to: to, args: trees, vals: args, local: make([]bool, len(args))}
 	for i, a := range args {
 		e.local[i] = a != nil && Owner(a) == nil
 	}
@@ -162,9 +163,15 @@ func (f *Func) putStored(stored map[int]*Tree, args []ssa.Value, of func(slot in
 		t := stored[i]
 		if i < len(args) && args[i] != nil {
 			base, path := Base(args[i])
-			f.moved = f.tree(base).putAt(path, t.replaced(of, maxDepth)) || f.moved
+			f.fill(base, path, t.replaced(of, maxDepth))
 		}
 	}
+}
+
+// fill enters what a call puts below a variable.
+func (f *Func) fill(base ssa.Value, path []string, t *Tree) {
+	f.filled[base] = true
+	f.moved = f.tree(base).putAt(path, t) || f.moved
 }
 
 // apply evaluates a call of a function of another package by its summary.

@@ -244,7 +244,7 @@ func (f *Func) pass(e edge) bool {
 		if f.Traced(all) {
 			to.flow |= 1 << i
 		}
-		if f.Input(all) {
+		if v := e.vals[s.Param]; f.Input(all) && (v == nil || f.surely(v, s.Path, ways{})) {
 			to.same |= 1 << i
 		}
 		if f.Held(t.self()) && (s.Path != nil || !e.local[s.Param]) {

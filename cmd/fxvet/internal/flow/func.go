@@ -22,7 +22,8 @@ type Func struct {
 	sum     *Summary
 	edges   []edge
 	callers map[*Func]bool
-	moved   bool // a call has put something into a variable
+	moved   bool               // a call has put something into a variable
+	filled  map[ssa.Value]bool // the variables that calls have put something into
 	entry   entry
 }
 
@@ -83,7 +84,7 @@ func (f *Func) evaluate() bool {
 	for changed := true; changed; {
 		changed = false
 		f.Reads, f.Writes, f.Stores, f.edges = nil, nil, nil, nil
-		f.moved = false
+		f.moved, f.filled = false, map[ssa.Value]bool{}
 		for _, b := range f.Fn.Blocks {
 			for _, in := range b.Instrs {
 				changed = f.instruction(in) || changed
@@ -266,90 +267,3 @@ func (f *Func) storeAt(in ssa.Instruction, to ssa.Value, path []string, val *Tre
 
 // Self returns the bits of a value itself.
 func (f *Func) Self(v ssa.Value) Bits { return f.tree(v).self() }
-
-// Surely reports whether a write is to the memory of an input on all ways that lead to it.
-func (f *Func) Surely(w Write) bool {
-	_, args := Callee(w.Call)
-	for _, a := range args {
-		if f.Input(f.Of(a)) && f.surely(a, map[ssa.Value]bool{}) {
-			return true
-		}
-	}
-	return false
-}
-
-func (f *Func) surely(v ssa.Value, seen map[ssa.Value]bool) bool {
-	if seen[v] {
-		return true // the way around a loop
-	}
-	seen[v] = true
-	switch v := v.(type) {
-	case *ssa.Phi:
-		return f.allSurely(v.Edges, seen)
-	case *ssa.UnOp:
-		if cell, ok := v.X.(*ssa.Alloc); ok {
-			var vals []ssa.Value
-			for _, ref := range *cell.Referrers() {
-				if st, ok := ref.(*ssa.Store); ok && st.Addr == cell {
-					vals = append(vals, st.Val)
-				}
-			}
-			return f.allSurely(vals, seen)
-		}
-		return f.unreplaced(v.X, seen)
-	case *ssa.Lookup:
-		return f.unreplaced(v.X, seen)
-	case *ssa.Call:
-		_, args := Callee(v)
-		for _, a := range args {
-			if f.Input(f.Of(a)) {
-				return f.surely(a, seen)
-			}
-		}
-	}
-	return true
-}
-
-// unreplaced reports whether the function puts nothing but inputs where an element or a field
-// is loaded from.
-func (f *Func) unreplaced(addr ssa.Value, seen map[ssa.Value]bool) bool {
-	base, path := Base(addr)
-	for _, b := range f.Fn.Blocks {
-		for _, in := range b.Instrs {
-			var to, val ssa.Value
-			switch in := in.(type) {
-			case *ssa.Store:
-				to, val = in.Addr, in.Val
-			case *ssa.MapUpdate:
-				to, val = in.Map, in.Value
-			default:
-				continue
-			}
-			at, steps := Base(to)
-			if at == base && overlap(steps, path) && IsTensor(val.Type()) && !f.allSurely([]ssa.Value{val}, seen) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// overlap reports whether one of two paths may lead to what the other one leads to, or to a part
-// of it.
-func overlap(a, b []string) bool {
-	for i := range min(len(a), len(b)) {
-		if !matches(a[i], b[i]) && !matches(b[i], a[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func (f *Func) allSurely(vals []ssa.Value, seen map[ssa.Value]bool) bool {
-	for _, v := range vals {
-		if !f.Input(f.Of(v)) || !f.surely(v, seen) {
-			return false
-		}
-	}
-	return true
-}

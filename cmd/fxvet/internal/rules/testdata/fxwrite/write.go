@@ -93,3 +93,72 @@ func (lists) Forward(xs []*tensor.Tensor, named map[string]*tensor.Tensor) *tens
 	named["b"].AddScalarInPlace(1) // the key is not told apart
 	return xs[0]
 }
+
+type holders struct{ W *tensor.Tensor }
+
+type two struct{ a, b *tensor.Tensor }
+
+func (h *holders) Forward(xs []*tensor.Tensor, c bool) *tensor.Tensor {
+	xs[0] = xs[0].Clone()
+	p := two{xs[1], xs[0]}
+	p.a.AddScalarInPlace(1) // want `FX1011`
+	p.b.AddScalarInPlace(1)
+	q := p
+	q.b.AddScalarInPlace(1)
+	q.a.AddScalarInPlace(1) // want `FX1011`
+	r := &two{b: p.b}
+	*r = p
+	r.b.AddScalarInPlace(1)
+	r.a.AddScalarInPlace(1) // want `FX1011`
+	list := []two{p, {p.b, xs[2]}}
+	list[0].b.AddScalarInPlace(1)
+	list[1].b.AddScalarInPlace(1) // want `FX1011`
+	many := append([]*tensor.Tensor{}, xs[0], xs[1])
+	many[0].AddScalarInPlace(1)
+	var same []*tensor.Tensor
+	for _, x := range xs[1:] {
+		same = append(same, x)
+	}
+	same[0].AddScalarInPlace(1) // a replaced element may be among them
+	return h.helped(xs, c)
+}
+
+func (h *holders) helped(xs []*tensor.Tensor, c bool) *tensor.Tensor {
+	y := xs[1]
+	if c {
+		y = y.Clone()
+	}
+	add(y)
+	z := xs[2]
+	z = z.Clone()
+	func() { z.AddScalarInPlace(1) }()
+	u := xs[3]
+	func() { u.AddScalarInPlace(1) }() // want `FX1011`
+	surely(xs[2])
+	pairs := map[string]two{"a": {xs[1], h.W}}
+	pairs["a"].b.AddScalarInPlace(1)
+	f := two{h.W, xs[1]}
+	if c {
+		f = two{h.W, h.W}
+	}
+	f.b.AddScalarInPlace(1)
+	return y
+}
+
+type cloned struct{}
+
+func (cloned) Forward(xs []*tensor.Tensor) *tensor.Tensor {
+	clone(xs)
+	xs[1].AddScalarInPlace(1)
+	return xs[1]
+}
+
+func add(y *tensor.Tensor) { y.AddScalarInPlace(1) }
+
+func surely(y *tensor.Tensor) { y.AddScalarInPlace(1) } // want `FX1011`
+
+func clone(xs []*tensor.Tensor) {
+	for i := range xs {
+		xs[i] = xs[i].Clone()
+	}
+}
