@@ -266,3 +266,31 @@ func TestDonate_whatIsReadInEveryStep(t *testing.T) {
 	}
 	require.Equal(t, []int{1, 1, 12}, []int{s.Stats().Graphs, s.Stats().Compiles, s.Stats().Donated})
 }
+
+// A parameter shows the memory of another in another order: what is written to one is read of both.
+func TestDonate_parametersOfOneMemory(t *testing.T) {
+	for name, step := range map[string]func(w, tied, g *tensor.Tensor){
+		"a part of the tied one": func(_, tied, g *tensor.Tensor) { tied.Select(0, 0).AddInPlace(g) },
+		"both":                   func(w, tied, g *tensor.Tensor) { w.SubInPlace(w.Mul(g)); tied.Select(0, 0).AddInPlace(g) },
+		"one for the other":      func(w, tied, g *tensor.Tensor) { w.AssignInPlace(tied.T().Select(0, 0).Mul(g).Sub(w)) },
+	} {
+		for _, donate := range []bool{false, true} {
+			s := open(t, lazy.Options{Donate: donate, Warm: 1})
+			made := func() (w, tied *tensor.Tensor) {
+				w = tensor.Param(array.FromSlice([]float32{1.5, .25, -1.5, 0, .75, -.5}, 2, 3))
+				return w, tensor.Param(w.T().Array())
+			}
+			w, tied := made()
+			v, twin := made()
+			for i := range 6 {
+				x := vec(float32(i)/8, .25)
+				step(w, tied, s.In(x).Mean())
+				require.NoError(t, s.Barrier())
+				s.Wait()
+				step(v, twin, x.Mean())
+				require.Equal(t, v.String(), w.String(), "%s, step %d", name, i)
+				require.Equal(t, twin.String(), tied.String(), "%s, step %d", name, i)
+			}
+		}
+	}
+}

@@ -67,6 +67,18 @@ func TestState_repeatedElements(t *testing.T) {
 	}
 }
 
+// A parameter that shows elements of its memory several times is not written through a view, either: the
+// elements would hold what the others had.
+func TestState_partsOfRepeatedElements(t *testing.T) {
+	s := open(t, lazy.Options{})
+	base := vec(1, 2, 3)
+	w := tensor.Param(base.Expand(2, -1).Array())
+	e := panicOf(t, func() { w.Select(0, 0).AddInPlace(s.In(vec(1, 1, 1))) })
+	require.Equal(t, alias.NoInverse, e.Code)
+	require.NoError(t, s.Barrier())
+	require.Equal(t, "[1 2 3]", show(base))
+}
+
 // What was read of a parameter before eager code writes to it keeps the old value.
 func TestState_eagerWrites(t *testing.T) {
 	s := open(t, lazy.Options{})

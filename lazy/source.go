@@ -102,8 +102,14 @@ func (s source) Observed(m *memory, what string) {
 	}
 }
 
-// MayWrite implements record.Source.
-func (s source) MayWrite(*alias.Storage[*place], string, diag.Pos) bool { return true }
+// MayWrite implements record.Source. Memory that a tensor of a model shows several times has no value
+// that a write of some of its elements gives: the last of them would hold.
+func (s source) MayWrite(of *alias.Storage[*place], what string, pos diag.Pos) bool {
+	if of.Of.(*memory).Root() != nil && array.Repeats(of.Header) {
+		panic((&diag.Error{Code: alias.NoInverse, Op: what, Msg: "the tensor shows one element of its memory several times", Hint: "write to a Clone of it"}).At(pos))
+	}
+	return true
+}
 
 // Wrote implements record.Source.
 func (s source) Wrote(*memory) {}

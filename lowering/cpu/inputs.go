@@ -36,7 +36,7 @@ func (x *instance) bind(in []*array.Array) error {
 	for i, k := range p.Inputs {
 		x.place(k, e.input(in, i), e.densify[i])
 	}
-	if err := x.bindLive(); err != nil {
+	if err := x.bindWeights(); err != nil {
 		return err
 	}
 	if err := x.update(in); err != nil {
@@ -141,17 +141,21 @@ func (x *instance) shared(i int, a *array.Array) bool {
 	return x.e.holds(a)
 }
 
-// bindLive reads the weights that may have been replaced since the last run.
-func (x *instance) bindLive() error {
+// bindWeights reads the weights that may have been replaced since the last run, and those of
+// which the run needs a copy: they may have been written.
+func (x *instance) bindWeights() error {
 	for i := range x.e.weights {
 		w := &x.e.weights[i]
-		if w.live == nil || w.pack != nil {
-			continue
+		switch {
+		case w.pack != nil:
+		case w.live != nil:
+			if err := w.fits(w.live.Value); err != nil {
+				return err
+			}
+			x.place(w.buffer, w.live.Value, true)
+		case w.gaps:
+			x.copyInput(w.buffer, w.value)
 		}
-		if err := w.fits(w.live.Value); err != nil {
-			return err
-		}
-		x.place(w.buffer, w.live.Value, true)
 	}
 	return nil
 }

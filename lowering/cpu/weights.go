@@ -22,6 +22,7 @@ type weightRef struct {
 	typ    shape.Type   // as the model has it
 	value  *array.Array // that steps read: the model's own or what form has; without memory once form is let go
 	live   *graph.Param // read at each run, nil for frozen ones
+	gaps   bool         // view steps lie over it, so that each run has a copy without the gaps of value
 
 	// What the model has is not kept where steps do not read it: who can still write it
 	// has it.
@@ -259,8 +260,8 @@ func (e *Executable) takeWeights(from *source, state map[string]*array.Array) (o
 			w.value, w.live = array.New(a.DType(), a.Shape()...), nil
 			array.Copy(w.value, a)
 			own[path] = w.value
-		case w.live == nil && viewed[k]:
-			w.value = array.Contiguous(a)
+		default:
+			w.gaps = viewed[k] && !a.IsContiguous()
 		}
 		e.weights = append(e.weights, w)
 	}

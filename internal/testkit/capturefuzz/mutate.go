@@ -62,7 +62,7 @@ var Mutations = []Mutation{
 		Old: "if always || !slices.EqualFunc(l.Values, p.last[i].Values, sameNumber) {", New: "if always || len(l.Values) > 99 {"},
 	{Name: "a lifted call of a session has the value of the run before", File: "lazy/lift.go", Old: "\tp.last = k.lifts\n", New: "\tk.lifts, p.last = p.last, k.lifts\n\tif first {\n\t\tk.lifts = p.last\n\t}\n"},
 	// Guards.
-	{Name: "a size fixed on request is not guarded", File: "tracer/sizes.go", Old: "g.AddGuard(d, shape.Const(v), n)", New: "_ = shape.Const(v)"},
+	{Name: "a size fixed on request is not guarded", File: "tracer/sizes.go", Old: "g.Assume(shape.Equality(d, shape.Const(v)), n)", New: "error(nil)"},
 	{Name: "the interpreter does not check guards", File: "interp/guards.go", Old: "errs.Add(f.refused(g, node))", New: "_ = f.refused(g, node)"},
 	{Name: "inputs of other sizes are let in", File: "graph/guard/guard.go", Old: "wanted && known && w != g {", New: "wanted && known && w != g && w < 0 {"},
 	{Name: "the plan does not check its inputs", File: "lowering/cpu/inputs.go", Old: "e.entry.Check(x.given); err != nil {", New: "e.entry.Check(x.given); err != nil && len(in) > 9 {"},
