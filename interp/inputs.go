@@ -9,12 +9,14 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// value is a tensor as what an input is given. Under a trace its sizes may be expressions.
-type value struct{ *tensor.Tensor }
+// value is a tensor as what an input is given. Under a trace its sizes may be expressions. The tensor
+// is not embedded: a program would have all its methods again.
+type value struct{ t *tensor.Tensor }
 
-func (v value) DType() array.DType      { return v.Type().DType() }
-func (v value) Rank() int               { return guard.Of(v.Type()).Rank() }
-func (v value) Size(axis int) shape.Dim { return v.Tensor.Size(axis).Dim() }
+func (v value) Type() shape.Type        { return v.t.Type() }
+func (v value) DType() array.DType      { return v.t.Type().DType() }
+func (v value) Rank() int               { return guard.Of(v.t.Type()).Rank() }
+func (v value) Size(axis int) shape.Dim { return v.t.Size(axis).Dim() }
 
 func valueOf(t *tensor.Tensor) guard.Argument {
 	if t == nil {

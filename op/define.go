@@ -24,7 +24,13 @@ func define(name, path string, attrs reflect.Type, spec *Spec[any]) *Op {
 		Mutates: spec.Mutates, ViewOf: spec.ViewOf, MayCopy: spec.MayCopy, Quant: spec.Quant, Range: spec.Range, NoFold: spec.NoFold, Narrow: spec.Narrow, ByValue: spec.ByValue, Func: spec.Func, Results: spec.Results, InPlace: spec.InPlace, Tol: spec.Tol,
 		codec: codecOf(attrs), samples: spec.Samples, bad: spec.Bad, differs: spec.Differs,
 		infer: spec.Infer, atMost: spec.AtMost, promote: spec.Promote, decompose: spec.Decompose, reference: spec.Reference, kernel: spec.Kernel, training: spec.Training,
-		scatter: spec.Scatter, positions: spec.Lift, noGrad: spec.NoGrad, stops: spec.Stops, grad: spec.Grad, deriv: spec.Deriv, flops: spec.Flops, count: spec.Count,
+		scatter: spec.Scatter, noGrad: spec.NoGrad, stops: spec.Stops, grad: spec.Grad, deriv: spec.Deriv, flops: spec.Flops, count: spec.Count,
+	}
+	if spec.Lift != nil {
+		if t := spec.Lift.attrs(); t != attrs {
+			panic(diag.Bug("op.Define " + name + ": Lift is for attributes " + t.String() + ", the operator has " + attrs.String()))
+		}
+		o.positions = spec.Lift.erase()
 	}
 	if f := spec.Expr; f != nil {
 		o.expr = func(b *expr.Builder, a any, in []shape.Type) []expr.Value { return f(b, a, o.converted(b, a, in)) }
@@ -47,7 +53,7 @@ func (s *Spec[A]) erase() *Spec[any] {
 	return &Spec[any]{
 		Doc: s.Doc, Ref: s.Ref, In: s.In, Class: s.Class, Effect: s.Effect, Mutates: s.Mutates, ViewOf: s.ViewOf, MayCopy: s.MayCopy, Quant: s.Quant, Range: s.Range,
 		NoFold: s.NoFold, Narrow: s.Narrow, ByValue: s.ByValue, Func: s.Func, Results: s.Results, InPlace: s.InPlace, Tol: s.Tol, Samples: s.Samples, Bad: s.Bad,
-		NoGrad: s.NoGrad, Stops: s.Stops, Differs: erase(s.Differs), Lift: s.Lift.erase(),
+		NoGrad: s.NoGrad, Stops: s.Stops, Differs: erase(s.Differs), Lift: s.Lift,
 		Infer: inferOf(s.Infer), Flops: flopsOf(s.Flops), Grad: gradOf(s.Grad), Scatter: scatterOf(s.Scatter),
 		AtMost: byTypes(s.AtMost), Promote: byTypes(s.Promote), Kernel: byTypes(s.Kernel),
 		Decompose: byValues(s.Decompose), Reference: byValues(s.Reference),

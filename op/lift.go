@@ -54,10 +54,16 @@ type Positions[A any] struct {
 	Call func(b Builder, rest A, in, at []Value) Value
 }
 
+// Lifter is a pointer to the Positions of an operator's attributes. Few operators have positions:
+// functions of an interface are compiled only for these, and not for all types of attributes.
+type Lifter interface {
+	attrs() reflect.Type
+	erase() *Positions[any]
+}
+
+func (p *Positions[A]) attrs() reflect.Type { return reflect.TypeFor[A]() }
+
 func (p *Positions[A]) erase() *Positions[any] {
-	if p == nil {
-		return nil
-	}
 	return &Positions[any]{
 		Split: func(a any, in []shape.Type) (any, []int, bool) { return p.Split(a.(A), in) },
 		Join:  func(rest any, at []int) any { return p.Join(rest.(A), at) },

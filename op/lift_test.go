@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/expr"
@@ -111,6 +112,17 @@ var pickOne = op.Define("test_pick", op.Spec[pickAttrs]{
 		Call: func(b op.Builder, _ pickAttrs, in, at []op.Value) op.Value { return b.Call(decay, nil, in[0], at[0]) },
 	},
 })
+
+// TestDefine_liftOfOtherAttributes: the compiler does not compare the types of a record and its Lift.
+func TestDefine_liftOfOtherAttributes(t *testing.T) {
+	require.PanicsWithError(t, diag.Bug("op.Define test_strange: Lift is for attributes op_test.pickAttrs, the operator has op.None").Error(), func() {
+		op.Define("test_strange", op.Spec[op.None]{
+			Doc: "test_strange has positions of another operator.", In: op.Args("x"),
+			Expr: func(_ *expr.Builder, _ op.None, x []expr.Value) []expr.Value { return x },
+			Lift: &op.Positions[pickAttrs]{},
+		})
+	})
+}
 
 type sizedAttrs struct {
 	To   shape.Dims

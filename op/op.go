@@ -160,8 +160,8 @@ type Spec[A any] struct {
 	Scatter func(b Builder, a A, item int, base, v Value) Value
 
 	// Lift takes positions out of the attributes, so that what is compiled of a call serves
-	// all of them: see Op.Lift. nil: there are none. Numbers of an Expr need no Lift.
-	Lift *Positions[A]
+	// all of them: see Op.Lift. It is a *Positions[A]; nil: there are none. Numbers of an Expr need no Lift.
+	Lift Lifter
 
 	// Grad makes the gradient of a call: see GradCall and Op.Grad. nil: that of Expr, else
 	// that of Decompose, else the inverse of the view, else that of an expansion.

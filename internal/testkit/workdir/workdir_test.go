@@ -77,7 +77,7 @@ func TestKept(t *testing.T) {
 }
 
 // A folder that was left by a process that was killed is emptied when it is taken.
-func TestOf_emptiesWhatIsLeft(t *testing.T) {
+func TestOf_leftByKilledProcess(t *testing.T) {
 	user(t)
 	dir, err := path(t.Name() + "\x000")
 	require.NoError(t, err)
