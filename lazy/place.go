@@ -41,7 +41,14 @@ type rare struct {
 	shared bool           // several places have it, for part alone
 }
 
-func leaf(a *array.Array) *place { return &place{form: &form{typ: shape.TypeOf(a)}, data: a} }
+func leaf(a *array.Array) *place {
+	p := &struct {
+		place
+		of form
+	}{of: form{typ: shape.TypeOf(a)}}
+	p.form, p.data = &p.of, a
+	return &p.place
+}
 
 // Type implements op.Value.
 func (p *place) Type() shape.Type { return p.typ }
