@@ -196,7 +196,7 @@ func (k *cone) sketch() *cone {
 	all := make([]place, len(k.leaves)+len(k.calls))
 	for i, l := range k.leaves {
 		q := &all[i]
-		q.form, q.number = l.form, int32(i)
+		q.form, q.number = &form{typ: l.typ}, int32(i) // that of a leaf is in one piece with its place
 		if l.data != nil {
 			q.data = array.Expand(array.New(l.data.DType()), l.data.Shape()...)
 		}

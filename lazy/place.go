@@ -41,7 +41,14 @@ type rare struct {
 	shared bool           // several places have it, for part alone
 }
 
-func leaf(a *array.Array) *place { return &place{form: &form{typ: shape.TypeOf(a)}, data: a} }
+func leaf(a *array.Array) *place {
+	p := &struct {
+		place
+		of form
+	}{of: form{typ: shape.TypeOf(a)}}
+	p.form, p.data = &p.of, a
+	return &p.place
+}
 
 // Type implements op.Value.
 func (p *place) Type() shape.Type { return p.typ }
@@ -178,9 +185,9 @@ func (p *place) fetch() {
 	}
 }
 
-// form is what recorded calls have in common that are equal but for their operands: those of one
-// line with equal attributes, and operands of equal types. So most calls of a program that does a
-// thing again need no type rule, and keys of cones are put together from pieces.
+// form is what equal recorded calls have in common: those that one line makes with equal attributes,
+// on operands of equal types. So most calls of a program that does a thing again need no type
+// rule, and keys of cones are put together from pieces.
 type form struct {
 	op    *op.Op // nil for a member of results, and for data
 	attrs any

@@ -169,7 +169,7 @@ func (s *Session) In(x *tensor.Tensor) *tensor.Tensor {
 	if x.Engine() == tensor.Engine(s) {
 		return x
 	}
-	a := array.New(x.Type().DType(), x.Shape()...)
+	a := array.NewUncleared(x.Type().DType(), x.Shape()...)
 	array.Copy(a, observed(x))
 	return s.rec.Proxy(s.past.entered(leaf(a), whole, false))
 }
