@@ -178,6 +178,13 @@ var fileCodes = []Info{
 		Example: `models.SyntheticInput(models.InputSpec{Name: "x", Type: "f32[N]", Rule: models.Uniform{}}, "seed", nil)`,
 	},
 	{
+		//gofx:code models.NoDecoder
+		Code: "FX8035", Title: "GGUF file has no decoder that is known",
+		Cause:   "the architecture is none that models.LoadLlama builds, a rule of it is unknown (a window of attention, experts, another scaling of positions), or keys and tensors do not agree",
+		Cure:    "load a file of one of the architectures that the message names; weights of others are read by gguf.Open",
+		Example: `the key general.architecture = "mamba"`,
+	},
+	{
 		//gofx:code nn.NoWeightFits
 		Code: "FX8038", Title: "no weight belongs to the module",
 		Cause:   "weights are given and none of them has a tensor to go to: they are of another model, or the module has no state",

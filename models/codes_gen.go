@@ -6,5 +6,6 @@ import "github.com/gofx-dev/gofx/diag"
 
 // The codes of this package; docs/errors.md explains them.
 const (
-	BadInput diag.Code = "FX8034" // synthetic input cannot be made
+	BadInput  diag.Code = "FX8034" // synthetic input cannot be made
+	NoDecoder diag.Code = "FX8035" // GGUF file has no decoder that is known
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gofx-dev/gofx/array/gguf"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
@@ -216,4 +217,39 @@ func ExampleNewWordSeg() {
 	// Output:
 	// i64[9] i64[9,10] 2
 	// f32[] f32[] [3 3 3]
+}
+
+// A decoder is made of a file's sizes, rules and weights.
+func ExampleLoadLlama() {
+	f, err := gguf.Open("testdata/llama/qwen3.gguf")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := models.LoadLlama(f)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Config.NumHeads, m.Config.NumKVHeads, m.Config.HeadDim, m.Blk[0].AttnQ.Weight.Type())
+	n := 0
+	for range m.Generate(tensor.FromSlice([]int64{3, 30, 17}, 1, 3)) {
+		if n++; n == 5 {
+			break
+		}
+	}
+	fmt.Println(n, "tokens")
+	// Output:
+	// 4 2 16 u8[64,16]
+	// 5 tokens
+}
+
+func ExampleNewLlama() {
+	c := models.LlamaConfig{
+		VocabSize: 40, MaxPositions: 64, Width: 32, Inner: 64, NumLayers: 2, NumHeads: 4, NumKVHeads: 2, HeadDim: 8,
+		RMSNormEps: 1e-5, Rotary: models.LlamaRotary{Base: 10000, Dims: 8},
+	}
+	logits, present := models.NewLlama(c).Forward(tensor.FromSlice([]int64{3, 30, 17}, 1, 3), tensor.Zeros(0, 2, 2, 1, 2, 8))
+	fmt.Println(logits.Type(), present.Type(), c.PastType())
+	// Output: f32[1,40] f32[3,2,2,1,2,8] f32[P,2,2,N,2,8]
 }

@@ -11,11 +11,18 @@ import (
 // values are kept, and their number grows. The loop is ordinary Go, so it runs in the engine of
 // the text.
 func (m *GPT2Decoder) Generate(text *tensor.Tensor) iter.Seq[int64] {
+	heads := m.H[0].Attn.NumHeads
+	past := tensor.Zeros(0, len(m.H), 2, 1, heads, m.Wte.Weight.Dim(1)/heads)
+	return greedy(text, m.Wpe.Weight.Dim(0), past, m.Forward)
+}
+
+// greedy yields the tokens that a decoder scores highest after a text and each token before,
+// as long as their positions are below a number; past has no positions yet.
+func greedy(text *tensor.Tensor, positions int, past *tensor.Tensor, forward func(inputIDs, past *tensor.Tensor) (logits, present *tensor.Tensor)) iter.Seq[int64] {
 	return func(yield func(int64) bool) {
-		heads := m.H[0].Attn.NumHeads
-		past := tensor.Zeros(0, len(m.H), 2, 1, heads, m.Wte.Weight.Dim(1)/heads)
-		for used := text.Dim(1); used <= m.Wpe.Weight.Dim(0); used++ {
-			logits, present := m.Forward(text, past)
+		text, past := text, past
+		for used := text.Dim(1); used <= positions; used++ {
+			logits, present := forward(text, past)
 			next := logits.Argmax(-1)
 			if !yield(int64(next.Item())) {
 				return

@@ -1,0 +1,191 @@
+package models
+
+import (
+	"iter"
+	"math"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// LlamaConfig holds the sizes of a decoder of Llama's family and what its members differ in.
+type LlamaConfig struct {
+	VocabSize, MaxPositions       int
+	Width, Inner, NumLayers       int
+	NumHeads, NumKVHeads, HeadDim int
+	RMSNormEps                    float64
+	Rotary                        LlamaRotary
+	Biases                        bool // of queries, keys and values, as Qwen 2 has them
+	HeadNorms                     bool // of each head's queries and keys, as Qwen 3 has them
+	OutputTable                   bool // a table of its own for the output, not the one of words
+	Gelu                          bool // in place of SiLU, approximated by tanh, as Gemma has it
+	ScaledWords                   bool // by the square root of the width, as Gemma has them
+}
+
+// Llama is the decoder of Touvron et al., "LLaMA: Open and Efficient Foundation Language
+// Models", arXiv:2302.13971, and of its family: the root mean square as norm, rotary
+// embeddings, fewer heads of keys and values than of queries, a gated perceptron. The names
+// are those of GGUF files.
+type Llama struct {
+	Config     LlamaConfig `fx:"-"`
+	TokenEmbd  *LlamaLinear
+	Blk        []*LlamaBlock
+	OutputNorm *nn.RMSNorm
+	Output     *LlamaLinear // nil where the table of words is used
+}
+
+// NewLlama returns a decoder with zero weights.
+func NewLlama(c LlamaConfig) *Llama { return newLlama(c, func(string) bool { return false }) }
+
+// newLlama returns a decoder with zero weights; packed tells by name which matrices have 4 bits.
+func newLlama(c LlamaConfig, packed func(name string) bool) *Llama {
+	norm := func(n int) *nn.RMSNorm { return nn.NewRMSNorm([]int{n}, nn.Eps(c.RMSNormEps), nn.NoInit()) }
+	m := &Llama{Config: c, OutputNorm: norm(c.Width), TokenEmbd: newLlamaLinear(c.Width, c.VocabSize, false, packed("token_embd.weight"))}
+	if c.OutputTable {
+		m.Output = newLlamaLinear(c.Width, c.VocabSize, false, packed("output.weight"))
+	}
+	for i := range c.NumLayers {
+		linear := func(name string, in, out int, bias bool) *LlamaLinear {
+			return newLlamaLinear(in, out, bias, packed("blk."+strconv.Itoa(i)+"."+name+".weight"))
+		}
+		heads, kv := c.NumHeads*c.HeadDim, c.NumKVHeads*c.HeadDim
+		b := &LlamaBlock{
+			Config: c, AttnNorm: norm(c.Width), FfnNorm: norm(c.Width),
+			AttnQ: linear("attn_q", c.Width, heads, c.Biases), AttnK: linear("attn_k", c.Width, kv, c.Biases), AttnV: linear("attn_v", c.Width, kv, c.Biases),
+			AttnOutput: linear("attn_output", heads, c.Width, false),
+			FfnGate:    linear("ffn_gate", c.Width, c.Inner, false), FfnUp: linear("ffn_up", c.Width, c.Inner, false), FfnDown: linear("ffn_down", c.Inner, c.Width, false),
+		}
+		if c.HeadNorms {
+			b.AttnQNorm, b.AttnKNorm = norm(c.HeadDim), norm(c.HeadDim)
+		}
+		m.Blk = append(m.Blk, b)
+	}
+	return m
+}
+
+// PastType is the type of the keys and values of P tokens in N texts, the second input of a
+// Llama: f32[P, layers, 2, N, heads of keys, size of a head].
+func (c LlamaConfig) PastType() string {
+	n := strconv.Itoa
+	return "f32[P," + n(c.NumLayers) + ",2,N," + n(c.NumKVHeads) + "," + n(c.HeadDim) + "]"
+}
+
+// Forward takes token numbers [N, S] (i64) that follow P others, and past, its results for
+// those (see LlamaConfig.PastType), to the scores of the token after the last one [N, V] and
+// the keys and values of the new tokens, S in place of P.
+func (m *Llama) Forward(inputIDs, past *tensor.Tensor) (logits, present *tensor.Tensor) {
+	before := past.Size(0)
+	keys := tensor.Arange(before.Add(inputIDs.Size(1)))
+	queries := keys.Slice(0, before, tensor.End)
+	x := m.TokenEmbd.rows(inputIDs)
+	if m.Config.ScaledWords {
+		x = x.MulScalar(float32(math.Sqrt(float64(m.Config.Width))))
+	}
+	cos, sin := m.Config.Rotary.turns(queries)
+	upTo := keys.Unsqueeze(0).Le(queries.Unsqueeze(1)) // a query looks at keys up to its own
+	var cached []*tensor.Tensor
+	for i, block := range m.Blk {
+		out := nn.RunAll(block, x, cos, sin, upTo, past.Select(1, i).Permute(1, 2, 3, 0, 4))
+		x = out[0]
+		cached = append(cached, out[1].Permute(2, 0, 1, 3), out[2].Permute(2, 0, 1, 3))
+	}
+	x = m.OutputNorm.Forward(x.Select(1, -1))
+	output := m.Output
+	if output == nil {
+		output = m.TokenEmbd
+	}
+	return nn.Run(output, x), tensor.Stack(cached, 1).Unflatten(1, len(m.Blk), 2)
+}
+
+// Generate yields the likeliest tokens after a text [1, S] (i64), one after the other, until
+// the model has no position left or the loop ends. Each token is computed once.
+func (m *Llama) Generate(text *tensor.Tensor) iter.Seq[int64] {
+	c := m.Config
+	return greedy(text, c.MaxPositions, tensor.Zeros(0, c.NumLayers, 2, 1, c.NumKVHeads, c.HeadDim), m.Forward)
+}
+
+// LlamaBlock is attention and a gated perceptron, each on the normalised input and added to it.
+type LlamaBlock struct {
+	Config                          LlamaConfig `fx:"-"`
+	AttnNorm                        *nn.RMSNorm
+	AttnQ, AttnK, AttnV, AttnOutput *LlamaLinear
+	AttnQNorm, AttnKNorm            *nn.RMSNorm // nil without LlamaConfig.HeadNorms
+	FfnNorm                         *nn.RMSNorm
+	FfnGate, FfnUp, FfnDown         *LlamaLinear
+}
+
+// Forward runs one block on x [N, S, H]; cos and sin [S, half of what is turned] are the turns
+// of its positions, upTo [S, P+S] is true where a key is looked at, and past [2, N, heads, P, D] are
+// the keys and values of tokens before. It returns the keys and values of x as well.
+func (m *LlamaBlock) Forward(x, cos, sin, upTo, past *tensor.Tensor) (y, k, v *tensor.Tensor) {
+	c := m.Config
+	h := m.AttnNorm.Forward(x)
+	turned := func(by *LlamaLinear, norm *nn.RMSNorm, heads int) *tensor.Tensor {
+		t := split(nn.Run(by, h), heads)
+		if norm != nil {
+			t = norm.Forward(t)
+		}
+		return c.Rotary.turn(t.Transpose(1, 2), c.HeadDim, cos, sin)
+	}
+	q := turned(m.AttnQ, m.AttnQNorm, c.NumHeads)
+	k = turned(m.AttnK, m.AttnKNorm, c.NumKVHeads)
+	v = split(nn.Run(m.AttnV, h), c.NumKVHeads).Transpose(1, 2)
+	keys := tensor.Cat([]*tensor.Tensor{past.Select(0, 0), k}, 2)
+	values := tensor.Cat([]*tensor.Tensor{past.Select(0, 1), v}, 2)
+	found := q.ScaledDotProductAttention(keys, values, upTo, tensor.AttentionAttrs{EnableGqa: c.NumHeads != c.NumKVHeads})
+	x = x.Add(nn.Run(m.AttnOutput, found.Transpose(1, 2).Flatten(2, 3)))
+	h = m.FfnNorm.Forward(x)
+	gate := nn.Run(m.FfnGate, h)
+	if c.Gelu {
+		gate = gate.Gelu(tensor.GeluAttrs{Approximate: "tanh"})
+	} else {
+		gate = gate.Silu()
+	}
+	return x.Add(nn.Run(m.FfnDown, gate.Mul(nn.Run(m.FfnUp, h)))), k, v
+}
+
+// split takes x [N, S, heads*D] to [N, S, heads, D].
+func split(x *tensor.Tensor, heads int) *tensor.Tensor { return x.Unflatten(-1, heads, -1) }
+
+// LlamaLinear is a linear map x @ Weightᵀ + Bias, or a table of words. The weight is f32
+// [out, in], or has 4 bits, two to a byte, u8 [out, in/2], with a scale for 32 of a row.
+type LlamaLinear struct {
+	Weight *tensor.Tensor
+	Scale  *tensor.Tensor // [out, in/32], nil for f32
+	Bias   *tensor.Tensor // [out] or nil
+}
+
+// group is how many weights of 4 bits share a scale.
+const group = 32
+
+func newLlamaLinear(in, out int, bias, packed bool) *LlamaLinear {
+	m := &LlamaLinear{}
+	if packed {
+		m.Weight = tensor.Param(array.New(array.U8, out, in/2))
+		m.Scale = tensor.Param(array.New(array.F32, out, in/group))
+	} else {
+		m.Weight = tensor.Param(array.New(array.F32, out, in))
+	}
+	if bias {
+		m.Bias = tensor.Param(array.New(array.F32, out))
+	}
+	return m
+}
+
+// Forward takes x [..., in] to [..., out].
+func (m *LlamaLinear) Forward(x *tensor.Tensor) *tensor.Tensor {
+	if m.Scale != nil {
+		return x.Int4Linear(m.Weight, m.Scale, nil, m.Bias, group)
+	}
+	return x.Linear(m.Weight, m.Bias)
+}
+
+// rows returns the rows of words [N, S] as [N, S, in].
+func (m *LlamaLinear) rows(ids *tensor.Tensor) *tensor.Tensor {
+	if m.Scale != nil {
+		return ids.Int4Embedding(m.Weight, m.Scale, nil, group)
+	}
+	return ids.Embedding(m.Weight)
+}

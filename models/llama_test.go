@@ -1,0 +1,170 @@
+package models_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/gguf"
+	"github.com/gofx-dev/gofx/array/weights"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
+	"github.com/gofx-dev/gofx/lazy"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+const llamas = "testdata/llama/"
+
+// llama loads a decoder of testdata/llama, which make.py there has written.
+func llama(t *testing.T, name string) *models.Llama {
+	t.Helper()
+	f, err := gguf.Open(llamas + name + ".gguf")
+	require.NoError(t, err)
+	m, err := models.LoadLlama(f)
+	require.NoError(t, err)
+	require.NoError(t, f.Close()) // the decoder has its own memory
+	return m
+}
+
+// reference returns the text, the scores after each of its tokens, and what greedy decoding
+// appends to its first eight, as transformers computes them.
+func reference(t *testing.T, name string) (ids, scores *tensor.Tensor, greedy []int64) {
+	t.Helper()
+	f, err := weights.Open(llamas + name + ".safetensors")
+	require.NoError(t, err)
+	get := func(name string) *array.Array {
+		a, err := f.Get(name)
+		require.NoError(t, err)
+		return a
+	}
+	return tensor.New(get("ids")).Unsqueeze(0), tensor.New(get("scores")), array.Data[int64](get("greedy"))
+}
+
+// TestLlamasEqualTheReference holds each member of the family to transformers: eagerly, interpreted, as a plan that
+// was made once for all lengths, and optimised; the text in pieces, and token by token.
+func TestLlamasEqualTheReference(t *testing.T) {
+	files, err := filepath.Glob(llamas + "*.gguf")
+	require.NoError(t, err)
+	require.Len(t, files, 6)
+	for _, file := range files {
+		name := filepath.Base(file[:len(file)-len(".gguf")])
+		t.Run(name, func(t *testing.T) {
+			m := llama(t, name)
+			ids, want, _ := reference(t, name)
+			c := m.Config
+			in := []fx.Option{fx.Input("input_ids", "i64[N,S]"), fx.Input("past", c.PastType())}
+			gm, err := fx.Trace(context.Background(), m, in...)
+			require.NoError(t, err)
+			require.Empty(t, gm.Graph.Specialisations(), "no size is fixed")
+			optimised, err := fx.Trace(context.Background(), m, in...)
+			require.NoError(t, err)
+			_, err = optimised.Apply(context.Background(), fx.Optimise(), fx.PassOptions{})
+			require.NoError(t, err)
+			past := tensor.Zeros(0, c.NumLayers, 2, 1, c.NumKVHeads, c.HeadDim)
+			for engine, run := range map[string]func(in ...*tensor.Tensor) []*tensor.Tensor{
+				"eager": func(in ...*tensor.Tensor) []*tensor.Tensor {
+					logits, present := m.Forward(in[0], in[1])
+					return []*tensor.Tensor{logits, present}
+				},
+				"interp": gm.Call, "plan": planned(t, gm), "optimised plan": planned(t, optimised),
+			} {
+				t.Run(engine, func(t *testing.T) {
+					for _, pieces := range [][]int{{}, {16}, {5, 1, 6}} {
+						seen := 0
+						for i, scores := range tokenByToken(run, ids, past, pieces...) {
+							if i < len(pieces) {
+								seen += pieces[i]
+							} else {
+								seen++
+							}
+							d := fxtest.Compare(array.Contiguous(scores.Array()), array.Contiguous(want.Narrow(0, seen-1, 1).Array()))
+							require.True(t, d.Within(fxtest.Tolerance{MaxAbs: 5e-5, L2Rel: 2e-5}), "after %d tokens, pieces %v: %s", seen, pieces, d)
+						}
+						require.Equal(t, 16, seen)
+					}
+				})
+			}
+		})
+	}
+}
+
+// Greedy decoding yields the reference's tokens, in eager code and in a session, up to the last position.
+func TestLlamasGenerate(t *testing.T) {
+	s := lazy.New(lazy.Options{Synchronous: true})
+	defer s.Close()
+	for _, name := range []string{"llama", "llama3", "linear", "qwen2", "qwen3", "gemma"} {
+		m := llama(t, name)
+		ids, _, want := reference(t, name)
+		require.Len(t, want, 16)
+		require.Greater(t, len(slices.Compact(slices.Clone(want))), 4, "%s repeats a token", name)
+		text := ids.Narrow(1, 0, 8)
+		for _, x := range []*tensor.Tensor{text, s.In(text)} {
+			got := slices.Collect(m.Generate(x))
+			require.Len(t, got, 64-8+1)
+			require.Equal(t, want, got[:16], name)
+		}
+	}
+}
+
+// Matrices of Q4_0 stay as they are: two weights to a byte.
+func TestLlamaKeepsFourBits(t *testing.T) {
+	m := llama(t, "qwen3")
+	q := m.Blk[1].AttnQ
+	require.Equal(t, "u8[64,16] f32[64,1]", q.Weight.Type().String()+" "+q.Scale.Type().String())
+	require.Equal(t, "f32[40,32]", m.Output.Weight.Type().String())
+	require.Nil(t, m.Output.Scale)
+	require.Nil(t, llama(t, "llama3").Output)
+}
+
+// A file that asks for what the decoder lacks, or whose sizes do not agree, is refused.
+func TestLoadLlamaRefuses(t *testing.T) {
+	src, err := os.ReadFile(llamas + "linear.gguf")
+	require.NoError(t, err)
+	for _, c := range []struct{ old, new, want string }{
+		{"llama", "mamba", `architecture is "mamba", expected one of gemma, llama, qwen2, qwen3`},
+		{"\x06\x00\x00\x00\x00\x00\x00\x00linear", "\x06\x00\x00\x00\x00\x00\x00\x00su_nil", `positions are scaled by "su_nil"`},
+		{"rope.scaling.type", "rope.scaling.kind", `key "llama.rope.scaling.kind" asks for a rule that is unknown`},
+		{"head_count_kv\x04\x00\x00\x00\x02", "head_count_kv\x04\x00\x00\x00\x03", "4 heads of queries share 3 of keys"},
+		{"head_count_kv\x04\x00\x00\x00\x02", "head_count_kv\x04\x00\x00\x00\x04", "tensor blk.0.attn_k.weight has the shape [16,32], expected [32,32]"},
+		{"block_count\x04\x00\x00\x00\x02", "block_count\x04\x00\x00\x00\x03", "tensor blk.2.attn_q.weight has the shape of none"},
+		{"block_count\x04\x00\x00\x00\x02", "block_count\x04\x00\x00\x00\x00", `key "llama.block_count" is no positive u32`},
+		{"forward_length\x04\x00\x00\x00\x40", "forward_length\x04\x00\x00\x00\x60", "tensor blk.0.ffn_up.weight has the shape [64,32], expected [96,32]"},
+		{"embedding_length\x04\x00\x00\x00\x20\x00\x00\x00", "embedding_length\x04\x00\x00\x00\x00\x00\x00\x40", "expected"},
+		{"blk.1.ffn_down.weight", "blk.1.ffn_dawn.weight", "ffn_down"},
+	} {
+		bad := replaced(t, src, c.old, c.new)
+		f, err := gguf.Parse(bad)
+		require.NoError(t, err, c.new)
+		_, err = models.LoadLlama(f)
+		require.ErrorContains(t, err, c.want, c.new)
+		if c.new != "blk.1.ffn_dawn.weight" {
+			require.ErrorIs(t, err, models.NoDecoder)
+		}
+	}
+	info, ok := diag.Lookup(models.NoDecoder)
+	require.True(t, ok)
+	require.Equal(t, `the key general.architecture = "mamba"`, info.Example) // the first of these files
+}
+
+// replaced replaces text in every place of a file; the file keeps its size.
+func replaced(t *testing.T, src []byte, old, new string) []byte {
+	t.Helper()
+	require.Len(t, new, len(old))
+	n := 0
+	out := slices.Clone(src)
+	for i := 0; i+len(old) <= len(out); i++ {
+		if string(out[i:i+len(old)]) == old {
+			copy(out[i:], new)
+			n++
+		}
+	}
+	require.Positive(t, n, old)
+	return out
+}

@@ -1,0 +1,260 @@
+package models
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/gguf"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/nn"
+)
+
+// architectures are what files say by their architecture alone. Llama's have the rows of
+// queries and keys in an order of their own, and Mistral's are among them.
+var architectures = map[string]LlamaConfig{
+	"llama": {Rotary: LlamaRotary{Interleaved: true}},
+	"qwen2": {},
+	"qwen3": {},
+	"gemma": {Gelu: true, ScaledWords: true},
+}
+
+// LoadLlama makes a decoder of a GGUF file of Llama, Mistral, Qwen 2 and 3 or Gemma. Matrices of Q4_0
+// stay in 4 bits, all other weights become f32; the file may be closed afterwards. A rule that
+// the file asks for and the decoder lacks is an error, FX8035.
+func LoadLlama(f *gguf.File) (*Llama, error) {
+	r := &llamaFile{File: f}
+	c := r.config()
+	if r.err != nil {
+		return nil, r.err
+	}
+	m := newLlama(c, r.packed)
+	if err := nn.LoadStateDict(m, r, nn.CastTypes()); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// llamaFile reads a decoder of a file; it is the nn.Weights of its tensors. It keeps the
+// first mistake.
+type llamaFile struct {
+	*gguf.File
+	arch string
+	err  error
+}
+
+func (r *llamaFile) fail(msg string) {
+	if r.err == nil {
+		r.err = diag.New(NoDecoder, "gguf: "+msg)
+	}
+}
+
+const divisors = "rope_freqs.weight"
+
+// config reads the sizes and rules, and holds them to the shapes of the tensors, so that
+// nothing is made that the file has no data for.
+func (r *llamaFile) config() LlamaConfig {
+	r.arch, _ = r.value("general.architecture").(string)
+	c, ok := architectures[r.arch]
+	if !ok {
+		r.fail("architecture is " + diag.Quote(r.arch) + ", expected one of " + strings.Join(slices.Sorted(maps.Keys(architectures)), ", "))
+		return c
+	}
+	r.refuse()
+	c.Width, c.NumLayers = r.size("embedding_length", 0), r.size("block_count", 0)
+	c.Inner, c.MaxPositions = r.size("feed_forward_length", 0), r.size("context_length", 0)
+	c.NumHeads = r.size("attention.head_count", 0)
+	c.NumKVHeads = r.size("attention.head_count_kv", c.NumHeads)
+	c.HeadDim = r.size("attention.key_length", c.Width/max(c.NumHeads, 1))
+	c.RMSNormEps = r.number("attention.layer_norm_rms_epsilon", 0)
+	if values := r.size("attention.value_length", c.HeadDim); values != c.HeadDim {
+		r.fail("values have " + strconv.Itoa(values) + " elements and keys " + strconv.Itoa(c.HeadDim) + ", expected as many")
+	}
+	if c.NumKVHeads > 0 && c.NumHeads%c.NumKVHeads != 0 {
+		r.fail(strconv.Itoa(c.NumHeads) + " heads of queries share " + strconv.Itoa(c.NumKVHeads) + " of keys, expected a multiple")
+	}
+	c.OutputTable, c.Biases, c.HeadNorms = r.has("output.weight"), r.has("blk.0.attn_q.bias"), r.has("blk.0.attn_q_norm.weight")
+	r.rotary(&c)
+	r.agree(&c)
+	return c
+}
+
+// refuse refuses files with keys that change what a decoder computes and that it lacks.
+func (r *llamaFile) refuse() {
+	known := []string{"type", "factor", "original_context_length", "finetuned"}
+	for _, key := range r.Keys() {
+		key, ours := strings.CutPrefix(key, r.arch+".")
+		scaling, scales := strings.CutPrefix(key, "rope.scaling.")
+		switch {
+		case !ours:
+		case scales && !slices.Contains(known, scaling), strings.HasPrefix(key, "attention.sliding_window"), strings.HasPrefix(key, "expert_"),
+			strings.HasSuffix(key, "logit_softcapping"), key == "attention.scale", key == "logit_scale", key == "embedding_scale", key == "residual_scale":
+			r.fail("key " + diag.Quote(r.arch+"."+key) + " asks for a rule that is unknown, expected a file without it")
+		}
+	}
+}
+
+// rotary reads how positions turn heads.
+func (r *llamaFile) rotary(c *LlamaConfig) {
+	t := &c.Rotary
+	t.Base = r.number("rope.freq_base", 10000)
+	t.Dims = r.size("rope.dimension_count", c.HeadDim)
+	if t.Dims%2 != 0 || t.Dims > c.HeadDim {
+		r.fail(strconv.Itoa(t.Dims) + " elements of a head of " + strconv.Itoa(c.HeadDim) + " are turned, expected an even number of them")
+	}
+	t.Scaling, _ = r.value(r.arch + ".rope.scaling.type").(string)
+	switch t.Scaling {
+	case "", "none":
+		t.Scaling = ""
+	case "linear":
+		t.Factor = r.number("rope.scaling.factor", 0)
+	case "yarn":
+		t.Factor = r.number("rope.scaling.factor", 0)
+		t.Trained = r.size("rope.scaling.original_context_length", c.MaxPositions)
+	default:
+		r.fail("positions are scaled by " + diag.Quote(t.Scaling) + ", expected none, linear or yarn")
+	}
+	if !r.has(divisors) || r.err != nil {
+		return
+	}
+	a, err := r.Get(divisors)
+	if err != nil {
+		r.err = err
+		return
+	}
+	if a.DType() != array.F32 || !slices.Equal(a.Shape(), []int{t.Dims / 2}) {
+		r.fail(divisors + " is " + a.DType().String() + shapeText(a.Shape()) + ", expected f32[" + strconv.Itoa(t.Dims/2) + "]")
+		return
+	}
+	t.Divisors = slices.Clone(array.Data[float32](a))
+}
+
+// agree holds the sizes to the shapes of the matrices, of which VocabSize is the first.
+func (r *llamaFile) agree(c *LlamaConfig) {
+	if r.err != nil {
+		return
+	}
+	if _, shape, ok := r.File.Type("token_embd.weight"); ok && len(shape) == 2 {
+		c.VocabSize = shape[0]
+	}
+	r.matrix("token_embd.weight", c.VocabSize, c.Width)
+	for i := 0; i < c.NumLayers && r.err == nil; i++ {
+		blk := "blk." + strconv.Itoa(i) + "."
+		r.matrix(blk+"attn_q.weight", c.NumHeads*c.HeadDim, c.Width)
+		r.matrix(blk+"attn_k.weight", c.NumKVHeads*c.HeadDim, c.Width)
+		r.matrix(blk+"ffn_up.weight", c.Inner, c.Width)
+	}
+}
+
+func (r *llamaFile) matrix(name string, rows, cols int) {
+	if _, shape, ok := r.File.Type(name); !ok || !slices.Equal(shape, []int{rows, cols}) {
+		r.fail("tensor " + name + " has the shape " + shapeText(shape) + ", expected " + shapeText([]int{rows, cols}))
+	}
+}
+
+func shapeText(shape []int) string {
+	if shape == nil {
+		return "of none"
+	}
+	var out []string
+	for _, d := range shape {
+		out = append(out, strconv.Itoa(d))
+	}
+	return "[" + strings.Join(out, ",") + "]"
+}
+
+func (r *llamaFile) value(key string) any {
+	v, _ := r.Value(key)
+	return v
+}
+
+func (r *llamaFile) has(name string) bool {
+	_, _, ok := r.File.Type(name)
+	return ok
+}
+
+// size reads a positive number below 2^31; one that is absent is other, or a mistake where that is 0.
+func (r *llamaFile) size(key string, other int) int {
+	key = r.arch + "." + key
+	v, ok := r.Value(key)
+	n, isInt := v.(uint32)
+	switch {
+	case !ok && other > 0:
+		return other
+	case !ok || !isInt || n == 0 || n >= 1<<31:
+		r.fail("key " + diag.Quote(key) + " is no positive u32, expected one")
+		return 0
+	}
+	return int(n)
+}
+
+// number reads a positive f32; see size.
+func (r *llamaFile) number(key string, other float64) float64 {
+	key = r.arch + "." + key
+	v, ok := r.Value(key)
+	x, isFloat := v.(float32)
+	switch {
+	case !ok && other > 0:
+		return other
+	case !ok || !isFloat || !(x > 0) || x > 1e30:
+		r.fail("key " + diag.Quote(key) + " is no positive f32, expected one")
+		return 0
+	}
+	return float64(x)
+}
+
+const scaleOf = ".scale"
+
+// packed reports whether a matrix has 4 bits in the file.
+func (r *llamaFile) packed(name string) bool {
+	_, shape, _ := r.File.Type(name)
+	return r.Format(name) == "Q4_0" && len(shape) == 2
+}
+
+// scaled returns the name of the matrix whose scales a name is for.
+func (r *llamaFile) scaled(name string) (matrix string, ok bool) {
+	linear, ok := strings.CutSuffix(name, scaleOf)
+	return linear + ".weight", ok && r.packed(linear+".weight")
+}
+
+// Names implements nn.Weights.
+func (r *llamaFile) Names() (names []string) {
+	for _, name := range r.File.Names() {
+		if name == divisors {
+			continue
+		}
+		names = append(names, name)
+		if r.packed(name) {
+			names = append(names, strings.TrimSuffix(name, ".weight")+scaleOf)
+		}
+	}
+	return names
+}
+
+// Type implements nn.Weights.
+func (r *llamaFile) Type(name string) (d array.DType, shape []int, ok bool) {
+	if matrix, ok := r.scaled(name); ok {
+		_, shape, _ = r.File.Type(matrix)
+		return array.F32, []int{shape[0], shape[1] / group}, true
+	}
+	d, shape, ok = r.File.Type(name)
+	if ok && r.packed(name) {
+		return array.U8, []int{shape[0], shape[1] / 2}, true
+	}
+	return d, shape, ok
+}
+
+// Get implements nn.Weights.
+func (r *llamaFile) Get(name string) (*array.Array, error) {
+	if matrix, ok := r.scaled(name); ok {
+		_, scale, _, err := r.Int4(matrix)
+		return scale, err
+	}
+	if r.packed(name) {
+		weight, _, _, err := r.Int4(name)
+		return weight, err
+	}
+	return r.File.Get(name)
+}
