@@ -1,0 +1,2 @@
+// Package state reads the memory that a compiled function depends on.
+package state
