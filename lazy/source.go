@@ -50,7 +50,7 @@ func (s source) Slot(x *tensor.Tensor) record.Slot {
 		return nil
 	case k != nil:
 		return k
-	case !x.IsParam():
+	case !x.IsParam() && (s.capture == nil || !s.capture.frozen[x.ID()]):
 		return nil
 	}
 	k = &slot{name: "p" + strconv.Itoa(len(s.slots)), array: x.Value().(*array.Array), of: x.ID()}
@@ -83,7 +83,7 @@ func (s source) Reload(_ int, p *place, _ record.Slot) *place { return p }
 func (s source) Report(err error) { panic(located(err, s.rec.What())) }
 
 // Entered implements record.Source.
-func (s source) Entered(*memory) {}
+func (s source) Entered(m *memory) { s.capture.met(m) }
 
 // Observed implements record.Source: code that has the memory of a parameter may write to it
 // without a word.

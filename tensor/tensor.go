@@ -61,6 +61,9 @@ func StateParam(a *array.Array) *Tensor {
 	return t
 }
 
+// Owned returns a tensor over an array that nobody else has. For engines only.
+func Owned(a *array.Array) *Tensor { return of(a) }
+
 // MarkParam makes an eager tensor count as part of a model's state.
 func (x *Tensor) MarkParam() { x.c.param.Store(true) }
 
