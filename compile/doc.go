@@ -4,9 +4,10 @@
 // where it is the same, they run the graph and write what the function would have written: no
 // code of the function runs.
 //
-// What a function reads is a state.Table, which a program that looks at all of its code writes. A
-// call that needs memory which the table lacks, looks at data, or makes what cannot be made again is
-// right all the same: the function itself runs. Explain tells the reason and the line.
+// What a function reads is a state.Table. No program writes it yet; it is written by hand, and where
+// it lacks something that the function reads, calls may give what they gave before. A call that looks
+// at data, or makes what cannot be made again, runs the function itself. Explain tells the reason and
+// the line.
 //
 // Calls on several goroutines are right where calls of the function itself are. A call that makes a record
 // has the tensors of its arguments to itself: code that is not compiled must not use them meanwhile.

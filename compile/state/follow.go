@@ -50,13 +50,9 @@ func (m *Image) dynamic(s step, c *cell, at unsafe.Pointer, v value, held bool) 
 	}
 }
 
-// box reads the value that an interface holds, which nobody writes.
+// box reads all of the value that an interface holds, which nobody writes: it is passed on whole.
 func (m *Image) box(s step, p unsafe.Pointer, t reflect.Type, held bool) {
-	lay := m.s.whole(t)
-	if t.Kind() == reflect.Struct {
-		lay = m.s.listed(t, nil)
-	}
-	o := m.add(&object{ptr: p, typ: t, n: 1, size: t.Size(), lay: lay, held: held, box: true, path: s.path})
+	o := m.add(&object{ptr: p, typ: t, n: 1, size: t.Size(), lay: m.s.whole(t), held: held, box: true, path: s.path})
 	s.op, s.dst = opBox, o.reg
 	m.step(s)
 }

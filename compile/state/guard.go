@@ -86,6 +86,8 @@ type datum struct {
 	reg   uint32
 	dtype array.DType
 	shape []int
+	// strides say which calls make views and which copies: a graph has one of both.
+	strides []int
 }
 
 // Machine has what a check works with. It is for one goroutine at a time.
@@ -109,7 +111,7 @@ func (m *Image) Guard(writes []int, caps bool) *Guard {
 		case opData:
 			t := m.tensors[s.want]
 			s.want = uint64(len(g.data))
-			g.data = append(g.data, datum{t.reg, t.array.DType(), slices.Clone(t.array.Shape())})
+			g.data = append(g.data, datum{t.reg, t.array.DType(), slices.Clone(t.array.Shape()), slices.Clone(t.array.Strides())})
 		case opFresh:
 			g.fresh = append(g.fresh, region{s.dst, s.size})
 		}
@@ -236,7 +238,7 @@ func (t *seen) same(x *tensor.Tensor) bool {
 
 func (d *datum) same(x *tensor.Tensor) bool {
 	a, ok := x.Value().(*array.Array)
-	return ok && a.DType() == d.dtype && slices.Equal(a.Shape(), d.shape) && x.Engine() == nil
+	return ok && a.DType() == d.dtype && slices.Equal(a.Shape(), d.shape) && slices.Equal(a.Strides(), d.strides) && x.Engine() == nil
 }
 
 // apart reports whether the memory of objects that are known by registers is apart from all others, and that of

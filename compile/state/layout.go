@@ -73,9 +73,10 @@ func NewSchema(t *Table, in, out reflect.Type) *Schema {
 	return s
 }
 
-// frame is the layout of a struct of arguments or results: all of its fields are read.
+// frame is the layout of a struct of arguments or results: all of its words are read, since a struct
+// that is passed on takes along the fields that no code names.
 func (s *Schema) frame(t reflect.Type) *layout {
-	b := builder{s: s, l: &layout{size: t.Size()}}
+	b := builder{s: s, l: &layout{size: t.Size()}, whole: true}
 	for f := range t.Fields() {
 		b.add(f.Type, f.Offset, Load, f.Name, "")
 	}
@@ -172,7 +173,7 @@ func (b *builder) fields(t reflect.Type, off uintptr, name string) {
 	}
 	if found != len(listed) {
 		for n, e := range listed {
-			if _, ok := t.FieldByName(n); !ok {
+			if f, ok := t.FieldByName(n); !ok || len(f.Index) > 1 {
 				panic(stale("the type " + e.Type + " has no field " + n))
 			}
 		}
