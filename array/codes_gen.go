@@ -7,4 +7,6 @@ import "github.com/gofx-dev/gofx/diag"
 // The codes of this package; docs/errors.md explains them.
 const (
 	CodeTooLarge diag.Code = "FX2009" // memory beyond the limit
+	CodeMissing  diag.Code = "FX8020" // parameter without a value
+	CodeMismatch diag.Code = "FX8022" // tensor of another type
 )

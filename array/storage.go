@@ -71,6 +71,7 @@ func (s *Storage) init(n int, clear bool) {
 	} else {
 		buf = uncleared(n + Align)
 	}
+	askForHugePages(buf)
 	skip := 0
 	if r := int(uintptr(unsafe.Pointer(unsafe.SliceData(buf))) & (Align - 1)); r != 0 {
 		skip = Align - r

@@ -37,6 +37,7 @@ type options struct {
 	pairs   int
 	window  time.Duration
 	limit   time.Duration
+	hold    string
 	blas    string
 	peers   string
 	engines bool
@@ -70,6 +71,7 @@ func main() {
 	flag.IntVar(&o.pairs, "pairs", 15, "interleaved measurements behind each median")
 	flag.DurationVar(&o.window, "window", 10*time.Millisecond, "least time of one measurement; short calls are repeated")
 	flag.DurationVar(&o.limit, "limit", 2*time.Minute, "most time for a row; slow rows get fewer pairs, 3 at least")
+	flag.StringVar(&o.hold, "hold", "", "run this `command` while a row is timed, after its peers are ready: it prints a line when other work has stopped, and ends with its input")
 	flag.StringVar(&o.blas, "blas", "auto", "OPENBLAS_CORETYPE for PyTorch 1.13; auto measures which is the fastest, empty leaves it to OpenBLAS")
 	flag.StringVar(&o.peers, "peers", "torch,ort,openvino,jax,iree,llama,onednn", "processes to compare with; torch-1.13 is another")
 	flag.BoolVar(&o.engines, "engines", true, "measure gofx's other ways to compute a network, too")
@@ -221,12 +223,15 @@ func measureThreads(o options, list []*Case, threads int, blas string, out io.Wr
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads + max(0, o.beside)))
 	defer peak.Beside(max(0, o.beside))()
-	b := &bench{threads: threads, pairs: max(1, o.pairs), window: o.window, limit: o.limit, engines: o.engines, coarse: map[string]string{}, slow: map[string]string{}}
+	b := &bench{threads: threads, pairs: max(1, o.pairs), window: o.window, limit: o.limit, engines: o.engines,
+		hold: o.hold, spare: scriptWork, coarse: map[string]string{}, slow: map[string]float64{}}
 	if b.dir, err = os.MkdirTemp("", "gofx-bench"); err != nil {
 		return nil, false, blas, err
 	}
 	defer os.RemoveAll(b.dir)
-	b.peaks = peak.Measure(threads)
+	if err := b.quietly(func() { b.peaks = peak.Measure(threads) }); err != nil {
+		return nil, false, blas, err
+	}
 	b.cpu = host.Processor() + ", " + b.peaks.Level + emulated(o.beside)
 	warn("%d threads, %s: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s from memory", threads, b.cpu,
 		b.peaks.FMA/1e9, b.peaks.Int8/1e9, b.peaks.Bandwidth[len(b.peaks.Bandwidth)-1].Rate/1e9)
@@ -249,7 +254,9 @@ func measureThreads(o options, list []*Case, threads int, blas string, out io.Wr
 		}
 	}
 	for i, c := range list {
-		b.peaks.Refresh(threads)
+		if err := b.quietly(func() { b.peaks.Refresh(threads) }); err != nil {
+			return rows, true, used, err
+		}
 		if i > 0 && list[i-1].Group != c.Group {
 			if err := b.emitSums(list[i-1].Group, rows, emit); err != nil {
 				return rows, true, used, err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -25,7 +24,9 @@ type bench struct {
 	procs   map[string]*peers.Peer // the running ones
 	engines bool                   // whether other ways of gofx are measured
 	coarse  map[string]string      // peers that round operands of f32, and how much
-	slow    map[string]string      // peers that took too long for one input of a network, by both
+	slow    map[string]float64     // nanoseconds for one input of a network, of peers that have no turns
+	hold    string                 // a command that runs while a row is timed
+	spare   float64                // how many processors a peer may keep busy beyond its threads
 	peaks   peak.Peaks
 	cpu     string // its name and instruction set
 	failed  []error
@@ -36,6 +37,7 @@ type runner struct {
 	name        string
 	process     *peers.Peer // nil where it is gofx
 	engine      bool        // another way of gofx, no peer
+	slow        bool        // much slower than gofx: it has no turns, one call is its time
 	time        func(warm, calls int) (time.Duration, error)
 	warm, calls int
 	times       []float64 // ms of a call
@@ -84,7 +86,13 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err)
 	}
+	release, err := held(b.hold)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	list := b.counted(c, row, f.list)
+	b.timeOnce(c, row, f.slow)
 	runtime.GC()
 	before := host.ReadLoad(b.procs)
 	if list, err = b.interleave(c, row, list); err != nil {
@@ -111,9 +119,9 @@ func (b *bench) stamp(row *Row) {
 	}
 }
 
-// counting is how long a peer computes while its threads are counted, spare is how much they may
-// be busy beyond the given threads, for the script's own work.
-const counting, spare = 50 * time.Millisecond, 0.25
+// counting is how long a peer computes while its threads are counted, scriptWork is how much of a
+// processor its script may need beyond the given threads.
+const counting, scriptWork = 50 * time.Millisecond, 0.25
 
 // counted looks on how many threads each peer runs, and leaves out those that are busy on more
 // than they are given.
@@ -130,7 +138,7 @@ func (b *bench) counted(c *Case, row *Row, list []*runner) (kept []*runner) {
 			calls := 1 + int(counting/max(1, once))
 			n, busy, err = r.process.Running(func() error { _, err := r.time(0, calls); return err })
 		}
-		if err == nil && busy > float64(b.threads)+spare {
+		if err == nil && busy > float64(b.threads)+b.spare {
 			err = fmt.Errorf("it keeps %.2f processors busy", busy)
 		}
 		if err != nil {
@@ -149,6 +157,7 @@ func (b *bench) counted(c *Case, row *Row, list []*runner) (kept []*runner) {
 // field holds the competitors of a case and their results.
 type field struct {
 	list []*runner
+	slow []*runner // peers that would keep all others waiting
 	want []float64 // of the results of ours
 	ours float64   // nanoseconds of a call of ours
 	// seen is told the results of each peer; it may be nil.
@@ -302,9 +311,11 @@ func (b *bench) load(c *Case, row *Row, f *field, requests []peerCase) {
 				break
 			}
 			ask.load.ID = fmt.Sprint(i, " ", ask.name)
-			r, err := b.loaded(c, row, f, p, *ask)
+			r, err := b.loaded(c, f, p, *ask)
 			if err == nil {
-				if r != nil {
+				if r.slow {
+					f.slow = append(f.slow, r)
+				} else {
 					f.list = append(f.list, r)
 				}
 				break
@@ -313,56 +324,6 @@ func (b *bench) load(c *Case, row *Row, f *field, requests []peerCase) {
 			b.restart(p, err)
 		}
 	}
-}
-
-// tooSlow is how many times as long as gofx a peer may take to have turns, hurry the time from
-// which on that counts.
-const tooSlow, hurry = 10, 100 * time.Millisecond
-
-// loaded prepares one peer. A peer that is much slower than gofx has no turns, for all would
-// wait for it: its one call is its time, and nil its runner.
-func (b *bench) loaded(c *Case, row *Row, f *field, p *peers.Peer, q peerCase) (*runner, error) {
-	q.load.Do = "load"
-	if why := b.slow[c.slowKey(q.name)]; why != "" && c.Dims["N"] > 1 {
-		return nil, errors.New(why)
-	}
-	a, err := p.Do(q.load)
-	id := q.load.ID
-	f.closes = append(f.closes, func() { _, _ = p.Do(peers.Request{Do: "drop", ID: id}) })
-	if err == nil {
-		want := f.want
-		if q.results > 0 {
-			want = want[:q.results*peers.Places]
-		}
-		err = c.disagree(q.name, want, a.Probe)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if f.seen != nil {
-		f.seen(q.name, a.Probe)
-	}
-	r := &runner{name: q.name, process: p, time: func(warm, calls int) (time.Duration, error) {
-		a, err := p.Do(peers.Request{Do: "run", ID: id, Warm: warm, Calls: calls})
-		return time.Duration(a.NS), err
-	}}
-	if c.Network == nil || a.NS < float64(hurry) || a.NS < tooSlow*f.ours {
-		return r, nil
-	}
-	if row.Once == nil {
-		row.Once = map[string]float64{}
-	}
-	row.Once[q.name] = a.NS / 1e6
-	b.slow[c.slowKey(q.name)] = fmt.Sprintf("one input took %.0f times as long as gofx", a.NS/f.ours)
-	return nil, nil
-}
-
-// slowKey names a peer and a network, whatever its batch.
-func (c *Case) slowKey(peer string) string {
-	if c.Network == nil {
-		return ""
-	}
-	return fmt.Sprint(peer, " ", c.Group, " ", c.Network.Name, " ", c.Quant != nil)
 }
 
 // interleave takes turns: every round measures each competitor once, and each

@@ -137,7 +137,7 @@ func (b *bench) engine(c *Case, row *Row, f *field, w *network, e Engine, dir st
 		return nil, err
 	}
 	f.closes = append(f.closes, p.Close)
-	return b.loaded(c, row, f, p, peerCase{name: e.Name})
+	return b.loaded(c, f, p, peerCase{name: e.Name})
 }
 
 // networkRequests returns the requests to the available peers for a network.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/bench/peers"
+	"github.com/gofx-dev/gofx/models"
 )
 
 func TestMedian(t *testing.T) {
@@ -155,4 +157,34 @@ func TestTextsNameNoFolderOfTheMachine(t *testing.T) {
 	dir, err := filepath.Abs("..")
 	require.NoError(t, err)
 	require.Equal(t, "models/lstm.go:22: cannot be written", inTree(filepath.Join(dir, "models", "lstm.go")+":22: cannot be written"))
+}
+
+// TestHold: the command runs from its first line to the end of its input.
+func TestHold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	b := &bench{hold: "echo stop >>" + path + "; echo; cat; echo go on >>" + path}
+	log := func() string {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		return string(text)
+	}
+	require.NoError(t, b.quietly(func() { require.Equal(t, "stop\n", log()) }))
+	require.Equal(t, "stop\ngo on\n", log())
+	b.hold = "exit 3"
+	require.ErrorContains(t, b.quietly(func() { t.Fail() }), "-hold: exit 3 has ended without a word: exit status 3")
+	b.hold = ""
+	require.NoError(t, b.quietly(func() {}))
+}
+
+// TestSlowPeersAreTimedOnce: they have no turns, and are left out where an input would pass the limit.
+func TestSlowPeersAreTimedOnce(t *testing.T) {
+	var order []string
+	b, row := &bench{slow: map[string]float64{}, limit: 10 * time.Second}, &Row{}
+	c := &Case{Network: &models.Model{Name: "net"}, Dims: map[string]int{"N": 8}}
+	b.timeOnce(c, row, []*runner{fake("iree", 3*time.Second, &order)})
+	require.Equal(t, map[string]float64{"iree": 3000}, row.Once)
+	require.Len(t, order, 1)
+	b.slow[c.slowKey("iree")] = 2e9
+	_, err := b.loaded(c, &field{}, nil, peerCase{name: "iree"})
+	require.EqualError(t, err, "one input took 2 s, 8 would take more than 10s (-limit)")
 }

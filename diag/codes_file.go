@@ -115,7 +115,7 @@ var fileCodes = []Info{
 		Example: `a file whose metadata has "crc32c.a":"00000000" for a tensor a with other data`,
 	},
 	{
-		//gofx:code array/safetensors.CodeMissing graph.WeightMissing
+		//gofx:code array.CodeMissing kernel.CodeWeights graph.WeightMissing
 		Code: "FX8020", Title: "parameter without a value",
 		Cause:   "a saved graph declares a parameter that the weights lack, or a module is saved before its weights are loaded",
 		Cure:    "load the weights that belong to the graph",
@@ -129,7 +129,7 @@ var fileCodes = []Info{
 		Example: `weights.safetensors has a tensor extra, graph.fx has no line param extra`,
 	},
 	{
-		//gofx:code array/safetensors.CodeMismatch graph.WeightMismatch
+		//gofx:code array.CodeMismatch graph.WeightMismatch
 		Code: "FX8022", Title: "tensor of another type",
 		Cause:   "a tensor has another element type or shape than its parameter is declared with",
 		Cure:    "use the weights that were saved with the graph",

@@ -102,7 +102,7 @@ var weightCodes = []Info{
 		Example: `fxgen print ./no_such_folder#Net`,
 	},
 	{
-		//gofx:code cmd/fxgen/internal/work.NoSymbol
+		//gofx:code cmd/fxgen/internal/work.NoSymbol internal/effects.NoFunction
 		Code: "FX8077", Title: "package has no such function or type",
 		Cause:   "the text after # is not a function or type of the package, or not a method of the type",
 		Cure:    "write the name as the package has it; only functions and types are captured, not the values of variables",

@@ -56,10 +56,10 @@ module layer = linear (weight=w, bias=b)
 `
 }
 
-// TestPassesGoIntoBodies runs every pass on a graph whose only work for it is in a body
+// TestPasses_goIntoBodies runs every pass on a graph whose only work for it is in a body
 // of a body. A pass that cannot do its work there says so in its doc, and has no line here:
 // quantisation (reason Q22 in its plan), schedule.Overlap (FX3062) and partition.Split.
-func TestPassesGoIntoBodies(t *testing.T) {
+func TestPasses_goIntoBodies(t *testing.T) {
 	all := map[string]passes.Pass{}
 	for _, p := range fx.Passes() {
 		all[p.Name] = p

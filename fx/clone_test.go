@@ -13,9 +13,9 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// TestCopiesAreTraced captures functions that copy tensors, and runs them
+// TestTrace_copies captures functions that copy tensors, and runs them
 // interpreted, after all passes, and as a plan: no result may be its input.
-func TestCopiesAreTraced(t *testing.T) {
+func TestTrace_copies(t *testing.T) {
 	for name, f := range map[string]func(x *tensor.Tensor) *tensor.Tensor{
 		"clone":         func(x *tensor.Tensor) *tensor.Tensor { return x.Clone() },
 		"written clone": func(x *tensor.Tensor) *tensor.Tensor { return x.Clone().AddScalarInPlace(1).Add(x) },

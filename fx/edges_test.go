@@ -35,7 +35,7 @@ var edgeHalf = op.Unary("edge_half", "edge_half returns x/2.", func(b *expr.Buil
 	return b.Mul(x, b.Const(array.F32, 0.5))
 })
 
-func TestOwnOperatorsOnOtherElementTypes(t *testing.T) {
+func TestOwnOperators_otherElementTypes(t *testing.T) {
 	swoosh := func(x *tensor.Tensor) *tensor.Tensor { return tensor.CallOp(edgeSwoosh, nil, x) }
 	_, err := fx.Trace(t.Context(), swoosh, fx.Input("x", "i64[N]"))
 	require.ErrorIs(t, err, op.DTypeMismatch)
@@ -65,7 +65,7 @@ func (m *missing) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return x.Softmax(9).Add(eager).Add(traced).Add(beyond)
 }
 
-func TestMissingOperandsDoNotEndTheTrace(t *testing.T) {
+func TestTrace_missingOperandsDoNotEndIt(t *testing.T) {
 	_, err := fx.Trace(t.Context(), &missing{W: tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)}, fx.Input("x", "f32[2,2]"))
 	var list diag.List
 	require.ErrorAs(t, err, &list)
@@ -89,7 +89,7 @@ func (m *shared) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return x.Matmul(m.W)
 }
 
-func TestMistakesOfOtherGoroutinesAreTheirs(t *testing.T) {
+func TestTrace_mistakesOfOtherGoroutinesAreTheirs(t *testing.T) {
 	m := &shared{W: tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)}
 	var got any
 	m.do = func() {
@@ -110,7 +110,7 @@ func equalSizes(x, y *tensor.Tensor) *tensor.Tensor { return x.Add(y).Matmul(y.T
 
 // Sizes that a guard makes equal are one symbol for the users of a plan and of generated
 // code.
-func TestEqualSizesAreOneSymbol(t *testing.T) {
+func TestSymbols_equalSizesAreOne(t *testing.T) {
 	gm, err := fx.Trace(t.Context(), equalSizes, fx.Input("x", "f32[A,B]"), fx.Input("y", "f32[C,D]"))
 	require.NoError(t, err)
 	exe, err := cpu.Compile(gm.Module, lowering.Options{})
@@ -149,7 +149,7 @@ func TestEqualSizesAreOneSymbol(t *testing.T) {
 
 // Chains of equalities, sizes that are sums and products of others, and sizes that were
 // pinned.
-func TestDeterminedSizesAreNoSymbols(t *testing.T) {
+func TestSymbols_determinedSizesAreNone(t *testing.T) {
 	for name, c := range map[string]struct {
 		f       any
 		inputs  []string
@@ -210,7 +210,7 @@ func TestDeterminedSizesAreNoSymbols(t *testing.T) {
 }
 
 // A quotient that must vanish gives a bound between its dividend and its divisor.
-func TestVanishingQuotientsAreBounds(t *testing.T) {
+func TestGuards_vanishingQuotientsAreBounds(t *testing.T) {
 	gm, err := fx.Trace(t.Context(), func(x, y *tensor.Tensor) *tensor.Tensor {
 		y.Size(0).Div(x.Size(0).Add(1)).MustEqual(0)
 		return x.Relu()
@@ -225,7 +225,7 @@ func TestVanishingQuotientsAreBounds(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestSqueezeOfSymbolicSizesAsksForTheAxis(t *testing.T) {
+func TestSqueeze_symbolicSizesNeedTheAxis(t *testing.T) {
 	gm, err := fx.Trace(t.Context(), func(x *tensor.Tensor) *tensor.Tensor { return x.Squeeze().Relu() }, fx.Input("x", "f32[A,B,1]"))
 	require.NoError(t, err)
 	_, err = cpu.Compile(gm.Module, lowering.Options{})
@@ -243,7 +243,7 @@ type wraps struct{ L *wrapped }
 
 func (m *wraps) Forward(x *tensor.Tensor) *tensor.Tensor { return nn.Run(m.L, x).Relu() }
 
-func TestSaveRefusesWhatLoadCannotRead(t *testing.T) {
+func TestSave_refusesWhatLoadCannotRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "saved")
 	m := &wraps{&wrapped{tensor.FromSlice([]float32{1, 2})}}
 	gm, err := fx.Trace(t.Context(), m, fx.Input("x", "f32[2]"), fx.Leaf(func(m any, _ string, library bool) bool {
@@ -266,7 +266,7 @@ func TestSaveRefusesWhatLoadCannotRead(t *testing.T) {
 }
 
 // SetBound takes nil for attributes, as cursors do; those of another operator are named.
-func TestSetBoundTakesNilAttributes(t *testing.T) {
+func TestSetBound_nilAttributes(t *testing.T) {
 	gm, err := fx.Trace(t.Context(), func(x *tensor.Tensor) *tensor.Tensor { return x.Relu() }, fx.Input("x", "f32[2,2]"))
 	require.NoError(t, err)
 	x := gm.Graph.Inputs()[0]

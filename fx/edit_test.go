@@ -113,7 +113,7 @@ func values(t *testing.T, gm *fx.GraphModule, in ...*tensor.Tensor) []float32 {
 	return tensor.Data[float32](out[0])
 }
 
-func TestRecordUsesStateAndSizes(t *testing.T) {
+func TestRecord_usesStateAndSizes(t *testing.T) {
 	ctx := context.Background()
 	net := &Net{nn.NewLinear(2, 2), nn.NewLinear(2, 2)}
 	gm := capture(net, fx.Input("x", "f32[N,2]"))
@@ -141,7 +141,7 @@ func TestRecordUsesStateAndSizes(t *testing.T) {
 
 func base(path string) string { return path[len(path)-len("edit_test.go"):] }
 
-func TestRecordWithSizesThatAreExpressions(t *testing.T) {
+func TestRecord_sizesThatAreExpressions(t *testing.T) {
 	gm := capture(func(x *tensor.Tensor) *tensor.Tensor { return tensor.Cat([]*tensor.Tensor{x, x}, 0) }, fx.Input("x", "f32[N,2]"))
 	g := gm.Graph
 	cat := g.Output().Arg(0)
@@ -158,7 +158,7 @@ func TestRecordWithSizesThatAreExpressions(t *testing.T) {
 	require.Equal(t, []float32{2, 4, 4, 6, 4, 6, 6, 8}, values(t, gm, tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)))
 }
 
-func TestRecordTakesManyAndGoesIntoRegions(t *testing.T) {
+func TestRecord_takesManyAndGoesIntoRegions(t *testing.T) {
 	gm := capture(func(p, x *tensor.Tensor) *tensor.Tensor {
 		id := func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Neg()} }
 		return tensor.Cond(p, id, id, x)[0]
@@ -178,7 +178,7 @@ func TestRecordTakesManyAndGoesIntoRegions(t *testing.T) {
 	require.Equal(t, []float32{-1, -2}, values(t, gm, tensor.Scalar(false), tensor.FromSlice([]float32{1, 2})))
 }
 
-func TestRecordRefuses(t *testing.T) {
+func TestRecord_refuses(t *testing.T) {
 	ctx := context.Background()
 	gm := capture(func(x *tensor.Tensor) *tensor.Tensor { return x.Split([]int{1, 1}, 1)[0] }, fx.Input("x", "f32[2,2]"))
 	g, text := gm.Graph, gm.Graph.String()
@@ -255,7 +255,7 @@ func TestReplaceModule(t *testing.T) {
 	require.Equal(t, text, gm.Module.String())
 }
 
-func TestReplaceModuleThatIsCalledTwice(t *testing.T) {
+func TestReplaceModule_calledTwice(t *testing.T) {
 	fc := nn.NewLinear(2, 2)
 	gm := capture(func(x *tensor.Tensor) *tensor.Tensor { return fc.Forward(fc.Forward(x)) }, fx.Root(&Net{fc, fc}), fx.Input("x", "f32[N,2]"))
 	with := &shifted{Fc: nn.NewLinear(2, 2), By: tensor.FromSlice([]float32{1, 2})}
@@ -290,7 +290,7 @@ func (s *scaled) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return s.Fc.Forward(x).Mul(count)
 }
 
-func TestRecordWritesState(t *testing.T) {
+func TestRecord_writesState(t *testing.T) {
 	m := &scaled{nn.NewLinear(2, 2), tensor.FromSlice([]float32{0})}
 	gm := capture(m, fx.Input("x", "f32[N,2]"))
 	x := tensor.FromSlice([]float32{1, 2}, 1, 2)
@@ -341,7 +341,7 @@ func TestRecord_writesTensorsReadBefore(t *testing.T) {
 	}
 }
 
-func TestRecordOfControlFlowAndContainers(t *testing.T) {
+func TestRecord_controlFlowAndContainers(t *testing.T) {
 	ctx := context.Background()
 	gm := capture(func(x, p *tensor.Tensor) *tensor.Tensor { return x.Relu() }, fx.Input("x", "f32[N,2]"), fx.Input("p", "bool[]"))
 	g := gm.Graph
@@ -372,7 +372,7 @@ func TestRecordOfControlFlowAndContainers(t *testing.T) {
 	require.Equal(t, []float32{1, 2, 3, 4}, values(t, un, tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 1, 2)))
 }
 
-func TestRecordOfModulesAndSharedResults(t *testing.T) {
+func TestRecord_modulesAndSharedResults(t *testing.T) {
 	ctx := context.Background()
 	gm := capture(func(x *tensor.Tensor) *tensor.Tensor { return x.Relu() }, fx.Input("x", "f32[N,2]"))
 	g := gm.Graph
@@ -396,7 +396,7 @@ func TestRecordOfModulesAndSharedResults(t *testing.T) {
 	require.InDeltaSlice(t, tensor.Data[float32](fc.Forward(fc.Forward(x.Relu().Exp()))), values(t, gm, x), 1e-5)
 }
 
-func TestReplaceModuleWithTiedWeightsAndInRegions(t *testing.T) {
+func TestReplaceModule_tiedWeightsAndRegions(t *testing.T) {
 	ctx := context.Background()
 	net := &Net{nn.NewLinear(2, 2), nn.NewLinear(2, 2)}
 	net.Fc2.Weight = net.Fc1.Weight // tied

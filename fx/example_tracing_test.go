@@ -94,9 +94,9 @@ func Example_state() {
 	// 3
 }
 
-// TestTheTracingPageShowsCodeThatRuns compares every Go block of docs/tracing.md
+// TestTracingPage_showsCodeThatRuns compares every Go block of docs/tracing.md
 // with the tests that hold it.
-func TestTheTracingPageShowsCodeThatRuns(t *testing.T) {
+func TestTracingPage_showsCodeThatRuns(t *testing.T) {
 	page, err := os.ReadFile("../docs/tracing.md")
 	require.NoError(t, err)
 	var tests []byte

@@ -338,16 +338,22 @@ func TestGrad_allowsUnused(t *testing.T) {
 }
 
 func TestGrad_withoutARecord(t *testing.T) {
-	x := tensor.New(vec64(1, 2))
-	require.PanicsWithError(t, "", func() {
-		defer func() {
-			e := recover().(*diag.Error)
-			require.Equal(t, tensor.NotRecorded, e.Code)
-			require.Contains(t, e.Pos.File, "grad_tensor_test.go")
-			panic(noError{})
-		}()
-		tensor.Grad(x.Sum(), x)
-	})
+	x, example := tensor.New(vec64(1, 2)), fx.Meta("f64[2]")
+	for msg, grad := range map[string]func(){
+		"the loss was computed at once":               func() { tensor.Grad(x.Sum(), x) },
+		"a Meta tensor is no result of a computation": func() { tensor.Grad(example, example) },
+	} {
+		require.PanicsWithError(t, "", func() {
+			defer func() {
+				e := recover().(*diag.Error)
+				require.Equal(t, tensor.NotRecorded, e.Code)
+				require.Contains(t, e.Msg, msg)
+				require.Contains(t, e.Pos.File, "grad_tensor_test.go")
+				panic(noError{})
+			}()
+			grad()
+		})
+	}
 }
 
 type noError struct{}

@@ -20,7 +20,7 @@ func adds(x, y *tensor.Tensor) *tensor.Tensor {
 }
 
 // Sizes that do not fit (FX1022) are refused at the line whose call requires them, in every engine.
-func TestRefusedSizesHaveTheirLine(t *testing.T) {
+func TestGuards_refusedSizesHaveTheirLine(t *testing.T) {
 	gm, err := fx.Trace(t.Context(), adds, fx.Input("x", "f32[N,4]"), fx.Input("y", "f32[M,4]"))
 	require.NoError(t, err)
 	require.NotEmpty(t, gm.Graph.Guards())

@@ -15,9 +15,9 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// TestAllPassesOnNetworks runs every built-in pass in turn on small networks of
+// TestPasses_onNetworks runs every built-in pass in turn on small networks of
 // the zoo; each must keep the graph's results, every type and every symbol.
-func TestAllPassesOnNetworks(t *testing.T) {
+func TestPasses_onNetworks(t *testing.T) {
 	for name, c := range map[string]struct {
 		net    any
 		inputs []fx.Option

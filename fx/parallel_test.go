@@ -19,10 +19,10 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// TestManyGoroutinesAtOnce has eight goroutines capture one module, transform, print,
+// TestGraphModule_manyGoroutinesRunIt has eight goroutines capture one module, transform, print,
 // save, load, run and compile the captured graphs: all of them get the same. The race
 // detector watches in CI.
-func TestManyGoroutinesAtOnce(t *testing.T) {
+func TestGraphModule_manyGoroutinesRunIt(t *testing.T) {
 	net := models.NewBert(models.BertConfig{VocabSize: 30, MaxPositions: 9, TypeVocabSize: 2, HiddenSize: 8, NumLayers: 3, NumHeads: 2, IntermediateSize: 16, LayerNormEps: 1e-12})
 	nn.Eval(net)
 	models.Synthetic(&models.Model{}, net, "parallel")
@@ -69,9 +69,9 @@ func TestManyGoroutinesAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-// TestManyReadOneGraph lints, prints, compares, copies, saves and runs one graph in eight
+// TestGraph_manyGoroutinesReadIt lints, prints, compares, copies, saves and runs one graph in eight
 // goroutines.
-func TestManyReadOneGraph(t *testing.T) {
+func TestGraph_manyGoroutinesReadIt(t *testing.T) {
 	net := nn.NewSequential(nn.NewLinear(4, 4), nn.NewReLU(), nn.NewLayerNorm([]int{4}))
 	gm, err := fx.Trace(t.Context(), net, fx.Input("x", "f32[N,4]"))
 	require.NoError(t, err)

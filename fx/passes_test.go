@@ -18,7 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-func TestPassesHaveNamesAndCanRun(t *testing.T) {
+func TestPasses_haveNamesAndCanRun(t *testing.T) {
 	seen := map[string]bool{}
 	for _, p := range fx.AllPasses() {
 		require.Regexp(t, "^[a-z][a-z-]*$", p.Name)
@@ -39,7 +39,7 @@ func TestPassesHaveNamesAndCanRun(t *testing.T) {
 	require.ErrorContains(t, err, "expected it before")
 }
 
-func TestApplyAllPasses(t *testing.T) {
+func TestApply_allPasses(t *testing.T) {
 	gm, err := fx.Trace(context.Background(), func(x *tensor.Tensor) *tensor.Tensor {
 		return x.Sub(x.MeanWith(-1, tensor.ReduceAttrs{KeepDim: true})).Relu().Relu()
 	}, fx.Input("x", "f32[N,4]"))
@@ -52,9 +52,9 @@ func TestApplyAllPasses(t *testing.T) {
 	require.Empty(t, passes.Differ(gm.Forward(x).Array(), want.Array(), 1e-6, 0))
 }
 
-// TestLayersAreRolledByName rolls equal layers into calls of one sub-graph, by the names
+// TestLayers_areRolledByName rolls equal layers into calls of one sub-graph, by the names
 // that commands take, and back.
-func TestLayersAreRolledByName(t *testing.T) {
+func TestLayers_areRolledByName(t *testing.T) {
 	var layers []nn.Module
 	for range 6 {
 		layers = append(layers, nn.NewLinear(4, 4), nn.NewLayerNorm([]int{4}), nn.NewGELU(), nn.NewLinear(4, 4), nn.NewTanh(),
@@ -113,7 +113,7 @@ func ExampleReplace() {
 	// }
 }
 
-func TestPassesAreDocumented(t *testing.T) {
+func TestPasses_areDocumented(t *testing.T) {
 	page, err := os.ReadFile("../docs/passes.md")
 	require.NoError(t, err)
 	table, _, _ := strings.Cut(string(page), "\n## ")

@@ -131,6 +131,18 @@ func (c *Checker) Apart(name string, a *array.Array, others ...*array.Array) {
 	}
 }
 
+// Updated checks the argument for an input that a result is made in: it has no gaps, and memory that no
+// other argument has.
+func (c *Checker) Updated(name string, a *array.Array, others ...*array.Array) {
+	switch {
+	case a == nil: // which Input has refused
+	case !a.IsContiguous():
+		c.bad("input", name, array.Describe(a.DType(), a.Shape())+" with gaps, and is updated", "an array without gaps")
+	case shared(a, others):
+		c.bad("input", name, "in the memory of another input, and is updated", "memory of its own")
+	}
+}
+
 // Result makes the memory of a result, or returns an error with CodeSizes.
 func Result[T array.Elem](shape ...int) (array.Dense[T], error) {
 	if n, ok := array.NumElems(shape); !ok || n > int(^uint(0)>>1)/16 {

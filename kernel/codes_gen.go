@@ -12,4 +12,5 @@ const (
 	CodeTrips    diag.Code = "FX2029" // a loop of more trips than it says
 	CodeStep     diag.Code = "FX2033" // a kernel of a user's operator panicked
 	CodeSizes    diag.Code = "FX2080" // size cannot be computed
+	CodeWeights  diag.Code = "FX8020" // parameter without a value
 )

@@ -54,6 +54,10 @@ func (f *Frame) At(step string) *Workspace {
 	return f.workspace()
 }
 
+// Settle tells that the steps that follow write what the call was given: they do not stop when the
+// context of the call ends.
+func (f *Frame) Settle() { f.ctx = nil }
+
 func (f *Frame) poll() {
 	if f.ctx != nil {
 		if err := f.ctx.Err(); err != nil {

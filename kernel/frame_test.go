@@ -80,6 +80,16 @@ func TestFrameStopsAndNamesFailures(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, err, diag.Stopped)
 
+	var settled, body kernel.Frame
+	settled.Begin(ctx, 1)
+	settled.Settle()
+	require.NoError(t, call(&settled, func() {
+		settled.At("update")
+		body.Enter(&settled)
+		body.At("round")
+		body.Leave()
+	}), "nor do its bodies stop")
+
 	s.Begin(nil, 1)
 	s.Within("layers.0.")
 	s.At("up")
@@ -128,6 +138,8 @@ func TestCheckerCollectsFaults(t *testing.T) {
 	c.Output("y", x, array.F32, 2, 3)
 	c.Apart("y", x, array.New(array.F32, 2, 3), nil)
 	c.Size("x", x, "N", 0, 2)
+	c.Updated("x", x, array.New(array.F32, 2, 3), nil)
+	c.Updated("x", nil, x)
 	data := make([]float32, 12) // half for each of two arrays
 	c.Apart("y", array.DenseOf(data[:6], 2, 3).Array, array.DenseOf(data[6:], 2, 3).Array)
 	require.NoError(t, c.Err())
@@ -145,6 +157,8 @@ func TestCheckerCollectsFaults(t *testing.T) {
 	c.Output("y", array.Permute(x, 1, 0), array.F32, 3, 2)
 	c.Apart("y", x, x)
 	c.Apart("z", array.DenseOf(data[:6], 2, 3).Array, array.DenseOf(data[5:11], 2, 3).Array)
+	c.Updated("x", array.Permute(x, 1, 0))
+	c.Updated("x", x, array.New(array.F32, 2), x)
 	var list diag.List
 	require.ErrorAs(t, c.Err(), &list)
 	var got []string
@@ -162,6 +176,7 @@ func TestCheckerCollectsFaults(t *testing.T) {
 		`input "x" is f32[2,3]: add needs 2*M (here 4) equal to 3, where M is axis 1 of "y", here 2`, `output "y" is nil, expected f32[2]`, `output "y" is f32[2,3], expected f32[3,2]`,
 		`output "y" is f32[3,2] with gaps, expected f32[3,2] without gaps`, `output "y" is in the memory of an input, expected memory of its own`,
 		`output "z" is in the memory of an input, expected memory of its own`,
+		`input "x" is f32[3,2] with gaps, and is updated, expected an array without gaps`, `input "x" is in the memory of another input, and is updated, expected memory of its own`,
 	}, got)
 }
 

@@ -112,9 +112,9 @@ func BenchmarkLengths(b *testing.B) {
 	}
 }
 
-// TestRecordingAllocatesLittle counts what a recorded call allocates: the call as engines are given
+// TestRecording_allocatesLittle counts what a recorded call allocates: the call as engines are given
 // it, the value, and the tensor with its list. Lists of a flush are used again by the next one.
-func TestRecordingAllocatesLittle(t *testing.T) {
+func TestRecording_allocatesLittle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: the race detector is run so, and has pools drop what they hold")
 	}
@@ -140,6 +140,10 @@ func (e *empty) Type(*tensor.Tensor) shape.Type { return e.typ }
 func (e *empty) Observe(*tensor.Tensor, string) *array.Array { return nil }
 
 func (e *empty) Assign(_, _ *tensor.Tensor, _ string) {}
+
+func (e *empty) Gradient(*tensor.Tensor, []*tensor.Tensor, tensor.GradOptions) []*tensor.Tensor {
+	panic("this engine keeps no calls")
+}
 
 // BenchmarkRecording is what a call takes before anything is computed, next to an engine that
 // does nothing.

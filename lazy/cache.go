@@ -3,7 +3,6 @@ package lazy
 import (
 	"container/list"
 	"maps"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -247,6 +246,9 @@ func (c *cache) execute(p *program, exe *compiled, k *cone) {
 	for _, i := range exe.lifted {
 		in = append(in, k.lifts[i].Values...)
 	}
+	if p.into == nil {
+		k.updates = nil // of no barrier that has come three times
+	}
 	donated := exe.donate(k, in)
 	if len(donated) > 0 {
 		c.wait() // what is being compiled reads the memory
@@ -269,7 +271,7 @@ func (c *cache) execute(p *program, exe *compiled, k *cone) {
 	for i, n := range exe.keep {
 		k.calls[n].computed(out[i : i+1])
 	}
-	for _, u := range donated {
+	for _, u := range exe.made(donated, in, out) {
 		c.updated(k.leaves[u.leaf], k.calls[u.call])
 	}
 	for i, q := range k.calls {
@@ -366,7 +368,7 @@ type weightsOf struct {
 func (c *cache) build(p *program, k *cone) (*compiled, *graph.Module, []*graph.Node) {
 	return p.build(k, weightsOf{
 		has: func(i int) bool { // not what the plan updates in its memory
-			return c.frozen(k.leaves[i].slot) && !slices.ContainsFunc(p.into, func(u update) bool { return u.leaf == i })
+			return c.frozen(k.leaves[i].slot) && !p.writes(i)
 		},
 		name: func(i int) string { return k.leaves[i].slot.name },
 	})

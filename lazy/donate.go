@@ -60,9 +60,18 @@ func (c *cache) repeated(p *program, k *cone) {
 	if !same || len(k.updates) == 0 || p.into != nil || p.open != nil {
 		return
 	}
-	if p.into = k.updates; p.queue {
+	p.into = k.updates
+	p.mu.Lock()
+	makes := p.exe != nil && p.exe.makes(p.into) // generated code may
+	p.mu.Unlock()
+	if p.queue && !makes {
 		p.again()
 	}
+}
+
+// writes reports whether the plan of a program makes the new value of a leaf in its memory.
+func (p *program) writes(leaf int) bool {
+	return slices.ContainsFunc(p.into, func(u update) bool { return u.leaf == leaf })
 }
 
 // results are the pairs of a program's options for its updates, and those updates that have one.
@@ -77,6 +86,29 @@ func (e *compiled) results(list []update) (into []lowering.Into) {
 	return into
 }
 
+// intoOf takes the pairs that code has for its updates. It reports whether the graph has them: a tensor of a
+// model that is an input, and a result of its type, each once.
+func (e *compiled) intoOf(pairs []lowering.Into, k *cone) bool {
+	inputs, results := map[int]bool{}, map[int]bool{}
+	for _, x := range pairs {
+		if x.Input < 0 || x.Input >= len(e.inputs) || x.Result < 0 || x.Result >= len(e.keep) || inputs[x.Input] || results[x.Result] {
+			return false
+		}
+		inputs[x.Input], results[x.Result] = true, true
+		u := update{e.inputs[x.Input], e.keep[x.Result]}
+		if l := k.leaves[u.leaf]; l.slot == nil || !l.typ.Same(k.calls[u.call].typ) {
+			return false
+		}
+		e.into = append(e.into, u)
+	}
+	return true
+}
+
+// makes reports whether a plan makes exactly these updates in memory of the model's.
+func (e *compiled) makes(list []update) bool {
+	return len(e.into) == len(list) && !slices.ContainsFunc(list, func(u update) bool { return !slices.Contains(e.into, u) })
+}
+
 // donate gives a run the memory of the tensors that it may update there, and copies of the
 // others that its plan writes. It returns what may be updated.
 func (e *compiled) donate(k *cone, in []*array.Array) (list []update) {
@@ -89,6 +121,13 @@ func (e *compiled) donate(k *cone, in []*array.Array) (list []update) {
 		in[i] = array.Clone(in[i])
 	}
 	return list
+}
+
+// made are those updates that a run has made in its inputs: code of a table is believed no more than its results say.
+func (e *compiled) made(list []update, in, out []*array.Array) []update {
+	return slices.DeleteFunc(list, func(u update) bool {
+		return out[slices.Index(e.keep, u.call)].Storage() != in[slices.Index(e.inputs, u.leaf)].Storage()
+	})
 }
 
 // updated tells that a run has made the new value of a tensor in its memory. What was read of

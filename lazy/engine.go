@@ -278,7 +278,7 @@ func (s *Session) Observe(x *tensor.Tensor, what string) *array.Array {
 		s.settle(m.Array().Storage(), why)
 	}
 	p := s.rec.Value(x, what)
-	s.compute(why, []*place{p})
+	s.compute(why, []*place{p}, s.past.unread(p)...)
 	if handsOut(what) {
 		return s.handOut(x, p)
 	}
@@ -349,7 +349,10 @@ func (s *Session) Assign(dst, src *tensor.Tensor, what string) {
 	} else if eager {
 		st = to.Storage()
 	}
-	if st != nil && slices.ContainsFunc(s.rec.Eager.MemoryOf(st), (*memory).Shared) {
+	if st == nil {
+		return
+	}
+	if all := s.rec.Eager.MemoryOf(st); len(all) > 1 || slices.ContainsFunc(all, (*memory).Shared) {
 		s.past.refuseOutside(st, what)
 		s.settle(st, Write) // whoever has the memory sees the write
 	}

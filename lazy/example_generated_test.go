@@ -19,7 +19,7 @@ func (c compiled) Call(ctx context.Context, in []*array.Array) ([]*array.Array, 
 	return c.plan.Run(ctx, in)
 }
 
-func (compiled) Bind(generated.Find) error { return nil }
+func (compiled) Bind(generated.Find, generated.Pack) error { return nil }
 
 // A session that records has what generators of code need, and one with the generated graphs runs
 // them from the first time on. `fxgen lazy -gen` writes such a package.
@@ -32,7 +32,7 @@ func ExampleSession_Recorded() {
 	for i := range graphs.List {
 		g := &graphs.List[i]
 		fmt.Println(g.Name, "has", modules[i].Graph.Len(), "nodes")
-		g.New = func(generated.Find, int) (generated.Model, error) {
+		g.New = func(generated.Find, generated.Pack, int) (generated.Model, error) {
 			plan, err := cpu.Target{}.Compile(modules[i], lowering.Options{Exact: true})
 			return compiled{plan}, err
 		}

@@ -43,10 +43,10 @@ func (s *Session) cut() {
 	s.pending, s.calls = s.pending[:0], 0
 }
 
-// compute makes the values of places known. A mistake ends the first computation that meets
-// it, and later ones of the same values; barriers do not repeat it.
-func (s *Session) compute(why Reason, want []*place) {
-	c := s.coneOf(want)
+// compute makes the values of places known, those of also at the same time. A mistake ends the
+// first computation that meets it, and later ones of the same values; barriers do not repeat it.
+func (s *Session) compute(why Reason, want []*place, also ...*place) {
+	c := s.coneOf(append(want[:len(want):len(want)], also...))
 	if why != Barrier && why != Length {
 		for _, w := range want {
 			if w.err != nil {

@@ -1,6 +1,7 @@
 package lazy
 
 import (
+	"cmp"
 	"encoding/binary"
 	"hash/fnv"
 	"maps"
@@ -84,6 +85,7 @@ func (c *cache) seek(p *program, k *cone) {
 			return
 		}
 		g.Text = graph.Print(m, graph.PrintOptions{})
+		g.Into = exe.results(p.into)
 		t.add(g)
 		t.modules[g] = m
 		c.s.stats.Compiles++
@@ -91,32 +93,47 @@ func (c *cache) seek(p *program, k *cone) {
 		f = &found{g, exe, m}
 	}
 	if f != nil {
-		run, err := c.programOf(f.graph, f.module, k)
+		run, err := c.programOf(f.graph, f.exe, f.module, k)
 		p.start(f.graph, f.exe, run, err)
 	}
 }
 
 // best returns the graph of a table that computes a cone. One whose weights were written would take
-// them again and again: it is the last choice, and none where graphs are recorded.
-func (c *cache) best(p *program, k *cone, digest uint64) (last *found) {
+// them again and again: it is the last choice. One that makes other updates in inputs than the program
+// copies what it could make there, or the inputs. Neither will do where graphs are recorded.
+func (c *cache) best(p *program, k *cone, digest uint64) *found {
+	var by [3]*found
 	for _, g := range c.table.digests[digest] {
 		exe, m, ok := p.variant(k, g)
-		switch {
-		case !ok || graph.Print(m, graph.PrintOptions{}) != g.Text:
-		case !k.wrote(g.Weights):
-			return &found{g, exe, m}
-		case last == nil && !c.table.record:
-			last = &found{g, exe, m}
+		if !ok || graph.Print(m, graph.PrintOptions{}) != g.Text {
+			continue
+		}
+		faults := 0
+		if !exe.makes(p.into) {
+			faults = 1
+		}
+		if k.wrote(g.Weights) {
+			faults = 2
+		}
+		if by[faults] == nil {
+			by[faults] = &found{g, exe, m}
 		}
 	}
-	return last
+	if c.table.record {
+		return by[0]
+	}
+	return cmp.Or(by[:]...)
 }
 
 // programOf makes the program of a graph for the tensors that a cone reads. A graph that was
 // recorded has no code yet: the target stands in for it.
-func (c *cache) programOf(g *generated.Graph, m *graph.Module, k *cone) (lowering.Executable, error) {
+func (c *cache) programOf(g *generated.Graph, exe *compiled, m *graph.Module, k *cone) (lowering.Executable, error) {
 	if g.New == nil {
-		return c.s.opts.Target.Compile(m, lowering.Options{Exact: !c.s.opts.Rounding, Threads: c.s.opts.Threads})
+		run, into, err := compileInto(c.s.opts.Target, m, lowering.Options{Exact: !c.s.opts.Rounding, Threads: c.s.opts.Threads, Into: g.Into})
+		if !into {
+			exe.into = nil
+		}
+		return run, err
 	}
 	var weights []*array.Array
 	for _, i := range g.Weights {
@@ -187,7 +204,7 @@ func (p *program) variant(k *cone, g *generated.Graph) (exe *compiled, m *graph.
 		}
 		return err
 	}()
-	return exe, m, err == nil
+	return exe, m, err == nil && exe.intoOf(g.Into, k)
 }
 
 // wrote reports whether one of some tensors of models, by their numbers, was ever written.
@@ -210,7 +227,7 @@ func (p *program) recorded(k *cone, digest uint64) *generated.Graph {
 	g := &generated.Graph{Digest: digest}
 	before := p.ready.graph
 	for i, l := range k.leaves {
-		if l.slot != nil && l.data != nil && !l.slot.wrote && (before == nil || slices.Contains(before.Weights, i)) {
+		if l.slot != nil && l.data != nil && !l.slot.wrote && !p.writes(i) && (before == nil || slices.Contains(before.Weights, i)) {
 			g.Weights = append(g.Weights, i)
 		}
 	}
@@ -288,7 +305,9 @@ func (s *Session) Recorded() (*generated.Graphs, []*graph.Module) {
 	var modules []*graph.Module
 	for _, p := range s.cache.inOrder() {
 		g := p.ready.graph
-		if g == nil || s.cache.table.modules[g] == nil || slices.ContainsFunc(all.List, func(x generated.Graph) bool { return x.Text == g.Text && slices.Equal(x.Kept, g.Kept) }) {
+		if g == nil || s.cache.table.modules[g] == nil || slices.ContainsFunc(all.List, func(x generated.Graph) bool {
+			return x.Text == g.Text && slices.Equal(x.Kept, g.Kept) && slices.Equal(x.Into, g.Into)
+		}) {
 			continue
 		}
 		named := *g

@@ -23,6 +23,7 @@ import (
 // code is made of, and has weights by find alone.
 type planned struct {
 	module  *graph.Module
+	into    []lowering.Into
 	threads int
 	run     lowering.Executable
 	binds   *int
@@ -32,7 +33,7 @@ func (p *planned) Call(ctx context.Context, in []*array.Array) ([]*array.Array, 
 	return p.run.Run(ctx, in)
 }
 
-func (p *planned) Bind(find generated.Find) error {
+func (p *planned) Bind(find generated.Find, _ generated.Pack) error {
 	m := graph.Clone(p.module)
 	for _, param := range m.Params() {
 		a, err := find(param.Path)
@@ -43,7 +44,7 @@ func (p *planned) Bind(find generated.Find) error {
 		q.Value = array.Clone(a) // as packed weights are
 		m.SetParam(q)
 	}
-	run, err := cpu.Target{}.Compile(m, lowering.Options{Exact: true, Threads: p.threads})
+	run, err := cpu.Target{}.Compile(m, lowering.Options{Exact: true, Threads: p.threads, Into: p.into})
 	p.run = run
 	*p.binds++
 	return err
@@ -59,16 +60,16 @@ func record(t *testing.T, o lazy.Options, program func(s *lazy.Session)) (g *gen
 	g, modules := s.Recorded()
 	binds = new(int)
 	for i := range g.List {
-		g.List[i].New = planOf(modules[i], binds)
+		g.List[i].New = planOf(modules[i], g.List[i].Into, binds)
 	}
 	return g, binds
 }
 
 // planOf makes plans in the place of generated code.
-func planOf(m *graph.Module, binds *int) func(find generated.Find, threads int) (generated.Model, error) {
-	return func(find generated.Find, threads int) (generated.Model, error) {
-		p := &planned{module: m, threads: threads, binds: binds}
-		return p, p.Bind(find)
+func planOf(m *graph.Module, into []lowering.Into, binds *int) func(find generated.Find, pack generated.Pack, threads int) (generated.Model, error) {
+	return func(find generated.Find, pack generated.Pack, threads int) (generated.Model, error) {
+		p := &planned{module: m, into: into, threads: threads, binds: binds}
+		return p, p.Bind(find, pack)
 	}
 }
 
@@ -255,36 +256,76 @@ func TestGenerated_learnedOutputs(t *testing.T) {
 	require.Equal(t, ask(vec(1, 2)), ask(s.In(vec(1, 2))))
 }
 
-// A step of training has the bits of eager code, with updates in place.
-func TestGenerated_trains(t *testing.T) {
-	run := func(o lazy.Options, record bool) (losses []float64, s *lazy.Session) {
-		o.Gradients, o.Record = true, record
-		s = open(t, o)
-		l := nn.NewSequential(nn.NewLinear(3, 16, nn.Seed(1)), nn.NewTanh(), nn.NewLinear(16, 1, nn.Seed(2)))
-		x, y := tensor.Randn(tensor.Scalar(int64(3)), 16, 3), tensor.Randn(tensor.Scalar(int64(4)), 16, 1)
-		for i := range 5 {
-			loss := l.Forward(s.In(x)).Sub(s.In(y)).Square().Mean()
-			params := nn.Parameters(l)
-			for j, d := range tensor.Grad(loss, params...) {
-				params[j].SubInPlace(d.MulScalar(0.1 / float64(i+1)))
-			}
-			losses = append(losses, loss.Item())
-			require.NoError(t, s.Barrier())
+// trained runs five steps of training, and returns the losses.
+func trained(t *testing.T, o lazy.Options) (losses []float64, s *lazy.Session) {
+	o.Gradients = true
+	s = open(t, o)
+	l := nn.NewSequential(nn.NewLinear(3, 16, nn.Seed(1)), nn.NewTanh(), nn.NewLinear(16, 1, nn.Seed(2)))
+	x, y := tensor.Randn(tensor.Scalar(int64(3)), 16, 3), tensor.Randn(tensor.Scalar(int64(4)), 16, 1)
+	for i := range 5 {
+		loss := l.Forward(s.In(x)).Sub(s.In(y)).Square().Mean()
+		params := nn.Parameters(l)
+		for j, d := range tensor.Grad(loss, params...) {
+			params[j].SubInPlace(d.MulScalar(0.1 / float64(i+1)))
 		}
-		return losses, s
+		losses = append(losses, loss.Item())
+		require.NoError(t, s.Barrier())
 	}
-	want, _ := run(lazy.Options{}, false)
-	recorded, s := run(lazy.Options{}, true)
-	require.Equal(t, want, recorded)
+	return losses, s
+}
+
+// A step of training has the bits of eager code, with updates in place where the code makes them
+// there, and else with copies.
+func TestGenerated_trains(t *testing.T) {
+	want, _ := trained(t, lazy.Options{})
+	for _, c := range []struct {
+		recorded, runs bool // Donate
+		donated        int  // of four parameters, from the third barrier on
+	}{{false, false, 0}, {false, true, 0}, {true, false, 0}, {true, true, 12}} {
+		recorded, s := trained(t, lazy.Options{Record: true, Donate: c.recorded})
+		require.Equal(t, want, recorded)
+		g, modules := s.Recorded()
+		made, binds := 0, 0
+		for i := range g.List {
+			made += len(g.List[i].Into)
+			g.List[i].New = planOf(modules[i], g.List[i].Into, &binds)
+		}
+		require.Equal(t, map[bool]int{false: 0, true: 4}[c.recorded], made)
+		got, s := trained(t, lazy.Options{Generated: g, Donate: c.runs})
+		require.Equal(t, want, got)
+		require.Equal(t, []int{0, 0, 0}, missed(s))
+		require.Equal(t, c.donated, s.Stats().Donated)
+		if c.recorded {
+			require.Equal(t, 2, binds, "the third barrier runs the same code")
+		}
+	}
+}
+
+// Results of code that are not where the table says are copied, and a table that names what no
+// graph updates is none of the session.
+func TestGenerated_hostileUpdates(t *testing.T) {
+	want, _ := trained(t, lazy.Options{})
+	_, s := trained(t, lazy.Options{Record: true, Donate: true})
 	g, modules := s.Recorded()
 	binds := 0
 	for i := range g.List {
-		g.List[i].New = planOf(modules[i], &binds)
+		g.List[i].New = planOf(modules[i], nil, &binds)
 	}
-	for _, donate := range []bool{false, true} {
-		got, s := run(lazy.Options{Generated: g, Donate: donate}, false)
+	got, s := trained(t, lazy.Options{Generated: g, Donate: true})
+	require.Equal(t, want, got)
+	require.Equal(t, []int{0, 0, 0}, missed(s))
+	require.Zero(t, s.Stats().Donated)
+
+	last := len(g.List) - 1
+	right := g.List[last].Into
+	require.Len(t, right, 4)
+	for _, wrong := range [][]lowering.Into{{{Result: -1, Input: right[0].Input}}, {{Result: 99, Input: right[0].Input}}, {{Result: right[0].Result, Input: -1}},
+		{{Result: right[0].Result, Input: 99}}, {right[0], right[0]}, {{Result: right[0].Result, Input: right[1].Input}}} {
+		g.List[last].Into = wrong
+		got, s := trained(t, lazy.Options{Generated: g, Donate: true})
 		require.Equal(t, want, got)
-		require.Equal(t, []int{0, 0, 0}, missed(s))
+		require.Equal(t, 5, s.Stats().Missed, "%v", wrong)
+		require.Zero(t, s.Stats().Donated)
 	}
 }
 
@@ -301,7 +342,7 @@ func TestGenerated_refused(t *testing.T) {
 // Code that fails to make its model is told, and the graph runs call by call.
 func TestGenerated_thatFails(t *testing.T) {
 	g, _ := record(t, lazy.Options{}, expSum)
-	g.List[0].New = func(generated.Find, int) (generated.Model, error) { return nil, errors.New("no model") }
+	g.List[0].New = func(generated.Find, generated.Pack, int) (generated.Model, error) { return nil, errors.New("no model") }
 	s := open(t, lazy.Options{Generated: g})
 	require.Equal(t, vec(1, 2).Exp().Sum().Item(), s.In(vec(1, 2)).Exp().Sum().Item())
 	require.Contains(t, s.Explain().Graphs[0].Refusal, "no model")

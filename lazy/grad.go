@@ -11,8 +11,6 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-var _ tensor.Differentiator = (*Session)(nil)
-
 // history is what a session with Options.Gradients remembers of values that were computed.
 type history struct {
 	s      *Session
@@ -20,6 +18,8 @@ type history struct {
 	made   []*place       // since the last barrier: they keep their operands
 	handed map[any]*place // values of tensors whose memory the program was given since then
 	since  uint64         // the moment of the last barrier
+
+	grads map[*place][]*place // to the gradients that were asked for together, before one of them is read
 }
 
 // remember notes a new call, so that it keeps its operands until the next barrier.
@@ -123,6 +123,7 @@ func (h *history) forget() {
 	}
 	clear(h.made)
 	clear(h.handed)
+	clear(h.grads)
 	h.made, h.since = h.made[:0], array.Now()
 	for _, k := range h.s.slots {
 		if k.value != nil { // what a model holds at a barrier is what the next step begins with
@@ -141,7 +142,7 @@ func (p *place) stops() bool {
 	return p.op != nil && p.op.StopsGrad() || !carriesGradient(p.typ)
 }
 
-// Gradient implements tensor.Differentiator: the calls that make the gradients are recorded
+// Gradient implements tensor.Engine: the calls that make the gradients are recorded
 // as if the program had made them.
 func (s *Session) Gradient(loss *tensor.Tensor, by []*tensor.Tensor, o tensor.GradOptions) []*tensor.Tensor {
 	defer s.enter("grad")()
@@ -174,10 +175,35 @@ func (s *Session) Gradient(loss *tensor.Tensor, by []*tensor.Tensor, o tensor.Gr
 		panic(mistakes(err))
 	}
 	out := make([]*tensor.Tensor, len(grads))
-	for i, p := range t.record(grads) {
+	made := t.record(grads)
+	for i, p := range made {
 		out[i] = s.rec.Proxy(p)
 	}
+	s.past.asked(made)
 	return out
+}
+
+// asked notes gradients that were asked for together: whoever reads one reads the others, and
+// most of what they are computed from is the same.
+func (h *history) asked(all []*place) {
+	if h.grads == nil {
+		h.grads = map[*place][]*place{}
+	}
+	for _, p := range all {
+		h.grads[p] = all
+	}
+}
+
+// unread are the gradients that are computed with p, when that is read first.
+func (h *history) unread(p *place) (others []*place) {
+	all := h.grads[p]
+	for _, q := range all {
+		delete(h.grads, q)
+		if q != p && !p.known() && !q.known() && q.err == nil {
+			others = append(others, q)
+		}
+	}
+	return others
 }
 
 // mistakes is an error that names all mistakes of a gradient: the first, at its line, and the

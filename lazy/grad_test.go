@@ -332,3 +332,35 @@ func TestGrad_keepsOneStep(t *testing.T) {
 		require.Zero(t, lazy.Remembered(s))
 	}
 }
+
+// Gradients that were asked for together are computed together, when the first of them is read.
+func TestGrad_readOneByOne(t *testing.T) {
+	s := open(t, learning)
+	w, v, u := param(1, 2), param(3, 4), param(5, 6)
+	flushes := func() (n int) {
+		for _, k := range s.Stats().Flushes {
+			n += k
+		}
+		return n
+	}
+	for range 3 {
+		x := s.In(vec(1, 2))
+		before := flushes()
+		g := tensor.Grad(x.Mul(w).Mul(v).Mul(u).Sum(), w, v, u)
+		require.Equal(t, before, flushes(), "asking computes nothing")
+		require.Equal(t, "[15 48]", show(g[0]))
+		require.Equal(t, before+1, flushes())
+		require.Equal(t, "[5 24]", show(g[1]))
+		require.Equal(t, "[3 16]", show(g[2]))
+		require.Equal(t, before+1, flushes(), "others are there")
+		one := tensor.Grad(x.Mul(w).Square().Sum(), w)
+		two := tensor.Grad(x.Mul(v).Square().Sum(), v)
+		show(one[0])
+		require.Equal(t, before+2, flushes())
+		show(two[0])
+		require.Equal(t, before+3, flushes(), "each Grad is one")
+		require.NoError(t, s.Barrier())
+		require.Equal(t, before+3, flushes(), "nothing is left")
+		require.Zero(t, lazy.Remembered(s))
+	}
+}

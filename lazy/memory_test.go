@@ -15,6 +15,8 @@ import (
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/lowering/generated"
+	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -50,6 +52,66 @@ func TestMemory_fiveLengths(t *testing.T) {
 	one := plans[0].Footprint().Packed
 	require.Positive(t, one)
 	require.Equal(t, one, plans[0].Footprint(plans[1:]...).Packed)
+}
+
+// laidOut stands in for generated code with packed weights: it has what the plan of the graph packs.
+type laidOut struct {
+	planned
+	plan  *plan.Plan
+	forms []*array.Array
+}
+
+func (l *laidOut) Bind(find generated.Find, pack generated.Pack) error {
+	l.forms = nil
+	for _, k := range l.plan.Weights() {
+		if b := &l.plan.Buffers[k]; b.Pack != nil {
+			a, err := find(b.Path)
+			if err != nil {
+				return err
+			}
+			l.forms = append(l.forms, pack(b.Pack, a))
+		}
+	}
+	return l.planned.Bind(find, pack)
+}
+
+// So have generated graphs of five lengths, and those of another session.
+func TestMemory_fiveLengthsGenerated(t *testing.T) {
+	wide := small(models.BertBase, 2)
+	wide.HiddenSize, wide.IntermediateSize = 32, 64
+	m := filled(models.NewBert(wide))
+	run := func(s *lazy.Session) {
+		for n := 20; n < 25; n++ {
+			y, _ := m.Forward(s.In(tokens(n, 0)), s.In(tensor.Ones(1, n).Cast(array.I64)))
+			y.Array()
+		}
+	}
+	recording := open(t, lazy.Options{Dims: lazy.Fixed, Record: true})
+	run(recording)
+	g, modules := recording.Recorded()
+	require.Len(t, g.List, 5)
+	var bounds []*generated.Bound
+	binds := 0
+	for i := range g.List {
+		ready, err := lowering.Prepare(modules[i], lowering.Options{Exact: true})
+		require.NoError(t, err)
+		steps, err := cpu.Plan(ready, lowering.Options{Exact: true})
+		require.NoError(t, err)
+		g.List[i].New = func(find generated.Find, pack generated.Pack, threads int) (generated.Model, error) {
+			l := &laidOut{planned: planned{module: modules[i], threads: threads, binds: &binds}, plan: steps}
+			return l, l.Bind(find, pack)
+		}
+	}
+	for range 2 {
+		s := open(t, lazy.Options{Dims: lazy.Fixed, Generated: g})
+		run(s)
+		require.Equal(t, []int{0, 0, 0}, missed(s))
+		bounds = append(bounds, lazy.Bounds(s)...)
+	}
+	require.Len(t, bounds, 10)
+	one := bounds[0].Packed()
+	require.Positive(t, one)
+	require.Equal(t, one, bounds[0].Packed(bounds[1:]...))
 }
 
 // heap is what is reachable.

@@ -89,13 +89,21 @@ func (s *Session) Program(step any, x ...*tensor.Tensor) (p *Program, err error)
 		}
 		t.Args = append(t.Args, tracer.Meta(in.Type()))
 	}
-	start := array.Now()
-	p.unwatched(func() { p.module, err = t.TraceSteady(s.opts.Context, step, tracer.Steadiness{}) })
+	var all []taken
+	leave = tensor.Watch(func(st *array.Storage, how tensor.Touch) {
+		if how == tensor.Taken {
+			all = append(all, taken{st, diag.Here()})
+		}
+	})
+	p.unwatched(func() {
+		defer leave()
+		p.module, err = t.TraceSteady(s.opts.Context, step, tracer.Steadiness{})
+	})
 	if err != nil {
 		return nil, err
 	}
 	if read == nil {
-		read = p.given(start)
+		read = p.given(all)
 	}
 	if read != nil {
 		return nil, read
@@ -110,13 +118,21 @@ func (s *Session) Program(step any, x ...*tensor.Tensor) (p *Program, err error)
 	return p, nil
 }
 
+// taken is memory that code was given.
+type taken struct {
+	memory *array.Storage
+	at     diag.Pos
+}
+
 // given is an error where the step took a slice of a tensor from outside: what it writes there, or
 // reads, no run repeats.
-func (p *Program) given(start uint64) *diag.Error {
-	for _, h := range p.state {
-		if st := h.array().Storage(); st.Born() <= start && st.Exposed() > start {
-			return (&diag.Error{Code: Forbidden, Op: "Data", Msg: "the memory of " + strconv.Quote(h.path) + " is asked for inside " + inProgram,
-				Hint: "write with AssignInPlace and compute with tensors, which runs repeat, or record the step without Program"}).At(diag.Here())
+func (p *Program) given(all []taken) *diag.Error {
+	for _, g := range all {
+		for _, h := range p.state {
+			if st := h.array().Storage(); st == g.memory || st.Overlaps(g.memory) {
+				return (&diag.Error{Code: Forbidden, Op: "Data", Msg: "the memory of " + strconv.Quote(h.path) + " is asked for inside " + inProgram,
+					Hint: "write with AssignInPlace and compute with tensors, which runs repeat, or record the step without Program"}).At(g.at)
+			}
 		}
 	}
 	return nil

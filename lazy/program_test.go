@@ -208,7 +208,8 @@ func TestProgram_regions(t *testing.T) {
 // What a program cannot repeat is refused, at the line.
 func TestProgram_refuses(t *testing.T) {
 	s := open(t, lazy.Options{})
-	x, w, h, own := vec(1, 2), param(1, 2), s.In(vec(5, 6)), vec(3, 4)
+	both := []float32{3, 4}
+	x, w, h, own, own2 := vec(1, 2), param(1, 2), s.In(vec(5, 6)), tensor.FromSlice(both), tensor.FromSlice(both)
 	for name, c := range map[string]struct {
 		step any
 		code diag.Code
@@ -218,6 +219,7 @@ func TestProgram_refuses(t *testing.T) {
 		"reads a recorded":           {func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(h.Sum().Item()) }, lazy.Forbidden},
 		"reads a known value":        {func(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(h.Select(0, 0).Item()) }, lazy.Forbidden},
 		"writes to a slice":          {func(x *tensor.Tensor) *tensor.Tensor { tensor.Data[float32](w)[0] = 1; return x.Mul(w) }, lazy.Forbidden},
+		"writes to another's slice":  {func(x *tensor.Tensor) *tensor.Tensor { tensor.Data[float32](own2)[1] = 7; return x.Add(own) }, lazy.Forbidden},
 		"writes a tensor of Go code": {func(x *tensor.Tensor) *tensor.Tensor { tensor.Data[float32](own)[1] = 7; return own }, lazy.Forbidden},
 		"uses a recorded":            {func(x *tensor.Tensor) *tensor.Tensor { return x.Add(h) }, tensor.MixedEngines},
 		"writes an input":            {func(x *tensor.Tensor) *tensor.Tensor { x.AddScalarInPlace(1); return x }, "FX1011"},
@@ -230,6 +232,11 @@ func TestProgram_refuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := s.Program(c.step, x)
 			require.ErrorIs(t, err, c.code)
+			if c.code == lazy.Forbidden {
+				var e *diag.Error
+				require.ErrorAs(t, err, &e)
+				require.Contains(t, e.Pos.Func, "TestProgram_refuses.func", "the line is one of the step")
+			}
 		})
 	}
 	_, err := s.Program(func(x *tensor.Tensor) *tensor.Tensor { return x }, nil)

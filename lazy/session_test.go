@@ -314,9 +314,9 @@ func TestState_slicesLast(t *testing.T) {
 	require.Equal(t, []float32{5, 3}, data)
 }
 
-// TestRoundingPacksWeightsThatNobodyWrites: a plan is compiled in the first run and has weights
+// TestRounding_packsWeightsThatNobodyWrites: a plan is compiled in the first run and has weights
 // that no call has written as such, packed; after a write they are inputs of another plan.
-func TestRoundingPacksWeightsThatNobodyWrites(t *testing.T) {
+func TestRounding_packsWeightsThatNobodyWrites(t *testing.T) {
 	s := lazy.New(lazy.Options{Rounding: true})
 	defer s.Close()
 	w := tensor.Param(array.FromSlice([]float32{1, 2, 3, 4}, 2, 2))

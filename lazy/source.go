@@ -82,8 +82,12 @@ func (s source) Reload(_ int, p *place, _ record.Slot) *place { return p }
 // mistake.
 func (s source) Report(err error) { panic(located(err, s.rec.What())) }
 
-// Entered implements record.Source.
-func (s source) Entered(m *memory) { s.capture.met(m) }
+// Entered implements record.Source. What was recorded for another tensor in the same memory is
+// written there first.
+func (s source) Entered(m *memory) {
+	s.settle(m.Array().Storage(), Write)
+	s.capture.met(m)
+}
 
 // Observed implements record.Source: code that has the memory of a parameter may write to it
 // without a word.
@@ -161,7 +165,7 @@ func (s *Session) dirty(st *array.Storage) bool {
 	return false
 }
 
-// settle writes what was recorded for the memory of eager tensors.
+// settle writes what was recorded for the memory of eager tensors, where there is something.
 func (s *Session) settle(st *array.Storage, why Reason) {
 	for _, m := range s.rec.Eager.MemoryOf(st) {
 		if !m.Dirty() {
@@ -171,12 +175,13 @@ func (s *Session) settle(st *array.Storage, why Reason) {
 		if s.compute(why, []*place{v}); v.err != nil {
 			panic(v.mistake())
 		}
-		s.protect(st)
+		at := m.Array().Storage()
+		s.protect(at)
 		array.Copy(m.Array(), v.data)
 		s.past.gave(m.Root(), v)
-		st.Bump()
+		at.Bump()
 		s.rec.Eager.Settle(m)
-		s.rec.Eager.Written(st)
+		s.rec.Eager.Written(at)
 	}
 }
 

@@ -117,7 +117,7 @@ func (m *WordSeg) Segment(letters, words *tensor.Tensor) []int {
 // parts returns, for each place, the logarithms of the probabilities of the words of length
 // 1, 2, … that begin there.
 func (m *WordSeg) parts(letters, words *tensor.Tensor) []*tensor.Tensor {
-	n := letters.Dim(0)
+	n := letters.Dim(0) //fxvet:ignore fxdata: every length has a graph of its own
 	text := m.Embedding.Forward(letters)
 	parts := make([]*tensor.Tensor, n)
 	h := text.Narrow(0, 0, 1).ZerosLike()
@@ -132,7 +132,7 @@ func (m *WordSeg) parts(letters, words *tensor.Tensor) []*tensor.Tensor {
 // wordsAt returns the logarithms of the probabilities of words that begin at a place, where
 // the text before has the state h.
 func (m *WordSeg) wordsAt(letters, text, words *tensor.Tensor, from int, h *tensor.Tensor) *tensor.Tensor {
-	most := min(m.config.MaxLength, letters.Dim(0)-from)
+	most := min(m.config.MaxLength, letters.Dim(0)-from) //fxvet:ignore fxdata: every length has a graph of its own
 	gate := m.Gate.Forward(h).LogSoftmax(-1)
 	known := words.Select(0, from).Narrow(0, 0, most)
 	entries := m.Word.Forward(m.Hidden.Forward(h).Tanh()).LogSoftmax(-1).IndexSelect(known, 1)

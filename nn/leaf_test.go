@@ -41,6 +41,10 @@ func (s *spy) Type(x *tensor.Tensor) shape.Type {
 func (s *spy) Observe(*tensor.Tensor, string) *array.Array { panic("a leaf reads data") }
 func (s *spy) Assign(_, _ *tensor.Tensor, what string)     { s.seen = append(s.seen, "assign") }
 
+func (s *spy) Gradient(*tensor.Tensor, []*tensor.Tensor, tensor.GradOptions) []*tensor.Tensor {
+	panic("this engine keeps no calls")
+}
+
 func (s *spy) Leaf(m any, b *tensor.Bound, in []*tensor.Tensor) ([]*tensor.Tensor, bool) {
 	var w strings.Builder
 	w.WriteString(b.Op.Name + b.Op.Codec().Print(b.Attrs))

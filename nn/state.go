@@ -3,6 +3,7 @@ package nn
 import (
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -170,20 +171,57 @@ func LoadStateDict(m any, src Weights, opts ...LoadOption) error {
 			errs.Add(weightError(MissingWeight, e.Name, "is missing, the module expects "+e.Tensor.Type().String(), ""))
 		}
 	}
+	var unexpected []string
+	for _, name := range src.Names() {
+		if !known[name] {
+			unexpected = append(unexpected, name)
+		}
+	}
 	if !l.unexpected {
-		for _, name := range src.Names() {
-			if !known[name] {
-				errs.Add(weightError(UnexpectedWeight, name, "is unexpected, the module has no such tensor", ""))
-			}
+		for _, name := range unexpected {
+			errs.Add(weightError(UnexpectedWeight, name, "is unexpected, the module has no such tensor", ""))
 		}
 	}
 	if err := errs.Err(); err != nil {
+		l.hintRenames(errs, src, unexpected, entries, from)
 		return err
 	}
 	if names := src.Names(); len(names) > 0 && !slices.ContainsFunc(from, func(name string) bool { return name != "" }) {
 		return noMatch(entries, names)
 	}
 	return copyWeights(entries, from, src)
+}
+
+// hintRenames adds to errors about names the rules that make the names of a file those of the module.
+func (l *loading) hintRenames(errs diag.List, src Weights, unexpected []string, entries []Entry, from []string) {
+	if _, ok := src.(weights.File); !ok { // which weights.Rename takes
+		return
+	}
+	var want []string
+	byName := map[string]Entry{}
+	for i, e := range entries {
+		if from[i] == "" {
+			want, byName[e.Name] = append(want, e.Name), e
+		}
+	}
+	p := weights.Renames(unexpected, want, func(have, want string) bool {
+		var errs diag.List
+		d, sh, _ := src.Type(have)
+		l.check(&errs, byName[want], have, d, sh)
+		return errs == nil
+	})
+	if len(p.Rules) == 0 {
+		return
+	}
+	call := "weights.Rename(file"
+	for _, rule := range p.Rules {
+		call += ", " + strconv.Quote(rule)
+	}
+	for _, e := range errs {
+		if e.Code == MissingWeight || e.Code == UnexpectedWeight {
+			e.Hint = p.Hint(call + ")")
+		}
+	}
 }
 
 // noMatch refuses weights none of which is the module's, also where missing and

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/array/weights"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/tensor"
@@ -220,4 +222,40 @@ func TestFileIsASourceOfWeights(t *testing.T) {
 	m := nn.NewPReLU(2)
 	require.NoError(t, nn.LoadStateDict(m, nn.File(f)))
 	require.Equal(t, []float32{1, 2}, tensor.Data[float32](m.Weight))
+}
+
+// A checkpoint of PyTorch's DataParallel has a prefix before all names, also before those of the counters, which
+// may be missing: the error has the rule, once.
+func TestLoadFile_prefix(t *testing.T) {
+	type block struct {
+		Conv1, Conv2 *nn.Conv2d
+		Bn           *nn.BatchNorm2d
+	}
+	newBlock := func() *block {
+		return &block{nn.NewConv2d(3, 3, 1), nn.NewConv2d(3, 3, 1, nn.Seed(2)), nn.NewBatchNorm2d(3)}
+	}
+	path := filepath.Join(t.TempDir(), "w.safetensors")
+	theirs := newBlock()
+	require.NoError(t, nn.SaveFile(path, struct{ Module *block }{theirs}, nil))
+	net := newBlock()
+	err := nn.LoadFile(net, path)
+	require.ErrorIs(t, err, nn.MissingWeight)
+	const hint = "    hint: the names match with weights.Rename(file, \"module.*=*\")"
+	require.True(t, strings.HasSuffix(err.Error(), hint), err)
+	require.Equal(t, 1, strings.Count(err.Error(), "hint: "))
+
+	f, err := weights.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	renamed, err := weights.Rename(f, "module.*=*")
+	require.NoError(t, err)
+	require.NoError(t, nn.LoadStateDict(net, renamed))
+	require.True(t, net.Conv2.Weight.Equal(theirs.Conv2.Weight))
+}
+
+// Weights in memory cannot be renamed by rules.
+func TestLoadStateDict_arraysHaveNoRules(t *testing.T) {
+	err := nn.LoadStateDict(nn.NewPReLU(1), nn.Arrays{"a.weight": array.New(array.F32, 1)})
+	require.ErrorIs(t, err, nn.MissingWeight)
+	require.NotContains(t, err.Error(), "weights.Rename")
 }

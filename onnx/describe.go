@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/onnx/internal/modelfile"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -30,10 +31,10 @@ const mostProperties = 8
 
 // Describe returns the file's information on the model.
 func (f *File) Describe() Description {
-	m := f.model
+	m := f.f.Model
 	d := Description{Name: m.Graph.Name, Producer: strings.TrimSpace(m.ProducerName + " " + m.ProducerVersion)}
 	for _, o := range m.Opsets {
-		if domain(o.Domain) == "" {
+		if modelfile.Domain(o.Domain) == "" {
 			d.Opset = int(o.Version)
 		}
 	}
@@ -47,7 +48,7 @@ func (f *File) Describe() Description {
 		}
 	}
 	d.Doc = strings.TrimSpace(strings.Join(texts, "\n"))
-	for _, v := range f.inputs() {
+	for _, v := range f.f.Inputs() {
 		d.Inputs = append(d.Inputs, described(v))
 	}
 	for _, v := range m.Graph.Outputs {
@@ -60,10 +61,10 @@ func described(v *pb.ValueInfo) Described { return Described{v.Name, v.Doc, decl
 
 // declared is a type as far as it is numbers.
 func declared(t *pb.Type) shape.Type {
-	if t == nil || t.Tensor == nil || t.Tensor.Shape == nil || len(t.Tensor.Shape.Dims) > mostDims {
+	if t == nil || t.Tensor == nil || t.Tensor.Shape == nil || len(t.Tensor.Shape.Dims) > modelfile.MostDims {
 		return shape.Type{}
 	}
-	d, err := dtypeOf(t.Tensor.Elem)
+	d, err := modelfile.DTypeOf(t.Tensor.Elem)
 	if err != nil {
 		return shape.Type{}
 	}

@@ -1,7 +1,13 @@
-// Package onnx imports ONNX files as graphs, and writes graphs as ONNX files. It owns the meaning of ONNX's
-// operators: a table of rules, one for each operator and each operator set that changed
-// it, written with the operators of op/std. It does not compute: engines and
-// passes see a graph like one that was traced.
+// Package onnx imports ONNX files as graphs, and writes graphs as ONNX files. It owns what
+// a user sees of that: files and their descriptions, options, samples, and models that are
+// compiled when they run. It does not compute: engines and passes see a graph like one that
+// was traced.
+//
+// The rooms below it do the work. onnx/internal/importer walks the nodes of a model and has a
+// table of rules, one for each operator and each operator set that changed it, written with the
+// operators of op/std: onnx/internal/standard, onnx/internal/contrib and onnx/internal/ml hold
+// them, and onnx/internal/rule what they work on. onnx/internal/exporter goes the other way,
+// with a table of its own from our operators to ONNX's.
 //
 // A value that an ONNX file computes from constants is a constant here, and one that it
 // computes from sizes (Shape, Gather, Concat, Mod, Where) becomes sizes of attributes, over
@@ -19,9 +25,5 @@
 // Everything that is not supported is reported at once, with the names of nodes.
 // Files may come from anywhere: the work that a file can cause is bounded.
 //
-// Export goes the other way: onnx/internal/exporter has a table of its own, from our
-// operators to ONNX's.
-//
-// Read import.go first (Import), then value.go, call.go and the rules_*.go; export.go is
-// the way to the exporter.
+// Read import.go first (Import), then file.go; export.go is the way to the exporter.
 package onnx

@@ -1,178 +1,64 @@
 package onnx
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
-
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/internal/mapfile"
-	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/internal/goname"
+	"github.com/gofx-dev/gofx/onnx/internal/modelfile"
 )
+
+// File is a model as its file has it.
+type File struct{ f *modelfile.File }
 
 // Read reads a model file and the files of its folder that hold its data. Where the
 // system has it the files are mapped into memory, so that weights are read when they are
 // used: they must not be changed in place as long as the graph lives, only replaced. Close
 // gives the memory back; nothing of a refused file stays mapped.
-func Read(path string) (*File, error) {
-	mem, err := mapfile.ReadPath(path)
+func Read(path string) (*File, error) { return opened(modelfile.Read(path)) }
+
+// Parse reads a model from memory, which it shares. Data in other files are refused.
+func Parse(data []byte, name string) (*File, error) { return opened(modelfile.Parse(data, name, "")) }
+
+func opened(f *modelfile.File, err error) (*File, error) {
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, err
 	}
-	f, err := newFile(mem.Bytes(), path, filepath.Dir(path))
-	if err != nil {
-		return nil, mem.Refuse(err)
-	}
-	f.mem = append(f.mem, mem)
-	return f, nil
+	return &File{f}, nil
 }
 
 // Close releases the memory of the file and of the data files next to it: a process cannot
 // have more than some 65,000 files mapped. Afterwards nothing may use the File, its graphs
 // or their executables, whose weights are in that memory. Generated code has weights of its
 // own and stays valid. A file that is never closed is mapped as long as the program runs.
-func (f *File) Close() error { return mapfile.CloseAll(f.mem) }
-
-// Parse reads a model from memory, which it shares. Data in other files are refused.
-func Parse(data []byte, name string) (*File, error) { return newFile(data, name, "") }
-
-// File is a model as its file has it.
-type File struct {
-	name     string // for messages
-	dir      string // of external data, "" for none
-	model    *pb.Model
-	external map[string][]byte
-	mem      []*mapfile.Memory
-}
+func (f *File) Close() error { return f.f.Close() }
 
 // Outputs are the names of the model's outputs.
 func (f *File) Outputs() []string {
-	names := make([]string, len(f.model.Graph.Outputs))
-	for i, v := range f.model.Graph.Outputs {
+	names := make([]string, len(f.f.Model.Graph.Outputs))
+	for i, v := range f.f.Model.Graph.Outputs {
 		names[i] = v.Name
 	}
 	return names
 }
 
-func unreadable(path string, err error) error {
-	msg := "cannot be read"
-	if errors.Is(err, fs.ErrNotExist) {
-		msg = "does not exist"
+// Inputs are the names of the model's inputs that are not initializers.
+func (f *File) Inputs() []string {
+	var names []string
+	for _, v := range f.f.Inputs() {
+		names = append(names, v.Name)
 	}
-	e := diag.New(CodeRead, msg).At(diag.Pos{File: path})
-	e.Err = err
-	return e
+	return names
 }
 
-func newFile(data []byte, name, dir string) (*File, error) {
-	f := &File{name: name, dir: dir, model: &pb.Model{}, external: map[string][]byte{}}
-	if err := pb.Read(data, f.model); err != nil {
-		var e *diag.Error
-		if errors.As(err, &e) {
-			return nil, e.At(diag.Pos{File: name}).WithHint("the file is no ONNX model, or damaged; copy or export it again")
-		}
-		return nil, err
+// Targets are the names that the graph's inputs have, in the order of Inputs, where none is
+// bound by value: names that are no identifiers are made legal.
+func (f *File) Targets() []string {
+	var l goname.Labels
+	names := f.Inputs()
+	for i, name := range names {
+		names[i] = l.Fresh(goname.Legal(name, "input"))
 	}
-	if f.model.Graph == nil {
-		return nil, diag.New(CodeModel, "the model has no graph").At(diag.Pos{File: name}).WithHint("the file is no ONNX model, or damaged; copy or export it again")
-	}
-	return f, nil
-}
-
-// data returns the bytes of a tensor outside of the file: those of a file in the
-// model's folder, symbolic links followed and checked as well.
-func (f *File) data(t *pb.Tensor) ([]byte, *diag.Error) {
-	location, offset, size := "", int64(0), int64(-1)
-	for _, e := range t.External {
-		var err error
-		switch e.Key {
-		case "location":
-			location = e.Value
-		case "offset":
-			offset, err = strconv.ParseInt(e.Value, 10, 64)
-		case "length":
-			size, err = strconv.ParseInt(e.Value, 10, 64)
-		}
-		if err != nil || offset < 0 || e.Key == "length" && size < 0 {
-			return nil, diag.New(CodeExternal, "tensor "+diag.Quote(t.Name)+": "+e.Key+" "+diag.Quote(e.Value)+" is no count of bytes")
-		}
-	}
-	all, err := f.open(location)
-	if err != nil {
-		return nil, err
-	}
-	if size < 0 {
-		size = int64(len(all)) - offset
-	}
-	if offset > int64(len(all)) || size < 0 || size > int64(len(all))-offset {
-		return nil, diag.New(CodeExternal, "tensor "+diag.Quote(t.Name)+" ends after the "+strconv.Itoa(len(all))+" bytes of "+diag.Quote(location))
-	}
-	return all[offset : offset+size : offset+size], nil
-}
-
-// open returns the bytes of a file of the model's folder.
-func (f *File) open(location string) ([]byte, *diag.Error) {
-	if b, ok := f.external[location]; ok {
-		return b, nil
-	}
-	what := "data are in the file " + diag.Quote(location)
-	switch {
-	case f.dir == "":
-		return nil, diag.New(CodeExternal, what+", and the model was not read from a folder")
-	case !filepath.IsLocal(filepath.FromSlash(location)) || strings.Contains(location, `\`):
-		return nil, diag.New(CodeExternal, what+", which is not in the model's folder").
-			WithHint("external data lie next to the model; export it again")
-	}
-	mem, err := readExternal(f.dir, filepath.FromSlash(location))
-	if err != nil {
-		e := diag.New(CodeExternal, what+", which cannot be read")
-		var p *fs.PathError // whose path is in the message, quoted
-		if errors.As(err, &p) {
-			err = p.Err
-		}
-		e.Err = err
-		return nil, e.WithHint("external data lie next to the model; copy all of its files")
-	}
-	f.mem = append(f.mem, mem)
-	f.external[location] = mem.Bytes()
-	return mem.Bytes(), nil
-}
-
-// readExternal reads a file below a folder; it refuses links that lead out of it.
-func readExternal(dir, path string) (*mapfile.Memory, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return mapfile.ReadIn(root, path)
-}
-
-func asDiag(err error) *diag.Error {
-	var e *diag.Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return diag.Bug(err.Error())
+	return names
 }
 
 // ReadTensor reads a file that holds one TensorProto, as the folders of ONNX's tests do.
-func ReadTensor(path string) (*array.Array, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	t := &pb.Tensor{}
-	if err := pb.Read(data, t); err != nil {
-		return nil, asDiag(err).At(diag.Pos{File: path})
-	}
-	a, bad := arrayOf(t, nil)
-	if bad != nil {
-		return nil, bad.At(diag.Pos{File: path})
-	}
-	return a, nil
-}
+func ReadTensor(path string) (*array.Array, error) { return modelfile.ReadTensor(path) }

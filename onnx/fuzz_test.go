@@ -164,11 +164,12 @@ func (u *mutator) tensor(w *pb.Tensor) {
 func (u *mutator) node(g *pb.Graph, n *pb.Node) {
 	switch u.IntN(6) {
 	case 0: // another operator on the same operands
-		names := make([]string, 0, len(rules[""]))
-		for name := range rules[""] {
-			names = append(names, name)
+		var names []string
+		for _, o := range Operators() { // in their order
+			if o.Domain == "" {
+				names = append(names, o.Name)
+			}
 		}
-		slices.Sort(names)
 		n.Op = names[u.IntN(len(names))]
 		if u.IntN(2) == 0 {
 			n.Attrs = nil

@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/onnx/internal/rule"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -59,7 +60,7 @@ func TestInputsAreGivenTypes(t *testing.T) {
 // TestRankIsGiven: a file may not even say how many dimensions an input has.
 func TestRankIsGiven(t *testing.T) {
 	f := fromText(head + `(float x) => (float y) { y = Softmax<axis=1>(x) }`)
-	f.model.Graph.Inputs[0].Type.Tensor.Shape = nil
+	f.f.Model.Graph.Inputs[0].Type.Tensor.Shape = nil
 	_, err := f.Import(Options{})
 	require.ErrorIs(t, err, CodeValue)
 	m, err := f.Import(Options{Inputs: givenTypes(t, map[string]string{"x": "f32[N,4]"})})
@@ -126,7 +127,7 @@ func TestDataAreNotBound(t *testing.T) {
 	require.ErrorIs(t, err, CodeValue)
 	require.ErrorContains(t, err, `sizes are not known of "x" f32[N,H,2]`)
 	require.ErrorContains(t, err, `Options.Inputs`)
-	var u *Unsized
+	var u *rule.Unsized
 	require.ErrorAs(t, err, &u)
 	require.Equal(t, []string{"x"}, u.Inputs)
 }

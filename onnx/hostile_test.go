@@ -20,6 +20,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
 	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/onnx/internal/modelfile"
 )
 
 // hostile is a recipe of testdata/hostile/*.txt: a hostile file, and the expected outcome.
@@ -150,7 +151,7 @@ func TestHostileFiles(t *testing.T) {
 			}
 			code, part, ok := strings.Cut(h.outcome, " ")
 			require.True(t, ok && errors.Is(err, diag.Code(code)) && strings.Contains(err.Error(), part),
-				"expected %s, got %s", h.outcome, short(err.Error()))
+				"expected %s, got %s", h.outcome, modelfile.Short(err.Error()))
 			require.ErrorContains(t, err, "m.onnx")
 			require.NotErrorIs(t, err, diag.Internal)
 			printable(t, err.Error())

@@ -1,19 +1,13 @@
 package onnx
 
 import (
-	"context"
 	"slices"
-	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/internal/goname"
-	pb "github.com/gofx-dev/gofx/internal/onnxpb"
-	"github.com/gofx-dev/gofx/kernel"
-	"github.com/gofx-dev/gofx/onnx/internal/spec"
-	"github.com/gofx-dev/gofx/passes"
-	"github.com/gofx-dev/gofx/passes/simplify"
+	"github.com/gofx-dev/gofx/onnx/internal/importer"
+	"github.com/gofx-dev/gofx/onnx/internal/modelfile"
+	"github.com/gofx-dev/gofx/onnx/internal/rule"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -45,10 +39,8 @@ type Options struct {
 	Sizes map[string][]int
 }
 
-const mostRank = 64 // of an input that is said from outside
-
 // Absent is the length of an optional that holds nothing.
-const Absent = -1
+const Absent = modelfile.Absent
 
 // Import returns the model's graph with its weights, which may share the memory of
 // the file. The graph has the model's inputs (those that are not initializers and not
@@ -56,440 +48,55 @@ const Absent = -1
 // The error is a diag.List of everything that is not supported, or of graph.Lint's
 // errors.
 func (f *File) Import(o Options) (*graph.Module, error) {
-	m, _, err := f.importForm(o)
+	m, _, err := importer.Import(f.f, importer.Options(o))
 	return m, err
 }
 
-func (im *importer) run(o Options) (*graph.Module, *form, error) {
-	im.declare()
-	im.initial = initializerNames(im.model.Graph)
-	im.readGiven(o.Inputs)
-	im.reserveSymbols()
-	s := &scope{values: map[string]*value{}, cur: im.mod.Graph.At(), opsets: im.opsets}
-	im.initializers(s, im.model.Graph)
-	im.placeholders(s)
-	im.nodes(s, im.model.Graph.Nodes)
-	if im.errs.Err() == nil {
-		im.outputs(s)
-	}
-	if im.errs.Err() == nil { // parts that no rule looks at: the branches of an If, the rounds of a Loop
-		im.errs.Add(graph.Lint(im.mod.Graph).Err())
-	}
-	if err := im.errs.Err(); err != nil {
+// ImportFor imports a model to be run on the given values: inputs that sizes follow from
+// are bound to theirs, and are no inputs of the graph then. It returns their names. Data are
+// never bound, only short lists of numbers and single ones. Lengths, ranks and sizes that the
+// options do not give are those of the values. Where two sizes that the file leaves open
+// must be equal for the graph, and one of them is 1 in the values, it is 1 in the graph.
+func (f *File) ImportFor(values map[string]*array.Array, o Options) (m *graph.Module, bound []string, err error) {
+	b, err := importer.ImportFor(f.f, values, importer.Options(o))
+	if err != nil {
 		return nil, nil, err
 	}
-	if im.counting {
-		if _, err := simplify.DCE.Run(passes.NewCtx(context.Background(), im.mod), im.mod.Graph); err != nil {
-			return nil, nil, err
-		}
-	}
-	im.mod.DropUnused()
-	return im.mod, im.formed(), nil
+	return b.Module, b.Names, nil
 }
 
-// importer is one call of Import.
-type importer struct {
-	*File
-	values       map[string]*array.Array
-	lengths      map[string]int
-	ranks        map[string]int
-	mod          *graph.Module
-	errs         diag.List
-	opsets       map[string]int // of the model, by domain
-	functions    map[string]*pb.Function
-	placed       map[placed]*graph.Node
-	paths        map[*value]string
-	workspace    *kernel.Workspace
-	inputs       map[*graph.Node]string // the model's names of placeholders
-	bodies       map[*graph.Graph]*body
-	symbolValues map[string]*value // of sizes that bodies use
-	symbols      map[string]string // of sizes whose names are not legal
-	defined      map[string]bool   // sizes whose names are
-	symbolLabels goname.Labels
-	late         map[string]bool // sizes that runs discover
-	initial      map[string]bool // names of initializers
-	given        given           // types of inputs
-	labels       goname.Labels   // of placeholders
-	pathLabel    goname.Labels   // of parameters
-	inlined      int             // nodes of functions
-	counting     bool            // unused nodes remain: a while that counts rounds, nodes that a branch began
-	sizes        map[string][]int
-	form         form
-	undecided    bool           // something depends on sizes that are not known
-	least        map[string]int // of symbols, because the graph needs it
-	unproved     bool           // sizes have other forms where others are larger
+// SizedBy lists the inputs whose values ranks, axes or sizes follow from that must be known, as far as importing comes
+// without them: binding them may bring up more. It is empty for a model that imports, and
+// where something else is in the way, of which Import tells.
+func (f *File) SizedBy(o Options) []string {
+	_, err := f.Import(o)
+	names := importer.NeedsValues(err)
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
-// scope is a graph of the model, or the body of a function, while it is imported.
-type scope struct {
-	values map[string]*value
-	outer  *scope // of a body
-	cur    *graph.Cursor
-	opsets map[string]int
-	attrs  map[string]*pb.Attr // of the call of a function
-	prefix string              // of the names of a function's nodes
-	depth  int                 // of functions
-	bodies int                 // around it
+// Operator is an operator that is imported.
+type Operator struct {
+	Domain, Name string
+	// Since are the operator sets from which on it has the meanings that are known: 1
+	// stands for any, another first number refuses older models.
+	Since []int
 }
 
-func (s *scope) find(name string) *value {
-	for ; s != nil; s = s.outer {
-		if v := s.values[name]; v != nil {
-			return v
-		}
+// Operators lists the operators that are imported, by domain and name.
+func Operators() []Operator {
+	var list []Operator
+	for _, o := range importer.Operators() {
+		list = append(list, Operator(o))
 	}
-	return nil
+	return list
 }
 
-// mostErrors is how many errors are listed: enough for every operator there is.
-const mostErrors = 500
+// Unbound is the cause of an error that values of inputs would cure: a size follows from
+// them. Its field Inputs names the inputs.
+type Unbound = rule.Unbound
 
-// full reports that no more errors are listed; the rest of the model is skipped.
-func (im *importer) full() bool { return len(im.errs) > mostErrors }
-
-func (im *importer) fail(at string, e *diag.Error) {
-	if at != "" {
-		at = ": " + at
-	}
-	switch {
-	case len(im.errs) == mostErrors:
-		im.errs.Add(diag.New(CodeModel, "more than "+strconv.Itoa(mostErrors)+" errors; the rest is left out").At(diag.Pos{File: im.name}))
-		return
-	case im.full():
-		return
-	}
-	im.errs.Add(e.At(diag.Pos{File: im.name + at}))
-}
-
-// declare notes the operator sets and functions of the model.
-func (im *importer) declare() {
-	im.opsets = im.versions("", im.model.Opsets)
-	if len(im.opsets) == 0 {
-		im.opsets[""] = 1 // files of the first version do not say
-	}
-	for _, f := range im.model.Functions {
-		key := functionKey(f.Domain, f.Name, f.Overload)
-		if im.functions[key] != nil {
-			im.fail("", diag.New(CodeModel, "function "+diag.Quote(f.Name)+" is defined twice"))
-		}
-		im.functions[key] = f
-	}
-}
-
-// versions are the operator sets of the model, or of a function, by domain.
-func (im *importer) versions(at string, list []*pb.Opset) map[string]int {
-	m := map[string]int{}
-	for _, o := range list {
-		d := domain(o.Domain)
-		if have, twice := m[d]; twice && have != int(o.Version) {
-			im.fail(at, diag.New(CodeModel, "the operator set of "+diag.Quote(o.Domain)+" is given twice, as "+strconv.Itoa(have)+" and "+strconv.FormatInt(o.Version, 10)))
-		}
-		if d == "" && o.Version > spec.NewestOpset {
-			im.fail(at, diag.New(CodeOperator, "operator set "+strconv.FormatInt(o.Version, 10)+" is newer than "+strconv.Itoa(spec.NewestOpset)+", the newest that is known").
-				WithHint("export the model with an older operator set"))
-		}
-		m[d] = int(o.Version)
-	}
-	return m
-}
-
-// domain has one name for the standard operators.
-func domain(d string) string {
-	if d == "ai.onnx" {
-		return ""
-	}
-	return d
-}
-
-func functionKey(d, name, overload string) string {
-	return domain(d) + "\x00" + name + "\x00" + overload
-}
-
-// initializers enters the constants of a graph.
-func (im *importer) initializers(s *scope, g *pb.Graph) {
-	for _, t := range g.Initializers {
-		at := "initializer " + diag.Quote(t.Name)
-		v := &value{name: t.Name}
-		a, err := arrayOf(t, im.data)
-		if err != nil {
-			im.fail(at, err)
-			v.bad = true
-		}
-		v.arr = a
-		im.define(s, at, t.Name, v)
-	}
-	for _, sp := range g.Sparse {
-		v, err := im.sparse(sp)
-		if err != nil {
-			im.fail("sparse initializer", err)
-			continue
-		}
-		im.define(s, "sparse initializer", v.name, v)
-	}
-}
-
-// define gives a name its value; every name has one.
-func (im *importer) define(s *scope, at, name string, v *value) {
-	if name == "" {
-		im.fail(at, diag.New(CodeModel, "a value has no name"))
-		return
-	}
-	if s.values[name] != nil {
-		im.fail(at, diag.New(CodeModel, "the name "+diag.Quote(short(name))+" is given to two values"))
-		return
-	}
-	s.values[name] = v
-}
-
-// placeholders makes the inputs of the graph.
-func (im *importer) placeholders(s *scope) {
-	im.strangers()
-	for _, in := range im.model.Graph.Inputs {
-		at := "input " + diag.Quote(in.Name)
-		if s.values[in.Name] != nil {
-			if im.initial[in.Name] {
-				continue // older files list initializers among the inputs
-			}
-			im.define(s, at, in.Name, nil)
-			continue
-		}
-		v, err := im.input(s, in.Name, in.Type, false)
-		if err != nil {
-			im.fail(at, err)
-			v = &value{bad: true}
-		}
-		v.name = in.Name
-		im.define(s, at, in.Name, v)
-	}
-}
-
-// strangers reports values that are given for no input.
-func (im *importer) strangers() {
-	names := map[string]bool{}
-	for _, in := range im.model.Graph.Inputs {
-		for _, name := range im.parts(in.Name, in.Type, im.lengths) {
-			names[name] = true
-		}
-	}
-	for name := range im.values {
-		if !names[name] {
-			im.fail("", diag.New(CodeModel, "a value is given for "+diag.Quote(name)+", which is no input").
-				WithHint("inputs are "+inputNames(im.model.Graph)))
-		}
-	}
-}
-
-// input makes the placeholders of an input, or of a member of one.
-func (im *importer) input(s *scope, name string, typ *pb.Type, member bool) (*value, *diag.Error) {
-	if held, of := holds(typ); held != nil {
-		return im.inputParts(s, name, held, of)
-	}
-	t, sizes, err := im.inputType(name, typ, member)
-	if err != nil {
-		return nil, err
-	}
-	if a, ok := im.values[name]; ok {
-		if !shape.TypeOf(a).Compatible(t) {
-			return nil, diag.New(CodeModel, "the value given is "+shape.TypeOf(a).String()+", expected "+t.String())
-		}
-		return &value{arr: a}, nil
-	}
-	n := s.cur.Placeholder(im.labels.Fresh(goname.Legal(name, "input")), t, nil)
-	im.inputs[n] = name
-	for i, d := range sizes {
-		if d != "" {
-			im.mod.Graph.DefineSymbol(d, n, i)
-		}
-	}
-	return &value{node: n}, nil
-}
-
-// inputType returns an input's type, and the symbol that each size defines, if any. The
-// names of sizes in a sequence say nothing: each member has sizes of its own.
-func (im *importer) inputType(name string, typ *pb.Type, member bool) (t shape.Type, defines []string, err *diag.Error) {
-	if typ == nil || typ.Tensor == nil {
-		return t, nil, diag.New(CodeType, "the input is "+kindOf(typ)+", expected a tensor")
-	}
-	tt := typ.Tensor
-	d, err := dtypeOf(tt.Elem)
-	if err != nil {
-		return t, nil, err
-	}
-	if own, ok := im.given.types[name]; ok {
-		dims, defines, err := im.givenSizes(name, own)
-		return shape.TensorType(d, shape.Of(dims...)), defines, err
-	}
-	sizes := tt.Shape
-	if sizes == nil {
-		rank, known := im.ranks[name]
-		if !known || rank < 0 || rank > mostRank {
-			return shape.Unranked(d), nil, nil
-		}
-		sizes = &pb.Shape{}
-		for range rank {
-			sizes.Dims = append(sizes.Dims, &pb.Dim{})
-		}
-	}
-	if err := checkRank("the input", len(sizes.Dims)); err != nil {
-		return t, nil, err
-	}
-	dims := make([]shape.Dim, len(sizes.Dims))
-	defines = make([]string, len(dims))
-	for i, sd := range sizes.Dims {
-		switch {
-		case sd.Known && sd.Size >= 0:
-			dims[i] = shape.Const(int(sd.Size))
-			continue
-		case letterOf(sd) == "", member: // or -1, which some exporters write
-			dims[i] = shape.Sym(im.freshSymbol(name, i))
-		default:
-			dims[i] = im.symbol(sd.Param)
-		}
-		if name, ok := dims[i].IsSymbol(); ok {
-			defines[i] = name
-		}
-	}
-	return shape.TensorType(d, shape.Of(dims...)), defines, nil
-}
-
-// outputs returns the model's results.
-func (im *importer) outputs(s *scope) {
-	var args []*graph.Node
-	st := &graph.Structure{Kind: graph.Results}
-	if len(im.model.Graph.Outputs) == 0 {
-		im.fail("", diag.New(CodeModel, "the model has no outputs"))
-	}
-	for _, out := range im.model.Graph.Outputs {
-		v := s.find(out.Name)
-		if v == nil {
-			im.fail("output "+diag.Quote(out.Name), diag.New(CodeModel, "no node computes the output"))
-			continue
-		}
-		st.Fields = append(st.Fields, im.result(s, v, &args))
-	}
-	if im.errs.Err() != nil {
-		return
-	}
-	if len(st.Fields) == 1 {
-		if st = st.Fields[0]; st.Kind == graph.LeafValue {
-			st = nil
-		}
-	}
-	s.cur.SetStaticPos(diag.Pos{})
-	s.cur.Output(st, args...)
-}
-
-// nodes imports the nodes of a graph in their order, which is that of execution.
-func (im *importer) nodes(s *scope, list []*pb.Node) {
-	for _, n := range list {
-		if im.full() {
-			return
-		}
-		im.node(s, n)
-	}
-}
-
-// where names a node in messages.
-func (s *scope) where(n *pb.Node) string {
-	name := n.Name
-	if name == "" && len(n.Outputs) > 0 {
-		return "node of " + diag.Quote(short(s.prefix+n.Outputs[0]))
-	}
-	return "node " + diag.Quote(short(s.prefix+name))
-}
-
-// node imports one node, or notes why it cannot.
-func (im *importer) node(s *scope, n *pb.Node) {
-	at := s.where(n)
-	c := &call{im: im, scope: s, n: n, used: map[string]bool{}}
-	ok := im.attributes(at, n)
-	for _, name := range n.Inputs {
-		var v *value
-		if name != "" {
-			if v = s.find(name); v == nil {
-				im.fail(at, diag.New(CodeModel, n.Op+": no value has the name "+diag.Quote(short(name))).
-					WithHint("nodes come in the order of execution, without cycles"))
-				ok = false
-			} else if v.bad {
-				ok = false
-			}
-		}
-		c.in = append(c.in, v)
-	}
-	var outs []*value
-	if r, err := im.ruleFor(s, n); err != nil {
-		im.fail(at, err)
-	} else if ok {
-		s.cur.SetStaticPos(diag.Pos{File: im.name + ": " + at})
-		s.cur.SetScope(im.mod.Graph.Scope(graph.Scope{Path: scopeOf(n.Name)}))
-		if outs, err = c.run(r); err != nil && err != noted {
-			if err.Op == "" {
-				err.Op = n.Op
-			}
-			im.fail(at, err)
-		}
-		s.cur.SetStaticPos(diag.Pos{})
-	}
-	for i, name := range n.Outputs {
-		if name == "" {
-			continue
-		}
-		v := &value{name: name, bad: true}
-		if i < len(outs) && outs[i] != nil {
-			v = outs[i]
-			if v.name == "" {
-				v.name = name
-			}
-		} else if outs != nil {
-			im.fail(at, diag.New(CodeOperator, n.Op+": output "+strconv.Itoa(i)+" is not supported"))
-		}
-		im.define(s, at, name, v)
-	}
-}
-
-// attributes checks that every attribute is given once: readers differ in which one holds.
-func (im *importer) attributes(at string, n *pb.Node) bool {
-	for i, a := range n.Attrs {
-		if i >= mostAttrs || slices.ContainsFunc(n.Attrs[:i], func(b *pb.Attr) bool { return b.Name == a.Name }) {
-			im.fail(at, diag.New(CodeModel, n.Op+": attribute "+diag.Quote(short(a.Name))+" is given twice, or there are more than "+strconv.Itoa(mostAttrs)))
-			return false
-		}
-	}
-	return true
-}
-
-const mostAttrs = 256 // of a node
-
-// ruleFor finds the rule that imports a node.
-func (im *importer) ruleFor(s *scope, n *pb.Node) (*rule, *diag.Error) {
-	d := domain(n.Domain)
-	if !plainName(n.Op) || !plainName("x"+d) {
-		return nil, diag.New(CodeModel, "operator "+diag.Quote(short(n.Op))+" of domain "+diag.Quote(short(d))+" is not a valid name")
-	}
-	if f := im.functions[functionKey(d, n.Op, n.Overload)]; f != nil {
-		return &rule{run: func(c *call) []*value { return c.inline(f) }}, nil
-	}
-	version, ok := s.opsets[d]
-	if !ok && d != "" {
-		version = 1 // exporters forget to declare the domains of contributed operators
-	}
-	versions := rules[d][n.Op]
-	if versions == nil {
-		name := n.Op
-		if d != "" {
-			name = d + "." + n.Op
-		}
-		return nil, diag.New(CodeOperator, "operator "+name+" is not supported").WithHint(alternatives(d, n.Op))
-	}
-	var best *rule
-	for i := range versions {
-		if versions[i].since <= version {
-			best = &versions[i]
-		}
-	}
-	if best == nil {
-		return nil, diag.New(CodeOperator, "operator "+n.Op+" is not supported in operator set "+strconv.Itoa(version)+
-			", only from "+strconv.Itoa(versions[0].since)+" on").WithHint("export the model again with a newer operator set")
-	}
-	return best, nil
-}
+// Unsized is the cause of an error that sizes of inputs would cure, which are letters or
+// unknown: something follows from them that must be a number. Its fields Inputs and Types are
+// the inputs with such sizes, and their types.
+type Unsized = rule.Unsized

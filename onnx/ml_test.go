@@ -232,8 +232,8 @@ func TestDoublesGoBack(t *testing.T) {
 	require.NoError(t, Export(&b, m, ExportOptions{}))
 	back, err := Parse(b.Bytes(), "again.onnx")
 	require.NoError(t, err)
-	require.Equal(t, int64(5), back.model.Opsets[1].Version)
-	for _, n := range back.model.Graph.Nodes {
+	require.Equal(t, int64(5), back.f.Model.Opsets[1].Version)
+	for _, n := range back.f.Model.Graph.Nodes {
 		require.NotEqual(t, "TreeEnsembleRegressor", n.Op)
 	}
 	w := array.Cast(x, array.F32)

@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/onnx/internal/importer"
 )
 
 // MostBound is how many executables a Model keeps unless ModelOptions say otherwise.
@@ -56,9 +57,8 @@ type ModelStats struct {
 type boundModel struct {
 	shape string                  // which inputs there are, and their ranks
 	bound map[string]*array.Array // own copies
-	form  *form
+	made  *importer.Imported
 	exe   lowering.Executable
-	sizes *equalities
 	users int
 	gone  bool // to be closed by its last user
 }
@@ -84,25 +84,25 @@ func (m *Model) Run(ctx context.Context, inputs map[string]*array.Array) ([]*arr
 		return nil, err
 	}
 	defer m.give(b)
-	s := Sample{Inputs: inputs, Lengths: m.file.lengthsOf(inputs, m.opts.Import.Lengths)}
+	s := Sample{Inputs: inputs, Lengths: m.file.f.LengthsOf(inputs, m.opts.Import.Lengths)}
 	fixed := slices.Collect(maps.Keys(b.bound))
 	return b.exe.Run(ctx, m.file.Args(s, slices.AppendSeq(fixed, maps.Keys(m.opts.Import.Values))))
 }
 
 // known refuses names that the file does not have.
 func (m *Model) known(inputs map[string]*array.Array) error {
-	lengths := m.file.lengthsOf(inputs, m.opts.Import.Lengths)
+	lengths := m.file.f.LengthsOf(inputs, m.opts.Import.Lengths)
 	var names []string
-	for _, in := range m.file.inputs() {
-		names = append(names, m.file.parts(in.Name, in.Type, lengths)...)
+	for _, in := range m.file.f.Inputs() {
+		names = append(names, m.file.f.Parts(in.Name, in.Type, lengths)...)
 	}
 	var errs diag.List
 	for _, name := range slices.Sorted(maps.Keys(inputs)) {
 		switch {
 		case !slices.Contains(names, name):
-			errs.Add(diag.New(interp.ExtraInput, "input "+diag.Quote(name)+" is not one of the model's").At(diag.Pos{File: m.file.name}))
+			errs.Add(diag.New(interp.ExtraInput, "input "+diag.Quote(name)+" is not one of the model's").At(diag.Pos{File: m.file.f.Name}))
 		case inputs[name] == nil:
-			errs.Add(diag.New(interp.MissingInput, "input "+diag.Quote(name)+" is nil").At(diag.Pos{File: m.file.name}))
+			errs.Add(diag.New(interp.MissingInput, "input "+diag.Quote(name)+" is nil").At(diag.Pos{File: m.file.f.Name}))
 		}
 	}
 	return errs.Err()
@@ -118,7 +118,7 @@ func (m *Model) take(inputs map[string]*array.Array) (*boundModel, error) {
 	m.stats.Runs++
 	shape := describeInputs(inputs)
 	at := slices.IndexFunc(m.made, func(b *boundModel) bool {
-		return b.shape == shape && b.holds(inputs) && b.sizes.fits(inputs) && b.form.fits(inputs)
+		return b.shape == shape && b.holds(inputs) && b.made.Fits(inputs)
 	})
 	if at < 0 {
 		b, err := m.compile(inputs, shape)
@@ -154,21 +154,21 @@ func (m *Model) give(b *boundModel) {
 
 // compile binds the values that determine sizes and compiles the rest.
 func (m *Model) compile(inputs map[string]*array.Array, shape string) (*boundModel, error) {
-	mod, of, names, sizes, err := m.file.importFor(inputs, m.opts.Import)
+	made, err := importer.ImportFor(m.file.f, inputs, importer.Options(m.opts.Import))
 	if err != nil {
 		return nil, err
 	}
-	b := &boundModel{shape: shape, form: of, sizes: sizes, bound: map[string]*array.Array{}}
+	b := &boundModel{shape: shape, made: made, bound: map[string]*array.Array{}}
 	total := 0
-	for _, name := range names {
+	for _, name := range made.Names {
 		b.bound[name] = array.Clone(inputs[name])
 		total += inputs[name].Len() * inputs[name].DType().Size()
 	}
 	if total > mostBoundBytes {
 		return nil, diag.New(CodeValue, "sizes follow from "+strconv.Itoa(total)+" bytes of inputs, expected at most "+strconv.Itoa(mostBoundBytes)).
-			At(diag.Pos{File: m.file.name}).WithHint("bind them when importing (ModelOptions.Import.Values)")
+			At(diag.Pos{File: m.file.f.Name}).WithHint("bind them when importing (ModelOptions.Import.Values)")
 	}
-	b.exe, err = m.target.Compile(mod, m.opts.Compile)
+	b.exe, err = m.target.Compile(made.Module, m.opts.Compile)
 	return b, err
 }
 
@@ -217,14 +217,4 @@ func (m *Model) Close() error {
 	}
 	m.made = nil
 	return errs.Err()
-}
-
-// SizedBy lists the inputs whose values ranks, axes or sizes follow from that must be known, as far as importing comes
-// without them: binding them may bring up more. It is empty for a model that imports, and
-// where something else is in the way, of which Import tells.
-func (f *File) SizedBy(o Options) []string {
-	_, err := f.Import(o)
-	names := unbound(err)
-	slices.Sort(names)
-	return slices.Compact(names)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/onnx/internal/modelfile"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -175,7 +176,7 @@ func TestOperatorSets(t *testing.T) {
 // resultType is the type that a model declares of its result.
 func resultType(t *testing.T, src string) shape.Type {
 	tt := parseText(src).Graph.Outputs[0].Type.Tensor
-	d, err := dtypeOf(tt.Elem)
+	d, err := modelfile.DTypeOf(tt.Elem)
 	require.Nil(t, err)
 	var dims []int
 	for _, s := range tt.Shape.Dims {

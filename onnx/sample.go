@@ -1,8 +1,6 @@
 package onnx
 
 import (
-	"errors"
-	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -10,9 +8,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/internal/goname"
-	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/onnx/internal/modelfile"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -37,21 +33,21 @@ func (f *File) Samples(dir string) ([]Sample, error) {
 	slices.Sort(sets)
 	var out []Sample
 	for _, set := range sets {
-		s := Sample{Name: filepath.Base(set), file: f.name, Inputs: map[string]*array.Array{}, Lengths: map[string]int{}}
-		for i, in := range f.inputs() {
-			list, length, err := readParts(filepath.Join(set, "input_"+strconv.Itoa(i)+".pb"), in.Type)
+		s := Sample{Name: filepath.Base(set), file: f.f.Name, Inputs: map[string]*array.Array{}, Lengths: map[string]int{}}
+		for i, in := range f.f.Inputs() {
+			list, length, err := modelfile.ReadParts(filepath.Join(set, "input_"+strconv.Itoa(i)+".pb"), in.Type)
 			if err != nil {
 				return nil, err
 			}
-			if held, _ := holds(in.Type); held != nil {
+			if held, _ := modelfile.Holds(in.Type); held != nil {
 				s.Lengths[in.Name] = length
 			}
-			for k, name := range f.parts(in.Name, in.Type, s.Lengths) {
+			for k, name := range f.f.Parts(in.Name, in.Type, s.Lengths) {
 				s.Inputs[name] = list[k]
 			}
 		}
-		for i, o := range f.model.Graph.Outputs {
-			list, _, err := readParts(filepath.Join(set, "output_"+strconv.Itoa(i)+".pb"), o.Type)
+		for i, o := range f.f.Model.Graph.Outputs {
+			list, _, err := modelfile.ReadParts(filepath.Join(set, "output_"+strconv.Itoa(i)+".pb"), o.Type)
 			if err != nil {
 				return nil, err
 			}
@@ -65,22 +61,10 @@ func (f *File) Samples(dir string) ([]Sample, error) {
 // Args are the values of a sample in the order of the inputs that the graph has when
 // those that bound names are bound.
 func (f *File) Args(s Sample, bound []string) (args []*array.Array) {
-	for _, name := range f.argNames(s, bound) {
+	for _, name := range f.f.ArgNames(s.Lengths, bound) {
 		args = append(args, s.Inputs[name])
 	}
 	return args
-}
-
-// argNames are the names of the graph's inputs when those that bound names are bound.
-func (f *File) argNames(s Sample, bound []string) (names []string) {
-	for _, in := range f.inputs() {
-		for _, name := range f.parts(in.Name, in.Type, s.Lengths) {
-			if !slices.Contains(bound, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
 }
 
 // Tolerance says how far results may be from those of a sample: for each element
@@ -138,108 +122,3 @@ func (d *Difference) compare(got, want *array.Array, tol Tolerance) *diag.Error 
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// Inputs are the names of the model's inputs that are not initializers.
-func (f *File) Inputs() []string {
-	var names []string
-	for _, v := range f.inputs() {
-		names = append(names, v.Name)
-	}
-	return names
-}
-
-// Targets are the names that the graph's inputs have, in the order of Inputs, where none is
-// bound by value: names that are no identifiers are made legal.
-func (f *File) Targets() []string {
-	var l goname.Labels
-	names := f.Inputs()
-	for i, name := range names {
-		names[i] = l.Fresh(goname.Legal(name, "input"))
-	}
-	return names
-}
-
-func (f *File) inputs() (list []*pb.ValueInfo) {
-	initial := initializerNames(f.model.Graph)
-	for _, v := range f.model.Graph.Inputs {
-		if !initial[v.Name] {
-			list = append(list, v)
-		}
-	}
-	return list
-}
-
-// ImportFor imports a model to be run on the given values: inputs that sizes follow from
-// are bound to theirs, and are no inputs of the graph then. It returns their names. Data are
-// never bound, only short lists of numbers and single ones. Lengths, ranks and sizes that the
-// options do not give are those of the values. Where two sizes that the file leaves open
-// must be equal for the graph, and one of them is 1 in the values, it is 1 in the graph.
-func (f *File) ImportFor(values map[string]*array.Array, o Options) (m *graph.Module, bound []string, err error) {
-	m, _, bound, _, err = f.importFor(values, o)
-	return m, bound, err
-}
-
-func (f *File) importFor(values map[string]*array.Array, o Options) (m *graph.Module, of *form, bound []string, e *equalities, err error) {
-	given := map[string]*array.Array{}
-	for name, a := range o.Values {
-		given[name] = a
-	}
-	o.Values, o.Lengths = given, f.lengthsOf(values, o.Lengths)
-	if o.Ranks == nil {
-		o.Ranks = map[string]int{}
-		for name, a := range values {
-			o.Ranks[name] = a.Rank()
-		}
-	}
-	sizes := maps.Clone(o.Sizes)
-	for name, a := range values {
-		if sizes == nil {
-			sizes = map[string][]int{}
-		}
-		if sizes[name] == nil {
-			sizes[name] = a.Shape()
-		}
-	}
-	o.Sizes = sizes
-	bind := func(names []string) (more bool) {
-		for _, name := range names {
-			if a := values[name]; a != nil && given[name] == nil {
-				given[name], more = a, true
-				bound = append(bound, name)
-			}
-		}
-		return more
-	}
-	for {
-		if m, of, err = f.importForm(o); err == nil {
-			if bind(of.decide) {
-				continue
-			}
-			e = f.equalitiesOf(m, Sample{Lengths: o.Lengths}, slices.AppendSeq(slices.Clone(bound), maps.Keys(o.Values)))
-			if ones := e.ones(values); len(ones) > 0 {
-				o.Inputs = e.declare(o.Inputs, ones)
-				continue // each time there are fewer letters
-			}
-			slices.Sort(bound)
-			return m, of, bound, e, nil
-		}
-		if !bind(unbound(err)) {
-			return nil, nil, nil, nil, err
-		}
-	}
-}
-
-// unbound lists the inputs of which an error says that their values are needed.
-func unbound(err error) (names []string) {
-	var l diag.List
-	if !errors.As(err, &l) {
-		return nil
-	}
-	for _, e := range l {
-		var u *Unbound
-		if errors.As(e, &u) {
-			names = append(names, u.Inputs...)
-		}
-	}
-	return names
-}

@@ -22,6 +22,7 @@ import (
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/onnx/internal/modelfile"
 )
 
 // TestAgainstONNXRuntime compares with ONNX Runtime's results. The cases are
@@ -150,7 +151,7 @@ func initializer(in *pb.ValueInfo, a *array.Array) *pb.Tensor {
 
 // fill makes the value of an input: [sizes] range, or = numbers.
 func (c *ortCase) fill(t *testing.T, in *pb.ValueInfo, spec string) *array.Array {
-	d, derr := dtypeOf(in.Type.Tensor.Elem)
+	d, derr := modelfile.DTypeOf(in.Type.Tensor.Elem)
 	require.Nil(t, derr)
 	var dims []int
 	for _, s := range in.Type.Tensor.Shape.Dims {

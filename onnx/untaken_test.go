@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/onnx/internal/importer"
 )
 
 // rated chooses a branch by a value, as voice detectors do by the rate of samples.
@@ -37,7 +38,7 @@ func TestValuesChooseBranches(t *testing.T) {
 	_, err = f.Import(Options{})
 	require.ErrorIs(t, err, CodeOperator)
 	require.ErrorContains(t, err, `which branch is taken follows from "rate"`)
-	require.Equal(t, []string{"rate"}, unbound(err))
+	require.Equal(t, []string{"rate"}, importer.NeedsValues(err))
 
 	// The content of x is not a value to bind.
 	f = fromText(head + `(float[B,T] x) => (float y) <float z = {0.0}> { m = ReduceMax<keepdims=0>(x) e = Greater(m, z)
@@ -45,7 +46,7 @@ func TestValuesChooseBranches(t *testing.T) {
 	_, bound, err = f.ImportFor(map[string]*array.Array{"x": x}, Options{})
 	require.ErrorIs(t, err, CodeOperator)
 	require.Empty(t, bound)
-	require.Empty(t, unbound(err))
+	require.Empty(t, importer.NeedsValues(err))
 }
 
 // TestValuesDecideRanks: with the value the rank is known and there is a plan; without it the interpreter
@@ -74,8 +75,8 @@ func TestValuesDecideRanks(t *testing.T) {
 // TestQuestionMarksNameNoSize: some exporters write ? for each size that they do not know.
 func TestQuestionMarksNameNoSize(t *testing.T) {
 	f := fromText(head + `(float[B,C] x) => (float[B,C] y) { y = Neg(x) }`)
-	for i := range f.model.Graph.Inputs[0].Type.Tensor.Shape.Dims {
-		f.model.Graph.Inputs[0].Type.Tensor.Shape.Dims[i].Param = "?"
+	for i := range f.f.Model.Graph.Inputs[0].Type.Tensor.Shape.Dims {
+		f.f.Model.Graph.Inputs[0].Type.Tensor.Shape.Dims[i].Param = "?"
 	}
 	m, err := f.Import(Options{})
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/array/weights"
 	"github.com/gofx-dev/gofx/diag"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/onnx/internal/modelfile"
 )
 
 // OpenWeights opens the initializers of a model as weights of a module or graph:
@@ -22,7 +23,7 @@ func OpenWeights(path string) (weights.File, error) {
 		return nil, err
 	}
 	w := &initial{f: f, tensors: map[string]*pb.Tensor{}}
-	for _, t := range f.model.Graph.Initializers {
+	for _, t := range f.f.Model.Graph.Initializers {
 		if w.tensors[t.Name] != nil {
 			_ = f.Close() // the file is at fault
 			return nil, diag.New(CodeModel, "two initializers have the name "+diag.Quote(t.Name)).At(diag.Pos{File: path})
@@ -57,8 +58,8 @@ type initial struct {
 }
 
 func (w *initial) Names() (names []string) {
-	for _, t := range w.f.model.Graph.Initializers {
-		if d, err := dtypeOf(t.Type); len(t.Dims) > 0 && (err != nil || d.IsFloat() || d.IsNarrow() || d.Size() == 1 && d != array.Bool) {
+	for _, t := range w.f.f.Model.Graph.Initializers {
+		if d, err := modelfile.DTypeOf(t.Type); len(t.Dims) > 0 && (err != nil || d.IsFloat() || d.IsNarrow() || d.Size() == 1 && d != array.Bool) {
 			names = append(names, t.Name)
 		}
 	}
@@ -70,8 +71,8 @@ func (w *initial) Type(name string) (array.DType, []int, bool) {
 	if t == nil {
 		return array.Invalid, nil, false
 	}
-	d, _ := dtypeOf(t.Type)
-	dims, _, err := tensorDims(t)
+	d, _ := modelfile.DTypeOf(t.Type)
+	dims, _, err := modelfile.TensorDims(t)
 	if err != nil {
 		return array.Invalid, nil, true
 	}
@@ -88,16 +89,16 @@ func (w *initial) Format(name string) string {
 func (w *initial) Get(name string) (*array.Array, error) {
 	t := w.tensors[name]
 	if t == nil {
-		return nil, diag.New(weights.CodeName, "weights: there is no initializer "+diag.Quote(name)).At(diag.Pos{File: w.f.name})
+		return nil, diag.New(weights.CodeName, "weights: there is no initializer "+diag.Quote(name)).At(diag.Pos{File: w.f.f.Name})
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return nil, diag.New(CodeRead, "the file was closed, expected an open one").At(diag.Pos{File: w.f.name})
+		return nil, diag.New(CodeRead, "the file was closed, expected an open one").At(diag.Pos{File: w.f.f.Name})
 	}
-	a, err := arrayOf(t, w.f.data)
+	a, err := modelfile.ArrayOf(t, w.f.f.Data)
 	if err != nil {
-		return nil, err.At(diag.Pos{File: w.f.name})
+		return nil, err.At(diag.Pos{File: w.f.f.Name})
 	}
 	return a, nil
 }

@@ -55,6 +55,9 @@ type Positions[A any] struct {
 }
 
 func (p *Positions[A]) erase() *Positions[any] {
+	if p == nil {
+		return nil
+	}
 	return &Positions[any]{
 		Split: func(a any, in []shape.Type) (any, []int, bool) { return p.Split(a.(A), in) },
 		Join:  func(rest any, at []int) any { return p.Join(rest.(A), at) },

@@ -1,7 +1,6 @@
 package op
 
 import (
-	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -324,73 +323,6 @@ var registry = struct {
 }{ops: map[string]*Op{}}
 
 const root = "github.com/gofx-dev/gofx/"
-
-// Define makes an operator and enters it into the table that the text form's
-// parser uses. Call it from a package-level variable; it panics on a record
-// that is incomplete or a name that the package has used already.
-func Define[A any](name string, spec Spec[A]) *Op {
-	operator := &Op{
-		Name: name, Path: callerPackage(), Doc: spec.Doc, Ref: spec.Ref, In: spec.In, Class: spec.Class, Effect: spec.Effect,
-		Mutates: spec.Mutates, ViewOf: spec.ViewOf, MayCopy: spec.MayCopy, Quant: spec.Quant, Range: spec.Range, NoFold: spec.NoFold, Narrow: spec.Narrow, ByValue: spec.ByValue, Func: spec.Func, Results: spec.Results, InPlace: spec.InPlace, Tol: spec.Tol,
-		codec: codecOf(reflect.TypeFor[A]()), samples: spec.Samples, bad: spec.Bad, differs: erase(spec.Differs),
-	}
-	if spec.Infer != nil {
-		operator.infer = func(c *Infer, a any, in []shape.Type) (shape.Type, error) { return spec.Infer(c, a.(A), in) }
-	}
-	if spec.AtMost != nil {
-		operator.atMost = func(a any, in []shape.Type) []shape.Dims { return spec.AtMost(a.(A), in) }
-	}
-	if spec.Expr != nil {
-		operator.expr = func(b *expr.Builder, a any, in []shape.Type) []expr.Value {
-			return spec.Expr(b, a.(A), operator.converted(b, a, in))
-		}
-		if operator.Class == Opaque {
-			operator.Class = Elementwise
-		}
-	}
-	if spec.Promote != nil {
-		operator.promote = func(a any, in []shape.Type) array.DType { return spec.Promote(a.(A), in) }
-	}
-	if spec.Decompose != nil {
-		operator.decompose = func(b Builder, a any, in []Value) Value { return spec.Decompose(b, a.(A), in) }
-		if operator.Class != Movement {
-			operator.differs = append(operator.differs, rounded)
-		}
-	}
-	if spec.Reference != nil {
-		operator.reference = func(b Builder, a any, in []Value) Value { return spec.Reference(b, a.(A), in) }
-	}
-	if spec.Kernel != nil {
-		operator.kernel = func(a any, in []shape.Type) kernel.Step { return spec.Kernel(a.(A), in) }
-	}
-	if spec.Training != nil {
-		operator.training = func(a any) bool { return spec.Training(a.(A)) }
-	}
-	if spec.Scatter != nil {
-		operator.scatter = func(b Builder, a any, item int, base, v Value) Value { return spec.Scatter(b, a.(A), item, base, v) }
-	}
-	if spec.Lift != nil {
-		operator.positions = spec.Lift.erase()
-	}
-	operator.noGrad, operator.stops = spec.NoGrad, spec.Stops
-	if spec.Grad != nil {
-		operator.grad = func(b Builder, a any, c GradCall) []Value { return spec.Grad(b, a.(A), c) }
-	}
-	if spec.Deriv != nil {
-		operator.deriv = func(b *expr.Builder, a any, x []expr.Value) []expr.Value { return spec.Deriv(b, a.(A), x) }
-	}
-	if spec.Flops != nil {
-		operator.flops = func(a any, in []shape.Type, out shape.Type) shape.Dim { return spec.Flops(a.(A), in, out) }
-	}
-	if spec.Count != nil {
-		operator.count = func(a any) int { return spec.Count(a.(A)) }
-	}
-	if problem := operator.incomplete(); problem != "" {
-		panic(diag.Bug("op.Define " + name + ": " + problem))
-	}
-	register(operator)
-	return operator
-}
 
 func (o *Op) incomplete() string {
 	meanings := 0

@@ -187,8 +187,8 @@ graph g(%x: f32[4], %y: f32[4]) {
 	require.Equal(t, []string{"[%x %y] [NaN NaN 4] 2", "[%relu _] [NaN 0.5 NaN] 2"}, got)
 }
 
-// TestRuleRemovesWhatOnlyTheMatchUsed keeps effects, what others use, and inputs.
-func TestRuleRemovesWhatOnlyTheMatchUsed(t *testing.T) {
+// TestRule_removesNodesThatOnlyTheMatchUsed keeps effects, what others use, and inputs.
+func TestRule_removesNodesThatOnlyTheMatchUsed(t *testing.T) {
 	m := passtest.Parse(t, `
 graph g(%x: f32[4], %y: f32[4]) {
   %w = get_attr[w] : f32[4]
@@ -217,8 +217,8 @@ param w : f32[4]
 `).String(), m.String())
 }
 
-// TestMarkersOutsideOfPatterns are what their first operand is.
-func TestMarkersOutsideOfPatterns(t *testing.T) {
+// TestMarkers_outsideOfPatterns are what their first operand is.
+func TestMarkers_outsideOfPatterns(t *testing.T) {
 	x, y := tensor.Scalar(float32(2)), tensor.Scalar(float32(3))
 	require.Equal(t, 2.0, passes.AnyOf(x, y).Item())
 	require.Equal(t, 3.0, passes.Loose(y).Item())

@@ -97,7 +97,7 @@ func TestExamplesOfCodes(t *testing.T) {
 	require.Empty(t, mistakes, "codes that diag does not explain")
 }
 
-func TestCtxOutsideOfTheDriver(t *testing.T) {
+func TestCtx_outsideOfTheDriver(t *testing.T) {
 	m := passtest.Parse(t, small)
 	c := passes.NewCtx(context.Background(), m)
 	changed, err := replace("p", std.Relu, std.Gelu).Run(c, m.Graph)

@@ -53,7 +53,7 @@ func manySpellings(base tt) tt {
 }
 
 // A million ways end at the same place: what cannot match is looked up.
-func TestManySpellingsAreLookedUp(t *testing.T) {
+func TestRule_manySpellingsAreLookedUp(t *testing.T) {
 	m := chainOf(t, "neg", 10000)
 	r, err := run(m, passes.Options{}, passes.Rule(open(func(x tt) tt { return manySpellings(x.Tanh()) })))
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestManySpellingsAreLookedUp(t *testing.T) {
 }
 
 // A check that refuses is not looked up: it may look at anything.
-func TestManySpellingsAreGivenUp(t *testing.T) {
+func TestRule_givesUpManySpellings(t *testing.T) {
 	r := grown(t, func(c *counter) passes.Rewrite {
 		return open(func(x tt) tt {
 			return manySpellings(passes.If(x, func(*graph.Node) string { *c++; return "is refused" }))
@@ -76,7 +76,7 @@ func TestManySpellingsAreGivenUp(t *testing.T) {
 
 // A tree of sums, in either order each, of one value: where the last leaf is another
 // one no order helps, and the search is given up, with a reason.
-func TestManyOrdersAreGivenUp(t *testing.T) {
+func TestRule_givesUpManyOrders(t *testing.T) {
 	var tree func(x tt, depth int, c *counter) tt
 	tree = func(x tt, depth int, c *counter) tt {
 		if depth == 0 {
@@ -118,7 +118,7 @@ func TestManyOrdersAreGivenUp(t *testing.T) {
 }
 
 // A repetition takes all there is, in one match, without a look at each shorter one.
-func TestRepetitionTakesAll(t *testing.T) {
+func TestRepetition_takesAll(t *testing.T) {
 	take := func(base func(x tt) tt) func(c *counter) passes.Rewrite {
 		return func(c *counter) passes.Rewrite {
 			return open(func(x tt) tt {
@@ -141,7 +141,7 @@ func TestRepetitionTakesAll(t *testing.T) {
 }
 
 // A value with many users has them tried in turn, up to the bound.
-func TestManyUsersAreLinear(t *testing.T) {
+func TestRule_manyUsersTakeLinearTime(t *testing.T) {
 	const n = 10000
 	var c counter
 	rule := passes.Rewrite{Name: "open", Doc: "d", Pattern: func(x tt) (tt, tt) { return x.Neg(), passes.If(x.Relu(), c.check).Exp() },
@@ -182,7 +182,7 @@ graph g(%x: f32[4]) {
 }
 
 // Every node of a graph may be one match.
-func TestMatchOfAWholeGraph(t *testing.T) {
+func TestRule_matchesAWholeGraph(t *testing.T) {
 	rule := passes.Rewrite{Name: "all", Doc: "d", Pattern: func(x, y tt) (tt, tt) {
 		s := x.Add(y)
 		return s.Exp(), s.Neg()
@@ -202,7 +202,7 @@ graph g(%x: f32[4], %y: f32[4]) {
 }
 
 // Repetitions in the bodies of control flow, where a body returns what it is given.
-func TestRepetitionInRegions(t *testing.T) {
+func TestRepetition_inRegions(t *testing.T) {
 	m := passtest.Parse(t, `
 graph g(%p: bool[], %x: f32[4]) {
   %c = call_function[cond](%p, %x) : (f32[4]) {
@@ -234,7 +234,7 @@ graph g(%p: bool[], %x: f32[4]) {
 }
 
 // A repetition within a repetition, and one after the other.
-func TestRepetitionOfRepetitions(t *testing.T) {
+func TestRepetition_ofRepetitions(t *testing.T) {
 	rule := open(func(x tt) tt {
 		inner := passes.Repeat(x, 2, 2, func(y tt) tt {
 			return passes.Repeat(y, 0, 0, neg).Exp()

@@ -176,8 +176,8 @@ var markers = map[string]choice{
   return %a`, 1, ""},
 }
 
-// TestRestStandsForAnyNumberOfOperands covers Rest in patterns and replacements.
-func TestRestStandsForAnyNumberOfOperands(t *testing.T) {
+// TestRest_standsForAnyNumberOfOperands covers Rest in patterns and replacements.
+func TestRest_standsForAnyNumberOfOperands(t *testing.T) {
 	drop := passes.Rewrite{Name: "drop", Doc: "d",
 		Pattern: func(x tt) tt { return tensor.Cat([]tt{x.Neg().Neg(), passes.Rest(0)}, 0) },
 		Build: func(c *graph.Cursor, m *passes.Match) []*graph.Node {
@@ -357,8 +357,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestMistakesWithMarkers are found when the rule is compiled.
-func TestMistakesWithMarkers(t *testing.T) {
+// TestMarkers_mistakes are found when the rule is compiled.
+func TestMarkers_mistakes(t *testing.T) {
 	for name, c := range map[string]struct {
 		pattern any
 		msg     string
@@ -424,9 +424,9 @@ graph g(%x: f32[N,M]) {
 	}
 }
 
-// TestEqualConstantsAreOne compares a constant that the pattern has twice by value in
+// TestMarkers_equalConstantsAreOne compares a constant that the pattern has twice by value in
 // both places.
-func TestEqualConstantsAreOne(t *testing.T) {
+func TestMarkers_equalConstantsAreOne(t *testing.T) {
 	half := tensor.Scalar(float32(0.5))
 	for value, matches := range map[float32]bool{0.5: true, 0.25: false} {
 		m := passtest.Parse(t, `

@@ -58,9 +58,9 @@ func randomGraph(t *testing.T, r *rand.Rand, n int) *graph.Module {
 	return passtest.Parse(t, b.String())
 }
 
-// TestRulesOnRandomGraphs demands the same results, bit for bit, after each rule alone,
+// TestRule_randomGraphs demands the same results, bit for bit, after each rule alone,
 // after all of them again and again, and where they are ended at any rewrite.
-func TestRulesOnRandomGraphs(t *testing.T) {
+func TestRule_randomGraphs(t *testing.T) {
 	matches := map[string]int{}
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))

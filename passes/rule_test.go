@@ -110,7 +110,7 @@ func TestRule(t *testing.T) {
 	}
 }
 
-func TestRuleSeveralResults(t *testing.T) {
+func TestRule_severalResults(t *testing.T) {
 	two := passes.Rewrite{Name: "two", Doc: "Shares a difference.",
 		Pattern: func(x, y tt) (tt, tt) {
 			d := x.Sub(y)
@@ -146,7 +146,7 @@ graph g(%x: f32[4], %y: f32[4]) {
 	require.Contains(t, r.Explain(), "%c at net.go:5: uses %b before %d is computed")
 }
 
-func TestRuleComparesConstantsByValue(t *testing.T) {
+func TestRule_comparesConstantsByValue(t *testing.T) {
 	rule := passes.Rewrite{Name: "half", Doc: "d",
 		Pattern:     func(x tt) tt { return x.Mul(tensor.Scalar(float32(0.5))) },
 		Replacement: func(x tt) tt { return x.Div(tensor.Scalar(float32(2))) }}
@@ -176,7 +176,7 @@ param c : f32[]
 	}
 }
 
-func TestRuleSizesStandForTheMatchedOnes(t *testing.T) {
+func TestRule_sizesStandForTheMatchedOnes(t *testing.T) {
 	rule := passes.Rewrite{Name: "flatten", Doc: "d", Types: []string{"f32[A,B,C]"},
 		Pattern:     func(x tt) tt { return x.Reshape(x.Size(0), x.Size(1).Mul(x.Size(2))) },
 		Replacement: func(x tt) tt { return x.Reshape(x.Size(0), -1) }}
@@ -202,7 +202,7 @@ graph g(%%x: f32[N,2,M]) {
 	require.Contains(t, r.Explain(), "the attributes are {shape=[2*N,M]}, the pattern has {shape=[N,2*M]}")
 }
 
-func TestRuleDoesNotMoveReadsAcrossWrites(t *testing.T) {
+func TestRule_doesNotMoveReadsAcrossWrites(t *testing.T) {
 	m := passtest.Parse(t, `
 graph g(%x: f32[4]) {
   %m = get_attr[m] live : f32[4]
@@ -218,7 +218,7 @@ param m : f32[4] buffer
 	require.Contains(t, r.Explain(), "at %w: may write what the match reads")
 }
 
-func TestRuleInRegionsAndModules(t *testing.T) {
+func TestRule_inRegionsAndModules(t *testing.T) {
 	m := passtest.Parse(t, `
 graph g(%p: bool[], %x: f32[4]) {
   %c = call_function[cond](%p, %x) : (f32[4]) {

@@ -20,7 +20,7 @@ func relus(name string, c *counter) passes.Pass {
 		Replacement: func(x tt) tt { return x }})
 }
 
-func TestRulesLookAtNodesOnce(t *testing.T) {
+func TestRules_lookAtNodesOnce(t *testing.T) {
 	var a, b counter
 	m := chainOf(t, "relu", 100)
 	r, err := run(m, passes.Options{}, passes.Rules("two", "d", 5, relus("a", &a), relus("b", &b)))
@@ -69,7 +69,7 @@ func TestRules_runTheWrapperOfARule(t *testing.T) {
 	require.Equal(t, 2, ran)
 }
 
-func TestPassExplainsItsRules(t *testing.T) {
+func TestPass_explainsItsRules(t *testing.T) {
 	m := chainOf(t, "neg", 1)
 	p := passes.Rules("both", "d", 5, passes.Rule(doubleNeg), passes.Rule(linear))
 	reasons, err := p.Explain(m.Graph.Find("a_1"))
@@ -110,7 +110,7 @@ graph g(%x: f32[N,4]) {
 }
 
 // Nodes say which rewrite made them, and from what.
-func TestNodesKnowWhatMadeThem(t *testing.T) {
+func TestOrigins_ofNodes(t *testing.T) {
 	m := passtest.Parse(t, `
 graph g(%x: f32[4]) {
   %a = call_method[neg](%x) : f32[4] at "net.go:7"
@@ -139,7 +139,7 @@ graph g(%x: f32[4]) {
 }
 
 // Passes without rules have origins as well, those that report nothing by name.
-func TestOriginsOfOtherPasses(t *testing.T) {
+func TestOrigins_otherPasses(t *testing.T) {
 	m := passtest.Parse(t, small)
 	quiet := passes.Pass{Name: "quiet", Run: func(_ *passes.Ctx, g *graph.Graph) (bool, error) {
 		n := g.Output().Arg(0)
@@ -203,7 +203,7 @@ func TestStopAtCountsOn(t *testing.T) {
 }
 
 // A pass may keep what it is told, and still be ended.
-func TestStopAtIsNoErrorOfThePass(t *testing.T) {
+func TestStopAt_isNoErrorOfThePass(t *testing.T) {
 	m := chainOf(t, "neg", 4)
 	r, err := run(m, passes.Options{StopAt: passes.StopAt{Pass: "erase", Match: 1}},
 		passes.EachNode("erase", "d", func(c *passes.Ctx, n *graph.Node) error {
@@ -221,7 +221,7 @@ func TestStopAtIsNoErrorOfThePass(t *testing.T) {
 	require.Equal(t, 5+1, m.Graph.Len())
 }
 
-func TestReportTellsMemory(t *testing.T) {
+func TestReport_memory(t *testing.T) {
 	m := chainOf(t, "neg", 4)
 	var keep [][]byte
 	r, err := run(m, passes.Options{}, passes.EachNode("hungry", "d", func(*passes.Ctx, *graph.Node) error {

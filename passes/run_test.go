@@ -64,7 +64,7 @@ func TestRunReports(t *testing.T) {
 	require.Equal(t, "net.go:7", m.Graph.Find("b").Arg(0).Pos().String(), "what a pass makes inherits the position")
 }
 
-func TestRunLeavesTheModuleOnError(t *testing.T) {
+func TestRun_leavesTheModuleOnError(t *testing.T) {
 	boom := diag.New("FX0000", "boom")
 	for name, c := range map[string]struct {
 		pass passes.Pass
@@ -113,7 +113,7 @@ func refuse(c *passes.Ctx, n *graph.Node) error {
 
 func erase(c *passes.Ctx, n *graph.Node) error { return c.Erase(n, "") }
 
-func TestRunChecksThePipeline(t *testing.T) {
+func TestRun_checksThePipeline(t *testing.T) {
 	p := passes.Pass{Name: "p", Run: nop}
 	before := []passes.Before{{First: "conv-bn", Then: "decompose", Why: "it is composite"}}
 	order := []passes.Pass{{Name: "decompose", Run: nop}, {Name: "conv-bn", Run: nop, Order: before}}
@@ -143,7 +143,7 @@ func TestRunChecksThePipeline(t *testing.T) {
 	require.NoError(t, err, "a disabled pass is no part of the order")
 }
 
-func TestRunRefusesABrokenGraph(t *testing.T) {
+func TestRun_refusesABrokenGraph(t *testing.T) {
 	m := passtest.Parse(t, small)
 	m.Graph.MoveBefore(m.Graph.Find("b"), m.Graph.Find("a"))
 	_, err := run(m, passes.Options{}, passes.Pass{Name: "p", Run: nop})
@@ -152,7 +152,7 @@ func TestRunRefusesABrokenGraph(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestRunStopsAndDisables(t *testing.T) {
+func TestRun_stopsAndDisables(t *testing.T) {
 	m := passtest.Parse(t, small)
 	seen := ""
 	_, err := run(m, passes.Options{StopAfter: "b", Disable: []string{"a"}, OnPass: func(r passes.PassReport, _ *graph.Module) { seen += r.Name }},
@@ -191,7 +191,7 @@ func TestDump(t *testing.T) {
 	require.ErrorIs(t, err, passes.DumpFailed)
 }
 
-func TestNumericNeedsInputs(t *testing.T) {
+func TestNumeric_needsInputs(t *testing.T) {
 	nothing := passes.Pass{Name: "nop", Run: nop}
 	for name, c := range map[string]struct {
 		text string
@@ -213,7 +213,7 @@ func TestNumericNeedsInputs(t *testing.T) {
 	require.ErrorIs(t, err, passes.NoInputs)
 }
 
-func TestInputsFitTheGuards(t *testing.T) {
+func TestNumeric_inputsFitTheGuards(t *testing.T) {
 	m := passtest.Parse(t, `
 graph g(%x: f32[N,M,4], %y: i64[K] = 3, %z: bool[M,L]) {
   symbol N = dim(%x, 0)
@@ -257,7 +257,7 @@ func TestMergeTypes(t *testing.T) {
 	}
 }
 
-func TestConcatGathersFacts(t *testing.T) {
+func TestConcat_gathersFacts(t *testing.T) {
 	p := passes.Concat("c", "Runs two.", passes.Pass{Requires: []passes.Fact{passes.Typed}, Breaks: []passes.Fact{passes.Functional}, Run: nop},
 		passes.Pass{Requires: []passes.Fact{passes.Functional, passes.EvalMode}, Run: nop})
 	require.Len(t, p.Requires, 2)
@@ -308,7 +308,7 @@ var fit = op.Define("fit", op.Spec[fitAttrs]{Doc: "fit is x.", In: op.Args("x"),
 	Decompose: func(_ op.Builder, _ fitAttrs, in []op.Value) op.Value { return in[0] }})
 
 // What is training is a fact of the record, whatever the attribute is called.
-func TestEvalModeIsAFactOfTheRecord(t *testing.T) {
+func TestEvalMode_isAFactOfTheRecord(t *testing.T) {
 	g := graph.New("g")
 	c := g.At()
 	x := c.Placeholder("x", shape.TensorType(array.F32, shape.ConstDims(2)), nil)

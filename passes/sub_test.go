@@ -65,7 +65,7 @@ func TestRulesInSubGraphs(t *testing.T) {
 }
 
 // Rewrites are counted through all graphs, and end the pass in a sub-graph as well.
-func TestStopAtInASubGraph(t *testing.T) {
+func TestStopAt_inASubGraph(t *testing.T) {
 	for match := range 8 {
 		m := passtest.Parse(t, rolled)
 		before := graph.Clone(m)
@@ -92,7 +92,7 @@ func TestStopAtInASubGraph(t *testing.T) {
 
 // What is made in a sub-graph has an origin, what was there has none, and what is copied
 // from a sub-graph says who made it.
-func TestOriginsInSubGraphs(t *testing.T) {
+func TestOrigins_inSubGraphs(t *testing.T) {
 	m := passtest.Parse(t, rolled)
 	abs := passes.Rule(passes.Rewrite{Name: "abs", Doc: "d", Pattern: func(x tt) tt { return x.Relu() }, Replacement: func(x tt) tt { return x.Abs() }})
 	_, err := run(m, passes.Options{}, abs)

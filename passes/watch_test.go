@@ -43,8 +43,8 @@ func TestLintEach(t *testing.T) {
 	require.Equal(t, 3, m.Graph.Len())
 }
 
-// TestLintEachFollowsTheGraph holds for a pass that replaces the module's graph.
-func TestLintEachFollowsTheGraph(t *testing.T) {
+// TestLintEach_followsTheGraph holds for a pass that replaces the module's graph.
+func TestLintEach_followsTheGraph(t *testing.T) {
 	swaps := passes.Pass{Name: "swaps", Doc: "Copies the graph.", Module: true, Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 		c.Rewrote(g.First(), nil, "the old graph")
 		c.Module.Become(c.Module.WithGraph(g.Clone()))

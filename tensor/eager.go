@@ -182,11 +182,15 @@ func (x *Tensor) markRead() {
 
 // LastRead returns the moment at which a value without a recipe was last computed
 // from an eager tensor, 0 for never. For tracing engines.
+//
+//gofx:observes nothing
 func (x *Tensor) LastRead() uint64 { return x.c.read.Load() }
 
 // Baked reports whether the value of an eager tensor depends on parameters in a way
 // that no recipe tells: taken as a constant it would stay when they change. For
 // tracing engines.
+//
+//gofx:observes nothing
 func (x *Tensor) Baked() bool {
 	if x.c.baked {
 		return true
@@ -201,6 +205,8 @@ func (x *Tensor) Baked() bool {
 // tensor's memory was handed out. Memory of a parameter may be handed out, to be
 // read, as long as the call still gives the tensor. group is the same for all
 // results of one call. For tracing engines.
+//
+//gofx:observes nothing
 func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
 	r := x.c.recipe()
 	if r == nil || !x.unwritten() || r.exposes() && !x.repeats() {
@@ -337,6 +343,7 @@ func wrote(s *array.Storage) {
 	} else {
 		s.Bump()
 	}
+	watchers.tell(s, Written)
 }
 
 // following counts the records in progress that have had a region: what eager calls compute from memory

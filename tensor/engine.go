@@ -18,7 +18,7 @@ type Call struct {
 	Method bool
 }
 
-// Engine decides what calls on tensors do. These four methods are what every engine
+// Engine decides what calls on tensors do. These five methods are what every engine
 // has: one that computes later (a session) needs no others.
 type Engine interface {
 	// Call performs an operator call. It returns as many tensors as
@@ -32,6 +32,11 @@ type Engine interface {
 	// Assign makes the tensor of dst have src's value, as in-place methods do.
 	// Their types agree; either may be eager. Views of dst see the write.
 	Assign(dst, src *Tensor, what string)
+	// Gradient returns the gradients of loss by the tensors, which are not nil, in their
+	// order: tensors of this engine, which are differentiated again. Mistakes are the
+	// engine's to report: one that does not keep how its tensors were computed panics
+	// with a *diag.Error of the code NotRecorded.
+	Gradient(loss *Tensor, by []*Tensor, o GradOptions) []*Tensor
 }
 
 // Symbolic is an Engine that may not know sizes as numbers. It stands apart because an

@@ -8,6 +8,8 @@ import (
 )
 
 // String prints type and values of an eager tensor, and only the type of others.
+//
+//gofx:observes nothing
 func (x *Tensor) String() string {
 	if x == nil {
 		return "nil"
@@ -28,6 +30,8 @@ func (x *Tensor) String() string {
 
 // Format prints String for every verb, and the type alone for %#v: what fmt would
 // find by reflection are pointers of the engine, which differ from run to run.
+//
+//gofx:observes nothing
 func (x *Tensor) Format(f fmt.State, verb rune) {
 	text := x.String()
 	if f.Flag('#') && x != nil {

@@ -15,17 +15,6 @@ type GradOptions struct {
 	AllowEvaluation bool
 }
 
-// Differentiator is an Engine that knows how its tensors were computed, and makes the
-// gradients of one by others: as tensors of its own, which are differentiated again.
-// It stands apart because an engine that computes later, or on another machine, need not
-// know that.
-type Differentiator interface {
-	Engine
-	// Gradient returns the gradients of loss by the tensors, which are not nil, in their
-	// order. Mistakes are the engine's to report.
-	Gradient(loss *Tensor, by []*Tensor, o GradOptions) []*Tensor
-}
-
 // Grad returns the gradients of loss, one number of a float type, by other tensors, each
 // with the type of its tensor: parameters of the model, inputs, and what was computed on
 // the way. They are tensors like others: they are added, clipped, written to parameters,
@@ -55,13 +44,9 @@ func GradWith(loss *Tensor, by []*Tensor, o GradOptions) []*Tensor {
 	if len(by) == 0 {
 		refuse(op.OperandCount, "no tensor is given to differentiate by", "name the parameters or inputs after the loss")
 	}
-	switch e := engineOf("grad", nil, append([]*Tensor{loss}, by...)).(type) {
-	case Differentiator:
-		return e.Gradient(loss, by, o)
-	case nil:
+	e := engineOf("grad", nil, append([]*Tensor{loss}, by...))
+	if e == nil {
 		refuse(NotRecorded, "the loss was computed at once, and nothing noted how", "compute it in a function that fx.ValueAndGrad runs, or that fx.Trace captures with tensors of the computation as inputs")
-	default:
-		refuse(NotRecorded, "what has recorded the loss makes no gradients", "compute it in a function that fx.ValueAndGrad runs, or that fx.Trace captures")
 	}
-	return nil
+	return e.Gradient(loss, by, o)
 }

@@ -166,6 +166,8 @@ type Origin struct {
 }
 
 // Origin returns how x came to be a view, nil when it is none. For engines only.
+//
+//gofx:observes nothing
 func (x *Tensor) Origin() *Origin {
 	if x.c.made == nil {
 		return nil

@@ -124,7 +124,7 @@ func (rehearsal) Call(c *Call) []*Tensor {
 	return out
 }
 
-// Gradient implements Differentiator.
+// Gradient implements Engine.
 func (rehearsal) Gradient(_ *Tensor, by []*Tensor, _ GradOptions) []*Tensor {
 	if rehearsing() == 0 {
 		needsValue("grad")

@@ -39,6 +39,8 @@ func (x *Tensor) Size(i int) Size {
 
 // Dim returns the size of axis i (negative from the end) as a number. When a
 // trace does not know it, that is reported with the advice to use Size.
+//
+//gofx:observes FX1005
 func (x *Tensor) Dim(i int) int {
 	t := x.Type()
 	if t.Ranked() {
@@ -67,6 +69,8 @@ func axisOf(i, rank int) int {
 }
 
 // Shape returns all sizes as numbers; see Dim.
+//
+//gofx:observes FX1005
 func (x *Tensor) Shape() []int {
 	s := make([]int, x.Rank())
 	for i := range s {
@@ -76,6 +80,8 @@ func (x *Tensor) Shape() []int {
 }
 
 // Int returns the number; an expression that a trace does not fix is reported.
+//
+//gofx:observes FX1005
 func (s Size) Int() int { return s.known("Size.Int") }
 
 func (s Size) known(what string) int {
@@ -86,11 +92,15 @@ func (s Size) known(what string) int {
 }
 
 // Dim returns the size as the IR has it.
+//
+//gofx:observes nothing
 func (s Size) Dim() shape.Dim { return s.d }
 
 // Equal reports whether s is o, an int or a Size. A trace that neither knows both
 // sizes nor that they are always equal or never reports it: what depends on the
 // answer would be fixed for all runs.
+//
+//gofx:observes FX1005
 func (s Size) Equal(o any) bool {
 	d, e := sizeOf(o)
 	eng := sizeEngine(s.e, e)
@@ -106,9 +116,13 @@ func (s Size) Equal(o any) bool {
 
 // String returns the number; see Int for expressions, because the text of a run
 // would be another. Dim().String() is the text of an expression.
+//
+//gofx:observes FX1005
 func (s Size) String() string { return strconv.Itoa(s.known("Size.String")) }
 
 // Format prints the number as fmt prints an int; see String.
+//
+//gofx:observes FX1005
 func (s Size) Format(f fmt.State, verb rune) {
 	var v any = s.known("Size.String")
 	if verb == 's' || verb == 'q' {
@@ -118,6 +132,8 @@ func (s Size) Format(f fmt.State, verb rune) {
 }
 
 // MarshalJSON gives the number; see String.
+//
+//gofx:observes FX1005
 func (s Size) MarshalJSON() ([]byte, error) { return []byte(s.String()), nil }
 
 // sizeEngine returns the engine of two sizes, nil when both are numbers.

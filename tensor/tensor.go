@@ -68,6 +68,8 @@ func Owned(a *array.Array) *Tensor { return of(a) }
 func (x *Tensor) MarkParam() { x.c.param.Store(true) }
 
 // IsParam reports whether an eager tensor counts as part of a model's state. For engines only.
+//
+//gofx:observes nothing
 func (x *Tensor) IsParam() bool { return x.c.param.Load() }
 
 // Freeze says whether the tensor, part of a model's state, is left out of training: a walk
@@ -76,6 +78,8 @@ func (x *Tensor) Freeze(on bool) { x.c.fixed = on }
 
 // LastWrite returns where a parameter or buffer was last written by an eager
 // in-place call. For tracing engines.
+//
+//gofx:observes nothing
 func (x *Tensor) LastWrite() diag.Pos {
 	if p := x.c.wrote.Load(); p != nil {
 		return *p
@@ -104,6 +108,8 @@ func NewProxies(e Engine, value any) []*Tensor { return single(e, value) }
 
 // Engine returns the engine the tensor belongs to, nil for eager ones. An eager
 // tensor belongs to an engine once that has recorded a write to its memory.
+//
+//gofx:observes nothing
 func (x *Tensor) Engine() Engine {
 	if e := x.c.engine(); e != nil {
 		return e
@@ -114,6 +120,8 @@ func (x *Tensor) Engine() Engine {
 
 // Value returns the engine's value of a recorded tensor, or the *array.Array of one that
 // was computed, also when a write to its memory was recorded since. For engines only.
+//
+//gofx:observes nothing
 func (x *Tensor) Value() any { return x.c.value().val }
 
 // SetValue replaces the engine's value of a recorded tensor, or the array of another
@@ -122,10 +130,14 @@ func (x *Tensor) SetValue(v any) { x.c.value().val = v }
 
 // ID identifies the tensor of the handle; it is comparable. Two handles of
 // tied weights have the same ID.
+//
+//gofx:observes nothing
 func (x *Tensor) ID() any { return x.c }
 
 // Array returns the data of an eager tensor, not a copy; another engine is asked
 // to compute it, which a tracing one reports as a mistake.
+//
+//gofx:observes FX1004
 func (x *Tensor) Array() *array.Array { return x.handOut("Array") }
 
 // observe returns the data for reading.
@@ -157,6 +169,7 @@ func (x *Tensor) observe(what string) *array.Array {
 func (x *Tensor) handOut(what string) *array.Array {
 	a := x.observe(what)
 	a.Storage().Expose()
+	watchers.tell(a.Storage(), Taken)
 	return a
 }
 
@@ -167,6 +180,8 @@ func (x *Tensor) check(what string) {
 }
 
 // Type returns what is known of element type and shape, without computing anything.
+//
+//gofx:observes nothing
 func (x *Tensor) Type() shape.Type {
 	x.check("Type")
 	now, in := x.c.state()
@@ -178,6 +193,8 @@ func (x *Tensor) Type() shape.Type {
 
 // DType returns the element type. When a trace does not know it, that is reported
 // and some type returned; Type().DType() is array.Invalid then.
+//
+//gofx:observes FX1040
 func (x *Tensor) DType() array.DType {
 	if d := x.Type().DType(); d != array.Invalid {
 		return d
@@ -187,6 +204,8 @@ func (x *Tensor) DType() array.DType {
 
 // Rank returns the number of dimensions. When a trace does not know it, that is
 // reported and 0 returned.
+//
+//gofx:observes FX1006
 func (x *Tensor) Rank() int {
 	t := x.Type()
 	if t.Ranked() {
@@ -198,6 +217,8 @@ func (x *Tensor) Rank() int {
 // Item returns the value of a tensor with one element, converted to float64 (i64
 // and u64 beyond 2^53 are rounded, a bool is 0 or 1). It panics with NotScalar for
 // any other number of elements. Under a trace that is reported and 0 returned.
+//
+//gofx:observes FX1004
 func (x *Tensor) Item() float64 {
 	a := x.observe("Item")
 	if a.Len() != 1 {
@@ -207,11 +228,15 @@ func (x *Tensor) Item() float64 {
 }
 
 // Bool reports whether the only element of the tensor is not zero.
+//
+//gofx:observes FX1004
 func (x *Tensor) Bool() bool { return x.Item() != 0 }
 
 // Data returns the elements in row-major order: the tensor's own memory when x is
 // contiguous, else a copy. It panics with WrongElem when T is not the element
 // type. Under a trace that is reported.
+//
+//gofx:observes FX1004
 func Data[T array.Elem](x *Tensor) []T {
 	a := array.Contiguous(x.handOut("Data"))
 	if a.DType() != array.DTypeOf[T]() {
@@ -223,6 +248,8 @@ func Data[T array.Elem](x *Tensor) []T {
 
 // Equal reports whether both tensors have the same type and the same bits; see
 // array.Equal. Under a trace that is reported.
+//
+//gofx:observes FX1004
 func (x *Tensor) Equal(y *Tensor) bool {
 	return array.Equal(x.observe("Equal"), y.observe("Equal"))
 }

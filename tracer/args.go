@@ -28,6 +28,10 @@ func (metaEngine) Assign(_, _ *tensor.Tensor, what string) {
 	panic((&diag.Error{Code: BadArgument, Op: what, Msg: "a Meta tensor has no data", Hint: "pass it to Trace only"}).At(diag.Here()))
 }
 
+func (metaEngine) Gradient(*tensor.Tensor, []*tensor.Tensor, tensor.GradOptions) []*tensor.Tensor {
+	panic((&diag.Error{Code: tensor.NotRecorded, Op: "grad", Msg: "a Meta tensor is no result of a computation", Hint: "pass it to Trace only"}).At(diag.Here()))
+}
+
 // arguments builds the proxies that the function is called with.
 func (t *trace) arguments(callee *target) ([]reflect.Value, bool) {
 	b := inputs{t: t, total: countTensors(t.p, callee)}

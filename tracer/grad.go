@@ -15,9 +15,7 @@ import (
 // graph, and returns them in their order: passes/grad.Append.
 type Gradients func(ctx context.Context, c *graph.Cursor, loss *graph.Node, by []*graph.Node, o tensor.GradOptions) ([]*graph.Node, error)
 
-var _ tensor.Differentiator = (*trace)(nil)
-
-// Gradient implements tensor.Differentiator.
+// Gradient implements tensor.Engine.
 func (t *trace) Gradient(loss *tensor.Tensor, by []*tensor.Tensor, o tensor.GradOptions) []*tensor.Tensor {
 	if !t.enter(nil, append([]*tensor.Tensor{loss}, by...)...) {
 		return t.rec.Poisoned(len(by))

@@ -28,8 +28,6 @@ type once struct {
 	work   kernel.Workspace
 }
 
-var _ tensor.Differentiator = (*once)(nil)
-
 // RunOnce calls fn, which records and computes: what is computed from the tensors, which
 // are eager ones, and from results of that. fn may read values and ask for gradients
 // (tensor.Grad), which Gradients makes. Afterwards all tensors are eager, those that fn
@@ -238,7 +236,7 @@ func (e *once) read(x *tensor.Tensor) *array.Array {
 // Assign implements tensor.Engine.
 func (e *once) Assign(dst, src *tensor.Tensor, what string) { e.t.Assign(dst, src, what) }
 
-// Gradient implements tensor.Differentiator.
+// Gradient implements tensor.Engine.
 func (e *once) Gradient(loss *tensor.Tensor, by []*tensor.Tensor, o tensor.GradOptions) []*tensor.Tensor {
 	return e.t.Gradient(loss, by, o)
 }

@@ -22,6 +22,7 @@ type sources struct {
 	owners []owner                 // of the state
 	once   bool                    // values are computed as they are recorded: no run comes after
 	wrote  map[*memory]graph.PosID // where eager tensors were written last
+	unseen unseen
 }
 
 func memoryOf(s *alias.Storage[*graph.Node]) *memory { return s.Of.(*memory) }
@@ -82,8 +83,8 @@ func (s *sources) Entered(m *memory) {
 		return
 	}
 	if !s.once && s.t.rec.Eager.Unseen(m) {
-		s.t.report(&diag.Error{Code: UnseenWrite, Msg: "the model wrote to the tensor while it was traced, by a computation that no traced value takes part in",
-			Hint: "write tensor.On(x, t) for the tensor t, where x is an input, so that the trace sees the write"})
+		s.unseen.said(m.Array().Storage())
+		s.t.report(unseenWrite())
 	}
 }
 
@@ -147,8 +148,12 @@ func (s *sources) Wrote(m *memory) {
 
 // Lost implements record.Source.
 func (s *sources) Lost(what string, written diag.Pos) {
-	s.t.report(&diag.Error{Code: alias.Stale, Op: what, Msg: "the tensor may share memory with one that was written in place; whether it does is not known while tracing",
-		Hint: "Clone one of the two before the in-place call, or replace that by an ordinary one", Related: []diag.Related{{Pos: written, Msg: "written here"}}})
+	e := &diag.Error{Code: alias.Stale, Op: what, Msg: "the tensor may share memory with one that was written in place; whether it does is not known while tracing",
+		Hint: "Clone one of the two before the in-place call, or replace that by an ordinary one"}
+	if written.File != "" { // by a call that was recorded
+		e.Related = []diag.Related{{Pos: written, Msg: "written here"}}
+	}
+	s.t.report(e)
 }
 
 // Changed implements record.Source.
@@ -206,28 +211,4 @@ func (s *sources) apart(n, to *graph.Node, all []update) *graph.Node {
 		return n
 	}
 	return s.t.prog.cur.Function(op.Lookup("clone"), nil, n)
-}
-
-// unseenWrites reports writes to the model's tensors that were done at once
-// instead of being recorded.
-func (s *sources) unseenWrites() {
-	start := s.t.rec.Eager.Start()
-	for _, m := range s.t.rec.Eager.Held() {
-		if !m.Dirty() || m.Local() || m.Given().File == "" && m.Root().LastRead() <= start &&
-			(m.Owner() || m.Array().Storage().Exposed() <= start) {
-			continue
-		}
-		at := m.Given()
-		if at.File == "" {
-			at = s.t.rec.Eager.StorageOf(m).Written
-		}
-		s.t.report((&diag.Error{Code: UnseenWrite, Msg: "the model writes to a tensor whose value lasts from call to call, and uses the value of its first call in a way that the trace does not see",
-			Hint: "compute with tensor.On(x, t) for the tensor t, where x is an input, and leave its data alone"}).At(at))
-	}
-	for _, o := range s.owners {
-		if o.m.Array().Storage().Version() != o.version || o.m.Changed() {
-			s.t.report((&diag.Error{Code: UnseenWrite, Msg: "the model wrote to its tensor " + o.m.Slot().Name() + " while it was traced, by a computation that no traced value takes part in",
-				Hint: "write tensor.On(x, m.Buffer) for the buffer, where x is an input, so that the trace sees it"}).At(o.m.Root().LastWrite()))
-		}
-	}
 }

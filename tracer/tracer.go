@@ -112,7 +112,7 @@ func (p *Tracer) once(ctx context.Context, fn any) (*trace, error) {
 			tr.reportEntry(e)
 		}
 	}
-	results, returned := tr.run(call)
+	results, returned := tr.watched(call)
 	tr.hold("after the model had returned")
 	tr.returned = true
 	tr.within(func() {

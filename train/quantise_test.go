@@ -135,9 +135,9 @@ func byPlan(t *testing.T, gm *fx.GraphModule, x *array.Array) *array.Array {
 	return array.Clone(out[0])
 }
 
-// TestQuantisedAgreesWithItsConversion holds the graph that is evaluated to the reference form of
+// TestQuantise_agreesWithItsConversion holds the graph that is evaluated to the reference form of
 // its conversion, bit for bit, and the integer operators to both.
-func TestQuantisedAgreesWithItsConversion(t *testing.T) {
+func TestQuantise_agreesWithItsConversion(t *testing.T) {
 	ctx := context.Background()
 	scheme := func(activation, weight quant.Scheme) *quant.Config {
 		return &quant.Config{Global: quant.Setting{Mode: quant.Static, Activation: activation, Weight: weight}}
@@ -189,9 +189,9 @@ func TestQuantisedAgreesWithItsConversion(t *testing.T) {
 	}
 }
 
-// TestNormsAreFoldedAndNotWrittenBack: folding at each step does not compound, statistics freeze,
+// TestQuantise_foldsNormsAndDoesNotWriteThemBack: folding at each step does not compound, statistics freeze,
 // and the model's own tensors are those that are trained.
-func TestNormsAreFoldedAndNotWrittenBack(t *testing.T) {
+func TestQuantise_foldsNormsAndDoesNotWriteThemBack(t *testing.T) {
 	m := newResidual()
 	weight := m.First.Weight.Array()
 	before := array.Clone(weight)
@@ -211,8 +211,8 @@ func TestNormsAreFoldedAndNotWrittenBack(t *testing.T) {
 	require.Equal(t, array.Bytes(a.Norm2.RunningVar.Array()), array.Bytes(b.Norm2.RunningVar.Array()))
 }
 
-// TestScalesAreLearned: while ranges are observed nothing is learned, afterwards nothing observed.
-func TestScalesAreLearned(t *testing.T) {
+// TestQuantise_learnsScales: while ranges are observed nothing is learned, afterwards nothing observed.
+func TestQuantise_learnsScales(t *testing.T) {
 	o := quant.Training{Observe: 3}
 	early, _ := trained(t, newPerceptron(), "36", static, o, 3)
 	late, _ := trained(t, newPerceptron(), "36", static, o, 8)
@@ -227,7 +227,7 @@ func TestScalesAreLearned(t *testing.T) {
 	}
 }
 
-func TestQuantiseRefuses(t *testing.T) {
+func TestQuantise_refuses(t *testing.T) {
 	ctx := context.Background()
 	b := cpu.QuantBackend()
 	q, err := train.Quantise(ctx, newPerceptron(), static, b, quant.Training{}, fx.Input("x", "f32[N,36]"))

@@ -52,7 +52,7 @@ func traced(t *testing.T, m any) *fx.GraphModule {
 
 // A graph that was captured in training mode is trained as the module that it is of, and its
 // evaluation has the state.
-func TestSupervisedEqualsTheModule(t *testing.T) {
+func TestSupervised_equalsTheModule(t *testing.T) {
 	ctx := context.Background()
 	rule := optim.Rule{Optimiser: optim.AdamW{LR: 1e-2, WeightDecay: 0.01}}
 	own := newNormed()
@@ -98,7 +98,7 @@ func TestSupervisedEqualsTheModule(t *testing.T) {
 }
 
 // Graphs in evaluation mode say so, and are trained as they are where that is meant.
-func TestSupervisedInEvaluationMode(t *testing.T) {
+func TestSupervised_evaluationMode(t *testing.T) {
 	ctx := context.Background()
 	s := train.Supervised{Model: traced(t, newNormed()), Loss: nn.NewMSELoss(), Metrics: []string{"mae", "accuracy"}}
 	data, target, err := s.Fit([]*array.Array{ramp(60, 20, 3), ramp(80, 20, 4)}, []string{"x", "y"})
@@ -153,7 +153,7 @@ func TestPrefetchAndSplit(t *testing.T) {
 }
 
 // Arrays that do not fit a model are refused by their names, all at once.
-func TestSupervisedRefuses(t *testing.T) {
+func TestSupervised_refuses(t *testing.T) {
 	gm := traced(t, newNormed())
 	names := []string{"input x", "target y"}
 	for _, c := range []struct {
@@ -256,9 +256,9 @@ func ExampleMetricNames() {
 	// Output: [accuracy mae]
 }
 
-// TestSupervisedForms trains a graph in the forms of a step: values computed again give the same
+// TestSupervised_forms trains a graph in the forms of a step: values computed again give the same
 // bits, and a quantised model is trained and evaluated in its place.
-func TestSupervisedForms(t *testing.T) {
+func TestSupervised_forms(t *testing.T) {
 	ctx := context.Background()
 	rule := optim.Rule{Optimiser: optim.SGD{LR: 0.05}}
 	x, y := ramp(60, 20, 3), ramp(80, 20, 4)

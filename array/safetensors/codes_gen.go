@@ -16,7 +16,5 @@ const (
 	CodeWrite      diag.Code = "FX8008" // tensors cannot be written as safetensors
 	CodeRead       diag.Code = "FX8009" // weights cannot be read
 	CodeChecksum   diag.Code = "FX8016" // weights are damaged
-	CodeMissing    diag.Code = "FX8020" // parameter without a value
 	CodeUnexpected diag.Code = "FX8021" // tensor that is not declared
-	CodeMismatch   diag.Code = "FX8022" // tensor of another type
 )

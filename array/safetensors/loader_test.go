@@ -2,7 +2,6 @@ package safetensors
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -114,24 +113,6 @@ func TestLoaderListsEverything(t *testing.T) {
 		`FX8022 tensor "a.weight" is f32[2,3], expected f32[3,2]`, `FX8022 tensor "b" is i64[1], expected i32[1]`,
 		`FX8020 tensor "d" is missing, expected f32[5]`, `FX8021 tensor "c" is f32[0], expected no such tensor`,
 	}, got)
-
-	cause := errors.New("cause")
-	l = LoaderOf(func(name string) (*array.Array, error) {
-		if name == "x" {
-			return array.New(array.F32, 2), nil
-		}
-		return nil, cause
-	})
-	l.Tensor(&a, "x", array.F32, 2)
-	require.Equal(t, 2, a.Len())
-	require.NoError(t, l.Err(0))
-	l.Tensor(&a, "y", array.F32, 2)
-	require.ErrorContains(t, l.Err(0), "cause")
-
-	var sizes Loader
-	sizes.Tensor(&a, "x", array.F32, 1<<20, 1<<20)
-	require.Equal(t, []int{1 << 20, 1 << 20}, a.Shape())
-	require.NoError(t, sizes.Err(0))
 }
 
 func TestMergeSortIsStable(t *testing.T) {

@@ -3,6 +3,7 @@ package weights
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -136,16 +137,54 @@ func (r renamed) Get(name string) (*array.Array, error) {
 // maxProposed and maxCompared bound the rules that are proposed, and the names that are compared for them.
 const maxProposed, maxCompared = 4, 1000
 
+// Proposal is the result of Renames.
+type Proposal struct {
+	Rules  []string // for Rename
+	Open   []string // wanted names that no rule gives
+	Unsure bool     // tensors of one type were taken in their order, which may exchange them
+}
+
+// Hint is a sentence for the user: how shows the use of the rules.
+func (p Proposal) Hint(how string) string {
+	text := "the names match with "
+	if len(p.Open) > 0 {
+		text = "the names match, except " + quote(p.Open[0]) + more(len(p.Open)-1) + ", with "
+	}
+	text += how
+	if p.Unsure {
+		text += "; tensors of one type are taken in their order, which may exchange them: check which is which"
+	}
+	return text
+}
+
+func more(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return " and " + strconv.Itoa(n) + " more"
+}
+
 // Renames proposes rules of Rename for tensors of a file, have, whose names are not those of
 // the tensors that are wanted: prefixes of names, up to a dot, that are to be others. fits
 // reports whether one may stand for the other, by its shape for instance. Every name that a
-// rule fits becomes one that is wanted. There are none where names have no parts in common.
-// Where several tensors fit as well, the earlier in have gets the name of the earlier in want,
+// rule fits becomes one that is wanted, so want has the tensors that may be missing, too. There are no rules
+// where names have no parts in common. Where several tensors fit as well, names with more
+// parts in common go together, then the earlier in have gets the name of the earlier in want,
 // which is a guess: files of torch.save and of nn.SaveFile have the order of the model.
-func Renames(have, want []string, fits func(have, want string) bool) (rules []string) {
+func Renames(have, want []string, fits func(have, want string) bool) Proposal {
+	p := Proposal{Open: want}
 	if len(have) > maxCompared || len(want) > maxCompared {
-		return nil
+		return p
 	}
+	p.Rules, p.Open = propose(have, want, fits)
+	reversed := slices.Clone(want)
+	slices.Reverse(reversed)
+	others, _ := propose(have, reversed, fits)
+	p.Unsure = !slices.Equal(slices.Sorted(slices.Values(p.Rules)), slices.Sorted(slices.Values(others)))
+	return p
+}
+
+func propose(have, want []string, fits func(have, want string) bool) (rules, open []string) {
 	left, open := slices.Clone(have), slices.Clone(want)
 	for len(rules) < maxProposed && len(left) > 0 && len(open) > 0 {
 		rule, names := best(left, open, fits)
@@ -158,28 +197,31 @@ func Renames(have, want []string, fits func(have, want string) bool) (rules []st
 			open = slices.DeleteFunc(open, func(s string) bool { return s == new })
 		}
 	}
-	return rules
+	return rules, open
 }
 
-// best is the rule that gives most names one that is open; of several the one that gives the
-// first name the first one, of those the shortest.
+// best is the rule that gives most names one that is open; of several the one of the names with the longest
+// common ending, then the one that gives the first name the first one, of those the shortest.
 func best(left, open []string, fits func(have, want string) bool) (rule string, names map[string]string) {
 	tried := map[string]bool{}
 	type found struct {
 		rule     string
 		names    map[string]string
+		alike    int // parts of the common ending
 		from, to int // the first name that it fits, and the place of that name's new one
 	}
 	var all []found
 	for i, h := range left {
 		for k, w := range open {
-			rule, ok := prefixes(h, w)
-			if !ok || tried[rule] || len(tried) > maxCompared {
-				continue
-			}
-			tried[rule] = true
-			if names := apply(rule, left, open, fits); len(names) > 0 {
-				all = append(all, found{rule, names, i, k})
+			rules := prefixes(h, w)
+			for _, rule := range rules {
+				if tried[rule] || len(tried) > maxCompared {
+					continue
+				}
+				tried[rule] = true
+				if names := apply(rule, left, open, fits); len(names) > 0 {
+					all = append(all, found{rule, names, len(rules), i, k})
+				}
 			}
 		}
 	}
@@ -187,26 +229,29 @@ func best(left, open []string, fits func(have, want string) bool) (rule string, 
 		return "", nil
 	}
 	top := slices.MaxFunc(all, func(a, b found) int {
-		return cmp.Or(cmp.Compare(len(a.names), len(b.names)), cmp.Compare(b.from, a.from), cmp.Compare(b.to, a.to),
+		return cmp.Or(cmp.Compare(len(a.names), len(b.names)), cmp.Compare(a.alike, b.alike), cmp.Compare(b.from, a.from), cmp.Compare(b.to, a.to),
 			cmp.Compare(len(b.rule), len(a.rule)), strings.Compare(b.rule, a.rule))
 	})
 	return top.rule, top.names
 }
 
-// prefixes is the rule that makes w of h: the parts before their common ending.
-func prefixes(h, w string) (rule string, ok bool) {
+// prefixes lists the rules that make w of h: the parts before a common ending, of the longest one first.
+func prefixes(h, w string) (rules []string) {
 	a, b := strings.Split(h, "."), strings.Split(w, ".")
 	same := 0
 	for same < min(len(a), len(b)) && a[len(a)-1-same] == b[len(b)-1-same] {
 		same++
 	}
-	if same == 0 {
-		return "", false
+	if h == w || strings.ContainsAny(h+w, "*=") {
+		return nil
 	}
-	pattern := func(parts []string) string {
+	pattern := func(parts []string, same int) string {
 		return strings.Join(append(slices.Clone(parts[:len(parts)-same]), "*"), ".")
 	}
-	return pattern(a) + "=" + pattern(b), h != w && !strings.ContainsAny(h+w, "*=")
+	for ; same > 0; same-- {
+		rules = append(rules, pattern(a, same)+"="+pattern(b, same))
+	}
+	return rules
 }
 
 // apply returns the names that a rule gives, none where one of them is not open.

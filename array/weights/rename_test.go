@@ -85,7 +85,27 @@ func TestRenames(t *testing.T) {
 		{[]string{"w"}, []string{"v"}, nil},
 		{nil, []string{"v"}, nil},
 	} {
-		require.Equal(t, c.rules, weights.Renames(c.have, c.want, any), c.have)
+		require.Equal(t, c.rules, weights.Renames(c.have, c.want, any).Rules, c.have)
 	}
-	require.Empty(t, weights.Renames([]string{"a.w"}, []string{"b.w"}, func(string, string) bool { return false }))
+	none := weights.Renames([]string{"a.w"}, []string{"b.w"}, func(string, string) bool { return false })
+	require.Equal(t, weights.Proposal{Open: []string{"b.w"}}, none)
+}
+
+// Where a prefix cannot be replaced for all names, narrower rules keep names together that end alike: two
+// convolutions of one type are not exchanged.
+func TestRenames_namesThatEndAlike(t *testing.T) {
+	any := func(string, string) bool { return true }
+	have := []string{"net.0.conv2.w", "net.0.conv1.w", "net.0.extra.w"}
+	p := weights.Renames(have, []string{"blocks.0.conv1.w", "blocks.0.conv2.w"}, any)
+	require.Equal(t, weights.Proposal{Rules: []string{"net.0.conv2.*=blocks.0.conv2.*", "net.0.conv1.*=blocks.0.conv1.*"}, Open: []string{}}, p)
+	p = weights.Renames(have, []string{"blocks.0.conv1.w", "blocks.0.conv2.w", "blocks.0.extra.w"}, any)
+	require.Equal(t, weights.Proposal{Rules: []string{"net.*=blocks.*"}, Open: []string{}}, p)
+	require.Equal(t, "the names match with HOW", p.Hint("HOW"))
+}
+
+func TestRenames_guesses(t *testing.T) {
+	any := func(string, string) bool { return true }
+	p := weights.Renames([]string{"a.w", "b.w"}, []string{"x.w", "y.w", "z.v", "z.u"}, any)
+	require.Equal(t, weights.Proposal{Rules: []string{"a.*=x.*", "b.*=y.*"}, Open: []string{"z.v", "z.u"}, Unsure: true}, p)
+	require.Equal(t, `the names match, except "z.v" and 1 more, with HOW; tensors of one type are taken in their order, which may exchange them: check which is which`, p.Hint("HOW"))
 }

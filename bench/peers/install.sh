@@ -5,7 +5,8 @@
 # All are optional; missing ones are left out of the results.
 set -u
 cd "$(dirname "$0")"
-if ! /usr/bin/python3 -c 'import torch' 2>/dev/null; then
+# Debian's PyTorch runs with the reference BLAS, too, thirty times as slow.
+if ! /usr/bin/python3 -c 'import torch' 2>/dev/null || ! ldconfig -p | grep -q libopenblas; then
 	apt-get install -y python3-torch libopenblas0-openmp || echo "install.sh: PyTorch 1.13 is not available" >&2
 fi
 command -v c++ >/dev/null || apt-get install -y g++ || echo "install.sh: there is no C++ compiler for torch.compile" >&2

@@ -115,8 +115,9 @@ NETWORKS = {"resnet18": ResNet18, "gpt2": GPT2, "lstm": LSTM}
 
 
 def optimiser(name, params, settings):
-    """The optimiser, fused into one loop over all parameters where it can be."""
-    of = getattr(torch.optim, name)
+    """The optimiser, fused into one loop over all parameters where it can be. PyTorch 1.13 reads
+    them before it refuses to fuse Adam on a CPU."""
+    of, params = getattr(torch.optim, name), list(params)
     try:
         return of(params, fused=True, **settings)
     except (TypeError, RuntimeError):

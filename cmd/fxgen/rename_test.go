@@ -8,6 +8,8 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/nn"
 )
 
 // saveWeights writes a tensor of two elements for each name.
@@ -60,4 +62,16 @@ func TestWeightsAreRenamed(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "-rename")
 	require.NotContains(t, stderr, "nn.")
+}
+
+// One rule takes a prefix away from all names, also from those of counters, which a model does not need.
+func TestWeightsAreRenamed_prefix(t *testing.T) {
+	t.Chdir(t.TempDir())
+	m := models.Lookup("resnet18")
+	require.NoError(t, nn.SaveFile("w.safetensors", struct{ Module any }{m.New()}, nil))
+	code, _, stderr := call("print", "-weights", "w.safetensors", "resnet18")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "    hint: the names match with -rename 'module.*=*'\n")
+	code, _, stderr = call("print", "-weights", "w.safetensors", "-rename", "module.*=*", "resnet18")
+	require.Zero(t, code, stderr)
 }

@@ -5,11 +5,13 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -172,6 +174,15 @@ func Load[M any](file string, load func(r io.ReaderAt, size int64) (M, error)) (
 		return m, err
 	}
 	return load(f, info.Size())
+}
+
+// Bind opens a file of weights and calls the New of a package that takes its tensors by their names.
+func Bind[M any](file string, make func(find func(name string) (*array.Array, error), threads int) (M, error)) (m M, err error) {
+	f, err := safetensors.ReadFile(file)
+	if err != nil {
+		return m, err
+	}
+	return make(f.Get, runtime.GOMAXPROCS(0))
 }
 
 // Unpack returns the arrays in the results of a call of generated code, in order:

@@ -162,3 +162,25 @@ func ExampleUnpack() {
 	fmt.Println(len(out))
 	// Output: 3
 }
+
+// A package that takes its tensors by name gets those of a file.
+func ExampleBind() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "weights.safetensors")
+	var data bytes.Buffer
+	if err := safetensors.Write(&data, []safetensors.Named{{Name: "bias", Array: array.FromSlice([]float32{1, 2})}}, nil); err != nil {
+		panic(err)
+	}
+	if err := os.WriteFile(file, data.Bytes(), 0o666); err != nil {
+		panic(err)
+	}
+	bias, err := certificate.Bind(file, func(find func(name string) (*array.Array, error), _ int) (*array.Array, error) {
+		return find("bias")
+	})
+	fmt.Println(array.Format(bias, 8), err)
+	// Output: tensor([1., 2.]) <nil>
+}

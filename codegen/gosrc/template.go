@@ -9,8 +9,8 @@ import (
 
 // packages are the imports that templates may name.
 var packages = map[string]string{
-	"array": Root + "array", "safetensors": Root + "array/safetensors", "diag": Root + "diag", "kernel": Root + "kernel", "nn": Root + "nn", "tensor": Root + "tensor",
-	"atomic": "sync/atomic", "context": "context", "io": "io", "runtime": "runtime",
+	"array": Root + "array", "safetensors": Root + "array/safetensors", "kernel": Root + "kernel", "nn": Root + "nn", "tensor": Root + "tensor",
+	"atomic": "sync/atomic", "context": "context", "io": "io", "iter": "iter", "runtime": "runtime",
 }
 
 // word matches the names that a template may replace: a package name, or an

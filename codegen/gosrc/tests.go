@@ -31,8 +31,10 @@ type Calls struct {
 	Entry   string // the subject of the example: Model_Forward
 	Eject   bool
 	// Make makes the model m, "" where there is none, with the weights in the file
-	// Weights, where that is not "".
+	// Weights, where that is not "": it reads the file, or takes a function that finds tensors by
+	// their names and a number of threads if Find is true.
 	Make, Weights string
+	Find          bool
 	Again         bool   // a model for each sample: calls change it
 	State         string // the call that makes the state of the caller, "" for none
 	Call          string // m.Forward
@@ -182,7 +184,7 @@ func Test{{upper .Name}}Certificate(t *testing.T) {
 		return []any{ {{- if .Parts}}{{join .Parts ", "}}{{else}}{{join .Results ", "}}{{end -}} }, {{if .Context}}err{{else}}nil{{end}}
 {{- end}}
 
-{{- define "made"}}{{if .Weights}}certificate.Load({{quote .Weights}}, {{.Make}}){{else}}{{.Make}}(){{end}}{{end}}
+{{- define "made"}}{{if .Weights}}certificate.{{if .Find}}Bind{{else}}Load{{end}}({{quote .Weights}}, {{.Make}}){{else}}{{.Make}}(){{end}}{{end}}
 
 {{- define "example"}}{{template "head" .}}
 import (
@@ -190,20 +192,35 @@ import (
 	"context"
 	{{- end}}
 	"fmt"
-	{{- if .Weights}}
+	{{- if .Find}}
+	"runtime"
+	{{- else if .Weights}}
 	"os"
 	{{- end}}
+	{{- if or .Inputs .Find}}{{"\n"}}{{end}}
 	{{- if .Inputs}}
-
 	"{{.Root}}array"
-	{{- if not .Context}}
+	{{- end}}
+	{{- if .Find}}
+	"{{.Root}}array/safetensors"
+	{{- end}}
+	{{- if and .Inputs (not .Context)}}
 	"{{.Root}}tensor"
-	{{- end}}{{end}}
+	{{- end}}
 )
 
 // A call with inputs that are zeros.
 func Example{{.Entry}}() {
-	{{- if .Weights}}
+	{{- if .Find}}
+	f, err := safetensors.ReadFile({{quote .Weights}})
+	if err != nil {
+		panic(err)
+	}
+	m, err := {{.Make}}(f.Get, runtime.GOMAXPROCS(0))
+	if err != nil {
+		panic(err)
+	}
+	{{- else if .Weights}}
 	f, err := os.Open({{quote .Weights}})
 	if err != nil {
 		panic(err)

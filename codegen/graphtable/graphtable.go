@@ -45,7 +45,7 @@ func Print(g *generated.Graphs, plans []Planned, o Options) (files *gosrc.Files,
 	var printed []generated.Graph
 	for i, x := range g.List {
 		part, err := kernelstyle.Print(plans[i].Plan, plans[i].State, kernelstyle.Options{
-			Package: o.Package, Type: x.Name, Weights: kernelstyle.WeightsGiven, Eject: o.Eject})
+			Package: o.Package, Type: x.Name, Weights: kernelstyle.WeightsGiven, Part: true, Eject: o.Eject})
 		if err != nil {
 			left[i] = err
 			continue
@@ -103,13 +103,20 @@ func printTable(g *generated.Graphs, list []generated.Graph, o Options) ([]byte,
 func entry(x *generated.Graph) jen.Code {
 	fields := jen.Dict{
 		jen.Id("Name"): gosrc.Quoted(x.Name), jen.Id("Text"): jen.Id(textName(x)), jen.Id("Digest"): jen.Op("0x" + strconv.FormatUint(x.Digest, 16)),
-		jen.Id("New"): jen.Func().Params(jen.Id("find").Add(ours("Find")), jen.Id("threads").Int()).Params(ours("Model"), jen.Error()).
-			Block(jen.Return(jen.Id("New"+x.Name).Call(jen.Id("find"), jen.Id("threads")))),
+		jen.Id("New"): jen.Func().Params(jen.Id("find").Add(ours("Find")), jen.Id("pack").Add(ours("Pack")), jen.Id("threads").Int()).Params(ours("Model"), jen.Error()).
+			Block(jen.Return(jen.Id("New"+x.Name).Call(jen.Id("find"), jen.Id("pack"), jen.Id("threads")))),
 	}
 	for name, list := range map[string][]int{"Weights": x.Weights, "Numbers": x.Numbers, "Kept": x.Kept} {
 		if len(list) > 0 {
 			fields[jen.Id(name)] = jen.Index().Int().Values(gosrc.Ints(list)...)
 		}
+	}
+	if len(x.Into) > 0 {
+		fields[jen.Id("Into")] = jen.Index().Add(gosrc.From("lowering", "Into")).ValuesFunc(func(g *jen.Group) {
+			for _, p := range x.Into {
+				g.Values(jen.Dict{jen.Id("Result"): jen.Lit(p.Result), jen.Id("Input"): jen.Lit(p.Input)})
+			}
+		})
 	}
 	if len(x.Sizes) > 0 {
 		fields[jen.Id("Sizes")] = jen.Index().Index().Int().ValuesFunc(func(g *jen.Group) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen/graphtable"
 	"github.com/gofx-dev/gofx/codegen/kernelstyle"
 	"github.com/gofx-dev/gofx/diag"
@@ -38,6 +39,33 @@ func recorded(t *testing.T) (*generated.Graphs, []graphtable.Planned) {
 		plans = append(plans, graphtable.Planned{Plan: p, State: ready.Values()})
 	}
 	return g, plans
+}
+
+// A graph that updates a parameter in its memory prints so, and the table says where.
+func TestPrint_updates(t *testing.T) {
+	s := lazy.New(lazy.Options{Record: true, Donate: true, Synchronous: true})
+	defer func() { require.NoError(t, s.Close()) }()
+	w := tensor.Param(array.FromSlice([]float32{1, 2, 3}))
+	for range 4 {
+		w.SubInPlace(s.In(tensor.Ones(3)).Mul(w).MulScalar(0.5))
+		require.NoError(t, s.Barrier())
+	}
+	g, modules := s.Recorded()
+	require.Len(t, g.List, 1)
+	require.Equal(t, []lowering.Into{{Result: 0, Input: 0}}, g.List[0].Into)
+	o := lowering.Options{Exact: true, Into: g.List[0].Into}
+	ready, err := lowering.Prepare(modules[0], o)
+	require.NoError(t, err)
+	p, err := cpu.Plan(ready, o)
+	require.NoError(t, err)
+	files, left, err := graphtable.Print(g, []graphtable.Planned{{Plan: p, State: ready.Values()}}, graphtable.Options{})
+	require.NoError(t, err)
+	require.Empty(t, left)
+	require.Regexp(t, `Into: +\[\]lowering.Into\{\{\s*Input: +0,\s*Result: +0,?\s*\}\}`, string(files.Get(graphtable.File)))
+	code := string(files.Get("graph1.go"))
+	require.Contains(t, code, `c.Updated("x0", x0, x1)`)
+	require.Contains(t, code, ".Storage().Bump()")
+	require.Regexp(t, `func \(m \*Graph1\) ForwardInto\(ctx context.Context, x0, x1 array.Dense\[float32\]\)`, code)
 }
 
 // texts are the constants of a table, by name.
@@ -70,7 +98,7 @@ func TestPrint(t *testing.T) {
 		require.Equal(t, g.List[i].Text, found[name])
 	}
 	require.Regexp(t, `Numbers: +\[\]int\{0\},\n\t+Sizes: +\[\]\[\]int\{\{2\}, \{3\}, \{4\}, \{5\}\}`, string(files.Get(graphtable.File)))
-	require.Contains(t, string(files.Get("graph3.go")), "func NewGraph3(find func(name string) (*array.Array, error), threads int) (*Graph3, error)")
+	require.Contains(t, string(files.Get("graph3.go")), "func NewGraph3(find func(name string) (*array.Array, error), pack func(kernel.Packer, *array.Array) *array.Array, threads int) (*Graph3, error)")
 
 	again, _, err := graphtable.Print(g, plans, graphtable.Options{})
 	require.NoError(t, err)

@@ -257,7 +257,7 @@ func (b *block) bindCall() jen.Code {
 }
 
 // printWeights prints the struct of the block's weights and the code that fills it.
-func (b *block) printWeights(files *goFiles) {
+func (b *block) printWeights(m *model, files *goFiles) {
 	typ := b.weightsType()
 	fields, lines := bindLines(b.weights, func(path string) jen.Code { return jen.Id("path").Op("+").Add(gosrc.Quoted(path)) })
 	list := gosrc.Fields(fields, arrayPointer())
@@ -268,7 +268,7 @@ func (b *block) printWeights(files *goFiles) {
 			jen.Func().Params(jen.Id("w").Op("*").Id(typ)).Id(name).Params(loaderParam(), jen.Id("path").String())
 	}, func(i int) jen.Code { return jen.Id("w").Dot(numbered("bind", i)).Call(jen.Id("l"), jen.Id("path")) })
 	if b.packs() {
-		printPack(files, jen.Id("w").Op("*").Id(typ), packLines(b.weights))
+		m.printPack(files, jen.Id("w").Op("*").Id(typ), m.packLines(b.weights))
 	}
 }
 
@@ -278,7 +278,7 @@ func (b *block) packs() bool {
 }
 
 // packCall prints the statement that packs the weights of all calls.
-func (b *block) packCall() jen.Code {
+func (b *block) packCall(arg jen.Code) jen.Code {
 	all := jen.Id("w").Dot(b.tensors)
-	return jen.For(jen.Id("i").Op(":=").Range().Add(all)).Block(jen.Add(all).Index(jen.Id("i")).Dot("pack").Call(jen.Id("work")))
+	return jen.For(jen.Id("i").Op(":=").Range().Add(all)).Block(jen.Add(all).Index(jen.Id("i")).Dot("pack").Call(arg))
 }

@@ -56,6 +56,9 @@ func newBuffers(model *model, n *names, blocks []*block) buffers {
 		}
 	}
 	for i, k := range model.Outputs {
+		if model.Buffers[k].Updated {
+			continue // an input
+		}
 		if n.body {
 			hold(k, model.hints.result(k))
 		} else {

@@ -85,6 +85,12 @@ func (c *checks) types() []jen.Code {
 		}
 		lines = append(lines, jen.Id("c").Dot("Input").Call(args...))
 	}
+	for i, k := range c.Inputs {
+		if c.Buffers[k].Updated {
+			others := slices.Delete(ids(c.inputs), i, i+1)
+			lines = append(lines, jen.Id("c").Dot("Updated").Call(append([]jen.Code{gosrc.Quoted(c.InputName(i)), jen.Id(c.inputs[i])}, others...)...))
+		}
+	}
 	return lines
 }
 

@@ -42,7 +42,7 @@ type entry struct {
 func (g *pkg) with(more map[string]any) map[string]any {
 	all := map[string]any{
 		"Model": g.typ, "New": g.maker("New"), "Load": g.maker("Load"), "PeakBytes": g.owned("PeakBytes"), "Result": g.owned("Result"),
-		"MAKERS": g.makers(), "PACK": g.packCall(),
+		"MAKERS": g.makers(), "MADE": gosrc.Quoted(g.makers()), "PACK": g.packCall(),
 	}
 	for _, what := range []string{"State", "Weights", "Schema", "Literal", "File", "Read", "With", "Check", "Run", "Scratch"} {
 		all["model"+what] = g.prefix + what
@@ -57,6 +57,9 @@ func (g *pkg) with(more map[string]any) map[string]any {
 func (g *pkg) packCall() []jen.Code {
 	if g.packs() == 0 {
 		return nil
+	}
+	if g.opts.Part {
+		return []jen.Code{jen.Id("w").Dot("pack").Call(g.packArg())}
 	}
 	work := jen.Op("&").Add(fromKernel("Workspace")).Values(jen.Dict{jen.Id("Threads"): jen.Qual("runtime", "GOMAXPROCS").Call(jen.Lit(0))})
 	return []jen.Code{jen.Id("w").Dot("pack").Call(work)}
@@ -75,7 +78,7 @@ func (g *pkg) makers() string {
 // packageDoc describes the package: its computation, its source, its use.
 func (e *entry) packageDoc() {
 	what, comment := "Package "+e.opts.Package, e.file.PackageComment
-	if e.opts.Weights == WeightsGiven { // a package has many such models
+	if e.opts.Part {
 		what, comment = e.typ, func(text string) { e.file.Comment(text) }
 	}
 	line := func(parts ...string) { comment(strings.TrimRight("// "+gosrc.Comment(strings.Join(parts, "")), " ")) }
@@ -109,7 +112,11 @@ func (e *entry) packageDoc() {
 	case WeightsExternal:
 		code("m, err := ", e.maker("Load"), "(file, size) // ", e.opts.weightsFile())
 	case WeightsGiven:
-		code("m, err := ", e.maker("New"), "(find, threads)")
+		args := "(find, threads)"
+		if e.opts.Part {
+			args = "(find, pack, threads)"
+		}
+		code("m, err := ", e.maker("New"), args)
 	default:
 		code("m, err := ", e.maker("New"), "()")
 	}
@@ -208,7 +215,11 @@ func (e *entry) printMakers() {
 	case WeightsLiteral:
 		e.file.template(newLiteralText, e.with(nil))
 	case WeightsGiven:
-		e.file.template(newGivenText, e.with(nil))
+		text := newGivenText
+		if e.opts.Part {
+			text = newPartText
+		}
+		e.file.template(text, e.with(nil))
 	}
 	if e.opts.Weights != WeightsGiven {
 		e.file.template(loadText, e.with(nil))
@@ -232,10 +243,39 @@ func New(find func(name string) (*array.Array, error), threads int) (*Model, err
 // Bind replaces the weights. Calls that have begun end with the old ones, and after an error, which
 // lists every tensor that is missing or differs, all go on with them.
 func (m *Model) Bind(find func(name string) (*array.Array, error)) error {
-	l := safetensors.LoaderOf(find)
+	l := array.LoaderOf(find)
 	w := &modelWeights{}
 	w.bind(l)
-	if err := l.Err(modelSchema); err != nil {
+	if err := l.Err(); err != nil {
+		return err
+	}
+	PACK
+	m.weights.Store(w)
+	return nil
+}
+`
+
+const newPartText = `
+// New returns the model with the tensors of a program as its weights. find returns one by
+// its name, pack lays one out for the processor, as kernel.Pack does, and threads is the most
+// goroutines of a call. The model reads the tensors where they lie, and what pack returned: call Bind
+// after they were written or replaced.
+func New(find func(name string) (*array.Array, error), pack func(kernel.Packer, *array.Array) *array.Array, threads int) (*Model, error) {
+	m := modelWith(nil)
+	m.Threads = threads
+	if err := m.Bind(find, pack); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Bind replaces the weights. Calls that have begun end with the old ones, and after an error, which
+// lists every tensor that is missing or differs, all go on with them.
+func (m *Model) Bind(find func(name string) (*array.Array, error), pack func(kernel.Packer, *array.Array) *array.Array) error {
+	l := array.LoaderOf(find)
+	w := &modelWeights{}
+	w.bind(l)
+	if err := l.Err(); err != nil {
 		return err
 	}
 	PACK
@@ -262,10 +302,10 @@ func New() (*Model, error) {
 const newLiteralText = `
 // New returns the model with the weights that it was generated with.
 func New() (*Model, error) {
-	l := safetensors.LoaderOf(modelLiteral)
+	l := array.LoaderOf(modelLiteral)
 	w := &modelWeights{}
 	w.bind(l)
-	if err := l.Err(modelSchema); err != nil {
+	if err := l.Err(); err != nil {
 		return nil, err
 	}
 	PACK
@@ -303,7 +343,7 @@ func (m *Model) Reload(r io.ReaderAt, size int64) error {
 func modelRead(f *safetensors.File) (*modelWeights, error) {
 	l := safetensors.NewLoader(f)
 	w := &modelWeights{}
-	w.bind(l)
+	w.bind(&l.Loader)
 	if err := l.Err(modelSchema); err != nil {
 		return nil, err
 	}
@@ -328,6 +368,6 @@ func (m *Model) loaded() (*modelWeights, error) {
 			return w, nil
 		}
 	}
-	return nil, diag.New("FX8020", "the model has no weights, expected one that MAKERS made")
+	return nil, kernel.NoWeights(MADE)
 }
 `

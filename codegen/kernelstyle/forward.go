@@ -2,7 +2,6 @@ package kernelstyle
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -20,7 +19,7 @@ type forward struct {
 func (f *forward) print() {
 	f.printForward()
 	f.printForwardInto()
-	if f.opts.Weights == WeightsGiven {
+	if f.opts.Part {
 		f.printCall()
 	}
 	f.printRun()
@@ -69,12 +68,12 @@ func (f *forward) printForward() {
 	body := f.begin(fail)
 	for i, k := range f.Outputs {
 		t := f.Buffers[k].Type
+		if f.Buffers[k].Updated {
+			body = append(body, jen.Id(f.outputs[i]).Op(assignOp).Id(f.inputs[slices.Index(f.Inputs, k)]))
+			continue
+		}
 		if f.Buffers[k].Late {
-			op := ":="
-			if !f.structured() {
-				op = "="
-			}
-			body = append(body, jen.Id(f.outputs[i]).Op(op).Add(fromKernel("Late").Types(gosrc.Elem(t.DType())).Call(jen.Lit(t.Rank()))))
+			body = append(body, jen.Id(f.outputs[i]).Op(assignOp).Add(fromKernel("Late").Types(gosrc.Elem(t.DType())).Call(jen.Lit(t.Rank()))))
 			continue
 		}
 		made := fromKernel("Result").Types(gosrc.Elem(t.DType())).Call(f.dims(t.Dims())...)
@@ -105,10 +104,38 @@ func (f *forward) doc() string {
 	if f.anyLate() {
 		doc += "\nSizes written ? follow from values.\n"
 	}
+	if made, in := f.updated(); len(made) > 0 {
+		doc += "\nIt makes " + gosrc.Comment(strings.Join(made, ", ")) + " in the memory of " + gosrc.Comment(strings.Join(in, ", ")) + ", which have no gaps, and memory apart from that of other inputs and of the weights. After an error they are what they were.\n"
+	}
 	if len(f.kept) > 0 {
 		doc += "\nIt changes the state, also where it ends with an error."
 	}
 	return doc + "\nArguments that do not fit are an error, as is the end of ctx."
+}
+
+// updated are the results that are made in the memory of inputs, and these inputs.
+func (f *forward) updated() (made, in []string) {
+	for i, k := range f.Outputs {
+		if f.Buffers[k].Updated {
+			made, in = append(made, f.outputs[i]), append(in, f.inputs[slices.Index(f.Inputs, k)])
+		}
+	}
+	return made, in
+}
+
+// own are the names of results with memory of their own, and their buffers.
+func (f *forward) own() (names []string, buffers []int) {
+	for i, k := range f.Outputs {
+		if !f.Buffers[k].Updated {
+			names = append(names, f.outputs[i])
+		}
+	}
+	return names, f.ownOutputs()
+}
+
+// ownOutputs are the buffers of results that are made in no input.
+func (m *model) ownOutputs() []int {
+	return slices.DeleteFunc(slices.Clone(m.Outputs), func(k int) bool { return m.Buffers[k].Updated })
 }
 
 // begin prints how both forms begin: the weights, the defaults of inputs, and the
@@ -145,7 +172,8 @@ func (f *forward) runCall() jen.Code {
 		args = append(args, jen.Id("state"))
 	}
 	args = append(args, ids(f.symbols)...)
-	return jen.Id("m").Dot("run").Call(append(append(args, arrays(f.inputs)...), arrays(f.outputs)...)...)
+	own, _ := f.own()
+	return jen.Id("m").Dot("run").Call(append(append(args, arrays(f.inputs)...), arrays(own)...)...)
 }
 
 // anyLate tells that the sizes of results follow from values.
@@ -175,11 +203,12 @@ func (m *Model) ForwardInto(PARAMS) (err error) {
 `
 
 func (f *forward) printForwardInto() {
+	own, buffers := f.own()
 	params := append(append([]jen.Code{jen.Id("ctx").Qual("context", "Context")}, f.takesState()...),
-		f.typed(slices.Concat(f.inputs, f.outputs), slices.Concat(f.Inputs, f.Outputs))...)
+		f.typed(slices.Concat(f.inputs, own), slices.Concat(f.Inputs, buffers))...)
 	var outputs []jen.Code
-	for i, k := range f.Outputs {
-		name, a := gosrc.Quoted(f.outputs[i]), jen.Id(f.outputs[i]).Dot("Array")
+	for i, k := range buffers {
+		name, a := gosrc.Quoted(own[i]), jen.Id(own[i]).Dot("Array")
 		check := jen.Id("c").Dot("Output").Call(append([]jen.Code{name, a}, f.typeArgs(&f.Buffers[k])...)...)
 		if b := &f.Buffers[k]; b.Late {
 			check = jen.Id("c").Dot("Late").Call(name, a, gosrc.DType(b.Type.DType()))
@@ -193,15 +222,15 @@ func (f *forward) printForwardInto() {
 	}
 	f.file.template(text, f.with(map[string]any{
 		"PARAMS": jen.List(params...), "BEGIN": f.begin([]jen.Code{jen.Err()}), "OUTPUTS": outputs, "RUN": f.runCall(),
-		"STATE": f.checkState([]jen.Code{jen.Err()}, append(append([]string(nil), f.inputs...), f.outputs...)),
+		"STATE": f.checkState([]jen.Code{jen.Err()}, slices.Concat(f.inputs, own)),
 	}))
 }
 
 const callText = `
 // Call is Forward for arrays, in the order of inputs and results.
 func (m *Model) Call(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
-	if len(in) != COUNT {
-		return nil, diag.New("FX1022", WRONG)
+	if err := kernel.Arguments(in, COUNT); err != nil {
+		return nil, err
 	}
 	FORWARD
 	if err != nil {
@@ -218,7 +247,7 @@ func (f *forward) printCall() {
 		args = append(args, f.dense(k).Values(jen.Dict{jen.Id("Array"): jen.Id("in").Index(jen.Lit(i))}))
 	}
 	f.file.template(callText, f.with(map[string]any{
-		"COUNT": jen.Lit(len(f.Inputs)), "WRONG": gosrc.Quoted("there are not as many arguments as inputs, expected " + strconv.Itoa(len(f.Inputs))),
+		"COUNT":   jen.Lit(len(f.Inputs)),
 		"FORWARD": jen.List(append(ids(f.outputs), jen.Err())...).Op(":=").Id("m").Dot("Forward").Call(args...),
 		"RESULTS": jen.Index().Add(arrayPointer()).Values(arrays(f.outputs)...),
 	}))
@@ -258,16 +287,20 @@ func (m *Model) done(s *modelState, err *error) {
 func (f *forward) printRun() {
 	params := []jen.Code{jen.Id("ctx").Qual("context", "Context"), f.weightsParam()}
 	params = append(append(params, f.takesState()...), f.symbolParams()...)
-	if all := append(append([]string(nil), f.inputs...), f.outputs...); len(all) > 0 {
+	own, results := f.own()
+	if all := slices.Concat(f.inputs, own); len(all) > 0 {
 		params = append(params, jen.List(ids(all)...).Add(arrayPointer()))
 	}
 	var take, give []jen.Code
 	for i, k := range f.Inputs {
 		take = append(take, jen.Add(f.refs[k]).Op("=").Add(fromArray("Contiguous").Call(jen.Id(f.inputs[i]))))
+		if f.Buffers[k].Updated {
+			give = append(give, jen.Add(f.refs[k]).Dot("Storage").Call().Dot("Bump").Call())
+		}
 		give = append(give, jen.Add(f.refs[k]).Op("=").Nil())
 	}
-	for i, k := range f.Outputs {
-		take = append(take, jen.Add(f.refs[k]).Op("=").Id(f.outputs[i]))
+	for i, k := range results {
+		take = append(take, jen.Add(f.refs[k]).Op("=").Id(own[i]))
 		give = append(give, jen.Add(f.refs[k]).Op("=").Nil())
 	}
 	for i, x := range f.kept {

@@ -40,7 +40,7 @@ func (x *keptTensor) typed() []jen.Code {
 
 // takeKept finds the buffers that steps write, sorted by path.
 func (m *model) takeKept() {
-	fields := goname.NewSet("Save")
+	fields := goname.NewSet("Save", "All")
 	for _, w := range m.weights {
 		if m.written[w.path] && w.pack == nil {
 			m.kept = append(m.kept, &keptTensor{w.path, fields.Upper(w.path), shape.TypeOf(w.array), w})
@@ -58,19 +58,16 @@ func (g *pkg) takesState() []jen.Code {
 }
 
 const keptText = `
-// modelStateNames are the tensors of a State in files, in order.
+// modelStateNames are the names of the tensors of a State, in order.
 var modelStateNames = [...]string{NAMES}
 
-// modelStateSchema is the hash of their names, types and shapes.
-const modelStateSchema = SCHEMA
-
 // State holds the tensors that calls of the model change, for the calls that follow.
-// It is made by NewState or LoadState and belongs to the caller, who may read and
+// It is made by KEEPERS and belongs to the caller, who may read and
 // replace what is in it between calls. One call at a time works on it.
 type State struct {
 	FIELDS
 
-	busy atomic.Bool
+	turn kernel.Turn
 }
 
 // NewState returns the state that the weights begin with.
@@ -83,6 +80,29 @@ func (m *Model) NewState() (*State, error) {
 	COPIES
 	return s, nil
 }
+
+// tensors are what the state holds, in order.
+func (s *State) tensors() [COUNT]*array.Array {
+	return [COUNT]*array.Array{TENSORS}
+}
+
+// check compares the state with what the model takes, and with the arguments of a call.
+func (s *State) check(arguments ...*array.Array) error {
+	if s == nil {
+		return kernel.NoState(KEPT)
+	}
+	var c kernel.Checker
+	CHECKS
+	all := s.tensors()
+	c.Own(modelStateNames[:], all[:], arguments)
+	return c.Err()
+}
+`
+
+// keptFileText has the files of a State.
+const keptFileText = `
+// modelStateSchema is the hash of names, types and shapes of the tensors of a State.
+const modelStateSchema = SCHEMA
 
 // LoadState reads a state that Save has written, of size bytes. The error lists every
 // tensor that is missing, differs or is not expected.
@@ -111,22 +131,20 @@ func (s *State) Save(to io.Writer) error {
 	}
 	return safetensors.Write(to, list, safetensors.Checksums(list))
 }
+`
 
-// tensors are what the state holds, in order.
-func (s *State) tensors() [COUNT]*array.Array {
-	return [COUNT]*array.Array{TENSORS}
-}
-
-// check compares the state with what the model takes, and with the arguments of a call.
-func (s *State) check(arguments ...*array.Array) error {
-	if s == nil {
-		return diag.New("FX1022", "the state is nil, expected one that NewState or LoadState made")
+// keptGivenText has the tensors of a State for programs that keep them themselves.
+const keptGivenText = `
+// All yields the tensors of the state by their names, in order. A program that saves them between
+// calls, and gives them to New or Bind, goes on from there with NewState.
+func (s *State) All() iter.Seq2[string, *array.Array] {
+	return func(yield func(string, *array.Array) bool) {
+		for i, a := range s.tensors() {
+			if !yield(modelStateNames[i], a) {
+				return
+			}
+		}
 	}
-	var c kernel.Checker
-	CHECKS
-	all := s.tensors()
-	c.Own(modelStateNames[:], all[:], arguments)
-	return c.Err()
 }
 `
 
@@ -148,10 +166,14 @@ func (g *pkg) printKept(file *goFile) {
 		checks = append(checks, jen.Id("c").Dot("State").Call(append([]jen.Code{gosrc.Quoted(x.path), field.Clone().Dot("Array")}, typed...)...))
 		named = append(named, safetensors.Named{Name: x.path, Array: x.weight.array})
 	}
-	file.template(keptText, g.with(map[string]any{
+	keepers, text := "NewState or Load"+g.owned("State"), keptText+keptFileText
+	if g.opts.Weights == WeightsGiven {
+		keepers, text = "NewState", keptText+keptGivenText
+	}
+	file.template(text, g.with(map[string]any{
 		"NAMES": jen.List(names...), "SCHEMA": hash(named), "FIELDS": fields, "COPIES": copies, "LOADS": loads,
 		"COUNT": jen.Lit(len(g.kept)), "TENSORS": jen.List(tensors...), "CHECKS": checks,
-		"State": g.owned("State"), "LoadState": "Load" + g.owned("State"),
+		"State": g.owned("State"), "LoadState": "Load" + g.owned("State"), "KEEPERS": keepers, "KEPT": gosrc.Quoted(keepers),
 	}))
 }
 
@@ -160,13 +182,8 @@ func (g *pkg) inUse() []jen.Code {
 	if len(g.kept) == 0 {
 		return nil
 	}
-	busy := jen.Id("state").Dot("busy")
-	refused := gosrc.From("diag", "New").Call(gosrc.Quoted("FX1022"), gosrc.Quoted("another call works on the state, expected one call at a time")).
-		Dot("WithHint").Call(gosrc.Quoted("give each goroutine a State of its own"))
-	return []jen.Code{
-		jen.If(jen.Op("!").Add(busy).Dot("CompareAndSwap").Call(jen.False(), jen.True())).Block(jen.Return(refused)),
-		jen.Defer().Add(busy).Dot("Store").Call(jen.False()),
-	}
+	turn := jen.Id("state").Dot("turn")
+	return []jen.Code{gosrc.IfErrOf(jen.Add(turn).Dot("Take").Call(), jen.Err()), jen.Defer().Add(turn).Dot("Give").Call()}
 }
 
 // stateDoc describes in the package's comment the state that calls change.

@@ -12,7 +12,7 @@ import (
 
 // packageNames are names that identifiers of generated code never use: the
 // packages that it and its tests import.
-var packageNames = []string{"array", "kernel", "diag", "safetensors", "context", "io", "embed", "strconv", "slices", "runtime", "atomic", "bytes", "math",
+var packageNames = []string{"array", "kernel", "diag", "safetensors", "context", "io", "iter", "embed", "strconv", "slices", "runtime", "atomic", "bytes", "math",
 	"certificate", "testing", "fmt", "os"}
 
 // newSet returns a set for a scope of the generated package.
@@ -56,7 +56,7 @@ func newNames(model *model) *names {
 	if len(model.kept) > 0 {
 		params.Reserve("state", "State")
 	}
-	if model.opts.Weights == WeightsGiven {
+	if model.opts.Part {
 		params.Reserve("in") // of Call
 	}
 	params.Include(made.top)

@@ -25,9 +25,9 @@ const (
 	WeightsExternal WeightsMode = "external"
 	// WeightsLiteral prints the numbers into the source.
 	WeightsLiteral WeightsMode = "literal"
-	// WeightsGiven leaves the weights to the program, which has a model of its own: it gives the
-	// tensors to New, and again to Bind once it has written them. The package has Call, too,
-	// for programs that know inputs and results by their numbers.
+	// WeightsGiven leaves the weights to the program: it gives the tensors to New by their names,
+	// and again to Bind once it has written them. The package reads no files and imports kernel
+	// and array alone. A safetensors file next to the source has the tensors of the plan.
 	WeightsGiven WeightsMode = "given"
 )
 
@@ -43,6 +43,10 @@ type Options struct {
 	// File is the beginning of the files' names; "" is the type's name in lower case.
 	File    string
 	Weights WeightsMode // "" is WeightsAuto
+	// Part makes the model one of several in its package: its comment stands at its type, and it has
+	// Call, for programs that know inputs and results by their numbers. A part has no State, and
+	// its weights are WeightsGiven, without a file.
+	Part bool
 	// Eject leaves out the header that marks generated code: the code is to be
 	// edited by hand.
 	Eject bool
@@ -81,7 +85,10 @@ func (o *Options) check() diag.List {
 		errs = append(errs, err)
 	}
 	if !slices.Contains([]WeightsMode{WeightsAuto, WeightsEmbed, WeightsExternal, WeightsLiteral, WeightsGiven}, o.Weights) {
-		bad("the weights mode is "+strconv.Quote(string(o.Weights))+", expected auto, embed, external or literal", "leave it empty for auto")
+		bad("the weights mode is "+strconv.Quote(string(o.Weights))+", expected auto, embed, external, literal or given", "leave it empty for auto")
+	}
+	if o.Part && o.Weights != WeightsGiven {
+		bad("the weights mode of a part is "+strconv.Quote(string(o.Weights))+", expected given", "leave Part out")
 	}
 	return errs
 }

@@ -1,6 +1,7 @@
 package kernelstyle
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ func PeakBytes(SYMBOLS) (bytes int64) {
 	s.Measure()
 	HEADERS
 	w := &modelWeights{}
-	w.bind(&safetensors.Loader{})
+	w.bind(&array.Loader{})
 	s.layout(NAMES)
 	modelScratch(s, w)
 	return s.Bytes()
@@ -45,10 +46,8 @@ func (g *pkg) printPeak(file *goFile) {
 		args := append([]jen.Code{jen.New(fromArray("Array"))}, typed...)
 		headers = append(headers, jen.Add(ref).Op("=").Id("s").Dot("Header").Call(args...))
 	}
-	for _, list := range [2][]int{g.Inputs, g.Outputs} {
-		for _, k := range list {
-			header(g.refs[k], g.typeArgs(&g.Buffers[k]))
-		}
+	for _, k := range slices.Concat(g.Inputs, g.ownOutputs()) {
+		header(g.refs[k], g.typeArgs(&g.Buffers[k]))
 	}
 	for i, x := range g.kept {
 		header(jen.Id("s").Dot(g.keeps[i]), x.typed())

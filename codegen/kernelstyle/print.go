@@ -10,7 +10,7 @@ import (
 
 // Print prints a plan as a package that calls kernels: model, steps and weights.
 // state holds the arrays of the plan's weights by path. The package imports kernel,
-// array, array/safetensors, diag and the standard library alone. The error is a
+// array and the standard library, and array/safetensors where it reads files. The error is a
 // diag.List of everything that cannot be printed, with codes FX4020 to FX4026;
 // then nothing is returned.
 func Print(p *plan.Plan, state map[string]*array.Array, o Options) (*gosrc.Files, error) {
@@ -31,7 +31,7 @@ func Print(p *plan.Plan, state map[string]*array.Array, o Options) (*gosrc.Files
 	files = append(files, g.stepFiles()...)
 	files = append(files, g.weightFiles()...)
 	out, err := render(files)
-	if err == nil && m.opts.Weights != WeightsLiteral && m.opts.Weights != WeightsGiven {
+	if err == nil && m.opts.Weights != WeightsLiteral && !m.opts.Part {
 		err = m.addWeights(out)
 	}
 	if err == nil && m.opts.Tests != nil {

@@ -84,7 +84,7 @@ func refuse(printed *plan.Plan) diag.List {
 			if k >= 0 && printed.Buffers[k].Within {
 				at = printed.Buffers[k].Of
 			}
-			if at >= 0 && printed.Buffers[at].Kind == plan.Input {
+			if at >= 0 && printed.Buffers[at].Kind == plan.Input && !printed.Buffers[at].Updated {
 				fault(CodeOptions, "the step overwrites input "+strconv.Quote(printed.Buffers[at].Name)+", expected inputs that are only read",
 					"plan without donated inputs")
 			}

@@ -34,7 +34,7 @@ func newFile(o *Options, name string) *goFile {
 	if !o.Eject {
 		s.HeaderComment("// " + gosrc.Header)
 	}
-	for _, path := range []string{"array", "array/safetensors", "diag", "kernel"} {
+	for _, path := range []string{"array", "array/safetensors", "kernel"} {
 		s.ImportName(gosrc.Root+path, path[strings.LastIndexByte(path, '/')+1:])
 	}
 	return s
@@ -127,9 +127,8 @@ func render(files []*goFile) (*gosrc.Files, error) {
 }
 
 // fromArray names something of package array, and so on.
-func fromArray(name string) *jen.Statement       { return gosrc.From("array", name) }
-func fromKernel(name string) *jen.Statement      { return gosrc.From("kernel", name) }
-func fromSafetensors(name string) *jen.Statement { return gosrc.From("array/safetensors", name) }
+func fromArray(name string) *jen.Statement  { return gosrc.From("array", name) }
+func fromKernel(name string) *jen.Statement { return gosrc.From("kernel", name) }
 
 func arrayPointer() *jen.Statement { return jen.Op("*").Add(fromArray("Array")) }
 

@@ -1,6 +1,7 @@
 package kernelstyle
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/dave/jennifer/jen"
@@ -27,7 +28,10 @@ func (g *pkg) printSteps(files *goFiles, doc string) {
 			files.declare(k.doc, k.lines, jen.Var().Id(k.name).Op("=").Add(k.literal))
 		}
 	}
-	s := steps{pkg: g, files: files}
+	s := steps{pkg: g, files: files, stops: len(g.Steps)}
+	if slices.ContainsFunc(g.Buffers, func(b plan.Buffer) bool { return b.Updated }) {
+		s.stops = g.Settled() // all of the inputs are written, or none
+	}
 	s.print()
 	for _, b := range g.blocks {
 		b.printPaths(files)

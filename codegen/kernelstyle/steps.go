@@ -22,6 +22,7 @@ import (
 type steps struct {
 	*pkg
 	files *goFiles
+	stops int // the last step that the end of ctx stops
 }
 
 func (p *steps) print() {
@@ -70,6 +71,7 @@ func (p *steps) lines(items []outline.Item, base string, refs refs) []jen.Code {
 		if it.Gap {
 			lines = append(lines, jen.Line())
 		}
+		lines = append(lines, p.settle(it, base)...)
 		if it.Block != nil {
 			b := p.blockOf(it.Block)
 			lines = append(lines, jen.Comment("// "+gosrc.Comment(b.Calls[it.Call].Scope)), b.call(it.Call, refs))
@@ -89,6 +91,19 @@ func (p *steps) lines(items []outline.Item, base string, refs refs) []jen.Code {
 		}
 	}
 	return lines
+}
+
+// settle prints that the call does not stop any more, before the first item with a step after p.stops.
+func (p *steps) settle(it outline.Item, base string) []jen.Code {
+	last := it.Step
+	if it.Block != nil {
+		last = it.Block.Calls[it.Call].Last - 1
+	}
+	if base != "" || last <= p.stops {
+		return nil
+	}
+	p.stops = len(p.Steps)
+	return []jen.Code{jen.Comment("// Inputs are written from here on: the call does not stop any more."), jen.Id("s").Dot("Settle").Call()}
 }
 
 func (p *steps) blockOf(o *outline.Block) *block {

@@ -6,8 +6,11 @@ import "github.com/gofx-dev/gofx/codegen/gosrc"
 func (g *pkg) calls() gosrc.Calls {
 	c := gosrc.Calls{Package: g.opts.Package, File: g.opts.File, Name: g.typ, Entry: g.typ + "_Forward", Eject: g.opts.Eject,
 		Make: g.maker("New"), Call: "m.Forward", Context: true, Results: g.outputs, Parts: g.outputs}
-	if g.opts.Weights == WeightsExternal {
+	switch g.opts.Weights {
+	case WeightsExternal:
 		c.Make, c.Weights = g.maker("Load"), g.opts.weightsFile()
+	case WeightsGiven:
+		c.Find, c.Weights = true, g.opts.weightsFile()
 	}
 	if len(g.kept) > 0 {
 		c.State = "m.NewState()"

@@ -198,8 +198,10 @@ func (m *model) addWeights(out *gosrc.Files) error {
 func (g *pkg) weightFiles() []*goFile {
 	files := &goFiles{opts: &g.opts, base: g.opts.File + "_weights"}
 	schema, name := g.prefix+"Schema", g.prefix+"Weights"
-	files.declare(schema+" is the hash of names, types and shapes of the weights.", 1,
-		jen.Const().Id(schema).Op("=").Add(hash(g.named())))
+	if g.opts.Weights != WeightsGiven {
+		files.declare(schema+" is the hash of names, types and shapes of the weights.", 1,
+			jen.Const().Id(schema).Op("=").Add(hash(g.named())))
+	}
 	var own []*weight
 	for _, w := range g.weights {
 		if !w.block {
@@ -207,7 +209,7 @@ func (g *pkg) weightFiles() []*goFile {
 		}
 	}
 	fields, lines := bindLines(own, func(path string) jen.Code { return gosrc.Quoted(path) })
-	packed := packLines(own)
+	packed := g.packLines(own)
 	list := gosrc.Fields(fields, arrayPointer())
 	blocks := g.allBlocks()
 	for _, b := range blocks {
@@ -216,7 +218,7 @@ func (g *pkg) weightFiles() []*goFile {
 			lines = append(lines, b.bindCall())
 		}
 		if b.packs() {
-			packed = append(packed, b.packCall())
+			packed = append(packed, b.packCall(g.packArg()))
 		}
 	}
 	files.declare(name+" are the tensors of the model. They do not change.", len(list)+2, jen.Type().Id(name).Struct(list...))
@@ -225,11 +227,11 @@ func (g *pkg) weightFiles() []*goFile {
 		return bind + " takes tensors from l.", jen.Func().Params(g.weightsParam()).Id(bind).Params(loaderParam())
 	}, func(i int) jen.Code { return jen.Id("w").Dot(numbered("bind", i)).Call(jen.Id("l")) })
 	if len(packed) > 0 {
-		printPack(files, g.weightsParam(), packed)
+		g.printPack(files, g.weightsParam(), packed)
 	}
 	for _, b := range blocks {
 		if len(b.weights) > 0 {
-			b.printWeights(files)
+			b.printWeights(g.model, files)
 		}
 	}
 	if g.opts.Weights == WeightsLiteral {
@@ -243,7 +245,7 @@ func hash(list []safetensors.Named) *jen.Statement {
 	return jen.Op("0x" + strconv.FormatUint(safetensors.SchemaHash(list), 16))
 }
 
-func loaderParam() *jen.Statement { return jen.Id("l").Op("*").Add(fromSafetensors("Loader")) }
+func loaderParam() *jen.Statement { return jen.Id("l").Op("*").Add(fromArray("Loader")) }
 
 // bindLines are the fields of tensors, and the requests for those that a file has.
 func bindLines(list []*weight, name func(path string) jen.Code) (fields []string, lines []jen.Code) {
@@ -258,22 +260,43 @@ func bindLines(list []*weight, name func(path string) jen.Code) (fields []string
 }
 
 // packLines print how tensors are packed, those last of which others are made.
-func packLines(list []*weight) (lines []jen.Code) {
+func (m *model) packLines(list []*weight) (lines []jen.Code) {
 	for _, first := range []bool{true, false} {
 		for _, w := range list {
 			if w.pack != nil && (w.from != w) == first {
 				k := gosrc.Literal(reflect.Indirect(reflect.ValueOf(w.pack)), gosrc.Holes{})
-				lines = append(lines, jen.Id("w").Dot(w.field).Op("=").Add(fromKernel("Pack")).Call(jen.Id("work"), k, jen.Id("w").Dot(w.from.field)))
+				call := fromKernel("Pack").Call(m.packArg(), k, jen.Id("w").Dot(w.from.field))
+				if m.opts.Part {
+					call = m.packArg().Call(k, jen.Id("w").Dot(w.from.field))
+				}
+				lines = append(lines, jen.Id("w").Dot(w.field).Op("=").Add(call))
 			}
 		}
 	}
 	return lines
 }
 
+// packArg is what packs, as an argument: a workspace, or in one of several models the function that
+// packs for all of them.
+func (m *model) packArg() *jen.Statement {
+	if m.opts.Part {
+		return jen.Id("pack")
+	}
+	return jen.Id("work")
+}
+
+// packParam is that as a parameter.
+func (m *model) packParam() *jen.Statement {
+	if m.opts.Part {
+		return m.packArg().Func().Params(fromKernel("Packer"), arrayPointer()).Add(arrayPointer())
+	}
+	return m.packArg().Op("*").Add(fromKernel("Workspace"))
+}
+
 // printPack prints the method that packs tensors.
-func printPack(files *goFiles, receiver *jen.Statement, lines []jen.Code) {
+func (m *model) printPack(files *goFiles, receiver *jen.Statement, lines []jen.Code) {
 	files.function(lines, func(i int) (string, *jen.Statement) {
 		name := numbered("pack", i)
-		return name + " lays tensors out for the processor.", jen.Func().Params(receiver).Id(name).Params(jen.Id("work").Op("*").Add(fromKernel("Workspace")))
-	}, func(i int) jen.Code { return jen.Id("w").Dot(numbered("pack", i)).Call(jen.Id("work")) })
+		return name + " lays tensors out for the processor.", jen.Func().Params(receiver).Id(name).Params(m.packParam())
+	}, func(i int) jen.Code { return jen.Id("w").Dot(numbered("pack", i)).Call(m.packArg()) })
 }

@@ -22,8 +22,12 @@ const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFil
 // overlay's files in place of those on disk. Mistakes of the package's own code are no error; they
 // are in its Errors, see [Problems].
 func Load(ctx context.Context, pattern string, env []string, overlay map[string][]byte) (*packages.Package, error) {
-	c := packages.Config{Context: ctx, Mode: mode, Overlay: overlay, Env: env}
-	list, err := packages.Load(&c, pattern)
+	return LoadWith(&packages.Config{Context: ctx, Mode: mode, Overlay: overlay, Env: env}, pattern)
+}
+
+// LoadWith is Load for other parts of a package than its types and syntax.
+func LoadWith(c *packages.Config, pattern string) (*packages.Package, error) {
+	list, err := packages.Load(c, pattern)
 	if err != nil {
 		return nil, bad("cannot load package "+pattern+": "+firstLine(err.Error()), "run fxgen in the folder of your module")
 	}

@@ -3,7 +3,6 @@ package cpu
 import (
 	"context"
 
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
 )
 
@@ -67,16 +66,4 @@ func (e *Executable) Specialising(f func()) {
 	set(true)
 	f()
 	set(false)
-}
-
-// Forms returns how many packed forms of a tensor open executables share.
-func Forms(a *array.Array) (n int) {
-	packs.mu.Lock()
-	defer packs.mu.Unlock()
-	for key, p := range packs.byKey {
-		if key.memory.Value() == a.Storage() && p.Value() != nil {
-			n++
-		}
-	}
-	return n
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/lowering/internal/packs"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 )
@@ -31,19 +32,19 @@ func TestPackedWeightsAreShared(t *testing.T) {
 	two := compile(t, m, lowering.Options{Threads: 1})
 	require.Equal(t, bytes, two.Footprint().Packed)
 	require.Equal(t, bytes, one.Footprint(two).Packed)
-	require.Equal(t, 1, cpu.Forms(w))
+	require.Equal(t, 1, packs.Forms(w))
 
 	require.NoError(t, one.Close())
 	require.NoError(t, one.Close(), "again")
 	require.Zero(t, one.Footprint().Packed)
-	require.Equal(t, 1, cpu.Forms(w))
+	require.Equal(t, 1, packs.Forms(w))
 	got, err := two.Run(ctx, []*array.Array{x})
 	require.NoError(t, err)
 	near(t, "the other one", want, got)
 	_, err = one.PeakBytes(map[string]int{"N": 3})
 	require.NoError(t, err, "of a closed one")
 	require.NoError(t, two.Close())
-	require.Zero(t, cpu.Forms(w))
+	require.Zero(t, packs.Forms(w))
 }
 
 // TestPackedWeightsThatWereWritten writes a weight between compilations, with a word and without, and
@@ -70,11 +71,11 @@ func TestPackedWeightsThatWereWritten(t *testing.T) {
 	run(one)
 	run(two)
 	require.Equal(t, one.Footprint().Packed, one.Footprint(two).Packed, "they are the same again")
-	require.Equal(t, 1, cpu.Forms(w))
+	require.Equal(t, 1, packs.Forms(w))
 	one.Close()
 	run(two)
 	two.Close()
-	require.Zero(t, cpu.Forms(w))
+	require.Zero(t, packs.Forms(w))
 }
 
 // TestFormsThatDifferAreNotShared has one tensor read in two forms and two tensors in one.
@@ -83,9 +84,9 @@ func TestFormsThatDifferAreNotShared(t *testing.T) {
 	w := m.Param("w").Value
 	plain, half := compile(t, m, lowering.Options{}), compile(t, m, lowering.Options{Weights: array.F16})
 	require.Equal(t, plain.Footprint().Packed+half.Footprint().Packed, plain.Footprint(half).Packed)
-	require.Equal(t, 2, cpu.Forms(w))
+	require.Equal(t, 2, packs.Forms(w))
 	half.Close()
-	require.Equal(t, 1, cpu.Forms(w))
+	require.Equal(t, 1, packs.Forms(w))
 
 	other := module(t, layer)
 	array.Copy(other.Param("w").Value, w)
@@ -124,10 +125,10 @@ func TestExecutablesThatAreDropped(t *testing.T) {
 	m := module(t, layer)
 	w := m.Param("w").Value
 	compile(t, m, lowering.Options{})
-	for i := 0; i < 10 && cpu.Forms(w) > 0; i++ {
+	for i := 0; i < 10 && packs.Forms(w) > 0; i++ {
 		runtime.GC()
 	}
-	require.Zero(t, cpu.Forms(w))
+	require.Zero(t, packs.Forms(w))
 	runtime.KeepAlive(m)
 }
 
@@ -167,11 +168,11 @@ param w : f32[4,4]
 	want := interpret(t, m, x)
 	w := m.Param("w").Value
 	e = compile(t, m, lowering.Options{})
-	require.Equal(t, 1, cpu.Forms(w))
+	require.Equal(t, 1, packs.Forms(w))
 	got, err := e.Run(ctx, []*array.Array{x})
 	require.NoError(t, err)
 	near(t, "a run that has begun", want, got)
-	require.Zero(t, cpu.Forms(w))
+	require.Zero(t, packs.Forms(w))
 	_, err = e.Run(ctx, []*array.Array{x})
 	require.ErrorIs(t, err, lowering.Closed)
 }
@@ -205,7 +206,7 @@ func TestPackedWeightsOfManyGoroutines(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.Zero(t, cpu.Forms(w))
+	require.Zero(t, packs.Forms(w))
 }
 
 // TestTrim drops the memory of idle instances, those of bodies and of plans for sizes among them.

@@ -11,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/internal/packs"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -25,7 +26,7 @@ type weightRef struct {
 	// What the model has is not kept where steps do not read it: who can still write it
 	// has it.
 	pack  kernel.Packer
-	form  *packed // nil without pack, and of a closed executable
+	form  *packs.Packed // nil without pack, and of a closed executable
 	from  weak.Pointer[array.Array]
 	since uint64 // the moment before it was packed
 }
@@ -73,7 +74,7 @@ func (e *Executable) repack(ctx context.Context) error {
 		if w.live != nil {
 			if err := w.fits(a); err != nil {
 				for _, k := range again {
-					packs.release(weights[k].form)
+					weights[k].form.Release()
 				}
 				return err
 			}
@@ -86,10 +87,10 @@ func (e *Executable) repack(ctx context.Context) error {
 	for _, i := range again { // all at once, and what runs read without mu stays
 		w := &e.weights[i]
 		if old := w.form; old != nil {
-			packs.release(old)
+			old.Release()
 			w.value, w.form, w.from, w.since = weights[i].value, weights[i].form, weights[i].from, weights[i].since
 		} else { // closed meanwhile
-			packs.release(weights[i].form)
+			weights[i].form.Release()
 		}
 	}
 	e.packings += len(again)
@@ -124,8 +125,8 @@ func (e *Executable) holds(a *array.Array) bool {
 // lay packs a weight.
 func (e *Executable) lay(w *weightRef, a *array.Array) {
 	w.from, w.since = weak.Make(a), array.Now()
-	w.form = packs.pack(&kernel.Workspace{Threads: e.threads}, w.pack, a)
-	w.value = w.form.value
+	w.form = packs.Of(&kernel.Workspace{Threads: e.threads}, w.pack, a)
+	w.value = w.form.Value()
 }
 
 // letGo ends the use of packed weights, here and in bodies, with mu, when no run needs them
@@ -133,7 +134,7 @@ func (e *Executable) lay(w *weightRef, a *array.Array) {
 func (e *Executable) letGo() {
 	for i := range e.weights {
 		if w := &e.weights[i]; w.form != nil {
-			packs.release(w.form)
+			w.form.Release()
 			none := &array.Array{}
 			none.Reset(w.value.DType(), w.value.Shape())
 			w.form, w.value = nil, none
@@ -205,7 +206,7 @@ func (e *Executable) layFirst(w *weightRef, a *array.Array, s *source) {
 	defer s.mu.Unlock()
 	if p, ok := s.packed[key]; ok && p.from.Value() == a {
 		if _, old := p.changed(); !old {
-			packs.retain(p.form)
+			p.form.Retain()
 			w.from, w.since, w.value, w.form = p.from, p.since, p.value, p.form
 			return
 		}

@@ -22,8 +22,8 @@ import (
 // roundings are the largest relative errors of one rounding.
 var roundings = map[array.DType]float64{array.F16: 0x1p-11, array.BF16: 0x1p-8}
 
-// TestHalveKeepsItsBound compares a product element by element.
-func TestHalveKeepsItsBound(t *testing.T) {
+// TestHalve_keepsItsBound compares a product element by element.
+func TestHalve_keepsItsBound(t *testing.T) {
 	const text = `
 graph g(%x: f32[16,200]) {
   %w = get_attr[w] : f32[24,200]
@@ -110,9 +110,9 @@ module act = relu ()
 	require.Contains(t, r.Explain(), "%a left as it is: it is a call of a module; run functionalize first")
 }
 
-// TestHalveOnRandomNetworks demands small differences of networks of layers,
+// TestHalve_randomNetworks demands small differences of networks of layers,
 // activations, products of values, views and normalisations.
-func TestHalveOnRandomNetworks(t *testing.T) {
+func TestHalve_randomNetworks(t *testing.T) {
 	for d, rounding := range roundings {
 		matches := 0
 		for seed := range uint64(150) {

@@ -33,8 +33,8 @@ func inputs(t require.TestingT, m *graph.Module, sizes map[string]int, seed uint
 	return in
 }
 
-// TestMovesOnRandomGraphs compares results up to the order of sums.
-func TestMovesOnRandomGraphs(t *testing.T) {
+// TestMoves_randomGraphs compares results up to the order of sums.
+func TestMoves_randomGraphs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := fxtest.RandomGraph(t)
 		in := inputs(t, m, nil, rapid.Uint64().Draw(t, "seed"))
@@ -47,9 +47,9 @@ func TestMovesOnRandomGraphs(t *testing.T) {
 	})
 }
 
-// TestMovesOnRandomViews makes graphs of views and elementwise calls, over a symbol,
+// TestMoves_randomViews makes graphs of views and elementwise calls, over a symbol,
 // and demands the same bits for each of its sizes.
-func TestMovesOnRandomViews(t *testing.T) {
+func TestMoves_randomViews(t *testing.T) {
 	matches, across := 0, 0
 	for seed := range uint64(1500) {
 		r := rand.New(rand.NewPCG(seed, 5))

@@ -19,10 +19,10 @@ import (
 	"github.com/gofx-dev/gofx/passes/arrange"
 )
 
-// TestSizesThatAreOneForSmallSymbols: where all sizes that one would try make a dimension
+// TestMoves_sizesThatAreOneForSmallSymbols: where all sizes that one would try make a dimension
 // of size 1, a permutation of it looks as if it did nothing. The first case is what text
 // recognisers do: the passes dropped its second permute.
-func TestSizesThatAreOneForSmallSymbols(t *testing.T) {
+func TestMoves_sizesThatAreOneForSmallSymbols(t *testing.T) {
 	for _, c := range []struct{ name, body string }{
 		{"windows", `%p = call_function[max_pool1d](%x) {kernel_size=[1], stride=[64]}
   %q = call_function[permute](%p) {dims=[0,2,1]}
@@ -68,9 +68,9 @@ func TestSizesThatAreOneForSmallSymbols(t *testing.T) {
 	}
 }
 
-// TestReshapesThatOnlyMoveOnes: such a reshape is a permutation, too, but names sizes that
+// TestMoves_reshapesThatOnlyMoveOnes: such a reshape is a permutation, too, but names sizes that
 // an operand which broadcasts has not.
-func TestReshapesThatOnlyMoveOnes(t *testing.T) {
+func TestMoves_reshapesThatOnlyMoveOnes(t *testing.T) {
 	m, err := graph.Parse([]byte(`gofx 1
 
 graph g(%x: f32[5,1,N]) {

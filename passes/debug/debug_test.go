@@ -155,9 +155,9 @@ func (e moody) Run(ctx context.Context, in []*array.Array) ([]*array.Array, erro
 	return p.RunArrays(ctx, in)
 }
 
-// TestCompareWalksUpwards finds a value that is wrong only while others are not observed,
+// TestCompare_walksUpwards finds a value that is wrong only while others are not observed,
 // through a tuple and a value without a counterpart.
-func TestCompareWalksUpwards(t *testing.T) {
+func TestCompare_walksUpwards(t *testing.T) {
 	c := read(t, `graph g(%x: f32[2,4]) {
   %a = call_function[neg](%x)
   %b = call_function[tanh](%a)

@@ -10,9 +10,9 @@ import (
 	"github.com/gofx-dev/gofx/passes/expand"
 )
 
-// TestEverySampleEndsInPrimitives expands all samples of all operators: composites are
+// TestExpand_everySampleEndsInPrimitives expands all samples of all operators: composites are
 // made of what the table expands.
-func TestEverySampleEndsInPrimitives(t *testing.T) {
+func TestExpand_everySampleEndsInPrimitives(t *testing.T) {
 	table, reasons := expand.Table(), expand.Reasons()
 	for _, o := range op.All() {
 		if o.Path != "" || o.AdHoc || o.Structural() || table[o] != nil || reasons[o] != "" {
@@ -36,7 +36,7 @@ func TestEverySampleEndsInPrimitives(t *testing.T) {
 
 // Operators are primitive, expanded or excused, never two of these; an operator with an
 // entry may be primitive for some attributes.
-func TestPlacesAreDistinct(t *testing.T) {
+func TestExpand_placesAreDistinct(t *testing.T) {
 	table, reasons := expand.Table(), expand.Reasons()
 	for o := range reasons {
 		require.Nil(t, table[o], o.Name)

@@ -217,8 +217,8 @@ func checkRefusal(t *testing.T, o *op.Op, sample string, why []string) {
 	require.Contains(t, why[0], want, "%s: %s", o.Name, sample)
 }
 
-// TestEveryOperatorIsPlaced asks of every operator what becomes of it.
-func TestEveryOperatorIsPlaced(t *testing.T) {
+// TestExpand_everyOperatorHasAPlace asks of every operator what becomes of it.
+func TestExpand_everyOperatorHasAPlace(t *testing.T) {
 	table, reasons := expand.Table(), expand.Reasons()
 	for _, o := range op.All() {
 		if o.Path != "" || o.AdHoc || o.Scalar() || o.Composite() || o.Structural() {

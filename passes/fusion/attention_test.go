@@ -160,8 +160,8 @@ func TestConstantMasks(t *testing.T) {
 	require.NotContains(t, recognised(t, attention(almost), q, k, v), "scaled_dot_product_attention")
 }
 
-// TestMasksOfNumbersThatTheirTypeRounds has masks that hold nothing but zeros.
-func TestMasksOfNumbersThatTheirTypeRounds(t *testing.T) {
+// TestAttention_masksThatTheirTypeRounds has masks that hold nothing but zeros.
+func TestAttention_masksThatTheirTypeRounds(t *testing.T) {
 	q, k, v := operands(false)
 	full := func(x float64, d array.DType) tt {
 		return tensor.Full([]int{length, length}, x, tensor.FullAttrs{DType: d})
@@ -178,9 +178,9 @@ func TestMasksOfNumbersThatTheirTypeRounds(t *testing.T) {
 	}
 }
 
-// TestCausalSliceOfSymbolicSizes looks at a model that keeps a mask of its greatest
+// TestAttention_causalSliceOfSymbolicSizes looks at a model that keeps a mask of its greatest
 // length and takes the corner that it needs.
-func TestCausalSliceOfSymbolicSizes(t *testing.T) {
+func TestAttention_causalSliceOfSymbolicSizes(t *testing.T) {
 	history := tensor.New(lower(16))
 	f := func(q, k, v tt) tt { return causalSlice(history, q, k).Softmax(-1).Matmul(v) }
 	gm, err := fx.Trace(context.Background(), f, fx.Input("q", "f32[N,4,L,8]"), fx.Input("k", "f32[N,4,S,8]"), fx.Input("v", "f32[N,4,S,8]"))

@@ -16,9 +16,9 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// TestConvolutionsAreNotCopied: where sizes are numbers, the gradient of a convolution is two calls,
+// TestConvolutions_areNotCopied: where sizes are numbers, the gradient of a convolution is two calls,
 // with no permuted, padded or cropped copies; where they are symbols, it crops what windows reach.
-func TestConvolutionsAreNotCopied(t *testing.T) {
+func TestConvolutions_areNotCopied(t *testing.T) {
 	for _, c := range []struct {
 		name, x, w string
 		attrs      std.ConvAttrs
@@ -67,9 +67,9 @@ func typed(t *testing.T, text string) shape.Type {
 	return d
 }
 
-// TestConvolutionsOfAnySize: one graph for all sizes gives the gradients that differences say, also
+// TestConvolutions_anySize: one graph for all sizes gives the gradients that differences say, also
 // where windows leave a part of the image.
-func TestConvolutionsOfAnySize(t *testing.T) {
+func TestConvolutions_anySize(t *testing.T) {
 	text := `graph net(%x: f64[N,6,H,W], %w: f64[8,3,3,2]) {
   symbol N = dim(%x, 0)
   symbol H = dim(%x, 2)

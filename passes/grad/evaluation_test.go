@@ -39,7 +39,7 @@ func captured(t *testing.T, m any) *graph.Module {
 
 // Every call in evaluation mode is reported at its line, all at once; AllowEvaluation takes
 // them as they are.
-func TestEvaluationModeIsNoticed(t *testing.T) {
+func TestEvaluationMode_isNoticed(t *testing.T) {
 	m := captured(t, newDropped())
 	_, err := grad.Gradient(ctx, m, grad.Options{})
 	var list diag.List
@@ -89,7 +89,7 @@ func TestNormWrittenOut(t *testing.T) {
 }
 
 // Calls that quantisation makes are reported, and integer weights can be kept.
-func TestQuantisedGraphsAreNoticed(t *testing.T) {
+func TestQuantisedGraphs_areNoticed(t *testing.T) {
 	body := `graph net(%x: f32[2,3]) {
   %w = get_attr[w] : i8[4,3]
   %s = get_attr[s] : f32[4]
@@ -111,7 +111,7 @@ func TestQuantisedGraphsAreNoticed(t *testing.T) {
 
 // A target whose only ways to the loss have no derivative is refused where floats end, or
 // where steps begin.
-func TestUnreachedNamesTheCall(t *testing.T) {
+func TestUnreached_namesTheCall(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		f    func(x *tensor.Tensor) *tensor.Tensor

@@ -15,7 +15,7 @@ import (
 )
 
 // What cannot be right is refused where it is, all at once.
-func TestControlFlowIsRefused(t *testing.T) {
+func TestControlFlow_refused(t *testing.T) {
 	written := `graph net(%x: f64[3], %p: bool[]) {
   %c = call_function[cond](%p, %x) : (f64[3]) {
     region yes(%a: f64[3]) {
@@ -88,7 +88,7 @@ func TestControlFlowIsRefused(t *testing.T) {
 	}
 }
 
-func TestMistakesInBodiesComeTogether(t *testing.T) {
+func TestMistakes_inBodiesComeTogether(t *testing.T) {
 	gm, err := fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor {
 		a := x.Bitcast(array.F64).Sum()
 		last, _ := tensor.Scan(func(c, s []*tensor.Tensor) (next, out []*tensor.Tensor) {
@@ -110,7 +110,7 @@ func TestMistakesInBodiesComeTogether(t *testing.T) {
 }
 
 // A tensor that only serves a result that nobody uses has no gradient, rather than zeros.
-func TestUnusedResultsOfLoopsAreUnreached(t *testing.T) {
+func TestUnreached_unusedResultsOfLoops(t *testing.T) {
 	gm, err := fx.Trace(ctx, func(x, y *tensor.Tensor) *tensor.Tensor {
 		last, _ := tensor.Scan(func(c, s []*tensor.Tensor) (next, out []*tensor.Tensor) {
 			return []*tensor.Tensor{c[0].Mul(s[0]), c[1].Add(y)}, nil

@@ -116,7 +116,7 @@ func TestSizesOfBodies(t *testing.T) {
 }
 
 // The gradient of a sum over a value of which only the branch that is taken knows the size is refused.
-func TestBranchesOfDifferentSizes(t *testing.T) {
+func TestCond_branchesOfDifferentSizes(t *testing.T) {
 	unlike := graphOf(t, `graph net(%x: f64[4], %p: bool[]) {
   %c = call_function[cond](%p, %x) {
     region yes(%a: f64[4]) {

@@ -12,7 +12,7 @@ import (
 )
 
 // What PyTorch's autograd found, with its values, for machines that have no PyTorch.
-func TestTrapsThatAutogradFound(t *testing.T) {
+func TestTraps_foundByAutograd(t *testing.T) {
 	row := func(v ...float64) *array.Array { return array.FromSlice(v, 1, 1, len(v)) }
 	one := array.Scalar(1.0)
 	eye := array.New(array.F64, 9, 9)

@@ -66,7 +66,7 @@ func TestExamplesOfCodes(t *testing.T) {
 }
 
 // All mistakes come at once.
-func TestMistakesComeTogether(t *testing.T) {
+func TestMistakes_comeTogether(t *testing.T) {
 	m := graphOf(t, `graph net(%x: f64[3,3], %y: f64[3,3]) {
   %a = call_function[bitcast](%x) {dtype=f64} : f64[3,3]
   %b = call_function[bitcast](%y) {dtype=f64} : f64[3,3]
@@ -82,7 +82,7 @@ func TestMistakesComeTogether(t *testing.T) {
 }
 
 // Zeros are given only where they are asked for.
-func TestUnusedIsZeroWhereAllowed(t *testing.T) {
+func TestUnused_isZeroWhereAllowed(t *testing.T) {
 	m := graphOf(t, "graph net(%x: f64[2]) {\n %f = call_function[floor](%x) : f64[2]\n %l = call_function[sum](%f) : f64[]\n return %l\n}\n")
 	_, err := grad.Gradient(ctx, m, grad.Options{Wrt: []string{"x"}})
 	require.ErrorIs(t, err, grad.Unreached)
@@ -108,7 +108,7 @@ func TestGeneratedGo(t *testing.T) {
 func goFunction(x *tensor.Tensor) *tensor.Tensor { return x.Exp() }
 
 // A wrapped Go function is refused at its line.
-func TestGoFunctionsAreRefused(t *testing.T) {
+func TestGoFunctions_areRefused(t *testing.T) {
 	opaque := tensor.WrapPure(goFunction, func(_ *op.Infer, in []shape.Type) ([]shape.Type, error) { return in, nil })
 	gm, err := fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor { return opaque(x).Sum() }, fx.Input("x", "f64[3]"))
 	require.NoError(t, err)

@@ -274,9 +274,9 @@ func (c call) check(n *tally) string {
 	return ""
 }
 
-// TestEveryOperatorSaysItsGradient: an operator that takes floats has a gradient or the
+// TestGradients_everyOperatorHasARule: an operator that takes floats has a gradient or the
 // reason why not.
-func TestEveryOperatorSaysItsGradient(t *testing.T) {
+func TestGradients_everyOperatorHasARule(t *testing.T) {
 	for _, o := range op.All() {
 		if o.Path != "" && !strings.HasPrefix(o.Path, "github.com/gofx-dev/gofx/op") || o.Structural() || !takesFloats(o) {
 			continue

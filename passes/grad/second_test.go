@@ -94,7 +94,7 @@ func (c call) second(t *testing.T, r *rand.Rand, name string) (compared, kinks i
 }
 
 // The derivative of a product by a factor is zero where another factor is zero, but that derivative has one.
-func TestSecondOrderOfProducts(t *testing.T) {
+func TestSecondOrder_products(t *testing.T) {
 	ones, index := vec(1, 1, 1), array.FromSlice([]int64{0, 0, 0}, 3)
 	for _, c := range []struct {
 		name string

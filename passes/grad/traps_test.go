@@ -147,7 +147,7 @@ func TestTiedParameters(t *testing.T) {
 	require.Equal(t, [][]float64{{12}}, values(t, g, array.Scalar(0.0)))
 }
 
-func TestSecondOrderOfCube(t *testing.T) {
+func TestSecondOrder_cube(t *testing.T) {
 	m := graphOf(t, `graph net(%x: f64[]) {
   %y = call_function[pow](%x) {other=3} : f64[]
   return %y
@@ -161,7 +161,7 @@ func TestSecondOrderOfCube(t *testing.T) {
 }
 
 // What is added to a wide tensor is added up over the symbol by which it was stretched.
-func TestSymbolsStaySymbols(t *testing.T) {
+func TestGradients_symbolsStaySymbols(t *testing.T) {
 	m := graphOf(t, `graph net(%x: f64[N,3], %b: f64[3], %s: f64[]) {
   symbol N = dim(%x, 0)
   %y = call_function[add](%x, %b) : f64[N,3]

@@ -214,7 +214,7 @@ func positive(x *tensor.Tensor) *tensor.Tensor {
 var found = tensor.WrapPure(positive, tensor.Signature("f32[N] -> f32[?]"))
 
 // Sizes that are found in a run go where they are spoken of.
-func TestProposeSizesOfData(t *testing.T) {
+func TestPropose_sizesOfData(t *testing.T) {
 	gm, err := fx.Trace(ctx, func(x *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
 		k := found(x)
 		z := tensor.Zeros(k.Size(0), 2)

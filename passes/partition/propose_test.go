@@ -283,7 +283,7 @@ left: %d: the part would have 1 calls that count, expected 2 or more
 }
 
 // A predicate that panics is an error about the node; the module stays.
-func TestPredicatesThatPanic(t *testing.T) {
+func TestPropose_predicatesThatPanic(t *testing.T) {
 	m := parsed(diamond)
 	before := m.String()
 	_, err := partition.Propose(m.Graph, func(n *graph.Node) (bool, string) { return []bool{true}[len(n.Name())], "" }, partition.Options{})
@@ -327,7 +327,7 @@ func TestFuseRefuses(t *testing.T) {
 }
 
 // Proposals are the same from run to run.
-func TestProposeIsDeterministic(t *testing.T) {
+func TestPropose_isDeterministic(t *testing.T) {
 	random := rapid.Custom(fxtest.RandomGraph)
 	for seed := range 50 {
 		m := random.Example(seed)

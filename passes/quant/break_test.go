@@ -34,8 +34,8 @@ param w : f32[4,4]
 	require.Greater(t, quanttest.SQNR(a[1], b[1]), 25.)
 }
 
-// TestFixedRangesAreCovered joins small values with what lies from 0 to 1.
-func TestFixedRangesAreCovered(t *testing.T) {
+// TestPlan_fixedRangesAreCovered joins small values with what lies from 0 to 1.
+func TestPlan_fixedRangesAreCovered(t *testing.T) {
 	m := quanttest.Parse(t, `graph net(%x: f32[2,4]) {
   %w = get_attr[w] : f32[4,4]
   %a = call_function[linear](%x, %w, _)
@@ -53,8 +53,8 @@ param w : f32[4,4]
 	quanttest.Sounds(t, plain, m, 25)
 }
 
-// TestFusedOperatorsAskForTheirResult gives the activation a scheme of its own.
-func TestFusedOperatorsAskForTheirResult(t *testing.T) {
+// TestPlan_fusedOperatorsNeedTheirResult gives the activation a scheme of its own.
+func TestPlan_fusedOperatorsNeedTheirResult(t *testing.T) {
 	m := quanttest.Parse(t, quanttest.Residual)
 	c := quanttest.Static()
 	r := quanttest.Rule(quant.Selector{Name: "r1"}, quant.Static)
@@ -67,8 +67,8 @@ func TestFusedOperatorsAskForTheirResult(t *testing.T) {
 	require.Contains(t, m.String(), "param quantised.r1.zero : i8[]")
 }
 
-// TestVectorsAreNoWeights multiplies by a constant vector, of which no axis is channels.
-func TestVectorsAreNoWeights(t *testing.T) {
+// TestPlan_vectorsAreNoWeights multiplies by a constant vector, of which no axis is channels.
+func TestPlan_vectorsAreNoWeights(t *testing.T) {
 	m := quanttest.Parse(t, `graph net(%x: f32[2,4]) {
   %v = get_attr[v] : f32[4]
   %y = call_function[matmul](%x, %v)
@@ -82,9 +82,9 @@ param v : f32[4]
 	quanttest.Sounds(t, plain, m, 25)
 }
 
-// TestSumsWithFloatsStayFloat has sums after products whose results nothing takes
+// TestPlan_sumsWithFloatsStayFloat has sums after products whose results nothing takes
 // quantised: what is added is not rounded for nothing.
-func TestSumsWithFloatsStayFloat(t *testing.T) {
+func TestPlan_sumsWithFloatsStayFloat(t *testing.T) {
 	m := quanttest.Parse(t, `graph net(%x: f32[2,4], %r: f32[2,4]) {
   %w = get_attr[w] : f32[4,4]
   %a = call_function[linear](%x, %w, _)

@@ -30,9 +30,9 @@ func saved(t testing.TB, m *graph.Module) (dir string, files [2]string) {
 	return dir, files
 }
 
-// TestCalibrationResumes interrupts a calibration in every way, saves, loads and
+// TestCalibration_resumes interrupts a calibration in every way, saves, loads and
 // goes on: the bytes are those of one that ran through.
-func TestCalibrationResumes(t *testing.T) {
+func TestCalibration_resumes(t *testing.T) {
 	stop := errors.New("stop")
 	for _, o := range []quant.Observer{{Kind: quant.MovingAverage}, {Kind: quant.Entropy}} {
 		c := quanttest.Static()

@@ -36,7 +36,7 @@ func TestParseConfig(t *testing.T) {
 	require.True(t, c.Strict)
 }
 
-func TestParseConfigPositionsMistakes(t *testing.T) {
+func TestParseConfig_mistakesHavePositions(t *testing.T) {
 	for text, want := range map[string][]string{
 		``:                                 {"c.json:1:1: not JSON: unexpected end of JSON input"},
 		`{`:                                {"c.json:1:2: not JSON: unexpected end of JSON input"},
@@ -137,7 +137,7 @@ param fc.weight : f32[4,4]
 	granted("float", "exclude type nn.Linear")
 }
 
-func TestSelectorsOfNothingAreErrors(t *testing.T) {
+func TestSelectors_ofNothingAreErrors(t *testing.T) {
 	m := quanttest.Parse(t, quanttest.Residual)
 	_, err := quant.Resolve(m, &quant.Config{
 		Rules:   []quant.Rule{quanttest.Rule(quant.Selector{Op: "lstm", Pos: diag.Pos{File: "q.json", Line: 3}}, quant.Static), quanttest.Rule(quant.Selector{Op: "liner"}, quant.Static)},

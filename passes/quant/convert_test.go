@@ -24,7 +24,7 @@ import (
 
 var nan, inf = math.NaN(), math.Inf(1)
 
-func TestUncalibratedGraphsDoNotConvert(t *testing.T) {
+func TestConvert_refusesUncalibratedGraphs(t *testing.T) {
 	m := quanttest.Parse(t, quanttest.Residual)
 	quanttest.Pipeline(t, m, quant.Prepare(quanttest.Static(), cpu.QuantBackend()))
 	before := m.String()
@@ -181,8 +181,8 @@ func TestStatic(t *testing.T) {
 	}
 }
 
-// TestGroupsHaveOnePairOfParameters joins values whose ranges differ.
-func TestGroupsHaveOnePairOfParameters(t *testing.T) {
+// TestConvert_groupsHaveOnePairOfParameters joins values whose ranges differ.
+func TestConvert_groupsHaveOnePairOfParameters(t *testing.T) {
 	m := quanttest.Parse(t, `graph net(%x: f32[N,4], %y: f32[N,4]) {
   %w = get_attr[w] : f32[4,4]
   %a = call_function[linear](%x, %w, _)

@@ -28,7 +28,7 @@ param w : f32[4,3,3,3]
 param v : f32[5,4,3,3]
 `
 
-func TestInfinitiesOnPurposeStayInFloats(t *testing.T) {
+func TestPlan_infinitiesStayInFloats(t *testing.T) {
 	plain := quanttest.Parse(t, framed)
 	for _, kind := range []quant.ObserverKind{quant.Histogram, quant.MinMax, quant.MovingAverage} {
 		c := quanttest.Static()

@@ -40,9 +40,9 @@ func TestExtremes(t *testing.T) {
 	require.Equal(t, []float64{-0.75, 5.75}, seen(m)) // 1, 0, -0.75: by a quarter towards -3
 }
 
-// TestHistogramsCountTheSame feeds the same data in batches of several sizes, those
+// TestHistograms_countTheSame feeds the same data in batches of several sizes, those
 // without elements among them.
-func TestHistogramsCountTheSame(t *testing.T) {
+func TestHistograms_countTheSame(t *testing.T) {
 	gen := passes.Random{State: 3}
 	data := array.Data[float32](gen.Array(array.F32, 4000))
 	for i := range data {
@@ -74,8 +74,8 @@ func TestHistogramsCountTheSame(t *testing.T) {
 	}
 }
 
-// TestPreparedGraphsAreOrdinary prints, saves, loads and runs one in two engines.
-func TestPreparedGraphsAreOrdinary(t *testing.T) {
+// TestPrepare_graphsAreOrdinary prints, saves, loads and runs one in two engines.
+func TestPrepare_graphsAreOrdinary(t *testing.T) {
 	for _, kind := range []quant.ObserverKind{quant.MinMax, quant.MovingAverage, quant.Histogram} {
 		m := quanttest.Parse(t, quanttest.Residual)
 		plain := graph.Clone(m)
@@ -112,7 +112,7 @@ func TestPreparedGraphsAreOrdinary(t *testing.T) {
 	}
 }
 
-func TestNonFiniteValuesAreNamedByLayer(t *testing.T) {
+func TestObservers_nonFiniteValuesAreNamedByLayer(t *testing.T) {
 	for _, bad := range []float64{nan, inf, -inf} {
 		m := quanttest.Prepared(t, `graph net(%x: f32[N,4]) {
   %w = get_attr[w] : f32[4,4]

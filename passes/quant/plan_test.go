@@ -40,7 +40,7 @@ const residualPlan = `plan for cpu: 8 of 9 operators quantised
 group 1: %r2 %p %f
 `
 
-func TestPlanOfAResidualNet(t *testing.T) {
+func TestPlan_residualNet(t *testing.T) {
 	m := quanttest.Parse(t, quanttest.Residual)
 	before := m.String()
 	for range 3 {
@@ -55,7 +55,7 @@ func TestPlanOfAResidualNet(t *testing.T) {
 	require.Equal(t, residualPlan, p.String(), "a prepared graph has the same plan")
 }
 
-func TestStrictListsAllRefusals(t *testing.T) {
+func TestStrict_listsAllRefusals(t *testing.T) {
 	m, err := graph.Parse([]byte(`gofx 1
 graph net(%x: f32[2,4]) {
   %w = get_attr[w] : f32[4,4]
@@ -162,7 +162,7 @@ func TestReasons(t *testing.T) {
 		all[c.reason] = true
 	}
 	for _, r := range []quant.Reason{quant.OpaqueCode, quant.UnfitWeight, quant.InfiniteValue} {
-		all[r] = true // the two tests below, and TestInfinitiesOnPurposeStayInFloats
+		all[r] = true // the two tests below, and TestPlan_infinitiesStayInFloats
 	}
 	for _, r := range quant.Reasons() {
 		require.True(t, all[r], r)
@@ -180,7 +180,7 @@ func has(p *quant.Plan, r quant.Reason) bool {
 	return false
 }
 
-func TestOpaqueCodeStaysInFloat(t *testing.T) {
+func TestPlan_opaqueCodeStaysInFloat(t *testing.T) {
 	m := quanttest.Parse(t, "graph net(%x: f32[2,4]) {\n  return %x\n}\n")
 	f := op.NewAdHoc("example.com/net", "f", op.Args("x"), false, false, nil)
 	out := m.Graph.Output()

@@ -89,8 +89,8 @@ func TestRecurrentNetworks(t *testing.T) {
 	}
 }
 
-// TestRecurrentRefusals asks for what a recurrent network does not have.
-func TestRecurrentRefusals(t *testing.T) {
+// TestRecurrent_refusals asks for what a recurrent network does not have.
+func TestRecurrent_refusals(t *testing.T) {
 	config := &quant.Config{Global: quant.Setting{Mode: quant.Dynamic, Weight: quant.Scheme{DType: array.U8, Symmetry: quant.Affine}}}
 	p, err := quant.Resolve(quanttest.Parse(t, sequence), config, cpu.QuantBackend())
 	require.NoError(t, err)

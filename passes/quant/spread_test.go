@@ -68,8 +68,8 @@ var shapesOfData = map[string][]float32{
 	"large":    {1e30, -1e29, 3},
 }
 
-// TestLeastErrorIsTheLeast compares the search with all pairs of ends.
-func TestLeastErrorIsTheLeast(t *testing.T) {
+// TestLeastError_isTheLeast compares the search with all pairs of ends.
+func TestLeastError_isTheLeast(t *testing.T) {
 	for name, data := range shapesOfData {
 		s := spreadOf(data, Histogram)
 		lo, hi := s.interval(Observer{Kind: Histogram}, Affine)
@@ -101,7 +101,7 @@ func TestLeastErrorIsTheLeast(t *testing.T) {
 	}
 }
 
-func TestIntervalsHoldZeroAndStayWithinTheData(t *testing.T) {
+func TestIntervals_holdZeroAndStayWithinTheData(t *testing.T) {
 	for name, data := range shapesOfData {
 		s := spreadOf(data, Histogram)
 		for kind := MinMax; kind <= Entropy; kind++ {
@@ -115,7 +115,7 @@ func TestIntervalsHoldZeroAndStayWithinTheData(t *testing.T) {
 	}
 }
 
-func TestOutliersAreCutOff(t *testing.T) {
+func TestIntervals_cutOffOutliers(t *testing.T) {
 	s := spreadOf(append(draw(100000, 1), 40), Histogram)
 	_, hi := s.interval(Observer{Kind: MinMax}, Affine)
 	require.Equal(t, 40., hi)
@@ -169,9 +169,9 @@ func TestFourBit(t *testing.T) {
 	}
 }
 
-// TestEntropyIsTheLeastDivergence compares the threshold with that of the definition,
+// TestEntropy_isTheLeastDivergence compares the threshold with that of the definition,
 // bin by bin.
-func TestEntropyIsTheLeastDivergence(t *testing.T) {
+func TestEntropy_isTheLeastDivergence(t *testing.T) {
 	for name, data := range map[string][]float32{
 		"normal":    draw(100000, 1),
 		"outlier":   append(draw(100000, 1), 40),

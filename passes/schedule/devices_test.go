@@ -177,7 +177,7 @@ graph g(%x: f32[1000]) {
 }
 
 // ByCost is compared with the best of all placements on small random graphs.
-func TestByCostIsNearTheBest(t *testing.T) {
+func TestByCost_isNearTheBest(t *testing.T) {
 	random := rapid.Custom(fxtest.RandomGraph)
 	graphs, sum := 0, 0.0
 	for seed := range 400 {

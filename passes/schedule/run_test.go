@@ -73,7 +73,7 @@ func data(ts []*tensor.Tensor) (all [][]float32) {
 
 // Random programs compute what the interpreter computes, state included, and wait for
 // their effects.
-func TestRunComputesTheSame(t *testing.T) {
+func TestRun_computesTheSame(t *testing.T) {
 	for seed := range uint64(100) {
 		m, machine := random(t, rand.New(rand.NewPCG(seed, 2)))
 		in := ramp(m)

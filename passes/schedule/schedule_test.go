@@ -81,7 +81,7 @@ func load(t testing.TB, path string) *scenario {
 
 // Each checked-in case is predicted to the microsecond, in the order that its program
 // has and after the pass, which comes within 5 % of the critical path.
-func TestCasesComeNearTheCriticalPath(t *testing.T) {
+func TestSchedule_comesNearTheCriticalPath(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.fx")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(files), 8)

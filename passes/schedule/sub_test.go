@@ -11,7 +11,7 @@ import (
 )
 
 // Calls of sub-graphs keep their order where one reads what another writes.
-func TestCallsKeepTheirOrder(t *testing.T) {
+func TestCalls_keepTheirOrder(t *testing.T) {
 	g := passtest.Parse(t, `
 graph g(%x: f32[2]) {
   %before = call_function[call](%x) {graph="look"} : f32[2]
@@ -44,7 +44,7 @@ param w : f32[2] buffer
 
 // Bodies run where their node does: a node of a body that is placed elsewhere is
 // refused, not ignored.
-func TestBodiesRunWhereTheirNodeDoes(t *testing.T) {
+func TestBodies_runWhereTheirNodeDoes(t *testing.T) {
 	m := passtest.Parse(t, `
 graph g(%x: f32[3,2], %y: f32[2]) {
   %s = call_function[scan](%y, %x) {carry=1, seqs=1} : (f32[2]) {

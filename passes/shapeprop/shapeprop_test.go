@@ -57,7 +57,7 @@ func TestInferFillsTypes(t *testing.T) {
 	passtest.Same(t, m, m)
 }
 
-func TestInferReportsAllMistakes(t *testing.T) {
+func TestInfer_reportsAllMistakes(t *testing.T) {
 	m := passtest.Parse(t, `
 graph g(%x: ?[*], %y: ?[*]) {
   %a = call_function[add](%x, %y) : ? at "net.go:5"
@@ -76,7 +76,7 @@ graph g(%x: ?[*], %y: ?[*]) {
 	require.Equal(t, before, m.String())
 }
 
-func TestContradictionCitesBothLines(t *testing.T) {
+func TestContradiction_citesBothLines(t *testing.T) {
 	const text = `
 graph g(%x: ?[*], %y: ?[*]) {
   %u = get_attr[u] : f32[3]
@@ -101,7 +101,7 @@ param v : f32[5]
 	require.ErrorContains(t, err, "net.go:5: but A = 3")
 }
 
-func TestInferRestatesOldSymbols(t *testing.T) {
+func TestInfer_restatesOldSymbols(t *testing.T) {
 	m := passtest.Parse(t, `
 graph g(%x: f32[N,6]) {
   symbol N = dim(%x, 0)
@@ -219,9 +219,9 @@ func TestObserve(t *testing.T) {
 	require.Error(t, shapeprop.Observe(context.Background(), m, bias))
 }
 
-// TestRegionsThatSizesRuleOut: the pass reports them; who binds a graph to lower it prepares
+// TestRegions_ruledOutBySizes: the pass reports them; who binds a graph to lower it prepares
 // regions by themselves.
-func TestRegionsThatSizesRuleOut(t *testing.T) {
+func TestRegions_ruledOutBySizes(t *testing.T) {
 	m := passtest.Parse(t, `
 graph g(%x: f32[N], %y: f32[M], %p: bool[]) {
   symbol N = dim(%x, 0)

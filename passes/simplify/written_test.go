@@ -70,7 +70,7 @@ func writing(view bool) *graph.Module {
 	return m
 }
 
-func TestMemoryThatIsWrittenKeepsItsIdentity(t *testing.T) {
+func TestCSE_writtenMemoryKeepsItsIdentity(t *testing.T) {
 	in := tensor.FromSlice([]float32{1, 2, 3})
 	for _, view := range []bool{false, true} {
 		for _, p := range []passes.Pass{simplify.CSE, simplify.ConstFold, simplify.DCE} {

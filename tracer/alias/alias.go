@@ -259,6 +259,9 @@ func (s *Storage[V]) Lost() *diag.Pos { return s.lost }
 // written at pos.
 func (s *Storage[V]) Lose(pos diag.Pos) { s.lost = &pos }
 
+// Find makes the value known again: it was read anew.
+func (s *Storage[V]) Find() { s.lost = nil }
+
 // Maybe records that two storages may be the same memory: after a write to one,
 // the other one's value is not known.
 func Maybe[V Operand](a, b *Storage[V]) {

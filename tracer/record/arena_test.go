@@ -129,6 +129,10 @@ func (s *session) Assign(dst, src *tensor.Tensor, what string) {
 	s.rec.Assign(dst, src, what, diag.Here())
 }
 
+func (s *session) Gradient(*tensor.Tensor, []*tensor.Tensor, tensor.GradOptions) []*tensor.Tensor {
+	panic("this engine keeps no calls")
+}
+
 // The program.
 
 func (s *session) Block(*place) int              { return 0 }

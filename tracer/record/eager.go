@@ -23,6 +23,8 @@ type Eager[V alias.Operand, B comparable] struct {
 	refs     map[any]*alias.Ref[V] // of eager tensors, by tensor.ID
 	views    map[viewKey[V]][]*alias.Ref[V]
 	storages map[*array.Storage][]*alias.Storage[V]
+	wrapped  []*array.Storage                    // of storages, those over memory that others may lie in
+	near     map[*array.Storage][]*array.Storage // of those, which have bytes in common; nil for none
 	held     []*Memory[V, B]
 	follow   func() // ends what the first region began, see tensor.Following
 }
@@ -132,7 +134,7 @@ func (e *Eager[V, B]) Enter(x *tensor.Tensor) *alias.Storage[V] {
 		m.snapshot = array.Clone(a)
 	}
 	s := &alias.Storage[V]{Header: a, Of: m}
-	e.link(s, st, m)
+	e.link(s, st)
 	e.storages[st] = append(e.storages[st], s)
 	e.held = append(e.held, m)
 	st.Hold(m)
@@ -141,25 +143,54 @@ func (e *Eager[V, B]) Enter(x *tensor.Tensor) *alias.Storage[V] {
 }
 
 // link finds the storages that may be the same memory.
-func (e *Eager[V, B]) link(s *alias.Storage[V], st *array.Storage, m *Memory[V, B]) {
+func (e *Eager[V, B]) link(s *alias.Storage[V], st *array.Storage) {
 	maybe := func(o *alias.Storage[V]) {
-		if alias.Maybe(s, o); memoryOf[V, B](o).dirty.Load() {
+		switch pos := o.Lost(); {
+		case memoryOf[V, B](o).dirty.Load():
 			s.Lose(o.Written)
+		case pos != nil: // a value that may be this memory was written
+			s.Lose(*pos)
 		}
+		alias.Maybe(s, o)
 	}
 	for _, o := range e.storages[st] {
 		maybe(o)
 	}
-	if m.owner { // those lie next to each other in files that are read whole
+	if !st.Wrapped() { // no other storage lies there
 		return
 	}
-	for other, list := range e.storages {
-		if other != st && other.Overlaps(st) {
-			for _, o := range list {
-				maybe(o)
-			}
+	if len(e.storages[st]) == 0 {
+		for _, other := range e.overlapping(st) {
+			e.joins(st, other)
+		}
+		e.wrapped = append(e.wrapped, st)
+	}
+	for _, other := range e.near[st] {
+		for _, o := range e.storages[other] {
+			maybe(o)
 		}
 	}
+}
+
+// overlapping finds the storages that have bytes in common with one that has not entered.
+func (e *Eager[V, B]) overlapping(st *array.Storage) (all []*array.Storage) {
+	if !st.Wrapped() {
+		return nil
+	}
+	for _, other := range e.wrapped {
+		if other != st && other.Overlaps(st) {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// joins notes that two storages have bytes in common.
+func (e *Eager[V, B]) joins(a, b *array.Storage) {
+	if e.near == nil {
+		e.near = map[*array.Storage][]*array.Storage{}
+	}
+	e.near[a], e.near[b] = append(e.near[a], b), append(e.near[b], a)
 }
 
 // Unseen reports whether an eager tensor was written while recording by calls that

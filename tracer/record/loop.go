@@ -85,12 +85,21 @@ func (l *loop[V, B]) untouched() bool {
 		return false
 	}
 	for _, x := range l.test.args {
-		if p := l.r.ref(x); p.Storage.Version > 0 {
-			l.refuse(p.Storage.Written, "the condition of a loop writes in place")
+		if pos := touched(l.r.ref(x).Storage); pos != nil {
+			l.refuse(*pos, "the condition of a loop writes in place")
 			return false
 		}
 	}
 	return true
+}
+
+// touched returns where the memory of an argument was written, through itself or what may be the same
+// memory, nil when it was not.
+func touched[V alias.Operand](s *alias.Storage[V]) *diag.Pos {
+	if s.Version > 0 {
+		return &s.Written
+	}
+	return s.Lost()
 }
 
 func (l *loop[V, B]) refuse(pos diag.Pos, msg string) {
@@ -101,7 +110,7 @@ func (l *loop[V, B]) refuse(pos diag.Pos, msg string) {
 // finish makes the node and returns its results.
 func (l *loop[V, B]) finish(args []V) (last, stacked []*tensor.Tensor) {
 	r, inner, k := l.r, l.body, l.carry
-	if !l.returnsCarried(args) {
+	if !l.returnsCarried(args) || !l.knows() {
 		return r.Poisoned(k), nil
 	}
 	rs := l.regions()
@@ -168,6 +177,26 @@ func (l *loop[V, B]) returnsCarried(args []V) bool {
 	return true
 }
 
+// knows reports memory that the code reads and then writes through what may be the same memory: the
+// next round reads what is not known.
+func (l *loop[V, B]) knows() bool {
+	for _, in := range l.regions() {
+		read := slices.Clone(in.read)
+		for _, m := range l.r.Eager.held {
+			if s := l.r.Eager.StorageOf(m); len(l.lifts(s, in)) > 0 {
+				read = append(read, s)
+			}
+		}
+		for _, s := range read {
+			if pos := s.Lost(); pos != nil {
+				l.refuse(*pos, "the body writes in place to what may be memory that it reads")
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // sizesDiffer reports whether types of one rank have sizes that are never equal.
 func sizesDiffer(x, y shape.Type) bool {
 	for i := range min(x.Rank(), y.Rank()) {
@@ -203,6 +232,10 @@ func (l *loop[V, B]) aliases(changed []*alias.Storage[V]) bool {
 				l.refuse(l.body.changed[s].pos, "the body writes in place to memory of operand "+itoa(i)+", which it is also given")
 				ok = false
 			}
+		}
+		if pos := inner.Lost(); pos != nil {
+			l.refuse(*pos, "the body writes in place to what may be memory of operand "+itoa(i))
+			ok = false
 		}
 		if inner.Version == 0 {
 			continue

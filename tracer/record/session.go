@@ -21,9 +21,25 @@ func (r *Recorder[V, B]) Join(x *tensor.Tensor, v V, a *array.Array) *alias.Ref[
 // Written tells that eager code has written to a storage. Reads from here on see what it
 // holds now.
 func (e *Eager[V, B]) Written(st *array.Storage) {
-	for _, s := range e.storages[st] {
+	e.around(st, func(s *alias.Storage[V]) {
 		if m := memoryOf[V, B](s); !m.dirty.Load() {
 			m.readAgain(s)
+		}
+	})
+}
+
+// around calls f for the eager storages that lie in a storage, or in one with the same bytes.
+func (e *Eager[V, B]) around(st *array.Storage, f func(s *alias.Storage[V])) {
+	for _, s := range e.storages[st] {
+		f(s)
+	}
+	near := e.near[st]
+	if len(e.storages[st]) == 0 {
+		near = e.overlapping(st) // it has not entered
+	}
+	for _, other := range near {
+		for _, s := range e.storages[other] {
+			f(s)
 		}
 	}
 }
@@ -53,6 +69,7 @@ func (m *Memory[V, B]) readAgain(s *alias.Storage[V]) {
 	}
 	clear(m.lifted)
 	s.Version++
+	s.Find()
 }
 
 // Disown makes a tensor of the state one whose memory others may write to: it is compared at
@@ -60,11 +77,9 @@ func (m *Memory[V, B]) readAgain(s *alias.Storage[V]) {
 func (m *Memory[V, B]) Disown() { m.owner = false }
 
 // MemoryOf returns what is known of the memory of an eager tensor; all are several where
-// tensors lie in one storage.
+// tensors lie in one storage, or over one Go slice.
 func (e *Eager[V, B]) MemoryOf(st *array.Storage) (all []*Memory[V, B]) {
-	for _, s := range e.storages[st] {
-		all = append(all, memoryOf[V, B](s))
-	}
+	e.around(st, func(s *alias.Storage[V]) { all = append(all, memoryOf[V, B](s)) })
 	return all
 }
 
@@ -87,6 +102,7 @@ func (e *Eager[V, B]) Forget(drop func(m *Memory[V, B]) bool) {
 		list = slices.DeleteFunc(list, func(s *alias.Storage[V]) bool { return gone[memoryOf[V, B](s)] })
 		if e.storages[st] = list; len(list) == 0 {
 			delete(e.storages, st)
+			e.parts(st)
 		}
 	}
 	for id, r := range e.refs {
@@ -100,6 +116,16 @@ func (e *Eager[V, B]) Forget(drop func(m *Memory[V, B]) bool) {
 		}
 	}
 	clear(e.recipes)
+}
+
+// parts ends what joins has noted of a storage.
+func (e *Eager[V, B]) parts(st *array.Storage) {
+	is := func(o *array.Storage) bool { return o == st }
+	e.wrapped = slices.DeleteFunc(e.wrapped, is)
+	for _, o := range e.near[st] {
+		e.near[o] = slices.DeleteFunc(e.near[o], is)
+	}
+	delete(e.near, st)
 }
 
 // PlaceOf returns the memory of an eager tensor that a tensor of the engine is a place of, nil
@@ -128,6 +154,7 @@ func (r *Recorder[V, B]) HandOut(x *tensor.Tensor, a func(base V) *array.Array, 
 		var none V
 		p.Storage.Value, p.Storage.Header = none, m.Array()
 		p.Storage.Version++
+		e.link(p.Storage, st)
 		e.storages[st] = append(e.storages[st], p.Storage)
 		e.held = append(e.held, m)
 		st.Hold(m)

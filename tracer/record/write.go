@@ -32,7 +32,7 @@ func (r *Recorder[V, B]) write(p *alias.Ref[V], v V, what string, pos diag.Pos) 
 	if !r.source.MayWrite(s, what, pos) {
 		return
 	}
-	if m.root != nil && !m.dirty.Load() && !r.own(s, m) {
+	if m.root != nil && !m.dirty.Load() && !r.own(s, m) || m.root == nil && !r.ownOthers(s) {
 		return
 	}
 	r.source.Wrote(m)
@@ -73,9 +73,22 @@ func (r *Recorder[V, B]) own(storage *alias.Storage[V], mem *Memory[V, B]) bool 
 	return mem.dirty.Load()
 }
 
+// ownOthers is own for the eager storages that a recorded value may be, which is written: calls of
+// eager code on them must be recorded from now on, where their value is not known.
+func (r *Recorder[V, B]) ownOthers(s *alias.Storage[V]) bool {
+	ok := true
+	s.Others(func(o *alias.Storage[V]) {
+		if m := memoryOf[V, B](o); ok && m.root != nil && !m.dirty.Load() {
+			ok = r.own(o, m)
+		}
+	})
+	return ok
+}
+
 // Check implements alias.Recorder. Memory that others can write to is compared at
 // every use with what was captured of it.
 func (r *Recorder[V, B]) Check(s *alias.Storage[V]) bool {
+	s.Others(r.loseChanged)
 	if pos := s.Lost(); pos != nil {
 		r.source.Lost(r.what, *pos)
 		return false
@@ -88,8 +101,22 @@ func (r *Recorder[V, B]) Check(s *alias.Storage[V]) bool {
 		r.source.Changed(r.what, m)
 		return false
 	}
+	r.loseChanged(s)
 	m.renew(s)
 	return true
+}
+
+// loseChanged makes recorded values that may be memory of an eager tensor unknown, where Go code has
+// written to that.
+func (r *Recorder[V, B]) loseChanged(s *alias.Storage[V]) {
+	if m := memoryOf[V, B](s); m.root == nil || m.owner || !m.Changed() {
+		return
+	}
+	s.Others(func(o *alias.Storage[V]) {
+		if memoryOf[V, B](o).root == nil && o.Lost() == nil {
+			o.Lose(diag.Pos{})
+		}
+	})
 }
 
 // renewAll captures again what was changed before a region begins: its code runs
@@ -97,7 +124,9 @@ func (r *Recorder[V, B]) Check(s *alias.Storage[V]) bool {
 func (r *Recorder[V, B]) renewAll() {
 	for _, m := range r.Eager.held {
 		if !m.owner && !m.dirty.Load() && m.Changed() {
-			m.renew(r.Eager.StorageOf(m))
+			s := r.Eager.StorageOf(m)
+			r.loseChanged(s)
+			m.renew(s)
 		}
 	}
 }

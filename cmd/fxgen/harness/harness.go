@@ -37,10 +37,14 @@ func Run(t *testing.T, captured, own, other map[string]any) {
 		if what == nil {
 			t.Fatal("there is no ", c.Captured)
 		}
-		if make, ok := what.(func() (any, error)); ok {
-			src.New, src.Maker = make, c.Captured
-		} else {
+		make, made := what.(func() (any, error))
+		switch {
+		case !made:
 			src.Func = what
+		case c.Gives:
+			src.Gives = make
+		default:
+			src.New, src.Maker = make, c.Captured
 		}
 	}
 	for entry, place := range c.Passes {

@@ -31,6 +31,10 @@ func (l *listener) Type(*tensor.Tensor) shape.Type              { return shape.T
 func (l *listener) Observe(*tensor.Tensor, string) *array.Array { return nil }
 func (l *listener) Assign(dst, src *tensor.Tensor, _ string)    { dst.SetValue(src.Value()) }
 
+func (l *listener) Gradient(*tensor.Tensor, []*tensor.Tensor, tensor.GradOptions) []*tensor.Tensor {
+	panic("this engine keeps no calls")
+}
+
 // goArgs spells a sample call as the arguments of the method.
 func goArgs(f *api.Func, attrs any, in []*tensor.Tensor) []reflect.Value {
 	fields := reflect.ValueOf(attrs)

@@ -38,8 +38,8 @@ var (
 	}
 )
 
-// catalogue are the rooms of operators and of ONNX's: one entry in one file each, however many.
-var catalogue = map[string]bool{"op/std": true, "onnx": true}
+// catalogue is the room of operators: one family in one file each, however many.
+var catalogue = map[string]bool{"op/std": true}
 
 // Prototypes of assembly take register values: the functions of kernels with
 // many parameters are counted apart, until they take structs.

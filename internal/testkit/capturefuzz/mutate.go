@@ -49,7 +49,7 @@ var Mutations = []Mutation{
 		Old: "return m.snapshot != nil && !array.Equal(m.snapshot, m.Array())", New: "return false"},
 	{Name: "a recipe holds though its tensor was written", File: "tensor/eager.go",
 		Old: "if storageVersion(x) != r.own || x.storage().Exposed() != r.exposed {", New: "if r == nil {"},
-	{Name: "writes to state without a traced value are not seen", File: "tracer/policy.go",
+	{Name: "writes to state without a traced value are not seen", File: "tracer/unseen.go",
 		Old: "if o.m.Array().Storage().Version() != o.version || o.m.Changed() {", New: "if o.m.Array().Storage() == nil {"},
 	// Regions.
 	{Name: "a region forgets what it writes", File: "tracer/record/write.go", Old: "\t\tin.wrote = append(in.wrote, s)\n", New: ""},

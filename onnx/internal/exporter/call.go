@@ -131,7 +131,7 @@ func (w *graphWriter) apply(o *op.Op, attrs any, in []op.Value, t shape.Type) *e
 	if reason != "" && (len(why) == 0 || o.Scalar()) {
 		why = append(why, reason)
 	}
-	panic(diag.New(CodeExport, o.Name+" cannot be written: "+strings.Join(why, "; ")))
+	panic(diag.New(spec.CodeExport, o.Name+" cannot be written: "+strings.Join(why, "; ")))
 }
 
 // try runs a rule; the nodes that it has written are removed when it gives up.

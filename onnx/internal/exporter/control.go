@@ -7,6 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -22,7 +23,7 @@ func init() { // bodies of control flow need the table that they are in
 			if b, err := n.Assigned(); err == nil && b != nil {
 				at = " " + diag.Quote(b.Target())
 			}
-			panic(diag.New(CodeExport, "assign writes to the buffer"+at+" of the model, which an ONNX model cannot").
+			panic(diag.New(spec.CodeExport, "assign writes to the buffer"+at+" of the model, which an ONNX model cannot").
 				WithHint("make the state an input and an output of the model"))
 		},
 	}
@@ -107,7 +108,7 @@ func exportScan(w *graphWriter, n *graph.Node, in []op.Value) *exported {
 func exportWhile(w *graphWriter, n *graph.Node, in []op.Value) *exported {
 	a := n.Attrs().(op.LoopAttrs)
 	if a.MaxTrips > 0 {
-		panic(diag.New(CodeExport, "while is refused more than "+strconv.Itoa(a.MaxTrips)+" trips, where ONNX's Loop ends silently").
+		panic(diag.New(spec.CodeExport, "while is refused more than "+strconv.Itoa(a.MaxTrips)+" trips, where ONNX's Loop ends silently").
 			WithHint("loop without a bound in what is exported"))
 	}
 	test, body := n.Regions()[0], n.Regions()[1]

@@ -36,10 +36,10 @@ func Export(w io.Writer, m *graph.Module, o Options) error {
 	}
 	s := pb.NewStream(model, data)
 	if o.External {
-		return diag.New(CodeExport, "constants in a file of their own need a path").WithHint("use ExportFile")
+		return diag.New(spec.CodeExport, "constants in a file of their own need a path").WithHint("use ExportFile")
 	}
 	if s.Len() > pb.MaxModel {
-		return diag.New(CodeExport, "the model takes "+strconv.Itoa(s.Len())+" bytes, a file holds "+strconv.Itoa(pb.MaxModel)).
+		return diag.New(spec.CodeExport, "the model takes "+strconv.Itoa(s.Len())+" bytes, a file holds "+strconv.Itoa(pb.MaxModel)).
 			WithHint("use ExportFile, which puts the constants next to it")
 	}
 	_, err = s.WriteTo(w)
@@ -149,7 +149,7 @@ func modeOf(path string) os.FileMode {
 }
 
 func unwritable(path string, err error) error {
-	e := diag.New(CodeRead, "cannot be written").At(diag.Pos{File: path})
+	e := diag.New(spec.CodeRead, "cannot be written").At(diag.Pos{File: path})
 	e.Err = err
 	return e
 }
@@ -161,7 +161,7 @@ type tensorData func(t *pb.Tensor) (size int, write func(io.Writer) error)
 // operator set is needed is known when everything was written once.
 func exportModel(m *graph.Module, o Options) (*pb.Model, tensorData, error) {
 	if o.Opset != 0 && (o.Opset < oldestOpset || o.Opset > spec.NewestOpset) {
-		return nil, nil, diag.New(CodeExport, "operator set "+strconv.Itoa(o.Opset)+" is not written, expected "+strconv.Itoa(oldestOpset)+" to "+strconv.Itoa(spec.NewestOpset))
+		return nil, nil, diag.New(spec.CodeExport, "operator set "+strconv.Itoa(o.Opset)+" is not written, expected "+strconv.Itoa(oldestOpset)+" to "+strconv.Itoa(spec.NewestOpset))
 	}
 	prepared, err := readied(m)
 	if err != nil {

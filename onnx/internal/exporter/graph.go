@@ -56,7 +56,7 @@ func readied(m *graph.Module) (*graph.Module, error) {
 	var errs diag.List
 	for _, in := range p.Graph.Inputs() {
 		if t := in.Type(); !t.Ranked() || t.DType() == array.Invalid {
-			errs.Add(in.Error(CodeExport, "the type of input "+diag.Quote(in.Target())+" is "+t.String()+", which ONNX must know").
+			errs.Add(in.Error(spec.CodeExport, "the type of input "+diag.Quote(in.Target())+" is "+t.String()+", which ONNX must know").
 				WithHint("capture the model with the types of its inputs"))
 		}
 	}
@@ -171,7 +171,7 @@ func elemOf(d array.DType) pb.DataType {
 			return e
 		}
 	}
-	panic(diag.New(CodeExport, "element type "+d.String()+" is not one of ONNX's"))
+	panic(diag.New(spec.CodeExport, "element type "+d.String()+" is not one of ONNX's"))
 }
 
 // dropUnused leaves out constants that nothing reads, and nodes: a rule that was given up
@@ -266,7 +266,7 @@ func (w *graphWriter) one(n *graph.Node) (v *exported, err *diag.Error) {
 	}
 	o := n.Op()
 	if o == nil {
-		panic(diag.New(CodeExport, n.Opcode().String()+" of "+n.Target()+" calls no operator"))
+		panic(diag.New(spec.CodeExport, n.Opcode().String()+" of "+n.Target()+" calls no operator"))
 	}
 	w.node = n
 	args := make([]op.Value, n.NumArgs())
@@ -347,7 +347,7 @@ func (w *graphWriter) outputs(args []*graph.Node, names []string) {
 		}
 		v := w.find(a)
 		if v.items != nil || v.typ.Kind() != shape.Tensor {
-			w.x.errs.Add(a.Error(CodeExport, "result "+diag.Quote(names[i])+" is "+v.typ.String()+", and ONNX has outputs that are tensors").
+			w.x.errs.Add(a.Error(spec.CodeExport, "result "+diag.Quote(names[i])+" is "+v.typ.String()+", and ONNX has outputs that are tensors").
 				WithHint("return its members, by getitem"))
 			continue
 		}
@@ -374,7 +374,7 @@ func (x *exporter) parameter(n *graph.Node) *exported {
 	path := n.Target()
 	p := x.mod.Param(path)
 	if p == nil || p.Value == nil {
-		panic(diag.New(CodeExport, "parameter "+diag.Quote(path)+" has no value").WithHint("load the weights before the model is written"))
+		panic(diag.New(spec.CodeExport, "parameter "+diag.Quote(path)+" has no value").WithHint("load the weights before the model is written"))
 	}
 	key := scalarKey{path: path}
 	if v := x.scalars[key]; v != nil {

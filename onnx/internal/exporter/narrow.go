@@ -5,6 +5,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/onnx/internal/spec"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -38,7 +39,7 @@ func (x *exporter) narrowTypes(g *graph.Graph) (errs diag.List) {
 		}
 		since := narrowSince[t.DType()]
 		if x.need = max(x.need, since); x.options.Opset != 0 && since > x.options.Opset {
-			errs.Add(n.Error(CodeExport, "element type "+t.DType().String()+" needs operator set "+itoa(since)).
+			errs.Add(n.Error(spec.CodeExport, "element type "+t.DType().String()+" needs operator set "+itoa(since)).
 				WithHint("leave out the operator set, or cast to f32 before the model is written"))
 		}
 	}

@@ -42,7 +42,7 @@ func (s sizeMaker) Symbol(name string) sizeValue {
 			}
 		}
 	}
-	panic(diag.New(CodeExport, "the size "+diag.Quote(name)+" is used before the value that has it"))
+	panic(diag.New(spec.CodeExport, "the size "+diag.Quote(name)+" is used before the value that has it"))
 }
 
 // sizeOf is one size of a value.
@@ -80,7 +80,7 @@ func (s sizeMaker) FloorDiv(x, y sizeValue) sizeValue {
 func (w *graphWriter) size(d shape.Dim) *exported {
 	v, ok := shape.Fold(d, sizeMaker{w})
 	if !ok {
-		panic(diag.New(CodeExport, "a size is not known"))
+		panic(diag.New(spec.CodeExport, "a size is not known"))
 	}
 	return v.v
 }

@@ -59,9 +59,9 @@ func run(t *testing.T, m *graph.Module, in []*array.Array) *array.Array {
 	return out[0]
 }
 
-// TestLowerFindsWhatOperatorsStandFor lowers the reference of every sample: where it
+// TestLower_findsOperators lowers the reference of every sample: where it
 // becomes the operator, results are within a quantum.
-func TestLowerFindsWhatOperatorsStandFor(t *testing.T) {
+func TestLower_findsOperators(t *testing.T) {
 	least := map[*op.Op]int{std.QLinear: 20, std.QMatmul: 20, std.QConv1d: 25, std.QConv2d: 25, std.QConv3d: 25,
 		std.QAdd: 8, std.QMul: 8, std.QAvgPool: 10, std.QConcat: 6, std.QEmbedding: 8}
 	for o, want := range least {
@@ -94,8 +94,8 @@ func near(t *testing.T, what string, want, got *array.Array) {
 	}
 }
 
-// TestLowerTablesOfAnyAxis has one scale and an axis, as graphs from elsewhere do.
-func TestLowerTablesOfAnyAxis(t *testing.T) {
+// TestLower_tablesOfAnyAxis has one scale and an axis, as graphs from elsewhere do.
+func TestLower_tablesOfAnyAxis(t *testing.T) {
 	m := quanttest.Parse(t, `graph net(%x: u8[2,4,3]) {
   %s = get_attr[s] : f32[]
   %a = call_function[dequantize](%x, %s) {axis=1}

@@ -37,9 +37,9 @@ func between(g *graph.Graph) (list []string) {
 	return list
 }
 
-// TestModelsGoAllTheWay quantises networks with one image: whatever the plan grants
+// TestLower_models quantises networks with one image: whatever the plan grants
 // for the CPU becomes an operator on quantised values.
-func TestModelsGoAllTheWay(t *testing.T) {
+func TestLower_models(t *testing.T) {
 	for name, decibels := range map[string]float64{"efficientnet_b0": 25, "mobilenet_v3_large": 20, "resnet18": 34, "resnet50": 20, "unet": 20} {
 		model := models.Lookup(name)
 		net := model.New()
@@ -67,8 +67,8 @@ func TestModelsGoAllTheWay(t *testing.T) {
 	}
 }
 
-// TestFourBitsAreLowered finds the operator on weights of 4 bits again.
-func TestFourBitsAreLowered(t *testing.T) {
+// TestLower_fourBits finds the operator on weights of 4 bits again.
+func TestLower_fourBits(t *testing.T) {
 	for group, want := range map[int]int{32: 1, 64: 1, 16: 0} { // kernels have groups of 32
 		m := quanttest.Parse(t, quanttest.TiedEmbedding)
 		plain := graph.Clone(m)
@@ -125,8 +125,8 @@ param w2 : f32[8,8]
 	require.Greater(t, quanttest.SQNR(quanttest.Interpret(t, plain, in...)[0], quanttest.Interpret(t, m, in...)[0]), 30.0)
 }
 
-// TestTrainedDropoutStays, whose results are random.
-func TestTrainedDropoutStays(t *testing.T) {
+// TestLower_trainedDropoutStays, whose results are random.
+func TestLower_trainedDropoutStays(t *testing.T) {
 	m := quanttest.Parse(t, `graph net(%q: u8[4], %key: i64[]) {
   %s = get_attr[s] : f32[]
   %x = call_function[dequantize](%q, %s)

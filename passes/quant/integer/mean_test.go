@@ -16,8 +16,8 @@ import (
 	"github.com/gofx-dev/gofx/passes/quant/integer"
 )
 
-// TestMeansStayInIntegers takes means of dimensions of images, of tokens, of all.
-func TestMeansStayInIntegers(t *testing.T) {
+// TestMeans_stayInIntegers takes means of dimensions of images, of tokens, of all.
+func TestMeans_stayInIntegers(t *testing.T) {
 	for _, c := range []struct{ x, attrs, why string }{
 		{"u8[2,3,4,5]", "{dim=[2,3]}", ""},
 		{"i8[2,3,4,5]", "{dim=[-1,-2],keep_dim=true}", ""},
@@ -79,8 +79,8 @@ param r : f32[]
 	}
 }
 
-// TestOtherTypesStayInFloats has values of 16 bits, and floats of 16 bits.
-func TestOtherTypesStayInFloats(t *testing.T) {
+// TestMeans_otherTypesStayInFloats has values of 16 bits, and floats of 16 bits.
+func TestMeans_otherTypesStayInFloats(t *testing.T) {
 	for _, c := range []struct{ q, f, why string }{
 		{"i16", "f32", "from i16, expected u8 or i8"},
 		{"u8", "f16", "to f16, expected f32"},

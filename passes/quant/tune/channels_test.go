@@ -18,9 +18,9 @@ import (
 	"github.com/gofx-dev/gofx/passes/quant/tune"
 )
 
-// TestEqualiseKeepsToChannels has layers, and pools between them, that take another
+// TestEqualise_keepsToChannels has layers, and pools between them, that take another
 // dimension of the same size than the layer in front writes its channels along.
-func TestEqualiseKeepsToChannels(t *testing.T) {
+func TestEqualise_keepsToChannels(t *testing.T) {
 	for name, text := range map[string]string{
 		"linear behind conv": `graph net(%x: f32[2,3,6,4]) {
   %w = get_attr[w] : f32[4,3,1,1]
@@ -70,8 +70,8 @@ param v : f32[5,4,1]
 	}
 }
 
-// TestCorrectBiasOfASingleImage has channels first, without a batch before them.
-func TestCorrectBiasOfASingleImage(t *testing.T) {
+// TestCorrectBias_singleImage has channels first, without a batch before them.
+func TestCorrectBias_singleImage(t *testing.T) {
 	m := quanttest.Parse(t, `graph net(%x: f32[3,2,7]) {
   %w = get_attr[w] : f32[4,3,1,1]
   %a = call_function[conv2d](%x, %w, _)
@@ -88,9 +88,9 @@ param w : f32[4,3,1,1]
 	quanttest.Sounds(t, plain, m, 30)
 }
 
-// TestSmoothTakesOperandsOfProductsAlone refuses a layer norm that is a bias, too, and
+// TestSmooth_takesOperandsOfProductsAlone refuses a layer norm that is a bias, too, and
 // strengths that are none.
-func TestSmoothTakesOperandsOfProductsAlone(t *testing.T) {
+func TestSmooth_takesOperandsOfProductsAlone(t *testing.T) {
 	m := quanttest.Parse(t, `graph net(%x: f32[N,8]) {
   %g = get_attr[g] : f32[8]
   %n = call_function[layer_norm](%x, %g, _) {normalized_shape=[8]}

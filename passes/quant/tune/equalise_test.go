@@ -62,7 +62,7 @@ func requireClose(t *testing.T, want, got []*array.Array) {
 	}
 }
 
-func TestEqualiseGivesWeightsEqualRanges(t *testing.T) {
+func TestEqualise_givesWeightsEqualRanges(t *testing.T) {
 	m := quanttest.Parse(t, separable)
 	w1, b1 := array.Data[float32](m.Param("c1.weight").Value), array.Data[float32](m.Param("c1.bias").Value)
 	for i := range w1[:27] {
@@ -94,7 +94,7 @@ func TestEqualiseGivesWeightsEqualRanges(t *testing.T) {
 	require.False(t, quanttest.Pipeline(t, equal, tune.Equalise).Changed(), "there is nothing left to do")
 }
 
-func TestEqualiseLeavesAloneWhatOthersSee(t *testing.T) {
+func TestEqualise_leavesSharedValuesAlone(t *testing.T) {
 	for name, text := range map[string]string{
 		"a second user": `graph net(%x: f32[N,8]) {
   %w = get_attr[a] : f32[8,8]
@@ -160,7 +160,7 @@ param q : f32[8,8]
 param k : f32[8,8]
 `
 
-func TestSmoothMovesOutliersToWeights(t *testing.T) {
+func TestSmooth_movesOutliersToWeights(t *testing.T) {
 	m := quanttest.Parse(t, normed)
 	array.Data[float32](m.Param("ln.weight").Value)[3] = 200
 	for _, w := range []string{"q", "k"} {
@@ -192,7 +192,7 @@ func ratioConverted(t *testing.T, m *graph.Module, c *quant.Config, sizes map[st
 	return float64(got.Total())
 }
 
-func TestCorrectBiasCentresErrors(t *testing.T) {
+func TestCorrectBias_centresErrors(t *testing.T) {
 	m := quanttest.Parse(t, threeLayers)
 	sizes := map[string]int{"N": 64}
 	q := graph.Clone(m)

@@ -108,7 +108,7 @@ func mobileNet(t testing.TB) (*graph.Module, []*array.Array) {
 	return gm.Module, []*array.Array{gen.Array(array.F32, 1, 3, 224, 224)}
 }
 
-func TestMixedPrecisionOfMobileNet(t *testing.T) {
+func TestMixed_mobileNet(t *testing.T) {
 	fxtest.Nightly(t)
 	m, in := mobileNet(t)
 	testMixed(t, m, quanttest.Inputs(in), 30)

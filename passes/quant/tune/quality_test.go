@@ -24,7 +24,7 @@ func onCPU(m *graph.Module) (quant.Engine, error) {
 	return cpu.Compile(m, lowering.Options{Threads: 1})
 }
 
-func TestCompareMeasuresWhatDiffers(t *testing.T) {
+func TestCompare_measuresDifferences(t *testing.T) {
 	float := quanttest.Parse(t, "graph net(%x: f32[1,4]) {\n %y = call_function[mul](%x) {other=2.0}\n %z = call_function[add](%y) {other=1.0}\n return %z\n}\n")
 	other := quanttest.Parse(t, "graph net(%x: f32[1,4]) {\n %y = call_function[mul](%x) {other=2.5}\n %z = call_function[add](%y) {other=1.0}\n return %z\n}\n")
 	q, err := tune.Compare(ctx, float, other, quanttest.Inputs(quanttest.Rows(1, 2, 3, 4), quanttest.Rows(0, 0, 0, 1)), nil)
@@ -53,8 +53,8 @@ func TestCompareMeasuresWhatDiffers(t *testing.T) {
 	require.ErrorIs(t, err, tune.NotComparable)
 }
 
-// TestCompareSeesTheRounding measures a network after the rounding of its values.
-func TestCompareSeesTheRounding(t *testing.T) {
+// TestCompare_seesRounding measures a network after the rounding of its values.
+func TestCompare_seesRounding(t *testing.T) {
 	m := quanttest.Parse(t, quanttest.Residual)
 	float := graph.Clone(m)
 	sizes := map[string]int{"N": 2}
@@ -111,7 +111,7 @@ func trialsOf(t *testing.T) (*tune.Trials, *graph.Module) {
 	return trials, m
 }
 
-func TestSensitivitiesFindTheWorstOperator(t *testing.T) {
+func TestSensitivities_findTheWorstOperator(t *testing.T) {
 	trials, _ := trialsOf(t)
 	list, err := trials.Sensitivities(ctx, nil)
 	require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestSensitivitiesFindTheWorstOperator(t *testing.T) {
 	}
 }
 
-func TestMixedMeetsItsBudget(t *testing.T) {
+func TestMixed_meetsItsBudget(t *testing.T) {
 	trials, m := trialsOf(t)
 	whole, err := trials.Convert(ctx)
 	require.NoError(t, err)

@@ -135,13 +135,17 @@ func (l *loaded) choice(t *Target) *work.Choice {
 	c := &work.Choice{Name: t.Name, Method: t.Method, File: t.File, Model: t.Model, Passes: l.linked.passes}
 	if l.sig != nil {
 		c.Captured, c.Params, c.Outputs = l.key(t), paramNames(l.sig.Params()), paramNames(l.sig.Results())
+		c.Gives = l.isFunc && givesGraph(l.sig)
 	}
 	return c
 }
 
 // key is the name of the captured object in the table of the package.
 func (l *loaded) key(t *Target) string {
-	if l.isFunc {
+	switch {
+	case l.isFunc && givesGraph(l.sig):
+		return t.Name + "()"
+	case l.isFunc:
 		return t.Name
 	}
 	return l.newExpr
@@ -247,7 +251,8 @@ func (l *loaded) names() []byte {
 	for _, name := range l.functions() {
 		fmt.Fprintf(&b, "\t\t%q: %s,\n", name, name)
 	}
-	constructors := l.makers()
+	constructors := l.graphs()
+	maps.Copy(constructors, l.makers())
 	if l.newExpr != "" {
 		constructors[l.newExpr] = l.how
 	}

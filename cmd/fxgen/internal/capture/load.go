@@ -132,7 +132,8 @@ func (l *loaded) near(name string) string {
 			continue
 		}
 		sig := f.Type().(*types.Signature)
-		if sig.TypeParams().Len()+sig.RecvTypeParams().Len() == 0 && holdsTensors(sig.Params(), 0) && holdsTensors(sig.Results(), 0) {
+		_, isFunc := o.(*types.Func)
+		if isFunc && givesGraph(sig) || sig.TypeParams().Len()+sig.RecvTypeParams().Len() == 0 && holdsTensors(sig.Params(), 0) && holdsTensors(sig.Results(), 0) {
 			names = append(names, n)
 		}
 	}
@@ -204,6 +205,9 @@ func (l *loaded) checkSignature(t *Target) error {
 	name := t.Name
 	if t.Method != "" {
 		name += "." + t.Method
+	}
+	if l.isFunc && givesGraph(l.sig) {
+		return nil
 	}
 	if !holdsTensors(l.sig.Params(), 0) {
 		return l.bad(name+" has no tensor parameter: its signature is "+l.signature(), "a network takes *tensor.Tensor")

@@ -139,6 +139,45 @@ func (l *loaded) funcs() iter.Seq2[string, *types.Signature] {
 	}
 }
 
+// graphs lists the calls without arguments that return a graph which the user's code has captured,
+// and tells how.
+func (l *loaded) graphs() map[string]making {
+	all := map[string]making{}
+	for name, sig := range l.funcs() {
+		if givesGraph(sig) {
+			all[name+"()"] = making{err: sig.Results().Len() == 2}
+		}
+	}
+	return all
+}
+
+// givesGraph reports whether a function without arguments returns a *fx.GraphModule, or what has one: a
+// step of training.
+func givesGraph(sig *types.Signature) bool {
+	r := sig.Results()
+	if !callable(sig) || sig.TypeParams().Len() > 0 || r.Len() == 0 || r.Len() > 2 || r.Len() == 2 && !isError(r.At(1).Type()) {
+		return false
+	}
+	t := r.At(0).Type()
+	if m, _, _ := types.LookupFieldOrMethod(t, false, nil, "Graph"); m != nil {
+		if f, ok := m.(*types.Func); ok {
+			of := f.Type().(*types.Signature)
+			return of.Params().Len() == 0 && of.Results().Len() == 1 && isGraph(of.Results().At(0).Type())
+		}
+	}
+	return isGraph(t)
+}
+
+// isGraph reports whether a type is *fx.GraphModule.
+func isGraph(t types.Type) bool {
+	p, ok := types.Unalias(t).(*types.Pointer)
+	if !ok {
+		return false
+	}
+	n, ok := types.Unalias(p.Elem()).(*types.Named)
+	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == modulePath+"/fx" && n.Obj().Name() == "GraphModule"
+}
+
 // constructors lists the possible constructors of a type of module: the
 // functions of the package that return one.
 func (l *loaded) constructors(o *types.TypeName) string {

@@ -38,7 +38,7 @@ func (f *genFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.job.Type, "type", "", "name of the generated type (Model)")
 	c.Flags().StringVar(&f.job.Func, "func", "", "name of the generated function in module style (Forward)")
 	c.Flags().StringVar(&f.job.Style, "style", work.Kernel, "kernel: a package of its own that calls kernels; module: readable Go over the tensor API")
-	c.Flags().StringVar(&f.job.WeightsMode, "weights-mode", "auto", "where weights are: embed, external, literal or auto")
+	c.Flags().StringVar(&f.job.WeightsMode, "weights-mode", "auto", "where weights are: embed, external, literal, given by the program, or auto")
 	c.Flags().BoolVar(&f.job.Eject, "eject", false, "leave out the header that forbids editing")
 	c.Flags().BoolVar(&f.tested, "test", false, "write an example, and a test against samples, next to the code; what .onnx and .pt2 files have without it, unless it is -test=false")
 	c.Flags().StringVar(&f.samples, "samples", "", "folder with test_data_set_N of a .onnx or .pt2 file, for the test; without it samples are made up")
@@ -189,8 +189,8 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 	if !slices.Contains([]string{work.Kernel, work.Module}, f.job.Style) {
 		return nil, usagef("-style %s: expected kernel or module", f.job.Style)
 	}
-	if !slices.Contains([]string{"auto", "embed", "external", "literal"}, f.job.WeightsMode) {
-		return nil, usagef("-weights-mode %s: expected auto, embed, external or literal", f.job.WeightsMode)
+	if !slices.Contains([]string{"auto", "embed", "external", "literal", "given"}, f.job.WeightsMode) {
+		return nil, usagef("-weights-mode %s: expected auto, embed, external, literal or given", f.job.WeightsMode)
 	}
 	var standard []string
 	switch f.job.Style {

@@ -207,6 +207,7 @@ func lazyCommand(a *app) *cobra.Command {
 	f.computeFlags(c)
 	c.Flags().IntVar(&f.job.Repeat, "runs", 4, "the number of runs; of four, the last is compiled")
 	c.Flags().BoolVar(&f.job.Rounding, "rounding", false, "let plans round as they do by themselves")
+	c.Flags().BoolVar(&f.job.Donate, "donate", false, "update the model in its memory at the third equal run and later; with -gen, have the code do so")
 	c.Flags().BoolVar(&dot, "dot", false, "print the succession of the graphs in the language of Graphviz")
 	c.Flags().StringVar(&golden, "golden", "", "FILE with the graphs that are expected; without the file, it is written")
 	c.Flags().StringVar(&gen, "gen", "", "folder to write: the graphs of the runs as a Go package, for lazy.Options.Generated")

@@ -226,7 +226,7 @@ const modulePath = "github.com/gofx-dev/gofx"
 
 // failure returns the Go expression of the failure that shrink tries, and its imports.
 func (j *Job) failure(s *Source) (text string, imports []string, err error) {
-	imports = []string{modulePath + "/fx", modulePath + "/passes"}
+	imports = []string{modulePath + "/passes"}
 	var builtin, list []string
 	names := map[string]string{}
 	for _, entry := range j.Passes {
@@ -252,12 +252,16 @@ func (j *Job) failure(s *Source) (text string, imports []string, err error) {
 		engine = "func(m *graph.Module) (debug.Engine, error) { return cpu.Compile(m, lowering.Options{}) }"
 		imports = append(imports, modulePath+"/graph", modulePath+"/lowering", modulePath+"/lowering/cpu")
 	}
-	text = "func(ctx context.Context, c debug.Case) error {\n\tbuiltin, err := fx.Pipeline(" + strconv.Quote(strings.Join(builtin, ",")) + ")\n" +
-		"\tif err != nil {\n\t\treturn err\n\t}\n"
+	body := ""
 	pipeline := "builtin"
 	if len(names) > 0 {
 		pipeline = "[]passes.Pass{" + strings.Join(list, ", ") + "}"
 	}
-	text += fmt.Sprintf("\to := passes.Options{Numeric: &passes.Numeric{Rel: %g, Abs: %g}}\n\treturn debug.Fails(%s, o, %s)(ctx, c)\n}", j.Rel, j.Abs, pipeline, engine)
+	if len(builtin) > 0 || len(names) == 0 { // a variable or an import that nothing uses does not compile
+		imports = append(imports, modulePath+"/fx")
+		body = "\tbuiltin, err := fx.Pipeline(" + strconv.Quote(strings.Join(builtin, ",")) + ")\n\tif err != nil {\n\t\treturn err\n\t}\n"
+	}
+	body += fmt.Sprintf("\to := passes.Options{Numeric: &passes.Numeric{Rel: %g, Abs: %g}}\n\treturn debug.Fails(%s, o, %s)(ctx, c)\n", j.Rel, j.Abs, pipeline, engine)
+	text = "func(ctx context.Context, c debug.Case) error {\n" + body + "}"
 	return text, imports, nil
 }

@@ -209,12 +209,18 @@ func inSession(ctx context.Context, c *captured, s *lazy.Session, in []*array.Ar
 	return out, err
 }
 
+// sessionOptions are those of all sessions. The code may be a step of training, which asks for
+// gradients.
+func sessionOptions(ctx context.Context, j *Job) lazy.Options {
+	return lazy.Options{Rounding: j.Rounding, Threads: j.Threads, Context: ctx, Gradients: true, Donate: j.Donate}
+}
+
 // warmRuns are enough for graphs to be compiled.
 const warmRuns = 4
 
 // session is the runner of the engine lazy. For measuring times the session is warm.
 func sessionOf(c *captured, j *Job) runner {
-	s := lazy.New(lazy.Options{Threads: j.Threads})
+	s := lazy.New(sessionOptions(context.Background(), j))
 	warm := j.Verb != Bench
 	run := func(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
 		for range warmRuns {
@@ -241,7 +247,9 @@ func explain(ctx context.Context, c *captured, j *Job, res *Result) error {
 	if err != nil {
 		return err
 	}
-	s := lazy.New(lazy.Options{Rounding: j.Rounding, Threads: j.Threads, Context: ctx, Synchronous: true, Record: j.Graphs})
+	o := sessionOptions(ctx, j)
+	o.Synchronous, o.Record = true, j.Graphs
+	s := lazy.New(o)
 	for range j.Repeat {
 		if _, err := inSession(ctx, c, s, in); err != nil {
 			return err
@@ -272,7 +280,7 @@ func bisectSession(ctx context.Context, c *captured, j *Job, res *Result) error 
 		return err
 	}
 	var failed error
-	found, err := lazytest.Bisect(lazy.Options{Rounding: j.Rounding, Threads: j.Threads, Context: ctx}, func(s *lazy.Session) bool {
+	found, err := lazytest.Bisect(sessionOptions(ctx, j), func(s *lazy.Session) bool {
 		out, err := inSession(ctx, c, s, in)
 		if err == nil {
 			var d *debug.Comparison

@@ -81,6 +81,7 @@ func genGraphs(c *captured, s *lazy.Session, j *Job, res *Result) error {
 		res.Notes.Add(&diag.Error{Note: true, Pos: l[0].Pos, Msg: name + " is not generated, sessions run it call by call: " + l[0].Msg})
 	}
 	for i, m := range modules {
+		o.Into = all[i].Into
 		p, err := planOf(m, o)
 		if err != nil {
 			leave(all[i].Name, err)

@@ -79,8 +79,17 @@ func openWeights(j *Job) (f weights.File, err error) {
 
 // wanted are the tensors that weights are for, in the order of the model.
 type wanted struct {
-	names []string
-	types map[string]shape.Type
+	names   []string
+	types   map[string]shape.Type
+	aliases map[string][]string // further names of tied tensors
+}
+
+// in reports whether a file has a tensor, under any of its names.
+func (w *wanted) in(f weights.File, name string) bool {
+	return slices.ContainsFunc(append([]string{name}, w.aliases[name]...), func(name string) bool {
+		_, _, ok := f.Type(name)
+		return ok
+	})
 }
 
 func (w *wanted) add(name string, t shape.Type) {
@@ -89,9 +98,10 @@ func (w *wanted) add(name string, t shape.Type) {
 }
 
 func wantedOfState(m any) wanted {
-	w := wanted{types: map[string]shape.Type{}}
+	w := wanted{types: map[string]shape.Type{}, aliases: map[string][]string{}}
 	for _, e := range nn.StateDict(m) {
 		w.add(e.Name, e.Tensor.Type())
+		w.aliases[e.Name] = e.Aliases
 	}
 	return w
 }
@@ -112,18 +122,15 @@ func (j *Job) unmatched(err error, f weights.File, all wanted) error {
 		return nil
 	}
 	list.Add(err)
-	unexpected, missing := map[string]bool{}, map[string]bool{}
+	unexpected := map[string]bool{}
 	for _, e := range list {
-		switch e.Code {
-		case nn.UnexpectedWeight, graph.WeightUnexpected:
+		if e.Code == nn.UnexpectedWeight || e.Code == graph.WeightUnexpected {
 			unexpected[e.Op] = true
-		case nn.MissingWeight, graph.WeightMissing:
-			missing[e.Op] = true
 		}
 	}
 	// The order of the file and of the model, not that of the messages, says which is which where types are equal.
 	have := slices.DeleteFunc(f.Names(), func(name string) bool { return !unexpected[name] })
-	want := slices.DeleteFunc(slices.Clone(all.names), func(name string) bool { return !missing[name] })
+	want := slices.DeleteFunc(slices.Clone(all.names), func(name string) bool { return all.in(f, name) }) // also the counters that may be missing
 	hint := renaming(f, have, want, all.types)
 	for _, e := range list {
 		switch e.Code {
@@ -142,20 +149,15 @@ func renaming(f weights.File, have, want []string, types map[string]shape.Type) 
 		d, dims, ok := f.Type(have)
 		return ok && shape.TensorType(d, shape.ConstDims(dims...)).Same(types[want])
 	}
-	rules := weights.Renames(have, want, fits)
-	if len(rules) == 0 {
+	proposed := weights.Renames(have, want, fits)
+	if len(proposed.Rules) == 0 {
 		return "give the weights of this model, or rename those of the file with -rename 'FROM=TO', as in 'norm*=bn*'"
 	}
-	slices.Reverse(want)
-	others := weights.Renames(have, want, fits)
-	check := ""
-	if slices.Sort(others); !slices.Equal(slices.Sorted(slices.Values(rules)), others) {
-		check = "; tensors of one type are taken in their order, which may exchange them: check which is which"
+	flags := make([]string, len(proposed.Rules))
+	for i, rule := range proposed.Rules {
+		flags[i] = "-rename " + quoted(rule)
 	}
-	for i, rule := range rules {
-		rules[i] = "-rename " + quoted(rule)
-	}
-	return "the names match with " + strings.Join(rules, " ") + check
+	return proposed.Hint(strings.Join(flags, " "))
 }
 
 // quoted quotes a word for a shell.

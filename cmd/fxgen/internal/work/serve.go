@@ -6,9 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime/debug"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/tracer"
 )
 
 // maxStack bounds the stack of a model that calls itself for ever: the runtime's
@@ -35,6 +40,7 @@ func Serve(s *Source, dir string) error {
 type Choice struct {
 	Name     string
 	Captured string            // the key of the function or of the constructor, "" for File and Model
+	Gives    bool              // the function returns a graph
 	Method   string            // of modules, Forward when empty
 	Params   []string          // names in the signature
 	Outputs  []string          // the same of the results
@@ -76,4 +82,67 @@ func TemporaryIn(env []string, folder string) []string {
 		env = append(env, name+"="+folder)
 	}
 	return env
+}
+
+// withGraph is the source with its graph, where it is a file, or a function that returns one.
+func (s *Source) withGraph(j *Job) (_ *Source, err error) {
+	if s.File != "" {
+		if s, err = Open(s.File); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case s.Gives != nil:
+		return s.graphGiven(j)
+	case s.onnx != nil:
+		return s.imported(j)
+	case s.pt2 != nil:
+		return s.importedPT2(j)
+	}
+	return s, nil
+}
+
+// graphGiven is the source with the graph that the user's function returns. It is called twice, for
+// generated code must not differ from call to call.
+func (s *Source) graphGiven(j *Job) (*Source, error) {
+	defer s.watch(j)()
+	first, err := s.graphOf()
+	if err != nil {
+		return nil, err
+	}
+	again, err := s.graphOf()
+	if err != nil {
+		return nil, err
+	}
+	if err := tracer.Compare(first, again, j.Verb == Gen && j.Weights == ""); err != nil {
+		return nil, err
+	}
+	out := *s
+	out.Gives, out.Graph = nil, first
+	return &out, nil
+}
+
+// graphOf calls the user's function.
+func (s *Source) graphOf() (m *graph.Module, err error) {
+	err = exchange.Recover(func() error {
+		given, err := s.Gives()
+		if err != nil {
+			return err
+		}
+		if h, ok := given.(interface{ Graph() *fx.GraphModule }); ok && !isNil(given) {
+			given = h.Graph()
+		}
+		gm, ok := given.(*fx.GraphModule)
+		if !ok || gm == nil {
+			return diag.New(BadConstructor, s.Name+" returned no graph").WithHint("make it return a *fx.GraphModule or a step of training, or an error")
+		}
+		m = gm.Module
+		return graph.Lint(m.Graph).Err()
+	})
+	return m, err
+}
+
+func isNil(v any) bool {
+	r := reflect.ValueOf(v)
+	return !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil()
 }

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"strings"
 	"time"
@@ -39,8 +38,10 @@ type Source struct {
 	Method string
 	// Func is the function, for sources that are one.
 	Func any
-	// Graph is the graph of sources that are files.
+	// Graph is the graph of sources that are files. Gives is the function of sources that capture
+	// a graph themselves: it returns a *fx.GraphModule, or what has one, such as a train.Step.
 	Graph *graph.Module
+	Gives func() (any, error)
 
 	path  string                  // of the file of a model
 	onnx  *onnx.File              // of models, which are imported when the source is captured
@@ -133,23 +134,9 @@ type captured struct {
 
 // capture makes the graph of a source. values tells that the weights are needed.
 func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, error) {
-	if s.File != "" {
-		var err error
-		if s, err = Open(s.File); err != nil {
-			return nil, err
-		}
-	}
-	if s.onnx != nil {
-		var err error
-		if s, err = s.imported(j); err != nil {
-			return nil, err
-		}
-	}
-	if s.pt2 != nil {
-		var err error
-		if s, err = s.importedPT2(j); err != nil {
-			return nil, err
-		}
+	s, err := s.withGraph(j)
+	if err != nil {
+		return nil, err
 	}
 	c := &captured{src: s}
 	if s.Graph != nil {
@@ -212,12 +199,6 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 	return c, nil
 }
 
-// trained refuses training mode for what is no module.
-func trained(name string) error {
-	return diag.New(BadValue, "-training is given, "+name+" is no module").
-		WithHint("modes are those of a module, ./pkg#Type: a function or a file has the mode that it was written in")
-}
-
 // How often a user's code is tried, and for how long once it has been tried a few
 // times; see decision 0013.
 const (
@@ -261,7 +242,7 @@ func (s *Source) make(j *Job) (m any, err error) {
 		if m, err = s.New(); err != nil {
 			return diag.New(BadConstructor, "the constructor of "+s.Name+" failed: "+err.Error()).WithHint("call it in a test of its own; -new names another one")
 		}
-		if v := reflect.ValueOf(m); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		if isNil(m) {
 			return diag.New(BadConstructor, "the constructor of "+s.Name+" returned nil").WithHint("make it return a module, or an error")
 		}
 		if j.Training {

@@ -29,6 +29,12 @@ import (
 	"github.com/gofx-dev/gofx/train"
 )
 
+// trained refuses training mode for what is no module.
+func trained(name string) error {
+	return diag.New(BadValue, "-training is given, "+name+" is no module").
+		WithHint("modes are those of a module, ./pkg#Type: a function or a file has the mode that it was written in")
+}
+
 // Training says how the verb train trains. Paths in it are absolute.
 type Training struct {
 	Data, Valid []Named // files, by the name of the array where one is given

@@ -26,7 +26,6 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
-	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
 )
 
@@ -42,10 +41,10 @@ type Model struct {
 
 // New returns the model with the weights that it was generated with.
 func New() (*Model, error) {
-	l := safetensors.LoaderOf(modelLiteral)
+	l := array.LoaderOf(modelLiteral)
 	w := &modelWeights{}
 	w.bind(l)
-	if err := l.Err(modelSchema); err != nil {
+	if err := l.Err(); err != nil {
 		return nil, err
 	}
 	w.pack(&kernel.Workspace{Threads: runtime.GOMAXPROCS(0)})
@@ -81,7 +80,7 @@ func (m *Model) Reload(r io.ReaderAt, size int64) error {
 func modelRead(f *safetensors.File) (*modelWeights, error) {
 	l := safetensors.NewLoader(f)
 	w := &modelWeights{}
-	w.bind(l)
+	w.bind(&l.Loader)
 	if err := l.Err(modelSchema); err != nil {
 		return nil, err
 	}
@@ -104,14 +103,11 @@ func (m *Model) loaded() (*modelWeights, error) {
 			return w, nil
 		}
 	}
-	return nil, diag.New("FX8020", "the model has no weights, expected one that New or Load made")
+	return nil, kernel.NoWeights("New or Load")
 }
 
-// modelStateNames are the tensors of a State in files, in order.
+// modelStateNames are the names of the tensors of a State, in order.
 var modelStateNames = [...]string{"calls"}
-
-// modelStateSchema is the hash of their names, types and shapes.
-const modelStateSchema = 0xa17e55e76f61fb19
 
 // State holds the tensors that calls of the model change, for the calls that follow.
 // It is made by NewState or LoadState and belongs to the caller, who may read and
@@ -119,7 +115,7 @@ const modelStateSchema = 0xa17e55e76f61fb19
 type State struct {
 	Calls array.Dense[float32] // calls f32[4]
 
-	busy atomic.Bool
+	turn kernel.Turn
 }
 
 // NewState returns the state that the weights begin with.
@@ -132,6 +128,26 @@ func (m *Model) NewState() (*State, error) {
 	s.Calls.Array = array.Clone(w.calls)
 	return s, nil
 }
+
+// tensors are what the state holds, in order.
+func (s *State) tensors() [1]*array.Array {
+	return [1]*array.Array{s.Calls.Array}
+}
+
+// check compares the state with what the model takes, and with the arguments of a call.
+func (s *State) check(arguments ...*array.Array) error {
+	if s == nil {
+		return kernel.NoState("NewState or LoadState")
+	}
+	var c kernel.Checker
+	c.State("calls", s.Calls.Array, array.F32, 4)
+	all := s.tensors()
+	c.Own(modelStateNames[:], all[:], arguments)
+	return c.Err()
+}
+
+// modelStateSchema is the hash of names, types and shapes of the tensors of a State.
+const modelStateSchema = 0xa17e55e76f61fb19
 
 // LoadState reads a state that Save has written, of size bytes. The error lists every
 // tensor that is missing, differs or is not expected.
@@ -159,23 +175,6 @@ func (s *State) Save(to io.Writer) error {
 		list[i] = safetensors.Named{Name: modelStateNames[i], Array: a}
 	}
 	return safetensors.Write(to, list, safetensors.Checksums(list))
-}
-
-// tensors are what the state holds, in order.
-func (s *State) tensors() [1]*array.Array {
-	return [1]*array.Array{s.Calls.Array}
-}
-
-// check compares the state with what the model takes, and with the arguments of a call.
-func (s *State) check(arguments ...*array.Array) error {
-	if s == nil {
-		return diag.New("FX1022", "the state is nil, expected one that NewState or LoadState made")
-	}
-	var c kernel.Checker
-	c.State("calls", s.Calls.Array, array.F32, 4)
-	all := s.tensors()
-	c.Own(modelStateNames[:], all[:], arguments)
-	return c.Err()
 }
 
 // Forward computes the results for the inputs
@@ -246,10 +245,10 @@ func (m *Model) ForwardInto(ctx context.Context, state *State, x, y, cond, outpu
 
 // run computes the results for inputs that have been checked.
 func (m *Model) run(ctx context.Context, w *modelWeights, state *State, N, M int, x, y, cond, output *array.Array) (err error) {
-	if !state.busy.CompareAndSwap(false, true) {
-		return diag.New("FX1022", "another call works on the state, expected one call at a time").WithHint("give each goroutine a State of its own")
+	if err := state.turn.Take(); err != nil {
+		return err
 	}
-	defer state.busy.Store(false)
+	defer state.turn.Give()
 	s := m.free.Take()
 	s.Begin(ctx, m.Threads)
 	defer m.done(s, &err)
@@ -313,7 +312,7 @@ func PeakBytes(N, M int) (bytes int64) {
 	s.output = s.Header(new(array.Array), array.F32, 4)
 	s.calls = s.Header(new(array.Array), array.F32, 4)
 	w := &modelWeights{}
-	w.bind(&safetensors.Loader{})
+	w.bind(&array.Loader{})
 	s.layout(N, M)
 	modelScratch(s, w)
 	return s.Bytes()

@@ -4,7 +4,6 @@ package kernel_calls
 
 import (
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/kernel"
 )
 
@@ -17,7 +16,7 @@ type modelWeights struct {
 }
 
 // bind takes tensors from l.
-func (w *modelWeights) bind(l *safetensors.Loader) {
+func (w *modelWeights) bind(l *array.Loader) {
 	l.Tensor(&w.calls, "calls", array.F32, 4)
 	l.Tensor(&w.l0B, "l0.b", array.F32, 4)
 	l.Tensor(&w.l0W, "l0.w", array.F32, 4, 4)

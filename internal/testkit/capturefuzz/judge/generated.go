@@ -50,10 +50,10 @@ type standIn struct {
 	run    lowering.Executable
 }
 
-func modelOf(m *graph.Module) func(find generated.Find, threads int) (generated.Model, error) {
-	return func(find generated.Find, _ int) (generated.Model, error) {
+func modelOf(m *graph.Module) func(find generated.Find, pack generated.Pack, threads int) (generated.Model, error) {
+	return func(find generated.Find, pack generated.Pack, _ int) (generated.Model, error) {
 		p := &standIn{module: m}
-		return p, p.Bind(find)
+		return p, p.Bind(find, pack)
 	}
 }
 
@@ -61,7 +61,7 @@ func (p *standIn) Call(ctx context.Context, in []*array.Array) ([]*array.Array, 
 	return p.run.Run(ctx, in)
 }
 
-func (p *standIn) Bind(find generated.Find) error {
+func (p *standIn) Bind(find generated.Find, _ generated.Pack) error {
 	m := graph.Clone(p.module)
 	for _, param := range m.Params() {
 		a, err := find(param.Path)

@@ -1,0 +1,127 @@
+package effects
+
+import (
+	"context"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+	"golang.org/x/tools/go/ssa"
+	"golang.org/x/tools/go/ssa/ssautil"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/userpkg"
+)
+
+// gofx is the path of this module, whose rooms trusted.go speaks of.
+const gofx = "github.com/gofx-dev/gofx"
+
+const tensorPath = gofx + "/tensor"
+
+// Loaded is a package with all packages outside the standard library that it stands on.
+type Loaded struct {
+	Package  *packages.Package // the one that was named
+	ssa      *ssa.Program
+	sources  map[string]*packages.Package // by path: those that are analysed
+	trusted  map[string]bool              // paths of tensor and the rooms below it
+	facts    map[*ssa.Function]*facts
+	world    *world
+	refusing map[*ssa.Function]bool // of refuses
+	cleaned  map[*ssa.Function]bool // of clean
+}
+
+// Open loads a package that a pattern names, as userpkg.Load does, and builds its SSA and that
+// of the packages it imports, except for the standard library and the rooms below nn.
+func Open(ctx context.Context, pattern string, env []string) (*Loaded, error) {
+	if err := userpkg.Folder(pattern); err != nil {
+		return nil, err
+	}
+	c := packages.Config{Context: ctx, Env: env, Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule}
+	first, err := userpkg.LoadWith(&c, pattern)
+	if err != nil {
+		return nil, err
+	}
+	p := &Loaded{sources: map[string]*packages.Package{}, trusted: map[string]bool{}, facts: map[*ssa.Function]*facts{},
+		refusing: map[*ssa.Function]bool{}, cleaned: map[*ssa.Function]bool{}}
+	paths := p.split(first)
+	c.Mode = packages.LoadSyntax | packages.NeedModule
+	list, err := packages.Load(&c, paths...)
+	if err != nil {
+		return nil, err
+	}
+	var errs []packages.Error
+	for _, q := range list {
+		errs = append(errs, q.Errors...)
+		p.sources[q.PkgPath] = q
+		if q.PkgPath == first.PkgPath {
+			p.Package = q
+		}
+	}
+	if len(errs) > 0 {
+		return nil, userpkg.Problems(errs)
+	}
+	p.ssa, _ = ssautil.Packages(list, ssa.InstantiateGenerics)
+	for _, q := range list {
+		p.ssa.Package(q.Types).Build()
+	}
+	p.world = p.look()
+	return p, nil
+}
+
+// split lists the packages to analyse, and notes those that are trusted.
+func (p *Loaded) split(first *packages.Package) (paths []string) {
+	packages.Visit([]*packages.Package{first}, func(q *packages.Package) bool {
+		if q.PkgPath == tensorPath {
+			packages.Visit([]*packages.Package{q}, nil, func(q *packages.Package) { p.trusted[q.PkgPath] = q.Module != nil })
+		}
+		return true
+	}, nil)
+	packages.Visit([]*packages.Package{first}, nil, func(q *packages.Package) {
+		if q == first || q.Module != nil && !p.trusted[q.PkgPath] {
+			paths = append(paths, q.PkgPath)
+		}
+	})
+	slices.Sort(paths)
+	return paths
+}
+
+// isStandard reports whether a package is of the standard library.
+func (p *Loaded) isStandard(path string) bool {
+	return p.sources[path] == nil && !p.trusted[path] && !strings.Contains(strings.SplitN(path, "/", 2)[0], ".")
+}
+
+// Function finds a function or method: "Classify", "Decoder.Step", "(*Decoder).Step".
+func (p *Loaded) Function(name string) (*ssa.Function, error) {
+	scope := p.Package.Types.Scope()
+	typ, method, isMethod := strings.Cut(strings.Trim(name, "("), ".")
+	typ = strings.TrimPrefix(strings.TrimSuffix(typ, ")"), "*")
+	obj := scope.Lookup(typ)
+	if f, ok := obj.(*types.Func); ok && !isMethod {
+		if f.Signature().TypeParams().Len() > 0 {
+			return nil, noFunction(name+" has type parameters, and a table is of one instance", "name a function that calls the instance you want")
+		}
+		return p.ssa.FuncValue(f), nil
+	}
+	t, ok := obj.(*types.TypeName)
+	if !ok {
+		return nil, noFunction("package "+p.Package.PkgPath+" has no function or type "+typ, "name a function, or a method as Type.Method")
+	}
+	if !isMethod {
+		method = "Forward"
+	}
+	if n, ok := t.Type().(*types.Named); ok && n.TypeParams().Len() > 0 {
+		return nil, noFunction(typ+" has type parameters, and a table is of one instance", "name a function that calls the instance you want")
+	}
+	if types.IsInterface(t.Type()) {
+		return nil, noFunction(typ+" is an interface, whose methods have no code", "name a type that implements it")
+	}
+	set := types.NewMethodSet(types.NewPointer(t.Type()))
+	sel := set.Lookup(p.Package.Types, method)
+	if sel == nil {
+		return nil, noFunction("type "+typ+" has no method "+method, "name a method as Type.Method")
+	}
+	return p.ssa.MethodValue(sel), nil
+}
+
+func noFunction(msg, hint string) error { return diag.New(NoFunction, msg).WithHint(hint) }

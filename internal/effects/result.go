@@ -1,0 +1,113 @@
+package effects
+
+import (
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// summary makes the result of a walk.
+func (w *walk) summary() *Summary {
+	s := &Summary{Func: w.root.String()}
+	a := w.all
+	for g, acc := range a.globals {
+		w.global(s, g, acc)
+	}
+	if a.compares {
+		for _, t := range w.dynamic {
+			a.whole(t, Load, w.root.Pos())
+		}
+	}
+	w.sameMemory()
+	for k, acc := range a.fields {
+		if acc == 0 {
+			continue
+		}
+		if a.adds[k] && a.uses[k] == 0 {
+			acc |= Adds
+		}
+		s.Fields = append(s.Fields, Field{k.owner, k.name, k.typ, acc, a.lines[k]})
+	}
+	for k, acc := range a.elems {
+		s.Elems = append(s.Elems, Elem{k, acc, a.lines[k]})
+	}
+	for k := range w.dynamic {
+		s.Dynamic = append(s.Dynamic, k)
+	}
+	for _, fn := range w.bodies {
+		s.Bodies = append(s.Bodies, w.body(fn))
+	}
+	for _, t := range a.kinds {
+		if m, ok := t.Underlying().(*types.Map); ok {
+			s.Maps = append(s.Maps, m)
+		}
+	}
+	s.Opaque = append(s.Opaque, a.opaque...)
+	s.Observes, s.InPlace = a.observes, a.inPlace
+	paths := map[string]bool{}
+	for fn := range w.seen {
+		if path := pathOf(fn); path != "" && !paths[path] && w.p.sources[path] != nil {
+			paths[path] = true
+			s.Packages = append(s.Packages, path)
+		}
+	}
+	s.sort()
+	return s
+}
+
+// global enters a global that code uses: one that a file of the function's package can name,
+// or that never changes, in which case it needs no entry.
+func (w *walk) global(s *Summary, g *ssa.Global, acc Access) {
+	path := g.Pkg.Pkg.Path()
+	name, line := path+"."+g.Name(), w.all.lines[g]
+	v, _ := g.Object().(*types.Var)
+	switch {
+	case w.p.world.constant(g):
+	case v == nil || path != w.p.Package.PkgPath && (!v.Exported() || w.internal(path)):
+		s.Opaque = append(s.Opaque, Place{line, "the variable " + name, "generated code in package " + w.p.Package.Name + " cannot name it"})
+	default:
+		s.Globals = append(s.Globals, Global{name, TypeName(v.Type()), acc, line, v})
+	}
+}
+
+// internal reports whether a package is not to be imported by the one that was loaded.
+func (w *walk) internal(path string) bool {
+	i := strings.LastIndex("/"+path+"/", "/internal/")
+	if i < 0 {
+		return false
+	}
+	parent := strings.TrimSuffix(path[:max(i-1, 0)], "/")
+	return w.p.Package.PkgPath != parent && !strings.HasPrefix(w.p.Package.PkgPath, parent+"/")
+}
+
+// sameMemory gives all types of one underlying type the accesses of each: a conversion makes one
+// of the other without a copy, and a walk meets the memory under either name.
+func (w *walk) sameMemory() {
+	a := w.all
+	list := map[string]Access{}
+	line := map[string]string{}
+	under := func(t types.Type) string {
+		switch u := t.Underlying().(type) {
+		case *types.Slice, *types.Map, *types.Array:
+			return TypeName(u)
+		}
+		return ""
+	}
+	for k, acc := range a.elems {
+		if u := under(a.kinds[k]); u != "" {
+			list[u] |= acc
+			if line[u] == "" || a.lines[k] < line[u] {
+				line[u] = a.lines[k]
+			}
+		}
+	}
+	for k, t := range a.kinds {
+		if u := under(t); u != "" && list[u] != 0 {
+			a.elems[k] |= list[u]
+			if a.lines[k] == "" {
+				a.lines[k] = line[u]
+			}
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package effects
+
+import (
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// Access says what is done with a piece of memory. The values are bits.
+type Access uint8
+
+// The accesses. A piece that is struct or array has the access Load where code goes through
+// it; its own fields or elements are entries of their own.
+const (
+	Load Access = 1 << iota
+	Store
+	Len  // of a slice or map
+	Cap  // of a slice
+	Adds // an integer of which every use is x += e, where e does not depend on x
+)
+
+// MarshalText is String.
+func (a Access) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// String lists the bits.
+func (a Access) String() string {
+	var list []string
+	for i, name := range []string{"load", "store", "len", "cap", "adds"} {
+		if a&(1<<i) != 0 {
+			list = append(list, name)
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// Field is a field of a struct type.
+type Field struct {
+	Type, Name, FieldType string
+	Access                Access
+	Line                  string // "file.go:12" of the first access
+}
+
+// Elem are the elements of a slice, array or map type, or that which a pointer type points to.
+type Elem struct {
+	Type   string
+	Access Access
+	Line   string
+}
+
+// Global is a package-level variable.
+type Global struct {
+	Name, Type string
+	Access     Access
+	Line       string
+	Var        *types.Var `json:"-"`
+}
+
+// Body is a function value whose code was analysed: the place where its code begins.
+type Body struct {
+	File string // without folders
+	Line int
+}
+
+// Place is a call, or another operation, that keeps a function from being replayed.
+type Place struct{ Line, What, Why string }
+
+// Summary is what a function may do.
+type Summary struct {
+	Func     string
+	Fields   []Field
+	Elems    []Elem
+	Globals  []Global
+	Dynamic  []string // concrete types that interfaces may hold on the way
+	Bodies   []Body
+	Opaque   []Place      // operations of which nothing is known
+	Observes []Place      // reads of a tensor's data
+	InPlace  []Place      // writes of a tensor's data
+	Maps     []*types.Map `json:"-"`
+	Packages []string     // whose code was looked at
+}
+
+// Reads counts the fields that are loaded.
+func (s *Summary) Reads() (n int) {
+	for _, f := range s.Fields {
+		if f.Access&Load != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *Summary) sort() {
+	slices.SortFunc(s.Fields, func(a, b Field) int {
+		return strings.Compare(a.Type+"\x00"+a.Name, b.Type+"\x00"+b.Name)
+	})
+	slices.SortFunc(s.Elems, func(a, b Elem) int { return strings.Compare(a.Type, b.Type) })
+	slices.SortFunc(s.Globals, func(a, b Global) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.Bodies, func(a, b Body) int {
+		if c := strings.Compare(a.File, b.File); c != 0 {
+			return c
+		}
+		return a.Line - b.Line
+	})
+	s.Bodies = slices.Compact(s.Bodies)
+	slices.Sort(s.Dynamic)
+	s.Dynamic = slices.Compact(s.Dynamic)
+	slices.Sort(s.Packages)
+	slices.SortFunc(s.Maps, func(a, b *types.Map) int { return strings.Compare(TypeName(a), TypeName(b)) })
+	s.Maps = slices.CompactFunc(s.Maps, func(a, b *types.Map) bool { return types.Identical(a, b) })
+	for _, list := range []*[]Place{&s.Opaque, &s.Observes, &s.InPlace} {
+		slices.SortFunc(*list, func(a, b Place) int {
+			return strings.Compare(a.Line+"\x00"+a.What+"\x00"+a.Why, b.Line+"\x00"+b.What+"\x00"+b.Why)
+		})
+		*list = slices.Compact(*list)
+	}
+}
