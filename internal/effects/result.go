@@ -45,15 +45,34 @@ func (w *walk) summary() *Summary {
 	}
 	s.Opaque = append(s.Opaque, a.opaque...)
 	s.Observes, s.InPlace = a.observes, a.inPlace
-	paths := map[string]bool{}
-	for fn := range w.seen {
-		if path := pathOf(fn); path != "" && !paths[path] && w.p.sources[path] != nil {
-			paths[path] = true
-			s.Packages = append(s.Packages, path)
-		}
-	}
+	s.Packages = w.packages()
 	s.sort()
 	return s
+}
+
+// packages lists those whose code was looked at, and those that declare the types in it.
+func (w *walk) packages() (list []string) {
+	paths := map[string]bool{}
+	add := func(path string) {
+		if path != "" && !paths[path] && w.p.sources[path] != nil {
+			paths[path] = true
+			list = append(list, path)
+		}
+	}
+	for fn := range w.seen {
+		add(pathOf(fn))
+	}
+	for _, all := range []map[string]types.Type{w.all.kinds, w.dynamic} {
+		for _, t := range all {
+			if p, ok := t.(*types.Pointer); ok {
+				t = p.Elem()
+			}
+			if n, ok := types.Unalias(t).(*types.Named); ok && n.Obj().Pkg() != nil {
+				add(n.Obj().Pkg().Path())
+			}
+		}
+	}
+	return list
 }
 
 // global enters a global that code uses: one that a file of the function's package can name,

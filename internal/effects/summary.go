@@ -76,7 +76,7 @@ type Summary struct {
 	Observes []Place      // reads of a tensor's data
 	InPlace  []Place      // writes of a tensor's data
 	Maps     []*types.Map `json:"-"`
-	Packages []string     // whose code was looked at
+	Packages []string     // whose code was looked at, or whose types are met
 }
 
 // Reads counts the fields that are loaded.
