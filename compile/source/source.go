@@ -117,15 +117,27 @@ func linked(info *debug.BuildInfo, path string) string {
 	for _, d := range info.Deps {
 		switch {
 		case d.Path != path:
-		case d.Replace == nil:
-			return d.Version
-		case d.Replace.Version == "":
-			return Replaced
+		case d.Replace != nil:
+			return Version(d.Version, d.Replace.Path, d.Replace.Version)
 		default:
-			return d.Replace.Path + "@" + d.Replace.Version
+			return Version(d.Version, "", "")
 		}
 	}
 	return ""
+}
+
+// Version names the version of a module, of which another one may stand for it.
+func Version(version, replacement, of string) string {
+	if replacement != "" {
+		version = of
+	}
+	switch {
+	case version == "" || version == "(devel)":
+		return Replaced
+	case replacement != "":
+		return replacement + "@" + version
+	}
+	return version
 }
 
 func (c *Code) stale(msg string) {

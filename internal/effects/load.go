@@ -24,7 +24,8 @@ const (
 
 // Loaded is a package with all packages outside the standard library that it stands on.
 type Loaded struct {
-	Package  *packages.Package // the one that was named
+	Package  *packages.Package           // the one that was named
+	Modules  map[string]*packages.Module // of all packages, by path
 	ssa      *ssa.Program
 	sources  map[string]*packages.Package // by path: those that are analysed
 	trusted  map[string]bool              // paths of tensor and the rooms below it
@@ -50,7 +51,7 @@ func OpenOverlay(ctx context.Context, pattern string, env []string, overlay map[
 	if err != nil {
 		return nil, err
 	}
-	p := &Loaded{sources: map[string]*packages.Package{}, trusted: map[string]bool{}, facts: map[*ssa.Function]*facts{},
+	p := &Loaded{Modules: map[string]*packages.Module{}, sources: map[string]*packages.Package{}, trusted: map[string]bool{}, facts: map[*ssa.Function]*facts{},
 		refusing: map[*ssa.Function]bool{}, cleaned: map[*ssa.Function]bool{}}
 	paths := p.split(first)
 	c.Mode = packages.LoadSyntax | packages.NeedModule
@@ -81,6 +82,9 @@ func OpenOverlay(ctx context.Context, pattern string, env []string, overlay map[
 // is left out: it is large, and no function that can be replayed calls it.
 func (p *Loaded) split(first *packages.Package) (paths []string) {
 	packages.Visit([]*packages.Package{first}, func(q *packages.Package) bool {
+		if q.Module != nil {
+			p.Modules[q.Module.Path] = q.Module
+		}
 		if q.PkgPath == tensorPath {
 			packages.Visit([]*packages.Package{q}, nil, func(q *packages.Package) { p.trusted[q.PkgPath] = q.Module != nil })
 		}

@@ -83,21 +83,21 @@ func (w *walk) global(s *Summary, g *ssa.Global, acc Access) {
 	v, _ := g.Object().(*types.Var)
 	switch {
 	case w.p.world.constant(g):
-	case v == nil || path != w.p.Package.PkgPath && (!v.Exported() || w.internal(path)):
+	case v == nil || path != w.p.Package.PkgPath && (!v.Exported() || Internal(path, w.p.Package.PkgPath)):
 		s.Opaque = append(s.Opaque, Place{line, "the variable " + name, "generated code in package " + w.p.Package.Name + " cannot name it"})
 	default:
 		s.Globals = append(s.Globals, Global{name, TypeName(v.Type()), acc, line, v})
 	}
 }
 
-// internal reports whether a package is not to be imported by the one that was loaded.
-func (w *walk) internal(path string) bool {
+// Internal reports whether a package must not import another one.
+func Internal(path, from string) bool {
 	i := strings.LastIndex("/"+path+"/", "/internal/")
 	if i < 0 {
 		return false
 	}
 	parent := strings.TrimSuffix(path[:max(i-1, 0)], "/")
-	return w.p.Package.PkgPath != parent && !strings.HasPrefix(w.p.Package.PkgPath, parent+"/")
+	return from != parent && !strings.HasPrefix(from, parent+"/")
 }
 
 // sameMemory gives all types of one underlying type the accesses of each: a conversion makes one
