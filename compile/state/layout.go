@@ -48,6 +48,7 @@ type Schema struct {
 
 // NewSchema returns the schema of a table. in and out are the structs of arguments and results.
 func NewSchema(t *Table, in, out reflect.Type) *Schema {
+	t = t.inTest(in.PkgPath())
 	s := &Schema{table: t, fields: map[string]map[string]*Field{}, elems: map[string]*Elem{}, dynamic: map[string]bool{}, bodies: map[Body]bool{},
 		maps: map[reflect.Type]*Map{}, layouts: map[reflect.Type]*layout{}, wholes: map[reflect.Type]*layout{}}
 	for i := range t.Fields {

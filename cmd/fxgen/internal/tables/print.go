@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"go/token"
 	"go/types"
 	"path/filepath"
 	"strings"
@@ -31,7 +32,7 @@ func (m *maker) file(t *tables) ([]byte, error) {
 	f.HeaderComment(source.Mark + " " + strings.Join(m.r.Funcs, " "))
 	f.ImportNames(map[string]string{compilePath: "compile", statePath: "state", sourcePath: "source"})
 	if t != nil {
-		f.Comment("fxCode is the code that the tables of this file are of.")
+		f.Comment(m.codeName() + " is the code that the tables of this file are of.")
 		f.Var().Id(m.codeName()).Op("=").Qual(sourcePath, "Code").Add(m.codeValue(&t.code))
 	}
 	for i, x := range m.targets {
@@ -52,24 +53,28 @@ func (m *maker) file(t *tables) ([]byte, error) {
 
 // codeName is the variable of a generated file: a package may have several of them.
 func (m *maker) codeName() string {
-	base := strings.TrimSuffix(filepath.Base(m.r.File), ".go")
-	var b strings.Builder
-	b.WriteString("fxCodeOf_")
-	for _, r := range base {
-		if r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			b.WriteRune(r)
+	name := "fxCode"
+	for part := range strings.SplitSeq(strings.TrimSuffix(filepath.Base(m.r.File), ".go"), "_") {
+		part = strings.Map(func(r rune) rune {
+			if r > 127 || r != '_' && !token.IsIdentifier("x"+string(r)) {
+				return -1
+			}
+			return r
+		}, part)
+		if part != "" && part != "fx" && part != "compile" {
+			name += title(part)
 		}
 	}
-	return b.String()
+	return name
 }
 
 func (m *maker) codeValue(c *source.Code) jen.Code {
 	var packages, modules []jen.Code
 	for _, p := range c.Packages {
-		packages = append(packages, jen.Values(jen.Dict{jen.Id("Path"): gosrc.Quoted(p.Path), jen.Id("Hash"): gosrc.Quoted(p.Hash)}))
+		packages = append(packages, row(field{"Path", gosrc.Quoted(p.Path)}, field{"Hash", gosrc.Quoted(p.Hash)}))
 	}
 	for _, x := range c.Modules {
-		modules = append(modules, jen.Values(jen.Dict{jen.Id("Path"): gosrc.Quoted(x.Path), jen.Id("Version"): gosrc.Quoted(x.Version)}))
+		modules = append(modules, row(field{"Path", gosrc.Quoted(x.Path)}, field{"Version", gosrc.Quoted(x.Version)}))
 	}
 	return record(
 		field{"File", gosrc.Quoted(c.File)}, field{"Command", gosrc.Quoted(c.Command)}, field{"Go", gosrc.Quoted(c.Go)},
@@ -123,6 +128,8 @@ func (m *maker) compiled(f *jen.File, x *target, s *effects.Summary) {
 		method.Block(call)
 	case s == nil:
 		method.Block(jen.Return(call))
+	case len(names) == 1:
+		method.Block(jen.Return(call.Dot(resultName(0))))
 	default:
 		method.Block(jen.Id("out").Op(":=").Add(call), jen.Return(names...))
 	}
