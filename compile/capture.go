@@ -4,12 +4,13 @@ import (
 	"math"
 
 	"github.com/gofx-dev/gofx/compile/state"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
 // exclusive runs a call under a session, and makes a record of it. fits is the record that fits the call
-// already, for Audit. The lock is held for writing.
+// already, which is compared with it. The lock is held for writing.
 func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	defer using.Unlock()
 	image, why := c.schema.Walk(k.in, k.out, b.thawed)
@@ -50,17 +51,22 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	if why == nil {
 		r, why = c.record(image, replay, got)
 	}
+	differs := ""
 	if fits != nil {
-		c.audited(fits, r, why, forecast)
+		differs = fits.compared(r, why, forecast)
+	}
+	if r != nil && (fits != nil || differs != "") {
+		r.leave()
 	}
 	switch {
+	case differs != "":
+		c.distrust(b, differs)
+	case fits != nil:
 	case why != nil:
 		c.refuse(b, why)
 		if c.opts.strict {
 			panic(c.notRecorded(why))
 		}
-	case fits != nil:
-		r.run.Close()
 	default:
 		r.got.Results = nil
 		b.add(c, r)
@@ -89,6 +95,20 @@ func (b *bucket) thaw(c *core, image *state.Image) (wrote bool) {
 	return wrote
 }
 
+// distrust ends the records of a receiver, for which the table does not hold.
+func (c *core) distrust(b *bucket, why string) {
+	if c.opts.audit > 0 {
+		panic((&diag.Error{Code: Differs, Op: c.name, Msg: why, Hint: "run fxgen compile again; where the table is that of the code, report the function"}).At(diag.Here()))
+	}
+	no := &state.Refusal{Why: why}
+	c.refused.Add(1)
+	c.remember(no)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.plain = no
+	b.empty()
+}
+
 // refuse notes that a call has no record. After LiftAfter such calls in a row none is tried.
 func (c *core) refuse(b *bucket, why *state.Refusal) {
 	c.refused.Add(1)
@@ -102,15 +122,19 @@ func (c *core) refuse(b *bucket, why *state.Refusal) {
 
 // add adds a record.
 func (b *bucket) add(c *core, r *record) {
-	c.records.Add(1)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.closed {
+		r.leave()
+		return
+	}
+	c.records.Add(1)
 	b.refused = 0
 	b.records = append(b.records, nil)
 	copy(b.records[1:], b.records)
 	b.records[0] = r
 	if n := len(b.records); n > c.opts.capacity {
-		b.records[n-1].run.Close()
+		b.records[n-1].leave()
 		b.records = b.records[:n-1]
 		c.evicted.Add(1)
 		if b.evicted++; b.evicted >= c.opts.capacity {

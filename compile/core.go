@@ -40,6 +40,7 @@ type core struct {
 type bucket struct {
 	mu      sync.RWMutex
 	records []*record // the one used last comes first
+	closed  bool
 	plain   *state.Refusal
 	refused int
 	evicted int
@@ -114,7 +115,10 @@ func (c *core) do(k *call) {
 	}
 	b := c.bucket(k)
 	r, failed := b.find(k)
-	if r != nil && !(c.opts.audit > 0 && b.hits.Add(1)%int64(c.opts.audit) == 0) {
+	if r != nil {
+		defer r.leave()
+	}
+	if r != nil && r.proven.Load() && !(c.opts.audit > 0 && b.hits.Add(1)%int64(c.opts.audit) == 0) {
 		if r.replay(k) {
 			c.hits.Add(1)
 			return
@@ -204,8 +208,14 @@ func (c *core) close() {
 func (b *bucket) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.closed = true
+	b.empty()
+}
+
+// empty lets the records go. The lock is held.
+func (b *bucket) empty() {
 	for _, r := range b.records {
-		r.run.Close()
+		r.leave()
 	}
 	b.records = nil
 }
@@ -222,13 +232,14 @@ type failure struct {
 	at int
 }
 
-// find returns the record that fits a call, or why the one used last does not.
+// find returns the record that fits a call, for the caller to leave, or why the one used last does not.
 func (b *bucket) find(k *call) (*record, failure) {
 	b.mu.RLock()
 	var first failure
 	for i, r := range b.records {
 		ok, failed := r.guard.Check(&k.machine, k.in, k.out)
 		if ok {
+			r.users.Add(1)
 			b.mu.RUnlock()
 			if i > 0 {
 				b.front(r)

@@ -255,7 +255,7 @@ func runDynamic(in *dynamicIn, out *dynamicOut) {
 var dynamicTable = state.Table{
 	Func: pkg + ".runDynamic",
 	Fields: []state.Field{field("dynamic", "Act", pkg+".activation", state.Load), field("dynamic", "Opt", "interface {}", state.Load),
-		field("dynamic", "Fn", "func("+"*tensor.Tensor) *tensor.Tensor", state.Load), field("dynamic", "Gains", "map[string]float64", state.Load|state.Len),
+		field("dynamic", "Fn", "func("+tensorName+") "+tensorName, state.Load), field("dynamic", "Gains", "map[string]float64", state.Load|state.Len),
 		field("dynamic", "Err", "error", state.Store), field("scaled", "By", "float64", state.Load)},
 	Elems:   []state.Elem{{Type: "map[string]float64", Access: rw | state.Len}},
 	Globals: []state.Global{{Name: "errBig", Type: "error", Access: state.Load, Ptr: &errBig}},

@@ -3,10 +3,10 @@ package compile
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/compile/state"
-	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/lowering"
@@ -21,6 +21,15 @@ type record struct {
 	text   string // of the graph
 	calls  int    // in it
 	run    lowering.Executable
+	users  atomic.Int32 // the bucket, and calls that run the graph
+	proven atomic.Bool  // a second call has shown that it makes new objects
+}
+
+// leave closes the graph once nobody uses it.
+func (r *record) leave() {
+	if r.users.Add(-1) == 0 {
+		r.run.Close()
+	}
 }
 
 // record makes the record of a call.
@@ -33,7 +42,10 @@ func (c *core) record(image *state.Image, replay *state.Replay, got *lazy.Captur
 	for _, w := range got.Writes {
 		writes = append(writes, w.Tensor)
 	}
-	return &record{guard: image.Guard(writes, replay.Caps()), stores: replay, got: got, text: got.Module.String(), calls: calls(got), run: run}, nil
+	r := &record{guard: image.Guard(writes, replay.Caps()), stores: replay, got: got, text: got.Module.String(), calls: calls(got), run: run}
+	r.users.Store(1)
+	r.proven.Store(replay.Proven())
+	return r, nil
 }
 
 // values computes what the graph does for a call whose guard was checked. ok is false where that fails.
@@ -84,13 +96,26 @@ func (r *record) replay(k *call) (ok bool) {
 		default:
 			bases[i] = value(f.Value)
 		}
-		tensors[i] = tensor.Owned(r.got.Found[i].Show(bases[i]))
+		tensors[i] = r.tensor(i, bases[i])
 	}
 	for i, w := range r.got.Writes {
 		r.guard.Tensor(&k.machine, w.Tensor).AssignInPlace(tensor.Owned(written[i]))
 	}
 	r.stores.Apply(&k.machine, tensors)
 	return true
+}
+
+// tensor makes a tensor that was found.
+func (r *record) tensor(i int, base *array.Array) *tensor.Tensor {
+	f := &r.got.Found[i]
+	x := tensor.Owned(f.Show(base))
+	if f.Param {
+		x.MarkParam()
+	}
+	if f.Frozen {
+		x.Freeze(true)
+	}
+	return x
 }
 
 // forecast computes what the graph says of a call before the function runs, nil without a record.
@@ -105,22 +130,22 @@ func (r *record) forecast(k *call) []*array.Array {
 	return out
 }
 
-// audited compares a record that fits with what the function did.
-func (c *core) audited(fits, now *record, why *state.Refusal, forecast []*array.Array) {
-	e := &diag.Error{Code: Differs, Op: c.name, Hint: "run fxgen compile again; where the table is that of the code, report the function"}
+// compared says how a record that fits a call differs from what the function did, "" where it does not.
+func (r *record) compared(now *record, why *state.Refusal, forecast []*array.Array) string {
 	switch {
 	case why != nil:
-		e.Msg = "a record fits the call, but no record can be made of it: " + why.Why
-	case fits.text != now.text:
-		e.Msg = "a record fits the call, but the function computes another graph:\n" + now.text + "the record has\n" + fits.text
-	case !slices.Equal(fits.got.Reads, now.got.Reads) || !fits.stores.Same(now.stores):
-		e.Msg = "a record fits the call, but the function stores something else"
+		return "a record fits the call, but no record can be made of it: " + why.Why
+	case r.text != now.text:
+		return "a record fits the call, but the function computes another graph:\n" + now.text + "the record has\n" + r.text
+	case !slices.Equal(r.got.Reads, now.got.Reads) || !r.stores.Same(now.stores):
+		return "a record fits the call, but the function stores something else"
 	case !slices.EqualFunc(forecast, now.got.Results, array.Equal):
-		e.Msg = "a record fits the call, but the function computes other values"
-	default:
-		return
+		return "a record fits the call, but the function computes other values"
+	case !r.proven.Load() && !r.stores.Prove(now.stores):
+		return "a result or store leads to memory that was there before the call, and that the table does not lead to"
 	}
-	panic(e.At(diag.Here()))
+	r.proven.Store(true)
+	return ""
 }
 
 // calls counts the calls of a graph.

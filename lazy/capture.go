@@ -42,10 +42,11 @@ type CapturedValue struct {
 // CapturedTensor is a tensor that the code made. It is a value, or shows the memory of a data tensor
 // or of another tensor that was found.
 type CapturedTensor struct {
-	Value  CapturedValue
-	Memory int // of which data tensor, -1 for none
-	Like   int // the tensor found before it whose base it shares, -1 for none
-	show   []alias.Step[*place]
+	Param, Frozen bool // what MarkParam and Freeze have made of it
+	Value         CapturedValue
+	Memory        int // of which data tensor, -1 for none
+	Like          int // the tensor found before it whose base it shares, -1 for none
+	show          []alias.Step[*place]
 }
 
 // Show returns the part of its base's array that the tensor shows.

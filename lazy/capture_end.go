@@ -35,7 +35,7 @@ func (e *ending) find(list []*tensor.Tensor) {
 	}
 	owners := map[*array.Storage]bool{}
 	for n, x := range list {
-		t := CapturedTensor{Memory: -1, Like: -1}
+		t := CapturedTensor{Param: x.IsParam(), Frozen: x.IsFrozen(), Memory: -1, Like: -1}
 		var v *place
 		switch r := x.Value().(type) {
 		case *alias.Ref[*place]:

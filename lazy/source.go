@@ -50,7 +50,7 @@ func (s source) Slot(x *tensor.Tensor) record.Slot {
 		return nil
 	case k != nil:
 		return k
-	case !x.IsParam() && (s.capture == nil || !s.capture.frozen[x.ID()]):
+	case s.capture != nil && !s.capture.frozen[x.ID()], s.capture == nil && !x.IsParam():
 		return nil
 	}
 	k = &slot{name: "p" + strconv.Itoa(len(s.slots)), array: x.Value().(*array.Array), of: x.ID()}

@@ -76,6 +76,11 @@ func (x *Tensor) IsParam() bool { return x.c.param.Load() }
 // over the model then lists it as a buffer. nn.Freeze does it by names.
 func (x *Tensor) Freeze(on bool) { x.c.fixed = on }
 
+// IsFrozen reports whether Freeze has left the tensor out of training. For engines only.
+//
+//gofx:observes nothing
+func (x *Tensor) IsFrozen() bool { return x.c.fixed }
+
 // LastWrite returns where a parameter or buffer was last written by an eager
 // in-place call. For tracing engines.
 //

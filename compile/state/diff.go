@@ -12,7 +12,8 @@ type place struct {
 	to    destination
 	index uint32 // of a register, a new object, a new tensor
 	delta uintptr
-	p     unsafe.Pointer // of to == fixed
+	p     unsafe.Pointer // of toFixed
+	box   reflect.Type   // of toFixed: what lies there, nil for nothing
 }
 
 type destination uint8
@@ -59,6 +60,8 @@ type Replay struct {
 	entries []entry
 	tensors int
 	caps    bool // a slice is written
+	s       *Schema
+	made    []unsafe.Pointer // new objects of the call itself, until Prove
 }
 
 // diff compares memory.
@@ -75,7 +78,7 @@ type diff struct {
 // Diff compares the memory now with that of the walk. It returns what a replay writes, and the tensors that it
 // needs for it, in the order in which Apply takes them.
 func (m *Image) Diff() (*Replay, []*tensor.Tensor, *Refusal) {
-	d := &diff{m: m, r: &Replay{}, index: map[any]int{}, wrote: map[unsafe.Pointer]bool{}}
+	d := &diff{m: m, r: &Replay{s: m.s}, index: map[any]int{}, wrote: map[unsafe.Pointer]bool{}}
 	m.refused = nil
 	for i := range m.words {
 		w := &m.words[i]
@@ -95,6 +98,11 @@ func (m *Image) Diff() (*Replay, []*tensor.Tensor, *Refusal) {
 	for _, k := range m.maps {
 		d.entries(k)
 	}
+	for i := range m.tensors {
+		if t := &m.tensors[i]; roleOf(t.x) != t.role {
+			m.refuse("the tensor "+t.path+" is made a parameter, or frozen", "")
+		}
+	}
 	d.r.tensors = len(d.found)
 	return d.r, d.found, m.refused
 }
@@ -104,11 +112,11 @@ func (d *diff) write(c *cell, at unsafe.Pointer, now value) write {
 	x := write{kind: c.kind, size: c.size, value: now}
 	switch c.kind {
 	case pointer:
-		x.lead = d.lead(now.p, c.typ.Elem(), -1)
+		x.lead = d.made(now.p, c.typ.Elem(), -1)
 	case handle:
 		x.lead = d.tensor((*tensor.Tensor)(now.p))
 	case slice:
-		x.lead = d.lead(now.p, c.typ.Elem(), now.c)
+		x.lead = d.made(now.p, c.typ.Elem(), now.c)
 		d.r.caps = d.r.caps || now.p != nil
 	case dynamic:
 		x.lead = d.dynamic(c, at, now)
@@ -156,11 +164,25 @@ func (d *diff) known(p unsafe.Pointer, size uintptr) (place, bool) {
 
 var nothing struct{}
 
+// made is lead for an object that code may tell from others by its address.
+func (d *diff) made(p unsafe.Pointer, t reflect.Type, n int) place {
+	l := d.lead(p, t, n)
+	if l.to == toNew && l.delta == 0 {
+		d.r.made = append(d.r.made, p)
+	}
+	return l
+}
+
 // lead says where a pointer to a value, or to n elements, leads. It notes a new object where it is none of before
 // the call.
 func (d *diff) lead(p unsafe.Pointer, t reflect.Type, n int) place {
 	size := t.Size() * uintptr(max(n, 1))
 	if p != nil && (size == 0 || n == 0) {
+		for _, o := range d.m.objects[outReg+1:] {
+			if o.ptr == p {
+				return place{to: toObject, index: o.reg}
+			}
+		}
 		return place{to: toFixed, p: unsafe.Pointer(&nothing)}
 	}
 	if t == tensorType && n < 0 {
@@ -237,12 +259,12 @@ func (d *diff) dynamic(c *cell, at unsafe.Pointer, now value) place {
 	t := reflect.NewAt(c.typ, at).Elem().Elem().Type()
 	switch t.Kind() {
 	case reflect.Pointer:
-		return d.lead(now.p, t.Elem(), -1)
+		return d.made(now.p, t.Elem(), -1)
 	case reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
 		return d.old(now.p, "a "+nameOf(t)+" is a result or is stored, which cannot be made again")
 	}
 	if !pointers(t) { // nobody writes it
-		return place{to: toFixed, p: now.p}
+		return place{to: toFixed, p: now.p, box: t}
 	}
 	if (t.Kind() == reflect.Struct || t.Kind() == reflect.Array) && t.Size() == unsafe.Sizeof(uintptr(0)) {
 		d.m.refuse("a "+nameOf(t)+" is a result or is stored in an interface, which cannot be made again", d.line)
@@ -261,7 +283,7 @@ func (d *diff) entries(k *mapped) {
 	for _, key := range k.as.entries(k.at) {
 		value, _ := k.as.lookup(k.at, key)
 		t := k.of.typ.Elem()
-		if old := k.before[key]; old != nil && d.equal(t, old.ptr, value) {
+		if old := k.before[key]; old != nil && d.m.s.whole(t).equal(old.ptr, value) {
 			continue
 		}
 		i := len(d.news)
@@ -273,8 +295,8 @@ func (d *diff) entries(k *mapped) {
 }
 
 // equal reports whether two values have the same words.
-func (d *diff) equal(t reflect.Type, a, b unsafe.Pointer) bool {
-	for _, c := range d.m.s.whole(t).cells {
+func (l *layout) equal(a, b unsafe.Pointer) bool {
+	for _, c := range l.cells {
 		if load(c.kind, c.size, unsafe.Add(a, c.off)) != load(c.kind, c.size, unsafe.Add(b, c.off)) {
 			return false
 		}

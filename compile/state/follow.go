@@ -2,9 +2,7 @@ package state
 
 import (
 	"fmt"
-	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strconv"
 	"unsafe"
@@ -81,10 +79,9 @@ func (m *Image) function(s step, p unsafe.Pointer) {
 		m.step(s)
 		return
 	}
-	f := runtime.FuncForPC(*(*uintptr)(p))
-	file, line := f.FileLine(f.Entry())
-	if !m.s.bodies[Body{filepath.Base(file), line}] {
-		m.refuse(s.path+" is the function of "+filepath.Base(file)+":"+strconv.Itoa(line)+", which the table lacks", s.line)
+	body, ok := bodyOf(p)
+	if !ok || !m.s.bodies[body] {
+		m.refuse(s.path+" is the function of "+body.Package+", "+body.File+":"+strconv.Itoa(body.Line)+", which the table lacks", s.line)
 		return
 	}
 	m.alive = append(m.alive, p)
@@ -116,8 +113,8 @@ func (m *Image) tensor(s step, x *tensor.Tensor, held bool) {
 		return
 	}
 	st := a.Storage()
-	t := seen{x: x, reg: o.reg, path: s.path, array: a, version: st.Version(), exposed: st.Exposed()}
-	t.frozen = o.held && !m.thawed[s.path] && (x.IsParam() || t.exposed == 0)
+	t := seen{x: x, reg: o.reg, path: s.path, role: roleOf(x), array: a, version: st.Version(), exposed: st.Exposed()}
+	t.frozen = o.held && !m.thawed[s.path] && t.exposed == 0 // whoever has the memory may write without a word
 	m.ids[x.ID()] = len(m.tensors)
 	check := step{op: opData, base: o.reg, want: uint64(len(m.tensors)), path: s.path, line: s.line}
 	if t.frozen {
@@ -192,7 +189,7 @@ func (m *Image) mapping(s step, c *cell, v value, held bool) {
 	if e.Access&(Load|Store) == 0 {
 		return
 	}
-	lay := m.s.elements(c.typ.Elem(), e)
+	lay := m.s.layout(c.typ.Elem(), e.Access&(Load|Store), e.Line)
 	for _, key := range as.entries(k.at) {
 		value, _ := as.lookup(k.at, key)
 		p := s.path + "[" + keyText(key) + "]"

@@ -84,6 +84,7 @@ type region struct {
 // datum is a tensor whose data is read.
 type datum struct {
 	reg   uint32
+	role  role
 	dtype array.DType
 	shape []int
 	// strides say which calls make views and which copies: a graph has one of both.
@@ -107,11 +108,11 @@ func (m *Image) Guard(writes []int, caps bool) *Guard {
 		case opFrozen:
 			t := m.tensors[s.want]
 			s.want = uint64(len(g.frozen))
-			g.frozen = append(g.frozen, seen{reg: t.reg, array: t.array, version: t.version, exposed: t.exposed})
+			g.frozen = append(g.frozen, seen{reg: t.reg, role: t.role, array: t.array, version: t.version, exposed: t.exposed})
 		case opData:
 			t := m.tensors[s.want]
 			s.want = uint64(len(g.data))
-			g.data = append(g.data, datum{t.reg, t.array.DType(), slices.Clone(t.array.Shape()), slices.Clone(t.array.Strides())})
+			g.data = append(g.data, datum{t.reg, t.role, t.array.DType(), slices.Clone(t.array.Shape()), slices.Clone(t.array.Strides())})
 		case opFresh:
 			g.fresh = append(g.fresh, region{s.dst, s.size})
 		}
@@ -229,7 +230,7 @@ func (g *Guard) rare(regs []unsafe.Pointer, i int, c *check, at unsafe.Pointer) 
 
 func (t *seen) same(x *tensor.Tensor) bool {
 	a, ok := x.Value().(*array.Array)
-	if !ok || a != t.array || x.Engine() != nil {
+	if !ok || a != t.array || x.Engine() != nil || roleOf(x) != t.role {
 		return false
 	}
 	st := a.Storage()
@@ -238,7 +239,7 @@ func (t *seen) same(x *tensor.Tensor) bool {
 
 func (d *datum) same(x *tensor.Tensor) bool {
 	a, ok := x.Value().(*array.Array)
-	return ok && a.DType() == d.dtype && slices.Equal(a.Shape(), d.shape) && slices.Equal(a.Strides(), d.strides) && x.Engine() == nil
+	return ok && a.DType() == d.dtype && slices.Equal(a.Shape(), d.shape) && slices.Equal(a.Strides(), d.strides) && x.Engine() == nil && roleOf(x) == d.role
 }
 
 // apart reports whether the memory of objects that are known by registers is apart from all others, and that of

@@ -42,15 +42,14 @@ type Schema struct {
 	maps    map[reflect.Type]*Map
 
 	mu      sync.Mutex
-	layouts map[reflect.Type]*layout // of what the table lists of types
-	wholes  map[reflect.Type]*layout // of all words of types
+	layouts map[accessed]*layout
 }
 
 // NewSchema returns the schema of a table. in and out are the structs of arguments and results.
 func NewSchema(t *Table, in, out reflect.Type) *Schema {
 	t = t.inTest(in.PkgPath())
 	s := &Schema{table: t, fields: map[string]map[string]*Field{}, elems: map[string]*Elem{}, dynamic: map[string]bool{}, bodies: map[Body]bool{},
-		maps: map[reflect.Type]*Map{}, layouts: map[reflect.Type]*layout{}, wholes: map[reflect.Type]*layout{}}
+		maps: map[reflect.Type]*Map{}, layouts: map[accessed]*layout{}}
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		if s.fields[f.Type] == nil {
@@ -77,65 +76,82 @@ func NewSchema(t *Table, in, out reflect.Type) *Schema {
 // frame is the layout of a struct of arguments or results: all of its words are read, since a struct
 // that is passed on takes along the fields that no code names.
 func (s *Schema) frame(t reflect.Type) *layout {
-	b := builder{s: s, l: &layout{size: t.Size()}, whole: true}
+	b := builder{s: s, l: &layout{size: t.Size()}}
 	for f := range t.Fields() {
 		b.add(f.Type, f.Offset, Load, f.Name, "")
 	}
 	return b.l
 }
 
-// listed returns what the table lists of a type. elem is the access to a value that is no struct.
+// listed returns what the table lists of a value that an element or global is, nil for none.
 func (s *Schema) listed(t reflect.Type, elem *Elem) *layout {
-	if t.Kind() != reflect.Struct { // which depends on what leads there
-		b := builder{s: s, l: &layout{size: t.Size()}}
-		if elem != nil {
-			b.add(t, 0, elem.Access&(Load|Store|Adds), "", elem.Line)
-		} else {
-			b.add(t, 0, 0, "", "")
-		}
-		return b.l
+	if elem == nil {
+		elem = &Elem{}
 	}
-	return s.once(s.layouts, t, false)
+	return s.layout(t, s.within(t, elem.Access&(Load|Store|Adds)), elem.Line)
+}
+
+// within is the access to all parts of an element or global. Those that are structs are listed
+// field by field, unless the table has no field of theirs.
+func (s *Schema) within(t reflect.Type, a Access) Access {
+	for t.Kind() == reflect.Array {
+		t = t.Elem()
+	}
+	if t.Kind() == reflect.Struct && len(s.fields[nameOf(t)]) > 0 {
+		return 0
+	}
+	return a
 }
 
 // whole returns all words of a type.
-func (s *Schema) whole(t reflect.Type) *layout { return s.once(s.wholes, t, true) }
+func (s *Schema) whole(t reflect.Type) *layout { return s.layout(t, Load, "") }
 
-func (s *Schema) once(all map[reflect.Type]*layout, t reflect.Type, whole bool) *layout {
+// accessed is a type and the access to all of it.
+type accessed struct {
+	typ reflect.Type
+	Access
+}
+
+// layout returns what the table lists of a type, and all words of it where there is an access to all.
+func (s *Schema) layout(t reflect.Type, a Access, line string) *layout {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := all[t]
+	k := accessed{t, a}
+	l := s.layouts[k]
 	if l == nil {
-		b := builder{s: s, l: &layout{size: t.Size()}, whole: whole}
-		b.add(t, 0, 0, "", "")
-		l, all[t] = b.l, b.l
+		b := builder{s: s, l: &layout{size: t.Size()}}
+		b.add(t, 0, a, "", line)
+		l, s.layouts[k] = b.l, b.l
 	}
 	return l
 }
 
 // builder makes a layout.
 type builder struct {
-	s     *Schema
-	l     *layout
-	whole bool
+	s *Schema
+	l *layout
 }
 
-// add adds the words of a value of a type. Those of no access are left out, but those of structs
-// that the table lists.
+// add adds the words of a value of a type. a is the access to all of it; where there is none, the
+// words of structs and arrays that the table lists are added.
 func (b *builder) add(t reflect.Type, off uintptr, a Access, name, line string) {
 	switch {
 	case t == tensorType: // its value is known to the package tensor alone
 		b.l.cells = append(b.l.cells, cell{kind: opaque, off: off, typ: t, access: Load, name: name, line: line})
 	case t.Kind() == reflect.Struct:
-		b.fields(t, off, name)
+		b.fields(t, off, a, name, line)
 	case t.Kind() == reflect.Array:
 		if e := b.s.elems[nameOf(t)]; e != nil {
-			a, line = a|e.Access&(Load|Store|Adds), e.Line
+			in := b.s.within(t, e.Access&(Load|Store|Adds))
+			if line = e.Line; a != 0 { // the numbers themselves are read
+				in &^= Adds
+			}
+			a |= in
 		}
 		for i := range t.Len() {
 			b.add(t.Elem(), off+uintptr(i)*t.Elem().Size(), a, name+"["+strconv.Itoa(i)+"]", line)
 		}
-	case a != 0 || b.whole:
+	case a != 0:
 		b.word(t, off, a, name, line)
 	}
 }
@@ -154,7 +170,7 @@ func (b *builder) word(t reflect.Type, off uintptr, a Access, name, line string)
 	b.l.cells = append(b.l.cells, cell{kind: k, size: size, off: off, typ: t, access: a, name: name, line: line})
 }
 
-func (b *builder) fields(t reflect.Type, off uintptr, name string) {
+func (b *builder) fields(t reflect.Type, off uintptr, all Access, name, line string) {
 	listed := b.s.fields[nameOf(t)]
 	found := 0
 	for f := range t.Fields() {
@@ -167,10 +183,13 @@ func (b *builder) fields(t reflect.Type, off uintptr, name string) {
 		if f.Name == "_" {
 			continue
 		}
-		if e == nil {
-			e = &Field{}
+		a, at := all, line
+		if e != nil {
+			if a, at = all|e.Access, e.Line; all != 0 { // the number itself is read
+				a &^= Adds
+			}
 		}
-		b.add(f.Type, off+f.Offset, e.Access, name+"."+f.Name, e.Line)
+		b.add(f.Type, off+f.Offset, a, name+"."+f.Name, at)
 	}
 	if found != len(listed) {
 		for n, e := range listed {

@@ -108,16 +108,45 @@ func (m *Image) Moments(f func(path string, born, version uint64)) {
 	}
 }
 
-// Same reports whether two replays write the same.
-func (r *Replay) Same(o *Replay) bool {
-	return slices.EqualFunc(r.stores, o.stores, write.same) && slices.Equal(r.entries, o.entries) && r.tensors == o.tensors &&
-		slices.EqualFunc(r.objects, o.objects, func(a, b fresh) bool {
-			return a.typ == b.typ && a.n == b.n && slices.EqualFunc(a.fix, b.fix, write.same) && reflect.DeepEqual(a.proto.Interface(), b.proto.Interface())
-		})
+// Proven reports whether the objects that a replay makes are known to be new at each call. That takes a
+// second call, since memory does not tell how old it is: one that ends with an object at the same address
+// has it from before.
+func (r *Replay) Proven() bool { return len(r.made) == 0 }
+
+// Prove compares the new objects of two calls, the first of which has kept its own alive. It reports whether
+// they are apart.
+func (r *Replay) Prove(again *Replay) bool {
+	for _, p := range again.made {
+		if slices.Contains(r.made, p) {
+			return false
+		}
+	}
+	r.made, again.made = nil, nil
+	return true
 }
 
-// same compares writes. Values in interfaces are known by their types alone.
-func (w write) same(o write) bool {
-	w.lead.p, o.lead.p = nil, nil
-	return w == o
+// Same reports whether two replays write the same.
+func (r *Replay) Same(o *Replay) bool {
+	return slices.EqualFunc(r.stores, o.stores, r.sameWrite) && slices.Equal(r.entries, o.entries) && r.tensors == o.tensors &&
+		slices.EqualFunc(r.objects, o.objects, r.sameObject)
+}
+
+func (r *Replay) sameObject(a, b fresh) bool {
+	if a.typ != b.typ || a.n != b.n || !slices.EqualFunc(a.fix, b.fix, r.sameWrite) {
+		return false
+	}
+	p, q, lay := a.proto.UnsafePointer(), b.proto.UnsafePointer(), r.s.whole(a.typ)
+	for i := range max(a.n, 1) {
+		if at := uintptr(i) * lay.size; !lay.equal(unsafe.Add(p, at), unsafe.Add(q, at)) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameWrite compares writes. Values in interfaces are compared by what they hold.
+func (r *Replay) sameWrite(a, b write) bool {
+	p, q := a.lead.p, b.lead.p
+	a.lead.p, b.lead.p = nil, nil
+	return a == b && (a.lead.box == nil || r.s.whole(a.lead.box).equal(p, q))
 }

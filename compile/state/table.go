@@ -9,13 +9,17 @@ type Table struct {
 	Func string
 	// Receiver tells that the first field of In is the pointer receiver of a method.
 	Receiver bool
-	// Fields are the fields of named structs that code loads or stores. A field that is a struct
-	// or an array itself, and is only passed on the way to fields of it, needs no entry.
+	// Fields are the fields of structs that code loads or stores. A field that is a struct or an
+	// array itself, and is only passed on the way to fields of it, has no entry: an entry stands
+	// for all that lies within the field.
 	Fields []Field
-	// Elems are slices, arrays, maps and pointees of basic types whose elements code loads,
-	// stores, ranges over, appends to or takes the length of.
+	// Elems are slices, arrays, maps and pointees whose elements code loads, stores, ranges over,
+	// appends to or takes the length of. Where they are structs, Fields says what code does with
+	// them; a struct of which Fields has nothing is loaded or stored whole. Values of maps are
+	// always whole.
 	Elems []Elem
 	// Globals are the variables of packages that code loads, stores, or takes the address of.
+	// For structs it is as with Elems.
 	Globals []Global
 	// Dynamic are the concrete types that code puts into interfaces or asserts, or whose methods
 	// were analysed.
@@ -45,7 +49,7 @@ const (
 	Adds                     // an integer of which every use is x += e, where e does not depend on x
 )
 
-// Field is a field of a named struct.
+// Field is a field of a struct type.
 type Field struct {
 	Type, Name, FieldType string
 	Access                Access
@@ -68,10 +72,11 @@ type Global struct {
 	Ptr        any
 }
 
-// Body is a function value by the base name of its file and the line where it begins.
+// Body is the code of a function value: the path of its package, which is "main" for that of a
+// command, the base name of its file, and the line where it begins.
 type Body struct {
-	File string
-	Line int
+	Package, File string
+	Line          int
 }
 
 // Place is a line of the code, what stands there, and why it is listed.

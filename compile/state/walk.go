@@ -39,11 +39,17 @@ type word struct {
 
 func (w *word) at() unsafe.Pointer { return unsafe.Add(w.of.ptr, w.off) }
 
+// role is what a tensor is for.
+type role struct{ param, frozen bool }
+
+func roleOf(x *tensor.Tensor) role { return role{x.IsParam(), x.IsFrozen()} }
+
 // seen is a tensor that a walk has met.
 type seen struct {
 	x       *tensor.Tensor
 	reg     uint32
 	path    string
+	role    role
 	frozen  bool
 	array   *array.Array
 	version uint64
@@ -111,9 +117,8 @@ func (m *Image) step(s step) { m.steps = append(m.steps, s) }
 func (m *Image) global(g *Global) {
 	p := reflect.ValueOf(g.Ptr)
 	t := p.Type().Elem()
-	b := builder{s: m.s, l: &layout{size: t.Size()}}
-	b.add(t, 0, g.Access, "", g.Line)
-	o := m.add(&object{ptr: p.UnsafePointer(), typ: t, n: 1, size: t.Size(), lay: b.l, held: true, path: g.Name})
+	lay := m.s.listed(t, &Elem{Access: g.Access, Line: g.Line})
+	o := m.add(&object{ptr: p.UnsafePointer(), typ: t, n: 1, size: t.Size(), lay: lay, held: true, path: g.Name})
 	m.step(step{op: opGlobal, dst: o.reg, p: o.ptr, path: o.path})
 }
 
@@ -212,14 +217,6 @@ func (m *Image) follow(s step, p unsafe.Pointer, t reflect.Type, e *Elem, held b
 		m.step(s)
 		return
 	}
-	if t == handleType { // a variable that holds a tensor
-		b := builder{s: m.s, l: &layout{size: t.Size()}}
-		if e != nil {
-			b.add(t, 0, e.Access, "", e.Line)
-		}
-		m.reach(s, &object{ptr: p, typ: t, n: 1, size: t.Size(), lay: b.l, held: held, path: s.path})
-		return
-	}
 	m.reach(s, &object{ptr: p, typ: t, n: 1, size: t.Size(), lay: m.s.listed(t, e), held: held, path: s.path})
 }
 
@@ -291,21 +288,7 @@ func (m *Image) slice(s step, c *cell, v value, held bool) {
 	if e != nil && e.Access&(Store|Cap) != 0 {
 		n = v.c
 	}
-	m.reach(s, &object{ptr: v.p, typ: t, n: n, size: size, lay: m.s.elements(t, e), held: held, path: s.path})
-}
-
-// elements is the layout of the elements of a slice.
-func (s *Schema) elements(t reflect.Type, e *Elem) *layout {
-	if t.Kind() == reflect.Struct && t != tensorType {
-		return s.listed(t, nil)
-	}
-	b := builder{s: s, l: &layout{size: t.Size()}}
-	if e != nil {
-		b.add(t, 0, e.Access&(Load|Store|Adds), "", e.Line)
-	} else {
-		b.add(t, 0, 0, "", "")
-	}
-	return b.l
+	m.reach(s, &object{ptr: v.p, typ: t, n: n, size: size, lay: m.s.listed(t, e), held: held, path: s.path})
 }
 
 // Data returns the tensors whose data is read at each call, Frozen the others.
