@@ -16,7 +16,7 @@ func (t *Table) inTest(own string) *Table {
 	}
 	rename := func(name *string) { *name = ofMain.ReplaceAllString(*name, "${1}"+own+".") }
 	c := *t
-	c.Fields, c.Elems, c.Dynamic = slices.Clone(t.Fields), slices.Clone(t.Elems), slices.Clone(t.Dynamic)
+	c.Fields, c.Elems, c.Dynamic, c.Bodies = slices.Clone(t.Fields), slices.Clone(t.Elems), slices.Clone(t.Dynamic), slices.Clone(t.Bodies)
 	for i := range c.Fields {
 		rename(&c.Fields[i].Type)
 		rename(&c.Fields[i].FieldType)
@@ -26,6 +26,11 @@ func (t *Table) inTest(own string) *Table {
 	}
 	for i := range c.Dynamic {
 		rename(&c.Dynamic[i])
+	}
+	for i := range c.Bodies {
+		if c.Bodies[i].Package == "main" {
+			c.Bodies[i].Package = own
+		}
 	}
 	return &c
 }

@@ -110,7 +110,7 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 		dynamic = append(dynamic, gosrc.Quoted(d))
 	}
 	for _, b := range s.Bodies {
-		bodies = append(bodies, row(field{"File", quoted(b.File)}, field{"Line", jen.Lit(b.Line)}))
+		bodies = append(bodies, row(field{"Package", quoted(b.Package)}, field{"File", quoted(b.File)}, field{"Line", jen.Lit(b.Line)}))
 	}
 	for _, t := range s.Maps {
 		if m.hidden(t) == "" { // the walk refuses maps that it has no Map for

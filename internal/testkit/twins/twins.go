@@ -1,4 +1,5 @@
-package compile_test
+// Package twins compares two worlds of values: what they hold, and which of their values are one.
+package twins
 
 import (
 	"fmt"
@@ -18,8 +19,8 @@ type twin struct {
 	t reflect.Type
 }
 
-// differ returns the path of the first difference, "" where there is none.
-func differ(a, b any) string {
+// Differ returns the path of the first difference, "" where there is none.
+func Differ(a, b any) string {
 	w := twins{map[twin]twin{}, map[twin]twin{}}
 	return w.value(reflect.ValueOf(a), reflect.ValueOf(b), "")
 }
