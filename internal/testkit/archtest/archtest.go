@@ -41,7 +41,7 @@ var Rows = [][]string{
 	{"passes/debug", "passes/quant/integer"},
 	{"passes/expand", "passes/quant/internal/form"},
 	{"passes/simplify", "passes/shapeprop"},
-	{"passes"},
+	{"passes", "compile/source"},
 	{"compile/state", "interp", "tracer", "nn", "optim", "graph/repeat", "graph/count", "internal/opdoc"},
 	{"tracer/record"},
 	{"tracer/alias"},
@@ -106,7 +106,7 @@ var (
 // Service lists the rooms that a user's program imports: to capture, run and plan networks, and in
 // generated code. Modules of other people are for the command line, tests and drawing, so that
 // the program's go.mod requires this module alone.
-var Service = []string{"fx", "lazy", "compile", "compile/state", "nn", "optim", "train", "tensor", "models", "lowering/cpu", "array/weights", "onnx", "pt2", "codegen/certificate"}
+var Service = []string{"fx", "lazy", "compile", "compile/source", "compile/state", "nn", "optim", "train", "tensor", "models", "lowering/cpu", "array/weights", "onnx", "pt2", "codegen/certificate"}
 
 // row returns the row of a room (0 is the highest), -1 for unknown ones.
 func row(room string) int {
