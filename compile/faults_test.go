@@ -314,13 +314,14 @@ type dropIn struct {
 	X *tensor.Tensor
 }
 
+var dropTable = state.Table{Func: "f", Receiver: true, InPlace: pairTable.InPlace, Fields: []state.Field{field("dropping", "D", "*github.com/gofx-dev/gofx/nn.Dropout", state.Load),
+	{Type: "github.com/gofx-dev/gofx/nn.Dropout", Name: "P", FieldType: "float64", Access: state.Load},
+	{Type: "github.com/gofx-dev/gofx/nn.Dropout", Name: "Training", FieldType: "bool", Access: state.Load},
+	{Type: "github.com/gofx-dev/gofx/nn.Dropout", Name: "State", FieldType: tensorName, Access: state.Load}}}
+
 // Random numbers are drawn at each call, from the generator where it is.
 func TestRandomDraws(t *testing.T) {
-	table := state.Table{Func: "f", Receiver: true, InPlace: pairTable.InPlace, Fields: []state.Field{field("dropping", "D", "*github.com/gofx-dev/gofx/nn.Dropout", state.Load),
-		{Type: "github.com/gofx-dev/gofx/nn.Dropout", Name: "P", FieldType: "float64", Access: state.Load},
-		{Type: "github.com/gofx-dev/gofx/nn.Dropout", Name: "Training", FieldType: "bool", Access: state.Load},
-		{Type: "github.com/gofx-dev/gofx/nn.Dropout", Name: "State", FieldType: tensorName, Access: state.Load}}}
-	j := newJudge(t, table, func(in *dropIn, out *oneOut) { out.R = in.M.D.Forward(in.X) }, func() dropIn {
+	j := newJudge(t, dropTable, func(in *dropIn, out *oneOut) { out.R = in.M.D.Forward(in.X) }, func() dropIn {
 		d := nn.NewDropout(0.5, nn.DropoutSeed(3))
 		d.SetTraining(true)
 		return dropIn{&dropping{d}, tensor.Ones(4, 8)}

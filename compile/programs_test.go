@@ -118,7 +118,7 @@ type listOut struct {
 
 func runList(in *listIn, out *listOut) {
 	sum := in.A.Value
-	for n := in.A.Next; n != nil; n = n.Next {
+	for n, steps := in.A.Next, 0; n != nil && steps < 5; n, steps = n.Next, steps+1 {
 		sum = sum.Add(n.Value.MulScalar(float64(n.Gain)))
 	}
 	out.Sum, out.Same = sum, in.A == in.B

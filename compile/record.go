@@ -21,6 +21,7 @@ type record struct {
 	text   string // of the graph
 	calls  int    // in it
 	run    lowering.Executable
+	outs   int          // results of the graph
 	users  atomic.Int32 // the bucket, and calls that run the graph
 	proven atomic.Bool  // a second call has shown that it makes new objects
 }
@@ -42,7 +43,7 @@ func (c *core) record(image *state.Image, replay *state.Replay, got *lazy.Captur
 	for _, w := range got.Writes {
 		writes = append(writes, w.Tensor)
 	}
-	r := &record{guard: image.Guard(writes, replay.Caps()), stores: replay, got: got, text: got.Module.String(), calls: calls(got), run: run}
+	r := &record{guard: image.Guard(writes, replay.Caps()), stores: replay, got: got, text: got.Module.String(), calls: calls(got), outs: len(got.Results), run: run}
 	r.users.Store(1)
 	r.proven.Store(replay.Proven())
 	return r, nil
@@ -50,6 +51,9 @@ func (c *core) record(image *state.Image, replay *state.Replay, got *lazy.Captur
 
 // values computes what the graph does for a call whose guard was checked. ok is false where that fails.
 func (r *record) values(k *call) (out []*array.Array, ok bool) {
+	if r.outs == 0 {
+		return nil, true
+	}
 	in := make([]*array.Array, len(r.got.Reads))
 	for i, t := range r.got.Reads {
 		in[i] = array.Contiguous(r.array(k, t))

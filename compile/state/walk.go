@@ -167,7 +167,7 @@ func (m *Image) word(o *object, c *cell, off uintptr, path string) {
 		m.step(s)
 	case pointer:
 		if o.reg == inReg && off == 0 && m.s.table.Receiver {
-			m.receiver(s, v.p, c.typ.Elem())
+			m.receiver(s, v.p, c.typ)
 			return
 		}
 		m.follow(s, v.p, c.typ.Elem(), m.s.elems[nameOf(c.typ)], held)
@@ -199,13 +199,14 @@ func sizeLog(size uintptr) int {
 }
 
 // receiver follows the receiver of a method: records are kept by its identity.
-func (m *Image) receiver(s step, p unsafe.Pointer, t reflect.Type) {
+func (m *Image) receiver(s step, p unsafe.Pointer, typ reflect.Type) {
+	t := typ.Elem()
 	if p == nil {
 		s.op = opNil
 		m.step(s)
 		return
 	}
-	o := m.add(&object{ptr: p, typ: t, n: 1, size: t.Size(), lay: m.s.listed(t, nil), held: true, path: s.path})
+	o := m.add(&object{ptr: p, typ: t, n: 1, size: t.Size(), lay: m.s.listed(t, m.s.elems[nameOf(typ)]), held: true, path: s.path})
 	s.op, s.dst = opReceiver, o.reg
 	m.step(s)
 }
