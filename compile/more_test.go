@@ -99,6 +99,9 @@ func cellTable(a state.Access, fields ...string) state.Table {
 
 // TestEveryWordOfPrograms changes each word of the memory of many programs between calls.
 func TestEveryWordOfPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short")
+	}
 	inPlace := func(table state.Table) state.Table { table.InPlace = pairTable.InPlace; return table }
 	cell := func(table state.Table, run func(c *cells, x *tensor.Tensor, out *cellOut)) func(t *testing.T) int {
 		return func(t *testing.T) int {
