@@ -1,6 +1,7 @@
 package compile_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -99,19 +100,24 @@ func cellTable(a state.Access, fields ...string) state.Table {
 
 // TestEveryWordOfPrograms changes each word of the memory of many programs between calls.
 func TestEveryWordOfPrograms(t *testing.T) {
-	inPlace := func(table state.Table) state.Table { table.InPlace = pairTable.InPlace; return table }
-	cell := func(table state.Table, run func(c *cells, x *tensor.Tensor, out *cellOut)) func(t *testing.T) int {
-		return func(t *testing.T) int {
-			return everyWord(t, table, func(in *cellIn, out *cellOut) {
-				run(in.C, in.X, out)
-				if out.R == nil {
-					out.R = in.X.Neg()
-				}
-			}, cellWorld)
-		}
+	if testing.Short() {
+		t.Skip("-short")
 	}
-	hits := 0
-	for name, program := range map[string]func(t *testing.T) int{
+	programs, hits := modelPrograms(), 0
+	maps.Copy(programs, cellPrograms())
+	require.Len(t, programs, 24)
+	for name, program := range programs {
+		t.Run(name, func(t *testing.T) {
+			n := program(t)
+			t.Log(n, "hits")
+			hits += n
+		})
+	}
+	require.Greater(t, hits, 1000)
+}
+
+func modelPrograms() map[string]func(t *testing.T) int {
+	return map[string]func(t *testing.T) int{
 		"network": func(t *testing.T) int { return everyWord(t, networkTable, runNetwork, networkWorld) },
 		"list":    func(t *testing.T) int { return everyWord(t, listTable, runList, listWorld) },
 		"slices":  func(t *testing.T) int { return everyWord(t, sliceTable, runSlices, sliceWorld) },
@@ -143,6 +149,24 @@ func TestEveryWordOfPrograms(t *testing.T) {
 				return treeIn{&tree{base{0.5, 0}, w, shared, &tree{base{3, 2}, param(1, 2, 4), nil, shared}}, vec(1, 2)}
 			})
 		},
+	}
+}
+
+// cell is a program of cells.
+func cell(table state.Table, run func(c *cells, x *tensor.Tensor, out *cellOut)) func(t *testing.T) int {
+	return func(t *testing.T) int {
+		return everyWord(t, table, func(in *cellIn, out *cellOut) {
+			run(in.C, in.X, out)
+			if out.R == nil {
+				out.R = in.X.Neg()
+			}
+		}, cellWorld)
+	}
+}
+
+func cellPrograms() map[string]func(t *testing.T) int {
+	inPlace := func(table state.Table) state.Table { table.InPlace = pairTable.InPlace; return table }
+	return map[string]func(t *testing.T) int{
 		"pointers": cell(cellTable(rw, "P", "Q", "N"), func(c *cells, x *tensor.Tensor, out *cellOut) {
 			out.N, out.R = *c.P, x.MulScalar(float64(**c.Q))
 			*c.N += 0
@@ -207,12 +231,5 @@ func TestEveryWordOfPrograms(t *testing.T) {
 			c.In = append(c.In[:1:1], out.P, out.P)
 			out.S = make([]string, 1, 4)
 		}),
-	} {
-		t.Run(name, func(t *testing.T) {
-			n := program(t)
-			t.Log(n, "hits")
-			hits += n
-		})
 	}
-	require.Greater(t, hits, 1000)
 }

@@ -173,7 +173,7 @@ func (m *Image) mapping(s step, c *cell, v value, held bool) {
 		return
 	}
 	as, e := m.s.maps[c.typ], m.s.elems[nameOf(c.typ)]
-	if as == nil || pointers(c.typ.Key()) {
+	if as == nil || !isKey(c.typ.Key()) {
 		m.refuse("the map "+s.path+" cannot be compared: the table has no "+nameOf(c.typ)+" of plain keys", c.line)
 		return
 	}
@@ -197,6 +197,24 @@ func (m *Image) mapping(s step, c *cell, v value, held bool) {
 		k.before[key] = x
 		m.step(step{op: opMapGet, base: o.reg, dst: x.reg, as: as, key: key, path: p, line: s.line})
 	}
+}
+
+// isKey reports whether equal keys of a type have equal bits, so that no code can tell them apart.
+func isKey(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if !isKey(f.Type) {
+				return false
+			}
+		}
+		return true
+	case reflect.Array:
+		return isKey(t.Elem())
+	case reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		return false
+	}
+	return !pointers(t)
 }
 
 func keyText(key any) string {

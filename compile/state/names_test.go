@@ -58,10 +58,10 @@ func TestBodies(t *testing.T) {
 	const here = "github.com/gofx-dev/gofx/compile/state"
 	b, ok := bodyOf(code(listed))
 	require.True(t, ok)
-	require.Equal(t, Body{here, "names_test.go", 42}, b)
+	require.Equal(t, Body{here, "names_test.go", 43}, b)
 	b, ok = bodyOf(code(make1(2)))
 	require.True(t, ok)
-	require.Equal(t, Body{here, "names_test.go", 44}, b)
+	require.Equal(t, Body{here, "names_test.go", 45}, b)
 	for what, f := range map[string]any{
 		"generic":      make2(3),
 		"method value": (&plain{}).get,
