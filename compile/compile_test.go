@@ -13,7 +13,6 @@ import (
 
 	"github.com/gofx-dev/gofx/compile"
 	"github.com/gofx-dev/gofx/compile/state"
-	"github.com/gofx-dev/gofx/internal/testkit/twins"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -61,7 +60,7 @@ func (j *judge[I, O]) call() {
 		In  *I
 		Out []O
 	}
-	require.Empty(j.t, twins.Differ(&all{&j.a, j.kept[0]}, &all{&j.b, j.kept[1]}))
+	require.Empty(j.t, differ(&all{&j.a, j.kept[0]}, &all{&j.b, j.kept[1]}))
 }
 
 func networkWorld() forwardIn { return forwardIn{newNetwork(), vec(1, -2, 3, 4).Reshape(2, 2)} }
