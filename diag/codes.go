@@ -22,7 +22,7 @@ type Info struct {
 
 // tables holds one literal table a stage, each in a file of its own.
 func tables() [][]Info {
-	return [][]Info{traceCodes, typeCodes, valueCodes, passCodes, gradCodes, trainCodes, codegenCodes, lowerCodes, gpuCodes, pjrtCodes, quantCodes, textCodes, fileCodes, weightCodes, onnxCodes, pt2Codes, internalCodes}
+	return [][]Info{traceCodes, typeCodes, valueCodes, passCodes, gradCodes, compileCodes, trainCodes, codegenCodes, lowerCodes, gpuCodes, pjrtCodes, quantCodes, textCodes, fileCodes, weightCodes, onnxCodes, pt2Codes, internalCodes}
 }
 
 // Lookup returns what is known about a code; ok is false for codes that no

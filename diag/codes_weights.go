@@ -109,9 +109,9 @@ var weightCodes = []Info{
 		Example: `fxgen print ./kinds#Nothing`,
 	},
 	{
-		//gofx:code cmd/fxgen/internal/work.BadSignature
+		//gofx:code cmd/fxgen/internal/work.BadSignature cmd/fxgen/internal/tables.Uncallable
 		Code: "FX8078", Title: "function cannot be captured",
-		Cause:   "the function takes or returns no tensors, has type parameters, or is a method that is not exported or belongs to an interface",
+		Cause:   "the function takes or returns no tensors, has type parameters, is a method that is not exported or belongs to an interface, or generated code cannot name it or its types",
 		Cure:    "name a function that takes and returns *tensor.Tensor, or write one that calls this one",
 		Example: `fxgen print ./kinds#Number`,
 	},

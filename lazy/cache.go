@@ -393,7 +393,7 @@ func (p *program) build(k *cone, w weightsOf) (*compiled, *graph.Module, []*grap
 	lifts, keep := p.operands(exe, at, k), p.kept(k)
 	for i, l := range k.leaves {
 		if l.data != nil && w.has(i) {
-			m.SetParam(graph.Param{Path: w.name(i), Value: l.slot().array})
+			m.SetParam(graph.Param{Path: w.name(i), Value: l.data})
 			leaves[i] = at.GetAttr(w.name(i))
 		}
 	}

@@ -114,6 +114,7 @@ func (s *Session) add(f *form, args []*place) *place {
 // atOnce computes a call whose result has sizes that its operands' elements say.
 func (s *Session) atOnce(p *place) {
 	s.stats.AtOnce[p.op.Name]++
+	s.capture.refuse(p.op.Name + " makes a tensor whose size depends on data")
 	s.compute(Shape, present(p.args()))
 	out := s.call(p, arraysOf(p.args()))
 	p.form = p.of(typeOfRun(out, p.typ.Kind() == shape.Tuple))
@@ -143,6 +144,7 @@ func arraysOf(list []*place) []*array.Array {
 // foreign runs a call of code that is not an operator's: once, now, in order.
 func (s *Session) foreign(c *tensor.Call, args []*place) []*tensor.Tensor {
 	s.stats.AtOnce[c.Op.Name]++
+	s.capture.refuse(c.Op.Name + " runs code that may do anything")
 	s.compute(Foreign, present(args))
 	in := arraysOf(args)
 	versions := make([]uint64, len(in))
@@ -194,6 +196,7 @@ func (s *Session) Observe(x *tensor.Tensor, what string) *array.Array {
 	}
 	defer s.enter(what)()
 	why := reasonOf(what)
+	s.capture.refuse(what + " looks at data")
 	if s.forbid == inProgram {
 		refuse(s.forbid, why)
 	}
@@ -246,6 +249,9 @@ func (s *Session) handOut(x *tensor.Tensor, p *place) *array.Array {
 	a := s.rec.HandOut(x, func(base *place) *array.Array {
 		whole = base
 		s.compute(reasonOf("Data"), []*place{base})
+		if own := s.capture.memory(x); own != nil {
+			return s.ownMemory(base, own)
+		}
 		return array.Clone(base.data)
 	}, func(at *array.Array, step alias.Step[*place]) *array.Array {
 		s.compute(reasonOf("Data"), present(step.Args))

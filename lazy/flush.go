@@ -60,6 +60,7 @@ func (s *Session) compute(why Reason, want []*place, also ...*place) {
 	if why != Length {
 		refuse(s.forbid, why)
 	}
+	s.capture.refuse("values are computed on the way: " + string(why))
 	s.stats.flushed(why, len(c.calls))
 	s.log.flush(why)
 	s.calls = 0

@@ -134,6 +134,7 @@ type Session struct {
 	work    kernel.Workspace
 	forbid  string // why nothing may be computed now, "" where it may
 	closed  bool
+	capture *capture // nil outside of Capture
 	args    []*place // of a call that is being recorded
 	search  search
 

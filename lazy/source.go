@@ -50,7 +50,7 @@ func (s source) Slot(x *tensor.Tensor) record.Slot {
 		return nil
 	case k != nil:
 		return k
-	case !x.IsParam():
+	case s.capture != nil && !s.capture.frozen[x.ID()], s.capture == nil && !x.IsParam():
 		return nil
 	}
 	k = &slot{name: "p" + strconv.Itoa(len(s.slots)), array: x.Value().(*array.Array), of: x.ID()}
@@ -84,7 +84,10 @@ func (s source) Report(err error) { panic(located(err, s.rec.What())) }
 
 // Entered implements record.Source. What was recorded for another tensor in the same memory is
 // written there first.
-func (s source) Entered(m *memory) { s.settle(m.Array().Storage(), Write) }
+func (s source) Entered(m *memory) {
+	s.settle(m.Array().Storage(), Write)
+	s.capture.met(m)
+}
 
 // Observed implements record.Source: code that has the memory of a parameter may write to it
 // without a word.

@@ -61,6 +61,9 @@ func StateParam(a *array.Array) *Tensor {
 	return t
 }
 
+// Owned returns a tensor over an array that nobody else has. For engines only.
+func Owned(a *array.Array) *Tensor { return of(a) }
+
 // MarkParam makes an eager tensor count as part of a model's state.
 func (x *Tensor) MarkParam() { x.c.param.Store(true) }
 
@@ -72,6 +75,11 @@ func (x *Tensor) IsParam() bool { return x.c.param.Load() }
 // Freeze says whether the tensor, part of a model's state, is left out of training: a walk
 // over the model then lists it as a buffer. nn.Freeze does it by names.
 func (x *Tensor) Freeze(on bool) { x.c.fixed = on }
+
+// IsFrozen reports whether Freeze has left the tensor out of training. For engines only.
+//
+//gofx:observes nothing
+func (x *Tensor) IsFrozen() bool { return x.c.fixed }
 
 // LastWrite returns where a parameter or buffer was last written by an eager
 // in-place call. For tracing engines.

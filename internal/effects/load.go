@@ -17,11 +17,15 @@ import (
 // gofx is the path of this module, whose rooms trusted.go speaks of.
 const gofx = "github.com/gofx-dev/gofx"
 
-const tensorPath = gofx + "/tensor"
+const (
+	tensorPath  = gofx + "/tensor"
+	compilePath = gofx + "/compile"
+)
 
 // Loaded is a package with all packages outside the standard library that it stands on.
 type Loaded struct {
-	Package  *packages.Package // the one that was named
+	Package  *packages.Package           // the one that was named
+	Modules  map[string]*packages.Module // of all packages, by path
 	ssa      *ssa.Program
 	sources  map[string]*packages.Package // by path: those that are analysed
 	trusted  map[string]bool              // paths of tensor and the rooms below it
@@ -34,15 +38,20 @@ type Loaded struct {
 // Open loads a package that a pattern names, as userpkg.Load does, and builds its SSA and that
 // of the packages it imports, except for the standard library and the rooms below nn.
 func Open(ctx context.Context, pattern string, env []string) (*Loaded, error) {
+	return OpenOverlay(ctx, pattern, env, nil)
+}
+
+// OpenOverlay is Open with an overlay's files in place of those on disk.
+func OpenOverlay(ctx context.Context, pattern string, env []string, overlay map[string][]byte) (*Loaded, error) {
 	if err := userpkg.Folder(pattern); err != nil {
 		return nil, err
 	}
-	c := packages.Config{Context: ctx, Env: env, Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule}
+	c := packages.Config{Context: ctx, Env: env, Overlay: overlay, Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedModule}
 	first, err := userpkg.LoadWith(&c, pattern)
 	if err != nil {
 		return nil, err
 	}
-	p := &Loaded{sources: map[string]*packages.Package{}, trusted: map[string]bool{}, facts: map[*ssa.Function]*facts{},
+	p := &Loaded{Modules: map[string]*packages.Module{}, sources: map[string]*packages.Package{}, trusted: map[string]bool{}, facts: map[*ssa.Function]*facts{},
 		refusing: map[*ssa.Function]bool{}, cleaned: map[*ssa.Function]bool{}}
 	paths := p.split(first)
 	c.Mode = packages.LoadSyntax | packages.NeedModule
@@ -69,19 +78,27 @@ func Open(ctx context.Context, pattern string, env []string) (*Loaded, error) {
 	return p, nil
 }
 
-// split lists the packages to analyse, and notes those that are trusted.
+// split lists the packages to analyse, and notes those that are trusted. What only compiled functions are run by
+// is left out: it is large, and no function that can be replayed calls it.
 func (p *Loaded) split(first *packages.Package) (paths []string) {
 	packages.Visit([]*packages.Package{first}, func(q *packages.Package) bool {
+		if q.Module != nil {
+			p.Modules[q.Module.Path] = q.Module
+		}
 		if q.PkgPath == tensorPath {
 			packages.Visit([]*packages.Package{q}, nil, func(q *packages.Package) { p.trusted[q.PkgPath] = q.Module != nil })
 		}
 		return true
 	}, nil)
-	packages.Visit([]*packages.Package{first}, nil, func(q *packages.Package) {
+	packages.Visit([]*packages.Package{first}, func(q *packages.Package) bool {
+		if q.PkgPath == compilePath {
+			return false
+		}
 		if q == first || q.Module != nil && !p.trusted[q.PkgPath] {
 			paths = append(paths, q.PkgPath)
 		}
-	})
+		return true
+	}, nil)
 	slices.Sort(paths)
 	return paths
 }
@@ -91,9 +108,21 @@ func (p *Loaded) isStandard(path string) bool {
 	return p.sources[path] == nil && !p.trusted[path] && !strings.Contains(strings.SplitN(path, "/", 2)[0], ".")
 }
 
-// Function finds a function or method: "Classify", "Decoder.Step", "(*Decoder).Step".
+// Function finds a function or method of the package that was named: "Classify", "Decoder.Step", "(*Decoder).Step".
 func (p *Loaded) Function(name string) (*ssa.Function, error) {
-	scope := p.Package.Types.Scope()
+	return p.FunctionOf(p.Package.PkgPath, name)
+}
+
+// Source returns a package whose code is analysed, nil for others.
+func (p *Loaded) Source(path string) *packages.Package { return p.sources[path] }
+
+// FunctionOf is Function for a package by its path.
+func (p *Loaded) FunctionOf(path, name string) (*ssa.Function, error) {
+	pkg := p.sources[path]
+	if pkg == nil {
+		return nil, noFunction("the code of package "+path+" is not analysed", "name a function of a package outside the standard library that is no part of gofx's own machinery")
+	}
+	scope := pkg.Types.Scope()
 	typ, method, isMethod := strings.Cut(strings.Trim(name, "("), ".")
 	typ = strings.TrimPrefix(strings.TrimSuffix(typ, ")"), "*")
 	obj := scope.Lookup(typ)
@@ -105,7 +134,7 @@ func (p *Loaded) Function(name string) (*ssa.Function, error) {
 	}
 	t, ok := obj.(*types.TypeName)
 	if !ok {
-		return nil, noFunction("package "+p.Package.PkgPath+" has no function or type "+typ, "name a function, or a method as Type.Method")
+		return nil, noFunction("package "+path+" has no function or type "+typ, "name a function, or a method as Type.Method")
 	}
 	if !isMethod {
 		method = "Forward"
@@ -117,7 +146,7 @@ func (p *Loaded) Function(name string) (*ssa.Function, error) {
 		return nil, noFunction(typ+" is an interface, whose methods have no code", "name a type that implements it")
 	}
 	set := types.NewMethodSet(types.NewPointer(t.Type()))
-	sel := set.Lookup(p.Package.Types, method)
+	sel := set.Lookup(pkg.Types, method)
 	if sel == nil {
 		return nil, noFunction("type "+typ+" has no method "+method, "name a method as Type.Method")
 	}

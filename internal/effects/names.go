@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// TypeName is a type's name as package reflect has it, with full package paths.
+// TypeName is a type's name as package reflect has it, with full package paths; the path of a program is main.
 func TypeName(t types.Type) string {
 	var b strings.Builder
 	writeType(&b, t)
@@ -18,7 +18,9 @@ func writeType(b *strings.Builder, t types.Type) {
 	case *types.Basic:
 		b.WriteString(types.Typ[t.Kind()].Name()) // uint8 for byte
 	case *types.Named:
-		if p := t.Obj().Pkg(); p != nil {
+		if p := t.Obj().Pkg(); p != nil && p.Name() == "main" {
+			b.WriteString("main.")
+		} else if p != nil {
 			b.WriteString(p.Path() + ".")
 		}
 		b.WriteString(t.Obj().Name())

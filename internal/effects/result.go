@@ -45,15 +45,34 @@ func (w *walk) summary() *Summary {
 	}
 	s.Opaque = append(s.Opaque, a.opaque...)
 	s.Observes, s.InPlace = a.observes, a.inPlace
-	paths := map[string]bool{}
-	for fn := range w.seen {
-		if path := pathOf(fn); path != "" && !paths[path] && w.p.sources[path] != nil {
-			paths[path] = true
-			s.Packages = append(s.Packages, path)
-		}
-	}
+	s.Packages = w.packages()
 	s.sort()
 	return s
+}
+
+// packages lists those whose code was looked at, and those that declare the types in it.
+func (w *walk) packages() (list []string) {
+	paths := map[string]bool{}
+	add := func(path string) {
+		if path != "" && !paths[path] && w.p.sources[path] != nil {
+			paths[path] = true
+			list = append(list, path)
+		}
+	}
+	for fn := range w.seen {
+		add(pathOf(fn))
+	}
+	for _, all := range []map[string]types.Type{w.all.kinds, w.dynamic} {
+		for _, t := range all {
+			if p, ok := t.(*types.Pointer); ok {
+				t = p.Elem()
+			}
+			if n, ok := types.Unalias(t).(*types.Named); ok && n.Obj().Pkg() != nil {
+				add(n.Obj().Pkg().Path())
+			}
+		}
+	}
+	return list
 }
 
 // global enters a global that code uses: one that a file of the function's package can name,
@@ -64,21 +83,21 @@ func (w *walk) global(s *Summary, g *ssa.Global, acc Access) {
 	v, _ := g.Object().(*types.Var)
 	switch {
 	case w.p.world.constant(g):
-	case v == nil || path != w.p.Package.PkgPath && (!v.Exported() || w.internal(path)):
+	case v == nil || path != w.p.Package.PkgPath && (!v.Exported() || Internal(path, w.p.Package.PkgPath)):
 		s.Opaque = append(s.Opaque, Place{line, "the variable " + name, "generated code in package " + w.p.Package.Name + " cannot name it"})
 	default:
 		s.Globals = append(s.Globals, Global{name, TypeName(v.Type()), acc, line, v})
 	}
 }
 
-// internal reports whether a package is not to be imported by the one that was loaded.
-func (w *walk) internal(path string) bool {
+// Internal reports whether a package must not import another one.
+func Internal(path, from string) bool {
 	i := strings.LastIndex("/"+path+"/", "/internal/")
 	if i < 0 {
 		return false
 	}
 	parent := strings.TrimSuffix(path[:max(i-1, 0)], "/")
-	return w.p.Package.PkgPath != parent && !strings.HasPrefix(w.p.Package.PkgPath, parent+"/")
+	return from != parent && !strings.HasPrefix(from, parent+"/")
 }
 
 // sameMemory gives all types of one underlying type the accesses of each: a conversion makes one

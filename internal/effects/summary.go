@@ -1,6 +1,7 @@
 package effects
 
 import (
+	"cmp"
 	"go/types"
 	"slices"
 	"strings"
@@ -57,8 +58,9 @@ type Global struct {
 
 // Body is a function value whose code was analysed: the place where its code begins.
 type Body struct {
-	File string // without folders
-	Line int
+	Package string // its path, main for a program's
+	File    string // without folders
+	Line    int
 }
 
 // Place is a call, or another operation, that keeps a function from being replayed.
@@ -76,7 +78,7 @@ type Summary struct {
 	Observes []Place      // reads of a tensor's data
 	InPlace  []Place      // writes of a tensor's data
 	Maps     []*types.Map `json:"-"`
-	Packages []string     // whose code was looked at
+	Packages []string     // whose code was looked at, or whose types are met
 }
 
 // Reads counts the fields that are loaded.
@@ -96,10 +98,7 @@ func (s *Summary) sort() {
 	slices.SortFunc(s.Elems, func(a, b Elem) int { return strings.Compare(a.Type, b.Type) })
 	slices.SortFunc(s.Globals, func(a, b Global) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(s.Bodies, func(a, b Body) int {
-		if c := strings.Compare(a.File, b.File); c != 0 {
-			return c
-		}
-		return a.Line - b.Line
+		return cmp.Or(strings.Compare(a.Package, b.Package), strings.Compare(a.File, b.File), a.Line-b.Line)
 	})
 	s.Bodies = slices.Compact(s.Bodies)
 	slices.Sort(s.Dynamic)

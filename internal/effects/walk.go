@@ -244,5 +244,9 @@ func withoutReceiver(s *types.Signature) *types.Signature {
 
 func (w *walk) body(fn *ssa.Function) Body {
 	at := w.p.ssa.Fset.Position(fn.Pos())
-	return Body{filepath.Base(at.Filename), at.Line}
+	path := pathOf(fn)
+	if q := w.p.sources[path]; q != nil && q.Name == "main" {
+		path = "main"
+	}
+	return Body{path, filepath.Base(at.Filename), at.Line}
 }

@@ -10,6 +10,14 @@ import (
 
 // What a session needs, whose eager tensors last: a trace ends before they change.
 
+// Join makes an eager tensor one of the engine's, whose value is v and whose memory has the layout
+// of a, and returns its place.
+func (r *Recorder[V, B]) Join(x *tensor.Tensor, v V, a *array.Array) *alias.Ref[V] {
+	p := alias.Whole(&alias.Storage[V]{Value: v, Header: a, Of: &Memory[V, B]{rec: r, home: r.top, input: true}})
+	x.SetRecorded(r.engine, p)
+	return p
+}
+
 // Written tells that eager code has written to a storage. Reads from here on see what it
 // holds now.
 func (e *Eager[V, B]) Written(st *array.Storage) {

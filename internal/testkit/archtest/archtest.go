@@ -15,7 +15,7 @@ var Rows = [][]string{
 	{"models"},
 	{"train"},
 	{"fx"},
-	{"lazy/lazytest"},
+	{"lazy/lazytest", "compile"},
 	{"lazy"},
 	{"draw/graphviz"},
 	{"codegen", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla", "onnx", "pt2"},
@@ -41,8 +41,8 @@ var Rows = [][]string{
 	{"passes/debug", "passes/quant/integer"},
 	{"passes/expand", "passes/quant/internal/form"},
 	{"passes/simplify", "passes/shapeprop"},
-	{"passes"},
-	{"interp", "tracer", "nn", "optim", "graph/repeat", "graph/count", "internal/opdoc"},
+	{"passes", "compile/source"},
+	{"compile/state", "interp", "tracer", "nn", "optim", "graph/repeat", "graph/count", "internal/opdoc"},
 	{"tracer/record"},
 	{"tracer/alias"},
 	{"tensor", "graph"},
@@ -77,7 +77,7 @@ var Exceptions = map[string]string{
 var Machinery = []string{"internal/testkit", "internal/generators", "codegen/internal", "kernel/internal/kerneltest", "lowering/gpu/cardtest", "lowering/gpu/internal/cuda/cudatest"}
 
 // NoStd lists the rooms that must not know operators by name.
-var NoStd = []string{"graph", "graph/count", "interp", "tracer", "tracer/record", "tracer/alias", "codegen", "codegen/module", "codegen/kernelstyle", "codegen/kernelstyle/outline", "codegen/graphtable", "codegen/gosrc", "lazy", "passes", "passes/shapeprop", "passes/simplify", "passes/partition", "passes/debug", "graph/repeat", "lowering", "lowering/plan", "lowering/internal/join", "lowering/cost", "lowering/shard"}
+var NoStd = []string{"graph", "graph/count", "interp", "tracer", "tracer/record", "tracer/alias", "codegen", "codegen/module", "codegen/kernelstyle", "codegen/kernelstyle/outline", "codegen/graphtable", "codegen/gosrc", "lazy", "compile", "compile/state", "passes", "passes/shapeprop", "passes/simplify", "passes/partition", "passes/debug", "graph/repeat", "lowering", "lowering/plan", "lowering/internal/join", "lowering/cost", "lowering/shard"}
 
 // Only restricts rooms to a few of the rooms below them.
 var Only = map[string][]string{
@@ -106,7 +106,7 @@ var (
 // Service lists the rooms that a user's program imports: to capture, run and plan networks, and in
 // generated code. Modules of other people are for the command line, tests and drawing, so that
 // the program's go.mod requires this module alone.
-var Service = []string{"fx", "lazy", "nn", "optim", "train", "tensor", "models", "lowering/cpu", "array/weights", "onnx", "pt2", "codegen/certificate"}
+var Service = []string{"fx", "lazy", "compile", "compile/source", "compile/state", "nn", "optim", "train", "tensor", "models", "lowering/cpu", "array/weights", "onnx", "pt2", "codegen/certificate"}
 
 // row returns the row of a room (0 is the highest), -1 for unknown ones.
 func row(room string) int {

@@ -15,7 +15,7 @@ import (
 
 // shown lists the rooms, with those below them, whose every exported function is
 // shown by an example.
-var shown = []string{"fx", "lazy", "tracer", "graph", "op", "interp", "passes", "lowering", "codegen", "draw", "models", "optim", "train"}
+var shown = []string{"fx", "lazy", "compile", "tracer", "graph", "op", "interp", "passes", "lowering", "codegen", "draw", "models", "optim", "train"}
 
 // unshown are functions that need no example, each for a reason.
 var unshown = map[string]string{}

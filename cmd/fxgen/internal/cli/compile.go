@@ -11,35 +11,62 @@ import (
 	"github.com/gofx-dev/gofx/internal/effects"
 )
 
-const compileHelp = `compile says what memory a Go function reads and writes before and while it
-computes, and what keeps its calls from being replayed: the list that guards of a
-compiled function are made of. It looks at the code alone and runs nothing.
+const compileHelp = `compile writes constructors of compiled functions: a Go file with a function
+CompileF for each function F, and the table of the memory that F reads and writes,
+which later calls are compared by. A FUNC is Func, Type.Method, or Type for the method
+Forward, of the package that the file is in; IMPORT/PATH#Func is of another package. In each
+package of the module whose code the tables speak of, it writes fx_source.go, which embeds the
+code: a constructor panics where the program has other code. fxgen check FILE tells what
+is stale.
 
-A SOURCE is ./pkg#Func or ./pkg#Type.Method; ./pkg#Type is the method Forward.`
+With -explain it writes nothing, and prints what memory a function reads and writes before
+and while it computes, and what keeps its calls from being replayed. A SOURCE is then
+./pkg#Func or ./pkg#Type.Method. compile looks at the code alone and runs nothing.`
 
 // compileCommand is about functions whose calls are replayed.
 func compileCommand(a *app) *cobra.Command {
-	var explain, asJSON bool
-	c := &cobra.Command{Use: "compile -explain [flags] SOURCE", Short: "Tell what a Go function reads and writes, and what keeps its calls from being replayed", Long: compileHelp,
-		Args: exactly(1, "one SOURCE")}
+	var explain, asJSON, force bool
+	var out string
+	c := &cobra.Command{Use: "compile -o FILE.go FUNC... | -explain SOURCE", Short: "Write constructors of compiled functions, or tell what a Go function reads and writes", Long: compileHelp}
+	c.Flags().StringVar(&out, "o", "", "Go file to write, in the folder of a package")
 	c.Flags().BoolVar(&explain, "explain", false, "print reads, writes and breaks with their lines")
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	c.Flags().BoolVar(&asJSON, "json", false, "with -explain: print one JSON document")
+	c.Flags().BoolVar(&force, "force", false, "replace files that fxgen did not write, or that were changed since")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if !explain {
-			return usagef("compile needs -explain")
+		switch {
+		case explain == (out != ""):
+			return usagef("compile needs -o FILE.go or -explain, one of them")
+		case asJSON && !explain:
+			return usagef("-json is for -explain: what is written is Go")
+		case explain:
+			if err := exactly(1, "one SOURCE")(c, args); err != nil {
+				return err
+			}
+			return explainEffects(a, args[0], asJSON)
+		case len(args) == 0:
+			return usagef("compile -o takes the functions to compile, got none")
 		}
-		s, err := effectsOf(a, args[0])
+		g, err := a.compiled(out, force, args)
 		if err != nil {
 			return err
 		}
-		if asJSON {
-			e := json.NewEncoder(a.stdout)
-			e.SetIndent("", "  ")
-			return e.Encode(s)
-		}
-		return s.Explain(a.stdout)
+		return deliver(a, g)
 	}
 	return c
+}
+
+// explainEffects prints what a function reads and writes.
+func explainEffects(a *app, arg string, asJSON bool) error {
+	s, err := effectsOf(a, arg)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		e := json.NewEncoder(a.stdout)
+		e.SetIndent("", "  ")
+		return e.Encode(s)
+	}
+	return s.Explain(a.stdout)
 }
 
 // effectsOf analyses the function that a SOURCE argument names.

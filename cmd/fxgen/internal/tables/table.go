@@ -1,0 +1,137 @@
+package tables
+
+import (
+	"go/types"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/gofx-dev/gofx/codegen/gosrc"
+	"github.com/gofx-dev/gofx/internal/effects"
+)
+
+// field is a field of a printed struct.
+type field struct {
+	name  string
+	value jen.Code // nil for the zero value, which is left out
+}
+
+// record prints a struct with a field on each line.
+func record(fields ...field) *jen.Statement {
+	var list []jen.Code
+	for _, f := range fields {
+		if f.value != nil {
+			list = append(list, jen.Id(f.name).Op(":").Add(f.value))
+		}
+	}
+	return jen.Custom(gosrc.Multiline(), list...)
+}
+
+// row prints a struct on one line.
+func row(fields ...field) *jen.Statement {
+	var list []jen.Code
+	for _, f := range fields {
+		if f.value != nil {
+			list = append(list, jen.Id(f.name).Op(":").Add(f.value))
+		}
+	}
+	return jen.Values(list...)
+}
+
+// list prints a slice with an element on each line, nil for an empty one.
+func list(path, name string, elems []jen.Code) jen.Code {
+	if len(elems) == 0 {
+		return nil
+	}
+	return jen.Index().Qual(path, name).Custom(gosrc.Multiline(), elems...)
+}
+
+func flag(v bool) jen.Code {
+	if !v {
+		return nil
+	}
+	return jen.True()
+}
+
+func quoted(s string) jen.Code {
+	if s == "" {
+		return nil
+	}
+	return gosrc.Quoted(s)
+}
+
+// access prints the bits of an access by their names.
+func access(a effects.Access) jen.Code {
+	var s *jen.Statement
+	for i, name := range []string{"Load", "Store", "Len", "Cap", "Adds"} {
+		switch bit := jen.Qual(statePath, name); {
+		case a&(1<<i) == 0:
+		case s == nil:
+			s = bit
+		default:
+			s.Op("|").Add(bit)
+		}
+	}
+	if s == nil {
+		return nil
+	}
+	return s
+}
+
+// receives reports whether the records of a function are kept by its receiver: a pointer to a struct.
+func (x *target) receives() bool {
+	p, ok := x.recv.(*types.Pointer)
+	if !ok {
+		return false
+	}
+	_, ok = p.Elem().Underlying().(*types.Struct)
+	return ok
+}
+
+// table prints a table, an empty one for no summary.
+func (m *maker) table(x *target, s *effects.Summary) jen.Code {
+	t := jen.Qual(statePath, "Table")
+	if s == nil {
+		return t.Values()
+	}
+	var fields, elems, globals, dynamic, bodies, maps []jen.Code
+	for _, f := range s.Fields {
+		fields = append(fields, row(field{"Type", quoted(f.Type)}, field{"Name", quoted(f.Name)}, field{"FieldType", quoted(f.FieldType)},
+			field{"Access", access(f.Access)}, field{"Line", quoted(f.Line)}))
+	}
+	for _, e := range s.Elems {
+		elems = append(elems, row(field{"Type", quoted(e.Type)}, field{"Access", access(e.Access)}, field{"Line", quoted(e.Line)}))
+	}
+	for _, g := range s.Globals {
+		m.known[g.Var.Pkg().Path()] = g.Var.Pkg().Name()
+		globals = append(globals, row(field{"Name", quoted(g.Name)}, field{"Type", quoted(g.Type)}, field{"Access", access(g.Access)},
+			field{"Line", quoted(g.Line)}, field{"Ptr", jen.Op("&").Qual(g.Var.Pkg().Path(), g.Var.Name())}))
+	}
+	for _, d := range s.Dynamic {
+		dynamic = append(dynamic, gosrc.Quoted(d))
+	}
+	for _, b := range s.Bodies {
+		bodies = append(bodies, row(field{"Package", quoted(b.Package)}, field{"File", quoted(b.File)}, field{"Line", jen.Lit(b.Line)}))
+	}
+	for _, t := range s.Maps {
+		if m.hidden(t) == "" { // the walk refuses maps that it has no Map for
+			maps = append(maps, jen.Qual(statePath, "MapOf").Types(m.typeCode(t.Key()), m.typeCode(t.Elem())).Call())
+		}
+	}
+	var strings jen.Code
+	if len(dynamic) > 0 {
+		strings = jen.Index().String().Custom(gosrc.Multiline(), dynamic...)
+	}
+	return t.Add(record(field{"Func", quoted(s.Func)}, field{"Receiver", flag(x.receives())},
+		field{"Fields", list(statePath, "Field", fields)}, field{"Elems", list(statePath, "Elem", elems)},
+		field{"Globals", list(statePath, "Global", globals)}, field{"Dynamic", strings},
+		field{"Bodies", list(statePath, "Body", bodies)}, field{"Maps", list(statePath, "Map", maps)},
+		field{"InPlace", places(s.InPlace)}, field{"Opaque", places(s.Opaque)}, field{"Observes", places(s.Observes)}))
+}
+
+func places(all []effects.Place) jen.Code {
+	var rows []jen.Code
+	for _, p := range all {
+		rows = append(rows, row(field{"Line", quoted(p.Line)}, field{"What", quoted(p.What)}, field{"Why", quoted(p.Why)}))
+	}
+	return list(statePath, "Place", rows)
+}

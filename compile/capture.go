@@ -1,0 +1,144 @@
+package compile
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/compile/state"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/lazy"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// exclusive runs a call under a session, and makes a record of it. fits is the record that fits the call
+// already, which is compared with it. The lock is held for writing.
+func (c *core) exclusive(b *bucket, k *call, fits *record) {
+	defer using.Unlock()
+	image, why := c.schema.Walk(k.in, k.out, b.thawed)
+	if why != nil {
+		c.refuse(b, why)
+		c.plain(k, why)
+		return
+	}
+	forecast := fits.forecast(k)
+	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed})
+	defer s.Close()
+	var replay *state.Replay
+	got, err := s.Capture(image.Data(), image.Frozen(), k.run, func() (list []*tensor.Tensor) {
+		replay, list, why = image.Diff()
+		return list
+	})
+	if err != nil {
+		if !image.Untouched() {
+			panic(err)
+		}
+		image.Restore()
+		k.clear()
+		c.failed.Add(1)
+		k.run() // which fails at its line
+		return
+	}
+	c.captures.Add(1)
+	if thawed := b.thaw(c, image); thawed {
+		return
+	}
+	if why == nil && got.Why != "" {
+		why = &state.Refusal{Why: got.Why, Line: got.At.String()}
+	}
+	if why == nil && len(got.Writes) > 0 && !c.inPlace {
+		why = &state.Refusal{Why: "a tensor is written in place, of which the table says nothing"}
+	}
+	var r *record
+	if why == nil {
+		r, why = c.record(image, replay, got)
+	}
+	differs := ""
+	if fits != nil {
+		differs = fits.compared(r, why, forecast)
+	}
+	if r != nil && (fits != nil || differs != "") {
+		r.leave()
+	}
+	switch {
+	case differs != "":
+		c.distrust(b, differs)
+	case fits != nil:
+	case why != nil:
+		c.refuse(b, why)
+		if c.opts.strict {
+			panic(c.notRecorded(why))
+		}
+	default:
+		r.got.Results = nil
+		b.add(c, r)
+	}
+}
+
+// thaw has graphs read the data of tensors that were written: those that the function itself writes, and those that
+// others have written LiftAfter times. It reports whether the call was one that wrote them.
+func (b *bucket) thaw(c *core, image *state.Image) (wrote bool) {
+	for _, path := range image.Changed() {
+		b.thawed[path], wrote = true, true
+	}
+	image.Moments(func(path string, born, version uint64) {
+		m := b.moments[path]
+		if m == nil {
+			m = &moment{born: born, version: version}
+			b.moments[path] = m
+		}
+		if m.born == born && m.version != version {
+			m.version = version
+			if m.moved++; m.moved >= c.opts.lift {
+				b.thawed[path] = true
+			}
+		}
+	})
+	return wrote
+}
+
+// distrust ends the records of a receiver, for which the table does not hold.
+func (c *core) distrust(b *bucket, why string) {
+	if c.opts.audit > 0 {
+		panic((&diag.Error{Code: Differs, Op: c.name, Msg: why, Hint: "run fxgen compile again; where the table is that of the code, report the function"}).At(diag.Here()))
+	}
+	no := &state.Refusal{Why: why}
+	c.refused.Add(1)
+	c.remember(no)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.plain = no
+	b.empty()
+}
+
+// refuse notes that a call has no record. After LiftAfter such calls in a row none is tried.
+func (c *core) refuse(b *bucket, why *state.Refusal) {
+	c.refused.Add(1)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.refused++; b.refused >= c.opts.lift {
+		b.plain = why
+	}
+	c.remember(why)
+}
+
+// add adds a record.
+func (b *bucket) add(c *core, r *record) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		r.leave()
+		return
+	}
+	c.records.Add(1)
+	b.refused = 0
+	b.records = append(b.records, nil)
+	copy(b.records[1:], b.records)
+	b.records[0] = r
+	if n := len(b.records); n > c.opts.capacity {
+		b.records[n-1].leave()
+		b.records = b.records[:n-1]
+		c.evicted.Add(1)
+		if b.evicted++; b.evicted >= c.opts.capacity {
+			b.plain = &state.Refusal{Why: "more records than Capacity were made, and as many have gone"}
+		}
+	}
+}

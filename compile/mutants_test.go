@@ -1,0 +1,66 @@
+package compile_test
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/internal/testkit/capturefuzz"
+	"github.com/gofx-dev/gofx/internal/testkit/repo"
+)
+
+// mutants are faults of the mechanism, each of which some test of the room finds.
+var mutants = []capturefuzz.Mutation{
+	{Name: "the last field of a struct is dropped", File: "compile/state/layout.go",
+		Old: "\tfor f := range t.Fields() {\n\t\te := listed[f.Name]", New: "\tfor f := range t.Fields() {\n\t\tif f.Index[0] > 0 && f.Index[0] == t.NumField()-1 {\n\t\t\tfound = len(listed)\n\t\t\tbreak\n\t\t}\n\t\te := listed[f.Name]"},
+	{Name: "one value twice is met as two", File: "compile/state/walk.go", Old: "x.n >= o.n && !x.box && x.lay.covers(o.lay)", New: "x.n >= o.n && !x.box && x.held && x.lay.covers(o.lay)"},
+	{Name: "two values may become one", File: "compile/state/guard.go", Old: "\treturn g.apart(regs), len(g.checks)", New: "\treturn true, len(g.checks)"},
+	{Name: "words that are only stored are not guarded", File: "compile/state/walk.go", Old: "\t\tif c.access&Adds == 0 {", New: "\t\tif c.access&(Adds|Load) == Load {"},
+	{Name: "lengths without capacities", File: "compile/state/walk.go", Old: "\tif e != nil && e.Access&Cap != 0 {\n\t\tm.step(length)", New: "\tif e != nil && e.Access&Cap != 0 {"},
+	{Name: "elements beyond the length are not looked at", File: "compile/state/walk.go", Old: "\t\tn = v.c\n", New: "\t\tn = v.n\n"},
+	{Name: "a stale table is taken", File: "compile/state/layout.go", Old: "e.FieldType != \"\" && e.FieldType != nameOf(f.Type)", New: "e.FieldType == \"-\""},
+	{Name: "types in interfaces are not compared", File: "compile/state/follow.go", Old: "\ttyp.path = \"type of \" + s.path\n\tm.step(typ)\n", New: "\ttyp.path = \"type of \" + s.path\n"},
+	{Name: "a type that the table lacks passes", File: "compile/state/follow.go", Old: "if !m.s.dynamic[nameOf(t)] && ", New: "if m.s.dynamic == nil && "},
+	{Name: "weights are known by their arrays alone", File: "compile/state/guard.go", Old: "return st.Version() == t.version && st.Exposed() == t.exposed", New: "return st.Version() >= t.version && st.Exposed() >= t.exposed"},
+	{Name: "weights in memory of Go code are constants", File: "compile/state/follow.go", Old: "&& t.exposed == 0 //", New: "//"},
+	{Name: "written tensors may share memory", File: "compile/state/guard.go", Old: "return len(g.writes) == 0 || g.writable(regs)", New: "return true"},
+	{Name: "layouts of inputs are not compared", File: "compile/state/guard.go", Old: "slices.Equal(a.Strides(), d.strides) && ", New: ""},
+	{Name: "objects of results are taken for new", File: "compile/record.go", Old: "r.proven.Store(replay.Proven())", New: "r.proven.Store(true)"},
+	{Name: "results are the same objects at each call", File: "compile/state/replay.go", Old: "\t\tobjects[i] = r.objects[i].make()", New: "\t\tobjects[i] = r.objects[i].proto.UnsafePointer()"},
+	{Name: "sums are stored as they were", File: "compile/state/diff.go", Old: "x.adds, x.value.u = true, now.u-w.before.u", New: "x.adds = false"},
+	{Name: "entries of maps stay", File: "compile/state/replay.go", Old: "\t\t\te.as.remove(at, e.key)\n", New: "\t\t\t_ = at\n"},
+	{Name: "the role of tensors is lost", File: "compile/record.go", Old: "\tif f.Param {\n", New: "\tif f.Param && f.Frozen {\n"},
+	{Name: "a mistake leaves what was stored", File: "compile/capture.go", Old: "\t\timage.Restore()\n", New: ""},
+	{Name: "looking at data is not noticed", File: "lazy/engine.go", Old: "\ts.capture.refuse(what + \" looks at data\")\n", New: ""},
+	{Name: "tensors from before the call are constants", File: "lazy/capture.go", Old: "!k.frozen[m.Root().ID()] && m.Array().Storage().Born() <= k.start", New: "m == nil"},
+	{Name: "functions of other packages pass", File: "compile/state/names.go", Old: "Package: unescaped(f.Function[:folder] + path), File", New: "Package: \"github.com/gofx-dev/gofx/compile_test\", File"},
+}
+
+func TestMutantsApply(t *testing.T) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	for _, m := range mutants {
+		_, err := m.Apply(root)
+		require.NoError(t, err)
+	}
+}
+
+// TestMutantsAreFound runs the tests of the room with each fault, nightly.
+func TestMutantsAreFound(t *testing.T) {
+	if os.Getenv("GOFX_NIGHTLY") != "1" {
+		t.Skip("GOFX_NIGHTLY is not 1")
+	}
+	for _, m := range mutants {
+		t.Run(m.Name, func(t *testing.T) {
+			overlay, err := m.Overlay(t.TempDir())
+			require.NoError(t, err)
+			c := exec.Command("go", "test", "-overlay", overlay, "-failfast", "-short", "-skip", "TestMutants", ".", "./state")
+			c.Env = append(os.Environ(), "GOFX_NIGHTLY=0")
+			text, err := c.CombinedOutput()
+			require.Error(t, err, "no test fails")
+			require.Contains(t, string(text), "--- FAIL", "it does not compile")
+		})
+	}
+}

@@ -1,0 +1,83 @@
+package state
+
+// Table lists the memory that one compiled function may read or write before and while it
+// computes. `fxgen compile` writes it as data. Names of types are PkgPath + "." + Name as
+// reflect has them; composite types are written with the full names of their parts, as in
+// "[]*example.com/m.Block" and "map[string]example.com/m.T".
+type Table struct {
+	// Func is the function: "example.com/app.Classify", "(*example.com/app.Decoder).Step".
+	Func string
+	// Receiver tells that the first field of In is the pointer receiver of a method.
+	Receiver bool
+	// Fields are the fields of structs that code loads or stores. A field that is a struct or an
+	// array itself, and is only passed on the way to fields of it, has no entry: an entry stands
+	// for all that lies within the field.
+	Fields []Field
+	// Elems are slices, arrays, maps and pointees whose elements code loads, stores, ranges over,
+	// appends to or takes the length of. Where they are structs, Fields says what code does with
+	// them; a struct of which Fields has nothing is loaded or stored whole. Values of maps are
+	// always whole.
+	Elems []Elem
+	// Globals are the variables of packages that code loads, stores, or takes the address of.
+	// For structs it is as with Elems.
+	Globals []Global
+	// Dynamic are the concrete types that code puts into interfaces or asserts, or whose methods
+	// were analysed.
+	Dynamic []string
+	// Bodies are the function values that were analysed.
+	Bodies []Body
+	// Maps are the map types of Fields, Elems and Globals.
+	Maps []Map
+	// InPlace are calls that write the data of tensors.
+	InPlace []Place
+	// Opaque are calls of which nothing is known. Where there are any, the function runs as it is.
+	Opaque []Place
+	// Observes are lines that look at the data of tensors. Where there are any, the function
+	// runs as it is.
+	Observes []Place
+}
+
+// Access says what code does with a field, an element or a global.
+type Access uint8
+
+// The ways.
+const (
+	Load  Access = 1 << iota // the value is read, or its length with Len
+	Store                    // it may be stored
+	Len                      // of a slice, a map or a string
+	Cap                      // of a slice: also where code appends to it, or slices it beyond its length
+	Adds                     // an integer of which every use is x += e, where e does not depend on x
+)
+
+// Field is a field of a struct type.
+type Field struct {
+	Type, Name, FieldType string
+	Access                Access
+	Line                  string // "file.go:12" of the first load or store
+}
+
+// Elem has the elements of a slice, an array, a map, or what a pointer points to.
+type Elem struct {
+	Type   string // of the slice, array, map or pointer
+	Access Access
+	Line   string
+}
+
+// Global is a variable of a package. Ptr is its address; a variable that the generated file cannot
+// name is an entry of Opaque.
+type Global struct {
+	Name, Type string
+	Access     Access
+	Line       string
+	Ptr        any
+}
+
+// Body is the code of a function value: the path of its package, which is "main" for that of a
+// command, the base name of its file, and the line where it begins.
+type Body struct {
+	Package, File string
+	Line          int
+}
+
+// Place is a line of the code, what stands there, and why it is listed.
+type Place struct{ Line, What, Why string }

@@ -1,0 +1,246 @@
+package lazy
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
+)
+
+// Captured is what a session has found out about a run of code: see Session.Capture.
+type Captured struct {
+	// Module computes the values. Its inputs are the data tensors of Reads, its weights the frozen
+	// tensors, and constants.
+	Module *graph.Module
+	Reads  []int // numbers of data tensors, in the order of the inputs
+	// Results are what the module has computed in this run.
+	Results []*array.Array
+	// Writes are the data tensors that the code wrote.
+	Writes []CapturedWrite
+	// Found says what the tensors are that were found after the run.
+	Found []CapturedTensor
+	// Why says why later runs cannot do with the graph, "" where they can; At is the line.
+	Why string
+	At  diag.Pos
+}
+
+// CapturedWrite is a data tensor and its new value.
+type CapturedWrite struct {
+	Tensor int
+	Value  CapturedValue
+}
+
+// CapturedValue is a result of the graph, or else a data tensor as it was before the run, or else an array.
+type CapturedValue struct {
+	Result int // of the graph, -1 for none
+	Tensor int // of the data tensors, -1 for none
+	Array  *array.Array
+}
+
+// CapturedTensor is a tensor that the code made. It is a value, or shows the memory of a data tensor
+// or of another tensor that was found.
+type CapturedTensor struct {
+	Param, Frozen bool // what MarkParam and Freeze have made of it
+	Value         CapturedValue
+	Memory        int // of which data tensor, -1 for none
+	Like          int // the tensor found before it whose base it shares, -1 for none
+	show          []alias.Step[*place]
+}
+
+// Show returns the part of its base's array that the tensor shows.
+func (c *CapturedTensor) Show(base *array.Array) *array.Array {
+	var w kernel.Workspace
+	for _, st := range c.show {
+		in := make([]*array.Array, len(st.Args))
+		in[st.Base] = base
+		out, err := st.Op.Eval(&w, st.Attrs, in)
+		if err != nil {
+			panic(located(err, st.Op.Name))
+		}
+		base = out[st.Item]
+	}
+	return base
+}
+
+// capture is what a session notes while Capture runs code.
+type capture struct {
+	start  uint64 // the moment at which it began
+	data   []*tensor.Tensor
+	arrays []*array.Array
+	leaves []*alias.Ref[*place]
+	number map[*place]int // of leaves
+	frozen map[any]bool
+	ending bool
+	why    string
+	at     diag.Pos
+}
+
+// refuse notes why no graph stands for the run: the first reason counts. It does nothing outside of
+// Capture.
+func (k *capture) refuse(why string) {
+	if k != nil && !k.ending && k.why == "" {
+		k.why, k.at = why, diag.Here()
+	}
+}
+
+// met is told of the memory of an eager tensor that takes part.
+func (k *capture) met(m *memory) {
+	if k != nil && !k.frozen[m.Root().ID()] && m.Array().Storage().Born() <= k.start {
+		k.refuse("a tensor takes part that was made before the call, and that the table does not lead to")
+	}
+}
+
+// Capture runs code and makes a graph of what it computes. data are eager tensors that belong to
+// the session meanwhile, each once; frozen are those that a graph may take for constants, and that
+// stay eager. found, called after the code, returns tensors that the code made. When Capture
+// returns, all are eager tensors with their values, and the data tensors hold what was written to
+// them.
+//
+// An error is one of the computation: data tensors are as they were then. A panic of the code
+// passes on.
+func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func() []*tensor.Tensor) (c *Captured, err error) {
+	k := &capture{start: array.Now(), data: data, number: map[*place]int{}, frozen: map[any]bool{}}
+	for _, x := range frozen {
+		k.frozen[x.ID()] = true
+	}
+	s.join(k)
+	returned := false
+	defer func() {
+		if !returned {
+			s.abandon(k, found())
+		}
+		s.capture, s.pending, s.calls = nil, s.pending[:0], 0
+	}()
+	code()
+	returned = true
+	list := found()
+	c, err = s.finish(k, list)
+	for i, x := range data {
+		s.release(x, k.arrays[i])
+	}
+	if err != nil {
+		s.discard()
+		return nil, err
+	}
+	for _, w := range c.Writes {
+		data[w.Tensor].AssignInPlace(tensor.Owned(w.Value.Array))
+	}
+	return c, nil
+}
+
+// join makes the data tensors of a capture tensors of the session.
+func (s *Session) join(k *capture) {
+	defer s.enter("Capture")()
+	for i, x := range k.data {
+		a := x.Value().(*array.Array)
+		p := leaf(a)
+		k.number[p] = i
+		k.arrays = append(k.arrays, a)
+		k.leaves = append(k.leaves, s.rec.Join(x, p, a))
+	}
+	s.capture = k
+}
+
+// release makes a tensor of the session an eager one over an array.
+func (s *Session) release(x *tensor.Tensor, a *array.Array) {
+	if _, computed := x.Value().(*array.Array); !computed {
+		x.SetComputed(s, a)
+	}
+	x.SetEager()
+}
+
+// written returns the new value of a data tensor, nil where it was not written, or Go code has the
+// memory: it is written at the end as that of any eager tensor then.
+func (k *capture) written(i int) *place {
+	v := k.leaves[i].Storage.Value
+	if n, ok := k.number[v]; v == nil || ok && n == i {
+		return nil
+	}
+	return v
+}
+
+// abandon ends a capture whose code has panicked: what was computed and written before is kept
+// where it can be.
+func (s *Session) abandon(k *capture, list []*tensor.Tensor) {
+	k.ending = true
+	for _, x := range list { // before the memory that they read is written
+		_ = attempt(func() {
+			v := s.rec.Value(x, "Capture")
+			s.compute(Barrier, []*place{v})
+			s.release(x, array.Clone(v.data))
+		})
+	}
+	values := make([]*array.Array, len(k.data))
+	for i := range k.data {
+		_ = attempt(func() {
+			if v := k.written(i); v != nil {
+				s.compute(Barrier, []*place{v})
+				values[i] = array.Clone(v.data)
+			}
+		})
+	}
+	for i, x := range k.data {
+		if s.release(x, k.arrays[i]); values[i] != nil {
+			x.AssignInPlace(tensor.Owned(values[i]))
+		}
+	}
+}
+
+// discard forgets what was recorded for the memory of eager tensors.
+func (s *Session) discard() {
+	for _, m := range s.rec.Eager.Held() {
+		if m.Dirty() {
+			s.rec.Eager.Settle(m)
+		}
+	}
+}
+
+func attempt(f func()) (err error) {
+	defer diag.Catch(&err)
+	f()
+	return nil
+}
+
+// finish computes what the code has recorded, and makes the graph of it.
+func (s *Session) finish(k *capture, list []*tensor.Tensor) (c *Captured, err error) {
+	defer diag.Catch(&err)
+	defer s.enter("Capture")()
+	e := &ending{s: s, k: k, c: &Captured{}, shared: map[*alias.Storage[*place]]int{}, first: map[*alias.Storage[*place]]int{}}
+	e.find(list)
+	k.ending = true
+	e.compute()
+	e.settle(list)
+	e.c.Why, e.c.At = k.why, k.at
+	return e.c, nil
+}
+
+// memory returns the memory of a data tensor that a tensor shows, nil for other tensors.
+func (k *capture) memory(x *tensor.Tensor) *array.Array {
+	r, ok := x.Value().(*alias.Ref[*place])
+	if k == nil || !ok {
+		return nil
+	}
+	for i, l := range k.leaves {
+		if l.Storage == r.Storage {
+			return k.arrays[i]
+		}
+	}
+	return nil
+}
+
+// ownMemory writes a value to the memory of a data tensor, before Go code is given it. Calls that
+// were recorded keep what they have read of it.
+func (s *Session) ownMemory(base *place, a *array.Array) *array.Array {
+	for p := range s.capture.number {
+		if p.data == a {
+			p.data = array.Clone(a)
+		}
+	}
+	if base.data != a {
+		array.Copy(a, base.data)
+	}
+	a.Storage().Bump()
+	return a
+}

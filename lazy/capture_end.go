@@ -1,0 +1,173 @@
+package lazy
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
+)
+
+// ending is the end of a capture: what is computed for which tensor.
+type ending struct {
+	s      *Session
+	k      *capture
+	c      *Captured
+	want   []*place // of writes, then of tensors that were found; nil for those in memory of data
+	shared map[*alias.Storage[*place]]int
+	first  map[*alias.Storage[*place]]int // the first tensor found with a storage
+}
+
+// find lists the values that the graph computes.
+func (e *ending) find(list []*tensor.Tensor) {
+	leaves := map[*alias.Storage[*place]]int{}
+	for i, r := range e.k.leaves {
+		leaves[r.Storage] = i
+		if v := e.k.written(i); v != nil {
+			e.c.Writes = append(e.c.Writes, CapturedWrite{Tensor: i})
+			e.want = append(e.want, v)
+		}
+	}
+	for _, x := range list {
+		if r, ok := x.Value().(*alias.Ref[*place]); ok {
+			e.shared[r.Storage]++
+		}
+	}
+	owners := map[*array.Storage]bool{}
+	for n, x := range list {
+		t := CapturedTensor{Param: x.IsParam(), Frozen: x.IsFrozen(), Memory: -1, Like: -1}
+		var v *place
+		switch r := x.Value().(type) {
+		case *alias.Ref[*place]:
+			v = e.place(n, x, r, leaves, &t)
+		case *array.Array:
+			if owners[r.Storage()] {
+				e.k.refuse("two tensors that the function made show one memory")
+			}
+			owners[r.Storage()] = true
+			v = e.eager(x, r)
+		default:
+			v = e.s.rec.Value(x, "Capture")
+		}
+		e.c.Found = append(e.c.Found, t)
+		e.want = append(e.want, v)
+	}
+}
+
+// place finds the value of a tensor that is a place of a storage.
+func (e *ending) place(n int, x *tensor.Tensor, r *alias.Ref[*place], leaves map[*alias.Storage[*place]]int, t *CapturedTensor) *place {
+	r.Storage.Others(func(*alias.Storage[*place]) {
+		e.k.refuse("the layout of a tensor that the function made is not known")
+	})
+	leaf, ok := leaves[r.Storage]
+	if !ok && e.shared[r.Storage] == 1 {
+		return e.s.rec.Value(x, "Capture")
+	}
+	for st := range r.Steps {
+		if len(present(st.Args)) > 0 {
+			e.k.refuse("a view that depends on data shows memory that others have")
+		}
+		t.show = append(t.show, st)
+	}
+	if ok {
+		t.Memory = leaf
+		return nil
+	}
+	if at, again := e.first[r.Storage]; again {
+		t.Like = at
+	} else {
+		e.first[r.Storage] = n
+	}
+	return e.s.rec.Value(e.s.rec.Proxy(alias.Whole(r.Storage)), "Capture")
+}
+
+// eager finds the value of a tensor that was computed without the session.
+func (e *ending) eager(x *tensor.Tensor, a *array.Array) *place {
+	if st := a.Storage(); st.Wrapped() || st.Born() <= e.k.start {
+		e.k.refuse("a tensor of a result or store shows memory that others have")
+	}
+	if e.s.dirty(a.Storage()) {
+		return e.s.rec.Value(x, "Capture")
+	}
+	return leaf(array.Clone(a))
+}
+
+// compute computes the values, and builds the graph where there is to be one.
+func (e *ending) compute() {
+	places := present(e.want)
+	cone := e.s.coneOf(places)
+	for _, v := range places {
+		if v.err() != nil {
+			panic(v.mistake())
+		}
+	}
+	var kept map[int]int // calls to results
+	var results []int    // their calls
+	if e.k.why == "" {
+		p := &program{vary: make([]bool, len(cone.lifts))}
+		exe, m, _ := p.build(cone, weightsOf{
+			has:  func(i int) bool { _, ok := e.k.number[cone.leaves[i]]; return !ok },
+			name: func(i int) string { return "w" + strconv.Itoa(i) },
+		})
+		e.c.Module, kept = m, map[int]int{}
+		for _, l := range exe.inputs {
+			e.c.Reads = append(e.c.Reads, e.k.number[cone.leaves[l]])
+		}
+		for i, n := range exe.keep {
+			kept[n] = i
+		}
+		results = exe.keep
+	}
+	values := make([]CapturedValue, len(e.want))
+	for i, v := range e.want {
+		if v != nil {
+			values[i] = e.value(v, kept)
+		}
+	}
+	e.s.interpret(cone)
+	for _, n := range results {
+		e.c.Results = append(e.c.Results, cone.calls[n].data)
+	}
+	for i := range e.c.Writes {
+		e.c.Writes[i].Value = values[i]
+		e.c.Writes[i].Value.Array = array.Clone(e.want[i].data)
+	}
+	for i := range e.c.Found {
+		e.c.Found[i].Value = values[len(e.c.Writes)+i]
+	}
+}
+
+// value says how runs of the graph have a value.
+func (e *ending) value(v *place, kept map[int]int) CapturedValue {
+	c := CapturedValue{Result: -1, Tensor: -1}
+	if !v.known() {
+		c.Result = kept[int(v.number)]
+	} else if n, ok := e.k.number[v]; ok {
+		c.Tensor = n
+	} else {
+		c.Array = v.data
+	}
+	return c
+}
+
+// settle gives the tensors that were found memory of their own, or that which they show.
+func (e *ending) settle(list []*tensor.Tensor) {
+	bases := make([]*array.Array, len(list))
+	for n, x := range list {
+		t := &e.c.Found[n]
+		v := e.want[len(e.c.Writes)+n]
+		if _, eager := x.Value().(*array.Array); eager {
+			continue // in its own memory, which settleAll writes
+		}
+		switch {
+		case t.Memory >= 0:
+			bases[n] = e.k.arrays[t.Memory]
+		case t.Like >= 0:
+			bases[n] = bases[t.Like]
+		default:
+			bases[n] = array.Clone(v.data)
+		}
+		e.s.release(x, t.Show(bases[n]))
+	}
+	e.s.settleAll(Barrier)
+}
