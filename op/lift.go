@@ -64,6 +64,9 @@ type Lifter interface {
 func (p *Positions[A]) attrs() reflect.Type { return reflect.TypeFor[A]() }
 
 func (p *Positions[A]) erase() *Positions[any] {
+	if p == nil { // no operator has it, but a variable of an author's may hold nil
+		return nil
+	}
 	return &Positions[any]{
 		Split: func(a any, in []shape.Type) (any, []int, bool) { return p.Split(a.(A), in) },
 		Join:  func(rest any, at []int) any { return p.Join(rest.(A), at) },

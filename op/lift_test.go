@@ -124,6 +124,15 @@ func TestDefine_liftOfOtherAttributes(t *testing.T) {
 	})
 }
 
+func TestDefine_liftIsNil(t *testing.T) {
+	var none *op.Positions[op.None]
+	o := op.Define("test_no_positions", op.Spec[op.None]{
+		Doc: "test_no_positions has a Lift that holds nil.", In: op.Args("x"), Lift: none,
+		Expr: func(_ *expr.Builder, _ op.None, x []expr.Value) []expr.Value { return x },
+	})
+	require.False(t, o.Lifts())
+}
+
 type sizedAttrs struct {
 	To   shape.Dims
 	By   shape.Dim
