@@ -130,13 +130,14 @@ func TestLoadLlamaRefuses(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"llama", "mamba", `architecture is "mamba", expected one of gemma, llama, qwen2, qwen3`},
 		{"\x06\x00\x00\x00\x00\x00\x00\x00linear", "\x06\x00\x00\x00\x00\x00\x00\x00su_nil", `positions are scaled by "su_nil"`},
-		{"rope.scaling.type", "rope.scaling.kind", `key "llama.rope.scaling.kind" asks for a rule that is unknown`},
+		{"rope.scaling.type", "rope.scaling.kind", `key "llama.rope.scaling.kind" may ask for a rule that is unknown`},
 		{"head_count_kv\x04\x00\x00\x00\x02", "head_count_kv\x04\x00\x00\x00\x03", "4 heads of queries share 3 of keys"},
 		{"head_count_kv\x04\x00\x00\x00\x02", "head_count_kv\x04\x00\x00\x00\x04", "tensor blk.0.attn_k.weight has the shape [16,32], expected [32,32]"},
 		{"block_count\x04\x00\x00\x00\x02", "block_count\x04\x00\x00\x00\x03", "tensor blk.2.attn_q.weight has the shape of none"},
 		{"block_count\x04\x00\x00\x00\x02", "block_count\x04\x00\x00\x00\x00", `key "llama.block_count" is no positive u32`},
 		{"forward_length\x04\x00\x00\x00\x40", "forward_length\x04\x00\x00\x00\x60", "tensor blk.0.ffn_up.weight has the shape [64,32], expected [96,32]"},
 		{"embedding_length\x04\x00\x00\x00\x20\x00\x00\x00", "embedding_length\x04\x00\x00\x00\x00\x00\x00\x40", "expected"},
+		{"llama.context_length", "llama.expert___count", `key "llama.expert___count" may ask for a rule that is unknown`},
 		{"blk.1.ffn_down.weight", "blk.1.ffn_dawn.weight", "ffn_down"},
 	} {
 		bad := replaced(t, src, c.old, c.new)
@@ -148,6 +149,12 @@ func TestLoadLlamaRefuses(t *testing.T) {
 			require.ErrorIs(t, err, models.NoDecoder)
 		}
 	}
+	src, err = os.ReadFile(llamas + "llama3.gguf")
+	require.NoError(t, err)
+	f, err := gguf.Parse(replaced(t, src, "\x00\x00\x80\x3f\x00\x00\x80\x3f", "\x00\x00\x80\x3f\x00\x00\x00\x00")) // f32 1 and 1
+	require.NoError(t, err)
+	_, err = models.LoadLlama(f)
+	require.ErrorContains(t, err, "rope_freqs.weight has numbers that are not positive")
 	info, ok := diag.Lookup(models.NoDecoder)
 	require.True(t, ok)
 	require.Equal(t, `the key general.architecture = "mamba"`, info.Example) // the first of these files
@@ -167,4 +174,41 @@ func replaced(t *testing.T, src []byte, old, new string) []byte {
 	}
 	require.Positive(t, n, old)
 	return out
+}
+
+// A plan computes the texts of a batch as each alone.
+func TestLlamaBatches(t *testing.T) {
+	m := llama(t, "qwen3")
+	c := m.Config
+	ids := tensor.FromSlice([]int64{3, 30, 17, 5, 6, 7, 2, 39, 0, 11}, 2, 5)
+	gm, err := fx.Trace(context.Background(), m, fx.Input("input_ids", "i64[N,S]"), fx.Input("past", c.PastType()))
+	require.NoError(t, err)
+	past := tensor.Zeros(0, c.NumLayers, 2, 2, c.NumKVHeads, c.HeadDim)
+	out := planned(t, gm)(ids, past)
+	for i := range 2 {
+		logits, present := m.Forward(ids.Narrow(0, i, 1), past.Narrow(3, i, 1))
+		for _, p := range [][2]*tensor.Tensor{{out[0].Narrow(0, i, 1), logits}, {out[1].Narrow(3, i, 1), present}} {
+			d := fxtest.Compare(array.Contiguous(p[0].Array()), array.Contiguous(p[1].Array()))
+			require.True(t, d.Within(fxtest.Tolerance{MaxAbs: 1e-5, L2Rel: 5e-6}), d)
+		}
+	}
+}
+
+// Where only the first elements of a head are turned, the others are the same at each position.
+func TestLlamaTurnsPartOfAHead(t *testing.T) {
+	c := models.LlamaConfig{
+		VocabSize: 40, MaxPositions: 64, Width: 32, Inner: 64, NumLayers: 1, NumHeads: 4, NumKVHeads: 4, HeadDim: 8,
+		RMSNormEps: 1e-5, Rotary: models.LlamaRotary{Base: 10000, Dims: 4},
+	}
+	m := models.NewLlama(c)
+	models.Synthetic(&models.Model{}, m, seed)
+	_, present := m.Forward(tensor.FromSlice([]int64{3, 3}, 1, 2), tensor.Zeros(0, 1, 2, 1, 4, 8))
+	keys := array.Data[float32](array.Contiguous(present.Select(1, 0).Select(1, 0).Array())) // [2, 1, heads, 8]
+	for head := range 4 {
+		first, second := keys[8*head:8*head+8], keys[32+8*head:32+8*head+8]
+		require.Equal(t, first[4:], second[4:])
+		for i := range 4 {
+			require.NotEqual(t, first[i], second[i])
+		}
+	}
 }

@@ -81,17 +81,18 @@ func (r *llamaFile) config() LlamaConfig {
 	return c
 }
 
-// refuse refuses files with keys that change what a decoder computes and that it lacks.
+// keys are those of an architecture that config reads, and those that change nothing.
+var keys = []string{
+	"attention.head_count", "attention.head_count_kv", "attention.key_length", "attention.layer_norm_rms_epsilon", "attention.value_length", "block_count",
+	"context_length", "embedding_length", "feed_forward_length", "rope.dimension_count", "rope.freq_base", "rope.scaling.factor", "rope.scaling.finetuned",
+	"rope.scaling.original_context_length", "rope.scaling.type", "tensor_data_layout", "vocab_size",
+}
+
+// refuse refuses files with other keys, which may change what a decoder computes.
 func (r *llamaFile) refuse() {
-	known := []string{"type", "factor", "original_context_length", "finetuned"}
 	for _, key := range r.Keys() {
-		key, ours := strings.CutPrefix(key, r.arch+".")
-		scaling, scales := strings.CutPrefix(key, "rope.scaling.")
-		switch {
-		case !ours:
-		case scales && !slices.Contains(known, scaling), strings.HasPrefix(key, "attention.sliding_window"), strings.HasPrefix(key, "expert_"),
-			strings.HasSuffix(key, "logit_softcapping"), key == "attention.scale", key == "logit_scale", key == "embedding_scale", key == "residual_scale":
-			r.fail("key " + diag.Quote(r.arch+"."+key) + " asks for a rule that is unknown, expected a file without it")
+		if name, ours := strings.CutPrefix(key, r.arch+"."); ours && !slices.Contains(keys, name) {
+			r.fail("key " + diag.Quote(key) + " may ask for a rule that is unknown, expected a file without it")
 		}
 	}
 }
@@ -129,6 +130,9 @@ func (r *llamaFile) rotary(c *LlamaConfig) {
 		return
 	}
 	t.Divisors = slices.Clone(array.Data[float32](a))
+	if slices.ContainsFunc(t.Divisors, func(d float32) bool { return !(d > 0) }) {
+		r.fail(divisors + " has numbers that are not positive, expected what turns are divided by")
+	}
 }
 
 // agree holds the sizes to the shapes of the matrices, of which VocabSize is the first.
