@@ -4,7 +4,7 @@
 // where it is the same, they run the graph and write what the function would have written: no
 // code of the function runs.
 //
-// What a function reads is a state.Table. Where it lacks something that the function reads, calls may give what
+// What a function reads is a state.Table, which `fxgen compile` writes. Where it lacks something that is read, calls may give what
 // they gave before; Audit finds that out. A call that looks at data, or makes what cannot be made again, runs the
 // function itself, and so does one whose memory the table does not know: Explain tells the reason and the line.
 //

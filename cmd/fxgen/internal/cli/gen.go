@@ -176,7 +176,7 @@ func (a *app) genCommand(name, short string, finish func(*generated) error) *cob
 	c := onSource(name, short, "one SOURCE")
 	f.register(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		g, err := a.again(c, &f, name, args[0])
+		g, err := again(a, c, &f, name, args[0])
 		if err != nil {
 			return err
 		}
@@ -186,9 +186,9 @@ func (a *app) genCommand(name, short string, finish func(*generated) error) *cob
 }
 
 // again is generate for gen. For check and diff a source may also be a file that compile wrote.
-func (a *app) again(c *cobra.Command, f *genFlags, verb, arg string) (*generated, error) {
+func again(a *app, c *cobra.Command, f *genFlags, verb, arg string) (*generated, error) {
 	if funcs := madeBy(arg); funcs != nil && verb != "gen" {
-		return a.compiled(arg, f.force, funcs)
+		return compiled(a, arg, f.force, funcs)
 	}
 	return a.generate(c, f, arg)
 }
