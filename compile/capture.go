@@ -53,9 +53,9 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	}
 	differs := ""
 	if fits != nil {
-		differs = fits.compared(r, why, forecast)
+		differs = fits.compared(r, why, forecast, c.opts.lower.Exact)
 	}
-	if r != nil && (fits != nil || differs != "") {
+	if r != nil && fits != nil {
 		r.leave()
 	}
 	switch {

@@ -12,6 +12,8 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/compile"
 	"github.com/gofx-dev/gofx/compile/state"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -212,6 +214,16 @@ func TestNewResults(t *testing.T) {
 		j.call()
 	}
 	require.Equal(t, 3, j.f.Stats().Hits, "%s", text(t, j.f))
+}
+
+// A target that rounds otherwise computes other values, which is no fault of the table.
+func TestNewResultsOfInexactTargets(t *testing.T) {
+	f := compile.New(state.Table{Func: "f"}, func(in *xIn, out *errOut) { out.R, out.P = in.X.Matmul(in.X).Exp().Sum(), &point{1, 2} }, compile.On(cpu.Target{}, lowering.Options{}))
+	x := tensor.Rand(tensor.Scalar(int64(3)), 96, 96)
+	for range 4 {
+		f.Call(xIn{x})
+	}
+	require.Equal(t, 2, f.Stats().Hits, "%s", text(t, f))
 }
 
 // What a tensor is for goes with it.

@@ -134,8 +134,9 @@ func (r *record) forecast(k *call) []*array.Array {
 	return out
 }
 
-// compared says how a record that fits a call differs from what the function did, "" where it does not.
-func (r *record) compared(now *record, why *state.Refusal, forecast []*array.Array) string {
+// compared says how a record that fits a call differs from what the function did, "" where it does not. Values are
+// compared where the graph's are exact.
+func (r *record) compared(now *record, why *state.Refusal, forecast []*array.Array, exact bool) string {
 	switch {
 	case why != nil:
 		return "a record fits the call, but no record can be made of it: " + why.Why
@@ -143,7 +144,7 @@ func (r *record) compared(now *record, why *state.Refusal, forecast []*array.Arr
 		return "a record fits the call, but the function computes another graph:\n" + now.text + "the record has\n" + r.text
 	case !slices.Equal(r.got.Reads, now.got.Reads) || !r.stores.Same(now.stores):
 		return "a record fits the call, but the function stores something else"
-	case !slices.EqualFunc(forecast, now.got.Results, array.Equal):
+	case exact && !slices.EqualFunc(forecast, now.got.Results, array.Equal):
 		return "a record fits the call, but the function computes other values"
 	case !r.proven.Load() && !r.stores.Prove(now.stores):
 		return "a result or store leads to memory that was there before the call, and that the table does not lead to"

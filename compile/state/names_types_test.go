@@ -13,7 +13,7 @@ type method func(plain, ...*plain) (int, error)
 
 type named struct {
 	plain
-	*method
+	Z *method
 	A func(*plain, []plain) map[string]plain
 	B struct {
 		X plain `fx:"x"`
