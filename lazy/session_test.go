@@ -67,6 +67,18 @@ func TestState_repeatedElements(t *testing.T) {
 	}
 }
 
+// A parameter whose write was recorded is given another one, which eager code writes next: it keeps what
+// that held.
+func TestState_givenAnother(t *testing.T) {
+	s := open(t, lazy.Options{})
+	w, v := tensor.Param(array.FromSlice([]float32{1, 2})), tensor.Param(array.FromSlice([]float32{3, 4}))
+	w.AddInPlace(s.In(vec(1, 1)))
+	w.AssignInPlace(v)
+	v.AddScalarInPlace(1)
+	require.NoError(t, s.Barrier())
+	require.Equal(t, "[3 4] [4 5]", show(w)+" "+show(v))
+}
+
 // A parameter that shows elements of its memory several times is not written through a view, either: the
 // elements would hold what the others had.
 func TestState_partsOfRepeatedElements(t *testing.T) {

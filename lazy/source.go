@@ -1,6 +1,7 @@
 package lazy
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -134,7 +135,7 @@ func (s *Session) protect(st *array.Storage) {
 			continue
 		}
 		s.cache.wait() // what is being compiled reads the memory
-		if k.value.users > 0 || k.value.lent {
+		if k.value.users > 0 || k.value.lent || slices.Contains(s.written(), k.value) { // also what is to be written to other memory
 			k.value.data, k.value.lent = array.Clone(k.value.data), false
 			s.stats.Copied++
 			s.log.copied()
