@@ -1,7 +1,6 @@
 package lazy
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -135,7 +134,7 @@ func (s *Session) protect(st *array.Storage) {
 			continue
 		}
 		s.cache.wait() // what is being compiled reads the memory
-		if k.value.users > 0 || k.value.lent || slices.Contains(s.written(), k.value) { // also what is to be written to other memory
+		if k.value.users > 0 || k.value.lent {
 			k.value.data, k.value.lent = array.Clone(k.value.data), false
 			s.stats.Copied++
 			s.log.copied()
