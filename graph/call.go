@@ -369,6 +369,17 @@ func (g *Graph) Needed() []Guard {
 	return slices.DeleteFunc(slices.Clone(g.Guards()), says)
 }
 
+// ResolveDim returns a size as the guards of a graph and of those around it say it: the number
+// that they give a symbol stands for the symbol.
+func ResolveDim(g *Graph, d shape.Dim) shape.Dim {
+	for h := g; ; h = h.Parent().Graph() {
+		h.symbols.solve()
+		if d = h.symbols.solver.Resolve(d); h.Parent() == nil {
+			return d
+		}
+	}
+}
+
 // RequireAll enters guards over sizes that env restates. What is not known then is left out.
 func (g *Graph) RequireAll(guards []Guard, env func(symbol string) shape.Dim) {
 	for _, d := range guards {

@@ -391,17 +391,6 @@ func (g *Graph) CompareDims(a, b shape.Dim) (equal, known bool) {
 	return false, shape.Differ(a, b)
 }
 
-// ResolveDim returns a size as the guards of the graph and of those around it say it: the number
-// that they give a symbol stands for the symbol.
-func (g *Graph) ResolveDim(d shape.Dim) shape.Dim {
-	for h := g; ; h = h.Parent().Graph() {
-		h.symbols.solve()
-		if d = h.symbols.solver.Resolve(d); h.Parent() == nil {
-			return d
-		}
-	}
-}
-
 // Assume enters a relation to be checked at entry, unless it follows from what is
 // checked already; an error when no sizes satisfy it and the others.
 func (g *Graph) Assume(r shape.Relation, n *Node) error {

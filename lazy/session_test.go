@@ -67,6 +67,23 @@ func TestState_repeatedElements(t *testing.T) {
 	}
 }
 
+// A tensor whose write was recorded, and a value of the session, are given a parameter, which eager code writes next: they
+// keep what it held.
+func TestState_givenAnother(t *testing.T) {
+	s := open(t, lazy.Options{})
+	w, v := tensor.Param(array.FromSlice([]float32{1, 2})), tensor.Param(array.FromSlice([]float32{3, 4}))
+	w.AddInPlace(s.In(vec(1, 1)))
+	w.AssignInPlace(v)
+	v.AddScalarInPlace(1)
+	require.NoError(t, s.Barrier())
+	require.Equal(t, "[3 4] [4 5]", show(w)+" "+show(v))
+
+	z := s.In(vec(1, 1)).MulScalar(2)
+	z.AssignInPlace(v)
+	v.AddScalarInPlace(1)
+	require.Equal(t, "[4 5] [5 6]", show(z)+" "+show(v))
+}
+
 // A parameter that shows elements of its memory several times is not written through a view, either: the
 // elements would hold what the others had.
 func TestState_partsOfRepeatedElements(t *testing.T) {

@@ -20,7 +20,7 @@ func (t *trace) KnownSize(x *tensor.Tensor, axis int) int {
 	if n == nil {
 		return 0
 	}
-	if v, ok := t.resolved(n.Type().Dim(axis)).Int(); ok {
+	if v, ok := resolved(t, n.Type().Dim(axis)).Int(); ok {
 		return v
 	}
 	if t.p.SizeOf != nil {
@@ -101,9 +101,9 @@ func (t *trace) compare(a, b shape.Dim) (equal, known bool) {
 }
 
 // resolved is a size as the guards of all graphs that are being recorded say it.
-func (t *trace) resolved(d shape.Dim) shape.Dim {
+func resolved(t *trace, d shape.Dim) shape.Dim {
 	for g := range t.rec.Blocks {
-		d = g.ResolveDim(d)
+		d = graph.ResolveDim(g, d)
 	}
 	return d
 }
@@ -139,7 +139,7 @@ func (t *trace) unknownSize(d shape.Dim, e *diag.Error) {
 // fixed evaluates a size by Tracer.SizeOf, which gives the sizes that its symbols
 // stand for; these are specialised.
 func (t *trace) fixed(d shape.Dim) (int, bool) {
-	d = t.resolved(d)
+	d = resolved(t, d)
 	if n, known := d.Int(); known {
 		return n, true
 	}
