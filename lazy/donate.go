@@ -139,6 +139,7 @@ func (c *cache) updated(old, v *place) {
 		Hint:    "call s.Keep(x) for the tensor before the barrier, read it there, or compute it again",
 		Related: []diag.Related{{Pos: diag.Resolve(s.log.at.pc), Msg: "the barrier"}}})
 	old.data, old.rare.slot, old.gone, old.lent = nil, nil, true, false
+	old.form = &form{op: old.op, attrs: old.attrs, typ: old.typ, pc: old.pc} // no member, which would be fetched again
 	v.own().slot, v.lent = k, true
 	k.value, k.runs, k.wrote = v, 0, true
 	st := k.array.Storage()

@@ -29,7 +29,7 @@ func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
 	out := s.rec.Results(p, c, args)
 	clear(s.args)
 	s.calls++
-	if s.calls >= s.opts.MaxTrace {
+	if s.calls >= s.opts.MaxTrace || s.unread >= s.opts.MaxTrace { // or as many that nobody has read
 		s.cut()
 	}
 	return out
@@ -80,7 +80,7 @@ func (s *Session) form(o *op.Op, attrs any, args []*place) *form {
 	if err != nil {
 		panic(located(err, o.Name))
 	}
-	return s.log.lines.enter(at, &form{op: o, attrs: attrs, typ: t, pc: at.pc, in: typesOf(nil, args), open: !concrete(t)})
+	return s.log.lines.enter(at, newForm(at.pc, o, attrs, args, t))
 }
 
 // typed is form for a call whose type is known.
@@ -89,7 +89,7 @@ func (s *Session) typed(o *op.Op, attrs any, args []*place, t shape.Type) *form 
 	if f := at.find(o, attrs, args); f != nil && f.typ.Same(t) {
 		return f
 	}
-	return s.log.lines.enter(at, &form{op: o, attrs: attrs, typ: t, pc: at.pc, in: typesOf(nil, args)})
+	return s.log.lines.enter(at, newForm(at.pc, o, attrs, args, t))
 }
 
 // add records a call. It keeps no list of the caller's.

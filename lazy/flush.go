@@ -2,6 +2,7 @@ package lazy
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -29,7 +30,7 @@ type cone struct {
 // ends are the values that were recorded and used by no call.
 func (s *Session) ends() (all []*place) {
 	for _, p := range s.pending {
-		if !p.known() && !p.used && p.err() == nil && p.typ.Kind() != shape.Tuple {
+		if p.ends() {
 			all = append(all, p)
 		}
 	}
@@ -40,7 +41,28 @@ func (s *Session) ends() (all []*place) {
 // recorded where only later calls can ask for it: see place.part.
 func (s *Session) cut() {
 	s.compute(Length, append(s.ends(), s.written()...))
-	s.pending, s.calls = s.pending[:0], 0
+	s.begin()
+}
+
+// begin forgets what was recorded: it is computed, or only later calls can ask for it.
+func (s *Session) begin() {
+	clear(s.pending) // it keeps no value
+	s.pending, s.calls, s.unread = s.pending[:0], 0, 0
+}
+
+// prune takes out of pending what no barrier computes any more, so that a program that reads values and has
+// no barriers keeps none of its steps. It looks at twice as many values as it has left the last time.
+func (s *Session) prune() {
+	if len(s.pending) <= 2*s.unread+16 {
+		return
+	}
+	s.pending = slices.DeleteFunc(s.pending, func(p *place) bool { return !p.ends() })
+	s.unread = len(s.pending)
+}
+
+// ends reports whether a barrier computes the value: it was recorded and used by no call.
+func (p *place) ends() bool {
+	return !p.known() && !p.used && p.err() == nil && p.typ.Kind() != shape.Tuple
 }
 
 // compute makes the values of places known, those of also at the same time. A mistake ends the
@@ -68,6 +90,7 @@ func (s *Session) compute(why Reason, want []*place, also ...*place) {
 		c.updates = s.cache.updates(c)
 	}
 	s.cache.run(c)
+	s.prune()
 }
 
 // refuse panics where nothing may be computed now, because it is inside something.

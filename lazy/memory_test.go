@@ -180,6 +180,40 @@ func TestMemory_millionCalls(t *testing.T) {
 	}
 }
 
+// A value that was computed keeps none of its operands, however many the call has.
+func TestMemory_operands(t *testing.T) {
+	s := open(t, lazy.Options{Synchronous: true, Threads: 1})
+	some := s.In(ramp(1000).GtScalar(500))
+	for name, call := range map[string]func(x *tensor.Tensor) *tensor.Tensor{
+		"2 operands": func(x *tensor.Tensor) *tensor.Tensor { return tensor.Maximum(x, x.AddScalar(1)) },
+		"3 operands": func(x *tensor.Tensor) *tensor.Tensor { return tensor.Where(some, x, x.AddScalar(1)) },
+		"5 operands": func(x *tensor.Tensor) *tensor.Tensor {
+			return tensor.Cat([]*tensor.Tensor{x, x, x, x, x.AddScalar(1)}, 0).Narrow(0, 3500, 1000)
+		},
+	} {
+		x := s.In(ramp(1000))
+		before := heap()
+		for range 1000 {
+			x = call(x)
+			x.Sum().Item()
+		}
+		require.Less(t, heap()-before, 1e6, name) // of 4 MB for the values of all calls
+		runtime.KeepAlive(x)
+	}
+}
+
+// Values that nobody reads are computed when they have become many, also in a program that reads others.
+func TestMemory_unread(t *testing.T) {
+	s := open(t, lazy.Options{Synchronous: true, MaxTrace: 64})
+	x := s.In(vec(1))
+	for i := range 1000 {
+		x.AddScalar(float64(i)).Exp()
+		require.Equal(t, 2.0, x.MulScalar(2).Item())
+	}
+	require.Equal(t, 1000, s.Stats().Flushes[lazy.Item])
+	require.Equal(t, 12, s.Stats().Flushes[lazy.Length])
+}
+
 // Eight goroutines run a thousand programs each, in sessions of their own that read one model.
 func TestGoroutines(t *testing.T) {
 	names := slices.Sorted(func(yield func(string) bool) {

@@ -170,6 +170,7 @@ func (p *place) computed(out []*array.Array) {
 func (p *place) letGo() {
 	clear(p.few[:])
 	if int(p.count) > len(p.few) {
+		clear(p.rare.args) // they may lie in one piece with the place
 		p.rare.args = nil
 	}
 	p.count = 0
@@ -242,6 +243,11 @@ func (f *form) member(i int) *form {
 		f.members[i] = &form{typ: f.typ.Member(i), index: i + 1}
 	}
 	return f.members[i]
+}
+
+// newForm is the form of a call with a result of type t.
+func newForm(pc uintptr, o *op.Op, attrs any, args []*place, t shape.Type) *form {
+	return &form{op: o, attrs: attrs, typ: t, pc: pc, in: typesOf(nil, args), open: !concrete(t)}
 }
 
 // of returns the form with another result type, which a run has found.

@@ -128,6 +128,7 @@ type Session struct {
 
 	keep    []*place // of Keep, until the next barrier
 	pending []*place // recorded since the last barrier or cut
+	unread  int      // of those, after the last prune
 	calls   int      // of those, that were not computed
 	slots   map[any]*slot
 	mark    uint64 // of the last search
@@ -213,7 +214,7 @@ func (s *Session) barrier(why Reason) {
 		p.kept = false
 	}
 	s.keep = s.keep[:0]
-	s.pending, s.calls = s.pending[:0], 0
+	s.begin()
 	s.past.forget()
 	s.log.alone = 0
 	s.forget()
