@@ -75,14 +75,15 @@ func (w *walk) packages() (list []string) {
 	return list
 }
 
-// global enters a global that code uses: one that a file of the function's package can name,
-// or that never changes, in which case it needs no entry.
+// global enters a global that code uses: one that a file of the function's package can name. One of
+// another package that never changes needs no entry; those of this one have entries, for its tests may
+// assign them, and they are not read here.
 func (w *walk) global(s *Summary, g *ssa.Global, acc Access) {
 	path := g.Pkg.Pkg.Path()
 	name, line := path+"."+g.Name(), w.all.lines[g]
 	v, _ := g.Object().(*types.Var)
 	switch {
-	case w.p.world.constant(g):
+	case path != w.p.Package.PkgPath && w.p.world.constant(g):
 	case v == nil || path != w.p.Package.PkgPath && (!v.Exported() || Internal(path, w.p.Package.PkgPath)):
 		s.Opaque = append(s.Opaque, Place{line, "the variable " + name, "generated code in package " + w.p.Package.Name + " cannot name it"})
 	default:
