@@ -278,7 +278,7 @@ func (s *Session) Assign(dst, src *tensor.Tensor, what string) {
 		return
 	}
 	s.rec.Assign(dst, src, what, diag.Here())
-	if p := s.rec.Value(src, what); p != nil && p.slot != nil {
+	if p := s.rec.Value(src, what); p != nil && p.slot() != nil {
 		p.lent = true // dst has the value of now
 	}
 	var st *array.Storage
