@@ -24,6 +24,9 @@ func TestScripts_findTheRepositorysFolders(t *testing.T) {
 		for _, m := range place.FindAllStringSubmatch(string(text), -1) {
 			found++
 			folder := filepath.Join(strings.Split(strings.Trim(m[1], `, "`), `", "`)...)
+			if installed, err := os.ReadDir("node_modules"); strings.HasPrefix(folder, "node_modules/") && (err != nil || len(installed) == 0) {
+				continue // npm has put nothing there
+			}
 			require.DirExists(t, folder, s)
 		}
 	}
