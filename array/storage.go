@@ -30,6 +30,7 @@ type history struct {
 	derived atomic.Pointer[[]origin]
 	holders atomic.Pointer[[]any]
 	state   atomic.Bool
+	sliced  atomic.Bool
 }
 
 func (s *Storage) more() *history {
@@ -299,6 +300,15 @@ func (s *Storage) Exposed() uint64 {
 		return s.Born()
 	}
 	return 0
+}
+
+// Slice records that code has a Go slice of the memory, through which it reads and writes at any time.
+func (s *Storage) Slice() { s.more().sliced.Store(true) }
+
+// Sliced reports whether Slice was called.
+func (s *Storage) Sliced() bool {
+	h := s.history.Load()
+	return h != nil && h.sliced.Load()
 }
 
 // Bake records that values were written to the memory that depend on parameters, which

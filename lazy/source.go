@@ -46,7 +46,7 @@ type source struct{ *Session }
 func (s source) Slot(x *tensor.Tensor) record.Slot {
 	k := s.slots[x.ID()]
 	switch {
-	case k != nil && k.given: // it is compared at each use, as other memory that Go code has
+	case k != nil && k.given, x.Value().(*array.Array).Storage().Sliced(): // it is compared at each use, as other memory that Go code has
 		return nil
 	case k != nil:
 		return k

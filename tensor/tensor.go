@@ -243,7 +243,11 @@ func (x *Tensor) Bool() bool { return x.Item() != 0 }
 //
 //gofx:observes FX1004
 func Data[T array.Elem](x *Tensor) []T {
-	a := array.Contiguous(x.handOut("Data"))
+	own := x.handOut("Data")
+	a := array.Contiguous(own)
+	if a.Storage() == own.Storage() {
+		own.Storage().Slice()
+	}
 	if a.DType() != array.DTypeOf[T]() {
 		panic((&diag.Error{Code: WrongElem, Op: "Data", Msg: "the tensor has element type " + a.DType().String() +
 			", asked for " + array.DTypeOf[T]().String()}).At(diag.Here()))
