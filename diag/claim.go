@@ -90,7 +90,7 @@ func (s Side) number() bool { return len(s.Sizes) == 0 }
 func (s Side) plain() bool { return len(s.Sizes) == 1 && s.Sizes[0].Symbol == s.Text }
 
 // side writes one side with what it is; the symbols of an expression follow
-// behind the sentence.
+// after the sentence.
 func (c Claim) side(s Side, where *[]string) string {
 	if s.number() {
 		return s.Text

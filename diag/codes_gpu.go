@@ -1,6 +1,6 @@
 package diag
 
-// gpuCodes explains the codes FX51xx: devices beside the processor.
+// gpuCodes explains the codes FX51xx: devices other than the processor.
 var gpuCodes = []Info{
 	{
 		//gofx:code lowering/gpu.NoDevice lowering/gpu/internal/device.NoDevice

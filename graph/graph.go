@@ -245,7 +245,7 @@ func (g *Graph) insert(n, at *Node) {
 const orderGap = 1 << 32
 
 // setOrder gives node a key between its neighbours'. When there is none, the nodes
-// behind it are spread until the gap that they share is wide enough, which costs
+// after it are spread until the gap that they share is wide enough, which costs
 // O(log n) for each insertion on average.
 // Ref: Dietz, Sleator, Two algorithms for maintaining order in a list, 1987.
 func (g *Graph) setOrder(node *Node) {

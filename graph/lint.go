@@ -428,7 +428,7 @@ func eachDim(t shape.Type, f func(shape.Dim)) {
 }
 
 // defined reports whether a symbol is defined for a node: by an input, by a node not
-// behind it, or in the enclosing graph. A nil node stands for the end of the graph.
+// after it, or in the enclosing graph. A nil node stands for the end of the graph.
 func (l *linter) defined(name string, at *Node) bool {
 	s, ok := l.g.Symbol(name)
 	if !ok {

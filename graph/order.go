@@ -309,8 +309,8 @@ func (s *sorter) before(n *Node, f func(*Node)) {
 	}
 }
 
-// behind yields to f what must come behind n.
-func (s *sorter) behind(n *Node, f func(*Node)) {
+// after yields to f what must come after n.
+func (s *sorter) after(n *Node, f func(*Node)) {
 	for e := n.uses; e != nil; e = e.next {
 		if _, here := s.at[e.user]; here {
 			f(e.user)
@@ -339,7 +339,7 @@ func (s *sorter) repair() error {
 			return err
 		}
 		if s.budget < 0 {
-			return s.anew()
+			return s.reorder()
 		}
 		// What stands at i now may need more.
 	}
@@ -360,7 +360,7 @@ func (s *sorter) swap(early *Node, late []*Node) error {
 	if needed[early] {
 		return s.cycle(early, late)
 	}
-	needing := s.reach([]*Node{early}, inside, s.behind)
+	needing := s.reach([]*Node{early}, inside, s.after)
 	window := s.order[lo : hi+1]
 	place, moves := 0, len(needed)
 	for i, count := 0, len(needed); i < len(window); i++ {
@@ -415,8 +415,8 @@ func (s *sorter) reach(from []*Node, inside func(*Node) bool, step func(*Node, f
 	return seen
 }
 
-// anew orders all nodes: each as early as it stands, what it needs just before it.
-func (s *sorter) anew() error {
+// reorder orders all nodes: each as early as it stands, what it needs just before it.
+func (s *sorter) reorder() error {
 	const open, done = 1, 2
 	state := make(map[*Node]int, len(s.order))
 	order := make([]*Node, 0, len(s.order))

@@ -38,7 +38,7 @@ func (m *Unflatten) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return apply(m, std.Unflatten, tensor.UnflattenAttrs{Dim: m.Dim, Sizes: shape.ConstDims(m.Sizes...)}, x)
 }
 
-// Upsample is torch.nn.Upsample: it resizes the axes behind batch and channels,
+// Upsample is torch.nn.Upsample: it resizes the axes after batch and channels,
 // to Size or by ScaleFactor (one number or one for each axis). Mode is "nearest"
 // (also when empty), "linear", "bilinear", "bicubic" or "trilinear".
 type Upsample struct {

@@ -169,7 +169,7 @@ func (p *printer) printState() {
 	if from := p.About.From(); from != "" {
 		name := p.Type + originName
 		p.file.Line()
-		p.file.Comment("// " + name + " says where the weights are from that were written beside this file.")
+		p.file.Comment("// " + name + " says where the weights next to this file are from.")
 		p.file.Const().Id(name).Op("=").Add(gosrc.Quoted(from))
 	}
 }

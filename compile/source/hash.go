@@ -18,7 +18,7 @@ import (
 const Mark = "//fxgen:compile"
 
 // Hash is a hash of the tokens of a package's Go files, tests and the files of `fxgen compile` left out. Comments
-// do not count, but for those that mean something to the compiler. Lines count where functions are known
+// do not count, except those that mean something to the compiler. Lines count where functions are known
 // by them.
 func Hash(files fs.FS, lines bool) (string, error) {
 	names, err := fs.Glob(files, "*.go")

@@ -41,7 +41,7 @@ type write struct {
 type fresh struct {
 	typ   reflect.Type
 	n     int           // elements, -1 for a single value
-	proto reflect.Value // what it holds but for pointers
+	proto reflect.Value // what it holds, without its pointers
 	fix   []write
 }
 

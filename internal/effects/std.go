@@ -147,7 +147,7 @@ func standard(fn *ssa.Function) entry {
 // library lists functions of a package: F, T.M for a method, T. for all methods of a type.
 type listed struct {
 	all   bool   // functions that are not in a list read what their arguments lead to
-	not   string // but for these, of which nothing is known
+	not   string // except these, of which nothing is known
 	reads string
 
 	writes, iterators, unordered, basic string

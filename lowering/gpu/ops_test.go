@@ -86,7 +86,7 @@ func runSamples(t *testing.T, g gpu.Target, o *op.Op) (ran int, refused string) 
 	e, err := g.Compile(b.module(), lowering.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
-	for range 2 { // what a run leaves behind does not show in the next
+	for range 2 { // what a run leaves does not show in the next
 		got, err := e.Run(ctx, b.in)
 		require.NoError(t, err)
 		require.Len(t, got, len(want))

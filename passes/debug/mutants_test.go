@@ -92,7 +92,7 @@ func bisected(t *testing.T, c debug.Case, mutant string, seed uint64) (victim st
 }
 
 // repeats demands that StopAt shows what Bisect says: right before the rewrite, wrong
-// behind it.
+// after it.
 func repeats(t *testing.T, c debug.Case, pipeline []passes.Pass, found *debug.Culprit) {
 	check, err := passes.Numeric{Inputs: c.Inputs}.Against(t.Context(), c.Module)
 	require.NoError(t, err)

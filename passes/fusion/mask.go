@@ -351,7 +351,7 @@ func keepsSome(n *graph.Node, want bool) bool {
 }
 
 // keepsFirst reports whether a mask is seen to hold want in the first column of each
-// row, as one does that hides what is behind the row: also where rows begin later
+// row, as one does that hides the keys after the row: also where rows begin later
 // than columns, as those of a decoder do that has keys of tokens before.
 func keepsFirst(n *graph.Node, want bool) bool {
 	if x, same := truth(n); x != nil {

@@ -271,7 +271,7 @@ func (s *Storage[V]) Lost() *diag.Pos { return s.lost }
 // written at pos.
 func (s *Storage[V]) Lose(pos diag.Pos) { s.lost = &pos }
 
-// Find makes the value known again: it was read anew.
+// Find makes the value known: the memory was read again.
 func (s *Storage[V]) Find() { s.lost = nil }
 
 // Maybe records that two storages may be the same memory: after a write to one,

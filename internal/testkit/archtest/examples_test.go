@@ -20,9 +20,9 @@ var shown = []string{"fx", "lazy", "compile", "tracer", "graph", "op", "interp",
 // unshown are functions that need no example, each for a reason.
 var unshown = map[string]string{}
 
-// behind are packages that users reach through another one; the other one's
+// reached are packages that users reach through another one; the other one's
 // examples cover them.
-var behind = map[string]string{
+var reached = map[string]string{
 	"codegen/module": "codegen", "codegen/kernelstyle": "codegen", "codegen/kernelstyle/outline": "codegen", "codegen/graphtable": "codegen", "codegen/gosrc": "codegen",
 	"op/api":                       "codegen", // for printers of Go
 	"lowering/gpu/internal/device": "lowering/gpu", "lowering/gpu/internal/opencl": "lowering/gpu", "lowering/gpu/internal/source": "lowering/gpu",
@@ -40,7 +40,7 @@ func TestEntryPointsHaveExamples(t *testing.T) {
 	functions, examples := 0, 0
 	for _, rooms := range Rows {
 		for _, room := range rooms {
-			if room == "op/std" || behind[room] != "" || !slices.ContainsFunc(shown, func(s string) bool { return room == s || strings.HasPrefix(room, s+"/") }) {
+			if room == "op/std" || reached[room] != "" || !slices.ContainsFunc(shown, func(s string) bool { return room == s || strings.HasPrefix(room, s+"/") }) {
 				continue // the operators of op/std are variables with samples
 			}
 			names, seen, n := surface(t, filepath.Join(root(t), filepath.FromSlash(room)))

@@ -167,7 +167,7 @@ func (p *Program) declare(b *strings.Builder) {
 	for _, f := range p.Global {
 		fmt.Fprintf(b, "var %s %s\n\n", f.Name, f.Type)
 	}
-	fmt.Fprintf(b, "// new%d makes the state anew.\nfunc new%d() judge.Instance {\n", p.ID, p.ID)
+	fmt.Fprintf(b, "// new%d makes a new state.\nfunc new%d() judge.Instance {\n", p.ID, p.ID)
 	for _, f := range p.Global {
 		b.WriteString("\t" + f.Make + "\n")
 	}

@@ -72,7 +72,7 @@ type Activation interface {
 	Apply(x *tensor.Tensor) *tensor.Tensor
 }
 
-// Leaky is a struct behind a pointer.
+// Leaky is reached through a pointer.
 type Leaky struct{ By float64 }
 
 // Apply is of Activation.

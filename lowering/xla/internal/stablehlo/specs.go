@@ -13,7 +13,7 @@ import (
 type spec struct {
 	in, regions int      // counts; in is any where it is -1
 	alike       bool     // operands and result have one type
-	attrs       []string // names with their kinds: "dimension:int", optional ones with "?" behind
+	attrs       []string // names with their kinds: "dimension:int", optional ones end in "?"
 	// infer returns the types of the results; nil where they do not follow from the operands.
 	infer func(o *Op) ([]Type, error)
 	// fits says whether the result types, which are there, fit; it is asked after infer.
