@@ -23,9 +23,9 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed})
 	defer s.Close()
 	var replay *state.Replay
-	got, err := s.Capture(image.Data(), image.Frozen(), k.run, func() (list []*tensor.Tensor) {
+	got, err := s.Capture(image.Data(), image.Frozen(), k.run, func() (list []*tensor.Tensor, all bool) {
 		replay, list, why = image.Diff()
-		return list
+		return list, why == nil
 	})
 	if err != nil {
 		if !image.Untouched() {

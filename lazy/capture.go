@@ -73,6 +73,7 @@ type capture struct {
 	number map[*place]int // of leaves
 	frozen map[any]bool
 	ending bool
+	made   []*tensor.Tensor // by the session since then
 	why    string
 	at     diag.Pos
 }
@@ -94,13 +95,14 @@ func (k *capture) met(m *memory) {
 
 // Capture runs code and makes a graph of what it computes. data are eager tensors that belong to
 // the session meanwhile, each once; frozen are those that a graph may take for constants, and that
-// stay eager. found, called after the code, returns tensors that the code made. When Capture
-// returns, all are eager tensors with their values, and the data tensors hold what was written to
-// them.
+// stay eager. found, called after the code, returns tensors that the code made; all tells that it leaves
+// no other that outlives the run. Where it may, no graph stands for the run, and all that the code made
+// is computed. When Capture returns, all are eager tensors with their values, and the data tensors hold
+// what was written to them.
 //
 // An error is one of the computation: data tensors are as they were then. A panic of the code
 // passes on.
-func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func() []*tensor.Tensor) (c *Captured, err error) {
+func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func() (list []*tensor.Tensor, all bool)) (c *Captured, err error) {
 	k := &capture{start: array.Now(), data: data, number: map[*place]int{}, frozen: map[any]bool{}}
 	for _, x := range frozen {
 		k.frozen[x.ID()] = true
@@ -109,13 +111,13 @@ func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func
 	returned := false
 	defer func() {
 		if !returned {
-			s.abandon(k, found())
+			s.abandon(k, k.outlive(found()))
 		}
-		s.capture, s.pending, s.calls = nil, s.pending[:0], 0
+		s.capture, s.rec.Made, s.pending, s.calls = nil, nil, s.pending[:0], 0
 	}()
 	code()
 	returned = true
-	list := found()
+	list := k.outlive(found())
 	c, err = s.finish(k, list)
 	for i, x := range data {
 		s.release(x, k.arrays[i])
@@ -140,7 +142,25 @@ func (s *Session) join(k *capture) {
 		k.arrays = append(k.arrays, a)
 		k.leaves = append(k.leaves, s.rec.Join(x, p, a))
 	}
-	s.capture = k
+	s.capture, s.rec.Made = k, func(x *tensor.Tensor) { k.made = append(k.made, x) }
+}
+
+// outlive returns the tensors that the code has made and that outlive it, as far as that is known.
+func (k *capture) outlive(list []*tensor.Tensor, all bool) []*tensor.Tensor {
+	if all {
+		return list
+	}
+	k.refuse("a tensor that the code made may stay where no walk leads")
+	known := map[any]bool{}
+	for _, x := range list {
+		known[x.ID()] = true
+	}
+	for _, x := range k.made {
+		if !known[x.ID()] && x.Engine() != nil {
+			list = append(list, x)
+		}
+	}
+	return list
 }
 
 // release makes a tensor of the session an eager one over an array.

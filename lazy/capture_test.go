@@ -21,7 +21,7 @@ func captured(t *testing.T, data, frozen []*tensor.Tensor, code func() []*tensor
 	s := lazy.New(lazy.Options{})
 	defer s.Close()
 	var made []*tensor.Tensor
-	c, err := s.Capture(data, frozen, func() { made = code() }, func() []*tensor.Tensor { return made })
+	c, err := s.Capture(data, frozen, func() { made = code() }, func() ([]*tensor.Tensor, bool) { return made, true })
 	require.NoError(t, err)
 	for _, x := range append(append(made, data...), frozen...) {
 		require.Nil(t, x.Engine(), "all are eager in the end")
@@ -90,11 +90,11 @@ func TestCaptureOfMistakes(t *testing.T) {
 	defer s.Close()
 	x, at := numbers(1, 2), tensor.FromSlice([]int64{9})
 	var made *tensor.Tensor
-	_, err := s.Capture([]*tensor.Tensor{x, at}, nil, func() { x.AddScalarInPlace(1); made = x.IndexSelect(at, 0) }, func() []*tensor.Tensor { return []*tensor.Tensor{made} })
+	_, err := s.Capture([]*tensor.Tensor{x, at}, nil, func() { x.AddScalarInPlace(1); made = x.IndexSelect(at, 0) }, func() ([]*tensor.Tensor, bool) { return []*tensor.Tensor{made}, true })
 	require.ErrorContains(t, err, "capture_test.go:")
 	require.Equal(t, []float32{1, 2}, tensor.Data[float32](x), "nothing is written")
 	require.Panics(t, func() {
-		_, _ = s.Capture([]*tensor.Tensor{x}, nil, func() { x.AddScalarInPlace(1); panic("stop") }, func() []*tensor.Tensor { return nil })
+		_, _ = s.Capture([]*tensor.Tensor{x}, nil, func() { x.AddScalarInPlace(1); panic("stop") }, func() ([]*tensor.Tensor, bool) { return nil, true })
 	})
 	require.Nil(t, x.Engine())
 	require.Equal(t, []float32{2, 3}, tensor.Data[float32](x), "what was written before a panic is there")
@@ -117,5 +117,51 @@ func TestCaptureOfParameters(t *testing.T) {
 	made[0].AddScalarInPlace(5)
 	for _, p := range c.Module.Params() {
 		require.Equal(t, []float32{1, 1}, array.Data[float32](p.Value))
+	}
+}
+
+// Where tensors may stay that found does not return, all that the code has made are eager in the end, and those over
+// one memory still are.
+func TestCapture_whatNobodyFinds(t *testing.T) {
+	for name, stop := range map[string]bool{"returns": false, "panics": true} {
+		t.Run(name, func(t *testing.T) {
+			s := lazy.New(lazy.Options{})
+			x := numbers(1, 2)
+			kept := map[string]*tensor.Tensor{}
+			run := func(x *tensor.Tensor) {
+				y := x.MulScalar(3)
+				kept["y"], kept["part"], kept["sum"] = y, y.Narrow(0, 1, 1), y.Sum()
+				top, _ := y.Topk(1, 0)
+				kept["top"] = top
+				x.AddScalarInPlace(1)
+				kept["view"] = x.Narrow(0, 0, 1)
+				if stop {
+					panic("stop")
+				}
+			}
+			capture := func() {
+				c, err := s.Capture([]*tensor.Tensor{x}, nil, func() { run(x) }, func() ([]*tensor.Tensor, bool) { return nil, false })
+				require.NoError(t, err)
+				require.Equal(t, "a tensor that the code made may stay where no walk leads", c.Why)
+			}
+			if stop {
+				require.PanicsWithValue(t, "stop", capture)
+			} else {
+				capture()
+			}
+			require.NoError(t, s.Close())
+			text := map[string]string{"y": "tensor([3., 6.])", "part": "tensor([6.])", "sum": "tensor(9.)", "top": "tensor([6.])", "view": "tensor([2.])"}
+			for k, want := range text {
+				require.Nil(t, kept[k].Engine(), k)
+				require.Equal(t, want, kept[k].String(), k)
+			}
+			kept["y"].AddScalarInPlace(1)
+			require.Equal(t, []float32{4, 7}, tensor.Data[float32](kept["y"]))
+			if !stop {
+				require.Equal(t, []float32{7}, tensor.Data[float32](kept["part"]), "a view stays one")
+				kept["view"].AddScalarInPlace(1)
+				require.Equal(t, []float32{3, 3}, tensor.Data[float32](x))
+			}
+		})
 	}
 }

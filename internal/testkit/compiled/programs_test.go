@@ -95,6 +95,7 @@ var programs = []program{
 	one("Mapped", "object", Mapped, CompileMapped, counts{1, 5, 0}),
 	two("Shared", "object", Shared, CompileShared, counts{1, 4, 0}),
 	one("Nested", "object", Nested, CompileNested, counts{0, 0, 3}),
+	one("Keyed", "object", Keyed, CompileKeyed, counts{0, 0, 3}),
 	two("Copied", "object", Copied, CompileCopied, counts{1, 5, 0}),
 	one("Recursive", "object", Recursive, CompileRecursive, counts{1, 5, 0}),
 	one("Closures", "object", Closures, CompileClosures, counts{1, 5, 0}),
