@@ -60,9 +60,9 @@ func Globals(m *Model, x, y *tt) *tt {
 }
 
 func Late(m *Model, x, y *tt) *tt {
-	y = x.Neg()
+	z := x.Neg()
 	defer func() { m.Steps = m.Depth }()
-	return y
+	return z
 }
 
 func Panics(m *Model, x, y *tt) *tt {
@@ -80,7 +80,9 @@ func Item(m *Model, x, y *tt) *tt {
 	return x
 }
 
-func Random(m *Model, x, y *tt) *tt { return x.MulScalar(float64(rand.Intn(1)) + 1) }
+func Random(m *Model, x, y *tt) *tt {
+	return x.MulScalar(rand.New(rand.NewSource(int64(m.Depth))).Float64())
+}
 
 func Clock(m *Model, x, y *tt) *tt {
 	if time.Now().IsZero() {

@@ -34,7 +34,7 @@ type Model struct {
 	Log     []int
 	Spec    struct{ Low, High float64 }
 	Box     Box[float64]
-	unread  int
+	Unread  int // no program reads it
 	private float64
 }
 

@@ -79,7 +79,9 @@ func Shared(m *Model, x, y *tt) (*Layer, []*Layer) {
 func Nested(m *Model, x, y *tt) map[string]int { return map[string]int{m.Name: m.Depth} }
 
 // Keyed makes tensors that no record can make again.
-func Keyed(m *Model, x, y *tt) map[string]*tt { return map[string]*tt{m.Name: x.Neg(), "sum": x.Add(y)} }
+func Keyed(m *Model, x, y *tt) map[string]*tt {
+	return map[string]*tt{m.Name: x.Neg(), "sum": x.Add(y)}
+}
 
 func Copied(m *Model, x, y *tt) (Layer, *tt) {
 	l := *m.Layers[1]
