@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/bench/peers"
@@ -196,11 +195,8 @@ func graphCases() []*Case {
 	return list
 }
 
-// graph lines up the jobs of a graph tool, here and in torch.fx. The garbage is
-// collected meanwhile, as it is in both programs' normal lives.
+// graph lines up the jobs of a graph tool, here and in torch.fx.
 func (b *bench) graph(c *Case, row *Row, f *field) error {
-	percent := debug.SetGCPercent(100)
-	f.closes = append(f.closes, func() { debug.SetGCPercent(percent) })
 	dir, err := os.MkdirTemp("/dev/shm", "graph") // so that disks do not count, for either
 	if err != nil {
 		dir, err = os.MkdirTemp(b.dir, "graph")

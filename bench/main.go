@@ -198,7 +198,7 @@ func readFiles(names []string) ([]*Row, error) {
 
 // measureAll measures the cases with every number of threads.
 func measureAll(o options, list []*Case, out io.Writer) (rows []*Row, failed bool, err error) {
-	// Collections come between cases, never inside a measurement.
+	// Collections come between cases, never inside a measurement, except where calls make garbage.
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(12 << 30)
 	blas := o.blas
