@@ -19,6 +19,12 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		c.plain(k, why)
 		return
 	}
+	if why = image.Reached(c.breaks); why != nil { // another call may not come there
+		c.refused.Add(1)
+		c.remember(why)
+		c.lend(k, image, why)
+		return
+	}
 	forecast := fits.forecast(k)
 	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed})
 	defer s.Close()
@@ -105,7 +111,7 @@ func (c *core) distrust(b *bucket, why string) {
 	c.remember(no)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.plain = no
+	b.plain, b.asIs = no, true
 	b.empty()
 }
 

@@ -29,6 +29,10 @@ type core struct {
 	receiver bool
 	inPlace  bool
 	never    *state.Refusal // why no call has a record
+	breaks   []state.Place  // to which some calls come
+	opaque   []state.Place  // of the table
+	apart    []state.Place  // of those, at which no session may be in use
+	sessions sessions
 	closed   atomic.Bool
 
 	mu      sync.RWMutex
@@ -41,7 +45,8 @@ type bucket struct {
 	mu      sync.RWMutex
 	records []*record // the one used last comes first
 	closed  bool
-	plain   *state.Refusal
+	plain   *state.Refusal // why no calls are recorded any more
+	asIs    bool           // nor run in a session
 	refused int
 	evicted int
 	hits    atomic.Int64 // for Audit
@@ -59,9 +64,17 @@ type moment struct {
 
 func newCore(t state.Table, in, out reflect.Type, o options) *core {
 	c := &core{name: t.Func, opts: o, schema: state.NewSchema(&t, in, out), receiver: t.Receiver, inPlace: len(t.InPlace) > 0, buckets: map[uintptr]*bucket{}}
-	for _, list := range [][]state.Place{t.Opaque, t.Observes} {
-		if len(list) > 0 && c.never == nil {
-			c.never = &state.Refusal{Why: list[0].What + ": " + list[0].Why, Line: list[0].Line}
+	c.opaque = t.Opaque
+	for _, p := range t.Opaque {
+		if !p.Lazy {
+			c.apart = append(c.apart, p)
+		}
+	}
+	for _, p := range slices.Concat(t.Opaque, t.Observes) {
+		if len(p.When) > 0 {
+			c.breaks = append(c.breaks, p)
+		} else if c.never == nil {
+			c.never = &state.Refusal{Why: p.What + ": " + p.Why, Line: p.Line}
 		}
 	}
 	return c
@@ -109,8 +122,24 @@ func (c *core) do(k *call) {
 			using.RUnlock()
 		}
 	}()
-	if c.never != nil || c.closed.Load() {
-		c.plain(k, c.never)
+	if c.closed.Load() {
+		c.plain(k, nil)
+		return
+	}
+	// lend runs the call without a record, alone if no other call is being run.
+	lend := func(why *state.Refusal) {
+		using.RUnlock()
+		locked = false
+		if using.TryLock() {
+			c.exclusiveLend(k, why)
+			return
+		}
+		using.RLock()
+		locked = true
+		c.plain(k, why)
+	}
+	if c.never != nil {
+		lend(c.never)
 		return
 	}
 	b := c.bucket(k)
@@ -130,15 +159,22 @@ func (c *core) do(k *call) {
 	if r == nil {
 		c.missed(b, failed)
 	}
-	using.RUnlock()
-	locked = false
-	if b.refusal() == nil && using.TryLock() {
-		c.exclusive(b, k, r)
-		return
+	switch why, asIs := b.refusal(); {
+	case asIs:
+		c.plain(k, why)
+	case why != nil:
+		lend(why)
+	default:
+		using.RUnlock()
+		locked = false
+		if using.TryLock() {
+			c.exclusive(b, k, r)
+			return
+		}
+		using.RLock()
+		locked = true
+		c.plain(k, nil)
 	}
-	using.RLock()
-	locked = true
-	c.plain(k, b.refusal())
 }
 
 // plain runs the function as it is.
@@ -203,6 +239,7 @@ func (c *core) close() {
 	for _, b := range all {
 		b.close()
 	}
+	c.sessions.close()
 }
 
 func (b *bucket) close() {
@@ -220,10 +257,10 @@ func (b *bucket) empty() {
 	b.records = nil
 }
 
-func (b *bucket) refusal() *state.Refusal {
+func (b *bucket) refusal() (why *state.Refusal, asIs bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return b.plain
+	return b.plain, b.asIs
 }
 
 // failure is the first step of a guard that does not hold.

@@ -98,7 +98,7 @@ func ExampleOnMiss() {
 }
 
 // With room for one record, the second setting takes the place of the first. No third record is made: what lacks one
-// runs as it is.
+// runs in a session.
 func ExampleCapacity() {
 	f := compile.New(dimTable, func(in *dimIn, out *oneOut) { in.M.dim = in.D; out.R = in.X.Neg() }, compile.Capacity(1))
 	d := &dims{}
@@ -113,7 +113,8 @@ func ExampleCapacity() {
 	// captures  2
 	// records   2
 	// evicted   1
-	// plain     2
+	// lazy      2
+	// segments  2
 }
 
 // A weight that is written between calls is read at each call from the second write on.

@@ -22,12 +22,14 @@ type Stats struct {
 	Evicted  int // records that have gone for others
 	Refused  int // calls of which no record can be made
 	Plain    int // calls that ran as they are
+	Lazy     int // calls that ran in a session, without a record
+	Segments int // graphs that those have run, one between two places that look at data
 	Inlined  int // calls in a call of a compiled function that made a record
 	Failed   int // calls with a mistake in data, which the function itself has told of
 }
 
 type counts struct {
-	calls, hits, misses, captures, records, evicted, refused, plains, inlined, failed atomic.Int64
+	calls, hits, misses, captures, records, evicted, refused, plains, lent, segments, inlined, failed atomic.Int64
 
 	told    sync.Mutex
 	reasons map[state.Refusal]int
@@ -36,7 +38,7 @@ type counts struct {
 
 func (c *core) counted() Stats {
 	n := func(v *atomic.Int64) int { return int(v.Load()) }
-	return Stats{n(&c.calls), n(&c.hits), n(&c.misses), n(&c.captures), n(&c.records), n(&c.evicted), n(&c.refused), n(&c.plains), n(&c.inlined), n(&c.failed)}
+	return Stats{n(&c.calls), n(&c.hits), n(&c.misses), n(&c.captures), n(&c.records), n(&c.evicted), n(&c.refused), n(&c.plains), n(&c.lent), n(&c.segments), n(&c.inlined), n(&c.failed)}
 }
 
 // String lists the counts that are not zero.
@@ -46,7 +48,7 @@ func (s Stats) String() string {
 		name string
 		n    int
 	}{{"calls", s.Calls}, {"hits", s.Hits}, {"misses", s.Misses}, {"captures", s.Captures}, {"records", s.Records}, {"evicted", s.Evicted},
-		{"refused", s.Refused}, {"plain", s.Plain}, {"inlined", s.Inlined}, {"failed", s.Failed}} {
+		{"refused", s.Refused}, {"plain", s.Plain}, {"lazy", s.Lazy}, {"segments", s.Segments}, {"inlined", s.Inlined}, {"failed", s.Failed}} {
 		if l.n != 0 {
 			fmt.Fprintf(&b, "%-9s %d\n", l.name, l.n)
 		}

@@ -76,6 +76,8 @@ type capture struct {
 	made   []*tensor.Tensor // by the session since then
 	why    string
 	at     diag.Pos
+
+	flushes int // of Lend
 }
 
 // refuse notes why no graph stands for the run: the first reason counts. It does nothing outside of
@@ -107,19 +109,25 @@ func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func
 	for _, x := range frozen {
 		k.frozen[x.ID()] = true
 	}
+	return s.borrow(k, code, found)
+}
+
+// borrow runs the code of a capture, which has the data tensors meanwhile.
+func (s *Session) borrow(k *capture, code func(), found func() (list []*tensor.Tensor, all bool)) (c *Captured, err error) {
 	s.join(k)
 	returned := false
 	defer func() {
 		if !returned {
 			s.abandon(k, k.outlive(found()))
 		}
-		s.capture, s.rec.Made, s.pending, s.calls = nil, nil, s.pending[:0], 0
+		s.capture, s.rec.Made = nil, nil
+		s.begin()
 	}()
 	code()
 	returned = true
 	list := k.outlive(found())
 	c, err = s.finish(k, list)
-	for i, x := range data {
+	for i, x := range k.data {
 		s.release(x, k.arrays[i])
 	}
 	if err != nil {
@@ -127,7 +135,7 @@ func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func
 		return nil, err
 	}
 	for _, w := range c.Writes {
-		data[w.Tensor].AssignInPlace(tensor.Owned(w.Value.Array))
+		k.data[w.Tensor].AssignInPlace(tensor.Owned(w.Value.Array))
 	}
 	return c, nil
 }

@@ -95,6 +95,10 @@ func (e *ending) eager(x *tensor.Tensor, a *array.Array) *place {
 // compute computes the values, and builds the graph where there is to be one.
 func (e *ending) compute() {
 	places := present(e.want)
+	if e.k.why == notKept {
+		e.flush(places)
+		return
+	}
 	cone := e.s.coneOf(places)
 	for _, v := range places {
 		if v.err() != nil {

@@ -84,6 +84,7 @@ func (s *Session) compute(why Reason, want []*place, also ...*place) {
 	}
 	s.capture.refuse("values are computed on the way: " + string(why))
 	s.stats.flushed(why, len(c.calls))
+	s.capture.flushed()
 	s.log.flush(why)
 	s.calls = 0
 	if c.barrier = why == Barrier; c.barrier && s.opts.Donate {

@@ -35,6 +35,7 @@ func (l *layout) covers(o *layout) bool {
 type Schema struct {
 	table   *Table
 	in, out *layout
+	inType  reflect.Type
 	fields  map[string]map[string]*Field
 	elems   map[string]*Elem
 	dynamic map[string]bool
@@ -48,7 +49,7 @@ type Schema struct {
 // NewSchema returns the schema of a table. in and out are the structs of arguments and results.
 func NewSchema(t *Table, in, out reflect.Type) *Schema {
 	t = t.inTest(in.PkgPath())
-	s := &Schema{table: t, fields: map[string]map[string]*Field{}, elems: map[string]*Elem{}, dynamic: map[string]bool{}, bodies: map[Body]bool{},
+	s := &Schema{table: t, inType: in, fields: map[string]map[string]*Field{}, elems: map[string]*Elem{}, dynamic: map[string]bool{}, bodies: map[Body]bool{},
 		maps: map[reflect.Type]*Map{}, layouts: map[accessed]*layout{}}
 	for i := range t.Fields {
 		f := &t.Fields[i]

@@ -27,6 +27,13 @@ func (t *Table) inTest(own string) *Table {
 	for i := range c.Dynamic {
 		rename(&c.Dynamic[i])
 	}
+	c.Opaque = slices.Clone(t.Opaque)
+	for i := range c.Opaque {
+		c.Opaque[i].When = slices.Clone(c.Opaque[i].When)
+		for k := range c.Opaque[i].When {
+			rename(&c.Opaque[i].When[k].Type)
+		}
+	}
 	for i := range c.Bodies {
 		if c.Bodies[i].Package == "main" {
 			c.Bodies[i].Package = own

@@ -30,10 +30,10 @@ type Table struct {
 	Maps []Map
 	// InPlace are calls that write the data of tensors.
 	InPlace []Place
-	// Opaque are calls of which nothing is known. Where there are any, the function runs as it is.
+	// Opaque are calls of which nothing is known. A call that comes to one of them is not recorded.
 	Opaque []Place
-	// Observes are lines that look at the data of tensors. Where there are any, the function
-	// runs as it is.
+	// Observes are lines that look at the data of tensors. They are as those of Opaque; those that neither all calls
+	// nor calls under conditions come to are left out, since a call that is recorded tells that it has come there.
 	Observes []Place
 }
 
@@ -79,5 +79,11 @@ type Body struct {
 	Line          int
 }
 
-// Place is a line of the code, what stands there, and why it is listed.
-type Place struct{ Line, What, Why string }
+// Place is a line of the code, what stands there, and why it is listed. A call comes to it only where all conditions
+// of When hold. Lazy tells that the tensors of the function may belong to a session meanwhile: the place is given none, and
+// waits for no other goroutine.
+type Place struct {
+	Line, What, Why string
+	When            []Cond
+	Lazy            bool
+}

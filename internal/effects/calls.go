@@ -21,7 +21,7 @@ func (f *facts) call(i ssa.CallInstruction, pos token.Pos) {
 		return
 	}
 	if c.IsInvoke() {
-		f.invokes = append(f.invokes, invoke{c.Value.Type(), c.Method, f.line(pos)})
+		f.invokes = append(f.invokes, invoke{c.Value.Type(), c.Method, f.line(pos), f.spot(Place{})})
 		return
 	}
 	if !f.iterates(c.Value) {
@@ -47,13 +47,13 @@ func (f *facts) callee(fn *ssa.Function, i ssa.CallInstruction, pos token.Pos) {
 	case path == nnPath && (fn.Name() == "Run" || fn.Name() == "RunAll") && fn.Signature.Recv() == nil:
 		f.module(fn, i, pos)
 	case len(fn.Blocks) > 0: // also what the compiler makes of methods of other packages
-		f.calls = append(f.calls, fn)
+		f.calling(fn)
 	case f.p.trusted[path]:
 		f.operator(fn, i, pos)
 	case f.p.outside(fn):
 		f.library(fn, i, pos)
 	default:
-		f.calls = append(f.calls, fn)
+		f.calling(fn)
 	}
 }
 
@@ -109,7 +109,7 @@ func (f *facts) forward(t types.Type) bool {
 		return false
 	}
 	f.made = append(f.made, t)
-	f.calls = append(f.calls, fn)
+	f.calling(fn)
 	f.reach(fn.Signature.Results(), Load, fn.Pos())
 	return true
 }
@@ -145,7 +145,7 @@ func (f *facts) builtin(name string, c *ssa.CallCommon, pos token.Pos) {
 		f.sized(arg(0), Store|Len, pos)
 	case "min", "max", "real", "imag", "complex", "ssa:wrapnilchk", "panic":
 	case "print", "println":
-		f.unknown(pos, "a call of "+name, "what it prints is not printed again")
+		f.apart(pos, "a call of "+name, "what it prints is not printed again", true)
 	case "recover":
 		f.unknown(pos, "a call of recover", "a panic that is caught leaves no record")
 	default:

@@ -23,16 +23,18 @@ type facts struct {
 
 	made     []types.Type // concrete types that are put into interfaces
 	asserted []types.Type
-	calls    []*ssa.Function // called, or made to a value that may be called
+	calls    []called // or made to a value that may be called
 	invokes  []invoke
 	runs     []run
 	dynamic  []dynamic
-	opaque   []Place
-	observes []Place
+	opaque   []spot
+	observes []spot
 	inPlace  []Place
 	compares bool // two interfaces, which reads what both hold
 	uses     map[fieldKey]int
 	adds     map[fieldKey]bool // whose every use is x += e
+	sets     map[word]bool     // of which the function makes values by itself
+	at       *ssa.BasicBlock   // that is being looked at
 }
 
 // fieldKey identifies a field of a struct type.
@@ -49,6 +51,7 @@ type (
 		iface  types.Type
 		method *types.Func
 		line   string
+		from   spot // where it stands
 	}
 	// run is a call of nn.Run or nn.RunAll with a module of an interface type.
 	run struct {
@@ -78,17 +81,21 @@ func (p *Loaded) of(fn *ssa.Function) *facts {
 		if f.skip[b] || b == fn.Recover {
 			continue
 		}
+		f.at = b
 		for _, i := range b.Instrs {
 			f.instruction(i)
+			f.setting(i)
 		}
 	}
+	f.at = nil
 	f.additions()
 	return f
 }
 
 func (p *Loaded) empty(fn *ssa.Function) *facts {
 	return &facts{p: p, fn: fn, fields: map[fieldKey]Access{}, elems: map[string]Access{}, globals: map[*ssa.Global]Access{},
-		lines: map[any]string{}, kinds: map[string]types.Type{}, uses: map[fieldKey]int{}, adds: map[fieldKey]bool{}}
+		lines: map[any]string{}, kinds: map[string]types.Type{}, uses: map[fieldKey]int{}, adds: map[fieldKey]bool{},
+		sets: map[word]bool{}}
 }
 
 func (f *facts) line(pos token.Pos) string {
@@ -105,8 +112,13 @@ func (f *facts) line(pos token.Pos) string {
 	return filepath.Base(at.Filename) + ":" + strconv.Itoa(at.Line)
 }
 
+// apart is unknown for what is given no tensor, gives none, and waits for nobody, where lazy is set.
+func (f *facts) apart(pos token.Pos, what, why string, lazy bool) {
+	f.opaque = append(f.opaque, f.spot(Place{Line: f.line(pos), What: what, Why: why, Lazy: lazy}))
+}
+
 func (f *facts) unknown(pos token.Pos, what, why string) {
-	f.opaque = append(f.opaque, Place{f.line(pos), what, why})
+	f.opaque = append(f.opaque, f.spot(Place{Line: f.line(pos), What: what, Why: why}))
 }
 
 // instruction enters what one instruction reads and writes. Instructions that compute on values
@@ -160,7 +172,9 @@ func (f *facts) instruction(i ssa.Instruction) {
 		}
 	case *ssa.Range:
 		if _, ok := i.X.Type().Underlying().(*types.Map); ok {
-			f.unknown(i.Pos(), "a range over a map", "its order differs from call to call; range over slices.Sorted(maps.Keys(m))")
+			f.elem(i.X.Type(), Load|Len, i.Pos())
+			f.whole(i.X.Type().Underlying().(*types.Map).Elem(), Load, i.Pos())
+			f.apart(i.Pos(), "a range over a map", "its order differs from call to call; range over slices.Sorted(maps.Keys(m))", true)
 		}
 	case *ssa.MakeChan, *ssa.Send, *ssa.Select:
 		f.unknown(i.Pos(), "a channel", "other goroutines send and receive in an order that no record has")

@@ -241,7 +241,7 @@ func (f *facts) name(t types.Type) {
 	}
 	f.kinds[k] = t
 	if s := local(t); s != "" {
-		f.unknown(f.fn.Pos(), "the type "+s, "it is declared in a function, and another type may have its name at run time; declare it at top level")
+		f.opaque = append(f.opaque, spot{Place: Place{Line: f.line(f.fn.Pos()), What: "the type " + s, Why: "it is declared in a function, and another type may have its name at run time; declare it at top level"}})
 	}
 }
 

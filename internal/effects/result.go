@@ -43,8 +43,9 @@ func (w *walk) summary() *Summary {
 			s.Maps = append(s.Maps, m)
 		}
 	}
-	s.Opaque = append(s.Opaque, a.opaque...)
-	s.Observes, s.InPlace = a.observes, a.inPlace
+	r := w.reaches(s.Globals)
+	s.Opaque = append(s.Opaque, r.places(a.opaque)...)
+	s.Observes, s.InPlace = r.places(a.observes), a.inPlace
 	s.Packages = w.packages()
 	s.sort()
 	return s
@@ -85,7 +86,7 @@ func (w *walk) global(s *Summary, g *ssa.Global, acc Access) {
 	switch {
 	case path != w.p.Package.PkgPath && w.p.world.constant(g):
 	case v == nil || path != w.p.Package.PkgPath && (!v.Exported() || Internal(path, w.p.Package.PkgPath)):
-		s.Opaque = append(s.Opaque, Place{line, "the variable " + name, "generated code in package " + w.p.Package.Name + " cannot name it"})
+		s.Opaque = append(s.Opaque, Place{Line: line, What: "the variable " + name, Why: "generated code in package " + w.p.Package.Name + " cannot name it"})
 	default:
 		s.Globals = append(s.Globals, Global{name, TypeName(v.Type()), acc, line, v})
 	}

@@ -15,15 +15,16 @@ func (f *facts) library(fn *ssa.Function, i ssa.CallInstruction, pos token.Pos) 
 	e := standard(fn)
 	switch {
 	case !e.known:
-		f.unknown(pos, what, "what it reads and does is not known")
+		f.apart(pos, what, "what it reads and does is not known", f.harmless(fn, i))
 		return
 	case e.basic:
 		if bad := notBasic(i); bad != "" {
-			f.unknown(pos, what, bad)
+			f.apart(pos, what, bad, f.harmless(fn, i))
 		}
 		return
 	case e.unordered && !sorted(i):
-		f.unknown(pos, what, "the order of its results differs from call to call; pass it to slices.Sorted")
+		f.apart(pos, what, "the order of its results differs from call to call; pass it to slices.Sorted", true)
+		f.arguments(fn, i, Load, pos)
 		return
 	}
 	a := Load
@@ -183,17 +184,31 @@ func notBasic(i ssa.CallInstruction) string {
 	if i == nil {
 		return unseen
 	}
-	last := i.Common().Args[len(i.Common().Args)-1]
+	list, seen := boxedIn(i.Common().Args[len(i.Common().Args)-1])
+	if !seen {
+		return unseen
+	}
+	for _, t := range list {
+		if _, ok := types.Unalias(t).(*types.Basic); !ok {
+			return "it prints a " + TypeName(t) + ", whose methods and insides it reads; pass numbers and strings"
+		}
+	}
+	return ""
+}
+
+// boxedIn lists the types of the values in a list of variadic arguments that are interfaces. seen is false where the code
+// does not tell all of them.
+func boxedIn(last ssa.Value) (all []types.Type, seen bool) {
 	if k, ok := last.(*ssa.Const); ok && k.IsNil() {
-		return ""
+		return nil, true
 	}
 	s, ok := last.(*ssa.Slice)
 	if !ok {
-		return unseen
+		return nil, false
 	}
 	list, ok := s.X.(*ssa.Alloc)
 	if !ok {
-		return unseen
+		return nil, false
 	}
 	for _, r := range *list.Referrers() {
 		at, ok := r.(*ssa.IndexAddr)
@@ -203,21 +218,19 @@ func notBasic(i ssa.CallInstruction) string {
 		for _, r := range *at.Referrers() {
 			st, ok := r.(*ssa.Store)
 			if !ok {
-				return unseen
+				return nil, false
+			}
+			if k, ok := st.Val.(*ssa.Const); ok && k.IsNil() {
+				continue
 			}
 			m, ok := st.Val.(*ssa.MakeInterface)
 			if !ok {
-				if k, ok := st.Val.(*ssa.Const); ok && k.IsNil() {
-					continue
-				}
-				return unseen
+				return nil, false
 			}
-			if _, ok := types.Unalias(m.X.Type()).(*types.Basic); !ok {
-				return "it prints a " + TypeName(m.X.Type()) + ", whose methods and insides it reads; pass numbers and strings"
-			}
+			all = append(all, m.X.Type())
 		}
 	}
-	return ""
+	return all, true
 }
 
 // sorted reports whether all that becomes of an unordered iterator is a sorted slice.

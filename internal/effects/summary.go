@@ -64,7 +64,31 @@ type Body struct {
 }
 
 // Place is a call, or another operation, that keeps a function from being replayed.
-type Place struct{ Line, What, Why string }
+type Place struct {
+	Line, What, Why string
+	When            []Cond // all of which hold where it is reached, as far as that is known
+	Maybe           bool   // there are calls that do not reach it
+	Lazy            bool   // it is given no tensor, gives none, and waits for no other goroutine
+}
+
+// Sure reports whether all calls reach a place.
+func (p Place) Sure() bool { return !p.Maybe }
+
+// unconditional reports whether no words tell that a call does not reach a place.
+func (p Place) unconditional() bool { return p.When == nil }
+
+func (p Place) equal(o Place) bool {
+	return p.Line == o.Line && p.What == o.What && p.Why == o.Why && p.Maybe == o.Maybe && p.Lazy == o.Lazy && slices.Equal(p.When, o.When)
+}
+
+// text is the conditions of a place.
+func (p Place) text() string {
+	list := make([]string, len(p.When))
+	for i, c := range p.When {
+		list[i] = c.String()
+	}
+	return strings.Join(list, " && ")
+}
 
 // Summary is what a function may do.
 type Summary struct {
@@ -108,8 +132,8 @@ func (s *Summary) sort() {
 	s.Maps = slices.CompactFunc(s.Maps, func(a, b *types.Map) bool { return types.Identical(a, b) })
 	for _, list := range []*[]Place{&s.Opaque, &s.Observes, &s.InPlace} {
 		slices.SortFunc(*list, func(a, b Place) int {
-			return strings.Compare(a.Line+"\x00"+a.What+"\x00"+a.Why, b.Line+"\x00"+b.What+"\x00"+b.Why)
+			return strings.Compare(a.Line+"\x00"+a.What+"\x00"+a.Why+"\x00"+a.text(), b.Line+"\x00"+b.What+"\x00"+b.Why+"\x00"+b.text())
 		})
-		*list = slices.Compact(*list)
+		*list = slices.CompactFunc(*list, Place.equal)
 	}
 }

@@ -71,7 +71,11 @@ func (t *table) fields(s *Summary, title string, a Access) {
 func (t *table) places(title string, list []Place) {
 	t.title = title
 	for _, p := range list {
-		t.row(p.Line, Short(p.What), p.Why)
+		why := p.Why
+		if p.When != nil {
+			why = "where " + Short(p.text()) + ": " + why
+		}
+		t.row(p.Line, Short(p.What), why)
 	}
 }
 

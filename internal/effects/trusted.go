@@ -15,9 +15,9 @@ func (f *facts) operator(fn *ssa.Function, i ssa.CallInstruction, pos token.Pos)
 	what := "a call of " + shortName(fn)
 	switch treatment(fn) {
 	case observes:
-		f.observes = append(f.observes, Place{f.line(pos), what, "it reads the data of a tensor"})
+		f.observes = append(f.observes, f.spot(Place{Line: f.line(pos), What: what, Why: "it reads the data of a tensor"}))
 	case writes:
-		f.inPlace = append(f.inPlace, Place{f.line(pos), what, "it writes the data of a tensor"})
+		f.inPlace = append(f.inPlace, Place{Line: f.line(pos), What: what, Why: "it writes the data of a tensor"})
 		f.arguments(fn, i, Load, pos)
 	case keeps:
 		f.arguments(fn, i, Load|Store, pos)

@@ -17,6 +17,8 @@ type walk struct {
 	seen    map[*ssa.Function]bool
 	queue   []*ssa.Function
 	matched map[*ssa.Function]bool // called through an interface
+	anyhow  map[*ssa.Function]bool // of whose calls the blocks are not known
+	again   bool                   // the root is called by what it calls
 	all     *facts                 // of all functions that were met
 	types   []types.Type           // that memory may hold
 	made    map[string]types.Type
@@ -34,7 +36,7 @@ func (p *Loaded) Summary(fn *ssa.Function) *Summary {
 }
 
 func (p *Loaded) walk(fn *ssa.Function, guess bool) *walk {
-	w := &walk{p: p, root: fn, guess: guess, seen: map[*ssa.Function]bool{}, matched: map[*ssa.Function]bool{},
+	w := &walk{p: p, root: fn, guess: guess, seen: map[*ssa.Function]bool{}, matched: map[*ssa.Function]bool{}, anyhow: map[*ssa.Function]bool{},
 		made: map[string]types.Type{}, dynamic: map[string]types.Type{}}
 	w.all = p.empty(fn)
 	if guess {
@@ -58,7 +60,7 @@ func (p *Loaded) clean(fn *ssa.Function) bool {
 	}
 	w := p.walk(fn, false)
 	s := w.summary()
-	p.cleaned[fn] = len(s.Opaque)+len(s.Observes) == 0
+	p.cleaned[fn] = !slices.ContainsFunc(s.Opaque, Place.unconditional) && !slices.ContainsFunc(s.Observes, Place.Sure)
 	return p.cleaned[fn]
 }
 
@@ -111,8 +113,11 @@ func (w *walk) merge(f *facts) {
 	for _, d := range f.dynamic {
 		w.call(d)
 	}
-	for _, fn := range f.calls {
-		w.add(fn)
+	for _, c := range f.calls {
+		if w.again = w.again || c.fn == w.root; c.at == nil {
+			w.anyhow[c.fn] = true
+		}
+		w.add(c.fn)
 	}
 }
 
@@ -143,8 +148,8 @@ func (w *walk) make(t types.Type) {
 func (w *walk) invoke(i invoke) {
 	// An error of the standard library says what it was made with.
 	if n, ok := types.Unalias(i.iface).(*types.Named); ok && n.Obj().Pkg() != nil && w.p.isStandard(n.Obj().Pkg().Path()) {
-		w.all.opaque = append(w.all.opaque, Place{i.line, "a call of " + TypeName(i.iface) + "." + i.method.Name(),
-			"an interface of the standard library may hold anything"})
+		i.from.Place = Place{Line: i.line, What: "a call of " + TypeName(i.iface) + "." + i.method.Name(), Why: "an interface of the standard library may hold anything"}
+		w.all.opaque = append(w.all.opaque, i.from)
 		return
 	}
 	w.all.invokes = append(w.all.invokes, i)
@@ -168,7 +173,7 @@ func (w *walk) certain(i invoke, t types.Type) {
 // held enters a call of a method of a type that an interface holds.
 func (w *walk) held(t types.Type, fn *ssa.Function, line string) {
 	if fn == nil {
-		w.all.opaque = append(w.all.opaque, Place{line, "a method of " + TypeName(t), "its code is not loaded"})
+		w.all.opaque = append(w.all.opaque, spot{Place: Place{Line: line, What: "a method of " + TypeName(t), Why: "its code is not loaded"}})
 		return
 	}
 	own := w.p.empty(fn)
@@ -230,7 +235,7 @@ func (w *walk) call(d dynamic) {
 		}
 		own := w.p.empty(fn)
 		own.callee(fn, nil, fn.Pos())
-		if len(own.opaque)+len(own.observes) > 0 || slices.ContainsFunc(own.calls, func(fn *ssa.Function) bool { return !w.p.clean(fn) }) {
+		if len(own.opaque)+len(own.observes) > 0 || slices.ContainsFunc(own.calls, func(c called) bool { return !w.p.clean(c.fn) }) {
 			continue
 		}
 		w.bodies = append(w.bodies, fn)

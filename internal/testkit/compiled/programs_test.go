@@ -10,7 +10,7 @@ type program struct {
 	want        counts
 }
 
-// counts are those of compile.Stats.
+// counts are those of compile.Stats; plain counts calls that ran in a session, too.
 type counts struct{ records, hits, plain int }
 
 type told interface{ Stats() compile.Stats }

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"go/types"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 
@@ -125,13 +126,33 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 		field{"Fields", list(statePath, "Field", fields)}, field{"Elems", list(statePath, "Elem", elems)},
 		field{"Globals", list(statePath, "Global", globals)}, field{"Dynamic", strings},
 		field{"Bodies", list(statePath, "Body", bodies)}, field{"Maps", list(statePath, "Map", maps)},
-		field{"InPlace", places(s.InPlace)}, field{"Opaque", places(s.Opaque)}, field{"Observes", places(s.Observes)}))
+		field{"InPlace", places(s.InPlace)}, field{"Opaque", places(s.Opaque)}, field{"Observes", places(told(s.Observes))}))
+}
+
+// told leaves places out of which only a call itself tells whether it comes there.
+func told(all []effects.Place) []effects.Place {
+	return slices.DeleteFunc(slices.Clone(all), func(p effects.Place) bool { return !p.Sure() && p.When == nil })
+}
+
+func conditions(all []effects.Cond) jen.Code {
+	var rows []jen.Code
+	for _, c := range all {
+		var arg, value jen.Code
+		if c.Arg > 0 {
+			arg = jen.Lit(c.Arg)
+		}
+		if c.Value != nil {
+			value = jen.Lit(c.Value)
+		}
+		rows = append(rows, row(field{"Type", quoted(c.Type)}, field{"Name", quoted(c.Name)}, field{"Arg", arg}, field{"Op", quoted(c.Op.String())}, field{"Value", value}))
+	}
+	return list(statePath, "Cond", rows)
 }
 
 func places(all []effects.Place) jen.Code {
 	var rows []jen.Code
 	for _, p := range all {
-		rows = append(rows, row(field{"Line", quoted(p.Line)}, field{"What", quoted(p.What)}, field{"Why", quoted(p.Why)}))
+		rows = append(rows, row(field{"Line", quoted(p.Line)}, field{"What", quoted(p.What)}, field{"Why", quoted(p.Why)}, field{"When", conditions(p.When)}, field{"Lazy", flag(p.Lazy)}))
 	}
 	return list(statePath, "Place", rows)
 }

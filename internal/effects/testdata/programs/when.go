@@ -1,0 +1,185 @@
+package programs
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// Traced has words on which it depends what is done for people.
+type Traced struct {
+	Debug   bool
+	Quiet   bool
+	Level   int
+	Mode    string
+	Logger  *log.Logger
+	Out     *tensor.Tensor
+	Sub     *Traced
+	Written bool
+	Where   Place
+}
+
+type Place struct{ Known bool }
+
+var verbose, Assigned bool
+
+func WhenField(m *Traced, x *tensor.Tensor) *tensor.Tensor {
+	if m.Debug {
+		log.Print(x)
+	}
+	return x.Neg()
+}
+
+func WhenZero(m *Traced) {
+	if !m.Quiet {
+		log.Print("quiet")
+	}
+}
+
+func WhenSeveral(m *Traced) {
+	if m.Debug && m.Level > 2 && "all" == m.Mode {
+		log.Print("all")
+	}
+}
+
+func WhenEither(m *Traced) {
+	if m.Debug || m.Level >= 3 {
+		log.Print("either")
+	}
+}
+
+func WhenReturns(m *Traced) {
+	if m.Logger == nil {
+		return
+	}
+	m.Logger.Print("logger")
+}
+
+func WhenGlobal(m *Traced) {
+	if !verbose {
+		log.Print("not verbose")
+	}
+}
+
+func WhenGlobalIsStored(m *Traced) {
+	if Assigned {
+		log.Print("assigned")
+	}
+	Assigned = m.Debug
+}
+
+func WhenArgument(m *Traced, debug bool) {
+	if !debug {
+		log.Print("argument")
+	}
+}
+
+func WhenArgumentOfItself(m *Traced, debug bool) {
+	if debug {
+		log.Print("argument")
+	} else if m.Level > 0 {
+		WhenArgumentOfItself(m.Sub, true)
+	}
+}
+
+func WhenStored(m *Traced) {
+	m.Written = m.Level > 0
+	if m.Written {
+		log.Print("stored")
+	}
+}
+
+func WhenMade(m *Traced) {
+	n := &Traced{Mode: "made"}
+	if n.Mode == "made" {
+		log.Print("made")
+	}
+	if n.Debug {
+		log.Print("zero")
+	}
+}
+
+func WhenGivenAway(m *Traced) {
+	settle(&m.Where.Known)
+	if m.Where.Known {
+		log.Print("given away")
+	}
+}
+
+func settle(p *bool) { *p = true }
+
+type placed struct{ Known bool }
+
+func WhenConverted(p *placed) {
+	if q := Place(*p); q.Known {
+		log.Print("converted")
+	}
+}
+
+func WhenCalled(m *Traced, x *tensor.Tensor) {
+	if m.Debug {
+		m.dump(x)
+	}
+	if m.Sub != nil && m.Level == 3 {
+		m.Sub.dump(x)
+	}
+}
+
+func (m *Traced) dump(x *tensor.Tensor) {
+	if m.Mode != "" {
+		fmt.Fprintln(os.Stderr, x)
+	}
+}
+
+func WhenLoop(m *Traced) {
+	for i := range m.Level {
+		if m.Debug {
+			log.Print(i)
+		}
+	}
+}
+
+func WhenClosure(m *Traced) {
+	if m.Debug {
+		defer func(t time.Time) { log.Print(time.Since(t)) }(time.Now())
+	}
+}
+
+func WhenOnData(m *Traced, x *tensor.Tensor) float64 {
+	if x.Dim(0) > 1 {
+		return x.Sum().Item()
+	}
+	return m.Out.Item()
+}
+
+func WhenObserved(m *Traced, x *tensor.Tensor) float64 { return x.Sum().Item() }
+
+// TracedLayer may be in memory.
+type TracedLayer struct{ Debug, Quiet bool }
+
+func (l *TracedLayer) Forward(x *tensor.Tensor) *tensor.Tensor {
+	if l.Debug {
+		log.Print("layer")
+	}
+	return x
+}
+
+// Chatty is not clean: its word begins with what makes it log.
+type Chatty struct{ Quiet bool }
+
+func (l *Chatty) Forward(x *tensor.Tensor) *tensor.Tensor {
+	if !l.Quiet {
+		log.Print("layer")
+	}
+	return x
+}
+
+type Stacked struct{ Layers []nn.Module }
+
+func NewStacked() *Stacked { return &Stacked{[]nn.Module{&TracedLayer{}, &Chatty{}}} }
+
+func WhenInterface(s *Stacked, x *tensor.Tensor) *tensor.Tensor { return nn.Run(s.Layers[0], x) }
