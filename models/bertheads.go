@@ -53,7 +53,7 @@ func NewRobertaForMaskedLM(c BertConfig) *RobertaForMaskedLM {
 	return &RobertaForMaskedLM{NewBert(c), &RobertaLMHead{
 		Dense:     linear(c.HiddenSize, c.HiddenSize),
 		LayerNorm: c.norm(),
-		Bias:      tensor.Param(array.New(array.F32, c.VocabSize)),
+		Bias:      tensor.StateParam(array.New(array.F32, c.VocabSize)),
 	}}
 }
 

@@ -163,7 +163,7 @@ type Conv1D struct {
 }
 
 func newConv1D(in, out int) *Conv1D {
-	return &Conv1D{Weight: tensor.Param(array.New(array.F32, in, out)), Bias: tensor.Param(array.New(array.F32, out))}
+	return &Conv1D{Weight: tensor.StateParam(array.New(array.F32, in, out)), Bias: tensor.StateParam(array.New(array.F32, out))}
 }
 
 // Forward takes x [..., in] to [..., out].

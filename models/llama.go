@@ -163,13 +163,13 @@ const group = 32
 func newLlamaLinear(in, out int, bias, packed bool) *LlamaLinear {
 	m := &LlamaLinear{}
 	if packed {
-		m.Weight = tensor.Param(array.New(array.U8, out, in/2))
-		m.Scale = tensor.Param(array.New(array.F32, out, in/group))
+		m.Weight = tensor.StateParam(array.New(array.U8, out, in/2))
+		m.Scale = tensor.StateParam(array.New(array.F32, out, in/group))
 	} else {
-		m.Weight = tensor.Param(array.New(array.F32, out, in))
+		m.Weight = tensor.StateParam(array.New(array.F32, out, in))
 	}
 	if bias {
-		m.Bias = tensor.Param(array.New(array.F32, out))
+		m.Bias = tensor.StateParam(array.New(array.F32, out))
 	}
 	return m
 }

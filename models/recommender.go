@@ -25,8 +25,8 @@ func NewDeepRecommender(items int) *DeepRecommender {
 // layers returns weights and biases that lead from each width to the next.
 func layers(widths ...int) (w, b []*tensor.Tensor) {
 	for i, out := range widths[1:] {
-		w = append(w, tensor.Param(array.New(array.F32, out, widths[i])))
-		b = append(b, tensor.Param(array.New(array.F32, out)))
+		w = append(w, tensor.StateParam(array.New(array.F32, out, widths[i])))
+		b = append(b, tensor.StateParam(array.New(array.F32, out)))
 	}
 	return w, b
 }

@@ -141,8 +141,7 @@ func Synthetic(m *Model, module any, seed string) {
 		}
 		return it.Module != nil
 	})
-	var jobs []fillJob
-	var others []narrowed
+	var b batch
 	for _, e := range nn.StateDict(module) {
 		x := e.Tensor
 		dot := strings.LastIndexByte(e.Name, '.')
@@ -157,27 +156,45 @@ func Synthetic(m *Model, module any, seed string) {
 				factors = append(factors, f.Factor)
 			}
 		}
-		x.Array().Storage().Bump()
-		of := x.Array()
-		if x.DType() != array.F32 {
-			of = array.New(array.F32, x.Shape()...)
-			others = append(others, narrowed{of, x.Array()})
-		}
-		data := array.Data[float32](of)
-		for at := 0; at < len(data); at += fillBlock {
-			jobs = append(jobs, fillJob{data[at:min(at+fillBlock, len(data))], at, NewStream(seed, e.Name), rule, rule.bound(x.Shape()), factors})
-		}
+		b.add(x, fillJob{stream: NewStream(seed, e.Name), rule: rule, bound: rule.bound(x.Shape()), factors: factors})
 	}
-	inParallel(len(jobs), func(i int) { jobs[i].run() })
-	for _, o := range others {
-		for i := range o.to.Len() {
-			array.SetFloat64At(o.to, i, array.Float64At(o.from, i))
-		}
+	b.write()
+}
+
+// batch are tensors whose values are computed together, in arrays of their own: the memory of the tensors
+// is handed to nobody.
+type batch struct {
+	jobs   []fillJob
+	to     []*tensor.Tensor
+	values []*array.Array
+}
+
+// batchJobs is how many jobs a batch has at least, so that all processors have work and few values
+// are twice in memory.
+const batchJobs = 32
+
+// add adds a tensor. job is that of its elements, without a place.
+func (b *batch) add(x *tensor.Tensor, job fillJob) {
+	a := array.New(array.F32, x.Shape()...)
+	b.to, b.values = append(b.to, x), append(b.values, a)
+	data := array.Data[float32](a)
+	for at := 0; at < len(data); at += fillBlock {
+		job.dst, job.first = data[at:min(at+fillBlock, len(data))], at
+		b.jobs = append(b.jobs, job)
+	}
+	if len(b.jobs) >= batchJobs {
+		b.write()
 	}
 }
 
-// narrowed are values of f32 and where they go in another type.
-type narrowed struct{ from, to *array.Array }
+// write computes the values, and gives them to the tensors, in their own types.
+func (b *batch) write() {
+	inParallel(len(b.jobs), func(i int) { b.jobs[i].run() })
+	for i, x := range b.to {
+		x.AssignInPlace(tensor.Owned(b.values[i]))
+	}
+	*b = batch{}
+}
 
 // inParallel calls f for 0..n-1 on all processors.
 func inParallel(n int, f func(i int)) {

@@ -35,10 +35,10 @@ func NewViT(c ViTConfig) *ViT {
 		layers.Append("encoder_layer_"+strconv.Itoa(i), newViTBlock(c))
 	}
 	return &ViT{
-		ClassToken: tensor.Param(array.New(array.F32, 1, 1, c.Width)),
+		ClassToken: tensor.StateParam(array.New(array.F32, 1, 1, c.Width)),
 		ConvProj:   nn.NewConv2d(3, c.Width, c.PatchSize, nn.Stride(c.PatchSize), nn.NoInit()),
 		Encoder: &ViTEncoder{
-			PosEmbedding: tensor.Param(array.New(array.F32, 1, 1+side*side, c.Width)),
+			PosEmbedding: tensor.StateParam(array.New(array.F32, 1, 1+side*side, c.Width)),
 			Layers:       layers,
 			Ln:           c.norm(),
 		},

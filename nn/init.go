@@ -76,9 +76,11 @@ func fans(x *tensor.Tensor) (in, out int) {
 	return sh[1] * field, sh[0] * field
 }
 
+// fill writes numbers to x through an array of its own: the memory of x is handed to nobody, so that
+// plans may pack it.
 func fill(x *tensor.Tensor, next func() float64) {
-	a := x.Array()
-	if a.DType() == array.F32 && a.IsContiguous() {
+	a := array.New(x.DType(), x.Shape()...)
+	if a.DType() == array.F32 {
 		d := array.Data[float32](a)
 		for i := range d {
 			d[i] = float32(next())
@@ -88,7 +90,7 @@ func fill(x *tensor.Tensor, next func() float64) {
 			array.SetFloat64At(a, i, next())
 		}
 	}
-	a.Storage().Bump()
+	x.AssignInPlace(tensor.Owned(a))
 }
 
 // Resetter is a module that fills its own parameters, not those of modules in
@@ -128,8 +130,8 @@ func start(m Resetter, s *settings) {
 	}
 }
 
-// zeros returns a new f32 parameter.
-func zeros(shape ...int) *tensor.Tensor { return tensor.Param(array.New(array.F32, shape...)) }
+// zeros returns a new f32 parameter, which has its memory for itself.
+func zeros(shape ...int) *tensor.Tensor { return tensor.StateParam(array.New(array.F32, shape...)) }
 
 // uniformBound fills the weight and, where there is one, the bias of a linear
 // map as torch.nn.Linear does: both uniform within 1/sqrt(inputs).

@@ -55,7 +55,7 @@ func (r *RunningStats) build(n int, affine, track bool, opts []NormOption) {
 	}
 	if s.track {
 		r.RunningMean, r.RunningVar = zeros(n), zeros(n)
-		r.NumBatchesTracked = tensor.Param(array.New(array.I64))
+		r.NumBatchesTracked = tensor.StateParam(array.New(array.I64))
 	}
 	start(r, &s)
 }

@@ -35,6 +35,13 @@ func ExampleParam() {
 	// Output: true
 }
 
+func ExampleStateParam() {
+	w := tensor.StateParam(array.New(array.F32, 2))
+	w.AddScalarInPlace(3) // written by a call: nobody has the array
+	fmt.Println(w)
+	// Output: tensor([3., 3.])
+}
+
 func ExampleData() {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
 	fmt.Println(tensor.Data[float32](x.T()))

@@ -53,8 +53,8 @@ func Param(a *array.Array) *Tensor {
 	return t
 }
 
-// StateParam is Param over an array of a captured model, whose memory is handed to
-// nobody by that. For engines only.
+// StateParam is Param over an array that nobody else has: nobody writes to its memory
+// without a call on the tensor, so that plans of sessions and compiled functions pack it.
 func StateParam(a *array.Array) *Tensor {
 	t := of(a)
 	t.c.param.Store(true)
