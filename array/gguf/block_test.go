@@ -194,7 +194,7 @@ func TestBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n, k := range kinds {
 		encode := encoders[uint32(n)]
-		require.Equal(t, k.decode != nil, encode != nil, "an encoder of %s", k.name)
+		require.Equal(t, k.packed != nil, encode != nil, "an encoder of %s", k.name)
 		if encode == nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package gguf
 
 import (
+	"encoding/binary"
 	"slices"
 	"strconv"
 
@@ -275,7 +276,7 @@ func (f *File) Get(name string) (*array.Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.decode == nil {
+	if k.packed == nil {
 		if err := array.TooLarge("gguf: tensor "+quote(name), t.size); err != nil {
 			return nil, err
 		}
@@ -287,10 +288,7 @@ func (f *File) Get(name string) (*array.Array, error) {
 		return nil, err
 	}
 	a := array.New(array.F32, t.shape...)
-	x := array.Raw[float32](a)
-	for i := range n / k.block {
-		k.decode(x[i*k.block:(i+1)*k.block], b[i*k.bytes:(i+1)*k.bytes])
-	}
+	k.packed.Decode(array.Raw[float32](a), b)
 	return a, nil
 }
 
@@ -315,7 +313,7 @@ func (f *File) Int4(name string) (weight, scale *array.Array, ok bool, err error
 	w, s := array.Raw[uint8](weight), array.Raw[float32](scale)
 	for i := range s {
 		block := b[i*k.bytes : (i+1)*k.bytes]
-		s[i] = half(block)
+		s[i] = array.Half(binary.LittleEndian.Uint16(block)).Float32()
 		for j := range 8 { // the file stores element j next to element j+16
 			lo, hi := block[2+2*j], block[2+2*j+1]
 			w[16*i+j] = lo&15 | hi<<4

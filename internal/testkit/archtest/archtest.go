@@ -60,7 +60,7 @@ var Rows = [][]string{
 	{"kernel/internal/cpu", "kernel/internal/opcode"},
 	{"array/weights", "lowering/xla/pjrt"},
 	{"array/gguf", "array/npy", "array/safetensors", "array/torchpt", "internal/effects"},
-	{"shape"},
+	{"shape", "internal/blocks"},
 	{"array", "internal/named", "internal/onnxpb", "internal/scan", "internal/turn", "internal/userpkg"},
 	{"diag"},
 	{"internal/dynlib", "internal/goname", "internal/kept", "internal/mapfile", "internal/near", "internal/peek", "internal/swap", "internal/textdiff", "internal/ziparc"},

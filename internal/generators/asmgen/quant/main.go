@@ -32,6 +32,7 @@ var units = []unit{
 	{"quant", "pool", emitPool},
 	{"quant", "frame", emitFrame},
 	{"half", "weights", emitWeights},
+	{"half", "blocks", emitBlocks},
 }
 
 // generate returns the contents of the generated files by name.

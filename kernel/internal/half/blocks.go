@@ -1,0 +1,169 @@
+package half
+
+import (
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/internal/blocks"
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+)
+
+// DotBlocks computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns of whole blocks, ldw bytes
+// apart, and 1 to 4 rows.
+func DotBlocks(f *blocks.Format, n, rows, k int, x []float32, ldx int, w []uint8, ldw int, dst []float32, ldd int) {
+	if f.Elements == 1 {
+		DotHalves(n, rows, k, x, ldx, words(w), ldw/2, f.Name == "BF16", dst, ldd)
+		return
+	}
+	count := k / f.Elements
+	switch {
+	case count > 0 && cpu.HasAVX512() && dotBlocksAVX512(f.Name, n, rows, count, &x[0], ldx, &w[0], ldw, &dst[0], ldd):
+	case count > 0 && cpu.HasAVX2() && dotBlocksAVX2(f.Name, n, rows, count, &x[0], ldx, &w[0], ldw, &dst[0], ldd):
+	default:
+		dotBlocksGo(f, n, rows, k, x, ldx, w, ldw, dst, ldd)
+	}
+}
+
+// WidenBlocks makes floats of whole blocks.
+func WidenBlocks(f *blocks.Format, dst []float32, src []uint8) {
+	if f.Elements == 1 {
+		Widen(dst, words(src), f.Name == "BF16")
+		return
+	}
+	count := len(dst) / f.Elements
+	switch {
+	case count > 0 && cpu.HasAVX512() && widenBlocksAVX512(f.Name, count, &src[0], &dst[0]):
+	case count > 0 && cpu.HasAVX2() && widenBlocksAVX2(f.Name, count, &src[0], &dst[0]):
+	default:
+		f.Decode(dst, src)
+	}
+}
+
+// words are the words of bytes.
+func words(b []uint8) []uint16 {
+	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/2)
+}
+
+// maxBlock is the most elements of a block.
+const maxBlock = 256
+
+// dotBlocksGo is the twin of the machine code. Weights are the same floats there; sums are in
+// order of k here and spread over lanes there, both within k·2^-23 of Σ|x·w|.
+func dotBlocksGo(f *blocks.Format, n, rows, k int, x []float32, ldx int, w []uint8, ldw int, dst []float32, ldd int) {
+	var wide [maxBlock]float32
+	for c := range n {
+		col := w[c*ldw:]
+		for r := range rows {
+			dst[r*ldd+c] = 0
+		}
+		for p := 0; p < k; p += f.Elements {
+			block := wide[:f.Elements]
+			f.Decode(block, col[p/f.Elements*f.Bytes:])
+			for r := range rows {
+				s := dst[r*ldd+c]
+				for i, v := range x[r*ldx+p:][:len(block)] {
+					s += float32(v * block[i])
+				}
+				dst[r*ldd+c] = s
+			}
+		}
+	}
+}
+
+// The functions below branch, as calls by a variable would let their operands escape. They
+// report whether there is machine code for a format.
+
+func dotBlocksAVX512(format string, n, rows, count int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) bool {
+	switch format {
+	case "Q8_0":
+		dotQ80AVX512(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q4_0":
+		dotQ40AVX512(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q4_1":
+		dotQ41AVX512(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q5_0":
+		dotQ50AVX512(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q5_1":
+		dotQ51AVX512(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q4_K":
+		dotQ4KAVX512(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q5_K":
+		dotQ5KAVX512(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q6_K":
+		dotQ6KAVX512(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	default:
+		return false
+	}
+	return true
+}
+
+func dotBlocksAVX2(format string, n, rows, count int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) bool {
+	switch format {
+	case "Q8_0":
+		dotQ80AVX2(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q4_0":
+		dotQ40AVX2(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q4_1":
+		dotQ41AVX2(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q5_0":
+		dotQ50AVX2(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q5_1":
+		dotQ51AVX2(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q4_K":
+		dotQ4KAVX2(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q5_K":
+		dotQ5KAVX2(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q6_K":
+		dotQ6KAVX2(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	default:
+		return false
+	}
+	return true
+}
+
+func widenBlocksAVX512(format string, count int, src *uint8, dst *float32) bool {
+	switch format {
+	case "Q8_0":
+		widenQ80AVX512(count, src, dst)
+	case "Q4_0":
+		widenQ40AVX512(count, src, dst)
+	case "Q4_1":
+		widenQ41AVX512(count, src, dst)
+	case "Q5_0":
+		widenQ50AVX512(count, src, dst)
+	case "Q5_1":
+		widenQ51AVX512(count, src, dst)
+	case "Q4_K":
+		widenQ4KAVX512(count, src, dst)
+	case "Q5_K":
+		widenQ5KAVX512(count, src, dst)
+	case "Q6_K":
+		widenQ6KAVX512(count, src, dst)
+	default:
+		return false
+	}
+	return true
+}
+
+func widenBlocksAVX2(format string, count int, src *uint8, dst *float32) bool {
+	switch format {
+	case "Q8_0":
+		widenQ80AVX2(count, src, dst)
+	case "Q4_0":
+		widenQ40AVX2(count, src, dst)
+	case "Q4_1":
+		widenQ41AVX2(count, src, dst)
+	case "Q5_0":
+		widenQ50AVX2(count, src, dst)
+	case "Q5_1":
+		widenQ51AVX2(count, src, dst)
+	case "Q4_K":
+		widenQ4KAVX2(count, src, dst)
+	case "Q5_K":
+		widenQ5KAVX2(count, src, dst)
+	case "Q6_K":
+		widenQ6KAVX2(count, src, dst)
+	default:
+		return false
+	}
+	return true
+}
