@@ -220,6 +220,13 @@ var fileCodes = []Info{
 		Example: `graphviz.Render(ctx, "digraph {}", "gif")`,
 	},
 	{
+		//gofx:code models/sampling.BadSampling
+		Code: "FX8045", Title: "no token can be drawn",
+		Cause:   "a rule of sampling is out of its range, a score is no number, or no token is left",
+		Cure:    "give rules in the ranges that the message names; scores that are no numbers come from the network or its weights",
+		Example: `sampling.New(sampling.Config{TopP: 2})`,
+	},
+	{
 		//gofx:code cmd/fxgen/internal/work.BadSource
 		Code: "FX8050", Title: "source does not exist",
 		Cause:   "the argument names no built-in network, and no file or folder of a kind that fxgen reads",
