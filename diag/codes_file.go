@@ -227,6 +227,13 @@ var fileCodes = []Info{
 		Example: `sampling.New(sampling.Config{TopP: 2})`,
 	},
 	{
+		//gofx:code models/tokens.BadVocabulary
+		Code: "FX8046", Title: "GGUF file has no vocabulary that is known",
+		Cause:   "the file has no tokens, they are joined or texts are cut by a rule that is unknown, or the lists of the vocabulary do not agree",
+		Cure:    "use a file of one of the models that the message names; a decoder also runs on token numbers of another tokenizer",
+		Example: `the key tokenizer.ggml.model = "bert"`,
+	},
+	{
 		//gofx:code cmd/fxgen/internal/work.BadSource
 		Code: "FX8050", Title: "source does not exist",
 		Cause:   "the argument names no built-in network, and no file or folder of a kind that fxgen reads",
