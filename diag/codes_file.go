@@ -234,6 +234,13 @@ var fileCodes = []Info{
 		Example: `the key tokenizer.ggml.model = "bert"`,
 	},
 	{
+		//gofx:code models/decode.BadText
+		Code: "FX8047", Title: "text cannot be read",
+		Cause:   "tokens do not fit in the room that a decoder has for a text, are none of the network's, or an option of decode.New is out of its range",
+		Cure:    "shorten the text, or give decode.Options.Positions more of the network's positions; use the tokens of the network's own file",
+		Example: `decode.New(ctx, m, decode.Options{Block: 1})`,
+	},
+	{
 		//gofx:code cmd/fxgen/internal/work.BadSource
 		Code: "FX8050", Title: "source does not exist",
 		Cause:   "the argument names no built-in network, and no file or folder of a kind that fxgen reads",
