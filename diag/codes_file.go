@@ -220,6 +220,27 @@ var fileCodes = []Info{
 		Example: `graphviz.Render(ctx, "digraph {}", "gif")`,
 	},
 	{
+		//gofx:code models/sampling.BadSampling
+		Code: "FX8045", Title: "no token can be drawn",
+		Cause:   "a rule of sampling is out of its range, a score is no number, or no token is left",
+		Cure:    "give rules in the ranges that the message names; scores that are no numbers come from the network or its weights",
+		Example: `sampling.New(sampling.Config{TopP: 2})`,
+	},
+	{
+		//gofx:code models/tokens.BadVocabulary
+		Code: "FX8046", Title: "GGUF file has no vocabulary that is known",
+		Cause:   "the file has no tokens, they are joined or texts are cut by a rule that is unknown, or the lists of the vocabulary do not agree",
+		Cure:    "use a file of one of the models that the message names; a decoder also runs on token numbers of another tokenizer",
+		Example: `the key tokenizer.ggml.model = "bert"`,
+	},
+	{
+		//gofx:code models/decode.BadText
+		Code: "FX8047", Title: "text cannot be read",
+		Cause:   "tokens do not fit in the room that a decoder has for a text, are none of the network's, or an option of decode.New is out of its range",
+		Cure:    "shorten the text, or give decode.Options.Positions more of the network's positions; use the tokens of the network's own file",
+		Example: `decode.New(ctx, m, decode.Options{Block: 1})`,
+	},
+	{
 		//gofx:code cmd/fxgen/internal/work.BadSource
 		Code: "FX8050", Title: "source does not exist",
 		Cause:   "the argument names no built-in network, and no file or folder of a kind that fxgen reads",

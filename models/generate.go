@@ -2,7 +2,9 @@ package models
 
 import (
 	"iter"
+	"strconv"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -30,4 +32,32 @@ func greedy(text *tensor.Tensor, positions int, past *tensor.Tensor, forward fun
 			past, text = tensor.Cat([]*tensor.Tensor{past, present}, 0), next.Reshape(1, 1)
 		}
 	}
+}
+
+// CacheType is the type of each tensor of a Llama's cache with room for R positions of N texts:
+// [N, heads of keys, R, size of a head], of f32 or f16.
+func (c LlamaConfig) CacheType(d array.DType) string {
+	return d.String() + "[N," + strconv.Itoa(c.NumKVHeads) + ",R," + strconv.Itoa(c.HeadDim) + "]"
+}
+
+// Step is Forward over a cache of fixed room: the keys and values of each layer in turn, see
+// LlamaConfig.CacheType. It takes token numbers [N, S] (i64) that follow as many positions as seen [P]
+// (u8) has elements, whose values say nothing, to the scores of the token after the last one [N, V] and the
+// cache with the keys and values of the new tokens from position P on. A plan with
+// lowering.Options.Into writes these to the cache and copies nothing else of it.
+func (m *Llama) Step(inputIDs, seen *tensor.Tensor, cache []*tensor.Tensor) (logits *tensor.Tensor, after []*tensor.Tensor) {
+	before := seen.Size(0)
+	end := before.Add(inputIDs.Size(1))
+	x, cos, sin, upTo := m.enter(inputIDs, before)
+	for i, block := range m.Blk {
+		put := func(into, fresh *tensor.Tensor) *tensor.Tensor {
+			all := into.SliceScatter(fresh.Cast(into.DType()), 2, before, end)
+			after = append(after, all)
+			return all.Slice(2, 0, end)
+		}
+		x = block.through(x, cos, sin, upTo, func(k, v *tensor.Tensor) (keys, values *tensor.Tensor) {
+			return put(cache[2*i], k), put(cache[2*i+1], v)
+		})
+	}
+	return m.leave(x), after
 }

@@ -76,27 +76,37 @@ func (c LlamaConfig) PastType() string {
 // those (see LlamaConfig.PastType), to the scores of the token after the last one [N, V] and
 // the keys and values of the new tokens, S in place of P.
 func (m *Llama) Forward(inputIDs, past *tensor.Tensor) (logits, present *tensor.Tensor) {
-	before := past.Size(0)
-	keys := tensor.Arange(before.Add(inputIDs.Size(1)))
-	queries := keys.Slice(0, before, tensor.End)
-	x := m.TokenEmbd.rows(inputIDs)
-	if m.Config.ScaledWords {
-		x = x.MulScalar(float32(math.Sqrt(float64(m.Config.Width))))
-	}
-	cos, sin := m.Config.Rotary.turns(queries)
-	upTo := keys.Unsqueeze(0).Le(queries.Unsqueeze(1)) // a query looks at keys up to its own
+	x, cos, sin, upTo := m.enter(inputIDs, past.Size(0))
 	var cached []*tensor.Tensor
 	for i, block := range m.Blk {
 		out := nn.RunAll(block, x, cos, sin, upTo, past.Select(1, i).Permute(1, 2, 3, 0, 4))
 		x = out[0]
 		cached = append(cached, out[1].Permute(2, 0, 1, 3), out[2].Permute(2, 0, 1, 3))
 	}
+	return m.leave(x), tensor.Stack(cached, 1).Unflatten(1, len(m.Blk), 2)
+}
+
+// enter returns the rows of words that follow others, the turns of their positions, and which
+// keys their queries look at: those up to their own.
+func (m *Llama) enter(inputIDs *tensor.Tensor, before tensor.Size) (x, cos, sin, upTo *tensor.Tensor) {
+	keys := tensor.Arange(before.Add(inputIDs.Size(1)))
+	queries := keys.Slice(0, before, tensor.End)
+	x = m.TokenEmbd.rows(inputIDs)
+	if m.Config.ScaledWords {
+		x = x.MulScalar(float32(math.Sqrt(float64(m.Config.Width))))
+	}
+	cos, sin = m.Config.Rotary.turns(queries)
+	return x, cos, sin, keys.Unsqueeze(0).Le(queries.Unsqueeze(1))
+}
+
+// leave returns the scores after the last of the hidden states x [N, S, H].
+func (m *Llama) leave(x *tensor.Tensor) *tensor.Tensor {
 	x = m.OutputNorm.Forward(x.Select(1, -1))
 	output := m.Output
 	if output == nil {
 		output = m.TokenEmbd
 	}
-	return nn.Run(output, x), tensor.Stack(cached, 1).Unflatten(1, len(m.Blk), 2)
+	return nn.Run(output, x)
 }
 
 // Generate yields the likeliest tokens after a text [1, S] (i64), one after the other, until
@@ -120,6 +130,15 @@ type LlamaBlock struct {
 // of its positions, upTo [S, P+S] is true where a key is looked at, and past [2, N, heads, P, D] are
 // the keys and values of tokens before. It returns the keys and values of x as well.
 func (m *LlamaBlock) Forward(x, cos, sin, upTo, past *tensor.Tensor) (y, k, v *tensor.Tensor) {
+	y = m.through(x, cos, sin, upTo, func(newK, newV *tensor.Tensor) (keys, values *tensor.Tensor) {
+		k, v = newK, newV
+		return tensor.Cat([]*tensor.Tensor{past.Select(0, 0), k}, 2), tensor.Cat([]*tensor.Tensor{past.Select(0, 1), v}, 2)
+	})
+	return y, k, v
+}
+
+// through runs the block; all gives the keys and values of all positions for those of the new ones.
+func (m *LlamaBlock) through(x, cos, sin, upTo *tensor.Tensor, all func(k, v *tensor.Tensor) (keys, values *tensor.Tensor)) *tensor.Tensor {
 	c := m.Config
 	h := m.AttnNorm.Forward(x)
 	turned := func(by *LlamaLinear, norm *nn.RMSNorm, heads int) *tensor.Tensor {
@@ -130,11 +149,8 @@ func (m *LlamaBlock) Forward(x, cos, sin, upTo, past *tensor.Tensor) (y, k, v *t
 		return c.Rotary.turn(t.Transpose(1, 2), c.HeadDim, cos, sin)
 	}
 	q := turned(m.AttnQ, m.AttnQNorm, c.NumHeads)
-	k = turned(m.AttnK, m.AttnKNorm, c.NumKVHeads)
-	v = split(nn.Run(m.AttnV, h), c.NumKVHeads).Transpose(1, 2)
-	keys := tensor.Cat([]*tensor.Tensor{past.Select(0, 0), k}, 2)
-	values := tensor.Cat([]*tensor.Tensor{past.Select(0, 1), v}, 2)
-	found := q.ScaledDotProductAttention(keys, values, upTo, tensor.AttentionAttrs{EnableGqa: c.NumHeads != c.NumKVHeads})
+	keys, values := all(turned(m.AttnK, m.AttnKNorm, c.NumKVHeads), split(nn.Run(m.AttnV, h), c.NumKVHeads).Transpose(1, 2))
+	found := q.Cast(keys.DType()).ScaledDotProductAttention(keys, values, upTo, tensor.AttentionAttrs{EnableGqa: c.NumHeads != c.NumKVHeads}).Cast(array.F32)
 	x = x.Add(nn.Run(m.AttnOutput, found.Transpose(1, 2).Flatten(2, 3)))
 	h = m.FfnNorm.Forward(x)
 	gate := nn.Run(m.FfnGate, h)
@@ -143,7 +159,7 @@ func (m *LlamaBlock) Forward(x, cos, sin, upTo, past *tensor.Tensor) (y, k, v *t
 	} else {
 		gate = gate.Silu()
 	}
-	return x.Add(nn.Run(m.FfnDown, gate.Mul(nn.Run(m.FfnUp, h)))), k, v
+	return x.Add(nn.Run(m.FfnDown, gate.Mul(nn.Run(m.FfnUp, h))))
 }
 
 // split takes x [N, S, heads*D] to [N, S, heads, D].

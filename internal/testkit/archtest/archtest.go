@@ -12,7 +12,9 @@ const Module = "github.com/gofx-dev/gofx"
 var Rows = [][]string{
 	{"cmd"}, // and everything below it
 	{"lowering/gpu/cardtest"},
+	{"models/decode"},
 	{"models"},
+	{"models/sampling", "models/tokens"},
 	{"train"},
 	{"fx"},
 	{"lazy/lazytest", "compile"},
@@ -106,7 +108,7 @@ var (
 // Service lists the rooms that a user's program imports: to capture, run and plan networks, and in
 // generated code. Modules of other people are for the command line, tests and drawing, so that
 // the program's go.mod requires this module alone.
-var Service = []string{"fx", "lazy", "compile", "compile/source", "compile/state", "nn", "optim", "train", "tensor", "models", "lowering/cpu", "array/weights", "onnx", "pt2", "codegen/certificate"}
+var Service = []string{"fx", "lazy", "compile", "compile/source", "compile/state", "nn", "optim", "train", "tensor", "models", "models/decode", "models/sampling", "models/tokens", "lowering/cpu", "array/weights", "onnx", "pt2", "codegen/certificate"}
 
 // row returns the row of a room (0 is the highest), -1 for unknown ones.
 func row(room string) int {

@@ -1,0 +1,214 @@
+package decode
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// Options are the choices of New. The zero Options are those of one text at a time.
+type Options struct {
+	// Positions is the room of a text, 0 for as many as the network has been trained for.
+	Positions int
+	// Texts is how many texts are read at once, in step, 0 for one.
+	Texts int
+	// Cache is the element type of keys and values, array.F32 or array.F16; the zero value is F32. F16 takes half the
+	// memory, and attention reads half as much; queries are rounded to it, too.
+	Cache array.DType
+	// Block is the most tokens that one run of the network takes, which bounds the memory for long
+	// prompts: a multiple of 32, 64 at least; 0 is DefaultBlock. Results do not depend on it, see Text.Read.
+	Block int
+	// Threads is the most threads of one run, 0 for one a processor.
+	Threads int
+}
+
+// DefaultBlock is the most tokens that a run takes by default: enough for products of full speed.
+const DefaultBlock = 256
+
+// Blocks are cut where kernels cut, too, so that they change no bit: attention takes blockUnit queries
+// together, and products of fewer rows than leastBlock may sum in another order.
+const (
+	blockUnit  = 32
+	leastBlock = 16
+)
+
+// Decoder is a network that was captured and planned once, for texts of all lengths. Many goroutines
+// may share one.
+type Decoder struct {
+	config models.LlamaConfig
+	o      Options
+	plan   *cpu.Executable
+}
+
+// New captures and plans a network. The error of wrong options is FX8047.
+func New(ctx context.Context, m *models.Llama, o Options) (*Decoder, error) {
+	c := m.Config
+	for _, f := range []struct {
+		name      string
+		n         *int
+		otherwise int
+		least     int
+		most      int
+		unit      int
+	}{
+		{"Positions", &o.Positions, c.MaxPositions, 1, c.MaxPositions, 1},
+		{"Texts", &o.Texts, 1, 1, 1 << 16, 1},
+		{"Block", &o.Block, DefaultBlock, 2 * blockUnit, 1 << 20, blockUnit},
+	} {
+		if *f.n == 0 {
+			*f.n = f.otherwise
+		}
+		if *f.n < f.least || *f.n > f.most || *f.n%f.unit != 0 {
+			want := "expected " + strconv.Itoa(f.least) + " to " + strconv.Itoa(f.most)
+			if f.unit > 1 {
+				want += ", a multiple of " + strconv.Itoa(f.unit)
+			}
+			return nil, diag.New(BadText, "decode: "+f.name+" is "+strconv.Itoa(*f.n)+", "+want)
+		}
+	}
+	if o.Cache == array.Invalid {
+		o.Cache = array.F32
+	}
+	if o.Cache != array.F32 && o.Cache != array.F16 {
+		return nil, diag.New(BadText, "decode: Cache is "+o.Cache.String()+", expected f32 or f16")
+	}
+	gm, err := capture(ctx, m, o.Cache)
+	if err != nil {
+		return nil, err
+	}
+	opts := lowering.Options{Threads: o.Threads, Shapes: map[string]int{"N": o.Texts, "R": o.Positions}}
+	for i := range 2 * c.NumLayers {
+		opts.Into = append(opts.Into, lowering.Into{Result: 1 + i, Input: 2 + i})
+	}
+	plan, err := cpu.Compile(gm.Module, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Decoder{c, o, plan}, nil
+}
+
+// capture returns the graph of models.Llama.Step, with all sizes open.
+func capture(ctx context.Context, m *models.Llama, d array.DType) (*fx.GraphModule, error) {
+	var cache []*tensor.Tensor
+	opts := []fx.Option{fx.Method("Step"), fx.Input("input_ids", "i64[N,S]"), fx.Input("seen", "u8[P]")}
+	for i := range m.Config.NumLayers {
+		for _, what := range []string{"keys_", "values_"} {
+			cache = append(cache, fx.Meta(m.Config.CacheType(d)))
+			opts = append(opts, fx.Input(what+strconv.Itoa(i), m.Config.CacheType(d)))
+		}
+	}
+	gm, err := fx.Trace(ctx, m, append(opts, fx.Args(nil, nil, cache))...)
+	if err != nil {
+		return nil, err
+	}
+	_, err = gm.Apply(ctx, fx.Optimise(), fx.PassOptions{})
+	return gm, err
+}
+
+// Close gives back the memory of the plan. Texts cannot be read any more.
+func (d *Decoder) Close() error { return d.plan.Close() }
+
+// Text is as many texts as Options.Texts says, which a Decoder has read up to a position. It is not
+// for several goroutines at once.
+type Text struct {
+	d      *Decoder
+	n      int // positions
+	cache  []*array.Array
+	in     []*array.Array
+	logits *array.Array
+	seen   *array.Array // as many bytes as there are positions at most
+}
+
+// Text returns texts without a token, with room for Options.Positions of them.
+func (d *Decoder) Text() *Text {
+	c := d.config
+	t := &Text{d: d, logits: array.New(array.F32, d.o.Texts, c.VocabSize), seen: array.New(array.U8, d.o.Positions)}
+	for range 2 * c.NumLayers {
+		t.cache = append(t.cache, array.New(d.o.Cache, d.o.Texts, c.NumKVHeads, d.o.Positions, c.HeadDim))
+	}
+	return t
+}
+
+// Len returns how many tokens of each text were read.
+func (t *Text) Len() int { return t.n }
+
+// Room returns how many more tokens of each text can be read.
+func (t *Text) Room() int { return t.d.o.Positions - t.n }
+
+// Cut forgets the tokens from position n on, so that a text goes on from there in another way.
+// It does nothing where there are fewer.
+func (t *Text) Cut(n int) { t.n = max(0, min(n, t.n)) }
+
+// Read reads as many tokens of each text, which follow those read before, and returns the scores of
+// the next one, a slice for each text, which the next call overwrites. Long lists are read
+// in blocks; scores have the bits that one block gives. The error is FX8047 if the lists do not
+// fit in the room or have other numbers of tokens, or if one is no token: then nothing is read. After
+// any other error the text ends where the last whole block did.
+func (t *Text) Read(ctx context.Context, tokens ...[]int64) ([][]float32, error) {
+	if err := t.check(tokens); err != nil {
+		return nil, err
+	}
+	for at, n := 0, len(tokens[0]); at < n; {
+		end := min(at+t.d.o.Block, n)
+		if left := n - end; left > 0 && left < leastBlock {
+			end -= blockUnit
+		}
+		if err := t.run(ctx, tokens, at, end); err != nil {
+			return nil, err
+		}
+		at = end
+	}
+	all, v := array.Data[float32](t.logits), t.d.config.VocabSize
+	scores := make([][]float32, len(tokens))
+	for i := range scores {
+		scores[i] = all[i*v : (i+1)*v]
+	}
+	return scores, nil
+}
+
+// run reads tokens at to end of each list.
+func (t *Text) run(ctx context.Context, tokens [][]int64, at, end int) error {
+	ids := make([]int64, 0, len(tokens)*(end-at))
+	for _, list := range tokens {
+		ids = append(ids, list[at:end]...)
+	}
+	seen := array.FromSlice(array.Data[uint8](t.seen)[:t.n], t.n)
+	t.in = append(t.in[:0], array.FromSlice(ids, len(tokens), end-at), seen)
+	t.in = append(t.in, t.cache...)
+	out := append([]*array.Array{t.logits}, t.cache...)
+	if err := t.d.plan.RunInto(ctx, out, t.in); err != nil {
+		return err
+	}
+	t.n += end - at
+	return nil
+}
+
+// check refuses lists that cannot be read.
+func (t *Text) check(tokens [][]int64) error {
+	if len(tokens) != t.d.o.Texts {
+		return diag.New(BadText, "decode: "+strconv.Itoa(len(tokens))+" lists of tokens, expected "+strconv.Itoa(t.d.o.Texts)+", one for each text")
+	}
+	n := len(tokens[0])
+	if n == 0 || n > t.Room() {
+		return diag.New(BadText, "decode: "+strconv.Itoa(n)+" tokens after "+strconv.Itoa(t.n)+", expected 1 to "+strconv.Itoa(t.Room())+": a text has room for "+strconv.Itoa(t.d.o.Positions)).
+			WithHint("shorten the text, or give more room where the network has more positions")
+	}
+	for i, list := range tokens {
+		if len(list) != n {
+			return diag.New(BadText, "decode: text "+strconv.Itoa(i)+" has "+strconv.Itoa(len(list))+" tokens, expected "+strconv.Itoa(n)+" as text 0 has")
+		}
+		for _, id := range list {
+			if id < 0 || id >= int64(t.d.config.VocabSize) {
+				return diag.New(BadText, "decode: token "+strconv.FormatInt(id, 10)+" is none of the network's, expected a number below "+strconv.Itoa(t.d.config.VocabSize))
+			}
+		}
+	}
+	return nil
+}
