@@ -1,17 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gofx-dev/gofx/internal/testkit/follow"
 	"github.com/gofx-dev/gofx/internal/testkit/workdir"
 )
 
@@ -30,90 +29,30 @@ func TestGuidesAreFollowedWordByWord(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(top, "docs", name))
 			require.NoError(t, err)
 			page, _, _ := strings.Cut(string(text), ownPart)
-			r := reader{dir: workdir.Of(t), env: userEnv(t)}
+			r := follow.Reader{Dir: workdir.Of(t), Env: userEnv(t), Then: useCheckout(t)}
 			for _, step := range strings.Split(page, "\n## ") {
 				title, _, _ := strings.Cut(step, "\n")
-				if !t.Run(title, func(t *testing.T) { r.t = t; r.follow(step) }) {
+				if !t.Run(title, func(t *testing.T) { require.NoError(t, r.Follow(step)) }) {
 					return // the next steps stand on this one
 				}
 			}
-			require.Greater(t, r.files, 2)
-			require.Greater(t, r.commands, 3)
-			require.Greater(t, r.outputs, 1)
+			require.Greater(t, r.Files, 2)
+			require.Greater(t, r.Commands, 3)
+			require.Greater(t, r.Outputs, 1)
 		})
 	}
 }
 
-// reader is a user who follows a guide.
-type reader struct {
-	t        *testing.T
-	dir      string
-	env      []string
-	out      string // of the last command
-	files    int
-	commands int
-	outputs  int
-}
-
-// home stands for the folder of the module in a guide's output.
-const home = "/home/gopher/shop"
-
-// follow carries out the blocks of a step.
-func (r *reader) follow(step string) {
-	fence := regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
-	at := 0
-	for _, m := range fence.FindAllStringSubmatchIndex(step, -1) {
-		if before := step[at:m[0]]; !strings.HasSuffix(before, "-->\n") { // a quotation
-			r.block(before, step[m[2]:m[3]], step[m[4]:m[5]])
+// useCheckout has a new module use this checkout instead of a release.
+func useCheckout(t *testing.T) func(line string) []string {
+	checkout, err := filepath.Abs(top)
+	require.NoError(t, err)
+	return func(line string) []string {
+		if !strings.HasPrefix(line, "go mod init ") {
+			return nil
 		}
-		at = m[1]
+		return []string{"go mod edit -replace github.com/gofx-dev/gofx=" + checkout}
 	}
-}
-
-var goFile = regexp.MustCompile("`([\\w/]+\\.(?:go|fx))`")
-
-// block carries out a block; before is the text before it.
-func (r *reader) block(before, language, text string) {
-	last := before[strings.LastIndex(strings.TrimSpace(before), "\n\n")+1:]
-	switch {
-	case language == "go" || language == "fx":
-		names := goFile.FindAllStringSubmatch(last, -1)
-		require.NotEmpty(r.t, names, "no name of a file stands before\n%s", text)
-		path := filepath.Join(r.dir, names[len(names)-1][1])
-		require.NoError(r.t, os.MkdirAll(filepath.Dir(path), 0o777))
-		require.NoError(r.t, os.WriteFile(path, []byte(text), 0o666))
-		r.files++
-	case language == "sh":
-		for line := range strings.Lines(text) {
-			r.run(strings.TrimSpace(line))
-		}
-	case strings.HasSuffix(strings.TrimSpace(last), "prints"):
-		require.Equal(r.t, strings.TrimSpace(text), strings.TrimSpace(r.out))
-		r.outputs++
-	default:
-		r.t.Fatalf("a block is neither a file, nor commands, nor what they print:\n%s", text)
-	}
-}
-
-// run runs a command. The module uses this checkout instead of a release.
-func (r *reader) run(line string) {
-	r.shell(line)
-	if strings.HasPrefix(line, "go mod init ") {
-		checkout, err := filepath.Abs(top)
-		require.NoError(r.t, err)
-		r.shell("go mod edit -replace github.com/gofx-dev/gofx=" + checkout)
-	}
-	r.commands++
-}
-
-func (r *reader) shell(line string) {
-	cmd := exec.Command("sh", "-c", line)
-	cmd.Dir, cmd.Env = r.dir, r.env
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	require.NoError(r.t, err, "%s\n%s", line, out.String())
-	r.out = strings.ReplaceAll(out.String(), r.dir, home)
 }
 
 // userEnv is the environment of a user who has the contents of the module cache. Modules
@@ -140,11 +79,11 @@ func TestCommandsOfTheGeneratedPage(t *testing.T) {
 	require.NoError(t, err)
 	list := blocks(string(page), "sh")
 	require.NotEmpty(t, list)
-	r := reader{t: t, dir: filepath.Join(top, "examples", "digits"), env: userEnv(t)}
+	r := follow.Reader{Dir: filepath.Join(top, "examples", "digits"), Env: userEnv(t)}
 	for _, text := range list {
 		for line := range strings.Lines(text) {
 			out := filepath.Join(t.TempDir(), "program")
-			r.shell(strings.Replace(strings.TrimSpace(line), " -o digits ", " -o "+out+" ", 1))
+			require.NoError(t, r.Shell(strings.Replace(strings.TrimSpace(line), " -o digits ", " -o "+out+" ", 1)))
 			require.FileExists(t, out)
 		}
 	}

@@ -65,7 +65,7 @@ var Rows = [][]string{
 	{"shape", "internal/blocks"},
 	{"array", "internal/named", "internal/onnxpb", "internal/scan", "internal/turn", "internal/userpkg"},
 	{"diag"},
-	{"internal/dynlib", "internal/goname", "internal/kept", "internal/mapfile", "internal/near", "internal/peek", "internal/swap", "internal/textdiff", "internal/ziparc"},
+	{"internal/dynlib", "internal/goname", "internal/kept", "internal/licences", "internal/mapfile", "internal/near", "internal/peek", "internal/swap", "internal/textdiff", "internal/ziparc"},
 }
 
 // Exceptions are imports within one row, or upwards, that are allowed, with reasons.
