@@ -60,6 +60,7 @@ func FromSlice[T Elem](data []T, shape ...int) *Array {
 	}
 	var z T
 	a.store = WrapBytes(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(z))))
+	a.store.born |= 2
 	return a
 }
 

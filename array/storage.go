@@ -18,7 +18,7 @@ const Align = 64
 // valid.
 type Storage struct {
 	bytes   []byte
-	born    uint64 // the moment, doubled, plus 1 for memory that was there before
+	born    uint64 // four times the moment, plus 1 for memory that was there before, and 2 for that of a Go slice
 	wrote   atomic.Uint64
 	history atomic.Pointer[history] // nil for most
 }
@@ -78,7 +78,7 @@ func (s *Storage) init(n int, clear bool) {
 	if r := int(uintptr(unsafe.Pointer(unsafe.SliceData(buf))) & (Align - 1)); r != 0 {
 		skip = Align - r
 	}
-	s.bytes, s.born = buf[skip:skip+n:skip+n], 2*clock.Add(1)
+	s.bytes, s.born = buf[skip:skip+n:skip+n], 4*clock.Add(1)
 }
 
 // uncleared returns n bytes of any content, n at least 1. A strings.Builder is what Go has that asks for
@@ -94,7 +94,7 @@ func uncleared(n int) []byte {
 // element type that is read from it, and hold nothing but 0 and 1 where that is
 // bool; see Truths. Whoever has b can change it: the storage
 // counts as exposed.
-func WrapBytes(b []byte) *Storage { return &Storage{bytes: b, born: 2*clock.Add(1) + 1} }
+func WrapBytes(b []byte) *Storage { return &Storage{bytes: b, born: 4*clock.Add(1) + 1} }
 
 // Bytes returns the memory itself, not a copy.
 func (s *Storage) Bytes() []byte { return s.bytes }
@@ -135,7 +135,7 @@ func (s *Storage) Overlaps(o *Storage) bool {
 }
 
 // Born returns the moment at which the storage was made.
-func (s *Storage) Born() uint64 { return s.born / 2 }
+func (s *Storage) Born() uint64 { return s.born / 4 }
 
 // Version returns the moment of the last write recorded by Bump, 0 for none.
 func (s *Storage) Version() uint64 { return s.wrote.Load() }
@@ -310,6 +310,10 @@ func (s *Storage) Sliced() bool {
 	h := s.history.Load()
 	return h != nil && h.sliced.Load()
 }
+
+// OfSlice reports whether the memory is that of a Go slice, which code has: FromSlice made it, or Slice
+// was called.
+func (s *Storage) OfSlice() bool { return s.born&2 != 0 || s.Sliced() }
 
 // Bake records that values were written to the memory that depend on parameters, which
 // nothing computes again when these change.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/tensor"
@@ -75,4 +77,21 @@ func TestSlices_takenBefore(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of a slice that a parameter was made of a session knows too little to look at it at each call. What Go code writes
+// through it while a write is recorded is an error when the session comes to write there.
+func TestSlices_ofParameters(t *testing.T) {
+	data := []float32{1, 2}
+	w := tensor.Param(array.FromSlice(data, 2))
+	s := lazy.New(lazy.Options{})
+	defer s.Close()
+	w.AddInPlace(s.In(tensor.Ones(2)))
+	data[0] = 7
+	err := func() (err error) {
+		defer diag.Catch(&err)
+		_ = w.String()
+		return nil
+	}()
+	require.ErrorContains(t, err, "Go code wrote to memory of the tensor after the session had recorded a write to it")
 }

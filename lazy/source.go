@@ -182,6 +182,9 @@ func (s *Session) settle(st *array.Storage, why Reason) {
 			panic(v.mistake())
 		}
 		at := m.Array().Storage()
+		if m.Overwritten() {
+			source{s}.Changed("settle", m)
+		}
 		s.protect(at)
 		array.Copy(m.Array(), v.data)
 		s.past.gave(m.Root(), v)

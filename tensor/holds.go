@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unsafe"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 )
 
@@ -157,6 +159,25 @@ func Absent(root any, visit func(at Item, t reflect.Type)) {
 		return t.Kind() != reflect.Pointer || !strings.HasPrefix(t.Elem().PkgPath(), library) // whose fields may be nil
 	}
 	w.value(reflect.ValueOf(root), Item{}, way{root: true})
+}
+
+// SliceOver returns the Go expression below a module, such as ".Head.data", of a slice of numbers that has bytes
+// in common with a storage, "" where the fields of the module and of those in it have none.
+func SliceOver(root any, st *array.Storage) (selector string) {
+	b := st.Bytes()
+	if root == nil || len(b) == 0 {
+		return ""
+	}
+	from := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	w := walker{open: map[Key]bool{}, visit: func(Item) bool { return true }}
+	w.plain = func(at Item, v reflect.Value) {
+		start, size := v.Pointer(), uintptr(v.Cap())*v.Type().Elem().Size()
+		if selector == "" && start < from+uintptr(len(b)) && from < start+size {
+			selector = at.Selector
+		}
+	}
+	w.value(reflect.ValueOf(root), Item{}, way{root: true})
+	return selector
 }
 
 // library is where the modules of gofx are.

@@ -61,6 +61,7 @@ type walker struct {
 	open  map[Key]bool                   // modules being visited, to end cycles
 	odd   func(at Item, v reflect.Value) // told of maps without names; may be nil
 	none  func(at Item, t reflect.Type)  // told of nil pointers, interfaces and functions; may be nil
+	plain func(at Item, v reflect.Value) // told of slices of numbers; may be nil
 }
 
 // way is how a value was reached.
@@ -219,15 +220,22 @@ func (w *walker) fields(s reflect.Value, at Item, root bool) {
 		}
 		w.value(peek.Field(s, f.index), Item{Path: path, Selector: at.Selector + f.selector, Buffer: at.Buffer || f.buffer}, way{hidden: f.unexported, part: f.part})
 	}
-	if w.none == nil {
+	if w.none == nil && w.plain == nil {
 		return
 	}
 	for i := range s.NumField() {
-		if f := s.Type().Field(i); f.Type.Kind() == reflect.Func && s.Field(i).IsNil() {
-			w.absent(s.Field(i), Item{Path: join(at.Path, FieldName(f.Name)), Selector: at.Selector + "." + f.Name})
+		f := s.Type().Field(i)
+		in := Item{Path: join(at.Path, FieldName(f.Name)), Selector: at.Selector + "." + f.Name}
+		switch k := f.Type.Kind(); {
+		case k == reflect.Func && s.Field(i).IsNil():
+			w.absent(s.Field(i), in)
+		case k == reflect.Slice && w.plain != nil && isNumber(f.Type.Elem()):
+			w.plain(in, s.Field(i))
 		}
 	}
 }
+
+func isNumber(t reflect.Type) bool { return t.Kind() >= reflect.Bool && t.Kind() <= reflect.Float64 }
 
 // fieldPlan is what Walk does about one field of a struct type.
 type fieldPlan struct {

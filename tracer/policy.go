@@ -69,17 +69,18 @@ func (s *sources) Constant(m *memory) record.Slot {
 	return (*slot)(mod.Param(path))
 }
 
-// owner is a tensor of the model's state and the version that it had when it entered.
+// owner is a tensor of the model's state, and the version and sum that it had when it entered.
 type owner struct {
 	m       *memory
 	version uint64
+	sum     uint64
 }
 
 // Entered implements record.Source: it reports a tensor that was written while tracing
 // by calls that no traced value took part in, where the graph has no way to do the same.
 func (s *sources) Entered(m *memory) {
 	if m.Owner() {
-		s.owners = append(s.owners, owner{m, m.Array().Storage().Version()})
+		s.owners = append(s.owners, owner{m, m.Array().Storage().Version(), m.Sum()})
 		return
 	}
 	if !s.once && s.t.rec.Eager.Unseen(m) {

@@ -27,8 +27,14 @@ func (s *sources) unseenWrites() {
 		s.t.report((&diag.Error{Code: UnseenWrite, Msg: "the model writes to a tensor whose value lasts from call to call, and uses the value of its first call in a way that the trace does not see",
 			Hint: "compute with tensor.On(x, t) for the tensor t, where x is an input, and leave its data alone"}).At(at))
 	}
+	for _, m := range s.t.rec.Eager.Held() {
+		s.slicesOf(m)
+	}
 	for _, o := range s.owners {
-		if o.m.Array().Storage().Version() != o.version || o.m.Changed() {
+		if o.sum != o.m.Sum() && o.m.Array().Storage().Version() == o.version {
+			s.t.report((&diag.Error{Code: UnseenWrite, Msg: "Go code of the model wrote through a slice to the memory of its tensor " + o.m.Slot().Name() + " while it was traced",
+				Hint: "write to the tensor by calls of tensors, such as tensor.On(x, t).CopyInPlace(v), where x is an input"}).At(o.m.Given()))
+		} else if o.m.Array().Storage().Version() != o.version || o.m.Changed() {
 			s.t.report((&diag.Error{Code: UnseenWrite, Msg: "the model wrote to its tensor " + o.m.Slot().Name() + " while it was traced, by a computation that no traced value takes part in",
 				Hint: "write tensor.On(x, m.Buffer) for the buffer, where x is an input, so that the trace sees it"}).At(o.m.Root().LastWrite()))
 		}
@@ -37,6 +43,25 @@ func (s *sources) unseenWrites() {
 		if !w.said && !slices.ContainsFunc(s.owners, func(o owner) bool { return o.m.Array().Storage() == w.to }) {
 			s.t.report(unseenWrite().At(w.at))
 		}
+	}
+}
+
+// slicesOf reports memory that calls of the model write, or read, and Go code writes through a slice.
+func (s *sources) slicesOf(m *memory) {
+	st := m.Array().Storage()
+	if m.Local() || !st.OfSlice() {
+		return
+	}
+	if !m.Dirty() {
+		if m.ReadAndChanged() {
+			s.t.report((&diag.Error{Code: UnseenWrite, Msg: "Go code of the model writes to a slice of a tensor's memory whose values it has used before, which the next call would see and the graph does not",
+				Hint: "compute the new values with calls of tensors, such as tensor.On(x, t).CopyInPlace(v), where x is an input"}).At(m.Given()))
+		}
+		return
+	}
+	if field := tensor.SliceOver(s.t.root, st); field != "" {
+		s.t.report((&diag.Error{Code: UnseenWrite, Msg: "the model writes to a tensor of whose memory its field " + field[1:] + " is a Go slice: the graph does not see what Go code reads and writes through that",
+			Hint: "keep no slice of the tensor: read and write it by calls of tensors, or keep the numbers apart from it"}).At(s.t.rec.Eager.StorageOf(m).Written))
 	}
 }
 

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"hash/maphash"
 	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/array"
@@ -26,12 +27,14 @@ type Memory[V alias.Operand, B comparable] struct {
 	local    bool         // made while recording
 	dirty    atomic.Bool  // a write was recorded; others ask, see Dirty
 	snapshot *array.Array // what the memory held when it was captured, where others can write to it
+	used     *array.Array // what it held when a value was read of it, if others have written to it since
 	mixed    bool         // Go code wrote to it in a region: it holds what one round leaves
 	lifted   map[B]V
 	given    diag.Pos          // where code took the memory
 	free     func()            // gives up a tensor.Claim
 	first    *alias.Storage[V] // with the values from before all recorded writes
 	copied   bool              // the memory of such a first
+	sum      uint64            // of a session's, when a write was recorded; see Sum
 }
 
 // memoryOf returns what is known of a storage that a recorder has made.
@@ -105,8 +108,38 @@ func (m *Memory[V, B]) Changed() bool {
 	return m.snapshot != nil && !array.Equal(m.snapshot, m.Array())
 }
 
+var seed = maphash.MakeSeed()
+
+// Sum tells whether Go code that has the memory as a slice writes to it; it is 0 for other memory.
+func (m *Memory[V, B]) Sum() uint64 {
+	if !m.Array().Storage().OfSlice() {
+		return 0
+	}
+	return max(1, maphash.Bytes(seed, array.Bytes(array.Contiguous(m.Array()))))
+}
+
+// Overwritten reports whether Go code has written through a slice to memory of a session's after a write to it was
+// recorded.
+func (m *Memory[V, B]) Overwritten() bool { return m.sum != 0 && m.dirty.Load() && m.sum != m.Sum() }
+
+// ReadAndChanged reports whether a value was read of memory of before, and others have written another one since, so that
+// the next call would read that.
+func (m *Memory[V, B]) ReadAndChanged() bool {
+	if m.owner || m.local || m.root == nil {
+		return false
+	}
+	was := m.used
+	if was == nil && len(m.lifted) > 0 {
+		was = m.snapshot
+	}
+	return was != nil && !array.Equal(was, m.Array())
+}
+
 // renew captures memory again that others have written to.
 func (m *Memory[V, B]) renew(s *alias.Storage[V]) {
+	if m.used == nil && len(m.lifted) > 0 {
+		m.used = m.snapshot
+	}
 	m.snapshot, m.slot = array.Clone(m.Array()), nil
 	clear(m.lifted)
 	s.Version++
