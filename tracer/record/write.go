@@ -66,7 +66,9 @@ func (r *Recorder[V, B]) own(storage *alias.Storage[V], mem *Memory[V, B]) bool 
 		}
 		storage.Value = mem.lifted[mem.home]
 	})
-	mem.dirty.Store(storage.Value != none)
+	if mem.dirty.Store(storage.Value != none); mem.gone && mem.dirty.Load() {
+		r.Eager.again(storage, mem)
+	}
 	if st := mem.Array().Storage(); mem.dirty.Load() && st.Wrapped() {
 		mem.free = tensor.Claim(st, mem)
 	}
