@@ -257,6 +257,16 @@ func TestEveryWord(t *testing.T) {
 	}
 }
 
+// A count that nothing reads is no word of the guard.
+func TestThousandCalls(t *testing.T) {
+	f, w := CompileCounts(compile.Strict()), newWorld()
+	for range 1000 {
+		f.Call(w.M, w.X, w.Y)
+	}
+	require.Equal(t, compile.Stats{Calls: 1000, Hits: 999, Misses: 1, Captures: 1, Records: 1}, f.Stats())
+	require.Equal(t, 7+1000*(1+w.M.Depth), w.M.Steps)
+}
+
 // The generated files are those that the programs give: a stale one panics here.
 func TestGenerated(t *testing.T) {
 	names := map[string]bool{}
