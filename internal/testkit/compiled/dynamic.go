@@ -145,7 +145,7 @@ func Reflects(m *Model, x, y *tt) *tt {
 
 func Unsafely(m *Model, x, y *tt) *tt { return x.MulScalar(*(*float64)(unsafe.Pointer(&m.Scale))) }
 
-func Shuffles(m *Model, x, y *tt) *tt { return x.Add(y).AddScalar(rand.IntN(1)) }
+func Shuffles(m *Model, x, y *tt) *tt { return x.Add(y).AddScalar(min(rand.IntN(2), 0)) }
 
 func Waits(m *Model, x, y *tt) *tt {
 	time.Sleep(time.Nanosecond)

@@ -28,6 +28,15 @@ func (p *program) misses() int {
 	return p.want.records + p.want.plain
 }
 
+// constructor is the name of the function that makes the compiled form.
+func (p *program) constructor() string {
+	switch p.name {
+	case "Forward", "ByValue", "BreakForward":
+		return "CompileModel" + p.name
+	}
+	return "Compile" + p.name
+}
+
 type told interface{ Stats() compile.Stats }
 
 type caller1[A any] interface {

@@ -43,12 +43,13 @@ func InterfacesCompared(m *Model, x, y *tt) (bool, bool) {
 
 func NilInInterface(m *Model, x, y *tt) (bool, *tt) {
 	var l *Leaky
-	var a Activation = l
-	if a == nil || m.Act == a {
+	if isNil(l) || m.Act == Activation(l) {
 		return true, y
 	}
-	return a == nil, x
+	return isNil(m.Act), x
 }
+
+func isNil(a Activation) bool { return a == nil }
 
 func Chain(m *Model, x, y *tt) *tt {
 	b := &chain{x: x}

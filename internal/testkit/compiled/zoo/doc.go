@@ -4,4 +4,4 @@
 // The constructors are generated.
 package zoo
 
-//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go Align.Forward DeBERTa.Forward MonoDepth.Forward Quantized.Forward TridentNet.Forward BlockDrop.Forward AttnDecoder.Forward GreedyDecoder.Forward
+//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go Align.Forward DeBERTa.Forward MonoDepth.Forward DenseNet.Forward Quantized.Forward TridentNet.Forward BlockDrop.Forward AttnDecoder.Forward GreedyDecoder.Forward

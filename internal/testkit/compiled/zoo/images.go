@@ -100,6 +100,31 @@ func (m *MonoDepth) Forward(x *tensor.Tensor) []*tensor.Tensor {
 	return out
 }
 
+// DenseNet has layers that see the results of all before them.
+type DenseNet struct {
+	Stem   *nn.Conv2d
+	Layers []*nn.Conv2d
+	Last   *nn.Linear
+}
+
+// NewDenseNet makes a small one.
+func NewDenseNet() *DenseNet {
+	m := &DenseNet{Stem: conv(3, 4, 2, 1), Last: linear(10, 5)}
+	for i := range 3 {
+		m.Layers = append(m.Layers, conv(4+2*i, 2, 1, 1))
+	}
+	return m
+}
+
+// Forward takes images [N, 3, H, W] to scores.
+func (m *DenseNet) Forward(x *tensor.Tensor) *tensor.Tensor {
+	features := []*tensor.Tensor{m.Stem.Forward(x)}
+	for _, l := range m.Layers {
+		features = append(features, l.Forward(tensor.Cat(features, 1).Relu()))
+	}
+	return m.Last.Forward(tensor.Cat(features, 1).Mean(2, 3))
+}
+
 // Quantized rounds activations and weights to steps that the data gives.
 type Quantized struct {
 	Stem   *nn.Conv2d

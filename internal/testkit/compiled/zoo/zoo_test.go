@@ -3,6 +3,7 @@ package zoo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -63,6 +64,7 @@ var networks = []network{
 	one("DeBERTa", NewDeBERTa, ids, "i64[1,5]", (*DeBERTa).Forward, CompileDeBERTaForward),
 	of("MonoDepth", NewMonoDepth, func() []*tt { return list(image()) }, []string{imageType}, func(m *MonoDepth, x []*tt) []*tt { return m.Forward(x[0]) },
 		CompileMonoDepthForward, func(c *CompiledMonoDepthForward, m *MonoDepth, x []*tt) []*tt { return c.Call(m, x[0]) }),
+	one("DenseNet", NewDenseNet, image, imageType, (*DenseNet).Forward, CompileDenseNetForward),
 	one("Quantized", NewQuantized, image, imageType, (*Quantized).Forward, CompileQuantizedForward),
 	one("TridentNet", NewTridentNet, image, imageType, (*TridentNet).Forward, CompileTridentNetForward),
 	of("BlockDrop", NewBlockDrop, func() []*tt { return list(image(), tensor.FromSlice([]float32{1, 0, 1}, 1, 3)) }, []string{imageType, "f32[1,3]"},
@@ -77,15 +79,6 @@ var networks = []network{
 			return list(a, b)
 		}),
 	one("GreedyDecoder", NewGreedyDecoder, func() *tt { return tensor.Ones(1, 6) }, "f32[1,6]", (*GreedyDecoder).Forward, CompileGreedyDecoderForward),
-}
-
-// graphs says in how many graphs each way captures six calls: a trace, a lazy session, and records of the compiled form.
-// A trace refuses AttnDecoder, which keeps a traced tensor in a field; the first state of a session's is no value of it.
-type graphs struct{ trace, lazy, compile int }
-
-var captured = map[string]graphs{
-	"Align": {1, 1, 1}, "DeBERTa": {1, 1, 1}, "MonoDepth": {1, 1, 1}, "Quantized": {1, 1, 1},
-	"TridentNet": {1, 1, 1}, "BlockDrop": {1, 1, 1}, "AttnDecoder": {0, 2, 1}, "GreedyDecoder": {1, 1, 1},
 }
 
 // Six calls are one record, with the results and the fields of the code itself, and of a lazy session.
@@ -111,7 +104,7 @@ func TestNetworks(t *testing.T) {
 				require.Empty(t, twins.Differ(plain, comp))
 				require.Empty(t, twins.DifferLazily(plain, lazily))
 			}
-			require.Equal(t, captured[n.name], graphs{n.traces(), s.Stats().Graphs, stats().Records}, "%s", stats())
+			require.Equal(t, Captured[n.name], Graphs{n.traces(), s.Stats().Graphs, stats().Records}, "%s", stats())
 			require.Equal(t, 1, stats().Misses)
 			require.Zero(t, stats().Plain)
 		})
@@ -130,12 +123,33 @@ func (n network) traces() int {
 	return 1
 }
 
+// Networks that pass sizes on compute what their own code computes for each size.
+func TestSizes(t *testing.T) {
+	align, deberta, depth, dense := CompileAlignForward(), CompileDeBERTaForward(), CompileMonoDepthForward(), CompileDenseNetForward()
+	a, d, m, n := NewAlign(), NewDeBERTa(), NewMonoDepth(), NewDenseNet()
+	sizes := [][2]int{{1, 5}, {2, 5}, {3, 5}, {2, 7}, {5, 4}, {2, 5}}
+	for _, s := range sizes {
+		text := tensor.Arange(s[0]*s[1]).RemainderScalar(20).Reshape(s[0], s[1])
+		images := tensor.Cat(slices.Repeat(list(image()), s[0]), 0)
+		require.True(t, a.Forward(text, images).Equal(align.Call(a, text, images)))
+		require.True(t, d.Forward(text).Equal(deberta.Call(d, text)))
+		require.True(t, n.Forward(images).Equal(dense.Call(n, images)))
+		want, got := m.Forward(images), depth.Call(m, images)
+		require.Len(t, got, len(want))
+		for i := range want {
+			require.True(t, want[i].Equal(got[i]))
+		}
+	}
+	require.Positive(t, align.Stats().Hits, "the last sizes came before: %s", align.Stats())
+	require.Positive(t, deberta.Stats().Hits)
+}
+
 // Each word that the table lists is a miss when it changes, and a hit when it is changed back; any other word is a hit.
 func TestWords(t *testing.T) {
 	for _, n := range networks {
 		t.Run(n.name, func(t *testing.T) {
 			call, stats := n.compile(compile.Capacity(1000))
-			table := words.Read(t, "fx_compile.go", "Compile"+n.name+"Forward")
+			table := words.Open(t, "fx_compile.go").Table("Compile" + n.name + "Forward")
 			m, as := n.fresh(), n.fresh()
 			both := func(path string) {
 				want, got := caught(func() []*tt { return n.forward(as, n.inputs()) }), caught(func() []*tt { return call(m, n.inputs()) })

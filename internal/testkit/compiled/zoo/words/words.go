@@ -20,24 +20,38 @@ import (
 // Table has the fields and elements of a table.
 type Table struct{ fields, elems map[string]bool }
 
-// Read reads the table of a constructor in a generated file.
-func Read(t *testing.T, file, constructor string) Table {
+// File is a generated file.
+type File struct {
+	t *testing.T
+	f *ast.File
+}
+
+// Open reads a generated file.
+func Open(t *testing.T, file string) File {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := Table{map[string]bool{}, map[string]bool{}}
-	for _, d := range f.Decls {
+	return File{t, f}
+}
+
+// Table returns the table of a constructor.
+func (f File) Table(constructor string) Table {
+	f.t.Helper()
+	for _, d := range f.f.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.Name == constructor {
+			table := Table{map[string]bool{}, map[string]bool{}}
 			ast.Inspect(fn, table.entry)
+			return table
 		}
 	}
-	if len(table.fields) == 0 {
-		t.Fatal("no fields in ", constructor)
-	}
-	return table
+	f.t.Fatal("there is no ", constructor)
+	return Table{}
 }
+
+// Lists reports whether a table has a field of a type.
+func (t Table) Lists(of reflect.Type, field string) bool { return t.fields[name(of)+"."+field] }
 
 // entry enters a field or an element whose value is compared. What is only added to is not.
 func (t Table) entry(n ast.Node) bool {
