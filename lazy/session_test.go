@@ -328,6 +328,18 @@ func TestState_prints(t *testing.T) {
 }
 
 // A slice of a weight that the program was given stays the weight's memory after barriers.
+// A slice is the tensor's memory after any number of barriers.
+func TestState_slicesAndBarriers(t *testing.T) {
+	s := open(t, lazy.Options{})
+	x, y := s.In(vec(1, -2)), s.In(vec(4, 5))
+	for i := range 5 {
+		x.AddInPlace(y)
+		require.NoError(t, s.Barrier())
+		got := tensor.Data[float32](x)
+		require.Equal(t, []float32{float32(5 + 4*i), float32(3 + 5*i)}, got)
+	}
+}
+
 func TestState_slicesLast(t *testing.T) {
 	s := open(t, lazy.Options{Warm: 1})
 	w := param(1, 2)

@@ -19,6 +19,7 @@ type Memory[V alias.Operand, B comparable] struct {
 
 	input  bool // the caller's memory
 	viewed bool // a tensor of the engine is a place of it
+	gone   bool // Forget has dropped it
 
 	// Of an eager tensor:
 	root     *tensor.Tensor

@@ -84,14 +84,15 @@ func (e *Eager[V, B]) MemoryOf(st *array.Storage) (all []*Memory[V, B]) {
 }
 
 // Forget ends the interest in eager tensors that drop names, as Release does; they enter
-// again at their next use. No tensor of the engine may be a place of their memory.
+// again at their next use. A tensor of the engine may be a place of their memory only where
+// HandOut has made it so.
 func (e *Eager[V, B]) Forget(drop func(m *Memory[V, B]) bool) {
 	gone := map[*Memory[V, B]]bool{}
 	e.held = slices.DeleteFunc(e.held, func(m *Memory[V, B]) bool {
 		if m.dirty.Load() || !drop(m) {
 			return false
 		}
-		gone[m] = true
+		gone[m], m.gone = true, true
 		m.Array().Storage().Release(m)
 		return true
 	})
@@ -116,6 +117,16 @@ func (e *Eager[V, B]) Forget(drop func(m *Memory[V, B]) bool) {
 		}
 	}
 	clear(e.recipes)
+}
+
+// again has memory take part: that which is handed out, and that which is written after Forget has dropped it.
+func (e *Eager[V, B]) again(s *alias.Storage[V], m *Memory[V, B]) {
+	st := m.Array().Storage()
+	e.link(s, st)
+	e.storages[st] = append(e.storages[st], s)
+	e.held = append(e.held, m)
+	st.Hold(m)
+	m.gone = false
 }
 
 // parts ends what joins has noted of a storage.
@@ -150,14 +161,10 @@ func (r *Recorder[V, B]) HandOut(x *tensor.Tensor, a func(base V) *array.Array, 
 		e := &r.Eager
 		m.root, m.item, m.lifted = root, nil, map[B]V{}
 		m.snapshot = array.Clone(m.Array())
-		st := m.Array().Storage()
 		var none V
 		p.Storage.Value, p.Storage.Header = none, m.Array()
 		p.Storage.Version++
-		e.link(p.Storage, st)
-		e.storages[st] = append(e.storages[st], p.Storage)
-		e.held = append(e.held, m)
-		st.Hold(m)
+		e.again(p.Storage, m)
 	}
 	at := m.Array()
 	for s := range p.Steps {

@@ -70,6 +70,9 @@ func (r *Recorder[V, B]) own(storage *alias.Storage[V], mem *Memory[V, B]) bool 
 	if mem.dirty.Load() && r.Eager.Lasting {
 		mem.sum = mem.Sum()
 	}
+	if mem.gone && mem.dirty.Load() {
+		r.Eager.again(storage, mem)
+	}
 	if st := mem.Array().Storage(); mem.dirty.Load() && st.Wrapped() {
 		mem.free = tensor.Claim(st, mem)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_breaks.go Logging Told ToldByMethod ToldByArgument ToldByLayers ToldByGlobal Prints PrintsLarge Waits
+//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_breaks.go Logging Told ToldByMethod ToldByArgument ToldByLayers ToldByGlobal PrintsDeep PrintsLarge AsksTime
 
 // Breaks: code of which nothing is known, and looks at data, on ways that not all calls take.
 
@@ -71,8 +71,8 @@ func ToldByGlobal(m *Model, x, y *tt) *tt {
 	return x.MulScalar(m.Scale)
 }
 
-// Prints looks at data where words say so.
-func Prints(m *Model, x, y *tt) *tt {
+// PrintsDeep looks at data where words say so.
+func PrintsDeep(m *Model, x, y *tt) *tt {
 	z := x.MulScalar(m.Scale)
 	if m.Depth > 2 {
 		m.Label = z.String()
@@ -89,8 +89,8 @@ func PrintsLarge(m *Model, x, y *tt) *tt {
 	return z.Neg()
 }
 
-// Waits asks for the time where its own layers are skipped, which the second of Model.Flat is.
-func Waits(m *Model, x, y *tt) *tt {
+// AsksTime asks for the time where its own layers are skipped, which the second of Model.Flat is.
+func AsksTime(m *Model, x, y *tt) *tt {
 	for i := range m.Flat {
 		if m.Flat[i].Skip && time.Now().IsZero() {
 			return y

@@ -13,8 +13,8 @@ func init() {
 		}, counts{1, 5, 0}},
 		one("ToldByLayers", "effect", ToldByLayers, CompileToldByLayers, counts{1, 5, 0}),
 		one("ToldByGlobal", "effect", ToldByGlobal, CompileToldByGlobal, counts{1, 5, 0}),
-		one("Prints", "effect", Prints, CompilePrints, counts{1, 5, 0}),
+		one("PrintsDeep", "effect", PrintsDeep, CompilePrintsDeep, counts{1, 5, 0}),
 		one("PrintsLarge", "effect", PrintsLarge, CompilePrintsLarge, counts{1, 5, 0}),
-		one("Waits", "effect", Waits, CompileWaits, counts{0, 0, 6}),
+		one("AsksTime", "effect", AsksTime, CompileAsksTime, counts{0, 0, 6}),
 	)
 }

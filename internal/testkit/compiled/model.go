@@ -1,6 +1,9 @@
 package compiled
 
-import "github.com/gofx-dev/gofx/tensor"
+import (
+	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/tensor"
+)
 
 // Model has a field of every kind.
 type Model struct {
@@ -34,6 +37,14 @@ type Model struct {
 	Log     []int
 	Spec    struct{ Low, High float64 }
 	Box     Box[float64]
+	Xs      []*tensor.Tensor
+	Pair    [2]*tensor.Tensor
+	Named   map[string]*tensor.Tensor
+	Set     map[string]bool
+	Names   []string
+	Mat     [][]float64
+	Cell    *Cell
+	Drop    *nn.Dropout
 	Unread  int // no program reads it
 	private float64
 }
@@ -62,6 +73,17 @@ func (l *Layer) Apply(x *tensor.Tensor) *tensor.Tensor {
 		return x
 	}
 	return x.Mul(l.W).MulScalar(l.Scale)
+}
+
+// Cell is a step of a recurrent network.
+type Cell struct {
+	In, Hidden *tensor.Tensor
+	Acts       [2]Activation
+}
+
+// Step returns the next state.
+func (c *Cell) Step(x, h *tensor.Tensor) *tensor.Tensor {
+	return x.Mul(c.In).Add(h.Mul(c.Hidden)).Tanh()
 }
 
 // Box is generic.
@@ -121,5 +143,10 @@ func newWorld() *world {
 		Acts: []Activation{Shift(1), Affine{2, 1}, &Leaky{0.2}}, Any: 1000, Fn: Double, Next: next, Count: &n, W: param(1, -1, 2), Steps: 7,
 		Log: make([]int, 1, 3), Box: Box[float64]{2}, private: 0.25}
 	m.Spec.Low, m.Spec.High = -1, 2
+	m.Xs, m.Pair = []*tensor.Tensor{param(1, 2, 3), param(2, -1, 4)}, [2]*tensor.Tensor{m.W, param(3, 3, 1)}
+	m.Named, m.Set, m.Names = map[string]*tensor.Tensor{"w0": m.Xs[0], "w1": param(0.5, 2, 1)}, map[string]bool{"a": true, "relu": true}, []string{"w0", "w1"}
+	m.Mat, m.Cell = [][]float64{{1, 2}, {3}}, &Cell{In: param(0.5, 0.25, 1), Hidden: param(1, -1, 0.5), Acts: [2]Activation{Shift(0.5), &Leaky{0.3}}}
+	m.Drop = nn.NewDropout(0.5, nn.DropoutSeed(3))
+	m.Drop.SetTraining(true)
 	return &world{M: m, X: tensor.FromSlice([]float32{1, -2, 3}), Y: tensor.FromSlice([]float32{4, 5, -6})}
 }
