@@ -10,8 +10,9 @@ import (
 // spot is a place with the block that it stands in. Without a function, nothing is known of when it is reached.
 type spot struct {
 	Place
-	fn *ssa.Function
-	at *ssa.BasicBlock // nil for all of the function
+	fn   *ssa.Function
+	at   *ssa.BasicBlock     // nil for all of the function
+	call ssa.CallInstruction // nil for what is no call of the standard library
 }
 
 // called is a function that a block calls, or makes to a value. Without a block, nothing is known of when.
@@ -20,7 +21,7 @@ type called struct {
 	at *ssa.BasicBlock
 }
 
-func (f *facts) spot(p Place) spot { return spot{p, f.fn, f.at} }
+func (f *facts) spot(p Place) spot { return spot{Place: p, fn: f.fn, at: f.at} }
 
 // calling enters a function whose code is analysed.
 func (f *facts) calling(fn *ssa.Function) { f.calls = append(f.calls, called{fn, f.at}) }
