@@ -71,27 +71,26 @@ type reach struct {
 	inside  map[*ssa.Function]*branches
 	ways    map[*ssa.Function]conditions
 	sure    map[*ssa.Function]bool // called whenever the root returns
-	sets    map[word]bool
-	globals map[string]bool // that are listed, and that no code stores
+	kept    map[word]bool          // fields that are listed, and that no code makes values of by itself
+	globals map[string]bool        // that are listed, and that no code stores
 }
 
 // reaches finds the ways. Without places there is nothing to find.
 func (w *walk) reaches(globals []Global) *reach {
-	r := &reach{w: w, inside: map[*ssa.Function]*branches{}, ways: map[*ssa.Function]conditions{}, sure: map[*ssa.Function]bool{}, sets: map[word]bool{}, globals: map[string]bool{}}
+	r := &reach{w: w, inside: map[*ssa.Function]*branches{}, ways: map[*ssa.Function]conditions{}, sure: map[*ssa.Function]bool{}, kept: map[word]bool{}, globals: map[string]bool{}}
 	if len(w.all.opaque)+len(w.all.observes) == 0 {
 		return r
 	}
+	pointed := func(typ string) bool { return w.all.elems["*"+typ]&Store != 0 } // the pointer may have been made anywhere
 	for _, g := range globals {
-		r.globals[g.Name] = g.Access&Store == 0
+		r.globals[g.Name] = g.Access&Store == 0 && !pointed(g.Type)
 	}
 	for k, acc := range w.all.fields {
-		if acc&Store != 0 {
-			r.sets[word{k.owner, k.name}] = true
-		}
+		r.kept[word{k.owner, k.name}] = acc&Store == 0 && !pointed(k.typ)
 	}
 	for fn := range w.seen {
 		for k := range w.p.of(fn).sets {
-			r.sets[k] = true
+			r.kept[k] = false
 		}
 	}
 	r.follow(w.root, always(), true)
@@ -149,7 +148,7 @@ func (r *reach) of(fn *ssa.Function, at *ssa.BasicBlock) (all conditions) {
 func (r *reach) usable(c Cond) bool {
 	switch {
 	case c.Type != "":
-		return !c.zero() && !r.sets[word{c.Type, c.Name}]
+		return !c.zero() && r.kept[word{c.Type, c.Name}]
 	case c.Arg > 0:
 		return !r.w.again
 	}

@@ -197,7 +197,8 @@ func (r *reach) loaded(addr ssa.Value) (e Expr, ok bool) {
 	case *ssa.FieldAddr:
 		f := pointee(at.X.Type()).Underlying().(*types.Struct).Field(at.Field)
 		c, ok := fieldWord(pointee(at.X.Type()), at.Field)
-		if !ok || r.sets[word{c.Type, c.Name}] || !f.Exported() && f.Pkg() != r.w.p.Package.Types {
+		_, within := f.Type().Underlying().(*types.Struct) // whose own fields have entries
+		if !ok || !within && !r.kept[word{c.Type, c.Name}] || !f.Exported() && f.Pkg() != r.w.p.Package.Types {
 			return e, false
 		}
 		if e, ok = r.expr(at.X); !ok { // of a struct within a struct

@@ -244,3 +244,69 @@ func ReplayReturns(m *Told) {
 	}
 	log.Print("after a return")
 }
+
+type Pointing struct {
+	Flag       *bool
+	Level      *int
+	Debug, Off bool
+	N          int
+}
+
+func WhenPointed(m *Pointing) {
+	*m.Flag = m.N > 0
+	if m.Debug {
+		log.Print("pointed")
+	}
+	log.Print(m.Off)
+}
+
+func WhenPointedElsewhere(m *Pointing) {
+	*m.Level = 3
+	if m.Debug {
+		log.Print("pointed")
+	}
+	log.Print(m.Off)
+}
+
+type Options map[string]Pointing
+
+func WhenInMap(m Options) {
+	if m["a"].Debug {
+		log.Print("in a map")
+	}
+}
+
+func WhenCopied(m *Pointing) {
+	n := *m
+	on := n.Debug
+	say := func() {
+		if on {
+			log.Print("captured")
+		}
+	}
+	if n.Debug {
+		log.Print("copied")
+	}
+	say()
+	n.Off = true
+	if n.Off {
+		log.Print("stored in the copy")
+	}
+}
+
+func WhenSwitch(m *Traced) {
+	switch {
+	case m.Level > 5:
+		log.Print("five")
+		fallthrough
+	case m.Level > 3 || m.Debug:
+		log.Print("three")
+	}
+again:
+	if m.Debug {
+		log.Print("goto")
+		if m.Level > 1 {
+			goto again
+		}
+	}
+}
