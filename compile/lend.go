@@ -62,7 +62,7 @@ func (c *core) exclusiveLend(k *call, why *state.Refusal) {
 // lend runs a call in the session: what it computes between two places that look at data is one graph of the
 // session's cache.
 func (c *core) lend(k *call, image *state.Image, why *state.Refusal) {
-	if len(image.Tensors()) == 0 || c.opts.strict || image.Reached(c.apart) != nil {
+	if len(image.Tensors()) == 0 || c.opts.strict || image.Reached(c.apart) != nil || !image.Apart() {
 		c.plain(k, why)
 		return
 	}

@@ -112,6 +112,57 @@ func TestCallsApart(t *testing.T) {
 	require.Equal(t, []int{0, 1}, []int{j.f.Stats().Lazy, j.f.Stats().Plain})
 }
 
+type tied struct{ A, B *tensor.Tensor }
+
+type tiedIn struct{ M *tied }
+
+// Weights that share memory, one of which is written, are written as plain code does it.
+func TestTiedWeights(t *testing.T) {
+	table := state.Table{Func: "tied", Receiver: true, Observes: observes, InPlace: pairTable.InPlace,
+		Fields: []state.Field{field("tied", "A", tensorName, rw), field("tied", "B", tensorName, rw)}}
+	for name, c := range map[string]struct {
+		lazy int
+		run  func(in *tiedIn, out *oneOut)
+	}{
+		"in place": {0, func(in *tiedIn, out *oneOut) {
+			y := in.M.B.Neg()
+			in.M.A.AddScalarInPlace(1)
+			out.R = y.Add(in.M.B)
+		}},
+		"given away": {0, func(in *tiedIn, out *oneOut) {
+			y := in.M.B.Neg()
+			tensor.Data[float32](in.M.A)[0] = 9
+			out.R = y.Add(in.M.B)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := newJudge(t, table, c.run, func() tiedIn {
+				w := param(2, 2, 1)
+				return tiedIn{&tied{w, w.Reshape(4)}}
+			})
+			for range 3 {
+				j.call()
+			}
+			require.Equal(t, c.lazy, j.f.Stats().Lazy)
+		})
+	}
+}
+
+// What a call has stored before it meets a mistake, and needs no value of it, is there after the panic.
+func TestStoresBeforeMistakes(t *testing.T) {
+	f := compile.New(cacheTable(opaque(true), observes), func(in *cacheIn, out *oneOut) {
+		in.M.W = in.X.Neg()
+		y := in.X.Gather(tensor.FromSlice([]int64{5}), 0)
+		in.M.Past = y
+		out.R = y.AddScalar(y.Sum().Item())
+	})
+	in := cacheWorld()
+	require.ErrorContains(t, caught(func() { f.Call(in) }), "lend_test.go")
+	require.Equal(t, []float32{-1, 2}, tensor.Data[float32](in.M.W))
+	require.Nil(t, in.X.Engine())
+	require.ErrorContains(t, caught(func() { in.M.Past.Item() }), "lend_test.go")
+}
+
 // A mistake in data is told at its line. A function without opaque code runs again, and is as plain code then; one that
 // has it does nothing twice, and has gone on to the line that looks at data.
 func TestMistakesOfLazyCalls(t *testing.T) {

@@ -208,16 +208,18 @@ func (s *Session) abandon(k *capture, list []*tensor.Tensor) {
 	for _, x := range list { // before the memory that they read is written
 		_ = attempt(func() {
 			v := s.rec.Value(x, "Capture")
-			s.compute(Barrier, []*place{v})
-			s.release(x, array.Clone(v.data))
+			if s.compute(Barrier, []*place{v}); v.data != nil {
+				s.release(x, array.Clone(v.data))
+			}
 		})
 	}
 	values := make([]*array.Array, len(k.data))
 	for i := range k.data {
 		_ = attempt(func() {
 			if v := k.written(i); v != nil {
-				s.compute(Barrier, []*place{v})
-				values[i] = array.Clone(v.data)
+				if s.compute(Barrier, []*place{v}); v.data != nil {
+					values[i] = array.Clone(v.data)
+				}
 			}
 		})
 	}

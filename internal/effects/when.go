@@ -48,8 +48,6 @@ func always() conditions { return conditions{{}} }
 // maxWays is the most lists that are kept. Where there are more, the branches nearest to the code count for nothing.
 const maxWays = 8
 
-func (c conditions) isAlways() bool { return len(c) == 1 && len(c[0]) == 0 }
-
 // or adds lists, and leaves out those that others imply.
 func (c conditions) or(o conditions) conditions {
 	all := slices.Concat(c, o)
