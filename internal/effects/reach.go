@@ -3,6 +3,7 @@ package effects
 import (
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -138,10 +139,47 @@ func (r *reach) of(fn *ssa.Function, at *ssa.BasicBlock) (all conditions) {
 		r.inside[fn] = b
 	}
 	for _, list := range b.of(at) {
-		list = slices.DeleteFunc(slices.Clone(list), func(c Cond) bool { return !r.usable(c) })
-		all = all.or(conditions{list})
+		var told []Cond
+		for _, c := range list {
+			if general, fixed := r.along(c); !fixed {
+				c = general
+			}
+			if r.usable(c) && !slices.Contains(told, c) {
+				told = append(told, c)
+			}
+		}
+		all = all.or(conditions{told})
 	}
 	return all
+}
+
+// rooted reports whether the arguments of the root are those of the call that a table is of.
+func (r *reach) rooted() bool { return r.w.guess && !r.w.again }
+
+// along follows the way of a condition from an argument. fixed tells that no code stores anything on the way; general is the condition on
+// the field of whichever object.
+func (r *reach) along(c Cond) (general Cond, fixed bool) {
+	if c.Arg == 0 || c.Name == "" {
+		return c, true
+	}
+	general, fixed = c, r.rooted()
+	t := r.w.root.Params[c.Arg-1].Type()
+	for name := range strings.SplitSeq(c.Name, ".") {
+		if p, ok := t.Underlying().(*types.Pointer); ok {
+			t = p.Elem()
+		}
+		s := t.Underlying().(*types.Struct)
+		i := 0
+		for s.Field(i).Name() != name {
+			i++
+		}
+		general.Arg, general.Type, general.Name = 0, TypeName(t), name
+		t = s.Field(i).Type()
+		if _, within := t.Underlying().(*types.Struct); !within { // whose own fields have entries
+			fixed = fixed && r.kept[word{general.Type, name}]
+		}
+	}
+	return general, fixed
 }
 
 // usable reports whether a condition can be told by the words that were there before the call.
@@ -150,7 +188,7 @@ func (r *reach) usable(c Cond) bool {
 	case c.Type != "":
 		return !c.zero() && r.kept[word{c.Type, c.Name}]
 	case c.Arg > 0:
-		return !r.w.again
+		return c.Name != "" || r.rooted()
 	}
 	return r.globals[c.Name]
 }

@@ -40,7 +40,7 @@ var telling = map[string]string{
 // whenever it returns.
 func (r *reach) tells(list []spot) (rest []spot, all []Tell) {
 	root := r.w.root
-	if !r.w.guess || r.w.again || pathOf(root) != r.w.p.Package.PkgPath {
+	if !r.rooted() || pathOf(root) != r.w.p.Package.PkgPath {
 		return list, nil
 	}
 	type made struct {

@@ -17,7 +17,7 @@ import (
 func init() {
 	log.SetOutput(io.Discard)
 	programs = append(programs,
-		one("Logging", "effect", Logging, CompileLogging, counts{0, 0, 6}),
+		one("Logging", "effect", Logging, CompileLogging, counts{1, 5, 0}),
 		one("Told", "effect", Told, CompileTold, counts{1, 5, 0}),
 		one("ToldByMethod", "effect", ToldByMethod, CompileToldByMethod, counts{1, 5, 0}),
 		program{"ToldByArgument", "effect", func(w *world) []any { return []any{ToldByArgument(w.M, w.X, w.M.Depth > 2)} }, func(o ...compile.Option) (func(*world) []any, func() compile.Stats) {
