@@ -20,6 +20,9 @@ type Cond struct {
 	Value      any // bool, int64, uint64, string, or nil
 }
 
+// MarshalText is String.
+func (c Cond) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
 // String is the condition as Go has it.
 func (c Cond) String() string {
 	name := c.Name
