@@ -34,12 +34,13 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		return list, why == nil
 	})
 	if err != nil {
-		if !image.Untouched() {
+		again := c.repeats(image)
+		image.Restore()
+		c.failed.Add(1)
+		if !again {
 			panic(err)
 		}
-		image.Restore()
 		k.clear()
-		c.failed.Add(1)
 		k.run() // which fails at its line
 		return
 	}

@@ -6,6 +6,6 @@ import "github.com/gofx-dev/gofx/diag"
 
 // The codes of this package; docs/errors.md explains them.
 const (
-	NotRecorded diag.Code = "FX1071" // a compiled function runs as it is, under Strict
+	NotRecorded diag.Code = "FX1071" // a call of a compiled function cannot be recorded, under Strict
 	Differs     diag.Code = "FX1072" // a compiled function would have done another thing than its record says
 )

@@ -27,6 +27,7 @@ type frame[I, O any] struct {
 // lacks something, records are wrong.
 func New[I, O any](t state.Table, run func(in *I, out *O), list ...Option) *Func[I, O] {
 	f := &Func[I, O]{core: newCore(t, reflect.TypeFor[I](), reflect.TypeFor[O](), optionsOf(list))}
+	f.core.tells = tellsOf[I](&t)
 	f.frames.New = func() any {
 		c := &frame[I, O]{}
 		c.call.in, c.call.out = unsafe.Pointer(&c.in), unsafe.Pointer(&c.out)

@@ -33,6 +33,7 @@ type core struct {
 	opaque   []state.Place  // of the table
 	apart    []state.Place  // of those, at which no session may be in use
 	sessions sessions
+	tells    []func(in unsafe.Pointer)
 	closed   atomic.Bool
 
 	mu      sync.RWMutex
@@ -149,6 +150,9 @@ func (c *core) do(k *call) {
 	}
 	if r != nil && r.proven.Load() && !(c.opts.audit > 0 && b.hits.Add(1)%int64(c.opts.audit) == 0) {
 		if r.replay(k) {
+			for _, f := range c.tells {
+				f(k.in)
+			}
 			c.hits.Add(1)
 			return
 		}

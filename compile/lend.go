@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/gofx-dev/gofx/compile/state"
@@ -63,8 +62,7 @@ func (c *core) exclusiveLend(k *call, why *state.Refusal) {
 // lend runs a call in the session: what it computes between two places that look at data is one graph of the
 // session's cache.
 func (c *core) lend(k *call, image *state.Image, why *state.Refusal) {
-	data := slices.Concat(image.Data(), image.Frozen())
-	if len(data) == 0 || c.opts.strict || image.Reached(c.apart) != nil {
+	if len(image.Tensors()) == 0 || c.opts.strict || image.Reached(c.apart) != nil || !image.Apart() {
 		c.plain(k, why)
 		return
 	}
@@ -75,20 +73,40 @@ func (c *core) lend(k *call, image *state.Image, why *state.Refusal) {
 	}
 	defer c.sessions.back()
 	c.lent.Add(1)
-	flushes, err := s.Lend(data, k.run, func() (list []*tensor.Tensor, all bool) {
-		_, list, no := image.Diff()
-		return list, no == nil
-	})
+	flushes, err, again := c.inSession(k, image, s)
 	c.segments.Add(int64(flushes))
-	if err == nil {
+	if err == nil && !again {
 		return
 	}
 	c.failed.Add(1)
-	again := image.Untouched()
 	image.Restore()
-	if !again || image.Reached(c.opaque) != nil { // what has happened outside of memory is not done again
+	if !again {
 		panic(err)
 	}
 	k.clear()
-	k.run() // which fails at its line
+	k.run()
+}
+
+// inSession runs a call in a session. again tells that it has failed, has left no trace but in the memory that was walked, and is to be
+// run as it is, to fail as it does.
+func (c *core) inSession(k *call, image *state.Image, s *lazy.Session) (flushes int, err error, again bool) {
+	defer func() {
+		if again {
+			_ = recover() // a panic that comes again
+		}
+	}()
+	flushes, err = s.Lend(image.Tensors(), k.run, func() (list []*tensor.Tensor, all bool) {
+		_, list, no := image.Diff()
+		return list, no == nil
+	}, func() bool {
+		again = c.repeats(image)
+		return again
+	})
+	return flushes, err, err != nil && c.repeats(image)
+}
+
+// repeats reports whether a call that has failed may be run another time: it has written no tensor, and has done nothing outside
+// of the memory that was walked.
+func (c *core) repeats(image *state.Image) bool {
+	return len(c.tells) == 0 && image.Untouched() && image.Reached(c.opaque) == nil
 }

@@ -41,15 +41,14 @@ func On(t lowering.Target, o lowering.Options) Option {
 }
 
 // Capacity is the most records of one receiver; those used longest ago go first. Without it, they are 64. A
-// receiver for which as many have gone has no more made: the function runs as it is for it.
+// receiver for which as many have gone has no more made: its calls run in a session.
 func Capacity(n int) Option { return func(c *options) { c.capacity = max(n, 1) } }
 
 // LiftAfter is how often a weight is found to be written before graphs read it at each call instead of
 // taking it for a constant, and how many calls in a row may be no record before none is tried. Without it, 3.
 func LiftAfter(n int) Option { return func(c *options) { c.lift = max(n, 1) } }
 
-// Strict makes it a panic of code FX1071 that a call runs the function as it is because no record can
-// be made of it.
+// Strict makes it a panic of code FX1071 that no record can be made of a call.
 func Strict() Option { return func(c *options) { c.strict = true } }
 
 // Audit has every nth call for which a record fits run the function as well, and panics with FX1072 where that does

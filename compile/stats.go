@@ -79,7 +79,7 @@ func (c *core) explain(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s", c.name, c.counted())
 	if c.never != nil {
-		fmt.Fprintf(&b, "runs as it is: %s\n", reason(*c.never))
+		fmt.Fprintf(&b, "is not recorded: %s\n", reason(*c.never))
 	}
 	c.mu.RLock()
 	for _, k := range c.buckets {
@@ -88,7 +88,7 @@ func (c *core) explain(w io.Writer) error {
 			fmt.Fprintf(&b, "record %d: %d comparisons, %d calls, %d stores\n", i+1, r.guard.Len(), r.calls, r.stores.Stores())
 		}
 		if k.plain != nil {
-			fmt.Fprintf(&b, "runs as it is: %s\n", reason(*k.plain))
+			fmt.Fprintf(&b, "is not recorded: %s\n", reason(*k.plain))
 		}
 		k.mu.RUnlock()
 	}

@@ -92,6 +92,7 @@ func TestConditions(t *testing.T) {
 		"not nil":        {[]state.Cond{on("Name", "==", "x"), on("Sub", "!=", nil)}, func(in *spokenIn) { in.M.Name = "x" }},
 		"both":           {[]state.Cond{on("Debug", "==", true), on("Level", "==", int64(1))}, func(in *spokenIn) { in.M.Debug, in.M.Level = true, 1 }},
 		"in an array":    {[]state.Cond{{Type: pkg + ".lamp", Name: "On", Op: "==", Value: true}}, func(in *spokenIn) { in.M.Flat[1].On = true }},
+		"by its way":     {[]state.Cond{{Arg: 1, Name: "Sub.Debug", Op: "==", Value: true}}, func(in *spokenIn) { in.M.Debug, in.M.Sub.Debug = false, true }},
 		"an argument":    {[]state.Cond{{Arg: 3, Op: ">=", Value: uint64(4)}}, func(in *spokenIn) { in.N = 4 }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,6 +107,27 @@ func TestConditions(t *testing.T) {
 			require.Equal(t, 1, f.Stats().Plain)
 		})
 	}
+}
+
+// A condition with its way holds of one object, and ends at nil.
+func TestConditionsWithWays(t *testing.T) {
+	for name, change := range map[string]func(in *spokenIn){
+		"another object": func(in *spokenIn) { in.M.Debug = true },
+		"nil":            func(in *spokenIn) { in.M.Sub = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := compile.New(spokenTable(state.Cond{Arg: 1, Name: "Sub.Debug", Op: "==", Value: true}), func(in *spokenIn, out *oneOut) { out.R = in.X.Mul(in.M.W) })
+			in := spokenWorld()
+			f.Call(in)
+			change(&in)
+			f.Call(in)
+			require.Equal(t, 2, f.Stats().Records)
+		})
+	}
+	quiet := compile.New(spokenTable(state.Cond{Arg: 1, Name: "Debug", Op: "!=", Value: true}), func(in *spokenIn, out *oneOut) { out.R = in.X.Mul(in.M.W) })
+	quiet.Call(spokenWorld())
+	require.Equal(t, 1, quiet.Stats().Plain)
+	require.Contains(t, text(t, quiet), "refused 1: a call of log.Print")
 }
 
 // A table that speaks of a field that a type has not is stale.

@@ -109,8 +109,8 @@ var compileCodes = []Info{
 	},
 	{
 		//gofx:code compile.NotRecorded
-		Code: "FX1071", Title: "a compiled function runs as it is, under Strict",
-		Cause: "The table lists code of which nothing is known, or a call met memory that it does not list, looked at data, or made what no record can make again.",
+		Code: "FX1071", Title: "a call of a compiled function cannot be recorded, under Strict",
+		Cause: "The call comes to code of which nothing is known, met memory that the table does not list, looked at data, or made what no record can make again.",
 		Cure:  "Do what the message says at the line that it names, or leave Strict out: the results are the same.",
 		Example: `func opaque(x *tensor.Tensor) {
 	t := state.Table{Func: "example.com/app.F", Opaque: []state.Place{{Line: "f.go:9", What: "os.Getenv", Why: "reads the environment"}}}

@@ -77,7 +77,9 @@ type capture struct {
 	why    string
 	at     diag.Pos
 
-	flushes int // of Lend
+	// Of Lend:
+	flushes int
+	again   func() bool
 }
 
 // refuse notes why no graph stands for the run: the first reason counts. It does nothing outside of
@@ -117,7 +119,12 @@ func (s *Session) borrow(k *capture, code func(), found func() (list []*tensor.T
 	s.join(k)
 	returned := false
 	defer func() {
-		if !returned {
+		switch {
+		case returned:
+		case k.again != nil && k.again():
+			s.giveBack(k)
+			s.discard()
+		default:
 			s.abandon(k, k.outlive(found()))
 		}
 		s.capture, s.rec.Made = nil, nil
@@ -127,9 +134,7 @@ func (s *Session) borrow(k *capture, code func(), found func() (list []*tensor.T
 	returned = true
 	list := k.outlive(found())
 	c, err = s.finish(k, list)
-	for i, x := range k.data {
-		s.release(x, k.arrays[i])
-	}
+	s.giveBack(k)
 	if err != nil {
 		s.discard()
 		return nil, err
@@ -179,6 +184,13 @@ func (s *Session) release(x *tensor.Tensor, a *array.Array) {
 	x.SetEager()
 }
 
+// giveBack makes the data tensors what they were.
+func (s *Session) giveBack(k *capture) {
+	for i, x := range k.data {
+		s.release(x, k.arrays[i])
+	}
+}
+
 // written returns the new value of a data tensor, nil where it was not written, or Go code has the
 // memory: it is written at the end as that of any eager tensor then.
 func (k *capture) written(i int) *place {
@@ -196,16 +208,18 @@ func (s *Session) abandon(k *capture, list []*tensor.Tensor) {
 	for _, x := range list { // before the memory that they read is written
 		_ = attempt(func() {
 			v := s.rec.Value(x, "Capture")
-			s.compute(Barrier, []*place{v})
-			s.release(x, array.Clone(v.data))
+			if s.compute(Barrier, []*place{v}); v.data != nil {
+				s.release(x, array.Clone(v.data))
+			}
 		})
 	}
 	values := make([]*array.Array, len(k.data))
 	for i := range k.data {
 		_ = attempt(func() {
 			if v := k.written(i); v != nil {
-				s.compute(Barrier, []*place{v})
-				values[i] = array.Clone(v.data)
+				if s.compute(Barrier, []*place{v}); v.data != nil {
+					values[i] = array.Clone(v.data)
+				}
 			}
 		})
 	}

@@ -16,7 +16,7 @@
 // (what is computed), cache.go (programs), lift.go, dims.go and sizes.go (numbers and sizes that
 // programs leave open), and grad.go (gradients). journal.go notes what Explain tells
 // (explain.go), and report.go writes it. program.go captures steps that are not to be recorded
-// again, donate.go updates models in their memory. folder.go keeps graphs on disk.
+// again, lend.go runs code that knows nothing of the session, donate.go updates models in their memory. folder.go keeps graphs on disk.
 //
 // Ref: Suhan et al., LazyTensor: combining eager execution with domain-specific compilers
 // (2021); Lopes, Torchy: a tracing JIT compiler for PyTorch (CC 2023).

@@ -17,9 +17,10 @@ const notKept = "the code is run, and not kept"
 // keeps none of them. flushes says how often something was computed.
 //
 // An error is one of the computation: data tensors are as they were at the last time that the code was shown their memory.
-// A panic of the code passes on.
-func (s *Session) Lend(data []*tensor.Tensor, code func(), found func() (list []*tensor.Tensor, all bool)) (flushes int, err error) {
-	k := &capture{start: array.Now(), data: data, number: map[*place]int{}, why: notKept}
+// A panic of the code passes on. What it has written to data tensors before is kept, unless again, called
+// then, tells that the code will be run another time.
+func (s *Session) Lend(data []*tensor.Tensor, code func(), found func() (list []*tensor.Tensor, all bool), again func() bool) (flushes int, err error) {
+	k := &capture{start: array.Now(), data: data, number: map[*place]int{}, why: notKept, again: again}
 	defer func() {
 		s.past.forget()
 		s.rec.Eager.Forget(func(*memory) bool { return true })

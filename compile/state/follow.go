@@ -147,6 +147,24 @@ func (m *Image) memories() {
 	}
 }
 
+// Apart reports whether all tensors may belong to a session: where the function may write to tensors, no two of them share memory.
+// A walk refuses those of which one is no constant itself.
+func (m *Image) Apart() bool {
+	if len(m.s.table.InPlace) == 0 {
+		return true
+	}
+	frozen := m.Frozen()
+	for i, x := range frozen {
+		a := x.Value().(*array.Array).Storage()
+		for _, o := range frozen[:i] {
+			if b := o.Value().(*array.Array).Storage(); a == b || a.Overlaps(b) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // overlaps reports whether a storage has bytes of a piece of memory.
 func overlaps(st *array.Storage, p unsafe.Pointer, size uintptr) bool {
 	b := st.Bytes()

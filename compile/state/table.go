@@ -30,6 +30,10 @@ type Table struct {
 	Maps []Map
 	// InPlace are calls that write the data of tensors.
 	InPlace []Place
+	// Tells are calls that each call makes once, in this order, and that are made again when it is replayed.
+	Tells []Tell
+	// Entry is the function, where Tells has calls of package log/slog, whose records name its lines.
+	Entry any
 	// Opaque are calls of which nothing is known. A call that comes to one of them is not recorded.
 	Opaque []Place
 	// Observes are lines that look at the data of tensors. They are as those of Opaque; those that neither all calls
@@ -77,6 +81,14 @@ type Global struct {
 type Body struct {
 	Package, File string
 	Line          int
+}
+
+// Tell is a call that tells people something, of words that the function does not store. Do is a func(*In) of the struct of
+// arguments, which makes the call, or for package log/slog a func(*In) (*slog.Logger, slog.Level, string, []any), which says
+// what is logged.
+type Tell struct {
+	Line, What string
+	Do         any
 }
 
 // Place is a line of the code, what stands there, and why it is listed. A call comes to it only where all conditions

@@ -298,6 +298,9 @@ func (m *Image) Data() []*tensor.Tensor { return m.list(false) }
 // Frozen returns the tensors that may be constants of a graph.
 func (m *Image) Frozen() []*tensor.Tensor { return m.list(true) }
 
+// Tensors returns all tensors that the walk has met.
+func (m *Image) Tensors() []*tensor.Tensor { return append(m.Data(), m.Frozen()...) }
+
 func (m *Image) list(frozen bool) (all []*tensor.Tensor) {
 	for i := range m.tensors {
 		if m.tensors[i].frozen == frozen {

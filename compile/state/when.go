@@ -3,13 +3,14 @@ package state
 import (
 	"cmp"
 	"reflect"
+	"strings"
 	"unsafe"
 )
 
-// Cond compares a word with a constant. A condition on a field holds where it does for some object that a walk has met.
+// Cond compares a word with a constant. A condition on a field of a type holds where it does for some object that a walk has met.
 type Cond struct {
 	Type, Name string // a field of a struct type, or a global where Type is ""
-	Arg        int    // the number of an argument, the receiver's being 1, where Name is ""
+	Arg        int    // the number of an argument, the receiver's being 1: then Name is the way from it, "Config.Debug", or ""
 	Op         string // as in Go
 	Value      any    // bool, int64, uint64, string, or nil
 }
@@ -32,8 +33,8 @@ next:
 func (m *Image) holds(c *Cond) bool {
 	switch {
 	case c.Arg > 0:
-		f := m.s.inType.Field(c.Arg - 1)
-		return c.of(reflect.NewAt(f.Type, unsafe.Add(m.in, f.Offset)).Elem())
+		v, ok := c.along(m.s.inType.Field(c.Arg-1), m.in)
+		return ok && c.of(v)
 	case c.Type == "":
 		for i := range m.s.table.Globals {
 			if g := &m.s.table.Globals[i]; g.Name == c.Name {
@@ -54,6 +55,25 @@ func (m *Image) holds(c *Cond) bool {
 	return false
 }
 
+// along follows the way from an argument. It ends at a pointer that is nil, where code panics.
+func (c *Cond) along(f reflect.StructField, in unsafe.Pointer) (v reflect.Value, ok bool) {
+	v = reflect.NewAt(f.Type, unsafe.Add(in, f.Offset)).Elem()
+	if c.Name == "" {
+		return v, true
+	}
+	for name := range strings.SplitSeq(c.Name, ".") {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return v, false
+			}
+			v = v.Elem()
+		}
+		at := fieldOf(v.Type(), name)
+		v = reflect.NewAt(at.Type, unsafe.Add(v.Addr().UnsafePointer(), at.Offset)).Elem()
+	}
+	return v, true
+}
+
 // within reports whether a condition on a field holds for a value, or for a struct within it.
 func (m *Image) within(c *Cond, t reflect.Type, at unsafe.Pointer) bool {
 	switch t.Kind() {
@@ -65,11 +85,7 @@ func (m *Image) within(c *Cond, t reflect.Type, at unsafe.Pointer) bool {
 		}
 	case reflect.Struct:
 		if nameOf(t) == c.Type {
-			f, ok := t.FieldByName(c.Name)
-			if !ok || len(f.Index) > 1 {
-				panic(stale("the type " + c.Type + " has no field " + c.Name))
-			}
-			if c.of(reflect.NewAt(f.Type, unsafe.Add(at, f.Offset)).Elem()) {
+			if f := fieldOf(t, c.Name); c.of(reflect.NewAt(f.Type, unsafe.Add(at, f.Offset)).Elem()) {
 				return true
 			}
 		}
@@ -80,6 +96,14 @@ func (m *Image) within(c *Cond, t reflect.Type, at unsafe.Pointer) bool {
 		}
 	}
 	return false
+}
+
+func fieldOf(t reflect.Type, name string) reflect.StructField {
+	f, ok := t.FieldByName(name)
+	if !ok || len(f.Index) > 1 {
+		panic(stale("the type " + nameOf(t) + " has no field " + name))
+	}
+	return f
 }
 
 // flat reports whether a type has no structs within it.

@@ -12,5 +12,5 @@
 // library is a table (std.go), and so are tensor and the rooms that it imports (trusted.go).
 //
 // Read summary.go first, then function.go, which looks at one function, and walk.go, which
-// follows the calls.
+// follows the calls. when.go and reach.go tell on which ways opaque code is reached, tell.go which of it can be made again.
 package effects

@@ -112,6 +112,12 @@ func (f *facts) line(pos token.Pos) string {
 	return filepath.Base(at.Filename) + ":" + strconv.Itoa(at.Line)
 }
 
+// told is apart for a call of the standard library.
+func (f *facts) told(pos token.Pos, what, why string, lazy bool, call ssa.CallInstruction) {
+	f.apart(pos, what, why, lazy)
+	f.opaque[len(f.opaque)-1].call = call
+}
+
 // apart is unknown for what is given no tensor, gives none, and waits for nobody, where lazy is set.
 func (f *facts) apart(pos token.Pos, what, why string, lazy bool) {
 	f.opaque = append(f.opaque, f.spot(Place{Line: f.line(pos), What: what, Why: why, Lazy: lazy}))

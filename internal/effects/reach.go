@@ -3,6 +3,7 @@ package effects
 import (
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -10,8 +11,9 @@ import (
 // spot is a place with the block that it stands in. Without a function, nothing is known of when it is reached.
 type spot struct {
 	Place
-	fn *ssa.Function
-	at *ssa.BasicBlock // nil for all of the function
+	fn   *ssa.Function
+	at   *ssa.BasicBlock     // nil for all of the function
+	call ssa.CallInstruction // nil for what is no call of the standard library
 }
 
 // called is a function that a block calls, or makes to a value. Without a block, nothing is known of when.
@@ -20,7 +22,7 @@ type called struct {
 	at *ssa.BasicBlock
 }
 
-func (f *facts) spot(p Place) spot { return spot{p, f.fn, f.at} }
+func (f *facts) spot(p Place) spot { return spot{Place: p, fn: f.fn, at: f.at} }
 
 // calling enters a function whose code is analysed.
 func (f *facts) calling(fn *ssa.Function) { f.calls = append(f.calls, called{fn, f.at}) }
@@ -70,27 +72,26 @@ type reach struct {
 	inside  map[*ssa.Function]*branches
 	ways    map[*ssa.Function]conditions
 	sure    map[*ssa.Function]bool // called whenever the root returns
-	sets    map[word]bool
-	globals map[string]bool // that are listed, and that no code stores
+	kept    map[word]bool          // fields that are listed, and that no code makes values of by itself
+	globals map[string]bool        // that are listed, and that no code stores
 }
 
 // reaches finds the ways. Without places there is nothing to find.
 func (w *walk) reaches(globals []Global) *reach {
-	r := &reach{w: w, inside: map[*ssa.Function]*branches{}, ways: map[*ssa.Function]conditions{}, sure: map[*ssa.Function]bool{}, sets: map[word]bool{}, globals: map[string]bool{}}
+	r := &reach{w: w, inside: map[*ssa.Function]*branches{}, ways: map[*ssa.Function]conditions{}, sure: map[*ssa.Function]bool{}, kept: map[word]bool{}, globals: map[string]bool{}}
 	if len(w.all.opaque)+len(w.all.observes) == 0 {
 		return r
 	}
+	pointed := func(typ string) bool { return w.all.elems["*"+typ]&Store != 0 } // the pointer may have been made anywhere
 	for _, g := range globals {
-		r.globals[g.Name] = g.Access&Store == 0
+		r.globals[g.Name] = g.Access&Store == 0 && !pointed(g.Type)
 	}
 	for k, acc := range w.all.fields {
-		if acc&Store != 0 {
-			r.sets[word{k.owner, k.name}] = true
-		}
+		r.kept[word{k.owner, k.name}] = acc&Store == 0 && !pointed(k.typ)
 	}
 	for fn := range w.seen {
 		for k := range w.p.of(fn).sets {
-			r.sets[k] = true
+			r.kept[k] = false
 		}
 	}
 	r.follow(w.root, always(), true)
@@ -138,19 +139,56 @@ func (r *reach) of(fn *ssa.Function, at *ssa.BasicBlock) (all conditions) {
 		r.inside[fn] = b
 	}
 	for _, list := range b.of(at) {
-		list = slices.DeleteFunc(slices.Clone(list), func(c Cond) bool { return !r.usable(c) })
-		all = all.or(conditions{list})
+		var told []Cond
+		for _, c := range list {
+			if general, fixed := r.along(c); !fixed {
+				c = general
+			}
+			if r.usable(c) && !slices.Contains(told, c) {
+				told = append(told, c)
+			}
+		}
+		all = all.or(conditions{told})
 	}
 	return all
+}
+
+// rooted reports whether the arguments of the root are those of the call that a table is of.
+func (r *reach) rooted() bool { return r.w.guess && !r.w.again }
+
+// along follows the way of a condition from an argument. fixed tells that no code stores anything on the way; general is the condition on
+// the field of whichever object.
+func (r *reach) along(c Cond) (general Cond, fixed bool) {
+	if c.Arg == 0 || c.Name == "" {
+		return c, true
+	}
+	general, fixed = c, r.rooted()
+	t := r.w.root.Params[c.Arg-1].Type()
+	for name := range strings.SplitSeq(c.Name, ".") {
+		if p, ok := t.Underlying().(*types.Pointer); ok {
+			t = p.Elem()
+		}
+		s := t.Underlying().(*types.Struct)
+		i := 0
+		for s.Field(i).Name() != name {
+			i++
+		}
+		general.Arg, general.Type, general.Name = 0, TypeName(t), name
+		t = s.Field(i).Type()
+		if _, within := t.Underlying().(*types.Struct); !within { // whose own fields have entries
+			fixed = fixed && r.kept[word{general.Type, name}]
+		}
+	}
+	return general, fixed
 }
 
 // usable reports whether a condition can be told by the words that were there before the call.
 func (r *reach) usable(c Cond) bool {
 	switch {
 	case c.Type != "":
-		return !c.zero() && !r.sets[word{c.Type, c.Name}]
+		return !c.zero() && r.kept[word{c.Type, c.Name}]
 	case c.Arg > 0:
-		return !r.w.again
+		return c.Name != "" || r.rooted()
 	}
 	return r.globals[c.Name]
 }

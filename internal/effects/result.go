@@ -44,7 +44,9 @@ func (w *walk) summary() *Summary {
 		}
 	}
 	r := w.reaches(s.Globals)
-	s.Opaque = append(s.Opaque, r.places(a.opaque)...)
+	opaque, tells := r.tells(a.opaque)
+	s.Tells = tells
+	s.Opaque = append(s.Opaque, r.places(opaque)...)
 	s.Observes, s.InPlace = r.places(a.observes), a.inPlace
 	s.Packages = w.packages()
 	s.sort()

@@ -15,7 +15,7 @@ func (f *facts) library(fn *ssa.Function, i ssa.CallInstruction, pos token.Pos) 
 	e := standard(fn)
 	switch {
 	case !e.known:
-		f.apart(pos, what, "what it reads and does is not known", f.harmless(fn, i))
+		f.told(pos, what, "what it reads and does is not known", f.harmless(fn, i), i)
 		return
 	case e.basic:
 		if bad := notBasic(i); bad != "" {

@@ -101,6 +101,7 @@ type Summary struct {
 	Opaque   []Place      // operations of which nothing is known
 	Observes []Place      // reads of a tensor's data
 	InPlace  []Place      // writes of a tensor's data
+	Tells    []Tell       // calls that are made again, in their order
 	Maps     []*types.Map `json:"-"`
 	Packages []string     // whose code was looked at, or whose types are met
 }

@@ -25,6 +25,10 @@ func (s *Summary) Explain(out io.Writer) error {
 		t.row(g.Line, Short(g.Name), g.Access.String())
 	}
 	t.places("writes tensors", s.InPlace)
+	t.title = "is made again"
+	for _, p := range s.Tells {
+		t.row(p.Line, Short(p.What), "")
+	}
 	t.title = "interfaces may hold"
 	for _, d := range s.Dynamic {
 		t.row("", Short(d), "")

@@ -16,6 +16,9 @@ func (f *facts) operator(fn *ssa.Function, i ssa.CallInstruction, pos token.Pos)
 	switch treatment(fn) {
 	case observes:
 		f.observes = append(f.observes, f.spot(Place{Line: f.line(pos), What: what, Why: "it reads the data of a tensor"}))
+		if slices.Contains(strings.Fields(givesAway), key(fn)) {
+			f.inPlace = append(f.inPlace, Place{Line: f.line(pos), What: what, Why: "it gives code the data of a tensor, to write there"})
+		}
 	case writes:
 		f.inPlace = append(f.inPlace, Place{Line: f.line(pos), What: what, Why: "it writes the data of a tensor"})
 		f.arguments(fn, i, Load, pos)
@@ -62,6 +65,9 @@ var byHand = map[how]string{
 		"Tensor.Baked Tensor.Engine Tensor.Freeze Tensor.ID Tensor.IsFrozen Tensor.IsParam Tensor.LastRead Tensor.LastWrite Tensor.MarkParam Tensor.Origin Tensor.Recipe " +
 		"Tensor.SetComputed Tensor.SetEager Tensor.SetRecorded Tensor.SetValue Tensor.Value",
 }
+
+// givesAway lists those that give code the memory of a tensor.
+const givesAway = "Data Tensor.Array"
 
 // below lists the rooms below tensor that compute values of values: their functions read what
 // their arguments lead to.

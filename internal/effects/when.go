@@ -11,14 +11,17 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// Cond is a comparison of a word with a constant. A condition on a field says that it holds for some object that has
-// the field, and none holds of the value zero: objects that a function makes begin with that.
+// Cond is a comparison of a word with a constant. A condition on a field of a type says that it holds for some object of the
+// type, and none holds of the value zero: objects that a function makes begin with that.
 type Cond struct {
 	Type, Name string // a field of a struct type, or a global where Type is ""
-	Arg        int    // the number of an argument, from 1, where Name is ""
+	Arg        int    // the number of an argument, from 1: then Name is the way from it, "Config.Debug", or ""
 	Op         token.Token
 	Value      any // bool, int64, uint64, string, or nil
 }
+
+// MarshalText is String.
+func (c Cond) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // String is the condition as Go has it.
 func (c Cond) String() string {
@@ -27,7 +30,7 @@ func (c Cond) String() string {
 	case c.Type != "":
 		name = c.Type + "." + name
 	case c.Arg > 0:
-		name = fmt.Sprint("argument ", c.Arg)
+		name = strings.TrimSuffix(fmt.Sprintf("argument %d.%s", c.Arg, name), ".")
 	}
 	value := fmt.Sprint(c.Value)
 	if s, ok := c.Value.(string); ok {
@@ -47,8 +50,6 @@ func always() conditions { return conditions{{}} }
 
 // maxWays is the most lists that are kept. Where there are more, the branches nearest to the code count for nothing.
 const maxWays = 8
-
-func (c conditions) isAlways() bool { return len(c) == 1 && len(c[0]) == 0 }
 
 // or adds lists, and leaves out those that others imply.
 func (c conditions) or(o conditions) conditions {
@@ -259,12 +260,32 @@ func (b *branches) word(v ssa.Value) (Cond, bool) {
 		}
 		switch at := v.X.(type) {
 		case *ssa.FieldAddr:
+			if arg, way, ok := b.way(at); ok {
+				return Cond{Arg: arg, Name: way}, true
+			}
 			return fieldWord(pointee(at.X.Type()), at.Field)
 		case *ssa.Global:
 			return Cond{Name: globalName(at)}, true
 		}
 	}
 	return Cond{}, false
+}
+
+// way is how code of the root comes from an argument to a field.
+func (b *branches) way(at *ssa.FieldAddr) (arg int, way string, ok bool) {
+	from := at.X
+	if load, ok := from.(*ssa.UnOp); ok && load.Op == token.MUL {
+		from = load.X
+	}
+	name := pointee(at.X.Type()).Underlying().(*types.Struct).Field(at.Field).Name()
+	switch x := from.(type) {
+	case *ssa.Parameter:
+		return slices.Index(x.Parent().Params, x) + 1, name, from == at.X && x.Parent() == b.root
+	case *ssa.FieldAddr:
+		arg, way, ok = b.way(x)
+		return arg, way + "." + name, ok
+	}
+	return 0, "", false
 }
 
 func globalName(g *ssa.Global) string { return g.Pkg.Pkg.Path() + "." + g.Name() }

@@ -1,12 +1,14 @@
 package compiled
 
 import (
+	"expvar"
 	"log"
+	"log/slog"
 	"os"
 	"time"
 )
 
-//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_breaks.go Logging Told ToldByMethod ToldByArgument ToldByLayers ToldByGlobal PrintsDeep PrintsLarge AsksTime
+//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_breaks.go Logging Told ToldByMethod ToldByArgument ToldByLayers ToldByGlobal PrintsDeep PrintsLarge AsksTime Reports Counted
 
 // Breaks: code of which nothing is known, and looks at data, on ways that not all calls take.
 
@@ -97,4 +99,27 @@ func AsksTime(m *Model, x, y *tt) *tt {
 		}
 	}
 	return x
+}
+
+// Reports says what it does; the lines are those of the calls.
+func Reports(m *Model, x, y *tt) *tt {
+	log.Printf("%s: %d items, %v", m.Name, m.Depth, m.Scale)
+	z := x.MulScalar(m.Scale)
+	slog.Info("scaled", "by", m.Scale, "label", m.Label, "on", m.On, "n", 3)
+	reports.Add(1)
+	if m.Depth > 2 {
+		log.Print("deep")
+	}
+	m.Past = z
+	log.Println("next", m.Next.Name)
+	return z.Add(y)
+}
+
+var reports = expvar.NewInt("gofx.compiled.reports")
+
+// Counted tells how often it was called, which changes from call to call.
+func Counted(m *Model, x, y *tt) *tt {
+	m.Steps++
+	log.Print(m.Steps)
+	return x.Neg()
 }

@@ -125,7 +125,7 @@ func (m *maker) analysed(p *effects.Loaded) ([]File, error) {
 		}
 		s := p.Summary(fn)
 		t.list = append(t.list, s)
-		t.code.Lines = t.code.Lines || len(s.Bodies) > 0
+		t.code.Lines = t.code.Lines || len(s.Bodies)+len(s.Tells) > 0
 		for _, path := range s.Packages {
 			seen[path] = true
 		}

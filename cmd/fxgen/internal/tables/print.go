@@ -43,6 +43,11 @@ func (m *maker) file(t *tables) ([]byte, error) {
 		}
 		m.compiled(f, x, table)
 	}
+	if t != nil {
+		for i, x := range m.targets {
+			m.again(f, x, t.list[i])
+		}
+	}
 	for path, name := range m.known {
 		f.ImportName(path, name)
 	}
@@ -84,7 +89,7 @@ func (m *maker) codeValue(c *source.Code) jen.Code {
 
 // compiled prints one compiled function.
 func (m *maker) compiled(f *jen.File, x *target, s *effects.Summary) {
-	typ, low := "Compiled"+x.short, strings.ToLower(x.short[:1])+x.short[1:]
+	typ, low := "Compiled"+x.short, lower(x.short)
 	frame, out := low+"In", low+"Out"
 	in := m.inputs(x)
 	var fields, params, values, names []jen.Code
@@ -134,6 +139,8 @@ func (m *maker) compiled(f *jen.File, x *target, s *effects.Summary) {
 		method.Block(jen.Id("out").Op(":=").Add(call), jen.Return(names...))
 	}
 }
+
+func lower(name string) string { return strings.ToLower(name[:1]) + name[1:] }
 
 func resultName(i int) string { return "r" + string(rune('0'+i%10)) + strings.Repeat("x", i/10) }
 

@@ -126,7 +126,7 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 		field{"Fields", list(statePath, "Field", fields)}, field{"Elems", list(statePath, "Elem", elems)},
 		field{"Globals", list(statePath, "Global", globals)}, field{"Dynamic", strings},
 		field{"Bodies", list(statePath, "Body", bodies)}, field{"Maps", list(statePath, "Map", maps)},
-		field{"InPlace", places(s.InPlace)}, field{"Opaque", places(s.Opaque)}, field{"Observes", places(told(s.Observes))}))
+		field{"InPlace", places(s.InPlace)}, field{"Tells", x.tells(s)}, field{"Entry", m.entry(x, s)}, field{"Opaque", places(s.Opaque)}, field{"Observes", places(told(s.Observes))}))
 }
 
 // told leaves places out of which only a call itself tells whether it comes there.

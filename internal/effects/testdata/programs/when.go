@@ -1,8 +1,10 @@
 package programs
 
 import (
+	"expvar"
 	"fmt"
 	"log"
+	"log/slog"
 	"os"
 	"time"
 
@@ -183,3 +185,128 @@ type Stacked struct{ Layers []nn.Module }
 func NewStacked() *Stacked { return &Stacked{[]nn.Module{&TracedLayer{}, &Chatty{}}} }
 
 func WhenInterface(s *Stacked, x *tensor.Tensor) *tensor.Tensor { return nn.Run(s.Layers[0], x) }
+
+// Calls that are made again.
+
+var calls = expvar.NewInt("programs.calls")
+
+type Told struct {
+	*Config
+	Inner
+	Log   *log.Logger
+	Slog  *slog.Logger
+	Wait  time.Duration
+	Steps int
+	Names []string
+}
+
+func ReplayWords(m *Told, name string) {
+	log.Printf("%s %d %d %v", name, m.A, m.Config.Width, 1.5)
+	m.Log.Println(m.Depth(), "x")
+	m.Slog.Info("told", "name", name, "b", m.Inner.B)
+	calls.Add(1)
+}
+
+func (m *Told) Depth() int { return 3 }
+
+func ReplayOrder(m *Told, x *tensor.Tensor) *tensor.Tensor {
+	slog.Warn("first")
+	if m.A > 3 {
+		x = x.Neg()
+	}
+	slog.Error("second", "a", m.A)
+	return x
+}
+
+func ReplayNever(m *Told, x *tensor.Tensor) {
+	m.Steps++
+	log.Print(m.Steps)
+	log.Print(m.Wait)
+	log.Print(len(m.Names))
+	log.Print(m)
+	for range m.A {
+		log.Print("loop")
+	}
+	defer log.Print("deferred")
+	if m.A > 3 {
+		log.Print("branch")
+	}
+	log.Print(x)
+	log.Printf(m.Names[0])
+	m.say()
+}
+
+func (m *Told) say() { log.Print("callee") }
+
+func ReplayReturns(m *Told) {
+	if m.A < 0 {
+		return
+	}
+	log.Print("after a return")
+}
+
+type Pointing struct {
+	Flag       *bool
+	Level      *int
+	Debug, Off bool
+	N          int
+}
+
+func WhenPointed(m *Pointing) {
+	*m.Flag = m.N > 0
+	if m.Debug {
+		log.Print("pointed")
+	}
+	log.Print(m.Off)
+}
+
+func WhenPointedElsewhere(m *Pointing) {
+	*m.Level = 3
+	if m.Debug {
+		log.Print("pointed")
+	}
+	log.Print(m.Off)
+}
+
+type Options map[string]Pointing
+
+func WhenInMap(m Options) {
+	if m["a"].Debug {
+		log.Print("in a map")
+	}
+}
+
+func WhenCopied(m *Pointing) {
+	n := *m
+	on := n.Debug
+	say := func() {
+		if on {
+			log.Print("captured")
+		}
+	}
+	if n.Debug {
+		log.Print("copied")
+	}
+	say()
+	n.Off = true
+	if n.Off {
+		log.Print("stored in the copy")
+	}
+}
+
+func WhenSwitch(m *Traced) {
+	switch {
+	case m.Level > 5:
+		log.Print("five")
+		fallthrough
+	case m.Level > 3 || m.Debug:
+		log.Print("three")
+	}
+again:
+	if m.Debug {
+		log.Print("goto")
+		if m.Level > 1 {
+			goto again
+		}
+	}
+}
