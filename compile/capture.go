@@ -20,12 +20,22 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		return
 	}
 	forecast := fits.forecast(k)
+	var open map[string]bool
+	var near []*record
+	if fits == nil {
+		open = b.failing(image, c.opts.lift)
+		near = b.near(k, open)
+	}
+	var numbers *opened
 	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed})
 	defer s.Close()
 	var replay *state.Replay
 	got, err := s.Capture(image.Data(), image.Frozen(), k.run, func() (list []*tensor.Tensor, all bool) {
 		replay, list, why = image.Diff()
 		return list, why == nil
+	}, func(got *lazy.Captured) lazy.Opening {
+		numbers = opening(near, image.Words(), open, got)
+		return numbers.opening()
 	})
 	if err != nil {
 		if !image.Untouched() {
@@ -48,8 +58,15 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		why = &state.Refusal{Why: "a tensor is written in place, of which the table says nothing"}
 	}
 	var r *record
+	if why == nil && numbers != nil && !(sameEnd(numbers.like.got, got) && numbers.like.stores.Same(replay)) {
+		b.shut(numbers)
+		return
+	}
 	if why == nil {
-		r, why = c.record(image, replay, got)
+		r, why = c.record(image, replay, got, numbers)
+	}
+	if numbers != nil {
+		numbers.like = nil
 	}
 	differs := ""
 	if fits != nil {

@@ -19,6 +19,7 @@ type call struct {
 	run     func() // the function itself
 	clear   func() // of the results
 	machine state.Machine
+	numbers numbers // of the record that fits
 }
 
 // core is what compiled functions of all types have.
@@ -47,8 +48,9 @@ type bucket struct {
 	hits    atomic.Int64 // for Audit
 
 	// Of captures, which are one at a time:
-	thawed  map[string]bool
-	moments map[string]*moment
+	thawed   map[string]bool
+	moments  map[string]*moment
+	differed map[string]int // numbers, by path
 }
 
 // moment is when a weight was made and last written.
@@ -174,7 +176,7 @@ func (c *core) bucket(k *call) *bucket {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if b = c.buckets[at]; b == nil {
-		b = &bucket{thawed: map[string]bool{}, moments: map[string]*moment{}}
+		b = &bucket{thawed: map[string]bool{}, moments: map[string]*moment{}, differed: map[string]int{}}
 		c.buckets[at] = b
 		if p != nil {
 			runtime.AddCleanup(p, c.drop, at)
@@ -238,6 +240,10 @@ func (b *bucket) find(k *call) (*record, failure) {
 	var first failure
 	for i, r := range b.records {
 		ok, failed := r.guard.Check(&k.machine, k.in, k.out)
+		if ok {
+			k.numbers, ok = r.open.now(&k.machine)
+			failed = state.Special
+		}
 		if ok {
 			r.users.Add(1)
 			b.mu.RUnlock()

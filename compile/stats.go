@@ -84,6 +84,9 @@ func (c *core) explain(w io.Writer) error {
 		k.mu.RLock()
 		for i, r := range k.records {
 			fmt.Fprintf(&b, "record %d: %d comparisons, %d calls, %d stores\n", i+1, r.guard.Len(), r.calls, r.stores.Stores())
+			for _, w := range r.inputs() {
+				fmt.Fprintf(&b, "    an input: %s\n", reason(state.Refusal{Why: w.Path, Line: w.Line}))
+			}
 		}
 		if k.plain != nil {
 			fmt.Fprintf(&b, "runs as it is: %s\n", reason(*k.plain))

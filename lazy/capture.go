@@ -13,8 +13,11 @@ import (
 type Captured struct {
 	// Module computes the values. Its inputs are the data tensors of Reads, its weights the frozen
 	// tensors, and constants.
+	// Calls and Leaves say the same without numbers that inputs stand for.
 	Module *graph.Module
-	Reads  []int // numbers of data tensors, in the order of the inputs
+	Calls  []CapturedCall
+	Leaves []CapturedLeaf
+	Reads  []int // numbers of data tensors in the order of the inputs, ^n for leaf n of Opening
 	// Results are what the module has computed in this run.
 	Results []*array.Array
 	// Writes are the data tensors that the code wrote.
@@ -100,9 +103,11 @@ func (k *capture) met(m *memory) {
 // is computed. When Capture returns, all are eager tensors with their values, and the data tensors hold
 // what was written to them.
 //
+// open, which may be nil, is called when Calls and Leaves are known, and says which numbers of them are inputs.
+//
 // An error is one of the computation: data tensors are as they were then. A panic of the code
 // passes on.
-func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func() (list []*tensor.Tensor, all bool)) (c *Captured, err error) {
+func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func() (list []*tensor.Tensor, all bool), open func(*Captured) Opening) (c *Captured, err error) {
 	k := &capture{start: array.Now(), data: data, number: map[*place]int{}, frozen: map[any]bool{}}
 	for _, x := range frozen {
 		k.frozen[x.ID()] = true
@@ -118,7 +123,7 @@ func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func
 	code()
 	returned = true
 	list := k.outlive(found())
-	c, err = s.finish(k, list)
+	c, err = s.finish(k, list, open)
 	for i, x := range data {
 		s.release(x, k.arrays[i])
 	}
@@ -224,10 +229,10 @@ func attempt(f func()) (err error) {
 }
 
 // finish computes what the code has recorded, and makes the graph of it.
-func (s *Session) finish(k *capture, list []*tensor.Tensor) (c *Captured, err error) {
+func (s *Session) finish(k *capture, list []*tensor.Tensor, open func(*Captured) Opening) (c *Captured, err error) {
 	defer diag.Catch(&err)
 	defer s.enter("Capture")()
-	e := &ending{s: s, k: k, c: &Captured{}, shared: map[*alias.Storage[*place]]int{}, first: map[*alias.Storage[*place]]int{}}
+	e := &ending{s: s, k: k, c: &Captured{}, open: open, shared: map[*alias.Storage[*place]]int{}, first: map[*alias.Storage[*place]]int{}}
 	e.find(list)
 	k.ending = true
 	e.compute()

@@ -27,6 +27,10 @@ func (t *Table) inTest(own string) *Table {
 	for i := range c.Dynamic {
 		rename(&c.Dynamic[i])
 	}
+	c.Numbers = slices.Clone(t.Numbers)
+	for i := range c.Numbers {
+		rename(&c.Numbers[i].Type)
+	}
 	for i := range c.Bodies {
 		if c.Bodies[i].Package == "main" {
 			c.Bodies[i].Package = own

@@ -28,6 +28,8 @@ type Table struct {
 	Bodies []Body
 	// Maps are the map types of Fields, Elems and Globals.
 	Maps []Map
+	// Numbers are fields and arguments that nothing but numbers of operators depends on.
+	Numbers []Number
 	// InPlace are calls that write the data of tensors.
 	InPlace []Place
 	// Opaque are calls of which nothing is known. Where there are any, the function runs as it is.

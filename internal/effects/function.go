@@ -32,7 +32,8 @@ type facts struct {
 	inPlace  []Place
 	compares bool // two interfaces, which reads what both hold
 	uses     map[fieldKey]int
-	adds     map[fieldKey]bool // whose every use is x += e
+	adds     map[fieldKey]bool   // whose every use is x += e
+	given    map[fieldKey][]Expr // whose every use is a number of an operator; nil where it is not
 }
 
 // fieldKey identifies a field of a struct type.
@@ -83,12 +84,13 @@ func (p *Loaded) of(fn *ssa.Function) *facts {
 		}
 	}
 	f.additions()
+	f.numbers()
 	return f
 }
 
 func (p *Loaded) empty(fn *ssa.Function) *facts {
 	return &facts{p: p, fn: fn, fields: map[fieldKey]Access{}, elems: map[string]Access{}, globals: map[*ssa.Global]Access{},
-		lines: map[any]string{}, kinds: map[string]types.Type{}, uses: map[fieldKey]int{}, adds: map[fieldKey]bool{}}
+		lines: map[any]string{}, kinds: map[string]types.Type{}, uses: map[fieldKey]int{}, adds: map[fieldKey]bool{}, given: map[fieldKey][]Expr{}}
 }
 
 func (f *facts) line(pos token.Pos) string {

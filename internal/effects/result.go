@@ -45,6 +45,7 @@ func (w *walk) summary() *Summary {
 	}
 	s.Opaque = append(s.Opaque, a.opaque...)
 	s.Observes, s.InPlace = a.observes, a.inPlace
+	s.Numbers = w.numbers()
 	s.Packages = w.packages()
 	s.sort()
 	return s

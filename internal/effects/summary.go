@@ -75,6 +75,7 @@ type Summary struct {
 	Dynamic  []string // concrete types that interfaces may hold on the way
 	Bodies   []Body
 	Opaque   []Place      // operations of which nothing is known
+	Numbers  []Number     // that nothing but numbers of operators depends on
 	Observes []Place      // reads of a tensor's data
 	InPlace  []Place      // writes of a tensor's data
 	Maps     []*types.Map `json:"-"`
@@ -103,6 +104,9 @@ func (s *Summary) sort() {
 	s.Bodies = slices.Compact(s.Bodies)
 	slices.Sort(s.Dynamic)
 	s.Dynamic = slices.Compact(s.Dynamic)
+	slices.SortFunc(s.Numbers, func(a, b Number) int {
+		return cmp.Or(strings.Compare(a.Type+"\x00"+a.Name, b.Type+"\x00"+b.Name), a.Param-b.Param)
+	})
 	slices.Sort(s.Packages)
 	slices.SortFunc(s.Maps, func(a, b *types.Map) int { return strings.Compare(TypeName(a), TypeName(b)) })
 	s.Maps = slices.CompactFunc(s.Maps, func(a, b *types.Map) bool { return types.Identical(a, b) })

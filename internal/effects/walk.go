@@ -80,6 +80,12 @@ func (w *walk) merge(f *facts) {
 		} else if _, known := a.adds[k]; !known {
 			a.adds[k] = true
 		}
+		exprs, known := a.given[k]
+		if more := f.given[k]; more == nil || known && exprs == nil {
+			a.given[k] = nil
+		} else {
+			a.given[k] = append(exprs, more...)
+		}
 	}
 	for k, v := range f.elems {
 		a.elems[k] |= v

@@ -100,6 +100,7 @@ func Triple(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(3) }
 type world struct {
 	M    *Model
 	X, Y *tensor.Tensor
+	rate float64
 	kept []any // results, as a caller keeps them
 }
 
@@ -121,5 +122,5 @@ func newWorld() *world {
 		Acts: []Activation{Shift(1), Affine{2, 1}, &Leaky{0.2}}, Any: 1000, Fn: Double, Next: next, Count: &n, W: param(1, -1, 2), Steps: 7,
 		Log: make([]int, 1, 3), Box: Box[float64]{2}, private: 0.25}
 	m.Spec.Low, m.Spec.High = -1, 2
-	return &world{M: m, X: tensor.FromSlice([]float32{1, -2, 3}), Y: tensor.FromSlice([]float32{4, 5, -6})}
+	return &world{M: m, rate: 0.75, X: tensor.FromSlice([]float32{1, -2, 3}), Y: tensor.FromSlice([]float32{4, 5, -6})}
 }
