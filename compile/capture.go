@@ -156,6 +156,10 @@ func (b *bucket) add(c *core, r *record) {
 		c.evicted.Add(1)
 		if b.evicted++; b.evicted >= c.opts.capacity {
 			b.plain = &state.Refusal{Why: "more records than Capacity were made, and as many have gone"}
+			if m := c.often(); m.Path != "" {
+				b.plain.Why += "; " + m.Path + " is what differs most"
+				b.plain.Line = m.Line
+			}
 		}
 	}
 }

@@ -183,7 +183,11 @@ func (c *comparison) call(i int, old, now *lazy.CapturedCall) {
 		return
 	}
 	o := openCall{number: i, call: now}
-	a, b := now.Op.Numbers(old.Attrs), now.Op.Numbers(now.Attrs)
+	a, b := now.Op.Codec().Numbers(old.Attrs), now.Op.Codec().Numbers(now.Attrs)
+	if len(a) != len(b) {
+		c.fail = true
+		return
+	}
 	for j := range b {
 		if a[j] == b[j] {
 			continue
@@ -194,7 +198,7 @@ func (c *comparison) call(i int, old, now *lazy.CapturedCall) {
 		}
 	}
 	var ok bool
-	if o.lifted, ok = now.Op.Lift(now.Attrs, now.In); !ok || o.lifted.Op == nil || !now.Op.Codec().Equal(now.Op.WithNumbers(old.Attrs, b), now.Attrs) {
+	if o.lifted, ok = now.Op.Lift(now.Attrs, now.In); !ok || o.lifted.Op == nil || !now.Op.Codec().Equal(now.Op.Codec().WithNumbers(old.Attrs, b), now.Attrs) {
 		c.fail = true
 		return
 	}
@@ -311,7 +315,7 @@ func (o *opened) now(m *state.Machine) (n numbers, ok bool) {
 
 // attrs are the attributes of the call for these words.
 func (c *openCall) attrs(words []state.Scalar) (attrs any, ok bool) {
-	list := c.call.Op.Numbers(c.call.Attrs)
+	list := c.call.Op.Codec().Numbers(c.call.Attrs)
 	for _, s := range c.slots {
 		x := s.expr.Eval(words[s.word])
 		if special(x) {
@@ -319,7 +323,7 @@ func (c *openCall) attrs(words []state.Scalar) (attrs any, ok bool) {
 		}
 		list[s.at] = scalarOf(x)
 	}
-	return c.call.Op.WithNumbers(c.call.Attrs, list), true
+	return c.call.Op.Codec().WithNumbers(c.call.Attrs, list), true
 }
 
 // fits reports whether a record's graph, with the numbers of a call, is the graph that the call has made.

@@ -124,6 +124,31 @@ func TestNumbersAndConstants(t *testing.T) {
 	}
 }
 
+// Two numbers that were the same in both calls are not told apart: they stay compared until they differ.
+func TestNumbersThatAreTheSame(t *testing.T) {
+	j := newJudge(t, gainsTable, runGains, gainsWorld, compile.LiftAfter(1))
+	for _, v := range [][2]float64{{5, 5}, {6, 6}, {7, 9}, {9, 7}, {8, 8}, {9, 10}} {
+		j.each(func(in *gainsIn) { in.G.A, in.G.B = v[0], v[1] }).call()
+	}
+	s := j.f.Stats()
+	require.Equal(t, 3, s.Records, "%s", s)
+	require.Equal(t, 3, s.Hits, "%s", s)
+}
+
+// A function that is called with ever other sizes has no more records than fit twice, and says why.
+func TestSizesWithoutEnd(t *testing.T) {
+	f := compile.New(gainsTable, runGains, compile.Capacity(8))
+	in := gainsWorld()
+	for n := range 300 {
+		in.X = tensor.Zeros(n + 1)
+		f.Call(in)
+	}
+	s := f.Stats()
+	require.Equal(t, 16, s.Records, "%s", s)
+	require.Equal(t, 300-16, s.Plain, "%s", s)
+	require.Contains(t, text(t, f), "X is what differs most")
+}
+
 // A number of which the table says too much is found out by Audit.
 func TestNumbersAreAudited(t *testing.T) {
 	run := func(in *gainsIn, out *gainsOut) {

@@ -72,6 +72,18 @@ func tell[K comparable](c *counts, m *map[K]int, k K) {
 func (c *core) note(m Miss)                 { tell(&c.counts, &c.words, m) }
 func (c *core) remember(why *state.Refusal) { tell(&c.counts, &c.reasons, *why) }
 
+// often is the word that calls have missed for most.
+func (c *core) often() (m Miss) {
+	c.told.Lock()
+	defer c.told.Unlock()
+	for _, k := range byCount(c.words, func(m Miss) string { return m.Path }) {
+		if k.Path != "" {
+			return k
+		}
+	}
+	return m
+}
+
 // explain writes what is known of the function.
 func (c *core) explain(w io.Writer) error {
 	var b strings.Builder

@@ -7,15 +7,14 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Numbers are the numbers of a call's attributes that Lift may take for operands, in the order of the fields. Those that
+// Numbers are the numbers of attributes that Op.Lift may take for operands, in the order of the fields. Those that
 // are absent, and bools, are none, but have their place.
-func (o *Op) Numbers(attrs any) (list []Scalar) {
-	attrs = orZero(o, attrs)
-	if !o.codec.Accepts(attrs) {
+func (c *Codec) Numbers(attrs any) (list []Scalar) {
+	if !c.Accepts(attrs) {
 		return nil
 	}
 	v := reflect.ValueOf(attrs)
-	for _, f := range o.codec.fields {
+	for _, f := range c.fields {
 		if !f.lifts() {
 			continue
 		}
@@ -33,10 +32,10 @@ func (o *Op) Numbers(attrs any) (list []Scalar) {
 
 // WithNumbers returns attributes with these numbers in place of those that Numbers lists. Each has the kind of
 // the one that it replaces.
-func (o *Op) WithNumbers(attrs any, list []Scalar) any {
-	v := reflect.New(o.codec.typ).Elem()
-	v.Set(reflect.ValueOf(orZero(o, attrs)))
-	for _, f := range o.codec.fields {
+func (c *Codec) WithNumbers(attrs any, list []Scalar) any {
+	v := reflect.New(c.typ).Elem()
+	v.Set(reflect.ValueOf(attrs))
+	for _, f := range c.fields {
 		if !f.lifts() {
 			continue
 		}

@@ -12,13 +12,13 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-func ExampleOp_Numbers() {
-	fmt.Println(std.Clamp.Numbers(std.ClampAttrs{Min: op.Float(-1), Max: op.Int(3)}))
+func ExampleCodec_Numbers() {
+	fmt.Println(std.Clamp.Codec().Numbers(std.ClampAttrs{Min: op.Float(-1), Max: op.Int(3)}))
 	// Output: [-1.0 3]
 }
 
-func ExampleOp_WithNumbers() {
-	fmt.Println(std.Mul.WithNumbers(std.BinaryAttrs{Other: op.Float(2)}, []op.Scalar{op.Float(3)}).(std.BinaryAttrs).Other)
+func ExampleCodec_WithNumbers() {
+	fmt.Println(std.Mul.Codec().WithNumbers(std.BinaryAttrs{Other: op.Float(2)}, []op.Scalar{op.Float(3)}).(std.BinaryAttrs).Other)
 	// Output: 3.0
 }
 
@@ -40,6 +40,6 @@ func TestAgain(t *testing.T) {
 	require.False(t, ok, "another type")
 	_, ok = op.Lifted{}.Again(decay, decayAttrs{Rate: 0.5}, x, x[0])
 	require.False(t, ok, "no lifted call")
-	require.Empty(t, decay.Numbers(op.None{}))
-	require.Equal(t, []op.Scalar{op.Float(0.5), op.Int(2)}, decay.Numbers(decay.WithNumbers(nil, []op.Scalar{op.Float(0.5), op.Int(2)})))
+	require.Empty(t, decay.Codec().Numbers(op.None{}))
+	require.Equal(t, []op.Scalar{op.Float(0.5), op.Int(2)}, decay.Codec().Numbers(decay.Codec().WithNumbers(decayAttrs{}, []op.Scalar{op.Float(0.5), op.Int(2)})))
 }
