@@ -153,7 +153,7 @@ func TestSizesWithoutEnd(t *testing.T) {
 func TestNumbersAreAudited(t *testing.T) {
 	run := func(in *gainsIn, out *gainsOut) {
 		if out.Y = in.X.MulScalar(in.G.A); in.G.A > 6 {
-			out.Y = out.Y.Neg()
+			out.Y = in.X.AddScalar(in.G.A)
 		}
 	}
 	f := compile.New(gainsTable, run, compile.Audit(1), compile.LiftAfter(1))
