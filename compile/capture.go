@@ -20,10 +20,13 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		return
 	}
 	forecast := fits.forecast(k)
+	if fits != nil && fits.sized() && fits.outs > 0 && forecast == nil { // the graph is not for these sizes
+		fits = nil
+	}
 	var open map[string]bool
 	var near []*record
 	if fits == nil {
-		open = b.failing(image, c.opts.lift)
+		open = b.failing(c, image)
 		near = b.near(k, open)
 	}
 	var numbers *opened
@@ -34,7 +37,7 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		replay, list, why = image.Diff()
 		return list, why == nil
 	}, func(got *lazy.Captured) lazy.Opening {
-		numbers = opening(near, image.Words(), open, got)
+		numbers = opening(near, image, open, got)
 		return numbers.opening()
 	})
 	if err != nil {
@@ -58,12 +61,16 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		why = &state.Refusal{Why: "a tensor is written in place, of which the table says nothing"}
 	}
 	var r *record
-	if why == nil && numbers != nil && !(sameEnd(numbers.like.got, got) && numbers.like.stores.Same(replay)) {
+	if why == nil && numbers != nil && !(numbers.typed(got) && sameEnd(numbers.like.got, got) && numbers.like.stores.Same(replay)) {
 		b.shut(numbers)
 		return
 	}
 	if why == nil {
 		r, why = c.record(image, replay, got, numbers)
+		if numbers != nil && why != nil { // a target may have no symbols
+			b.shut(numbers)
+			return
+		}
 	}
 	if numbers != nil {
 		numbers.like = nil

@@ -29,6 +29,8 @@ type core struct {
 	schema   *state.Schema
 	receiver bool
 	inPlace  bool
+	anySize  bool
+	sizes    []state.Place  // lines that look at sizes
 	never    *state.Refusal // why no call has a record
 	closed   atomic.Bool
 
@@ -60,7 +62,7 @@ type moment struct {
 }
 
 func newCore(t state.Table, in, out reflect.Type, o options) *core {
-	c := &core{name: t.Func, opts: o, schema: state.NewSchema(&t, in, out), receiver: t.Receiver, inPlace: len(t.InPlace) > 0, buckets: map[uintptr]*bucket{}}
+	c := &core{name: t.Func, opts: o, schema: state.NewSchema(&t, in, out), receiver: t.Receiver, inPlace: len(t.InPlace) > 0, anySize: t.AnySize, sizes: t.Sizes, buckets: map[uintptr]*bucket{}}
 	for _, list := range [][]state.Place{t.Opaque, t.Observes} {
 		if len(list) > 0 && c.never == nil {
 			c.never = &state.Refusal{Why: list[0].What + ": " + list[0].Why, Line: list[0].Line}

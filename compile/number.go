@@ -21,6 +21,7 @@ type opened struct {
 	paths  map[string]bool
 	calls  []openCall
 	leaves []slot
+	sizes  sizes
 	like   *record // which the numbers were found by
 }
 
@@ -41,7 +42,8 @@ type openCall struct {
 
 // failing counts the numbers that differ from those of the record used last, and returns those that have differed LiftAfter
 // times.
-func (b *bucket) failing(image *state.Image, after int) map[string]bool {
+func (b *bucket) failing(c *core, image *state.Image) map[string]bool {
+	after := c.opts.lift
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	if len(b.records) == 0 {
@@ -56,6 +58,9 @@ func (b *bucket) failing(image *state.Image, after int) map[string]bool {
 			open[w.Path] = true
 		}
 	}
+	if c.anySize && !c.inPlace {
+		b.sizes(image, after, open)
+	}
 	return open
 }
 
@@ -63,6 +68,9 @@ func (b *bucket) failing(image *state.Image, after int) map[string]bool {
 func (b *bucket) shut(o *opened) {
 	for _, w := range o.words {
 		b.differed[w.Path] = math.MinInt
+	}
+	for _, path := range o.sizes.paths {
+		b.differed[state.OfSizes(path)] = math.MinInt
 	}
 }
 
@@ -92,9 +100,10 @@ func (b *bucket) near(k *call, open map[string]bool) (list []*record) {
 
 // opening finds the numbers that become inputs: those at the paths of open, by a record that fits but for
 // them. It returns nil where there is none, or the graphs differ in another way.
-func opening(near []*record, words []state.Word, open map[string]bool, got *lazy.Captured) *opened {
+func opening(near []*record, image *state.Image, open map[string]bool, got *lazy.Captured) *opened {
+	words, shapes := image.Words(), image.Sizes()
 	for _, old := range near {
-		if o := compared(old, words, open, got); o != nil {
+		if o := compared(old, words, shapes, open, got); o != nil {
 			return o
 		}
 	}
@@ -108,7 +117,7 @@ type comparison struct {
 	fail bool
 }
 
-func compared(old *record, words []state.Word, open map[string]bool, got *lazy.Captured) *opened {
+func compared(old *record, words []state.Word, shapes []state.Sized, open map[string]bool, got *lazy.Captured) *opened {
 	c := &comparison{opened: &opened{paths: map[string]bool{}, like: old}}
 	for _, w := range words {
 		was, ok := old.was(w.Path)
@@ -123,7 +132,7 @@ func compared(old *record, words []state.Word, open map[string]bool, got *lazy.C
 		c.paths[w.Path] = true
 		c.words, c.was = append(c.words, w), append(c.was, was)
 	}
-	if len(c.words) == 0 || len(old.got.Calls) != len(got.Calls) || len(old.got.Leaves) != len(got.Leaves) {
+	if !c.sizes.find(old.sizes, shapes) || len(c.words)+len(c.sizes.now) == 0 || len(old.got.Calls) != len(got.Calls) || len(old.got.Leaves) != len(got.Leaves) {
 		return nil
 	}
 	for i := range got.Leaves {
@@ -175,7 +184,8 @@ func (c *comparison) leaf(i int, old, now *lazy.CapturedLeaf) {
 
 // call compares two calls. Numbers of attributes that differ are slots.
 func (c *comparison) call(i int, old, now *lazy.CapturedCall) {
-	if old.Op != now.Op || old.Index != now.Index || !slices.Equal(old.Args, now.Args) || !old.Type.Same(now.Type) || !slices.EqualFunc(old.In, now.In, shape.Type.Same) {
+	if old.Op != now.Op || old.Index != now.Index || !slices.Equal(old.Args, now.Args) ||
+		!c.sizes.open() && (!old.Type.Same(now.Type) || !slices.EqualFunc(old.In, now.In, shape.Type.Same)) {
 		c.fail = true
 		return
 	}
@@ -270,6 +280,7 @@ func (o *opened) opening() (l lazy.Opening) {
 	if o == nil {
 		return l
 	}
+	l.Sizes, l.Symbols = o.symbols(), len(o.sizes.now)
 	for _, s := range o.leaves {
 		l.Leaves = append(l.Leaves, s.at)
 	}
@@ -351,7 +362,7 @@ func (r *record) fits(now *lazy.Captured, words []state.Word) bool {
 		c := &r.open.calls[i]
 		calls[c.number].Attrs, _ = c.attrs(list)
 	}
-	c := &comparison{opened: &opened{}}
+	c := &comparison{opened: &opened{sizes: r.open.sizes}}
 	for i := range leaves {
 		c.leaf(i, &leaves[i], &now.Leaves[i])
 	}
@@ -368,6 +379,6 @@ func sameEnd(a, b *lazy.Captured) bool {
 	}
 	return slices.EqualFunc(a.Writes, b.Writes, func(x, y lazy.CapturedWrite) bool { return x.Tensor == y.Tensor && same(x.Value, y.Value) }) &&
 		slices.EqualFunc(a.Found, b.Found, func(x, y lazy.CapturedTensor) bool {
-			return x.Param == y.Param && x.Frozen == y.Frozen && x.Memory == y.Memory && x.Like == y.Like && (x.Memory >= 0 || same(x.Value, y.Value))
+			return x.Param == y.Param && x.Frozen == y.Frozen && x.Memory == y.Memory && x.Like == y.Like && x.SameShow(&y) && (x.Memory >= 0 || same(x.Value, y.Value))
 		})
 }

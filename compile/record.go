@@ -25,7 +25,8 @@ type record struct {
 	users  atomic.Int32 // the bucket, and calls that run the graph
 	proven atomic.Bool  // a second call has shown that it makes new objects
 	words  []state.Word // of the call that was recorded
-	open   *opened      // the numbers that are inputs, nil for none
+	sizes  []state.Sized
+	open   *opened // the numbers that are inputs, nil for none
 }
 
 // leave closes the graph once nobody uses it.
@@ -45,8 +46,8 @@ func (c *core) record(image *state.Image, replay *state.Replay, got *lazy.Captur
 	for _, w := range got.Writes {
 		writes = append(writes, w.Tensor)
 	}
-	r := &record{stores: replay, got: got, text: got.Module.String(), calls: calls(got), outs: len(got.Results), run: run, words: image.Words(), open: open}
-	r.guard = image.Guard(writes, replay.Caps(), r.paths())
+	r := &record{stores: replay, got: got, text: got.Module.String(), calls: calls(got), outs: len(got.Results), run: run, words: image.Words(), sizes: image.Sizes(), open: open}
+	r.guard = image.Guard(writes, replay.Caps(), r.paths(), open.symbols())
 	r.users.Store(1)
 	r.proven.Store(replay.Proven())
 	return r, nil

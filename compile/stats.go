@@ -91,11 +91,18 @@ func (c *core) explain(w io.Writer) error {
 	if c.never != nil {
 		fmt.Fprintf(&b, "runs as it is: %s\n", reason(*c.never))
 	}
+	if len(c.sizes) > 0 {
+		p := c.sizes[0]
+		fmt.Fprintf(&b, "sizes are compared: %s\n", reason(state.Refusal{Why: p.What + ": " + p.Why, Line: p.Line}))
+	}
 	c.mu.RLock()
 	for _, k := range c.buckets {
 		k.mu.RLock()
 		for i, r := range k.records {
 			fmt.Fprintf(&b, "record %d: %d comparisons, %d calls, %d stores\n", i+1, r.guard.Len(), r.calls, r.stores.Stores())
+			if r.sized() {
+				fmt.Fprintf(&b, "    any size: %s\n", strings.Join(r.open.sizes.paths, ", "))
+			}
 			for _, w := range r.inputs() {
 				fmt.Fprintf(&b, "    an input: %s\n", reason(state.Refusal{Why: w.Path, Line: w.Line}))
 			}

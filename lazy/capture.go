@@ -1,10 +1,13 @@
 package lazy
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
@@ -17,7 +20,8 @@ type Captured struct {
 	Module *graph.Module
 	Calls  []CapturedCall
 	Leaves []CapturedLeaf
-	Reads  []int // numbers of data tensors in the order of the inputs, ^n for leaf n of Opening
+	Types  []shape.Type // of the calls in Module, nil where no graph has the symbols of Opening
+	Reads  []int        // numbers of data tensors in the order of the inputs, ^n for leaf n of Opening
 	// Results are what the module has computed in this run.
 	Results []*array.Array
 	// Writes are the data tensors that the code wrote.
@@ -65,6 +69,13 @@ func (c *CapturedTensor) Show(base *array.Array) *array.Array {
 		base = out[st.Item]
 	}
 	return base
+}
+
+// SameShow reports whether two tensors show the same part of their bases.
+func (c *CapturedTensor) SameShow(o *CapturedTensor) bool {
+	return slices.EqualFunc(c.show, o.show, func(a, b alias.Step[*place]) bool {
+		return a.Op == b.Op && a.Base == b.Base && a.Item == b.Item && len(a.Args) == len(b.Args) && a.Op.Codec().Equal(a.Attrs, b.Attrs)
+	})
 }
 
 // capture is what a session notes while Capture runs code.

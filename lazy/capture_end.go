@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
@@ -134,6 +135,11 @@ func (e *ending) graph(cone *cone) (kept map[int]int, results []int) {
 	if e.open != nil {
 		o = e.open(e.c)
 	}
+	for _, t := range e.c.Found {
+		if t.Memory >= 0 || len(t.show) > 0 { // what is shown of other memory is not checked by a graph
+			o.Sizes = nil
+		}
+	}
 	for _, l := range o.Calls {
 		cone.lifts = append(cone.lifts, lift{Lifted: l.Lifted, call: l.Call})
 	}
@@ -141,15 +147,33 @@ func (e *ending) graph(cone *cone) (kept map[int]int, results []int) {
 	for i, l := range o.Leaves {
 		opened[l] = i
 	}
-	p := &program{vary: slices.Repeat([]bool{true}, len(cone.lifts))}
-	exe, m, _ := p.build(cone, weightsOf{
+	p := &program{vary: slices.Repeat([]bool{true}, len(cone.lifts)), open: o.sizes(cone, e.k.number)}
+	weights := weightsOf{
 		has: func(i int) bool {
 			_, data := e.k.number[cone.leaves[i]]
 			_, open := opened[i]
 			return !data && !open
 		},
 		name: func(i int) string { return "w" + strconv.Itoa(i) },
+	}
+	var exe *compiled
+	var m *graph.Module
+	err := attempt(func() {
+		var calls []*graph.Node
+		exe, m, calls = p.build(cone, weights)
+		for _, n := range calls {
+			e.c.Types = append(e.c.Types, n.Type())
+		}
 	})
+	if err != nil && p.open == nil {
+		panic(err)
+	} else if err != nil { // no graph has these symbols
+		p.open = nil
+		exe, m, _ = p.build(cone, weights)
+	}
+	if p.open == nil {
+		e.c.Types = nil
+	}
 	e.c.Module, kept = m, map[int]int{}
 	for _, l := range exe.inputs {
 		if n, open := opened[l]; open {

@@ -27,9 +27,14 @@ type CapturedLeaf struct {
 
 // Opening says which numbers of a graph are inputs, those of leaves among those that the graph reads, and those of calls
 // after them.
+//
+// Sizes has, by data tensor and axis, the number of a symbol from 1 that stands for the size, 0 for a size that is a
+// number; nil where all are. Symbols counts them. No size of attributes follows from a symbol.
 type Opening struct {
-	Leaves []int // numbers of leaves that are arrays
-	Calls  []OpenCall
+	Leaves  []int // numbers of leaves that are arrays
+	Calls   []OpenCall
+	Sizes   [][]int
+	Symbols int
 }
 
 // OpenCall is a call whose numbers are inputs: the Values of its lifted form.
@@ -61,4 +66,41 @@ func (e *ending) describe(k *cone) {
 		}
 		e.c.Calls = append(e.c.Calls, c)
 	}
+}
+
+// TypeOf is the type of a call of Module where symbols have these sizes.
+func (c *Captured) TypeOf(call int, sizes []int) shape.Type {
+	return c.Types[call].Bind(func(name string) shape.Dim {
+		for i, n := range sizes {
+			if symbolName(i) == name {
+				return shape.Const(n)
+			}
+		}
+		return shape.Unknown
+	})
+}
+
+// sizes are those of the graph: of attributes as they are, and of the inputs with symbols.
+func (o *Opening) sizes(k *cone, number map[*place]int) *open {
+	if o.Sizes == nil {
+		return nil
+	}
+	out := &open{at: make([]int, o.Symbols)}
+	for _, n := range k.sizes[:k.ofLeaves] {
+		out.sizes = append(out.sizes, formula{plus: n})
+	}
+	for _, l := range k.leaves {
+		n, data := number[l]
+		if !data {
+			continue
+		}
+		for axis, size := range l.data.Shape() {
+			if y := o.Sizes[n][axis]; y > 0 {
+				out.sizes = append(out.sizes, formula{scale: 1, of: []int{y - 1}})
+			} else {
+				out.sizes = append(out.sizes, formula{plus: size})
+			}
+		}
+	}
+	return out
 }

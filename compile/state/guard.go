@@ -90,14 +90,16 @@ type datum struct {
 	shape []int
 	// strides say which calls make views and which copies: a graph has one of both.
 	strides []int
+	symbols []int // by axis: 0 for a size that is compared, else the number of a symbol from 1; nil for none
 }
 
 // Machine has what a check works with. It is for one goroutine at a time.
 type Machine struct{ regs []unsafe.Pointer }
 
 // Guard returns the guard of a walk. writes are numbers of its data tensors that are written, caps tells that
-// capacities count. The numbers at the paths of open are not compared.
-func (m *Image) Guard(writes []int, caps bool, open map[string]bool) *Guard {
+// capacities count. The numbers at the paths of open are not compared. sizes, nil for none, has the symbol of each axis of a data
+// tensor from 1, 0 for a size that is compared.
+func (m *Image) Guard(writes []int, caps bool, open map[string]bool, sizes [][]int) *Guard {
 	g := &Guard{texts: m.texts, alive: m.alive, regs: len(m.objects), writes: writes}
 	for _, s := range m.steps {
 		if s.number > 0 && open[s.path] {
@@ -116,7 +118,7 @@ func (m *Image) Guard(writes []int, caps bool, open map[string]bool) *Guard {
 		case opData:
 			t := m.tensors[s.want]
 			s.want = uint64(len(g.data))
-			g.data = append(g.data, datum{t.reg, t.role, t.array.DType(), slices.Clone(t.array.Shape()), slices.Clone(t.array.Strides())})
+			g.data = append(g.data, datum{t.reg, t.role, t.array.DType(), slices.Clone(t.array.Shape()), slices.Clone(t.array.Strides()), symbolsOf(sizes, len(g.data))})
 		case opFresh:
 			g.fresh = append(g.fresh, region{s.dst, s.size})
 		}
@@ -167,7 +169,7 @@ func (g *Guard) CheckBut(m *Machine, in, out unsafe.Pointer, open map[string]boo
 		if ok {
 			return true
 		}
-		if at = failed; at == len(g.checks) || g.steps[at].number == 0 || !open[g.steps[at].path] {
+		if at = failed; at == len(g.checks) || !g.open(m.regs, at, open) {
 			return false
 		}
 	}
@@ -215,7 +217,7 @@ func (g *Guard) from(regs []unsafe.Pointer, first int) (ok bool, failed int) {
 			}
 		}
 	}
-	return g.apart(regs), len(g.checks)
+	return g.agree(regs) && g.apart(regs), len(g.checks)
 }
 
 // rare does the steps that few guards have many of.
@@ -265,7 +267,7 @@ func (t *seen) same(x *tensor.Tensor) bool {
 
 func (d *datum) same(x *tensor.Tensor) bool {
 	a, ok := x.Value().(*array.Array)
-	return ok && a.DType() == d.dtype && slices.Equal(a.Shape(), d.shape) && slices.Equal(a.Strides(), d.strides) && x.Engine() == nil && roleOf(x) == d.role
+	return ok && a.DType() == d.dtype && d.lies(a) && x.Engine() == nil && roleOf(x) == d.role
 }
 
 // apart reports whether the memory of objects that are known by registers is apart from all others, and that of

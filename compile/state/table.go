@@ -30,6 +30,10 @@ type Table struct {
 	Maps []Map
 	// Numbers are fields and arguments that nothing but numbers of operators depends on.
 	Numbers []Number
+	// AnySize tells that code looks at no size of a tensor, and calls nothing that does other things for other sizes. Sizes are
+	// the lines that do.
+	AnySize bool
+	Sizes   []Place
 	// InPlace are calls that write the data of tensors.
 	InPlace []Place
 	// Opaque are calls of which nothing is known. Where there are any, the function runs as it is.

@@ -30,6 +30,7 @@ type facts struct {
 	opaque   []Place
 	observes []Place
 	inPlace  []Place
+	sizes    []Place
 	compares bool // two interfaces, which reads what both hold
 	uses     map[fieldKey]int
 	adds     map[fieldKey]bool   // whose every use is x += e

@@ -44,7 +44,7 @@ func (w *walk) summary() *Summary {
 		}
 	}
 	s.Opaque = append(s.Opaque, a.opaque...)
-	s.Observes, s.InPlace = a.observes, a.inPlace
+	s.Observes, s.InPlace, s.Sizes = a.observes, a.inPlace, a.sizes
 	s.Numbers = w.numbers()
 	s.Packages = w.packages()
 	s.sort()

@@ -78,6 +78,7 @@ type Summary struct {
 	Numbers  []Number     // that nothing but numbers of operators depends on
 	Observes []Place      // reads of a tensor's data
 	InPlace  []Place      // writes of a tensor's data
+	Sizes    []Place      // looks at sizes of tensors
 	Maps     []*types.Map `json:"-"`
 	Packages []string     // whose code was looked at, or whose types are met
 }
@@ -110,7 +111,7 @@ func (s *Summary) sort() {
 	slices.Sort(s.Packages)
 	slices.SortFunc(s.Maps, func(a, b *types.Map) int { return strings.Compare(TypeName(a), TypeName(b)) })
 	s.Maps = slices.CompactFunc(s.Maps, func(a, b *types.Map) bool { return types.Identical(a, b) })
-	for _, list := range []*[]Place{&s.Opaque, &s.Observes, &s.InPlace} {
+	for _, list := range []*[]Place{&s.Opaque, &s.Observes, &s.InPlace, &s.Sizes} {
 		slices.SortFunc(*list, func(a, b Place) int {
 			return strings.Compare(a.Line+"\x00"+a.What+"\x00"+a.Why, b.Line+"\x00"+b.What+"\x00"+b.Why)
 		})

@@ -13,6 +13,9 @@ import (
 // a value. Such code is trusted to read what its arguments lead to, and no more.
 func (f *facts) operator(fn *ssa.Function, i ssa.CallInstruction, pos token.Pos) {
 	what := "a call of " + shortName(fn)
+	if looksAtSizes(fn) {
+		f.sizes = append(f.sizes, Place{f.line(pos), what, "it looks at sizes, or what it does depends on them"})
+	}
 	switch treatment(fn) {
 	case observes:
 		f.observes = append(f.observes, Place{f.line(pos), what, "it reads the data of a tensor"})

@@ -102,6 +102,7 @@ func (w *walk) merge(f *facts) {
 	a.opaque = append(a.opaque, f.opaque...)
 	a.observes = append(a.observes, f.observes...)
 	a.inPlace = append(a.inPlace, f.inPlace...)
+	a.sizes = append(a.sizes, f.sizes...)
 	for _, t := range f.asserted {
 		w.dynamic[TypeName(t)] = t
 	}

@@ -2,7 +2,7 @@ package compiled
 
 import "github.com/gofx-dev/gofx/tensor"
 
-//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile_numbers.go Computed Several Branched Rate Repeated Coincides Boxed Kept Returned Power Decays Switched Slopes Helped Rated Mixed Axes
+//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile_numbers.go Computed Several Branched Rate Repeated Coincides Boxed Kept Returned Power Decays Switched Slopes Helped Rated Mixed Axes AnyRows Attends Doubles Broadcasts Views Halves Dims Parts Grows
 
 // Numbers: fields and arguments that are given to operators, and those that are not only given to operators.
 
@@ -109,4 +109,43 @@ func Axes(m *Model, x, y *tt) *tt {
 		x = x.Add(part.Sum(m.Depth - 1))
 	}
 	return x
+}
+
+// AnyRows does the same for all sizes, with a number.
+func AnyRows(m *Model, x, y *tt) *tt { return x.Mul(x).AddScalar(m.Scale).Softmax(0).Sub(x.Mean(0)) }
+
+// Attends multiplies matrices that it makes of rows.
+func Attends(m *Model, x, y *tt) *tt {
+	a := x.Unsqueeze(1)
+	return a.Matmul(a.Transpose(0, 1)).Softmax(-1).Matmul(a).Squeeze(1)
+}
+
+// Doubles makes sizes that follow from others.
+func Doubles(m *Model, x, y *tt) *tt { return tensor.Cat([]*tt{x, x, y}, 0).Cumsum(0).Exp() }
+
+// Broadcasts takes tensors of one size, or of 1.
+func Broadcasts(m *Model, x, y *tt) *tt { return x.Add(y).Mul(m.W) }
+
+// Views returns parts of its argument.
+func Views(m *Model, x, y *tt) (*tt, *tt) { return x.Unsqueeze(0), x.Slice(0, 1, 3) }
+
+// Halves reshapes, which takes an even size.
+func Halves(m *Model, x, y *tt) *tt { return x.Reshape(-1, 2).Sum(1) }
+
+// Dims looks at a size.
+func Dims(m *Model, x, y *tt) *tt { return x.MulScalar(float64(x.Dim(0))).DivScalar(m.Scale) }
+
+// Parts makes as many results as there are rows.
+func Parts(m *Model, x, y *tt) *tt {
+	sum := x.Sum()
+	for _, row := range x.UnbindDim(0) {
+		sum = sum.Mul(row)
+	}
+	return sum
+}
+
+// Grows keeps the sum of all calls, whose size grows.
+func Grows(m *Model, x, y *tt) *tt {
+	m.Past = tensor.Cat([]*tt{m.Past, x}, 0)
+	return m.Past.Mean()
 }

@@ -136,6 +136,7 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 		field{"Globals", list(statePath, "Global", globals)}, field{"Dynamic", strings},
 		field{"Bodies", list(statePath, "Body", bodies)}, field{"Maps", list(statePath, "Map", maps)},
 		field{"Numbers", list(statePath, "Number", numbers)},
+		field{"AnySize", flag(len(s.Sizes) == 0)}, field{"Sizes", places(s.Sizes)},
 		field{"InPlace", places(s.InPlace)}, field{"Opaque", places(s.Opaque)}, field{"Observes", places(s.Observes)}))
 }
 
