@@ -23,12 +23,7 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	if fits != nil && fits.sized() && fits.outs > 0 && forecast == nil { // the graph is not for these sizes
 		fits = nil
 	}
-	var open map[string]bool
-	var near []*record
-	if fits == nil {
-		open = b.failing(c, image)
-		near = b.near(k, open)
-	}
+	open, near := b.near(c, k, image, fits)
 	var numbers *opened
 	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed})
 	defer s.Close()

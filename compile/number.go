@@ -70,7 +70,7 @@ func (b *bucket) shut(o *opened) {
 		b.differed[w.Path] = math.MinInt
 	}
 	for _, path := range o.sizes.paths {
-		b.differed[state.OfSizes(path)] = math.MinInt
+		b.differed[state.Sized{Path: path}.Key()] = math.MinInt
 	}
 }
 
@@ -83,10 +83,13 @@ func (r *record) was(path string) (state.Scalar, bool) {
 	return r.words[i].Was, true
 }
 
-// near lists the records that fit a call but for numbers.
-func (b *bucket) near(k *call, open map[string]bool) (list []*record) {
-	if len(open) == 0 {
-		return nil
+// near lists the records that fit a call except for words that may become inputs, and the paths of these.
+func (b *bucket) near(c *core, k *call, image *state.Image, fits *record) (open map[string]bool, list []*record) {
+	if fits != nil {
+		return nil, nil
+	}
+	if open = b.failing(c, image); len(open) == 0 {
+		return nil, nil
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -95,7 +98,7 @@ func (b *bucket) near(k *call, open map[string]bool) (list []*record) {
 			list = append(list, r)
 		}
 	}
-	return list
+	return open, list
 }
 
 // opening finds the numbers that become inputs: those at the paths of open, by a record that fits but for

@@ -32,7 +32,7 @@ func (o *opened) symbols() [][]int {
 // sizes counts the tensors whose sizes differ from those of the record used last.
 func (b *bucket) sizes(image *state.Image, after int, open map[string]bool) {
 	for _, s := range image.Sizes() {
-		path := state.OfSizes(s.Path)
+		path := s.Key()
 		if i := named(b.records[0].sizes, s.Path); i >= 0 && !slices.Equal(b.records[0].sizes[i].Shape, s.Shape) {
 			b.differed[path]++
 		}

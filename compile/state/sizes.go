@@ -26,8 +26,8 @@ func (m *Image) Sizes() (list []Sized) {
 	return list
 }
 
-// OfSizes is what stands for the sizes of a tensor among the paths of words that may differ.
-func OfSizes(path string) string { return "sizes of " + path }
+// Key is what stands for the sizes of the tensor among the paths of words that may differ.
+func (s Sized) Key() string { return "sizes of " + s.Path }
 
 func symbolsOf(sizes [][]int, i int) []int {
 	if sizes == nil || slices.Max(append(sizes[i], 0)) == 0 {
@@ -85,7 +85,7 @@ func (g *Guard) open(regs []unsafe.Pointer, at int, paths map[string]bool) bool 
 	if s.number > 0 {
 		return paths[s.path]
 	}
-	if s.op != opData || !paths[OfSizes(s.path)] {
+	if s.op != opData || !paths[Sized{Path: s.path}.Key()] {
 		return false
 	}
 	d, x := &g.data[c.want], (*tensor.Tensor)(regs[c.base])
