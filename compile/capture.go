@@ -26,12 +26,20 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		return
 	}
 	forecast := fits.forecast(k)
+	if fits != nil && fits.sized() && fits.outs > 0 && forecast == nil { // the graph is not for these sizes
+		fits = nil
+	}
+	open, near := b.near(c, k, image, fits)
+	var numbers *opened
 	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed})
 	defer s.Close()
 	var replay *state.Replay
 	got, err := s.Capture(image.Data(), image.Frozen(), k.run, func() (list []*tensor.Tensor, all bool) {
 		replay, list, why = image.Diff()
 		return list, why == nil
+	}, func(got *lazy.Captured) lazy.Opening {
+		numbers = opening(near, image, open, got)
+		return numbers.opening()
 	})
 	if err != nil {
 		again := c.repeats(image)
@@ -55,8 +63,19 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		why = &state.Refusal{Why: "a tensor is written in place, of which the table says nothing"}
 	}
 	var r *record
+	if why == nil && numbers != nil && !(numbers.typed(got) && sameEnd(numbers.like.got, got) && numbers.like.stores.Same(replay)) {
+		b.shut(numbers)
+		return
+	}
 	if why == nil {
-		r, why = c.record(image, replay, got)
+		r, why = c.record(image, replay, got, numbers)
+		if numbers != nil && why != nil { // a target may have no symbols
+			b.shut(numbers)
+			return
+		}
+	}
+	if numbers != nil {
+		numbers.like = nil
 	}
 	differs := ""
 	if fits != nil {
@@ -146,6 +165,10 @@ func (b *bucket) add(c *core, r *record) {
 		c.evicted.Add(1)
 		if b.evicted++; b.evicted >= c.opts.capacity {
 			b.plain = &state.Refusal{Why: "more records than Capacity were made, and as many have gone"}
+			if m := c.often(); m.Path != "" {
+				b.plain.Why += "; " + m.Path + " is what differs most"
+				b.plain.Line = m.Line
+			}
 		}
 	}
 }

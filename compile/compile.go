@@ -52,6 +52,7 @@ func (f *Func[I, O]) Call(in I) O {
 	clear1(&c.in)
 	clear1(&c.out)
 	c.machine.Reset()
+	c.numbers = numbers{}
 	f.frames.Put(c)
 	return out
 }

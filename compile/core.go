@@ -19,6 +19,7 @@ type call struct {
 	run     func() // the function itself
 	clear   func() // of the results
 	machine state.Machine
+	numbers numbers // of the record that fits
 }
 
 // core is what compiled functions of all types have.
@@ -28,6 +29,8 @@ type core struct {
 	schema   *state.Schema
 	receiver bool
 	inPlace  bool
+	anySize  bool
+	sizes    []state.Place  // lines that look at sizes
 	never    *state.Refusal // why no call has a record
 	breaks   []state.Place  // to which some calls come
 	opaque   []state.Place  // of the table
@@ -53,8 +56,9 @@ type bucket struct {
 	hits    atomic.Int64 // for Audit
 
 	// Of captures, which are one at a time:
-	thawed  map[string]bool
-	moments map[string]*moment
+	thawed   map[string]bool
+	moments  map[string]*moment
+	differed map[string]int // numbers, by path
 }
 
 // moment is when a weight was made and last written.
@@ -64,7 +68,7 @@ type moment struct {
 }
 
 func newCore(t state.Table, in, out reflect.Type, o options) *core {
-	c := &core{name: t.Func, opts: o, schema: state.NewSchema(&t, in, out), receiver: t.Receiver, inPlace: len(t.InPlace) > 0, buckets: map[uintptr]*bucket{}}
+	c := &core{name: t.Func, opts: o, schema: state.NewSchema(&t, in, out), receiver: t.Receiver, inPlace: len(t.InPlace) > 0, anySize: t.AnySize, sizes: t.Sizes, buckets: map[uintptr]*bucket{}}
 	c.opaque = t.Opaque
 	for _, p := range t.Opaque {
 		if !p.Lazy {
@@ -214,7 +218,7 @@ func (c *core) bucket(k *call) *bucket {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if b = c.buckets[at]; b == nil {
-		b = &bucket{thawed: map[string]bool{}, moments: map[string]*moment{}}
+		b = &bucket{thawed: map[string]bool{}, moments: map[string]*moment{}, differed: map[string]int{}}
 		c.buckets[at] = b
 		if p != nil {
 			runtime.AddCleanup(p, c.drop, at)
@@ -279,6 +283,10 @@ func (b *bucket) find(k *call) (*record, failure) {
 	var first failure
 	for i, r := range b.records {
 		ok, failed := r.guard.Check(&k.machine, k.in, k.out)
+		if ok {
+			k.numbers, ok = r.open.now(&k.machine)
+			failed = state.Special
+		}
 		if ok {
 			r.users.Add(1)
 			b.mu.RUnlock()

@@ -9,6 +9,9 @@
 // function itself, in a session where that can have the tensors, and so does one whose memory the table does not know: Explain tells the
 // reason and the line.
 //
+// A number of which the table says that code does no more than to give it to operators becomes an input, once it
+// has differed often enough, and sizes become symbols where no code looks at any. 0 and 1 have records of their own.
+//
 // A weight of the receiver or of a global, whose memory no Go code was given, is a constant of the graph; all other
 // tensors are read at each call. A call that returns or stores new objects is compared with a second one before
 // its record counts, since only that tells objects that are new from others that were there.
@@ -18,7 +21,8 @@
 // for nobody: calls that run a graph end with it.
 //
 // The room stands above lazy. It does not look at code, and does not know operators by name. Read
-// compile.go first, then core.go (which record fits), capture.go (how a record is made), record.go, and lend.go (calls without a record).
+// compile.go first, then core.go (which record fits), capture.go (how a record is made), record.go, number.go (numbers that become
+// inputs), sizes.go, and lend.go (calls without a record).
 //
 // Ref: Ansel et al., PyTorch 2: faster machine learning through dynamic Python bytecode transformation and
 // graph compilation (ASPLOS 2024).

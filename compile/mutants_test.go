@@ -16,7 +16,7 @@ var mutants = []capturefuzz.Mutation{
 	{Name: "the last field of a struct is dropped", File: "compile/state/layout.go",
 		Old: "\tfor f := range t.Fields() {\n\t\te := listed[f.Name]", New: "\tfor f := range t.Fields() {\n\t\tif f.Index[0] > 0 && f.Index[0] == t.NumField()-1 {\n\t\t\tfound = len(listed)\n\t\t\tbreak\n\t\t}\n\t\te := listed[f.Name]"},
 	{Name: "one value twice is met as two", File: "compile/state/walk.go", Old: "x.n >= o.n && !x.box && x.lay.covers(o.lay)", New: "x.n >= o.n && !x.box && x.held && x.lay.covers(o.lay)"},
-	{Name: "two values may become one", File: "compile/state/guard.go", Old: "\treturn g.apart(regs), len(g.checks)", New: "\treturn true, len(g.checks)"},
+	{Name: "two values may become one", File: "compile/state/guard.go", Old: "\treturn g.agree(regs) && g.apart(regs), len(g.checks)", New: "\treturn g.agree(regs), len(g.checks)"},
 	{Name: "words that are only stored are not guarded", File: "compile/state/walk.go", Old: "\t\tif c.access&Adds == 0 {", New: "\t\tif c.access&(Adds|Load) == Load {"},
 	{Name: "lengths without capacities", File: "compile/state/walk.go", Old: "\tif e != nil && e.Access&Cap != 0 {\n\t\tm.step(length)", New: "\tif e != nil && e.Access&Cap != 0 {"},
 	{Name: "elements beyond the length are not looked at", File: "compile/state/walk.go", Old: "\t\tn = v.c\n", New: "\t\tn = v.n\n"},
@@ -26,7 +26,7 @@ var mutants = []capturefuzz.Mutation{
 	{Name: "weights are known by their arrays alone", File: "compile/state/guard.go", Old: "return st.Version() == t.version && st.Exposed() == t.exposed", New: "return st.Version() >= t.version && st.Exposed() >= t.exposed"},
 	{Name: "weights in memory of Go code are constants", File: "compile/state/follow.go", Old: "&& t.exposed == 0 //", New: "//"},
 	{Name: "written tensors may share memory", File: "compile/state/guard.go", Old: "return len(g.writes) == 0 || g.writable(regs)", New: "return true"},
-	{Name: "layouts of inputs are not compared", File: "compile/state/guard.go", Old: "slices.Equal(a.Strides(), d.strides) && ", New: ""},
+	{Name: "layouts of inputs are not compared", File: "compile/state/sizes.go", Old: " && slices.Equal(a.Strides(), d.strides)", New: ""},
 	{Name: "objects of results are taken for new", File: "compile/record.go", Old: "r.proven.Store(replay.Proven())", New: "r.proven.Store(true)"},
 	{Name: "results are the same objects at each call", File: "compile/state/replay.go", Old: "\t\tobjects[i] = r.objects[i].make()", New: "\t\tobjects[i] = r.objects[i].proto.UnsafePointer()"},
 	{Name: "sums are stored as they were", File: "compile/state/diff.go", Old: "x.adds, x.value.u = true, now.u-w.before.u", New: "x.adds = false"},
@@ -36,6 +36,12 @@ var mutants = []capturefuzz.Mutation{
 	{Name: "looking at data is not noticed", File: "lazy/engine.go", Old: "\ts.capture.refuse(what + \" looks at data\")\n", New: ""},
 	{Name: "tensors from before the call are constants", File: "lazy/capture.go", Old: "!k.frozen[m.Root().ID()] && m.Array().Storage().Born() <= k.start", New: "m == nil"},
 	{Name: "packages are known by the last part of their paths", File: "compile/state/names.go", Old: "unescaped(f.Function[:folder] + path), File", New: "unescaped(f.Function[:0*folder] + path), File"},
+	{Name: "0 and 1 are inputs", File: "compile/number.go", Old: "func special(s state.Scalar) bool { return s.Float64() == 0 || s.Float64() == 1 }", New: "func special(s state.Scalar) bool { return false }"},
+	{Name: "any number that fits is taken for the input", File: "compile/number.go", Old: "\t\t\t\tc.fail = true\n\t\t\t}\n\t\t\tfound, ok", New: "\t\t\t\tc.fail = c.fail || i < 0\n\t\t\t}\n\t\t\tfound, ok"},
+	{Name: "results of numbers are constants", File: "compile/capture.go", Old: "!(numbers.typed(got) && sameEnd(numbers.like.got, got) && numbers.like.stores.Same(replay))", New: "numbers.like == nil"},
+	{Name: "graphs with inputs are not compared", File: "compile/number.go", Old: "\treturn !c.fail\n", New: "\treturn true\n"},
+	{Name: "all numbers may differ", File: "compile/state/walk.go", Old: "if c.number != nil && !o.box {", New: "if !o.box {"},
+	{Name: "expressions are left out", File: "compile/state/number.go", Old: "\t\ts = t.eval(s)\n", New: "\t\t_ = t\n"},
 }
 
 func TestMutantsApply(t *testing.T) {

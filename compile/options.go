@@ -45,7 +45,8 @@ func On(t lowering.Target, o lowering.Options) Option {
 func Capacity(n int) Option { return func(c *options) { c.capacity = max(n, 1) } }
 
 // LiftAfter is how often a weight is found to be written before graphs read it at each call instead of
-// taking it for a constant, and how many calls in a row may be no record before none is tried. Without it, 3.
+// taking it for a constant, how often a number that only operators are given, or a size, differs before it becomes an input, and how
+// many calls in a row may be no record before none is tried. Without it, 3.
 func LiftAfter(n int) Option { return func(c *options) { c.lift = max(n, 1) } }
 
 // Strict makes it a panic of code FX1071 that no record can be made of a call.

@@ -24,6 +24,9 @@ type record struct {
 	outs   int          // results of the graph
 	users  atomic.Int32 // the bucket, and calls that run the graph
 	proven atomic.Bool  // a second call has shown that it makes new objects
+	words  []state.Word // of the call that was recorded
+	sizes  []state.Sized
+	open   *opened // the numbers that are inputs, nil for none
 }
 
 // leave closes the graph once nobody uses it.
@@ -34,7 +37,7 @@ func (r *record) leave() {
 }
 
 // record makes the record of a call.
-func (c *core) record(image *state.Image, replay *state.Replay, got *lazy.Captured) (*record, *state.Refusal) {
+func (c *core) record(image *state.Image, replay *state.Replay, got *lazy.Captured, open *opened) (*record, *state.Refusal) {
 	run, err := c.opts.target.Compile(got.Module, c.opts.lower)
 	if err != nil {
 		return nil, &state.Refusal{Why: "the target refuses the graph: " + err.Error()}
@@ -43,10 +46,24 @@ func (c *core) record(image *state.Image, replay *state.Replay, got *lazy.Captur
 	for _, w := range got.Writes {
 		writes = append(writes, w.Tensor)
 	}
-	r := &record{guard: image.Guard(writes, replay.Caps()), stores: replay, got: got, text: got.Module.String(), calls: calls(got), outs: len(got.Results), run: run}
+	r := &record{stores: replay, got: got, text: got.Module.String(), calls: calls(got), outs: len(got.Results), run: run, words: image.Words(), sizes: image.Sizes(), open: open}
+	r.guard = image.Guard(writes, replay.Caps(), r.paths(), open.symbols())
 	r.users.Store(1)
 	r.proven.Store(replay.Proven())
 	return r, nil
+}
+
+// paths are those of the numbers that are inputs.
+func (r *record) paths() map[string]bool {
+	if r.open == nil {
+		return nil
+	}
+	return r.open.paths
+}
+
+// reads are the data tensors that the graph reads.
+func (r *record) reads() []int {
+	return slices.DeleteFunc(slices.Clone(r.got.Reads), func(t int) bool { return t < 0 })
 }
 
 // values computes what the graph does for a call whose guard was checked. ok is false where that fails.
@@ -54,10 +71,15 @@ func (r *record) values(k *call) (out []*array.Array, ok bool) {
 	if r.outs == 0 {
 		return nil, true
 	}
-	in := make([]*array.Array, len(r.got.Reads))
+	in := make([]*array.Array, len(r.got.Reads), len(r.got.Reads)+len(k.numbers.calls))
 	for i, t := range r.got.Reads {
+		if t < 0 {
+			in[i] = k.numbers.leaves[^t]
+			continue
+		}
 		in[i] = array.Contiguous(r.array(k, t))
 	}
+	in = append(in, k.numbers.calls...)
 	out, err := r.run.Run(context.Background(), in)
 	return out, err == nil
 }
@@ -140,9 +162,9 @@ func (r *record) compared(now *record, why *state.Refusal, forecast []*array.Arr
 	switch {
 	case why != nil:
 		return "a record fits the call, but no record can be made of it: " + why.Why
-	case r.text != now.text:
+	case r.open == nil && r.text != now.text || !r.fits(now.got, now.words):
 		return "a record fits the call, but the function computes another graph:\n" + now.text + "the record has\n" + r.text
-	case !slices.Equal(r.got.Reads, now.got.Reads) || !r.stores.Same(now.stores):
+	case !slices.Equal(r.reads(), now.got.Reads) || !r.stores.Same(now.stores):
 		return "a record fits the call, but the function stores something else"
 	case exact && !slices.EqualFunc(forecast, now.got.Results, array.Equal):
 		return "a record fits the call, but the function computes other values"

@@ -74,6 +74,18 @@ func tell[K comparable](c *counts, m *map[K]int, k K) {
 func (c *core) note(m Miss)                 { tell(&c.counts, &c.words, m) }
 func (c *core) remember(why *state.Refusal) { tell(&c.counts, &c.reasons, *why) }
 
+// often is the word that calls have missed for most.
+func (c *core) often() (m Miss) {
+	c.told.Lock()
+	defer c.told.Unlock()
+	for _, k := range byCount(c.words, func(m Miss) string { return m.Path }) {
+		if k.Path != "" {
+			return k
+		}
+	}
+	return m
+}
+
 // explain writes what is known of the function.
 func (c *core) explain(w io.Writer) error {
 	var b strings.Builder
@@ -81,11 +93,21 @@ func (c *core) explain(w io.Writer) error {
 	if c.never != nil {
 		fmt.Fprintf(&b, "is not recorded: %s\n", reason(*c.never))
 	}
+	if len(c.sizes) > 0 {
+		p := c.sizes[0]
+		fmt.Fprintf(&b, "sizes are compared: %s\n", reason(state.Refusal{Why: p.What + ": " + p.Why, Line: p.Line}))
+	}
 	c.mu.RLock()
 	for _, k := range c.buckets {
 		k.mu.RLock()
 		for i, r := range k.records {
 			fmt.Fprintf(&b, "record %d: %d comparisons, %d calls, %d stores\n", i+1, r.guard.Len(), r.calls, r.stores.Stores())
+			if r.sized() {
+				fmt.Fprintf(&b, "    any size: %s\n", strings.Join(r.open.sizes.paths, ", "))
+			}
+			for _, w := range r.inputs() {
+				fmt.Fprintf(&b, "    an input: %s\n", reason(state.Refusal{Why: w.Path, Line: w.Line}))
+			}
 		}
 		if k.plain != nil {
 			fmt.Fprintf(&b, "is not recorded: %s\n", reason(*k.plain))

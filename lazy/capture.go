@@ -1,10 +1,13 @@
 package lazy
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
@@ -13,8 +16,12 @@ import (
 type Captured struct {
 	// Module computes the values. Its inputs are the data tensors of Reads, its weights the frozen
 	// tensors, and constants.
+	// Calls and Leaves say the same without numbers that inputs stand for.
 	Module *graph.Module
-	Reads  []int // numbers of data tensors, in the order of the inputs
+	Calls  []CapturedCall
+	Leaves []CapturedLeaf
+	Types  []shape.Type // of the calls in Module, nil where no graph has the symbols of Opening
+	Reads  []int        // numbers of data tensors in the order of the inputs, ^n for leaf n of Opening
 	// Results are what the module has computed in this run.
 	Results []*array.Array
 	// Writes are the data tensors that the code wrote.
@@ -64,6 +71,13 @@ func (c *CapturedTensor) Show(base *array.Array) *array.Array {
 	return base
 }
 
+// SameShow reports whether two tensors show the same part of their bases.
+func (c *CapturedTensor) SameShow(o *CapturedTensor) bool {
+	return slices.EqualFunc(c.show, o.show, func(a, b alias.Step[*place]) bool {
+		return a.Op == b.Op && a.Base == b.Base && a.Item == b.Item && len(a.Args) == len(b.Args) && a.Op.Codec().Equal(a.Attrs, b.Attrs)
+	})
+}
+
 // capture is what a session notes while Capture runs code.
 type capture struct {
 	start  uint64 // the moment at which it began
@@ -104,18 +118,20 @@ func (k *capture) met(m *memory) {
 // is computed. When Capture returns, all are eager tensors with their values, and the data tensors hold
 // what was written to them.
 //
+// open, which may be nil, is called when Calls and Leaves are known, and says which numbers of them are inputs.
+//
 // An error is one of the computation: data tensors are as they were then. A panic of the code
 // passes on.
-func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func() (list []*tensor.Tensor, all bool)) (c *Captured, err error) {
+func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func() (list []*tensor.Tensor, all bool), open func(*Captured) Opening) (c *Captured, err error) {
 	k := &capture{start: array.Now(), data: data, number: map[*place]int{}, frozen: map[any]bool{}}
 	for _, x := range frozen {
 		k.frozen[x.ID()] = true
 	}
-	return s.borrow(k, code, found)
+	return s.borrow(k, code, found, open)
 }
 
 // borrow runs the code of a capture, which has the data tensors meanwhile.
-func (s *Session) borrow(k *capture, code func(), found func() (list []*tensor.Tensor, all bool)) (c *Captured, err error) {
+func (s *Session) borrow(k *capture, code func(), found func() (list []*tensor.Tensor, all bool), open func(*Captured) Opening) (c *Captured, err error) {
 	s.join(k)
 	returned := false
 	defer func() {
@@ -133,7 +149,7 @@ func (s *Session) borrow(k *capture, code func(), found func() (list []*tensor.T
 	code()
 	returned = true
 	list := k.outlive(found())
-	c, err = s.finish(k, list)
+	c, err = s.finish(k, list, open)
 	s.giveBack(k)
 	if err != nil {
 		s.discard()
@@ -246,10 +262,10 @@ func attempt(f func()) (err error) {
 }
 
 // finish computes what the code has recorded, and makes the graph of it.
-func (s *Session) finish(k *capture, list []*tensor.Tensor) (c *Captured, err error) {
+func (s *Session) finish(k *capture, list []*tensor.Tensor, open func(*Captured) Opening) (c *Captured, err error) {
 	defer diag.Catch(&err)
 	defer s.enter("Capture")()
-	e := &ending{s: s, k: k, c: &Captured{}, shared: map[*alias.Storage[*place]]int{}, first: map[*alias.Storage[*place]]int{}}
+	e := &ending{s: s, k: k, c: &Captured{}, open: open, shared: map[*alias.Storage[*place]]int{}, first: map[*alias.Storage[*place]]int{}}
 	e.find(list)
 	k.ending = true
 	e.compute()

@@ -1,9 +1,11 @@
 package lazy
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
@@ -13,6 +15,7 @@ type ending struct {
 	s      *Session
 	k      *capture
 	c      *Captured
+	open   func(*Captured) Opening
 	want   []*place // of writes, then of tensors that were found; nil for those in memory of data
 	shared map[*alias.Storage[*place]]int
 	first  map[*alias.Storage[*place]]int // the first tensor found with a storage
@@ -108,19 +111,7 @@ func (e *ending) compute() {
 	var kept map[int]int // calls to results
 	var results []int    // their calls
 	if e.k.why == "" {
-		p := &program{vary: make([]bool, len(cone.lifts))}
-		exe, m, _ := p.build(cone, weightsOf{
-			has:  func(i int) bool { _, ok := e.k.number[cone.leaves[i]]; return !ok },
-			name: func(i int) string { return "w" + strconv.Itoa(i) },
-		})
-		e.c.Module, kept = m, map[int]int{}
-		for _, l := range exe.inputs {
-			e.c.Reads = append(e.c.Reads, e.k.number[cone.leaves[l]])
-		}
-		for i, n := range exe.keep {
-			kept[n] = i
-		}
-		results = exe.keep
+		kept, results = e.graph(cone)
 	}
 	values := make([]CapturedValue, len(e.want))
 	for i, v := range e.want {
@@ -139,6 +130,66 @@ func (e *ending) compute() {
 	for i := range e.c.Found {
 		e.c.Found[i].Value = values[len(e.c.Writes)+i]
 	}
+}
+
+// graph makes the graph of a cone. It returns the results by the numbers of their calls, and these calls.
+func (e *ending) graph(cone *cone) (kept map[int]int, results []int) {
+	e.describe(cone)
+	var o Opening
+	if e.open != nil {
+		o = e.open(e.c)
+	}
+	for _, t := range e.c.Found {
+		if t.Memory >= 0 || len(t.show) > 0 { // what is shown of other memory is not checked by a graph
+			o.Sizes = nil
+		}
+	}
+	for _, l := range o.Calls {
+		cone.lifts = append(cone.lifts, lift{Lifted: l.Lifted, call: l.Call})
+	}
+	opened := map[int]int{}
+	for i, l := range o.Leaves {
+		opened[l] = i
+	}
+	p := &program{vary: slices.Repeat([]bool{true}, len(cone.lifts)), open: o.sizes(cone, e.k.number)}
+	weights := weightsOf{
+		has: func(i int) bool {
+			_, data := e.k.number[cone.leaves[i]]
+			_, open := opened[i]
+			return !data && !open
+		},
+		name: func(i int) string { return "w" + strconv.Itoa(i) },
+	}
+	var exe *compiled
+	var m *graph.Module
+	err := attempt(func() {
+		var calls []*graph.Node
+		exe, m, calls = p.build(cone, weights)
+		for _, n := range calls {
+			e.c.Types = append(e.c.Types, n.Type())
+		}
+	})
+	if err != nil && p.open == nil {
+		panic(err)
+	} else if err != nil { // no graph has these symbols
+		p.open = nil
+		exe, m, _ = p.build(cone, weights)
+	}
+	if p.open == nil {
+		e.c.Types = nil
+	}
+	e.c.Module, kept = m, map[int]int{}
+	for _, l := range exe.inputs {
+		if n, open := opened[l]; open {
+			e.c.Reads = append(e.c.Reads, ^n)
+			continue
+		}
+		e.c.Reads = append(e.c.Reads, e.k.number[cone.leaves[l]])
+	}
+	for i, n := range exe.keep {
+		kept[n] = i
+	}
+	return kept, exe.keep
 }
 
 // value says how runs of the graph have a value.

@@ -25,7 +25,7 @@ func (s *Session) Lend(data []*tensor.Tensor, code func(), found func() (list []
 		s.past.forget()
 		s.rec.Eager.Forget(func(*memory) bool { return true })
 	}()
-	_, err = s.borrow(k, code, found)
+	_, err = s.borrow(k, code, found, nil)
 	return k.flushes, err
 }
 

@@ -18,6 +18,7 @@ type Lifted struct {
 	Attrs  any            // those of the call, without the values
 	Values []*array.Array // of one element each, without dimensions
 
+	form      *liftForm // of an elementwise call
 	positions []int
 	write     func(b Builder, a any, in, at []Value) Value // nil for elementwise calls
 	join      func(a any, at []int) any
@@ -138,19 +139,28 @@ func liftNumbers(o *Op, attrs any, in []shape.Type) (l Lifted) {
 	if form.op == nil {
 		return l
 	}
-	is, err := o.Expression(attrs, in)
-	if err != nil || !sameButConstants(form.body, is) {
+	values, ok := form.values(o, attrs, in)
+	if !ok {
 		return l
 	}
-	for i := range form.body.Nodes {
-		if slices.Contains(form.at, i) {
-			l.Values = append(l.Values, expr.Stored(is.Nodes[i].DType, is.Nodes[i].Imm))
-		} else if form.body.Nodes[i].Imm != is.Nodes[i].Imm {
-			return Lifted{}
+	return Lifted{Op: form.op, Attrs: form.attrs, Values: values, form: &form}
+}
+
+// values returns what stands for the constants where a call has these attributes; ok is false where the call has another
+// form.
+func (f *liftForm) values(o *Op, attrs any, in []shape.Type) (list []*array.Array, ok bool) {
+	is, err := o.Expression(attrs, in)
+	if err != nil || !sameButConstants(f.body, is) {
+		return nil, false
+	}
+	for i := range f.body.Nodes {
+		if slices.Contains(f.at, i) {
+			list = append(list, expr.Stored(is.Nodes[i].DType, is.Nodes[i].Imm))
+		} else if f.body.Nodes[i].Imm != is.Nodes[i].Imm {
+			return nil, false
 		}
 	}
-	l.Op, l.Attrs = form.op, form.attrs
-	return l
+	return list, true
 }
 
 // formOf finds what differs between two values of the fields: nothing else may follow

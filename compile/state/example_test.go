@@ -21,7 +21,7 @@ func ExampleNewSchema() {
 	fmt.Println(refused == nil)
 	in.Counts["b"], out.Sum = 2, 3 // the function
 	replay, _, _ := image.Diff()
-	guard := image.Guard(nil, false)
+	guard := image.Guard(nil, false, nil, nil)
 
 	again, sum := &counterArgs{map[string]int{"a": 1}}, &counterResults{}
 	var m state.Machine

@@ -45,6 +45,7 @@ type step struct {
 	p         unsafe.Pointer
 	as        *Map
 	key       any
+	number    int // of the word, from 1, where nothing but numbers of operators depends on it
 	path      string
 	line      string
 }
@@ -89,16 +90,21 @@ type datum struct {
 	shape []int
 	// strides say which calls make views and which copies: a graph has one of both.
 	strides []int
+	symbols []int // by axis: 0 for a size that is compared, else the number of a symbol from 1; nil for none
 }
 
 // Machine has what a check works with. It is for one goroutine at a time.
 type Machine struct{ regs []unsafe.Pointer }
 
 // Guard returns the guard of a walk. writes are numbers of its data tensors that are written, caps tells that
-// capacities count.
-func (m *Image) Guard(writes []int, caps bool) *Guard {
+// capacities count. The numbers at the paths of open are not compared. sizes, nil for none, has the symbol of each axis of a data
+// tensor from 1, 0 for a size that is compared.
+func (m *Image) Guard(writes []int, caps bool, open map[string]bool, sizes [][]int) *Guard {
 	g := &Guard{texts: m.texts, alive: m.alive, regs: len(m.objects), writes: writes}
 	for _, s := range m.steps {
+		if s.number > 0 && open[s.path] {
+			continue
+		}
 		switch s.op {
 		case opCap:
 			if !caps {
@@ -112,7 +118,7 @@ func (m *Image) Guard(writes []int, caps bool) *Guard {
 		case opData:
 			t := m.tensors[s.want]
 			s.want = uint64(len(g.data))
-			g.data = append(g.data, datum{t.reg, t.role, t.array.DType(), slices.Clone(t.array.Shape()), slices.Clone(t.array.Strides())})
+			g.data = append(g.data, datum{t.reg, t.role, t.array.DType(), slices.Clone(t.array.Shape()), slices.Clone(t.array.Strides()), symbolsOf(sizes, len(g.data))})
 		case opFresh:
 			g.fresh = append(g.fresh, region{s.dst, s.size})
 		}
@@ -151,13 +157,35 @@ func (g *Guard) Len() int { return len(g.checks) }
 // Check reports whether the memory that arguments lead to is as it was. failed is the number of the first step
 // that does not hold.
 func (g *Guard) Check(m *Machine, in, out unsafe.Pointer) (ok bool, failed int) {
+	m.begin(g, in, out)
+	return g.from(m.regs, 0)
+}
+
+// CheckBut is Check where numbers at the paths of open may differ.
+func (g *Guard) CheckBut(m *Machine, in, out unsafe.Pointer, open map[string]bool) bool {
+	m.begin(g, in, out)
+	for at := 0; ; at++ {
+		ok, failed := g.from(m.regs, at)
+		if ok {
+			return true
+		}
+		if at = failed; at == len(g.checks) || !g.open(m.regs, at, open) {
+			return false
+		}
+	}
+}
+
+func (m *Machine) begin(g *Guard, in, out unsafe.Pointer) {
 	if cap(m.regs) < g.regs {
 		m.regs = make([]unsafe.Pointer, g.regs)
 	}
 	m.regs = m.regs[:g.regs]
-	regs := m.regs
-	regs[inReg], regs[outReg] = in, out
-	for i := range g.checks {
+	m.regs[inReg], m.regs[outReg] = in, out
+}
+
+// from checks the steps from a number on.
+func (g *Guard) from(regs []unsafe.Pointer, first int) (ok bool, failed int) {
+	for i := first; i < len(g.checks); i++ {
 		c := &g.checks[i]
 		at := unsafe.Add(regs[c.base], c.off)
 		switch c.op {
@@ -189,7 +217,7 @@ func (g *Guard) Check(m *Machine, in, out unsafe.Pointer) (ok bool, failed int) 
 			}
 		}
 	}
-	return g.apart(regs), len(g.checks)
+	return g.agree(regs) && g.apart(regs), len(g.checks)
 }
 
 // rare does the steps that few guards have many of.
@@ -239,7 +267,7 @@ func (t *seen) same(x *tensor.Tensor) bool {
 
 func (d *datum) same(x *tensor.Tensor) bool {
 	a, ok := x.Value().(*array.Array)
-	return ok && a.DType() == d.dtype && slices.Equal(a.Shape(), d.shape) && slices.Equal(a.Strides(), d.strides) && x.Engine() == nil && roleOf(x) == d.role
+	return ok && a.DType() == d.dtype && d.lies(a) && x.Engine() == nil && roleOf(x) == d.role
 }
 
 // apart reports whether the memory of objects that are known by registers is apart from all others, and that of
@@ -313,8 +341,14 @@ func (g *Guard) Tensor(m *Machine, i int) *tensor.Tensor {
 // Reset lets go of the memory of the last check.
 func (m *Machine) Reset() { clear(m.regs) }
 
+// Special stands for the step that looks at the values of numbers.
+const Special = -1
+
 // Failure tells of a step that does not hold: the path of the word, and the line that reads it.
 func (g *Guard) Failure(i int) (path, line string) {
+	if i == Special {
+		return "a number that is 0 or 1, or that an operator refuses", ""
+	}
 	if i < len(g.steps) {
 		return g.steps[i].path, g.steps[i].line
 	}

@@ -68,7 +68,7 @@ func walked(t testing.TB, in *args, out *results, thawed ...string) (*Image, *Gu
 	s := NewSchema(modelTable(), reflect.TypeFor[args](), reflect.TypeFor[results]())
 	m, why := s.Walk(unsafe.Pointer(in), unsafe.Pointer(out), set)
 	require.Nil(t, why)
-	return m, m.Guard(nil, false)
+	return m, m.Guard(nil, false, nil, nil)
 }
 
 func TestGuard(t *testing.T) {

@@ -16,7 +16,8 @@ type cell struct {
 	off    uintptr
 	typ    reflect.Type
 	access Access
-	name   string // below what it is a part of, for people: ".Steps", "[2]"
+	number *Number // nil for a word that more depends on than numbers of operators
+	name   string  // below what it is a part of, for people: ".Steps", "[2]"
 	line   string
 }
 
@@ -41,6 +42,7 @@ type Schema struct {
 	dynamic map[string]bool
 	bodies  map[Body]bool
 	maps    map[reflect.Type]*Map
+	numbers map[[2]string]*Number // by type and name
 
 	mu      sync.Mutex
 	layouts map[accessed]*layout
@@ -50,7 +52,10 @@ type Schema struct {
 func NewSchema(t *Table, in, out reflect.Type) *Schema {
 	t = t.inTest(in.PkgPath())
 	s := &Schema{table: t, inType: in, fields: map[string]map[string]*Field{}, elems: map[string]*Elem{}, dynamic: map[string]bool{}, bodies: map[Body]bool{},
-		maps: map[reflect.Type]*Map{}, layouts: map[accessed]*layout{}}
+		maps: map[reflect.Type]*Map{}, numbers: map[[2]string]*Number{}, layouts: map[accessed]*layout{}}
+	for i := range t.Numbers {
+		s.numbers[[2]string{t.Numbers[i].Type, t.Numbers[i].Name}] = &t.Numbers[i]
+	}
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		if s.fields[f.Type] == nil {
@@ -80,6 +85,7 @@ func (s *Schema) frame(t reflect.Type) *layout {
 	b := builder{s: s, l: &layout{size: t.Size()}}
 	for f := range t.Fields() {
 		b.add(f.Type, f.Offset, Load, f.Name, "")
+		b.number(f.Type, "", f.Name)
 	}
 	return b.l
 }
@@ -191,6 +197,9 @@ func (b *builder) fields(t reflect.Type, off uintptr, all Access, name, line str
 			}
 		}
 		b.add(f.Type, off+f.Offset, a, name+"."+f.Name, at)
+		if all == 0 && a != 0 {
+			b.number(f.Type, nameOf(t), f.Name)
+		}
 	}
 	if found != len(listed) {
 		for n, e := range listed {
@@ -198,6 +207,13 @@ func (b *builder) fields(t reflect.Type, off uintptr, all Access, name, line str
 				panic(stale("the type " + e.Type + " has no field " + n))
 			}
 		}
+	}
+}
+
+// number marks the cell that was added last where it is a field or argument that the table lists as a number.
+func (b *builder) number(t reflect.Type, typ, name string) {
+	if n := b.s.numbers[[2]string{typ, name}]; n != nil && kinds[t.Kind()] != "" {
+		b.l.cells[len(b.l.cells)-1].number = n
 	}
 }
 

@@ -34,6 +34,10 @@ func (t *Table) inTest(own string) *Table {
 			rename(&c.Opaque[i].When[k].Type)
 		}
 	}
+	c.Numbers = slices.Clone(t.Numbers)
+	for i := range c.Numbers {
+		rename(&c.Numbers[i].Type)
+	}
 	for i := range c.Bodies {
 		if c.Bodies[i].Package == "main" {
 			c.Bodies[i].Package = own

@@ -28,6 +28,12 @@ type Table struct {
 	Bodies []Body
 	// Maps are the map types of Fields, Elems and Globals.
 	Maps []Map
+	// Numbers are fields and arguments that nothing but numbers of operators depends on.
+	Numbers []Number
+	// AnySize tells that code looks at no size of a tensor, and calls nothing that does other things for other sizes. Sizes are
+	// the lines that do.
+	AnySize bool
+	Sizes   []Place
 	// InPlace are calls that write the data of tensors.
 	InPlace []Place
 	// Tells are calls that each call makes once, in this order, and that are made again when it is replayed.

@@ -69,6 +69,7 @@ type Image struct {
 	ids     map[any]int // of tensors
 	maps    []*mapped
 	thawed  map[string]bool
+	numbers []int // of steps
 	refused *Refusal
 }
 
@@ -159,6 +160,10 @@ func (m *Image) word(o *object, c *cell, off uintptr, path string) {
 	case bits:
 		if c.access&Adds == 0 {
 			s.op, s.want = opBits+opcode(sizeLog(c.size)), v.u
+			if c.number != nil && !o.box {
+				s.number = len(m.words)
+				m.numbers = append(m.numbers, len(m.steps))
+			}
 			m.step(s)
 		}
 	case text:

@@ -30,11 +30,13 @@ type facts struct {
 	opaque   []spot
 	observes []spot
 	inPlace  []Place
+	sizes    []Place
 	compares bool // two interfaces, which reads what both hold
 	uses     map[fieldKey]int
-	adds     map[fieldKey]bool // whose every use is x += e
-	sets     map[word]bool     // of which the function makes values by itself
-	at       *ssa.BasicBlock   // that is being looked at
+	adds     map[fieldKey]bool   // whose every use is x += e
+	given    map[fieldKey][]Expr // whose every use is a number of an operator; nil where it is not
+	sets     map[word]bool       // of which the function makes values by itself
+	at       *ssa.BasicBlock     // that is being looked at
 }
 
 // fieldKey identifies a field of a struct type.
@@ -89,13 +91,14 @@ func (p *Loaded) of(fn *ssa.Function) *facts {
 	}
 	f.at = nil
 	f.additions()
+	f.numbers()
 	return f
 }
 
 func (p *Loaded) empty(fn *ssa.Function) *facts {
 	return &facts{p: p, fn: fn, fields: map[fieldKey]Access{}, elems: map[string]Access{}, globals: map[*ssa.Global]Access{},
 		lines: map[any]string{}, kinds: map[string]types.Type{}, uses: map[fieldKey]int{}, adds: map[fieldKey]bool{},
-		sets: map[word]bool{}}
+		sets: map[word]bool{}, given: map[fieldKey][]Expr{}}
 }
 
 func (f *facts) line(pos token.Pos) string {

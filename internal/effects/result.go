@@ -47,7 +47,8 @@ func (w *walk) summary() *Summary {
 	opaque, tells := r.tells(a.opaque)
 	s.Tells = tells
 	s.Opaque = append(s.Opaque, r.places(opaque)...)
-	s.Observes, s.InPlace = r.places(a.observes), a.inPlace
+	s.Observes, s.InPlace, s.Sizes = r.places(a.observes), a.inPlace, a.sizes
+	s.Numbers = w.numbers()
 	s.Packages = w.packages()
 	s.sort()
 	return s

@@ -99,9 +99,11 @@ type Summary struct {
 	Dynamic  []string // concrete types that interfaces may hold on the way
 	Bodies   []Body
 	Opaque   []Place      // operations of which nothing is known
+	Numbers  []Number     // that nothing but numbers of operators depends on
 	Observes []Place      // reads of a tensor's data
 	InPlace  []Place      // writes of a tensor's data
 	Tells    []Tell       // calls that are made again, in their order
+	Sizes    []Place      // looks at sizes of tensors
 	Maps     []*types.Map `json:"-"`
 	Packages []string     // whose code was looked at, or whose types are met
 }
@@ -128,10 +130,13 @@ func (s *Summary) sort() {
 	s.Bodies = slices.Compact(s.Bodies)
 	slices.Sort(s.Dynamic)
 	s.Dynamic = slices.Compact(s.Dynamic)
+	slices.SortFunc(s.Numbers, func(a, b Number) int {
+		return cmp.Or(strings.Compare(a.Type+"\x00"+a.Name, b.Type+"\x00"+b.Name), a.Param-b.Param)
+	})
 	slices.Sort(s.Packages)
 	slices.SortFunc(s.Maps, func(a, b *types.Map) int { return strings.Compare(TypeName(a), TypeName(b)) })
 	s.Maps = slices.CompactFunc(s.Maps, func(a, b *types.Map) bool { return types.Identical(a, b) })
-	for _, list := range []*[]Place{&s.Opaque, &s.Observes, &s.InPlace} {
+	for _, list := range []*[]Place{&s.Opaque, &s.Observes, &s.InPlace, &s.Sizes} {
 		slices.SortFunc(*list, func(a, b Place) int {
 			return strings.Compare(a.Line+"\x00"+a.What+"\x00"+a.Why+"\x00"+a.text(), b.Line+"\x00"+b.What+"\x00"+b.Why+"\x00"+b.text())
 		})

@@ -17,12 +17,12 @@ type Tell struct {
 	Line, What string
 	Package    string // of the function
 	Name       string // of the function, or of the method
-	Receiver   *Expr  // nil for a function
-	Args       []Expr
+	Receiver   *Operand  // nil for a function
+	Args       []Operand
 }
 
-// Expr is a value that a call is given: a constant, or a word by its way from an argument or a global.
-type Expr struct {
+// Operand is a value that a call is given: a constant, or a word by its way from an argument or a global.
+type Operand struct {
 	Const  any        // bool, string, a number of Go's types
 	Arg    int        // the number of an argument, from 1
 	Global *types.Var // where Arg is 0, and it is no constant
@@ -173,13 +173,13 @@ func elements(last ssa.Value) ([]ssa.Value, bool) {
 }
 
 // expr reads the value of an argument.
-func (r *reach) expr(v ssa.Value) (e Expr, ok bool) {
+func (r *reach) expr(v ssa.Value) (e Operand, ok bool) {
 	switch v := v.(type) {
 	case *ssa.Const:
 		return constantOf(v)
 	case *ssa.Parameter:
 		i := slices.Index(r.w.root.Params, v)
-		return Expr{Arg: i + 1}, i >= 0
+		return Operand{Arg: i + 1}, i >= 0
 	case *ssa.UnOp:
 		if v.Op == token.MUL {
 			return r.loaded(v.X)
@@ -189,11 +189,11 @@ func (r *reach) expr(v ssa.Value) (e Expr, ok bool) {
 }
 
 // loaded is what lies at an address that no code of the function stores to.
-func (r *reach) loaded(addr ssa.Value) (e Expr, ok bool) {
+func (r *reach) loaded(addr ssa.Value) (e Operand, ok bool) {
 	switch at := addr.(type) {
 	case *ssa.Global:
 		g, ok := at.Object().(*types.Var)
-		return Expr{Global: g}, ok && r.globals[globalName(at)]
+		return Operand{Global: g}, ok && r.globals[globalName(at)]
 	case *ssa.FieldAddr:
 		f := pointee(at.X.Type()).Underlying().(*types.Struct).Field(at.Field)
 		c, ok := fieldWord(pointee(at.X.Type()), at.Field)
@@ -217,7 +217,7 @@ func (r *reach) loaded(addr ssa.Value) (e Expr, ok bool) {
 }
 
 // constantOf is the value of a constant of a basic type.
-func constantOf(k *ssa.Const) (e Expr, ok bool) {
+func constantOf(k *ssa.Const) (e Operand, ok bool) {
 	t, ok := k.Type().Underlying().(*types.Basic)
 	if !ok || k.Value == nil {
 		return e, false

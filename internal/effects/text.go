@@ -24,6 +24,10 @@ func (s *Summary) Explain(out io.Writer) error {
 	for _, g := range s.Globals {
 		t.row(g.Line, Short(g.Name), g.Access.String())
 	}
+	t.title = "may become inputs"
+	for _, n := range s.Numbers {
+		t.row("", strings.TrimPrefix(Short(n.Type)+"."+n.Name, "."), "")
+	}
 	t.places("writes tensors", s.InPlace)
 	t.title = "is made again"
 	for _, p := range s.Tells {

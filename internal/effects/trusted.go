@@ -13,6 +13,9 @@ import (
 // a value. Such code is trusted to read what its arguments lead to, and no more.
 func (f *facts) operator(fn *ssa.Function, i ssa.CallInstruction, pos token.Pos) {
 	what := "a call of " + shortName(fn)
+	if looksAtSizes(fn) {
+		f.sizes = append(f.sizes, Place{Line: f.line(pos), What: what, Why: "it looks at sizes, or what it does depends on them"})
+	}
 	switch treatment(fn) {
 	case observes:
 		f.observes = append(f.observes, f.spot(Place{Line: f.line(pos), What: what, Why: "it reads the data of a tensor"}))

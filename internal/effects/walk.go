@@ -82,6 +82,12 @@ func (w *walk) merge(f *facts) {
 		} else if _, known := a.adds[k]; !known {
 			a.adds[k] = true
 		}
+		exprs, known := a.given[k]
+		if more := f.given[k]; more == nil || known && exprs == nil {
+			a.given[k] = nil
+		} else {
+			a.given[k] = append(exprs, more...)
+		}
 	}
 	for k, v := range f.elems {
 		a.elems[k] |= v
@@ -98,6 +104,7 @@ func (w *walk) merge(f *facts) {
 	a.opaque = append(a.opaque, f.opaque...)
 	a.observes = append(a.observes, f.observes...)
 	a.inPlace = append(a.inPlace, f.inPlace...)
+	a.sizes = append(a.sizes, f.sizes...)
 	for _, t := range f.asserted {
 		w.dynamic[TypeName(t)] = t
 	}

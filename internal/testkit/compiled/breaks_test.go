@@ -79,7 +79,7 @@ func TestTells(t *testing.T) {
 }
 
 // What runs in a session between two looks at data is one graph, which the second call with it finds.
-func TestSegments(t *testing.T) {
+func TestLent(t *testing.T) {
 	for name, want := range map[string][]int{"Item": {6, 6, 0}, "Random": {6, 6, 0}, "Clock": {6, 0, 0}, "Ranged": {6, 6, 0}, "Spawns": {0, 0, 6}, "Recovers": {0, 0, 6}, "Counted": {6, 6, 0}} {
 		for i := range programs {
 			if p := &programs[i]; p.name == name {

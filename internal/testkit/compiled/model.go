@@ -122,6 +122,7 @@ func Triple(x *tensor.Tensor) *tensor.Tensor { return x.MulScalar(3) }
 type world struct {
 	M    *Model
 	X, Y *tensor.Tensor
+	rate float64
 	kept []any // results, as a caller keeps them
 }
 
@@ -148,5 +149,5 @@ func newWorld() *world {
 	m.Mat, m.Cell = [][]float64{{1, 2}, {3}}, &Cell{In: param(0.5, 0.25, 1), Hidden: param(1, -1, 0.5), Acts: [2]Activation{Shift(0.5), &Leaky{0.3}}}
 	m.Drop = nn.NewDropout(0.5, nn.DropoutSeed(3))
 	m.Drop.SetTraining(true)
-	return &world{M: m, X: tensor.FromSlice([]float32{1, -2, 3}), Y: tensor.FromSlice([]float32{4, 5, -6})}
+	return &world{M: m, rate: 0.75, X: tensor.FromSlice([]float32{1, -2, 3}), Y: tensor.FromSlice([]float32{4, 5, -6})}
 }

@@ -3,6 +3,7 @@ package tables
 import (
 	"go/types"
 	"slices"
+	"strconv"
 
 	"github.com/dave/jennifer/jen"
 
@@ -118,6 +119,15 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 			maps = append(maps, jen.Qual(statePath, "MapOf").Types(m.typeCode(t.Key()), m.typeCode(t.Elem())).Call())
 		}
 	}
+	in := m.inputs(x)
+	var numbers []jen.Code
+	for _, n := range s.Numbers {
+		name := n.Name
+		if n.Type == "" {
+			name = in[n.Param].name
+		}
+		numbers = append(numbers, row(field{"Type", quoted(n.Type)}, field{"Name", quoted(name)}, field{"Exprs", exprs(n.Exprs)}))
+	}
 	var strings jen.Code
 	if len(dynamic) > 0 {
 		strings = jen.Index().String().Custom(gosrc.Multiline(), dynamic...)
@@ -126,6 +136,8 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 		field{"Fields", list(statePath, "Field", fields)}, field{"Elems", list(statePath, "Elem", elems)},
 		field{"Globals", list(statePath, "Global", globals)}, field{"Dynamic", strings},
 		field{"Bodies", list(statePath, "Body", bodies)}, field{"Maps", list(statePath, "Map", maps)},
+		field{"Numbers", list(statePath, "Number", numbers)},
+		field{"AnySize", flag(len(s.Sizes) == 0)}, field{"Sizes", places(s.Sizes)},
 		field{"InPlace", places(s.InPlace)}, field{"Tells", x.tells(s)}, field{"Entry", m.entry(x, s)}, field{"Opaque", places(s.Opaque)}, field{"Observes", places(told(s.Observes))}))
 }
 
@@ -147,6 +159,26 @@ func conditions(all []effects.Cond) jen.Code {
 		rows = append(rows, row(field{"Type", quoted(c.Type)}, field{"Name", quoted(c.Name)}, field{"Arg", arg}, field{"Op", quoted(c.Op.String())}, field{"Value", value}))
 	}
 	return list(statePath, "Cond", rows)
+}
+
+// exprs prints what is computed with a number.
+func exprs(all []effects.Expr) jen.Code {
+	var rows []jen.Code
+	for _, e := range all {
+		var terms []jen.Code
+		for _, t := range e {
+			terms = append(terms, row(field{"Kind", quoted(t.Kind)}, field{"Op", quoted(t.Op)}, field{"By", bitsCode(t.By)}, field{"Left", flag(t.Left)}))
+		}
+		rows = append(rows, jen.Values(terms...))
+	}
+	return jen.Index().Qual(statePath, "Expr").Values(rows...)
+}
+
+func bitsCode(n uint64) jen.Code {
+	if n == 0 {
+		return nil
+	}
+	return jen.Id("0x" + strconv.FormatUint(n, 16))
 }
 
 func places(all []effects.Place) jen.Code {

@@ -81,7 +81,7 @@ func (m *maker) entry(x *target, s *effects.Summary) jen.Code {
 }
 
 // expr prints a value that a call is given.
-func (m *maker) expr(in []input, e effects.Expr) *jen.Statement {
+func (m *maker) expr(in []input, e effects.Operand) *jen.Statement {
 	var s *jen.Statement
 	switch {
 	case e.Const != nil:

@@ -1,0 +1,106 @@
+package lazy
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// CapturedCall is a call that a run of code has made.
+type CapturedCall struct {
+	Op    *op.Op // nil for a member of the results that the operand is
+	Index int    // of that member, from 1
+	Attrs any
+	Args  []int // numbers of calls, ^n for leaf n, Absent
+	In    []shape.Type
+	Type  shape.Type
+}
+
+// Absent stands for an operand that is left out.
+const Absent = 1<<31 - 1
+
+// CapturedLeaf is what calls read: a data tensor, or else an array.
+type CapturedLeaf struct {
+	Tensor int // of the data tensors, -1 for none
+	Array  *array.Array
+}
+
+// Opening says which numbers of a graph are inputs, those of leaves among those that the graph reads, and those of calls
+// after them.
+//
+// Sizes has, by data tensor and axis, the number of a symbol from 1 that stands for the size, 0 for a size that is a
+// number; nil where all are. Symbols counts them. No size of attributes follows from a symbol.
+type Opening struct {
+	Leaves  []int // numbers of leaves that are arrays
+	Calls   []OpenCall
+	Sizes   [][]int
+	Symbols int
+}
+
+// OpenCall is a call whose numbers are inputs: the Values of its lifted form.
+type OpenCall struct {
+	Call int
+	op.Lifted
+}
+
+// describe notes the calls and leaves of a cone.
+func (e *ending) describe(k *cone) {
+	for _, l := range k.leaves {
+		if n, ok := e.k.number[l]; ok {
+			e.c.Leaves = append(e.c.Leaves, CapturedLeaf{Tensor: n})
+			continue
+		}
+		e.c.Leaves = append(e.c.Leaves, CapturedLeaf{-1, l.data})
+	}
+	for _, q := range k.calls {
+		c := CapturedCall{Op: q.op, Index: q.index, Attrs: q.attrs, Type: q.typ, In: typesOf(nil, q.args())}
+		for _, a := range q.args() {
+			switch {
+			case a == nil:
+				c.Args = append(c.Args, Absent)
+			case a.known():
+				c.Args = append(c.Args, ^int(a.number))
+			default:
+				c.Args = append(c.Args, int(a.number))
+			}
+		}
+		e.c.Calls = append(e.c.Calls, c)
+	}
+}
+
+// TypeOf is the type of a call of Module where symbols have these sizes.
+func (c *Captured) TypeOf(call int, sizes []int) shape.Type {
+	return c.Types[call].Bind(func(name string) shape.Dim {
+		for i, n := range sizes {
+			if symbolName(i) == name {
+				return shape.Const(n)
+			}
+		}
+		return shape.Unknown
+	})
+}
+
+// sizes are those of the graph: of attributes as they are, and of the inputs with symbols.
+func (o *Opening) sizes(k *cone, number map[*place]int) *open {
+	if o.Sizes == nil {
+		return nil
+	}
+	out := &open{at: make([]int, o.Symbols)}
+	for _, n := range k.sizes[:k.ofLeaves] {
+		out.sizes = append(out.sizes, formula{plus: n})
+	}
+	for _, l := range k.leaves {
+		n, data := number[l]
+		if !data {
+			continue
+		}
+		for axis, size := range l.data.Shape() {
+			if y := o.Sizes[n][axis]; y > 0 {
+				out.sizes = append(out.sizes, formula{scale: 1, of: []int{y - 1}})
+			} else {
+				out.sizes = append(out.sizes, formula{plus: size})
+			}
+		}
+	}
+	return out
+}
