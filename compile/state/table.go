@@ -1,5 +1,7 @@
 package state
 
+import "reflect"
+
 // Table lists the memory that one compiled function may read or write before and while it
 // computes. `fxgen compile` writes it as data. Names of types are PkgPath + "." + Name as
 // reflect has them; composite types are written with the full names of their parts, as in
@@ -28,6 +30,10 @@ type Table struct {
 	Bodies []Body
 	// Maps are the map types of Fields, Elems and Globals.
 	Maps []Map
+	// Types are types that lead to those of Fields and Elems where no argument, result, global or map does.
+	Types []reflect.Type
+	// Hidden are the names in Fields and Elems that Types cannot lead to.
+	Hidden []Hidden
 	// InPlace are calls that write the data of tensors.
 	InPlace []Place
 	// Opaque are calls of which nothing is known. Where there are any, the function runs as it is.

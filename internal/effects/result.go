@@ -2,6 +2,7 @@ package effects
 
 import (
 	"go/types"
+	"maps"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -46,6 +47,8 @@ func (w *walk) summary() *Summary {
 	s.Opaque = append(s.Opaque, a.opaque...)
 	s.Observes, s.InPlace = a.observes, a.inPlace
 	s.Packages = w.packages()
+	s.Types = maps.Clone(a.kinds)
+	maps.Copy(s.Types, w.dynamic)
 	s.sort()
 	return s
 }

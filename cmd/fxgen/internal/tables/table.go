@@ -117,6 +117,7 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 			maps = append(maps, jen.Qual(statePath, "MapOf").Types(m.typeCode(t.Key()), m.typeCode(t.Elem())).Call())
 		}
 	}
+	shown, hidden := m.witnesses(x, s)
 	var strings jen.Code
 	if len(dynamic) > 0 {
 		strings = jen.Index().String().Custom(gosrc.Multiline(), dynamic...)
@@ -125,6 +126,7 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 		field{"Fields", list(statePath, "Field", fields)}, field{"Elems", list(statePath, "Elem", elems)},
 		field{"Globals", list(statePath, "Global", globals)}, field{"Dynamic", strings},
 		field{"Bodies", list(statePath, "Body", bodies)}, field{"Maps", list(statePath, "Map", maps)},
+		field{"Types", list("reflect", "Type", shown)}, field{"Hidden", list(statePath, "Hidden", hidden)},
 		field{"InPlace", places(s.InPlace)}, field{"Opaque", places(s.Opaque)}, field{"Observes", places(s.Observes)}))
 }
 
