@@ -35,6 +35,9 @@ var counters = map[string]func() ([]Count, error){
 	"W13": countWordSeg,
 	"W14": countBoxes,
 	"W16": countRecording,
+	"W36": countGuards,
+	"W37": countSizes,
+	"W38": countSteps,
 }
 
 // counted are the workloads with counts, in the order of their numbers.
