@@ -1,14 +1,18 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/bench/nets"
+	"github.com/gofx-dev/gofx/compile"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/tensor"
@@ -306,4 +310,64 @@ func maskedLM() (program, error) {
 // ofPooler reports whether the pooler has a parameter, which no loss of tokens depends on.
 func ofPooler(m *models.RobertaForMaskedLM, p *tensor.Tensor) bool {
 	return p == m.Roberta.Pooler.Dense.Weight || p == m.Roberta.Pooler.Dense.Bias
+}
+
+// compiledCases are networks as compiled functions: what is counted of them is below.
+func compiledCases() []*Case {
+	return []*Case{
+		compiledResult("W32_resnet18_28x28", small28("resnet18"), map[string]int{"N": 1}),
+		compiledResult("W32_resnet18", models.Lookup("resnet18"), map[string]int{"N": 1}),
+		compiledResult("W32_densenet121", models.Lookup("densenet121"), map[string]int{"N": 1}),
+		compiledResult("W32_bert_base_7_tokens", models.Lookup("bert_base"), map[string]int{"N": 1, "S": 7}),
+		compiledResult("W32_lstm_10x256", models.Lookup("lstm_10x256"), map[string]int{"T": 64, "N": 1}),
+	}
+}
+
+// compiledResult is a network as a compiled function, and in the ways of networkResult.
+func compiledResult(shape string, m *models.Model, dims map[string]int) *Case {
+	c := networkResult(shape, m, dims)
+	c.Compile = true
+	c.Engines = append([]Engine{{Name: "compiled", Ours: (*network).compiled}}, c.Engines...)
+	return c
+}
+
+// compiled runs the module as a compiled function, with the bits of eager code.
+func (w *network) compiled(threads int) (*Ours, error) {
+	f, err := nets.New(w.module, compile.Strict(), compile.On(cpu.Target{}, lowering.Options{Exact: true, Threads: threads}))
+	if err != nil {
+		return nil, err
+	}
+	call := func() (out []*array.Array, err error) {
+		for _, y := range f.Call(w.in...) {
+			out = append(out, y.Array())
+		}
+		return out, nil
+	}
+	for range 3 {
+		if _, err := call(); err != nil {
+			return nil, err
+		}
+	}
+	if s := f.Stats(); s.Records != 1 || s.Hits == 0 {
+		return nil, fmt.Errorf("expected hits of one record, got %s", s)
+	}
+	v, err := oursCalls("compiled", call)
+	if err == nil {
+		v.Close = f.Close
+	}
+	return v, err
+}
+
+// sizesOf are sizes that differ in one name.
+func sizesOf(base map[string]int, name string, values ...int) (list []map[string]int) {
+	for _, v := range values {
+		dims := map[string]int{name: v}
+		for k, n := range base {
+			if k != name {
+				dims[k] = n
+			}
+		}
+		list = append(list, dims)
+	}
+	return list
 }

@@ -20,6 +20,7 @@ const (
 type paper struct {
 	key, title string
 	about      string
+	compiled   bool // its rows are compiled functions, not sessions
 	workloads  []workload
 }
 
@@ -34,7 +35,7 @@ type workload struct {
 
 // papers are the tables, in the order of the page.
 var papers = []paper{
-	{"torchy", "Torchy", "Lopes, Torchy: a tracing JIT compiler for PyTorch, CC 2023, and its code. Its sessions end a trace at 64 calls, and compile each trace again.", []workload{
+	{"torchy", "Torchy", "Lopes, Torchy: a tracing JIT compiler for PyTorch, CC 2023, and its code. Its sessions end a trace at 64 calls, and compile each trace again.", false, []workload{
 		{"W1", "8, 16, 32 elementwise calls on nine n×n matrices", "plots alone; up to 12 times as fast as eager", []string{"lazy/8ops_n100", "lazy/32ops_n100", "lazy/8ops_n1000", "lazy/32ops_n1000"}, "CPU; n=10000 takes 3.6 GB and is left out", ""},
 		{"W2", "32 calls of which two groups depend on an argument", "plots alone", []string{"lazy/32ops_n100_branches", "lazy/32ops_n1000_branches"}, "CPU", ""},
 		{"W3", "BERT base, classes of 994 sentences of 5 lengths", "87 traces", nil, "CPU, random weights", ""},
@@ -45,7 +46,7 @@ var papers = []paper{
 		{"W8", "reasons of flushes and sizes of graphs of W3 to W7", "plots alone", nil, "CPU; a session always knows shapes, so there is no table without that", ""},
 		{"W9", "bars of eager, interpreter, TorchScript, NNC, nvFuser", "plots alone; up to 5 times as fast as TorchScript", nil, "", "the ways of a session are columns of the rows above; NNC is not part of today's PyTorch, and the bars of GPUs need one"},
 	}},
-	{"lazytensor", "LazyTensor", "Suhan et al., LazyTensor: combining eager execution with domain-specific compilers, 2021.", []workload{
+	{"lazytensor", "LazyTensor", "Suhan et al., LazyTensor: combining eager execution with domain-specific compilers, 2021.", false, []workload{
 		{"W10", "lines of code that ways to record share", "slightly above 75 %", nil, "CPU", ""},
 		{"W11", "RoBERTa, a masked language model, trained", "TPU 3.48 times as fast as GPU", nil, "CPU: a small model, its steps, and what is compiled after the third", ""},
 		{"W12", "ResNet-50, ImageNet on 16, 32, 128 cores", "96 % per core", nil, "", "needs TPUs; a session is one goroutine's, and each compiles its own graphs"},
@@ -54,6 +55,14 @@ var papers = []paper{
 		{"W15", "special numbers, donation, views", "figures", nil, "", "held by the tests of rows L-2, L-7, L-10, L-11 of [lazy.md](lazy.md#rows)"},
 		{"W16", "what recording takes in small models", "future work", nil, "CPU", ""},
 		{"W17", "a decoder of two layers: eager, eager and compiled, traced", "65, 147, 147 tokens/s", nil, "CPU: inference of 128 tokens; compiled is a program of a session", ""},
+	}},
+	{"magpy", "MagPy", "Zhang et al., MagPy: compiling eager mode DNN programs by monitoring execution states, USENIX ATC 2024, and its code. What it learns by watching the interpreter, [compiled functions](compile.md) know from tables made of the code.", true, []workload{
+		{"W31", "BERT, DeBERTa, MonoDepth, a quantised network, TridentNet: the whole graph, pieces, a session", "graph by eager 1.65 (Inductor), 1.27 (XLA); pieces 2.08 and a session 2.85 times as slow as the graph",
+			[]string{resultGroup + "/W32_bert_base_7_tokens"}, "CPU, random weights: BERT; the session and the plan are columns", ""},
+		{"W32", "8 models, batches 1 and 16, by eager and by other ways to capture", "up to 2.93, in the mean 1.73 times as fast as eager", nil, "CPU, random weights, batch 1", ""},
+		{"W36", "where the time of the first call and of later ones goes", "guards 2 %; the first call 2.91 s to analyse, a quarter of the compiler's time", nil, "CPU: the same networks; what a call does besides running its graph: guard, inputs, results", ""},
+		{"W37", "15 sizes of a batch, 15 lengths of a text", "one graph each, 1.06 to 2.05 by Dynamo", nil, "CPU: records, since each size is one of its own", ""},
+		{"W38", "control flow on data: an LSTM, BlockDrop", "up to 11.59 by Dynamo", nil, "CPU: the LSTM is one operator, whose length is a size; BlockDrop is not among the networks here", ""},
 	}},
 }
 
@@ -100,7 +109,11 @@ func (p paper) table(rows []*Row) string {
 		own = append(own, w.rowsOf(rows)...)
 	}
 	fmt.Fprintf(&b, "%s\n\n%s%s.%s\n\n", p.about, own[len(own)-1].CPU, dates(own), compared(own))
-	heading(&b, []string{"workload", "the paper", "here", "session ms", "eager by it", "call by call by eager", "it by the exact plan", "torch by it", "turns"})
+	columns := []string{"session ms", "eager by it", "call by call by eager", "it by the exact plan", "torch by it", "turns"}
+	if p.compiled {
+		columns = []string{"compiled ms", "eager by it", "session by it", "it by the exact plan", "torch by it, compiled", "turns"}
+	}
+	heading(&b, append([]string{"workload", "the paper", "here"}, columns...))
 	for _, w := range p.workloads {
 		list := w.rowsOf(rows)
 		switch {
@@ -113,7 +126,7 @@ func (p paper) table(rows []*Row) string {
 		}
 		fmt.Fprintf(&b, "| %s: %s | %s | %s | | | | | | |\n", w.id, w.what, w.headline, w.verdict)
 		for _, r := range list {
-			fmt.Fprintf(&b, "| | | %s |\n", strings.Join(r.resultCells(w.id), " | "))
+			fmt.Fprintf(&b, "| | | %s |\n", strings.Join(r.resultCells(p.compiled), " | "))
 		}
 	}
 	missing(&b, own)
@@ -122,8 +135,12 @@ func (p paper) table(rows []*Row) string {
 
 // resultCells are the cells of a row of results: its name or counts, its time, and ratios of least
 // times.
-func (r *Row) resultCells(id string) []string {
-	name := strings.ReplaceAll(strings.TrimPrefix(r.Shape, id+"_"), "_", " ")
+func (r *Row) resultCells(compiled bool) []string {
+	name := r.Shape
+	if r.Group == resultGroup {
+		_, name, _ = strings.Cut(name, "_")
+	}
+	name = strings.ReplaceAll(name, "_", " ")
 	if len(r.Counts) > 0 {
 		var list []string
 		for _, c := range r.Counts {
@@ -136,7 +153,11 @@ func (r *Row) resultCells(id string) []string {
 	if p := r.Least["program"]; p > 0 {
 		plan += fmt.Sprintf(" (program %s)", over(p, r.Least["plan exact"]))
 	}
-	return []string{name, ms(own), over(eager, own), over(r.Least[callByCall], eager), plan, over(r.Least["torch"], own), r.pairs()}
+	torch := over(r.Least["torch"], own)
+	if compiled {
+		return []string{name, ms(own), over(eager, own), over(r.Least["session"], own), over(own, r.Least["plan exact"]), torch + ", " + over(r.Least["torch-compile"], own), r.pairs()}
+	}
+	return []string{name, ms(own), over(eager, own), over(r.Least[callByCall], eager), plan, torch, r.pairs()}
 }
 
 // Count is a number that a row tells besides times.

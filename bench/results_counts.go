@@ -12,7 +12,10 @@ import (
 	"time"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/bench/nets"
+	"github.com/gofx-dev/gofx/compile"
 	"github.com/gofx-dev/gofx/lazy"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/tensor"
@@ -35,6 +38,9 @@ var counters = map[string]func() ([]Count, error){
 	"W13": countWordSeg,
 	"W14": countBoxes,
 	"W16": countRecording,
+	"W36": countGuards,
+	"W37": countSizes,
+	"W38": countSteps,
 }
 
 // counted are the workloads with counts, in the order of their numbers.
@@ -368,4 +374,119 @@ func chainTimes(n int) (session, eager time.Duration, err error) {
 	i := slices.IndexFunc(c.Ways, func(w Way) bool { return w.Name == "eager" })
 	eager, err = time(c.Ways[i].Ours(c.arrays(), 1))
 	return session, eager, err
+}
+
+// countGuards counts what calls do besides running their graphs: W36.
+func countGuards() (list []Count, err error) {
+	for _, c := range compiledCases() {
+		counts, err := guardsOf(c)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Shape, err)
+		}
+		list = append(list, counts...)
+	}
+	return list, nil
+}
+
+// guardsOf takes the least of many calls for both times.
+func guardsOf(c *Case) ([]Count, error) {
+	w, err := openNetwork(c.Network, c.Dims)
+	if err != nil {
+		return nil, err
+	}
+	var clock nets.Clock
+	f, err := nets.New(w.module, compile.Strict(), compile.On(clock.Target(), lowering.Options{Exact: true, Threads: 1}))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	start := time.Now()
+	f.Call(w.in...)
+	first := time.Since(start)
+	f.Call(w.in...)
+	least, graph := time.Duration(1<<62), time.Duration(0)
+	for range 200 {
+		clock.Running = 0
+		start = time.Now()
+		f.Call(w.in...)
+		if all := time.Since(start); all-clock.Running < least {
+			least, graph = all-clock.Running, clock.Running
+		}
+	}
+	if s := f.Stats(); s.Records != 1 || s.Hits < 200 {
+		return nil, fmt.Errorf("expected hits of one record, got %s", s)
+	}
+	n, err := f.Comparisons()
+	if err != nil {
+		return nil, err
+	}
+	name := strings.ReplaceAll(strings.TrimPrefix(c.Shape, "W32_"), "_", " ") + ": "
+	return []Count{
+		{name + "comparisons", float64(n)},
+		{"µs beyond the graph", float64(least.Nanoseconds()) / 1e3},
+		{"percent of the call", 100 * float64(least) / float64(least+graph)},
+		{"first call ms", first.Seconds() * 1e3},
+		{"of which the compiler", clock.Compiling.Seconds() * 1e3},
+	}, nil
+}
+
+// records counts the records of a network for inputs of several sizes, each three times.
+func records(m *models.Model, sizes []map[string]int) (n, hits int, err error) {
+	w, err := openNetwork(m, sizes[0])
+	if err != nil {
+		return 0, 0, err
+	}
+	f, err := nets.New(w.module, compile.Strict())
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	for _, dims := range sizes {
+		var x []*tensor.Tensor
+		for _, v := range m.Inputs {
+			in, err := models.SyntheticInput(v, seed, dims)
+			if err != nil {
+				return 0, 0, err
+			}
+			x = append(x, in)
+		}
+		for range 3 {
+			f.Call(x...)
+		}
+	}
+	s := f.Stats()
+	return s.Records, s.Hits, nil
+}
+
+// countSizes counts records of networks whose inputs differ in one size: W37.
+func countSizes() (list []Count, err error) {
+	shallow := models.BertBase
+	shallow.NumLayers = 1
+	bert := *models.Lookup("bert_base")
+	bert.New = func() any { return models.NewBert(shallow) }
+	var batches, lengths []int
+	for n := range 15 {
+		batches, lengths = append(batches, 2+n), append(lengths, 32+16*n)
+	}
+	for _, v := range []struct {
+		name  string
+		m     *models.Model
+		sizes []map[string]int
+	}{
+		{"resnet18 28x28, 15 batches: ", small28("resnet18"), sizesOf(nil, "N", batches...)},
+		{"bert of one layer, 15 lengths: ", &bert, sizesOf(map[string]int{"N": 1}, "S", lengths...)},
+	} {
+		n, hits, err := records(v.m, v.sizes)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Count{v.name + "records", float64(n)}, Count{"hits of 45 calls", float64(hits)})
+	}
+	return list, nil
+}
+
+// countSteps counts records of the LSTM for 8 lengths: W38.
+func countSteps() ([]Count, error) {
+	n, hits, err := records(models.Lookup("lstm_10x256"), sizesOf(map[string]int{"N": 1}, "T", 16, 32, 48, 64, 80, 96, 112, 128))
+	return []Count{{"lstm, 8 lengths: records", float64(n)}, {"hits of 24 calls", float64(hits)}}, err
 }

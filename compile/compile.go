@@ -24,7 +24,8 @@ type frame[I, O any] struct {
 }
 
 // New returns the compiled form of the function that run calls. The table lists what it reads and writes: where it
-// lacks something, records are wrong.
+// lacks something, records are wrong. It panics with FX1070 where the table speaks of types or fields that the program
+// does not have.
 func New[I, O any](t state.Table, run func(in *I, out *O), list ...Option) *Func[I, O] {
 	f := &Func[I, O]{core: newCore(t, reflect.TypeFor[I](), reflect.TypeFor[O](), optionsOf(list))}
 	f.core.tells = tellsOf[I](&t)

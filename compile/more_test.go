@@ -2,6 +2,7 @@ package compile_test
 
 import (
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -87,7 +88,7 @@ func cellWorld() cellIn {
 func cellTable(a state.Access, fields ...string) state.Table {
 	types := map[string]string{"P": "**int", "Q": "**int", "N": "*int", "U": "uint16", "C": "complex64", "S": "[]string", "In": "[]*" + pkg + ".point", "At": "map[int]*" + pkg + ".point",
 		"Acts": "[]" + pkg + ".activation", "Text": "string", "Fn": "func(" + tensorName + ") " + tensorName, "T": tensorName, "V": tensorName, "Ts": "[3]" + tensorName, "F": "[]float32"}
-	t := state.Table{Func: "cells", Receiver: true, Dynamic: []string{"*" + pkg + ".scaled", pkg + ".shifted"}, Bodies: []state.Body{bodyOf(double), bodyOf(triple)}, Maps: []state.Map{state.MapOf[int, *point]()},
+	t := state.Table{Func: "cells", Receiver: true, Dynamic: []string{"*" + pkg + ".scaled", pkg + ".shifted"}, Bodies: []state.Body{bodyOf(double), bodyOf(triple)}, Maps: []state.Map{state.MapOf[int, *point]()}, Types: []reflect.Type{reflect.TypeFor[*scaled]()},
 		Fields: []state.Field{field("point", "A", "int", rw), field("point", "B", "int", state.Load), field("scaled", "By", "float64", state.Load)}}
 	all := a | state.Len | state.Cap
 	t.Elems = []state.Elem{{Type: "**int", Access: a}, {Type: "*int", Access: a}, {Type: "[]string", Access: all}, {Type: "[]*" + pkg + ".point", Access: all}, {Type: "map[int]*" + pkg + ".point", Access: a | state.Len},

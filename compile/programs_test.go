@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/gofx-dev/gofx/compile/state"
@@ -262,6 +263,7 @@ var dynamicTable = state.Table{
 	Dynamic: []string{"*" + pkg + ".scaled", pkg + ".shifted", "int", "*errors.errorString", "*fmt.wrapError"},
 	Bodies:  []state.Body{bodyOf(double), bodyOf(triple)},
 	Maps:    []state.Map{state.MapOf[string, float64]()},
+	Types:   []reflect.Type{reflect.TypeFor[*scaled]()},
 }
 
 // Writes of tensors, views, globals.

@@ -27,6 +27,10 @@ func (m *Image) dynamic(s step, c *cell, at unsafe.Pointer, v value, held bool) 
 		m.refuse(s.path+" holds a "+nameOf(t)+", which the table lacks: run fxgen compile again where the type is known", c.line)
 		return
 	}
+	if name := m.s.meets(t); name != "" {
+		m.refuse(s.path+" holds a "+nameOf(t)+", and the table speaks of the type "+name+" within it, which it does not have: run fxgen compile again", c.line)
+		return
+	}
 	s.off += unsafe.Sizeof(uintptr(0))
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -37,4 +37,8 @@ type named struct {
 	N []func(...any) (a, b *plain)
 	O uintptr
 	P pair[struct{ P plain }, interface{ Q(plain) }]
+	Q chan plain
+	R <-chan *plain
+	S chan<- []plain
+	T [2]chan<- <-chan plain
 }

@@ -17,6 +17,7 @@ func (t *Table) inTest(own string) *Table {
 	rename := func(name *string) { *name = ofMain.ReplaceAllString(*name, "${1}"+own+".") }
 	c := *t
 	c.Fields, c.Elems, c.Dynamic, c.Bodies = slices.Clone(t.Fields), slices.Clone(t.Elems), slices.Clone(t.Dynamic), slices.Clone(t.Bodies)
+	c.Globals, c.Hidden = slices.Clone(t.Globals), slices.Clone(t.Hidden)
 	for i := range c.Fields {
 		rename(&c.Fields[i].Type)
 		rename(&c.Fields[i].FieldType)
@@ -37,6 +38,17 @@ func (t *Table) inTest(own string) *Table {
 	c.Numbers = slices.Clone(t.Numbers)
 	for i := range c.Numbers {
 		rename(&c.Numbers[i].Type)
+	}
+	for i := range c.Globals {
+		rename(&c.Globals[i].Type)
+	}
+	for i := range c.Hidden {
+		h := &c.Hidden[i]
+		rename(&h.Dynamic)
+		h.Names = slices.Clone(h.Names)
+		for k := range h.Names {
+			rename(&h.Names[k])
+		}
 	}
 	for i := range c.Bodies {
 		if c.Bodies[i].Package == "main" {

@@ -1,5 +1,7 @@
 package state
 
+import "reflect"
+
 // Table lists the memory that one compiled function may read or write before and while it
 // computes. `fxgen compile` writes it as data. Names of types are PkgPath + "." + Name as
 // reflect has them; composite types are written with the full names of their parts, as in
@@ -34,6 +36,10 @@ type Table struct {
 	// the lines that do.
 	AnySize bool
 	Sizes   []Place
+	// Types are types that lead to those of Fields and Elems where no argument, result, global or map does.
+	Types []reflect.Type
+	// Hidden are the names in Fields and Elems that Types cannot lead to.
+	Hidden []Hidden
 	// InPlace are calls that write the data of tensors.
 	InPlace []Place
 	// Tells are calls that each call makes once, in this order, and that are made again when it is replayed.

@@ -50,6 +50,7 @@ func (f *facts) callee(fn *ssa.Function, i ssa.CallInstruction, pos token.Pos) {
 		f.calling(fn)
 	case f.p.trusted[path]:
 		f.operator(fn, i, pos)
+	case path == compilePath && f.replays(fn):
 	case f.p.outside(fn):
 		f.library(fn, i, pos)
 	default:

@@ -59,6 +59,8 @@ func (f *facts) fresh(addr ssa.Value) bool {
 		return true
 	case *ssa.FreeVar:
 		return f.captures()
+	case *ssa.Parameter: // the frame of a compiled function
+		return f.p.world.compiled.frames(f.fn)
 	case *ssa.FieldAddr:
 		return f.fresh(v.X)
 	case *ssa.IndexAddr:

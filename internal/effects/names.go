@@ -52,7 +52,10 @@ func writeType(b *strings.Builder, t types.Type) {
 		writeStruct(b, t)
 	case *types.Interface:
 		writeInterface(b, t)
-	default: // channels, which are opaque, and type parameters, which no instance has
+	case *types.Chan:
+		b.WriteString(map[types.ChanDir]string{types.RecvOnly: "<-chan ", types.SendOnly: "chan<- ", types.SendRecv: "chan "}[t.Dir()])
+		writeType(b, t.Elem())
+	default: // type parameters, which no instance has
 		b.WriteString(types.TypeString(t, func(p *types.Package) string { return p.Path() }))
 	}
 }

@@ -2,6 +2,7 @@ package effects
 
 import (
 	"go/types"
+	"maps"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -50,6 +51,8 @@ func (w *walk) summary() *Summary {
 	s.Observes, s.InPlace, s.Sizes = r.places(a.observes), a.inPlace, a.sizes
 	s.Numbers = w.numbers()
 	s.Packages = w.packages()
+	s.Types = maps.Clone(a.kinds)
+	maps.Copy(s.Types, w.dynamic)
 	s.sort()
 	return s
 }

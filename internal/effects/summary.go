@@ -98,14 +98,15 @@ type Summary struct {
 	Globals  []Global
 	Dynamic  []string // concrete types that interfaces may hold on the way
 	Bodies   []Body
-	Opaque   []Place      // operations of which nothing is known
-	Numbers  []Number     // that nothing but numbers of operators depends on
-	Observes []Place      // reads of a tensor's data
-	InPlace  []Place      // writes of a tensor's data
-	Tells    []Tell       // calls that are made again, in their order
-	Sizes    []Place      // looks at sizes of tensors
-	Maps     []*types.Map `json:"-"`
-	Packages []string     // whose code was looked at, or whose types are met
+	Opaque   []Place               // operations of which nothing is known
+	Numbers  []Number              // that nothing but numbers of operators depends on
+	Observes []Place               // reads of a tensor's data
+	InPlace  []Place               // writes of a tensor's data
+	Tells    []Tell                // calls that are made again, in their order
+	Sizes    []Place               // looks at sizes of tensors
+	Maps     []*types.Map          `json:"-"`
+	Packages []string              // whose code was looked at, or whose types are met
+	Types    map[string]types.Type `json:"-"` // of Fields, Elems and Dynamic, by name
 }
 
 // Reads counts the fields that are loaded.

@@ -15,9 +15,9 @@ import (
 // function does not store, so that it says the same.
 type Tell struct {
 	Line, What string
-	Package    string // of the function
-	Name       string // of the function, or of the method
-	Receiver   *Operand  // nil for a function
+	Package    string   // of the function
+	Name       string   // of the function, or of the method
+	Receiver   *Operand // nil for a function
 	Args       []Operand
 }
 

@@ -19,11 +19,13 @@ type world struct {
 	callers  map[*ssa.Function][]*ssa.Function
 	callees  map[*ssa.Function][]*ssa.Function
 	assigned map[*ssa.Global]bool // stored, or whose address is taken, after initialisation
+	compiled trampolines
 }
 
 func (p *Loaded) look() *world {
 	w := &world{captured: map[*ssa.Function][]ssa.Value{}, assigned: map[*ssa.Global]bool{}, makes: map[string][]*ssa.Function{},
-		callers: map[*ssa.Function][]*ssa.Function{}, callees: map[*ssa.Function][]*ssa.Function{}}
+		callers: map[*ssa.Function][]*ssa.Function{}, callees: map[*ssa.Function][]*ssa.Function{},
+		compiled: trampolines{map[string][]*ssa.Function{}, map[*ssa.Function]int{}}}
 	values := map[*ssa.Function]bool{}
 	for fn := range ssautil.AllFunctions(p.ssa) {
 		if generic(fn) {
@@ -33,6 +35,7 @@ func (p *Loaded) look() *world {
 		for _, b := range fn.Blocks {
 			for _, i := range b.Instrs {
 				w.instruction(fn, i, starts, values)
+				w.compiled.instruction(i)
 			}
 		}
 	}
@@ -98,8 +101,8 @@ func (w *world) instruction(fn *ssa.Function, i ssa.Instruction, starts bool, va
 	}
 }
 
-// constant reports whether a global has one value for good: it is of a basic type or a string, or,
-// in gofx's own rooms, a list of those, and only initialisation assigns it.
+// constant reports whether a global has one value for good: it is of a basic type or a string, or a compiled
+// function, of which calls read nothing, or, in gofx's own rooms, a list of those, and only initialisation assigns it.
 func (w *world) constant(g *ssa.Global) bool {
 	if w.assigned[g] || g.Object() != nil && g.Object().Exported() {
 		return false
@@ -109,7 +112,7 @@ func (w *world) constant(g *ssa.Global) bool {
 		t = s.Elem().Underlying()
 	}
 	_, basic := t.(*types.Basic)
-	return basic
+	return basic || holdsCompiled(t)
 }
 
 // settled reports whether all calls of a function value of this code, whichever of its closures,

@@ -63,12 +63,12 @@ func TestTells(t *testing.T) {
 				j := newJudge(t, p)
 				for n := range 12 {
 					if n == 8 {
-						j.a.M.Depth, j.b.M.Depth = 3, 3
+						j.plain.M.Depth, j.comp.M.Depth = 3, 3
 					}
 					before := reports.Value()
-					plain := listen(func() { run(j.a, &j.ga, p.plain) })
+					plain := listen(func() { run(j.plain, &j.gPlain, p.plain) })
 					told := reports.Value()
-					require.Equal(t, plain, listen(func() { run(j.b, &j.gb, j.call) }), "%s, call %d", name, n)
+					require.Equal(t, plain, listen(func() { run(j.comp, &j.gComp, j.call) }), "%s, call %d", name, n)
 					require.Equal(t, told-before, reports.Value()-told)
 					require.Equal(t, map[string]int{"Reports": 3 + n/8, "Counted": 1}[name], strings.Count(plain, "\n"), plain)
 				}
@@ -85,7 +85,7 @@ func TestLent(t *testing.T) {
 			if p := &programs[i]; p.name == name {
 				j := newJudge(t, p)
 				for n := range 6 {
-					j.both(fmt.Sprint("call ", n))
+					j.all(fmt.Sprint("call ", n))
 				}
 				s := j.stats()
 				require.Equal(t, want, []int{s.Lazy, s.Segments, s.Plain}, "%s: %s", name, s)

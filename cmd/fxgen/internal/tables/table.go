@@ -128,6 +128,7 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 		}
 		numbers = append(numbers, row(field{"Type", quoted(n.Type)}, field{"Name", quoted(name)}, field{"Exprs", exprs(n.Exprs)}))
 	}
+	shown, hidden := m.witnesses(x, s)
 	var strings jen.Code
 	if len(dynamic) > 0 {
 		strings = jen.Index().String().Custom(gosrc.Multiline(), dynamic...)
@@ -136,6 +137,7 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 		field{"Fields", list(statePath, "Field", fields)}, field{"Elems", list(statePath, "Elem", elems)},
 		field{"Globals", list(statePath, "Global", globals)}, field{"Dynamic", strings},
 		field{"Bodies", list(statePath, "Body", bodies)}, field{"Maps", list(statePath, "Map", maps)},
+		field{"Types", list("reflect", "Type", shown)}, field{"Hidden", list(statePath, "Hidden", hidden)},
 		field{"Numbers", list(statePath, "Number", numbers)},
 		field{"AnySize", flag(len(s.Sizes) == 0)}, field{"Sizes", places(s.Sizes)},
 		field{"InPlace", places(s.InPlace)}, field{"Tells", x.tells(s)}, field{"Entry", m.entry(x, s)}, field{"Opaque", places(s.Opaque)}, field{"Observes", places(told(s.Observes))}))

@@ -1,0 +1,48 @@
+package nets
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/gofx-dev/gofx/compile"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// Network is the Forward of a module, compiled.
+type Network struct {
+	Call func(x ...*tensor.Tensor) []*tensor.Tensor
+	Func
+}
+
+// Func tells what a compiled function has done.
+type Func interface {
+	Stats() compile.Stats
+	Explain(w io.Writer) error
+	Close()
+}
+
+// New compiles the Forward of a module.
+func New(module any, o ...compile.Option) (*Network, error) {
+	switch m := module.(type) {
+	case *models.ResNet:
+		f := CompileResNetForward(o...)
+		return &Network{func(x ...*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{f.Call(m, x[0])} }, f}, nil
+	case *models.DenseNet:
+		f := CompileDenseNetForward(o...)
+		return &Network{func(x ...*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{f.Call(m, x[0])} }, f}, nil
+	case *models.Bert:
+		f := CompileBertForward(o...)
+		return &Network{func(x ...*tensor.Tensor) []*tensor.Tensor {
+			last, pooled := f.Call(m, x[0], x[1])
+			return []*tensor.Tensor{last, pooled}
+		}, f}, nil
+	case *models.LSTM:
+		f := CompileLSTMForward(o...)
+		return &Network{func(x ...*tensor.Tensor) []*tensor.Tensor {
+			y, h, c := f.Call(m, x[0])
+			return []*tensor.Tensor{y, h, c}
+		}, f}, nil
+	}
+	return nil, fmt.Errorf("there is no compiled function of a %T", module)
+}
