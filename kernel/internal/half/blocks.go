@@ -90,6 +90,10 @@ func dotBlocksAVX512(format string, n, rows, count int, x *float32, ldx int, w *
 		dotQ5KAVX512(n, rows, count, x, ldx, w, ldw, dst, ldd)
 	case "Q6_K":
 		dotQ6KAVX512(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q3_K":
+		dotQ3KAVX512(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q2_K":
+		dotQ2KAVX512(n, rows, count, x, ldx, w, ldw, dst, ldd)
 	default:
 		return false
 	}
@@ -114,6 +118,10 @@ func dotBlocksAVX2(format string, n, rows, count int, x *float32, ldx int, w *ui
 		dotQ5KAVX2(n, rows, count, x, ldx, w, ldw, dst, ldd)
 	case "Q6_K":
 		dotQ6KAVX2(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q3_K":
+		dotQ3KAVX2(n, rows, count, x, ldx, w, ldw, dst, ldd)
+	case "Q2_K":
+		dotQ2KAVX2(n, rows, count, x, ldx, w, ldw, dst, ldd)
 	default:
 		return false
 	}
@@ -138,6 +146,10 @@ func widenBlocksAVX512(format string, count int, src *uint8, dst *float32) bool 
 		widenQ5KAVX512(count, src, dst)
 	case "Q6_K":
 		widenQ6KAVX512(count, src, dst)
+	case "Q3_K":
+		widenQ3KAVX512(count, src, dst)
+	case "Q2_K":
+		widenQ2KAVX512(count, src, dst)
 	default:
 		return false
 	}
@@ -162,6 +174,10 @@ func widenBlocksAVX2(format string, count int, src *uint8, dst *float32) bool {
 		widenQ5KAVX2(count, src, dst)
 	case "Q6_K":
 		widenQ6KAVX2(count, src, dst)
+	case "Q3_K":
+		widenQ3KAVX2(count, src, dst)
+	case "Q2_K":
+		widenQ2KAVX2(count, src, dst)
 	default:
 		return false
 	}
