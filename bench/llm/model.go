@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/bench/gguf"
@@ -26,8 +27,9 @@ var kinds = map[string]struct {
 	deviation float64
 }{"F16": {gguf.F16, 1}, "Q8_0": {gguf.Q8, 74}, "Q4_0": {gguf.Q4, 4.6}, "Q4_K": {gguf.Q4K, 253}}
 
-// deviation is that of weights.
-const deviation = 0.03
+// deviation is that of weights, and damped what it is divided by where a matrix writes what is
+// added to x: else each layer would enlarge the differences of the one before.
+const deviation, damped = 0.03, 32
 
 // writeModel writes a decoder by formula, unless it is there, and returns the name of the file.
 func writeModel(dir, name, format string) (file string, err error) {
@@ -67,6 +69,10 @@ func (s size) tensors(kind gguf.Kind, scale float64) (list []*gguf.Tensor) {
 		list = append(list, &gguf.Tensor{Name: name, Kind: gguf.F32, Vector: true, Rows: 1, Cols: s.width, At: func(_, _ int) float32 { return 1 }})
 	}
 	matrix := func(name string, rows, cols int) {
+		scale := scale
+		if strings.Contains(name, "attn_output") || strings.Contains(name, "ffn_down") {
+			scale /= damped
+		}
 		r := rand.New(rand.NewPCG(uint64(len(list)), 1))
 		list = append(list, &gguf.Tensor{Name: name, Kind: kind, Rows: rows, Cols: cols, Fill: func(row []byte) { fill(row, kind, scale, r) }})
 	}

@@ -26,6 +26,8 @@ var BlockLinear = op.Define("block_linear", op.Spec[BlockAttrs]{
 	In: op.Args("x", "weight", "bias?"), Class: op.Contraction, Quant: op.QuantNever,
 	Differs: []op.Difference[BlockAttrs]{
 		{Kind: op.Refuses, Text: "f64", When: func(_ BlockAttrs, in []*array.Array) bool { return in[0].DType() == array.F64 }},
+		{Kind: op.Alters, Text: "minima of one row are summed apart: where these sums cancel, are not finite or overflow, the result is another",
+			When: func(_ BlockAttrs, in []*array.Array) bool { return wild(in[0]) }},
 	},
 	Infer: inferBlockLinear,
 	Kernel: func(a BlockAttrs, _ []shape.Type) kernel.Step {

@@ -38,6 +38,50 @@ func WidenBlocks(f *blocks.Format, dst []float32, src []uint8) {
 	}
 }
 
+// blockRowLen is how many elements of x a product of one row takes at a time.
+const blockRowLen = 128
+
+// BlockOrder puts one row x of a product into the order that BlockRow wants, and fills sums with those of
+// 32 elements; ok is false where it has no kernel, and nothing is changed then.
+func BlockOrder(f *blocks.Format, x, sums []float32) (ok bool) {
+	run := 0 // bytes, whose lower halves are elements before those of the upper ones
+	switch f.Name {
+	case "Q4_0":
+		run = 16
+	case "Q4_K":
+		run = 32
+	}
+	if !cpu.HasAVX512() || run == 0 || len(x)%blockRowLen != 0 {
+		return false
+	}
+	for ; len(x) > 0; x = x[blockRowLen:] {
+		to := (*[blockRowLen]float32)(x)
+		from := *to
+		for g := range blockRowLen / UnpackBlock {
+			s := float32(0)
+			for _, v := range from[g*UnpackBlock:][:UnpackBlock] {
+				s += v
+			}
+			sums[g] = s
+		}
+		sums = sums[blockRowLen/UnpackBlock:]
+		for i := range to { // vector i/16, of which a lane is a word of four bytes
+			at := i%16*4 + i/32
+			to[i] = from[at/run*2*run+i/16%2*run+at%run]
+		}
+	}
+	return true
+}
+
+// BlockRow computes dst[c] = Σ x[k]·w[c][k] for n columns, ldw bytes apart, with what BlockOrder has made.
+func BlockRow(f *blocks.Format, n int, x, sums []float32, w []uint8, ldw int, dst []float32) {
+	if f.Name == "Q4_K" {
+		rowQ4KAVX512(n, len(x)/f.Elements, &x[0], &sums[0], &w[0], ldw, &dst[0])
+	} else {
+		rowQ40AVX512(n, len(x)/blockRowLen, &x[0], &w[0], ldw, &dst[0])
+	}
+}
+
 // words are the words of bytes.
 func words(b []uint8) []uint16 {
 	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/2)

@@ -221,3 +221,15 @@ func dotQ2KAVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw 
 //
 //go:noescape
 func widenQ2KAVX2(n int, src *uint8, dst *float32)
+
+// rowQ40AVX512 computes dst[c] = Σ x[k]·w[c][k] for n columns of count times four blocks, ldw bytes
+// apart. Of 128 elements of x those of places 4·(i%4)+32·(i/4) lie first; see half.BlockOrder.
+//
+//go:noescape
+func rowQ40AVX512(n int, count int, x *float32, w *uint8, ldw int, dst *float32)
+
+// rowQ4KAVX512 computes dst[c] = Σ x[k]·w[c][k] for n columns of count blocks, ldw bytes
+// apart; sums are those of 32 elements of x. See half.BlockOrder for the order of x.
+//
+//go:noescape
+func rowQ4KAVX512(n int, count int, x *float32, sums *float32, w *uint8, ldw int, dst *float32)

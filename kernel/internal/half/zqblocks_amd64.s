@@ -1852,7 +1852,6 @@ block4:
 	VPBROADCASTW  (R10), X8
 	VCVTPH2PS     X8, Y8
 	VMULPS        Y8, Y6, Y6
-	VMOVUPS       Y6, (SP)
 	MOVL          R13, R15
 	ANDL          $0x3f3f3f3f, R15
 	SHRL          $0x02, R13
@@ -1869,6 +1868,7 @@ block4:
 	VPBROADCASTW  2(R10), X9
 	VCVTPH2PS     X9, Y9
 	VMULPS        Y9, Y7, Y7
+	VMOVUPS       Y6, (SP)
 	VMOVUPS       Y7, 32(SP)
 	VBROADCASTSS  (SP), Z4
 	VBROADCASTSS  32(SP), Z5
@@ -2092,7 +2092,6 @@ block3:
 	VPBROADCASTW  (R10), X8
 	VCVTPH2PS     X8, Y8
 	VMULPS        Y8, Y6, Y6
-	VMOVUPS       Y6, (SP)
 	MOVL          R12, R14
 	ANDL          $0x3f3f3f3f, R14
 	SHRL          $0x02, R12
@@ -2109,6 +2108,7 @@ block3:
 	VPBROADCASTW  2(R10), X9
 	VCVTPH2PS     X9, Y9
 	VMULPS        Y9, Y7, Y7
+	VMOVUPS       Y6, (SP)
 	VMOVUPS       Y7, 32(SP)
 	VBROADCASTSS  (SP), Z4
 	VBROADCASTSS  32(SP), Z5
@@ -2307,7 +2307,6 @@ block2:
 	VPBROADCASTW  (R10), X8
 	VCVTPH2PS     X8, Y8
 	VMULPS        Y8, Y6, Y6
-	VMOVUPS       Y6, (SP)
 	MOVL          R12, R14
 	ANDL          $0x3f3f3f3f, R14
 	SHRL          $0x02, R12
@@ -2324,6 +2323,7 @@ block2:
 	VPBROADCASTW  2(R10), X9
 	VCVTPH2PS     X9, Y9
 	VMULPS        Y9, Y7, Y7
+	VMOVUPS       Y6, (SP)
 	VMOVUPS       Y7, 32(SP)
 	VBROADCASTSS  (SP), Z4
 	VBROADCASTSS  32(SP), Z5
@@ -2498,7 +2498,6 @@ block1:
 	VPBROADCASTW  (R10), X8
 	VCVTPH2PS     X8, Y8
 	VMULPS        Y8, Y6, Y6
-	VMOVUPS       Y6, (SP)
 	MOVL          DI, R12
 	ANDL          $0x3f3f3f3f, R12
 	SHRL          $0x02, DI
@@ -2515,6 +2514,7 @@ block1:
 	VPBROADCASTW  2(R10), X9
 	VCVTPH2PS     X9, Y9
 	VMULPS        Y9, Y7, Y7
+	VMOVUPS       Y6, (SP)
 	VMOVUPS       Y7, 32(SP)
 	VBROADCASTSS  (SP), Z4
 	VBROADCASTSS  32(SP), Z5
@@ -2664,7 +2664,6 @@ block:
 	VPBROADCASTW (DX), X8
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, (SP)
 	MOVL         SI, R8
 	ANDL         $0x3f3f3f3f, R8
 	SHRL         $0x02, SI
@@ -2681,6 +2680,7 @@ block:
 	VPBROADCASTW 2(DX), X9
 	VCVTPH2PS    X9, Y9
 	VMULPS       Y9, Y7, Y7
+	VMOVUPS      Y6, (SP)
 	VMOVUPS      Y7, 32(SP)
 	VBROADCASTSS (SP), Z4
 	VBROADCASTSS 32(SP), Z5
@@ -2843,7 +2843,6 @@ block4:
 	VPBROADCASTW  (R10), X8
 	VCVTPH2PS     X8, Y8
 	VMULPS        Y8, Y6, Y6
-	VMOVUPS       Y6, (SP)
 	MOVL          R13, R15
 	ANDL          $0x3f3f3f3f, R15
 	SHRL          $0x02, R13
@@ -2860,6 +2859,7 @@ block4:
 	VPBROADCASTW  2(R10), X9
 	VCVTPH2PS     X9, Y9
 	VMULPS        Y9, Y7, Y7
+	VMOVUPS       Y6, (SP)
 	VMOVUPS       Y7, 32(SP)
 	VMOVDQU       16(R10), Y11
 	VBROADCASTSS  (SP), Z4
@@ -3124,7 +3124,6 @@ block3:
 	VPBROADCASTW  (R10), X8
 	VCVTPH2PS     X8, Y8
 	VMULPS        Y8, Y6, Y6
-	VMOVUPS       Y6, (SP)
 	MOVL          R12, R14
 	ANDL          $0x3f3f3f3f, R14
 	SHRL          $0x02, R12
@@ -3141,6 +3140,7 @@ block3:
 	VPBROADCASTW  2(R10), X9
 	VCVTPH2PS     X9, Y9
 	VMULPS        Y9, Y7, Y7
+	VMOVUPS       Y6, (SP)
 	VMOVUPS       Y7, 32(SP)
 	VMOVDQU       16(R10), Y11
 	VBROADCASTSS  (SP), Z4
@@ -3380,7 +3380,6 @@ block2:
 	VPBROADCASTW  (R10), X8
 	VCVTPH2PS     X8, Y8
 	VMULPS        Y8, Y6, Y6
-	VMOVUPS       Y6, (SP)
 	MOVL          R12, R14
 	ANDL          $0x3f3f3f3f, R14
 	SHRL          $0x02, R12
@@ -3397,6 +3396,7 @@ block2:
 	VPBROADCASTW  2(R10), X9
 	VCVTPH2PS     X9, Y9
 	VMULPS        Y9, Y7, Y7
+	VMOVUPS       Y6, (SP)
 	VMOVUPS       Y7, 32(SP)
 	VMOVDQU       16(R10), Y11
 	VBROADCASTSS  (SP), Z4
@@ -3612,7 +3612,6 @@ block1:
 	VPBROADCASTW  (R10), X8
 	VCVTPH2PS     X8, Y8
 	VMULPS        Y8, Y6, Y6
-	VMOVUPS       Y6, (SP)
 	MOVL          DI, R12
 	ANDL          $0x3f3f3f3f, R12
 	SHRL          $0x02, DI
@@ -3629,6 +3628,7 @@ block1:
 	VPBROADCASTW  2(R10), X9
 	VCVTPH2PS     X9, Y9
 	VMULPS        Y9, Y7, Y7
+	VMOVUPS       Y6, (SP)
 	VMOVUPS       Y7, 32(SP)
 	VMOVDQU       16(R10), Y11
 	VBROADCASTSS  (SP), Z4
@@ -3825,7 +3825,6 @@ block:
 	VPBROADCASTW (DX), X8
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, (SP)
 	MOVL         SI, R8
 	ANDL         $0x3f3f3f3f, R8
 	SHRL         $0x02, SI
@@ -3842,6 +3841,7 @@ block:
 	VPBROADCASTW 2(DX), X9
 	VCVTPH2PS    X9, Y9
 	VMULPS       Y9, Y7, Y7
+	VMOVUPS      Y6, (SP)
 	VMOVUPS      Y7, 32(SP)
 	VMOVDQU      16(DX), Y11
 	VBROADCASTSS (SP), Z4
@@ -9276,7 +9276,6 @@ block4:
 	VPBROADCASTW (R10), X8
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, (SP)
 	MOVL         R13, R15
 	ANDL         $0x3f3f3f3f, R15
 	SHRL         $0x02, R13
@@ -9293,6 +9292,7 @@ block4:
 	VPBROADCASTW 2(R10), X9
 	VCVTPH2PS    X9, Y9
 	VMULPS       Y9, Y7, Y7
+	VMOVUPS      Y6, (SP)
 	VMOVUPS      Y7, 32(SP)
 	VBROADCASTSS (SP), Y4
 	VBROADCASTSS 32(SP), Y5
@@ -9636,7 +9636,6 @@ block3:
 	VPBROADCASTW (R10), X8
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, (SP)
 	MOVL         R12, R14
 	ANDL         $0x3f3f3f3f, R14
 	SHRL         $0x02, R12
@@ -9653,6 +9652,7 @@ block3:
 	VPBROADCASTW 2(R10), X9
 	VCVTPH2PS    X9, Y9
 	VMULPS       Y9, Y7, Y7
+	VMOVUPS      Y6, (SP)
 	VMOVUPS      Y7, 32(SP)
 	VBROADCASTSS (SP), Y4
 	VBROADCASTSS 32(SP), Y5
@@ -9957,7 +9957,6 @@ block2:
 	VPBROADCASTW (R10), X8
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, (SP)
 	MOVL         R12, R14
 	ANDL         $0x3f3f3f3f, R14
 	SHRL         $0x02, R12
@@ -9974,6 +9973,7 @@ block2:
 	VPBROADCASTW 2(R10), X9
 	VCVTPH2PS    X9, Y9
 	VMULPS       Y9, Y7, Y7
+	VMOVUPS      Y6, (SP)
 	VMOVUPS      Y7, 32(SP)
 	VBROADCASTSS (SP), Y4
 	VBROADCASTSS 32(SP), Y5
@@ -10240,7 +10240,6 @@ block1:
 	VPBROADCASTW (R10), X8
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, (SP)
 	MOVL         DI, R12
 	ANDL         $0x3f3f3f3f, R12
 	SHRL         $0x02, DI
@@ -10257,6 +10256,7 @@ block1:
 	VPBROADCASTW 2(R10), X9
 	VCVTPH2PS    X9, Y9
 	VMULPS       Y9, Y7, Y7
+	VMOVUPS      Y6, (SP)
 	VMOVUPS      Y7, 32(SP)
 	VBROADCASTSS (SP), Y4
 	VBROADCASTSS 32(SP), Y5
@@ -10484,7 +10484,6 @@ block:
 	VPBROADCASTW (DX), X8
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, (SP)
 	MOVL         SI, R8
 	ANDL         $0x3f3f3f3f, R8
 	SHRL         $0x02, SI
@@ -10501,6 +10500,7 @@ block:
 	VPBROADCASTW 2(DX), X9
 	VCVTPH2PS    X9, Y9
 	VMULPS       Y9, Y7, Y7
+	VMOVUPS      Y6, (SP)
 	VMOVUPS      Y7, 32(SP)
 	VBROADCASTSS (SP), Y4
 	VBROADCASTSS 32(SP), Y5
@@ -10740,7 +10740,6 @@ block4:
 	VPBROADCASTW (R10), X8
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, (SP)
 	MOVL         R13, R15
 	ANDL         $0x3f3f3f3f, R15
 	SHRL         $0x02, R13
@@ -10757,6 +10756,7 @@ block4:
 	VPBROADCASTW 2(R10), X9
 	VCVTPH2PS    X9, Y9
 	VMULPS       Y9, Y7, Y7
+	VMOVUPS      Y6, (SP)
 	VMOVUPS      Y7, 32(SP)
 	VBROADCASTSS (SP), Y4
 	VBROADCASTSS 32(SP), Y5
@@ -11224,7 +11224,6 @@ block3:
 	VPBROADCASTW (R10), X8
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, (SP)
 	MOVL         R12, R14
 	ANDL         $0x3f3f3f3f, R14
 	SHRL         $0x02, R12
@@ -11241,6 +11240,7 @@ block3:
 	VPBROADCASTW 2(R10), X9
 	VCVTPH2PS    X9, Y9
 	VMULPS       Y9, Y7, Y7
+	VMOVUPS      Y6, (SP)
 	VMOVUPS      Y7, 32(SP)
 	VBROADCASTSS (SP), Y4
 	VBROADCASTSS 32(SP), Y5
@@ -11669,7 +11669,6 @@ block2:
 	VPBROADCASTW (R10), X8
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, (SP)
 	MOVL         R12, R14
 	ANDL         $0x3f3f3f3f, R14
 	SHRL         $0x02, R12
@@ -11686,6 +11685,7 @@ block2:
 	VPBROADCASTW 2(R10), X9
 	VCVTPH2PS    X9, Y9
 	VMULPS       Y9, Y7, Y7
+	VMOVUPS      Y6, (SP)
 	VMOVUPS      Y7, 32(SP)
 	VBROADCASTSS (SP), Y4
 	VBROADCASTSS 32(SP), Y5
@@ -12076,7 +12076,6 @@ block1:
 	VPBROADCASTW (R10), X8
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, (SP)
 	MOVL         DI, R12
 	ANDL         $0x3f3f3f3f, R12
 	SHRL         $0x02, DI
@@ -12093,6 +12092,7 @@ block1:
 	VPBROADCASTW 2(R10), X9
 	VCVTPH2PS    X9, Y9
 	VMULPS       Y9, Y7, Y7
+	VMOVUPS      Y6, (SP)
 	VMOVUPS      Y7, 32(SP)
 	VBROADCASTSS (SP), Y4
 	VBROADCASTSS 32(SP), Y5
@@ -12447,7 +12447,6 @@ block:
 	VPBROADCASTW (DX), X8
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y8, Y6, Y6
-	VMOVUPS      Y6, (SP)
 	MOVL         SI, R8
 	ANDL         $0x3f3f3f3f, R8
 	SHRL         $0x02, SI
@@ -12464,6 +12463,7 @@ block:
 	VPBROADCASTW 2(DX), X9
 	VCVTPH2PS    X9, Y9
 	VMULPS       Y9, Y7, Y7
+	VMOVUPS      Y6, (SP)
 	VMOVUPS      Y7, 32(SP)
 	VBROADCASTSS (SP), Y4
 	VBROADCASTSS 32(SP), Y5
@@ -18867,5 +18867,773 @@ block:
 	ADDQ         $+1024, CX
 	DECQ         AX
 	JNZ          block
+	VZEROUPPER
+	RET
+
+DATA centred<>+0(SB)/4, $(-8.0)
+DATA centred<>+4(SB)/4, $(-7.0)
+DATA centred<>+8(SB)/4, $(-6.0)
+DATA centred<>+12(SB)/4, $(-5.0)
+DATA centred<>+16(SB)/4, $(-4.0)
+DATA centred<>+20(SB)/4, $(-3.0)
+DATA centred<>+24(SB)/4, $(-2.0)
+DATA centred<>+28(SB)/4, $(-1.0)
+DATA centred<>+32(SB)/4, $(0.0)
+DATA centred<>+36(SB)/4, $(1.0)
+DATA centred<>+40(SB)/4, $(2.0)
+DATA centred<>+44(SB)/4, $(3.0)
+DATA centred<>+48(SB)/4, $(4.0)
+DATA centred<>+52(SB)/4, $(5.0)
+DATA centred<>+56(SB)/4, $(6.0)
+DATA centred<>+60(SB)/4, $(7.0)
+GLOBL centred<>(SB), RODATA|NOPTR, $64
+
+DATA plain<>+0(SB)/4, $(0.0)
+DATA plain<>+4(SB)/4, $(1.0)
+DATA plain<>+8(SB)/4, $(2.0)
+DATA plain<>+12(SB)/4, $(3.0)
+DATA plain<>+16(SB)/4, $(4.0)
+DATA plain<>+20(SB)/4, $(5.0)
+DATA plain<>+24(SB)/4, $(6.0)
+DATA plain<>+28(SB)/4, $(7.0)
+DATA plain<>+32(SB)/4, $(8.0)
+DATA plain<>+36(SB)/4, $(9.0)
+DATA plain<>+40(SB)/4, $(10.0)
+DATA plain<>+44(SB)/4, $(11.0)
+DATA plain<>+48(SB)/4, $(12.0)
+DATA plain<>+52(SB)/4, $(13.0)
+DATA plain<>+56(SB)/4, $(14.0)
+DATA plain<>+60(SB)/4, $(15.0)
+GLOBL plain<>(SB), RODATA|NOPTR, $64
+
+DATA elements<>+0(SB)/2, $0x0001
+DATA elements<>+2(SB)/2, $0x0002
+DATA elements<>+4(SB)/2, $0x0003
+DATA elements<>+6(SB)/2, $0x0004
+DATA elements<>+8(SB)/2, $0x0005
+DATA elements<>+10(SB)/2, $0x0006
+DATA elements<>+12(SB)/2, $0x0007
+DATA elements<>+14(SB)/2, $0x0008
+DATA elements<>+16(SB)/2, $0x000a
+DATA elements<>+18(SB)/2, $0x000b
+DATA elements<>+20(SB)/2, $0x000c
+DATA elements<>+22(SB)/2, $0x000d
+DATA elements<>+24(SB)/2, $0x000e
+DATA elements<>+26(SB)/2, $0x000f
+DATA elements<>+28(SB)/2, $0x0010
+DATA elements<>+30(SB)/2, $0x0011
+DATA elements<>+32(SB)/2, $0x0013
+DATA elements<>+34(SB)/2, $0x0014
+DATA elements<>+36(SB)/2, $0x0015
+DATA elements<>+38(SB)/2, $0x0016
+DATA elements<>+40(SB)/2, $0x0017
+DATA elements<>+42(SB)/2, $0x0018
+DATA elements<>+44(SB)/2, $0x0019
+DATA elements<>+46(SB)/2, $0x001a
+DATA elements<>+48(SB)/2, $0x001c
+DATA elements<>+50(SB)/2, $0x001d
+DATA elements<>+52(SB)/2, $0x001e
+DATA elements<>+54(SB)/2, $0x001f
+DATA elements<>+56(SB)/2, $0x003c
+DATA elements<>+58(SB)/2, $0x003d
+DATA elements<>+60(SB)/2, $0x003e
+DATA elements<>+62(SB)/2, $0x003f
+GLOBL elements<>(SB), RODATA|NOPTR, $64
+
+DATA quarter<>+0(SB)/2, $0x0000
+DATA quarter<>+2(SB)/2, $0x0000
+DATA quarter<>+4(SB)/2, $0x0000
+DATA quarter<>+6(SB)/2, $0x0000
+DATA quarter<>+8(SB)/2, $0x0009
+DATA quarter<>+10(SB)/2, $0x0009
+DATA quarter<>+12(SB)/2, $0x0009
+DATA quarter<>+14(SB)/2, $0x0009
+DATA quarter<>+16(SB)/2, $0x0012
+DATA quarter<>+18(SB)/2, $0x0012
+DATA quarter<>+20(SB)/2, $0x0012
+DATA quarter<>+22(SB)/2, $0x0012
+DATA quarter<>+24(SB)/2, $0x001b
+DATA quarter<>+26(SB)/2, $0x001b
+DATA quarter<>+28(SB)/2, $0x001b
+DATA quarter<>+30(SB)/2, $0x001b
+DATA quarter<>+32(SB)/2, $0x0000
+DATA quarter<>+34(SB)/2, $0x0000
+DATA quarter<>+36(SB)/2, $0x0000
+DATA quarter<>+38(SB)/2, $0x0000
+DATA quarter<>+40(SB)/2, $0x0009
+DATA quarter<>+42(SB)/2, $0x0009
+DATA quarter<>+44(SB)/2, $0x0009
+DATA quarter<>+46(SB)/2, $0x0009
+DATA quarter<>+48(SB)/2, $0x0012
+DATA quarter<>+50(SB)/2, $0x0012
+DATA quarter<>+52(SB)/2, $0x0012
+DATA quarter<>+54(SB)/2, $0x0012
+DATA quarter<>+56(SB)/2, $0x001b
+DATA quarter<>+58(SB)/2, $0x001b
+DATA quarter<>+60(SB)/2, $0x001b
+DATA quarter<>+62(SB)/2, $0x001b
+GLOBL quarter<>(SB), RODATA|NOPTR, $64
+
+DATA groups0<>+0(SB)/4, $0x00000000
+DATA groups0<>+4(SB)/4, $0x00000000
+DATA groups0<>+8(SB)/4, $0x00000000
+DATA groups0<>+12(SB)/4, $0x00000000
+DATA groups0<>+16(SB)/4, $0x00000000
+DATA groups0<>+20(SB)/4, $0x00000000
+DATA groups0<>+24(SB)/4, $0x00000000
+DATA groups0<>+28(SB)/4, $0x00000000
+DATA groups0<>+32(SB)/4, $0x00000002
+DATA groups0<>+36(SB)/4, $0x00000002
+DATA groups0<>+40(SB)/4, $0x00000002
+DATA groups0<>+44(SB)/4, $0x00000002
+DATA groups0<>+48(SB)/4, $0x00000002
+DATA groups0<>+52(SB)/4, $0x00000002
+DATA groups0<>+56(SB)/4, $0x00000002
+DATA groups0<>+60(SB)/4, $0x00000002
+GLOBL groups0<>(SB), RODATA|NOPTR, $64
+
+DATA groups1<>+0(SB)/4, $0x00000001
+DATA groups1<>+4(SB)/4, $0x00000001
+DATA groups1<>+8(SB)/4, $0x00000001
+DATA groups1<>+12(SB)/4, $0x00000001
+DATA groups1<>+16(SB)/4, $0x00000001
+DATA groups1<>+20(SB)/4, $0x00000001
+DATA groups1<>+24(SB)/4, $0x00000001
+DATA groups1<>+28(SB)/4, $0x00000001
+DATA groups1<>+32(SB)/4, $0x00000003
+DATA groups1<>+36(SB)/4, $0x00000003
+DATA groups1<>+40(SB)/4, $0x00000003
+DATA groups1<>+44(SB)/4, $0x00000003
+DATA groups1<>+48(SB)/4, $0x00000003
+DATA groups1<>+52(SB)/4, $0x00000003
+DATA groups1<>+56(SB)/4, $0x00000003
+DATA groups1<>+60(SB)/4, $0x00000003
+GLOBL groups1<>(SB), RODATA|NOPTR, $64
+
+DATA groups2<>+0(SB)/4, $0x00000004
+DATA groups2<>+4(SB)/4, $0x00000004
+DATA groups2<>+8(SB)/4, $0x00000004
+DATA groups2<>+12(SB)/4, $0x00000004
+DATA groups2<>+16(SB)/4, $0x00000004
+DATA groups2<>+20(SB)/4, $0x00000004
+DATA groups2<>+24(SB)/4, $0x00000004
+DATA groups2<>+28(SB)/4, $0x00000004
+DATA groups2<>+32(SB)/4, $0x00000006
+DATA groups2<>+36(SB)/4, $0x00000006
+DATA groups2<>+40(SB)/4, $0x00000006
+DATA groups2<>+44(SB)/4, $0x00000006
+DATA groups2<>+48(SB)/4, $0x00000006
+DATA groups2<>+52(SB)/4, $0x00000006
+DATA groups2<>+56(SB)/4, $0x00000006
+DATA groups2<>+60(SB)/4, $0x00000006
+GLOBL groups2<>(SB), RODATA|NOPTR, $64
+
+DATA groups3<>+0(SB)/4, $0x00000005
+DATA groups3<>+4(SB)/4, $0x00000005
+DATA groups3<>+8(SB)/4, $0x00000005
+DATA groups3<>+12(SB)/4, $0x00000005
+DATA groups3<>+16(SB)/4, $0x00000005
+DATA groups3<>+20(SB)/4, $0x00000005
+DATA groups3<>+24(SB)/4, $0x00000005
+DATA groups3<>+28(SB)/4, $0x00000005
+DATA groups3<>+32(SB)/4, $0x00000007
+DATA groups3<>+36(SB)/4, $0x00000007
+DATA groups3<>+40(SB)/4, $0x00000007
+DATA groups3<>+44(SB)/4, $0x00000007
+DATA groups3<>+48(SB)/4, $0x00000007
+DATA groups3<>+52(SB)/4, $0x00000007
+DATA groups3<>+56(SB)/4, $0x00000007
+DATA groups3<>+60(SB)/4, $0x00000007
+GLOBL groups3<>(SB), RODATA|NOPTR, $64
+
+// func rowQ40AVX512(n int, count int, x *float32, w *uint8, ldw int, dst *float32)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·rowQ40AVX512(SB), NOSPLIT, $0-48
+	MOVQ    n+0(FP), AX
+	MOVQ    w+24(FP), CX
+	MOVQ    dst+40(FP), DX
+	MOVQ    ldw+32(FP), BX
+	VMOVUPS centred<>+0(SB), Z20
+	VMOVUPS elements<>+0(SB), Z22
+	VMOVUPS quarter<>+0(SB), Z23
+
+columns2:
+	SUBQ   $0x02, AX
+	JLT    left2
+	MOVQ   CX, DI
+	MOVQ   x+16(FP), SI
+	MOVQ   count+8(FP), R8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z16, Z16, Z16
+	VPXORD Z1, Z1, Z1
+	VPXORD Z17, Z17, Z17
+
+block2:
+	VMOVDQU32     (DI), Z6
+	VPERMW        Z6, Z23, Z8
+	VPERMT2W      8(DI), Z22, Z6
+	VCVTPH2PS     Y8, Z8
+	VMOVDQU32     (DI)(BX*1), Z7
+	VPERMW        Z7, Z23, Z9
+	VPERMT2W      8(DI)(BX*1), Z22, Z7
+	VCVTPH2PS     Y9, Z9
+	VMOVUPS       (SI), Z10
+	VPERMPS       Z20, Z6, Z11
+	VMULPS        Z10, Z11, Z2
+	VPERMPS       Z20, Z7, Z12
+	VMULPS        Z10, Z12, Z4
+	VMOVUPS       64(SI), Z10
+	VPSRLD        $0x04, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VMULPS        Z10, Z11, Z3
+	VPSRLD        $0x04, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VMULPS        Z10, Z12, Z5
+	VMOVUPS       128(SI), Z10
+	VPSRLD        $0x08, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VPSRLD        $0x08, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z4
+	VMOVUPS       192(SI), Z10
+	VPSRLD        $0x0c, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VPSRLD        $0x0c, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z5
+	VMOVUPS       256(SI), Z10
+	VPSRLD        $0x10, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VPSRLD        $0x10, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z4
+	VMOVUPS       320(SI), Z10
+	VPSRLD        $0x14, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VPSRLD        $0x14, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z5
+	VMOVUPS       384(SI), Z10
+	VPSRLD        $0x18, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VPSRLD        $0x18, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z4
+	VMOVUPS       448(SI), Z10
+	VPSRLD        $0x1c, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VPSRLD        $0x1c, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z5
+	VADDPS        Z3, Z2, Z2
+	VFMADD231PS   Z8, Z2, Z0
+	VADDPS        Z5, Z4, Z4
+	VFMADD231PS   Z9, Z4, Z1
+	ADDQ          $+72, DI
+	ADDQ          $+512, SI
+	DECQ          R8
+	JNZ           block2
+	VSUBPS        Z16, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (DX)
+	ADDQ          BX, CX
+	VSUBPS        Z17, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y14
+	VMOVAPS       Y1, Y0
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, 4(DX)
+	ADDQ          BX, CX
+	ADDQ          $0x08, DX
+	JMP           columns2
+
+left2:
+	ADDQ $0x02, AX
+
+columns1:
+	SUBQ   $0x01, AX
+	JLT    left1
+	MOVQ   CX, DI
+	MOVQ   x+16(FP), SI
+	MOVQ   count+8(FP), R8
+	VPXORD Z0, Z0, Z0
+	VPXORD Z16, Z16, Z16
+
+block1:
+	VMOVDQU32     (DI), Z6
+	VPERMW        Z6, Z23, Z8
+	VPERMT2W      8(DI), Z22, Z6
+	VCVTPH2PS     Y8, Z8
+	VMOVUPS       (SI), Z10
+	VPERMPS       Z20, Z6, Z11
+	VMULPS        Z10, Z11, Z2
+	VMOVUPS       64(SI), Z10
+	VPSRLD        $0x04, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VMULPS        Z10, Z11, Z3
+	VMOVUPS       128(SI), Z10
+	VPSRLD        $0x08, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VMOVUPS       192(SI), Z10
+	VPSRLD        $0x0c, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VMOVUPS       256(SI), Z10
+	VPSRLD        $0x10, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VMOVUPS       320(SI), Z10
+	VPSRLD        $0x14, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VMOVUPS       384(SI), Z10
+	VPSRLD        $0x18, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VMOVUPS       448(SI), Z10
+	VPSRLD        $0x1c, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VADDPS        Z3, Z2, Z2
+	VFMADD231PS   Z8, Z2, Z0
+	ADDQ          $+72, DI
+	ADDQ          $+512, SI
+	DECQ          R8
+	JNZ           block1
+	VSUBPS        Z16, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (DX)
+	ADDQ          BX, CX
+	ADDQ          $0x04, DX
+	JMP           columns1
+
+left1:
+	ADDQ $0x01, AX
+	VZEROUPPER
+	RET
+
+// func rowQ4KAVX512(n int, count int, x *float32, sums *float32, w *uint8, ldw int, dst *float32)
+// Requires: AVX, AVX2, AVX512F, F16C, FMA3
+TEXT ·rowQ4KAVX512(SB), NOSPLIT, $0-56
+	MOVQ    n+0(FP), CX
+	MOVQ    w+32(FP), DX
+	MOVQ    dst+48(FP), BX
+	MOVQ    ldw+40(FP), SI
+	VMOVUPS plain<>+0(SB), Z20
+	VMOVUPS groups0<>+0(SB), Z28
+	VMOVUPS groups1<>+0(SB), Z29
+	VMOVUPS groups2<>+0(SB), Z30
+	VMOVUPS groups3<>+0(SB), Z31
+
+columns2:
+	SUBQ   $0x02, CX
+	JLT    left2
+	MOVQ   DX, R8
+	MOVQ   x+16(FP), DI
+	MOVQ   count+8(FP), R9
+	MOVQ   sums+24(FP), AX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z16, Z16, Z16
+	VPXORD Z1, Z1, Z1
+	VPXORD Z17, Z17, Z17
+
+block2:
+	MOVL          4(R8), R10
+	MOVL          8(R8), R11
+	MOVL          12(R8), R12
+	MOVL          R10, R13
+	ANDL          $0x3f3f3f3f, R13
+	SHRL          $0x02, R10
+	ANDL          $0x30303030, R10
+	MOVL          R12, R14
+	ANDL          $0x0f0f0f0f, R14
+	ORL           R10, R14
+	SHLQ          $0x20, R14
+	ORQ           R14, R13
+	VMOVQ         R13, X22
+	VPMOVZXBD     X22, Y22
+	VCVTDQ2PS     Y22, Y22
+	VPBROADCASTW  (R8), X24
+	VCVTPH2PS     X24, Y24
+	VMULPS        Y24, Y22, Y22
+	MOVL          R11, R13
+	ANDL          $0x3f3f3f3f, R13
+	SHRL          $0x02, R11
+	ANDL          $0x30303030, R11
+	MOVL          R12, R14
+	SHRL          $0x04, R14
+	ANDL          $0x0f0f0f0f, R14
+	ORL           R11, R14
+	SHLQ          $0x20, R14
+	ORQ           R14, R13
+	VMOVQ         R13, X23
+	VPMOVZXBD     X23, Y23
+	VCVTDQ2PS     Y23, Y23
+	VPBROADCASTW  2(R8), X25
+	VCVTPH2PS     X25, Y25
+	VMULPS        Y25, Y23, Y23
+	VFMADD231PS   (AX), Y23, Y16
+	MOVL          4(R8)(SI*1), R10
+	MOVL          8(R8)(SI*1), R11
+	MOVL          12(R8)(SI*1), R12
+	MOVL          R10, R13
+	ANDL          $0x3f3f3f3f, R13
+	SHRL          $0x02, R10
+	ANDL          $0x30303030, R10
+	MOVL          R12, R14
+	ANDL          $0x0f0f0f0f, R14
+	ORL           R10, R14
+	SHLQ          $0x20, R14
+	ORQ           R14, R13
+	VMOVQ         R13, X24
+	VPMOVZXBD     X24, Y24
+	VCVTDQ2PS     Y24, Y24
+	VPBROADCASTW  (R8)(SI*1), X26
+	VCVTPH2PS     X26, Y26
+	VMULPS        Y26, Y24, Y24
+	MOVL          R11, R13
+	ANDL          $0x3f3f3f3f, R13
+	SHRL          $0x02, R11
+	ANDL          $0x30303030, R11
+	MOVL          R12, R14
+	SHRL          $0x04, R14
+	ANDL          $0x0f0f0f0f, R14
+	ORL           R11, R14
+	SHLQ          $0x20, R14
+	ORQ           R14, R13
+	VMOVQ         R13, X25
+	VPMOVZXBD     X25, Y25
+	VCVTDQ2PS     Y25, Y25
+	VPBROADCASTW  2(R8)(SI*1), X27
+	VCVTPH2PS     X27, Y27
+	VMULPS        Y27, Y25, Y25
+	VFMADD231PS   (AX), Y25, Y17
+	VMOVDQU32     16(R8), Z6
+	VMOVDQU32     16(R8)(SI*1), Z7
+	VMOVUPS       (DI), Z10
+	VPERMPS       Z20, Z6, Z11
+	VMULPS        Z10, Z11, Z2
+	VPERMPS       Z20, Z7, Z12
+	VMULPS        Z10, Z12, Z4
+	VMOVUPS       64(DI), Z10
+	VPSRLD        $0x04, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VMULPS        Z10, Z11, Z3
+	VPSRLD        $0x04, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VMULPS        Z10, Z12, Z5
+	VMOVUPS       128(DI), Z10
+	VPSRLD        $0x08, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VPSRLD        $0x08, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z4
+	VMOVUPS       192(DI), Z10
+	VPSRLD        $0x0c, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VPSRLD        $0x0c, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z5
+	VMOVUPS       256(DI), Z10
+	VPSRLD        $0x10, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VPSRLD        $0x10, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z4
+	VMOVUPS       320(DI), Z10
+	VPSRLD        $0x14, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VPSRLD        $0x14, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z5
+	VMOVUPS       384(DI), Z10
+	VPSRLD        $0x18, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VPSRLD        $0x18, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z4
+	VMOVUPS       448(DI), Z10
+	VPSRLD        $0x1c, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VPSRLD        $0x1c, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z5
+	VPERMPS       Z22, Z28, Z14
+	VFMADD231PS   Z14, Z2, Z0
+	VPERMPS       Z22, Z29, Z14
+	VFMADD231PS   Z14, Z3, Z0
+	VPERMPS       Z24, Z28, Z14
+	VFMADD231PS   Z14, Z4, Z1
+	VPERMPS       Z24, Z29, Z14
+	VFMADD231PS   Z14, Z5, Z1
+	VMOVDQU32     80(R8), Z6
+	VMOVDQU32     80(R8)(SI*1), Z7
+	VMOVUPS       512(DI), Z10
+	VPERMPS       Z20, Z6, Z11
+	VMULPS        Z10, Z11, Z2
+	VPERMPS       Z20, Z7, Z12
+	VMULPS        Z10, Z12, Z4
+	VMOVUPS       576(DI), Z10
+	VPSRLD        $0x04, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VMULPS        Z10, Z11, Z3
+	VPSRLD        $0x04, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VMULPS        Z10, Z12, Z5
+	VMOVUPS       640(DI), Z10
+	VPSRLD        $0x08, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VPSRLD        $0x08, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z4
+	VMOVUPS       704(DI), Z10
+	VPSRLD        $0x0c, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VPSRLD        $0x0c, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z5
+	VMOVUPS       768(DI), Z10
+	VPSRLD        $0x10, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VPSRLD        $0x10, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z4
+	VMOVUPS       832(DI), Z10
+	VPSRLD        $0x14, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VPSRLD        $0x14, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z5
+	VMOVUPS       896(DI), Z10
+	VPSRLD        $0x18, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VPSRLD        $0x18, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z4
+	VMOVUPS       960(DI), Z10
+	VPSRLD        $0x1c, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VPSRLD        $0x1c, Z7, Z12
+	VPERMPS       Z20, Z12, Z12
+	VFMADD231PS   Z10, Z12, Z5
+	VPERMPS       Z22, Z30, Z14
+	VFMADD231PS   Z14, Z2, Z0
+	VPERMPS       Z22, Z31, Z14
+	VFMADD231PS   Z14, Z3, Z0
+	VPERMPS       Z24, Z30, Z14
+	VFMADD231PS   Z14, Z4, Z1
+	VPERMPS       Z24, Z31, Z14
+	VFMADD231PS   Z14, Z5, Z1
+	ADDQ          $0x20, AX
+	ADDQ          $+144, R8
+	ADDQ          $+1024, DI
+	DECQ          R9
+	JNZ           block2
+	VSUBPS        Z16, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (BX)
+	ADDQ          SI, DX
+	VSUBPS        Z17, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y14
+	VMOVAPS       Y1, Y0
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, 4(BX)
+	ADDQ          SI, DX
+	ADDQ          $0x08, BX
+	JMP           columns2
+
+left2:
+	ADDQ $0x02, CX
+
+columns1:
+	SUBQ   $0x01, CX
+	JLT    left1
+	MOVQ   DX, R8
+	MOVQ   x+16(FP), DI
+	MOVQ   count+8(FP), R9
+	MOVQ   sums+24(FP), AX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z16, Z16, Z16
+
+block1:
+	MOVL          4(R8), R10
+	MOVL          8(R8), R11
+	MOVL          12(R8), R12
+	MOVL          R10, R13
+	ANDL          $0x3f3f3f3f, R13
+	SHRL          $0x02, R10
+	ANDL          $0x30303030, R10
+	MOVL          R12, R14
+	ANDL          $0x0f0f0f0f, R14
+	ORL           R10, R14
+	SHLQ          $0x20, R14
+	ORQ           R14, R13
+	VMOVQ         R13, X22
+	VPMOVZXBD     X22, Y22
+	VCVTDQ2PS     Y22, Y22
+	VPBROADCASTW  (R8), X24
+	VCVTPH2PS     X24, Y24
+	VMULPS        Y24, Y22, Y22
+	MOVL          R11, R13
+	ANDL          $0x3f3f3f3f, R13
+	SHRL          $0x02, R11
+	ANDL          $0x30303030, R11
+	MOVL          R12, R14
+	SHRL          $0x04, R14
+	ANDL          $0x0f0f0f0f, R14
+	ORL           R11, R14
+	SHLQ          $0x20, R14
+	ORQ           R14, R13
+	VMOVQ         R13, X23
+	VPMOVZXBD     X23, Y23
+	VCVTDQ2PS     Y23, Y23
+	VPBROADCASTW  2(R8), X25
+	VCVTPH2PS     X25, Y25
+	VMULPS        Y25, Y23, Y23
+	VFMADD231PS   (AX), Y23, Y16
+	VMOVDQU32     16(R8), Z6
+	VMOVUPS       (DI), Z10
+	VPERMPS       Z20, Z6, Z11
+	VMULPS        Z10, Z11, Z2
+	VMOVUPS       64(DI), Z10
+	VPSRLD        $0x04, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VMULPS        Z10, Z11, Z3
+	VMOVUPS       128(DI), Z10
+	VPSRLD        $0x08, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VMOVUPS       192(DI), Z10
+	VPSRLD        $0x0c, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VMOVUPS       256(DI), Z10
+	VPSRLD        $0x10, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VMOVUPS       320(DI), Z10
+	VPSRLD        $0x14, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VMOVUPS       384(DI), Z10
+	VPSRLD        $0x18, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VMOVUPS       448(DI), Z10
+	VPSRLD        $0x1c, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VPERMPS       Z22, Z28, Z14
+	VFMADD231PS   Z14, Z2, Z0
+	VPERMPS       Z22, Z29, Z14
+	VFMADD231PS   Z14, Z3, Z0
+	VMOVDQU32     80(R8), Z6
+	VMOVUPS       512(DI), Z10
+	VPERMPS       Z20, Z6, Z11
+	VMULPS        Z10, Z11, Z2
+	VMOVUPS       576(DI), Z10
+	VPSRLD        $0x04, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VMULPS        Z10, Z11, Z3
+	VMOVUPS       640(DI), Z10
+	VPSRLD        $0x08, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VMOVUPS       704(DI), Z10
+	VPSRLD        $0x0c, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VMOVUPS       768(DI), Z10
+	VPSRLD        $0x10, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VMOVUPS       832(DI), Z10
+	VPSRLD        $0x14, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VMOVUPS       896(DI), Z10
+	VPSRLD        $0x18, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z2
+	VMOVUPS       960(DI), Z10
+	VPSRLD        $0x1c, Z6, Z11
+	VPERMPS       Z20, Z11, Z11
+	VFMADD231PS   Z10, Z11, Z3
+	VPERMPS       Z22, Z30, Z14
+	VFMADD231PS   Z14, Z2, Z0
+	VPERMPS       Z22, Z31, Z14
+	VFMADD231PS   Z14, Z3, Z0
+	ADDQ          $0x20, AX
+	ADDQ          $+144, R8
+	ADDQ          $+1024, DI
+	DECQ          R9
+	JNZ           block1
+	VSUBPS        Z16, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (BX)
+	ADDQ          SI, DX
+	ADDQ          $0x04, BX
+	JMP           columns1
+
+left1:
+	ADDQ $0x01, CX
 	VZEROUPPER
 	RET

@@ -163,3 +163,11 @@ func dotQ2KAVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw 
 func widenQ2KAVX2(n int, src *uint8, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }
+
+func rowQ40AVX512(n int, count int, x *float32, w *uint8, ldw int, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func rowQ4KAVX512(n int, count int, x *float32, sums *float32, w *uint8, ldw int, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}

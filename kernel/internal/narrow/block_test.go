@@ -43,6 +43,8 @@ func TestBlockLinear(t *testing.T) {
 				m, n, k = 3, 2, 4096 // rows are spread, k is cut
 			case 9:
 				k = 0
+			case 11: // one row has kernels of its own
+				m, n, k = 1, 7, 2048
 			case 10:
 				n = 70 // more than a part
 			}

@@ -67,6 +67,7 @@ func emitBlocks(w writer) {
 			b.convert()
 		}
 	}
+	blockRows(w)
 }
 
 // block writes the code of a format at one vector width.
@@ -78,6 +79,7 @@ type block struct {
 
 	p      reg.GPVirtual // where the block begins, disp bytes on
 	disp   int
+	second reg.GPVirtual        // how far on that of the next column begins, nil for this one's
 	scales Mem                  // room for scales of a block of 256, and minima after them
 	use    func(v, element int) // takes a vector of weights
 }
@@ -85,7 +87,12 @@ type block struct {
 func (b *block) lanes() int { return b.size() / 4 }
 
 // at is a place of the block.
-func (b *block) at(disp int) Mem { return at(b.p, b.disp+disp) }
+func (b *block) at(disp int) Mem {
+	if b.second != nil {
+		return indexed(b.p, b.second, 1, b.disp+disp)
+	}
+	return at(b.p, b.disp+disp)
+}
 
 // start loads what is the same for all blocks.
 func (b *block) start() {

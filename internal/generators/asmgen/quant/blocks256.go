@@ -5,9 +5,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// scales256 writes the scales of eight groups, and their minima, to memory: six bits each, in
-// twelve bytes.
-func (b *block) scales256() {
+// scales256 makes the scales of eight groups in vector v, and their minima in the next one: six
+// bits each, in twelve bytes. Two more vectors are free to use.
+func (b *block) scales256(v int) {
 	first, second, third, lower, upper := b.GP32(), b.GP32(), b.GP32(), b.GP64(), b.GP64()
 	b.MOVL(b.at(4), first)
 	b.MOVL(b.at(8), second)
@@ -25,20 +25,21 @@ func (b *block) scales256() {
 		b.ORL(four, upper.As32())
 		b.SHLQ(U8(32), upper)
 		b.ORQ(upper, lower)
-		v := firstTemp + i
-		b.VMOVQ(lower, x(v))
-		b.VPMOVZXBD(x(v), y(v))
-		b.VCVTDQ2PS(y(v), y(v))
-		b.VPBROADCASTW(b.at(2*i), x(v+2))
-		b.VCVTPH2PS(x(v+2), y(v+2))
-		b.VMULPS(y(v+2), y(v), y(v))
-		b.VMOVUPS(y(v), b.scales.Offset(32*i))
+		b.VMOVQ(lower, x(v+i))
+		b.VPMOVZXBD(x(v+i), y(v+i))
+		b.VCVTDQ2PS(y(v+i), y(v+i))
+		b.VPBROADCASTW(b.at(2*i), x(v+i+2))
+		b.VCVTPH2PS(x(v+i+2), y(v+i+2))
+		b.VMULPS(y(v+i+2), y(v+i), y(v+i))
 	}
 }
 
 // nibbles256 is a format of 256 elements in groups of 32; see nibbles32.
 func (b *block) nibbles256(low, high int) {
-	b.scales256()
+	b.scales256(firstTemp)
+	for i := range 2 {
+		b.VMOVUPS(y(firstTemp+i), b.scales.Offset(32*i))
+	}
 	bits := firstTemp + 5
 	if high != 0 && b.wide {
 		b.VMOVDQU(b.at(high), y(bits))
