@@ -42,32 +42,30 @@ func WidenBlocks(f *blocks.Format, dst []float32, src []uint8) {
 const blockRowLen = 128
 
 // BlockOrder puts one row x of a product into the order that BlockRow wants, and fills sums with those of
-// 32 elements; ok is false where it has no kernel, and nothing is changed then.
+// 32 elements where it wants them; ok is false where it has no kernel, and nothing is changed then.
 func BlockOrder(f *blocks.Format, x, sums []float32) (ok bool) {
-	run := 0 // bytes, whose lower halves are elements before those of the upper ones
-	switch f.Name {
-	case "Q4_0":
-		run = 16
-	case "Q4_K":
-		run = 32
-	}
-	if !cpu.HasAVX512() || run == 0 || len(x)%blockRowLen != 0 {
+	if !cpu.HasAVX512() || f.Name != "Q4_0" && f.Name != "Q4_K" || len(x)%blockRowLen != 0 {
 		return false
+	}
+	run := uint(4) // 16 bytes, whose lower halves are elements before those of the upper ones
+	if f.Name == "Q4_K" {
+		run = 5
+		for g := range sums {
+			var s [4]float32
+			for p := x[g*UnpackBlock : (g+1)*UnpackBlock]; len(p) >= 4; p = p[4:] {
+				s[0], s[1], s[2], s[3] = s[0]+p[0], s[1]+p[1], s[2]+p[2], s[3]+p[3]
+			}
+			sums[g] = (s[0] + s[1]) + (s[2] + s[3])
+		}
 	}
 	for ; len(x) > 0; x = x[blockRowLen:] {
 		to := (*[blockRowLen]float32)(x)
 		from := *to
-		for g := range blockRowLen / UnpackBlock {
-			s := float32(0)
-			for _, v := range from[g*UnpackBlock:][:UnpackBlock] {
-				s += v
+		for v := range 8 { // a lane is a word of four bytes
+			for lane := range 16 {
+				at := 4*lane + v/2
+				to[16*v+lane] = from[(at>>run<<(run+1)+v%2<<run+at&(1<<run-1))%blockRowLen]
 			}
-			sums[g] = s
-		}
-		sums = sums[blockRowLen/UnpackBlock:]
-		for i := range to { // vector i/16, of which a lane is a word of four bytes
-			at := i%16*4 + i/32
-			to[i] = from[at/run*2*run+i/16%2*run+at%run]
 		}
 	}
 	return true
