@@ -138,7 +138,8 @@ func (j *blockJob) rows(r, rows, lo, hi int) {
 		n := min(unpackPart, hi-c)
 		for p := 0; p < j.k; p += step {
 			at := c*j.row + p/j.format.Elements*j.format.Bytes
-			half.DotBlocks(j.format, n, rows, min(step, j.k-p), j.x[r*j.ldx+p:], j.ldx, j.weight[at:], j.row, part[:], unpackPart)
+			d := half.Dots{N: n, Rows: rows, K: min(step, j.k-p), X: j.x[r*j.ldx+p:], LdX: j.ldx, W: j.weight[at:], LdW: j.row, Dst: part[:], LdDst: unpackPart}
+			d.Blocks(j.format)
 			addPart(j.dst[r*j.n+c:], j.n, part[:], rows, n, p == 0)
 		}
 	}
