@@ -6,6 +6,17 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/narrow"
 )
 
+// BlockLinear is a linear layer with the weight in blocks as GGUF files have them, made
+// floats in registers and computed in float32. Format is the layout's name there: F16, BF16,
+// Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, Q4_K, Q5_K or Q6_K. in[0] is x [..., k] f32, f16 or bf16; in[1]
+// the weight, u8 [n, bytes of k elements]; in[2] an optional bias [n]. The result is [..., n] of a type
+// x may have.
+type BlockLinear = narrow.BlockLinear
+
+// BlockEmbedding takes rows of a matrix in blocks of Format, as BlockLinear has them, which the integers
+// of in[0] name, as floats: in[1] is u8 [V, bytes of a row], the result f32.
+type BlockEmbedding = narrow.BlockEmbedding
+
 // Int4Embedding takes rows of a matrix of weights of 4 bits, which the integers of in[0]
 // name, as floats, (q-zero)·scale for each group of Group weights: in[1] is u8 [V, E/2],
 // two weights a byte, the even one in the lower half, in[2] the scales f32 [V, groups],

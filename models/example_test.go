@@ -240,8 +240,26 @@ func ExampleLoadLlama() {
 	}
 	fmt.Println(n, "tokens")
 	// Output:
-	// 4 2 16 u8[64,16]
+	// 4 2 16 u8[64,18]
 	// 5 tokens
+}
+
+// Matrices are read where the file has them, which stays open.
+func ExampleMapped() {
+	f, err := gguf.Open("testdata/llama/linear.gguf")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer f.Close()
+	m, err := models.LoadLlama(f, models.Mapped())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	up := m.Blk[0].FfnUp
+	fmt.Println(up.Format, up.Weight.Type())
+	// Output: Q8_0 u8[64,34]
 }
 
 func ExampleNewLlama() {

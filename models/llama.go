@@ -37,18 +37,26 @@ type Llama struct {
 }
 
 // NewLlama returns a decoder with zero weights.
-func NewLlama(c LlamaConfig) *Llama { return newLlama(c, func(string) bool { return false }) }
+func NewLlama(c LlamaConfig) *Llama {
+	return newLlama(c, func(_ string, in, out int) *LlamaLinear {
+		return &LlamaLinear{Weight: tensor.StateParam(array.New(array.F32, out, in))}
+	})
+}
 
-// newLlama returns a decoder with zero weights; packed tells by name which matrices have 4 bits.
-func newLlama(c LlamaConfig, packed func(name string) bool) *Llama {
+// newLlama returns a decoder with zero biases and norms; matrix makes the matrix of a name.
+func newLlama(c LlamaConfig, matrix func(name string, in, out int) *LlamaLinear) *Llama {
 	norm := func(n int) *nn.RMSNorm { return nn.NewRMSNorm([]int{n}, nn.Eps(c.RMSNormEps), nn.NoInit()) }
-	m := &Llama{Config: c, OutputNorm: norm(c.Width), TokenEmbd: newLlamaLinear(c.Width, c.VocabSize, false, packed("token_embd.weight"))}
+	m := &Llama{Config: c, OutputNorm: norm(c.Width), TokenEmbd: matrix("token_embd.weight", c.Width, c.VocabSize)}
 	if c.OutputTable {
-		m.Output = newLlamaLinear(c.Width, c.VocabSize, false, packed("output.weight"))
+		m.Output = matrix("output.weight", c.Width, c.VocabSize)
 	}
 	for i := range c.NumLayers {
 		linear := func(name string, in, out int, bias bool) *LlamaLinear {
-			return newLlamaLinear(in, out, bias, packed("blk."+strconv.Itoa(i)+"."+name+".weight"))
+			l := matrix("blk."+strconv.Itoa(i)+"."+name+".weight", in, out)
+			if bias {
+				l.Bias = tensor.StateParam(array.New(array.F32, out))
+			}
+			return l
 		}
 		heads, kv := c.NumHeads*c.HeadDim, c.NumKVHeads*c.HeadDim
 		b := &LlamaBlock{
@@ -166,42 +174,25 @@ func (m *LlamaBlock) through(x, cos, sin, upTo *tensor.Tensor, all func(k, v *te
 func split(x *tensor.Tensor, heads int) *tensor.Tensor { return x.Unflatten(-1, heads, -1) }
 
 // LlamaLinear is a linear map x @ Weightᵀ + Bias, or a table of words. The weight is f32
-// [out, in], or has 4 bits, two to a byte, u8 [out, in/2], with a scale for 32 of a row.
+// [out, in], or lies as a GGUF file has it, u8 [out, bytes of a row].
 type LlamaLinear struct {
 	Weight *tensor.Tensor
-	Scale  *tensor.Tensor // [out, in/32], nil for f32
 	Bias   *tensor.Tensor // [out] or nil
-}
-
-// group is how many weights of 4 bits share a scale.
-const group = 32
-
-func newLlamaLinear(in, out int, bias, packed bool) *LlamaLinear {
-	m := &LlamaLinear{}
-	if packed {
-		m.Weight = tensor.StateParam(array.New(array.U8, out, in/2))
-		m.Scale = tensor.StateParam(array.New(array.F32, out, in/group))
-	} else {
-		m.Weight = tensor.StateParam(array.New(array.F32, out, in))
-	}
-	if bias {
-		m.Bias = tensor.StateParam(array.New(array.F32, out))
-	}
-	return m
+	Format string         // GGUF's name of the weight's format, "Q8_0" for instance, or nothing for f32
 }
 
 // Forward takes x [..., in] to [..., out].
 func (m *LlamaLinear) Forward(x *tensor.Tensor) *tensor.Tensor {
-	if m.Scale != nil {
-		return x.Int4Linear(m.Weight, m.Scale, nil, m.Bias, group)
+	if m.Format != "" {
+		return x.BlockLinear(m.Weight, m.Bias, m.Format)
 	}
 	return x.Linear(m.Weight, m.Bias)
 }
 
 // rows returns the rows of words [N, S] as [N, S, in].
 func (m *LlamaLinear) rows(ids *tensor.Tensor) *tensor.Tensor {
-	if m.Scale != nil {
-		return ids.Int4Embedding(m.Weight, m.Scale, nil, group)
+	if m.Format != "" {
+		return ids.BlockEmbedding(m.Weight, m.Format)
 	}
 	return ids.Embedding(m.Weight)
 }

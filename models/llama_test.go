@@ -52,7 +52,7 @@ func reference(t *testing.T, name string) (ids, scores *tensor.Tensor, greedy []
 func TestLlamasEqualTheReference(t *testing.T) {
 	files, err := filepath.Glob(llamas + "*.gguf")
 	require.NoError(t, err)
-	require.Len(t, files, 6)
+	require.Len(t, files, 7)
 	for _, file := range files {
 		name := filepath.Base(file[:len(file)-len(".gguf")])
 		t.Run(name, func(t *testing.T) {
@@ -113,14 +113,39 @@ func TestLlamasGenerate(t *testing.T) {
 	}
 }
 
-// Matrices of Q4_0 stay as they are: two weights to a byte.
-func TestLlamaKeepsFourBits(t *testing.T) {
+// Matrices stay as they are stored: two weights of Q4_0 to a byte, and a scale for 32 of them.
+func TestLlamaKeepsBlocks(t *testing.T) {
 	m := llama(t, "qwen3")
 	q := m.Blk[1].AttnQ
-	require.Equal(t, "u8[64,16] f32[64,1]", q.Weight.Type().String()+" "+q.Scale.Type().String())
-	require.Equal(t, "f32[40,32]", m.Output.Weight.Type().String())
-	require.Nil(t, m.Output.Scale)
+	require.Equal(t, "u8[64,18] Q4_0", q.Weight.Type().String()+" "+q.Format)
+	require.Equal(t, "u8[40,34] Q8_0", m.Output.Weight.Type().String()+" "+m.Output.Format)
+	m = llama(t, "llama")
+	require.Equal(t, "u8[40,64] F16", m.Output.Weight.Type().String()+" "+m.Output.Format)
+	require.Equal(t, "u8[32,128] BF16", m.Blk[0].FfnDown.Weight.Type().String()+" "+m.Blk[0].FfnDown.Format)
+	require.Equal(t, "f32[64,32]", m.Blk[0].FfnUp.Weight.Type().String()+m.Blk[0].FfnUp.Format)
 	require.Nil(t, llama(t, "llama3").Output)
+}
+
+// A mapped decoder has the file's memory, another one its own.
+func TestLlamaMapped(t *testing.T) {
+	f, err := gguf.Open(llamas + "linear.gguf")
+	require.NoError(t, err)
+	defer f.Close()
+	stored, _, ok, err := f.Blocks("blk.0.ffn_up.weight")
+	require.NoError(t, err)
+	require.True(t, ok)
+	own, err := models.LoadLlama(f)
+	require.NoError(t, err)
+	mapped, err := models.LoadLlama(f, models.Mapped())
+	require.NoError(t, err)
+	first := func(x *tensor.Tensor) *uint8 { return &array.Data[uint8](x.Array())[0] }
+	require.Same(t, &array.Data[uint8](stored)[0], first(mapped.Blk[0].FfnUp.Weight))
+	require.NotSame(t, &array.Data[uint8](stored)[0], first(own.Blk[0].FfnUp.Weight))
+	ids, _, _ := reference(t, "linear")
+	past := tensor.Zeros(0, own.Config.NumLayers, 2, 1, own.Config.NumKVHeads, own.Config.HeadDim)
+	want, _ := own.Forward(ids, past)
+	got, _ := mapped.Forward(ids, past)
+	require.Equal(t, array.Data[float32](want.Array()), array.Data[float32](got.Array()))
 }
 
 // A file that asks for what the decoder lacks, or whose sizes do not agree, is refused.

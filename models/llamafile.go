@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/array/gguf"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/tensor"
 )
 
 // architectures are what files say by their architecture alone. Llama's have the rows of
@@ -21,28 +22,44 @@ var architectures = map[string]LlamaConfig{
 	"gemma": {Gelu: true, ScaledWords: true},
 }
 
-// LoadLlama makes a decoder of a GGUF file of Llama, Mistral, Qwen 2 and 3 or Gemma. Matrices of Q4_0
-// stay in 4 bits, all other weights become f32; the file may be closed afterwards. A rule that
-// the file asks for and the decoder lacks is an error, FX8035.
-func LoadLlama(f *gguf.File) (*Llama, error) {
-	r := &llamaFile{File: f}
+// LlamaOption is an option of LoadLlama.
+type LlamaOption func(*llamaFile)
+
+// Mapped has a decoder read its matrices where they lie in the memory of the file, which must stay
+// open as long as the decoder is in use: nothing is copied, and pages are read when they are needed.
+func Mapped() LlamaOption { return func(r *llamaFile) { r.mapped = true } }
+
+// LoadLlama makes a decoder of a GGUF file of Llama, Mistral, Qwen 2 and 3 or Gemma. Matrices
+// of 16 bits and of blocks stay as they are stored, all other weights become f32; the file may be
+// closed afterwards, unless it is [Mapped]. A rule that the file asks for and the decoder lacks is an
+// error, FX8035.
+func LoadLlama(f *gguf.File, opts ...LlamaOption) (*Llama, error) {
+	r := &llamaFile{File: f, kept: map[string]*LlamaLinear{}}
+	for _, o := range opts {
+		o(r)
+	}
 	c := r.config()
 	if r.err != nil {
 		return nil, r.err
 	}
-	m := newLlama(c, r.packed)
+	m := newLlama(c, r.linear)
+	if r.err != nil {
+		return nil, r.err
+	}
 	if err := nn.LoadStateDict(m, r, nn.CastTypes()); err != nil {
 		return nil, err
 	}
-	return m, nil
+	return m, r.keep()
 }
 
-// llamaFile reads a decoder of a file; it is the nn.Weights of its tensors. It keeps the
-// first mistake.
+// llamaFile reads a decoder of a file; it is the nn.Weights of its tensors, without the
+// matrices that are kept as they are stored. It keeps the first mistake.
 type llamaFile struct {
 	*gguf.File
-	arch string
-	err  error
+	arch   string
+	mapped bool
+	kept   map[string]*LlamaLinear // by the names of their matrices
+	err    error
 }
 
 func (r *llamaFile) fail(msg string) {
@@ -209,56 +226,42 @@ func (r *llamaFile) number(key string, other float64) float64 {
 	return float64(x)
 }
 
-const scaleOf = ".scale"
-
-// packed reports whether a matrix has 4 bits in the file.
-func (r *llamaFile) packed(name string) bool {
-	_, shape, _ := r.File.Type(name)
-	return r.Format(name) == "Q4_0" && len(shape) == 2
+// linear makes the matrix of a name. One that is kept as it is stored comes last (see keep): it
+// would be copied with the other weights.
+func (r *llamaFile) linear(name string, in, out int) *LlamaLinear {
+	if r.has(name) && r.err == nil {
+		_, format, ok, err := r.Blocks(name)
+		if err != nil {
+			r.err = err
+		}
+		if ok {
+			r.matrix(name, out, in)
+			m := &LlamaLinear{Format: format}
+			r.kept[name] = m
+			return m
+		}
+	}
+	return &LlamaLinear{Weight: tensor.StateParam(array.New(array.F32, out, in))}
 }
 
-// scaled returns the name of the matrix whose scales a name is for.
-func (r *llamaFile) scaled(name string) (matrix string, ok bool) {
-	linear, ok := strings.CutSuffix(name, scaleOf)
-	return linear + ".weight", ok && r.packed(linear+".weight")
+// keep gives the matrices that are kept their bytes.
+func (r *llamaFile) keep() error {
+	for name, m := range r.kept {
+		a, _, _, err := r.Blocks(name)
+		if err != nil {
+			return err
+		}
+		if !r.mapped {
+			own := array.NewUncleared(array.U8, a.Shape()...)
+			array.Copy(own, a)
+			a = own
+		}
+		m.Weight = tensor.Param(a)
+	}
+	return nil
 }
 
 // Names implements nn.Weights.
-func (r *llamaFile) Names() (names []string) {
-	for _, name := range r.File.Names() {
-		if name == divisors {
-			continue
-		}
-		names = append(names, name)
-		if r.packed(name) {
-			names = append(names, strings.TrimSuffix(name, ".weight")+scaleOf)
-		}
-	}
-	return names
-}
-
-// Type implements nn.Weights.
-func (r *llamaFile) Type(name string) (d array.DType, shape []int, ok bool) {
-	if matrix, ok := r.scaled(name); ok {
-		_, shape, _ = r.File.Type(matrix)
-		return array.F32, []int{shape[0], shape[1] / group}, true
-	}
-	d, shape, ok = r.File.Type(name)
-	if ok && r.packed(name) {
-		return array.U8, []int{shape[0], shape[1] / 2}, true
-	}
-	return d, shape, ok
-}
-
-// Get implements nn.Weights.
-func (r *llamaFile) Get(name string) (*array.Array, error) {
-	if matrix, ok := r.scaled(name); ok {
-		_, scale, _, err := r.Int4(matrix)
-		return scale, err
-	}
-	if r.packed(name) {
-		weight, _, _, err := r.Int4(name)
-		return weight, err
-	}
-	return r.File.Get(name)
+func (r *llamaFile) Names() []string {
+	return slices.DeleteFunc(r.File.Names(), func(name string) bool { return name == divisors || r.kept[name] != nil })
 }

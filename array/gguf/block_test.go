@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/internal/blocks"
 )
 
 // halfOf returns a random scale that is f16 exactly, and its bytes.
@@ -214,4 +215,51 @@ func TestBlocks(t *testing.T) {
 		require.Equal(t, []int{3, 2 * k.block}, got.Shape())
 		require.Equal(t, want, array.Data[float32](got), k.name)
 	}
+}
+
+// Matrices of blocks and of 16 bits as they are stand for the floats that Get returns, and share
+// the file's memory.
+func TestBlocksAsStored(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	n := 0
+	for number, k := range kinds {
+		format := blocks.Lookup(k.name)
+		if format == nil {
+			continue
+		}
+		n++
+		e := entry{name: "w", dims: []uint64{uint64(2 * k.block), 3}, kind: uint32(number)}
+		for range 6 {
+			if encode := encoders[uint32(number)]; encode != nil {
+				b, _ := encode(r)
+				e.data = append(e.data, b...)
+			} else {
+				e.data = append(e.data, byte(r.IntN(256)), byte(r.IntN(0x70)))
+			}
+		}
+		src := file(3, 0, nil, 32, e)
+		f, err := Parse(src)
+		require.NoError(t, err)
+		w, name, ok, err := f.Blocks("w")
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, k.name, name)
+		require.Equal(t, []int{3, 2 * k.bytes}, w.Shape())
+		require.Same(t, &src[bytes.Index(src, e.data)], &array.Data[uint8](w)[0])
+		x, err := f.Get("w")
+		require.NoError(t, err)
+		got := make([]float32, x.Len())
+		format.Decode(got, array.Data[uint8](w))
+		require.Equal(t, array.Data[float32](array.Contiguous(array.Cast(x, array.F32))), got, k.name)
+	}
+	require.Equal(t, len(blocks.Names()), n)
+	f, err := Parse(file(3, 0, nil, 32, entry{"v", []uint64{32}, q4_0, make([]byte, 18)}, entry{"f", []uint64{1, 1}, 0, make([]byte, 4)}))
+	require.NoError(t, err)
+	for _, name := range []string{"v", "f"} {
+		_, _, ok, err := f.Blocks(name)
+		require.NoError(t, err)
+		require.False(t, ok)
+	}
+	_, _, _, err = f.Blocks("none")
+	require.ErrorIs(t, err, CodeName)
 }

@@ -64,3 +64,18 @@ func ExampleOpen() {
 	fmt.Println(err)
 	// Output: gguf: stat no/such/file.gguf: no such file or directory [FX8009]
 }
+
+func ExampleFile_Blocks() {
+	f, err := gguf.Parse(model())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	w, format, ok, err := f.Blocks("w")
+	if err != nil || !ok {
+		fmt.Println(ok, err)
+		return
+	}
+	fmt.Println(format, w.DType(), w.Shape())
+	// Output: Q4_0 u8 [1 18]
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/blocks"
 	"github.com/gofx-dev/gofx/internal/mapfile"
 )
 
@@ -321,4 +322,23 @@ func (f *File) Int4(name string) (weight, scale *array.Array, ok bool, err error
 		}
 	}
 	return weight, scale, true, nil
+}
+
+// Blocks returns a matrix of floats of 16 bits or of blocks as the file has it, in the form of the
+// operators block_linear and block_embedding: the bytes u8 [n, those of a row], which share the
+// file's memory, and the format that they name. The floats that it stands for are those that
+// Get returns. ok is false for tensors of other types and ranks. The error is as with Get.
+func (f *File) Blocks(name string) (weight *array.Array, format string, ok bool, err error) {
+	t, k, b, fail := f.find(name)
+	if fail != nil {
+		return nil, "", false, fail
+	}
+	if len(t.shape) != 2 || blocks.Lookup(k.name) == nil {
+		return nil, "", false, nil
+	}
+	if err := array.TooLarge("gguf: tensor "+quote(name), t.size); err != nil {
+		return nil, "", false, err
+	}
+	weight, _ = array.FromBytes(b, array.U8, t.shape[0], t.shape[1]/k.block*k.bytes)
+	return weight, k.name, true, nil
 }

@@ -1,5 +1,5 @@
 // Package gguf writes models for llama.cpp: keys that describe a model, then its tensors, in
-// f32 or by blocks of 32 in fewer bits.
+// f32, by blocks of 32 in fewer bits, or as they are given.
 //
 // Ref: ggml, GGUF specification, version 3.
 package gguf
@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/internal/blocks"
 )
 
 // Kind is how a tensor's elements are stored.
@@ -21,9 +23,16 @@ type Kind uint32
 // or 8 bits.
 const (
 	F32 Kind = 0
+	F16 Kind = 1
 	Q4  Kind = 2
 	Q8  Kind = 8
+	Q4K Kind = 12
 )
+
+// Format is the layout of elements that are not f32.
+func (k Kind) Format() *blocks.Format {
+	return blocks.Lookup(map[Kind]string{F16: "F16", Q4: "Q4_0", Q8: "Q8_0", Q4K: "Q4_K"}[k])
+}
 
 // Block is how many elements of a row share a scale.
 const Block = 32
@@ -48,16 +57,15 @@ type Tensor struct {
 	Vector     bool
 	Rows, Cols int
 	At         func(row, col int) float32
+	// Fill writes the bytes of a row, in the place of At.
+	Fill func(row []byte)
 }
 
 // size is the bytes of the data.
 func (t *Tensor) size() int {
 	n := t.Rows * t.Cols
-	switch t.Kind {
-	case Q4:
-		return n / Block * (2 + Block/2)
-	case Q8:
-		return n / Block * (2 + Block)
+	if f := t.Kind.Format(); f != nil {
+		return n / f.Elements * f.Bytes
 	}
 	return 4 * n
 }
@@ -65,8 +73,8 @@ func (t *Tensor) size() int {
 // Write writes a model.
 func Write(w io.Writer, keys []Key, tensors []*Tensor) error {
 	for _, t := range tensors {
-		if t.Kind != F32 && t.Cols%Block != 0 {
-			return fmt.Errorf("gguf: %s has %d columns, want a multiple of %d where numbers have few bits", t.Name, t.Cols, Block)
+		if f := t.Kind.Format(); f != nil && t.Cols%f.Elements != 0 {
+			return fmt.Errorf("gguf: %s has %d columns, want a multiple of %d where numbers have few bits", t.Name, t.Cols, f.Elements)
 		}
 	}
 	head, err := header(keys, tensors)
@@ -136,6 +144,12 @@ func (t *Tensor) write(b *bufio.Writer) {
 	block := make([]float32, Block)
 	var out []byte
 	for row := range t.Rows {
+		if t.Fill != nil {
+			out = slices.Grow(out[:0], t.size()/t.Rows)[:t.size()/t.Rows]
+			t.Fill(out)
+			_, _ = b.Write(out)
+			continue
+		}
 		if t.Kind == F32 {
 			for col := range t.Cols {
 				out = binary.LittleEndian.AppendUint32(out[:0], math.Float32bits(t.At(row, col)))

@@ -1,4 +1,4 @@
-"""Decodes with llama.cpp's library, which the npm package node-llama-cpp carries: one token of
+"""Decodes with llama.cpp's library, which the npm package node-llama-cpp carries: tokens of
 each text after those that its cache holds. The structures are those of its llama.h."""
 
 import ctypes
@@ -81,7 +81,8 @@ class Llama(peer.Peer):
         if not model:
             raise ValueError("llama.cpp does not load the model")
         c = lib.llama_context_default_params()
-        c.n_ctx, c.n_batch, c.n_ubatch, c.n_seq_max = texts * 256, texts * past, texts * past, texts
+        most = texts * max(past, ids.shape[1])
+        c.n_ctx, c.n_batch, c.n_ubatch, c.n_seq_max = texts * max(256, past + ids.shape[1] + 64), most, most, texts
         c.n_threads = c.n_threads_batch = self.threads
         c.type_k = c.type_v = F32
         c.flash_attn, c.no_perf, c.kv_unified = 0, True, False
@@ -99,16 +100,17 @@ class Llama(peer.Peer):
         decode(first)
         lib.llama_batch_free(first)
         batch = self.batch(ids, past)
+        last = [ids.shape[1] * (i + 1) - 1 for i in range(texts)]  # places of the texts' last tokens
         vocabulary = lib.llama_vocab_n_tokens(lib.llama_model_get_vocab(model))
 
         def call():
-            for i in range(texts):  # the token is decoded again
+            for i in range(texts):  # the tokens are decoded again
                 lib.llama_memory_seq_rm(memory, i, past, -1)
             decode(batch)
-            return lib.llama_get_logits_ith(context, 0)
+            return lib.llama_get_logits_ith(context, last[0])
 
         def results():
-            return [np.stack([np.ctypeslib.as_array(lib.llama_get_logits_ith(context, i), (vocabulary,)) for i in range(texts)])]
+            return [np.stack([np.ctypeslib.as_array(lib.llama_get_logits_ith(context, i), (vocabulary,)) for i in last])]
 
         return call, results
 

@@ -63,7 +63,7 @@ func TestTells(t *testing.T) {
 				j := newJudge(t, p)
 				for n := range 12 {
 					if n == 8 {
-						j.plain.M.Depth, j.comp.M.Depth = 3, 3
+						j.plain.M.Depth, j.comp.M.Depth, j.lazy.M.Depth = 3, 3, 3
 					}
 					before := reports.Value()
 					plain := listen(func() { run(j.plain, &j.gPlain, p.plain) })

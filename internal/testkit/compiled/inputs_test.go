@@ -97,9 +97,10 @@ func TestInputs(t *testing.T) {
 				j := newJudge(t, &g.program)
 				for k := range n {
 					v := float64(k + 2)
-					s.set(j.a, v)
-					s.set(j.b, v)
-					j.both(fmt.Sprint(s.path, " is ", v))
+					s.set(j.plain, v)
+					s.set(j.comp, v)
+					s.set(j.lazy, v)
+					j.all(fmt.Sprint(s.path, " is ", v))
 				}
 				got := j.stats()
 				for _, path := range g.inputs {
@@ -139,10 +140,11 @@ func TestNumbers_strange(t *testing.T) {
 						if s.path == "Depth" && g.name == "Axes" { // any axis but these is a mistake
 							v = float64(n % 3)
 						}
-						s.set(j.a, v)
-						s.set(j.b, v)
+						s.set(j.plain, v)
+						s.set(j.comp, v)
+						s.set(j.lazy, v)
 					}
-					j.both(fmt.Sprint("step ", n))
+					j.all(fmt.Sprint("step ", n))
 				}
 			})
 		}

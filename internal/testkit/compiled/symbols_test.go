@@ -44,12 +44,12 @@ func TestSymbols(t *testing.T) {
 				t.Run(fmt.Sprint(p.name, both, len(o)), func(t *testing.T) {
 					j := newJudge(t, &p.program, o...)
 					for n := 1; n <= 64; n++ {
-						for _, w := range []*world{j.a, j.b} {
+						for _, w := range []*world{j.plain, j.comp, j.lazy} {
 							if w.X = rows(n); both {
 								w.Y = rows(n).Neg()
 							}
 						}
-						j.both(fmt.Sprint("size ", n))
+						j.all(fmt.Sprint("size ", n))
 					}
 					want := p.alone
 					if both {
@@ -80,14 +80,14 @@ func TestSizes_random(t *testing.T) {
 					if how == 1 {
 						d = a
 					}
-					for _, w := range []*world{j.a, j.b} {
+					for _, w := range []*world{j.plain, j.comp, j.lazy} {
 						w.X, w.Y = rows(a*b).Reshape(a, b), rows(d*c).Reshape(d, c)
 						if how == 4 {
 							w.X = rows(a*b).Reshape(b, a).Transpose(0, 1)
 						}
 						w.M.Scale = float64(2 + n/20)
 					}
-					j.both(fmt.Sprint("call ", n))
+					j.all(fmt.Sprint("call ", n))
 				}
 			})
 		}
@@ -98,11 +98,11 @@ func TestSizes_random(t *testing.T) {
 func TestSizes_growing(t *testing.T) {
 	p := one("Grows", "effect", Grows, CompileGrows, counts{})
 	j := newJudge(t, &p)
-	for _, w := range []*world{j.a, j.b} {
+	for _, w := range []*world{j.plain, j.comp, j.lazy} {
 		w.M.Past = rows(2)
 	}
 	for n := range 40 {
-		j.both(fmt.Sprint("call ", n))
+		j.all(fmt.Sprint("call ", n))
 	}
 	require.LessOrEqual(t, j.stats().Records, 5, "%s", j.stats())
 }

@@ -1000,6 +1000,90 @@ def int4_embedding(x, weight, scale, zero, group):
     return F.embedding(x, int4_weight(weight, scale, zero, 2 * weight.shape[1], group, torch.float32))
 
 
+def halves(b, at):
+    """The floats of 16 bits that begin at a byte of blocks [n, count, bytes], as [n, count, 1]."""
+    return b[..., at:at + 2].contiguous().view(torch.float16).float()
+
+
+def runs(b, size, count, bits):
+    """Elements of a few bits: each run of bytes holds count runs of elements."""
+    b = b.unflatten(-1, (-1, 1, size)).int()
+    by = bits * torch.arange(count, dtype=torch.int32).unsqueeze(-1)
+    return ((b >> by) & (1 << bits) - 1).flatten(-3)
+
+
+def six_bits(s):
+    """The scales of eight groups, and their minima."""
+    first, second, third = s.int().split(4, -1)
+    scale = torch.cat([first & 63, third & 15 | first >> 6 << 4], -1)
+    return scale, torch.cat([second & 63, third >> 4 | second >> 6 << 4], -1)
+
+
+def block_32(b, format):
+    d, low = halves(b, 0), 2
+    least = halves(b, 2) if format.endswith("_1") else None
+    low += 2 if least is not None else 0
+    if format == "Q8_0":
+        return b[..., 2:].contiguous().view(torch.int8) * d
+    q = runs(b[..., -16:], 16, 2, 4)
+    if format.startswith("Q5"):
+        high = b[..., low:low + 4].int().unsqueeze(-1) >> torch.arange(8, dtype=torch.int32)
+        q = q | (high.flatten(-2) & 1) << 4
+    if least is not None:
+        return q * d + least
+    return (q - (16 if format.startswith("Q5") else 8)) * d
+
+
+def block_256(b, format):
+    group, least, d = 16, 0, halves(b, len(b[0, 0]) - 2 if b.numel() else 0)
+    if format == "Q2_K":
+        q, s = runs(b[..., 16:80], 32, 4, 2), b[..., :16].int()
+        scale, least = (s & 15) * halves(b, 80), (s >> 4) * halves(b, 82)
+    elif format == "Q3_K":
+        s = runs(b[..., 96:104], 8, 2, 4) | runs(b[..., 104:108], 4, 4, 2) << 4
+        q, scale = (runs(b[..., 32:96], 32, 4, 2) | runs(b[..., :32], 32, 8, 1) << 2) - 4, (s - 32) * d
+    elif format == "Q6_K":
+        q = (runs(b[..., :128], 64, 2, 4) | runs(b[..., 128:192], 32, 4, 2) << 4) - 32
+        scale = b[..., 192:208].contiguous().view(torch.int8) * d
+    else:
+        group, q = 32, runs(b[..., -128:], 32, 2, 4)
+        if format == "Q5_K":
+            q = q | runs(b[..., 16:48], 32, 8, 1) << 4
+        scale, least = six_bits(b[..., 4:16])
+        scale, least = scale * halves(b, 0), least * halves(b, 2)
+    of = lambda v: v.repeat_interleave(group, -1) if torch.is_tensor(v) else v
+    return of(scale) * q - of(least)
+
+
+BLOCKS = {"F16": 2, "BF16": 2, "Q8_0": 34, "Q4_0": 18, "Q4_1": 20, "Q5_0": 22, "Q5_1": 24, "Q2_K": 84, "Q3_K": 110, "Q4_K": 144, "Q5_K": 176, "Q6_K": 210}
+
+
+def block_weight(weight, format):
+    size = BLOCKS[format]
+    if weight.dim() != 2 or weight.dtype != torch.uint8 or weight.shape[1] % size:
+        raise ValueError("weight")
+    n, count = weight.shape[0], weight.shape[1] // size
+    if size == 2:
+        return weight.contiguous().view(torch.float16 if format == "F16" else torch.bfloat16).float()
+    if n * count == 0:
+        return torch.zeros(n, count * (256 if format.endswith("K") else 32))
+    b = weight.reshape(n, count, size)
+    return (block_256 if format.endswith("K") else block_32)(b, format).flatten(1)
+
+
+def block_linear(x, weight, bias, format):
+    floats_beside(x, torch.ones(1), bias)
+    if x.dim() == 0 or bias is not None and bias.shape != weight.shape[:1]:
+        raise ValueError("sizes")
+    return F.linear(x, block_weight(weight, format).to(x.dtype), bias)
+
+
+def block_embedding(x, weight, format):
+    if x.dtype not in (torch.int32, torch.int64):
+        raise TypeError("element types")
+    return F.embedding(x, block_weight(weight, format))
+
+
 def unique(x, dim, flat, unsorted):
     """What differs, where it appears first, each slice's place, and how often it is there."""
     moved = x.flatten() if flat else x.movedim(dim, 0)

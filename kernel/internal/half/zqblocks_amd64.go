@@ -90,6 +90,28 @@ func dotQ6KAVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ld
 //go:noescape
 func widenQ6KAVX512(n int, src *uint8, dst *float32)
 
+// dotQ3KAVX512 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns of blocks, ldw bytes
+// apart, and rows of 1 to 4.
+//
+//go:noescape
+func dotQ3KAVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+
+// widenQ3KAVX512 converts n blocks.
+//
+//go:noescape
+func widenQ3KAVX512(n int, src *uint8, dst *float32)
+
+// dotQ2KAVX512 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns of blocks, ldw bytes
+// apart, and rows of 1 to 4.
+//
+//go:noescape
+func dotQ2KAVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+
+// widenQ2KAVX512 converts n blocks.
+//
+//go:noescape
+func widenQ2KAVX512(n int, src *uint8, dst *float32)
+
 // dotQ80AVX2 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns of blocks, ldw bytes
 // apart, and rows of 1 to 4.
 //
@@ -177,3 +199,37 @@ func dotQ6KAVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw 
 //
 //go:noescape
 func widenQ6KAVX2(n int, src *uint8, dst *float32)
+
+// dotQ3KAVX2 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns of blocks, ldw bytes
+// apart, and rows of 1 to 4.
+//
+//go:noescape
+func dotQ3KAVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+
+// widenQ3KAVX2 converts n blocks.
+//
+//go:noescape
+func widenQ3KAVX2(n int, src *uint8, dst *float32)
+
+// dotQ2KAVX2 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns of blocks, ldw bytes
+// apart, and rows of 1 to 4.
+//
+//go:noescape
+func dotQ2KAVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+
+// widenQ2KAVX2 converts n blocks.
+//
+//go:noescape
+func widenQ2KAVX2(n int, src *uint8, dst *float32)
+
+// rowQ40AVX512 computes dst[c] = Σ x[k]·w[c][k] for n columns of count times four blocks, ldw bytes
+// apart. Of 128 elements of x those of places 4·(i%4)+32·(i/4) lie first; see half.BlockOrder.
+//
+//go:noescape
+func rowQ40AVX512(n int, count int, x *float32, w *uint8, ldw int, dst *float32)
+
+// rowQ4KAVX512 computes dst[c] = Σ x[k]·w[c][k] for n columns of count blocks, ldw bytes
+// apart; sums are those of 32 elements of x. See half.BlockOrder for the order of x.
+//
+//go:noescape
+func rowQ4KAVX512(n int, count int, x *float32, sums *float32, w *uint8, ldw int, dst *float32)

@@ -68,6 +68,22 @@ func widenQ6KAVX512(n int, src *uint8, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }
 
+func dotQ3KAVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) {
+	panic("kernel: no assembly for this processor")
+}
+
+func widenQ3KAVX512(n int, src *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func dotQ2KAVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) {
+	panic("kernel: no assembly for this processor")
+}
+
+func widenQ2KAVX512(n int, src *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
 func dotQ80AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) {
 	panic("kernel: no assembly for this processor")
 }
@@ -129,5 +145,29 @@ func dotQ6KAVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw 
 }
 
 func widenQ6KAVX2(n int, src *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func dotQ3KAVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) {
+	panic("kernel: no assembly for this processor")
+}
+
+func widenQ3KAVX2(n int, src *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func dotQ2KAVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) {
+	panic("kernel: no assembly for this processor")
+}
+
+func widenQ2KAVX2(n int, src *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func rowQ40AVX512(n int, count int, x *float32, w *uint8, ldw int, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func rowQ4KAVX512(n int, count int, x *float32, sums *float32, w *uint8, ldw int, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }

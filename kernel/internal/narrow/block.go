@@ -23,7 +23,15 @@ func (s BlockLinear) ScratchBytes(out, in []*array.Array) int {
 	x := in[0]
 	n, k := out[0].Dim(-1), x.Dim(-1)
 	rows := x.Len() / max(k, 1)
-	return operand.LoadAllBytes([]*array.Array{x, in[1], operand.At(in, 2)}) + operand.StoreBytes(out[0]) + wideScratch(rows, n, k) + spreadBytes(rows, k)
+	return operand.LoadAllBytes([]*array.Array{x, in[1], operand.At(in, 2)}) + operand.StoreBytes(out[0]) + wideScratch(rows, n, k) + spreadBytes(rows, k) + orderBytes(rows, k)
+}
+
+// orderBytes is the scratch of one row in the order of half.BlockOrder.
+func orderBytes(m, k int) int {
+	if m != 1 {
+		return 0
+	}
+	return par.ScratchSize(k, 4) + par.ScratchSize(k/half.UnpackBlock, 4)
 }
 
 // Run implements Step.
@@ -78,10 +86,19 @@ type blockJob struct {
 
 	wide  []float32 // columns as floats, from first on
 	first int
+	alone bool      // one row, in the order of half.BlockOrder
+	sums  []float32 // of 32 elements of that
 }
 
 // run computes the product; see int4Job.run.
 func (j *blockJob) run(w *par.Workspace) {
+	if j.m == 1 {
+		x, sums := par.Scratch[float32](w, j.k), par.Scratch[float32](w, j.k/half.UnpackBlock)
+		copy(x, j.x)
+		if j.alone = half.BlockOrder(j.format, x, sums); j.alone {
+			j.x, j.sums = x, sums
+		}
+	}
 	if j.m <= unpackMost {
 		j.x, j.ldx = spread(w, j.x, j.m, j.k)
 		w.Parallel(j.n, max(1, par.GemmWork/(j.m*j.k)), j)
@@ -101,6 +118,10 @@ func (j *blockJob) Do(lo, hi int) {
 		half.WidenBlocks(j.format, j.wide[lo*j.k:hi*j.k], j.weight[(j.first+lo)*j.row:(j.first+hi)*j.row])
 		return
 	}
+	if j.alone {
+		half.BlockRow(j.format, hi-lo, j.x, j.sums, j.weight[lo*j.row:], j.row, j.dst[lo:])
+		return
+	}
 	for r := 0; r < j.m; r += unpackRows {
 		j.rows(r, min(unpackRows, j.m-r), lo, hi)
 	}
@@ -117,7 +138,8 @@ func (j *blockJob) rows(r, rows, lo, hi int) {
 		n := min(unpackPart, hi-c)
 		for p := 0; p < j.k; p += step {
 			at := c*j.row + p/j.format.Elements*j.format.Bytes
-			half.DotBlocks(j.format, n, rows, min(step, j.k-p), j.x[r*j.ldx+p:], j.ldx, j.weight[at:], j.row, part[:], unpackPart)
+			d := half.Dots{N: n, Rows: rows, K: min(step, j.k-p), X: j.x[r*j.ldx+p:], LdX: j.ldx, W: j.weight[at:], LdW: j.row, Dst: part[:], LdDst: unpackPart}
+			d.Blocks(j.format)
 			addPart(j.dst[r*j.n+c:], j.n, part[:], rows, n, p == 0)
 		}
 	}

@@ -43,6 +43,8 @@ func TestBlockLinear(t *testing.T) {
 				m, n, k = 3, 2, 4096 // rows are spread, k is cut
 			case 9:
 				k = 0
+			case 11: // one row has kernels of its own
+				m, n, k = 1, 7, 2048
 			case 10:
 				n = 70 // more than a part
 			}
@@ -116,7 +118,8 @@ func TestBlockLinearGuard(t *testing.T) {
 				row := k / f.Elements * f.Bytes
 				w, x, dst := guardedBytes(t, r, n*row, before), kerneltest.GuardedFloats(t, r, rows*k, before), kerneltest.GuardedFloats(t, r, rows*n, before)
 				randomBlocks(r, f, w)
-				kerneltest.QLevels(t, func(string) { half.DotBlocks(f, n, rows, k, x, k, w, row, dst, n) })
+				d := half.Dots{N: n, Rows: rows, K: k, X: x, LdX: k, W: w, LdW: row, Dst: dst, LdDst: n}
+				kerneltest.QLevels(t, func(string) { d.Blocks(f) })
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/internal/blocks"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
@@ -14,15 +15,21 @@ func BenchmarkOneRow(b *testing.B) {
 	for name, n := range map[string]int{"cache": 512, "memory": 100000} {
 		x, out, scale := array.New(array.F32, 1, k), array.New(array.F32, 1, n), array.New(array.F32, n, k/32)
 		each := array.New(array.F32, n)
-		for kind, c := range map[string]struct {
+		type product struct {
 			step par.Step
 			in   []*array.Array
-		}{
+		}
+		products := map[string]product{
 			"bf16":       {HalfLinear{}, []*array.Array{x, array.New(array.BF16, n, k)}},
 			"int8":       {Int8Linear{}, []*array.Array{x, array.New(array.I8, n, k), each}},
 			"int4":       {Int4Linear{Group: 32}, []*array.Array{x, array.New(array.U8, n, k/2), scale}},
 			"int4 zeros": {Int4Linear{Group: 32}, []*array.Array{x, array.New(array.U8, n, k/2), scale, array.New(array.U8, n, k/32)}},
-		} {
+		}
+		for _, format := range blocks.Names() {
+			f := blocks.Lookup(format)
+			products[format] = product{BlockLinear{Format: format}, []*array.Array{x, array.New(array.U8, n, k/f.Elements*f.Bytes)}}
+		}
+		for kind, c := range products {
 			b.Run(name+"/"+kind, func(b *testing.B) {
 				w, bytes := &par.Workspace{Threads: 1}, 0
 				for _, a := range c.in[1:] {

@@ -17,7 +17,7 @@ from safetensors.numpy import save_file
 
 HERE = pathlib.Path(__file__).parent
 VOCAB, WIDTH, INNER, LAYERS, HEADS, KV, HEAD = 40, 32, 64, 2, 4, 2, 8
-F32, F16, Q4_0, Q8_0, BF16 = 0, 1, 2, 8, 30
+F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, BF16 = 0, 1, 2, 3, 6, 7, 8, 10, 11, 12, 13, 14, 30
 
 
 def q8_0(w):
@@ -47,7 +47,97 @@ def f16(w):
     return h.tobytes(), h.astype(np.float32)
 
 
-STORE = {F32: lambda w: (w.tobytes(), w), F16: f16, BF16: bf16, Q8_0: q8_0, Q4_0: q4_0}
+def pack(q, at):
+    """Puts numbers of a few bits at places of words of eight, of the same row."""
+    out = np.zeros((len(q), max(at)[0] + 1), np.uint8)
+    for v, (byte, shift) in zip(q.T, at):
+        out[:, byte] |= (v << shift).astype(np.uint8)
+    return out
+
+
+def runs(n, size, count, bits):
+    """Where elements lie when each run of bytes holds count runs of elements."""
+    return [(i // (size * count) * size + i % size, bits * (i // size % count)) for i in range(n)]
+
+
+def parts(scale, least, top):
+    """The numbers that scale and minimum of each group of a row of blocks are made of: a float for the block, steps for the groups."""
+    d = (scale.max(1, keepdims=True) / top).astype(np.float16)
+    s = np.rint(scale / np.maximum(d.astype(np.float32), 1e-8)).astype(np.int64).clip(0, top)
+    m = (least.max(1, keepdims=True) / top).astype(np.float16)
+    t = np.rint(least / np.maximum(m.astype(np.float32), 1e-8)).astype(np.int64).clip(0, top)
+    return d, s, m, t
+
+
+def one(bits, minimum):
+    """Blocks of 32 with a scale, and a minimum or a number that stands for 0."""
+    def store(w):
+        x = w.reshape(-1, 32)
+        top = 2**bits - 1
+        low, high = x.min(1, keepdims=True), x.max(1, keepdims=True)
+        if minimum:
+            d, m = ((high - low) / top).astype(np.float16), low.astype(np.float16)
+            q = np.rint((x - m.astype(np.float32)) / d.astype(np.float32)).astype(np.int64).clip(0, top)
+            y, head = q * d.astype(np.float32) + m.astype(np.float32), np.hstack([d.view(np.uint8), m.view(np.uint8)])
+        else:
+            zero = 2 ** (bits - 1)
+            d = (np.maximum(high, -low) / (zero - 1)).astype(np.float16)
+            q = (np.rint(x / d.astype(np.float32)).astype(np.int64) + zero).clip(0, top)
+            y, head = (q - zero) * d.astype(np.float32), d.view(np.uint8)
+        if bits == 5:
+            head = np.hstack([head, pack(q >> 4, [(i // 8, i % 8) for i in range(32)])])
+        return np.hstack([head, pack(q & 15, runs(32, 16, 2, 4))]).tobytes(), y.astype(np.float32).reshape(w.shape)
+    return store
+
+
+def six_bits(s, t):
+    """Scales and minima of eight groups in twelve bytes."""
+    return np.hstack([s[:, :4] | s[:, 4:] >> 4 << 6, t[:, :4] | t[:, 4:] >> 4 << 6, s[:, 4:] & 15 | (t[:, 4:] & 15) << 4]).astype(np.uint8)
+
+
+def with_minima(bits, group, top):
+    """Q4_K, Q5_K and Q2_K: scales and minima of groups in steps of the block's."""
+    def store(w):
+        x = w.reshape(-1, 256 // group, group)
+        low = np.minimum(x.min(2), 0)
+        d, s, m, t = parts((x.max(2) - low) / (2**bits - 1), -low, top)
+        scale, least = (d.astype(np.float32) * s)[..., None], (m.astype(np.float32) * t)[..., None]
+        q = np.rint((x + least) / np.maximum(scale, 1e-8)).astype(np.int64).clip(0, 2**bits - 1)
+        y, q = scale * q - least, q.reshape(-1, 256)
+        if bits == 2:
+            blocks = [(s | t << 4).astype(np.uint8), pack(q, runs(256, 32, 4, 2)), d.view(np.uint8), m.view(np.uint8)]
+        else:
+            blocks = [d.view(np.uint8), m.view(np.uint8), six_bits(s, t)]
+            blocks += [pack(q >> 4, runs(256, 32, 8, 1))] if bits == 5 else []
+            blocks += [pack(q & 15, runs(256, 32, 2, 4))]
+        return np.hstack(blocks).tobytes(), y.astype(np.float32).reshape(w.shape)
+    return store
+
+
+def signed(bits, top):
+    """Q6_K and Q3_K: scales of groups of 16, which may be negative."""
+    def store(w):
+        x = w.reshape(-1, 16, 16)
+        zero = 2 ** (bits - 1)
+        scale = np.abs(x).max(2) / (zero - 1)
+        scale[:, ::3] *= -1
+        d = (np.abs(scale).max(1, keepdims=True) / top).astype(np.float16)
+        s = np.rint(scale / d.astype(np.float32)).astype(np.int64).clip(-top - 1, top)
+        each = (d.astype(np.float32) * s)[..., None]
+        q = (np.rint(x / np.where(each == 0, 1, each)).astype(np.int64) + zero).clip(0, 2**bits - 1)
+        y, q = each * (q - zero), q.reshape(-1, 256)
+        if bits == 6:
+            blocks = [pack(q & 15, runs(256, 64, 2, 4)), pack(q >> 4, runs(256, 32, 4, 2)), s.astype(np.int8).view(np.uint8), d.view(np.uint8)]
+        else:
+            s = s + 32
+            scales = np.hstack([pack(s & 15, runs(16, 8, 2, 4)), pack(s >> 4, runs(16, 4, 4, 2))])
+            blocks = [pack(q >> 2, runs(256, 32, 8, 1)), pack(q & 3, runs(256, 32, 4, 2)), scales, d.view(np.uint8)]
+        return np.hstack(blocks).tobytes(), y.astype(np.float32).reshape(w.shape)
+    return store
+
+
+STORE = {F32: lambda w: (w.tobytes(), w), F16: f16, BF16: bf16, Q8_0: q8_0, Q4_0: q4_0, Q4_1: one(4, True), Q5_0: one(5, False), Q5_1: one(5, True),
+         Q2_K: with_minima(2, 16, 15), Q4_K: with_minima(4, 32, 63), Q5_K: with_minima(5, 32, 63), Q3_K: signed(3, 31), Q6_K: signed(6, 127)}
 
 
 def text(s):
@@ -191,6 +281,11 @@ def main():
     c = t.GemmaConfig(**SIZES, head_dim=8, rms_norm_eps=1e-6, rope_parameters=rope(10000.0), tie_word_embeddings=True, hidden_activation="gelu_pytorch_tanh")
     make("gemma", "gemma", t.GemmaForCausalLM(c), {"*": F16},
          KEYS | {"attention.layer_norm_rms_epsilon": 1e-6, "attention.key_length": 8, "attention.value_length": 8})
+
+    wide = SIZES | dict(hidden_size=256, intermediate_size=256, num_hidden_layers=1)
+    c = t.LlamaConfig(**wide, head_dim=64, rms_norm_eps=1e-5, rope_parameters=rope(10000.0), tie_word_embeddings=False)
+    make("blocks", "llama", t.LlamaForCausalLM(c), {"*": Q4_K, "embed_tokens": Q2_K, "q_proj": Q5_K, "k_proj": Q6_K, "v_proj": Q5_0, "o_proj": Q3_K, "gate_proj": Q4_1, "up_proj": Q5_1},
+         KEYS | {"embedding_length": 256, "feed_forward_length": 256, "block_count": 1, "attention.layer_norm_rms_epsilon": 1e-5})
 
 
 main()

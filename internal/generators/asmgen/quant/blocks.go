@@ -13,7 +13,7 @@ import (
 type layout struct {
 	name            string
 	elements, bytes int          // of a block
-	consts          map[int]int  // words of which all lanes of a register are full
+	consts          map[int]int  // words that fill the lanes of registers
 	zero            int          // what stands for 0 is in register zeroReg, where it is not 0
 	least           int          // 1 where a minimum is added, -1 where it is taken away
 	weights         func(*block) // hands vectors of elements, as integers, to block.scaled
@@ -39,6 +39,8 @@ var layouts = []layout{
 	{name: "Q4K", elements: 256, bytes: 144, consts: map[int]int{maskReg: 15}, least: -1, weights: func(b *block) { b.nibbles256(16, 0) }},
 	{name: "Q5K", elements: 256, bytes: 176, consts: map[int]int{maskReg: 15, zeroReg: 16}, least: -1, weights: func(b *block) { b.nibbles256(48, 16) }},
 	{name: "Q6K", elements: 256, bytes: 210, zero: 32, weights: (*block).bits6K},
+	{name: "Q3K", elements: 256, bytes: 110, consts: map[int]int{maskReg: 3, leastReg: 32}, zero: 4, weights: (*block).bits3K},
+	{name: "Q2K", elements: 256, bytes: 84, consts: map[int]int{maskReg: 15, otherReg: 3}, least: -1, weights: (*block).bits2K},
 }
 
 // emitBlocks writes products with weights in blocks of few bits, and the conversion of
@@ -65,6 +67,7 @@ func emitBlocks(w writer) {
 			b.convert()
 		}
 	}
+	blockRows(w)
 }
 
 // block writes the code of a format at one vector width.
@@ -76,6 +79,7 @@ type block struct {
 
 	p      reg.GPVirtual // where the block begins, disp bytes on
 	disp   int
+	second reg.GPVirtual        // how far on that of the next column begins, nil for this one's
 	scales Mem                  // room for scales of a block of 256, and minima after them
 	use    func(v, element int) // takes a vector of weights
 }
@@ -83,7 +87,12 @@ type block struct {
 func (b *block) lanes() int { return b.size() / 4 }
 
 // at is a place of the block.
-func (b *block) at(disp int) Mem { return at(b.p, b.disp+disp) }
+func (b *block) at(disp int) Mem {
+	if b.second != nil {
+		return indexed(b.p, b.second, 1, b.disp+disp)
+	}
+	return at(b.p, b.disp+disp)
+}
 
 // start loads what is the same for all blocks.
 func (b *block) start() {
@@ -93,7 +102,7 @@ func (b *block) start() {
 	if b.f.zero != 0 {
 		b.splat(b.f.zero, zeroReg)
 	}
-	for _, r := range []int{maskReg, zeroReg} {
+	for _, r := range []int{leastReg, maskReg, zeroReg, otherReg} {
 		if v := b.f.consts[r]; v != 0 {
 			b.splat(v, r)
 		}
@@ -108,7 +117,7 @@ func (b *block) start() {
 	case b.f.name == "Q6K":
 		b.splat(15, maskReg)
 		b.splat(0x30, otherReg)
-	case b.f.name == "Q5K" && b.wide:
+	case (b.f.name == "Q5K" || b.f.name == "Q3K") && b.wide:
 		b.splat(0x01010101, otherReg)
 	case b.f.name == "Q50" || b.f.name == "Q51":
 		if !b.wide {
@@ -216,146 +225,6 @@ func (b *block) fifth(v, high, element int) {
 	b.VPSRLVD(y(otherReg), y(t), y(t))
 	b.VPAND(y(zeroReg), y(t), y(t))
 	b.VPOR(y(t), y(v), y(v))
-}
-
-// scales256 writes the scales of eight groups, and their minima, to memory: six bits each, in
-// twelve bytes.
-func (b *block) scales256() {
-	first, second, third, lower, upper := b.GP32(), b.GP32(), b.GP32(), b.GP64(), b.GP64()
-	b.MOVL(b.at(4), first)
-	b.MOVL(b.at(8), second)
-	b.MOVL(b.at(12), third)
-	for i, four := range []reg.GPVirtual{first, second} {
-		b.MOVL(four, lower.As32())
-		b.ANDL(U32(0x3f3f3f3f), lower.As32())
-		b.SHRL(U8(2), four)
-		b.ANDL(U32(0x30303030), four)
-		b.MOVL(third, upper.As32())
-		if i > 0 {
-			b.SHRL(U8(4), upper.As32())
-		}
-		b.ANDL(U32(0x0f0f0f0f), upper.As32())
-		b.ORL(four, upper.As32())
-		b.SHLQ(U8(32), upper)
-		b.ORQ(upper, lower)
-		v := firstTemp + i
-		b.VMOVQ(lower, x(v))
-		b.VPMOVZXBD(x(v), y(v))
-		b.VCVTDQ2PS(y(v), y(v))
-		b.VPBROADCASTW(b.at(2*i), x(v+2))
-		b.VCVTPH2PS(x(v+2), y(v+2))
-		b.VMULPS(y(v+2), y(v), y(v))
-		b.VMOVUPS(y(v), b.scales.Offset(32*i))
-	}
-}
-
-// nibbles256 is a format of 256 elements in groups of 32; see nibbles32.
-func (b *block) nibbles256(low, high int) {
-	b.scales256()
-	bits := firstTemp + 5
-	if high != 0 && b.wide {
-		b.VMOVDQU(b.at(high), y(bits))
-	}
-	for g := range 8 {
-		b.VBROADCASTSS(b.scales.Offset(4*g), b.v(scaleReg))
-		b.VBROADCASTSS(b.scales.Offset(32+4*g), b.v(leastReg))
-		if high != 0 && b.wide { // a bit of each byte is a bit of the mask
-			b.VPTESTMB(y(otherReg), y(bits), reg.K1)
-			b.KSHIFTRD(U8(16), reg.K1, reg.K2)
-			b.VPSRLW(U8(1), y(bits), y(bits))
-		}
-		for i := 0; i < 32; i += b.lanes() {
-			v := firstTemp + i/b.lanes()%3
-			b.VPMOVZXBD(b.at(low+g/2*32+i), b.v(v))
-			if g%2 == 0 {
-				b.and(maskReg, v)
-			} else {
-				b.VPSRLD(U8(4), b.v(v), b.v(v))
-			}
-			switch {
-			case high != 0 && b.wide:
-				b.VPORD(z(zeroReg), z(v), []reg.OpmaskPhysical{reg.K1, reg.K2}[i/16], z(v))
-			case high != 0:
-				b.VPMOVZXBD(b.at(high+i), y(bits))
-				b.shift(bits, 4-g)
-				b.VPAND(y(zeroReg), y(bits), y(bits))
-				b.VPOR(y(bits), y(v), y(v))
-			}
-			b.scaled(v, 32*g+i)
-		}
-	}
-}
-
-// shift shifts the words of vector v to the left, or to the right where by is negative.
-func (b *block) shift(v, by int) {
-	switch {
-	case by > 0:
-		b.VPSLLD(U8(by), b.v(v), b.v(v))
-	case by < 0:
-		b.VPSRLD(U8(-by), b.v(v), b.v(v))
-	}
-}
-
-// bits6K is Q6_K.
-func (b *block) bits6K() {
-	b.float16(b.at(208), firstTemp)
-	for i := 0; i < 16; i += b.lanes() {
-		v := firstTemp + 1
-		b.VPMOVSXBD(b.at(192+i), b.v(v))
-		b.VCVTDQ2PS(b.v(v), b.v(v))
-		b.VMULPS(b.v(firstTemp), b.v(v), b.v(v))
-		b.VMOVUPS(b.v(v), b.scales.Offset(4*i))
-	}
-	for h := range 2 {
-		if b.wide {
-			b.halfOf6K(h)
-			continue
-		}
-		for i := 0; i < 128; i += 8 {
-			if i%16 == 0 {
-				b.VBROADCASTSS(b.scales.Offset(4*(8*h+i/16)), y(scaleReg))
-			}
-			v, t := firstTemp+i/8%2, firstTemp+4+i/8%2
-			b.VPMOVZXBD(b.at(64*h+i%64), y(v))
-			if i < 64 {
-				b.and(maskReg, v)
-			} else {
-				b.VPSRLD(U8(4), y(v), y(v))
-			}
-			b.VPMOVZXBD(b.at(128+32*h+i%32), y(t))
-			b.shift(t, 4-2*(i/32))
-			b.VPAND(y(otherReg), y(t), y(t))
-			b.VPOR(y(t), y(v), y(v))
-			b.centred(v)
-			b.scaled(v, 128*h+i)
-		}
-	}
-}
-
-// halfOf6K is 128 elements of Q6_K as bytes, 64 to a vector: lower halves of bytes, then upper ones.
-func (b *block) halfOf6K(h int) {
-	low, high, bits, v := firstTemp, firstTemp+1, firstTemp+2, firstTemp+3
-	b.VMOVDQU32(b.at(64*h), z(low))
-	b.VPSRLW(U8(4), z(low), z(high))
-	b.VBROADCASTI64X4(b.at(128+32*h), z(bits))
-	b.VPSLLVD(z(16), z(bits), z(18))
-	b.VPSRLVD(z(17), z(bits), z(19))
-	for k := range 2 {
-		b.VPANDD(z(otherReg), z(18+k), z(18+k))
-		b.VPTERNLOGD(U8(0xea), z(18+k), z(maskReg), z(low+k)) // the four lower bits, and those two
-		b.VPSUBB(z(zeroReg), z(low+k), z(low+k))
-		for i := range 4 {
-			from := x(low + k)
-			if i > 0 {
-				from = x(bits)
-				b.VEXTRACTI32X4(U8(i), z(low+k), from)
-			}
-			element := 128*h + 64*k + 16*i
-			b.VPMOVSXBD(from, z(v))
-			b.VBROADCASTSS(b.scales.Offset(element/16*4), z(scaleReg))
-			b.scaled(v, element)
-		}
-	}
 }
 
 // product writes the product of rows. One row has four sums, so that no addition waits for
