@@ -12,7 +12,10 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/gguf"
+	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/models/decode"
 	"github.com/gofx-dev/gofx/tensor"
@@ -207,16 +210,26 @@ func TestWrongTexts(t *testing.T) {
 	}
 }
 
-// A token after texts of some lengths, over the cache that is written in place and over one that Cat makes.
+// A token after texts of some lengths: over the cache that is written in place, and over one that Forward's
+// plan copies for each token.
 func BenchmarkToken(b *testing.B) {
 	m := models.NewLlama(models.LlamaConfig{
 		VocabSize: 256, MaxPositions: 2048, Width: 256, Inner: 512, NumLayers: 4, NumHeads: 4, NumKVHeads: 4, HeadDim: 64,
 		RMSNormEps: 1e-5, Rotary: models.LlamaRotary{Base: 10000, Dims: 64},
 	})
 	models.Synthetic(&models.Model{}, m, "decode")
+	texts := map[array.DType]*decode.Text{}
 	for _, d := range []array.DType{array.F32, array.F16} {
-		text := decoder(b, m, decode.Options{Threads: 1, Cache: d}).Text()
-		for _, n := range []int{128, 1920} {
+		texts[d] = decoder(b, m, decode.Options{Threads: 1, Cache: d}).Text()
+	}
+	gm, err := fx.Trace(ctx, m, fx.Input("input_ids", "i64[N,S]"), fx.Input("past", m.Config.PastType()))
+	require.NoError(b, err)
+	_, err = gm.Apply(ctx, fx.Optimise(), fx.PassOptions{})
+	require.NoError(b, err)
+	copies, err := cpu.Compile(gm.Module, lowering.Options{Threads: 1})
+	require.NoError(b, err)
+	for _, n := range []int{128, 512, 1920} {
+		for d, text := range texts {
 			b.Run(d.String()+"/"+strconv.Itoa(n), func(b *testing.B) {
 				text.Cut(0)
 				_, err := text.Read(ctx, make([]int64, n))
@@ -229,5 +242,14 @@ func BenchmarkToken(b *testing.B) {
 				}
 			})
 		}
+		b.Run("cat/"+strconv.Itoa(n), func(b *testing.B) {
+			in := []*array.Array{array.FromSlice([]int64{1}, 1, 1), array.New(array.F32, n, 4, 2, 1, 4, 64)}
+			out := []*array.Array{array.New(array.F32, 1, 256), array.New(array.F32, 1, 4, 2, 1, 4, 64)}
+			for b.Loop() {
+				if err := copies.RunInto(ctx, out, in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
