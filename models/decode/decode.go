@@ -19,8 +19,8 @@ type Options struct {
 	Positions int
 	// Texts is how many texts are read at once, in step, 0 for one.
 	Texts int
-	// Cache is the element type of keys and values, array.F32 or array.F16; the zero value is F32. F16 takes half the
-	// memory, and attention reads half as much; queries are rounded to it, too.
+	// Cache is the element type of keys and values, array.F32 or array.F16; the zero value is F32. F16 takes half
+	// the memory; queries are rounded to it, too.
 	Cache array.DType
 	// Block is the most tokens that one run of the network takes, which bounds the memory for long
 	// prompts: a multiple of 32, 64 at least; 0 is DefaultBlock. Results do not depend on it, see Text.Read.
