@@ -125,27 +125,40 @@ func TestBlocksChangeNoBit(t *testing.T) {
 	}
 }
 
-// Texts of a batch are those of each alone.
+// Texts of a batch are those of each alone, also where lists have other lengths, or none for a while.
 func TestBatches(t *testing.T) {
-	m := llama(t, "qwen2")
-	d := decoder(t, m, decode.Options{Texts: 3})
-	lists := [][]int64{{3, 30, 17, 5}, {6, 7, 2, 39}, {0, 11, 1, 1}}
-	text := d.Text()
-	alone := decoder(t, m, decode.Options{})
-	var texts []*decode.Text
-	for range lists {
-		texts = append(texts, alone.Text())
-	}
-	for range 3 {
-		scores, err := text.Read(ctx, lists...)
-		require.NoError(t, err)
-		for i := range lists {
-			require.Less(t, distance(read(t, texts[i], lists[i]...), scores[i]), 1e-5)
-			lists[i] = []int64{int64(i + 4)}
+	for _, name := range []string{"qwen2", "llama"} {
+		m := llama(t, name)
+		m.Config.MaxPositions = 512
+		d, alone := decoder(t, m, decode.Options{Texts: 3, Block: 64}), decoder(t, m, decode.Options{})
+		text := d.Text()
+		var texts []*decode.Text
+		for range 3 {
+			texts = append(texts, alone.Text())
+		}
+		places := 0
+		for round, lengths := range [][3]int{{4, 1, 6}, {1, 1, 1}, {0, 3, 0}, {150, 2, 70}, {1, 0, 1}, {1, 1, 1}} {
+			var lists [][]int64
+			for i, n := range lengths {
+				list := make([]int64, n)
+				for k := range list {
+					list[k] = int64((7*k*k + 5*i + round) % 40)
+				}
+				lists = append(lists, list)
+			}
+			scores, err := text.Read(ctx, lists...)
+			require.NoError(t, err)
+			for i, list := range lists {
+				if len(list) == 0 {
+					require.Nil(t, scores[i])
+					continue
+				}
+				require.Less(t, distance(read(t, texts[i], list...), scores[i]), 2e-5, "%s: text %d of round %d", name, i, round)
+			}
+			places += slices.Max(lengths[:])
+			require.Equal(t, places, text.Len())
 		}
 	}
-	_, err := text.Read(ctx, []int64{1}, []int64{1, 2}, []int64{3})
-	require.ErrorContains(t, err, "text 1 has 2 tokens, expected 1 as text 0 has")
 }
 
 // Many goroutines share a decoder.
@@ -190,6 +203,8 @@ func TestWrongTexts(t *testing.T) {
 	}
 	_, err := text.Read(ctx)
 	require.ErrorContains(t, err, "0 lists of tokens, expected 1")
+	_, err = text.Read(ctx, []int64{1}, []int64{2})
+	require.ErrorContains(t, err, "2 lists of tokens, expected 1, one for each text")
 	stopped, cancel := context.WithCancel(ctx)
 	cancel()
 	_, err = text.Read(stopped, []int64{4})
