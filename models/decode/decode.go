@@ -237,9 +237,13 @@ func (t *Text) check(tokens [][]int64) (n int, err error) {
 			}
 		}
 	}
-	if n == 0 || n > t.Room() {
-		return 0, diag.New(BadText, "decode: "+strconv.Itoa(n)+" tokens after "+strconv.Itoa(t.n)+", expected 1 to "+strconv.Itoa(t.Room())+": a text has room for "+strconv.Itoa(t.d.o.Positions)).
-			WithHint("shorten the text, or give more room where the network has more positions")
+	want := "at most " + strconv.Itoa(t.Room()) + ": a text has room for " + strconv.Itoa(t.d.o.Positions)
+	switch {
+	case n == 0:
+		want = "one at least"
+	case n <= t.Room():
+		return n, nil
 	}
-	return n, nil
+	return 0, diag.New(BadText, "decode: "+strconv.Itoa(n)+" tokens after "+strconv.Itoa(t.n)+", expected "+want).
+		WithHint("shorten the text, or give more room where the network has more positions")
 }

@@ -191,8 +191,8 @@ func TestWrongTexts(t *testing.T) {
 	text := decoder(t, m, decode.Options{Positions: 8}).Text()
 	read(t, text, 1, 2, 3)
 	for want, list := range map[string][]int64{
-		"0 tokens after 3, expected 1 to 5":                             {},
-		"6 tokens after 3, expected 1 to 5: a text has room for 8":      {1, 2, 3, 4, 5, 6},
+		"0 tokens after 3, expected one at least":                       {},
+		"6 tokens after 3, expected at most 5: a text has room for 8":   {1, 2, 3, 4, 5, 6},
 		"token 40 is none of the network's, expected a number below 40": {1, 40},
 		"token -1 is none": {-1},
 	} {
