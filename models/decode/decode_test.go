@@ -229,7 +229,7 @@ func TestWrongTexts(t *testing.T) {
 // plan copies for each token.
 func BenchmarkToken(b *testing.B) {
 	m := models.NewLlama(models.LlamaConfig{
-		VocabSize: 256, MaxPositions: 2048, Width: 256, Inner: 512, NumLayers: 4, NumHeads: 4, NumKVHeads: 4, HeadDim: 64,
+		VocabSize: 256, MaxPositions: 2048, Width: 256, Inner: 512, NumLayers: 4, NumHeads: 14, NumKVHeads: 2, HeadDim: 64,
 		RMSNormEps: 1e-5, Rotary: models.LlamaRotary{Base: 10000, Dims: 64},
 	})
 	models.Synthetic(&models.Model{}, m, "decode")
@@ -258,8 +258,8 @@ func BenchmarkToken(b *testing.B) {
 			})
 		}
 		b.Run("cat/"+strconv.Itoa(n), func(b *testing.B) {
-			in := []*array.Array{array.FromSlice([]int64{1}, 1, 1), array.New(array.F32, n, 4, 2, 1, 4, 64)}
-			out := []*array.Array{array.New(array.F32, 1, 256), array.New(array.F32, 1, 4, 2, 1, 4, 64)}
+			in := []*array.Array{array.FromSlice([]int64{1}, 1, 1), array.New(array.F32, n, 4, 2, 1, 2, 64)}
+			out := []*array.Array{array.New(array.F32, 1, 256), array.New(array.F32, 1, 4, 2, 1, 2, 64)}
 			for b.Loop() {
 				if err := copies.RunInto(ctx, out, in); err != nil {
 					b.Fatal(err)
