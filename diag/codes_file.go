@@ -244,7 +244,7 @@ var fileCodes = []Info{
 		//gofx:code cmd/fxgen/internal/work.BadSource
 		Code: "FX8050", Title: "source does not exist",
 		Cause:   "the argument names no built-in network, and no file or folder of a kind that fxgen reads",
-		Cure:    "give a built-in network, a .fx, .onnx or .pt2 file, a saved folder, or ./pkg#Name",
+		Cure:    "give a built-in network, a .fx, .onnx, .pt2 or .gguf file, a saved folder, or ./pkg#Name",
 		Example: `fxgen print no_such_network`,
 	},
 	{

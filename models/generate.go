@@ -41,14 +41,16 @@ func (c LlamaConfig) CacheType(d array.DType) string {
 }
 
 // Step is Forward over a cache of fixed room: the keys and values of each layer in turn, see
-// LlamaConfig.CacheType. It takes token numbers [N, S] (i64) that follow as many positions as seen [P]
-// (u8) has elements, whose values say nothing, to the scores of the token after the last one [N, V] and the
-// cache with the keys and values of the new tokens from position P on. A plan with
-// lowering.Options.Into writes these to the cache and copies nothing else of it.
-func (m *Llama) Step(inputIDs, seen *tensor.Tensor, cache []*tensor.Tensor) (logits *tensor.Tensor, after []*tensor.Tensor) {
-	before := seen.Size(0)
-	end := before.Add(inputIDs.Size(1))
-	x, cos, sin, upTo := m.enter(inputIDs, before)
+// LlamaConfig.CacheType. It takes token numbers [N, S] (i64), their positions [N, S] (i64), and which places of the cache
+// are looked at, kept [N, T] (bool), of which the last S are those of the new tokens: a place that is not kept holds none
+// of the text. It returns the scores of the token after the last one [N, V] and the cache with the keys and values of the new
+// tokens in their places. A plan with lowering.Options.Into writes these to the cache and copies nothing else of it.
+func (m *Llama) Step(inputIDs, positions, kept *tensor.Tensor, cache []*tensor.Tensor) (logits *tensor.Tensor, after []*tensor.Tensor) {
+	fresh, end := inputIDs.Size(1), kept.Size(1)
+	before := end.Sub(fresh)
+	x := m.words(inputIDs)
+	cos, sin := m.Config.Rotary.turns(positions.Unsqueeze(1))
+	upTo := kept.Unsqueeze(1).Unsqueeze(1).LogicalAnd(upToOwn(places(before, fresh)))
 	for i, block := range m.Blk {
 		put := func(into, fresh *tensor.Tensor) *tensor.Tensor {
 			all := into.SliceScatter(fresh.Cast(into.DType()), 2, before, end)

@@ -84,7 +84,10 @@ func (c LlamaConfig) PastType() string {
 // those (see LlamaConfig.PastType), to the scores of the token after the last one [N, V] and
 // the keys and values of the new tokens, S in place of P.
 func (m *Llama) Forward(inputIDs, past *tensor.Tensor) (logits, present *tensor.Tensor) {
-	x, cos, sin, upTo := m.enter(inputIDs, past.Size(0))
+	keys, queries := places(past.Size(0), inputIDs.Size(1))
+	x := m.words(inputIDs)
+	cos, sin := m.Config.Rotary.turns(queries)
+	upTo := upToOwn(keys, queries)
 	var cached []*tensor.Tensor
 	for i, block := range m.Blk {
 		out := nn.RunAll(block, x, cos, sin, upTo, past.Select(1, i).Permute(1, 2, 3, 0, 4))
@@ -94,17 +97,24 @@ func (m *Llama) Forward(inputIDs, past *tensor.Tensor) (logits, present *tensor.
 	return m.leave(x), tensor.Stack(cached, 1).Unflatten(1, len(m.Blk), 2)
 }
 
-// enter returns the rows of words that follow others, the turns of their positions, and which
-// keys their queries look at: those up to their own.
-func (m *Llama) enter(inputIDs *tensor.Tensor, before tensor.Size) (x, cos, sin, upTo *tensor.Tensor) {
-	keys := tensor.Arange(before.Add(inputIDs.Size(1)))
-	queries := keys.Slice(0, before, tensor.End)
-	x = m.TokenEmbd.rows(inputIDs)
+// places are the numbers of all positions, and of the new ones after some before.
+func places(before, fresh tensor.Size) (keys, queries *tensor.Tensor) {
+	keys = tensor.Arange(before.Add(fresh))
+	return keys, keys.Slice(0, before, tensor.End)
+}
+
+// upToOwn tells [S, P+S] which keys queries look at: those up to their own.
+func upToOwn(keys, queries *tensor.Tensor) *tensor.Tensor {
+	return keys.Unsqueeze(0).Le(queries.Unsqueeze(1))
+}
+
+// words returns the rows of words [N, S] as hidden states [N, S, H].
+func (m *Llama) words(inputIDs *tensor.Tensor) *tensor.Tensor {
+	x := m.TokenEmbd.rows(inputIDs)
 	if m.Config.ScaledWords {
 		x = x.MulScalar(float32(math.Sqrt(float64(m.Config.Width))))
 	}
-	cos, sin = m.Config.Rotary.turns(queries)
-	return x, cos, sin, keys.Unsqueeze(0).Le(queries.Unsqueeze(1))
+	return x
 }
 
 // leave returns the scores after the last of the hidden states x [N, S, H].

@@ -251,12 +251,13 @@ func (r *llamaFile) keep() error {
 		if err != nil {
 			return err
 		}
-		if !r.mapped {
-			own := array.NewUncleared(array.U8, a.Shape()...)
-			array.Copy(own, a)
-			a = own
+		if r.mapped {
+			m.Weight = tensor.Param(a)
+			continue
 		}
-		m.Weight = tensor.Param(a)
+		own := array.NewUncleared(array.U8, a.Shape()...)
+		array.Copy(own, a)
+		m.Weight = tensor.StateParam(own)
 	}
 	return nil
 }

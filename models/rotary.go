@@ -28,10 +28,10 @@ const (
 	yarnSlow = 1
 )
 
-// turns are the cosines and sines [S, Dims/2] of positions [S].
+// turns are the cosines and sines [..., Dims/2] of positions [...].
 func (r LlamaRotary) turns(positions *tensor.Tensor) (cos, sin *tensor.Tensor) {
 	by, scale := r.frequencies()
-	angles := positions.Cast(array.F32).Unsqueeze(1).Mul(tensor.FromSlice(by, 1, len(by)))
+	angles := positions.Cast(array.F32).Unsqueeze(-1).Mul(tensor.FromSlice(by, len(by)))
 	cos, sin = angles.Cos(), angles.Sin()
 	if scale != 1 {
 		cos, sin = cos.MulScalar(scale), sin.MulScalar(scale)

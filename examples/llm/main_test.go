@@ -101,10 +101,10 @@ func TestWrongFlags(t *testing.T) {
 		`-cache is "f8"`:               {n: 1, prompt: "a", cache: "f8"},
 		"TopP is 2":                    {n: 1, prompt: "a", sampling: sampling.Config{TopP: 2}},
 		"no-such":                      {n: 1, prompt: "a", model: "no-such.gguf"},
-		`architecture is "mamba", expected one of gemma, llama, qwen2`: {n: 1, prompt: "a", model: bert},
-		"tokens after 0, expected 1 to 512: a text has room for 512":   {n: 1, prompt: long},
-		"the text has 16 tokens and the network has room for no more":  {n: 40, prompt: "a", decode: decode.Options{Positions: 16}},
-		"Positions is 513, expected 1 to 512":                          {n: 1, prompt: "a", decode: decode.Options{Positions: 513}},
+		`architecture is "mamba", expected one of gemma, llama, qwen2`:  {n: 1, prompt: "a", model: bert},
+		"tokens after 0, expected at most 512: a text has room for 512": {n: 1, prompt: long},
+		"the text has 16 tokens and the network has room for no more":   {n: 40, prompt: "a", decode: decode.Options{Positions: 16}},
+		"Positions is 513, expected 1 to 512":                           {n: 1, prompt: "a", decode: decode.Options{Positions: 513}},
 	} {
 		var out, report bytes.Buffer
 		require.ErrorContains(t, run(context.Background(), &out, &report, o), want)

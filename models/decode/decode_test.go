@@ -12,7 +12,10 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/gguf"
+	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/models/decode"
 	"github.com/gofx-dev/gofx/tensor"
@@ -122,27 +125,40 @@ func TestBlocksChangeNoBit(t *testing.T) {
 	}
 }
 
-// Texts of a batch are those of each alone.
+// Texts of a batch are those of each alone, also where lists have other lengths, or none for a while.
 func TestBatches(t *testing.T) {
-	m := llama(t, "qwen2")
-	d := decoder(t, m, decode.Options{Texts: 3})
-	lists := [][]int64{{3, 30, 17, 5}, {6, 7, 2, 39}, {0, 11, 1, 1}}
-	text := d.Text()
-	alone := decoder(t, m, decode.Options{})
-	var texts []*decode.Text
-	for range lists {
-		texts = append(texts, alone.Text())
-	}
-	for range 3 {
-		scores, err := text.Read(ctx, lists...)
-		require.NoError(t, err)
-		for i := range lists {
-			require.Less(t, distance(read(t, texts[i], lists[i]...), scores[i]), 1e-5)
-			lists[i] = []int64{int64(i + 4)}
+	for _, name := range []string{"qwen2", "llama"} {
+		m := llama(t, name)
+		m.Config.MaxPositions = 512
+		d, alone := decoder(t, m, decode.Options{Texts: 3, Block: 64}), decoder(t, m, decode.Options{})
+		text := d.Text()
+		var texts []*decode.Text
+		for range 3 {
+			texts = append(texts, alone.Text())
+		}
+		places := 0
+		for round, lengths := range [][3]int{{4, 1, 6}, {1, 1, 1}, {0, 3, 0}, {150, 2, 70}, {1, 0, 1}, {1, 1, 1}} {
+			var lists [][]int64
+			for i, n := range lengths {
+				list := make([]int64, n)
+				for k := range list {
+					list[k] = int64((7*k*k + 5*i + round) % 40)
+				}
+				lists = append(lists, list)
+			}
+			scores, err := text.Read(ctx, lists...)
+			require.NoError(t, err)
+			for i, list := range lists {
+				if len(list) == 0 {
+					require.Nil(t, scores[i])
+					continue
+				}
+				require.Less(t, distance(read(t, texts[i], list...), scores[i]), 2e-5, "%s: text %d of round %d", name, i, round)
+			}
+			places += slices.Max(lengths[:])
+			require.Equal(t, places, text.Len())
 		}
 	}
-	_, err := text.Read(ctx, []int64{1}, []int64{1, 2}, []int64{3})
-	require.ErrorContains(t, err, "text 1 has 2 tokens, expected 1 as text 0 has")
 }
 
 // Many goroutines share a decoder.
@@ -175,8 +191,8 @@ func TestWrongTexts(t *testing.T) {
 	text := decoder(t, m, decode.Options{Positions: 8}).Text()
 	read(t, text, 1, 2, 3)
 	for want, list := range map[string][]int64{
-		"0 tokens after 3, expected 1 to 5":                             {},
-		"6 tokens after 3, expected 1 to 5: a text has room for 8":      {1, 2, 3, 4, 5, 6},
+		"0 tokens after 3, expected one at least":                       {},
+		"6 tokens after 3, expected at most 5: a text has room for 8":   {1, 2, 3, 4, 5, 6},
 		"token 40 is none of the network's, expected a number below 40": {1, 40},
 		"token -1 is none": {-1},
 	} {
@@ -187,6 +203,8 @@ func TestWrongTexts(t *testing.T) {
 	}
 	_, err := text.Read(ctx)
 	require.ErrorContains(t, err, "0 lists of tokens, expected 1")
+	_, err = text.Read(ctx, []int64{1}, []int64{2})
+	require.ErrorContains(t, err, "2 lists of tokens, expected 1, one for each text")
 	stopped, cancel := context.WithCancel(ctx)
 	cancel()
 	_, err = text.Read(stopped, []int64{4})
@@ -207,16 +225,26 @@ func TestWrongTexts(t *testing.T) {
 	}
 }
 
-// A token after texts of some lengths, over the cache that is written in place and over one that Cat makes.
+// A token after texts of some lengths: over the cache that is written in place, and over one that Forward's
+// plan copies for each token.
 func BenchmarkToken(b *testing.B) {
 	m := models.NewLlama(models.LlamaConfig{
-		VocabSize: 256, MaxPositions: 2048, Width: 256, Inner: 512, NumLayers: 4, NumHeads: 4, NumKVHeads: 4, HeadDim: 64,
+		VocabSize: 256, MaxPositions: 2048, Width: 256, Inner: 512, NumLayers: 4, NumHeads: 14, NumKVHeads: 2, HeadDim: 64,
 		RMSNormEps: 1e-5, Rotary: models.LlamaRotary{Base: 10000, Dims: 64},
 	})
 	models.Synthetic(&models.Model{}, m, "decode")
+	texts := map[array.DType]*decode.Text{}
 	for _, d := range []array.DType{array.F32, array.F16} {
-		text := decoder(b, m, decode.Options{Threads: 1, Cache: d}).Text()
-		for _, n := range []int{128, 1920} {
+		texts[d] = decoder(b, m, decode.Options{Threads: 1, Cache: d}).Text()
+	}
+	gm, err := fx.Trace(ctx, m, fx.Input("input_ids", "i64[N,S]"), fx.Input("past", m.Config.PastType()))
+	require.NoError(b, err)
+	_, err = gm.Apply(ctx, fx.Optimise(), fx.PassOptions{})
+	require.NoError(b, err)
+	copies, err := cpu.Compile(gm.Module, lowering.Options{Threads: 1})
+	require.NoError(b, err)
+	for _, n := range []int{128, 512, 1920} {
+		for d, text := range texts {
 			b.Run(d.String()+"/"+strconv.Itoa(n), func(b *testing.B) {
 				text.Cut(0)
 				_, err := text.Read(ctx, make([]int64, n))
@@ -229,5 +257,14 @@ func BenchmarkToken(b *testing.B) {
 				}
 			})
 		}
+		b.Run("cat/"+strconv.Itoa(n), func(b *testing.B) {
+			in := []*array.Array{array.FromSlice([]int64{1}, 1, 1), array.New(array.F32, n, 4, 2, 1, 2, 64)}
+			out := []*array.Array{array.New(array.F32, 1, 256), array.New(array.F32, 1, 4, 2, 1, 2, 64)}
+			for b.Loop() {
+				if err := copies.RunInto(ctx, out, in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -202,7 +202,13 @@ func runAttention[T operand.Real](w *par.Workspace, s Attention, sh attentionSha
 	if j.level == cpu.Generic {
 		work = par.GemmWork
 	}
-	w.Parallel(operand.Prod(sh.lead)*j.blocks, max(1, work/(j.lanes*max(1, sh.keys*(sh.depth+sh.features)))), j)
+	n := operand.Prod(sh.lead) * j.blocks
+	grain := max(1, work/(j.lanes*max(1, sh.keys*(sh.depth+sh.features))))
+	if sh.queries <= attentionFew && s.EnableGqa && in[1].Rank() > 2 { // which meetFew takes together
+		group := sh.lead[len(sh.lead)-1] / max(1, in[1].Dim(-3))
+		grain = max(grain, min(group, (n-1)/max(1, w.Threads)+1))
+	}
+	w.Parallel(n, grain, j)
 	par.PutJob(w, j)
 	w.Release(mark)
 }

@@ -283,6 +283,41 @@ func TestAttentionMaskOfWholeTiles(t *testing.T) {
 	})
 }
 
+// Heads of a group, whose few queries meet their keys together, have the bits of each alone, with any threads.
+func TestAttentionGroupsOfFewQueries(t *testing.T) {
+	kerneltest.EachLevel(t, func(t *testing.T) {
+		for _, group := range []int{2, 7, 40} {
+			for queries := 1; queries <= attentionFew+1; queries++ {
+				heads := 3 * group
+				for i, s := range []attentionSizes{{}, {mask: []int{1, 1, queries, 70}, bool: true}, {mask: []int{heads, queries, 70}}, {attrs: Attention{IsCausal: true}}} {
+					s.q, s.k, s.v = []int{1, heads, queries, 8}, []int{1, 3, 70, 8}, []int{1, 3, 70, 5}
+					s.attrs.EnableGqa = true
+					dt := []array.DType{array.F32, array.F16}[i%2]
+					c := s.build(rand.New(rand.NewPCG(9, 1)), dt, "heads")
+					in := c.in()
+					in[1], in[2] = repeated(in[1], group), repeated(in[2], group)
+					want := array.New(dt, c.out.Shape()...)
+					Attention{IsCausal: s.attrs.IsCausal}.Run(&par.Workspace{}, []*array.Array{want}, in)
+					for _, threads := range []int{1, 2, 5} {
+						c.Attention.Run(&par.Workspace{Threads: threads}, []*array.Array{c.out}, c.in())
+						kerneltest.RequireEqualArrays(t, want, c.out, group, queries, i, threads)
+					}
+				}
+			}
+		}
+	})
+}
+
+// repeated is a [N, H, S, E] with each head so many times.
+func repeated(a *array.Array, times int) *array.Array {
+	out := array.New(a.DType(), a.Dim(0), a.Dim(1)*times, a.Dim(2), a.Dim(3))
+	matrix := a.Dim(2) * a.Dim(3)
+	for i := range out.Len() {
+		array.SetFloat64At(out, i, array.Float64At(a, i/matrix/times*matrix+i%matrix))
+	}
+	return out
+}
+
 // With HeadsLast the result lies as [B, L, H·V] does, with the same bits.
 func TestAttentionHeadsLast(t *testing.T) {
 	kerneltest.EachLevel(t, func(t *testing.T) {

@@ -21,34 +21,50 @@ func (b *attentionBlock[T]) hasFewQueries() bool {
 // query depth long, of scores attentionKeys, of mix features. Keys and values pass
 // once, attentionKeys rows at a time, and all queries meet those rows before the
 // next ones come: from memory they are read once, by the other queries from a
-// cache.
-func (b *attentionBlock[T]) meetFew() {
-	q, ld := readRows(b.rows[0], b.q, b.offset(b.q, b.matrix), b.first, b.n)
-	for i := range b.n {
-		row := b.query[i*b.depth:][:b.depth]
-		for e, v := range q[i*ld:][:b.depth] {
-			row[e] = v * b.scale
+// cache. So do the queries of the matrices after this one, at most so many with it, that have the
+// same keys and values, as heads of a group have. It returns how many matrices are done.
+func (b *attentionBlock[T]) meetFew(most int) (matrices int) {
+	atK, atV := b.offset(b.k, b.matrix), b.offset(b.v, b.matrix)
+	matrices = 1
+	for b.blocks == 1 && matrices < most && (matrices+1)*b.n <= b.lanes && b.offset(b.k, b.matrix+matrices) == atK && b.offset(b.v, b.matrix+matrices) == atV {
+		matrices++
+	}
+	for m := range matrices {
+		q, ld := readRows(b.rows[0], b.q, b.offset(b.q, b.matrix+m), b.first, b.n)
+		for i := range b.n {
+			row := b.query[(m*b.n+i)*b.depth:][:b.depth]
+			for e, v := range q[i*ld:][:b.depth] {
+				row[e] = v * b.scale
+			}
 		}
+	}
+	rows := matrices * b.n
+	for i := range rows {
 		b.state[i], b.state[b.lanes+i] = T(math.Inf(-1)), 0
 	}
-	clear(b.mix[:b.n*b.features])
+	clear(b.mix[:rows*b.features])
 	keys := b.keys
 	if b.IsCausal {
 		keys = min(keys, b.first+b.n)
 	}
-	atK, atV := b.offset(b.k, b.matrix), b.offset(b.v, b.matrix)
 	for at := 0; at < keys; at += attentionKeys {
 		n := min(attentionKeys, keys-at)
 		k, ldk := readRows(b.rows[1], b.k, atK, at, n)
 		v, ldv := readRows(b.rows[2], b.v, atV, at, n)
-		for i := range b.n {
+		for i := range rows {
 			b.one(i, at, n, operand.AsFloat32(k), ldk, operand.AsFloat32(v), ldv)
 		}
 	}
-	b.finishFew()
+	for i := range rows {
+		b.finishFew(i)
+	}
+	return matrices
 }
 
-// one takes n keys and values from at on into the sums of query i.
+// few returns the matrix and the query of row i.
+func (b *attentionBlock[T]) few(i int) (matrix, query int) { return b.matrix + i/b.n, b.first + i%b.n }
+
+// one takes n keys and values from at on into the sums of row i.
 func (b *attentionBlock[T]) one(i, at, n int, k []float32, ldk int, v []float32, ldv int) {
 	scores, state := operand.AsFloat32(b.scores)[i*attentionKeys:][:n], operand.AsFloat32(b.state)
 	rowDots(b.level, scores, operand.AsFloat32(b.query)[i*b.depth:][:b.depth], k, ldk)
@@ -79,10 +95,11 @@ func rowDots(l cpu.Level, c, q, k []float32, ldk int) {
 	}
 }
 
-// hideFew applies masks to the scores that query i has of the keys from at on.
+// hideFew applies masks to the scores that the query of row i has of the keys from at on.
 func (b *attentionBlock[T]) hideFew(i, at int, scores []float32) {
+	matrix, query := b.few(i)
 	if b.IsCausal {
-		for p := max(0, b.first+i+1-at); p < len(scores); p++ {
+		for p := max(0, query+1-at); p < len(scores); p++ {
 			scores[p] = vmath.NegInf32
 		}
 	}
@@ -91,10 +108,13 @@ func (b *attentionBlock[T]) hideFew(i, at int, scores []float32) {
 		return
 	}
 	across, along := maskStride(m, 2), maskStride(m, 1)
-	from := b.offset(m, b.matrix) + (b.first+i)*across + at*along
+	from := b.offset(m, matrix) + query*across + at*along
 	switch m.DType() {
 	case array.Bool:
 		raw := array.Raw[bool](m)
+		if keepsAll(raw, from, across, along, 1, len(scores)) {
+			return
+		}
 		for p := range scores {
 			if !raw[from+p*along] {
 				scores[p] = vmath.NegInf32
@@ -114,23 +134,21 @@ func (b *attentionBlock[T]) hideFew(i, at int, scores []float32) {
 	}
 }
 
-// finishFew is finish for few queries. Sums are divided here, once a feature, and
+// finishFew is finish for the query of row i. Sums are divided here, once a feature, and
 // not when a tile of keys ends.
-func (b *attentionBlock[T]) finishFew() {
+func (b *attentionBlock[T]) finishFew(i int) {
+	matrix, query := b.few(i)
 	r := b.out.Rank()
 	ld, step := b.out.Strides()[r-2], b.out.Strides()[r-1]
-	at := b.offset(b.out, b.matrix) + b.first*ld
 	zeros := b.keys == 0 || b.mask != nil && b.mask.DType() == array.Bool
-	for i := range b.n {
-		row, sum := b.mix[i*b.features:][:b.features], b.state[b.lanes+i]
-		if zeros && sum == 0 {
-			clear(row)
-		} else {
-			sum = 1 / sum
-			for e := range row {
-				row[e] *= sum
-			}
+	row, sum := b.mix[i*b.features:][:b.features], b.state[b.lanes+i]
+	if zeros && sum == 0 {
+		clear(row)
+	} else {
+		sum = 1 / sum
+		for e := range row {
+			row[e] *= sum
 		}
-		storeRow(b.out, at+i*ld, step, row)
 	}
+	storeRow(b.out, b.offset(b.out, matrix)+query*ld, step, row)
 }

@@ -87,7 +87,7 @@ func (b *attentionBlock[T]) run(lo, hi int) {
 		b.matrix, b.first = i/b.blocks, i%b.blocks*b.lanes
 		b.n = min(b.lanes, b.queries-b.first)
 		if b.hasFewQueries() {
-			b.meetFew()
+			i += b.meetFew(hi-i) - 1
 			continue
 		}
 		b.meet()

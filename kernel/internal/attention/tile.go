@@ -210,6 +210,9 @@ func readHalf[T operand.Real](dst []T, src []uint16, brain bool, shape, strides 
 		operand.GatherHalf(dst, src, brain, shape[:], strides[:], at)
 		return
 	}
+	if strides[0] == cols { // one call for all rows: those of heads are short
+		n, cols = 1, n*cols
+	}
 	for r := range n {
 		half.Widen(operand.AsFloat32(dst[r*cols:][:cols]), src[at+r*strides[0]:][:cols], brain)
 	}

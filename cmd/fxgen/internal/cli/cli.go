@@ -211,6 +211,7 @@ A SOURCE is
   net.fx               a graph in the text form
   net.onnx             a model in ONNX's format
   net.pt2              a program of PyTorch's torch.export
+  net.gguf             the decoder of a language model
   ./folder             a saved graph with its weights
   ./pkg#Func           a function of tensors in a package
   ./pkg#Type           a module, made by the function that -new names

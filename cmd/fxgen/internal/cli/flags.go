@@ -49,7 +49,7 @@ func (f *flags) sourceFlags(c *cobra.Command) {
 // typeFlags describe the inputs.
 func (f *flags) typeFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.inputs, "input", nil, "NAME=TYPE of an input, such as 'x=f32[N,3,224,224]' (repeat)")
-	c.Flags().StringArrayVar(&f.shapes, "shape", nil, "NAME=1,128: sizes of an input; a .onnx or .pt2 file is imported with these (repeat)")
+	c.Flags().StringArrayVar(&f.shapes, "shape", nil, "NAME=1,128: sizes of an input; a .onnx, .pt2 or .gguf file is imported with these (repeat)")
 }
 
 // valueFlags are those of commands that compute with any engine.

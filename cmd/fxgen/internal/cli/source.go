@@ -85,7 +85,7 @@ func graphFiles(arg string) ([]string, error) {
 		}
 		return filepath.Glob(filepath.Join(arg, "*"))
 	case !slices.Contains(work.Endings, filepath.Ext(arg)):
-		return nil, bad(arg+" is no source", "a source is a built-in network, a .fx, .onnx or .pt2 file, a saved folder or ./pkg#Name")
+		return nil, bad(arg+" is no source", "a source is a built-in network, a .fx, .onnx, .pt2 or .gguf file, a saved folder or ./pkg#Name")
 	}
 	return []string{arg}, nil
 }

@@ -33,10 +33,13 @@ func (a *app) stats() *cobra.Command {
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if file, _ := weights.Split(args[0]); weights.IsFile(file) && filepath.Ext(args[0]) != ".pt2" {
-			if err := plainFlags(c, "json"); err != nil {
+			err := plainFlags(c, "json")
+			if err == nil {
+				return a.tensorStats(args[0], f.json)
+			}
+			if filepath.Ext(args[0]) != ".gguf" { // whose decoder is a graph, where one is asked about
 				return err
 			}
-			return a.tensorStats(args[0], f.json)
 		}
 		var standard []string
 		switch by := f.job.By; {

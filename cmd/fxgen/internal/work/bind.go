@@ -30,18 +30,25 @@ func areNumbers(value string) bool {
 	return true
 }
 
-// numbers is the array of a type of at most one dimension that is written on the command
-// line. A type of which nothing is known is i64[n].
+// numbers is the array that is written on the command line, of a type of at most one dimension, or of
+// one row, as a text of tokens is. A type of which nothing is known is i64[n].
 func numbers(value string, t shape.Type) (*array.Array, error) {
 	parts := strings.Split(value, ",")
 	d, dims := array.I64, []int{len(parts)}
 	if t.DType() != array.Invalid {
 		d = t.DType()
 	}
-	if t.Rank() > 1 {
-		return nil, diag.New(BadValue, "numbers are for inputs of one dimension, the input is "+t.String()).WithHint("give FILE.npy or FILE.pb")
+	for i := range max(t.Rank()-1, 0) {
+		if n, fixed := t.Dim(i).Int(); fixed && n != 1 {
+			return nil, diag.New(BadValue, "numbers are for inputs of one dimension or one row, the input is "+t.String()).WithHint("give FILE.npy or FILE.pb")
+		}
+		dims = slices.Insert(dims, 0, 1)
 	}
-	if n, fixed := elems(t); fixed && n != len(parts) {
+	n, fixed := elems(t)
+	if t.Rank() > 1 {
+		n, fixed = t.Dim(-1).Int()
+	}
+	if fixed && n != len(parts) {
 		return nil, diag.New(BadValue, "the input is "+t.String()).WithHint("give as many numbers as it has elements: " + strconv.Itoa(n))
 	}
 	if t.Rank() == 0 {

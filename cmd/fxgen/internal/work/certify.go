@@ -43,7 +43,7 @@ func (c *captured) certify(ctx context.Context, j *Job, res *Result) (*codegen.T
 	switch {
 	case j.Verb != Gen || j.Tested == TestedNo:
 		return nil, nil
-	case j.Tested == TestedAuto && !c.src.isModel():
+	case j.Tested == TestedAuto && !c.src.hasSamples():
 		return nil, c.atShapes(ctx, j)
 	}
 	if c.ofModule(j) {
@@ -382,7 +382,7 @@ func (c *captured) given(j *Job, res *Result) ([]certificate.Sample, error) {
 	if j.SamplesDir == "" {
 		return nil, nil
 	}
-	if !c.src.isModel() {
+	if !c.src.hasSamples() {
 		return nil, diag.New(BadValue, "-samples "+j.SamplesDir+": "+c.src.Name+" is no .onnx or .pt2 file").
 			WithHint("leave it out: the samples are made up then")
 	}

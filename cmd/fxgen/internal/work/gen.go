@@ -440,12 +440,12 @@ func (c *captured) weightsOrigin(j *Job) (text string, unchosen bool) {
 		return "synthetic:" + seed + random, false
 	case j.Weights != "":
 		return filepath.Base(j.Weights), false
+	case c.src.isModel():
+		return c.src.Name, false
 	case c.src.Model != nil:
 		return "synthetic:" + j.seed() + random, some
 	case c.src.New != nil:
 		return "the constructor of " + c.src.Name, some
-	case c.src.isModel():
-		return c.src.Name, false
 	case c.src.Graph != nil:
 		return "the graph " + c.src.Name, false
 	}

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,11 +12,14 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/gguf"
 	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/onnx"
 	"github.com/gofx-dev/gofx/pt2"
 	"github.com/gofx-dev/gofx/shape"
@@ -182,6 +186,9 @@ func (c *captured) export(j *Job, res *Result) (err error) {
 func (s *Source) about() *codegen.About {
 	if s.pt2 != nil {
 		return s.aboutPT2()
+	}
+	if s.llama != nil {
+		return &codegen.About{Origin: "Generated from " + s.Name}
 	}
 	if s.onnx == nil {
 		return &codegen.About{}
@@ -402,4 +409,56 @@ func (s *Source) aboutPT2() *codegen.About {
 	}
 	about.Inputs, about.Outputs = make([]string, len(s.pt2.Inputs())), make([]string, len(s.pt2.Outputs()))
 	return about
+}
+
+// openGGUF opens the decoder of a language model.
+func openGGUF(path string) (*Source, error) {
+	f, err := gguf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	m, err := models.LoadLlama(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		var e *diag.Error
+		if errors.As(err, &e) && e.Pos.File == "" {
+			c := *e
+			c.Pos.File = path
+			err = &c
+		}
+		return nil, err
+	}
+	c := m.Config
+	entry := &models.Model{Name: filepath.Base(path), Outputs: []string{"logits", "present"}, Dims: map[string]int{"N": 1, "S": 8, "P": 8}, Inputs: []models.InputSpec{
+		{Name: "input_ids", Type: "i64[N,S]", Rule: models.Integers{High: c.VocabSize}},
+		{Name: "past", Type: c.PastType(), Rule: models.Uniform{}},
+	}}
+	return &Source{Name: entry.Name, Outputs: entry.Outputs, path: path, llama: m, Model: entry}, nil
+}
+
+// capturedLlama returns the source with the graph of its decoder, for the types that the job gives.
+func (s *Source) capturedLlama(ctx context.Context, j *Job) (*Source, error) {
+	c := *s
+	var inputs []onnx.Described
+	for _, in := range s.Model.Inputs {
+		inputs = append(inputs, onnx.Described{Name: in.Name, Type: in.ShapeType()})
+		c.Inputs = append(c.Inputs, in.Name)
+	}
+	var err error
+	if c.types, err = typesOf(inputs, c.Inputs, j); err != nil {
+		return nil, err
+	}
+	opts := []fx.Option{fx.Name(graphName(s.Name))}
+	for _, in := range s.Model.Inputs {
+		text := in.Type
+		if t, ok := c.types[in.Name]; ok {
+			text = t.String()
+		}
+		opts = append(opts, fx.Input(in.Name, text))
+	}
+	gm, err := fx.Trace(ctx, s.llama, opts...)
+	if err != nil {
+		return nil, err
+	}
+	c.Graph = gm.Module
+	return &c, nil
 }

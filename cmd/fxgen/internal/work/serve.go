@@ -85,7 +85,7 @@ func TemporaryIn(env []string, folder string) []string {
 }
 
 // withGraph is the source with its graph, where it is a file, or a function that returns one.
-func (s *Source) withGraph(j *Job) (_ *Source, err error) {
+func (s *Source) withGraph(ctx context.Context, j *Job) (_ *Source, err error) {
 	if s.File != "" {
 		if s, err = Open(s.File); err != nil {
 			return nil, err
@@ -98,6 +98,8 @@ func (s *Source) withGraph(j *Job) (_ *Source, err error) {
 		return s.imported(j)
 	case s.pt2 != nil:
 		return s.importedPT2(j)
+	case s.llama != nil:
+		return s.capturedLlama(ctx, j)
 	}
 	return s, nil
 }

@@ -46,6 +46,7 @@ type Source struct {
 	path  string                  // of the file of a model
 	onnx  *onnx.File              // of models, which are imported when the source is captured
 	pt2   *pt2.File               // of programs of torch.export, which are, too
+	llama *models.Llama           // of language models, which are captured then
 	bound []string                // inputs of a model that have a value for good
 	fixed map[string]*array.Array // the values
 	types map[string]shape.Type   // of inputs, in place of the file's
@@ -82,15 +83,17 @@ func Model(m *models.Model) *Source {
 }
 
 // Endings are those of files that are sources.
-var Endings = []string{".fx", ".onnx", ".pt2"}
+var Endings = []string{".fx", ".onnx", ".pt2", ".gguf"}
 
-// Open reads a graph: a folder that was saved, or a file in the text form, in ONNX's format or of torch.export.
+// Open reads a graph: a folder that was saved, or a file in the text form, in ONNX's format, of torch.export or of a language model.
 func Open(path string) (*Source, error) {
 	switch filepath.Ext(path) {
 	case ".onnx":
 		return openONNX(path)
 	case ".pt2":
 		return openPT2(path)
+	case ".gguf":
+		return openGGUF(path)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -134,7 +137,7 @@ type captured struct {
 
 // capture makes the graph of a source. values tells that the weights are needed.
 func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, error) {
-	s, err := s.withGraph(j)
+	s, err := s.withGraph(ctx, j)
 	if err != nil {
 		return nil, err
 	}
@@ -278,8 +281,11 @@ func Unended(name string) string {
 	return name
 }
 
-// isModel reports whether the source is a file that is imported, with types that the job may give.
-func (s *Source) isModel() bool { return s.onnx != nil || s.pt2 != nil }
+// isModel reports whether the source is a file whose inputs have types that the job may give, and its own weights.
+func (s *Source) isModel() bool { return s.hasSamples() || s.llama != nil }
+
+// hasSamples reports whether the source is of a kind that comes with samples of inputs and results.
+func (s *Source) hasSamples() bool { return s.onnx != nil || s.pt2 != nil }
 
 // graphName makes a name for a graph from a source's name.
 func graphName(s string) string {
