@@ -77,11 +77,16 @@ func billOf(path string, at time.Time) ([]byte, error) {
 	}
 	sum := sha256.Sum256(program)
 	b.Metadata.Component.Hashes = []hash{{"SHA-256", hex.EncodeToString(sum[:])}}
+	return indented(b)
+}
+
+// indented writes a document with a line for each value.
+func indented(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	err = e.Encode(b)
+	err := e.Encode(v)
 	return out.Bytes(), err
 }
 

@@ -50,6 +50,18 @@ func (p platform) exe() string {
 // program is the name of the program in an archive.
 func (p platform) program() string { return "fxgen" + p.exe() }
 
+// tags makes programs for Linux static, so that they run where there is no C library: without the engines that load
+// one. On other systems every program uses the system's libraries.
+func (p platform) tags() string {
+	if p.os == "linux" {
+		return staticTag
+	}
+	return ""
+}
+
+// staticTag leaves out what loads libraries while a program runs; package internal/dynlib describes it.
+const staticTag = "nodynlib"
+
 // base is the name, without an ending, of the files for a platform.
 func (p platform) base(version string) string {
 	return "fxgen_" + strings.TrimPrefix(version, "v") + "_" + p.os + "_" + p.arch
@@ -121,7 +133,7 @@ func sumLines(sums map[string]string) []byte {
 // build installs a program for a platform into a folder, and returns its path. The bytes depend on the program's modules
 // and the version of Go alone: neither on the folder, nor on what the environment says of the processor.
 func build(ctx context.Context, env []string, dir, program string, p platform) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "install", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", program)
+	cmd := exec.CommandContext(ctx, "go", "install", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-tags="+p.tags(), program)
 	cmd.Dir = dir
 	cmd.Env = append(slices.Clip(env), "GOPATH="+filepath.Join(dir, "path"), "GOBIN=", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off")
 	var out bytes.Buffer
