@@ -53,7 +53,7 @@ end
 var dockerfile = template.Must(template.New("Dockerfile").Parse(`# fxgen and nothing else, for models in files: docker build -t fxgen . && docker run -v "$PWD:/work" fxgen stats net.onnx
 # Go code needs the go command: FROM an image of Go, with the same ADD.
 FROM scratch
-ARG TARGETARCH=amd64
+ARG TARGETARCH
 ADD {{.Linux}} /bin/
 WORKDIR /tmp
 WORKDIR /work

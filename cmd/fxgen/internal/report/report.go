@@ -41,13 +41,10 @@ func (r *Run) Vet() ([]byte, error) {
 		}
 		f := finding{string(e.Code), "-", text(e)} // as package token prints an unknown place
 		folder := "."
-		if e.Pos.File != "" {
-			folder = path.Dir(filepath.ToSlash(e.Pos.File))
-			at := e.Pos
-			if at.File = e.Pos.File; !filepath.IsAbs(at.File) {
-				at.File = filepath.Join(r.Dir, at.File)
-			}
-			f.Posn = at.String()
+		if at, part := parted(e.Pos, r.Dir); at.File != "" {
+			folder = path.Dir(filepath.ToSlash(at.File))
+			at.File = absolute(at.File, r.Dir)
+			f.Posn, f.Message = at.String(), strings.TrimPrefix(part+": "+f.Message, ": ")
 		}
 		if tree[folder] == nil {
 			tree[folder] = map[string][]finding{}
@@ -84,6 +81,27 @@ func text(e *diag.Error) string {
 	return strings.TrimPrefix(e.Msg+": "+e.Err.Error(), ": ")
 }
 
+// parted takes a place in a model's file apart, such as model.onnx: test_data_set_0: a part of the file is no part of
+// its name.
+func parted(p diag.Pos, dir string) (at diag.Pos, part string) {
+	file, part, found := strings.Cut(p.File, ": ")
+	if !found {
+		return p, ""
+	}
+	if _, err := os.Stat(absolute(p.File, dir)); err == nil { // a file with such a name
+		return p, ""
+	}
+	p.File = file
+	return p, part
+}
+
+func absolute(file, dir string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(dir, file)
+}
+
 // uri names a file: relative ones as they are, absolute ones as a URL.
 func uri(file string) string {
 	slashed := filepath.ToSlash(file)
@@ -108,10 +126,7 @@ func (c *columns) of(p diag.Pos) int {
 	}
 	lines, ok := c.files[p.File]
 	if !ok {
-		at := p.File
-		if !filepath.IsAbs(at) {
-			at = filepath.Join(c.dir, at)
-		}
+		at := absolute(p.File, c.dir)
 		if data, err := os.ReadFile(at); err == nil && filepath.Ext(at) != ".onnx" && len(data) < 16<<20 {
 			lines = strings.Split(string(data), "\n")
 		}

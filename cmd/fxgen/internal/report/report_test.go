@@ -17,11 +17,14 @@ func run(t *testing.T) *Run {
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "a net"), 0o777))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a net", "net.go"), []byte("package net\n\nvar größe = f(1)\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "odd: name"), nil, 0o666))
 	return &Run{Version: "v0.2.0", Dir: dir, Args: []string{"print", "./net#Net"}, ExitCode: 1, Found: diag.List{
 		{Code: "FX2003", Pos: diag.Pos{File: "a net/net.go", Line: 3, Col: 15}, Op: "linear", Phase: "trace", Msg: "sizes differ", Hint: "make them equal",
 			Related: []diag.Related{{Pos: diag.Pos{File: "/abs/other.go", Line: 7}, Msg: "the other size"}}},
 		{Code: "FX8102", Pos: diag.Pos{File: "model.onnx"}, Node: "conv_1", Msg: "no such operator", Err: errors.New("it is new")},
 		{Code: "FX2003", Pos: diag.Pos{File: "a net/net.go", Line: 3}, Msg: "a note", Note: true},
+		{Code: "FX8102", Pos: diag.Pos{File: "model.onnx: test_data_set_0"}, Msg: "differs"},
+		{Code: "FX8102", Pos: diag.Pos{File: "odd: name"}, Msg: "odd"},
 		{Code: "FX0000", Msg: "nobody knows this code"},
 		{Msg: "print has no flag -x", Hint: "fxgen print -h"},
 	}}
@@ -51,6 +54,9 @@ func TestSARIF(t *testing.T) {
 		{"FX8102", 1, "error", sarifMessage{"no such operator: it is new"},
 			[]sarifLocation{{Physical: &physical{artifact{"model.onnx", "%SRCROOT%"}, nil}, Logical: []logical{{"conv_1", "element"}}}}, nil, nil},
 		{"FX2003", 0, "note", sarifMessage{"a note"}, []sarifLocation{{Physical: &physical{artifact{"a%20net/net.go", "%SRCROOT%"}, &region{3, 0}}}}, nil, nil},
+		{"FX8102", 1, "error", sarifMessage{"differs"},
+			[]sarifLocation{{Physical: &physical{artifact{"model.onnx", "%SRCROOT%"}, nil}, Logical: []logical{{"test_data_set_0", "element"}}}}, nil, nil},
+		{"FX8102", 1, "error", sarifMessage{"odd"}, []sarifLocation{{Physical: &physical{artifact{"./odd:%20name", "%SRCROOT%"}, nil}}}, nil, nil},
 		{"FX0000", 2, "error", sarifMessage{"nobody knows this code"}, nil, nil, nil},
 	}, one.Results)
 	require.Equal(t, []sarifInvocation{{[]string{"print", "./net#Net"}, true, 1, []sarifNotification{{"error", sarifMessage{"print has no flag -x\nHint: fxgen print -h"}}}}}, one.Invocations)
@@ -82,6 +88,8 @@ func TestVet(t *testing.T) {
 		"a net": {"fxgen": {{"category": "FX2003", "posn": filepath.Join(r.Dir, "a net", "net.go") + ":3:15", "message": "sizes differ"}}},
 		".": {"fxgen": {
 			{"category": "FX8102", "posn": filepath.Join(r.Dir, "model.onnx"), "message": "no such operator: it is new"},
+			{"category": "FX8102", "posn": filepath.Join(r.Dir, "model.onnx"), "message": "test_data_set_0: differs"},
+			{"category": "FX8102", "posn": filepath.Join(r.Dir, "odd: name"), "message": "odd"},
 			{"category": "FX0000", "posn": "-", "message": "nobody knows this code"},
 			{"posn": "-", "message": "print has no flag -x"}}},
 	}, tree)

@@ -142,10 +142,11 @@ func ruleOf(code diag.Code) sarifRule {
 
 func (c *columns) result(e *diag.Error, rule int) sarifResult {
 	res := sarifResult{RuleID: string(e.Code), RuleIndex: rule, Level: level(e), Message: sarifMessage{full(e)}}
-	if l := c.location(e.Pos); e.Node != "" || l.Physical != nil {
-		if e.Node != "" {
-			l.Logical = []logical{{e.Node, "element"}}
-		}
+	l := c.location(e.Pos)
+	if e.Node != "" {
+		l.Logical = append(l.Logical, logical{e.Node, "element"})
+	}
+	if l.Physical != nil || l.Logical != nil {
 		res.Locations = []sarifLocation{l}
 	}
 	for _, other := range e.Related {
@@ -165,8 +166,12 @@ func (c *columns) result(e *diag.Error, rule int) sarifResult {
 }
 
 func (c *columns) location(p diag.Pos) (l sarifLocation) {
+	p, part := parted(p, c.dir)
 	if p.File == "" {
 		return l
+	}
+	if part != "" {
+		l.Logical = []logical{{part, "element"}}
 	}
 	l.Physical = &physical{Artifact: artifact{URI: uri(p.File)}}
 	if !filepath.IsAbs(p.File) {
