@@ -411,4 +411,13 @@ func TestIncompatibleChangesAreFound(t *testing.T) {
 	require.Error(t, compatible(ctx, io.Discard, root, "v9.9.9"))
 }
 
+// CI installs the version of apidiff that would run without it.
+func TestCIHasTheSameApidiff(t *testing.T) {
+	root, err := repo.Root()
+	require.NoError(t, err)
+	ci, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
+	require.NoError(t, err)
+	require.Contains(t, string(ci), "go install "+apidiffTool+" ")
+}
+
 func TestStderrOfOtherErrors(t *testing.T) { require.Empty(t, stderrOf(errors.New("other"))) }
