@@ -4,7 +4,7 @@ GO ?= go
 FUZZTIME ?= 20000x
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: test race lint gen fuzz cover bench check nightly cold docs systems card card-kit
+.PHONY: test race lint gen fuzz cover bench check nightly cold docs systems card card-kit release trial apidiff
 
 test:
 	$(GO) test ./... && for m in examples/* bench; do $(GO) test -C $$m ./... || exit 1; done
@@ -94,3 +94,16 @@ nightly: systems cold
 	GOFX_NIGHTLY=1 GOFX_CPU=generic $(GO) test -count=1 -timeout 180m -run '$(FIXTURES)' ./cmd/fxgen ./lowering/cpu
 	QEMU_LD_PREFIX=/usr/aarch64-linux-gnu GOARCH=arm64 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m -exec qemu-aarch64 ./diag ./array/... ./shape ./op/expr ./kernel/... ./tracer ./lowering/...
 	$(MAKE) race fuzz FUZZTIME=300000x
+
+# Everything that a release consists of, in DIST; docs/install.md describes it. Nothing is pushed, and without
+# APPLY=-apply the tree stays as it is.
+DIST ?= dist
+release:
+	$(GO) run ./internal/generators/release make -version '$(VERSION)' -o '$(DIST)' $(APPLY)
+
+# What a new user does, with modules made of this tree.
+trial:
+	$(GO) run ./internal/generators/release try
+
+apidiff:
+	$(GO) run ./internal/generators/release apidiff

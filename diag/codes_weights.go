@@ -143,4 +143,11 @@ var weightCodes = []Info{
 		Cure:    "write the call in the form that the message shows; where options come from a variable, pass its lists as arguments",
 		Example: `fxgen fix unfixed.go`,
 	},
+	{
+		//gofx:code cmd/fxgen/internal/cli.codeStale
+		Code: "FX8090", Title: "generated file is stale",
+		Cause:   "fxgen check or diff found a file that is missing, or that differs from what gen would write from the present source",
+		Cure:    "run fxgen gen with the same flags, and commit what it writes",
+		Example: `fxgen check -o ./empty mlp`,
+	},
 }

@@ -22,7 +22,7 @@ func TestReaderFollowsPages(t *testing.T) {
 	require.Equal(t, "after: cat a/note.go\n", string(log))
 }
 
-func TestReaderFindsWhatIsWrong(t *testing.T) {
+func TestReader_findsMistakesOfThePage(t *testing.T) {
 	for name, c := range map[string]struct{ page, want string }{
 		"output":  {"```sh\necho two\n```\n\nprints\n\n```\none\n```\n", "it prints\ntwo"},
 		"command": {"```sh\necho no; exit 3\n```\n", "echo no; exit 3: exit status 3\nno\n"},

@@ -44,8 +44,10 @@ type app struct {
 
 	out     *checked         // the destination of stdout
 	said    []diagnosticJSON // diagnostics so far
-	writers []*writer        // of results
-	lines   bool             // the results are documents, of which the diagnostics are one
+	found   diag.List        // the same for reports, and what results say
+	reports reports
+	writers []*writer // of results
+	lines   bool      // the results are documents, of which the diagnostics are one
 }
 
 // Main runs the command line without the program's name and returns the exit code.
@@ -80,7 +82,7 @@ func Main(args []string, stdout, stderr io.Writer) (code int) {
 	if code != exitOK {
 		a.failed(c)
 	}
-	return code
+	return writeReports(a, args, code)
 }
 
 // heed ends the context at a signal, so that the program undoes unfinished work. Work
@@ -177,12 +179,13 @@ func (a *app) root() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.PersistentFlags().StringVar(&a.maxBytes, "max-bytes", "", "the most memory that a value of a model, or all of its intermediate values, may take, such as 512MiB (half of the machine's, or GOFX_MAX_BYTES)")
+	a.reports.register(root)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.limit() }
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(help(root))
 	root.AddCommand(a.gen(), a.check(), a.diff(), a.run(), a.bench(), a.profile(), a.quant(), a.export(), grad(a), trainCommand(a), a.print(), a.draw(), a.stats(), a.why(), a.compare(), a.bisect(), a.minimise(), lazyCommand(a), compileCommand(a), a.verify(),
-		a.lower(), a.fix(), a.models(), a.ops(), a.passes(), a.devices(), a.explain(), a.licences(), a.version())
+		a.lower(), a.fix(), a.models(), a.ops(), a.passes(), a.devices(), a.explain(), licencesCommand(a), a.version())
 	a.documents(root.Commands())
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false
@@ -240,6 +243,7 @@ func (a *app) fail(err error) int {
 		for _, text := range usage.wrong {
 			fmt.Fprintln(a.stderr, "fxgen: "+text)
 			a.said = append(a.said, diagnosticJSON{Msg: text, Hint: usage.hint()})
+			a.found = append(a.found, &diag.Error{Msg: text, Hint: usage.hint()})
 		}
 		fmt.Fprintln(a.stderr, "    hint: "+usage.hint())
 		return exitUsage
@@ -254,6 +258,7 @@ func (a *app) fail(err error) int {
 		text := strings.TrimSpace(err.Error())
 		fmt.Fprintln(a.stderr, "fxgen: "+text)
 		a.said = append(a.said, diagnosticJSON{Msg: text})
+		a.found = append(a.found, &diag.Error{Msg: text})
 		return exitInput
 	}
 	a.diagnostics(l)

@@ -9,4 +9,5 @@ const (
 	codeKept    diag.Code = "FX8055" // file would be lost
 	codeNoWrite diag.Code = "FX8056" // file cannot be written
 	codeUnfixed diag.Code = "FX8084" // call has to be rewritten by hand
+	codeStale   diag.Code = "FX8090" // generated file is stale
 )

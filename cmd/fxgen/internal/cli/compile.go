@@ -36,14 +36,12 @@ func compileCommand(a *app) *cobra.Command {
 	c := &cobra.Command{Use: "compile -o FILE.go FUNC... | -explain SOURCE", Short: "Write constructors of compiled functions, or tell what a Go function reads and writes", Long: compileHelp}
 	c.Flags().StringVar(&out, "o", "", "Go file to write, in the folder of a package")
 	c.Flags().BoolVar(&explain, "explain", false, "print reads, writes and breaks with their lines")
-	c.Flags().BoolVar(&asJSON, "json", false, "with -explain: print one JSON document")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	c.Flags().BoolVar(&force, "force", false, "replace files that fxgen did not write, or that were changed since")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case explain == (out != ""):
 			return usagef("compile needs -o FILE.go or -explain, one of them")
-		case asJSON && !explain:
-			return usagef("-json is for -explain: what is written is Go")
 		case explain:
 			if err := exactly(1, "one SOURCE")(c, args); err != nil {
 				return err
@@ -52,11 +50,17 @@ func compileCommand(a *app) *cobra.Command {
 		case len(args) == 0:
 			return usagef("compile -o takes the functions to compile, got none")
 		}
-		g, err := compiled(a, out, force, args)
-		if err != nil {
-			return err
+		write := func() error {
+			g, err := compiled(a, out, force, args)
+			if err != nil {
+				return err
+			}
+			return deliver(a, g)
 		}
-		return deliver(a, g)
+		if asJSON {
+			return asDocument(a, write)
+		}
+		return write()
 	}
 	return c
 }

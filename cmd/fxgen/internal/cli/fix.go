@@ -40,7 +40,9 @@ func (a *app) fix() *cobra.Command {
 		case err != nil:
 			return err
 		case write:
-			err = (&writer{ctx: a.ctx, force: true}).write(changed)
+			w := &writer{ctx: a.ctx, force: true}
+			a.writers = append(a.writers, w)
+			err = w.write(changed)
 		default:
 			err = a.printFixes(changed)
 		}

@@ -108,6 +108,7 @@ func (a *app) check() *cobra.Command {
 // judge tells which files on disk are not the generated ones.
 func judge(a *app, g *generated, asJSON bool) error {
 	list := g.differences()
+	outdated(a, list)
 	if asJSON {
 		e := json.NewEncoder(a.stdout)
 		e.SetIndent("", "  ")
@@ -136,7 +137,8 @@ func (a *app) diff() *cobra.Command {
 		for _, path := range g.strays {
 			fmt.Fprintf(a.stdout, "Only on disk: %s\n", path)
 		}
-		if len(stale(g.files))+len(g.strays) > 0 {
+		list := g.differences()
+		if outdated(a, list); len(list) > 0 {
 			return errDiffers
 		}
 		return nil

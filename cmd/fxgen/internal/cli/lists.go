@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/gomod"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/linked"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/internal/near"
@@ -121,8 +124,9 @@ func (a *app) passes() *cobra.Command {
 }
 
 func (a *app) explain() *cobra.Command {
-	return &cobra.Command{
-		Use:   "explain [CODE]",
+	asJSON := false
+	c := &cobra.Command{
+		Use:   "explain [CODE] [flags]",
 		Short: "Explain a diagnostic, or list all",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -131,6 +135,13 @@ func (a *app) explain() *cobra.Command {
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 && asJSON {
+				list := []explanation{}
+				for _, i := range diag.Codes() {
+					list = append(list, explanation{i.Code, i.Title, i.Cause, i.Cure, i.Example})
+				}
+				return a.printJSON(list)
+			}
 			if len(args) == 0 {
 				for _, i := range diag.Codes() {
 					fmt.Fprintf(a.stdout, "%s  %s\n", i.Code, i.Title)
@@ -146,6 +157,9 @@ func (a *app) explain() *cobra.Command {
 				}
 				return bad("there is no diagnostic "+args[0], near.Hint(string(code), known, "fxgen explain lists them"))
 			}
+			if asJSON {
+				return a.printJSON(explanation{i.Code, i.Title, i.Cause, i.Cure, i.Example})
+			}
 			fmt.Fprintf(a.stdout, "%s: %s\n\nCause: %s\n\nCure: %s\n", i.Code, i.Title, i.Cause, i.Cure)
 			if i.Example != "" {
 				fmt.Fprintf(a.stdout, "\nExample:\n\n\t%s\n", strings.ReplaceAll(strings.TrimSpace(i.Example), "\n", "\n\t"))
@@ -153,6 +167,57 @@ func (a *app) explain() *cobra.Command {
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return c
+}
+
+// explanation is a diagnostic in the document of explain.
+type explanation struct {
+	Code    diag.Code `json:"code"`
+	Title   string    `json:"title"`
+	Cause   string    `json:"cause"`
+	Cure    string    `json:"cure"`
+	Example string    `json:"example,omitempty"`
+}
+
+const licencesHelp = `licenses lists the modules that are linked into this fxgen, then those of fxdraw, the program
+that fxgen builds for drawings, each with its version and its licence as an expression of SPDX.
+With MODULE it prints the texts of one, with -texts those of all.`
+
+func licencesCommand(a *app) *cobra.Command {
+	asJSON, texts := false, false
+	c := &cobra.Command{Use: "licenses [MODULE] [flags]", Short: "List the licences of everything that is linked into fxgen", Long: licencesHelp,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("licenses takes at most one MODULE, got %s", counted(len(args), "argument"))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			info, _ := debug.ReadBuildInfo()
+			list := linked.Modules(info)
+			if len(args) == 1 {
+				var names []string
+				for _, m := range list {
+					names = append(names, m.Module)
+				}
+				i := slices.Index(names, args[0])
+				if i < 0 {
+					return bad("no module "+args[0]+" is linked into fxgen", near.Hint(args[0], names, "fxgen licenses lists them"))
+				}
+				list = list[i : i+1]
+			}
+			switch {
+			case asJSON:
+				return a.printJSON(list)
+			case texts || len(args) == 1:
+				return linked.PrintTexts(a.stdout, list)
+			}
+			return linked.Print(a.stdout, list)
+		}}
+	c.Flags().BoolVar(&texts, "texts", false, "print the texts of all modules")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document, with the texts")
+	return c
 }
 
 // versionJSON is the output of version -json.

@@ -32,6 +32,7 @@ func (a *app) diagnostics(l diag.List) {
 	shown.Sort()
 	for _, e := range shown {
 		a.said = append(a.said, asJSON(e))
+		a.found = append(a.found, e)
 	}
 	for _, e := range shown.OneHint() {
 		text := e.Error()

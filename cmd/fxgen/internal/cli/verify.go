@@ -230,8 +230,11 @@ func (a *app) verdictReport(j *work.Job, list []*verdict) error {
 		if errors.Is(v.err, diag.Internal) {
 			end = v.err
 		}
-		if v.State == refused {
+		switch v.State {
+		case refused:
 			a.diagnostics(all(v.err))
+		case differs:
+			a.found = append(a.found, all(v.err)...) // the results say it
 		}
 	}
 	if j.JSON {

@@ -1,4 +1,4 @@
-package cli
+package linked
 
 import (
 	"bytes"
@@ -12,10 +12,10 @@ import (
 )
 
 // What is linked comes from the program; what nobody knows is not claimed.
-func TestLicencesAreOfWhatIsLinked(t *testing.T) {
+func TestModulesAreThoseOfTheProgram(t *testing.T) {
 	cobra, ok := licences.Of("github.com/spf13/cobra")
 	require.True(t, ok)
-	list := licencesOf(&debug.BuildInfo{Deps: []*debug.Module{
+	list := Modules(&debug.BuildInfo{Deps: []*debug.Module{
 		{Path: gomod.Path, Version: "v0.1.0"},
 		{Path: cobra.Path, Version: "v1.99.0"},
 		{Path: "github.com/spf13/pflag", Version: "v1.0.0", Replace: &debug.Module{Path: "example.com/fork", Version: "v0.0.1"}},
@@ -33,13 +33,11 @@ func TestLicencesAreOfWhatIsLinked(t *testing.T) {
 	require.Contains(t, rest, "github.com/goccy/go-graphviz")
 	require.Equal(t, cobra.Version, list[2].OfVersion, "the text is of another version")
 	var out bytes.Buffer
-	require.NoError(t, printLicences(&out, list[2:4]))
+	require.NoError(t, Print(&out, list[2:4]))
 	require.Equal(t, "fxgen  github.com/spf13/cobra  v1.99.0  Apache-2.0  (as of "+cobra.Version+")\nfxgen  example.com/fork        v0.0.1   NOASSERTION\n", out.String())
 	out.Reset()
-	require.NoError(t, printTexts(&out, list[2:4]))
+	require.NoError(t, PrintTexts(&out, list[2:4]))
 	require.Contains(t, out.String(), "==> github.com/spf13/cobra v1.99.0: LICENSE.txt <==\n\n")
 	require.Contains(t, out.String(), "==> example.com/fork v0.0.1: no text is known <==")
-	require.NotEmpty(t, licencesOf(nil), "a program without information")
-	_, err := licenceOf(list, "github.com/spf13/cobre")
-	require.ErrorContains(t, err, "no module github.com/spf13/cobre is linked into fxgen")
+	require.NotEmpty(t, Modules(nil), "a program without information")
 }
