@@ -42,14 +42,7 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		return numbers.opening()
 	})
 	if err != nil {
-		again := c.repeats(image)
-		image.Restore()
-		c.failed.Add(1)
-		if !again {
-			panic(err)
-		}
-		k.clear()
-		k.run() // which fails at its line
+		c.fails(k, image, err)
 		return
 	}
 	c.captures.Add(1)
@@ -97,6 +90,18 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		r.got.Results = nil
 		b.add(c, r)
 	}
+}
+
+// fails runs a call again whose graph could not be computed, so that it fails at its line.
+func (c *core) fails(k *call, image *state.Image, err error) {
+	again := c.repeats(image)
+	image.Restore()
+	c.failed.Add(1)
+	if !again {
+		panic(err)
+	}
+	k.clear()
+	k.run()
 }
 
 // thaw has graphs read the data of tensors that were written: those that the function itself writes, and those that

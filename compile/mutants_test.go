@@ -33,7 +33,7 @@ var mutants = []capturefuzz.Mutation{
 	{Name: "sums are stored as they were", File: "compile/state/diff.go", Old: "x.adds, x.value.u = true, now.u-w.before.u", New: "x.adds = false"},
 	{Name: "entries of maps stay", File: "compile/state/replay.go", Old: "\t\t\te.as.remove(at, e.key)\n", New: "\t\t\t_ = at\n"},
 	{Name: "the role of tensors is lost", File: "compile/record.go", Old: "\tif f.Param {\n", New: "\tif f.Param && f.Frozen {\n"},
-	{Name: "a mistake leaves what was stored", File: "compile/capture.go", Old: "\t\timage.Restore()\n", New: ""},
+	{Name: "a mistake leaves what was stored", File: "compile/capture.go", Old: "\timage.Restore()\n", New: ""},
 	{Name: "looking at data is not noticed", File: "lazy/engine.go", Old: "\ts.capture.refuse(what + \" looks at data\")\n", New: ""},
 	{Name: "tensors from before the call are constants", File: "lazy/capture.go", Old: "!k.frozen[m.Root().ID()] && m.Array().Storage().Born() <= k.start", New: "m == nil"},
 	{Name: "packages are known by the last part of their paths", File: "compile/state/names.go", Old: "unescaped(f.Function[:folder] + path), File", New: "unescaped(f.Function[:0*folder] + path), File"},

@@ -17,20 +17,20 @@ import (
 func init() {
 	log.SetOutput(io.Discard)
 	programs = append(programs,
-		one("Logging", "effect", Logging, CompileLogging, counts{1, 5, 0}),
-		one("Told", "effect", Told, CompileTold, counts{1, 5, 0}),
-		one("ToldByMethod", "effect", ToldByMethod, CompileToldByMethod, counts{1, 5, 0}),
-		program{"ToldByArgument", "effect", func(w *world) []any { return []any{ToldByArgument(w.M, w.X, w.M.Depth > 2)} }, func(o ...compile.Option) (func(*world) []any, func() compile.Stats) {
+		one("Logging", "break", Logging, CompileLogging, counts{1, 5, 0}),
+		one("Told", "break", Told, CompileTold, counts{1, 5, 0}),
+		one("ToldByMethod", "break", ToldByMethod, CompileToldByMethod, counts{1, 5, 0}),
+		program{"ToldByArgument", "break", func(w *world) []any { return []any{ToldByArgument(w.M, w.X, w.M.Depth > 2)} }, func(o ...compile.Option) (func(*world) []any, func() compile.Stats) {
 			f := CompileToldByArgument(o...)
 			return func(w *world) []any { return []any{f.Call(w.M, w.X, w.M.Depth > 2)} }, f.Stats
 		}, counts{1, 5, 0}},
-		one("ToldByLayers", "effect", ToldByLayers, CompileToldByLayers, counts{1, 5, 0}),
-		one("ToldByGlobal", "effect", ToldByGlobal, CompileToldByGlobal, counts{1, 5, 0}),
-		one("PrintsDeep", "effect", PrintsDeep, CompilePrintsDeep, counts{1, 5, 0}),
-		one("PrintsLarge", "effect", PrintsLarge, CompilePrintsLarge, counts{1, 5, 0}),
-		one("AsksTime", "effect", AsksTime, CompileAsksTime, counts{0, 0, 6}),
-		one("Reports", "effect", Reports, CompileReports, counts{2, 4, 0}),
-		one("Counted", "effect", Counted, CompileCounted, counts{0, 0, 6}),
+		one("ToldByLayers", "break", ToldByLayers, CompileToldByLayers, counts{1, 5, 0}),
+		one("ToldByGlobal", "break", ToldByGlobal, CompileToldByGlobal, counts{1, 5, 0}),
+		one("PrintsDeep", "break", PrintsDeep, CompilePrintsDeep, counts{1, 5, 0}),
+		one("PrintsLarge", "break", PrintsLarge, CompilePrintsLarge, counts{1, 5, 0}),
+		one("AsksTime", "break", AsksTime, CompileAsksTime, counts{0, 0, 6}),
+		one("Reports", "break", Reports, CompileReports, counts{2, 4, 0}),
+		one("Counted", "break", Counted, CompileCounted, counts{0, 0, 6}),
 	)
 }
 

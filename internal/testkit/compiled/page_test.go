@@ -40,7 +40,7 @@ func page() string {
 	fmt.Fprintf(&b, "# Programs of compiled functions\n\nWritten by `go test ./internal/testkit/compiled -run Page -update`. [compile.md](compile.md) says what compiled functions are; the rows name the programs and tests that hold them.\n\n")
 	fmt.Fprintf(&b, "## Programs\n\n`internal/testkit/compiled` has %d programs. Each is called as it is, compiled, and in a lazy session, in three worlds that are alike. Words of the worlds are changed between calls, each one that the program\n"+
 		"reads and some of the others, and after each call results, arguments, globals and which values are one are compared. The numbers of records, hits and misses of six calls are asserted program by program.\n\n| class | programs | with a record | run as they are |\n|---|---|---|---|\n", len(programs))
-	for _, class := range slices.Sorted(maps.Keys(shares)) {
+	for _, class := range append(slices.Sorted(maps.Keys(shares)), "break") {
 		n, with := 0, 0
 		for _, p := range programs {
 			if p.class == class {

@@ -20,30 +20,36 @@ import (
 // Table has the fields and elements of a table.
 type Table struct{ fields, elems map[string]bool }
 
-// File is a generated file.
-type File struct {
-	t *testing.T
-	f *ast.File
+// Files are generated files.
+type Files struct {
+	t   *testing.T
+	all []*ast.File
 }
 
-// Open reads a generated file.
-func Open(t *testing.T, file string) File {
+// Open reads generated files.
+func Open(t *testing.T, files ...string) Files {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-	if err != nil {
-		t.Fatal(err)
+	var all []*ast.File
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, f)
 	}
-	return File{t, f}
+	return Files{t, all}
 }
 
 // Table returns the table of a constructor.
-func (f File) Table(constructor string) Table {
+func (f Files) Table(constructor string) Table {
 	f.t.Helper()
-	for _, d := range f.f.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.Name == constructor {
-			table := Table{map[string]bool{}, map[string]bool{}}
-			ast.Inspect(fn, table.entry)
-			return table
+	for _, file := range f.all {
+		for _, d := range file.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.Name == constructor {
+				table := Table{map[string]bool{}, map[string]bool{}}
+				ast.Inspect(fn, table.entry)
+				return table
+			}
 		}
 	}
 	f.t.Fatal("there is no ", constructor)
