@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/compile"
 	"github.com/gofx-dev/gofx/compile/state"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -111,4 +112,18 @@ func TestSliceWrittenThroughTensor(t *testing.T) {
 	for range 3 {
 		j.each(func(in *floatsIn) { in.F[0], in.F[1] = 1, 2 }).call()
 	}
+}
+
+// A record that took a weight for a constant is compared with a graph that does so, also after the weight has been
+// written so often that later graphs read it.
+func TestAuditOfConstants(t *testing.T) {
+	f := compile.New(weightTable, func(in *weightIn, out *oneOut) { out.R = in.M.W.MulScalar(2) }, compile.LiftAfter(1), compile.Audit(1))
+	m := &weighted{tensor.StateParam(array.New(array.F32, 2))}
+	for n := range 4 {
+		for range 3 {
+			require.Equal(t, m.W.MulScalar(2).String(), f.Call(weightIn{m, vec(1)}).R.String(), "%d\n%s", n, f.Stats())
+		}
+		m.W.AddScalarInPlace(1)
+	}
+	require.Positive(t, f.Stats().Records)
 }

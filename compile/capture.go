@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"maps"
 	"math"
 
 	"github.com/gofx-dev/gofx/compile/state"
@@ -13,7 +14,8 @@ import (
 // already, which is compared with it. The lock is held for writing.
 func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	defer using.Unlock()
-	image, why := c.schema.Walk(k.in, k.out, b.thawed)
+	thawed := b.reads(fits)
+	image, why := c.schema.Walk(k.in, k.out, thawed)
 	if why != nil {
 		c.refuse(b, why)
 		c.plain(k, why)
@@ -46,7 +48,7 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		return
 	}
 	c.captures.Add(1)
-	if thawed := b.thaw(c, image); thawed {
+	if b.thaw(c, image) {
 		return
 	}
 	if why == nil && got.Why != "" {
@@ -61,7 +63,7 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		return
 	}
 	if why == nil {
-		r, why = c.record(image, replay, got, numbers)
+		r, why = c.record(image, replay, got, numbers, thawed)
 		if numbers != nil && why != nil { // a target may have no symbols
 			b.shut(numbers)
 			return
@@ -70,10 +72,7 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	if numbers != nil {
 		numbers.like = nil
 	}
-	differs := ""
-	if fits != nil {
-		differs = fits.compared(r, why, forecast, c.opts.lower.Exact)
-	}
+	differs := fits.compared(r, why, forecast, c.opts.lower.Exact)
 	if r != nil && fits != nil {
 		r.leave()
 	}
@@ -102,6 +101,15 @@ func (c *core) fails(k *call, image *state.Image, err error) {
 	}
 	k.clear()
 	k.run()
+}
+
+// reads returns the tensors that a graph reads at each call though it could take them for constants. A call that is compared with
+// a record is captured as that was.
+func (b *bucket) reads(fits *record) map[string]bool {
+	if fits != nil {
+		return fits.thawed
+	}
+	return maps.Clone(b.thawed)
 }
 
 // thaw has graphs read the data of tensors that were written: those that the function itself writes, and those that

@@ -26,7 +26,8 @@ type record struct {
 	proven atomic.Bool  // a second call has shown that it makes new objects
 	words  []state.Word // of the call that was recorded
 	sizes  []state.Sized
-	open   *opened // the numbers that are inputs, nil for none
+	open   *opened         // the numbers that are inputs, nil for none
+	thawed map[string]bool // tensors that the graph reads though it could take them for constants
 }
 
 // leave closes the graph once nobody uses it.
@@ -37,7 +38,7 @@ func (r *record) leave() {
 }
 
 // record makes the record of a call.
-func (c *core) record(image *state.Image, replay *state.Replay, got *lazy.Captured, open *opened) (*record, *state.Refusal) {
+func (c *core) record(image *state.Image, replay *state.Replay, got *lazy.Captured, open *opened, thawed map[string]bool) (*record, *state.Refusal) {
 	run, err := c.opts.target.Compile(got.Module, c.opts.lower)
 	if err != nil {
 		return nil, &state.Refusal{Why: "the target refuses the graph: " + err.Error()}
@@ -46,7 +47,7 @@ func (c *core) record(image *state.Image, replay *state.Replay, got *lazy.Captur
 	for _, w := range got.Writes {
 		writes = append(writes, w.Tensor)
 	}
-	r := &record{stores: replay, got: got, text: got.Module.String(), calls: calls(got), outs: len(got.Results), run: run, words: image.Words(), sizes: image.Sizes(), open: open}
+	r := &record{stores: replay, got: got, text: got.Module.String(), calls: calls(got), outs: len(got.Results), run: run, words: image.Words(), sizes: image.Sizes(), open: open, thawed: thawed}
 	r.guard = image.Guard(writes, replay.Caps(), r.paths(), open.symbols())
 	r.users.Store(1)
 	r.proven.Store(replay.Proven())
@@ -156,10 +157,12 @@ func (r *record) forecast(k *call) []*array.Array {
 	return out
 }
 
-// compared says how a record that fits a call differs from what the function did, "" where it does not. Values are
+// compared says how a record that fits a call differs from what the function did, "" where it does not, or where there is none. Values are
 // compared where the graph's are exact.
 func (r *record) compared(now *record, why *state.Refusal, forecast []*array.Array, exact bool) string {
 	switch {
+	case r == nil:
+		return ""
 	case why != nil:
 		return "a record fits the call, but no record can be made of it: " + why.Why
 	case r.open == nil && r.text != now.text || !r.fits(now.got, now.words):
