@@ -330,7 +330,7 @@ func TestKernelPackagesRun(t *testing.T) {
 	})
 	t.Run("dependencies", func(t *testing.T) {
 		out := goTool(t, dir, nil, "list", "-deps", "./mlp")
-		own := map[string]bool{"array": true, "array/safetensors": true, "internal/mapfile": true, "internal/scan": true, "kernel": true, "diag": true}
+		own := map[string]bool{"array": true, "array/safetensors": true, "internal/blocks": true, "internal/mapfile": true, "internal/scan": true, "kernel": true, "diag": true}
 		for _, p := range strings.Fields(out) {
 			if rest, ok := strings.CutPrefix(p, "github.com/gofx-dev/gofx/"); ok {
 				require.True(t, own[rest] || strings.HasPrefix(rest, "kernel/internal/"), p)

@@ -36,7 +36,7 @@ const DefaultBlock = 256
 // together, and products of fewer rows than leastBlock may sum in another order.
 const (
 	blockUnit  = 32
-	leastBlock = 16
+	leastBlock = 17
 )
 
 // Decoder is a network that was captured and planned once, for texts of all lengths. Many goroutines
