@@ -376,7 +376,7 @@ func chainTimes(n int) (session, eager time.Duration, err error) {
 	return session, eager, err
 }
 
-// countGuards counts what calls do besides running their graphs: W36.
+// countGuards counts the work of calls except running their graphs: W36.
 func countGuards() (list []Count, err error) {
 	for _, c := range compiledCases() {
 		counts, err := guardsOf(c)

@@ -48,7 +48,7 @@ func (l *sessions) close() {
 	l.closed = true
 }
 
-// exclusiveLend runs a call of which there is to be no record. The lock is held for writing.
+// exclusiveLend runs a call that is not to be recorded. The caller has locked using for writing; exclusiveLend unlocks it.
 func (c *core) exclusiveLend(k *call, why *state.Refusal) {
 	defer using.Unlock()
 	image, no := c.schema.Walk(k.in, k.out, nil)

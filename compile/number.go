@@ -101,8 +101,8 @@ func (b *bucket) near(c *core, k *call, image *state.Image, fits *record) (open 
 	return open, list
 }
 
-// opening finds the numbers that become inputs: those at the paths of open, by a record that fits but for
-// them. It returns nil where there is none, or the graphs differ in another way.
+// opening finds the numbers that become inputs: those at the paths of open, by a record that fits in everything
+// except them. It returns nil where there is none, or the graphs differ in another way.
 func opening(near []*record, image *state.Image, open map[string]bool, got *lazy.Captured) *opened {
 	words, shapes := image.Words(), image.Sizes()
 	for _, old := range near {

@@ -33,7 +33,7 @@ import (
 // activations to 8 bits, in one block of 256 for Q4_K. Those of gofx are compared with f32 weights in a test.
 const tolerance = 0.15
 
-// job is what is measured: tokens after others.
+// job is one measurement: tokens after others.
 type job struct {
 	name      string
 	past, ids int

@@ -142,7 +142,7 @@ func synthetic() []byte {
 	return append(w.b, data.b...)
 }
 
-// fill appends n weights, whose products with what is about 1 are about 1, and then what is missing to 32 bytes.
+// fill appends n weights, whose products with numbers near 1 are near 1, and pads them to 32 bytes.
 func (w *writer) fill(name string, columns, n int) {
 	s := models.NewStream("llm", name)
 	scale := 3 / math.Sqrt(float64(columns))

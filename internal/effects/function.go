@@ -121,7 +121,7 @@ func (f *facts) told(pos token.Pos, what, why string, lazy bool, call ssa.CallIn
 	f.opaque[len(f.opaque)-1].call = call
 }
 
-// apart is unknown for what is given no tensor, gives none, and waits for nobody, where lazy is set.
+// apart is unknown, with lazy set for code that is given no tensor, gives none, and waits for nobody.
 func (f *facts) apart(pos token.Pos, what, why string, lazy bool) {
 	f.opaque = append(f.opaque, f.spot(Place{Line: f.line(pos), What: what, Why: why, Lazy: lazy}))
 }

@@ -19,7 +19,7 @@ type Number struct {
 	Exprs      []Expr // what operators are given, each once
 }
 
-// Expr is what is computed with a number, in this order.
+// Expr is the arithmetic that is done with a number, in this order.
 type Expr []Term
 
 // Term is a step of an Expr.

@@ -13,7 +13,7 @@ type spot struct {
 	Place
 	fn   *ssa.Function
 	at   *ssa.BasicBlock     // nil for all of the function
-	call ssa.CallInstruction // nil for what is no call of the standard library
+	call ssa.CallInstruction // nil except for calls of the standard library
 }
 
 // called is a function that a block calls, or makes to a value. Without a block, nothing is known of when.

@@ -41,7 +41,7 @@ func (c Cond) String() string {
 	return name + " " + c.Op.String() + " " + value
 }
 
-// conditions is what is known of the branches on the way to a block: one of the lists holds, all of it. A list without
+// conditions are the branches on the way to a block, as far as they are known: one of the lists holds, all of it. A list without
 // conditions always holds, and no list tells that the block is on no way.
 type conditions [][]Cond
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/internal/blocks"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
@@ -36,24 +37,44 @@ func TestReference(t *testing.T) {
 			require.NoError(t, err, "%s: %s", o.Name, s.Name)
 			require.GreaterOrEqual(t, len(got), len(want))
 			for k := range want {
-				near(t, o.Name+": "+s.Name, want[k], got[k])
+				near(t, o.Name+": "+s.Name, want[k], got[k], blockTerms(o, s))
 			}
 		}
 	}
 	require.Equal(t, quantOps, seen)
 }
 
-// near requires results to be within one quantum, or close where they are floats.
-func near(t *testing.T, what string, want, got *array.Array) {
+// blockTerms are, for each result of block_linear, the sum of the sizes of the terms that are added; nil for other operators.
+func blockTerms(o *op.Op, s op.Sample) []float64 {
+	if o != std.BlockLinear {
+		return nil
+	}
+	x, weight := array.Contiguous(array.Cast(s.In[0], array.F32)), array.Contiguous(s.In[1])
+	f, n, k := blocks.Lookup(s.Attrs.(std.BlockAttrs).Format), weight.Shape()[0], x.Shape()[len(x.Shape())-1]
+	w := make([]float32, n*k)
+	f.Decode(w, array.Data[uint8](weight))
+	var terms []float64
+	for row := range x.Len() / max(1, k) {
+		for c := range n {
+			sum := 0.0
+			for p := range k {
+				sum += math.Abs(array.Float64At(x, row*k+p) * float64(w[c*k+p]))
+			}
+			terms = append(terms, sum)
+		}
+	}
+	if k == 0 {
+		return nil // the bias alone
+	}
+	return terms
+}
+
+// near requires results to be within one quantum, or close where they are floats: within eight roundings of the sizes of
+// their terms where these are given, because sums that end near 0 have large ones.
+func near(t *testing.T, what string, want, got *array.Array, terms []float64) {
 	t.Helper()
 	require.Equal(t, want.DType(), got.DType(), what)
 	require.Equal(t, want.Shape(), got.Shape(), what)
-	size := 1.0 // of the largest result: sums that end near 0 have terms of such a size, in whatever order they are added
-	for i := range want.Len() {
-		if w := math.Abs(array.Float64At(want, i)); !math.IsInf(w, 0) && !math.IsNaN(w) {
-			size = max(size, w)
-		}
-	}
 	for i := range want.Len() {
 		w, g := array.Float64At(want, i), array.Float64At(got, i)
 		switch d := want.DType(); {
@@ -62,7 +83,11 @@ func near(t *testing.T, what string, want, got *array.Array) {
 			if d != array.F32 {
 				tol = 1e-2
 			}
-			require.InDelta(t, w, g, tol*size, what)
+			bound := tol * max(1, math.Abs(w))
+			if terms != nil {
+				bound = max(bound, terms[i]*0x8p-24)
+			}
+			require.InDelta(t, w, g, bound, what)
 		case d == array.I32:
 			require.Equal(t, w, g, what)
 		default:

@@ -32,7 +32,7 @@ func (p published) tag() string {
 	return p.dir + "/" + p.version.Version
 }
 
-// checkVersion refuses what is no version of gofx's module path.
+// checkVersion refuses a text that is no version of gofx's module path.
 func checkVersion(version string) error {
 	if !semver.IsValid(version) || semver.Canonical(version) != version {
 		return fmt.Errorf("got version %q, want one such as v0.1.0", version)

@@ -299,7 +299,7 @@ func TestBillNamesEverything(t *testing.T) {
 	}
 }
 
-// The test's own binary has a bill of its own, but for the modules that only tests link.
+// The bill of a program that go build made is JSON of CycloneDX.
 func TestBillOfABinaryIsJSON(t *testing.T) {
 	root := tree(t, map[string]string{"go.mod": small["go.mod"], "cmd/hello/main.go": "package main\n\nfunc main() {}\n"})
 	bin := filepath.Join(t.TempDir(), "hello")

@@ -34,7 +34,7 @@ func init() {
 	)
 }
 
-// listen runs f, and returns what is logged meanwhile, with the lines of the calls.
+// listen runs f, and returns the lines that are logged meanwhile, with the positions of the calls.
 func listen(f func()) string {
 	var b bytes.Buffer
 	flags, old := log.Flags(), slog.Default()

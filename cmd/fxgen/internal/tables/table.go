@@ -163,7 +163,7 @@ func conditions(all []effects.Cond) jen.Code {
 	return list(statePath, "Cond", rows)
 }
 
-// exprs prints what is computed with a number.
+// exprs prints the arithmetic that code does with a number.
 func exprs(all []effects.Expr) jen.Code {
 	var rows []jen.Code
 	for _, e := range all {

@@ -12,7 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// Traced has words on which it depends what is done for people.
+// Traced has words that decide which lines are written for people.
 type Traced struct {
 	Debug   bool
 	Quiet   bool

@@ -94,7 +94,7 @@ func (b *block) at(disp int) Mem {
 	return at(b.p, b.disp+disp)
 }
 
-// start loads what is the same for all blocks.
+// start loads the registers that are the same for all blocks.
 func (b *block) start() {
 	if b.f.elements == 256 {
 		b.scales = b.AllocLocal(128)
