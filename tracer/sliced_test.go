@@ -59,14 +59,14 @@ func TestSlicesOfState(t *testing.T) {
 			y := m.Acc.MulScalar(2)
 			m.data[0] = 0
 			return y
-		}, "its field data is a Go slice"},
+		}, "the field data of the model is a Go slice"},
 		"a number is read": {func(m *sliced, x *tensor.Tensor) *tensor.Tensor {
 			m.add(x)
 			if m.data[len(m.data)-1] > 2 {
 				return x
 			}
 			return x.Neg()
-		}, "its field data is a Go slice"},
+		}, "the field data of the model is a Go slice"},
 		"another number": {func(m *sliced, x *tensor.Tensor) *tensor.Tensor {
 			y := x.Mul(m.Acc)
 			m.data[len(m.data)-1] += 3

@@ -60,8 +60,8 @@ func (s *sources) slicesOf(m *memory) {
 		return
 	}
 	if field := tensor.SliceOver(s.t.root, st); field != "" {
-		s.t.report((&diag.Error{Code: UnseenWrite, Msg: "the model writes to a tensor of whose memory its field " + field[1:] + " is a Go slice: the graph does not see what Go code reads and writes through that",
-			Hint: "keep no slice of the tensor: read and write it by calls of tensors, or keep the numbers apart from it"}).At(s.t.rec.Eager.StorageOf(m).Written))
+		s.t.report((&diag.Error{Code: UnseenWrite, Msg: "the field " + field[1:] + " of the model is a Go slice of the memory of a tensor that the model writes to here: the graph sees neither what Go code reads through the slice nor what it writes",
+			Hint: "read and write the tensor by calls of tensors, and drop the field, or give it memory of its own"}).At(s.t.rec.Eager.StorageOf(m).Written))
 	}
 }
 

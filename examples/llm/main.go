@@ -132,6 +132,9 @@ type times struct {
 }
 
 func (t times) report(w io.Writer, prompt int) {
+	if t.prompt == 0 { // the prompt was not read
+		return
+	}
 	fmt.Fprintf(w, "%d tokens of the prompt: %.1f tokens/s", prompt, float64(prompt)/t.prompt.Seconds())
 	if t.n > 0 {
 		fmt.Fprintf(w, "; %d tokens after the first: %.1f tokens/s", t.n, float64(t.n)/t.rest.Seconds())

@@ -108,6 +108,7 @@ func TestWrongFlags(t *testing.T) {
 	} {
 		var out, report bytes.Buffer
 		require.ErrorContains(t, run(context.Background(), &out, &report, o), want)
+		require.NotContains(t, report.String(), "Inf")
 	}
 }
 

@@ -32,7 +32,7 @@ func TestBlockLinear(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for _, name := range blocks.Names() {
 		f := blocks.Lookup(name)
-		for i := range 12 {
+		for i := range 100 {
 			m, n, k := 1+i%6, 1+r.IntN(5), f.Elements*(1+r.IntN(5))
 			switch i {
 			case 6:
@@ -77,7 +77,7 @@ func TestWidenBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
 	for _, name := range blocks.Names() {
 		f := blocks.Lookup(name)
-		for i := range 12 {
+		for i := range 100 {
 			count := 1 + r.IntN(5)
 			src, dst := guardedBytes(t, r, count*f.Bytes, i%2 == 0), kerneltest.GuardedFloats(t, r, count*f.Elements, i%2 == 0)
 			if i >= 4 {
