@@ -29,7 +29,7 @@ var features = []row{
 	{"M-21", "random numbers", "Dropped, Random, Shuffles, compile.TestRandomDraws", ""},
 	{"M-22", "the share of programs that is captured", "internal/testkit/compiled.TestShares", ""},
 	{"M-23", "the cost of guards", "compile.TestHitAllocatesNothing, compile/state.TestCheckAllocatesNothing, compile/state.BenchmarkCheck", ""},
-	{"M-24", "what cannot be captured runs as it is, with the reason", "compile.TestObservation, compile.TestUnknownType", ""},
+	{"M-24", "what cannot be captured runs in a session, or as it is, with the reason", "compile.TestObservation, compile.TestUnknownType", ""},
 	{"M-25", "identity", "compile.TestDroppedReceiver, compile.TestWrittenWeight", ""},
 }
 
