@@ -3,7 +3,6 @@ package narrow
 import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/blocks"
-	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 	"github.com/gofx-dev/gofx/kernel/internal/half"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
@@ -50,7 +49,7 @@ func (s BlockLinear) Run(w *par.Workspace, out, in []*array.Array) {
 	}
 	mark := w.Mark()
 	j := par.TakeJob[blockJob](w)
-	*j = blockJob{m: m, n: n, k: k, x: operand.Load[float32](w, x), dst: operand.Result[float32](w, out[0]),
+	*j = blockJob{product: product{m: m, n: n, k: k, x: operand.Load[float32](w, x), dst: operand.Result[float32](w, out[0])},
 		weight: operand.LoadSame[uint8](w, weight), format: f, row: weight.Dim(1)}
 	if k == 0 {
 		clear(j.dst)
@@ -77,20 +76,14 @@ func blockFormat(step, name string, weight *array.Array) *blocks.Format {
 
 // blockJob is a product with weights in blocks.
 type blockJob struct {
-	m, n, k int
-	ldx     int
-	x, dst  []float32
-	weight  []uint8
-	format  *blocks.Format
-	row     int // bytes
-
-	wide  []float32 // columns as floats, from first on
-	first int
-	alone bool      // one row, in the order of half.BlockOrder
-	sums  []float32 // of 32 elements of that
+	product
+	weight []uint8
+	format *blocks.Format
+	row    int       // bytes
+	alone  bool      // one row, in the order of half.BlockOrder
+	sums   []float32 // of 32 elements of that
 }
 
-// run computes the product; see int4Job.run.
 func (j *blockJob) run(w *par.Workspace) {
 	if j.m == 1 {
 		x, sums := par.Scratch[float32](w, j.k), par.Scratch[float32](w, j.k/half.UnpackBlock)
@@ -99,17 +92,7 @@ func (j *blockJob) run(w *par.Workspace) {
 			j.x, j.sums = x, sums
 		}
 	}
-	if j.m <= unpackMost {
-		j.x, j.ldx = spread(w, j.x, j.m, j.k)
-		w.Parallel(j.n, max(1, par.GemmWork/(j.m*j.k)), j)
-		return
-	}
-	j.wide = par.Scratch[float32](w, min(j.n, unpackCols)*j.k)
-	for j.first = 0; j.first < j.n; j.first += unpackCols {
-		cols := min(unpackCols, j.n-j.first)
-		w.Parallel(cols, max(1, par.PackWork/j.k), j)
-		gemm.Gemm(w, false, true, j.m, cols, j.k, j.x, j.k, j.wide[:cols*j.k], j.k, j.dst[j.first:], j.n, false)
-	}
+	j.product.run(w, j)
 }
 
 // Do computes columns [lo, hi), or makes them floats; see halfJob.Do.

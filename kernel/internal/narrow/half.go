@@ -46,12 +46,12 @@ func (HalfLinear) Run(w *par.Workspace, out, in []*array.Array) {
 	}
 	mark := w.Mark()
 	j := par.TakeJob[halfJob](w)
-	*j = halfJob{m: m, n: n, k: k, x: operand.Load[float32](w, x), dst: operand.Result[float32](w, out[0]),
+	*j = halfJob{product: product{m: m, n: n, k: k, x: operand.Load[float32](w, x), dst: operand.Result[float32](w, out[0])},
 		weight: loadHalves(w, weight), brain: weight.DType() == array.BF16}
 	if k == 0 {
 		clear(j.dst)
 	} else {
-		j.run(w)
+		j.run(w, j)
 	}
 	addBias(j.dst, linearBias(w, step, operand.At(in, 2), n))
 	operand.Store(out[0], j.dst)
@@ -158,28 +158,9 @@ func loadHalves(w *par.Workspace, a *array.Array) []uint16 {
 
 // halfJob is a product with weights of 16 bits.
 type halfJob struct {
-	m, n, k int
-	ldx     int
-	x, dst  []float32
-	weight  []uint16
-	brain   bool // bf16
-
-	wide  []float32 // widened columns, from first on
-	first int
-}
-
-func (j *halfJob) run(w *par.Workspace) {
-	if j.m <= unpackMost {
-		j.x, j.ldx = spread(w, j.x, j.m, j.k)
-		w.Parallel(j.n, max(1, par.GemmWork/(j.m*j.k)), j)
-		return
-	}
-	j.wide = par.Scratch[float32](w, min(j.n, unpackCols)*j.k)
-	for j.first = 0; j.first < j.n; j.first += unpackCols {
-		cols := min(unpackCols, j.n-j.first)
-		w.Parallel(cols, max(1, par.PackWork/j.k), j)
-		gemm.Gemm(w, false, true, j.m, cols, j.k, j.x, j.k, j.wide[:cols*j.k], j.k, j.dst[j.first:], j.n, false)
-	}
+	product
+	weight []uint16
+	brain  bool // bf16
 }
 
 // Do computes columns [lo, hi), or widens them. Four rows share each pass over the

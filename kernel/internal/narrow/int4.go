@@ -2,7 +2,6 @@ package narrow
 
 import (
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 	"github.com/gofx-dev/gofx/kernel/internal/half"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
@@ -131,7 +130,7 @@ func (s Int4Linear) Run(w *par.Workspace, out, in []*array.Array) {
 	}
 	mark := w.Mark()
 	j := par.TakeJob[int4Job](w)
-	*j = int4Job{m: m, n: n, groups: groups, blocks: s.Group / half.UnpackBlock, full: full, dst: operand.Result[float32](w, out[0]),
+	*j = int4Job{product: product{m: m, n: n, k: full, dst: operand.Result[float32](w, out[0])}, groups: groups, blocks: s.Group / half.UnpackBlock,
 		weight: operand.LoadSame[uint8](w, weight), scale: operand.LoadSame[float32](w, scale)}
 	if zero != nil {
 		j.zero = operand.LoadSame[uint8](w, zero)
@@ -173,53 +172,40 @@ func evenFirst(x []float32) {
 
 // int4Job is a product with weights of 4 bits.
 type int4Job struct {
-	m, n           int
+	product            // k is padded
 	groups, blocks int // of a column, of a group
-	full           int // k, padded
-	ldx            int
-	x, dst         []float32
 	weight         []uint8
 	scale          []float32
 	zero           []uint8
 	sums           []float32 // of each group of each row of x, for zero points
-
-	wide  []float32 // unpacked columns, from first on
-	first int
-	alone bool // one row, in the order of half.RowOrder
+	alone          bool      // one row, in the order of half.RowOrder
 }
 
-// run computes the product with x [m, k]. Up to unpackMost rows weights are widened in
-// registers, each time they pass; for more rows unpackCols columns at a time are
-// widened to scratch, which a product reads from the second cache.
+// run computes the product with x [m, k].
 func (j *int4Job) run(w *par.Workspace, x []float32, k int) {
 	if j.m <= unpackMost {
 		j.multiplyFewRows(w, x, k)
 		return
 	}
-	if j.x, j.ldx = x, j.full; k != j.full {
-		j.x = par.Scratch[float32](w, j.m*j.full)
-		padRows(j.x, x, j.m, k, j.full, j.full)
+	if j.x, j.ldx = x, j.k; k != j.k {
+		j.x = par.Scratch[float32](w, j.m*j.k)
+		padRows(j.x, x, j.m, k, j.k, j.k)
 	}
-	j.wide = par.Scratch[float32](w, min(j.n, unpackCols)*j.full)
-	for j.first = 0; j.first < j.n; j.first += unpackCols {
-		cols := min(unpackCols, j.n-j.first)
-		w.Parallel(cols, max(1, par.PackWork/j.full), j)
-		gemm.Gemm(w, false, true, j.m, cols, j.full, j.x, j.full, j.wide[:cols*j.full], j.full, j.dst[j.first:], j.n, false)
-	}
+	j.panels(w, j)
 }
 
 // multiplyFewRows computes the product of few rows.
 func (j *int4Job) multiplyFewRows(w *par.Workspace, x []float32, k int) {
-	if j.ldx = j.full; j.m > 1 && j.full%pageFloats == 0 {
+	if j.ldx = j.k; j.m > 1 && j.k%pageFloats == 0 {
 		j.ldx += spreadBy
 	}
 	j.x = par.Scratch[float32](w, j.m*j.ldx)
-	padRows(j.x, x, j.m, k, j.full, j.ldx)
+	padRows(j.x, x, j.m, k, j.k, j.ldx)
 	if j.zero != nil {
 		j.sums = par.Scratch[float32](w, j.m*j.groups)
 	}
 	for r := range j.m {
-		row := j.x[r*j.ldx : r*j.ldx+j.full]
+		row := j.x[r*j.ldx : r*j.ldx+j.k]
 		if j.zero != nil {
 			groupSums(j.sums[r*j.groups:(r+1)*j.groups], row)
 		}
@@ -227,7 +213,7 @@ func (j *int4Job) multiplyFewRows(w *par.Workspace, x []float32, k int) {
 			evenFirst(row)
 		}
 	}
-	w.Parallel(j.n, max(1, par.GemmWork/(j.m*j.full)), j)
+	j.few(w, j)
 }
 
 // groupSums adds up the elements of each group of x, in four sums that do not wait for
@@ -253,7 +239,7 @@ func groupSums(dst, x []float32) {
 func (j *int4Job) Do(lo, hi int) {
 	if j.wide != nil {
 		for c := lo; c < hi; c++ {
-			j.unpack(j.wide[c*j.full:(c+1)*j.full], j.first+c)
+			j.unpack(j.wide[c*j.k:(c+1)*j.k], j.first+c)
 		}
 		return
 	}
@@ -262,7 +248,7 @@ func (j *int4Job) Do(lo, hi int) {
 		if j.zero != nil {
 			zero = j.zero[lo*j.groups:]
 		}
-		half.Int4Row(hi-lo, j.x[:j.full], j.weight[lo*j.full/2:], j.scale[lo*j.groups:], zero, j.sums, j.dst[lo:])
+		half.Int4Row(hi-lo, j.x[:j.k], j.weight[lo*j.k/2:], j.scale[lo*j.groups:], zero, j.sums, j.dst[lo:])
 		return
 	}
 	for r := 0; r < j.m; r += unpackRows {
@@ -317,7 +303,7 @@ func (j *int4Job) unpack(dst []float32, c int) {
 			zero = int32(j.zero[at])
 		}
 		d := (*[half.UnpackBlock]float32)(dst[b*half.UnpackBlock:])
-		for i, v := range j.weight[c*j.full/2+b*16:][:16] {
+		for i, v := range j.weight[c*j.k/2+b*16:][:16] {
 			d[2*i] = float32(int32(v&15)-zero) * scale
 			d[2*i+1] = float32(int32(v>>4)-zero) * scale
 		}

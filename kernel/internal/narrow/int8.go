@@ -2,7 +2,6 @@ package narrow
 
 import (
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 	"github.com/gofx-dev/gofx/kernel/internal/half"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
@@ -41,7 +40,7 @@ func (Int8Linear) Run(w *par.Workspace, out, in []*array.Array) {
 	}
 	mark := w.Mark()
 	j := par.TakeJob[int8Job](w)
-	*j = int8Job{m: m, n: n, k: k, x: operand.Load[float32](w, x), dst: operand.Result[float32](w, out[0]),
+	*j = int8Job{product: product{m: m, n: n, k: k, x: operand.Load[float32](w, x), dst: operand.Result[float32](w, out[0])},
 		weight: bytesOfArray(w, weight), signed: weight.DType() == array.I8, scale: operand.LoadSame[float32](w, scale)}
 	if zero != nil {
 		j.zero = bytesOfArray(w, zero)
@@ -68,17 +67,12 @@ func bytesOfArray(w *par.Workspace, a *array.Array) []uint8 {
 
 // int8Job is a product with weights of 8 bits.
 type int8Job struct {
-	m, n, k int
-	ldx     int
-	x, dst  []float32
-	weight  []uint8
-	signed  bool
-	scale   []float32
-	zero    []uint8
-	sums    []float32 // of each row of x, for zero points
-
-	wide  []float32 // widened columns, from first on
-	first int
+	product
+	weight []uint8
+	signed bool
+	scale  []float32
+	zero   []uint8
+	sums   []float32 // of each row of x, for zero points
 }
 
 func (j *int8Job) run(w *par.Workspace) {
@@ -88,18 +82,7 @@ func (j *int8Job) run(w *par.Workspace) {
 			groupSums(j.sums[r:r+1], j.x[r*j.k:(r+1)*j.k])
 		}
 	}
-	if j.m <= unpackMost {
-		j.x, j.ldx = spread(w, j.x, j.m, j.k)
-		w.Parallel(j.n, max(1, par.GemmWork/(j.m*j.k)), j)
-		return
-	}
-	j.wide = par.Scratch[float32](w, min(j.n, unpackCols)*j.k)
-	for j.first = 0; j.first < j.n; j.first += unpackCols {
-		cols := min(unpackCols, j.n-j.first)
-		w.Parallel(cols, max(1, par.PackWork/j.k), j)
-		gemm.Gemm(w, false, true, j.m, cols, j.k, j.x, j.k, j.wide[:cols*j.k], j.k, j.dst[j.first:], j.n, false)
-		j.finish(0, j.m, j.first, cols)
-	}
+	j.product.run(w, j)
 }
 
 // Do computes columns [lo, hi), or widens them; see halfJob.Do.
