@@ -89,6 +89,10 @@ func (h *history) given(m *memory) *place {
 		return h.again(p, array.Clone(a))
 	case p != nil:
 		return h.entered(leaf(array.Clone(a)), handed, p.varies)
+	case m.Root().IsParam(): // see loaded
+		if h.writtenOutside(m.Array().Storage()) {
+			return h.entered(leaf(array.Clone(a)), outside, true)
+		}
 	case h.on && m.Root().Baked():
 		return h.entered(leaf(array.Clone(a)), baked, true)
 	}
@@ -113,10 +117,15 @@ func (h *history) loaded(k *slot) *place {
 	switch p := h.handed[k.of]; {
 	case p != nil && array.Equal(p.data, k.array):
 		return h.again(p, k.array)
-	case h.on && st.Born() <= h.since && st.Version() > h.since:
+	case h.writtenOutside(st):
 		return h.entered(leaf(k.array), outside, true)
 	}
 	return h.entered(leaf(k.array), whole, false)
+}
+
+// writtenOutside reports whether eager code has written memory from before the last barrier since then.
+func (h *history) writtenOutside(st *array.Storage) bool {
+	return h.on && st.Born() <= h.since && st.Version() > h.since
 }
 
 // again is a value that was computed before, in other memory.

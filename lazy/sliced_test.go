@@ -1,6 +1,7 @@
 package lazy_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -94,4 +95,38 @@ func TestSlices_ofParameters(t *testing.T) {
 		return nil
 	}()
 	require.ErrorContains(t, err, "Go code wrote to memory of the tensor after the session had recorded a write to it")
+}
+
+// Eager code that writes values of a parameter to another one leaves no past. A gradient by both is refused, whether or
+// not a Go slice of the memory was taken before; it was 0 where one was.
+func TestSlices_gradients(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		for _, view := range []bool{false, true} {
+			t.Run(fmt.Sprint(taken, view), func(t *testing.T) {
+				w, b := nn.NewLinear(2, 2).Weight, nn.NewLinear(2, 2).Bias
+				if taken {
+					tensor.Data[float32](w)[0] = 9
+				}
+				s := lazy.New(lazy.Options{Gradients: true})
+				defer s.Close()
+				x := s.In(tensor.Ones(2))
+				if view {
+					w.T().MulInPlace(b)
+				} else {
+					w.MulInPlace(b)
+				}
+				loss := w.Add(x).Sum()
+				err := func() (err error) {
+					defer diag.Catch(&err)
+					tensor.Grad(loss, b, w)
+					return nil
+				}()
+				var d *diag.Error
+				require.ErrorAs(t, err, &d)
+				require.Equal(t, lazy.Past, d.Code)
+				require.NoError(t, s.Barrier())
+				require.Equal(t, tensor.Ones(2, 2).String(), tensor.Grad(w.Add(x).Sum(), w)[0].String())
+			})
+		}
+	}
 }
