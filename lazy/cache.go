@@ -2,6 +2,7 @@ package lazy
 
 import (
 	"container/list"
+	"iter"
 	"maps"
 	"strconv"
 	"sync"
@@ -60,6 +61,7 @@ type compiled struct {
 	lifted []int    // lifted calls whose values are inputs, after these
 	into   []update // that are made in inputs
 	keep   []int    // calls whose values it returns
+	tuples []int    // calls with several results that it returns after those, with all of them
 }
 
 func (c *cache) init(s *Session) {
@@ -238,6 +240,24 @@ func (c *cache) run(k *cone) {
 	c.execute(p, exe, k)
 }
 
+// results are the values that a run returns, by the calls that have them.
+func (e *compiled) results(out []*array.Array, k *cone) iter.Seq2[*place, []*array.Array] {
+	return func(yield func(*place, []*array.Array) bool) {
+		next := 0
+		for _, list := range [][]int{e.keep, e.tuples} {
+			for _, n := range list {
+				q, first := k.calls[n], next
+				if next++; q.typ.Kind() == shape.Tuple {
+					next = first + q.typ.Len()
+				}
+				if !yield(q, out[first:next:next]) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // execute runs a compiled program on the values of a cone.
 func (c *cache) execute(p *program, exe *compiled, k *cone) {
 	in := make([]*array.Array, len(exe.inputs))
@@ -263,14 +283,14 @@ func (c *cache) execute(p *program, exe *compiled, k *cone) {
 		c.s.interpret(k) // finds the call, and its mistake in eager code's words
 		return
 	}
-	if p.open != nil && !fit(out, exe.keep, k) {
+	if p.open != nil && !exe.fits(out, k) {
 		c.shut(p)
 		c.s.interpret(k)
 		return
 	}
 	c.s.stats.Runs += len(k.calls)
-	for i, n := range exe.keep {
-		k.calls[n].computed(out[i : i+1])
+	for q, values := range exe.results(out, k) {
+		q.computed(values)
 	}
 	for _, u := range exe.made(donated, in, out) {
 		c.updated(k.leaves[u.leaf], k.calls[u.call])
@@ -289,7 +309,7 @@ func (c *cache) within(p *program, k *cone) {
 	for i, q := range k.calls {
 		if len(kept) > 0 && kept[0] == i {
 			kept = kept[1:]
-		} else if q.data != nil {
+		} else if q.known() {
 			q.partOf(of)
 		}
 	}
@@ -305,7 +325,7 @@ func (c *cache) compile(p *program, k *cone) {
 		return
 	}
 	weights := c.packed(k)
-	o := lowering.Options{Exact: !c.s.opts.Rounding, Threads: c.s.opts.Threads, Into: exe.results(p.into)}
+	o := lowering.Options{Exact: !c.s.opts.Rounding, Threads: c.s.opts.Threads, Into: exe.pairs(p.into)}
 	c.s.stats.Compiles++
 	p.mu.Lock()
 	p.current = generation
@@ -428,9 +448,18 @@ func (p *program) build(k *cone, w weightsOf) (*compiled, *graph.Module, []*grap
 	}
 	var outs []*graph.Node
 	for i, q := range k.calls {
-		if keep[i] && q.typ.Kind() != shape.Tuple {
+		switch {
+		case !keep[i]:
+		case q.typ.Kind() == shape.Tuple:
+			exe.tuples = append(exe.tuples, i)
+		default:
 			exe.keep = append(exe.keep, i)
 			outs = append(outs, calls[i])
+		}
+	}
+	for _, i := range exe.tuples {
+		for item := range k.calls[i].typ.Len() {
+			outs = append(outs, at.ItemNode(calls[i], item))
 		}
 	}
 	at.Output(nil, outs...)

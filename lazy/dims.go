@@ -210,10 +210,10 @@ func (o *open) types(calls []*graph.Node, k *cone) bool {
 	return true
 }
 
-// fit reports whether values have the sizes that the cone's calls have.
-func fit(out []*array.Array, keep []int, k *cone) bool {
-	for i, n := range keep {
-		if !shape.TypeOf(out[i]).Same(k.calls[n].typ) {
+// fits reports whether values have the sizes that the cone's calls have.
+func (e *compiled) fits(out []*array.Array, k *cone) bool {
+	for q, values := range e.results(out, k) {
+		if !typeOfRun(values, q.typ.Kind() == shape.Tuple).Same(q.typ) {
 			return false
 		}
 	}

@@ -74,8 +74,8 @@ func (p *program) writes(leaf int) bool {
 	return slices.ContainsFunc(p.into, func(u update) bool { return u.leaf == leaf })
 }
 
-// results are the pairs of a program's options for its updates, and those updates that have one.
-func (e *compiled) results(list []update) (into []lowering.Into) {
+// pairs are those of a program's options for its updates, and those updates that have one.
+func (e *compiled) pairs(list []update) (into []lowering.Into) {
 	for _, u := range list {
 		result, input := slices.Index(e.keep, u.call), slices.Index(e.inputs, u.leaf)
 		if result >= 0 && input >= 0 {

@@ -146,7 +146,7 @@ func (s *Session) coneOf(want []*place) *cone {
 				p.apart()
 			}
 			p.number = int32(len(c.calls))
-			c.calls, keep = append(c.calls, p), append(keep, before != nil && p.typ.Kind() != shape.Tuple)
+			c.calls, keep = append(c.calls, p), append(keep, before != nil)
 		}
 		if !w.known() && w.err() == nil {
 			keep[w.number] = true

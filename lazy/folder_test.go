@@ -75,7 +75,8 @@ func TestFolder_weights(t *testing.T) {
 		s.Wait()
 	}
 	st := s.Stats()
-	require.Equal(t, []int{1, 2, 1}, []int{st.Interpreted, st.Hits, st.Compiles})
+	require.LessOrEqual(t, st.Interpreted, 1, "the first call may come before the plan")
+	require.Equal(t, []int{3, 1}, []int{st.Interpreted + st.Hits, st.Compiles})
 	w.MulScalarInPlace(2)
 	require.Equal(t, 2*want, other(s), "the plan has the new weight")
 }

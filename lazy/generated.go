@@ -85,7 +85,7 @@ func (c *cache) seek(p *program, k *cone) {
 			return
 		}
 		g.Text = graph.Print(m, graph.PrintOptions{})
-		g.Into = exe.results(p.into)
+		g.Into = exe.pairs(p.into)
 		t.add(g)
 		t.modules[g] = m
 		c.s.stats.Compiles++

@@ -182,6 +182,7 @@ func (p *place) fetch() {
 		return
 	}
 	if all := p.few[0].many(); all != nil {
+		p.few[0].wanted()
 		p.computed(all[p.index-1 : p.index])
 	}
 }

@@ -257,6 +257,7 @@ func (s source) Item(tuple *place, i int) *place { return s.NewItem(tuple, i) }
 func (s source) NewItem(tuple *place, i int) *place {
 	p := &place{form: tuple.member(i)}
 	if all := tuple.many(); all != nil {
+		tuple.wanted()
 		p.data = all[i]
 		if !tuple.past {
 			return s.past.entered(p, tuple.cut, tuple.varies)
