@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/internal/lifetimes"
 )
 
 // Check reports the first broken invariant of the plan: operands that no earlier
@@ -224,25 +225,40 @@ func (p *Plan) root(i int) int {
 	return i
 }
 
+// checkMemory checks the places of buffers in the arena: those in use at one time lie apart.
 func (p *Plan) checkMemory(s *Sizes, uses uses) error {
+	var blocks []lifetimes.Block
+	memory := make([][]int, len(p.Buffers)) // buffers by the one that has their memory
 	for i := range p.Buffers {
+		r := p.root(i)
+		memory[r] = append(memory[r], i)
 		a := &p.Buffers[i]
-		if a.Kind != Temp {
-			continue
-		}
-		if a.Within {
-			if err := p.checkWithin(s, uses, i); err != nil {
-				return err
-			}
+		if a.Kind != Temp || a.Within {
 			continue
 		}
 		if s.Offset[i] < 0 || s.Offset[i]%array.Align != 0 || s.Offset[i]+s.Bytes[i] > s.Arena {
 			return broken("buffer " + a.Name + " is not aligned or outside the arena")
 		}
-		for j := range p.Buffers[:i] {
-			b := &p.Buffers[j]
-			if b.Kind == Temp && p.Buffers[p.root(j)].Kind == Temp && p.root(i) != p.root(j) && a.span().Overlaps(b.span()) && s.Bytes[i] > 0 && s.Bytes[j] > 0 &&
-				s.Offset[i] < s.Offset[j]+s.Bytes[j] && s.Offset[j] < s.Offset[i]+s.Bytes[i] {
+		blocks = append(blocks, lifetimes.Block{Span: a.span(), Size: s.Bytes[i], Offset: s.Offset[i]})
+	}
+	if lifetimes.Clash(blocks) {
+		return p.clash(s)
+	}
+	for _, all := range memory {
+		if err := p.checkWithin(s, uses, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clash tells which buffers overlap.
+func (p *Plan) clash(s *Sizes) error {
+	own := func(i int) bool { return p.Buffers[i].Kind == Temp && !p.Buffers[i].Within && s.Bytes[i] > 0 }
+	for i := range p.Buffers {
+		for j := range i {
+			a, b := &p.Buffers[i], &p.Buffers[j]
+			if own(i) && own(j) && a.span().Overlaps(b.span()) && s.Offset[i] < s.end(j) && s.Offset[j] < s.end(i) {
 				return broken("buffers " + b.Name + " and " + a.Name + " overlap")
 			}
 		}
@@ -250,26 +266,61 @@ func (p *Plan) checkMemory(s *Sizes, uses uses) error {
 	return nil
 }
 
-// checkWithin checks a buffer that lies in another: inside it, and apart from every
-// value there that is made before and read after it is made.
-func (p *Plan) checkWithin(s *Sizes, uses uses, i int) error {
-	a := &p.Buffers[i]
-	end := func(k int) int { return s.Offset[k] + s.Bytes[k] }
-	if s.Offset[i] < s.Offset[a.Of] || end(i) > end(a.Of) {
-		return broken("buffer " + a.Name + " reaches out of " + p.Buffers[a.Of].Name)
-	}
-	made := uses.made[i]
-	if made >= 0 && p.Steps[made].Joined {
-		return nil // what its operands wrote
-	}
-	for k := range p.Buffers {
-		b := &p.Buffers[k]
-		if k == i || p.root(k) != a.Of || s.Bytes[i] == 0 || s.Bytes[k] == 0 || uses.made[k] >= made || uses.last[k] <= made {
+// checkWithin checks the buffers that lie in another one: inside it, as long as it is in use, and apart from every
+// value there that is made before and read after they are made. all are the buffers in one memory.
+func (p *Plan) checkWithin(s *Sizes, uses uses, all []int) error {
+	var made, apart, kept, views []lifetimes.Block
+	for _, i := range all {
+		a := &p.Buffers[i]
+		b := lifetimes.Block{Span: lifetimes.Span{First: uses.made[i] + 1, Last: uses.last[i] - 1}, Size: s.Bytes[i], Offset: s.Offset[i]}
+		switch {
+		case b.Size == 0 || b.First > b.Last:
+		case a.Kind == View:
+			b.Size, b.Offset = 1, 0 // where a view lies is not known here
+			views = append(views, b)
+		default:
+			kept = append(kept, b)
+		}
+		if a.Kind != Temp || !a.Within {
 			continue
 		}
-		// Where a view lies is not known here; parts of a whole may lie next to it.
-		if b.Kind != View && s.Offset[i] < end(k) && s.Offset[k] < end(i) || b.Kind == View && !uses.part[i] {
-			return broken("buffer " + a.Name + " overwrites " + b.Name + ", which is read later")
+		of := &p.Buffers[a.Of]
+		if s.Offset[i] < s.Offset[a.Of] || s.end(i) > s.end(a.Of) {
+			return broken("buffer " + a.Name + " reaches out of " + of.Name)
+		}
+		if a.First >= 0 && (a.First < of.First || a.Last > of.Last) {
+			return broken("buffer " + a.Name + " is in use when " + of.Name + " is not")
+		}
+		if m := uses.made[i]; m >= 0 && !p.Steps[m].Joined { // else it is what its operands wrote
+			b.Span = lifetimes.Span{First: m, Last: m}
+			made = append(made, b)
+			if !uses.part[i] { // parts of a whole may lie next to views
+				b.Size, b.Offset = min(s.Bytes[i], 1), 0
+				apart = append(apart, b)
+			}
+		}
+	}
+	if lifetimes.Meets(kept, made) || lifetimes.Meets(views, apart) {
+		return p.overwrites(s, uses, all)
+	}
+	return nil
+}
+
+// overwrites tells which buffer is made in the memory of another one that is read later.
+func (p *Plan) overwrites(s *Sizes, uses uses, all []int) error {
+	for _, i := range all {
+		made := uses.made[i]
+		if a := &p.Buffers[i]; a.Kind != Temp || !a.Within || made < 0 || p.Steps[made].Joined || s.Bytes[i] == 0 {
+			continue
+		}
+		for _, k := range all {
+			if k == i || s.Bytes[k] == 0 || uses.made[k] >= made || uses.last[k] <= made {
+				continue
+			}
+			view := p.Buffers[k].Kind == View
+			if view && !uses.part[i] || !view && s.Offset[i] < s.end(k) && s.Offset[k] < s.end(i) {
+				return broken("buffer " + p.Buffers[i].Name + " overwrites " + p.Buffers[k].Name + ", which is read later")
+			}
 		}
 	}
 	return nil

@@ -13,13 +13,25 @@ import (
 // result of a step that may overwrite an operand where that operand lay, when
 // nothing reads its memory any more, a donated input's too. It comes before Live.
 func (p *Plan) Share() {
-	p.join()
-	p.overwrite()
+	h := &sharing{p, make([][]int, len(p.Buffers))}
+	for i := range p.Buffers {
+		if r := p.root(i); r != i {
+			h.inside[r] = append(h.inside[r], i)
+		}
+	}
+	h.join()
+	h.overwrite()
+}
+
+// sharing is a plan whose values get places in each other's memory.
+type sharing struct {
+	*Plan
+	inside [][]int // buffers that have their memory in another one, by its number
 }
 
 // join goes through the concatenations from the last to the first, because one of
 // some values often is the beginning of a later one of more.
-func (p *Plan) join() {
+func (p *sharing) join() {
 	for s := len(p.Steps) - 1; s >= 0; s-- {
 		k, ok := p.Steps[s].Kernel.(*kernel.Concat)
 		if !ok || p.Steps[s].View {
@@ -98,9 +110,9 @@ func (p *Plan) InputName(i int) string {
 
 // together reports whether the operands of a concatenation lie in one buffer already,
 // one after the other.
-func (p *Plan) together(s *Step, at []shape.Dim) bool {
+func (p *sharing) together(s *Step, at []shape.Dim) bool {
 	first, whole := &p.Buffers[s.In[0]], &p.Buffers[s.Out[0]]
-	if !first.Within || whole.Within || p.holds(s.Out[0]) {
+	if !first.Within || whole.Within || slices.ContainsFunc(p.inside[s.Out[0]], func(i int) bool { return p.Buffers[i].Within }) {
 		return false
 	}
 	for i, k := range s.In {
@@ -152,7 +164,7 @@ func (p *Plan) placed(k, whole int, at shape.Dim) bool {
 
 // lay makes operands of step s parts of its result, and copies those that cannot be,
 // in steps before it.
-func (p *Plan) lay(s int, at []shape.Dim) {
+func (p *sharing) lay(s int, at []shape.Dim) {
 	whole := p.Steps[s].Out[0]
 	base := shape.Const(0)
 	if p.Buffers[whole].Within {
@@ -167,7 +179,7 @@ func (p *Plan) lay(s int, at []shape.Dim) {
 			p.put(k, p.root(whole), base.Add(at[i]))
 		default:
 			part := Buffer{Name: p.Buffers[whole].Name + "_" + p.Buffers[k].Name, Kind: Temp, Type: p.Buffers[k].Type}
-			p.Buffers = append(p.Buffers, part)
+			p.Buffers, p.inside = append(p.Buffers, part), append(p.inside, nil)
 			made := len(p.Buffers) - 1
 			p.put(made, p.root(whole), base.Add(at[i]))
 			c := *st
@@ -182,31 +194,26 @@ func (p *Plan) lay(s int, at []shape.Dim) {
 
 // holds reports whether others lie in a buffer.
 func (p *Plan) holds(whole int) bool {
-	for i := range p.Buffers {
-		if b := &p.Buffers[i]; b.Within && b.Of == whole {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Buffers, func(b Buffer) bool { return b.Within && b.Of == whole })
 }
 
 // put places buffer k, with what lies in it and the views of it, in another buffer.
-func (p *Plan) put(k, root int, at shape.Dim) {
-	for i := range p.Buffers {
-		b := &p.Buffers[i]
-		switch {
-		case i == k:
-			b.Within, b.Of, b.At = true, root, at
-		case b.Within && b.Of == k:
+func (p *sharing) put(k, root int, at shape.Dim) {
+	for _, i := range p.inside[k] {
+		if b := &p.Buffers[i]; b.Within {
 			b.Of, b.At = root, b.At.Add(at)
-		case b.Kind == View && b.Of == k:
+		} else {
 			b.Of = root
 		}
 	}
+	b := &p.Buffers[k]
+	b.Within, b.Of, b.At = true, root, at
+	p.inside[root] = append(append(p.inside[root], p.inside[k]...), k)
+	p.inside[k] = nil
 }
 
 // overwrite puts results in the place of operands that are dead.
-func (p *Plan) overwrite() {
+func (p *sharing) overwrite() {
 	spans := p.spans()
 	for s := range p.Steps {
 		st := &p.Steps[s]

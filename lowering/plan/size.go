@@ -18,6 +18,9 @@ type Sizes struct {
 	Arena  int
 }
 
+// end is where a buffer ends.
+func (s *Sizes) end(buffer int) int { return s.Offset[buffer] + s.Bytes[buffer] }
+
 // Env looks up the value of a symbol.
 type Env = func(symbol string) (int, bool)
 

@@ -28,3 +28,22 @@ func Example() {
 	// 0 1 128
 	// 1 1 0
 }
+
+// Two blocks at one place are no clash where one ends before the other begins.
+func ExampleClash() {
+	a := lifetimes.Block{Span: lifetimes.Span{First: 0, Last: 2}, Size: 8}
+	b := lifetimes.Block{Span: lifetimes.Span{First: 3, Last: 4}, Size: 8}
+	fmt.Println(lifetimes.Clash([]lifetimes.Block{a, b}))
+	b.First = 2
+	fmt.Println(lifetimes.Clash([]lifetimes.Block{a, b}))
+	// Output:
+	// false
+	// true
+}
+
+func ExampleMeets() {
+	kept := []lifetimes.Block{{Span: lifetimes.Span{First: 0, Last: 9}, Offset: 64, Size: 64}}
+	made := []lifetimes.Block{{Span: lifetimes.Span{First: 5, Last: 5}, Offset: 100, Size: 8}}
+	fmt.Println(lifetimes.Meets(kept, made))
+	// Output: true
+}

@@ -3,6 +3,7 @@ package lifetimes
 import (
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -104,4 +105,112 @@ func TestSpans(t *testing.T) {
 	require.False(t, s[5].Used())
 	require.True(t, s[2].Overlaps(s[0]))
 	require.False(t, Span{0, 3}.Overlaps(Span{4, 5}))
+}
+
+// TestSearchesFindAll: trees find what looking at all blocks finds, so places are those of the plain search.
+func TestSearchesFindAll(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for n := range 300 {
+		blocks := make([]Block, 1+r.IntN(500))
+		for i := range blocks {
+			first := r.IntN(1+n) - 1
+			blocks[i] = Block{Span: Span{first, first + r.IntN(1+r.IntN(1+n))}, Size: r.IntN(1 + r.IntN(300))}
+		}
+		p := placer{blocks: blocks, align: 64, offsets: make([]int, len(blocks))}
+		order := p.sorted(func(a, b *Block) int { return b.Size - a.Size })
+		p.greedy(order)
+		for i, b := range order {
+			free, best, gap := 0, -1, 0
+			var near []int
+			for _, o := range order[:i] {
+				if blocks[o].Overlaps(blocks[b].Span) {
+					near = append(near, o)
+				}
+			}
+			slices.SortFunc(near, func(x, y int) int { return p.offsets[x] - p.offsets[y] })
+			for _, o := range near {
+				if room := p.offsets[o] - free; room >= blocks[b].Size && (best < 0 || room < gap) {
+					best, gap = free, room
+				}
+				free = max(free, p.up(p.top(o)))
+			}
+			if best < 0 {
+				best = free
+			}
+			require.Equal(t, best, p.offsets[b])
+		}
+		most := 0
+		for _, b := range blocks {
+			sum, padding := 0, 0
+			for _, o := range blocks {
+				if o.First <= b.First && b.First <= o.Last {
+					sum += p.up(o.Size)
+					padding = max(padding, p.up(o.Size)-o.Size)
+				}
+			}
+			most = max(most, sum-padding)
+		}
+		require.Equal(t, most, p.least())
+		p.best = order
+		p.settle()
+		slices.SortStableFunc(order, func(x, y int) int { return p.offsets[x] - p.offsets[y] })
+		for i, b := range order {
+			depth := 0
+			for _, o := range order[:i] {
+				if blocks[o].Overlaps(blocks[b].Span) {
+					depth = max(depth, blocks[o].Depth+1)
+				}
+			}
+			require.Equal(t, depth, blocks[b].Depth)
+		}
+	}
+}
+
+// TestClashes: trees find blocks that overlap as looking at all pairs does.
+func TestClashes(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	clashes, meetings := 0, 0
+	for n := range 2000 {
+		draw := func(count int) []Block {
+			list := make([]Block, count)
+			for i := range list {
+				first := r.IntN(100) - 1
+				list[i] = Block{Span: Span{first, first + r.IntN(1+n%20)}, Size: r.IntN(30), Offset: r.IntN(100000 / (1 + n%50))}
+			}
+			return list
+		}
+		a, b := draw(40+r.IntN(40)), draw(40+r.IntN(40))
+		clash, meets := false, false
+		for i := range a {
+			clash = clash || slices.ContainsFunc(a[:i], a[i].meets)
+			meets = meets || slices.ContainsFunc(b, a[i].meets)
+		}
+		require.Equal(t, clash, Clash(a))
+		require.Equal(t, meets, Meets(a, b))
+		require.Equal(t, meets, Meets(b, a))
+		if clash {
+			clashes++
+		}
+		if meets {
+			meetings++
+		}
+	}
+	require.Greater(t, min(clashes, meetings), 200)
+	require.Less(t, max(clashes, meetings), 1800)
+}
+
+func BenchmarkPlace(b *testing.B) {
+	for _, n := range []int{1024, 16384} {
+		for name, span := range map[string]int{"chain": 2, "wide": n} {
+			b.Run(name+strconv.Itoa(n), func(b *testing.B) {
+				blocks := make([]Block, n)
+				for b.Loop() {
+					for i := range blocks {
+						blocks[i] = Block{Span: Span{i, min(i+span, n)}, Size: 64 + i%7}
+					}
+					Place(blocks, 64)
+				}
+			})
+		}
+	}
 }

@@ -24,9 +24,11 @@ const attempts = 40
 // inference, 2020 (greedy by size).
 func Place(blocks []Block, align int) (end int) {
 	p := placer{blocks: blocks, align: align, offsets: make([]int, len(blocks))}
-	p.try(p.sorted(func(a, b *Block) int { return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.First, b.First)) }))
-	p.try(p.sorted(func(a, b *Block) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(b.Size, a.Size)) }))
 	least := p.least()
+	p.try(p.sorted(func(a, b *Block) int { return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.First, b.First)) }))
+	if p.end > least {
+		p.try(p.sorted(func(a, b *Block) int { return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(b.Size, a.Size)) }))
+	}
 	order := slices.Clone(p.best)
 	n := len(blocks)
 	for i := 0; i < attempts && p.end > least && n*n <= 1<<22/attempts; i++ {
@@ -54,7 +56,6 @@ type placer struct {
 	offsets []int // of the last order, by block
 	best    []int // the order that ends lowest
 	end     int   // of it
-	near    []int
 }
 
 func (p *placer) sorted(less func(a, b *Block) int) []int {
@@ -81,48 +82,31 @@ func (p *placer) top(b int) int { return p.offsets[b] + p.blocks[b].Size }
 // greedy puts each block into the smallest gap that it fits in among the blocks that are in
 // use at its time, and returns the end of the highest.
 func (p *placer) greedy(order []int) (end int) {
-	for i, b := range order {
-		size := p.blocks[b].Size
-		p.neighbours(order[:i], b)
-		free, best, gap := 0, -1, 0 // free is where the memory after those below begins
-		for _, o := range p.near {
-			if room := p.offsets[o] - free; room >= size && (best < 0 || room < gap) {
-				best, gap = free, room
-			}
-			free = max(free, p.up(p.top(o)))
-		}
-		if best < 0 {
-			best = free
-		}
-		p.offsets[b] = best
-		end = max(end, best+size)
+	var all placed
+	for _, b := range order {
+		block := &p.blocks[b]
+		p.offsets[b] = all.gap(block.Span, block.Size)
+		all.add(standing{block.Span, p.offsets[b], p.up(p.top(b))})
+		end = max(end, p.top(b))
 	}
 	return end
-}
-
-// neighbours finds those of the placed blocks that are in use when b is, by offset.
-func (p *placer) neighbours(placed []int, b int) {
-	p.near = p.near[:0]
-	for _, o := range placed {
-		if p.blocks[o].Overlaps(p.blocks[b].Span) {
-			p.near = append(p.near, o)
-		}
-	}
-	slices.SortFunc(p.near, func(x, y int) int { return cmp.Compare(p.offsets[x], p.offsets[y]) })
 }
 
 // least is what the blocks need that are in use at one time: all but the padding of one, which
 // may lie highest.
 func (p *placer) least() (most int) {
+	t := newTimes(p.blocks)
+	sums := make([]int, t.n+1)
 	for _, b := range p.blocks {
-		sum, padding := 0, 0
-		for _, o := range p.blocks {
-			if o.First <= b.First && b.First <= o.Last {
-				sum += p.up(o.Size)
-				padding = max(padding, p.up(o.Size)-o.Size)
-			}
+		sums[t.at(b.First)] += p.up(b.Size)
+		sums[t.at(b.Last)+1] -= p.up(b.Size)
+		t.raise(b.Span, p.up(b.Size)-b.Size)
+	}
+	for i := range t.n {
+		if i > 0 {
+			sums[i] += sums[i-1]
 		}
-		most = max(most, sum-padding)
+		most = max(most, sums[i]-t.highest(Span{t.first + i, t.first + i}))
 	}
 	return most
 }
@@ -133,13 +117,10 @@ func (p *placer) settle() {
 	p.greedy(p.best)
 	order := slices.Clone(p.best)
 	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(p.offsets[x], p.offsets[y]) })
-	for i, b := range order {
+	chains := newTimes(p.blocks) // the blocks of the longest chain at a time
+	for _, b := range order {
 		block := &p.blocks[b]
-		block.Offset, block.Depth = p.offsets[b], 0
-		for _, o := range order[:i] {
-			if p.blocks[o].Overlaps(block.Span) {
-				block.Depth = max(block.Depth, p.blocks[o].Depth+1)
-			}
-		}
+		block.Offset, block.Depth = p.offsets[b], chains.highest(block.Span)
+		chains.raise(block.Span, block.Depth+1)
 	}
 }
