@@ -60,15 +60,7 @@ func (a *affine) into(conv *graph.Node, weight, bias *array.Array) (scaled, shif
 	if groups*outs != len(a.scale) {
 		return nil, nil, "it has " + strconv.Itoa(len(a.scale)) + " channels, the result of " + conv.String() + " has " + strconv.Itoa(groups*outs)
 	}
-	v := floats(weight)
-	size := 0
-	if n := groups * ins * outs; n > 0 {
-		size = len(v) / n
-	}
-	for i := range v {
-		r := i / size // row-major over [groups, ins, outs]
-		v[i] *= a.scale[r/(ins*outs)*outs+r%outs]
-	}
+	scaled = scaleRows(weight, groups*ins*outs, func(r int) float64 { return a.scale[r/(ins*outs)*outs+r%outs] })
 	shift := make([]float64, len(a.scale))
 	if bias != nil {
 		copy(shift, floats(bias))
@@ -79,7 +71,6 @@ func (a *affine) into(conv *graph.Node, weight, bias *array.Array) (scaled, shif
 			shift[i] += a.shift[i]
 		}
 	}
-	scaled = array.Cast(array.FromSlice(v, weight.Shape()...), weight.DType())
 	return scaled, array.Cast(array.FromSlice(shift, len(shift)), weight.DType()), ""
 }
 
@@ -92,6 +83,33 @@ func layout(conv *graph.Node, weight *array.Array) (groups, ins, outs int) {
 	}
 	groups = max(t.Groups, 1)
 	return groups, weight.Dim(0) / groups, weight.Dim(1)
+}
+
+// scaleRows multiplies the rows of a weight, which all have as many elements, by numbers: in f64, rounded to the weight's type.
+func scaleRows(weight *array.Array, rows int, by func(row int) float64) *array.Array {
+	if weight.Len() == 0 {
+		return weight
+	}
+	size := weight.Len() / rows
+	if weight.DType() != array.F32 {
+		v := floats(weight)
+		for r := range rows {
+			f := by(r)
+			for i := range size {
+				v[r*size+i] *= f
+			}
+		}
+		return array.Cast(array.FromSlice(v, weight.Shape()...), weight.DType())
+	}
+	out := array.New(array.F32, weight.Shape()...) // most weights: without a copy in f64
+	from, to := array.Data[float32](array.Contiguous(weight)), array.Data[float32](out)
+	for r := range rows {
+		f, row := by(r), to[r*size:(r+1)*size]
+		for i, v := range from[r*size:][:len(row)] {
+			row[i] = float32(float64(v) * f)
+		}
+	}
+	return out
 }
 
 // floats returns the elements as a fresh slice of float64.
