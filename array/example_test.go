@@ -210,15 +210,22 @@ func ExampleNewUncleared() {
 	// Output: [0 1 2 3] 0
 }
 
-// Bytes that are aligned are shared, others are copied.
+// Bytes are shared, but those of truths that are neither 0 nor 1.
 func ExampleFromBytes() {
-	b := array.NewStorage(9).Bytes()
+	b := array.NewStorage(8).Bytes()
 	b[3], b[7] = 0x40, 0xc0
-	a, shared := array.FromBytes(b[:8], array.F32, 2)
+	a, shared := array.FromBytes(b, array.F32, 2)
 	fmt.Println(array.Data[float32](a), shared)
-	a, shared = array.FromBytes(b[1:9], array.F32, 2)
-	fmt.Println(array.Data[float32](a)[1] == 0, shared)
+	a, shared = array.FromBytes(b, array.Bool, 8)
+	fmt.Println(array.Data[bool](a), shared)
 	// Output:
 	// [2 -2] true
-	// false false
+	// [false false false true false false false true] false
+}
+
+// Numbers at an odd address can be read on most machines.
+func ExampleReadable() {
+	b := array.NewStorage(9).Bytes()
+	fmt.Println(array.Readable(b, array.F32), array.Readable(b[1:], array.U8))
+	// Output: true true
 }

@@ -90,7 +90,7 @@ func uncleared(n int) []byte {
 	return unsafe.Slice(unsafe.StringData(b.String()), n)
 }
 
-// WrapBytes returns a storage over b without a copy. b must be aligned for the
+// WrapBytes returns a storage over b without a copy. b must be Readable as the
 // element type that is read from it, and hold nothing but 0 and 1 where that is
 // bool; see Truths. Whoever has b can change it: the storage
 // counts as exposed.

@@ -436,5 +436,5 @@ func ExampleOptimise() {
 	for _, p := range fx.Optimise() {
 		fmt.Print(p.Name, " ")
 	}
-	// Output: functionalize identity algebra conv-bn linear-bn bn-affine const-fold cse dce softmax attention layer-norm rms-norm gelu silu hardswish scatter-add moves drop-unused
+	// Output: functionalize identity algebra linear conv-bn linear-bn bn-affine const-fold cse dce softmax attention layer-norm rms-norm gelu silu hardswish scatter-add moves drop-unused
 }

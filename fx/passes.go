@@ -66,6 +66,7 @@ func shrinking() []Pass {
 		simplify.Functionalize,
 		simplify.Identity,
 		simplify.Algebra,
+		fusion.Linear,
 		fusion.ConvBN,
 		fusion.LinearBN,
 		fusion.BNAffine,

@@ -66,12 +66,12 @@ func (f *File) format(e *entry) (name string) {
 	return name
 }
 
-// Copied returns the bytes of tensors that Get has copied because they are not aligned
-// in the file, are packed there, or are bools of other bytes than 0 and 1.
+// Copied returns the bytes of tensors that Get has copied because the machine cannot read them as they lie
+// in the file, or they are packed there, or are bools of other bytes than 0 and 1.
 func (f *File) Copied() int64 { return f.copied.Load() }
 
-// Get returns a tensor. From Parse, ReadFile and Map it shares the file's memory when
-// that is aligned for the element type, else it is a copy; from Open it is read
+// Get returns a tensor. From Parse, ReadFile and Map it shares the file's memory where
+// the machine can read it (array.Readable), else it is a copy; from Open it is read
 // each time. Bytes of bools other than 0 are true. Data is compared with its checksum when the file has checksums. The
 // error is a *diag.Error: CodeName, CodeDType, CodeRead, CodeChecksum, or
 // array.CodeTooLarge beyond array.MaxBytes.

@@ -178,7 +178,11 @@ func TestCopiesAreCounted(t *testing.T) {
 	f, err := Parse(b)
 	require.NoError(t, err)
 	all(t, f)
-	require.Equal(t, int64(8+2), f.Copied(), "what is not aligned, and bools of other bytes")
+	want := int64(2) // bools of other bytes
+	if !array.Readable(b[len(b)-10:], array.F32) {
+		want += 8
+	}
+	require.Equal(t, want, f.Copied())
 }
 
 // Tensors of a mapped file are written without a copy of all of them.

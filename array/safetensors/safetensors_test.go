@@ -162,7 +162,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestParseSharesAlignedMemory(t *testing.T) {
+func TestParseSharesMemory(t *testing.T) {
 	s := array.NewStorage(1024)
 	n := copy(s.Bytes(), write(t, []Named{{"a", array.FromSlice([]float32{1, 2})}}, nil))
 	f, err := Parse(s.Bytes()[:n])
@@ -177,7 +177,11 @@ func TestParseSharesAlignedMemory(t *testing.T) {
 	a, err = f.Get("a")
 	require.NoError(t, err)
 	s.Bytes()[n] = 0
-	require.Equal(t, []float32{1, -2}, array.Data[float32](a), "a copy, since the file is not aligned")
+	want := []float32{1, -2} // a copy where the machine reads numbers at multiples of their size alone
+	if array.Readable(s.Bytes()[1:], array.F32) {
+		want[1] = 0
+	}
+	require.Equal(t, want, array.Data[float32](a))
 }
 
 func TestEscapesAndEmptyFiles(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/op"
@@ -241,4 +242,24 @@ func Example_scatterAdd() {
 	// Output:
 	// 1 <nil>
 	// scatter_add f32[9,4]
+}
+
+// A product by a transposed weight is a linear layer.
+func Example_linear() {
+	w := tensor.Param(array.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3))
+	gm, err := fx.Trace(context.Background(), func(x *tensor.Tensor) *tensor.Tensor { return x.Matmul(w.T()) }, fx.Input("x", "f32[9,3]"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := gm.Apply(context.Background(), []fx.Pass{fusion.Linear}, fx.PassOptions{Numeric: &passes.Numeric{}})
+	fmt.Println(r.Matches("linear"), err)
+	for n := range gm.Graph.Nodes() {
+		if n.Opcode().IsCall() {
+			fmt.Println(n.Op(), n.Type())
+		}
+	}
+	// Output:
+	// 1 <nil>
+	// linear f32[9,2]
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
-	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -109,8 +108,7 @@ func overBytes(raw []byte, d array.DType, dims []int) *array.Array {
 		raw = append([]byte(nil), raw...)
 		array.Truths(raw)
 	}
-	aligned := len(raw) == 0 || uintptr(unsafe.Pointer(&raw[0]))%uintptr(size) == 0
-	if !spec.LittleEndian || !aligned {
+	if !spec.LittleEndian || !array.Readable(raw, d) {
 		raw = append(make([]byte, 0, len(raw)), raw...)
 	}
 	if !spec.LittleEndian {
