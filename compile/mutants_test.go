@@ -52,6 +52,15 @@ var mutants = []capturefuzz.Mutation{
 	{Name: "compiled functions of types that others can name are known", File: "internal/effects/compiled.go", Old: "!frame.Obj().Exported() && frame", New: "frame"},
 	{Name: "who has compile.New makes nothing", File: "internal/effects/compiled.go", Old: "\t\t\tt.add(fn, nil)\n", New: ""},
 	{Name: "all functions that compile.New is given have frames", File: "internal/effects/compiled.go", Old: "if fn.Parent() == nil || t.uses[fn] != 1 {", New: "if fn == nil {"},
+	{Name: "how closures lie in memory is not looked at", File: "compile/state/closure.go", Old: "; !words.same(", New: "; words == nil && !words.same("},
+	{Name: "bytes of closures are not told apart", File: "compile/state/closure.go", Old: "uint8((i + 1) >> round & 1)", New: "uint8(round & 1 * min(i, 1))"},
+	{Name: "closures of other lines are taken", File: "compile/state/closure.go", Old: " || got.Line != of.Line {", New: " {"},
+	{Name: "closures of other folders are taken", File: "compile/state/closure.go", Old: "filepath.Dir(got.File) != filepath.Dir(want.File) || ", New: "want.File == \"\" || "},
+	{Name: "captured variables are no words", File: "internal/effects/literal.go", Old: "\t\tw.captured = append(", New: "\t\t_ = append("},
+	{Name: "captured structs are not read", File: "internal/effects/literal.go", Old: "\t\tw.all.whole(t, Load, v.Pos())\n", New: ""},
+	{Name: "closures within closures assign nothing", File: "internal/effects/literal.go", Old: "FreeVars[k]; b == addr {", New: "FreeVars[k]; b == nil {"},
+	{Name: "assignments after the closure are not seen", File: "internal/effects/literal.go", Old: "(made.Block() != s.Block() || before(s, made))", New: "made != nil"},
+	{Name: "addresses of captured variables go nowhere", File: "internal/effects/literal.go", Old: "\t\tdefault:\n\t\t\treturn r.Pos()\n", New: "\t\tcase *ssa.Store:\n\t\t\treturn r.Pos()\n"},
 }
 
 func TestMutantsApply(t *testing.T) {

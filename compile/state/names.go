@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -130,9 +129,9 @@ func unescaped(name string) string {
 // apart: instances of generic functions, which share their lines, method values, and functions that
 // begin with the code of another one, which was inlined.
 func bodyOf(p unsafe.Pointer) (b Body, ok bool) {
-	f, inlined := runtime.CallersFrames([]uintptr{*(*uintptr)(p) + 1}).Next()
+	f, own := beginning(p)
 	folder := strings.LastIndexByte(f.Function, '/') + 1
 	path, _, _ := strings.Cut(f.Function[folder:], ".")
 	b = Body{Package: unescaped(f.Function[:folder] + path), File: filepath.Base(f.File), Line: f.Line}
-	return b, !inlined && !strings.Contains(f.Function, "[") && !strings.HasSuffix(f.Function, "-fm")
+	return b, own && !strings.Contains(f.Function, "[") && !strings.HasSuffix(f.Function, "-fm")
 }

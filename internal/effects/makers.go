@@ -38,8 +38,7 @@ func (w *world) candidates(root *ssa.Function) (list []types.Type) {
 // types.
 func (w *world) makers(root *ssa.Function) map[*ssa.Function]bool {
 	var queue []*ssa.Function
-	for _, p := range root.Params {
-		t := p.Type()
+	for _, t := range given(root) {
 		if q, ok := t.Underlying().(*types.Pointer); ok {
 			t = q.Elem()
 		}
@@ -51,6 +50,19 @@ func (w *world) makers(root *ssa.Function) map[*ssa.Function]bool {
 		return nil
 	}
 	return closure(slices.Collect(maps.Keys(closure(queue, w.callers))), w.callees)
+}
+
+// given are the types of what a function is given: its parameters, and the variables that it has captured.
+func given(fn *ssa.Function) (list []types.Type) {
+	for _, p := range fn.Params {
+		list = append(list, p.Type())
+	}
+	for _, v := range fn.FreeVars {
+		if fn.Parent() != nil {
+			list = append(list, pointee(v.Type()))
+		}
+	}
+	return list
 }
 
 // closure is what a relation leads to from some functions.

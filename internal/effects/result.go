@@ -3,6 +3,7 @@ package effects
 import (
 	"go/types"
 	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -10,7 +11,10 @@ import (
 
 // summary makes the result of a walk.
 func (w *walk) summary() *Summary {
-	s := &Summary{Func: w.root.String()}
+	s := &Summary{Func: w.root.String(), Globals: slices.Clone(w.captured)}
+	if w.root.Parent() != nil {
+		s.Func = w.root.Parent().String()
+	}
 	a := w.all
 	for g, acc := range a.globals {
 		w.global(s, g, acc)
@@ -94,7 +98,7 @@ func (w *walk) global(s *Summary, g *ssa.Global, acc Access) {
 	case v == nil || path != w.p.Package.PkgPath && (!v.Exported() || Internal(path, w.p.Package.PkgPath)):
 		s.Opaque = append(s.Opaque, Place{Line: line, What: "the variable " + name, Why: "generated code in package " + w.p.Package.Name + " cannot name it"})
 	default:
-		s.Globals = append(s.Globals, Global{name, TypeName(v.Type()), acc, line, v})
+		s.Globals = append(s.Globals, Global{name, TypeName(v.Type()), acc, line, v, false})
 	}
 }
 

@@ -48,12 +48,13 @@ type Elem struct {
 	Line   string
 }
 
-// Global is a package-level variable.
+// Global is a package-level variable, or one that a function literal has captured.
 type Global struct {
 	Name, Type string
 	Access     Access
 	Line       string
 	Var        *types.Var `json:"-"`
+	Captured   bool       // it is a variable that the function literal has captured
 }
 
 // Body is a function value whose code was analysed: the place where its code begins.

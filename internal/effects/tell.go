@@ -79,23 +79,26 @@ func (r *reach) tells(list []spot) (rest []spot, all []Tell) {
 }
 
 // again reports whether a block may be run twice in one call.
-func again(b *ssa.BasicBlock) bool {
+func again(b *ssa.BasicBlock) bool { return leads(b, b) }
+
+// leads reports whether a block may be run after another one.
+func leads(from, to *ssa.BasicBlock) bool {
 	seen := map[*ssa.BasicBlock]bool{}
-	var leads func(from *ssa.BasicBlock) bool
-	leads = func(from *ssa.BasicBlock) bool {
+	var visit func(from *ssa.BasicBlock) bool
+	visit = func(from *ssa.BasicBlock) bool {
 		for _, s := range from.Succs {
-			if s == b {
+			if s == to {
 				return true
 			}
 			if !seen[s] {
-				if seen[s] = true; leads(s) {
+				if seen[s] = true; visit(s) {
 					return true
 				}
 			}
 		}
 		return false
 	}
-	return leads(b)
+	return visit(from)
 }
 
 // tell reads one call.

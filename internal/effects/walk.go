@@ -24,6 +24,8 @@ type walk struct {
 	made    map[string]types.Type
 	dynamic map[string]types.Type
 	bodies  []*ssa.Function
+	// captured are the variables of the root, where it is a function literal that a table is of.
+	captured []Global
 }
 
 // Summary says what a function may do, with all that it may call.
@@ -32,6 +34,7 @@ func (p *Loaded) Summary(fn *ssa.Function) *Summary {
 	for _, v := range fn.Params {
 		w.all.whole(v.Type(), Load, v.Pos())
 	}
+	w.capture()
 	return w.summary()
 }
 

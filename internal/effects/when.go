@@ -266,6 +266,10 @@ func (b *branches) word(v ssa.Value) (Cond, bool) {
 			return fieldWord(pointee(at.X.Type()), at.Field)
 		case *ssa.Global:
 			return Cond{Name: globalName(at)}, true
+		case *ssa.FreeVar: // listed where a table is of the literal
+			if at.Parent() == b.root && b.root.Parent() != nil {
+				return Cond{Name: capturedName(at)}, true
+			}
 		}
 	}
 	return Cond{}, false

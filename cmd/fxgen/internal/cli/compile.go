@@ -20,14 +20,16 @@ import (
 const compileHelp = `compile writes constructors of compiled functions: a Go file with a function
 CompileF for each function F, and the table of the memory that F reads and writes,
 which later calls are compared by. A FUNC is Func, Type.Method, or Type for the method
-Forward, of the package that the file is in; IMPORT/PATH#Func is of another package. In each
-package of the module whose code the tables speak of, it writes fx_source.go, which embeds the
-code: a constructor panics where the program has other code. fxgen check FILE tells what
-is stale.
+Forward, of the package that the file is in; IMPORT/PATH#Func is of another package. A
+function that returns a function literal, or a variable that is declared with one, stands
+for the literal, and CompileF takes a closure of it. In each package of the module whose
+code the tables speak of, it writes fx_source.go, which embeds the code: a constructor
+panics where the program has other code. fxgen check FILE tells what is stale.
 
 With -explain it writes nothing, and prints what memory a function reads and writes before
 and while it computes, and what keeps its calls from being replayed. A SOURCE is then
-./pkg#Func or ./pkg#Type.Method. compile looks at the code alone and runs nothing.`
+./pkg#Func or ./pkg#Type.Method. compile looks at the code alone and runs nothing;
+for closures it builds the package, since the compiler tells how they lie in memory.`
 
 // compileCommand is about functions whose calls are replayed.
 func compileCommand(a *app) *cobra.Command {
@@ -98,7 +100,7 @@ func effectsOf(a *app, arg string) (*effects.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	fn, err := p.Function(name)
+	fn, err := p.Root(p.Package.PkgPath, name)
 	if err != nil {
 		return nil, err
 	}

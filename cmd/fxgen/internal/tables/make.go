@@ -67,7 +67,7 @@ func Make(ctx context.Context, r *Request) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.analysed(p)
+	return m.analysed(ctx, p, bare)
 }
 
 // load reads the package without the generated file, and finds the functions.
@@ -115,17 +115,23 @@ func packageOf(file string) (string, error) {
 }
 
 // analysed makes the files once the code is loaded.
-func (m *maker) analysed(p *effects.Loaded) ([]File, error) {
+func (m *maker) analysed(ctx context.Context, p *effects.Loaded, bare []byte) ([]File, error) {
 	t := &tables{code: source.Code{File: m.pkg.PkgPath + "/" + filepath.Base(m.r.File), Command: m.command(), Go: source.Minor(m.r.Go)}}
 	seen := map[string]bool{m.pkg.PkgPath: true}
+	var a *answer
+	if slices.ContainsFunc(m.targets, func(x *target) bool { return x.maker }) {
+		var err error
+		if a, err = m.ask(ctx, bare); err != nil {
+			return nil, err
+		}
+	}
 	for _, x := range m.targets {
-		fn, err := p.FunctionOf(x.pkg.Path(), x.name)
+		s, err := m.summary(p, x, a)
 		if err != nil {
 			return nil, err
 		}
-		s := p.Summary(fn)
 		t.list = append(t.list, s)
-		t.code.Lines = t.code.Lines || len(s.Bodies)+len(s.Tells) > 0
+		t.code.Lines = t.code.Lines || x.maker || len(s.Bodies)+len(s.Tells) > 0
 		for _, path := range s.Packages {
 			seen[path] = true
 		}
@@ -139,6 +145,17 @@ func (m *maker) analysed(p *effects.Loaded) ([]File, error) {
 		return nil, err
 	}
 	return slices.Insert(files, 0, File{m.r.File, main}), nil
+}
+
+func (m *maker) summary(p *effects.Loaded, x *target, a *answer) (*effects.Summary, error) {
+	if x.maker {
+		return m.closure(p, x, a)
+	}
+	fn, err := p.FunctionOf(x.pkg.Path(), x.name)
+	if err != nil {
+		return nil, err
+	}
+	return p.Summary(fn), nil
 }
 
 // tables are the tables of all functions, and the code that they are of.

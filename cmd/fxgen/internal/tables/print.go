@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -105,33 +106,40 @@ func (m *maker) compiled(f *jen.File, x *target, s *effects.Summary) {
 		fills = append(fills, jen.Id(name).Add(results[i]))
 		names = append(names, jen.Id("out").Dot(name))
 	}
-	what := x.name
-	if x.pkg.Path() != m.pkg.PkgPath {
-		what = x.pkg.Name() + "." + what
-	}
+	what := x.what(m)
 	f.Commentf("%s is %s, run by what its calls have computed before.", typ, what)
 	f.Type().Id(typ).Struct(jen.Op("*").Qual(compilePath, "Func").Types(jen.Id(frame), jen.Id(out)))
 	f.Line()
 	f.Type().Defs(jen.Id(frame).Struct(fields...), jen.Id(out).Struct(fills...))
 	f.Line()
+	if x.literal != nil {
+		m.vars(f, x)
+	}
 	f.Commentf("Compile%s makes the compiled form of %s. It panics where the program's code is not that of which the table is.", x.short, what)
 	run := jen.Func().Params(jen.Id("in").Op("*").Id(frame), jen.Id("out").Op("*").Id(out)).Block(m.trampoline(x, in, names))
 	body := []jen.Code{jen.Return(jen.Op("&").Id(typ).Values(jen.Qual(compilePath, "New").Call(m.table(x, s), run, jen.Id("opts").Op("..."))))}
-	if s != nil {
-		body = append([]jen.Code{jen.Id(m.codeName()).Dot("Check").Call(jen.Id(sourceVar))}, body...)
+	if x.literal != nil {
+		body = slices.Insert(body, 0, x.checked())
 	}
-	f.Func().Id("Compile" + x.short).Params(jen.Id("opts").Op("...").Qual(compilePath, "Option")).Op("*").Id(typ).Block(body...)
+	if s != nil {
+		body = slices.Insert(body, 0, jen.Code(jen.Id(m.codeName()).Dot("Check").Call(jen.Id(sourceVar))))
+	}
+	given := []jen.Code{jen.Id("opts").Op("...").Qual(compilePath, "Option")}
+	if x.maker {
+		given = slices.Insert(given, 0, jen.Code(jen.Id(funcName).Func().Add(m.signature(x.sig))))
+	}
+	f.Func().Id("Compile" + x.short).Params(given...).Op("*").Id(typ).Block(body...)
 	f.Line()
 	f.Commentf("Call does what %s does.", what)
 	call := jen.Id("fx").Dot("Func").Dot("Call").Call(jen.Id(frame).Values(values...))
-	if s == nil {
+	if s == nil && !x.maker { // which closures there are is not known
 		call = x.call(in, func(name string) *jen.Statement { return jen.Id(name) })
 	}
 	method := f.Func().Params(jen.Id("fx").Op("*").Id(typ)).Id("Call").Params(params...).Params(results...)
 	switch {
 	case len(names) == 0:
 		method.Block(call)
-	case s == nil:
+	case s == nil && !x.maker:
 		method.Block(jen.Return(call))
 	case len(names) == 1:
 		method.Block(jen.Return(call.Dot(resultName(0))))
@@ -178,6 +186,9 @@ func (m *maker) inputs(x *target) (list []input) {
 // call calls the function itself.
 func (x *target) call(in []input, value func(name string) *jen.Statement) *jen.Statement {
 	fn := jen.Qual(x.pkg.Path(), x.method)
+	if x.maker {
+		fn = jen.Id(funcName)
+	}
 	if x.recv != nil {
 		fn = value(in[0].name).Dot(x.method)
 		in = in[1:]

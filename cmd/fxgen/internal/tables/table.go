@@ -104,9 +104,13 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 		elems = append(elems, row(field{"Type", quoted(e.Type)}, field{"Access", access(e.Access)}, field{"Line", quoted(e.Line)}))
 	}
 	for _, g := range s.Globals {
-		m.known[g.Var.Pkg().Path()] = g.Var.Pkg().Name()
+		ptr := jen.Op("&").Id(varsName).Dot(g.Var.Name())
+		if !g.Captured {
+			m.known[g.Var.Pkg().Path()] = g.Var.Pkg().Name()
+			ptr = jen.Op("&").Qual(g.Var.Pkg().Path(), g.Var.Name())
+		}
 		globals = append(globals, row(field{"Name", quoted(g.Name)}, field{"Type", quoted(g.Type)}, field{"Access", access(g.Access)},
-			field{"Line", quoted(g.Line)}, field{"Ptr", jen.Op("&").Qual(g.Var.Pkg().Path(), g.Var.Name())}))
+			field{"Line", quoted(g.Line)}, field{"Ptr", ptr}))
 	}
 	for _, d := range s.Dynamic {
 		dynamic = append(dynamic, gosrc.Quoted(d))

@@ -24,6 +24,10 @@ type target struct {
 	method string
 	sig    *types.Signature
 	at     diag.Pos
+	// maker tells that it stands for the function literal that the function returns; sig is that of the literal.
+	maker    bool
+	variable bool     // and that it is the variable that has the literal
+	literal  *literal // nil before the analysis
 }
 
 // find finds a function by the name that the user has given it.
@@ -47,7 +51,13 @@ func (m *maker) find(c *packages.Config, arg string) (*target, error) {
 	t := &target{pkg: pkg.Types, name: name, at: userpkg.Position(pkg.Fset.Position(obj.Pos()).String())}
 	if f, ok := obj.(*types.Func); ok && !isMethod {
 		t.name, t.method, t.sig, t.short = typ, typ, f.Signature(), title(typ)
-		return t, t.check(m)
+		return t, t.check(m, t.sig)
+	}
+	if v, ok := obj.(*types.Var); ok && !isMethod {
+		if sig, ok := v.Type().Underlying().(*types.Signature); ok {
+			t.name, t.method, t.sig, t.short, t.maker, t.variable = typ, typ, sig, title(typ), true, true
+			return t, t.check(m, sig)
+		}
 	}
 	n, ok := types.Unalias(obj.Type()).(*types.Named)
 	if _, isType := obj.(*types.TypeName); !isType || !ok || types.IsInterface(n) {
@@ -66,27 +76,33 @@ func (m *maker) find(c *packages.Config, arg string) (*target, error) {
 	if types.NewMethodSet(n).Lookup(pkg.Types, method) != nil && len(sel.Index()) == 1 {
 		t.recv = n
 	}
-	return t, t.check(m)
+	return t, t.check(m, t.sig)
 }
 
 // check refuses functions that generated code cannot call.
-func (t *target) check(m *maker) error {
+func (t *target) check(m *maker, own *types.Signature) error {
 	n, _ := t.recv.(*types.Named)
 	if p, ok := t.recv.(*types.Pointer); ok {
 		n = p.Elem().(*types.Named)
 	}
 	switch {
-	case t.sig.TypeParams().Len() > 0 || n != nil && n.TypeParams().Len() > 0:
+	case own.TypeParams().Len() > 0 || n != nil && n.TypeParams().Len() > 0:
 		return t.bad(t.name+" has type parameters, and a table is of one instance", "name a function that calls the instance you want")
 	case t.pkg.Path() != m.pkg.PkgPath && (!token.IsExported(t.method) || n != nil && !n.Obj().Exported()):
 		return t.bad(t.pkg.Path()+"."+t.name+" is not exported, code in package "+m.pkg.Name+" cannot call it", "write a function that leads to it, or generate the file in its package")
 	case t.pkg.Name() == "main" && t.pkg.Path() != m.pkg.PkgPath:
 		return t.bad("package "+t.pkg.Path()+" is a program, which nothing imports", "generate the file in its package")
 	}
+	if !t.variable {
+		t.stands()
+	}
+	if t.maker && t.pkg.Path() != m.pkg.PkgPath {
+		return t.bad(t.pkg.Path()+"."+t.name+" stands for a function literal, whose closures only code in its package knows", "generate the file in its package")
+	}
 	for _, tuple := range []*types.Tuple{t.sig.Params(), t.sig.Results()} {
 		for v := range tuple.Variables() {
 			if s := m.hidden(v.Type()); s != "" {
-				return t.bad(t.name+" takes or returns a "+s+", which code in package "+m.pkg.Name+" cannot name", "write a function of types that have names, and compile that")
+				return t.bad(t.what(m)+" takes or returns a "+s+", which code in package "+m.pkg.Name+" cannot name", "write a function of types that have names, and compile that")
 			}
 		}
 	}

@@ -74,6 +74,8 @@ func (m *maker) entry(x *target, s *effects.Summary) jen.Code {
 	switch {
 	case !slices.ContainsFunc(s.Tells, func(p effects.Tell) bool { return p.Package == slogPath }):
 		return nil
+	case x.maker:
+		return jen.Id(funcName)
 	case x.recv != nil:
 		return jen.Parens(m.typeCode(x.recv)).Dot(x.method)
 	}
