@@ -32,15 +32,16 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		fits = nil
 	}
 	open, near := b.near(c, k, image, fits)
+	followed := follows(near, image)
 	var numbers *opened
 	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed})
 	defer s.Close()
 	var replay *state.Replay
-	got, err := s.Capture(image.Data(), image.Frozen(), k.run, func() (list []*tensor.Tensor, all bool) {
+	got, err := s.Capture(image.Data(), image.Frozen(), followed.symbols(), k.run, func() (list []*tensor.Tensor, all bool) {
 		replay, list, why = image.Diff()
 		return list, why == nil
 	}, func(got *lazy.Captured) lazy.Opening {
-		numbers = opening(near, image, open, got)
+		numbers = opening(near, image, open, followed, got)
 		return numbers.opening()
 	})
 	if err != nil {
@@ -48,11 +49,16 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		return
 	}
 	c.captures.Add(1)
+	c.looked(b, followed, got)
 	if b.thaw(c, image) {
 		return
 	}
 	if why == nil && got.Why != "" {
 		why = &state.Refusal{Why: got.Why, Line: got.At.String()}
+	}
+	if why != nil && followed != nil { // a size may have been kept, which is a number where none is followed
+		b.compares(followed)
+		return
 	}
 	if why == nil && len(got.Writes) > 0 && !c.inPlace {
 		why = &state.Refusal{Why: "a tensor is written in place, of which the table says nothing"}

@@ -58,7 +58,7 @@ func (b *bucket) failing(c *core, image *state.Image) map[string]bool {
 			open[w.Path] = true
 		}
 	}
-	if c.anySize && !c.inPlace {
+	if c.anySize {
 		b.sizes(image, after, open)
 	}
 	return open
@@ -69,9 +69,7 @@ func (b *bucket) shut(o *opened) {
 	for _, w := range o.words {
 		b.differed[w.Path] = math.MinInt
 	}
-	for _, path := range o.sizes.paths {
-		b.differed[state.Sized{Path: path}.Key()] = math.MinInt
-	}
+	b.compares(&o.sizes)
 }
 
 // was is the number that a word had when the record was made.
@@ -103,10 +101,11 @@ func (b *bucket) near(c *core, k *call, image *state.Image, fits *record) (open 
 
 // opening finds the numbers that become inputs: those at the paths of open, by a record that fits in everything
 // except them. It returns nil where there is none, or the graphs differ in another way.
-func opening(near []*record, image *state.Image, open map[string]bool, got *lazy.Captured) *opened {
+func opening(near []*record, image *state.Image, open map[string]bool, followed *sizes, got *lazy.Captured) *opened {
 	words, shapes := image.Words(), image.Sizes()
 	for _, old := range near {
-		if o := compared(old, words, shapes, open, got); o != nil {
+		o := compared(old, words, shapes, open, got)
+		if o != nil && (!o.sizes.open() || got.Looked == "" && len(got.Writes) == 0 && o.sizes.same(followed)) {
 			return o
 		}
 	}
@@ -192,7 +191,15 @@ func (c *comparison) call(i int, old, now *lazy.CapturedCall) {
 		c.fail = true
 		return
 	}
-	if now.Op == nil || now.Op.Codec().Equal(old.Attrs, now.Attrs) {
+	if now.Op == nil {
+		return
+	}
+	if now.Sizes != nil {
+		attrs, ok := now.Resized(c.sizes.was)
+		c.fail = c.fail || !ok || !now.Op.Codec().Equal(old.Attrs, attrs)
+		return
+	}
+	if now.Op.Codec().Equal(old.Attrs, now.Attrs) {
 		return
 	}
 	o := openCall{number: i, call: now}
@@ -211,7 +218,7 @@ func (c *comparison) call(i int, old, now *lazy.CapturedCall) {
 		}
 	}
 	var ok bool
-	if o.lifted, ok = now.Op.Lift(now.Attrs, now.In); !ok || o.lifted.Op == nil || !now.Op.Codec().Equal(now.Op.Codec().WithNumbers(old.Attrs, b), now.Attrs) {
+	if o.lifted, ok = now.Op.Lift(now.Attrs, now.In); !ok || o.lifted.Op == nil || !now.Op.Codec().Equal(now.Op.Codec().WithNumbers(old.Attrs, b), now.Attrs) || !c.sizes.keeps(now, o.lifted) {
 		c.fail = true
 		return
 	}
@@ -341,19 +348,21 @@ func (c *openCall) attrs(words []state.Scalar) (attrs any, ok bool) {
 }
 
 // fits reports whether a record's graph, with the numbers of a call, is the graph that the call has made.
-func (r *record) fits(now *lazy.Captured, words []state.Word) bool {
+func (r *record) fits(again *record) bool {
 	if r.open == nil {
 		return true
 	}
+	now := again.got
 	list := make([]state.Scalar, len(r.open.words))
 	for i, w := range r.open.words {
-		j := slices.IndexFunc(words, func(n state.Word) bool { return n.Path == w.Path })
+		j := slices.IndexFunc(again.words, func(n state.Word) bool { return n.Path == w.Path })
 		if j < 0 {
 			return false
 		}
-		list[i] = words[j].Was
+		list[i] = again.words[j].Was
 	}
-	if len(r.got.Calls) != len(now.Calls) || len(r.got.Leaves) != len(now.Leaves) {
+	sizes := r.open.sizes.at(again.sizes)
+	if len(r.got.Calls) != len(now.Calls) || len(r.got.Leaves) != len(now.Leaves) || r.open.sizes.open() && sizes == nil {
 		return false
 	}
 	leaves := slices.Clone(r.got.Leaves)
@@ -361,6 +370,12 @@ func (r *record) fits(now *lazy.Captured, words []state.Word) bool {
 		leaves[s.at].Array = elementOf(s.expr.Eval(list[s.word]))
 	}
 	calls := slices.Clone(r.got.Calls)
+	for i := range calls {
+		var ok bool
+		if calls[i].Attrs, ok = calls[i].Resized(sizes); !ok {
+			return false
+		}
+	}
 	for i := range r.open.calls {
 		c := &r.open.calls[i]
 		calls[c.number].Attrs, _ = c.attrs(list)

@@ -165,7 +165,7 @@ func (r *record) compared(now *record, why *state.Refusal, forecast []*array.Arr
 		return ""
 	case why != nil:
 		return "a record fits the call, but no record can be made of it: " + why.Why
-	case r.open == nil && r.text != now.text || !r.fits(now.got, now.words):
+	case r.open == nil && r.text != now.text || !r.fits(now):
 		return "a record fits the call, but the function computes another graph:\n" + now.text + "the record has\n" + r.text
 	case !slices.Equal(r.reads(), now.got.Reads) || !r.stores.Same(now.stores):
 		return "a record fits the call, but the function stores something else"

@@ -1,16 +1,19 @@
 package compile
 
 import (
+	"math"
 	"slices"
 
 	"github.com/gofx-dev/gofx/compile/state"
 	"github.com/gofx-dev/gofx/lazy"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Sizes become symbols where the table says that no code looks at a size: the calls of the function are the same for all
-// sizes then, and so are their attributes. What follows from sizes, types tell: type rules on symbols, which are right for
-// both of two calls, and the conditions that the graph checks when it runs.
+// Sizes become symbols where no code looks at one as a number: the calls of the function are the same for all sizes then.
+// The session follows what code does with sizes (lazy.Session.Capture), so that attributes are what code has made of
+// symbols. What follows from sizes, types tell: type rules on symbols, which are right for both of two calls, and the conditions that the graph
+// checks when it runs.
 
 // sizes are the symbols of a record.
 type sizes struct {
@@ -44,6 +47,60 @@ func (b *bucket) sizes(image *state.Image, after int, open map[string]bool) {
 
 func named(list []state.Sized, path string) int {
 	return slices.IndexFunc(list, func(s state.Sized) bool { return s.Path == path })
+}
+
+// follows returns the sizes that become symbols if a call is one that differs from an older record in them and in words that may
+// become inputs.
+func follows(near []*record, image *state.Image) *sizes {
+	for _, old := range near {
+		var s sizes
+		if s.find(old.sizes, image.Sizes()) && s.open() {
+			return &s
+		}
+	}
+	return nil
+}
+
+func (s *sizes) symbols() [][]int {
+	if s == nil {
+		return nil
+	}
+	return s.of
+}
+
+// looked has the sizes of tensors compared for good, at one of which code has looked.
+func (c *core) looked(b *bucket, s *sizes, got *lazy.Captured) {
+	if s == nil || got.Looked == "" {
+		return
+	}
+	b.compares(s)
+	tell(&c.counts, &c.looks, state.Refusal{Why: "code is told one by " + got.Looked, Line: got.LookedAt.String()})
+}
+
+// compares has sizes compared for good.
+func (b *bucket) compares(s *sizes) {
+	for _, path := range s.paths {
+		b.differed[state.Sized{Path: path}.Key()] = math.MinInt
+	}
+}
+
+// same reports whether two lists have the same sizes as the same symbols.
+func (s *sizes) same(o *sizes) bool { return slices.EqualFunc(s.of, o.of, slices.Equal[[]int]) }
+
+// at are the sizes of the symbols in a call, nil where it has other tensors.
+func (s *sizes) at(shapes []state.Sized) []int {
+	if len(shapes) != len(s.of) {
+		return nil
+	}
+	list := make([]int, len(s.now))
+	for i, of := range s.of {
+		for axis, y := range of {
+			if y > 0 {
+				list[y-1] = shapes[i].Shape[axis]
+			}
+		}
+	}
+	return list
 }
 
 // find makes symbols of the sizes that differ; those that agree in both calls are one. ok is false where a size is
@@ -84,6 +141,16 @@ func (s *sizes) symbol(was, now int) int {
 	}
 	s.was, s.now = append(s.was, was), append(s.now, now)
 	return len(s.now)
+}
+
+// keeps reports whether a call has the sizes of its attributes where its numbers are inputs.
+func (s *sizes) keeps(c *lazy.CapturedCall, l op.Lifted) bool {
+	if !s.open() {
+		return true
+	}
+	_, a := c.Op.Codec().AppendSkeleton(nil, c.Attrs, nil)
+	_, b := c.Op.Codec().AppendSkeleton(nil, l.Attrs, nil)
+	return slices.Equal(a, b)
 }
 
 // typed reports whether the types of the graph are those of both calls.

@@ -34,6 +34,7 @@ type counts struct {
 	told    sync.Mutex
 	reasons map[state.Refusal]int
 	words   map[Miss]int
+	looks   map[state.Refusal]int // places at which code was told a size that was to be a symbol
 }
 
 func (c *core) counted() Stats {
@@ -125,6 +126,9 @@ func (c *core) explain(w io.Writer) error {
 			}
 			b.WriteByte('\n')
 		}
+	}
+	for _, k := range byCount(c.looks, reason) {
+		fmt.Fprintf(&b, "sizes are compared: %s\n", reason(k))
 	}
 	for _, k := range byCount(c.reasons, reason) {
 		fmt.Fprintf(&b, "refused %d: %s\n", c.reasons[k], reason(k))

@@ -28,6 +28,9 @@ type Captured struct {
 	Writes []CapturedWrite
 	// Found says what the tensors are that were found after the run.
 	Found []CapturedTensor
+	// Looked says what has told the code a size that was followed, "" for nothing; LookedAt is the line.
+	Looked   string
+	LookedAt diag.Pos
 	// Why says why later runs cannot do with the graph, "" where they can; At is the line.
 	Why string
 	At  diag.Pos
@@ -118,14 +121,18 @@ func (k *capture) met(m *memory) {
 // is computed. When Capture returns, all are eager tensors with their values, and the data tensors hold
 // what was written to them.
 //
-// open, which may be nil, is called when Calls and Leaves are known, and says which numbers of them are inputs.
+// symbols has, by data tensor and axis, the number of a symbol from 1 whose ways through the code are followed, 0 for a size that is a
+// number; nil where all are. open, which may be nil, is called when Calls and Leaves are known, and says which numbers of them are inputs.
 //
 // An error is one of the computation: data tensors are as they were then. A panic of the code
 // passes on.
-func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func() (list []*tensor.Tensor, all bool), open func(*Captured) Opening) (c *Captured, err error) {
+func (s *Session) Capture(data, frozen []*tensor.Tensor, symbols [][]int, code func(), found func() (list []*tensor.Tensor, all bool), open func(*Captured) Opening) (c *Captured, err error) {
 	k := &capture{start: array.Now(), data: data, number: map[*place]int{}, frozen: map[any]bool{}}
 	for _, x := range frozen {
 		k.frozen[x.ID()] = true
+	}
+	if s.follow = newFollow(symbols, data); s.follow != nil {
+		defer func() { s.follow.over = true }()
 	}
 	return s.borrow(k, code, found, open)
 }

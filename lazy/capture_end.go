@@ -134,6 +134,10 @@ func (e *ending) compute() {
 
 // graph makes the graph of a cone. It returns the results by the numbers of their calls, and these calls.
 func (e *ending) graph(cone *cone) (kept map[int]int, results []int) {
+	e.s.follow.rest(e.s, cone)
+	if f := e.s.follow; f != nil {
+		e.c.Looked, e.c.LookedAt = f.looked, f.line
+	}
 	e.describe(cone)
 	var o Opening
 	if e.open != nil {
@@ -151,7 +155,7 @@ func (e *ending) graph(cone *cone) (kept map[int]int, results []int) {
 	for i, l := range o.Leaves {
 		opened[l] = i
 	}
-	p := &program{vary: slices.Repeat([]bool{true}, len(cone.lifts)), open: o.sizes(cone, e.k.number)}
+	p := &program{vary: slices.Repeat([]bool{true}, len(cone.lifts)), open: o.sizes(cone, e.s.follow, e.k.number)}
 	weights := weightsOf{
 		has: func(i int) bool {
 			_, data := e.k.number[cone.leaves[i]]
@@ -165,6 +169,9 @@ func (e *ending) graph(cone *cone) (kept map[int]int, results []int) {
 	err := attempt(func() {
 		var calls []*graph.Node
 		exe, m, calls = p.build(cone, weights)
+		if p.open != nil {
+			e.s.follow.assume(m.Graph)
+		}
 		for _, n := range calls {
 			e.c.Types = append(e.c.Types, n.Type())
 		}

@@ -14,6 +14,7 @@ type CapturedCall struct {
 	Args  []int // numbers of calls, ^n for leaf n, Absent
 	In    []shape.Type
 	Type  shape.Type
+	Sizes []shape.Dim // in Attrs, where code gave symbols that were followed, nil for numbers alone
 }
 
 // Absent stands for an operand that is left out.
@@ -29,7 +30,7 @@ type CapturedLeaf struct {
 // after them.
 //
 // Sizes has, by data tensor and axis, the number of a symbol from 1 that stands for the size, 0 for a size that is a
-// number; nil where all are. Symbols counts them. No size of attributes follows from a symbol.
+// number; nil where all are: all that were followed, or none. Symbols counts them.
 type Opening struct {
 	Leaves  []int // numbers of leaves that are arrays
 	Calls   []OpenCall
@@ -53,7 +54,7 @@ func (e *ending) describe(k *cone) {
 		e.c.Leaves = append(e.c.Leaves, CapturedLeaf{-1, l.data})
 	}
 	for _, q := range k.calls {
-		c := CapturedCall{Op: q.op, Index: q.index, Attrs: q.attrs, Type: q.typ, In: typesOf(nil, q.args())}
+		c := CapturedCall{Op: q.op, Index: q.index, Attrs: q.attrs, Type: q.typ, In: typesOf(nil, q.args()), Sizes: e.s.follow.of(q)}
 		for _, a := range q.args() {
 			switch {
 			case a == nil:
@@ -68,26 +69,61 @@ func (e *ending) describe(k *cone) {
 	}
 }
 
+// Resized returns the attributes of a call where symbols have these sizes. ok is false where the function divides by 0 for them.
+func (c *CapturedCall) Resized(sizes []int) (attrs any, ok bool) {
+	if c.Sizes == nil {
+		return c.Attrs, true
+	}
+	dims := make([]shape.Dim, len(c.Sizes))
+	for i, d := range c.Sizes {
+		n, err := d.Eval(func(symbol string) (int, bool) { return sizeOf(symbol, sizes) })
+		if err != nil {
+			return nil, false
+		}
+		dims[i] = shape.Const(n)
+	}
+	attrs, _ = c.Op.Codec().Resized(c.Attrs, dims)
+	return attrs, true
+}
+
+// sizeOf is the size of a symbol, of which sizes are in their order.
+func sizeOf(symbol string, sizes []int) (n int, ok bool) {
+	for i, n := range sizes {
+		if symbolName(i) == symbol {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
 // TypeOf is the type of a call of Module where symbols have these sizes.
 func (c *Captured) TypeOf(call int, sizes []int) shape.Type {
 	return c.Types[call].Bind(func(name string) shape.Dim {
-		for i, n := range sizes {
-			if symbolName(i) == name {
-				return shape.Const(n)
-			}
+		if n, ok := sizeOf(name, sizes); ok {
+			return shape.Const(n)
 		}
 		return shape.Unknown
 	})
 }
 
-// sizes are those of the graph: of attributes as they are, and of the inputs with symbols.
-func (o *Opening) sizes(k *cone, number map[*place]int) *open {
+// sizes are those of the graph: of attributes as code gave them, and of the inputs with symbols.
+func (o *Opening) sizes(k *cone, f *follow, number map[*place]int) *open {
 	if o.Sizes == nil {
 		return nil
 	}
 	out := &open{at: make([]int, o.Symbols)}
 	for _, n := range k.sizes[:k.ofLeaves] {
 		out.sizes = append(out.sizes, formula{plus: n})
+	}
+	next := 0
+	for _, q := range k.calls {
+		for i, d := range f.of(q) {
+			if _, known := d.Int(); !known {
+				out.terms = append(out.terms, d)
+				out.sizes[next+i] = formula{scale: 1, of: []int{o.Symbols + len(out.terms) - 1}}
+			}
+		}
+		next += sizesIn(q)
 	}
 	for _, l := range k.leaves {
 		n, data := number[l]
@@ -103,4 +139,13 @@ func (o *Opening) sizes(k *cone, number map[*place]int) *open {
 		}
 	}
 	return out
+}
+
+// sizesIn counts the sizes in the attributes of a call of a cone.
+func sizesIn(q *place) int {
+	if q.index > 0 {
+		return 0
+	}
+	_, sizes := q.op.Codec().AppendSkeleton(nil, q.attrs, nil)
+	return len(sizes)
 }

@@ -14,12 +14,23 @@ import (
 // Call implements tensor.Engine: it records the call, or runs it where its result has no type
 // yet or code is called that may do anything.
 func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
+	c, sizes := s.follow.numbers(c)
+	if s.follow.outside(c, sizes) {
+		s.follow.look(c.Op.Name)
+		return tensor.Apply(c.Op, c.Attrs, c.Args...)
+	}
 	defer s.enter(c.Op.Name)()
+	if len(c.Op.Mutates) > 0 {
+		s.follow.look(c.Op.Name)
+	}
 	args := s.operands(c)
 	if c.Op.AdHoc || c.Op.Effect == op.Effectful || c.Op.Effect == op.Random { // a second run would differ
 		return s.foreign(c, args)
 	}
 	p := s.add(s.form(c.Op, c.Attrs, args), args)
+	if sizes != nil {
+		s.follow.given[p] = sizes
+	}
 	switch {
 	case p.open:
 		s.atOnce(p)
@@ -268,6 +279,7 @@ func (s *Session) handOut(x *tensor.Tensor, p *place) *array.Array {
 // Assign implements tensor.Engine.
 func (s *Session) Assign(dst, src *tensor.Tensor, what string) {
 	defer s.enter(what)()
+	s.follow.look(what) // which tensors share memory may depend on sizes
 	to, eager := dst.Value().(*array.Array)
 	if eager && array.Repeats(to) { // as eager code does
 		panic((&diag.Error{Code: tensor.SharedElement, Op: what, Msg: "the tensor " + dst.Type().String() + " shows one element of its memory several times",

@@ -136,6 +136,7 @@ type Session struct {
 	forbid  string // why nothing may be computed now, "" where it may
 	closed  bool
 	capture *capture // nil outside of Capture
+	follow  *follow  // of the last Capture that has followed sizes, nil for none
 	args    []*place // of a call that is being recorded
 	search  search
 

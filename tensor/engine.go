@@ -59,6 +59,20 @@ type Symbolic interface {
 	Guard(x *Tensor, r shape.Relation)
 }
 
+// Follower is an Engine that knows every size and, while it follows sizes, sees whether a program does anything with
+// them except to give them to operators, with arithmetic of [Size] on the way.
+type Follower interface {
+	Engine
+	// Following reports whether sizes are followed. Where they are not, sizes are numbers.
+	Following() bool
+	// FollowSize returns the size of an axis as an expression, or as a number where no size that is followed decides it.
+	FollowSize(x *Tensor, axis int) shape.Dim
+	// LookAt returns a size as a number, and notes that the program was told it; what names the method that asked.
+	LookAt(d shape.Dim, what string) int
+	// Guard is told of a relation of sizes that the program states; see Symbolic.
+	Guard(x *Tensor, r shape.Relation)
+}
+
 // Capturer is an Engine that keeps what a program is, not only what it computes: its
 // modules, its control flow, its state, and all of its mistakes. It stands apart because
 // any other engine runs modules, branches and loops as Go does, and ends a program at

@@ -53,7 +53,7 @@ func (x expected) at(i int) guard.Argument {
 func (x expected) size(symbol string) shape.Dim {
 	for _, s := range x.Symbols {
 		if t := x.inputs[s.Input]; s.Name == symbol && t != nil && s.Axis < rankOf(t) {
-			return t.Size(s.Axis).d
+			return t.Size(s.Axis).Dim()
 		}
 	}
 	return shape.Unknown
@@ -87,7 +87,7 @@ func (t traced) Size(axis int) shape.Dim {
 	if rankOf(t.Tensor) < 0 {
 		return shape.Unknown
 	}
-	return t.Tensor.Size(axis).d
+	return t.Tensor.Size(axis).Dim()
 }
 
 func rankOf(t *Tensor) int { return guard.Of(t.Type()).Rank() }

@@ -31,16 +31,23 @@ func (s Size) MustBeMultiple(o any) { s.must(shape.MOD, o) }
 
 func (s Size) must(rel shape.Rel, o any) {
 	d, e := sizeOf(o)
-	if s.e != nil {
+	if s = s.settled(); s.e != nil {
 		e = s.e
 	}
 	r := shape.Relation{Rel: rel, A: s.d, B: d}.Normal()
 	if r.Truth() == shape.True {
 		return
 	}
-	if k, ok := e.(Symbolic); ok {
+	switch k := e.(type) {
+	case Symbolic:
 		k.Guard(nil, r)
 		return
+	case Follower:
+		if a, b := k.LookAt(r.A, ""), k.LookAt(r.B, ""); r.Rel.Holds(a, b) {
+			k.Guard(nil, r)
+			return
+		}
+		s, d = sizeIn(shape.Const(k.LookAt(s.d, "")), nil), shape.Const(k.LookAt(d, ""))
 	}
 	claim := diag.Claim{Rel: rel, Op: "the program", A: diag.Side{Text: s.String()}, B: diag.Side{Text: d.String()}}
 	panic(diag.New(kernel.CodeArgument, claim.String()).At(diag.Here()))

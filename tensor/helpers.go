@@ -112,6 +112,13 @@ func Number(v any) op.Scalar {
 // Sizes returns the list of v, ints and [Size] values, for an attributes struct:
 // tensor.InterpolateAttrs{Size: tensor.Sizes(h, 2*w)}.
 func Sizes(v ...any) shape.Dims {
-	d, _ := sizesOf(v)
+	d, e := sizesOf(v)
+	if f := follower(e); f != nil { // the program may compare them
+		list := d.Slice()
+		for i := range list {
+			list[i] = shape.Const(f.LookAt(list[i], "Sizes"))
+		}
+		return shape.Of(list...)
+	}
 	return d
 }

@@ -28,6 +28,9 @@ func (x *Tensor) Size(i int) Size {
 	if t.Ranked() {
 		i = axisOf(i, t.Rank())
 		if n, ok := t.Dim(i).Int(); ok {
+			if f := follower(x.c.engine()); f != nil {
+				return sizeIn(f.FollowSize(x, i), f)
+			}
 			return Size{d: shape.Const(n)}
 		}
 	}
@@ -46,6 +49,9 @@ func (x *Tensor) Dim(i int) int {
 	if t.Ranked() {
 		i = axisOf(i, t.Rank())
 		if n, ok := t.Dim(i).Int(); ok {
+			if f := follower(x.c.engine()); f != nil {
+				return f.LookAt(f.FollowSize(x, i), "Dim")
+			}
 			return n
 		}
 	}
@@ -53,6 +59,30 @@ func (x *Tensor) Dim(i int) int {
 		return s.KnownSize(x, i)
 	}
 	return x.observe("Dim").Dim(i)
+}
+
+// follower returns the engine that follows sizes now, nil for none.
+func follower(e Engine) Follower {
+	if f, ok := e.(Follower); ok && f.Following() {
+		return f
+	}
+	return nil
+}
+
+// sizeIn is a size of an engine; a number is that of none.
+func sizeIn(d shape.Dim, e Engine) Size {
+	if _, known := d.Int(); known {
+		e = nil
+	}
+	return Size{d: d, e: e}
+}
+
+// settled returns a size that an engine has followed as a number, once it follows none: such a size was kept from before.
+func (s Size) settled() Size {
+	if f, ok := s.e.(Follower); ok && !f.Following() {
+		return Size{d: shape.Const(f.LookAt(s.d, "Size"))}
+	}
+	return s
 }
 
 // axisOf returns the axis that i means. Operators take axis 0 of a
@@ -88,13 +118,21 @@ func (s Size) known(what string) int {
 	if n, ok := s.d.Int(); ok {
 		return n
 	}
+	if f, ok := s.e.(Follower); ok {
+		return f.LookAt(s.d, what)
+	}
 	return s.e.(Symbolic).KnownDim(s.d, what)
 }
 
 // Dim returns the size as the IR has it.
 //
 //gofx:observes nothing
-func (s Size) Dim() shape.Dim { return s.d }
+func (s Size) Dim() shape.Dim {
+	if f, ok := s.e.(Follower); ok { // the program may compare it
+		return shape.Const(f.LookAt(s.d, "Size.Dim"))
+	}
+	return s.d
+}
 
 // Equal reports whether s is o, an int or a Size. A trace that neither knows both
 // sizes nor that they are always equal or never reports it: what depends on the
@@ -107,6 +145,9 @@ func (s Size) Equal(o any) bool {
 	a, known := s.d.Int()
 	if b, ok := d.Int(); ok && known {
 		return a == b
+	}
+	if f, ok := eng.(Follower); ok {
+		return s.d.Equal(d) || f.LookAt(s.d, "Size.Equal") == f.LookAt(d, "Size.Equal")
 	}
 	if eng == nil { // a shape.Dim of some graph
 		badSize(o)
@@ -181,11 +222,8 @@ func (s Size) Mod(o any) Size {
 
 func (s Size) with(o any, f func(a, b shape.Dim) shape.Dim) Size {
 	d, e := sizeOf(o)
-	r := Size{d: f(s.d, d), e: sizeEngine(s.e, e)}
-	if _, known := r.d.Int(); known {
-		r.e = nil
-	}
-	return r
+	s = s.settled()
+	return sizeIn(f(s.d, d), sizeEngine(s.e, e))
 }
 
 // sizeOf converts an argument that stands for a size.
@@ -196,6 +234,7 @@ func sizeOf(v any) (shape.Dim, Engine) {
 	case int64:
 		return shape.Const(int(v)), nil
 	case Size:
+		v = v.settled()
 		return v.d, v.e
 	case shape.Dim:
 		return v, nil

@@ -52,7 +52,7 @@ func (w *walk) summary() *Summary {
 	opaque, tells := r.tells(a.opaque)
 	s.Tells = tells
 	s.Opaque = append(s.Opaque, r.places(opaque)...)
-	s.Observes, s.InPlace, s.Sizes = r.places(a.observes), a.inPlace, a.sizes
+	s.Observes, s.InPlace, s.Sizes = r.places(a.observes), a.inPlace, append(a.sizes, w.keepsSizes()...)
 	s.Numbers = w.numbers()
 	s.Packages = w.packages()
 	s.Types = maps.Clone(a.kinds)

@@ -8,28 +8,45 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// sizeless are the functions of package tensor that are written by hand and do the same for all sizes.
-const sizeless = "Scalar FromSlice Number Ints Floats RunScope Tensor.Rank Tensor.DType"
+// untold are the functions of package tensor that look at sizes, or do what depends on them, without a word to the engine
+// that follows sizes. All others ask it for them (tensor.Follower), and lists of results are as long as attributes say.
+const untold = "Cond While WhileAtMost Scan Grad GradWith Tensor.Type"
 
-// looksAtSizes reports whether a function of the trusted rooms tells code a size, or does to tensors what depends on
-// sizes. Generated functions make one call of their operator, whose attributes are the arguments; those with a list of
-// results tell its length.
 func looksAtSizes(fn *ssa.Function) bool {
-	if pathOf(fn) != tensorPath {
-		return false
+	return pathOf(fn) == tensorPath && slices.Contains(strings.Fields(untold), key(fn))
+}
+
+// keepsSizes finds the places that hold sizes longer than a call: what is there would be a number for all calls.
+func (w *walk) keepsSizes() (list []Place) {
+	has := func(t types.Type) bool {
+		names := map[string]bool{}
+		Within(t, names)
+		return names[tensorPath+".Size"]
 	}
-	k := key(fn)
-	if slices.Contains(strings.Fields(sizeless), k) {
-		return false
+	keep := func(line, what string) {
+		list = append(list, Place{Line: line, What: what, Why: "a size is kept there"})
 	}
-	if handwritten(k) || treatment(fn) != operates {
-		return true
+	for v := range w.root.Signature.Results().Variables() {
+		if !has(v.Type()) {
+			continue
+		}
+		keep(w.p.of(w.root).line(w.root.Pos()), "a result of "+w.root.Name())
 	}
-	for v := range fn.Signature.Results().Variables() {
-		p, ok := v.Type().Underlying().(*types.Pointer)
-		if !ok || !isNamed(p.Elem(), tensorPath, "Tensor") {
-			return true
+	a := w.all
+	for k, acc := range a.fields {
+		if t := a.kinds[k.owner]; acc&Store != 0 && t != nil && has(t) {
+			keep(a.lines[k], "the field "+k.owner+"."+k.name)
 		}
 	}
-	return false
+	for k, acc := range a.elems {
+		if t := a.kinds[k]; acc&Store != 0 && t != nil && has(t) {
+			keep(a.lines[k], "an element of "+k)
+		}
+	}
+	for g, acc := range a.globals {
+		if acc&Store != 0 && has(g.Type()) {
+			keep(a.lines[g], "the variable "+g.Name())
+		}
+	}
+	return list
 }

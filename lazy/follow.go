@@ -1,0 +1,238 @@
+package lazy
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// A capture follows the sizes that are symbols: code that asks for one gets an expression, and what
+// code does with it arrives in attributes as code wrote it. Nothing is guessed from the numbers of two
+// runs. Where code is told such a size as a number, it may do anything with it: no size is a symbol then.
+
+// follow is what a capture knows of sizes that are symbols.
+type follow struct {
+	symbols   [][]int                // by data tensor and axis, from 1
+	at        []int                  // what each symbol is in this run
+	given     map[*place][]shape.Dim // sizes in attributes of calls that were given symbols
+	types     map[*place]shape.Type
+	relations []shape.Relation // that the types, and the code, rely on
+	looked    string           // what has told code a size as a number, "" for nothing
+	line      diag.Pos
+	over      bool
+}
+
+var _ tensor.Follower = (*Session)(nil)
+
+// newFollow follows the sizes of data tensors; symbols is nil for none.
+func newFollow(symbols [][]int, data []*tensor.Tensor) *follow {
+	if symbols == nil {
+		return nil
+	}
+	f := &follow{symbols: symbols, given: map[*place][]shape.Dim{}, types: map[*place]shape.Type{}}
+	for i, x := range data {
+		for axis, y := range symbols[i] {
+			for len(f.at) < y {
+				f.at = append(f.at, 0)
+			}
+			if y > 0 {
+				f.at[y-1] = x.Value().(*array.Array).Shape()[axis]
+			}
+		}
+	}
+	return f
+}
+
+// Following implements tensor.Follower.
+func (s *Session) Following() bool { return s.follow != nil && !s.follow.over }
+
+// FollowSize implements tensor.Follower.
+func (s *Session) FollowSize(x *tensor.Tensor, axis int) shape.Dim {
+	defer s.enter("Size")()
+	n, _ := s.rec.TypeOf(x).Dim(axis).Int()
+	f := s.follow
+	t, ok := f.typeOf(s.capture, s.rec.Value(x, "Size"))
+	if ok && axis < t.Rank() {
+		d := t.Dim(axis)
+		if m, err := d.Eval(f.value); err == nil && m == n {
+			return d
+		}
+	}
+	f.look("Size")
+	return shape.Const(n)
+}
+
+// LookAt implements tensor.Follower, also for sizes that were kept longer than the session.
+func (s *Session) LookAt(d shape.Dim, what string) int {
+	f := s.follow
+	n, err := d.Eval(f.value)
+	if err != nil {
+		panic(located(err, "Size"))
+	}
+	if _, known := d.Int(); !known && what != "" {
+		f.look(what)
+	}
+	return n
+}
+
+// Guard implements tensor.Follower.
+func (s *Session) Guard(_ *tensor.Tensor, r shape.Relation) {
+	if s.Following() {
+		s.follow.rely(r)
+	}
+}
+
+// look notes that code was told a size, or has done what depends on one. It does nothing where none is followed.
+func (f *follow) look(what string) {
+	if f != nil && !f.over && f.looked == "" {
+		f.looked, f.line = what, diag.Here()
+	}
+}
+
+func (f *follow) value(symbol string) (int, bool) { return sizeOf(symbol, f.at) }
+
+func (f *follow) bind(symbol string) shape.Dim {
+	if n, ok := f.value(symbol); ok {
+		return shape.Const(n)
+	}
+	return shape.Unknown
+}
+
+func (f *follow) rely(r shape.Relation) {
+	if r = r.Normal(); !r.IsUnknown() && r.Truth() != shape.True && !slices.ContainsFunc(f.relations, func(o shape.Relation) bool {
+		return o.Rel == r.Rel && o.A.Same(r.A) && o.B.Same(r.B)
+	}) {
+		f.relations = append(f.relations, r)
+	}
+}
+
+// typeOf is the type of a value with symbols. ok is false where it is not known.
+func (f *follow) typeOf(k *capture, p *place) (t shape.Type, ok bool) {
+	if t, ok = f.types[p]; ok {
+		return t, true
+	}
+	if p.known() {
+		t, ok = f.leaf(k, p)
+	} else {
+		t, ok = f.callOf(k, p)
+	}
+	if ok {
+		f.types[p] = t
+	}
+	return t, ok
+}
+
+func (f *follow) leaf(k *capture, p *place) (t shape.Type, ok bool) {
+	n, data := k.number[p]
+	if !data {
+		return p.typ, p.op == nil
+	}
+	dims := p.typ.Dims().Slice()
+	for axis, y := range f.symbols[n] {
+		if y > 0 {
+			dims[axis] = shape.Sym(symbolName(y - 1))
+		}
+	}
+	return p.typ.WithDims(shape.Of(dims...)), true
+}
+
+func (f *follow) callOf(k *capture, p *place) (t shape.Type, ok bool) {
+	in := make([]shape.Type, len(p.args()))
+	for i, a := range p.args() {
+		if a == nil {
+			continue
+		}
+		if in[i], ok = f.typeOf(k, a); !ok {
+			return t, false
+		}
+	}
+	if p.index > 0 {
+		return in[0].Member(p.index - 1), true
+	}
+	t, err := p.op.Type(&op.Infer{Assume: func(r shape.Relation) error { f.rely(r); return nil }}, f.attrs(p), in)
+	return t, err == nil && t.Bind(f.bind).Same(p.typ)
+}
+
+// of are the sizes that code gave to a call, nil for numbers alone.
+func (f *follow) of(p *place) []shape.Dim {
+	if f == nil {
+		return nil
+	}
+	return f.given[p]
+}
+
+// attrs are the attributes of a call as code gave them.
+func (f *follow) attrs(p *place) any {
+	if f.of(p) == nil {
+		return p.attrs
+	}
+	attrs, _ := p.op.Codec().Resized(p.attrs, f.given[p])
+	return attrs
+}
+
+// numbers returns a call with numbers for the symbols in its attributes, and the sizes that it was given, nil for numbers alone.
+func (f *follow) numbers(c *tensor.Call) (*tensor.Call, []shape.Dim) {
+	if f == nil || !c.Op.Codec().HasDims() {
+		return c, nil
+	}
+	var dims []shape.Dim
+	open := false
+	c.Op.Codec().Symbols(c.Attrs, func(d shape.Dim) {
+		_, known := d.Int()
+		open = open || !known
+		dims = append(dims, d)
+	})
+	if !open {
+		return c, nil
+	}
+	for _, d := range dims {
+		if _, err := d.Eval(f.value); err != nil { // as eager code, which divides at once
+			panic(located(err, c.Op.Name))
+		}
+	}
+	n := *c
+	n.Attrs = c.Op.Codec().Bind(c.Attrs, f.bind)
+	return &n, dims
+}
+
+// outside reports whether a call shows memory of a tensor that is none of the session's, of sizes that are followed: eager code
+// makes the view.
+func (f *follow) outside(c *tensor.Call, dims []shape.Dim) bool {
+	return dims != nil && c.Op.ViewOf > 0 && !slices.ContainsFunc(c.Args, func(x *tensor.Tensor) bool { return x != nil && x.Engine() != nil })
+}
+
+// rest looks at the calls that the graph does without: they fail for the sizes for which they fail in the function.
+func (f *follow) rest(s *Session, cone *cone) {
+	if f == nil {
+		return
+	}
+	in := map[*place]bool{}
+	for _, p := range cone.calls {
+		in[p] = true
+	}
+	for _, p := range s.pending {
+		if in[p] || p.known() {
+			continue
+		}
+		if _, ok := f.typeOf(s.capture, p); !ok {
+			f.look(p.op.Name)
+		}
+	}
+}
+
+// assume has a graph check what the sizes rely on.
+func (f *follow) assume(g *graph.Graph) {
+	if f == nil {
+		return
+	}
+	for _, r := range f.relations {
+		if err := g.Assume(r, nil); err != nil {
+			panic(err)
+		}
+	}
+}
