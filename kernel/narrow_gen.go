@@ -17,6 +17,12 @@ type BlockLinear = narrow.BlockLinear
 // of in[0] name, as floats: in[1] is u8 [V, bytes of a row], the result f32.
 type BlockEmbedding = narrow.BlockEmbedding
 
+// BlockLinearDynamic is BlockLinear, for formats whose weights are integers times scales (Q8_0, Q4_0, Q4_1, Q5_0, Q5_1,
+// Q4_K, Q5_K or Q6_K), with x rounded to 8 bits first: in each 32 elements of a row to multiples of the largest size
+// divided by 127. Products are summed as integers, and these sums scaled. The result has the same bits on every
+// processor, for any number of rows and threads.
+type BlockLinearDynamic = narrow.BlockLinearDynamic
+
 // Int4Embedding takes rows of a matrix of weights of 4 bits, which the integers of in[0]
 // name, as floats, (q-zero)·scale for each group of Group weights: in[1] is u8 [V, E/2],
 // two weights a byte, the even one in the lower half, in[2] the scales f32 [V, groups],

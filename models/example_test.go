@@ -244,6 +244,22 @@ func ExampleLoadLlama() {
 	// 5 tokens
 }
 
+// Matrices of blocks are multiplied by activations of 8 bits.
+func ExampleActivations8() {
+	f, err := gguf.Open("testdata/llama/qwen3.gguf")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := models.LoadLlama(f, models.Activations8())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Blk[0].AttnQ.Format, m.Blk[0].AttnQ.Dynamic)
+	// Output: Q4_0 true
+}
+
 // Matrices are read where the file has them, which stays open.
 func ExampleMapped() {
 	f, err := gguf.Open("testdata/llama/linear.gguf")

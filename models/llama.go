@@ -189,11 +189,16 @@ type LlamaLinear struct {
 	Weight *tensor.Tensor
 	Bias   *tensor.Tensor // [out] or nil
 	Format string         // GGUF's name of the weight's format, "Q8_0" for instance, or nothing for f32
+	// Dynamic has activations rounded to 8 bits, see [Activations8].
+	Dynamic bool
 }
 
 // Forward takes x [..., in] to [..., out].
 func (m *LlamaLinear) Forward(x *tensor.Tensor) *tensor.Tensor {
-	if m.Format != "" {
+	switch {
+	case m.Format != "" && m.Dynamic:
+		return x.BlockLinearDynamic(m.Weight, m.Bias, m.Format)
+	case m.Format != "":
 		return x.BlockLinear(m.Weight, m.Bias, m.Format)
 	}
 	return x.Linear(m.Weight, m.Bias)

@@ -148,6 +148,45 @@ func TestLlamaMapped(t *testing.T) {
 	require.Equal(t, array.Data[float32](want.Array()), array.Data[float32](got.Array()))
 }
 
+// Activations of 8 bits change scores by little, and matrices of floats not at all: a plan has the eager code's scores, and
+// these differ by less than 2 % in sum from those of whole activations.
+func TestLlamaActivations8(t *testing.T) {
+	for name, dynamic := range map[string]int{"blocks": 7, "linear": 16, "qwen3": 16, "llama": 0} {
+		f, err := gguf.Open(llamas + name + ".gguf")
+		require.NoError(t, err)
+		m, err := models.LoadLlama(f, models.Activations8())
+		require.NoError(t, err)
+		n, list := 0, []*models.LlamaLinear{m.TokenEmbd}
+		if m.Output != nil {
+			list = append(list, m.Output)
+		}
+		for _, b := range m.Blk {
+			list = append(list, b.AttnQ, b.AttnK, b.AttnV, b.AttnOutput, b.FfnGate, b.FfnUp, b.FfnDown)
+		}
+		for _, l := range list {
+			require.Equal(t, !slices.Contains([]string{"", "F16", "BF16", "Q2_K", "Q3_K"}, l.Format), l.Dynamic, l.Format)
+			if l.Dynamic {
+				n++
+			}
+		}
+		require.Equal(t, dynamic, n, name)
+		gm, err := fx.Trace(context.Background(), m, fx.Input("input_ids", "i64[N,S]"), fx.Input("past", m.Config.PastType()))
+		require.NoError(t, err)
+		_, err = gm.Apply(context.Background(), fx.Optimise(), fx.PassOptions{})
+		require.NoError(t, err)
+		ids, _, _ := reference(t, name)
+		past := tensor.Zeros(0, m.Config.NumLayers, 2, 1, m.Config.NumKVHeads, m.Config.HeadDim)
+		whole, _ := llama(t, name).Forward(ids, past)
+		got, _ := m.Forward(ids, past)
+		off := fxtest.Compare(array.Contiguous(got.Array()), array.Contiguous(whole.Array()))
+		t.Log(name, off)
+		require.True(t, off.Within(fxtest.Tolerance{MaxAbs: 1, L2Rel: 0.02}), off)
+		require.Equal(t, dynamic == 0, off.MaxAbs == 0, "%s: %s", name, off)
+		same := fxtest.Compare(array.Contiguous(planned(t, gm)(ids, past)[0].Array()), array.Contiguous(got.Array()))
+		require.True(t, same.Within(fxtest.Tolerance{MaxAbs: 1, L2Rel: 5e-3}), "%s", same)
+	}
+}
+
 // A file that asks for what the decoder lacks, or whose sizes do not agree, is refused.
 func TestLoadLlamaRefuses(t *testing.T) {
 	src, err := os.ReadFile(llamas + "linear.gguf")

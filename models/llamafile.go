@@ -9,6 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/gguf"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/blocks"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -28,6 +29,11 @@ type LlamaOption func(*llamaFile)
 // Mapped has a decoder read its matrices where they lie in the memory of the file, which must stay
 // open as long as the decoder is in use: nothing is copied, and pages are read when they are needed.
 func Mapped() LlamaOption { return func(r *llamaFile) { r.mapped = true } }
+
+// Activations8 has a decoder multiply weights that are integers times scales by activations of 8 bits, as llama.cpp does:
+// see [tensor.BlockLinearDynamic]. Matrices of Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K and Q6_K are. A token takes less
+// time; scores are off by what rounding makes of them, which docs/weights.md has figures for.
+func Activations8() LlamaOption { return func(r *llamaFile) { r.dynamic = true } }
 
 // LoadLlama makes a decoder of a GGUF file of Llama, Mistral, Qwen 2 and 3 or Gemma. Matrices
 // of 16 bits and of blocks stay as they are stored, all other weights become f32; the file may be
@@ -56,10 +62,10 @@ func LoadLlama(f *gguf.File, opts ...LlamaOption) (*Llama, error) {
 // matrices that are kept as they are stored. It keeps the first mistake.
 type llamaFile struct {
 	*gguf.File
-	arch   string
-	mapped bool
-	kept   map[string]*LlamaLinear // by the names of their matrices
-	err    error
+	arch            string
+	mapped, dynamic bool
+	kept            map[string]*LlamaLinear // by the names of their matrices
+	err             error
 }
 
 func (r *llamaFile) fail(msg string) {
@@ -236,7 +242,7 @@ func (r *llamaFile) linear(name string, in, out int) *LlamaLinear {
 		}
 		if ok {
 			r.matrix(name, out, in)
-			m := &LlamaLinear{Format: format}
+			m := &LlamaLinear{Format: format, Dynamic: r.dynamic && blocks.Lookup(format).HasIntegers()}
 			r.kept[name] = m
 			return m
 		}

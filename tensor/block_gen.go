@@ -4,8 +4,9 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// BlockAttrs are the attributes of block_linear and block_embedding: Format is
-// the layout of the weight, by its name in GGUF files.
+// BlockAttrs are the attributes of block_linear, block_linear_dynamic and
+// block_embedding: Format is the layout of the weight, by its name in GGUF
+// files.
 //
 // Its fields:
 //
@@ -42,4 +43,28 @@ func BlockLinear(x, weight, bias *Tensor, format string) *Tensor {
 // bias may be nil.
 func (x *Tensor) BlockLinear(weight, bias *Tensor, format string) *Tensor {
 	return call(std.BlockLinear, BlockAttrs{Format: format}, true, sizeArgs{}, x, weight, bias)[0]
+}
+
+// BlockLinearDynamic is block_linear(q * d, weight, bias, format) for x rounded
+// to q of 8 bits, q = round(x * (1 / d)), halves to even, in each 32 elements
+// of a row: d is the greatest of their sizes, divided by 127; where it is below
+// 2^-126, q is 0. Integers are summed, and the sums scaled. The format is one
+// of those that are integers times scales: Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K,
+// Q5_K, Q6_K.
+//
+// bias may be nil.
+func BlockLinearDynamic(x, weight, bias *Tensor, format string) *Tensor {
+	return call(std.BlockLinearDynamic, BlockAttrs{Format: format}, false, sizeArgs{}, x, weight, bias)[0]
+}
+
+// BlockLinearDynamic is block_linear(q * d, weight, bias, format) for x rounded
+// to q of 8 bits, q = round(x * (1 / d)), halves to even, in each 32 elements
+// of a row: d is the greatest of their sizes, divided by 127; where it is below
+// 2^-126, q is 0. Integers are summed, and the sums scaled. The format is one
+// of those that are integers times scales: Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K,
+// Q5_K, Q6_K.
+//
+// bias may be nil.
+func (x *Tensor) BlockLinearDynamic(weight, bias *Tensor, format string) *Tensor {
+	return call(std.BlockLinearDynamic, BlockAttrs{Format: format}, true, sizeArgs{}, x, weight, bias)[0]
 }

@@ -44,6 +44,7 @@ var jobs = []job{{"decode", 128, 1}, {"prefill", 1, 512}}
 type options struct {
 	size, formats, work, dir string
 	threads, pairs           int
+	whole                    bool
 	peaks                    peak.Peaks
 }
 
@@ -53,6 +54,7 @@ func main() {
 	flag.StringVar(&o.formats, "formats", "Q8_0,F16,Q4_0,Q4_K", "a `list` of formats of its matrices")
 	flag.StringVar(&o.work, "work", "decode,prefill", "a `list` of what is measured")
 	flag.StringVar(&o.dir, "dir", os.TempDir(), "the `folder` of the files, which stay there")
+	flag.BoolVar(&o.whole, "f32", false, "keep activations whole, where llama.cpp rounds them to 8 bits")
 	flag.IntVar(&o.threads, "threads", 1, "threads of both")
 	flag.IntVar(&o.pairs, "pairs", 7, "interleaved measurements of each median")
 	flag.Parse()
@@ -96,7 +98,7 @@ func (o *options) row(dir, file, format string, j job) error {
 		return err
 	}
 	defer f.Close()
-	ours, err := newOurs(f, before, ids, o.threads)
+	ours, err := newOurs(f, before, ids, o.threads, o.whole)
 	if err != nil {
 		return err
 	}
@@ -166,9 +168,12 @@ type ours struct {
 	bytes float64 // of the matrices that are multiplied by
 }
 
-func newOurs(f *ggufread.File, before, ids peers.Tensor, threads int) (*ours, error) {
-	ctx := context.Background()
-	m, err := models.LoadLlama(f, models.Mapped())
+func newOurs(f *ggufread.File, before, ids peers.Tensor, threads int, whole bool) (*ours, error) {
+	ctx, opts := context.Background(), []models.LlamaOption{models.Mapped()}
+	if !whole {
+		opts = append(opts, models.Activations8())
+	}
+	m, err := models.LoadLlama(f, opts...)
 	if err != nil {
 		return nil, err
 	}

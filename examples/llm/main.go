@@ -23,7 +23,7 @@ import (
 // options are the flags.
 type options struct {
 	model, prompt, cache string
-	marked               bool
+	marked, int8         bool
 	n                    int
 	sampling             sampling.Config
 	decode               decode.Options
@@ -44,6 +44,7 @@ func main() {
 	flag.Uint64Var(&o.sampling.Seed, "seed", 1, "of the draws: the same seed gives the same text")
 	flag.IntVar(&o.decode.Positions, "ctx", 0, "room for so many tokens, 0 for as many as the network was trained for, 4096 at most")
 	flag.StringVar(&o.cache, "cache", "f32", "element type of keys and values: f32 or f16")
+	flag.BoolVar(&o.int8, "int8", false, "round activations to 8 bits where weights have 4 to 8, as llama.cpp does: faster, less exact")
 	flag.IntVar(&o.decode.Threads, "threads", 0, "how many threads to use, 0 for one a processor")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -107,7 +108,11 @@ func load(ctx context.Context, o options) (l model, err error) {
 	if l.vocabulary, err = tokens.Load(f); err != nil {
 		return l, err
 	}
-	m, err := models.LoadLlama(f)
+	var opts []models.LlamaOption
+	if o.int8 {
+		opts = append(opts, models.Activations8())
+	}
+	m, err := models.LoadLlama(f, opts...)
 	if err != nil {
 		return l, err
 	}

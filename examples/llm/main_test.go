@@ -58,7 +58,7 @@ func TestSeedsRepeatTexts(t *testing.T) {
 	require.Equal(t, first, text(t, o))
 	o.sampling.Seed = 4
 	require.NotEqual(t, first, text(t, o))
-	o.cache = "f16"
+	o.cache, o.int8 = "f16", true
 	require.NotEmpty(t, text(t, o))
 }
 

@@ -1,6 +1,7 @@
 package std
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -11,7 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// BlockAttrs are the attributes of block_linear and block_embedding: Format is the layout of the
+// BlockAttrs are the attributes of block_linear, block_linear_dynamic and block_embedding: Format is the layout of the
 // weight, by its name in GGUF files.
 type BlockAttrs struct {
 	Format string `fx:",arg"`
@@ -41,6 +42,44 @@ var BlockLinear = op.Define("block_linear", op.Spec[BlockAttrs]{
 	},
 	Samples: blockLinearSamples, Bad: blockLinearBad,
 })
+
+// BlockLinearDynamic is BlockLinear of activations that are rounded to 8 bits.
+//
+//gofx:torch block_linear_dynamic(x, weight, bias, format)
+var BlockLinearDynamic = op.Define("block_linear_dynamic", op.Spec[BlockAttrs]{
+	Doc: "block_linear_dynamic is block_linear(q * d, weight, bias, format) for x rounded to q of 8 bits, q = round(x * (1 / d)), halves to even, in each 32 elements of a row: " +
+		"d is the greatest of their sizes, divided by 127; where it is below 2^-126, q is 0. Integers are summed, and the sums scaled. The format is one of those that are integers times scales: " +
+		"Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K.",
+	In: op.Args("x", "weight", "bias?"), Class: op.Contraction, Quant: op.QuantNever,
+	NoGrad: "activations are rounded; block_linear has the gradient of what is not",
+	Differs: []op.Difference[BlockAttrs]{
+		{Kind: op.Refuses, Text: "f64", When: func(_ BlockAttrs, in []*array.Array) bool { return in[0].DType() == array.F64 }},
+		{Kind: op.Alters, Text: "sums of integers are scaled: where they overflow, the result is another",
+			When: func(_ BlockAttrs, in []*array.Array) bool { return wild(in[0]) }},
+	},
+	Infer: func(c *op.Infer, a BlockAttrs, in []shape.Type) (shape.Type, error) {
+		if f := blocks.Lookup(a.Format); f == nil || !f.HasIntegers() {
+			return shape.Type{}, badAttr("format", diag.Quote(a.Format), "one of "+strings.Join(integerFormats(), ", "))
+		}
+		return inferBlockLinear(c, a, in)
+	},
+	Kernel: func(a BlockAttrs, _ []shape.Type) kernel.Step {
+		return &kernel.BlockLinearDynamic{Format: a.Format}
+	},
+	Reference: func(b op.Builder, a BlockAttrs, in []op.Value) op.Value {
+		y := narrowLinear(b, roundedBlocks(b, in[0]), blockFloats(b, a, in[1]), valueAt(in, 2))
+		return b.Call(Cast, CastAttrs{DType: in[0].Type().DType()}, y)
+	},
+	Flops: func(_ BlockAttrs, in []shape.Type, out shape.Type) shape.Dim {
+		return twiceProduct(elementCount(out), in[0].Dim(-1))
+	},
+	Samples: blockDynamicSamples, Bad: blockDynamicBad,
+})
+
+// integerFormats are those of block_linear_dynamic.
+func integerFormats() []string {
+	return slices.DeleteFunc(blocks.Names(), func(name string) bool { return !blocks.Lookup(name).HasIntegers() })
+}
 
 // BlockEmbedding takes rows of such a weight.
 //

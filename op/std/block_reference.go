@@ -16,6 +16,20 @@ func blockFloats(b op.Builder, a BlockAttrs, w op.Value) op.Value {
 	return b.Call(Flatten, FlattenAttrs{StartDim: 1, EndDim: 2}, u.floats())
 }
 
+// roundedBlocks rounds x as block_linear_dynamic does, and gives the floats that its bytes stand for.
+func roundedBlocks(b op.Builder, x op.Value) op.Value {
+	const block = 32
+	x = b.Call(Cast, CastAttrs{DType: array.F32}, x)
+	last := x.Type().Rank() - 1
+	x = b.Call(Unflatten, UnflattenAttrs{Dim: last, Sizes: shape.Of(x.Type().Dim(-1).FloorDivInt(block), shape.Const(block))}, x)
+	size := b.Call(Amax, ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}, b.Call(Abs, nil, x))
+	d := b.Call(Div, DivAttrs{}, size, number0(b, 127, array.F32))
+	least := b.Call(Full, FullAttrs{shape.ConstDims(), op.Float(0x1p-126), array.F32})
+	by := b.Call(Where, WhereAttrs{}, b.Call(Ge, nil, d, least), b.Call(Reciprocal, nil, d), number0(b, 0, array.F32))
+	q := b.Call(Round, nil, b.Call(Mul, nil, x, by))
+	return b.Call(Flatten, FlattenAttrs{StartDim: last, EndDim: last + 1}, b.Call(Mul, nil, q, d))
+}
+
 // unpacking writes how the bytes of blocks, [n, blocks, bytes], become floats.
 type unpacking struct {
 	b     op.Builder

@@ -44,6 +44,35 @@ func blockLinearSamples(g *op.Gen) []op.Sample {
 		okCall("no features", a, g.Normal(2, 0), blocked(g, "Q8_0", 5, 0), bias))
 }
 
+// blockDynamicSamples have rows of several sizes: activations of which those of a block are 0, or all alike.
+func blockDynamicSamples(g *op.Gen) []op.Sample {
+	var list []op.Sample
+	for _, name := range integerFormats() {
+		k := 2 * blocks.Lookup(name).Elements
+		list = append(list, okCall(name, BlockAttrs{name}, g.Normal(3, k), blocked(g, name, 5, k), g.Normal(5)))
+	}
+	a := BlockAttrs{"Q8_0"}
+	x, w, bias := g.Normal(3, 96), blocked(g, "Q8_0", 5, 96), g.Normal(5)
+	f16 := func(a *array.Array) *array.Array { return array.Cast(a, array.F16) }
+	return append(list,
+		okCall("no bias", a, x, w),
+		okCall("rank 3", BlockAttrs{"Q4_K"}, g.Normal(2, 2, 256), blocked(g, "Q4_K", 3, 256), g.Normal(3)),
+		okCall("vector", a, g.Normal(96), w, bias),
+		okCall("many rows", a, g.Normal(40, 96), blocked(g, "Q8_0", 37, 96), g.Normal(37)),
+		okCall("f16", a, f16(x), w, f16(bias)),
+		okCall("strided", a, g.Strided(x), g.Strided(w)),
+		okCall("zeros", a, array.New(array.F32, 2, 96), w, bias),
+		okCall("empty batch", a, g.Normal(0, 96), w),
+		okCall("no features", a, g.Normal(2, 0), blocked(g, "Q8_0", 5, 0), bias))
+}
+
+func blockDynamicBad(g *op.Gen) []op.BadSample {
+	x := g.Normal(3, 256)
+	return append(blockLinearBad(g),
+		badCall(op.BadAttr, "floats", BlockAttrs{"F16"}, x, blocked(g, "F16", 5, 256)),
+		badCall(op.BadAttr, "format without integers", BlockAttrs{"Q2_K"}, x, blocked(g, "Q2_K", 5, 256)))
+}
+
 func blockLinearBad(g *op.Gen) []op.BadSample {
 	x, w := g.Normal(3, 64), blocked(g, "Q8_0", 5, 64)
 	a := BlockAttrs{"Q8_0"}

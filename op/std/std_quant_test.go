@@ -19,7 +19,7 @@ import (
 )
 
 // quantOps are the operators that stand for others on floats.
-var quantOps = []string{"block_embedding", "block_linear", "int4_embedding", "int4_linear", "int8_linear", "q_add", "q_avg_pool", "q_concat", "q_conv1d", "q_conv2d", "q_conv3d", "q_embedding", "q_gru", "q_linear", "q_lstm", "q_matmul", "q_max_pool", "q_mul", "q_table"}
+var quantOps = []string{"block_embedding", "block_linear", "block_linear_dynamic", "int4_embedding", "int4_linear", "int8_linear", "q_add", "q_avg_pool", "q_concat", "q_conv1d", "q_conv2d", "q_conv3d", "q_embedding", "q_gru", "q_linear", "q_lstm", "q_matmul", "q_max_pool", "q_mul", "q_table"}
 
 // TestReference compares integer operators with what they stand for: 8-bit results
 // are at most one apart, sums are equal.
@@ -44,9 +44,9 @@ func TestReference(t *testing.T) {
 	require.Equal(t, quantOps, seen)
 }
 
-// blockTerms are, for each result of block_linear, the sum of the sizes of the terms that are added; nil for other operators.
+// blockTerms are, for each result of block_linear and block_linear_dynamic, the sum of the sizes of the terms that are added; nil for other operators.
 func blockTerms(o *op.Op, s op.Sample) []float64 {
-	if o != std.BlockLinear {
+	if o != std.BlockLinear && o != std.BlockLinearDynamic {
 		return nil
 	}
 	x, weight := array.Contiguous(array.Cast(s.In[0], array.F32)), array.Contiguous(s.In[1])

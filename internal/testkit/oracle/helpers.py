@@ -1078,6 +1078,17 @@ def block_linear(x, weight, bias, format):
     return F.linear(x, block_weight(weight, format).to(x.dtype), bias)
 
 
+def block_linear_dynamic(x, weight, bias, format):
+    if x.dtype not in (torch.float32, torch.float16, torch.bfloat16) or x.dim() == 0 or format in ("F16", "BF16", "Q2_K", "Q3_K"):
+        raise ValueError("operands")
+    blocks = x.float().unflatten(-1, (x.shape[-1] // 32, 32)) if x.numel() else x.float()
+    if x.numel():
+        d = blocks.abs().amax(-1, keepdim=True) / 127
+        by = torch.where(d >= 2.0**-126, 1 / d, torch.zeros_like(d))
+        blocks = ((blocks * by).round() * d).flatten(-2)
+    return block_linear(blocks, weight, None if bias is None else bias.float(), format).to(x.dtype)
+
+
 def block_embedding(x, weight, format):
     if x.dtype not in (torch.int32, torch.int64):
         raise TypeError("element types")

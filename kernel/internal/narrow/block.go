@@ -36,7 +36,34 @@ func orderBytes(m, k int) int {
 // Run implements Step.
 func (s BlockLinear) Run(w *par.Workspace, out, in []*array.Array) {
 	const step = "block_linear"
-	x, weight, f := in[0], in[1], blockFormat(step, s.Format, in[1])
+	l := linearOf(step, s.Format, out, in)
+	if l.m*l.n == 0 {
+		return
+	}
+	mark := w.Mark()
+	j := par.TakeJob[blockJob](w)
+	*j = blockJob{product: product{m: l.m, n: l.n, k: l.k, x: operand.Load[float32](w, in[0]), dst: operand.Result[float32](w, out[0])},
+		weight: operand.LoadSame[uint8](w, in[1]), format: l.format, row: l.row}
+	if l.k == 0 {
+		clear(j.dst)
+	} else {
+		j.run(w)
+	}
+	addBias(j.dst, linearBias(w, step, operand.At(in, 2), l.n))
+	operand.Store(out[0], j.dst)
+	par.PutJob(w, j)
+	w.Release(mark)
+}
+
+// blockSizes are the sizes of a layer: x [m, k], n rows of the weight of row bytes.
+type blockSizes struct {
+	m, n, k, row int
+	format       *blocks.Format
+}
+
+// linearOf checks the operands and the result of a layer.
+func linearOf(step, format string, out, in []*array.Array) blockSizes {
+	x, weight, f := in[0], in[1], blockFormat(step, format, in[1])
 	if x.Rank() == 0 || out[0].Rank() != x.Rank() || x.DType() == array.F64 || out[0].DType() == array.F64 {
 		operand.BadOperand(step, "the operand is a scalar, or the result is not of its rank, or one is f64")
 	}
@@ -44,22 +71,7 @@ func (s BlockLinear) Run(w *par.Workspace, out, in []*array.Array) {
 	if weight.Dim(1)*f.Elements != k*f.Bytes || out[0].Dim(-1) != n || out[0].Len() != m*n {
 		operand.BadOperand(step, "the weight or the result has another size than these operands give")
 	}
-	if m*n == 0 {
-		return
-	}
-	mark := w.Mark()
-	j := par.TakeJob[blockJob](w)
-	*j = blockJob{product: product{m: m, n: n, k: k, x: operand.Load[float32](w, x), dst: operand.Result[float32](w, out[0])},
-		weight: operand.LoadSame[uint8](w, weight), format: f, row: weight.Dim(1)}
-	if k == 0 {
-		clear(j.dst)
-	} else {
-		j.run(w)
-	}
-	addBias(j.dst, linearBias(w, step, operand.At(in, 2), n))
-	operand.Store(out[0], j.dst)
-	par.PutJob(w, j)
-	w.Release(mark)
+	return blockSizes{m: m, n: n, k: k, row: weight.Dim(1), format: f}
 }
 
 // blockFormat returns the layout of a weight that is a matrix of whole blocks.

@@ -1,6 +1,7 @@
 package narrow
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/gofx-dev/gofx/array"
@@ -28,6 +29,9 @@ func BenchmarkOneRow(b *testing.B) {
 		for _, format := range blocks.Names() {
 			f := blocks.Lookup(format)
 			products[format] = product{BlockLinear{Format: format}, []*array.Array{x, array.New(array.U8, n, k/f.Elements*f.Bytes)}}
+			if f.HasIntegers() {
+				products[format+" dynamic"] = product{BlockLinearDynamic{Format: format}, products[format].in}
+			}
 		}
 		for kind, c := range products {
 			b.Run(name+"/"+kind, func(b *testing.B) {
@@ -43,6 +47,26 @@ func BenchmarkOneRow(b *testing.B) {
 					c.step.Run(w, []*array.Array{out}, c.in)
 				}
 			})
+		}
+	}
+}
+
+// BenchmarkRows multiplies rows by weights in blocks that a second cache does not hold.
+func BenchmarkRows(b *testing.B) {
+	const n, k = 4096, 1024
+	for _, f := range integerFormats() {
+		weight := array.New(array.U8, n, k/f.Elements*f.Bytes)
+		for _, m := range []int{4, 16, 512} {
+			x, out := array.New(array.F32, m, k), array.New(array.F32, m, n)
+			for name, step := range map[string]par.Step{"f32": BlockLinear{Format: f.Name}, "dynamic": BlockLinearDynamic{Format: f.Name}} {
+				b.Run(f.Name+"/"+strconv.Itoa(m)+"/"+name, func(b *testing.B) {
+					w := &par.Workspace{Threads: 1}
+					for b.Loop() {
+						step.Run(w, []*array.Array{out}, []*array.Array{x, weight})
+					}
+					b.ReportMetric(float64(m*n*k)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gmac/s")
+				})
+			}
 		}
 	}
 }

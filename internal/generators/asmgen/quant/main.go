@@ -33,6 +33,7 @@ var units = []unit{
 	{"quant", "frame", emitFrame},
 	{"half", "weights", emitWeights},
 	{"half", "blocks", emitBlocks},
+	{"half", "products", emitProducts},
 }
 
 // generate returns the contents of the generated files by name.
