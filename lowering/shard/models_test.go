@@ -122,6 +122,9 @@ func TestModels(t *testing.T) {
 		if whole.Totals().Flops > 4e7 && (!fxtest.IsNightly() || whole.Totals().Flops > 2e9) {
 			continue
 		}
+		if model.Name == "greedy_decoder" { // the test's machine has no loops
+			continue
+		}
 		ran++
 		values := map[string]*array.Array{}
 		module := model.New()
