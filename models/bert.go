@@ -23,12 +23,14 @@ type BertConfig struct {
 	Padding int
 }
 
-// The sizes of bert-base-uncased, bert-large-uncased and roberta-large.
+// The sizes of bert-base-uncased, bert-large-uncased, roberta-base and roberta-large.
 var (
 	BertBase = BertConfig{VocabSize: 30522, MaxPositions: 512, TypeVocabSize: 2, HiddenSize: 768,
 		NumLayers: 12, NumHeads: 12, IntermediateSize: 3072, LayerNormEps: 1e-12}
 	BertLarge = BertConfig{VocabSize: 30522, MaxPositions: 512, TypeVocabSize: 2, HiddenSize: 1024,
 		NumLayers: 24, NumHeads: 16, IntermediateSize: 4096, LayerNormEps: 1e-12}
+	RobertaBase = BertConfig{VocabSize: 50265, MaxPositions: 514, TypeVocabSize: 1, HiddenSize: 768,
+		NumLayers: 12, NumHeads: 12, IntermediateSize: 3072, LayerNormEps: 1e-5, Padding: 1}
 	RobertaLarge = BertConfig{VocabSize: 50265, MaxPositions: 514, TypeVocabSize: 1, HiddenSize: 1024,
 		NumLayers: 24, NumHeads: 16, IntermediateSize: 4096, LayerNormEps: 1e-5, Padding: 1}
 )
@@ -68,11 +70,16 @@ func (c BertConfig) norm() *nn.LayerNorm {
 // and 0 for padding) to the hidden states [N, S, H] and the pooled first one
 // [N, H]. All tokens are of type 0.
 func (m *Bert) Forward(inputIDs, attentionMask *tensor.Tensor) (lastHiddenState, poolerOutput *tensor.Tensor) {
-	keep := attentionMask.Unsqueeze(1).Unsqueeze(2).Cast(array.F32) // [N, 1, 1, S]
-	bias := keep.RSubScalar(1).MulScalar(lowest)
+	bias := maskBias(attentionMask)
 	x := nn.Run(m.Embeddings, inputIDs)
 	x = nn.Run(m.Encoder, x, bias)
 	return x, nn.Run(m.Pooler, x)
+}
+
+// maskBias is what a mask [N, S] adds to the scores of keys: [N, 1, 1, S].
+func maskBias(mask *tensor.Tensor) *tensor.Tensor {
+	keep := mask.Unsqueeze(1).Unsqueeze(2).Cast(array.F32)
+	return keep.RSubScalar(1).MulScalar(lowest)
 }
 
 // BertEmbeddings adds up the vectors of word, position and token type.

@@ -4,7 +4,7 @@
 // weights zero; load a checkpoint with nn.LoadFile, or let Synthetic fill them by
 // a formula that any language can repeat.
 //
-// [All] lists them. Not in the list are [GPT2Decoder] and [Llama], which generate text, the
+// [All] lists them: those that the project has reference outputs of. Not in the list are [GPT2Decoder] and [Llama], which generate text, the
 // latter made of a GGUF file by [LoadLlama], the heads of
 // BERT and RoBERTa, which are also made in their large sizes, and [WordSeg], whose calls depend
 // on the length of its text.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/gguf"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/models"
@@ -80,6 +81,7 @@ func ExampleNewResNet18() {
 		models.NewResNet18(), models.NewResNet34(), models.NewResNet50(), models.NewResNet101(), models.NewResNeXt50(),
 		models.NewVGG16BN(), models.NewSqueezeNet11(), models.NewDenseNet121(),
 		models.NewMobileNetV2(), models.NewMobileNetV3Large(), models.NewEfficientNetB0(), models.NewEfficientNetB1(),
+		models.NewShuffleNetV2(), models.NewRegNetY400MF(), models.NewConvNeXtTiny(),
 	} {
 		fmt.Printf("%T %.1f million parameters, %v\n", net, float64(nn.NumParameters(net))/1e6, nn.Run(net, image).Type())
 	}
@@ -96,6 +98,64 @@ func ExampleNewResNet18() {
 	// *models.MobileNetV3 5.5 million parameters, f32[1,1000]
 	// *models.EfficientNet 5.3 million parameters, f32[1,1000]
 	// *models.EfficientNet 7.8 million parameters, f32[1,1000]
+	// *models.ShuffleNetV2 2.3 million parameters, f32[1,1000]
+	// *models.RegNet 4.3 million parameters, f32[1,1000]
+	// *models.ConvNeXt 28.6 million parameters, f32[1,1000]
+}
+
+// These take images of 64 by 64 and larger.
+func ExampleNewAlexNet() {
+	image := tensor.Zeros(1, 3, 64, 64)
+	for _, net := range []nn.Module{models.NewAlexNet(), models.NewVGG11(), models.NewGoogLeNet()} {
+		fmt.Printf("%T %.1f million parameters, %v\n", net, float64(nn.NumParameters(net))/1e6, nn.Run(net, image).Type())
+	}
+	// Output:
+	// *models.AlexNet 61.1 million parameters, f32[1,1000]
+	// *models.VGG 132.9 million parameters, f32[1,1000]
+	// *models.GoogLeNet 6.6 million parameters, f32[1,1000]
+}
+
+// Windows of 7 by 7 must cover the map of each stage.
+func ExampleNewSwinT() {
+	fmt.Println(models.NewSwinT().Forward(tensor.Zeros(1, 3, 224, 224)).Type())
+	// Output: f32[1,1000]
+}
+
+// Networks for each point of an image take images of any height and width.
+func ExampleNewFCNResNet50() {
+	image := tensor.Zeros(1, 3, 24, 40)
+	fmt.Println(models.NewFCNResNet50().Forward(image).Type())
+	fmt.Println(models.NewDeepLabV3MobileNetV3Large().Forward(image).Type())
+	// Output:
+	// f32[1,21,24,40]
+	// f32[1,21,24,40]
+}
+
+func ExampleNewMonoDepth() {
+	a, b, c, d := models.NewMonoDepth().Forward(tensor.Zeros(1, 3, 64, 128))
+	fmt.Println(a.Type(), b.Type(), c.Type(), d.Type())
+	// Output: f32[1,2,64,128] f32[1,2,32,64] f32[1,2,16,32] f32[1,2,8,16]
+}
+
+// Three branches share their weights.
+func ExampleNewTridentNet() {
+	fmt.Println(models.NewTridentNet().Forward(tensor.Zeros(2, 3, 32, 32)).Type())
+	// Output: f32[6,1024,2,2]
+}
+
+// A policy chooses the blocks of each image.
+func ExampleNewBlockDrop() {
+	policy := tensor.Zeros(1, 15)
+	policy.Narrow(1, 2, 1).AddScalarInPlace(1)
+	logits, run := models.NewBlockDrop().Forward(tensor.Zeros(1, 3, 32, 32), policy)
+	fmt.Println(logits.Type(), tensor.Data[int64](run))
+	// Output: f32[1,10] [0 0 1 0 0 0 0 0 0 0 0 0 0 0 0]
+}
+
+func ExampleNewQuantizedResNet18() {
+	logits, stem := models.NewQuantizedResNet18().Forward(tensor.Zeros(1, 3, 32, 32))
+	fmt.Println(logits.Type(), stem.Type())
+	// Output: f32[1,1000] f32[1,64,16,16]
 }
 
 // A configuration gives the sizes of a transformer.
@@ -124,6 +184,44 @@ func ExampleNewLSTM() {
 	// Output: f32[5,2,8] f32[3,2,8] f32[3,2,8]
 }
 
+func ExampleNewLSTMCells() {
+	output, h, c := models.NewLSTMCells(8, 3).Forward(tensor.Zeros(5, 2, 8))
+	fmt.Println(output.Type(), h.Type(), c.Type())
+	// Output: f32[5,2,8] f32[2,8] f32[2,8]
+}
+
+func ExampleNewGRU() {
+	output, h := models.NewGRU(8, 6, 2).Forward(tensor.Zeros(3, 5, 8))
+	fmt.Println(output.Type(), h.Type())
+	// Output: f32[3,5,12] f32[4,3,6]
+}
+
+func ExampleNewAttnDecoder() {
+	word := tensor.FromSlice([]int64{3}, 1, 1)
+	logProbs, hidden, weights := models.NewAttnDecoder(20, 8, 5).Forward(word, tensor.Zeros(1, 1, 8), tensor.Zeros(5, 8))
+	fmt.Println(logProbs.Type(), hidden.Type(), weights.Type())
+	// Output: f32[1,20] f32[1,1,8] f32[1,5]
+}
+
+// The scores that are added say which words are written: 3, 4 and the end.
+func ExampleNewGreedyDecoder() {
+	std, err := models.SyntheticInput(models.InputSpec{Name: "std", Type: "f32[6,1,20]", Rule: models.ForcedTokens{Tokens: [][]int{{3, 4}}}}, "gofx-1", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	tokens, _, _ := models.NewGreedyDecoder(20, 8, 6).Forward(std, tensor.Zeros(1, 8), tensor.Zeros(1, 8))
+	fmt.Println(tensor.Data[int64](tokens))
+	// Output: [3 4 0 0 0 0]
+}
+
+// The probabilities are those of the text's beginnings.
+func ExampleNewSegmentalLM() {
+	alpha, nll := models.NewSegmentalLM(20, 8, 16, 4).Forward(tensor.FromSlice([]int64{3, 1, 4}, 3))
+	fmt.Println(alpha.Type(), nll.Type())
+	// Output: f32[4] f32[]
+}
+
 func ExampleNewDeepRecommender() {
 	fmt.Println(models.NewDeepRecommender(40).Forward(tensor.Zeros(2, 40)).Type())
 	// Output: f32[2,40]
@@ -144,6 +242,32 @@ func ExampleNewBert() {
 	hidden, pooled := models.NewBert(c).Forward(tensor.Arange(5).Unsqueeze(0), tensor.Arange(5).Unsqueeze(0).OnesLike())
 	fmt.Println(hidden.Type(), pooled.Type())
 	// Output: f32[1,5,8] f32[1,8]
+}
+
+func ExampleNewDistilBert() {
+	c := models.DistilBertBase
+	c.VocabSize, c.HiddenSize, c.NumLayers, c.NumHeads, c.IntermediateSize = 100, 8, 1, 2, 16
+	ids := tensor.Arange(5).Unsqueeze(0)
+	fmt.Println(models.NewDistilBert(c).Forward(ids, ids.OnesLike()).Type())
+	// Output: f32[1,5,8]
+}
+
+func ExampleNewDeberta() {
+	c := models.DebertaBase
+	c.VocabSize, c.HiddenSize, c.NumLayers, c.NumHeads, c.IntermediateSize = 100, 8, 1, 2, 16
+	ids := tensor.Arange(5).Unsqueeze(0)
+	fmt.Println(models.NewDeberta(c).Forward(ids, ids.OnesLike()).Type())
+	// Output: f32[1,5,8]
+}
+
+// Two texts are compared with one image.
+func ExampleNewAlign() {
+	ids := tensor.Zeros(2, 4).Cast(array.I64)
+	net := models.NewAlign()
+	net.Temperature.AddScalarInPlace(1)
+	image, text, fits := net.Forward(ids, ids.OnesLike(), tensor.Zeros(1, 3, 32, 32))
+	fmt.Println(image.Type(), text.Type(), fits.Type())
+	// Output: f32[1,1280] f32[2,1280] f32[2,1]
 }
 
 func ExampleNewGPT2() {

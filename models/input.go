@@ -32,6 +32,9 @@ type (
 	Ratings struct{}
 	// Fixed is one value everywhere.
 	Fixed struct{ Number float64 }
+	// ForcedTokens are scores [T, N, V] that force what is written: 1e6 at token Tokens[n][t]
+	// of step t and text n, token 0 after the last one, and 0 elsewhere.
+	ForcedTokens struct{ Tokens [][]int }
 	// Set overwrites slabs of another rule's elements.
 	Set struct {
 		Rule  InputRule
@@ -75,6 +78,18 @@ func (Ratings) Value(u float64, _, _ []int) float64 {
 
 // Value implements InputRule.
 func (r Fixed) Value(float64, []int, []int) float64 { return r.Number }
+
+// Value implements InputRule.
+func (r ForcedTokens) Value(_ float64, at, _ []int) float64 {
+	token := 0
+	if text := r.Tokens[at[1]]; at[0] < len(text) {
+		token = text[at[0]]
+	}
+	if at[2] == token {
+		return 1e6
+	}
+	return 0
+}
 
 // Value implements InputRule.
 func (r Set) Value(u float64, at, dims []int) float64 {

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -150,3 +151,115 @@ func (m *Bottleneck) Forward(x *tensor.Tensor) *tensor.Tensor {
 	}
 	return m.Relu.Forward(tensor.Add(out, x))
 }
+
+// QuantizedResNet18 is ResNet-18 that simulates 8 bits: inputs, weights and the last bias are
+// rounded to 256 values of their range before they are used. Ranges begin anywhere, so that
+// zero points are no integers: it is elementwise arithmetic, not the operator quantize.
+type QuantizedResNet18 struct {
+	Conv1                          *QuantizedConv
+	Bn1                            *nn.BatchNorm2d
+	Layer1, Layer2, Layer3, Layer4 *nn.Sequential
+	Fc                             *QuantizedLinear
+}
+
+// NewQuantizedResNet18 returns the network with zero weights.
+func NewQuantizedResNet18() *QuantizedResNet18 {
+	in := 64
+	layer := func(width, stride int) *nn.Sequential {
+		s := nn.NewSequential()
+		for range 2 {
+			b := &QuantizedBlock{Conv1: newQuantizedConv(in, width, 3, stride), Bn1: batchNorm(width),
+				Conv2: newQuantizedConv(width, width, 3, 1), Bn2: batchNorm(width)}
+			if stride != 1 || in != width {
+				b.Downsample = nn.NewSequential(newQuantizedConv(in, width, 1, stride), batchNorm(width))
+			}
+			s.Modules = append(s.Modules, b)
+			in, stride = width, 1
+		}
+		return s
+	}
+	return &QuantizedResNet18{newQuantizedConv(3, 64, 7, 2), batchNorm(64), layer(64, 1), layer(128, 2), layer(256, 2), layer(512, 2),
+		&QuantizedLinear{tensor.StateParam(array.New(array.F32, 1000, 512)), tensor.StateParam(array.New(array.F32, 1000)), newValueRange()}}
+}
+
+// Forward takes images x [N, 3, 224, 224] to scores [N, 1000] and the maps of the first
+// convolution [N, 64, 112, 112].
+func (m *QuantizedResNet18) Forward(x *tensor.Tensor) (logits, stem *tensor.Tensor) {
+	stem = m.Bn1.Forward(nn.Run(m.Conv1, x)).Relu()
+	x = tensor.MaxPool2d(stem, 3, tensor.MaxPoolAttrs{Stride: tensor.Ints(2), Padding: tensor.Ints(1)})
+	for _, layer := range []*nn.Sequential{m.Layer1, m.Layer2, m.Layer3, m.Layer4} {
+		x = nn.Run(layer, x)
+	}
+	return nn.Run(m.Fc, tensor.AdaptiveAvgPool2d(x, 1).Flatten(1, -1)), stem
+}
+
+// QuantizedBlock is BasicBlock with quantized convolutions.
+type QuantizedBlock struct {
+	Conv1      *QuantizedConv
+	Bn1        *nn.BatchNorm2d
+	Conv2      *QuantizedConv
+	Bn2        *nn.BatchNorm2d
+	Downsample *nn.Sequential // nil where the shape does not change
+}
+
+// Forward returns relu(f(x) + x), with x projected where the shapes differ.
+func (m *QuantizedBlock) Forward(x *tensor.Tensor) *tensor.Tensor {
+	y := m.Bn1.Forward(nn.Run(m.Conv1, x)).Relu()
+	y = m.Bn2.Forward(nn.Run(m.Conv2, y))
+	if m.Downsample != nil {
+		x = nn.Run(m.Downsample, x)
+	}
+	return y.Add(x).Relu()
+}
+
+// QuantizedConv is a convolution without bias that rounds its input and its weight.
+type QuantizedConv struct {
+	Weight          *tensor.Tensor
+	QuantizeInput   *ValueRange
+	Stride, Padding int
+}
+
+func newQuantizedConv(in, out, kernel, stride int) *QuantizedConv {
+	return &QuantizedConv{tensor.StateParam(array.New(array.F32, out, in, kernel, kernel)), newValueRange(), stride, kernel / 2}
+}
+
+// Forward takes x [N, in, H, W] to [N, out, H/stride, W/stride].
+func (m *QuantizedConv) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return tensor.Conv2d(nn.Run(m.QuantizeInput, x), roundedToOwnRange(m.Weight), nil,
+		tensor.ConvAttrs{Stride: tensor.Ints(m.Stride), Padding: tensor.Ints(m.Padding)})
+}
+
+// QuantizedLinear is a linear layer that rounds its input, its weight and its bias.
+type QuantizedLinear struct {
+	Weight, Bias  *tensor.Tensor
+	QuantizeInput *ValueRange
+}
+
+// Forward takes x [N, in] to [N, out].
+func (m *QuantizedLinear) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return tensor.Linear(nn.Run(m.QuantizeInput, x), roundedToOwnRange(m.Weight), roundedToOwnRange(m.Bias))
+}
+
+// ValueRange is the range of a layer's inputs.
+type ValueRange struct {
+	RunningMin *tensor.Tensor `fx:",buffer"`
+	RunningMax *tensor.Tensor `fx:",buffer"`
+}
+
+func newValueRange() *ValueRange {
+	return &ValueRange{tensor.StateParam(array.New(array.F32, 1)), tensor.StateParam(array.New(array.F32, 1))}
+}
+
+// Forward rounds x to 256 values of the range.
+func (m *ValueRange) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return roundedTo(x, m.RunningMin, m.RunningMax)
+}
+
+// roundedTo rounds x to 256 values of [lo, hi].
+func roundedTo(x, lo, hi *tensor.Tensor) *tensor.Tensor {
+	scale := hi.Sub(lo).DivScalar(255).Clamp(1e-8, nil)
+	return x.Sub(lo).Div(scale).Clamp(0, 255).Round().Mul(scale).Add(lo)
+}
+
+// roundedToOwnRange rounds x to 256 values between its least and greatest element.
+func roundedToOwnRange(x *tensor.Tensor) *tensor.Tensor { return roundedTo(x, x.Min(), x.Max()) }

@@ -3,6 +3,7 @@ package models
 import (
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -132,7 +133,8 @@ const fillBlock = 1 << 18
 // Synthetic fills the tensors of a module made by m.New with the formula of the
 // reference outputs: each value depends on the seed, the tensor's name, its rule
 // and its place alone. Tied tensors are filled once, under their first name. The values are
-// of f32, rounded where the tensor has another float type; other tensors become 0.
+// of f32, rounded where the tensor has another float type; other tensors become 0. The first of
+// m.Constants whose name matches is the value of a tensor.
 func Synthetic(m *Model, module any, seed string) {
 	owners := map[string]any{}
 	tensor.Walk(module, func(it tensor.Item) bool {
@@ -148,6 +150,10 @@ func Synthetic(m *Model, module any, seed string) {
 		rule := RuleOf(owners[e.Name[:max(dot, 0)]], e.Name[dot+1:], x.Rank())
 		if rule == RuleZero || !x.DType().IsFloat() {
 			nn.Constant(x, 0)
+			continue
+		}
+		if i := slices.IndexFunc(m.Constants, func(c Constant) bool { return c.Name.MatchString(e.Name) }); i >= 0 {
+			nn.Constant(x, m.Constants[i].Value)
 			continue
 		}
 		var factors []float64

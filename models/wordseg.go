@@ -190,3 +190,73 @@ func (l Lexicon) Read(text string, maxLength int) (letters, words *tensor.Tensor
 	}
 	return tensor.FromSlice(at, len(at)), tensor.FromSlice(of, len(at), maxLength)
 }
+
+// SegmentalLM is the segmental language model without a lexicon: a text's probability is the
+// sum over all ways to cut it into segments of at most MaxLength characters, each of which is
+// written character by character from the state of the text before it.
+//
+// Forward is a loop in Go, so a trace is of one length.
+type SegmentalLM struct {
+	Embedding *nn.Embedding // of characters and, last, the mark of a boundary
+	Context   *nn.LSTM      // reads the text
+	Init      *nn.Linear
+	Segment   *nn.LSTMCell // writes a segment
+	Out       *nn.Linear
+	MaxLength int // of a segment
+}
+
+// NewSegmentalLM returns a model of so many characters with zero weights.
+func NewSegmentalLM(characters, embedded, width, maxLength int) *SegmentalLM {
+	return &SegmentalLM{
+		Embedding: nn.NewEmbedding(characters+1, embedded, nn.NoInit()),
+		Context:   nn.NewLSTM(embedded, width, nn.NoInit()),
+		Init:      linear(width, width),
+		Segment:   nn.NewLSTMCell(embedded, width, nn.NoInit()),
+		Out:       linear(width, characters+1),
+		MaxLength: maxLength,
+	}
+}
+
+// Forward takes characters [S] (i64) to the logarithms of the probabilities of the text's first
+// 0, 1, … S characters [S+1] and the negative of the last one.
+func (m *SegmentalLM) Forward(chars *tensor.Tensor) (alpha, nll *tensor.Tensor) {
+	n := chars.Dim(0) //fxvet:ignore fxdata: every length has a graph of its own
+	mark := tensor.Full(1, m.Embedding.NumEmbeddings-1)
+	text := m.Embedding.Forward(tensor.Cat([]*tensor.Tensor{mark, chars}, 0)) // the mark, then the characters
+	context, _, _ := m.Context.Forward(text.Narrow(0, 0, n).Unsqueeze(1), nil, nil)
+	states := m.Init.Forward(context.Select(1, 0)).Tanh()
+
+	ends := make([][]*tensor.Tensor, n+1) // the ways to come to each place
+	alphas := make([]*tensor.Tensor, n+1)
+	alphas[0] = states.Select(0, 0).Select(0, 0).ZerosLike()
+	for from := range n {
+		if from > 0 {
+			alphas[from] = tensor.Stack(ends[from], 0).Logsumexp(0)
+		}
+		for k, p := range m.segments(chars, text, from, states.Narrow(0, from, 1)) {
+			ends[from+k+1] = append(ends[from+k+1], alphas[from].Add(p))
+		}
+	}
+	alphas[n] = tensor.Stack(ends[n], 0).Logsumexp(0)
+	return tensor.Stack(alphas, 0), alphas[n].Neg()
+}
+
+// segments returns the logarithms of the probabilities of the segments of 1, 2, … characters
+// that begin at a place, where the text before has the state h [1, width].
+func (m *SegmentalLM) segments(chars, text *tensor.Tensor, from int, h *tensor.Tensor) []*tensor.Tensor {
+	most := min(m.MaxLength, chars.Dim(0)-from) //fxvet:ignore fxdata: every length has a graph of its own
+	h, c := m.Segment.Forward(text.Narrow(0, 0, 1), h, h.ZerosLike())
+	var written *tensor.Tensor
+	segments := make([]*tensor.Tensor, most)
+	for k := range segments {
+		next := gathered(m.Out.Forward(h).LogSoftmax(-1), chars, from+k)
+		if written != nil {
+			next = written.Add(next)
+		}
+		written = next
+		h, c = m.Segment.Forward(text.Narrow(0, from+k+1, 1), h, c)
+		end := m.Out.Forward(h).LogSoftmax(-1).Select(1, m.Embedding.NumEmbeddings-1)
+		segments[k] = written.Select(1, 0).Add(end).Select(0, 0)
+	}
+	return segments
+}

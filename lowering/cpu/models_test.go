@@ -46,7 +46,15 @@ func TestModelsEqualTheInterpreter(t *testing.T) {
 				in[i] = x[i].Array()
 			}
 			want := interpret(t, m, in...)
-			agrees(t, model.Name, m, want, in)
+			agree := func(got []*array.Array) { near(t, model.Name, want, got) }
+			if model.Name == "quantized_resnet18" { // a value at a boundary of its 8 bits falls either way: the reference's bounds allow for that
+				agree = func(got []*array.Array) { ref.Check(t, got) }
+				got, err := compile(t, m, lowering.Options{Exact: true}).Run(ctx, in)
+				require.NoError(t, err)
+				same(t, want, got)
+			} else {
+				agrees(t, model.Name, m, want, in)
+			}
 			optimised := graph.Clone(m)
 			_, err = passes.Run(ctx, optimised, fx.Optimise(), passes.Options{})
 			require.NoError(t, err)
@@ -61,7 +69,7 @@ func TestModelsEqualTheInterpreter(t *testing.T) {
 				require.NoError(t, err)
 				out, err := e.Run(ctx, in) // by a plan for these sizes, where that gains
 				require.NoError(t, err)
-				near(t, model.Name, want, out)
+				agree(out)
 				// A goroutine that helps makes memory of its own at the first step at which others are busy, too:
 				// where other programs have the processors that may be in any run, but not in every one.
 				allocs := func() float64 {
@@ -74,7 +82,7 @@ func TestModelsEqualTheInterpreter(t *testing.T) {
 				for cold := 0; allocs() > 0; cold++ {
 					require.Less(t, cold, 8*(threads-1), "%d threads allocate in every run", threads)
 				}
-				near(t, model.Name, want, out)
+				agree(out)
 			}
 		})
 	}

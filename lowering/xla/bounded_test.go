@@ -195,9 +195,11 @@ func TestBoundedModels(t *testing.T) {
 		}
 		texts = append(texts, p.String())
 	}
-	// a loop, bags of indices, and sizes that are halved
-	require.Equal(t, []string{"unet", "lstm_10x256", "dlrm"}, specialised)
-	require.Len(t, texts, 19)
+	// windows and branches that are joined to the batch, regions that see other values, sizes of images that
+	// filters reduce, running counts, a table cut by a length, and bags of indices
+	require.Equal(t, []string{"swin_t", "tridentnet", "blockdrop", "fcn_resnet50", "deeplabv3_mobilenet_v3_large", "unet", "roberta_base", "roberta_large",
+		"deberta_base", "lstm_10x256", "gru_bidir", "attn_decoder", "greedy_decoder", "wordseg", "dlrm"}, specialised)
+	require.Len(t, texts, 31)
 	verifies(t, texts)
 }
 
