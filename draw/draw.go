@@ -37,6 +37,8 @@ type Options struct {
 	// Sizes are the values of symbols for the operations and bytes on a page; 1 when
 	// not given.
 	Sizes map[string]int
+	// Origin says on a page where the values of weights come from, such as a file.
+	Origin string
 }
 
 const defaultLimit = 180
