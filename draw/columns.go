@@ -27,36 +27,113 @@ const shortest, mostLong, wantLong = 1500.0, 4.0, 2.0
 // the flow, and the width that it takes across.
 type extent struct{ from, to, across float64 }
 
-// columns cuts the drawing. The places of cuts are chosen near those that make
-// columns of equal length, where few modules are cut in two.
+// Costs of a cut, as parts of a column's length: of being so far from the place that makes
+// columns of equal length, of each module that is cut in two, of each further value that
+// has to go from column to column, and of a repetition that is cut.
+const (
+	moduleCost = 0.6
+	valueCost  = 0.15
+	loopCost   = 2.0
+)
+
+// columns cuts the drawing, at narrow places near those that make columns of equal length.
 func (d *drawing) columns() {
 	list, width := d.extents()
 	length := 0.0
 	for i := range list {
 		length = max(length, list[i].to)
 	}
-	if length < shortest || length < mostLong*width {
+	count := float64(d.o.Columns)
+	if count == 0 && length >= shortest && length >= mostLong*width {
+		count = math.Ceil(math.Sqrt(length / (wantLong * width)))
+	}
+	if count < 2 {
 		return
 	}
-	count := math.Ceil(math.Sqrt(length / (wantLong * width)))
-	column := length / count
 	around := d.around()
-	whole := d.fitting(around, list, 1.5*column)
 	at := 0
-	for k := 1.0; k < count; k++ {
-		best, cost := -1, math.Inf(1)
-		for i := at + 1; i < len(d.order); i++ {
-			c := math.Abs(list[i].from-k*column) + 0.6*column*float64(shared(whole[d.order[i-1]], whole[d.order[i]]))
-			if c < cost {
-				best, cost = i, c
+	for _, next := range d.places(list, around, length, int(count)) {
+		d.cut(at, next, around)
+		at = next
+	}
+	d.makeWires()
+}
+
+// places finds the vertices that begin columns: those of least cost, when a column that is
+// longer or shorter than the others costs the square of the difference.
+func (d *drawing) places(list []extent, around map[*vertex][]*block, length float64, count int) []int {
+	column := length / float64(count)
+	whole := d.fitting(around, list, 1.5*column)
+	values, loops := d.crossings()
+	n := len(d.order)
+	best, from := make([]float64, n), make([][]int, 0, count) // cost of the columns so far, by the next column's first vertex
+	for i := range best {
+		best[i] = math.Inf(1)
+	}
+	best[0] = 0
+	for range count - 1 {
+		next, before := make([]float64, n), make([]int, n)
+		for i := range n {
+			next[i] = math.Inf(1)
+			if i == 0 {
+				continue
+			}
+			parts := moduleCost*float64(shared(whole[d.order[i-1]], whole[d.order[i]])) + valueCost*float64(values[i]-1) + loopCost*float64(loops[i])
+			for k := i - 1; k >= 0; k-- {
+				odd := (list[i].from-list[k].from)/column - 1
+				if odd > 1 {
+					break
+				}
+				if c := best[k] + odd*odd + parts; c < next[i] {
+					next[i], before[i] = c, k
+				}
 			}
 		}
-		if best < 0 {
-			break
-		}
-		d.cut(at, best, around)
-		at = best
+		best, from = next, append(from, before)
 	}
+	last, least := -1, math.Inf(1)
+	for i := 1; i < n; i++ {
+		odd := (length-list[i].from)/column - 1
+		if c := best[i] + odd*odd; c < least {
+			last, least = i, c
+		}
+	}
+	if last < 0 {
+		return nil
+	}
+	places := []int{last}
+	for k := len(from) - 1; k > 0; k-- {
+		places = append(places, from[k][places[len(places)-1]])
+	}
+	slices.Reverse(places)
+	return places
+}
+
+// crossings counts, for a cut before each vertex, the vertices whose values are read after
+// the cut, and the edges that lead from one repetition to the next across it.
+func (d *drawing) crossings() (values, loops []int) {
+	index := map[*vertex]int{}
+	for i, v := range d.order {
+		index[v] = i
+	}
+	last := make([]int, len(d.order))
+	values, loops = make([]int, len(d.order)), make([]int, len(d.order))
+	for _, e := range d.edges {
+		from, to := index[e.from], index[e.to]
+		if e.carried {
+			for i := min(from, to) + 1; i <= max(from, to); i++ {
+				loops[i]++
+			}
+			continue
+		}
+		last[from] = max(last[from], to)
+	}
+	for from, to := range last {
+		for i := from + 1; i <= to; i++ {
+			values[i]++
+		}
+	}
+	return values, loops
 }
 
 // cut begins a column at a vertex, next to that of another vertex: at the place of
@@ -69,7 +146,11 @@ func (d *drawing) cut(column, at int, around map[*vertex][]*block) {
 	for shared(around[d.order[beside]], around[first]) < both {
 		beside++
 	}
-	d.cuts = append(d.cuts, cut{d.order[beside], first})
+	within := d.root
+	if both > 0 {
+		within = around[first][both-1]
+	}
+	d.cuts = append(d.cuts, cut{beside: d.order[beside], first: first, block: within})
 	for _, v := range d.order[at:] {
 		v.column++
 	}

@@ -51,6 +51,7 @@ type dotWriter struct {
 	d        *drawing
 	b        strings.Builder
 	clusters int
+	roofed   map[roof]bool // that are written
 }
 
 func (w *dotWriter) line(indent int, parts ...string) {
@@ -72,12 +73,21 @@ func (w *dotWriter) write() {
 	w.line(0, "digraph ", quote(clean(d.title())), " {")
 	w.line(1, "graph [rankdir=", direction, `, fontname="Helvetica", fontsize=14, labelloc=t, label=`, d.heading(), `, nodesep=0.25, ranksep=0.35, tooltip=" "];`)
 	w.line(1, `node [fontname="Helvetica", fontsize=11, height=0.3, margin="0.12,0.05"];`)
-	w.line(1, `edge [fontname="Helvetica", fontsize=9, fontcolor="`+lineColor+`", color="`+lineColor+`", arrowsize=0.7];`)
+	weight := ""
+	if len(d.cuts) > 0 {
+		weight = ", weight=" + strconv.Itoa(d.flowWeight())
+	}
+	w.line(1, `edge [fontname="Helvetica", fontsize=9, fontcolor="`+lineColor+`", color="`+lineColor+`", arrowsize=0.7`, weight, `];`)
 	w.block(d.root, 1, 0)
 	for _, e := range d.edges {
-		w.edge(e)
+		if !e.crosses() {
+			w.edge(e)
+		}
 	}
-	w.readingOrder()
+	for _, wire := range d.wires {
+		w.wire(wire)
+	}
+	w.roofs()
 	w.line(0, "}")
 }
 
@@ -100,6 +110,7 @@ func (w *dotWriter) block(b *block, indent, level int) {
 			w.cluster(it.block, indent, level)
 		}
 	}
+	w.points(b, indent)
 }
 
 func (w *dotWriter) cluster(b *block, indent, level int) {
@@ -134,10 +145,7 @@ func svgID(id string) string { return "v-" + id }
 func (w *dotWriter) edge(e *edge) {
 	var a []string
 	if text := w.d.edgeText(e); len(text) > 0 {
-		for i := range text {
-			text[i] = " " + text[i] + " " // off the line
-		}
-		a = append(a, "label="+label(text))
+		a = append(a, "label="+label(padded(text)))
 	}
 	if len(e.names) > 0 {
 		a = append(a, "tooltip="+label([]string{strings.Join(e.names, ", ")}))
@@ -172,13 +180,6 @@ func (d *drawing) edgeText(e *edge) []string {
 		text = append([]string{strings.Join(e.names, ", ")}, text...)
 	}
 	return text
-}
-
-// readingOrder puts columns side by side, in the order of execution.
-func (w *dotWriter) readingOrder() {
-	for _, c := range w.d.cuts {
-		w.line(1, quote(c.beside.id), " -> ", quote(c.first.id), " [style=invis, minlen=0];")
-	}
 }
 
 // quote returns a DOT string without special meaning: s has none of \ and ".

@@ -66,6 +66,14 @@ func (g *dotGraph) edge(from, to string) *dotEdge {
 	return nil
 }
 
+// ends are the ends of an edge in the direction of the value.
+func (e dotEdge) ends() (from, to string) {
+	if e.attrs["dir"] == "back" {
+		return e.to, e.from
+	}
+	return e.from, e.to
+}
+
 // parseDOT reads the DOT language (https://graphviz.org/doc/info/lang.html) as
 // far as package draw writes it, and fails on everything else, on a node that is
 // defined twice and on an edge of a node that is not defined.

@@ -22,6 +22,9 @@ type Options struct {
 	NoTypes bool
 	// NoFold draws every repetition of a block instead of the first one.
 	NoFold bool
+	// Columns is the number of columns of a drawing: 1 for none, 0 for as many as make a
+	// long drawing about twice as long as wide.
+	Columns int
 	// Limit is the number of nodes that a drawing with Depth may have: when there
 	// are more, neighbours are merged into boxes. 0 is 180. A drawing without
 	// Depth has no limit.
@@ -34,6 +37,8 @@ type Options struct {
 	// Sizes are the values of symbols for the operations and bytes on a page; 1 when
 	// not given.
 	Sizes map[string]int
+	// Origin says on a page where the values of weights come from, such as a file.
+	Origin string
 }
 
 const defaultLimit = 180
@@ -42,7 +47,7 @@ const defaultLimit = 180
 // parts of an invalid graph that it can read. Every node has an id that HTML
 // refers to.
 func DOT(m *graph.Module, o Options) string {
-	w := &dotWriter{d: newDrawing(m, o)}
+	w := &dotWriter{d: newDrawing(m, o), roofed: map[roof]bool{}}
 	w.write()
 	return w.b.String()
 }
@@ -61,10 +66,16 @@ type drawing struct {
 	edges    []*edge
 	marks    map[*vertex]Mark
 	cuts     []cut
+	wires    []*wire
+	roofs    map[roof]string // ids
 }
 
-// cut is where a column begins: at first, to the right of another vertex.
-type cut struct{ beside, first *vertex }
+// cut is where a column begins: at first, to the right of another vertex, in a block that
+// both columns share.
+type cut struct {
+	beside, first *vertex
+	block         *block
+}
 
 // turn says which repetition of a block a node belongs to.
 type turn struct {

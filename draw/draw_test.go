@@ -172,9 +172,9 @@ func reaches(g *dotGraph, from, to string) bool {
 		at := queue[0]
 		queue = queue[1:]
 		for _, e := range g.edges {
-			if e.from == at && !seen[e.to] {
-				seen[e.to] = true
-				queue = append(queue, e.to)
+			if from, to := e.ends(); from == at && !seen[to] {
+				seen[to] = true
+				queue = append(queue, to)
 			}
 		}
 	}
@@ -186,8 +186,9 @@ func cyclic(g *dotGraph) bool {
 	in, next := map[string]int{}, map[string][]string{}
 	for _, e := range g.edges {
 		if e.attrs["constraint"] != "false" {
-			in[e.to]++
-			next[e.from] = append(next[e.from], e.to)
+			from, to := e.ends()
+			in[to]++
+			next[from] = append(next[from], to)
 		}
 	}
 	var free []string
@@ -303,34 +304,88 @@ func TestLegend_hasTheLooksOfTheDrawing(t *testing.T) {
 	require.Contains(t, legend("regions.fx", draw.Options{}), ">to inputs of a region <")
 }
 
-// TestLongDrawingsHaveColumns follows a chain from column to column.
-func TestLongDrawingsHaveColumns(t *testing.T) {
+// chainOf is a chain of calls in modules of twelve, with further edges.
+func chainOf(t require.TestingT, n int, also ...[2]int) *graph.Module {
 	ops := []*op.Op{std.Neg, std.Relu, std.Exp, std.Tanh, std.Abs, std.Sigmoid, std.Sqrt}
-	chain := func(n int) *dotGraph {
-		k := newMaker()
-		x := k.input("x")
-		for i := range n {
-			x = k.call(fmt.Sprintf("part%c", 'a'+i/12), ops[(i*i/3+i/7)%len(ops)], x)
-		}
-		return parseDOT(t, draw.DOT(k.done(t, x), draw.Options{}))
-	}
-	jumps := func(g *dotGraph) (list []dotEdge) {
-		for _, e := range g.edges {
-			if e.attrs["constraint"] == "false" {
-				list = append(list, e)
+	k := newMaker()
+	x := k.input("x")
+	values := []*graph.Node{x}
+	for i := range n {
+		scope := fmt.Sprintf("part%c", 'a'+i/12)
+		x = k.call(scope, ops[(i*i/3+i/7)%len(ops)], x)
+		for _, e := range also {
+			if e[1] == i {
+				x = k.call(scope, std.Add, x, values[e[0]])
 			}
 		}
-		return list
+		values = append(values, x)
 	}
-	require.Empty(t, jumps(chain(20)))
-	g := chain(120)
-	require.Greater(t, len(jumps(g)), 1)
-	for _, e := range jumps(g) {
-		from, to := g.clusterOf(e.from), g.clusterOf(e.to)
+	return k.done(t, x)
+}
+
+// wires lists the edges that leave a vertex at its side, and those that enter one there.
+func wires(g *dotGraph) (leave, enter []dotEdge) {
+	for _, e := range g.edges {
+		if e.attrs["tailport"] != "" {
+			leave = append(leave, e)
+		}
+		if e.attrs["headport"] != "" {
+			enter = append(enter, e)
+		}
+	}
+	return leave, enter
+}
+
+// TestLongDrawingsHaveColumns follows a chain from column to column.
+func TestLongDrawingsHaveColumns(t *testing.T) {
+	g := parseDOT(t, draw.DOT(chainOf(t, 20), draw.Options{}))
+	leave, _ := wires(g)
+	require.Empty(t, leave)
+	long := chainOf(t, 120)
+	g = parseDOT(t, draw.DOT(long, draw.Options{}))
+	leave, enter := wires(g)
+	require.Len(t, leave, 5)
+	require.Len(t, enter, 5)
+	for i := range leave {
+		from, to := g.clusterOf(leave[i].from), g.clusterOf(enter[i].to)
 		require.NotEqual(t, from, to, "modules stay whole")
 	}
 	require.True(t, reaches(g, "x", "output"))
 	require.False(t, cyclic(g))
+	for columns, wires := range map[int]int{1: 0, 2: 1, 5: 4} {
+		g = parseDOT(t, draw.DOT(long, draw.Options{Columns: columns}))
+		require.Equal(t, wires, strings.Count(draw.DOT(long, draw.Options{Columns: columns}), "tailport=e"))
+		require.True(t, reaches(g, "x", "output"))
+	}
+}
+
+// TestWires_shareTheLane: a value that is read twice in the next column, and once in the
+// column after that, leaves its vertex once.
+func TestWires_shareTheLane(t *testing.T) {
+	m := chainOf(t, 72, [2]int{20, 30}, [2]int{20, 34}, [2]int{20, 60})
+	g := parseDOT(t, draw.DOT(m, draw.Options{Columns: 3, NoTypes: true}))
+	leave, enter := wires(g)
+	require.Len(t, leave, 3, "the chain twice, and the value")
+	require.Len(t, enter, 5)
+	require.False(t, cyclic(g))
+	branch := 0
+	for _, n := range g.nodes {
+		if n["width"] == "0.05" {
+			branch++
+		}
+	}
+	require.Equal(t, 2, branch, "both readers of the next column, below the turn to the column after it")
+	require.True(t, reaches(g, "x", "output"))
+	for _, e := range enter {
+		require.True(t, reaches(g, "x", e.to))
+	}
+}
+
+// TestCuts_areAtNarrowPlaces: where six values pass the middle, the cut is elsewhere.
+func TestCuts_areAtNarrowPlaces(t *testing.T) {
+	m := chainOf(t, 48, [2]int{18, 25}, [2]int{19, 25}, [2]int{20, 25}, [2]int{21, 25}, [2]int{22, 25}, [2]int{23, 25})
+	leave, _ := wires(parseDOT(t, draw.DOT(m, draw.Options{Columns: 2})))
+	require.Len(t, leave, 1)
 }
 
 func TestBrokenGraphsAreDrawn(t *testing.T) {

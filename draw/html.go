@@ -15,21 +15,25 @@ var page embed.FS
 // scripts are the parts of the page's program, in order: each part follows the parts
 // that it uses.
 var scripts = []string{"model.js", "union.js", "visible.js", "rank.js", "place.js", "layout.js", "route.js", "canvas.js", "heat.js", "paint.js",
-	"pane.js", "minimap.js", "outline.js", "details.js", "passes.js", "search.js", "keys.js", "app.js"}
+	"pane.js", "minimap.js", "outline.js", "tensor.js", "details.js", "passes.js", "search.js", "keys.js", "app.js"}
 
 // pageData is the input of the page's program.
 type pageData struct {
-	Title     string         `json:"title"`
-	Strings   []string       `json:"strings"`
-	Nodes     []pageNode     `json:"nodes"`
-	Blocks    []pageBlock    `json:"blocks"`
-	Positions []pagePos      `json:"positions"`
-	Files     []pageFile     `json:"files"`
-	Classes   [][2]string    `json:"classes"` // keys and names, in the order of the legend
-	Stages    []*pageStage   `json:"stages"`
-	Overlay   *pageOverlay   `json:"overlay,omitempty"`
-	Sizes     map[string]int `json:"sizes,omitempty"`
-	Open      pageOpen       `json:"open"`
+	Title     string       `json:"title"`
+	Strings   []string     `json:"strings"`
+	Nodes     []pageNode   `json:"nodes"`
+	Blocks    []pageBlock  `json:"blocks"`
+	Positions []pagePos    `json:"positions"`
+	Files     []pageFile   `json:"files"`
+	Classes   [][2]string  `json:"classes"` // keys and names, in the order of the legend
+	Stages    []*pageStage `json:"stages"`
+	Tensors   []pageTensor `json:"tensors,omitempty"`
+	Origin    string       `json:"origin,omitempty"` // of the values of tensors
+	// Docs has what operators do, and their whole references, by key.
+	Docs    map[string][2]string `json:"docs,omitempty"`
+	Overlay *pageOverlay         `json:"overlay,omitempty"`
+	Sizes   map[string]int       `json:"sizes,omitempty"`
+	Open    pageOpen             `json:"open"`
 }
 
 // pageOpen is how the page is when it opens.
@@ -52,8 +56,11 @@ type pageOverlay struct {
 func (r *Report) HTML() []byte {
 	r.readSource()
 	d := pageData{Title: clean(r.title), Strings: r.strings, Nodes: r.nodes, Blocks: r.blocks, Positions: r.positions, Files: r.files,
-		Stages: r.stages, Overlay: r.overlay(), Sizes: r.o.Sizes,
+		Stages: r.stages, Overlay: r.overlay(), Sizes: r.o.Sizes, Tensors: r.tensors, Docs: r.docs,
 		Open: pageOpen{r.o.Depth, r.o.LeftToRight, r.o.NoTypes, r.o.NoFold, r.opening()}}
+	if len(r.tensors) > 0 {
+		d.Origin = clean(r.o.Origin)
+	}
 	for _, s := range styles {
 		d.Classes = append(d.Classes, [2]string{s.key, s.name})
 	}

@@ -45,7 +45,7 @@ var resnet50 = sync.OnceValue(func() []byte {
 	if err != nil {
 		panic(err)
 	}
-	r := draw.NewReport(m, draw.Options{Source: os.ReadFile, Sizes: map[string]int{"N": 1}})
+	r := draw.NewReport(m, draw.Options{Source: os.ReadFile, Sizes: map[string]int{"N": 1}, Origin: "a test"})
 	if _, err := passes.Run(context.Background(), m, fx.Optimise(), passes.Options{OnPass: r.OnPass}); err != nil {
 		panic(err)
 	}
@@ -204,6 +204,26 @@ func TestSelectionTellsAll(t *testing.T) {
 	require.Equal(t, "%x", p.Text("#which"))
 	p.Press(browser.Escape)
 	p.Wait("document.getElementById('details').hidden")
+}
+
+// TestSelectionShowsWeights clicks on a convolution whose weights are known.
+func TestSelectionShowsWeights(t *testing.T) {
+	p := open(t, resnet50())
+	x, y := spot(t, p, 0, "conv1")
+	p.Click(x, y)
+	p.Wait("document.querySelectorAll('.histogram i').length === 24 * document.querySelectorAll('.tensor').length")
+	text := p.Text("#details")
+	for _, part := range []string{"conv1.weight_folded f32[64,3,7,7]", "of 9,408 elements", "std ", "from a test", std.Conv2d.Doc} {
+		require.Contains(t, text, part)
+	}
+	var sum float64
+	p.Eval(&sum, "return [...document.querySelectorAll('.tensor[open] .histogram i')].reduce((s, i) => s + Number(i.title.replaceAll(',', '')), 0)")
+	require.EqualValues(t, 9408, sum)
+	require.NotContains(t, text, "func Conv2d")
+	p.Eval(nil, "document.querySelector('#doc + details').open = true")
+	require.Contains(t, p.Text("#details"), "func Conv2d")
+	p.Press("/name:maxpool" + browser.Enter)
+	require.NotContains(t, strings.ToLower(p.Text("#details")), "values of weights")
 }
 
 func TestPanesAreSynchronous(t *testing.T) {

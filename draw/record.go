@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/graph/count"
+	"github.com/gofx-dev/gofx/internal/opdoc"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -181,6 +182,11 @@ func (r *Report) node(s *stager, n *graph.Node) int {
 	p.Name, p.Opcode, p.Operator = r.text(qualified(n)), r.text(n.Opcode().String()), r.text(operatorKey(n))
 	if n.Opcode() != graph.CallFunction && n.Opcode() != graph.Output {
 		p.Target = r.text(n.Target())
+	}
+	if o := n.Op(); o != nil {
+		if _, known := r.docs[o.Key()]; !known {
+			r.docs[o.Key()] = [2]string{cleanLines(o.Doc), cleanLines(strings.TrimPrefix(opdoc.Reference(o), o.Doc+"\n\n"))}
+		}
 	}
 	p.Attrs, p.Type, p.Class = r.text(attributes(n)), r.text(n.Type().String()), r.text(styleOf(n))
 	p.Scope, p.Label = r.text(n.Scope().Path), r.text(strings.Join(append(labelOf(n), s.d.weightLine(n)...), "\n"))

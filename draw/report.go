@@ -3,6 +3,7 @@ package draw
 import (
 	"slices"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/passes"
 )
@@ -20,9 +21,12 @@ type Report struct {
 	o     Options
 	title string
 	tables
-	stages []*pageStage
-	last   map[string]int // names of the last stage, and their form in all stages
-	uids   int
+	stages  []*pageStage
+	tensors []pageTensor
+	values  map[string]*array.Array // of tensors in the last stage, by path
+	docs    map[string][2]string
+	last    map[string]int // names of the last stage, and their form in all stages
+	uids    int
 }
 
 // HTML returns a page about one graph: one file that loads nothing, from the network
@@ -30,10 +34,10 @@ type Report struct {
 func HTML(m *graph.Module, o Options) []byte { return NewReport(m, o).HTML() }
 
 // NewReport begins a page with a graph before any pass. Of the options the page heeds
-// ShowConstants, Source and Sizes; how it opens say Depth (0: as far as is easy to look
+// ShowConstants, Source, Sizes and Origin; how it opens say Depth (0: as far as is easy to look
 // at), LeftToRight, NoTypes, NoFold and Overlay.
 func NewReport(m *graph.Module, o Options) *Report {
-	r := &Report{Overlay: o.Overlay, o: o, title: newNames(m).title(), tables: newTables(), last: map[string]int{}}
+	r := &Report{Overlay: o.Overlay, o: o, title: newNames(m).title(), tables: newTables(), last: map[string]int{}, values: map[string]*array.Array{}, docs: map[string][2]string{}}
 	r.stage(m, passes.PassReport{Name: "captured"})
 	return r
 }
@@ -64,6 +68,7 @@ func (r *Report) stage(m *graph.Module, p passes.PassReport) {
 		out.Nodes.add(r.node(s, n))
 	}
 	out.Root = s.block(s.d.root)
+	r.recordTensors(m, len(r.stages))
 	r.stages = append(r.stages, out)
 	r.last = map[string]int{}
 	for _, n := range s.nodes {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"strings"
@@ -12,8 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/draw"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/opdoc"
 	"github.com/gofx-dev/gofx/internal/testkit/fxtest"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
@@ -38,7 +41,10 @@ type pageData struct {
 			W    string
 		}
 	}
-	Sizes map[string]int
+	Sizes   map[string]int
+	Origin  string
+	Tensors [][]any
+	Docs    map[string][2]string
 }
 
 func dataOf(t require.TestingT, page []byte) (d pageData) {
@@ -257,4 +263,46 @@ func TestCostCountsOperations(t *testing.T) {
 	require.Regexp(t, `^[\d.]+ [kMG]?FLOP$`, o.Marks["stem"].Text)
 	require.NotEqual(t, o.Marks["stem"].Text, draw.Cost(m, nil).Marks["stem"].Text)
 	require.Contains(t, draw.DOT(m, draw.Options{Overlay: o}), o.Marks["stem"].Text)
+}
+
+// TestPagesDescribeWeights looks at the numbers of tensors before and after a pass.
+func TestPagesDescribeWeights(t *testing.T) {
+	m := load(t, "resblock.fx")
+	scale := array.FromSlice([]float32{-1, 0, 1, float32(math.NaN())}, 4)
+	m.SetParam(graph.Param{Path: "head.scale", Value: scale})
+	large := array.New(array.F32, 10, 40_000)
+	array.SetFloat64At(large, 0, 3)
+	m.SetParam(graph.Param{Path: "unused", Value: large})
+	turn := passes.Pass{Name: "turn", Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
+		g.Module().SetParam(graph.Param{Path: "head.scale", Value: array.FromSlice([]float32{2, 2, 2, 2}, 4)})
+		return true, nil
+	}}
+	d := dataOf(t, report(t, m, draw.Options{Origin: "net.npz"}, idle("idle"), turn))
+	require.Equal(t, "net.npz", d.Origin)
+	require.Len(t, d.Tensors, 3, "tensors without values are not described, an equal one once")
+	by := map[string][]any{}
+	for _, f := range d.Tensors {
+		by[d.Strings[int(f[0].(float64))]+fmt.Sprint(f[1])] = f[2:]
+	}
+	counts := func(at map[int]float64) []any {
+		list := make([]any, 24)
+		for i := range list {
+			list[i] = at[i]
+		}
+		return list
+	}
+	require.Equal(t, []any{4.0, 4.0, -1.0, 1.0, 0.0, 0.8165, 1.0, 1.0, []any{"-1", "0", "1", "NaN"}, counts(map[int]float64{0: 1, 12: 1, 23: 1})}, by["head.scale0"])
+	require.Equal(t, []any{4.0, 4.0, 2.0, 2.0, 2.0, 0.0, 0.0, 0.0, []any{"2", "2", "2", "2"}, counts(map[int]float64{0: 4})}, by["head.scale2"])
+	require.Equal(t, []any{400_000.0, 57143.0}, by["unused0"][:2], "every seventh")
+	require.Equal(t, 3.0, by["unused0"][3])
+	bare := dataOf(t, draw.HTML(load(t, "resblock.fx"), draw.Options{Origin: "net.npz"}))
+	require.Empty(t, bare.Tensors)
+	require.Empty(t, bare.Origin)
+}
+
+// TestPagesDocumentOperators has the references that fxgen ops prints.
+func TestPagesDocumentOperators(t *testing.T) {
+	d := dataOf(t, draw.HTML(load(t, "resblock.fx"), draw.Options{}))
+	require.Equal(t, opdoc.Reference(std.Relu), d.Docs["relu"][0]+"\n\n"+d.Docs["relu"][1])
+	require.Len(t, d.Docs, 6)
 }

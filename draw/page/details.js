@@ -50,10 +50,30 @@ class Details {
     if (n.flops > 0 || n.bytes > 0) fact('cost', this.costs(stage, n.flops, n.bytes));
     const mark = data.overlay && data.overlay.marks.find(m => m.n === uid);
     if (mark) fact(data.overlay.name, mark.t);
+    this.tensors(body, n, stage);
     this.links(body, 'operands', n.args.map((u, i) => [u, n.operands[i] || '']), stage);
     this.links(body, 'users', users(stage, uid).map(u => [u, '']), stage);
     this.source(body, n.pos);
     this.history(body, uid, shown[last]);
+    this.documentation(body, n);
+  }
+
+  // tensors shows the values of the weights of a node.
+  tensors(body, n, stage) {
+    const list = weightsOf(n);
+    if (!tensors.size || !list.length) return;
+    body.append(make('h3', {}, 'values of weights'));
+    list.forEach(([path, type], i) => body.append(tensorBox(path, type, stage, i === 0)));
+    if (data.origin) body.append(make('p', { class: 'muted' }, 'from ' + data.origin));
+  }
+
+  // documentation is that of the operator.
+  documentation(body, n) {
+    const doc = (data.docs || {})[n.operator];
+    if (!doc) return;
+    const box = make('details', { class: 'frame' });
+    box.append(make('summary', {}, 'reference'), make('pre', { tabindex: '0' }, doc[1]));
+    body.append(make('h3', {}, 'operator'), make('p', { id: 'doc' }, doc[0]), box);
   }
 
   // became says what the passes between the last two panes did to a node, and why.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,12 +14,13 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/keep"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/draw"
 	"github.com/gofx-dev/gofx/lowering"
 )
 
 func (a *app) draw() *cobra.Command {
 	var f flags
-	var out string
+	var out, columns string
 	c := onSource("draw", "Draw the graph as .dot, .svg, .png or .html", "one SOURCE")
 	f.sourceFlags(c)
 	c.Flags().StringVar(&out, "o", "", "file to write; its ending decides the format")
@@ -27,6 +29,7 @@ func (a *app) draw() *cobra.Command {
 	c.Flags().BoolVar(&d.NoFold, "no-fold", false, "draw every repetition of a block instead of the first one")
 	c.Flags().BoolVar(&d.ShowConstants, "constants", false, "draw parameters, buffers and other tensors of the model's state")
 	c.Flags().BoolVar(&d.LeftToRight, "left-right", false, "let values flow to the right instead of down")
+	c.Flags().StringVar(&columns, "columns", "auto", "columns of a picture: a number, off for one, or auto for as many as a long one needs")
 	c.Flags().StringVar(&f.job.Overlay, "overlay", "", "colour by cost (operations; with -device the predicted time), time (of a run), or sqnr (signal over the noise that quantisation leaves)")
 	f.deviceFlag(c, " with -overlay cost, in place of operations")
 	f.calibFlag(c, " with -overlay sqnr")
@@ -43,6 +46,9 @@ func (a *app) draw() *cobra.Command {
 			return usagef("draw needs -o FILE with the ending .dot, .svg, .png or .html")
 		default:
 			return usagef("-o %s: expected the ending .dot, .svg, .png or .html", out)
+		}
+		if err := setColumns(d, columns); err != nil {
+			return err
 		}
 		var standard []string
 		switch f.job.Overlay {
@@ -78,6 +84,20 @@ func (a *app) draw() *cobra.Command {
 		return a.writer(&f, s, j).write([]target{t})
 	}
 	return c
+}
+
+// setColumns enters -columns.
+func setColumns(o *draw.Options, text string) error {
+	switch n, err := strconv.Atoi(text); {
+	case text == "auto":
+	case text == "off":
+		o.Columns = 1
+	case err != nil || n < 1:
+		return usagef("-columns %s: expected auto, off or a number from 1", text)
+	default:
+		o.Columns = n
+	}
+	return nil
 }
 
 func (a *app) drawing(s *source, j *work.Job, format string) ([]byte, error) {

@@ -26,6 +26,7 @@ func (c *captured) report(j *Job, o *passes.Options) error {
 	}
 	drawing := j.Drawing
 	drawing.Sizes, drawing.Source = sizes, os.ReadFile
+	drawing.Origin, _ = c.weightsOrigin(j)
 	c.page = draw.NewReport(c.gm, drawing)
 	o.OnPass = c.page.OnPass
 	return nil
