@@ -35,6 +35,7 @@ var counters = map[string]func() ([]Count, error){
 	"W10": told(counts.Lines("..")),
 	"W12": told(counts.Workers(5, 20)),
 	"W15": told(counts.Figures),
+	"W34": told(counts.Graphs(nets.Papers())),
 	"W35": told(counts.Programs("../docs")),
 	"W40": told(counts.Nodes),
 	"W42": told(counts.Fusion),
