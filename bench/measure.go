@@ -124,7 +124,7 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 // took notes how long a row has taken, where there is one.
 func (r *Row) took(start time.Time) {
 	if r != nil {
-		r.TookS = math.Round(10*time.Since(start).Seconds()) / 10
+		r.TookS = max(0.1, math.Round(10*time.Since(start).Seconds())/10)
 	}
 }
 

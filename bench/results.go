@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -312,7 +313,7 @@ func conditions(rows []*Row) (where, took string) {
 	if sum == 0 {
 		return strings.Join(list, "; "), "-"
 	}
-	return strings.Join(list, "; "), fmt.Sprintf("%.0f", sum)
+	return strings.Join(list, "; "), fmt.Sprintf("%.0f", math.Ceil(sum))
 }
 
 // casesOf are the cases of a workload by the number of threads that they run on.

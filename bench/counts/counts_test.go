@@ -1,9 +1,13 @@
 package counts
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/bench/nets"
+	"github.com/gofx-dev/gofx/models"
 )
 
 // told are the counts of a workload, each name with all that it was told.
@@ -51,4 +55,14 @@ func TestWorkers(t *testing.T) {
 	require.Equal(t, []float64{1}, all["second session: graphs"])
 	require.Equal(t, []float64{1, 1}, all["compiled"])
 	require.Positive(t, all["steps of each by one alone"][0])
+}
+
+// A network with several results is one graph of a session whose steps end with a barrier.
+func TestGraphs(t *testing.T) {
+	list := nets.Papers()
+	depth := *list[slices.IndexFunc(list, func(p nets.Paper) bool { return p.Model.Name == "monodepth" })].Model
+	depth.Inputs = []models.InputSpec{{Name: "x", Type: "f32[N,3,32,32]", Rule: models.Uniform{}}}
+	drop := list[slices.IndexFunc(list, func(p nets.Paper) bool { return p.Model.Name == "blockdrop" })]
+	require.Equal(t, map[string][]float64{"monodepth: trace": {1}, "monodepth: session": {1}, "monodepth: records": {1}, "blockdrop: trace": {1}, "blockdrop: session": {1}, "blockdrop: records": {1},
+		"hits": {1, 2}}, told(t, Graphs([]nets.Paper{{ID: "W24", Model: &depth}, drop})))
 }

@@ -50,7 +50,11 @@ func graphsOf(m *models.Model, tell Tell) error {
 			for _, v := range in {
 				x = append(x, s.In(v))
 			}
-			for _, y := range nn.RunAll(module, x...) {
+			out := nn.RunAll(module, x...)
+			if err := s.Barrier(); err != nil {
+				return err
+			}
+			for _, y := range out {
 				y.Array()
 			}
 		}
