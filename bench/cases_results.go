@@ -323,6 +323,16 @@ func compiledCases() []*Case {
 	}
 }
 
+// paperCases are the networks of MagPy that no other case has.
+func paperCases() (list []*Case) {
+	for _, p := range nets.Papers() {
+		if !slices.ContainsFunc(compiledCases(), func(c *Case) bool { return c.Network.Name == p.Model.Name }) {
+			list = append(list, compiledResult(p.ID+"_"+p.Model.Name, p.Model, p.Model.Dims))
+		}
+	}
+	return list
+}
+
 // compiledResult is a network as a compiled function, and in the ways of networkResult.
 func compiledResult(shape string, m *models.Model, dims map[string]int) *Case {
 	c := networkResult(shape, m, dims)

@@ -130,9 +130,6 @@ func writeDoc(dir string, rows []*Row) error {
 			return err
 		}
 	}
-	if err := writeResults(dir, rows); err != nil {
-		return err
-	}
 	return writeHead(dir, rows)
 }
 

@@ -115,7 +115,8 @@ func (x *exported) torch(c *Case) (list []torchMode) {
 	switch {
 	case c.Quant == nil:
 		list = []torchMode{{name: "torch", process: "torch"}, {name: "torch-compile", process: "torch", variant: "compile", newest: true},
-			{name: "torch-1.13", process: "torch-1.13"}, {name: "torch-1.13-jit", process: "torch-1.13", variant: "jit"}}
+			{name: "torch-1.13", process: "torch-1.13"}, {name: "torch-1.13-jit", process: "torch-1.13", variant: "jit"},
+			{name: "torch-xla", process: "torch-xla"}}
 	case c.Quant.Global.Mode == quant.WeightOnly: // PyTorch would compute the reference form in floats, step by step
 		return nil
 	default:

@@ -44,6 +44,9 @@ type options struct {
 	beside  int
 	roof    string
 	cost    string
+	papers  string
+	of      string
+	keep    bool
 }
 
 func main() {
@@ -76,6 +79,9 @@ func main() {
 	flag.StringVar(&o.peers, "peers", "torch,ort,openvino,jax,iree,llama,onednn", "processes to compare with; torch-1.13 is another")
 	flag.BoolVar(&o.engines, "engines", true, "measure gofx's other ways to compute a network, too")
 	flag.IntVar(&o.beside, "beside", 0, "copy memory on so many other `processors` meanwhile, as on a machine with less bandwidth and no shared cache")
+	flag.StringVar(&o.papers, "papers", "", "judge the workloads of papers by the rows of this `file` instead; with -doc bring ../docs/results.md and its plots up to date. papers calls it so")
+	flag.StringVar(&o.of, "workloads", "", "with -papers measure these `workloads` first, such as W1,W2, and judge them alone")
+	flag.BoolVar(&o.keep, "keep", false, "with -papers put what was measured into the file")
 	flag.StringVar(&o.roof, "roof", "", "profile the plans of these `networks` (separated by commas) instead: kinds of steps and their shares of the roof")
 	flag.StringVar(&o.cost, "cost", "", "measure these `networks` (separated by commas, all for all of them) and predict each from the others; with -json the measurements, which -from reads")
 	flag.Parse()
@@ -106,7 +112,7 @@ func main() {
 func groups() []*Case {
 	var all []*Case
 	for _, f := range []func() []*Case{gemmCases, convCases, qgemmCases, qconvCases, qvectorCases, chainCases, vectorCases,
-		memoryCases, rnnCases, attentionCases, modelCases, foldCases, quantCases, stepCases, lazyCases, resultCases, compiledCases, graphCases} {
+		memoryCases, rnnCases, attentionCases, modelCases, foldCases, quantCases, stepCases, lazyCases, resultCases, compiledCases, paperCases, graphCases} {
 		all = append(all, f()...)
 	}
 	return all
@@ -132,6 +138,9 @@ func selected(expression string) ([]*Case, error) {
 
 // run carries out the flags. failed tells that something was left out.
 func run(o options, out io.Writer) (failed bool, err error) {
+	if o.papers != "" {
+		return judgePapers(o, out)
+	}
 	list, err := selected(o.run)
 	if err != nil {
 		return false, err
@@ -178,22 +187,33 @@ func readFiles(names []string) ([]*Row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", n, err)
 		}
-		for _, v := range r {
-			same := func(w *Row) bool { return w.Group == v.Group && w.Shape == v.Shape && w.Threads == v.Threads }
-			if i := slices.IndexFunc(rows, same); i >= 0 {
-				rows[i] = v
-			} else {
-				rows = append(rows, v)
-			}
+		rows = merged(rows, r)
+	}
+	sortRows(rows)
+	return rows, nil
+}
+
+// merged adds rows to others; one that occurs again replaces the earlier one.
+func merged(rows, more []*Row) []*Row {
+	for _, v := range more {
+		same := func(w *Row) bool { return w.Group == v.Group && w.Shape == v.Shape && w.Threads == v.Threads }
+		if i := slices.IndexFunc(rows, same); i >= 0 {
+			rows[i] = v
+		} else {
+			rows = append(rows, v)
 		}
 	}
+	return rows
+}
+
+// sortRows brings rows into the order of the cases.
+func sortRows(rows []*Row) {
 	place := map[string]int{}
 	all := groups()
 	for i, c := range all {
 		place[c.Group+"/"+c.Shape] = i - len(all) // sums of several cases are no case, and come last
 	}
 	slices.SortStableFunc(rows, func(a, b *Row) int { return place[a.Group+"/"+a.Shape] - place[b.Group+"/"+b.Shape] })
-	return rows, nil
 }
 
 // measureAll measures the cases with every number of threads.
@@ -224,7 +244,7 @@ func measureThreads(o options, list []*Case, threads int, blas string, out io.Wr
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads + max(0, o.beside)))
 	defer peak.Beside(max(0, o.beside))()
 	b := &bench{threads: threads, pairs: max(1, o.pairs), window: o.window, limit: o.limit, engines: o.engines,
-		hold: o.hold, spare: scriptWork, coarse: map[string]string{}, slow: map[string]float64{}}
+		hold: o.hold, commit: host.Commit(), spare: scriptWork, coarse: map[string]string{}, slow: map[string]float64{}}
 	if b.dir, err = os.MkdirTemp("", "gofx-bench"); err != nil {
 		return nil, false, blas, err
 	}

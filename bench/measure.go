@@ -30,6 +30,7 @@ type bench struct {
 	spare   float64                // how many processors a peer may keep busy beyond its threads
 	peaks   peak.Peaks
 	cpu     string // its name and instruction set
+	commit  string // of the code
 	failed  []error
 }
 
@@ -73,6 +74,7 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	}()
 	row = &Row{Group: c.Group, Shape: c.Shape, Threads: b.threads, Networks: c.Networks, WindowMS: b.window.Seconds() * 1e3}
 	b.stamp(row)
+	defer func(start time.Time) { row.took(start) }(time.Now())
 	var f field
 	defer f.close()
 	if makesGarbage[c.Group] {
@@ -119,9 +121,17 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	return row, nil
 }
 
+// took notes how long a row has taken, where there is one.
+func (r *Row) took(start time.Time) {
+	if r != nil {
+		r.TookS = max(0.1, math.Round(10*time.Since(start).Seconds())/10)
+	}
+}
+
 // stamp notes the time and the conditions of a row's measurement.
 func (b *bench) stamp(row *Row) {
 	row.Date = time.Now().UTC().Format(time.DateOnly)
+	row.Commit = b.commit
 	row.Versions = map[string]string{}
 	for name, p := range b.procs {
 		row.Versions[name] = p.Version

@@ -1,17 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/bench/counts"
 	"github.com/gofx-dev/gofx/bench/nets"
 	"github.com/gofx-dev/gofx/compile"
 	"github.com/gofx-dev/gofx/lazy"
@@ -33,7 +31,14 @@ var counters = map[string]func() ([]Count, error){
 	"W6":  countGeneration,
 	"W7":  countImages,
 	"W8":  countReasons,
-	"W10": countLines,
+	"W1":  told(counts.Chains),
+	"W10": told(counts.Lines("..")),
+	"W12": told(counts.Workers(5, 20)),
+	"W15": told(counts.Figures),
+	"W34": told(counts.Graphs(nets.Papers())),
+	"W35": told(counts.Programs("../docs")),
+	"W40": told(counts.Nodes),
+	"W42": told(counts.Fusion),
 	"W11": countTraining,
 	"W13": countWordSeg,
 	"W14": countBoxes,
@@ -53,6 +58,14 @@ func counted() []string {
 }
 
 func countOf(id string) func() ([]Count, error) { return counters[id] }
+
+// told makes a list of what a function of package counts tells.
+func told(f func(counts.Tell) error) func() ([]Count, error) {
+	return func() (all []Count, err error) {
+		err = f(func(name string, n float64) { all = append(all, Count{name, n}) })
+		return all, err
+	}
+}
 
 // inSession runs f in a session whose counts do not depend on the compiler's speed.
 func inSession(o lazy.Options, f func(s *lazy.Session) error) (st lazy.Stats, err error) {
@@ -194,55 +207,6 @@ func countReasons() (all []Count, err error) {
 		all = append(all, Count{"flushes by " + string(why), float64(st.Flushes[why])})
 	}
 	return append(all, Count{"calls of the longest graph", float64(st.Longest)}), err
-}
-
-// frontEnds are the folders whose code records programs: those that all ways have in common, and those
-// of one way.
-var frontEnds = []struct {
-	folders []string
-	shared  bool
-}{
-	{[]string{"tensor", "tracer/record", "tracer/alias", "op", "shape", "graph", "diag"}, true},
-	{[]string{"tracer", "lazy"}, false},
-}
-
-// countLines counts lines with code, without those that a program has written and without tests.
-func countLines() ([]Count, error) {
-	var shared, all float64
-	for _, f := range frontEnds {
-		for _, folder := range f.folders {
-			n, err := linesOf(filepath.Join("..", filepath.FromSlash(folder)))
-			if err != nil {
-				return nil, err
-			}
-			if all += n; f.shared {
-				shared += n
-			}
-		}
-	}
-	return []Count{{"lines", all}, {"shared", shared}, {"percent", 100 * shared / all}}, nil
-}
-
-func linesOf(folder string) (n float64, err error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("%s has no code", folder)
-	}
-	for _, name := range files {
-		b, failed := os.ReadFile(name)
-		if failed != nil {
-			return 0, failed
-		}
-		if strings.HasSuffix(name, "_test.go") || bytes.Contains(b, []byte("DO NOT EDIT")) {
-			continue
-		}
-		for line := range strings.Lines(string(b)) {
-			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
-				n++
-			}
-		}
-	}
-	return n, err
 }
 
 // countTraining is what a session compiles in a hundred steps of the masked language model, whose

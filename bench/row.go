@@ -65,6 +65,8 @@ type Row struct {
 	Most  float64 `json:"most,omitempty"`  // microseconds a node that it may take
 
 	Date     string            `json:"date,omitempty"`
+	Commit   string            `json:"commit,omitempty"`   // of the code that was measured
+	TookS    float64           `json:"took_s,omitempty"`   // seconds that the row took, with all preparation
 	Versions map[string]string `json:"versions,omitempty"` // of the peers that were there
 
 	CPU string `json:"cpu,omitempty"` // the processor and the instruction set of the peaks

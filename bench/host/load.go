@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"strconv"
 	"time"
@@ -78,6 +79,20 @@ func Processor() string {
 		}
 	}
 	return runtime.GOARCH
+}
+
+// Commit is the commit of the working folder, with a word where code differs from it; "" where git does not know. Documentation and
+// rows, which measuring writes, are no code.
+func Commit() string {
+	b, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output()
+	if err != nil {
+		return ""
+	}
+	name := string(bytes.TrimSpace(b))
+	if exec.Command("git", "diff", "--quiet", "HEAD", "--", ":/", ":(top,exclude)docs", ":(top,exclude)bench/papers/rows.json").Run() != nil {
+		return name + ", changed"
+	}
+	return name
 }
 
 // Foreign returns how many processors others have kept busy since l was read.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"os"
+	"os/exec"
 	"testing"
 	"time"
 
@@ -27,4 +28,11 @@ func TestOwnWorkIsNotForeign(t *testing.T) {
 	}
 	require.True(t, a.ok && b.ok)
 	require.GreaterOrEqual(t, b.all-a.all, 0.05)
+}
+
+func TestCommit(t *testing.T) {
+	if exec.Command("git", "rev-parse", "HEAD").Run() != nil {
+		t.Skip("no repository")
+	}
+	require.Regexp(t, `^[0-9a-f]{12}(, changed)?$`, Commit())
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Names are the processes that Start knows, in the order in which they are listed.
-var Names = []string{"torch", "torch-1.13", "ort", "openvino", "jax", "iree", "llama", "onednn"}
+var Names = []string{"torch", "torch-1.13", "torch-xla", "ort", "openvino", "jax", "iree", "llama", "onednn"}
 
 // Start starts a process of the scripts in a folder, which computes on so many threads. blas
 // is for StartTorch.
@@ -20,6 +20,8 @@ func Start(name, dir string, threads int, blas string) (*Peer, error) {
 		return StartTorch(dir, threads, blas)
 	case "torch-1.13":
 		return startDebian(dir, threads, blas)
+	case "torch-xla":
+		return startXLA(dir, threads)
 	case "ort":
 		return StartORT(dir, threads)
 	case "openvino", "jax", "iree", "llama":
@@ -105,6 +107,23 @@ func startDebian(dir string, threads int, blas string) (*Peer, error) {
 		cmd.Env = append(cmd.Env, blasVariable+"="+blas)
 	}
 	return start("torch-1.13", cmd, threads)
+}
+
+// startXLA starts torch_xla, which wants a PyTorch of its own version: the Python that GOFX_XLA_PYTHON names, or that of .venv-xla.
+func startXLA(dir string, threads int) (*Peer, error) {
+	if Held() != nil {
+		return nil, errors.New("peers: torch-xla cannot be held to AVX2, as GOFX_CPU asks")
+	}
+	python := os.Getenv("GOFX_XLA_PYTHON")
+	if python == "" {
+		python = filepath.Join(dir, "..", "..", ".venv-xla", "bin", "python")
+	}
+	if _, err := os.Stat(python); err != nil {
+		return nil, errors.New("peers: there is no Python with torch_xla: peers/install-xla.sh makes .venv-xla, and GOFX_XLA_PYTHON names another")
+	}
+	cmd := exec.Command(python, filepath.Join(dir, "torch_xla_peer.py"))
+	cmd.Env = pythonEnv(threads)
+	return start("torch-xla", cmd, threads)
 }
 
 // StartORT starts ONNX Runtime of Python's package, or without it the older one under Node.
