@@ -38,7 +38,7 @@ func quantCases() (list []*Case) {
 	static := quant.Config{Global: quant.Setting{Mode: quant.Static, Activation: quant.Scheme{Observer: quant.Observer{Kind: quant.MinMax}}}}
 	dynamic := quant.Config{Global: quant.Setting{Mode: quant.Dynamic}}
 	for _, m := range models.All() {
-		if again(m) {
+		if skipped(m) {
 			continue
 		}
 		config := static

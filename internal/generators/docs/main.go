@@ -1,5 +1,5 @@
 // Command docs writes docs/errors.md from the table of diagnostics, docs/grad.md from the
-// operators' entries, and files into the pages that quote them. A test fails when a page is stale.
+// operators' entries, docs/zoo.md from the table of networks, and files into the pages that quote them. A test fails when a page is stale.
 //
 //	go run ./internal/generators/docs
 package main
@@ -16,6 +16,9 @@ func main() {
 	err := os.WriteFile("docs/errors.md", errorsPage(), 0o644)
 	if err == nil {
 		err = os.WriteFile("docs/grad.md", gradPage(), 0o644)
+	}
+	if err == nil {
+		err = os.WriteFile("docs/zoo.md", zooPage(), 0o644)
 	}
 	if err == nil {
 		err = writeQuotes(".")

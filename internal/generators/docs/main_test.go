@@ -18,3 +18,9 @@ func TestGradPageIsCurrent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(gradPage()), string(have), "run go run ./internal/generators/docs")
 }
+
+func TestZooPageIsCurrent(t *testing.T) {
+	have, err := os.ReadFile("../../../docs/zoo.md")
+	require.NoError(t, err)
+	require.Equal(t, string(zooPage()), string(have), "run go run ./internal/generators/docs")
+}

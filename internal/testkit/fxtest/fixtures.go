@@ -13,6 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/internal/testkit/repo"
+	"github.com/gofx-dev/gofx/internal/testkit/zoo"
 )
 
 // Data returns the folder of reference data in this repository, one folder a
@@ -124,16 +125,10 @@ func LoadFixture(t testing.TB, model string) *Fixture {
 	return f
 }
 
-// The largest networks that tests run on every change.
-const (
-	smallParameters = 12_000_000
-	smallMACs       = 2_000_000_000
-)
-
 // SkipLarge skips a test of the slow tier when the network is large.
 func (f *Fixture) SkipLarge(t testing.TB) {
 	t.Helper()
-	if f.NumParameters > smallParameters || f.MACs > smallMACs {
+	if !zoo.Small(f.NumParameters, f.MACs) {
 		Nightly(t)
 	}
 }
@@ -172,7 +167,7 @@ func (f *Fixture) CheckOutput(t testing.TB, o OutputRef, got *array.Array) {
 		return
 	}
 	want := f.Expected(t, o)
-	d := Compare(pick(got, o.Sample), want)
+	d := Compare(o.Stored(got), want)
 	if want.DType() == array.I64 && d.MaxAbs != 0 || !d.Within(o.Tolerance) {
 		t.Errorf("%s: output %s is off: %s, allowed %s", f.Model, o.Name, d, o.Tolerance)
 		return
@@ -180,9 +175,10 @@ func (f *Fixture) CheckOutput(t testing.TB, o OutputRef, got *array.Array) {
 	t.Logf("%s: output %s: %s, allowed %s", f.Model, o.Name, d, o.Tolerance)
 }
 
-// pick takes the elements of a sample of n: flat indices floor(k*len/n). n = 0
-// means all.
-func pick(a *array.Array, n int) *array.Array {
+// Stored returns the elements of an output that are stored: all of them, or those of a sample
+// of n at the flat indices floor(k*len/n).
+func (o OutputRef) Stored(a *array.Array) *array.Array {
+	n := o.Sample
 	if n == 0 {
 		return array.Contiguous(a)
 	}

@@ -56,6 +56,6 @@ func TestSamplesArePicked(t *testing.T) {
 	for i := range 10 {
 		array.SetFloat64At(a, i, float64(i))
 	}
-	require.Equal(t, []float32{0, 2, 5, 7}, array.Data[float32](pick(a, 4)))
-	require.Equal(t, 10, pick(a, 0).Len())
+	require.Equal(t, []float32{0, 2, 5, 7}, array.Data[float32](OutputRef{Sample: 4}.Stored(a)))
+	require.Equal(t, 10, OutputRef{}.Stored(a).Len())
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -30,11 +31,16 @@ type item struct {
 
 // list makes a command that prints names with one line of documentation each.
 func (a *app) list(name, short string, items func() []item) *cobra.Command {
+	return listWith(a, name, short, items, func() any { return items() })
+}
+
+// listWith is list where the JSON document has more than names and lines.
+func listWith(a *app, name, short string, items func() []item, document func() any) *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{Use: name + " [flags]", Short: short, Args: exactly(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				return a.printJSON(items())
+				return a.printJSON(document())
 			}
 			w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 			for _, it := range items() {
@@ -61,10 +67,36 @@ func sentence(doc string) string {
 	return doc
 }
 
+// modelJSON is a network in the document of models.
+type modelJSON struct {
+	item
+	Inputs  []inputJSON    `json:"inputs"`
+	Outputs []string       `json:"outputs"`
+	Sizes   map[string]int `json:"sizes"` // of the symbols, in the reference
+}
+
+// inputJSON is an input of a network in the document of models.
+type inputJSON struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
 func (a *app) models() *cobra.Command {
-	return a.list("models", "List the built-in networks", func() (l []item) {
+	items := func() (l []item) {
 		for _, m := range models.All() {
 			l = append(l, item{m.Name, m.Doc})
+		}
+		return l
+	}
+	return listWith(a, "models", "List the built-in networks", items, func() any {
+		var l []modelJSON
+		for _, m := range models.All() {
+			j := modelJSON{item: item{m.Name, m.Doc}, Outputs: m.Outputs, Sizes: map[string]int{}}
+			for _, in := range m.Inputs {
+				j.Inputs = append(j.Inputs, inputJSON{in.Name, in.Type})
+			}
+			maps.Copy(j.Sizes, m.Dims)
+			l = append(l, j)
 		}
 		return l
 	})
