@@ -72,23 +72,37 @@ func (j *byteJob) Do(lo, hi int) {
 		}
 		return
 	}
+	if j.m == 1 {
+		j.row1(lo, hi)
+		return
+	}
 	for c := lo; c < hi; c += half.ByteColumns {
 		n := min(half.ByteColumns, hi-c)
 		for r := 0; r < j.m; r += unpackRows {
-			j.part(r, min(unpackRows, j.m-r), c, n)
+			j.some(r, min(unpackRows, j.m-r), c, n)
 		}
 	}
 }
 
-// part computes n columns from c on, of up to four rows.
-func (j *byteJob) part(r, rows, c, n int) {
-	var part [unpackRows * half.ByteColumns]float32
-	d := half.ByteDots{N: n, Rows: rows, K: j.k, X: j.rounded[r*j.each:], LdX: j.each, W: j.weight[c*j.row:], LdW: j.row, Dst: part[:]}
-	if rows == 1 {
-		d.Dst = j.dst[r*j.n+c:]
+// dots is the product of some rows with columns from c on.
+func (j *byteJob) dots(r, rows, c, n int, dst []float32) half.ByteDots {
+	return half.ByteDots{N: n, Rows: rows, K: j.k, X: j.rounded[r*j.each:], LdX: j.each, W: j.weight[c*j.row:], LdW: j.row, Dst: dst}
+}
+
+// row1 computes columns [lo, hi) of the only row.
+func (j *byteJob) row1(lo, hi int) {
+	for c := lo; c < hi; c += half.ByteColumns {
+		d := j.dots(0, 1, c, min(half.ByteColumns, hi-c), j.dst[c:])
+		d.Run(j.format)
 	}
+}
+
+// some computes n columns from c on, of up to four rows.
+func (j *byteJob) some(r, rows, c, n int) {
+	var part [unpackRows * half.ByteColumns]float32
+	d := j.dots(r, rows, c, n, part[:])
 	d.Run(j.format)
-	for i := 0; i < rows && rows > 1; i++ {
+	for i := range rows {
 		copy(j.dst[(r+i)*j.n+c:][:n], part[i*half.ByteColumns:])
 	}
 }
