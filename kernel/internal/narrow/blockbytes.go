@@ -61,10 +61,10 @@ func (j *byteJob) run(w *par.Workspace) {
 	j.rounded, j.rounding = par.Scratch[uint8](w, j.m*j.each), true
 	w.Parallel(j.m, max(1, par.PackWork/j.k), j)
 	j.rounding = false
-	w.Parallel(j.n, max(1, par.GemmWork/(j.m*j.k)), j)
+	w.Parallel((j.n+byteUnit-1)/byteUnit, max(1, par.GemmWork/(j.m*j.k*byteUnit)), j)
 }
 
-// Do rounds rows [lo, hi) of x, or computes columns of the result.
+// Do rounds rows [lo, hi) of x, or computes units [lo, hi) of columns.
 func (j *byteJob) Do(lo, hi int) {
 	if j.rounding {
 		for r := lo; r < hi; r++ {
@@ -72,37 +72,31 @@ func (j *byteJob) Do(lo, hi int) {
 		}
 		return
 	}
-	if j.m == 1 {
-		j.row1(lo, hi)
-		return
-	}
-	for c := lo; c < hi; c += half.ByteColumns {
-		n := min(half.ByteColumns, hi-c)
+	lo, hi = lo*byteUnit, min(hi*byteUnit, j.n)
+	for c := lo; c < hi; c += byteUnit {
+		n := min(byteUnit, hi-c)
 		for r := 0; r < j.m; r += unpackRows {
 			j.some(r, min(unpackRows, j.m-r), c, n)
 		}
 	}
 }
 
-// dots is the product of some rows with columns from c on.
-func (j *byteJob) dots(r, rows, c, n int, dst []float32) half.ByteDots {
-	return half.ByteDots{N: n, Rows: rows, K: j.k, X: j.rounded[r*j.each:], LdX: j.each, W: j.weight[c*j.row:], LdW: j.row, Dst: dst}
-}
-
-// row1 computes columns [lo, hi) of the only row.
-func (j *byteJob) row1(lo, hi int) {
-	for c := lo; c < hi; c += half.ByteColumns {
-		d := j.dots(0, 1, c, min(half.ByteColumns, hi-c), j.dst[c:])
-		d.Run(j.format)
-	}
-}
-
 // some computes n columns from c on, of up to four rows.
 func (j *byteJob) some(r, rows, c, n int) {
+	d := half.ByteDots{N: n, Rows: rows, K: j.k, X: j.rounded[r*j.each:], LdX: j.each, W: j.weight[c*j.row:], LdW: j.row, Dst: j.dst[r*j.n+c:]}
+	if rows == 1 {
+		d.Run(j.format)
+		return
+	}
+	j.several(&d, r, c)
+}
+
+// several computes two to four rows, whose results are copied.
+func (j *byteJob) several(d *half.ByteDots, r, c int) {
 	var part [unpackRows * half.ByteColumns]float32
-	d := j.dots(r, rows, c, n, part[:])
+	d.Dst = part[:]
 	d.Run(j.format)
-	for i := range rows {
-		copy(j.dst[(r+i)*j.n+c:][:n], part[i*half.ByteColumns:])
+	for i := range d.Rows {
+		copy(j.dst[(r+i)*j.n+c:][:d.N], part[i*half.ByteColumns:])
 	}
 }
