@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func bytes1Q80VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q80VNNI(SB), NOSPLIT, $0-56
 	MOVQ      n+0(FP), AX
 	MOVQ      w+24(FP), CX
@@ -30,6 +30,9 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R8)
+	PREFETCHT0      4160(R8)
+	PREFETCHT0      4224(R8)
 	VMOVDQU         2(R8), X8
 	VBROADCASTI32X4 36(R8), K1, Z8
 	VBROADCASTI32X4 70(R8), K2, Z8
@@ -182,7 +185,7 @@ DATA bytesscaleQ80<>+62(SB)/2, $0x0033
 GLOBL bytesscaleQ80<>(SB), RODATA|NOPTR, $64
 
 // func bytes4Q80VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes4Q80VNNI(SB), NOSPLIT, $0-80
 	MOVQ      n+0(FP), AX
 	MOVQ      w+48(FP), CX
@@ -215,6 +218,9 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R11)
+	PREFETCHT0      4160(R11)
+	PREFETCHT0      4224(R11)
 	VMOVDQU         2(R11), X8
 	VBROADCASTI32X4 36(R11), K1, Z8
 	VBROADCASTI32X4 70(R11), K2, Z8
@@ -315,7 +321,7 @@ sum:
 	RET
 
 // func bytes1Q40VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q40VNNI(SB), NOSPLIT, $0-56
 	MOVQ      n+0(FP), AX
 	MOVQ      w+24(FP), CX
@@ -342,6 +348,8 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R8)
+	PREFETCHT0      4160(R8)
 	VMOVDQU         2(R8), X8
 	VBROADCASTI32X4 20(R8), K1, Z8
 	VBROADCASTI32X4 38(R8), K2, Z8
@@ -491,7 +499,7 @@ DATA bytesscaleQ40<>+62(SB)/2, $0x001b
 GLOBL bytesscaleQ40<>(SB), RODATA|NOPTR, $64
 
 // func bytes4Q40VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes4Q40VNNI(SB), NOSPLIT, $0-80
 	MOVQ      n+0(FP), AX
 	MOVQ      w+48(FP), CX
@@ -524,6 +532,8 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R11)
+	PREFETCHT0      4160(R11)
 	VMOVDQU         2(R11), X8
 	VBROADCASTI32X4 20(R11), K1, Z8
 	VBROADCASTI32X4 38(R11), K2, Z8
@@ -621,7 +631,7 @@ sum:
 	RET
 
 // func bytes1Q41VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q41VNNI(SB), NOSPLIT, $0-56
 	MOVQ      n+0(FP), AX
 	MOVQ      w+24(FP), CX
@@ -649,6 +659,8 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R8)
+	PREFETCHT0      4160(R8)
 	VMOVDQU         4(R8), X8
 	VBROADCASTI32X4 24(R8), K1, Z8
 	VBROADCASTI32X4 44(R8), K2, Z8
@@ -771,7 +783,7 @@ DATA bytesleastQ41<>+62(SB)/2, $0x001f
 GLOBL bytesleastQ41<>(SB), RODATA|NOPTR, $64
 
 // func bytes4Q41VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes4Q41VNNI(SB), NOSPLIT, $0-80
 	MOVQ      n+0(FP), AX
 	MOVQ      w+48(FP), CX
@@ -805,6 +817,8 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R11)
+	PREFETCHT0      4160(R11)
 	VMOVDQU         4(R11), X8
 	VBROADCASTI32X4 24(R11), K1, Z8
 	VBROADCASTI32X4 44(R11), K2, Z8
@@ -913,7 +927,7 @@ sum:
 	RET
 
 // func bytes1Q50VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q50VNNI(SB), NOSPLIT, $0-56
 	MOVQ      n+0(FP), AX
 	MOVQ      w+24(FP), CX
@@ -944,6 +958,8 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R8)
+	PREFETCHT0      4160(R8)
 	VMOVDQU         6(R8), X8
 	VBROADCASTI32X4 28(R8), K1, Z8
 	VBROADCASTI32X4 50(R8), K2, Z8
@@ -1301,7 +1317,7 @@ DATA bytesbit<>+63(SB)/1, $0x80
 GLOBL bytesbit<>(SB), RODATA|NOPTR, $64
 
 // func bytes4Q50VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes4Q50VNNI(SB), NOSPLIT, $0-80
 	MOVQ      n+0(FP), AX
 	MOVQ      w+48(FP), CX
@@ -1338,6 +1354,8 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R11)
+	PREFETCHT0      4160(R11)
 	VMOVDQU         6(R11), X8
 	VBROADCASTI32X4 28(R11), K1, Z8
 	VBROADCASTI32X4 50(R11), K2, Z8
@@ -1445,7 +1463,7 @@ sum:
 	RET
 
 // func bytes1Q51VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q51VNNI(SB), NOSPLIT, $0-56
 	MOVQ      n+0(FP), AX
 	MOVQ      w+24(FP), CX
@@ -1477,6 +1495,8 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R8)
+	PREFETCHT0      4160(R8)
 	VMOVDQU         8(R8), X8
 	VBROADCASTI32X4 32(R8), K1, Z8
 	VBROADCASTI32X4 56(R8), K2, Z8
@@ -1609,7 +1629,7 @@ DATA bytesleastQ51<>+62(SB)/2, $0x0035
 GLOBL bytesleastQ51<>(SB), RODATA|NOPTR, $64
 
 // func bytes4Q51VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes4Q51VNNI(SB), NOSPLIT, $0-80
 	MOVQ      n+0(FP), AX
 	MOVQ      w+48(FP), CX
@@ -1647,6 +1667,8 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R11)
+	PREFETCHT0      4160(R11)
 	VMOVDQU         8(R11), X8
 	VBROADCASTI32X4 32(R11), K1, Z8
 	VBROADCASTI32X4 56(R11), K2, Z8
@@ -1765,7 +1787,7 @@ sum:
 	RET
 
 // func bytes1Q4KVNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q4KVNNI(SB), NOSPLIT, $64-56
 	MOVQ      n+0(FP), AX
 	MOVQ      w+24(FP), CX
@@ -1800,6 +1822,9 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R8)
+	PREFETCHT0      4160(R8)
+	PREFETCHT0      4224(R8)
 	VBROADCASTI32X4 (R8), Z12
 	VPSHUFB         Z18, Z12, Z10
 	VPSHUFB         Z19, Z12, Z13
@@ -2148,7 +2173,7 @@ DATA bytesquarter1<>+60(SB)/4, $0x00000007
 GLOBL bytesquarter1<>(SB), RODATA|NOPTR, $64
 
 // func bytes4Q4KVNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes4Q4KVNNI(SB), NOSPLIT, $64-80
 	MOVQ      n+0(FP), AX
 	MOVQ      w+48(FP), CX
@@ -2189,6 +2214,9 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R11)
+	PREFETCHT0      4160(R11)
+	PREFETCHT0      4224(R11)
 	VBROADCASTI32X4 (R11), Z12
 	VPSHUFB         Z18, Z12, Z10
 	VPSHUFB         Z19, Z12, Z13
@@ -2338,7 +2366,7 @@ sum:
 	RET
 
 // func bytes1Q5KVNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q5KVNNI(SB), NOSPLIT, $64-56
 	MOVQ      n+0(FP), AX
 	MOVQ      w+24(FP), CX
@@ -2376,6 +2404,9 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R8)
+	PREFETCHT0      4160(R8)
+	PREFETCHT0      4224(R8)
 	VBROADCASTI32X4 (R8), Z12
 	VPSHUFB         Z18, Z12, Z10
 	VPSHUFB         Z19, Z12, Z13
@@ -2498,7 +2529,7 @@ DATA bytesright1<>+60(SB)/4, $0x00000003
 GLOBL bytesright1<>(SB), RODATA|NOPTR, $64
 
 // func bytes4Q5KVNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes4Q5KVNNI(SB), NOSPLIT, $64-80
 	MOVQ      n+0(FP), AX
 	MOVQ      w+48(FP), CX
@@ -2542,6 +2573,9 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R11)
+	PREFETCHT0      4160(R11)
+	PREFETCHT0      4224(R11)
 	VBROADCASTI32X4 (R11), Z12
 	VPSHUFB         Z18, Z12, Z10
 	VPSHUFB         Z19, Z12, Z13
@@ -2703,7 +2737,7 @@ sum:
 	RET
 
 // func bytes1Q6KVNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q6KVNNI(SB), NOSPLIT, $0-56
 	MOVQ      n+0(FP), AX
 	MOVQ      w+24(FP), CX
@@ -2734,6 +2768,10 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R8)
+	PREFETCHT0      4160(R8)
+	PREFETCHT0      4224(R8)
+	PREFETCHT0      4288(R8)
 	VPBROADCASTW    208(R8), Y11
 	VCVTPH2PS       Y11, Z11
 	VMOVDQU32       (R8), Z8
@@ -2938,7 +2976,7 @@ DATA bytesodd<>+56(SB)/8, $0x000000000000000f
 GLOBL bytesodd<>(SB), RODATA|NOPTR, $64
 
 // func bytes4Q6KVNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes4Q6KVNNI(SB), NOSPLIT, $0-80
 	MOVQ      n+0(FP), AX
 	MOVQ      w+48(FP), CX
@@ -2975,6 +3013,10 @@ column:
 	JZ     last
 
 pass:
+	PREFETCHT0      4096(R11)
+	PREFETCHT0      4160(R11)
+	PREFETCHT0      4224(R11)
+	PREFETCHT0      4288(R11)
 	VPBROADCASTW    208(R11), Y11
 	VCVTPH2PS       Y11, Z11
 	VMOVDQU32       (R11), Z8
@@ -3126,7 +3168,7 @@ sum:
 	RET
 
 // func bytes1Q80AVX2(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes1Q80AVX2(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), AX
 	MOVQ w+24(FP), CX
@@ -3146,6 +3188,9 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0  4096(R8)
+	PREFETCHT0  4160(R8)
+	PREFETCHT0  4224(R8)
 	VMOVDQU     2(R8), X8
 	VINSERTI128 $0x01, 36(R8), Y8, Y8
 	VMOVDQU     18(R8), X9
@@ -3261,7 +3306,7 @@ DATA bytesones<>+62(SB)/2, $0x0001
 GLOBL bytesones<>(SB), RODATA|NOPTR, $64
 
 // func bytes4Q80AVX2(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes4Q80AVX2(SB), NOSPLIT, $0-80
 	MOVQ n+0(FP), AX
 	MOVQ w+48(FP), CX
@@ -3290,6 +3335,9 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0  4096(R11)
+	PREFETCHT0  4160(R11)
+	PREFETCHT0  4224(R11)
 	VMOVDQU     2(R11), X8
 	VINSERTI128 $0x01, 36(R11), Y8, Y8
 	VMOVDQU     18(R11), X9
@@ -3485,7 +3533,7 @@ sum:
 	RET
 
 // func bytes1Q40AVX2(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes1Q40AVX2(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), AX
 	MOVQ w+24(FP), CX
@@ -3505,6 +3553,8 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0  4096(R8)
+	PREFETCHT0  4160(R8)
 	VMOVDQU     2(R8), X8
 	VINSERTI128 $0x01, 20(R8), Y8, Y8
 	VPSRLW      $0x04, Y8, Y9
@@ -3578,7 +3628,7 @@ sum:
 	RET
 
 // func bytes4Q40AVX2(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes4Q40AVX2(SB), NOSPLIT, $0-80
 	MOVQ n+0(FP), AX
 	MOVQ w+48(FP), CX
@@ -3607,6 +3657,8 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0  4096(R11)
+	PREFETCHT0  4160(R11)
 	VMOVDQU     2(R11), X8
 	VINSERTI128 $0x01, 20(R11), Y8, Y8
 	VPSRLW      $0x04, Y8, Y9
@@ -3758,7 +3810,7 @@ sum:
 	RET
 
 // func bytes1Q41AVX2(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes1Q41AVX2(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), AX
 	MOVQ w+24(FP), CX
@@ -3778,6 +3830,8 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0  4096(R8)
+	PREFETCHT0  4160(R8)
 	VMOVDQU     4(R8), X8
 	VINSERTI128 $0x01, 24(R8), Y8, Y8
 	VPSRLW      $0x04, Y8, Y9
@@ -3865,7 +3919,7 @@ sum:
 	RET
 
 // func bytes4Q41AVX2(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes4Q41AVX2(SB), NOSPLIT, $0-80
 	MOVQ n+0(FP), AX
 	MOVQ w+48(FP), CX
@@ -3894,6 +3948,8 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0  4096(R11)
+	PREFETCHT0  4160(R11)
 	VMOVDQU     4(R11), X8
 	VINSERTI128 $0x01, 24(R11), Y8, Y8
 	VPSRLW      $0x04, Y8, Y9
@@ -4065,7 +4121,7 @@ sum:
 	RET
 
 // func bytes1Q50AVX2(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes1Q50AVX2(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), AX
 	MOVQ w+24(FP), CX
@@ -4085,6 +4141,8 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0   4096(R8)
+	PREFETCHT0   4160(R8)
 	VMOVDQU      6(R8), X8
 	VINSERTI128  $0x01, 28(R8), Y8, Y8
 	VPSRLW       $0x04, Y8, Y9
@@ -4188,7 +4246,7 @@ sum:
 	RET
 
 // func bytes4Q50AVX2(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes4Q50AVX2(SB), NOSPLIT, $0-80
 	MOVQ n+0(FP), AX
 	MOVQ w+48(FP), CX
@@ -4217,6 +4275,8 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0   4096(R11)
+	PREFETCHT0   4160(R11)
 	VMOVDQU      6(R11), X8
 	VINSERTI128  $0x01, 28(R11), Y8, Y8
 	VPSRLW       $0x04, Y8, Y9
@@ -4398,7 +4458,7 @@ sum:
 	RET
 
 // func bytes1Q51AVX2(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes1Q51AVX2(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), AX
 	MOVQ w+24(FP), CX
@@ -4418,6 +4478,8 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0   4096(R8)
+	PREFETCHT0   4160(R8)
 	VMOVDQU      8(R8), X8
 	VINSERTI128  $0x01, 32(R8), Y8, Y8
 	VPSRLW       $0x04, Y8, Y9
@@ -4535,7 +4597,7 @@ sum:
 	RET
 
 // func bytes4Q51AVX2(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes4Q51AVX2(SB), NOSPLIT, $0-80
 	MOVQ n+0(FP), AX
 	MOVQ w+48(FP), CX
@@ -4564,6 +4626,8 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0   4096(R11)
+	PREFETCHT0   4160(R11)
 	VMOVDQU      8(R11), X8
 	VINSERTI128  $0x01, 32(R11), Y8, Y8
 	VPSRLW       $0x04, Y8, Y9
@@ -4765,7 +4829,7 @@ sum:
 	RET
 
 // func bytes1Q4KAVX2(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes1Q4KAVX2(SB), NOSPLIT, $64-56
 	MOVQ n+0(FP), AX
 	MOVQ w+24(FP), CX
@@ -4785,6 +4849,9 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0     4096(R8)
+	PREFETCHT0     4160(R8)
+	PREFETCHT0     4224(R8)
 	VBROADCASTI128 (R8), Y12
 	VPSHUFB        bytesheader<>+0(SB), Y12, Y10
 	VPSHUFB        bytesheaderup<>+0(SB), Y12, Y13
@@ -4929,7 +4996,7 @@ sum:
 	RET
 
 // func bytes4Q4KAVX2(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes4Q4KAVX2(SB), NOSPLIT, $64-80
 	MOVQ n+0(FP), AX
 	MOVQ w+48(FP), CX
@@ -4958,6 +5025,9 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0     4096(R11)
+	PREFETCHT0     4160(R11)
+	PREFETCHT0     4224(R11)
 	VBROADCASTI128 (R11), Y12
 	VPSHUFB        bytesheader<>+0(SB), Y12, Y10
 	VPSHUFB        bytesheaderup<>+0(SB), Y12, Y13
@@ -5234,7 +5304,7 @@ sum:
 	RET
 
 // func bytes1Q5KAVX2(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes1Q5KAVX2(SB), NOSPLIT, $64-56
 	MOVQ n+0(FP), AX
 	MOVQ w+24(FP), CX
@@ -5254,6 +5324,9 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0     4096(R8)
+	PREFETCHT0     4160(R8)
+	PREFETCHT0     4224(R8)
 	VBROADCASTI128 (R8), Y12
 	VPSHUFB        bytesheader<>+0(SB), Y12, Y10
 	VPSHUFB        bytesheaderup<>+0(SB), Y12, Y13
@@ -5438,7 +5511,7 @@ sum:
 	RET
 
 // func bytes4Q5KAVX2(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes4Q5KAVX2(SB), NOSPLIT, $64-80
 	MOVQ n+0(FP), AX
 	MOVQ w+48(FP), CX
@@ -5467,6 +5540,9 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0     4096(R11)
+	PREFETCHT0     4160(R11)
+	PREFETCHT0     4224(R11)
 	VBROADCASTI128 (R11), Y12
 	VPSHUFB        bytesheader<>+0(SB), Y12, Y10
 	VPSHUFB        bytesheaderup<>+0(SB), Y12, Y13
@@ -5783,7 +5859,7 @@ sum:
 	RET
 
 // func bytes1Q6KAVX2(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes1Q6KAVX2(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), AX
 	MOVQ w+24(FP), CX
@@ -5803,6 +5879,10 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0   4096(R8)
+	PREFETCHT0   4160(R8)
+	PREFETCHT0   4224(R8)
+	PREFETCHT0   4288(R8)
 	VPBROADCASTW 208(R8), X11
 	VCVTPH2PS    X11, Y11
 	VPBROADCASTW 208(R8), X11
@@ -5956,7 +6036,7 @@ sum:
 	RET
 
 // func bytes4Q6KAVX2(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
-// Requires: AVX, AVX2, F16C
+// Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes4Q6KAVX2(SB), NOSPLIT, $0-80
 	MOVQ n+0(FP), AX
 	MOVQ w+48(FP), CX
@@ -5985,6 +6065,10 @@ column:
 	JZ    last
 
 pass:
+	PREFETCHT0   4096(R11)
+	PREFETCHT0   4160(R11)
+	PREFETCHT0   4224(R11)
+	PREFETCHT0   4288(R11)
 	VPBROADCASTW 208(R11), X11
 	VCVTPH2PS    X11, Y11
 	VPBROADCASTW 208(R11), X11

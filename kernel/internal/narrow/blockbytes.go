@@ -61,10 +61,10 @@ func (j *byteJob) run(w *par.Workspace) {
 	j.rounded, j.rounding = par.Scratch[uint8](w, j.m*j.each), true
 	w.Parallel(j.m, max(1, par.PackWork/j.k), j)
 	j.rounding = false
-	w.Parallel(j.n, max(1, par.GemmWork/(j.m*j.k)), j)
+	w.Parallel((j.n+byteUnit-1)/byteUnit, max(1, par.GemmWork/(j.m*j.k*byteUnit)), j)
 }
 
-// Do rounds rows [lo, hi) of x, or computes columns of the result.
+// Do rounds rows [lo, hi) of x, or computes units [lo, hi) of columns.
 func (j *byteJob) Do(lo, hi int) {
 	if j.rounding {
 		for r := lo; r < hi; r++ {
@@ -72,23 +72,31 @@ func (j *byteJob) Do(lo, hi int) {
 		}
 		return
 	}
-	for c := lo; c < hi; c += half.ByteColumns {
-		n := min(half.ByteColumns, hi-c)
+	lo, hi = lo*byteUnit, min(hi*byteUnit, j.n)
+	for c := lo; c < hi; c += byteUnit {
+		n := min(byteUnit, hi-c)
 		for r := 0; r < j.m; r += unpackRows {
-			j.part(r, min(unpackRows, j.m-r), c, n)
+			j.some(r, min(unpackRows, j.m-r), c, n)
 		}
 	}
 }
 
-// part computes n columns from c on, of up to four rows.
-func (j *byteJob) part(r, rows, c, n int) {
-	var part [unpackRows * half.ByteColumns]float32
-	d := half.ByteDots{N: n, Rows: rows, K: j.k, X: j.rounded[r*j.each:], LdX: j.each, W: j.weight[c*j.row:], LdW: j.row, Dst: part[:]}
+// some computes n columns from c on, of up to four rows.
+func (j *byteJob) some(r, rows, c, n int) {
+	d := half.ByteDots{N: n, Rows: rows, K: j.k, X: j.rounded[r*j.each:], LdX: j.each, W: j.weight[c*j.row:], LdW: j.row, Dst: j.dst[r*j.n+c:]}
 	if rows == 1 {
-		d.Dst = j.dst[r*j.n+c:]
+		d.Run(j.format)
+		return
 	}
+	j.several(&d, r, c)
+}
+
+// several computes two to four rows, whose results are copied.
+func (j *byteJob) several(d *half.ByteDots, r, c int) {
+	var part [unpackRows * half.ByteColumns]float32
+	d.Dst = part[:]
 	d.Run(j.format)
-	for i := 0; i < rows && rows > 1; i++ {
-		copy(j.dst[(r+i)*j.n+c:][:n], part[i*half.ByteColumns:])
+	for i := range d.Rows {
+		copy(j.dst[(r+i)*j.n+c:][:d.N], part[i*half.ByteColumns:])
 	}
 }

@@ -2,5 +2,6 @@
 // (Int8Linear) or in groups of 4 (Int4Linear, as ONNX Runtime's MatMulNBits has them;
 // Int4Embedding takes rows of those): widened in registers for up to 16 rows, a block of
 // columns at a time for more, then multiplied by package gemm. Few rows are bound by
-// reading the weights, many by multiply-adds. Read int4.go first.
+// reading the weights, many by multiply-adds. BlockLinear has weights in blocks of GGUF's;
+// BlockLinearDynamic multiplies these by activations of 8 bits. Read int4.go first.
 package narrow

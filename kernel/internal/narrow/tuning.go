@@ -7,6 +7,7 @@ const (
 	unpackMost  = 16   // rows up to which weights are widened in registers
 	unpackPart  = 64   // columns of a part of the weights
 	unpackDepth = 2048 // and its k, for several rows: four rows of it, 32 KiB, stay near while the part passes
+	byteUnit    = 32   // columns of bytes that meet all rows, four at a time: 18 KiB of 4 bits at k 1024
 	unpackCols  = 256  // columns that are widened at once for more rows: half a second cache of 1 MiB at k 512
 )
 

@@ -41,6 +41,9 @@ const (
 	tableReg = 16 // with AVX-512 constants, from here on
 )
 
+// byteAhead is how many bytes ahead weights are asked for.
+const byteAhead = 4096
+
 // Places of a group of half.ByteRow.
 const (
 	groupHigh  = 64
@@ -182,6 +185,9 @@ func (b *byteDot) product() {
 	b.TESTQ(count, count)
 	b.JZ(LabelRef("last"))
 	b.Label("pass")
+	for line := 0; line < b.f.bytes; line += 64 { // pages end the processor's own asking ahead
+		b.PREFETCHT0(at(b.p, byteAhead+line))
+	}
 	b.pass()
 	b.ADDQ(I32(b.f.bytes), b.p)
 	b.ADDQ(I32(groupBytes*b.f.groups), b.off)
