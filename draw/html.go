@@ -15,7 +15,7 @@ var page embed.FS
 // scripts are the parts of the page's program, in order: each part follows the parts
 // that it uses.
 var scripts = []string{"model.js", "union.js", "visible.js", "rank.js", "place.js", "layout.js", "route.js", "canvas.js", "heat.js", "paint.js",
-	"pane.js", "minimap.js", "outline.js", "tensor.js", "details.js", "passes.js", "search.js", "keys.js", "app.js"}
+	"pane.js", "minimap.js", "outline.js", "tensor.js", "details.js", "passes.js", "search.js", "keys.js", "drop.js", "app.js"}
 
 // pageData is the input of the page's program.
 type pageData struct {
@@ -110,7 +110,7 @@ func (r *Report) overlay() *pageOverlay {
 	}
 	for name, m := range o.Marks {
 		if uid, ok := r.last[name]; ok {
-			out.Marks = append(out.Marks, pageMark{uid, m.heat(), clean(m.Text)})
+			out.Marks = append(out.Marks, pageMark{uid, m.degree(), clean(m.Text)})
 		}
 	}
 	slices.SortFunc(out.Marks, func(a, b pageMark) int { return a.Node - b.Node })

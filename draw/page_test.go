@@ -295,6 +295,42 @@ func TestLooksAndExport(t *testing.T) {
 	require.Contains(t, svg.Text, ">max_pool2d</text>")
 }
 
+// drop drops a file on the page.
+func drop(p *browser.Page, name, text string) {
+	p.Eval(nil, `const [name, text] = arguments, data = new DataTransfer();
+		data.items.add(new File([text], name));
+		document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));`, name, text)
+}
+
+// TestOverlaysAreDropped on the page: one of each kind of value, and what is wrong.
+func TestOverlaysAreDropped(t *testing.T) {
+	p := open(t, draw.HTML(load(t, "resblock.fx"), draw.Options{}))
+	drop(p, "mine.json", `{"name": "latency", "unit": "ms", "nodes": {"stem": 4, "%scaled": {"value": 2, "text": "slow"}, "x": "int8"}}`)
+	p.Wait("gofx.app.state.overlay === 'latency'")
+	settled(p)
+	require.Contains(t, p.Text("#legend"), "latency 2 ms")
+	require.Contains(t, p.Text("#legend"), "latency 3 ms")
+	require.Contains(t, p.Text("#legend"), "latency 4 ms")
+	img, err := png.Decode(bytes.NewReader(p.Screenshot()))
+	require.NoError(t, err)
+	require.Equal(t, "#ef5b5b", at(t, p, img, 0, "stem"), "the hottest")
+	require.Equal(t, "#dbe8fe", at(t, p, img, 0, "x"), "its class")
+	p.Press("/name:scaled" + browser.Enter)
+	require.Contains(t, p.Text("#details"), "latency\n2 ms, slow")
+	drop(p, "worse.json", `{"steem": 1, "stem": 2}`)
+	p.Wait("!document.getElementById('told').hidden")
+	require.Equal(t, "worse.json: no node of captured is called steem", p.Text("#told"))
+	require.EqualValues(t, 1, number(p, "app.state.overlay === 'latency'"), "the one before stays")
+	for text, want := range map[string]string{`[]`: "expected an object", `{"stem": null}`: "stem: expected a number", `{`: "JSON", `{"name": "bytes", "nodes": {"stem": 1}}`: "the name bytes"} {
+		drop(p, "bad.json", text)
+		p.Wait("document.getElementById('told').textContent.includes('" + want + "')")
+	}
+	drop(p, "next.json", `{"stem": 1}`)
+	p.Wait("gofx.app.state.overlay === 'overlay' && document.getElementById('told').hidden")
+	p.Press("o")
+	require.Zero(t, number(p, "app.state.overlay"), "by kind, after the last one")
+}
+
 // TestNothingOverlaps holds for the drawings of several networks, whichever is open.
 func TestNothingOverlaps(t *testing.T) {
 	const count = `

@@ -16,6 +16,7 @@ class App {
     this.search = new Search(this);
     this.bar();
     listenToKeys(this);
+    listenToDrops(this);
     addEventListener('resize', () => this.resize());
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.retheme());
     readTheme();
@@ -273,6 +274,33 @@ class App {
     this.set('overlay', list[(list.indexOf(this.state.overlay) + 1) % list.length]);
   }
 
+  // bringOverlay adds the overlay of a file, and shows it.
+  bringOverlay(file, text) {
+    let overlay;
+    try {
+      overlay = readOverlay(text, this.shown[this.shown.length - 1]);
+    } catch (e) {
+      this.tell(file + ': ' + e.message);
+      return;
+    }
+    addOverlay(overlay);
+    this.overlayChoices();
+    this.set('overlay', overlay.name);
+    this.details.refresh();
+    this.tell('');
+  }
+
+  // tell shows a message until the next one.
+  tell(text) {
+    byID('told').textContent = text;
+    byID('told').hidden = !text;
+  }
+
+  overlayChoices() {
+    const choices = overlayNames().map(name => make('option', { value: name }, name));
+    byID('overlay').replaceChildren(make('option', { value: '' }, 'by kind'), ...choices);
+  }
+
   nextTheme() {
     const root = document.documentElement, dark = getComputedStyle(root).getPropertyValue('--dark').trim() === '1';
     root.dataset.theme = dark ? 'light' : 'dark';
@@ -361,7 +389,8 @@ class App {
     byID('save').onclick = () => this.saveSVG();
     byID('ask').onclick = () => this.help();
     const overlay = byID('overlay');
-    for (const name of overlayNames()) overlay.append(make('option', { value: name }, name));
+    this.overlayChoices();
+    byID('told').onclick = () => this.tell('');
     overlay.onchange = () => this.set('overlay', overlay.value);
     this.syncBar();
   }

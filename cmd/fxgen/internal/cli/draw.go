@@ -30,7 +30,7 @@ func (a *app) draw() *cobra.Command {
 	c.Flags().BoolVar(&d.ShowConstants, "constants", false, "draw parameters, buffers and other tensors of the model's state")
 	c.Flags().BoolVar(&d.LeftToRight, "left-right", false, "let values flow to the right instead of down")
 	c.Flags().StringVar(&columns, "columns", "auto", "columns of a picture: a number, off for one, or auto for as many as a long one needs")
-	c.Flags().StringVar(&f.job.Overlay, "overlay", "", "colour by cost (operations; with -device the predicted time), time (of a run), or sqnr (signal over the noise that quantisation leaves)")
+	c.Flags().StringVar(&f.job.Overlay, "overlay", "", "colour by cost (operations; with -device the predicted time), time (of a run), sqnr (signal over the noise that quantisation leaves), or the numbers and texts of a file: FILE.json with {\"NODE\": 1.5}")
 	f.deviceFlag(c, " with -overlay cost, in place of operations")
 	f.calibFlag(c, " with -overlay sqnr")
 	f.configFlag(c, " with -overlay sqnr")
@@ -60,7 +60,9 @@ func (a *app) draw() *cobra.Command {
 		case work.OverlaySQNR, work.OverlayTime:
 			standard = work.Optimise()
 		default:
-			return usagef("-overlay %s: expected cost, sqnr or time", f.job.Overlay)
+			if err := readMarks(&f.job); err != nil {
+				return err
+			}
 		}
 		if format == "html" {
 			f.job.Format = format
@@ -84,6 +86,19 @@ func (a *app) draw() *cobra.Command {
 		return a.writer(&f, s, j).write([]target{t})
 	}
 	return c
+}
+
+// readMarks reads the file of an overlay.
+func readMarks(j *work.Job) error {
+	if !strings.HasSuffix(j.Overlay, ".json") {
+		return usagef("-overlay %s: expected cost, sqnr, time, or a file with the ending .json", j.Overlay)
+	}
+	text, err := os.ReadFile(j.Overlay)
+	if err != nil {
+		return bad("-overlay: "+err.Error(), `give a file of JSON such as {"conv1": 1.5, "fc": "note"}`)
+	}
+	j.Marks, j.Overlay = work.Named{Name: j.Overlay, Value: string(text)}, work.OverlayFile
+	return nil
 }
 
 // setColumns enters -columns.

@@ -16,6 +16,7 @@ const (
 	OverlaySQNR = "sqnr" // cost of quantisation for each value
 	OverlayCost = "cost" // operations
 	OverlayTime = "time" // of the steps of the plan
+	OverlayFile = "file" // the numbers and texts of Job.Marks
 )
 
 // report begins a page, which needs the graph before and after each pass.
@@ -59,6 +60,8 @@ func (c *captured) overlay(ctx context.Context, j *Job, res *Result) (*draw.Over
 		return draw.Cost(c.gm, sizes), err
 	case OverlayTime:
 		return c.times(ctx, j)
+	case OverlayFile:
+		return draw.ParseOverlay([]byte(j.Marks.Value), j.Marks.Name, c.gm)
 	case OverlaySQNR:
 		config, backend, err := c.quantisation(ctx, j)
 		if err != nil {
