@@ -288,11 +288,89 @@ func TestLooksAndExport(t *testing.T) {
 	p.Press("?")
 	require.Contains(t, p.Text("#help"), "select nothing")
 	p.Press(browser.Escape)
-	var svg struct{ Text, Error string }
-	p.Eval(&svg, `const text = gofx.app.saveSVG(), doc = new DOMParser().parseFromString(text, 'image/svg+xml');
-		return { Text: text, Error: (doc.querySelector('parsererror') || {}).textContent || '' }`)
-	require.Empty(t, svg.Error)
-	require.Contains(t, svg.Text, ">max_pool2d</text>")
+	whole, part := savedSVG(t, p, false), savedSVG(t, p, true)
+	require.Equal(t, 2, strings.Count(whole.Text, ">max_pool2d</text>"), "in both panes")
+	require.Contains(t, whole.Text, `lengthAdjust="spacingAndGlyphs"`)
+	require.NotRegexp(t, `http(s)?://[^w]|<image|@font-face`, whole.Text)
+	require.InDelta(t, 2*number(p, "app.v.width")+16, whole.Width, 1)
+	require.InDelta(t, 2*number(p, "app.panes[0].width")+16, part.Width, 1)
+	require.InDelta(t, number(p, "app.panes[0].height"), part.Height, 1)
+	require.Less(t, len(part.Text), len(whole.Text))
+}
+
+// svg is a picture that the page saves.
+type svg struct {
+	Text, Error   string
+	Width, Height float64
+}
+
+func savedSVG(t *testing.T, p *browser.Page, part bool) (s svg) {
+	t.Helper()
+	p.Eval(&s, `const text = gofx.saveSVG(gofx.app, arguments[0]), doc = new DOMParser().parseFromString(text, 'image/svg+xml'), e = doc.documentElement;
+		return { Text: text, Error: (doc.querySelector('parsererror') || {}).textContent || '', Width: Number(e.getAttribute('width')), Height: Number(e.getAttribute('height')) }`, part)
+	require.Empty(t, s.Error)
+	return s
+}
+
+// TestPixelsAreSaved decodes what the page saves, and compares a colour in it.
+func TestPixelsAreSaved(t *testing.T) {
+	p := open(t, draw.HTML(load(t, "resblock.fx"), draw.Options{}))
+	for _, part := range []bool{false, true} {
+		p.Eval(nil, `delete gofx.saved; gofx.savePNG(gofx.app, arguments[0]).then(async b => { gofx.saved = [...new Uint8Array(await b.arrayBuffer())]; })`, part)
+		p.Wait("gofx.saved")
+		var list []int
+		p.Eval(&list, "return gofx.saved")
+		data := make([]byte, len(list))
+		for i, b := range list {
+			data[i] = byte(b)
+		}
+		img, err := png.Decode(bytes.NewReader(data))
+		require.NoError(t, err)
+		x, y := number(p, "2 * (v => v.x + v.w - 5)(app.v.vertices[1])"), number(p, "2 * (v => v.y + v.h / 2)(app.v.vertices[1])")
+		width := number(p, "2 * app.v.width")
+		if part {
+			x = number(p, "2 * ((v => v.x + v.w - 5)(app.v.vertices[1]) * camera.k + camera.x)")
+			y = number(p, "2 * ((v => v.y + v.h / 2)(app.v.vertices[1]) * camera.k + camera.y)")
+			width = number(p, "2 * app.panes[0].width")
+		}
+		require.InDelta(t, width, img.Bounds().Dx(), 1)
+		r, g, b, _ := img.At(int(x), int(y)).RGBA()
+		require.Equal(t, "#ffe3cc", fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8), "a contraction")
+	}
+	p.Press("sSpP")
+	require.EqualValues(t, 1, number(p, "document.getElementById('told').hidden"))
+}
+
+// TestViewersStandInOtherPages: two in one page, each of its own graph, which know nothing of
+// each other.
+func TestViewersStandInOtherPages(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, data []byte) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
+	}
+	write("viewer.js", draw.Viewer())
+	var host bytes.Buffer
+	host.WriteString(`<!DOCTYPE html><title>host</title><style>div { height: 400px }</style><div id="one"></div><div id="two"></div><script src="viewer.js"></script><script>
+		gofx.show('#one', ` + string(draw.NewReport(load(t, "resblock.fx"), draw.Options{}).Data()) + `);
+		gofx.show(document.getElementById('two'), ` + "JSON.stringify(" + string(draw.NewReport(hostile(t), draw.Options{}).Data()) + `));
+		gofx.failed = [() => gofx.show('#three', '{}'), () => gofx.show('#one', {}), () => gofx.show('#one', { gofx: 0 })].map(f => { try { f(); return ''; } catch (e) { return e.message; } });
+	</script>`)
+	write("host.html", host.Bytes())
+	p := browser.Open(t, filepath.Join(dir, "host.html"), windowWidth, windowHeight)
+	t.Cleanup(func() { require.Empty(t, p.Complaints()) })
+	p.Wait("[...document.querySelectorAll('iframe')].filter(f => f.contentDocument && f.contentDocument.documentElement.dataset.ready === 'yes').length === 2")
+	var got []string
+	p.Eval(&got, "return [...document.querySelectorAll('iframe')].map(f => f.contentDocument.getElementById('title').textContent)")
+	require.Equal(t, []string{"net.Net", "script>"}, got)
+	p.Eval(&got, "return gofx.failed")
+	require.Equal(t, "gofx.show: #three is no element of this page", got[0])
+	require.Contains(t, got[1], "expected the data of fxgen draw -o FILE.json")
+	require.Contains(t, got[2], "expected the data of fxgen draw -o FILE.json")
+	// A click selects in one alone; it changes no address.
+	p.Eval(&got, `const [one, two] = [...document.querySelectorAll('iframe')].map(f => f.contentWindow.gofx.app);
+		one.goTo(one.v.vertices[1].uid);
+		return [String(one.state.selected), String(two.state.selected), location.hash]`)
+	require.Equal(t, []string{"1", "null", ""}, got)
 }
 
 // drop drops a file on the page.

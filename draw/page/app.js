@@ -173,7 +173,7 @@ class App {
     if (this.panes[0].width !== narrow) this.keepInSight();
     this.outline.follow();
     const n = typeof this.state.selected === 'number' && this.nodeOf(this.state.selected);
-    history.replaceState(null, '', n ? '#' + encodeURIComponent(n.name) : location.pathname + location.search);
+    if (/^(https?|file):$/.test(location.protocol)) history.replaceState(null, '', n ? '#' + encodeURIComponent(n.name) : location.pathname + location.search); // a page inside another one has no address
   }
 
   // light finds the edges of what is selected.
@@ -361,20 +361,6 @@ class App {
     if (n && n.uid !== this.state.selected) this.goTo(n.uid);
   }
 
-  // saveSVG saves what the last pane shows, all of it.
-  saveSVG() {
-    const ctx = new SVGContext();
-    const area = null;
-    paint(ctx, this.scene(this.shown.length - 1), 1, area);
-    const text = ctx.text(this.v.width, this.v.height, theme.back);
-    const a = make('a', { download: data.title.replace(/[^\w.-]+/g, '_') + '.svg' });
-    const address = URL.createObjectURL(new Blob([text], { type: 'image/svg+xml' }));
-    a.setAttribute('href', address);
-    a.click();
-    setTimeout(() => URL.revokeObjectURL(address), 10000);
-    return text;
-  }
-
   bar() {
     byID('title').textContent = data.title;
     byID('fit').onclick = () => this.fitView();
@@ -386,7 +372,8 @@ class App {
     byID('open').onclick = () => this.openAll(true);
     byID('shut').onclick = () => this.openAll(false);
     byID('dark').onclick = () => this.nextTheme();
-    byID('save').onclick = () => this.saveSVG();
+    byID('save').onclick = e => saveSVG(this, e.shiftKey);
+    byID('pixels').onclick = e => savePNG(this, e.shiftKey);
     byID('ask').onclick = () => this.help();
     const overlay = byID('overlay');
     this.overlayChoices();
@@ -415,5 +402,5 @@ class App {
 }
 
 const app = new App();
-window.gofx = { app, camera, stages }; // for the curious, and for tests
+window.gofx = { app, camera, stages, saveSVG, savePNG }; // for the curious, and for tests
 document.documentElement.dataset.ready = 'yes';

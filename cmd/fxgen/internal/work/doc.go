@@ -111,7 +111,7 @@ type Job struct {
 	Samples   bool           // take a profile of the processor, too
 	Target    string         // of the lowered program
 	Bounds    map[string]int // the most that sizes of symbols can be in it
-	Format    string         // of a drawing: dot or html
+	Format    string         // of a drawing that is a page: FormatHTML or FormatJSON; "" for a picture
 
 	Package     string
 	Type        string // name of the generated type

@@ -19,6 +19,12 @@ const (
 	OverlayFile = "file" // the numbers and texts of Job.Marks
 )
 
+// Formats of pages: one file, and the data for a viewer.
+const (
+	FormatHTML = "html"
+	FormatJSON = "json"
+)
+
 // report begins a page, which needs the graph before and after each pass.
 func (c *captured) report(j *Job, o *passes.Options) error {
 	sizes, err := c.sizes(j)
@@ -41,7 +47,11 @@ func (c *captured) draw(ctx context.Context, j *Job, res *Result) error {
 	}
 	if c.page != nil {
 		c.page.Overlay = overlay
-		res.Text = string(c.page.HTML())
+		page := c.page.HTML
+		if j.Format == FormatJSON {
+			page = c.page.Data
+		}
+		res.Text = string(page())
 		return nil
 	}
 	j.Drawing.Overlay = overlay
