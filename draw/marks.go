@@ -161,7 +161,7 @@ func (f markFile) overlay(values map[string]markValue) *Overlay {
 		return (v/2 - least/2) / (most/2 - least/2) // halves, so that no difference is infinite
 	}
 	number := func(v float64) string {
-		return strings.TrimSpace(strconv.FormatFloat(v, 'g', 4, 64) + " " + f.Unit)
+		return strings.TrimSpace(digits(v) + " " + f.Unit)
 	}
 	for name, v := range values {
 		switch {

@@ -55,22 +55,19 @@ func ExampleParseOverlay() {
 	//     hint: fxgen print lists the names; after passes they may be others
 }
 
-func TestParseOverlay(t *testing.T) {
-	m, err := graph.Parse([]byte(chain), "net.fx")
-	require.NoError(t, err)
-	for text, want := range map[string]draw.Overlay{
+// Overlays of the chain, which the page reads, too.
+var (
+	goodOverlays = map[string]draw.Overlay{
 		`{"a": -1, "%b": 3, "x": 1}`: {Name: "overlay", Marks: map[string]draw.Mark{"a": {Text: "-1"}, "b": {Heat: 1, Text: "3"}, "x": {Heat: 0.5, Text: "1"}},
 			Legend: []draw.Mark{{Text: "-1"}, {Heat: 0.5, Text: "1"}, {Heat: 1, Text: "3"}}},
 		`{"a": "int8"}`:             {Name: "overlay", Marks: map[string]draw.Mark{"a": {Text: "int8", Plain: true}}},
 		`{"nodes": {"a": 7}}`:       {Name: "overlay", Marks: map[string]draw.Mark{"a": {Text: "7"}}, Legend: []draw.Mark{{Text: "7"}}},
 		`{"a": 1e308, "b": -1e308}`: {Name: "overlay", Marks: map[string]draw.Mark{"a": {Heat: 1, Text: "1e+308"}, "b": {Text: "-1e+308"}}, Legend: []draw.Mark{{Text: "-1e+308"}, {Heat: 0.5, Text: "0"}, {Heat: 1, Text: "1e+308"}}},
 		`{}`:                        {Name: "overlay", Marks: map[string]draw.Mark{}},
-	} {
-		o, err := draw.ParseOverlay([]byte(text), "f.json", m)
-		require.NoError(t, err, text)
-		require.Equal(t, want, *o, text)
+		`{"a": 123456, "b": 0.0000123456}`: {Name: "overlay", Marks: map[string]draw.Mark{"a": {Heat: 1, Text: "123500"}, "b": {Text: "1.235e-05"}},
+			Legend: []draw.Mark{{Text: "1.235e-05"}, {Heat: 0.5, Text: "61730"}, {Heat: 1, Text: "123500"}}},
 	}
-	for text, want := range map[string]string{
+	badOverlays = map[string]string{
 		`[1]`:                              "no object of JSON",
 		`{"a": 1`:                          "no object of JSON",
 		`{"a": null}`:                      `node "a" has null, expected a number, a text, or both`,
@@ -83,7 +80,18 @@ func TestParseOverlay(t *testing.T) {
 		`{"name": "FLOPs", "nodes": {}}`:   `the name "FLOPs" is that of an overlay`,
 		`{"title": "t", "nodes": {"a":1}}`: `node "nodes" has {"a":1}, expected`,
 		`{"a": 1, "sigmoid": 2, "c": 3}`:   "is called %c, %sigmoid",
-	} {
+	}
+)
+
+func TestParseOverlay(t *testing.T) {
+	m, err := graph.Parse([]byte(chain), "net.fx")
+	require.NoError(t, err)
+	for text, want := range goodOverlays {
+		o, err := draw.ParseOverlay([]byte(text), "f.json", m)
+		require.NoError(t, err, text)
+		require.Equal(t, want, *o, text)
+	}
+	for text, want := range badOverlays {
 		_, err := draw.ParseOverlay([]byte(text), "f.json", m)
 		require.ErrorIs(t, err, draw.BadOverlay, text)
 		require.ErrorContains(t, err, want, text)

@@ -402,5 +402,5 @@ class App {
 }
 
 const app = new App();
-window.gofx = { app, camera, stages, saveSVG, savePNG }; // for the curious, and for tests
+window.gofx = { app, camera, stages, saveSVG, savePNG, readOverlay }; // for the curious, and for tests
 document.documentElement.dataset.ready = 'yes';

@@ -48,7 +48,7 @@ func (a *app) draw() *cobra.Command {
 	f.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if viewer {
-			return a.viewer(&f, out)
+			return writeViewer(a, &f, out)
 		}
 		format := strings.TrimPrefix(filepath.Ext(out), ".")
 		switch format {
@@ -99,8 +99,8 @@ func (a *app) draw() *cobra.Command {
 	return c
 }
 
-// viewer writes the script of a viewer.
-func (a *app) viewer(f *flags, out string) error {
+// writeViewer writes the script of a viewer.
+func writeViewer(a *app, f *flags, out string) error {
 	if filepath.Ext(out) != ".js" {
 		return usagef("-viewer needs -o FILE with the ending .js")
 	}
