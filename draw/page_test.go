@@ -41,11 +41,13 @@ var resnet50 = sync.OnceValue(func() []byte {
 	for _, in := range entry.Inputs {
 		tr.Inputs = append(tr.Inputs, tracer.Input{Name: in.Name, Type: in.ShapeType()})
 	}
-	m, err := tr.Trace(context.Background(), entry.New())
+	net := entry.New()
+	models.Synthetic(entry, net, "gofx-1")
+	m, err := tr.Trace(context.Background(), net)
 	if err != nil {
 		panic(err)
 	}
-	r := draw.NewReport(m, draw.Options{Source: os.ReadFile, Sizes: map[string]int{"N": 1}, Origin: "a test"})
+	r := draw.NewReport(m, draw.Options{Source: os.ReadFile, Sizes: map[string]int{"N": 1}, Origin: "made-up values"})
 	if _, err := passes.Run(context.Background(), m, fx.Optimise(), passes.Options{OnPass: r.OnPass}); err != nil {
 		panic(err)
 	}

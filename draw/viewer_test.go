@@ -24,7 +24,7 @@ func TestSelectionShowsWeights(t *testing.T) {
 	p.Click(x, y)
 	p.Wait("document.querySelectorAll('.histogram i').length === 24 * document.querySelectorAll('.tensor').length")
 	text := p.Text("#details")
-	for _, part := range []string{"conv1.weight_folded f32[64,3,7,7]", "of 9,408 elements", "std ", "from a test", std.Conv2d.Doc} {
+	for _, part := range []string{"conv1.weight_folded f32[64,3,7,7]", "of 9,408 elements", "std ", "from made-up values", std.Conv2d.Doc} {
 		require.Contains(t, text, part)
 	}
 	var sum float64
