@@ -220,6 +220,13 @@ var fileCodes = []Info{
 		Example: `graphviz.Render(ctx, "digraph {}", "gif")`,
 	},
 	{
+		//gofx:code draw.BadOverlay
+		Code: "FX8043", Title: "overlay of a drawing cannot be used",
+		Cause:   "the file is no JSON of names with numbers or texts, or it names nodes that the graph does not have after the passes",
+		Cure:    "give names as fxgen print prints them with the same passes",
+		Example: `{"convv1": 1.5} for a graph with %conv1`,
+	},
+	{
 		//gofx:code models/sampling.BadSampling
 		Code: "FX8045", Title: "no token can be drawn",
 		Cause:   "a rule of sampling is out of its range, a score is no number, or no token is left",

@@ -11,6 +11,9 @@ import (
 // costName is the name of the overlay of operations, which a page makes of every stage.
 const costName = "FLOPs"
 
+// bytesName is that of the overlay of bytes moved, which only a page has.
+const bytesName = "bytes"
+
 // Cost is an overlay of the floating-point operations of each call, as its operator
 // counts them. sizes are those of symbols, 1 when not given. A call that does most is
 // hottest; one of a hundredth of its operations is a tenth as hot.

@@ -33,6 +33,23 @@ graph f(%x: f32[N,4]) {
 	// 0 tensors of state, 0 elements
 }
 
+// A page of one's own shows a graph in an element: with the script as viewer.js next to it,
+// it loads the script and calls gofx.show.
+func ExampleViewer() {
+	m, err := graph.Parse([]byte("gofx 1\n\ngraph f(%x: f32[4]) {\n  %neg = call_function[neg](%x)\n  return %neg\n}\n"), "f.fx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	data := draw.NewReport(m, draw.Options{}).Data()
+	page := `<div id="graph" style="height: 400px"></div>
+<script src="viewer.js"></script>
+<script>gofx.show('#graph', ` + string(data) + `)</script>`
+	fmt.Println(len(page) < 4000, len(draw.Viewer()) < 150_000)
+	// Output:
+	// true true
+}
+
 func ExampleAmount() {
 	fmt.Println(draw.Amount(1234567) + "FLOP")
 	// Output:

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"html"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,10 +16,11 @@ var page embed.FS
 // scripts are the parts of the page's program, in order: each part follows the parts
 // that it uses.
 var scripts = []string{"model.js", "union.js", "visible.js", "rank.js", "place.js", "layout.js", "route.js", "canvas.js", "heat.js", "paint.js",
-	"pane.js", "minimap.js", "outline.js", "tensor.js", "details.js", "passes.js", "search.js", "keys.js", "app.js"}
+	"pane.js", "minimap.js", "outline.js", "tensor.js", "details.js", "passes.js", "search.js", "keys.js", "drop.js", "save.js", "app.js"}
 
 // pageData is the input of the page's program.
 type pageData struct {
+	Format    int          `json:"gofx"` // pageFormat, first: files that begin so are stamped
 	Title     string       `json:"title"`
 	Strings   []string     `json:"strings"`
 	Nodes     []pageNode   `json:"nodes"`
@@ -52,10 +54,46 @@ type pageOverlay struct {
 	Legend []pageMark `json:"legend"`
 }
 
+// pageFormat tells a viewer whether it can show data. It grows with every change of the
+// data that the page's program does not read as before.
+const pageFormat = 1
+
 // HTML returns the page. The same stages and options give the same bytes.
 func (r *Report) HTML() []byte {
+	p := parts()
+	return slices.Concat([]byte(p[0]), []byte(html.EscapeString(clean(r.title))), []byte(p[1]), r.Data(), []byte(p[2]))
+}
+
+// parts is the page without its title and data, which go between the parts.
+func parts() []string {
+	var program bytes.Buffer
+	for _, name := range scripts {
+		program.Write(asset(name))
+	}
+	const cut = "\x00"
+	replace := strings.NewReplacer("{{title}}", cut, "{{style}}", string(asset("page.css")), "{{data}}", cut, "{{program}}", program.String())
+	return strings.Split(replace.Replace(string(asset("page.html"))), cut)
+}
+
+// Viewer returns a script for pages of other people: its gofx.show(element, data) shows a
+// graph in an element of the page, where data is what [Report.Data] returns. The script
+// loads nothing.
+func Viewer() []byte {
+	page, err := json.Marshal(parts())
+	if err != nil {
+		panic(err) // texts always marshal
+	}
+	var b bytes.Buffer
+	replace := strings.NewReplacer("{{page}}", string(page), "{{format}}", strconv.Itoa(pageFormat))
+	_, _ = replace.WriteString(&b, string(asset("viewer.js")))
+	return b.Bytes()
+}
+
+// Data returns what the page shows, as JSON for the [Viewer] of the same version of
+// this package.
+func (r *Report) Data() []byte {
 	r.readSource()
-	d := pageData{Title: clean(r.title), Strings: r.strings, Nodes: r.nodes, Blocks: r.blocks, Positions: r.positions, Files: r.files,
+	d := pageData{Format: pageFormat, Title: clean(r.title), Strings: r.strings, Nodes: r.nodes, Blocks: r.blocks, Positions: r.positions, Files: r.files,
 		Stages: r.stages, Overlay: r.overlay(), Sizes: r.o.Sizes, Tensors: r.tensors, Docs: r.docs,
 		Open: pageOpen{r.o.Depth, r.o.LeftToRight, r.o.NoTypes, r.o.NoFold, r.opening()}}
 	if len(r.tensors) > 0 {
@@ -69,15 +107,7 @@ func (r *Report) HTML() []byte {
 	if err != nil {
 		data = []byte("{}") // strings and numbers always marshal; invalid UTF-8 is replaced
 	}
-	var program bytes.Buffer
-	for _, name := range scripts {
-		program.Write(asset(name))
-	}
-	var b bytes.Buffer
-	replace := strings.NewReplacer("{{title}}", html.EscapeString(clean(r.title)), "{{style}}", string(asset("page.css")),
-		"{{data}}", string(data), "{{program}}", program.String())
-	_, _ = replace.WriteString(&b, string(asset("page.html")))
-	return b.Bytes()
+	return data
 }
 
 // asset is a part of the page, which is linked into this program.
@@ -110,7 +140,7 @@ func (r *Report) overlay() *pageOverlay {
 	}
 	for name, m := range o.Marks {
 		if uid, ok := r.last[name]; ok {
-			out.Marks = append(out.Marks, pageMark{uid, m.heat(), clean(m.Text)})
+			out.Marks = append(out.Marks, pageMark{uid, m.degree(), clean(m.Text)})
 		}
 	}
 	slices.SortFunc(out.Marks, func(a, b pageMark) int { return a.Node - b.Node })

@@ -287,10 +287,12 @@ func (c cut) roofs(i int) []roof {
 	return []roof{{block: c.block, below: c.beside}, {block: c.block, lane: i + 1}, {block: c.block, below: c.first}}
 }
 
-// roofs puts columns side by side, in the order of execution, at one height.
+// roofs puts columns side by side, in the order of execution, at one height, with room for
+// the wires that cross above them. Roofs hold each other more than their columns: Graphviz
+// heeds their order only where they are of one level.
 func (w *dotWriter) roofs() {
 	d := w.d
-	heavy := strconv.Itoa(len(d.wires) + 1)
+	heavy, heavier, room := strconv.Itoa(len(d.wires)+1), strconv.Itoa(2*len(d.wires)+2), strconv.Itoa(d.crossing()+1)
 	done := map[roof]bool{}
 	for i, c := range d.cuts {
 		list := c.roofs(i)
@@ -300,10 +302,10 @@ func (w *dotWriter) roofs() {
 				if d.o.LeftToRight {
 					left, right = right, left
 				}
-				w.line(1, quote(left), " -> ", quote(right), " [style=invis, minlen=0, weight=", heavy, "];")
+				w.line(1, quote(left), " -> ", quote(right), " [style=invis, minlen=0, weight=", heavier, "];")
 			}
 			if r.below != nil && !done[r] {
-				w.line(1, quote(d.roofs[r]), " -> ", quote(r.below.id), " [style=invis, weight=", heavy, "];")
+				w.line(1, quote(d.roofs[r]), " -> ", quote(r.below.id), " [style=invis, minlen=", room, ", weight=", heavy, "];")
 			}
 			done[r] = true
 		}
@@ -316,6 +318,16 @@ func (w *dotWriter) roofs() {
 		}
 	}
 	w.stack()
+}
+
+// crossing counts the wires that cross above columns.
+func (d *drawing) crossing() (n int) {
+	for _, w := range d.wires {
+		if len(w.lanes) > 1 {
+			n++
+		}
+	}
+	return n
 }
 
 // stack keeps the wires that cross above columns above them, each above the one before.

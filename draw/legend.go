@@ -39,7 +39,7 @@ func (d *drawing) heading() string {
 func (d *drawing) entries() (list []entry) {
 	used := map[string]bool{}
 	for _, v := range d.order {
-		if _, marked := d.marks[v]; !marked {
+		if m, marked := d.marks[v]; !marked || m.Plain {
 			used[v.style] = true
 		}
 	}

@@ -20,6 +20,8 @@ type Mark struct {
 	// Heat is from 0, which is good, to 1.
 	Heat float64
 	Text string
+	// Plain leaves the node its own colour.
+	Plain bool
 }
 
 // fill is the light green of no heat, the red of all, or a colour in between.
@@ -37,6 +39,22 @@ func (m Mark) heat() float64 {
 	return min(max(m.Heat, 0), 1)
 }
 
+// hotter orders marks of one vertex: colours come before texts alone.
+func (m Mark) hotter(o Mark) bool {
+	if m.Plain != o.Plain {
+		return o.Plain
+	}
+	return m.Heat > o.Heat
+}
+
+// degree is the heat of a mark on a page, -1 for none.
+func (m Mark) degree() float64 {
+	if m.Plain {
+		return -1
+	}
+	return m.heat()
+}
+
 // markLine is the colour around marked nodes.
 const markLine = "#4b5563"
 
@@ -47,13 +65,13 @@ func (d *drawing) mark() {
 		return
 	}
 	d.marks = map[*vertex]Mark{}
-	for n := range d.m.Graph.Nodes() {
-		m, ok := d.o.Overlay.Marks[n.Name()]
+	for n := range d.m.All() {
+		m, ok := d.o.Overlay.Marks[qualified(n)]
 		v := d.vertices[d.drawn(n)]
 		if !ok || v == nil {
 			continue
 		}
-		if old, have := d.marks[v]; !have || m.Heat > old.Heat {
+		if old, have := d.marks[v]; !have || m.hotter(old) {
 			d.marks[v] = m
 		}
 	}
@@ -65,7 +83,7 @@ func (d *drawing) mark() {
 // look says how a vertex is drawn.
 func (d *drawing) look(v *vertex) string {
 	m, ok := d.marks[v]
-	if !ok {
+	if !ok || m.Plain {
 		return lookStyle(v.style).attributes()
 	}
 	return style{shape: "box", fill: m.fill(), line: markLine}.attributes()

@@ -2,6 +2,7 @@ package draw
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -40,11 +41,21 @@ func short(f float64) json.RawMessage {
 	return json.RawMessage(strconv.FormatFloat(f, 'g', 4, 64))
 }
 
+// digits prints a number of four digits, without an exponent where it is neither very
+// large nor very small. The page's digits prints alike.
+func digits(f float64) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 4, 64), 64)
+	if err != nil {
+		rounded = f // larger than any number when it is rounded
+	}
+	return fmt.Sprint(rounded)
+}
+
 // texts prints values, which may be infinite.
 func texts(list []float64) []string {
 	out := make([]string, len(list))
 	for i, f := range list {
-		out[i] = strconv.FormatFloat(f, 'g', 4, 64)
+		out[i] = digits(f)
 	}
 	return out
 }

@@ -16,6 +16,7 @@ class App {
     this.search = new Search(this);
     this.bar();
     listenToKeys(this);
+    listenToDrops(this);
     addEventListener('resize', () => this.resize());
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.retheme());
     readTheme();
@@ -172,7 +173,7 @@ class App {
     if (this.panes[0].width !== narrow) this.keepInSight();
     this.outline.follow();
     const n = typeof this.state.selected === 'number' && this.nodeOf(this.state.selected);
-    history.replaceState(null, '', n ? '#' + encodeURIComponent(n.name) : location.pathname + location.search);
+    if (/^(https?|file):$/.test(location.protocol)) history.replaceState(null, '', n ? '#' + encodeURIComponent(n.name) : location.pathname + location.search); // a page inside another one has no address
   }
 
   // light finds the edges of what is selected.
@@ -273,6 +274,33 @@ class App {
     this.set('overlay', list[(list.indexOf(this.state.overlay) + 1) % list.length]);
   }
 
+  // bringOverlay adds the overlay of a file, and shows it.
+  bringOverlay(file, text) {
+    let overlay;
+    try {
+      overlay = readOverlay(text, this.shown[this.shown.length - 1]);
+    } catch (e) {
+      this.tell(file + ': ' + e.message);
+      return;
+    }
+    addOverlay(overlay);
+    this.overlayChoices();
+    this.set('overlay', overlay.name);
+    this.details.refresh();
+    this.tell('');
+  }
+
+  // tell shows a message until the next one.
+  tell(text) {
+    byID('told').textContent = text;
+    byID('told').hidden = !text;
+  }
+
+  overlayChoices() {
+    const choices = overlayNames().map(name => make('option', { value: name }, name));
+    byID('overlay').replaceChildren(make('option', { value: '' }, 'by kind'), ...choices);
+  }
+
   nextTheme() {
     const root = document.documentElement, dark = getComputedStyle(root).getPropertyValue('--dark').trim() === '1';
     root.dataset.theme = dark ? 'light' : 'dark';
@@ -333,20 +361,6 @@ class App {
     if (n && n.uid !== this.state.selected) this.goTo(n.uid);
   }
 
-  // saveSVG saves what the last pane shows, all of it.
-  saveSVG() {
-    const ctx = new SVGContext();
-    const area = null;
-    paint(ctx, this.scene(this.shown.length - 1), 1, area);
-    const text = ctx.text(this.v.width, this.v.height, theme.back);
-    const a = make('a', { download: data.title.replace(/[^\w.-]+/g, '_') + '.svg' });
-    const address = URL.createObjectURL(new Blob([text], { type: 'image/svg+xml' }));
-    a.setAttribute('href', address);
-    a.click();
-    setTimeout(() => URL.revokeObjectURL(address), 10000);
-    return text;
-  }
-
   bar() {
     byID('title').textContent = data.title;
     byID('fit').onclick = () => this.fitView();
@@ -358,10 +372,12 @@ class App {
     byID('open').onclick = () => this.openAll(true);
     byID('shut').onclick = () => this.openAll(false);
     byID('dark').onclick = () => this.nextTheme();
-    byID('save').onclick = () => this.saveSVG();
+    byID('save').onclick = e => saveSVG(this, e.shiftKey);
+    byID('pixels').onclick = e => savePNG(this, e.shiftKey);
     byID('ask').onclick = () => this.help();
     const overlay = byID('overlay');
-    for (const name of overlayNames()) overlay.append(make('option', { value: name }, name));
+    this.overlayChoices();
+    byID('told').onclick = () => this.tell('');
     overlay.onchange = () => this.set('overlay', overlay.value);
     this.syncBar();
   }
@@ -386,5 +402,5 @@ class App {
 }
 
 const app = new App();
-window.gofx = { app, camera, stages }; // for the curious, and for tests
+window.gofx = { app, camera, stages, saveSVG, savePNG, readOverlay }; // for the curious, and for tests
 document.documentElement.dataset.ready = 'yes';

@@ -10,6 +10,13 @@ class SVGContext {
   lineTo(x, y) { this.d += 'L' + n2(x) + ' ' + n2(y); }
   bezierCurveTo(...p) { this.d += 'C' + p.map(n2).join(' '); }
   closePath() { this.d += 'Z'; }
+  // open begins a part of the picture that shows an area of what is drawn, k times as large.
+  open(at, area, k) {
+    const id = 'c' + this.parts.length;
+    this.parts.push('<clipPath id="' + id + '"><path d="M' + n2(at) + ' 0h' + n2(area.w * k) + 'v' + n2(area.h * k) + 'h' + n2(-area.w * k) + 'Z"/></clipPath>',
+      '<g clip-path="u' + 'rl(#' + id + ')"><g transform="translate(' + n2(at - area.x * k) + ' ' + n2(-area.y * k) + ') scale(' + k + ')">'); // an id of this file: nothing is loaded
+  }
+  close() { this.parts.push('</g></g>'); }
   rect(x, y, w, h) { this.d += 'M' + n2(x) + ' ' + n2(y) + 'h' + n2(w) + 'v' + n2(h) + 'h' + n2(-w) + 'Z'; }
   roundRect(x, y, w, h, r) {
     r = Math.min(r, w / 2, h / 2);
@@ -31,7 +38,8 @@ class SVGContext {
   }
   fillText(text, x, y) {
     const anchor = { left: 'start', center: 'middle', right: 'end' }[this.textAlign];
-    this.parts.push('<text x="' + n2(x) + '" y="' + n2(y) + '" text-anchor="' + anchor + '" dominant-baseline="central" fill="' + this.fillStyle +
+    if (!text.trim()) return;
+    this.parts.push('<text x="' + n2(x) + '" y="' + n2(y) + '" text-anchor="' + anchor + '" textLength="' + n2(textWidth(text, this.font)) + '" lengthAdjust="spacingAndGlyphs" dominant-baseline="central" fill="' + this.fillStyle +
       '" style="font:' + escapeXML(this.font) + '"' + this.look() + '>' + escapeXML(text) + '</text>');
   }
   text(width, height, background) {

@@ -48,8 +48,7 @@ class Details {
     fact('default', n.given);
     this.scope(dl, n);
     if (n.flops > 0 || n.bytes > 0) fact('cost', this.costs(stage, n.flops, n.bytes));
-    const mark = data.overlay && data.overlay.marks.find(m => m.n === uid);
-    if (mark) fact(data.overlay.name, mark.t);
+    for (const [name, o] of measured) if (o.marks.has(uid)) fact(name, o.marks.get(uid).t);
     this.tensors(body, n, stage);
     this.links(body, 'operands', n.args.map((u, i) => [u, n.operands[i] || '']), stage);
     this.links(body, 'users', users(stage, uid).map(u => [u, '']), stage);

@@ -37,22 +37,33 @@ function costMark(v, x, p, name, most) {
   return { text: amount(n) + unit(name), color: mix(Math.sqrt(n / most)) };
 }
 
-let marks = null;
+// measured has the overlays with marks of nodes, by name: that of the page, and those that
+// the reader brings.
+const measured = new Map();
+
+function addOverlay(o) {
+  measured.set(o.name, { marks: new Map(o.marks.map(m => [m.n, m])), legend: o.legend || [] });
+}
+
+if (data.overlay) addOverlay(data.overlay);
+
+// hotter orders marks: texts alone, which have no heat, come last.
+const hotter = (a, b) => !b || a.h > b.h;
 
 // measuredMark is the hottest mark of the nodes of a vertex.
-function measuredMark(v, x, p) {
-  if (!marks) marks = new Map(data.overlay.marks.map(m => [m.n, m]));
+function measuredMark(v, x, p, name) {
+  const { marks } = measured.get(name);
   let best = null;
   for (const uid of x.kind === 'node' ? [x.uid] : leaves(x.item, p)) {
     const m = marks.get(uid);
-    if (m && (!best || m.h > best.h)) best = m;
+    if (m && hotter(m, best)) best = m;
   }
-  return best && { text: best.t, color: mix(best.h) };
+  return best && { text: best.t, color: best.h < 0 ? null : mix(best.h) };
 }
 
 // scaleOf lists degrees of heat with what they mean.
 function scaleOf(heat) {
-  if (data.overlay && data.overlay.name === heat.name) return (data.overlay.legend || []).map(m => [m.h, m.t]);
+  if (measured.has(heat.name)) return measured.get(heat.name).legend.map(m => [m.h, m.t]);
   return [0.01, 0.25, 1].map(share => [Math.sqrt(share), amount(Math.round(heat.most * share)) + unit(heat.name)]);
 }
 
@@ -65,7 +76,5 @@ function mix(h) {
 
 // overlays are the names of those that there are.
 function overlayNames() {
-  const list = ['FLOPs', 'bytes'];
-  if (data.overlay) list.push(data.overlay.name);
-  return list;
+  return ['FLOPs', 'bytes', ...measured.keys()];
 }

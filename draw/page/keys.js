@@ -15,7 +15,10 @@ const keys = [
   [']', 'next pass that changed something', app => app.passes.step(1)],
   ['[', 'the one before', app => app.passes.step(-1)],
   ['b', 'before all passes and after them', app => app.show([stages[0], stages[stages.length - 1]])],
-  ['s', 'save the picture as SVG', app => app.saveSVG()],
+  ['s', 'save the graph as SVG, as it is open now; S what the window shows', app => saveSVG(app, false)],
+  ['S', '', app => saveSVG(app, true)],
+  ['p', 'save it as PNG; P what the window shows', app => savePNG(app, false)],
+  ['P', '', app => savePNG(app, true)],
   ['Enter', 'open or close the selected module', app => app.toggleSelected()],
   ['Escape', 'select nothing', app => app.escape()],
   ['?', 'this list', app => app.help()],
@@ -36,7 +39,7 @@ function listenToKeys(app) {
     key[2](app);
   });
   const list = make('dl');
-  for (const [name, what] of keys) list.append(make('dt', {}, make('kbd', {}, name)), make('dd', {}, what));
+  for (const [name, what] of keys) if (what) list.append(make('dt', {}, make('kbd', {}, name)), make('dd', {}, what));
   list.append(make('dt', {}, make('kbd', {}, '← ↑ ↓ →')), make('dd', {}, 'from a node to operands and users, and to its neighbours'));
   byID('keys').append(list);
 }

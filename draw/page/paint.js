@@ -200,7 +200,7 @@ function paintVertex(ctx, scene, x, size) {
     ghost(ctx, x, size);
     return;
   }
-  const st = vertexStatus(scene, x), diff = st !== 'same', heat = scene.heat && scene.heat.of(x, pane);
+  const st = vertexStatus(scene, x), diff = st !== 'same', mark = scene.heat && scene.heat.of(x, pane), heat = mark && mark.color ? mark : null;
   const cls = classOf(v, x, pane);
   const fill = diff ? theme[st + '-fill'] : heat ? heat.color : scene.panes > 1 ? theme.surface : theme.fill[cls];
   const line = diff ? theme[st] : scene.panes > 1 ? theme.strong : theme.line[cls];

@@ -17,8 +17,11 @@ function weightsOf(n) {
   return n.weights ? n.weights.split(', ').map(s => [s.split(' ')[0], s.split(' ').slice(1).join(' ')]) : [];
 }
 
-// digits prints a number as the page's program has it: four digits.
-const digits = x => String(+x.toPrecision(4));
+// digits prints a number of four digits, as draw's digits does.
+function digits(x) {
+  const r = +x.toPrecision(4);
+  return (r && Math.abs(r) < 1e-4 ? r.toExponential() : String(r)).replace(/e([+-])(\d)$/, 'e$10$2');
+}
 
 // histogram draws the counts as bars, which a screen reader hears as the range.
 function histogram(t) {

@@ -21,7 +21,14 @@ import (
 func (a *app) draw() *cobra.Command {
 	var f flags
 	var out, columns string
-	c := onSource("draw", "Draw the graph as .dot, .svg, .png or .html", "one SOURCE")
+	c := onSource("draw", "Draw the graph as .dot, .svg, .png or .html, or as .json for a viewer", "one SOURCE")
+	viewer := false
+	c.Args = func(c *cobra.Command, args []string) error {
+		if viewer {
+			return exactly(0, "no SOURCE with -viewer: the graphs are files of their own, draw SOURCE -o FILE.json")(c, args)
+		}
+		return exactly(1, "one SOURCE")(c, args)
+	}
 	f.sourceFlags(c)
 	c.Flags().StringVar(&out, "o", "", "file to write; its ending decides the format")
 	d := &f.job.Drawing
@@ -29,8 +36,9 @@ func (a *app) draw() *cobra.Command {
 	c.Flags().BoolVar(&d.NoFold, "no-fold", false, "draw every repetition of a block instead of the first one")
 	c.Flags().BoolVar(&d.ShowConstants, "constants", false, "draw parameters, buffers and other tensors of the model's state")
 	c.Flags().BoolVar(&d.LeftToRight, "left-right", false, "let values flow to the right instead of down")
+	c.Flags().BoolVar(&viewer, "viewer", false, "write a script that shows files of -o FILE.json in pages of your own, as -o FILE.js; takes no SOURCE")
 	c.Flags().StringVar(&columns, "columns", "auto", "columns of a picture: a number, off for one, or auto for as many as a long one needs")
-	c.Flags().StringVar(&f.job.Overlay, "overlay", "", "colour by cost (operations; with -device the predicted time), time (of a run), or sqnr (signal over the noise that quantisation leaves)")
+	c.Flags().StringVar(&f.job.Overlay, "overlay", "", "colour by cost (operations; with -device the predicted time), time (of a run), sqnr (signal over the noise that quantisation leaves), or the numbers and texts of a file: FILE.json with {\"NODE\": 1.5}")
 	f.deviceFlag(c, " with -overlay cost, in place of operations")
 	f.calibFlag(c, " with -overlay sqnr")
 	f.configFlag(c, " with -overlay sqnr")
@@ -39,13 +47,16 @@ func (a *app) draw() *cobra.Command {
 	c.Flags().StringVar(&f.seed, "seed", work.DefaultSeed, "seed of synthetic inputs and weights that have none of their own")
 	f.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if viewer {
+			return writeViewer(a, &f, out)
+		}
 		format := strings.TrimPrefix(filepath.Ext(out), ".")
 		switch format {
-		case "dot", "svg", "png", "html":
+		case "dot", "svg", "png", work.FormatHTML, work.FormatJSON:
 		case "":
-			return usagef("draw needs -o FILE with the ending .dot, .svg, .png or .html")
+			return usagef("draw needs -o FILE with the ending .dot, .svg, .png, .html or .json")
 		default:
-			return usagef("-o %s: expected the ending .dot, .svg, .png or .html", out)
+			return usagef("-o %s: expected the ending .dot, .svg, .png, .html or .json", out)
 		}
 		if err := setColumns(d, columns); err != nil {
 			return err
@@ -60,9 +71,11 @@ func (a *app) draw() *cobra.Command {
 		case work.OverlaySQNR, work.OverlayTime:
 			standard = work.Optimise()
 		default:
-			return usagef("-overlay %s: expected cost, sqnr or time", f.job.Overlay)
+			if err := readMarks(&f.job); err != nil {
+				return err
+			}
 		}
-		if format == "html" {
+		if format == work.FormatHTML || format == work.FormatJSON {
 			f.job.Format = format
 		}
 		j, err := f.fill(c, work.Draw, standard)
@@ -86,6 +99,31 @@ func (a *app) draw() *cobra.Command {
 	return c
 }
 
+// writeViewer writes the script of a viewer.
+func writeViewer(a *app, f *flags, out string) error {
+	if filepath.Ext(out) != ".js" {
+		return usagef("-viewer needs -o FILE with the ending .js")
+	}
+	t, err := stamped(out, draw.Viewer())
+	if err != nil {
+		return err
+	}
+	return a.writer(f, &source{}, &work.Job{}).write([]target{t})
+}
+
+// readMarks reads the file of an overlay.
+func readMarks(j *work.Job) error {
+	if !strings.HasSuffix(j.Overlay, ".json") {
+		return usagef("-overlay %s: expected cost, sqnr, time, or a file with the ending .json", j.Overlay)
+	}
+	text, err := os.ReadFile(j.Overlay)
+	if err != nil {
+		return bad("-overlay: "+err.Error(), `give a file of JSON such as {"conv1": 1.5, "fc": "note"}`)
+	}
+	j.Marks, j.Overlay = work.Named{Name: j.Overlay, Value: string(text)}, work.OverlayFile
+	return nil
+}
+
 // setColumns enters -columns.
 func setColumns(o *draw.Options, text string) error {
 	switch n, err := strconv.Atoi(text); {
@@ -102,7 +140,7 @@ func setColumns(o *draw.Options, text string) error {
 
 func (a *app) drawing(s *source, j *work.Job, format string) ([]byte, error) {
 	text, err := a.do(a.ctx, s, j)
-	if err != nil || format == "dot" || format == "html" {
+	if err != nil || format == "dot" || j.Format != "" {
 		return textOf(text), err
 	}
 	return a.render(a.ctx, s.folder(), text.Text, format)

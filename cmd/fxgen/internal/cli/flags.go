@@ -180,7 +180,7 @@ func (a *app) writer(f *flags, s *source, j *work.Job) *writer {
 			w.reads = append(w.reads, path)
 		}
 	}
-	for _, read := range []work.Named{j.Config, j.Device} {
+	for _, read := range []work.Named{j.Config, j.Device, j.Marks} {
 		if read.Name != "" {
 			w.reads = append(w.reads, absolute(read.Name))
 		}

@@ -46,9 +46,10 @@ var (
 	lastElement  = regexp.MustCompile(`<!-- ` + key + ` ` + hash + ` -->\r?\n$`)
 	chunk        = regexp.MustCompile(`(?s)tEXt` + key + `\x00` + hash + `.{1,4}\x00{4}IEND.{1,4}$`)
 	metadata     = regexp.MustCompile(`"` + key + `":"` + hash + `"`)
+	firstField   = regexp.MustCompile(`^\{"` + key + `":"` + hash + `",`)
 	property     = regexp.MustCompile(`(?s)` + regexp.QuoteMeta(propertyTag) + hash + `$`)
 
-	marks = map[string]*regexp.Regexp{".go": behindHeader, ".dot": lastLine, ".fx": lastLine, ".mlir": lastLine, ".cu": secondLine, ".cl": secondLine,
+	marks = map[string]*regexp.Regexp{".go": behindHeader, ".dot": lastLine, ".fx": lastLine, ".mlir": lastLine, ".cu": secondLine, ".cl": secondLine, ".js": lastLine, ".json": firstField,
 		".svg": lastElement, ".html": lastElement, ".png": chunk, ".safetensors": metadata, ".onnx": property}
 
 	// generated is the first line of Go source by fxgen.
@@ -85,7 +86,12 @@ func blank(ext string, data []byte) ([]byte, error) {
 			return nil, nil
 		}
 		return join(head, []byte("\n//"+key+" "+zeros+"\n"), rest), nil
-	case ".dot", ".fx", ".mlir":
+	case ".json": // data of a page, and no other: it is read by programs that skip the field
+		if !bytes.HasPrefix(data, pageData) {
+			return nil, nil
+		}
+		return join([]byte(`{"`+key+`":"`+zeros+`",`), data[1:]), nil
+	case ".dot", ".fx", ".mlir", ".js":
 		return join(data, []byte("// "+key+" "+zeros+"\n")), nil
 	case ".cu", ".cl": // among the comments at the top, which are not part of the key by which packs of kernels know a source
 		head, rest, ok := bytes.Cut(data, []byte("\n"))
@@ -104,6 +110,9 @@ func blank(ext string, data []byte) ([]byte, error) {
 	}
 	return nil, nil
 }
+
+// pageData begins the data of a page.
+var pageData = []byte(`{"gofx":`)
 
 // propertyTag begins a property of an ONNX model, the field metadata_props of a protocol
 // buffer: the lengths of the entry, of its key and of its value, which is the sum.

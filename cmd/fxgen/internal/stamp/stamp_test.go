@@ -40,6 +40,8 @@ func files(t *testing.T) map[string][]byte {
 		"net.cl":              []byte("// Kernels of net for opencl: 0 launches.\n\n#define KERNEL\n"),
 		"net.svg":             []byte("<?xml version=\"1.0\"?>\n<svg/>\n"),
 		"net.html":            []byte("<!DOCTYPE html>\n<html></html>\n"),
+		"net.js":              []byte("(root => {})(globalThis);\n"),
+		"net.json":            []byte(`{"gofx":1,"title":"net"}`),
 		"net.png":             drawn(t),
 		"weights.safetensors": tensors(t, nil),
 		"summed.safetensors":  tensors(t, map[string]string{"format": "pt"}),

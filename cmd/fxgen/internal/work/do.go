@@ -27,7 +27,7 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 }
 
 func do(ctx context.Context, s *Source, j *Job) (*Result, error) {
-	values := j.Verb == Measure || j.Verb == Lazy || j.Verb == Stats && j.costs() || j.Device.Name != "" || j.Verb == Run || j.Verb == Export || j.Verb == Verify || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Verb == Values || j.Verb == Bisect || j.Verb == Shrink || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || j.Verb == Grad && j.Save || j.Verb == Train || needsValues(j.Passes) || j.Verb == Draw && j.Format == "html" && (j.Weights != "" || s.Model != nil)
+	values := j.Verb == Measure || j.Verb == Lazy || j.Verb == Stats && j.costs() || j.Device.Name != "" || j.Verb == Run || j.Verb == Export || j.Verb == Verify || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Verb == Values || j.Verb == Bisect || j.Verb == Shrink || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || j.Verb == Grad && j.Save || j.Verb == Train || needsValues(j.Passes) || j.Verb == Draw && j.Format != "" && (j.Weights != "" || s.Model != nil)
 	if j.Verb == Train {
 		j.Training = s.New != nil && !j.Train.Evaluation
 	}
@@ -69,7 +69,7 @@ func do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 		return nil, err
 	}
 	o := passes.Options{}
-	if j.Verb == Draw && j.Format == "html" {
+	if j.Verb == Draw && j.Format != "" {
 		if err := c.report(j, &o); err != nil {
 			return nil, err
 		}

@@ -97,7 +97,8 @@ type Job struct {
 	Rate    float64        // requests a second that a fleet of such devices serves, 0 for none
 	Latency int64          // nanoseconds that 99 % of them may take
 	Turns   map[string]int // how often while loops run their bodies
-	Overlay string         // the colouring of a drawing: OverlaySQNR, OverlayCost, OverlayTime, or ""
+	Overlay string         // the colouring of a drawing: OverlaySQNR, OverlayCost, OverlayTime, OverlayFile, or ""
+	Marks   Named          // of OverlayFile: the file's name and text
 
 	MaxBytes int64 // of a value of generated code whose sizes are numbers, 0 for any machine's
 
@@ -110,7 +111,7 @@ type Job struct {
 	Samples   bool           // take a profile of the processor, too
 	Target    string         // of the lowered program
 	Bounds    map[string]int // the most that sizes of symbols can be in it
-	Format    string         // of a drawing: dot or html
+	Format    string         // of a drawing that is a page: FormatHTML or FormatJSON; "" for a picture
 
 	Package     string
 	Type        string // name of the generated type

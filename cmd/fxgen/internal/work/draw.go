@@ -16,6 +16,13 @@ const (
 	OverlaySQNR = "sqnr" // cost of quantisation for each value
 	OverlayCost = "cost" // operations
 	OverlayTime = "time" // of the steps of the plan
+	OverlayFile = "file" // the numbers and texts of Job.Marks
+)
+
+// Formats of pages: one file, and the data for a viewer.
+const (
+	FormatHTML = "html"
+	FormatJSON = "json"
 )
 
 // report begins a page, which needs the graph before and after each pass.
@@ -40,7 +47,11 @@ func (c *captured) draw(ctx context.Context, j *Job, res *Result) error {
 	}
 	if c.page != nil {
 		c.page.Overlay = overlay
-		res.Text = string(c.page.HTML())
+		page := c.page.HTML
+		if j.Format == FormatJSON {
+			page = c.page.Data
+		}
+		res.Text = string(page())
 		return nil
 	}
 	j.Drawing.Overlay = overlay
@@ -59,6 +70,8 @@ func (c *captured) overlay(ctx context.Context, j *Job, res *Result) (*draw.Over
 		return draw.Cost(c.gm, sizes), err
 	case OverlayTime:
 		return c.times(ctx, j)
+	case OverlayFile:
+		return draw.ParseOverlay([]byte(j.Marks.Value), j.Marks.Name, c.gm)
 	case OverlaySQNR:
 		config, backend, err := c.quantisation(ctx, j)
 		if err != nil {
