@@ -172,7 +172,7 @@ class App {
     if (this.panes[0].width !== narrow) this.keepInSight();
     this.outline.follow();
     const n = typeof this.state.selected === 'number' && this.nodeOf(this.state.selected);
-    history.replaceState(null, '', n ? '#' + encodeURIComponent(n.name) : location.pathname + location.search);
+    history.replaceState(null, '', location.href.split('#')[0] + (n ? '#' + encodeURIComponent(n.name) : ''));
   }
 
   // light finds the edges of what is selected.

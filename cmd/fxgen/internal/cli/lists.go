@@ -13,20 +13,16 @@ import (
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/gomod"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/linked"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/internal/opdoc"
 	"github.com/gofx-dev/gofx/kernel"
-	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 )
 
 // item is a line of a list.
-type item struct {
-	Name string `json:"name"`
-	Doc  string `json:"doc"`
-}
+type item = work.Item
 
 // list makes a command that prints names with one line of documentation each.
 func (a *app) list(name, short string, items func() []item) *cobra.Command {
@@ -52,28 +48,14 @@ func (a *app) printJSON(v any) error {
 	return e.Encode(v)
 }
 
-// sentence returns the first sentence of a doc text, on one line.
-func sentence(doc string) string {
-	doc = strings.Join(strings.Fields(doc), " ")
-	if i := strings.Index(doc, ". "); i >= 0 {
-		doc = doc[:i+1]
-	}
-	return doc
-}
-
 func (a *app) models() *cobra.Command {
-	return a.list("models", "List the built-in networks", func() (l []item) {
-		for _, m := range models.All() {
-			l = append(l, item{m.Name, m.Doc})
-		}
-		return l
-	})
+	return a.list("models", "List the built-in networks", work.Models)
 }
 
 func (a *app) ops() *cobra.Command {
 	c := a.list("ops", "List the operators, or print the reference of one", func() (l []item) {
 		for _, o := range op.All() {
-			l = append(l, item{o.Key(), sentence(o.Doc)})
+			l = append(l, item{Name: o.Key(), Doc: work.Sentence(o.Doc)})
 		}
 		return l
 	})
@@ -94,7 +76,7 @@ func (a *app) ops() *cobra.Command {
 			return err
 		}
 		if asJSON, _ := c.Flags().GetBool("json"); asJSON {
-			return a.printJSON(item{args[0], text})
+			return a.printJSON(item{Name: args[0], Doc: text})
 		}
 		_, err = fmt.Fprint(a.stdout, text)
 		return err
@@ -115,12 +97,7 @@ func reference(name string) (string, error) {
 }
 
 func (a *app) passes() *cobra.Command {
-	return a.list("passes", "List the passes", func() (l []item) {
-		for _, p := range fx.AllPasses() {
-			l = append(l, item{p.Name, sentence(p.Doc)})
-		}
-		return l
-	})
+	return a.list("passes", "List the passes", work.Passes)
 }
 
 func (a *app) explain() *cobra.Command {
