@@ -112,13 +112,13 @@ func sameAsTheCommand(t testing.TB, r *play.Request, a *play.Answer) {
 	require.Zero(t, code, "%s: %s", a.Command, stderr)
 	switch r.Verb {
 	case work.Draw:
-		data, err := os.ReadFile(work.PackageName(r.Source) + ".html")
+		data, err := os.ReadFile(a.Name + ".html")
 		require.NoError(t, err)
 		require.Equal(t, comparable(data), comparable([]byte(a.Text)), a.Command)
 		require.Contains(t, a.Text, "<!-- fxgen:sum ")
 	case work.Gen:
 		sameFiles(t, a)
-		require.NoError(t, os.RemoveAll(a.Package))
+		require.NoError(t, os.RemoveAll(a.Name))
 	default:
 		require.Equal(t, comparable([]byte(stdout)), comparable([]byte(a.Text)), a.Command)
 	}
@@ -128,12 +128,12 @@ func sameAsTheCommand(t testing.TB, r *play.Request, a *play.Answer) {
 func sameFiles(t testing.TB, a *play.Answer) {
 	z, err := zip.NewReader(bytes.NewReader(a.Zip), int64(len(a.Zip)))
 	require.NoError(t, err)
-	written, err := os.ReadDir(a.Package)
+	written, err := os.ReadDir(a.Name)
 	require.NoError(t, err)
 	require.Len(t, z.File, len(written))
 	require.Len(t, a.Files, len(written))
 	for i, f := range z.File {
-		require.Equal(t, a.Package+"/"+a.Files[i].Name, f.Name)
+		require.Equal(t, a.Name+"/"+a.Files[i].Name, f.Name)
 		r, err := f.Open()
 		require.NoError(t, err)
 		got, err := io.ReadAll(r)
@@ -245,6 +245,21 @@ func TestThePlaygroundInABrowser(t *testing.T) {
 	downloads := t.TempDir()
 	p.Downloads(downloads)
 
+	// A node of the drawing is clicked.
+	var at []float64
+	p.Eval(&at, `const b = document.getElementById('drawing').getBoundingClientRect(); return [b.left + b.width / 4, b.top + b.height * 0.35]`)
+	before := p.Screenshot()
+	p.Click(at[0], at[1])
+	require.Eventually(t, func() bool { return !bytes.Equal(before, p.Screenshot()) }, time.Minute, 50*time.Millisecond)
+
+	// A pass tells what it did.
+	p.ClickOn("#passes li:nth-child(1) .name")
+	p.Wait("document.querySelectorAll('#detail .add').length > 0")
+	p.ClickOn("#about [data-view=why]")
+	require.Contains(t, p.Text("#detail"), "%fc1 changed: module")
+	p.ClickOn("#about [data-view=text]")
+	p.Wait("document.getElementById('detail').textContent.startsWith('gofx 1')")
+
 	// A file is dropped.
 	_, files := playedModels(t)
 	drop(p, "digits.onnx", files["digits.onnx"])
@@ -252,19 +267,19 @@ func TestThePlaygroundInABrowser(t *testing.T) {
 	require.Contains(t, p.Text("#status"), "digits.onnx")
 	requireColours(t, p.Screenshot())
 
-	// A pass is chosen, switched off, and moved.
-	p.ClickOn("#passes li:has(b:not(:empty)) .name")
-	p.Wait("document.querySelectorAll('#detail .add').length > 0")
-	p.ClickOn("#about [data-view=why]")
-	require.Contains(t, p.Text("#detail"), "replaced")
-	p.ClickOn("#about [data-view=text]")
-	p.Wait("document.getElementById('detail').textContent.startsWith('gofx 1')")
+	// A pass is switched off, on, and moved.
 	p.ClickOn("#passes li:nth-child(19) input")
 	quiet(p, 3)
 	require.Contains(t, p.Text("#status"), "by 18 passes")
 	require.NotContains(t, p.Text("#command code"), "drop-unused")
 	p.ClickOn("#passes li:nth-child(19) input")
 	quiet(p, 4)
+	p.ClickOn("#passes li:nth-child(2) button:nth-of-type(3)")
+	quiet(p, 5)
+	require.Contains(t, p.Text("#command code"), "functionalize,algebra,identity")
+	var focused string
+	p.Eval(&focused, "return document.activeElement.getAttribute('aria-label')")
+	require.Equal(t, "move identity down", focused)
 
 	// The package is saved.
 	p.ClickOn("#results [data-view=code]")
@@ -292,10 +307,10 @@ func TestThePlaygroundInABrowser(t *testing.T) {
 	// Text is edited, with a mistake, then without.
 	p.ClickOn("#results [data-view=drawing]")
 	edit(p, strings.Replace(playedGraph, "[relu](%a)", "[relu](%nobody)", 1))
-	quiet(p, 5)
+	quiet(p, 6)
 	require.Contains(t, p.Text("#diagnostics"), "graph.fx:6")
 	edit(p, playedGraph)
-	quiet(p, 6)
+	quiet(p, 7)
 	require.Empty(t, p.Text("#diagnostics"))
 	require.Contains(t, p.Text("#status"), "graph.fx")
 	require.Empty(t, p.Complaints())

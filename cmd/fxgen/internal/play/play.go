@@ -38,7 +38,7 @@ type Answer struct {
 	OK          bool                `json:"ok"`
 	Text        string              `json:"text"`    // of all verbs but gen
 	Files       []File              `json:"files"`   // of gen
-	Package     string              `json:"package"` // of gen
+	Name        string              `json:"name"`    // of the package, or of the page without its ending
 	Command     string              `json:"command"` // that has this result
 	Diagnostics []report.Diagnostic `json:"diagnostics"`
 
@@ -152,6 +152,7 @@ func (s *Session) bare() bool {
 // take makes the answer of a result, with the marks of files that the command writes.
 func (a *Answer) take(r *Request, j *work.Job, res *work.Result) error {
 	if a.Text = res.Text; r.Verb == work.Draw {
+		a.Name = work.PackageName(r.Source)
 		data, err := stamp.Add("page.html", []byte(res.Text))
 		a.Text = string(data)
 		return err
@@ -159,7 +160,7 @@ func (a *Answer) take(r *Request, j *work.Job, res *work.Result) error {
 	if r.Verb != work.Gen {
 		return nil
 	}
-	a.Package = j.Package
+	a.Name = j.Package
 	var packed bytes.Buffer
 	z := zip.NewWriter(&packed)
 	for _, f := range res.Files {

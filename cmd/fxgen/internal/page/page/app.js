@@ -1,5 +1,5 @@
 // state is what the page shows. Answers that come when the state has changed since are dropped: turn tells.
-const state = { source: 'mlp', again: false, passes: [], chosen: -1, why: null, captured: '', drawing: null, code: null, detail: 'difference', result: 'drawing', turn: 0 };
+const state = { source: 'mlp', again: false, passes: [], chosen: -1, why: null, captured: '', drawing: null, code: null, detail: 'difference', result: 'drawing', moved: 0, turn: 0 };
 const edited = 'graph.fx';
 let lists, causes = {};
 
@@ -12,9 +12,9 @@ function status(text, busy) {
 }
 
 async function ask(verb, more) {
-  const again = state.again;
+  const again = state.again, turn = state.turn;
   state.again = false;
-  const m = await engine.ask({ verb, source: state.source, again, passes: enabled(), shapes: sizes(), ...more });
+  const m = await engine.ask({ verb, source: state.source, again, passes: enabled(), shapes: sizes(), ...more }, () => again || turn === state.turn);
   return { ...m.answer, zip: m.zip };
 }
 
@@ -59,7 +59,7 @@ function failed() {
 
 // show puts a drawing into its frame.
 function show(answer) {
-  state.drawing = answer.text;
+  state.drawing = answer;
   const frame = $('drawing'), before = frame.dataset.address;
   frame.dataset.address = URL.createObjectURL(new Blob([answer.text], { type: 'text/html' }));
   frame.src = frame.dataset.address;
@@ -92,13 +92,15 @@ function goTo(line, column) {
 // listPasses shows the pipeline with what each pass did.
 function listPasses() {
   let ran = -1;
+  const focused = [...$('passes').children].findIndex(item => item.contains(document.activeElement));
+  const part = focused < 0 ? -1 : [...$('passes').children[focused].children].indexOf(document.activeElement);
   $('passes').replaceChildren(...state.passes.map((p, i) => {
     if (p.on) ran++;
     const report = p.on && state.why && state.why.passes[ran];
     const box = make('input', { type: 'checkbox', checked: p.on, onchange: () => { p.on = box.checked; refresh(); } });
     box.setAttribute('aria-label', 'run ' + p.name);
     const count = make('span', { className: 'count', title: 'rewrites, and candidates that were left as they are' });
-    if (report) count.append(make('b', { textContent: report.matches || '' }), report.left ? ' · ' + report.left + ' left' : '');
+    if (report) count.append(make('b', { textContent: report.matches || '' }), (report.matches && report.left ? ' · ' : '') + (report.left ? report.left + ' left' : ''));
     const step = (text, by, what) => {
       const b = make('button', { type: 'button', textContent: text, disabled: i + by < 0 || i + by >= state.passes.length, onclick: () => move(i, by) });
       b.setAttribute('aria-label', 'move ' + p.name + ' ' + what);
@@ -109,6 +111,8 @@ function listPasses() {
     item.setAttribute('aria-current', i === state.chosen);
     return item;
   }));
+  if (focused >= 0) $('passes').children[focused + state.moved]?.children[part]?.focus();
+  state.moved = 0;
 }
 
 const docOf = name => (lists.passes.find(p => p.name === name) || { doc: '' }).doc;
@@ -116,7 +120,6 @@ const docOf = name => (lists.passes.find(p => p.name === name) || { doc: '' }).d
 function choose(i) {
   state.chosen = i;
   listPasses();
-  $('passes').children[i].querySelector('.name').focus();
   detail();
 }
 
@@ -125,6 +128,9 @@ function move(i, by) {
   state.passes.splice(i + by, 0, p);
   if (state.chosen === i) state.chosen = i + by;
   else if (state.chosen === i + by) state.chosen = i;
+  state.moved = by;
+  state.why = null;
+  listPasses();
   refresh();
 }
 
@@ -153,7 +159,7 @@ async function generate() {
   if (turn !== state.turn || style !== $('style').value) return;
   state.code = answer;
   diagnosed(answer.diagnostics, causes, goTo);
-  status(answer.ok ? 'package ' + answer.package + ': ' + answer.files.length + ' files' : 'no code, see below the text');
+  status(answer.ok ? 'package ' + answer.name + ': ' + answer.files.length + ' files' : 'no code, see below the text');
   command(answer.command);
   $('save').disabled = !answer.ok;
   $('files').replaceChildren(...(answer.files || []).map((f, i) => {
@@ -173,7 +179,7 @@ async function generate() {
 function result(view) {
   state.result = view;
   $('drawing').hidden = view !== 'drawing';
-  $('code').hidden = view !== 'code';
+  $('code').hidden = $('style').hidden = view !== 'code';
   $('save').textContent = view === 'code' ? 'Save the package' : 'Save the page';
   if (view === 'drawing') {
     command(state.drawCommand || '');
@@ -187,10 +193,18 @@ function result(view) {
   }
 }
 
+// named shows the source in the list of networks: the entry without a value stands for files.
+function named() {
+  const known = lists.models.some(m => m.name === state.source);
+  $('models').options[0].textContent = known ? '– a file –' : state.source;
+  $('models').value = known ? state.source : '';
+}
+
 function open(source) {
+  if (source !== state.source) $('shapes').value = ''; // which are of other inputs
   state.source = source;
   state.again = true;
-  $('models').value = lists.models.some(m => m.name === source) ? source : '';
+  named();
   return refresh(true);
 }
 
@@ -210,7 +224,7 @@ function apply() {
   $('apply').disabled = true;
   state.source = edited;
   state.again = true;
-  $('models').value = '';
+  named();
   refresh(false);
 }
 
@@ -237,8 +251,8 @@ function listen() {
   $('style').onchange = () => { state.code = null; if (state.result === 'code') generate(); };
   $('copy').onclick = () => navigator.clipboard?.writeText($('command').querySelector('code').textContent);
   $('save').onclick = () => {
-    if (state.result === 'code') save(state.code.package + '.zip', state.code.zip, 'application/zip');
-    else save(state.source.replace(/\.\w+$/, '') + '.html', state.drawing, 'text/html');
+    if (state.result === 'code') save(state.code.name + '.zip', state.code.zip, 'application/zip');
+    else save(state.drawing.name + '.html', state.drawing.text, 'text/html');
   };
   tabs($('about'), view => { state.detail = view; detail(); });
   tabs($('results'), result);

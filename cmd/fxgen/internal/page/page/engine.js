@@ -1,7 +1,7 @@
 // engine runs requests in the worker, one after the other. A worker that has ended, which memory
 // that is used up does, is started again, and has the same files.
 const engine = {
-  worker: null, waiting: new Map(), number: 0, files: new Map(), started: null, said: '',
+  worker: null, waiting: new Map(), number: 0, files: new Map(), started: null, said: '', last: Promise.resolve(),
 
   start() {
     const program = document.getElementById('worker').textContent;
@@ -29,7 +29,7 @@ const engine = {
     this.worker.terminate();
     this.worker = null;
     const text = this.said.split('\n').find(line => /^(fatal error|panic|runtime)/.test(line)) || this.said.slice(0, 300);
-    for (const done of this.waiting.values()) done({ answer: { ok: false, text: '', files: null, command: '', diagnostics: [{ msg: 'fxgen has ended: ' + (text || 'no reason is known') }] }, zip: null });
+    for (const done of this.waiting.values()) done(refusal('fxgen has ended: ' + (text || 'no reason is known')));
     this.waiting.clear();
   },
 
@@ -38,9 +38,19 @@ const engine = {
     this.worker?.postMessage({ path, data });
   },
 
-  async ask(request) {
+  // ask sends a request when the one before has been answered, unless nobody wants it by then.
+  ask(request, wanted) {
+    this.last = this.last.then(() => wanted() ? this.send(request) : refusal('the request came to nothing'));
+    return this.last;
+  },
+
+  async send(request) {
     if (!this.worker) this.start();
-    await this.started;
+    try {
+      await this.started;
+    } catch (err) {
+      return refusal('fxgen does not start: ' + err.message);
+    }
     const number = ++this.number;
     return new Promise(resolve => {
       this.waiting.set(number, resolve);
@@ -48,6 +58,9 @@ const engine = {
     });
   },
 };
+
+// refusal is an answer without a result.
+const refusal = msg => ({ answer: { ok: false, text: '', name: '', files: null, command: '', diagnostics: [{ msg }] }, zip: null });
 
 // bytesOf reads an element that holds bytes in base64.
 function bytesOf(id) {
