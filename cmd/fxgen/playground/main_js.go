@@ -7,18 +7,22 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"runtime/debug"
 	"syscall/js"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/play"
 )
 
-// mostBytes is the most memory of a value. A WebAssembly module has 4 GiB in all, and ends where
-// it has no more.
-const mostBytes = 1 << 30
+// A WebAssembly module has 4 GiB of memory, and ends where that is used up.
+const (
+	mostBytes = 1 << 30 // of a value
+	collected = 2 << 30 // from here on the collector runs more often
+)
 
 func main() {
 	array.SetMaxBytes(mostBytes)
+	debug.SetMemoryLimit(collected)
 	var s play.Session
 	requests := make(chan func())
 	js.Global().Set("fxgenLists", js.FuncOf(func(js.Value, []js.Value) any { return text(play.NewLists()) }))

@@ -162,12 +162,18 @@ func (a *Answer) take(r *Request, j *work.Job, res *work.Result) error {
 	}
 	a.Name = j.Package
 	var packed bytes.Buffer
-	z := zip.NewWriter(&packed)
+	size := 0
 	for _, f := range res.Files {
+		size += len(f.Data) + 1024
+	}
+	packed.Grow(size) // doubling would take twice the memory, which is short in a page
+	z := zip.NewWriter(&packed)
+	for i, f := range res.Files {
 		data, err := stamp.Add(f.Name, f.Data)
 		if err != nil {
 			return err
 		}
+		res.Files[i].Data = nil
 		file := File{Name: f.Name, Size: len(data)}
 		method := zip.Store // weights do not shrink
 		if path.Ext(f.Name) == ".go" {

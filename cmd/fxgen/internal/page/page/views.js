@@ -58,8 +58,9 @@ function diagnosed(list, causes, go) {
   $('diagnostics').replaceChildren(...list.map(d => {
     const at = d.pos && /^(.*\.fx):(\d+)(?::(\d+))?$/.exec(d.pos);
     const place = !d.pos ? [] : at ? [make('button', { type: 'button', textContent: d.pos, onclick: () => go(+at[2], +at[3] || 1) }), ': '] : [d.pos + ': '];
-    const item = make('li', { className: d.note ? 'note' : '' }, ...place, d.msg, ...(d.code ? [make('span', { className: 'muted', title: causes[d.code] || '', textContent: ' [' + d.code + ']' })] : []));
+    const item = make('li', { className: d.note ? 'note' : '' }, ...place, d.msg, ...(d.code ? [' [' + d.code + ']'] : []));
     if (d.hint) item.append(make('div', { className: 'muted', textContent: 'hint: ' + d.hint }));
+    if (causes[d.code]) item.append(make('details', { className: 'muted' }, make('summary', { textContent: 'cause' }), causes[d.code]));
     return item;
   }));
 }
