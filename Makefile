@@ -4,7 +4,7 @@ GO ?= go
 FUZZTIME ?= 20000x
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: test race lint gen fuzz cover bench check nightly cold docs systems card card-kit release trial apidiff
+.PHONY: test race lint gen fuzz cover bench check nightly cold docs systems card card-kit release trial apidiff playground
 
 test:
 	$(GO) test ./... && for m in examples/* bench; do $(GO) test -C $$m ./... || exit 1; done
@@ -100,6 +100,11 @@ nightly: systems cold
 DIST ?= dist
 release:
 	$(GO) run ./internal/generators/release make -version '$(VERSION)' -o '$(DIST)' $(APPLY)
+
+# The page that runs fxgen; docs/playground.md describes it.
+playground:
+	mkdir -p $(DIST)
+	$(GO) run ./cmd/fxgen playground -o $(DIST)/playground.html
 
 # What a new user does, with modules made of this tree.
 trial:

@@ -232,6 +232,12 @@ func (p *Page) Screenshot() []byte {
 	return data
 }
 
+// Downloads has the browser save files to a folder without a question.
+func (p *Page) Downloads(dir string) {
+	p.t.Helper()
+	p.do("POST", "/goog/cdp/execute", map[string]any{"cmd": "Browser.setDownloadBehavior", "params": map[string]any{"behavior": "allow", "downloadPath": dir}}, nil)
+}
+
 // Complaints returns what the page has written to its console: errors, and files
 // that the browser has refused to load.
 func (p *Page) Complaints() (list []string) {

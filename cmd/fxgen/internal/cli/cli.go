@@ -184,7 +184,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(help(root))
-	root.AddCommand(a.gen(), a.check(), a.diff(), a.run(), a.bench(), a.profile(), a.quant(), a.export(), grad(a), trainCommand(a), a.print(), a.draw(), a.stats(), a.why(), a.compare(), a.bisect(), a.minimise(), lazyCommand(a), compileCommand(a), a.verify(),
+	root.AddCommand(a.gen(), a.check(), a.diff(), a.run(), a.bench(), a.profile(), a.quant(), a.export(), grad(a), trainCommand(a), a.print(), a.draw(), a.stats(), a.why(), a.compare(), a.bisect(), a.minimise(), lazyCommand(a), compileCommand(a), a.verify(), playground(a),
 		a.lower(), a.fix(), a.models(), a.ops(), a.passes(), a.devices(), a.explain(), licencesCommand(a), a.version())
 	a.documents(root.Commands())
 	for _, c := range root.Commands() {

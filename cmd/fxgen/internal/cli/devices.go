@@ -23,7 +23,7 @@ import (
 // devices lists, or describes this machine for stats -device.
 func (a *app) devices() *cobra.Command {
 	c := a.list("devices", "List the targets that this program can run graphs on, or describe this machine", func() []item {
-		return append([]item{{cpu.Target{}.Name(), fmt.Sprintf("This machine's processor: %s, %d threads.", runtime.GOARCH, runtime.GOMAXPROCS(0))}}, accelerators()...)
+		return append([]item{{Name: cpu.Target{}.Name(), Doc: fmt.Sprintf("This machine's processor: %s, %d threads.", runtime.GOARCH, runtime.GOMAXPROCS(0))}}, accelerators()...)
 	})
 	var f flags
 	calibrate := false
@@ -60,11 +60,11 @@ func accelerators() []item {
 	devices, _ := gpu.Devices() // the error is that of all kinds
 	for _, d := range devices {
 		i := d.Info()
-		items = append(items, item{d.Name(), fmt.Sprintf("Target gpu: %.1f GiB, %d units; %s.", float64(i.Memory)/(1<<30), i.Units, i.Driver)})
+		items = append(items, item{Name: d.Name(), Doc: fmt.Sprintf("Target gpu: %.1f GiB, %d units; %s.", float64(i.Memory)/(1<<30), i.Units, i.Driver)})
 	}
 	absent := gpu.Absent()
 	for _, kind := range slices.Sorted(maps.Keys(absent)) {
-		items = append(items, item{kind, "No device: " + reason(absent[kind]) + "."})
+		items = append(items, item{Name: kind, Doc: "No device: " + reason(absent[kind]) + "."})
 	}
 	return append(items, plugin())
 }
@@ -73,10 +73,10 @@ func accelerators() []item {
 func plugin() item {
 	p, err := pjrt.Open("")
 	if err != nil {
-		return item{accel.XLA, "No plugin: " + reason(err) + "."}
+		return item{Name: accel.XLA, Doc: "No plugin: " + reason(err) + "."}
 	}
 	major, minor := p.Version()
-	return item{accel.XLA, fmt.Sprintf("Target xla: plugin %s, PJRT %d.%d.", p.Path(), major, minor)}
+	return item{Name: accel.XLA, Doc: fmt.Sprintf("Target xla: plugin %s, PJRT %d.%d.", p.Path(), major, minor)}
 }
 
 // reason is an error in one line, without code and cure.

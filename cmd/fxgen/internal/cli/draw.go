@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/capture"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/keep"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/page"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/draw"
@@ -192,4 +194,119 @@ func notDrawn(ctx context.Context, msg string, err error, dir string) error {
 		return e
 	}
 	return bad("cannot draw: "+strings.TrimSpace(msg), "write .dot instead and render it with another tool")
+}
+
+const playgroundHelp = `playground writes a page that runs fxgen itself, as WebAssembly: a reader opens networks in it,
+changes their passes, sees what each of them did, and takes the drawing and the Go package
+along. The page is one file and loads nothing. docs/playground.md describes it.
+
+The program in the page is built by the go command, in the module at hand, which requires gofx.`
+
+func playground(a *app) *cobra.Command {
+	var out string
+	var f flags
+	c := &cobra.Command{Use: "playground [flags]", Short: "Write a page that runs fxgen in a browser", Long: playgroundHelp, Args: exactly(0, "no arguments")}
+	c.Flags().StringVar(&out, "o", "", "file to write, which ends in .html")
+	f.forceFlag(c)
+	c.RunE = func(*cobra.Command, []string) error {
+		if filepath.Ext(out) != ".html" {
+			return usagef("playground needs -o FILE with the ending .html")
+		}
+		data, err := pageOf(a.ctx, a)
+		if err != nil {
+			return err
+		}
+		t, err := stamped(out, data)
+		if err != nil {
+			return err
+		}
+		w := &writer{ctx: a.ctx, force: f.force}
+		a.writers = append(a.writers, w)
+		return w.write([]target{t})
+	}
+	return c
+}
+
+// pageOf builds the program of the page and makes the page of it.
+func pageOf(ctx context.Context, a *app) ([]byte, error) {
+	h, err := findHome(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	defer a.busy("building the page's program")()
+	tmp, remove, err := proc.TempDir()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	env := capture.GoEnv(tmp)
+	// Paths of this machine are no part of a page that others open.
+	p := keep.Binary{Key: lowering.Key("playground", h.dir), Args: []string{"build", "-trimpath"}, Of: modulePath + "/cmd/fxgen/playground",
+		Dir: h.dir, Env: append(slices.Clone(env), "GOOS=js", "GOARCH=wasm", "GOWASM=", "CGO_ENABLED=0")}
+	if _, err := os.Stat(filepath.Join(h.dir, "vendor")); err == nil {
+		p.Args = append(p.Args, "-mod=readonly") // commands are not vendored
+	}
+	file := filepath.Join(tmp, "playground.wasm")
+	if msg, err := p.Build(ctx, file); err != nil {
+		return nil, notBuilt(ctx, string(msg), err, h.dir)
+	}
+	var parts page.Parts
+	if parts.Wasm, err = os.ReadFile(file); err != nil {
+		return nil, err
+	}
+	root, err := goSays(ctx, h.dir, env, "env", "GOROOT")
+	if err != nil {
+		return nil, err
+	}
+	if parts.Exec, err = os.ReadFile(filepath.Join(root, "lib", "wasm", "wasm_exec.js")); err != nil {
+		return nil, bad("cannot build the page: "+err.Error(), "use a Go installation that has its folder lib/wasm")
+	}
+	folder, err := goSays(ctx, h.dir, env, "list", "-f", "{{.Dir}}", modulePath+"/models")
+	if err != nil {
+		return nil, err
+	}
+	if parts.Sources, err = sourcesIn(folder); err != nil {
+		return nil, err
+	}
+	return page.HTML(parts)
+}
+
+// goSays returns what a go command prints.
+func goSays(ctx context.Context, dir string, env []string, args ...string) (string, error) {
+	cmd := proc.Command(ctx, "go", args...)
+	cmd.Dir, cmd.Env = dir, env
+	out, err := proc.Output(ctx, cmd)
+	if err != nil {
+		return "", notBuilt(ctx, string(out), err, dir)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// sourcesIn reads the Go files of the built-in networks, under the paths that a build with -trimpath
+// gives them, without the version.
+func sourcesIn(folder string) (map[string]string, error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	list := map[string]string{}
+	for _, f := range files {
+		if strings.HasSuffix(f, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		list[modulePath+"/models/"+filepath.Base(f)] = string(text)
+	}
+	return list, err
+}
+
+// notBuilt is the error that the go command ended with a message.
+func notBuilt(ctx context.Context, msg string, err error, dir string) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	if e := capture.Unready(msg, err, dir); e != nil {
+		return e
+	}
+	return bad("cannot build the page: "+strings.TrimSpace(msg), "run it in a module that requires "+modulePath)
 }

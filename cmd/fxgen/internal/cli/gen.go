@@ -17,7 +17,6 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/stamp"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/internal/textdiff"
 )
 
@@ -281,20 +280,15 @@ func place(j *work.Job, out string, s *source) (dir string) {
 	case out == "" && j.Package != "":
 		dir = j.Package
 	case out == "":
-		dir = packageName(s.name)
+		dir = work.PackageName(s.name)
 	}
 	j.OutDir = absolute(dir)
 	if j.Package == "" {
 		if j.Package = capture.PackageIn(j.OutDir); j.Package == "" {
-			j.Package = packageName(j.OutDir)
+			j.Package = work.PackageName(j.OutDir)
 		}
 	}
 	return dir
-}
-
-// packageName makes a package name of the name of a model or file.
-func packageName(name string) string {
-	return goname.Package(work.Unended(filepath.Base(name)))
 }
 
 // strays lists the Go and weight files of a folder that fxgen wrote and that are

@@ -16,37 +16,7 @@ import (
 )
 
 // diagnosticJSON is a diagnostic in a document of -json.
-type diagnosticJSON struct {
-	Code    diag.Code     `json:"code,omitempty"` // none of wrong usage, and of some notes
-	Pos     string        `json:"pos,omitempty"`  // file:line:col
-	Node    string        `json:"node,omitempty"`
-	Op      string        `json:"op,omitempty"`
-	Phase   string        `json:"phase,omitempty"`
-	Msg     string        `json:"msg"`
-	Hint    string        `json:"hint,omitempty"`
-	Note    bool          `json:"note,omitempty"` // no mistake
-	Related []relatedJSON `json:"related,omitempty"`
-}
-
-// relatedJSON is a second place of a diagnostic.
-type relatedJSON struct {
-	Pos string `json:"pos,omitempty"`
-	Msg string `json:"msg"`
-}
-
-func asJSON(e *diag.Error) diagnosticJSON {
-	d := diagnosticJSON{Code: e.Code, Pos: e.Pos.String(), Node: e.Node, Op: e.Op, Phase: e.Phase, Msg: e.Msg, Hint: e.Hint, Note: e.Note}
-	if e.Err != nil {
-		if d.Msg != "" {
-			d.Msg += ": "
-		}
-		d.Msg += e.Err.Error()
-	}
-	for _, r := range e.Related {
-		d.Related = append(d.Related, relatedJSON{r.Pos.String(), r.Msg})
-	}
-	return d
-}
+type diagnosticJSON = report.Diagnostic
 
 // resultJSON is the document of commands that have none of their own.
 type resultJSON struct {

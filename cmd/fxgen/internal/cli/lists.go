@@ -14,8 +14,8 @@ import (
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/gomod"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/linked"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/internal/opdoc"
 	"github.com/gofx-dev/gofx/kernel"
@@ -24,10 +24,7 @@ import (
 )
 
 // item is a line of a list.
-type item struct {
-	Name string `json:"name"`
-	Doc  string `json:"doc"`
-}
+type item = work.Item
 
 // list makes a command that prints names with one line of documentation each.
 func (a *app) list(name, short string, items func() []item) *cobra.Command {
@@ -58,15 +55,6 @@ func (a *app) printJSON(v any) error {
 	return e.Encode(v)
 }
 
-// sentence returns the first sentence of a doc text, on one line.
-func sentence(doc string) string {
-	doc = strings.Join(strings.Fields(doc), " ")
-	if i := strings.Index(doc, ". "); i >= 0 {
-		doc = doc[:i+1]
-	}
-	return doc
-}
-
 // modelJSON is a network in the document of models.
 type modelJSON struct {
 	item
@@ -82,16 +70,10 @@ type inputJSON struct {
 }
 
 func (a *app) models() *cobra.Command {
-	items := func() (l []item) {
-		for _, m := range models.All() {
-			l = append(l, item{m.Name, m.Doc})
-		}
-		return l
-	}
-	return listWith(a, "models", "List the built-in networks", items, func() any {
+	return listWith(a, "models", "List the built-in networks", work.Models, func() any {
 		var l []modelJSON
 		for _, m := range models.All() {
-			j := modelJSON{item: item{m.Name, m.Doc}, Outputs: m.Outputs, Sizes: map[string]int{}}
+			j := modelJSON{item: item{Name: m.Name, Doc: m.Doc}, Outputs: m.Outputs, Sizes: map[string]int{}}
 			for _, in := range m.Inputs {
 				j.Inputs = append(j.Inputs, inputJSON{in.Name, in.Type})
 			}
@@ -105,7 +87,7 @@ func (a *app) models() *cobra.Command {
 func (a *app) ops() *cobra.Command {
 	c := a.list("ops", "List the operators, or print the reference of one", func() (l []item) {
 		for _, o := range op.All() {
-			l = append(l, item{o.Key(), sentence(o.Doc)})
+			l = append(l, item{Name: o.Key(), Doc: work.Sentence(o.Doc)})
 		}
 		return l
 	})
@@ -126,7 +108,7 @@ func (a *app) ops() *cobra.Command {
 			return err
 		}
 		if asJSON, _ := c.Flags().GetBool("json"); asJSON {
-			return a.printJSON(item{args[0], text})
+			return a.printJSON(item{Name: args[0], Doc: text})
 		}
 		_, err = fmt.Fprint(a.stdout, text)
 		return err
@@ -147,12 +129,7 @@ func reference(name string) (string, error) {
 }
 
 func (a *app) passes() *cobra.Command {
-	return a.list("passes", "List the passes", func() (l []item) {
-		for _, p := range fx.AllPasses() {
-			l = append(l, item{p.Name, sentence(p.Doc)})
-		}
-		return l
-	})
+	return a.list("passes", "List the passes", work.Passes)
 }
 
 func (a *app) explain() *cobra.Command {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/report"
 	"github.com/gofx-dev/gofx/diag"
 )
 
@@ -18,10 +19,7 @@ func (a *app) diagnostics(l diag.List) {
 	r := resolver{files: map[string]*ast.File{}, set: token.NewFileSet()}
 	shown := make(diag.List, len(l))
 	for i, e := range l {
-		c := *e
-		if info, ok := diag.Lookup(e.Code); ok && c.Hint == "" && !c.Note && e.Code != diag.Internal {
-			c.Hint = info.Cure // every mistake has a cure, if only that of its kind
-		}
+		c := report.Cured(e)
 		c.Pos = r.resolve(c.Pos, c.Op)
 		c.Related = append([]diag.Related(nil), e.Related...)
 		for k := range c.Related {
@@ -31,7 +29,7 @@ func (a *app) diagnostics(l diag.List) {
 	}
 	shown.Sort()
 	for _, e := range shown {
-		a.said = append(a.said, asJSON(e))
+		a.said = append(a.said, report.Of(e))
 		a.found = append(a.found, e)
 	}
 	for _, e := range shown.OneHint() {

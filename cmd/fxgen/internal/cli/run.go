@@ -176,6 +176,7 @@ func (a *app) why() *cobra.Command {
 	f.weightFlags(c)
 	f.stopFlag(c)
 	c.Flags().StringVar(&f.job.Node, "node", "", "the node to explain, by its name before or after any pass")
+	c.Flags().BoolVar(&f.job.Diff, "diff", false, "show what each pass changes in the text of the graph")
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		res, _, err := a.job(c, &f, work.Why, work.Optimise(), args[0])

@@ -95,10 +95,15 @@ func needsValues(names []string) bool {
 	})
 }
 
+// printed is the form in which graphs are printed.
+var printed = graph.PrintOptions{BaseNames: true}
+
 func (c *captured) act(ctx context.Context, j *Job, res *Result) error {
 	switch j.Verb {
 	case Print, Grad:
-		res.Text = graph.Print(c.gm, graph.PrintOptions{Positions: j.Positions, BaseNames: true})
+		o := printed
+		o.Positions = j.Positions
+		res.Text = graph.Print(c.gm, o)
 		if j.Verb == Grad && j.Save {
 			c.warnOfWeights(j, res)
 			return saved(c.gm, res)

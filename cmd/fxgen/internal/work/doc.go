@@ -59,6 +59,7 @@ type Job struct {
 
 	Passes []string // names; nil means none
 	After  string   // the last pass to run
+	Diff   bool     // of why: show what each pass changes in the graph's text
 	Node   string   // the subject of why, or the only value that is observed; "" for all
 	StopAt Named    // the pass, and its rewrite, that the pipeline ends with
 

@@ -11,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/near"
+	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/grad"
 )
@@ -151,4 +152,35 @@ func (c *captured) cured(err error) error {
 		}
 	}
 	return list
+}
+
+// Item is a line of a list.
+type Item struct {
+	Name string `json:"name"`
+	Doc  string `json:"doc"`
+}
+
+// Models lists the built-in networks.
+func Models() (l []Item) {
+	for _, m := range models.All() {
+		l = append(l, Item{m.Name, m.Doc})
+	}
+	return l
+}
+
+// Passes lists the built-in passes.
+func Passes() (l []Item) {
+	for _, p := range fx.AllPasses() {
+		l = append(l, Item{p.Name, Sentence(p.Doc)})
+	}
+	return l
+}
+
+// Sentence returns the first sentence of a doc text, on one line.
+func Sentence(doc string) string {
+	doc = strings.Join(strings.Fields(doc), " ")
+	if i := strings.Index(doc, ". "); i >= 0 {
+		doc = doc[:i+1]
+	}
+	return doc
 }

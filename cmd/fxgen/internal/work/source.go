@@ -17,6 +17,7 @@ import (
 	"github.com/gofx-dev/gofx/draw"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
@@ -280,6 +281,9 @@ func Unended(name string) string {
 	}
 	return name
 }
+
+// PackageName makes the name of a package of that of a model or file.
+func PackageName(name string) string { return goname.Package(Unended(filepath.Base(name))) }
 
 // isModel reports whether the source is a file whose inputs have types that the job may give, and its own weights.
 func (s *Source) isModel() bool { return s.hasSamples() || s.llama != nil }

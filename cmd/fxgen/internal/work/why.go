@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/textdiff"
 	"github.com/gofx-dev/gofx/passes"
 )
 
@@ -29,6 +30,7 @@ type passJSON struct {
 	Notes     []string     `json:"notes,omitempty"`
 	Events    []eventJSON  `json:"events"`
 	Reasons   []reasonJSON `json:"reasons,omitempty"` // why rules did not match at the node that was asked for
+	Diff      string       `json:"diff,omitempty"`    // of the graph's text, in the form of diff -u
 }
 
 // eventJSON is a change of a node, or the reason why it was not changed.
@@ -103,7 +105,14 @@ func (c *captured) why(ctx context.Context, j *Job, own map[string]passes.Pass, 
 		return nil
 	}
 	failed := look(c.gm)
-	report, err := j.transform(ctx, c.gm, own, passes.Options{OnPass: func(_ passes.PassReport, m *graph.Module) {
+	changes := differences{}
+	if j.Diff {
+		changes.text = graph.Print(c.gm, printed)
+	}
+	report, err := j.transform(ctx, c.gm, own, passes.Options{OnPass: func(p passes.PassReport, m *graph.Module) {
+		if j.Diff {
+			changes.add(p.Name, graph.Print(m, printed))
+		}
 		if failed == nil {
 			failed = look(m)
 		}
@@ -116,6 +125,9 @@ func (c *captured) why(ctx context.Context, j *Job, own map[string]passes.Pass, 
 	}
 	for i, p := range report.Passes {
 		w.Passes = append(w.Passes, passOf(p, name, reasons[i]))
+		if j.Diff {
+			w.Passes[i].Diff = changes.list[i]
+		}
 	}
 	for n := range c.gm.All() {
 		o, ok := passes.Made.Get(n)
@@ -132,6 +144,21 @@ func (c *captured) why(ctx context.Context, j *Job, own map[string]passes.Pass, 
 	}
 	res.Text = w.text(name)
 	return nil
+}
+
+// differences are those of the text of a graph that passes change, one for each pass.
+type differences struct {
+	name, text string // of the last form
+	list       []string
+}
+
+func (d *differences) add(name, text string) {
+	before := d.name
+	if before == "" {
+		before = "captured"
+	}
+	d.list = append(d.list, textdiff.Unified(before, name, d.text, text))
+	d.name, d.text = name, text
 }
 
 func nameOf(n *graph.Node) string {
@@ -196,6 +223,7 @@ func (w whyJSON) text(node string) string {
 		for _, r := range reasons {
 			fmt.Fprintf(&b, "  rule %s at %%%s: %s\n", r.Rule, node, r.Why)
 		}
+		b.WriteString(p.Diff)
 	}
 	if len(w.Made) > 0 {
 		b.WriteString("made:\n")
