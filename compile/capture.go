@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"maps"
 	"math"
 
@@ -36,13 +37,17 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed})
 	defer s.Close()
 	var replay *state.Replay
-	got, err := s.Capture(image.Data(), image.Frozen(), k.run, func() (list []*tensor.Tensor, all bool) {
+	got, err, panicked := c.capture(k, image, s, func() (list []*tensor.Tensor, all bool) {
 		replay, list, why = image.Diff()
 		return list, why == nil
 	}, func(got *lazy.Captured) lazy.Opening {
 		numbers = opening(near, image, open, got)
 		return numbers.opening()
 	})
+	if panicked != nil {
+		c.unrecorded(b, k, image, panicked)
+		return
+	}
 	if err != nil {
 		c.fails(k, image, err)
 		return
@@ -88,6 +93,35 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	default:
 		r.got.Results = nil
 		b.add(c, r)
+	}
+}
+
+// capture runs a call under a session. panicked is what the call has panicked with, where it has left no trace but in the memory that was
+// walked: eager code may do what a session refuses.
+func (c *core) capture(k *call, image *state.Image, s *lazy.Session, found func() ([]*tensor.Tensor, bool), open func(*lazy.Captured) lazy.Opening) (got *lazy.Captured, err error, panicked any) {
+	again := false
+	defer func() {
+		if again {
+			panicked = recover()
+		}
+	}()
+	got, err = s.Capture(image.Data(), image.Frozen(), k.run, found, open, func() bool {
+		again = c.repeats(image)
+		return again
+	})
+	return got, err, nil
+}
+
+// unrecorded runs a call again that has panicked under a session. Where it does so again, that is its end.
+func (c *core) unrecorded(b *bucket, k *call, image *state.Image, panicked any) {
+	image.Restore()
+	k.clear()
+	k.run()
+	why := &state.Refusal{Why: fmt.Sprint("it panics where its calls are recorded: ", panicked)}
+	c.plains.Add(1)
+	c.refuse(b, why)
+	if c.opts.strict {
+		panic(c.notRecorded(why))
 	}
 }
 

@@ -91,9 +91,9 @@ type capture struct {
 	why    string
 	at     diag.Pos
 
-	// Of Lend:
-	flushes int
-	again   func() bool
+	again  func() bool // whether code that has panicked is run another time; nil for never
+
+	flushes int // of Lend
 }
 
 // refuse notes why no graph stands for the run: the first reason counts. It does nothing outside of
@@ -121,9 +121,10 @@ func (k *capture) met(m *memory) {
 // open, which may be nil, is called when Calls and Leaves are known, and says which numbers of them are inputs.
 //
 // An error is one of the computation: data tensors are as they were then. A panic of the code
-// passes on.
-func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func() (list []*tensor.Tensor, all bool), open func(*Captured) Opening) (c *Captured, err error) {
-	k := &capture{start: array.Now(), data: data, number: map[*place]int{}, frozen: map[any]bool{}}
+// passes on. What it has written to data tensors before is kept, unless again, which may be nil, tells then that the code
+// will be run another time.
+func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func() (list []*tensor.Tensor, all bool), open func(*Captured) Opening, again func() bool) (c *Captured, err error) {
+	k := &capture{start: array.Now(), data: data, number: map[*place]int{}, frozen: map[any]bool{}, again: again}
 	for _, x := range frozen {
 		k.frozen[x.ID()] = true
 	}
