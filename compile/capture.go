@@ -44,12 +44,7 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		numbers = opening(near, image, open, got)
 		return numbers.opening()
 	})
-	if panicked != nil {
-		c.unrecorded(b, k, image, panicked)
-		return
-	}
-	if err != nil {
-		c.fails(k, image, err)
+	if c.ended(b, k, image, panicked, err) {
 		return
 	}
 	c.captures.Add(1)
@@ -110,6 +105,17 @@ func (c *core) capture(k *call, image *state.Image, s *lazy.Session, found func(
 		return again
 	})
 	return got, err, nil
+}
+
+// ended runs a call again that a session has not ended. It reports whether there was anything of the kind.
+func (c *core) ended(b *bucket, k *call, image *state.Image, panicked any, err error) bool {
+	switch {
+	case panicked != nil:
+		c.unrecorded(b, k, image, panicked)
+	case err != nil:
+		c.fails(k, image, err)
+	}
+	return panicked != nil || err != nil
 }
 
 // unrecorded runs a call again that has panicked under a session. Where it does so again, that is its end.

@@ -26,11 +26,10 @@ func TestReplays(t *testing.T) {
 	fxgen, err := Fxgen(dir)
 	require.NoError(t, err)
 	var sum replays.Sum
+	seed := uint64(first)
 	for from := 0; from < count; from += batch {
 		b := &Batch{Dir: dir}
-		for i := range min(batch, count-from) {
-			b.Programs = append(b.Programs, Generate(uint64(first+from+i), i))
-		}
+		b.Programs, seed = Replayable(seed, min(batch, count-from))
 		list, err := b.Replays(fxgen)
 		require.NoError(t, err)
 		require.Len(t, list, len(b.Programs))
