@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"maps"
 	"math"
 
@@ -37,15 +38,14 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed})
 	defer s.Close()
 	var replay *state.Replay
-	got, err := s.Capture(image.Data(), image.Frozen(), followed.symbols(), k.run, func() (list []*tensor.Tensor, all bool) {
+	got, err, panicked := c.capture(k, image, followed.symbols(), s, func() (list []*tensor.Tensor, all bool) {
 		replay, list, why = image.Diff()
 		return list, why == nil
 	}, func(got *lazy.Captured) lazy.Opening {
 		numbers = opening(near, image, open, followed, got)
 		return numbers.opening()
 	})
-	if err != nil {
-		c.fails(k, image, err)
+	if c.ended(b, k, image, panicked, err) {
 		return
 	}
 	c.captures.Add(1)
@@ -94,6 +94,46 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	default:
 		r.got.Results = nil
 		b.add(c, r)
+	}
+}
+
+// capture runs a call under a session. panicked is what the call has panicked with, where it has left no trace but in the memory that was
+// walked: eager code may do what a session refuses.
+func (c *core) capture(k *call, image *state.Image, symbols [][]int, s *lazy.Session, found func() ([]*tensor.Tensor, bool), open func(*lazy.Captured) lazy.Opening) (got *lazy.Captured, err error, panicked any) {
+	again := false
+	defer func() {
+		if again {
+			panicked = recover()
+		}
+	}()
+	got, err = s.Capture(lazy.Code{Data: image.Data(), Frozen: image.Frozen(), Symbols: symbols, Run: k.run, Found: found, Open: open, Again: func() bool {
+		again = c.repeats(image)
+		return again
+	}})
+	return got, err, nil
+}
+
+// ended runs a call again that a session has not ended. It reports whether there was anything of the kind.
+func (c *core) ended(b *bucket, k *call, image *state.Image, panicked any, err error) bool {
+	switch {
+	case panicked != nil:
+		c.unrecorded(b, k, image, panicked)
+	case err != nil:
+		c.fails(k, image, err)
+	}
+	return panicked != nil || err != nil
+}
+
+// unrecorded runs a call again that has panicked under a session. Where it does so again, that is its end.
+func (c *core) unrecorded(b *bucket, k *call, image *state.Image, panicked any) {
+	image.Restore()
+	k.clear()
+	k.run()
+	why := &state.Refusal{Why: fmt.Sprint("it panics where its calls are recorded: ", panicked)}
+	c.plains.Add(1)
+	c.refuse(b, why)
+	if c.opts.strict {
+		panic(c.notRecorded(why))
 	}
 }
 

@@ -94,9 +94,9 @@ type capture struct {
 	why    string
 	at     diag.Pos
 
-	// Of Lend:
-	flushes int
-	again   func() bool
+	again  func() bool // whether code that has panicked is run another time; nil for never
+
+	flushes int // of Lend
 }
 
 // refuse notes why no graph stands for the run: the first reason counts. It does nothing outside of
@@ -114,27 +114,36 @@ func (k *capture) met(m *memory) {
 	}
 }
 
-// Capture runs code and makes a graph of what it computes. data are eager tensors that belong to
-// the session meanwhile, each once; frozen are those that a graph may take for constants, and that
-// stay eager. found, called after the code, returns tensors that the code made; all tells that it leaves
-// no other that outlives the run. Where it may, no graph stands for the run, and all that the code made
-// is computed. When Capture returns, all are eager tensors with their values, and the data tensors hold
-// what was written to them.
-//
-// symbols has, by data tensor and axis, the number of a symbol from 1 whose ways through the code are followed, 0 for a size that is a
-// number; nil where all are. open, which may be nil, is called when Calls and Leaves are known, and says which numbers of them are inputs.
+// Code is code whose calls Capture makes a graph of.
+type Code struct {
+	Data    []*tensor.Tensor // eager tensors that belong to the session meanwhile, each once
+	Frozen  []*tensor.Tensor // those that a graph may take for constants, and that stay eager
+	Symbols [][]int          // by data tensor and axis: the number of a symbol from 1 whose ways through the code are followed, 0 for a size that is a number; nil where all are
+	Run     func()           // the code itself
+
+	// Found, called after the code, returns tensors that the code made; all tells that it leaves no other that outlives the run.
+	Found func() (list []*tensor.Tensor, all bool)
+	// Open, which may be nil, is called when Calls and Leaves are known, and says which numbers of them are inputs.
+	Open func(*Captured) Opening
+	// Again, which may be nil, tells after a panic that the code will be run another time.
+	Again func() bool
+}
+
+// Capture runs code and makes a graph of what it computes. Where tensors that nobody has found may outlive the run, no
+// graph stands for it, and all that the code made is computed. When Capture returns, all are eager tensors with their
+// values, and the data tensors hold what was written to them.
 //
 // An error is one of the computation: data tensors are as they were then. A panic of the code
-// passes on.
-func (s *Session) Capture(data, frozen []*tensor.Tensor, symbols [][]int, code func(), found func() (list []*tensor.Tensor, all bool), open func(*Captured) Opening) (c *Captured, err error) {
-	k := &capture{start: array.Now(), data: data, number: map[*place]int{}, frozen: map[any]bool{}}
-	for _, x := range frozen {
+// passes on. What it has written to data tensors before is kept, unless it will be run again.
+func (s *Session) Capture(code Code) (c *Captured, err error) {
+	k := &capture{start: array.Now(), data: code.Data, number: map[*place]int{}, frozen: map[any]bool{}, again: code.Again}
+	for _, x := range code.Frozen {
 		k.frozen[x.ID()] = true
 	}
-	if s.follow = newFollow(symbols, data); s.follow != nil {
+	if s.follow = newFollow(code.Symbols, code.Data); s.follow != nil {
 		defer func() { s.follow.over = true }()
 	}
-	return s.borrow(k, code, found, open)
+	return s.borrow(k, code.Run, code.Found, code.Open)
 }
 
 // borrow runs the code of a capture, which has the data tensors meanwhile.

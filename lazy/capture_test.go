@@ -21,7 +21,7 @@ func captured(t *testing.T, data, frozen []*tensor.Tensor, code func() []*tensor
 	s := lazy.New(lazy.Options{})
 	defer s.Close()
 	var made []*tensor.Tensor
-	c, err := s.Capture(data, frozen, nil, func() { made = code() }, func() ([]*tensor.Tensor, bool) { return made, true }, nil)
+	c, err := s.Capture(lazy.Code{Data: data, Frozen: frozen, Run: func() { made = code() }, Found: func() ([]*tensor.Tensor, bool) { return made, true }})
 	require.NoError(t, err)
 	for _, x := range append(append(made, data...), frozen...) {
 		require.Nil(t, x.Engine(), "all are eager in the end")
@@ -90,11 +90,11 @@ func TestCaptureOfMistakes(t *testing.T) {
 	defer s.Close()
 	x, at := numbers(1, 2), tensor.FromSlice([]int64{9})
 	var made *tensor.Tensor
-	_, err := s.Capture([]*tensor.Tensor{x, at}, nil, nil, func() { x.AddScalarInPlace(1); made = x.IndexSelect(at, 0) }, func() ([]*tensor.Tensor, bool) { return []*tensor.Tensor{made}, true }, nil)
+	_, err := s.Capture(lazy.Code{Data: []*tensor.Tensor{x, at}, Run: func() { x.AddScalarInPlace(1); made = x.IndexSelect(at, 0) }, Found: func() ([]*tensor.Tensor, bool) { return []*tensor.Tensor{made}, true }})
 	require.ErrorContains(t, err, "capture_test.go:")
 	require.Equal(t, []float32{1, 2}, tensor.Data[float32](x), "nothing is written")
 	require.Panics(t, func() {
-		_, _ = s.Capture([]*tensor.Tensor{x}, nil, nil, func() { x.AddScalarInPlace(1); panic("stop") }, func() ([]*tensor.Tensor, bool) { return nil, true }, nil)
+		_, _ = s.Capture(lazy.Code{Data: []*tensor.Tensor{x}, Run: func() { x.AddScalarInPlace(1); panic("stop") }, Found: func() ([]*tensor.Tensor, bool) { return nil, true }})
 	})
 	require.Nil(t, x.Engine())
 	require.Equal(t, []float32{2, 3}, tensor.Data[float32](x), "what was written before a panic is there")
@@ -140,7 +140,7 @@ func TestCapture_whatNobodyFinds(t *testing.T) {
 				}
 			}
 			capture := func() {
-				c, err := s.Capture([]*tensor.Tensor{x}, nil, nil, func() { run(x) }, func() ([]*tensor.Tensor, bool) { return nil, false }, nil)
+				c, err := s.Capture(lazy.Code{Data: []*tensor.Tensor{x}, Run: func() { run(x) }, Found: func() ([]*tensor.Tensor, bool) { return nil, false }})
 				require.NoError(t, err)
 				require.Equal(t, "a tensor that the code made may stay where no walk leads", c.Why)
 			}

@@ -104,8 +104,12 @@ func (b *Batch) command(folder string, args ...string) ([]judge.Verdict, error) 
 func cut(s string) string { return s[:min(len(s), 6000)] }
 
 func (b *Batch) tool(name string, args ...string) ([]byte, error) {
+	return b.toolIn(b.Dir, name, args...)
+}
+
+func (b *Batch) toolIn(dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.Command(name, args...)
-	cmd.Dir = b.Dir
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "CGO_ENABLED=0")
 	return cmd.CombinedOutput()
 }

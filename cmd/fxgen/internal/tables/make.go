@@ -125,16 +125,20 @@ func (m *maker) analysed(ctx context.Context, p *effects.Loaded, bare []byte) ([
 			return nil, err
 		}
 	}
+	var errs diag.List
 	for _, x := range m.targets {
 		s, err := m.summary(p, x, a)
-		if err != nil {
-			return nil, err
+		if errs.Add(err); err != nil {
+			continue
 		}
 		t.list = append(t.list, s)
 		t.code.Lines = t.code.Lines || x.maker || len(s.Bodies)+len(s.Tells) > 0
 		for _, path := range s.Packages {
 			seen[path] = true
 		}
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
 	}
 	files, err := m.code(p, t, seen)
 	if err != nil {

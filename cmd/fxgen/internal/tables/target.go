@@ -99,10 +99,14 @@ func (t *target) check(m *maker, own *types.Signature) error {
 	if t.maker && t.pkg.Path() != m.pkg.PkgPath {
 		return t.bad(t.pkg.Path()+"."+t.name+" stands for a function literal, whose closures only code in its package knows", "generate the file in its package")
 	}
+	name := t.name
+	if t.maker {
+		name = t.what(m)
+	}
 	for _, tuple := range []*types.Tuple{t.sig.Params(), t.sig.Results()} {
 		for v := range tuple.Variables() {
 			if s := m.hidden(v.Type()); s != "" {
-				return t.bad(t.what(m)+" takes or returns a "+s+", which code in package "+m.pkg.Name+" cannot name", "write a function of types that have names, and compile that")
+				return t.bad(name+" takes or returns a "+s+", which code in package "+m.pkg.Name+" cannot name", "write a function of types that have names, and compile that")
 			}
 		}
 	}

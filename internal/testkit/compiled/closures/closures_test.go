@@ -100,6 +100,7 @@ var rows = []row{
 	one("logged", func(w *world) func(*tt) *tt { return NewLogged(w.M, true) }, with(CompileNewLogged), 0, 0),
 	one("local", func(w *world) func(*tt) *tt { return NewLocal(w.M, 2, 1) }, with(CompileNewLocal), 1, 5),
 	one("rebound", func(w *world) func(*tt) *tt { return NewRebound(w.M, 0) }, with(CompileNewRebound), 1, 5),
+	one("looks", func(w *world) func(*tt) *tt { return NewLooks(w.M) }, with(CompileNewLooks), 1, 5),
 }
 
 // changes are done between calls, to the world of each.
@@ -208,8 +209,9 @@ func TestInlinedMakers(t *testing.T) {
 		same(t, f(w.X), CompileNewStep(f, compile.Strict()).Call(w.X))
 	}
 	for i := range 3 {
-		f := NewStep(w.M, float32(i)+2)
+		f, g := NewStep(w.M, float32(i)+2), NewRebound(w.M, float64(i))
 		same(t, f(w.X), CompileNewStep(f, compile.Strict()).Call(w.X))
+		same(t, g(w.X), CompileNewRebound(g, compile.Strict()).Call(w.X))
 	}
 }
 

@@ -4,4 +4,4 @@
 // The constructors are generated.
 package closures
 
-//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go NewStep NewMixed NewCounter NewChecked Model.Stepper Plain NewNested NewCalls NewLogged NewLocal NewRebound
+//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go NewStep NewMixed NewCounter NewChecked Model.Stepper Plain NewNested NewCalls NewLogged NewLocal NewRebound NewLooks
