@@ -94,7 +94,7 @@ type capture struct {
 	why    string
 	at     diag.Pos
 
-	again  func() bool // whether code that has panicked is run another time; nil for never
+	again func() bool // whether code that has panicked is run another time; nil for never
 
 	flushes int // of Lend
 }
