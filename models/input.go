@@ -33,7 +33,7 @@ type (
 	// Fixed is one value everywhere.
 	Fixed struct{ Number float64 }
 	// ForcedTokens are scores [T, N, V] that force what is written: 1e6 at token Tokens[n][t]
-	// of step t and text n, token 0 after the last one, and 0 elsewhere.
+	// of step t and text n, token 0 after the last one and in texts without any, and 0 elsewhere.
 	ForcedTokens struct{ Tokens [][]int }
 	// Set overwrites slabs of another rule's elements.
 	Set struct {
@@ -82,8 +82,8 @@ func (r Fixed) Value(float64, []int, []int) float64 { return r.Number }
 // Value implements InputRule.
 func (r ForcedTokens) Value(_ float64, at, _ []int) float64 {
 	token := 0
-	if text := r.Tokens[at[1]]; at[0] < len(text) {
-		token = text[at[0]]
+	if t, n := at[0], at[1]; n < len(r.Tokens) && t < len(r.Tokens[n]) {
+		token = r.Tokens[n][t]
 	}
 	if at[2] == token {
 		return 1e6

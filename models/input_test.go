@@ -100,3 +100,14 @@ func ExampleLookup() {
 	fmt.Println(m.Name, m.Inputs[0].Type, nn.Run(net, x).Shape(), nn.NumParameters(net))
 	// Output: mlp f32[N,784] [2 10] 669706
 }
+
+// Texts that no tokens are given for end at once.
+func TestForcedTokens(t *testing.T) {
+	r := models.ForcedTokens{Tokens: [][]int{{2, 1}}}
+	require.Equal(t, 1e6, r.Value(0, []int{0, 0, 2}, nil))
+	require.Equal(t, 1e6, r.Value(0, []int{1, 0, 1}, nil))
+	require.Zero(t, r.Value(0, []int{1, 0, 2}, nil))
+	require.Equal(t, 1e6, r.Value(0, []int{2, 0, 0}, nil))
+	require.Equal(t, 1e6, r.Value(0, []int{0, 1, 0}, nil))
+	require.Zero(t, r.Value(0, []int{0, 1, 2}, nil))
+}

@@ -30,4 +30,4 @@ var quick = []string{"mlp", "resnet18", "shufflenet_v2_x1_0", "blockdrop", "unet
 
 // evaluated are the networks small enough to be computed on every change by XLA and by the
 // evaluator of its programs.
-var evaluated = []string{"mlp", "attn_decoder", "wordseg", "dlrm"}
+var evaluated = []string{"mlp", "attn_decoder", "greedy_decoder", "wordseg", "dlrm"}
