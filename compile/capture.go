@@ -38,7 +38,7 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed})
 	defer s.Close()
 	var replay *state.Replay
-	got, err, panicked := c.capture(k, image, followed.symbols(), s, func() (list []*tensor.Tensor, all bool) {
+	got, panicked, err := c.capture(k, image, followed.symbols(), s, func() (list []*tensor.Tensor, all bool) {
 		replay, list, why = image.Diff()
 		return list, why == nil
 	}, func(got *lazy.Captured) lazy.Opening {
@@ -99,7 +99,7 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 
 // capture runs a call under a session. panicked is what the call has panicked with, where it has left no trace but in the memory that was
 // walked: eager code may do what a session refuses.
-func (c *core) capture(k *call, image *state.Image, symbols [][]int, s *lazy.Session, found func() ([]*tensor.Tensor, bool), open func(*lazy.Captured) lazy.Opening) (got *lazy.Captured, err error, panicked any) {
+func (c *core) capture(k *call, image *state.Image, symbols [][]int, s *lazy.Session, found func() ([]*tensor.Tensor, bool), open func(*lazy.Captured) lazy.Opening) (got *lazy.Captured, panicked any, err error) {
 	again := false
 	defer func() {
 		if again {
@@ -110,7 +110,7 @@ func (c *core) capture(k *call, image *state.Image, symbols [][]int, s *lazy.Ses
 		again = c.repeats(image)
 		return again
 	}})
-	return got, err, nil
+	return got, nil, err
 }
 
 // ended runs a call again that a session has not ended. It reports whether there was anything of the kind.

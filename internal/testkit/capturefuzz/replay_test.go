@@ -1,7 +1,6 @@
 package capturefuzz
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,7 +34,7 @@ func TestReplays(t *testing.T) {
 		require.Len(t, list, len(b.Programs))
 		for _, v := range list {
 			if sum.Add(v); v.Detail != "" {
-				t.Error(fmt.Sprintf("seed %d, %s: %s\n%s", b.Programs[v.ID].Seed, v.Way, v.Detail, b.Programs[v.ID].Replayed()))
+				t.Errorf("seed %d, %s: %s\n%s", b.Programs[v.ID].Seed, v.Way, v.Detail, b.Programs[v.ID].Replayed())
 			}
 		}
 	}
