@@ -61,7 +61,7 @@ var papers = []paper{
 			[]string{resultGroup + "/W32_bert_base_7_tokens"}, "CPU, random weights: BERT; the session and the plan are columns", ""},
 		{"W32", "8 models, batches 1 and 16, by eager and by other ways to capture", "up to 2.93, in the mean 1.73 times as fast as eager", nil, "CPU, random weights, batch 1", ""},
 		{"W36", "where the time of the first call and of later ones goes", "guards 2 %; the first call 2.91 s to analyse, a quarter of the compiler's time", nil, "CPU: the same networks; what a call does besides running its graph: guard, inputs, results", ""},
-		{"W37", "15 sizes of a batch, 15 lengths of a text", "one graph each, 1.06 to 2.05 by Dynamo", nil, "CPU: records, since each size is one of its own", ""},
+		{"W37", "15 sizes of a batch, 15 lengths of a text", "one graph each, 1.06 to 2.05 by Dynamo", nil, "CPU: the first three sizes have records of their own, one record serves all later ones", ""},
 		{"W38", "control flow on data: an LSTM, BlockDrop", "up to 11.59 by Dynamo", nil, "CPU: the LSTM is one operator, whose length is a size; BlockDrop is not among the networks here", ""},
 	}},
 }
