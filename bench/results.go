@@ -88,7 +88,7 @@ var papers = []paper{
 		{"W34", "graphs of the eight networks of W32", "LazyTensor 44 of the quantised network, 2 of ALIGN, 1 of the others; TorchScript 20.54 in the mean, Dynamo 24.88; MagPy 1", nil, "exact", "", nil},
 		{"W35", "programs of a public collection", "1112 of 1191 static ones captured, none wrong", nil, "CPU: a corpus of our own in the paper's classes of failures, [compile-cases.md](compile-cases.md)", "", nil},
 		{"W36", "where the time of the first call and of later ones goes", "guards 2 %; the first call 2.91 s to analyse, a quarter of the compiler's time", nil, "CPU: the same networks; what a call does besides running its graph: guard, inputs, results", "", nil},
-		{"W37", "15 sizes of a batch, 15 lengths of a text", "one graph each, 1.06 to 2.05 by Dynamo", nil, "CPU: records, since each size is one of its own", "", nil},
+		{"W37", "15 sizes of a batch, 15 lengths of a text", "one graph each, 1.06 to 2.05 by Dynamo", nil, "CPU: the first three sizes have records of their own, one record serves all later ones", "", nil},
 		{"W38", "control flow on data: an LSTM, BlockDrop", "up to 11.59 by Dynamo", nil, "CPU: the LSTM is one operator, whose length is a size; BlockDrop is not among the networks here", "", nil},
 	}},
 	{"torchfx", "torch.fx", "Reed et al., torch.fx: practical program capture and transformation for deep learning in Python, MLSys 2022.", "Xeon 6138, V100", false, []workload{

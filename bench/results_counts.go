@@ -394,61 +394,6 @@ func guardsOf(c *Case) ([]Count, error) {
 	}, nil
 }
 
-// records counts the records of a network for inputs of several sizes, each three times.
-func records(m *models.Model, sizes []map[string]int) (n, hits int, err error) {
-	w, err := openNetwork(m, sizes[0])
-	if err != nil {
-		return 0, 0, err
-	}
-	f, err := nets.New(w.module, compile.Strict())
-	if err != nil {
-		return 0, 0, err
-	}
-	defer f.Close()
-	for _, dims := range sizes {
-		var x []*tensor.Tensor
-		for _, v := range m.Inputs {
-			in, err := models.SyntheticInput(v, seed, dims)
-			if err != nil {
-				return 0, 0, err
-			}
-			x = append(x, in)
-		}
-		for range 3 {
-			f.Call(x...)
-		}
-	}
-	s := f.Stats()
-	return s.Records, s.Hits, nil
-}
-
-// countSizes counts records of networks whose inputs differ in one size: W37.
-func countSizes() (list []Count, err error) {
-	shallow := models.BertBase
-	shallow.NumLayers = 1
-	bert := *models.Lookup("bert_base")
-	bert.New = func() any { return models.NewBert(shallow) }
-	var batches, lengths []int
-	for n := range 15 {
-		batches, lengths = append(batches, 2+n), append(lengths, 32+16*n)
-	}
-	for _, v := range []struct {
-		name  string
-		m     *models.Model
-		sizes []map[string]int
-	}{
-		{"resnet18 28x28, 15 batches: ", small28("resnet18"), sizesOf(nil, "N", batches...)},
-		{"bert of one layer, 15 lengths: ", &bert, sizesOf(map[string]int{"N": 1}, "S", lengths...)},
-	} {
-		n, hits, err := records(v.m, v.sizes)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, Count{v.name + "records", float64(n)}, Count{"hits of 45 calls", float64(hits)})
-	}
-	return list, nil
-}
-
 // countSteps counts records of the LSTM for 8 lengths: W38.
 func countSteps() ([]Count, error) {
 	n, hits, err := records(models.Lookup("lstm_10x256"), sizesOf(map[string]int{"N": 1}, "T", 16, 32, 48, 64, 80, 96, 112, 128))

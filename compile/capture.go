@@ -85,15 +85,21 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	switch {
 	case differs != "":
 		c.distrust(b, differs)
-	case fits != nil:
-	case why != nil:
-		c.refuse(b, why)
-		if c.opts.strict {
-			panic(c.notRecorded(why))
-		}
-	default:
+	case fits == nil:
+		c.keep(b, r, why)
+	}
+}
+
+// keep adds the record of a call, or notes why there is none.
+func (c *core) keep(b *bucket, r *record, why *state.Refusal) {
+	if why == nil {
 		r.got.Results = nil
 		b.add(c, r)
+		return
+	}
+	c.refuse(b, why)
+	if c.opts.strict {
+		panic(c.notRecorded(why))
 	}
 }
 

@@ -60,7 +60,8 @@ type Symbolic interface {
 }
 
 // Follower is an Engine that knows every size and, while it follows sizes, sees whether a program does anything with
-// them except to give them to operators, with arithmetic of [Size] on the way.
+// them except to give them to operators, with arithmetic of [Size] on the way. It stands apart because
+// only an engine whose graphs are run again for other sizes has to see that.
 type Follower interface {
 	Engine
 	// Following reports whether sizes are followed. Where they are not, sizes are numbers.

@@ -185,4 +185,3 @@ func resident() float64 {
 	}
 	return 0
 }
-

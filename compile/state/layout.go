@@ -29,7 +29,9 @@ type layout struct {
 
 // covers reports whether a layout has the words of another one of the same type.
 func (l *layout) covers(o *layout) bool {
-	return l == o || slices.EqualFunc(l.cells, o.cells, func(a, b cell) bool { return a.off == b.off && a.access&^Load == b.access&^Load })
+	return l == o || slices.EqualFunc(l.cells, o.cells, func(a, b cell) bool {
+		return a.off == b.off && a.access&^Load == b.access&^Load && (a.number == nil || a.number == b.number)
+	})
 }
 
 // Schema is a table with the types of a program.
@@ -102,7 +104,18 @@ func (s *Schema) listed(t reflect.Type, elem *Elem) *layout {
 	if elem == nil {
 		elem = &Elem{}
 	}
-	return s.layout(t, s.within(t, elem.Access&(Load|Store|Adds)), elem.Line)
+	l := s.layout(t, s.within(t, elem.Access&(Load|Store|Adds)), elem.Line)
+	return l.numbered(t, s.numbers[[2]string{elem.Type, elementName}])
+}
+
+// numbered is the layout of a word that the table lists as a number; n is nil for one that it does not.
+func (l *layout) numbered(t reflect.Type, n *Number) *layout {
+	if n == nil || kinds[t.Kind()] == "" || len(l.cells) != 1 {
+		return l
+	}
+	c := l.cells[0]
+	c.number = n
+	return &layout{cells: []cell{c}, size: l.size}
 }
 
 // within is the access to all parts of an element or global. Those that are structs are listed
@@ -155,6 +168,7 @@ func (b *builder) add(t reflect.Type, off uintptr, a Access, name, line string) 
 	case t.Kind() == reflect.Struct:
 		b.fields(t, off, a, name, line)
 	case t.Kind() == reflect.Array:
+		whole := a
 		if e := b.s.elems[nameOf(t)]; e != nil {
 			in := b.s.within(t, e.Access&(Load|Store|Adds))
 			if line = e.Line; a != 0 { // the numbers themselves are read
@@ -164,6 +178,9 @@ func (b *builder) add(t reflect.Type, off uintptr, a Access, name, line string) 
 		}
 		for i := range t.Len() {
 			b.add(t.Elem(), off+uintptr(i)*t.Elem().Size(), a, name+"["+strconv.Itoa(i)+"]", line)
+			if whole == 0 && a != 0 {
+				b.number(t.Elem(), nameOf(t), elementName)
+			}
 		}
 	case a != 0:
 		b.word(t, off, a, name, line)

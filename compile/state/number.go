@@ -6,12 +6,15 @@ import (
 	"unsafe"
 )
 
-// Number is a field or an argument of which all that code does is to compute with it and constants, and to give
-// the result to an operator as a number: nothing else depends on it.
+// Number is a field, an argument, a variable or the elements of a type, of which all that code does is to compute with it and constants,
+// and to give the result to an operator as a number: nothing else depends on it.
 type Number struct {
-	Type, Name string // of the field; Type is "" for an argument
+	Type, Name string // of the field, or of the elements, whose name is "[]"; Type is "" for an argument and for a variable
 	Exprs      []Expr // what operators are given, each once
 }
+
+// elementName is the name of elements.
+const elementName = "[]"
 
 // Expr is what code computes with a number, step by step.
 type Expr []Term

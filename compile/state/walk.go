@@ -118,7 +118,7 @@ func (m *Image) step(s step) { m.steps = append(m.steps, s) }
 func (m *Image) global(g *Global) {
 	p := reflect.ValueOf(g.Ptr)
 	t := p.Type().Elem()
-	lay := m.s.listed(t, &Elem{Access: g.Access, Line: g.Line})
+	lay := m.s.listed(t, &Elem{Access: g.Access, Line: g.Line}).numbered(t, m.s.numbers[[2]string{"", g.Name}])
 	o := m.add(&object{ptr: p.UnsafePointer(), typ: t, n: 1, size: t.Size(), lay: lay, held: true, path: g.Name})
 	m.step(step{op: opGlobal, dst: o.reg, p: o.ptr, path: o.path})
 }

@@ -31,12 +31,12 @@ type facts struct {
 	observes []spot
 	inPlace  []Place
 	sizes    []Place
-	compares bool // two interfaces, which reads what both hold
-	uses     map[fieldKey]int
-	adds     map[fieldKey]bool   // whose every use is x += e
-	given    map[fieldKey][]Expr // whose every use is a number of an operator; nil where it is not
-	sets     map[word]bool       // of which the function makes values by itself
-	at       *ssa.BasicBlock     // that is being looked at
+	compares bool              // two interfaces, which reads what both hold
+	uses     map[any]int       // accesses of fields and variables, loads and stores of elements
+	adds     map[fieldKey]bool // whose every use is x += e
+	given    given             // whose every use is a number of an operator; nil where it is not
+	sets     map[word]bool     // of which the function makes values by itself
+	at       *ssa.BasicBlock   // that is being looked at
 }
 
 // fieldKey identifies a field of a struct type.
@@ -78,7 +78,8 @@ func (p *Loaded) of(fn *ssa.Function) *facts {
 		f.unknown(fn.Pos(), "a call of "+fn.String(), "its code is not Go, or is not loaded")
 		return f
 	}
-	f.skip = p.panics(fn)
+	p.dead(fn.Blocks[0])
+	f.skip = p.dying[fn]
 	for _, b := range fn.Blocks {
 		if f.skip[b] || b == fn.Recover {
 			continue
@@ -97,8 +98,8 @@ func (p *Loaded) of(fn *ssa.Function) *facts {
 
 func (p *Loaded) empty(fn *ssa.Function) *facts {
 	return &facts{p: p, fn: fn, fields: map[fieldKey]Access{}, elems: map[string]Access{}, globals: map[*ssa.Global]Access{},
-		lines: map[any]string{}, kinds: map[string]types.Type{}, uses: map[fieldKey]int{}, adds: map[fieldKey]bool{},
-		sets: map[word]bool{}, given: map[fieldKey][]Expr{}}
+		lines: map[any]string{}, kinds: map[string]types.Type{}, uses: map[any]int{}, adds: map[fieldKey]bool{},
+		sets: map[word]bool{}, given: given{}}
 }
 
 func (f *facts) line(pos token.Pos) string {

@@ -218,11 +218,15 @@ func (f *facts) elem(t types.Type, a Access, pos token.Pos) {
 	f.name(t)
 	k := TypeName(t)
 	f.elems[k] |= a
+	if a&(Load|Store) != 0 {
+		f.uses[k]++
+	}
 	f.first(k, pos)
 }
 
 func (f *facts) global(g *ssa.Global, a Access, pos token.Pos) {
 	f.globals[g] |= a
+	f.uses[g]++
 	f.first(g, pos)
 	f.name(pointee(g.Type()))
 }

@@ -11,12 +11,27 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// Number is a field, or a parameter of the function, of which all that code does is to compute with it and constants,
+// Element is the Name of a Number that is the elements of a type.
+const Element = "[]"
+
+// Number is a field, a variable, the elements of a type, or a parameter of the function, of which all that code does is to compute with it and constants,
 // and to give the result to an operator as a number. Nothing else depends on it: no branch, no store, no length.
 type Number struct {
-	Type, Name string // of the field; Type is "" for a parameter
-	Param      int    // of the function, its receiver first
+	Type, Name string // of the field; Type is "" for a parameter and for a variable, which has its path in Name
+	Param      int    // of the function, its receiver first; -1 for any other word
 	Exprs      []Expr // what operators are given, each once
+}
+
+func (n Number) text() string {
+	switch {
+	case n.Name == Element:
+		return "elements of " + Short(n.Type)
+	case n.Type != "":
+		return Short(n.Type) + "." + n.Name
+	case n.Param < 0:
+		return Short(n.Name)
+	}
+	return n.Name
 }
 
 // Expr is the arithmetic that is done with a number, in this order.
@@ -30,10 +45,42 @@ type Term struct {
 	Left bool   // the constant is the left operand
 }
 
-// numbers finds the fields that are numbers as far as the function goes.
+// given are the words of which all that a function does is to give them to operators: of fields by their keys, of variables by
+// these, of elements by the names of the types that have them.
+type given map[any][]Expr
+
+// add enters what another function does; a word is a number where all functions agree.
+func (g given) add(k any, exprs []Expr) {
+	if old, met := g[k]; exprs == nil || met && old == nil {
+		g[k] = nil
+	} else {
+		g[k] = append(old, exprs...)
+	}
+}
+
+// wordOf is the key of the word at an address, nil for what is none.
+func (f *facts) wordOf(addr ssa.Value) any {
+	switch v := addr.(type) {
+	case *ssa.FieldAddr:
+		if !f.fresh(v) {
+			return keyOf(pointee(v.X.Type()), v.Field)
+		}
+	case *ssa.Global:
+		if !f.record(v) {
+			return v
+		}
+	case *ssa.IndexAddr:
+		if !f.fresh(v) {
+			return TypeName(indexed(v))
+		}
+	}
+	return nil
+}
+
+// numbers finds the words that are numbers as far as the function goes.
 func (f *facts) numbers() {
-	found := map[fieldKey]int{}
-	exprs := map[fieldKey][]Expr{}
+	found := map[any]int{}
+	exprs := map[any][]Expr{}
 	for _, b := range f.fn.Blocks {
 		if f.skip[b] || b == f.fn.Recover {
 			continue
@@ -43,12 +90,11 @@ func (f *facts) numbers() {
 			if !ok || load.Op != token.MUL {
 				continue
 			}
-			at, ok := load.X.(*ssa.FieldAddr)
-			if !ok || f.fresh(at) {
+			k := f.wordOf(load.X)
+			if k == nil {
 				continue
 			}
-			if list, ok := f.flow(load); ok {
-				k := keyOf(pointee(at.X.Type()), at.Field)
+			if list, ok := f.p.flow(load); ok {
 				found[k]++
 				exprs[k] = append(exprs[k], list...)
 			}
@@ -71,35 +117,93 @@ func distinct(list []Expr) (all []Expr) {
 }
 
 // flow follows a number to the operators that it is given to. ok is false where it goes anywhere else.
-func (f *facts) flow(v ssa.Value) (all []Expr, ok bool) {
+func (p *Loaded) flow(v ssa.Value) (all []Expr, ok bool) {
 	if numeric(v.Type()) == "" {
 		return nil, false
 	}
-	return all, f.follow(v, nil, &all)
+	w := flow{p: p}
+	ok = w.follow(v, nil)
+	return w.all, ok
 }
 
-func (f *facts) follow(v ssa.Value, e Expr, all *[]Expr) bool {
+// flow is a way of a number through functions.
+type flow struct {
+	p     *Loaded
+	calls []*ssa.Call // by which the number has come into a function
+	all   []Expr
+}
+
+// maxCalls is the most functions that a number is followed into, one within another.
+const maxCalls = 8
+
+func (w *flow) follow(v ssa.Value, e Expr) bool {
 	for _, r := range *v.Referrers() {
-		if f.skip[r.Block()] { // a call that panics leaves no record
+		if w.p.dead(r.Block()) { // a call that panics leaves no record
 			continue
 		}
 		switch r := r.(type) {
 		case *ssa.DebugRef:
 			continue
 		case *ssa.Call:
-			if !takes(r, v) {
+			if takes(r, v) {
+				w.all = append(w.all, slices.Clone(e))
+			} else if !w.into(r, v, e) {
 				return false
 			}
-			*all = append(*all, slices.Clone(e))
+			continue
+		case *ssa.Return:
+			if !w.back(r, v, e) {
+				return false
+			}
 			continue
 		case *ssa.MakeInterface, *ssa.ChangeType:
-			if !f.follow(r.(ssa.Value), e, all) {
+			if !w.follow(r.(ssa.Value), e) {
 				return false
 			}
 			continue
 		}
 		t, ok := termOf(r, v)
-		if !ok || t.rounds() && slices.ContainsFunc(e, Term.rounds) || !f.follow(r.(ssa.Value), append(slices.Clone(e), t), all) {
+		if !ok || t.rounds() && slices.ContainsFunc(e, Term.rounds) || !w.follow(r.(ssa.Value), append(slices.Clone(e), t)) {
+			return false
+		}
+	}
+	return true
+}
+
+// into follows an argument into a function of which the code is known.
+func (w *flow) into(c *ssa.Call, v ssa.Value, e Expr) bool {
+	fn := c.Call.StaticCallee()
+	if fn == nil || len(fn.Blocks) == 0 || w.p.trusted[pathOf(fn)] || len(c.Call.Args) != len(fn.Params) || len(w.calls) == maxCalls ||
+		slices.ContainsFunc(w.calls, func(o *ssa.Call) bool { return o.Call.StaticCallee() == fn }) {
+		return false
+	}
+	w.calls = append(w.calls, c)
+	defer func() { w.calls = w.calls[:len(w.calls)-1] }()
+	for i, a := range c.Call.Args {
+		if a == v && !w.follow(fn.Params[i], e) {
+			return false
+		}
+	}
+	return true
+}
+
+// back follows a result to the call by which the number has come.
+func (w *flow) back(r *ssa.Return, v ssa.Value, e Expr) bool {
+	n := len(w.calls)
+	if n == 0 {
+		return false
+	}
+	c := w.calls[n-1]
+	w.calls = w.calls[:n-1]
+	defer func() { w.calls = append(w.calls, c) }()
+	if len(r.Results) == 1 {
+		return w.follow(c, e)
+	}
+	for _, x := range *c.Referrers() {
+		if w.p.dead(x.Block()) {
+			continue
+		}
+		if x, ok := x.(*ssa.Extract); !ok || r.Results[x.Index] == v && !w.follow(x, e) {
 			return false
 		}
 	}
@@ -206,26 +310,54 @@ func takesNumber(p *types.Var) bool {
 
 // parameters finds the parameters of the root that are numbers.
 func (w *walk) parameters() (list []Number) {
-	root := w.p.of(w.root)
 	for fn := range w.seen {
 		if slices.ContainsFunc(w.p.of(fn).calls, func(c called) bool { return c.fn == w.root }) { // other code gives them, too
 			return nil
 		}
 	}
 	for i, v := range w.root.Params {
-		if exprs, ok := root.flow(v); ok && len(exprs) > 0 {
+		if exprs, ok := w.p.flow(v); ok && len(exprs) > 0 {
 			list = append(list, Number{Name: v.Name(), Param: i, Exprs: distinct(exprs)})
 		}
 	}
 	return list
 }
 
-// numbers lists the fields and parameters that are numbers.
-func (w *walk) numbers() (list []Number) {
-	for k, exprs := range w.all.given {
-		if w.all.fields[k] == Load && w.all.uses[k] == 0 && len(exprs) > 0 {
-			list = append(list, Number{Type: k.owner, Name: k.name, Exprs: distinct(exprs)})
+// numbers lists the words that are numbers.
+func (w *walk) numbers(globals []Global) (list []Number) {
+	a := w.all
+	for k, exprs := range a.given {
+		if len(exprs) == 0 || a.uses[k] > 0 {
+			continue
 		}
+		n := Number{Param: -1, Exprs: distinct(exprs)}
+		switch k := k.(type) {
+		case fieldKey:
+			if n.Type, n.Name = k.owner, k.name; a.fields[k] != Load {
+				continue
+			}
+		case *ssa.Global:
+			n.Name = k.Pkg.Pkg.Path() + "." + k.Name()
+			if !slices.ContainsFunc(globals, func(g Global) bool { return g.Name == n.Name && g.Access == Load }) {
+				continue
+			}
+		case string:
+			if n.Type, n.Name = k, Element; a.elems[k]&^Len != Load || w.otherName(k) {
+				continue
+			}
+		}
+		list = append(list, n)
 	}
 	return append(list, w.parameters()...)
+}
+
+// otherName reports whether the memory of elements may be met under another type.
+func (w *walk) otherName(k string) bool {
+	t := w.all.kinds[k]
+	for o := range w.all.elems {
+		if o != k && types.Identical(w.all.kinds[o].Underlying(), t.Underlying()) {
+			return true
+		}
+	}
+	return false
 }

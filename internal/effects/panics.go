@@ -29,6 +29,16 @@ func (p *Loaded) panics(fn *ssa.Function) map[*ssa.BasicBlock]bool {
 	return found
 }
 
+// dead reports whether all ways from a block lead to a panic.
+func (p *Loaded) dead(b *ssa.BasicBlock) bool {
+	found, ok := p.dying[b.Parent()]
+	if !ok {
+		found = p.panics(b.Parent())
+		p.dying[b.Parent()] = found
+	}
+	return found[b]
+}
+
 // ends reports whether a block panics, or calls a function that does nothing else.
 func (p *Loaded) ends(b *ssa.BasicBlock) bool {
 	for _, i := range b.Instrs {

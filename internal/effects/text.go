@@ -26,7 +26,7 @@ func (s *Summary) Explain(out io.Writer) error {
 	}
 	t.title = "may become inputs"
 	for _, n := range s.Numbers {
-		t.row("", strings.TrimPrefix(Short(n.Type)+"."+n.Name, "."), "")
+		t.row("", n.text(), "")
 	}
 	t.places("writes tensors", s.InPlace)
 	t.title = "is made again"

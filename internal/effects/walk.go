@@ -85,19 +85,18 @@ func (w *walk) merge(f *facts) {
 		} else if _, known := a.adds[k]; !known {
 			a.adds[k] = true
 		}
-		exprs, known := a.given[k]
-		if more := f.given[k]; more == nil || known && exprs == nil {
-			a.given[k] = nil
-		} else {
-			a.given[k] = append(exprs, more...)
-		}
+		a.given.add(k, f.given[k])
 	}
 	for k, v := range f.elems {
 		a.elems[k] |= v
+		if v&(Load|Store) != 0 {
+			a.given.add(k, f.given[k])
+		}
 		keepLine(a.lines, f.lines, k)
 	}
 	for k, v := range f.globals {
 		a.globals[k] |= v
+		a.given.add(k, f.given[k])
 		keepLine(a.lines, f.lines, k)
 	}
 	for k, t := range f.kinds {

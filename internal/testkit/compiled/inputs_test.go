@@ -80,7 +80,7 @@ var givers = []struct {
 	{one("Decays", "built-in", Decays, CompileDecays, counts{}), []string{"Scale"}},
 	{one("Switched", "built-in", Switched, CompileSwitched, counts{}), []string{"Scale"}},
 	{one("Slopes", "built-in", Slopes, CompileSlopes, counts{}), []string{"Low", "High"}},
-	{one("Helped", "built-in", Helped, CompileHelped, counts{}), nil},
+	{one("Helped", "built-in", Helped, CompileHelped, counts{}), []string{"Scale"}},
 	{rated("Rated", Rated, func(o ...compile.Option) rater { return CompileRated(o...) }), nil},
 	{one("Mixed", "built-in", Mixed, CompileMixed, counts{}), []string{"Scale", "Small"}},
 	{one("Axes", "built-in", Axes, CompileAxes, counts{}), nil},

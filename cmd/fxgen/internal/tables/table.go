@@ -127,7 +127,7 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 	var numbers []jen.Code
 	for _, n := range s.Numbers {
 		name := n.Name
-		if n.Type == "" {
+		if n.Param >= 0 {
 			name = in[n.Param].name
 		}
 		numbers = append(numbers, row(field{"Type", quoted(n.Type)}, field{"Name", quoted(name)}, field{"Exprs", exprs(n.Exprs)}))
