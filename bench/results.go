@@ -73,7 +73,7 @@ var papers = []paper{
 		{"W22", "DeBERTa base, 256 tokens", "in the bars of W32", nil, "CPU, random weights", "", []string{resultGroup + "/W34_counts"}},
 		{"W23", "DenseNet-121", "in the bars of W32", []string{resultGroup + "/W32_densenet121"}, "CPU, random weights", "", []string{resultGroup + "/W34_counts"}},
 		{"W24", "MonoDepth with ResNet-18, images of 256×256", "in the bars of W32", nil, "CPU, random weights", "", []string{resultGroup + "/W34_counts"}},
-		{"W25", "a ResNet-18 that rounds by the least and greatest elements", "in the bars of W32", nil, "CPU, random weights; the steps are tensors, where the paper's code reads them as numbers", "", []string{resultGroup + "/W34_counts"}},
+		{"W25", "a ResNet-18 that rounds by the least and greatest elements", "in the bars of W32", nil, "CPU, random weights; the steps are tensors, where the paper's code reads them as numbers. A session rounds the weights in each step, a record has done so", "", []string{resultGroup + "/W34_counts"}},
 		{"W26", "ResNet-101", "in the bars of W32", nil, "CPU, random weights", "", []string{resultGroup + "/W34_counts"}},
 		{"W27", "TridentNet on ResNet-50", "in the bars of W32", nil, "CPU, random weights", "", []string{resultGroup + "/W34_counts"}},
 		{"W28", "an LSTM of ten layers, 64 steps", "in the bars of W38", []string{resultGroup + "/W32_lstm_10x256"}, "CPU, random weights", "", []string{resultGroup + "/W34_counts"}},
@@ -156,7 +156,7 @@ func (p paper) table(rows []*Row) string {
 	fmt.Fprintf(&b, "%s\n\n%s%s.%s\n\n", p.about, own[len(own)-1].CPU, dates(own), compared(own))
 	columns := []string{"session ms", "eager by it", "call by call by eager", "it by the exact plan", "torch by it", "turns"}
 	if p.compiled {
-		columns = []string{"compiled ms", "eager by it", "session by it", "it by the exact plan", "torch by it, compiled", "turns"}
+		columns = []string{"compiled ms", "eager by it", "session by it", "it by the exact plan", "torch, torch.compile, torch_xla by it", "turns"}
 	}
 	heading(&b, append([]string{"workload", "the paper", "here"}, columns...))
 	for _, w := range p.workloads {
@@ -231,7 +231,7 @@ func (r *Row) resultCells(compiled bool) []string {
 	}
 	torch := over(r.Least["torch"], own)
 	if compiled {
-		return []string{name, ms(own), over(eager, own), over(r.Least["session"], own), over(own, r.Least["plan exact"]), torch + ", " + over(r.Least["torch-compile"], own), r.pairs()}
+		return []string{name, ms(own), over(eager, own), over(r.Least["session"], own), over(own, r.Least["plan exact"]), fmt.Sprintf("%s, %s, %s", torch, over(r.Least["torch-compile"], own), over(r.Least["torch-xla"], own)), r.pairs()}
 	}
 	return []string{name, ms(own), over(eager, own), over(r.Least[callByCall], eager), plan, torch, r.pairs()}
 }

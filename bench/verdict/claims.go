@@ -113,7 +113,7 @@ var Claims = map[string][]Claim{
 	"W30": network("seq2seq_50", "results/W30_seq2seq_50", ""),
 	"W31": {
 		{What: "eager by the whole graph, mean", Of: Mean(Each(func(row string) Figure { return Ratio(row, eager, exact) }, whole...)...), Paper: "1.65", Reached: AtLeast(1.65), Shape: AtLeast(1)},
-		{What: "a session by the whole graph, mean", Of: Mean(Each(func(row string) Figure { return Ratio(row, session, exact) }, whole...)...), Reached: AtMost(1.05)},
+		{What: "a session by the whole graph, mean", Of: Mean(Each(func(row string) Figure { return Ratio(row, session, exact) }, whole...)...), Paper: "2.85", Reached: AtLeast(2.85), Shape: AtLeast(1)},
 	},
 	"W32": {
 		{What: "eager by compiled, the largest", Of: Largest(Each(byOwn(eager), compiled...)...), Paper: "2.93", Reached: AtLeast(2.93), Shape: AtLeast(1)},
