@@ -139,7 +139,7 @@ func selected(expression string) ([]*Case, error) {
 // run carries out the flags. failed tells that something was left out.
 func run(o options, out io.Writer) (failed bool, err error) {
 	if o.papers != "" {
-		return judgePapers(o, out)
+		return judgePapers(o, measureWorkloads, out)
 	}
 	list, err := selected(o.run)
 	if err != nil {

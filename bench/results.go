@@ -282,9 +282,10 @@ func (w workload) allOf(rows []*Row) []*Row {
 	return list
 }
 
-// verdicts is the table of all claims of all workloads.
+// verdicts is the table of all claims of all workloads, after how many there are of each verdict.
 func verdicts(rows []*Row) string {
 	var b strings.Builder
+	tally(&b, rows)
 	heading(&b, []string{"workload", "verdict", "claim", "the paper", "here", "reached", "its direction", "measured on", "in s"})
 	seen := judged(rows)
 	for _, p := range papers {
@@ -298,6 +299,23 @@ func verdicts(rows []*Row) string {
 		}
 	}
 	return b.String()
+}
+
+// tally counts the workloads of each verdict.
+func tally(b *strings.Builder, rows []*Row) {
+	seen, n, all := judged(rows), map[verdict.Verdict]int{}, 0
+	for _, p := range papers {
+		for _, w := range p.workloads {
+			v, _ := verdict.Judge(w.id, seen)
+			n[v]++
+			all++
+		}
+	}
+	var list []string
+	for _, v := range slices.Sorted(maps.Keys(n)) {
+		list = append(list, fmt.Sprintf("%d %s", n[v], v))
+	}
+	fmt.Fprintf(b, "Of %d workloads: %s.\n\n", all, strings.Join(list, ", "))
 }
 
 // conditions are the machines and commits of rows, and the seconds that they took.
@@ -347,9 +365,9 @@ func find(names string) (list []workload, err error) {
 	return list, nil
 }
 
-// judgePapers carries out -papers.
-func judgePapers(o options, out io.Writer) (failed bool, err error) {
-	rows, err := readFiles([]string{o.papers})
+// judgePapers carries out -papers. The page is that of the stored rows, to which new ones belong with -keep alone.
+func judgePapers(o options, measure measuring, out io.Writer) (failed bool, err error) {
+	stored, err := readFiles([]string{o.papers})
 	if err != nil {
 		return false, err
 	}
@@ -357,19 +375,30 @@ func judgePapers(o options, out io.Writer) (failed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	rows := stored
 	if o.of != "" {
 		var fresh []*Row
-		if fresh, failed, err = measureWorkloads(o, list); err != nil {
+		if fresh, failed, err = measure(o, list); err != nil {
 			return failed, err
 		}
-		rows = merged(rows, fresh)
+		rows = merged(slices.Clone(stored), fresh)
 		sortRows(rows)
-		if o.keep {
-			if err := writeRows(o.papers, rows); err != nil {
-				return failed, err
-			}
+	}
+	if o.keep {
+		stored = rows
+		if err := writeRows(o.papers, stored); err != nil {
+			return failed, err
 		}
 	}
+	judge(out, list, rows)
+	if o.doc {
+		return failed, writeResults("../docs", stored)
+	}
+	return failed, nil
+}
+
+// judge prints the claims of workloads.
+func judge(out io.Writer, list []workload, rows []*Row) {
 	seen := judged(rows)
 	for _, w := range list {
 		all, findings := verdict.Judge(w.id, seen)
@@ -378,11 +407,10 @@ func judgePapers(o options, out io.Writer) (failed bool, err error) {
 			fmt.Fprintf(out, "\t%s: %s (the paper %s, reached %s): %s\n", f.What, f.Here(), f.Own(), f.Reached, f.Verdict)
 		}
 	}
-	if o.doc {
-		return failed, writeResults("../docs", rows)
-	}
-	return failed, nil
 }
+
+// measuring measures workloads. failed tells that something was left out.
+type measuring func(o options, list []workload) (rows []*Row, failed bool, err error)
 
 // measureWorkloads measures each case of the workloads once.
 func measureWorkloads(o options, list []workload) (rows []*Row, failed bool, err error) {
