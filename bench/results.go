@@ -359,7 +359,7 @@ func find(names string) (list []workload, err error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("-workloads %s: there is no %q; the page ../docs/%s has all", names, name, resultsFile)
+			return nil, fmt.Errorf("there is no workload %q; the page ../docs/%s has all", name, resultsFile)
 		}
 	}
 	return list, nil

@@ -134,7 +134,7 @@ func TestWorkloadsByName(t *testing.T) {
 	require.Len(t, cases[2], 1)
 	require.Equal(t, "resnet50_interp_b1", cases[2][0].Shape)
 	_, err = find("W18")
-	require.ErrorContains(t, err, `there is no "W18"`)
+	require.ErrorContains(t, err, `there is no workload "W18"`)
 	list, err = find("")
 	require.NoError(t, err)
 	require.Len(t, list, len(verdict.Claims))
