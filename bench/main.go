@@ -76,7 +76,7 @@ func main() {
 	flag.DurationVar(&o.limit, "limit", 2*time.Minute, "most time for a row; slow rows get fewer pairs, 3 at least")
 	flag.StringVar(&o.hold, "hold", "", "run this `command` while a row is timed, after its peers are ready: it prints a line when other work has stopped, and ends with its input")
 	flag.StringVar(&o.blas, "blas", "auto", "OPENBLAS_CORETYPE for PyTorch 1.13; auto measures which is the fastest, empty leaves it to OpenBLAS")
-	flag.StringVar(&o.peers, "peers", "torch,ort,openvino,jax,iree,llama,onednn", "processes to compare with; torch-1.13 is another")
+	flag.StringVar(&o.peers, "peers", "torch,ort,openvino,jax,iree,llama,onednn", "processes to compare with; torch-1.13 and torch-xla are others")
 	flag.BoolVar(&o.engines, "engines", true, "measure gofx's other ways to compute a network, too")
 	flag.IntVar(&o.beside, "beside", 0, "copy memory on so many other `processors` meanwhile, as on a machine with less bandwidth and no shared cache")
 	flag.StringVar(&o.papers, "papers", "", "judge the workloads of papers by the rows of this `file` instead; with -doc bring ../docs/results.md and its plots up to date. papers calls it so")
@@ -139,7 +139,7 @@ func selected(expression string) ([]*Case, error) {
 // run carries out the flags. failed tells that something was left out.
 func run(o options, out io.Writer) (failed bool, err error) {
 	if o.papers != "" {
-		return judgePapers(o, out)
+		return judgePapers(o, measureWorkloads, out)
 	}
 	list, err := selected(o.run)
 	if err != nil {

@@ -73,7 +73,7 @@ var papers = []paper{
 		{"W22", "DeBERTa base, 256 tokens", "in the bars of W32", nil, "CPU, random weights", "", []string{resultGroup + "/W34_counts"}},
 		{"W23", "DenseNet-121", "in the bars of W32", []string{resultGroup + "/W32_densenet121"}, "CPU, random weights", "", []string{resultGroup + "/W34_counts"}},
 		{"W24", "MonoDepth with ResNet-18, images of 256×256", "in the bars of W32", nil, "CPU, random weights", "", []string{resultGroup + "/W34_counts"}},
-		{"W25", "a ResNet-18 that rounds by the least and greatest elements", "in the bars of W32", nil, "CPU, random weights; the steps are tensors, where the paper's code reads them as numbers", "", []string{resultGroup + "/W34_counts"}},
+		{"W25", "a ResNet-18 that rounds by the least and greatest elements", "in the bars of W32", nil, "CPU, random weights; the steps are tensors, where the paper's code reads them as numbers. A session rounds the weights in each step, a record has done so", "", []string{resultGroup + "/W34_counts"}},
 		{"W26", "ResNet-101", "in the bars of W32", nil, "CPU, random weights", "", []string{resultGroup + "/W34_counts"}},
 		{"W27", "TridentNet on ResNet-50", "in the bars of W32", nil, "CPU, random weights", "", []string{resultGroup + "/W34_counts"}},
 		{"W28", "an LSTM of ten layers, 64 steps", "in the bars of W38", []string{resultGroup + "/W32_lstm_10x256"}, "CPU, random weights", "", []string{resultGroup + "/W34_counts"}},
@@ -156,7 +156,7 @@ func (p paper) table(rows []*Row) string {
 	fmt.Fprintf(&b, "%s\n\n%s%s.%s\n\n", p.about, own[len(own)-1].CPU, dates(own), compared(own))
 	columns := []string{"session ms", "eager by it", "call by call by eager", "it by the exact plan", "torch by it", "turns"}
 	if p.compiled {
-		columns = []string{"compiled ms", "eager by it", "session by it", "it by the exact plan", "torch by it, compiled", "turns"}
+		columns = []string{"compiled ms", "eager by it", "session by it", "it by the exact plan", "torch, torch.compile, torch_xla by it", "turns"}
 	}
 	heading(&b, append([]string{"workload", "the paper", "here"}, columns...))
 	for _, w := range p.workloads {
@@ -231,7 +231,7 @@ func (r *Row) resultCells(compiled bool) []string {
 	}
 	torch := over(r.Least["torch"], own)
 	if compiled {
-		return []string{name, ms(own), over(eager, own), over(r.Least["session"], own), over(own, r.Least["plan exact"]), torch + ", " + over(r.Least["torch-compile"], own), r.pairs()}
+		return []string{name, ms(own), over(eager, own), over(r.Least["session"], own), over(own, r.Least["plan exact"]), fmt.Sprintf("%s, %s, %s", torch, over(r.Least["torch-compile"], own), over(r.Least["torch-xla"], own)), r.pairs()}
 	}
 	return []string{name, ms(own), over(eager, own), over(r.Least[callByCall], eager), plan, torch, r.pairs()}
 }
@@ -282,9 +282,10 @@ func (w workload) allOf(rows []*Row) []*Row {
 	return list
 }
 
-// verdicts is the table of all claims of all workloads.
+// verdicts is the table of all claims of all workloads, after how many there are of each verdict.
 func verdicts(rows []*Row) string {
 	var b strings.Builder
+	tally(&b, rows)
 	heading(&b, []string{"workload", "verdict", "claim", "the paper", "here", "reached", "its direction", "measured on", "in s"})
 	seen := judged(rows)
 	for _, p := range papers {
@@ -298,6 +299,23 @@ func verdicts(rows []*Row) string {
 		}
 	}
 	return b.String()
+}
+
+// tally counts the workloads of each verdict.
+func tally(b *strings.Builder, rows []*Row) {
+	seen, n, all := judged(rows), map[verdict.Verdict]int{}, 0
+	for _, p := range papers {
+		for _, w := range p.workloads {
+			v, _ := verdict.Judge(w.id, seen)
+			n[v]++
+			all++
+		}
+	}
+	var list []string
+	for _, v := range slices.Sorted(maps.Keys(n)) {
+		list = append(list, fmt.Sprintf("%d %s", n[v], v))
+	}
+	fmt.Fprintf(b, "Of %d workloads: %s.\n\n", all, strings.Join(list, ", "))
 }
 
 // conditions are the machines and commits of rows, and the seconds that they took.
@@ -341,15 +359,15 @@ func find(names string) (list []workload, err error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("-workloads %s: there is no %q; the page ../docs/%s has all", names, name, resultsFile)
+			return nil, fmt.Errorf("there is no workload %q; the page ../docs/%s has all", name, resultsFile)
 		}
 	}
 	return list, nil
 }
 
-// judgePapers carries out -papers.
-func judgePapers(o options, out io.Writer) (failed bool, err error) {
-	rows, err := readFiles([]string{o.papers})
+// judgePapers carries out -papers. The page is that of the stored rows, to which new ones belong with -keep alone.
+func judgePapers(o options, measure measuring, out io.Writer) (failed bool, err error) {
+	stored, err := readFiles([]string{o.papers})
 	if err != nil {
 		return false, err
 	}
@@ -357,19 +375,30 @@ func judgePapers(o options, out io.Writer) (failed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	rows := stored
 	if o.of != "" {
 		var fresh []*Row
-		if fresh, failed, err = measureWorkloads(o, list); err != nil {
+		if fresh, failed, err = measure(o, list); err != nil {
 			return failed, err
 		}
-		rows = merged(rows, fresh)
+		rows = merged(slices.Clone(stored), fresh)
 		sortRows(rows)
-		if o.keep {
-			if err := writeRows(o.papers, rows); err != nil {
-				return failed, err
-			}
+	}
+	if o.keep {
+		stored = rows
+		if err := writeRows(o.papers, stored); err != nil {
+			return failed, err
 		}
 	}
+	judge(out, list, rows)
+	if o.doc {
+		return failed, writeResults("../docs", stored)
+	}
+	return failed, nil
+}
+
+// judge prints the claims of workloads.
+func judge(out io.Writer, list []workload, rows []*Row) {
 	seen := judged(rows)
 	for _, w := range list {
 		all, findings := verdict.Judge(w.id, seen)
@@ -378,11 +407,10 @@ func judgePapers(o options, out io.Writer) (failed bool, err error) {
 			fmt.Fprintf(out, "\t%s: %s (the paper %s, reached %s): %s\n", f.What, f.Here(), f.Own(), f.Reached, f.Verdict)
 		}
 	}
-	if o.doc {
-		return failed, writeResults("../docs", rows)
-	}
-	return failed, nil
 }
+
+// measuring measures workloads. failed tells that something was left out.
+type measuring func(o options, list []workload) (rows []*Row, failed bool, err error)
 
 // measureWorkloads measures each case of the workloads once.
 func measureWorkloads(o options, list []workload) (rows []*Row, failed bool, err error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,8 +134,44 @@ func TestWorkloadsByName(t *testing.T) {
 	require.Len(t, cases[2], 1)
 	require.Equal(t, "resnet50_interp_b1", cases[2][0].Shape)
 	_, err = find("W18")
-	require.ErrorContains(t, err, `there is no "W18"`)
+	require.ErrorContains(t, err, `there is no workload "W18"`)
 	list, err = find("")
 	require.NoError(t, err)
 	require.Len(t, list, len(verdict.Claims))
+}
+
+// A workload that is measured is judged by its new rows, which are stored where that is asked for.
+func TestJudgePapers(t *testing.T) {
+	fresh := &Row{Group: resultGroup, Shape: "W40_counts", Threads: 1, Counts: []Count{{"nodes, flat", 444}, {"nodes, modules", 177}}, TookS: 1}
+	measure := func(_ options, list []workload) ([]*Row, bool, error) {
+		require.Len(t, list, 1)
+		require.Equal(t, "W40", list[0].id)
+		return []*Row{fresh}, false, nil
+	}
+	path := filepath.Join(t.TempDir(), "rows.json")
+	old := &Row{Group: resultGroup, Shape: "W40_counts", Threads: 1, Counts: []Count{{"nodes, flat", 9}, {"nodes, modules", 177}}}
+	other := &Row{Group: "gemm", Shape: "64x64x64", Threads: 1}
+	require.NoError(t, writeRows(path, []*Row{other, old}))
+	told := func(o options) string {
+		var b strings.Builder
+		o.papers = path
+		failed, err := judgePapers(o, measure, &b)
+		require.NoError(t, err)
+		require.False(t, failed)
+		return b.String()
+	}
+	before := told(options{})
+	require.Contains(t, before, "W40 not reproduced\n\tnodes with a node for each parameter: 9 (the paper 445, reached 444 to 446): not reproduced\n")
+	require.Contains(t, before, "W1 not run\n")
+	now := "W40 reproduced\n\tnodes with a node for each parameter: 444 (the paper 445, reached 444 to 446): reproduced\n\tnodes, modules as calls: 177 (the paper -, reached 177): holds\n"
+	require.Equal(t, now, told(options{of: "W40"}))
+	require.Equal(t, before, told(options{}), "nothing was stored")
+	require.Equal(t, now, told(options{of: "W40", keep: true}))
+	rows, err := readFiles([]string{path})
+	require.NoError(t, err)
+	require.Len(t, rows, 2)
+	require.Equal(t, "64x64x64", rows[0].Shape)
+	require.Equal(t, fresh, rows[1])
+	_, err = judgePapers(options{papers: path + ".not"}, measure, io.Discard)
+	require.Error(t, err)
 }

@@ -84,7 +84,7 @@ func TestProbe(t *testing.T) {
 
 func TestUnknownPeers(t *testing.T) {
 	_, err := Start("tensorflow", t.TempDir(), 1, "")
-	require.EqualError(t, err, "there is no peer tensorflow, expected one of torch, torch-1.13, ort, openvino, jax, iree, llama, onednn")
+	require.EqualError(t, err, "there is no peer tensorflow, expected one of torch, torch-1.13, torch-xla, ort, openvino, jax, iree, llama, onednn")
 	t.Setenv("GOFX_PYTHON", filepath.Join(t.TempDir(), "nothing"))
 	_, err = Start("openvino", t.TempDir(), 1, "")
 	require.ErrorContains(t, err, "there is no Python with packages")

@@ -113,7 +113,7 @@ var Claims = map[string][]Claim{
 	"W30": network("seq2seq_50", "results/W30_seq2seq_50", ""),
 	"W31": {
 		{What: "eager by the whole graph, mean", Of: Mean(Each(func(row string) Figure { return Ratio(row, eager, exact) }, whole...)...), Paper: "1.65", Reached: AtLeast(1.65), Shape: AtLeast(1)},
-		{What: "a session by the whole graph, mean", Of: Mean(Each(func(row string) Figure { return Ratio(row, session, exact) }, whole...)...), Reached: AtMost(1.05)},
+		{What: "a session by the whole graph, mean", Of: Mean(Each(func(row string) Figure { return Ratio(row, session, exact) }, whole...)...), Paper: "2.85", Reached: AtLeast(2.85), Shape: AtLeast(1)},
 	},
 	"W32": {
 		{What: "eager by compiled, the largest", Of: Largest(Each(byOwn(eager), compiled...)...), Paper: "2.93", Reached: AtLeast(2.93), Shape: AtLeast(1)},
@@ -130,7 +130,10 @@ var Claims = map[string][]Claim{
 		{What: "programs that change with data and have a record", Of: Counted("results/W35_counts", "dynamic: records"), Reached: Exactly(0)},
 	},
 	"W36": {{What: "percent of a call that is not the graph, the largest", Of: LargestNamed("results/W36_counts", "percent of the call"), Paper: "2", Reached: AtMost(2), Shape: AtMost(10)}},
-	"W37": {{What: "records of 15 sizes", Of: LargestNamed("results/W37_counts", "records"), Paper: "1", Reached: AtMost(1), Shape: AtMost(14)}},
+	"W37": {
+		{What: "records of 15 sizes, the most", Of: LargestNamed("results/W37_counts", "records"), Paper: "1", Reached: AtMost(1), Shape: AtMost(14)},
+		{What: "the record of all sizes by one of each, the largest mean", Of: LargestNamed("results/W37_counts", "one of each, mean"), Reached: AtMost(1.1)},
+	},
 	"W38": {{What: "records of 8 lengths", Of: LargestNamed("results/W38_counts", "records"), Paper: "1", Reached: AtMost(1), Shape: AtMost(7)}},
 
 	"W40": {

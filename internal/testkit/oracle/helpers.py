@@ -355,8 +355,9 @@ def cell(f, x, states, *weights):
         zero = torch.zeros(weights[0].size(0), dtype=x.dtype)
         weights = [zero if w is None else w for w in weights]
     out = f(x, states[0] if len(states) == 1 else states, *weights)
-    out = out if isinstance(out, tuple) else [out]
-    return [t.squeeze(0) for t in out] if flat else out
+    if not flat:
+        return out
+    return [t.squeeze(0) for t in out] if isinstance(out, tuple) else out.squeeze(0)
 
 
 def tanh_or_relu(nonlinearity, tanh, relu):
