@@ -53,7 +53,7 @@ func (d *drawing) columns() {
 	around := d.around()
 	at := 0
 	for _, next := range d.places(list, around, length, int(count)) {
-		d.cut(at, next, around)
+		d.cut(at, next)
 		at = next
 	}
 	d.makeWires()
@@ -136,21 +136,9 @@ func (d *drawing) crossings() (values, loops []int) {
 	return values, loops
 }
 
-// cut begins a column at a vertex, next to that of another vertex: at the place of
-// the first vertex there that is in the same blocks, so that neither block is torn
-// apart and the column stands to the right.
-func (d *drawing) cut(column, at int, around map[*vertex][]*block) {
-	first := d.order[at]
-	both := shared(around[d.order[at-1]], around[first])
-	beside := column
-	for shared(around[d.order[beside]], around[first]) < both {
-		beside++
-	}
-	within := d.root
-	if both > 0 {
-		within = around[first][both-1]
-	}
-	d.cuts = append(d.cuts, cut{beside: d.order[beside], first: first, block: within})
+// cut begins a column at a vertex, next to the column that begins at another one.
+func (d *drawing) cut(before, at int) {
+	d.cuts = append(d.cuts, cut{beside: d.order[before], first: d.order[at]})
 	for _, v := range d.order[at:] {
 		v.column++
 	}

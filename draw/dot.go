@@ -51,7 +51,8 @@ type dotWriter struct {
 	d        *drawing
 	b        strings.Builder
 	clusters int
-	roofed   map[roof]bool // that are written
+	column   int             // that is written
+	begun    map[*block]bool // clusters of columns before
 }
 
 func (w *dotWriter) line(indent int, parts ...string) {
@@ -78,7 +79,10 @@ func (w *dotWriter) write() {
 		weight = ", weight=" + strconv.Itoa(d.flowWeight())
 	}
 	w.line(1, `edge [fontname="Helvetica", fontsize=9, fontcolor="`+lineColor+`", color="`+lineColor+`", arrowsize=0.7`, weight, `];`)
-	w.block(d.root, 1, 0)
+	for w.column = range len(d.cuts) + 1 {
+		w.block(d.root, 1, 0)
+	}
+	w.points()
 	for _, e := range d.edges {
 		if !e.crosses() {
 			w.edge(e)
@@ -99,18 +103,39 @@ func (d *drawing) size() (n int) {
 	return n
 }
 
+// block writes what of a block is in the column. A module that is cut has a cluster in
+// each column.
 func (w *dotWriter) block(b *block, indent, level int) {
 	for _, it := range b.items {
-		switch {
-		case it.node != nil:
-			w.vertex(w.d.vertices[it.node], indent)
-		case it.block.collapsed:
-			w.vertex(w.d.boxes[it.block], indent)
-		default:
+		switch v := w.single(it); {
+		case v != nil && v.column == w.column:
+			w.vertex(v, indent)
+		case v == nil && w.has(it.block):
 			w.cluster(it.block, indent, level)
 		}
 	}
-	w.points(b, indent)
+}
+
+// single is the vertex that an item is drawn as, nil for a cluster.
+func (w *dotWriter) single(it item) *vertex {
+	switch {
+	case it.node != nil:
+		return w.d.vertices[it.node]
+	case it.block.collapsed:
+		return w.d.boxes[it.block]
+	}
+	return nil
+}
+
+// has reports whether something of a block is in the column.
+func (w *dotWriter) has(b *block) bool {
+	if len(w.d.cuts) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(b.items, func(it item) bool {
+		v := w.single(it)
+		return v != nil && v.column == w.column || v == nil && w.has(it.block)
+	})
 }
 
 func (w *dotWriter) cluster(b *block, indent, level int) {
@@ -128,6 +153,10 @@ func (w *dotWriter) cluster(b *block, indent, level int) {
 	if b.typ != "" && b.kind == scopeBlock {
 		lines[0] += "  " + base(b.typ)
 	}
+	if w.begun[b] {
+		lines[0] += "  (continued)"
+	}
+	w.begun[b] = true
 	w.line(indent, "subgraph cluster_", strconv.Itoa(w.clusters), " {")
 	w.clusters++
 	w.line(indent+1, "label=", label(lines), `; labelloc=t; labeljust=l; fontsize=11; style=`, quote(look), "; color=", quote("#94a3b8"), "; fillcolor=", quote(fill), ";")

@@ -47,7 +47,7 @@ const defaultLimit = 180
 // parts of an invalid graph that it can read. Every node has an id that HTML
 // refers to.
 func DOT(m *graph.Module, o Options) string {
-	w := &dotWriter{d: newDrawing(m, o), roofed: map[roof]bool{}}
+	w := &dotWriter{d: newDrawing(m, o), begun: map[*block]bool{}}
 	w.write()
 	return w.b.String()
 }
@@ -70,12 +70,8 @@ type drawing struct {
 	roofs    map[roof]string // ids
 }
 
-// cut is where a column begins: at first, to the right of another vertex, in a block that
-// both columns share.
-type cut struct {
-	beside, first *vertex
-	block         *block
-}
+// cut is where a column begins: at first, to the right of that which begins at beside.
+type cut struct{ beside, first *vertex }
 
 // turn says which repetition of a block a node belongs to.
 type turn struct {

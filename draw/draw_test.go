@@ -359,6 +359,26 @@ func TestLongDrawingsHaveColumns(t *testing.T) {
 	}
 }
 
+// TestModulesContinue in the next column, each node in one of them.
+func TestModulesContinue(t *testing.T) {
+	k := newMaker()
+	x := k.input("x")
+	for range 20 {
+		for _, o := range []*op.Op{std.Neg, std.Relu, std.Exp} {
+			x = k.call("big", o, x)
+		}
+	}
+	g := parseDOT(t, draw.DOT(k.done(t, x), draw.Options{Columns: 3, NoFold: true}))
+	require.Len(t, g.clusters, 3)
+	nodes := 0
+	for i, c := range g.clusters {
+		require.Equal(t, []string{"big  net.big", "big  net.big  (continued)", "big  net.big  (continued)"}[i], c.attrs["label"])
+		nodes += len(c.nodes)
+	}
+	require.Equal(t, 60, nodes)
+	require.True(t, reaches(g, "x", "output"))
+}
+
 // TestWires_shareTheLane: a value that is read twice in the next column, and once in the
 // column after that, leaves its vertex once.
 func TestWires_shareTheLane(t *testing.T) {

@@ -32,7 +32,6 @@ type wire struct {
 // lane is the part of a wire in front of one column: turns from the top down.
 type lane struct {
 	column int
-	block  *block // the points belong to
 	turns  []*turning
 }
 
@@ -62,11 +61,11 @@ func (d *drawing) makeWires() {
 		w := known[key]
 		if w == nil {
 			w = &wire{from: e.from, text: text, look: e.look()}
-			w.lane(d, e.from.column+1).at(d, level[e.from]).source = true
+			w.lane(e.from.column+1).at(d, level[e.from]).source = true
 			known[key] = w
 			d.wires = append(d.wires, w)
 		}
-		t := w.lane(d, e.to.column).at(d, level[e.to])
+		t := w.lane(e.to.column).at(d, level[e.to])
 		t.readers = append(t.readers, e)
 	}
 	for _, w := range d.wires {
@@ -81,13 +80,13 @@ func (d *drawing) makeWires() {
 }
 
 // lane returns the lane of a wire in front of a column.
-func (w *wire) lane(d *drawing, column int) *lane {
+func (w *wire) lane(column int) *lane {
 	for _, l := range w.lanes {
 		if l.column == column {
 			return l
 		}
 	}
-	l := &lane{column: column, block: d.cuts[column-1].block}
+	l := &lane{column: column}
 	w.lanes = append(w.lanes, l)
 	return l
 }
@@ -153,21 +152,21 @@ func (l *lane) labelled() (at int) {
 	return at
 }
 
-// points writes the points of roofs and wires that stand in a block.
-func (w *dotWriter) points(b *block, indent int) {
+// points writes the points of roofs and wires. They stand in no cluster: Graphviz keeps
+// the order of points only outside of clusters.
+func (w *dotWriter) points() {
+	const indent = 1
+	done := map[roof]bool{}
 	for i, c := range w.d.cuts {
 		for _, r := range c.roofs(i) {
-			if r.block == b && !w.roofed[r] {
-				w.roofed[r] = true
+			if !done[r] {
+				done[r] = true
 				w.line(indent, quote(w.d.roofs[r]), " [shape=point, style=invis, width=0.01];")
 			}
 		}
 	}
 	for _, wire := range w.d.wires {
 		for i, l := range wire.lanes {
-			if l.block != b {
-				continue
-			}
 			for k, t := range l.turns {
 				size := "0.01"
 				if k > 0 && k < len(l.turns)-1 || len(t.readers) > 1 {
@@ -265,7 +264,6 @@ func (w *dotWriter) segment(above, below string, up, labelled bool, text []strin
 
 // roof is an unseen point above a column, or above a lane.
 type roof struct {
-	block *block
 	below *vertex // first of the column; nil above a lane
 	lane  int
 }
@@ -284,7 +282,7 @@ func (d *drawing) makeRoofs() {
 }
 
 func (c cut) roofs(i int) []roof {
-	return []roof{{block: c.block, below: c.beside}, {block: c.block, lane: i + 1}, {block: c.block, below: c.first}}
+	return []roof{{below: c.beside}, {lane: i + 1}, {below: c.first}}
 }
 
 // roofs puts columns side by side, in the order of execution, at one height, with room for

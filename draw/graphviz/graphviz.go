@@ -88,7 +88,7 @@ func render(ctx context.Context, dot, format string) ([]byte, error) {
 	if format == "png" && engine.pixels.err != nil {
 		return nil, engine.pixels.err
 	}
-	if b.Len() == 0 {
+	if !bytes.HasPrefix(b.Bytes(), []byte(begins[format])) { // very dense graphs damage Graphviz's memory
 		return nil, failed(errors.New("no picture was written"))
 	}
 	if format == "png" {
@@ -100,6 +100,9 @@ func render(ctx context.Context, dot, format string) ([]byte, error) {
 	}
 	return fitSVG(b.Bytes(), wide), nil
 }
+
+// begins has the first bytes of pictures.
+var begins = map[string]string{"svg": "<?xml", "png": "\x89PNG"}
 
 func start(ctx context.Context) error {
 	if engine.ctx != nil {
