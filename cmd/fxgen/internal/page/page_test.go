@@ -84,3 +84,40 @@ EISDIR
 7 /
 `, string(out))
 }
+
+// A worker that ends is started again by the next request, and gets the files that the page has.
+func TestWorkersAreStartedAgain(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node, which Debian's package nodejs has")
+	}
+	cmd := exec.Command(node, "-e", `
+const sent = [];
+globalThis.document = { getElementById: () => ({ textContent: 'AAEC' }) };
+globalThis.Worker = class {
+  constructor() { globalThis.worker = this; sent.push('worker'); }
+  postMessage(m) {
+    sent.push(m.wasm ? 'wasm ' + m.wasm.join() : m.path ? m.path : m.request.verb);
+    if (m.wasm) queueMicrotask(() => this.onmessage({ data: { lists: {} } }));
+    if (m.request?.verb === 'die') queueMicrotask(() => { this.onmessage({ data: { said: 'fatal error: ' } }); this.onmessage({ data: { said: 'out of memory\n' } }); this.onmessage({ data: { ended: true } }); });
+    else if (m.number) queueMicrotask(() => this.onmessage({ data: { number: m.number, answer: m.request.verb } }));
+  }
+  terminate() { sent.push('terminated'); }
+};
+`+asset("engine.js")+`
+(async () => {
+  const yes = () => true;
+  await engine.start();
+  engine.put('a.onnx', 'A');
+  const one = await engine.ask({ verb: 'draw' }, yes), two = await engine.ask({ verb: 'die' }, yes);
+  const lost = engine.ask({ verb: 'unwanted' }, () => false), three = await engine.ask({ verb: 'why' }, yes);
+  console.log(one.answer, two.answer.diagnostics[0].msg, (await lost).answer.ok, three.answer);
+  console.log(sent.join());
+})();
+`)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, `draw fxgen has ended: fatal error: out of memory false why
+worker,wasm 0,1,2,a.onnx,draw,die,terminated,worker,wasm 0,1,2,a.onnx,why
+`, string(out))
+}

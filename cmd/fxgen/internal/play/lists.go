@@ -22,7 +22,7 @@ type Lists struct {
 func NewLists() *Lists {
 	l := &Lists{Version: gomod.Version(), Models: work.Models(), Passes: work.Passes(), Default: work.Optimise(), Endings: slices.Clone(work.Endings), Causes: map[string]string{}}
 	for _, i := range diag.Codes() {
-		l.Causes[string(i.Code)] = i.Title + ". " + i.Cause
+		l.Causes[string(i.Code)] = i.Title + ": " + i.Cause
 	}
 	return l
 }
