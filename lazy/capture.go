@@ -22,8 +22,9 @@ type Captured struct {
 	Leaves []CapturedLeaf
 	Types  []shape.Type // of the calls in Module, nil where no graph has the symbols of Opening
 	Reads  []int        // numbers of data tensors in the order of the inputs, ^n for leaf n of Opening
-	// Results are what the module has computed in this run.
+	// Results are what the module has computed in this run, Kept their calls.
 	Results []*array.Array
+	Kept    []int
 	// Writes are the data tensors that the code wrote.
 	Writes []CapturedWrite
 	// Found says what the tensors are that were found after the run.
@@ -71,6 +72,9 @@ func (c *CapturedTensor) Show(base *array.Array) *array.Array {
 	return base
 }
 
+// Shows reports whether the tensor shows a part of its base.
+func (c *CapturedTensor) Shows() bool { return len(c.show) > 0 }
+
 // SameShow reports whether two tensors show the same part of their bases.
 func (c *CapturedTensor) SameShow(o *CapturedTensor) bool {
 	return slices.EqualFunc(c.show, o.show, func(a, b alias.Step[*place]) bool {
@@ -86,6 +90,7 @@ type capture struct {
 	leaves []*alias.Ref[*place]
 	number map[*place]int // of leaves
 	frozen map[any]bool
+	marks  map[*place]mark // of calls; nil where nobody asks
 	ending bool
 	made   []*tensor.Tensor // by the session since then
 	why    string
@@ -126,6 +131,9 @@ func (s *Session) Capture(data, frozen []*tensor.Tensor, code func(), found func
 	k := &capture{start: array.Now(), data: data, number: map[*place]int{}, frozen: map[any]bool{}}
 	for _, x := range frozen {
 		k.frozen[x.ID()] = true
+	}
+	if s.opts.Mark != nil {
+		k.marks = map[*place]mark{}
 	}
 	return s.borrow(k, code, found, open)
 }
