@@ -11,6 +11,7 @@ import (
 type Number struct {
 	Type, Name string // of the field; Type is "" for an argument
 	Exprs      []Expr // what operators are given, each once
+	Rounds     bool   // nothing but the number of rounds of Loops depends on it: no operator is given it
 }
 
 // Expr is what code computes with a number, step by step.
@@ -175,6 +176,7 @@ func scalarOf(t reflect.Type, bits uint64) Scalar {
 type Word struct {
 	Path, Line string
 	Exprs      []Expr
+	Rounds     bool
 	Was        Scalar
 	reg        uint32
 	off, size  uintptr
@@ -185,7 +187,7 @@ type Word struct {
 func (m *Image) Words() (list []Word) {
 	for _, i := range m.numbers {
 		s, w := &m.steps[i], &m.words[m.steps[i].number-1]
-		list = append(list, Word{s.path, s.line, w.cell.number.Exprs, scalarOf(w.cell.typ, w.before.u), w.of.reg, w.off, w.cell.size, w.cell.typ})
+		list = append(list, Word{s.path, s.line, w.cell.number.Exprs, w.cell.number.Rounds, scalarOf(w.cell.typ, w.before.u), w.of.reg, w.off, w.cell.size, w.cell.typ})
 	}
 	return list
 }

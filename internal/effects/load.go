@@ -33,6 +33,7 @@ type Loaded struct {
 	world    *world
 	refusing map[*ssa.Function]bool // of refuses
 	cleaned  map[*ssa.Function]bool // of clean
+	noises   map[*ssa.Function]*noise
 }
 
 // Open loads a package that a pattern names, as userpkg.Load does, and builds its SSA and that
@@ -52,7 +53,7 @@ func OpenOverlay(ctx context.Context, pattern string, env []string, overlay map[
 		return nil, err
 	}
 	p := &Loaded{Modules: map[string]*packages.Module{}, sources: map[string]*packages.Package{}, trusted: map[string]bool{}, facts: map[*ssa.Function]*facts{},
-		refusing: map[*ssa.Function]bool{}, cleaned: map[*ssa.Function]bool{}}
+		refusing: map[*ssa.Function]bool{}, cleaned: map[*ssa.Function]bool{}, noises: map[*ssa.Function]*noise{}}
 	paths := p.split(first)
 	c.Mode = packages.LoadSyntax | packages.NeedModule
 	list, err := packages.Load(&c, paths...)
