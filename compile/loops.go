@@ -94,3 +94,12 @@ func (o *opened) counts(was []state.Scalar) (list []count) {
 	}
 	return list
 }
+
+// forLines are the lines of the loops that roll.
+func (c *core) forLines() string {
+	list := make([]string, len(c.loops))
+	for i, l := range c.loops {
+		list[i] = l.File + ":" + strconv.Itoa(l.Line)
+	}
+	return strings.Join(list, ", ")
+}

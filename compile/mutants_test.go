@@ -52,6 +52,11 @@ var mutants = []capturefuzz.Mutation{
 	{Name: "compiled functions of types that others can name are known", File: "internal/effects/compiled.go", Old: "!frame.Obj().Exported() && frame", New: "frame"},
 	{Name: "who has compile.New makes nothing", File: "internal/effects/compiled.go", Old: "\t\t\tt.add(fn, nil)\n", New: ""},
 	{Name: "all functions that compile.New is given have frames", File: "internal/effects/compiled.go", Old: "if fn.Parent() == nil || t.uses[fn] != 1 {", New: "if fn == nil {"},
+	{Name: "equal numbers of rounds are open", File: "compile/rolled.go", Old: "!w.Rounds || before.Same(w.Was) {", New: "!w.Rounds {"},
+	{Name: "any number of rounds has the record", File: "compile/rolled.go", Old: "\t\tif values[r.count]-r.first < 2 {\n\t\t\treturn false\n", New: "\t\tif values[r.count]-r.first < 0 {\n\t\t\treturn false\n"},
+	{Name: "numbers of rounds that were one may differ", File: "compile/rolled.go", Old: "\t\tif n >= 0 && n != v {\n\t\t\treturn 0, false\n\t\t}\n\t\tn = v\n\t}\n\tif c.symbol", New: "\t\tn = v\n\t}\n\tif c.symbol"},
+	{Name: "rounds are not compared", File: "compile/roll.go", Old: "\t\t\tif !r.same(s, &r.got.Calls[j], k+l.first) || len", New: "\t\t\tif len"},
+	{Name: "carried values begin as any", File: "compile/roll.go", Old: "slices.Index(l.carry, carried{from, first})", New: "slices.IndexFunc(l.carry, func(c carried) bool { return c.step == from })"},
 }
 
 func TestMutantsApply(t *testing.T) {
@@ -73,6 +78,9 @@ func TestMutantsAreFound(t *testing.T) {
 			overlay, err := m.Overlay(t.TempDir())
 			require.NoError(t, err)
 			rooms := []string{".", "./state"}
+			if strings.HasPrefix(m.File, "compile/roll") {
+				rooms = []string{"../internal/testkit/compiled/rolls"}
+			}
 			if strings.HasPrefix(m.File, "internal/effects/") {
 				rooms = []string{"../internal/effects"}
 			}

@@ -164,7 +164,7 @@ func (r *roller) place() bool {
 	for mark, i := range r.loopOf {
 		calls := r.members[mark][r.trips[mark].first:]
 		l := &r.prog.loops[i]
-		if l.rounds < 1 || len(calls)%l.rounds != 0 {
+		if l.rounds < 2 || len(calls)%l.rounds != 0 {
 			return false
 		}
 		n := len(calls) / l.rounds
@@ -196,9 +196,7 @@ func (r *roller) round(loop int) {
 	for o := range l.steps {
 		s := &l.steps[o]
 		s.call, s.all = &r.got.Calls[calls[o]], -1
-		if l.rounds > 1 {
-			r.number(l, s, calls, o)
-		}
+		r.number(l, s, calls, o)
 		first := r.operands(calls[o], loop, 0)
 		s.args = first
 		for k := 1; k < l.rounds; k++ {

@@ -55,14 +55,11 @@ func (b *bucket) fitting(c *core, k *call, image *state.Image, fits *record) (li
 func (c *core) roll(b *bucket, near []*record, image *state.Image, replay *state.Replay, got *lazy.Captured, thawed map[string]bool) (done bool) {
 	for _, old := range near {
 		if old.stores.Same(replay) && sameEnd(old.got, got) && !shows(got) {
-			if r := c.rolled(old, image, replay, got, thawed); r != nil {
-				b.replace(old, r)
+			if r := c.rolled(b, old, image, replay, got, thawed); r != nil {
+				c.keep(b, old, r)
 				return true
 			}
 		}
-	}
-	if len(near) > 0 {
-		b.uneven++
 	}
 	return false
 }
@@ -75,12 +72,12 @@ func shows(got *lazy.Captured) bool {
 	return slices.ContainsFunc(got.Found, func(t lazy.CapturedTensor) bool { return t.Memory >= 0 || t.Like >= 0 || t.Shows() })
 }
 
-func (c *core) rolled(old *record, image *state.Image, replay *state.Replay, got *lazy.Captured, thawed map[string]bool) *record {
+func (c *core) rolled(b *bucket, old *record, image *state.Image, replay *state.Replay, got *lazy.Captured, thawed map[string]bool) *record {
 	o := &opened{paths: map[string]bool{}, like: old}
 	var was []state.Scalar
 	for _, w := range image.Words() {
 		before, ok := old.was(w.Path)
-		if !ok || !w.Rounds || before.Same(w.Was) && !old.opens(w.Path) {
+		if !ok || !w.Rounds || before.Same(w.Was) { // loops of equal numbers unroll: theirs are compared
 			continue
 		}
 		if min(before.I, w.Was.I) < 2 {
@@ -93,9 +90,9 @@ func (c *core) rolled(old *record, image *state.Image, replay *state.Replay, got
 		return nil
 	}
 	counts := o.counts(was)
-	a, b := marked(old.got), marked(got)
+	before, now := marked(old.got), marked(got)
 	var found *rolls
-	for _, loops := range choices(a, b, counts) {
+	for _, loops := range choices(before, now, counts) {
 		x, y := rolled(old.got, trips(loops, counts, func(c count) int { return c.was })), rolled(got, trips(loops, counts, func(c count) int { return c.now }))
 		if x == nil || y == nil || !sameProgram(x, y) {
 			continue
@@ -106,6 +103,7 @@ func (c *core) rolled(old *record, image *state.Image, replay *state.Replay, got
 		found = &rolls{counts: counts, loops: loops, prog: y}
 	}
 	if found == nil {
+		b.uneven++
 		return nil
 	}
 	o.rolls = found
@@ -223,6 +221,7 @@ func (c *core) compiled(o *opened, image *state.Image, replay *state.Replay, got
 		r.leave()
 		return nil
 	}
+	r.got.Results = nil
 	return r
 }
 
@@ -264,7 +263,7 @@ func numbered(first, end int) *array.Array {
 	return array.FromSlice(list)
 }
 
-// trips adds the numbers of rounds of a call whose guard was checked. ok is false where a count is 0 or 1, or counts
+// trips adds the numbers of rounds of a call whose guard was checked. ok is false where a loop has less than two rounds, or counts
 // that were one are not.
 func (o *opened) trips(g *state.Guard, m *state.Machine, n *numbers) (ok bool) {
 	if o == nil || o.rolls == nil {
@@ -277,6 +276,9 @@ func (o *opened) trips(g *state.Guard, m *state.Machine, n *numbers) (ok bool) {
 		}
 	}
 	for _, r := range o.rolls.rounds {
+		if values[r.count]-r.first < 2 {
+			return false
+		}
 		n.leaves = append(n.leaves, numbered(r.first, values[r.count]))
 	}
 	return true
@@ -347,6 +349,15 @@ func (o *opened) counted(c count, now *record) (n int, ok bool) {
 		}
 	}
 	return n, n >= 2
+}
+
+// keep keeps a record that was made by an older one, in whose place it comes where that is of one number of rounds.
+func (c *core) keep(b *bucket, old, r *record) {
+	if old.open.rolled() {
+		b.add(c, r)
+		return
+	}
+	b.replace(old, r)
 }
 
 // replace puts a record in the place of another one, for whose calls it stands, too.

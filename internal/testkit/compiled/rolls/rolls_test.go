@@ -1,6 +1,7 @@
 package rolls
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -161,4 +162,70 @@ func TestRounds(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Every word changes between calls, alone and with the number of rounds, which is 0 and 1, too; arguments have other sizes.
+func TestRounds_random(t *testing.T) {
+	for i := range testees {
+		p := &testees[i]
+		for seed := range uint64(3) {
+			t.Run(fmt.Sprint(p.name, seed), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(seed, 5))
+				j := newJudge(t, p, compile.LiftAfter(2+int(seed)*1000), compile.Audit(int(seed)), compile.Capacity(1000))
+				for n := range 70 {
+					rounds, batch := r.IntN(10), rows
+					if r.IntN(4) == 0 {
+						batch = 1 + r.IntN(3)
+					}
+					if p.name == "RollStacked" || p.name == "RollTwice" || p.name == "RollCat" || p.name == "RollLayers" || p.name == "UnrollLayers" { // these need a round
+						rounds = max(rounds, 1)
+					}
+					x, y := filled(r, rounds, batch, width), filled(r, batch, width)
+					if p.steps {
+						x = filled(r, batch, width)
+					}
+					how, value := r.IntN(14), filled(r, width)
+					for _, m := range []*Model{j.m, j.other} {
+						if p.steps {
+							m.Steps = rounds
+						}
+						switch how {
+						case 0:
+							m.Scale = float64(n%3) + 0.5
+						case 1:
+							m.Depth = n % 4
+						case 2:
+							m.On = !m.On
+						case 3:
+							m.Layers[0].Scale = float64(n % 2)
+						case 4:
+							m.Layers = append(m.Layers[:1:1], &Layer{value, 2}, &Layer{value, 3})[:1+n%3]
+						case 5:
+							m.Xs[n%2] = value
+						case 6:
+							m.B.AssignInPlace(value)
+						case 7:
+							m.Past = nil
+						}
+					}
+					j.call(x, y, fmt.Sprint("call ", n, ": ", rounds, " rounds, change ", how))
+				}
+			})
+		}
+	}
+}
+
+// Two numbers of rounds make one record, which Explain tells of.
+func TestRounds_explained(t *testing.T) {
+	f := CompileRollSizes()
+	m, r := newModel(), rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int{3, 7, 5, 9} {
+		f.Call(m, filled(r, n, rows, width), filled(r, rows, width))
+	}
+	require.Equal(t, compile.Stats{Calls: 4, Hits: 2, Misses: 2, Captures: 2, Records: 1}, f.Stats())
+	var b bytes.Buffer
+	require.NoError(t, f.Explain(&b))
+	require.Contains(t, b.String(), "record 1: ")
+	require.NotContains(t, b.String(), "record 2: ")
+	require.Contains(t, b.String(), "    any number of rounds from 2 on: programs.go:")
 }
