@@ -29,13 +29,14 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		return
 	}
 	forecast := fits.forecast(k)
-	if fits != nil && fits.sized() && fits.outs > 0 && forecast == nil { // the graph is not for these sizes
+	if fits != nil && (fits.sized() || fits.open.rolled()) && fits.outs > 0 && forecast == nil { // the graph is not for these sizes
 		fits = nil
 	}
 	open, near := b.near(c, k, image, fits)
 	followed := follows(near, image)
+	fitting := b.fitting(c, k, image, fits)
 	var numbers *opened
-	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed})
+	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed, Mark: c.marks()})
 	defer s.Close()
 	var replay *state.Replay
 	got, panicked, err := c.capture(k, image, followed.symbols(), s, func() (list []*tensor.Tensor, all bool) {
@@ -64,6 +65,9 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		why = &state.Refusal{Why: "a tensor is written in place, of which the table says nothing"}
 	}
 	var r *record
+	if why == nil && numbers == nil && c.roll(b, fitting, image, replay, got, thawed) {
+		return
+	}
 	if why == nil && numbers != nil && !(numbers.typed(got) && sameEnd(numbers.like.got, got) && numbers.like.stores.Same(replay)) {
 		b.shut(numbers)
 		return
@@ -78,7 +82,11 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	if numbers != nil {
 		numbers.like = nil
 	}
-	differs := fits.compared(r, why, forecast, c.opts.lower.Exact)
+	c.ends(b, r, fits, why, fits.compared(r, why, forecast, c.opts.lower.Exact))
+}
+
+// ends keeps the record of a call, or says why there is none. fits is the record that fitted the call before.
+func (c *core) ends(b *bucket, r, fits *record, why *state.Refusal, differs string) {
 	if r != nil && fits != nil {
 		r.leave()
 	}

@@ -24,20 +24,22 @@ type call struct {
 
 // core is what compiled functions of all types have.
 type core struct {
-	name     string
-	opts     options
-	schema   *state.Schema
-	receiver bool
-	inPlace  bool
-	anySize  bool
-	sizes    []state.Place  // lines that look at sizes
-	never    *state.Refusal // why no call has a record
-	breaks   []state.Place  // to which some calls come
-	opaque   []state.Place  // of the table
-	apart    []state.Place  // of those, at which no session may be in use
-	sessions sessions
-	tells    []func(in unsafe.Pointer)
-	closed   atomic.Bool
+	name       string
+	opts       options
+	schema     *state.Schema
+	receiver   bool
+	inPlace    bool
+	anySize    bool
+	onlyCounts bool
+	loops      []state.Loop
+	sizes      []state.Place  // lines that look at sizes
+	never      *state.Refusal // why no call has a record
+	breaks     []state.Place  // to which some calls come
+	opaque     []state.Place  // of the table
+	apart      []state.Place  // of those, at which no session may be in use
+	sessions   sessions
+	tells      []func(in unsafe.Pointer)
+	closed     atomic.Bool
 
 	mu      sync.RWMutex
 	buckets map[uintptr]*bucket
@@ -52,6 +54,7 @@ type bucket struct {
 	plain   *state.Refusal // why no calls are recorded any more
 	asIs    bool           // nor run in a session
 	refused int
+	uneven  int // calls whose loops did not roll
 	evicted int
 	hits    atomic.Int64 // for Audit
 
@@ -68,7 +71,7 @@ type moment struct {
 }
 
 func newCore(t state.Table, in, out reflect.Type, o options) *core {
-	c := &core{name: t.Func, opts: o, schema: state.NewSchema(&t, in, out), receiver: t.Receiver, inPlace: len(t.InPlace) > 0, anySize: t.AnySize, sizes: t.Sizes, buckets: map[uintptr]*bucket{}}
+	c := &core{name: t.Func, opts: o, schema: state.NewSchema(&t, in, out), receiver: t.Receiver, inPlace: len(t.InPlace) > 0, anySize: t.AnySize, onlyCounts: t.Counted || t.AnySize, loops: t.Loops, sizes: t.Sizes, buckets: map[uintptr]*bucket{}}
 	c.opaque = t.Opaque
 	for _, p := range t.Opaque {
 		if !p.Lazy {
@@ -285,6 +288,7 @@ func (b *bucket) find(k *call) (*record, failure) {
 		ok, failed := r.guard.Check(&k.machine, k.in, k.out)
 		if ok {
 			k.numbers, ok = r.open.now(&k.machine)
+			ok = ok && r.open.trips(r.guard, &k.machine, &k.numbers)
 			failed = state.Special
 		}
 		if ok {

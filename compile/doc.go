@@ -22,7 +22,7 @@
 //
 // The room stands above lazy. It does not look at code, and does not know operators by name. Read
 // compile.go first, then core.go (which record fits), capture.go (how a record is made), record.go, number.go (numbers that become
-// inputs), sizes.go, and lend.go (calls without a record).
+// inputs), sizes.go, loops.go, rolled.go, roll.go and roll_graph.go (loops of any number of rounds), and lend.go (calls without a record).
 //
 // Ref: Ansel et al., PyTorch 2: faster machine learning through dynamic Python bytecode transformation and
 // graph compilation (ASPLOS 2024).

@@ -63,6 +63,11 @@ var mutants = []capturefuzz.Mutation{
 	{Name: "closures within closures assign nothing", File: "internal/effects/literal.go", Old: "FreeVars[k]; b == addr {", New: "FreeVars[k]; b == nil {"},
 	{Name: "assignments after the closure are not seen", File: "internal/effects/literal.go", Old: "(made.Block() != s.Block() || before(s, made))", New: "made != nil"},
 	{Name: "addresses of captured variables go nowhere", File: "internal/effects/literal.go", Old: "\t\tdefault:\n\t\t\treturn r.Pos()\n", New: "\t\tcase *ssa.Store:\n\t\t\treturn r.Pos()\n"},
+	{Name: "equal numbers of rounds are open", File: "compile/rolled.go", Old: "!w.Rounds || before.Same(w.Was) {", New: "!w.Rounds {"},
+	{Name: "any number of rounds has the record", File: "compile/rolled.go", Old: "\t\tif values[r.count]-r.first < 2 {\n\t\t\treturn false\n", New: "\t\tif values[r.count]-r.first < 0 {\n\t\t\treturn false\n"},
+	{Name: "numbers of rounds that were one may differ", File: "compile/rolled.go", Old: "\t\tif n >= 0 && n != v {\n\t\t\treturn 0, false\n\t\t}\n\t\tn = v\n\t}\n\tif c.symbol", New: "\t\tn = v\n\t}\n\tif c.symbol"},
+	{Name: "rounds are not compared", File: "compile/roll.go", Old: "\t\t\tif !r.same(s, &r.got.Calls[j], k+l.first) || len", New: "\t\t\tif len"},
+	{Name: "carried values begin as any", File: "compile/roll.go", Old: "slices.Index(l.carry, carried{from, first})", New: "slices.IndexFunc(l.carry, func(c carried) bool { return c.step == from })"},
 }
 
 func TestMutantsApply(t *testing.T) {
@@ -84,6 +89,9 @@ func TestMutantsAreFound(t *testing.T) {
 			overlay, err := m.Overlay(t.TempDir())
 			require.NoError(t, err)
 			rooms := []string{".", "./state"}
+			if strings.HasPrefix(m.File, "compile/roll") {
+				rooms = []string{"../internal/testkit/compiled/rolls"}
+			}
 			if strings.HasPrefix(m.File, "internal/effects/") {
 				rooms = []string{"../internal/effects"}
 			}

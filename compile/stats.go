@@ -106,6 +106,9 @@ func (c *core) explain(w io.Writer) error {
 			if r.sized() {
 				fmt.Fprintf(&b, "    any size: %s\n", strings.Join(r.open.sizes.paths, ", "))
 			}
+			if r.open.rolled() {
+				fmt.Fprintf(&b, "    any number of rounds from 2 on: %s\n", c.forLines())
+			}
 			for _, w := range r.inputs() {
 				fmt.Fprintf(&b, "    an input: %s\n", reason(state.Refusal{Why: w.Path, Line: w.Line}))
 			}

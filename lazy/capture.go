@@ -22,8 +22,9 @@ type Captured struct {
 	Leaves []CapturedLeaf
 	Types  []shape.Type // of the calls in Module, nil where no graph has the symbols of Opening
 	Reads  []int        // numbers of data tensors in the order of the inputs, ^n for leaf n of Opening
-	// Results are what the module has computed in this run.
+	// Results are what the module has computed in this run, Kept their calls.
 	Results []*array.Array
+	Kept    []int
 	// Writes are the data tensors that the code wrote.
 	Writes []CapturedWrite
 	// Found says what the tensors are that were found after the run.
@@ -74,6 +75,9 @@ func (c *CapturedTensor) Show(base *array.Array) *array.Array {
 	return base
 }
 
+// Shows reports whether the tensor shows a part of its base.
+func (c *CapturedTensor) Shows() bool { return len(c.show) > 0 }
+
 // SameShow reports whether two tensors show the same part of their bases.
 func (c *CapturedTensor) SameShow(o *CapturedTensor) bool {
 	return slices.EqualFunc(c.show, o.show, func(a, b alias.Step[*place]) bool {
@@ -89,6 +93,7 @@ type capture struct {
 	leaves []*alias.Ref[*place]
 	number map[*place]int // of leaves
 	frozen map[any]bool
+	marks  map[*place]mark // of calls; nil where nobody asks
 	ending bool
 	made   []*tensor.Tensor // by the session since then
 	why    string
@@ -142,6 +147,9 @@ func (s *Session) Capture(code Code) (c *Captured, err error) {
 	}
 	if s.follow = newFollow(code.Symbols, code.Data); s.follow != nil {
 		defer func() { s.follow.over = true }()
+	}
+	if s.opts.Mark != nil {
+		k.marks = map[*place]mark{}
 	}
 	return s.borrow(k, code.Run, code.Found, code.Open)
 }

@@ -120,6 +120,7 @@ func (e *ending) compute() {
 		}
 	}
 	e.s.interpret(cone)
+	e.c.Kept = results
 	for _, n := range results {
 		e.c.Results = append(e.c.Results, cone.calls[n].data)
 	}

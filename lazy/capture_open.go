@@ -15,6 +15,21 @@ type CapturedCall struct {
 	In    []shape.Type
 	Type  shape.Type
 	Sizes []shape.Dim // in Attrs, where code gave symbols that were followed, nil for numbers alone
+	Mark  uint64      // what Options.Mark has said, 0 for members
+	Order int         // of all calls that were recorded, from 1; 0 where nobody asks for marks, and for members
+}
+
+// mark is where and when a call was recorded.
+type mark struct {
+	where uint64
+	order int
+}
+
+// marked is told of a call that is recorded.
+func (k *capture) marked(p *place, where func() uint64) {
+	if k != nil && k.marks != nil && !k.ending {
+		k.marks[p] = mark{where(), len(k.marks) + 1}
+	}
 }
 
 // Absent stands for an operand that is left out.
@@ -55,6 +70,7 @@ func (e *ending) describe(k *cone) {
 	}
 	for _, q := range k.calls {
 		c := CapturedCall{Op: q.op, Index: q.index, Attrs: q.attrs, Type: q.typ, In: typesOf(nil, q.args()), Sizes: e.s.follow.of(q)}
+		c.Mark, c.Order = e.k.marks[q].where, e.k.marks[q].order
 		for _, a := range q.args() {
 			switch {
 			case a == nil:

@@ -111,6 +111,7 @@ func (s *Session) add(f *form, args []*place) *place {
 		args = append(p.rare.args, args...)
 	}
 	p.take(args)
+	s.capture.marked(p, s.opts.Mark)
 	for _, a := range args {
 		if a != nil {
 			a.used = true

@@ -70,6 +70,8 @@ type Options struct {
 	// Record has each graph compiled when it comes for the first time, and kept for Recorded: for
 	// tools that generate code.
 	Record bool
+	// Mark, which may be nil, is asked at each call that Capture records where the call is made: CapturedCall has what it says.
+	Mark func() uint64
 	// Context ends runs; nil stands for one that does not end.
 	Context context.Context
 

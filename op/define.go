@@ -24,7 +24,7 @@ func define(name, path string, attrs reflect.Type, spec *Spec[any]) *Op {
 		Mutates: spec.Mutates, ViewOf: spec.ViewOf, MayCopy: spec.MayCopy, Quant: spec.Quant, Range: spec.Range, NoFold: spec.NoFold, Narrow: spec.Narrow, ByValue: spec.ByValue, Func: spec.Func, Results: spec.Results, InPlace: spec.InPlace, Tol: spec.Tol,
 		codec: codecOf(attrs), samples: spec.Samples, bad: spec.Bad, differs: spec.Differs,
 		infer: spec.Infer, atMost: spec.AtMost, promote: spec.Promote, decompose: spec.Decompose, reference: spec.Reference, kernel: spec.Kernel, training: spec.Training,
-		scatter: spec.Scatter, noGrad: spec.NoGrad, stops: spec.Stops, grad: spec.Grad, deriv: spec.Deriv, flops: spec.Flops, count: spec.Count,
+		scatter: spec.Scatter, Rows: spec.Rows, noGrad: spec.NoGrad, stops: spec.Stops, grad: spec.Grad, deriv: spec.Deriv, flops: spec.Flops, count: spec.Count,
 	}
 	if spec.Lift != nil {
 		if t := spec.Lift.attrs(); t != attrs {
@@ -54,7 +54,7 @@ func (s *Spec[A]) erase() *Spec[any] {
 		Doc: s.Doc, Ref: s.Ref, In: s.In, Class: s.Class, Effect: s.Effect, Mutates: s.Mutates, ViewOf: s.ViewOf, MayCopy: s.MayCopy, Quant: s.Quant, Range: s.Range,
 		NoFold: s.NoFold, Narrow: s.Narrow, ByValue: s.ByValue, Func: s.Func, Results: s.Results, InPlace: s.InPlace, Tol: s.Tol, Samples: s.Samples, Bad: s.Bad,
 		NoGrad: s.NoGrad, Stops: s.Stops, Differs: erase(s.Differs), Lift: s.Lift,
-		Infer: inferOf(s.Infer), Flops: flopsOf(s.Flops), Grad: gradOf(s.Grad), Scatter: scatterOf(s.Scatter),
+		Infer: inferOf(s.Infer), Flops: flopsOf(s.Flops), Grad: gradOf(s.Grad), Scatter: scatterOf(s.Scatter), Rows: rowsOf(s.Rows),
 		AtMost: byTypes(s.AtMost), Promote: byTypes(s.Promote), Kernel: byTypes(s.Kernel),
 		Decompose: byValues(s.Decompose), Reference: byValues(s.Reference),
 		Expr: byExpr(s.Expr), Deriv: byExpr(s.Deriv), Training: byAttrs(s.Training), Count: byAttrs(s.Count),
@@ -89,6 +89,13 @@ func scatterOf[A any](f func(Builder, A, int, Value, Value) Value) func(Builder,
 		return nil
 	}
 	return func(b Builder, a any, item int, base, v Value) Value { return f(b, a.(A), item, base, v) }
+}
+
+func rowsOf[A any](f func(Builder, A, Value) Value) func(Builder, any, Value) Value {
+	if f == nil {
+		return nil
+	}
+	return func(b Builder, a any, rows Value) Value { return f(b, a.(A), rows) }
 }
 
 func byTypes[A, R any](f func(A, []shape.Type) R) func(any, []shape.Type) R {

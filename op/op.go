@@ -154,6 +154,10 @@ type Spec[A any] struct {
 	// training of a model needs. nil: none does.
 	Training func(a A) bool
 
+	// Rows writes a call of an operator of one variadic operand on the slices of rows along its axis 0, however many there are.
+	// nil: the number of operands has to be known.
+	Rows func(b Builder, a A, rows Value) Value
+
 	// Scatter is the inverse of a view, by which writes go back: it returns base,
 	// which stands for the operand ViewOf, with the elements that result item shows
 	// replaced by v. Types may be unknown. nil refuses writes through the view.
@@ -232,6 +236,8 @@ type Op struct {
 	AdHoc bool
 	// Host runs an ad-hoc operator on arrays.
 	Host func(in []*array.Array) ([]*array.Array, error)
+	// Rows is Spec.Rows, nil for none; attrs are those of a call.
+	Rows func(b Builder, attrs any, rows Value) Value
 
 	codec     *Codec
 	dtypes    cache[[]array.DType]

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -130,8 +131,21 @@ func unescaped(name string) string {
 // begin with the code of another one, which was inlined.
 func bodyOf(p unsafe.Pointer) (b Body, ok bool) {
 	f, own := beginning(p)
+	b = placeOf(&f)
+	return b, own && !strings.Contains(f.Function, "[") && !strings.HasSuffix(f.Function, "-fm")
+}
+
+// placeOf is the package, file and line at which a frame stands.
+func placeOf(f *runtime.Frame) Body {
 	folder := strings.LastIndexByte(f.Function, '/') + 1
 	path, _, _ := strings.Cut(f.Function[folder:], ".")
-	b = Body{Package: unescaped(f.Function[:folder] + path), File: filepath.Base(f.File), Line: f.Line}
-	return b, own && !strings.Contains(f.Function, "[") && !strings.HasSuffix(f.Function, "-fm")
+	return Body{Package: unescaped(f.Function[:folder] + path), File: filepath.Base(f.File), Line: f.Line}
+}
+
+// Has reports whether a frame stands in the body of the loop.
+func (l *Loop) Has(f *runtime.Frame) bool {
+	if f.Line < l.From || f.Line > l.To || filepath.Base(f.File) != l.File {
+		return false
+	}
+	return placeOf(f).Package == l.Package
 }

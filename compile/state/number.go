@@ -11,6 +11,7 @@ import (
 type Number struct {
 	Type, Name string // of the field, or of the elements, whose name is "[]"; Type is "" for an argument and for a variable
 	Exprs      []Expr // what operators are given, each once
+	Rounds     bool   // nothing but the number of rounds of Loops depends on it: no operator is given it
 }
 
 // elementName is the name of elements.
@@ -178,6 +179,7 @@ func scalarOf(t reflect.Type, bits uint64) Scalar {
 type Word struct {
 	Path, Line string
 	Exprs      []Expr
+	Rounds     bool
 	Was        Scalar
 	reg        uint32
 	off, size  uintptr
@@ -188,7 +190,7 @@ type Word struct {
 func (m *Image) Words() (list []Word) {
 	for _, i := range m.numbers {
 		s, w := &m.steps[i], &m.words[m.steps[i].number-1]
-		list = append(list, Word{s.path, s.line, w.cell.number.Exprs, scalarOf(w.cell.typ, w.before.u), w.of.reg, w.off, w.cell.size, w.cell.typ})
+		list = append(list, Word{s.path, s.line, w.cell.number.Exprs, w.cell.number.Rounds, scalarOf(w.cell.typ, w.before.u), w.of.reg, w.off, w.cell.size, w.cell.typ})
 	}
 	return list
 }

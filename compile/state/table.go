@@ -36,6 +36,10 @@ type Table struct {
 	// the lines that do.
 	AnySize bool
 	Sizes   []Place
+	// Loops are those whose rounds do the same. Counted tells that there are Sizes, and that all of them say no more than how many rounds
+	// these loops have.
+	Loops   []Loop
+	Counted bool
 	// Types are types that lead to those of Fields and Elems where no argument, result, global or map does.
 	Types []reflect.Type
 	// Hidden are the names in Fields and Elems that Types cannot lead to.
@@ -93,6 +97,13 @@ type Global struct {
 type Body struct {
 	Package, File string
 	Line          int
+}
+
+// Loop is a loop of Go code, by the path of its package and the base name of its file, as with Body. All its rounds from the second on make the
+// same calls, of the tensors that the round before has made, and of the slices of other tensors that have the number of the round.
+type Loop struct {
+	Package, File  string
+	Line, From, To int // of its for, and of the first and the last line of its body
 }
 
 // Tell is a call that tells people something, of words that the function does not store. Do is a func(*In) of the struct of

@@ -13,4 +13,5 @@
 //
 // Read summary.go first, then function.go, which looks at one function, and walk.go, which
 // follows the calls. when.go and reach.go tell on which ways opaque code is reached, tell.go which of it can be made again.
+// loops.go and quiet.go find loops whose rounds do the same.
 package effects

@@ -36,7 +36,8 @@ type facts struct {
 	adds     map[fieldKey]bool // whose every use is x += e
 	given    given             // whose every use is a number of an operator; nil where it is not
 	sets     map[word]bool     // of which the function makes values by itself
-	at       *ssa.BasicBlock   // that is being looked at
+	looped   []*loop
+	at       *ssa.BasicBlock // that is being looked at
 }
 
 // fieldKey identifies a field of a struct type.
@@ -93,6 +94,7 @@ func (p *Loaded) of(fn *ssa.Function) *facts {
 	f.at = nil
 	f.additions()
 	f.numbers()
+	f.loops()
 	return f
 }
 

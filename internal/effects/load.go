@@ -34,6 +34,7 @@ type Loaded struct {
 	refusing map[*ssa.Function]bool                     // of refuses
 	cleaned  map[*ssa.Function]bool                     // of clean
 	dying    map[*ssa.Function]map[*ssa.BasicBlock]bool // of dead
+	noises   map[*ssa.Function]*noise
 }
 
 // Open loads a package that a pattern names, as userpkg.Load does, and builds its SSA and that
@@ -53,7 +54,7 @@ func OpenOverlay(ctx context.Context, pattern string, env []string, overlay map[
 		return nil, err
 	}
 	p := &Loaded{Modules: map[string]*packages.Module{}, sources: map[string]*packages.Package{}, trusted: map[string]bool{}, facts: map[*ssa.Function]*facts{},
-		refusing: map[*ssa.Function]bool{}, cleaned: map[*ssa.Function]bool{}, dying: map[*ssa.Function]map[*ssa.BasicBlock]bool{}}
+		refusing: map[*ssa.Function]bool{}, cleaned: map[*ssa.Function]bool{}, dying: map[*ssa.Function]map[*ssa.BasicBlock]bool{}, noises: map[*ssa.Function]*noise{}}
 	paths := p.split(first)
 	c.Mode = packages.LoadSyntax | packages.NeedModule
 	list, err := packages.Load(&c, paths...)

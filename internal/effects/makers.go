@@ -38,7 +38,7 @@ func (w *world) candidates(root *ssa.Function) (list []types.Type) {
 // types.
 func (w *world) makers(root *ssa.Function) map[*ssa.Function]bool {
 	var queue []*ssa.Function
-	for _, t := range given(root) {
+	for _, t := range handed(root) {
 		if q, ok := t.Underlying().(*types.Pointer); ok {
 			t = q.Elem()
 		}
@@ -52,8 +52,8 @@ func (w *world) makers(root *ssa.Function) map[*ssa.Function]bool {
 	return closure(slices.Collect(maps.Keys(closure(queue, w.callers))), w.callees)
 }
 
-// given are the types of what a function is given: its parameters, and the variables that it has captured.
-func given(fn *ssa.Function) (list []types.Type) {
+// handed are the types of what a function is given: its parameters, and the variables that it has captured.
+func handed(fn *ssa.Function) (list []types.Type) {
 	for _, p := range fn.Params {
 		list = append(list, p.Type())
 	}

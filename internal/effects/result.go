@@ -54,6 +54,7 @@ func (w *walk) summary() *Summary {
 	s.Opaque = append(s.Opaque, r.places(opaque)...)
 	s.Observes, s.InPlace, s.Sizes = r.places(a.observes), a.inPlace, append(a.sizes, w.keepsSizes()...)
 	s.Numbers = w.numbers(s.Globals)
+	w.loops(s)
 	s.Packages = w.packages()
 	s.Types = maps.Clone(a.kinds)
 	maps.Copy(s.Types, w.dynamic)

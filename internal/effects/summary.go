@@ -105,6 +105,10 @@ type Summary struct {
 	InPlace  []Place               // writes of a tensor's data
 	Tells    []Tell                // calls that are made again, in their order
 	Sizes    []Place               // looks at sizes of tensors
+	Counted  bool                  // there are such, and all say how many rounds Loops have
+	Loops    []Loop                // that roll
+	Unrolled []Place               // loops of tensors that do not, with the reason
+	Counts   []Number              // of which nothing but the rounds of Loops depends
 	Maps     []*types.Map          `json:"-"`
 	Packages []string              // whose code was looked at, or whose types are met
 	Types    map[string]types.Type `json:"-"` // of Fields, Elems and Dynamic, by name
@@ -132,13 +136,18 @@ func (s *Summary) sort() {
 	s.Bodies = slices.Compact(s.Bodies)
 	slices.Sort(s.Dynamic)
 	s.Dynamic = slices.Compact(s.Dynamic)
-	slices.SortFunc(s.Numbers, func(a, b Number) int {
-		return cmp.Or(strings.Compare(a.Type+"\x00"+a.Name, b.Type+"\x00"+b.Name), a.Param-b.Param)
-	})
+	for _, list := range [][]Number{s.Numbers, s.Counts} {
+		slices.SortFunc(list, func(a, b Number) int {
+			return cmp.Or(strings.Compare(a.Type+"\x00"+a.Name, b.Type+"\x00"+b.Name), a.Param-b.Param)
+		})
+	}
 	slices.Sort(s.Packages)
 	slices.SortFunc(s.Maps, func(a, b *types.Map) int { return strings.Compare(TypeName(a), TypeName(b)) })
 	s.Maps = slices.CompactFunc(s.Maps, func(a, b *types.Map) bool { return types.Identical(a, b) })
-	for _, list := range []*[]Place{&s.Opaque, &s.Observes, &s.InPlace, &s.Sizes} {
+	slices.SortFunc(s.Loops, func(a, b Loop) int {
+		return cmp.Or(strings.Compare(a.Package+"\x00"+a.File, b.Package+"\x00"+b.File), a.Line-b.Line)
+	})
+	for _, list := range []*[]Place{&s.Opaque, &s.Observes, &s.InPlace, &s.Sizes, &s.Unrolled} {
 		slices.SortFunc(*list, func(a, b Place) int {
 			return strings.Compare(a.Line+"\x00"+a.What+"\x00"+a.Why+"\x00"+a.text(), b.Line+"\x00"+b.What+"\x00"+b.Why+"\x00"+b.text())
 		})

@@ -5,6 +5,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -28,6 +29,11 @@ func (s *Summary) Explain(out io.Writer) error {
 	for _, n := range s.Numbers {
 		t.row("", n.text(), "")
 	}
+	t.title = "loops that roll"
+	for _, l := range s.Loops {
+		t.row(l.File+":"+strconv.Itoa(l.Line), "for", "")
+	}
+	t.places("loops that unroll", s.Unrolled)
 	t.places("writes tensors", s.InPlace)
 	t.title = "is made again"
 	for _, p := range s.Tells {

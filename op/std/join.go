@@ -45,6 +45,10 @@ var Cat = op.Define("cat", op.Spec[DimAttrs]{
 		axis, _ := realAxis(a.Dim, rank)
 		return &kernel.Concat{Dim: axis}
 	},
+	Rows: func(b op.Builder, a DimAttrs, rows op.Value) op.Value {
+		axis, _ := realAxis(a.Dim, rows.Type().Rank()-1)
+		return later(b, "flatten", FlattenAttrs{axis, axis + 1}, rowsAt(b, axis, rows))
+	},
 	Grad:    catGrad,
 	Samples: catSamples, Bad: catBad,
 })
@@ -59,6 +63,10 @@ var Stack = op.Define("stack", op.Spec[DimAttrs]{
 	Doc: "stack joins tensors of one shape along a new dimension.", In: op.Args("tensors..."),
 	Class: op.Movement, Quant: op.QuantShared, Narrow: true,
 	Infer: stackRule,
+	Rows: func(b op.Builder, a DimAttrs, rows op.Value) op.Value {
+		axis, _ := realAxis(a.Dim, rows.Type().Rank())
+		return rowsAt(b, axis, rows)
+	},
 	Decompose: func(b op.Builder, a DimAttrs, in []op.Value) op.Value {
 		rows := make([]op.Value, len(in))
 		for i, v := range in {
@@ -69,6 +77,14 @@ var Stack = op.Define("stack", op.Spec[DimAttrs]{
 	Samples: stackSamples,
 	Bad:     stackBad,
 })
+
+// rowsAt moves axis 0.
+func rowsAt(b op.Builder, axis int, rows op.Value) op.Value {
+	if axis == 0 {
+		return rows
+	}
+	return later(b, "movedim", MovedimAttrs{op.IntList(0), op.IntList(axis)}, rows)
+}
 
 // Tile repeats a tensor along its dimensions.
 //

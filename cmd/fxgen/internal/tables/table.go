@@ -124,13 +124,16 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 		}
 	}
 	in := m.inputs(x)
-	var numbers []jen.Code
-	for _, n := range s.Numbers {
+	var numbers, loops []jen.Code
+	for i, n := range slices.Concat(s.Numbers, s.Counts) {
 		name := n.Name
 		if n.Param >= 0 {
 			name = in[n.Param].name
 		}
-		numbers = append(numbers, row(field{"Type", quoted(n.Type)}, field{"Name", quoted(name)}, field{"Exprs", exprs(n.Exprs)}))
+		numbers = append(numbers, row(field{"Type", quoted(n.Type)}, field{"Name", quoted(name)}, field{"Exprs", exprs(n.Exprs)}, field{"Rounds", flag(i >= len(s.Numbers))}))
+	}
+	for _, l := range s.Loops {
+		loops = append(loops, row(field{"Package", quoted(l.Package)}, field{"File", quoted(l.File)}, field{"Line", jen.Lit(l.Line)}, field{"From", jen.Lit(l.From)}, field{"To", jen.Lit(l.To)}))
 	}
 	shown, hidden := m.witnesses(x, s)
 	var strings jen.Code
@@ -143,6 +146,7 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 		field{"Bodies", list(statePath, "Body", bodies)}, field{"Maps", list(statePath, "Map", maps)},
 		field{"Types", list("reflect", "Type", shown)}, field{"Hidden", list(statePath, "Hidden", hidden)},
 		field{"Numbers", list(statePath, "Number", numbers)},
+		field{"Loops", list(statePath, "Loop", loops)}, field{"Counted", flag(s.Counted)},
 		field{"AnySize", flag(len(s.Sizes) == 0)}, field{"Sizes", places(s.Sizes)},
 		field{"InPlace", places(s.InPlace)}, field{"Tells", x.tells(s)}, field{"Entry", m.entry(x, s)}, field{"Opaque", places(s.Opaque)}, field{"Observes", places(told(s.Observes))}))
 }
