@@ -91,7 +91,7 @@ type capture struct {
 	why    string
 	at     diag.Pos
 
-	again  func() bool // whether code that has panicked is run another time; nil for never
+	again func() bool // whether code that has panicked is run another time; nil for never
 
 	flushes int // of Lend
 }
@@ -266,7 +266,7 @@ func attempt(f func()) (err error) {
 func (s *Session) finish(k *capture, list []*tensor.Tensor, open func(*Captured) Opening) (c *Captured, err error) {
 	defer diag.Catch(&err)
 	defer s.enter("Capture")()
-	e := &ending{s: s, k: k, c: &Captured{}, open: open, shared: map[*alias.Storage[*place]]int{}, first: map[*alias.Storage[*place]]int{}}
+	e := &ending{s: s, k: k, c: &Captured{}, open: open, shared: map[*alias.Storage[*place]]int{}, first: map[*alias.Storage[*place]]int{}, inEager: map[int]*array.Array{}}
 	e.find(list)
 	k.ending = true
 	e.compute()
