@@ -35,6 +35,7 @@ var mutants = []capturefuzz.Mutation{
 	{Name: "entries of maps stay", File: "compile/state/replay.go", Old: "\t\t\te.as.remove(at, e.key)\n", New: "\t\t\t_ = at\n"},
 	{Name: "the role of tensors is lost", File: "compile/record.go", Old: "\tif f.Param {\n", New: "\tif f.Param && f.Frozen {\n"},
 	{Name: "a mistake leaves what was stored", File: "compile/capture.go", Old: "\tagain := c.repeats(image)\n\timage.Restore()\n", New: "\tagain := c.repeats(image)\n"},
+	{Name: "views of eager tensors are copies", File: "lazy/capture_end.go", Old: "!ok && m != nil {", New: "!ok && m != nil && n < 0 {"},
 	{Name: "a panic while a call is recorded leaves what was stored", File: "compile/capture.go", Old: "panicked any) {\n\timage.Restore()\n", New: "panicked any) {\n"},
 	{Name: "a panic while a call is recorded is the function's own", File: "compile/capture.go", Old: "\t\tagain = c.repeats(image)\n\t\treturn again\n", New: "\t\treturn false\n"},
 	{Name: "looking at data is not noticed", File: "lazy/engine.go", Old: "\ts.capture.refuse(what + \" looks at data\")\n", New: ""},

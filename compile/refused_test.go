@@ -49,3 +49,17 @@ func TestPanicsAreTheFunctions(t *testing.T) {
 	}
 	require.Zero(t, f.Stats().Refused)
 }
+
+// A view of a tensor that the function makes for itself keeps its memory.
+func TestViewsOfOwnTensors(t *testing.T) {
+	f := compile.New(state.Table{Func: "f", InPlace: pairTable.InPlace}, func(in *xIn, out *twoOut) {
+		z := tensor.Zeros(4)
+		z.AddInPlace(in.X)
+		out.A, out.B = z.Narrow(0, 1, 2), z
+	})
+	for range 6 {
+		out := f.Call(xIn{vec(1, 2, 3, 4)})
+		out.A.AddScalarInPlace(10)
+		require.Equal(t, []float32{1, 12, 13, 4}, tensor.Data[float32](out.B))
+	}
+}

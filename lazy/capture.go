@@ -289,7 +289,7 @@ func attempt(f func()) (err error) {
 func (s *Session) finish(k *capture, list []*tensor.Tensor, open func(*Captured) Opening) (c *Captured, err error) {
 	defer diag.Catch(&err)
 	defer s.enter("Capture")()
-	e := &ending{s: s, k: k, c: &Captured{}, open: open, shared: map[*alias.Storage[*place]]int{}, first: map[*alias.Storage[*place]]int{}}
+	e := &ending{s: s, k: k, c: &Captured{}, open: open, shared: map[*alias.Storage[*place]]int{}, first: map[*alias.Storage[*place]]int{}, inEager: map[int]*array.Array{}}
 	e.find(list)
 	k.ending = true
 	e.compute()

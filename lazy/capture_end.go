@@ -12,13 +12,14 @@ import (
 
 // ending is the end of a capture: what is computed for which tensor.
 type ending struct {
-	s      *Session
-	k      *capture
-	c      *Captured
-	open   func(*Captured) Opening
-	want   []*place // of writes, then of tensors that were found; nil for those in memory of data
-	shared map[*alias.Storage[*place]]int
-	first  map[*alias.Storage[*place]]int // the first tensor found with a storage
+	s       *Session
+	k       *capture
+	c       *Captured
+	open    func(*Captured) Opening
+	want    []*place // of writes, then of tensors that were found; nil for those in memory of data
+	shared  map[*alias.Storage[*place]]int
+	first   map[*alias.Storage[*place]]int // the first tensor found with a storage
+	inEager map[int]*array.Array           // memory that eager code of the run has made, and that a tensor found shows
 }
 
 // find lists the values that the graph computes.
@@ -63,7 +64,11 @@ func (e *ending) place(n int, x *tensor.Tensor, r *alias.Ref[*place], leaves map
 		e.k.refuse("the layout of a tensor that the function made is not known")
 	})
 	leaf, ok := leaves[r.Storage]
-	if !ok && e.shared[r.Storage] == 1 {
+	if m := e.s.rec.PlaceOf(x); !ok && m != nil {
+		e.k.refuse("a tensor of a result or store shows memory that was made without the session")
+		e.inEager[n] = m.Array()
+	}
+	if !ok && e.inEager[n] == nil && e.shared[r.Storage] == 1 {
 		return e.s.rec.Value(x, "Capture")
 	}
 	for st := range r.Steps {
@@ -225,6 +230,8 @@ func (e *ending) settle(list []*tensor.Tensor) {
 		switch {
 		case t.Memory >= 0:
 			bases[n] = e.k.arrays[t.Memory]
+		case e.inEager[n] != nil: // which settleAll writes
+			bases[n] = e.inEager[n]
 		case t.Like >= 0:
 			bases[n] = bases[t.Like]
 		default:
