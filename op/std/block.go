@@ -51,7 +51,7 @@ var BlockLinearDynamic = op.Define("block_linear_dynamic", op.Spec[BlockAttrs]{
 		"d is the greatest of their sizes, divided by 127; where it is below 2^-126, q is 0. Integers are summed, and the sums scaled. The format is one of those that are integers times scales: " +
 		"Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K.",
 	In: op.Args("x", "weight", "bias?"), Class: op.Contraction, Quant: op.QuantNever,
-	NoGrad: "activations are rounded; block_linear has the gradient of what is not",
+	NoGrad: "activations are rounded; block_linear, which does not round, has one",
 	Differs: []op.Difference[BlockAttrs]{
 		{Kind: op.Refuses, Text: "f64", When: func(_ BlockAttrs, in []*array.Array) bool { return in[0].DType() == array.F64 }},
 		{Kind: op.Alters, Text: "sums of integers are scaled: where they overflow, the result is another",

@@ -23,7 +23,7 @@ const (
 // byteOrder is what a format asks of that.
 type byteOrder struct {
 	run   int   // elements that follow each other
-	zero  uint8 // what stands for 0 in what is stored
+	zero  uint8 // stands for 0 in stored bytes
 	least int   // lanes between the sums that minima are multiplied by: 4 of a group, or 1 from lane 8 on of two groups; or 0
 }
 
