@@ -98,13 +98,11 @@ func TestMutantsAreFound(t *testing.T) {
 			overlay, err := m.Overlay(t.TempDir())
 			require.NoError(t, err)
 			rooms := []string{".", "./state"}
-			if strings.HasPrefix(m.File, "compile/roll") {
-				rooms = []string{"../internal/testkit/compiled/rolls"}
-			}
-			if strings.HasPrefix(m.File, "internal/effects/") {
 			switch {
 			case i >= len(mutants):
 				rooms = []string{"-run", "TestAskedSizes|TestGivenNumbers", "../internal/testkit/compiled"}
+			case strings.HasPrefix(m.File, "compile/roll"):
+				rooms = []string{"../internal/testkit/compiled/rolls"}
 			case strings.HasPrefix(m.File, "internal/effects/"):
 				rooms = []string{"../internal/effects"}
 			}
