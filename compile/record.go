@@ -78,7 +78,7 @@ func (r *record) values(k *call) (out []*array.Array, ok bool) {
 			in[i] = k.numbers.leaves[^t]
 			continue
 		}
-		in[i] = array.Contiguous(r.array(k, t))
+		in[i] = lazy.Laid(r.array(k, t))
 	}
 	in = append(in, k.numbers.calls...)
 	out, err := r.run.Run(context.Background(), in)

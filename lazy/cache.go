@@ -382,8 +382,9 @@ func (p *program) kept(k *cone) map[int]bool {
 
 // weightsOf says which leaves are weights of a graph, by their numbers, and how it names them.
 type weightsOf struct {
-	has  func(leaf int) bool
-	name func(leaf int) string
+	has    func(leaf int) bool
+	name   func(leaf int) string
+	turned bool // inputs are given as they lie in memory: see Laid
 }
 
 // build makes the graph of a cone. Tensors of models are weights, everything else is an input.
@@ -404,14 +405,21 @@ func (p *program) build(k *cone, w weightsOf) (*compiled, *graph.Module, []*grap
 	at := g.At()
 	sizes := p.resizing(k)
 	leaves, calls := make([]*graph.Node, len(k.leaves)), make([]*graph.Node, len(k.calls))
+	turned := map[int][]int{}
 	for i, l := range k.leaves {
 		if l.data != nil && !w.has(i) { // where there is none, members stand for it
-			leaves[i] = sizes.leaf(at, "x"+strconv.Itoa(i), l)
+			var order []int
+			if leaves[i], order = sizes.leaf(at, "x"+strconv.Itoa(i), l, w.turned); order != nil {
+				turned[i] = order
+			}
 			exe.inputs = append(exe.inputs, i)
 		}
 	}
 	lifts, keep := p.operands(exe, at, k), p.kept(k)
 	for i, l := range k.leaves {
+		if order := turned[i]; order != nil {
+			leaves[i] = turn(at, leaves[i], order)
+		}
 		if l.data != nil && w.has(i) {
 			m.SetParam(graph.Param{Path: w.name(i), Value: l.data})
 			leaves[i] = at.GetAttr(w.name(i))

@@ -168,7 +168,8 @@ func (e *ending) graph(cone *cone) (kept map[int]int, results []int) {
 			_, open := opened[i]
 			return !data && !open
 		},
-		name: func(i int) string { return "w" + strconv.Itoa(i) },
+		name:   func(i int) string { return "w" + strconv.Itoa(i) },
+		turned: true,
 	}
 	var exe *compiled
 	var m *graph.Module

@@ -236,21 +236,30 @@ func (p *program) resizing(k *cone) *resizing {
 	return &resizing{dims[:k.ofLeaves], dims[k.ofLeaves:]}
 }
 
-// leaf makes the input of a leaf.
-func (r *resizing) leaf(at *graph.Cursor, name string, l *place) *graph.Node {
+// leaf makes the input of a leaf; turned tells that it is given as it lies in memory, in an order of its axes that is nil for
+// their own.
+func (r *resizing) leaf(at *graph.Cursor, name string, l *place, turned bool) (n *graph.Node, order []int) {
 	t := shape.TypeOf(l.data)
-	if r == nil || l.slot() != nil {
-		return at.Placeholder(name, t, nil)
+	if r != nil && l.slot() == nil {
+		t = t.WithDims(shape.Of(r.leaves[:t.Rank()]...))
+		r.leaves = r.leaves[t.Rank():]
 	}
-	t = t.WithDims(shape.Of(r.leaves[:t.Rank()]...))
-	r.leaves = r.leaves[t.Rank():]
-	n := at.Placeholder(name, t, nil)
-	for axis, d := range t.Dims().Slice() {
+	dims := slices.Clone(t.Dims().Slice())
+	if turned {
+		order = orderOf(l.data)
+	}
+	if order != nil {
+		for i, axis := range order {
+			dims[i] = t.Dim(axis)
+		}
+	}
+	n = at.Placeholder(name, t.WithDims(shape.Of(dims...)), nil)
+	for axis, d := range dims {
 		if symbol, ok := d.IsSymbol(); ok {
 			at.Graph().DefineSymbol(symbol, n, axis)
 		}
 	}
-	return n
+	return n, order
 }
 
 // attrs returns the attributes of a call that takes no values, and gives those of a lifted

@@ -132,3 +132,10 @@ func ExampleSession_Close() {
 	fmt.Println(y)
 	// Output: tensor([2., 2., 2.])
 }
+
+// A tensor that lies turned is read as it lies, without a copy.
+func ExampleLaid() {
+	x := tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3).T()
+	fmt.Println(x.Shape(), lazy.Laid(x.Array()).Shape())
+	// Output: [3 2] [2 3]
+}

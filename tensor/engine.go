@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -16,6 +17,11 @@ type Call struct {
 	Args  []*Tensor // nil for absent operands
 	// Method tells that the call was spelt x.Op(...) rather than tensor.Op(...).
 	Method bool
+}
+
+// PermuteCall is the call that Permute makes, without its operand, for engines that turn what they are given.
+func PermuteCall(dims ...int) *Call {
+	return &Call{Op: std.Permute, Attrs: std.PermuteAttrs{Dims: op.IntList(dims...)}}
 }
 
 // Engine decides what calls on tensors do. These five methods are what every engine

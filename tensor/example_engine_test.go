@@ -156,3 +156,9 @@ func ExampleTensor_Equal() {
 	fmt.Println(x.Item(), x.Equal(x.Clone()), x.Equal(x.Neg()))
 	// Output: -Inf true false
 }
+
+func ExamplePermuteCall() {
+	c := tensor.PermuteCall(1, 0)
+	fmt.Println(c.Op, tensor.Apply(c.Op, c.Attrs, tensor.Zeros([]any{2, 3}))[0].Shape())
+	// Output: permute [3 2]
+}
