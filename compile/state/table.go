@@ -36,8 +36,7 @@ type Table struct {
 	// the lines that do.
 	AnySize bool
 	Sizes   []Place
-	// Loops are those whose rounds do the same. Counted tells that there are Sizes, and that all of them say no more than how many rounds
-	// these loops have.
+	// Loops are those whose rounds do the same. Counted tells that code is told no size, but the number of rounds of these loops.
 	Loops   []Loop
 	Counted bool
 	// Types are types that lead to those of Fields and Elems where no argument, result, global or map does.

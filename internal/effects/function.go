@@ -31,6 +31,7 @@ type facts struct {
 	observes []spot
 	inPlace  []Place
 	sizes    []Place
+	numbered int               // calls that tell code a size
 	compares bool              // two interfaces, which reads what both hold
 	uses     map[any]int       // accesses of fields and variables, loads and stores of elements
 	adds     map[fieldKey]bool // whose every use is x += e

@@ -51,7 +51,7 @@ func (w *walk) loops(s *Summary) {
 			known++
 		}
 	}
-	s.Counted = known > 0 && known == len(w.all.sizes)
+	s.Counted = known == w.all.numbered
 	for fn := range w.seen {
 		f := w.p.of(fn)
 		for _, l := range f.looped {

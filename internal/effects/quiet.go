@@ -180,7 +180,7 @@ func (p *Loaded) operates(fn *ssa.Function) bool {
 	} else if handwritten(k) {
 		return false
 	}
-	return treatment(fn) == operates && !looksAtSizes(fn)
+	return treatment(fn) == operates && !tellsSizes(fn)
 }
 
 // makes reports whether a value is a tensor that code has made: never nil.

@@ -16,6 +16,32 @@ func looksAtSizes(fn *ssa.Function) bool {
 	return pathOf(fn) == tensorPath && slices.Contains(strings.Fields(untold), key(fn))
 }
 
+// sizeless are the functions of package tensor that are written by hand, tell code no size and do the same for all.
+const sizeless = "Scalar FromSlice Number Ints Floats RunScope Tensor.Rank Tensor.DType"
+
+// tellsSizes reports whether a function of the trusted rooms tells code a size, as a number or otherwise, or does to tensors what
+// depends on sizes. Generated functions make one call of their operator, whose attributes are the arguments; those with a list
+// of results tell its length.
+func tellsSizes(fn *ssa.Function) bool {
+	if pathOf(fn) != tensorPath {
+		return false
+	}
+	k := key(fn)
+	if slices.Contains(strings.Fields(sizeless), k) {
+		return false
+	}
+	if handwritten(k) || treatment(fn) != operates {
+		return true
+	}
+	for v := range fn.Signature.Results().Variables() {
+		p, ok := v.Type().Underlying().(*types.Pointer)
+		if !ok || !isNamed(p.Elem(), tensorPath, "Tensor") {
+			return true
+		}
+	}
+	return false
+}
+
 // keepsSizes finds the places that hold sizes longer than a call: what is there would be a number for all calls.
 func (w *walk) keepsSizes() (list []Place) {
 	has := func(t types.Type) bool {

@@ -105,7 +105,7 @@ type Summary struct {
 	InPlace  []Place               // writes of a tensor's data
 	Tells    []Tell                // calls that are made again, in their order
 	Sizes    []Place               // looks at sizes of tensors
-	Counted  bool                  // there are such, and all say how many rounds Loops have
+	Counted  bool                  // code is told no size, but the number of rounds of Loops
 	Loops    []Loop                // that roll
 	Unrolled []Place               // loops of tensors that do not, with the reason
 	Counts   []Number              // of which nothing but the rounds of Loops depends

@@ -13,6 +13,9 @@ import (
 // a value. Such code is trusted to read what its arguments lead to, and no more.
 func (f *facts) operator(fn *ssa.Function, i ssa.CallInstruction, pos token.Pos) {
 	what := "a call of " + shortName(fn)
+	if tellsSizes(fn) {
+		f.numbered++
+	}
 	if looksAtSizes(fn) {
 		f.sizes = append(f.sizes, Place{Line: f.line(pos), What: what, Why: "it looks at sizes, or what it does depends on them"})
 	}
@@ -63,7 +66,7 @@ var byHand = map[how]string{
 		"Size.Int Size.Dim Size.Equal Size.String Size.Format Size.MarshalJSON Size.Add Size.Sub Size.Mul Size.Div Size.Min Size.Max Size.Mod " +
 		"Size.MustEqual Size.MustDiffer Size.MustBeAtLeast Size.MustBeAtMost Size.MustBeMultiple",
 	writes: "Tensor.AssignInPlace",
-	refused: "Absent Claim DeclareResults FieldName FuncName Following InRegion ModuleKey NewProxies NewProxy OnArrays Owned Signature SliceOver SortedKeys StateErrors Walk Watch Wrap WrapPure " +
+	refused: "Absent Claim DeclareResults FieldName FuncName Following InRegion ModuleKey NewProxies NewProxy OnArrays Owned PermuteCall Signature SliceOver SortedKeys StateErrors Walk Watch Wrap WrapPure " +
 		"In Maker.Apply Flow.Cond Flow.While Flow.Scan " +
 		"Tensor.Baked Tensor.Engine Tensor.Freeze Tensor.ID Tensor.IsFrozen Tensor.IsParam Tensor.LastRead Tensor.LastWrite Tensor.MarkParam Tensor.Origin Tensor.Recipe " +
 		"Tensor.SetComputed Tensor.SetEager Tensor.SetRecorded Tensor.SetValue Tensor.Value",

@@ -107,6 +107,7 @@ func (w *walk) merge(f *facts) {
 	a.observes = append(a.observes, f.observes...)
 	a.inPlace = append(a.inPlace, f.inPlace...)
 	a.sizes = append(a.sizes, f.sizes...)
+	a.numbered += f.numbered
 	for _, t := range f.asserted {
 		w.dynamic[TypeName(t)] = t
 	}

@@ -20,7 +20,7 @@ var Linear = passes.Pass{
 		{First: "linear", Then: "linear-bn", Why: "normalisations are folded into the layers"},
 	},
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
-		s := simplify.NewSharing(g)
+		s, params := simplify.NewSharing(g), passes.NewParams(c.Module, g)
 		return c.Each(g, func(n *graph.Node) error {
 			weight := transposedWeight(n)
 			if weight == nil {
@@ -31,6 +31,10 @@ var Linear = passes.Pass{
 				return nil
 			}
 			turned := n.Arg(1)
+			if why := params.Shared(turned, 0); why != "" { // such as a table that is read by rows, too, and stays as it lies
+				c.Refuse(n, why)
+				return nil
+			}
 			layer := g.Before(n).From(n).Function(std.Linear, op.None{}, n.Arg(0), weight, nil)
 			layer.SetType(n.Type())
 			if err := c.Replace(n, layer, "its weight is "+weight.String()+", transposed"); err != nil {
