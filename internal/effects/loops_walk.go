@@ -37,7 +37,7 @@ func (w *walk) loops(s *Summary) {
 	}
 	for k := range fields {
 		if counted(k) {
-			s.Counts = append(s.Counts, Number{Type: k.owner, Name: k.name, Exprs: []Expr{nil}})
+			s.Counts = append(s.Counts, Number{Type: k.owner, Name: k.name, Param: -1, Exprs: []Expr{nil}})
 		}
 	}
 	for i, v := range w.root.Params {

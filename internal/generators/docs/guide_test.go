@@ -52,7 +52,8 @@ func blocks(page, language string) []string {
 // snippets are blocks of pages that no Go file has word for word, each with the
 // file that has the same statements.
 var snippets = map[string]string{
-	"slog.Info(\"step\", \"name\", d.Name)\nreports.Add(1) // an *expvar.Int\n": "internal/testkit/compiled/breaks.go",
+	"func (m *RNN) Forward(x, h *tensor.Tensor) *tensor.Tensor {\n\tfor t := range x.Dim(0) {\n\t\th = m.cell(x.Select(0, t), h)\n\t}\n\treturn h\n}\n": "internal/testkit/compiled/rolls/programs.go",
+	"slog.Info(\"step\", \"name\", d.Name)\nreports.Add(1) // an *expvar.Int\n":                                                                         "internal/testkit/compiled/breaks.go",
 	"//go:generate fxgen compile -o fx_compile.go Decoder.Step Classify Scale\n\ntype Decoder struct {\n\tWords *tensor.Tensor\n\tPast  *tensor.Tensor\n\tSteps int\n}\n\n// Step takes one token more.\nfunc (d *Decoder) Step(ids *tensor.Tensor) *tensor.Tensor {\n\tp := tensor.Embedding(ids, d.Words)\n\td.Past = p\n\td.Steps++\n\treturn p\n}\n": "cmd/fxgen/testdata/script/compilegen.txtar",
 	"step := CompileDecoderStep()\nfor range 10 {\n\tstep.Call(a, ids)\n}\n": "cmd/fxgen/testdata/script/compilegen.txtar",
 	"m, err := step.New(file.Get, runtime.GOMAXPROCS(0))\nstate, err := m.NewState()\nfor _, b := range batches {\n\tn := len(b.Labels)\n\tr, err := m.Forward(ctx, state, array.DenseOf(b.Images, n, 8, 8), array.DenseOf(b.Labels, n))\n}\n": "cmd/fxgen/testdata/script/step.txtar",
