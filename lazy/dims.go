@@ -248,10 +248,8 @@ func (r *resizing) leaf(at *graph.Cursor, name string, l *place, turned bool) (n
 	if turned {
 		order = orderOf(l.data)
 	}
-	if order != nil {
-		for i, axis := range order {
-			dims[i] = t.Dim(axis)
-		}
+	for i, axis := range order {
+		dims[i] = t.Dim(axis)
 	}
 	n = at.Placeholder(name, t.WithDims(shape.Of(dims...)), nil)
 	for axis, d := range dims {

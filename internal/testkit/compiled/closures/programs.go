@@ -130,7 +130,9 @@ func NewNested(m *Model, by float64) func(x *tt) *tt {
 }
 
 // NewCalls returns a closure that calls the function that it has captured.
-func NewCalls(act func(*tt) *tt) func(x *tt) *tt { return func(x *tt) *tt { return act(x).AddScalar(1) } }
+func NewCalls(act func(*tt) *tt) func(x *tt) *tt {
+	return func(x *tt) *tt { return act(x).AddScalar(1) }
+}
 
 // NewLogged returns a closure that logs where what it has captured says so.
 func NewLogged(m *Model, verbose bool) func(x *tt) *tt {
