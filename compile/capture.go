@@ -57,7 +57,7 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	if why == nil && got.Why != "" {
 		why = &state.Refusal{Why: got.Why, Line: got.At.String()}
 	}
-	if why != nil && followed != nil { // a size may have been kept, which is a number where none is followed
+	if followed != nil && (why != nil || numbers == nil || !numbers.sizes.open()) { // code may do other things where sizes are numbers
 		b.compares(followed)
 		return
 	}

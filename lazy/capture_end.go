@@ -241,4 +241,9 @@ func (e *ending) settle(list []*tensor.Tensor) {
 		e.s.release(x, t.Show(bases[n]))
 	}
 	e.s.settleAll(Barrier)
+	for _, x := range list {
+		if x.Engine() != nil { // code was given its memory
+			x.SetEager()
+		}
+	}
 }

@@ -282,7 +282,11 @@ func (s *Session) Assign(dst, src *tensor.Tensor, what string) {
 	defer s.enter(what)()
 	s.follow.look(what) // which tensors share memory may depend on sizes
 	to, eager := dst.Value().(*array.Array)
-	if eager && array.Repeats(to) { // as eager code does
+	lies := to
+	if m := s.rec.PlaceOf(dst); m != nil && m.Root() == dst {
+		lies = m.Array()
+	}
+	if lies != nil && array.Repeats(lies) { // as eager code does
 		panic((&diag.Error{Code: tensor.SharedElement, Op: what, Msg: "the tensor " + dst.Type().String() + " shows one element of its memory several times",
 			Hint: "write to a Clone of it"}).At(diag.Here()))
 	}

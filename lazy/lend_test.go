@@ -66,3 +66,21 @@ func TestLendFails(t *testing.T) {
 		require.Equal(t, want, tensor.Data[float32](y)[0])
 	}
 }
+
+// A tensor whose memory code was given is eager in the end, as all others are.
+func TestLend_memoryThatWasGiven(t *testing.T) {
+	s := open(t, lazy.Options{})
+	for range 4 {
+		x := numbers(1, 2)
+		var y, z *tensor.Tensor
+		_, err := s.Lend([]*tensor.Tensor{x}, func() {
+			y = x.ZerosLike()
+			z = y.Add(x)
+			tensor.Data[float32](y)[0] = 3
+		}, func() ([]*tensor.Tensor, bool) { return []*tensor.Tensor{y, z}, true }, nil)
+		require.NoError(t, err)
+		require.Nil(t, y.Engine())
+		require.Equal(t, []float32{3, 0}, tensor.Data[float32](y))
+		require.Equal(t, []float32{1, 2}, tensor.Data[float32](z))
+	}
+}

@@ -72,7 +72,7 @@ func TestHeads(t *testing.T) {
 	o.meshes, o.config.NumLayers, o.stages = "1x8", 1, 1
 	var out bytes.Buffer
 	require.NoError(t, run(&out, o))
-	require.Contains(t, out.String(), "3 × all-gather along tensor of reshape's x (bert.go:175)")
+	require.Contains(t, out.String(), "3 × all-gather along tensor of reshape's x (bert.go:182)")
 }
 
 func TestProgram(t *testing.T) {

@@ -149,8 +149,11 @@ func (c *changer) tensor(x *tensor.Tensor, path string, set func(*tensor.Tensor)
 	c.tensors = append(c.tensors, x)
 }
 
-// raise changes the elements of a tensor.
+// raise changes the elements of a tensor, unless it shows one of them several times.
 func raise(x *tensor.Tensor) {
+	if a, eager := x.Value().(*array.Array); eager && array.Repeats(a) {
+		return
+	}
 	if x.DType() == array.Bool {
 		x.AssignInPlace(x.LogicalNot())
 		return
