@@ -221,8 +221,8 @@ func (s *step[V]) replay(rec Recorder[V], base V) V {
 // inverses of the path. An error says why that cannot be.
 func (r *Ref[V]) Write(rec Recorder[V], value V, pos diag.Pos) error {
 	storage := r.Storage
-	for _, st := range r.path {
-		if !st.op.Scatters() {
+	for k, st := range r.path {
+		if !st.op.Scatters() && !r.whole(rec, k, value.Type()) {
 			return diag.New(NoInverse, "the tensor is a view made by "+st.op.Name+", through which nothing can be written").
 				WithHint("write to a Clone of it, or use the ordinary method and its result")
 		}
@@ -240,6 +240,9 @@ func (r *Ref[V]) Write(rec Recorder[V], value V, pos diag.Pos) error {
 	last := value
 	for k := len(r.path) - 1; k >= 0; k-- {
 		st := r.path[k]
+		if !st.op.Scatters() { // it shows the whole, in its order
+			continue
+		}
 		next := st.op.Scatter(rec.Builder(), st.attrs, st.item, bases[k], value)
 		if value, _ = next.(V); value == none {
 			return diag.Bug("the inverse of " + st.op.Name + " is no value of the graph")
@@ -252,6 +255,34 @@ func (r *Ref[V]) Write(rec Recorder[V], value V, pos diag.Pos) error {
 		}
 	}
 	return nil
+}
+
+// whole reports whether step k shows all elements of its operand in their order, once each, as an expansion to the size
+// that is there does. last is the type of the place.
+func (r *Ref[V]) whole(rec Recorder[V], k int, last shape.Type) bool {
+	var none V
+	if !rec.Check(r.Storage) {
+		return false
+	}
+	base := r.at(rec, k)
+	if base == none {
+		return false
+	}
+	if k+1 < len(r.path) {
+		next := r.at(rec, k+1)
+		if next == none {
+			return false
+		}
+		last = next.Type()
+	}
+	st, t := r.path[k], base.Type()
+	if t.Kind() != shape.Tensor || !t.Ranked() || !t.Same(last) {
+		return false
+	}
+	in := make([]shape.Type, len(st.args))
+	in[st.base] = t
+	out, truth := st.op.Layout(st.attrs, in, []shape.Dims{t.Dims()}, op.InOrder(t.Dims()))
+	return truth == shape.True && len(out) == 1 && out[0].IsInOrder()
 }
 
 // Set gives the base a new value.
