@@ -312,6 +312,15 @@ func (k *capture) memory(x *tensor.Tensor) *array.Array {
 	return nil
 }
 
+// has reports whether a place is what a data tensor was before the code.
+func (k *capture) has(p *place) bool {
+	if k == nil {
+		return false
+	}
+	_, data := k.number[p]
+	return data
+}
+
 // ownMemory writes a value to the memory of a data tensor, before Go code is given it. Calls that
 // were recorded keep what they have read of it.
 func (s *Session) ownMemory(base *place, a *array.Array) *array.Array {

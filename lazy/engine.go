@@ -283,8 +283,8 @@ func (s *Session) Assign(dst, src *tensor.Tensor, what string) {
 	s.follow.look(what) // which tensors share memory may depend on sizes
 	to, eager := dst.Value().(*array.Array)
 	lies := to
-	if m := s.rec.PlaceOf(dst); m != nil && m.Root() == dst {
-		lies = m.Array()
+	if r, ok := dst.Value().(*alias.Ref[*place]); ok && r.IsWhole() {
+		lies = s.capture.memory(dst)
 	}
 	if lies != nil && array.Repeats(lies) { // as eager code does
 		panic((&diag.Error{Code: tensor.SharedElement, Op: what, Msg: "the tensor " + dst.Type().String() + " shows one element of its memory several times",

@@ -268,9 +268,9 @@ func (c *cache) piece(f *form, lifted bool) piece {
 // lie in memory of a model's.
 func (s *Session) interpret(c *cone) {
 	values := make([][]*array.Array, len(c.calls))
-	owned := map[*array.Storage]bool{} // memory of models
+	owned := map[*array.Storage]bool{} // memory of models, and of data tensors, which code may be given
 	for _, l := range c.leaves {
-		if l.slot() != nil {
+		if l.slot() != nil || s.capture.has(l) {
 			owned[l.data.Storage()] = true
 		}
 	}

@@ -84,3 +84,21 @@ func TestLend_memoryThatWasGiven(t *testing.T) {
 		require.Equal(t, []float32{1, 2}, tensor.Data[float32](z))
 	}
 }
+
+// What was read of a data tensor stays what it was when code is given the memory, also what only shows it.
+func TestLend_memoryOfAView(t *testing.T) {
+	s := open(t, lazy.Options{})
+	for range 4 {
+		x := numbers(1.875, 2)
+		var y *tensor.Tensor
+		_, err := s.Lend([]*tensor.Tensor{x}, func() {
+			first := x.Select(0, 0)
+			y = x.ZerosLike()
+			y.AddInPlace(first)
+			tensor.Data[float32](first)[0] = 0.375
+		}, func() ([]*tensor.Tensor, bool) { return []*tensor.Tensor{y}, true }, nil)
+		require.NoError(t, err)
+		require.Equal(t, []float32{1.875, 1.875}, tensor.Data[float32](y))
+		require.Equal(t, []float32{0.375, 2}, tensor.Data[float32](x))
+	}
+}

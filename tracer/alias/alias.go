@@ -261,7 +261,7 @@ func (r *Ref[V]) Write(rec Recorder[V], value V, pos diag.Pos) error {
 // that is there does. last is the type of the place.
 func (r *Ref[V]) whole(rec Recorder[V], k int, last shape.Type) bool {
 	var none V
-	if !rec.Check(r.Storage) {
+	if r.path[k].op.StopsGrad() || !rec.Check(r.Storage) { // whether what is written is a constant would be said of all
 		return false
 	}
 	base := r.at(rec, k)
