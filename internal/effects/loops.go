@@ -11,8 +11,8 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// A loop of Go rolls where its rounds do the same but for the round's number and the tensors that one round hands to the
-// next: see quiet.go for what a round may do.
+// A loop of Go rolls where all its rounds do the same. Rounds differ in their number and in the tensors that one hands to
+// the next, and in nothing else: quiet.go lists what a round may do.
 
 // Loop is a loop whose rounds do the same.
 type Loop struct {
