@@ -2,7 +2,7 @@ package rolls
 
 import "github.com/gofx-dev/gofx/tensor"
 
-//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go RollSizes RollCounted RollSteps RollStacked RollTwice RollGated RollNil RollLayers RollCat RollParam RollClassic RollNested RollDeep UnrollBranch UnrollStore UnrollBreak UnrollGrows UnrollLayers UnrollUses UnrollDelays UnrollKeeps UnrollDims
+//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go RollSizes RollCounted RollSteps RollStacked RollTwice RollGated RollNil RollLayers RollCat RollParam RollClassic RollNested RollDeep RollFirst RollTied UnrollBranch UnrollStore UnrollBreak UnrollGrows UnrollLayers UnrollUses UnrollDelays UnrollKeeps UnrollDims
 
 type tt = tensor.Tensor
 
@@ -180,6 +180,33 @@ func (m *Model) recur(x, h *tt) *tt {
 		h = m.cell(x.Select(0, i), h)
 	}
 	return h
+}
+
+// RollFirst makes as many calls in its first round as later, but others.
+func RollFirst(m *Model, x, y *tt) *tt {
+	var h *tt
+	for i := range x.Dim(0) {
+		s := x.Select(0, i)
+		if h == nil {
+			h = s.Neg()
+		} else {
+			h = s.Add(h)
+		}
+	}
+	if h == nil {
+		return y
+	}
+	return h
+}
+
+// RollTied hands one tensor on in two variables, which begin as two.
+func RollTied(m *Model, x, y *tt) *tt {
+	a, b := y, y.Neg()
+	for i := range x.Dim(0) {
+		v := a.Mul(b).Add(x.Select(0, i))
+		a, b = v, v
+	}
+	return a.Sub(b.MulScalar(0.5))
 }
 
 // UnrollBranch does another thing in the third round.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/compile"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -93,6 +95,8 @@ var testees = []testee{
 	one("RollClassic", RollClassic, CompileRollClassic, true, 1),
 	one("RollNested", RollNested, CompileRollNested, false, 1),
 	one("RollDeep", RollDeep, CompileRollDeep, false, 1),
+	one("RollFirst", RollFirst, CompileRollFirst, false, many),
+	one("RollTied", RollTied, CompileRollTied, false, 1),
 	one("UnrollBranch", UnrollBranch, CompileUnrollBranch, true, many),
 	one("UnrollStore", UnrollStore, CompileUnrollStore, true, many),
 	one("UnrollBreak", UnrollBreak, CompileUnrollBreak, true, many),
@@ -228,4 +232,42 @@ func TestRounds_explained(t *testing.T) {
 	require.Contains(t, b.String(), "record 1: ")
 	require.NotContains(t, b.String(), "record 2: ")
 	require.Contains(t, b.String(), "    any number of rounds from 2 on: programs.go:")
+}
+
+// Numbers of rounds that were equal when a loop was rolled are compared with each other from then on.
+func TestEqualNumbersOfRounds(t *testing.T) {
+	for i := range testees {
+		p := &testees[i]
+		if p.name != "RollParam" {
+			continue
+		}
+		j := newJudge(t, p)
+		for _, n := range [][2]int{{2, 2}, {3, 3}, {5, 5}, {2, 4}, {5, 3}, {4, 4}, {3, 2}} {
+			j.m.Depth, j.other.Depth = n[1], n[1]
+			j.both(n[0], n[0], fmt.Sprint("rounds ", n))
+		}
+		require.Positive(t, j.told.Stats().Hits)
+	}
+}
+
+// Plans that round by themselves are not compared by bits when they are made: what the rounds are shown to be has to hold.
+func TestRoundsOfPlansThatRound(t *testing.T) {
+	for i := range testees {
+		p := &testees[i]
+		t.Run(p.name, func(t *testing.T) {
+			j := newJudge(t, p, compile.On(cpu.Target{}, lowering.Options{}))
+			for _, n := range []int{3, 5, 2, 7, 4, 9, 1, 6} {
+				r := rand.New(rand.NewPCG(uint64(n), 7))
+				x, y := filled(r, n, rows, width), filled(r, rows, width)
+				if p.steps {
+					x = filled(r, rows, width)
+					j.m.Steps, j.other.Steps = n, n
+				}
+				want, got := p.plain(j.m, x, y), j.f(j.other, x, y)
+				for k := range want {
+					require.InDeltaSlice(t, tensor.Data[float32](want[k].Clone().Flatten(0, -1)), tensor.Data[float32](got[k].Clone().Flatten(0, -1)), 1e-3, "%d rounds", n)
+				}
+			}
+		})
+	}
 }
