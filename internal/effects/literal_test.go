@@ -38,7 +38,7 @@ func TestLiterals(t *testing.T) {
 	require.Len(t, s.Opaque, 1)
 	require.Equal(t, path+"Captures.verbose == true", s.Opaque[0].text())
 
-	for name, line := range map[string]string{"Counts": "closures.go:33", "Inner": "closures.go:41", "Sibling": "closures.go:48", "Elements": "closures.go:71"} {
+	for name, line := range map[string]string{"Counts": "closures.go:33", "Inner": "closures.go:41", "Sibling": "closures.go:48", "Elements": "closures.go:71", "After": "closures.go:95"} {
 		s := of(name)
 		require.Len(t, s.Opaque, 1, name)
 		require.Equal(t, line, s.Opaque[0].Line, name)

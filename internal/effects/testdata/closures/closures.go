@@ -88,3 +88,10 @@ func Both() (a, b func()) { return nil, nil }
 func Nothing() func() { return nil }
 
 func Foreign() func(*tt) *tt { return tensor.Relu }
+
+func After() func(x *tt) *tt {
+	by := 2.0
+	f := func(x *tt) *tt { return x.MulScalar(by) }
+	by = 3
+	return f
+}

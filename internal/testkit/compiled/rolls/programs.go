@@ -2,7 +2,7 @@ package rolls
 
 import "github.com/gofx-dev/gofx/tensor"
 
-//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go RollSizes RollCounted RollSteps RollStacked RollTwice RollGated RollNil RollLayers RollCat RollParam RollClassic RollNested RollDeep RollFirst RollTied UnrollBranch UnrollStore UnrollBreak UnrollGrows UnrollLayers UnrollUses UnrollDelays UnrollKeeps UnrollDims
+//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go RollSizes RollCounted RollSteps RollStacked RollTwice RollGated RollNil RollLayers RollCat RollParam RollClassic RollNested RollDeep RollFirst RollFlag RollTied UnrollBranch UnrollStore UnrollBreak UnrollGrows UnrollLayers UnrollUses UnrollDelays UnrollKeeps UnrollDims
 
 type tt = tensor.Tensor
 
@@ -197,6 +197,21 @@ func RollFirst(m *Model, x, y *tt) *tt {
 		return y
 	}
 	return h
+}
+
+// RollFlag subtracts in its first round what later ones add.
+func RollFlag(m *Model, x, y *tt) *tt {
+	var last *tt
+	for i := range x.Dim(0) {
+		s := x.Select(0, i)
+		if last == nil {
+			y = s.Sub(y)
+		} else {
+			y = s.Add(y)
+		}
+		last = s
+	}
+	return y
 }
 
 // RollTied hands one tensor on in two variables, which begin as two.

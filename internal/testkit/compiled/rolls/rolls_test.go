@@ -96,6 +96,7 @@ var testees = []testee{
 	one("RollNested", RollNested, CompileRollNested, false, 1),
 	one("RollDeep", RollDeep, CompileRollDeep, false, 1),
 	one("RollFirst", RollFirst, CompileRollFirst, false, many),
+	one("RollFlag", RollFlag, CompileRollFlag, false, many),
 	one("RollTied", RollTied, CompileRollTied, false, 1),
 	one("UnrollBranch", UnrollBranch, CompileUnrollBranch, true, many),
 	one("UnrollStore", UnrollStore, CompileUnrollStore, true, many),
