@@ -32,7 +32,7 @@ func TestOwnWorkIsNotForeign(t *testing.T) {
 
 func TestCommit(t *testing.T) {
 	if exec.Command("git", "rev-parse", "HEAD").Run() != nil {
-		t.Skip("no repository")
+		t.Skip("the commit is not known: the tests run outside of a git repository, or git is missing")
 	}
 	require.Regexp(t, `^[0-9a-f]{12}(, changed)?$`, Commit())
 }

@@ -272,3 +272,39 @@ func TestRoundsOfPlansThatRound(t *testing.T) {
 		})
 	}
 }
+
+// Arguments that lie turned in memory have the bits of eager code in rolled records, too.
+func TestRoundsOfTurnedArguments(t *testing.T) {
+	for i := range testees {
+		p := &testees[i]
+		t.Run(p.name, func(t *testing.T) {
+			j := newJudge(t, p)
+			r := rand.New(rand.NewPCG(8, 9))
+			wide := func(m *Model, seed uint64) {
+				w := rand.New(rand.NewPCG(seed, 1))
+				m.W, m.U, m.B = param(w, 70, 70), param(w, 70, 70), param(w, 70)
+				m.Layers = []*Layer{{param(w, 70), 2}, {param(w, 70), 3}}
+				m.Xs = []*tt{param(w, 70), param(w, 70)}
+			}
+			wide(j.m, 5)
+			wide(j.other, 5)
+			for range 40 {
+				n := 2 + r.IntN(6)
+				turn := func(sizes ...int) *tt {
+					last := len(sizes) - 1
+					if r.IntN(2) == 0 {
+						return filled(r, sizes...)
+					}
+					sizes[last], sizes[last-1] = sizes[last-1], sizes[last]
+					return filled(r, sizes...).Transpose(-1, -2)
+				}
+				x, y := turn(n, rows, 70), turn(rows, 70)
+				if p.steps {
+					x = turn(rows, 70)
+					j.m.Steps, j.other.Steps = n, n
+				}
+				j.call(x, y, fmt.Sprint("rounds ", n))
+			}
+		})
+	}
+}
