@@ -144,6 +144,13 @@ var weightCodes = []Info{
 		Example: `fxgen fix unfixed.go`,
 	},
 	{
+		//gofx:code internal/userpkg.Unbuilt
+		Code: "FX8085", Title: "program cannot be built",
+		Cause:   "the go command or the linker stopped, and names no mistake in the code: the disk is full, memory is short, a flag in GOFLAGS is unknown, or the C compiler fails",
+		Cure:    "read what it printed, which the message repeats, and mend that: make space, correct GOFLAGS, or set CGO_ENABLED=0",
+		Example: `GOFLAGS=-ldflags=-no_such_flag fxgen print ./kinds#Net`,
+	},
+	{
 		//gofx:code cmd/fxgen/internal/cli.codeStale
 		Code: "FX8090", Title: "generated file is stale",
 		Cause:   "fxgen check or diff found a file that is missing, or that differs from what gen would write from the present source",

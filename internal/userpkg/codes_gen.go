@@ -8,4 +8,5 @@ import "github.com/gofx-dev/gofx/diag"
 const (
 	Compile   diag.Code = "FX8054" // package does not compile
 	NoPackage diag.Code = "FX8076" // package cannot be found
+	Unbuilt   diag.Code = "FX8085" // program cannot be built
 )

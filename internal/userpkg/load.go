@@ -29,7 +29,11 @@ func Load(ctx context.Context, pattern string, env []string, overlay map[string]
 func LoadWith(c *packages.Config, pattern string) (*packages.Package, error) {
 	list, err := packages.Load(c, pattern)
 	if err != nil {
-		return nil, bad("cannot load package "+pattern+": "+firstLine(err.Error()), "run fxgen in the folder of your module")
+		msg := "cannot load package " + pattern + ": " + firstLine(err.Error())
+		if toolFailed.MatchString(msg) {
+			return nil, diag.New(Unbuilt, msg)
+		}
+		return nil, bad(msg, "run fxgen in the folder of your module")
 	}
 	if len(list) != 1 {
 		return nil, bad(strconv.Itoa(len(list))+" packages match "+pattern+", expected one", "name the folder of one package, ./net for instance")
@@ -70,7 +74,9 @@ func Problems(errs []packages.Error) (list diag.List) {
 		if m := unimported.FindStringSubmatch(d.Msg); m != nil {
 			d = diag.New(Compile, "there is no package "+m[1]+" here").WithHint("correct the path, run go get " + m[1] + " for one of another module, or generate its code first")
 		}
-		d.Pos = Position(e.Pos)
+		if d.Pos = Position(e.Pos); d.Pos.Line == 0 && toolFailed.MatchString(d.Msg) {
+			d = diag.New(Unbuilt, d.Msg)
+		}
 		if d.Pos.File != "" {
 			if abs, err := filepath.Abs(d.Pos.File); err == nil {
 				d.Pos.File = abs
@@ -91,6 +97,9 @@ func Problems(errs []packages.Error) (list diag.List) {
 // unimported matches the type checker's message about an import that the go command
 // does not know.
 var unimported = regexp.MustCompile(`^could not import (\S+) \(`)
+
+// toolFailed matches what a tool of the go command says when it fails for another reason than the code.
+var toolFailed = regexp.MustCompile(`^(?:compile|asm|link|cgo|vet): |failed to initialize build cache|no space left on device|cannot allocate memory`)
 
 // Position reads "file:line:col" with parts missing from the end.
 func Position(s string) diag.Pos {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/go/packages"
 
 	"github.com/gofx-dev/gofx/diag"
 )
@@ -73,4 +74,15 @@ func TestPosition_reads_what_is_there(t *testing.T) {
 	require.Equal(t, diag.Pos{File: "a.go", Line: 3}, Position("a.go:3"))
 	require.Equal(t, diag.Pos{File: "a.go"}, Position("a.go"))
 	require.Equal(t, diag.Pos{}, Position("-"))
+}
+
+func TestProblems_tells_mistakes_from_tools_that_fail(t *testing.T) {
+	list := Problems([]packages.Error{
+		{Msg: "# example.com/net"},
+		{Msg: "compile: writing output: write b217/_pkg_.a: no space left on device"},
+		{Msg: "import cycle not allowed"},
+		{Pos: "a.go:3:1", Msg: "compile: is no keyword"},
+	})
+	require.Len(t, list, 3)
+	require.Equal(t, []diag.Code{Unbuilt, Compile, Compile}, []diag.Code{list[0].Code, list[1].Code, list[2].Code})
 }

@@ -56,9 +56,20 @@ func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
 	if list := compileErrors(a.out, l.dir); len(list) > 0 {
 		return nil, list
 	}
-	e := diag.Bug("the test binary of " + l.pkg.PkgPath + " left no result")
-	e.Err = fmt.Errorf("%w\n%s", a.err, a.out)
-	return nil, e
+	return nil, Unbuilt("the test binary of "+l.pkg.PkgPath, a.out, a.err)
+}
+
+// unbuiltLines of output say why: the linker lists all of its flags after one that it does not know.
+const unbuiltLines = 10
+
+// Unbuilt is the error of a program that could not be built or started where no line of code is at fault.
+func Unbuilt(what, out string, err error) error {
+	msg := what + " cannot be built: " + err.Error()
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if more := len(lines) - unbuiltLines; more > 1 {
+		lines = append(lines[:unbuiltLines], fmt.Sprintf("... and %d more lines", more))
+	}
+	return diag.New(userpkg.Unbuilt, strings.TrimSpace(msg+"\n"+strings.Join(lines, "\n")))
 }
 
 // answer is the result of a run of the test binary.
@@ -293,6 +304,9 @@ func (l *loaded) test() []byte {
 	fmt.Fprintf(&b, ", map[string]any{\n%s\t})\n}\n", passes)
 	return []byte(b.String())
 }
+
+// NamesLines reports whether the go command found mistakes in lines of code.
+func NamesLines(out string) bool { return len(compileErrors(out, "")) > 0 }
 
 // compileErrors finds "file:line:col: message" in the output of the go command.
 func compileErrors(out, dir string) (list diag.List) {

@@ -175,6 +175,9 @@ func (p *program) build(ctx context.Context) error {
 		if e := capture.Unready(string(out), err, p.home.dir); e != nil {
 			return e
 		}
+		if !capture.NamesLines(string(out)) {
+			return capture.Unbuilt("the program around the generated code", string(out), err)
+		}
 		e := diag.Bug("the generated code does not build")
 		e.Err = fmt.Errorf("%w\n%s", err, bytes.TrimSpace(out))
 		return e
