@@ -110,6 +110,7 @@ func TestCacheOf8Bits(t *testing.T) {
 		want := read(t, decoder(t, m, decode.Options{}).Text(), ids...)
 		text := d.Text()
 		got := read(t, text, ids...)
+		t.Log(name, distance(want, got))
 		require.Less(t, distance(want, got), 1e-2, name)
 		require.NotEqual(t, want, got, name)
 		for _, n := range []int{1, 64, 100, 149} {
