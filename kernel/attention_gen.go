@@ -20,3 +20,14 @@ import (
 // by block, and the softmax is corrected when a higher score turns up (Milakov and
 // Gimelshein, 2018; Dao et al., 2022).
 type Attention = attention.Attention
+
+// BlockAttention is Attention over keys and values in blocks as GGUF files have them: in[1] k is u8 [..., S, bytes of E elements]
+// and in[2] v u8 [..., S, bytes of V], in Format, which is Q8_0: a scale of 16 bits, then 32 elements of 8 bits. q and the
+// result are f32, f16 or bf16.
+//
+// The rule: q times the scale is rounded to 8 bits in blocks of 32 elements, as BlockLinearDynamic rounds activations. The
+// products of a block of a query with one of a key are summed as integers; the sum is multiplied by the key's scale, then by the
+// query's, and added to the score, block after block. So scores have the same bits on every processor. Values are the
+// floats that their blocks stand for. Keys pass in tiles of 64 from the first one on, for any number of queries, so a query has
+// the same bits alone and next to others.
+type BlockAttention = attention.BlockAttention

@@ -68,3 +68,8 @@ type Int4Linear = narrow.Int4Linear
 // the weight's type, one or [n]; in[4] an optional bias [n]. The result is [..., n] of a
 // type x may have. Sums are of integers times x: scales and zero points come last.
 type Int8Linear = narrow.Int8Linear
+
+// BlockQuantize rounds rows of floats to blocks as GGUF files have them: in[0] is x [..., k] f32, f16 or bf16, k whole blocks, the result
+// u8 [..., bytes of k elements], in Format, which is Q8_0. In each 32 elements d is the largest size divided by 127, rounded to f16; elements become multiples
+// of it, halves to even. A block that has an element that is not finite, or one of more than 127·65504, stands for NaN.
+type BlockQuantize = narrow.BlockQuantize

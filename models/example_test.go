@@ -411,3 +411,19 @@ func ExampleNewLlama() {
 	fmt.Println(logits.Type(), present.Type(), c.PastType())
 	// Output: f32[1,40] f32[3,2,2,1,2,8] f32[P,2,2,N,2,8]
 }
+
+// Caches of several element types: 34 bytes hold 32 elements of 8 bits.
+func ExampleLlamaConfig_CheckCache() {
+	c := models.LlamaConfig{NumLayers: 2, NumKVHeads: 4, HeadDim: 64}
+	for _, d := range []array.DType{array.F32, array.F16, array.U8} {
+		fmt.Println(c.CacheType(d), c.PastTypeOf(d), c.CacheRow(d), c.CheckCache(d))
+	}
+	c.HeadDim = 80
+	fmt.Println(c.CheckCache(array.U8))
+	// Output:
+	// f32[N,4,R,64] f32[P,2,2,N,4,64] 64 <nil>
+	// f16[N,4,R,64] f16[P,2,2,N,4,64] 64 <nil>
+	// u8[N,4,R,68] u8[P,2,2,N,4,68] 68 <nil>
+	// models: heads of 80 elements do not fit in a cache of 8 bits, expected a multiple of 32 [FX8035]
+	//     hint: take a cache of f16
+}

@@ -35,9 +35,10 @@ func greedy(text *tensor.Tensor, positions int, past *tensor.Tensor, forward fun
 }
 
 // CacheType is the type of each tensor of a Llama's cache with room for R positions of N texts:
-// [N, heads of keys, R, size of a head], of f32 or f16.
+// [N, heads of keys, R, size of a head], of f32 or f16; or of u8, where a head's elements lie in blocks of GGUF's format Q8_0,
+// 34 bytes for 32 of them, see [tensor.BlockQuantize]. A head has to have whole blocks then.
 func (c LlamaConfig) CacheType(d array.DType) string {
-	return d.String() + "[N," + strconv.Itoa(c.NumKVHeads) + ",R," + strconv.Itoa(c.HeadDim) + "]"
+	return d.String() + "[N," + strconv.Itoa(c.NumKVHeads) + ",R," + strconv.Itoa(c.CacheRow(d)) + "]"
 }
 
 // Step is Forward over a cache of fixed room: the keys and values of each layer in turn, see
@@ -53,7 +54,7 @@ func (m *Llama) Step(inputIDs, positions, kept *tensor.Tensor, cache []*tensor.T
 	upTo := kept.Unsqueeze(1).Unsqueeze(1).LogicalAnd(upToOwn(places(before, fresh)))
 	for i, block := range m.Blk {
 		put := func(into, fresh *tensor.Tensor) *tensor.Tensor {
-			all := into.SliceScatter(fresh.Cast(into.DType()), 2, before, end)
+			all := into.SliceScatter(stored(fresh, into.DType()), 2, before, end)
 			after = append(after, all)
 			return all.Slice(2, 0, end)
 		}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/blocks"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -75,13 +77,45 @@ func newLlama(c LlamaConfig, matrix func(name string, in, out int) *LlamaLinear)
 
 // PastType is the type of the keys and values of P tokens in N texts, the second input of a
 // Llama: f32[P, layers, 2, N, heads of keys, size of a head].
-func (c LlamaConfig) PastType() string {
+func (c LlamaConfig) PastType() string { return c.PastTypeOf(array.F32) }
+
+// PastTypeOf is PastType of keys and values of an element type, see LlamaConfig.CacheType.
+func (c LlamaConfig) PastTypeOf(d array.DType) string {
 	n := strconv.Itoa
-	return "f32[P," + n(c.NumLayers) + ",2,N," + n(c.NumKVHeads) + "," + n(c.HeadDim) + "]"
+	return d.String() + "[P," + n(c.NumLayers) + ",2,N," + n(c.NumKVHeads) + "," + n(c.CacheRow(d)) + "]"
+}
+
+// cacheFormat is how keys and values lie in a cache of bytes.
+const cacheFormat = "Q8_0"
+
+// CacheRow is how many elements of a type the keys that a head has of one token are in a cache, see LlamaConfig.CacheType.
+func (c LlamaConfig) CacheRow(d array.DType) int {
+	if d != array.U8 {
+		return c.HeadDim
+	}
+	f := blocks.Lookup(cacheFormat)
+	return c.HeadDim / f.Elements * f.Bytes
+}
+
+// CheckCache returns an error, FX8035, if heads do not fit in a cache of an element type.
+func (c LlamaConfig) CheckCache(d array.DType) error {
+	if unit := blocks.Lookup(cacheFormat).Elements; d == array.U8 && c.HeadDim%unit != 0 {
+		return diag.New(NoDecoder, "models: heads of "+strconv.Itoa(c.HeadDim)+" elements do not fit in a cache of 8 bits, expected a multiple of "+strconv.Itoa(unit)).
+			WithHint("take a cache of f16")
+	}
+	return nil
+}
+
+// stored is keys or values as a cache of an element type has them.
+func stored(t *tensor.Tensor, d array.DType) *tensor.Tensor {
+	if d == array.U8 {
+		return t.BlockQuantize(cacheFormat)
+	}
+	return t.Cast(d)
 }
 
 // Forward takes token numbers [N, S] (i64) that follow P others, and past, its results for
-// those (see LlamaConfig.PastType), to the scores of the token after the last one [N, V] and
+// those (see LlamaConfig.PastTypeOf), to the scores of the token after the last one [N, V] and
 // the keys and values of the new tokens, S in place of P.
 func (m *Llama) Forward(inputIDs, past *tensor.Tensor) (logits, present *tensor.Tensor) {
 	keys, queries := places(past.Size(0), inputIDs.Size(1))
@@ -149,7 +183,7 @@ type LlamaBlock struct {
 // the keys and values of tokens before. It returns the keys and values of x as well.
 func (m *LlamaBlock) Forward(x, cos, sin, upTo, past *tensor.Tensor) (y, k, v *tensor.Tensor) {
 	y = m.through(x, cos, sin, upTo, func(newK, newV *tensor.Tensor) (keys, values *tensor.Tensor) {
-		k, v = newK, newV
+		k, v = stored(newK, past.DType()), stored(newV, past.DType())
 		return tensor.Cat([]*tensor.Tensor{past.Select(0, 0), k}, 2), tensor.Cat([]*tensor.Tensor{past.Select(0, 1), v}, 2)
 	})
 	return y, k, v
@@ -168,8 +202,7 @@ func (m *LlamaBlock) through(x, cos, sin, upTo *tensor.Tensor, all func(k, v *te
 	}
 	q := turned(m.AttnQ, m.AttnQNorm, c.NumHeads)
 	keys, values := all(turned(m.AttnK, m.AttnKNorm, c.NumKVHeads), split(nn.Run(m.AttnV, h), c.NumKVHeads).Transpose(1, 2))
-	found := q.Cast(keys.DType()).ScaledDotProductAttention(keys, values, upTo, tensor.AttentionAttrs{EnableGqa: c.NumHeads != c.NumKVHeads}).Cast(array.F32)
-	x = x.Add(nn.Run(m.AttnOutput, found.Transpose(1, 2).Flatten(2, 3)))
+	x = x.Add(nn.Run(m.AttnOutput, c.attend(q, keys, values, upTo).Transpose(1, 2).Flatten(2, 3)))
 	h = m.FfnNorm.Forward(x)
 	gate := nn.Run(m.FfnGate, h)
 	if c.Gelu {
@@ -178,6 +211,15 @@ func (m *LlamaBlock) through(x, cos, sin, upTo *tensor.Tensor, all func(k, v *te
 		gate = gate.Silu()
 	}
 	return x.Add(nn.Run(m.FfnDown, gate.Mul(nn.Run(m.FfnUp, h))))
+}
+
+// attend is the attention of queries [N, heads, S, D] over keys and values as a cache has them.
+func (c LlamaConfig) attend(q, keys, values, upTo *tensor.Tensor) *tensor.Tensor {
+	grouped := c.NumHeads != c.NumKVHeads
+	if keys.DType() == array.U8 {
+		return q.BlockAttention(keys, values, upTo, cacheFormat, tensor.BlockAttentionAttrs{EnableGqa: grouped})
+	}
+	return q.Cast(keys.DType()).ScaledDotProductAttention(keys, values, upTo, tensor.AttentionAttrs{EnableGqa: grouped}).Cast(array.F32)
 }
 
 // split takes x [N, S, heads*D] to [N, S, heads, D].

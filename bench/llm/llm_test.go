@@ -37,7 +37,7 @@ func TestModels(t *testing.T) {
 		require.InDelta(t, deviation, math.Sqrt(squares/n), 0.1*deviation, format)
 		require.InDelta(t, 0, sum/n, 0.15*deviation, format)
 		ids := peers.Tensor{Shape: []int{1, 5}, DType: "i64", Scale: 1000}
-		o, err := newOurs(f, ids, ids, 1, true)
+		o, err := newOurs(f, ids, ids, 1, true, "f32")
 		require.NoError(t, err)
 		require.Zero(t, difference(o.probe, o.probe))
 		require.Greater(t, o.probe[len(o.probe)-1], 0.01)

@@ -12,7 +12,7 @@ import numpy as np
 import peer
 
 PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "node_modules", "@node-llama-cpp", "linux-x64")
-F32 = 0  # GGML_TYPE_F32
+CACHES = {"f32": 0, "f16": 1, "int8": 8}  # GGML_TYPE_F32, _F16, _Q8_0
 
 
 class ModelParams(Structure):
@@ -84,8 +84,10 @@ class Llama(peer.Peer):
         most = texts * max(past, ids.shape[1])
         c.n_ctx, c.n_batch, c.n_ubatch, c.n_seq_max = texts * max(256, past + ids.shape[1] + 64), most, most, texts
         c.n_threads = c.n_threads_batch = self.threads
-        c.type_k = c.type_v = F32
-        c.flash_attn, c.no_perf, c.kv_unified = 0, True, False
+        cache = q["attrs"].get("cache", "f32")
+        c.type_k = c.type_v = CACHES[cache]
+        # It reads values of 8 bits with attention in one operation alone.
+        c.flash_attn, c.no_perf, c.kv_unified = int(cache == "int8"), True, False
         context = lib.llama_init_from_model(model, c)
         if not context:
             raise ValueError("llama.cpp makes no context")

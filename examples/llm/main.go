@@ -43,7 +43,7 @@ func main() {
 	flag.IntVar(&o.sampling.Window, "window", 64, "how many of the last tokens the penalty is for")
 	flag.Uint64Var(&o.sampling.Seed, "seed", 1, "of the draws: the same seed gives the same text")
 	flag.IntVar(&o.decode.Positions, "ctx", 0, "room for so many tokens, 0 for as many as the network was trained for, 4096 at most")
-	flag.StringVar(&o.cache, "cache", "f32", "element type of keys and values: f32 or f16")
+	flag.StringVar(&o.cache, "cache", "f32", "element type of keys and values: f32, f16, or int8, which rounds them to 8 bits as llama.cpp does with q8_0")
 	flag.BoolVar(&o.int8, "int8", false, "round activations to 8 bits where weights have 4 to 8, as llama.cpp does: faster, less exact")
 	flag.IntVar(&o.decode.Threads, "threads", 0, "how many threads to use, 0 for one a processor")
 	flag.Parse()
@@ -120,8 +120,10 @@ func load(ctx context.Context, o options) (l model, err error) {
 	case "", "f32":
 	case "f16":
 		o.decode.Cache = array.F16
+	case "int8":
+		o.decode.Cache = array.U8
 	default:
-		return l, fmt.Errorf("-cache is %q, expected f32 or f16", o.cache)
+		return l, fmt.Errorf("-cache is %q, expected f32, f16 or int8", o.cache)
 	}
 	if o.decode.Positions == 0 {
 		o.decode.Positions = min(m.Config.MaxPositions, mostRoom)

@@ -60,6 +60,10 @@ func TestSeedsRepeatTexts(t *testing.T) {
 	require.NotEqual(t, first, text(t, o))
 	o.cache, o.int8 = "f16", true
 	require.NotEmpty(t, text(t, o))
+	o.cache = "int8"
+	eight := text(t, o)
+	require.NotEmpty(t, eight)
+	require.Equal(t, eight, text(t, o))
 }
 
 // A text ends at a token that says so.

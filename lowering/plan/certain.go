@@ -40,7 +40,7 @@ func (c *certainty) step(s *Step) bool {
 	}
 	switch k := s.Kernel.(type) {
 	case *kernel.Copy, *kernel.Elementwise, *kernel.ElementwiseReduce, *kernel.ElementwiseRows, *kernel.Reduce, *kernel.Full, *kernel.Scan, *kernel.Var,
-		*kernel.MatMul, *kernel.Linear, *kernel.PackLinear, *kernel.LinearPacked, *kernel.Int4Linear, *kernel.Int8Linear, *kernel.BlockLinear, *kernel.BlockLinearDynamic, *kernel.Attention,
+		*kernel.MatMul, *kernel.Linear, *kernel.PackLinear, *kernel.LinearPacked, *kernel.Int4Linear, *kernel.Int8Linear, *kernel.BlockLinear, *kernel.BlockLinearDynamic, *kernel.Attention, *kernel.BlockAttention, *kernel.BlockQuantize,
 		*kernel.LinearFused, *kernel.Conv, *kernel.PackConv, *kernel.ConvPacked, *kernel.ConvFused,
 		*kernel.ConvTranspose, *kernel.ConvTransposeFused, *kernel.ConvWeightGrad,
 		*kernel.LSTM, *kernel.GRU, *kernel.RNN, *kernel.LSTMLayer, *kernel.LSTMLayerGrad,

@@ -84,7 +84,7 @@ var narrowOnly = regexp.MustCompile(`(f8|f4|[iu][42]).* no rules|sampling_ratio 
 // sums are the quantised operators that add up floats; programs of the others have the bits of
 // the kernels, except those with a tolerance, whose sums of integers become floats that are rounded
 // again.
-var sums = []string{"block_linear", "block_linear_dynamic", "int4_linear", "int8_linear"}
+var sums = []string{"block_attention", "block_linear", "block_linear_dynamic", "int4_linear", "int8_linear"}
 
 // triedOps are the operators of which programs are tried.
 func triedOps() []*op.Op {

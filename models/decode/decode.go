@@ -19,8 +19,9 @@ type Options struct {
 	Positions int
 	// Texts is how many texts are read at once, 0 for one.
 	Texts int
-	// Cache is the element type of keys and values, array.F32 or array.F16; the zero value is F32. F16 takes half
-	// the memory; queries are rounded to it, too.
+	// Cache is the element type of keys and values, array.F32, array.F16 or array.U8; the zero value is F32. F16 takes half
+	// the memory; queries are rounded to it, too. U8 takes 0.27 of it: keys and values are rounded to 8 bits in blocks of 32 elements, and
+	// queries, too, see [tensor.BlockAttention]; heads have to have whole blocks.
 	Cache array.DType
 	// Block is the most tokens that one run of the network takes, which bounds the memory for long
 	// prompts: a multiple of 32, 64 at least; 0 is DefaultBlock. Results do not depend on it, see Text.Read.
@@ -76,8 +77,11 @@ func New(ctx context.Context, m *models.Llama, o Options) (*Decoder, error) {
 	if o.Cache == array.Invalid {
 		o.Cache = array.F32
 	}
-	if o.Cache != array.F32 && o.Cache != array.F16 {
-		return nil, diag.New(BadText, "decode: Cache is "+o.Cache.String()+", expected f32 or f16")
+	if o.Cache != array.F32 && o.Cache != array.F16 && o.Cache != array.U8 {
+		return nil, diag.New(BadText, "decode: Cache is "+o.Cache.String()+", expected f32, f16 or u8")
+	}
+	if err := c.CheckCache(o.Cache); err != nil {
+		return nil, err
 	}
 	gm, err := capture(ctx, m, o.Cache)
 	if err != nil {
@@ -136,7 +140,7 @@ func (d *Decoder) Text() *Text {
 		t.kept = append(t.kept, make([]bool, 0, d.o.Positions))
 	}
 	for range 2 * c.NumLayers {
-		t.cache = append(t.cache, array.New(d.o.Cache, d.o.Texts, c.NumKVHeads, d.o.Positions, c.HeadDim))
+		t.cache = append(t.cache, array.New(d.o.Cache, d.o.Texts, c.NumKVHeads, d.o.Positions, c.CacheRow(d.o.Cache)))
 	}
 	return t
 }

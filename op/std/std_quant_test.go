@@ -19,7 +19,7 @@ import (
 )
 
 // quantOps are the operators that stand for others on floats.
-var quantOps = []string{"block_embedding", "block_linear", "block_linear_dynamic", "int4_embedding", "int4_linear", "int8_linear", "q_add", "q_avg_pool", "q_concat", "q_conv1d", "q_conv2d", "q_conv3d", "q_embedding", "q_gru", "q_linear", "q_lstm", "q_matmul", "q_max_pool", "q_mul", "q_table"}
+var quantOps = []string{"block_attention", "block_embedding", "block_linear", "block_linear_dynamic", "block_quantize", "int4_embedding", "int4_linear", "int8_linear", "q_add", "q_avg_pool", "q_concat", "q_conv1d", "q_conv2d", "q_conv3d", "q_embedding", "q_gru", "q_linear", "q_lstm", "q_matmul", "q_max_pool", "q_mul", "q_table"}
 
 // TestReference compares integer operators with what they stand for: 8-bit results
 // are at most one apart, sums are equal.
@@ -122,7 +122,7 @@ func sumsOfQuant(t *testing.T) string {
 	var b strings.Builder
 	for _, name := range append([]string{"quantize", "dequantize", "dynamic_quantize"}, quantOps...) {
 		o := op.Lookup(name)
-		if o == std.BlockLinear || o == std.Int4Linear || o == std.Int8Linear || o.Results != nil && name != "dynamic_quantize" {
+		if o == std.BlockLinear || o == std.BlockAttention || o == std.Int4Linear || o == std.Int8Linear || o.Results != nil && name != "dynamic_quantize" {
 			continue // sums of floats, networks with functions of floats between their products
 		}
 		for _, s := range o.Samples() {

@@ -49,7 +49,7 @@ var quantised = merge(
 		}
 		return c.mul(float(c, x), rows(in[2]))
 	}),
-	each(referred[std.Int4LinearAttrs], std.Int4Linear, std.Int4Embedding), each(referred[std.BlockAttrs], std.BlockLinear, std.BlockLinearDynamic, std.BlockEmbedding), one(std.Int8Linear, int8Linear),
+	each(referred[std.Int4LinearAttrs], std.Int4Linear, std.Int4Embedding), each(referred[std.BlockAttrs], std.BlockLinear, std.BlockLinearDynamic, std.BlockEmbedding, std.BlockQuantize), each(referred[std.BlockAttentionAttrs], std.BlockAttention), one(std.Int8Linear, int8Linear),
 )
 
 // referred is an operator on floats whose weight is quantised: its reference.

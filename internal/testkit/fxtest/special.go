@@ -62,7 +62,7 @@ func tame(a *array.Array) bool {
 
 // reordered are the operators whose nonfinite elements targets may compute in another order.
 var reordered = map[string]bool{"conv1d": true, "conv2d": true, "conv3d": true, "conv_transpose1d": true, "conv_transpose2d": true, "conv_transpose3d": true,
-	"conv1d_weight_grad": true, "conv2d_weight_grad": true, "conv3d_weight_grad": true, "block_linear": true, "block_linear_dynamic": true, "int4_linear": true, "int8_linear": true, "prod": true}
+	"conv1d_weight_grad": true, "conv2d_weight_grad": true, "conv3d_weight_grad": true, "block_attention": true, "block_linear": true, "block_linear_dynamic": true, "int4_linear": true, "int8_linear": true, "prod": true}
 
 // Excused reports whether results of such operands are nobody's promise, as the operator's record says.
 func Excused(o *op.Op, attrs any, in []*array.Array) bool {

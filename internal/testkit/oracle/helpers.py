@@ -1090,6 +1090,39 @@ def block_linear_dynamic(x, weight, bias, format):
     return block_linear(blocks, weight, None if bias is None else bias.float(), format).to(x.dtype)
 
 
+def block_quantize(x, format):
+    if x.dtype not in (torch.float32, torch.float16, torch.bfloat16) or x.dim() == 0 or format != "Q8_0" or x.shape[-1] % 32:
+        raise ValueError("operands")
+    blocks = x.float().reshape(*x.shape[:-1], x.shape[-1] // 32, 32)
+    if not blocks.numel():
+        return torch.zeros(*x.shape[:-1], x.shape[-1] // 32 * 34, dtype=torch.uint8)
+    half = (blocks.abs().amax(-1, keepdim=True) / 127).half()
+    d = half.float()
+    good = (d > 0) & torch.isfinite(d)
+    q = torch.where(good, (blocks * (1 / d)).round().clamp(-127, 127), torch.zeros_like(blocks)).to(torch.int8)
+    return torch.cat([half.contiguous().view(torch.uint8), q.view(torch.uint8)], -1).flatten(-2)
+
+
+def block_attention(q, k, v, attn_mask, format, is_causal, scale, enable_gqa):
+    if q.dtype not in (torch.float32, torch.float16, torch.bfloat16) or format != "Q8_0" or q.dim() < 2 or k.dim() < 2 or v.dim() < 2:
+        raise ValueError("operands")
+    if attn_mask is not None and attn_mask.dtype not in (torch.bool, q.dtype):
+        raise TypeError("mask")
+
+    def floats(t):
+        w = block_weight(t.reshape(-1, t.shape[-1]) if t.numel() else t.new_zeros(0, t.shape[-1]), format)
+        return w.reshape(*t.shape[:-1], t.shape[-1] // 34 * 32)
+
+    x = q.float() * (scale if scale is not None else q.shape[-1] ** -0.5)
+    if x.numel():
+        blocks = x.unflatten(-1, (x.shape[-1] // 32, 32))
+        d = blocks.abs().amax(-1, keepdim=True) / 127
+        by = torch.where(d >= 2.0**-126, 1 / d, torch.zeros_like(d))
+        x = ((blocks * by).round() * d).flatten(-2)
+    mask = attn_mask if attn_mask is None or attn_mask.dtype == torch.bool else attn_mask.float()
+    return attention(x, floats(k), floats(v), mask, is_causal, 1.0, enable_gqa).to(q.dtype)
+
+
 def block_embedding(x, weight, format):
     if x.dtype not in (torch.int32, torch.int64):
         raise TypeError("element types")

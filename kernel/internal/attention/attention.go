@@ -86,7 +86,7 @@ func (s Attention) ScratchBytes(out, in []*array.Array) int {
 // check returns the sizes and panics on operands that do not fit together.
 func (s Attention) check(out *array.Array, in []*array.Array) attentionShape {
 	const step = "attention"
-	q, k, v, mask := in[0], in[1], in[2], operand.At(in, 3)
+	q, k, v := in[0], in[1], in[2]
 	for _, a := range []*array.Array{out, q, k, v} {
 		if a.Rank() < 2 || !a.DType().IsFloat() || a.DType() != out.DType() {
 			operand.BadOperand(step, "an operand or the result is not a matrix of floats, or their element types differ")
@@ -106,22 +106,28 @@ func (s Attention) check(out *array.Array, in []*array.Array) attentionShape {
 	if k.Dim(-1) != sh.depth || v.Dim(-2) != sh.keys || out.Dim(-2) != sh.queries || out.Dim(-1) != width {
 		operand.BadOperand(step, "the sizes are not those of q [L, E], k [S, E], v [S, V] and a result [L, V]")
 	}
+	sh.fit(step, s, out.DType(), in)
+	return sh
+}
+
+// fit panics on leading dimensions and a mask that do not fit to the sizes.
+func (sh *attentionShape) fit(step string, s Attention, d array.DType, in []*array.Array) {
+	q, mask := in[0], operand.At(in, 3)
 	for _, a := range in[:3] {
 		if !sh.leads(a, s.EnableGqa && a != q) {
 			operand.BadOperand(step, "leading dimensions of an operand do not broadcast to those of the result")
 		}
 	}
 	if mask == nil {
-		return sh
+		return
 	}
-	if mask.DType() != array.Bool && mask.DType() != out.DType() {
+	if mask.DType() != array.Bool && mask.DType() != d {
 		operand.BadOperand(step, "the mask is neither of bool nor of the element type of q")
 	}
 	rows, cols := fromEnd(mask.Shape(), 2, 1), fromEnd(mask.Shape(), 1, 1)
 	if !sh.leads(mask, false) || rows != 1 && rows != sh.queries || cols != 1 && cols != sh.keys {
 		operand.BadOperand(step, "the mask does not broadcast to the scores")
 	}
-	return sh
 }
 
 // fromEnd returns list[len(list)-n], or none where the list is shorter.
@@ -194,21 +200,26 @@ func runAttention[T operand.Real](w *par.Workspace, s Attention, sh attentionSha
 		j.scale = T(1 / math.Sqrt(float64(sh.depth)))
 	}
 	j.need = sh.scratch(j.lanes, out, in)
+	j.start(w)
+	par.PutJob(w, j)
+	w.Release(mark)
+}
+
+// start computes the blocks of queries on the threads of w.
+func (j *attentionJob[T]) start(w *par.Workspace) {
 	if w.Threads <= 1 {
 		j.buf = par.Scratch[T](w, j.need)
 	}
-	j.blocks = (sh.queries + j.lanes - 1) / j.lanes
+	j.blocks = (j.queries + j.lanes - 1) / j.lanes
 	work := par.SimdWork
 	if j.level == cpu.Generic {
 		work = par.GemmWork
 	}
-	n := operand.Prod(sh.lead) * j.blocks
-	grain := max(1, work/(j.lanes*max(1, sh.keys*(sh.depth+sh.features))))
-	if sh.queries <= attentionFew && s.EnableGqa && in[1].Rank() > 2 { // which meetFew takes together
-		group := sh.lead[len(sh.lead)-1] / max(1, in[1].Dim(-3))
+	n := operand.Prod(j.lead) * j.blocks
+	grain := max(1, work/(j.lanes*max(1, j.keys*(j.depth+j.features))))
+	if (j.queries <= attentionFew || j.bytes && j.blocks == 1) && j.EnableGqa && j.k.Rank() > 2 { // which are taken together
+		group := j.lead[len(j.lead)-1] / max(1, j.k.Dim(-3))
 		grain = max(grain, min(group, (n-1)/max(1, w.Threads)+1))
 	}
 	w.Parallel(n, grain, j)
-	par.PutJob(w, j)
-	w.Release(mark)
 }

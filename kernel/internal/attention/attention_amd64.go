@@ -55,3 +55,19 @@ func attentionAdd32(l cpu.Level, rows int, c, t []float32, ldt int) {
 		attentionAddAVX2(rows, &c[0], &t[0], ldt)
 	}
 }
+
+func byteScores32(l cpu.Level, rows, blocks int, q, k []uint8, scale, c []float32) {
+	if l == cpu.AVX512 && cpu.Host.Vnni {
+		attentionByteScoresAVX512(rows, blocks, &q[0], &k[0], &scale[0], &c[0])
+	} else {
+		attentionByteScoresAVX2(rows, blocks, &q[0], &k[0], &scale[0], &c[0])
+	}
+}
+
+func byteValues32(l cpu.Level, rows, blocks, keys int, p []float32, v []uint8, ld int, mix []float32) {
+	if l == cpu.AVX512 {
+		attentionByteValuesAVX512(rows, blocks, keys, &p[0], &v[0], ld, &mix[0])
+	} else {
+		attentionByteValuesAVX2(rows, blocks, keys, &p[0], &v[0], ld, &mix[0])
+	}
+}

@@ -66,3 +66,11 @@ func attentionAdd32(_ cpu.Level, rows int, c, t []float32, _ int) {
 		c[i] += v
 	}
 }
+
+func byteScores32(_ cpu.Level, _, _ int, _, _ []uint8, _, _ []float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func byteValues32(_ cpu.Level, _, _, _ int, _ []float32, _ []uint8, _ int, _ []float32) {
+	panic("kernel: no assembly for this processor")
+}

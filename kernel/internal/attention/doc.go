@@ -7,5 +7,6 @@
 // the queries, the scores of a tile and the mixed values of the block stay in the
 // first cache or the second, and keys and values come by tiles. Up to four queries are
 // computed query by query instead: they read keys and values once and are bound by
-// memory, many by multiply-adds and exponentials. Read attention.go first.
+// memory, many by multiply-adds and exponentials. Keys and values in blocks of bytes
+// have tiles of their own, bytes.go. Read attention.go first.
 package attention

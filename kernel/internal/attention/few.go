@@ -24,11 +24,8 @@ func (b *attentionBlock[T]) hasFewQueries() bool {
 // cache. So do the queries of the matrices after this one, at most so many with it, that have the
 // same keys and values, as heads of a group have. It returns how many matrices are done.
 func (b *attentionBlock[T]) meetFew(most int) (matrices int) {
+	matrices = b.together(most)
 	atK, atV := b.offset(b.k, b.matrix), b.offset(b.v, b.matrix)
-	matrices = 1
-	for b.blocks == 1 && matrices < most && (matrices+1)*b.n <= b.lanes && b.offset(b.k, b.matrix+matrices) == atK && b.offset(b.v, b.matrix+matrices) == atV {
-		matrices++
-	}
 	for m := range matrices {
 		q, ld := readRows(b.rows[0], b.q, b.offset(b.q, b.matrix+m), b.first, b.n)
 		for i := range b.n {
@@ -57,6 +54,16 @@ func (b *attentionBlock[T]) meetFew(most int) (matrices int) {
 	}
 	for i := range rows {
 		b.finishFew(i)
+	}
+	return matrices
+}
+
+// together is how many matrices from this one on, at most so many, have the same keys and values, and all their queries in a block.
+func (b *attentionBlock[T]) together(most int) (matrices int) {
+	atK, atV := b.offset(b.k, b.matrix), b.offset(b.v, b.matrix)
+	matrices = 1
+	for b.blocks == 1 && matrices < most && (matrices+1)*b.n <= b.lanes && b.offset(b.k, b.matrix+matrices) == atK && b.offset(b.v, b.matrix+matrices) == atV {
+		matrices++
 	}
 	return matrices
 }

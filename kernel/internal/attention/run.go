@@ -22,7 +22,8 @@ type attentionJob[T operand.Real] struct {
 	out, q, k, v, mask *array.Array
 	scale              T
 	need               int
-	buf                []T // the scratch, unless threads bring it
+	bytes              bool // keys and values are blocks: see BlockAttention
+	buf                []T  // the scratch, unless threads bring it
 }
 
 // Do computes the blocks [lo, hi) of queries. A block of queries keeps scores,
@@ -57,6 +58,7 @@ type attentionBlock[T operand.Real] struct {
 	causal []T // [2]: -Inf, then Inf
 	result []T // rows of the result, padded
 	rows   [3][]T
+	tile   byteTile
 
 	matrix, first, n int // the queries
 }
@@ -77,6 +79,9 @@ func (b *attentionBlock[T]) cut(buf []T) {
 			b.rows[i] = take([...]int{b.lanes, attentionKeys, attentionKeys}[i] * a.Dim(-1))
 		}
 	}
+	if b.bytes {
+		b.cutBytes(operand.AsFloat32(buf))
+	}
 }
 
 func (b *attentionBlock[T]) run(lo, hi int) {
@@ -86,6 +91,10 @@ func (b *attentionBlock[T]) run(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		b.matrix, b.first = i/b.blocks, i%b.blocks*b.lanes
 		b.n = min(b.lanes, b.queries-b.first)
+		if b.bytes {
+			i += b.meetBytes(hi-i) - 1
+			continue
+		}
 		if b.hasFewQueries() {
 			i += b.meetFew(hi-i) - 1
 			continue

@@ -37,6 +37,18 @@ func attentionKeepAVX512(rows int, c *float32, t *float32, ldt int)
 //go:noescape
 func attentionAddAVX512(rows int, c *float32, t *float32, ldt int)
 
+// attentionByteScoresAVX512 stores in row r of c, 64 floats, the products of a query in blocks of 40 bytes
+// with the keys k, whose scales are rows of as many floats; rows and blocks >= 1.
+//
+//go:noescape
+func attentionByteScoresAVX512(rows int, blocks int, q *uint8, k *uint8, scale *float32, c *float32)
+
+// attentionByteValuesAVX512 adds to row r of mix, 32 floats for each block, the values of the rows of v, ldv bytes apart,
+// times p[64*r+i]; rows, blocks and keys >= 1.
+//
+//go:noescape
+func attentionByteValuesAVX512(rows int, blocks int, keys int, p *float32, v *uint8, ldv int, mix *float32)
+
 // attentionScoresAVX2 stores in row r of c, 16 floats, the sum over p < k of a[r*lda+p]
 // times row p of b, as long; rows and k >= 1.
 //
@@ -71,3 +83,15 @@ func attentionKeepAVX2(rows int, c *float32, t *float32, ldt int)
 //
 //go:noescape
 func attentionAddAVX2(rows int, c *float32, t *float32, ldt int)
+
+// attentionByteScoresAVX2 stores in row r of c, 64 floats, the products of a query in blocks of 40 bytes
+// with the keys k, whose scales are rows of as many floats; rows and blocks >= 1.
+//
+//go:noescape
+func attentionByteScoresAVX2(rows int, blocks int, q *uint8, k *uint8, scale *float32, c *float32)
+
+// attentionByteValuesAVX2 adds to row r of mix, 32 floats for each block, the values of the rows of v, ldv bytes apart,
+// times p[64*r+i]; rows, blocks and keys >= 1.
+//
+//go:noescape
+func attentionByteValuesAVX2(rows int, blocks int, keys int, p *float32, v *uint8, ldv int, mix *float32)

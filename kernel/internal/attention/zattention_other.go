@@ -28,6 +28,14 @@ func attentionAddAVX512(rows int, c *float32, t *float32, ldt int) {
 	panic("kernel: no assembly for this processor")
 }
 
+func attentionByteScoresAVX512(rows int, blocks int, q *uint8, k *uint8, scale *float32, c *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func attentionByteValuesAVX512(rows int, blocks int, keys int, p *float32, v *uint8, ldv int, mix *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
 func attentionScoresAVX2(rows int, k int, a *float32, lda int, b *float32, c *float32) {
 	panic("kernel: no assembly for this processor")
 }
@@ -49,5 +57,13 @@ func attentionKeepAVX2(rows int, c *float32, t *float32, ldt int) {
 }
 
 func attentionAddAVX2(rows int, c *float32, t *float32, ldt int) {
+	panic("kernel: no assembly for this processor")
+}
+
+func attentionByteScoresAVX2(rows int, blocks int, q *uint8, k *uint8, scale *float32, c *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func attentionByteValuesAVX2(rows int, blocks int, keys int, p *float32, v *uint8, ldv int, mix *float32) {
 	panic("kernel: no assembly for this processor")
 }

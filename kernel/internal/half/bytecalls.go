@@ -8,10 +8,13 @@ import "github.com/gofx-dev/gofx/kernel/internal/cpu"
 func vnni() bool { return cpu.HasAVX512() && cpu.Host.Vnni }
 
 func (d *ByteDots) machine(format string, count int, tail *uint8) {
-	if d.Rows == 1 {
+	switch {
+	case d.Rows == 1:
 		d.one(format, count, tail)
-	} else {
+	case d.Rows <= 4:
 		d.four(format, count, tail)
+	default:
+		d.eight(format, count, tail)
 	}
 }
 
@@ -122,5 +125,26 @@ func (d *ByteDots) four(format string, count int, tail *uint8) {
 		} else {
 			bytes4Q6KAVX2(d.N, count, x[0], x[1], x[2], x[3], &d.W[0], d.LdW, tail, &d.Dst[0])
 		}
+	}
+}
+
+func (d *ByteDots) eight(format string, count int, tail *uint8) {
+	switch format {
+	case "Q8_0":
+		bytes8Q80VNNI(d.N, count, &d.X[0], d.LdX, &d.W[0], d.LdW, tail, &d.Dst[0])
+	case "Q4_0":
+		bytes8Q40VNNI(d.N, count, &d.X[0], d.LdX, &d.W[0], d.LdW, tail, &d.Dst[0])
+	case "Q4_1":
+		bytes8Q41VNNI(d.N, count, &d.X[0], d.LdX, &d.W[0], d.LdW, tail, &d.Dst[0])
+	case "Q5_0":
+		bytes8Q50VNNI(d.N, count, &d.X[0], d.LdX, &d.W[0], d.LdW, tail, &d.Dst[0])
+	case "Q5_1":
+		bytes8Q51VNNI(d.N, count, &d.X[0], d.LdX, &d.W[0], d.LdW, tail, &d.Dst[0])
+	case "Q4_K":
+		bytes8Q4KVNNI(d.N, count, &d.X[0], d.LdX, &d.W[0], d.LdW, tail, &d.Dst[0])
+	case "Q5_K":
+		bytes8Q5KVNNI(d.N, count, &d.X[0], d.LdX, &d.W[0], d.LdW, tail, &d.Dst[0])
+	case "Q6_K":
+		bytes8Q6KVNNI(d.N, count, &d.X[0], d.LdX, &d.W[0], d.LdW, tail, &d.Dst[0])
 	}
 }

@@ -5,12 +5,23 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 )
 
-// ByteColumns is the most columns of a ByteDots.
-const ByteColumns = 64
+// ByteColumns is the most columns of a ByteDots, and ByteRows the most rows.
+const (
+	ByteColumns = 64
+	ByteRows    = 8
+)
 
-// ByteDots is a product dst[r][c] = Σ x[r][k]·w[c][k] of activations in 8 bits, 1 to 4 rows that RoundRow has made,
+// RowsAtOnce is how many of so many rows one ByteDots takes: ByteRows where there are as many, and instructions for them, or up to four.
+func RowsAtOnce(left int) int {
+	if left >= ByteRows && vnni() {
+		return ByteRows
+	}
+	return min(left, 4)
+}
+
+// ByteDots is a product dst[r][c] = Σ x[r][k]·w[c][k] of activations in 8 bits, rows that RoundRow has made, as many as RowsAtOnce says,
 // and weights in blocks that have integers, rows of LdW bytes. Several rows take up to ByteColumns columns, as do rows of
-// x with an end that fills no group; their results are ByteColumns apart, in room for four. The 16 lanes
+// x with an end that fills no group; their results are ByteColumns apart, in room for four, or eight. The 16 lanes
 // of a group of 128 elements are summed as integers; the sum is multiplied by the scale of x, by that of the weight, and
 // added to the lane's float; in the end lanes are added that are eight apart, four, two, one. Minima are added to lanes for each group, or
 // taken from them before each block of 256. So results have the same bits with whatever instructions there are.

@@ -3,6 +3,7 @@ package half
 import (
 	"math"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/blocks"
 )
 
@@ -159,4 +160,56 @@ func putFloat(b []uint8, v float32) { putWord(b, math.Float32bits(v)) }
 
 func floatAt(b []uint8) float32 {
 	return math.Float32frombits(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24)
+}
+
+// Blocks of activations, as attention over bytes has them, are those of Q8_0: a scale of 16 bits, then 32 elements.
+const (
+	ByteScale = 2
+	ByteBlock = ByteScale + UnpackBlock
+)
+
+// ScaleOf is the scale of such a block.
+func ScaleOf(block []uint8) float32 {
+	return array.Half(uint16(block[0]) | uint16(block[1])<<8).Float32()
+}
+
+// Quantize rounds rows of whole blocks of elements to the format Q8_0: d is the largest size of a block divided by 127, rounded to f16, and q an
+// element times 1/d, rounded, halves to even, 127 at most in size. Where d is 0 the elements are 0; a block with an element that is not finite, or with d
+// too large for f16, stands for NaN.
+func Quantize(dst []uint8, x []float32) {
+	for ; len(x) > 0; x, dst = x[UnpackBlock:], dst[ByteBlock:] {
+		quantizeBlock(dst[:ByteBlock], x[:UnpackBlock])
+	}
+}
+
+func quantizeBlock(dst []uint8, x []float32) {
+	most := uint32(0)
+	for _, v := range x {
+		most = max(most, math.Float32bits(v)&^(1<<31)) // NaN is the largest
+	}
+	word := array.HalfFromFloat32(math.Float32frombits(most) / 127)
+	d := word.Float32()
+	dst[0], dst[1] = uint8(word), uint8(word>>8)
+	q := dst[ByteScale:][:len(x)]
+	if !(d > 0 && d <= math.MaxFloat32) {
+		clear(q)
+		return
+	}
+	by := 1 / d
+	for i, v := range x {
+		q[i] = uint8(int8(math.RoundToEven(float64(min(max(float32(v*by), -127), 127)))))
+	}
+}
+
+// RoundQuery rounds a block of a query of attention over bytes, as RoundRow rounds activations: 32 bytes, a word that the sum with
+// positive keys begins with, and the scale.
+func RoundQuery(dst []uint8, x []float32) {
+	var q [UnpackBlock]int8
+	d, sum := roundBlock(q[:], x), int32(0)
+	for i, v := range q {
+		dst[i] = uint8(v)
+		sum += int32(v)
+	}
+	putWord(dst[UnpackBlock:], uint32(-128*sum))
+	putFloat(dst[UnpackBlock+4:], d)
 }

@@ -15,6 +15,13 @@ func bytes1Q80VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, d
 //go:noescape
 func bytes4Q80VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
 
+// bytes8Q80VNNI computes the products of eight rows, ldx bytes apart,
+// whose results are 64 apart, with n columns of count
+// passes, ldw bytes apart, and one more at tail for each where that is not nil.
+//
+//go:noescape
+func bytes8Q80VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
+
 // bytes1Q40VNNI computes the products of one row with n columns of count
 // passes, ldw bytes apart, and one more at tail for each where that is not nil.
 //
@@ -27,6 +34,13 @@ func bytes1Q40VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, d
 //
 //go:noescape
 func bytes4Q40VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
+
+// bytes8Q40VNNI computes the products of eight rows, ldx bytes apart,
+// whose results are 64 apart, with n columns of count
+// passes, ldw bytes apart, and one more at tail for each where that is not nil.
+//
+//go:noescape
+func bytes8Q40VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
 
 // bytes1Q41VNNI computes the products of one row with n columns of count
 // passes, ldw bytes apart, and one more at tail for each where that is not nil.
@@ -41,6 +55,13 @@ func bytes1Q41VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, d
 //go:noescape
 func bytes4Q41VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
 
+// bytes8Q41VNNI computes the products of eight rows, ldx bytes apart,
+// whose results are 64 apart, with n columns of count
+// passes, ldw bytes apart, and one more at tail for each where that is not nil.
+//
+//go:noescape
+func bytes8Q41VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
+
 // bytes1Q50VNNI computes the products of one row with n columns of count
 // passes, ldw bytes apart, and one more at tail for each where that is not nil.
 //
@@ -53,6 +74,13 @@ func bytes1Q50VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, d
 //
 //go:noescape
 func bytes4Q50VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
+
+// bytes8Q50VNNI computes the products of eight rows, ldx bytes apart,
+// whose results are 64 apart, with n columns of count
+// passes, ldw bytes apart, and one more at tail for each where that is not nil.
+//
+//go:noescape
+func bytes8Q50VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
 
 // bytes1Q51VNNI computes the products of one row with n columns of count
 // passes, ldw bytes apart, and one more at tail for each where that is not nil.
@@ -67,6 +95,13 @@ func bytes1Q51VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, d
 //go:noescape
 func bytes4Q51VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
 
+// bytes8Q51VNNI computes the products of eight rows, ldx bytes apart,
+// whose results are 64 apart, with n columns of count
+// passes, ldw bytes apart, and one more at tail for each where that is not nil.
+//
+//go:noescape
+func bytes8Q51VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
+
 // bytes1Q4KVNNI computes the products of one row with n columns of count
 // passes, ldw bytes apart, and one more at tail for each where that is not nil.
 //
@@ -79,6 +114,13 @@ func bytes1Q4KVNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, d
 //
 //go:noescape
 func bytes4Q4KVNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
+
+// bytes8Q4KVNNI computes the products of eight rows, ldx bytes apart,
+// whose results are 64 apart, with n columns of count
+// passes, ldw bytes apart, and one more at tail for each where that is not nil.
+//
+//go:noescape
+func bytes8Q4KVNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
 
 // bytes1Q5KVNNI computes the products of one row with n columns of count
 // passes, ldw bytes apart, and one more at tail for each where that is not nil.
@@ -93,6 +135,13 @@ func bytes1Q5KVNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, d
 //go:noescape
 func bytes4Q5KVNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
 
+// bytes8Q5KVNNI computes the products of eight rows, ldx bytes apart,
+// whose results are 64 apart, with n columns of count
+// passes, ldw bytes apart, and one more at tail for each where that is not nil.
+//
+//go:noescape
+func bytes8Q5KVNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
+
 // bytes1Q6KVNNI computes the products of one row with n columns of count
 // passes, ldw bytes apart, and one more at tail for each where that is not nil.
 //
@@ -105,6 +154,13 @@ func bytes1Q6KVNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, d
 //
 //go:noescape
 func bytes4Q6KVNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
+
+// bytes8Q6KVNNI computes the products of eight rows, ldx bytes apart,
+// whose results are 64 apart, with n columns of count
+// passes, ldw bytes apart, and one more at tail for each where that is not nil.
+//
+//go:noescape
+func bytes8Q6KVNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
 
 // bytes1Q80AVX2 computes the products of one row with n columns of count
 // passes, ldw bytes apart, and one more at tail for each where that is not nil.

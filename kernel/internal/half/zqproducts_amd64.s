@@ -10,58 +10,58 @@ TEXT ·bytes1Q80VNNI(SB), NOSPLIT, $0-56
 	MOVQ      ldw+32(FP), DX
 	MOVQ      tail+40(FP), BX
 	MOVQ      dst+48(FP), SI
-	MOVQ      x+16(FP), DI
-	MOVL      $0x000000f0, R8
-	KMOVW     R8, K1
-	MOVL      $0x00000f00, R8
-	KMOVW     R8, K2
-	MOVL      $0x0000f000, R8
-	KMOVW     R8, K3
+	MOVQ      x+16(FP), R9
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 bytestop<>+0(SB), Z16
 	VMOVDQU32 bytesscaleQ80<>+0(SB), Z17
 
 column:
 	VPXORD Z0, Z0, Z0
-	MOVQ   CX, R8
+	MOVQ   CX, DI
 	MOVQ   BX, R11
-	XORQ   R9, R9
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R10
 	TESTQ  R10, R10
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R8)
-	PREFETCHT0      4160(R8)
-	PREFETCHT0      4224(R8)
-	VMOVDQU         2(R8), X8
-	VBROADCASTI32X4 36(R8), K1, Z8
-	VBROADCASTI32X4 70(R8), K2, Z8
-	VBROADCASTI32X4 104(R8), K3, Z8
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	PREFETCHT0      4224(DI)
+	VMOVDQU         2(DI), X8
+	VBROADCASTI32X4 36(DI), K1, Z8
+	VBROADCASTI32X4 70(DI), K2, Z8
+	VBROADCASTI32X4 104(DI), K3, Z8
 	VPXORD          Z16, Z8, Z8
-	VMOVDQU         18(R8), X9
-	VBROADCASTI32X4 52(R8), K1, Z9
-	VBROADCASTI32X4 86(R8), K2, Z9
-	VBROADCASTI32X4 120(R8), K3, Z9
+	VMOVDQU         18(DI), X9
+	VBROADCASTI32X4 52(DI), K1, Z9
+	VBROADCASTI32X4 86(DI), K2, Z9
+	VBROADCASTI32X4 120(DI), K3, Z9
 	VPXORD          Z16, Z9, Z9
-	VMOVDQU32       (R8), Z10
-	VPERMT2W        64(R8), Z17, Z10
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        64(DI), Z17, Z10
 	VCVTPH2PS       Y10, Z10
-	VMOVDQU32       128(DI)(R9*1), Z12
-	VPDPBUSD        (DI)(R9*1), Z8, Z12
-	VPDPBUSD        64(DI)(R9*1), Z9, Z12
+	VMOVDQU32       128(R9)(R8*1), Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R9*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	ADDQ            $+136, R8
-	ADDQ            $+256, R9
+	ADDQ            $+136, DI
+	ADDQ            $+256, R8
 	DECQ            R10
 	JNZ             pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+136, BX
@@ -192,16 +192,16 @@ TEXT ·bytes4Q80VNNI(SB), NOSPLIT, $0-80
 	MOVQ      ldw+56(FP), DX
 	MOVQ      tail+64(FP), BX
 	MOVQ      dst+72(FP), SI
-	MOVQ      x0+16(FP), DI
-	MOVQ      x1+24(FP), R8
-	MOVQ      x2+32(FP), R9
-	MOVQ      x3+40(FP), R10
-	MOVL      $0x000000f0, R11
-	KMOVW     R11, K1
-	MOVL      $0x00000f00, R11
-	KMOVW     R11, K2
-	MOVL      $0x0000f000, R11
-	KMOVW     R11, K3
+	MOVQ      x0+16(FP), R9
+	MOVQ      x1+24(FP), R10
+	MOVQ      x2+32(FP), R11
+	MOVQ      x3+40(FP), R12
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 bytestop<>+0(SB), Z16
 	VMOVDQU32 bytesscaleQ80<>+0(SB), Z17
 
@@ -210,67 +210,67 @@ column:
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	MOVQ   CX, R11
+	MOVQ   CX, DI
 	MOVQ   BX, R14
-	XORQ   R12, R12
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R13
 	TESTQ  R13, R13
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R11)
-	PREFETCHT0      4160(R11)
-	PREFETCHT0      4224(R11)
-	VMOVDQU         2(R11), X8
-	VBROADCASTI32X4 36(R11), K1, Z8
-	VBROADCASTI32X4 70(R11), K2, Z8
-	VBROADCASTI32X4 104(R11), K3, Z8
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	PREFETCHT0      4224(DI)
+	VMOVDQU         2(DI), X8
+	VBROADCASTI32X4 36(DI), K1, Z8
+	VBROADCASTI32X4 70(DI), K2, Z8
+	VBROADCASTI32X4 104(DI), K3, Z8
 	VPXORD          Z16, Z8, Z8
-	VMOVDQU         18(R11), X9
-	VBROADCASTI32X4 52(R11), K1, Z9
-	VBROADCASTI32X4 86(R11), K2, Z9
-	VBROADCASTI32X4 120(R11), K3, Z9
+	VMOVDQU         18(DI), X9
+	VBROADCASTI32X4 52(DI), K1, Z9
+	VBROADCASTI32X4 86(DI), K2, Z9
+	VBROADCASTI32X4 120(DI), K3, Z9
 	VPXORD          Z16, Z9, Z9
-	VMOVDQU32       (R11), Z10
-	VPERMT2W        64(R11), Z17, Z10
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        64(DI), Z17, Z10
 	VCVTPH2PS       Y10, Z10
-	VMOVDQU32       128(DI)(R12*1), Z12
-	VPDPBUSD        (DI)(R12*1), Z8, Z12
-	VPDPBUSD        64(DI)(R12*1), Z9, Z12
+	VMOVDQU32       128(R9)(R8*1), Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R12*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	VMOVDQU32       128(R8)(R12*1), Z13
-	VPDPBUSD        (R8)(R12*1), Z8, Z13
-	VPDPBUSD        64(R8)(R12*1), Z9, Z13
+	VMOVDQU32       128(R10)(R8*1), Z13
+	VPDPBUSD        (R10)(R8*1), Z8, Z13
+	VPDPBUSD        64(R10)(R8*1), Z9, Z13
 	VCVTDQ2PS       Z13, Z13
-	VMULPS          192(R8)(R12*1), Z13, Z13
+	VMULPS          192(R10)(R8*1), Z13, Z13
 	VMULPS          Z10, Z13, Z13
 	VADDPS          Z13, Z1, Z1
-	VMOVDQU32       128(R9)(R12*1), Z14
-	VPDPBUSD        (R9)(R12*1), Z8, Z14
-	VPDPBUSD        64(R9)(R12*1), Z9, Z14
+	VMOVDQU32       128(R11)(R8*1), Z14
+	VPDPBUSD        (R11)(R8*1), Z8, Z14
+	VPDPBUSD        64(R11)(R8*1), Z9, Z14
 	VCVTDQ2PS       Z14, Z14
-	VMULPS          192(R9)(R12*1), Z14, Z14
+	VMULPS          192(R11)(R8*1), Z14, Z14
 	VMULPS          Z10, Z14, Z14
 	VADDPS          Z14, Z2, Z2
-	VMOVDQU32       128(R10)(R12*1), Z15
-	VPDPBUSD        (R10)(R12*1), Z8, Z15
-	VPDPBUSD        64(R10)(R12*1), Z9, Z15
+	VMOVDQU32       128(R12)(R8*1), Z15
+	VPDPBUSD        (R12)(R8*1), Z8, Z15
+	VPDPBUSD        64(R12)(R8*1), Z9, Z15
 	VCVTDQ2PS       Z15, Z15
-	VMULPS          192(R10)(R12*1), Z15, Z15
+	VMULPS          192(R12)(R8*1), Z15, Z15
 	VMULPS          Z10, Z15, Z15
 	VADDPS          Z15, Z3, Z3
-	ADDQ            $+136, R11
-	ADDQ            $+256, R12
+	ADDQ            $+136, DI
+	ADDQ            $+256, R8
 	DECQ            R13
 	JNZ             pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+136, BX
@@ -320,6 +320,213 @@ sum:
 	VZEROUPPER
 	RET
 
+// func bytes8Q80VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·bytes8Q80VNNI(SB), NOSPLIT, $0-64
+	MOVQ      n+0(FP), AX
+	MOVQ      w+32(FP), CX
+	MOVQ      ldw+40(FP), DX
+	MOVQ      tail+48(FP), BX
+	MOVQ      dst+56(FP), SI
+	MOVQ      ldx+24(FP), R8
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
+	VMOVDQU32 bytestop<>+0(SB), Z16
+	VMOVDQU32 bytesscaleQ80<>+0(SB), Z17
+
+column:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   CX, DI
+	MOVQ   BX, R13
+	MOVQ   x+16(FP), R9
+	LEAQ   (R9)(R8*2), R10
+	ADDQ   R8, R10
+	LEAQ   (R10)(R8*2), R11
+	ADDQ   R8, R11
+	MOVQ   count+8(FP), R12
+	TESTQ  R12, R12
+	JZ     last
+
+pass:
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	PREFETCHT0      4224(DI)
+	VMOVDQU         2(DI), X8
+	VBROADCASTI32X4 36(DI), K1, Z8
+	VBROADCASTI32X4 70(DI), K2, Z8
+	VBROADCASTI32X4 104(DI), K3, Z8
+	VPXORD          Z16, Z8, Z8
+	VMOVDQU         18(DI), X9
+	VBROADCASTI32X4 52(DI), K1, Z9
+	VBROADCASTI32X4 86(DI), K2, Z9
+	VBROADCASTI32X4 120(DI), K3, Z9
+	VPXORD          Z16, Z9, Z9
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        64(DI), Z17, Z10
+	VCVTPH2PS       Y10, Z10
+	VMOVDQU32       128(R9), Z12
+	VPDPBUSD        (R9), Z8, Z12
+	VPDPBUSD        64(R9), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R9), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z0, Z0
+	VMOVDQU32       128(R9)(R8*1), Z13
+	VPDPBUSD        (R9)(R8*1), Z8, Z13
+	VPDPBUSD        64(R9)(R8*1), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R9)(R8*1), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z1, Z1
+	VMOVDQU32       128(R9)(R8*2), Z14
+	VPDPBUSD        (R9)(R8*2), Z8, Z14
+	VPDPBUSD        64(R9)(R8*2), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R9)(R8*2), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z2, Z2
+	VMOVDQU32       128(R10), Z15
+	VPDPBUSD        (R10), Z8, Z15
+	VPDPBUSD        64(R10), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R10), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z3, Z3
+	VMOVDQU32       128(R10)(R8*1), Z12
+	VPDPBUSD        (R10)(R8*1), Z8, Z12
+	VPDPBUSD        64(R10)(R8*1), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R10)(R8*1), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z4, Z4
+	VMOVDQU32       128(R10)(R8*2), Z13
+	VPDPBUSD        (R10)(R8*2), Z8, Z13
+	VPDPBUSD        64(R10)(R8*2), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R10)(R8*2), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z5, Z5
+	VMOVDQU32       128(R11), Z14
+	VPDPBUSD        (R11), Z8, Z14
+	VPDPBUSD        64(R11), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R11), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z6, Z6
+	VMOVDQU32       128(R11)(R8*1), Z15
+	VPDPBUSD        (R11)(R8*1), Z8, Z15
+	VPDPBUSD        64(R11)(R8*1), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R11)(R8*1), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z7, Z7
+	ADDQ            $+136, DI
+	ADDQ            $+256, R9
+	ADDQ            $+256, R10
+	ADDQ            $+256, R11
+	DECQ            R12
+	JNZ             pass
+
+last:
+	TESTQ R13, R13
+	JZ    sum
+	MOVQ  R13, DI
+	XORQ  R13, R13
+	MOVQ  $+1, R12
+	ADDQ  $+136, BX
+	JMP   pass
+
+sum:
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPS        Y12, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0x4e, X0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0xb1, X0, X12
+	VADDSS        X12, X0, X0
+	VMOVSS        X0, (SI)
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0x4e, X1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0xb1, X1, X12
+	VADDSS        X12, X1, X1
+	VMOVSS        X1, 256(SI)
+	VEXTRACTF64X4 $0x01, Z2, Y12
+	VADDPS        Y12, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0x4e, X2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0xb1, X2, X12
+	VADDSS        X12, X2, X2
+	VMOVSS        X2, 512(SI)
+	VEXTRACTF64X4 $0x01, Z3, Y12
+	VADDPS        Y12, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0x4e, X3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0xb1, X3, X12
+	VADDSS        X12, X3, X3
+	VMOVSS        X3, 768(SI)
+	VEXTRACTF64X4 $0x01, Z4, Y12
+	VADDPS        Y12, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0x4e, X4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0xb1, X4, X12
+	VADDSS        X12, X4, X4
+	VMOVSS        X4, 1024(SI)
+	VEXTRACTF64X4 $0x01, Z5, Y12
+	VADDPS        Y12, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0x4e, X5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0xb1, X5, X12
+	VADDSS        X12, X5, X5
+	VMOVSS        X5, 1280(SI)
+	VEXTRACTF64X4 $0x01, Z6, Y12
+	VADDPS        Y12, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0x4e, X6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0xb1, X6, X12
+	VADDSS        X12, X6, X6
+	VMOVSS        X6, 1536(SI)
+	VEXTRACTF64X4 $0x01, Z7, Y12
+	VADDPS        Y12, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0x4e, X7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0xb1, X7, X12
+	VADDSS        X12, X7, X7
+	VMOVSS        X7, 1792(SI)
+	ADDQ          $0x04, SI
+	ADDQ          DX, CX
+	DECQ          AX
+	JNZ           column
+	VZEROUPPER
+	RET
+
 // func bytes1Q40VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q40VNNI(SB), NOSPLIT, $0-56
@@ -328,54 +535,54 @@ TEXT ·bytes1Q40VNNI(SB), NOSPLIT, $0-56
 	MOVQ      ldw+32(FP), DX
 	MOVQ      tail+40(FP), BX
 	MOVQ      dst+48(FP), SI
-	MOVQ      x+16(FP), DI
-	MOVL      $0x000000f0, R8
-	KMOVW     R8, K1
-	MOVL      $0x00000f00, R8
-	KMOVW     R8, K2
-	MOVL      $0x0000f000, R8
-	KMOVW     R8, K3
+	MOVQ      x+16(FP), R9
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 byteslow<>+0(SB), Z16
 	VMOVDQU32 bytesscaleQ40<>+0(SB), Z17
 
 column:
 	VPXORD Z0, Z0, Z0
-	MOVQ   CX, R8
+	MOVQ   CX, DI
 	MOVQ   BX, R11
-	XORQ   R9, R9
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R10
 	TESTQ  R10, R10
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R8)
-	PREFETCHT0      4160(R8)
-	VMOVDQU         2(R8), X8
-	VBROADCASTI32X4 20(R8), K1, Z8
-	VBROADCASTI32X4 38(R8), K2, Z8
-	VBROADCASTI32X4 56(R8), K3, Z8
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	VMOVDQU         2(DI), X8
+	VBROADCASTI32X4 20(DI), K1, Z8
+	VBROADCASTI32X4 38(DI), K2, Z8
+	VBROADCASTI32X4 56(DI), K3, Z8
 	VPSRLW          $0x04, Z8, Z9
 	VPANDD          Z16, Z8, Z8
 	VPANDD          Z16, Z9, Z9
-	VMOVDQU32       (R8), Z10
-	VPERMT2W        8(R8), Z17, Z10
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        8(DI), Z17, Z10
 	VCVTPH2PS       Y10, Z10
-	VMOVDQU32       128(DI)(R9*1), Z12
-	VPDPBUSD        (DI)(R9*1), Z8, Z12
-	VPDPBUSD        64(DI)(R9*1), Z9, Z12
+	VMOVDQU32       128(R9)(R8*1), Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R9*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	ADDQ            $+72, R8
-	ADDQ            $+256, R9
+	ADDQ            $+72, DI
+	ADDQ            $+256, R8
 	DECQ            R10
 	JNZ             pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+72, BX
@@ -506,16 +713,16 @@ TEXT ·bytes4Q40VNNI(SB), NOSPLIT, $0-80
 	MOVQ      ldw+56(FP), DX
 	MOVQ      tail+64(FP), BX
 	MOVQ      dst+72(FP), SI
-	MOVQ      x0+16(FP), DI
-	MOVQ      x1+24(FP), R8
-	MOVQ      x2+32(FP), R9
-	MOVQ      x3+40(FP), R10
-	MOVL      $0x000000f0, R11
-	KMOVW     R11, K1
-	MOVL      $0x00000f00, R11
-	KMOVW     R11, K2
-	MOVL      $0x0000f000, R11
-	KMOVW     R11, K3
+	MOVQ      x0+16(FP), R9
+	MOVQ      x1+24(FP), R10
+	MOVQ      x2+32(FP), R11
+	MOVQ      x3+40(FP), R12
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 byteslow<>+0(SB), Z16
 	VMOVDQU32 bytesscaleQ40<>+0(SB), Z17
 
@@ -524,63 +731,63 @@ column:
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	MOVQ   CX, R11
+	MOVQ   CX, DI
 	MOVQ   BX, R14
-	XORQ   R12, R12
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R13
 	TESTQ  R13, R13
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R11)
-	PREFETCHT0      4160(R11)
-	VMOVDQU         2(R11), X8
-	VBROADCASTI32X4 20(R11), K1, Z8
-	VBROADCASTI32X4 38(R11), K2, Z8
-	VBROADCASTI32X4 56(R11), K3, Z8
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	VMOVDQU         2(DI), X8
+	VBROADCASTI32X4 20(DI), K1, Z8
+	VBROADCASTI32X4 38(DI), K2, Z8
+	VBROADCASTI32X4 56(DI), K3, Z8
 	VPSRLW          $0x04, Z8, Z9
 	VPANDD          Z16, Z8, Z8
 	VPANDD          Z16, Z9, Z9
-	VMOVDQU32       (R11), Z10
-	VPERMT2W        8(R11), Z17, Z10
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        8(DI), Z17, Z10
 	VCVTPH2PS       Y10, Z10
-	VMOVDQU32       128(DI)(R12*1), Z12
-	VPDPBUSD        (DI)(R12*1), Z8, Z12
-	VPDPBUSD        64(DI)(R12*1), Z9, Z12
+	VMOVDQU32       128(R9)(R8*1), Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R12*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	VMOVDQU32       128(R8)(R12*1), Z13
-	VPDPBUSD        (R8)(R12*1), Z8, Z13
-	VPDPBUSD        64(R8)(R12*1), Z9, Z13
+	VMOVDQU32       128(R10)(R8*1), Z13
+	VPDPBUSD        (R10)(R8*1), Z8, Z13
+	VPDPBUSD        64(R10)(R8*1), Z9, Z13
 	VCVTDQ2PS       Z13, Z13
-	VMULPS          192(R8)(R12*1), Z13, Z13
+	VMULPS          192(R10)(R8*1), Z13, Z13
 	VMULPS          Z10, Z13, Z13
 	VADDPS          Z13, Z1, Z1
-	VMOVDQU32       128(R9)(R12*1), Z14
-	VPDPBUSD        (R9)(R12*1), Z8, Z14
-	VPDPBUSD        64(R9)(R12*1), Z9, Z14
+	VMOVDQU32       128(R11)(R8*1), Z14
+	VPDPBUSD        (R11)(R8*1), Z8, Z14
+	VPDPBUSD        64(R11)(R8*1), Z9, Z14
 	VCVTDQ2PS       Z14, Z14
-	VMULPS          192(R9)(R12*1), Z14, Z14
+	VMULPS          192(R11)(R8*1), Z14, Z14
 	VMULPS          Z10, Z14, Z14
 	VADDPS          Z14, Z2, Z2
-	VMOVDQU32       128(R10)(R12*1), Z15
-	VPDPBUSD        (R10)(R12*1), Z8, Z15
-	VPDPBUSD        64(R10)(R12*1), Z9, Z15
+	VMOVDQU32       128(R12)(R8*1), Z15
+	VPDPBUSD        (R12)(R8*1), Z8, Z15
+	VPDPBUSD        64(R12)(R8*1), Z9, Z15
 	VCVTDQ2PS       Z15, Z15
-	VMULPS          192(R10)(R12*1), Z15, Z15
+	VMULPS          192(R12)(R8*1), Z15, Z15
 	VMULPS          Z10, Z15, Z15
 	VADDPS          Z15, Z3, Z3
-	ADDQ            $+72, R11
-	ADDQ            $+256, R12
+	ADDQ            $+72, DI
+	ADDQ            $+256, R8
 	DECQ            R13
 	JNZ             pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+72, BX
@@ -630,6 +837,209 @@ sum:
 	VZEROUPPER
 	RET
 
+// func bytes8Q40VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·bytes8Q40VNNI(SB), NOSPLIT, $0-64
+	MOVQ      n+0(FP), AX
+	MOVQ      w+32(FP), CX
+	MOVQ      ldw+40(FP), DX
+	MOVQ      tail+48(FP), BX
+	MOVQ      dst+56(FP), SI
+	MOVQ      ldx+24(FP), R8
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
+	VMOVDQU32 byteslow<>+0(SB), Z16
+	VMOVDQU32 bytesscaleQ40<>+0(SB), Z17
+
+column:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   CX, DI
+	MOVQ   BX, R13
+	MOVQ   x+16(FP), R9
+	LEAQ   (R9)(R8*2), R10
+	ADDQ   R8, R10
+	LEAQ   (R10)(R8*2), R11
+	ADDQ   R8, R11
+	MOVQ   count+8(FP), R12
+	TESTQ  R12, R12
+	JZ     last
+
+pass:
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	VMOVDQU         2(DI), X8
+	VBROADCASTI32X4 20(DI), K1, Z8
+	VBROADCASTI32X4 38(DI), K2, Z8
+	VBROADCASTI32X4 56(DI), K3, Z8
+	VPSRLW          $0x04, Z8, Z9
+	VPANDD          Z16, Z8, Z8
+	VPANDD          Z16, Z9, Z9
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        8(DI), Z17, Z10
+	VCVTPH2PS       Y10, Z10
+	VMOVDQU32       128(R9), Z12
+	VPDPBUSD        (R9), Z8, Z12
+	VPDPBUSD        64(R9), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R9), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z0, Z0
+	VMOVDQU32       128(R9)(R8*1), Z13
+	VPDPBUSD        (R9)(R8*1), Z8, Z13
+	VPDPBUSD        64(R9)(R8*1), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R9)(R8*1), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z1, Z1
+	VMOVDQU32       128(R9)(R8*2), Z14
+	VPDPBUSD        (R9)(R8*2), Z8, Z14
+	VPDPBUSD        64(R9)(R8*2), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R9)(R8*2), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z2, Z2
+	VMOVDQU32       128(R10), Z15
+	VPDPBUSD        (R10), Z8, Z15
+	VPDPBUSD        64(R10), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R10), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z3, Z3
+	VMOVDQU32       128(R10)(R8*1), Z12
+	VPDPBUSD        (R10)(R8*1), Z8, Z12
+	VPDPBUSD        64(R10)(R8*1), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R10)(R8*1), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z4, Z4
+	VMOVDQU32       128(R10)(R8*2), Z13
+	VPDPBUSD        (R10)(R8*2), Z8, Z13
+	VPDPBUSD        64(R10)(R8*2), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R10)(R8*2), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z5, Z5
+	VMOVDQU32       128(R11), Z14
+	VPDPBUSD        (R11), Z8, Z14
+	VPDPBUSD        64(R11), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R11), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z6, Z6
+	VMOVDQU32       128(R11)(R8*1), Z15
+	VPDPBUSD        (R11)(R8*1), Z8, Z15
+	VPDPBUSD        64(R11)(R8*1), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R11)(R8*1), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z7, Z7
+	ADDQ            $+72, DI
+	ADDQ            $+256, R9
+	ADDQ            $+256, R10
+	ADDQ            $+256, R11
+	DECQ            R12
+	JNZ             pass
+
+last:
+	TESTQ R13, R13
+	JZ    sum
+	MOVQ  R13, DI
+	XORQ  R13, R13
+	MOVQ  $+1, R12
+	ADDQ  $+72, BX
+	JMP   pass
+
+sum:
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPS        Y12, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0x4e, X0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0xb1, X0, X12
+	VADDSS        X12, X0, X0
+	VMOVSS        X0, (SI)
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0x4e, X1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0xb1, X1, X12
+	VADDSS        X12, X1, X1
+	VMOVSS        X1, 256(SI)
+	VEXTRACTF64X4 $0x01, Z2, Y12
+	VADDPS        Y12, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0x4e, X2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0xb1, X2, X12
+	VADDSS        X12, X2, X2
+	VMOVSS        X2, 512(SI)
+	VEXTRACTF64X4 $0x01, Z3, Y12
+	VADDPS        Y12, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0x4e, X3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0xb1, X3, X12
+	VADDSS        X12, X3, X3
+	VMOVSS        X3, 768(SI)
+	VEXTRACTF64X4 $0x01, Z4, Y12
+	VADDPS        Y12, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0x4e, X4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0xb1, X4, X12
+	VADDSS        X12, X4, X4
+	VMOVSS        X4, 1024(SI)
+	VEXTRACTF64X4 $0x01, Z5, Y12
+	VADDPS        Y12, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0x4e, X5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0xb1, X5, X12
+	VADDSS        X12, X5, X5
+	VMOVSS        X5, 1280(SI)
+	VEXTRACTF64X4 $0x01, Z6, Y12
+	VADDPS        Y12, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0x4e, X6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0xb1, X6, X12
+	VADDSS        X12, X6, X6
+	VMOVSS        X6, 1536(SI)
+	VEXTRACTF64X4 $0x01, Z7, Y12
+	VADDPS        Y12, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0x4e, X7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0xb1, X7, X12
+	VADDSS        X12, X7, X7
+	VMOVSS        X7, 1792(SI)
+	ADDQ          $0x04, SI
+	ADDQ          DX, CX
+	DECQ          AX
+	JNZ           column
+	VZEROUPPER
+	RET
+
 // func bytes1Q41VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q41VNNI(SB), NOSPLIT, $0-56
@@ -638,60 +1048,60 @@ TEXT ·bytes1Q41VNNI(SB), NOSPLIT, $0-56
 	MOVQ      ldw+32(FP), DX
 	MOVQ      tail+40(FP), BX
 	MOVQ      dst+48(FP), SI
-	MOVQ      x+16(FP), DI
-	MOVL      $0x000000f0, R8
-	KMOVW     R8, K1
-	MOVL      $0x00000f00, R8
-	KMOVW     R8, K2
-	MOVL      $0x0000f000, R8
-	KMOVW     R8, K3
+	MOVQ      x+16(FP), R9
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 byteslow<>+0(SB), Z16
 	VMOVDQU32 bytesscaleQ41<>+0(SB), Z17
 	VMOVDQU32 bytesleastQ41<>+0(SB), Z18
 
 column:
 	VPXORD Z0, Z0, Z0
-	MOVQ   CX, R8
+	MOVQ   CX, DI
 	MOVQ   BX, R11
-	XORQ   R9, R9
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R10
 	TESTQ  R10, R10
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R8)
-	PREFETCHT0      4160(R8)
-	VMOVDQU         4(R8), X8
-	VBROADCASTI32X4 24(R8), K1, Z8
-	VBROADCASTI32X4 44(R8), K2, Z8
-	VBROADCASTI32X4 64(R8), K3, Z8
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	VMOVDQU         4(DI), X8
+	VBROADCASTI32X4 24(DI), K1, Z8
+	VBROADCASTI32X4 44(DI), K2, Z8
+	VBROADCASTI32X4 64(DI), K3, Z8
 	VPSRLW          $0x04, Z8, Z9
 	VPANDD          Z16, Z8, Z8
 	VPANDD          Z16, Z9, Z9
-	VMOVDQU32       (R8), Z10
-	VPERMT2W        16(R8), Z17, Z10
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        16(DI), Z17, Z10
 	VCVTPH2PS       Y10, Z10
-	VMOVDQU32       (R8), Z11
-	VPERMT2W        16(R8), Z18, Z11
+	VMOVDQU32       (DI), Z11
+	VPERMT2W        16(DI), Z18, Z11
 	VCVTPH2PS       Y11, Z11
 	VPXORD          Z12, Z12, Z12
-	VPDPBUSD        (DI)(R9*1), Z8, Z12
-	VPDPBUSD        64(DI)(R9*1), Z9, Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R9*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	VMULPS          128(DI)(R9*1), Z11, Z12
+	VMULPS          128(R9)(R8*1), Z11, Z12
 	VADDPS          Z12, Z0, Z0
-	ADDQ            $+80, R8
-	ADDQ            $+256, R9
+	ADDQ            $+80, DI
+	ADDQ            $+256, R8
 	DECQ            R10
 	JNZ             pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+80, BX
@@ -790,16 +1200,16 @@ TEXT ·bytes4Q41VNNI(SB), NOSPLIT, $0-80
 	MOVQ      ldw+56(FP), DX
 	MOVQ      tail+64(FP), BX
 	MOVQ      dst+72(FP), SI
-	MOVQ      x0+16(FP), DI
-	MOVQ      x1+24(FP), R8
-	MOVQ      x2+32(FP), R9
-	MOVQ      x3+40(FP), R10
-	MOVL      $0x000000f0, R11
-	KMOVW     R11, K1
-	MOVL      $0x00000f00, R11
-	KMOVW     R11, K2
-	MOVL      $0x0000f000, R11
-	KMOVW     R11, K3
+	MOVQ      x0+16(FP), R9
+	MOVQ      x1+24(FP), R10
+	MOVQ      x2+32(FP), R11
+	MOVQ      x3+40(FP), R12
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 byteslow<>+0(SB), Z16
 	VMOVDQU32 bytesscaleQ41<>+0(SB), Z17
 	VMOVDQU32 bytesleastQ41<>+0(SB), Z18
@@ -809,74 +1219,74 @@ column:
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	MOVQ   CX, R11
+	MOVQ   CX, DI
 	MOVQ   BX, R14
-	XORQ   R12, R12
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R13
 	TESTQ  R13, R13
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R11)
-	PREFETCHT0      4160(R11)
-	VMOVDQU         4(R11), X8
-	VBROADCASTI32X4 24(R11), K1, Z8
-	VBROADCASTI32X4 44(R11), K2, Z8
-	VBROADCASTI32X4 64(R11), K3, Z8
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	VMOVDQU         4(DI), X8
+	VBROADCASTI32X4 24(DI), K1, Z8
+	VBROADCASTI32X4 44(DI), K2, Z8
+	VBROADCASTI32X4 64(DI), K3, Z8
 	VPSRLW          $0x04, Z8, Z9
 	VPANDD          Z16, Z8, Z8
 	VPANDD          Z16, Z9, Z9
-	VMOVDQU32       (R11), Z10
-	VPERMT2W        16(R11), Z17, Z10
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        16(DI), Z17, Z10
 	VCVTPH2PS       Y10, Z10
-	VMOVDQU32       (R11), Z11
-	VPERMT2W        16(R11), Z18, Z11
+	VMOVDQU32       (DI), Z11
+	VPERMT2W        16(DI), Z18, Z11
 	VCVTPH2PS       Y11, Z11
 	VPXORD          Z12, Z12, Z12
-	VPDPBUSD        (DI)(R12*1), Z8, Z12
-	VPDPBUSD        64(DI)(R12*1), Z9, Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R12*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	VMULPS          128(DI)(R12*1), Z11, Z12
+	VMULPS          128(R9)(R8*1), Z11, Z12
 	VADDPS          Z12, Z0, Z0
 	VPXORD          Z13, Z13, Z13
-	VPDPBUSD        (R8)(R12*1), Z8, Z13
-	VPDPBUSD        64(R8)(R12*1), Z9, Z13
+	VPDPBUSD        (R10)(R8*1), Z8, Z13
+	VPDPBUSD        64(R10)(R8*1), Z9, Z13
 	VCVTDQ2PS       Z13, Z13
-	VMULPS          192(R8)(R12*1), Z13, Z13
+	VMULPS          192(R10)(R8*1), Z13, Z13
 	VMULPS          Z10, Z13, Z13
 	VADDPS          Z13, Z1, Z1
-	VMULPS          128(R8)(R12*1), Z11, Z13
+	VMULPS          128(R10)(R8*1), Z11, Z13
 	VADDPS          Z13, Z1, Z1
 	VPXORD          Z14, Z14, Z14
-	VPDPBUSD        (R9)(R12*1), Z8, Z14
-	VPDPBUSD        64(R9)(R12*1), Z9, Z14
+	VPDPBUSD        (R11)(R8*1), Z8, Z14
+	VPDPBUSD        64(R11)(R8*1), Z9, Z14
 	VCVTDQ2PS       Z14, Z14
-	VMULPS          192(R9)(R12*1), Z14, Z14
+	VMULPS          192(R11)(R8*1), Z14, Z14
 	VMULPS          Z10, Z14, Z14
 	VADDPS          Z14, Z2, Z2
-	VMULPS          128(R9)(R12*1), Z11, Z14
+	VMULPS          128(R11)(R8*1), Z11, Z14
 	VADDPS          Z14, Z2, Z2
 	VPXORD          Z15, Z15, Z15
-	VPDPBUSD        (R10)(R12*1), Z8, Z15
-	VPDPBUSD        64(R10)(R12*1), Z9, Z15
+	VPDPBUSD        (R12)(R8*1), Z8, Z15
+	VPDPBUSD        64(R12)(R8*1), Z9, Z15
 	VCVTDQ2PS       Z15, Z15
-	VMULPS          192(R10)(R12*1), Z15, Z15
+	VMULPS          192(R12)(R8*1), Z15, Z15
 	VMULPS          Z10, Z15, Z15
 	VADDPS          Z15, Z3, Z3
-	VMULPS          128(R10)(R12*1), Z11, Z15
+	VMULPS          128(R12)(R8*1), Z11, Z15
 	VADDPS          Z15, Z3, Z3
-	ADDQ            $+80, R11
-	ADDQ            $+256, R12
+	ADDQ            $+80, DI
+	ADDQ            $+256, R8
 	DECQ            R13
 	JNZ             pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+80, BX
@@ -926,6 +1336,229 @@ sum:
 	VZEROUPPER
 	RET
 
+// func bytes8Q41VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·bytes8Q41VNNI(SB), NOSPLIT, $0-64
+	MOVQ      n+0(FP), AX
+	MOVQ      w+32(FP), CX
+	MOVQ      ldw+40(FP), DX
+	MOVQ      tail+48(FP), BX
+	MOVQ      dst+56(FP), SI
+	MOVQ      ldx+24(FP), R8
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
+	VMOVDQU32 byteslow<>+0(SB), Z16
+	VMOVDQU32 bytesscaleQ41<>+0(SB), Z17
+	VMOVDQU32 bytesleastQ41<>+0(SB), Z18
+
+column:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   CX, DI
+	MOVQ   BX, R13
+	MOVQ   x+16(FP), R9
+	LEAQ   (R9)(R8*2), R10
+	ADDQ   R8, R10
+	LEAQ   (R10)(R8*2), R11
+	ADDQ   R8, R11
+	MOVQ   count+8(FP), R12
+	TESTQ  R12, R12
+	JZ     last
+
+pass:
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	VMOVDQU         4(DI), X8
+	VBROADCASTI32X4 24(DI), K1, Z8
+	VBROADCASTI32X4 44(DI), K2, Z8
+	VBROADCASTI32X4 64(DI), K3, Z8
+	VPSRLW          $0x04, Z8, Z9
+	VPANDD          Z16, Z8, Z8
+	VPANDD          Z16, Z9, Z9
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        16(DI), Z17, Z10
+	VCVTPH2PS       Y10, Z10
+	VMOVDQU32       (DI), Z11
+	VPERMT2W        16(DI), Z18, Z11
+	VCVTPH2PS       Y11, Z11
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        (R9), Z8, Z12
+	VPDPBUSD        64(R9), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R9), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z0, Z0
+	VMULPS          128(R9), Z11, Z12
+	VADDPS          Z12, Z0, Z0
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        (R9)(R8*1), Z8, Z13
+	VPDPBUSD        64(R9)(R8*1), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R9)(R8*1), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z1, Z1
+	VMULPS          128(R9)(R8*1), Z11, Z13
+	VADDPS          Z13, Z1, Z1
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        (R9)(R8*2), Z8, Z14
+	VPDPBUSD        64(R9)(R8*2), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R9)(R8*2), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z2, Z2
+	VMULPS          128(R9)(R8*2), Z11, Z14
+	VADDPS          Z14, Z2, Z2
+	VPXORD          Z15, Z15, Z15
+	VPDPBUSD        (R10), Z8, Z15
+	VPDPBUSD        64(R10), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R10), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z3, Z3
+	VMULPS          128(R10), Z11, Z15
+	VADDPS          Z15, Z3, Z3
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        (R10)(R8*1), Z8, Z12
+	VPDPBUSD        64(R10)(R8*1), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R10)(R8*1), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z4, Z4
+	VMULPS          128(R10)(R8*1), Z11, Z12
+	VADDPS          Z12, Z4, Z4
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        (R10)(R8*2), Z8, Z13
+	VPDPBUSD        64(R10)(R8*2), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R10)(R8*2), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z5, Z5
+	VMULPS          128(R10)(R8*2), Z11, Z13
+	VADDPS          Z13, Z5, Z5
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        (R11), Z8, Z14
+	VPDPBUSD        64(R11), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R11), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z6, Z6
+	VMULPS          128(R11), Z11, Z14
+	VADDPS          Z14, Z6, Z6
+	VPXORD          Z15, Z15, Z15
+	VPDPBUSD        (R11)(R8*1), Z8, Z15
+	VPDPBUSD        64(R11)(R8*1), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R11)(R8*1), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z7, Z7
+	VMULPS          128(R11)(R8*1), Z11, Z15
+	VADDPS          Z15, Z7, Z7
+	ADDQ            $+80, DI
+	ADDQ            $+256, R9
+	ADDQ            $+256, R10
+	ADDQ            $+256, R11
+	DECQ            R12
+	JNZ             pass
+
+last:
+	TESTQ R13, R13
+	JZ    sum
+	MOVQ  R13, DI
+	XORQ  R13, R13
+	MOVQ  $+1, R12
+	ADDQ  $+80, BX
+	JMP   pass
+
+sum:
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPS        Y12, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0x4e, X0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0xb1, X0, X12
+	VADDSS        X12, X0, X0
+	VMOVSS        X0, (SI)
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0x4e, X1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0xb1, X1, X12
+	VADDSS        X12, X1, X1
+	VMOVSS        X1, 256(SI)
+	VEXTRACTF64X4 $0x01, Z2, Y12
+	VADDPS        Y12, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0x4e, X2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0xb1, X2, X12
+	VADDSS        X12, X2, X2
+	VMOVSS        X2, 512(SI)
+	VEXTRACTF64X4 $0x01, Z3, Y12
+	VADDPS        Y12, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0x4e, X3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0xb1, X3, X12
+	VADDSS        X12, X3, X3
+	VMOVSS        X3, 768(SI)
+	VEXTRACTF64X4 $0x01, Z4, Y12
+	VADDPS        Y12, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0x4e, X4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0xb1, X4, X12
+	VADDSS        X12, X4, X4
+	VMOVSS        X4, 1024(SI)
+	VEXTRACTF64X4 $0x01, Z5, Y12
+	VADDPS        Y12, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0x4e, X5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0xb1, X5, X12
+	VADDSS        X12, X5, X5
+	VMOVSS        X5, 1280(SI)
+	VEXTRACTF64X4 $0x01, Z6, Y12
+	VADDPS        Y12, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0x4e, X6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0xb1, X6, X12
+	VADDSS        X12, X6, X6
+	VMOVSS        X6, 1536(SI)
+	VEXTRACTF64X4 $0x01, Z7, Y12
+	VADDPS        Y12, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0x4e, X7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0xb1, X7, X12
+	VADDSS        X12, X7, X7
+	VMOVSS        X7, 1792(SI)
+	ADDQ          $0x04, SI
+	ADDQ          DX, CX
+	DECQ          AX
+	JNZ           column
+	VZEROUPPER
+	RET
+
 // func bytes1Q50VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q50VNNI(SB), NOSPLIT, $0-56
@@ -934,13 +1567,13 @@ TEXT ·bytes1Q50VNNI(SB), NOSPLIT, $0-56
 	MOVQ      ldw+32(FP), DX
 	MOVQ      tail+40(FP), BX
 	MOVQ      dst+48(FP), SI
-	MOVQ      x+16(FP), DI
-	MOVL      $0x000000f0, R8
-	KMOVW     R8, K1
-	MOVL      $0x00000f00, R8
-	KMOVW     R8, K2
-	MOVL      $0x0000f000, R8
-	KMOVW     R8, K3
+	MOVQ      x+16(FP), R9
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 byteslow<>+0(SB), Z16
 	VMOVDQU32 bytesscaleQ50<>+0(SB), Z17
 	VMOVDQU32 bytesfifth<>+0(SB), Z18
@@ -950,52 +1583,52 @@ TEXT ·bytes1Q50VNNI(SB), NOSPLIT, $0-56
 
 column:
 	VPXORD Z0, Z0, Z0
-	MOVQ   CX, R8
+	MOVQ   CX, DI
 	MOVQ   BX, R11
-	XORQ   R9, R9
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R10
 	TESTQ  R10, R10
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R8)
-	PREFETCHT0      4160(R8)
-	VMOVDQU         6(R8), X8
-	VBROADCASTI32X4 28(R8), K1, Z8
-	VBROADCASTI32X4 50(R8), K2, Z8
-	VBROADCASTI32X4 72(R8), K3, Z8
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	VMOVDQU         6(DI), X8
+	VBROADCASTI32X4 28(DI), K1, Z8
+	VBROADCASTI32X4 50(DI), K2, Z8
+	VBROADCASTI32X4 72(DI), K3, Z8
 	VPSRLW          $0x04, Z8, Z9
 	VPANDD          Z16, Z8, Z8
 	VPANDD          Z16, Z9, Z9
-	VPBROADCASTD    2(R8), X12
-	VPBROADCASTD    24(R8), K1, Z12
-	VPBROADCASTD    46(R8), K2, Z12
-	VPBROADCASTD    68(R8), K3, Z12
+	VPBROADCASTD    2(DI), X12
+	VPBROADCASTD    24(DI), K1, Z12
+	VPBROADCASTD    46(DI), K2, Z12
+	VPBROADCASTD    68(DI), K3, Z12
 	VPSHUFB         Z19, Z12, Z13
 	VPTESTMB        Z21, Z13, K4
 	VPADDB          Z18, Z8, K4, Z8
 	VPSHUFB         Z20, Z12, Z13
 	VPTESTMB        Z21, Z13, K4
 	VPADDB          Z18, Z9, K4, Z9
-	VMOVDQU32       (R8), Z10
-	VPERMT2W        24(R8), Z17, Z10
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        24(DI), Z17, Z10
 	VCVTPH2PS       Y10, Z10
-	VMOVDQU32       128(DI)(R9*1), Z12
-	VPDPBUSD        (DI)(R9*1), Z8, Z12
-	VPDPBUSD        64(DI)(R9*1), Z9, Z12
+	VMOVDQU32       128(R9)(R8*1), Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R9*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	ADDQ            $+88, R8
-	ADDQ            $+256, R9
+	ADDQ            $+88, DI
+	ADDQ            $+256, R8
 	DECQ            R10
 	JNZ             pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+88, BX
@@ -1324,16 +1957,16 @@ TEXT ·bytes4Q50VNNI(SB), NOSPLIT, $0-80
 	MOVQ      ldw+56(FP), DX
 	MOVQ      tail+64(FP), BX
 	MOVQ      dst+72(FP), SI
-	MOVQ      x0+16(FP), DI
-	MOVQ      x1+24(FP), R8
-	MOVQ      x2+32(FP), R9
-	MOVQ      x3+40(FP), R10
-	MOVL      $0x000000f0, R11
-	KMOVW     R11, K1
-	MOVL      $0x00000f00, R11
-	KMOVW     R11, K2
-	MOVL      $0x0000f000, R11
-	KMOVW     R11, K3
+	MOVQ      x0+16(FP), R9
+	MOVQ      x1+24(FP), R10
+	MOVQ      x2+32(FP), R11
+	MOVQ      x3+40(FP), R12
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 byteslow<>+0(SB), Z16
 	VMOVDQU32 bytesscaleQ50<>+0(SB), Z17
 	VMOVDQU32 bytesfifth<>+0(SB), Z18
@@ -1346,73 +1979,73 @@ column:
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	MOVQ   CX, R11
+	MOVQ   CX, DI
 	MOVQ   BX, R14
-	XORQ   R12, R12
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R13
 	TESTQ  R13, R13
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R11)
-	PREFETCHT0      4160(R11)
-	VMOVDQU         6(R11), X8
-	VBROADCASTI32X4 28(R11), K1, Z8
-	VBROADCASTI32X4 50(R11), K2, Z8
-	VBROADCASTI32X4 72(R11), K3, Z8
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	VMOVDQU         6(DI), X8
+	VBROADCASTI32X4 28(DI), K1, Z8
+	VBROADCASTI32X4 50(DI), K2, Z8
+	VBROADCASTI32X4 72(DI), K3, Z8
 	VPSRLW          $0x04, Z8, Z9
 	VPANDD          Z16, Z8, Z8
 	VPANDD          Z16, Z9, Z9
-	VPBROADCASTD    2(R11), X12
-	VPBROADCASTD    24(R11), K1, Z12
-	VPBROADCASTD    46(R11), K2, Z12
-	VPBROADCASTD    68(R11), K3, Z12
+	VPBROADCASTD    2(DI), X12
+	VPBROADCASTD    24(DI), K1, Z12
+	VPBROADCASTD    46(DI), K2, Z12
+	VPBROADCASTD    68(DI), K3, Z12
 	VPSHUFB         Z19, Z12, Z13
 	VPTESTMB        Z21, Z13, K4
 	VPADDB          Z18, Z8, K4, Z8
 	VPSHUFB         Z20, Z12, Z13
 	VPTESTMB        Z21, Z13, K4
 	VPADDB          Z18, Z9, K4, Z9
-	VMOVDQU32       (R11), Z10
-	VPERMT2W        24(R11), Z17, Z10
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        24(DI), Z17, Z10
 	VCVTPH2PS       Y10, Z10
-	VMOVDQU32       128(DI)(R12*1), Z12
-	VPDPBUSD        (DI)(R12*1), Z8, Z12
-	VPDPBUSD        64(DI)(R12*1), Z9, Z12
+	VMOVDQU32       128(R9)(R8*1), Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R12*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	VMOVDQU32       128(R8)(R12*1), Z13
-	VPDPBUSD        (R8)(R12*1), Z8, Z13
-	VPDPBUSD        64(R8)(R12*1), Z9, Z13
+	VMOVDQU32       128(R10)(R8*1), Z13
+	VPDPBUSD        (R10)(R8*1), Z8, Z13
+	VPDPBUSD        64(R10)(R8*1), Z9, Z13
 	VCVTDQ2PS       Z13, Z13
-	VMULPS          192(R8)(R12*1), Z13, Z13
+	VMULPS          192(R10)(R8*1), Z13, Z13
 	VMULPS          Z10, Z13, Z13
 	VADDPS          Z13, Z1, Z1
-	VMOVDQU32       128(R9)(R12*1), Z14
-	VPDPBUSD        (R9)(R12*1), Z8, Z14
-	VPDPBUSD        64(R9)(R12*1), Z9, Z14
+	VMOVDQU32       128(R11)(R8*1), Z14
+	VPDPBUSD        (R11)(R8*1), Z8, Z14
+	VPDPBUSD        64(R11)(R8*1), Z9, Z14
 	VCVTDQ2PS       Z14, Z14
-	VMULPS          192(R9)(R12*1), Z14, Z14
+	VMULPS          192(R11)(R8*1), Z14, Z14
 	VMULPS          Z10, Z14, Z14
 	VADDPS          Z14, Z2, Z2
-	VMOVDQU32       128(R10)(R12*1), Z15
-	VPDPBUSD        (R10)(R12*1), Z8, Z15
-	VPDPBUSD        64(R10)(R12*1), Z9, Z15
+	VMOVDQU32       128(R12)(R8*1), Z15
+	VPDPBUSD        (R12)(R8*1), Z8, Z15
+	VPDPBUSD        64(R12)(R8*1), Z9, Z15
 	VCVTDQ2PS       Z15, Z15
-	VMULPS          192(R10)(R12*1), Z15, Z15
+	VMULPS          192(R12)(R8*1), Z15, Z15
 	VMULPS          Z10, Z15, Z15
 	VADDPS          Z15, Z3, Z3
-	ADDQ            $+88, R11
-	ADDQ            $+256, R12
+	ADDQ            $+88, DI
+	ADDQ            $+256, R8
 	DECQ            R13
 	JNZ             pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+88, BX
@@ -1462,6 +2095,223 @@ sum:
 	VZEROUPPER
 	RET
 
+// func bytes8Q50VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·bytes8Q50VNNI(SB), NOSPLIT, $0-64
+	MOVQ      n+0(FP), AX
+	MOVQ      w+32(FP), CX
+	MOVQ      ldw+40(FP), DX
+	MOVQ      tail+48(FP), BX
+	MOVQ      dst+56(FP), SI
+	MOVQ      ldx+24(FP), R8
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
+	VMOVDQU32 byteslow<>+0(SB), Z16
+	VMOVDQU32 bytesscaleQ50<>+0(SB), Z17
+	VMOVDQU32 bytesfifth<>+0(SB), Z18
+	VMOVDQU32 bytesfifths0<>+0(SB), Z19
+	VMOVDQU32 bytesfifths2<>+0(SB), Z20
+	VMOVDQU32 bytesbit<>+0(SB), Z21
+
+column:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   CX, DI
+	MOVQ   BX, R13
+	MOVQ   x+16(FP), R9
+	LEAQ   (R9)(R8*2), R10
+	ADDQ   R8, R10
+	LEAQ   (R10)(R8*2), R11
+	ADDQ   R8, R11
+	MOVQ   count+8(FP), R12
+	TESTQ  R12, R12
+	JZ     last
+
+pass:
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	VMOVDQU         6(DI), X8
+	VBROADCASTI32X4 28(DI), K1, Z8
+	VBROADCASTI32X4 50(DI), K2, Z8
+	VBROADCASTI32X4 72(DI), K3, Z8
+	VPSRLW          $0x04, Z8, Z9
+	VPANDD          Z16, Z8, Z8
+	VPANDD          Z16, Z9, Z9
+	VPBROADCASTD    2(DI), X12
+	VPBROADCASTD    24(DI), K1, Z12
+	VPBROADCASTD    46(DI), K2, Z12
+	VPBROADCASTD    68(DI), K3, Z12
+	VPSHUFB         Z19, Z12, Z13
+	VPTESTMB        Z21, Z13, K4
+	VPADDB          Z18, Z8, K4, Z8
+	VPSHUFB         Z20, Z12, Z13
+	VPTESTMB        Z21, Z13, K4
+	VPADDB          Z18, Z9, K4, Z9
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        24(DI), Z17, Z10
+	VCVTPH2PS       Y10, Z10
+	VMOVDQU32       128(R9), Z12
+	VPDPBUSD        (R9), Z8, Z12
+	VPDPBUSD        64(R9), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R9), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z0, Z0
+	VMOVDQU32       128(R9)(R8*1), Z13
+	VPDPBUSD        (R9)(R8*1), Z8, Z13
+	VPDPBUSD        64(R9)(R8*1), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R9)(R8*1), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z1, Z1
+	VMOVDQU32       128(R9)(R8*2), Z14
+	VPDPBUSD        (R9)(R8*2), Z8, Z14
+	VPDPBUSD        64(R9)(R8*2), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R9)(R8*2), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z2, Z2
+	VMOVDQU32       128(R10), Z15
+	VPDPBUSD        (R10), Z8, Z15
+	VPDPBUSD        64(R10), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R10), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z3, Z3
+	VMOVDQU32       128(R10)(R8*1), Z12
+	VPDPBUSD        (R10)(R8*1), Z8, Z12
+	VPDPBUSD        64(R10)(R8*1), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R10)(R8*1), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z4, Z4
+	VMOVDQU32       128(R10)(R8*2), Z13
+	VPDPBUSD        (R10)(R8*2), Z8, Z13
+	VPDPBUSD        64(R10)(R8*2), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R10)(R8*2), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z5, Z5
+	VMOVDQU32       128(R11), Z14
+	VPDPBUSD        (R11), Z8, Z14
+	VPDPBUSD        64(R11), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R11), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z6, Z6
+	VMOVDQU32       128(R11)(R8*1), Z15
+	VPDPBUSD        (R11)(R8*1), Z8, Z15
+	VPDPBUSD        64(R11)(R8*1), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R11)(R8*1), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z7, Z7
+	ADDQ            $+88, DI
+	ADDQ            $+256, R9
+	ADDQ            $+256, R10
+	ADDQ            $+256, R11
+	DECQ            R12
+	JNZ             pass
+
+last:
+	TESTQ R13, R13
+	JZ    sum
+	MOVQ  R13, DI
+	XORQ  R13, R13
+	MOVQ  $+1, R12
+	ADDQ  $+88, BX
+	JMP   pass
+
+sum:
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPS        Y12, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0x4e, X0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0xb1, X0, X12
+	VADDSS        X12, X0, X0
+	VMOVSS        X0, (SI)
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0x4e, X1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0xb1, X1, X12
+	VADDSS        X12, X1, X1
+	VMOVSS        X1, 256(SI)
+	VEXTRACTF64X4 $0x01, Z2, Y12
+	VADDPS        Y12, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0x4e, X2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0xb1, X2, X12
+	VADDSS        X12, X2, X2
+	VMOVSS        X2, 512(SI)
+	VEXTRACTF64X4 $0x01, Z3, Y12
+	VADDPS        Y12, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0x4e, X3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0xb1, X3, X12
+	VADDSS        X12, X3, X3
+	VMOVSS        X3, 768(SI)
+	VEXTRACTF64X4 $0x01, Z4, Y12
+	VADDPS        Y12, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0x4e, X4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0xb1, X4, X12
+	VADDSS        X12, X4, X4
+	VMOVSS        X4, 1024(SI)
+	VEXTRACTF64X4 $0x01, Z5, Y12
+	VADDPS        Y12, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0x4e, X5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0xb1, X5, X12
+	VADDSS        X12, X5, X5
+	VMOVSS        X5, 1280(SI)
+	VEXTRACTF64X4 $0x01, Z6, Y12
+	VADDPS        Y12, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0x4e, X6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0xb1, X6, X12
+	VADDSS        X12, X6, X6
+	VMOVSS        X6, 1536(SI)
+	VEXTRACTF64X4 $0x01, Z7, Y12
+	VADDPS        Y12, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0x4e, X7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0xb1, X7, X12
+	VADDSS        X12, X7, X7
+	VMOVSS        X7, 1792(SI)
+	ADDQ          $0x04, SI
+	ADDQ          DX, CX
+	DECQ          AX
+	JNZ           column
+	VZEROUPPER
+	RET
+
 // func bytes1Q51VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q51VNNI(SB), NOSPLIT, $0-56
@@ -1470,13 +2320,13 @@ TEXT ·bytes1Q51VNNI(SB), NOSPLIT, $0-56
 	MOVQ      ldw+32(FP), DX
 	MOVQ      tail+40(FP), BX
 	MOVQ      dst+48(FP), SI
-	MOVQ      x+16(FP), DI
-	MOVL      $0x000000f0, R8
-	KMOVW     R8, K1
-	MOVL      $0x00000f00, R8
-	KMOVW     R8, K2
-	MOVL      $0x0000f000, R8
-	KMOVW     R8, K3
+	MOVQ      x+16(FP), R9
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 byteslow<>+0(SB), Z16
 	VMOVDQU32 bytesscaleQ51<>+0(SB), Z17
 	VMOVDQU32 bytesleastQ51<>+0(SB), Z18
@@ -1487,57 +2337,57 @@ TEXT ·bytes1Q51VNNI(SB), NOSPLIT, $0-56
 
 column:
 	VPXORD Z0, Z0, Z0
-	MOVQ   CX, R8
+	MOVQ   CX, DI
 	MOVQ   BX, R11
-	XORQ   R9, R9
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R10
 	TESTQ  R10, R10
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R8)
-	PREFETCHT0      4160(R8)
-	VMOVDQU         8(R8), X8
-	VBROADCASTI32X4 32(R8), K1, Z8
-	VBROADCASTI32X4 56(R8), K2, Z8
-	VBROADCASTI32X4 80(R8), K3, Z8
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	VMOVDQU         8(DI), X8
+	VBROADCASTI32X4 32(DI), K1, Z8
+	VBROADCASTI32X4 56(DI), K2, Z8
+	VBROADCASTI32X4 80(DI), K3, Z8
 	VPSRLW          $0x04, Z8, Z9
 	VPANDD          Z16, Z8, Z8
 	VPANDD          Z16, Z9, Z9
-	VPBROADCASTD    4(R8), X12
-	VPBROADCASTD    28(R8), K1, Z12
-	VPBROADCASTD    52(R8), K2, Z12
-	VPBROADCASTD    76(R8), K3, Z12
+	VPBROADCASTD    4(DI), X12
+	VPBROADCASTD    28(DI), K1, Z12
+	VPBROADCASTD    52(DI), K2, Z12
+	VPBROADCASTD    76(DI), K3, Z12
 	VPSHUFB         Z20, Z12, Z13
 	VPTESTMB        Z22, Z13, K4
 	VPADDB          Z19, Z8, K4, Z8
 	VPSHUFB         Z21, Z12, Z13
 	VPTESTMB        Z22, Z13, K4
 	VPADDB          Z19, Z9, K4, Z9
-	VMOVDQU32       (R8), Z10
-	VPERMT2W        32(R8), Z17, Z10
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        32(DI), Z17, Z10
 	VCVTPH2PS       Y10, Z10
-	VMOVDQU32       (R8), Z11
-	VPERMT2W        32(R8), Z18, Z11
+	VMOVDQU32       (DI), Z11
+	VPERMT2W        32(DI), Z18, Z11
 	VCVTPH2PS       Y11, Z11
 	VPXORD          Z12, Z12, Z12
-	VPDPBUSD        (DI)(R9*1), Z8, Z12
-	VPDPBUSD        64(DI)(R9*1), Z9, Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R9*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	VMULPS          128(DI)(R9*1), Z11, Z12
+	VMULPS          128(R9)(R8*1), Z11, Z12
 	VADDPS          Z12, Z0, Z0
-	ADDQ            $+96, R8
-	ADDQ            $+256, R9
+	ADDQ            $+96, DI
+	ADDQ            $+256, R8
 	DECQ            R10
 	JNZ             pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+96, BX
@@ -1636,16 +2486,16 @@ TEXT ·bytes4Q51VNNI(SB), NOSPLIT, $0-80
 	MOVQ      ldw+56(FP), DX
 	MOVQ      tail+64(FP), BX
 	MOVQ      dst+72(FP), SI
-	MOVQ      x0+16(FP), DI
-	MOVQ      x1+24(FP), R8
-	MOVQ      x2+32(FP), R9
-	MOVQ      x3+40(FP), R10
-	MOVL      $0x000000f0, R11
-	KMOVW     R11, K1
-	MOVL      $0x00000f00, R11
-	KMOVW     R11, K2
-	MOVL      $0x0000f000, R11
-	KMOVW     R11, K3
+	MOVQ      x0+16(FP), R9
+	MOVQ      x1+24(FP), R10
+	MOVQ      x2+32(FP), R11
+	MOVQ      x3+40(FP), R12
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 byteslow<>+0(SB), Z16
 	VMOVDQU32 bytesscaleQ51<>+0(SB), Z17
 	VMOVDQU32 bytesleastQ51<>+0(SB), Z18
@@ -1659,84 +2509,84 @@ column:
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	MOVQ   CX, R11
+	MOVQ   CX, DI
 	MOVQ   BX, R14
-	XORQ   R12, R12
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R13
 	TESTQ  R13, R13
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R11)
-	PREFETCHT0      4160(R11)
-	VMOVDQU         8(R11), X8
-	VBROADCASTI32X4 32(R11), K1, Z8
-	VBROADCASTI32X4 56(R11), K2, Z8
-	VBROADCASTI32X4 80(R11), K3, Z8
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	VMOVDQU         8(DI), X8
+	VBROADCASTI32X4 32(DI), K1, Z8
+	VBROADCASTI32X4 56(DI), K2, Z8
+	VBROADCASTI32X4 80(DI), K3, Z8
 	VPSRLW          $0x04, Z8, Z9
 	VPANDD          Z16, Z8, Z8
 	VPANDD          Z16, Z9, Z9
-	VPBROADCASTD    4(R11), X12
-	VPBROADCASTD    28(R11), K1, Z12
-	VPBROADCASTD    52(R11), K2, Z12
-	VPBROADCASTD    76(R11), K3, Z12
+	VPBROADCASTD    4(DI), X12
+	VPBROADCASTD    28(DI), K1, Z12
+	VPBROADCASTD    52(DI), K2, Z12
+	VPBROADCASTD    76(DI), K3, Z12
 	VPSHUFB         Z20, Z12, Z13
 	VPTESTMB        Z22, Z13, K4
 	VPADDB          Z19, Z8, K4, Z8
 	VPSHUFB         Z21, Z12, Z13
 	VPTESTMB        Z22, Z13, K4
 	VPADDB          Z19, Z9, K4, Z9
-	VMOVDQU32       (R11), Z10
-	VPERMT2W        32(R11), Z17, Z10
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        32(DI), Z17, Z10
 	VCVTPH2PS       Y10, Z10
-	VMOVDQU32       (R11), Z11
-	VPERMT2W        32(R11), Z18, Z11
+	VMOVDQU32       (DI), Z11
+	VPERMT2W        32(DI), Z18, Z11
 	VCVTPH2PS       Y11, Z11
 	VPXORD          Z12, Z12, Z12
-	VPDPBUSD        (DI)(R12*1), Z8, Z12
-	VPDPBUSD        64(DI)(R12*1), Z9, Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R12*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	VMULPS          128(DI)(R12*1), Z11, Z12
+	VMULPS          128(R9)(R8*1), Z11, Z12
 	VADDPS          Z12, Z0, Z0
 	VPXORD          Z13, Z13, Z13
-	VPDPBUSD        (R8)(R12*1), Z8, Z13
-	VPDPBUSD        64(R8)(R12*1), Z9, Z13
+	VPDPBUSD        (R10)(R8*1), Z8, Z13
+	VPDPBUSD        64(R10)(R8*1), Z9, Z13
 	VCVTDQ2PS       Z13, Z13
-	VMULPS          192(R8)(R12*1), Z13, Z13
+	VMULPS          192(R10)(R8*1), Z13, Z13
 	VMULPS          Z10, Z13, Z13
 	VADDPS          Z13, Z1, Z1
-	VMULPS          128(R8)(R12*1), Z11, Z13
+	VMULPS          128(R10)(R8*1), Z11, Z13
 	VADDPS          Z13, Z1, Z1
 	VPXORD          Z14, Z14, Z14
-	VPDPBUSD        (R9)(R12*1), Z8, Z14
-	VPDPBUSD        64(R9)(R12*1), Z9, Z14
+	VPDPBUSD        (R11)(R8*1), Z8, Z14
+	VPDPBUSD        64(R11)(R8*1), Z9, Z14
 	VCVTDQ2PS       Z14, Z14
-	VMULPS          192(R9)(R12*1), Z14, Z14
+	VMULPS          192(R11)(R8*1), Z14, Z14
 	VMULPS          Z10, Z14, Z14
 	VADDPS          Z14, Z2, Z2
-	VMULPS          128(R9)(R12*1), Z11, Z14
+	VMULPS          128(R11)(R8*1), Z11, Z14
 	VADDPS          Z14, Z2, Z2
 	VPXORD          Z15, Z15, Z15
-	VPDPBUSD        (R10)(R12*1), Z8, Z15
-	VPDPBUSD        64(R10)(R12*1), Z9, Z15
+	VPDPBUSD        (R12)(R8*1), Z8, Z15
+	VPDPBUSD        64(R12)(R8*1), Z9, Z15
 	VCVTDQ2PS       Z15, Z15
-	VMULPS          192(R10)(R12*1), Z15, Z15
+	VMULPS          192(R12)(R8*1), Z15, Z15
 	VMULPS          Z10, Z15, Z15
 	VADDPS          Z15, Z3, Z3
-	VMULPS          128(R10)(R12*1), Z11, Z15
+	VMULPS          128(R12)(R8*1), Z11, Z15
 	VADDPS          Z15, Z3, Z3
-	ADDQ            $+96, R11
-	ADDQ            $+256, R12
+	ADDQ            $+96, DI
+	ADDQ            $+256, R8
 	DECQ            R13
 	JNZ             pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+96, BX
@@ -1786,6 +2636,243 @@ sum:
 	VZEROUPPER
 	RET
 
+// func bytes8Q51VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·bytes8Q51VNNI(SB), NOSPLIT, $0-64
+	MOVQ      n+0(FP), AX
+	MOVQ      w+32(FP), CX
+	MOVQ      ldw+40(FP), DX
+	MOVQ      tail+48(FP), BX
+	MOVQ      dst+56(FP), SI
+	MOVQ      ldx+24(FP), R8
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
+	VMOVDQU32 byteslow<>+0(SB), Z16
+	VMOVDQU32 bytesscaleQ51<>+0(SB), Z17
+	VMOVDQU32 bytesleastQ51<>+0(SB), Z18
+	VMOVDQU32 bytesfifth<>+0(SB), Z19
+	VMOVDQU32 bytesfifths0<>+0(SB), Z20
+	VMOVDQU32 bytesfifths2<>+0(SB), Z21
+	VMOVDQU32 bytesbit<>+0(SB), Z22
+
+column:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   CX, DI
+	MOVQ   BX, R13
+	MOVQ   x+16(FP), R9
+	LEAQ   (R9)(R8*2), R10
+	ADDQ   R8, R10
+	LEAQ   (R10)(R8*2), R11
+	ADDQ   R8, R11
+	MOVQ   count+8(FP), R12
+	TESTQ  R12, R12
+	JZ     last
+
+pass:
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	VMOVDQU         8(DI), X8
+	VBROADCASTI32X4 32(DI), K1, Z8
+	VBROADCASTI32X4 56(DI), K2, Z8
+	VBROADCASTI32X4 80(DI), K3, Z8
+	VPSRLW          $0x04, Z8, Z9
+	VPANDD          Z16, Z8, Z8
+	VPANDD          Z16, Z9, Z9
+	VPBROADCASTD    4(DI), X12
+	VPBROADCASTD    28(DI), K1, Z12
+	VPBROADCASTD    52(DI), K2, Z12
+	VPBROADCASTD    76(DI), K3, Z12
+	VPSHUFB         Z20, Z12, Z13
+	VPTESTMB        Z22, Z13, K4
+	VPADDB          Z19, Z8, K4, Z8
+	VPSHUFB         Z21, Z12, Z13
+	VPTESTMB        Z22, Z13, K4
+	VPADDB          Z19, Z9, K4, Z9
+	VMOVDQU32       (DI), Z10
+	VPERMT2W        32(DI), Z17, Z10
+	VCVTPH2PS       Y10, Z10
+	VMOVDQU32       (DI), Z11
+	VPERMT2W        32(DI), Z18, Z11
+	VCVTPH2PS       Y11, Z11
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        (R9), Z8, Z12
+	VPDPBUSD        64(R9), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R9), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z0, Z0
+	VMULPS          128(R9), Z11, Z12
+	VADDPS          Z12, Z0, Z0
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        (R9)(R8*1), Z8, Z13
+	VPDPBUSD        64(R9)(R8*1), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R9)(R8*1), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z1, Z1
+	VMULPS          128(R9)(R8*1), Z11, Z13
+	VADDPS          Z13, Z1, Z1
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        (R9)(R8*2), Z8, Z14
+	VPDPBUSD        64(R9)(R8*2), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R9)(R8*2), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z2, Z2
+	VMULPS          128(R9)(R8*2), Z11, Z14
+	VADDPS          Z14, Z2, Z2
+	VPXORD          Z15, Z15, Z15
+	VPDPBUSD        (R10), Z8, Z15
+	VPDPBUSD        64(R10), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R10), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z3, Z3
+	VMULPS          128(R10), Z11, Z15
+	VADDPS          Z15, Z3, Z3
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        (R10)(R8*1), Z8, Z12
+	VPDPBUSD        64(R10)(R8*1), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R10)(R8*1), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z4, Z4
+	VMULPS          128(R10)(R8*1), Z11, Z12
+	VADDPS          Z12, Z4, Z4
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        (R10)(R8*2), Z8, Z13
+	VPDPBUSD        64(R10)(R8*2), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R10)(R8*2), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z5, Z5
+	VMULPS          128(R10)(R8*2), Z11, Z13
+	VADDPS          Z13, Z5, Z5
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        (R11), Z8, Z14
+	VPDPBUSD        64(R11), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R11), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z6, Z6
+	VMULPS          128(R11), Z11, Z14
+	VADDPS          Z14, Z6, Z6
+	VPXORD          Z15, Z15, Z15
+	VPDPBUSD        (R11)(R8*1), Z8, Z15
+	VPDPBUSD        64(R11)(R8*1), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R11)(R8*1), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z7, Z7
+	VMULPS          128(R11)(R8*1), Z11, Z15
+	VADDPS          Z15, Z7, Z7
+	ADDQ            $+96, DI
+	ADDQ            $+256, R9
+	ADDQ            $+256, R10
+	ADDQ            $+256, R11
+	DECQ            R12
+	JNZ             pass
+
+last:
+	TESTQ R13, R13
+	JZ    sum
+	MOVQ  R13, DI
+	XORQ  R13, R13
+	MOVQ  $+1, R12
+	ADDQ  $+96, BX
+	JMP   pass
+
+sum:
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPS        Y12, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0x4e, X0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0xb1, X0, X12
+	VADDSS        X12, X0, X0
+	VMOVSS        X0, (SI)
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0x4e, X1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0xb1, X1, X12
+	VADDSS        X12, X1, X1
+	VMOVSS        X1, 256(SI)
+	VEXTRACTF64X4 $0x01, Z2, Y12
+	VADDPS        Y12, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0x4e, X2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0xb1, X2, X12
+	VADDSS        X12, X2, X2
+	VMOVSS        X2, 512(SI)
+	VEXTRACTF64X4 $0x01, Z3, Y12
+	VADDPS        Y12, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0x4e, X3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0xb1, X3, X12
+	VADDSS        X12, X3, X3
+	VMOVSS        X3, 768(SI)
+	VEXTRACTF64X4 $0x01, Z4, Y12
+	VADDPS        Y12, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0x4e, X4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0xb1, X4, X12
+	VADDSS        X12, X4, X4
+	VMOVSS        X4, 1024(SI)
+	VEXTRACTF64X4 $0x01, Z5, Y12
+	VADDPS        Y12, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0x4e, X5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0xb1, X5, X12
+	VADDSS        X12, X5, X5
+	VMOVSS        X5, 1280(SI)
+	VEXTRACTF64X4 $0x01, Z6, Y12
+	VADDPS        Y12, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0x4e, X6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0xb1, X6, X12
+	VADDSS        X12, X6, X6
+	VMOVSS        X6, 1536(SI)
+	VEXTRACTF64X4 $0x01, Z7, Y12
+	VADDPS        Y12, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0x4e, X7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0xb1, X7, X12
+	VADDSS        X12, X7, X7
+	VMOVSS        X7, 1792(SI)
+	ADDQ          $0x04, SI
+	ADDQ          DX, CX
+	DECQ          AX
+	JNZ           column
+	VZEROUPPER
+	RET
+
 // func bytes1Q4KVNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q4KVNNI(SB), NOSPLIT, $64-56
@@ -1794,13 +2881,13 @@ TEXT ·bytes1Q4KVNNI(SB), NOSPLIT, $64-56
 	MOVQ      ldw+32(FP), DX
 	MOVQ      tail+40(FP), BX
 	MOVQ      dst+48(FP), SI
-	MOVQ      x+16(FP), DI
-	MOVL      $0x000000f0, R8
-	KMOVW     R8, K1
-	MOVL      $0x00000f00, R8
-	KMOVW     R8, K2
-	MOVL      $0x0000f000, R8
-	KMOVW     R8, K3
+	MOVQ      x+16(FP), R9
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 byteslow<>+0(SB), Z16
 	VMOVDQU32 bytesnibble<>+0(SB), Z17
 	VMOVDQU32 bytesheader<>+0(SB), Z18
@@ -1814,18 +2901,18 @@ TEXT ·bytes1Q4KVNNI(SB), NOSPLIT, $64-56
 
 column:
 	VPXORD Z0, Z0, Z0
-	MOVQ   CX, R8
+	MOVQ   CX, DI
 	MOVQ   BX, R11
-	XORQ   R9, R9
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R10
 	TESTQ  R10, R10
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R8)
-	PREFETCHT0      4160(R8)
-	PREFETCHT0      4224(R8)
-	VBROADCASTI32X4 (R8), Z12
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	PREFETCHT0      4224(DI)
+	VBROADCASTI32X4 (DI), Z12
 	VPSHUFB         Z18, Z12, Z10
 	VPSHUFB         Z19, Z12, Z13
 	VPERMW          Z12, Z23, Z12
@@ -1836,46 +2923,46 @@ pass:
 	VPTERNLOGD      $0xf8, Z22, Z13, Z10
 	VCVTDQ2PS       Z10, Z10
 	VMULPS          Z12, Z10, Z10
-	VMULPS          128(DI)(R9*1), Z10, Z12
+	VMULPS          128(R9)(R8*1), Z10, Z12
 	VSUBPS          Z12, Z0, Z0
 	VMOVAPS         Z10, Z11
-	VPERMQ          $0x44, 16(R8), Z8
+	VPERMQ          $0x44, 16(DI), Z8
 	VPSRLVD         Z17, Z8, Z8
 	VPANDD          Z16, Z8, Z8
-	VPERMQ          $0xee, 16(R8), Z9
+	VPERMQ          $0xee, 16(DI), Z9
 	VPSRLVD         Z17, Z9, Z9
 	VPANDD          Z16, Z9, Z9
 	VPERMPS         Z11, Z24, Z10
 	VPXORD          Z12, Z12, Z12
-	VPDPBUSD        (DI)(R9*1), Z8, Z12
-	VPDPBUSD        64(DI)(R9*1), Z9, Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R9*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	VPERMQ          $0x44, 80(R8), Z8
+	VPERMQ          $0x44, 80(DI), Z8
 	VPSRLVD         Z17, Z8, Z8
 	VPANDD          Z16, Z8, Z8
-	VPERMQ          $0xee, 80(R8), Z9
+	VPERMQ          $0xee, 80(DI), Z9
 	VPSRLVD         Z17, Z9, Z9
 	VPANDD          Z16, Z9, Z9
 	VPERMPS         Z11, Z25, Z10
 	VPXORD          Z12, Z12, Z12
-	VPDPBUSD        256(DI)(R9*1), Z8, Z12
-	VPDPBUSD        320(DI)(R9*1), Z9, Z12
+	VPDPBUSD        256(R9)(R8*1), Z8, Z12
+	VPDPBUSD        320(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          448(DI)(R9*1), Z12, Z12
+	VMULPS          448(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	ADDQ            $+144, R8
-	ADDQ            $+512, R9
+	ADDQ            $+144, DI
+	ADDQ            $+512, R8
 	DECQ            R10
 	JNZ             pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+144, BX
@@ -2180,16 +3267,16 @@ TEXT ·bytes4Q4KVNNI(SB), NOSPLIT, $64-80
 	MOVQ      ldw+56(FP), DX
 	MOVQ      tail+64(FP), BX
 	MOVQ      dst+72(FP), SI
-	MOVQ      x0+16(FP), DI
-	MOVQ      x1+24(FP), R8
-	MOVQ      x2+32(FP), R9
-	MOVQ      x3+40(FP), R10
-	MOVL      $0x000000f0, R11
-	KMOVW     R11, K1
-	MOVL      $0x00000f00, R11
-	KMOVW     R11, K2
-	MOVL      $0x0000f000, R11
-	KMOVW     R11, K3
+	MOVQ      x0+16(FP), R9
+	MOVQ      x1+24(FP), R10
+	MOVQ      x2+32(FP), R11
+	MOVQ      x3+40(FP), R12
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 byteslow<>+0(SB), Z16
 	VMOVDQU32 bytesnibble<>+0(SB), Z17
 	VMOVDQU32 bytesheader<>+0(SB), Z18
@@ -2206,18 +3293,18 @@ column:
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	MOVQ   CX, R11
+	MOVQ   CX, DI
 	MOVQ   BX, R14
-	XORQ   R12, R12
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R13
 	TESTQ  R13, R13
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R11)
-	PREFETCHT0      4160(R11)
-	PREFETCHT0      4224(R11)
-	VBROADCASTI32X4 (R11), Z12
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	PREFETCHT0      4224(DI)
+	VBROADCASTI32X4 (DI), Z12
 	VPSHUFB         Z18, Z12, Z10
 	VPSHUFB         Z19, Z12, Z13
 	VPERMW          Z12, Z23, Z12
@@ -2228,94 +3315,94 @@ pass:
 	VPTERNLOGD      $0xf8, Z22, Z13, Z10
 	VCVTDQ2PS       Z10, Z10
 	VMULPS          Z12, Z10, Z10
-	VMULPS          128(DI)(R12*1), Z10, Z12
+	VMULPS          128(R9)(R8*1), Z10, Z12
 	VSUBPS          Z12, Z0, Z0
-	VMULPS          128(R8)(R12*1), Z10, Z12
+	VMULPS          128(R10)(R8*1), Z10, Z12
 	VSUBPS          Z12, Z1, Z1
-	VMULPS          128(R9)(R12*1), Z10, Z12
+	VMULPS          128(R11)(R8*1), Z10, Z12
 	VSUBPS          Z12, Z2, Z2
-	VMULPS          128(R10)(R12*1), Z10, Z12
+	VMULPS          128(R12)(R8*1), Z10, Z12
 	VSUBPS          Z12, Z3, Z3
 	VMOVAPS         Z10, Z11
-	VPERMQ          $0x44, 16(R11), Z8
+	VPERMQ          $0x44, 16(DI), Z8
 	VPSRLVD         Z17, Z8, Z8
 	VPANDD          Z16, Z8, Z8
-	VPERMQ          $0xee, 16(R11), Z9
+	VPERMQ          $0xee, 16(DI), Z9
 	VPSRLVD         Z17, Z9, Z9
 	VPANDD          Z16, Z9, Z9
 	VPERMPS         Z11, Z24, Z10
 	VPXORD          Z12, Z12, Z12
-	VPDPBUSD        (DI)(R12*1), Z8, Z12
-	VPDPBUSD        64(DI)(R12*1), Z9, Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R12*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
 	VPXORD          Z13, Z13, Z13
-	VPDPBUSD        (R8)(R12*1), Z8, Z13
-	VPDPBUSD        64(R8)(R12*1), Z9, Z13
+	VPDPBUSD        (R10)(R8*1), Z8, Z13
+	VPDPBUSD        64(R10)(R8*1), Z9, Z13
 	VCVTDQ2PS       Z13, Z13
-	VMULPS          192(R8)(R12*1), Z13, Z13
+	VMULPS          192(R10)(R8*1), Z13, Z13
 	VMULPS          Z10, Z13, Z13
 	VADDPS          Z13, Z1, Z1
 	VPXORD          Z14, Z14, Z14
-	VPDPBUSD        (R9)(R12*1), Z8, Z14
-	VPDPBUSD        64(R9)(R12*1), Z9, Z14
+	VPDPBUSD        (R11)(R8*1), Z8, Z14
+	VPDPBUSD        64(R11)(R8*1), Z9, Z14
 	VCVTDQ2PS       Z14, Z14
-	VMULPS          192(R9)(R12*1), Z14, Z14
+	VMULPS          192(R11)(R8*1), Z14, Z14
 	VMULPS          Z10, Z14, Z14
 	VADDPS          Z14, Z2, Z2
 	VPXORD          Z15, Z15, Z15
-	VPDPBUSD        (R10)(R12*1), Z8, Z15
-	VPDPBUSD        64(R10)(R12*1), Z9, Z15
+	VPDPBUSD        (R12)(R8*1), Z8, Z15
+	VPDPBUSD        64(R12)(R8*1), Z9, Z15
 	VCVTDQ2PS       Z15, Z15
-	VMULPS          192(R10)(R12*1), Z15, Z15
+	VMULPS          192(R12)(R8*1), Z15, Z15
 	VMULPS          Z10, Z15, Z15
 	VADDPS          Z15, Z3, Z3
-	VPERMQ          $0x44, 80(R11), Z8
+	VPERMQ          $0x44, 80(DI), Z8
 	VPSRLVD         Z17, Z8, Z8
 	VPANDD          Z16, Z8, Z8
-	VPERMQ          $0xee, 80(R11), Z9
+	VPERMQ          $0xee, 80(DI), Z9
 	VPSRLVD         Z17, Z9, Z9
 	VPANDD          Z16, Z9, Z9
 	VPERMPS         Z11, Z25, Z10
 	VPXORD          Z12, Z12, Z12
-	VPDPBUSD        256(DI)(R12*1), Z8, Z12
-	VPDPBUSD        320(DI)(R12*1), Z9, Z12
+	VPDPBUSD        256(R9)(R8*1), Z8, Z12
+	VPDPBUSD        320(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          448(DI)(R12*1), Z12, Z12
+	VMULPS          448(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
 	VPXORD          Z13, Z13, Z13
-	VPDPBUSD        256(R8)(R12*1), Z8, Z13
-	VPDPBUSD        320(R8)(R12*1), Z9, Z13
+	VPDPBUSD        256(R10)(R8*1), Z8, Z13
+	VPDPBUSD        320(R10)(R8*1), Z9, Z13
 	VCVTDQ2PS       Z13, Z13
-	VMULPS          448(R8)(R12*1), Z13, Z13
+	VMULPS          448(R10)(R8*1), Z13, Z13
 	VMULPS          Z10, Z13, Z13
 	VADDPS          Z13, Z1, Z1
 	VPXORD          Z14, Z14, Z14
-	VPDPBUSD        256(R9)(R12*1), Z8, Z14
-	VPDPBUSD        320(R9)(R12*1), Z9, Z14
+	VPDPBUSD        256(R11)(R8*1), Z8, Z14
+	VPDPBUSD        320(R11)(R8*1), Z9, Z14
 	VCVTDQ2PS       Z14, Z14
-	VMULPS          448(R9)(R12*1), Z14, Z14
+	VMULPS          448(R11)(R8*1), Z14, Z14
 	VMULPS          Z10, Z14, Z14
 	VADDPS          Z14, Z2, Z2
 	VPXORD          Z15, Z15, Z15
-	VPDPBUSD        256(R10)(R12*1), Z8, Z15
-	VPDPBUSD        320(R10)(R12*1), Z9, Z15
+	VPDPBUSD        256(R12)(R8*1), Z8, Z15
+	VPDPBUSD        320(R12)(R8*1), Z9, Z15
 	VCVTDQ2PS       Z15, Z15
-	VMULPS          448(R10)(R12*1), Z15, Z15
+	VMULPS          448(R12)(R8*1), Z15, Z15
 	VMULPS          Z10, Z15, Z15
 	VADDPS          Z15, Z3, Z3
-	ADDQ            $+144, R11
-	ADDQ            $+512, R12
+	ADDQ            $+144, DI
+	ADDQ            $+512, R8
 	DECQ            R13
 	JNZ             pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+144, BX
@@ -2365,6 +3452,306 @@ sum:
 	VZEROUPPER
 	RET
 
+// func bytes8Q4KVNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·bytes8Q4KVNNI(SB), NOSPLIT, $64-64
+	MOVQ      n+0(FP), AX
+	MOVQ      w+32(FP), CX
+	MOVQ      ldw+40(FP), DX
+	MOVQ      tail+48(FP), BX
+	MOVQ      dst+56(FP), SI
+	MOVQ      ldx+24(FP), R8
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
+	VMOVDQU32 byteslow<>+0(SB), Z16
+	VMOVDQU32 bytesnibble<>+0(SB), Z17
+	VMOVDQU32 bytesheader<>+0(SB), Z18
+	VMOVDQU32 bytesheaderup<>+0(SB), Z19
+	VMOVDQU32 byteshshift<>+0(SB), Z20
+	VMOVDQU32 byteshmask<>+0(SB), Z21
+	VMOVDQU32 byteshupper<>+0(SB), Z22
+	VMOVDQU32 byteshfloat<>+0(SB), Z23
+	VMOVDQU32 bytesquarter0<>+0(SB), Z24
+	VMOVDQU32 bytesquarter1<>+0(SB), Z25
+
+column:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   CX, DI
+	MOVQ   BX, R13
+	MOVQ   x+16(FP), R9
+	LEAQ   (R9)(R8*2), R10
+	ADDQ   R8, R10
+	LEAQ   (R10)(R8*2), R11
+	ADDQ   R8, R11
+	MOVQ   count+8(FP), R12
+	TESTQ  R12, R12
+	JZ     last
+
+pass:
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	PREFETCHT0      4224(DI)
+	VBROADCASTI32X4 (DI), Z12
+	VPSHUFB         Z18, Z12, Z10
+	VPSHUFB         Z19, Z12, Z13
+	VPERMW          Z12, Z23, Z12
+	VCVTPH2PS       Y12, Z12
+	VPSRLVD         Z20, Z10, Z10
+	VPANDD          Z21, Z10, Z10
+	VPSRLD          $0x02, Z13, Z13
+	VPTERNLOGD      $0xf8, Z22, Z13, Z10
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z12, Z10, Z10
+	VMULPS          128(R9), Z10, Z12
+	VSUBPS          Z12, Z0, Z0
+	VMULPS          128(R9)(R8*1), Z10, Z12
+	VSUBPS          Z12, Z1, Z1
+	VMULPS          128(R9)(R8*2), Z10, Z12
+	VSUBPS          Z12, Z2, Z2
+	VMULPS          128(R10), Z10, Z12
+	VSUBPS          Z12, Z3, Z3
+	VMULPS          128(R10)(R8*1), Z10, Z12
+	VSUBPS          Z12, Z4, Z4
+	VMULPS          128(R10)(R8*2), Z10, Z12
+	VSUBPS          Z12, Z5, Z5
+	VMULPS          128(R11), Z10, Z12
+	VSUBPS          Z12, Z6, Z6
+	VMULPS          128(R11)(R8*1), Z10, Z12
+	VSUBPS          Z12, Z7, Z7
+	VMOVAPS         Z10, Z11
+	VPERMQ          $0x44, 16(DI), Z8
+	VPSRLVD         Z17, Z8, Z8
+	VPANDD          Z16, Z8, Z8
+	VPERMQ          $0xee, 16(DI), Z9
+	VPSRLVD         Z17, Z9, Z9
+	VPANDD          Z16, Z9, Z9
+	VPERMPS         Z11, Z24, Z10
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        (R9), Z8, Z12
+	VPDPBUSD        64(R9), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R9), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z0, Z0
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        (R9)(R8*1), Z8, Z13
+	VPDPBUSD        64(R9)(R8*1), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R9)(R8*1), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z1, Z1
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        (R9)(R8*2), Z8, Z14
+	VPDPBUSD        64(R9)(R8*2), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R9)(R8*2), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z2, Z2
+	VPXORD          Z15, Z15, Z15
+	VPDPBUSD        (R10), Z8, Z15
+	VPDPBUSD        64(R10), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R10), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z3, Z3
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        (R10)(R8*1), Z8, Z12
+	VPDPBUSD        64(R10)(R8*1), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R10)(R8*1), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z4, Z4
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        (R10)(R8*2), Z8, Z13
+	VPDPBUSD        64(R10)(R8*2), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R10)(R8*2), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z5, Z5
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        (R11), Z8, Z14
+	VPDPBUSD        64(R11), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R11), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z6, Z6
+	VPXORD          Z15, Z15, Z15
+	VPDPBUSD        (R11)(R8*1), Z8, Z15
+	VPDPBUSD        64(R11)(R8*1), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R11)(R8*1), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z7, Z7
+	VPERMQ          $0x44, 80(DI), Z8
+	VPSRLVD         Z17, Z8, Z8
+	VPANDD          Z16, Z8, Z8
+	VPERMQ          $0xee, 80(DI), Z9
+	VPSRLVD         Z17, Z9, Z9
+	VPANDD          Z16, Z9, Z9
+	VPERMPS         Z11, Z25, Z10
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        256(R9), Z8, Z12
+	VPDPBUSD        320(R9), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          448(R9), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z0, Z0
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        256(R9)(R8*1), Z8, Z13
+	VPDPBUSD        320(R9)(R8*1), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          448(R9)(R8*1), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z1, Z1
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        256(R9)(R8*2), Z8, Z14
+	VPDPBUSD        320(R9)(R8*2), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          448(R9)(R8*2), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z2, Z2
+	VPXORD          Z15, Z15, Z15
+	VPDPBUSD        256(R10), Z8, Z15
+	VPDPBUSD        320(R10), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          448(R10), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z3, Z3
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        256(R10)(R8*1), Z8, Z12
+	VPDPBUSD        320(R10)(R8*1), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          448(R10)(R8*1), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z4, Z4
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        256(R10)(R8*2), Z8, Z13
+	VPDPBUSD        320(R10)(R8*2), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          448(R10)(R8*2), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z5, Z5
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        256(R11), Z8, Z14
+	VPDPBUSD        320(R11), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          448(R11), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z6, Z6
+	VPXORD          Z15, Z15, Z15
+	VPDPBUSD        256(R11)(R8*1), Z8, Z15
+	VPDPBUSD        320(R11)(R8*1), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          448(R11)(R8*1), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z7, Z7
+	ADDQ            $+144, DI
+	ADDQ            $+512, R9
+	ADDQ            $+512, R10
+	ADDQ            $+512, R11
+	DECQ            R12
+	JNZ             pass
+
+last:
+	TESTQ R13, R13
+	JZ    sum
+	MOVQ  R13, DI
+	XORQ  R13, R13
+	MOVQ  $+1, R12
+	ADDQ  $+144, BX
+	JMP   pass
+
+sum:
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPS        Y12, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0x4e, X0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0xb1, X0, X12
+	VADDSS        X12, X0, X0
+	VMOVSS        X0, (SI)
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0x4e, X1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0xb1, X1, X12
+	VADDSS        X12, X1, X1
+	VMOVSS        X1, 256(SI)
+	VEXTRACTF64X4 $0x01, Z2, Y12
+	VADDPS        Y12, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0x4e, X2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0xb1, X2, X12
+	VADDSS        X12, X2, X2
+	VMOVSS        X2, 512(SI)
+	VEXTRACTF64X4 $0x01, Z3, Y12
+	VADDPS        Y12, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0x4e, X3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0xb1, X3, X12
+	VADDSS        X12, X3, X3
+	VMOVSS        X3, 768(SI)
+	VEXTRACTF64X4 $0x01, Z4, Y12
+	VADDPS        Y12, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0x4e, X4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0xb1, X4, X12
+	VADDSS        X12, X4, X4
+	VMOVSS        X4, 1024(SI)
+	VEXTRACTF64X4 $0x01, Z5, Y12
+	VADDPS        Y12, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0x4e, X5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0xb1, X5, X12
+	VADDSS        X12, X5, X5
+	VMOVSS        X5, 1280(SI)
+	VEXTRACTF64X4 $0x01, Z6, Y12
+	VADDPS        Y12, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0x4e, X6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0xb1, X6, X12
+	VADDSS        X12, X6, X6
+	VMOVSS        X6, 1536(SI)
+	VEXTRACTF64X4 $0x01, Z7, Y12
+	VADDPS        Y12, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0x4e, X7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0xb1, X7, X12
+	VADDSS        X12, X7, X7
+	VMOVSS        X7, 1792(SI)
+	ADDQ          $0x04, SI
+	ADDQ          DX, CX
+	DECQ          AX
+	JNZ           column
+	VZEROUPPER
+	RET
+
 // func bytes1Q5KVNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q5KVNNI(SB), NOSPLIT, $64-56
@@ -2373,13 +3760,13 @@ TEXT ·bytes1Q5KVNNI(SB), NOSPLIT, $64-56
 	MOVQ      ldw+32(FP), DX
 	MOVQ      tail+40(FP), BX
 	MOVQ      dst+48(FP), SI
-	MOVQ      x+16(FP), DI
-	MOVL      $0x000000f0, R8
-	KMOVW     R8, K1
-	MOVL      $0x00000f00, R8
-	KMOVW     R8, K2
-	MOVL      $0x0000f000, R8
-	KMOVW     R8, K3
+	MOVQ      x+16(FP), R9
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 byteslow<>+0(SB), Z16
 	VMOVDQU32 bytesnibble<>+0(SB), Z17
 	VMOVDQU32 bytesheader<>+0(SB), Z18
@@ -2396,18 +3783,18 @@ TEXT ·bytes1Q5KVNNI(SB), NOSPLIT, $64-56
 
 column:
 	VPXORD Z0, Z0, Z0
-	MOVQ   CX, R8
+	MOVQ   CX, DI
 	MOVQ   BX, R11
-	XORQ   R9, R9
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R10
 	TESTQ  R10, R10
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R8)
-	PREFETCHT0      4160(R8)
-	PREFETCHT0      4224(R8)
-	VBROADCASTI32X4 (R8), Z12
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	PREFETCHT0      4224(DI)
+	VBROADCASTI32X4 (DI), Z12
 	VPSHUFB         Z18, Z12, Z10
 	VPSHUFB         Z19, Z12, Z13
 	VPERMW          Z12, Z23, Z12
@@ -2418,58 +3805,58 @@ pass:
 	VPTERNLOGD      $0xf8, Z22, Z13, Z10
 	VCVTDQ2PS       Z10, Z10
 	VMULPS          Z12, Z10, Z10
-	VMULPS          128(DI)(R9*1), Z10, Z12
+	VMULPS          128(R9)(R8*1), Z10, Z12
 	VSUBPS          Z12, Z0, Z0
 	VMOVAPS         Z10, Z11
-	VPERMQ          $0x44, 48(R8), Z8
+	VPERMQ          $0x44, 48(DI), Z8
 	VPSRLVD         Z17, Z8, Z8
 	VPANDD          Z16, Z8, Z8
-	VBROADCASTI32X4 16(R8), Z12
+	VBROADCASTI32X4 16(DI), Z12
 	VPSLLVD         Z27, Z12, Z12
 	VPTERNLOGD      $0xf8, Z26, Z12, Z8
-	VPERMQ          $0xee, 48(R8), Z9
+	VPERMQ          $0xee, 48(DI), Z9
 	VPSRLVD         Z17, Z9, Z9
 	VPANDD          Z16, Z9, Z9
-	VBROADCASTI32X4 32(R8), Z12
+	VBROADCASTI32X4 32(DI), Z12
 	VPSLLVD         Z27, Z12, Z12
 	VPTERNLOGD      $0xf8, Z26, Z12, Z9
 	VPERMPS         Z11, Z24, Z10
 	VPXORD          Z12, Z12, Z12
-	VPDPBUSD        (DI)(R9*1), Z8, Z12
-	VPDPBUSD        64(DI)(R9*1), Z9, Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R9*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	VPERMQ          $0x44, 112(R8), Z8
+	VPERMQ          $0x44, 112(DI), Z8
 	VPSRLVD         Z17, Z8, Z8
 	VPANDD          Z16, Z8, Z8
-	VBROADCASTI32X4 16(R8), Z12
+	VBROADCASTI32X4 16(DI), Z12
 	VPSRLVD         Z28, Z12, Z12
 	VPTERNLOGD      $0xf8, Z26, Z12, Z8
-	VPERMQ          $0xee, 112(R8), Z9
+	VPERMQ          $0xee, 112(DI), Z9
 	VPSRLVD         Z17, Z9, Z9
 	VPANDD          Z16, Z9, Z9
-	VBROADCASTI32X4 32(R8), Z12
+	VBROADCASTI32X4 32(DI), Z12
 	VPSRLVD         Z28, Z12, Z12
 	VPTERNLOGD      $0xf8, Z26, Z12, Z9
 	VPERMPS         Z11, Z25, Z10
 	VPXORD          Z12, Z12, Z12
-	VPDPBUSD        256(DI)(R9*1), Z8, Z12
-	VPDPBUSD        320(DI)(R9*1), Z9, Z12
+	VPDPBUSD        256(R9)(R8*1), Z8, Z12
+	VPDPBUSD        320(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          448(DI)(R9*1), Z12, Z12
+	VMULPS          448(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	ADDQ            $+176, R8
-	ADDQ            $+512, R9
+	ADDQ            $+176, DI
+	ADDQ            $+512, R8
 	DECQ            R10
 	JNZ             pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+176, BX
@@ -2536,16 +3923,16 @@ TEXT ·bytes4Q5KVNNI(SB), NOSPLIT, $64-80
 	MOVQ      ldw+56(FP), DX
 	MOVQ      tail+64(FP), BX
 	MOVQ      dst+72(FP), SI
-	MOVQ      x0+16(FP), DI
-	MOVQ      x1+24(FP), R8
-	MOVQ      x2+32(FP), R9
-	MOVQ      x3+40(FP), R10
-	MOVL      $0x000000f0, R11
-	KMOVW     R11, K1
-	MOVL      $0x00000f00, R11
-	KMOVW     R11, K2
-	MOVL      $0x0000f000, R11
-	KMOVW     R11, K3
+	MOVQ      x0+16(FP), R9
+	MOVQ      x1+24(FP), R10
+	MOVQ      x2+32(FP), R11
+	MOVQ      x3+40(FP), R12
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 byteslow<>+0(SB), Z16
 	VMOVDQU32 bytesnibble<>+0(SB), Z17
 	VMOVDQU32 bytesheader<>+0(SB), Z18
@@ -2565,18 +3952,18 @@ column:
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	MOVQ   CX, R11
+	MOVQ   CX, DI
 	MOVQ   BX, R14
-	XORQ   R12, R12
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R13
 	TESTQ  R13, R13
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R11)
-	PREFETCHT0      4160(R11)
-	PREFETCHT0      4224(R11)
-	VBROADCASTI32X4 (R11), Z12
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	PREFETCHT0      4224(DI)
+	VBROADCASTI32X4 (DI), Z12
 	VPSHUFB         Z18, Z12, Z10
 	VPSHUFB         Z19, Z12, Z13
 	VPERMW          Z12, Z23, Z12
@@ -2587,106 +3974,106 @@ pass:
 	VPTERNLOGD      $0xf8, Z22, Z13, Z10
 	VCVTDQ2PS       Z10, Z10
 	VMULPS          Z12, Z10, Z10
-	VMULPS          128(DI)(R12*1), Z10, Z12
+	VMULPS          128(R9)(R8*1), Z10, Z12
 	VSUBPS          Z12, Z0, Z0
-	VMULPS          128(R8)(R12*1), Z10, Z12
+	VMULPS          128(R10)(R8*1), Z10, Z12
 	VSUBPS          Z12, Z1, Z1
-	VMULPS          128(R9)(R12*1), Z10, Z12
+	VMULPS          128(R11)(R8*1), Z10, Z12
 	VSUBPS          Z12, Z2, Z2
-	VMULPS          128(R10)(R12*1), Z10, Z12
+	VMULPS          128(R12)(R8*1), Z10, Z12
 	VSUBPS          Z12, Z3, Z3
 	VMOVAPS         Z10, Z11
-	VPERMQ          $0x44, 48(R11), Z8
+	VPERMQ          $0x44, 48(DI), Z8
 	VPSRLVD         Z17, Z8, Z8
 	VPANDD          Z16, Z8, Z8
-	VBROADCASTI32X4 16(R11), Z12
+	VBROADCASTI32X4 16(DI), Z12
 	VPSLLVD         Z27, Z12, Z12
 	VPTERNLOGD      $0xf8, Z26, Z12, Z8
-	VPERMQ          $0xee, 48(R11), Z9
+	VPERMQ          $0xee, 48(DI), Z9
 	VPSRLVD         Z17, Z9, Z9
 	VPANDD          Z16, Z9, Z9
-	VBROADCASTI32X4 32(R11), Z12
+	VBROADCASTI32X4 32(DI), Z12
 	VPSLLVD         Z27, Z12, Z12
 	VPTERNLOGD      $0xf8, Z26, Z12, Z9
 	VPERMPS         Z11, Z24, Z10
 	VPXORD          Z12, Z12, Z12
-	VPDPBUSD        (DI)(R12*1), Z8, Z12
-	VPDPBUSD        64(DI)(R12*1), Z9, Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R12*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
 	VPXORD          Z13, Z13, Z13
-	VPDPBUSD        (R8)(R12*1), Z8, Z13
-	VPDPBUSD        64(R8)(R12*1), Z9, Z13
+	VPDPBUSD        (R10)(R8*1), Z8, Z13
+	VPDPBUSD        64(R10)(R8*1), Z9, Z13
 	VCVTDQ2PS       Z13, Z13
-	VMULPS          192(R8)(R12*1), Z13, Z13
+	VMULPS          192(R10)(R8*1), Z13, Z13
 	VMULPS          Z10, Z13, Z13
 	VADDPS          Z13, Z1, Z1
 	VPXORD          Z14, Z14, Z14
-	VPDPBUSD        (R9)(R12*1), Z8, Z14
-	VPDPBUSD        64(R9)(R12*1), Z9, Z14
+	VPDPBUSD        (R11)(R8*1), Z8, Z14
+	VPDPBUSD        64(R11)(R8*1), Z9, Z14
 	VCVTDQ2PS       Z14, Z14
-	VMULPS          192(R9)(R12*1), Z14, Z14
+	VMULPS          192(R11)(R8*1), Z14, Z14
 	VMULPS          Z10, Z14, Z14
 	VADDPS          Z14, Z2, Z2
 	VPXORD          Z15, Z15, Z15
-	VPDPBUSD        (R10)(R12*1), Z8, Z15
-	VPDPBUSD        64(R10)(R12*1), Z9, Z15
+	VPDPBUSD        (R12)(R8*1), Z8, Z15
+	VPDPBUSD        64(R12)(R8*1), Z9, Z15
 	VCVTDQ2PS       Z15, Z15
-	VMULPS          192(R10)(R12*1), Z15, Z15
+	VMULPS          192(R12)(R8*1), Z15, Z15
 	VMULPS          Z10, Z15, Z15
 	VADDPS          Z15, Z3, Z3
-	VPERMQ          $0x44, 112(R11), Z8
+	VPERMQ          $0x44, 112(DI), Z8
 	VPSRLVD         Z17, Z8, Z8
 	VPANDD          Z16, Z8, Z8
-	VBROADCASTI32X4 16(R11), Z12
+	VBROADCASTI32X4 16(DI), Z12
 	VPSRLVD         Z28, Z12, Z12
 	VPTERNLOGD      $0xf8, Z26, Z12, Z8
-	VPERMQ          $0xee, 112(R11), Z9
+	VPERMQ          $0xee, 112(DI), Z9
 	VPSRLVD         Z17, Z9, Z9
 	VPANDD          Z16, Z9, Z9
-	VBROADCASTI32X4 32(R11), Z12
+	VBROADCASTI32X4 32(DI), Z12
 	VPSRLVD         Z28, Z12, Z12
 	VPTERNLOGD      $0xf8, Z26, Z12, Z9
 	VPERMPS         Z11, Z25, Z10
 	VPXORD          Z12, Z12, Z12
-	VPDPBUSD        256(DI)(R12*1), Z8, Z12
-	VPDPBUSD        320(DI)(R12*1), Z9, Z12
+	VPDPBUSD        256(R9)(R8*1), Z8, Z12
+	VPDPBUSD        320(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          448(DI)(R12*1), Z12, Z12
+	VMULPS          448(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
 	VPXORD          Z13, Z13, Z13
-	VPDPBUSD        256(R8)(R12*1), Z8, Z13
-	VPDPBUSD        320(R8)(R12*1), Z9, Z13
+	VPDPBUSD        256(R10)(R8*1), Z8, Z13
+	VPDPBUSD        320(R10)(R8*1), Z9, Z13
 	VCVTDQ2PS       Z13, Z13
-	VMULPS          448(R8)(R12*1), Z13, Z13
+	VMULPS          448(R10)(R8*1), Z13, Z13
 	VMULPS          Z10, Z13, Z13
 	VADDPS          Z13, Z1, Z1
 	VPXORD          Z14, Z14, Z14
-	VPDPBUSD        256(R9)(R12*1), Z8, Z14
-	VPDPBUSD        320(R9)(R12*1), Z9, Z14
+	VPDPBUSD        256(R11)(R8*1), Z8, Z14
+	VPDPBUSD        320(R11)(R8*1), Z9, Z14
 	VCVTDQ2PS       Z14, Z14
-	VMULPS          448(R9)(R12*1), Z14, Z14
+	VMULPS          448(R11)(R8*1), Z14, Z14
 	VMULPS          Z10, Z14, Z14
 	VADDPS          Z14, Z2, Z2
 	VPXORD          Z15, Z15, Z15
-	VPDPBUSD        256(R10)(R12*1), Z8, Z15
-	VPDPBUSD        320(R10)(R12*1), Z9, Z15
+	VPDPBUSD        256(R12)(R8*1), Z8, Z15
+	VPDPBUSD        320(R12)(R8*1), Z9, Z15
 	VCVTDQ2PS       Z15, Z15
-	VMULPS          448(R10)(R12*1), Z15, Z15
+	VMULPS          448(R12)(R8*1), Z15, Z15
 	VMULPS          Z10, Z15, Z15
 	VADDPS          Z15, Z3, Z3
-	ADDQ            $+176, R11
-	ADDQ            $+512, R12
+	ADDQ            $+176, DI
+	ADDQ            $+512, R8
 	DECQ            R13
 	JNZ             pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+176, BX
@@ -2736,6 +4123,321 @@ sum:
 	VZEROUPPER
 	RET
 
+// func bytes8Q5KVNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·bytes8Q5KVNNI(SB), NOSPLIT, $64-64
+	MOVQ      n+0(FP), AX
+	MOVQ      w+32(FP), CX
+	MOVQ      ldw+40(FP), DX
+	MOVQ      tail+48(FP), BX
+	MOVQ      dst+56(FP), SI
+	MOVQ      ldx+24(FP), R8
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
+	VMOVDQU32 byteslow<>+0(SB), Z16
+	VMOVDQU32 bytesnibble<>+0(SB), Z17
+	VMOVDQU32 bytesheader<>+0(SB), Z18
+	VMOVDQU32 bytesheaderup<>+0(SB), Z19
+	VMOVDQU32 byteshshift<>+0(SB), Z20
+	VMOVDQU32 byteshmask<>+0(SB), Z21
+	VMOVDQU32 byteshupper<>+0(SB), Z22
+	VMOVDQU32 byteshfloat<>+0(SB), Z23
+	VMOVDQU32 bytesquarter0<>+0(SB), Z24
+	VMOVDQU32 bytesquarter1<>+0(SB), Z25
+	VMOVDQU32 bytesfifth<>+0(SB), Z26
+	VMOVDQU32 bytesleft0<>+0(SB), Z27
+	VMOVDQU32 bytesright1<>+0(SB), Z28
+
+column:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   CX, DI
+	MOVQ   BX, R13
+	MOVQ   x+16(FP), R9
+	LEAQ   (R9)(R8*2), R10
+	ADDQ   R8, R10
+	LEAQ   (R10)(R8*2), R11
+	ADDQ   R8, R11
+	MOVQ   count+8(FP), R12
+	TESTQ  R12, R12
+	JZ     last
+
+pass:
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	PREFETCHT0      4224(DI)
+	VBROADCASTI32X4 (DI), Z12
+	VPSHUFB         Z18, Z12, Z10
+	VPSHUFB         Z19, Z12, Z13
+	VPERMW          Z12, Z23, Z12
+	VCVTPH2PS       Y12, Z12
+	VPSRLVD         Z20, Z10, Z10
+	VPANDD          Z21, Z10, Z10
+	VPSRLD          $0x02, Z13, Z13
+	VPTERNLOGD      $0xf8, Z22, Z13, Z10
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z12, Z10, Z10
+	VMULPS          128(R9), Z10, Z12
+	VSUBPS          Z12, Z0, Z0
+	VMULPS          128(R9)(R8*1), Z10, Z12
+	VSUBPS          Z12, Z1, Z1
+	VMULPS          128(R9)(R8*2), Z10, Z12
+	VSUBPS          Z12, Z2, Z2
+	VMULPS          128(R10), Z10, Z12
+	VSUBPS          Z12, Z3, Z3
+	VMULPS          128(R10)(R8*1), Z10, Z12
+	VSUBPS          Z12, Z4, Z4
+	VMULPS          128(R10)(R8*2), Z10, Z12
+	VSUBPS          Z12, Z5, Z5
+	VMULPS          128(R11), Z10, Z12
+	VSUBPS          Z12, Z6, Z6
+	VMULPS          128(R11)(R8*1), Z10, Z12
+	VSUBPS          Z12, Z7, Z7
+	VMOVAPS         Z10, Z11
+	VPERMQ          $0x44, 48(DI), Z8
+	VPSRLVD         Z17, Z8, Z8
+	VPANDD          Z16, Z8, Z8
+	VBROADCASTI32X4 16(DI), Z12
+	VPSLLVD         Z27, Z12, Z12
+	VPTERNLOGD      $0xf8, Z26, Z12, Z8
+	VPERMQ          $0xee, 48(DI), Z9
+	VPSRLVD         Z17, Z9, Z9
+	VPANDD          Z16, Z9, Z9
+	VBROADCASTI32X4 32(DI), Z12
+	VPSLLVD         Z27, Z12, Z12
+	VPTERNLOGD      $0xf8, Z26, Z12, Z9
+	VPERMPS         Z11, Z24, Z10
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        (R9), Z8, Z12
+	VPDPBUSD        64(R9), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R9), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z0, Z0
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        (R9)(R8*1), Z8, Z13
+	VPDPBUSD        64(R9)(R8*1), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R9)(R8*1), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z1, Z1
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        (R9)(R8*2), Z8, Z14
+	VPDPBUSD        64(R9)(R8*2), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R9)(R8*2), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z2, Z2
+	VPXORD          Z15, Z15, Z15
+	VPDPBUSD        (R10), Z8, Z15
+	VPDPBUSD        64(R10), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R10), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z3, Z3
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        (R10)(R8*1), Z8, Z12
+	VPDPBUSD        64(R10)(R8*1), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R10)(R8*1), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z4, Z4
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        (R10)(R8*2), Z8, Z13
+	VPDPBUSD        64(R10)(R8*2), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R10)(R8*2), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z5, Z5
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        (R11), Z8, Z14
+	VPDPBUSD        64(R11), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R11), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z6, Z6
+	VPXORD          Z15, Z15, Z15
+	VPDPBUSD        (R11)(R8*1), Z8, Z15
+	VPDPBUSD        64(R11)(R8*1), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R11)(R8*1), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z7, Z7
+	VPERMQ          $0x44, 112(DI), Z8
+	VPSRLVD         Z17, Z8, Z8
+	VPANDD          Z16, Z8, Z8
+	VBROADCASTI32X4 16(DI), Z12
+	VPSRLVD         Z28, Z12, Z12
+	VPTERNLOGD      $0xf8, Z26, Z12, Z8
+	VPERMQ          $0xee, 112(DI), Z9
+	VPSRLVD         Z17, Z9, Z9
+	VPANDD          Z16, Z9, Z9
+	VBROADCASTI32X4 32(DI), Z12
+	VPSRLVD         Z28, Z12, Z12
+	VPTERNLOGD      $0xf8, Z26, Z12, Z9
+	VPERMPS         Z11, Z25, Z10
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        256(R9), Z8, Z12
+	VPDPBUSD        320(R9), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          448(R9), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z0, Z0
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        256(R9)(R8*1), Z8, Z13
+	VPDPBUSD        320(R9)(R8*1), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          448(R9)(R8*1), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z1, Z1
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        256(R9)(R8*2), Z8, Z14
+	VPDPBUSD        320(R9)(R8*2), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          448(R9)(R8*2), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z2, Z2
+	VPXORD          Z15, Z15, Z15
+	VPDPBUSD        256(R10), Z8, Z15
+	VPDPBUSD        320(R10), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          448(R10), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z3, Z3
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        256(R10)(R8*1), Z8, Z12
+	VPDPBUSD        320(R10)(R8*1), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          448(R10)(R8*1), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z4, Z4
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        256(R10)(R8*2), Z8, Z13
+	VPDPBUSD        320(R10)(R8*2), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          448(R10)(R8*2), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z5, Z5
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        256(R11), Z8, Z14
+	VPDPBUSD        320(R11), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          448(R11), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z6, Z6
+	VPXORD          Z15, Z15, Z15
+	VPDPBUSD        256(R11)(R8*1), Z8, Z15
+	VPDPBUSD        320(R11)(R8*1), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          448(R11)(R8*1), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z7, Z7
+	ADDQ            $+176, DI
+	ADDQ            $+512, R9
+	ADDQ            $+512, R10
+	ADDQ            $+512, R11
+	DECQ            R12
+	JNZ             pass
+
+last:
+	TESTQ R13, R13
+	JZ    sum
+	MOVQ  R13, DI
+	XORQ  R13, R13
+	MOVQ  $+1, R12
+	ADDQ  $+176, BX
+	JMP   pass
+
+sum:
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPS        Y12, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0x4e, X0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0xb1, X0, X12
+	VADDSS        X12, X0, X0
+	VMOVSS        X0, (SI)
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0x4e, X1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0xb1, X1, X12
+	VADDSS        X12, X1, X1
+	VMOVSS        X1, 256(SI)
+	VEXTRACTF64X4 $0x01, Z2, Y12
+	VADDPS        Y12, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0x4e, X2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0xb1, X2, X12
+	VADDSS        X12, X2, X2
+	VMOVSS        X2, 512(SI)
+	VEXTRACTF64X4 $0x01, Z3, Y12
+	VADDPS        Y12, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0x4e, X3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0xb1, X3, X12
+	VADDSS        X12, X3, X3
+	VMOVSS        X3, 768(SI)
+	VEXTRACTF64X4 $0x01, Z4, Y12
+	VADDPS        Y12, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0x4e, X4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0xb1, X4, X12
+	VADDSS        X12, X4, X4
+	VMOVSS        X4, 1024(SI)
+	VEXTRACTF64X4 $0x01, Z5, Y12
+	VADDPS        Y12, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0x4e, X5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0xb1, X5, X12
+	VADDSS        X12, X5, X5
+	VMOVSS        X5, 1280(SI)
+	VEXTRACTF64X4 $0x01, Z6, Y12
+	VADDPS        Y12, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0x4e, X6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0xb1, X6, X12
+	VADDSS        X12, X6, X6
+	VMOVSS        X6, 1536(SI)
+	VEXTRACTF64X4 $0x01, Z7, Y12
+	VADDPS        Y12, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0x4e, X7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0xb1, X7, X12
+	VADDSS        X12, X7, X7
+	VMOVSS        X7, 1792(SI)
+	ADDQ          $0x04, SI
+	ADDQ          DX, CX
+	DECQ          AX
+	JNZ           column
+	VZEROUPPER
+	RET
+
 // func bytes1Q6KVNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI, MMX+
 TEXT ·bytes1Q6KVNNI(SB), NOSPLIT, $0-56
@@ -2744,13 +4446,13 @@ TEXT ·bytes1Q6KVNNI(SB), NOSPLIT, $0-56
 	MOVQ      ldw+32(FP), DX
 	MOVQ      tail+40(FP), BX
 	MOVQ      dst+48(FP), SI
-	MOVQ      x+16(FP), DI
-	MOVL      $0x000000f0, R8
-	KMOVW     R8, K1
-	MOVL      $0x00000f00, R8
-	KMOVW     R8, K2
-	MOVL      $0x0000f000, R8
-	KMOVW     R8, K3
+	MOVQ      x+16(FP), R9
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 byteslow<>+0(SB), Z16
 	VMOVDQU32 bytesupper<>+0(SB), Z17
 	VMOVDQU32 bytesleft6<>+0(SB), Z18
@@ -2760,25 +4462,25 @@ TEXT ·bytes1Q6KVNNI(SB), NOSPLIT, $0-56
 
 column:
 	VPXORD Z0, Z0, Z0
-	MOVQ   CX, R8
+	MOVQ   CX, DI
 	MOVQ   BX, R11
-	XORQ   R9, R9
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R10
 	TESTQ  R10, R10
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R8)
-	PREFETCHT0      4160(R8)
-	PREFETCHT0      4224(R8)
-	PREFETCHT0      4288(R8)
-	VPBROADCASTW    208(R8), Y11
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	PREFETCHT0      4224(DI)
+	PREFETCHT0      4288(DI)
+	VPBROADCASTW    208(DI), Y11
 	VCVTPH2PS       Y11, Z11
-	VMOVDQU32       (R8), Z8
+	VMOVDQU32       (DI), Z8
 	VPSRLW          $0x04, Z8, Z9
 	VPANDD          Z16, Z8, Z8
 	VPANDD          Z16, Z9, Z9
-	VBROADCASTI64X4 128(R8), Z12
+	VBROADCASTI64X4 128(DI), Z12
 	VPSLLVD         Z18, Z12, Z13
 	VPSRLVD         Z19, Z12, Z14
 	VPTERNLOGD      $0xf8, Z17, Z13, Z8
@@ -2787,22 +4489,22 @@ pass:
 	VPERMT2Q        Z9, Z20, Z8
 	VPERMT2Q        Z9, Z21, Z12
 	VMOVDQA32       Z12, Z9
-	VPMOVSXBQ       192(R8), Z10
+	VPMOVSXBQ       192(DI), Z10
 	VPSHUFD         $0xa0, Z10, Z10
 	VCVTDQ2PS       Z10, Z10
 	VMULPS          Z11, Z10, Z10
-	VMOVDQU32       128(DI)(R9*1), Z12
-	VPDPBUSD        (DI)(R9*1), Z8, Z12
-	VPDPBUSD        64(DI)(R9*1), Z9, Z12
+	VMOVDQU32       128(R9)(R8*1), Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R9*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	VMOVDQU32       64(R8), Z8
+	VMOVDQU32       64(DI), Z8
 	VPSRLW          $0x04, Z8, Z9
 	VPANDD          Z16, Z8, Z8
 	VPANDD          Z16, Z9, Z9
-	VBROADCASTI64X4 160(R8), Z12
+	VBROADCASTI64X4 160(DI), Z12
 	VPSLLVD         Z18, Z12, Z13
 	VPSRLVD         Z19, Z12, Z14
 	VPTERNLOGD      $0xf8, Z17, Z13, Z8
@@ -2811,26 +4513,26 @@ pass:
 	VPERMT2Q        Z9, Z20, Z8
 	VPERMT2Q        Z9, Z21, Z12
 	VMOVDQA32       Z12, Z9
-	VPMOVSXBQ       200(R8), Z10
+	VPMOVSXBQ       200(DI), Z10
 	VPSHUFD         $0xa0, Z10, Z10
 	VCVTDQ2PS       Z10, Z10
 	VMULPS          Z11, Z10, Z10
-	VMOVDQU32       384(DI)(R9*1), Z12
-	VPDPBUSD        256(DI)(R9*1), Z8, Z12
-	VPDPBUSD        320(DI)(R9*1), Z9, Z12
+	VMOVDQU32       384(R9)(R8*1), Z12
+	VPDPBUSD        256(R9)(R8*1), Z8, Z12
+	VPDPBUSD        320(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          448(DI)(R9*1), Z12, Z12
+	VMULPS          448(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	ADDQ            $+210, R8
-	ADDQ            $+512, R9
+	ADDQ            $+210, DI
+	ADDQ            $+512, R8
 	DECQ            R10
 	JNZ             pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+210, BX
@@ -2983,16 +4685,16 @@ TEXT ·bytes4Q6KVNNI(SB), NOSPLIT, $0-80
 	MOVQ      ldw+56(FP), DX
 	MOVQ      tail+64(FP), BX
 	MOVQ      dst+72(FP), SI
-	MOVQ      x0+16(FP), DI
-	MOVQ      x1+24(FP), R8
-	MOVQ      x2+32(FP), R9
-	MOVQ      x3+40(FP), R10
-	MOVL      $0x000000f0, R11
-	KMOVW     R11, K1
-	MOVL      $0x00000f00, R11
-	KMOVW     R11, K2
-	MOVL      $0x0000f000, R11
-	KMOVW     R11, K3
+	MOVQ      x0+16(FP), R9
+	MOVQ      x1+24(FP), R10
+	MOVQ      x2+32(FP), R11
+	MOVQ      x3+40(FP), R12
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
 	VMOVDQU32 byteslow<>+0(SB), Z16
 	VMOVDQU32 bytesupper<>+0(SB), Z17
 	VMOVDQU32 bytesleft6<>+0(SB), Z18
@@ -3005,25 +4707,25 @@ column:
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	MOVQ   CX, R11
+	MOVQ   CX, DI
 	MOVQ   BX, R14
-	XORQ   R12, R12
+	XORQ   R8, R8
 	MOVQ   count+8(FP), R13
 	TESTQ  R13, R13
 	JZ     last
 
 pass:
-	PREFETCHT0      4096(R11)
-	PREFETCHT0      4160(R11)
-	PREFETCHT0      4224(R11)
-	PREFETCHT0      4288(R11)
-	VPBROADCASTW    208(R11), Y11
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	PREFETCHT0      4224(DI)
+	PREFETCHT0      4288(DI)
+	VPBROADCASTW    208(DI), Y11
 	VCVTPH2PS       Y11, Z11
-	VMOVDQU32       (R11), Z8
+	VMOVDQU32       (DI), Z8
 	VPSRLW          $0x04, Z8, Z9
 	VPANDD          Z16, Z8, Z8
 	VPANDD          Z16, Z9, Z9
-	VBROADCASTI64X4 128(R11), Z12
+	VBROADCASTI64X4 128(DI), Z12
 	VPSLLVD         Z18, Z12, Z13
 	VPSRLVD         Z19, Z12, Z14
 	VPTERNLOGD      $0xf8, Z17, Z13, Z8
@@ -3032,43 +4734,43 @@ pass:
 	VPERMT2Q        Z9, Z20, Z8
 	VPERMT2Q        Z9, Z21, Z12
 	VMOVDQA32       Z12, Z9
-	VPMOVSXBQ       192(R11), Z10
+	VPMOVSXBQ       192(DI), Z10
 	VPSHUFD         $0xa0, Z10, Z10
 	VCVTDQ2PS       Z10, Z10
 	VMULPS          Z11, Z10, Z10
-	VMOVDQU32       128(DI)(R12*1), Z12
-	VPDPBUSD        (DI)(R12*1), Z8, Z12
-	VPDPBUSD        64(DI)(R12*1), Z9, Z12
+	VMOVDQU32       128(R9)(R8*1), Z12
+	VPDPBUSD        (R9)(R8*1), Z8, Z12
+	VPDPBUSD        64(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          192(DI)(R12*1), Z12, Z12
+	VMULPS          192(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	VMOVDQU32       128(R8)(R12*1), Z13
-	VPDPBUSD        (R8)(R12*1), Z8, Z13
-	VPDPBUSD        64(R8)(R12*1), Z9, Z13
+	VMOVDQU32       128(R10)(R8*1), Z13
+	VPDPBUSD        (R10)(R8*1), Z8, Z13
+	VPDPBUSD        64(R10)(R8*1), Z9, Z13
 	VCVTDQ2PS       Z13, Z13
-	VMULPS          192(R8)(R12*1), Z13, Z13
+	VMULPS          192(R10)(R8*1), Z13, Z13
 	VMULPS          Z10, Z13, Z13
 	VADDPS          Z13, Z1, Z1
-	VMOVDQU32       128(R9)(R12*1), Z14
-	VPDPBUSD        (R9)(R12*1), Z8, Z14
-	VPDPBUSD        64(R9)(R12*1), Z9, Z14
+	VMOVDQU32       128(R11)(R8*1), Z14
+	VPDPBUSD        (R11)(R8*1), Z8, Z14
+	VPDPBUSD        64(R11)(R8*1), Z9, Z14
 	VCVTDQ2PS       Z14, Z14
-	VMULPS          192(R9)(R12*1), Z14, Z14
+	VMULPS          192(R11)(R8*1), Z14, Z14
 	VMULPS          Z10, Z14, Z14
 	VADDPS          Z14, Z2, Z2
-	VMOVDQU32       128(R10)(R12*1), Z15
-	VPDPBUSD        (R10)(R12*1), Z8, Z15
-	VPDPBUSD        64(R10)(R12*1), Z9, Z15
+	VMOVDQU32       128(R12)(R8*1), Z15
+	VPDPBUSD        (R12)(R8*1), Z8, Z15
+	VPDPBUSD        64(R12)(R8*1), Z9, Z15
 	VCVTDQ2PS       Z15, Z15
-	VMULPS          192(R10)(R12*1), Z15, Z15
+	VMULPS          192(R12)(R8*1), Z15, Z15
 	VMULPS          Z10, Z15, Z15
 	VADDPS          Z15, Z3, Z3
-	VMOVDQU32       64(R11), Z8
+	VMOVDQU32       64(DI), Z8
 	VPSRLW          $0x04, Z8, Z9
 	VPANDD          Z16, Z8, Z8
 	VPANDD          Z16, Z9, Z9
-	VBROADCASTI64X4 160(R11), Z12
+	VBROADCASTI64X4 160(DI), Z12
 	VPSLLVD         Z18, Z12, Z13
 	VPSRLVD         Z19, Z12, Z14
 	VPTERNLOGD      $0xf8, Z17, Z13, Z8
@@ -3077,47 +4779,47 @@ pass:
 	VPERMT2Q        Z9, Z20, Z8
 	VPERMT2Q        Z9, Z21, Z12
 	VMOVDQA32       Z12, Z9
-	VPMOVSXBQ       200(R11), Z10
+	VPMOVSXBQ       200(DI), Z10
 	VPSHUFD         $0xa0, Z10, Z10
 	VCVTDQ2PS       Z10, Z10
 	VMULPS          Z11, Z10, Z10
-	VMOVDQU32       384(DI)(R12*1), Z12
-	VPDPBUSD        256(DI)(R12*1), Z8, Z12
-	VPDPBUSD        320(DI)(R12*1), Z9, Z12
+	VMOVDQU32       384(R9)(R8*1), Z12
+	VPDPBUSD        256(R9)(R8*1), Z8, Z12
+	VPDPBUSD        320(R9)(R8*1), Z9, Z12
 	VCVTDQ2PS       Z12, Z12
-	VMULPS          448(DI)(R12*1), Z12, Z12
+	VMULPS          448(R9)(R8*1), Z12, Z12
 	VMULPS          Z10, Z12, Z12
 	VADDPS          Z12, Z0, Z0
-	VMOVDQU32       384(R8)(R12*1), Z13
-	VPDPBUSD        256(R8)(R12*1), Z8, Z13
-	VPDPBUSD        320(R8)(R12*1), Z9, Z13
+	VMOVDQU32       384(R10)(R8*1), Z13
+	VPDPBUSD        256(R10)(R8*1), Z8, Z13
+	VPDPBUSD        320(R10)(R8*1), Z9, Z13
 	VCVTDQ2PS       Z13, Z13
-	VMULPS          448(R8)(R12*1), Z13, Z13
+	VMULPS          448(R10)(R8*1), Z13, Z13
 	VMULPS          Z10, Z13, Z13
 	VADDPS          Z13, Z1, Z1
-	VMOVDQU32       384(R9)(R12*1), Z14
-	VPDPBUSD        256(R9)(R12*1), Z8, Z14
-	VPDPBUSD        320(R9)(R12*1), Z9, Z14
+	VMOVDQU32       384(R11)(R8*1), Z14
+	VPDPBUSD        256(R11)(R8*1), Z8, Z14
+	VPDPBUSD        320(R11)(R8*1), Z9, Z14
 	VCVTDQ2PS       Z14, Z14
-	VMULPS          448(R9)(R12*1), Z14, Z14
+	VMULPS          448(R11)(R8*1), Z14, Z14
 	VMULPS          Z10, Z14, Z14
 	VADDPS          Z14, Z2, Z2
-	VMOVDQU32       384(R10)(R12*1), Z15
-	VPDPBUSD        256(R10)(R12*1), Z8, Z15
-	VPDPBUSD        320(R10)(R12*1), Z9, Z15
+	VMOVDQU32       384(R12)(R8*1), Z15
+	VPDPBUSD        256(R12)(R8*1), Z8, Z15
+	VPDPBUSD        320(R12)(R8*1), Z9, Z15
 	VCVTDQ2PS       Z15, Z15
-	VMULPS          448(R10)(R12*1), Z15, Z15
+	VMULPS          448(R12)(R8*1), Z15, Z15
 	VMULPS          Z10, Z15, Z15
 	VADDPS          Z15, Z3, Z3
-	ADDQ            $+210, R11
-	ADDQ            $+512, R12
+	ADDQ            $+210, DI
+	ADDQ            $+512, R8
 	DECQ            R13
 	JNZ             pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+210, BX
@@ -3167,6 +4869,297 @@ sum:
 	VZEROUPPER
 	RET
 
+// func bytes8Q6KVNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·bytes8Q6KVNNI(SB), NOSPLIT, $0-64
+	MOVQ      n+0(FP), AX
+	MOVQ      w+32(FP), CX
+	MOVQ      ldw+40(FP), DX
+	MOVQ      tail+48(FP), BX
+	MOVQ      dst+56(FP), SI
+	MOVQ      ldx+24(FP), R8
+	MOVL      $0x000000f0, DI
+	KMOVW     DI, K1
+	MOVL      $0x00000f00, DI
+	KMOVW     DI, K2
+	MOVL      $0x0000f000, DI
+	KMOVW     DI, K3
+	VMOVDQU32 byteslow<>+0(SB), Z16
+	VMOVDQU32 bytesupper<>+0(SB), Z17
+	VMOVDQU32 bytesleft6<>+0(SB), Z18
+	VMOVDQU32 bytesright6<>+0(SB), Z19
+	VMOVDQU32 byteseven<>+0(SB), Z20
+	VMOVDQU32 bytesodd<>+0(SB), Z21
+
+column:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   CX, DI
+	MOVQ   BX, R13
+	MOVQ   x+16(FP), R9
+	LEAQ   (R9)(R8*2), R10
+	ADDQ   R8, R10
+	LEAQ   (R10)(R8*2), R11
+	ADDQ   R8, R11
+	MOVQ   count+8(FP), R12
+	TESTQ  R12, R12
+	JZ     last
+
+pass:
+	PREFETCHT0      4096(DI)
+	PREFETCHT0      4160(DI)
+	PREFETCHT0      4224(DI)
+	PREFETCHT0      4288(DI)
+	VPBROADCASTW    208(DI), Y11
+	VCVTPH2PS       Y11, Z11
+	VMOVDQU32       (DI), Z8
+	VPSRLW          $0x04, Z8, Z9
+	VPANDD          Z16, Z8, Z8
+	VPANDD          Z16, Z9, Z9
+	VBROADCASTI64X4 128(DI), Z12
+	VPSLLVD         Z18, Z12, Z13
+	VPSRLVD         Z19, Z12, Z14
+	VPTERNLOGD      $0xf8, Z17, Z13, Z8
+	VPTERNLOGD      $0xf8, Z17, Z14, Z9
+	VMOVDQA32       Z8, Z12
+	VPERMT2Q        Z9, Z20, Z8
+	VPERMT2Q        Z9, Z21, Z12
+	VMOVDQA32       Z12, Z9
+	VPMOVSXBQ       192(DI), Z10
+	VPSHUFD         $0xa0, Z10, Z10
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VMOVDQU32       128(R9), Z12
+	VPDPBUSD        (R9), Z8, Z12
+	VPDPBUSD        64(R9), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R9), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z0, Z0
+	VMOVDQU32       128(R9)(R8*1), Z13
+	VPDPBUSD        (R9)(R8*1), Z8, Z13
+	VPDPBUSD        64(R9)(R8*1), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R9)(R8*1), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z1, Z1
+	VMOVDQU32       128(R9)(R8*2), Z14
+	VPDPBUSD        (R9)(R8*2), Z8, Z14
+	VPDPBUSD        64(R9)(R8*2), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R9)(R8*2), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z2, Z2
+	VMOVDQU32       128(R10), Z15
+	VPDPBUSD        (R10), Z8, Z15
+	VPDPBUSD        64(R10), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R10), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z3, Z3
+	VMOVDQU32       128(R10)(R8*1), Z12
+	VPDPBUSD        (R10)(R8*1), Z8, Z12
+	VPDPBUSD        64(R10)(R8*1), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          192(R10)(R8*1), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z4, Z4
+	VMOVDQU32       128(R10)(R8*2), Z13
+	VPDPBUSD        (R10)(R8*2), Z8, Z13
+	VPDPBUSD        64(R10)(R8*2), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          192(R10)(R8*2), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z5, Z5
+	VMOVDQU32       128(R11), Z14
+	VPDPBUSD        (R11), Z8, Z14
+	VPDPBUSD        64(R11), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          192(R11), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z6, Z6
+	VMOVDQU32       128(R11)(R8*1), Z15
+	VPDPBUSD        (R11)(R8*1), Z8, Z15
+	VPDPBUSD        64(R11)(R8*1), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          192(R11)(R8*1), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z7, Z7
+	VMOVDQU32       64(DI), Z8
+	VPSRLW          $0x04, Z8, Z9
+	VPANDD          Z16, Z8, Z8
+	VPANDD          Z16, Z9, Z9
+	VBROADCASTI64X4 160(DI), Z12
+	VPSLLVD         Z18, Z12, Z13
+	VPSRLVD         Z19, Z12, Z14
+	VPTERNLOGD      $0xf8, Z17, Z13, Z8
+	VPTERNLOGD      $0xf8, Z17, Z14, Z9
+	VMOVDQA32       Z8, Z12
+	VPERMT2Q        Z9, Z20, Z8
+	VPERMT2Q        Z9, Z21, Z12
+	VMOVDQA32       Z12, Z9
+	VPMOVSXBQ       200(DI), Z10
+	VPSHUFD         $0xa0, Z10, Z10
+	VCVTDQ2PS       Z10, Z10
+	VMULPS          Z11, Z10, Z10
+	VMOVDQU32       384(R9), Z12
+	VPDPBUSD        256(R9), Z8, Z12
+	VPDPBUSD        320(R9), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          448(R9), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z0, Z0
+	VMOVDQU32       384(R9)(R8*1), Z13
+	VPDPBUSD        256(R9)(R8*1), Z8, Z13
+	VPDPBUSD        320(R9)(R8*1), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          448(R9)(R8*1), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z1, Z1
+	VMOVDQU32       384(R9)(R8*2), Z14
+	VPDPBUSD        256(R9)(R8*2), Z8, Z14
+	VPDPBUSD        320(R9)(R8*2), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          448(R9)(R8*2), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z2, Z2
+	VMOVDQU32       384(R10), Z15
+	VPDPBUSD        256(R10), Z8, Z15
+	VPDPBUSD        320(R10), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          448(R10), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z3, Z3
+	VMOVDQU32       384(R10)(R8*1), Z12
+	VPDPBUSD        256(R10)(R8*1), Z8, Z12
+	VPDPBUSD        320(R10)(R8*1), Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VMULPS          448(R10)(R8*1), Z12, Z12
+	VMULPS          Z10, Z12, Z12
+	VADDPS          Z12, Z4, Z4
+	VMOVDQU32       384(R10)(R8*2), Z13
+	VPDPBUSD        256(R10)(R8*2), Z8, Z13
+	VPDPBUSD        320(R10)(R8*2), Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VMULPS          448(R10)(R8*2), Z13, Z13
+	VMULPS          Z10, Z13, Z13
+	VADDPS          Z13, Z5, Z5
+	VMOVDQU32       384(R11), Z14
+	VPDPBUSD        256(R11), Z8, Z14
+	VPDPBUSD        320(R11), Z9, Z14
+	VCVTDQ2PS       Z14, Z14
+	VMULPS          448(R11), Z14, Z14
+	VMULPS          Z10, Z14, Z14
+	VADDPS          Z14, Z6, Z6
+	VMOVDQU32       384(R11)(R8*1), Z15
+	VPDPBUSD        256(R11)(R8*1), Z8, Z15
+	VPDPBUSD        320(R11)(R8*1), Z9, Z15
+	VCVTDQ2PS       Z15, Z15
+	VMULPS          448(R11)(R8*1), Z15, Z15
+	VMULPS          Z10, Z15, Z15
+	VADDPS          Z15, Z7, Z7
+	ADDQ            $+210, DI
+	ADDQ            $+512, R9
+	ADDQ            $+512, R10
+	ADDQ            $+512, R11
+	DECQ            R12
+	JNZ             pass
+
+last:
+	TESTQ R13, R13
+	JZ    sum
+	MOVQ  R13, DI
+	XORQ  R13, R13
+	MOVQ  $+1, R12
+	ADDQ  $+210, BX
+	JMP   pass
+
+sum:
+	VEXTRACTF64X4 $0x01, Z0, Y12
+	VADDPS        Y12, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0x4e, X0, X12
+	VADDPS        X12, X0, X0
+	VPERMILPS     $0xb1, X0, X12
+	VADDSS        X12, X0, X0
+	VMOVSS        X0, (SI)
+	VEXTRACTF64X4 $0x01, Z1, Y12
+	VADDPS        Y12, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0x4e, X1, X12
+	VADDPS        X12, X1, X1
+	VPERMILPS     $0xb1, X1, X12
+	VADDSS        X12, X1, X1
+	VMOVSS        X1, 256(SI)
+	VEXTRACTF64X4 $0x01, Z2, Y12
+	VADDPS        Y12, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0x4e, X2, X12
+	VADDPS        X12, X2, X2
+	VPERMILPS     $0xb1, X2, X12
+	VADDSS        X12, X2, X2
+	VMOVSS        X2, 512(SI)
+	VEXTRACTF64X4 $0x01, Z3, Y12
+	VADDPS        Y12, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0x4e, X3, X12
+	VADDPS        X12, X3, X3
+	VPERMILPS     $0xb1, X3, X12
+	VADDSS        X12, X3, X3
+	VMOVSS        X3, 768(SI)
+	VEXTRACTF64X4 $0x01, Z4, Y12
+	VADDPS        Y12, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0x4e, X4, X12
+	VADDPS        X12, X4, X4
+	VPERMILPS     $0xb1, X4, X12
+	VADDSS        X12, X4, X4
+	VMOVSS        X4, 1024(SI)
+	VEXTRACTF64X4 $0x01, Z5, Y12
+	VADDPS        Y12, Y5, Y5
+	VEXTRACTF128  $0x01, Y5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0x4e, X5, X12
+	VADDPS        X12, X5, X5
+	VPERMILPS     $0xb1, X5, X12
+	VADDSS        X12, X5, X5
+	VMOVSS        X5, 1280(SI)
+	VEXTRACTF64X4 $0x01, Z6, Y12
+	VADDPS        Y12, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0x4e, X6, X12
+	VADDPS        X12, X6, X6
+	VPERMILPS     $0xb1, X6, X12
+	VADDSS        X12, X6, X6
+	VMOVSS        X6, 1536(SI)
+	VEXTRACTF64X4 $0x01, Z7, Y12
+	VADDPS        Y12, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0x4e, X7, X12
+	VADDPS        X12, X7, X7
+	VPERMILPS     $0xb1, X7, X12
+	VADDSS        X12, X7, X7
+	VMOVSS        X7, 1792(SI)
+	ADDQ          $0x04, SI
+	ADDQ          DX, CX
+	DECQ          AX
+	JNZ           column
+	VZEROUPPER
+	RET
+
 // func bytes1Q80AVX2(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32)
 // Requires: AVX, AVX2, F16C, MMX+
 TEXT ·bytes1Q80AVX2(SB), NOSPLIT, $0-56
@@ -3175,81 +5168,81 @@ TEXT ·bytes1Q80AVX2(SB), NOSPLIT, $0-56
 	MOVQ ldw+32(FP), DX
 	MOVQ tail+40(FP), BX
 	MOVQ dst+48(FP), SI
-	MOVQ x+16(FP), DI
+	MOVQ x+16(FP), R9
 
 column:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
-	MOVQ  CX, R8
+	MOVQ  CX, DI
 	MOVQ  BX, R11
-	XORQ  R9, R9
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R10
 	TESTQ R10, R10
 	JZ    last
 
 pass:
-	PREFETCHT0  4096(R8)
-	PREFETCHT0  4160(R8)
-	PREFETCHT0  4224(R8)
-	VMOVDQU     2(R8), X8
-	VINSERTI128 $0x01, 36(R8), Y8, Y8
-	VMOVDQU     18(R8), X9
-	VINSERTI128 $0x01, 52(R8), Y9, Y9
+	PREFETCHT0  4096(DI)
+	PREFETCHT0  4160(DI)
+	PREFETCHT0  4224(DI)
+	VMOVDQU     2(DI), X8
+	VINSERTI128 $0x01, 36(DI), Y8, Y8
+	VMOVDQU     18(DI), X9
+	VINSERTI128 $0x01, 52(DI), Y9, Y9
 	VPXOR       X10, X10, X10
-	VPINSRW     $0x00, (R8), X10, X10
-	VPINSRW     $0x01, 34(R8), X10, X10
+	VPINSRW     $0x00, (DI), X10, X10
+	VPINSRW     $0x01, 34(DI), X10, X10
 	VCVTPH2PS   X10, X10
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y10, Y12, Y10
-	VMOVDQU     (DI)(R9*1), Y12
+	VMOVDQU     (R9)(R8*1), Y12
 	VPSIGNB     Y8, Y12, Y12
 	VPABSB      Y8, Y14
 	VPMADDUBSW  Y12, Y14, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
-	VMOVDQU     64(DI)(R9*1), Y13
+	VMOVDQU     64(R9)(R8*1), Y13
 	VPSIGNB     Y9, Y13, Y13
 	VPABSB      Y9, Y14
 	VPMADDUBSW  Y13, Y14, Y13
 	VPMADDWD    bytesones<>+0(SB), Y13, Y13
 	VPADDD      Y13, Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(DI)(R9*1), Y12, Y12
+	VMULPS      192(R9)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y0, Y0
-	VMOVDQU     70(R8), X8
-	VINSERTI128 $0x01, 104(R8), Y8, Y8
-	VMOVDQU     86(R8), X9
-	VINSERTI128 $0x01, 120(R8), Y9, Y9
+	VMOVDQU     70(DI), X8
+	VINSERTI128 $0x01, 104(DI), Y8, Y8
+	VMOVDQU     86(DI), X9
+	VINSERTI128 $0x01, 120(DI), Y9, Y9
 	VPXOR       X10, X10, X10
-	VPINSRW     $0x00, 68(R8), X10, X10
-	VPINSRW     $0x01, 102(R8), X10, X10
+	VPINSRW     $0x00, 68(DI), X10, X10
+	VPINSRW     $0x01, 102(DI), X10, X10
 	VCVTPH2PS   X10, X10
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y10, Y12, Y10
-	VMOVDQU     32(DI)(R9*1), Y12
+	VMOVDQU     32(R9)(R8*1), Y12
 	VPSIGNB     Y8, Y12, Y12
 	VPABSB      Y8, Y14
 	VPMADDUBSW  Y12, Y14, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
-	VMOVDQU     96(DI)(R9*1), Y13
+	VMOVDQU     96(R9)(R8*1), Y13
 	VPSIGNB     Y9, Y13, Y13
 	VPABSB      Y9, Y14
 	VPMADDUBSW  Y13, Y14, Y13
 	VPMADDWD    bytesones<>+32(SB), Y13, Y13
 	VPADDD      Y13, Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(DI)(R9*1), Y12, Y12
+	VMULPS      224(R9)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y1, Y1
-	ADDQ        $+136, R8
-	ADDQ        $+256, R9
+	ADDQ        $+136, DI
+	ADDQ        $+256, R8
 	DECQ        R10
 	JNZ         pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+136, BX
@@ -3313,10 +5306,10 @@ TEXT ·bytes4Q80AVX2(SB), NOSPLIT, $0-80
 	MOVQ ldw+56(FP), DX
 	MOVQ tail+64(FP), BX
 	MOVQ dst+72(FP), SI
-	MOVQ x0+16(FP), DI
-	MOVQ x1+24(FP), R8
-	MOVQ x2+32(FP), R9
-	MOVQ x3+40(FP), R10
+	MOVQ x0+16(FP), R9
+	MOVQ x1+24(FP), R10
+	MOVQ x2+32(FP), R11
+	MOVQ x3+40(FP), R12
 
 column:
 	VPXOR Y0, Y0, Y0
@@ -3327,166 +5320,166 @@ column:
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
-	MOVQ  CX, R11
+	MOVQ  CX, DI
 	MOVQ  BX, R14
-	XORQ  R12, R12
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R13
 	TESTQ R13, R13
 	JZ    last
 
 pass:
-	PREFETCHT0  4096(R11)
-	PREFETCHT0  4160(R11)
-	PREFETCHT0  4224(R11)
-	VMOVDQU     2(R11), X8
-	VINSERTI128 $0x01, 36(R11), Y8, Y8
-	VMOVDQU     18(R11), X9
-	VINSERTI128 $0x01, 52(R11), Y9, Y9
+	PREFETCHT0  4096(DI)
+	PREFETCHT0  4160(DI)
+	PREFETCHT0  4224(DI)
+	VMOVDQU     2(DI), X8
+	VINSERTI128 $0x01, 36(DI), Y8, Y8
+	VMOVDQU     18(DI), X9
+	VINSERTI128 $0x01, 52(DI), Y9, Y9
 	VPXOR       X10, X10, X10
-	VPINSRW     $0x00, (R11), X10, X10
-	VPINSRW     $0x01, 34(R11), X10, X10
+	VPINSRW     $0x00, (DI), X10, X10
+	VPINSRW     $0x01, 34(DI), X10, X10
 	VCVTPH2PS   X10, X10
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y10, Y12, Y10
-	VMOVDQU     (DI)(R12*1), Y12
+	VMOVDQU     (R9)(R8*1), Y12
 	VPSIGNB     Y8, Y12, Y12
 	VPABSB      Y8, Y14
 	VPMADDUBSW  Y12, Y14, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
-	VMOVDQU     64(DI)(R12*1), Y13
+	VMOVDQU     64(R9)(R8*1), Y13
 	VPSIGNB     Y9, Y13, Y13
 	VPABSB      Y9, Y14
 	VPMADDUBSW  Y13, Y14, Y13
 	VPMADDWD    bytesones<>+0(SB), Y13, Y13
 	VPADDD      Y13, Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(DI)(R12*1), Y12, Y12
+	VMULPS      192(R9)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y0, Y0
-	VMOVDQU     (R8)(R12*1), Y12
+	VMOVDQU     (R10)(R8*1), Y12
 	VPSIGNB     Y8, Y12, Y12
 	VPABSB      Y8, Y14
 	VPMADDUBSW  Y12, Y14, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
-	VMOVDQU     64(R8)(R12*1), Y13
+	VMOVDQU     64(R10)(R8*1), Y13
 	VPSIGNB     Y9, Y13, Y13
 	VPABSB      Y9, Y14
 	VPMADDUBSW  Y13, Y14, Y13
 	VPMADDWD    bytesones<>+0(SB), Y13, Y13
 	VPADDD      Y13, Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(R8)(R12*1), Y12, Y12
+	VMULPS      192(R10)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y2, Y2
-	VMOVDQU     (R9)(R12*1), Y12
+	VMOVDQU     (R11)(R8*1), Y12
 	VPSIGNB     Y8, Y12, Y12
 	VPABSB      Y8, Y14
 	VPMADDUBSW  Y12, Y14, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
-	VMOVDQU     64(R9)(R12*1), Y13
+	VMOVDQU     64(R11)(R8*1), Y13
 	VPSIGNB     Y9, Y13, Y13
 	VPABSB      Y9, Y14
 	VPMADDUBSW  Y13, Y14, Y13
 	VPMADDWD    bytesones<>+0(SB), Y13, Y13
 	VPADDD      Y13, Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(R9)(R12*1), Y12, Y12
+	VMULPS      192(R11)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y4, Y4
-	VMOVDQU     (R10)(R12*1), Y12
+	VMOVDQU     (R12)(R8*1), Y12
 	VPSIGNB     Y8, Y12, Y12
 	VPABSB      Y8, Y14
 	VPMADDUBSW  Y12, Y14, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
-	VMOVDQU     64(R10)(R12*1), Y13
+	VMOVDQU     64(R12)(R8*1), Y13
 	VPSIGNB     Y9, Y13, Y13
 	VPABSB      Y9, Y14
 	VPMADDUBSW  Y13, Y14, Y13
 	VPMADDWD    bytesones<>+0(SB), Y13, Y13
 	VPADDD      Y13, Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(R10)(R12*1), Y12, Y12
+	VMULPS      192(R12)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y6, Y6
-	VMOVDQU     70(R11), X8
-	VINSERTI128 $0x01, 104(R11), Y8, Y8
-	VMOVDQU     86(R11), X9
-	VINSERTI128 $0x01, 120(R11), Y9, Y9
+	VMOVDQU     70(DI), X8
+	VINSERTI128 $0x01, 104(DI), Y8, Y8
+	VMOVDQU     86(DI), X9
+	VINSERTI128 $0x01, 120(DI), Y9, Y9
 	VPXOR       X10, X10, X10
-	VPINSRW     $0x00, 68(R11), X10, X10
-	VPINSRW     $0x01, 102(R11), X10, X10
+	VPINSRW     $0x00, 68(DI), X10, X10
+	VPINSRW     $0x01, 102(DI), X10, X10
 	VCVTPH2PS   X10, X10
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y10, Y12, Y10
-	VMOVDQU     32(DI)(R12*1), Y12
+	VMOVDQU     32(R9)(R8*1), Y12
 	VPSIGNB     Y8, Y12, Y12
 	VPABSB      Y8, Y14
 	VPMADDUBSW  Y12, Y14, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
-	VMOVDQU     96(DI)(R12*1), Y13
+	VMOVDQU     96(R9)(R8*1), Y13
 	VPSIGNB     Y9, Y13, Y13
 	VPABSB      Y9, Y14
 	VPMADDUBSW  Y13, Y14, Y13
 	VPMADDWD    bytesones<>+32(SB), Y13, Y13
 	VPADDD      Y13, Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(DI)(R12*1), Y12, Y12
+	VMULPS      224(R9)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y1, Y1
-	VMOVDQU     32(R8)(R12*1), Y12
+	VMOVDQU     32(R10)(R8*1), Y12
 	VPSIGNB     Y8, Y12, Y12
 	VPABSB      Y8, Y14
 	VPMADDUBSW  Y12, Y14, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
-	VMOVDQU     96(R8)(R12*1), Y13
+	VMOVDQU     96(R10)(R8*1), Y13
 	VPSIGNB     Y9, Y13, Y13
 	VPABSB      Y9, Y14
 	VPMADDUBSW  Y13, Y14, Y13
 	VPMADDWD    bytesones<>+32(SB), Y13, Y13
 	VPADDD      Y13, Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(R8)(R12*1), Y12, Y12
+	VMULPS      224(R10)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y3, Y3
-	VMOVDQU     32(R9)(R12*1), Y12
+	VMOVDQU     32(R11)(R8*1), Y12
 	VPSIGNB     Y8, Y12, Y12
 	VPABSB      Y8, Y14
 	VPMADDUBSW  Y12, Y14, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
-	VMOVDQU     96(R9)(R12*1), Y13
+	VMOVDQU     96(R11)(R8*1), Y13
 	VPSIGNB     Y9, Y13, Y13
 	VPABSB      Y9, Y14
 	VPMADDUBSW  Y13, Y14, Y13
 	VPMADDWD    bytesones<>+32(SB), Y13, Y13
 	VPADDD      Y13, Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(R9)(R12*1), Y12, Y12
+	VMULPS      224(R11)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y5, Y5
-	VMOVDQU     32(R10)(R12*1), Y12
+	VMOVDQU     32(R12)(R8*1), Y12
 	VPSIGNB     Y8, Y12, Y12
 	VPABSB      Y8, Y14
 	VPMADDUBSW  Y12, Y14, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
-	VMOVDQU     96(R10)(R12*1), Y13
+	VMOVDQU     96(R12)(R8*1), Y13
 	VPSIGNB     Y9, Y13, Y13
 	VPABSB      Y9, Y14
 	VPMADDUBSW  Y13, Y14, Y13
 	VPMADDWD    bytesones<>+32(SB), Y13, Y13
 	VPADDD      Y13, Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(R10)(R12*1), Y12, Y12
+	VMULPS      224(R12)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y7, Y7
-	ADDQ        $+136, R11
-	ADDQ        $+256, R12
+	ADDQ        $+136, DI
+	ADDQ        $+256, R8
 	DECQ        R13
 	JNZ         pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+136, BX
@@ -3540,72 +5533,72 @@ TEXT ·bytes1Q40AVX2(SB), NOSPLIT, $0-56
 	MOVQ ldw+32(FP), DX
 	MOVQ tail+40(FP), BX
 	MOVQ dst+48(FP), SI
-	MOVQ x+16(FP), DI
+	MOVQ x+16(FP), R9
 
 column:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
-	MOVQ  CX, R8
+	MOVQ  CX, DI
 	MOVQ  BX, R11
-	XORQ  R9, R9
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R10
 	TESTQ R10, R10
 	JZ    last
 
 pass:
-	PREFETCHT0  4096(R8)
-	PREFETCHT0  4160(R8)
-	VMOVDQU     2(R8), X8
-	VINSERTI128 $0x01, 20(R8), Y8, Y8
+	PREFETCHT0  4096(DI)
+	PREFETCHT0  4160(DI)
+	VMOVDQU     2(DI), X8
+	VINSERTI128 $0x01, 20(DI), Y8, Y8
 	VPSRLW      $0x04, Y8, Y9
 	VMOVDQU     byteslow<>+0(SB), Y12
 	VPAND       Y12, Y8, Y8
 	VPAND       Y12, Y9, Y9
 	VPXOR       X10, X10, X10
-	VPINSRW     $0x00, (R8), X10, X10
-	VPINSRW     $0x01, 18(R8), X10, X10
+	VPINSRW     $0x00, (DI), X10, X10
+	VPINSRW     $0x01, 18(DI), X10, X10
 	VCVTPH2PS   X10, X10
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y10, Y12, Y10
-	VPMADDUBSW  (DI)(R9*1), Y8, Y12
-	VPMADDUBSW  64(DI)(R9*1), Y9, Y13
+	VPMADDUBSW  (R9)(R8*1), Y8, Y12
+	VPMADDUBSW  64(R9)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
-	VPADDD      128(DI)(R9*1), Y12, Y12
+	VPADDD      128(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(DI)(R9*1), Y12, Y12
+	VMULPS      192(R9)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y0, Y0
-	VMOVDQU     38(R8), X8
-	VINSERTI128 $0x01, 56(R8), Y8, Y8
+	VMOVDQU     38(DI), X8
+	VINSERTI128 $0x01, 56(DI), Y8, Y8
 	VPSRLW      $0x04, Y8, Y9
 	VMOVDQU     byteslow<>+32(SB), Y12
 	VPAND       Y12, Y8, Y8
 	VPAND       Y12, Y9, Y9
 	VPXOR       X10, X10, X10
-	VPINSRW     $0x00, 36(R8), X10, X10
-	VPINSRW     $0x01, 54(R8), X10, X10
+	VPINSRW     $0x00, 36(DI), X10, X10
+	VPINSRW     $0x01, 54(DI), X10, X10
 	VCVTPH2PS   X10, X10
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y10, Y12, Y10
-	VPMADDUBSW  32(DI)(R9*1), Y8, Y12
-	VPMADDUBSW  96(DI)(R9*1), Y9, Y13
+	VPMADDUBSW  32(R9)(R8*1), Y8, Y12
+	VPMADDUBSW  96(R9)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
-	VPADDD      160(DI)(R9*1), Y12, Y12
+	VPADDD      160(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(DI)(R9*1), Y12, Y12
+	VMULPS      224(R9)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y1, Y1
-	ADDQ        $+72, R8
-	ADDQ        $+256, R9
+	ADDQ        $+72, DI
+	ADDQ        $+256, R8
 	DECQ        R10
 	JNZ         pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+72, BX
@@ -3635,10 +5628,10 @@ TEXT ·bytes4Q40AVX2(SB), NOSPLIT, $0-80
 	MOVQ ldw+56(FP), DX
 	MOVQ tail+64(FP), BX
 	MOVQ dst+72(FP), SI
-	MOVQ x0+16(FP), DI
-	MOVQ x1+24(FP), R8
-	MOVQ x2+32(FP), R9
-	MOVQ x3+40(FP), R10
+	MOVQ x0+16(FP), R9
+	MOVQ x1+24(FP), R10
+	MOVQ x2+32(FP), R11
+	MOVQ x3+40(FP), R12
 
 column:
 	VPXOR Y0, Y0, Y0
@@ -3649,121 +5642,121 @@ column:
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
-	MOVQ  CX, R11
+	MOVQ  CX, DI
 	MOVQ  BX, R14
-	XORQ  R12, R12
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R13
 	TESTQ R13, R13
 	JZ    last
 
 pass:
-	PREFETCHT0  4096(R11)
-	PREFETCHT0  4160(R11)
-	VMOVDQU     2(R11), X8
-	VINSERTI128 $0x01, 20(R11), Y8, Y8
+	PREFETCHT0  4096(DI)
+	PREFETCHT0  4160(DI)
+	VMOVDQU     2(DI), X8
+	VINSERTI128 $0x01, 20(DI), Y8, Y8
 	VPSRLW      $0x04, Y8, Y9
 	VMOVDQU     byteslow<>+0(SB), Y12
 	VPAND       Y12, Y8, Y8
 	VPAND       Y12, Y9, Y9
 	VPXOR       X10, X10, X10
-	VPINSRW     $0x00, (R11), X10, X10
-	VPINSRW     $0x01, 18(R11), X10, X10
+	VPINSRW     $0x00, (DI), X10, X10
+	VPINSRW     $0x01, 18(DI), X10, X10
 	VCVTPH2PS   X10, X10
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y10, Y12, Y10
-	VPMADDUBSW  (DI)(R12*1), Y8, Y12
-	VPMADDUBSW  64(DI)(R12*1), Y9, Y13
+	VPMADDUBSW  (R9)(R8*1), Y8, Y12
+	VPMADDUBSW  64(R9)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
-	VPADDD      128(DI)(R12*1), Y12, Y12
+	VPADDD      128(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(DI)(R12*1), Y12, Y12
+	VMULPS      192(R9)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y0, Y0
-	VPMADDUBSW  (R8)(R12*1), Y8, Y12
-	VPMADDUBSW  64(R8)(R12*1), Y9, Y13
+	VPMADDUBSW  (R10)(R8*1), Y8, Y12
+	VPMADDUBSW  64(R10)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
-	VPADDD      128(R8)(R12*1), Y12, Y12
+	VPADDD      128(R10)(R8*1), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(R8)(R12*1), Y12, Y12
+	VMULPS      192(R10)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y2, Y2
-	VPMADDUBSW  (R9)(R12*1), Y8, Y12
-	VPMADDUBSW  64(R9)(R12*1), Y9, Y13
+	VPMADDUBSW  (R11)(R8*1), Y8, Y12
+	VPMADDUBSW  64(R11)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
-	VPADDD      128(R9)(R12*1), Y12, Y12
+	VPADDD      128(R11)(R8*1), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(R9)(R12*1), Y12, Y12
+	VMULPS      192(R11)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y4, Y4
-	VPMADDUBSW  (R10)(R12*1), Y8, Y12
-	VPMADDUBSW  64(R10)(R12*1), Y9, Y13
+	VPMADDUBSW  (R12)(R8*1), Y8, Y12
+	VPMADDUBSW  64(R12)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
-	VPADDD      128(R10)(R12*1), Y12, Y12
+	VPADDD      128(R12)(R8*1), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(R10)(R12*1), Y12, Y12
+	VMULPS      192(R12)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y6, Y6
-	VMOVDQU     38(R11), X8
-	VINSERTI128 $0x01, 56(R11), Y8, Y8
+	VMOVDQU     38(DI), X8
+	VINSERTI128 $0x01, 56(DI), Y8, Y8
 	VPSRLW      $0x04, Y8, Y9
 	VMOVDQU     byteslow<>+32(SB), Y12
 	VPAND       Y12, Y8, Y8
 	VPAND       Y12, Y9, Y9
 	VPXOR       X10, X10, X10
-	VPINSRW     $0x00, 36(R11), X10, X10
-	VPINSRW     $0x01, 54(R11), X10, X10
+	VPINSRW     $0x00, 36(DI), X10, X10
+	VPINSRW     $0x01, 54(DI), X10, X10
 	VCVTPH2PS   X10, X10
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y10, Y12, Y10
-	VPMADDUBSW  32(DI)(R12*1), Y8, Y12
-	VPMADDUBSW  96(DI)(R12*1), Y9, Y13
+	VPMADDUBSW  32(R9)(R8*1), Y8, Y12
+	VPMADDUBSW  96(R9)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
-	VPADDD      160(DI)(R12*1), Y12, Y12
+	VPADDD      160(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(DI)(R12*1), Y12, Y12
+	VMULPS      224(R9)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y1, Y1
-	VPMADDUBSW  32(R8)(R12*1), Y8, Y12
-	VPMADDUBSW  96(R8)(R12*1), Y9, Y13
+	VPMADDUBSW  32(R10)(R8*1), Y8, Y12
+	VPMADDUBSW  96(R10)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
-	VPADDD      160(R8)(R12*1), Y12, Y12
+	VPADDD      160(R10)(R8*1), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(R8)(R12*1), Y12, Y12
+	VMULPS      224(R10)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y3, Y3
-	VPMADDUBSW  32(R9)(R12*1), Y8, Y12
-	VPMADDUBSW  96(R9)(R12*1), Y9, Y13
+	VPMADDUBSW  32(R11)(R8*1), Y8, Y12
+	VPMADDUBSW  96(R11)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
-	VPADDD      160(R9)(R12*1), Y12, Y12
+	VPADDD      160(R11)(R8*1), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(R9)(R12*1), Y12, Y12
+	VMULPS      224(R11)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y5, Y5
-	VPMADDUBSW  32(R10)(R12*1), Y8, Y12
-	VPMADDUBSW  96(R10)(R12*1), Y9, Y13
+	VPMADDUBSW  32(R12)(R8*1), Y8, Y12
+	VPMADDUBSW  96(R12)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
-	VPADDD      160(R10)(R12*1), Y12, Y12
+	VPADDD      160(R12)(R8*1), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(R10)(R12*1), Y12, Y12
+	VMULPS      224(R12)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y7, Y7
-	ADDQ        $+72, R11
-	ADDQ        $+256, R12
+	ADDQ        $+72, DI
+	ADDQ        $+256, R8
 	DECQ        R13
 	JNZ         pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+72, BX
@@ -3817,86 +5810,86 @@ TEXT ·bytes1Q41AVX2(SB), NOSPLIT, $0-56
 	MOVQ ldw+32(FP), DX
 	MOVQ tail+40(FP), BX
 	MOVQ dst+48(FP), SI
-	MOVQ x+16(FP), DI
+	MOVQ x+16(FP), R9
 
 column:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
-	MOVQ  CX, R8
+	MOVQ  CX, DI
 	MOVQ  BX, R11
-	XORQ  R9, R9
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R10
 	TESTQ R10, R10
 	JZ    last
 
 pass:
-	PREFETCHT0  4096(R8)
-	PREFETCHT0  4160(R8)
-	VMOVDQU     4(R8), X8
-	VINSERTI128 $0x01, 24(R8), Y8, Y8
+	PREFETCHT0  4096(DI)
+	PREFETCHT0  4160(DI)
+	VMOVDQU     4(DI), X8
+	VINSERTI128 $0x01, 24(DI), Y8, Y8
 	VPSRLW      $0x04, Y8, Y9
 	VMOVDQU     byteslow<>+0(SB), Y12
 	VPAND       Y12, Y8, Y8
 	VPAND       Y12, Y9, Y9
 	VPXOR       X10, X10, X10
-	VPINSRW     $0x00, (R8), X10, X10
-	VPINSRW     $0x01, 20(R8), X10, X10
+	VPINSRW     $0x00, (DI), X10, X10
+	VPINSRW     $0x01, 20(DI), X10, X10
 	VCVTPH2PS   X10, X10
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y10, Y12, Y10
 	VPXOR       X11, X11, X11
-	VPINSRW     $0x00, 2(R8), X11, X11
-	VPINSRW     $0x01, 22(R8), X11, X11
+	VPINSRW     $0x00, 2(DI), X11, X11
+	VPINSRW     $0x01, 22(DI), X11, X11
 	VCVTPH2PS   X11, X11
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y11, Y12, Y11
-	VPMADDUBSW  (DI)(R9*1), Y8, Y12
-	VPMADDUBSW  64(DI)(R9*1), Y9, Y13
+	VPMADDUBSW  (R9)(R8*1), Y8, Y12
+	VPMADDUBSW  64(R9)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(DI)(R9*1), Y12, Y12
+	VMULPS      192(R9)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y0, Y0
-	VMULPS      128(DI)(R9*1), Y11, Y12
+	VMULPS      128(R9)(R8*1), Y11, Y12
 	VADDPS      Y12, Y0, Y0
-	VMOVDQU     44(R8), X8
-	VINSERTI128 $0x01, 64(R8), Y8, Y8
+	VMOVDQU     44(DI), X8
+	VINSERTI128 $0x01, 64(DI), Y8, Y8
 	VPSRLW      $0x04, Y8, Y9
 	VMOVDQU     byteslow<>+32(SB), Y12
 	VPAND       Y12, Y8, Y8
 	VPAND       Y12, Y9, Y9
 	VPXOR       X10, X10, X10
-	VPINSRW     $0x00, 40(R8), X10, X10
-	VPINSRW     $0x01, 60(R8), X10, X10
+	VPINSRW     $0x00, 40(DI), X10, X10
+	VPINSRW     $0x01, 60(DI), X10, X10
 	VCVTPH2PS   X10, X10
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y10, Y12, Y10
 	VPXOR       X11, X11, X11
-	VPINSRW     $0x00, 42(R8), X11, X11
-	VPINSRW     $0x01, 62(R8), X11, X11
+	VPINSRW     $0x00, 42(DI), X11, X11
+	VPINSRW     $0x01, 62(DI), X11, X11
 	VCVTPH2PS   X11, X11
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y11, Y12, Y11
-	VPMADDUBSW  32(DI)(R9*1), Y8, Y12
-	VPMADDUBSW  96(DI)(R9*1), Y9, Y13
+	VPMADDUBSW  32(R9)(R8*1), Y8, Y12
+	VPMADDUBSW  96(R9)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(DI)(R9*1), Y12, Y12
+	VMULPS      224(R9)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y1, Y1
-	VMULPS      160(DI)(R9*1), Y11, Y12
+	VMULPS      160(R9)(R8*1), Y11, Y12
 	VADDPS      Y12, Y1, Y1
-	ADDQ        $+80, R8
-	ADDQ        $+256, R9
+	ADDQ        $+80, DI
+	ADDQ        $+256, R8
 	DECQ        R10
 	JNZ         pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+80, BX
@@ -3926,10 +5919,10 @@ TEXT ·bytes4Q41AVX2(SB), NOSPLIT, $0-80
 	MOVQ ldw+56(FP), DX
 	MOVQ tail+64(FP), BX
 	MOVQ dst+72(FP), SI
-	MOVQ x0+16(FP), DI
-	MOVQ x1+24(FP), R8
-	MOVQ x2+32(FP), R9
-	MOVQ x3+40(FP), R10
+	MOVQ x0+16(FP), R9
+	MOVQ x1+24(FP), R10
+	MOVQ x2+32(FP), R11
+	MOVQ x3+40(FP), R12
 
 column:
 	VPXOR Y0, Y0, Y0
@@ -3940,141 +5933,141 @@ column:
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
-	MOVQ  CX, R11
+	MOVQ  CX, DI
 	MOVQ  BX, R14
-	XORQ  R12, R12
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R13
 	TESTQ R13, R13
 	JZ    last
 
 pass:
-	PREFETCHT0  4096(R11)
-	PREFETCHT0  4160(R11)
-	VMOVDQU     4(R11), X8
-	VINSERTI128 $0x01, 24(R11), Y8, Y8
+	PREFETCHT0  4096(DI)
+	PREFETCHT0  4160(DI)
+	VMOVDQU     4(DI), X8
+	VINSERTI128 $0x01, 24(DI), Y8, Y8
 	VPSRLW      $0x04, Y8, Y9
 	VMOVDQU     byteslow<>+0(SB), Y12
 	VPAND       Y12, Y8, Y8
 	VPAND       Y12, Y9, Y9
 	VPXOR       X10, X10, X10
-	VPINSRW     $0x00, (R11), X10, X10
-	VPINSRW     $0x01, 20(R11), X10, X10
+	VPINSRW     $0x00, (DI), X10, X10
+	VPINSRW     $0x01, 20(DI), X10, X10
 	VCVTPH2PS   X10, X10
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y10, Y12, Y10
 	VPXOR       X11, X11, X11
-	VPINSRW     $0x00, 2(R11), X11, X11
-	VPINSRW     $0x01, 22(R11), X11, X11
+	VPINSRW     $0x00, 2(DI), X11, X11
+	VPINSRW     $0x01, 22(DI), X11, X11
 	VCVTPH2PS   X11, X11
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y11, Y12, Y11
-	VPMADDUBSW  (DI)(R12*1), Y8, Y12
-	VPMADDUBSW  64(DI)(R12*1), Y9, Y13
+	VPMADDUBSW  (R9)(R8*1), Y8, Y12
+	VPMADDUBSW  64(R9)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(DI)(R12*1), Y12, Y12
+	VMULPS      192(R9)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y0, Y0
-	VMULPS      128(DI)(R12*1), Y11, Y12
+	VMULPS      128(R9)(R8*1), Y11, Y12
 	VADDPS      Y12, Y0, Y0
-	VPMADDUBSW  (R8)(R12*1), Y8, Y12
-	VPMADDUBSW  64(R8)(R12*1), Y9, Y13
+	VPMADDUBSW  (R10)(R8*1), Y8, Y12
+	VPMADDUBSW  64(R10)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(R8)(R12*1), Y12, Y12
+	VMULPS      192(R10)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y2, Y2
-	VMULPS      128(R8)(R12*1), Y11, Y12
+	VMULPS      128(R10)(R8*1), Y11, Y12
 	VADDPS      Y12, Y2, Y2
-	VPMADDUBSW  (R9)(R12*1), Y8, Y12
-	VPMADDUBSW  64(R9)(R12*1), Y9, Y13
+	VPMADDUBSW  (R11)(R8*1), Y8, Y12
+	VPMADDUBSW  64(R11)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(R9)(R12*1), Y12, Y12
+	VMULPS      192(R11)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y4, Y4
-	VMULPS      128(R9)(R12*1), Y11, Y12
+	VMULPS      128(R11)(R8*1), Y11, Y12
 	VADDPS      Y12, Y4, Y4
-	VPMADDUBSW  (R10)(R12*1), Y8, Y12
-	VPMADDUBSW  64(R10)(R12*1), Y9, Y13
+	VPMADDUBSW  (R12)(R8*1), Y8, Y12
+	VPMADDUBSW  64(R12)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      192(R10)(R12*1), Y12, Y12
+	VMULPS      192(R12)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y6, Y6
-	VMULPS      128(R10)(R12*1), Y11, Y12
+	VMULPS      128(R12)(R8*1), Y11, Y12
 	VADDPS      Y12, Y6, Y6
-	VMOVDQU     44(R11), X8
-	VINSERTI128 $0x01, 64(R11), Y8, Y8
+	VMOVDQU     44(DI), X8
+	VINSERTI128 $0x01, 64(DI), Y8, Y8
 	VPSRLW      $0x04, Y8, Y9
 	VMOVDQU     byteslow<>+32(SB), Y12
 	VPAND       Y12, Y8, Y8
 	VPAND       Y12, Y9, Y9
 	VPXOR       X10, X10, X10
-	VPINSRW     $0x00, 40(R11), X10, X10
-	VPINSRW     $0x01, 60(R11), X10, X10
+	VPINSRW     $0x00, 40(DI), X10, X10
+	VPINSRW     $0x01, 60(DI), X10, X10
 	VCVTPH2PS   X10, X10
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y10, Y12, Y10
 	VPXOR       X11, X11, X11
-	VPINSRW     $0x00, 42(R11), X11, X11
-	VPINSRW     $0x01, 62(R11), X11, X11
+	VPINSRW     $0x00, 42(DI), X11, X11
+	VPINSRW     $0x01, 62(DI), X11, X11
 	VCVTPH2PS   X11, X11
 	VMOVDQU     bytesquarter0<>+0(SB), Y12
 	VPERMPS     Y11, Y12, Y11
-	VPMADDUBSW  32(DI)(R12*1), Y8, Y12
-	VPMADDUBSW  96(DI)(R12*1), Y9, Y13
+	VPMADDUBSW  32(R9)(R8*1), Y8, Y12
+	VPMADDUBSW  96(R9)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(DI)(R12*1), Y12, Y12
+	VMULPS      224(R9)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y1, Y1
-	VMULPS      160(DI)(R12*1), Y11, Y12
+	VMULPS      160(R9)(R8*1), Y11, Y12
 	VADDPS      Y12, Y1, Y1
-	VPMADDUBSW  32(R8)(R12*1), Y8, Y12
-	VPMADDUBSW  96(R8)(R12*1), Y9, Y13
+	VPMADDUBSW  32(R10)(R8*1), Y8, Y12
+	VPMADDUBSW  96(R10)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(R8)(R12*1), Y12, Y12
+	VMULPS      224(R10)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y3, Y3
-	VMULPS      160(R8)(R12*1), Y11, Y12
+	VMULPS      160(R10)(R8*1), Y11, Y12
 	VADDPS      Y12, Y3, Y3
-	VPMADDUBSW  32(R9)(R12*1), Y8, Y12
-	VPMADDUBSW  96(R9)(R12*1), Y9, Y13
+	VPMADDUBSW  32(R11)(R8*1), Y8, Y12
+	VPMADDUBSW  96(R11)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(R9)(R12*1), Y12, Y12
+	VMULPS      224(R11)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y5, Y5
-	VMULPS      160(R9)(R12*1), Y11, Y12
+	VMULPS      160(R11)(R8*1), Y11, Y12
 	VADDPS      Y12, Y5, Y5
-	VPMADDUBSW  32(R10)(R12*1), Y8, Y12
-	VPMADDUBSW  96(R10)(R12*1), Y9, Y13
+	VPMADDUBSW  32(R12)(R8*1), Y8, Y12
+	VPMADDUBSW  96(R12)(R8*1), Y9, Y13
 	VPADDW      Y13, Y12, Y12
 	VPMADDWD    bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS   Y12, Y12
-	VMULPS      224(R10)(R12*1), Y12, Y12
+	VMULPS      224(R12)(R8*1), Y12, Y12
 	VMULPS      Y10, Y12, Y12
 	VADDPS      Y12, Y7, Y7
-	VMULPS      160(R10)(R12*1), Y11, Y12
+	VMULPS      160(R12)(R8*1), Y11, Y12
 	VADDPS      Y12, Y7, Y7
-	ADDQ        $+80, R11
-	ADDQ        $+256, R12
+	ADDQ        $+80, DI
+	ADDQ        $+256, R8
 	DECQ        R13
 	JNZ         pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+80, BX
@@ -4128,29 +6121,29 @@ TEXT ·bytes1Q50AVX2(SB), NOSPLIT, $0-56
 	MOVQ ldw+32(FP), DX
 	MOVQ tail+40(FP), BX
 	MOVQ dst+48(FP), SI
-	MOVQ x+16(FP), DI
+	MOVQ x+16(FP), R9
 
 column:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
-	MOVQ  CX, R8
+	MOVQ  CX, DI
 	MOVQ  BX, R11
-	XORQ  R9, R9
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R10
 	TESTQ R10, R10
 	JZ    last
 
 pass:
-	PREFETCHT0   4096(R8)
-	PREFETCHT0   4160(R8)
-	VMOVDQU      6(R8), X8
-	VINSERTI128  $0x01, 28(R8), Y8, Y8
+	PREFETCHT0   4096(DI)
+	PREFETCHT0   4160(DI)
+	VMOVDQU      6(DI), X8
+	VINSERTI128  $0x01, 28(DI), Y8, Y8
 	VPSRLW       $0x04, Y8, Y9
 	VMOVDQU      byteslow<>+0(SB), Y12
 	VPAND        Y12, Y8, Y8
 	VPAND        Y12, Y9, Y9
-	VPBROADCASTD 2(R8), X12
-	VPBROADCASTD 24(R8), X13
+	VPBROADCASTD 2(DI), X12
+	VPBROADCASTD 24(DI), X13
 	VINSERTI128  $0x01, X13, Y12, Y12
 	VPSHUFB      bytesfifths0<>+0(SB), Y12, Y13
 	VMOVDQU      bytesbit<>+0(SB), Y14
@@ -4165,28 +6158,28 @@ pass:
 	VPAND        bytesfifth<>+0(SB), Y13, Y13
 	VPOR         Y13, Y9, Y9
 	VPXOR        X10, X10, X10
-	VPINSRW      $0x00, (R8), X10, X10
-	VPINSRW      $0x01, 22(R8), X10, X10
+	VPINSRW      $0x00, (DI), X10, X10
+	VPINSRW      $0x01, 22(DI), X10, X10
 	VCVTPH2PS    X10, X10
 	VMOVDQU      bytesquarter0<>+0(SB), Y12
 	VPERMPS      Y10, Y12, Y10
-	VPMADDUBSW   (DI)(R9*1), Y8, Y12
-	VPMADDUBSW   64(DI)(R9*1), Y9, Y13
+	VPMADDUBSW   (R9)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       128(DI)(R9*1), Y12, Y12
+	VPADDD       128(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(DI)(R9*1), Y12, Y12
+	VMULPS       192(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y0, Y0
-	VMOVDQU      50(R8), X8
-	VINSERTI128  $0x01, 72(R8), Y8, Y8
+	VMOVDQU      50(DI), X8
+	VINSERTI128  $0x01, 72(DI), Y8, Y8
 	VPSRLW       $0x04, Y8, Y9
 	VMOVDQU      byteslow<>+32(SB), Y12
 	VPAND        Y12, Y8, Y8
 	VPAND        Y12, Y9, Y9
-	VPBROADCASTD 46(R8), X12
-	VPBROADCASTD 68(R8), X13
+	VPBROADCASTD 46(DI), X12
+	VPBROADCASTD 68(DI), X13
 	VINSERTI128  $0x01, X13, Y12, Y12
 	VPSHUFB      bytesfifths0<>+32(SB), Y12, Y13
 	VMOVDQU      bytesbit<>+32(SB), Y14
@@ -4201,29 +6194,29 @@ pass:
 	VPAND        bytesfifth<>+32(SB), Y13, Y13
 	VPOR         Y13, Y9, Y9
 	VPXOR        X10, X10, X10
-	VPINSRW      $0x00, 44(R8), X10, X10
-	VPINSRW      $0x01, 66(R8), X10, X10
+	VPINSRW      $0x00, 44(DI), X10, X10
+	VPINSRW      $0x01, 66(DI), X10, X10
 	VCVTPH2PS    X10, X10
 	VMOVDQU      bytesquarter0<>+0(SB), Y12
 	VPERMPS      Y10, Y12, Y10
-	VPMADDUBSW   32(DI)(R9*1), Y8, Y12
-	VPMADDUBSW   96(DI)(R9*1), Y9, Y13
+	VPMADDUBSW   32(R9)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       160(DI)(R9*1), Y12, Y12
+	VPADDD       160(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(DI)(R9*1), Y12, Y12
+	VMULPS       224(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y1, Y1
-	ADDQ         $+88, R8
-	ADDQ         $+256, R9
+	ADDQ         $+88, DI
+	ADDQ         $+256, R8
 	DECQ         R10
 	JNZ          pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+88, BX
@@ -4253,10 +6246,10 @@ TEXT ·bytes4Q50AVX2(SB), NOSPLIT, $0-80
 	MOVQ ldw+56(FP), DX
 	MOVQ tail+64(FP), BX
 	MOVQ dst+72(FP), SI
-	MOVQ x0+16(FP), DI
-	MOVQ x1+24(FP), R8
-	MOVQ x2+32(FP), R9
-	MOVQ x3+40(FP), R10
+	MOVQ x0+16(FP), R9
+	MOVQ x1+24(FP), R10
+	MOVQ x2+32(FP), R11
+	MOVQ x3+40(FP), R12
 
 column:
 	VPXOR Y0, Y0, Y0
@@ -4267,24 +6260,24 @@ column:
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
-	MOVQ  CX, R11
+	MOVQ  CX, DI
 	MOVQ  BX, R14
-	XORQ  R12, R12
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R13
 	TESTQ R13, R13
 	JZ    last
 
 pass:
-	PREFETCHT0   4096(R11)
-	PREFETCHT0   4160(R11)
-	VMOVDQU      6(R11), X8
-	VINSERTI128  $0x01, 28(R11), Y8, Y8
+	PREFETCHT0   4096(DI)
+	PREFETCHT0   4160(DI)
+	VMOVDQU      6(DI), X8
+	VINSERTI128  $0x01, 28(DI), Y8, Y8
 	VPSRLW       $0x04, Y8, Y9
 	VMOVDQU      byteslow<>+0(SB), Y12
 	VPAND        Y12, Y8, Y8
 	VPAND        Y12, Y9, Y9
-	VPBROADCASTD 2(R11), X12
-	VPBROADCASTD 24(R11), X13
+	VPBROADCASTD 2(DI), X12
+	VPBROADCASTD 24(DI), X13
 	VINSERTI128  $0x01, X13, Y12, Y12
 	VPSHUFB      bytesfifths0<>+0(SB), Y12, Y13
 	VMOVDQU      bytesbit<>+0(SB), Y14
@@ -4299,55 +6292,55 @@ pass:
 	VPAND        bytesfifth<>+0(SB), Y13, Y13
 	VPOR         Y13, Y9, Y9
 	VPXOR        X10, X10, X10
-	VPINSRW      $0x00, (R11), X10, X10
-	VPINSRW      $0x01, 22(R11), X10, X10
+	VPINSRW      $0x00, (DI), X10, X10
+	VPINSRW      $0x01, 22(DI), X10, X10
 	VCVTPH2PS    X10, X10
 	VMOVDQU      bytesquarter0<>+0(SB), Y12
 	VPERMPS      Y10, Y12, Y10
-	VPMADDUBSW   (DI)(R12*1), Y8, Y12
-	VPMADDUBSW   64(DI)(R12*1), Y9, Y13
+	VPMADDUBSW   (R9)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       128(DI)(R12*1), Y12, Y12
+	VPADDD       128(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(DI)(R12*1), Y12, Y12
+	VMULPS       192(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y0, Y0
-	VPMADDUBSW   (R8)(R12*1), Y8, Y12
-	VPMADDUBSW   64(R8)(R12*1), Y9, Y13
+	VPMADDUBSW   (R10)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R10)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       128(R8)(R12*1), Y12, Y12
+	VPADDD       128(R10)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(R8)(R12*1), Y12, Y12
+	VMULPS       192(R10)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y2, Y2
-	VPMADDUBSW   (R9)(R12*1), Y8, Y12
-	VPMADDUBSW   64(R9)(R12*1), Y9, Y13
+	VPMADDUBSW   (R11)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R11)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       128(R9)(R12*1), Y12, Y12
+	VPADDD       128(R11)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(R9)(R12*1), Y12, Y12
+	VMULPS       192(R11)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y4, Y4
-	VPMADDUBSW   (R10)(R12*1), Y8, Y12
-	VPMADDUBSW   64(R10)(R12*1), Y9, Y13
+	VPMADDUBSW   (R12)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R12)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       128(R10)(R12*1), Y12, Y12
+	VPADDD       128(R12)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(R10)(R12*1), Y12, Y12
+	VMULPS       192(R12)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y6, Y6
-	VMOVDQU      50(R11), X8
-	VINSERTI128  $0x01, 72(R11), Y8, Y8
+	VMOVDQU      50(DI), X8
+	VINSERTI128  $0x01, 72(DI), Y8, Y8
 	VPSRLW       $0x04, Y8, Y9
 	VMOVDQU      byteslow<>+32(SB), Y12
 	VPAND        Y12, Y8, Y8
 	VPAND        Y12, Y9, Y9
-	VPBROADCASTD 46(R11), X12
-	VPBROADCASTD 68(R11), X13
+	VPBROADCASTD 46(DI), X12
+	VPBROADCASTD 68(DI), X13
 	VINSERTI128  $0x01, X13, Y12, Y12
 	VPSHUFB      bytesfifths0<>+32(SB), Y12, Y13
 	VMOVDQU      bytesbit<>+32(SB), Y14
@@ -4362,56 +6355,56 @@ pass:
 	VPAND        bytesfifth<>+32(SB), Y13, Y13
 	VPOR         Y13, Y9, Y9
 	VPXOR        X10, X10, X10
-	VPINSRW      $0x00, 44(R11), X10, X10
-	VPINSRW      $0x01, 66(R11), X10, X10
+	VPINSRW      $0x00, 44(DI), X10, X10
+	VPINSRW      $0x01, 66(DI), X10, X10
 	VCVTPH2PS    X10, X10
 	VMOVDQU      bytesquarter0<>+0(SB), Y12
 	VPERMPS      Y10, Y12, Y10
-	VPMADDUBSW   32(DI)(R12*1), Y8, Y12
-	VPMADDUBSW   96(DI)(R12*1), Y9, Y13
+	VPMADDUBSW   32(R9)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       160(DI)(R12*1), Y12, Y12
+	VPADDD       160(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(DI)(R12*1), Y12, Y12
+	VMULPS       224(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y1, Y1
-	VPMADDUBSW   32(R8)(R12*1), Y8, Y12
-	VPMADDUBSW   96(R8)(R12*1), Y9, Y13
+	VPMADDUBSW   32(R10)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R10)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       160(R8)(R12*1), Y12, Y12
+	VPADDD       160(R10)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(R8)(R12*1), Y12, Y12
+	VMULPS       224(R10)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y3, Y3
-	VPMADDUBSW   32(R9)(R12*1), Y8, Y12
-	VPMADDUBSW   96(R9)(R12*1), Y9, Y13
+	VPMADDUBSW   32(R11)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R11)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       160(R9)(R12*1), Y12, Y12
+	VPADDD       160(R11)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(R9)(R12*1), Y12, Y12
+	VMULPS       224(R11)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y5, Y5
-	VPMADDUBSW   32(R10)(R12*1), Y8, Y12
-	VPMADDUBSW   96(R10)(R12*1), Y9, Y13
+	VPMADDUBSW   32(R12)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R12)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       160(R10)(R12*1), Y12, Y12
+	VPADDD       160(R12)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(R10)(R12*1), Y12, Y12
+	VMULPS       224(R12)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y7, Y7
-	ADDQ         $+88, R11
-	ADDQ         $+256, R12
+	ADDQ         $+88, DI
+	ADDQ         $+256, R8
 	DECQ         R13
 	JNZ          pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+88, BX
@@ -4465,29 +6458,29 @@ TEXT ·bytes1Q51AVX2(SB), NOSPLIT, $0-56
 	MOVQ ldw+32(FP), DX
 	MOVQ tail+40(FP), BX
 	MOVQ dst+48(FP), SI
-	MOVQ x+16(FP), DI
+	MOVQ x+16(FP), R9
 
 column:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
-	MOVQ  CX, R8
+	MOVQ  CX, DI
 	MOVQ  BX, R11
-	XORQ  R9, R9
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R10
 	TESTQ R10, R10
 	JZ    last
 
 pass:
-	PREFETCHT0   4096(R8)
-	PREFETCHT0   4160(R8)
-	VMOVDQU      8(R8), X8
-	VINSERTI128  $0x01, 32(R8), Y8, Y8
+	PREFETCHT0   4096(DI)
+	PREFETCHT0   4160(DI)
+	VMOVDQU      8(DI), X8
+	VINSERTI128  $0x01, 32(DI), Y8, Y8
 	VPSRLW       $0x04, Y8, Y9
 	VMOVDQU      byteslow<>+0(SB), Y12
 	VPAND        Y12, Y8, Y8
 	VPAND        Y12, Y9, Y9
-	VPBROADCASTD 4(R8), X12
-	VPBROADCASTD 28(R8), X13
+	VPBROADCASTD 4(DI), X12
+	VPBROADCASTD 28(DI), X13
 	VINSERTI128  $0x01, X13, Y12, Y12
 	VPSHUFB      bytesfifths0<>+0(SB), Y12, Y13
 	VMOVDQU      bytesbit<>+0(SB), Y14
@@ -4502,35 +6495,35 @@ pass:
 	VPAND        bytesfifth<>+0(SB), Y13, Y13
 	VPOR         Y13, Y9, Y9
 	VPXOR        X10, X10, X10
-	VPINSRW      $0x00, (R8), X10, X10
-	VPINSRW      $0x01, 24(R8), X10, X10
+	VPINSRW      $0x00, (DI), X10, X10
+	VPINSRW      $0x01, 24(DI), X10, X10
 	VCVTPH2PS    X10, X10
 	VMOVDQU      bytesquarter0<>+0(SB), Y12
 	VPERMPS      Y10, Y12, Y10
 	VPXOR        X11, X11, X11
-	VPINSRW      $0x00, 2(R8), X11, X11
-	VPINSRW      $0x01, 26(R8), X11, X11
+	VPINSRW      $0x00, 2(DI), X11, X11
+	VPINSRW      $0x01, 26(DI), X11, X11
 	VCVTPH2PS    X11, X11
 	VMOVDQU      bytesquarter0<>+0(SB), Y12
 	VPERMPS      Y11, Y12, Y11
-	VPMADDUBSW   (DI)(R9*1), Y8, Y12
-	VPMADDUBSW   64(DI)(R9*1), Y9, Y13
+	VPMADDUBSW   (R9)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(DI)(R9*1), Y12, Y12
+	VMULPS       192(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y0, Y0
-	VMULPS       128(DI)(R9*1), Y11, Y12
+	VMULPS       128(R9)(R8*1), Y11, Y12
 	VADDPS       Y12, Y0, Y0
-	VMOVDQU      56(R8), X8
-	VINSERTI128  $0x01, 80(R8), Y8, Y8
+	VMOVDQU      56(DI), X8
+	VINSERTI128  $0x01, 80(DI), Y8, Y8
 	VPSRLW       $0x04, Y8, Y9
 	VMOVDQU      byteslow<>+32(SB), Y12
 	VPAND        Y12, Y8, Y8
 	VPAND        Y12, Y9, Y9
-	VPBROADCASTD 52(R8), X12
-	VPBROADCASTD 76(R8), X13
+	VPBROADCASTD 52(DI), X12
+	VPBROADCASTD 76(DI), X13
 	VINSERTI128  $0x01, X13, Y12, Y12
 	VPSHUFB      bytesfifths0<>+32(SB), Y12, Y13
 	VMOVDQU      bytesbit<>+32(SB), Y14
@@ -4545,36 +6538,36 @@ pass:
 	VPAND        bytesfifth<>+32(SB), Y13, Y13
 	VPOR         Y13, Y9, Y9
 	VPXOR        X10, X10, X10
-	VPINSRW      $0x00, 48(R8), X10, X10
-	VPINSRW      $0x01, 72(R8), X10, X10
+	VPINSRW      $0x00, 48(DI), X10, X10
+	VPINSRW      $0x01, 72(DI), X10, X10
 	VCVTPH2PS    X10, X10
 	VMOVDQU      bytesquarter0<>+0(SB), Y12
 	VPERMPS      Y10, Y12, Y10
 	VPXOR        X11, X11, X11
-	VPINSRW      $0x00, 50(R8), X11, X11
-	VPINSRW      $0x01, 74(R8), X11, X11
+	VPINSRW      $0x00, 50(DI), X11, X11
+	VPINSRW      $0x01, 74(DI), X11, X11
 	VCVTPH2PS    X11, X11
 	VMOVDQU      bytesquarter0<>+0(SB), Y12
 	VPERMPS      Y11, Y12, Y11
-	VPMADDUBSW   32(DI)(R9*1), Y8, Y12
-	VPMADDUBSW   96(DI)(R9*1), Y9, Y13
+	VPMADDUBSW   32(R9)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(DI)(R9*1), Y12, Y12
+	VMULPS       224(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y1, Y1
-	VMULPS       160(DI)(R9*1), Y11, Y12
+	VMULPS       160(R9)(R8*1), Y11, Y12
 	VADDPS       Y12, Y1, Y1
-	ADDQ         $+96, R8
-	ADDQ         $+256, R9
+	ADDQ         $+96, DI
+	ADDQ         $+256, R8
 	DECQ         R10
 	JNZ          pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+96, BX
@@ -4604,10 +6597,10 @@ TEXT ·bytes4Q51AVX2(SB), NOSPLIT, $0-80
 	MOVQ ldw+56(FP), DX
 	MOVQ tail+64(FP), BX
 	MOVQ dst+72(FP), SI
-	MOVQ x0+16(FP), DI
-	MOVQ x1+24(FP), R8
-	MOVQ x2+32(FP), R9
-	MOVQ x3+40(FP), R10
+	MOVQ x0+16(FP), R9
+	MOVQ x1+24(FP), R10
+	MOVQ x2+32(FP), R11
+	MOVQ x3+40(FP), R12
 
 column:
 	VPXOR Y0, Y0, Y0
@@ -4618,24 +6611,24 @@ column:
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
-	MOVQ  CX, R11
+	MOVQ  CX, DI
 	MOVQ  BX, R14
-	XORQ  R12, R12
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R13
 	TESTQ R13, R13
 	JZ    last
 
 pass:
-	PREFETCHT0   4096(R11)
-	PREFETCHT0   4160(R11)
-	VMOVDQU      8(R11), X8
-	VINSERTI128  $0x01, 32(R11), Y8, Y8
+	PREFETCHT0   4096(DI)
+	PREFETCHT0   4160(DI)
+	VMOVDQU      8(DI), X8
+	VINSERTI128  $0x01, 32(DI), Y8, Y8
 	VPSRLW       $0x04, Y8, Y9
 	VMOVDQU      byteslow<>+0(SB), Y12
 	VPAND        Y12, Y8, Y8
 	VPAND        Y12, Y9, Y9
-	VPBROADCASTD 4(R11), X12
-	VPBROADCASTD 28(R11), X13
+	VPBROADCASTD 4(DI), X12
+	VPBROADCASTD 28(DI), X13
 	VINSERTI128  $0x01, X13, Y12, Y12
 	VPSHUFB      bytesfifths0<>+0(SB), Y12, Y13
 	VMOVDQU      bytesbit<>+0(SB), Y14
@@ -4650,65 +6643,65 @@ pass:
 	VPAND        bytesfifth<>+0(SB), Y13, Y13
 	VPOR         Y13, Y9, Y9
 	VPXOR        X10, X10, X10
-	VPINSRW      $0x00, (R11), X10, X10
-	VPINSRW      $0x01, 24(R11), X10, X10
+	VPINSRW      $0x00, (DI), X10, X10
+	VPINSRW      $0x01, 24(DI), X10, X10
 	VCVTPH2PS    X10, X10
 	VMOVDQU      bytesquarter0<>+0(SB), Y12
 	VPERMPS      Y10, Y12, Y10
 	VPXOR        X11, X11, X11
-	VPINSRW      $0x00, 2(R11), X11, X11
-	VPINSRW      $0x01, 26(R11), X11, X11
+	VPINSRW      $0x00, 2(DI), X11, X11
+	VPINSRW      $0x01, 26(DI), X11, X11
 	VCVTPH2PS    X11, X11
 	VMOVDQU      bytesquarter0<>+0(SB), Y12
 	VPERMPS      Y11, Y12, Y11
-	VPMADDUBSW   (DI)(R12*1), Y8, Y12
-	VPMADDUBSW   64(DI)(R12*1), Y9, Y13
+	VPMADDUBSW   (R9)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(DI)(R12*1), Y12, Y12
+	VMULPS       192(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y0, Y0
-	VMULPS       128(DI)(R12*1), Y11, Y12
+	VMULPS       128(R9)(R8*1), Y11, Y12
 	VADDPS       Y12, Y0, Y0
-	VPMADDUBSW   (R8)(R12*1), Y8, Y12
-	VPMADDUBSW   64(R8)(R12*1), Y9, Y13
+	VPMADDUBSW   (R10)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R10)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(R8)(R12*1), Y12, Y12
+	VMULPS       192(R10)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y2, Y2
-	VMULPS       128(R8)(R12*1), Y11, Y12
+	VMULPS       128(R10)(R8*1), Y11, Y12
 	VADDPS       Y12, Y2, Y2
-	VPMADDUBSW   (R9)(R12*1), Y8, Y12
-	VPMADDUBSW   64(R9)(R12*1), Y9, Y13
+	VPMADDUBSW   (R11)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R11)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(R9)(R12*1), Y12, Y12
+	VMULPS       192(R11)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y4, Y4
-	VMULPS       128(R9)(R12*1), Y11, Y12
+	VMULPS       128(R11)(R8*1), Y11, Y12
 	VADDPS       Y12, Y4, Y4
-	VPMADDUBSW   (R10)(R12*1), Y8, Y12
-	VPMADDUBSW   64(R10)(R12*1), Y9, Y13
+	VPMADDUBSW   (R12)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R12)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(R10)(R12*1), Y12, Y12
+	VMULPS       192(R12)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y6, Y6
-	VMULPS       128(R10)(R12*1), Y11, Y12
+	VMULPS       128(R12)(R8*1), Y11, Y12
 	VADDPS       Y12, Y6, Y6
-	VMOVDQU      56(R11), X8
-	VINSERTI128  $0x01, 80(R11), Y8, Y8
+	VMOVDQU      56(DI), X8
+	VINSERTI128  $0x01, 80(DI), Y8, Y8
 	VPSRLW       $0x04, Y8, Y9
 	VMOVDQU      byteslow<>+32(SB), Y12
 	VPAND        Y12, Y8, Y8
 	VPAND        Y12, Y9, Y9
-	VPBROADCASTD 52(R11), X12
-	VPBROADCASTD 76(R11), X13
+	VPBROADCASTD 52(DI), X12
+	VPBROADCASTD 76(DI), X13
 	VINSERTI128  $0x01, X13, Y12, Y12
 	VPSHUFB      bytesfifths0<>+32(SB), Y12, Y13
 	VMOVDQU      bytesbit<>+32(SB), Y14
@@ -4723,66 +6716,66 @@ pass:
 	VPAND        bytesfifth<>+32(SB), Y13, Y13
 	VPOR         Y13, Y9, Y9
 	VPXOR        X10, X10, X10
-	VPINSRW      $0x00, 48(R11), X10, X10
-	VPINSRW      $0x01, 72(R11), X10, X10
+	VPINSRW      $0x00, 48(DI), X10, X10
+	VPINSRW      $0x01, 72(DI), X10, X10
 	VCVTPH2PS    X10, X10
 	VMOVDQU      bytesquarter0<>+0(SB), Y12
 	VPERMPS      Y10, Y12, Y10
 	VPXOR        X11, X11, X11
-	VPINSRW      $0x00, 50(R11), X11, X11
-	VPINSRW      $0x01, 74(R11), X11, X11
+	VPINSRW      $0x00, 50(DI), X11, X11
+	VPINSRW      $0x01, 74(DI), X11, X11
 	VCVTPH2PS    X11, X11
 	VMOVDQU      bytesquarter0<>+0(SB), Y12
 	VPERMPS      Y11, Y12, Y11
-	VPMADDUBSW   32(DI)(R12*1), Y8, Y12
-	VPMADDUBSW   96(DI)(R12*1), Y9, Y13
+	VPMADDUBSW   32(R9)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(DI)(R12*1), Y12, Y12
+	VMULPS       224(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y1, Y1
-	VMULPS       160(DI)(R12*1), Y11, Y12
+	VMULPS       160(R9)(R8*1), Y11, Y12
 	VADDPS       Y12, Y1, Y1
-	VPMADDUBSW   32(R8)(R12*1), Y8, Y12
-	VPMADDUBSW   96(R8)(R12*1), Y9, Y13
+	VPMADDUBSW   32(R10)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R10)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(R8)(R12*1), Y12, Y12
+	VMULPS       224(R10)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y3, Y3
-	VMULPS       160(R8)(R12*1), Y11, Y12
+	VMULPS       160(R10)(R8*1), Y11, Y12
 	VADDPS       Y12, Y3, Y3
-	VPMADDUBSW   32(R9)(R12*1), Y8, Y12
-	VPMADDUBSW   96(R9)(R12*1), Y9, Y13
+	VPMADDUBSW   32(R11)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R11)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(R9)(R12*1), Y12, Y12
+	VMULPS       224(R11)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y5, Y5
-	VMULPS       160(R9)(R12*1), Y11, Y12
+	VMULPS       160(R11)(R8*1), Y11, Y12
 	VADDPS       Y12, Y5, Y5
-	VPMADDUBSW   32(R10)(R12*1), Y8, Y12
-	VPMADDUBSW   96(R10)(R12*1), Y9, Y13
+	VPMADDUBSW   32(R12)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R12)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(R10)(R12*1), Y12, Y12
+	VMULPS       224(R12)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y7, Y7
-	VMULPS       160(R10)(R12*1), Y11, Y12
+	VMULPS       160(R12)(R8*1), Y11, Y12
 	VADDPS       Y12, Y7, Y7
-	ADDQ         $+96, R11
-	ADDQ         $+256, R12
+	ADDQ         $+96, DI
+	ADDQ         $+256, R8
 	DECQ         R13
 	JNZ          pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+96, BX
@@ -4836,26 +6829,26 @@ TEXT ·bytes1Q4KAVX2(SB), NOSPLIT, $64-56
 	MOVQ ldw+32(FP), DX
 	MOVQ tail+40(FP), BX
 	MOVQ dst+48(FP), SI
-	MOVQ x+16(FP), DI
+	MOVQ x+16(FP), R9
 
 column:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
-	MOVQ  CX, R8
+	MOVQ  CX, DI
 	MOVQ  BX, R11
-	XORQ  R9, R9
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R10
 	TESTQ R10, R10
 	JZ    last
 
 pass:
-	PREFETCHT0     4096(R8)
-	PREFETCHT0     4160(R8)
-	PREFETCHT0     4224(R8)
-	VBROADCASTI128 (R8), Y12
+	PREFETCHT0     4096(DI)
+	PREFETCHT0     4160(DI)
+	PREFETCHT0     4224(DI)
+	VBROADCASTI128 (DI), Y12
 	VPSHUFB        bytesheader<>+0(SB), Y12, Y10
 	VPSHUFB        bytesheaderup<>+0(SB), Y12, Y13
-	VPBROADCASTW   (R8), X12
+	VPBROADCASTW   (DI), X12
 	VCVTPH2PS      X12, Y12
 	VMOVDQU        byteshshift<>+0(SB), Y14
 	VPSRLVD        Y14, Y10, Y10
@@ -4866,13 +6859,13 @@ pass:
 	VPOR           Y13, Y10, Y10
 	VCVTDQ2PS      Y10, Y10
 	VMULPS         Y12, Y10, Y10
-	VMULPS         128(DI)(R9*1), Y10, Y12
+	VMULPS         128(R9)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y0, Y0
 	VMOVUPS        Y10, (SP)
-	VBROADCASTI128 (R8), Y12
+	VBROADCASTI128 (DI), Y12
 	VPSHUFB        bytesheader<>+32(SB), Y12, Y10
 	VPSHUFB        bytesheaderup<>+32(SB), Y12, Y13
-	VPBROADCASTW   2(R8), X12
+	VPBROADCASTW   2(DI), X12
 	VCVTPH2PS      X12, Y12
 	VMOVDQU        byteshshift<>+32(SB), Y14
 	VPSRLVD        Y14, Y10, Y10
@@ -4883,97 +6876,97 @@ pass:
 	VPOR           Y13, Y10, Y10
 	VCVTDQ2PS      Y10, Y10
 	VMULPS         Y12, Y10, Y10
-	VMULPS         160(DI)(R9*1), Y10, Y12
+	VMULPS         160(R9)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y1, Y1
-	VBROADCASTI128 16(R8), Y8
+	VBROADCASTI128 16(DI), Y8
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 32(R8), Y9
+	VBROADCASTI128 32(DI), Y9
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y9, Y9
 	VMOVDQU        bytesquarter0<>+0(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     (DI)(R9*1), Y8, Y12
-	VPMADDUBSW     64(DI)(R9*1), Y9, Y13
+	VPMADDUBSW     (R9)(R8*1), Y8, Y12
+	VPMADDUBSW     64(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         192(DI)(R9*1), Y12, Y12
+	VMULPS         192(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y0, Y0
-	VBROADCASTI128 48(R8), Y8
+	VBROADCASTI128 48(DI), Y8
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 64(R8), Y9
+	VBROADCASTI128 64(DI), Y9
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y9, Y9
 	VMOVDQU        bytesquarter0<>+32(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     32(DI)(R9*1), Y8, Y12
-	VPMADDUBSW     96(DI)(R9*1), Y9, Y13
+	VPMADDUBSW     32(R9)(R8*1), Y8, Y12
+	VPMADDUBSW     96(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         224(DI)(R9*1), Y12, Y12
+	VMULPS         224(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y1, Y1
-	VBROADCASTI128 80(R8), Y8
+	VBROADCASTI128 80(DI), Y8
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 96(R8), Y9
+	VBROADCASTI128 96(DI), Y9
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y9, Y9
 	VMOVDQU        bytesquarter1<>+0(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     256(DI)(R9*1), Y8, Y12
-	VPMADDUBSW     320(DI)(R9*1), Y9, Y13
+	VPMADDUBSW     256(R9)(R8*1), Y8, Y12
+	VPMADDUBSW     320(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         448(DI)(R9*1), Y12, Y12
+	VMULPS         448(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y0, Y0
-	VBROADCASTI128 112(R8), Y8
+	VBROADCASTI128 112(DI), Y8
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 128(R8), Y9
+	VBROADCASTI128 128(DI), Y9
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y9, Y9
 	VMOVDQU        bytesquarter1<>+32(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     288(DI)(R9*1), Y8, Y12
-	VPMADDUBSW     352(DI)(R9*1), Y9, Y13
+	VPMADDUBSW     288(R9)(R8*1), Y8, Y12
+	VPMADDUBSW     352(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         480(DI)(R9*1), Y12, Y12
+	VMULPS         480(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y1, Y1
-	ADDQ           $+144, R8
-	ADDQ           $+512, R9
+	ADDQ           $+144, DI
+	ADDQ           $+512, R8
 	DECQ           R10
 	JNZ            pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+144, BX
@@ -5003,10 +6996,10 @@ TEXT ·bytes4Q4KAVX2(SB), NOSPLIT, $64-80
 	MOVQ ldw+56(FP), DX
 	MOVQ tail+64(FP), BX
 	MOVQ dst+72(FP), SI
-	MOVQ x0+16(FP), DI
-	MOVQ x1+24(FP), R8
-	MOVQ x2+32(FP), R9
-	MOVQ x3+40(FP), R10
+	MOVQ x0+16(FP), R9
+	MOVQ x1+24(FP), R10
+	MOVQ x2+32(FP), R11
+	MOVQ x3+40(FP), R12
 
 column:
 	VPXOR Y0, Y0, Y0
@@ -5017,21 +7010,21 @@ column:
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
-	MOVQ  CX, R11
+	MOVQ  CX, DI
 	MOVQ  BX, R14
-	XORQ  R12, R12
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R13
 	TESTQ R13, R13
 	JZ    last
 
 pass:
-	PREFETCHT0     4096(R11)
-	PREFETCHT0     4160(R11)
-	PREFETCHT0     4224(R11)
-	VBROADCASTI128 (R11), Y12
+	PREFETCHT0     4096(DI)
+	PREFETCHT0     4160(DI)
+	PREFETCHT0     4224(DI)
+	VBROADCASTI128 (DI), Y12
 	VPSHUFB        bytesheader<>+0(SB), Y12, Y10
 	VPSHUFB        bytesheaderup<>+0(SB), Y12, Y13
-	VPBROADCASTW   (R11), X12
+	VPBROADCASTW   (DI), X12
 	VCVTPH2PS      X12, Y12
 	VMOVDQU        byteshshift<>+0(SB), Y14
 	VPSRLVD        Y14, Y10, Y10
@@ -5042,19 +7035,19 @@ pass:
 	VPOR           Y13, Y10, Y10
 	VCVTDQ2PS      Y10, Y10
 	VMULPS         Y12, Y10, Y10
-	VMULPS         128(DI)(R12*1), Y10, Y12
+	VMULPS         128(R9)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y0, Y0
-	VMULPS         128(R8)(R12*1), Y10, Y12
+	VMULPS         128(R10)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y2, Y2
-	VMULPS         128(R9)(R12*1), Y10, Y12
+	VMULPS         128(R11)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y4, Y4
-	VMULPS         128(R10)(R12*1), Y10, Y12
+	VMULPS         128(R12)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y6, Y6
 	VMOVUPS        Y10, (SP)
-	VBROADCASTI128 (R11), Y12
+	VBROADCASTI128 (DI), Y12
 	VPSHUFB        bytesheader<>+32(SB), Y12, Y10
 	VPSHUFB        bytesheaderup<>+32(SB), Y12, Y13
-	VPBROADCASTW   2(R11), X12
+	VPBROADCASTW   2(DI), X12
 	VCVTPH2PS      X12, Y12
 	VMOVDQU        byteshshift<>+32(SB), Y14
 	VPSRLVD        Y14, Y10, Y10
@@ -5065,199 +7058,199 @@ pass:
 	VPOR           Y13, Y10, Y10
 	VCVTDQ2PS      Y10, Y10
 	VMULPS         Y12, Y10, Y10
-	VMULPS         160(DI)(R12*1), Y10, Y12
+	VMULPS         160(R9)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y1, Y1
-	VMULPS         160(R8)(R12*1), Y10, Y12
+	VMULPS         160(R10)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y3, Y3
-	VMULPS         160(R9)(R12*1), Y10, Y12
+	VMULPS         160(R11)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y5, Y5
-	VMULPS         160(R10)(R12*1), Y10, Y12
+	VMULPS         160(R12)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y7, Y7
-	VBROADCASTI128 16(R11), Y8
+	VBROADCASTI128 16(DI), Y8
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 32(R11), Y9
+	VBROADCASTI128 32(DI), Y9
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y9, Y9
 	VMOVDQU        bytesquarter0<>+0(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     (DI)(R12*1), Y8, Y12
-	VPMADDUBSW     64(DI)(R12*1), Y9, Y13
+	VPMADDUBSW     (R9)(R8*1), Y8, Y12
+	VPMADDUBSW     64(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         192(DI)(R12*1), Y12, Y12
+	VMULPS         192(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y0, Y0
-	VPMADDUBSW     (R8)(R12*1), Y8, Y12
-	VPMADDUBSW     64(R8)(R12*1), Y9, Y13
+	VPMADDUBSW     (R10)(R8*1), Y8, Y12
+	VPMADDUBSW     64(R10)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         192(R8)(R12*1), Y12, Y12
+	VMULPS         192(R10)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y2, Y2
-	VPMADDUBSW     (R9)(R12*1), Y8, Y12
-	VPMADDUBSW     64(R9)(R12*1), Y9, Y13
+	VPMADDUBSW     (R11)(R8*1), Y8, Y12
+	VPMADDUBSW     64(R11)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         192(R9)(R12*1), Y12, Y12
+	VMULPS         192(R11)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y4, Y4
-	VPMADDUBSW     (R10)(R12*1), Y8, Y12
-	VPMADDUBSW     64(R10)(R12*1), Y9, Y13
+	VPMADDUBSW     (R12)(R8*1), Y8, Y12
+	VPMADDUBSW     64(R12)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         192(R10)(R12*1), Y12, Y12
+	VMULPS         192(R12)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y6, Y6
-	VBROADCASTI128 48(R11), Y8
+	VBROADCASTI128 48(DI), Y8
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 64(R11), Y9
+	VBROADCASTI128 64(DI), Y9
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y9, Y9
 	VMOVDQU        bytesquarter0<>+32(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     32(DI)(R12*1), Y8, Y12
-	VPMADDUBSW     96(DI)(R12*1), Y9, Y13
+	VPMADDUBSW     32(R9)(R8*1), Y8, Y12
+	VPMADDUBSW     96(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         224(DI)(R12*1), Y12, Y12
+	VMULPS         224(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y1, Y1
-	VPMADDUBSW     32(R8)(R12*1), Y8, Y12
-	VPMADDUBSW     96(R8)(R12*1), Y9, Y13
+	VPMADDUBSW     32(R10)(R8*1), Y8, Y12
+	VPMADDUBSW     96(R10)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         224(R8)(R12*1), Y12, Y12
+	VMULPS         224(R10)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y3, Y3
-	VPMADDUBSW     32(R9)(R12*1), Y8, Y12
-	VPMADDUBSW     96(R9)(R12*1), Y9, Y13
+	VPMADDUBSW     32(R11)(R8*1), Y8, Y12
+	VPMADDUBSW     96(R11)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         224(R9)(R12*1), Y12, Y12
+	VMULPS         224(R11)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y5, Y5
-	VPMADDUBSW     32(R10)(R12*1), Y8, Y12
-	VPMADDUBSW     96(R10)(R12*1), Y9, Y13
+	VPMADDUBSW     32(R12)(R8*1), Y8, Y12
+	VPMADDUBSW     96(R12)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         224(R10)(R12*1), Y12, Y12
+	VMULPS         224(R12)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y7, Y7
-	VBROADCASTI128 80(R11), Y8
+	VBROADCASTI128 80(DI), Y8
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 96(R11), Y9
+	VBROADCASTI128 96(DI), Y9
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y9, Y9
 	VMOVDQU        bytesquarter1<>+0(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     256(DI)(R12*1), Y8, Y12
-	VPMADDUBSW     320(DI)(R12*1), Y9, Y13
+	VPMADDUBSW     256(R9)(R8*1), Y8, Y12
+	VPMADDUBSW     320(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         448(DI)(R12*1), Y12, Y12
+	VMULPS         448(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y0, Y0
-	VPMADDUBSW     256(R8)(R12*1), Y8, Y12
-	VPMADDUBSW     320(R8)(R12*1), Y9, Y13
+	VPMADDUBSW     256(R10)(R8*1), Y8, Y12
+	VPMADDUBSW     320(R10)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         448(R8)(R12*1), Y12, Y12
+	VMULPS         448(R10)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y2, Y2
-	VPMADDUBSW     256(R9)(R12*1), Y8, Y12
-	VPMADDUBSW     320(R9)(R12*1), Y9, Y13
+	VPMADDUBSW     256(R11)(R8*1), Y8, Y12
+	VPMADDUBSW     320(R11)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         448(R9)(R12*1), Y12, Y12
+	VMULPS         448(R11)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y4, Y4
-	VPMADDUBSW     256(R10)(R12*1), Y8, Y12
-	VPMADDUBSW     320(R10)(R12*1), Y9, Y13
+	VPMADDUBSW     256(R12)(R8*1), Y8, Y12
+	VPMADDUBSW     320(R12)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         448(R10)(R12*1), Y12, Y12
+	VMULPS         448(R12)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y6, Y6
-	VBROADCASTI128 112(R11), Y8
+	VBROADCASTI128 112(DI), Y8
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 128(R11), Y9
+	VBROADCASTI128 128(DI), Y9
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y9, Y9
 	VMOVDQU        bytesquarter1<>+32(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     288(DI)(R12*1), Y8, Y12
-	VPMADDUBSW     352(DI)(R12*1), Y9, Y13
+	VPMADDUBSW     288(R9)(R8*1), Y8, Y12
+	VPMADDUBSW     352(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         480(DI)(R12*1), Y12, Y12
+	VMULPS         480(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y1, Y1
-	VPMADDUBSW     288(R8)(R12*1), Y8, Y12
-	VPMADDUBSW     352(R8)(R12*1), Y9, Y13
+	VPMADDUBSW     288(R10)(R8*1), Y8, Y12
+	VPMADDUBSW     352(R10)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         480(R8)(R12*1), Y12, Y12
+	VMULPS         480(R10)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y3, Y3
-	VPMADDUBSW     288(R9)(R12*1), Y8, Y12
-	VPMADDUBSW     352(R9)(R12*1), Y9, Y13
+	VPMADDUBSW     288(R11)(R8*1), Y8, Y12
+	VPMADDUBSW     352(R11)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         480(R9)(R12*1), Y12, Y12
+	VMULPS         480(R11)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y5, Y5
-	VPMADDUBSW     288(R10)(R12*1), Y8, Y12
-	VPMADDUBSW     352(R10)(R12*1), Y9, Y13
+	VPMADDUBSW     288(R12)(R8*1), Y8, Y12
+	VPMADDUBSW     352(R12)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         480(R10)(R12*1), Y12, Y12
+	VMULPS         480(R12)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y7, Y7
-	ADDQ           $+144, R11
-	ADDQ           $+512, R12
+	ADDQ           $+144, DI
+	ADDQ           $+512, R8
 	DECQ           R13
 	JNZ            pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+144, BX
@@ -5311,26 +7304,26 @@ TEXT ·bytes1Q5KAVX2(SB), NOSPLIT, $64-56
 	MOVQ ldw+32(FP), DX
 	MOVQ tail+40(FP), BX
 	MOVQ dst+48(FP), SI
-	MOVQ x+16(FP), DI
+	MOVQ x+16(FP), R9
 
 column:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
-	MOVQ  CX, R8
+	MOVQ  CX, DI
 	MOVQ  BX, R11
-	XORQ  R9, R9
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R10
 	TESTQ R10, R10
 	JZ    last
 
 pass:
-	PREFETCHT0     4096(R8)
-	PREFETCHT0     4160(R8)
-	PREFETCHT0     4224(R8)
-	VBROADCASTI128 (R8), Y12
+	PREFETCHT0     4096(DI)
+	PREFETCHT0     4160(DI)
+	PREFETCHT0     4224(DI)
+	VBROADCASTI128 (DI), Y12
 	VPSHUFB        bytesheader<>+0(SB), Y12, Y10
 	VPSHUFB        bytesheaderup<>+0(SB), Y12, Y13
-	VPBROADCASTW   (R8), X12
+	VPBROADCASTW   (DI), X12
 	VCVTPH2PS      X12, Y12
 	VMOVDQU        byteshshift<>+0(SB), Y14
 	VPSRLVD        Y14, Y10, Y10
@@ -5341,13 +7334,13 @@ pass:
 	VPOR           Y13, Y10, Y10
 	VCVTDQ2PS      Y10, Y10
 	VMULPS         Y12, Y10, Y10
-	VMULPS         128(DI)(R9*1), Y10, Y12
+	VMULPS         128(R9)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y0, Y0
 	VMOVUPS        Y10, (SP)
-	VBROADCASTI128 (R8), Y12
+	VBROADCASTI128 (DI), Y12
 	VPSHUFB        bytesheader<>+32(SB), Y12, Y10
 	VPSHUFB        bytesheaderup<>+32(SB), Y12, Y13
-	VPBROADCASTW   2(R8), X12
+	VPBROADCASTW   2(DI), X12
 	VCVTPH2PS      X12, Y12
 	VMOVDQU        byteshshift<>+32(SB), Y14
 	VPSRLVD        Y14, Y10, Y10
@@ -5358,137 +7351,137 @@ pass:
 	VPOR           Y13, Y10, Y10
 	VCVTDQ2PS      Y10, Y10
 	VMULPS         Y12, Y10, Y10
-	VMULPS         160(DI)(R9*1), Y10, Y12
+	VMULPS         160(R9)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y1, Y1
-	VBROADCASTI128 48(R8), Y8
+	VBROADCASTI128 48(DI), Y8
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 16(R8), Y12
+	VBROADCASTI128 16(DI), Y12
 	VMOVDQU        bytesleft0<>+0(SB), Y13
 	VPSLLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+0(SB), Y12, Y12
 	VPOR           Y12, Y8, Y8
-	VBROADCASTI128 64(R8), Y9
+	VBROADCASTI128 64(DI), Y9
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y9, Y9
-	VBROADCASTI128 32(R8), Y12
+	VBROADCASTI128 32(DI), Y12
 	VMOVDQU        bytesleft0<>+0(SB), Y13
 	VPSLLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+0(SB), Y12, Y12
 	VPOR           Y12, Y9, Y9
 	VMOVDQU        bytesquarter0<>+0(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     (DI)(R9*1), Y8, Y12
-	VPMADDUBSW     64(DI)(R9*1), Y9, Y13
+	VPMADDUBSW     (R9)(R8*1), Y8, Y12
+	VPMADDUBSW     64(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         192(DI)(R9*1), Y12, Y12
+	VMULPS         192(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y0, Y0
-	VBROADCASTI128 80(R8), Y8
+	VBROADCASTI128 80(DI), Y8
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 16(R8), Y12
+	VBROADCASTI128 16(DI), Y12
 	VMOVDQU        bytesleft0<>+32(SB), Y13
 	VPSLLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+32(SB), Y12, Y12
 	VPOR           Y12, Y8, Y8
-	VBROADCASTI128 96(R8), Y9
+	VBROADCASTI128 96(DI), Y9
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y9, Y9
-	VBROADCASTI128 32(R8), Y12
+	VBROADCASTI128 32(DI), Y12
 	VMOVDQU        bytesleft0<>+32(SB), Y13
 	VPSLLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+32(SB), Y12, Y12
 	VPOR           Y12, Y9, Y9
 	VMOVDQU        bytesquarter0<>+32(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     32(DI)(R9*1), Y8, Y12
-	VPMADDUBSW     96(DI)(R9*1), Y9, Y13
+	VPMADDUBSW     32(R9)(R8*1), Y8, Y12
+	VPMADDUBSW     96(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         224(DI)(R9*1), Y12, Y12
+	VMULPS         224(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y1, Y1
-	VBROADCASTI128 112(R8), Y8
+	VBROADCASTI128 112(DI), Y8
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 16(R8), Y12
+	VBROADCASTI128 16(DI), Y12
 	VMOVDQU        bytesright1<>+0(SB), Y13
 	VPSRLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+0(SB), Y12, Y12
 	VPOR           Y12, Y8, Y8
-	VBROADCASTI128 128(R8), Y9
+	VBROADCASTI128 128(DI), Y9
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y9, Y9
-	VBROADCASTI128 32(R8), Y12
+	VBROADCASTI128 32(DI), Y12
 	VMOVDQU        bytesright1<>+0(SB), Y13
 	VPSRLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+0(SB), Y12, Y12
 	VPOR           Y12, Y9, Y9
 	VMOVDQU        bytesquarter1<>+0(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     256(DI)(R9*1), Y8, Y12
-	VPMADDUBSW     320(DI)(R9*1), Y9, Y13
+	VPMADDUBSW     256(R9)(R8*1), Y8, Y12
+	VPMADDUBSW     320(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         448(DI)(R9*1), Y12, Y12
+	VMULPS         448(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y0, Y0
-	VBROADCASTI128 144(R8), Y8
+	VBROADCASTI128 144(DI), Y8
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 16(R8), Y12
+	VBROADCASTI128 16(DI), Y12
 	VMOVDQU        bytesright1<>+32(SB), Y13
 	VPSRLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+32(SB), Y12, Y12
 	VPOR           Y12, Y8, Y8
-	VBROADCASTI128 160(R8), Y9
+	VBROADCASTI128 160(DI), Y9
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y9, Y9
-	VBROADCASTI128 32(R8), Y12
+	VBROADCASTI128 32(DI), Y12
 	VMOVDQU        bytesright1<>+32(SB), Y13
 	VPSRLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+32(SB), Y12, Y12
 	VPOR           Y12, Y9, Y9
 	VMOVDQU        bytesquarter1<>+32(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     288(DI)(R9*1), Y8, Y12
-	VPMADDUBSW     352(DI)(R9*1), Y9, Y13
+	VPMADDUBSW     288(R9)(R8*1), Y8, Y12
+	VPMADDUBSW     352(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         480(DI)(R9*1), Y12, Y12
+	VMULPS         480(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y1, Y1
-	ADDQ           $+176, R8
-	ADDQ           $+512, R9
+	ADDQ           $+176, DI
+	ADDQ           $+512, R8
 	DECQ           R10
 	JNZ            pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+176, BX
@@ -5518,10 +7511,10 @@ TEXT ·bytes4Q5KAVX2(SB), NOSPLIT, $64-80
 	MOVQ ldw+56(FP), DX
 	MOVQ tail+64(FP), BX
 	MOVQ dst+72(FP), SI
-	MOVQ x0+16(FP), DI
-	MOVQ x1+24(FP), R8
-	MOVQ x2+32(FP), R9
-	MOVQ x3+40(FP), R10
+	MOVQ x0+16(FP), R9
+	MOVQ x1+24(FP), R10
+	MOVQ x2+32(FP), R11
+	MOVQ x3+40(FP), R12
 
 column:
 	VPXOR Y0, Y0, Y0
@@ -5532,21 +7525,21 @@ column:
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
-	MOVQ  CX, R11
+	MOVQ  CX, DI
 	MOVQ  BX, R14
-	XORQ  R12, R12
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R13
 	TESTQ R13, R13
 	JZ    last
 
 pass:
-	PREFETCHT0     4096(R11)
-	PREFETCHT0     4160(R11)
-	PREFETCHT0     4224(R11)
-	VBROADCASTI128 (R11), Y12
+	PREFETCHT0     4096(DI)
+	PREFETCHT0     4160(DI)
+	PREFETCHT0     4224(DI)
+	VBROADCASTI128 (DI), Y12
 	VPSHUFB        bytesheader<>+0(SB), Y12, Y10
 	VPSHUFB        bytesheaderup<>+0(SB), Y12, Y13
-	VPBROADCASTW   (R11), X12
+	VPBROADCASTW   (DI), X12
 	VCVTPH2PS      X12, Y12
 	VMOVDQU        byteshshift<>+0(SB), Y14
 	VPSRLVD        Y14, Y10, Y10
@@ -5557,19 +7550,19 @@ pass:
 	VPOR           Y13, Y10, Y10
 	VCVTDQ2PS      Y10, Y10
 	VMULPS         Y12, Y10, Y10
-	VMULPS         128(DI)(R12*1), Y10, Y12
+	VMULPS         128(R9)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y0, Y0
-	VMULPS         128(R8)(R12*1), Y10, Y12
+	VMULPS         128(R10)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y2, Y2
-	VMULPS         128(R9)(R12*1), Y10, Y12
+	VMULPS         128(R11)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y4, Y4
-	VMULPS         128(R10)(R12*1), Y10, Y12
+	VMULPS         128(R12)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y6, Y6
 	VMOVUPS        Y10, (SP)
-	VBROADCASTI128 (R11), Y12
+	VBROADCASTI128 (DI), Y12
 	VPSHUFB        bytesheader<>+32(SB), Y12, Y10
 	VPSHUFB        bytesheaderup<>+32(SB), Y12, Y13
-	VPBROADCASTW   2(R11), X12
+	VPBROADCASTW   2(DI), X12
 	VCVTPH2PS      X12, Y12
 	VMOVDQU        byteshshift<>+32(SB), Y14
 	VPSRLVD        Y14, Y10, Y10
@@ -5580,239 +7573,239 @@ pass:
 	VPOR           Y13, Y10, Y10
 	VCVTDQ2PS      Y10, Y10
 	VMULPS         Y12, Y10, Y10
-	VMULPS         160(DI)(R12*1), Y10, Y12
+	VMULPS         160(R9)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y1, Y1
-	VMULPS         160(R8)(R12*1), Y10, Y12
+	VMULPS         160(R10)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y3, Y3
-	VMULPS         160(R9)(R12*1), Y10, Y12
+	VMULPS         160(R11)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y5, Y5
-	VMULPS         160(R10)(R12*1), Y10, Y12
+	VMULPS         160(R12)(R8*1), Y10, Y12
 	VSUBPS         Y12, Y7, Y7
-	VBROADCASTI128 48(R11), Y8
+	VBROADCASTI128 48(DI), Y8
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 16(R11), Y12
+	VBROADCASTI128 16(DI), Y12
 	VMOVDQU        bytesleft0<>+0(SB), Y13
 	VPSLLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+0(SB), Y12, Y12
 	VPOR           Y12, Y8, Y8
-	VBROADCASTI128 64(R11), Y9
+	VBROADCASTI128 64(DI), Y9
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y9, Y9
-	VBROADCASTI128 32(R11), Y12
+	VBROADCASTI128 32(DI), Y12
 	VMOVDQU        bytesleft0<>+0(SB), Y13
 	VPSLLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+0(SB), Y12, Y12
 	VPOR           Y12, Y9, Y9
 	VMOVDQU        bytesquarter0<>+0(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     (DI)(R12*1), Y8, Y12
-	VPMADDUBSW     64(DI)(R12*1), Y9, Y13
+	VPMADDUBSW     (R9)(R8*1), Y8, Y12
+	VPMADDUBSW     64(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         192(DI)(R12*1), Y12, Y12
+	VMULPS         192(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y0, Y0
-	VPMADDUBSW     (R8)(R12*1), Y8, Y12
-	VPMADDUBSW     64(R8)(R12*1), Y9, Y13
+	VPMADDUBSW     (R10)(R8*1), Y8, Y12
+	VPMADDUBSW     64(R10)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         192(R8)(R12*1), Y12, Y12
+	VMULPS         192(R10)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y2, Y2
-	VPMADDUBSW     (R9)(R12*1), Y8, Y12
-	VPMADDUBSW     64(R9)(R12*1), Y9, Y13
+	VPMADDUBSW     (R11)(R8*1), Y8, Y12
+	VPMADDUBSW     64(R11)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         192(R9)(R12*1), Y12, Y12
+	VMULPS         192(R11)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y4, Y4
-	VPMADDUBSW     (R10)(R12*1), Y8, Y12
-	VPMADDUBSW     64(R10)(R12*1), Y9, Y13
+	VPMADDUBSW     (R12)(R8*1), Y8, Y12
+	VPMADDUBSW     64(R12)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         192(R10)(R12*1), Y12, Y12
+	VMULPS         192(R12)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y6, Y6
-	VBROADCASTI128 80(R11), Y8
+	VBROADCASTI128 80(DI), Y8
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 16(R11), Y12
+	VBROADCASTI128 16(DI), Y12
 	VMOVDQU        bytesleft0<>+32(SB), Y13
 	VPSLLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+32(SB), Y12, Y12
 	VPOR           Y12, Y8, Y8
-	VBROADCASTI128 96(R11), Y9
+	VBROADCASTI128 96(DI), Y9
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y9, Y9
-	VBROADCASTI128 32(R11), Y12
+	VBROADCASTI128 32(DI), Y12
 	VMOVDQU        bytesleft0<>+32(SB), Y13
 	VPSLLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+32(SB), Y12, Y12
 	VPOR           Y12, Y9, Y9
 	VMOVDQU        bytesquarter0<>+32(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     32(DI)(R12*1), Y8, Y12
-	VPMADDUBSW     96(DI)(R12*1), Y9, Y13
+	VPMADDUBSW     32(R9)(R8*1), Y8, Y12
+	VPMADDUBSW     96(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         224(DI)(R12*1), Y12, Y12
+	VMULPS         224(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y1, Y1
-	VPMADDUBSW     32(R8)(R12*1), Y8, Y12
-	VPMADDUBSW     96(R8)(R12*1), Y9, Y13
+	VPMADDUBSW     32(R10)(R8*1), Y8, Y12
+	VPMADDUBSW     96(R10)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         224(R8)(R12*1), Y12, Y12
+	VMULPS         224(R10)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y3, Y3
-	VPMADDUBSW     32(R9)(R12*1), Y8, Y12
-	VPMADDUBSW     96(R9)(R12*1), Y9, Y13
+	VPMADDUBSW     32(R11)(R8*1), Y8, Y12
+	VPMADDUBSW     96(R11)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         224(R9)(R12*1), Y12, Y12
+	VMULPS         224(R11)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y5, Y5
-	VPMADDUBSW     32(R10)(R12*1), Y8, Y12
-	VPMADDUBSW     96(R10)(R12*1), Y9, Y13
+	VPMADDUBSW     32(R12)(R8*1), Y8, Y12
+	VPMADDUBSW     96(R12)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         224(R10)(R12*1), Y12, Y12
+	VMULPS         224(R12)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y7, Y7
-	VBROADCASTI128 112(R11), Y8
+	VBROADCASTI128 112(DI), Y8
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 16(R11), Y12
+	VBROADCASTI128 16(DI), Y12
 	VMOVDQU        bytesright1<>+0(SB), Y13
 	VPSRLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+0(SB), Y12, Y12
 	VPOR           Y12, Y8, Y8
-	VBROADCASTI128 128(R11), Y9
+	VBROADCASTI128 128(DI), Y9
 	VMOVDQU        bytesnibble<>+0(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+0(SB), Y12
 	VPAND          Y12, Y9, Y9
-	VBROADCASTI128 32(R11), Y12
+	VBROADCASTI128 32(DI), Y12
 	VMOVDQU        bytesright1<>+0(SB), Y13
 	VPSRLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+0(SB), Y12, Y12
 	VPOR           Y12, Y9, Y9
 	VMOVDQU        bytesquarter1<>+0(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     256(DI)(R12*1), Y8, Y12
-	VPMADDUBSW     320(DI)(R12*1), Y9, Y13
+	VPMADDUBSW     256(R9)(R8*1), Y8, Y12
+	VPMADDUBSW     320(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         448(DI)(R12*1), Y12, Y12
+	VMULPS         448(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y0, Y0
-	VPMADDUBSW     256(R8)(R12*1), Y8, Y12
-	VPMADDUBSW     320(R8)(R12*1), Y9, Y13
+	VPMADDUBSW     256(R10)(R8*1), Y8, Y12
+	VPMADDUBSW     320(R10)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         448(R8)(R12*1), Y12, Y12
+	VMULPS         448(R10)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y2, Y2
-	VPMADDUBSW     256(R9)(R12*1), Y8, Y12
-	VPMADDUBSW     320(R9)(R12*1), Y9, Y13
+	VPMADDUBSW     256(R11)(R8*1), Y8, Y12
+	VPMADDUBSW     320(R11)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         448(R9)(R12*1), Y12, Y12
+	VMULPS         448(R11)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y4, Y4
-	VPMADDUBSW     256(R10)(R12*1), Y8, Y12
-	VPMADDUBSW     320(R10)(R12*1), Y9, Y13
+	VPMADDUBSW     256(R12)(R8*1), Y8, Y12
+	VPMADDUBSW     320(R12)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+0(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         448(R10)(R12*1), Y12, Y12
+	VMULPS         448(R12)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y6, Y6
-	VBROADCASTI128 144(R11), Y8
+	VBROADCASTI128 144(DI), Y8
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y8, Y8
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y8, Y8
-	VBROADCASTI128 16(R11), Y12
+	VBROADCASTI128 16(DI), Y12
 	VMOVDQU        bytesright1<>+32(SB), Y13
 	VPSRLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+32(SB), Y12, Y12
 	VPOR           Y12, Y8, Y8
-	VBROADCASTI128 160(R11), Y9
+	VBROADCASTI128 160(DI), Y9
 	VMOVDQU        bytesnibble<>+32(SB), Y12
 	VPSRLVD        Y12, Y9, Y9
 	VMOVDQU        byteslow<>+32(SB), Y12
 	VPAND          Y12, Y9, Y9
-	VBROADCASTI128 32(R11), Y12
+	VBROADCASTI128 32(DI), Y12
 	VMOVDQU        bytesright1<>+32(SB), Y13
 	VPSRLVD        Y13, Y12, Y12
 	VPAND          bytesfifth<>+32(SB), Y12, Y12
 	VPOR           Y12, Y9, Y9
 	VMOVDQU        bytesquarter1<>+32(SB), Y12
 	VPERMPS        (SP), Y12, Y10
-	VPMADDUBSW     288(DI)(R12*1), Y8, Y12
-	VPMADDUBSW     352(DI)(R12*1), Y9, Y13
+	VPMADDUBSW     288(R9)(R8*1), Y8, Y12
+	VPMADDUBSW     352(R9)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         480(DI)(R12*1), Y12, Y12
+	VMULPS         480(R9)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y1, Y1
-	VPMADDUBSW     288(R8)(R12*1), Y8, Y12
-	VPMADDUBSW     352(R8)(R12*1), Y9, Y13
+	VPMADDUBSW     288(R10)(R8*1), Y8, Y12
+	VPMADDUBSW     352(R10)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         480(R8)(R12*1), Y12, Y12
+	VMULPS         480(R10)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y3, Y3
-	VPMADDUBSW     288(R9)(R12*1), Y8, Y12
-	VPMADDUBSW     352(R9)(R12*1), Y9, Y13
+	VPMADDUBSW     288(R11)(R8*1), Y8, Y12
+	VPMADDUBSW     352(R11)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         480(R9)(R12*1), Y12, Y12
+	VMULPS         480(R11)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y5, Y5
-	VPMADDUBSW     288(R10)(R12*1), Y8, Y12
-	VPMADDUBSW     352(R10)(R12*1), Y9, Y13
+	VPMADDUBSW     288(R12)(R8*1), Y8, Y12
+	VPMADDUBSW     352(R12)(R8*1), Y9, Y13
 	VPADDW         Y13, Y12, Y12
 	VPMADDWD       bytesones<>+32(SB), Y12, Y12
 	VCVTDQ2PS      Y12, Y12
-	VMULPS         480(R10)(R12*1), Y12, Y12
+	VMULPS         480(R12)(R8*1), Y12, Y12
 	VMULPS         Y10, Y12, Y12
 	VADDPS         Y12, Y7, Y7
-	ADDQ           $+176, R11
-	ADDQ           $+512, R12
+	ADDQ           $+176, DI
+	ADDQ           $+512, R8
 	DECQ           R13
 	JNZ            pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+176, BX
@@ -5866,35 +7859,35 @@ TEXT ·bytes1Q6KAVX2(SB), NOSPLIT, $0-56
 	MOVQ ldw+32(FP), DX
 	MOVQ tail+40(FP), BX
 	MOVQ dst+48(FP), SI
-	MOVQ x+16(FP), DI
+	MOVQ x+16(FP), R9
 
 column:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
-	MOVQ  CX, R8
+	MOVQ  CX, DI
 	MOVQ  BX, R11
-	XORQ  R9, R9
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R10
 	TESTQ R10, R10
 	JZ    last
 
 pass:
-	PREFETCHT0   4096(R8)
-	PREFETCHT0   4160(R8)
-	PREFETCHT0   4224(R8)
-	PREFETCHT0   4288(R8)
-	VPBROADCASTW 208(R8), X11
+	PREFETCHT0   4096(DI)
+	PREFETCHT0   4160(DI)
+	PREFETCHT0   4224(DI)
+	PREFETCHT0   4288(DI)
+	VPBROADCASTW 208(DI), X11
 	VCVTPH2PS    X11, Y11
-	VPBROADCASTW 208(R8), X11
+	VPBROADCASTW 208(DI), X11
 	VCVTPH2PS    X11, Y11
-	VMOVDQU      (R8), Y12
-	VMOVDQU      128(R8), Y14
+	VMOVDQU      (DI), Y12
+	VMOVDQU      128(DI), Y14
 	VPAND        byteslow<>+0(SB), Y12, Y12
 	VPSLLD       $0x04, Y14, Y14
 	VPAND        bytesupper<>+0(SB), Y14, Y14
 	VPOR         Y14, Y12, Y12
-	VMOVDQU      32(R8), Y13
-	VMOVDQU      128(R8), Y14
+	VMOVDQU      32(DI), Y13
+	VMOVDQU      128(DI), Y14
 	VPAND        byteslow<>+0(SB), Y13, Y13
 	VPSLLD       $0x02, Y14, Y14
 	VPAND        bytesupper<>+0(SB), Y14, Y14
@@ -5903,27 +7896,27 @@ pass:
 	VPERMQ       $0xd8, Y8, Y8
 	VPUNPCKHQDQ  Y13, Y12, Y9
 	VPERMQ       $0xd8, Y9, Y9
-	VPMOVSXBQ    192(R8), Y10
+	VPMOVSXBQ    192(DI), Y10
 	VPSHUFD      $0xa0, Y10, Y10
 	VCVTDQ2PS    Y10, Y10
 	VMULPS       Y11, Y10, Y10
-	VPMADDUBSW   (DI)(R9*1), Y8, Y12
-	VPMADDUBSW   64(DI)(R9*1), Y9, Y13
+	VPMADDUBSW   (R9)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       128(DI)(R9*1), Y12, Y12
+	VPADDD       128(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(DI)(R9*1), Y12, Y12
+	VMULPS       192(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y0, Y0
-	VMOVDQU      (R8), Y12
-	VMOVDQU      128(R8), Y14
+	VMOVDQU      (DI), Y12
+	VMOVDQU      128(DI), Y14
 	VPSRLW       $0x04, Y12, Y12
 	VPAND        byteslow<>+32(SB), Y12, Y12
 	VPAND        bytesupper<>+32(SB), Y14, Y14
 	VPOR         Y14, Y12, Y12
-	VMOVDQU      32(R8), Y13
-	VMOVDQU      128(R8), Y14
+	VMOVDQU      32(DI), Y13
+	VMOVDQU      128(DI), Y14
 	VPSRLW       $0x04, Y13, Y13
 	VPAND        byteslow<>+32(SB), Y13, Y13
 	VPSRLD       $0x02, Y14, Y14
@@ -5933,27 +7926,27 @@ pass:
 	VPERMQ       $0xd8, Y8, Y8
 	VPUNPCKHQDQ  Y13, Y12, Y9
 	VPERMQ       $0xd8, Y9, Y9
-	VPMOVSXBQ    196(R8), Y10
+	VPMOVSXBQ    196(DI), Y10
 	VPSHUFD      $0xa0, Y10, Y10
 	VCVTDQ2PS    Y10, Y10
 	VMULPS       Y11, Y10, Y10
-	VPMADDUBSW   32(DI)(R9*1), Y8, Y12
-	VPMADDUBSW   96(DI)(R9*1), Y9, Y13
+	VPMADDUBSW   32(R9)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       160(DI)(R9*1), Y12, Y12
+	VPADDD       160(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(DI)(R9*1), Y12, Y12
+	VMULPS       224(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y1, Y1
-	VMOVDQU      64(R8), Y12
-	VMOVDQU      160(R8), Y14
+	VMOVDQU      64(DI), Y12
+	VMOVDQU      160(DI), Y14
 	VPAND        byteslow<>+0(SB), Y12, Y12
 	VPSLLD       $0x04, Y14, Y14
 	VPAND        bytesupper<>+0(SB), Y14, Y14
 	VPOR         Y14, Y12, Y12
-	VMOVDQU      96(R8), Y13
-	VMOVDQU      160(R8), Y14
+	VMOVDQU      96(DI), Y13
+	VMOVDQU      160(DI), Y14
 	VPAND        byteslow<>+0(SB), Y13, Y13
 	VPSLLD       $0x02, Y14, Y14
 	VPAND        bytesupper<>+0(SB), Y14, Y14
@@ -5962,27 +7955,27 @@ pass:
 	VPERMQ       $0xd8, Y8, Y8
 	VPUNPCKHQDQ  Y13, Y12, Y9
 	VPERMQ       $0xd8, Y9, Y9
-	VPMOVSXBQ    200(R8), Y10
+	VPMOVSXBQ    200(DI), Y10
 	VPSHUFD      $0xa0, Y10, Y10
 	VCVTDQ2PS    Y10, Y10
 	VMULPS       Y11, Y10, Y10
-	VPMADDUBSW   256(DI)(R9*1), Y8, Y12
-	VPMADDUBSW   320(DI)(R9*1), Y9, Y13
+	VPMADDUBSW   256(R9)(R8*1), Y8, Y12
+	VPMADDUBSW   320(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       384(DI)(R9*1), Y12, Y12
+	VPADDD       384(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       448(DI)(R9*1), Y12, Y12
+	VMULPS       448(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y0, Y0
-	VMOVDQU      64(R8), Y12
-	VMOVDQU      160(R8), Y14
+	VMOVDQU      64(DI), Y12
+	VMOVDQU      160(DI), Y14
 	VPSRLW       $0x04, Y12, Y12
 	VPAND        byteslow<>+32(SB), Y12, Y12
 	VPAND        bytesupper<>+32(SB), Y14, Y14
 	VPOR         Y14, Y12, Y12
-	VMOVDQU      96(R8), Y13
-	VMOVDQU      160(R8), Y14
+	VMOVDQU      96(DI), Y13
+	VMOVDQU      160(DI), Y14
 	VPSRLW       $0x04, Y13, Y13
 	VPAND        byteslow<>+32(SB), Y13, Y13
 	VPSRLD       $0x02, Y14, Y14
@@ -5992,28 +7985,28 @@ pass:
 	VPERMQ       $0xd8, Y8, Y8
 	VPUNPCKHQDQ  Y13, Y12, Y9
 	VPERMQ       $0xd8, Y9, Y9
-	VPMOVSXBQ    204(R8), Y10
+	VPMOVSXBQ    204(DI), Y10
 	VPSHUFD      $0xa0, Y10, Y10
 	VCVTDQ2PS    Y10, Y10
 	VMULPS       Y11, Y10, Y10
-	VPMADDUBSW   288(DI)(R9*1), Y8, Y12
-	VPMADDUBSW   352(DI)(R9*1), Y9, Y13
+	VPMADDUBSW   288(R9)(R8*1), Y8, Y12
+	VPMADDUBSW   352(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       416(DI)(R9*1), Y12, Y12
+	VPADDD       416(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       480(DI)(R9*1), Y12, Y12
+	VMULPS       480(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y1, Y1
-	ADDQ         $+210, R8
-	ADDQ         $+512, R9
+	ADDQ         $+210, DI
+	ADDQ         $+512, R8
 	DECQ         R10
 	JNZ          pass
 
 last:
 	TESTQ R11, R11
 	JZ    sum
-	MOVQ  R11, R8
+	MOVQ  R11, DI
 	XORQ  R11, R11
 	MOVQ  $+1, R10
 	ADDQ  $+210, BX
@@ -6043,10 +8036,10 @@ TEXT ·bytes4Q6KAVX2(SB), NOSPLIT, $0-80
 	MOVQ ldw+56(FP), DX
 	MOVQ tail+64(FP), BX
 	MOVQ dst+72(FP), SI
-	MOVQ x0+16(FP), DI
-	MOVQ x1+24(FP), R8
-	MOVQ x2+32(FP), R9
-	MOVQ x3+40(FP), R10
+	MOVQ x0+16(FP), R9
+	MOVQ x1+24(FP), R10
+	MOVQ x2+32(FP), R11
+	MOVQ x3+40(FP), R12
 
 column:
 	VPXOR Y0, Y0, Y0
@@ -6057,30 +8050,30 @@ column:
 	VPXOR Y5, Y5, Y5
 	VPXOR Y6, Y6, Y6
 	VPXOR Y7, Y7, Y7
-	MOVQ  CX, R11
+	MOVQ  CX, DI
 	MOVQ  BX, R14
-	XORQ  R12, R12
+	XORQ  R8, R8
 	MOVQ  count+8(FP), R13
 	TESTQ R13, R13
 	JZ    last
 
 pass:
-	PREFETCHT0   4096(R11)
-	PREFETCHT0   4160(R11)
-	PREFETCHT0   4224(R11)
-	PREFETCHT0   4288(R11)
-	VPBROADCASTW 208(R11), X11
+	PREFETCHT0   4096(DI)
+	PREFETCHT0   4160(DI)
+	PREFETCHT0   4224(DI)
+	PREFETCHT0   4288(DI)
+	VPBROADCASTW 208(DI), X11
 	VCVTPH2PS    X11, Y11
-	VPBROADCASTW 208(R11), X11
+	VPBROADCASTW 208(DI), X11
 	VCVTPH2PS    X11, Y11
-	VMOVDQU      (R11), Y12
-	VMOVDQU      128(R11), Y14
+	VMOVDQU      (DI), Y12
+	VMOVDQU      128(DI), Y14
 	VPAND        byteslow<>+0(SB), Y12, Y12
 	VPSLLD       $0x04, Y14, Y14
 	VPAND        bytesupper<>+0(SB), Y14, Y14
 	VPOR         Y14, Y12, Y12
-	VMOVDQU      32(R11), Y13
-	VMOVDQU      128(R11), Y14
+	VMOVDQU      32(DI), Y13
+	VMOVDQU      128(DI), Y14
 	VPAND        byteslow<>+0(SB), Y13, Y13
 	VPSLLD       $0x02, Y14, Y14
 	VPAND        bytesupper<>+0(SB), Y14, Y14
@@ -6089,54 +8082,54 @@ pass:
 	VPERMQ       $0xd8, Y8, Y8
 	VPUNPCKHQDQ  Y13, Y12, Y9
 	VPERMQ       $0xd8, Y9, Y9
-	VPMOVSXBQ    192(R11), Y10
+	VPMOVSXBQ    192(DI), Y10
 	VPSHUFD      $0xa0, Y10, Y10
 	VCVTDQ2PS    Y10, Y10
 	VMULPS       Y11, Y10, Y10
-	VPMADDUBSW   (DI)(R12*1), Y8, Y12
-	VPMADDUBSW   64(DI)(R12*1), Y9, Y13
+	VPMADDUBSW   (R9)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       128(DI)(R12*1), Y12, Y12
+	VPADDD       128(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(DI)(R12*1), Y12, Y12
+	VMULPS       192(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y0, Y0
-	VPMADDUBSW   (R8)(R12*1), Y8, Y12
-	VPMADDUBSW   64(R8)(R12*1), Y9, Y13
+	VPMADDUBSW   (R10)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R10)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       128(R8)(R12*1), Y12, Y12
+	VPADDD       128(R10)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(R8)(R12*1), Y12, Y12
+	VMULPS       192(R10)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y2, Y2
-	VPMADDUBSW   (R9)(R12*1), Y8, Y12
-	VPMADDUBSW   64(R9)(R12*1), Y9, Y13
+	VPMADDUBSW   (R11)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R11)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       128(R9)(R12*1), Y12, Y12
+	VPADDD       128(R11)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(R9)(R12*1), Y12, Y12
+	VMULPS       192(R11)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y4, Y4
-	VPMADDUBSW   (R10)(R12*1), Y8, Y12
-	VPMADDUBSW   64(R10)(R12*1), Y9, Y13
+	VPMADDUBSW   (R12)(R8*1), Y8, Y12
+	VPMADDUBSW   64(R12)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       128(R10)(R12*1), Y12, Y12
+	VPADDD       128(R12)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       192(R10)(R12*1), Y12, Y12
+	VMULPS       192(R12)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y6, Y6
-	VMOVDQU      (R11), Y12
-	VMOVDQU      128(R11), Y14
+	VMOVDQU      (DI), Y12
+	VMOVDQU      128(DI), Y14
 	VPSRLW       $0x04, Y12, Y12
 	VPAND        byteslow<>+32(SB), Y12, Y12
 	VPAND        bytesupper<>+32(SB), Y14, Y14
 	VPOR         Y14, Y12, Y12
-	VMOVDQU      32(R11), Y13
-	VMOVDQU      128(R11), Y14
+	VMOVDQU      32(DI), Y13
+	VMOVDQU      128(DI), Y14
 	VPSRLW       $0x04, Y13, Y13
 	VPAND        byteslow<>+32(SB), Y13, Y13
 	VPSRLD       $0x02, Y14, Y14
@@ -6146,54 +8139,54 @@ pass:
 	VPERMQ       $0xd8, Y8, Y8
 	VPUNPCKHQDQ  Y13, Y12, Y9
 	VPERMQ       $0xd8, Y9, Y9
-	VPMOVSXBQ    196(R11), Y10
+	VPMOVSXBQ    196(DI), Y10
 	VPSHUFD      $0xa0, Y10, Y10
 	VCVTDQ2PS    Y10, Y10
 	VMULPS       Y11, Y10, Y10
-	VPMADDUBSW   32(DI)(R12*1), Y8, Y12
-	VPMADDUBSW   96(DI)(R12*1), Y9, Y13
+	VPMADDUBSW   32(R9)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       160(DI)(R12*1), Y12, Y12
+	VPADDD       160(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(DI)(R12*1), Y12, Y12
+	VMULPS       224(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y1, Y1
-	VPMADDUBSW   32(R8)(R12*1), Y8, Y12
-	VPMADDUBSW   96(R8)(R12*1), Y9, Y13
+	VPMADDUBSW   32(R10)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R10)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       160(R8)(R12*1), Y12, Y12
+	VPADDD       160(R10)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(R8)(R12*1), Y12, Y12
+	VMULPS       224(R10)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y3, Y3
-	VPMADDUBSW   32(R9)(R12*1), Y8, Y12
-	VPMADDUBSW   96(R9)(R12*1), Y9, Y13
+	VPMADDUBSW   32(R11)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R11)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       160(R9)(R12*1), Y12, Y12
+	VPADDD       160(R11)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(R9)(R12*1), Y12, Y12
+	VMULPS       224(R11)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y5, Y5
-	VPMADDUBSW   32(R10)(R12*1), Y8, Y12
-	VPMADDUBSW   96(R10)(R12*1), Y9, Y13
+	VPMADDUBSW   32(R12)(R8*1), Y8, Y12
+	VPMADDUBSW   96(R12)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       160(R10)(R12*1), Y12, Y12
+	VPADDD       160(R12)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       224(R10)(R12*1), Y12, Y12
+	VMULPS       224(R12)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y7, Y7
-	VMOVDQU      64(R11), Y12
-	VMOVDQU      160(R11), Y14
+	VMOVDQU      64(DI), Y12
+	VMOVDQU      160(DI), Y14
 	VPAND        byteslow<>+0(SB), Y12, Y12
 	VPSLLD       $0x04, Y14, Y14
 	VPAND        bytesupper<>+0(SB), Y14, Y14
 	VPOR         Y14, Y12, Y12
-	VMOVDQU      96(R11), Y13
-	VMOVDQU      160(R11), Y14
+	VMOVDQU      96(DI), Y13
+	VMOVDQU      160(DI), Y14
 	VPAND        byteslow<>+0(SB), Y13, Y13
 	VPSLLD       $0x02, Y14, Y14
 	VPAND        bytesupper<>+0(SB), Y14, Y14
@@ -6202,54 +8195,54 @@ pass:
 	VPERMQ       $0xd8, Y8, Y8
 	VPUNPCKHQDQ  Y13, Y12, Y9
 	VPERMQ       $0xd8, Y9, Y9
-	VPMOVSXBQ    200(R11), Y10
+	VPMOVSXBQ    200(DI), Y10
 	VPSHUFD      $0xa0, Y10, Y10
 	VCVTDQ2PS    Y10, Y10
 	VMULPS       Y11, Y10, Y10
-	VPMADDUBSW   256(DI)(R12*1), Y8, Y12
-	VPMADDUBSW   320(DI)(R12*1), Y9, Y13
+	VPMADDUBSW   256(R9)(R8*1), Y8, Y12
+	VPMADDUBSW   320(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       384(DI)(R12*1), Y12, Y12
+	VPADDD       384(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       448(DI)(R12*1), Y12, Y12
+	VMULPS       448(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y0, Y0
-	VPMADDUBSW   256(R8)(R12*1), Y8, Y12
-	VPMADDUBSW   320(R8)(R12*1), Y9, Y13
+	VPMADDUBSW   256(R10)(R8*1), Y8, Y12
+	VPMADDUBSW   320(R10)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       384(R8)(R12*1), Y12, Y12
+	VPADDD       384(R10)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       448(R8)(R12*1), Y12, Y12
+	VMULPS       448(R10)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y2, Y2
-	VPMADDUBSW   256(R9)(R12*1), Y8, Y12
-	VPMADDUBSW   320(R9)(R12*1), Y9, Y13
+	VPMADDUBSW   256(R11)(R8*1), Y8, Y12
+	VPMADDUBSW   320(R11)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       384(R9)(R12*1), Y12, Y12
+	VPADDD       384(R11)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       448(R9)(R12*1), Y12, Y12
+	VMULPS       448(R11)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y4, Y4
-	VPMADDUBSW   256(R10)(R12*1), Y8, Y12
-	VPMADDUBSW   320(R10)(R12*1), Y9, Y13
+	VPMADDUBSW   256(R12)(R8*1), Y8, Y12
+	VPMADDUBSW   320(R12)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+0(SB), Y12, Y12
-	VPADDD       384(R10)(R12*1), Y12, Y12
+	VPADDD       384(R12)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       448(R10)(R12*1), Y12, Y12
+	VMULPS       448(R12)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y6, Y6
-	VMOVDQU      64(R11), Y12
-	VMOVDQU      160(R11), Y14
+	VMOVDQU      64(DI), Y12
+	VMOVDQU      160(DI), Y14
 	VPSRLW       $0x04, Y12, Y12
 	VPAND        byteslow<>+32(SB), Y12, Y12
 	VPAND        bytesupper<>+32(SB), Y14, Y14
 	VPOR         Y14, Y12, Y12
-	VMOVDQU      96(R11), Y13
-	VMOVDQU      160(R11), Y14
+	VMOVDQU      96(DI), Y13
+	VMOVDQU      160(DI), Y14
 	VPSRLW       $0x04, Y13, Y13
 	VPAND        byteslow<>+32(SB), Y13, Y13
 	VPSRLD       $0x02, Y14, Y14
@@ -6259,55 +8252,55 @@ pass:
 	VPERMQ       $0xd8, Y8, Y8
 	VPUNPCKHQDQ  Y13, Y12, Y9
 	VPERMQ       $0xd8, Y9, Y9
-	VPMOVSXBQ    204(R11), Y10
+	VPMOVSXBQ    204(DI), Y10
 	VPSHUFD      $0xa0, Y10, Y10
 	VCVTDQ2PS    Y10, Y10
 	VMULPS       Y11, Y10, Y10
-	VPMADDUBSW   288(DI)(R12*1), Y8, Y12
-	VPMADDUBSW   352(DI)(R12*1), Y9, Y13
+	VPMADDUBSW   288(R9)(R8*1), Y8, Y12
+	VPMADDUBSW   352(R9)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       416(DI)(R12*1), Y12, Y12
+	VPADDD       416(R9)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       480(DI)(R12*1), Y12, Y12
+	VMULPS       480(R9)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y1, Y1
-	VPMADDUBSW   288(R8)(R12*1), Y8, Y12
-	VPMADDUBSW   352(R8)(R12*1), Y9, Y13
+	VPMADDUBSW   288(R10)(R8*1), Y8, Y12
+	VPMADDUBSW   352(R10)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       416(R8)(R12*1), Y12, Y12
+	VPADDD       416(R10)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       480(R8)(R12*1), Y12, Y12
+	VMULPS       480(R10)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y3, Y3
-	VPMADDUBSW   288(R9)(R12*1), Y8, Y12
-	VPMADDUBSW   352(R9)(R12*1), Y9, Y13
+	VPMADDUBSW   288(R11)(R8*1), Y8, Y12
+	VPMADDUBSW   352(R11)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       416(R9)(R12*1), Y12, Y12
+	VPADDD       416(R11)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       480(R9)(R12*1), Y12, Y12
+	VMULPS       480(R11)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y5, Y5
-	VPMADDUBSW   288(R10)(R12*1), Y8, Y12
-	VPMADDUBSW   352(R10)(R12*1), Y9, Y13
+	VPMADDUBSW   288(R12)(R8*1), Y8, Y12
+	VPMADDUBSW   352(R12)(R8*1), Y9, Y13
 	VPADDW       Y13, Y12, Y12
 	VPMADDWD     bytesones<>+32(SB), Y12, Y12
-	VPADDD       416(R10)(R12*1), Y12, Y12
+	VPADDD       416(R12)(R8*1), Y12, Y12
 	VCVTDQ2PS    Y12, Y12
-	VMULPS       480(R10)(R12*1), Y12, Y12
+	VMULPS       480(R12)(R8*1), Y12, Y12
 	VMULPS       Y10, Y12, Y12
 	VADDPS       Y12, Y7, Y7
-	ADDQ         $+210, R11
-	ADDQ         $+512, R12
+	ADDQ         $+210, DI
+	ADDQ         $+512, R8
 	DECQ         R13
 	JNZ          pass
 
 last:
 	TESTQ R14, R14
 	JZ    sum
-	MOVQ  R14, R11
+	MOVQ  R14, DI
 	XORQ  R14, R14
 	MOVQ  $+1, R13
 	ADDQ  $+210, BX

@@ -12,11 +12,19 @@ func bytes4Q80VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8,
 	panic("kernel: no assembly for this processor")
 }
 
+func bytes8Q80VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
 func bytes1Q40VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }
 
 func bytes4Q40VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func bytes8Q40VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }
 
@@ -28,11 +36,19 @@ func bytes4Q41VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8,
 	panic("kernel: no assembly for this processor")
 }
 
+func bytes8Q41VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
 func bytes1Q50VNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }
 
 func bytes4Q50VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func bytes8Q50VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }
 
@@ -44,11 +60,19 @@ func bytes4Q51VNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8,
 	panic("kernel: no assembly for this processor")
 }
 
+func bytes8Q51VNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
 func bytes1Q4KVNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }
 
 func bytes4Q4KVNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func bytes8Q4KVNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }
 
@@ -60,11 +84,19 @@ func bytes4Q5KVNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8,
 	panic("kernel: no assembly for this processor")
 }
 
+func bytes8Q5KVNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
 func bytes1Q6KVNNI(n int, count int, x *uint8, w *uint8, ldw int, tail *uint8, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }
 
 func bytes4Q6KVNNI(n int, count int, x0 *uint8, x1 *uint8, x2 *uint8, x3 *uint8, w *uint8, ldw int, tail *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func bytes8Q6KVNNI(n int, count int, x *uint8, ldx int, w *uint8, ldw int, tail *uint8, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }
 

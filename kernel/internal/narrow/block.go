@@ -76,12 +76,18 @@ func linearOf(step, format string, out, in []*array.Array) blockSizes {
 
 // blockFormat returns the layout of a weight that is a matrix of whole blocks.
 func blockFormat(step, name string, weight *array.Array) *blocks.Format {
+	f := blockFormatOf(step, name)
+	if weight.Rank() != 2 || weight.DType() != array.U8 || weight.Dim(1)%f.Bytes != 0 {
+		operand.BadOperand(step, "the weight is not a matrix of u8 whose rows are whole blocks")
+	}
+	return f
+}
+
+// blockFormatOf returns the layout of a name.
+func blockFormatOf(step, name string) *blocks.Format {
 	f := blocks.Lookup(name)
 	if f == nil {
 		operand.BadOperand(step, "the format is unknown")
-	}
-	if weight.Rank() != 2 || weight.DType() != array.U8 || weight.Dim(1)%f.Bytes != 0 {
-		operand.BadOperand(step, "the weight is not a matrix of u8 whose rows are whole blocks")
 	}
 	return f
 }

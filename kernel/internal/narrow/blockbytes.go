@@ -75,13 +75,15 @@ func (j *byteJob) Do(lo, hi int) {
 	lo, hi = lo*byteUnit, min(hi*byteUnit, j.n)
 	for c := lo; c < hi; c += byteUnit {
 		n := min(byteUnit, hi-c)
-		for r := 0; r < j.m; r += unpackRows {
-			j.some(r, min(unpackRows, j.m-r), c, n)
+		for r := 0; r < j.m; {
+			rows := half.RowsAtOnce(j.m - r)
+			j.some(r, rows, c, n)
+			r += rows
 		}
 	}
 }
 
-// some computes n columns from c on, of up to four rows.
+// some computes n columns from c on, of one row or several.
 func (j *byteJob) some(r, rows, c, n int) {
 	d := half.ByteDots{N: n, Rows: rows, K: j.k, X: j.rounded[r*j.each:], LdX: j.each, W: j.weight[c*j.row:], LdW: j.row, Dst: j.dst[r*j.n+c:]}
 	if rows == 1 {
@@ -91,9 +93,9 @@ func (j *byteJob) some(r, rows, c, n int) {
 	j.several(&d, r, c)
 }
 
-// several computes two to four rows, whose results are copied.
+// several computes rows whose results are copied.
 func (j *byteJob) several(d *half.ByteDots, r, c int) {
-	var part [unpackRows * half.ByteColumns]float32
+	var part [half.ByteRows * half.ByteColumns]float32
 	d.Dst = part[:]
 	d.Run(j.format)
 	for i := range d.Rows {

@@ -49,7 +49,7 @@ func TestBlockLinearDynamic(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	for _, f := range integerFormats() {
 		for i := range 60 {
-			m, n, k := 1+i%6, 1+r.IntN(5), f.Elements*(1+r.IntN(9))
+			m, n, k := 1+i%11, 1+r.IntN(5), f.Elements*(1+r.IntN(9))
 			switch i {
 			case 6:
 				m, n = 17, 150
@@ -101,7 +101,7 @@ func TestByteDotsGuard(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
 	for _, f := range integerFormats() {
 		for i := range 80 {
-			rows, n, k := 1+i%4, 1+r.IntN(4), f.Elements*(1+r.IntN(6))
+			rows, n, k := []int{1, 2, 3, 4, 8}[i/8%5], 1+r.IntN(4), f.Elements*(1+r.IntN(6))
 			row := k / f.Elements * f.Bytes
 			w, x := guardedBytes(t, r, n*row, i%8 < 4), kerneltest.GuardedFloats(t, r, rows*k, i%8 < 4)
 			if i < 40 {
@@ -122,15 +122,19 @@ func TestByteDotsGuard(t *testing.T) {
 			var first []float32
 			kerneltest.QLevels(t, func(level string) {
 				each := half.ByteRow(k)
-				bytes, dst := guardedBytes(t, r, rows*each, i%2 == 0), kerneltest.GuardedFloats(t, r, 4*half.ByteColumns, i%2 == 0)
+				bytes := guardedBytes(t, r, rows*each, i%2 == 0)
 				for p := range rows {
 					half.RoundRow(f, bytes[p*each:(p+1)*each], x[p*k:(p+1)*k])
 				}
-				d := half.ByteDots{N: n, Rows: rows, K: k, X: bytes, LdX: each, W: w, LdW: row, Dst: dst}
-				d.Run(f)
 				var got []float32
-				for p := range rows {
-					got = append(got, dst[p*half.ByteColumns:][:n]...)
+				for at, some := 0, 0; at < rows; at += some {
+					some = half.RowsAtOnce(rows - at)
+					dst := kerneltest.GuardedFloats(t, r, (some+3)&^3*half.ByteColumns, i%2 == 0)
+					d := half.ByteDots{N: n, Rows: some, K: k, X: bytes[at*each:], LdX: each, W: w, LdW: row, Dst: dst}
+					d.Run(f)
+					for p := range some {
+						got = append(got, dst[p*half.ByteColumns:][:n]...)
+					}
 				}
 				if first == nil {
 					first = got

@@ -41,9 +41,30 @@ type flags struct {
 func (f *flags) sourceFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.construct, "new", "", "function, or expression, that makes the module of ./pkg#Type")
 	f.typeFlags(c)
+	f.decoderFlags(c)
 	c.Flags().StringArrayVar(&f.imports, "import", nil, "package with operators of your own to link, such as ./ops (repeat)")
 	c.Flags().DurationVar(&f.timeout, "timeout", 2*time.Minute, "the longest that the model's Go code may take to be captured, 0 for any")
 	c.Flags().StringVar(&f.passes, "passes", "", "passes with commas between them, ./pkg#Var for one of your own, or none")
+}
+
+// decoderFlags are about the decoders of language models.
+func (f *flags) decoderFlags(c *cobra.Command) {
+	c.Flags().StringVar(&f.job.Cache, "cache", "", "of a .gguf file: element type of keys and values, f32, f16 or int8")
+	c.Flags().StringVar(&f.job.Activations, "activations", "", "of a .gguf file: f32, or int8 to round what weights in blocks are multiplied by to 8 bits")
+}
+
+// decoder refuses values of those flags that there are not, and sources that they are not about.
+func (f *flags) decoder(arg string) error {
+	for _, g := range []struct{ name, value, known string }{{"cache", f.job.Cache, "f32, f16 or int8"}, {"activations", f.job.Activations, "f32 or int8"}} {
+		switch {
+		case g.value == "":
+		case filepath.Ext(arg) != ".gguf":
+			return usagef("-%s is for .gguf files, got %s", g.name, arg)
+		case g.value != "f32" && g.value != "int8" && (g.name != "cache" || g.value != "f16"):
+			return usagef("-%s %s: expected %s", g.name, g.value, g.known)
+		}
+	}
+	return nil
 }
 
 // typeFlags describe the inputs.

@@ -33,6 +33,9 @@ func (a *app) open(arg string, f *flags, j *work.Job) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.decoder(arg); err != nil {
+		return nil, err
+	}
 	if pkg, symbol, ok := strings.Cut(arg, "#"); ok {
 		t, err := capture.Parse(pkg, symbol, f.construct)
 		if err != nil {
@@ -59,7 +62,7 @@ func (a *app) open(arg string, f *flags, j *work.Job) (*source, error) {
 		s.pkg = capture.Host(link, absolute(arg), "")
 		return s, nil
 	}
-	if s.here, err = work.Open(arg); err != nil {
+	if s.here, err = work.Open(arg, &f.job); err != nil {
 		return nil, unlinked(err)
 	}
 	return s, nil

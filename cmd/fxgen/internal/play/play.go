@@ -99,7 +99,7 @@ func (s *Session) open(r *Request) error {
 	} else if !slices.Contains(work.Endings, path.Ext(r.Source)) {
 		return diag.New(work.BadSource, r.Source+" is no source").WithHint("a source is a built-in network, or a file that ends in " + strings.Join(work.Endings, ", "))
 	} else {
-		src, err := work.Open(r.Source)
+		src, err := work.Open(r.Source, &work.Job{})
 		if err != nil {
 			return err
 		}

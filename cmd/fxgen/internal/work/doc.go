@@ -67,6 +67,9 @@ type Job struct {
 	Check    []string // of bisect: the program that accepts or refuses a saved graph, with its arguments
 	CheckDir string   // where it runs
 
+	Cache       string // of a language model's keys and values: f32, f16 or int8; "" for f32
+	Activations string // that its weights in blocks are multiplied by: f32 or int8; "" for f32
+
 	Shapes []Named  // "1,128"
 	In     []Named  // values of inputs
 	Out    []string // names of the outputs wanted as files

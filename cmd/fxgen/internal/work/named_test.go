@@ -61,7 +61,7 @@ func TestNamesOfTheFile(t *testing.T) {
 		return name
 	}
 	do := func(j *Job) (*Result, error) {
-		src, err := Open(path)
+		src, err := Open(path, &Job{})
 		require.NoError(t, err)
 		return Do(context.Background(), src, j)
 	}

@@ -411,13 +411,24 @@ func (s *Source) aboutPT2() *codegen.About {
 	return about
 }
 
-// openGGUF opens the decoder of a language model.
-func openGGUF(path string) (*Source, error) {
+// caches are the element types of keys and values by the values of Job.Cache.
+var caches = map[string]array.DType{"": array.F32, "f32": array.F32, "f16": array.F16, "int8": array.U8}
+
+// openGGUF opens the decoder of a language model, as a job asks for it.
+func openGGUF(path string, j *Job) (*Source, error) {
 	f, err := gguf.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	m, err := models.LoadLlama(f)
+	var opts []models.LlamaOption
+	if j.Activations == "int8" {
+		opts = append(opts, models.Activations8())
+	}
+	cache := caches[j.Cache]
+	m, err := models.LoadLlama(f, opts...)
+	if err == nil {
+		err = m.Config.CheckCache(cache)
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		var e *diag.Error
 		if errors.As(err, &e) && e.Pos.File == "" {
@@ -430,8 +441,11 @@ func openGGUF(path string) (*Source, error) {
 	c := m.Config
 	entry := &models.Model{Name: filepath.Base(path), Outputs: []string{"logits", "present"}, Dims: map[string]int{"N": 1, "S": 8, "P": 8}, Inputs: []models.InputSpec{
 		{Name: "input_ids", Type: "i64[N,S]", Rule: models.Integers{High: c.VocabSize}},
-		{Name: "past", Type: c.PastType(), Rule: models.Uniform{}},
+		{Name: "past", Type: c.PastTypeOf(cache), Rule: models.Uniform{}},
 	}}
+	if cache == array.U8 {
+		entry.Inputs[1].Rule = models.Integers{High: 40} // of which scales are below 0.04
+	}
 	return &Source{Name: entry.Name, Outputs: entry.Outputs, path: path, llama: m, Model: entry}, nil
 }
 

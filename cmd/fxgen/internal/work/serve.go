@@ -87,7 +87,7 @@ func TemporaryIn(env []string, folder string) []string {
 // withGraph is the source with its graph, where it is a file, or a function that returns one.
 func (s *Source) withGraph(ctx context.Context, j *Job) (_ *Source, err error) {
 	if s.File != "" {
-		if s, err = Open(s.File); err != nil {
+		if s, err = Open(s.File, j); err != nil {
 			return nil, err
 		}
 	}

@@ -86,15 +86,15 @@ func Model(m *models.Model) *Source {
 // Endings are those of files that are sources.
 var Endings = []string{".fx", ".onnx", ".pt2", ".gguf"}
 
-// Open reads a graph: a folder that was saved, or a file in the text form, in ONNX's format, of torch.export or of a language model.
-func Open(path string) (*Source, error) {
+// Open reads a graph for a job: a folder that was saved, or a file in the text form, in ONNX's format, of torch.export or of a language model.
+func Open(path string, j *Job) (*Source, error) {
 	switch filepath.Ext(path) {
 	case ".onnx":
 		return openONNX(path)
 	case ".pt2":
 		return openPT2(path)
 	case ".gguf":
-		return openGGUF(path)
+		return openGGUF(path, j)
 	}
 	info, err := os.Stat(path)
 	if err != nil {

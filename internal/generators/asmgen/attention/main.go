@@ -26,6 +26,7 @@ func emitAttention(c *build.Context) {
 		emitSoftmax(s)
 		emitScale(s)
 		emitMasks(s)
+		emitBytes(s)
 	}
 }
 

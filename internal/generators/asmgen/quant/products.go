@@ -63,8 +63,9 @@ type byteDot struct {
 	table      map[string]int // registers of constants, with AVX-512
 
 	p, off reg.GPVirtual
-	x      []reg.GPVirtual
-	scales Mem // room for scales of a block of 256
+	x      []reg.GPVirtual // of rows; of eight the first, the fourth and the seventh
+	ldx    reg.GPVirtual   // bytes from one row to the next, of eight
+	scales Mem             // room for scales of a block of 256
 }
 
 // byteConsts are the tables of all products, by name: 64 bytes, of which AVX2 reads halves.
@@ -92,7 +93,10 @@ func emitProducts(w writer) {
 	consts := &byteConsts{writer: w, made: map[string]Mem{}}
 	for _, wide := range []bool{true, false} {
 		for _, f := range byteLayouts {
-			for _, rows := range []int{1, 4} {
+			for _, rows := range []int{1, 4, 8} {
+				if rows == 8 && !wide { // which has no registers for them
+					continue
+				}
 				b := &byteDot{writer: w, wide: wide, f: f, rows: rows, consts: consts, table: map[string]int{}}
 				b.product()
 			}
@@ -153,24 +157,31 @@ func (b *byteDot) name(op string) string {
 	return fmt.Sprintf("%s%s%s", op, b.f.name, suffix)
 }
 
-// product writes dst[r][c] of one row, or of four whose results are 64 apart.
+// product writes dst[r][c] of one row, or of four or eight whose results are 64 apart.
 func (b *byteDot) product() {
-	xs, what := "x", "one row"
-	if b.rows == 4 {
-		xs, what = "x0, x1, x2, x3", "four rows,\nwhose results are 64 apart,"
+	xs, what := "x, w *uint8", "one row"
+	switch b.rows {
+	case 4:
+		xs, what = "x0, x1, x2, x3, w *uint8", "four rows,\nwhose results are 64 apart,"
+	case 8:
+		xs, what = "x *uint8, ldx int, w *uint8", "eight rows, ldx bytes apart,\nwhose results are 64 apart,"
 	}
-	b.begin(b.name(fmt.Sprintf("bytes%d", b.rows)), "func(n, count int, "+xs+", w *uint8, ldw int, tail *uint8, dst *float32)",
+	b.begin(b.name(fmt.Sprintf("bytes%d", b.rows)), "func(n, count int, "+xs+", ldw int, tail *uint8, dst *float32)",
 		"computes the products of "+what+" with n columns of count\npasses, ldw bytes apart, and one more at tail for each where that is not nil.")
 	n, w, ldw, tail, dst := b.arg("n"), b.arg("w"), b.arg("ldw"), b.arg("tail"), b.arg("dst")
 	b.x = nil
-	if b.rows == 1 {
+	b.p, b.off = b.GP64(), b.GP64()
+	switch b.rows {
+	case 1:
 		b.x = append(b.x, b.arg("x"))
-	} else {
+	case 4:
 		for r := range b.rows {
 			b.x = append(b.x, b.arg(fmt.Sprintf("x%d", r)))
 		}
+	case 8:
+		b.ldx = b.arg("ldx")
+		b.x = []reg.GPVirtual{b.GP64(), b.GP64(), b.GP64()}
 	}
-	b.p, b.off = b.GP64(), b.GP64()
 	count, rest := b.GP64(), b.GP64()
 	b.constants()
 
@@ -180,7 +191,7 @@ func (b *byteDot) product() {
 	}
 	b.MOVQ(w, b.p)
 	b.MOVQ(tail, rest)
-	b.XORQ(b.off, b.off)
+	b.begins()
 	b.Load(b.Param("count"), count)
 	b.TESTQ(count, count)
 	b.JZ(LabelRef("last"))
@@ -190,7 +201,7 @@ func (b *byteDot) product() {
 	}
 	b.pass()
 	b.ADDQ(I32(b.f.bytes), b.p)
-	b.ADDQ(I32(groupBytes*b.f.groups), b.off)
+	b.goesOn(groupBytes * b.f.groups)
 	b.DECQ(count)
 	b.JNZ(LabelRef("pass"))
 	b.Label("last")
@@ -208,6 +219,30 @@ func (b *byteDot) product() {
 	b.DECQ(n)
 	b.JNZ(LabelRef("column"))
 	b.end()
+}
+
+// begins goes to the beginning of the rows.
+func (b *byteDot) begins() {
+	if b.rows < 8 {
+		b.XORQ(b.off, b.off)
+		return
+	}
+	b.Load(b.Param("x"), b.x[0])
+	for i := 1; i < len(b.x); i++ {
+		b.LEAQ(Mem{Base: b.x[i-1], Index: b.ldx, Scale: 2}, b.x[i])
+		b.ADDQ(b.ldx, b.x[i])
+	}
+}
+
+// goesOn goes so many bytes along the rows.
+func (b *byteDot) goesOn(bytes int) {
+	if b.rows < 8 {
+		b.ADDQ(I32(bytes), b.off)
+		return
+	}
+	for _, x := range b.x {
+		b.ADDQ(I32(bytes), x)
+	}
 }
 
 // sum adds the lanes up: eight apart, four, two, one.
@@ -263,7 +298,14 @@ func (b *byteDot) pass() {
 
 // row is a place of a group of row r, of this half with AVX2.
 func (b *byteDot) row(g, r, disp int) Mem {
-	return indexed(b.x[r], b.off, 1, groupBytes*g+disp+32*b.half)
+	disp += groupBytes*g + 32*b.half
+	switch {
+	case b.rows < 8:
+		return indexed(b.x[r], b.off, 1, disp)
+	case r%3 == 0:
+		return at(b.x[r/3], disp)
+	}
+	return indexed(b.x[r/3], b.ldx, uint8(r%3), disp)
 }
 
 // multiply adds the products of group g of a row: whole numbers, then scaled by that of x, then by the weight's.
@@ -271,7 +313,7 @@ func (b *byteDot) multiply(g, r int) {
 	t := b.v(spare)
 	switch {
 	case b.wide:
-		t = z(spare + r)
+		t = z(spare + r%4)
 		if b.f.zero {
 			b.VMOVDQU32(b.row(g, r, groupFirst), t)
 		} else {
