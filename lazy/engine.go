@@ -17,6 +17,8 @@ func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
 	c, sizes := s.follow.numbers(c)
 	if s.follow.outside(c, sizes) {
 		s.follow.look(c.Op.Name)
+		s.follow.asleep = true
+		defer func() { s.follow.asleep = false }()
 		return tensor.Apply(c.Op, c.Attrs, c.Args...)
 	}
 	defer s.enter(c.Op.Name)()

@@ -132,7 +132,12 @@ func (m *maker) analysed(ctx context.Context, p *effects.Loaded, bare []byte) ([
 			continue
 		}
 		t.list = append(t.list, s)
-		t.code.Lines = t.code.Lines || x.maker || len(s.Bodies)+len(s.Tells) > 0
+		if x.maker || len(s.Bodies)+len(s.Tells) > 0 {
+			t.code.Lines = max(t.code.Lines, source.OfFunctions)
+		}
+		if len(s.Ints.Asks) > 0 {
+			t.code.Lines = source.OfAll
+		}
 		for _, path := range s.Packages {
 			seen[path] = true
 		}
