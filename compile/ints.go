@@ -22,7 +22,6 @@ type asked struct {
 	told   [][]sizeNow // by line of the table
 	sides  []shape.Relation
 	unsure bool // an int may be negative, where code divides it, or one of very many sizes
-	pcs    [64]uintptr
 }
 
 // sizeNow is a size, and what it is in this run.
@@ -44,8 +43,9 @@ func (c *core) ints(s *sizes) lazy.Ints {
 
 // frame is the innermost one of the user's code, if it is code of the call that is recorded.
 func (a *asked) frame() (f runtime.Frame, ok bool) {
-	n := runtime.Callers(3, a.pcs[:])
-	frames := runtime.CallersFrames(a.pcs[:n])
+	var pcs [64]uintptr
+	n := runtime.Callers(3, pcs[:])
+	frames := runtime.CallersFrames(pcs[:n])
 	found := false
 	for more := n > 0; more; {
 		var g runtime.Frame
@@ -57,7 +57,7 @@ func (a *asked) frame() (f runtime.Frame, ok bool) {
 			f, found = g, true
 		}
 	}
-	return f, found && n == len(a.pcs) && inside()
+	return f, found && n == len(pcs) && inside()
 }
 
 // The rooms whose functions are not the user's.
@@ -66,6 +66,9 @@ const (
 	lazyRoom   = "github.com/gofx-dev/gofx/lazy."
 	askedName  = "github.com/gofx-dev/gofx/compile.(*asked)."
 )
+
+// Here implements lazy.Ints.
+func (a *asked) Here() bool { return inside() }
 
 // Told implements lazy.Ints.
 func (a *asked) Told(d shape.Dim, n int) bool {

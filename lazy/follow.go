@@ -35,6 +35,8 @@ var _ tensor.Follower = (*Session)(nil)
 
 // Ints sees what becomes of sizes that code is told as ints. It knows the code.
 type Ints interface {
+	// Here reports whether the caller is code of the run: other goroutines may have eager tensors meanwhile. They may call it at any time.
+	Here() bool
 	// Told is told of such a size, which is n in this run. It reports whether all that code does with it is known.
 	Told(d shape.Dim, n int) bool
 	// Given returns the sizes of attributes, with symbols for the ints among them that code has made of sizes. ok is false where one may be several.
@@ -130,7 +132,7 @@ func (f *follow) branches() {
 
 // Asked implements tensor.Follower.
 func (s *Session) Asked(n int) {
-	if s.Following() {
+	if s.follow.ints.Here() {
 		s.follow.tells(shape.Const(n), n)
 	}
 }
@@ -138,7 +140,7 @@ func (s *Session) Asked(n int) {
 // Takes implements tensor.Follower.
 func (s *Session) Takes(o *op.Op, attrs any) bool {
 	f := s.follow
-	if !s.Following() || f.ints == nil || f.asleep {
+	if !f.ints.Here() || f.over || f.asleep {
 		return false
 	}
 	var dims []shape.Dim

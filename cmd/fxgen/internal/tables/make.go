@@ -183,6 +183,9 @@ func (m *maker) code(p *effects.Loaded, t *tables, paths map[string]bool) (files
 	slices.Sort(list)
 	for _, path := range list {
 		q := p.Source(path)
+		if q == nil || q.Module == nil {
+			return nil, diag.New(userpkg.NoPackage, "the go command tells nothing of the module of package "+path).WithHint("run fxgen again once no other program changes the module or cleans the build cache")
+		}
 		switch mod := q.Module; {
 		case !mod.Main:
 			modules[mod.Path] = version(mod)

@@ -160,7 +160,11 @@ func ints(n *effects.Ints) jen.Code {
 	expr := func(e effects.IntExpr) jen.Code {
 		var terms []jen.Code
 		for _, t := range e {
-			terms = append(terms, jen.Values(jen.Lit(t.Op), jen.Lit(t.N)))
+			var n jen.Code
+			if t.N != 0 {
+				n = jen.Lit(t.N)
+			}
+			terms = append(terms, row(field{"Op", quoted(t.Op)}, field{"N", n}))
 		}
 		return jen.Values(terms...)
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go Above Between Switched Parity Differs Bounded Capped Halved Given Merged Helped Returned Positioned Fresh Cropped Asked Equals Told Level Levels Signed PinFloat PinLoop PinField PinSwap PinIndex PinShape PinTwice Weighed Coincides Negative Flagged Twice
+//go:generate go run github.com/gofx-dev/gofx/cmd/fxgen compile -o fx_compile.go Above Between Switched Parity Differs Bounded Capped Halved Given Merged Helped Returned Positioned Fresh Cropped Asked Equals Told Level Levels Signed PinFloat PinLoop PinField PinSwap PinIndex PinShape PinTwice Weighed Coincides Negative Flagged Twice Mapped ByValue Inner Listed Unsigned Halfway Argued Grows Shrinks PinDrawn Spaced Padded Deferred Logged Ranked
 
 type tt = tensor.Tensor
 
@@ -17,7 +17,13 @@ type Model struct {
 	Big   bool
 	Rows  int
 	List  []float64
+	Rates map[string]float64
+	Conf  Conf
+	Small uint8
 }
+
+// Conf is held by value.
+type Conf struct{ Rate float64 }
 
 // Above branches on a size.
 func Above(m *Model, x, y *tt) *tt {
@@ -290,4 +296,131 @@ func Twice(m *Model, x, y *tt) *tt {
 	}
 	z := tensor.Cat([]*tt{x, y}, 0)
 	return cut(z, a).Sum(0).Sub(cut(z, b).Mean(0))
+}
+
+// Mapped multiplies by a number of a map.
+func Mapped(m *Model, x, y *tt) *tt { return x.MulScalar(m.Rates["a"]) }
+
+// ByValue gives a struct on.
+func ByValue(m *Model, x, y *tt) *tt { return m.Conf.scaled(x) }
+
+func (c Conf) scaled(x *tt) *tt { return x.MulScalar(c.Rate) }
+
+// Inner has a number of a struct that is held by value, and compares it.
+func Inner(m *Model, x, y *tt) *tt {
+	if m.Conf.Rate >= 9.5 {
+		x = x.Abs()
+	}
+	return x.MulScalar(m.Conf.Rate)
+}
+
+// Listed compares an element of a list.
+func Listed(m *Model, x, y *tt) *tt {
+	if m.List[0] < 7 {
+		return x.AddScalar(3)
+	}
+	return x.Neg()
+}
+
+// Unsigned computes in 8 bits without a sign, and compares.
+func Unsigned(m *Model, x, y *tt) *tt {
+	if m.Small*8 > 100 && -m.Small != 240 {
+		return x.AddScalar(3)
+	}
+	return x.Neg()
+}
+
+// Halfway compares what is rounded to 0.
+func Halfway(m *Model, x, y *tt) *tt {
+	switch (m.Level - 20) / 16 {
+	case 0:
+		return x.Neg()
+	case 1:
+		return x.Abs()
+	}
+	return x.Exp()
+}
+
+func least(n, k int) bool { return 2*n+1 <= k }
+
+// Argued gives a number to a function that compares it.
+func Argued(m *Model, x, y *tt) *tt {
+	if least(m.Level, 21) {
+		return x.Neg()
+	}
+	return x.Exp()
+}
+
+// Grows adds rows until there are enough.
+func Grows(m *Model, x, y *tt) *tt {
+	for x.Dim(0) < 12 {
+		x = tensor.Cat([]*tt{x, x}, 0)
+	}
+	return x.Sum(0)
+}
+
+// Shrinks takes half of the rows while there are many.
+func Shrinks(m *Model, x, y *tt) *tt {
+	for x.Dim(0) > 6 {
+		x = x.Narrow(0, 0, x.Dim(0)/2)
+	}
+	return x.Exp().Sum(0)
+}
+
+// PinDrawn draws as many numbers as there are rows.
+func PinDrawn(m *Model, x, y *tt) *tt {
+	key := tensor.Scalar(int64(7))
+	n := x.Dim(0)
+	a := tensor.Randn(key, n, 3)
+	return a.Mul(x).Sum(0).Add(tensor.Rand(key, n-1).Sum())
+}
+
+// Spaced computes with what is left of a division, and with the greatest of two sizes.
+func Spaced(m *Model, x, y *tt) *tt {
+	n := x.Dim(0)
+	k := max(n-n%4, y.Dim(0)-n)
+	all := tensor.Cat([]*tt{x, y}, 0)
+	return all.Narrow(0, 0, min(k, n)).Sum(0)
+}
+
+// Padded asks in a function that panics for some sizes.
+func Padded(m *Model, x, y *tt) *tt {
+	if rows(x) > 40 {
+		panic("too long")
+	}
+	return x.Unflatten(0, rows(x), 1).Sum(0)
+}
+
+// Deferred compares in a deferred function.
+func Deferred(m *Model, x, y *tt) (z *tt) {
+	defer func() {
+		if x.Dim(0) > 8 {
+			z = z.Neg()
+		}
+	}()
+	return x.Exp()
+}
+
+// Logged tells of sizes in a list that it makes.
+func Logged(m *Model, x, y *tt) *tt {
+	var flags []bool
+	for _, t := range []*tt{x, y, x.Narrow(0, 0, (x.Dim(0)+1)/2)} {
+		flags = append(flags, t.Dim(0) > 4)
+	}
+	for _, f := range flags {
+		if f {
+			x = x.MulScalar(2)
+		} else {
+			x = x.AddScalar(1)
+		}
+	}
+	return x
+}
+
+// Ranked compares a size with the rank.
+func Ranked(m *Model, x, y *tt) *tt {
+	if n := x.Dim(0); n > 7 && n < 2*x.Dim(1)+9 {
+		return x.Reshape(-1, 1).Sum(0)
+	}
+	return x.Sum(0)
 }
