@@ -33,13 +33,16 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 		fits = nil
 	}
 	open, near := b.near(c, k, image, fits)
+	if b.alone {
+		b.alone, near = fits != nil, nil
+	}
 	followed := follows(near, image)
 	fitting := b.fitting(c, k, image, fits)
 	var numbers *opened
 	s := lazy.New(lazy.Options{MaxTrace: math.MaxInt, Scalars: lazy.Fixed, Dims: lazy.Fixed, Mark: c.marks()})
 	defer s.Close()
 	var replay *state.Replay
-	got, panicked, err := c.capture(k, image, followed.symbols(), s, func() (list []*tensor.Tensor, all bool) {
+	got, panicked, err := c.capture(k, image, followed, c.ints(followed), s, func() (list []*tensor.Tensor, all bool) {
 		replay, list, why = image.Diff()
 		return list, why == nil
 	}, func(got *lazy.Captured) lazy.Opening {
@@ -56,6 +59,10 @@ func (c *core) exclusive(b *bucket, k *call, fits *record) {
 	}
 	if why == nil && got.Why != "" {
 		why = &state.Refusal{Why: got.Why, Line: got.At.String()}
+	}
+	if followed != nil && why == nil && got.Looked == "" && (got.Unsure || numbers == nil && !sameSide(near, image, got)) {
+		b.alone = true // a record of its own comes first
+		return
 	}
 	if followed != nil && (why != nil || numbers == nil || !numbers.sizes.open()) { // code may do other things where sizes are numbers
 		b.compares(followed)
@@ -113,14 +120,14 @@ func (c *core) keep(b *bucket, r *record, why *state.Refusal) {
 
 // capture runs a call under a session. panicked is what the call has panicked with, where it has left no trace but in the memory that was
 // walked: eager code may do what a session refuses.
-func (c *core) capture(k *call, image *state.Image, symbols [][]int, s *lazy.Session, found func() ([]*tensor.Tensor, bool), open func(*lazy.Captured) lazy.Opening) (got *lazy.Captured, panicked any, err error) {
+func (c *core) capture(k *call, image *state.Image, followed *sizes, ints lazy.Ints, s *lazy.Session, found func() ([]*tensor.Tensor, bool), open func(*lazy.Captured) lazy.Opening) (got *lazy.Captured, panicked any, err error) {
 	again := false
 	defer func() {
 		if again {
 			panicked = recover()
 		}
 	}()
-	got, err = s.Capture(lazy.Code{Data: image.Data(), Frozen: image.Frozen(), Symbols: symbols, Run: k.run, Found: found, Open: open, Again: func() bool {
+	got, err = s.Capture(lazy.Code{Data: image.Data(), Frozen: image.Frozen(), Symbols: followed.symbols(), Ints: ints, Run: k.run, Found: found, Open: open, Again: func() bool {
 		again = c.repeats(image)
 		return again
 	}})

@@ -33,6 +33,7 @@ type core struct {
 	onlyCounts bool
 	loops      []state.Loop
 	sizes      []state.Place  // lines that look at sizes
+	asks       *state.Ints    // sizes that code is told as ints
 	never      *state.Refusal // why no call has a record
 	breaks     []state.Place  // to which some calls come
 	opaque     []state.Place  // of the table
@@ -56,6 +57,7 @@ type bucket struct {
 	refused int
 	uneven  int // calls whose loops did not roll
 	evicted int
+	alone   bool         // the next capture follows no sizes
 	hits    atomic.Int64 // for Audit
 
 	// Of captures, which are one at a time:
@@ -71,7 +73,7 @@ type moment struct {
 }
 
 func newCore(t state.Table, in, out reflect.Type, o options) *core {
-	c := &core{name: t.Func, opts: o, schema: state.NewSchema(&t, in, out), receiver: t.Receiver, inPlace: len(t.InPlace) > 0, anySize: t.AnySize, onlyCounts: t.Counted, loops: t.Loops, sizes: t.Sizes, buckets: map[uintptr]*bucket{}}
+	c := &core{name: t.Func, opts: o, schema: state.NewSchema(&t, in, out), receiver: t.Receiver, inPlace: len(t.InPlace) > 0, anySize: t.AnySize, onlyCounts: t.Counted, loops: t.Loops, sizes: t.Sizes, asks: &t.Ints, buckets: map[uintptr]*bucket{}}
 	c.opaque = t.Opaque
 	for _, p := range t.Opaque {
 		if !p.Lazy {
@@ -288,7 +290,7 @@ func (b *bucket) find(k *call) (*record, failure) {
 		ok, failed := r.guard.Check(&k.machine, k.in, k.out)
 		if ok {
 			k.numbers, ok = r.open.now(&k.machine)
-			ok = ok && r.open.trips(r.guard, &k.machine, &k.numbers)
+			ok = ok && r.open.onSide(r.guard, &k.machine) && r.open.trips(r.guard, &k.machine, &k.numbers)
 			failed = state.Special
 		}
 		if ok {

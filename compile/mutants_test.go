@@ -69,7 +69,24 @@ var mutants = []capturefuzz.Mutation{
 	{Name: "any number of rounds has the record", File: "compile/rolled.go", Old: "\t\tif values[r.count]-r.first < 2 {\n\t\t\treturn false\n", New: "\t\tif values[r.count]-r.first < 0 {\n\t\t\treturn false\n"},
 	{Name: "numbers of rounds that were one may differ", File: "compile/rolled.go", Old: "\t\tif n >= 0 && n != v {\n\t\t\treturn 0, false\n\t\t}\n\t\tn = v\n\t}\n\tif c.symbol", New: "\t\tn = v\n\t}\n\tif c.symbol"},
 	{Name: "rounds are not compared", File: "compile/roll.go", Old: "\t\t\tif !r.same(s, &r.got.Calls[j], k+l.first) || len", New: "\t\t\tif len"},
+	{Name: "slices of rounds that are apart begin with the first", File: "compile/roll_graph.go", Old: "x = x.Narrow(axis, first, n)", New: "x = x.Narrow(axis, 0*first, n)"},
+	{Name: "all slices of rounds are along the first axis", File: "compile/roll_graph.go", Old: "\tif axis > 0 {\n", New: "\tif axis > 9 {\n"},
 	{Name: "carried values begin as any", File: "compile/roll.go", Old: "slices.Index(l.carry, carried{from, first})", New: "slices.IndexFunc(l.carry, func(c carried) bool { return c.step == from })"},
+}
+
+// sideMutants are faults that the programs of internal/testkit/compiled/ints find.
+var sideMutants = []capturefuzz.Mutation{
+	{Name: "records of sizes hold on both sides", File: "compile/core.go", Old: "ok && r.open.onSide(r.guard, &k.machine) && r.open.trips", New: "ok && r.open.trips"},
+	{Name: "records of numbers hold on both sides", File: "compile/number.go", Old: "if !o.words[i].SameSide(words[i], o.words[i].Was) {", New: "if false {"},
+	{Name: "a line is told one size", File: "compile/ints.go", Old: "a.told[i] = with(a.told[i], sizeNow{d, n})", New: "a.told[i] = []sizeNow{{d, n}}"},
+	{Name: "less is more", File: "compile/ints.go", Old: "\tcase \"<\", \"<=\":\n\t\tx, y = y, x\n", New: "\tcase \"<\", \"<=\":\n"},
+	{Name: "equal ints are not told apart", File: "compile/ints.go", Old: "\tcase \"==\", \"!=\":\n", New: "\tcase \"==\":\n\t\treturn shape.Relation{}\n\tcase \"!=\":\n"},
+	{Name: "ints below 0 are rounded down", File: "compile/ints.go", Old: "\t\ta.unsure = true\n\t} else if", New: "\t\ta.unsure = a.unsure || false\n\t} else if"},
+	{Name: "ints are any that fit", File: "compile/ints.go", Old: "\treturn now, found == u.Count\n", New: "\treturn now, true\n"},
+	{Name: "sizes of eager tensors are not told", File: "tensor/size.go", Old: "\t\t\treturn asked(n)\n", New: "\t\t\treturn n\n"},
+	{Name: "sizes that are compared as sizes are on any side", File: "lazy/follow.go", Old: "\tif s.Following() {\n\t\ts.follow.side(r)\n", New: "\tif s.Following() && r.IsUnknown() {\n\t\ts.follow.side(r)\n"},
+	{Name: "calls without operands of the session have numbers", File: "lazy/follow.go", Old: "\treturn !ok || slices.ContainsFunc(dims, symbolic)\n", New: "\treturn !ok && slices.ContainsFunc(dims, symbolic)\n"},
+	{Name: "tests of numbers are the other way", File: "compile/state/number.go", Old: "\t\treturn a <= b\n", New: "\t\treturn a < b\n"},
 }
 
 // inPrograms are faults that the programs of internal/testkit/compiled find.
@@ -82,7 +99,7 @@ var inPrograms = []capturefuzz.Mutation{
 func TestMutantsApply(t *testing.T) {
 	root, err := repo.Root()
 	require.NoError(t, err)
-	for _, m := range slices.Concat(mutants, inPrograms) {
+	for _, m := range slices.Concat(mutants, inPrograms, sideMutants) {
 		_, err := m.Apply(root)
 		require.NoError(t, err)
 	}
@@ -93,12 +110,14 @@ func TestMutantsAreFound(t *testing.T) {
 	if os.Getenv("GOFX_NIGHTLY") != "1" {
 		t.Skip("GOFX_NIGHTLY is not 1")
 	}
-	for i, m := range slices.Concat(mutants, inPrograms) {
+	for i, m := range slices.Concat(mutants, inPrograms, sideMutants) {
 		t.Run(m.Name, func(t *testing.T) {
 			overlay, err := m.Overlay(t.TempDir())
 			require.NoError(t, err)
 			rooms := []string{".", "./state"}
 			switch {
+			case i >= len(mutants)+len(inPrograms):
+				rooms = []string{"../internal/testkit/compiled/ints"}
 			case i >= len(mutants):
 				rooms = []string{"-run", "TestAskedSizes|TestGivenNumbers", "../internal/testkit/compiled"}
 			case strings.HasPrefix(m.File, "compile/roll"):

@@ -22,8 +22,9 @@ type opened struct {
 	calls  []openCall
 	leaves []slot
 	sizes  sizes
-	like   *record // which the numbers were found by
-	rolls  *rolls  // the loops that are rolled, nil for none
+	sides  []shape.Relation // of sizes, which hold for the record's calls
+	like   *record          // which the numbers were found by
+	rolls  *rolls           // the loops that are rolled, nil for none
 }
 
 // slot is a number of a graph that is an expression of a word.
@@ -109,7 +110,8 @@ func opening(near []*record, image *state.Image, open map[string]bool, followed 
 	words, shapes := image.Words(), image.Sizes()
 	for _, old := range near {
 		o := compared(old, words, shapes, open, got)
-		if o != nil && (!o.sizes.open() || got.Looked == "" && len(got.Writes) == 0 && o.sizes.same(followed)) {
+		if o != nil && (!o.sizes.open() || got.Looked == "" && !got.Unsure && len(got.Writes) == 0 && o.sizes.same(followed) && sided(got.Sides, o.sizes.was)) {
+			o.sides = got.Sides
 			return o
 		}
 	}
@@ -132,7 +134,7 @@ func compared(old *record, words []state.Word, shapes []state.Sized, open map[st
 			continue
 		case was.Same(w.Was) && !old.opens(w.Path): // it is compared as before
 			continue
-		case !apart(w, was):
+		case !apart(w, was), !w.SameSide(was, w.Was):
 			return nil
 		}
 		c.paths[w.Path] = true
@@ -315,6 +317,9 @@ func (o *opened) now(m *state.Machine) (n numbers, ok bool) {
 	words := make([]state.Scalar, len(o.words))
 	for i := range o.words {
 		words[i] = o.words[i].Now(m)
+		if !o.words[i].SameSide(words[i], o.words[i].Was) {
+			return n, false
+		}
 	}
 	for _, s := range o.leaves {
 		x := s.expr.Eval(words[s.word])

@@ -11,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer"
@@ -226,10 +227,15 @@ func (r *rolling) scan(n int) {
 		first[i] = r.value(c.first, nil)
 	}
 	kept := r.kept(n)
+	seqs, of := r.sequences(n)
 	last, stacked := tensor.Scan(func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor) {
 		b := &body{carry: carry, made: make([][]*tensor.Tensor, len(l.steps))}
 		for i := range l.steps {
 			s := &l.steps[i]
+			if k, ok := of[i]; ok {
+				b.made[i] = []*tensor.Tensor{slices[k]}
+				continue
+			}
 			if s.at == nil {
 				b.made[i] = tensor.Apply(s.call.Op, s.call.Attrs, r.args(s, b)...)
 				continue
@@ -240,7 +246,7 @@ func (r *rolling) scan(n int) {
 					in[k] = x
 				}
 			}
-			b.made[i] = []*tensor.Tensor{s.at.Call(builder{}, in, []op.Value{slices[0]}).(*tensor.Tensor)}
+			b.made[i] = []*tensor.Tensor{s.at.Call(builder{}, in, []op.Value{slices[len(seqs)-1]}).(*tensor.Tensor)}
 		}
 		for _, c := range l.carry {
 			next = append(next, r.value(c.step, b))
@@ -249,7 +255,7 @@ func (r *rolling) scan(n int) {
 			out = append(out, r.value(v, b))
 		}
 		return next, out
-	}, first, []*tensor.Tensor{r.inputs[r.of[n]]})
+	}, first, seqs)
 	r.loops[n] = run{map[ref]*tensor.Tensor{}, map[ref]*tensor.Tensor{}}
 	for i, c := range l.carry {
 		r.loops[n].last[c.step] = last[i]
@@ -260,6 +266,60 @@ func (r *rolling) scan(n int) {
 			r.loops[n].last[v] = stacked[i].Select(0, -1)
 		}
 	}
+}
+
+// sequences are what a scan takes the slices of: tensors of before the loop that its rounds take the slice of their number from, and the numbers, last,
+// where a round does anything else with its own, or takes no slice. of has the sequences of steps.
+func (r *rolling) sequences(n int) (seqs []*tensor.Tensor, of map[int]int) {
+	l := &r.p.loops[n]
+	numbers := r.inputs[r.of[n]]
+	known, rest := map[sequence]int{}, false
+	of = map[int]int{}
+	for i := range l.steps {
+		s := &l.steps[i]
+		if s.at == nil {
+			continue
+		}
+		a, ok := s.call.Attrs.(std.SelectAttrs)
+		if !ok || s.args[0].kind == roundRef || s.args[0].kind == carryRef {
+			rest = true
+			continue
+		}
+		x := r.value(s.args[0], nil)
+		axis, err := op.Axis(a.Dim, x.Rank())
+		if err != nil {
+			rest = true
+			continue
+		}
+		k, met := known[sequence{s.args[0], axis}]
+		if !met {
+			k = len(seqs)
+			known[sequence{s.args[0], axis}] = k
+			seqs = append(seqs, rowsOf(x, axis, l.first, numbers))
+		}
+		of[i] = k
+	}
+	if rest || len(seqs) == 0 {
+		seqs = append(seqs, numbers)
+	}
+	return seqs, of
+}
+
+// sequence is an axis of a tensor of before a loop.
+type sequence struct {
+	x    ref
+	axis int
+}
+
+// rowsOf are the slices of a tensor along an axis, in order, as many as there are numbers, from the first one on.
+func rowsOf(x *tensor.Tensor, axis, first int, numbers *tensor.Tensor) *tensor.Tensor {
+	if n := numbers.Size(0); first > 0 || !x.Size(axis).Dim().Same(n.Dim()) {
+		x = x.Narrow(axis, first, n)
+	}
+	if axis > 0 {
+		x = x.Movedim(axis, 0)
+	}
+	return x
 }
 
 // kept lists what code after a loop takes of all its rounds, and what it takes of the last one and no round hands on.

@@ -106,6 +106,9 @@ func (c *core) explain(w io.Writer) error {
 			if r.sized() {
 				fmt.Fprintf(&b, "    any size: %s\n", strings.Join(r.open.sizes.paths, ", "))
 			}
+			if r.sized() && len(r.open.sides) > 0 {
+				fmt.Fprintf(&b, "    where %s\n", sidesText(r.open.sides))
+			}
 			if r.open.rolled() {
 				fmt.Fprintf(&b, "    any number of rounds from 2 on: %s\n", c.forLines())
 			}

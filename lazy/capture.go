@@ -32,6 +32,10 @@ type Captured struct {
 	// Looked says what has told the code a size that was followed, "" for nothing; LookedAt is the line.
 	Looked   string
 	LookedAt diag.Pos
+	// Sides are relations of sizes that were followed, on which the code may have branched: runs where one is not true may be others. Unsure
+	// tells that these, or the sizes in attributes, are not known, because an int may be several sizes in this run.
+	Sides  []shape.Relation
+	Unsure bool
 	// Why says why later runs cannot do with the graph, "" where they can; At is the line.
 	Why string
 	At  diag.Pos
@@ -124,6 +128,7 @@ type Code struct {
 	Data    []*tensor.Tensor // eager tensors that belong to the session meanwhile, each once
 	Frozen  []*tensor.Tensor // those that a graph may take for constants, and that stay eager
 	Symbols [][]int          // by data tensor and axis: the number of a symbol from 1 whose ways through the code are followed, 0 for a size that is a number; nil where all are
+	Ints    Ints             // what becomes of such sizes as ints; nil where nobody knows
 	Run     func()           // the code itself
 
 	// Found, called after the code, returns tensors that the code made; all tells that it leaves no other that outlives the run.
@@ -145,8 +150,11 @@ func (s *Session) Capture(code Code) (c *Captured, err error) {
 	for _, x := range code.Frozen {
 		k.frozen[x.ID()] = true
 	}
-	if s.follow = newFollow(code.Symbols, code.Data); s.follow != nil {
+	if s.follow = newFollow(code.Symbols, code.Data, code.Ints); s.follow != nil {
 		defer func() { s.follow.over = true }()
+		if code.Ints != nil {
+			defer tensor.Asking(s)()
+		}
 	}
 	if s.opts.Mark != nil {
 		k.marks = map[*place]mark{}

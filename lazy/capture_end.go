@@ -141,8 +141,9 @@ func (e *ending) compute() {
 // graph makes the graph of a cone. It returns the results by the numbers of their calls, and these calls.
 func (e *ending) graph(cone *cone) (kept map[int]int, results []int) {
 	e.s.follow.rest(e.s, cone)
+	e.s.follow.branches()
 	if f := e.s.follow; f != nil {
-		e.c.Looked, e.c.LookedAt = f.looked, f.line
+		e.c.Looked, e.c.LookedAt, e.c.Sides, e.c.Unsure = f.looked, f.line, f.sides, f.unsure
 	}
 	e.describe(cone)
 	var o Opening

@@ -15,6 +15,11 @@ import (
 // yet or code is called that may do anything.
 func (s *Session) Call(c *tensor.Call) []*tensor.Tensor {
 	c, sizes := s.follow.numbers(c)
+	if s.follow != nil {
+		before := s.follow.asleep
+		s.follow.asleep = true
+		defer func() { s.follow.asleep = before }()
+	}
 	if s.follow.outside(c, sizes) {
 		s.follow.look(c.Op.Name)
 		return tensor.Apply(c.Op, c.Attrs, c.Args...)

@@ -22,6 +22,10 @@ type follow struct {
 	given     map[*place][]shape.Dim // sizes in attributes of calls that were given symbols
 	types     map[*place]shape.Type
 	relations []shape.Relation // that the types, and the code, rely on
+	sides     []shape.Relation // that code has asked for, as they are in this run
+	ints      Ints             // nil where nobody knows what code does with ints
+	unsure    bool             // an int that a call was given may be several sizes
+	asleep    bool             // the session itself makes calls
 	looked    string           // what has told code a size as a number, "" for nothing
 	line      diag.Pos
 	over      bool
@@ -29,12 +33,24 @@ type follow struct {
 
 var _ tensor.Follower = (*Session)(nil)
 
+// Ints sees what becomes of sizes that code is told as ints. It knows the code.
+type Ints interface {
+	// Here reports whether the caller is code of the run: other goroutines may have eager tensors meanwhile. They may call it at any time.
+	Here() bool
+	// Told is told of such a size, which is n in this run. It reports whether all that code does with it is known.
+	Told(d shape.Dim, n int) bool
+	// Given returns the sizes of attributes, with symbols for the ints among them that code has made of sizes. ok is false where one may be several.
+	Given(o *op.Op, dims []shape.Dim) (now []shape.Dim, ok bool)
+	// Sides returns the relations of sizes on which code may have branched, as they are in this run. ok is false where these are not known.
+	Sides() (list []shape.Relation, ok bool)
+}
+
 // newFollow follows the sizes of data tensors; symbols is nil for none.
-func newFollow(symbols [][]int, data []*tensor.Tensor) *follow {
+func newFollow(symbols [][]int, data []*tensor.Tensor, ints Ints) *follow {
 	if symbols == nil {
 		return nil
 	}
-	f := &follow{symbols: symbols, given: map[*place][]shape.Dim{}, types: map[*place]shape.Type{}}
+	f := &follow{symbols: symbols, ints: ints, given: map[*place][]shape.Dim{}, types: map[*place]shape.Type{}}
 	for i, x := range data {
 		for axis, y := range symbols[i] {
 			for len(f.at) < y {
@@ -74,11 +90,72 @@ func (s *Session) LookAt(d shape.Dim, what string) int {
 	if err != nil {
 		panic(located(err, "Size"))
 	}
+	if told := what == "Dim" || what == "Size.Int"; told && f.tells(d, n) {
+		return n
+	}
 	if _, known := d.Int(); !known && what != "" {
 		f.look(what)
 	}
 	return n
 }
+
+// tells reports whether all is known that code does with an int.
+func (f *follow) tells(d shape.Dim, n int) bool {
+	return f.ints != nil && !f.over && !f.asleep && f.ints.Told(d, n)
+}
+
+// Branch implements tensor.Follower.
+func (s *Session) Branch(r shape.Relation) {
+	if s.Following() {
+		s.follow.side(r)
+	}
+}
+
+// side notes a relation that is true in this run, and may not be in others.
+func (f *follow) side(r shape.Relation) {
+	if r = r.Normal(); r.Truth() != shape.True && !slices.ContainsFunc(f.sides, func(o shape.Relation) bool { return sameRelation(o, r) }) {
+		f.sides = append(f.sides, r)
+	}
+}
+
+// branches notes on which relations code may have branched by ints.
+func (f *follow) branches() {
+	if f == nil || f.ints == nil {
+		return
+	}
+	list, ok := f.ints.Sides()
+	f.unsure = f.unsure || !ok
+	for _, r := range list {
+		f.side(r)
+	}
+}
+
+// Asked implements tensor.Follower.
+func (s *Session) Asked(n int) {
+	if s.follow.ints.Here() {
+		s.follow.tells(shape.Const(n), n)
+	}
+}
+
+// Takes implements tensor.Follower.
+func (s *Session) Takes(o *op.Op, attrs any) bool {
+	f := s.follow
+	if !f.ints.Here() || f.over || f.asleep {
+		return false
+	}
+	var dims []shape.Dim
+	o.Codec().Symbols(attrs, func(d shape.Dim) { dims = append(dims, d) })
+	dims, ok := f.ints.Given(o, dims)
+	return !ok || slices.ContainsFunc(dims, symbolic)
+}
+
+// symbolic reports whether a size is no number.
+func symbolic(d shape.Dim) bool {
+	_, known := d.Int()
+	return !known
+}
+
+func sameRelation(a, b shape.Relation) bool { return a.Rel == b.Rel && a.A.Same(b.A) && a.B.Same(b.B) }
 
 // Guard implements tensor.Follower.
 func (s *Session) Guard(_ *tensor.Tensor, r shape.Relation) {
@@ -104,9 +181,7 @@ func (f *follow) bind(symbol string) shape.Dim {
 }
 
 func (f *follow) rely(r shape.Relation) {
-	if r = r.Normal(); !r.IsUnknown() && r.Truth() != shape.True && !slices.ContainsFunc(f.relations, func(o shape.Relation) bool {
-		return o.Rel == r.Rel && o.A.Same(r.A) && o.B.Same(r.B)
-	}) {
+	if r = r.Normal(); !r.IsUnknown() && r.Truth() != shape.True && !slices.ContainsFunc(f.relations, func(o shape.Relation) bool { return sameRelation(o, r) }) {
 		f.relations = append(f.relations, r)
 	}
 }
@@ -181,13 +256,15 @@ func (f *follow) numbers(c *tensor.Call) (*tensor.Call, []shape.Dim) {
 		return c, nil
 	}
 	var dims []shape.Dim
-	open := false
-	c.Op.Codec().Symbols(c.Attrs, func(d shape.Dim) {
-		_, known := d.Int()
-		open = open || !known
-		dims = append(dims, d)
-	})
-	if !open {
+	c.Op.Codec().Symbols(c.Attrs, func(d shape.Dim) { dims = append(dims, d) })
+	if f.ints != nil && !f.over && !f.asleep {
+		now, ok := f.ints.Given(c.Op, dims)
+		if !ok {
+			f.unsure = true
+		}
+		dims = now
+	}
+	if !slices.ContainsFunc(dims, symbolic) {
 		return c, nil
 	}
 	for _, d := range dims {
@@ -230,7 +307,7 @@ func (f *follow) assume(g *graph.Graph) {
 	if f == nil {
 		return
 	}
-	for _, r := range f.relations {
+	for _, r := range slices.Concat(f.sides, f.relations) {
 		if err := g.Assume(r, nil); err != nil {
 			panic(err)
 		}

@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"strconv"
+	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -78,6 +79,30 @@ type Follower interface {
 	LookAt(d shape.Dim, what string) int
 	// Guard is told of a relation of sizes that the program states; see Symbolic.
 	Guard(x *Tensor, r shape.Relation)
+	// Branch is told of a relation of sizes that is true, and that the program has asked for: it may do other things where it is not.
+	Branch(r shape.Relation)
+	// Asked is told of a size of a tensor that no engine follows, and that the program was told as an int. See Asking.
+	Asked(n int)
+	// Takes reports whether a call without operands of an engine is to be the engine's, because the program gives it sizes that are followed,
+	// as ints. See Asking.
+	Takes(o *op.Op, attrs any) bool
+}
+
+// asking is the engine that is told of sizes of tensors of no engine.
+var asking atomic.Pointer[Follower]
+
+// Asking has an engine see what a program is told of sizes of eager tensors, and the calls that it makes of these, until the returned function is called.
+// For engines only.
+func Asking(f Follower) (leave func()) {
+	asking.Store(&f)
+	return func() { asking.Store(nil) }
+}
+
+func asked(n int) int {
+	if f := asking.Load(); f != nil {
+		(*f).Asked(n)
+	}
+	return n
 }
 
 // Capturer is an Engine that keeps what a program is, not only what it computes: its
@@ -177,6 +202,9 @@ func dispatch(c callee, args []*Tensor, extra Engine) []*Tensor {
 		if e == nil && i < len(args) && args[i] != nil {
 			e = args[i].follower(c.Op.Name)
 		}
+	}
+	if f := asking.Load(); f != nil && e == nil && c.Op.Codec().HasDims() && (*f).Takes(c.Op, c.Attrs) {
+		e = *f
 	}
 	if e != nil {
 		return e.Call(c.on(args))

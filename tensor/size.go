@@ -52,7 +52,7 @@ func (x *Tensor) Dim(i int) int {
 			if f := follower(x.c.engine()); f != nil {
 				return f.LookAt(f.FollowSize(x, i), "Dim")
 			}
-			return n
+			return asked(n)
 		}
 	}
 	if s, ok := x.c.engine().(Symbolic); ok {
@@ -112,7 +112,12 @@ func (x *Tensor) Shape() []int {
 // Int returns the number; an expression that a trace does not fix is reported.
 //
 //gofx:observes FX1005
-func (s Size) Int() int { return s.known("Size.Int") }
+func (s Size) Int() int {
+	if n, ok := s.d.Int(); ok {
+		return asked(n)
+	}
+	return s.known("Size.Int")
+}
 
 func (s Size) known(what string) int {
 	if n, ok := s.d.Int(); ok {
@@ -147,12 +152,23 @@ func (s Size) Equal(o any) bool {
 		return a == b
 	}
 	if f, ok := eng.(Follower); ok {
-		return s.d.Equal(d) || f.LookAt(s.d, "Size.Equal") == f.LookAt(d, "Size.Equal")
+		return s.d.Equal(d) || same(f, s.d, d)
 	}
 	if eng == nil { // a shape.Dim of some graph
 		badSize(o)
 	}
 	return eng.(Symbolic).EqualDims(s.d, d)
+}
+
+// same compares two sizes in an engine that follows them.
+func same(f Follower, a, b shape.Dim) bool {
+	r := shape.Relation{Rel: shape.EQ, A: a, B: b}
+	ok := f.LookAt(a, "") == f.LookAt(b, "")
+	if !ok {
+		r.Rel = shape.NE
+	}
+	f.Branch(r)
+	return ok
 }
 
 // String returns the number; see Int for expressions, because the text of a run

@@ -12,7 +12,7 @@ import (
 // A generated file has the Code of its tables; the embedded files of a package are registered.
 func ExampleRegister() {
 	files := fstest.MapFS{"net.go": {Data: []byte("package net\n\nfunc F() int { return 1 }\n")}}
-	hash, err := source.Hash(files, false)
+	hash, err := source.Hash(files, source.OfNothing)
 	if err != nil {
 		panic(err)
 	}
@@ -32,8 +32,8 @@ func ExampleRegister() {
 }
 
 func ExampleHash() {
-	one, _ := source.Hash(fstest.MapFS{"a.go": {Data: []byte("package p\n")}}, false)
-	two, _ := source.Hash(fstest.MapFS{"a.go": {Data: []byte("// Package p is.\npackage p\n")}}, false)
+	one, _ := source.Hash(fstest.MapFS{"a.go": {Data: []byte("package p\n")}}, source.OfNothing)
+	two, _ := source.Hash(fstest.MapFS{"a.go": {Data: []byte("// Package p is.\npackage p\n")}}, source.OfNothing)
 	fmt.Println(one == two)
 	// Output: true
 }

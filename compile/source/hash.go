@@ -17,10 +17,20 @@ import (
 // are made.
 const Mark = "//fxgen:compile"
 
+// Lines says which lines count.
+type Lines uint8
+
+// The ways.
+const (
+	OfNothing Lines = iota
+	OfFunctions
+	OfAll
+)
+
 // Hash is a hash of the tokens of a package's Go files, tests and the files of `fxgen compile` left out. Comments
 // do not count, except those that mean something to the compiler. Lines count where functions are known
-// by them.
-func Hash(files fs.FS, lines bool) (string, error) {
+// by them: those of functions, or where calls are known by theirs, all.
+func Hash(files fs.FS, lines Lines) (string, error) {
 	names, err := fs.Glob(files, "*.go")
 	if err != nil {
 		return "", err
@@ -53,7 +63,7 @@ func Marked(text []byte) bool {
 }
 
 // tokens writes what the compiler sees of a file.
-func tokens(w io.Writer, text []byte, lines bool) {
+func tokens(w io.Writer, text []byte, lines Lines) {
 	file := token.NewFileSet().AddFile("", -1, len(text))
 	var s scanner.Scanner
 	s.Init(file, text, nil, scanner.ScanComments)
@@ -68,7 +78,7 @@ func tokens(w io.Writer, text []byte, lines bool) {
 			lit = "" // a line's end or not
 		}
 		fmt.Fprintf(w, "%d %q", tok, lit)
-		if lines && tok == token.FUNC {
+		if lines == OfAll || lines == OfFunctions && tok == token.FUNC {
 			fmt.Fprintf(w, " %d", file.Line(pos))
 		}
 		io.WriteString(w, "\n")

@@ -15,7 +15,7 @@ type Code struct {
 	File     string // the generated file, with its package's path
 	Command  string // that writes it
 	Go       string // "go1.26"
-	Lines    bool   // functions are known by their lines, so that lines count as code
+	Lines    Lines  // functions and calls are known by their lines, which count as code then
 	Packages []Package
 	Modules  []Module
 }
@@ -35,9 +35,9 @@ const Replaced = "(replaced)"
 // Files are the Go files of a package. A nil *Files is a program that embeds none, by the tag fxnosource.
 type Files struct {
 	files  fs.FS
-	once   [2]sync.Once
-	hashes [2]string
-	errs   [2]error
+	once   [OfAll + 1]sync.Once
+	hashes [OfAll + 1]string
+	errs   [OfAll + 1]error
 }
 
 var registered sync.Map // *Files by the path of the package
@@ -49,13 +49,9 @@ func Register(path string, files fs.FS) *Files {
 	return f
 }
 
-func (f *Files) hash(lines bool) (string, error) {
-	i := 0
-	if lines {
-		i = 1
-	}
-	f.once[i].Do(func() { f.hashes[i], f.errs[i] = Hash(f.files, lines) })
-	return f.hashes[i], f.errs[i]
+func (f *Files) hash(lines Lines) (string, error) {
+	f.once[lines].Do(func() { f.hashes[lines], f.errs[lines] = Hash(f.files, lines) })
+	return f.hashes[lines], f.errs[lines]
 }
 
 // Check panics with state.Stale where the program's code is not c. own are the files of the

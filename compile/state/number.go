@@ -7,10 +7,11 @@ import (
 )
 
 // Number is a field, an argument, a variable or the elements of a type, of which all that code does is to compute with it and constants,
-// and to give the result to an operator as a number: nothing else depends on it.
+// to give the result to an operator as a number, and to compare it with a constant: nothing else depends on it.
 type Number struct {
 	Type, Name string // of the field, or of the elements, whose name is "[]"; Type is "" for an argument and for a variable
 	Exprs      []Expr // what operators are given, each once
+	Tests      []Test // what is compared, each once
 	Rounds     bool   // nothing but the number of rounds of Loops depends on it: no operator is given it
 }
 
@@ -19,6 +20,50 @@ const elementName = "[]"
 
 // Expr is what code computes with a number, step by step.
 type Expr []Term
+
+// Test is a comparison of an expression with a constant, by "==", "!=", "<", "<=", ">" or ">=".
+type Test struct {
+	Expr Expr
+	Op   string
+	By   uint64 // the constant: the bits of a float64, of an int64 or of a uint64
+}
+
+// Holds reports whether a number passes the test.
+func (t *Test) Holds(s Scalar) bool {
+	switch s = t.Expr.Eval(s); {
+	case s.IsFloat():
+		return holds(t.Op, s.F, math.Float64frombits(t.By))
+	case s.unsigned():
+		return holds(t.Op, uint64(s.I), t.By)
+	}
+	return holds(t.Op, s.I, int64(t.By))
+}
+
+func holds[T int64 | uint64 | float64](op string, a, b T) bool {
+	switch op {
+	case "==":
+		return a == b
+	case "!=":
+		return a != b
+	case "<":
+		return a < b
+	case "<=":
+		return a <= b
+	case ">":
+		return a > b
+	}
+	return a >= b
+}
+
+// SameSide reports whether code that compares a number does the same for two values of it.
+func (w *Word) SameSide(a, b Scalar) bool {
+	for i := range w.Tests {
+		if w.Tests[i].Holds(a) != w.Tests[i].Holds(b) {
+			return false
+		}
+	}
+	return true
+}
 
 // Term is a step of an Expr.
 type Term struct {
@@ -179,6 +224,7 @@ func scalarOf(t reflect.Type, bits uint64) Scalar {
 type Word struct {
 	Path, Line string
 	Exprs      []Expr
+	Tests      []Test
 	Rounds     bool
 	Was        Scalar
 	reg        uint32
@@ -190,7 +236,7 @@ type Word struct {
 func (m *Image) Words() (list []Word) {
 	for _, i := range m.numbers {
 		s, w := &m.steps[i], &m.words[m.steps[i].number-1]
-		list = append(list, Word{s.path, s.line, w.cell.number.Exprs, w.cell.number.Rounds, scalarOf(w.cell.typ, w.before.u), w.of.reg, w.off, w.cell.size, w.cell.typ})
+		list = append(list, Word{s.path, s.line, w.cell.number.Exprs, w.cell.number.Tests, w.cell.number.Rounds, scalarOf(w.cell.typ, w.before.u), w.of.reg, w.off, w.cell.size, w.cell.typ})
 	}
 	return list
 }

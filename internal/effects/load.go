@@ -72,12 +72,34 @@ func OpenOverlay(ctx context.Context, pattern string, env []string, overlay map[
 	if len(errs) > 0 {
 		return nil, userpkg.Problems(errs)
 	}
+	if err := typed(list); err != nil {
+		return nil, err
+	}
+	if p.Package == nil {
+		return nil, diag.New(userpkg.NoPackage, "the go command lists the package "+first.PkgPath+", and then does not load it").WithHint("run fxgen again once no other program changes the module")
+	}
 	p.ssa, _ = ssautil.Packages(list, ssa.InstantiateGenerics)
 	for _, q := range list {
 		p.ssa.Package(q.Types).Build()
 	}
 	p.world = p.look()
 	return p, nil
+}
+
+// typed refuses packages that use one without types, of which they tell nothing where they need none of it themselves: the go
+// command's build cache has lost its export data since it was listed.
+func typed(list []*packages.Package) (err error) {
+	packages.Visit(list, nil, func(q *packages.Package) {
+		if err != nil || q.Types != nil && !q.IllTyped {
+			return
+		}
+		msg := "the types of package " + q.PkgPath + " are not known"
+		if len(q.Errors) > 0 {
+			msg += ": " + q.Errors[0].Msg
+		}
+		err = diag.New(userpkg.Compile, msg).WithHint("run fxgen again, while no other program cleans the go command's build cache (go env GOCACHE)")
+	})
+	return err
 }
 
 // split lists the packages to analyse, and notes those that are trusted. What only compiled functions are run by

@@ -15,11 +15,19 @@ import (
 const Element = "[]"
 
 // Number is a field, a variable, the elements of a type, or a parameter of the function, of which all that code does is to compute with it and constants,
-// and to give the result to an operator as a number. Nothing else depends on it: no branch, no store, no length.
+// to give the result to an operator as a number, and to compare it with a constant. Nothing else depends on it: no store, no length.
 type Number struct {
 	Type, Name string // of the field; Type is "" for a parameter and for a variable, which has its path in Name
 	Param      int    // of the function, its receiver first; -1 for any other word
 	Exprs      []Expr // what operators are given, each once
+	Tests      []Test // what is compared, each once
+}
+
+// Test is a comparison of an expression with a constant.
+type Test struct {
+	Expr Expr
+	Op   string // "==", "!=", "<", "<=", ">", ">="
+	By   uint64 // the constant, as in Term
 }
 
 func (n Number) text() string {
@@ -45,17 +53,50 @@ type Term struct {
 	Left bool   // the constant is the left operand
 }
 
-// given are the words of which all that a function does is to give them to operators: of fields by their keys, of variables by
-// these, of elements by the names of the types that have them.
-type given map[any][]Expr
+// given are the words of which all that a function does is to give them to operators and to compare them: of fields by their keys, of
+// variables by these, of elements by the names of the types that have them.
+type given map[any]*flowed
+
+// flowed is what operators are given of a number, and what is compared.
+type flowed struct {
+	exprs []Expr
+	tests []Test
+}
+
+// empty reports whether a word is no number, or code does nothing with it.
+func (f *flowed) empty() bool { return f == nil || len(f.exprs)+len(f.tests) == 0 }
+
+func (f *flowed) add(o flowed) {
+	f.exprs, f.tests = append(f.exprs, o.exprs...), append(f.tests, o.tests...)
+}
 
 // add enters what another function does; a word is a number where all functions agree.
-func (g given) add(k any, exprs []Expr) {
-	if old, met := g[k]; exprs == nil || met && old == nil {
+func (g given) add(k any, o *flowed) {
+	if old, met := g[k]; o == nil || met && old == nil {
 		g[k] = nil
 	} else {
-		g[k] = append(old, exprs...)
+		all := &flowed{}
+		if met {
+			all.add(*old)
+		}
+		all.add(*o)
+		g[k] = all
 	}
+}
+
+// distinct has each expression and test once.
+func (f *flowed) distinct() (exprs []Expr, tests []Test) {
+	for _, e := range f.exprs {
+		if !slices.ContainsFunc(exprs, func(o Expr) bool { return slices.Equal(e, o) }) {
+			exprs = append(exprs, e)
+		}
+	}
+	for _, t := range f.tests {
+		if !slices.ContainsFunc(tests, func(o Test) bool { return t.Op == o.Op && t.By == o.By && slices.Equal(t.Expr, o.Expr) }) {
+			tests = append(tests, t)
+		}
+	}
+	return exprs, tests
 }
 
 // wordOf is the key of the word at an address, nil for what is none.
@@ -80,7 +121,7 @@ func (f *facts) wordOf(addr ssa.Value) any {
 // numbers finds the words that are numbers as far as the function goes.
 func (f *facts) numbers() {
 	found := map[any]int{}
-	exprs := map[any][]Expr{}
+	all := map[any]*flowed{}
 	for _, b := range f.fn.Blocks {
 		if f.skip[b] || b == f.fn.Recover {
 			continue
@@ -94,32 +135,25 @@ func (f *facts) numbers() {
 			if k == nil {
 				continue
 			}
-			if list, ok := f.p.flow(load); ok {
-				found[k]++
-				exprs[k] = append(exprs[k], list...)
+			if o, ok := f.p.flow(load); ok {
+				if found[k]++; all[k] == nil {
+					all[k] = &flowed{}
+				}
+				all[k].add(o)
 			}
 		}
 	}
 	for k, n := range found {
 		if n == f.uses[k] {
-			f.given[k] = distinct(exprs[k])
+			f.given[k] = all[k]
 		}
 	}
-}
-
-func distinct(list []Expr) (all []Expr) {
-	for _, e := range list {
-		if !slices.ContainsFunc(all, func(o Expr) bool { return slices.Equal(e, o) }) {
-			all = append(all, e)
-		}
-	}
-	return all
 }
 
 // flow follows a number to the operators that it is given to. ok is false where it goes anywhere else.
-func (p *Loaded) flow(v ssa.Value) (all []Expr, ok bool) {
+func (p *Loaded) flow(v ssa.Value) (all flowed, ok bool) {
 	if numeric(v.Type()) == "" {
-		return nil, false
+		return all, false
 	}
 	w := flow{p: p}
 	ok = w.follow(v, nil)
@@ -130,7 +164,7 @@ func (p *Loaded) flow(v ssa.Value) (all []Expr, ok bool) {
 type flow struct {
 	p     *Loaded
 	calls []*ssa.Call // by which the number has come into a function
-	all   []Expr
+	all   flowed
 }
 
 // maxCalls is the most functions that a number is followed into, one within another.
@@ -146,11 +180,17 @@ func (w *flow) follow(v ssa.Value, e Expr) bool {
 			continue
 		case *ssa.Call:
 			if takes(r, v) {
-				w.all = append(w.all, slices.Clone(e))
+				w.all.exprs = append(w.all.exprs, slices.Clone(e))
 			} else if !w.into(r, v, e) {
 				return false
 			}
 			continue
+		case *ssa.BinOp:
+			if t, ok := testOf(r, v); ok {
+				t.Expr = slices.Clone(e)
+				w.all.tests = append(w.all.tests, t)
+				continue
+			}
 		case *ssa.Return:
 			if !w.back(r, v, e) {
 				return false
@@ -249,6 +289,26 @@ func termOf(i ssa.Instruction, v ssa.Value) (t Term, ok bool) {
 	return t, false
 }
 
+// turned are comparisons with their operands in the other order.
+var turned = map[token.Token]token.Token{token.EQL: token.EQL, token.NEQ: token.NEQ, token.LSS: token.GTR, token.LEQ: token.GEQ, token.GTR: token.LSS, token.GEQ: token.LEQ}
+
+// testOf is the comparison of a number with a constant.
+func testOf(b *ssa.BinOp, v ssa.Value) (t Test, ok bool) {
+	op, ok := turned[b.Op]
+	if !ok {
+		return t, false
+	}
+	c, left := b.X.(*ssa.Const)
+	if !left {
+		if c, ok = b.Y.(*ssa.Const); !ok {
+			return t, false
+		}
+		op = b.Op
+	}
+	kind := numeric(v.Type())
+	return Test{Op: op.String(), By: bitsOf(c, kind)}, kind != ""
+}
+
 // bitsOf are the bits of a constant.
 func bitsOf(c *ssa.Const, kind string) uint64 {
 	switch kind[0] {
@@ -316,8 +376,10 @@ func (w *walk) parameters() (list []Number) {
 		}
 	}
 	for i, v := range w.root.Params {
-		if exprs, ok := w.p.flow(v); ok && len(exprs) > 0 {
-			list = append(list, Number{Name: v.Name(), Param: i, Exprs: distinct(exprs)})
+		if o, ok := w.p.flow(v); ok && !o.empty() {
+			n := Number{Name: v.Name(), Param: i}
+			n.Exprs, n.Tests = o.distinct()
+			list = append(list, n)
 		}
 	}
 	return list
@@ -326,11 +388,12 @@ func (w *walk) parameters() (list []Number) {
 // numbers lists the words that are numbers.
 func (w *walk) numbers(globals []Global) (list []Number) {
 	a := w.all
-	for k, exprs := range a.given {
-		if len(exprs) == 0 || a.uses[k] > 0 {
+	for k, o := range a.given {
+		if o.empty() || a.uses[k] > 0 {
 			continue
 		}
-		n := Number{Param: -1, Exprs: distinct(exprs)}
+		n := Number{Param: -1}
+		n.Exprs, n.Tests = o.distinct()
 		switch k := k.(type) {
 		case fieldKey:
 			if n.Type, n.Name = k.owner, k.name; a.fields[k] != Load {

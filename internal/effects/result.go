@@ -55,6 +55,7 @@ func (w *walk) summary() *Summary {
 	s.Observes, s.InPlace, s.Sizes = r.places(a.observes), a.inPlace, append(a.sizes, w.keepsSizes()...)
 	s.Numbers = w.numbers(s.Globals)
 	w.loops(s)
+	w.asked(s)
 	s.Packages = w.packages()
 	s.Types = maps.Clone(a.kinds)
 	maps.Copy(s.Types, w.dynamic)

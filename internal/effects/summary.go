@@ -108,6 +108,8 @@ type Summary struct {
 	Counted  bool                  // code is told no size, but the number of rounds of Loops
 	Loops    []Loop                // that roll
 	Unrolled []Place               // loops of tensors that do not, with the reason
+	Ints     Ints                  // sizes that code is told as ints
+	Pinned   []Place               // sizes that it is told as ints, and does more with
 	Counts   []Number              // of which nothing but the rounds of Loops depends
 	Maps     []*types.Map          `json:"-"`
 	Packages []string              // whose code was looked at, or whose types are met
@@ -147,7 +149,7 @@ func (s *Summary) sort() {
 	slices.SortFunc(s.Loops, func(a, b Loop) int {
 		return cmp.Or(strings.Compare(a.Package+"\x00"+a.File, b.Package+"\x00"+b.File), a.Line-b.Line)
 	})
-	for _, list := range []*[]Place{&s.Opaque, &s.Observes, &s.InPlace, &s.Sizes, &s.Unrolled} {
+	for _, list := range []*[]Place{&s.Opaque, &s.Observes, &s.InPlace, &s.Sizes, &s.Unrolled, &s.Pinned} {
 		slices.SortFunc(*list, func(a, b Place) int {
 			return strings.Compare(a.Line+"\x00"+a.What+"\x00"+a.Why+"\x00"+a.text(), b.Line+"\x00"+b.What+"\x00"+b.Why+"\x00"+b.text())
 		})

@@ -29,6 +29,11 @@ func (s *Summary) Explain(out io.Writer) error {
 	for _, n := range s.Numbers {
 		t.row("", n.text(), "")
 	}
+	t.title = "sizes that it is told as ints, and compares or gives to operators"
+	for _, a := range s.Ints.Asks {
+		t.row(a.File+":"+strconv.Itoa(a.Line), "Dim", "")
+	}
+	t.places("sizes that stay compared", s.Pinned)
 	t.title = "loops that roll"
 	for _, l := range s.Loops {
 		t.row(l.File+":"+strconv.Itoa(l.Line), "for", "")

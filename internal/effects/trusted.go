@@ -66,7 +66,7 @@ var byHand = map[how]string{
 		"Size.Int Size.Dim Size.Equal Size.String Size.Format Size.MarshalJSON Size.Add Size.Sub Size.Mul Size.Div Size.Min Size.Max Size.Mod " +
 		"Size.MustEqual Size.MustDiffer Size.MustBeAtLeast Size.MustBeAtMost Size.MustBeMultiple",
 	writes: "Tensor.AssignInPlace",
-	refused: "Absent Claim DeclareResults FieldName FuncName Following InRegion ModuleKey NewProxies NewProxy OnArrays Owned PermuteCall Signature SliceOver SortedKeys StateErrors Walk Watch Wrap WrapPure " +
+	refused: "Absent Asking Claim DeclareResults FieldName FuncName Following InRegion ModuleKey NewProxies NewProxy OnArrays Owned PermuteCall Signature SliceOver SortedKeys StateErrors Walk Watch Wrap WrapPure " +
 		"In Maker.Apply Flow.Cond Flow.While Flow.Scan " +
 		"Tensor.Baked Tensor.Engine Tensor.Freeze Tensor.ID Tensor.IsFrozen Tensor.IsParam Tensor.LastRead Tensor.LastWrite Tensor.MarkParam Tensor.Origin Tensor.Recipe " +
 		"Tensor.SetComputed Tensor.SetEager Tensor.SetRecorded Tensor.SetValue Tensor.Value",

@@ -53,6 +53,7 @@ func blocks(page, language string) []string {
 // file that has the same statements.
 var snippets = map[string]string{
 	"func (m *RNN) Forward(x, h *tensor.Tensor) *tensor.Tensor {\n\tfor t := range x.Dim(0) {\n\t\th = m.cell(x.Select(0, t), h)\n\t}\n\treturn h\n}\n": "internal/testkit/compiled/rolls/programs.go",
+	"func Cropped(m *Model, x, y *tt) *tt {\n\tn := x.Dim(0)\n\tif n > 9 {\n\t\tn = 9\n\t}\n\treturn x.Narrow(0, 0, n).Sum(0)\n}\n":                     "internal/testkit/compiled/ints/programs.go",
 	"slog.Info(\"step\", \"name\", d.Name)\nreports.Add(1) // an *expvar.Int\n":                                                                         "internal/testkit/compiled/breaks.go",
 	"//go:generate fxgen compile -o fx_compile.go Decoder.Step Classify Scale\n\ntype Decoder struct {\n\tWords *tensor.Tensor\n\tPast  *tensor.Tensor\n\tSteps int\n}\n\n// Step takes one token more.\nfunc (d *Decoder) Step(ids *tensor.Tensor) *tensor.Tensor {\n\tp := tensor.Embedding(ids, d.Words)\n\td.Past = p\n\td.Steps++\n\treturn p\n}\n": "cmd/fxgen/testdata/script/compilegen.txtar",
 	"step := CompileDecoderStep()\nfor range 10 {\n\tstep.Call(a, ids)\n}\n": "cmd/fxgen/testdata/script/compilegen.txtar",

@@ -158,6 +158,10 @@ var effects = []string{
 	"K.Next = &Knob{By: K.By}",
 	"if K.On {\n\t\tK.Table[\"a\"] = K.By\n\t}",
 	"*K.Ptr = K.By",
+	"if X.Rank() > 0 && X.Dim(0) > 3 {\n\t\tK.Calls++\n\t}",
+	"K.On = X.Rank() > 0 && X.Dim(0)%3 == 1 && K.By < 3",
+	"if X.Rank() > 0 {\n\t\tn := X.Dim(0)\n\t\tif X.Dim(-1) == n || K.By == 2 {\n\t\t\tn = max(n-1, 1)\n\t\t}\n\t\tlow := X.Narrow(0, 0, n).Clone()\n\t\tK.Last = low.Reshape(n, -1)\n\t}",
+	"if X.Rank() > 0 && K.By != 1 {\n\t\tn := X.Dim(0)\n\t\tK.Last = tensor.Arange(2 * n)\n\t}",
 }
 
 // closure reports whether the program is printed as a function that returns a literal.

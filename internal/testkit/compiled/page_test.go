@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gofx-dev/gofx/internal/testkit/compiled/ints"
+	"github.com/gofx-dev/gofx/internal/testkit/compiled/rolls"
 	"github.com/gofx-dev/gofx/internal/testkit/compiled/zoo"
 )
 
@@ -52,6 +54,8 @@ func page() string {
 		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", class, n, with, n-with)
 	}
 	networks(&b)
+	recorded(&b, "Loops", "rolls", "`internal/testkit/compiled/rolls` has loops of Go, called with 2 to 13 rounds: a loop that rolls has one record.", rolls.Records)
+	recorded(&b, "Comparisons of sizes and numbers", "ints", "`internal/testkit/compiled/ints` compares sizes and numbers, and gives sizes to operators as ints. Each program is called with the sizes, or numbers, 1 to 64; those of a record for each keep what they are given from becoming a symbol or an input.", ints.Records)
 	section(&b, "Features of MagPy", features)
 	fmt.Fprintf(&b, "\n## Cases of MagPy's tests\n\nProgram names stand with the records of six equal calls. For programs that look at data the graphs of a lazy session are told.\n")
 	for _, g := range cases {
@@ -70,6 +74,23 @@ func networks(b *strings.Builder) {
 	for _, n := range slices.Sorted(maps.Keys(zoo.Captured)) {
 		c := zoo.Captured[n]
 		fmt.Fprintf(b, "| %s | %d | %d | %d |\n", n, c.Trace, c.Lazy, c.Compile)
+	}
+}
+
+// recorded lists the programs of a room in their order, with what they say of themselves and their records.
+func recorded(b *strings.Builder, title, folder, intro string, records map[string]int) {
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n| program | about | records |\n|---|---|---|\n", title, intro)
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(folder, "programs.go"), nil, parser.ParseComments)
+	if err != nil {
+		panic(err)
+	}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Recv != nil || records[f.Name.Name] == 0 {
+			continue
+		}
+		about := strings.Join(strings.Fields(strings.TrimPrefix(f.Doc.Text(), f.Name.Name+" ")), " ")
+		fmt.Fprintf(b, "| `%s` | %s | %d |\n", f.Name.Name, strings.TrimSuffix(about, "."), records[f.Name.Name])
 	}
 }
 

@@ -38,7 +38,7 @@ var asking = []struct {
 	{one("Cropped", "built-in", Cropped, CompileCropped, counts{}), 4},
 	{one("OfMiddle", "built-in", OfMiddle, CompileOfMiddle, counts{}), 4},
 	{one("Stated", "built-in", Stated, CompileStated, counts{}), 4},
-	{one("Compared2", "built-in", Compared2, CompileCompared2, counts{}), 63},
+	{one("Compared2", "built-in", Compared2, CompileCompared2, counts{}), 4},
 	{one("AsNumber", "built-in", AsNumber, CompileAsNumber, counts{}), 63},
 	{one("Fixed", "built-in", Fixed, CompileFixed, counts{}), 4},
 	{one("Unused", "built-in", Unused, CompileUnused, counts{}), 4},

@@ -132,7 +132,12 @@ func (m *maker) analysed(ctx context.Context, p *effects.Loaded, bare []byte) ([
 			continue
 		}
 		t.list = append(t.list, s)
-		t.code.Lines = t.code.Lines || x.maker || len(s.Bodies)+len(s.Tells) > 0
+		if x.maker || len(s.Bodies)+len(s.Tells) > 0 {
+			t.code.Lines = max(t.code.Lines, source.OfFunctions)
+		}
+		if len(s.Ints.Asks) > 0 {
+			t.code.Lines = source.OfAll
+		}
 		for _, path := range s.Packages {
 			seen[path] = true
 		}
@@ -178,6 +183,9 @@ func (m *maker) code(p *effects.Loaded, t *tables, paths map[string]bool) (files
 	slices.Sort(list)
 	for _, path := range list {
 		q := p.Source(path)
+		if q == nil || q.Module == nil {
+			return nil, diag.New(userpkg.NoPackage, "the go command tells nothing of the module of package "+path).WithHint("run fxgen again once no other program changes the module or cleans the build cache")
+		}
 		switch mod := q.Module; {
 		case !mod.Main:
 			modules[mod.Path] = version(mod)

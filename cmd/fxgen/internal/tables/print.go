@@ -84,8 +84,15 @@ func (m *maker) codeValue(c *source.Code) jen.Code {
 	}
 	return record(
 		field{"File", gosrc.Quoted(c.File)}, field{"Command", gosrc.Quoted(c.Command)}, field{"Go", gosrc.Quoted(c.Go)},
-		field{"Lines", flag(c.Lines)},
+		field{"Lines", linesCode(c.Lines)},
 		field{"Packages", list(sourcePath, "Package", packages)}, field{"Modules", list(sourcePath, "Module", modules)})
+}
+
+func linesCode(l source.Lines) jen.Code {
+	if l == source.OfNothing {
+		return nil
+	}
+	return jen.Qual(sourcePath, [...]string{"", "OfFunctions", "OfAll"}[l])
 }
 
 // compiled prints one compiled function.

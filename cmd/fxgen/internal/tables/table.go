@@ -130,7 +130,7 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 		if n.Param >= 0 {
 			name = in[n.Param].name
 		}
-		numbers = append(numbers, row(field{"Type", quoted(n.Type)}, field{"Name", quoted(name)}, field{"Exprs", exprs(n.Exprs)}, field{"Rounds", flag(i >= len(s.Numbers))}))
+		numbers = append(numbers, row(field{"Type", quoted(n.Type)}, field{"Name", quoted(name)}, field{"Exprs", exprs(n.Exprs)}, field{"Tests", tests(n.Tests)}, field{"Rounds", flag(i >= len(s.Numbers))}))
 	}
 	for _, l := range s.Loops {
 		loops = append(loops, row(field{"Package", quoted(l.Package)}, field{"File", quoted(l.File)}, field{"Line", jen.Lit(l.Line)}, field{"From", jen.Lit(l.From)}, field{"To", jen.Lit(l.To)}))
@@ -147,8 +147,46 @@ func (m *maker) table(x *target, s *effects.Summary) jen.Code {
 		field{"Types", list("reflect", "Type", shown)}, field{"Hidden", list(statePath, "Hidden", hidden)},
 		field{"Numbers", list(statePath, "Number", numbers)},
 		field{"Loops", list(statePath, "Loop", loops)}, field{"Counted", flag(s.Counted)},
+		field{"Ints", ints(&s.Ints)},
 		field{"AnySize", flag(len(s.Sizes) == 0)}, field{"Sizes", places(s.Sizes)},
 		field{"InPlace", places(s.InPlace)}, field{"Tells", x.tells(s)}, field{"Entry", m.entry(x, s)}, field{"Opaque", places(s.Opaque)}, field{"Observes", places(told(s.Observes))}))
+}
+
+// ints prints what code does with sizes as ints.
+func ints(n *effects.Ints) jen.Code {
+	if len(n.Asks) == 0 {
+		return nil
+	}
+	expr := func(e effects.IntExpr) jen.Code {
+		var terms []jen.Code
+		for _, t := range e {
+			var n jen.Code
+			if t.N != 0 {
+				n = jen.Lit(t.N)
+			}
+			terms = append(terms, row(field{"Op", quoted(t.Op)}, field{"N", n}))
+		}
+		return jen.Values(terms...)
+	}
+	line := func(b effects.Body) jen.Code {
+		return row(field{"Package", quoted(b.Package)}, field{"File", quoted(b.File)}, field{"Line", jen.Lit(b.Line)})
+	}
+	var asks, tests, uses []jen.Code
+	for _, a := range n.Asks {
+		asks = append(asks, line(a.Body))
+	}
+	for _, t := range n.Tests {
+		tests = append(tests, row(field{"A", jen.Qual(statePath, "IntExpr").Add(expr(t.A))}, field{"Op", quoted(t.Op)}, field{"B", jen.Qual(statePath, "IntExpr").Add(expr(t.B))}))
+	}
+	for _, u := range n.Uses {
+		var exprs []jen.Code
+		for _, e := range u.Exprs {
+			exprs = append(exprs, expr(e))
+		}
+		uses = append(uses, row(field{"Line", jen.Qual(statePath, "Line").Add(line(u.Body))}, field{"Op", quoted(u.Op)}, field{"Count", jen.Lit(u.Count)},
+			field{"Exprs", jen.Index().Qual(statePath, "IntExpr").Values(exprs...)}))
+	}
+	return jen.Qual(statePath, "Ints").Add(record(field{"Asks", list(statePath, "Line", asks)}, field{"Tests", list(statePath, "IntTest", tests)}, field{"Uses", list(statePath, "IntUse", uses)}))
 }
 
 // told leaves places out of which only a call itself tells whether it comes there.
@@ -171,15 +209,39 @@ func conditions(all []effects.Cond) jen.Code {
 	return list(statePath, "Cond", rows)
 }
 
-// exprs prints the arithmetic that code does with a number.
+// terms prints the arithmetic that code does with a number.
+func terms(e effects.Expr) *jen.Statement {
+	var list []jen.Code
+	for _, t := range e {
+		list = append(list, row(field{"Kind", quoted(t.Kind)}, field{"Op", quoted(t.Op)}, field{"By", bitsCode(t.By)}, field{"Left", flag(t.Left)}))
+	}
+	return jen.Values(list...)
+}
+
+// tests prints the comparisons of a number, nil for none.
+func tests(all []effects.Test) jen.Code {
+	if len(all) == 0 {
+		return nil
+	}
+	var rows []jen.Code
+	for _, t := range all {
+		var expr jen.Code
+		if len(t.Expr) > 0 {
+			expr = jen.Qual(statePath, "Expr").Add(terms(t.Expr))
+		}
+		rows = append(rows, row(field{"Expr", expr}, field{"Op", quoted(t.Op)}, field{"By", bitsCode(t.By)}))
+	}
+	return jen.Index().Qual(statePath, "Test").Values(rows...)
+}
+
+// exprs prints what operators are given of a number, nil for nothing.
 func exprs(all []effects.Expr) jen.Code {
+	if len(all) == 0 {
+		return nil
+	}
 	var rows []jen.Code
 	for _, e := range all {
-		var terms []jen.Code
-		for _, t := range e {
-			terms = append(terms, row(field{"Kind", quoted(t.Kind)}, field{"Op", quoted(t.Op)}, field{"By", bitsCode(t.By)}, field{"Left", flag(t.Left)}))
-		}
-		rows = append(rows, jen.Values(terms...))
+		rows = append(rows, terms(e))
 	}
 	return jen.Index().Qual(statePath, "Expr").Values(rows...)
 }

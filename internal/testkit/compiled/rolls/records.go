@@ -1,0 +1,30 @@
+package rolls
+
+// Records are the records of each program for 2 to 13 rounds.
+var Records = map[string]int{
+	"RollSizes":    1,
+	"RollCounted":  1,
+	"RollSteps":    1,
+	"RollStacked":  1,
+	"RollTwice":    1,
+	"RollGated":    1,
+	"RollNil":      2,
+	"RollLayers":   1,
+	"RollCat":      1,
+	"RollParam":    1,
+	"RollClassic":  1,
+	"RollNested":   1,
+	"RollDeep":     1,
+	"RollFirst":    12,
+	"RollFlag":     12,
+	"RollTied":     1,
+	"UnrollBranch": 12,
+	"UnrollStore":  12,
+	"UnrollBreak":  12,
+	"UnrollGrows":  12,
+	"UnrollLayers": 12,
+	"UnrollUses":   12,
+	"UnrollDelays": 12,
+	"UnrollKeeps":  13,
+	"UnrollDims":   12,
+}
