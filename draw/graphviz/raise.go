@@ -27,7 +27,7 @@ var (
 	placed = regexp.MustCompile(`^<text text-anchor="(\w+)" x="([-0-9.]+)" y="([-0-9.]+)"[^>]* font-size="([0-9.]+)"[^>]* textLength="([0-9.]+)"`)
 )
 
-// raise moves the texts of clusters and edges behind everything else in the SVG, so that they are drawn last.
+// raise moves the texts of clusters and edges to the end of the SVG, so that they are drawn last.
 func raise(svg []byte) []byte {
 	end := bytes.LastIndex(svg, []byte("</g>\n</svg>"))
 	if end < 0 {
