@@ -304,30 +304,45 @@ func verdicts(rows []*Row) string {
 // tally counts the workloads of each verdict.
 func tally(b *strings.Builder, rows []*Row) {
 	seen, n, all := judged(rows), map[verdict.Verdict]int{}, 0
+	longest, most := "", 0.0
 	for _, p := range papers {
 		for _, w := range p.workloads {
 			v, _ := verdict.Judge(w.id, seen)
 			n[v]++
 			all++
+			if s := seconds(w.allOf(rows)); v == verdict.Reproduced && s > most {
+				longest, most = w.id, s
+			}
 		}
 	}
 	var list []string
 	for _, v := range slices.Sorted(maps.Keys(n)) {
 		list = append(list, fmt.Sprintf("%d %s", n[v], v))
 	}
-	fmt.Fprintf(b, "Of %d workloads: %s.\n\n", all, strings.Join(list, ", "))
+	fmt.Fprintf(b, "Of %d workloads: %s.", all, strings.Join(list, ", "))
+	if longest != "" {
+		fmt.Fprintf(b, " `go run ./papers -run %s` takes the longest of those that are reproduced, %.0f s.", longest, math.Ceil(most))
+	}
+	b.WriteString("\n\n")
+}
+
+// seconds is how long rows took.
+func seconds(rows []*Row) (sum float64) {
+	for _, r := range rows {
+		sum += r.TookS
+	}
+	return sum
 }
 
 // conditions are the machines and commits of rows, and the seconds that they took.
 func conditions(rows []*Row) (where, took string) {
 	var list []string
-	sum := 0.0
 	for _, r := range rows {
 		if v := strings.Trim(r.CPU+", "+r.Commit, ", "); !slices.Contains(list, v) {
 			list = append(list, v)
 		}
-		sum += r.TookS
 	}
+	sum := seconds(rows)
 	if sum == 0 {
 		return strings.Join(list, "; "), "-"
 	}

@@ -110,10 +110,7 @@ func TestStoredPage(t *testing.T) {
 	for _, p := range papers {
 		for _, w := range p.workloads {
 			all, _ := verdict.Judge(w.id, seen)
-			sum := 0.0
-			for _, r := range w.allOf(rows) {
-				sum += r.TookS
-			}
+			sum := seconds(w.allOf(rows))
 			if all == verdict.NotRun {
 				missing++
 			}

@@ -43,6 +43,9 @@ func (s style) attributes() string {
 	if shape == "box" {
 		look = "filled,rounded"
 	}
+	if shape == "box3d" {
+		shape += `, margin="0.16,0.1"` // its upper rim lies inside of the box
+	}
 	return "shape=" + shape + ", style=" + quote(look) + ", fillcolor=" + quote(s.fill) + ", color=" + quote(s.line)
 }
 

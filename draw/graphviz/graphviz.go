@@ -98,7 +98,7 @@ func render(ctx context.Context, dot, format string) ([]byte, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	return fitSVG(b.Bytes(), wide), nil
+	return raise(fitSVG(b.Bytes(), wide)), nil
 }
 
 // begins has the first bytes of pictures.

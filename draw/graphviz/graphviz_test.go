@@ -114,6 +114,7 @@ type box struct {
 	id, class string
 	from, to  float64 // of the shape, in x
 	lines     []textLine
+	plates    []textLine // rectangles, which say how much they hide
 }
 
 type textLine struct {
@@ -158,6 +159,9 @@ func boxes(t *testing.T, svg []byte) (list []*box) {
 					b.from, b.to = min(b.from, float(n)), max(b.to, float(n))
 				}
 			}
+		case "rect":
+			b := list[len(list)-1]
+			b.plates = append(b.plates, textLine{text: value(e, "fill-opacity"), x: float(value(e, "x")), length: float(value(e, "width"))})
 		case "text":
 			require.Equal(t, "spacingAndGlyphs", value(e, "lengthAdjust"))
 			line := textLine{x: float(value(e, "x")), length: float(value(e, "textLength"))}
@@ -201,6 +205,45 @@ func TestTextStaysInItsBox(t *testing.T) {
 			}
 		}
 		require.Greater(t, lines, 5, name)
+	}
+}
+
+// Texts of clusters and edges come last, each over a plate that is wider than it and lies in the cluster.
+func TestTextsLieOverEdges(t *testing.T) {
+	for name, m := range map[string]*graph.Module{"resblock": load(t, "resblock.fx"), "regions": load(t, "regions.fx"), "bert": zoo(t, "bert_base")} {
+		list := boxes(t, render(t, draw.DOT(m, draw.Options{}), "svg"))
+		top := list[len(list)-1]
+		require.Equal(t, "texts", top.class, name)
+		require.Len(t, top.plates, len(top.lines))
+		titles, types := 0, 0
+		for i, l := range top.lines {
+			require.InDelta(t, l.x-1, top.plates[i].x, 0.02, "%s: %q", name, l.text)
+			require.InDelta(t, l.length+2, top.plates[i].length, 0.02, "%s: %q", name, l.text)
+			in := 0
+			for _, b := range list {
+				if b.class == "cluster" && b.from <= l.x && l.x+l.length <= b.to {
+					in++
+				}
+			}
+			if top.plates[i].text == "0.7" {
+				types++
+			} else {
+				titles++
+				require.Positive(t, in, "%s: %q lies in no cluster", name, l.text)
+			}
+		}
+		require.Positive(t, types, name)
+		clusters := 0
+		for _, b := range list {
+			if b.class == "cluster" {
+				clusters++
+			}
+			if b.class == "cluster" || b.class == "edge" {
+				require.Empty(t, b.lines, name)
+			}
+		}
+		require.Positive(t, clusters, name)
+		require.Equal(t, clusters, titles, name)
 	}
 }
 

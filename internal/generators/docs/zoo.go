@@ -20,6 +20,12 @@ and inputs that follow a formula, and every engine keeps to bounds around that: 
 
 A cell says how often a test holds that: on every *change*, or *nightly*. Numbers in brackets are notes.
 
+`+"`fxgen run unet -engine gen`"+` runs a network as a column says, `+"`fxgen compare unet unet -engine eager -engine2 gen`"+` compares two of them value by value. These tests repeat a row:
+
+    GOFX_NIGHTLY=1 go test ./cmd/fxgen -v -run 'TestFixturesInEveryEngine/^unet$'
+    GOFX_NIGHTLY=1 go test ./lowering/gpu -v -run 'TestModelsEqualTheInterpreter/^unet$'
+    GOFX_NIGHTLY=1 go test ./lowering/xla -v -run 'TestPluginModels/^unet$'
+
 `, len(zoo.Rows))
 	for _, e := range zoo.Engines {
 		fmt.Fprintf(&b, "- **%s**: %s.\n", e.Name, e.Doc)

@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
+
+	"github.com/gofx-dev/gofx/internal/testkit/repo"
 )
 
 // changeLog is the file of it.
@@ -51,4 +54,12 @@ func cut(log, version string, day time.Time) (out, notes string, err error) {
 	heading := "\n## " + first.heading + "\n"
 	out = strings.Replace(log, heading, "\n## "+number+", "+day.Format(time.DateOnly)+"\n", 1)
 	return out, strings.TrimSpace(first.text) + "\n", nil
+}
+
+// inTree is the beginning of a link to a file of the repository.
+var inTree = regexp.MustCompile(`\]\((\w[\w-]*[./][\w./-]*(?:#[\w-]*)?)\)`)
+
+// absolute makes links of the notes lead to the files of the tag: the page of a release does not lie in the tree.
+func absolute(notes, version string) string {
+	return inTree.ReplaceAllString(notes, "](https://"+repo.Module+"/blob/"+version+"/$1)")
 }

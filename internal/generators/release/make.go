@@ -86,7 +86,7 @@ func (m *maker) cut(tree string, at time.Time) (changed []string, err error) {
 	if err := os.MkdirAll(m.out, 0o777); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(m.out, "notes.md"), []byte(notes), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(m.out, "notes.md"), []byte(absolute(notes, m.version)), 0o666); err != nil {
 		return nil, err
 	}
 	changed, err = setRequirements(tree, m.version)

@@ -102,6 +102,12 @@ func TestCutChangeLog(t *testing.T) {
 	}
 }
 
+// Links of the notes lead out of the page of a release, to the files of its tag.
+func TestNotesLeadToTheTag(t *testing.T) {
+	require.Equal(t, "[a](https://github.com/gofx-dev/gofx/blob/v0.2.0/docs/a.md#x-y), [b](https://example.com/c), `f[0](x)`",
+		absolute("[a](docs/a.md#x-y), [b](https://example.com/c), `f[0](x)`", "v0.2.0"))
+}
+
 // The repository's own change log has a part that can be cut.
 func TestOwnChangeLogCanBeCut(t *testing.T) {
 	root, err := repo.Root()

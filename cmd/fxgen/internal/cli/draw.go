@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/capture"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/gomod"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/keep"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/page"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
@@ -200,7 +201,8 @@ const playgroundHelp = `playground writes a page that runs fxgen itself, as WebA
 changes their passes, sees what each of them did, and takes the drawing and the Go package
 along. The page is one file and loads nothing. docs/playground.md describes it.
 
-The program in the page is built by the go command, in the module at hand, which requires gofx.`
+The program in the page is built by the go command: in the module at hand, where that requires gofx, else
+of the source that this fxgen was installed from. The first time takes minutes, since all of it is compiled.`
 
 func playground(a *app) *cobra.Command {
 	var out string
@@ -245,6 +247,9 @@ func pageOf(ctx context.Context, a *app) ([]byte, error) {
 		Dir: h.dir, Env: append(slices.Clone(env), "GOOS=js", "GOARCH=wasm", "GOWASM=", "CGO_ENABLED=0")}
 	if _, err := os.Stat(filepath.Join(h.dir, "vendor")); err == nil {
 		p.Args = append(p.Args, "-mod=readonly") // commands are not vendored
+	}
+	if h.own {
+		p.Args = append(p.Args, gomod.Stamp()) // the page tells its version
 	}
 	file := filepath.Join(tmp, "playground.wasm")
 	if msg, err := p.Build(ctx, file); err != nil {

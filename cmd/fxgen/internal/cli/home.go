@@ -23,6 +23,7 @@ const modulePath = gomod.Path
 type home struct {
 	dir  string
 	path string // the module's
+	own  bool   // it is the source of this program
 }
 
 // findHome looks for a module from dir upwards.
@@ -33,6 +34,7 @@ func findHome(ctx context.Context, dir string) (h home, err error) {
 	if _, file, _, ok := runtime.Caller(0); ok {
 		root := filepath.Join(filepath.Dir(file), "../../../..")
 		if h, ok := mainModule(ctx, root); ok && h.path == modulePath {
+			h.own = true
 			return h, nil
 		}
 	}
@@ -58,7 +60,7 @@ func mainModule(ctx context.Context, dir string) (home, bool) {
 		return home{}, false
 	}
 	if m.Main {
-		return home{m.Dir, m.Path}, true
+		return home{dir: m.Dir, path: m.Path}, true
 	}
 	cmd = proc.Command(ctx, "go", "list", "-mod=readonly", "-m", "-json")
 	cmd.Dir = dir
@@ -71,7 +73,7 @@ func mainModule(ctx context.Context, dir string) (home, bool) {
 	if d.Decode(&m) != nil || m.Dir == "" {
 		return home{}, false
 	}
-	return home{m.Dir, m.Path}, true
+	return home{dir: m.Dir, path: m.Path}, true
 }
 
 // overlay shows files to the go command in a folder that does not exist.

@@ -120,9 +120,19 @@ func join(to, more string, files ...string) error {
 	return os.WriteFile(to, []byte(b.String()+more), 0o666)
 }
 
+// built is the version of a program that fxgen builds from its own source in the module cache, where the
+// go command calls the main module "(devel)". The linker sets it; Stamp has the flag.
+var built string
+
+// Stamp is the flag of go build by which a program has the version of this one.
+func Stamp() string { return "-ldflags=-X=" + Path + "/cmd/fxgen/internal/gomod.built=" + Version() }
+
 // Version is the version of gofx that this program was built from: as the main module, or
 // as a requirement of another one. It is "(devel)" in a checkout.
 func Version() string {
+	if built != "" {
+		return built
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "(unknown)"

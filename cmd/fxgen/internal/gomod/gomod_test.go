@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -76,4 +77,12 @@ func TestModuleIsWhatTheGoCommandSays(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(`{"Path": "p", "Version": "v0.0.0", "Dir": "d", "GoMod": "d/go.mod", "Replace": {"Path": "../.."}}`), &m))
 	require.NotNil(t, m.Replace)
 	require.Equal(t, "d/go.mod", m.GoMod)
+}
+
+// TestStampNamesTheVariable: the linker sets nothing, and says nothing, where a name is wrong.
+func TestStampNamesTheVariable(t *testing.T) {
+	built = "v1.2.3"
+	defer func() { built = "" }()
+	require.Equal(t, "v1.2.3", Version())
+	require.Equal(t, "-ldflags=-X="+reflect.TypeFor[module]().PkgPath()+".built=v1.2.3", Stamp())
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/mod/modfile"
+
 	"github.com/gofx-dev/gofx/diag"
 )
 
@@ -26,8 +28,8 @@ type Run struct {
 	Found diag.List
 }
 
-// Vet returns the diagnostics in the form of go vet -json: by the folder of the package, under the name of the analyzer,
-// fxgen. Notes are left out, since everything in that form is a mistake.
+// Vet returns the diagnostics in the form of go vet -json: by the import path of the package, or by the folder where a file
+// is no Go code of a module, under the name of the analyzer, fxgen. Notes are left out, since everything in that form is a mistake.
 func (r *Run) Vet() ([]byte, error) {
 	type finding struct {
 		Category string `json:"category,omitempty"`
@@ -44,6 +46,9 @@ func (r *Run) Vet() ([]byte, error) {
 		if at, part := parted(e.Pos, r.Dir); at.File != "" {
 			folder = path.Dir(filepath.ToSlash(at.File))
 			at.File = absolute(at.File, r.Dir)
+			if path.Ext(at.File) == ".go" {
+				folder = importPath(filepath.Dir(at.File), folder)
+			}
 			f.Posn, f.Message = at.String(), strings.TrimPrefix(part+": "+f.Message, ": ")
 		}
 		if tree[folder] == nil {
@@ -52,6 +57,22 @@ func (r *Run) Vet() ([]byte, error) {
 		tree[folder]["fxgen"] = append(tree[folder]["fxgen"], f)
 	}
 	return indented(tree)
+}
+
+// importPath is the path by which Go code imports the package in a folder, other where no module is around it.
+func importPath(folder, other string) string {
+	for root := folder; ; root = filepath.Dir(root) {
+		if text, err := os.ReadFile(filepath.Join(root, "go.mod")); err == nil {
+			rel, err := filepath.Rel(root, folder)
+			if name := modfile.ModulePath(text); name != "" && err == nil {
+				return path.Join(name, filepath.ToSlash(rel))
+			}
+			return other
+		}
+		if root == filepath.Dir(root) {
+			return other
+		}
+	}
 }
 
 // OwnVet reports whether a file may be what Vet has written: nothing in it is of another analyzer.

@@ -93,6 +93,16 @@ func TestVet(t *testing.T) {
 			{"category": "FX0000", "posn": "-", "message": "nobody knows this code"},
 			{"posn": "-", "message": "print has no flag -x"}}},
 	}, tree)
+	for mod, want := range map[string]string{"module example.com/m\n": "example.com/m/a net", "no module": "a net"} {
+		require.NoError(t, os.WriteFile(filepath.Join(r.Dir, "go.mod"), []byte(mod), 0o666))
+		text, err = r.Vet()
+		require.NoError(t, err)
+		clear(tree)
+		require.NoError(t, json.Unmarshal(text, &tree))
+		require.Len(t, tree, 2)
+		require.Contains(t, tree, want)
+		require.Contains(t, tree, ".")
+	}
 	text, err = (&Run{}).Vet()
 	require.NoError(t, err)
 	require.Equal(t, "{}\n", string(text))
