@@ -153,6 +153,9 @@ func (b *bench) networkRequests(c *Case, row *Row, x *exported) (list []peerCase
 			list = append(list, peerCase{name: name, process: process, load: load})
 		}
 	}
+	if c.Brain {
+		return b.brainRequests(c, row, x)
+	}
 	for _, v := range x.torch(c) {
 		if b.newest(v.process) || !v.newest {
 			add(v.name, v.process, peers.Request{Op: c.Op, File: v.dir, Variant: v.variant}, nil)

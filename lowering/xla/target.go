@@ -61,9 +61,9 @@ func (Target) Supports(n *graph.Node) (bool, string) { return Supports(n) }
 // device, and those of Options.Into are, without Layout and Bounds; arrays of the host stay as they are, except those
 // of Into, to which results are copied.
 func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executable, error) {
-	if o.Exact || o.Weights != array.Invalid {
-		return nil, diag.New(lowering.BadOption, "target "+Name+" gives neither the interpreter's bits nor rounds weights").
-			WithHint("leave Exact and Weights out, or compile for another target")
+	if o.Exact || o.Weights != array.Invalid || o.Products != array.Invalid {
+		return nil, diag.New(lowering.BadOption, "target "+Name+" gives neither the interpreter's bits nor rounds weights or operands").
+			WithHint("leave Exact, Weights and Products out, or compile for another target")
 	}
 	if t.Layout != nil || len(t.Bounds) > 0 { // where parts and room of a result differ from those of an input
 		if err := o.RefuseInto(Name + " with a layout or bounds"); err != nil {

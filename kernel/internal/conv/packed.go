@@ -66,6 +66,18 @@ type PackConv struct {
 	BF16  bool  // for ConvPacked with BF16
 }
 
+// ConvInBF16 reports whether a plan that rounds operands to bf16 rounds those of a convolution with a
+// weight of the shape [M, C/Groups, kernel...], for images of the spatial sizes in, nil when unknown. It
+// does not where a group has one channel, of which there are no pairs, and where Winograd's algorithm
+// in f32 takes less time. Sizes alone decide, so that values are the same on each processor.
+//
+//gofx:kernel
+func ConvInBF16(s Conv, in, weight []int) bool {
+	m, perGroup, kernel := weight[0]/max(s.Groups, 1), weight[1], weight[2:]
+	g, known := expected(s, in, kernel)
+	return perGroup > 1 && !(known && len(kernel) == 2 && winograd.BeatsPairs(&g, m, perGroup))
+}
+
 // Run implements Step.
 func (s PackConv) Run(w *par.Workspace, out, in []*array.Array) {
 	dst := array.Data[float32](out[0])

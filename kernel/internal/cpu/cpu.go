@@ -95,6 +95,17 @@ func HasAVX512() bool { return X86 && Host.Level >= AVX512 }
 // the code for AVX2, on these the twins of code that is called from AVX2 on.
 const X86 = runtime.GOARCH == "amd64"
 
+// ProductsOfBF16 says how this process computes products with operands in bf16: "vdpbf16ps", or
+// "rounded operands, f32 arithmetic".
+//
+//gofx:kernel
+func ProductsOfBF16() string {
+	if HasPairs() {
+		return "vdpbf16ps"
+	}
+	return "rounded operands, f32 arithmetic"
+}
+
 // HasPairs reports whether products of bf16 may use AVX-512 BF16.
 func HasPairs() bool { return X86 && Host.Level >= AVX512 && Host.Bf16 }
 
