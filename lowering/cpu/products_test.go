@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"
 )
 
@@ -119,4 +121,38 @@ func TestProductsRefused(t *testing.T) {
 		_, err := cpu.Compile(m, c.o)
 		require.ErrorContains(t, err, c.says)
 	}
+}
+
+// TestSamplesOfProductsWithOperandsInBF16 runs all samples of operators that have a weight, with operands that bf16 has
+// exactly: there the option changes nothing but the order of sums.
+func TestSamplesOfProductsWithOperandsInBF16(t *testing.T) {
+	ran := 0
+	for _, o := range op.All() {
+		if o.Structural() || o.AdHoc || o.Class != op.Contraction {
+			continue
+		}
+		t.Run(o.Key(), func(t *testing.T) {
+			for _, s := range o.Samples() {
+				s.In = slices.Clone(s.In)
+				for i, a := range s.In {
+					if a != nil && a.DType() == array.F32 {
+						s.In[i] = array.Cast(array.Cast(a, array.BF16), array.F32)
+					}
+				}
+				m := frozen(t, o, s)
+				if m == nil {
+					continue
+				}
+				want, err := o.Eval(&kernel.Workspace{}, s.Attrs, s.In)
+				require.NoError(t, err, s.Name)
+				e := compile(t, m, lowering.Options{Products: array.BF16})
+				got, err := e.Run(ctx, s.In[:1])
+				require.NoError(t, err, s.Name)
+				near(t, s.Name, want, got)
+				again(t, e, s.In[:1], got)
+				ran += e.Stats().Rounded
+			}
+		})
+	}
+	require.Greater(t, ran, 20)
 }

@@ -55,8 +55,8 @@ func (Target) Name() string { return Name }
 // Supports reports whether a call can be part of a program: see the function Supports.
 func (Target) Supports(n *graph.Node) (bool, string) { return Supports(n) }
 
-// Compile prepares the module, and where all sizes are known compiles it. Options.Exact
-// and Options.Weights are refused (lowering.BadOption): XLA rounds as it does, and weights
+// Compile prepares the module, and where all sizes are known compiles it. Options.Exact,
+// Options.Weights and Options.Products are refused (lowering.BadOption): XLA rounds as it does, and weights
 // go to the device as they are. Results may be made in the memory of donated inputs on the
 // device, and those of Options.Into are, without Layout and Bounds; arrays of the host stay as they are, except those
 // of Into, to which results are copied.

@@ -207,3 +207,36 @@ func TestLinearPackedBF16DoesNotAllocate(t *testing.T) {
 		}
 	})
 }
+
+// The instruction adds the product of the second elements of a pair, then that of the first ones, each in one rounding:
+// products of bf16 are exact in f32, so that a sum of floats shows its bits.
+func TestPairsAreTwoMultiplyAdds(t *testing.T) {
+	if !cpu.HasPairs() {
+		t.Skip("needs AVX-512 BF16")
+	}
+	const m, n, k = 33, 70, 64
+	r := rand.New(rand.NewPCG(9, 9))
+	for range 50 {
+		x, wt := array.New(array.F32, m, k), array.New(array.F32, n, k)
+		for _, a := range []*array.Array{x, wt} {
+			v := array.Data[float32](a)
+			for i := range v {
+				v[i] = array.BFloatFromFloat32(float32(math.Ldexp(r.NormFloat64(), r.IntN(12)))).Float32()
+			}
+		}
+		_, dims := PackLinear{BF16: true}.Packed(wt)
+		packed, out := array.New(array.F32, dims...), array.New(array.F32, m, n)
+		PackLinear{BF16: true}.Run(&par.Workspace{}, []*array.Array{packed}, []*array.Array{wt})
+		LinearPacked{Features: n, BF16: true}.Run(&par.Workspace{}, []*array.Array{out}, []*array.Array{x, packed})
+		a, b := array.Data[float32](x), array.Data[float32](wt)
+		for i, got := range array.Data[float32](out) {
+			var sum float32
+			for p := 0; p < k; p += 2 {
+				u, v := i/n*k+p, i%n*k+p
+				sum += float32(a[u+1] * b[v+1])
+				sum += float32(a[u] * b[v])
+			}
+			require.Equal(t, math.Float32bits(sum), math.Float32bits(got), "element %d", i)
+		}
+	}
+}
