@@ -330,6 +330,10 @@ func (c *Case) compiled(threads int) (*cpu.Executable, []*array.Array, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := cpu.Compile(g, lowering.Options{Threads: threads, Shapes: c.Dims})
+	o := lowering.Options{Threads: threads, Shapes: c.Dims}
+	if c.Brain {
+		o.Products = array.BF16
+	}
+	e, err := cpu.Compile(g, o)
 	return e, w.arrays(), err
 }
