@@ -107,6 +107,8 @@ type Case struct {
 	Bits    int
 	// Quant makes the quantised network the one that all but rough engines compute.
 	Quant *quant.Config
+	// Brain makes the peers compute in bf16.
+	Brain bool
 	// Train makes the case a step of training of the network.
 	Train *training
 	// Scale is a job on a graph of so many Nodes, by gofx and by torch.fx.

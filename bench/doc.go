@@ -19,7 +19,7 @@ type page struct {
 
 var pages = []page{
 	{"kernels.md", "Kernels", []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention"}},
-	{"networks.md", "Networks", []string{"model", "fold"}},
+	{"networks.md", "Networks", []string{"model", "fold", "bf16"}},
 	{"quant.md", "Quantised networks", []string{"quant"}},
 	{"steps.md", "Steps of training", []string{"step"}},
 	{"lazy.md", "Programs in a session", []string{"lazy"}},
@@ -40,6 +40,7 @@ var titles = []struct{ group, title string }{
 	{"attention", "Attention"},
 	{"model", "Whole networks"},
 	{"fold", "Batch norms folded into convolutions"},
+	{"bf16", "Networks in bf16"},
 	{"quant", "Networks on integers"},
 	{"step", "Forwards, backwards, update"},
 	{"lazy", "Calls that a session records"},
@@ -95,7 +96,7 @@ const disturbed = 0.15
 const farApart = 250
 
 // sections are the groups whose tables are not those of one operator.
-var sections = map[string]func(b *strings.Builder, rows []*Row){"model": networkSection, "fold": foldSection, "quant": quantSection, "step": stepSection, "lazy": lazySection, "graph": graphSection}
+var sections = map[string]func(b *strings.Builder, rows []*Row){"model": networkSection, "fold": foldSection, "bf16": brainSection, "quant": quantSection, "step": stepSection, "lazy": lazySection, "graph": graphSection}
 
 // pairs is the number of interleaved measurements, with marks for disturbances.
 func (r *Row) pairs() string {

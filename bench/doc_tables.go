@@ -13,7 +13,7 @@ import (
 )
 
 // precisions are the element types that the first tables compare, by the groups that have them.
-var precisions = []struct{ name, group string }{{"f32", "model"}, {"int8", "quant"}}
+var precisions = []struct{ name, group string }{{"f32", "model"}, {"bf16", "bf16"}, {"int8", "quant"}}
 
 // writeHead writes the tables at the beginning of bench.md: networks next to every peer, and a plot of
 // the ratios, for each type and number of threads, each with its own processor. Tables without rows stay,
@@ -268,6 +268,16 @@ func foldSection(b *strings.Builder, rows []*Row) {
 		whole := r.Engines["not folded"]
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", r.Shape, ms(r.OursMS), ms(whole), ratio(whole, r.OursMS, r.Least["not folded"], r.Least[""]), r.pairs())
 	}
+}
+
+// brainSection is the table of networks in bf16.
+func brainSection(b *strings.Builder, rows []*Row) {
+	peerTable(b, rows, "bf16", []string{"float"}, func(r *Row) string {
+		if r == nil {
+			return "float/bf16"
+		}
+		return ratio(r.Engines["float"], r.OursMS, r.Least["float"], r.Least[""])
+	})
 }
 
 // quantSection is the table of quantised networks, and that of decoding, which is bound by

@@ -112,7 +112,7 @@ func main() {
 func groups() []*Case {
 	var all []*Case
 	for _, f := range []func() []*Case{gemmCases, convCases, qgemmCases, qconvCases, qvectorCases, chainCases, vectorCases,
-		memoryCases, rnnCases, attentionCases, modelCases, foldCases, quantCases, stepCases, lazyCases, resultCases, compiledCases, paperCases, graphCases} {
+		memoryCases, rnnCases, attentionCases, modelCases, foldCases, brainCases, quantCases, stepCases, lazyCases, resultCases, compiledCases, paperCases, graphCases} {
 		all = append(all, f()...)
 	}
 	return all

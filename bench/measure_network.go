@@ -153,6 +153,9 @@ func (b *bench) networkRequests(c *Case, row *Row, x *exported) (list []peerCase
 			list = append(list, peerCase{name: name, process: process, load: load})
 		}
 	}
+	if c.Brain {
+		return b.brainRequests(c, row, x)
+	}
 	for _, v := range x.torch(c) {
 		if b.newest(v.process) || !v.newest {
 			add(v.name, v.process, peers.Request{Op: c.Op, File: v.dir, Variant: v.variant}, nil)
@@ -327,6 +330,10 @@ func (c *Case) compiled(threads int) (*cpu.Executable, []*array.Array, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := cpu.Compile(g, lowering.Options{Threads: threads, Shapes: c.Dims})
+	o := lowering.Options{Threads: threads, Shapes: c.Dims}
+	if c.Brain {
+		o.Products = array.BF16
+	}
+	e, err := cpu.Compile(g, o)
 	return e, w.arrays(), err
 }

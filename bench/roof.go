@@ -67,7 +67,7 @@ func roofsOn(names []string, threads, runs int, out io.Writer) error {
 // profiled returns the kinds of steps of a network, named as the cases are, or without a
 // batch for one input.
 func profiled(name string, threads, runs int, p *peak.Peaks) ([]*kind, error) {
-	for _, c := range slices.Concat(modelCases(), quantCases(), stepCases()) {
+	for _, c := range slices.Concat(modelCases(), brainCases(), quantCases(), stepCases()) {
 		if c.Shape == name || c.Shape == name+"_b1" {
 			return c.profile(threads, runs, p)
 		}
@@ -76,7 +76,7 @@ func profiled(name string, threads, runs int, p *peak.Peaks) ([]*kind, error) {
 	for _, m := range models.All() {
 		known = append(known, m.Name)
 	}
-	return nil, fmt.Errorf("-roof: there is no network %s, expected one of %s, or one with its batch or mode as -list -run 'model|quant|step' prints it", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("-roof: there is no network %s, expected one of %s, or one with its batch or mode as -list -run 'model|bf16|quant|step' prints it", name, strings.Join(known, ", "))
 }
 
 // profile returns the kinds of steps of the case's network.

@@ -32,6 +32,14 @@ func PackedConvLen(s Conv, in, weight []int) int {
 // [PackedConvLen(...)]. The processor that the program runs on chooses how.
 type PackConv = conv.PackConv
 
+// ConvInBF16 reports whether a plan that rounds operands to bf16 rounds those of a convolution with a
+// weight of the shape [M, C/Groups, kernel...], for images of the spatial sizes in, nil when unknown. It
+// does not where a group has one channel, of which there are no pairs, and where Winograd's algorithm
+// in f32 takes less time. Sizes alone decide, so that values are the same on each processor.
+func ConvInBF16(s Conv, in, weight []int) bool {
+	return conv.ConvInBF16(s, in, weight)
+}
+
 // ConvPacked is Conv with a weight that PackConv packed, and an epilogue: in[0] [N, C,
 // spatial...] or [C, spatial...], in[1] the packed weight of Channels filters of the
 // size Kernel, then bias [M], scale [M] and residual, of the result's shape, each nil
@@ -53,6 +61,11 @@ type PackConv = conv.PackConv
 //
 // With Exact and no epilogue but a bias the result has the bits of Conv, if SumsInBlocks holds of
 // the filters of a group and the positions of an image.
+//
+// With BF16, in[0], after the prologue, and the weight are rounded to bf16, to the nearest, ties to
+// even; sums are direct, and they and all after them stay f32. Results are within
+// (k+2)·2⁻²³·Σ|x·w| + k·2⁻¹²⁶·(1+|x|+|w|) of the exact sums of k terms of rounded operands, where the last
+// term has the greatest |x| and |w|: some processors count subnormal operands and sums as 0.
 type ConvPacked = conv.ConvPacked
 
 // ConvTranspose is torch.nn.functional.conv_transpose1d to 3d, the gradient of

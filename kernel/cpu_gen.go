@@ -11,3 +11,9 @@ import (
 func CPU() string {
 	return cpu.CPU()
 }
+
+// ProductsOfBF16 says how this process computes products with operands in bf16: "vdpbf16ps", or
+// "rounded operands, f32 arithmetic".
+func ProductsOfBF16() string {
+	return cpu.ProductsOfBF16()
+}

@@ -134,3 +134,13 @@ func ExampleRegClassOf() {
 	fmt.Println(kernel.RegClassOf(array.F16) == kernel.RegF32, kernel.RegClassOf(array.Bool) == kernel.RegClassOf(array.I64))
 	// Output: true true
 }
+
+// Sizes decide whether a plan that rounds operands to bf16 rounds those of a convolution: 1x1 windows are, filters of one
+// channel are not, and neither are 3x3 windows where Winograd's algorithm in f32 takes less time.
+func ExampleConvInBF16() {
+	same := kernel.Conv{PadLo: []int{1, 1}, PadHi: []int{1, 1}}
+	fmt.Println(kernel.ConvInBF16(kernel.Conv{}, []int{56, 56}, []int{64, 256, 1, 1}),
+		kernel.ConvInBF16(kernel.Conv{Groups: 64}, []int{56, 56}, []int{64, 1, 3, 3}),
+		kernel.ConvInBF16(same, []int{56, 56}, []int{64, 64, 3, 3}))
+	// Output: true false false
+}

@@ -54,10 +54,15 @@ func PackB(w *Workspace, transB bool, k, n int, b []float32, ldb int) PackedB {
 }
 
 // PackLinear packs in[0], the weight [N, K] of a linear layer in f32, f16 or
-// bf16, for LinearPacked: out[0] is f32 [PackedLen(K, N)].
+// bf16, for LinearPacked with the same BF16: out[0] is f32 [PackedLen(K, N)]. With BF16 the weight
+// is rounded; where the processor multiplies pairs of bf16 it takes half the elements.
 type PackLinear = gemm.PackLinear
 
 // LinearPacked is Linear with a weight that PackLinear packed, and an epilogue:
 // in[0] [..., K], in[1] the packed weight, then bias [N], scale [N] and residual
-// [..., N], each nil when absent. Element types f32, f16, bf16.
+// [..., N], each nil when absent. Element types f32, f16, bf16. With BF16, in[0] and the weight are
+// rounded to bf16, to the nearest, ties to even; sums and all after them stay f32. Results are within
+// (K+2)·2⁻²³·Σ|x·w| + K·2⁻¹²⁶·(1+|x|+|w|) of the exact sums of rounded operands, where the last term
+// has the greatest |x| and |w|, and differ between processors within that bound: some count
+// subnormal operands and sums as 0.
 type LinearPacked = gemm.LinearPacked

@@ -68,6 +68,12 @@ type Options struct {
 	// products are rounded to when they are loaded, for models whose time is that of
 	// reading them; the zero value leaves them as they are.
 	Weights array.DType
+	// Products is the element type, array.BF16, that operands of products and convolutions of f32
+	// with a weight that does not change are rounded to; sums and everything else stay f32. It is faster
+	// where the processor multiplies pairs of bf16 (Granted of lowering/cpu.Executable says what a plan
+	// does) and has the same values elsewhere, within the bound of
+	// kernel.LinearPacked. The zero value leaves operands as they are.
+	Products array.DType
 	// MaxBytes is the most memory that a value of the graph, all intermediate values
 	// together, or the scratch memory of a step may take, at compilation where sizes are
 	// numbers, else in the run; the error has code array.CodeTooLarge. 0 stands for
@@ -110,7 +116,7 @@ func (o Options) Key() string {
 	donate := slices.Clone(o.Donate)
 	slices.Sort(donate)
 	list("donate", slices.Compact(donate))
-	out.WriteString("threads " + strconv.Itoa(o.Threads) + ";exact " + strconv.FormatBool(o.Exact) + ";weights " + o.Weights.String() + ";bytes " + strconv.FormatInt(o.MaxBytes, 10))
+	out.WriteString("threads " + strconv.Itoa(o.Threads) + ";exact " + strconv.FormatBool(o.Exact) + ";weights " + o.Weights.String() + ";products " + o.Products.String() + ";bytes " + strconv.FormatInt(o.MaxBytes, 10))
 	return out.String()
 }
 
@@ -158,6 +164,11 @@ func (o Options) Check(module *graph.Module) error {
 		bad("weights are to be "+w.String()+", expected f16 or bf16", "leave the option out for weights as they are")
 	} else if w != array.Invalid && o.Exact {
 		bad("Exact cannot be combined with Weights: "+w.String(), "leave out one of the two")
+	}
+	if p := o.Products; p != array.Invalid && p != array.BF16 {
+		bad("operands of products are to be rounded to "+p.String()+", expected bf16", "leave the option out for products as they are")
+	} else if p != array.Invalid && (o.Exact || o.Weights != array.Invalid) {
+		bad("Products: bf16 cannot be combined with Exact or Weights", "leave out one of the two")
 	}
 	if o.MaxBytes < 0 {
 		bad("at most "+strconv.FormatInt(o.MaxBytes, 10)+" bytes are allowed, expected a number that is not negative", "0 stands for array.MaxBytes")

@@ -119,7 +119,7 @@ func TestOptionsThatDoNotFit(t *testing.T) {
 func TestOptionsKey(t *testing.T) {
 	keys := map[string]bool{}
 	for _, o := range []lowering.Options{
-		{}, {Shapes: map[string]int{"N": 1}}, {Shapes: map[string]int{"N": 1, "M": 1}}, {Outputs: []int{}}, {Outputs: []int{0, 1}}, {Outputs: []int{1, 0}}, {Exact: true}, {Weights: array.BF16},
+		{}, {Shapes: map[string]int{"N": 1}}, {Shapes: map[string]int{"N": 1, "M": 1}}, {Outputs: []int{}}, {Outputs: []int{0, 1}}, {Outputs: []int{1, 0}}, {Exact: true}, {Weights: array.BF16}, {Products: array.BF16},
 		{Donate: []int{1}}, {Threads: 1}, {Into: []lowering.Into{{Result: 1}}}, {Into: []lowering.Into{{Input: 1}}}, {Into: []lowering.Into{{Input: 1}, {Result: 1}}},
 	} {
 		require.False(t, keys[o.Key()], o.Key())

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/lowering/plan"
@@ -190,4 +191,18 @@ func ExampleCompile_into() {
 	out, err := e.Run(context.Background(), []*array.Array{x})
 	fmt.Println(out[0] == x, array.Data[float32](x), err)
 	// Output: true [3 -1] <nil>
+}
+
+// Operands of products are rounded to bf16, which these have exactly. Granted says what the processor does.
+func ExampleExecutable_Granted() {
+	m := perceptron()
+	e, err := cpu.Compile(m, lowering.Options{Products: array.BF16})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer e.Close()
+	out, err := e.Run(context.Background(), []*array.Array{array.FromSlice([]float32{3, 5}, 1, 2)})
+	fmt.Println(array.Data[float32](out[0]), err, e.Granted() == "bf16: "+kernel.ProductsOfBF16()+", in 2 steps")
+	// Output: [3 -1] <nil> true
 }

@@ -1,10 +1,17 @@
 package cpu
 
-import "github.com/gofx-dev/gofx/array"
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/plan"
+)
 
 // Stats says what an executable has made of its plan.
 type Stats struct {
 	Specialised int // plans for sizes that came again, at most MaxSpecialised
+	Rounded     int // steps, those of bodies included, that round the operands of a product to bf16
 }
 
 // Stats counts the plans.
@@ -12,7 +19,39 @@ func (e *Executable) Stats() (st Stats) {
 	if e.special != nil {
 		st.Specialised = len(e.special.made())
 	}
+	st.Rounded = rounded(e.plan)
 	return st
+}
+
+// Granted says what became of Options.Products: "bf16: vdpbf16ps" where this processor multiplies pairs of
+// bf16, "bf16: rounded operands, f32 arithmetic" on others, with the number of steps that it is about; ""
+// where no step rounds its operands.
+func (e *Executable) Granted() string {
+	n := e.Stats().Rounded
+	if n == 0 {
+		return ""
+	}
+	return "bf16: " + kernel.ProductsOfBF16() + ", in " + strconv.Itoa(n) + " steps"
+}
+
+// rounded counts the steps of a plan that round operands to bf16.
+func rounded(p *plan.Plan) (n int) {
+	for i := range p.Steps {
+		switch k := p.Steps[i].Kernel.(type) {
+		case *kernel.LinearPacked:
+			if k.BF16 {
+				n++
+			}
+		case *kernel.ConvPacked:
+			if k.BF16 {
+				n++
+			}
+		}
+		for _, body := range p.Steps[i].Regions {
+			n += rounded(body)
+		}
+	}
+	return n
 }
 
 // Footprint is the memory that executables hold between runs, in bytes, besides the tensors of the model.

@@ -13,7 +13,7 @@ import (
 )
 
 // TestBiasesOfAnyRank adds to the results of layers what broadcasts to them, and multiplies by it, with
-// weights as they are and in 16 bits.
+// weights as they are and in 16 bits, and with operands in bf16.
 func TestBiasesOfAnyRank(t *testing.T) {
 	layers := []struct{ x, w, call, shapes string }{
 		{"2,4", "5,4", "linear](%x, %w)", " ;1;5;1,1;1,5;2,1;2,5"},
@@ -36,14 +36,15 @@ func TestBiasesOfAnyRank(t *testing.T) {
 				in, err := passes.Inputs(m.Graph, nil, 3)
 				require.NoError(t, err)
 				want := interpret(t, m, in...)
-				for _, d := range []array.DType{array.Invalid, array.F16, array.BF16} {
-					e, err := cpu.Compile(m, lowering.Options{Weights: d})
+				for _, o := range []lowering.Options{{}, {Weights: array.F16}, {Weights: array.BF16}, {Products: array.BF16}} {
+					d := max(o.Weights, o.Products)
+					e, err := cpu.Compile(m, o)
 					require.NoError(t, err, text)
 					got, err := e.Run(ctx, in)
-					require.NoError(t, err, "%s %s\n%s", d, text, e.Plan())
+					require.NoError(t, err, "%+v %s\n%s", o, text, e.Plan())
 					delta := map[array.DType]float64{array.Invalid: 1e-5, array.F16: 5e-3, array.BF16: 4e-2}[d]
 					for i := range want[0].Len() {
-						require.InDelta(t, array.Float64At(want[0], i), array.Float64At(got[0], i), delta, "%s %s\n%s", d, text, e.Plan())
+						require.InDelta(t, array.Float64At(want[0], i), array.Float64At(got[0], i), delta, "%+v %s\n%s", o, text, e.Plan())
 					}
 				}
 			}

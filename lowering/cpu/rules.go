@@ -95,22 +95,34 @@ func contractionOf(k kernel.Step, in []shape.Type, turned bool, o lowering.Optio
 	if d := in[0].DType(); !ok || d != array.F32 && d != array.F16 && d != array.BF16 {
 		return nil
 	}
+	brain := brained(in, o)
 	switch k := k.(type) {
 	case *kernel.Conv:
 		if turned {
 			return nil
 		}
-		s := kernel.ConvPacked{Conv: *k, Channels: weight[0], Kernel: weight[2:], In: image, Exact: o.Exact}
-		return &contraction{weights: []int{1}, pack: &kernel.PackConv{Conv: *k, In: image, Exact: o.Exact}, channel: 1 - len(weight), prologue: true,
+		brain := brain && kernel.ConvInBF16(*k, image, weight)
+		s := kernel.ConvPacked{Conv: *k, Channels: weight[0], Kernel: weight[2:], In: image, Exact: o.Exact, BF16: brain}
+		return &contraction{weights: []int{1}, pack: &kernel.PackConv{Conv: *k, In: image, Exact: o.Exact, BF16: brain}, channel: 1 - len(weight), prologue: true,
 			with: func(p kernel.Prologue, e kernel.Epilogue) kernel.Step { s.Prologue, s.Epilogue = p, e; return &s }}
 	case *kernel.Linear:
-		return linear(weight[0], turned, o.Weights)
+		return linear(weight[0], turned, brain, o.Weights)
 	case *kernel.MatMul:
 		if len(weight) == 2 {
-			return linear(weight[1], !turned, o.Weights)
+			return linear(weight[1], !turned, brain, o.Weights)
 		}
 	}
 	return nil
+}
+
+// brained reports whether a product rounds its operands to bf16: f32 where that is asked for, and bf16
+// itself, whose rounding changes nothing.
+func brained(in []shape.Type, o lowering.Options) bool {
+	if o.Exact || o.Weights != array.Invalid {
+		return false
+	}
+	x, weight := in[0].DType(), in[1].DType()
+	return x == array.BF16 && weight == array.BF16 || o.Products == array.BF16 && x == array.F32 && weight == array.F32
 }
 
 // sumsAlike reports whether a kernel and the step that takes its place for a packed weight give
@@ -203,14 +215,14 @@ func strided(stride, dilation []int) bool {
 	return slices.ContainsFunc(stride, more) || slices.ContainsFunc(dilation, more)
 }
 
-func linear(features int, transposed bool, narrow array.DType) *contraction {
+func linear(features int, transposed, brain bool, narrow array.DType) *contraction {
 	if narrow != array.Invalid {
 		return &contraction{weights: []int{1}, pack: &kernel.PackHalf{DType: narrow, Transposed: transposed}, channel: -1, biasOnly: true,
 			with: func(kernel.Prologue, kernel.Epilogue) kernel.Step { return &kernel.HalfLinear{} }}
 	}
-	return &contraction{weights: []int{1}, pack: &kernel.PackLinear{Transposed: transposed}, channel: -1,
+	return &contraction{weights: []int{1}, pack: &kernel.PackLinear{Transposed: transposed, BF16: brain}, channel: -1,
 		with: func(_ kernel.Prologue, e kernel.Epilogue) kernel.Step {
-			return &kernel.LinearPacked{Features: features, Epilogue: e}
+			return &kernel.LinearPacked{Features: features, BF16: brain, Epilogue: e}
 		}}
 }
 

@@ -43,10 +43,13 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 	if err != nil {
 		return nil, err
 	}
-	if o.Exact || o.Weights != array.Invalid {
+	if o.Exact || o.Weights != array.Invalid || o.Products != array.Invalid {
 		what := "the interpreter's bits"
 		if !o.Exact {
 			what = "weights rounded to " + o.Weights.String()
+			if o.Weights == array.Invalid {
+				what = "products of operands rounded to " + o.Products.String()
+			}
 		}
 		return nil, diag.New(lowering.BadOption, "target gpu does not give "+what).WithHint("leave the option out, or compile for the cpu target")
 	}

@@ -53,8 +53,8 @@ func (t Target) Supports(n *graph.Node) (ok bool, reason string) {
 // of what it is expanded into; if not, why.
 func Supports(n *graph.Node) (ok bool, reason string) { return lower.Supports(n, true) }
 
-// Compile implements lowering.Target; the result is an *Executable. Options.Exact and
-// Options.Weights are refused: kernels round as their device does.
+// Compile implements lowering.Target; the result is an *Executable. Options.Exact,
+// Options.Weights and Options.Products are refused: kernels round as their device does.
 func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executable, error) {
 	e, err := t.compile(m, o)
 	if err != nil {

@@ -55,15 +55,15 @@ func (Target) Name() string { return Name }
 // Supports reports whether a call can be part of a program: see the function Supports.
 func (Target) Supports(n *graph.Node) (bool, string) { return Supports(n) }
 
-// Compile prepares the module, and where all sizes are known compiles it. Options.Exact
-// and Options.Weights are refused (lowering.BadOption): XLA rounds as it does, and weights
+// Compile prepares the module, and where all sizes are known compiles it. Options.Exact,
+// Options.Weights and Options.Products are refused (lowering.BadOption): XLA rounds as it does, and weights
 // go to the device as they are. Results may be made in the memory of donated inputs on the
 // device, and those of Options.Into are, without Layout and Bounds; arrays of the host stay as they are, except those
 // of Into, to which results are copied.
 func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executable, error) {
-	if o.Exact || o.Weights != array.Invalid {
-		return nil, diag.New(lowering.BadOption, "target "+Name+" gives neither the interpreter's bits nor rounds weights").
-			WithHint("leave Exact and Weights out, or compile for another target")
+	if o.Exact || o.Weights != array.Invalid || o.Products != array.Invalid {
+		return nil, diag.New(lowering.BadOption, "target "+Name+" gives neither the interpreter's bits nor rounds weights or operands").
+			WithHint("leave Exact, Weights and Products out, or compile for another target")
 	}
 	if t.Layout != nil || len(t.Bounds) > 0 { // where parts and room of a result differ from those of an input
 		if err := o.RefuseInto(Name + " with a layout or bounds"); err != nil {

@@ -1,7 +1,6 @@
 package conv
 
 import (
-	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
@@ -13,7 +12,7 @@ func (v *conv32) dense() bool { return v.rows && v.g.Pointwise() && v.g.OutPlane
 
 // runDense computes such a convolution.
 func (v *conv32) runDense(w *par.Workspace) {
-	l, m, k, n := cpu.Host.Level, v.outPerGroup, v.perGroup, v.g.OutPlane
+	l, m, k, n := v.level(), v.outPerGroup, v.perGroup, v.g.OutPlane
 	size, width := gemm.PackedRowsLen(l, m, k), 2*gemm.PanelLanes(l)
 	j := par.TakeJob[denseJob](w)
 	for i := range v.batch * v.groups {

@@ -15,6 +15,8 @@ type conv32 struct {
 	dst, src, weight, packed []float32   // the weight, or all its groups packed
 	rows                     bool        // packed for tiles of positions and channels
 	exact                    bool        // a bias is added to the sum
+	pairs                    bool        // elements are words of two channels, see gemm.Brains
+	channels                 int         // of a group, of floats
 	end                      gemm.Finish // for one image: rows are output channels, columns positions
 }
 
@@ -24,10 +26,18 @@ func (v *conv32) fits() bool {
 	return v.perGroup > 0 && v.outPerGroup > 0 && v.batch > 0 && v.g.InPlane > 0 && v.g.OutPlane > 0 && v.g.Taps > 0 && v.g.Reachable()
 }
 
+// level is what instructions multiply.
+func (v *conv32) level() cpu.Level {
+	if v.pairs {
+		return cpu.Pairs
+	}
+	return cpu.Host.Level
+}
+
 // scratch is the scratch of run.
 func (v *conv32) scratch(l cpu.Level, packed bool) int {
-	g, groups, perGroup := &v.g, v.groups, v.perGroup
-	if depthwise32(l, perGroup, groups) {
+	g, perGroup := &v.g, v.perGroup
+	if v.depthwise32() {
 		return v.depthwiseScratch(l)
 	}
 	if v.rows && hasConvTile(l) {
@@ -84,12 +94,17 @@ func depthwise32(l cpu.Level, perGroup, groups int) bool {
 	return perGroup == 1 && groups > 1 && gemm.HasThin(l)
 }
 
+// depthwise32 reports whether each filter has a channel of its own.
+func (v *conv32) depthwise32() bool {
+	return !v.pairs && depthwise32(cpu.Host.Level, v.perGroup, v.groups)
+}
+
 // run computes the convolution. It needs a level with assembly.
 func (v *conv32) run(w *par.Workspace) {
 	mark := w.Mark()
-	l := cpu.Host.Level
+	l := v.level()
 	switch {
-	case depthwise32(l, v.perGroup, v.groups):
+	case v.depthwise32():
 		v.depthwise(w, l)
 	case v.rows && hasConvTile(l) && v.dense():
 		v.runDense(w)
@@ -129,7 +144,7 @@ func (v *conv32) products(w *par.Workspace, l cpu.Level) {
 		}
 	}
 	for group := range v.groups {
-		p := gemm.Product{M: m, N: g.OutPlane, K: k, Lda: k, Ldb: g.InPlane, Ldc: g.OutPlane}
+		p := gemm.Product{M: m, N: g.OutPlane, K: k, Lda: k, Ldb: g.InPlane, Ldc: g.OutPlane, Pairs: v.pairs}
 		p.A = v.weight
 		switch {
 		case v.packed != nil:

@@ -21,9 +21,12 @@ func convTile32(l cpu.Level, rows, vecs int, src []float32, offsets []int64, jum
 		return
 	}
 	_, _ = b[len(offsets)*vecs*lanes-1], tile[2*rows*lanes-1]
-	if l == cpu.AVX512 {
+	switch l {
+	case cpu.Pairs:
+		convTilePairs(rows, vecs, len(offsets), &src[0], &offsets[0], jump, &b[0], &next[0], &tile[0], acc)
+	case cpu.AVX512:
 		convTileAVX512(rows, vecs, len(offsets), &src[0], &offsets[0], jump, &b[0], &next[0], &tile[0], acc)
-	} else {
+	default:
 		convTileAVX2(rows, vecs, len(offsets), &src[0], &offsets[0], jump, &b[0], &next[0], &tile[0], acc)
 	}
 }
@@ -35,7 +38,7 @@ func convStore32(l cpu.Level, rows, cols int, tile, dst []float32, ldc int, e *g
 		return
 	}
 	_, _ = tile[2*rows*gemm.PanelLanes(l)-1], dst[(cols-1)*ldc+rows-1]
-	if l == cpu.AVX512 {
+	if l >= cpu.AVX512 {
 		convStoreAVX512(rows, cols, &tile[0], &dst[0], ldc, (*byte)(unsafe.Pointer(e)))
 	} else {
 		convStoreAVX2(rows, cols, &tile[0], &dst[0], ldc, (*byte)(unsafe.Pointer(e)))
@@ -51,6 +54,8 @@ func convSpan32(l cpu.Level, rows, cols int, a, b []float32, offsets []int64, c 
 			residual = unsafe.Slice(e.residual, (rows-1)*e.ldr/4+cols)
 		}
 		convSpanGo(rows, cols, gemm.BlockingOf(l).Stride, a, b, offsets, c, ldc, e, residual)
+	case l == cpu.Pairs:
+		convSpanPairs(rows, len(offsets), cols, &a[0], &b[0], &offsets[0], &c[0], ldc, (*byte)(unsafe.Pointer(e)))
 	case l == cpu.AVX512:
 		convSpanAVX512(rows, len(offsets), cols, &a[0], &b[0], &offsets[0], &c[0], ldc, (*byte)(unsafe.Pointer(e)))
 	default:

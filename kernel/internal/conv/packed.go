@@ -28,17 +28,27 @@ func (s PackConv) size(weight []int) int {
 	if e := s.tile(m, perGroup, weight[2:]); e > 0 {
 		return winograd.Len(cpu.Host.Level, e, groups, m/groups, perGroup)
 	}
-	if rowsForm(cpu.Host.Level, s.Conv, s.In, weight[2:], m/groups, perGroup) {
-		return groups * gemm.PackedRowsLen(cpu.Host.Level, m/groups, perGroup*taps)
+	l := cpu.Host.Level
+	if s.pairs(perGroup) {
+		l, perGroup = cpu.Pairs, gemm.Words(perGroup)
 	}
-	return groups * gemm.PackedRows(cpu.Host.Level, m/groups, perGroup*taps)
+	if rowsForm(l, s.Conv, s.In, weight[2:], m/groups, perGroup) {
+		return groups * gemm.PackedRowsLen(l, m/groups, perGroup*taps)
+	}
+	return groups * gemm.PackedRows(l, m/groups, perGroup*taps)
+}
+
+// pairs reports whether words of two channels are multiplied. Those of a depthwise filter have no
+// neighbour: they are rounded only.
+func (s PackConv) pairs(perGroup int) bool {
+	return s.BF16 && cpu.HasPairs() && !depthwise32(cpu.Host.Level, perGroup, max(s.Groups, 1))
 }
 
 // tile returns the side of Winograd's tiles for an image of the expected sizes
 // and m filters, zero for direct sums.
 func (s PackConv) tile(m, perGroup int, kernel []int) int {
 	g, ok := expected(s.Conv, s.In, kernel)
-	if !ok || len(kernel) != 2 || s.Exact {
+	if !ok || len(kernel) != 2 || s.Exact || s.BF16 {
 		return 0
 	}
 	return winograd.Tile(cpu.Host.Level, &g, m/max(s.Groups, 1), perGroup)
@@ -53,6 +63,19 @@ type PackConv struct {
 	Conv
 	In    []int // the input's spatial sizes, by which an algorithm is chosen; nil when unknown
 	Exact bool  // for ConvPacked with Exact
+	BF16  bool  // for ConvPacked with BF16
+}
+
+// ConvInBF16 reports whether a plan that rounds operands to bf16 rounds those of a convolution with a
+// weight of the shape [M, C/Groups, kernel...], for images of the spatial sizes in, nil when unknown. It
+// does not where a group has one channel, of which there are no pairs, and where Winograd's algorithm
+// in f32 takes less time. Sizes alone decide, so that values are the same on each processor.
+//
+//gofx:kernel
+func ConvInBF16(s Conv, in, weight []int) bool {
+	m, perGroup, kernel := weight[0]/max(s.Groups, 1), weight[1], weight[2:]
+	g, known := expected(s, in, kernel)
+	return perGroup > 1 && !(known && len(kernel) == 2 && winograd.BeatsPairs(&g, m, perGroup))
 }
 
 // Run implements Step.
@@ -63,25 +86,32 @@ func (s PackConv) Run(w *par.Workspace, out, in []*array.Array) {
 	}
 	mark := w.Mark()
 	weight, groups := operand.Load[float32](w, in[0]), max(s.Groups, 1)
-	perGroup := in[0].Dim(1)
-	if !cpu.Assembly() || depthwise32(cpu.Host.Level, perGroup, groups) {
+	perGroup, l := in[0].Dim(1), cpu.Host.Level
+	if s.BF16 {
+		pairs := s.pairs(perGroup)
+		weight = gemm.BrainPlanes(w, pairs, weight, in[0].Dim(0), perGroup, len(weight)/(in[0].Dim(0)*perGroup))
+		if pairs {
+			l, perGroup = cpu.Pairs, gemm.Words(perGroup)
+		}
+	}
+	if !cpu.Assembly() || l != cpu.Pairs && depthwise32(l, perGroup, groups) {
 		copy(dst, weight)
 	} else if e := s.tile(in[0].Dim(0), perGroup, in[0].Shape()[2:]); e > 0 {
 		winograd.Pack(w, cpu.Host.Level, e, dst, weight, groups, in[0].Dim(0)/groups, perGroup)
 	} else {
 		m := in[0].Dim(0) / groups
 		k := len(weight) / in[0].Dim(0)
-		rows := rowsForm(cpu.Host.Level, s.Conv, s.In, in[0].Shape()[2:], m, perGroup)
-		size := gemm.PackedRows(cpu.Host.Level, m, k)
+		rows := rowsForm(l, s.Conv, s.In, in[0].Shape()[2:], m, perGroup)
+		size := gemm.PackedRows(l, m, k)
 		if rows {
-			size = gemm.PackedRowsLen(cpu.Host.Level, m, k)
+			size = gemm.PackedRowsLen(l, m, k)
 		}
 		for g := range groups {
 			if rows {
-				packRowsWeight(w, cpu.Host.Level, dst[g*size:(g+1)*size], weight[g*m*k:(g+1)*m*k], m, k)
+				packRowsWeight(w, l, dst[g*size:(g+1)*size], weight[g*m*k:(g+1)*m*k], m, k)
 				continue
 			}
-			gemm.PackWhole(w, cpu.Host.Level, dst[g*size:(g+1)*size], weight[g*m*k:(g+1)*m*k], k, false, m, k)
+			gemm.PackWhole(w, l, dst[g*size:(g+1)*size], weight[g*m*k:(g+1)*m*k], k, false, m, k)
 		}
 	}
 	w.Release(mark)
@@ -93,8 +123,12 @@ func (s PackConv) Packed(weight *array.Array) (array.DType, []int) {
 }
 
 // ScratchBytes implements Scratcher.
-func (PackConv) ScratchBytes(_, in []*array.Array) int {
-	return operand.LoadBytes(in[0])
+func (s PackConv) ScratchBytes(_, in []*array.Array) int {
+	n := operand.LoadBytes(in[0])
+	if s.BF16 {
+		n += par.ScratchSize(in[0].Len(), 4)
+	}
+	return n
 }
 
 // ConvPacked is Conv with a weight that PackConv packed, and an epilogue: in[0] [N, C,
@@ -119,6 +153,11 @@ func (PackConv) ScratchBytes(_, in []*array.Array) int {
 // With Exact and no epilogue but a bias the result has the bits of Conv, if SumsInBlocks holds of
 // the filters of a group and the positions of an image.
 //
+// With BF16, in[0], after the prologue, and the weight are rounded to bf16, to the nearest, ties to
+// even; sums are direct, and they and all after them stay f32. Results are within
+// (k+2)·2⁻²³·Σ|x·w| + k·2⁻¹²⁶·(1+|x|+|w|) of the exact sums of k terms of rounded operands, where the last
+// term has the greatest |x| and |w|: some processors count subnormal operands and sums as 0.
+//
 //gofx:kernel
 type ConvPacked struct {
 	Conv
@@ -126,6 +165,7 @@ type ConvPacked struct {
 	Kernel   []int
 	In       []int // as PackConv had it; other sizes are convolved as well
 	Exact    bool
+	BF16     bool // operands are rounded to bf16
 	Prologue operand.Prologue
 	operand.Epilogue
 }
@@ -139,8 +179,12 @@ func (s ConvPacked) form(out, x *array.Array) conv32 {
 		v.batch = out.Dim(0)
 	}
 	v.perGroup, v.outPerGroup = x.Dim(lead-1)/v.groups, s.Channels/v.groups
-	if cpu.Assembly() && !depthwise32(cpu.Host.Level, v.perGroup, v.groups) {
-		v.rows = rowsForm(cpu.Host.Level, s.Conv, s.In, s.Kernel, v.outPerGroup, v.perGroup)
+	v.channels = v.perGroup
+	if v.pairs = s.pack().pairs(v.perGroup); v.pairs {
+		v.perGroup = gemm.Words(v.perGroup)
+	}
+	if cpu.Assembly() && (v.pairs || !depthwise32(cpu.Host.Level, v.perGroup, v.groups)) {
+		v.rows = rowsForm(v.level(), s.Conv, s.In, s.Kernel, v.outPerGroup, v.perGroup)
 	}
 	return v
 }
@@ -148,8 +192,11 @@ func (s ConvPacked) form(out, x *array.Array) conv32 {
 // winograd returns the side of the tiles that the weight was transformed for,
 // zero when it was not.
 func (s ConvPacked) winograd(v *conv32) int {
-	return PackConv{s.Conv, s.In, s.Exact}.tile(s.Channels, v.perGroup, s.Kernel)
+	return s.pack().tile(s.Channels, v.perGroup, s.Kernel)
 }
+
+// pack returns the step that packed the weight.
+func (s ConvPacked) pack() PackConv { return PackConv{s.Conv, s.In, s.Exact, s.BF16} }
 
 // winograd returns the convolution for transformed weights.
 func (v *conv32) winograd() winograd.Conv {
@@ -170,7 +217,10 @@ func (s ConvPacked) Run(w *par.Workspace, out, in []*array.Array) {
 	if s.prepares(in) {
 		v.prepare(w, s.Prologue, operand.Load[float32](w, operand.At(in, 5)), operand.Load[float32](w, operand.At(in, 6)))
 	}
-	if depthwise32(cpu.Host.Level, v.perGroup, v.groups) || !cpu.Assembly() {
+	if s.BF16 {
+		v.src = gemm.BrainPlanes(w, v.pairs, v.src, v.batch*v.groups, v.channels, v.g.InPlane)
+	}
+	if v.depthwise32() || !cpu.Assembly() {
 		v.weight, v.packed = v.packed, nil
 	}
 	if e := s.winograd(&v); cpu.Assembly() && e > 0 {
@@ -198,6 +248,11 @@ func (v *conv32) runGo(w *par.Workspace) {
 	if v.packed != nil {
 		weight = v.unpacked(w)
 	}
+	if v.pairs {
+		weight = gemm.SplitPlanes(w, weight, v.groups*v.outPerGroup, v.channels, v.g.Taps)
+		v.src = gemm.SplitPlanes(w, v.src, v.batch*v.groups, v.channels, v.g.InPlane)
+		v.perGroup = v.channels
+	}
 	addConv(w, &v.g, v.batch, v.groups, v.perGroup, v.outPerGroup, v.dst, v.src, weight)
 	m := v.groups * v.outPerGroup
 	for i := range v.batch {
@@ -209,20 +264,20 @@ func (v *conv32) runGo(w *par.Workspace) {
 
 // unpacked returns the weight that was packed.
 func (v *conv32) unpacked(w *par.Workspace) []float32 {
-	bl := gemm.BlockingOf(cpu.Host.Level)
+	bl := gemm.BlockingOf(v.level())
 	m, k := v.outPerGroup, v.perGroup*v.g.Taps
 	dst := par.Scratch[float32](w, v.groups*m*k)
 	if k == 0 {
 		return dst
 	}
 	if v.rows {
-		size := gemm.PackedRowsLen(cpu.Host.Level, m, k)
+		size := gemm.PackedRowsLen(v.level(), m, k)
 		for g := range v.groups {
-			unpackedRows(cpu.Host.Level, dst[g*m*k:(g+1)*m*k], v.packed[g*size:(g+1)*size], m, k)
+			unpackedRows(v.level(), dst[g*m*k:(g+1)*m*k], v.packed[g*size:(g+1)*size], m, k)
 		}
 		return dst
 	}
-	panels, depth, size := bl.Panels(m), bl.Depth(k), gemm.PackedRows(cpu.Host.Level, m, k)
+	panels, depth, size := bl.Panels(m), bl.Depth(k), gemm.PackedRows(v.level(), m, k)
 	for g := range v.groups {
 		for i := range panels {
 			r0, r1 := bl.Rows(m, i)
@@ -249,14 +304,21 @@ func (s ConvPacked) ScratchBytes(out, in []*array.Array) int {
 	if s.prepares(in) {
 		n += v.preparedBytes()
 	}
+	if s.BF16 {
+		n += par.ScratchSize(in[0].Len(), 4)
+	}
 	if e := s.winograd(&v); cpu.Assembly() && e > 0 {
 		return n + winograd.Scratch(v.winograd(), cpu.Host.Level, e)
 	}
 	if cpu.Assembly() && v.fits() {
-		return n + v.scratch(cpu.Host.Level, !depthwise32(cpu.Host.Level, v.perGroup, v.groups))
+		return n + v.scratch(v.level(), !v.depthwise32())
 	}
 	if cpu.Assembly() {
 		n += par.ScratchSize(s.Channels*v.perGroup*v.g.Taps, 4)
+	}
+	if v.pairs {
+		n += par.ScratchSize(s.Channels*v.channels*v.g.Taps, 4) + par.ScratchSize(in[0].Len(), 4)
+		v.perGroup = v.channels
 	}
 	return n + addConvScratch[float32](&v.g, v.groups, v.perGroup, v.outPerGroup)
 }

@@ -18,7 +18,7 @@ func (s ConvPacked) prepares(in []*array.Array) bool {
 }
 
 // planes returns the channels of all images.
-func (v *conv32) planes() int { return v.batch * v.groups * v.perGroup }
+func (v *conv32) planes() int { return v.batch * v.groups * v.channels }
 
 // preparedBytes is the scratch of prepare.
 func (v *conv32) preparedBytes() int {

@@ -195,7 +195,7 @@ func (v *conv32) scratchRows() int {
 // runRows computes the convolution with a weight packed by packRows.
 func (v *conv32) runRows(w *par.Workspace) {
 	mark := w.Mark()
-	l, g := cpu.Host.Level, &v.g
+	l, g := v.level(), &v.g
 	m, k := v.outPerGroup, v.perGroup*g.Taps
 	size := gemm.PackedRowsLen(l, m, k)
 	frame, j := par.TakeJob[frameJob](w), par.TakeJob[rowsJob](w)

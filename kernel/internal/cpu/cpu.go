@@ -14,10 +14,15 @@ const (
 	NEON                 // arm64
 	AVX2                 // AVX2, FMA, F16C and BMI2, saved by the system
 	AVX512               // also AVX-512 F, BW, DQ and VL
+	// Pairs is what products of bf16 name in the place of AVX512 where the processor has
+	// AVX-512 BF16: a word has two of them, which a multiply-add of theirs takes at once.
+	// No processor has it for its level.
+	Pairs
 )
 
-// String returns the level's name: "generic", "neon", "avx2" or "avx512".
-func (l Level) String() string { return [...]string{"generic", "neon", "avx2", "avx512"}[l] }
+// String returns the level's name: "generic", "neon", "avx2" or "avx512"; "bf16" of
+// Pairs.
+func (l Level) String() string { return [...]string{"generic", "neon", "avx2", "avx512", "bf16"}[l] }
 
 // Features are the instructions that this process may use.
 type Features struct {
@@ -25,6 +30,7 @@ type Features struct {
 	Vnni  bool // AVX512_VNNI
 	Vbmi  bool // AVX512_VBMI
 	Dot   bool // arm64's dot products of bytes
+	Bf16  bool // AVX512_BF16
 }
 
 var Host = restrict(Detect(), environment("GOFX_CPU"))
@@ -35,11 +41,14 @@ func environment(name string) string {
 }
 
 // restrict lowers the detected level to the one in the variable GOFX_CPU:
-// "generic", "avx2" or "avx512". It is read once, when the program starts; a
-// higher level than the processor's and an unknown word change nothing.
+// "generic", "avx2" or "avx512". "nobf16" leaves out the products of bf16 alone. It is
+// read once, when the program starts; a higher level than the processor's and an unknown
+// word change nothing.
 func restrict(f Features, name string) Features {
 	most := AVX512
 	switch name {
+	case "nobf16":
+		f.Bf16 = false
 	case "generic":
 		most = Generic
 	case "avx2":
@@ -66,6 +75,9 @@ func CPU() string {
 	if Host.Dot {
 		s += " dot"
 	}
+	if Host.Bf16 {
+		s += " bf16"
+	}
 	return s
 }
 
@@ -82,6 +94,20 @@ func HasAVX512() bool { return X86 && Host.Level >= AVX512 }
 // X86 tells the compiler which levels are possible: on other processors it drops
 // the code for AVX2, on these the twins of code that is called from AVX2 on.
 const X86 = runtime.GOARCH == "amd64"
+
+// ProductsOfBF16 says how this process computes products with operands in bf16: "vdpbf16ps", or
+// "rounded operands, f32 arithmetic".
+//
+//gofx:kernel
+func ProductsOfBF16() string {
+	if HasPairs() {
+		return "vdpbf16ps"
+	}
+	return "rounded operands, f32 arithmetic"
+}
+
+// HasPairs reports whether products of bf16 may use AVX-512 BF16.
+func HasPairs() bool { return X86 && Host.Level >= AVX512 && Host.Bf16 }
 
 // HasAVX2 reports whether the level has AVX2.
 func (l Level) HasAVX2() bool { return X86 && l >= AVX2 }

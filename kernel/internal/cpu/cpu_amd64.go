@@ -26,6 +26,7 @@ const (
 	cpuAVX512VL = 1 << 31
 	cpuVBMI     = 1 << 1 // leaf 7, ecx
 	cpuVNNI     = 1 << 11
+	cpuBF16     = 1 << 5 // leaf 7, 1, eax
 
 	saveAVX    = 1<<1 | 1<<2                  // XCR0: xmm, ymm
 	saveAVX512 = saveAVX | 1<<5 | 1<<6 | 1<<7 // opmasks, upper halves, upper sixteen
@@ -42,14 +43,19 @@ func Detect() Features {
 		return Features{}
 	}
 	saved, _ := xgetbv()
-	_, b7, c7, _ := cpuid(7, 0)
+	subs, b7, c7, _ := cpuid(7, 0)
 	if !has(saved, saveAVX) || !has(b7, cpuAVX2|cpuBMI2) {
 		return Features{}
 	}
 	if !has(saved, saveAVX512) || !has(b7, cpuAVX512F|cpuAVX512DQ|cpuAVX512BW|cpuAVX512VL) {
 		return Features{Level: AVX2}
 	}
-	return Features{Level: AVX512, Vnni: has(c7, cpuVNNI), Vbmi: has(c7, cpuVBMI)}
+	f := Features{Level: AVX512, Vnni: has(c7, cpuVNNI), Vbmi: has(c7, cpuVBMI)}
+	if subs >= 1 {
+		a, _, _, _ := cpuid(7, 1)
+		f.Bf16 = has(a, cpuBF16)
+	}
+	return f
 }
 
 func has(set, bits uint32) bool { return set&bits == bits }

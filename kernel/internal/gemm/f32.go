@@ -20,7 +20,16 @@ type Product struct {
 	C                []float32
 	Ldc              int
 	Acc              bool
+	Pairs            bool // elements are words of two bf16, see Brains
 	End              Finish
+}
+
+// level is what instructions multiply.
+func (p *Product) level() cpu.Level {
+	if p.Pairs {
+		return cpu.Pairs
+	}
+	return cpu.Host.Level
 }
 
 // productJob is a product in progress, block by block.
@@ -71,7 +80,7 @@ func (p *Product) plain() bool { return p.PackedA == nil && p.PackedB == nil && 
 
 // Multiply computes p.
 func Multiply(w *par.Workspace, p Product) {
-	l := cpu.Host.Level
+	l := p.level()
 	switch {
 	case p.M <= 0 || p.N <= 0:
 	case p.K <= 0:

@@ -12,7 +12,7 @@ import (
 // PanelLanes is the floats that packing moves at once.
 func PanelLanes(l cpu.Level) int {
 	switch l {
-	case cpu.AVX512:
+	case cpu.AVX512, cpu.Pairs:
 		return 16
 	case cpu.AVX2:
 		return 8
@@ -23,9 +23,12 @@ func PanelLanes(l cpu.Level) int {
 // Tile32 computes one tile of a product from a panel of a and rows of b, and
 // asks for memory that is needed soon.
 func Tile32(l cpu.Level, rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool, ahead Fetch) {
-	if l == cpu.AVX512 {
+	switch l {
+	case cpu.Pairs:
+		gemmTilePairs(rows, k, a, b, ldb, c, ldc, cols, acc, ahead.At, ahead.Step)
+	case cpu.AVX512:
 		gemmTileAVX512(rows, k, a, b, ldb, c, ldc, cols, acc, ahead.At, ahead.Step)
-	} else {
+	default:
 		gemmTileAVX2(rows, k, a, b, ldb, c, ldc, cols, acc, ahead.At, ahead.Step)
 	}
 }
@@ -33,9 +36,12 @@ func Tile32(l cpu.Level, rows, k int, a, b *float32, ldb int, c *float32, ldc, c
 // gemmTilePack32 is Tile32 for whole rows of b, which it copies to pack.
 func gemmTilePack32(l cpu.Level, rows, k int, a, b *float32, ldb int, c *float32, ldc int, acc bool, ahead Fetch, pack []float32) {
 	_ = pack[2*PanelLanes(l)*k-1]
-	if l == cpu.AVX512 {
+	switch l {
+	case cpu.Pairs:
+		gemmTilePackPairs(rows, k, a, b, ldb, c, ldc, acc, ahead.At, ahead.Step, &pack[0])
+	case cpu.AVX512:
 		gemmTilePackAVX512(rows, k, a, b, ldb, c, ldc, acc, ahead.At, ahead.Step, &pack[0])
-	} else {
+	default:
 		gemmTilePackAVX2(rows, k, a, b, ldb, c, ldc, acc, ahead.At, ahead.Step, &pack[0])
 	}
 }
@@ -50,9 +56,12 @@ func gemmStrip32(l cpu.Level, rows, k int, a []float32, lda int, b []float32, ld
 	nr := 2 * PanelLanes(l)
 	tail := (cols - 1) / nr
 	_, _, _ = a[(rows-1)*lda+k-1], b[tail*step+(k-1)*ldb+cols-tail*nr-1], c[(rows-1)*ldc+cols-1]
-	if l == cpu.AVX512 {
+	switch l {
+	case cpu.Pairs:
+		gemmStripPairs(rows, k, &a[0], lda, &b[0], ldb, step, &c[0], ldc, cols, acc)
+	case cpu.AVX512:
 		gemmStripAVX512(rows, k, &a[0], lda, &b[0], ldb, step, &c[0], ldc, cols, acc)
-	} else {
+	default:
 		gemmStripAVX2(rows, k, &a[0], lda, &b[0], ldb, step, &c[0], ldc, cols, acc)
 	}
 }
@@ -61,7 +70,7 @@ func gemmStrip32(l cpu.Level, rows, k int, a []float32, lda int, b []float32, ld
 func PackAlong(l cpu.Level, dst []float32, stride int, src []float32, ld, rows, k int) {
 	lanes := PanelLanes(l)
 	_, _ = dst[(k-1)*stride+lanes-1], src[(rows-1)*ld+k-1]
-	if l == cpu.AVX512 {
+	if l >= cpu.AVX512 {
 		packTransposeAVX512(&dst[0], stride, &src[0], ld, rows, k)
 	} else {
 		packTransposeAVX2(&dst[0], stride, &src[0], ld, rows, k)
@@ -72,7 +81,7 @@ func PackAlong(l cpu.Level, dst []float32, stride int, src []float32, ld, rows, 
 // columns.
 func PackAcross(l cpu.Level, dst []float32, stride int, src []float32, ld, cols, k int) {
 	_, _ = dst[(k-1)*stride+operand.RoundUp(cols, PanelLanes(l))-1], src[(k-1)*ld+cols-1]
-	if l == cpu.AVX512 {
+	if l >= cpu.AVX512 {
 		packCopyAVX512(&dst[0], stride, &src[0], ld, cols, k)
 	} else {
 		packCopyAVX2(&dst[0], stride, &src[0], ld, cols, k)
@@ -84,7 +93,7 @@ func packRun(l cpu.Level, dst []float32, stride int, src []float32, offsets []in
 	lanes := PanelLanes(l)
 	for x := 0; x < cols; x += lanes {
 		n := min(lanes, cols-x)
-		if l == cpu.AVX512 {
+		if l >= cpu.AVX512 {
 			packSegmentAVX512(&dst[x], stride, &src[x], &offsets[0], n, len(offsets))
 		} else {
 			packSegmentAVX2(&dst[x], stride, &src[x], &offsets[0], n, len(offsets))
@@ -95,7 +104,7 @@ func packRun(l cpu.Level, dst []float32, stride int, src []float32, offsets []in
 // epilogueTile32 applies e to a tile.
 func epilogueTile32(l cpu.Level, rows, cols int, c []float32, ldc int, e *TileEpilogue) {
 	switch l {
-	case cpu.AVX512:
+	case cpu.AVX512, cpu.Pairs:
 		epilogueTileAVX512(rows, cols, &c[0], ldc, (*byte)(unsafe.Pointer(e)))
 	case cpu.AVX2:
 		epilogueTileAVX2(rows, cols, &c[0], ldc, (*byte)(unsafe.Pointer(e)))
@@ -115,7 +124,7 @@ func HasThin(l cpu.Level) bool { return l >= cpu.AVX2 }
 // in c[i*ldc+j], or adds them with acc.
 func DotTile(l cpu.Level, rows, k int, a []float32, lda int, b []float32, ldb, cols int, c []float32, ldc int, acc bool) {
 	_, _, _ = a[(rows-1)*lda+k-1], b[(cols-1)*ldb+k-1], c[(rows-1)*ldc+cols-1]
-	if l == cpu.AVX512 {
+	if l >= cpu.AVX512 {
 		dotsAVX512(rows, k, &a[0], lda, &b[0], ldb, cols, &c[0], ldc, acc)
 	} else {
 		dotsAVX2(rows, k, &a[0], lda, &b[0], ldb, cols, &c[0], ldc, acc)
@@ -124,7 +133,7 @@ func DotTile(l cpu.Level, rows, k int, a []float32, lda int, b []float32, ldb, c
 
 // DotStep is the rows of a that DotTile takes at once.
 func DotStep(l cpu.Level) int {
-	if l == cpu.AVX512 {
+	if l >= cpu.AVX512 {
 		return 4
 	}
 	return 2
@@ -132,7 +141,7 @@ func DotStep(l cpu.Level) int {
 
 // thinStep is the rows of a that thinTile takes at once.
 func thinStep(l cpu.Level) int {
-	if l == cpu.AVX512 {
+	if l >= cpu.AVX512 {
 		return 8
 	}
 	return 6
@@ -141,9 +150,12 @@ func thinStep(l cpu.Level) int {
 // thinTile computes one tile from at most thinStep rows of a and a panel of b.
 func thinTile(l cpu.Level, rows, k int, a []float32, lda int, b, c []float32, ldc, cols int, acc bool) {
 	_, _ = a[(rows-1)*lda+k-1], c[(rows-1)*ldc+cols-1]
-	if l == cpu.AVX512 {
+	switch l {
+	case cpu.Pairs:
+		thinTilePairs(rows, k, &a[0], lda, &b[0], &c[0], ldc, cols, acc)
+	case cpu.AVX512:
 		thinTileAVX512(rows, k, &a[0], lda, &b[0], &c[0], ldc, cols, acc)
-	} else {
+	default:
 		thinTileAVX2(rows, k, &a[0], lda, &b[0], &c[0], ldc, cols, acc)
 	}
 }
@@ -151,7 +163,7 @@ func thinTile(l cpu.Level, rows, k int, a []float32, lda int, b, c []float32, ld
 // AddRows32 adds a·b to c, where b has len(a) rows, ldb apart.
 func AddRows32(l cpu.Level, c, a, b []float32, ldb int) {
 	_ = b[(len(a)-1)*ldb+len(c)-1]
-	if l == cpu.AVX512 {
+	if l >= cpu.AVX512 {
 		addRowsAVX512(len(c), &c[0], &a[0], len(a), &b[0], ldb)
 	} else {
 		addRowsAVX2(len(c), &c[0], &a[0], len(a), &b[0], ldb)

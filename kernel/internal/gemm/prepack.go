@@ -31,9 +31,11 @@ func PackedLen(k, n int) int {
 	if alongDepth(k, n) {
 		return k * n
 	}
-	bl := BlockingOf(cpu.Host.Level)
-	return k * operand.RoundUp(n, bl.Nr)
+	return panelsLen(k, n)
 }
+
+// panelsLen is PackedLen of panels.
+func panelsLen(k, n int) int { return k * operand.RoundUp(n, BlockingOf(cpu.Host.Level).Nr) }
 
 // alongDepth reports whether a k×n right operand is packed as rows along k, n of
 // them: without assembly, and where they are so few that most of a panel's
@@ -67,7 +69,7 @@ func (p PackedB) Gemm(w *par.Workspace, transA bool, m int, a []float32, lda int
 // multiplyPacked computes a product whose right operand PackB or PackLinear made.
 func multiplyPacked(w *par.Workspace, p Product) {
 	if cpu.Assembly() {
-		if alongDepth(p.K, p.N) {
+		if !p.Pairs && alongDepth(p.K, p.N) {
 			_ = p.PackedB[p.K*p.N-1]
 			p.B, p.Ldb, p.transB, p.PackedB = p.PackedB, p.K, true, nil
 		}
@@ -100,6 +102,11 @@ func PackRight(w *par.Workspace, dst []float32, transB bool, k, n int, b []float
 		}
 		return
 	}
+	packPanels(w, dst, transB, k, n, b, ldb)
+}
+
+// packPanels is PackRight of panels.
+func packPanels(w *par.Workspace, dst []float32, transB bool, k, n int, b []float32, ldb int) {
 	j := par.TakeJob[packRightJob](w)
 	*j = packRightJob{level: cpu.Host.Level, bl: BlockingOf(cpu.Host.Level), dst: dst, src: b, ld: ldb, trans: transB, k: k, n: n}
 	w.Parallel((n+j.bl.Nr-1)/j.bl.Nr, max(1, par.SimdPack/(j.bl.Nr*k)), j)
@@ -130,11 +137,13 @@ func (j *packRightJob) Do(lo, hi int) {
 }
 
 // PackLinear packs in[0], the weight [N, K] of a linear layer in f32, f16 or
-// bf16, for LinearPacked: out[0] is f32 [PackedLen(K, N)].
+// bf16, for LinearPacked with the same BF16: out[0] is f32 [PackedLen(K, N)]. With BF16 the weight
+// is rounded; where the processor multiplies pairs of bf16 it takes half the elements.
 //
 //gofx:kernel
 type PackLinear struct {
 	Transposed bool // the weight is [K, N], the right operand of a product
+	BF16       bool // for LinearPacked with BF16
 }
 
 // Run implements Step.
@@ -147,10 +156,21 @@ func (s PackLinear) Run(w *par.Workspace, out, in []*array.Array) {
 	n, k := weight.Dim(0), weight.Dim(1)
 	if n > 0 && k > 0 {
 		m := loadMatrices[float32](w, weight)
-		PackRight(w, array.Data[float32](out[0]), !m.trans, k, n, m.data[m.at:], m.ld)
+		b, depth, ld := m.data[m.at:], k, m.ld
+		if s.BF16 {
+			b, depth, ld = brainMatrix(w, m, n, k)
+		}
+		if s.pairs() {
+			packPanels(w, array.Data[float32](out[0]), !m.trans, depth, n, b, ld)
+		} else {
+			PackRight(w, array.Data[float32](out[0]), !m.trans, depth, n, b, ld)
+		}
 	}
 	w.Release(mark)
 }
+
+// pairs reports whether words of two bf16 are packed.
+func (s PackLinear) pairs() bool { return s.BF16 && cpu.HasPairs() }
 
 // Packed implements Packer.
 func (s PackLinear) Packed(weight *array.Array) (array.DType, []int) {
@@ -158,24 +178,36 @@ func (s PackLinear) Packed(weight *array.Array) (array.DType, []int) {
 	if s.Transposed {
 		n, k = k, n
 	}
+	if s.pairs() {
+		return array.F32, []int{panelsLen(Words(k), n)}
+	}
 	return array.F32, []int{PackedLen(k, n)}
 }
 
 // ScratchBytes implements Scratcher.
-func (PackLinear) ScratchBytes(_, in []*array.Array) int {
-	if plainMatrices(in[0], in[0].DType()) {
-		return 0
+func (s PackLinear) ScratchBytes(_, in []*array.Array) int {
+	n := 0
+	if s.BF16 {
+		n = par.ScratchSize(in[0].Len(), 4)
 	}
-	return operand.LoadBytes(in[0])
+	if plainMatrices(in[0], in[0].DType()) {
+		return n
+	}
+	return n + operand.LoadBytes(in[0])
 }
 
 // LinearPacked is Linear with a weight that PackLinear packed, and an epilogue:
 // in[0] [..., K], in[1] the packed weight, then bias [N], scale [N] and residual
-// [..., N], each nil when absent. Element types f32, f16, bf16.
+// [..., N], each nil when absent. Element types f32, f16, bf16. With BF16, in[0] and the weight are
+// rounded to bf16, to the nearest, ties to even; sums and all after them stay f32. Results are within
+// (K+2)·2⁻²³·Σ|x·w| + K·2⁻¹²⁶·(1+|x|+|w|) of the exact sums of rounded operands, where the last term
+// has the greatest |x| and |w|, and differ between processors within that bound: some count
+// subnormal operands and sums as 0.
 //
 //gofx:kernel
 type LinearPacked struct {
-	Features int // N
+	Features int  // N
+	BF16     bool // operands are rounded to bf16
 	operand.Epilogue
 }
 
@@ -189,7 +221,11 @@ func (s LinearPacked) Run(w *par.Workspace, out, in []*array.Array) {
 	dst := operand.Result[float32](w, out[0])
 	end := Finish{Ldr: s.Features, biasCol: operand.Load[float32](w, operand.At(in, 2)),
 		scaleCol: operand.Load[float32](w, operand.At(in, 3)), Residual: operand.Load[float32](w, operand.At(in, 4))}
-	multiplyPacked(w, Product{M: len(dst) / s.Features, N: s.Features, K: k, A: operand.Load[float32](w, in[0]), Lda: k,
+	x := operand.Load[float32](w, in[0])
+	if s.BF16 {
+		x, k = Brains(w, x, len(dst)/s.Features, k)
+	}
+	multiplyPacked(w, Product{M: len(dst) / s.Features, N: s.Features, K: k, A: x, Lda: k, Pairs: s.BF16 && cpu.HasPairs(),
 		PackedB: array.Data[float32](in[1]), C: dst, Ldc: s.Features, End: end.With(s.Epilogue)})
 	operand.Store(out[0], dst)
 	w.Release(mark)
@@ -202,9 +238,14 @@ func (s LinearPacked) ScratchBytes(out, in []*array.Array) int {
 		return 0
 	}
 	n, rows := operand.StoreBytes(out[0])+operand.LoadBytes(in[0])+operand.LoadAllBytes(in[2:]), out[0].Len()/s.Features
+	if s.BF16 {
+		n += par.ScratchSize(rows*k, 4)
+	}
 	switch {
 	case k == 0:
 		return n
+	case s.BF16 && cpu.HasPairs():
+		return n + BlockScratch(cpu.Pairs, rows, s.Features, Words(k), true, false)
 	case !cpu.Assembly():
 		return n + Scratch[float32](rows, s.Features, k)
 	case alongDepth(k, s.Features):

@@ -22,7 +22,7 @@ type Blocking struct {
 // BlockingOf returns the blocking of a level, with the largest area.
 func BlockingOf(l cpu.Level) Blocking {
 	switch l {
-	case cpu.AVX512:
+	case cpu.AVX512, cpu.Pairs:
 		return Blocking{Mr: 14, Nr: 32, Stride: 16, kc: 768, area: 120 << 10, Nc: 2048, even: true}
 	case cpu.AVX2:
 		return Blocking{Mr: 6, Nr: 16, Stride: 8, kc: 384, area: 64 << 10, Nc: 2048, even: true}

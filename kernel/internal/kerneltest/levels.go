@@ -92,3 +92,16 @@ func WinogradLevels(t *testing.T, f func(t *testing.T)) {
 		})
 	}
 }
+
+// BrainLevels runs a test at every level of this processor, also without its products of bf16.
+func BrainLevels(t *testing.T, f func(t *testing.T)) {
+	EachLevel(t, f)
+	if !cpu.HasPairs() {
+		return
+	}
+	t.Run("avx512 without bf16", func(t *testing.T) {
+		UseLevel(t, cpu.AVX512)
+		cpu.Host.Bf16 = false
+		f(t)
+	})
+}

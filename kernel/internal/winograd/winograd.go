@@ -21,6 +21,20 @@ func Tile(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
 	return choose(l, g, m, perGroup, 1, false)
 }
 
+// BeatsPairs reports whether the way by transforms takes less time than direct sums of two
+// bf16 at a time. It asks this of a processor with AVX-512, whatever the processor is: sizes alone
+// decide what is rounded to bf16.
+func BeatsPairs(g *geom.Spatial, m, perGroup int) bool {
+	e := Tile(cpu.AVX512, g, m, perGroup)
+	return e > 0 && winogradCost(cpu.AVX512, e, g, m, perGroup) < directCost(cpu.AVX512, g, m, perGroup)/2
+}
+
+// directCost estimates the cycles of direct sums.
+func directCost(l cpu.Level, g *geom.Spatial, m, perGroup int) float64 {
+	rate := float64(gemm.BlockingOf(l).Nr) // multiply-adds a cycle: two vectors, as wide as a panel
+	return float64(g.OutPlane*9)*float64(m*perGroup)/rate/0.8 + streamed(9*m*perGroup)
+}
+
 // TileOnce is Tile of so many images by filters that are transformed for them alone.
 func TileOnce(l cpu.Level, g *geom.Spatial, m, perGroup, images int) int {
 	return choose(l, g, m, perGroup, images, true)
@@ -32,10 +46,8 @@ func choose(l cpu.Level, g *geom.Spatial, m, perGroup, images int, once bool) in
 		m < winogradLeast || perGroup < winogradLeast {
 		return 0
 	}
-	bl := gemm.BlockingOf(l)
-	rate := float64(bl.Nr) // multiply-adds a cycle: two vectors, as wide as a panel
 	n := float64(images)
-	best, e := n*(float64(g.OutPlane*9)*float64(m*perGroup)/rate/0.8+streamed(9*m*perGroup)), 0
+	best, e := n*directCost(l, g, m, perGroup), 0
 	for _, try := range []int{4, 2} {
 		c := n * winogradCost(l, try, g, m, perGroup)
 		if once {

@@ -78,6 +78,12 @@ func (f *flags) valueFlags(c *cobra.Command) {
 	f.computeFlags(c)
 	f.engineFlags(c, work.Plan, "eager, lazy, interp, plan, int8, gpu, xla, module or gen")
 	f.calibFlag(c, " with -engine int8")
+	f.productsFlag(c)
+}
+
+// productsFlag is of commands that plan.
+func (f *flags) productsFlag(c *cobra.Command) {
+	c.Flags().StringVar(&f.job.Products, "products", "", "bf16: round the operands of products and convolutions to it, and sum in f32")
 }
 
 // engineFlags choose the engine.

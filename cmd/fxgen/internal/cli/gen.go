@@ -31,6 +31,7 @@ type genFlags struct {
 func (f *genFlags) register(c *cobra.Command) {
 	f.sourceFlags(c)
 	f.weightFlags(c)
+	f.productsFlag(c)
 	c.Flags().StringArrayVar(&f.in, "in", nil, "NAME=2,3, or FILE.npy, .npz or .pb: value of an input of a .onnx file that sizes follow from, for good (repeat)")
 	c.Flags().StringVar(&f.out, "o", "", "folder, or Go file, to write; the package's name when not given")
 	c.Flags().StringVar(&f.job.Package, "package", "", "name of the generated package")

@@ -14,6 +14,7 @@ func (a *app) profile() *cobra.Command {
 	c := onSource("profile", "Measure each kernel of the plan", "one SOURCE")
 	f.sourceFlags(c)
 	f.computeFlags(c)
+	f.productsFlag(c)
 	c.Flags().IntVar(&f.job.Repeat, "repeat", 10, "the number of runs, of which each step's median counts")
 	c.Flags().StringVar(&f.job.By, "by", work.ByStep, "what is summed up: step, scope (modules) or op")
 	c.Flags().IntVar(&f.job.Depth, "depth", 0, "levels of modules of a scope, 0 for all")

@@ -23,6 +23,7 @@ func (a *app) stats() *cobra.Command {
 	var f flags
 	c := onSource("stats", "Count nodes, parameters, operations and memory; list the tensors of a file", "one SOURCE, or a file of tensors")
 	f.sourceFlags(c)
+	f.productsFlag(c)
 	c.Flags().StringVar(&f.job.By, "by", "", "count what the steps of the plan take, summed up by step, scope (modules) or op")
 	c.Flags().IntVar(&f.job.Depth, "depth", 0, "levels of modules of a scope, 0 for all")
 	c.Flags().IntVar(&f.job.Top, "top", 20, "the most rows with -by or -device, 0 for all")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/internal/near"
 	"github.com/gofx-dev/gofx/lowering"
 )
@@ -147,8 +148,27 @@ func (f *flags) check(c *cobra.Command) error {
 		e.wrong = append(e.wrong, "-threads "+strconv.Itoa(f.threads)+" is too large, expected "+strconv.Itoa(lowering.MaxThreads)+" or less, 0 for all processors")
 	}
 	e.wrong = append(e.wrong, passList(c, f.passes)...)
+	e.wrong = append(e.wrong, f.productsOf()...)
 	if len(e.wrong) > 0 {
 		return e
+	}
+	return nil
+}
+
+// productsOf reports the errors of -products.
+func (f *flags) productsOf() []string {
+	p := f.job.Products
+	switch {
+	case p == "":
+		return nil
+	case p != "bf16":
+		return []string{"-products " + p + ": expected bf16"}
+	case f.engine != "" && f.engine != work.Plan && f.engine != "gen":
+		return []string{"-products is for -engine plan and gen, got -engine " + f.engine}
+	case f.job.By != "" && f.engine == "" || f.device != "":
+		return []string{"-products cannot be combined with -by or -device, which count f32 plans"}
+	case f.job.Style == work.Module:
+		return []string{"-products is for plans, got -style module, whose code has none"}
 	}
 	return nil
 }

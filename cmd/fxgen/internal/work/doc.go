@@ -78,9 +78,10 @@ type Job struct {
 	Engine   string
 	On       string // the device of engine gpu, the plugin of xla; "" for the first
 	Threads  int
-	Rounding bool // of sessions: plans may round as they do by themselves
-	Graphs   bool // of the verb lazy: generate code of the graphs
-	Donate   bool // of the verb lazy: barriers that repeat update the model in its memory
+	Products string // "bf16" for operands of products that are rounded to it, or ""
+	Rounding bool   // of sessions: plans may round as they do by themselves
+	Graphs   bool   // of the verb lazy: generate code of the graphs
+	Donate   bool   // of the verb lazy: barriers that repeat update the model in its memory
 	Repeat   int
 	MinTime  int64 // nanoseconds
 	Timeout  int64 // nanoseconds that the model's code may take while it is captured, 0 for any

@@ -57,7 +57,7 @@ func (c *captured) runner(j *Job) (r runner, note string, err error) {
 		r.run = fx.NewGraphModule(c.gm).RunArrays
 		return r, "", nil
 	case Plan, Int8:
-		exe, err := cpu.Compile(c.gm, lowering.Options{Threads: j.Threads})
+		exe, err := cpu.Compile(c.gm, j.options())
 		if err != nil {
 			return r, "", err
 		}
@@ -103,6 +103,15 @@ func (c *captured) accelerated(j *Job, r runner) (runner, string, error) {
 	}
 	r.run, r.close = exe.Run, exe.Close
 	return r, note, nil
+}
+
+// options are those of plans that the job compiles.
+func (j *Job) options() lowering.Options {
+	o := lowering.Options{Threads: j.Threads}
+	if j.Products != "" {
+		o.Products = array.BF16
+	}
+	return o
 }
 
 var engines = []string{Eager, Lazy, Interp, Plan, Int8, accel.GPU, accel.XLA, "module", "gen"}

@@ -53,7 +53,8 @@ func (c *captured) gen(ctx context.Context, j *Job, res *Result) error {
 }
 
 func (c *captured) genKernel(j *Job, tests *codegen.Tests) (*codegen.Files, error) {
-	o := lowering.Options{MaxBytes: j.MaxBytes}
+	o := j.options()
+	o.MaxBytes = j.MaxBytes
 	ready, err := lowering.Prepare(c.gm, o)
 	if err != nil {
 		return nil, err

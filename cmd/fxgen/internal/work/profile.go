@@ -17,7 +17,6 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/exchange"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
-	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 )
 
@@ -33,15 +32,16 @@ const ProfileFile = "pprof"
 
 // profileJSON is the document of profile -json.
 type profileJSON struct {
-	Model   string           `json:"model"`
-	Threads int              `json:"threads"`
-	Shapes  map[string][]int `json:"shapes"`
-	Runs    int              `json:"runs"`
-	By      string           `json:"by"`
-	MS      float64          `json:"ms"` // of all steps
-	GFlops  float64          `json:"gflops"`
-	Peak    float64          `json:"peak_gflops"` // of a product that this process measured as well
-	Rows    []profileRow     `json:"rows"`
+	Model    string           `json:"model"`
+	Threads  int              `json:"threads"`
+	Products string           `json:"products,omitempty"` // what -products is granted
+	Shapes   map[string][]int `json:"shapes"`
+	Runs     int              `json:"runs"`
+	By       string           `json:"by"`
+	MS       float64          `json:"ms"` // of all steps
+	GFlops   float64          `json:"gflops"`
+	Peak     float64          `json:"peak_gflops"` // of a product that this process measured as well
+	Rows     []profileRow     `json:"rows"`
 }
 
 // profileRow is a step, or the sum of those of a module or an operator.
@@ -67,7 +67,7 @@ func (c *captured) profile(ctx context.Context, j *Job, res *Result) error {
 	if j.Threads > 0 {
 		runtime.GOMAXPROCS(j.Threads)
 	}
-	exe, err := cpu.Compile(c.gm, lowering.Options{Threads: j.Threads})
+	exe, err := cpu.Compile(c.gm, j.options())
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (c *captured) profile(ctx context.Context, j *Job, res *Result) error {
 	if err != nil {
 		return err
 	}
-	p := profileJSON{Model: c.src.Name, Threads: exe.Threads(), Runs: max(j.Repeat, 1), By: j.By, Shapes: map[string][]int{}, Peak: productPeak(exe.Threads())}
+	p := profileJSON{Model: c.src.Name, Threads: exe.Threads(), Products: exe.Granted(), Runs: max(j.Repeat, 1), By: j.By, Shapes: map[string][]int{}, Peak: productPeak(exe.Threads())}
 	for i, n := range c.gm.Graph.Inputs() {
 		if in[i] != nil {
 			p.Shapes[n.Target()] = append([]int{}, in[i].Shape()...)
@@ -174,6 +174,9 @@ func kernelName(s kernel.Step) string {
 func (p *profileJSON) text(top int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, engine plan, %d threads: %.3f ms in %d steps, %.1f GFLOP/s, medians of %d runs\n", p.Model, p.Threads, p.MS, p.steps(), p.GFlops, p.Runs)
+	if p.Products != "" {
+		fmt.Fprintf(&b, "products: %s\n", p.Products)
+	}
 	fmt.Fprintf(&b, "peak: %.1f GFLOP/s, what a product of matrices reaches in this process\n\n", p.Peak)
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	head := "ms\tshare\tGFLOP/s\tpeak\tGB/s\tsteps\t" + p.By

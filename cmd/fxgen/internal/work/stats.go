@@ -27,8 +27,9 @@ type statsJSON struct {
 	FLOPsAt    *int           `json:"flops_at"`
 	Sizes      map[string]int `json:"sizes"`
 	PeakBytes  *int64         `json:"peak_bytes"`
-	Steps      int            `json:"steps"`        // of the plan
-	Packed     int64          `json:"packed_bytes"` // weights laid out for this processor
+	Steps      int            `json:"steps"`              // of the plan
+	Packed     int64          `json:"packed_bytes"`       // weights laid out for this processor
+	Products   string         `json:"products,omitempty"` // what -products is granted
 	PeakWhy    string         `json:"peak_unknown,omitempty"`
 	Cost       *costJSON      `json:"cost,omitempty"` // with -by or -device
 }
@@ -88,7 +89,7 @@ func (c *captured) stats(j *Job, res *Result) error {
 			s.Cost.Rows = s.Cost.Rows[:j.Top]
 		}
 	}
-	s.peak(c.gm)
+	s.peak(c.gm, j.options())
 	s.Sizes = sizesOf(c.gm.Graph, flops, s.Sizes)
 	if j.JSON {
 		return document(res, s)
@@ -139,14 +140,15 @@ func (c *captured) sizes(j *Job) (map[string]int, error) {
 }
 
 // peak asks the plan for the memory of a run.
-func (s *statsJSON) peak(m *graph.Module) {
-	exe, err := cpu.Compile(m, lowering.Options{})
+func (s *statsJSON) peak(m *graph.Module, o lowering.Options) {
+	exe, err := cpu.Compile(m, o)
 	if err == nil {
 		var n int64
 		if n, err = exe.PeakBytes(s.Sizes); err == nil {
 			s.PeakBytes = &n
 		}
 		s.Steps, s.Packed = len(exe.Plan().Steps), exe.Footprint().Packed
+		s.Products = exe.Granted()
 		exe.Close()
 	}
 	if err != nil {
@@ -174,6 +176,9 @@ func (s *statsJSON) text() string {
 		b.WriteString(" at " + at)
 	}
 	fmt.Fprintf(&b, "\nplan        %d steps, %d bytes of weights packed\n", s.Steps, s.Packed)
+	if s.Products != "" {
+		fmt.Fprintf(&b, "products    %s\n", s.Products)
+	}
 	return b.String()
 }
 

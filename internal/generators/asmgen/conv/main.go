@@ -16,6 +16,7 @@ func generate() (map[string][]byte, error) {
 	return simd.Files("asmgen/conv", []simd.Unit{
 		{Family: "conv", Name: "conv", Emit: emitConv},
 		{Family: "conv", Name: "depthwise", Emit: emitDepthwise},
+		{Family: "conv", Name: "pairs", Emit: emitPairs},
 	})
 }
 
@@ -28,6 +29,13 @@ func emitConv(c *build.Context) {
 		emitStore(s)
 		emitPrepare(s)
 	}
+}
+
+// emitPairs writes convolutions of words that have two bf16 each.
+func emitPairs(c *build.Context) {
+	s := isa{simd.Pairs(c)}
+	emitTile(s)
+	emitSpan(s)
 }
 
 // emitDepthwise writes convolutions that filter each channel by itself.

@@ -130,7 +130,7 @@ func (t span) sums(rows int, p part) {
 		x := t.V(top - 1 - p.vecs - r%t.Pick(1, 2))
 		t.VBROADCASTSS(simd.At(t.panel, 4*r), x)
 		for v := range p.vecs {
-			t.VFMADD231PS(b(v), x, t.V((rows-1-r)*p.vecs+v))
+			t.MultiplyAdd(b(v), x, t.V((rows-1-r)*p.vecs+v))
 		}
 	}
 	t.ADDQ(U8(8), t.at)

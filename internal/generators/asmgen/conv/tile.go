@@ -104,7 +104,7 @@ func (s isa) tile(t tileArgs, name string, rows, vecs int) {
 			s.VBROADCASTSS(simd.Indexed(t.row, t.jump, 4*r), x)
 		}
 		for v := range vecs {
-			s.VFMADD231PS(b(v), x, s.V(r*vecs+v))
+			s.MultiplyAdd(b(v), x, s.V(r*vecs+v))
 		}
 	}
 	s.ADDQ(U8(8), t.offsets)

@@ -164,7 +164,7 @@ func (s isa) tile(t tileArgs, name string, rows, vecs int) {
 		x := s.V(top - vecs - 1 - r%s.Pick(1, 2))
 		s.VBROADCASTSS(simd.At(t.a, 4*r), x)
 		for v := range vecs {
-			s.VFMADD231PS(b(v), x, acc(r, v))
+			s.MultiplyAdd(b(v), x, acc(r, v))
 		}
 	}
 	s.ADDQ(U8(size), t.a)

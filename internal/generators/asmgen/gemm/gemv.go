@@ -62,7 +62,7 @@ func panelSums(s simd.ISA, panels int, k, a, stride, x, ldx, out reg.GPVirtual, 
 		s.VBROADCASTSS(simd.At(x, 0), v)
 		s.ADDQ(ldx, x)
 		for i := range panels {
-			s.VFMADD231PS(simd.At(at[i], size*j), v, s.V(i*split+j))
+			s.MultiplyAdd(simd.At(at[i], size*j), v, s.V(i*split+j))
 		}
 	}
 	advance := func(steps int) {
@@ -132,7 +132,7 @@ func denseSums(s simd.ISA, vecs int, k, a, x, ldx, out reg.GPVirtual) {
 				if at%64 == 0 {
 					s.PREFETCHT0(simd.At(a, denseAhead+at))
 				}
-				s.VFMADD231PS(simd.At(a, at), f, s.V(vecs*j+i))
+				s.MultiplyAdd(simd.At(a, at), f, s.V(vecs*j+i))
 			}
 		}
 		s.ADDQ(U32(size*vecs*n), a)

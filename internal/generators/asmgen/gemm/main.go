@@ -14,6 +14,7 @@ func generate() (map[string][]byte, error) {
 		{Family: "gemm", Name: "gemm", Emit: emitGemm},
 		{Family: "gemm", Name: "gemv", Emit: emitGemv},
 		{Family: "gemm", Name: "pack", Emit: emitPack},
+		{Family: "gemm", Name: "pairs", Emit: emitPairs},
 		{Family: "gemm", Name: "sample", Emit: emitSamples},
 		{Family: "gemm", Name: "strip", Emit: emitStrips},
 		{Family: "gemm", Name: "thin", Emit: emitThin},

@@ -162,7 +162,7 @@ func (t strip) steps(rows, n int, p part) {
 			x := t.V(top - 1 - p.vecs - r%t.Pick(1, 2))
 			t.VBROADCASTSS(simd.Row(t.a[:], t.lda, t.lda3, r, u), x)
 			for v := range p.vecs {
-				t.VFMADD231PS(b(v), x, t.V((rows-1-r)*p.vecs+v))
+				t.MultiplyAdd(b(v), x, t.V((rows-1-r)*p.vecs+v))
 			}
 		}
 		t.ADDQ(t.ldb, t.p)

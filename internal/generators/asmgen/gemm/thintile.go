@@ -80,7 +80,7 @@ func (s isa) thinTile(t thinArgs, rows int) {
 				m.Disp = 4 * u
 				s.VBROADCASTSS(m, s.V(top-3))
 				for v := range b {
-					s.VFMADD231PS(b[v], s.V(top-3), acc(u%sets, r, v))
+					s.MultiplyAdd(b[v], s.V(top-3), acc(u%sets, r, v))
 				}
 			}
 		}

@@ -19,7 +19,8 @@ var Exp2Fit = [...]float32{0x1.62e43p-1, 0x1.ebfbdcp-3, 0x1.c6aee8p-5, 0x1.3b2d4
 type ISA struct {
 	*build.Context
 	wide  bool
-	table Mem // AVX2: lanes times all ones, then as many zeros
+	pairs bool // products are of words that have two bf16 each
+	table Mem  // AVX2: lanes times all ones, then as many zeros
 }
 
 // AVX2 writes for registers of eight floats.
@@ -44,6 +45,9 @@ func laneTable(c *build.Context) Mem {
 
 // Suffix ends the names of functions for this instruction set.
 func (s ISA) Suffix() string {
+	if s.pairs {
+		return "Pairs"
+	}
 	if s.wide {
 		return "AVX512"
 	}
