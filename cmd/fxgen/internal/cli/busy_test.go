@@ -22,3 +22,10 @@ func TestSpin(t *testing.T) {
 	<-stopped
 	require.Equal(t, "\r| drawing [0s]\x1b[K\r/ drawing [2s]\x1b[K\r\x1b[K", out.String())
 }
+
+// Without the go command nothing can be built, and no module mends that.
+func TestHomeWantsTheGoCommand(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := findHome(t.Context(), t.TempDir())
+	require.ErrorContains(t, err, "install Go")
+}

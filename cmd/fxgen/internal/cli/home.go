@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -37,6 +38,9 @@ func findHome(ctx context.Context, dir string) (h home, err error) {
 			h.own = true
 			return h, nil
 		}
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		return home{}, errors.New("no go command was found, which builds what this needs: install Go and put it into PATH, or write a form that needs none, as .html and .dot are")
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Path != modulePath || !strings.HasPrefix(info.Main.Version, "v") {
