@@ -43,7 +43,7 @@ func TestConvPackedBF16(t *testing.T) {
 			if rapid.Bool().Draw(r, "sizes are known") {
 				pack.In = in
 			}
-			requireBrainConv(t, rnd, pack, dt, x, []int{groups * m, per, kernel[0], kernel[1]}, y)
+			requireBrainConv(t, rnd, pack, dt, [3][]int{x, {groups * m, per, kernel[0], kernel[1]}, y})
 		})
 	})
 }
@@ -68,15 +68,17 @@ func TestConvPackedBF16Shapes(t *testing.T) {
 			{Conv{}, []int{2, 0, 5, 5}, []int{3, 0, 3, 3}, []int{2, 3, 3, 3}},
 		} {
 			for _, sizes := range [][]int{nil, c.x[2:]} {
-				requireBrainConv(t, rand.New(rand.NewPCG(uint64(i), 3)), PackConv{Conv: c.s, In: sizes, BF16: true}, array.F32, c.x, c.w, c.y)
+				requireBrainConv(t, rand.New(rand.NewPCG(uint64(i), 3)), PackConv{Conv: c.s, In: sizes, BF16: true}, array.F32, [3][]int{c.x, c.w, c.y})
 			}
 		}
 	})
 }
 
-// requireBrainConv compares a convolution with exact sums of rounded operands.
-func requireBrainConv(t *testing.T, rnd *rand.Rand, pack PackConv, dt array.DType, x, w, y []int) {
+// requireBrainConv compares a convolution of an image, a weight and a result of some shapes with exact sums of
+// rounded operands.
+func requireBrainConv(t *testing.T, rnd *rand.Rand, pack PackConv, dt array.DType, shapes [3][]int) {
 	t.Helper()
+	x, w, y := shapes[0], shapes[1], shapes[2]
 	in := kerneltest.ToArray(kerneltest.RandomRef(rnd, x), dt, false)
 	wt := kerneltest.ToArray(kerneltest.RandomRef(rnd, w), dt, false)
 	_, dims := pack.Packed(wt)

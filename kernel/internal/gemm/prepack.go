@@ -102,14 +102,15 @@ func PackRight(w *par.Workspace, dst []float32, transB bool, k, n int, b []float
 		}
 		return
 	}
-	packPanels(w, dst, transB, k, n, b, ldb)
+	packPanels(w, packRightJob{dst: dst, src: b, ld: ldb, trans: transB, k: k, n: n})
 }
 
 // packPanels is PackRight of panels.
-func packPanels(w *par.Workspace, dst []float32, transB bool, k, n int, b []float32, ldb int) {
+func packPanels(w *par.Workspace, p packRightJob) {
 	j := par.TakeJob[packRightJob](w)
-	*j = packRightJob{level: cpu.Host.Level, bl: BlockingOf(cpu.Host.Level), dst: dst, src: b, ld: ldb, trans: transB, k: k, n: n}
-	w.Parallel((n+j.bl.Nr-1)/j.bl.Nr, max(1, par.SimdPack/(j.bl.Nr*k)), j)
+	*j = p
+	j.level, j.bl = cpu.Host.Level, BlockingOf(cpu.Host.Level)
+	w.Parallel((j.n+j.bl.Nr-1)/j.bl.Nr, max(1, par.SimdPack/(j.bl.Nr*j.k)), j)
 	par.PutJob(w, j)
 }
 
@@ -161,7 +162,7 @@ func (s PackLinear) Run(w *par.Workspace, out, in []*array.Array) {
 			b, depth, ld = brainMatrix(w, m, n, k)
 		}
 		if s.pairs() {
-			packPanels(w, array.Data[float32](out[0]), !m.trans, depth, n, b, ld)
+			packPanels(w, packRightJob{dst: array.Data[float32](out[0]), src: b, ld: ld, trans: !m.trans, k: depth, n: n})
 		} else {
 			PackRight(w, array.Data[float32](out[0]), !m.trans, depth, n, b, ld)
 		}
