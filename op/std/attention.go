@@ -122,6 +122,18 @@ func groupFactor(c *op.Infer, name string, q, t shape.Type) (int, error) {
 	return n / m, nil
 }
 
+// knownFactor is groupFactor of numbers, and panics where one is open.
+func knownFactor(q, t shape.Type) int {
+	n, err := groupFactor(nil, "k", q, t)
+	if err != nil {
+		panic(err)
+	}
+	if n == 0 {
+		panic(badAttr("enable_gqa", "true", "known numbers of heads, q has "+q.Dim(-3).String()+", the others have "+t.Dim(-3).String()))
+	}
+	return n
+}
+
 // attentionBatch returns the broadcast leading dimensions.
 func attentionBatch(c *op.Infer, a AttentionAttrs, q, k, v shape.Type) (shape.Dims, error) {
 	lead := func(t shape.Type) shape.Dims { return t.Dims().Sub(0, t.Rank()-2) }
@@ -150,14 +162,8 @@ func attention(b op.Builder, a AttentionAttrs, in []op.Value) op.Value {
 	q, k, v, mask := in[0], in[1], in[2], valueAt(in, 3)
 	if a.EnableGqa {
 		repeat := func(x op.Value) op.Value {
-			n, err := groupFactor(nil, "k", q.Type(), x.Type())
-			if err != nil {
-				panic(err)
-			}
-			switch n {
-			case 0:
-				panic(badAttr("enable_gqa", "true", "known numbers of heads, q has "+q.Type().Dim(-3).String()+", the others have "+x.Type().Dim(-3).String()))
-			case 1:
+			n := knownFactor(q.Type(), x.Type())
+			if n == 1 {
 				return x
 			}
 			return b.Call(RepeatInterleave, RepeatInterleaveAttrs{Repeats: n, Dim: -3}, x)

@@ -81,7 +81,9 @@ var BlockAttention = op.Define("block_attention", op.Spec[BlockAttentionAttrs]{
 	Differs: []op.Difference[BlockAttentionAttrs]{
 		{Kind: op.Refuses, Text: "f64", When: func(_ BlockAttentionAttrs, in []*array.Array) bool { return in[0].DType() == array.F64 }},
 		{Kind: op.Alters, Text: "sums of integers are scaled, and rows of which the mask leaves nothing are 0, which shows where scales or queries are not finite or overflow",
-			When: func(_ BlockAttentionAttrs, in []*array.Array) bool { return wild(in[0]) || wildBlocks(in[1]) || wildBlocks(in[2]) }},
+			When: func(_ BlockAttentionAttrs, in []*array.Array) bool {
+				return wild(in[0]) || wildBlocks(in[1]) || wildBlocks(in[2])
+			}},
 	},
 	Infer: inferBlockAttention,
 	Kernel: func(a BlockAttentionAttrs, _ []shape.Type) kernel.Step {
@@ -153,6 +155,10 @@ func quantizedBlocks(b op.Builder, a BlockAttrs, in []op.Value) op.Value {
 
 // blockAttention is the reference of block_attention.
 func blockAttention(b op.Builder, a BlockAttentionAttrs, in []op.Value) op.Value {
+	if a.EnableGqa { // refused here, where the operator is known
+		knownFactor(in[0].Type(), in[1].Type())
+		knownFactor(in[0].Type(), in[2].Type())
+	}
 	q := b.Call(Cast, CastAttrs{DType: array.F32}, in[0])
 	args := []op.Value{roundedBlocks(b, scaledQuery(composer{b}, a.Scale, q)), rowFloats(b, a.Format, in[1]), rowFloats(b, a.Format, in[2])}
 	if mask := valueAt(in, 3); mask != nil {
