@@ -11,7 +11,6 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lazy"
 	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer"
@@ -280,13 +279,12 @@ func (r *rolling) sequences(n int) (seqs []*tensor.Tensor, of map[int]int) {
 		if s.at == nil {
 			continue
 		}
-		a, ok := s.call.Attrs.(std.SelectAttrs)
-		if !ok || s.args[0].kind == roundRef || s.args[0].kind == carryRef {
+		if s.call.Op.Sliced == nil || s.args[0].kind == roundRef || s.args[0].kind == carryRef {
 			rest = true
 			continue
 		}
 		x := r.value(s.args[0], nil)
-		axis, err := op.Axis(a.Dim, x.Rank())
+		axis, err := op.Axis(s.call.Op.Sliced(s.call.Attrs), x.Rank())
 		if err != nil {
 			rest = true
 			continue

@@ -153,7 +153,7 @@ func (s *Session) Capture(code Code) (c *Captured, err error) {
 	if s.follow = newFollow(code.Symbols, code.Data, code.Ints); s.follow != nil {
 		defer func() { s.follow.over = true }()
 		if code.Ints != nil {
-			defer tensor.Asking(s)()
+			defer tensor.Asking(asker{s})()
 		}
 	}
 	if s.opts.Mark != nil {

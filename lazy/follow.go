@@ -130,23 +130,26 @@ func (f *follow) branches() {
 	}
 }
 
-// Asked implements tensor.Follower.
-func (s *Session) Asked(n int) {
-	if s.follow.ints.Here() {
-		s.follow.tells(shape.Const(n), n)
+// asker implements tensor.Asker for a session.
+type asker struct{ s *Session }
+
+func (a asker) Asked(n int) {
+	if f := a.s.follow; f.ints.Here() {
+		f.tells(shape.Const(n), n)
 	}
 }
 
-// Takes implements tensor.Follower.
-func (s *Session) Takes(o *op.Op, attrs any) bool {
-	f := s.follow
+func (a asker) Takes(o *op.Op, attrs any) tensor.Engine {
+	f := a.s.follow
 	if !f.ints.Here() || f.over || f.asleep {
-		return false
+		return nil
 	}
 	var dims []shape.Dim
 	o.Codec().Symbols(attrs, func(d shape.Dim) { dims = append(dims, d) })
-	dims, ok := f.ints.Given(o, dims)
-	return !ok || slices.ContainsFunc(dims, symbolic)
+	if dims, ok := f.ints.Given(o, dims); ok && !slices.ContainsFunc(dims, symbolic) {
+		return nil
+	}
+	return a.s
 }
 
 // symbolic reports whether a size is no number.

@@ -24,7 +24,7 @@ func define(name, path string, attrs reflect.Type, spec *Spec[any]) *Op {
 		Mutates: spec.Mutates, ViewOf: spec.ViewOf, MayCopy: spec.MayCopy, Quant: spec.Quant, Range: spec.Range, NoFold: spec.NoFold, Narrow: spec.Narrow, ByValue: spec.ByValue, Func: spec.Func, Results: spec.Results, InPlace: spec.InPlace, Tol: spec.Tol,
 		codec: codecOf(attrs), samples: spec.Samples, bad: spec.Bad, differs: spec.Differs,
 		infer: spec.Infer, atMost: spec.AtMost, promote: spec.Promote, decompose: spec.Decompose, reference: spec.Reference, kernel: spec.Kernel, training: spec.Training,
-		scatter: spec.Scatter, Rows: spec.Rows, noGrad: spec.NoGrad, stops: spec.Stops, grad: spec.Grad, deriv: spec.Deriv, flops: spec.Flops, count: spec.Count,
+		scatter: spec.Scatter, Rows: spec.Rows, Sliced: spec.Sliced, noGrad: spec.NoGrad, stops: spec.Stops, grad: spec.Grad, deriv: spec.Deriv, flops: spec.Flops, count: spec.Count,
 	}
 	if spec.Lift != nil {
 		if t := spec.Lift.attrs(); t != attrs {
@@ -57,7 +57,7 @@ func (s *Spec[A]) erase() *Spec[any] {
 		Infer: inferOf(s.Infer), Flops: flopsOf(s.Flops), Grad: gradOf(s.Grad), Scatter: scatterOf(s.Scatter), Rows: rowsOf(s.Rows),
 		AtMost: byTypes(s.AtMost), Promote: byTypes(s.Promote), Kernel: byTypes(s.Kernel),
 		Decompose: byValues(s.Decompose), Reference: byValues(s.Reference),
-		Expr: byExpr(s.Expr), Deriv: byExpr(s.Deriv), Training: byAttrs(s.Training), Count: byAttrs(s.Count),
+		Expr: byExpr(s.Expr), Deriv: byExpr(s.Deriv), Training: byAttrs(s.Training), Count: byAttrs(s.Count), Sliced: byAttrs(s.Sliced),
 	}
 }
 

@@ -157,6 +157,8 @@ type Spec[A any] struct {
 	// Rows writes a call of an operator of one variadic operand on the slices of rows along its axis 0, however many there are.
 	// nil: the number of operands has to be known.
 	Rows func(b Builder, a A, rows Value) Value
+	// Sliced is the axis of which a call takes the slice that its lifted position names, negative from the end.
+	Sliced func(a A) int
 
 	// Scatter is the inverse of a view, by which writes go back: it returns base,
 	// which stands for the operand ViewOf, with the elements that result item shows
@@ -238,6 +240,8 @@ type Op struct {
 	Host func(in []*array.Array) ([]*array.Array, error)
 	// Rows is Spec.Rows, nil for none; attrs are those of a call.
 	Rows func(b Builder, attrs any, rows Value) Value
+	// Sliced is Spec.Sliced, nil for none.
+	Sliced func(attrs any) int
 
 	codec     *Codec
 	dtypes    cache[[]array.DType]

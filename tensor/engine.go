@@ -81,26 +81,29 @@ type Follower interface {
 	Guard(x *Tensor, r shape.Relation)
 	// Branch is told of a relation of sizes that is true, and that the program has asked for: it may do other things where it is not.
 	Branch(r shape.Relation)
-	// Asked is told of a size of a tensor that no engine follows, and that the program was told as an int. See Asking.
-	Asked(n int)
-	// Takes reports whether a call without operands of an engine is to be the engine's, because the program gives it sizes that are followed,
-	// as ints. See Asking.
-	Takes(o *op.Op, attrs any) bool
 }
 
-// asking is the engine that is told of sizes of tensors of no engine.
-var asking atomic.Pointer[Follower]
+// Asker sees what a program does with sizes of tensors that no engine has, for an engine that follows sizes: see Asking.
+type Asker interface {
+	// Asked is told of a size that the program was told as an int.
+	Asked(n int)
+	// Takes returns the engine whose a call is, because the program gives it sizes that are followed, as ints; nil for a call that is nobody's.
+	Takes(o *op.Op, attrs any) Engine
+}
+
+// asking is told of sizes of tensors of no engine.
+var asking atomic.Pointer[Asker]
 
 // Asking has an engine see what a program is told of sizes of eager tensors, and the calls that it makes of these, until the returned function is called.
 // For engines only.
-func Asking(f Follower) (leave func()) {
-	asking.Store(&f)
+func Asking(a Asker) (leave func()) {
+	asking.Store(&a)
 	return func() { asking.Store(nil) }
 }
 
 func asked(n int) int {
-	if f := asking.Load(); f != nil {
-		(*f).Asked(n)
+	if a := asking.Load(); a != nil {
+		(*a).Asked(n)
 	}
 	return n
 }
@@ -203,8 +206,8 @@ func dispatch(c callee, args []*Tensor, extra Engine) []*Tensor {
 			e = args[i].follower(c.Op.Name)
 		}
 	}
-	if f := asking.Load(); f != nil && e == nil && c.Op.Codec().HasDims() && (*f).Takes(c.Op, c.Attrs) {
-		e = *f
+	if a := asking.Load(); a != nil && e == nil && c.Op.Codec().HasDims() {
+		e = (*a).Takes(c.Op, c.Attrs)
 	}
 	if e != nil {
 		return e.Call(c.on(args))

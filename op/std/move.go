@@ -156,7 +156,8 @@ var Select = viewOp("select", "select takes one index of one dimension, which va
 		axis, _ := realAxis(a.Dim, in[0].Rank())
 		return &kernel.Select{Dim: axis, Index: a.Index}
 	},
-	Lift: selectPositions(takeOne),
+	Lift:   selectPositions(takeOne),
+	Sliced: func(a SelectAttrs) int { return a.Dim },
 	Scatter: func(b op.Builder, a SelectAttrs, _ int, base, v op.Value) op.Value {
 		return b.Call(SelectScatter, a, base, v)
 	},
