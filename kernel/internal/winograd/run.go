@@ -2,7 +2,6 @@ package winograd
 
 import (
 	"strconv"
-	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
@@ -29,8 +28,8 @@ type winogradJob struct {
 	u              []float32 // the group's weight
 	finish         gemm.Finish
 	v, y, in, outs []float32
-	next           int64 // block, when they are apart
-	at             int   // block, when they are not
+	slots          par.Slots // of the memory that goroutines have for themselves
+	at             int       // block, where they are not apart
 	phase          winogradPhase
 }
 
@@ -51,7 +50,7 @@ func (v *Conv) Run(w *par.Workspace, e int) {
 	}
 	mark := w.Mark()
 	j := par.TakeJob[winogradJob](w)
-	*j = winogradJob{winograd: New(*v, cpu.Host.Level, e, w.Threads)}
+	*j = winogradJob{winograd: New(*v, cpu.Host.Level, e, w.Processors(par.MostSlots))}
 	sizes := j.ScratchSizes()
 	j.v, j.y = par.Scratch[float32](w, sizes[0]), par.Scratch[float32](w, sizes[1])
 	j.in, j.outs = par.Scratch[float32](w, sizes[2]), par.Scratch[float32](w, sizes[3])
@@ -71,49 +70,49 @@ func (v *Conv) Run(w *par.Workspace, e int) {
 // weights many, the phases of each.
 func (j *winogradJob) group(w *par.Workspace) {
 	if j.Apart {
-		j.phase, j.next = winogradBlocks, 0
-		w.Parallel(j.workers, 1, j)
+		j.phase = winogradBlocks
+		w.Within(j.workers, j.Blocks, 1, j)
 		return
 	}
 	for j.at = 0; j.at < j.Blocks; j.at++ {
 		b := j.Block(j.at)
 		j.phase = winogradInputs
-		w.Parallel(j.workers, 1, j)
+		w.Within(j.workers, b.Images*j.PerGroup, grainOf(inputWork, b.Tiles()), j)
 		j.phase = winogradSums
 		n := j.T * j.T * j.Bl.Panels(j.OutPerGroup)
 		w.Parallel(n, max(1, par.SimdWork/(j.Bl.Mr*b.Images*b.Tiles()*j.PerGroup)), j)
 		j.phase = winogradOutputs
-		w.Parallel(j.workers, 1, j)
+		w.Within(j.workers, (j.OutPerGroup-1)/winogradGroup+1, grainOf(outputWork, b.Images*b.Tiles()), j)
 	}
 }
 
-// Do runs workers [lo, hi), or computes sums [lo, hi) of a block. Apart, each
-// goroutine takes a block through all three phases, and the intermediate results
-// stay in its cache; else all goroutines share each phase of one block, whose
-// weights are then read once for all of it.
+// grainOf is how many pieces of so many tiles are a chunk.
+func grainOf(work, tiles int) int { return max(1, work/tiles) }
+
+// Do computes units [lo, hi) of a phase. Apart, these are blocks, each of which goes
+// through all phases, and the intermediate results stay in the cache of the goroutine; else
+// channels, products and groups of channels of one block, whose weights are then read once
+// for all of it.
 func (j *winogradJob) Do(lo, hi int) {
 	if j.phase == winogradSums {
 		j.sums(j.Block(j.at), j.v, j.y, lo, hi)
 		return
 	}
-	for i := lo; i < hi; i++ {
-		in, outs := j.in[i*j.sizeP:(i+1)*j.sizeP], j.outs[i*j.sizeO:(i+1)*j.sizeO]
-		switch j.phase {
-		case winogradInputs:
-			b := j.Block(j.at)
-			n := b.Images * j.PerGroup
-			j.inputs(b, in, j.v, i*n/j.workers, (i+1)*n/j.workers)
-		case winogradOutputs:
-			b := j.Block(j.at)
-			j.outputs(b, outs, j.y, i*j.OutPerGroup/j.workers, (i+1)*j.OutPerGroup/j.workers)
-		default:
-			v, y := j.v[i*j.SizeV:(i+1)*j.SizeV], j.y[i*j.sizeY:(i+1)*j.sizeY]
-			for at := atomic.AddInt64(&j.next, 1) - 1; int(at) < j.Blocks; at = atomic.AddInt64(&j.next, 1) - 1 {
-				b := j.Block(int(at))
-				j.inputs(b, in, v, 0, b.Images*j.PerGroup)
-				j.sums(b, v, y, 0, j.T*j.T*j.Bl.Panels(j.OutPerGroup))
-				j.outputs(b, outs, y, 0, j.OutPerGroup)
-			}
+	i := j.slots.Take(0)
+	defer j.slots.Give(i)
+	in, outs := j.in[i*j.sizeP:(i+1)*j.sizeP], j.outs[i*j.sizeO:(i+1)*j.sizeO]
+	switch j.phase {
+	case winogradInputs:
+		j.inputs(j.Block(j.at), in, j.v, lo, hi)
+	case winogradOutputs:
+		j.outputs(j.Block(j.at), outs, j.y, lo*winogradGroup, min(hi*winogradGroup, j.OutPerGroup))
+	default:
+		v, y := j.v[i*j.SizeV:(i+1)*j.SizeV], j.y[i*j.sizeY:(i+1)*j.sizeY]
+		for at := lo; at < hi; at++ {
+			b := j.Block(at)
+			j.inputs(b, in, v, 0, b.Images*j.PerGroup)
+			j.sums(b, v, y, 0, j.T*j.T*j.Bl.Panels(j.OutPerGroup))
+			j.outputs(b, outs, y, 0, j.OutPerGroup)
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package winograd
 
 import (
-	"runtime"
-
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 	"github.com/gofx-dev/gofx/kernel/internal/geom"
@@ -113,7 +111,7 @@ type winograd struct {
 	panels       int  // of an image of a block
 	paired       bool // two images have one
 	Blocks       int
-	workers      int  // pieces that a block's transforms, or the blocks, are cut into
+	workers      int  // goroutines that have memory, each for itself
 	Apart        bool // whole blocks are the work of one goroutine each
 
 	Ps, ldy      int // elements between positions of inputs and of sums
@@ -122,10 +120,10 @@ type winograd struct {
 	sizeP, sizeO int
 }
 
-// New plans a convolution on the given number of threads. The plan changes the
+// New plans a convolution on so many threads that run at once. The plan changes the
 // order of the work, not the results.
 func New(v Conv, l cpu.Level, e, threads int) winograd {
-	j := winograd{Conv: v, level: l, Bl: gemm.BlockingOf(l), e: e, T: e + 2, workers: winogradThreads(threads)}
+	j := winograd{Conv: v, level: l, Bl: gemm.BlockingOf(l), e: e, T: e + 2, workers: threads}
 	nr := j.Bl.Nr
 	j.tilesX = (v.G.Out[2] + e - 1) / e
 	j.Tiles = (v.G.Out[1] + e - 1) / e * j.tilesX
@@ -147,13 +145,6 @@ func New(v Conv, l cpu.Level, e, threads int) winograd {
 	j.sizeP, j.sizeO = e*j.T*j.plane, winogradGroup*nr*e*e
 	return j
 }
-
-// winogradThreads returns how many of the given threads are used: as many as
-// have memory. The estimate of the memory cannot know how many threads a
-// workspace will have.
-func winogradThreads(threads int) int { return max(1, min(threads, runtime.NumCPU(), mostThreads)) }
-
-const mostThreads = 64
 
 // cut divides the work into blocks of at most the given bytes.
 func (j *winograd) cut(budget int) {
@@ -216,7 +207,7 @@ func (j *winograd) ScratchSizes() [4]int {
 // Scratch is the most scratch that a convolution takes.
 func Scratch(v Conv, l cpu.Level, e int) int {
 	most := 0
-	for threads := 1; threads <= winogradThreads(threads); threads++ {
+	for threads := 1; threads <= par.Machine(par.MostSlots); threads++ {
 		n, j := 0, New(v, l, e, threads)
 		for _, size := range j.ScratchSizes() {
 			n += par.ScratchSize(size, 4)
