@@ -110,9 +110,9 @@ type winograd struct {
 	span, Images int  // tiles and images of a block
 	panels       int  // of an image of a block
 	paired       bool // two images have one
-	Blocks       int
+	Blocks       int  // of a group
 	workers      int  // goroutines that have memory, each for itself
-	Apart        bool // whole blocks are the work of one goroutine each
+	Apart        bool // whole blocks of a group are the work of one goroutine each
 
 	Ps, ldy      int // elements between positions of inputs and of sums
 	plane        int // elements of a plane of sorted inputs
@@ -133,7 +133,7 @@ func New(v Conv, l cpu.Level, e, threads int) winograd {
 	far := blockFar()
 	if 4*j.T*j.T*gemm.PackedRows(l, v.OutPerGroup, v.PerGroup) <= far/2 {
 		j.cut(blockNear())
-		j.Apart = j.workers == 1 || j.Blocks >= 4*j.workers
+		j.Apart = evenly(v.Groups*j.Blocks, j.workers)
 	}
 	if !j.Apart {
 		j.cut(far)
@@ -144,6 +144,14 @@ func New(v Conv, l cpu.Level, e, threads int) winograd {
 	j.SizeV, j.sizeY = panels*j.T*j.T*j.Ps, panels*j.T*j.T*j.ldy
 	j.sizeP, j.sizeO = e*j.T*j.plane, winogradGroup*nr*e*e
 	return j
+}
+
+// evenly reports whether goroutines that take so many units are busy for seven eighths of the time
+// at least. Where all share a phase, what one has transformed goes to the others: that takes a quarter
+// of the time of 64 channels of 56x56.
+func evenly(units, workers int) bool {
+	turns := (units + workers - 1) / workers
+	return 8*units >= 7*turns*workers
 }
 
 // cut divides the work into blocks of at most the given bytes.
