@@ -2,6 +2,7 @@ package cpu_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"testing"
 	"time"
@@ -124,4 +125,32 @@ func TestHandoverIsMeasured(t *testing.T) {
 	require.Positive(t, h.Line)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	require.Equal(t, time.Microsecond, cpu.Handover().Call)
+}
+
+// Goroutines meet once after a convolution in groups, not after each group; with more threads than
+// half the groups they share each.
+func TestGroupsMeetOnce(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("kernels elsewhere share group after group")
+	}
+	for _, channels := range []int{128, 512} { // in windows of 4 channels directly, of 16 by transforms
+		size := 56 * 128 / channels
+		m := module(t, fmt.Sprintf(`graph net(%%x: f32[1,%d,%d,%d]) {
+  %%w = get_attr[w] : f32[%d,%d,3,3]
+  %%y = call_function[conv2d](%%x, %%w, _) {padding=[1,1], groups=32}
+  return %%y
+}
+param w : f32[%d,%d,3,3]
+`, channels, size, size, channels, channels/32, channels, channels/32))
+		m.SetParam(graph.Param{Path: "w", Value: array.New(array.F32, channels, channels/32, 3, 3)})
+		e := compile(t, m, lowering.Options{Threads: 2})
+		in := []*array.Array{array.New(array.F32, 1, channels, size, size)}
+		for _, threads := range []int{2, 16} {
+			c, err := e.Cutting(context.Background(), in, threads, 1)
+			require.NoError(t, err)
+			s := c.Predict(cpu.Handover(), 0)
+			require.Equal(t, 1, s.Barriers, "%d channels, %d threads", channels, threads)
+			require.GreaterOrEqual(t, s.Tiles, min(threads, 8))
+		}
+	}
 }
