@@ -55,7 +55,7 @@ var scaleThreads = []int{1, 2, 4, 8, 16, 32, 64}
 
 const (
 	scaleGoal = 16
-	scaleRuns = 3 // behind the time of each part
+	scaleRuns = 3 // of which medians count
 	mostLost  = 8
 	loopCalls = 2000 // of the loop of multiply-adds, some milliseconds
 )
