@@ -35,13 +35,18 @@ func (v *Conv) group(i int) channels {
 		finish: v.End.Channels(i*v.OutPerGroup, v.OutPerGroup, i*v.OutPerGroup*v.G.OutPlane)}
 }
 
+// piece is a block of a group.
+type piece struct {
+	channels
+	winogradBlock
+}
+
 // winogradJob is a convolution in progress.
 type winogradJob struct {
 	winograd
-	of             channels // of the group in progress, where blocks are not apart
+	of             piece // in progress, where blocks are not apart
 	v, y, in, outs []float32
 	slots          par.Slots // of the memory that goroutines have for themselves
-	at             int       // block, where they are not apart
 	phase          winogradPhase
 }
 
@@ -71,7 +76,7 @@ func (v *Conv) Run(w *par.Workspace, e int) {
 		w.Within(j.workers, j.Groups*j.Blocks, 1, j)
 	} else {
 		for i := range v.Groups {
-			j.of = j.group(i)
+			j.of.channels = j.group(i)
 			j.blocks(w)
 		}
 	}
@@ -82,8 +87,9 @@ func (v *Conv) Run(w *par.Workspace, e int) {
 
 // blocks computes a group's blocks, phase by phase.
 func (j *winogradJob) blocks(w *par.Workspace) {
-	for j.at = 0; j.at < j.Blocks; j.at++ {
-		b := j.Block(j.at)
+	for i := range j.Blocks {
+		j.of.winogradBlock = j.Block(i)
+		b := &j.of
 		j.phase = winogradInputs
 		w.Within(j.workers, b.Images*j.PerGroup, grainOf(inputWork, b.Tiles()), j)
 		j.phase = winogradSums
@@ -103,7 +109,7 @@ func grainOf(work, tiles int) int { return max(1, work/tiles) }
 // for all of it.
 func (j *winogradJob) Do(lo, hi int) {
 	if j.phase == winogradSums {
-		j.sums(&j.of, j.Block(j.at), j.v, j.y, lo, hi)
+		j.sums(&j.of, j.v, j.y, lo, hi)
 		return
 	}
 	i := j.slots.Take(0)
@@ -111,16 +117,16 @@ func (j *winogradJob) Do(lo, hi int) {
 	in, outs := j.in[i*j.sizeP:(i+1)*j.sizeP], j.outs[i*j.sizeO:(i+1)*j.sizeO]
 	switch j.phase {
 	case winogradInputs:
-		j.inputs(&j.of, j.Block(j.at), in, j.v, lo, hi)
+		j.inputs(&j.of, in, j.v, lo, hi)
 	case winogradOutputs:
-		j.outputs(&j.of, j.Block(j.at), outs, j.y, lo*winogradGroup, min(hi*winogradGroup, j.OutPerGroup))
+		j.outputs(&j.of, outs, j.y, lo*winogradGroup, min(hi*winogradGroup, j.OutPerGroup))
 	default:
 		v, y := j.v[i*j.SizeV:(i+1)*j.SizeV], j.y[i*j.sizeY:(i+1)*j.sizeY]
 		for at := lo; at < hi; at++ {
-			b, of := j.Block(at%j.Blocks), j.group(at/j.Blocks)
-			j.inputs(&of, b, in, v, 0, b.Images*j.PerGroup)
-			j.sums(&of, b, v, y, 0, j.T*j.T*j.Bl.Panels(j.OutPerGroup))
-			j.outputs(&of, b, outs, y, 0, j.OutPerGroup)
+			of := piece{j.group(at / j.Blocks), j.Block(at % j.Blocks)}
+			j.inputs(&of, in, v, 0, of.Images*j.PerGroup)
+			j.sums(&of, v, y, 0, j.T*j.T*j.Bl.Panels(j.OutPerGroup))
+			j.outputs(&of, outs, y, 0, j.OutPerGroup)
 		}
 	}
 }
@@ -143,18 +149,18 @@ func (j *winograd) Block(i int) winogradBlock {
 // channel's rows are sorted by their place in a tile first, so that lanes are
 // neighbouring tiles and every load a run; the transformed rows go where the
 // products read panels.
-func (j *winogradJob) inputs(of *channels, b winogradBlock, planes, v []float32, lo, hi int) {
+func (j *winogradJob) inputs(of *piece, planes, v []float32, lo, hi int) {
 	nr, size := j.Bl.Nr, j.T*j.T*j.Ps
-	y0 := b.Lo / j.tilesX
+	y0 := of.Lo / j.tilesX
 	clear(planes) // rows in the padding stay zero
 	for i := lo; i < hi; i++ {
 		image, c := i/j.PerGroup, i%j.PerGroup
-		at := ((b.Image+image)*j.Groups*j.PerGroup + c) * j.G.InPlane
-		j.sort(b, planes, of.image[at:at+j.G.InPlane])
-		for p := b.Lo; p < b.Hi; p += nr {
-			panel, column := j.panel(image, (p-b.Lo)/nr)
+		at := ((of.Image+image)*j.Groups*j.PerGroup + c) * j.G.InPlane
+		j.sort(of.winogradBlock, planes, of.image[at:at+j.G.InPlane])
+		for p := of.Lo; p < of.Hi; p += nr {
+			panel, column := j.panel(image, (p-of.Lo)/nr)
 			dst := v[panel*size+c*nr+column:]
-			Input(j.level, j.e, min(nr, b.Hi-p), dst, j.Ps, planes[p-y0*j.tilesX:], j.plane, j.tilesX)
+			Input(j.level, j.e, min(nr, of.Hi-p), dst, j.Ps, planes[p-y0*j.tilesX:], j.plane, j.tilesX)
 		}
 	}
 }
@@ -198,12 +204,12 @@ func (j *winogradJob) sortRows(planes, src []float32, ty, n, from, to int) {
 
 // sums computes products of a block: for each position and each panel of filters,
 // in this order.
-func (j *winogradJob) sums(of *channels, b winogradBlock, v, y []float32, lo, hi int) {
+func (j *winogradJob) sums(of *piece, v, y []float32, lo, hi int) {
 	panels := j.Bl.Panels(j.OutPerGroup)
 	for lo < hi {
 		p, first := lo/panels, lo%panels
 		n := min(panels-first, hi-lo)
-		j.position(of, b, v, y, p, first, first+n)
+		j.position(of, v, y, p, first, first+n)
 		lo += n
 	}
 }
@@ -212,16 +218,16 @@ func (j *winogradJob) sums(of *channels, b winogradBlock, v, y []float32, lo, hi
 // in the order in which they lie, seldom twice, so each tile asks for the next. A
 // panel of transformed tiles stays in the first cache while the panels of filters
 // pass.
-func (j *winogradJob) position(of *channels, b winogradBlock, v, y []float32, p, first, last int) {
+func (j *winogradJob) position(of *piece, v, y []float32, p, first, last int) {
 	bl := &j.Bl
 	panels, depth := bl.Panels(j.OutPerGroup), bl.Depth(j.PerGroup)
 	u := of.u[p*panels*bl.Stride*j.PerGroup:]
 	for k := 0; k < j.PerGroup; k += depth {
 		kc := min(depth, j.PerGroup-k)
-		for panel := range j.BlockPanels(b.Images) {
+		for panel := range j.BlockPanels(of.Images) {
 			right := v[(panel*j.T*j.T+p)*j.Ps+k*bl.Nr:]
 			left := y[(panel*j.T*j.T+p)*j.ldy:]
-			cols := j.columns(b, panel)
+			cols := j.columns(of.winogradBlock, panel)
 			for i := first; i < last && cols > 0; i++ {
 				r0, r1 := bl.Rows(j.OutPerGroup, i)
 				here := u[k*panels*bl.Stride+i*bl.Stride*kc:]
@@ -239,23 +245,23 @@ func (j *winogradJob) position(of *channels, b winogradBlock, v, y []float32, p,
 // group of channels at a time: their sums of all positions of a panel are turned
 // back in registers, and the rows of the result that they give are stored, with
 // the epilogue, from the first cache.
-func (j *winogradJob) outputs(of *channels, b winogradBlock, outs, y []float32, lo, hi int) {
+func (j *winogradJob) outputs(of *piece, outs, y []float32, lo, hi int) {
 	nr, e := j.Bl.Nr, j.e
 	for ; lo < hi; lo += winogradGroup {
 		n := min(winogradGroup, hi-lo)
-		for image := range b.Images {
-			for at := b.Lo; at < b.Hi; at += nr {
-				panel, column := j.panel(image, (at-b.Lo)/nr)
-				tiles := min(nr, b.Hi-at)
-				Output(j.level, e, n, tiles, outs, y[panel*j.T*j.T*j.ldy+lo*nr+column:], j.ldy)
-				j.store(of, b.Image+image, lo, n, at, tiles, outs)
+		for image := range of.Images {
+			for at := of.Lo; at < of.Hi; at += nr {
+				panel, column := j.panel(image, (at-of.Lo)/nr)
+				Output(j.level, e, n, min(nr, of.Hi-at), outs, y[panel*j.T*j.T*j.ldy+lo*nr+column:], j.ldy)
+				j.store(of, of.Image+image, lo, n, at, outs)
 			}
 		}
 	}
 }
 
-// store stores the outputs of n channels of some tiles, which lie side by side.
-func (j *winogradJob) store(of *channels, image, chan0, n, tile, tiles int, outs []float32) {
+// store stores the outputs of n channels of a panel's tiles, which lie side by side.
+func (j *winogradJob) store(of *piece, image, chan0, n, tile int, outs []float32) {
+	tiles := min(j.Bl.Nr, of.Hi-tile)
 	g, e, width := &j.G, j.e, j.Bl.Nr*j.e
 	plane := (image*j.Groups*j.OutPerGroup + chan0) * g.OutPlane
 	for i := 0; i < tiles; {
